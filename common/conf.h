@@ -1,0 +1,94 @@
+/*
+ * conf.h - auction.conf: lines of Key=Value words, '#' comments, '\' continues a line, "Include" is not supported.
+ *
+ * One table (conf.c) holds every key with its type, default, bounds and manual line; unknown keys, repeated
+ * keys, bad values and bad references are errors "FILE:LINE: Key=value: what was expected".
+ *
+ *   Policy=dps[,option=value...]
+ *   SlotSeconds=300  Slots=288  StartMargin=2  EndMargin=1  LienSeconds=10
+ *   Prices=learned|given  Eta=gpu:v100=25,cpu=2,...  HistoryBids=1000
+ *   SpoolDir=/path          DefaultBid=...  DefaultModel=...  RefundUnused=no|yes
+ *   PartitionName=edge Site=edge|cloud Upload=SPAN    (auction partitions; their nodes are the servers)
+ *   WorkerType=v100 TRES=cpu=4,mem=8192,gpu:v100=1 Bandwidth=1024
+ *   PSType=ps.m TRES=cpu=2,mem=4096 Bandwidth=8192
+ *   Model=resnet50 Epochs= Chunks= Minibatches= GradientMB= WorkerTime= PSTime=
+ *
+ * TRES names are Slurm's; "gres/gpu:v100" and "gpu:v100" are the same name.
+ */
+#ifndef AUC_CONF_H
+#define AUC_CONF_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "bid.h"
+#include "err.h"
+
+#define AUC_TRES_MAX  16  /* different TRES in one market */
+#define AUC_TYPES_MAX 32  /* worker types, and PS types, in one market */
+#define AUC_SLOTS_MAX 10000
+
+struct auc_conf_type {
+	char name[AUC_NAME_MAX];
+	unsigned ntres;
+	struct auc_named tres[AUC_TRES_MAX];
+	double bandwidth_mbps; /* b_w or b_p, > 0 */
+	unsigned line;
+};
+
+struct auc_conf_partition {
+	char name[AUC_NAME_MAX];
+	bool cloud;            /* Site=cloud */
+	double upload_seconds; /* Delta for its servers unless the bid says otherwise */
+};
+
+struct auc_conf_model {
+	char name[AUC_NAME_MAX];
+	uint64_t epochs, chunks, minibatches; /* 0: not given */
+	double gradient_mb;                   /* < 0: not given */
+	unsigned nworkers, nps;
+	struct auc_named worker_seconds[AUC_BID_TYPES_MAX];
+	struct auc_named ps_seconds[AUC_BID_TYPES_MAX];
+};
+
+struct auc_conf {
+	char policy[AUC_NAME_MAX]; /* "dps" */
+	char policy_options[256];  /* "variant=exact" or "" */
+	double slot_seconds;
+	unsigned slots;
+	double start_margin, end_margin, lien_seconds;
+	bool prices_learned;
+	unsigned neta;
+	struct auc_named eta[AUC_TRES_MAX]; /* bases of the price function, >= 1 */
+	unsigned history_bids;
+	char *spool_dir;    /* NULL: the adapter's default */
+	char *default_bid;  /* NULL: a job without a bid is refused in an auction partition */
+	char default_model[AUC_NAME_MAX];
+	bool refund_unused; /* unused whole slots of a job that ended early are paid back */
+	unsigned npartitions, nworker_types, nps_types, nmodels;
+	struct auc_conf_partition *partitions;
+	struct auc_conf_type *worker_types, *ps_types;
+	struct auc_conf_model *models;
+};
+
+/* Reads PATH. *CONF is malloc'd; free with auc_conf_free(). AUC_EIO, AUC_EINVAL; *CONF is NULL then. */
+enum auc_code auc_conf_load(const char *path, struct auc_conf **conf, struct auc_err *err);
+/* The same from LEN bytes of TEXT; NAME stands for the file in errors. */
+enum auc_code auc_conf_parse(const char *text, size_t len, const char *name, struct auc_conf **conf,
+			     struct auc_err *err);
+void auc_conf_free(struct auc_conf *conf);
+
+/* Look-ups by name; NULL where there is none. */
+const struct auc_conf_partition *auc_conf_partition(const struct auc_conf *conf, const char *name);
+const struct auc_conf_type *auc_conf_worker_type(const struct auc_conf *conf, const char *name);
+const struct auc_conf_type *auc_conf_ps_type(const struct auc_conf *conf, const char *name);
+const struct auc_conf_model *auc_conf_model(const struct auc_conf *conf, const char *name);
+
+/* Prints every value in force as a file that auc_conf_parse() reads back to an equal configuration. */
+void auc_conf_print(const struct auc_conf *conf, FILE *out);
+/* Prints the table of keys (key, type, default, range, meaning), one per line, tab separated: the manual is made of it. */
+void auc_conf_print_keys(FILE *out);
+
+#endif

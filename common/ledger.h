@@ -1,0 +1,93 @@
+/*
+ * ledger.h - what was sold to whom. A sale goes through
+ *
+ *   lien --confirm--> sold --start--> running --settle--> (gone, only totals and a closing event remain)
+ *     \--lapse/drop--> gone     \--settle (cancelled: refund)--> gone
+ *
+ * and every change except those of liens is an event: one JSON object that the spool stores and that, applied in
+ * order to an empty ledger, gives the same ledger again. A lien is only in memory, on purpose: nothing is sold yet.
+ * The ledger books and unbooks the market it is given. Not thread-safe: auction.h locks around it.
+ */
+#ifndef AUC_LEDGER_H
+#define AUC_LEDGER_H
+
+#include <stdint.h>
+
+#include "err.h"
+#include "market.h"
+#include "num.h"
+#include "plan.h"
+
+struct json_object;
+
+enum auc_sale_state { AUC_SALE_LIEN, AUC_SALE_SOLD, AUC_SALE_RUNNING, AUC_SALE_SETTLED };
+const char *auc_sale_state_word(enum auc_sale_state s); /* "lien", "sold", "running", "settled" */
+
+#define AUC_SALE_ID_LEN 40
+
+struct auc_sale {
+	char id[AUC_SALE_ID_LEN]; /* unique for ever: "<boot>-<n>", boot = 64 random bits in hex chosen at start */
+	enum auc_sale_state state;
+	uint32_t job_id; /* 0 while a lien */
+	uint32_t uid;
+	double expires; /* lien: Unix time at which it lapses */
+	auc_money value, payment; /* payment: what was agreed at the sale */
+	char policy[AUC_NAME_MAX];
+	struct auc_plan plan;
+	char *bid; /* canonical text */
+};
+
+struct auc_totals {
+	uint64_t bids, refused, lapsed, sold, settled; /* counts since the ledger began */
+	auc_money charged;  /* payments of all sales ever confirmed */
+	auc_money refunded; /* given back at settlements */
+	/* revenue = charged - refunded; live sales are in it with their full payment */
+	auc_money settled_revenue; /* payments kept of settled sales */
+};
+
+struct auc_ledger;
+
+/* An event sink: called inside the ledger operation with a new JSON object that it must put or keep. */
+typedef void (*auc_event_fn)(void *arg, struct json_object *event);
+
+struct auc_ledger *auc_ledger_create(struct auc_market *m, auc_event_fn emit, void *arg);
+void auc_ledger_destroy(struct auc_ledger *l);
+
+/* Books PLAN until EXPIRES; the sale's ID is written to ID[AUC_SALE_ID_LEN]. AUC_EFULL if it does not fit any more. */
+enum auc_code auc_ledger_hold(struct auc_ledger *l, const struct auc_plan *plan, const char *policy, const char *bid,
+			      uint32_t uid, double expires, char *id, struct auc_err *err);
+/* Unbooks liens that lapsed by NOW; returns how many. */
+unsigned auc_ledger_lapse(struct auc_ledger *l, double now);
+/* Drops one lien at once. AUC_ENOENT, AUC_ESTATE. */
+enum auc_code auc_ledger_drop(struct auc_ledger *l, const char *id, struct auc_err *err);
+/*
+ * Lien -> sold for JOB_ID. Repeating it with the same job is AUC_OK without an event; a second job for the same sale is
+ * AUC_ESTATE; a lien that has lapsed is AUC_ENOENT (see auc_ledger_adopt()).
+ */
+enum auc_code auc_ledger_confirm(struct auc_ledger *l, const char *id, uint32_t job_id, struct auc_err *err);
+/* Sells again "as it stood" a sale that only a receipt knows, at its price; AUC_EFULL, AUC_EEXIST. STATE sold or running. */
+enum auc_code auc_ledger_adopt(struct auc_ledger *l, const struct auc_sale *sale, struct auc_err *err);
+/* Sold -> running. */
+enum auc_code auc_ledger_start(struct auc_ledger *l, uint32_t job_id, double when, struct auc_err *err);
+/*
+ * Ends a sale: slots from FREE_FROM on go back on sale, REFUND (0..payment) is given back, WHY is one word
+ * ("completed", "failed", "timeout", "cancelled", "node_fail", "lost"). The sale is gone afterwards.
+ */
+enum auc_code auc_ledger_settle(struct auc_ledger *l, uint32_t job_id, auc_slot free_from, auc_money refund,
+				const char *why, struct auc_err *err);
+/* Counts a refused bid (an event, so that totals survive). */
+void auc_ledger_refuse(struct auc_ledger *l, const char *reason);
+
+/* Look-ups; pointers stay valid until the next change. NULL: none. */
+const struct auc_sale *auc_ledger_find(const struct auc_ledger *l, const char *id);
+const struct auc_sale *auc_ledger_find_job(const struct auc_ledger *l, uint32_t job_id);
+unsigned auc_ledger_count(const struct auc_ledger *l);
+const struct auc_sale *auc_ledger_at(const struct auc_ledger *l, unsigned i); /* 0..count-1, in order of sale */
+const struct auc_totals *auc_ledger_totals(const struct auc_ledger *l);
+
+/* Applies one stored event (or snapshot record) silently. AUC_ECORRUPT with the reason. */
+enum auc_code auc_ledger_apply(struct auc_ledger *l, struct json_object *event, struct auc_err *err);
+/* Emits records that rebuild the whole ledger (liens excluded) through FN: totals first, then every live sale. */
+void auc_ledger_dump(const struct auc_ledger *l, auc_event_fn fn, void *arg);
+
+#endif

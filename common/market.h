@@ -1,0 +1,120 @@
+/*
+ * market.h - what there is to sell and what is sold: servers, TRES, worker and PS types, and a timeline
+ * of slots over a rolling horizon.
+ *
+ * Slots are absolute numbers. The market covers [first, first + slots - 1]; auc_market_advance() moves
+ * the window. In the simulator first is 1 and never moves; in the controller slot n is
+ * [n, n+1) * slot_seconds of Unix time.
+ *
+ * Amounts of TRES are integers in the market: each TRES has a decimal scale 10^k, chosen from the capacities so that every
+ * capacity times the scale is exact in a double (k = 9 unless the amounts are huge). 3 x 0.1 GPU fill 0.3 GPU.
+ *
+ * Not thread-safe: auction.h locks around it. Quotes allocate nothing after the first.
+ */
+#ifndef AUC_MARKET_H
+#define AUC_MARKET_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "bid.h"
+#include "conf.h"
+#include "err.h"
+#include "price.h"
+
+typedef int64_t auc_slot;
+
+#define AUC_ROLE_WORKER 1u
+#define AUC_ROLE_PS     2u
+
+struct auc_market; /* opaque outside market.c, price.c and policy/: see market-private.h */
+
+/* An empty market of SLOTS (1..AUC_SLOTS_MAX) slots from FIRST on. NULL: no memory. */
+struct auc_market *auc_market_create(unsigned slots, double slot_seconds, auc_slot first);
+void auc_market_destroy(struct auc_market *m);
+
+/*
+ * Filling it, before auc_market_ready(). Names are unique within their kind (AUC_EEXIST), amounts finite and >= 0.
+ * A server's GROUP names its site or partition for uploads and printing ("edge"); CLOUD marks the cloud;
+ * UPLOAD_DEFAULT is Delta in slots for bids that name neither the server nor its group.
+ */
+enum auc_code auc_market_add_server(struct auc_market *m, const char *name, const char *group, bool cloud,
+				    unsigned roles, double upload_default, const struct auc_named *capacity,
+				    unsigned ncapacity, struct auc_err *err);
+enum auc_code auc_market_add_worker_type(struct auc_market *m, const char *name, const struct auc_named *tres,
+					 unsigned ntres, double bandwidth_mbps, struct auc_err *err);
+enum auc_code auc_market_add_ps_type(struct auc_market *m, const char *name, const struct auc_named *tres,
+				     unsigned ntres, double bandwidth_mbps, struct auc_err *err);
+/* Freezes the lists, fixes scales, lays out the timeline. A type may use TRES that no server has (it never fits). */
+enum auc_code auc_market_ready(struct auc_market *m, const struct auc_price *price, struct auc_err *err);
+
+/* Size and names. Indices are in the order of adding. */
+unsigned auc_market_nservers(const struct auc_market *m);
+unsigned auc_market_nworker_types(const struct auc_market *m);
+unsigned auc_market_nps_types(const struct auc_market *m);
+unsigned auc_market_ntres(const struct auc_market *m);
+const char *auc_market_server_name(const struct auc_market *m, unsigned server);
+const char *auc_market_server_group(const struct auc_market *m, unsigned server);
+const char *auc_market_worker_type_name(const struct auc_market *m, unsigned type);
+const char *auc_market_ps_type_name(const struct auc_market *m, unsigned type);
+const char *auc_market_tres_name(const struct auc_market *m, unsigned tres);
+/* Index of a name, or -1. */
+int auc_market_find_server(const struct auc_market *m, const char *name);
+int auc_market_find_worker_type(const struct auc_market *m, const char *name);
+int auc_market_find_ps_type(const struct auc_market *m, const char *name);
+int auc_market_find_tres(const struct auc_market *m, const char *name);
+auc_slot auc_market_first(const struct auc_market *m);
+auc_slot auc_market_last(const struct auc_market *m);
+double auc_market_slot_seconds(const struct auc_market *m);
+
+/* Amounts as doubles (exact multiples of the TRES's scale). Outside the window: used 0. */
+double auc_market_capacity(const struct auc_market *m, unsigned server, unsigned tres);
+double auc_market_used(const struct auc_market *m, unsigned server, unsigned tres, auc_slot t);
+/* Unit price of a TRES there and then, in credits per unit and slot. */
+double auc_market_price(const struct auc_market *m, unsigned server, unsigned tres, auc_slot t);
+/* Amount of a TRES in one worker (PS) of a type. */
+double auc_market_worker_amount(const struct auc_market *m, unsigned type, unsigned tres);
+double auc_market_ps_amount(const struct auc_market *m, unsigned type, unsigned tres);
+
+struct auc_plan;
+
+/*
+ * Books (takes) what PLAN uses in the slots of [FROM, TO] that are in the window; AUC_EFULL and nothing booked if any
+ * (server, TRES, slot) would exceed its capacity. Unbooking gives back exactly what was booked; AUC_ESTATE and nothing changed
+ * if less than that is in use. Slots of the past are ignored by both.
+ */
+enum auc_code auc_market_book(struct auc_market *m, const struct auc_plan *plan, auc_slot from, auc_slot to,
+			      struct auc_err *err);
+enum auc_code auc_market_unbook(struct auc_market *m, const struct auc_plan *plan, auc_slot from, auc_slot to,
+				struct auc_err *err);
+/* Sets aside AMOUNT of one TRES on one server in [FROM, TO] (a scenario's "state", a drained node). */
+enum auc_code auc_market_reserve(struct auc_market *m, unsigned server, unsigned tres, auc_slot from, auc_slot to,
+				 double amount, struct auc_err *err);
+/* Moves the window to start at FIRST (never backwards; a no-op then). New slots are empty. */
+void auc_market_advance(struct auc_market *m, auc_slot first);
+/* Takes new price parameters; prices of all slots follow. */
+enum auc_code auc_market_set_price(struct auc_market *m, const struct auc_price *price, struct auc_err *err);
+/* True if no (server, TRES, slot) is used beyond its capacity and none is negative: what tests ask after every step. */
+bool auc_market_sound(const struct auc_market *m);
+
+/* A bid resolved against a market: dense arrays by index, ready for a policy. */
+struct auc_job {
+	auc_slot arrival; /* r_j: first slot it may use */
+	struct auc_utility utility;
+	uint64_t epochs, chunks, minibatches;
+	double gradient_mb;
+	double worker_seconds[AUC_TYPES_MAX]; /* by worker type index; < 0: not allowed */
+	double ps_seconds[AUC_TYPES_MAX];     /* by PS type index; < 0: not allowed */
+	unsigned *upload;                     /* Delta_js by server, whole slots; malloc'd, nservers long */
+	unsigned upload_alloc;
+};
+
+/*
+ * Fills *JOB (zeroed or used before: its upload array is reused) from BID. AUC_ENOENT names a type, server or
+ * group nobody has. Free with auc_job_clear().
+ */
+enum auc_code auc_job_resolve(const struct auc_market *m, const struct auc_bid *bid, auc_slot arrival,
+			      struct auc_job *job, struct auc_err *err);
+void auc_job_clear(struct auc_job *job);
+
+#endif

@@ -1,0 +1,62 @@
+/*
+ * plan.h - a schedule: which worker type and PS type, how many of each on which servers, in which slots, and what
+ * it is worth and costs. Layouts are runs of slots with the same shares (dps: one run).
+ */
+#ifndef AUC_PLAN_H
+#define AUC_PLAN_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "err.h"
+#include "market.h"
+#include "num.h"
+
+struct auc_share {
+	unsigned server;
+	unsigned workers, ps; /* not both 0 */
+};
+
+struct auc_run {
+	auc_slot from, to; /* inclusive */
+	unsigned first_share, nshares;
+};
+
+struct auc_plan {
+	unsigned worker_type, ps_type;
+	bool colocated;
+	auc_slot arrival, start, completion; /* completion = last slot used + 1 */
+	double value;                        /* f(completion - arrival), credits */
+	double cost;                         /* sum of unit prices x amounts over the plan: what was minimised */
+	unsigned nruns, runs_alloc;
+	struct auc_run *runs;
+	unsigned nshares, shares_alloc;
+	struct auc_share *shares; /* by run, ascending server index */
+};
+
+/* Zeroes a plan; makes it empty but keeps its memory; frees what it holds. */
+void auc_plan_init(struct auc_plan *p);
+void auc_plan_reset(struct auc_plan *p);
+void auc_plan_clear(struct auc_plan *p);
+enum auc_code auc_plan_copy(struct auc_plan *to, const struct auc_plan *from, struct auc_err *err);
+/* Building: a run, then its shares in ascending server order. */
+enum auc_code auc_plan_add_run(struct auc_plan *p, auc_slot from, auc_slot to, struct auc_err *err);
+enum auc_code auc_plan_add_share(struct auc_plan *p, unsigned server, unsigned workers, unsigned ps,
+				 struct auc_err *err);
+/* Recomputes the cost at the market's present prices, slot by slot, ascending server and TRES: the definition of payment. */
+double auc_plan_cost(const struct auc_plan *p, const struct auc_market *m);
+/* The money to charge: cost to the nearest micro-credit, never above the value (rounded down), never negative. */
+auc_money auc_plan_payment(const struct auc_plan *p);
+auc_money auc_plan_value(const struct auc_plan *p); /* value rounded down to micro-credits */
+
+struct json_object;
+/*
+ * JSON of the plan, names instead of indices: {"worker_type","ps_type","colocated","arrival","start","completion",
+ * "plan":[{"from","to","workers":{server:n},"ps":{server:n}}]}. New reference; NULL: no memory.
+ */
+struct json_object *auc_plan_to_json(const struct auc_plan *p, const struct auc_market *m);
+/* The reverse, everything checked (names exist, counts > 0, runs ordered and disjoint, start/completion agree). */
+enum auc_code auc_plan_from_json(struct json_object *o, const struct auc_market *m, struct auc_plan *p,
+				 struct auc_err *err);
+
+#endif

@@ -1,0 +1,50 @@
+/*
+ * policy.h - the interface behind which each published system stands. One file per policy; this header's table
+ * auc_policies[] lists them.
+ */
+#ifndef AUC_POLICY_H
+#define AUC_POLICY_H
+
+#include "market.h"
+#include "plan.h"
+
+enum auc_reason {
+	AUC_REASON_NONE,     /* accepted */
+	AUC_REASON_PAYOFF,   /* no schedule has positive payoff */
+	AUC_REASON_CAPACITY, /* no feasible schedule at any price */
+	AUC_REASON_PRICE,    /* the user refused a posted price */
+	AUC_REASON_INVALID,
+};
+const char *auc_reason_word(enum auc_reason reason); /* "payoff", ... as in formats.md */
+
+struct auc_decision {
+	bool accepted;
+	enum auc_reason reason;
+	double best_payoff;    /* value - cost of the best feasible schedule; only with reason none or payoff */
+	struct auc_plan plan;  /* the best feasible schedule, also where its payoff is not positive */
+};
+
+struct auc_policy_ctx; /* a policy's scratch memory and options, one per thread of decisions */
+
+struct auc_policy {
+	const char *name;
+	const char *summary;
+	/* OPTIONS is "key=value,..." or ""; unknown options are errors. */
+	enum auc_code (*create)(const char *options, struct auc_policy_ctx **ctx, struct auc_err *err);
+	void (*destroy)(struct auc_policy_ctx *ctx);
+	/*
+	 * The best schedule of JOB at M's prices: maximises value - cost, ties by earliest completion, fewest servers,
+	 * lowest worker type, PS type, co-located first, lowest server indices. Reads only. DECISION's plan memory is reused.
+	 */
+	enum auc_code (*quote)(struct auc_policy_ctx *ctx, const struct auc_market *m, const struct auc_job *job,
+			       struct auc_decision *decision, struct auc_err *err);
+};
+
+extern const struct auc_policy auc_policy_dps;
+extern const struct auc_policy *const auc_policies[]; /* NULL-terminated */
+const struct auc_policy *auc_policy_find(const char *name);
+
+void auc_decision_init(struct auc_decision *d);
+void auc_decision_clear(struct auc_decision *d);
+
+#endif
