@@ -30,7 +30,10 @@ auc_money auc_money_from(double credits);
 double auc_money_to(auc_money m);
 /* "12.600000", exact, always six decimals, into BUF of AUC_MONEY_LEN; returns BUF. */
 char *auc_money_str(auc_money m, char *buf);
-/* Parses what auc_money_str() prints (at most six decimals); AUC_EINVAL otherwise. WHAT names it. */
+/*
+ * Parses what auc_money_str() prints (at most six decimals), any auc_money: a total may exceed AUC_MONEY_MAX. AUC_EINVAL
+ * otherwise. WHAT names it.
+ */
 enum auc_code auc_money_parse(const char *s, auc_money *m, const char *what, struct auc_err *err);
 
 /*
