@@ -1,0 +1,358 @@
+# config.bash - the files of a cluster: slurm.conf, gres.conf, slurmdbd.conf, auction.conf, keys, device files. Part of "sandbox".
+
+host=$(uname -n)
+host=${host%%.*}
+stock_plugins=
+
+# Where the distribution keeps Slurm's own plugins.
+find_stock_plugins()
+{
+	local d
+
+	for d in /usr/lib/*/slurm-wlm /usr/lib/*/slurm /usr/lib64/slurm /usr/lib/slurm; do
+		if [ -e "$d/auth_munge.so" ]; then
+			stock_plugins=$d
+			return
+		fi
+	done
+	die "Slurm's plugins (auth_munge.so) are not installed"
+}
+
+# The IPv4 address on this machine that its host name stands for; nothing if the name means nothing here.
+host_address()
+{
+	local a
+
+	a=$(timeout 5 getent ahostsv4 "$(uname -n)" 2> /dev/null | awk 'NR == 1 {print $1}')
+	case $a in
+	127.*) printf '%s' "$a" ;;
+	esac
+}
+
+# Reads one --nodes SPEC into n_list, n_partition, n_cpus, n_mem, n_gpus (TYPE:N or empty), n_start.
+node_parse()
+{
+	local word rest
+
+	n_list=${1%%:*} n_partition= n_cpus=1 n_mem=1000 n_gpus= n_start=yes
+	[ "$n_list" != "$1" ] || die "--nodes $1: expected LIST:partition=P,cpus=N,mem=MB"
+	rest=${1#*:}
+	while [ -n "$rest" ]; do
+		word=${rest%%,*}
+		[ "$word" = "$rest" ] && rest= || rest=${rest#*,}
+		case $word in
+		partition=?*) n_partition=${word#*=} ;;
+		cpus=[1-9]*) n_cpus=${word#*=} ;;
+		mem=[1-9]*) n_mem=${word#*=} ;;
+		gpus=?*:[1-9]*) n_gpus=${word#*=} ;;
+		start=yes | start=no) n_start=${word#*=} ;;
+		*) die "--nodes $1: '$word': expected partition=P, cpus=N, mem=MB, gpus=TYPE:N or start=no" ;;
+		esac
+	done
+	[ -n "$n_partition" ] || die "--nodes $1: expected partition=P"
+}
+
+# The names of a list such as edge[1-3,7],x: one a line. scontrol does the same, but needs a configuration to run.
+node_names()
+{
+	local list=$1 prefix ranges r i from to
+
+	while [[ $list =~ ^([^,[]+)(\[([0-9,-]+)\])?(,(.*))?$ ]]; do
+		prefix=${BASH_REMATCH[1]} ranges=${BASH_REMATCH[3]} list=${BASH_REMATCH[5]}
+		[ -n "$ranges" ] || echo "$prefix"
+		for r in ${ranges//,/ }; do
+			from=${r%-*} to=${r#*-}
+			for ((i = 10#$from; i <= 10#$to; i++)); do
+				printf '%s%0*d\n' "$prefix" ${#from} "$i"
+			done
+		done
+		[ -n "$list" ] || return 0
+	done
+	die "--nodes: '$1': expected names such as edge[1-3]"
+}
+
+# The nodes that have a slurmd here, one a line.
+started_nodes()
+{
+	local spec
+
+	for spec in "${NODES[@]}"; do
+		node_parse "$spec"
+		[ "$n_start" = no ] || node_names "$n_list"
+	done
+}
+
+node_count()
+{
+	local spec
+
+	for spec in "${NODES[@]}"; do
+		node_parse "$spec"
+		node_names "$n_list"
+	done | wc -l
+}
+
+config_write()
+{
+	local u name
+
+	find_stock_plugins
+	mkdir -p "$B"/{etc,run,log,munge,mysql,state,spool,dev,home} || die "cannot write to $B"
+	# Others need to reach the sockets in these, and nothing else.
+	chmod 755 "$B"/{etc,run,log,spool,dev,home}
+	chmod 711 "$B"/{munge,mysql}
+	chown slurm: "$B"/{run,log,state} || die "the user slurm does not exist (package slurm-wlm-basic-plugins)"
+	chmod 700 "$B/state"
+	for u in "${sandbox_users[@]}"; do
+		name=${u%:*}
+		mkdir -p "$B/home/$name"
+		chown "$name:" "$B/home/$name"
+	done
+	if [ ! -s "$B/munge/key" ]; then
+		(umask 077 && head -c 1024 /dev/urandom > "$B/munge/key")
+	fi
+	write_file "$B/etc/slurm.conf" print_slurm_conf
+	write_file "$B/etc/gres.conf" print_gres_conf
+	write_file "$B/etc/plugstack.conf" print_plugstack_conf
+	if [ -n "$AUCTION_CONF" ]; then
+		write_file "$B/etc/auction.conf" cat "$AUCTION_CONF"
+	else
+		write_file "$B/etc/auction.conf" print_auction_conf
+	fi
+	# An empty file: cgroups stay out of it (22.05 has no CgroupPlugin=disabled).
+	write_file "$B/etc/cgroup.conf" true
+	write_file "$B/etc/slurmdbd.conf" print_slurmdbd_conf
+	chown slurm: "$B/etc/slurmdbd.conf"
+	chmod 600 "$B/etc/slurmdbd.conf"
+	make_devices
+}
+
+write_file()
+{
+	local file=$1
+
+	shift
+	"$@" > "$file.new" && mv "$file.new" "$file" || die "cannot write $file"
+}
+
+# GPUs are character devices of the driver's major number; nothing opens them. Where mknod is not allowed, links to /dev/null
+# serve: what counts is that the file is a device and its name ends in the GPU's number.
+make_devices()
+{
+	local spec i
+
+	for spec in "${NODES[@]}"; do
+		node_parse "$spec"
+		[ -n "$n_gpus" ] || continue
+		for ((i = 0; i < ${n_gpus##*:}; i++)); do
+			[ -c "$B/dev/nvidia$i" ] || mknod "$B/dev/nvidia$i" c 195 "$i" 2> /dev/null || ln -sf /dev/null "$B/dev/nvidia$i"
+		done
+	done
+}
+
+print_slurm_conf()
+{
+	local pair key lines
+
+	lines=$(print_usual_slurm_conf)
+	for pair in "${SET[@]+"${SET[@]}"}"; do
+		key=${pair%%=*}
+		lines=$(grep -vi "^$key=" <<< "$lines")
+		lines+=$'\n'$pair
+	done
+	printf '%s\n' "$lines"
+}
+
+print_usual_slurm_conf()
+{
+	local address bind
+
+	[ -n "$stock_plugins" ] || find_stock_plugins
+	address=$(host_address)
+	# Slurm can be told to listen on the address of its host name only. Where the name has none, it listens on all addresses
+	# (munge still authenticates every message).
+	if [ -n "$address" ]; then
+		bind=CommunicationParameters=NoInAddrAny,NoCtldInAddrAny
+	else
+		bind="# The host name has no loopback address here, so the daemons cannot be bound to one."
+		address=127.0.0.1
+	fi
+	cat <<END
+# A private cluster in $B, written by contrib/sandbox at every "up".
+ClusterName=sandbox
+SlurmctldHost=$host($address)
+SlurmctldPort=$PORT_BASE
+SlurmUser=slurm
+SlurmdUser=root
+AuthType=auth/munge
+AuthInfo=socket=$B/munge/socket,cred_expire=5
+CredType=cred/munge
+$bind
+StateSaveLocation=$B/state
+SlurmdSpoolDir=$B/spool/%n
+SlurmctldPidFile=$B/run/slurmctld.pid
+SlurmdPidFile=$B/run/slurmd-%n.pid
+SlurmctldLogFile=$B/log/slurmctld.log
+SlurmdLogFile=$B/log/slurmd-%n.log
+SlurmctldDebug=$DEBUG
+SlurmdDebug=$DEBUG
+LogTimeFormat=iso8601_ms
+ProctrackType=proctrack/linuxproc
+TaskPlugin=task/none
+MpiDefault=none
+SwitchType=switch/none
+JobAcctGatherType=jobacct_gather/none
+SelectType=select/cons_tres
+SelectTypeParameters=CR_CPU_Memory
+DefMemPerCPU=100
+GresTypes=gpu
+SlurmdParameters=config_overrides
+ReturnToService=2
+SlurmctldTimeout=10
+SlurmdTimeout=120
+MessageTimeout=10
+KillWait=2
+MinJobAge=600
+MaxJobCount=30000
+SchedulerParameters=sched_interval=1,bf_interval=2,batch_sched_delay=0
+AccountingStorageType=accounting_storage/slurmdbd
+AccountingStorageHost=127.0.0.1
+AccountingStoragePort=$((PORT_BASE + 1))
+AccountingStoragePass=socket=$B/munge/socket
+AccountingStorageTRES=gres/gpu
+AccountingStoreFlags=job_comment
+PlugStackConfig=$B/etc/plugstack.conf
+END
+	if [ "$PLUGINS" = on ]; then
+		cat <<END
+
+# The auction
+PluginDir=$PLUGIN_DIR:$stock_plugins
+JobSubmitPlugins=auction
+SchedulerType=sched/auction
+END
+	else
+		cat <<END
+PluginDir=$stock_plugins
+SchedulerType=sched/backfill
+END
+	fi
+	echo
+	print_nodes "$address"
+	print_partitions
+}
+
+# Ports of the slurmds start at 10 above the base; a node that is only declared needs one as well, but nobody listens on it.
+print_nodes()
+{
+	local spec names port=$((PORT_BASE + 10)) gres range state
+
+	for spec in "${NODES[@]}"; do
+		node_parse "$spec"
+		gres= state=
+		[ -z "$n_gpus" ] || gres=" Gres=gpu:$n_gpus"
+		names=$(node_names "$n_list" | wc -l)
+		if [ "$n_start" = no ]; then
+			range=$((PORT_BASE + 199)) state=" State=DOWN"
+			range=$(yes "$range" | head -n "$names" | paste -sd,)
+		else
+			range="$port-$((port + names - 1))"
+			port=$((port + names))
+		fi
+		[ "$names" = 1 ] && range=${range%-*} || range="[$range]"
+		echo "NodeName=$n_list NodeHostname=$host NodeAddr=$1 Port=$range CPUs=$n_cpus RealMemory=$n_mem$gres$state"
+	done
+}
+
+# main is the default partition for ordinary jobs, if there is one.
+print_partitions()
+{
+	local spec p seen=' ' list is_default
+
+	for spec in "${NODES[@]}"; do
+		node_parse "$spec"
+		p=$n_partition
+		case $seen in
+		*" $p "*) continue ;;
+		esac
+		seen+="$p "
+		list=$(partition_nodes "$p")
+		is_default=
+		[ "$p" != main ] || is_default=' Default=YES'
+		echo "PartitionName=$p Nodes=$list$is_default MaxTime=INFINITE"
+	done
+}
+
+partition_nodes()
+{
+	local spec
+
+	for spec in "${NODES[@]}"; do
+		node_parse "$spec"
+		[ "$n_partition" != "$1" ] || echo "$n_list"
+	done | paste -sd,
+}
+
+print_gres_conf()
+{
+	local spec last
+
+	for spec in "${NODES[@]}"; do
+		node_parse "$spec"
+		[ -n "$n_gpus" ] || continue
+		last=$((${n_gpus##*:} - 1))
+		echo "NodeName=$n_list Name=gpu Type=${n_gpus%%:*} File=$B/dev/nvidia[0-$last]"
+	done
+}
+
+print_slurmdbd_conf()
+{
+	cat <<END
+AuthType=auth/munge
+AuthInfo=socket=$B/munge/socket
+DbdHost=$host
+DbdAddr=127.0.0.1
+DbdPort=$((PORT_BASE + 1))
+SlurmUser=slurm
+PidFile=$B/run/slurmdbd.pid
+LogFile=$B/log/slurmdbd.log
+DebugLevel=info
+PluginDir=$stock_plugins
+StorageType=accounting_storage/mysql
+StorageHost=localhost
+StorageUser=slurm
+StorageLoc=slurm_acct
+END
+	[ -z "$(host_address)" ] || echo CommunicationParameters=NoInAddrAny
+}
+
+print_plugstack_conf()
+{
+	[ "$PLUGINS" != on ] || echo "required $PLUGIN_DIR/spank_auction.so"
+}
+
+# Short slots, so that a person can watch; times of the models fit contrib/train.
+print_auction_conf()
+{
+	cat <<END
+# Written by contrib/sandbox at every "up".
+Policy=dps
+SlotSeconds=$SLOT_SECONDS
+Slots=$SLOTS
+StartMargin=2
+EndMargin=1
+LienSeconds=10
+Prices=given
+Eta=gpu:v100=200,gpu:t4=50,cpu=2,mem=1.001
+SpoolDir=$B/state/auction
+PartitionName=edge Site=edge
+PartitionName=cloud Site=cloud Upload=20s
+WorkerType=v100 TRES=cpu=2,mem=500,gpu:v100=1 Bandwidth=1024
+WorkerType=t4 TRES=cpu=2,mem=500,gpu:t4=1 Bandwidth=1024
+PSType=ps.s TRES=cpu=1,mem=200 Bandwidth=2048
+PSType=ps.m TRES=cpu=2,mem=400 Bandwidth=8192
+Model=small Epochs=10 Chunks=4 Minibatches=20 GradientMB=0.1 WorkerTime=v100=50ms,t4=100ms PSTime=ps.s=5ms,ps.m=2ms
+Model=medium Epochs=20 Chunks=8 Minibatches=20 GradientMB=0.2 WorkerTime=v100=60ms,t4=120ms PSTime=ps.s=6ms,ps.m=3ms
+Model=large Epochs=30 Chunks=12 Minibatches=30 GradientMB=0.5 WorkerTime=v100=80ms,t4=160ms PSTime=ps.s=10ms,ps.m=5ms
+END
+}

@@ -1,0 +1,255 @@
+# daemons.bash - starting and stopping the daemons of a cluster. Part of "sandbox".
+#
+# A process is ours if its pid file names it, it runs the daemon's program, and its command line or environment names this
+# cluster's directory: a pid file left over from a crash must not end somebody else's process.
+
+PATH=$PATH:/usr/sbin:/sbin
+
+all_daemons()
+{
+	echo munged mariadbd slurmdbd slurmctld
+	started_nodes
+}
+
+pid_file_of()
+{
+	case $1 in
+	munged) echo "$B/munge/munged.pid" ;;
+	mariadbd | slurmdbd | slurmctld) echo "$B/run/$1.pid" ;;
+	*) echo "$B/run/slurmd-$1.pid" ;;
+	esac
+}
+
+log_of()
+{
+	case $1 in
+	munged) echo "$B/munge/munged.log" ;;
+	mariadbd | slurmdbd | slurmctld) echo "$B/log/$1.log" ;;
+	*) echo "$B/log/slurmd-$1.log" ;;
+	esac
+}
+
+program_of()
+{
+	case $1 in
+	munged | mariadbd | slurmdbd | slurmctld) echo "$1" ;;
+	*) echo slurmd ;;
+	esac
+}
+
+# Prints the pid of a daemon that runs.
+daemon_pid()
+{
+	local pid=
+
+	read -r pid 2> /dev/null < "$(pid_file_of "$1")" || [ -n "$pid" ] || return 1
+	is_ours "$pid" "$(program_of "$1")" || return 1
+	echo "$pid"
+}
+
+is_ours()
+{
+	local words
+
+	[[ $1 =~ ^[0-9]+$ ]] || return 1
+	mapfile -d '' -t words 2> /dev/null < "/proc/$1/cmdline" || return 1
+	[ ${#words[@]} -gt 0 ] && [ "${words[0]##*/}" = "$2" ] || return 1
+	[[ " ${words[*]} " == *"$B/"* ]] || grep -qzx "SLURM_CONF=$B/etc/slurm.conf" "/proc/$1/environ" 2> /dev/null
+}
+
+# run_daemon COMMAND...: starts a daemon that puts itself into the background, away from our terminal and open files.
+run_daemon()
+{
+	env -i PATH="$PATH" LANG=C.UTF-8 SLURM_CONF="$B/etc/slurm.conf" MYSQL_UNIX_PORT="$B/mysql/socket" ${ASAN_OPTIONS:+ASAN_OPTIONS="$ASAN_OPTIONS"} \
+		"$@" < /dev/null >> "$B/log/start.log" 2>&1
+}
+
+start_munged()
+{
+	daemon_pid munged > /dev/null && return
+	run_daemon munged --socket="$B/munge/socket" --key-file="$B/munge/key" --pid-file="$B/munge/munged.pid" \
+		--log-file="$B/munge/munged.log" --seed-file="$B/munge/seed" --num-threads=4 --origin=127.0.0.1 ||
+		fail_with_log "munged did not start" "$B/log/start.log"
+}
+
+# The database is a scratch one: no protection against a crash of the machine, no network.
+start_mariadbd()
+{
+	daemon_pid mariadbd > /dev/null && return
+	if [ ! -d "$B/mysql/data/mysql" ]; then
+		rm -rf "$B/mysql/data"
+		mariadb-install-db --no-defaults --user=root --datadir="$B/mysql/data" --skip-test-db --innodb-log-file-size=8M \
+			--auth-root-authentication-method=socket > "$B/log/mariadb-install.log" 2>&1 ||
+			fail_with_log "the database could not be made" "$B/log/mariadb-install.log" || return
+	fi
+	env -i PATH="$PATH" LANG=C.UTF-8 setsid mariadbd --no-defaults --user=root --datadir="$B/mysql/data" --socket="$B/mysql/socket" \
+		--pid-file="$B/run/mariadbd.pid" --skip-networking --innodb-buffer-pool-size=64M --innodb-log-file-size=8M \
+		--innodb-lock-wait-timeout=900 --innodb-flush-log-at-trx-commit=0 --innodb-doublewrite=0 --skip-log-bin \
+		< /dev/null > "$B/log/mariadbd.log" 2>&1 &
+	disown
+	wait_for 60 sql 'select 1' || fail_with_log "mariadbd does not answer" "$B/log/mariadbd.log" || return
+	sql "create database if not exists slurm_acct;
+		create user if not exists slurm@localhost identified via unix_socket;
+		grant all on slurm_acct.* to slurm@localhost" || fail_with_log "the database refused its set-up" "$B/log/mariadbd.log"
+}
+
+sql()
+{
+	mariadb --no-defaults -S "$B/mysql/socket" -u root -e "$1"
+}
+
+start_slurmdbd()
+{
+	if ! daemon_pid slurmdbd > /dev/null; then
+		run_daemon slurmdbd || fail_with_log "slurmdbd did not start" "$B/log/slurmdbd.log" || return
+	fi
+	wait_for 60 slurm sacctmgr -n list cluster || fail_with_log "slurmdbd does not answer" "$B/log/slurmdbd.log" || return
+	[ -z "$(slurm sacctmgr -nP list user alice format=user)" ] || return 0
+	{
+		slurm sacctmgr -i add cluster sandbox &&
+			slurm sacctmgr -i add account training Description=training Organization=sandbox &&
+			slurm sacctmgr -i add user root,alice,bob,carol account=training
+	} >> "$B/log/start.log" 2>&1 || fail_with_log "the accounts could not be made" "$B/log/start.log"
+}
+
+start_slurmctld()
+{
+	if ! daemon_pid slurmctld > /dev/null; then
+		run_daemon slurmctld -f "$B/etc/slurm.conf" || fail_with_log "slurmctld did not start" "$B/log/slurmctld.log" || return
+	fi
+	wait_for 60 controller_serves || fail_with_log "slurmctld does not answer" "$B/log/slurmctld.log"
+}
+
+controller_serves()
+{
+	slurm scontrol ping | grep -q 'is UP'
+}
+
+start_slurmds()
+{
+	local node
+
+	for node in $(started_nodes); do
+		start_node "$node" || return
+	done
+	wait_for_nodes
+}
+
+wait_for_nodes()
+{
+	wait_for 60 nodes_serve ||
+		fail_with_log "not all nodes came up: $(slurm sinfo -Nho '%N=%T' | paste -sd' ')" "$B/log/slurmctld.log"
+}
+
+start_node()
+{
+	daemon_pid "$1" > /dev/null && return
+	mkdir -p "$B/spool/$1"
+	run_daemon slurmd -f "$B/etc/slurm.conf" -N "$1" || fail_with_log "slurmd of $1 did not start" "$(log_of "$1")"
+}
+
+# True if no node with a slurmd that runs is down, unknown or not answering.
+nodes_serve()
+{
+	local states nodes=() node
+
+	for node in $(started_nodes); do
+		! daemon_pid "$node" > /dev/null || nodes+=("$node")
+	done
+	[ ${#nodes[@]} -gt 0 ] || return 0
+	states=$(slurm sinfo -Nho '%T' -n "$(IFS=, && echo "${nodes[*]}")") || return 1
+	! grep -qvE '^(idle|mixed|allocated|completing|reserved|planned)$' <<< "$states"
+}
+
+slurm()
+{
+	SLURM_CONF=$B/etc/slurm.conf timeout 20 "$@"
+}
+
+start_one()
+{
+	case $1 in
+	munged | mariadbd | slurmdbd) "start_$1" || exit 1 ;;
+	slurmctld)
+		start_slurmctld && wait_for_nodes || exit 1
+		;;
+	*)
+		started_nodes | grep -qx -- "$1" || die "start: $1: expected munged, mariadbd, slurmdbd, slurmctld or a node"
+		start_node "$1" || exit 1
+		;;
+	esac
+}
+
+# stop_one NAME [SIGNAL]: ends a daemon and waits until it is gone.
+stop_one()
+{
+	local pid
+
+	pid=$(daemon_pid "$1") || return 0
+	kill -"${2:-TERM}" "$pid" 2> /dev/null
+	wait_for 30 gone "$pid" "$(program_of "$1")" && return
+	say "$1 (pid $pid) ignores SIG${2:-TERM}: killed"
+	kill -KILL "$pid" 2> /dev/null
+	wait_for 10 gone "$pid" "$(program_of "$1")"
+}
+
+gone()
+{
+	! is_ours "$1" "$2"
+}
+
+stop_all()
+{
+	local what names
+
+	end_jobs
+	mapfile -t names < <(started_nodes)
+	for what in "${names[@]}"; do
+		what=$(daemon_pid "$what") && kill -TERM "$what"
+	done
+	for what in "${names[@]}" slurmctld slurmdbd mariadbd munged; do
+		stop_one "$what"
+	done
+	end_steps
+}
+
+# Cancels what runs or waits, so that no job outlives its cluster.
+end_jobs()
+{
+	daemon_pid slurmctld > /dev/null && controller_serves || return 0
+	[ -n "$(slurm squeue -ho %i)" ] || return 0
+	slurm scancel -f --state=PENDING > /dev/null 2>&1
+	slurm scancel --state=RUNNING > /dev/null 2>&1
+	slurm scancel --state=SUSPENDED > /dev/null 2>&1
+	wait_for 10 no_jobs
+}
+
+no_jobs()
+{
+	local jobs
+
+	jobs=$(slurm squeue -ho %i) && [ -z "$jobs" ]
+}
+
+# Ends step managers that are left over, with their processes: a killed slurmd leaves its jobs running.
+end_steps()
+{
+	local p pid
+
+	for p in /proc/[0-9]*; do
+		pid=${p#/proc/}
+		[[ $(readlink "$p/exe") == */slurmstepd ]] || continue
+		grep -qzx "SLURM_CONF=$B/etc/slurm.conf" "$p/environ" 2> /dev/null || continue
+		kill_tree "$pid"
+	done
+}
+
+kill_tree()
+{
+	local child
+
+	for child in $(cat "/proc/$1/task/"*/children 2> /dev/null); do
+		kill_tree "$child"
+	done
+	kill -KILL "$1" 2> /dev/null
+}
