@@ -1,12 +1,14 @@
 /*
- * bid.h - one bid: what a job is worth, how much work it is, and where it may run. Names only; a market
- * resolves them (market.h: auc_job_resolve()).
+ * bid.h - one bid: what a job is worth, how much work it is, and where it may run. Names only; a
+ * market resolves them (market.h: auc_job_resolve()).
  *
- * Text form, used between the SPANK plugin, the environment (SLURM_AUCTION_BID) and job_submit: words
- * key=value separated by white space or ';', the keys being those of auc_bid_keys[] below, e.g.
- *   bid=sigmoid:300,0.02 epochs=30 chunks=27 minibatches=58 gradient-mb=97.4
+ * Text form, used between the SPANK plugin, the environment (SLURM_AUCTION_BID) and job_submit:
+ * words key=value separated by white space or ';', the keys being those of auc_bid_keys[] below,
+ * e.g. bid=sigmoid:300,0.02 epochs=30 chunks=27 minibatches=58 gradient-mb=97.4
  *   worker-time=v100=1.9s,t4=3.4s ps-time=ps.m=50ms upload=edge1=2,cloud=12h
- * A text that has no "bid=" word but whose first word is a utility is that utility ("300 epochs=20").
+ * A time in upload= without a name is for every server not named ("upload=cloud=12h,1"). "quote" is
+ * a flag: quote, quote=yes or quote=no. A text that has no "bid=" word but whose first word is a
+ * utility is that utility ("300 epochs=20").
  */
 #ifndef AUC_BID_H
 #define AUC_BID_H
@@ -17,11 +19,11 @@
 #include "err.h"
 #include "utility.h"
 
-#define AUC_NAME_MAX 64       /* longest name of a type, server, model, TRES, with the NUL */
-#define AUC_BID_TYPES_MAX 32  /* types one bid may name, of either kind */
-#define AUC_BID_UPLOAD_MAX 64 /* servers or sites one bid may name */
-#define AUC_BID_TEXT_MAX 8192 /* bytes of a bid's text */
-#define AUC_WORK_MAX 1000000000ULL
+#define AUC_NAME_MAX       64    /* longest name of a type, server, model, TRES, with the NUL */
+#define AUC_BID_TYPES_MAX  32    /* types one bid may name, of either kind */
+#define AUC_BID_UPLOAD_MAX 64    /* servers or sites one bid may name */
+#define AUC_BID_TEXT_MAX   20480 /* bytes of a bid's text: the longest canonical text fits */
+#define AUC_WORK_MAX       1000000000ULL
 
 struct auc_named {
 	char name[AUC_NAME_MAX];
@@ -32,45 +34,58 @@ struct auc_bid {
 	struct auc_utility utility;
 	uint64_t epochs, chunks, minibatches; /* E, D, M: 1..AUC_WORK_MAX */
 	double gradient_mb;                   /* m_j, >= 0 */
-	unsigned nworkers;                    /* worker types it may use: seconds per mini-batch, > 0 */
+	unsigned nworkers; /* worker types it may use: seconds per mini-batch, > 0 */
 	struct auc_named worker_seconds[AUC_BID_TYPES_MAX];
 	unsigned nps; /* PS types it may use: seconds per parameter update, >= 0 */
 	struct auc_named ps_seconds[AUC_BID_TYPES_MAX];
-	unsigned nupload; /* Delta_js by server or site name, slots (may be fractional, used rounded up) */
+	unsigned nupload; /* Delta_js by server or site name, slots (may be fractional, used rounded
+			     up) */
 	struct auc_named upload[AUC_BID_UPLOAD_MAX];
-	double upload_default;    /* slots */
+	double upload_default;    /* slots, for servers not named; < 0: not given, what the server's
+				     partition says */
 	bool quote;               /* only say what it would cost */
 	char model[AUC_NAME_MAX]; /* profile it was filled from, or "" */
 };
 
 struct auc_conf;
 
-/* One key of the text form, which is also one sbatch option (--key), one environment variable and one manual line. */
+/* One key of the text form, which is also one sbatch option (--key), one environment variable and
+ * one manual line. */
 struct auc_bid_key {
-	const char *key;      /* "worker-time" */
-	const char *env;      /* "SLURM_AUCTION_WORKER_TIME" */
-	const char *arg;      /* "TYPE=TIME,..."; NULL: a flag */
-	const char *help;     /* one line for sbatch --help */
+	const char *key;  /* "worker-time" */
+	const char *env;  /* "SLURM_AUCTION_WORKER_TIME" */
+	const char *arg;  /* "TYPE=TIME,..."; NULL: a flag */
+	const char *help; /* one line for sbatch --help */
 };
 extern const struct auc_bid_key auc_bid_keys[];
 extern const unsigned auc_bid_nkeys;
 
 /*
- * Checks the value of one key by itself (what a SPANK option callback can do at once). The error reads
- * "--KEY: 'VALUE' ...". CONF gives slot length, horizon, types and models; NULL skips what needs it.
+ * Checks the value of one key by itself (what a SPANK option callback can do at once). The error
+ * reads
+ * "--KEY: 'VALUE' ..." or "--KEY: PART: 'PIECE' ...". CONF gives slot length, horizon, types and
+ * models; NULL skips what needs it. White space and ';' are refused in every value, so that values
+ * can be joined to a bid's text.
  */
 enum auc_code auc_bid_check_word(const struct auc_conf *conf, const char *key, const char *value,
 				 struct auc_err *err);
 
 /*
- * Parses a whole bid. What the words leave out comes from --model's profile, then from CONF's default model, then from
- * plain defaults (epochs, chunks, minibatches: 1; gradient 0; upload: the partition's). A bid without value is an
- * error, and so is one for which no worker type has a time. Unknown and repeated keys are errors. A bid that has types
- * named nowhere in CONF is an error that lists those there are.
+ * Parses a whole bid. What the words leave out comes from --model's profile, then from CONF's
+ * default model, then from plain defaults (epochs, chunks, minibatches: 1; gradient 0; every PS
+ * type at no time; upload: the partition's). A bid without value is an error, and so is one for
+ * which no worker type has a time. Unknown and repeated keys are errors. A bid that has types named
+ * nowhere in CONF is an error that lists those there are. AUC_EINVAL, AUC_ENOENT (a type or model),
+ * AUC_ENOMEM; *BID is untouched then. CONF may be NULL: only what stands in the text itself is
+ * checked, slots count as 300 s and *BID is good for nothing but to be looked at.
  */
-enum auc_code auc_bid_parse(const struct auc_conf *conf, const char *text, struct auc_bid *bid, struct auc_err *err);
+enum auc_code auc_bid_parse(const struct auc_conf *conf, const char *text, struct auc_bid *bid,
+			    struct auc_err *err);
 
-/* Canonical text of BID, complete (needs no profile), malloc'd; parsing it gives an equal bid. NULL: no memory. */
+/*
+ * Canonical text of BID on one line, complete (the model's name is left out: it needs no profile),
+ * malloc'd; parsing it gives an equal bid. Times are in slots and in seconds. NULL: no memory.
+ */
 char *auc_bid_print(const struct auc_bid *bid);
 
 #endif

@@ -1,19 +1,25 @@
 /*
- * conf.h - auction.conf: lines of Key=Value words, '#' comments, '\' continues a line, "Include" is not supported.
+ * conf.h - auction.conf: lines of Key=Value words, '#' comments, '\' continues a line, "Include" is
+ * not supported. Keys do not tell case; a value with white space or '#' stands in double quotes.
+ * Times without a unit are seconds.
  *
- * One table (conf.c) holds every key with its type, default, bounds and manual line; unknown keys, repeated
- * keys, bad values and bad references are errors "FILE:LINE: Key=value: what was expected".
+ * One table (conf.c) holds every key with its type, default, bounds and manual line; unknown keys,
+ * repeated keys, bad values and bad references are errors "FILE:LINE: Key=value: what was
+ * expected".
  *
  *   Policy=dps[,option=value...]
  *   SlotSeconds=300  Slots=288  StartMargin=2  EndMargin=1  LienSeconds=10
  *   Prices=learned|given  Eta=gpu:v100=25,cpu=2,...  HistoryBids=1000
  *   SpoolDir=/path          DefaultBid=...  DefaultModel=...  RefundUnused=no|yes
- *   PartitionName=edge Site=edge|cloud Upload=SPAN    (auction partitions; their nodes are the servers)
- *   WorkerType=v100 TRES=cpu=4,mem=8192,gpu:v100=1 Bandwidth=1024
- *   PSType=ps.m TRES=cpu=2,mem=4096 Bandwidth=8192
- *   Model=resnet50 Epochs= Chunks= Minibatches= GradientMB= WorkerTime= PSTime=
+ *   PartitionName=edge Site=edge|cloud Upload=SPAN    (auction partitions; their nodes are the
+ * servers) WorkerType=v100 TRES=cpu=4,mem=8192,gpu:v100=1 Bandwidth=1024 PSType=ps.m
+ * TRES=cpu=2,mem=4096 Bandwidth=8192 Model=resnet50 Epochs= Chunks= Minibatches= GradientMB=
+ * WorkerTime= PSTime=
  *
- * TRES names are Slurm's; "gres/gpu:v100" and "gpu:v100" are the same name.
+ * TRES names are Slurm's; "gres/gpu:v100" and "gpu:v100" are the same name. Only a PartitionName, a
+ * WorkerType and a PSType have to be there. The words of a configuration are complete and
+ * consistent when it is returned: a model and Eta name types and TRES that exist, DefaultModel a
+ * model, DefaultBid is a bid.
  */
 #ifndef AUC_CONF_H
 #define AUC_CONF_H
@@ -26,8 +32,8 @@
 #include "bid.h"
 #include "err.h"
 
-#define AUC_TRES_MAX  16  /* different TRES in one market */
-#define AUC_TYPES_MAX 32  /* worker types, and PS types, in one market */
+#define AUC_TRES_MAX  16 /* different TRES in one market */
+#define AUC_TYPES_MAX 32 /* worker types, and PS types, in one market */
 #define AUC_SLOTS_MAX 10000
 
 struct auc_conf_type {
@@ -63,8 +69,8 @@ struct auc_conf {
 	unsigned neta;
 	struct auc_named eta[AUC_TRES_MAX]; /* bases of the price function, >= 1 */
 	unsigned history_bids;
-	char *spool_dir;    /* NULL: the adapter's default */
-	char *default_bid;  /* NULL: a job without a bid is refused in an auction partition */
+	char *spool_dir;   /* NULL: the adapter's default */
+	char *default_bid; /* NULL: a job without a bid is refused in an auction partition */
 	char default_model[AUC_NAME_MAX];
 	bool refund_unused; /* unused whole slots of a job that ended early are paid back */
 	unsigned npartitions, nworker_types, nps_types, nmodels;
@@ -73,7 +79,8 @@ struct auc_conf {
 	struct auc_conf_model *models;
 };
 
-/* Reads PATH. *CONF is malloc'd; free with auc_conf_free(). AUC_EIO, AUC_EINVAL; *CONF is NULL then. */
+/* Reads PATH. *CONF is malloc'd; free with auc_conf_free(). AUC_EIO, AUC_EINVAL; *CONF is NULL
+ * then. */
 enum auc_code auc_conf_load(const char *path, struct auc_conf **conf, struct auc_err *err);
 /* The same from LEN bytes of TEXT; NAME stands for the file in errors. */
 enum auc_code auc_conf_parse(const char *text, size_t len, const char *name, struct auc_conf **conf,
@@ -86,9 +93,14 @@ const struct auc_conf_type *auc_conf_worker_type(const struct auc_conf *conf, co
 const struct auc_conf_type *auc_conf_ps_type(const struct auc_conf *conf, const char *name);
 const struct auc_conf_model *auc_conf_model(const struct auc_conf *conf, const char *name);
 
-/* Prints every value in force as a file that auc_conf_parse() reads back to an equal configuration. */
+/* Prints every value in force as a file that auc_conf_parse() reads back to an equal configuration.
+ */
 void auc_conf_print(const struct auc_conf *conf, FILE *out);
-/* Prints the table of keys (key, type, default, range, meaning), one per line, tab separated: the manual is made of it. */
+/*
+ * Prints the table of keys, one per line, tab separated: the key its line begins with ("" where a
+ * line may begin with any), key, type and range, default ("" where there is none), meaning. The
+ * manual is made of it.
+ */
 void auc_conf_print_keys(FILE *out);
 
 #endif

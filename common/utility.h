@@ -1,7 +1,9 @@
 /*
- * utility.h - what a job is worth as a function of when it finishes: f_j(x), x = completion - arrival in slots.
+ * utility.h - what a job is worth as a function of when it finishes: f_j(x), x = completion -
+ * arrival in slots.
  *
- * Every form is clamped to >= 0 and non-increasing in x (checked when it is made). Forms and sources: formats.md 2.
+ * Every form is clamped to >= 0 and non-increasing in x (checked when it is made). Forms and
+ * sources: formats.md 2.
  *
  *   sigmoid   scale / (1 + exp(decay * (x - target)))
  *   linear    intercept - slope * x
@@ -24,8 +26,8 @@ enum auc_form {
 	AUC_FORM_TABLE,
 };
 
-#define AUC_TABLE_MAX 64    /* points of a table */
-#define AUC_VALUE_MAX 1e9   /* credits: no bid is worth more */
+#define AUC_TABLE_MAX 64  /* points of a table */
+#define AUC_VALUE_MAX 1e9 /* credits: no bid is worth more */
 
 struct auc_utility {
 	enum auc_form form;
@@ -47,18 +49,19 @@ enum auc_code auc_utility_check(const struct auc_utility *u, const char *what, s
 
 /*
  * Parses the text of --bid:
- *   300                        constant
+ *   300                        constant (also constant:300)
  *   sigmoid:SCALE,DECAY[,TARGET]     decay per slot, or "0.5/h"; target in slots or with a unit
  *   linear:INTERCEPT,SLOPE           slope per slot, or "10/h"
- *   inverse:SCALE                    zero at the horizon
- *   deadline:SCALE,DEADLINE          slots, or with a unit ("4h")
- *   table:X=V,X=V,...                X in slots or with a unit
- * Bare times are slots. SLOT_SECONDS > 0 and HORIZON_SLOTS > 0 convert units and give inverse its T.
+ *   inverse:SCALE[,HORIZON]          zero at HORIZON (slots, or with a unit), by default the
+ * market's deadline:SCALE,DEADLINE          slots, or with a unit ("4h") table:X=V,X=V,... X in
+ * slots or with a unit Bare times are slots. SLOT_SECONDS > 0 and HORIZON_SLOTS > 0 convert units
+ * and give inverse its T.
  */
 enum auc_code auc_utility_parse(const char *text, double slot_seconds, double horizon_slots,
 				struct auc_utility *u, const char *what, struct auc_err *err);
 
-/* Canonical text of U (times in slots, round-trips through auc_utility_parse exactly), malloc'd; NULL: no memory. */
+/* Canonical text of U (times in slots, round-trips through auc_utility_parse exactly), malloc'd;
+ * NULL: no memory. */
 char *auc_utility_print(const struct auc_utility *u);
 
 /* The word of a form ("sigmoid"). */

@@ -1,0 +1,499 @@
+/*
+ * bid.c - see bid.h. One row per key says how it is called everywhere and which function reads its
+ * value; the words of a text are first sorted by key and then read in the order of the rows, so
+ * their order in the text does not matter.
+ */
+#include "config.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bid.h"
+#include "conf.h"
+#include "num.h"
+#include "text.h"
+
+#define SEPARATORS       " \t\r\n\f\v;"
+#define GRADIENT_MB_MAX  1e9
+#define SECONDS_MIN      1e-9 /* a mini-batch takes some time */
+#define SECONDS_MAX      1e9
+#define NO_CONF_SLOT     300.0 /* slot length where no configuration says it */
+#define KNOWN_NAMES_SIZE 200
+
+enum key {
+	KEY_BID,
+	KEY_EPOCHS,
+	KEY_CHUNKS,
+	KEY_MINIBATCHES,
+	KEY_GRADIENT,
+	KEY_WORKER_TIME,
+	KEY_PS_TIME,
+	KEY_UPLOAD,
+	KEY_MODEL,
+	KEY_QUOTE,
+	NKEYS
+};
+
+typedef enum auc_code (*read_fn)(const struct auc_conf *conf, const char *value,
+				 struct auc_bid *bid, const char *what, struct auc_err *err);
+
+/* The values of a text by key; NULL where a key is not given. */
+struct words {
+	const char *value[NKEYS];
+};
+
+static enum auc_code read_utility(const struct auc_conf *conf, const char *value,
+				  struct auc_bid *bid, const char *what, struct auc_err *err);
+static enum auc_code read_epochs(const struct auc_conf *conf, const char *value,
+				 struct auc_bid *bid, const char *what, struct auc_err *err);
+static enum auc_code read_chunks(const struct auc_conf *conf, const char *value,
+				 struct auc_bid *bid, const char *what, struct auc_err *err);
+static enum auc_code read_minibatches(const struct auc_conf *conf, const char *value,
+				      struct auc_bid *bid, const char *what, struct auc_err *err);
+static enum auc_code read_gradient(const struct auc_conf *conf, const char *value,
+				   struct auc_bid *bid, const char *what, struct auc_err *err);
+static enum auc_code read_worker_time(const struct auc_conf *conf, const char *value,
+				      struct auc_bid *bid, const char *what, struct auc_err *err);
+static enum auc_code read_ps_time(const struct auc_conf *conf, const char *value,
+				  struct auc_bid *bid, const char *what, struct auc_err *err);
+static enum auc_code read_upload(const struct auc_conf *conf, const char *value,
+				 struct auc_bid *bid, const char *what, struct auc_err *err);
+static enum auc_code read_model(const struct auc_conf *conf, const char *value, struct auc_bid *bid,
+				const char *what, struct auc_err *err);
+static enum auc_code read_quote(const struct auc_conf *conf, const char *value, struct auc_bid *bid,
+				const char *what, struct auc_err *err);
+
+const struct auc_bid_key auc_bid_keys[] = {
+	[KEY_BID] = {"bid", "SLURM_AUCTION_BID", "UTILITY",
+		     "bid for training time: what the result is worth, in credits; e.g. 300, "
+		     "sigmoid:300,0.5/h, deadline:300,4h"},
+	[KEY_EPOCHS] = {"epochs", "SLURM_AUCTION_EPOCHS", "N", "passes over the whole data set"},
+	[KEY_CHUNKS] = {"chunks", "SLURM_AUCTION_CHUNKS", "N",
+			"chunks of the data set, and so workers at most"},
+	[KEY_MINIBATCHES] = {"minibatches", "SLURM_AUCTION_MINIBATCHES", "N",
+			     "mini-batches in one chunk"},
+	[KEY_GRADIENT] = {"gradient-mb", "SLURM_AUCTION_GRADIENT_MB", "MB",
+			  "size of the gradients, which is that of the parameters"},
+	[KEY_WORKER_TIME] = {"worker-time", "SLURM_AUCTION_WORKER_TIME", "TYPE=TIME,...",
+			     "worker types it may use and the time of one mini-batch on each; e.g. "
+			     "v100=1.9s,t4=3.4s"},
+	[KEY_PS_TIME] = {"ps-time", "SLURM_AUCTION_PS_TIME", "TYPE=TIME,...",
+			 "parameter server types it may use and the time of one update on each"},
+	[KEY_UPLOAD] = {"upload", "SLURM_AUCTION_UPLOAD", "SITE=TIME,...",
+			"time until the data are at a node or site, in slots or as 2h"},
+	[KEY_MODEL] = {"model", "SLURM_AUCTION_MODEL", "NAME",
+		       "take what is not given from this profile of auction.conf"},
+	[KEY_QUOTE] = {"quote", "SLURM_AUCTION_QUOTE", NULL,
+		       "only say what the bid would cost; submit nothing"},
+};
+const unsigned auc_bid_nkeys = NKEYS;
+
+static const read_fn readers[] = {
+	[KEY_BID] = read_utility,       [KEY_EPOCHS] = read_epochs,
+	[KEY_CHUNKS] = read_chunks,     [KEY_MINIBATCHES] = read_minibatches,
+	[KEY_GRADIENT] = read_gradient, [KEY_WORKER_TIME] = read_worker_time,
+	[KEY_PS_TIME] = read_ps_time,   [KEY_UPLOAD] = read_upload,
+	[KEY_MODEL] = read_model,       [KEY_QUOTE] = read_quote,
+};
+
+static int find_key(const char *name);
+static enum auc_code read_word(const struct auc_conf *conf, enum key key, const char *value,
+			       struct auc_bid *bid, struct auc_err *err);
+static enum auc_code sort_words(char *text, struct words *words, struct auc_err *err);
+static enum auc_code sort_word(char *word, bool first, struct words *words, struct auc_err *err);
+static enum auc_code make_bid(const struct auc_conf *conf, const struct words *words,
+			      struct auc_bid *bid, struct auc_err *err);
+static void fill_from_model(const struct auc_conf_model *model, const struct words *words,
+			    struct auc_bid *bid);
+static void fill_plain(const struct auc_conf *conf, struct auc_bid *bid);
+static enum auc_code read_count(const char *value, uint64_t *count, const char *what,
+				struct auc_err *err);
+static enum auc_code read_times(const struct auc_conf *conf, const char *value, bool ps,
+				struct auc_named *list, unsigned *n, const char *what,
+				struct auc_err *err);
+static double slot_seconds(const struct auc_conf *conf);
+static void known_types(const struct auc_conf_type *types, unsigned n, char *buf);
+static void known_models(const struct auc_conf *conf, char *buf);
+static void known_add(char *buf, const char *name);
+
+enum auc_code auc_bid_check_word(const struct auc_conf *conf, const char *key, const char *value,
+				 struct auc_err *err)
+{
+	struct auc_bid scratch = {.upload_default = -1};
+	int k = find_key(key);
+
+	if (k < 0)
+		return auc_err_set(err, AUC_EINVAL, "'%.80s' is not a key of a bid", key);
+	return read_word(conf, (enum key)k, value, &scratch, err);
+}
+
+enum auc_code auc_bid_parse(const struct auc_conf *conf, const char *text, struct auc_bid *bid,
+			    struct auc_err *err)
+{
+	struct auc_bid made = {.upload_default = -1};
+	struct words words = {{NULL}};
+	enum auc_code rc;
+	char *copy;
+
+	if (strnlen(text, AUC_BID_TEXT_MAX) >= AUC_BID_TEXT_MAX)
+		return auc_err_set(err, AUC_EINVAL,
+				   "bid: '%.40s...' is too long, expected less than %d bytes", text,
+				   AUC_BID_TEXT_MAX);
+	copy = strdup(text);
+	if (!copy)
+		return auc_err_set(err, AUC_ENOMEM, "bid: no memory");
+	rc = sort_words(copy, &words, err);
+	if (rc == AUC_OK)
+		rc = make_bid(conf, &words, &made, err);
+	if (rc == AUC_OK)
+		*bid = made;
+	free(copy);
+	return rc;
+}
+
+char *auc_bid_print(const struct auc_bid *bid)
+{
+	char number[AUC_NUMBER_LEN], *text = NULL;
+	char *utility = auc_utility_print(&bid->utility);
+	size_t size;
+	FILE *out = utility ? open_memstream(&text, &size) : NULL;
+	bool bad;
+
+	if (!out) {
+		free(utility);
+		return NULL;
+	}
+	fprintf(out, "bid=%s epochs=%llu chunks=%llu minibatches=%llu gradient-mb=%s", utility,
+		(unsigned long long)bid->epochs, (unsigned long long)bid->chunks,
+		(unsigned long long)bid->minibatches, auc_number_str(bid->gradient_mb, number));
+	free(utility);
+	if (bid->nworkers) {
+		fprintf(out, " worker-time=");
+		auc_print_list(out, bid->worker_seconds, bid->nworkers, "s");
+	}
+	if (bid->nps) {
+		fprintf(out, " ps-time=");
+		auc_print_list(out, bid->ps_seconds, bid->nps, "s");
+	}
+	if (bid->nupload || bid->upload_default >= 0)
+		fprintf(out, " upload=");
+	auc_print_list(out, bid->upload, bid->nupload, "");
+	if (bid->upload_default >= 0)
+		fprintf(out, "%s%s", bid->nupload ? "," : "",
+			auc_number_str(bid->upload_default, number));
+	if (bid->quote)
+		fprintf(out, " quote");
+	bad = ferror(out);
+	if (fclose(out) != 0 || bad) {
+		free(text);
+		return NULL;
+	}
+	return text;
+}
+
+static int find_key(const char *name)
+{
+	int i;
+
+	for (i = 0; i < NKEYS; i++)
+		if (!strcmp(name, auc_bid_keys[i].key))
+			return i;
+	return -1;
+}
+
+static enum auc_code read_word(const struct auc_conf *conf, enum key key, const char *value,
+			       struct auc_bid *bid, struct auc_err *err)
+{
+	char what[32];
+
+	snprintf(what, sizeof(what), "--%s", auc_bid_keys[key].key);
+	if (value[strcspn(value, SEPARATORS)])
+		return auc_err_set(err, AUC_EINVAL,
+				   "%s: '%.80s' has white space or ';', expected none", what,
+				   value);
+	return readers[key](conf, value, bid, what, err);
+}
+
+/* Cuts TEXT into words and files their values by key. */
+static enum auc_code sort_words(char *text, struct words *words, struct auc_err *err)
+{
+	enum auc_code rc = AUC_OK;
+	bool first = true;
+	char *word;
+
+	while (rc == AUC_OK && (word = strsep(&text, SEPARATORS))) {
+		if (!*word)
+			continue;
+		rc = sort_word(word, first, words, err);
+		first = false;
+	}
+	return rc;
+}
+
+static enum auc_code sort_word(char *word, bool first, struct words *words, struct auc_err *err)
+{
+	size_t name = strcspn(word, "=:");
+	const char *value = "yes"; /* of a flag */
+	int key;
+
+	if (word[name] == '=') {
+		word[name] = '\0';
+		value = word + name + 1;
+		key = find_key(word);
+	} else {
+		key = find_key(word);
+		if (key >= 0 && auc_bid_keys[key].arg)
+			return auc_err_set(err, AUC_EINVAL, "--%s: no value, expected %s=%s", word,
+					   word, auc_bid_keys[key].arg);
+		if (key < 0 && first) {
+			key = KEY_BID;
+			value = word;
+		}
+	}
+	if (key < 0)
+		return auc_err_set(
+			err, AUC_EINVAL,
+			"bid: '%.80s' is not a key, expected bid, epochs, chunks, minibatches, "
+			"gradient-mb, worker-time, ps-time, upload, model or quote",
+			word);
+	if (words->value[key])
+		return auc_err_set(err, AUC_EINVAL,
+				   "--%s: '%.80s' comes after '%.80s', expected once",
+				   auc_bid_keys[key].key, value, words->value[key]);
+	words->value[key] = value;
+	return AUC_OK;
+}
+
+static enum auc_code make_bid(const struct auc_conf *conf, const struct words *words,
+			      struct auc_bid *bid, struct auc_err *err)
+{
+	const struct auc_conf_model *model;
+	char known[KNOWN_NAMES_SIZE] = "";
+	enum auc_code rc;
+	int key;
+
+	for (key = 0; key < NKEYS; key++) {
+		if (!words->value[key])
+			continue;
+		rc = read_word(conf, (enum key)key, words->value[key], bid, err);
+		if (rc != AUC_OK)
+			return rc;
+	}
+	if (!words->value[KEY_BID])
+		return auc_err_set(
+			err, AUC_EINVAL,
+			"--bid: not given, expected what the job is worth, such as 300 or "
+			"sigmoid:300,0.5/h");
+	if (!conf)
+		return AUC_OK;
+	model = auc_conf_model(conf, *bid->model ? bid->model : conf->default_model);
+	if (model)
+		fill_from_model(model, words, bid);
+	fill_plain(conf, bid);
+	if (bid->nworkers)
+		return AUC_OK;
+	known_types(conf->worker_types, conf->nworker_types, known);
+	return auc_err_set(
+		err, AUC_EINVAL,
+		"--worker-time: not given, expected the time of one mini-batch on at least one of "
+		"%s, or a --model that has it",
+		known);
+}
+
+/* Takes what no word gives from MODEL. */
+static void fill_from_model(const struct auc_conf_model *model, const struct words *words,
+			    struct auc_bid *bid)
+{
+	int key;
+
+	for (key = KEY_EPOCHS; key <= KEY_PS_TIME; key++)
+		if (!words->value[key])
+			strcpy(bid->model, model->name);
+	if (!words->value[KEY_EPOCHS])
+		bid->epochs = model->epochs;
+	if (!words->value[KEY_CHUNKS])
+		bid->chunks = model->chunks;
+	if (!words->value[KEY_MINIBATCHES])
+		bid->minibatches = model->minibatches;
+	if (!words->value[KEY_GRADIENT] && model->gradient_mb >= 0)
+		bid->gradient_mb = model->gradient_mb;
+	if (!words->value[KEY_WORKER_TIME]) {
+		bid->nworkers = model->nworkers;
+		memcpy(bid->worker_seconds, model->worker_seconds, sizeof(bid->worker_seconds));
+	}
+	if (!words->value[KEY_PS_TIME]) {
+		bid->nps = model->nps;
+		memcpy(bid->ps_seconds, model->ps_seconds, sizeof(bid->ps_seconds));
+	}
+}
+
+static void fill_plain(const struct auc_conf *conf, struct auc_bid *bid)
+{
+	unsigned i;
+
+	bid->epochs = bid->epochs ? bid->epochs : 1;
+	bid->chunks = bid->chunks ? bid->chunks : 1;
+	bid->minibatches = bid->minibatches ? bid->minibatches : 1;
+	if (bid->nps)
+		return;
+	for (i = 0; i < conf->nps_types; i++)
+		strcpy(bid->ps_seconds[bid->nps++].name, conf->ps_types[i].name);
+}
+
+static enum auc_code read_utility(const struct auc_conf *conf, const char *value,
+				  struct auc_bid *bid, const char *what, struct auc_err *err)
+{
+	double horizon = conf ? conf->slots : AUC_SLOTS_MAX;
+
+	return auc_utility_parse(value, slot_seconds(conf), horizon, &bid->utility, what, err);
+}
+
+static enum auc_code read_epochs(const struct auc_conf *conf, const char *value,
+				 struct auc_bid *bid, const char *what, struct auc_err *err)
+{
+	(void)conf;
+	return read_count(value, &bid->epochs, what, err);
+}
+
+static enum auc_code read_chunks(const struct auc_conf *conf, const char *value,
+				 struct auc_bid *bid, const char *what, struct auc_err *err)
+{
+	(void)conf;
+	return read_count(value, &bid->chunks, what, err);
+}
+
+static enum auc_code read_minibatches(const struct auc_conf *conf, const char *value,
+				      struct auc_bid *bid, const char *what, struct auc_err *err)
+{
+	(void)conf;
+	return read_count(value, &bid->minibatches, what, err);
+}
+
+static enum auc_code read_gradient(const struct auc_conf *conf, const char *value,
+				   struct auc_bid *bid, const char *what, struct auc_err *err)
+{
+	(void)conf;
+	return auc_parse_number(value, 0, GRADIENT_MB_MAX, &bid->gradient_mb, what, err);
+}
+
+static enum auc_code read_worker_time(const struct auc_conf *conf, const char *value,
+				      struct auc_bid *bid, const char *what, struct auc_err *err)
+{
+	return read_times(conf, value, false, bid->worker_seconds, &bid->nworkers, what, err);
+}
+
+static enum auc_code read_ps_time(const struct auc_conf *conf, const char *value,
+				  struct auc_bid *bid, const char *what, struct auc_err *err)
+{
+	return read_times(conf, value, true, bid->ps_seconds, &bid->nps, what, err);
+}
+
+static enum auc_code read_upload(const struct auc_conf *conf, const char *value,
+				 struct auc_bid *bid, const char *what, struct auc_err *err)
+{
+	const struct auc_list_rule rule = {
+		.syntax = "SITE=TIME",
+		.unit = AUC_UNIT_SLOTS,
+		.slot_seconds = slot_seconds(conf),
+		.limit = AUC_BID_UPLOAD_MAX,
+	};
+
+	return auc_parse_list(value, &rule, bid->upload, &bid->nupload, &bid->upload_default, what,
+			      err);
+}
+
+static enum auc_code read_model(const struct auc_conf *conf, const char *value, struct auc_bid *bid,
+				const char *what, struct auc_err *err)
+{
+	char known[KNOWN_NAMES_SIZE] = "";
+
+	if (!auc_name_valid(value))
+		return auc_err_set(err, AUC_EINVAL,
+				   "%s: '%.80s' is not a name, expected letters, digits and ._:/+-",
+				   what, value);
+	if (conf && !auc_conf_model(conf, value)) {
+		known_models(conf, known);
+		return auc_err_set(err, AUC_ENOENT,
+				   "%s: '%.80s' is not a model of this cluster, expected one of %s",
+				   what, value,
+				   *known ? known : "none (auction.conf has no Model)");
+	}
+	strcpy(bid->model, value);
+	return AUC_OK;
+}
+
+static enum auc_code read_quote(const struct auc_conf *conf, const char *value, struct auc_bid *bid,
+				const char *what, struct auc_err *err)
+{
+	(void)conf;
+	bid->quote = !strcmp(value, "yes") || !strcmp(value, "1");
+	if (!bid->quote && strcmp(value, "no") != 0 && strcmp(value, "0") != 0)
+		return auc_err_set(err, AUC_EINVAL, "%s: '%.80s' is not yes or no", what, value);
+	return AUC_OK;
+}
+
+static enum auc_code read_count(const char *value, uint64_t *count, const char *what,
+				struct auc_err *err)
+{
+	return auc_parse_count(value, 1, AUC_WORK_MAX, count, what, err);
+}
+
+static enum auc_code read_times(const struct auc_conf *conf, const char *value, bool ps,
+				struct auc_named *list, unsigned *n, const char *what,
+				struct auc_err *err)
+{
+	const struct auc_list_rule rule = {
+		.syntax = "TYPE=TIME, such as v100=1.9s",
+		.unit = AUC_UNIT_SECONDS,
+		.min = ps ? 0 : SECONDS_MIN,
+		.max = SECONDS_MAX,
+		.slot_seconds = slot_seconds(conf),
+		.limit = AUC_BID_TYPES_MAX,
+	};
+	char known[KNOWN_NAMES_SIZE] = "";
+	enum auc_code rc;
+	unsigned i;
+
+	rc = auc_parse_list(value, &rule, list, n, NULL, what, err);
+	for (i = 0; rc == AUC_OK && conf && i < *n; i++) {
+		if (ps ? auc_conf_ps_type(conf, list[i].name)
+		       : auc_conf_worker_type(conf, list[i].name))
+			continue;
+		known_types(ps ? conf->ps_types : conf->worker_types,
+			    ps ? conf->nps_types : conf->nworker_types, known);
+		rc = auc_err_set(err, AUC_ENOENT,
+				 "%s: '%s' is not a %s type of this cluster, expected %s", what,
+				 list[i].name, ps ? "PS" : "worker", known);
+	}
+	return rc;
+}
+
+static double slot_seconds(const struct auc_conf *conf)
+{
+	return conf ? conf->slot_seconds : NO_CONF_SLOT;
+}
+
+/* The names there are, "v100, t4", into BUF[KNOWN_NAMES_SIZE], as many as fit. */
+static void known_types(const struct auc_conf_type *types, unsigned n, char *buf)
+{
+	unsigned i;
+
+	for (i = 0; i < n; i++)
+		known_add(buf, types[i].name);
+}
+
+static void known_models(const struct auc_conf *conf, char *buf)
+{
+	unsigned i;
+
+	for (i = 0; i < conf->nmodels; i++)
+		known_add(buf, conf->models[i].name);
+}
+
+static void known_add(char *buf, const char *name)
+{
+	size_t used = strlen(buf);
+
+	snprintf(buf + used, KNOWN_NAMES_SIZE - used, "%s%s", used ? ", " : "", name);
+}
