@@ -128,6 +128,37 @@ enum auc_code auc_bid_check_word(const struct auc_conf *conf, const char *key, c
 	return read_word(conf, (enum key)k, value, &scratch, err);
 }
 
+enum auc_code auc_bid_join(const char *text, const char *const *values, char **joined,
+			   struct auc_err *err)
+{
+	struct words words = {{NULL}};
+	char *copy = strdup(text ? text : "");
+	enum auc_code rc;
+	FILE *out;
+	size_t size;
+	int key;
+
+	*joined = NULL;
+	if (!copy)
+		return auc_err_set(err, AUC_ENOMEM, "bid: no memory");
+	rc = sort_words(copy, &words, err);
+	out = rc == AUC_OK ? open_memstream(joined, &size) : NULL;
+	for (key = 0; out && key < NKEYS; key++) {
+		const char *value = values[key] ? values[key] : words.value[key];
+
+		if (value)
+			fprintf(out, "%s%s=%s", ftell(out) ? " " : "", auc_bid_keys[key].key,
+				value);
+	}
+	if (rc == AUC_OK && (!out || fclose(out) != 0)) {
+		free(*joined);
+		*joined = NULL;
+		rc = auc_err_set(err, AUC_ENOMEM, "bid: no memory");
+	}
+	free(copy);
+	return rc;
+}
+
 enum auc_code auc_bid_parse(const struct auc_conf *conf, const char *text, struct auc_bid *bid,
 			    struct auc_err *err)
 {

@@ -83,6 +83,15 @@ enum auc_code auc_bid_parse(const struct auc_conf *conf, const char *text, struc
 			    struct auc_err *err);
 
 /*
+ * Joins TEXT (a bid's text; NULL or "": none) and VALUES (auc_bid_nkeys of them, in the order of
+ * auc_bid_keys[]; NULL: not given), where VALUES win, to one text "key=value ...". *JOINED is
+ * malloc'd, "" where nothing is given. The words of TEXT are only taken apart, not checked.
+ * AUC_EINVAL (TEXT is no list of words), AUC_ENOMEM.
+ */
+enum auc_code auc_bid_join(const char *text, const char *const *values, char **joined,
+			   struct auc_err *err);
+
+/*
  * Canonical text of BID on one line, complete (the model's name is left out: it needs no profile),
  * malloc'd; parsing it gives an equal bid. Times are in slots and in seconds. NULL: no memory.
  */

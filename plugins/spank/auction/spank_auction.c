@@ -1,0 +1,271 @@
+/*
+ * spank_auction.c - the bid's options of sbatch. Options, #SBATCH lines and environment defaults
+ * become one variable, SLURM_AUCTION_BID with the words of a bid's text, in the job's SPANK
+ * environment, where job_submit/auction reads it. A bid that cannot be right is refused here, at
+ * the user's terminal, before anything is submitted.
+ *
+ * Acts in sbatch only. salloc and srun know the options so that they can say that bids are for
+ * sbatch; what they find in the environment they leave alone, for srun in a sold job inherits it.
+ * On compute nodes nothing is done.
+ *
+ * plugstack.conf: required spank_auction.so [conf=/path/auction.conf]
+ */
+#include "config.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <slurm/slurm.h>
+#include <slurm/spank.h>
+
+#include "bid.h"
+#include "conf.h"
+
+SPANK_PLUGIN(auction, 1)
+
+#define PREFIX           "auction: "
+#define DEFAULT_CONF     "/etc/slurm/auction.conf"
+#define CONF_NAME        "auction.conf"
+#define INHERITED_PREFIX "SLURM_SPANK__SLURM_SPANK_OPTION_auction_"
+#define PATH_SIZE        4096
+#define KEYS_MAX         32
+
+/* One client process, one thread: what Slurm's callbacks, which carry no pointer of ours, have to
+ * share. */
+static struct {
+	char conf_path[PATH_SIZE];
+	struct auc_conf *conf; /* NULL: not read, or not readable here */
+	bool conf_tried;
+	char *given[KEYS_MAX]; /* option values by key */
+	bool any_given;
+} client;
+
+static bool is_sbatch(void);
+static int read_args(int ac, char **av);
+static const struct auc_conf *site_conf(void);
+static int take_option(int val, const char *optarg, int remote);
+static bool inherited(const char *name, const char *value);
+static int make_bid(spank_t sp);
+static const char *environment(unsigned key);
+static bool environment_ok(void);
+static void client_clear(void);
+
+int slurm_spank_init(spank_t sp, int ac, char **av)
+{
+	spank_context_t context = spank_context();
+	unsigned key;
+
+	if (context != S_CTX_ALLOCATOR && context != S_CTX_LOCAL && context != S_CTX_REMOTE)
+		return ESPANK_SUCCESS;
+	if (context != S_CTX_REMOTE && read_args(ac, av) != 0)
+		return ESPANK_BAD_ARG;
+	/* slurmstepd complains of options that it gets with a job and that nobody registered. */
+	for (key = 0; key < auc_bid_nkeys && key < KEYS_MAX; key++) {
+		struct spank_option option = {
+			.name = (char *)auc_bid_keys[key].key,
+			.arginfo = (char *)auc_bid_keys[key].arg,
+			.usage = (char *)auc_bid_keys[key].help,
+			.has_arg = auc_bid_keys[key].arg != NULL,
+			.val = (int)key,
+			.cb = take_option,
+		};
+
+		if (spank_option_register(sp, &option) != ESPANK_SUCCESS) {
+			slurm_error(PREFIX "--%s: another SPANK plugin has this option",
+				    auc_bid_keys[key].key);
+			return ESPANK_ERROR;
+		}
+	}
+	return ESPANK_SUCCESS;
+}
+
+int slurm_spank_init_post_opt(spank_t sp, int ac, char **av)
+{
+	int rc;
+
+	(void)ac;
+	(void)av;
+	if (spank_context() != S_CTX_ALLOCATOR || !is_sbatch())
+		return ESPANK_SUCCESS;
+	rc = make_bid(sp);
+	client_clear();
+	/*
+	 * Slurm goes on after an error of a plugin that plugstack.conf calls optional, and would
+	 * submit a job without the bid that its user wrote.
+	 */
+	if (rc != ESPANK_SUCCESS)
+		exit(EXIT_FAILURE);
+	return rc;
+}
+
+int slurm_spank_exit(spank_t sp, int ac, char **av)
+{
+	(void)sp;
+	(void)ac;
+	(void)av;
+	client_clear();
+	return ESPANK_SUCCESS;
+}
+
+/* Slurm has one context for sbatch and salloc. */
+static bool is_sbatch(void)
+{
+	return strcmp(program_invocation_short_name, "salloc") != 0;
+}
+
+/* Plugstack arguments; the default is auction.conf beside slurm.conf. */
+static int read_args(int ac, char **av)
+{
+	const char *slurm_conf = getenv("SLURM_CONF");
+	const char *slash = slurm_conf ? strrchr(slurm_conf, '/') : NULL;
+	int i, n;
+
+	if (slash)
+		n = snprintf(client.conf_path, PATH_SIZE, "%.*s/" CONF_NAME,
+			     (int)(slash - slurm_conf), slurm_conf);
+	else
+		n = snprintf(client.conf_path, PATH_SIZE, "%s", DEFAULT_CONF);
+	for (i = 0; i < ac; i++) {
+		if (strncmp(av[i], "conf=/", 6) != 0) {
+			slurm_error(PREFIX
+				    "plugstack.conf: '%s' is not an argument, expected conf=/PATH",
+				    av[i]);
+			return -1;
+		}
+		n = snprintf(client.conf_path, PATH_SIZE, "%s", av[i] + 5);
+	}
+	return n < PATH_SIZE ? 0 : -1;
+}
+
+/* The site's configuration; NULL where the submit host has none, then less can be checked. */
+static const struct auc_conf *site_conf(void)
+{
+	struct auc_err err;
+
+	if (!client.conf_tried && auc_conf_load(client.conf_path, &client.conf, &err) != AUC_OK)
+		slurm_verbose(PREFIX "%s", err.text);
+	client.conf_tried = true;
+	return client.conf;
+}
+
+/* Callback of every option; VAL is its key. Called again where a #SBATCH line and the command line
+ * have it: the last counts. */
+static int take_option(int val, const char *optarg, int remote)
+{
+	const struct auc_bid_key *key = &auc_bid_keys[val];
+	const char *value = key->arg ? optarg : "yes";
+	struct auc_err err;
+
+	if (remote)
+		return 0;
+	if (spank_context() != S_CTX_ALLOCATOR || !is_sbatch()) {
+		if (inherited(key->key, optarg))
+			return 0;
+		slurm_error(PREFIX "--%s: bids are for sbatch; a job of %s is interactive and "
+				   "cannot wait for its slot",
+			    key->key, program_invocation_short_name);
+		return -1;
+	}
+	if (auc_bid_check_word(site_conf(), key->key, value, &err) != AUC_OK) {
+		slurm_error(PREFIX "%s", err.text);
+		return -1;
+	}
+	free(client.given[val]);
+	client.given[val] = strdup(value);
+	client.any_given = true;
+	return client.given[val] ? 0 : -1;
+}
+
+/*
+ * True if option NAME is not from the command line: sbatch leaves the options of SPANK plugins in
+ * the job's environment, and srun in the job takes them up again.
+ */
+static bool inherited(const char *name, const char *value)
+{
+	char variable[128];
+	const char *left;
+	char *c;
+
+	snprintf(variable, sizeof(variable), INHERITED_PREFIX "%s", name);
+	for (c = variable; *c; c++)
+		if (*c == '-')
+			*c = '_';
+	left = getenv(variable);
+	return left && (!value || !strcmp(left, value));
+}
+
+/* Puts options and environment together, checks the whole and hands it on. */
+static int make_bid(spank_t sp)
+{
+	const char *values[KEYS_MAX];
+	struct auc_bid bid;
+	struct auc_err err;
+	char *text;
+	unsigned key;
+	int rc = ESPANK_SUCCESS;
+
+	if (!client.any_given && !environment(0))
+		return ESPANK_SUCCESS;
+	if (!environment_ok())
+		return ESPANK_ERROR;
+	values[0] = client.given[0];
+	for (key = 1; key < auc_bid_nkeys; key++)
+		values[key] = client.given[key] ? client.given[key] : environment(key);
+	if (auc_bid_join(environment(0), values, &text, &err) != AUC_OK) {
+		slurm_error(PREFIX "%s: %s", auc_bid_keys[0].env, err.text);
+		return ESPANK_ERROR;
+	}
+	if (auc_bid_parse(site_conf(), text, &bid, &err) != AUC_OK) {
+		if (!client.any_given)
+			auc_err_prefix(&err, "%s", auc_bid_keys[0].env);
+		slurm_error(PREFIX "%s", err.text);
+		rc = ESPANK_ERROR;
+	} else if (spank_job_control_setenv(sp, auc_bid_keys[0].env, text, 1) != ESPANK_SUCCESS) {
+		slurm_error(PREFIX "Slurm did not take the bid");
+		rc = ESPANK_ERROR;
+	}
+	free(text);
+	return rc;
+}
+
+/* Default of KEY in the environment; NULL if there is none or it is empty. */
+static const char *environment(unsigned key)
+{
+	const char *value = getenv(auc_bid_keys[key].env);
+
+	return value && *value ? value : NULL;
+}
+
+/* Checks the defaults that count, so that an error names the variable. */
+static bool environment_ok(void)
+{
+	struct auc_err err;
+	unsigned key;
+
+	for (key = 1; key < auc_bid_nkeys; key++) {
+		if (client.given[key] || !environment(key))
+			continue;
+		if (auc_bid_check_word(site_conf(), auc_bid_keys[key].key, environment(key),
+				       &err) == AUC_OK)
+			continue;
+		slurm_error(PREFIX "%s: %s", auc_bid_keys[key].env, err.text);
+		return false;
+	}
+	return true;
+}
+
+static void client_clear(void)
+{
+	unsigned key;
+
+	for (key = 0; key < KEYS_MAX; key++) {
+		free(client.given[key]);
+		client.given[key] = NULL;
+	}
+	client.any_given = false;
+	auc_conf_free(client.conf);
+	client.conf = NULL;
+	client.conf_tried = false;
+}
