@@ -1,0 +1,867 @@
+/* launch.c - see launch.h */
+#include "config.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <ifaddrs.h>
+#include <inttypes.h>
+#include <math.h>
+#include <net/if.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <json-c/json.h>
+
+#include "agent.h"
+#include "clock.h"
+#include "launch.h"
+#include "taskenv.h"
+#include "wire.h"
+
+#define GUESTS_MAX    64   /* connections that have not said who they are */
+#define GUEST_SECONDS 10.0 /* how long they have for it */
+#define LOST_SECONDS  3.0  /* between the loss of an agent's connection and giving its task up */
+#define LAST_SECONDS  5.0  /* between the last SIGKILLs */
+
+extern char **environ;
+
+enum phase { PHASE_GATHER, PHASE_RUN, PHASE_DRAIN, PHASE_STOP, PHASE_KILL, PHASE_GIVE_UP };
+
+enum task_state {
+	TASK_ABSENT,
+	TASK_HERE,    /* has reported */
+	TASK_RUNNING, /* has the list and was told to go */
+	TASK_LOST,    /* its connection broke; how it ended is not known */
+	TASK_ENDED,
+};
+
+struct task {
+	struct peer peer;
+	unsigned proc;
+	enum task_state state;
+	struct wire wire; /* open in HERE and RUNNING */
+	double lost_at;
+};
+
+/* A child of ours: the srun of a step, or one agent. */
+struct proc {
+	pid_t pid; /* 0: has ended */
+	int code;  /* as a shell gives it */
+	unsigned first_task, ntasks;
+};
+
+struct guest {
+	struct wire wire; /* fd -1: free */
+	double deadline;
+};
+
+struct launch {
+	const struct layout *layout;
+	const struct launch_options *opt;
+	enum phase phase;
+	double deadline; /* of the phase; 0: none */
+	bool failed;
+	int code; /* the first failure's */
+	bool interrupted;
+	int listen_fd, sigfd;
+	char address[TASKENV_HOST_MAX + 16]; /* host:port we listen on */
+	char token[WIRE_TOKEN_LEN];
+	sigset_t old_mask;
+	unsigned ntasks, nprocs;
+	struct task *tasks;
+	struct proc *procs;
+	struct guest guests[GUESTS_MAX];
+	struct pollfd *poll;
+};
+
+static bool launch_init(struct launch *L);
+static void launch_clear(struct launch *L);
+static void launch_add(struct launch *L, enum role role, unsigned first, unsigned n, const char *node);
+static bool launch_listen(struct launch *L);
+static bool address_pick(const char *host, struct sockaddr_storage *addr, socklen_t *len);
+static bool address_other(struct sockaddr_storage *addr, socklen_t *len);
+static void launch_export(const struct launch *L);
+static void launch_start(struct launch *L, unsigned i);
+static void launch_exec(const struct launch *L, unsigned i);
+static char **launch_argv(const struct layout *l, const struct launch_options *opt, unsigned i);
+static void clear_slurm_env(void);
+static bool launch_done(const struct launch *L);
+static void launch_poll(struct launch *L);
+static double launch_next(const struct launch *L);
+static void launch_accept(struct launch *L);
+static void guest_read(struct launch *L, struct guest *g);
+static void launch_hello(struct launch *L, struct guest *g, struct json_object *o);
+static void task_read(struct launch *L, struct task *t);
+static void task_ended(struct launch *L, struct task *t, int status, bool killed);
+static void launch_signals(struct launch *L);
+static void launch_reap(struct launch *L);
+static void proc_ended(struct launch *L, struct proc *p);
+static void launch_step(struct launch *L);
+static void launch_go(struct launch *L);
+static void launch_missing(struct launch *L);
+static void launch_stop(struct launch *L);
+static void launch_kill(struct launch *L);
+static void launch_send(struct launch *L, const char *what, int sig, bool workers);
+static unsigned launch_count(const struct launch *L, enum role role, enum task_state state);
+static bool launch_workers_ended(const struct launch *L);
+static void launch_fail(struct launch *L, int code, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+static void say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+static void print_quoted(const char *word);
+
+int launch_run(const struct layout *l, const struct launch_options *opt)
+{
+	struct launch L = {.layout = l, .opt = opt, .listen_fd = -1, .sigfd = -1};
+	int code = EXIT_FAILURE;
+
+	for (unsigned i = 0; i < GUESTS_MAX; i++)
+		L.guests[i].wire.fd = -1;
+	if (launch_init(&L)) {
+		L.deadline = clock_now() + opt->wait;
+		for (unsigned i = 0; i < L.nprocs; i++)
+			launch_start(&L, i);
+		while (!launch_done(&L)) {
+			launch_poll(&L);
+			launch_step(&L);
+		}
+		code = L.code;
+	}
+	launch_clear(&L);
+	return code;
+}
+
+void launch_print(const struct layout *l, const struct launch_options *opt)
+{
+	for (unsigned i = 0; i < l->nsteps; i++) {
+		char **argv = launch_argv(l, opt, i);
+
+		for (char **p = argv; p && *p; p++) {
+			print_quoted(*p);
+			putchar(p[1] ? ' ' : '\n');
+		}
+		layout_argv_free(argv);
+	}
+}
+
+static bool launch_init(struct launch *L)
+{
+	const struct layout *l = L->layout;
+	unsigned tasks = l->nworkers + l->nps + 1, procs = l->nsteps + 1;
+	sigset_t mask;
+
+	L->tasks = calloc(tasks, sizeof(*L->tasks));
+	L->procs = calloc(procs, sizeof(*L->procs));
+	L->poll = calloc((size_t)tasks + GUESTS_MAX + 2, sizeof(*L->poll));
+	if (!L->tasks || !L->procs || !L->poll) {
+		say("out of memory");
+		return false;
+	}
+	for (unsigned i = 0; i < l->nsteps; i++)
+		launch_add(L, l->steps[i].role, l->steps[i].first_rank, l->steps[i].ntasks, l->steps[i].node);
+	if (L->opt->scheduler)
+		launch_add(L, ROLE_SCHEDULER, 0, 1, l->lead_node);
+
+	sigemptyset(&mask);
+	for (const int *s = (const int[]){SIGCHLD, SIGTERM, SIGINT, SIGHUP, SIGUSR1, SIGUSR2, 0}; *s; s++)
+		sigaddset(&mask, *s);
+	sigprocmask(SIG_BLOCK, &mask, &L->old_mask);
+	L->sigfd = signalfd(-1, &mask, SFD_CLOEXEC | SFD_NONBLOCK);
+	if (L->sigfd < 0 || !wire_token(L->token)) {
+		say("%s", strerror(errno));
+		return false;
+	}
+	if (!launch_listen(L))
+		return false;
+	launch_export(L);
+	return true;
+}
+
+static void launch_clear(struct launch *L)
+{
+	for (unsigned i = 0; i < L->ntasks; i++)
+		wire_close(&L->tasks[i].wire);
+	for (unsigned i = 0; i < GUESTS_MAX; i++)
+		wire_close(&L->guests[i].wire);
+	if (L->listen_fd >= 0)
+		close(L->listen_fd);
+	if (L->sigfd >= 0) {
+		close(L->sigfd);
+		sigprocmask(SIG_SETMASK, &L->old_mask, NULL);
+	}
+	free(L->tasks);
+	free(L->procs);
+	free(L->poll);
+}
+
+static void launch_add(struct launch *L, enum role role, unsigned first, unsigned n, const char *node)
+{
+	struct proc *p = &L->procs[L->nprocs];
+
+	p->first_task = L->ntasks;
+	p->ntasks = n;
+	for (unsigned i = 0; i < n; i++) {
+		struct task *t = &L->tasks[L->ntasks++];
+
+		t->proc = L->nprocs;
+		t->wire.fd = -1;
+		t->peer.role = role;
+		t->peer.rank = first + i;
+		snprintf(t->peer.node, sizeof(t->peer.node), "%s", node);
+	}
+	L->nprocs++;
+}
+
+static bool launch_listen(struct launch *L)
+{
+	char host[TASKENV_HOST_MAX], service[8];
+	struct sockaddr_storage addr;
+	socklen_t len;
+	int fd;
+
+	if (!address_pick(L->opt->host, &addr, &len))
+		return false;
+	fd = socket(addr.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (fd < 0 || bind(fd, (struct sockaddr *)&addr, len) != 0 || listen(fd, SOMAXCONN) != 0 ||
+	    getsockname(fd, (struct sockaddr *)&addr, &len) != 0 ||
+	    getnameinfo((struct sockaddr *)&addr, len, host, sizeof(host), service, sizeof(service),
+			NI_NUMERICHOST | NI_NUMERICSERV) != 0) {
+		say("cannot listen on %s: %s", L->opt->host, strerror(errno));
+		if (fd >= 0)
+			close(fd);
+		return false;
+	}
+	wire_hostport(host, strtoul(service, NULL, 10), L->address, sizeof(L->address));
+	L->listen_fd = fd;
+	return true;
+}
+
+/*
+ * The address of this node for the others. Where its own name leads to the loopback (127.0.1.1 in Debian's hosts file) an
+ * address of one of its interfaces is taken; a host that is given as a loopback address is meant.
+ */
+static bool address_pick(const char *host, struct sockaddr_storage *addr, socklen_t *len)
+{
+	struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE}, *list;
+	int rc = getaddrinfo(host, "0", &hints, &list);
+	bool loopback;
+
+	if (rc != 0) {
+		say("cannot resolve %s: %s", host, gai_strerror(rc));
+		return false;
+	}
+	memcpy(addr, list->ai_addr, list->ai_addrlen);
+	*len = list->ai_addrlen;
+	freeaddrinfo(list);
+	loopback = addr->ss_family == AF_INET &&
+		   ntohl(((struct sockaddr_in *)addr)->sin_addr.s_addr) >> 24 == IN_LOOPBACKNET;
+	if (loopback && strncmp(host, "127.", 4) != 0 && strcmp(host, "localhost") != 0)
+		address_other(addr, len);
+	return true;
+}
+
+static bool address_other(struct sockaddr_storage *addr, socklen_t *len)
+{
+	struct ifaddrs *list, *i;
+
+	if (getifaddrs(&list) != 0)
+		return false;
+	for (i = list; i; i = i->ifa_next)
+		if (i->ifa_addr && i->ifa_addr->sa_family == AF_INET && (i->ifa_flags & IFF_UP) &&
+		    !(i->ifa_flags & IFF_LOOPBACK))
+			break;
+	if (i) {
+		*len = sizeof(struct sockaddr_in);
+		memcpy(addr, i->ifa_addr, *len);
+	}
+	freeifaddrs(list);
+	return i != NULL;
+}
+
+/* What all tasks find in their environment alike. */
+static void launch_export(const struct launch *L)
+{
+	const struct layout *l = L->layout;
+	char token[WIRE_TOKEN_LEN], buf[64];
+
+	setenv(AGENT_CONNECT, L->address, 1);
+	setenv(AGENT_TOKEN, L->token, 1);
+	snprintf(buf, sizeof(buf), "%.3f", L->opt->grace);
+	setenv(AGENT_GRACE, buf, 1);
+	if (L->opt->label)
+		setenv(AGENT_LABEL, "1", 1);
+	else
+		unsetenv(AGENT_LABEL);
+	/* A secret that the program's tasks share: not ours, which admits to the launcher. */
+	if (wire_token(token))
+		setenv("AUCTION_TOKEN", token, 1);
+	if (!l->lead)
+		return;
+	snprintf(buf, sizeof(buf), "%" PRIu32, l->lead);
+	setenv("AUCTION_JOB_ID", buf, 1);
+	setenv("AUCTION_SALE", l->sale, 1);
+	setenv("AUCTION_WORKER_TYPE", l->worker_type, 1);
+	setenv("AUCTION_PS_TYPE", l->ps_type, 1);
+	snprintf(buf, sizeof(buf), "%g", l->slot_seconds);
+	setenv("AUCTION_SLOT_SECONDS", buf, 1);
+	snprintf(buf, sizeof(buf), "%.0f", l->from * l->slot_seconds);
+	setenv("AUCTION_SLOT_START", buf, 1);
+	snprintf(buf, sizeof(buf), "%.0f", (l->to + 1) * l->slot_seconds);
+	setenv("AUCTION_SLOT_END", buf, 1);
+}
+
+static void launch_start(struct launch *L, unsigned i)
+{
+	struct proc *p = &L->procs[i];
+	pid_t parent = getpid();
+
+	fflush(NULL);
+	p->pid = fork();
+	if (p->pid < 0) {
+		p->pid = 0;
+		launch_fail(L, EXIT_FAILURE, "fork: %s", strerror(errno));
+		return;
+	}
+	if (p->pid == 0) {
+		/* A child that cannot be told any more must not stay: srun ends its step on SIGTERM, an agent its program. */
+		prctl(PR_SET_PDEATHSIG, SIGTERM);
+		if (getppid() != parent)
+			_exit(EXIT_FAILURE);
+		launch_exec(L, i);
+		_exit(127);
+	}
+	setpgid(p->pid, p->pid);
+}
+
+static void launch_exec(const struct launch *L, unsigned i)
+{
+	char **argv = launch_argv(L->layout, L->opt, i);
+	int null = open("/dev/null", O_RDONLY);
+
+	/* A process group of its own: what is typed at a terminal reaches it through us only. */
+	setpgid(0, 0);
+	sigprocmask(SIG_SETMASK, &L->old_mask, NULL);
+	if (null >= 0)
+		dup2(null, STDIN_FILENO);
+	if (!argv)
+		return;
+	if (strcmp(argv[0], "srun") == 0) {
+		clear_slurm_env();
+	} else {
+		/* Not started by srun: whatever step we are in ourselves is not the task's. */
+		unsetenv("SLURM_PROCID");
+		if (!L->opt->direct)
+			setenv("CUDA_VISIBLE_DEVICES", "", 1);
+	}
+	execvp(argv[0], argv);
+	say("%s: %s", argv[0], strerror(errno));
+}
+
+/* The command of child I: a step's srun, or an agent. */
+static char **launch_argv(const struct layout *l, const struct launch_options *opt, unsigned i)
+{
+	enum role role = i < l->nsteps ? l->steps[i].role : ROLE_SCHEDULER;
+	char task[48], **agent, **argv = NULL;
+	unsigned n = 0;
+
+	while (opt->program[n])
+		n++;
+	agent = calloc((size_t)n + 4, sizeof(*agent));
+	if (!agent)
+		return NULL;
+	snprintf(task, sizeof(task), "--task=%s:%u", role_name(role), i < l->nsteps ? l->steps[i].first_rank : 0);
+	agent[0] = (char *)opt->agent;
+	agent[1] = task;
+	agent[2] = (char *)"--";
+	memcpy(agent + 3, opt->program, n * sizeof(*agent));
+	if (!opt->direct && i < l->nsteps) {
+		argv = layout_srun(l, &l->steps[i], agent);
+	} else {
+		argv = calloc((size_t)n + 4, sizeof(*argv));
+		for (unsigned k = 0; argv && k < n + 3; k++)
+			argv[k] = strdup(agent[k]);
+	}
+	free(agent);
+	return argv;
+}
+
+/*
+ * The batch script's variables describe the lead's allocation, and srun takes many of them for options: the lead's memory
+ * would be asked of a member, its bid be taken for a bid. Only where Slurm's configuration is stays.
+ */
+static void clear_slurm_env(void)
+{
+	static const char *const prefixes[] = {"SLURM_", "_SLURM_", "SLURMD_", "SPANK_"};
+	char name[256];
+
+	for (char **e = environ; *e;) {
+		size_t len = strcspn(*e, "=");
+		bool ours = false;
+
+		for (unsigned i = 0; i < sizeof(prefixes) / sizeof(*prefixes); i++)
+			ours |= strncmp(*e, prefixes[i], strlen(prefixes[i])) == 0;
+		if (!ours || len >= sizeof(name) || strncmp(*e, "SLURM_CONF=", 11) == 0) {
+			e++;
+			continue;
+		}
+		memcpy(name, *e, len);
+		name[len] = '\0';
+		/* The rest of the list moves up. */
+		if (unsetenv(name) != 0)
+			e++;
+	}
+}
+
+static bool launch_done(const struct launch *L)
+{
+	if (L->phase == PHASE_GIVE_UP)
+		return true;
+	for (unsigned i = 0; i < L->nprocs; i++)
+		if (L->procs[i].pid)
+			return false;
+	return true;
+}
+
+static void launch_poll(struct launch *L)
+{
+	unsigned n = 2;
+
+	L->poll[0] = (struct pollfd){.fd = L->listen_fd, .events = POLLIN};
+	L->poll[1] = (struct pollfd){.fd = L->sigfd, .events = POLLIN};
+	for (unsigned i = 0; i < GUESTS_MAX; i++)
+		L->poll[n++] = (struct pollfd){.fd = L->guests[i].wire.fd, .events = POLLIN};
+	for (unsigned i = 0; i < L->ntasks; i++) {
+		short out = wire_pending(&L->tasks[i].wire) ? POLLOUT : 0;
+
+		L->poll[n++] = (struct pollfd){.fd = L->tasks[i].wire.fd, .events = POLLIN | out};
+	}
+	if (poll(L->poll, n, clock_poll_timeout(launch_next(L), clock_now())) < 0)
+		return;
+	for (unsigned i = 0; i < L->ntasks; i++)
+		if (L->poll[2 + GUESTS_MAX + i].revents)
+			task_read(L, &L->tasks[i]);
+	for (unsigned i = 0; i < GUESTS_MAX; i++)
+		if (L->poll[2 + i].revents)
+			guest_read(L, &L->guests[i]);
+	if (L->poll[1].revents)
+		launch_signals(L);
+	if (L->poll[0].revents)
+		launch_accept(L);
+}
+
+/* When something is due; 0: never. */
+static double launch_next(const struct launch *L)
+{
+	double next = L->deadline;
+
+	for (unsigned i = 0; i < GUESTS_MAX; i++)
+		if (L->guests[i].wire.fd >= 0)
+			next = next > 0 ? fmin(next, L->guests[i].deadline) : L->guests[i].deadline;
+	for (unsigned i = 0; i < L->ntasks; i++)
+		if (L->tasks[i].state == TASK_LOST)
+			next = next > 0 ? fmin(next, L->tasks[i].lost_at + LOST_SECONDS) :
+					  L->tasks[i].lost_at + LOST_SECONDS;
+	return next;
+}
+
+static void launch_accept(struct launch *L)
+{
+	int fd, on = 1;
+
+	while ((fd = accept4(L->listen_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK)) >= 0) {
+		struct guest *g = NULL;
+
+		for (unsigned i = 0; i < GUESTS_MAX && !g; i++)
+			if (L->guests[i].wire.fd < 0)
+				g = &L->guests[i];
+		if (!g || L->phase != PHASE_GATHER) {
+			close(fd);
+			continue;
+		}
+		setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof(on));
+		setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+		wire_init(&g->wire, fd, WIRE_HELLO_MAX);
+		g->deadline = clock_now() + GUEST_SECONDS;
+	}
+}
+
+static void guest_read(struct launch *L, struct guest *g)
+{
+	bool open = wire_read(&g->wire), bad;
+	struct json_object *o = wire_take(&g->wire, &bad);
+
+	if (o)
+		launch_hello(L, g, o);
+	json_object_put(o);
+	if (g->wire.fd >= 0 && (o || bad || !open)) {
+		if (L->opt->verbose)
+			say("a connection that is none of our tasks was closed");
+		wire_close(&g->wire);
+	}
+}
+
+/* Takes the guest's connection over if it is the task it says; otherwise leaves it to be closed. */
+static void launch_hello(struct launch *L, struct guest *g, struct json_object *o)
+{
+	char token[WIRE_TOKEN_LEN], name[16];
+	struct sockaddr_storage addr;
+	socklen_t len = sizeof(addr);
+	long rank, port;
+	enum role role;
+
+	if (!wire_str(o, "token", token, sizeof(token)) || !wire_token_equal(token, L->token) ||
+	    !wire_str(o, "role", name, sizeof(name)) || !role_parse(name, &role) ||
+	    !wire_int(o, "rank", 0, LAYOUT_TASKS_MAX, &rank) || !wire_int(o, "port", 1, 65535, &port))
+		return;
+	for (unsigned i = 0; i < L->ntasks; i++) {
+		struct task *t = &L->tasks[i];
+
+		if (t->peer.role != role || t->peer.rank != (unsigned long)rank || t->state != TASK_ABSENT)
+			continue;
+		if (getpeername(g->wire.fd, (struct sockaddr *)&addr, &len) != 0 ||
+		    getnameinfo((struct sockaddr *)&addr, len, t->peer.host, sizeof(t->peer.host), NULL, 0,
+				NI_NUMERICHOST) != 0)
+			return;
+		t->peer.port = port;
+		t->wire = g->wire;
+		t->state = TASK_HERE;
+		memset(&g->wire, 0, sizeof(g->wire));
+		g->wire.fd = -1;
+		if (L->opt->verbose > 1)
+			say("%s %u is there: %s %s:%u", name, t->peer.rank, t->peer.node, t->peer.host, t->peer.port);
+		return;
+	}
+}
+
+static void task_read(struct launch *L, struct task *t)
+{
+	bool open, bad;
+	struct json_object *o;
+	long value;
+
+	if (t->wire.fd < 0)
+		return;
+	open = wire_flush(&t->wire) && wire_read(&t->wire);
+	while ((o = wire_take(&t->wire, &bad)) || bad) {
+		if (t->state == TASK_RUNNING && wire_int(o, "exit", 0, 255, &value))
+			task_ended(L, t, value, false);
+		else if (t->state == TASK_RUNNING && wire_int(o, "killed", 1, 127, &value))
+			task_ended(L, t, value, true);
+		else
+			open = false;
+		json_object_put(o);
+		if (!open)
+			break;
+	}
+	if (open)
+		return;
+	wire_close(&t->wire);
+	if (t->state == TASK_HERE || t->state == TASK_RUNNING) {
+		t->state = TASK_LOST;
+		t->lost_at = clock_now();
+	}
+}
+
+/* STATUS is an exit code or, if KILLED, a signal. */
+static void task_ended(struct launch *L, struct task *t, int status, bool killed)
+{
+	bool worker = t->peer.role == ROLE_WORKER;
+	int code = killed ? 128 + status : status;
+	char how[64];
+
+	t->state = TASK_ENDED;
+	if (killed)
+		snprintf(how, sizeof(how), "was ended by signal %d (%s)", status, strsignal(status));
+	else
+		snprintf(how, sizeof(how), "exited with code %d", status);
+	if (L->opt->verbose > 1 && code == 0)
+		say("%s %u on %s %s", role_name(t->peer.role), t->peer.rank, t->peer.node, how);
+	if (code == 0)
+		return;
+	/* What ends after we told it to has not failed; but a worker's code is the result if we were told to stop. */
+	if (L->phase >= PHASE_STOP) {
+		if (worker && L->interrupted && !L->failed) {
+			L->failed = true;
+			L->code = code;
+		}
+		return;
+	}
+	if (L->phase == PHASE_DRAIN)
+		say("%s %u on %s %s after the last worker had ended", role_name(t->peer.role), t->peer.rank, t->peer.node,
+		    how);
+	else
+		launch_fail(L, code, "%s %u on %s %s", role_name(t->peer.role), t->peer.rank, t->peer.node, how);
+}
+
+static void launch_signals(struct launch *L)
+{
+	struct signalfd_siginfo info;
+
+	while (read(L->sigfd, &info, sizeof(info)) == sizeof(info)) {
+		int sig = info.ssi_signo;
+		bool end = sig == SIGTERM || sig == SIGINT || sig == SIGHUP;
+
+		if (sig == SIGCHLD) {
+			launch_reap(L);
+			continue;
+		}
+		if (L->phase == PHASE_GATHER) {
+			if (end)
+				launch_fail(L, 128 + sig, "ended by signal %d (%s) before the tasks had started", sig,
+					    strsignal(sig));
+			continue;
+		}
+		if (L->opt->verbose)
+			say("passing signal %d (%s) on to all tasks", sig, strsignal(sig));
+		launch_send(L, "signal", sig, true);
+		if (!end)
+			continue;
+		if (L->phase < PHASE_STOP) {
+			L->interrupted = true;
+			L->phase = PHASE_STOP;
+			L->deadline = clock_now() + L->opt->grace;
+		} else {
+			/* Asked for twice: no more patience. */
+			L->deadline = clock_now();
+		}
+	}
+}
+
+static void launch_reap(struct launch *L)
+{
+	int status;
+
+	for (unsigned i = 0; i < L->nprocs; i++) {
+		struct proc *p = &L->procs[i];
+
+		if (!p->pid || waitpid(p->pid, &status, WNOHANG) != p->pid)
+			continue;
+		p->pid = 0;
+		p->code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+		proc_ended(L, p);
+	}
+}
+
+/* A child has ended: so have its tasks, whether they said so or not. */
+static void proc_ended(struct launch *L, struct proc *p)
+{
+	for (unsigned i = p->first_task; i < p->first_task + p->ntasks; i++) {
+		struct task *t = &L->tasks[i];
+
+		task_read(L, t);
+		if (t->state == TASK_ENDED)
+			continue;
+		wire_close(&t->wire);
+		if (t->state == TASK_RUNNING || t->state == TASK_LOST) {
+			task_ended(L, t, p->code ? p->code : EXIT_FAILURE, false);
+			continue;
+		}
+		t->state = TASK_ENDED;
+		launch_fail(L, p->code ? p->code : EXIT_FAILURE, "%s %u on %s did not start (%s ended with code %d)",
+			    role_name(t->peer.role), t->peer.rank, t->peer.node,
+			    L->opt->direct || t->peer.role == ROLE_SCHEDULER ? "its agent" : "srun", p->code);
+	}
+}
+
+/* What follows from the state and the time. */
+static void launch_step(struct launch *L)
+{
+	double now = clock_now();
+	bool due = L->deadline > 0 && now >= L->deadline;
+
+	for (unsigned i = 0; i < GUESTS_MAX; i++)
+		if (L->guests[i].wire.fd >= 0 && now >= L->guests[i].deadline)
+			wire_close(&L->guests[i].wire);
+	for (unsigned i = 0; i < L->ntasks; i++) {
+		struct task *t = &L->tasks[i];
+
+		if (t->state != TASK_LOST || now < t->lost_at + LOST_SECONDS)
+			continue;
+		t->state = TASK_ENDED;
+		if (L->phase < PHASE_STOP)
+			launch_fail(L, EXIT_FAILURE, "lost contact with %s %u on %s", role_name(t->peer.role),
+				    t->peer.rank, t->peer.node);
+	}
+
+	switch (L->phase) {
+	case PHASE_GATHER:
+		if (launch_count(L, ROLES, TASK_HERE) == L->ntasks)
+			launch_go(L);
+		else if (due)
+			launch_missing(L);
+		break;
+	case PHASE_RUN:
+		if (!launch_workers_ended(L))
+			break;
+		L->phase = PHASE_DRAIN;
+		L->deadline = now + L->opt->grace;
+		break;
+	case PHASE_DRAIN:
+		if (due)
+			launch_stop(L);
+		break;
+	case PHASE_STOP:
+		if (due)
+			launch_kill(L);
+		break;
+	case PHASE_KILL:
+		if (!due)
+			break;
+		/* Nobody listens any more: only their processes are left. */
+		for (unsigned i = 0; i < L->nprocs; i++)
+			if (L->procs[i].pid)
+				kill(-L->procs[i].pid, SIGKILL);
+		L->phase = PHASE_GIVE_UP;
+		break;
+	case PHASE_GIVE_UP:
+		break;
+	}
+}
+
+static void launch_go(struct launch *L)
+{
+	struct peer *peers = calloc(L->ntasks, sizeof(*peers));
+
+	L->phase = PHASE_RUN;
+	L->deadline = 0;
+	for (unsigned i = 0; peers && i < L->ntasks; i++)
+		peers[i] = L->tasks[i].peer;
+	for (unsigned i = 0; peers && i < L->ntasks; i++) {
+		struct json_object *o = json_object_new_object();
+
+		json_object_object_add(o, "peers", taskenv_peers_json(peers, L->ntasks));
+		L->tasks[i].state = TASK_RUNNING;
+		/* A broken connection shows when it is read. */
+		wire_send(&L->tasks[i].wire, o);
+	}
+	if (!peers)
+		launch_fail(L, EXIT_FAILURE, "out of memory");
+	free(peers);
+	if (L->opt->verbose)
+		say("%u workers and %u PSs started", L->layout->nworkers, L->layout->nps);
+}
+
+static void launch_missing(struct launch *L)
+{
+	char list[400] = "";
+	size_t n = 0;
+
+	for (unsigned i = 0; i < L->ntasks && n < sizeof(list); i++) {
+		const struct peer *p = &L->tasks[i].peer;
+
+		if (L->tasks[i].state == TASK_ABSENT)
+			n += snprintf(list + n, sizeof(list) - n, "%s%s %u on %s", n ? ", " : "", role_name(p->role),
+				      p->rank, p->node);
+	}
+	launch_fail(L, EXIT_FAILURE, "after %g s (--wait) these tasks have not reported: %s%s", L->opt->wait, list,
+		    n >= sizeof(list) ? "..." : "");
+}
+
+/* Ends what has no more to do: that is no failure. */
+static void launch_stop(struct launch *L)
+{
+	launch_send(L, "stop", SIGTERM, false);
+	L->phase = PHASE_STOP;
+	L->deadline = clock_now() + L->opt->grace;
+}
+
+static void launch_kill(struct launch *L)
+{
+	launch_send(L, L->failed || L->interrupted ? "signal" : "stop", SIGKILL, true);
+	for (unsigned i = 0; i < L->nprocs; i++)
+		if (L->procs[i].pid && !L->opt->direct)
+			kill(L->procs[i].pid, SIGTERM);
+	L->phase = PHASE_KILL;
+	L->deadline = clock_now() + LAST_SECONDS;
+}
+
+/* Sends {WHAT: SIG} to the running tasks, workers among them only if WORKERS. */
+static void launch_send(struct launch *L, const char *what, int sig, bool workers)
+{
+	for (unsigned i = 0; i < L->ntasks; i++) {
+		struct task *t = &L->tasks[i];
+		struct json_object *o;
+
+		if (t->state != TASK_RUNNING || (t->peer.role == ROLE_WORKER && !workers))
+			continue;
+		o = json_object_new_object();
+		json_object_object_add(o, what, json_object_new_int(sig));
+		wire_send(&t->wire, o);
+	}
+}
+
+/* Tasks of ROLE (ROLES: of any) in STATE. */
+static unsigned launch_count(const struct launch *L, enum role role, enum task_state state)
+{
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < L->ntasks; i++)
+		n += L->tasks[i].state == state && (role == ROLES || L->tasks[i].peer.role == role);
+	return n;
+}
+
+static bool launch_workers_ended(const struct launch *L)
+{
+	return launch_count(L, ROLE_WORKER, TASK_ENDED) == L->layout->nworkers;
+}
+
+/* The first failure decides the exit code and ends everything. */
+static void launch_fail(struct launch *L, int code, const char *fmt, ...)
+{
+	char text[600];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	if (L->failed)
+		return;
+	L->failed = true;
+	L->code = code;
+	say("%s", text);
+	if (L->phase == PHASE_GATHER) {
+		/* Nothing runs yet: agents go when their connection does, an srun that still waits must be told. */
+		for (unsigned i = 0; i < L->ntasks; i++)
+			wire_close(&L->tasks[i].wire);
+		for (unsigned i = 0; i < L->nprocs; i++)
+			if (L->procs[i].pid)
+				kill(L->procs[i].pid, SIGTERM);
+	} else {
+		launch_send(L, "signal", SIGTERM, true);
+	}
+	L->phase = PHASE_STOP;
+	L->deadline = clock_now() + L->opt->grace;
+}
+
+static void say(const char *fmt, ...)
+{
+	char text[700];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	fprintf(stderr, "slaunch: %s\n", text);
+}
+
+static void print_quoted(const char *word)
+{
+	if (*word && !word[strcspn(word, " \t\n\\'\"$`*?[]<>|&;()#~{}!")]) {
+		fputs(word, stdout);
+		return;
+	}
+	putchar('\'');
+	for (; *word; word++)
+		fputs(*word == '\'' ? "'\\''" : (char[]){*word, 0}, stdout);
+	putchar('\'');
+}
