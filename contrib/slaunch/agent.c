@@ -27,6 +27,7 @@
 
 #include "agent.h"
 #include "clock.h"
+#include "hostport.h"
 #include "num.h"
 #include "taskenv.h"
 #include "wire.h"
@@ -132,7 +133,7 @@ static bool agent_connect(struct agent *a, const char *where)
 	unsigned port;
 	int fd = -1, on = 1, rc = EAI_NONAME;
 
-	if (wire_hostport_split(where, host, sizeof(host), &port)) {
+	if (hostport_split(where, host, sizeof(host), &port)) {
 		snprintf(service, sizeof(service), "%u", port);
 		rc = getaddrinfo(host, service, &hints, &list);
 	}

@@ -2,6 +2,7 @@
 #ifndef SLAUNCH_CLOCK_H
 #define SLAUNCH_CLOCK_H
 
+#include <errno.h>
 #include <math.h>
 #include <time.h>
 
@@ -23,11 +24,18 @@ static inline int clock_poll_timeout(double until, double now)
 	return ms <= 0 ? 0 : ms > 3600e3 ? 3600000 : (int)ms;
 }
 
+/* Sleeps until clock_now() is UNTIL. */
+static inline void clock_sleep_until(double until)
+{
+	struct timespec ts = {.tv_sec = (time_t)until, .tv_nsec = (long)(fmod(until, 1) * 1e9)};
+
+	while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &ts, NULL) == EINTR)
+		;
+}
+
 static inline void clock_sleep(double seconds)
 {
-	struct timespec ts = {.tv_sec = (time_t)seconds, .tv_nsec = (long)(fmod(seconds, 1) * 1e9)};
-
-	nanosleep(&ts, NULL);
+	clock_sleep_until(clock_now() + seconds);
 }
 
 #endif

@@ -26,6 +26,7 @@
 
 #include "agent.h"
 #include "clock.h"
+#include "hostport.h"
 #include "launch.h"
 #include "taskenv.h"
 #include "wire.h"
@@ -241,7 +242,7 @@ static bool launch_listen(struct launch *L)
 			close(fd);
 		return false;
 	}
-	wire_hostport(host, strtoul(service, NULL, 10), L->address, sizeof(L->address));
+	hostport_print(host, strtoul(service, NULL, 10), L->address, sizeof(L->address));
 	L->listen_fd = fd;
 	return true;
 }

@@ -7,8 +7,8 @@
 
 #include <json-c/json.h>
 
+#include "hostport.h"
 #include "taskenv.h"
-#include "wire.h"
 
 /* What the frameworks of the table call our roles. */
 static const char *const dmlc_roles[ROLES] = {"worker", "server", "scheduler"};
@@ -188,7 +188,7 @@ static struct json_object *tf_list(const struct peer *peers, unsigned n, enum ro
 
 		if (p)
 			json_object_array_add(
-				list, json_object_new_string(wire_hostport(p->host, p->port, buf, sizeof(buf))));
+				list, json_object_new_string(hostport_print(p->host, p->port, buf, sizeof(buf))));
 	}
 	return list;
 }
@@ -210,7 +210,7 @@ static void env_set_hosts(struct env *e, const char *name, const struct peer *pe
 			continue;
 		if (rank)
 			list[len++] = ',';
-		wire_hostport(p->host, p->port, list + len, size - len);
+		hostport_print(p->host, p->port, list + len, size - len);
 		len += strlen(list + len);
 	}
 	env_set(e, name, list);

@@ -191,37 +191,6 @@ bool wire_token_equal(const char *a, const char *b)
 	return diff == 0;
 }
 
-char *wire_hostport(const char *host, unsigned port, char *buf, size_t size)
-{
-	snprintf(buf, size, strchr(host, ':') ? "[%s]:%u" : "%s:%u", host, port);
-	return buf;
-}
-
-bool wire_hostport_split(const char *text, char *host, size_t size, unsigned *port)
-{
-	const char *colon = strrchr(text, ':'), *from = text, *to = colon;
-	char *end;
-	unsigned long p;
-
-	if (!colon)
-		return false;
-	if (*text == '[') {
-		if (colon == text || colon[-1] != ']')
-			return false;
-		from++;
-		to--;
-	}
-	if (to <= from || (size_t)(to - from) >= size || colon[1] < '0' || colon[1] > '9')
-		return false;
-	p = strtoul(colon + 1, &end, 10);
-	if (*end || p < 1 || p > 65535)
-		return false;
-	memcpy(host, from, to - from);
-	host[to - from] = '\0';
-	*port = p;
-	return true;
-}
-
 /* Makes *BUF at least NEED bytes long. */
 static bool wire_room(char **buf, size_t *alloc, size_t need)
 {

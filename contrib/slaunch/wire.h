@@ -55,9 +55,4 @@ bool wire_token(char *buf);
 /* Compares in a time that does not depend on where they differ. */
 bool wire_token_equal(const char *a, const char *b);
 
-/* Writes "1.2.3.4:567" or "[::1]:567" into BUF; returns BUF. */
-char *wire_hostport(const char *host, unsigned port, char *buf, size_t size);
-/* The reverse; false if TEXT is not of that form. */
-bool wire_hostport_split(const char *text, char *host, size_t size, unsigned *port);
-
 #endif

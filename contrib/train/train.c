@@ -1,0 +1,177 @@
+/*
+ * train.c - auction-train: a small, real training program for auction jobs, started by slaunch in every role: a synchronous parameter
+ * server with data-parallel mini-batch SGD. This file: options and what each task prints first. See auction-train(1).
+ */
+#include "config.h"
+
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "ckpt.h"
+#include "model.h"
+#include "num.h"
+#include "train.h"
+
+#define WORK_MAX     1000000000ULL
+#define BATCH_MAX    1000000
+#define HELD_OUT_MAX 10000000
+
+enum { OPT_PACE = 256, OPT_CONNECT_WAIT };
+
+static int options_parse(struct train_options *o, const char **pace, int argc, char **argv);
+static void seen(const struct place *p);
+static const char *env_or(const char *name, const char *other);
+static void help(void);
+
+int main(int argc, char **argv)
+{
+	struct train_options o = {.epochs = 10, .chunks = 8, .minibatches = 16, .batch = 32, .seed = 1, .hidden = 32,
+				  .held_out = 2000, .rate = 0.3, .connect_wait = 30};
+	enum auc_code rc;
+	struct auc_err err = {0};
+	const char *pace = NULL;
+	struct place place;
+	int code = options_parse(&o, &pace, argc, argv);
+
+	if (code >= 0)
+		return code;
+	/* Lines of many tasks meet in one file: each is written whole. */
+	setvbuf(stdout, NULL, _IOLBF, 0);
+	rc = place_read(&place, &err);
+	if (rc == AUC_OK && pace)
+		rc = pace_parse(pace, place.type, &o.pace, &err);
+	if (rc == AUC_OK && place.nps > model_size(o.hidden))
+		rc = auc_err_set(&err, AUC_EINVAL, "%u PSs for %zu parameters: raise --hidden", place.nps,
+				 model_size(o.hidden));
+	if (rc == AUC_OK) {
+		seen(&place);
+		if (place.role == TRAIN_WORKER)
+			rc = worker_run(&place, &o, &err);
+		else if (place.role == TRAIN_PS)
+			rc = ps_run(&place, &o, &err);
+	}
+	if (rc != AUC_OK)
+		fprintf(stderr, "auction-train: %s\n", err.text);
+	place_clear(&place);
+	return rc == AUC_OK ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
+/* Returns an exit code, or -1 to go on. */
+static int options_parse(struct train_options *o, const char **pace, int argc, char **argv)
+{
+	/* Whole numbers, by their letters. */
+	const struct {
+		int letter;
+		const char *name;
+		uint64_t *value, min, max;
+	} counts[] = {
+		{'e', "--epochs", &o->epochs, 1, WORK_MAX},
+		{'d', "--chunks", &o->chunks, 1, WORK_MAX},
+		{'m', "--minibatches", &o->minibatches, 1, WORK_MAX},
+		{'b', "--batch", &o->batch, 1, BATCH_MAX},
+		{'s', "--seed", &o->seed, 0, UINT32_MAX},
+		{'H', "--hidden", &o->hidden, 1, MODEL_HIDDEN_MAX},
+		{'t', "--held-out", &o->held_out, 1, HELD_OUT_MAX},
+	};
+	static const struct option options[] = {
+		{"epochs", required_argument, NULL, 'e'},
+		{"chunks", required_argument, NULL, 'd'},
+		{"minibatches", required_argument, NULL, 'm'},
+		{"batch", required_argument, NULL, 'b'},
+		{"seed", required_argument, NULL, 's'},
+		{"hidden", required_argument, NULL, 'H'},
+		{"held-out", required_argument, NULL, 't'},
+		{"rate", required_argument, NULL, 'r'},
+		{"checkpoint", required_argument, NULL, 'c'},
+		{"pace", required_argument, NULL, OPT_PACE},
+		{"connect-wait", required_argument, NULL, OPT_CONNECT_WAIT},
+		{"version", no_argument, NULL, 'V'},
+		{"help", no_argument, NULL, 'h'},
+		{NULL, 0, NULL, 0},
+	};
+	struct auc_err err = {0};
+	enum auc_code rc = AUC_OK;
+	int c;
+
+	while (rc == AUC_OK && (c = getopt_long(argc, argv, "e:d:m:b:s:H:t:r:c:Vh", options, NULL)) != -1) {
+		for (unsigned i = 0; i < sizeof(counts) / sizeof(*counts); i++)
+			if (c == counts[i].letter)
+				rc = auc_parse_count(optarg, counts[i].min, counts[i].max, counts[i].value, counts[i].name,
+						     &err);
+		switch (c) {
+		case 'r':
+			rc = auc_parse_number(optarg, 0, 1e6, &o->rate, "--rate", &err);
+			break;
+		case 'c':
+			o->checkpoint = optarg;
+			break;
+		case OPT_PACE:
+			*pace = optarg;
+			break;
+		case OPT_CONNECT_WAIT:
+			rc = auc_parse_span(optarg, 1, 0, &o->connect_wait, "--connect-wait", &err);
+			break;
+		case 'V':
+			printf("slurm-auction %s\n", PACKAGE_VERSION);
+			return EXIT_SUCCESS;
+		case 'h':
+			help();
+			return EXIT_SUCCESS;
+		case '?':
+			fprintf(stderr, "Try \"auction-train --help\" for more information\n");
+			return EXIT_FAILURE;
+		}
+	}
+	if (rc == AUC_OK && optind < argc)
+		rc = auc_err_set(&err, AUC_EINVAL, "'%s': no arguments expected", argv[optind]);
+	if (rc != AUC_OK) {
+		fprintf(stderr, "auction-train: %s\n", err.text);
+		return EXIT_FAILURE;
+	}
+	return -1;
+}
+
+/* Where this task runs, as it sees it itself: what is compared with the receipt. */
+static void seen(const struct place *p)
+{
+	static const char *const roles[] = {"worker", "ps", "scheduler"};
+	struct timespec ts;
+
+	clock_gettime(CLOCK_REALTIME, &ts);
+	printf("seen node=%s role=%s rank=%u type=%s gpus=%s job=%s time=%lld.%03ld\n",
+	       env_or("SLURMD_NODENAME", "localhost"), roles[p->role], p->rank, *p->type ? p->type : "none",
+	       env_or("CUDA_VISIBLE_DEVICES", "none"), env_or("SLURM_JOB_ID", "0"), (long long)ts.tv_sec,
+	       ts.tv_nsec / 1000000);
+}
+
+static const char *env_or(const char *name, const char *other)
+{
+	const char *value = getenv(name);
+
+	return value && *value ? value : other;
+}
+
+static void help(void)
+{
+	fputs("Usage: slaunch [...] auction-train [OPTIONS]\n"
+	      "Trains a small network on generated data with the workers and PSs that slaunch starts.\n"
+	      "\n"
+	      "  -e, --epochs=E        passes over the data (default: 10)\n"
+	      "  -d, --chunks=D        parts of the data, dealt out to the workers (8)\n"
+	      "  -m, --minibatches=M   mini-batches in a chunk (16)\n"
+	      "  -b, --batch=N         samples in a mini-batch (32)\n"
+	      "  -r, --rate=RATE       learning rate (0.3)\n"
+	      "  -s, --seed=SEED       of data and start weights (1)\n"
+	      "  -H, --hidden=N        hidden units (32)\n"
+	      "  -t, --held-out=N      samples for the loss at the end (2000)\n"
+	      "  -c, --checkpoint=FILE written after each epoch; training goes on from it\n"
+	      "      --pace=TIME       least time of a mini-batch (PS: of an update); or by type:\n"
+	      "                        v100=1.9s,t4=3.4s,ps.m=50ms. Emulates slower hardware\n"
+	      "      --connect-wait=TIME  how long to try to reach the PSs (30s)\n"
+	      "  -V, --version         print the version and stop\n"
+	      "  -h, --help            print this and stop\n",
+	      stdout);
+}
