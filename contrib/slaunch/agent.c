@@ -1,8 +1,9 @@
 /*
  * agent.c - see agent.h
  *
- * The program gets a process group of its own and dies with the agent (PR_SET_PDEATHSIG). The agent itself ignores what Slurm sends
- * to all processes of a step: the program has got it too, and the agent is to report how it ended.
+ * The program gets a process group of its own and dies with the agent (PR_SET_PDEATHSIG). The agent
+ * itself ignores what Slurm sends to all processes of a step: the program has got it too, and the
+ * agent is to report how it ended.
  */
 #include "config.h"
 
@@ -56,7 +57,7 @@ struct agent {
 	int sigfd;
 	pid_t pid; /* 0: not started, or ended and reaped */
 	bool stopping;
-	bool fine; /* the launcher ended it, which is no failure */
+	bool fine;      /* the launcher ended it, which is no failure */
 	double kill_at; /* 0: not set */
 	int status;
 	struct labeller out, err;
@@ -77,19 +78,22 @@ static void agent_reap(struct agent *a);
 static void agent_report(struct agent *a);
 static void labeller_read(struct labeller *l, const char *label);
 static void labeller_put(struct labeller *l, const char *label, const char *line, size_t len);
-static void complain(const struct agent *a, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+static void complain(const struct agent *a, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
 
 int agent_run(const char *task, char *const program[])
 {
-	struct agent a = {.reserved = -1, .sigfd = -1, .wire.fd = -1, .out.from = -1, .err.from = -1};
+	struct agent a = {
+		.reserved = -1, .sigfd = -1, .wire.fd = -1, .out.from = -1, .err.from = -1};
 	const char *token = getenv(AGENT_TOKEN), *where = getenv(AGENT_CONNECT);
 
 	if (!token || !where) {
-		fprintf(stderr, "slaunch: --task is for slaunch itself: %s is not set\n", token ? AGENT_CONNECT : AGENT_TOKEN);
+		fprintf(stderr, "slaunch: --task is for slaunch itself: %s is not set\n",
+			token ? AGENT_CONNECT : AGENT_TOKEN);
 		return EXIT_FAILURE;
 	}
-	if (!agent_init(&a, task) || !agent_connect(&a, where) || !agent_reserve(&a) || !agent_hello(&a, token) ||
-	    !agent_wait_go(&a) || !agent_start(&a, program)) {
+	if (!agent_init(&a, task) || !agent_connect(&a, where) || !agent_reserve(&a) ||
+	    !agent_hello(&a, token) || !agent_wait_go(&a) || !agent_start(&a, program)) {
 		wire_close(&a.wire);
 		return EXIT_FAILURE;
 	}
@@ -104,7 +108,8 @@ int agent_run(const char *task, char *const program[])
 
 static bool agent_init(struct agent *a, const char *task)
 {
-	const char *colon = strchr(task, ':'), *procid = getenv("SLURM_PROCID"), *grace = getenv(AGENT_GRACE);
+	const char *colon = strchr(task, ':'), *procid = getenv("SLURM_PROCID"),
+		   *grace = getenv(AGENT_GRACE);
 	uint64_t first, offset = 0;
 	char role[16];
 
@@ -114,21 +119,26 @@ static bool agent_init(struct agent *a, const char *task)
 	}
 	memcpy(role, task, colon - task);
 	role[colon - task] = '\0';
-	if (!role_parse(role, &a->role) || auc_parse_count(colon + 1, 0, LAYOUT_TASKS_MAX, &first, "--task", NULL) ||
-	    (procid && auc_parse_count(procid, 0, LAYOUT_TASKS_MAX, &offset, "SLURM_PROCID", NULL)) || !grace ||
-	    auc_parse_number(grace, 0, 1e10, &a->grace, AGENT_GRACE, NULL)) {
-		fprintf(stderr, "slaunch: --task=%s: expected ROLE:RANK and a sound environment\n", task);
+	if (!role_parse(role, &a->role) ||
+	    auc_parse_count(colon + 1, 0, LAYOUT_TASKS_MAX, &first, "--task", NULL) ||
+	    (procid &&
+	     auc_parse_count(procid, 0, LAYOUT_TASKS_MAX, &offset, "SLURM_PROCID", NULL)) ||
+	    !grace || auc_parse_number(grace, 0, 1e10, &a->grace, AGENT_GRACE, NULL)) {
+		fprintf(stderr, "slaunch: --task=%s: expected ROLE:RANK and a sound environment\n",
+			task);
 		return false;
 	}
 	a->rank = first + offset;
 	a->labelled = getenv(AGENT_LABEL) != NULL;
-	snprintf(a->label, sizeof(a->label), a->role == ROLE_SCHEDULER ? "%s: " : "%s %u: ", role_name(a->role), a->rank);
+	snprintf(a->label, sizeof(a->label),
+		 a->role == ROLE_SCHEDULER ? "%s: " : "%s %u: ", role_name(a->role), a->rank);
 	return true;
 }
 
 static bool agent_connect(struct agent *a, const char *where)
 {
-	struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICSERV}, *list = NULL;
+	struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICSERV},
+			*list = NULL;
 	char host[TASKENV_HOST_MAX], service[8];
 	unsigned port;
 	int fd = -1, on = 1, rc = EAI_NONAME;
@@ -209,7 +219,8 @@ static bool agent_wait_go(struct agent *a)
 	bool open = true, bad;
 
 	for (;;) {
-		struct pollfd p = {.fd = a->wire.fd, .events = POLLIN | (wire_pending(&a->wire) ? POLLOUT : 0)};
+		struct pollfd p = {.fd = a->wire.fd,
+				   .events = POLLIN | (wire_pending(&a->wire) ? POLLOUT : 0)};
 
 		o = wire_take(&a->wire, &bad);
 		if (o) {
@@ -218,7 +229,8 @@ static bool agent_wait_go(struct agent *a)
 			return open;
 		}
 		if (bad || !open) {
-			complain(a, bad ? "the launcher sent something malformed" : "the launcher gave up");
+			complain(a, bad ? "the launcher sent something malformed"
+					: "the launcher gave up");
 			return false;
 		}
 		if (poll(&p, 1, -1) < 0 && errno != EINTR)
@@ -259,7 +271,8 @@ static bool agent_start(struct agent *a, char *const program[])
 	sigemptyset(&mask);
 	sigaddset(&mask, SIGCHLD);
 	a->sigfd = signalfd(-1, &mask, SFD_CLOEXEC | SFD_NONBLOCK);
-	if (a->sigfd < 0 || (a->labelled && (pipe2(out, O_CLOEXEC) != 0 || pipe2(err, O_CLOEXEC) != 0))) {
+	if (a->sigfd < 0 ||
+	    (a->labelled && (pipe2(out, O_CLOEXEC) != 0 || pipe2(err, O_CLOEXEC) != 0))) {
 		complain(a, "%s", strerror(errno));
 		return false;
 	}
@@ -311,7 +324,8 @@ static void agent_watch(struct agent *a)
 	for (;;) {
 		double now = clock_now(), until = a->pid ? a->kill_at : drain_until;
 		struct pollfd p[4] = {
-			{.fd = a->wire.fd, .events = POLLIN | (wire_pending(&a->wire) ? POLLOUT : 0)},
+			{.fd = a->wire.fd,
+			 .events = POLLIN | (wire_pending(&a->wire) ? POLLOUT : 0)},
 			{.fd = a->sigfd, .events = POLLIN},
 			{.fd = a->out.from, .events = POLLIN},
 			{.fd = a->err.from, .events = POLLIN},
@@ -376,9 +390,11 @@ static void agent_reap(struct agent *a)
 
 	while (read(a->sigfd, &info, sizeof(info)) == sizeof(info))
 		;
-	if (!a->pid || waitid(P_PID, a->pid, &si, WEXITED | WNOHANG | WNOWAIT) != 0 || si.si_pid == 0)
+	if (!a->pid || waitid(P_PID, a->pid, &si, WEXITED | WNOHANG | WNOWAIT) != 0 ||
+	    si.si_pid == 0)
 		return;
-	/* What it left in its group must not outlive it; its number is not free before it is reaped. */
+	/* What it left in its group must not outlive it; its number is not free before it is
+	 * reaped. */
 	agent_signal(a, SIGKILL);
 	if (waitpid(a->pid, &a->status, 0) == a->pid)
 		a->pid = 0;

@@ -29,17 +29,20 @@
 #define GROUP_JOB_ID(job) ((job)->step_id.job_id)
 #endif
 
-static enum auc_code group_lead(const job_info_msg_t *jobs, uint32_t job_id, struct layout *l, struct auc_err *err);
+static enum auc_code group_lead(const job_info_msg_t *jobs, uint32_t job_id, struct layout *l,
+				struct auc_err *err);
 static void group_members(const job_info_msg_t *jobs, struct layout *l, char *waiting, size_t size);
-static const slurm_job_info_t *group_member_on(const job_info_msg_t *jobs, const struct layout *l, const char *node);
+static const slurm_job_info_t *group_member_on(const job_info_msg_t *jobs, const struct layout *l,
+					       const char *node);
 static bool group_running(const slurm_job_info_t *job);
 static const char *group_state(const slurm_job_info_t *job);
 
 /*
- * All looks are at the user's jobs, even for the lead alone: the call that loads one job has another argument from 26.05 on, this
- * one is the same everywhere.
+ * All looks are at the user's jobs, even for the lead alone: the call that loads one job has
+ * another argument from 26.05 on, this one is the same everywhere.
  */
-enum auc_code group_load(uint32_t job_id, double wait, unsigned verbose, struct layout *l, struct auc_err *err)
+enum auc_code group_load(uint32_t job_id, double wait, unsigned verbose, struct layout *l,
+			 struct auc_err *err)
 {
 	double until = clock_now() + wait;
 	bool have_plan = false, told = false;
@@ -52,7 +55,8 @@ enum auc_code group_load(uint32_t job_id, double wait, unsigned verbose, struct 
 
 		if (slurm_load_job_user(&jobs, getuid(), SHOW_ALL | SHOW_DETAIL) != SLURM_SUCCESS) {
 			/* A controller that restarts comes back. */
-			snprintf(waiting, sizeof(waiting), "Slurm does not answer: %s", slurm_strerror(errno));
+			snprintf(waiting, sizeof(waiting), "Slurm does not answer: %s",
+				 slurm_strerror(errno));
 			if (wait < 0 || clock_now() >= until)
 				rc = auc_err_set(err, AUC_EIO, "%s", waiting);
 		} else {
@@ -66,7 +70,9 @@ enum auc_code group_load(uint32_t job_id, double wait, unsigned verbose, struct 
 		if (rc == AUC_OK && have_plan && (wait < 0 || layout_complete(l, NULL)))
 			return AUC_OK;
 		if (rc == AUC_OK && clock_now() >= until)
-			rc = auc_err_set(err, AUC_ESTATE, "after %g s (--wait) the group is not complete: %s", wait, waiting);
+			rc = auc_err_set(err, AUC_ESTATE,
+					 "after %g s (--wait) the group is not complete: %s", wait,
+					 waiting);
 		if (rc != AUC_OK) {
 			if (have_plan)
 				layout_clear(l);
@@ -84,14 +90,16 @@ void group_node_addr(const char *node, char *buf, size_t size)
 	node_info_msg_t *nodes = NULL;
 	const char *addr = NULL;
 
-	if (slurm_load_node_single(&nodes, (char *)node, SHOW_ALL) == SLURM_SUCCESS && nodes->record_count == 1)
+	if (slurm_load_node_single(&nodes, (char *)node, SHOW_ALL) == SLURM_SUCCESS &&
+	    nodes->record_count == 1)
 		addr = nodes->node_array[0].node_addr;
 	snprintf(buf, size, "%s", addr && *addr ? addr : node);
 	slurm_free_node_info_msg(nodes);
 }
 
 /* Makes the layout from the lead's receipt. */
-static enum auc_code group_lead(const job_info_msg_t *jobs, uint32_t job_id, struct layout *l, struct auc_err *err)
+static enum auc_code group_lead(const job_info_msg_t *jobs, uint32_t job_id, struct layout *l,
+				struct auc_err *err)
 {
 	const slurm_job_info_t *job = NULL;
 	struct auc_receipt receipt;
@@ -101,10 +109,12 @@ static enum auc_code group_lead(const job_info_msg_t *jobs, uint32_t job_id, str
 		if (GROUP_JOB_ID(&jobs->job_array[i]) == job_id)
 			job = &jobs->job_array[i];
 	if (!job)
-		return auc_err_set(err, AUC_ENOENT, "job %" PRIu32 " is not among your jobs", job_id);
+		return auc_err_set(err, AUC_ENOENT, "job %" PRIu32 " is not among your jobs",
+				   job_id);
 	if (!job->admin_comment || !auc_receipt_is(job->admin_comment))
 		return auc_err_set(err, AUC_EINVAL,
-				   "job %" PRIu32 " was not sold by the auction: submit it with sbatch --bid, "
+				   "job %" PRIu32
+				   " was not sold by the auction: submit it with sbatch --bid, "
 				   "or try your program out with slaunch --local",
 				   job_id);
 	rc = auc_receipt_parse(job->admin_comment, &receipt, err);
@@ -136,15 +146,18 @@ static void group_members(const job_info_msg_t *jobs, struct layout *l, char *wa
 		if (n >= size)
 			continue;
 		if (job)
-			n += snprintf(waiting + n, size - n, "%s%s (job %" PRIu32 " is %s)", n ? ", " : "", s->node,
-				      GROUP_JOB_ID(job), group_state(job));
+			n += snprintf(waiting + n, size - n, "%s%s (job %" PRIu32 " is %s)",
+				      n ? ", " : "", s->node, GROUP_JOB_ID(job), group_state(job));
 		else
-			n += snprintf(waiting + n, size - n, "%s%s (no member job)", n ? ", " : "", s->node);
+			n += snprintf(waiting + n, size - n, "%s%s (no member job)", n ? ", " : "",
+				      s->node);
 	}
 }
 
-/* The member of the group on NODE that is running, or else is waiting to; ended ones stay listed for a while. */
-static const slurm_job_info_t *group_member_on(const job_info_msg_t *jobs, const struct layout *l, const char *node)
+/* The member of the group on NODE that is running, or else is waiting to; ended ones stay listed
+ * for a while. */
+static const slurm_job_info_t *group_member_on(const job_info_msg_t *jobs, const struct layout *l,
+					       const char *node)
 {
 	const slurm_job_info_t *found = NULL;
 
@@ -154,8 +167,9 @@ static const slurm_job_info_t *group_member_on(const job_info_msg_t *jobs, const
 		struct auc_receipt receipt;
 		bool ours;
 
-		if ((job->job_state & JOB_STATE_BASE) > JOB_SUSPENDED || !on || strcmp(on, node) != 0 ||
-		    !job->admin_comment || auc_receipt_parse(job->admin_comment, &receipt, NULL) != AUC_OK)
+		if ((job->job_state & JOB_STATE_BASE) > JOB_SUSPENDED || !on ||
+		    strcmp(on, node) != 0 || !job->admin_comment ||
+		    auc_receipt_parse(job->admin_comment, &receipt, NULL) != AUC_OK)
 			continue;
 		ours = strcmp(receipt.state, "member") == 0 && receipt.lead == l->lead &&
 		       strcmp(receipt.sale, l->sale) == 0;
@@ -191,7 +205,8 @@ static const char *group_state(const slurm_job_info_t *job)
 
 #else /* without Slurm there is --local only */
 
-enum auc_code group_load(uint32_t job_id, double wait, unsigned verbose, struct layout *l, struct auc_err *err)
+enum auc_code group_load(uint32_t job_id, double wait, unsigned verbose, struct layout *l,
+			 struct auc_err *err)
 {
 	(void)job_id, (void)wait, (void)verbose, (void)l;
 	return auc_err_set(err, AUC_ESTATE, "this slaunch was built without Slurm: --local only");

@@ -89,7 +89,8 @@ struct launch {
 
 static bool launch_init(struct launch *L);
 static void launch_clear(struct launch *L);
-static void launch_add(struct launch *L, enum role role, unsigned first, unsigned n, const char *node);
+static void launch_add(struct launch *L, enum role role, unsigned first, unsigned n,
+		       const char *node);
 static bool launch_listen(struct launch *L);
 static bool address_pick(const char *host, struct sockaddr_storage *addr, socklen_t *len);
 static bool address_other(struct sockaddr_storage *addr, socklen_t *len);
@@ -117,7 +118,8 @@ static void launch_kill(struct launch *L);
 static void launch_send(struct launch *L, const char *what, int sig, bool workers);
 static unsigned launch_count(const struct launch *L, enum role role, enum task_state state);
 static bool launch_workers_ended(const struct launch *L);
-static void launch_fail(struct launch *L, int code, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+static void launch_fail(struct launch *L, int code, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
 static void say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 static void print_quoted(const char *word);
 
@@ -169,12 +171,14 @@ static bool launch_init(struct launch *L)
 		return false;
 	}
 	for (unsigned i = 0; i < l->nsteps; i++)
-		launch_add(L, l->steps[i].role, l->steps[i].first_rank, l->steps[i].ntasks, l->steps[i].node);
+		launch_add(L, l->steps[i].role, l->steps[i].first_rank, l->steps[i].ntasks,
+			   l->steps[i].node);
 	if (L->opt->scheduler)
 		launch_add(L, ROLE_SCHEDULER, 0, 1, l->lead_node);
 
 	sigemptyset(&mask);
-	for (const int *s = (const int[]){SIGCHLD, SIGTERM, SIGINT, SIGHUP, SIGUSR1, SIGUSR2, 0}; *s; s++)
+	for (const int *s = (const int[]){SIGCHLD, SIGTERM, SIGINT, SIGHUP, SIGUSR1, SIGUSR2, 0};
+	     *s; s++)
 		sigaddset(&mask, *s);
 	sigprocmask(SIG_BLOCK, &mask, &L->old_mask);
 	L->sigfd = signalfd(-1, &mask, SFD_CLOEXEC | SFD_NONBLOCK);
@@ -205,7 +209,8 @@ static void launch_clear(struct launch *L)
 	free(L->poll);
 }
 
-static void launch_add(struct launch *L, enum role role, unsigned first, unsigned n, const char *node)
+static void launch_add(struct launch *L, enum role role, unsigned first, unsigned n,
+		       const char *node)
 {
 	struct proc *p = &L->procs[L->nprocs];
 
@@ -248,8 +253,9 @@ static bool launch_listen(struct launch *L)
 }
 
 /*
- * The address of this node for the others. Where its own name leads to the loopback (127.0.1.1 in Debian's hosts file) an
- * address of one of its interfaces is taken; a host that is given as a loopback address is meant.
+ * The address of this node for the others. Where its own name leads to the loopback (127.0.1.1 in
+ * Debian's hosts file) an address of one of its interfaces is taken; a host that is given as a
+ * loopback address is meant.
  */
 static bool address_pick(const char *host, struct sockaddr_storage *addr, socklen_t *len)
 {
@@ -334,7 +340,8 @@ static void launch_start(struct launch *L, unsigned i)
 		return;
 	}
 	if (p->pid == 0) {
-		/* A child that cannot be told any more must not stay: srun ends its step on SIGTERM, an agent its program. */
+		/* A child that cannot be told any more must not stay: srun ends its step on
+		 * SIGTERM, an agent its program. */
 		prctl(PR_SET_PDEATHSIG, SIGTERM);
 		if (getppid() != parent)
 			_exit(EXIT_FAILURE);
@@ -380,7 +387,8 @@ static char **launch_argv(const struct layout *l, const struct launch_options *o
 	agent = calloc((size_t)n + 4, sizeof(*agent));
 	if (!agent)
 		return NULL;
-	snprintf(task, sizeof(task), "--task=%s:%u", role_name(role), i < l->nsteps ? l->steps[i].first_rank : 0);
+	snprintf(task, sizeof(task), "--task=%s:%u", role_name(role),
+		 i < l->nsteps ? l->steps[i].first_rank : 0);
 	agent[0] = (char *)opt->agent;
 	agent[1] = task;
 	agent[2] = (char *)"--";
@@ -397,8 +405,9 @@ static char **launch_argv(const struct layout *l, const struct launch_options *o
 }
 
 /*
- * The batch script's variables describe the lead's allocation, and srun takes many of them for options: the lead's memory
- * would be asked of a member, its bid be taken for a bid. Only where Slurm's configuration is stays.
+ * The batch script's variables describe the lead's allocation, and srun takes many of them for
+ * options: the lead's memory would be asked of a member, its bid be taken for a bid. Only where
+ * Slurm's configuration is stays.
  */
 static void clear_slurm_env(void)
 {
@@ -470,8 +479,8 @@ static double launch_next(const struct launch *L)
 			next = next > 0 ? fmin(next, L->guests[i].deadline) : L->guests[i].deadline;
 	for (unsigned i = 0; i < L->ntasks; i++)
 		if (L->tasks[i].state == TASK_LOST)
-			next = next > 0 ? fmin(next, L->tasks[i].lost_at + LOST_SECONDS) :
-					  L->tasks[i].lost_at + LOST_SECONDS;
+			next = next > 0 ? fmin(next, L->tasks[i].lost_at + LOST_SECONDS)
+					: L->tasks[i].lost_at + LOST_SECONDS;
 	return next;
 }
 
@@ -522,16 +531,18 @@ static void launch_hello(struct launch *L, struct guest *g, struct json_object *
 
 	if (!wire_str(o, "token", token, sizeof(token)) || !wire_token_equal(token, L->token) ||
 	    !wire_str(o, "role", name, sizeof(name)) || !role_parse(name, &role) ||
-	    !wire_int(o, "rank", 0, LAYOUT_TASKS_MAX, &rank) || !wire_int(o, "port", 1, 65535, &port))
+	    !wire_int(o, "rank", 0, LAYOUT_TASKS_MAX, &rank) ||
+	    !wire_int(o, "port", 1, 65535, &port))
 		return;
 	for (unsigned i = 0; i < L->ntasks; i++) {
 		struct task *t = &L->tasks[i];
 
-		if (t->peer.role != role || t->peer.rank != (unsigned long)rank || t->state != TASK_ABSENT)
+		if (t->peer.role != role || t->peer.rank != (unsigned long)rank ||
+		    t->state != TASK_ABSENT)
 			continue;
 		if (getpeername(g->wire.fd, (struct sockaddr *)&addr, &len) != 0 ||
-		    getnameinfo((struct sockaddr *)&addr, len, t->peer.host, sizeof(t->peer.host), NULL, 0,
-				NI_NUMERICHOST) != 0)
+		    getnameinfo((struct sockaddr *)&addr, len, t->peer.host, sizeof(t->peer.host),
+				NULL, 0, NI_NUMERICHOST) != 0)
 			return;
 		t->peer.port = port;
 		t->wire = g->wire;
@@ -539,7 +550,8 @@ static void launch_hello(struct launch *L, struct guest *g, struct json_object *
 		memset(&g->wire, 0, sizeof(g->wire));
 		g->wire.fd = -1;
 		if (L->opt->verbose > 1)
-			say("%s %u is there: %s %s:%u", name, t->peer.rank, t->peer.node, t->peer.host, t->peer.port);
+			say("%s %u is there: %s %s:%u", name, t->peer.rank, t->peer.node,
+			    t->peer.host, t->peer.port);
 		return;
 	}
 }
@@ -582,14 +594,16 @@ static void task_ended(struct launch *L, struct task *t, int status, bool killed
 
 	t->state = TASK_ENDED;
 	if (killed)
-		snprintf(how, sizeof(how), "was ended by signal %d (%s)", status, strsignal(status));
+		snprintf(how, sizeof(how), "was ended by signal %d (%s)", status,
+			 strsignal(status));
 	else
 		snprintf(how, sizeof(how), "exited with code %d", status);
 	if (L->opt->verbose > 1 && code == 0)
 		say("%s %u on %s %s", role_name(t->peer.role), t->peer.rank, t->peer.node, how);
 	if (code == 0)
 		return;
-	/* What ends after we told it to has not failed; but a worker's code is the result if we were told to stop. */
+	/* What ends after we told it to has not failed; but a worker's code is the result if we
+	 * were told to stop. */
 	if (L->phase >= PHASE_STOP) {
 		if (worker && L->interrupted && !L->failed) {
 			L->failed = true;
@@ -598,10 +612,11 @@ static void task_ended(struct launch *L, struct task *t, int status, bool killed
 		return;
 	}
 	if (L->phase == PHASE_DRAIN)
-		say("%s %u on %s %s after the last worker had ended", role_name(t->peer.role), t->peer.rank, t->peer.node,
-		    how);
+		say("%s %u on %s %s after the last worker had ended", role_name(t->peer.role),
+		    t->peer.rank, t->peer.node, how);
 	else
-		launch_fail(L, code, "%s %u on %s %s", role_name(t->peer.role), t->peer.rank, t->peer.node, how);
+		launch_fail(L, code, "%s %u on %s %s", role_name(t->peer.role), t->peer.rank,
+			    t->peer.node, how);
 }
 
 static void launch_signals(struct launch *L)
@@ -618,8 +633,9 @@ static void launch_signals(struct launch *L)
 		}
 		if (L->phase == PHASE_GATHER) {
 			if (end)
-				launch_fail(L, 128 + sig, "ended by signal %d (%s) before the tasks had started", sig,
-					    strsignal(sig));
+				launch_fail(L, 128 + sig,
+					    "ended by signal %d (%s) before the tasks had started",
+					    sig, strsignal(sig));
 			continue;
 		}
 		if (L->opt->verbose)
@@ -668,9 +684,11 @@ static void proc_ended(struct launch *L, struct proc *p)
 			continue;
 		}
 		t->state = TASK_ENDED;
-		launch_fail(L, p->code ? p->code : EXIT_FAILURE, "%s %u on %s did not start (%s ended with code %d)",
+		launch_fail(L, p->code ? p->code : EXIT_FAILURE,
+			    "%s %u on %s did not start (%s ended with code %d)",
 			    role_name(t->peer.role), t->peer.rank, t->peer.node,
-			    L->opt->direct || t->peer.role == ROLE_SCHEDULER ? "its agent" : "srun", p->code);
+			    L->opt->direct || t->peer.role == ROLE_SCHEDULER ? "its agent" : "srun",
+			    p->code);
 	}
 }
 
@@ -690,8 +708,8 @@ static void launch_step(struct launch *L)
 			continue;
 		t->state = TASK_ENDED;
 		if (L->phase < PHASE_STOP)
-			launch_fail(L, EXIT_FAILURE, "lost contact with %s %u on %s", role_name(t->peer.role),
-				    t->peer.rank, t->peer.node);
+			launch_fail(L, EXIT_FAILURE, "lost contact with %s %u on %s",
+				    role_name(t->peer.role), t->peer.rank, t->peer.node);
 	}
 
 	switch (L->phase) {
@@ -761,11 +779,11 @@ static void launch_missing(struct launch *L)
 		const struct peer *p = &L->tasks[i].peer;
 
 		if (L->tasks[i].state == TASK_ABSENT)
-			n += snprintf(list + n, sizeof(list) - n, "%s%s %u on %s", n ? ", " : "", role_name(p->role),
-				      p->rank, p->node);
+			n += snprintf(list + n, sizeof(list) - n, "%s%s %u on %s", n ? ", " : "",
+				      role_name(p->role), p->rank, p->node);
 	}
-	launch_fail(L, EXIT_FAILURE, "after %g s (--wait) these tasks have not reported: %s%s", L->opt->wait, list,
-		    n >= sizeof(list) ? "..." : "");
+	launch_fail(L, EXIT_FAILURE, "after %g s (--wait) these tasks have not reported: %s%s",
+		    L->opt->wait, list, n >= sizeof(list) ? "..." : "");
 }
 
 /* Ends what has no more to do: that is no failure. */
@@ -831,7 +849,8 @@ static void launch_fail(struct launch *L, int code, const char *fmt, ...)
 	L->code = code;
 	say("%s", text);
 	if (L->phase == PHASE_GATHER) {
-		/* Nothing runs yet: agents go when their connection does, an srun that still waits must be told. */
+		/* Nothing runs yet: agents go when their connection does, an srun that still waits
+		 * must be told. */
 		for (unsigned i = 0; i < L->ntasks; i++)
 			wire_close(&L->tasks[i].wire);
 		for (unsigned i = 0; i < L->nprocs; i++)

@@ -19,10 +19,10 @@ struct argv {
 };
 
 static const struct auc_receipt_run *layout_run(const struct auc_receipt *r, auc_slot now);
-static enum auc_code layout_share_make(struct layout_share *s, const struct auc_named *tres, unsigned ntres,
-				       const char *what, struct auc_err *err);
-static void layout_add_steps(struct layout *l, const struct auc_receipt *r, const struct auc_receipt_run *run,
-			     enum role role, bool lead);
+static enum auc_code layout_share_make(struct layout_share *s, const struct auc_named *tres,
+				       unsigned ntres, const char *what, struct auc_err *err);
+static void layout_add_steps(struct layout *l, const struct auc_receipt *r,
+			     const struct auc_receipt_run *run, enum role role, bool lead);
 static bool layout_is_gres(const char **name);
 static void argv_add_gres(struct argv *a, const struct layout_share *share, unsigned ntasks);
 static void argv_add(struct argv *a, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
@@ -43,21 +43,25 @@ bool role_parse(const char *name, enum role *role)
 	return false;
 }
 
-enum auc_code layout_make(struct layout *l, const struct auc_receipt *r, uint32_t lead, const char *lead_node, double now,
-			  struct auc_err *err)
+enum auc_code layout_make(struct layout *l, const struct auc_receipt *r, uint32_t lead,
+			  const char *lead_node, double now, struct auc_err *err)
 {
 	const struct auc_receipt_run *run;
 	enum auc_code rc;
 
 	memset(l, 0, sizeof(*l));
 	if (strcmp(r->state, "member") == 0)
-		return auc_err_set(err, AUC_EINVAL, "job %" PRIu32 " is a member of the group of job %" PRIu32 ", not its lead",
+		return auc_err_set(err, AUC_EINVAL,
+				   "job %" PRIu32 " is a member of the group of job %" PRIu32
+				   ", not its lead",
 				   lead, r->lead);
 	if (r->slot_seconds <= 0 || !r->nruns)
-		return auc_err_set(err, AUC_EINVAL, "the receipt of job %" PRIu32 " holds no plan", lead);
+		return auc_err_set(err, AUC_EINVAL, "the receipt of job %" PRIu32 " holds no plan",
+				   lead);
 	run = layout_run(r, (auc_slot)floor(now / r->slot_seconds));
 	if (!run)
-		return auc_err_set(err, AUC_ESTATE, "the time that job %" PRIu32 " bought is over", lead);
+		return auc_err_set(err, AUC_ESTATE, "the time that job %" PRIu32 " bought is over",
+				   lead);
 
 	l->lead = lead;
 	snprintf(l->lead_node, sizeof(l->lead_node), "%s", lead_node);
@@ -67,9 +71,11 @@ enum auc_code layout_make(struct layout *l, const struct auc_receipt *r, uint32_
 	l->slot_seconds = r->slot_seconds;
 	l->from = run->from;
 	l->to = run->to;
-	rc = layout_share_make(&l->share[ROLE_WORKER], r->worker_tres, r->nworker_tres, r->worker_type, err);
+	rc = layout_share_make(&l->share[ROLE_WORKER], r->worker_tres, r->nworker_tres,
+			       r->worker_type, err);
 	if (rc == AUC_OK)
-		rc = layout_share_make(&l->share[ROLE_PS], r->ps_tres, r->nps_tres, r->ps_type, err);
+		rc = layout_share_make(&l->share[ROLE_PS], r->ps_tres, r->nps_tres, r->ps_type,
+				       err);
 	if (rc != AUC_OK)
 		return rc;
 
@@ -82,17 +88,21 @@ enum auc_code layout_make(struct layout *l, const struct auc_receipt *r, uint32_
 	layout_add_steps(l, r, run, ROLE_WORKER, false);
 	rc = AUC_OK;
 	if (!l->nworkers || l->nworkers > LAYOUT_TASKS_MAX || l->nps > LAYOUT_TASKS_MAX)
-		rc = auc_err_set(err, AUC_EINVAL, "the plan has %u workers and %u PSs: expected 1 to %u workers, at most %u PSs",
+		rc = auc_err_set(err, AUC_EINVAL,
+				 "the plan has %u workers and %u PSs: expected 1 to %u workers, at "
+				 "most %u PSs",
 				 l->nworkers, l->nps, LAYOUT_TASKS_MAX, LAYOUT_TASKS_MAX);
 	else if (l->steps[0].job_id != lead)
-		rc = auc_err_set(err, AUC_ESTATE, "job %" PRIu32 " runs on %s, but the plan has its first %s on %s", lead,
-				 lead_node, role_name(l->steps[0].role), l->steps[0].node);
+		rc = auc_err_set(err, AUC_ESTATE,
+				 "job %" PRIu32 " runs on %s, but the plan has its first %s on %s",
+				 lead, lead_node, role_name(l->steps[0].role), l->steps[0].node);
 	if (rc != AUC_OK)
 		layout_clear(l);
 	return rc;
 }
 
-enum auc_code layout_local(struct layout *l, unsigned workers, unsigned ps, const char *node, struct auc_err *err)
+enum auc_code layout_local(struct layout *l, unsigned workers, unsigned ps, const char *node,
+			   struct auc_err *err)
 {
 	memset(l, 0, sizeof(*l));
 	l->steps = calloc((size_t)workers + ps, sizeof(*l->steps));
@@ -192,9 +202,10 @@ static const struct auc_receipt_run *layout_run(const struct auc_receipt *r, auc
 	return NULL;
 }
 
-/* Adds the steps of one role on the lead's node (LEAD) or on the others, in the order of the plan. */
-static void layout_add_steps(struct layout *l, const struct auc_receipt *r, const struct auc_receipt_run *run,
-			     enum role role, bool lead)
+/* Adds the steps of one role on the lead's node (LEAD) or on the others, in the order of the plan.
+ */
+static void layout_add_steps(struct layout *l, const struct auc_receipt *r,
+			     const struct auc_receipt_run *run, enum role role, bool lead)
 {
 	unsigned *total = role == ROLE_PS ? &l->nps : &l->nworkers;
 
@@ -212,13 +223,14 @@ static void layout_add_steps(struct layout *l, const struct auc_receipt *r, cons
 		s->ntasks = n;
 		s->first_rank = *total;
 		/* Many large counts must not wrap round to a small one. */
-		*total = n > LAYOUT_TASKS_MAX || *total > LAYOUT_TASKS_MAX ? LAYOUT_TASKS_MAX + 1 : *total + n;
+		*total = n > LAYOUT_TASKS_MAX || *total > LAYOUT_TASKS_MAX ? LAYOUT_TASKS_MAX + 1
+									   : *total + n;
 	}
 }
 
 /* Translates the TRES of one task. Licenses and the like belong to a job, not to a step. */
-static enum auc_code layout_share_make(struct layout_share *s, const struct auc_named *tres, unsigned ntres,
-				       const char *what, struct auc_err *err)
+static enum auc_code layout_share_make(struct layout_share *s, const struct auc_named *tres,
+				       unsigned ntres, const char *what, struct auc_err *err)
 {
 	memset(s, 0, sizeof(*s));
 	for (unsigned i = 0; i < ntres; i++) {
@@ -228,7 +240,8 @@ static enum auc_code layout_share_make(struct layout_share *s, const struct auc_
 		if (!(v > 0))
 			continue;
 		if (!(v < 1e9))
-			return auc_err_set(err, AUC_EINVAL, "type %s: %s=%g: expected less than 1e9", what, name, v);
+			return auc_err_set(err, AUC_EINVAL,
+					   "type %s: %s=%g: expected less than 1e9", what, name, v);
 		if (strcmp(name, "cpu") == 0) {
 			s->cpus = auc_ceil(v);
 			continue;
@@ -240,7 +253,9 @@ static enum auc_code layout_share_make(struct layout_share *s, const struct auc_
 		if (!layout_is_gres(&name))
 			continue;
 		if (v != floor(v))
-			return auc_err_set(err, AUC_EINVAL, "type %s: %s=%g: a step takes whole ones only", what, name, v);
+			return auc_err_set(err, AUC_EINVAL,
+					   "type %s: %s=%g: a step takes whole ones only", what,
+					   name, v);
 		if (strcmp(name, "gpu") == 0)
 			snprintf(s->gpus, sizeof(s->gpus), "%.0f", v);
 		else if (strncmp(name, "gpu:", 4) == 0)
@@ -253,7 +268,8 @@ static enum auc_code layout_share_make(struct layout_share *s, const struct auc_
 	return AUC_OK;
 }
 
-/* Both spellings of a generic resource, "gres/gpu:v100" and "gpu:v100"; takes the prefix off *NAME. */
+/* Both spellings of a generic resource, "gres/gpu:v100" and "gpu:v100"; takes the prefix off *NAME.
+ */
 static bool layout_is_gres(const char **name)
 {
 	if (strncmp(*name, "gres/", 5) == 0) {
@@ -270,8 +286,8 @@ static void argv_add_gres(struct argv *a, const struct layout_share *share, unsi
 	size_t n = 0;
 
 	for (unsigned i = 0; i < share->ngres; i++)
-		n += snprintf(list + n, sizeof(list) - n, "%s%s:%.0f", i ? "," : "", share->gres[i].name,
-			      share->gres[i].value * ntasks);
+		n += snprintf(list + n, sizeof(list) - n, "%s%s:%.0f", i ? "," : "",
+			      share->gres[i].name, share->gres[i].value * ntasks);
 	argv_add(a, "--gres=%s", list);
 }
 

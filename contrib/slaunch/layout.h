@@ -1,6 +1,6 @@
 /*
- * layout.h - which tasks run where: one step for each node and role, made from a receipt; and the srun command of a step.
- * Pure: no Slurm, no I/O.
+ * layout.h - which tasks run where: one step for each node and role, made from a receipt; and the
+ * srun command of a step. Pure: no Slurm, no I/O.
  */
 #ifndef SLAUNCH_LAYOUT_H
 #define SLAUNCH_LAYOUT_H
@@ -12,7 +12,8 @@
 #include "err.h"
 #include "receipt.h"
 
-#define LAYOUT_TASKS_MAX 4096 /* workers and PSs of one group: keeps every list in one environment variable */
+#define LAYOUT_TASKS_MAX                                                                           \
+	4096 /* workers and PSs of one group: keeps every list in one environment variable */
 
 enum role { ROLE_WORKER, ROLE_PS, ROLE_SCHEDULER };
 #define ROLES 3
@@ -52,14 +53,16 @@ struct layout {
 };
 
 /*
- * Makes the layout of the run of slots that is current at Unix time NOW (the next one if none is: a clock may be a little late),
- * for the lead job LEAD on LEAD_NODE. AUC_EINVAL: the receipt is no plan, or asks for what no step can have; AUC_ESTATE: all
- * its slots are over, or the lead's node is not in the run. Free with layout_clear().
+ * Makes the layout of the run of slots that is current at Unix time NOW (the next one if none is: a
+ * clock may be a little late), for the lead job LEAD on LEAD_NODE. AUC_EINVAL: the receipt is no
+ * plan, or asks for what no step can have; AUC_ESTATE: all its slots are over, or the lead's node
+ * is not in the run. Free with layout_clear().
  */
-enum auc_code layout_make(struct layout *l, const struct auc_receipt *r, uint32_t lead, const char *lead_node, double now,
-			  struct auc_err *err);
+enum auc_code layout_make(struct layout *l, const struct auc_receipt *r, uint32_t lead,
+			  const char *lead_node, double now, struct auc_err *err);
 /* W workers and P PSs on this machine, all on node NODE. */
-enum auc_code layout_local(struct layout *l, unsigned workers, unsigned ps, const char *node, struct auc_err *err);
+enum auc_code layout_local(struct layout *l, unsigned workers, unsigned ps, const char *node,
+			   struct auc_err *err);
 void layout_clear(struct layout *l);
 /* True if every step has its job; else *NODE is the first that has none. */
 bool layout_complete(const struct layout *l, const char **node);
@@ -67,8 +70,9 @@ bool layout_complete(const struct layout *l, const char **node);
 void layout_set_job(struct layout *l, const char *node, uint32_t job_id);
 
 /*
- * The command line of a step: srun with its options, then AGENT[] (NULL-terminated) as they are. NULL-terminated array, one free()
- * per string and one for the array: layout_argv_free(). NULL: no memory.
+ * The command line of a step: srun with its options, then AGENT[] (NULL-terminated) as they are.
+ * NULL-terminated array, one free() per string and one for the array: layout_argv_free(). NULL: no
+ * memory.
  */
 char **layout_srun(const struct layout *l, const struct layout_step *s, char *const agent[]);
 void layout_argv_free(char **argv);

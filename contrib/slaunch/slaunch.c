@@ -1,6 +1,7 @@
 /*
- * slaunch.c - "slaunch PROGRAM ARGS" in the script of a job that was bought at auction: starts the PSs and workers of the whole group,
- * each in its role. This file: the command line. See slaunch(1).
+ * slaunch.c - "slaunch PROGRAM ARGS" in the script of a job that was bought at auction: starts the
+ * PSs and workers of the whole group, each in its role. This file: the command line. See
+ * slaunch(1).
  */
 #include "config.h"
 
@@ -33,8 +34,10 @@ struct options {
 
 static int options_parse(struct options *o, int argc, char **argv);
 static enum auc_code options_local(struct options *o, const char *text, struct auc_err *err);
-static enum auc_code options_number(const char *text, const char *what, uint64_t *value, struct auc_err *err);
-static enum auc_code layout_find(struct layout *l, const struct options *o, char *host, size_t size, struct auc_err *err);
+static enum auc_code options_number(const char *text, const char *what, uint64_t *value,
+				    struct auc_err *err);
+static enum auc_code layout_find(struct layout *l, const struct options *o, char *host, size_t size,
+				 struct auc_err *err);
 static void help(void);
 
 int main(int argc, char **argv)
@@ -133,7 +136,8 @@ static int options_parse(struct options *o, int argc, char **argv)
 		}
 	}
 	if (rc == AUC_OK && optind >= argc)
-		rc = auc_err_set(&err, AUC_EINVAL, "no program given: slaunch [OPTIONS] PROGRAM [ARGUMENTS]");
+		rc = auc_err_set(&err, AUC_EINVAL,
+				 "no program given: slaunch [OPTIONS] PROGRAM [ARGUMENTS]");
 	if (rc != AUC_OK) {
 		fprintf(stderr, "slaunch: %s\n", err.text);
 		return EXIT_FAILURE;
@@ -159,17 +163,21 @@ static enum auc_code options_local(struct options *o, const char *text, struct a
 			rc = options_number(colon + 1, "PSs", &o->ps, err);
 	}
 	if (rc != AUC_OK || !o->workers)
-		return auc_err_set(err, AUC_EINVAL, "--local=%s: expected WORKERS[:PS], 1 to %d workers and at most %d PSs",
-				   text, LOCAL_MAX, LOCAL_MAX);
+		return auc_err_set(
+			err, AUC_EINVAL,
+			"--local=%s: expected WORKERS[:PS], 1 to %d workers and at most %d PSs",
+			text, LOCAL_MAX, LOCAL_MAX);
 	return AUC_OK;
 }
 
-static enum auc_code options_number(const char *text, const char *what, uint64_t *value, struct auc_err *err)
+static enum auc_code options_number(const char *text, const char *what, uint64_t *value,
+				    struct auc_err *err)
 {
 	return auc_parse_count(text, 0, LOCAL_MAX, value, what, err);
 }
 
-static enum auc_code layout_find(struct layout *l, const struct options *o, char *host, size_t size, struct auc_err *err)
+static enum auc_code layout_find(struct layout *l, const struct options *o, char *host, size_t size,
+				 struct auc_err *err)
 {
 	const char *job = getenv("SLURM_JOB_ID");
 	uint64_t job_id;
@@ -181,7 +189,8 @@ static enum auc_code layout_find(struct layout *l, const struct options *o, char
 	}
 	if (!job)
 		return auc_err_set(err, AUC_EINVAL,
-				   "not in a job (SLURM_JOB_ID is not set): submit a script with sbatch --bid that calls slaunch, "
+				   "not in a job (SLURM_JOB_ID is not set): submit a script with "
+				   "sbatch --bid that calls slaunch, "
 				   "or try your program out with --local WORKERS:PS");
 	rc = auc_parse_count(job, 1, UINT32_MAX, &job_id, "SLURM_JOB_ID", err);
 	if (rc != AUC_OK)

@@ -20,16 +20,23 @@ struct env {
 
 static void env_set(struct env *e, const char *name, const char *value);
 static void env_set_uint(struct env *e, const char *name, unsigned value);
-static const struct peer *peer_find(const struct peer *peers, unsigned n, enum role role, unsigned rank);
+static const struct peer *peer_find(const struct peer *peers, unsigned n, enum role role,
+				    unsigned rank);
 static unsigned peer_count(const struct peer *peers, unsigned n, enum role role);
-static void env_set_hosts(struct env *e, const char *name, const struct peer *peers, unsigned n, enum role role);
-static void env_set_auction(struct env *e, const struct peer *self, const struct peer *peers, unsigned n);
-static void env_set_dmlc(struct env *e, const struct peer *self, const struct peer *peers, unsigned n);
-static void env_set_tf(struct env *e, const struct peer *self, const struct peer *peers, unsigned n);
-static void env_set_torch(struct env *e, const struct peer *self, const struct peer *peers, unsigned n);
+static void env_set_hosts(struct env *e, const char *name, const struct peer *peers, unsigned n,
+			  enum role role);
+static void env_set_auction(struct env *e, const struct peer *self, const struct peer *peers,
+			    unsigned n);
+static void env_set_dmlc(struct env *e, const struct peer *self, const struct peer *peers,
+			 unsigned n);
+static void env_set_tf(struct env *e, const struct peer *self, const struct peer *peers,
+		       unsigned n);
+static void env_set_torch(struct env *e, const struct peer *self, const struct peer *peers,
+			  unsigned n);
 static struct json_object *tf_list(const struct peer *peers, unsigned n, enum role role);
 
-enum auc_code taskenv_set(const struct peer *self, const struct peer *peers, unsigned n, struct auc_err *err)
+enum auc_code taskenv_set(const struct peer *self, const struct peer *peers, unsigned n,
+			  struct auc_err *err)
 {
 	struct env e = {0};
 
@@ -57,9 +64,11 @@ struct json_object *taskenv_peers_json(const struct peer *peers, unsigned n)
 	return list;
 }
 
-enum auc_code taskenv_peers_parse(struct json_object *list, struct peer **peers, unsigned *n, struct auc_err *err)
+enum auc_code taskenv_peers_parse(struct json_object *list, struct peer **peers, unsigned *n,
+				  struct auc_err *err)
 {
-	size_t len = json_object_is_type(list, json_type_array) ? json_object_array_length(list) : 0;
+	size_t len =
+		json_object_is_type(list, json_type_array) ? json_object_array_length(list) : 0;
 
 	*peers = NULL;
 	*n = 0;
@@ -71,20 +80,25 @@ enum auc_code taskenv_peers_parse(struct json_object *list, struct peer **peers,
 	for (size_t i = 0; i < len; i++) {
 		struct json_object *e = json_object_array_get_idx(list, i), *f[5];
 		struct peer *p = &(*peers)[i];
-		bool ok = json_object_is_type(e, json_type_array) && json_object_array_length(e) == 5;
+		bool ok =
+			json_object_is_type(e, json_type_array) && json_object_array_length(e) == 5;
 
 		for (unsigned k = 0; ok && k < 5; k++) {
 			f[k] = json_object_array_get_idx(e, k);
-			ok = json_object_is_type(f[k], k == 1 || k == 4 ? json_type_int : json_type_string);
+			ok = json_object_is_type(f[k], k == 1 || k == 4 ? json_type_int
+									: json_type_string);
 		}
-		ok = ok && role_parse(json_object_get_string(f[0]), &p->role) && json_object_get_int64(f[1]) >= 0 &&
-		     json_object_get_int64(f[1]) < LAYOUT_TASKS_MAX && json_object_get_int64(f[4]) > 0 &&
-		     json_object_get_int64(f[4]) < 65536 && strlen(json_object_get_string(f[2])) < sizeof(p->node) &&
+		ok = ok && role_parse(json_object_get_string(f[0]), &p->role) &&
+		     json_object_get_int64(f[1]) >= 0 &&
+		     json_object_get_int64(f[1]) < LAYOUT_TASKS_MAX &&
+		     json_object_get_int64(f[4]) > 0 && json_object_get_int64(f[4]) < 65536 &&
+		     strlen(json_object_get_string(f[2])) < sizeof(p->node) &&
 		     strlen(json_object_get_string(f[3])) < sizeof(p->host);
 		if (!ok) {
 			free(*peers);
 			*peers = NULL;
-			return auc_err_set(err, AUC_EINVAL, "entry %zu of the list of tasks is malformed", i);
+			return auc_err_set(err, AUC_EINVAL,
+					   "entry %zu of the list of tasks is malformed", i);
 		}
 		p->rank = json_object_get_int64(f[1]);
 		snprintf(p->node, sizeof(p->node), "%s", json_object_get_string(f[2]));
@@ -95,7 +109,8 @@ enum auc_code taskenv_peers_parse(struct json_object *list, struct peer **peers,
 	return AUC_OK;
 }
 
-static void env_set_auction(struct env *e, const struct peer *self, const struct peer *peers, unsigned n)
+static void env_set_auction(struct env *e, const struct peer *self, const struct peer *peers,
+			    unsigned n)
 {
 	env_set(e, "AUCTION_ROLE", role_name(self->role));
 	env_set_uint(e, "AUCTION_RANK", self->rank);
@@ -106,8 +121,10 @@ static void env_set_auction(struct env *e, const struct peer *self, const struct
 	env_set_uint(e, "AUCTION_PORT", self->port);
 }
 
-/* ps-lite finds everybody through its scheduler; without one the first PS stands there, for programs that need no more. */
-static void env_set_dmlc(struct env *e, const struct peer *self, const struct peer *peers, unsigned n)
+/* ps-lite finds everybody through its scheduler; without one the first PS stands there, for
+ * programs that need no more. */
+static void env_set_dmlc(struct env *e, const struct peer *self, const struct peer *peers,
+			 unsigned n)
 {
 	const struct peer *root = peer_find(peers, n, ROLE_SCHEDULER, 0);
 
@@ -146,14 +163,16 @@ static void env_set_tf(struct env *e, const struct peer *self, const struct peer
 	json_object_object_add(task, "index", json_object_new_int64(self->rank));
 	json_object_object_add(o, "cluster", cluster);
 	json_object_object_add(o, "task", task);
-	text = json_object_to_json_string_ext(o, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE);
+	text = json_object_to_json_string_ext(o, JSON_C_TO_STRING_PLAIN |
+							 JSON_C_TO_STRING_NOSLASHESCAPE);
 	env_set(e, "TF_CONFIG", text);
 	e->failed |= !text;
 	json_object_put(o);
 }
 
 /* torchrun's variables exist for workers only: a PS must not take itself for rank 0. */
-static void env_set_torch(struct env *e, const struct peer *self, const struct peer *peers, unsigned n)
+static void env_set_torch(struct env *e, const struct peer *self, const struct peer *peers,
+			  unsigned n)
 {
 	static const char *const names[] = {"RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE"};
 	const struct peer *master = peer_find(peers, n, ROLE_WORKER, 0);
@@ -187,13 +206,14 @@ static struct json_object *tf_list(const struct peer *peers, unsigned n, enum ro
 		const struct peer *p = peer_find(peers, n, role, rank);
 
 		if (p)
-			json_object_array_add(
-				list, json_object_new_string(hostport_print(p->host, p->port, buf, sizeof(buf))));
+			json_object_array_add(list, json_object_new_string(hostport_print(
+							    p->host, p->port, buf, sizeof(buf))));
 	}
 	return list;
 }
 
-static void env_set_hosts(struct env *e, const char *name, const struct peer *peers, unsigned n, enum role role)
+static void env_set_hosts(struct env *e, const char *name, const struct peer *peers, unsigned n,
+			  enum role role)
 {
 	unsigned count = peer_count(peers, n, role);
 	size_t size = (size_t)count * (TASKENV_HOST_MAX + 10) + 1, len = 0;
@@ -217,7 +237,8 @@ static void env_set_hosts(struct env *e, const char *name, const struct peer *pe
 	free(list);
 }
 
-static const struct peer *peer_find(const struct peer *peers, unsigned n, enum role role, unsigned rank)
+static const struct peer *peer_find(const struct peer *peers, unsigned n, enum role role,
+				    unsigned rank)
 {
 	for (unsigned i = 0; i < n; i++)
 		if (peers[i].role == role && peers[i].rank == rank)

@@ -1,6 +1,7 @@
 /*
- * taskenv.h - the environment in which a task finds its role: our own variables, and those that MXNet and BytePS (DMLC_*),
- * TensorFlow (TF_CONFIG) and PyTorch (MASTER_ADDR, RANK, ...) read. Listed in slaunch(1).
+ * taskenv.h - the environment in which a task finds its role: our own variables, and those that
+ * MXNet and BytePS (DMLC_*), TensorFlow (TF_CONFIG) and PyTorch (MASTER_ADDR, RANK, ...) read.
+ * Listed in slaunch(1).
  */
 #ifndef SLAUNCH_TASKENV_H
 #define SLAUNCH_TASKENV_H
@@ -24,14 +25,18 @@ struct peer {
 };
 
 /*
- * Sets the variables for SELF, one of PEERS[0..N-1], in this process's environment, and unsets those that only other roles have.
- * What does not depend on the task (AUCTION_WORKER_TYPE, ...) the launcher has set before. AUC_ENOMEM.
+ * Sets the variables for SELF, one of PEERS[0..N-1], in this process's environment, and unsets
+ * those that only other roles have. What does not depend on the task (AUCTION_WORKER_TYPE, ...) the
+ * launcher has set before. AUC_ENOMEM.
  */
-enum auc_code taskenv_set(const struct peer *self, const struct peer *peers, unsigned n, struct auc_err *err);
+enum auc_code taskenv_set(const struct peer *self, const struct peer *peers, unsigned n,
+			  struct auc_err *err);
 
-/* The list of peers as it goes over the wire, [[role, rank, node, host, port], ...] (new reference; NULL: no memory), and back. */
+/* The list of peers as it goes over the wire, [[role, rank, node, host, port], ...] (new reference;
+ * NULL: no memory), and back. */
 struct json_object *taskenv_peers_json(const struct peer *peers, unsigned n);
 /* *PEERS is malloc'd. AUC_EINVAL, AUC_ENOMEM. */
-enum auc_code taskenv_peers_parse(struct json_object *list, struct peer **peers, unsigned *n, struct auc_err *err);
+enum auc_code taskenv_peers_parse(struct json_object *list, struct peer **peers, unsigned *n,
+				  struct auc_err *err);
 
 #endif

@@ -95,7 +95,8 @@ bool wire_send(struct wire *w, struct json_object *o)
 
 	if (!o)
 		return false;
-	text = json_object_to_json_string_ext(o, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE);
+	text = json_object_to_json_string_ext(o, JSON_C_TO_STRING_PLAIN |
+							 JSON_C_TO_STRING_NOSLASHESCAPE);
 	len = text ? strlen(text) : 0;
 	if (!text || !wire_room(&w->out, &w->out_alloc, w->out_len + len + 1)) {
 		json_object_put(o);

@@ -1,15 +1,16 @@
 /*
  * wire.h - how the launcher and its task agents talk: JSON objects, one a line, over TCP.
  *
- *   agent -> launcher   {"hello":1,"token":"..","role":"worker","rank":3,"node":"edge2","port":41233}
+ *   agent -> launcher {"hello":1,"token":"..","role":"worker","rank":3,"node":"edge2","port":41233}
  *                       {"exit":7} or {"killed":9}               the program ended
  *                       {"error":"..","exit":127}                it could not be started
  *   launcher -> agent   {"go":1,"peers":[["worker",0,"edge1","10.0.0.1",41233], ...]}
  *                       {"signal":10}                            pass this on to the program
- *                       {"stop":15}                              the same, and ending by it is no failure
+ *                       {"stop":15}                              the same, and ending by it is no
+ * failure
  *
- * Both ends take whatever comes as hostile: a line is at most the length its reader allows, and an agent is nobody until its
- * token is right.
+ * Both ends take whatever comes as hostile: a line is at most the length its reader allows, and an
+ * agent is nobody until its token is right.
  */
 #ifndef SLAUNCH_WIRE_H
 #define SLAUNCH_WIRE_H
@@ -36,17 +37,21 @@ struct wire {
 /* Takes over FD; lines longer than LINE_MAX break the connection. */
 void wire_init(struct wire *w, int fd, size_t line_max);
 void wire_close(struct wire *w);
-/* Reads what is there. False: the peer is gone, or sent a line that is too long; complete lines can still be taken. */
+/* Reads what is there. False: the peer is gone, or sent a line that is too long; complete lines can
+ * still be taken. */
 bool wire_read(struct wire *w);
-/* The next complete line as an object (new reference); NULL: none yet. A line that is not a JSON object sets *BAD. */
+/* The next complete line as an object (new reference); NULL: none yet. A line that is not a JSON
+ * object sets *BAD. */
 struct json_object *wire_take(struct wire *w, bool *bad);
-/* Queues O (its reference is taken; NULL: no memory) and sends what the socket takes. False: the connection is broken. */
+/* Queues O (its reference is taken; NULL: no memory) and sends what the socket takes. False: the
+ * connection is broken. */
 bool wire_send(struct wire *w, struct json_object *o);
 /* Sends on. True also if something is left: see wire_pending(). */
 bool wire_flush(struct wire *w);
 bool wire_pending(const struct wire *w);
 
-/* Fields of an object, checked: an integer in [MIN, MAX]; a string of 1..SIZE-1 printable characters without blanks. */
+/* Fields of an object, checked: an integer in [MIN, MAX]; a string of 1..SIZE-1 printable
+ * characters without blanks. */
 bool wire_int(struct json_object *o, const char *key, long min, long max, long *value);
 bool wire_str(struct json_object *o, const char *key, char *buf, size_t size);
 

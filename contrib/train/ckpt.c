@@ -1,7 +1,8 @@
 /*
  * ckpt.c - see ckpt.h
  *
- * The file: a header of 64-bit numbers (little-endian), the parameters as doubles, the XXH3-64 of both.
+ * The file: a header of 64-bit numbers (little-endian), the parameters as doubles, the XXH3-64 of
+ * both.
  */
 #include "config.h"
 
@@ -24,11 +25,11 @@ struct ckpt_header {
 };
 
 static struct ckpt_header ckpt_header(const struct train_options *opt, uint64_t epochs, uint64_t n);
-static enum auc_code ckpt_check(const char *file, const struct ckpt_header *is, const struct ckpt_header *want,
-				struct auc_err *err);
+static enum auc_code ckpt_check(const char *file, const struct ckpt_header *is,
+				const struct ckpt_header *want, struct auc_err *err);
 
-enum auc_code ckpt_write(const char *file, const struct train_options *opt, uint64_t epochs, const double *params,
-			 uint64_t n, struct auc_err *err)
+enum auc_code ckpt_write(const char *file, const struct train_options *opt, uint64_t epochs,
+			 const double *params, uint64_t n, struct auc_err *err)
 {
 	struct ckpt_header h = ckpt_header(opt, epochs, n);
 	size_t body = sizeof(h) + n * sizeof(double);
@@ -46,7 +47,8 @@ enum auc_code ckpt_write(const char *file, const struct train_options *opt, uint
 	sum = XXH3_64bits(buf, body);
 	memcpy(buf + body, &sum, sizeof(sum));
 	f = fopen(tmp, "we");
-	if (!f || fwrite(buf, body + sizeof(sum), 1, f) != 1 || fflush(f) != 0 || fsync(fileno(f)) != 0)
+	if (!f || fwrite(buf, body + sizeof(sum), 1, f) != 1 || fflush(f) != 0 ||
+	    fsync(fileno(f)) != 0)
 		rc = auc_err_set(err, AUC_EIO, "%s: %s", tmp, strerror(errno));
 	if (f && fclose(f) != 0 && rc == AUC_OK)
 		rc = auc_err_set(err, AUC_EIO, "%s: %s", tmp, strerror(errno));
@@ -56,8 +58,8 @@ enum auc_code ckpt_write(const char *file, const struct train_options *opt, uint
 	return rc;
 }
 
-enum auc_code ckpt_read(const char *file, const struct train_options *opt, uint64_t *epochs, double *params, uint64_t n,
-			struct auc_err *err)
+enum auc_code ckpt_read(const char *file, const struct train_options *opt, uint64_t *epochs,
+			double *params, uint64_t n, struct auc_err *err)
 {
 	struct ckpt_header want = ckpt_header(opt, 0, n), h = {0};
 	size_t body = sizeof(h) + n * sizeof(double);
@@ -69,7 +71,8 @@ enum auc_code ckpt_read(const char *file, const struct train_options *opt, uint6
 
 	if (!f) {
 		free(buf);
-		return auc_err_set(err, buf && errno == ENOENT ? AUC_ENOENT : AUC_EIO, "%s: %s", file, strerror(errno));
+		return auc_err_set(err, buf && errno == ENOENT ? AUC_ENOENT : AUC_EIO, "%s: %s",
+				   file, strerror(errno));
 	}
 	/* One byte more than it may have, to see that it has no more. */
 	len = fread(buf, 1, body + sizeof(sum) + 1, f);
@@ -95,14 +98,19 @@ enum auc_code ckpt_read(const char *file, const struct train_options *opt, uint6
 
 static struct ckpt_header ckpt_header(const struct train_options *opt, uint64_t epochs, uint64_t n)
 {
-	return (struct ckpt_header){.magic = CKPT_MAGIC, .n = n, .hidden = opt->hidden, .seed = opt->seed,
-				    .chunks = opt->chunks, .minibatches = opt->minibatches, .batch = opt->batch,
+	return (struct ckpt_header){.magic = CKPT_MAGIC,
+				    .n = n,
+				    .hidden = opt->hidden,
+				    .seed = opt->seed,
+				    .chunks = opt->chunks,
+				    .minibatches = opt->minibatches,
+				    .batch = opt->batch,
 				    .epochs = epochs};
 }
 
 /* Another data set or model than the options say would go on with nonsense. */
-static enum auc_code ckpt_check(const char *file, const struct ckpt_header *is, const struct ckpt_header *want,
-				struct auc_err *err)
+static enum auc_code ckpt_check(const char *file, const struct ckpt_header *is,
+				const struct ckpt_header *want, struct auc_err *err)
 {
 	const struct {
 		const char *option;
@@ -116,11 +124,13 @@ static enum auc_code ckpt_check(const char *file, const struct ckpt_header *is, 
 	};
 
 	if (is->magic != CKPT_MAGIC)
-		return auc_err_set(err, AUC_ECORRUPT, "%s: not a checkpoint of auction-train", file);
+		return auc_err_set(err, AUC_ECORRUPT, "%s: not a checkpoint of auction-train",
+				   file);
 	for (unsigned i = 0; i < sizeof(fields) / sizeof(*fields); i++)
 		if (fields[i].is != fields[i].want)
-			return auc_err_set(err, AUC_EINVAL, "%s: made with --%s=%llu, not %llu", file, fields[i].option,
-					   (unsigned long long)fields[i].is, (unsigned long long)fields[i].want);
+			return auc_err_set(err, AUC_EINVAL, "%s: made with --%s=%llu, not %llu",
+					   file, fields[i].option, (unsigned long long)fields[i].is,
+					   (unsigned long long)fields[i].want);
 	if (is->n != want->n)
 		return auc_err_set(err, AUC_ECORRUPT, "%s: the checkpoint is damaged", file);
 	return AUC_OK;

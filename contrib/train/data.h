@@ -1,11 +1,14 @@
 /*
- * data.h - the training set: generated from a seed, sample by sample, so that nothing has to be stored or sent.
+ * data.h - the training set: generated from a seed, sample by sample, so that nothing has to be
+ * stored or sent.
  *
- * A teacher network with random weights draws the label of each random input from its softmax output:
+ * A teacher network with random weights draws the label of each random input from its softmax
+ * output:
  *
  *   x ~ N(0, I),  p = softmax(V tanh(U x)),  label ~ p
  *
- * So the labels are noisy, as real ones are, and no model can have a lower expected loss than the teacher's own: data_teacher_loss().
+ * So the labels are noisy, as real ones are, and no model can have a lower expected loss than the
+ * teacher's own: data_teacher_loss().
  */
 #ifndef TRAIN_DATA_H
 #define TRAIN_DATA_H
@@ -24,7 +27,8 @@ struct data {
 };
 
 void data_init(struct data *d, uint64_t seed);
-/* Sample INDEX of STREAM: its input into X[DATA_INPUTS]; returns its label. The same for every caller. */
+/* Sample INDEX of STREAM: its input into X[DATA_INPUTS]; returns its label. The same for every
+ * caller. */
 unsigned data_sample(const struct data *d, enum data_stream stream, uint64_t index, double *x);
 /* Cross-entropy (nats) of LABEL under the teacher. */
 double data_teacher_loss(const struct data *d, const double *x, unsigned label);

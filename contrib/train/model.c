@@ -1,7 +1,8 @@
 /*
  * model.c - see model.h
  *
- * Layout of the parameters: weights of the hidden layer by unit, its biases, weights of the output layer by class, its biases.
+ * Layout of the parameters: weights of the hidden layer by unit, its biases, weights of the output
+ * layer by class, its biases.
  */
 #include "config.h"
 
@@ -32,10 +33,11 @@ void model_init(double *params, unsigned hidden, uint64_t seed)
 		params[i++] = 0;
 }
 
-void model_sample(const double *params, unsigned hidden, const double *x, unsigned label, double *grad, double *scratch,
-		  struct metrics *m)
+void model_sample(const double *params, unsigned hidden, const double *x, unsigned label,
+		  double *grad, double *scratch, struct metrics *m)
 {
-	size_t o_b1 = (size_t)hidden * DATA_INPUTS, o_w2 = o_b1 + hidden, o_b2 = o_w2 + (size_t)DATA_CLASSES * hidden;
+	size_t o_b1 = (size_t)hidden * DATA_INPUTS, o_w2 = o_b1 + hidden,
+	       o_b2 = o_w2 + (size_t)DATA_CLASSES * hidden;
 	double *h = scratch, *dh = scratch + hidden, p[DATA_CLASSES], max = -INFINITY, sum = 0;
 	unsigned best = 0;
 

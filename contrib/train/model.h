@@ -1,4 +1,5 @@
-/* model.h - the model that is trained: a perceptron with one hidden layer of tanh units and a softmax output. */
+/* model.h - the model that is trained: a perceptron with one hidden layer of tanh units and a
+ * softmax output. */
 #ifndef TRAIN_MODEL_H
 #define TRAIN_MODEL_H
 
@@ -20,10 +21,10 @@ size_t model_size(unsigned hidden);
 /* Random start weights of a seed. */
 void model_init(double *params, unsigned hidden, uint64_t seed);
 /*
- * One sample: adds its loss (cross-entropy, nats) to M and, unless GRAD is NULL, its gradient to GRAD[model_size()]. SCRATCH
- * holds 2 * HIDDEN values.
+ * One sample: adds its loss (cross-entropy, nats) to M and, unless GRAD is NULL, its gradient to
+ * GRAD[model_size()]. SCRATCH holds 2 * HIDDEN values.
  */
-void model_sample(const double *params, unsigned hidden, const double *x, unsigned label, double *grad, double *scratch,
-		  struct metrics *m);
+void model_sample(const double *params, unsigned hidden, const double *x, unsigned label,
+		  double *grad, double *scratch, struct metrics *m);
 
 #endif

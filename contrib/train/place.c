@@ -9,11 +9,14 @@
 #include "num.h"
 #include "train.h"
 
-static enum auc_code place_role(struct place *p, const char *name, const char *value, struct auc_err *err);
-static enum auc_code place_count(const char *name, uint64_t min, uint64_t max, unsigned *value, struct auc_err *err);
+static enum auc_code place_role(struct place *p, const char *name, const char *value,
+				struct auc_err *err);
+static enum auc_code place_count(const char *name, uint64_t min, uint64_t max, unsigned *value,
+				 struct auc_err *err);
 static enum auc_code place_auction(struct place *p, struct auc_err *err);
 static enum auc_code place_dmlc(struct place *p, struct auc_err *err);
-static enum auc_code place_host(struct train_host *h, const char *name, const char *text, struct auc_err *err);
+static enum auc_code place_host(struct train_host *h, const char *name, const char *text,
+				struct auc_err *err);
 
 enum auc_code place_read(struct place *p, struct auc_err *err)
 {
@@ -26,10 +29,13 @@ enum auc_code place_read(struct place *p, struct auc_err *err)
 	else if (getenv("DMLC_ROLE"))
 		rc = place_dmlc(p, err);
 	else
-		rc = auc_err_set(err, AUC_EINVAL, "neither AUCTION_ROLE nor DMLC_ROLE is set: start this program with slaunch, "
-						  "e.g. slaunch --local 3:2 auction-train");
+		rc = auc_err_set(err, AUC_EINVAL,
+				 "neither AUCTION_ROLE nor DMLC_ROLE is set: start this program "
+				 "with slaunch, "
+				 "e.g. slaunch --local 3:2 auction-train");
 	if (rc == AUC_OK && token && strlen(token) != TRAIN_TOKEN_LEN)
-		rc = auc_err_set(err, AUC_EINVAL, "AUCTION_TOKEN: expected %d characters", TRAIN_TOKEN_LEN);
+		rc = auc_err_set(err, AUC_EINVAL, "AUCTION_TOKEN: expected %d characters",
+				 TRAIN_TOKEN_LEN);
 	if (rc != AUC_OK) {
 		place_clear(p);
 		return rc;
@@ -58,12 +64,14 @@ enum auc_code pace_parse(const char *text, const char *type, double *seconds, st
 	copy = strdup(text);
 	if (!copy)
 		return auc_err_set(err, AUC_ENOMEM, "out of memory");
-	for (char *word = strtok_r(copy, ",", &save); word && rc == AUC_OK; word = strtok_r(NULL, ",", &save)) {
+	for (char *word = strtok_r(copy, ",", &save); word && rc == AUC_OK;
+	     word = strtok_r(NULL, ",", &save)) {
 		char *eq = strchr(word, '=');
 		double v;
 
 		if (!eq || eq == word) {
-			rc = auc_err_set(err, AUC_EINVAL, "--pace=%s: expected TIME or TYPE=TIME,...", text);
+			rc = auc_err_set(err, AUC_EINVAL,
+					 "--pace=%s: expected TIME or TYPE=TIME,...", text);
 			break;
 		}
 		*eq = '\0';
@@ -95,14 +103,17 @@ static enum auc_code place_auction(struct place *p, struct auc_err *err)
 	copy = strdup(list ? list : "");
 	if (!p->ps || !copy)
 		rc = auc_err_set(err, AUC_ENOMEM, "out of memory");
-	for (word = rc == AUC_OK ? strtok_r(copy, ",", &save) : NULL; word && n < p->nps && rc == AUC_OK;
-	     word = strtok_r(NULL, ",", &save))
+	for (word = rc == AUC_OK ? strtok_r(copy, ",", &save) : NULL;
+	     word && n < p->nps && rc == AUC_OK; word = strtok_r(NULL, ",", &save))
 		rc = place_host(&p->ps[n++], "AUCTION_PS_HOSTS", word, err);
 	if (rc == AUC_OK && (word || n != p->nps))
-		rc = auc_err_set(err, AUC_EINVAL, "AUCTION_PS_HOSTS: expected the %u of AUCTION_NUM_PS", p->nps);
+		rc = auc_err_set(err, AUC_EINVAL,
+				 "AUCTION_PS_HOSTS: expected the %u of AUCTION_NUM_PS", p->nps);
 	free(copy);
-	if (rc == AUC_OK && p->role != TRAIN_SCHEDULER && p->rank >= (p->role == TRAIN_PS ? p->nps : p->nworkers))
-		rc = auc_err_set(err, AUC_EINVAL, "AUCTION_RANK=%u: there are not so many of this role", p->rank);
+	if (rc == AUC_OK && p->role != TRAIN_SCHEDULER &&
+	    p->rank >= (p->role == TRAIN_PS ? p->nps : p->nworkers))
+		rc = auc_err_set(err, AUC_EINVAL,
+				 "AUCTION_RANK=%u: there are not so many of this role", p->rank);
 	return rc;
 }
 
@@ -123,12 +134,14 @@ static enum auc_code place_dmlc(struct place *p, struct auc_err *err)
 	if (!p->ps)
 		return auc_err_set(err, AUC_ENOMEM, "out of memory");
 	if (!uri || strlen(uri) >= sizeof(p->ps->host))
-		return auc_err_set(err, AUC_EINVAL, "DMLC_PS_ROOT_URI: expected the address of the PS");
+		return auc_err_set(err, AUC_EINVAL,
+				   "DMLC_PS_ROOT_URI: expected the address of the PS");
 	strcpy(p->ps->host, uri);
 	return place_count("DMLC_PS_ROOT_PORT", 1, 65535, &p->ps->port, err);
 }
 
-static enum auc_code place_role(struct place *p, const char *name, const char *value, struct auc_err *err)
+static enum auc_code place_role(struct place *p, const char *name, const char *value,
+				struct auc_err *err)
 {
 	if (strcmp(value, "worker") == 0)
 		p->role = TRAIN_WORKER;
@@ -137,11 +150,13 @@ static enum auc_code place_role(struct place *p, const char *name, const char *v
 	else if (strcmp(value, "scheduler") == 0)
 		p->role = TRAIN_SCHEDULER;
 	else
-		return auc_err_set(err, AUC_EINVAL, "%s=%s: expected worker, ps, server or scheduler", name, value);
+		return auc_err_set(err, AUC_EINVAL,
+				   "%s=%s: expected worker, ps, server or scheduler", name, value);
 	return AUC_OK;
 }
 
-static enum auc_code place_count(const char *name, uint64_t min, uint64_t max, unsigned *value, struct auc_err *err)
+static enum auc_code place_count(const char *name, uint64_t min, uint64_t max, unsigned *value,
+				 struct auc_err *err)
 {
 	const char *text = getenv(name);
 	enum auc_code rc;
@@ -155,7 +170,8 @@ static enum auc_code place_count(const char *name, uint64_t min, uint64_t max, u
 	return rc;
 }
 
-static enum auc_code place_host(struct train_host *h, const char *name, const char *text, struct auc_err *err)
+static enum auc_code place_host(struct train_host *h, const char *name, const char *text,
+				struct auc_err *err)
 {
 	if (!hostport_split(text, h->host, sizeof(h->host), &h->port))
 		return auc_err_set(err, AUC_EINVAL, "%s: '%s': expected host:port", name, text);

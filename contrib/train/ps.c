@@ -1,9 +1,10 @@
 /*
- * ps.c - the parameter server: holds one part of the parameters, waits in every step for the gradients of all workers, and takes one
- * step of gradient descent along their average.
+ * ps.c - the parameter server: holds one part of the parameters, waits in every step for the
+ * gradients of all workers, and takes one step of gradient descent along their average.
  *
- * Gradients are added in the order of ranks, so that the result does not depend on who was first. Whoever connects is nobody
- * until its HELLO is right, and no message can be longer than the one that is due.
+ * Gradients are added in the order of ranks, so that the result does not depend on who was first.
+ * Whoever connects is nobody until its HELLO is right, and no message can be longer than the one
+ * that is due.
  */
 #include "config.h"
 
@@ -25,9 +26,9 @@
 #include "model.h"
 #include "proto.h"
 
-#define PS_STRANGERS    16   /* connections beyond those of the workers */
-#define STRANGER_TIME   10.0 /* seconds to say HELLO */
-#define SEND_TIMEOUT    60   /* seconds for a worker to take its parameters */
+#define PS_STRANGERS  16   /* connections beyond those of the workers */
+#define STRANGER_TIME 10.0 /* seconds to say HELLO */
+#define SEND_TIMEOUT  60   /* seconds for a worker to take its parameters */
 
 struct client {
 	int fd;   /* -1: free */
@@ -92,7 +93,8 @@ enum auc_code ps_run(const struct place *p, const struct train_options *opt, str
 			ps_accept(&ps);
 		now = clock_now();
 		for (unsigned i = 0; i < n; i++)
-			if (ps.clients[i].fd >= 0 && ps.clients[i].rank < 0 && now > ps.clients[i].since + STRANGER_TIME)
+			if (ps.clients[i].fd >= 0 && ps.clients[i].rank < 0 &&
+			    now > ps.clients[i].since + STRANGER_TIME)
 				client_close(&ps.clients[i]);
 	}
 	ps_clear(&ps);
@@ -144,12 +146,15 @@ static enum auc_code ps_listen(struct ps *ps, struct auc_err *err)
 	if (rc != 0)
 		return auc_err_set(err, AUC_EIO, "%s: %s", h->host, gai_strerror(rc));
 	ps->listen_fd = socket(ai->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	if (ps->listen_fd < 0 || setsockopt(ps->listen_fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) != 0 ||
-	    bind(ps->listen_fd, ai->ai_addr, ai->ai_addrlen) != 0 || listen(ps->listen_fd, SOMAXCONN) != 0)
+	if (ps->listen_fd < 0 ||
+	    setsockopt(ps->listen_fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) != 0 ||
+	    bind(ps->listen_fd, ai->ai_addr, ai->ai_addrlen) != 0 ||
+	    listen(ps->listen_fd, SOMAXCONN) != 0)
 		rc = errno;
 	freeaddrinfo(ai);
 	if (rc != 0)
-		return auc_err_set(err, AUC_EIO, "cannot listen on %s port %u: %s", h->host, h->port, strerror(rc));
+		return auc_err_set(err, AUC_EIO, "cannot listen on %s port %u: %s", h->host,
+				   h->port, strerror(rc));
 	return AUC_OK;
 }
 
@@ -168,7 +173,8 @@ static void ps_accept(struct ps *ps)
 			close(fd);
 			continue;
 		}
-		/* Workers read what they are sent; one that does not must not hold up the others for ever. */
+		/* Workers read what they are sent; one that does not must not hold up the others
+		 * for ever. */
 		setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &timeout, sizeof(timeout));
 		setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof(on));
 		setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
@@ -186,7 +192,8 @@ static size_t client_due(const struct ps *ps, const struct client *c)
 		return sizeof(struct proto_hello);
 	if (c->len < sizeof(*h))
 		return sizeof(*h);
-	return h->magic == PROTO_MAGIC && h->count <= most ? sizeof(*h) + h->count * sizeof(double) : 0;
+	return h->magic == PROTO_MAGIC && h->count <= most ? sizeof(*h) + h->count * sizeof(double)
+							   : 0;
 }
 
 static enum auc_code ps_read(struct ps *ps, struct client *c, struct auc_err *err)
@@ -241,15 +248,16 @@ static enum auc_code ps_message(struct ps *ps, struct client *c, struct auc_err 
 		memcpy(ps->params, v, ps->n * sizeof(double));
 		ps->epochs = h->epochs;
 		ps->started = true;
-	} else if (h->type == PROTO_PUSH && ps->started && h->step == ps->step && !ps->has_pushed[c->rank] &&
-		   h->count == PROTO_METRICS + ps->n) {
+	} else if (h->type == PROTO_PUSH && ps->started && h->step == ps->step &&
+		   !ps->has_pushed[c->rank] && h->count == PROTO_METRICS + ps->n) {
 		return ps_push(ps, c, v, err);
 	} else if (h->type == PROTO_BYE && !c->bye && h->count == 0) {
 		c->bye = true;
 		ps->nbye++;
 		return AUC_OK;
 	} else {
-		return auc_err_set(err, AUC_EINVAL, "worker %d sent a message that is not due", c->rank);
+		return auc_err_set(err, AUC_EINVAL, "worker %d sent a message that is not due",
+				   c->rank);
 	}
 	/* A HELLO or the START: once both are complete, everybody gets the parameters. */
 	return ps->started && ps->nhello == ps->place->nworkers ? ps_send_params(ps, err) : AUC_OK;
@@ -263,8 +271,9 @@ static bool ps_hello(struct ps *ps, struct client *c)
 
 	for (unsigned i = 0; i < TRAIN_TOKEN_LEN; i++)
 		diff |= (unsigned char)(h->token[i] ^ ps->place->token[i]);
-	if (diff || h->header.magic != PROTO_MAGIC || h->header.type != PROTO_HELLO || h->header.count != 0 ||
-	    h->nworkers != ps->place->nworkers || h->rank >= h->nworkers || h->params != ps->n)
+	if (diff || h->header.magic != PROTO_MAGIC || h->header.type != PROTO_HELLO ||
+	    h->header.count != 0 || h->nworkers != ps->place->nworkers || h->rank >= h->nworkers ||
+	    h->params != ps->n)
 		return false;
 	for (unsigned i = 0; i < ps->nclients; i++)
 		if (ps->clients[i].fd >= 0 && ps->clients[i].rank == (int)h->rank)
@@ -280,8 +289,10 @@ static enum auc_code ps_push(struct ps *ps, struct client *c, const double *v, s
 
 	for (uint64_t i = 0; i < PROTO_METRICS + ps->n; i++)
 		if (!isfinite(v[i]))
-			return auc_err_set(err, AUC_EINVAL, "worker %d: the gradient of step %llu is not finite: lower --rate",
-					   c->rank, (unsigned long long)ps->step);
+			return auc_err_set(
+				err, AUC_EINVAL,
+				"worker %d: the gradient of step %llu is not finite: lower --rate",
+				c->rank, (unsigned long long)ps->step);
 	memcpy(to, v, (PROTO_METRICS + ps->n) * sizeof(double));
 	ps->has_pushed[c->rank] = true;
 	if (++ps->npushed < ps->place->nworkers)
@@ -316,7 +327,10 @@ static void ps_update(struct ps *ps)
 
 static enum auc_code ps_send_params(struct ps *ps, struct auc_err *err)
 {
-	struct proto_header h = {.magic = PROTO_MAGIC, .type = PROTO_PARAMS, .step = ps->step, .epochs = ps->epochs,
+	struct proto_header h = {.magic = PROTO_MAGIC,
+				 .type = PROTO_PARAMS,
+				 .step = ps->step,
+				 .epochs = ps->epochs,
 				 .count = PROTO_METRICS + ps->n};
 
 	for (unsigned i = 0; i < ps->nclients; i++) {
@@ -325,9 +339,12 @@ static enum auc_code ps_send_params(struct ps *ps, struct auc_err *err)
 		if (c->fd < 0 || c->rank < 0 || c->bye)
 			continue;
 		if (send(c->fd, &h, sizeof(h), MSG_NOSIGNAL | MSG_MORE) != (ssize_t)sizeof(h) ||
-		    send(c->fd, ps->sums, sizeof(ps->sums), MSG_NOSIGNAL | MSG_MORE) != (ssize_t)sizeof(ps->sums) ||
-		    send(c->fd, ps->params, ps->n * sizeof(double), MSG_NOSIGNAL) != (ssize_t)(ps->n * sizeof(double)))
-			return auc_err_set(err, AUC_EIO, "worker %d does not take its parameters: %s", c->rank,
+		    send(c->fd, ps->sums, sizeof(ps->sums), MSG_NOSIGNAL | MSG_MORE) !=
+			    (ssize_t)sizeof(ps->sums) ||
+		    send(c->fd, ps->params, ps->n * sizeof(double), MSG_NOSIGNAL) !=
+			    (ssize_t)(ps->n * sizeof(double)))
+			return auc_err_set(err, AUC_EIO,
+					   "worker %d does not take its parameters: %s", c->rank,
 					   strerror(errno));
 	}
 	return AUC_OK;

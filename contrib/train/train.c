@@ -1,6 +1,7 @@
 /*
- * train.c - auction-train: a small, real training program for auction jobs, started by slaunch in every role: a synchronous parameter
- * server with data-parallel mini-batch SGD. This file: options and what each task prints first. See auction-train(1).
+ * train.c - auction-train: a small, real training program for auction jobs, started by slaunch in
+ * every role: a synchronous parameter server with data-parallel mini-batch SGD. This file: options
+ * and what each task prints first. See auction-train(1).
  */
 #include "config.h"
 
@@ -28,8 +29,15 @@ static void help(void);
 
 int main(int argc, char **argv)
 {
-	struct train_options o = {.epochs = 10, .chunks = 8, .minibatches = 16, .batch = 32, .seed = 1, .hidden = 32,
-				  .held_out = 2000, .rate = 0.3, .connect_wait = 30};
+	struct train_options o = {.epochs = 10,
+				  .chunks = 8,
+				  .minibatches = 16,
+				  .batch = 32,
+				  .seed = 1,
+				  .hidden = 32,
+				  .held_out = 2000,
+				  .rate = 0.3,
+				  .connect_wait = 30};
 	enum auc_code rc;
 	struct auc_err err = {0};
 	const char *pace = NULL;
@@ -44,8 +52,8 @@ int main(int argc, char **argv)
 	if (rc == AUC_OK && pace)
 		rc = pace_parse(pace, place.type, &o.pace, &err);
 	if (rc == AUC_OK && place.nps > model_size(o.hidden))
-		rc = auc_err_set(&err, AUC_EINVAL, "%u PSs for %zu parameters: raise --hidden", place.nps,
-				 model_size(o.hidden));
+		rc = auc_err_set(&err, AUC_EINVAL, "%u PSs for %zu parameters: raise --hidden",
+				 place.nps, model_size(o.hidden));
 	if (rc == AUC_OK) {
 		seen(&place);
 		if (place.role == TRAIN_WORKER)
@@ -96,11 +104,12 @@ static int options_parse(struct train_options *o, const char **pace, int argc, c
 	enum auc_code rc = AUC_OK;
 	int c;
 
-	while (rc == AUC_OK && (c = getopt_long(argc, argv, "e:d:m:b:s:H:t:r:c:Vh", options, NULL)) != -1) {
+	while (rc == AUC_OK &&
+	       (c = getopt_long(argc, argv, "e:d:m:b:s:H:t:r:c:Vh", options, NULL)) != -1) {
 		for (unsigned i = 0; i < sizeof(counts) / sizeof(*counts); i++)
 			if (c == counts[i].letter)
-				rc = auc_parse_count(optarg, counts[i].min, counts[i].max, counts[i].value, counts[i].name,
-						     &err);
+				rc = auc_parse_count(optarg, counts[i].min, counts[i].max,
+						     counts[i].value, counts[i].name, &err);
 		switch (c) {
 		case 'r':
 			rc = auc_parse_number(optarg, 0, 1e6, &o->rate, "--rate", &err);
@@ -142,9 +151,9 @@ static void seen(const struct place *p)
 
 	clock_gettime(CLOCK_REALTIME, &ts);
 	printf("seen node=%s role=%s rank=%u type=%s gpus=%s job=%s time=%lld.%03ld\n",
-	       env_or("SLURMD_NODENAME", "localhost"), roles[p->role], p->rank, *p->type ? p->type : "none",
-	       env_or("CUDA_VISIBLE_DEVICES", "none"), env_or("SLURM_JOB_ID", "0"), (long long)ts.tv_sec,
-	       ts.tv_nsec / 1000000);
+	       env_or("SLURMD_NODENAME", "localhost"), roles[p->role], p->rank,
+	       *p->type ? p->type : "none", env_or("CUDA_VISIBLE_DEVICES", "none"),
+	       env_or("SLURM_JOB_ID", "0"), (long long)ts.tv_sec, ts.tv_nsec / 1000000);
 }
 
 static const char *env_or(const char *name, const char *other)
@@ -157,7 +166,8 @@ static const char *env_or(const char *name, const char *other)
 static void help(void)
 {
 	fputs("Usage: slaunch [...] auction-train [OPTIONS]\n"
-	      "Trains a small network on generated data with the workers and PSs that slaunch starts.\n"
+	      "Trains a small network on generated data with the workers and PSs that slaunch "
+	      "starts.\n"
 	      "\n"
 	      "  -e, --epochs=E        passes over the data (default: 10)\n"
 	      "  -d, --chunks=D        parts of the data, dealt out to the workers (8)\n"

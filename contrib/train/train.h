@@ -1,4 +1,5 @@
-/* train.h - what one task of auction-train knows: its options (train.c), its place in the group (place.c), and its two roles. */
+/* train.h - what one task of auction-train knows: its options (train.c), its place in the group
+ * (place.c), and its two roles. */
 #ifndef TRAIN_TRAIN_H
 #define TRAIN_TRAIN_H
 
@@ -17,8 +18,9 @@ struct train_options {
 	uint64_t seed, hidden, held_out;
 	double rate;
 	const char *checkpoint; /* NULL: none */
-	double pace;            /* least seconds of a mini-batch (worker) or an update (PS): from --pace, by type */
-	double connect_wait;    /* how long to try to reach the PSs */
+	double pace; /* least seconds of a mini-batch (worker) or an update (PS): from --pace, by
+			type */
+	double connect_wait; /* how long to try to reach the PSs */
 };
 
 enum train_role { TRAIN_WORKER, TRAIN_PS, TRAIN_SCHEDULER };
@@ -32,24 +34,26 @@ struct train_host {
 struct place {
 	enum train_role role;
 	unsigned rank, nworkers, nps;
-	struct train_host *ps;      /* nps of them */
-	char type[64];              /* worker or PS type, or "" */
+	struct train_host *ps;           /* nps of them */
+	char type[64];                   /* worker or PS type, or "" */
 	char token[TRAIN_TOKEN_LEN + 1]; /* zeros where there is none */
 };
 
 /*
- * Reads AUCTION_*, or where they are missing DMLC_* (which name one PS only). AUC_EINVAL names the variable. Free with
- * place_clear().
+ * Reads AUCTION_*, or where they are missing DMLC_* (which name one PS only). AUC_EINVAL names the
+ * variable. Free with place_clear().
  */
 enum auc_code place_read(struct place *p, struct auc_err *err);
 void place_clear(struct place *p);
 
-/* --pace: "1.9s" for every type, or "v100=1.9s,t4=3.4s"; a type that is not named has 0. *SECONDS is that of TYPE. */
+/* --pace: "1.9s" for every type, or "v100=1.9s,t4=3.4s"; a type that is not named has 0. *SECONDS
+ * is that of TYPE. */
 enum auc_code pace_parse(const char *text, const char *type, double *seconds, struct auc_err *err);
 
 /* The two roles; both return when training is over. */
 enum auc_code ps_run(const struct place *p, const struct train_options *opt, struct auc_err *err);
-enum auc_code worker_run(const struct place *p, const struct train_options *opt, struct auc_err *err);
+enum auc_code worker_run(const struct place *p, const struct train_options *opt,
+			 struct auc_err *err);
 
 /* The I-th of N equal parts of TOTAL is [*from, *to): how parameters are divided over the PSs. */
 static inline void part_of(uint64_t total, unsigned i, unsigned n, uint64_t *from, uint64_t *to)

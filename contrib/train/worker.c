@@ -1,9 +1,11 @@
 /*
- * worker.c - a worker: in every step it pulls the parameters, computes the gradient on the next mini-batch of its chunks, and pushes it.
+ * worker.c - a worker: in every step it pulls the parameters, computes the gradient on the next
+ * mini-batch of its chunks, and pushes it.
  *
- * The chunks of an epoch are dealt out to the workers in turn. With D chunks and n workers there are ceil(D / n) rounds of M
- * steps; who has no chunk in the last round pushes nothing but its presence. Worker 0 also brings the start (from a seed or
- * a checkpoint), prints how it goes and writes the checkpoint.
+ * The chunks of an epoch are dealt out to the workers in turn. With D chunks and n workers there
+ * are ceil(D / n) rounds of M steps; who has no chunk in the last round pushes nothing but its
+ * presence. Worker 0 also brings the start (from a seed or a checkpoint), prints how it goes and
+ * writes the checkpoint.
  */
 #include "config.h"
 
@@ -30,7 +32,7 @@ struct worker {
 	const struct place *place;
 	const struct train_options *opt;
 	struct data data;
-	int *fd; /* by PS */
+	int *fd;    /* by PS */
 	uint64_t n; /* parameters */
 	double *params, *grad, *scratch;
 	struct metrics mine; /* of the mini-batch being pushed */
@@ -50,11 +52,13 @@ static enum auc_code worker_push(struct worker *w, struct auc_err *err);
 static enum auc_code worker_pull(struct worker *w, uint64_t *epochs, struct auc_err *err);
 static enum auc_code worker_bye(struct worker *w, struct auc_err *err);
 static void worker_held_out(const struct worker *w);
-static enum auc_code ps_send(const struct worker *w, unsigned ps, const void *data, size_t len, bool more,
+static enum auc_code ps_send(const struct worker *w, unsigned ps, const void *data, size_t len,
+			     bool more, struct auc_err *err);
+static enum auc_code ps_recv(const struct worker *w, unsigned ps, void *data, size_t len,
 			     struct auc_err *err);
-static enum auc_code ps_recv(const struct worker *w, unsigned ps, void *data, size_t len, struct auc_err *err);
 
-enum auc_code worker_run(const struct place *p, const struct train_options *opt, struct auc_err *err)
+enum auc_code worker_run(const struct place *p, const struct train_options *opt,
+			 struct auc_err *err)
 {
 	struct worker w = {.place = p, .opt = opt};
 	enum auc_code rc = worker_init(&w, err);
@@ -124,8 +128,8 @@ static enum auc_code worker_connect(struct worker *w, unsigned ps, struct auc_er
 		w->fd[ps] = -1;
 		if (clock_now() >= until) {
 			freeaddrinfo(ai);
-			return auc_err_set(err, AUC_EIO, "cannot reach PS %u at %s port %u: %s", ps, h->host, h->port,
-					   strerror(rc));
+			return auc_err_set(err, AUC_EIO, "cannot reach PS %u at %s port %u: %s", ps,
+					   h->host, h->port, strerror(rc));
 		}
 		clock_sleep(CONNECT_AGAIN);
 	}
@@ -137,7 +141,8 @@ static enum auc_code worker_connect(struct worker *w, unsigned ps, struct auc_er
 
 static enum auc_code worker_hello(struct worker *w, unsigned ps, struct auc_err *err)
 {
-	struct proto_hello hello = {.header = {.magic = PROTO_MAGIC, .type = PROTO_HELLO}, .rank = w->place->rank,
+	struct proto_hello hello = {.header = {.magic = PROTO_MAGIC, .type = PROTO_HELLO},
+				    .rank = w->place->rank,
 				    .nworkers = w->place->nworkers};
 	uint64_t from, to;
 
@@ -160,7 +165,8 @@ static enum auc_code worker_start(struct worker *w, struct auc_err *err)
 		model_init(w->params, w->opt->hidden, w->opt->seed);
 		rc = AUC_OK;
 	} else if (rc == AUC_OK) {
-		printf("resumed file=%s epochs=%llu\n", w->opt->checkpoint, (unsigned long long)h.epochs);
+		printf("resumed file=%s epochs=%llu\n", w->opt->checkpoint,
+		       (unsigned long long)h.epochs);
 	}
 	for (unsigned i = 0; i < w->place->nps && rc == AUC_OK; i++) {
 		part_of(w->n, i, w->place->nps, &from, &to);
@@ -186,10 +192,12 @@ static enum auc_code worker_train(struct worker *w, struct auc_err *err)
 		w->epochs++;
 		if (w->place->rank != 0)
 			continue;
-		printf("epoch=%llu loss=%.9f accuracy=%.4f seconds=%.3f\n", (unsigned long long)w->epochs,
-		       sum.loss / sum.samples, sum.correct / sum.samples, clock_now() - begin);
+		printf("epoch=%llu loss=%.9f accuracy=%.4f seconds=%.3f\n",
+		       (unsigned long long)w->epochs, sum.loss / sum.samples,
+		       sum.correct / sum.samples, clock_now() - begin);
 		if (w->opt->checkpoint)
-			rc = ckpt_write(w->opt->checkpoint, w->opt, w->epochs, w->params, w->n, err);
+			rc = ckpt_write(w->opt->checkpoint, w->opt, w->epochs, w->params, w->n,
+					err);
 	}
 	return rc;
 }
@@ -246,7 +254,8 @@ static enum auc_code worker_push(struct worker *w, struct auc_err *err)
 		if (rc == AUC_OK)
 			rc = ps_send(w, i, metrics, sizeof(metrics), true, err);
 		if (rc == AUC_OK)
-			rc = ps_send(w, i, w->grad + from, (to - from) * sizeof(double), false, err);
+			rc = ps_send(w, i, w->grad + from, (to - from) * sizeof(double), false,
+				     err);
 	}
 	w->step++;
 	return rc;
@@ -268,7 +277,8 @@ static enum auc_code worker_pull(struct worker *w, uint64_t *epochs, struct auc_
 			break;
 		if (h.magic != PROTO_MAGIC || h.type != PROTO_PARAMS || h.step != w->step ||
 		    h.count != PROTO_METRICS + to - from)
-			return auc_err_set(err, AUC_EINVAL, "PS %u sent a message that is not due", i);
+			return auc_err_set(err, AUC_EINVAL, "PS %u sent a message that is not due",
+					   i);
 		rc = ps_recv(w, i, metrics, sizeof(metrics), err);
 		if (rc == AUC_OK)
 			rc = ps_recv(w, i, w->params + from, (to - from) * sizeof(double), err);
@@ -301,12 +311,13 @@ static void worker_held_out(const struct worker *w)
 		model_sample(w->params, w->opt->hidden, x, label, NULL, w->scratch, &m);
 		teacher += data_teacher_loss(&w->data, x, label);
 	}
-	printf("final epochs=%llu loss=%.9f accuracy=%.4f teacher=%.4f samples=%.0f\n", (unsigned long long)w->epochs,
-	       m.loss / m.samples, m.correct / m.samples, teacher / m.samples, m.samples);
+	printf("final epochs=%llu loss=%.9f accuracy=%.4f teacher=%.4f samples=%.0f\n",
+	       (unsigned long long)w->epochs, m.loss / m.samples, m.correct / m.samples,
+	       teacher / m.samples, m.samples);
 }
 
-static enum auc_code ps_send(const struct worker *w, unsigned ps, const void *data, size_t len, bool more,
-			     struct auc_err *err)
+static enum auc_code ps_send(const struct worker *w, unsigned ps, const void *data, size_t len,
+			     bool more, struct auc_err *err)
 {
 	const char *p = data;
 
@@ -323,7 +334,8 @@ static enum auc_code ps_send(const struct worker *w, unsigned ps, const void *da
 	return AUC_OK;
 }
 
-static enum auc_code ps_recv(const struct worker *w, unsigned ps, void *data, size_t len, struct auc_err *err)
+static enum auc_code ps_recv(const struct worker *w, unsigned ps, void *data, size_t len,
+			     struct auc_err *err)
 {
 	char *p = data;
 
@@ -333,7 +345,8 @@ static enum auc_code ps_recv(const struct worker *w, unsigned ps, void *data, si
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n <= 0)
-			return auc_err_set(err, AUC_EIO, "PS %u went away%s%s", ps, n ? ": " : "", n ? strerror(errno) : "");
+			return auc_err_set(err, AUC_EIO, "PS %u went away%s%s", ps, n ? ": " : "",
+					   n ? strerror(errno) : "");
 		p += n;
 		len -= n;
 	}

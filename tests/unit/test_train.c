@@ -1,0 +1,265 @@
+/* test_train.c - auction-train's parts: the gradient against finite differences, data, checkpoints,
+ * pace, place. */
+#include "config.h"
+
+#include <errno.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "ckpt.h"
+#include "data.h"
+#include "model.h"
+#include "train.h"
+
+#define HIDDEN 5
+
+static double loss_of(const double *params, const double *x, unsigned label)
+{
+	double scratch[2 * HIDDEN];
+	struct metrics m = {0};
+
+	model_sample(params, HIDDEN, x, label, NULL, scratch, &m);
+	return m.loss;
+}
+
+static void test_gradient(void **state)
+{
+	size_t n = model_size(HIDDEN);
+	double *params = test_calloc(n, sizeof(double)), *grad = test_calloc(n, sizeof(double));
+	double scratch[2 * HIDDEN], x[DATA_INPUTS];
+	struct metrics m = {0};
+	struct data d;
+
+	(void)state;
+	data_init(&d, 3);
+	model_init(params, HIDDEN, 7);
+	for (unsigned s = 0; s < 5; s++) {
+		unsigned label = data_sample(&d, DATA_TRAIN, s, x);
+
+		memset(grad, 0, n * sizeof(double));
+		model_sample(params, HIDDEN, x, label, grad, scratch, &m);
+		for (size_t i = 0; i < n; i++) {
+			double keep = params[i], eps = 1e-5, up, down;
+
+			params[i] = keep + eps;
+			up = loss_of(params, x, label);
+			params[i] = keep - eps;
+			down = loss_of(params, x, label);
+			params[i] = keep;
+			assert_true(fabs((up - down) / (2 * eps) - grad[i]) < 1e-8);
+		}
+	}
+	assert_true(m.samples == 5);
+	test_free(params);
+	test_free(grad);
+}
+
+static void test_data(void **state)
+{
+	double x[DATA_INPUTS], y[DATA_INPUTS], sum = 0, squares = 0, teacher = 0;
+	unsigned labels[DATA_CLASSES] = {0}, n = 20000, same = 0;
+	struct data d, other;
+
+	(void)state;
+	data_init(&d, 1);
+	data_init(&other, 1);
+	for (unsigned s = 0; s < n; s++) {
+		unsigned label = data_sample(&d, DATA_TRAIN, s, x);
+
+		assert_int_equal(label, data_sample(&other, DATA_TRAIN, s, y));
+		assert_memory_equal(x, y, sizeof(x));
+		data_sample(&d, DATA_HELD_OUT, s, y);
+		same += x[0] == y[0];
+		assert_true(label < DATA_CLASSES);
+		labels[label]++;
+		teacher += data_teacher_loss(&d, x, label);
+		for (unsigned i = 0; i < DATA_INPUTS; i++) {
+			sum += x[i];
+			squares += x[i] * x[i];
+		}
+	}
+	/* Held-out samples are others; inputs are standard normal; no class is missing; the labels
+	 * are noisy, but not only noise. */
+	assert_int_equal(same, 0);
+	assert_true(fabs(sum / (n * DATA_INPUTS)) < 0.01);
+	assert_true(fabs(squares / (n * DATA_INPUTS) - 1) < 0.01);
+	for (unsigned k = 0; k < DATA_CLASSES; k++)
+		assert_true(labels[k] > n / 100);
+	assert_true(teacher / n > 0.1 && teacher / n < 0.7 * log(DATA_CLASSES));
+}
+
+static void write_file(const char *name, const char *data, size_t len)
+{
+	FILE *f = fopen(name, "w");
+
+	assert_non_null(f);
+	assert_int_equal(fwrite(data, 1, len, f), len);
+	fclose(f);
+}
+
+static void test_checkpoint(void **state)
+{
+	struct train_options opt = {.hidden = HIDDEN,
+				    .seed = 1,
+				    .chunks = 2,
+				    .minibatches = 3,
+				    .batch = 4},
+			     other;
+	double params[3] = {1, -2, 3e-300}, back[3];
+	char dir[] = "/tmp/test_train.XXXXXX", file[64], data[256];
+	struct auc_err err;
+	uint64_t epochs = 0;
+	size_t len;
+	FILE *f;
+
+	(void)state;
+	assert_non_null(mkdtemp(dir));
+	snprintf(file, sizeof(file), "%s/ckpt", dir);
+	assert_int_equal(ckpt_read(file, &opt, &epochs, back, 3, &err), AUC_ENOENT);
+	assert_int_equal(ckpt_write(file, &opt, 9, params, 3, &err), AUC_OK);
+	assert_int_equal(ckpt_write(file, &opt, 10, params, 3, &err), AUC_OK);
+	assert_int_equal(ckpt_read(file, &opt, &epochs, back, 3, &err), AUC_OK);
+	assert_int_equal(epochs, 10);
+	assert_memory_equal(params, back, sizeof(params));
+
+	other = opt;
+	other.seed = 2;
+	assert_int_equal(ckpt_read(file, &other, &epochs, back, 3, &err), AUC_EINVAL);
+	assert_non_null(strstr(err.text, "made with --seed=1, not 2"));
+
+	f = fopen(file, "r");
+	assert_non_null(f);
+	len = fread(data, 1, sizeof(data), f);
+	fclose(f);
+	for (size_t cut = 0; cut < len; cut++) {
+		write_file(file, data, cut);
+		assert_int_equal(ckpt_read(file, &opt, &epochs, back, 3, &err), AUC_ECORRUPT);
+	}
+	for (size_t i = 0; i < len; i++) {
+		data[i] ^= 0x10;
+		write_file(file, data, len);
+		assert_int_not_equal(ckpt_read(file, &opt, &epochs, back, 3, &err), AUC_OK);
+		data[i] ^= 0x10;
+	}
+	memset(data + len, 0, 8);
+	write_file(file, data, len + 8);
+	assert_int_equal(ckpt_read(file, &opt, &epochs, back, 3, &err), AUC_ECORRUPT);
+	assert_int_equal(ckpt_write("/nonexistent/ckpt", &opt, 10, params, 3, &err), AUC_EIO);
+	unlink(file);
+	rmdir(dir);
+}
+
+static void test_pace(void **state)
+{
+	struct auc_err err;
+	double s;
+
+	(void)state;
+	assert_int_equal(pace_parse("1.5s", "v100", &s, &err), AUC_OK);
+	assert_true(s == 1.5);
+	assert_int_equal(pace_parse("v100=1.5s,t4=20ms", "t4", &s, &err), AUC_OK);
+	assert_true(fabs(s - 0.02) < 1e-12);
+	assert_int_equal(pace_parse("v100=1.5s,t4=20ms", "ps.m", &s, &err), AUC_OK);
+	assert_true(s == 0);
+	assert_int_equal(pace_parse("v100=1.5s,20ms", "t4", &s, &err), AUC_EINVAL);
+	assert_int_equal(pace_parse("v100=x", "t4", &s, &err), AUC_EINVAL);
+	assert_int_equal(pace_parse("-1", "t4", &s, &err), AUC_EINVAL);
+}
+
+static void env(const char *role, const char *rank, const char *nps, const char *hosts)
+{
+	setenv("AUCTION_ROLE", role, 1);
+	setenv("AUCTION_RANK", rank, 1);
+	setenv("AUCTION_NUM_WORKERS", "2", 1);
+	setenv("AUCTION_NUM_PS", nps, 1);
+	setenv("AUCTION_PS_HOSTS", hosts, 1);
+}
+
+static void test_place(void **state)
+{
+	struct auc_err err;
+	struct place p;
+
+	(void)state;
+	unsetenv("AUCTION_ROLE");
+	unsetenv("DMLC_ROLE");
+	unsetenv("AUCTION_TOKEN");
+	assert_int_equal(place_read(&p, &err), AUC_EINVAL);
+	assert_non_null(strstr(err.text, "start this program with slaunch"));
+
+	env("ps", "1", "2", "10.0.0.1:500,[::1]:501");
+	setenv("AUCTION_PS_TYPE", "ps.m", 1);
+	assert_int_equal(place_read(&p, &err), AUC_OK);
+	assert_int_equal(p.role, TRAIN_PS);
+	assert_int_equal(p.rank, 1);
+	assert_string_equal(p.ps[1].host, "::1");
+	assert_int_equal(p.ps[1].port, 501);
+	assert_string_equal(p.type, "ps.m");
+	place_clear(&p);
+
+	env("ps", "2", "2", "10.0.0.1:500,[::1]:501");
+	assert_int_equal(place_read(&p, &err), AUC_EINVAL);
+	env("worker", "0", "2", "10.0.0.1:500");
+	assert_int_equal(place_read(&p, &err), AUC_EINVAL);
+	env("worker", "0", "1", "10.0.0.1:500,10.0.0.1:501");
+	assert_int_equal(place_read(&p, &err), AUC_EINVAL);
+	env("worker", "0", "1", "10.0.0.1:70000");
+	assert_int_equal(place_read(&p, &err), AUC_EINVAL);
+	env("worker", "0", "0", "");
+	assert_int_equal(place_read(&p, &err), AUC_EINVAL);
+	env("boss", "0", "1", "10.0.0.1:500");
+	assert_int_equal(place_read(&p, &err), AUC_EINVAL);
+	env("worker", "0", "1", "10.0.0.1:500");
+	setenv("AUCTION_TOKEN", "short", 1);
+	assert_int_equal(place_read(&p, &err), AUC_EINVAL);
+	unsetenv("AUCTION_TOKEN");
+
+	unsetenv("AUCTION_ROLE");
+	setenv("DMLC_ROLE", "worker", 1);
+	setenv("DMLC_NUM_WORKER", "3", 1);
+	setenv("DMLC_NUM_SERVER", "1", 1);
+	setenv("DMLC_PS_ROOT_URI", "10.0.0.1", 1);
+	setenv("DMLC_PS_ROOT_PORT", "9000", 1);
+	setenv("DMLC_WORKER_ID", "2", 1);
+	assert_int_equal(place_read(&p, &err), AUC_OK);
+	assert_int_equal(p.role, TRAIN_WORKER);
+	assert_int_equal(p.rank, 2);
+	assert_int_equal(p.ps[0].port, 9000);
+	place_clear(&p);
+	setenv("DMLC_WORKER_ID", "3", 1);
+	assert_int_equal(place_read(&p, &err), AUC_EINVAL);
+}
+
+static void test_parts(void **state)
+{
+	uint64_t from, to, next = 0;
+
+	(void)state;
+	for (unsigned i = 0; i < 7; i++) {
+		part_of(100, i, 7, &from, &to);
+		assert_int_equal(from, next);
+		assert_true(to - from >= 14 && to - from <= 15);
+		next = to;
+	}
+	assert_int_equal(next, 100);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_gradient),   cmocka_unit_test(test_data),
+		cmocka_unit_test(test_checkpoint), cmocka_unit_test(test_pace),
+		cmocka_unit_test(test_place),      cmocka_unit_test(test_parts),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
