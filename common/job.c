@@ -1,0 +1,150 @@
+/* job.c - a bid resolved against a market, and the model of how fast a job runs: see market.h and market-private.h. */
+#include "config.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "market-private.h"
+#include "num.h"
+
+static enum auc_code unknown(struct auc_err *err, const char *option, const char *what, const char *name);
+static enum auc_code resolve_upload(const struct auc_market *m, const struct auc_bid *bid, unsigned *upload,
+				    struct auc_err *err);
+static unsigned whole_slots(double slots);
+
+enum auc_code auc_job_resolve(const struct auc_market *m, const struct auc_bid *bid, auc_slot arrival,
+			      struct auc_job *job, struct auc_err *err)
+{
+	unsigned i, *grown;
+	int k;
+
+	if (job->upload_alloc < m->nservers) {
+		grown = realloc(job->upload, m->nservers * sizeof(*grown));
+		if (!grown)
+			return auc_err_set(err, AUC_ENOMEM, "no memory for a bid");
+		job->upload = grown;
+		job->upload_alloc = m->nservers;
+	}
+	job->arrival = arrival;
+	job->utility = bid->utility;
+	job->epochs = bid->epochs;
+	job->chunks = bid->chunks;
+	job->minibatches = bid->minibatches;
+	job->gradient_mb = bid->gradient_mb;
+	for (i = 0; i < AUC_TYPES_MAX; i++)
+		job->worker_seconds[i] = job->ps_seconds[i] = -1;
+	for (i = 0; i < bid->nworkers; i++) {
+		k = auc_market_find_worker_type(m, bid->worker_seconds[i].name);
+		if (k < 0)
+			return unknown(err, "worker-time", "worker type", bid->worker_seconds[i].name);
+		job->worker_seconds[k] = bid->worker_seconds[i].value;
+	}
+	for (i = 0; i < bid->nps; i++) {
+		k = auc_market_find_ps_type(m, bid->ps_seconds[i].name);
+		if (k < 0)
+			return unknown(err, "ps-time", "PS type", bid->ps_seconds[i].name);
+		job->ps_seconds[k] = bid->ps_seconds[i].value;
+	}
+	return resolve_upload(m, bid, job->upload, err);
+}
+
+void auc_job_clear(struct auc_job *job)
+{
+	free(job->upload);
+	memset(job, 0, sizeof(*job));
+}
+
+double auc_job_work(const struct auc_market *m, const struct auc_job *job, unsigned worker_type, unsigned ps_type,
+		    bool colocated)
+{
+	double seconds = job->worker_seconds[worker_type] + job->ps_seconds[ps_type];
+
+	if (!colocated)
+		seconds += 2 * job->gradient_mb * 8 / m->types[worker_type].bandwidth;
+	return (double)job->epochs * (double)job->chunks * (double)job->minibatches * seconds / m->slot_seconds;
+}
+
+int64_t auc_job_duration(double work, int64_t n)
+{
+	int64_t d = auc_ceil(work / (double)n);
+
+	return d > 1 ? d : 1;
+}
+
+int64_t auc_job_workers(double work, int64_t d, uint64_t chunks)
+{
+	int64_t n = auc_ceil(work / (double)d);
+
+	if (n < 1)
+		n = 1;
+	/* the 1e-9 rule on work/d and on work/n may differ by a worker: auc_job_duration() decides */
+	if (n != INT64_MAX && auc_job_duration(work, n) > d)
+		n++;
+	while (n > 1 && n != INT64_MAX && auc_job_duration(work, n - 1) <= d)
+		n--;
+	return (uint64_t)n <= chunks ? n : 0;
+}
+
+int64_t auc_job_ps(const struct auc_market *m, unsigned worker_type, unsigned ps_type, int64_t elsewhere)
+{
+	int64_t z = auc_ceil(m->types[worker_type].bandwidth * (double)elsewhere /
+			     m->types[auc_ps_index(m, ps_type)].bandwidth);
+
+	return z > 1 ? z : 1;
+}
+
+int64_t auc_job_served(const struct auc_market *m, unsigned worker_type, unsigned ps_type, int64_t z)
+{
+	int64_t n = auc_floor((double)z * m->types[auc_ps_index(m, ps_type)].bandwidth /
+			      m->types[worker_type].bandwidth);
+
+	if (n >= INT64_C(1) << 52)
+		return n;
+	if (n > 0 && auc_job_ps(m, worker_type, ps_type, n) > z)
+		n--;
+	if (auc_job_ps(m, worker_type, ps_type, n + 1) <= z)
+		n++;
+	return n;
+}
+
+static enum auc_code unknown(struct auc_err *err, const char *option, const char *what, const char *name)
+{
+	return auc_err_set(err, AUC_ENOENT, "--%s: '%.*s' is no %s of this cluster", option, AUC_NAME_MAX, name,
+			   what);
+}
+
+/* A server's own name goes before its group's, that before the bid's default, that before the server's. */
+static enum auc_code resolve_upload(const struct auc_market *m, const struct auc_bid *bid, unsigned *upload,
+				    struct auc_err *err)
+{
+	const struct auc_named *u;
+	bool group, found;
+	unsigned i, s;
+	int pass;
+
+	for (s = 0; s < m->nservers; s++)
+		upload[s] = whole_slots(bid->upload_default >= 0 ? bid->upload_default
+								 : m->servers[s].upload_default);
+	for (pass = 0; pass < 2; pass++)
+		for (i = 0; i < bid->nupload; i++) {
+			u = &bid->upload[i];
+			found = false;
+			for (s = 0; s < m->nservers; s++) {
+				group = !strcmp(m->servers[s].group, u->name);
+				found = found || group || !strcmp(m->servers[s].name, u->name);
+				if (pass ? !strcmp(m->servers[s].name, u->name) : group)
+					upload[s] = whole_slots(u->value);
+			}
+			if (!found)
+				return auc_err_set(err, AUC_ENOENT, "--upload: '%.*s' is no server or site of this cluster",
+						   AUC_NAME_MAX, u->name);
+		}
+	return AUC_OK;
+}
+
+static unsigned whole_slots(double slots)
+{
+	int64_t n = auc_ceil(slots);
+
+	return n < UINT32_MAX ? (unsigned)n : UINT32_MAX;
+}

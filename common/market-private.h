@@ -1,0 +1,98 @@
+/*
+ * market-private.h - the market's inside, for market.c, job.c, price.c, plan.c and policy/ only.
+ *
+ * A cell is one server in one slot: cell = (t - first) * nservers + server. Slots follow each other in memory, so that a
+ * window of slots is one walk and advancing is one memmove() per array.
+ *
+ * For every type (workers first, then PSs) and cell the market keeps how many of the type still fit there and what one costs there,
+ * and per slot the servers by ascending price. Booking keeps them up to date, so that a quote only reads.
+ */
+#ifndef AUC_MARKET_PRIVATE_H
+#define AUC_MARKET_PRIVATE_H
+
+#include "market.h"
+
+#define AUC_FIT_MAX (1 << 20) /* no server is taken to hold more workers or PSs of a type */
+
+struct auc_tres {
+	char name[AUC_NAME_MAX];
+	double scale; /* 10^k: units per amount of 1 */
+	double eta;   /* base of the price function */
+};
+
+struct auc_server {
+	char name[AUC_NAME_MAX], group[AUC_NAME_MAX];
+	bool cloud;
+	unsigned roles;
+	double upload_default;
+	double amount[AUC_TRES_MAX]; /* capacity as given */
+	int64_t units[AUC_TRES_MAX]; /* capacity in units of the TRES's scale */
+};
+
+/* A worker or PS type. */
+struct auc_bundle {
+	char name[AUC_NAME_MAX];
+	unsigned role;
+	double bandwidth;
+	double amount[AUC_TRES_MAX]; /* by TRES; 0: not used */
+	int64_t units[AUC_TRES_MAX];
+	unsigned nused;
+	unsigned used[AUC_TRES_MAX]; /* TRES with an amount, ascending */
+};
+
+/* What is cached of one type. */
+struct auc_type_cache {
+	int32_t *fit;     /* by cell */
+	double *price;    /* by cell: credits per worker (PS) and slot; INFINITY where none fits */
+	uint32_t *order;  /* by slot: servers by ascending (price, index) */
+	int32_t *fit0;    /* the same of an empty slot, by server */
+	double *price0;
+	uint32_t *order0;
+	int64_t total0;   /* sum of fit0 */
+	int32_t max0;     /* maximum of fit0 */
+};
+
+struct auc_market {
+	bool ready;
+	unsigned slots, nservers, ntres, nworker_types, nps_types;
+	double slot_seconds;
+	auc_slot first;
+	struct auc_tres tres[AUC_TRES_MAX];
+	struct auc_bundle types[2 * AUC_TYPES_MAX]; /* workers; from ready() on PSs follow them without a gap */
+	struct auc_bundle ps_types[AUC_TYPES_MAX];  /* before ready() */
+	unsigned servers_alloc;
+	struct auc_server *servers;
+	int64_t *used;      /* by cell and TRES, in units */
+	double *unit_price; /* by cell and TRES, credits per amount of 1 and slot */
+	struct auc_type_cache cache[2 * AUC_TYPES_MAX];
+};
+
+static inline unsigned auc_ps_index(const struct auc_market *m, unsigned ps_type)
+{
+	return m->nworker_types + ps_type;
+}
+
+static inline size_t auc_cell(const struct auc_market *m, unsigned slot_index, unsigned server)
+{
+	return (size_t)slot_index * m->nservers + server;
+}
+
+/* True if every cached price, fit and order is what it would be if made anew: for tests. */
+bool auc_market_cache_sound(const struct auc_market *m);
+
+/*
+ * The model of a job's speed (DPS equations (3), (12), (14), as policies.md reads them).
+ * Worker-slots of all the work: E * D * M * k / slot_seconds, k the seconds of one mini-batch with these types.
+ */
+double auc_job_work(const struct auc_market *m, const struct auc_job *job, unsigned worker_type, unsigned ps_type,
+		    bool colocated);
+/* Slots that N >= 1 workers take for WORK worker-slots: max(1, ceil(work / n)). INT64_MAX: beyond counting. */
+int64_t auc_job_duration(double work, int64_t n);
+/* The fewest workers, 1..CHUNKS, that need at most D slots; 0 if there is no such number. */
+int64_t auc_job_workers(double work, int64_t d, uint64_t chunks);
+/* PSs for ELSEWHERE workers on other servers: max(1, ceil(b_w * elsewhere / b_p)). */
+int64_t auc_job_ps(const struct auc_market *m, unsigned worker_type, unsigned ps_type, int64_t elsewhere);
+/* The most workers elsewhere that Z PSs serve. */
+int64_t auc_job_served(const struct auc_market *m, unsigned worker_type, unsigned ps_type, int64_t z);
+
+#endif

@@ -1,0 +1,843 @@
+/*
+ * market.c - see market.h and market-private.h.
+ *
+ * Amounts are integers here so that 3 x 0.1 GPU fill 0.3 GPU exactly. Prices are cached per cell and TRES because pow() is
+ * what a quote could not afford; fits, bundle prices and the order of servers per slot because they change with bookings only.
+ */
+#include "config.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "market-private.h"
+#include "num.h"
+#include "plan.h"
+
+#define UNITS_LIMIT 4503599627370496.0 /* 2^52: the largest capacity in units */
+#define NEVER_FITS  (INT64_C(1) << 53)	/* units of an amount beyond every capacity */
+#define SCALE_MAX   9
+
+static enum auc_code add_amounts(struct auc_market *m, double *amount, const struct auc_named *named, unsigned n,
+				 const char *what, const char *name, struct auc_err *err);
+static enum auc_code add_bundle(struct auc_market *m, struct auc_bundle *list, unsigned *count, unsigned role,
+				const char *name, const struct auc_named *tres, unsigned ntres,
+				double bandwidth, struct auc_err *err);
+static enum auc_code fix_scales(struct auc_market *m, struct auc_err *err);
+static enum auc_code to_units(const struct auc_tres *tres, const char *name, double *amount, int64_t *units,
+			      struct auc_err *err);
+static enum auc_code read_etas(const struct auc_market *m, const struct auc_price *price, double *eta,
+			       struct auc_err *err);
+static enum auc_code lay_out(struct auc_market *m, struct auc_err *err);
+static void empty_slots(struct auc_market *m, unsigned from, unsigned count);
+static void reprice_slot(struct auc_market *m, unsigned slot, const bool *moved);
+static void refresh_cell(struct auc_market *m, size_t cell, unsigned server);
+static void refresh_order(struct auc_market *m, unsigned slot);
+static void sort_order(const double *price, uint32_t *order, unsigned n);
+static int32_t fit_in(const struct auc_market *m, const struct auc_bundle *type, unsigned server,
+		      const int64_t *used);
+static double bundle_price(const struct auc_bundle *type, const double *unit_price);
+static void set_used(struct auc_market *m, size_t cell, unsigned server, unsigned tres, int64_t used);
+static bool clip(const struct auc_market *m, auc_slot *from, auc_slot *to);
+static bool share_units(const struct auc_market *m, const struct auc_plan *plan, const struct auc_share *share,
+			int64_t *units);
+static enum auc_code check_plan(const struct auc_market *m, const struct auc_plan *plan, struct auc_err *err);
+static enum auc_code check_change(const struct auc_market *m, const struct auc_plan *plan, auc_slot from, auc_slot to,
+				  bool book, struct auc_err *err);
+static void apply_change(struct auc_market *m, const struct auc_plan *plan, auc_slot from, auc_slot to, bool book);
+static int find_name(const void *first, size_t stride, unsigned count, const char *name);
+
+struct auc_market *auc_market_create(unsigned slots, double slot_seconds, auc_slot first)
+{
+	struct auc_market *m;
+
+	if (!slots || slots > AUC_SLOTS_MAX || !(slot_seconds > 0))
+		return NULL;
+	m = calloc(1, sizeof(*m));
+	if (!m)
+		return NULL;
+	m->slots = slots;
+	m->slot_seconds = slot_seconds;
+	m->first = first;
+	return m;
+}
+
+void auc_market_destroy(struct auc_market *m)
+{
+	unsigned i;
+
+	if (!m)
+		return;
+	for (i = 0; i < 2 * AUC_TYPES_MAX; i++) {
+		free(m->cache[i].fit);
+		free(m->cache[i].price);
+		free(m->cache[i].order);
+		free(m->cache[i].fit0);
+		free(m->cache[i].price0);
+		free(m->cache[i].order0);
+	}
+	free(m->used);
+	free(m->unit_price);
+	free(m->servers);
+	free(m);
+}
+
+enum auc_code auc_market_add_server(struct auc_market *m, const char *name, const char *group, bool cloud,
+				    unsigned roles, double upload_default, const struct auc_named *capacity,
+				    unsigned ncapacity, struct auc_err *err)
+{
+	struct auc_server *s, *grown;
+	enum auc_code rc;
+
+	if (m->ready)
+		return auc_err_set(err, AUC_ESTATE, "server %s: the market is already laid out", name);
+	if (strlen(name) >= AUC_NAME_MAX || !*name || strlen(group) >= AUC_NAME_MAX)
+		return auc_err_set(err, AUC_EINVAL, "server '%.80s': a name has 1 to %d characters", name,
+				   AUC_NAME_MAX - 1);
+	if (auc_market_find_server(m, name) >= 0)
+		return auc_err_set(err, AUC_EEXIST, "server %s: is there twice", name);
+	if (!(upload_default >= 0 && upload_default <= UINT32_MAX))
+		return auc_err_set(err, AUC_EINVAL, "server %s: upload %g: expected slots >= 0", name,
+				   upload_default);
+	if (m->nservers == m->servers_alloc) {
+		grown = realloc(m->servers, (m->servers_alloc * 2 + 16) * sizeof(*grown));
+		if (!grown)
+			return auc_err_set(err, AUC_ENOMEM, "server %s: no memory", name);
+		m->servers = grown;
+		m->servers_alloc = m->servers_alloc * 2 + 16;
+	}
+	s = &m->servers[m->nservers];
+	memset(s, 0, sizeof(*s));
+	strcpy(s->name, name);
+	strcpy(s->group, group);
+	s->cloud = cloud;
+	s->roles = roles;
+	s->upload_default = upload_default;
+	rc = add_amounts(m, s->amount, capacity, ncapacity, "server", name, err);
+	if (rc == AUC_OK)
+		m->nservers++;
+	return rc;
+}
+
+enum auc_code auc_market_add_worker_type(struct auc_market *m, const char *name, const struct auc_named *tres,
+					 unsigned ntres, double bandwidth_mbps, struct auc_err *err)
+{
+	return add_bundle(m, m->types, &m->nworker_types, AUC_ROLE_WORKER, name, tres, ntres, bandwidth_mbps,
+			  err);
+}
+
+enum auc_code auc_market_add_ps_type(struct auc_market *m, const char *name, const struct auc_named *tres,
+				     unsigned ntres, double bandwidth_mbps, struct auc_err *err)
+{
+	return add_bundle(m, m->ps_types, &m->nps_types, AUC_ROLE_PS, name, tres, ntres, bandwidth_mbps, err);
+}
+
+enum auc_code auc_market_ready(struct auc_market *m, const struct auc_price *price, struct auc_err *err)
+{
+	double eta[AUC_TRES_MAX];
+	enum auc_code rc;
+	unsigned k;
+
+	if (m->ready)
+		return auc_err_set(err, AUC_ESTATE, "the market is already laid out");
+	rc = read_etas(m, price, eta, err);
+	if (rc == AUC_OK)
+		rc = fix_scales(m, err);
+	if (rc != AUC_OK)
+		return rc;
+	for (k = 0; k < m->ntres; k++)
+		m->tres[k].eta = eta[k];
+	memcpy(&m->types[m->nworker_types], m->ps_types, m->nps_types * sizeof(m->ps_types[0]));
+	rc = lay_out(m, err);
+	m->ready = rc == AUC_OK;
+	return rc;
+}
+
+unsigned auc_market_nservers(const struct auc_market *m)
+{
+	return m->nservers;
+}
+
+unsigned auc_market_nworker_types(const struct auc_market *m)
+{
+	return m->nworker_types;
+}
+
+unsigned auc_market_nps_types(const struct auc_market *m)
+{
+	return m->nps_types;
+}
+
+unsigned auc_market_ntres(const struct auc_market *m)
+{
+	return m->ntres;
+}
+
+const char *auc_market_server_name(const struct auc_market *m, unsigned server)
+{
+	return m->servers[server].name;
+}
+
+const char *auc_market_server_group(const struct auc_market *m, unsigned server)
+{
+	return m->servers[server].group;
+}
+
+const char *auc_market_worker_type_name(const struct auc_market *m, unsigned type)
+{
+	return m->types[type].name;
+}
+
+const char *auc_market_ps_type_name(const struct auc_market *m, unsigned type)
+{
+	return m->ps_types[type].name;
+}
+
+const char *auc_market_tres_name(const struct auc_market *m, unsigned tres)
+{
+	return m->tres[tres].name;
+}
+
+int auc_market_find_server(const struct auc_market *m, const char *name)
+{
+	return m->nservers ? find_name(m->servers[0].name, sizeof(m->servers[0]), m->nservers, name) : -1;
+}
+
+int auc_market_find_worker_type(const struct auc_market *m, const char *name)
+{
+	return find_name(m->types[0].name, sizeof(m->types[0]), m->nworker_types, name);
+}
+
+int auc_market_find_ps_type(const struct auc_market *m, const char *name)
+{
+	return find_name(m->ps_types[0].name, sizeof(m->ps_types[0]), m->nps_types, name);
+}
+
+int auc_market_find_tres(const struct auc_market *m, const char *name)
+{
+	return find_name(m->tres[0].name, sizeof(m->tres[0]), m->ntres, name);
+}
+
+auc_slot auc_market_first(const struct auc_market *m)
+{
+	return m->first;
+}
+
+auc_slot auc_market_last(const struct auc_market *m)
+{
+	return m->first + m->slots - 1;
+}
+
+double auc_market_slot_seconds(const struct auc_market *m)
+{
+	return m->slot_seconds;
+}
+
+double auc_market_capacity(const struct auc_market *m, unsigned server, unsigned tres)
+{
+	return (double)m->servers[server].units[tres] / m->tres[tres].scale;
+}
+
+double auc_market_used(const struct auc_market *m, unsigned server, unsigned tres, auc_slot t)
+{
+	if (t < m->first || t > auc_market_last(m))
+		return 0;
+	return (double)m->used[auc_cell(m, (unsigned)(t - m->first), server) * m->ntres + tres] /
+	       m->tres[tres].scale;
+}
+
+double auc_market_price(const struct auc_market *m, unsigned server, unsigned tres, auc_slot t)
+{
+	if (t < m->first || t > auc_market_last(m))
+		return 0;
+	return m->unit_price[auc_cell(m, (unsigned)(t - m->first), server) * m->ntres + tres];
+}
+
+double auc_market_worker_amount(const struct auc_market *m, unsigned type, unsigned tres)
+{
+	return m->types[type].amount[tres];
+}
+
+double auc_market_ps_amount(const struct auc_market *m, unsigned type, unsigned tres)
+{
+	return m->types[auc_ps_index(m, type)].amount[tres];
+}
+
+enum auc_code auc_market_book(struct auc_market *m, const struct auc_plan *plan, auc_slot from, auc_slot to,
+			      struct auc_err *err)
+{
+	enum auc_code rc = check_change(m, plan, from, to, true, err);
+
+	if (rc == AUC_OK)
+		apply_change(m, plan, from, to, true);
+	return rc;
+}
+
+enum auc_code auc_market_unbook(struct auc_market *m, const struct auc_plan *plan, auc_slot from, auc_slot to,
+				struct auc_err *err)
+{
+	enum auc_code rc = check_change(m, plan, from, to, false, err);
+
+	if (rc == AUC_OK)
+		apply_change(m, plan, from, to, false);
+	return rc;
+}
+
+enum auc_code auc_market_reserve(struct auc_market *m, unsigned server, unsigned tres, auc_slot from, auc_slot to,
+				 double amount, struct auc_err *err)
+{
+	int64_t units, left;
+	size_t cell;
+	auc_slot t;
+
+	if (server >= m->nservers || tres >= m->ntres)
+		return auc_err_set(err, AUC_ENOENT, "server %u, TRES %u: not in the market", server, tres);
+	if (!(amount >= 0 && amount * m->tres[tres].scale <= UNITS_LIMIT))
+		return auc_err_set(err, AUC_EINVAL, "server %s: %s=%g: expected an amount >= 0",
+				   m->servers[server].name, m->tres[tres].name, amount);
+	units = llround(amount * m->tres[tres].scale);
+	if (!clip(m, &from, &to))
+		return AUC_OK;
+	for (t = from; t <= to; t++) {
+		cell = auc_cell(m, (unsigned)(t - m->first), server);
+		left = m->servers[server].units[tres] - m->used[cell * m->ntres + tres];
+		if (units > left)
+			return auc_err_set(err, AUC_EFULL, "server %s, slot %lld: %s=%g wanted, %g left",
+					   m->servers[server].name, (long long)t, m->tres[tres].name, amount,
+					   (double)left / m->tres[tres].scale);
+	}
+	for (t = from; t <= to; t++) {
+		cell = auc_cell(m, (unsigned)(t - m->first), server);
+		set_used(m, cell, server, tres, m->used[cell * m->ntres + tres] + units);
+		refresh_cell(m, cell, server);
+		refresh_order(m, (unsigned)(t - m->first));
+	}
+	return AUC_OK;
+}
+
+void auc_market_advance(struct auc_market *m, auc_slot first)
+{
+	size_t row = m->nservers, keep, ntres = m->ntres;
+	struct auc_type_cache *c;
+	unsigned shift, i;
+
+	if (first <= m->first)
+		return;
+	shift = first - m->first < m->slots ? (unsigned)(first - m->first) : m->slots;
+	keep = (m->slots - shift) * row;
+	m->first = first;
+	if (!m->ready)
+		return;
+	memmove(m->used, m->used + shift * row * ntres, keep * ntres * sizeof(*m->used));
+	memmove(m->unit_price, m->unit_price + shift * row * ntres, keep * ntres * sizeof(*m->unit_price));
+	for (i = 0; i < m->nworker_types + m->nps_types; i++) {
+		c = &m->cache[i];
+		memmove(c->fit, c->fit + shift * row, keep * sizeof(*c->fit));
+		memmove(c->price, c->price + shift * row, keep * sizeof(*c->price));
+		memmove(c->order, c->order + shift * row, keep * sizeof(*c->order));
+	}
+	empty_slots(m, m->slots - shift, shift);
+}
+
+enum auc_code auc_market_set_price(struct auc_market *m, const struct auc_price *price, struct auc_err *err)
+{
+	bool changed = false, moved[AUC_TRES_MAX];
+	double eta[AUC_TRES_MAX];
+	enum auc_code rc;
+	unsigned k, t;
+
+	rc = read_etas(m, price, eta, err);
+	if (rc != AUC_OK)
+		return rc;
+	for (k = 0; k < m->ntres; k++) {
+		moved[k] = eta[k] != m->tres[k].eta;
+		changed = changed || moved[k];
+		m->tres[k].eta = eta[k];
+	}
+	if (changed && m->ready)
+		for (t = 0; t < m->slots; t++)
+			reprice_slot(m, t, moved);
+	return AUC_OK;
+}
+
+bool auc_market_sound(const struct auc_market *m)
+{
+	size_t cell, cells = (size_t)m->slots * m->nservers;
+	const int64_t *used = m->used, *capacity;
+	unsigned k;
+
+	for (cell = 0; cell < cells; cell++, used += m->ntres) {
+		capacity = m->servers[cell % m->nservers].units;
+		for (k = 0; k < m->ntres; k++)
+			if (used[k] < 0 || used[k] > capacity[k])
+				return false;
+	}
+	return true;
+}
+
+bool auc_market_cache_sound(const struct auc_market *m)
+{
+	const struct auc_type_cache *c;
+	const double *price;
+	const uint32_t *order;
+	size_t cell, cells = (size_t)m->slots * m->nservers;
+	unsigned i, k, s, t;
+	double unit;
+
+	for (cell = 0; cell < cells; cell++) {
+		s = (unsigned)(cell % m->nservers);
+		for (k = 0; k < m->ntres; k++) {
+			unit = auc_price_unit(m->tres[k].eta, (double)m->used[cell * m->ntres + k],
+					      (double)m->servers[s].units[k]);
+			if (m->unit_price[cell * m->ntres + k] != unit)
+				return false;
+		}
+		for (i = 0; i < m->nworker_types + m->nps_types; i++) {
+			c = &m->cache[i];
+			if (c->fit[cell] != fit_in(m, &m->types[i], s, m->used + cell * m->ntres) ||
+			    c->price[cell] !=
+				(c->fit[cell] ? bundle_price(&m->types[i], m->unit_price + cell * m->ntres)
+					      : INFINITY))
+				return false;
+		}
+	}
+	for (i = 0; i < m->nworker_types + m->nps_types; i++)
+		for (t = 0; t < m->slots; t++) {
+			price = m->cache[i].price + auc_cell(m, t, 0);
+			order = m->cache[i].order + auc_cell(m, t, 0);
+			for (s = 1; s < m->nservers; s++)
+				if (price[order[s - 1]] > price[order[s]] ||
+				    (price[order[s - 1]] == price[order[s]] && order[s - 1] >= order[s]))
+					return false;
+		}
+	return true;
+}
+
+/* Adds NAMED amounts into AMOUNT[] by TRES index, making TRES as they come. */
+static enum auc_code add_amounts(struct auc_market *m, double *amount, const struct auc_named *named, unsigned n,
+				 const char *what, const char *name, struct auc_err *err)
+{
+	unsigned i;
+	int k;
+
+	for (i = 0; i < n; i++) {
+		if (!(named[i].value >= 0 && named[i].value <= UNITS_LIMIT))
+			return auc_err_set(err, AUC_EINVAL, "%s %s: %.*s=%g: expected an amount from 0 to 2^52",
+					   what, name, AUC_NAME_MAX, named[i].name, named[i].value);
+		k = auc_market_find_tres(m, named[i].name);
+		if (k < 0 && m->ntres == AUC_TRES_MAX)
+			return auc_err_set(err, AUC_EINVAL, "%s %s: %.*s: more than %d different TRES", what,
+					   name, AUC_NAME_MAX, named[i].name, AUC_TRES_MAX);
+		if (k < 0) {
+			k = (int)m->ntres++;
+			m->tres[k].eta = 1;
+			snprintf(m->tres[k].name, AUC_NAME_MAX, "%.*s", AUC_NAME_MAX - 1, named[i].name);
+		}
+		if (amount[k] > 0)
+			return auc_err_set(err, AUC_EEXIST, "%s %s: %s is there twice", what, name,
+					   m->tres[k].name);
+		amount[k] = named[i].value;
+	}
+	return AUC_OK;
+}
+
+static enum auc_code add_bundle(struct auc_market *m, struct auc_bundle *list, unsigned *count, unsigned role,
+				const char *name, const struct auc_named *tres, unsigned ntres,
+				double bandwidth, struct auc_err *err)
+{
+	const char *what = role == AUC_ROLE_WORKER ? "worker type" : "PS type";
+	struct auc_bundle *b = &list[*count];
+	enum auc_code rc;
+	unsigned k;
+
+	if (m->ready)
+		return auc_err_set(err, AUC_ESTATE, "%s %s: the market is already laid out", what, name);
+	if (strlen(name) >= AUC_NAME_MAX || !*name)
+		return auc_err_set(err, AUC_EINVAL, "%s '%.80s': a name has 1 to %d characters", what, name,
+				   AUC_NAME_MAX - 1);
+	if (find_name(list[0].name, sizeof(list[0]), *count, name) >= 0)
+		return auc_err_set(err, AUC_EEXIST, "%s %s: is there twice", what, name);
+	if (*count == AUC_TYPES_MAX)
+		return auc_err_set(err, AUC_EINVAL, "%s %s: more than %d of them", what, name, AUC_TYPES_MAX);
+	if (!(bandwidth > 0 && bandwidth <= 1e12))
+		return auc_err_set(err, AUC_EINVAL, "%s %s: bandwidth %g: expected Mbit/s > 0", what, name,
+				   bandwidth);
+	memset(b, 0, sizeof(*b));
+	strcpy(b->name, name);
+	b->role = role;
+	b->bandwidth = bandwidth;
+	rc = add_amounts(m, b->amount, tres, ntres, what, name, err);
+	if (rc != AUC_OK)
+		return rc;
+	for (k = 0; k < m->ntres; k++)
+		if (b->amount[k] > 0)
+			b->used[b->nused++] = k;
+	if (!b->nused)
+		return auc_err_set(err, AUC_EINVAL, "%s %s: uses no TRES", what, name);
+	(*count)++;
+	return AUC_OK;
+}
+
+/* Chooses each TRES's scale from the capacities and turns all amounts into units. */
+static enum auc_code fix_scales(struct auc_market *m, struct auc_err *err)
+{
+	enum auc_code rc = AUC_OK;
+	double most;
+	unsigned i, k;
+	int exponent;
+
+	for (k = 0; k < m->ntres && rc == AUC_OK; k++) {
+		most = 0;
+		for (i = 0; i < m->nservers; i++)
+			most = fmax(most, m->servers[i].amount[k]);
+		m->tres[k].scale = 1;
+		for (exponent = 0; exponent < SCALE_MAX && most * m->tres[k].scale * 10 <= UNITS_LIMIT;
+		     exponent++)
+			m->tres[k].scale *= 10;
+		for (i = 0; i < m->nservers && rc == AUC_OK; i++)
+			rc = to_units(&m->tres[k], m->servers[i].name, &m->servers[i].amount[k],
+				      &m->servers[i].units[k], err);
+		for (i = 0; i < m->nworker_types && rc == AUC_OK; i++)
+			rc = to_units(&m->tres[k], m->types[i].name, &m->types[i].amount[k],
+				      &m->types[i].units[k], err);
+		for (i = 0; i < m->nps_types && rc == AUC_OK; i++)
+			rc = to_units(&m->tres[k], m->ps_types[i].name, &m->ps_types[i].amount[k],
+				      &m->ps_types[i].units[k], err);
+	}
+	return rc;
+}
+
+/* An amount in units; AMOUNT becomes exactly that many. */
+static enum auc_code to_units(const struct auc_tres *tres, const char *name, double *amount, int64_t *units,
+			      struct auc_err *err)
+{
+	double scaled = *amount * tres->scale;
+
+	if (scaled > UNITS_LIMIT) {
+		*units = NEVER_FITS;
+		return AUC_OK;
+	}
+	*units = llround(scaled);
+	if (*amount > 0 && !*units)
+		return auc_err_set(err, AUC_EINVAL, "%s: %s=%g: too small to count, the least is %g", name,
+				   tres->name, *amount, 1 / tres->scale);
+	*amount = (double)*units / tres->scale;
+	return AUC_OK;
+}
+
+static enum auc_code read_etas(const struct auc_market *m, const struct auc_price *price, double *eta,
+			       struct auc_err *err)
+{
+	unsigned i;
+	int k;
+
+	for (i = 0; i < m->ntres; i++)
+		eta[i] = 1;
+	if (price->neta > AUC_TRES_MAX)
+		return auc_err_set(err, AUC_EINVAL, "Eta: more than %d TRES", AUC_TRES_MAX);
+	for (i = 0; i < price->neta; i++) {
+		if (!(price->eta[i].value >= 1 && price->eta[i].value <= DBL_MAX))
+			return auc_err_set(err, AUC_EINVAL, "Eta: %.*s=%g: expected a number >= 1", AUC_NAME_MAX,
+					   price->eta[i].name, price->eta[i].value);
+		k = auc_market_find_tres(m, price->eta[i].name);
+		if (k >= 0)
+			eta[k] = price->eta[i].value;
+	}
+	return AUC_OK;
+}
+
+/* Allocates and fills the timeline of an empty market. On failure auc_market_destroy() frees what there is. */
+static enum auc_code lay_out(struct auc_market *m, struct auc_err *err)
+{
+	size_t row = m->nservers ? m->nservers : 1, cells = row * m->slots;
+	size_t amounts = cells * (m->ntres ? m->ntres : 1);
+	static const int64_t nothing[AUC_TRES_MAX];
+	struct auc_type_cache *c;
+	unsigned i, s;
+
+	m->used = calloc(amounts, sizeof(*m->used));
+	m->unit_price = calloc(amounts, sizeof(*m->unit_price));
+	if (!m->used || !m->unit_price)
+		return auc_err_set(err, AUC_ENOMEM, "no memory for a market of %u servers and %u slots",
+				   m->nservers, m->slots);
+	for (i = 0; i < m->nworker_types + m->nps_types; i++) {
+		c = &m->cache[i];
+		c->fit = calloc(cells, sizeof(*c->fit));
+		c->price = calloc(cells, sizeof(*c->price));
+		c->order = calloc(cells, sizeof(*c->order));
+		c->fit0 = calloc(row, sizeof(*c->fit0));
+		c->price0 = calloc(row, sizeof(*c->price0));
+		c->order0 = calloc(row, sizeof(*c->order0));
+		if (!c->fit || !c->price || !c->order || !c->fit0 || !c->price0 || !c->order0)
+			return auc_err_set(err, AUC_ENOMEM,
+					   "no memory for a market of %u servers and %u slots", m->nservers,
+					   m->slots);
+		for (s = 0; s < m->nservers; s++) {
+			c->fit0[s] = fit_in(m, &m->types[i], s, nothing);
+			c->price0[s] = c->fit0[s] ? 0 : INFINITY;
+			c->order0[s] = s;
+			c->total0 += c->fit0[s];
+			if (c->fit0[s] > c->max0)
+				c->max0 = c->fit0[s];
+		}
+		sort_order(c->price0, c->order0, m->nservers);
+	}
+	empty_slots(m, 0, m->slots);
+	return AUC_OK;
+}
+
+static void empty_slots(struct auc_market *m, unsigned from, unsigned count)
+{
+	size_t row = m->nservers, cell = auc_cell(m, from, 0);
+	struct auc_type_cache *c;
+	unsigned i, t;
+
+	memset(m->used + cell * m->ntres, 0, count * row * m->ntres * sizeof(*m->used));
+	memset(m->unit_price + cell * m->ntres, 0, count * row * m->ntres * sizeof(*m->unit_price));
+	for (i = 0; i < m->nworker_types + m->nps_types; i++) {
+		c = &m->cache[i];
+		for (t = from; t < from + count; t++) {
+			memcpy(c->fit + auc_cell(m, t, 0), c->fit0, row * sizeof(*c->fit));
+			memcpy(c->price + auc_cell(m, t, 0), c->price0, row * sizeof(*c->price));
+			memcpy(c->order + auc_cell(m, t, 0), c->order0, row * sizeof(*c->order));
+		}
+	}
+}
+
+/* New prices in one slot where a TRES whose base MOVED is in use. */
+static void reprice_slot(struct auc_market *m, unsigned slot, const bool *moved)
+{
+	bool touched, any = false;
+	size_t cell;
+	unsigned i, k, s;
+
+	for (s = 0; s < m->nservers; s++) {
+		cell = auc_cell(m, slot, s);
+		touched = false;
+		for (k = 0; k < m->ntres; k++)
+			if (moved[k] && m->used[cell * m->ntres + k]) {
+				set_used(m, cell, s, k, m->used[cell * m->ntres + k]);
+				touched = true;
+			}
+		if (touched)
+			refresh_cell(m, cell, s);
+		any = any || touched;
+	}
+	for (i = 0; any && i < m->nworker_types + m->nps_types; i++)
+		sort_order(m->cache[i].price + auc_cell(m, slot, 0), m->cache[i].order + auc_cell(m, slot, 0),
+			   m->nservers);
+}
+
+/* Brings fits and bundle prices of one cell up to date; refresh_order() must follow for its slot. */
+static void refresh_cell(struct auc_market *m, size_t cell, unsigned server)
+{
+	const int64_t *used = m->used + cell * m->ntres;
+	const double *unit_price = m->unit_price + cell * m->ntres;
+	struct auc_type_cache *c;
+	unsigned i;
+
+	for (i = 0; i < m->nworker_types + m->nps_types; i++) {
+		c = &m->cache[i];
+		c->fit[cell] = fit_in(m, &m->types[i], server, used);
+		c->price[cell] = c->fit[cell] ? bundle_price(&m->types[i], unit_price) : INFINITY;
+	}
+}
+
+/* Insertion sort: a booking changes few servers of a slot, the others stand in order already. */
+static void refresh_order(struct auc_market *m, unsigned slot)
+{
+	const double *price;
+	uint32_t *order, s;
+	unsigned i, j, k;
+
+	for (i = 0; i < m->nworker_types + m->nps_types; i++) {
+		price = m->cache[i].price + auc_cell(m, slot, 0);
+		order = m->cache[i].order + auc_cell(m, slot, 0);
+		for (j = 1; j < m->nservers; j++) {
+			s = order[j];
+			for (k = j; k && (price[order[k - 1]] > price[s] ||
+					  (price[order[k - 1]] == price[s] && order[k - 1] > s));
+			     k--)
+				order[k] = order[k - 1];
+			order[k] = s;
+		}
+	}
+}
+
+static int compare_price(const void *a, const void *b, void *arg)
+{
+	const double *price = arg;
+	uint32_t i = *(const uint32_t *)a, j = *(const uint32_t *)b;
+
+	if (price[i] != price[j])
+		return price[i] < price[j] ? -1 : 1;
+	return (i > j) - (i < j);
+}
+
+static void sort_order(const double *price, uint32_t *order, unsigned n)
+{
+	qsort_r(order, n, sizeof(*order), compare_price, (void *)price);
+}
+
+/* How many of TYPE fit on SERVER beside USED. A server without the role takes none. */
+static int32_t fit_in(const struct auc_market *m, const struct auc_bundle *type, unsigned server,
+		      const int64_t *used)
+{
+	const struct auc_server *s = &m->servers[server];
+	int64_t fit = AUC_FIT_MAX, n;
+	unsigned i, k;
+
+	if (!(s->roles & type->role))
+		return 0;
+	for (i = 0; i < type->nused; i++) {
+		k = type->used[i];
+		n = (s->units[k] - used[k]) / type->units[k];
+		if (n < fit)
+			fit = n;
+	}
+	return (int32_t)fit;
+}
+
+static double bundle_price(const struct auc_bundle *type, const double *unit_price)
+{
+	double price = 0;
+	unsigned i;
+
+	for (i = 0; i < type->nused; i++)
+		price += unit_price[type->used[i]] * type->amount[type->used[i]];
+	return price;
+}
+
+static void set_used(struct auc_market *m, size_t cell, unsigned server, unsigned tres, int64_t used)
+{
+	m->used[cell * m->ntres + tres] = used;
+	m->unit_price[cell * m->ntres + tres] = auc_price_unit(
+	    m->tres[tres].eta, (double)used, (double)m->servers[server].units[tres]);
+}
+
+/* Cuts [FROM, TO] to the window; false if nothing is left. */
+static bool clip(const struct auc_market *m, auc_slot *from, auc_slot *to)
+{
+	if (*from < m->first)
+		*from = m->first;
+	if (*to > auc_market_last(m))
+		*to = auc_market_last(m);
+	return *from <= *to;
+}
+
+/* What SHARE takes of each TRES; false if that is beyond every capacity. */
+static bool share_units(const struct auc_market *m, const struct auc_plan *plan, const struct auc_share *share,
+			int64_t *units)
+{
+	const struct auc_bundle *w = &m->types[plan->worker_type];
+	const struct auc_bundle *p = &m->types[auc_ps_index(m, plan->ps_type)];
+	int64_t a, b;
+	unsigned k;
+
+	for (k = 0; k < m->ntres; k++)
+		if (__builtin_mul_overflow(w->units[k], (int64_t)share->workers, &a) ||
+		    __builtin_mul_overflow(p->units[k], (int64_t)share->ps, &b) ||
+		    __builtin_add_overflow(a, b, &units[k]))
+			return false;
+	return true;
+}
+
+static enum auc_code check_plan(const struct auc_market *m, const struct auc_plan *plan, struct auc_err *err)
+{
+	unsigned i;
+
+	if (!m->ready)
+		return auc_err_set(err, AUC_ESTATE, "the market is not laid out");
+	if (plan->worker_type >= m->nworker_types || plan->ps_type >= m->nps_types)
+		return auc_err_set(err, AUC_EINVAL, "the plan's types are not of this market");
+	for (i = 0; i < plan->nshares; i++)
+		if (plan->shares[i].server >= m->nservers)
+			return auc_err_set(err, AUC_EINVAL, "the plan's servers are not of this market");
+	return AUC_OK;
+}
+
+static enum auc_code check_change(const struct auc_market *m, const struct auc_plan *plan, auc_slot from, auc_slot to,
+				  bool book, struct auc_err *err)
+{
+	enum auc_code rc = check_plan(m, plan, err);
+	const struct auc_share *share;
+	const struct auc_run *run;
+	int64_t units[AUC_TRES_MAX], left, used;
+	auc_slot a, b, t;
+	unsigned i, k;
+	bool sane;
+
+	for (run = plan->runs; rc == AUC_OK && run < plan->runs + plan->nruns; run++) {
+		a = run->from > from ? run->from : from;
+		b = run->to < to ? run->to : to;
+		if (!clip(m, &a, &b))
+			continue;
+		for (i = 0; i < run->nshares; i++) {
+			share = &plan->shares[run->first_share + i];
+			sane = share_units(m, plan, share, units);
+			for (t = a; t <= b; t++)
+				for (k = 0; k < m->ntres; k++) {
+					used = m->used[auc_cell(m, (unsigned)(t - m->first), share->server) *
+							   m->ntres +
+						       k];
+					left = m->servers[share->server].units[k] - used;
+					if (sane && units[k] <= (book ? left : used))
+						continue;
+					return auc_err_set(
+					    err, book ? AUC_EFULL : AUC_ESTATE,
+					    "server %s, slot %lld: %s: %u workers and %u PSs need more than %g %s",
+					    m->servers[share->server].name, (long long)t, m->tres[k].name,
+					    share->workers, share->ps,
+					    (double)(book ? left : used) / m->tres[k].scale,
+					    book ? "left" : "in use");
+				}
+		}
+	}
+	return rc;
+}
+
+static void apply_change(struct auc_market *m, const struct auc_plan *plan, auc_slot from, auc_slot to, bool book)
+{
+	const struct auc_share *share;
+	const struct auc_run *run;
+	int64_t units[AUC_TRES_MAX];
+	auc_slot a, b, t;
+	unsigned i, k;
+	size_t cell;
+
+	for (run = plan->runs; run < plan->runs + plan->nruns; run++) {
+		a = run->from > from ? run->from : from;
+		b = run->to < to ? run->to : to;
+		if (!clip(m, &a, &b))
+			continue;
+		for (i = 0; i < run->nshares; i++) {
+			share = &plan->shares[run->first_share + i];
+			share_units(m, plan, share, units);
+			for (t = a; t <= b; t++) {
+				cell = auc_cell(m, (unsigned)(t - m->first), share->server);
+				for (k = 0; k < m->ntres; k++)
+					if (units[k])
+						set_used(m, cell, share->server, k,
+							 m->used[cell * m->ntres + k] +
+							     (book ? units[k] : -units[k]));
+				refresh_cell(m, cell, share->server);
+			}
+		}
+		for (t = a; t <= b; t++)
+			refresh_order(m, (unsigned)(t - m->first));
+	}
+}
+
+/* Index of the element whose name (its first member, at FIRST) is NAME, or -1. */
+static int find_name(const void *first, size_t stride, unsigned count, const char *name)
+{
+	const char *p = first;
+	unsigned i;
+
+	for (i = 0; i < count; i++, p += stride)
+		if (!strcmp(p, name))
+			return (int)i;
+	return -1;
+}

@@ -1,0 +1,372 @@
+/* plan.c - see plan.h. The one place where a plan's cost and payment are computed. */
+#include "config.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <json-c/json.h>
+
+#include "market-private.h"
+#include "plan.h"
+
+#define SLOT_LIMIT INT64_C(1000000000000000) /* beyond any clock: sums of slots cannot overflow */
+
+static enum auc_code grow(void **array, unsigned *alloc, unsigned used, size_t size, struct auc_err *err);
+static bool add_json(struct json_object *o, const char *key, struct json_object *value);
+static struct json_object *run_to_json(const struct auc_plan *p, const struct auc_run *run,
+				       const struct auc_market *m);
+static enum auc_code read_head(struct json_object *o, const struct auc_market *m, struct auc_plan *p,
+			       struct auc_err *err);
+static enum auc_code read_run(struct json_object *o, const struct auc_market *m, struct auc_plan *p,
+			      struct auc_err *err);
+static enum auc_code read_slot(struct json_object *o, const char *key, auc_slot *slot, struct auc_err *err);
+static enum auc_code read_type(struct json_object *o, const char *key, const struct auc_market *m,
+			       int (*find)(const struct auc_market *, const char *), unsigned *type,
+			       struct auc_err *err);
+static enum auc_code read_counts(struct json_object *run, const char *key, const struct auc_market *m,
+				 struct json_object **counts, struct auc_err *err);
+static unsigned count_of(struct json_object *counts, const char *server);
+
+void auc_plan_init(struct auc_plan *p)
+{
+	memset(p, 0, sizeof(*p));
+}
+
+void auc_plan_reset(struct auc_plan *p)
+{
+	struct auc_plan kept = *p;
+
+	memset(p, 0, sizeof(*p));
+	p->runs = kept.runs;
+	p->runs_alloc = kept.runs_alloc;
+	p->shares = kept.shares;
+	p->shares_alloc = kept.shares_alloc;
+}
+
+void auc_plan_clear(struct auc_plan *p)
+{
+	free(p->runs);
+	free(p->shares);
+	memset(p, 0, sizeof(*p));
+}
+
+enum auc_code auc_plan_copy(struct auc_plan *to, const struct auc_plan *from, struct auc_err *err)
+{
+	struct auc_plan made = *from;
+
+	made.runs = to->runs;
+	made.runs_alloc = to->runs_alloc;
+	made.shares = to->shares;
+	made.shares_alloc = to->shares_alloc;
+	while (made.runs_alloc < from->nruns)
+		if (grow((void **)&made.runs, &made.runs_alloc, made.runs_alloc, sizeof(*made.runs), err))
+			goto no_memory;
+	while (made.shares_alloc < from->nshares)
+		if (grow((void **)&made.shares, &made.shares_alloc, made.shares_alloc, sizeof(*made.shares),
+			 err))
+			goto no_memory;
+	if (from->nruns)
+		memcpy(made.runs, from->runs, from->nruns * sizeof(*made.runs));
+	if (from->nshares)
+		memcpy(made.shares, from->shares, from->nshares * sizeof(*made.shares));
+	*to = made;
+	return AUC_OK;
+no_memory:
+	to->runs = made.runs;
+	to->runs_alloc = made.runs_alloc;
+	to->shares = made.shares;
+	to->shares_alloc = made.shares_alloc;
+	return AUC_ENOMEM;
+}
+
+enum auc_code auc_plan_add_run(struct auc_plan *p, auc_slot from, auc_slot to, struct auc_err *err)
+{
+	enum auc_code rc;
+
+	if (from > to || from < -SLOT_LIMIT || to > SLOT_LIMIT || (p->nruns && from <= p->runs[p->nruns - 1].to))
+		return auc_err_set(err, AUC_EINVAL, "run %lld..%lld: runs must be ordered and disjoint",
+				   (long long)from, (long long)to);
+	rc = grow((void **)&p->runs, &p->runs_alloc, p->nruns, sizeof(*p->runs), err);
+	if (rc != AUC_OK)
+		return rc;
+	p->runs[p->nruns++] = (struct auc_run){.from = from, .to = to, .first_share = p->nshares};
+	return AUC_OK;
+}
+
+enum auc_code auc_plan_add_share(struct auc_plan *p, unsigned server, unsigned workers, unsigned ps,
+				 struct auc_err *err)
+{
+	struct auc_run *run = p->nruns ? &p->runs[p->nruns - 1] : NULL;
+	enum auc_code rc;
+
+	if (!run)
+		return auc_err_set(err, AUC_EINVAL, "a share needs a run");
+	if (!workers && !ps)
+		return auc_err_set(err, AUC_EINVAL, "server %u: a share without workers and PSs", server);
+	if (run->nshares && server <= p->shares[p->nshares - 1].server)
+		return auc_err_set(err, AUC_EINVAL, "server %u: shares must ascend by server", server);
+	rc = grow((void **)&p->shares, &p->shares_alloc, p->nshares, sizeof(*p->shares), err);
+	if (rc != AUC_OK)
+		return rc;
+	p->shares[p->nshares++] = (struct auc_share){.server = server, .workers = workers, .ps = ps};
+	run->nshares++;
+	return AUC_OK;
+}
+
+double auc_plan_cost(const struct auc_plan *p, const struct auc_market *m)
+{
+	const struct auc_bundle *worker = &m->types[p->worker_type];
+	const struct auc_bundle *ps = &m->types[auc_ps_index(m, p->ps_type)];
+	const struct auc_share *share, *end;
+	const struct auc_run *run;
+	double cost = 0;
+	auc_slot t;
+	unsigned k;
+
+	for (run = p->runs; run < p->runs + p->nruns; run++) {
+		end = p->shares + run->first_share + run->nshares;
+		for (t = run->from; t <= run->to; t++)
+			for (share = p->shares + run->first_share; share < end; share++)
+				for (k = 0; k < m->ntres; k++)
+					cost += auc_market_price(m, share->server, k, t) *
+						(share->workers * worker->amount[k] +
+						 share->ps * ps->amount[k]);
+	}
+	return cost;
+}
+
+auc_money auc_plan_payment(const struct auc_plan *p)
+{
+	auc_money cost = auc_money_from(p->cost), value = auc_plan_value(p);
+
+	if (cost > value)
+		cost = value;
+	return cost > 0 ? cost : 0;
+}
+
+auc_money auc_plan_value(const struct auc_plan *p)
+{
+	auc_money value = auc_money_from(p->value);
+
+	/* from() rounds to nearest: step down where that went up */
+	return value > 0 && (double)value > p->value * (double)AUC_CREDIT ? value - 1 : value;
+}
+
+struct json_object *auc_plan_to_json(const struct auc_plan *p, const struct auc_market *m)
+{
+	struct json_object *o = json_object_new_object(), *runs = json_object_new_array();
+	const char *worker = auc_market_worker_type_name(m, p->worker_type);
+	const char *ps = auc_market_ps_type_name(m, p->ps_type);
+	struct json_object *run;
+	unsigned i;
+	bool ok;
+
+	ok = o && runs && add_json(o, "worker_type", json_object_new_string(worker)) &&
+	     add_json(o, "ps_type", json_object_new_string(ps)) &&
+	     add_json(o, "colocated", json_object_new_boolean(p->colocated)) &&
+	     add_json(o, "arrival", json_object_new_int64(p->arrival)) &&
+	     add_json(o, "start", json_object_new_int64(p->start)) &&
+	     add_json(o, "completion", json_object_new_int64(p->completion));
+	for (i = 0; ok && i < p->nruns; i++) {
+		run = run_to_json(p, &p->runs[i], m);
+		ok = run && !json_object_array_add(runs, run);
+		if (!ok)
+			json_object_put(run);
+	}
+	if (ok && add_json(o, "plan", runs))
+		return o;
+	if (!ok)
+		json_object_put(runs);
+	json_object_put(o);
+	return NULL;
+}
+
+enum auc_code auc_plan_from_json(struct json_object *o, const struct auc_market *m, struct auc_plan *p,
+				 struct auc_err *err)
+{
+	struct json_object *runs;
+	enum auc_code rc;
+	size_t i;
+
+	auc_plan_reset(p);
+	if (!json_object_is_type(o, json_type_object))
+		return auc_err_set(err, AUC_EINVAL, "plan: expected an object");
+	rc = read_head(o, m, p, err);
+	if (rc != AUC_OK)
+		return rc;
+	if (!json_object_object_get_ex(o, "plan", &runs) || !json_object_is_type(runs, json_type_array) ||
+	    !json_object_array_length(runs))
+		return auc_err_set(err, AUC_EINVAL, "plan: expected an array of runs");
+	for (i = 0; i < json_object_array_length(runs) && rc == AUC_OK; i++)
+		rc = read_run(json_object_array_get_idx(runs, i), m, p, err);
+	if (rc != AUC_OK)
+		return rc;
+	if (p->arrival > p->start || p->start != p->runs[0].from || p->completion != p->runs[p->nruns - 1].to + 1)
+		return auc_err_set(err, AUC_EINVAL,
+				   "plan: arrival %lld, start %lld, completion %lld do not agree with the runs",
+				   (long long)p->arrival, (long long)p->start, (long long)p->completion);
+	return AUC_OK;
+}
+
+/* Makes room for one more element behind USED. */
+static enum auc_code grow(void **array, unsigned *alloc, unsigned used, size_t size, struct auc_err *err)
+{
+	unsigned more = *alloc * 2 + 4;
+	void *grown;
+
+	if (used < *alloc)
+		return AUC_OK;
+	grown = more > *alloc ? realloc(*array, more * size) : NULL;
+	if (!grown)
+		return auc_err_set(err, AUC_ENOMEM, "no memory for a plan");
+	*array = grown;
+	*alloc = more;
+	return AUC_OK;
+}
+
+/* Gives VALUE (may be NULL: false) to O. */
+static bool add_json(struct json_object *o, const char *key, struct json_object *value)
+{
+	if (value && !json_object_object_add(o, key, value))
+		return true;
+	json_object_put(value);
+	return false;
+}
+
+static struct json_object *run_to_json(const struct auc_plan *p, const struct auc_run *run,
+				       const struct auc_market *m)
+{
+	struct json_object *o = json_object_new_object();
+	struct json_object *workers = json_object_new_object(), *ps = json_object_new_object();
+	const struct auc_share *share = p->shares + run->first_share, *end = share + run->nshares;
+	const char *name;
+	bool ok = o && workers && ps;
+
+	for (; ok && share < end; share++) {
+		name = auc_market_server_name(m, share->server);
+		if (share->workers)
+			ok = add_json(workers, name, json_object_new_int64(share->workers));
+		if (ok && share->ps)
+			ok = add_json(ps, name, json_object_new_int64(share->ps));
+	}
+	ok = ok && add_json(o, "from", json_object_new_int64(run->from)) &&
+	     add_json(o, "to", json_object_new_int64(run->to)) &&
+	     !json_object_object_add(o, "workers", json_object_get(workers)) &&
+	     !json_object_object_add(o, "ps", json_object_get(ps));
+	json_object_put(workers);
+	json_object_put(ps);
+	if (ok)
+		return o;
+	json_object_put(o);
+	return NULL;
+}
+
+static enum auc_code read_head(struct json_object *o, const struct auc_market *m, struct auc_plan *p,
+			       struct auc_err *err)
+{
+	struct json_object *colocated;
+	enum auc_code rc;
+
+	rc = read_type(o, "worker_type", m, auc_market_find_worker_type, &p->worker_type, err);
+	if (rc == AUC_OK)
+		rc = read_type(o, "ps_type", m, auc_market_find_ps_type, &p->ps_type, err);
+	if (rc == AUC_OK)
+		rc = read_slot(o, "arrival", &p->arrival, err);
+	if (rc == AUC_OK)
+		rc = read_slot(o, "start", &p->start, err);
+	if (rc == AUC_OK)
+		rc = read_slot(o, "completion", &p->completion, err);
+	if (rc != AUC_OK)
+		return rc;
+	if (!json_object_object_get_ex(o, "colocated", &colocated) ||
+	    !json_object_is_type(colocated, json_type_boolean))
+		return auc_err_set(err, AUC_EINVAL, "colocated: expected true or false");
+	p->colocated = json_object_get_boolean(colocated);
+	return AUC_OK;
+}
+
+static enum auc_code read_run(struct json_object *o, const struct auc_market *m, struct auc_plan *p,
+			      struct auc_err *err)
+{
+	struct json_object *workers, *ps;
+	unsigned s, nworkers, nps;
+	auc_slot from, to;
+	enum auc_code rc;
+	const char *name;
+
+	if (!json_object_is_type(o, json_type_object))
+		return auc_err_set(err, AUC_EINVAL, "plan: expected an object for each run");
+	rc = read_slot(o, "from", &from, err);
+	if (rc == AUC_OK)
+		rc = read_slot(o, "to", &to, err);
+	if (rc == AUC_OK)
+		rc = read_counts(o, "workers", m, &workers, err);
+	if (rc == AUC_OK)
+		rc = read_counts(o, "ps", m, &ps, err);
+	if (rc == AUC_OK)
+		rc = auc_plan_add_run(p, from, to, err);
+	for (s = 0; s < m->nservers && rc == AUC_OK; s++) {
+		name = auc_market_server_name(m, s);
+		nworkers = count_of(workers, name);
+		nps = count_of(ps, name);
+		if (nworkers || nps)
+			rc = auc_plan_add_share(p, s, nworkers, nps, err);
+	}
+	return rc;
+}
+
+static enum auc_code read_slot(struct json_object *o, const char *key, auc_slot *slot, struct auc_err *err)
+{
+	struct json_object *v;
+
+	if (!json_object_object_get_ex(o, key, &v) || !json_object_is_type(v, json_type_int) ||
+	    json_object_get_int64(v) < -SLOT_LIMIT || json_object_get_int64(v) > SLOT_LIMIT)
+		return auc_err_set(err, AUC_EINVAL, "%s: expected a slot", key);
+	*slot = json_object_get_int64(v);
+	return AUC_OK;
+}
+
+static enum auc_code read_type(struct json_object *o, const char *key, const struct auc_market *m,
+			       int (*find)(const struct auc_market *, const char *), unsigned *type,
+			       struct auc_err *err)
+{
+	struct json_object *v;
+	int found;
+
+	if (!json_object_object_get_ex(o, key, &v) || !json_object_is_type(v, json_type_string))
+		return auc_err_set(err, AUC_EINVAL, "%s: expected a name", key);
+	found = find(m, json_object_get_string(v));
+	if (found < 0)
+		return auc_err_set(err, AUC_ENOENT, "%s: '%.80s' is not in this cluster", key,
+				   json_object_get_string(v));
+	*type = (unsigned)found;
+	return AUC_OK;
+}
+
+/* The object of counts by server under KEY, checked: not empty, servers known, counts 1..INT_MAX. */
+static enum auc_code read_counts(struct json_object *run, const char *key, const struct auc_market *m,
+				 struct json_object **counts, struct auc_err *err)
+{
+	if (!json_object_object_get_ex(run, key, counts) || !json_object_is_type(*counts, json_type_object) ||
+	    !json_object_object_length(*counts))
+		return auc_err_set(err, AUC_EINVAL, "%s: expected counts by server", key);
+	json_object_object_foreach(*counts, server, v)
+	{
+		if (auc_market_find_server(m, server) < 0)
+			return auc_err_set(err, AUC_ENOENT, "%s: server '%.80s' is not in this cluster", key,
+					   server);
+		if (!json_object_is_type(v, json_type_int) || json_object_get_int64(v) < 1 ||
+		    json_object_get_int64(v) > INT_MAX)
+			return auc_err_set(err, AUC_EINVAL, "%s: server '%.80s': expected a count >= 1", key,
+					   server);
+	}
+	return AUC_OK;
+}
+
+static unsigned count_of(struct json_object *counts, const char *server)
+{
+	struct json_object *v;
+
+	return json_object_object_get_ex(counts, server, &v) ? (unsigned)json_object_get_int64(v) : 0;
+}
