@@ -1,4 +1,5 @@
-/* job.c - a bid resolved against a market, and the model of how fast a job runs: see market.h and market-private.h. */
+/* job.c - a bid resolved against a market, and the model of how fast a job runs: see market.h and
+ * market-private.h. */
 #include "config.h"
 
 #include <stdlib.h>
@@ -7,13 +8,14 @@
 #include "market-private.h"
 #include "num.h"
 
-static enum auc_code unknown(struct auc_err *err, const char *option, const char *what, const char *name);
-static enum auc_code resolve_upload(const struct auc_market *m, const struct auc_bid *bid, unsigned *upload,
-				    struct auc_err *err);
+static enum auc_code unknown(struct auc_err *err, const char *option, const char *what,
+			     const char *name);
+static enum auc_code resolve_upload(const struct auc_market *m, const struct auc_bid *bid,
+				    unsigned *upload, struct auc_err *err);
 static unsigned whole_slots(double slots);
 
-enum auc_code auc_job_resolve(const struct auc_market *m, const struct auc_bid *bid, auc_slot arrival,
-			      struct auc_job *job, struct auc_err *err)
+enum auc_code auc_job_resolve(const struct auc_market *m, const struct auc_bid *bid,
+			      auc_slot arrival, struct auc_job *job, struct auc_err *err)
 {
 	unsigned i, *grown;
 	int k;
@@ -36,7 +38,8 @@ enum auc_code auc_job_resolve(const struct auc_market *m, const struct auc_bid *
 	for (i = 0; i < bid->nworkers; i++) {
 		k = auc_market_find_worker_type(m, bid->worker_seconds[i].name);
 		if (k < 0)
-			return unknown(err, "worker-time", "worker type", bid->worker_seconds[i].name);
+			return unknown(err, "worker-time", "worker type",
+				       bid->worker_seconds[i].name);
 		job->worker_seconds[k] = bid->worker_seconds[i].value;
 	}
 	for (i = 0; i < bid->nps; i++) {
@@ -54,14 +57,15 @@ void auc_job_clear(struct auc_job *job)
 	memset(job, 0, sizeof(*job));
 }
 
-double auc_job_work(const struct auc_market *m, const struct auc_job *job, unsigned worker_type, unsigned ps_type,
-		    bool colocated)
+double auc_job_work(const struct auc_market *m, const struct auc_job *job, unsigned worker_type,
+		    unsigned ps_type, bool colocated)
 {
 	double seconds = job->worker_seconds[worker_type] + job->ps_seconds[ps_type];
 
 	if (!colocated)
 		seconds += 2 * job->gradient_mb * 8 / m->types[worker_type].bandwidth;
-	return (double)job->epochs * (double)job->chunks * (double)job->minibatches * seconds / m->slot_seconds;
+	return (double)job->epochs * (double)job->chunks * (double)job->minibatches * seconds /
+	       m->slot_seconds;
 }
 
 int64_t auc_job_duration(double work, int64_t n)
@@ -77,7 +81,8 @@ int64_t auc_job_workers(double work, int64_t d, uint64_t chunks)
 
 	if (n < 1)
 		n = 1;
-	/* the 1e-9 rule on work/d and on work/n may differ by a worker: auc_job_duration() decides */
+	/* the 1e-9 rule on work/d and on work/n may differ by a worker: auc_job_duration() decides
+	 */
 	if (n != INT64_MAX && auc_job_duration(work, n) > d)
 		n++;
 	while (n > 1 && n != INT64_MAX && auc_job_duration(work, n - 1) <= d)
@@ -85,7 +90,8 @@ int64_t auc_job_workers(double work, int64_t d, uint64_t chunks)
 	return (uint64_t)n <= chunks ? n : 0;
 }
 
-int64_t auc_job_ps(const struct auc_market *m, unsigned worker_type, unsigned ps_type, int64_t elsewhere)
+int64_t auc_job_ps(const struct auc_market *m, unsigned worker_type, unsigned ps_type,
+		   int64_t elsewhere)
 {
 	int64_t z = auc_ceil(m->types[worker_type].bandwidth * (double)elsewhere /
 			     m->types[auc_ps_index(m, ps_type)].bandwidth);
@@ -93,7 +99,8 @@ int64_t auc_job_ps(const struct auc_market *m, unsigned worker_type, unsigned ps
 	return z > 1 ? z : 1;
 }
 
-int64_t auc_job_served(const struct auc_market *m, unsigned worker_type, unsigned ps_type, int64_t z)
+int64_t auc_job_served(const struct auc_market *m, unsigned worker_type, unsigned ps_type,
+		       int64_t z)
 {
 	int64_t n = auc_floor((double)z * m->types[auc_ps_index(m, ps_type)].bandwidth /
 			      m->types[worker_type].bandwidth);
@@ -107,15 +114,17 @@ int64_t auc_job_served(const struct auc_market *m, unsigned worker_type, unsigne
 	return n;
 }
 
-static enum auc_code unknown(struct auc_err *err, const char *option, const char *what, const char *name)
+static enum auc_code unknown(struct auc_err *err, const char *option, const char *what,
+			     const char *name)
 {
-	return auc_err_set(err, AUC_ENOENT, "--%s: '%.*s' is no %s of this cluster", option, AUC_NAME_MAX, name,
-			   what);
+	return auc_err_set(err, AUC_ENOENT, "--%s: '%.*s' is no %s of this cluster", option,
+			   AUC_NAME_MAX, name, what);
 }
 
-/* A server's own name goes before its group's, that before the bid's default, that before the server's. */
-static enum auc_code resolve_upload(const struct auc_market *m, const struct auc_bid *bid, unsigned *upload,
-				    struct auc_err *err)
+/* A server's own name goes before its group's, that before the bid's default, that before the
+ * server's. */
+static enum auc_code resolve_upload(const struct auc_market *m, const struct auc_bid *bid,
+				    unsigned *upload, struct auc_err *err)
 {
 	const struct auc_named *u;
 	bool group, found;
@@ -136,8 +145,10 @@ static enum auc_code resolve_upload(const struct auc_market *m, const struct auc
 					upload[s] = whole_slots(u->value);
 			}
 			if (!found)
-				return auc_err_set(err, AUC_ENOENT, "--upload: '%.*s' is no server or site of this cluster",
-						   AUC_NAME_MAX, u->name);
+				return auc_err_set(
+					err, AUC_ENOENT,
+					"--upload: '%.*s' is no server or site of this cluster",
+					AUC_NAME_MAX, u->name);
 		}
 	return AUC_OK;
 }

@@ -1,8 +1,9 @@
 /*
  * market.c - see market.h and market-private.h.
  *
- * Amounts are integers here so that 3 x 0.1 GPU fill 0.3 GPU exactly. Prices are cached per cell and TRES because pow() is
- * what a quote could not afford; fits, bundle prices and the order of servers per slot because they change with bookings only.
+ * Amounts are integers here so that 3 x 0.1 GPU fill 0.3 GPU exactly. Prices are cached per cell
+ * and TRES because pow() is what a quote could not afford; fits, bundle prices and the order of
+ * servers per slot because they change with bookings only.
  */
 #include "config.h"
 
@@ -17,19 +18,20 @@
 #include "plan.h"
 
 #define UNITS_LIMIT 4503599627370496.0 /* 2^52: the largest capacity in units */
-#define NEVER_FITS  (INT64_C(1) << 53)	/* units of an amount beyond every capacity */
+#define NEVER_FITS  (INT64_C(1) << 53) /* units of an amount beyond every capacity */
 #define SCALE_MAX   9
 
-static enum auc_code add_amounts(struct auc_market *m, double *amount, const struct auc_named *named, unsigned n,
-				 const char *what, const char *name, struct auc_err *err);
-static enum auc_code add_bundle(struct auc_market *m, struct auc_bundle *list, unsigned *count, unsigned role,
-				const char *name, const struct auc_named *tres, unsigned ntres,
-				double bandwidth, struct auc_err *err);
+static enum auc_code add_amounts(struct auc_market *m, double *amount,
+				 const struct auc_named *named, unsigned n, const char *what,
+				 const char *name, struct auc_err *err);
+static enum auc_code add_bundle(struct auc_market *m, struct auc_bundle *list, unsigned *count,
+				unsigned role, const char *name, const struct auc_named *tres,
+				unsigned ntres, double bandwidth, struct auc_err *err);
 static enum auc_code fix_scales(struct auc_market *m, struct auc_err *err);
-static enum auc_code to_units(const struct auc_tres *tres, const char *name, double *amount, int64_t *units,
-			      struct auc_err *err);
-static enum auc_code read_etas(const struct auc_market *m, const struct auc_price *price, double *eta,
-			       struct auc_err *err);
+static enum auc_code to_units(const struct auc_tres *tres, const char *name, double *amount,
+			      int64_t *units, struct auc_err *err);
+static enum auc_code read_etas(const struct auc_market *m, const struct auc_price *price,
+			       double *eta, struct auc_err *err);
 static enum auc_code lay_out(struct auc_market *m, struct auc_err *err);
 static void empty_slots(struct auc_market *m, unsigned from, unsigned count);
 static void reprice_slot(struct auc_market *m, unsigned slot, const bool *moved);
@@ -39,14 +41,17 @@ static void sort_order(const double *price, uint32_t *order, unsigned n);
 static int32_t fit_in(const struct auc_market *m, const struct auc_bundle *type, unsigned server,
 		      const int64_t *used);
 static double bundle_price(const struct auc_bundle *type, const double *unit_price);
-static void set_used(struct auc_market *m, size_t cell, unsigned server, unsigned tres, int64_t used);
+static void set_used(struct auc_market *m, size_t cell, unsigned server, unsigned tres,
+		     int64_t used);
 static bool clip(const struct auc_market *m, auc_slot *from, auc_slot *to);
-static bool share_units(const struct auc_market *m, const struct auc_plan *plan, const struct auc_share *share,
-			int64_t *units);
-static enum auc_code check_plan(const struct auc_market *m, const struct auc_plan *plan, struct auc_err *err);
-static enum auc_code check_change(const struct auc_market *m, const struct auc_plan *plan, auc_slot from, auc_slot to,
-				  bool book, struct auc_err *err);
-static void apply_change(struct auc_market *m, const struct auc_plan *plan, auc_slot from, auc_slot to, bool book);
+static bool share_units(const struct auc_market *m, const struct auc_plan *plan,
+			const struct auc_share *share, int64_t *units);
+static enum auc_code check_plan(const struct auc_market *m, const struct auc_plan *plan,
+				struct auc_err *err);
+static enum auc_code check_change(const struct auc_market *m, const struct auc_plan *plan,
+				  auc_slot from, auc_slot to, bool book, struct auc_err *err);
+static void apply_change(struct auc_market *m, const struct auc_plan *plan, auc_slot from,
+			 auc_slot to, bool book);
 static int find_name(const void *first, size_t stride, unsigned count, const char *name);
 
 struct auc_market *auc_market_create(unsigned slots, double slot_seconds, auc_slot first)
@@ -84,23 +89,25 @@ void auc_market_destroy(struct auc_market *m)
 	free(m);
 }
 
-enum auc_code auc_market_add_server(struct auc_market *m, const char *name, const char *group, bool cloud,
-				    unsigned roles, double upload_default, const struct auc_named *capacity,
-				    unsigned ncapacity, struct auc_err *err)
+enum auc_code auc_market_add_server(struct auc_market *m, const char *name, const char *group,
+				    bool cloud, unsigned roles, double upload_default,
+				    const struct auc_named *capacity, unsigned ncapacity,
+				    struct auc_err *err)
 {
 	struct auc_server *s, *grown;
 	enum auc_code rc;
 
 	if (m->ready)
-		return auc_err_set(err, AUC_ESTATE, "server %s: the market is already laid out", name);
+		return auc_err_set(err, AUC_ESTATE, "server %s: the market is already laid out",
+				   name);
 	if (strlen(name) >= AUC_NAME_MAX || !*name || strlen(group) >= AUC_NAME_MAX)
-		return auc_err_set(err, AUC_EINVAL, "server '%.80s': a name has 1 to %d characters", name,
-				   AUC_NAME_MAX - 1);
+		return auc_err_set(err, AUC_EINVAL, "server '%.80s': a name has 1 to %d characters",
+				   name, AUC_NAME_MAX - 1);
 	if (auc_market_find_server(m, name) >= 0)
 		return auc_err_set(err, AUC_EEXIST, "server %s: is there twice", name);
 	if (!(upload_default >= 0 && upload_default <= UINT32_MAX))
-		return auc_err_set(err, AUC_EINVAL, "server %s: upload %g: expected slots >= 0", name,
-				   upload_default);
+		return auc_err_set(err, AUC_EINVAL, "server %s: upload %g: expected slots >= 0",
+				   name, upload_default);
 	if (m->nservers == m->servers_alloc) {
 		grown = realloc(m->servers, (m->servers_alloc * 2 + 16) * sizeof(*grown));
 		if (!grown)
@@ -121,20 +128,24 @@ enum auc_code auc_market_add_server(struct auc_market *m, const char *name, cons
 	return rc;
 }
 
-enum auc_code auc_market_add_worker_type(struct auc_market *m, const char *name, const struct auc_named *tres,
-					 unsigned ntres, double bandwidth_mbps, struct auc_err *err)
+enum auc_code auc_market_add_worker_type(struct auc_market *m, const char *name,
+					 const struct auc_named *tres, unsigned ntres,
+					 double bandwidth_mbps, struct auc_err *err)
 {
-	return add_bundle(m, m->types, &m->nworker_types, AUC_ROLE_WORKER, name, tres, ntres, bandwidth_mbps,
-			  err);
+	return add_bundle(m, m->types, &m->nworker_types, AUC_ROLE_WORKER, name, tres, ntres,
+			  bandwidth_mbps, err);
 }
 
-enum auc_code auc_market_add_ps_type(struct auc_market *m, const char *name, const struct auc_named *tres,
-				     unsigned ntres, double bandwidth_mbps, struct auc_err *err)
+enum auc_code auc_market_add_ps_type(struct auc_market *m, const char *name,
+				     const struct auc_named *tres, unsigned ntres,
+				     double bandwidth_mbps, struct auc_err *err)
 {
-	return add_bundle(m, m->ps_types, &m->nps_types, AUC_ROLE_PS, name, tres, ntres, bandwidth_mbps, err);
+	return add_bundle(m, m->ps_types, &m->nps_types, AUC_ROLE_PS, name, tres, ntres,
+			  bandwidth_mbps, err);
 }
 
-enum auc_code auc_market_ready(struct auc_market *m, const struct auc_price *price, struct auc_err *err)
+enum auc_code auc_market_ready(struct auc_market *m, const struct auc_price *price,
+			       struct auc_err *err)
 {
 	double eta[AUC_TRES_MAX];
 	enum auc_code rc;
@@ -202,7 +213,8 @@ const char *auc_market_tres_name(const struct auc_market *m, unsigned tres)
 
 int auc_market_find_server(const struct auc_market *m, const char *name)
 {
-	return m->nservers ? find_name(m->servers[0].name, sizeof(m->servers[0]), m->nservers, name) : -1;
+	return m->nservers ? find_name(m->servers[0].name, sizeof(m->servers[0]), m->nservers, name)
+			   : -1;
 }
 
 int auc_market_find_worker_type(const struct auc_market *m, const char *name)
@@ -265,8 +277,8 @@ double auc_market_ps_amount(const struct auc_market *m, unsigned type, unsigned 
 	return m->types[auc_ps_index(m, type)].amount[tres];
 }
 
-enum auc_code auc_market_book(struct auc_market *m, const struct auc_plan *plan, auc_slot from, auc_slot to,
-			      struct auc_err *err)
+enum auc_code auc_market_book(struct auc_market *m, const struct auc_plan *plan, auc_slot from,
+			      auc_slot to, struct auc_err *err)
 {
 	enum auc_code rc = check_change(m, plan, from, to, true, err);
 
@@ -275,8 +287,8 @@ enum auc_code auc_market_book(struct auc_market *m, const struct auc_plan *plan,
 	return rc;
 }
 
-enum auc_code auc_market_unbook(struct auc_market *m, const struct auc_plan *plan, auc_slot from, auc_slot to,
-				struct auc_err *err)
+enum auc_code auc_market_unbook(struct auc_market *m, const struct auc_plan *plan, auc_slot from,
+				auc_slot to, struct auc_err *err)
 {
 	enum auc_code rc = check_change(m, plan, from, to, false, err);
 
@@ -285,15 +297,16 @@ enum auc_code auc_market_unbook(struct auc_market *m, const struct auc_plan *pla
 	return rc;
 }
 
-enum auc_code auc_market_reserve(struct auc_market *m, unsigned server, unsigned tres, auc_slot from, auc_slot to,
-				 double amount, struct auc_err *err)
+enum auc_code auc_market_reserve(struct auc_market *m, unsigned server, unsigned tres,
+				 auc_slot from, auc_slot to, double amount, struct auc_err *err)
 {
 	int64_t units, left;
 	size_t cell;
 	auc_slot t;
 
 	if (server >= m->nservers || tres >= m->ntres)
-		return auc_err_set(err, AUC_ENOENT, "server %u, TRES %u: not in the market", server, tres);
+		return auc_err_set(err, AUC_ENOENT, "server %u, TRES %u: not in the market", server,
+				   tres);
 	if (!(amount >= 0 && amount * m->tres[tres].scale <= UNITS_LIMIT))
 		return auc_err_set(err, AUC_EINVAL, "server %s: %s=%g: expected an amount >= 0",
 				   m->servers[server].name, m->tres[tres].name, amount);
@@ -304,9 +317,10 @@ enum auc_code auc_market_reserve(struct auc_market *m, unsigned server, unsigned
 		cell = auc_cell(m, (unsigned)(t - m->first), server);
 		left = m->servers[server].units[tres] - m->used[cell * m->ntres + tres];
 		if (units > left)
-			return auc_err_set(err, AUC_EFULL, "server %s, slot %lld: %s=%g wanted, %g left",
-					   m->servers[server].name, (long long)t, m->tres[tres].name, amount,
-					   (double)left / m->tres[tres].scale);
+			return auc_err_set(
+				err, AUC_EFULL, "server %s, slot %lld: %s=%g wanted, %g left",
+				m->servers[server].name, (long long)t, m->tres[tres].name, amount,
+				(double)left / m->tres[tres].scale);
 	}
 	for (t = from; t <= to; t++) {
 		cell = auc_cell(m, (unsigned)(t - m->first), server);
@@ -331,7 +345,8 @@ void auc_market_advance(struct auc_market *m, auc_slot first)
 	if (!m->ready)
 		return;
 	memmove(m->used, m->used + shift * row * ntres, keep * ntres * sizeof(*m->used));
-	memmove(m->unit_price, m->unit_price + shift * row * ntres, keep * ntres * sizeof(*m->unit_price));
+	memmove(m->unit_price, m->unit_price + shift * row * ntres,
+		keep * ntres * sizeof(*m->unit_price));
 	for (i = 0; i < m->nworker_types + m->nps_types; i++) {
 		c = &m->cache[i];
 		memmove(c->fit, c->fit + shift * row, keep * sizeof(*c->fit));
@@ -341,7 +356,8 @@ void auc_market_advance(struct auc_market *m, auc_slot first)
 	empty_slots(m, m->slots - shift, shift);
 }
 
-enum auc_code auc_market_set_price(struct auc_market *m, const struct auc_price *price, struct auc_err *err)
+enum auc_code auc_market_set_price(struct auc_market *m, const struct auc_price *price,
+				   struct auc_err *err)
 {
 	bool changed = false, moved[AUC_TRES_MAX];
 	double eta[AUC_TRES_MAX];
@@ -398,8 +414,9 @@ bool auc_market_cache_sound(const struct auc_market *m)
 			c = &m->cache[i];
 			if (c->fit[cell] != fit_in(m, &m->types[i], s, m->used + cell * m->ntres) ||
 			    c->price[cell] !=
-				(c->fit[cell] ? bundle_price(&m->types[i], m->unit_price + cell * m->ntres)
-					      : INFINITY))
+				    (c->fit[cell] ? bundle_price(&m->types[i],
+								 m->unit_price + cell * m->ntres)
+						  : INFINITY))
 				return false;
 		}
 	}
@@ -409,31 +426,36 @@ bool auc_market_cache_sound(const struct auc_market *m)
 			order = m->cache[i].order + auc_cell(m, t, 0);
 			for (s = 1; s < m->nservers; s++)
 				if (price[order[s - 1]] > price[order[s]] ||
-				    (price[order[s - 1]] == price[order[s]] && order[s - 1] >= order[s]))
+				    (price[order[s - 1]] == price[order[s]] &&
+				     order[s - 1] >= order[s]))
 					return false;
 		}
 	return true;
 }
 
 /* Adds NAMED amounts into AMOUNT[] by TRES index, making TRES as they come. */
-static enum auc_code add_amounts(struct auc_market *m, double *amount, const struct auc_named *named, unsigned n,
-				 const char *what, const char *name, struct auc_err *err)
+static enum auc_code add_amounts(struct auc_market *m, double *amount,
+				 const struct auc_named *named, unsigned n, const char *what,
+				 const char *name, struct auc_err *err)
 {
 	unsigned i;
 	int k;
 
 	for (i = 0; i < n; i++) {
 		if (!(named[i].value >= 0 && named[i].value <= UNITS_LIMIT))
-			return auc_err_set(err, AUC_EINVAL, "%s %s: %.*s=%g: expected an amount from 0 to 2^52",
+			return auc_err_set(err, AUC_EINVAL,
+					   "%s %s: %.*s=%g: expected an amount from 0 to 2^52",
 					   what, name, AUC_NAME_MAX, named[i].name, named[i].value);
 		k = auc_market_find_tres(m, named[i].name);
 		if (k < 0 && m->ntres == AUC_TRES_MAX)
-			return auc_err_set(err, AUC_EINVAL, "%s %s: %.*s: more than %d different TRES", what,
-					   name, AUC_NAME_MAX, named[i].name, AUC_TRES_MAX);
+			return auc_err_set(err, AUC_EINVAL,
+					   "%s %s: %.*s: more than %d different TRES", what, name,
+					   AUC_NAME_MAX, named[i].name, AUC_TRES_MAX);
 		if (k < 0) {
 			k = (int)m->ntres++;
 			m->tres[k].eta = 1;
-			snprintf(m->tres[k].name, AUC_NAME_MAX, "%.*s", AUC_NAME_MAX - 1, named[i].name);
+			snprintf(m->tres[k].name, AUC_NAME_MAX, "%.*s", AUC_NAME_MAX - 1,
+				 named[i].name);
 		}
 		if (amount[k] > 0)
 			return auc_err_set(err, AUC_EEXIST, "%s %s: %s is there twice", what, name,
@@ -443,9 +465,9 @@ static enum auc_code add_amounts(struct auc_market *m, double *amount, const str
 	return AUC_OK;
 }
 
-static enum auc_code add_bundle(struct auc_market *m, struct auc_bundle *list, unsigned *count, unsigned role,
-				const char *name, const struct auc_named *tres, unsigned ntres,
-				double bandwidth, struct auc_err *err)
+static enum auc_code add_bundle(struct auc_market *m, struct auc_bundle *list, unsigned *count,
+				unsigned role, const char *name, const struct auc_named *tres,
+				unsigned ntres, double bandwidth, struct auc_err *err)
 {
 	const char *what = role == AUC_ROLE_WORKER ? "worker type" : "PS type";
 	struct auc_bundle *b = &list[*count];
@@ -453,17 +475,19 @@ static enum auc_code add_bundle(struct auc_market *m, struct auc_bundle *list, u
 	unsigned k;
 
 	if (m->ready)
-		return auc_err_set(err, AUC_ESTATE, "%s %s: the market is already laid out", what, name);
+		return auc_err_set(err, AUC_ESTATE, "%s %s: the market is already laid out", what,
+				   name);
 	if (strlen(name) >= AUC_NAME_MAX || !*name)
-		return auc_err_set(err, AUC_EINVAL, "%s '%.80s': a name has 1 to %d characters", what, name,
-				   AUC_NAME_MAX - 1);
+		return auc_err_set(err, AUC_EINVAL, "%s '%.80s': a name has 1 to %d characters",
+				   what, name, AUC_NAME_MAX - 1);
 	if (find_name(list[0].name, sizeof(list[0]), *count, name) >= 0)
 		return auc_err_set(err, AUC_EEXIST, "%s %s: is there twice", what, name);
 	if (*count == AUC_TYPES_MAX)
-		return auc_err_set(err, AUC_EINVAL, "%s %s: more than %d of them", what, name, AUC_TYPES_MAX);
+		return auc_err_set(err, AUC_EINVAL, "%s %s: more than %d of them", what, name,
+				   AUC_TYPES_MAX);
 	if (!(bandwidth > 0 && bandwidth <= 1e12))
-		return auc_err_set(err, AUC_EINVAL, "%s %s: bandwidth %g: expected Mbit/s > 0", what, name,
-				   bandwidth);
+		return auc_err_set(err, AUC_EINVAL, "%s %s: bandwidth %g: expected Mbit/s > 0",
+				   what, name, bandwidth);
 	memset(b, 0, sizeof(*b));
 	strcpy(b->name, name);
 	b->role = role;
@@ -493,7 +517,8 @@ static enum auc_code fix_scales(struct auc_market *m, struct auc_err *err)
 		for (i = 0; i < m->nservers; i++)
 			most = fmax(most, m->servers[i].amount[k]);
 		m->tres[k].scale = 1;
-		for (exponent = 0; exponent < SCALE_MAX && most * m->tres[k].scale * 10 <= UNITS_LIMIT;
+		for (exponent = 0;
+		     exponent < SCALE_MAX && most * m->tres[k].scale * 10 <= UNITS_LIMIT;
 		     exponent++)
 			m->tres[k].scale *= 10;
 		for (i = 0; i < m->nservers && rc == AUC_OK; i++)
@@ -510,8 +535,8 @@ static enum auc_code fix_scales(struct auc_market *m, struct auc_err *err)
 }
 
 /* An amount in units; AMOUNT becomes exactly that many. */
-static enum auc_code to_units(const struct auc_tres *tres, const char *name, double *amount, int64_t *units,
-			      struct auc_err *err)
+static enum auc_code to_units(const struct auc_tres *tres, const char *name, double *amount,
+			      int64_t *units, struct auc_err *err)
 {
 	double scaled = *amount * tres->scale;
 
@@ -521,14 +546,15 @@ static enum auc_code to_units(const struct auc_tres *tres, const char *name, dou
 	}
 	*units = llround(scaled);
 	if (*amount > 0 && !*units)
-		return auc_err_set(err, AUC_EINVAL, "%s: %s=%g: too small to count, the least is %g", name,
+		return auc_err_set(err, AUC_EINVAL,
+				   "%s: %s=%g: too small to count, the least is %g", name,
 				   tres->name, *amount, 1 / tres->scale);
 	*amount = (double)*units / tres->scale;
 	return AUC_OK;
 }
 
-static enum auc_code read_etas(const struct auc_market *m, const struct auc_price *price, double *eta,
-			       struct auc_err *err)
+static enum auc_code read_etas(const struct auc_market *m, const struct auc_price *price,
+			       double *eta, struct auc_err *err)
 {
 	unsigned i;
 	int k;
@@ -539,8 +565,8 @@ static enum auc_code read_etas(const struct auc_market *m, const struct auc_pric
 		return auc_err_set(err, AUC_EINVAL, "Eta: more than %d TRES", AUC_TRES_MAX);
 	for (i = 0; i < price->neta; i++) {
 		if (!(price->eta[i].value >= 1 && price->eta[i].value <= DBL_MAX))
-			return auc_err_set(err, AUC_EINVAL, "Eta: %.*s=%g: expected a number >= 1", AUC_NAME_MAX,
-					   price->eta[i].name, price->eta[i].value);
+			return auc_err_set(err, AUC_EINVAL, "Eta: %.*s=%g: expected a number >= 1",
+					   AUC_NAME_MAX, price->eta[i].name, price->eta[i].value);
 		k = auc_market_find_tres(m, price->eta[i].name);
 		if (k >= 0)
 			eta[k] = price->eta[i].value;
@@ -548,7 +574,8 @@ static enum auc_code read_etas(const struct auc_market *m, const struct auc_pric
 	return AUC_OK;
 }
 
-/* Allocates and fills the timeline of an empty market. On failure auc_market_destroy() frees what there is. */
+/* Allocates and fills the timeline of an empty market. On failure auc_market_destroy() frees what
+ * there is. */
 static enum auc_code lay_out(struct auc_market *m, struct auc_err *err)
 {
 	size_t row = m->nservers ? m->nservers : 1, cells = row * m->slots;
@@ -560,8 +587,9 @@ static enum auc_code lay_out(struct auc_market *m, struct auc_err *err)
 	m->used = calloc(amounts, sizeof(*m->used));
 	m->unit_price = calloc(amounts, sizeof(*m->unit_price));
 	if (!m->used || !m->unit_price)
-		return auc_err_set(err, AUC_ENOMEM, "no memory for a market of %u servers and %u slots",
-				   m->nservers, m->slots);
+		return auc_err_set(err, AUC_ENOMEM,
+				   "no memory for a market of %u servers and %u slots", m->nservers,
+				   m->slots);
 	for (i = 0; i < m->nworker_types + m->nps_types; i++) {
 		c = &m->cache[i];
 		c->fit = calloc(cells, sizeof(*c->fit));
@@ -572,8 +600,8 @@ static enum auc_code lay_out(struct auc_market *m, struct auc_err *err)
 		c->order0 = calloc(row, sizeof(*c->order0));
 		if (!c->fit || !c->price || !c->order || !c->fit0 || !c->price0 || !c->order0)
 			return auc_err_set(err, AUC_ENOMEM,
-					   "no memory for a market of %u servers and %u slots", m->nservers,
-					   m->slots);
+					   "no memory for a market of %u servers and %u slots",
+					   m->nservers, m->slots);
 		for (s = 0; s < m->nservers; s++) {
 			c->fit0[s] = fit_in(m, &m->types[i], s, nothing);
 			c->price0[s] = c->fit0[s] ? 0 : INFINITY;
@@ -626,11 +654,12 @@ static void reprice_slot(struct auc_market *m, unsigned slot, const bool *moved)
 		any = any || touched;
 	}
 	for (i = 0; any && i < m->nworker_types + m->nps_types; i++)
-		sort_order(m->cache[i].price + auc_cell(m, slot, 0), m->cache[i].order + auc_cell(m, slot, 0),
-			   m->nservers);
+		sort_order(m->cache[i].price + auc_cell(m, slot, 0),
+			   m->cache[i].order + auc_cell(m, slot, 0), m->nservers);
 }
 
-/* Brings fits and bundle prices of one cell up to date; refresh_order() must follow for its slot. */
+/* Brings fits and bundle prices of one cell up to date; refresh_order() must follow for its slot.
+ */
 static void refresh_cell(struct auc_market *m, size_t cell, unsigned server)
 {
 	const int64_t *used = m->used + cell * m->ntres;
@@ -710,11 +739,12 @@ static double bundle_price(const struct auc_bundle *type, const double *unit_pri
 	return price;
 }
 
-static void set_used(struct auc_market *m, size_t cell, unsigned server, unsigned tres, int64_t used)
+static void set_used(struct auc_market *m, size_t cell, unsigned server, unsigned tres,
+		     int64_t used)
 {
 	m->used[cell * m->ntres + tres] = used;
 	m->unit_price[cell * m->ntres + tres] = auc_price_unit(
-	    m->tres[tres].eta, (double)used, (double)m->servers[server].units[tres]);
+		m->tres[tres].eta, (double)used, (double)m->servers[server].units[tres]);
 }
 
 /* Cuts [FROM, TO] to the window; false if nothing is left. */
@@ -728,8 +758,8 @@ static bool clip(const struct auc_market *m, auc_slot *from, auc_slot *to)
 }
 
 /* What SHARE takes of each TRES; false if that is beyond every capacity. */
-static bool share_units(const struct auc_market *m, const struct auc_plan *plan, const struct auc_share *share,
-			int64_t *units)
+static bool share_units(const struct auc_market *m, const struct auc_plan *plan,
+			const struct auc_share *share, int64_t *units)
 {
 	const struct auc_bundle *w = &m->types[plan->worker_type];
 	const struct auc_bundle *p = &m->types[auc_ps_index(m, plan->ps_type)];
@@ -744,7 +774,8 @@ static bool share_units(const struct auc_market *m, const struct auc_plan *plan,
 	return true;
 }
 
-static enum auc_code check_plan(const struct auc_market *m, const struct auc_plan *plan, struct auc_err *err)
+static enum auc_code check_plan(const struct auc_market *m, const struct auc_plan *plan,
+				struct auc_err *err)
 {
 	unsigned i;
 
@@ -754,12 +785,13 @@ static enum auc_code check_plan(const struct auc_market *m, const struct auc_pla
 		return auc_err_set(err, AUC_EINVAL, "the plan's types are not of this market");
 	for (i = 0; i < plan->nshares; i++)
 		if (plan->shares[i].server >= m->nservers)
-			return auc_err_set(err, AUC_EINVAL, "the plan's servers are not of this market");
+			return auc_err_set(err, AUC_EINVAL,
+					   "the plan's servers are not of this market");
 	return AUC_OK;
 }
 
-static enum auc_code check_change(const struct auc_market *m, const struct auc_plan *plan, auc_slot from, auc_slot to,
-				  bool book, struct auc_err *err)
+static enum auc_code check_change(const struct auc_market *m, const struct auc_plan *plan,
+				  auc_slot from, auc_slot to, bool book, struct auc_err *err)
 {
 	enum auc_code rc = check_plan(m, plan, err);
 	const struct auc_share *share;
@@ -779,26 +811,29 @@ static enum auc_code check_change(const struct auc_market *m, const struct auc_p
 			sane = share_units(m, plan, share, units);
 			for (t = a; t <= b; t++)
 				for (k = 0; k < m->ntres; k++) {
-					used = m->used[auc_cell(m, (unsigned)(t - m->first), share->server) *
-							   m->ntres +
+					used = m->used[auc_cell(m, (unsigned)(t - m->first),
+								share->server) *
+							       m->ntres +
 						       k];
 					left = m->servers[share->server].units[k] - used;
 					if (sane && units[k] <= (book ? left : used))
 						continue;
 					return auc_err_set(
-					    err, book ? AUC_EFULL : AUC_ESTATE,
-					    "server %s, slot %lld: %s: %u workers and %u PSs need more than %g %s",
-					    m->servers[share->server].name, (long long)t, m->tres[k].name,
-					    share->workers, share->ps,
-					    (double)(book ? left : used) / m->tres[k].scale,
-					    book ? "left" : "in use");
+						err, book ? AUC_EFULL : AUC_ESTATE,
+						"server %s, slot %lld: %s: %u workers and %u PSs "
+						"need more than %g %s",
+						m->servers[share->server].name, (long long)t,
+						m->tres[k].name, share->workers, share->ps,
+						(double)(book ? left : used) / m->tres[k].scale,
+						book ? "left" : "in use");
 				}
 		}
 	}
 	return rc;
 }
 
-static void apply_change(struct auc_market *m, const struct auc_plan *plan, auc_slot from, auc_slot to, bool book)
+static void apply_change(struct auc_market *m, const struct auc_plan *plan, auc_slot from,
+			 auc_slot to, bool book)
 {
 	const struct auc_share *share;
 	const struct auc_run *run;
@@ -821,7 +856,7 @@ static void apply_change(struct auc_market *m, const struct auc_plan *plan, auc_
 					if (units[k])
 						set_used(m, cell, share->server, k,
 							 m->used[cell * m->ntres + k] +
-							     (book ? units[k] : -units[k]));
+								 (book ? units[k] : -units[k]));
 				refresh_cell(m, cell, share->server);
 			}
 		}

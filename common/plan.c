@@ -12,20 +12,23 @@
 
 #define SLOT_LIMIT INT64_C(1000000000000000) /* beyond any clock: sums of slots cannot overflow */
 
-static enum auc_code grow(void **array, unsigned *alloc, unsigned used, size_t size, struct auc_err *err);
+static enum auc_code grow(void **array, unsigned *alloc, unsigned used, size_t size,
+			  struct auc_err *err);
 static bool add_json(struct json_object *o, const char *key, struct json_object *value);
 static struct json_object *run_to_json(const struct auc_plan *p, const struct auc_run *run,
 				       const struct auc_market *m);
-static enum auc_code read_head(struct json_object *o, const struct auc_market *m, struct auc_plan *p,
-			       struct auc_err *err);
+static enum auc_code read_head(struct json_object *o, const struct auc_market *m,
+			       struct auc_plan *p, struct auc_err *err);
 static enum auc_code read_run(struct json_object *o, const struct auc_market *m, struct auc_plan *p,
 			      struct auc_err *err);
-static enum auc_code read_slot(struct json_object *o, const char *key, auc_slot *slot, struct auc_err *err);
+static enum auc_code read_slot(struct json_object *o, const char *key, auc_slot *slot,
+			       struct auc_err *err);
 static enum auc_code read_type(struct json_object *o, const char *key, const struct auc_market *m,
 			       int (*find)(const struct auc_market *, const char *), unsigned *type,
 			       struct auc_err *err);
-static enum auc_code read_counts(struct json_object *run, const char *key, const struct auc_market *m,
-				 struct json_object **counts, struct auc_err *err);
+static enum auc_code read_counts(struct json_object *run, const char *key,
+				 const struct auc_market *m, struct json_object **counts,
+				 struct auc_err *err);
 static unsigned count_of(struct json_object *counts, const char *server);
 
 void auc_plan_init(struct auc_plan *p)
@@ -60,11 +63,12 @@ enum auc_code auc_plan_copy(struct auc_plan *to, const struct auc_plan *from, st
 	made.shares = to->shares;
 	made.shares_alloc = to->shares_alloc;
 	while (made.runs_alloc < from->nruns)
-		if (grow((void **)&made.runs, &made.runs_alloc, made.runs_alloc, sizeof(*made.runs), err))
+		if (grow((void **)&made.runs, &made.runs_alloc, made.runs_alloc, sizeof(*made.runs),
+			 err))
 			goto no_memory;
 	while (made.shares_alloc < from->nshares)
-		if (grow((void **)&made.shares, &made.shares_alloc, made.shares_alloc, sizeof(*made.shares),
-			 err))
+		if (grow((void **)&made.shares, &made.shares_alloc, made.shares_alloc,
+			 sizeof(*made.shares), err))
 			goto no_memory;
 	if (from->nruns)
 		memcpy(made.runs, from->runs, from->nruns * sizeof(*made.runs));
@@ -84,8 +88,10 @@ enum auc_code auc_plan_add_run(struct auc_plan *p, auc_slot from, auc_slot to, s
 {
 	enum auc_code rc;
 
-	if (from > to || from < -SLOT_LIMIT || to > SLOT_LIMIT || (p->nruns && from <= p->runs[p->nruns - 1].to))
-		return auc_err_set(err, AUC_EINVAL, "run %lld..%lld: runs must be ordered and disjoint",
+	if (from > to || from < -SLOT_LIMIT || to > SLOT_LIMIT ||
+	    (p->nruns && from <= p->runs[p->nruns - 1].to))
+		return auc_err_set(err, AUC_EINVAL,
+				   "run %lld..%lld: runs must be ordered and disjoint",
 				   (long long)from, (long long)to);
 	rc = grow((void **)&p->runs, &p->runs_alloc, p->nruns, sizeof(*p->runs), err);
 	if (rc != AUC_OK)
@@ -103,13 +109,16 @@ enum auc_code auc_plan_add_share(struct auc_plan *p, unsigned server, unsigned w
 	if (!run)
 		return auc_err_set(err, AUC_EINVAL, "a share needs a run");
 	if (!workers && !ps)
-		return auc_err_set(err, AUC_EINVAL, "server %u: a share without workers and PSs", server);
+		return auc_err_set(err, AUC_EINVAL, "server %u: a share without workers and PSs",
+				   server);
 	if (run->nshares && server <= p->shares[p->nshares - 1].server)
-		return auc_err_set(err, AUC_EINVAL, "server %u: shares must ascend by server", server);
+		return auc_err_set(err, AUC_EINVAL, "server %u: shares must ascend by server",
+				   server);
 	rc = grow((void **)&p->shares, &p->shares_alloc, p->nshares, sizeof(*p->shares), err);
 	if (rc != AUC_OK)
 		return rc;
-	p->shares[p->nshares++] = (struct auc_share){.server = server, .workers = workers, .ps = ps};
+	p->shares[p->nshares++] =
+		(struct auc_share){.server = server, .workers = workers, .ps = ps};
 	run->nshares++;
 	return AUC_OK;
 }
@@ -182,8 +191,8 @@ struct json_object *auc_plan_to_json(const struct auc_plan *p, const struct auc_
 	return NULL;
 }
 
-enum auc_code auc_plan_from_json(struct json_object *o, const struct auc_market *m, struct auc_plan *p,
-				 struct auc_err *err)
+enum auc_code auc_plan_from_json(struct json_object *o, const struct auc_market *m,
+				 struct auc_plan *p, struct auc_err *err)
 {
 	struct json_object *runs;
 	enum auc_code rc;
@@ -195,22 +204,26 @@ enum auc_code auc_plan_from_json(struct json_object *o, const struct auc_market 
 	rc = read_head(o, m, p, err);
 	if (rc != AUC_OK)
 		return rc;
-	if (!json_object_object_get_ex(o, "plan", &runs) || !json_object_is_type(runs, json_type_array) ||
-	    !json_object_array_length(runs))
+	if (!json_object_object_get_ex(o, "plan", &runs) ||
+	    !json_object_is_type(runs, json_type_array) || !json_object_array_length(runs))
 		return auc_err_set(err, AUC_EINVAL, "plan: expected an array of runs");
 	for (i = 0; i < json_object_array_length(runs) && rc == AUC_OK; i++)
 		rc = read_run(json_object_array_get_idx(runs, i), m, p, err);
 	if (rc != AUC_OK)
 		return rc;
-	if (p->arrival > p->start || p->start != p->runs[0].from || p->completion != p->runs[p->nruns - 1].to + 1)
+	if (p->arrival > p->start || p->start != p->runs[0].from ||
+	    p->completion != p->runs[p->nruns - 1].to + 1)
 		return auc_err_set(err, AUC_EINVAL,
-				   "plan: arrival %lld, start %lld, completion %lld do not agree with the runs",
-				   (long long)p->arrival, (long long)p->start, (long long)p->completion);
+				   "plan: arrival %lld, start %lld, completion %lld do not agree "
+				   "with the runs",
+				   (long long)p->arrival, (long long)p->start,
+				   (long long)p->completion);
 	return AUC_OK;
 }
 
 /* Makes room for one more element behind USED. */
-static enum auc_code grow(void **array, unsigned *alloc, unsigned used, size_t size, struct auc_err *err)
+static enum auc_code grow(void **array, unsigned *alloc, unsigned used, size_t size,
+			  struct auc_err *err)
 {
 	unsigned more = *alloc * 2 + 4;
 	void *grown;
@@ -262,8 +275,8 @@ static struct json_object *run_to_json(const struct auc_plan *p, const struct au
 	return NULL;
 }
 
-static enum auc_code read_head(struct json_object *o, const struct auc_market *m, struct auc_plan *p,
-			       struct auc_err *err)
+static enum auc_code read_head(struct json_object *o, const struct auc_market *m,
+			       struct auc_plan *p, struct auc_err *err)
 {
 	struct json_object *colocated;
 	enum auc_code rc;
@@ -316,7 +329,8 @@ static enum auc_code read_run(struct json_object *o, const struct auc_market *m,
 	return rc;
 }
 
-static enum auc_code read_slot(struct json_object *o, const char *key, auc_slot *slot, struct auc_err *err)
+static enum auc_code read_slot(struct json_object *o, const char *key, auc_slot *slot,
+			       struct auc_err *err)
 {
 	struct json_object *v;
 
@@ -344,21 +358,25 @@ static enum auc_code read_type(struct json_object *o, const char *key, const str
 	return AUC_OK;
 }
 
-/* The object of counts by server under KEY, checked: not empty, servers known, counts 1..INT_MAX. */
-static enum auc_code read_counts(struct json_object *run, const char *key, const struct auc_market *m,
-				 struct json_object **counts, struct auc_err *err)
+/* The object of counts by server under KEY, checked: not empty, servers known, counts 1..INT_MAX.
+ */
+static enum auc_code read_counts(struct json_object *run, const char *key,
+				 const struct auc_market *m, struct json_object **counts,
+				 struct auc_err *err)
 {
-	if (!json_object_object_get_ex(run, key, counts) || !json_object_is_type(*counts, json_type_object) ||
-	    !json_object_object_length(*counts))
+	if (!json_object_object_get_ex(run, key, counts) ||
+	    !json_object_is_type(*counts, json_type_object) || !json_object_object_length(*counts))
 		return auc_err_set(err, AUC_EINVAL, "%s: expected counts by server", key);
 	json_object_object_foreach(*counts, server, v)
 	{
 		if (auc_market_find_server(m, server) < 0)
-			return auc_err_set(err, AUC_ENOENT, "%s: server '%.80s' is not in this cluster", key,
+			return auc_err_set(err, AUC_ENOENT,
+					   "%s: server '%.80s' is not in this cluster", key,
 					   server);
 		if (!json_object_is_type(v, json_type_int) || json_object_get_int64(v) < 1 ||
 		    json_object_get_int64(v) > INT_MAX)
-			return auc_err_set(err, AUC_EINVAL, "%s: server '%.80s': expected a count >= 1", key,
+			return auc_err_set(err, AUC_EINVAL,
+					   "%s: server '%.80s': expected a count >= 1", key,
 					   server);
 	}
 	return AUC_OK;
@@ -368,5 +386,6 @@ static unsigned count_of(struct json_object *counts, const char *server)
 {
 	struct json_object *v;
 
-	return json_object_object_get_ex(counts, server, &v) ? (unsigned)json_object_get_int64(v) : 0;
+	return json_object_object_get_ex(counts, server, &v) ? (unsigned)json_object_get_int64(v)
+							     : 0;
 }

@@ -6,8 +6,8 @@
 #include "market-private.h"
 
 static unsigned least_upload(const struct auc_market *m, const struct auc_job *job);
-static void layout_ratios(const struct auc_market *m, const struct auc_job *job, unsigned w, unsigned p,
-			  bool colocated, unsigned upload, double *ratio);
+static void layout_ratios(const struct auc_market *m, const struct auc_job *job, unsigned w,
+			  unsigned p, bool colocated, unsigned upload, double *ratio);
 
 double auc_price_unit(double eta, double used, double capacity)
 {
@@ -42,11 +42,11 @@ static unsigned least_upload(const struct auc_market *m, const struct auc_job *j
 }
 
 /*
- * Raises RATIO by the schedules of one type pair and placement. Worker counts beyond what the empty cluster holds are no
- * schedules. Distributed, the fewest PSs are those for one worker elsewhere.
+ * Raises RATIO by the schedules of one type pair and placement. Worker counts beyond what the empty
+ * cluster holds are no schedules. Distributed, the fewest PSs are those for one worker elsewhere.
  */
-static void layout_ratios(const struct auc_market *m, const struct auc_job *job, unsigned w, unsigned p,
-			  bool colocated, unsigned upload, double *ratio)
+static void layout_ratios(const struct auc_market *m, const struct auc_job *job, unsigned w,
+			  unsigned p, bool colocated, unsigned upload, double *ratio)
 {
 	const struct auc_bundle *worker = &m->types[w], *ps = &m->types[auc_ps_index(m, p)];
 	double work = auc_job_work(m, job, w, p, colocated);

@@ -33,8 +33,11 @@ struct auc_policy {
 	enum auc_code (*create)(const char *options, struct auc_policy_ctx **ctx, struct auc_err *err);
 	void (*destroy)(struct auc_policy_ctx *ctx);
 	/*
-	 * The best schedule of JOB at M's prices: maximises value - cost, ties by earliest completion, fewest servers,
-	 * lowest worker type, PS type, co-located first, lowest server indices. Reads only. DECISION's plan memory is reused.
+	 * The best schedule of JOB at M's prices: maximises value - cost. Payoffs that differ by rounding only are ties, decided by
+	 * earliest completion, fewest servers, lowest worker type, lowest PS type, co-located first, earliest start, lowest PS
+	 * server, most workers on it; servers of equal price are filled by most room, then lowest index. Reads only.
+	 * DECISION's plan memory is reused. The plan's cost is auc_plan_cost(). The same market and job give the same
+	 * decision, bit by bit, on every compiler and level. Nothing is allocated once CTX has seen a market of this size.
 	 */
 	enum auc_code (*quote)(struct auc_policy_ctx *ctx, const struct auc_market *m, const struct auc_job *job,
 			       struct auc_decision *decision, struct auc_err *err);

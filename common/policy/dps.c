@@ -1,0 +1,975 @@
+/*
+ * dps.c - the sealed-bid policy DPS, exact variant.
+ *
+ * R. Zhou, N. Wang, Y. Huang, J. Pang, H. Chen: "DPS: Dynamic Pricing and Scheduling for
+ * Distributed Machine Learning Jobs in Edge-Cloud Networks", IEEE TMC 2023: problem (21)-(22) at
+ * the prices (20), in place of Algorithms 2 to 4. A job gets one worker type, one PS type, one
+ * window of slots and a fixed layout, either co-located (all workers and one PS on one server) or
+ * distributed (all PSs on one server, at least one worker elsewhere).
+ *
+ * The printed Algorithms 3 and 4 are not optimal, so that truthfulness fails. This search is exact:
+ *
+ *  - Completions ascend. Utility does not increase and costs are >= 0, so the search stops where
+ *    f(completion - arrival) <= best payoff.
+ *  - Of all worker counts of the same duration only the smallest matters: a worker less never
+ *    costs more.
+ *  - A window is looked at only if a lower bound of its cost leaves room for a better payoff. The
+ *    bound is what the window costs if workers may change servers each slot: read off the market's
+ *    price order, summed over slots by prefix sums.
+ *  - In a window servers are taken by ascending sum of prices. For a PS server and a number of PSs
+ *    the cost is convex in the number of workers there, so one layout for each number is enough.
+ *
+ * Departures from the print (policies.md): the job holds slots a..a+d-1; a server is usable from
+ * arrival + Delta on; types may share TRES, so workers and PSs on one server fit jointly.
+ *
+ * Ties: payoffs that differ by less than TIE of value + cost differ by rounding only and are equal.
+ * Then the order of compare_ties() decides, which does not look at the bid.
+ *
+ * Options: variant=exact (the only one so far); bounds=on|off (off looks at every window: for
+ * measuring and tests).
+ */
+#include "config.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "market-private.h"
+#include "num.h"
+#include "policy/policy.h"
+
+#define TIE    1e-11
+#define LEVELS 64 /* worker counts per lane for which bounds are tabled, at most */
+#define TABLE_BYTES                                                                                \
+	((size_t)32 << 20) /* limit of all bound tables together; there are fewer levels then */
+
+/* One worker type and placement: what bounds are kept for. */
+struct lane {
+	unsigned worker;
+	bool colocated;
+	unsigned dmin, dmax; /* durations that any PS type can give */
+	unsigned nlevels;
+	int64_t level[LEVELS]; /* worker counts, ascending */
+};
+
+/* Sums of price and minima of fit over the window [completion - d, completion - 1] of one type, by
+ * server. */
+struct window {
+	unsigned completion, d; /* slot indices; d 0: empty */
+	double *sum;
+	int32_t *fit;
+};
+
+/* The servers usable in one window by ascending (sum, -fit, index), taken from a heap as far as
+ * needed. */
+struct filler {
+	unsigned worker, completion, d;
+	const double *sum;
+	const int32_t *fit;
+	unsigned nheap, ntaken;
+	uint32_t *heap, *taken;
+	int64_t *workers; /* by rank: workers that the servers up to this one hold */
+	double *cost;     /* by rank: what those cost */
+	uint32_t *rank;   /* by server: 1 + rank, 0 not taken */
+};
+
+/* One schedule. */
+struct choice {
+	double value, cost;
+	unsigned completion, start; /* slot indices */
+	unsigned nservers, worker, ps;
+	bool colocated;
+	unsigned ps_server;
+	int64_t n, here, z; /* workers, those on the PS server, PSs */
+};
+
+struct auc_policy_ctx {
+	bool bounds;
+	/* dimensions the memory is made for */
+	unsigned nservers, slots, nworkers, nps, nlanes_alloc, levels;
+	/* of the quote at hand */
+	const struct auc_market *m;
+	const struct auc_job *job;
+	unsigned start0; /* first slot index the job may use */
+	uint32_t *ready; /* by server: first slot index at which it is usable */
+	bool found;
+	struct choice best;
+	double best_payoff;
+	unsigned nlanes;
+	struct lane *lanes;
+	uint8_t *
+		level_of; /* by lane and d: the largest level <= the fewest workers of duration d */
+	double *ratio;    /* by lane and d: that count / the level */
+	int64_t *fewest;  /* by lane and d: the count */
+	double *bound; /* by lane, slot index (prefix) and level: cost of the level from start0 on
+			*/
+	int64_t *room; /* by lane and slot index: no more workers than that fit */
+	double *ps_bound;     /* by PS type and slot index (prefix): cheapest PS */
+	uint32_t *ps_blocked; /* by PS type and slot index (prefix): 1 + the last slot index without
+				 room for a PS */
+	unsigned bounded;     /* slot indices below this have their bounds */
+	double *work;         /* by worker type, PS type, placement */
+	struct window *windows; /* by type */
+	struct filler filler;
+	unsigned *take; /* by server: workers of the final layout */
+	void *memory[32];
+	unsigned nmemory;
+};
+
+static enum auc_code dps_create(const char *options, struct auc_policy_ctx **ctx,
+				struct auc_err *err);
+static void dps_destroy(struct auc_policy_ctx *ctx);
+static enum auc_code dps_quote(struct auc_policy_ctx *ctx, const struct auc_market *m,
+			       const struct auc_job *job, struct auc_decision *decision,
+			       struct auc_err *err);
+static enum auc_code set_option(struct auc_policy_ctx *ctx, const char *word, size_t len,
+				struct auc_err *err);
+static enum auc_code make_room(struct auc_policy_ctx *ctx, const struct auc_market *m,
+			       struct auc_err *err);
+static void release(struct auc_policy_ctx *ctx);
+static void *reserve(struct auc_policy_ctx *ctx, size_t n, size_t size);
+static void set_up(struct auc_policy_ctx *ctx, const struct auc_market *m,
+		   const struct auc_job *job);
+static void add_lane(struct auc_policy_ctx *ctx, unsigned worker, bool colocated);
+static double *work_of(struct auc_policy_ctx *ctx, unsigned worker, unsigned ps, bool colocated);
+static void extend_bounds(struct auc_policy_ctx *ctx, unsigned slot);
+static void bound_distributed(struct auc_policy_ctx *ctx, unsigned lane, unsigned slot);
+static void bound_colocated(struct auc_policy_ctx *ctx, unsigned lane, unsigned slot);
+static void bound_ps(struct auc_policy_ctx *ctx, unsigned ps, unsigned slot);
+static void search(struct auc_policy_ctx *ctx);
+static void search_lane(struct auc_policy_ctx *ctx, unsigned lane, unsigned completion,
+			double value);
+static void try_types(struct auc_policy_ctx *ctx, unsigned lane, unsigned completion, unsigned d,
+		      double value, double bound);
+static double limit_of(const struct auc_policy_ctx *ctx, unsigned completion, double value);
+static const struct window *window_at(struct auc_policy_ctx *ctx, unsigned type,
+				      unsigned completion, unsigned d);
+static void try_colocated(struct auc_policy_ctx *ctx, struct choice *c);
+static void try_distributed(struct auc_policy_ctx *ctx, struct choice *c);
+static void try_ps_server(struct auc_policy_ctx *ctx, struct choice *c,
+			  const struct window *workers, double ps_sum, int64_t ps_fit);
+static int64_t joint_fit(const struct auc_policy_ctx *ctx, const struct choice *c, int64_t fit,
+			 int64_t z);
+static void offer(struct auc_policy_ctx *ctx, const struct choice *c);
+static int compare_ties(const struct choice *a, const struct choice *b);
+static void start_filler(struct auc_policy_ctx *ctx, unsigned worker, unsigned completion,
+			 unsigned d);
+static bool fill(struct filler *f, int64_t n);
+static unsigned rank_for(const struct filler *f, int64_t n);
+static double fill_cost(struct filler *f, int64_t n, unsigned without, unsigned *nservers);
+static int64_t cheaper_than(const struct filler *f, double sum);
+static bool heap_before(const struct filler *f, uint32_t a, uint32_t b);
+static void sift_down(struct filler *f, unsigned i);
+static enum auc_code make_plan(struct auc_policy_ctx *ctx, struct auc_decision *decision,
+			       struct auc_err *err);
+
+const struct auc_policy auc_policy_dps = {
+	.name = "dps",
+	.summary = "sealed bids; one window, co-located or distributed (DPS, TMC'23)",
+	.create = dps_create,
+	.destroy = dps_destroy,
+	.quote = dps_quote,
+};
+
+static enum auc_code dps_create(const char *options, struct auc_policy_ctx **ctx,
+				struct auc_err *err)
+{
+	struct auc_policy_ctx *made = calloc(1, sizeof(*made));
+	enum auc_code rc = AUC_OK;
+	size_t len;
+
+	*ctx = NULL;
+	if (!made)
+		return auc_err_set(err, AUC_ENOMEM, "no memory for policy dps");
+	made->bounds = true;
+	while (rc == AUC_OK && *options) {
+		len = strcspn(options, ",");
+		rc = set_option(made, options, len, err);
+		options += len + (options[len] == ',');
+	}
+	if (rc == AUC_OK)
+		*ctx = made;
+	else
+		free(made);
+	return rc;
+}
+
+static void dps_destroy(struct auc_policy_ctx *ctx)
+{
+	if (!ctx)
+		return;
+	release(ctx);
+	free(ctx);
+}
+
+static enum auc_code dps_quote(struct auc_policy_ctx *ctx, const struct auc_market *m,
+			       const struct auc_job *job, struct auc_decision *decision,
+			       struct auc_err *err)
+{
+	enum auc_code rc;
+
+	decision->accepted = false;
+	decision->reason = AUC_REASON_CAPACITY;
+	decision->best_payoff = 0;
+	auc_plan_reset(&decision->plan);
+	if (!m->ready)
+		return auc_err_set(err, AUC_ESTATE, "the market is not laid out");
+	rc = make_room(ctx, m, err);
+	if (rc != AUC_OK)
+		return rc;
+	set_up(ctx, m, job);
+	search(ctx);
+	return ctx->found ? make_plan(ctx, decision, err) : AUC_OK;
+}
+
+static enum auc_code set_option(struct auc_policy_ctx *ctx, const char *word, size_t len,
+				struct auc_err *err)
+{
+	static const char *const words[] = {"variant=exact", "bounds=on", "bounds=off"};
+	unsigned i;
+
+	for (i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (len == strlen(words[i]) && !strncmp(word, words[i], len))
+			break;
+	if (i == sizeof(words) / sizeof(words[0]))
+		return auc_err_set(
+			err, AUC_EINVAL,
+			"Policy=dps: '%.*s' is no option, expected variant=exact or bounds=on|off",
+			(int)(len < 80 ? len : 80), word);
+	if (i)
+		ctx->bounds = i == 1;
+	return AUC_OK;
+}
+
+/* Scratch memory for markets of M's size: made once, kept. */
+static enum auc_code make_room(struct auc_policy_ctx *ctx, const struct auc_market *m,
+			       struct auc_err *err)
+{
+	size_t servers = m->nservers + 1, slots = m->slots + 1;
+	size_t lanes = 2 * (size_t)m->nworker_types + 1, ps = m->nps_types + 1;
+	size_t types = m->nworker_types + m->nps_types;
+	struct filler *f = &ctx->filler;
+	size_t i;
+
+	if (ctx->nmemory && ctx->nservers == m->nservers && ctx->slots == m->slots &&
+	    ctx->nworkers == m->nworker_types && ctx->nps == m->nps_types)
+		return AUC_OK;
+	release(ctx);
+	ctx->nservers = m->nservers;
+	ctx->slots = m->slots;
+	ctx->nworkers = m->nworker_types;
+	ctx->nps = m->nps_types;
+	ctx->levels = LEVELS;
+	while (ctx->levels > 4 && lanes * slots * ctx->levels * sizeof(double) > TABLE_BYTES)
+		ctx->levels /= 2;
+
+	ctx->ready = reserve(ctx, servers, sizeof(*ctx->ready));
+	ctx->lanes = reserve(ctx, lanes, sizeof(*ctx->lanes));
+	ctx->level_of = reserve(ctx, lanes * slots, sizeof(*ctx->level_of));
+	ctx->ratio = reserve(ctx, lanes * slots, sizeof(*ctx->ratio));
+	ctx->fewest = reserve(ctx, lanes * slots, sizeof(*ctx->fewest));
+	ctx->bound = reserve(ctx, lanes * slots * ctx->levels, sizeof(*ctx->bound));
+	ctx->room = reserve(ctx, lanes * slots, sizeof(*ctx->room));
+	ctx->ps_bound = reserve(ctx, ps * slots, sizeof(*ctx->ps_bound));
+	ctx->ps_blocked = reserve(ctx, ps * slots, sizeof(*ctx->ps_blocked));
+	ctx->work = reserve(ctx, lanes * ps, sizeof(*ctx->work));
+	ctx->windows = reserve(ctx, types + 1, sizeof(*ctx->windows));
+	ctx->take = reserve(ctx, servers, sizeof(*ctx->take));
+	f->heap = reserve(ctx, servers, sizeof(*f->heap));
+	f->taken = reserve(ctx, servers, sizeof(*f->taken));
+	f->workers = reserve(ctx, servers, sizeof(*f->workers));
+	f->cost = reserve(ctx, servers, sizeof(*f->cost));
+	f->rank = reserve(ctx, servers, sizeof(*f->rank));
+	if (ctx->windows) {
+		ctx->windows[0].sum = reserve(ctx, (types + 1) * servers, sizeof(double));
+		ctx->windows[0].fit = reserve(ctx, (types + 1) * servers, sizeof(int32_t));
+	}
+	for (i = 0; i < ctx->nmemory; i++)
+		if (!ctx->memory[i]) {
+			release(ctx);
+			return auc_err_set(err, AUC_ENOMEM,
+					   "no memory for a quote among %u servers", m->nservers);
+		}
+	for (i = 1; i < types; i++) {
+		ctx->windows[i].sum = ctx->windows[0].sum + i * servers;
+		ctx->windows[i].fit = ctx->windows[0].fit + i * servers;
+	}
+	return AUC_OK;
+}
+
+static void release(struct auc_policy_ctx *ctx)
+{
+	while (ctx->nmemory)
+		free(ctx->memory[--ctx->nmemory]);
+}
+
+static void *reserve(struct auc_policy_ctx *ctx, size_t n, size_t size)
+{
+	return ctx->memory[ctx->nmemory++] = calloc(n, size);
+}
+
+/* Everything of the job that does not depend on a window. */
+static void set_up(struct auc_policy_ctx *ctx, const struct auc_market *m,
+		   const struct auc_job *job)
+{
+	auc_slot late = auc_market_last(m) + 1;
+	unsigned w, p, s, i;
+	auc_slot t;
+
+	ctx->m = m;
+	ctx->job = job;
+	ctx->found = false;
+	t = job->arrival > m->first ? job->arrival : m->first;
+	ctx->start0 = t < late ? (unsigned)(t - m->first) : m->slots;
+	for (s = 0; s < m->nservers; s++) {
+		t = job->arrival < late ? job->arrival + (auc_slot)job->upload[s] : late;
+		t = t < m->first ? m->first : t;
+		ctx->ready[s] = t < late ? (uint32_t)(t - m->first) : m->slots;
+	}
+	for (w = 0; w < m->nworker_types; w++)
+		for (p = 0; p < m->nps_types; p++)
+			for (i = 0; i < 2; i++)
+				*work_of(ctx, w, p, i) = auc_job_work(m, job, w, p, i);
+	ctx->nlanes = 0;
+	for (w = 0; w < m->nworker_types; w++) {
+		add_lane(ctx, w, true);
+		add_lane(ctx, w, false);
+	}
+	ctx->bounded = ctx->start0;
+	for (i = 0; i < ctx->nlanes; i++)
+		memset(ctx->bound + ((size_t)i * (m->slots + 1) + ctx->start0) * ctx->levels, 0,
+		       ctx->levels * sizeof(*ctx->bound));
+	for (p = 0; p < m->nps_types; p++) {
+		ctx->ps_bound[p * (m->slots + 1) + ctx->start0] = 0;
+		ctx->ps_blocked[p * (m->slots + 1) + ctx->start0] = 0;
+	}
+	for (i = 0; i < m->nworker_types + m->nps_types; i++)
+		ctx->windows[i].d = 0;
+	ctx->filler.d = 0;
+}
+
+/* The lane of one worker type and placement, with its worker counts by duration, if the job may use
+ * it. */
+static void add_lane(struct auc_policy_ctx *ctx, unsigned worker, bool colocated)
+{
+	const struct auc_market *m = ctx->m;
+	const struct auc_job *job = ctx->job;
+	struct lane *lane = &ctx->lanes[ctx->nlanes];
+	size_t base = (size_t)ctx->nlanes * (m->slots + 1);
+	double least = DBL_MAX, most = -1, work;
+	unsigned p, d, i, distinct = 0, every, seen;
+	int64_t longest;
+
+	if (job->worker_seconds[worker] < 0)
+		return;
+	for (p = 0; p < m->nps_types; p++) {
+		if (job->ps_seconds[p] < 0)
+			continue;
+		work = *work_of(ctx, worker, p, colocated);
+		least = fmin(least, work);
+		most = fmax(most, work);
+	}
+	if (most < 0)
+		return;
+	longest = auc_job_duration(most, 1);
+	lane->worker = worker;
+	lane->colocated = colocated;
+	lane->dmax = longest < m->slots ? (unsigned)longest : m->slots;
+	lane->dmin = lane->dmax + 1;
+	for (d = lane->dmax; d; d--) {
+		ctx->fewest[base + d] = auc_job_workers(least, d, job->chunks);
+		if (!ctx->fewest[base + d])
+			break;
+		lane->dmin = d;
+		distinct += d == lane->dmax || ctx->fewest[base + d] != ctx->fewest[base + d + 1];
+	}
+	if (lane->dmin > lane->dmax)
+		return;
+	/* levels: every so many of the distinct counts, from the least; then the largest level
+	 * below each count */
+	every = (distinct + ctx->levels - 1) / ctx->levels;
+	lane->nlevels = 0;
+	for (d = lane->dmax, seen = 0; d >= lane->dmin; d--) {
+		if (d == lane->dmax || ctx->fewest[base + d] != ctx->fewest[base + d + 1])
+			if (seen++ % every == 0)
+				lane->level[lane->nlevels++] = ctx->fewest[base + d];
+		i = lane->nlevels - 1;
+		ctx->level_of[base + d] = (uint8_t)i;
+		ctx->ratio[base + d] = (double)ctx->fewest[base + d] / (double)lane->level[i];
+	}
+	ctx->nlanes++;
+}
+
+static double *work_of(struct auc_policy_ctx *ctx, unsigned worker, unsigned ps, bool colocated)
+{
+	return &ctx->work[(worker * ctx->nps + ps) * 2 + colocated];
+}
+
+/* Bounds of all slot indices up to SLOT, as far as they are not there yet. */
+static void extend_bounds(struct auc_policy_ctx *ctx, unsigned slot)
+{
+	unsigned i, p;
+
+	for (; ctx->bounded <= slot; ctx->bounded++) {
+		for (i = 0; i < ctx->nlanes; i++)
+			if (ctx->lanes[i].colocated)
+				bound_colocated(ctx, i, ctx->bounded);
+			else
+				bound_distributed(ctx, i, ctx->bounded);
+		for (p = 0; p < ctx->m->nps_types; p++)
+			if (ctx->job->ps_seconds[p] >= 0)
+				bound_ps(ctx, p, ctx->bounded);
+	}
+}
+
+/* Cheapest workers of one slot alone, for all levels in one walk. */
+static void bound_distributed(struct auc_policy_ctx *ctx, unsigned lane, unsigned slot)
+{
+	const struct lane *l = &ctx->lanes[lane];
+	const struct auc_type_cache *c = &ctx->m->cache[l->worker];
+	size_t cell = auc_cell(ctx->m, slot, 0), base = (size_t)lane * (ctx->slots + 1) + slot;
+	const double *before = ctx->bound + base * ctx->levels;
+	double *after = ctx->bound + (base + 1) * ctx->levels;
+	int64_t workers = 0;
+	double cost = 0;
+	unsigned r, i = 0;
+	uint32_t s;
+
+	for (r = 0; r < ctx->nservers && i < l->nlevels; r++) {
+		s = c->order[cell + r];
+		if (!c->fit[cell + s])
+			break;
+		if (ctx->ready[s] > slot)
+			continue;
+		for (; i < l->nlevels && l->level[i] <= workers + c->fit[cell + s]; i++)
+			after[i] = before[i] +
+				   (cost + (double)(l->level[i] - workers) * c->price[cell + s]);
+		workers += c->fit[cell + s];
+		cost += c->fit[cell + s] * c->price[cell + s];
+	}
+	ctx->room[base] = i < l->nlevels ? workers : INT64_MAX;
+	for (; i < l->nlevels; i++)
+		after[i] = before[i] + cost;
+}
+
+/* Cheapest single server of one slot alone, for all levels. */
+static void bound_colocated(struct auc_policy_ctx *ctx, unsigned lane, unsigned slot)
+{
+	const struct lane *l = &ctx->lanes[lane];
+	const struct auc_type_cache *c = &ctx->m->cache[l->worker];
+	size_t cell = auc_cell(ctx->m, slot, 0), base = (size_t)lane * (ctx->slots + 1) + slot;
+	const double *before = ctx->bound + base * ctx->levels;
+	double *after = ctx->bound + (base + 1) * ctx->levels;
+	int32_t most = 0;
+	unsigned r, i = 0;
+	uint32_t s;
+
+	for (r = 0; r < ctx->nservers && i < l->nlevels; r++) {
+		s = c->order[cell + r];
+		if (!c->fit[cell + s])
+			break;
+		if (ctx->ready[s] > slot || c->fit[cell + s] <= most)
+			continue;
+		most = c->fit[cell + s];
+		for (; i < l->nlevels && l->level[i] <= most; i++)
+			after[i] = before[i] + (double)l->level[i] * c->price[cell + s];
+	}
+	ctx->room[base] = i < l->nlevels ? most : INT64_MAX;
+	for (; i < l->nlevels; i++)
+		after[i] = before[i];
+}
+
+static void bound_ps(struct auc_policy_ctx *ctx, unsigned ps, unsigned slot)
+{
+	const struct auc_type_cache *c = &ctx->m->cache[auc_ps_index(ctx->m, ps)];
+	size_t cell = auc_cell(ctx->m, slot, 0), base = (size_t)ps * (ctx->slots + 1) + slot;
+	unsigned r;
+	uint32_t s;
+
+	for (r = 0; r < ctx->nservers; r++) {
+		s = c->order[cell + r];
+		if (!c->fit[cell + s])
+			break;
+		if (ctx->ready[s] > slot)
+			continue;
+		ctx->ps_bound[base + 1] = ctx->ps_bound[base] + c->price[cell + s];
+		ctx->ps_blocked[base + 1] = ctx->ps_blocked[base];
+		return;
+	}
+	ctx->ps_bound[base + 1] = ctx->ps_bound[base];
+	ctx->ps_blocked[base + 1] = slot + 1;
+}
+
+static void search(struct auc_policy_ctx *ctx)
+{
+	const struct auc_market *m = ctx->m;
+	unsigned completion, i;
+	double value;
+
+	for (completion = ctx->start0 + 1; completion <= m->slots; completion++) {
+		value = auc_utility_value(&ctx->job->utility,
+					  (double)(m->first + completion - ctx->job->arrival));
+		if (ctx->found && value <= ctx->best_payoff)
+			return;
+		if (ctx->bounds)
+			extend_bounds(ctx, completion - 1);
+		for (i = 0; i < ctx->nlanes; i++)
+			search_lane(ctx, i, completion, value);
+	}
+}
+
+/* All windows of a lane that end at COMPLETION, short ones first: sums over windows grow by a slot
+ * at their start. */
+static void search_lane(struct auc_policy_ctx *ctx, unsigned lane, unsigned completion,
+			double value)
+{
+	const struct lane *l = &ctx->lanes[lane];
+	size_t base = (size_t)lane * (ctx->slots + 1);
+	const double *end = ctx->bound + (base + completion) * ctx->levels, *begin;
+	/* what rounding may add to a difference of prefix sums */
+	double keep = 1 - DBL_EPSILON * (ctx->slots + 16);
+	int64_t room = INT64_MAX;
+	unsigned d, dmax, i;
+	double bound = 0;
+
+	dmax = l->dmax < completion - ctx->start0 ? l->dmax : completion - ctx->start0;
+	for (d = 1; d <= dmax; d++) {
+		if (ctx->bounds && ctx->room[base + completion - d] < room)
+			room = ctx->room[base + completion - d];
+		if (room < l->level[0])
+			return;
+		if (d < l->dmin || ctx->fewest[base + d] > room)
+			continue;
+		if (ctx->bounds) {
+			i = ctx->level_of[base + d];
+			begin = ctx->bound + (base + completion - d) * ctx->levels;
+			bound = (end[i] * keep - begin[i]) * ctx->ratio[base + d];
+			if (bound >= limit_of(ctx, completion, value))
+				continue;
+		}
+		try_types(ctx, lane, completion, d, value, bound);
+	}
+}
+
+/* The PS types of one window. BOUND is what the fewest workers cost at least. */
+static void try_types(struct auc_policy_ctx *ctx, unsigned lane, unsigned completion, unsigned d,
+		      double value, double bound)
+{
+	const struct lane *l = &ctx->lanes[lane];
+	size_t base = (size_t)lane * (ctx->slots + 1), ps_base;
+	struct choice c = {.value = value,
+			   .completion = completion,
+			   .start = completion - d,
+			   .worker = l->worker,
+			   .colocated = l->colocated};
+	double work, ps_bound;
+	unsigned p;
+
+	for (p = 0; p < ctx->nps; p++) {
+		if (ctx->job->ps_seconds[p] < 0)
+			continue;
+		work = *work_of(ctx, l->worker, p, l->colocated);
+		c.n = auc_job_workers(work, d, ctx->job->chunks);
+		if (!c.n || auc_job_duration(work, c.n) != d)
+			continue;
+		if (ctx->bounds) {
+			ps_base = (size_t)p * (ctx->slots + 1);
+			if (ctx->ps_blocked[ps_base + completion] > c.start)
+				continue;
+			ps_bound = ctx->ps_bound[ps_base + completion] *
+					   (1 - DBL_EPSILON * (ctx->slots + 16)) -
+				   ctx->ps_bound[ps_base + c.start];
+			if (bound * ((double)c.n / (double)ctx->fewest[base + d]) +
+				    fmax(ps_bound, 0) >=
+			    limit_of(ctx, completion, value))
+				continue;
+		}
+		c.ps = p;
+		if (l->colocated)
+			try_colocated(ctx, &c);
+		else
+			try_distributed(ctx, &c);
+	}
+}
+
+/*
+ * A schedule that completes then and costs this or more cannot become the best one. At the best
+ * one's own completion ties are still open, so the limit is above them; later, ties are lost.
+ */
+static double limit_of(const struct auc_policy_ctx *ctx, unsigned completion, double value)
+{
+	double limit;
+
+	if (!ctx->found)
+		return INFINITY;
+	limit = value - ctx->best_payoff;
+	if (completion == ctx->best.completion)
+		return limit + 4 * TIE * (value + ctx->best.value + ctx->best.cost) + DBL_MIN;
+	return limit - TIE * (value + ctx->best.value + ctx->best.cost);
+}
+
+/* Sums and minima of TYPE over the window. Windows of one completion only grow, so they are
+ * continued, not begun anew. */
+static const struct window *window_at(struct auc_policy_ctx *ctx, unsigned type,
+				      unsigned completion, unsigned d)
+{
+	const struct auc_type_cache *c = &ctx->m->cache[type];
+	struct window *win = &ctx->windows[type];
+	unsigned n = ctx->nservers, s;
+	double *sum = win->sum;
+	int32_t *fit = win->fit;
+	const double *price;
+	const int32_t *now;
+
+	if (!win->d || win->completion != completion || win->d > d) {
+		win->completion = completion;
+		win->d = 1;
+		memcpy(sum, c->price + auc_cell(ctx->m, completion - 1, 0), n * sizeof(*sum));
+		memcpy(fit, c->fit + auc_cell(ctx->m, completion - 1, 0), n * sizeof(*fit));
+	}
+	for (; win->d < d; win->d++) {
+		price = c->price + auc_cell(ctx->m, completion - 1 - win->d, 0);
+		now = c->fit + auc_cell(ctx->m, completion - 1 - win->d, 0);
+		for (s = 0; s < n; s++)
+			sum[s] += price[s];
+		for (s = 0; s < n; s++)
+			fit[s] = now[s] < fit[s] ? now[s] : fit[s];
+	}
+	return win;
+}
+
+/* All workers and one PS on one server. */
+static void try_colocated(struct auc_policy_ctx *ctx, struct choice *c)
+{
+	unsigned d = c->completion - c->start, s;
+	const struct window *workers = window_at(ctx, c->worker, c->completion, d);
+	const struct window *pss = window_at(ctx, auc_ps_index(ctx->m, c->ps), c->completion, d);
+	double limit = limit_of(ctx, c->completion, c->value);
+
+	c->nservers = 1;
+	c->z = 1;
+	c->here = c->n;
+	for (s = 0; s < ctx->nservers; s++) {
+		if (workers->fit[s] < c->n || pss->fit[s] < 1 || ctx->ready[s] > c->start)
+			continue;
+		c->cost = (double)c->n * workers->sum[s] + pss->sum[s];
+		if (c->cost >= limit)
+			continue;
+		c->ps_server = s;
+		if (joint_fit(ctx, c, workers->fit[s], 1) < c->n)
+			continue;
+		offer(ctx, c);
+		limit = limit_of(ctx, c->completion, c->value);
+	}
+}
+
+/* Each PS server in turn, the other workers on the cheapest other servers. */
+static void try_distributed(struct auc_policy_ctx *ctx, struct choice *c)
+{
+	unsigned d = c->completion - c->start, s;
+	const struct window *workers = window_at(ctx, c->worker, c->completion, d);
+	const struct window *pss;
+	double least, limit = limit_of(ctx, c->completion, c->value);
+
+	start_filler(ctx, c->worker, c->completion, d);
+	least = fill_cost(&ctx->filler, c->n, UINT32_MAX, NULL);
+	if (least >= limit)
+		return;
+	pss = window_at(ctx, auc_ps_index(ctx->m, c->ps), c->completion, d);
+	for (s = 0; s < ctx->nservers; s++) {
+		if (pss->fit[s] < 1 || ctx->ready[s] > c->start || least + pss->sum[s] >= limit)
+			continue;
+		c->ps_server = s;
+		try_ps_server(ctx, c, workers, pss->sum[s], pss->fit[s]);
+		limit = limit_of(ctx, c->completion, c->value);
+	}
+}
+
+/*
+ * PSs on c->ps_server. Without PSs the cheapest number of workers there is BEST (of equals the
+ * largest, which needs the fewest servers), and the workers' cost is convex around it. The PS count
+ * is a step function of the workers elsewhere; on each step the cheapest number is the one next to
+ * BEST. Steps are tried from few PSs to many, until one reaches down to BEST: behind that both
+ * costs only grow.
+ */
+static void try_ps_server(struct auc_policy_ctx *ctx, struct choice *c,
+			  const struct window *workers, double ps_sum, int64_t ps_fit)
+{
+	struct filler *f = &ctx->filler;
+	double sum = workers->sum[c->ps_server];
+	int64_t fit = workers->fit[c->ps_server];
+	int64_t most = fit < c->n ? fit : c->n - 1; /* one worker at least is elsewhere */
+	int64_t best = 0, elsewhere, served, low, high;
+
+	if (fit) {
+		best = c->n - cheaper_than(f, sum);
+		best = best < 0 ? 0 : best > most ? most : best;
+	}
+	for (elsewhere = c->n - most; elsewhere <= c->n; elsewhere = served + 1) {
+		c->z = auc_job_ps(ctx->m, c->worker, c->ps, elsewhere);
+		if (c->z > ps_fit)
+			return;
+		served = auc_job_served(ctx->m, c->worker, c->ps, c->z);
+		if (served < elsewhere)
+			served = elsewhere;
+		low = c->n > served ? c->n - served : 0;
+		high = joint_fit(ctx, c, c->n - elsewhere, c->z);
+		if (high < low)
+			continue;
+		c->here = best < low ? low : best > high ? high : best;
+		c->cost = fill_cost(f, c->n - c->here, c->ps_server, &c->nservers);
+		c->cost += (double)c->z * ps_sum;
+		if (c->here)
+			c->cost += (double)c->here * sum;
+		c->nservers++;
+		if (c->cost < limit_of(ctx, c->completion, c->value))
+			offer(ctx, c);
+		if (low <= best)
+			return;
+	}
+}
+
+/* How many of FIT workers fit on c->ps_server beside Z PSs in every slot of the window; -1 if not
+ * even the PSs do. */
+static int64_t joint_fit(const struct auc_policy_ctx *ctx, const struct choice *c, int64_t fit,
+			 int64_t z)
+{
+	const struct auc_market *m = ctx->m;
+	const struct auc_bundle *worker = &m->types[c->worker],
+				*ps = &m->types[auc_ps_index(m, c->ps)];
+	int64_t capacity, least, used;
+	unsigned i, k, t;
+
+	for (i = 0; i < worker->nused; i++) {
+		k = worker->used[i];
+		if (!ps->units[k])
+			continue;
+		capacity = m->servers[c->ps_server].units[k];
+		least = capacity;
+		for (t = c->start; t < c->completion; t++) {
+			used = m->used[auc_cell(m, t, c->ps_server) * m->ntres + k];
+			if (capacity - used < least)
+				least = capacity - used;
+		}
+		least -= z * ps->units[k];
+		if (least < 0)
+			return -1;
+		if (least / worker->units[k] < fit)
+			fit = least / worker->units[k];
+	}
+	return fit;
+}
+
+/* Takes C as the best so far if it is. */
+static void offer(struct auc_policy_ctx *ctx, const struct choice *c)
+{
+	double payoff = c->value - c->cost, margin;
+
+	if (ctx->found) {
+		margin = TIE * (c->value + c->cost + ctx->best.value + ctx->best.cost);
+		if (payoff < ctx->best_payoff - margin)
+			return;
+		if (payoff <= ctx->best_payoff + margin && compare_ties(c, &ctx->best) >= 0)
+			return;
+	}
+	ctx->found = true;
+	ctx->best = *c;
+	ctx->best_payoff = payoff;
+}
+
+/* Which of two schedules of equal payoff goes first; see policy.h. */
+static int compare_ties(const struct choice *a, const struct choice *b)
+{
+	if (a->completion != b->completion)
+		return a->completion < b->completion ? -1 : 1;
+	if (a->nservers != b->nservers)
+		return a->nservers < b->nservers ? -1 : 1;
+	if (a->worker != b->worker)
+		return a->worker < b->worker ? -1 : 1;
+	if (a->ps != b->ps)
+		return a->ps < b->ps ? -1 : 1;
+	if (a->colocated != b->colocated)
+		return a->colocated ? -1 : 1;
+	if (a->start != b->start)
+		return a->start < b->start ? -1 : 1;
+	if (a->ps_server != b->ps_server)
+		return a->ps_server < b->ps_server ? -1 : 1;
+	if (a->here != b->here)
+		return a->here > b->here ? -1 : 1;
+	return 0;
+}
+
+static void start_filler(struct auc_policy_ctx *ctx, unsigned worker, unsigned completion,
+			 unsigned d)
+{
+	const struct window *win = window_at(ctx, worker, completion, d);
+	struct filler *f = &ctx->filler;
+	unsigned s;
+
+	if (f->d == d && f->completion == completion && f->worker == worker)
+		return;
+	f->worker = worker;
+	f->completion = completion;
+	f->d = d;
+	f->sum = win->sum;
+	f->fit = win->fit;
+	f->nheap = f->ntaken = 0;
+	for (s = 0; s < ctx->nservers; s++) {
+		f->rank[s] = 0;
+		if (win->fit[s] && ctx->ready[s] <= completion - d)
+			f->heap[f->nheap++] = s;
+	}
+	for (s = f->nheap / 2; s--;)
+		sift_down(f, s);
+}
+
+/* Takes servers until they hold N workers; false if all together do not. */
+static bool fill(struct filler *f, int64_t n)
+{
+	int64_t workers = f->ntaken ? f->workers[f->ntaken - 1] : 0;
+	double cost = f->ntaken ? f->cost[f->ntaken - 1] : 0;
+	uint32_t s;
+
+	while (workers < n && f->nheap) {
+		s = f->heap[0];
+		f->heap[0] = f->heap[--f->nheap];
+		sift_down(f, 0);
+		workers += f->fit[s];
+		cost += f->fit[s] * f->sum[s];
+		f->taken[f->ntaken] = s;
+		f->workers[f->ntaken] = workers;
+		f->cost[f->ntaken] = cost;
+		f->rank[s] = ++f->ntaken;
+	}
+	return workers >= n;
+}
+
+/* The least rank up to which N >= 1 workers are held; they are. */
+static unsigned rank_for(const struct filler *f, int64_t n)
+{
+	unsigned low = 0, high = f->ntaken - 1, mid;
+
+	while (low < high) {
+		mid = (low + high) / 2;
+		if (f->workers[mid] >= n)
+			high = mid;
+		else
+			low = mid + 1;
+	}
+	return low;
+}
+
+/*
+ * What N workers cost at least with none on server WITHOUT (UINT32_MAX: any), INFINITY if they do
+ * not fit; *NSERVERS (may be NULL) is on how many servers they are. If WITHOUT is among the servers
+ * used, its place is taken by the next ones.
+ */
+static double fill_cost(struct filler *f, int64_t n, unsigned without, unsigned *nservers)
+{
+	double cost = 0;
+	unsigned r, used, skipped;
+
+	if (!fill(f, n))
+		return INFINITY;
+	r = rank_for(f, n);
+	skipped = without != UINT32_MAX && f->rank[without] && f->rank[without] <= r + 1;
+	if (skipped) {
+		n += f->fit[without];
+		if (!fill(f, n))
+			return INFINITY;
+		r = rank_for(f, n);
+		cost = -(double)f->fit[without] * f->sum[without];
+	}
+	used = r + 1 - skipped;
+	if (nservers)
+		*nservers = used;
+	if (!r)
+		return (double)n * f->sum[f->taken[0]];
+	return f->cost[r - 1] + (double)(n - f->workers[r - 1]) * f->sum[f->taken[r]] + cost;
+}
+
+/* Workers held by the servers taken that are cheaper than SUM. Those not taken are not cheaper than
+ * those that are. */
+static int64_t cheaper_than(const struct filler *f, double sum)
+{
+	unsigned low = 0, high = f->ntaken, mid;
+
+	while (low < high) {
+		mid = (low + high) / 2;
+		if (f->sum[f->taken[mid]] < sum)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low ? f->workers[low - 1] : 0;
+}
+
+static bool heap_before(const struct filler *f, uint32_t a, uint32_t b)
+{
+	if (f->sum[a] != f->sum[b])
+		return f->sum[a] < f->sum[b];
+	if (f->fit[a] != f->fit[b])
+		return f->fit[a] > f->fit[b];
+	return a < b;
+}
+
+static void sift_down(struct filler *f, unsigned i)
+{
+	uint32_t s = f->heap[i];
+	unsigned child;
+
+	for (; (child = 2 * i + 1) < f->nheap; i = child) {
+		if (child + 1 < f->nheap && heap_before(f, f->heap[child + 1], f->heap[child]))
+			child++;
+		if (!heap_before(f, f->heap[child], s))
+			break;
+		f->heap[i] = f->heap[child];
+	}
+	f->heap[i] = s;
+}
+
+/* Lays the best schedule out and prices it as it will be charged. */
+static enum auc_code make_plan(struct auc_policy_ctx *ctx, struct auc_decision *decision,
+			       struct auc_err *err)
+{
+	const struct choice *c = &ctx->best;
+	struct auc_plan *plan = &decision->plan;
+	struct filler *f = &ctx->filler;
+	int64_t left = c->n - c->here;
+	enum auc_code rc;
+	unsigned r, s;
+
+	plan->worker_type = c->worker;
+	plan->ps_type = c->ps;
+	plan->colocated = c->colocated;
+	plan->arrival = ctx->job->arrival;
+	plan->start = ctx->m->first + c->start;
+	plan->completion = ctx->m->first + c->completion;
+	plan->value = c->value;
+	memset(ctx->take, 0, ctx->nservers * sizeof(*ctx->take));
+	ctx->take[c->ps_server] = (unsigned)c->here;
+	if (left) {
+		start_filler(ctx, c->worker, c->completion, c->completion - c->start);
+		fill(f, left + f->fit[c->ps_server]);
+		for (r = 0; left && r < f->ntaken; r++) {
+			s = f->taken[r];
+			if (s == c->ps_server)
+				continue;
+			ctx->take[s] = (unsigned)(left < f->fit[s] ? left : f->fit[s]);
+			left -= ctx->take[s];
+		}
+	}
+	rc = auc_plan_add_run(plan, plan->start, plan->completion - 1, err);
+	for (s = 0; s < ctx->nservers && rc == AUC_OK; s++)
+		if (ctx->take[s] || s == c->ps_server)
+			rc = auc_plan_add_share(plan, s, ctx->take[s],
+						s == c->ps_server ? (unsigned)c->z : 0, err);
+	if (rc != AUC_OK)
+		return rc;
+	plan->cost = auc_plan_cost(plan, ctx->m);
+	decision->best_payoff = plan->value - plan->cost;
+	decision->accepted = decision->best_payoff > 0;
+	decision->reason = decision->accepted ? AUC_REASON_NONE : AUC_REASON_PAYOFF;
+	return AUC_OK;
+}

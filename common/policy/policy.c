@@ -1,0 +1,47 @@
+/* policy.c - the table of policies and what they share: see policy.h. */
+#include "config.h"
+
+#include <string.h>
+
+#include "policy/policy.h"
+
+const struct auc_policy *const auc_policies[] = {&auc_policy_dps, NULL};
+
+const struct auc_policy *auc_policy_find(const char *name)
+{
+	unsigned i;
+
+	for (i = 0; auc_policies[i]; i++)
+		if (!strcmp(auc_policies[i]->name, name))
+			return auc_policies[i];
+	return NULL;
+}
+
+const char *auc_reason_word(enum auc_reason reason)
+{
+	switch (reason) {
+	case AUC_REASON_NONE:
+		return "none";
+	case AUC_REASON_PAYOFF:
+		return "payoff";
+	case AUC_REASON_CAPACITY:
+		return "capacity";
+	case AUC_REASON_PRICE:
+		return "price";
+	case AUC_REASON_INVALID:
+		return "invalid";
+	}
+	return "invalid";
+}
+
+void auc_decision_init(struct auc_decision *d)
+{
+	memset(d, 0, sizeof(*d));
+	auc_plan_init(&d->plan);
+}
+
+void auc_decision_clear(struct auc_decision *d)
+{
+	auc_plan_clear(&d->plan);
+	memset(d, 0, sizeof(*d));
+}

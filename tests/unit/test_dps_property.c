@@ -1,0 +1,466 @@
+/*
+ * test_dps_property.c - policy dps against brute force on random tiny markets.
+ *
+ * The brute force shares nothing with the engine: it works on the integers of tiny.h (amounts in
+ * hundredths, durations as exact fractions), computes prices and utilities itself, and tries every
+ * start, worker count, split of the workers over the servers and PS server. It returns the best
+ * payoff, and among the schedules of that payoff the earliest completion and the fewest servers on
+ * it.
+ *
+ * AUC_TEST_MARKETS and AUC_TEST_SEED in the environment, or two arguments, give the number of
+ * markets and the first seed.
+ */
+#include "config.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "market-private.h"
+#include "policy/policy.h"
+#include "tiny.h"
+
+#define MARKETS 5000
+#define SERVERS 4
+#define SLOTS   8
+
+static unsigned markets = MARKETS;
+static uint64_t first_seed = 1, seed_now;
+static unsigned job_now;
+
+struct outcome {
+	bool feasible;
+	long double payoff;
+	int64_t completion;
+	unsigned nservers;
+};
+
+/* What one window offers, by server. */
+struct view {
+	int64_t start, end; /* slot indices, end exclusive */
+	bool usable[SERVERS];
+	int64_t left[SERVERS][TINY_TRES];
+	long double price[SERVERS][TINY_TRES]; /* sum over the window */
+};
+
+/* What is being enumerated. */
+struct frame {
+	const struct tiny_market *t;
+	const struct tiny_job *j;
+	const struct view *v;
+	unsigned w, p, n, ps_server;
+	bool colocated;
+	long double value;
+	unsigned split[SERVERS];
+	struct outcome *best;
+};
+
+static long double value_of(const struct auc_utility *u, long double x)
+{
+	long double v = 0, a, b;
+	unsigned i;
+
+	switch (u->form) {
+	case AUC_FORM_CONSTANT:
+		v = u->scale;
+		break;
+	case AUC_FORM_SIGMOID:
+		v = u->scale / (1 + expl(u->decay * (x - u->target)));
+		break;
+	case AUC_FORM_LINEAR:
+		v = u->scale - u->decay * x;
+		break;
+	case AUC_FORM_INVERSE:
+		x = x < 1 ? 1 : x;
+		v = u->scale * (u->target - x) / x;
+		break;
+	case AUC_FORM_DEADLINE:
+		v = x <= u->target ? u->scale : 0;
+		break;
+	case AUC_FORM_TABLE:
+		if (x <= u->points[0].x)
+			v = u->points[0].value;
+		else
+			v = u->points[u->npoints - 1].value;
+		for (i = 0; i + 1 < u->npoints; i++)
+			if (x > u->points[i].x && x <= u->points[i + 1].x) {
+				a = u->points[i].value;
+				b = u->points[i + 1].value;
+				v = a + (b - a) * (x - u->points[i].x) /
+						(u->points[i + 1].x - u->points[i].x);
+			}
+		break;
+	}
+	return v > 0 ? v : 0;
+}
+
+static int64_t up(__int128 a, __int128 b)
+{
+	return (int64_t)((a + b - 1) / b);
+}
+
+/* Slots that N workers need: seconds of a batch are (a + b) / 100 + 16 * (g / 10) / mbps. */
+static int64_t duration_of(const struct tiny_market *t, const struct tiny_job *j, unsigned w,
+			   unsigned p, unsigned n, bool colocated)
+{
+	__int128 mbps = t->worker_mbps[w],
+		 batches = (__int128)j->epochs * j->chunks * j->minibatches;
+	__int128 time = (j->worker_seconds[w] + j->ps_seconds[p]) * mbps;
+	int64_t d;
+
+	if (!colocated)
+		time += 160 * (__int128)j->gradient;
+	d = up(batches * time, 100 * mbps * n * t->slot_seconds);
+	return d > 1 ? d : 1;
+}
+
+static int64_t ps_of(const struct tiny_market *t, unsigned w, unsigned p, int64_t elsewhere)
+{
+	int64_t z = up((__int128)t->worker_mbps[w] * elsewhere, t->ps_mbps[p]);
+
+	return z > 1 ? z : 1;
+}
+
+static long double price_of(const struct tiny_market *t, unsigned s, unsigned k, int64_t slot)
+{
+	if (!t->used[s][k][slot])
+		return 0;
+	return expl(logl(t->eta[k]) * t->used[s][k][slot] / t->capacity[s][k]) - 1;
+}
+
+/* Same layout in all slots: what is left is the least of the window, the price its sum. */
+static void look(struct view *v, const struct tiny_market *t, const struct tiny_job *j,
+		 int64_t start, int64_t end)
+{
+	int64_t slot, left;
+	unsigned s, k;
+
+	memset(v, 0, sizeof(*v));
+	v->start = start;
+	v->end = end;
+	for (s = 0; s < t->nservers; s++) {
+		v->usable[s] = t->first + start >= j->arrival + tiny_upload(t, j, s);
+		for (k = 0; k < t->ntres; k++) {
+			v->left[s][k] = t->capacity[s][k];
+			for (slot = start; slot < end; slot++) {
+				left = t->capacity[s][k] - t->used[s][k][slot];
+				if (left < v->left[s][k])
+					v->left[s][k] = left;
+				v->price[s][k] += price_of(t, s, k, slot);
+			}
+		}
+	}
+}
+
+/* True if Y workers and Z PSs fit on server S; adds their cost. */
+static bool host(const struct frame *f, unsigned s, int64_t y, int64_t z, long double *cost)
+{
+	const struct tiny_market *t = f->t;
+	int64_t amount;
+	unsigned k;
+
+	if (!y && !z)
+		return true;
+	if (!f->v->usable[s] || (y && !t->hosts_workers[s]) || (z && !t->hosts_ps[s]))
+		return false;
+	for (k = 0; k < t->ntres; k++) {
+		amount = y * t->worker[f->w][k] + z * t->ps[f->p][k];
+		if (amount > f->v->left[s][k])
+			return false;
+		*cost += amount * f->v->price[s][k] / 100;
+	}
+	return true;
+}
+
+static void consider(struct frame *f)
+{
+	int64_t elsewhere = (int64_t)f->n - f->split[f->ps_server], z;
+	int64_t completion = f->t->first + f->v->end;
+	struct outcome *best = f->best;
+	long double cost = 0, payoff, margin;
+	unsigned s, nservers = 0;
+
+	if (f->colocated != (elsewhere == 0))
+		return;
+	z = f->colocated ? 1 : ps_of(f->t, f->w, f->p, elsewhere);
+	for (s = 0; s < f->t->nservers; s++) {
+		if (!host(f, s, f->split[s], s == f->ps_server ? z : 0, &cost))
+			return;
+		nservers += f->split[s] || s == f->ps_server;
+	}
+	payoff = f->value - cost;
+	margin = 1e-10L * (f->value + cost);
+	if (best->feasible && payoff < best->payoff - margin)
+		return;
+	if (best->feasible && payoff <= best->payoff + margin &&
+	    (completion > best->completion ||
+	     (completion == best->completion && nservers >= best->nservers)))
+		return;
+	*best = (struct outcome){true, payoff, completion, nservers};
+}
+
+static void split_workers(struct frame *f, unsigned s, unsigned left)
+{
+	unsigned y;
+
+	if (s == f->t->nservers) {
+		if (!left)
+			for (f->ps_server = 0; f->ps_server < f->t->nservers; f->ps_server++)
+				consider(f);
+		return;
+	}
+	for (y = 0; y <= left; y++) {
+		f->split[s] = y;
+		split_workers(f, s + 1, left - y);
+	}
+	f->split[s] = 0;
+}
+
+static struct outcome brute_force(const struct tiny_market *t, const struct tiny_job *j)
+{
+	struct outcome best = {0};
+	struct frame f = {.t = t, .j = j, .best = &best};
+	struct view v;
+	int64_t start, from = j->arrival > t->first ? j->arrival - t->first : 0, d;
+	unsigned colocated;
+
+	f.v = &v;
+	for (f.w = 0; f.w < t->nworkers; f.w++)
+		for (f.p = 0; f.p < t->nps; f.p++)
+			for (colocated = 0; colocated < 2; colocated++)
+				for (f.n = 1; f.n <= (unsigned)j->chunks; f.n++) {
+					if (j->worker_seconds[f.w] < 0 || j->ps_seconds[f.p] < 0)
+						continue;
+					f.colocated = colocated;
+					d = duration_of(t, j, f.w, f.p, f.n, colocated);
+					for (start = from; start + d <= t->nslots; start++) {
+						look(&v, t, j, start, start + d);
+						f.value =
+							value_of(&j->utility,
+								 t->first + start + d - j->arrival);
+						split_workers(&f, 0, f.n);
+					}
+				}
+	return best;
+}
+
+static void assert_close(long double a, long double b, long double size)
+{
+	if (fabsl(a - b) > 1e-9L * (size + 1e-3L))
+		fail_msg("%.17Lg is not %.17Lg", a, b);
+}
+
+/* A plan is what it says: of this job, feasible, with the cost and value that it names. */
+static void assert_plan(const struct tiny_market *t, const struct tiny_job *j,
+			const struct auc_plan *plan)
+{
+	struct view v;
+	struct frame f = {.t = t, .j = j, .v = &v, .w = plan->worker_type, .p = plan->ps_type};
+	unsigned i, ps_servers = 0, elsewhere = 0, ps = 0;
+	const struct auc_share *share;
+	long double cost = 0;
+
+	assert_int_equal(plan->nruns, 1);
+	assert_int_equal(plan->runs[0].from, plan->start);
+	assert_int_equal(plan->runs[0].to, plan->completion - 1);
+	assert_int_equal(plan->runs[0].nshares, plan->nshares);
+	assert_int_equal(plan->arrival, j->arrival);
+	assert_true(plan->start >= j->arrival && plan->start >= t->first);
+	assert_true(plan->completion <= t->first + t->nslots);
+	assert_true(j->worker_seconds[f.w] >= 0 && j->ps_seconds[f.p] >= 0);
+	look(&v, t, j, plan->start - t->first, plan->completion - t->first);
+	for (i = 0; i < plan->nshares; i++) {
+		share = &plan->shares[i];
+		if (i)
+			assert_true(share->server > plan->shares[i - 1].server);
+		assert_true(host(&f, share->server, share->workers, share->ps, &cost));
+		f.n += share->workers;
+		ps += share->ps;
+		ps_servers += share->ps > 0;
+		elsewhere += share->ps ? 0 : share->workers;
+	}
+	assert_true(f.n >= 1 && f.n <= (unsigned)j->chunks);
+	assert_int_equal(ps_servers, 1);
+	assert_int_equal(plan->colocated, !elsewhere);
+	assert_int_equal(ps, plan->colocated ? 1 : ps_of(t, f.w, f.p, elsewhere));
+	assert_int_equal(duration_of(t, j, f.w, f.p, f.n, plan->colocated),
+			 plan->completion - plan->start);
+	assert_close(plan->cost, cost, cost);
+	assert_close(plan->value, value_of(&j->utility, plan->completion - j->arrival),
+		     plan->value);
+	assert_true((long double)auc_plan_payment(plan) <=
+		    (long double)plan->value * 1000000 + 1e-6L);
+	if (plan->cost < plan->value - 1e-5)
+		assert_true(fabs((double)auc_plan_payment(plan) - plan->cost * 1e6) <= 0.5 + 1e-3);
+}
+
+static bool same_plan(const struct auc_plan *a, const struct auc_plan *b)
+{
+	return a->worker_type == b->worker_type && a->ps_type == b->ps_type &&
+	       a->colocated == b->colocated && a->start == b->start &&
+	       a->completion == b->completion && a->nshares == b->nshares &&
+	       !memcmp(a->shares, b->shares, a->nshares * sizeof(a->shares[0]));
+}
+
+static void scale_utility(struct auc_utility *u, double by)
+{
+	unsigned i;
+
+	u->scale *= by;
+	if (u->form == AUC_FORM_LINEAR)
+		u->decay *= by;
+	for (i = 0; i < u->npoints; i++)
+		u->points[i].value *= by;
+}
+
+struct engine {
+	struct auc_policy_ctx *ctx, *plain;
+	struct auc_decision decision, other;
+	struct auc_job job;
+};
+
+static void start_engine(struct engine *e)
+{
+	memset(e, 0, sizeof(*e));
+	assert_int_equal(auc_policy_dps.create("", &e->ctx, NULL), AUC_OK);
+	assert_int_equal(auc_policy_dps.create("variant=exact,bounds=off", &e->plain, NULL),
+			 AUC_OK);
+	auc_decision_init(&e->decision);
+	auc_decision_init(&e->other);
+}
+
+static void stop_engine(struct engine *e)
+{
+	auc_policy_dps.destroy(e->ctx);
+	auc_policy_dps.destroy(e->plain);
+	auc_decision_clear(&e->decision);
+	auc_decision_clear(&e->other);
+	auc_job_clear(&e->job);
+}
+
+/* The bounds only save time. */
+static void check_plain(struct engine *e, const struct auc_market *m)
+{
+	assert_int_equal(auc_policy_dps.quote(e->plain, m, &e->job, &e->other, NULL), AUC_OK);
+	assert_int_equal(e->other.reason, e->decision.reason);
+	if (e->decision.reason == AUC_REASON_CAPACITY)
+		return;
+	assert_true(same_plan(&e->other.plan, &e->decision.plan));
+	assert_true(e->other.best_payoff == e->decision.best_payoff);
+}
+
+/* Whatever value is reported instead, the schedule that comes of it is worth no more; and the same
+ * schedule costs the same. */
+static void check_truthful(struct engine *e, const struct auc_market *m, const struct tiny_job *j,
+			   struct tiny_random *r)
+{
+	double truth = e->decision.accepted ? e->decision.best_payoff : 0, gain,
+	       by = pow(10, 2 * tiny_real(r) - 1);
+	const struct auc_plan *plan = &e->other.plan;
+
+	scale_utility(&e->job.utility, by);
+	assert_int_equal(auc_policy_dps.quote(e->ctx, m, &e->job, &e->other, NULL), AUC_OK);
+	assert_int_equal(e->other.reason == AUC_REASON_CAPACITY,
+			 e->decision.reason == AUC_REASON_CAPACITY);
+	if (e->other.reason == AUC_REASON_CAPACITY)
+		return;
+	if (same_plan(plan, &e->decision.plan))
+		assert_true(plan->cost == e->decision.plan.cost);
+	gain = auc_utility_value(&j->utility, (double)(plan->completion - plan->arrival)) -
+	       plan->cost;
+	if (e->other.accepted)
+		assert_true(gain <= truth + 1e-9 * (1 + plan->value / by + plan->cost));
+}
+
+static void check_job(struct engine *e, struct tiny_market *t, struct auc_market *m,
+		      struct tiny_random *r)
+{
+	struct auc_decision *d = &e->decision;
+	struct tiny_job j;
+	struct outcome best;
+
+	tiny_job_make(&j, r, t);
+	tiny_resolve(m, &j, &e->job);
+	assert_int_equal(auc_policy_dps.quote(e->ctx, m, &e->job, d, NULL), AUC_OK);
+	best = brute_force(t, &j);
+	assert_int_equal(best.feasible, d->reason != AUC_REASON_CAPACITY);
+	assert_int_equal(d->accepted, d->reason == AUC_REASON_NONE);
+	if (best.feasible) {
+		assert_close(d->best_payoff, best.payoff, d->plan.value + d->plan.cost);
+		assert_int_equal(d->plan.completion, best.completion);
+		assert_int_equal(d->plan.nshares, best.nservers);
+		assert_true(d->best_payoff == d->plan.value - d->plan.cost);
+		assert_int_equal(d->accepted, d->best_payoff > 0);
+		assert_plan(t, &j, &d->plan);
+	}
+	check_plain(e, m);
+	check_truthful(e, m, &j, r);
+	if (d->accepted)
+		tiny_book(t, m, &d->plan);
+	assert_true(auc_market_sound(m));
+	assert_true(auc_market_cache_sound(m));
+}
+
+static void test_property(void **state)
+{
+	unsigned i, n, counts[3] = {0}, colocated = 0, several = 0;
+	struct tiny_market t;
+	struct tiny_random r;
+	struct auc_market *m;
+	struct engine e;
+
+	(void)state;
+	start_engine(&e);
+	for (i = 0; i < markets; i++) {
+		r.state = seed_now = first_seed + i;
+		tiny_market_make(&t, &r, (unsigned)tiny_int(&r, 2, SERVERS),
+				 (unsigned)tiny_int(&r, 4, SLOTS));
+		m = tiny_build(&t);
+		for (n = 0; n < 2; n++) {
+			job_now = n;
+			check_job(&e, &t, m, &r);
+			counts[e.decision.reason]++;
+			colocated += e.decision.reason != AUC_REASON_CAPACITY &&
+				     e.decision.plan.colocated;
+			several += e.decision.plan.nshares > 1;
+		}
+		auc_market_destroy(m);
+	}
+	stop_engine(&e);
+	print_message("%u markets: %u accepted, %u refused for payoff, %u for capacity; %u "
+		      "co-located, %u on several servers\n",
+		      markets, counts[AUC_REASON_NONE], counts[AUC_REASON_PAYOFF],
+		      counts[AUC_REASON_CAPACITY], colocated, several);
+	/* the test is worth something only if it sees all kinds */
+	if (markets >= 1000) {
+		assert_true(counts[AUC_REASON_NONE] > markets / 5);
+		assert_true(counts[AUC_REASON_PAYOFF] > markets / 20);
+		assert_true(counts[AUC_REASON_CAPACITY] > markets / 20);
+		assert_true(colocated > markets / 20 && several > markets / 10);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {cmocka_unit_test(test_property)};
+	const char *n = argc > 1 ? argv[1] : getenv("AUC_TEST_MARKETS");
+	int failed;
+	const char *seed = argc > 2 ? argv[2] : getenv("AUC_TEST_SEED");
+
+	if (n)
+		markets = (unsigned)strtoul(n, NULL, 10);
+	if (seed)
+		first_seed = strtoull(seed, NULL, 10);
+	failed = cmocka_run_group_tests_name("dps_property", tests, NULL, NULL);
+	if (failed)
+		printf("it was the market of seed %llu, job %u\n", (unsigned long long)seed_now,
+		       job_now);
+	return failed;
+}
