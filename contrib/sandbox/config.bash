@@ -119,8 +119,7 @@ config_write()
 	else
 		write_file "$B/etc/auction.conf" print_auction_conf
 	fi
-	# An empty file: cgroups stay out of it (22.05 has no CgroupPlugin=disabled).
-	write_file "$B/etc/cgroup.conf" true
+	write_file "$B/etc/cgroup.conf" print_cgroup_conf
 	write_file "$B/etc/slurmdbd.conf" print_slurmdbd_conf
 	chown slurm: "$B/etc/slurmdbd.conf"
 	chmod 600 "$B/etc/slurmdbd.conf"
@@ -303,6 +302,16 @@ print_gres_conf()
 		last=$((${n_gpus##*:} - 1))
 		echo "NodeName=$n_list Name=gpu Type=${n_gpus%%:*} File=$B/dev/nvidia[0-$last]"
 	done
+}
+
+# No cgroups: nothing here uses them, and a chroot or container has none to give. 22.05 cannot be told so, but its plugin for
+# version 1 touches no file system until it is used.
+print_cgroup_conf()
+{
+	case $(slurmctld -V) in
+	*' 2'[0-2].*) echo CgroupPlugin=cgroup/v1 ;;
+	*) echo CgroupPlugin=disabled ;;
+	esac
 }
 
 print_slurmdbd_conf()

@@ -78,7 +78,7 @@ start_mariadbd()
 	daemon_pid mariadbd > /dev/null && return
 	if [ ! -d "$B/mysql/data/mysql" ]; then
 		rm -rf "$B/mysql/data"
-		mariadb-install-db --no-defaults --user=root --datadir="$B/mysql/data" --skip-test-db --innodb-log-file-size=8M \
+		mariadb-install-db --no-defaults --user=root --datadir="$B/mysql/data" --skip-test-db --force --innodb-log-file-size=8M \
 			--auth-root-authentication-method=socket > "$B/log/mariadb-install.log" 2>&1 ||
 			fail_with_log "the database could not be made" "$B/log/mariadb-install.log" || return
 	fi
