@@ -82,7 +82,7 @@ start_mariadbd()
 			--auth-root-authentication-method=socket > "$B/log/mariadb-install.log" 2>&1 ||
 			fail_with_log "the database could not be made" "$B/log/mariadb-install.log" || return
 	fi
-	env -i PATH="$PATH" LANG=C.UTF-8 setsid mariadbd --no-defaults --user=root --datadir="$B/mysql/data" --socket="$B/mysql/socket" \
+	env -i PATH="$PATH" LANG=C.UTF-8 SLURM_CONF="$B/etc/slurm.conf" setsid mariadbd --no-defaults --user=root --datadir="$B/mysql/data" --socket="$B/mysql/socket" \
 		--pid-file="$B/run/mariadbd.pid" --skip-networking --innodb-buffer-pool-size=64M --innodb-log-file-size=8M \
 		--innodb-lock-wait-timeout=900 --innodb-flush-log-at-trx-commit=0 --innodb-doublewrite=0 --skip-log-bin \
 		< /dev/null > "$B/log/mariadbd.log" 2>&1 &
@@ -210,7 +210,7 @@ stop_all()
 	for what in "${names[@]}" slurmctld slurmdbd mariadbd munged; do
 		stop_one "$what"
 	done
-	end_steps
+	end_leftovers
 }
 
 # Cancels what runs or waits, so that no job outlives its cluster.
@@ -231,16 +231,19 @@ no_jobs()
 	jobs=$(slurm squeue -ho %i) && [ -z "$jobs" ]
 }
 
-# Ends step managers that are left over, with their processes: a killed slurmd leaves its jobs running.
-end_steps()
+# Ends what is left over, with its processes: a killed slurmd leaves its jobs running, and a pid file may be lost. The
+# environment that run_daemon() gave it tells a process of this cluster.
+end_leftovers()
 {
-	local p pid
+	local p
 
 	for p in /proc/[0-9]*; do
-		pid=${p#/proc/}
-		[[ $(readlink "$p/exe") == */slurmstepd ]] || continue
+		case $(readlink "$p/exe") in
+		*/slurmstepd | */slurmd | */slurmctld | */slurmdbd | */munged | */mariadbd) ;;
+		*) continue ;;
+		esac
 		grep -qzx "SLURM_CONF=$B/etc/slurm.conf" "$p/environ" 2> /dev/null || continue
-		kill_tree "$pid"
+		kill_tree "${p#/proc/}"
 	done
 }
 

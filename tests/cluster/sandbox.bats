@@ -1,0 +1,123 @@
+# The private cluster itself, without the plugins.
+
+load lib
+
+setup_file()
+{
+	cluster_start --plugins off
+}
+
+# A second cluster that a test that failed left behind.
+teardown()
+{
+	[ -z "${other-}" ] || [ ! -e "$other" ] || sandbox -d "$other" down --remove
+}
+
+sleeper_runs()
+{
+	cat /proc/[0-9]*/cmdline 2> /dev/null | tr '\0' ' ' | grep -q 'sleep [4]711'
+}
+
+teardown_file()
+{
+	cluster_stop
+}
+
+@test "comes up with two kinds of GPU at the edge, a cloud and ordinary nodes" {
+	run -0 sinfo -ho '%P %D %T' -S P
+	[ "$output" = "cloud 2 idle
+edge 6 idle
+main* 2 idle" ]
+	run -0 sinfo -p edge -Nho '%N %G'
+	[ "${lines[0]}" = "edge1 gpu:v100:4" ]
+	[ "${lines[5]}" = "edge6 gpu:t4:4" ]
+	run -0 sandbox status
+}
+
+@test "listens on loopback only" {
+	getent ahostsv4 "$(uname -n)" | grep -q '^127\.' || skip "the host name has no loopback address"
+	base=$(sed -n 's/^SlurmctldPort=//p' "$SLURM_CONF")
+	run -0 awk -v base="$base" '
+		function hex(s, i, v) { for (i = 1; i <= length(s); i++) v = v * 16 + index("0123456789ABCDEF", substr(s, i, 1)) - 1; return v }
+		$4 == "0A" { split($2, a, ":"); p = hex(a[2]); if (p >= base && p < base + 200) { n++; if (a[1] !~ /7F$/) print $2 } }
+		END { print n + 0 }' /proc/net/tcp
+	[ "$output" -ge 12 ]
+}
+
+@test "an ordinary user's job runs on the node it asks for, and is in the accounting" {
+	job=$(submit alice -w node2 -J plain -o out.txt --wrap 'id -un; echo $SLURMD_NODENAME')
+	wait_until 20 job_is "$job" COMPLETED
+	[ "$(cat "$SANDBOX_DIR/home/alice/out.txt")" = "alice
+node2" ]
+	wait_until 20 sacct_is "$job" State COMPLETED
+	wait_until 20 sacct_is "$job" User,Account,NodeList,Partition 'alice[|]training[|]node2[|]main'
+}
+
+@test "a job sees the GPUs that it was given" {
+	run -0 as bob srun -p edge -w edge5 --gres=gpu:t4:3 sh -c 'echo $CUDA_VISIBLE_DEVICES'
+	[ "${lines[-1]}" = 0,1,2 ]
+}
+
+@test "a job of several nodes" {
+	run -0 as carol srun -p main -N2 -n4 sh -c 'echo $SLURMD_NODENAME'
+	[ "$(grep '^node' <<< "$output" | sort | uniq -c | awk '{print $1, $2}' | paste -sd,)" = "2 node1,2 node2" ] ||
+		[ "$(grep '^node' <<< "$output" | sort -u | paste -sd,)" = "node1,node2" ]
+}
+
+@test "up a second time changes nothing that runs" {
+	before=$(sandbox status | sed 's/ rss .*//')
+	run -0 sandbox up
+	[ "$(sandbox status | sed 's/ rss .*//')" = "$before" ]
+}
+
+@test "slurmctld can be restarted and killed; jobs stay" {
+	job=$(submit alice -o /dev/null --wrap 'sleep 60')
+	wait_until 20 job_is "$job" RUNNING
+	pid=$(cat "$SANDBOX_DIR/run/slurmctld.pid")
+	run -0 sandbox restart slurmctld
+	[ "$(cat "$SANDBOX_DIR/run/slurmctld.pid")" != "$pid" ]
+	job_is "$job" RUNNING
+	run -0 sandbox restart slurmctld --kill
+	scontrol ping | grep -q 'is UP'
+	scancel "$job"
+}
+
+@test "two clusters side by side do not know of each other" {
+	other=$(mktemp -d "${TMPDIR:-/tmp}/auction-test-XXXXXX")
+	mine=$SANDBOX_DIR
+	run -0 sandbox -d "$other" up --nodes 'x[1-2]:partition=main,cpus=4,mem=4000'
+	[ "$(SLURM_CONF=$other/etc/slurm.conf sinfo -ho %N)" = "x[1-2]" ]
+	[ "$(sinfo -p main -ho %N)" = "node[1-2]" ]
+	run -0 sandbox -d "$other" exec -u bob -- srun sh -c 'echo $SLURMD_NODENAME'
+	[ "${lines[-1]}" = x1 ]
+	run -0 sandbox -d "$other" down --remove
+	[ ! -e "$other" ]
+	SANDBOX_DIR=$mine run -0 sandbox status
+}
+
+@test "down ends only what up started, jobs too" {
+	other=$(mktemp -d "${TMPDIR:-/tmp}/auction-test-XXXXXX")
+	sandbox -d "$other" up --nodes 'x1:partition=main,cpus=4,mem=4000'
+	sandbox -d "$other" exec -u bob -- sbatch -o /dev/null --wrap 'exec sleep 4711'
+	wait_until 20 sleeper_runs
+	# A pid file that names somebody else's process, as after a crash.
+	sleep 300 3>&- &
+	stranger=$!
+	echo $stranger > "$other/run/slurmd-x1.pid"
+	run -0 sandbox -d "$other" down
+	kill -0 $stranger
+	kill $stranger
+	run ! sleeper_runs
+	run -0 sandbox -d "$other" down --remove
+}
+
+@test "wrong options are refused with a sentence" {
+	run -1 sandbox -d /tmp/x up --slot-seconds none
+	[ "$output" = "sandbox: --slot-seconds none: expected a number from 1 to 86400" ]
+	run -1 sandbox -d '/tmp/a b' up
+	[ "$output" = "sandbox: /tmp/a b: a cluster's directory may have letters, digits and ./_+- only" ]
+	run -1 sandbox -d /tmp/x-none status
+	[ "$output" = "sandbox: no cluster in /tmp/x-none (sandbox -d DIR up)" ]
+	run -1 sandbox -d /tmp/x up --nodes 'edge1:cpus=3'
+	[ "$output" = "sandbox: --nodes edge1:cpus=3: expected partition=P" ]
+}
