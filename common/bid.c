@@ -316,13 +316,11 @@ static enum auc_code make_bid(const struct auc_conf *conf, const struct words *w
 			err, AUC_EINVAL,
 			"--bid: not given, expected what the job is worth, such as 300 or "
 			"sigmoid:300,0.5/h");
-	if (!conf)
-		return AUC_OK;
-	model = auc_conf_model(conf, *bid->model ? bid->model : conf->default_model);
+	model = conf ? auc_conf_model(conf, *bid->model ? bid->model : conf->default_model) : NULL;
 	if (model)
 		fill_from_model(model, words, bid);
 	fill_plain(conf, bid);
-	if (bid->nworkers)
+	if (bid->nworkers || !conf)
 		return AUC_OK;
 	known_types(conf->worker_types, conf->nworker_types, known);
 	return auc_err_set(
@@ -366,7 +364,7 @@ static void fill_plain(const struct auc_conf *conf, struct auc_bid *bid)
 	bid->epochs = bid->epochs ? bid->epochs : 1;
 	bid->chunks = bid->chunks ? bid->chunks : 1;
 	bid->minibatches = bid->minibatches ? bid->minibatches : 1;
-	if (bid->nps)
+	if (bid->nps || !conf)
 		return;
 	for (i = 0; i < conf->nps_types; i++)
 		strcpy(bid->ps_seconds[bid->nps++].name, conf->ps_types[i].name);

@@ -1,7 +1,7 @@
 /*
  * conf.h - auction.conf: lines of Key=Value words, '#' comments, '\' continues a line, "Include" is
- * not supported. Keys do not tell case; a value with white space or '#' stands in double quotes.
- * Times without a unit are seconds.
+ * not supported. Keys are not case sensitive; a value with white space or '#' stands in double
+ * quotes. Times without a unit are seconds.
  *
  * One table (conf.c) holds every key with its type, default, bounds and manual line; unknown keys,
  * repeated keys, bad values and bad references are errors "FILE:LINE: Key=value: what was

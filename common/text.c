@@ -120,7 +120,7 @@ static enum auc_code parse_entry(char *entry, const struct auc_list_rule *rule,
 		return auc_err_set(err, AUC_EINVAL, "%s: '%.80s' is not %s", what, entry,
 				   rule->syntax);
 	*equal = '\0';
-	if (rule->tres && !strncmp(name, "gres/", 5))
+	while (rule->tres && !strncmp(name, "gres/", 5))
 		name += 5;
 	if (!auc_name_valid(name))
 		return auc_err_set(err, AUC_EINVAL,
