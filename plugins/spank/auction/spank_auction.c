@@ -60,7 +60,7 @@ int slurm_spank_init(spank_t sp, int ac, char **av)
 	if (context != S_CTX_ALLOCATOR && context != S_CTX_LOCAL && context != S_CTX_REMOTE)
 		return ESPANK_SUCCESS;
 	if (context != S_CTX_REMOTE && read_args(ac, av) != 0)
-		return ESPANK_BAD_ARG;
+		return -1;
 	/* slurmstepd complains of options that it gets with a job and that nobody registered. */
 	for (key = 0; key < auc_bid_nkeys && key < KEYS_MAX; key++) {
 		struct spank_option option = {
@@ -75,7 +75,7 @@ int slurm_spank_init(spank_t sp, int ac, char **av)
 		if (spank_option_register(sp, &option) != ESPANK_SUCCESS) {
 			slurm_error(PREFIX "--%s: another SPANK plugin has this option",
 				    auc_bid_keys[key].key);
-			return ESPANK_ERROR;
+			return -1;
 		}
 	}
 	return ESPANK_SUCCESS;
@@ -136,7 +136,10 @@ static int read_args(int ac, char **av)
 		}
 		n = snprintf(client.conf_path, PATH_SIZE, "%s", av[i] + 5);
 	}
-	return n < PATH_SIZE ? 0 : -1;
+	if (n < PATH_SIZE)
+		return 0;
+	slurm_error(PREFIX "the path of " CONF_NAME " is longer than %d bytes", PATH_SIZE - 1);
+	return -1;
 }
 
 /* The site's configuration; NULL where the submit host has none, then less can be checked. */
@@ -209,22 +212,22 @@ static int make_bid(spank_t sp)
 	if (!client.any_given && !environment(0))
 		return ESPANK_SUCCESS;
 	if (!environment_ok())
-		return ESPANK_ERROR;
+		return -1;
 	values[0] = client.given[0];
 	for (key = 1; key < auc_bid_nkeys; key++)
 		values[key] = client.given[key] ? client.given[key] : environment(key);
 	if (auc_bid_join(environment(0), values, &text, &err) != AUC_OK) {
 		slurm_error(PREFIX "%s: %s", auc_bid_keys[0].env, err.text);
-		return ESPANK_ERROR;
+		return -1;
 	}
 	if (auc_bid_parse(site_conf(), text, &bid, &err) != AUC_OK) {
 		if (!client.any_given)
 			auc_err_prefix(&err, "%s", auc_bid_keys[0].env);
 		slurm_error(PREFIX "%s", err.text);
-		rc = ESPANK_ERROR;
+		rc = -1;
 	} else if (spank_job_control_setenv(sp, auc_bid_keys[0].env, text, 1) != ESPANK_SUCCESS) {
 		slurm_error(PREFIX "Slurm did not take the bid");
-		rc = ESPANK_ERROR;
+		rc = -1;
 	}
 	free(text);
 	return rc;
