@@ -16,6 +16,7 @@
 
 #include "conf.h"
 #include "num.h"
+#include "policy/policy.h"
 #include "text.h"
 
 #define FILE_MAX       (1024 * 1024) /* bytes of an auction.conf */
@@ -722,19 +723,25 @@ static enum auc_code set_name(const struct key *key, void *base, const char *val
 	return AUC_OK;
 }
 
+/* The policy itself says whether it can be made with these options. */
 static enum auc_code set_policy(struct auc_conf *conf, const char *value, struct auc_err *err)
 {
 	size_t n = strcspn(value, ",");
 	const char *options = value[n] ? value + n + 1 : "";
+	const struct auc_policy *policy;
+	struct auc_policy_ctx *ctx;
 	char name[AUC_NAME_MAX];
 
-	(void)err;
 	if (n >= sizeof(name) || strlen(options) >= sizeof(conf->policy_options))
 		return AUC_EINVAL;
 	memcpy(name, value, n);
 	name[n] = '\0';
-	if (!auc_name_valid(name))
+	policy = auc_policy_find(name);
+	if (!policy)
+		return auc_err_set(err, AUC_ENOENT, "there is no policy '%s'", name);
+	if (policy->create(options, &ctx, err) != AUC_OK)
 		return AUC_EINVAL;
+	policy->destroy(ctx);
 	strcpy(conf->policy, name);
 	strcpy(conf->policy_options, options);
 	return AUC_OK;

@@ -206,8 +206,12 @@ static void test_values(void **state)
 	refused("Prices=free\n" TYPES, "a.conf:1: Prices=free: expected given or learned");
 	refused("RefundUnused=1\n" TYPES, "a.conf:1: RefundUnused=1: expected no or yes");
 	refused("SpoolDir=spool\n" TYPES, "a.conf:1: SpoolDir=spool: expected an absolute path");
-	refused("Policy=,x\n" TYPES,
-		"a.conf:1: Policy=,x: expected a policy's name[,option=value...]");
+	refused("Policy=,x\n" TYPES, "a.conf:1: Policy=,x: expected a policy's "
+				     "name[,option=value...] (there is no policy "
+				     "'')");
+	refused("Policy=vickrey\n" TYPES,
+		"a.conf:1: Policy=vickrey: expected a policy's name[,option=value...] (there is no "
+		"policy 'vickrey')");
 	refused("DefaultModel=a=b\n" TYPES, "a.conf:1: DefaultModel=a=b: expected a name of up to "
 					    "63 letters, digits and ._:/+-");
 	refused("Eta=cpu=0.5\n" TYPES,
