@@ -971,8 +971,8 @@ static void keep_commit_open(struct auc_spool *s)
 {
 	char *line = s->queue.data + s->queue_last;
 	char *lf = memchr(line, '\n', s->queue.len - s->queue_last);
-	char *mark =
-		strchr(line + SUM_LEN + 1, ' ') + 1; /* behind the number; there always is one */
+	/* behind the number; there always is one */
+	char *mark = (char *)memchr(line + SUM_LEN + 1, ' ', (size_t)(lf - line) - SUM_LEN - 1) + 1;
 
 	*mark = COMMIT_GOES_ON;
 	seal(line, (size_t)(lf - line) + 1);

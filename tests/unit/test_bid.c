@@ -158,8 +158,8 @@ static void test_canonical(void **state)
 		"sigmoid:300,0.5/h,2h worker-time=v100=1234.567ms",
 		"300 worker-time=v100=0.1,t4=0.3333333333333333 upload=0.1,edge=0.7",
 		"300 worker-time=v100=0.1 upload=3 quote=yes gradient-mb=1e-300",
-		"deadline:5,1m worker-time=v100=7m ps-time=ps.s=1ms,ps.m=3 upload=edge=20m "
-		"quote=no",
+		("deadline:5,1m worker-time=v100=7m ps-time=ps.s=1ms,ps.m=3 upload=edge=20m "
+		 "quote=no"),
 	};
 	struct auc_bid a, b;
 	char *once, *twice;

@@ -45,7 +45,7 @@ static struct {
 static bool is_sbatch(void);
 static int read_args(int ac, char **av);
 static const struct auc_conf *site_conf(void);
-static int take_option(int val, const char *optarg, int remote);
+static int take_option(int val, const char *arg, int remote);
 static bool inherited(const char *name, const char *value);
 static int make_bid(spank_t sp);
 static const char *environment(unsigned key);
@@ -155,16 +155,16 @@ static const struct auc_conf *site_conf(void)
 
 /* Callback of every option; VAL is its key. Called again where a #SBATCH line and the command line
  * have it: the last counts. */
-static int take_option(int val, const char *optarg, int remote)
+static int take_option(int val, const char *arg, int remote)
 {
 	const struct auc_bid_key *key = &auc_bid_keys[val];
-	const char *value = key->arg ? optarg : "yes";
+	const char *value = key->arg ? arg : "yes";
 	struct auc_err err;
 
 	if (remote)
 		return 0;
 	if (spank_context() != S_CTX_ALLOCATOR || !is_sbatch()) {
-		if (inherited(key->key, optarg))
+		if (inherited(key->key, arg))
 			return 0;
 		slurm_error(PREFIX "--%s: bids are for sbatch; a job of %s is interactive and "
 				   "cannot wait for its slot",
