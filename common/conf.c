@@ -90,7 +90,7 @@ static const struct key keys[] = {
 	{.section = GLOBAL, .name = "Eta", .type = TYPE_AMOUNTS, .offset = IN_CONF(eta), .count = IN_CONF(neta),
 	 .limit = AUC_TRES_MAX, .min = 1, .max = ETA_MAX,
 	 .help = "Base of the price function for each TRES; one that is not named has base 1 and is free. With "
-		 "Prices=learned: the bases until enough bids have been seen."},
+		 "Prices=learned: what the base is at least."},
 	{.section = GLOBAL, .name = "HistoryBids", .type = TYPE_COUNT, .offset = IN_CONF(history_bids),
 	 .min = 1, .max = 10000, .preset = "1000",
 	 .help = "How many of the last bids prices are learned from."},
