@@ -1,12 +1,14 @@
 /*
  * ledger.h - what was sold to whom. A sale goes through
  *
- *   lien --confirm--> sold --start--> running --settle--> (gone, only totals and a closing event remain)
+ *   lien --confirm--> sold --start--> running --settle--> (gone, only totals and a closing event
+ * remain)
  *     \--lapse/drop--> gone     \--settle (cancelled: refund)--> gone
  *
- * and every change except those of liens is an event: one JSON object that the spool stores and that, applied in
- * order to an empty ledger, gives the same ledger again. A lien is only in memory, on purpose: nothing is sold yet.
- * The ledger books and unbooks the market it is given. Not thread-safe: auction.h locks around it.
+ * and every change is an event: one JSON object that the spool stores and that, applied in order to
+ * an empty ledger, gives the same ledger again (doc/ledger.md). A lien is only in memory, on
+ * purpose: nothing is sold yet; of one that lapses only the count is kept. The ledger books and
+ * unbooks the market it is given. Not thread-safe: auction.h locks around it.
  */
 #ifndef AUC_LEDGER_H
 #define AUC_LEDGER_H
@@ -26,19 +28,29 @@ const char *auc_sale_state_word(enum auc_sale_state s); /* "lien", "sold", "runn
 #define AUC_SALE_ID_LEN 40
 
 struct auc_sale {
-	char id[AUC_SALE_ID_LEN]; /* unique for ever: "<boot>-<n>", boot = 64 random bits in hex chosen at start */
+	char id[AUC_SALE_ID_LEN]; /* unique for ever: "<boot>-<n>", boot = 64 random bits in hex
+				     chosen at start */
 	enum auc_sale_state state;
 	uint32_t job_id; /* 0 while a lien */
 	uint32_t uid;
-	double expires; /* lien: Unix time at which it lapses */
+	double expires;           /* lien: Unix time at which it lapses */
 	auc_money value, payment; /* payment: what was agreed at the sale */
 	char policy[AUC_NAME_MAX];
 	struct auc_plan plan;
 	char *bid; /* canonical text */
 };
 
+/* Frees what a sale holds. */
+void auc_sale_clear(struct auc_sale *sale);
+/* Adds what makes a sale's record readable without the configuration: slot_seconds, worker_tres,
+ * ps_tres. False: no memory. */
+bool auc_sale_add_types(struct json_object *o, const struct auc_sale *s,
+			const struct auc_market *m);
+
 struct auc_totals {
-	uint64_t bids, refused, lapsed, sold, settled; /* counts since the ledger began */
+	uint64_t bids; /* outcomes: refused + lapsed + sold */
+	uint64_t refused, lapsed, sold,
+		settled;    /* counts since the ledger began; dropped liens count as lapsed */
 	auc_money charged;  /* payments of all sales ever confirmed */
 	auc_money refunded; /* given back at settlements */
 	/* revenue = charged - refunded; live sales are in it with their full payment */
@@ -47,34 +59,44 @@ struct auc_totals {
 
 struct auc_ledger;
 
-/* An event sink: called inside the ledger operation with a new JSON object that it must put or keep. */
+/* An event sink: called inside the ledger operation with a new JSON object that it must put or
+ * keep. */
 typedef void (*auc_event_fn)(void *arg, struct json_object *event);
 
+/* An empty ledger over M (borrowed). EMIT may be NULL. NULL: no memory. */
 struct auc_ledger *auc_ledger_create(struct auc_market *m, auc_event_fn emit, void *arg);
 void auc_ledger_destroy(struct auc_ledger *l);
 
-/* Books PLAN until EXPIRES; the sale's ID is written to ID[AUC_SALE_ID_LEN]. AUC_EFULL if it does not fit any more. */
-enum auc_code auc_ledger_hold(struct auc_ledger *l, const struct auc_plan *plan, const char *policy, const char *bid,
-			      uint32_t uid, double expires, char *id, struct auc_err *err);
+/* Books PLAN until EXPIRES; the sale's ID is written to ID[AUC_SALE_ID_LEN]. AUC_EFULL if it does
+ * not fit any more. */
+enum auc_code auc_ledger_hold(struct auc_ledger *l, const struct auc_plan *plan, const char *policy,
+			      const char *bid, uint32_t uid, double expires, char *id,
+			      struct auc_err *err);
 /* Unbooks liens that lapsed by NOW; returns how many. */
 unsigned auc_ledger_lapse(struct auc_ledger *l, double now);
 /* Drops one lien at once. AUC_ENOENT, AUC_ESTATE. */
 enum auc_code auc_ledger_drop(struct auc_ledger *l, const char *id, struct auc_err *err);
 /*
- * Lien -> sold for JOB_ID. Repeating it with the same job is AUC_OK without an event; a second job for the same sale is
- * AUC_ESTATE; a lien that has lapsed is AUC_ENOENT (see auc_ledger_adopt()).
+ * Lien -> sold for JOB_ID. Repeating it with the same job is AUC_OK without an event; a second job
+ * for the same sale is AUC_ESTATE; a lien that has lapsed is AUC_ENOENT (see auc_ledger_adopt()).
  */
-enum auc_code auc_ledger_confirm(struct auc_ledger *l, const char *id, uint32_t job_id, struct auc_err *err);
-/* Sells again "as it stood" a sale that only a receipt knows, at its price; AUC_EFULL, AUC_EEXIST. STATE sold or running. */
-enum auc_code auc_ledger_adopt(struct auc_ledger *l, const struct auc_sale *sale, struct auc_err *err);
+enum auc_code auc_ledger_confirm(struct auc_ledger *l, const char *id, uint32_t job_id,
+				 struct auc_err *err);
+/* Sells again "as it stood" a sale that only a receipt knows, at its price; AUC_EFULL, AUC_EEXIST.
+ * STATE sold or running. */
+enum auc_code auc_ledger_adopt(struct auc_ledger *l, const struct auc_sale *sale,
+			       struct auc_err *err);
 /* Sold -> running. */
-enum auc_code auc_ledger_start(struct auc_ledger *l, uint32_t job_id, double when, struct auc_err *err);
+enum auc_code auc_ledger_start(struct auc_ledger *l, uint32_t job_id, double when,
+			       struct auc_err *err);
 /*
- * Ends a sale: slots from FREE_FROM on go back on sale, REFUND (0..payment) is given back, WHY is one word
- * ("completed", "failed", "timeout", "cancelled", "node_fail", "lost"). The sale is gone afterwards.
+ * Ends a sale: slots from FREE_FROM on go back on sale, REFUND (0..payment) is given back, WHY is
+ * one word
+ * ("completed", "failed", "timeout", "cancelled", "node_fail", "lost"). The sale is gone
+ * afterwards.
  */
-enum auc_code auc_ledger_settle(struct auc_ledger *l, uint32_t job_id, auc_slot free_from, auc_money refund,
-				const char *why, struct auc_err *err);
+enum auc_code auc_ledger_settle(struct auc_ledger *l, uint32_t job_id, auc_slot free_from,
+				auc_money refund, const char *why, struct auc_err *err);
 /* Counts a refused bid (an event, so that totals survive). */
 void auc_ledger_refuse(struct auc_ledger *l, const char *reason);
 
@@ -82,12 +104,32 @@ void auc_ledger_refuse(struct auc_ledger *l, const char *reason);
 const struct auc_sale *auc_ledger_find(const struct auc_ledger *l, const char *id);
 const struct auc_sale *auc_ledger_find_job(const struct auc_ledger *l, uint32_t job_id);
 unsigned auc_ledger_count(const struct auc_ledger *l);
-const struct auc_sale *auc_ledger_at(const struct auc_ledger *l, unsigned i); /* 0..count-1, in order of sale */
+const struct auc_sale *auc_ledger_at(const struct auc_ledger *l,
+				     unsigned i); /* 0..count-1, in order of sale */
 const struct auc_totals *auc_ledger_totals(const struct auc_ledger *l);
 
-/* Applies one stored event (or snapshot record) silently. AUC_ECORRUPT with the reason. */
-enum auc_code auc_ledger_apply(struct auc_ledger *l, struct json_object *event, struct auc_err *err);
-/* Emits records that rebuild the whole ledger (liens excluded) through FN: totals first, then every live sale. */
-void auc_ledger_dump(const struct auc_ledger *l, auc_event_fn fn, void *arg);
+/*
+ * Applies one stored event (or snapshot record) silently. AUC_ECORRUPT with the reason. A sale
+ * whose plan the market cannot take any more (a name that is gone, no room) is kept all the same,
+ * see auc_ledger_rebase(), which is to be called behind the last event.
+ */
+enum auc_code auc_ledger_apply(struct auc_ledger *l, struct json_object *event,
+			       struct auc_err *err);
+/* Emits records that rebuild the whole ledger (liens excluded) through FN: totals first, then every
+ * live sale. AUC_ENOMEM. */
+enum auc_code auc_ledger_dump(const struct auc_ledger *l, auc_event_fn fn, void *arg,
+			      struct auc_err *err);
+
+/*
+ * Moves the ledger to another market, empty and ready, and books all live sales and liens there by
+ * name, as far as they fit. Liens that do not fit are dropped. AUC_EFULL names a sale that does not
+ * fit whole and counts them: the rest is done. AUC_ENOENT, AUC_ESTATE, AUC_ENOMEM: a sale names
+ * what TO does not have, or was sold in slots of another length; nothing has changed then and the
+ * ledger still uses its old market.
+ */
+enum auc_code auc_ledger_rebase(struct auc_ledger *l, struct auc_market *to, struct auc_err *err);
+/* AUC_ECORRUPT unless the money adds up: charged - refunded = settled_revenue + payments of live
+ * sales. */
+enum auc_code auc_ledger_check(const struct auc_ledger *l, struct auc_err *err);
 
 #endif

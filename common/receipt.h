@@ -1,5 +1,6 @@
 /*
- * receipt.h - what stands in a job's AdminComment, which users cannot write: one JSON object on one line (doc/receipt.md).
+ * receipt.h - what stands in a job's AdminComment, which users cannot write: one JSON object on one
+ * line (doc/receipt.md).
  *
  *   {"auction":1,"sale":"ab12-7","state":"lien|sold|running|settled","policy":"dps","payment":"12.600000",
  *    "value":"141.300000","slot_seconds":300,"worker_type":"v100","ps_type":"ps.m","colocated":false,"arrival":..,
@@ -19,7 +20,8 @@
 #include "ledger.h"
 #include "market.h"
 
-/* What a receipt says without a market: for the launcher, the commands and the tests. Names, not indices. */
+/* What a receipt says without a market: for the launcher, the commands and the tests. Names, not
+ * indices. */
 struct auc_receipt_share {
 	char server[AUC_NAME_MAX];
 	unsigned workers, ps;
@@ -39,24 +41,30 @@ struct auc_receipt {
 	auc_money payment, value, refund;
 	char why[24];
 	unsigned nworker_tres, nps_tres;
-	struct auc_named worker_tres[AUC_TRES_MAX], ps_tres[AUC_TRES_MAX]; /* of one worker, of one PS */
+	struct auc_named worker_tres[AUC_TRES_MAX],
+		ps_tres[AUC_TRES_MAX]; /* of one worker, of one PS */
 	unsigned nruns, nshares;
 	struct auc_receipt_run *runs;
 	struct auc_receipt_share *shares;
 };
 
-/* True if TEXT looks like one of ours (begins with {"auction":): what job_submit must not let a user send. */
+/* True if TEXT looks like one of ours (begins with {"auction":): what job_submit must not let a
+ * user send. */
 bool auc_receipt_is(const char *text);
 /* Parses and checks everything. Free with auc_receipt_clear(). AUC_EINVAL. */
 enum auc_code auc_receipt_parse(const char *text, struct auc_receipt *r, struct auc_err *err);
 void auc_receipt_clear(struct auc_receipt *r);
 
 /* Text of a sale's receipt, malloc'd; REFUND and WHY only for state settled. NULL: no memory. */
-char *auc_receipt_print(const struct auc_sale *sale, const struct auc_market *m, auc_money refund, const char *why);
+char *auc_receipt_print(const struct auc_sale *sale, const struct auc_market *m, auc_money refund,
+			const char *why);
 char *auc_receipt_print_member(const char *sale_id, uint32_t lead);
-/* The sale a receipt stands for, resolved against M (for auc_ledger_adopt()); clear with auc_sale_clear(). */
-enum auc_code auc_receipt_to_sale(const char *text, const struct auc_market *m, struct auc_sale *sale,
-				  struct auc_err *err);
-void auc_sale_clear(struct auc_sale *sale);
+/*
+ * The sale a receipt stands for, resolved against M, without job and user (for auc_ledger_adopt());
+ * clear with auc_sale_clear(). AUC_EINVAL; AUC_ENOENT: it names what M does not have; AUC_ESTATE:
+ * it is settled, a member's, or in slots of another length.
+ */
+enum auc_code auc_receipt_to_sale(const char *text, const struct auc_market *m,
+				  struct auc_sale *sale, struct auc_err *err);
 
 #endif

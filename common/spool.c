@@ -19,6 +19,7 @@
 #include <json-c/json.h>
 #include <xxhash.h>
 
+#include "jsonio.h"
 #include "spool.h"
 
 /* -- constants and types -- */
@@ -145,7 +146,6 @@ static enum auc_code parse_header(const struct reader *r, const char *name, uint
 				  struct auc_err *err);
 static enum auc_code parse_record(const struct reader *r, struct record *rec, struct auc_err *err);
 static bool parse_u64(const char **p, uint64_t *value);
-static struct json_object *parse_payload(const char *text, size_t len);
 
 static bool buf_reserve(struct buf *b, size_t more);
 static enum auc_code buf_add_line(struct buf *b, struct auc_err *err, const char *fmt, ...)
@@ -679,7 +679,7 @@ static enum auc_code parse_record(const struct reader *r, struct record *rec, st
 			       COMMIT_ENDS, COMMIT_GOES_ON);
 	rec->mark = p[1];
 	p += 3;
-	rec->payload = parse_payload(p, r->text_len - (size_t)(p - r->text));
+	rec->payload = auc_json_parse(p, r->text_len - (size_t)(p - r->text));
 	if (!rec->payload)
 		return corrupt(r, err, "the payload is not one JSON object");
 	return AUC_OK;
@@ -700,24 +700,6 @@ static bool parse_u64(const char **p, uint64_t *value)
 	*p = q;
 	*value = v;
 	return true;
-}
-
-static struct json_object *parse_payload(const char *text, size_t len)
-{
-	struct json_tokener *tok = json_tokener_new();
-	struct json_object *o;
-
-	if (!tok)
-		return NULL;
-	json_tokener_set_flags(tok, JSON_TOKENER_STRICT);
-	o = len < LINE_MAX_BYTES ? json_tokener_parse_ex(tok, text, (int)len + 1) : NULL;
-	if (json_tokener_get_error(tok) != json_tokener_success ||
-	    !json_object_is_type(o, json_type_object) || json_tokener_get_parse_end(tok) != len) {
-		json_object_put(o);
-		o = NULL;
-	}
-	json_tokener_free(tok);
-	return o;
 }
 
 /* -- inspection -- */
