@@ -1,11 +1,13 @@
 /*
  * auction.h - the whole auction as one object, safe for concurrent calls: what the plugins hold.
  *
- * One mutex guards market, policy, ledger and history. It is held for the time of a decision, never across I/O: changes queue
- * events in memory and auc_auction_commit(), called by one thread only, takes them and writes them to the spool.
+ * One mutex guards market, policy, ledger and history. It is held for the time of a decision, never
+ * across I/O: changes queue events in memory and auc_auction_commit(), called by one thread only,
+ * takes them and writes them to the spool.
  *
- * Life: create (from a configuration) -> set_servers (nodes are known) -> open_spool (state recovered) -> ready.
- * Before that, and when the state is broken, bids get AUC_ESTATE with a sentence for the user.
+ * Life: create (from a configuration) -> set_servers (nodes are known) -> open_spool (state
+ * recovered) -> ready. Before that, and when the state is broken, bids get AUC_ESTATE with a
+ * sentence for the user.
  */
 #ifndef AUC_AUCTION_H
 #define AUC_AUCTION_H
@@ -31,22 +33,28 @@ struct auc_server_spec {
 	bool down; /* known but not for sale now */
 };
 
-/* CONF is owned by the auction from then on. */
-enum auc_code auc_auction_create(struct auc_conf *conf, struct auc_auction **a, struct auc_err *err);
+/* CONF is owned by the auction from then on, also when it fails. AUC_ENOENT, AUC_EINVAL: the policy
+ * or its options. */
+enum auc_code auc_auction_create(struct auc_conf *conf, struct auc_auction **a,
+				 struct auc_err *err);
 void auc_auction_destroy(struct auc_auction *a);
-/* Valid until auc_auction_reconfigure(). */
+/* The configuration in force. Stays valid until the auction is destroyed, even when another one has
+ * taken its place. */
 const struct auc_conf *auc_auction_conf(const struct auc_auction *a);
 
 /*
- * (Re)builds the market from the cluster's nodes, at Unix time NOW. Live sales stay booked by server name; if one no
- * longer fits or its server is gone, it stays in the ledger, is booked as far as it fits, and is reported in ERR with
- * AUC_EFULL (the rest is done).
+ * (Re)builds the market from the cluster's nodes, at Unix time NOW. Live sales stay booked by
+ * server name; if one no longer fits or its server is gone, it stays in the ledger, is booked as
+ * far as it fits, and is reported in ERR with AUC_EFULL (the rest is done).
  */
-enum auc_code auc_auction_set_servers(struct auc_auction *a, const struct auc_server_spec *servers, unsigned nservers,
-				      double now, struct auc_err *err);
-/* Takes a new configuration (owned), keeping sales and history, and rebuilds the market with the servers known. */
-enum auc_code auc_auction_reconfigure(struct auc_auction *a, struct auc_conf *conf, double now, struct auc_err *err);
-/* Recovers from the spool directory and keeps it for commits. A failure leaves the auction broken, with the reason. */
+enum auc_code auc_auction_set_servers(struct auc_auction *a, const struct auc_server_spec *servers,
+				      unsigned nservers, double now, struct auc_err *err);
+/* Takes a new configuration (owned), keeping sales and history, and rebuilds the market with the
+ * servers known. */
+enum auc_code auc_auction_reconfigure(struct auc_auction *a, struct auc_conf *conf, double now,
+				      struct auc_err *err);
+/* Recovers from the spool directory and keeps it for commits. A failure leaves the auction broken,
+ * with the reason. */
 enum auc_code auc_auction_open_spool(struct auc_auction *a, const char *dir, double now,
 				     struct auc_spool_report *report, struct auc_err *err);
 /* Declares the state broken (bids are refused with REASON) or ready. */
@@ -54,7 +62,8 @@ void auc_auction_break(struct auc_auction *a, const char *reason);
 /* AUC_OK if bids can be taken, else AUC_ESTATE and why. */
 enum auc_code auc_auction_ready(struct auc_auction *a, struct auc_err *err);
 
-/* One job's slice of a plan on one server, in Slurm's terms: what the adapter makes into one single-node job. */
+/* One job's slice of a plan on one server, in Slurm's terms: what the adapter makes into one
+ * single-node job. */
 struct auc_part {
 	char server[AUC_NAME_MAX];
 	char partition[AUC_NAME_MAX];
@@ -78,33 +87,38 @@ struct auc_offer {
 	char *receipt; /* AdminComment text, if a lien was put */
 	unsigned nparts;
 	struct auc_part *parts; /* the lead first */
-	char *message; /* lines for the user's terminal, '\n' between them: what was decided, why, what would be accepted */
+	char *message; /* lines for the user's terminal, '\n' between them: what was decided, why,
+			  what would be accepted */
 };
 void auc_offer_clear(struct auc_offer *o);
 
 /*
- * Decides on BID at Unix time NOW for user UID. Arrival is the first slot that begins at or after NOW + StartMargin. If HOLD and
- * the payoff is positive, puts a lien that lapses after LienSeconds. A refusal is AUC_OK with accepted false. AUC_ENOENT, AUC_EINVAL: the
- * bid names what nobody has; AUC_ESTATE: not ready. Counts the bid, and with prices learned remembers what it says (held bids and
- * refusals; not with HOLD false: a quote changes nothing).
+ * Decides on BID at Unix time NOW for user UID. Arrival is the first slot that begins at or after
+ * NOW + StartMargin. If HOLD and the payoff is positive, puts a lien that lapses after LienSeconds.
+ * A refusal is AUC_OK with accepted false. AUC_ENOENT, AUC_EINVAL: the bid names what nobody has;
+ * AUC_ESTATE: not ready. Counts the bid, and with prices learned remembers what it says (held bids
+ * and refusals; not with HOLD false: a quote changes nothing).
  */
-enum auc_code auc_auction_bid(struct auc_auction *a, const struct auc_bid *bid, uint32_t uid, double now, bool hold,
-			      struct auc_offer *offer, struct auc_err *err);
+enum auc_code auc_auction_bid(struct auc_auction *a, const struct auc_bid *bid, uint32_t uid,
+			      double now, bool hold, struct auc_offer *offer, struct auc_err *err);
 
-/* Ledger operations under the lock; see ledger.h. RECEIPT (may be NULL) gets the new AdminComment text, malloc'd. */
-enum auc_code auc_auction_confirm(struct auc_auction *a, const char *sale, uint32_t job_id, char **receipt,
-				  struct auc_err *err);
+/* Ledger operations under the lock; see ledger.h. RECEIPT (may be NULL) gets the new AdminComment
+ * text, malloc'd. */
+enum auc_code auc_auction_confirm(struct auc_auction *a, const char *sale, uint32_t job_id,
+				  char **receipt, struct auc_err *err);
 enum auc_code auc_auction_drop(struct auc_auction *a, const char *sale, struct auc_err *err);
-enum auc_code auc_auction_start(struct auc_auction *a, uint32_t job_id, double now, char **receipt, struct auc_err *err);
+enum auc_code auc_auction_start(struct auc_auction *a, uint32_t job_id, double now, char **receipt,
+				struct auc_err *err);
 /*
- * Ends the sale of JOB_ID at NOW. The refund follows the published rule: never started, node failure or lost: everything; else
- * with RefundUnused the whole slots not begun, pro rata of the payment by slots; else nothing.
+ * Ends the sale of JOB_ID at NOW. The refund follows the published rule: never started, node
+ * failure or lost: everything; else with RefundUnused the whole slots not begun, pro rata of the
+ * payment by slots; else nothing.
  */
-enum auc_code auc_auction_settle(struct auc_auction *a, uint32_t job_id, const char *why, double now, char **receipt,
-				 struct auc_err *err);
+enum auc_code auc_auction_settle(struct auc_auction *a, uint32_t job_id, const char *why,
+				 double now, char **receipt, struct auc_err *err);
 /* Sells a receipt again as it stood, for JOB_ID in STATE. */
-enum auc_code auc_auction_adopt(struct auc_auction *a, const char *receipt, uint32_t job_id, uint32_t uid,
-				enum auc_sale_state state, struct auc_err *err);
+enum auc_code auc_auction_adopt(struct auc_auction *a, const char *receipt, uint32_t job_id,
+				uint32_t uid, enum auc_sale_state state, struct auc_err *err);
 /* Time passes: lapses liens, moves the horizon. Returns the number of liens that lapsed. */
 unsigned auc_auction_tick(struct auc_auction *a, double now);
 
@@ -120,21 +134,25 @@ struct auc_sale_view {
 };
 void auc_sale_view_clear(struct auc_sale_view *v);
 /* All live sales in order of sale (liens too); *VIEWS is malloc'd, free each and the array. */
-enum auc_code auc_auction_sales(struct auc_auction *a, struct auc_sale_view **views, unsigned *n, struct auc_err *err);
-enum auc_code auc_auction_sale_of_job(struct auc_auction *a, uint32_t job_id, struct auc_sale_view *view,
-				      struct auc_err *err);
-/* True if JOB_ID is the lead of a live sale: what job_modify asks; takes the lock for a look-up only. */
+enum auc_code auc_auction_sales(struct auc_auction *a, struct auc_sale_view **views, unsigned *n,
+				struct auc_err *err);
+enum auc_code auc_auction_sale_of_job(struct auc_auction *a, uint32_t job_id,
+				      struct auc_sale_view *view, struct auc_err *err);
+/* True if JOB_ID is the lead of a live sale: what job_modify asks; takes the lock for a look-up
+ * only. */
 bool auc_auction_owns(struct auc_auction *a, uint32_t job_id);
 void auc_auction_totals(struct auc_auction *a, struct auc_totals *totals);
 
 /*
- * Makes everything decided so far durable; a snapshot now and then. Only one thread may call it; no lock is held during I/O. On
- * AUC_EIO the events stay queued and the auction counts as broken until a later commit succeeds.
+ * Makes everything decided so far durable; a snapshot now and then. Only one thread may call it; no
+ * lock is held during I/O. On AUC_EIO the events stay queued and the auction counts as broken until
+ * a later commit succeeds.
  */
 enum auc_code auc_auction_commit(struct auc_auction *a, struct auc_err *err);
 
 struct json_object;
-/* Market, prices and use by server, TRES and slot, sales and totals, as JSON (doc/status.md): for sprice and tests. New reference. */
+/* Market, prices and use by server, TRES and slot, sales and totals, as JSON (doc/status.md): for
+ * sprice and tests. New reference. */
 struct json_object *auc_auction_status(struct auc_auction *a, double now);
 
 #endif

@@ -1,0 +1,64 @@
+/*
+ * auction-private.h - the inside of struct auc_auction, for auction.c, offer.c and status.c only.
+ *
+ * Two mutexes. `lock` guards what decisions read and change; it is never held across I/O. `admin`
+ * puts the calls that build, open and write (set_servers, reconfigure, open_spool, commit) one
+ * behind the other, I/O included; a bid never takes it. Order: admin, then lock.
+ */
+#ifndef AUC_AUCTION_PRIVATE_H
+#define AUC_AUCTION_PRIVATE_H
+
+#include <pthread.h>
+
+#include "auction.h"
+#include "history.h"
+
+struct auc_auction {
+	pthread_mutex_t admin;
+	pthread_mutex_t lock;
+
+	/* Behind lock. Conf, specs and market change only with both held, so either is enough to
+	 * read them. */
+	struct auc_conf *conf;
+	struct auc_conf **old_confs; /* kept until the end: a caller may still be reading one */
+	unsigned nold_confs;
+	const struct auc_policy *policy;
+	struct auc_policy_ctx *ctx;
+	struct auc_server_spec *specs;
+	unsigned nspecs;
+	struct auc_market *market; /* NULL until the nodes are known */
+	bool *for_sale;            /* by server of the market */
+	struct auc_ledger *ledger;
+	struct auc_history *history;
+	struct auc_price price; /* the market's */
+	struct auc_job job;     /* scratch of a decision */
+	struct auc_decision decision, extra;
+	struct json_object *events; /* array: decided, not yet taken by a commit */
+	bool recovered;             /* the spool was read */
+	char broken[512];   /* why bids are refused: said from outside, or recovery failed */
+	char io_error[512]; /* why the last commit failed */
+	char warning[512];  /* why the last snapshot failed */
+
+	/* Behind admin. */
+	struct auc_spool *spool;
+	struct json_object *writing; /* array: taken, not yet in the spool's queue */
+	uint64_t snapshot_at;        /* bytes of journal at which the next snapshot is due */
+};
+
+/* Slots as Unix time: the slot that NOW is in, and the first that begins at or after it. */
+auc_slot auc_slot_of(double now, double slot_seconds);
+auc_slot auc_slot_from(double now, double slot_seconds);
+
+/* The jobs of PLAN's first run: *PARTS is malloc'd, the lead first. */
+enum auc_code auc_plan_parts(const struct auc_market *m, const struct auc_plan *plan,
+			     struct auc_part **parts, unsigned *nparts, struct auc_err *err);
+/* True if SERVER's partition is sold and the server is up. */
+bool auc_auction_sells(const struct auc_auction *a, unsigned server);
+
+/*
+ * The text of OFFER (offer.c), filled but for the message, from a->decision on a->job at Unix time
+ * NOW. For a refusal it asks the policy some more. NULL: no memory.
+ */
+char *auc_offer_message(struct auc_auction *a, const struct auc_offer *offer, bool hold);
+
+#endif

@@ -1,0 +1,376 @@
+/*
+ * offer.c - what the user reads: the decision, why, and for a refusal the least change that would
+ * be accepted.
+ *
+ * Every change that is offered has been tried: the same policy was asked again, at the same prices,
+ * with the bid changed in that way. That is at most QUOTES_MAX more decisions, and none is begun
+ * after SECONDS_MAX, as this happens under the lock. The one exception needs no trial: a value that
+ * is higher at every time by as much as the best payoff is short moves every schedule's payoff by
+ * the same amount.
+ */
+#include "config.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "auction-private.h"
+#include "market-private.h"
+#include "text.h"
+
+#define QUOTES_MAX   8
+#define EPOCH_QUOTES 6
+#define SECONDS_MAX  0.02
+#define SERVERS_MAX  4 /* named in a line */
+
+/* What may still be tried. */
+struct budget {
+	unsigned quotes;
+	double until;
+};
+
+static void print_refusal(struct auc_auction *a, FILE *out, const struct auc_offer *offer);
+static void print_plan(FILE *out, const struct auc_market *m, const struct auc_plan *plan);
+static void print_where(FILE *out, const struct auc_market *m, const struct auc_plan *plan,
+			bool ps);
+static void print_when(FILE *out, const struct auc_plan *plan, const struct auc_offer *offer);
+static void print_time(FILE *out, double when);
+static void print_limit(const struct auc_auction *a, FILE *out);
+static void print_types(FILE *out, const struct auc_market *m, const struct auc_job *job, bool ps);
+static void hint_value(struct auc_auction *a, FILE *out, const struct auc_offer *offer,
+		       struct budget *b);
+static bool raise_utility(struct auc_auction *a, const struct auc_offer *offer,
+			  struct auc_utility *u, struct budget *b);
+static void hint_deadline(struct auc_auction *a, FILE *out, struct budget *b);
+static void hint_epochs(struct auc_auction *a, FILE *out, struct budget *b);
+static bool ask(struct auc_auction *a, const struct auc_job *job, struct budget *b);
+static double up(double credits);
+static double clock_now(void);
+
+char *auc_offer_message(struct auc_auction *a, const struct auc_offer *offer, bool hold)
+{
+	char payment[AUC_MONEY_LEN], value[AUC_MONEY_LEN], *text = NULL;
+	size_t len;
+	FILE *out = open_memstream(&text, &len);
+
+	if (!out)
+		return NULL;
+	if (offer->accepted) {
+		fprintf(out, "auction: %s: ", hold ? "accepted" : "would be accepted");
+		print_plan(out, a->market, &offer->plan);
+		print_when(out, &offer->plan, offer);
+		fprintf(out, ", pays %s of value %s", auc_money_str(offer->payment, payment),
+			auc_money_str(offer->value, value));
+	} else {
+		print_refusal(a, out, offer);
+	}
+	if (fclose(out)) {
+		free(text);
+		return NULL;
+	}
+	return text;
+}
+
+static void print_refusal(struct auc_auction *a, FILE *out, const struct auc_offer *offer)
+{
+	struct budget b = {.quotes = QUOTES_MAX, .until = clock_now() + SECONDS_MAX};
+
+	if (offer->reason == AUC_REASON_PAYOFF) {
+		fprintf(out,
+			"auction: refused: the best schedule would cost %.6f and be worth %.6f "
+			"(payoff %.6f): ",
+			offer->plan.cost, offer->plan.value, offer->best_payoff);
+		print_plan(out, a->market, &offer->plan);
+		print_when(out, &offer->plan, offer);
+		hint_value(a, out, offer, &b);
+		hint_deadline(a, out, &b);
+	} else {
+		fprintf(out, "auction: refused: no schedule is possible at any price: ");
+		print_limit(a, out);
+	}
+	hint_epochs(a, out, &b);
+}
+
+/* -- the plan in words -- */
+
+/* "2 x v100 on edge1 + 1 x ps.m on edge1" */
+static void print_plan(FILE *out, const struct auc_market *m, const struct auc_plan *plan)
+{
+	unsigned workers = 0, ps = 0;
+
+	for (unsigned i = 0; i < plan->runs[0].nshares; i++) {
+		workers += plan->shares[plan->runs[0].first_share + i].workers;
+		ps += plan->shares[plan->runs[0].first_share + i].ps;
+	}
+	fprintf(out, "%u x %s on ", workers, auc_market_worker_type_name(m, plan->worker_type));
+	print_where(out, m, plan, false);
+	fprintf(out, " + %u x %s on ", ps, auc_market_ps_type_name(m, plan->ps_type));
+	print_where(out, m, plan, true);
+}
+
+static void print_where(FILE *out, const struct auc_market *m, const struct auc_plan *plan, bool ps)
+{
+	const struct auc_run *run = &plan->runs[0];
+	unsigned servers = 0, n = 0;
+
+	for (unsigned i = 0; i < run->nshares; i++) {
+		const struct auc_share *s = &plan->shares[run->first_share + i];
+
+		servers += (ps ? s->ps : s->workers) > 0;
+	}
+	for (unsigned i = 0; i < run->nshares; i++) {
+		const struct auc_share *s = &plan->shares[run->first_share + i];
+		unsigned count = ps ? s->ps : s->workers;
+
+		if (!count || n++ >= SERVERS_MAX)
+			continue;
+		fprintf(out, "%s%s", n > 1 ? ", " : "", auc_market_server_name(m, s->server));
+		if (servers > 1)
+			fprintf(out, " (%u)", count);
+	}
+	if (servers > SERVERS_MAX)
+		fprintf(out, " and %u more", servers - SERVERS_MAX);
+}
+
+static void print_when(FILE *out, const struct auc_plan *plan, const struct auc_offer *offer)
+{
+	fprintf(out, ", slots %" PRId64 " to %" PRId64 " (start ", plan->start,
+		plan->completion - 1);
+	print_time(out, offer->start);
+	fprintf(out, ", end ");
+	print_time(out, offer->end);
+	fprintf(out, ")");
+}
+
+/* The time of day, with the date if that is not within twelve hours. */
+static void print_time(FILE *out, double when)
+{
+	time_t t = (time_t)when;
+	char text[32] = "?";
+	struct tm tm;
+
+	if (localtime_r(&t, &tm))
+		strftime(text, sizeof(text),
+			 fabs(when - (double)time(NULL)) < 12 * 3600 ? "%H:%M:%S"
+								     : "%Y-%m-%dT%H:%M:%S",
+			 &tm);
+	fputs(text, out);
+}
+
+/* -- why nothing is possible -- */
+
+static void print_limit(const struct auc_auction *a, FILE *out)
+{
+	const struct auc_market *m = a->market;
+	const struct auc_job *job = &a->job;
+	int64_t least = INT64_MAX, left, n, d;
+	bool any_worker = false, any_ps = false;
+	unsigned upload = UINT32_MAX;
+
+	for (unsigned w = 0; w < m->nworker_types; w++)
+		any_worker |= job->worker_seconds[w] >= 0 && m->cache[w].max0 > 0;
+	for (unsigned p = 0; p < m->nps_types; p++)
+		any_ps |= job->ps_seconds[p] >= 0 && m->cache[auc_ps_index(m, p)].max0 > 0;
+	if (!any_worker || !any_ps) {
+		fprintf(out, "no node for sale can hold one %s (", any_worker ? "PS" : "worker");
+		print_types(out, m, job, any_worker);
+		fprintf(out, ")");
+		return;
+	}
+	/* A bound from below: every node there is, and no exchange. */
+	for (unsigned w = 0; w < m->nworker_types; w++)
+		for (unsigned p = 0; p < m->nps_types; p++) {
+			if (job->worker_seconds[w] < 0 || job->ps_seconds[p] < 0 ||
+			    !m->cache[w].max0 || !m->cache[auc_ps_index(m, p)].max0)
+				continue;
+			n = m->cache[w].total0;
+			if ((uint64_t)n > job->chunks)
+				n = (int64_t)job->chunks;
+			d = auc_job_duration(auc_job_work(m, job, w, p, true), n);
+			least = d < least ? d : least;
+		}
+	for (unsigned s = 0; s < m->nservers; s++)
+		if (auc_auction_sells(a, s) && job->upload[s] < upload)
+			upload = job->upload[s];
+	left = auc_market_last(m) - job->arrival - (int64_t)upload + 1;
+	if (least > left)
+		fprintf(out,
+			"it needs at least %" PRId64 " slots, and from its data's arrival to the "
+						     "end of the horizon there are %" PRId64,
+			least, left > 0 ? left : 0);
+	else {
+		fprintf(out, "what is free until ");
+		print_time(out, (double)(auc_market_last(m) + 1) * auc_market_slot_seconds(m));
+		fprintf(out, " cannot hold it for as long as it takes");
+	}
+}
+
+/* "v100: cpu=4 mem=8192 gpu:v100=1; t4: ..." of the types the bid may use. */
+static void print_types(FILE *out, const struct auc_market *m, const struct auc_job *job, bool ps)
+{
+	unsigned n = ps ? m->nps_types : m->nworker_types, shown = 0;
+	char number[AUC_NUMBER_LEN];
+	double amount;
+
+	for (unsigned i = 0; i < n; i++) {
+		if ((ps ? job->ps_seconds[i] : job->worker_seconds[i]) < 0 ||
+		    shown++ >= SERVERS_MAX)
+			continue;
+		fprintf(out, "%s%s:", shown > 1 ? "; " : "",
+			ps ? auc_market_ps_type_name(m, i) : auc_market_worker_type_name(m, i));
+		for (unsigned k = 0; k < auc_market_ntres(m); k++) {
+			amount = ps ? auc_market_ps_amount(m, i, k)
+				    : auc_market_worker_amount(m, i, k);
+			if (amount > 0)
+				fprintf(out, " %s=%s", auc_market_tres_name(m, k),
+					auc_number_str(amount, number));
+		}
+	}
+}
+
+/* -- what would be accepted -- */
+
+static void hint_value(struct auc_auction *a, FILE *out, const struct auc_offer *offer,
+		       struct budget *b)
+{
+	struct auc_utility raised;
+	char *text;
+
+	/* A deadline that the best schedule misses says nothing about a value before it. */
+	if (a->job.utility.form != AUC_FORM_DEADLINE || offer->plan.value > 0)
+		fprintf(out, "\nauction: would be accepted: a value higher by %.6f at every time",
+			up(-offer->best_payoff));
+	else
+		fprintf(out, "\nauction: the best schedule comes after the deadline");
+	if (!raise_utility(a, offer, &raised, b) || !(text = auc_utility_print(&raised)))
+		return;
+	fprintf(out, "%s--bid=%s",
+		a->job.utility.form != AUC_FORM_DEADLINE || offer->plan.value > 0
+			? ", as "
+			: "\nauction: would be accepted: a higher value before it, as ",
+		text);
+	free(text);
+}
+
+/* The bid's utility, raised in its own form until the best schedule pays. False: there is no such,
+ * or it was not accepted. */
+static bool raise_utility(struct auc_auction *a, const struct auc_offer *offer,
+			  struct auc_utility *u, struct budget *b)
+{
+	struct auc_job job = a->job;
+
+	*u = job.utility;
+	switch (u->form) {
+	case AUC_FORM_DEADLINE:
+		if (offer->plan.value > 0) {
+			u->scale = up(u->scale - offer->best_payoff);
+			break;
+		}
+		job.utility.scale = AUC_VALUE_MAX;
+		if (!ask(a, &job, b) || a->extra.plan.value <= 0)
+			return false;
+		u->scale = up(a->extra.plan.cost);
+		break;
+	case AUC_FORM_CONSTANT:
+	case AUC_FORM_LINEAR:
+		u->scale = up(u->scale - offer->best_payoff);
+		break;
+	case AUC_FORM_SIGMOID:
+	case AUC_FORM_INVERSE:
+		if (!(offer->plan.value > 0))
+			return false;
+		u->scale = up(u->scale * (1 + 1e-9) * (offer->plan.cost / offer->plan.value));
+		break;
+	case AUC_FORM_TABLE:
+		for (unsigned i = 0; i < u->npoints; i++) {
+			u->points[i].value = up(u->points[i].value - offer->best_payoff);
+			if (u->points[i].value > AUC_VALUE_MAX)
+				return false;
+		}
+		break;
+	}
+	if (!(u->scale <= AUC_VALUE_MAX))
+		return false;
+	job.utility = *u;
+	return ask(a, &job, b);
+}
+
+/* The same value for as long as it takes: its completion is a deadline that would do. */
+static void hint_deadline(struct auc_auction *a, FILE *out, struct budget *b)
+{
+	struct auc_utility u = {.form = AUC_FORM_CONSTANT,
+				.scale = auc_utility_value(&a->job.utility, 0)};
+	struct auc_job job = a->job;
+	char *text;
+
+	if (job.utility.form == AUC_FORM_CONSTANT || !(u.scale > 0))
+		return;
+	job.utility = u;
+	if (!ask(a, &job, b))
+		return;
+	u.form = AUC_FORM_DEADLINE;
+	u.target = (double)(a->extra.plan.completion - job.arrival);
+	job.utility = u;
+	if (!ask(a, &job, b) || !(text = auc_utility_print(&u)))
+		return;
+	fprintf(out, "\nauction: would be accepted: the value that it has at once (%.6f) until ",
+		u.scale);
+	print_time(out,
+		   (double)(job.arrival + (auc_slot)u.target) * auc_market_slot_seconds(a->market));
+	fprintf(out, ", as --bid=%s", text);
+	free(text);
+}
+
+/* Fewer epochs never make a schedule longer or dearer, so halving finds the bound. */
+static void hint_epochs(struct auc_auction *a, FILE *out, struct budget *b)
+{
+	uint64_t low = 0, high = a->job.epochs; /* accepted, refused */
+	struct auc_job job = a->job;
+
+	for (unsigned i = 0; i < EPOCH_QUOTES && high - low > 1 && b->quotes; i++) {
+		if (!low)
+			job.epochs = 1;
+		else if (high / low >= 4)
+			job.epochs = (uint64_t)sqrt((double)low * (double)high);
+		else
+			job.epochs = low + (high - low) / 2;
+		if (clock_now() > b->until)
+			break;
+		if (ask(a, &job, b))
+			low = job.epochs;
+		else
+			high = job.epochs;
+	}
+	if (low)
+		fprintf(out,
+			"\nauction: would be accepted: at most %" PRIu64
+			" epoch%s, as --epochs=%" PRIu64,
+			low, low > 1 ? "s" : "", low);
+}
+
+/* Would JOB be accepted? Into a->extra. Also false if the budget is spent. */
+static bool ask(struct auc_auction *a, const struct auc_job *job, struct budget *b)
+{
+	if (!b->quotes || clock_now() > b->until)
+		return false;
+	b->quotes--;
+	return a->policy->quote(a->ctx, a->market, job, &a->extra, NULL) == AUC_OK &&
+	       a->extra.accepted;
+}
+
+/* Two micro-credits above at most: what is printed with six decimals is still enough. */
+static double up(double credits)
+{
+	return (floor(credits * 1e6) + 2) / 1e6;
+}
+
+static double clock_now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}

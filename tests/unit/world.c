@@ -1,0 +1,95 @@
+/* world.c - see world.h */
+#include "config.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "world.h"
+
+#define EDGE                                                                                       \
+	.partition = "edge", .ncapacity = 3,                                                       \
+	.capacity = {{"cpu", 24}, {"mem", 65536}, {"gpu:v100", 2}}
+#define BIG                                                                                        \
+	.partition = "cloud", .ncapacity = 3,                                                      \
+	.capacity = {{"cpu", 64}, {"mem", 262144}, {"gpu:t4", 4}}
+
+const struct auc_server_spec world_servers[] = {
+	{.name = "edge1", EDGE}, {.name = "edge2", EDGE}, {.name = "edge3", EDGE},
+	{.name = "edge4", EDGE}, {.name = "big1", BIG},   {.name = "big2", BIG},
+};
+const unsigned world_nservers = sizeof(world_servers) / sizeof(*world_servers);
+
+const char world_types[] = "PartitionName=edge Site=edge\n"
+			   "PartitionName=cloud Site=cloud Upload=600\n"
+			   "WorkerType=v100 TRES=cpu=4,mem=8192,gpu:v100=1 Bandwidth=1024\n"
+			   "WorkerType=t4 TRES=cpu=4,mem=8192,gpu:t4=1 Bandwidth=1024\n"
+			   "PSType=ps.m TRES=cpu=2,mem=4096 Bandwidth=8192\n";
+
+struct auc_conf *world_conf(const char *globals)
+{
+	char text[4096];
+	struct auc_conf *conf;
+	struct auc_err err;
+
+	snprintf(text, sizeof(text), "%s\n%s", globals, world_types);
+	if (auc_conf_parse(text, strlen(text), "auction.conf", &conf, &err) != AUC_OK)
+		fail_msg("%s", err.text);
+	return conf;
+}
+
+struct auc_auction *world_create(const char *globals)
+{
+	struct auc_auction *a;
+	struct auc_err err;
+
+	if (auc_auction_create(world_conf(globals), &a, &err) != AUC_OK)
+		fail_msg("%s", err.text);
+	return a;
+}
+
+struct auc_auction *world_open(const char *globals, const char *dir, double now)
+{
+	struct auc_auction *a = world_create(globals);
+	struct auc_err err;
+
+	if (auc_auction_set_servers(a, world_servers, world_nservers, now, &err) != AUC_OK ||
+	    auc_auction_open_spool(a, dir, now, NULL, &err) != AUC_OK ||
+	    auc_auction_ready(a, &err) != AUC_OK)
+		fail_msg("%s", err.text);
+	return a;
+}
+
+struct auc_bid world_bid(struct auc_auction *a, const char *text)
+{
+	struct auc_bid bid;
+	struct auc_err err;
+
+	if (auc_bid_parse(auc_auction_conf(a), text, &bid, &err) != AUC_OK)
+		fail_msg("%s", err.text);
+	return bid;
+}
+
+void world_mkdir(char *dir)
+{
+	strcpy(dir, "world-XXXXXX");
+	if (!mkdtemp(dir))
+		fail_msg("no scratch directory");
+}
+
+void world_rmdir(const char *dir)
+{
+	static const char *const names[] = {"journal", "state", "lock"};
+	char path[128];
+
+	for (unsigned i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		snprintf(path, sizeof(path), "%s/%s", dir, names[i]);
+		unlink(path);
+	}
+	rmdir(dir);
+}

@@ -1,0 +1,27 @@
+/* world.h - a small auction in a scratch directory, for the tests of the facade. */
+#ifndef AUC_TEST_WORLD_H
+#define AUC_TEST_WORLD_H
+
+#include "auction.h"
+
+#define SLOT 300.0
+#define NOW  (1000 * SLOT) /* the start of slot 1000 */
+
+/* Six servers: edge1-4 (2 v100 each), big1-2 (4 t4 each, cloud). */
+extern const struct auc_server_spec world_servers[];
+extern const unsigned world_nservers;
+/* What every configuration of the tests has; globals go in front. */
+extern const char world_types[];
+
+/* Fails the test on an error. GLOBALS are lines of auction.conf, or "". */
+struct auc_conf *world_conf(const char *globals);
+struct auc_auction *world_create(const char *globals);
+/* The same with servers and a spool in DIR, ready. */
+struct auc_auction *world_open(const char *globals, const char *dir, double now);
+/* A bid from its text. */
+struct auc_bid world_bid(struct auc_auction *a, const char *text);
+/* A new scratch directory, its name in DIR[64]; and its end, spool files and all. */
+void world_mkdir(char *dir);
+void world_rmdir(const char *dir);
+
+#endif
