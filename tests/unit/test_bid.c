@@ -306,6 +306,22 @@ static void test_bad(void **state)
 	free(huge);
 }
 
+static void test_too_many(void **state)
+{
+	char text[4096] = "3 upload=e0=1", value[8192] = "table:";
+	struct auc_err err;
+	unsigned i;
+
+	(void)state;
+	for (i = 1; i <= AUC_BID_UPLOAD_MAX; i++)
+		snprintf(text + strlen(text), sizeof(text) - strlen(text), ",e%u=1", i);
+	refused(text, AUC_EINVAL, "--upload: 'e64' is one too many, expected at most 64");
+	memset(value + 6, '0', 7000);
+	assert_int_equal(auc_bid_check_word(conf, "bid", value, &err), AUC_EINVAL);
+	assert_string_equal(err.text, "--bid: 'table:00000000000000...' is too long, expected less "
+				      "than 6144 bytes");
+}
+
 static void test_no_models(void **state)
 {
 	static const char bare[] =
@@ -383,12 +399,12 @@ static void test_keys(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_whole),      cmocka_unit_test(test_defaults),
-		cmocka_unit_test(test_model),      cmocka_unit_test(test_default_model),
-		cmocka_unit_test(test_canonical),  cmocka_unit_test(test_largest),
-		cmocka_unit_test(test_bad),        cmocka_unit_test(test_no_models),
-		cmocka_unit_test(test_check_word), cmocka_unit_test(test_join),
-		cmocka_unit_test(test_keys),
+		cmocka_unit_test(test_whole),     cmocka_unit_test(test_defaults),
+		cmocka_unit_test(test_model),     cmocka_unit_test(test_default_model),
+		cmocka_unit_test(test_canonical), cmocka_unit_test(test_largest),
+		cmocka_unit_test(test_bad),       cmocka_unit_test(test_no_models),
+		cmocka_unit_test(test_too_many),  cmocka_unit_test(test_check_word),
+		cmocka_unit_test(test_join),      cmocka_unit_test(test_keys),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);

@@ -155,6 +155,7 @@ static void test_words(void **state)
 	refused("Slots\n", "a.conf:1: Slots: expected Key=value");
 	refused("\n\n=3\n", "a.conf:3: =: expected Key=value");
 	refused("# x\nSlots = 3\n", "a.conf:2: Slots: expected Key=value");
+	refused("Slots=3 \\ Prices=given\n", "a.conf:1: \\: expected Key=value");
 	refused("Slots=\n" TYPES, "a.conf:1: Slots=: expected a whole number from 1 to 10000");
 	refused("SpoolDir=\"/a\nb\"\n",
 		"a.conf:1: SpoolDir=\": expected a closing '\"' on the same line");
