@@ -51,6 +51,7 @@ struct lane {
 	unsigned dmin, dmax; /* durations that any PS type can give */
 	unsigned nlevels;
 	int64_t level[LEVELS]; /* worker counts, ascending */
+	int64_t room; /* while windows of one completion are gone through: workers that fit */
 };
 
 /* Sums of price and minima of fit over the window [completion - d, completion - 1] of one type, by
@@ -108,8 +109,13 @@ struct auc_policy_ctx {
 	double *ps_bound;     /* by PS type and slot index (prefix): cheapest PS */
 	uint32_t *ps_blocked; /* by PS type and slot index (prefix): 1 + the last slot index without
 				 room for a PS */
-	unsigned bounded;     /* slot indices below this have their bounds */
-	double *work;         /* by worker type, PS type, placement */
+	double *any_ps_bound; /* by slot index (prefix): cheapest PS of any type */
+	double keep; /* factor for prefix sums from which others are taken: what rounding may add */
+	double *value;          /* by completion: utility */
+	double *least;          /* by completion: lowest bound of a window */
+	unsigned nopen, *open;  /* lanes at hand */
+	unsigned bounded;       /* slot indices below this have their bounds */
+	double *work;           /* by worker type, PS type, placement */
 	struct window *windows; /* by type */
 	struct filler filler;
 	unsigned *take; /* by server: workers of the final layout */
@@ -136,10 +142,15 @@ static double *work_of(struct auc_policy_ctx *ctx, unsigned worker, unsigned ps,
 static void extend_bounds(struct auc_policy_ctx *ctx, unsigned slot);
 static void bound_distributed(struct auc_policy_ctx *ctx, unsigned lane, unsigned slot);
 static void bound_colocated(struct auc_policy_ctx *ctx, unsigned lane, unsigned slot);
-static void bound_ps(struct auc_policy_ctx *ctx, unsigned ps, unsigned slot);
+static double bound_ps(struct auc_policy_ctx *ctx, unsigned ps, unsigned slot);
 static void search(struct auc_policy_ctx *ctx);
-static void search_lane(struct auc_policy_ctx *ctx, unsigned lane, unsigned completion,
-			double value);
+static void try_likeliest(struct auc_policy_ctx *ctx, unsigned completion, double value);
+static void try_all(struct auc_policy_ctx *ctx, unsigned completion, double value);
+static void open_lanes(struct auc_policy_ctx *ctx, unsigned completion);
+static bool next_duration(struct auc_policy_ctx *ctx, unsigned completion, unsigned d);
+static double bound_of(const struct auc_policy_ctx *ctx, unsigned lane, unsigned completion,
+		       unsigned d);
+static double least_ps(const struct auc_policy_ctx *ctx, unsigned completion, unsigned d);
 static void try_types(struct auc_policy_ctx *ctx, unsigned lane, unsigned completion, unsigned d,
 		      double value, double bound);
 static double limit_of(const struct auc_policy_ctx *ctx, unsigned completion, double value);
@@ -273,6 +284,10 @@ static enum auc_code make_room(struct auc_policy_ctx *ctx, const struct auc_mark
 	ctx->room = reserve(ctx, lanes * slots, sizeof(*ctx->room));
 	ctx->ps_bound = reserve(ctx, ps * slots, sizeof(*ctx->ps_bound));
 	ctx->ps_blocked = reserve(ctx, ps * slots, sizeof(*ctx->ps_blocked));
+	ctx->any_ps_bound = reserve(ctx, slots, sizeof(*ctx->any_ps_bound));
+	ctx->value = reserve(ctx, slots, sizeof(*ctx->value));
+	ctx->least = reserve(ctx, slots, sizeof(*ctx->least));
+	ctx->open = reserve(ctx, lanes, sizeof(*ctx->open));
 	ctx->work = reserve(ctx, lanes * ps, sizeof(*ctx->work));
 	ctx->windows = reserve(ctx, types + 1, sizeof(*ctx->windows));
 	ctx->take = reserve(ctx, servers, sizeof(*ctx->take));
@@ -336,7 +351,9 @@ static void set_up(struct auc_policy_ctx *ctx, const struct auc_market *m,
 		add_lane(ctx, w, true);
 		add_lane(ctx, w, false);
 	}
+	ctx->keep = 1 - DBL_EPSILON * (m->slots + 16);
 	ctx->bounded = ctx->start0;
+	ctx->any_ps_bound[ctx->start0] = 0;
 	for (i = 0; i < ctx->nlanes; i++)
 		memset(ctx->bound + ((size_t)i * (m->slots + 1) + ctx->start0) * ctx->levels, 0,
 		       ctx->levels * sizeof(*ctx->bound));
@@ -410,6 +427,7 @@ static double *work_of(struct auc_policy_ctx *ctx, unsigned worker, unsigned ps,
 static void extend_bounds(struct auc_policy_ctx *ctx, unsigned slot)
 {
 	unsigned i, p;
+	double least;
 
 	for (; ctx->bounded <= slot; ctx->bounded++) {
 		for (i = 0; i < ctx->nlanes; i++)
@@ -417,9 +435,12 @@ static void extend_bounds(struct auc_policy_ctx *ctx, unsigned slot)
 				bound_colocated(ctx, i, ctx->bounded);
 			else
 				bound_distributed(ctx, i, ctx->bounded);
+		least = INFINITY;
 		for (p = 0; p < ctx->m->nps_types; p++)
 			if (ctx->job->ps_seconds[p] >= 0)
-				bound_ps(ctx, p, ctx->bounded);
+				least = fmin(least, bound_ps(ctx, p, ctx->bounded));
+		ctx->any_ps_bound[ctx->bounded + 1] =
+			ctx->any_ps_bound[ctx->bounded] + (isinf(least) ? 0 : least);
 	}
 }
 
@@ -480,7 +501,8 @@ static void bound_colocated(struct auc_policy_ctx *ctx, unsigned lane, unsigned 
 		after[i] = before[i];
 }
 
-static void bound_ps(struct auc_policy_ctx *ctx, unsigned ps, unsigned slot)
+/* Cheapest PS of one slot alone; returns its price. */
+static double bound_ps(struct auc_policy_ctx *ctx, unsigned ps, unsigned slot)
 {
 	const struct auc_type_cache *c = &ctx->m->cache[auc_ps_index(ctx->m, ps)];
 	size_t cell = auc_cell(ctx->m, slot, 0), base = (size_t)ps * (ctx->slots + 1) + slot;
@@ -495,61 +517,154 @@ static void bound_ps(struct auc_policy_ctx *ctx, unsigned ps, unsigned slot)
 			continue;
 		ctx->ps_bound[base + 1] = ctx->ps_bound[base] + c->price[cell + s];
 		ctx->ps_blocked[base + 1] = ctx->ps_blocked[base];
-		return;
+		return c->price[cell + s];
 	}
 	ctx->ps_bound[base + 1] = ctx->ps_bound[base];
 	ctx->ps_blocked[base + 1] = slot + 1;
+	return INFINITY;
 }
 
+/*
+ * Two passes. The first looks, for each completion, at the one window with the lowest bound, and so
+ * finds a payoff close to the best; the second looks at every window that can still beat it.
+ */
 static void search(struct auc_policy_ctx *ctx)
 {
-	const struct auc_market *m = ctx->m;
-	unsigned completion, i;
+	unsigned completion, last = ctx->slots;
 	double value;
 
-	for (completion = ctx->start0 + 1; completion <= m->slots; completion++) {
+	for (completion = ctx->start0 + 1; completion <= last; completion++) {
 		value = auc_utility_value(&ctx->job->utility,
-					  (double)(m->first + completion - ctx->job->arrival));
-		if (ctx->found && value <= ctx->best_payoff)
+					  (double)(ctx->m->first + completion - ctx->job->arrival));
+		ctx->value[completion] = value;
+		if (ctx->found && value <= ctx->best_payoff) {
+			last = completion - 1;
+			break;
+		}
+		if (!ctx->bounds)
+			continue;
+		extend_bounds(ctx, completion - 1);
+		try_likeliest(ctx, completion, value);
+	}
+	for (completion = ctx->start0 + 1; completion <= last; completion++) {
+		value = ctx->value[completion];
+		if (ctx->found && value <= ctx->best_payoff && completion > ctx->best.completion)
 			return;
-		if (ctx->bounds)
-			extend_bounds(ctx, completion - 1);
-		for (i = 0; i < ctx->nlanes; i++)
-			search_lane(ctx, i, completion, value);
+		if (!ctx->bounds || ctx->least[completion] < limit_of(ctx, completion, value))
+			try_all(ctx, completion, value);
 	}
 }
 
-/* All windows of a lane that end at COMPLETION, short ones first: sums over windows grow by a slot
- * at their start. */
-static void search_lane(struct auc_policy_ctx *ctx, unsigned lane, unsigned completion,
-			double value)
+/* Notes the lowest bound of the windows that end at COMPLETION and tries that window. */
+static void try_likeliest(struct auc_policy_ctx *ctx, unsigned completion, double value)
 {
-	const struct lane *l = &ctx->lanes[lane];
-	size_t base = (size_t)lane * (ctx->slots + 1);
-	const double *end = ctx->bound + (base + completion) * ctx->levels, *begin;
-	/* what rounding may add to a difference of prefix sums */
-	double keep = 1 - DBL_EPSILON * (ctx->slots + 16);
-	int64_t room = INT64_MAX;
-	unsigned d, dmax, i;
-	double bound = 0;
+	unsigned d, i, lane, best_d = 0, best_lane = 0;
+	double bound, ps, least = INFINITY;
 
-	dmax = l->dmax < completion - ctx->start0 ? l->dmax : completion - ctx->start0;
-	for (d = 1; d <= dmax; d++) {
-		if (ctx->bounds && ctx->room[base + completion - d] < room)
-			room = ctx->room[base + completion - d];
-		if (room < l->level[0])
-			return;
-		if (d < l->dmin || ctx->fewest[base + d] > room)
-			continue;
-		if (ctx->bounds) {
-			i = ctx->level_of[base + d];
-			begin = ctx->bound + (base + completion - d) * ctx->levels;
-			bound = (end[i] * keep - begin[i]) * ctx->ratio[base + d];
-			if (bound >= limit_of(ctx, completion, value))
+	open_lanes(ctx, completion);
+	for (d = 1; next_duration(ctx, completion, d); d++) {
+		ps = least_ps(ctx, completion, d);
+		for (i = 0; i < ctx->nopen; i++) {
+			lane = ctx->open[i];
+			if (d < ctx->lanes[lane].dmin ||
+			    ctx->fewest[(size_t)lane * (ctx->slots + 1) + d] >
+				    ctx->lanes[lane].room)
 				continue;
+			bound = bound_of(ctx, lane, completion, d) + ps;
+			if (bound < least) {
+				least = bound;
+				best_d = d;
+				best_lane = lane;
+			}
 		}
-		try_types(ctx, lane, completion, d, value, bound);
 	}
+	ctx->least[completion] = least;
+	if (least < limit_of(ctx, completion, value))
+		try_types(ctx, best_lane, completion, best_d, value,
+			  least - least_ps(ctx, completion, best_d));
+}
+
+/* Tries all windows that end at COMPLETION, short ones first: their sums grow by a slot at the
+ * start. */
+static void try_all(struct auc_policy_ctx *ctx, unsigned completion, double value)
+{
+	double bound = 0, ps = 0;
+	unsigned d, i, lane;
+
+	open_lanes(ctx, completion);
+	for (d = 1; next_duration(ctx, completion, d); d++) {
+		if (ctx->bounds)
+			ps = least_ps(ctx, completion, d);
+		for (i = 0; i < ctx->nopen; i++) {
+			lane = ctx->open[i];
+			if (d < ctx->lanes[lane].dmin ||
+			    ctx->fewest[(size_t)lane * (ctx->slots + 1) + d] >
+				    ctx->lanes[lane].room)
+				continue;
+			if (ctx->bounds)
+				bound = bound_of(ctx, lane, completion, d);
+			if (bound + ps < limit_of(ctx, completion, value))
+				try_types(ctx, lane, completion, d, value, bound);
+		}
+	}
+}
+
+/* All lanes are open for windows that end at COMPLETION. */
+static void open_lanes(struct auc_policy_ctx *ctx, unsigned completion)
+{
+	unsigned i;
+
+	(void)completion;
+	for (i = 0; i < ctx->nlanes; i++) {
+		ctx->open[i] = i;
+		ctx->lanes[i].room = INT64_MAX;
+	}
+	ctx->nopen = ctx->nlanes;
+}
+
+/*
+ * Brings the lanes' room up to the window of D slots, one longer than the last, and closes those
+ * that cannot have it. False if none is left.
+ */
+static bool next_duration(struct auc_policy_ctx *ctx, unsigned completion, unsigned d)
+{
+	struct lane *l;
+	unsigned i, n = 0;
+	int64_t room;
+
+	if (d > completion - ctx->start0)
+		return false;
+	for (i = 0; i < ctx->nopen; i++) {
+		l = &ctx->lanes[ctx->open[i]];
+		if (ctx->bounds) {
+			room = ctx->room[(size_t)ctx->open[i] * (ctx->slots + 1) + completion - d];
+			l->room = room < l->room ? room : l->room;
+		}
+		if (d <= l->dmax && l->level[0] <= l->room)
+			ctx->open[n++] = ctx->open[i];
+	}
+	ctx->nopen = n;
+	return n > 0;
+}
+
+/* What the fewest workers of a lane cost at least in the window. */
+static double bound_of(const struct auc_policy_ctx *ctx, unsigned lane, unsigned completion,
+		       unsigned d)
+{
+	size_t base = (size_t)lane * (ctx->slots + 1);
+	unsigned level = ctx->level_of[base + d];
+
+	return (ctx->bound[(base + completion) * ctx->levels + level] * ctx->keep -
+		ctx->bound[(base + completion - d) * ctx->levels + level]) *
+	       ctx->ratio[base + d];
+}
+
+/* What one PS of any type costs at least in the window. */
+static double least_ps(const struct auc_policy_ctx *ctx, unsigned completion, unsigned d)
+{
+	double ps = ctx->any_ps_bound[completion] * ctx->keep - ctx->any_ps_bound[completion - d];
+
+	return ps > 0 ? ps : 0;
 }
 
 /* The PS types of one window. BOUND is what the fewest workers cost at least. */
@@ -577,8 +692,7 @@ static void try_types(struct auc_policy_ctx *ctx, unsigned lane, unsigned comple
 			ps_base = (size_t)p * (ctx->slots + 1);
 			if (ctx->ps_blocked[ps_base + completion] > c.start)
 				continue;
-			ps_bound = ctx->ps_bound[ps_base + completion] *
-					   (1 - DBL_EPSILON * (ctx->slots + 16)) -
+			ps_bound = ctx->ps_bound[ps_base + completion] * ctx->keep -
 				   ctx->ps_bound[ps_base + c.start];
 			if (bound * ((double)c.n / (double)ctx->fewest[base + d]) +
 				    fmax(ps_bound, 0) >=
@@ -604,7 +718,7 @@ static double limit_of(const struct auc_policy_ctx *ctx, unsigned completion, do
 	if (!ctx->found)
 		return INFINITY;
 	limit = value - ctx->best_payoff;
-	if (completion == ctx->best.completion)
+	if (completion <= ctx->best.completion)
 		return limit + 4 * TIE * (value + ctx->best.value + ctx->best.cost) + DBL_MIN;
 	return limit - TIE * (value + ctx->best.value + ctx->best.cost);
 }

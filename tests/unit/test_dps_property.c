@@ -420,8 +420,7 @@ static void test_property(void **state)
 	start_engine(&e);
 	for (i = 0; i < markets; i++) {
 		r.state = seed_now = first_seed + i;
-		tiny_market_make(&t, &r, (unsigned)tiny_int(&r, 2, SERVERS),
-				 (unsigned)tiny_int(&r, 4, SLOTS));
+		tiny_market_make(&t, &r, 2, SERVERS, 4, SLOTS);
 		m = tiny_build(&t);
 		for (n = 0; n < 2; n++) {
 			job_now = n;

@@ -1,4 +1,5 @@
-/* tiny.c - see tiny.h */
+/* tiny.c - see tiny.h. No two draws in one expression: their order would be the compiler's choice.
+ */
 #include "config.h"
 
 #include <math.h>
@@ -35,6 +36,14 @@ int tiny_int(struct tiny_random *r, int low, int high)
 double tiny_real(struct tiny_random *r)
 {
 	return (double)(next(r) >> 11) / 9007199254740992.0;
+}
+
+/* In [0, 1), small ones more often. */
+static double square(struct tiny_random *r)
+{
+	double x = tiny_real(r);
+
+	return x * x;
 }
 
 bool tiny_chance(struct tiny_random *r, double p)
@@ -85,8 +94,8 @@ static void preload(struct tiny_market *t, struct tiny_random *r)
 	}
 }
 
-void tiny_market_make(struct tiny_market *t, struct tiny_random *r, unsigned servers,
-		      unsigned slots)
+void tiny_market_make(struct tiny_market *t, struct tiny_random *r, int servers_from,
+		      int servers_to, int slots_from, int slots_to)
 {
 	static const int mbps[] = {10, 25, 40, 50, 100};
 	static const int lengths[] = {1, 10, 30, 60};
@@ -95,8 +104,8 @@ void tiny_market_make(struct tiny_market *t, struct tiny_random *r, unsigned ser
 	double unit;
 
 	memset(t, 0, sizeof(*t));
-	t->nservers = servers;
-	t->nslots = slots;
+	t->nservers = (unsigned)tiny_int(r, servers_from, servers_to);
+	t->nslots = (unsigned)tiny_int(r, slots_from, slots_to);
 	t->ntres = (unsigned)tiny_int(r, 1, TINY_TRES);
 	t->nworkers = (unsigned)tiny_int(r, 1, TINY_TYPES);
 	t->nps = (unsigned)tiny_int(r, 1, TINY_TYPES);
@@ -108,7 +117,8 @@ void tiny_market_make(struct tiny_market *t, struct tiny_random *r, unsigned ser
 	}
 	for (i = 0; i < t->nps; i++) {
 		make_bundle(t->ps[i], r, t->ntres);
-		t->ps_mbps[i] = mbps[tiny_int(r, 0, 4)] * (tiny_chance(r, 0.3) ? 2 : 1);
+		t->ps_mbps[i] = mbps[tiny_int(r, 0, 4)];
+		t->ps_mbps[i] *= tiny_chance(r, 0.3) ? 2 : 1;
 	}
 	for (s = 0; s < t->nservers; s++) {
 		t->hosts_workers[s] = tiny_chance(r, 0.85);
@@ -125,9 +135,7 @@ void tiny_market_make(struct tiny_market *t, struct tiny_random *r, unsigned ser
 	}
 	for (k = 0; k < t->ntres; k++) {
 		unit = k == 2 ? 1.0 / 512 : 1;
-		t->eta[k] = free_of_charge || tiny_chance(r, 0.1)
-				    ? 1
-				    : 1 + unit * 40 * tiny_real(r) * tiny_real(r);
+		t->eta[k] = free_of_charge || tiny_chance(r, 0.1) ? 1 : 1 + unit * 40 * square(r);
 	}
 	if (tiny_chance(r, 0.85))
 		preload(t, r);
@@ -151,7 +159,8 @@ static void make_utility(struct auc_utility *u, struct tiny_random *r)
 		break;
 	case AUC_FORM_INVERSE:
 	case AUC_FORM_DEADLINE:
-		u->target = tiny_int(r, 1, 9) + (tiny_chance(r, 0.3) ? 0.5 : 0);
+		u->target = tiny_int(r, 1, 9);
+		u->target += tiny_chance(r, 0.3) ? 0.5 : 0;
 		break;
 	case AUC_FORM_TABLE:
 		u->npoints = (unsigned)tiny_int(r, 1, 4);
@@ -167,7 +176,7 @@ static void make_utility(struct auc_utility *u, struct tiny_random *r)
 
 void tiny_job_make(struct tiny_job *j, struct tiny_random *r, const struct tiny_market *t)
 {
-	double batches, work = 0.3 + tiny_real(r) * tiny_real(r) * 3 * t->nslots;
+	double batches, work = 0.3 + square(r) * 3 * t->nslots;
 	unsigned i;
 
 	memset(j, 0, sizeof(*j));

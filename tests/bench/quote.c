@@ -1,0 +1,326 @@
+/*
+ * quote.c - how long policy dps takes for one quote in a loaded market, and how much memory the
+ * market and the quotes need.
+ *
+ *   quote [-s SERVERS]... [-t SLOTS] [-q QUOTES] [-r REFERENCE_QUOTES] [-l LOAD] [-S SEED]
+ *
+ * For each number of servers (default 50, 100, 300) a market of 150 slots, 5 worker types, 5 PS
+ * types and 8 TRES is loaded by selling random jobs until LOAD (default 0.7) of the GPU-slots are
+ * sold, then fresh random jobs are quoted and not booked. The reference is the same exact search
+ * without lower bounds ("bounds=off"), on the first REFERENCE_QUOTES of the same jobs; both must
+ * agree on every payoff. Times are CPU time of the thread, so that other programs on the machine do
+ * not count.
+ */
+#include "config.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "policy/policy.h"
+
+#define TYPES     5
+#define TRIES_MAX 20000
+
+static uint64_t random_state;
+
+static double uniform(void)
+{
+	uint64_t z = random_state += UINT64_C(0x9e3779b97f4a7c15); /* splitmix64 */
+
+	z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+	z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
+	return (double)((z ^ (z >> 31)) >> 11) / 9007199254740992.0;
+}
+
+static unsigned pick(unsigned low, unsigned high)
+{
+	return low + (unsigned)(uniform() * (high - low + 1));
+}
+
+static void must(enum auc_code rc, const struct auc_err *err)
+{
+	if (rc == AUC_OK)
+		return;
+	fprintf(stderr, "quote: %s\n", err->text);
+	exit(1);
+}
+
+static struct auc_named amount(const char *name, double value)
+{
+	struct auc_named n = {.value = value};
+
+	strcpy(n.name, name);
+	return n;
+}
+
+static const char *const gpus[TYPES] = {"gpu:a100", "gpu:v100", "gpu:p100", "gpu:t4", "gpu:k80"};
+
+/* Edge servers with 2 to 8 GPUs of one or two types; one server in ten is a large one of the cloud
+ * with long uploads. */
+static struct auc_market *make_market(unsigned servers, unsigned slots)
+{
+	struct auc_market *m = auc_market_create(slots, 3600, 1);
+	struct auc_price price = {.neta = 8};
+	struct auc_named list[8];
+	struct auc_err err = {0};
+	char name[AUC_NAME_MAX];
+	unsigned i, k, n;
+	bool cloud;
+
+	for (i = 0; i < servers; i++) {
+		cloud = i % 10 == 9;
+		snprintf(name, sizeof(name), "%s%u", cloud ? "cloud" : "edge", i);
+		n = 0;
+		list[n++] = amount("cpu", cloud ? 256 : 16 * pick(2, 6));
+		list[n++] = amount("mem", cloud ? 1048576 : 65536 * pick(2, 8));
+		list[n++] = amount("disk", cloud ? 100000 : 1000 * pick(1, 4));
+		k = pick(0, TYPES - 1);
+		list[n++] = amount(gpus[k], cloud ? 32 : 2 * pick(1, 4));
+		if (uniform() < 0.5)
+			list[n++] = amount(gpus[(k + 1 + pick(0, TYPES - 2)) % TYPES],
+					   cloud ? 16 : 2 * pick(1, 2));
+		must(auc_market_add_server(m, name, cloud ? "cloud" : "edge", cloud,
+					   AUC_ROLE_WORKER | AUC_ROLE_PS, cloud ? 8 : 0, list, n,
+					   &err),
+		     &err);
+	}
+	for (i = 0; i < TYPES; i++) {
+		snprintf(name, sizeof(name), "w%u", i);
+		list[0] = amount("cpu", 2 + i % 3);
+		list[1] = amount("mem", 8192 + 4096 * (i % 2));
+		list[2] = amount(gpus[i], i == 4 ? 0.5 : 1);
+		must(auc_market_add_worker_type(m, name, list, 3, 1024, &err), &err);
+		snprintf(name, sizeof(name), "p%u", i);
+		list[0] = amount("cpu", 1 + i);
+		list[1] = amount("mem", 4096 * (1 + i));
+		list[2] = amount("disk", 10);
+		must(auc_market_add_ps_type(m, name, list, 3, 1024 * (2 + 2 * i), &err), &err);
+	}
+	price.eta[0] = amount("cpu", 2);
+	price.eta[1] = amount("mem", 1.0002);
+	price.eta[2] = amount("disk", 1.01);
+	for (i = 0; i < TYPES; i++)
+		price.eta[3 + i] = amount(gpus[i], 30 - 5 * i);
+	must(auc_market_ready(m, &price, &err), &err);
+	return m;
+}
+
+/* A job of 1 to some hundred worker-slots; VALUE scales what it is worth. */
+static void make_job(struct auc_job *job, const struct auc_market *m, double value)
+{
+	unsigned slots = (unsigned)(auc_market_last(m) - auc_market_first(m) + 1), i, target;
+	struct auc_utility *u = &job->utility;
+	double work = exp(log(400) * uniform());
+
+	memset(u, 0, sizeof(*u));
+	job->arrival = auc_market_first(m) + pick(0, slots * 2 / 3);
+	job->epochs = pick(5, 50);
+	job->chunks = pick(4, 100);
+	job->minibatches = pick(10, 100);
+	job->gradient_mb = 10 + 500 * uniform();
+	for (i = 0; i < TYPES; i++) {
+		job->worker_seconds[i] = work * 3600 /
+					 (double)(job->epochs * job->chunks * job->minibatches) *
+					 (0.5 + 0.4 * i) * (0.8 + 0.4 * uniform());
+		job->ps_seconds[i] = job->worker_seconds[0] * 0.2 * uniform() / (1 + i);
+	}
+	for (i = 0; i < auc_market_nservers(m); i++)
+		job->upload[i] =
+			strcmp(auc_market_server_group(m, i), "cloud") ? pick(0, 2) : pick(4, 12);
+	target = pick(5, 60);
+	u->form = (enum auc_form)pick(0, AUC_FORM_TABLE);
+	u->scale = value * work * 12 * (0.3 + uniform());
+	switch (u->form) {
+	case AUC_FORM_SIGMOID:
+		u->decay = 0.02 + 0.3 * uniform();
+		u->target = target;
+		break;
+	case AUC_FORM_LINEAR:
+		u->decay = u->scale / (2 * target);
+		break;
+	case AUC_FORM_INVERSE:
+		u->target = slots;
+		break;
+	case AUC_FORM_DEADLINE:
+		u->target = target;
+		break;
+	case AUC_FORM_TABLE:
+		u->npoints = 3;
+		for (i = 0; i < 3; i++) {
+			u->points[i].x = (i + 1) * target / 2.0;
+			u->points[i].value = u->scale * (3 - i) / 3;
+		}
+		break;
+	case AUC_FORM_CONSTANT:
+		break;
+	}
+}
+
+static double gpu_load(const struct auc_market *m)
+{
+	double used = 0, capacity = 0;
+	unsigned s, i;
+	auc_slot t;
+	int k;
+
+	for (i = 0; i < TYPES; i++) {
+		k = auc_market_find_tres(m, gpus[i]);
+		for (s = 0; k >= 0 && s < auc_market_nservers(m); s++)
+			for (t = auc_market_first(m); t <= auc_market_last(m); t++) {
+				used += auc_market_used(m, s, (unsigned)k, t);
+				capacity += auc_market_capacity(m, s, (unsigned)k);
+			}
+	}
+	return used / capacity;
+}
+
+static double cpu_seconds(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static double resident_mb(void)
+{
+	long pages = 0;
+	FILE *f = fopen("/proc/self/statm", "r");
+
+	if (f && fscanf(f, "%*d %ld", &pages) != 1)
+		pages = 0;
+	if (f)
+		fclose(f);
+	return (double)pages * (double)sysconf(_SC_PAGESIZE) / 1048576;
+}
+
+static int by_value(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* Prints "median p99 worst" of N times in microseconds and returns the median. */
+static double print_times(const char *what, double *times, unsigned n)
+{
+	qsort(times, n, sizeof(*times), by_value);
+	printf("  %-22s median %9.1f us   p99 %9.1f us   worst %9.1f us   (%u quotes)\n", what,
+	       1e6 * times[n / 2], 1e6 * times[(n * 99 + 99) / 100 - 1], 1e6 * times[n - 1], n);
+	return times[n / 2];
+}
+
+static void bench(unsigned servers, unsigned slots, unsigned quotes, unsigned reference,
+		  double load)
+{
+	double memory = resident_mb(), *times = calloc(quotes, sizeof(*times)), start, fast, slow,
+	       booking = 0;
+	double *payoff = calloc(quotes, sizeof(*payoff));
+	struct auc_policy_ctx *ctx, *plain;
+	struct auc_decision d;
+	struct auc_job job = {.upload = calloc(servers, sizeof(unsigned)), .upload_alloc = servers};
+	struct auc_err err = {0};
+	struct auc_market *m = make_market(servers, slots);
+	unsigned i, sold = 0, tries, counts[3] = {0};
+	uint64_t seed;
+
+	auc_decision_init(&d);
+	must(auc_policy_dps.create("", &ctx, &err), &err);
+	must(auc_policy_dps.create("bounds=off", &plain, &err), &err);
+	for (tries = 0; tries < TRIES_MAX; tries++) {
+		if (tries % 16 == 0 && gpu_load(m) >= load)
+			break;
+		make_job(&job, m, 10);
+		must(auc_policy_dps.quote(ctx, m, &job, &d, &err), &err);
+		if (!d.accepted)
+			continue;
+		sold++;
+		start = cpu_seconds();
+		must(auc_market_book(m, &d.plan, d.plan.start, d.plan.completion, &err), &err);
+		booking += cpu_seconds() - start;
+	}
+	printf("%u servers x %u slots x %d x %d types, %u TRES: %u jobs sold, %.0f %% of GPU-slots "
+	       "used\n",
+	       servers, slots, TYPES, TYPES, auc_market_ntres(m), sold, 100 * gpu_load(m));
+	seed = random_state;
+	for (i = 0; i < quotes; i++) {
+		make_job(&job, m, 1);
+		start = cpu_seconds();
+		must(auc_policy_dps.quote(ctx, m, &job, &d, &err), &err);
+		times[i] = cpu_seconds() - start;
+		payoff[i] = d.reason == AUC_REASON_CAPACITY ? -INFINITY : d.best_payoff;
+		counts[d.reason]++;
+	}
+	memory = resident_mb() - memory;
+	printf("  of the quotes %u accepted, %u refused for payoff, %u for capacity\n",
+	       counts[AUC_REASON_NONE], counts[AUC_REASON_PAYOFF], counts[AUC_REASON_CAPACITY]);
+	print_times("quote", times, quotes);
+	random_state = seed;
+	for (i = 0; i < reference && i < quotes; i++) {
+		make_job(&job, m, 1);
+		start = cpu_seconds();
+		must(auc_policy_dps.quote(ctx, m, &job, &d, &err), &err);
+		times[i] = cpu_seconds() - start;
+	}
+	fast = i ? print_times("the first of them", times, i) : 0;
+	random_state = seed;
+	for (i = 0; i < reference && i < quotes; i++) {
+		make_job(&job, m, 1);
+		start = cpu_seconds();
+		must(auc_policy_dps.quote(plain, m, &job, &d, &err), &err);
+		times[i] = cpu_seconds() - start;
+		if ((d.reason == AUC_REASON_CAPACITY ? -INFINITY : d.best_payoff) != payoff[i]) {
+			fprintf(stderr, "quote: job %u: the reference says %.17g, not %.17g\n", i,
+				d.best_payoff, payoff[i]);
+			exit(1);
+		}
+	}
+	slow = i ? print_times("reference, same jobs", times, i) : 0;
+	if (i)
+		printf("  reference / quote, by median: %.1f\n", slow / fast);
+	printf("  booking a plan %.1f us on average; memory grown by %.1f MB\n",
+	       sold ? 1e6 * booking / sold : 0, memory);
+	auc_policy_dps.destroy(ctx);
+	auc_policy_dps.destroy(plain);
+	auc_decision_clear(&d);
+	auc_job_clear(&job);
+	auc_market_destroy(m);
+	free(times);
+	free(payoff);
+}
+
+int main(int argc, char **argv)
+{
+	unsigned servers[16] = {50, 100, 300}, nservers = 0, slots = 150, quotes = 2000,
+		 reference = 100, i;
+	double load = 0.7;
+	int c;
+
+	random_state = 1;
+	while ((c = getopt(argc, argv, "s:t:q:r:l:S:")) != -1) {
+		if (c == 's' && nservers < 16)
+			servers[nservers++] = (unsigned)atoi(optarg);
+		else if (c == 't')
+			slots = (unsigned)atoi(optarg);
+		else if (c == 'q')
+			quotes = (unsigned)atoi(optarg);
+		else if (c == 'r')
+			reference = (unsigned)atoi(optarg);
+		else if (c == 'l')
+			load = atof(optarg);
+		else if (c == 'S')
+			random_state = strtoull(optarg, NULL, 10);
+		else
+			return 2;
+	}
+	if (!slots || slots > AUC_SLOTS_MAX || !quotes)
+		return 2;
+	for (i = 0; i < (nservers ? nservers : 3); i++)
+		bench(servers[i], slots, quotes, reference, load);
+	return 0;
+}
