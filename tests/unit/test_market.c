@@ -1,0 +1,343 @@
+/* test_market.c - the market's timeline, its prices and caches; bids resolved against it (market.h,
+ * price.h) */
+#include "config.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "market-private.h"
+#include "plan.h"
+#include "tiny.h"
+
+static const struct auc_named edge[] = {{"gpu", 0.3}, {"cpu", 8}};
+static const struct auc_named cloud[] = {{"gpu", 4}, {"cpu", 64}, {"mem", 4194304}};
+static const struct auc_named worker[] = {{"gpu", 0.1}, {"cpu", 2}};
+static const struct auc_named ps[] = {{"cpu", 1}};
+static const struct auc_named tpu[] = {{"tpu", 1}};
+
+static struct auc_market *open_market(void)
+{
+	struct auc_market *m = auc_market_create(10, 300, 100);
+
+	assert_non_null(m);
+	assert_int_equal(auc_market_add_server(m, "e1", "edge", false, 3, 0, edge, 2, NULL),
+			 AUC_OK);
+	assert_int_equal(auc_market_add_server(m, "c1", "cloud", true, 3, 2.5, cloud, 3, NULL),
+			 AUC_OK);
+	assert_int_equal(auc_market_add_worker_type(m, "w", worker, 2, 100, NULL), AUC_OK);
+	assert_int_equal(auc_market_add_worker_type(m, "none", tpu, 1, 100, NULL), AUC_OK);
+	assert_int_equal(auc_market_add_ps_type(m, "p", ps, 1, 300, NULL), AUC_OK);
+	return m;
+}
+
+static struct auc_market *make_market(void)
+{
+	static const struct auc_price price = {.neta = 2, .eta = {{"gpu", 16}, {"nobody has", 9}}};
+	struct auc_market *m = open_market();
+
+	assert_int_equal(auc_market_ready(m, &price, NULL), AUC_OK);
+	return m;
+}
+
+static void make_plan(struct auc_plan *p, auc_slot from, auc_slot to, unsigned server,
+		      unsigned workers, unsigned nps)
+{
+	auc_plan_reset(p);
+	p->start = from;
+	p->completion = to + 1;
+	assert_int_equal(auc_plan_add_run(p, from, to, NULL), AUC_OK);
+	assert_int_equal(auc_plan_add_share(p, server, workers, nps, NULL), AUC_OK);
+}
+
+static void test_book(void **state)
+{
+	struct auc_market *m = make_market();
+	struct auc_err err;
+	struct auc_plan p;
+
+	(void)state;
+	auc_plan_init(&p);
+	make_plan(&p, 102, 104, 0, 2, 1);
+	assert_int_equal(auc_market_book(m, &p, 102, 104, NULL), AUC_OK);
+	assert_true(auc_market_used(m, 0, 0, 103) == 0.2);
+	assert_true(auc_market_used(m, 0, 1, 104) == 5);
+	assert_true(auc_market_used(m, 0, 0, 105) == 0);
+	assert_true(auc_market_used(m, 0, 0, 99) == 0);
+	assert_true(fabs(auc_market_price(m, 0, 0, 103) - (pow(16, 2.0 / 3) - 1)) < 1e-12);
+	assert_true(auc_market_price(m, 0, 1, 103) == 0); /* no base: free */
+	assert_true(auc_market_price(m, 0, 0, 105) == 0);
+
+	/* the third tenth fills 0.3 exactly, a fourth is too much */
+	make_plan(&p, 104, 106, 0, 2, 1);
+	assert_int_equal(auc_market_book(m, &p, 104, 106, &err), AUC_EFULL);
+	assert_string_equal(
+		err.text, "server e1, slot 104: gpu: 2 workers and 1 PSs need more than 0.1 left");
+	assert_true(auc_market_used(m, 0, 0, 105) == 0);
+	make_plan(&p, 104, 106, 0, 1, 1);
+	assert_int_equal(auc_market_book(m, &p, 104, 106, NULL), AUC_OK);
+	assert_true(auc_market_price(m, 0, 0, 104) == 15);
+	assert_true(auc_market_sound(m) && auc_market_cache_sound(m));
+
+	/* only the rest of a plan is given back, and not more than is in use */
+	assert_int_equal(auc_market_unbook(m, &p, 105, 1000, NULL), AUC_OK);
+	assert_true(auc_market_used(m, 0, 0, 104) == 0.3 && auc_market_used(m, 0, 0, 106) == 0);
+	assert_int_equal(auc_market_unbook(m, &p, 104, 106, &err), AUC_ESTATE);
+	assert_true(auc_market_used(m, 0, 0, 104) == 0.3);
+
+	make_plan(&p, 104, 104, 0, UINT32_MAX, UINT32_MAX);
+	assert_int_equal(auc_market_book(m, &p, 104, 104, NULL), AUC_EFULL);
+	make_plan(&p, 104, 104, 1, 1, 0);
+	p.worker_type = 1;
+	assert_int_equal(auc_market_book(m, &p, 104, 104, NULL), AUC_EFULL); /* nobody has a tpu */
+	p.worker_type = 2;
+	assert_int_equal(auc_market_book(m, &p, 104, 104, NULL), AUC_EINVAL);
+	make_plan(&p, 104, 104, 2, 1, 0);
+	assert_int_equal(auc_market_book(m, &p, 104, 104, NULL), AUC_EINVAL);
+	assert_true(auc_market_sound(m) && auc_market_cache_sound(m));
+	auc_plan_clear(&p);
+	auc_market_destroy(m);
+}
+
+static void test_advance(void **state)
+{
+	struct auc_market *m = make_market();
+	struct auc_plan p;
+
+	(void)state;
+	auc_plan_init(&p);
+	make_plan(&p, 98, 112, 1, 3, 1);
+	assert_int_equal(auc_market_book(m, &p, 98, 112, NULL),
+			 AUC_OK); /* 100..109 are in the window */
+	auc_market_advance(m, 99);
+	assert_int_equal(auc_market_first(m), 100);
+	auc_market_advance(m, 104);
+	assert_int_equal(auc_market_last(m), 113);
+	assert_true(fabs(auc_market_used(m, 1, 0, 109) - 0.3) < 1e-12);
+	assert_true(auc_market_used(m, 1, 0, 110) == 0 && auc_market_used(m, 1, 0, 103) == 0);
+	assert_true(auc_market_cache_sound(m));
+	assert_int_equal(auc_market_unbook(m, &p, 98, 109, NULL), AUC_OK);
+	assert_true(auc_market_used(m, 1, 0, 109) == 0);
+	assert_int_equal(auc_market_book(m, &p, 98, 112, NULL), AUC_OK);
+	auc_market_advance(m, INT64_C(1) << 40);
+	assert_true(auc_market_used(m, 1, 0, auc_market_first(m)) == 0);
+	assert_true(auc_market_sound(m) && auc_market_cache_sound(m));
+	auc_plan_clear(&p);
+	auc_market_destroy(m);
+}
+
+static void test_reserve(void **state)
+{
+	struct auc_market *m = make_market();
+	struct auc_err err;
+
+	(void)state;
+	assert_int_equal(auc_market_reserve(m, 1, 0, 0, 101, 3.5, NULL), AUC_OK);
+	assert_true(auc_market_used(m, 1, 0, 101) == 3.5 && auc_market_used(m, 1, 0, 102) == 0);
+	assert_int_equal(auc_market_reserve(m, 1, 0, 100, 105, 0.6, &err), AUC_EFULL);
+	assert_string_equal(err.text, "server c1, slot 100: gpu=0.6 wanted, 0.5 left");
+	assert_true(auc_market_used(m, 1, 0, 102) == 0);
+	assert_int_equal(auc_market_reserve(m, 1, 0, 100, 105, -1, NULL), AUC_EINVAL);
+	assert_int_equal(auc_market_reserve(m, 1, 0, 100, 105, NAN, NULL), AUC_EINVAL);
+	assert_int_equal(auc_market_reserve(m, 9, 0, 100, 105, 1, NULL), AUC_ENOENT);
+	assert_true(auc_market_cache_sound(m));
+	auc_market_destroy(m);
+}
+
+static void test_set_price(void **state)
+{
+	struct auc_price price = {.neta = 2, .eta = {{"cpu", 4}, {"gpu", 1}}};
+	struct auc_market *m = make_market();
+	struct auc_err err;
+
+	(void)state;
+	assert_int_equal(auc_market_reserve(m, 0, 0, 100, 105, 0.3, NULL), AUC_OK);
+	assert_int_equal(auc_market_reserve(m, 0, 1, 103, 105, 4, NULL), AUC_OK);
+	assert_true(auc_market_price(m, 0, 0, 100) == 15);
+	assert_int_equal(auc_market_set_price(m, &price, NULL), AUC_OK);
+	assert_true(auc_market_price(m, 0, 0, 100) == 0);
+	assert_true(auc_market_price(m, 0, 1, 103) == 1);
+	assert_true(auc_market_cache_sound(m));
+	price.eta[0].value = 0.5;
+	assert_int_equal(auc_market_set_price(m, &price, &err), AUC_EINVAL);
+	assert_string_equal(err.text, "Eta: cpu=0.5: expected a number >= 1");
+	price.eta[0].value = NAN;
+	assert_int_equal(auc_market_set_price(m, &price, NULL), AUC_EINVAL);
+	assert_true(auc_market_price(m, 0, 1, 103) == 1);
+	auc_market_destroy(m);
+}
+
+static void test_bad_lists(void **state)
+{
+	static const struct auc_named twice[] = {{"gpu", 1}, {"gpu", 2}},
+				      negative[] = {{"gpu", -1}}, nan[] = {{"gpu", NAN}},
+				      tiny[] = {{"gpu", 1e-12}};
+	static const struct auc_price price = {0};
+	struct auc_market *m = open_market();
+	struct auc_err err;
+
+	(void)state;
+	assert_null(auc_market_create(0, 300, 1));
+	assert_null(auc_market_create(AUC_SLOTS_MAX + 1, 300, 1));
+	assert_int_equal(auc_market_add_server(m, "e1", "edge", false, 3, 0, edge, 2, &err),
+			 AUC_EEXIST);
+	assert_int_equal(auc_market_add_server(m, "", "edge", false, 3, 0, edge, 2, &err),
+			 AUC_EINVAL);
+	assert_int_equal(auc_market_add_server(m, "x", "edge", false, 3, -1, edge, 2, &err),
+			 AUC_EINVAL);
+	assert_int_equal(auc_market_add_server(m, "x", "edge", false, 3, 0, twice, 2, &err),
+			 AUC_EEXIST);
+	assert_int_equal(auc_market_add_server(m, "x", "edge", false, 3, 0, negative, 1, &err),
+			 AUC_EINVAL);
+	assert_int_equal(auc_market_add_server(m, "x", "edge", false, 3, 0, nan, 1, &err),
+			 AUC_EINVAL);
+	assert_int_equal(auc_market_nservers(m), 2);
+	assert_int_equal(auc_market_add_worker_type(m, "w", worker, 2, 1, &err), AUC_EEXIST);
+	assert_int_equal(auc_market_add_worker_type(m, "x", worker, 0, 1, &err), AUC_EINVAL);
+	assert_string_equal(err.text, "worker type x: uses no TRES");
+	assert_int_equal(auc_market_add_ps_type(m, "x", ps, 1, 0, &err), AUC_EINVAL);
+	assert_int_equal(auc_market_add_ps_type(m, "x", ps, 1, NAN, &err), AUC_EINVAL);
+	assert_int_equal(auc_market_add_worker_type(m, "small", tiny, 1, 1, NULL), AUC_OK);
+	assert_int_equal(auc_market_ready(m, &price, &err), AUC_EINVAL);
+	assert_string_equal(err.text, "small: gpu=1e-12: too small to count, the least is 1e-09");
+	auc_market_destroy(m);
+}
+
+/* 2^22 MB and nanounits of a GPU side by side: each TRES has a scale of its own. */
+static void test_scales(void **state)
+{
+	static const struct auc_named huge[] = {{"mem", 1e15}, {"gpu", 1}},
+				      some[] = {{"mem", 1}, {"gpu", 1e-9}};
+	static const struct auc_price price = {0};
+	struct auc_market *m = auc_market_create(3, 1, 1);
+
+	(void)state;
+	assert_int_equal(auc_market_add_server(m, "s", "", false, 3, 0, huge, 2, NULL), AUC_OK);
+	assert_int_equal(auc_market_add_worker_type(m, "w", some, 2, 1, NULL), AUC_OK);
+	assert_int_equal(auc_market_ready(m, &price, NULL), AUC_OK);
+	assert_true(auc_market_capacity(m, 0, 0) == 1e15);
+	assert_true(auc_market_worker_amount(m, 0, 1) == 1e-9);
+	assert_int_equal(m->cache[0].fit0[0], AUC_FIT_MAX);
+	auc_market_destroy(m);
+}
+
+static void test_resolve(void **state)
+{
+	struct auc_bid bid = {.epochs = 1,
+			      .chunks = 2,
+			      .minibatches = 3,
+			      .nworkers = 1,
+			      .nps = 1,
+			      .upload_default = -1};
+	struct auc_market *m = make_market();
+	struct auc_job job = {0};
+	struct auc_err err;
+
+	(void)state;
+	bid.worker_seconds[0] = (struct auc_named){"w", 2};
+	bid.ps_seconds[0] = (struct auc_named){"p", 0};
+	assert_int_equal(auc_job_resolve(m, &bid, 101, &job, NULL), AUC_OK);
+	assert_int_equal(job.arrival, 101);
+	assert_true(job.worker_seconds[0] == 2 && job.worker_seconds[1] < 0 &&
+		    job.ps_seconds[0] == 0);
+	assert_int_equal(job.upload[0], 0);
+	assert_int_equal(job.upload[1], 3); /* 2.5 of the server itself, whole slots */
+	bid.upload_default = 1;
+	bid.nupload = 2;
+	bid.upload[0] = (struct auc_named){"c1", 0.2};
+	bid.upload[1] = (struct auc_named){"cloud", 7};
+	assert_int_equal(auc_job_resolve(m, &bid, 101, &job, NULL), AUC_OK);
+	assert_int_equal(job.upload[0], 1);
+	assert_int_equal(job.upload[1], 1); /* its name goes before its group */
+	strcpy(bid.upload[1].name, "moon");
+	assert_int_equal(auc_job_resolve(m, &bid, 101, &job, &err), AUC_ENOENT);
+	assert_string_equal(err.text, "--upload: 'moon' is no server or site of this cluster");
+	strcpy(bid.worker_seconds[0].name, "x");
+	assert_int_equal(auc_job_resolve(m, &bid, 101, &job, &err), AUC_ENOENT);
+	assert_string_equal(err.text, "--worker-time: 'x' is no worker type of this cluster");
+	auc_job_clear(&job);
+	auc_market_destroy(m);
+}
+
+/* f = 60 at any time. Work: 6 batches of 100 s = 2 worker-slots of 300 s, so 1 worker x 2 slots or
+ * 2 x 1, and 1 PS. */
+static void test_ratios(void **state)
+{
+	struct auc_job job = {.arrival = 100,
+			      .utility = {.form = AUC_FORM_CONSTANT, .scale = 60},
+			      .epochs = 1,
+			      .chunks = 2,
+			      .minibatches = 3};
+	struct auc_market *m = make_market();
+	unsigned upload[2] = {0, 3};
+	double ratio[AUC_TRES_MAX];
+	unsigned i;
+
+	(void)state;
+	job.upload = upload;
+	for (i = 0; i < AUC_TYPES_MAX; i++)
+		job.worker_seconds[i] = job.ps_seconds[i] = -1;
+	job.worker_seconds[0] = 100;
+	job.ps_seconds[0] = 0;
+	auc_price_ratios(m, &job, ratio);
+	assert_true(fabs(ratio[0] - 60 / 0.2) < 1e-9); /* 0.1 gpu x 2 slots */
+	assert_true(fabs(ratio[1] - 60 / 5.0) < 1e-9); /* (2 x 2 + 1) cpu x 1 slot */
+	assert_true(ratio[2] == 0 && ratio[3] == 0);   /* no mem, no tpu in it */
+	auc_market_destroy(m);
+}
+
+static void test_price_unit(void **state)
+{
+	(void)state;
+	assert_true(auc_price_unit(25, 0, 4) == 0);
+	assert_true(auc_price_unit(1, 4, 4) == 0);
+	assert_true(auc_price_unit(25, 4, 4) == 24);
+	assert_true(fabs(auc_price_unit(25, 2, 4) - 4) < 1e-12);
+}
+
+/* Random reservations and advances leave the caches as if made anew. */
+static void test_caches(void **state)
+{
+	struct tiny_random r = {7};
+	struct tiny_market t;
+	struct auc_market *m;
+	unsigned i, n, s, k;
+	auc_slot from, to;
+
+	(void)state;
+	for (i = 0; i < 50; i++) {
+		tiny_market_make(&t, &r, 1, 8, 1, 20);
+		m = tiny_build(&t);
+		for (n = 0; n < 20; n++) {
+			from = auc_market_first(m) + tiny_int(&r, 0, 20);
+			to = from + tiny_int(&r, 0, 10);
+			s = (unsigned)tiny_int(&r, 0, (int)t.nservers - 1);
+			k = (unsigned)tiny_int(&r, 0, (int)auc_market_ntres(m) - 1);
+			auc_market_reserve(m, s, k, from, to,
+					   auc_market_capacity(m, s, k) * tiny_real(&r), NULL);
+			if (tiny_chance(&r, 0.2))
+				auc_market_advance(m, auc_market_first(m) + tiny_int(&r, 0, 3));
+			assert_true(auc_market_sound(m) && auc_market_cache_sound(m));
+		}
+		auc_market_destroy(m);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_book),      cmocka_unit_test(test_advance),
+		cmocka_unit_test(test_reserve),   cmocka_unit_test(test_scales),
+		cmocka_unit_test(test_set_price), cmocka_unit_test(test_bad_lists),
+		cmocka_unit_test(test_resolve),   cmocka_unit_test(test_price_unit),
+		cmocka_unit_test(test_ratios),    cmocka_unit_test(test_caches),
+	};
+
+	return cmocka_run_group_tests_name("market", tests, NULL, NULL);
+}
