@@ -1,15 +1,16 @@
 /*
- * quote.c - how long policy dps takes for one quote in a loaded market, and how much memory the
- * market and the quotes need.
+ * quote.c - how long policy dps takes for one quote in a loaded market, and how much memory it
+ * needs.
  *
  *   quote [-s SERVERS]... [-t SLOTS] [-q QUOTES] [-r REFERENCE_QUOTES] [-l LOAD] [-S SEED]
+ *         [-p P99_MS] [-m MB]
  *
  * For each number of servers (default 50, 100, 300) a market of 150 slots, 5 worker types, 5 PS
  * types and 8 TRES is loaded by selling random jobs until LOAD (default 0.7) of the GPU-slots are
- * sold, then fresh random jobs are quoted and not booked. The reference is the same exact search
- * without lower bounds ("bounds=off"), on the first REFERENCE_QUOTES of the same jobs; both must
+ * used; then fresh random jobs are quoted and not booked. The reference is the same exact search
+ * without lower bounds ("bounds=off") on the first REFERENCE_QUOTES of the same jobs; both must
  * agree on every payoff. Times are CPU time of the thread, so that other programs on the machine do
- * not count.
+ * not count. Exit status 1 if a p99 is above P99_MS or the memory grown above MB.
  */
 #include "config.h"
 
@@ -25,6 +26,17 @@
 
 #define TYPES     5
 #define TRIES_MAX 20000
+
+struct options {
+	unsigned slots, quotes, reference;
+	double load, p99_ms, memory_mb;
+};
+
+/* One quote. */
+struct sample {
+	double seconds;
+	enum auc_reason reason;
+};
 
 static uint64_t random_state;
 
@@ -199,44 +211,25 @@ static double resident_mb(void)
 	return (double)pages * (double)sysconf(_SC_PAGESIZE) / 1048576;
 }
 
-static int by_value(const void *a, const void *b)
+static int by_seconds(const void *a, const void *b)
 {
-	double x = *(const double *)a, y = *(const double *)b;
+	const struct sample *x = a, *y = b;
 
-	return (x > y) - (x < y);
+	return (x->seconds > y->seconds) - (x->seconds < y->seconds);
 }
 
-/* Prints "median p99 worst" of N times in microseconds and returns the median. */
-static double print_times(const char *what, double *times, unsigned n)
+/* Sells random jobs until LOAD of the GPU-slots are used. */
+static void sell(struct auc_market *m, struct auc_policy_ctx *ctx, struct auc_job *job, double load)
 {
-	qsort(times, n, sizeof(*times), by_value);
-	printf("  %-22s median %9.1f us   p99 %9.1f us   worst %9.1f us   (%u quotes)\n", what,
-	       1e6 * times[n / 2], 1e6 * times[(n * 99 + 99) / 100 - 1], 1e6 * times[n - 1], n);
-	return times[n / 2];
-}
-
-static void bench(unsigned servers, unsigned slots, unsigned quotes, unsigned reference,
-		  double load)
-{
-	double memory = resident_mb(), *times = calloc(quotes, sizeof(*times)), start, fast, slow,
-	       booking = 0;
-	double *payoff = calloc(quotes, sizeof(*payoff));
-	struct auc_policy_ctx *ctx, *plain;
-	struct auc_decision d;
-	struct auc_job job = {.upload = calloc(servers, sizeof(unsigned)), .upload_alloc = servers};
 	struct auc_err err = {0};
-	struct auc_market *m = make_market(servers, slots);
-	unsigned i, sold = 0, tries, counts[3] = {0};
-	uint64_t seed;
+	struct auc_decision d;
+	double start, booking = 0;
+	unsigned tries, sold = 0;
 
 	auc_decision_init(&d);
-	must(auc_policy_dps.create("", &ctx, &err), &err);
-	must(auc_policy_dps.create("bounds=off", &plain, &err), &err);
-	for (tries = 0; tries < TRIES_MAX; tries++) {
-		if (tries % 16 == 0 && gpu_load(m) >= load)
-			break;
-		make_job(&job, m, 10);
-		must(auc_policy_dps.quote(ctx, m, &job, &d, &err), &err);
+	for (tries = 0; tries < TRIES_MAX && (tries % 16 || gpu_load(m) < load); tries++) {
+		make_job(job, m, 10);
+		must(auc_policy_dps.quote(ctx, m, job, &d, &err), &err);
 		if (!d.accepted)
 			continue;
 		sold++;
@@ -244,83 +237,134 @@ static void bench(unsigned servers, unsigned slots, unsigned quotes, unsigned re
 		must(auc_market_book(m, &d.plan, d.plan.start, d.plan.completion, &err), &err);
 		booking += cpu_seconds() - start;
 	}
-	printf("%u servers x %u slots x %d x %d types, %u TRES: %u jobs sold, %.0f %% of GPU-slots "
-	       "used\n",
-	       servers, slots, TYPES, TYPES, auc_market_ntres(m), sold, 100 * gpu_load(m));
-	seed = random_state;
-	for (i = 0; i < quotes; i++) {
-		make_job(&job, m, 1);
-		start = cpu_seconds();
-		must(auc_policy_dps.quote(ctx, m, &job, &d, &err), &err);
-		times[i] = cpu_seconds() - start;
-		payoff[i] = d.reason == AUC_REASON_CAPACITY ? -INFINITY : d.best_payoff;
-		counts[d.reason]++;
-	}
-	memory = resident_mb() - memory;
-	printf("  of the quotes %u accepted, %u refused for payoff, %u for capacity\n",
-	       counts[AUC_REASON_NONE], counts[AUC_REASON_PAYOFF], counts[AUC_REASON_CAPACITY]);
-	print_times("quote", times, quotes);
+	printf("%u servers x %.0f slots x %d x %d types, %u TRES: %u jobs sold, %.0f %% of "
+	       "GPU-slots used\n",
+	       auc_market_nservers(m), (double)(auc_market_last(m) - auc_market_first(m) + 1),
+	       TYPES, TYPES, auc_market_ntres(m), sold, 100 * gpu_load(m));
+	printf("  booking a plan %.1f us on average\n", sold ? 1e6 * booking / sold : 0);
+	auc_decision_clear(&d);
+}
+
+/* Quotes N jobs drawn from SEED; PAYOFF is filled, or compared with if CHECK. */
+static void run(struct auc_market *m, struct auc_policy_ctx *ctx, struct auc_job *job,
+		uint64_t seed, unsigned n, struct sample *samples, double *payoff, bool check)
+{
+	struct auc_err err = {0};
+	struct auc_decision d;
+	double start, got;
+	unsigned i;
+
+	auc_decision_init(&d);
 	random_state = seed;
-	for (i = 0; i < reference && i < quotes; i++) {
-		make_job(&job, m, 1);
+	for (i = 0; i < n; i++) {
+		make_job(job, m, 1);
 		start = cpu_seconds();
-		must(auc_policy_dps.quote(ctx, m, &job, &d, &err), &err);
-		times[i] = cpu_seconds() - start;
-	}
-	fast = i ? print_times("the first of them", times, i) : 0;
-	random_state = seed;
-	for (i = 0; i < reference && i < quotes; i++) {
-		make_job(&job, m, 1);
-		start = cpu_seconds();
-		must(auc_policy_dps.quote(plain, m, &job, &d, &err), &err);
-		times[i] = cpu_seconds() - start;
-		if ((d.reason == AUC_REASON_CAPACITY ? -INFINITY : d.best_payoff) != payoff[i]) {
+		must(auc_policy_dps.quote(ctx, m, job, &d, &err), &err);
+		samples[i].seconds = cpu_seconds() - start;
+		samples[i].reason = d.reason;
+		got = d.reason == AUC_REASON_CAPACITY ? -INFINITY : d.best_payoff;
+		if (check && got != payoff[i]) {
 			fprintf(stderr, "quote: job %u: the reference says %.17g, not %.17g\n", i,
-				d.best_payoff, payoff[i]);
+				got, payoff[i]);
 			exit(1);
 		}
+		payoff[i] = got;
 	}
-	slow = i ? print_times("reference, same jobs", times, i) : 0;
-	if (i)
-		printf("  reference / quote, by median: %.1f\n", slow / fast);
-	printf("  booking a plan %.1f us on average; memory grown by %.1f MB\n",
-	       sold ? 1e6 * booking / sold : 0, memory);
+	auc_decision_clear(&d);
+}
+
+/* Prints what N samples say, sorts them, returns their p99; *TOTAL is their sum. */
+static double report(const char *what, struct sample *samples, unsigned n, double *total)
+{
+	unsigned counts[AUC_REASON_CAPACITY + 1] = {0}, i, p99 = (n * 99 + 99) / 100 - 1;
+
+	*total = 0;
+	for (i = 0; i < n; i++) {
+		counts[samples[i].reason]++;
+		*total += samples[i].seconds;
+	}
+	qsort(samples, n, sizeof(*samples), by_seconds);
+	printf("  %-10s median %8.1f us  p99 %8.1f us  worst %8.1f us  mean %8.1f us  "
+	       "(%u quotes: %u accepted, %u payoff, %u capacity)\n",
+	       what, 1e6 * samples[n / 2].seconds, 1e6 * samples[p99].seconds,
+	       1e6 * samples[n - 1].seconds, 1e6 * *total / n, n, counts[AUC_REASON_NONE],
+	       counts[AUC_REASON_PAYOFF], counts[AUC_REASON_CAPACITY]);
+	return samples[p99].seconds;
+}
+
+/* True if within the limits. */
+static bool bench(const struct options *o, unsigned servers)
+{
+	struct sample *samples = calloc(o->quotes, sizeof(*samples));
+	double *payoff = calloc(o->quotes, sizeof(*payoff));
+	double memory = resident_mb(), p99, total, reference;
+	struct auc_policy_ctx *ctx, *plain;
+	struct auc_job job = {.upload = calloc(servers, sizeof(unsigned)), .upload_alloc = servers};
+	struct auc_err err = {0};
+	struct auc_market *m = make_market(servers, o->slots);
+	unsigned few = o->reference < o->quotes ? o->reference : o->quotes;
+	uint64_t seed;
+
+	must(auc_policy_dps.create("", &ctx, &err), &err);
+	must(auc_policy_dps.create("bounds=off", &plain, &err), &err);
+	sell(m, ctx, &job, o->load);
+	seed = random_state;
+	run(m, ctx, &job, seed, o->quotes, samples, payoff, false);
+	memory = resident_mb() - memory;
+	p99 = report("quote", samples, o->quotes, &total);
+	if (few) {
+		run(m, plain, &job, seed, few, samples, payoff, true);
+		report("reference", samples, few, &reference);
+		run(m, ctx, &job, seed, few, samples, payoff, true);
+		report("same jobs", samples, few, &total);
+		printf("  reference / quote: %.1f on average\n", reference / total);
+	}
+	printf("  memory grown by %.1f MB\n", memory);
 	auc_policy_dps.destroy(ctx);
 	auc_policy_dps.destroy(plain);
-	auc_decision_clear(&d);
 	auc_job_clear(&job);
 	auc_market_destroy(m);
-	free(times);
+	free(samples);
 	free(payoff);
+	return p99 * 1e3 <= o->p99_ms && memory <= o->memory_mb;
 }
 
 int main(int argc, char **argv)
 {
-	unsigned servers[16] = {50, 100, 300}, nservers = 0, slots = 150, quotes = 2000,
-		 reference = 100, i;
-	double load = 0.7;
+	struct options o = {.slots = 150,
+			    .quotes = 2000,
+			    .reference = 100,
+			    .load = 0.7,
+			    .p99_ms = INFINITY,
+			    .memory_mb = INFINITY};
+	unsigned servers[16] = {50, 100, 300}, nservers = 0, i;
+	bool ok = true;
 	int c;
 
 	random_state = 1;
-	while ((c = getopt(argc, argv, "s:t:q:r:l:S:")) != -1) {
+	while ((c = getopt(argc, argv, "s:t:q:r:l:S:p:m:")) != -1) {
 		if (c == 's' && nservers < 16)
 			servers[nservers++] = (unsigned)atoi(optarg);
 		else if (c == 't')
-			slots = (unsigned)atoi(optarg);
+			o.slots = (unsigned)atoi(optarg);
 		else if (c == 'q')
-			quotes = (unsigned)atoi(optarg);
+			o.quotes = (unsigned)atoi(optarg);
 		else if (c == 'r')
-			reference = (unsigned)atoi(optarg);
+			o.reference = (unsigned)atoi(optarg);
 		else if (c == 'l')
-			load = atof(optarg);
+			o.load = atof(optarg);
 		else if (c == 'S')
 			random_state = strtoull(optarg, NULL, 10);
+		else if (c == 'p')
+			o.p99_ms = atof(optarg);
+		else if (c == 'm')
+			o.memory_mb = atof(optarg);
 		else
 			return 2;
 	}
-	if (!slots || slots > AUC_SLOTS_MAX || !quotes)
+	if (!o.slots || o.slots > AUC_SLOTS_MAX || !o.quotes)
 		return 2;
 	for (i = 0; i < (nservers ? nservers : 3); i++)
-		bench(servers[i], slots, quotes, reference, load);
-	return 0;
+		ok = bench(&o, servers[i]) && ok;
+	return ok ? 0 : 1;
 }

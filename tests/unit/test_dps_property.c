@@ -410,7 +410,7 @@ static void check_job(struct engine *e, struct tiny_market *t, struct auc_market
 
 static void test_property(void **state)
 {
-	unsigned i, n, counts[3] = {0}, colocated = 0, several = 0;
+	unsigned i, n, servers, slots, counts[3] = {0}, colocated = 0, several = 0;
 	struct tiny_market t;
 	struct tiny_random r;
 	struct auc_market *m;
@@ -420,7 +420,9 @@ static void test_property(void **state)
 	start_engine(&e);
 	for (i = 0; i < markets; i++) {
 		r.state = seed_now = first_seed + i;
-		tiny_market_make(&t, &r, 2, SERVERS, 4, SLOTS);
+		servers = (unsigned)tiny_int(&r, 2, SERVERS);
+		slots = (unsigned)tiny_int(&r, 4, SLOTS);
+		tiny_market_make(&t, &r, servers, slots);
 		m = tiny_build(&t);
 		for (n = 0; n < 2; n++) {
 			job_now = n;

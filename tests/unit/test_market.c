@@ -312,7 +312,9 @@ static void test_caches(void **state)
 
 	(void)state;
 	for (i = 0; i < 50; i++) {
-		tiny_market_make(&t, &r, 1, 8, 1, 20);
+		s = (unsigned)tiny_int(&r, 1, 8);
+		k = (unsigned)tiny_int(&r, 1, 20);
+		tiny_market_make(&t, &r, s, k);
 		m = tiny_build(&t);
 		for (n = 0; n < 20; n++) {
 			from = auc_market_first(m) + tiny_int(&r, 0, 20);

@@ -94,8 +94,8 @@ static void preload(struct tiny_market *t, struct tiny_random *r)
 	}
 }
 
-void tiny_market_make(struct tiny_market *t, struct tiny_random *r, int servers_from,
-		      int servers_to, int slots_from, int slots_to)
+void tiny_market_make(struct tiny_market *t, struct tiny_random *r, unsigned servers,
+		      unsigned slots)
 {
 	static const int mbps[] = {10, 25, 40, 50, 100};
 	static const int lengths[] = {1, 10, 30, 60};
@@ -104,8 +104,8 @@ void tiny_market_make(struct tiny_market *t, struct tiny_random *r, int servers_
 	double unit;
 
 	memset(t, 0, sizeof(*t));
-	t->nservers = (unsigned)tiny_int(r, servers_from, servers_to);
-	t->nslots = (unsigned)tiny_int(r, slots_from, slots_to);
+	t->nservers = servers;
+	t->nslots = slots;
 	t->ntres = (unsigned)tiny_int(r, 1, TINY_TRES);
 	t->nworkers = (unsigned)tiny_int(r, 1, TINY_TYPES);
 	t->nps = (unsigned)tiny_int(r, 1, TINY_TYPES);

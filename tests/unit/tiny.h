@@ -49,9 +49,9 @@ int tiny_int(struct tiny_random *r, int low, int high);
 double tiny_real(struct tiny_random *r);
 bool tiny_chance(struct tiny_random *r, double p);
 
-/* A market of so many servers and slots (from, to), partly used; a job for it. */
-void tiny_market_make(struct tiny_market *t, struct tiny_random *r, int servers_from,
-		      int servers_to, int slots_from, int slots_to);
+/* A market of the given size, partly used; a job for it. */
+void tiny_market_make(struct tiny_market *t, struct tiny_random *r, unsigned servers,
+		      unsigned slots);
 void tiny_job_make(struct tiny_job *j, struct tiny_random *r, const struct tiny_market *t);
 /* Delta of JOB on SERVER in whole slots. */
 int64_t tiny_upload(const struct tiny_market *t, const struct tiny_job *j, unsigned server);
