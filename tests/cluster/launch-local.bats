@@ -1,18 +1,14 @@
 #!/usr/bin/env bats
 # slaunch --local and auction-train: everything about launching that needs no cluster.
 #
-# SLAUNCH and TRAIN name the programs; without them those of the build tree $BUILD, or of $PATH, are taken.
+# See lib.bash for what is tested.
 
-bats_require_minimum_version 1.5.0
+# shellcheck source=/dev/null
+. "$(dirname "$BATS_TEST_FILENAME")/lib.bash"
 
 setup()
 {
-	top=$(cd "$BATS_TEST_DIRNAME/../.." && pwd)
-	if [ -n "${BUILD:-}" ]; then
-		: "${SLAUNCH:=$BUILD/contrib/slaunch/slaunch}" "${TRAIN:=$BUILD/contrib/train/auction-train}"
-	fi
-	: "${SLAUNCH:=$(command -v slaunch)}" "${TRAIN:=$(command -v auction-train)}"
-	[ -x "$SLAUNCH" ] && [ -x "$TRAIN" ] || skip "needs slaunch and auction-train: set BUILD to the build tree"
+	need_launcher
 	# Neither the job we may be in, nor tasks of it.
 	for v in $(compgen -e | grep -E '^(SLURM|AUCTION|SLAUNCH|DMLC)_'); do unset "$v"; done
 	dir=$BATS_TEST_TMPDIR
@@ -34,7 +30,7 @@ setup()
 teardown()
 {
 	[ -f "${dir:-/nonexistent}/t.pids" ] || return 0
-	wait_for 2 gone || { echo "left behind: $(cat "$dir/t.pids")"; return 1; }
+	wait_until 2 gone || { echo "left behind: $(cat "$dir/t.pids")"; return 1; }
 }
 
 # A zombie lives no more: whoever inherited it reaps it when it likes.
@@ -43,17 +39,6 @@ gone()
 	local pid
 	for pid in $(cat "$dir/t.pids"); do
 		! grep -q '^State:[[:space:]]*[^ZX[:space:]]' "/proc/$pid/status" 2>/dev/null || return 1
-	done
-}
-
-# wait_for SECONDS COMMAND...: until it succeeds
-wait_for()
-{
-	local end=$((SECONDS + $1))
-	shift
-	until "$@"; do
-		[ $SECONDS -lt $end ] || return 1
-		sleep 0.05
 	done
 }
 
@@ -142,7 +127,7 @@ value()
 	chmod +x "$dir/mark"
 	"$SLAUNCH" --local 3:2 --grace 5 "$dir/mark" "$TRAIN" --pace 20ms --epochs 100 >"$dir/out" 2>&1 3>&- &
 	launcher=$!
-	wait_for 20 grep -q '^epoch=1 ' "$dir/out"
+	wait_until 20 grep -q '^epoch=1 ' "$dir/out"
 	kill -9 "$(cat "$dir/worker2")"
 	wait "$launcher" || code=$?
 	cat "$dir/out"
@@ -176,9 +161,9 @@ value()
 	export WORKER='trap "echo usr1 >>'"$dir/usr1"'" USR1; trap "exit 0" TERM; echo up >>'"$dir/up"'; while :; do sleep 0.05; done'
 	"$SLAUNCH" --local 2 --grace 5 "${task[@]}" 3>&- &
 	launcher=$!
-	wait_for 10 lines_in "$dir/up" 2
+	wait_until 10 lines_in "$dir/up" 2
 	kill -USR1 $launcher
-	wait_for 10 lines_in "$dir/usr1" 2
+	wait_until 10 lines_in "$dir/usr1" 2
 	kill -TERM $launcher
 	wait $launcher
 }
@@ -187,7 +172,7 @@ value()
 	export WORKER='echo up >>'"$dir/up"'; exec sleep 100'
 	"$SLAUNCH" --local 2 --grace 5 "${task[@]}" 3>&- &
 	launcher=$!
-	wait_for 10 lines_in "$dir/up" 2
+	wait_until 10 lines_in "$dir/up" 2
 	kill -TERM $launcher
 	wait $launcher || code=$?
 	[ "${code:-0}" = 143 ]
@@ -197,9 +182,9 @@ value()
 	export WORKER='echo up >>'"$dir/up"'; exec sleep 100' PS='trap "" TERM; echo up >>'"$dir/up"'; while :; do sleep 0.1; done'
 	"$SLAUNCH" --local 2:1 --grace 500ms "${task[@]}" 3>&- 2>"$dir/err" &
 	launcher=$!
-	wait_for 10 lines_in "$dir/up" 3
+	wait_until 10 lines_in "$dir/up" 3
 	kill -KILL $launcher
-	wait_for 10 gone
+	wait_until 10 gone
 	grep -q '^slaunch: worker 1: the launcher is gone: ending the program$' "$dir/err"
 }
 
@@ -257,7 +242,7 @@ value()
 	common=(AUCTION_NUM_WORKERS=1 AUCTION_NUM_PS=1 AUCTION_PS_HOSTS=127.0.0.1:$port AUCTION_RANK=0)
 	env "${common[@]}" AUCTION_TOKEN=$token AUCTION_ROLE=ps "$TRAIN" >"$dir/ps" 2>&1 3>&- &
 	ps=$!
-	wait_for 10 bash -c "exec 9<>/dev/tcp/127.0.0.1/$port" 2>/dev/null
+	wait_until 10 bash -c "exec 9<>/dev/tcp/127.0.0.1/$port" 2>/dev/null
 	# Noise, an enormous message, silence, a worker with another token.
 	head -c 3000 /dev/urandom >"/dev/tcp/127.0.0.1/$port" 2>/dev/null || true
 	printf 'AUTR\001\000\000\000%8s%8s\377\377\377\377\377\377\377\377' >"/dev/tcp/127.0.0.1/$port" 2>/dev/null || true

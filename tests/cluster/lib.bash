@@ -26,6 +26,17 @@ need_plugins()
 	[ -n "$(plugin_options)" ] || skip "no plugins: set AUCTION_PREFIX or AUCTION_BUILD"
 }
 
+# Finds slaunch and auction-train: SLAUNCH, TRAIN.
+need_launcher()
+{
+	if [ -n "${AUCTION_PREFIX-}" ]; then
+		SLAUNCH=$AUCTION_PREFIX/bin/slaunch TRAIN=$AUCTION_PREFIX/bin/auction-train
+	elif [ -n "${AUCTION_BUILD-}" ]; then
+		SLAUNCH=$AUCTION_BUILD/contrib/slaunch/slaunch TRAIN=$AUCTION_BUILD/contrib/train/auction-train
+	fi
+	[ -x "${SLAUNCH-}" ] && [ -x "${TRAIN-}" ] || skip "no slaunch: set AUCTION_PREFIX or AUCTION_BUILD"
+}
+
 # cluster_start [OPTION...]: a new cluster, which the other functions then mean. For setup_file.
 cluster_start()
 {

@@ -1,0 +1,279 @@
+#!/usr/bin/env bats
+# slaunch in the jobs of a group on a real cluster, without the plugins: the tests write the receipts by hand, as root, so that each kind
+# of group can be had at will.
+
+# shellcheck source=/dev/null
+. "$(dirname "$BATS_TEST_FILENAME")/lib.bash"
+
+setup_file()
+{
+	need_launcher
+	cluster_start
+}
+
+teardown_file()
+{
+	cluster_stop
+}
+
+setup()
+{
+	need_launcher
+	home=$SANDBOX_DIR/home/alice
+	dir=$home/$BATS_TEST_NUMBER
+	mkdir -p "$dir"
+	chmod 777 "$dir"
+}
+
+teardown()
+{
+	timeout 20 scancel --user=alice 2>/dev/null || true
+	wait_until 20 no_jobs
+}
+
+no_jobs()
+{
+	[ -z "$(timeout 20 squeue -ho %A)" ]
+}
+
+# part NAME NODE CPUS GPUS MEM SCRIPT: a held job as the controller would make it; prints its id.
+part()
+{
+	local gres=()
+
+	[ "$4" = 0 ] || gres=(--gres="gpu:$4")
+	submit alice --hold -J "$1" -p edge -w "$2" -N 1 -n 1 -c "$3" "${gres[@]}" --mem="$5" -o "$dir/$1.out" "$6"
+}
+
+comment()
+{
+	timeout 20 scontrol update jobid="$1" admincomment="$2"
+}
+
+# group SCRIPT "NODE:PS:WORKERS..." [FROM-SLOT TO-SLOT]: a group with v100 (gpu:v100:1, 2 CPUs, 200 MB) workers and PSs of 1 CPU, 100 MB,
+# the lead on the first node. Sets lead and members[NODE]; its jobs are held: see start.
+group()
+{
+	local script=$1 nodes=$2 now=$(($(date +%s) / 10)) spec node ps w workers= pss= job
+	local from=${3:-$now} to=${4:-$((now + 60))}
+
+	unset members
+	declare -gA members=()
+	lead=
+	printf '#!/bin/sh\n%s\n' "$script" >"$dir/script"
+	printf '#!/bin/sh\nexec sleep 1000000\n' >"$dir/placeholder"
+	for spec in $nodes; do
+		IFS=: read -r node ps w <<<"$spec"
+		[ "$w" = 0 ] || workers="$workers,\"$node\":$w"
+		[ "$ps" = 0 ] || pss="$pss,\"$node\":$ps"
+		if [ -z "$lead" ]; then
+			lead=$(part lead "$node" $((ps + 2 * w)) "$([ "$w" = 0 ] && echo 0 || echo "v100:$w")" $((100 * ps + 200 * w)) "$dir/script")
+		else
+			job=$(part "member-$node" "$node" $((ps + 2 * w)) "v100:$w" $((100 * ps + 200 * w)) "$dir/placeholder")
+			members[$node]=$job
+			comment "$job" "{\"auction\":1,\"sale\":\"00000000000000ab-1\",\"state\":\"member\",\"lead\":$lead}"
+		fi
+	done
+	comment "$lead" "$(printf '{"auction":1,"sale":"00000000000000ab-1","state":"sold","policy":"dps","payment":"1.000000","value":"2.000000","slot_seconds":10,"worker_type":"v100","ps_type":"ps.m","colocated":%s,"arrival":%d,"start":%d,"completion":%d,"plan":[{"from":%d,"to":%d,"workers":{%s},"ps":{%s}}],"worker_tres":{"cpu":2,"mem":200,"gpu:v100":1},"ps_tres":{"cpu":1,"mem":100},"bid":"bid=2"}' \
+		"$([ ${#members[@]} = 0 ] && echo true || echo false)" "$from" "$from" $((to + 1)) "$from" "$to" "${workers#,}" "${pss#,}")"
+}
+
+start()
+{
+	timeout 20 scontrol release "$@"
+}
+
+finished()
+{
+	job_ended "$lead"
+}
+
+# The exit code of the lead's script, and its output for the log.
+result()
+{
+	wait_until "${1:-60}" finished
+	cat "$dir/lead.out" >&2
+	job_field "$lead" ExitCode | cut -d: -f1
+}
+
+seen()
+{
+	grep -c "^seen node=$1 role=$2 .*$3" "$dir/lead.out" || true
+}
+
+@test "co-located: one PS and two workers in the lead's own allocation" {
+	group "$SLAUNCH --wait 20 $TRAIN --epochs 3" "edge1:1:2"
+	start "$lead"
+	[ "$(result)" = 0 ]
+	[ "$(seen edge1 ps "gpus=none job=$lead ")" = 1 ]
+	[ "$(seen edge1 worker "type=v100 .* job=$lead ")" = 2 ]
+	# One GPU each, not the same one.
+	[ "$(grep -o '^seen .*role=worker.*' "$dir/lead.out" | grep -o 'gpus=[^ ]*' | sort -u | wc -l)" = 2 ]
+	grep -q '^final epochs=3 ' "$dir/lead.out"
+	# No noise: what is in the file is the program's.
+	! grep -q 'srun:\|slaunch:\|slurmstepd:' "$dir/lead.out"
+	# The steps carry the names of their roles.
+	wait_until 20 steps_are "$lead" "ps:COMPLETED worker:COMPLETED"
+}
+
+steps_are()
+{
+	[ "$(timeout 20 sacct -nPX -S now-1day --steps -j "$1" -o JobName,State 2>/dev/null; timeout 20 sacct -nP -S now-1day -j "$1" -o JobID,JobName,State | grep '\.[0-9]' | cut -d'|' -f2,3 | tr '|' : | sort | xargs)" = "$2" ]
+}
+
+@test "distributed: workers on three nodes, PSs with the lead" {
+	group "$SLAUNCH --wait 20 --label $TRAIN --epochs 3 --chunks 12" "edge1:2:1 edge2:0:2 edge3:0:3"
+	start "$lead" "${members[@]}"
+	[ "$(result)" = 0 ]
+	sed -i 's/^[a-z]* [0-9]*: //' "$dir/lead.out"
+	[ "$(seen edge1 ps "gpus=none job=$lead ")" = 2 ]
+	[ "$(seen edge1 worker "gpus=0 job=$lead ")" = 1 ]
+	[ "$(seen edge2 worker "job=${members[edge2]} ")" = 2 ]
+	[ "$(seen edge3 worker "job=${members[edge3]} ")" = 3 ]
+	# Ranks 0 to 5, each once; each GPU of a node once.
+	[ "$(grep -o 'role=worker rank=[0-9]*' "$dir/lead.out" | sort | cut -d= -f3 | xargs)" = "0 1 2 3 4 5" ]
+	[ "$(grep '^seen node=edge3 role=worker' "$dir/lead.out" | grep -o 'gpus=[^ ]*' | sort | xargs)" = "gpus=0 gpus=1 gpus=2" ]
+	grep -q '^final epochs=3 ' "$dir/lead.out"
+	# The members stay: whoever started them ends them.
+	job_is "${members[edge2]}" RUNNING
+}
+
+@test "PSs on a node of their own, without GPU" {
+	group "$SLAUNCH --wait 20 $TRAIN --epochs 2" "edge4:1:0 edge1:0:2"
+	start "$lead" "${members[@]}"
+	[ "$(result)" = 0 ]
+	[ "$(seen edge4 ps "gpus=none")" = 1 ]
+	[ "$(seen edge1 worker)" = 2 ]
+}
+
+@test "members that start later are waited for" {
+	group "$SLAUNCH -v --wait 30 $TRAIN --epochs 2" "edge1:1:1 edge2:0:1"
+	start "$lead"
+	wait_until 20 grep -q "^slaunch: waiting for the group: edge2 (job ${members[edge2]} is PENDING)$" "$dir/lead.out"
+	start "${members[edge2]}"
+	[ "$(result)" = 0 ]
+	[ "$(seen edge2 worker)" = 1 ]
+}
+
+@test "--wait: a member that does not start is named" {
+	group "$SLAUNCH --wait 2s $TRAIN" "edge1:1:1 edge2:0:1 edge3:0:1"
+	start "$lead" "${members[edge3]}"
+	[ "$(result)" = 1 ]
+	grep -qx "slaunch: after 2 s (--wait) the group is not complete: edge2 (job ${members[edge2]} is PENDING)" "$dir/lead.out"
+}
+
+@test "--wait: a member that does not exist is named" {
+	group "$SLAUNCH --wait 1s $TRAIN" "edge1:1:1 edge2:0:1"
+	timeout 20 scancel "${members[edge2]}"
+	start "$lead"
+	[ "$(result)" = 1 ]
+	grep -qx "slaunch: after 1 s (--wait) the group is not complete: edge2 (no member job)" "$dir/lead.out"
+}
+
+@test "--wait: tasks that do not report are named, and nothing stays" {
+	mkdir "$dir/bin"
+	# An srun that starts nothing on edge2.
+	printf '#!/bin/sh\ncase "$*" in *--jobid=%s*) exec %s "$@";; esac\nexec sleep 300\n' '$lead' "$(command -v srun)" >"$dir/bin/srun"
+	chmod +x "$dir/bin/srun"
+	group "PATH=$dir/bin:\$PATH; $SLAUNCH --wait 3s --grace 2s $TRAIN" "edge1:1:1 edge2:0:2"
+	sed -i "s/[\$]lead/$lead/" "$dir/bin/srun"
+	start "$lead" "${members[@]}"
+	[ "$(result)" = 1 ]
+	grep -qx "slaunch: after 3 s (--wait) these tasks have not reported: worker 1 on edge2, worker 2 on edge2" "$dir/lead.out"
+	! pgrep -f "sleep 300"
+}
+
+@test "a worker that fails on another node: its code is the script's, the others end" {
+	printf '#!/bin/sh\n[ "$AUCTION_ROLE$AUCTION_RANK" = worker2 ] && { sleep 1; exit 7; }\nexec sleep 500\n' >"$dir/task"
+	chmod +x "$dir/task"
+	group "$SLAUNCH --wait 20 --grace 5 $dir/task" "edge1:1:1 edge2:0:2"
+	start "$lead" "${members[@]}"
+	[ "$(result)" = 7 ]
+	grep -qx "slaunch: worker 2 on edge2 exited with code 7" "$dir/lead.out"
+	! pgrep -f "sleep 500"
+	# Accounting says what happened where.
+	wait_until 20 step_failed "${members[edge2]}"
+}
+
+step_failed()
+{
+	timeout 20 sacct -nP -S now-1day -j "$1" -o JobName,State,ExitCode | grep -qx 'worker|FAILED|7:0'
+}
+
+@test "a member that is cancelled ends the group" {
+	group "$SLAUNCH --wait 20 --grace 5 $TRAIN --epochs 1000 --pace 50ms" "edge1:1:1 edge2:0:1"
+	start "$lead" "${members[@]}"
+	wait_until 30 grep -q '^epoch=1 ' "$dir/lead.out"
+	timeout 20 scancel "${members[edge2]}"
+	code=$(result)
+	[ "$code" = 143 ] || [ "$code" = 1 ]
+	grep -q 'worker 1' "$dir/lead.out"
+}
+
+@test "PSs that stay are ended without noise" {
+	printf '#!/bin/sh\n[ "$AUCTION_ROLE" = worker ] && exit 0\nexec sleep 500\n' >"$dir/task"
+	chmod +x "$dir/task"
+	group "$SLAUNCH --wait 20 --grace 1s $dir/task" "edge1:2:1"
+	start "$lead"
+	[ "$(result)" = 0 ]
+	[ ! -s "$dir/lead.out" ]
+}
+
+@test "the lead's cancellation ends all steps of the members too" {
+	printf '#!/bin/sh\necho up\nexec sleep 500\n' >"$dir/task"
+	chmod +x "$dir/task"
+	group "$SLAUNCH --wait 20 --grace 2s $dir/task" "edge1:1:1 edge2:0:2"
+	start "$lead" "${members[@]}"
+	wait_until 30 three_up
+	timeout 20 scancel "$lead"
+	wait_until 20 finished
+	wait_until 20 no_step "${members[edge2]}"
+	! pgrep -f "sleep 500"
+	job_is "${members[edge2]}" RUNNING
+}
+
+three_up()
+{
+	[ "$(grep -cx up "$dir/lead.out")" = 4 ]
+}
+
+no_step()
+{
+	! timeout 20 squeue -hs -j "$1" | grep -v batch | grep -q .
+}
+
+@test "the environment of a task: the step's, not the lead's" {
+	printf '#!/bin/sh\necho "$AUCTION_ROLE $AUCTION_RANK: nodelist=$SLURM_JOB_NODELIST job=$SLURM_JOB_ID lead=$AUCTION_JOB_ID sale=$AUCTION_SALE type=$AUCTION_WORKER_TYPE local=$LOCAL_RANK/$LOCAL_WORLD_SIZE rank=$RANK end=$AUCTION_SLOT_END mine=$MINE bid=$SLURM_AUCTION_BID cpus=$SLURM_CPUS_PER_TASK conf=$SLURM_CONF"\n' >"$dir/task"
+	chmod +x "$dir/task"
+	group "MINE=kept SLURM_AUCTION_BID=5; export MINE SLURM_AUCTION_BID; $SLAUNCH --wait 20 $dir/task" "edge1:1:1 edge2:0:2"
+	start "$lead" "${members[@]}"
+	[ "$(result)" = 0 ]
+	end=$(receipt_get "$lead" '.completion * .slot_seconds')
+	grep -qx "worker 2: nodelist=edge2 job=${members[edge2]} lead=$lead sale=00000000000000ab-1 type=v100 local=1/2 rank=2 end=$end mine=kept bid= cpus=2 conf=$SLURM_CONF" "$dir/lead.out"
+	grep -qx "worker 0: nodelist=edge1 job=$lead lead=$lead sale=00000000000000ab-1 type=v100 local=0/1 rank=0 end=$end mine=kept bid= cpus=2 conf=$SLURM_CONF" "$dir/lead.out"
+	grep -q "^ps 0: nodelist=edge1 job=$lead .* local=/ rank= .* cpus=1 " "$dir/lead.out"
+}
+
+@test "--dry-run prints the sruns of the group" {
+	group "$SLAUNCH --dry-run prog 'x y'" "edge1:1:2 edge2:0:1"
+	start "$lead" "${members[@]}"
+	wait_until 20 job_is "${members[edge2]}" RUNNING
+	[ "$(result)" = 0 ]
+	grep -q "^srun --jobid=$lead --job-name=ps --ntasks=1 --exact --cpus-per-task=1 --mem=100 --gres=none .* --task=ps:0 -- prog 'x y'$" "$dir/lead.out"
+	grep -q "^srun --jobid=$lead --job-name=worker --ntasks=2 --exact --cpus-per-task=2 --mem=400 --gpus-per-task=v100:1 .* --task=worker:0 -- prog 'x y'$" "$dir/lead.out"
+	grep -q "^srun --jobid=\(${members[edge2]}\|0\) --job-name=worker --ntasks=1 .* --task=worker:2 -- prog 'x y'$" "$dir/lead.out"
+}
+
+@test "a job that was not sold" {
+	lead=$(submit alice -p edge -w edge1 -c 1 --mem=100 -o "$dir/lead.out" --wrap "$SLAUNCH true")
+	[ "$(result)" = 1 ]
+	grep -qx "slaunch: job $lead was not sold by the auction: submit it with sbatch --bid, or try your program out with slaunch --local" "$dir/lead.out"
+}
+
+@test "a sale whose time is over" {
+	now=$(($(date +%s) / 10))
+	group "$SLAUNCH true" "edge1:1:1" $((now - 9)) $((now - 3))
+	start "$lead"
+	[ "$(result)" = 1 ]
+	grep -qx "slaunch: the time that job $lead bought is over" "$dir/lead.out"
+}
