@@ -33,6 +33,8 @@ AC_DEFUN([X_AC_SLURM], [
 		AC_MSG_RESULT([$x_ac_slurm_version])
 		AC_DEFINE_UNQUOTED([BUILT_FOR_SLURM], ["$x_ac_slurm_version"], [Version of the Slurm headers this was built with])
 		x_ac_slurm_summary="$x_ac_slurm_version"
+		# From 25.11 on numbers of jobs are inside step ids.
+		AC_CHECK_MEMBERS([slurm_job_info_t.job_id], [], [], [[@%:@include <slurm/slurm.h>]])
 		CPPFLAGS="$x_ac_save_CPPFLAGS"
 	])
 	AS_IF([test "x$with_plugindir" = xyes], [slurm_plugin_dir='${libdir}/slurm-auction'], [slurm_plugin_dir="$with_plugindir"])

@@ -163,12 +163,13 @@ char **layout_srun(const struct layout *l, const struct layout_step *s, char *co
 		argv_add(&a, "--cpus-per-task=%u", share->cpus);
 	if (share->mem_mb)
 		argv_add(&a, "--mem=%" PRIu64, share->mem_mb * s->ntasks);
-	if (*share->gpus)
-		argv_add(&a, "--gpus-per-task=%s", share->gpus);
-	/* Without this a step takes all GPUs of the allocation. */
+	/* By number alone: with a type, Slurm 22.05 binds no task to its own GPUs. */
+	if (share->gpus)
+		argv_add(&a, "--gpus-per-task=%u", share->gpus);
+	/* Without "none" a step takes all GPUs of the allocation. */
 	if (share->ngres)
 		argv_add_gres(&a, share, s->ntasks);
-	else if (!*share->gpus)
+	else if (!share->gpus)
 		argv_add(&a, "--gres=none");
 	argv_add(&a, "--mpi=none");
 	argv_add(&a, "--input=none");
@@ -256,10 +257,8 @@ static enum auc_code layout_share_make(struct layout_share *s, const struct auc_
 			return auc_err_set(err, AUC_EINVAL,
 					   "type %s: %s=%g: a step takes whole ones only", what,
 					   name, v);
-		if (strcmp(name, "gpu") == 0)
-			snprintf(s->gpus, sizeof(s->gpus), "%.0f", v);
-		else if (strncmp(name, "gpu:", 4) == 0)
-			snprintf(s->gpus, sizeof(s->gpus), "%s:%.0f", name + 4, v);
+		if (strcmp(name, "gpu") == 0 || strncmp(name, "gpu:", 4) == 0)
+			s->gpus += v;
 		else if (s->ngres < AUC_TRES_MAX) {
 			snprintf(s->gres[s->ngres].name, sizeof(s->gres[0].name), "%s", name);
 			s->gres[s->ngres++].value = v;

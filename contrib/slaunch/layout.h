@@ -26,8 +26,8 @@ bool role_parse(const char *name, enum role *role);
 struct layout_share {
 	unsigned cpus;   /* 0: not said */
 	uint64_t mem_mb; /* 0: not said */
-	char gpus[80];   /* "v100:2", "2" or "": none */
-	unsigned ngres;  /* other generic resources: "nic", "shard:v100", ... */
+	unsigned gpus;   /* of whatever type: the allocation has no others */
+	unsigned ngres;  /* other generic resources: "nic:1" is {"nic", 1} */
 	struct auc_named gres[AUC_TRES_MAX];
 };
 

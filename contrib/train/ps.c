@@ -97,6 +97,8 @@ enum auc_code ps_run(const struct place *p, const struct train_options *opt, str
 			    now > ps.clients[i].since + STRANGER_TIME)
 				client_close(&ps.clients[i]);
 	}
+	if (rc != AUC_OK)
+		complain(err);
 	ps_clear(&ps);
 	return rc;
 }

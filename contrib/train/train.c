@@ -23,6 +23,7 @@
 enum { OPT_PACE = 256, OPT_CONNECT_WAIT };
 
 static int options_parse(struct train_options *o, const char **pace, int argc, char **argv);
+static enum auc_code run(const struct place *p, const struct train_options *opt);
 static void seen(const struct place *p);
 static const char *env_or(const char *name, const char *other);
 static void help(void);
@@ -54,17 +55,33 @@ int main(int argc, char **argv)
 	if (rc == AUC_OK && place.nps > model_size(o.hidden))
 		rc = auc_err_set(&err, AUC_EINVAL, "%u PSs for %zu parameters: raise --hidden",
 				 place.nps, model_size(o.hidden));
-	if (rc == AUC_OK) {
-		seen(&place);
-		if (place.role == TRAIN_WORKER)
-			rc = worker_run(&place, &o, &err);
-		else if (place.role == TRAIN_PS)
-			rc = ps_run(&place, &o, &err);
-	}
 	if (rc != AUC_OK)
-		fprintf(stderr, "auction-train: %s\n", err.text);
+		complain(&err);
+	else
+		rc = run(&place, &o);
 	place_clear(&place);
 	return rc == AUC_OK ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
+void complain(const struct auc_err *err)
+{
+	fprintf(stderr, "auction-train: %s\n", err->text);
+}
+
+static enum auc_code run(const struct place *p, const struct train_options *opt)
+{
+	struct auc_err err = {0};
+
+	seen(p);
+	switch (p->role) {
+	case TRAIN_WORKER:
+		return worker_run(p, opt, &err);
+	case TRAIN_PS:
+		return ps_run(p, opt, &err);
+	case TRAIN_SCHEDULER:
+		break; /* our tasks find each other without one */
+	}
+	return AUC_OK;
 }
 
 /* Returns an exit code, or -1 to go on. */
@@ -137,7 +154,7 @@ static int options_parse(struct train_options *o, const char **pace, int argc, c
 	if (rc == AUC_OK && optind < argc)
 		rc = auc_err_set(&err, AUC_EINVAL, "'%s': no arguments expected", argv[optind]);
 	if (rc != AUC_OK) {
-		fprintf(stderr, "auction-train: %s\n", err.text);
+		complain(&err);
 		return EXIT_FAILURE;
 	}
 	return -1;

@@ -50,10 +50,16 @@ void place_clear(struct place *p);
  * is that of TYPE. */
 enum auc_code pace_parse(const char *text, const char *type, double *seconds, struct auc_err *err);
 
-/* The two roles; both return when training is over. */
+/*
+ * The two roles; both return when training is over. What went wrong they say themselves, before
+ * they let go of their connections: the others fail then too, and the first failure ends all tasks.
+ */
 enum auc_code ps_run(const struct place *p, const struct train_options *opt, struct auc_err *err);
 enum auc_code worker_run(const struct place *p, const struct train_options *opt,
 			 struct auc_err *err);
+
+/* Prints "auction-train: SENTENCE" to stderr. */
+void complain(const struct auc_err *err);
 
 /* The I-th of N equal parts of TOTAL is [*from, *to): how parameters are divided over the PSs. */
 static inline void part_of(uint64_t total, unsigned i, unsigned n, uint64_t *from, uint64_t *to)

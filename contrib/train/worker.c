@@ -75,6 +75,8 @@ enum auc_code worker_run(const struct place *p, const struct train_options *opt,
 		rc = worker_bye(&w, err);
 	if (rc == AUC_OK && p->rank == 0)
 		worker_held_out(&w);
+	if (rc != AUC_OK)
+		complain(err);
 	worker_clear(&w);
 	return rc;
 }

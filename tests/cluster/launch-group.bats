@@ -260,7 +260,7 @@ no_step()
 	wait_until 20 job_is "${members[edge2]}" RUNNING
 	[ "$(result)" = 0 ]
 	grep -q "^srun --jobid=$lead --job-name=ps --ntasks=1 --exact --cpus-per-task=1 --mem=100 --gres=none .* --task=ps:0 -- prog 'x y'$" "$dir/lead.out"
-	grep -q "^srun --jobid=$lead --job-name=worker --ntasks=2 --exact --cpus-per-task=2 --mem=400 --gpus-per-task=v100:1 .* --task=worker:0 -- prog 'x y'$" "$dir/lead.out"
+	grep -q "^srun --jobid=$lead --job-name=worker --ntasks=2 --exact --cpus-per-task=2 --mem=400 --gpus-per-task=1 .* --task=worker:0 -- prog 'x y'$" "$dir/lead.out"
 	grep -q "^srun --jobid=\(${members[edge2]}\|0\) --job-name=worker --ntasks=1 .* --task=worker:2 -- prog 'x y'$" "$dir/lead.out"
 }
 

@@ -1,0 +1,360 @@
+/* test_slaunch.c - the launcher's parts: from a receipt to steps and their srun commands, messages,
+ * the tasks' environment. */
+#include "config.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+#include <json-c/json.h>
+
+#include "hostport.h"
+#include "layout.h"
+#include "taskenv.h"
+#include "wire.h"
+
+static struct auc_receipt_share shares[] = {
+	{"edge1", 1, 0},
+	{"edge2", 2, 2},
+	{"edge3", 3, 0}, /* first run */
+	{"edge2", 4, 1}, /* second */
+};
+static struct auc_receipt_run runs[] = {{100, 104, 0, 3}, {107, 110, 3, 1}};
+
+static struct auc_receipt receipt(void)
+{
+	return (struct auc_receipt){
+		.sale = "ab-1",
+		.state = "sold",
+		.worker_type = "v100",
+		.ps_type = "ps.m",
+		.slot_seconds = 10,
+		.nworker_tres = 4,
+		.worker_tres = {{"cpu", 4}, {"mem", 8192}, {"gres/gpu:v100", 2}, {"gres/nic", 1}},
+		.nps_tres = 3,
+		.ps_tres = {{"cpu", 1.5}, {"mem", 100.2}, {"license/x", 1}},
+		.nruns = 2,
+		.runs = runs,
+		.nshares = 4,
+		.shares = shares,
+	};
+}
+
+static char *joined(char **argv)
+{
+	static char text[2000];
+	size_t n = 0;
+
+	assert_non_null(argv);
+	for (unsigned i = 0; argv[i]; i++)
+		n += snprintf(text + n, sizeof(text) - n, "%s%s", i ? " " : "", argv[i]);
+	layout_argv_free(argv);
+	return text;
+}
+
+static void test_layout(void **state)
+{
+	char *agent[] = {(char *)"/bin/agent", (char *)"--", (char *)"a b", NULL};
+	struct auc_receipt r = receipt();
+	struct auc_err err = {0};
+	const char *node = NULL;
+	struct layout l;
+
+	(void)state;
+	assert_int_equal(layout_make(&l, &r, 7, "edge2", 1029.9, &err), AUC_OK);
+	assert_int_equal(l.from, 100);
+	assert_int_equal(l.nworkers, 6);
+	assert_int_equal(l.nps, 2);
+	assert_int_equal(l.nsteps, 4);
+	/* The PSs first, then the lead's workers, then the others in the plan's order; ranks go on.
+	 */
+	assert_int_equal(l.steps[0].role, ROLE_PS);
+	assert_string_equal(l.steps[0].node, "edge2");
+	assert_int_equal(l.steps[0].job_id, 7);
+	assert_string_equal(l.steps[1].node, "edge2");
+	assert_int_equal(l.steps[1].first_rank, 0);
+	assert_string_equal(l.steps[2].node, "edge1");
+	assert_int_equal(l.steps[2].first_rank, 2);
+	assert_string_equal(l.steps[3].node, "edge3");
+	assert_int_equal(l.steps[3].first_rank, 3);
+	assert_false(layout_complete(&l, &node));
+	assert_string_equal(node, "edge1");
+	layout_set_job(&l, "edge1", 8);
+	layout_set_job(&l, "edge3", 9);
+	assert_true(layout_complete(&l, &node));
+
+	assert_string_equal(
+		joined(layout_srun(&l, &l.steps[0], agent)),
+		"srun --jobid=7 --job-name=ps --ntasks=2 --exact --cpus-per-task=2 --mem=202 "
+		"--gres=none "
+		"--mpi=none --input=none --kill-on-bad-exit=0 --wait=0 /bin/agent -- a b");
+	assert_string_equal(
+		joined(layout_srun(&l, &l.steps[3], agent)),
+		"srun --jobid=9 --job-name=worker --ntasks=3 --exact --cpus-per-task=4 --mem=24576 "
+		"--gpus-per-task=2 --gres=nic:3 --mpi=none --input=none --kill-on-bad-exit=0 "
+		"--wait=0 "
+		"/bin/agent -- a b");
+	layout_clear(&l);
+}
+
+static void test_layout_time(void **state)
+{
+	struct auc_receipt r = receipt();
+	struct auc_err err = {0};
+	struct layout l;
+
+	(void)state;
+	/* Too early (a clock that is late), the pause, the second run, the end. */
+	assert_int_equal(layout_make(&l, &r, 7, "edge2", 999, &err), AUC_OK);
+	assert_int_equal(l.from, 100);
+	layout_clear(&l);
+	assert_int_equal(layout_make(&l, &r, 7, "edge2", 1050, &err), AUC_OK);
+	assert_int_equal(l.from, 107);
+	layout_clear(&l);
+	assert_int_equal(layout_make(&l, &r, 7, "edge2", 1109.9, &err), AUC_OK);
+	assert_int_equal(l.from, 107);
+	assert_int_equal(l.nworkers, 4);
+	assert_true(layout_complete(&l, NULL));
+	layout_clear(&l);
+	assert_int_equal(layout_make(&l, &r, 7, "edge2", 1110, &err), AUC_ESTATE);
+	assert_string_equal(err.text, "the time that job 7 bought is over");
+}
+
+static void test_layout_errors(void **state)
+{
+	struct auc_receipt r = receipt();
+	struct auc_err err = {0};
+	struct layout l;
+
+	(void)state;
+	assert_int_equal(layout_make(&l, &r, 7, "edge1", 1000, &err), AUC_ESTATE);
+	assert_string_equal(err.text,
+			    "job 7 runs on edge1, but the plan has its first ps on edge2");
+	strcpy(r.state, "member");
+	r.lead = 3;
+	assert_int_equal(layout_make(&l, &r, 7, "edge2", 1000, &err), AUC_EINVAL);
+	assert_string_equal(err.text, "job 7 is a member of the group of job 3, not its lead");
+	r = receipt();
+	r.worker_tres[2].value = 0.5;
+	assert_int_equal(layout_make(&l, &r, 7, "edge2", 1000, &err), AUC_EINVAL);
+	assert_string_equal(err.text, "type v100: gpu:v100=0.5: a step takes whole ones only");
+	r = receipt();
+	r.nruns = 0;
+	assert_int_equal(layout_make(&l, &r, 7, "edge2", 1000, &err), AUC_EINVAL);
+	r = receipt();
+	shares[2].workers = UINT32_MAX - 2;
+	assert_int_equal(layout_make(&l, &r, 7, "edge2", 1000, &err), AUC_EINVAL);
+	shares[2].workers = 3;
+}
+
+static void test_hostport(void **state)
+{
+	char host[20], buf[64];
+	unsigned port;
+
+	(void)state;
+	assert_true(hostport_split("10.0.0.1:80", host, sizeof(host), &port));
+	assert_string_equal(host, "10.0.0.1");
+	assert_int_equal(port, 80);
+	assert_true(hostport_split("[fe80::1]:65535", host, sizeof(host), &port));
+	assert_string_equal(host, "fe80::1");
+	assert_string_equal(hostport_print(host, port, buf, sizeof(buf)), "[fe80::1]:65535");
+	assert_false(hostport_split("10.0.0.1", host, sizeof(host), &port));
+	assert_false(hostport_split("10.0.0.1:0", host, sizeof(host), &port));
+	assert_false(hostport_split("10.0.0.1:65536", host, sizeof(host), &port));
+	assert_false(hostport_split("10.0.0.1:-1", host, sizeof(host), &port));
+	assert_false(hostport_split("10.0.0.1:1x", host, sizeof(host), &port));
+	assert_false(hostport_split(":1", host, sizeof(host), &port));
+	assert_false(hostport_split("[]:1", host, sizeof(host), &port));
+	assert_false(hostport_split("[::1:1", host, sizeof(host), &port));
+	assert_false(hostport_split("a-name-that-is-far-too-long:1", host, sizeof(host), &port));
+}
+
+/* Two ends of a connection. */
+static void wires(struct wire *a, struct wire *b, size_t line_max)
+{
+	int fd[2];
+
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, fd), 0);
+	wire_init(a, fd[0], line_max);
+	wire_init(b, fd[1], line_max);
+}
+
+static void put(struct wire *w, const char *text, size_t len)
+{
+	assert_int_equal(write(w->fd, text, len), len);
+}
+
+static void test_wire(void **state)
+{
+	struct wire a, b;
+	struct json_object *o;
+	char s[8];
+	bool bad;
+	long n;
+
+	(void)state;
+	wires(&a, &b, 100);
+	o = json_object_new_object();
+	json_object_object_add(o, "exit", json_object_new_int(7));
+	json_object_object_add(o, "role", json_object_new_string("worker"));
+	assert_true(wire_send(&a, o));
+	put(&a, "{\"x\"", 4);
+	assert_true(wire_read(&b));
+	o = wire_take(&b, &bad);
+	assert_non_null(o);
+	assert_true(wire_int(o, "exit", 0, 255, &n));
+	assert_int_equal(n, 7);
+	assert_false(wire_int(o, "exit", 8, 255, &n));
+	assert_false(wire_int(o, "role", 0, 255, &n));
+	assert_false(wire_int(o, "none", 0, 255, &n));
+	assert_true(wire_str(o, "role", s, sizeof(s)));
+	assert_false(wire_str(o, "role", s, 6));
+	assert_false(wire_str(o, "exit", s, sizeof(s)));
+	json_object_put(o);
+	assert_null(wire_take(&b, &bad));
+	assert_false(bad);
+	put(&a, ":1}\n", 4);
+	assert_true(wire_read(&b));
+	o = wire_take(&b, &bad);
+	assert_true(wire_int(o, "x", 1, 1, &n));
+	json_object_put(o);
+
+	/* Not JSON, not an object, too deep, followed by rubbish. */
+	static const char *const wrong[] = {
+		"\n",           "nonsense\n", "[1]\n", "3\n", "{\"a\":{\"b\":{\"c\":{\"d\":1}}}}\n",
+		"{\"a\":1}{\n", "{\"a\":1\n"};
+	for (unsigned i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
+		put(&a, wrong[i], strlen(wrong[i]));
+		assert_true(wire_read(&b));
+		assert_null(wire_take(&b, &bad));
+		assert_true(bad);
+	}
+	/* A line that never ends. */
+	for (unsigned i = 0; i < 20; i++)
+		put(&a, "xxxxxxxxxx", 10);
+	assert_false(wire_read(&b) && wire_read(&b));
+	assert_true(b.in_alloc <= 4096);
+	wire_close(&a);
+	wire_close(&b);
+
+	wires(&a, &b, 100);
+	put(&a, "{\"last\":1}\n", 11);
+	wire_close(&a);
+	assert_false(wire_read(&b));
+	o = wire_take(&b, &bad);
+	assert_non_null(o);
+	json_object_put(o);
+	wire_close(&b);
+}
+
+static void test_token(void **state)
+{
+	char a[WIRE_TOKEN_LEN], b[WIRE_TOKEN_LEN];
+
+	(void)state;
+	assert_true(wire_token(a) && wire_token(b));
+	assert_int_equal(strlen(a), WIRE_TOKEN_LEN - 1);
+	assert_string_not_equal(a, b);
+	assert_true(wire_token_equal(a, a));
+	assert_false(wire_token_equal(a, b));
+	assert_false(wire_token_equal(a, ""));
+	strcpy(b, a);
+	b[WIRE_TOKEN_LEN - 2] ^= 1;
+	assert_false(wire_token_equal(a, b));
+}
+
+static void test_peers(void **state)
+{
+	static const struct peer peers[] = {
+		{ROLE_PS, 0, "edge1", "10.0.0.1", 5000},
+		{ROLE_WORKER, 1, "edge2", "10.0.0.2", 5001},
+		{ROLE_WORKER, 0, "edge1", "10.0.0.1", 5002},
+		{ROLE_WORKER, 2, "edge2", "10.0.0.2", 5003},
+	};
+	static const char *const wrong[] = {
+		"[]",
+		"{}",
+		"[1]",
+		"[[]]",
+		"[[\"boss\",0,\"n\",\"h\",1]]",
+		"[[\"ps\",-1,\"n\",\"h\",1]]",
+		"[[\"ps\",0,\"n\",\"h\",0]]",
+		"[[\"ps\",0,\"n\",\"h\",65536]]",
+		"[[\"ps\",0,\"n\",\"h\",\"1\"]]",
+		"[[\"ps\",0,null,\"h\",1]]",
+		"[[\"ps\",0,\"n\",\"h\",1,2]]",
+		"[[\"ps\",0,\"n\","
+		"\"hhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhh\",1]]",
+	};
+	struct json_object *list = taskenv_peers_json(peers, 4);
+	struct peer *back;
+	struct auc_err err;
+	unsigned n;
+
+	(void)state;
+	assert_int_equal(taskenv_peers_parse(list, &back, &n, &err), AUC_OK);
+	json_object_put(list);
+	assert_int_equal(n, 4);
+	for (unsigned i = 0; i < n; i++) {
+		assert_int_equal(back[i].role, peers[i].role);
+		assert_int_equal(back[i].rank, peers[i].rank);
+		assert_string_equal(back[i].node, peers[i].node);
+		assert_string_equal(back[i].host, peers[i].host);
+		assert_int_equal(back[i].port, peers[i].port);
+	}
+	assert_int_equal(taskenv_set(&back[3], back, n, &err), AUC_OK);
+	assert_string_equal(getenv("AUCTION_WORKER_HOSTS"),
+			    "10.0.0.1:5002,10.0.0.2:5001,10.0.0.2:5003");
+	assert_string_equal(getenv("AUCTION_PS_HOSTS"), "10.0.0.1:5000");
+	assert_string_equal(getenv("RANK"), "2");
+	assert_string_equal(getenv("WORLD_SIZE"), "3");
+	assert_string_equal(getenv("LOCAL_RANK"), "1");
+	assert_string_equal(getenv("LOCAL_WORLD_SIZE"), "2");
+	assert_string_equal(getenv("MASTER_ADDR"), "10.0.0.1");
+	assert_string_equal(getenv("MASTER_PORT"), "5002");
+	assert_string_equal(getenv("DMLC_ROLE"), "worker");
+	assert_string_equal(getenv("DMLC_WORKER_ID"), "2");
+	assert_string_equal(getenv("DMLC_PS_ROOT_PORT"), "5000");
+	assert_string_equal(
+		getenv("TF_CONFIG"),
+		"{\"cluster\":{\"worker\":[\"10.0.0.1:5002\",\"10.0.0.2:5001\",\"10.0.0.2:5003\"],"
+		"\"ps\":[\"10.0.0.1:5000\"]},\"task\":{\"type\":\"worker\",\"index\":2}}");
+	/* What a worker had, a PS must not have. */
+	assert_int_equal(taskenv_set(&back[0], back, n, &err), AUC_OK);
+	assert_string_equal(getenv("AUCTION_ROLE"), "ps");
+	assert_string_equal(getenv("DMLC_ROLE"), "server");
+	assert_null(getenv("RANK"));
+	assert_null(getenv("DMLC_WORKER_ID"));
+	/* Without PSs (all-reduce) there is no root. */
+	assert_int_equal(taskenv_set(&back[1], back + 1, n - 1, &err), AUC_OK);
+	assert_string_equal(getenv("AUCTION_PS_HOSTS"), "");
+	assert_null(getenv("DMLC_PS_ROOT_URI"));
+	free(back);
+
+	for (unsigned i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
+		list = json_tokener_parse(wrong[i]);
+		assert_int_equal(taskenv_peers_parse(list, &back, &n, &err), AUC_EINVAL);
+		assert_null(back);
+		json_object_put(list);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_layout),        cmocka_unit_test(test_layout_time),
+		cmocka_unit_test(test_layout_errors), cmocka_unit_test(test_hostport),
+		cmocka_unit_test(test_wire),          cmocka_unit_test(test_token),
+		cmocka_unit_test(test_peers),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
