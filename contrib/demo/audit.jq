@@ -1,0 +1,64 @@
+# audit.jq - see audit. $jobs: accounting rows with a receipt; $seen: tasks; $events: the spool.
+
+def micro: tostring | if test("^[0-9]+\\.[0-9]{6}$") then sub("\\."; "") | tonumber else error("not money: \(.)") end;
+def money: . as $m | ($m / 1000000 | floor) as $c | "\($c).\(("00000" + ($m - $c * 1000000 | tostring))[-6:])";
+def megabytes: if test("G$") then .[:-1] | tonumber * 1024 elif test("M$") then .[:-1] | tonumber else tonumber / 1048576 end;
+
+# What the receipt promises on each node: {edge1: {cpu, mem, gpu, workers, ps}}.
+def promised($r):
+	reduce ($r.plan[] | .workers as $w | .ps as $p | ($w + $p | keys[]) as $n | {$n, w: ($w[$n] // 0), p: ($p[$n] // 0)}) as $s
+		({}; .[$s.n] = {
+			workers: $s.w, ps: $s.p,
+			cpu: ($s.w * ($r.worker_tres.cpu // 0) + $s.p * ($r.ps_tres.cpu // 0)),
+			mem: ($s.w * ($r.worker_tres.mem // 0) + $s.p * ($r.ps_tres.mem // 0)),
+			gpu: ($s.w * ([$r.worker_tres | to_entries[] | select(.key | startswith("gpu")) | .value] | add // 0))
+		});
+
+# What the accounting says was allocated on each node to the lead and its members.
+def allocated($lead):
+	reduce ($jobs[] | select(.job == $lead.job or .receipt.lead == $lead.job)) as $j
+		({}; .[$j.nodes] = {
+			cpu: ($j.tres.cpu // "0" | tonumber), mem: ($j.tres.mem // "0M" | megabytes), gpu: ($j.tres["gres/gpu"] // "0" | tonumber)
+		});
+
+# What the tasks saw: workers, PSs and distinct GPUs on each node.
+def sighted($lead):
+	[$seen[] | select(.lead == $lead.job)] | group_by(.node)
+	| map({key: .[0].node, value: {
+		workers: (map(select(.role == "worker")) | length), ps: (map(select(.role == "ps")) | length),
+		gpu: (map(select(.role == "worker") | .gpus | split(",")) | add // [] | map(select(. != "none")) | unique | length)}})
+	| from_entries;
+
+def differences($lead):
+	$lead.receipt as $r | promised($r) as $p | allocated($lead) as $a | sighted($lead) as $s
+	| ($r.plan | map(.from) | min * $r.slot_seconds) as $begin | ($r.plan | map(.to) | max + 1 | . * $r.slot_seconds) as $until
+	| [$jobs[] | select(.job == $lead.job or .receipt.lead == $lead.job)] as $group
+	| [
+		(if ($p | map_values({cpu, mem, gpu})) != $a then "accounting says \($a | tojson), the receipt \($p | map_values({cpu, mem, gpu}) | tojson)" else empty end),
+		(if $s == {} then "no task was seen"
+		 elif ($p | map_values({workers, ps, gpu})) != $s then "its tasks saw \($s | tojson), the receipt says \($p | map_values({workers, ps, gpu}) | tojson)" else empty end),
+		($group[] | select((.start | tonumber) < $begin) | "job \(.job) started \($begin - (.start | tonumber)) s before its slots"),
+		($group[] | select((.end | tonumber) > $until) | "job \(.job) ended \((.end | tonumber) - $until) s after its slots"),
+		($seen[] | select(.lead == $lead.job and (.time < $begin or .time > $until)) | "\(.role) \(.rank) ran outside of its slots"),
+		($seen[] | select(.lead == $lead.job and .type != (if .role == "ps" then $r.ps_type else $r.worker_type end)) | "\(.role) \(.rank) is of type \(.type)"),
+		(if ($r.payment | micro) > ($r.value | micro) then "the payment is above the value" else empty end),
+		(if $r.state != "settled" then "the receipt is not settled but \($r.state)" else empty end)
+	];
+
+def ended: .state | test("^(PENDING|RUNNING|SUSPENDED|REQUEUED)") | not;
+
+[$jobs[] | select(.receipt.plan)
+	| select(($only | length) == 0 or (.job as $j | $only | index($j) != null))
+	| . + {wrong: (if ended | not then ["it has not ended"] else differences(.) end)}] as $leads
+| ($leads | map(.receipt.payment | micro) | add // 0) as $paid
+| ([$events[] | if has("settled_revenue") then .settled_revenue | micro elif .event == "settled" then .kept | micro else 0 end] | add // 0) as $revenue
+| ($leads[]
+	| if .wrong != [] then "job \(.job): WRONG: \(.wrong | join("; "))"
+	  elif $quiet then empty
+	  else "job \(.job): nodes, GPUs and slots of receipt, accounting and tasks agree (\(.receipt.plan | map(.workers + .ps | keys[]) | unique | join(",")))" end),
+  (if ($only | length) > 0 then empty
+   elif $paid != $revenue then "WRONG: payments in the accounting are \($paid | money), the revenue in the spool is \($revenue | money)"
+   elif $quiet then empty
+   else "sum of \($leads | length) payments in the accounting = revenue in the spool = \($paid | money)" end),
+  (if ($leads | length) == 0 then "WRONG: no sold job" else empty end),
+  (if ($leads | length) == 0 or ($leads | any(.wrong != [])) or (($only | length) == 0 and $paid != $revenue) then "" | halt_error(1) else empty end)
