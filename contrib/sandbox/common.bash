@@ -11,7 +11,7 @@ sandbox_users=(alice:2001 bob:2002 carol:2003)
 claims=/run/slurm-auction-sandbox
 
 # What "up" was told, kept in DIR/settings.
-PORT_BASE= PLUGINS= PLUGIN_DIR= SLOT_SECONDS=10 SLOTS=180 AUCTION_CONF= DEBUG=info
+PORT_BASE= PLUGINS= PLUGIN_DIR= PROGRAM_PATH= SLOT_SECONDS=10 SLOTS=180 AUCTION_CONF= DEBUG=info
 NODES=() SET=()
 
 say()
@@ -81,7 +81,7 @@ settings_save()
 	[ -O "$B" ] || die "$B belongs to somebody else"
 	chmod 755 "$B"
 	# -g: they are read inside a function.
-	declare -p PORT_BASE PLUGINS PLUGIN_DIR SLOT_SECONDS SLOTS AUCTION_CONF DEBUG NODES SET |
+	declare -p PORT_BASE PLUGINS PLUGIN_DIR PROGRAM_PATH SLOT_SECONDS SLOTS AUCTION_CONF DEBUG NODES SET |
 		sed 's/^declare /declare -g /' > "$B/settings.new" && mv "$B/settings.new" "$B/settings"
 }
 
@@ -98,8 +98,15 @@ settings_parse()
 		esac
 		case $option in
 		--port-base) check_number "$option" "$value" 1024 65000; PORT_BASE=$value ;;
-		--build) PLUGIN_DIR=$(plugin_dir_of "$value/plugins" "$value") || exit 1; PLUGINS=on ;;
-		--prefix) PLUGIN_DIR=$(plugin_dir_of "$value" "$value") || exit 1; PLUGINS=on ;;
+		--build)
+			PLUGIN_DIR=$(plugin_dir_of "$value/plugins" "$value") || exit 1
+			value=$(readlink -f "$value")
+			PROGRAM_PATH=$value/contrib/slaunch:$value/contrib/train PLUGINS=on
+			;;
+		--prefix)
+			PLUGIN_DIR=$(plugin_dir_of "$value" "$value") || exit 1
+			PROGRAM_PATH=$(readlink -f "$value")/bin PLUGINS=on
+			;;
 		--plugins)
 			case $value in
 			on | off) PLUGINS=$value ;;
@@ -198,7 +205,7 @@ as_user()
 
 export_environment()
 {
-	export SLURM_CONF=$B/etc/slurm.conf SANDBOX_DIR=$B
+	export SLURM_CONF=$B/etc/slurm.conf SANDBOX_DIR=$B PATH=${PROGRAM_PATH:+$PROGRAM_PATH:}$PATH
 }
 
 # True if nothing listens on any of the 200 ports from $1 on.

@@ -218,7 +218,7 @@ AccountingStorageType=accounting_storage/slurmdbd
 AccountingStorageHost=127.0.0.1
 AccountingStoragePort=$((PORT_BASE + 1))
 AccountingStoragePass=socket=$B/munge/socket
-AccountingStorageTRES=gres/gpu
+AccountingStorageTRES=$(print_gpu_tres)
 AccountingStoreFlags=job_comment
 PlugStackConfig=$B/etc/plugstack.conf
 END
@@ -239,6 +239,20 @@ END
 	echo
 	print_nodes "$address"
 	print_partitions
+}
+
+# gres/gpu and one for each kind of GPU.
+print_gpu_tres()
+{
+	local spec
+
+	{
+		echo gres/gpu
+		for spec in "${NODES[@]}"; do
+			node_parse "$spec"
+			[ -z "$n_gpus" ] || echo "gres/gpu:${n_gpus%%:*}"
+		done
+	} | sort -u | paste -sd,
 }
 
 # Ports of the slurmds start at 10 above the base; a node that is only declared needs one as well, but nobody listens on it.
@@ -360,8 +374,8 @@ WorkerType=v100 TRES=cpu=2,mem=500,gpu:v100=1 Bandwidth=1024
 WorkerType=t4 TRES=cpu=2,mem=500,gpu:t4=1 Bandwidth=1024
 PSType=ps.s TRES=cpu=1,mem=200 Bandwidth=2048
 PSType=ps.m TRES=cpu=2,mem=400 Bandwidth=8192
-Model=small Epochs=10 Chunks=4 Minibatches=20 GradientMB=0.1 WorkerTime=v100=50ms,t4=100ms PSTime=ps.s=5ms,ps.m=2ms
-Model=medium Epochs=20 Chunks=8 Minibatches=20 GradientMB=0.2 WorkerTime=v100=60ms,t4=120ms PSTime=ps.s=6ms,ps.m=3ms
-Model=large Epochs=30 Chunks=12 Minibatches=30 GradientMB=0.5 WorkerTime=v100=80ms,t4=160ms PSTime=ps.s=10ms,ps.m=5ms
+Model=small Epochs=6 Chunks=4 Minibatches=10 GradientMB=0.1 WorkerTime=v100=100ms,t4=200ms PSTime=ps.s=10ms,ps.m=5ms
+Model=medium Epochs=8 Chunks=8 Minibatches=10 GradientMB=0.2 WorkerTime=v100=100ms,t4=200ms PSTime=ps.s=10ms,ps.m=5ms
+Model=large Epochs=10 Chunks=12 Minibatches=12 GradientMB=0.5 WorkerTime=v100=100ms,t4=200ms PSTime=ps.s=10ms,ps.m=5ms
 END
 }

@@ -115,9 +115,23 @@ start_slurmdbd()
 start_slurmctld()
 {
 	if ! daemon_pid slurmctld > /dev/null; then
+		touch "$B/run/slurmctld.starts"
 		run_daemon slurmctld -f "$B/etc/slurm.conf" || fail_with_log "slurmctld did not start" "$B/log/slurmctld.log" || return
 	fi
 	wait_for 60 controller_serves || fail_with_log "slurmctld does not answer" "$B/log/slurmctld.log"
+}
+
+# The auction opens when it knows the nodes and has read its spool; sched/auction then writes this file anew. If it does not,
+# the cluster is up all the same, for its ordinary jobs.
+wait_for_auction()
+{
+	[ "$PLUGINS" = on ] || return 0
+	wait_for 15 auction_ready || say "no bids are taken: $(grep 'auction:' "$B/log/slurmctld.log" | tail -n 1)"
+}
+
+auction_ready()
+{
+	[ "$B/state/auction/status.json" -nt "$B/run/slurmctld.starts" ] && grep -q '"ready":true' "$B/state/auction/status.json"
 }
 
 controller_serves()
@@ -132,7 +146,7 @@ start_slurmds()
 	for node in $(started_nodes); do
 		start_node "$node" || return
 	done
-	wait_for_nodes
+	wait_for_nodes && wait_for_auction
 }
 
 wait_for_nodes()
@@ -171,7 +185,7 @@ start_one()
 	case $1 in
 	munged | mariadbd | slurmdbd) "start_$1" || exit 1 ;;
 	slurmctld)
-		start_slurmctld && wait_for_nodes || exit 1
+		start_slurmctld && wait_for_nodes && wait_for_auction || exit 1
 		;;
 	*)
 		started_nodes | grep -qx -- "$1" || die "start: $1: expected munged, mariadbd, slurmdbd, slurmctld or a node"
