@@ -1,9 +1,10 @@
 /*
  * worker.c - a worker: in every step it pulls the parameters, computes the gradient on the next
- * mini-batch of its chunks, and pushes it.
+ * mini-batch of its share, and pushes it.
  *
- * The chunks of an epoch are dealt out to the workers in turn. With D chunks and n workers there
- * are ceil(D / n) rounds of M steps; who has no chunk in the last round pushes nothing but its
+ * The mini-batches of an epoch are dealt out to the workers in turn: with D chunks of M
+ * mini-batches and n workers there are ceil(D M / n) steps, which is what a plan counts on; chunks
+ * dealt out whole could take twice that. Who has none left in the last step pushes nothing but its
  * presence. Worker 0 also brings the start (from a seed or a checkpoint), prints how it goes and
  * writes the checkpoint.
  */
@@ -47,7 +48,7 @@ static enum auc_code worker_hello(struct worker *w, unsigned ps, struct auc_err 
 static enum auc_code worker_start(struct worker *w, struct auc_err *err);
 static enum auc_code worker_train(struct worker *w, struct auc_err *err);
 static enum auc_code worker_epoch(struct worker *w, struct metrics *sum, struct auc_err *err);
-static void worker_minibatch(struct worker *w, uint64_t chunk, uint64_t minibatch);
+static void worker_minibatch(struct worker *w, uint64_t minibatch);
 static enum auc_code worker_push(struct worker *w, struct auc_err *err);
 static enum auc_code worker_pull(struct worker *w, uint64_t *epochs, struct auc_err *err);
 static enum auc_code worker_bye(struct worker *w, struct auc_err *err);
@@ -206,17 +207,17 @@ static enum auc_code worker_train(struct worker *w, struct auc_err *err)
 
 static enum auc_code worker_epoch(struct worker *w, struct metrics *sum, struct auc_err *err)
 {
-	uint64_t rounds = (w->opt->chunks + w->place->nworkers - 1) / w->place->nworkers;
+	uint64_t all = w->opt->chunks * w->opt->minibatches;
 	enum auc_code rc = AUC_OK;
 
-	for (uint64_t step = 0; step < rounds * w->opt->minibatches && rc == AUC_OK; step++) {
-		uint64_t chunk = step / w->opt->minibatches * w->place->nworkers + w->place->rank;
+	for (uint64_t first = 0; first < all && rc == AUC_OK; first += w->place->nworkers) {
+		uint64_t minibatch = first + w->place->rank;
 		double begin = clock_now();
 
 		memset(w->grad, 0, w->n * sizeof(double));
 		w->mine = (struct metrics){0};
-		if (chunk < w->opt->chunks) {
-			worker_minibatch(w, chunk, step % w->opt->minibatches);
+		if (minibatch < all) {
+			worker_minibatch(w, minibatch);
 			clock_sleep_until(begin + w->opt->pace);
 		}
 		rc = worker_push(w, err);
@@ -229,9 +230,9 @@ static enum auc_code worker_epoch(struct worker *w, struct metrics *sum, struct 
 	return rc;
 }
 
-static void worker_minibatch(struct worker *w, uint64_t chunk, uint64_t minibatch)
+static void worker_minibatch(struct worker *w, uint64_t minibatch)
 {
-	uint64_t first = (chunk * w->opt->minibatches + minibatch) * w->opt->batch;
+	uint64_t first = minibatch * w->opt->batch;
 	double x[DATA_INPUTS];
 
 	for (uint64_t i = 0; i < w->opt->batch; i++) {
