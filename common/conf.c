@@ -442,23 +442,21 @@ static void skip_blank(struct parser *p)
 
 static enum auc_code cut_word(struct parser *p)
 {
-	const char *key = p->p, *value;
+	const char *key = p->p, *value, *close;
 	size_t nkey = 0, nvalue;
 	bool quoted;
 
 	while (key + nkey < p->end && !strchr("= \t\r\n#\"", key[nkey]))
 		nkey++;
-	value = key + nkey + 1;
-	if (value > p->end || value[-1] != '=' || nkey == 0)
+	if (nkey == 0 || key + nkey == p->end || key[nkey] != '=')
 		return auc_err_set(p->err, AUC_EINVAL, "%s:%u: %.*s: expected Key=value", p->file,
 				   p->line, shown(nkey ? nkey : 1), key);
+	value = key + nkey + 1;
 	quoted = value < p->end && *value == '"';
 	value += quoted;
 	if (quoted) {
-		const char *close = memchr(value, '"', (size_t)(p->end - value));
-		const char *line = memchr(value, '\n', (size_t)(p->end - value));
-
-		if (!close || (line && line < close))
+		close = memchr(value, '"', (size_t)(p->end - value));
+		if (!close || memchr(value, '\n', (size_t)(close - value)))
 			return auc_err_set(
 				p->err, AUC_EINVAL,
 				"%s:%u: %.*s=\": expected a closing '\"' on the same line", p->file,
