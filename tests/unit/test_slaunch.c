@@ -292,7 +292,7 @@ static void test_peers(void **state)
 		"[[\"ps\",0,null,\"h\",1]]",
 		"[[\"ps\",0,\"n\",\"h\",1,2]]",
 		"[[\"ps\",0,\"n\","
-		"\"hhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhh\",1]]",
+		"\"hhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhh\",1]]",
 	};
 	struct json_object *list = taskenv_peers_json(peers, 4);
 	struct peer *back;
