@@ -76,6 +76,7 @@ static enum auc_code reserve_entry(struct auc_ledger *l, struct auc_err *err);
 static int find_id(const struct auc_ledger *l, const char *id);
 static int find_job(const struct auc_ledger *l, uint32_t job_id);
 static void remove_at(struct auc_ledger *l, unsigned i);
+static void move_to_end(struct auc_ledger *l, unsigned i);
 static void lapse_at(struct auc_ledger *l, unsigned i);
 static void emit(const struct auc_ledger *l, struct json_object *event);
 static struct json_object *new_event(const char *word);
@@ -237,6 +238,7 @@ enum auc_code auc_ledger_confirm(struct auc_ledger *l, const char *id, uint32_t 
 		s->state = AUC_SALE_LIEN;
 		return rc;
 	}
+	move_to_end(l, (unsigned)i);
 	emit(l, event);
 	return AUC_OK;
 }
@@ -792,6 +794,15 @@ static void remove_at(struct auc_ledger *l, unsigned i)
 	entry_free(l->entries[i]);
 	l->count--;
 	memmove(l->entries + i, l->entries + i + 1, (l->count - i) * sizeof(struct entry *));
+}
+
+/* Entries are in order of sale, as a replay would have them; a lien is in order of holding until it is sold. */
+static void move_to_end(struct auc_ledger *l, unsigned i)
+{
+	struct entry *e = l->entries[i];
+
+	memmove(l->entries + i, l->entries + i + 1, (l->count - i - 1) * sizeof(struct entry *));
+	l->entries[l->count - 1] = e;
 }
 
 static void lapse_at(struct auc_ledger *l, unsigned i)

@@ -24,7 +24,8 @@
 #define QUOTES_MAX   8
 #define EPOCH_QUOTES 6
 #define SECONDS_MAX  0.02
-#define SERVERS_MAX  4 /* named in a line */
+#define SERVERS_MAX  4   /* named in a line */
+#define FAR_OFF      100 /* times its value is what a schedule costs that is of no help */
 
 /* What may still be tried. */
 struct budget {
@@ -199,7 +200,7 @@ static void print_limit(const struct auc_auction *a, FILE *out)
 	if (least > left)
 		fprintf(out,
 			"it needs at least %" PRId64 " slots, and from its data's arrival to the "
-						     "end of the horizon there are %" PRId64,
+			"end of the horizon there are %" PRId64,
 			least, left > 0 ? left : 0);
 	else {
 		fprintf(out, "what is free until ");
@@ -260,29 +261,30 @@ static void hint_value(struct auc_auction *a, FILE *out, const struct auc_offer 
 static bool raise_utility(struct auc_auction *a, const struct auc_offer *offer,
 			  struct auc_utility *u, struct budget *b)
 {
+	const struct auc_plan *plan;
 	struct auc_job job = a->job;
 
 	*u = job.utility;
 	switch (u->form) {
 	case AUC_FORM_DEADLINE:
-		if (offer->plan.value > 0) {
-			u->scale = up(u->scale - offer->best_payoff);
-			break;
+	case AUC_FORM_SIGMOID:
+	case AUC_FORM_INVERSE:
+		/* The best schedule may be one that is worth next to nothing: for a much higher
+		 * value another one is. */
+		plan = &offer->plan;
+		if (plan->value < plan->cost / FAR_OFF) {
+			job.utility.scale = AUC_VALUE_MAX;
+			if (!ask(a, &job, b))
+				return false;
+			plan = &a->extra.plan;
 		}
-		job.utility.scale = AUC_VALUE_MAX;
-		if (!ask(a, &job, b) || a->extra.plan.value <= 0)
+		if (!(plan->value > 0))
 			return false;
-		u->scale = up(a->extra.plan.cost);
+		u->scale = up(job.utility.scale * (1 + 1e-9) * (plan->cost / plan->value));
 		break;
 	case AUC_FORM_CONSTANT:
 	case AUC_FORM_LINEAR:
 		u->scale = up(u->scale - offer->best_payoff);
-		break;
-	case AUC_FORM_SIGMOID:
-	case AUC_FORM_INVERSE:
-		if (!(offer->plan.value > 0))
-			return false;
-		u->scale = up(u->scale * (1 + 1e-9) * (offer->plan.cost / offer->plan.value));
 		break;
 	case AUC_FORM_TABLE:
 		for (unsigned i = 0; i < u->npoints; i++) {
