@@ -20,6 +20,9 @@
 
 #ifdef BUILT_FOR_SLURM
 
+/* Exported by libslurm, but in no public header. */
+extern void slurm_xfree(void **item);
+
 #define GROUP_POLL 0.5 /* seconds between two looks at the queue */
 
 /* From 25.11 on a job's number is part of its step id. */
@@ -34,6 +37,7 @@ static enum auc_code group_lead(const job_info_msg_t *jobs, uint32_t job_id, str
 static void group_members(const job_info_msg_t *jobs, struct layout *l, char *waiting, size_t size);
 static const slurm_job_info_t *group_member_on(const job_info_msg_t *jobs, const struct layout *l,
 					       const char *node);
+static void group_free(job_info_msg_t *jobs);
 static bool group_running(const slurm_job_info_t *job);
 static const char *group_state(const slurm_job_info_t *job);
 
@@ -65,7 +69,7 @@ enum auc_code group_load(uint32_t job_id, double wait, unsigned verbose, struct 
 			have_plan = rc == AUC_OK;
 			if (have_plan)
 				group_members(jobs, l, waiting, sizeof(waiting));
-			slurm_free_job_info_msg(jobs);
+			group_free(jobs);
 		}
 		if (rc == AUC_OK && have_plan && (wait < 0 || layout_complete(l, NULL)))
 			return AUC_OK;
@@ -178,6 +182,14 @@ static const slurm_job_info_t *group_member_on(const job_info_msg_t *jobs, const
 			found = job;
 	}
 	return found;
+}
+
+/* Slurm 22.05 leaks every AdminComment; where it does not, it finds NULL. */
+static void group_free(job_info_msg_t *jobs)
+{
+	for (uint32_t i = 0; i < jobs->record_count; i++)
+		slurm_xfree((void **)&jobs->job_array[i].admin_comment);
+	slurm_free_job_info_msg(jobs);
 }
 
 static bool group_running(const slurm_job_info_t *job)

@@ -20,6 +20,8 @@
 #include "taskenv.h"
 #include "wire.h"
 
+#define HOST_64 "hhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhh"
+
 static struct auc_receipt_share shares[] = {
 	{"edge1", 1, 0},
 	{"edge2", 2, 2},
@@ -291,8 +293,8 @@ static void test_peers(void **state)
 		"[[\"ps\",0,\"n\",\"h\",\"1\"]]",
 		"[[\"ps\",0,null,\"h\",1]]",
 		"[[\"ps\",0,\"n\",\"h\",1,2]]",
-		"[[\"ps\",0,\"n\","
-		"\"hhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhh\",1]]",
+		/* the address longer than any */
+		"[[\"ps\",0,\"n\",\"" HOST_64 "\",1]]",
 	};
 	struct json_object *list = taskenv_peers_json(peers, 4);
 	struct peer *back;
