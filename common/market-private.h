@@ -1,18 +1,21 @@
 /*
- * market-private.h - the market's inside, for market.c, job.c, price.c, plan.c, offer.c and policy/ only.
+ * market-private.h - the market's inside, for market.c, job.c, price.c, plan.c, offer.c and policy/
+ * only.
  *
- * A cell is one server in one slot: cell = (t - first) * nservers + server. Slots follow each other in memory, so that a
- * window of slots is one walk and advancing is one memmove() per array.
+ * A cell is one server in one slot: cell = (t - first) * nservers + server. Slots follow each other
+ * in memory, so that a window of slots is one walk and advancing is one memmove() per array.
  *
- * For every type (workers first, then PSs) and cell the market keeps how many of the type still fit there and what one costs there,
- * and per slot the servers by ascending price. Booking keeps them up to date, so that a quote only reads.
+ * For every type (workers first, then PSs) and cell the market keeps how many of the type still fit
+ * there and what one costs there, and per slot the servers by ascending price. Booking keeps them
+ * up to date, so that a quote only reads.
  */
 #ifndef AUC_MARKET_PRIVATE_H
 #define AUC_MARKET_PRIVATE_H
 
 #include "market.h"
 
-#define AUC_FIT_MAX (1 << 20) /* no server is taken to hold more workers or PSs of a type */
+#define AUC_BLOCK_LEVELS 7         /* blocks of 1, 2, 4, ... 64 slots */
+#define AUC_FIT_MAX      (1 << 20) /* no server is taken to hold more workers or PSs of a type */
 
 struct auc_tres {
 	char name[AUC_NAME_MAX];
@@ -40,16 +43,21 @@ struct auc_bundle {
 	unsigned used[AUC_TRES_MAX]; /* TRES with an amount, ascending */
 };
 
-/* What is cached of one type. */
+/*
+ * What is cached of one type, by cell. Behind the rows of the slots come rows for blocks of 2, 4,
+ * ... slots, for bounds of what a window costs: there fit is the least of the block's slots and
+ * price their sum. Block i of level h is the slots i * 2^h to (i + 1) * 2^h - 1. What has passed or
+ * is beyond the window counts as empty.
+ */
 struct auc_type_cache {
-	int32_t *fit;     /* by cell */
-	double *price;    /* by cell: credits per worker (PS) and slot; INFINITY where none fits */
-	uint32_t *order;  /* by slot: servers by ascending (price, index) */
-	int32_t *fit0;    /* the same of an empty slot, by server */
+	int32_t *fit;
+	double *price;   /* credits per worker (PS); INFINITY where none fits */
+	uint32_t *order; /* by row: servers by ascending (price, index) */
+	int32_t *fit0;   /* the same of an empty slot, by server */
 	double *price0;
 	uint32_t *order0;
-	int64_t total0;   /* sum of fit0 */
-	int32_t max0;     /* maximum of fit0 */
+	int64_t total0; /* sum of fit0 */
+	int32_t max0;   /* maximum of fit0 */
 };
 
 struct auc_market {
@@ -57,8 +65,11 @@ struct auc_market {
 	unsigned slots, nservers, ntres, nworker_types, nps_types;
 	double slot_seconds;
 	auc_slot first;
+	unsigned nlevels, nrows;                  /* of the caches */
+	unsigned level_row[AUC_BLOCK_LEVELS + 1]; /* first row of a level */
 	struct auc_tres tres[AUC_TRES_MAX];
-	struct auc_bundle types[2 * AUC_TYPES_MAX]; /* workers; from ready() on PSs follow them without a gap */
+	struct auc_bundle types[2 * AUC_TYPES_MAX]; /* workers; from ready() on PSs follow them
+						       without a gap */
 	struct auc_bundle ps_types[AUC_TYPES_MAX];  /* before ready() */
 	unsigned servers_alloc;
 	struct auc_server *servers;
@@ -77,22 +88,32 @@ static inline size_t auc_cell(const struct auc_market *m, unsigned slot_index, u
 	return (size_t)slot_index * m->nservers + server;
 }
 
+/* Row of block I of LEVEL; it must be one that begins in the window. */
+static inline unsigned auc_block_row(const struct auc_market *m, unsigned level, auc_slot i)
+{
+	return m->level_row[level] + (unsigned)(i - (m->first >> level));
+}
+
 /* True if every cached price, fit and order is what it would be if made anew: for tests. */
 bool auc_market_cache_sound(const struct auc_market *m);
 
 /*
  * The model of a job's speed (DPS equations (3), (12), (14), as policies.md reads them).
- * Worker-slots of all the work: E * D * M * k / slot_seconds, k the seconds of one mini-batch with these types.
+ * Worker-slots of all the work: E * D * M * k / slot_seconds, k the seconds of one mini-batch with
+ * these types.
  */
-double auc_job_work(const struct auc_market *m, const struct auc_job *job, unsigned worker_type, unsigned ps_type,
-		    bool colocated);
-/* Slots that N >= 1 workers take for WORK worker-slots: max(1, ceil(work / n)). INT64_MAX: beyond counting. */
+double auc_job_work(const struct auc_market *m, const struct auc_job *job, unsigned worker_type,
+		    unsigned ps_type, bool colocated);
+/* Slots that N >= 1 workers take for WORK worker-slots: max(1, ceil(work / n)). INT64_MAX: beyond
+ * counting. */
 int64_t auc_job_duration(double work, int64_t n);
 /* The fewest workers, 1..CHUNKS, that need at most D slots; 0 if there is no such number. */
 int64_t auc_job_workers(double work, int64_t d, uint64_t chunks);
 /* PSs for ELSEWHERE workers on other servers: max(1, ceil(b_w * elsewhere / b_p)). */
-int64_t auc_job_ps(const struct auc_market *m, unsigned worker_type, unsigned ps_type, int64_t elsewhere);
+int64_t auc_job_ps(const struct auc_market *m, unsigned worker_type, unsigned ps_type,
+		   int64_t elsewhere);
 /* The most workers elsewhere that Z PSs serve. */
-int64_t auc_job_served(const struct auc_market *m, unsigned worker_type, unsigned ps_type, int64_t z);
+int64_t auc_job_served(const struct auc_market *m, unsigned worker_type, unsigned ps_type,
+		       int64_t z);
 
 #endif

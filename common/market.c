@@ -33,10 +33,19 @@ static enum auc_code to_units(const struct auc_tres *tres, const char *name, dou
 static enum auc_code read_etas(const struct auc_market *m, const struct auc_price *price,
 			       double *eta, struct auc_err *err);
 static enum auc_code lay_out(struct auc_market *m, struct auc_err *err);
-static void empty_slots(struct auc_market *m, unsigned from, unsigned count);
+static bool blocks_sound(const struct auc_market *m, unsigned level,
+			 const struct auc_type_cache *c);
+static void shift_amounts(struct auc_market *m, unsigned shift);
+static void shift_level(struct auc_market *m, unsigned level, auc_slot by);
+static void empty_rows(struct auc_market *m, unsigned from, unsigned count);
 static void reprice_slot(struct auc_market *m, unsigned slot, const bool *moved);
+static void sort_row(struct auc_market *m, unsigned row);
 static void refresh_cell(struct auc_market *m, size_t cell, unsigned server);
-static void refresh_order(struct auc_market *m, unsigned slot);
+static void refresh_order(struct auc_market *m, unsigned row);
+static void refresh_blocks(struct auc_market *m, auc_slot from, auc_slot to,
+			   const struct auc_share *shares, unsigned nshares);
+static void refresh_block(struct auc_market *m, unsigned level, auc_slot i, unsigned server);
+static bool block_part(const struct auc_market *m, unsigned level, auc_slot i, unsigned *row);
 static void sort_order(const double *price, uint32_t *order, unsigned n);
 static int32_t fit_in(const struct auc_market *m, const struct auc_bundle *type, unsigned server,
 		      const int64_t *used);
@@ -300,6 +309,7 @@ enum auc_code auc_market_unbook(struct auc_market *m, const struct auc_plan *pla
 enum auc_code auc_market_reserve(struct auc_market *m, unsigned server, unsigned tres,
 				 auc_slot from, auc_slot to, double amount, struct auc_err *err)
 {
+	struct auc_share share = {.server = server};
 	int64_t units, left;
 	size_t cell;
 	auc_slot t;
@@ -328,32 +338,23 @@ enum auc_code auc_market_reserve(struct auc_market *m, unsigned server, unsigned
 		refresh_cell(m, cell, server);
 		refresh_order(m, (unsigned)(t - m->first));
 	}
+	refresh_blocks(m, from, to, &share, 1);
 	return AUC_OK;
 }
 
 void auc_market_advance(struct auc_market *m, auc_slot first)
 {
-	size_t row = m->nservers, keep, ntres = m->ntres;
-	struct auc_type_cache *c;
-	unsigned shift, i;
+	auc_slot old = m->first;
+	unsigned level;
 
-	if (first <= m->first)
+	if (first <= old)
 		return;
-	shift = first - m->first < m->slots ? (unsigned)(first - m->first) : m->slots;
-	keep = (m->slots - shift) * row;
 	m->first = first;
 	if (!m->ready)
 		return;
-	memmove(m->used, m->used + shift * row * ntres, keep * ntres * sizeof(*m->used));
-	memmove(m->unit_price, m->unit_price + shift * row * ntres,
-		keep * ntres * sizeof(*m->unit_price));
-	for (i = 0; i < m->nworker_types + m->nps_types; i++) {
-		c = &m->cache[i];
-		memmove(c->fit, c->fit + shift * row, keep * sizeof(*c->fit));
-		memmove(c->price, c->price + shift * row, keep * sizeof(*c->price));
-		memmove(c->order, c->order + shift * row, keep * sizeof(*c->order));
-	}
-	empty_slots(m, m->slots - shift, shift);
+	shift_amounts(m, first - old < m->slots ? (unsigned)(first - old) : m->slots);
+	for (level = 0; level < m->nlevels; level++)
+		shift_level(m, level, (first >> level) - (old >> level));
 }
 
 enum auc_code auc_market_set_price(struct auc_market *m, const struct auc_price *price,
@@ -372,9 +373,11 @@ enum auc_code auc_market_set_price(struct auc_market *m, const struct auc_price 
 		changed = changed || moved[k];
 		m->tres[k].eta = eta[k];
 	}
-	if (changed && m->ready)
-		for (t = 0; t < m->slots; t++)
-			reprice_slot(m, t, moved);
+	if (!changed || !m->ready)
+		return AUC_OK;
+	for (t = 0; t < m->slots; t++)
+		reprice_slot(m, t, moved);
+	refresh_blocks(m, m->first, auc_market_last(m), NULL, 0);
 	return AUC_OK;
 }
 
@@ -421,7 +424,7 @@ bool auc_market_cache_sound(const struct auc_market *m)
 		}
 	}
 	for (i = 0; i < m->nworker_types + m->nps_types; i++)
-		for (t = 0; t < m->slots; t++) {
+		for (t = 0; t < m->nrows; t++) {
 			price = m->cache[i].price + auc_cell(m, t, 0);
 			order = m->cache[i].order + auc_cell(m, t, 0);
 			for (s = 1; s < m->nservers; s++)
@@ -429,6 +432,37 @@ bool auc_market_cache_sound(const struct auc_market *m)
 				    (price[order[s - 1]] == price[order[s]] &&
 				     order[s - 1] >= order[s]))
 					return false;
+		}
+	for (t = 1; t < m->nlevels; t++)
+		for (i = 0; i < m->nworker_types + m->nps_types; i++)
+			if (!blocks_sound(m, t, &m->cache[i]))
+				return false;
+	return true;
+}
+
+/* Blocks that are wholly in the window hold the sums and minima of their slots. */
+static bool blocks_sound(const struct auc_market *m, unsigned level, const struct auc_type_cache *c)
+{
+	size_t cell, slot_cell;
+	auc_slot i, t;
+	unsigned s;
+	double price;
+	int32_t fit;
+
+	for (i = (m->first >> level) + 1; i < auc_market_last(m) >> level; i++)
+		for (s = 0; s < m->nservers; s++) {
+			cell = auc_cell(m, auc_block_row(m, level, i), s);
+			price = 0;
+			fit = INT32_MAX;
+			for (t = i << level; t < (i + 1) << level; t++) {
+				slot_cell = auc_cell(m, (unsigned)(t - m->first), s);
+				price += c->price[slot_cell];
+				fit = c->fit[slot_cell] < fit ? c->fit[slot_cell] : fit;
+			}
+			if (c->fit[cell] != fit ||
+			    (fit ? fabs(c->price[cell] - price) > 1e-9 * price
+				 : isfinite(c->price[cell])))
+				return false;
 		}
 	return true;
 }
@@ -578,12 +612,21 @@ static enum auc_code read_etas(const struct auc_market *m, const struct auc_pric
  * there is. */
 static enum auc_code lay_out(struct auc_market *m, struct auc_err *err)
 {
-	size_t row = m->nservers ? m->nservers : 1, cells = row * m->slots;
-	size_t amounts = cells * (m->ntres ? m->ntres : 1);
+	size_t row = m->nservers ? m->nservers : 1, cells;
+	size_t amounts = row * m->slots * (m->ntres ? m->ntres : 1);
 	static const int64_t nothing[AUC_TRES_MAX];
 	struct auc_type_cache *c;
 	unsigned i, s;
 
+	m->level_row[1] = m->slots;
+	m->nlevels = 1;
+	while (m->nlevels < AUC_BLOCK_LEVELS && m->slots >> m->nlevels) {
+		m->level_row[m->nlevels + 1] =
+			m->level_row[m->nlevels] + (m->slots >> m->nlevels) + 2;
+		m->nlevels++;
+	}
+	m->nrows = m->level_row[m->nlevels];
+	cells = row * m->nrows;
 	m->used = calloc(amounts, sizeof(*m->used));
 	m->unit_price = calloc(amounts, sizeof(*m->unit_price));
 	if (!m->used || !m->unit_price)
@@ -612,24 +655,52 @@ static enum auc_code lay_out(struct auc_market *m, struct auc_err *err)
 		}
 		sort_order(c->price0, c->order0, m->nservers);
 	}
-	empty_slots(m, 0, m->slots);
+	empty_rows(m, 0, m->nrows);
 	return AUC_OK;
 }
 
-static void empty_slots(struct auc_market *m, unsigned from, unsigned count)
+/* Drops the first SHIFT slots and adds as many empty ones. */
+static void shift_amounts(struct auc_market *m, unsigned shift)
 {
-	size_t row = m->nservers, cell = auc_cell(m, from, 0);
-	struct auc_type_cache *c;
-	unsigned i, t;
+	size_t row = (size_t)m->nservers * m->ntres, keep = (m->slots - shift) * row;
 
-	memset(m->used + cell * m->ntres, 0, count * row * m->ntres * sizeof(*m->used));
-	memset(m->unit_price + cell * m->ntres, 0, count * row * m->ntres * sizeof(*m->unit_price));
+	memmove(m->used, m->used + shift * row, keep * sizeof(*m->used));
+	memmove(m->unit_price, m->unit_price + shift * row, keep * sizeof(*m->unit_price));
+	memset(m->used + keep, 0, shift * row * sizeof(*m->used));
+	memset(m->unit_price + keep, 0, shift * row * sizeof(*m->unit_price));
+}
+
+/* The same with the blocks of one level in all caches. */
+static void shift_level(struct auc_market *m, unsigned level, auc_slot by)
+{
+	unsigned rows = m->level_row[level + 1] - m->level_row[level];
+	unsigned shift = by < rows ? (unsigned)by : rows, i;
+	size_t to = auc_cell(m, m->level_row[level], 0), from = to + auc_cell(m, shift, 0);
+	size_t keep = auc_cell(m, rows - shift, 0);
+	struct auc_type_cache *c;
+
 	for (i = 0; i < m->nworker_types + m->nps_types; i++) {
 		c = &m->cache[i];
-		for (t = from; t < from + count; t++) {
-			memcpy(c->fit + auc_cell(m, t, 0), c->fit0, row * sizeof(*c->fit));
-			memcpy(c->price + auc_cell(m, t, 0), c->price0, row * sizeof(*c->price));
-			memcpy(c->order + auc_cell(m, t, 0), c->order0, row * sizeof(*c->order));
+		memmove(c->fit + to, c->fit + from, keep * sizeof(*c->fit));
+		memmove(c->price + to, c->price + from, keep * sizeof(*c->price));
+		memmove(c->order + to, c->order + from, keep * sizeof(*c->order));
+	}
+	empty_rows(m, m->level_row[level] + rows - shift, shift);
+}
+
+static void empty_rows(struct auc_market *m, unsigned from, unsigned count)
+{
+	size_t row = m->nservers, cell;
+	struct auc_type_cache *c;
+	unsigned i, r;
+
+	for (i = 0; i < m->nworker_types + m->nps_types; i++) {
+		c = &m->cache[i];
+		for (r = from; r < from + count; r++) {
+			cell = auc_cell(m, r, 0);
+			memcpy(c->fit + cell, c->fit0, row * sizeof(*c->fit));
+			memcpy(c->price + cell, c->price0, row * sizeof(*c->price));
+			memcpy(c->order + cell, c->order0, row * sizeof(*c->order));
 		}
 	}
 }
@@ -639,7 +710,7 @@ static void reprice_slot(struct auc_market *m, unsigned slot, const bool *moved)
 {
 	bool touched, any = false;
 	size_t cell;
-	unsigned i, k, s;
+	unsigned k, s;
 
 	for (s = 0; s < m->nservers; s++) {
 		cell = auc_cell(m, slot, s);
@@ -653,9 +724,17 @@ static void reprice_slot(struct auc_market *m, unsigned slot, const bool *moved)
 			refresh_cell(m, cell, s);
 		any = any || touched;
 	}
-	for (i = 0; any && i < m->nworker_types + m->nps_types; i++)
-		sort_order(m->cache[i].price + auc_cell(m, slot, 0),
-			   m->cache[i].order + auc_cell(m, slot, 0), m->nservers);
+	if (any)
+		sort_row(m, slot);
+}
+
+static void sort_row(struct auc_market *m, unsigned row)
+{
+	unsigned i;
+
+	for (i = 0; i < m->nworker_types + m->nps_types; i++)
+		sort_order(m->cache[i].price + auc_cell(m, row, 0),
+			   m->cache[i].order + auc_cell(m, row, 0), m->nservers);
 }
 
 /* Brings fits and bundle prices of one cell up to date; refresh_order() must follow for its slot.
@@ -675,15 +754,15 @@ static void refresh_cell(struct auc_market *m, size_t cell, unsigned server)
 }
 
 /* Insertion sort: a booking changes few servers of a slot, the others stand in order already. */
-static void refresh_order(struct auc_market *m, unsigned slot)
+static void refresh_order(struct auc_market *m, unsigned row)
 {
 	const double *price;
 	uint32_t *order, s;
 	unsigned i, j, k;
 
 	for (i = 0; i < m->nworker_types + m->nps_types; i++) {
-		price = m->cache[i].price + auc_cell(m, slot, 0);
-		order = m->cache[i].order + auc_cell(m, slot, 0);
+		price = m->cache[i].price + auc_cell(m, row, 0);
+		order = m->cache[i].order + auc_cell(m, row, 0);
 		for (j = 1; j < m->nservers; j++) {
 			s = order[j];
 			for (k = j; k && (price[order[k - 1]] > price[s] ||
@@ -693,6 +772,54 @@ static void refresh_order(struct auc_market *m, unsigned slot)
 			order[k] = s;
 		}
 	}
+}
+
+/* Brings the blocks that overlap [FROM, TO] up to date for the servers of SHARES (NULL: all). */
+static void refresh_blocks(struct auc_market *m, auc_slot from, auc_slot to,
+			   const struct auc_share *shares, unsigned nshares)
+{
+	unsigned level, j, n = shares ? nshares : m->nservers;
+	auc_slot i;
+
+	for (level = 1; level < m->nlevels; level++)
+		for (i = from >> level; i <= to >> level; i++) {
+			for (j = 0; j < n; j++)
+				refresh_block(m, level, i, shares ? shares[j].server : j);
+			if (shares)
+				refresh_order(m, auc_block_row(m, level, i));
+			else
+				sort_row(m, auc_block_row(m, level, i));
+		}
+}
+
+static void refresh_block(struct auc_market *m, unsigned level, auc_slot i, unsigned server)
+{
+	size_t cell = auc_cell(m, auc_block_row(m, level, i), server);
+	struct auc_type_cache *c;
+	unsigned type, half, row;
+	int32_t fit;
+
+	for (type = 0; type < m->nworker_types + m->nps_types; type++) {
+		c = &m->cache[type];
+		c->fit[cell] = c->fit0[server];
+		c->price[cell] = c->price0[server];
+		for (half = 0; half < 2; half++) {
+			if (!block_part(m, level - 1, 2 * i + half, &row))
+				continue;
+			fit = c->fit[auc_cell(m, row, server)];
+			c->fit[cell] = fit < c->fit[cell] ? fit : c->fit[cell];
+			c->price[cell] += c->price[auc_cell(m, row, server)];
+		}
+	}
+}
+
+/* True and its row if block I of LEVEL begins in the window. */
+static bool block_part(const struct auc_market *m, unsigned level, auc_slot i, unsigned *row)
+{
+	if (i < m->first >> level || i > auc_market_last(m) >> level)
+		return false;
+	*row = auc_block_row(m, level, i);
+	return true;
 }
 
 static int compare_price(const void *a, const void *b, void *arg)
@@ -862,6 +989,7 @@ static void apply_change(struct auc_market *m, const struct auc_plan *plan, auc_
 		}
 		for (t = a; t <= b; t++)
 			refresh_order(m, (unsigned)(t - m->first));
+		refresh_blocks(m, a, b, plan->shares + run->first_share, run->nshares);
 	}
 }
 
