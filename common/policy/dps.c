@@ -88,7 +88,7 @@ struct choice {
 struct auc_policy_ctx {
 	bool bounds;
 	/* dimensions the memory is made for */
-	unsigned nservers, slots, nworkers, nps, nlanes_alloc, levels;
+	unsigned nservers, slots, nrows, nworkers, nps, levels;
 	/* of the quote at hand */
 	const struct auc_market *m;
 	const struct auc_job *job;
@@ -105,11 +105,11 @@ struct auc_policy_ctx {
 	int64_t *fewest;  /* by lane and d: the count */
 	double *bound; /* by lane, slot index (prefix) and level: cost of the level from start0 on
 			*/
-	int64_t *room; /* by lane and slot index: no more workers than that fit */
-	double *ps_bound;     /* by PS type and slot index (prefix): cheapest PS */
-	uint32_t *ps_blocked; /* by PS type and slot index (prefix): 1 + the last slot index without
-				 room for a PS */
-	double *any_ps_bound; /* by slot index (prefix): cheapest PS of any type */
+	double *block; /* by lane, row of the market and level: cost in that block alone */
+	int64_t *block_room; /* by lane and row: no more workers than that fit */
+	uint8_t *block_done; /* by lane and row: both are there */
+	double *ps_block;    /* by PS type and row: cheapest PS; < 0 not there yet */
+	double *ps_bound;    /* by slot index (prefix): cheapest PS of any type */
 	double keep; /* factor for prefix sums from which others are taken: what rounding may add */
 	double *value;          /* by completion: utility */
 	double *least;          /* by completion: lowest bound of a window */
@@ -140,9 +140,18 @@ static void set_up(struct auc_policy_ctx *ctx, const struct auc_market *m,
 static void add_lane(struct auc_policy_ctx *ctx, unsigned worker, bool colocated);
 static double *work_of(struct auc_policy_ctx *ctx, unsigned worker, unsigned ps, bool colocated);
 static void extend_bounds(struct auc_policy_ctx *ctx, unsigned slot);
-static void bound_distributed(struct auc_policy_ctx *ctx, unsigned lane, unsigned slot);
-static void bound_colocated(struct auc_policy_ctx *ctx, unsigned lane, unsigned slot);
-static double bound_ps(struct auc_policy_ctx *ctx, unsigned ps, unsigned slot);
+static void add_slot(struct auc_policy_ctx *ctx, unsigned lane, unsigned slot);
+static const double *lane_block(struct auc_policy_ctx *ctx, unsigned lane, unsigned row,
+				unsigned slot);
+static int64_t walk_distributed(const struct auc_policy_ctx *ctx, const struct lane *l,
+				unsigned row, unsigned slot, double *level_cost);
+static int64_t walk_colocated(const struct auc_policy_ctx *ctx, const struct lane *l, unsigned row,
+			      unsigned slot, double *level_cost);
+static double ps_block(struct auc_policy_ctx *ctx, unsigned ps, unsigned row, unsigned slot);
+static unsigned next_block(const struct auc_market *m, unsigned *at, unsigned end);
+static double block_bound(struct auc_policy_ctx *ctx, unsigned lane, unsigned start, unsigned end,
+			  int64_t *room);
+static double ps_block_bound(struct auc_policy_ctx *ctx, unsigned ps, unsigned start, unsigned end);
 static void search(struct auc_policy_ctx *ctx);
 static void try_likeliest(struct auc_policy_ctx *ctx, unsigned completion, double value);
 static void try_all(struct auc_policy_ctx *ctx, unsigned completion, double value);
@@ -152,7 +161,7 @@ static double bound_of(const struct auc_policy_ctx *ctx, unsigned lane, unsigned
 		       unsigned d);
 static double least_ps(const struct auc_policy_ctx *ctx, unsigned completion, unsigned d);
 static void try_types(struct auc_policy_ctx *ctx, unsigned lane, unsigned completion, unsigned d,
-		      double value, double bound);
+		      double value);
 static double limit_of(const struct auc_policy_ctx *ctx, unsigned completion, double value);
 static const struct window *window_at(struct auc_policy_ctx *ctx, unsigned type,
 				      unsigned completion, unsigned d);
@@ -269,10 +278,12 @@ static enum auc_code make_room(struct auc_policy_ctx *ctx, const struct auc_mark
 	release(ctx);
 	ctx->nservers = m->nservers;
 	ctx->slots = m->slots;
+	ctx->nrows = m->nrows;
 	ctx->nworkers = m->nworker_types;
 	ctx->nps = m->nps_types;
 	ctx->levels = LEVELS;
-	while (ctx->levels > 4 && lanes * slots * ctx->levels * sizeof(double) > TABLE_BYTES)
+	while (ctx->levels > 4 &&
+	       lanes * (slots + m->nrows) * ctx->levels * sizeof(double) > TABLE_BYTES)
 		ctx->levels /= 2;
 
 	ctx->ready = reserve(ctx, servers, sizeof(*ctx->ready));
@@ -281,10 +292,11 @@ static enum auc_code make_room(struct auc_policy_ctx *ctx, const struct auc_mark
 	ctx->ratio = reserve(ctx, lanes * slots, sizeof(*ctx->ratio));
 	ctx->fewest = reserve(ctx, lanes * slots, sizeof(*ctx->fewest));
 	ctx->bound = reserve(ctx, lanes * slots * ctx->levels, sizeof(*ctx->bound));
-	ctx->room = reserve(ctx, lanes * slots, sizeof(*ctx->room));
-	ctx->ps_bound = reserve(ctx, ps * slots, sizeof(*ctx->ps_bound));
-	ctx->ps_blocked = reserve(ctx, ps * slots, sizeof(*ctx->ps_blocked));
-	ctx->any_ps_bound = reserve(ctx, slots, sizeof(*ctx->any_ps_bound));
+	ctx->block = reserve(ctx, lanes * m->nrows * ctx->levels, sizeof(*ctx->block));
+	ctx->block_room = reserve(ctx, lanes * m->nrows, sizeof(*ctx->block_room));
+	ctx->block_done = reserve(ctx, lanes * m->nrows, sizeof(*ctx->block_done));
+	ctx->ps_block = reserve(ctx, ps * m->nrows, sizeof(*ctx->ps_block));
+	ctx->ps_bound = reserve(ctx, slots, sizeof(*ctx->ps_bound));
 	ctx->value = reserve(ctx, slots, sizeof(*ctx->value));
 	ctx->least = reserve(ctx, slots, sizeof(*ctx->least));
 	ctx->open = reserve(ctx, lanes, sizeof(*ctx->open));
@@ -353,14 +365,13 @@ static void set_up(struct auc_policy_ctx *ctx, const struct auc_market *m,
 	}
 	ctx->keep = 1 - DBL_EPSILON * (m->slots + 16);
 	ctx->bounded = ctx->start0;
-	ctx->any_ps_bound[ctx->start0] = 0;
+	ctx->ps_bound[ctx->start0] = 0;
 	for (i = 0; i < ctx->nlanes; i++)
 		memset(ctx->bound + ((size_t)i * (m->slots + 1) + ctx->start0) * ctx->levels, 0,
 		       ctx->levels * sizeof(*ctx->bound));
-	for (p = 0; p < m->nps_types; p++) {
-		ctx->ps_bound[p * (m->slots + 1) + ctx->start0] = 0;
-		ctx->ps_blocked[p * (m->slots + 1) + ctx->start0] = 0;
-	}
+	memset(ctx->block_done, 0, (size_t)ctx->nlanes * m->nrows);
+	for (i = 0; i < m->nps_types * m->nrows; i++)
+		ctx->ps_block[i] = -1;
 	for (i = 0; i < m->nworker_types + m->nps_types; i++)
 		ctx->windows[i].d = 0;
 	ctx->filler.d = 0;
@@ -431,27 +442,55 @@ static void extend_bounds(struct auc_policy_ctx *ctx, unsigned slot)
 
 	for (; ctx->bounded <= slot; ctx->bounded++) {
 		for (i = 0; i < ctx->nlanes; i++)
-			if (ctx->lanes[i].colocated)
-				bound_colocated(ctx, i, ctx->bounded);
-			else
-				bound_distributed(ctx, i, ctx->bounded);
+			add_slot(ctx, i, ctx->bounded);
 		least = INFINITY;
 		for (p = 0; p < ctx->m->nps_types; p++)
 			if (ctx->job->ps_seconds[p] >= 0)
-				least = fmin(least, bound_ps(ctx, p, ctx->bounded));
-		ctx->any_ps_bound[ctx->bounded + 1] =
-			ctx->any_ps_bound[ctx->bounded] + (isinf(least) ? 0 : least);
+				least = fmin(least, ps_block(ctx, p, ctx->bounded, ctx->bounded));
+		ctx->ps_bound[ctx->bounded + 1] =
+			ctx->ps_bound[ctx->bounded] + (isinf(least) ? 0 : least);
 	}
 }
 
-/* Cheapest workers of one slot alone, for all levels in one walk. */
-static void bound_distributed(struct auc_policy_ctx *ctx, unsigned lane, unsigned slot)
+/* Adds one slot to a lane's prefix sums. */
+static void add_slot(struct auc_policy_ctx *ctx, unsigned lane, unsigned slot)
 {
-	const struct lane *l = &ctx->lanes[lane];
+	const double *cost = lane_block(ctx, lane, slot, slot);
+	const double *before = ctx->bound + ((size_t)lane * (ctx->slots + 1) + slot) * ctx->levels;
+	double *after = ctx->bound + ((size_t)lane * (ctx->slots + 1) + slot + 1) * ctx->levels;
+	unsigned i;
+
+	for (i = 0; i < ctx->lanes[lane].nlevels; i++)
+		after[i] = before[i] + cost[i];
+}
+
+/*
+ * What a lane's worker counts (by level) cost at least in the block of the market's ROW, which
+ * begins at slot index SLOT, if they stay where they are. Worked out when first asked for.
+ */
+static const double *lane_block(struct auc_policy_ctx *ctx, unsigned lane, unsigned row,
+				unsigned slot)
+{
+	size_t at = (size_t)lane * ctx->nrows + row;
+	double *cost = ctx->block + at * ctx->levels;
+
+	if (ctx->block_done[at])
+		return cost;
+	ctx->block_done[at] = 1;
+	if (ctx->lanes[lane].colocated)
+		ctx->block_room[at] = walk_colocated(ctx, &ctx->lanes[lane], row, slot, cost);
+	else
+		ctx->block_room[at] = walk_distributed(ctx, &ctx->lanes[lane], row, slot, cost);
+	return cost;
+}
+
+/* The cheapest workers, for all levels in one walk. Returns how many fit (at least), or INT64_MAX
+ * if all levels do. */
+static int64_t walk_distributed(const struct auc_policy_ctx *ctx, const struct lane *l,
+				unsigned row, unsigned slot, double *level_cost)
+{
 	const struct auc_type_cache *c = &ctx->m->cache[l->worker];
-	size_t cell = auc_cell(ctx->m, slot, 0), base = (size_t)lane * (ctx->slots + 1) + slot;
-	const double *before = ctx->bound + base * ctx->levels;
-	double *after = ctx->bound + (base + 1) * ctx->levels;
+	size_t cell = auc_cell(ctx->m, row, 0);
 	int64_t workers = 0;
 	double cost = 0;
 	unsigned r, i = 0;
@@ -464,24 +503,23 @@ static void bound_distributed(struct auc_policy_ctx *ctx, unsigned lane, unsigne
 		if (ctx->ready[s] > slot)
 			continue;
 		for (; i < l->nlevels && l->level[i] <= workers + c->fit[cell + s]; i++)
-			after[i] = before[i] +
-				   (cost + (double)(l->level[i] - workers) * c->price[cell + s]);
+			level_cost[i] = cost + (double)(l->level[i] - workers) * c->price[cell + s];
 		workers += c->fit[cell + s];
 		cost += c->fit[cell + s] * c->price[cell + s];
 	}
-	ctx->room[base] = i < l->nlevels ? workers : INT64_MAX;
+	if (i == l->nlevels)
+		return INT64_MAX;
 	for (; i < l->nlevels; i++)
-		after[i] = before[i] + cost;
+		level_cost[i] = cost;
+	return workers;
 }
 
-/* Cheapest single server of one slot alone, for all levels. */
-static void bound_colocated(struct auc_policy_ctx *ctx, unsigned lane, unsigned slot)
+/* The cheapest single server, for all levels. */
+static int64_t walk_colocated(const struct auc_policy_ctx *ctx, const struct lane *l, unsigned row,
+			      unsigned slot, double *level_cost)
 {
-	const struct lane *l = &ctx->lanes[lane];
 	const struct auc_type_cache *c = &ctx->m->cache[l->worker];
-	size_t cell = auc_cell(ctx->m, slot, 0), base = (size_t)lane * (ctx->slots + 1) + slot;
-	const double *before = ctx->bound + base * ctx->levels;
-	double *after = ctx->bound + (base + 1) * ctx->levels;
+	size_t cell = auc_cell(ctx->m, row, 0);
 	int32_t most = 0;
 	unsigned r, i = 0;
 	uint32_t s;
@@ -494,34 +532,86 @@ static void bound_colocated(struct auc_policy_ctx *ctx, unsigned lane, unsigned 
 			continue;
 		most = c->fit[cell + s];
 		for (; i < l->nlevels && l->level[i] <= most; i++)
-			after[i] = before[i] + (double)l->level[i] * c->price[cell + s];
+			level_cost[i] = (double)l->level[i] * c->price[cell + s];
 	}
-	ctx->room[base] = i < l->nlevels ? most : INT64_MAX;
+	if (i == l->nlevels)
+		return INT64_MAX;
 	for (; i < l->nlevels; i++)
-		after[i] = before[i];
+		level_cost[i] = 0;
+	return most;
 }
 
-/* Cheapest PS of one slot alone; returns its price. */
-static double bound_ps(struct auc_policy_ctx *ctx, unsigned ps, unsigned slot)
+/* What a PS costs at least in a block; INFINITY if none fits. */
+static double ps_block(struct auc_policy_ctx *ctx, unsigned ps, unsigned row, unsigned slot)
 {
 	const struct auc_type_cache *c = &ctx->m->cache[auc_ps_index(ctx->m, ps)];
-	size_t cell = auc_cell(ctx->m, slot, 0), base = (size_t)ps * (ctx->slots + 1) + slot;
+	size_t cell = auc_cell(ctx->m, row, 0);
+	double *cost = &ctx->ps_block[(size_t)ps * ctx->nrows + row];
 	unsigned r;
 	uint32_t s;
 
+	if (*cost >= 0)
+		return *cost;
+	*cost = INFINITY;
 	for (r = 0; r < ctx->nservers; r++) {
 		s = c->order[cell + r];
 		if (!c->fit[cell + s])
 			break;
-		if (ctx->ready[s] > slot)
-			continue;
-		ctx->ps_bound[base + 1] = ctx->ps_bound[base] + c->price[cell + s];
-		ctx->ps_blocked[base + 1] = ctx->ps_blocked[base];
-		return c->price[cell + s];
+		if (ctx->ready[s] <= slot) {
+			*cost = c->price[cell + s];
+			break;
+		}
 	}
-	ctx->ps_bound[base + 1] = ctx->ps_bound[base];
-	ctx->ps_blocked[base + 1] = slot + 1;
-	return INFINITY;
+	return *cost;
+}
+
+/* The block that a walk over slot indices up to END takes next at AT: the largest that begins
+ * there. Returns its row, moves AT behind it. */
+static unsigned next_block(const struct auc_market *m, unsigned *at, unsigned end)
+{
+	auc_slot t = m->first + *at;
+	unsigned level = 0, row;
+
+	while (level + 1 < m->nlevels && !((t >> level) & 1) && *at + (2u << level) <= end)
+		level++;
+	row = auc_block_row(m, level, t >> level);
+	*at += 1u << level;
+	return row;
+}
+
+/* A better bound than bound_of(): workers change servers at the borders of blocks only. *ROOM: no
+ * more workers than that fit. */
+static double block_bound(struct auc_policy_ctx *ctx, unsigned lane, unsigned start, unsigned end,
+			  int64_t *room)
+{
+	unsigned level = ctx->level_of[(size_t)lane * (ctx->slots + 1) + end - start];
+	unsigned slot, at = start, row;
+	double cost = 0;
+	int64_t fits;
+
+	*room = INT64_MAX;
+	while (at < end) {
+		slot = at;
+		row = next_block(ctx->m, &at, end);
+		cost += lane_block(ctx, lane, row, slot)[level];
+		fits = ctx->block_room[(size_t)lane * ctx->nrows + row];
+		*room = fits < *room ? fits : *room;
+	}
+	return cost * ctx->keep * ctx->ratio[(size_t)lane * (ctx->slots + 1) + end - start];
+}
+
+/* The same for one PS. */
+static double ps_block_bound(struct auc_policy_ctx *ctx, unsigned ps, unsigned start, unsigned end)
+{
+	unsigned slot, at = start, row;
+	double cost = 0;
+
+	while (at < end) {
+		slot = at;
+		row = next_block(ctx->m, &at, end);
+		cost += ps_block(ctx, ps, row, slot);
+	}
+	return cost * ctx->keep;
 }
 
 /*
@@ -580,8 +670,7 @@ static void try_likeliest(struct auc_policy_ctx *ctx, unsigned completion, doubl
 	}
 	ctx->least[completion] = least;
 	if (least < limit_of(ctx, completion, value))
-		try_types(ctx, best_lane, completion, best_d, value,
-			  least - least_ps(ctx, completion, best_d));
+		try_types(ctx, best_lane, completion, best_d, value);
 }
 
 /* Tries all windows that end at COMPLETION, short ones first: their sums grow by a slot at the
@@ -604,7 +693,7 @@ static void try_all(struct auc_policy_ctx *ctx, unsigned completion, double valu
 			if (ctx->bounds)
 				bound = bound_of(ctx, lane, completion, d);
 			if (bound + ps < limit_of(ctx, completion, value))
-				try_types(ctx, lane, completion, d, value, bound);
+				try_types(ctx, lane, completion, d, value);
 		}
 	}
 }
@@ -637,7 +726,7 @@ static bool next_duration(struct auc_policy_ctx *ctx, unsigned completion, unsig
 	for (i = 0; i < ctx->nopen; i++) {
 		l = &ctx->lanes[ctx->open[i]];
 		if (ctx->bounds) {
-			room = ctx->room[(size_t)ctx->open[i] * (ctx->slots + 1) + completion - d];
+			room = ctx->block_room[(size_t)ctx->open[i] * ctx->nrows + completion - d];
 			l->room = room < l->room ? room : l->room;
 		}
 		if (d <= l->dmax && l->level[0] <= l->room)
@@ -662,43 +751,42 @@ static double bound_of(const struct auc_policy_ctx *ctx, unsigned lane, unsigned
 /* What one PS of any type costs at least in the window. */
 static double least_ps(const struct auc_policy_ctx *ctx, unsigned completion, unsigned d)
 {
-	double ps = ctx->any_ps_bound[completion] * ctx->keep - ctx->any_ps_bound[completion - d];
+	double ps = ctx->ps_bound[completion] * ctx->keep - ctx->ps_bound[completion - d];
 
 	return ps > 0 ? ps : 0;
 }
 
-/* The PS types of one window. BOUND is what the fewest workers cost at least. */
+/* The PS types of one window. */
 static void try_types(struct auc_policy_ctx *ctx, unsigned lane, unsigned completion, unsigned d,
-		      double value, double bound)
+		      double value)
 {
 	const struct lane *l = &ctx->lanes[lane];
-	size_t base = (size_t)lane * (ctx->slots + 1), ps_base;
+	int64_t fewest = ctx->fewest[(size_t)lane * (ctx->slots + 1) + d], room = INT64_MAX;
 	struct choice c = {.value = value,
 			   .completion = completion,
 			   .start = completion - d,
 			   .worker = l->worker,
 			   .colocated = l->colocated};
-	double work, ps_bound;
+	double work, bound = 0;
 	unsigned p;
 
+	if (ctx->bounds) {
+		bound = block_bound(ctx, lane, c.start, completion, &room);
+		if (fewest > room ||
+		    bound + least_ps(ctx, completion, d) >= limit_of(ctx, completion, value))
+			return;
+	}
 	for (p = 0; p < ctx->nps; p++) {
 		if (ctx->job->ps_seconds[p] < 0)
 			continue;
 		work = *work_of(ctx, l->worker, p, l->colocated);
 		c.n = auc_job_workers(work, d, ctx->job->chunks);
-		if (!c.n || auc_job_duration(work, c.n) != d)
+		if (!c.n || c.n > room || auc_job_duration(work, c.n) != d)
 			continue;
-		if (ctx->bounds) {
-			ps_base = (size_t)p * (ctx->slots + 1);
-			if (ctx->ps_blocked[ps_base + completion] > c.start)
-				continue;
-			ps_bound = ctx->ps_bound[ps_base + completion] * ctx->keep -
-				   ctx->ps_bound[ps_base + c.start];
-			if (bound * ((double)c.n / (double)ctx->fewest[base + d]) +
-				    fmax(ps_bound, 0) >=
-			    limit_of(ctx, completion, value))
-				continue;
-		}
+		if (ctx->bounds && bound * ((double)c.n / (double)fewest) +
+						   ps_block_bound(ctx, p, c.start, completion) >=
+					   limit_of(ctx, completion, value))
+			continue;
 		c.ps = p;
 		if (l->colocated)
 			try_colocated(ctx, &c);

@@ -27,7 +27,7 @@
 #include "policy/policy.h"
 #include "tiny.h"
 
-#define MARKETS 5000
+#define MARKETS 20000
 #define SERVERS 4
 #define SLOTS   8
 
@@ -448,9 +448,50 @@ static void test_property(void **state)
 	}
 }
 
+/* Markets too large for brute force, moving through time: the bounds change no decision. */
+static void test_bounds(void **state)
+{
+	struct tiny_market t;
+	struct tiny_random r;
+	struct auc_market *m;
+	struct tiny_job j;
+	struct engine e;
+	unsigned i, n, servers, slots;
+
+	(void)state;
+	start_engine(&e);
+	for (i = 0; i < markets / 25; i++) {
+		r.state = seed_now = first_seed + i;
+		servers = (unsigned)tiny_int(&r, 5, TINY_SERVERS);
+		slots = (unsigned)tiny_int(&r, 9, TINY_SLOTS);
+		tiny_market_make(&t, &r, servers, slots);
+		m = tiny_build(&t);
+		for (job_now = n = 0; n < 10; job_now = ++n) {
+			tiny_job_make(&j, &r, &t);
+			tiny_resolve(m, &j, &e.job);
+			e.job.arrival += auc_market_first(m) - t.first;
+			assert_int_equal(auc_policy_dps.quote(e.ctx, m, &e.job, &e.decision, NULL),
+					 AUC_OK);
+			check_plain(&e, m);
+			if (e.decision.accepted)
+				assert_int_equal(auc_market_book(m, &e.decision.plan,
+								 e.decision.plan.start,
+								 e.decision.plan.completion, NULL),
+						 AUC_OK);
+			auc_market_advance(m, auc_market_first(m) + tiny_int(&r, 0, 5));
+		}
+		assert_true(auc_market_sound(m) && auc_market_cache_sound(m));
+		auc_market_destroy(m);
+	}
+	stop_engine(&e);
+}
+
 int main(int argc, char **argv)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(test_property)};
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_property),
+		cmocka_unit_test(test_bounds),
+	};
 	const char *n = argc > 1 ? argv[1] : getenv("AUC_TEST_MARKETS");
 	int failed;
 	const char *seed = argc > 2 ? argv[2] : getenv("AUC_TEST_SEED");
