@@ -1,5 +1,4 @@
-/* job.c - a bid resolved against a market, and the model of how fast a job runs: see market.h and
- * market-private.h. */
+/* job.c - a bid resolved against a market (market.h); how fast a job runs (market-private.h). */
 #include "config.h"
 
 #include <stdlib.h>
@@ -121,8 +120,7 @@ static enum auc_code unknown(struct auc_err *err, const char *option, const char
 			   AUC_NAME_MAX, name, what);
 }
 
-/* A server's own name goes before its group's, that before the bid's default, that before the
- * server's. */
+/* What holds first: server's name, group's name, the bid's default, the server's default. */
 static enum auc_code resolve_upload(const struct auc_market *m, const struct auc_bid *bid,
 				    unsigned *upload, struct auc_err *err)
 {

@@ -104,8 +104,7 @@ bool auc_market_cache_sound(const struct auc_market *m);
  */
 double auc_job_work(const struct auc_market *m, const struct auc_job *job, unsigned worker_type,
 		    unsigned ps_type, bool colocated);
-/* Slots that N >= 1 workers take for WORK worker-slots: max(1, ceil(work / n)). INT64_MAX: beyond
- * counting. */
+/* Slots that N >= 1 workers take for WORK: max(1, ceil(work / n)); INT64_MAX: beyond counting. */
 int64_t auc_job_duration(double work, int64_t n);
 /* The fewest workers, 1..CHUNKS, that need at most D slots; 0 if there is no such number. */
 int64_t auc_job_workers(double work, int64_t d, uint64_t chunks);

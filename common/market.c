@@ -608,8 +608,7 @@ static enum auc_code read_etas(const struct auc_market *m, const struct auc_pric
 	return AUC_OK;
 }
 
-/* Allocates and fills the timeline of an empty market. On failure auc_market_destroy() frees what
- * there is. */
+/* Allocates and fills the timeline. On failure auc_market_destroy() frees what there is. */
 static enum auc_code lay_out(struct auc_market *m, struct auc_err *err)
 {
 	size_t row = m->nservers ? m->nservers : 1, cells;
@@ -737,8 +736,7 @@ static void sort_row(struct auc_market *m, unsigned row)
 			   m->cache[i].order + auc_cell(m, row, 0), m->nservers);
 }
 
-/* Brings fits and bundle prices of one cell up to date; refresh_order() must follow for its slot.
- */
+/* Brings fits and bundle prices of a cell up to date; refresh_order() must follow. */
 static void refresh_cell(struct auc_market *m, size_t cell, unsigned server)
 {
 	const int64_t *used = m->used + cell * m->ntres;

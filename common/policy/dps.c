@@ -11,11 +11,11 @@
  *
  *  - Completions ascend. Utility does not increase and costs are >= 0, so the search stops where
  *    f(completion - arrival) <= best payoff.
- *  - Of all worker counts of the same duration only the smallest matters: a worker less never
- *    costs more.
+ *  - Of all worker counts of one duration only the smallest matters: one less never costs more.
  *  - A window is looked at only if a lower bound of its cost leaves room for a better payoff. The
- *    bound is what the window costs if workers may change servers each slot: read off the market's
- *    price order, summed over slots by prefix sums.
+ *    first bound lets workers change servers each slot: it is read off the market's price order and
+ *    summed over slots by prefix sums. The second lets them change servers only between the blocks
+ *    of 1, 2, 4, ... slots that the window is made of.
  *  - In a window servers are taken by ascending sum of prices. For a PS server and a number of PSs
  *    the cost is convex in the number of workers there, so one layout for each number is enough.
  *
@@ -25,8 +25,7 @@
  * Ties: payoffs that differ by less than TIE of value + cost differ by rounding only and are equal.
  * Then the order of compare_ties() decides, which does not look at the bid.
  *
- * Options: variant=exact (the only one so far); bounds=on|off (off looks at every window: for
- * measuring and tests).
+ * Options: variant=exact (the only one so far); bounds=on|off (off: every window, for tests).
  */
 #include "config.h"
 
@@ -39,10 +38,10 @@
 #include "num.h"
 #include "policy/policy.h"
 
-#define TIE    1e-11
-#define LEVELS 64 /* worker counts per lane for which bounds are tabled, at most */
-#define TABLE_BYTES                                                                                \
-	((size_t)32 << 20) /* limit of all bound tables together; there are fewer levels then */
+/* Worker counts per lane for which bounds are tabled; fewer if the tables would be too large. */
+#define LEVELS      64
+#define TABLE_BYTES ((size_t)32 << 20)
+#define TIE         1e-11
 
 /* One worker type and placement: what bounds are kept for. */
 struct lane {
@@ -54,16 +53,14 @@ struct lane {
 	int64_t room; /* while windows of one completion are gone through: workers that fit */
 };
 
-/* Sums of price and minima of fit over the window [completion - d, completion - 1] of one type, by
- * server. */
+/* By server: sums of price and minima of fit of one type over [completion - d, completion - 1]. */
 struct window {
 	unsigned completion, d; /* slot indices; d 0: empty */
 	double *sum;
 	int32_t *fit;
 };
 
-/* The servers usable in one window by ascending (sum, -fit, index), taken from a heap as far as
- * needed. */
+/* The servers usable in a window by ascending (sum, -fit, index), as far as they were needed. */
 struct filler {
 	unsigned worker, completion, d;
 	const double *sum;
@@ -99,18 +96,18 @@ struct auc_policy_ctx {
 	double best_payoff;
 	unsigned nlanes;
 	struct lane *lanes;
-	uint8_t *
-		level_of; /* by lane and d: the largest level <= the fewest workers of duration d */
-	double *ratio;    /* by lane and d: that count / the level */
-	int64_t *fewest;  /* by lane and d: the count */
-	double *bound; /* by lane, slot index (prefix) and level: cost of the level from start0 on
-			*/
+	/* by lane and d: the fewest workers of that duration, the largest level below, count /
+	 * level */
+	int64_t *fewest;
+	uint8_t *level_of;
+	double *ratio;
+	double *bound; /* by lane, slot index and level: cost of the slots before (prefix sums) */
 	double *block; /* by lane, row of the market and level: cost in that block alone */
-	int64_t *block_room; /* by lane and row: no more workers than that fit */
-	uint8_t *block_done; /* by lane and row: both are there */
-	double *ps_block;    /* by PS type and row: cheapest PS; < 0 not there yet */
-	double *ps_bound;    /* by slot index (prefix): cheapest PS of any type */
-	double keep; /* factor for prefix sums from which others are taken: what rounding may add */
+	int64_t *block_room;    /* by lane and row: no more workers than that fit */
+	uint8_t *block_done;    /* by lane and row: both are there */
+	double *ps_block;       /* by PS type and row: cheapest PS; < 0 not there yet */
+	double *ps_bound;       /* by slot index: cheapest PS of any type (prefix sums) */
+	double keep;            /* factor that takes off bounds what rounding may have added */
 	double *value;          /* by completion: utility */
 	double *least;          /* by completion: lowest bound of a window */
 	unsigned nopen, *open;  /* lanes at hand */
@@ -155,7 +152,7 @@ static double ps_block_bound(struct auc_policy_ctx *ctx, unsigned ps, unsigned s
 static void search(struct auc_policy_ctx *ctx);
 static void try_likeliest(struct auc_policy_ctx *ctx, unsigned completion, double value);
 static void try_all(struct auc_policy_ctx *ctx, unsigned completion, double value);
-static void open_lanes(struct auc_policy_ctx *ctx, unsigned completion);
+static void open_lanes(struct auc_policy_ctx *ctx);
 static bool next_duration(struct auc_policy_ctx *ctx, unsigned completion, unsigned d);
 static double bound_of(const struct auc_policy_ctx *ctx, unsigned lane, unsigned completion,
 		       unsigned d);
@@ -377,8 +374,7 @@ static void set_up(struct auc_policy_ctx *ctx, const struct auc_market *m,
 	ctx->filler.d = 0;
 }
 
-/* The lane of one worker type and placement, with its worker counts by duration, if the job may use
- * it. */
+/* Adds the lane of one worker type and placement if the job may use it. */
 static void add_lane(struct auc_policy_ctx *ctx, unsigned worker, bool colocated)
 {
 	const struct auc_market *m = ctx->m;
@@ -484,8 +480,7 @@ static const double *lane_block(struct auc_policy_ctx *ctx, unsigned lane, unsig
 	return cost;
 }
 
-/* The cheapest workers, for all levels in one walk. Returns how many fit (at least), or INT64_MAX
- * if all levels do. */
+/* The cheapest workers, for all levels in one walk. Returns how many fit; INT64_MAX: all levels. */
 static int64_t walk_distributed(const struct auc_policy_ctx *ctx, const struct lane *l,
 				unsigned row, unsigned slot, double *level_cost)
 {
@@ -651,7 +646,7 @@ static void try_likeliest(struct auc_policy_ctx *ctx, unsigned completion, doubl
 	unsigned d, i, lane, best_d = 0, best_lane = 0;
 	double bound, ps, least = INFINITY;
 
-	open_lanes(ctx, completion);
+	open_lanes(ctx);
 	for (d = 1; next_duration(ctx, completion, d); d++) {
 		ps = least_ps(ctx, completion, d);
 		for (i = 0; i < ctx->nopen; i++) {
@@ -673,14 +668,13 @@ static void try_likeliest(struct auc_policy_ctx *ctx, unsigned completion, doubl
 		try_types(ctx, best_lane, completion, best_d, value);
 }
 
-/* Tries all windows that end at COMPLETION, short ones first: their sums grow by a slot at the
- * start. */
+/* Tries all windows that end at COMPLETION, short ones first: their sums grow slot by slot. */
 static void try_all(struct auc_policy_ctx *ctx, unsigned completion, double value)
 {
 	double bound = 0, ps = 0;
 	unsigned d, i, lane;
 
-	open_lanes(ctx, completion);
+	open_lanes(ctx);
 	for (d = 1; next_duration(ctx, completion, d); d++) {
 		if (ctx->bounds)
 			ps = least_ps(ctx, completion, d);
@@ -698,12 +692,11 @@ static void try_all(struct auc_policy_ctx *ctx, unsigned completion, double valu
 	}
 }
 
-/* All lanes are open for windows that end at COMPLETION. */
-static void open_lanes(struct auc_policy_ctx *ctx, unsigned completion)
+/* Begins with the windows of another completion: all lanes are open. */
+static void open_lanes(struct auc_policy_ctx *ctx)
 {
 	unsigned i;
 
-	(void)completion;
 	for (i = 0; i < ctx->nlanes; i++) {
 		ctx->open[i] = i;
 		ctx->lanes[i].room = INT64_MAX;
@@ -932,8 +925,7 @@ static void try_ps_server(struct auc_policy_ctx *ctx, struct choice *c,
 	}
 }
 
-/* How many of FIT workers fit on c->ps_server beside Z PSs in every slot of the window; -1 if not
- * even the PSs do. */
+/* How many of FIT workers fit on c->ps_server beside Z PSs all the window; -1: not even the PSs. */
 static int64_t joint_fit(const struct auc_policy_ctx *ctx, const struct choice *c, int64_t fit,
 			 int64_t z)
 {
@@ -1091,8 +1083,7 @@ static double fill_cost(struct filler *f, int64_t n, unsigned without, unsigned 
 	return f->cost[r - 1] + (double)(n - f->workers[r - 1]) * f->sum[f->taken[r]] + cost;
 }
 
-/* Workers held by the servers taken that are cheaper than SUM. Those not taken are not cheaper than
- * those that are. */
+/* Workers on servers cheaper than SUM, as far as servers are taken: the others cost no less. */
 static int64_t cheaper_than(const struct filler *f, double sum)
 {
 	unsigned low = 0, high = f->ntaken, mid;

@@ -72,8 +72,8 @@ static struct auc_named amount(const char *name, double value)
 
 static const char *const gpus[TYPES] = {"gpu:a100", "gpu:v100", "gpu:p100", "gpu:t4", "gpu:k80"};
 
-/* Edge servers with 2 to 8 GPUs of one or two types; one server in ten is a large one of the cloud
- * with long uploads. */
+/* Edge servers with a few GPUs of one or two types; one in ten is of the cloud, with long uploads.
+ */
 static struct auc_market *make_market(unsigned servers, unsigned slots)
 {
 	struct auc_market *m = auc_market_create(slots, 3600, 1);

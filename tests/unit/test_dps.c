@@ -71,8 +71,7 @@ static void quote(struct fixture *f)
 	assert_int_equal(auc_policy_dps.quote(f->ctx, f->m, &f->job, &f->d, NULL), AUC_OK);
 }
 
-/* Free market: 4 workers in slot 1 need two servers, one of which hosts the PS for the 2 workers
- * elsewhere. */
+/* Nothing costs: 4 workers in slot 1 on two servers, one with the PS for the 2 on the other. */
 static void test_free_market(void **state)
 {
 	struct fixture *f = *state;

@@ -1,5 +1,4 @@
-/* test_market.c - the market's timeline, its prices and caches; bids resolved against it (market.h,
- * price.h) */
+/* test_market.c - the timeline, its prices and caches; bids resolved against it (market.h) */
 #include "config.h"
 
 #include <math.h>
@@ -265,8 +264,7 @@ static void test_resolve(void **state)
 	auc_market_destroy(m);
 }
 
-/* f = 60 at any time. Work: 6 batches of 100 s = 2 worker-slots of 300 s, so 1 worker x 2 slots or
- * 2 x 1, and 1 PS. */
+/* f = 60. Work: 6 batches of 100 s, 2 worker-slots of 300 s: 1 worker x 2 slots or 2 x 1; 1 PS. */
 static void test_ratios(void **state)
 {
 	struct auc_job job = {.arrival = 100,
