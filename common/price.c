@@ -8,6 +8,8 @@
 static unsigned least_upload(const struct auc_market *m, const struct auc_job *job);
 static void layout_ratios(const struct auc_market *m, const struct auc_job *job, unsigned w,
 			  unsigned p, bool colocated, unsigned upload, double *ratio);
+static bool may_raise(const struct auc_bundle *worker, const struct auc_bundle *ps, double work,
+		      double ps_slots, double value, const double *ratio, unsigned ntres);
 
 double auc_price_unit(double eta, double used, double capacity)
 {
@@ -58,10 +60,12 @@ static void layout_ratios(const struct auc_market *m, const struct auc_job *job,
 	if (z > m->cache[auc_ps_index(m, p)].max0)
 		return;
 	for (d = 1; d <= m->slots; d++) {
+		value = auc_utility_value(&job->utility, (double)upload + d);
+		if (!may_raise(worker, ps, work, (double)z * d, value, ratio, m->ntres))
+			return;
 		n = auc_job_workers(work, d, job->chunks);
 		if (!n || n > most || auc_job_duration(work, n) != d)
 			continue;
-		value = auc_utility_value(&job->utility, (double)upload + d);
 		for (k = 0; k < m->ntres; k++) {
 			units = ((double)n * worker->amount[k] + (double)z * ps->amount[k]) * d;
 			if (units > 0 && value / units > ratio[k])
@@ -70,4 +74,20 @@ static void layout_ratios(const struct auc_market *m, const struct auc_job *job,
 		if (n == 1)
 			return;
 	}
+}
+
+/* False if neither this duration nor a longer one can raise RATIO: they take WORK worker-slots and
+ * these PS-slots at least. */
+static bool may_raise(const struct auc_bundle *worker, const struct auc_bundle *ps, double work,
+		      double ps_slots, double value, const double *ratio, unsigned ntres)
+{
+	double units;
+	unsigned k;
+
+	for (k = 0; k < ntres; k++) {
+		units = (1 - 1e-8) * work * worker->amount[k] + ps_slots * ps->amount[k];
+		if (units > 0 && value > ratio[k] * units)
+			return true;
+	}
+	return false;
 }
