@@ -30,6 +30,7 @@
 #include "clock.h"
 #include "hostport.h"
 #include "num.h"
+#include "say.h"
 #include "taskenv.h"
 #include "wire.h"
 
@@ -88,8 +89,8 @@ int agent_run(const char *task, char *const program[])
 	const char *token = getenv(AGENT_TOKEN), *where = getenv(AGENT_CONNECT);
 
 	if (!token || !where) {
-		fprintf(stderr, "slaunch: --task is for slaunch itself: %s is not set\n",
-			token ? AGENT_CONNECT : AGENT_TOKEN);
+		say("--task is for slaunch itself: %s is not set",
+		    token ? AGENT_CONNECT : AGENT_TOKEN);
 		return EXIT_FAILURE;
 	}
 	if (!agent_init(&a, task) || !agent_connect(&a, where) || !agent_reserve(&a) ||
@@ -114,7 +115,7 @@ static bool agent_init(struct agent *a, const char *task)
 	char role[16];
 
 	if (!colon || (size_t)(colon - task) >= sizeof(role)) {
-		fprintf(stderr, "slaunch: --task=%s: expected ROLE:RANK\n", task);
+		say("--task=%s: expected ROLE:RANK", task);
 		return false;
 	}
 	memcpy(role, task, colon - task);
@@ -124,8 +125,7 @@ static bool agent_init(struct agent *a, const char *task)
 	    (procid &&
 	     auc_parse_count(procid, 0, LAYOUT_TASKS_MAX, &offset, "SLURM_PROCID", NULL)) ||
 	    !grace || auc_parse_number(grace, 0, 1e10, &a->grace, AGENT_GRACE, NULL)) {
-		fprintf(stderr, "slaunch: --task=%s: expected ROLE:RANK and a sound environment\n",
-			task);
+		say("--task=%s: expected ROLE:RANK and a sound environment", task);
 		return false;
 	}
 	a->rank = first + offset;
@@ -312,7 +312,7 @@ static void agent_exec(struct agent *a, char *const program[], const int out[2],
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	execvp(program[0], program);
-	fprintf(stderr, "slaunch: %s: %s\n", program[0], strerror(errno));
+	say("%s: %s", program[0], strerror(errno));
 	_exit(errno == ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_RUN);
 }
 
@@ -475,5 +475,5 @@ static void complain(const struct agent *a, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
-	fprintf(stderr, "slaunch: %s%s\n", a->label, text);
+	say("%s%s", a->label, text);
 }

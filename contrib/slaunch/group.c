@@ -17,6 +17,7 @@
 #include "clock.h"
 #include "group.h"
 #include "receipt.h"
+#include "say.h"
 
 #ifdef BUILT_FOR_SLURM
 
@@ -83,7 +84,7 @@ enum auc_code group_load(uint32_t job_id, double wait, unsigned verbose, struct 
 			return rc;
 		}
 		if (verbose && !told)
-			fprintf(stderr, "slaunch: waiting for the group: %s\n", waiting);
+			say("waiting for the group: %s", waiting);
 		told = true;
 		clock_sleep(GROUP_POLL);
 	}

@@ -2,11 +2,7 @@
 #include "config.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <ifaddrs.h>
-#include <inttypes.h>
 #include <math.h>
-#include <net/if.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -16,7 +12,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -24,10 +19,10 @@
 
 #include <json-c/json.h>
 
-#include "agent.h"
+#include "address.h"
 #include "clock.h"
-#include "hostport.h"
 #include "launch.h"
+#include "say.h"
 #include "taskenv.h"
 #include "wire.h"
 
@@ -35,8 +30,6 @@
 #define GUEST_SECONDS 10.0 /* how long they have for it */
 #define LOST_SECONDS  3.0  /* between the loss of an agent's connection and giving its task up */
 #define LAST_SECONDS  5.0  /* between the last SIGKILLs */
-
-extern char **environ;
 
 enum phase { PHASE_GATHER, PHASE_RUN, PHASE_DRAIN, PHASE_STOP, PHASE_KILL, PHASE_GIVE_UP };
 
@@ -70,14 +63,13 @@ struct guest {
 
 struct launch {
 	const struct layout *layout;
-	const struct launch_options *opt;
+	const struct start_options *opt;
 	enum phase phase;
 	double deadline; /* of the phase; 0: none */
 	bool failed;
 	int code; /* the first failure's */
 	bool interrupted;
 	int listen_fd, sigfd;
-	char address[TASKENV_HOST_MAX + 16]; /* host:port we listen on */
 	char token[WIRE_TOKEN_LEN];
 	sigset_t old_mask;
 	unsigned ntasks, nprocs;
@@ -91,14 +83,7 @@ static bool launch_init(struct launch *L);
 static void launch_clear(struct launch *L);
 static void launch_add(struct launch *L, enum role role, unsigned first, unsigned n,
 		       const char *node);
-static bool launch_listen(struct launch *L);
-static bool address_pick(const char *host, struct sockaddr_storage *addr, socklen_t *len);
-static bool address_other(struct sockaddr_storage *addr, socklen_t *len);
-static void launch_export(const struct launch *L);
 static void launch_start(struct launch *L, unsigned i);
-static void launch_exec(const struct launch *L, unsigned i);
-static char **launch_argv(const struct layout *l, const struct launch_options *opt, unsigned i);
-static void clear_slurm_env(void);
 static bool launch_done(const struct launch *L);
 static void launch_poll(struct launch *L);
 static double launch_next(const struct launch *L);
@@ -120,10 +105,8 @@ static unsigned launch_count(const struct launch *L, enum role role, enum task_s
 static bool launch_workers_ended(const struct launch *L);
 static void launch_fail(struct launch *L, int code, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
-static void say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
-static void print_quoted(const char *word);
 
-int launch_run(const struct layout *l, const struct launch_options *opt)
+int launch_run(const struct layout *l, const struct start_options *opt)
 {
 	struct launch L = {.layout = l, .opt = opt, .listen_fd = -1, .sigfd = -1};
 	int code = EXIT_FAILURE;
@@ -132,7 +115,7 @@ int launch_run(const struct layout *l, const struct launch_options *opt)
 		L.guests[i].wire.fd = -1;
 	if (launch_init(&L)) {
 		L.deadline = clock_now() + opt->wait;
-		for (unsigned i = 0; i < L.nprocs; i++)
+		for (unsigned i = 0; i < L.nprocs && !L.failed; i++)
 			launch_start(&L, i);
 		while (!launch_done(&L)) {
 			launch_poll(&L);
@@ -144,23 +127,11 @@ int launch_run(const struct layout *l, const struct launch_options *opt)
 	return code;
 }
 
-void launch_print(const struct layout *l, const struct launch_options *opt)
-{
-	for (unsigned i = 0; i < l->nsteps; i++) {
-		char **argv = launch_argv(l, opt, i);
-
-		for (char **p = argv; p && *p; p++) {
-			print_quoted(*p);
-			putchar(p[1] ? ' ' : '\n');
-		}
-		layout_argv_free(argv);
-	}
-}
-
 static bool launch_init(struct launch *L)
 {
 	const struct layout *l = L->layout;
 	unsigned tasks = l->nworkers + l->nps + 1, procs = l->nsteps + 1;
+	char address[TASKENV_HOST_MAX + 16];
 	sigset_t mask;
 
 	L->tasks = calloc(tasks, sizeof(*L->tasks));
@@ -186,9 +157,10 @@ static bool launch_init(struct launch *L)
 		say("%s", strerror(errno));
 		return false;
 	}
-	if (!launch_listen(L))
+	L->listen_fd = address_listen(L->opt->host, address, sizeof(address));
+	if (L->listen_fd < 0)
 		return false;
-	launch_export(L);
+	start_export(l, L->opt, address, L->token);
 	return true;
 }
 
@@ -228,208 +200,14 @@ static void launch_add(struct launch *L, enum role role, unsigned first, unsigne
 	L->nprocs++;
 }
 
-static bool launch_listen(struct launch *L)
-{
-	char host[TASKENV_HOST_MAX], service[8];
-	struct sockaddr_storage addr;
-	socklen_t len;
-	int fd;
-
-	if (!address_pick(L->opt->host, &addr, &len))
-		return false;
-	fd = socket(addr.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	if (fd < 0 || bind(fd, (struct sockaddr *)&addr, len) != 0 || listen(fd, SOMAXCONN) != 0 ||
-	    getsockname(fd, (struct sockaddr *)&addr, &len) != 0 ||
-	    getnameinfo((struct sockaddr *)&addr, len, host, sizeof(host), service, sizeof(service),
-			NI_NUMERICHOST | NI_NUMERICSERV) != 0) {
-		say("cannot listen on %s: %s", L->opt->host, strerror(errno));
-		if (fd >= 0)
-			close(fd);
-		return false;
-	}
-	hostport_print(host, strtoul(service, NULL, 10), L->address, sizeof(L->address));
-	L->listen_fd = fd;
-	return true;
-}
-
-/*
- * The address of this node for the others. Where its own name leads to the loopback (127.0.1.1 in
- * Debian's hosts file) an address of one of its interfaces is taken; a host that is given as a
- * loopback address is meant.
- */
-static bool address_pick(const char *host, struct sockaddr_storage *addr, socklen_t *len)
-{
-	struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE}, *list;
-	int rc = getaddrinfo(host, "0", &hints, &list);
-	bool loopback;
-
-	if (rc != 0) {
-		say("cannot resolve %s: %s", host, gai_strerror(rc));
-		return false;
-	}
-	memcpy(addr, list->ai_addr, list->ai_addrlen);
-	*len = list->ai_addrlen;
-	freeaddrinfo(list);
-	loopback = addr->ss_family == AF_INET &&
-		   ntohl(((struct sockaddr_in *)addr)->sin_addr.s_addr) >> 24 == IN_LOOPBACKNET;
-	if (loopback && strncmp(host, "127.", 4) != 0 && strcmp(host, "localhost") != 0)
-		address_other(addr, len);
-	return true;
-}
-
-static bool address_other(struct sockaddr_storage *addr, socklen_t *len)
-{
-	struct ifaddrs *list, *i;
-
-	if (getifaddrs(&list) != 0)
-		return false;
-	for (i = list; i; i = i->ifa_next)
-		if (i->ifa_addr && i->ifa_addr->sa_family == AF_INET && (i->ifa_flags & IFF_UP) &&
-		    !(i->ifa_flags & IFF_LOOPBACK))
-			break;
-	if (i) {
-		*len = sizeof(struct sockaddr_in);
-		memcpy(addr, i->ifa_addr, *len);
-	}
-	freeifaddrs(list);
-	return i != NULL;
-}
-
-/* What all tasks find in their environment alike. */
-static void launch_export(const struct launch *L)
-{
-	const struct layout *l = L->layout;
-	char token[WIRE_TOKEN_LEN], buf[64];
-
-	setenv(AGENT_CONNECT, L->address, 1);
-	setenv(AGENT_TOKEN, L->token, 1);
-	snprintf(buf, sizeof(buf), "%.3f", L->opt->grace);
-	setenv(AGENT_GRACE, buf, 1);
-	if (L->opt->label)
-		setenv(AGENT_LABEL, "1", 1);
-	else
-		unsetenv(AGENT_LABEL);
-	/* A secret that the program's tasks share: not ours, which admits to the launcher. */
-	if (wire_token(token))
-		setenv("AUCTION_TOKEN", token, 1);
-	if (!l->lead)
-		return;
-	snprintf(buf, sizeof(buf), "%" PRIu32, l->lead);
-	setenv("AUCTION_JOB_ID", buf, 1);
-	setenv("AUCTION_SALE", l->sale, 1);
-	setenv("AUCTION_WORKER_TYPE", l->worker_type, 1);
-	setenv("AUCTION_PS_TYPE", l->ps_type, 1);
-	snprintf(buf, sizeof(buf), "%g", l->slot_seconds);
-	setenv("AUCTION_SLOT_SECONDS", buf, 1);
-	snprintf(buf, sizeof(buf), "%.0f", l->from * l->slot_seconds);
-	setenv("AUCTION_SLOT_START", buf, 1);
-	snprintf(buf, sizeof(buf), "%.0f", (l->to + 1) * l->slot_seconds);
-	setenv("AUCTION_SLOT_END", buf, 1);
-}
-
 static void launch_start(struct launch *L, unsigned i)
 {
-	struct proc *p = &L->procs[i];
-	pid_t parent = getpid();
+	pid_t pid = start_child(L->layout, L->opt, i, &L->old_mask);
 
-	fflush(NULL);
-	p->pid = fork();
-	if (p->pid < 0) {
-		p->pid = 0;
+	if (pid < 0)
 		launch_fail(L, EXIT_FAILURE, "fork: %s", strerror(errno));
-		return;
-	}
-	if (p->pid == 0) {
-		/* A child that cannot be told any more must not stay: srun ends its step on
-		 * SIGTERM, an agent its program. */
-		prctl(PR_SET_PDEATHSIG, SIGTERM);
-		if (getppid() != parent)
-			_exit(EXIT_FAILURE);
-		launch_exec(L, i);
-		_exit(127);
-	}
-	setpgid(p->pid, p->pid);
-}
-
-static void launch_exec(const struct launch *L, unsigned i)
-{
-	char **argv = launch_argv(L->layout, L->opt, i);
-	int null = open("/dev/null", O_RDONLY);
-
-	/* A process group of its own: what is typed at a terminal reaches it through us only. */
-	setpgid(0, 0);
-	sigprocmask(SIG_SETMASK, &L->old_mask, NULL);
-	if (null >= 0)
-		dup2(null, STDIN_FILENO);
-	if (!argv)
-		return;
-	if (strcmp(argv[0], "srun") == 0) {
-		clear_slurm_env();
-	} else {
-		/* Not started by srun: whatever step we are in ourselves is not the task's. */
-		unsetenv("SLURM_PROCID");
-		if (!L->opt->direct)
-			setenv("CUDA_VISIBLE_DEVICES", "", 1);
-	}
-	execvp(argv[0], argv);
-	say("%s: %s", argv[0], strerror(errno));
-}
-
-/* The command of child I: a step's srun, or an agent. */
-static char **launch_argv(const struct layout *l, const struct launch_options *opt, unsigned i)
-{
-	enum role role = i < l->nsteps ? l->steps[i].role : ROLE_SCHEDULER;
-	char task[48], **agent, **argv = NULL;
-	unsigned n = 0;
-
-	while (opt->program[n])
-		n++;
-	agent = calloc((size_t)n + 4, sizeof(*agent));
-	if (!agent)
-		return NULL;
-	snprintf(task, sizeof(task), "--task=%s:%u", role_name(role),
-		 i < l->nsteps ? l->steps[i].first_rank : 0);
-	agent[0] = (char *)opt->agent;
-	agent[1] = task;
-	agent[2] = (char *)"--";
-	memcpy(agent + 3, opt->program, n * sizeof(*agent));
-	if (!opt->direct && i < l->nsteps) {
-		argv = layout_srun(l, &l->steps[i], agent);
-	} else {
-		argv = calloc((size_t)n + 4, sizeof(*argv));
-		for (unsigned k = 0; argv && k < n + 3; k++)
-			argv[k] = strdup(agent[k]);
-	}
-	free(agent);
-	return argv;
-}
-
-/*
- * The batch script's variables describe the lead's allocation, and srun takes many of them for
- * options: the lead's memory would be asked of a member, its bid be taken for a bid. Only where
- * Slurm's configuration is stays.
- */
-static void clear_slurm_env(void)
-{
-	static const char *const prefixes[] = {"SLURM_", "_SLURM_", "SLURMD_", "SPANK_"};
-	char name[256];
-
-	for (char **e = environ; *e;) {
-		size_t len = strcspn(*e, "=");
-		bool ours = false;
-
-		for (unsigned i = 0; i < sizeof(prefixes) / sizeof(*prefixes); i++)
-			ours |= strncmp(*e, prefixes[i], strlen(prefixes[i])) == 0;
-		if (!ours || len >= sizeof(name) || strncmp(*e, "SLURM_CONF=", 11) == 0) {
-			e++;
-			continue;
-		}
-		memcpy(name, *e, len);
-		name[len] = '\0';
-		/* The rest of the list moves up. */
-		if (unsetenv(name) != 0)
-			e++;
-	}
+	else
+		L->procs[i].pid = pid;
 }
 
 static bool launch_done(const struct launch *L)
@@ -861,27 +639,4 @@ static void launch_fail(struct launch *L, int code, const char *fmt, ...)
 	}
 	L->phase = PHASE_STOP;
 	L->deadline = clock_now() + L->opt->grace;
-}
-
-static void say(const char *fmt, ...)
-{
-	char text[700];
-	va_list ap;
-
-	va_start(ap, fmt);
-	vsnprintf(text, sizeof(text), fmt, ap);
-	va_end(ap);
-	fprintf(stderr, "slaunch: %s\n", text);
-}
-
-static void print_quoted(const char *word)
-{
-	if (*word && !word[strcspn(word, " \t\n\\'\"$`*?[]<>|&;()#~{}!")]) {
-		fputs(word, stdout);
-		return;
-	}
-	putchar('\'');
-	for (; *word; word++)
-		fputs(*word == '\'' ? "'\\''" : (char[]){*word, 0}, stdout);
-	putchar('\'');
 }

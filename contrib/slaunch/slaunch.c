@@ -18,6 +18,8 @@
 #include "launch.h"
 #include "layout.h"
 #include "num.h"
+#include "say.h"
+#include "start.h"
 
 #define DEFAULT_WAIT  60.0
 #define DEFAULT_GRACE 30.0
@@ -26,7 +28,7 @@
 enum { OPT_LOCAL = 256, OPT_SCHEDULER, OPT_DRY_RUN, OPT_TASK };
 
 struct options {
-	struct launch_options launch;
+	struct start_options start;
 	bool local, dry_run;
 	uint64_t workers, ps;
 	const char *task; /* --task: be an agent */
@@ -42,7 +44,7 @@ static void help(void);
 
 int main(int argc, char **argv)
 {
-	struct options o = {.launch = {.wait = DEFAULT_WAIT, .grace = DEFAULT_GRACE}};
+	struct options o = {.start = {.wait = DEFAULT_WAIT, .grace = DEFAULT_GRACE}};
 	char self[PATH_MAX], host[256];
 	struct auc_err err = {0};
 	struct layout layout;
@@ -53,25 +55,25 @@ int main(int argc, char **argv)
 	if (code >= 0)
 		return code;
 	if (o.task)
-		return agent_run(o.task, o.launch.program);
+		return agent_run(o.task, o.start.program);
 
 	n = readlink("/proc/self/exe", self, sizeof(self) - 1);
 	if (n <= 0) {
-		fprintf(stderr, "slaunch: /proc/self/exe: %s\n", strerror(errno));
+		say("/proc/self/exe: %s", strerror(errno));
 		return EXIT_FAILURE;
 	}
 	self[n] = '\0';
-	o.launch.agent = self;
+	o.start.agent = self;
 	if (layout_find(&layout, &o, host, sizeof(host), &err) != AUC_OK) {
-		fprintf(stderr, "slaunch: %s\n", err.text);
+		say("%s", err.text);
 		return EXIT_FAILURE;
 	}
-	o.launch.host = host;
+	o.start.host = host;
 	code = EXIT_SUCCESS;
 	if (o.dry_run)
-		launch_print(&layout, &o.launch);
+		start_print(&layout, &o.start);
 	else
-		code = launch_run(&layout, &o.launch);
+		code = launch_run(&layout, &o.start);
 	layout_clear(&layout);
 	return code;
 }
@@ -100,16 +102,16 @@ static int options_parse(struct options *o, int argc, char **argv)
 	while (rc == AUC_OK && (c = getopt_long(argc, argv, "+W:g:lvVh", options, NULL)) != -1) {
 		switch (c) {
 		case 'W':
-			rc = auc_parse_span(optarg, 1, 0, &o->launch.wait, "--wait", &err);
+			rc = auc_parse_span(optarg, 1, 0, &o->start.wait, "--wait", &err);
 			break;
 		case 'g':
-			rc = auc_parse_span(optarg, 1, 0, &o->launch.grace, "--grace", &err);
+			rc = auc_parse_span(optarg, 1, 0, &o->start.grace, "--grace", &err);
 			break;
 		case 'l':
-			o->launch.label = true;
+			o->start.label = true;
 			break;
 		case OPT_SCHEDULER:
-			o->launch.scheduler = true;
+			o->start.scheduler = true;
 			break;
 		case OPT_LOCAL:
 			o->local = true;
@@ -122,7 +124,7 @@ static int options_parse(struct options *o, int argc, char **argv)
 			o->task = optarg;
 			break;
 		case 'v':
-			o->launch.verbose++;
+			o->start.verbose++;
 			break;
 		case 'V':
 			printf("slurm-auction %s\n", PACKAGE_VERSION);
@@ -139,11 +141,11 @@ static int options_parse(struct options *o, int argc, char **argv)
 		rc = auc_err_set(&err, AUC_EINVAL,
 				 "no program given: slaunch [OPTIONS] PROGRAM [ARGUMENTS]");
 	if (rc != AUC_OK) {
-		fprintf(stderr, "slaunch: %s\n", err.text);
+		say("%s", err.text);
 		return EXIT_FAILURE;
 	}
-	o->launch.program = argv + optind;
-	o->launch.direct = o->local;
+	o->start.program = argv + optind;
+	o->start.direct = o->local;
 	return -1;
 }
 
@@ -195,7 +197,7 @@ static enum auc_code layout_find(struct layout *l, const struct options *o, char
 	rc = auc_parse_count(job, 1, UINT32_MAX, &job_id, "SLURM_JOB_ID", err);
 	if (rc != AUC_OK)
 		return rc;
-	rc = group_load(job_id, o->dry_run ? -1 : o->launch.wait, o->launch.verbose, l, err);
+	rc = group_load(job_id, o->dry_run ? -1 : o->start.wait, o->start.verbose, l, err);
 	if (rc == AUC_OK)
 		group_node_addr(l->lead_node, host, size);
 	return rc;
