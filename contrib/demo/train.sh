@@ -7,9 +7,9 @@
 # The work of the profiles in auction.conf. Their times are what a user would measure and round up; here the pace is what
 # the emulated GPUs really take.
 case ${1:-small} in
-small) work=(--epochs=6 --chunks=4 --minibatches=10) ;;
-medium) work=(--epochs=8 --chunks=8 --minibatches=10) ;;
-large) work=(--epochs=10 --chunks=12 --minibatches=12) ;;
+small) work=(--epochs=10 --chunks=2 --minibatches=15) ;;
+medium) work=(--epochs=10 --chunks=4 --minibatches=15) ;;
+large) work=(--epochs=10 --chunks=8 --minibatches=12) ;;
 *) echo "train.sh: $1: expected small, medium or large" >&2; exit 2 ;;
 esac
 

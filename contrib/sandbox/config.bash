@@ -107,6 +107,8 @@ config_write()
 		name=${u%:*}
 		mkdir -p "$B/home/$name"
 		chown "$name:" "$B/home/$name"
+		# Something to submit.
+		[ ! -r "$here/../demo/train.sh" ] || install -m 755 -o "$name" -g "$name" "$here/../demo/train.sh" "$B/home/$name/"
 	done
 	if [ ! -s "$B/munge/key" ]; then
 		(umask 077 && head -c 1024 /dev/urandom > "$B/munge/key")
@@ -366,7 +368,7 @@ StartMargin=2
 EndMargin=1
 LienSeconds=10
 Prices=given
-Eta=gpu:v100=200,gpu:t4=50,cpu=2,mem=1.001
+Eta=gpu:v100=20,gpu:t4=8,cpu=1.5,mem=1.001
 SpoolDir=$B/state/auction
 PartitionName=edge Site=edge
 PartitionName=cloud Site=cloud Upload=20s
@@ -374,8 +376,8 @@ WorkerType=v100 TRES=cpu=2,mem=500,gpu:v100=1 Bandwidth=1024
 WorkerType=t4 TRES=cpu=2,mem=500,gpu:t4=1 Bandwidth=1024
 PSType=ps.s TRES=cpu=1,mem=200 Bandwidth=2048
 PSType=ps.m TRES=cpu=2,mem=400 Bandwidth=8192
-Model=small Epochs=6 Chunks=4 Minibatches=10 GradientMB=0.1 WorkerTime=v100=100ms,t4=200ms PSTime=ps.s=10ms,ps.m=5ms
-Model=medium Epochs=8 Chunks=8 Minibatches=10 GradientMB=0.2 WorkerTime=v100=100ms,t4=200ms PSTime=ps.s=10ms,ps.m=5ms
-Model=large Epochs=10 Chunks=12 Minibatches=12 GradientMB=0.5 WorkerTime=v100=100ms,t4=200ms PSTime=ps.s=10ms,ps.m=5ms
+Model=small Epochs=10 Chunks=2 Minibatches=15 GradientMB=0.1 WorkerTime=v100=100ms,t4=200ms PSTime=ps.s=10ms,ps.m=5ms
+Model=medium Epochs=10 Chunks=4 Minibatches=15 GradientMB=0.2 WorkerTime=v100=100ms,t4=200ms PSTime=ps.s=10ms,ps.m=5ms
+Model=large Epochs=10 Chunks=8 Minibatches=12 GradientMB=0.5 WorkerTime=v100=100ms,t4=200ms PSTime=ps.s=10ms,ps.m=5ms
 END
 }
