@@ -19,11 +19,12 @@
 #include "err.h"
 #include "utility.h"
 
-#define AUC_NAME_MAX       64    /* longest name of a type, server, model, TRES, with the NUL */
-#define AUC_BID_TYPES_MAX  32    /* types one bid may name, of either kind */
-#define AUC_BID_UPLOAD_MAX 64    /* servers or sites one bid may name */
-#define AUC_BID_TEXT_MAX   20480 /* bytes of a bid's text: the longest canonical text fits */
-#define AUC_WORK_MAX       1000000000ULL
+#define AUC_NAME_MAX           64    /* longest name of a type, server, model, TRES, with the NUL */
+#define AUC_BID_TYPES_MAX      32    /* types one bid may name, of either kind */
+#define AUC_BID_PARTITIONS_MAX 16    /* partitions one bid may be confined to */
+#define AUC_BID_UPLOAD_MAX     64    /* servers or sites one bid may name */
+#define AUC_BID_TEXT_MAX       20480 /* bytes of a bid's text: the longest canonical text fits */
+#define AUC_WORK_MAX           1000000000ULL
 
 struct auc_named {
 	char name[AUC_NAME_MAX];
@@ -41,8 +42,11 @@ struct auc_bid {
 	unsigned nupload; /* Delta_js by server or site name, slots (may be fractional, used rounded
 			     up) */
 	struct auc_named upload[AUC_BID_UPLOAD_MAX];
-	double upload_default;    /* slots, for servers not named; < 0: not given, what the server's
-				     partition says */
+	double upload_default; /* slots, for servers not named; < 0: not given, what the server's
+				  partition says */
+	unsigned npartitions;  /* groups of servers it is confined to; 0: may use any. Not part of
+				  the text: sbatch's own --partition says it */
+	char partitions[AUC_BID_PARTITIONS_MAX][AUC_NAME_MAX];
 	bool quote;               /* only say what it would cost */
 	char model[AUC_NAME_MAX]; /* profile it was filled from, or "" */
 };

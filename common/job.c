@@ -11,11 +11,14 @@ static enum auc_code unknown(struct auc_err *err, const char *option, const char
 			     const char *name);
 static enum auc_code resolve_upload(const struct auc_market *m, const struct auc_bid *bid,
 				    unsigned *upload, struct auc_err *err);
+static enum auc_code confine(const struct auc_market *m, const struct auc_bid *bid,
+			     unsigned *upload, struct auc_err *err);
 static unsigned whole_slots(double slots);
 
 enum auc_code auc_job_resolve(const struct auc_market *m, const struct auc_bid *bid,
 			      auc_slot arrival, struct auc_job *job, struct auc_err *err)
 {
+	enum auc_code rc;
 	unsigned i, *grown;
 	int k;
 
@@ -47,7 +50,8 @@ enum auc_code auc_job_resolve(const struct auc_market *m, const struct auc_bid *
 			return unknown(err, "ps-time", "PS type", bid->ps_seconds[i].name);
 		job->ps_seconds[k] = bid->ps_seconds[i].value;
 	}
-	return resolve_upload(m, bid, job->upload, err);
+	rc = resolve_upload(m, bid, job->upload, err);
+	return rc == AUC_OK ? confine(m, bid, job->upload, err) : rc;
 }
 
 void auc_job_clear(struct auc_job *job)
@@ -148,6 +152,30 @@ static enum auc_code resolve_upload(const struct auc_market *m, const struct auc
 					"--upload: '%.*s' is no server or site of this cluster",
 					AUC_NAME_MAX, u->name);
 		}
+	return AUC_OK;
+}
+
+/* Data never arrive on servers outside the partitions that the bid names, if it names any. */
+static enum auc_code confine(const struct auc_market *m, const struct auc_bid *bid,
+			     unsigned *upload, struct auc_err *err)
+{
+	bool known[AUC_BID_PARTITIONS_MAX] = {false}, inside;
+	unsigned i, s;
+
+	if (!bid->npartitions)
+		return AUC_OK;
+	for (s = 0; s < m->nservers; s++) {
+		inside = false;
+		for (i = 0; i < bid->npartitions; i++)
+			if (!strcmp(m->servers[s].group, bid->partitions[i]))
+				inside = known[i] = true;
+		if (!inside)
+			upload[s] = UINT32_MAX;
+	}
+	for (i = 0; i < bid->npartitions; i++)
+		if (!known[i])
+			return unknown(err, "partition", "partition with nodes for sale",
+				       bid->partitions[i]);
 	return AUC_OK;
 }
 

@@ -105,7 +105,8 @@ struct auc_job {
 	double gradient_mb;
 	double worker_seconds[AUC_TYPES_MAX]; /* by worker type index; < 0: not allowed */
 	double ps_seconds[AUC_TYPES_MAX];     /* by PS type index; < 0: not allowed */
-	unsigned *upload;                     /* Delta_js by server, whole slots; malloc'd, nservers long */
+	unsigned *upload;                     /* Delta_js by server, whole slots, UINT32_MAX never;
+						 malloc'd, nservers long */
 	unsigned upload_alloc;
 };
 

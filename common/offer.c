@@ -40,6 +40,7 @@ static void print_where(FILE *out, const struct auc_market *m, const struct auc_
 static void print_when(FILE *out, const struct auc_plan *plan, const struct auc_offer *offer);
 static void print_time(FILE *out, double when);
 static void print_limit(const struct auc_auction *a, FILE *out);
+static int64_t most_at_all(const struct auc_auction *a, unsigned type);
 static void print_types(FILE *out, const struct auc_market *m, const struct auc_job *job, bool ps);
 static void hint_value(struct auc_auction *a, FILE *out, const struct auc_offer *offer,
 		       struct budget *b);
@@ -172,11 +173,11 @@ static void print_limit(const struct auc_auction *a, FILE *out)
 	unsigned upload = UINT32_MAX;
 
 	for (unsigned w = 0; w < m->nworker_types; w++)
-		any_worker |= job->worker_seconds[w] >= 0 && m->cache[w].max0 > 0;
+		any_worker |= job->worker_seconds[w] >= 0 && most_at_all(a, w) > 0;
 	for (unsigned p = 0; p < m->nps_types; p++)
-		any_ps |= job->ps_seconds[p] >= 0 && m->cache[auc_ps_index(m, p)].max0 > 0;
+		any_ps |= job->ps_seconds[p] >= 0 && most_at_all(a, auc_ps_index(m, p)) > 0;
 	if (!any_worker || !any_ps) {
-		fprintf(out, "no node for sale can hold one %s (", any_worker ? "PS" : "worker");
+		fprintf(out, "no node it may use can hold one %s (", any_worker ? "PS" : "worker");
 		print_types(out, m, job, any_worker);
 		fprintf(out, ")");
 		return;
@@ -184,10 +185,11 @@ static void print_limit(const struct auc_auction *a, FILE *out)
 	/* A bound from below: every node there is, and no exchange. */
 	for (unsigned w = 0; w < m->nworker_types; w++)
 		for (unsigned p = 0; p < m->nps_types; p++) {
-			if (job->worker_seconds[w] < 0 || job->ps_seconds[p] < 0 ||
-			    !m->cache[w].max0 || !m->cache[auc_ps_index(m, p)].max0)
+			if (job->worker_seconds[w] < 0 || job->ps_seconds[p] < 0)
 				continue;
-			n = m->cache[w].total0;
+			n = most_at_all(a, w);
+			if (!n || !most_at_all(a, auc_ps_index(m, p)))
+				continue;
 			if ((uint64_t)n > job->chunks)
 				n = (int64_t)job->chunks;
 			d = auc_job_duration(auc_job_work(m, job, w, p, true), n);
@@ -207,6 +209,17 @@ static void print_limit(const struct auc_auction *a, FILE *out)
 		print_time(out, (double)(auc_market_last(m) + 1) * auc_market_slot_seconds(m));
 		fprintf(out, " cannot hold it for as long as it takes");
 	}
+}
+
+/* How many of a type fit on all nodes together that the job may use, nothing being sold. */
+static int64_t most_at_all(const struct auc_auction *a, unsigned type)
+{
+	int64_t n = 0;
+
+	for (unsigned s = 0; s < auc_market_nservers(a->market); s++)
+		if (a->job.upload[s] != UINT32_MAX && auc_auction_sells(a, s))
+			n += a->market->cache[type].fit0[s];
+	return n;
 }
 
 /* "v100: cpu=4 mem=8192 gpu:v100=1; t4: ..." of the types the bid may use. */

@@ -276,7 +276,7 @@ static void test_capacity_messages(void **state)
 	assert_int_equal(o.reason, AUC_REASON_CAPACITY);
 	assert_string_equal(
 		o.message,
-		"auction: refused: no schedule is possible at any price: no node for sale can hold "
+		"auction: refused: no schedule is possible at any price: no node it may use can hold "
 		"one worker (huge: cpu=100 gpu:v100=1)");
 	auc_offer_clear(&o);
 	for (uint32_t job = 1; job <= 8; job++)

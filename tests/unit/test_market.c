@@ -254,6 +254,17 @@ static void test_resolve(void **state)
 	assert_int_equal(auc_job_resolve(m, &bid, 101, &job, NULL), AUC_OK);
 	assert_int_equal(job.upload[0], 1);
 	assert_int_equal(job.upload[1], 1); /* its name goes before its group */
+	bid.npartitions = 1;
+	strcpy(bid.partitions[0], "cloud");
+	assert_int_equal(auc_job_resolve(m, &bid, 101, &job, NULL), AUC_OK);
+	assert_int_equal(job.upload[0], UINT32_MAX); /* not confined to its partition */
+	assert_int_equal(job.upload[1], 1);
+	strcpy(bid.partitions[0], "attic");
+	assert_int_equal(auc_job_resolve(m, &bid, 101, &job, &err), AUC_ENOENT);
+	assert_string_equal(
+		err.text,
+		"--partition: 'attic' is no partition with nodes for sale of this cluster");
+	bid.npartitions = 0;
 	strcpy(bid.upload[1].name, "moon");
 	assert_int_equal(auc_job_resolve(m, &bid, 101, &job, &err), AUC_ENOENT);
 	assert_string_equal(err.text, "--upload: 'moon' is no server or site of this cluster");
