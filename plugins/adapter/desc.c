@@ -1,0 +1,320 @@
+/* desc.c - see desc.h. */
+#include "config.h"
+
+#include <json-c/json.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "desc.h"
+#include "num.h"
+#include "receipt.h"
+
+#define ENV_SCAN_MAX 65536u /* variables looked at in one submission */
+
+enum kind { STRING, U8, U16, U32, U64, TIME };
+
+/* A field that must be as slurm_init_job_desc_msg() leaves it, or have the one harmless value ALSO. */
+struct field {
+	const char *option;
+	size_t offset;
+	enum kind kind;
+	uint64_t also;
+};
+
+#define FIELD(name, kind, option)            { option, offsetof(job_desc_msg_t, name), kind, 0 }
+#define FIELD_ALSO(name, kind, option, also) { option, offsetof(job_desc_msg_t, name), kind, also }
+
+static const struct field decided[] = {
+	FIELD(begin_time, TIME, "--begin"),
+	FIELD(deadline, TIME, "--deadline"),
+	FIELD(time_limit, U32, "--time"),
+	FIELD(time_min, U32, "--time-min"),
+	FIELD_ALSO(min_nodes, U32, "--nodes", 1),
+	FIELD_ALSO(max_nodes, U32, "--nodes", 1),
+	FIELD_ALSO(num_tasks, U32, "--ntasks", 1),
+	FIELD_ALSO(ntasks_per_node, U16, "--ntasks-per-node", 1),
+	FIELD(ntasks_per_socket, U16, "--ntasks-per-socket"),
+	FIELD(ntasks_per_core, U16, "--ntasks-per-core"),
+	FIELD(ntasks_per_board, U16, "--ntasks-per-board"),
+	FIELD(ntasks_per_tres, U16, "--ntasks-per-gpu"),
+	FIELD(cpus_per_task, U16, "--cpus-per-task"),
+	FIELD_ALSO(min_cpus, U32, "--ntasks", 1),
+	FIELD(pn_min_cpus, U16, "--mincpus"),
+	FIELD(pn_min_memory, U64, "--mem"),
+	FIELD(pn_min_tmp_disk, U32, "--tmp"),
+	FIELD(sockets_per_node, U16, "--sockets-per-node"),
+	FIELD(cores_per_socket, U16, "--cores-per-socket"),
+	FIELD(threads_per_core, U16, "--threads-per-core"),
+	FIELD(core_spec, U16, "--core-spec"),
+	FIELD(tres_per_job, STRING, "--gpus"),
+	FIELD(tres_per_node, STRING, "--gres"),
+	FIELD(tres_per_socket, STRING, "--gpus-per-socket"),
+	FIELD(tres_per_task, STRING, "--gpus-per-task"),
+	FIELD(cpus_per_tres, STRING, "--cpus-per-gpu"),
+	FIELD(mem_per_tres, STRING, "--mem-per-gpu"),
+	FIELD(req_nodes, STRING, "--nodelist"),
+	FIELD(exc_nodes, STRING, "--exclude"),
+	FIELD_ALSO(shared, U16, "--exclusive", 1),
+	FIELD_ALSO(overcommit, U8, "--overcommit", 0),
+};
+
+/* What could keep a sold job from starting in its slot. */
+static const struct field delaying[] = {
+	FIELD(features, STRING, "--constraint"),
+	FIELD(cluster_features, STRING, "--cluster-constraint"),
+	FIELD(batch_features, STRING, "--batch"),
+	FIELD(reservation, STRING, "--reservation"),
+	FIELD(dependency, STRING, "--dependency"),
+	FIELD(licenses, STRING, "--licenses"),
+	FIELD(burst_buffer, STRING, "--bb"),
+	FIELD(req_switch, U32, "--switches"),
+	FIELD_ALSO(contiguous, U16, "--contiguous", 0),
+	FIELD_ALSO(immediate, U16, "--immediate", 0),
+	FIELD_ALSO(reboot, U16, "--reboot", 0),
+};
+
+static const char *find_variable(char *const *env, uint32_t n, const char *name);
+static const struct field *first_set(const struct field *fields, size_t n, const job_desc_msg_t *desc,
+				     const job_desc_msg_t *plain);
+static uint64_t number_at(const job_desc_msg_t *desc, const struct field *f);
+static const char *string_at(const job_desc_msg_t *desc, const struct field *f);
+static void set_string(char **field, const char *value);
+static bool is_bid_variable(const char *variable);
+static void append_variable(job_desc_msg_t *desc, const char *name, const char *value);
+
+const char *auc_desc_bid(const job_desc_msg_t *desc)
+{
+	const char *bid = find_variable(desc->spank_job_env, desc->spank_job_env_size, AUC_ENV_BID);
+
+	/* Where slurmctld has put the prefix on already that prolog and epilog see. */
+	if (!bid)
+		bid = find_variable(desc->spank_job_env, desc->spank_job_env_size, "SPANK_" AUC_ENV_BID);
+	if (!bid)
+		bid = find_variable(desc->environment, desc->env_size, AUC_ENV_BID);
+	return bid;
+}
+
+enum auc_code auc_slice_of(const struct auc_part *part, double start, double end, struct auc_slice *slice,
+			   struct auc_err *err)
+{
+	int64_t cpus = 0, mem = 0;
+	size_t n = 0;
+
+	memset(slice, 0, sizeof(*slice));
+	slice->node = part->server;
+	slice->partition = part->partition;
+	for (unsigned i = 0; i < part->ntres; i++) {
+		int64_t amount = auc_ceil(part->tres[i].value);
+
+		if (!strcmp(part->tres[i].name, "cpu")) {
+			cpus = amount;
+		} else if (!strcmp(part->tres[i].name, "mem")) {
+			mem = amount;
+		} else if (amount > 0) {
+			if (n < sizeof(slice->gres))
+				n += (size_t)snprintf(slice->gres + n, sizeof(slice->gres) - n,
+						      "%s" AUC_GRES_PREFIX "%s:%lld", n ? "," : "",
+						      part->tres[i].name, (long long)amount);
+		}
+	}
+	if (cpus < 1 || cpus >= NO_VAL16 || mem < 1 || mem >= INT32_MAX || n >= sizeof(slice->gres))
+		return auc_err_set(err, AUC_EINVAL,
+				   "a share of %lld CPUs and %lld MB on %s is none that a Slurm job can have",
+				   (long long)cpus, (long long)mem, part->server);
+	slice->cpus = (uint32_t)cpus;
+	slice->mem_mb = (uint64_t)mem;
+	/* Never before the slot, so that the sale before it has left; whole seconds is what Slurm has. */
+	slice->begin = (time_t)auc_ceil(start);
+	/* Slurm checks limits every 30 s only and counts from the real start; the agent ends the job to the second. */
+	slice->minutes = (uint32_t)auc_ceil((end - start) / 60.0);
+	if (slice->minutes == 0)
+		slice->minutes = 1;
+	return AUC_OK;
+}
+
+enum auc_code auc_desc_check(const job_desc_msg_t *desc, struct auc_err *err)
+{
+	const struct field *f;
+	job_desc_msg_t plain;
+
+	slurm_init_job_desc_msg(&plain);
+	if (desc->array_inx)
+		return auc_err_set(err, AUC_EINVAL,
+				   "--array=%.64s: a job array cannot bid; submit one job for each bid", desc->array_inx);
+	if (desc->het_job_offset != plain.het_job_offset)
+		return auc_err_set(err, AUC_EINVAL,
+				   "a heterogeneous job cannot bid: the auction itself decides what each node gives");
+	f = first_set(decided, sizeof(decided) / sizeof(decided[0]), desc, &plain);
+	if (f)
+		return auc_err_set(err, AUC_EINVAL,
+				   "%s cannot be combined with a bid: the auction decides nodes, tasks, CPUs, memory, "
+				   "GPUs, start and time; leave it out",
+				   f->option);
+	f = first_set(delaying, sizeof(delaying) / sizeof(delaying[0]), desc, &plain);
+	if (f)
+		return auc_err_set(err, AUC_EINVAL,
+				   "%s cannot be combined with a bid: it could keep the job from starting in the slots it "
+				   "pays for; leave it out",
+				   f->option);
+	if (desc->priority == 0)
+		return auc_err_set(err, AUC_EINVAL,
+				   "--hold cannot be combined with a bid: a sold job starts in its slot");
+	return AUC_OK;
+}
+
+void auc_desc_apply(job_desc_msg_t *desc, const struct auc_slice *slice, const char *receipt)
+{
+	desc->min_nodes = desc->max_nodes = 1;
+	desc->num_tasks = 1;
+	desc->cpus_per_task = (uint16_t)slice->cpus;
+	desc->min_cpus = desc->max_cpus = slice->cpus;
+	desc->pn_min_cpus = (uint16_t)slice->cpus;
+	desc->pn_min_memory = slice->mem_mb;
+	desc->time_limit = slice->minutes;
+	desc->begin_time = slice->begin;
+	/* The owner's "scontrol requeue" does not reach job_modify; this refuses it. */
+	desc->requeue = 0;
+	set_string(&desc->req_nodes, slice->node);
+	set_string(&desc->partition, slice->partition);
+	set_string(&desc->tres_per_node, slice->gres[0] ? slice->gres : NULL);
+	set_string(&desc->admin_comment, receipt);
+}
+
+void auc_desc_environment(job_desc_msg_t *desc, const char *sale, double start, double end)
+{
+	char text[32];
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < desc->env_size; i++) {
+		if (is_bid_variable(desc->environment[i]))
+			AUC_XFREE(desc->environment[i]);
+		else
+			desc->environment[kept++] = desc->environment[i];
+	}
+	for (uint32_t i = kept; i < desc->env_size; i++)
+		desc->environment[i] = NULL;
+	desc->env_size = kept;
+	append_variable(desc, AUC_ENV_SALE, sale);
+	snprintf(text, sizeof(text), "%.3f", start);
+	append_variable(desc, AUC_ENV_START, text);
+	snprintf(text, sizeof(text), "%.3f", end);
+	append_variable(desc, AUC_ENV_END, text);
+}
+
+bool auc_slice_matches(const struct auc_slice *slice, const slurm_job_info_t *info)
+{
+	return info->req_nodes && !strcmp(info->req_nodes, slice->node) && info->partition &&
+	       !strcmp(info->partition, slice->partition) && info->cpus_per_task == slice->cpus &&
+	       info->pn_min_memory == slice->mem_mb && info->time_limit == slice->minutes && !info->requeue;
+}
+
+char *auc_receipt_void(const char *receipt, const char *why)
+{
+	struct json_object *o = json_tokener_parse(receipt), *payment;
+	char *text = NULL;
+
+	if (!json_object_is_type(o, json_type_object)) {
+		json_object_put(o);
+		return NULL;
+	}
+	payment = json_object_object_get(o, "payment");
+	json_object_object_add(o, "refund",
+			       json_object_new_string(payment ? json_object_get_string(payment) : "0.000000"));
+	json_object_object_add(o, "payment", json_object_new_string("0.000000"));
+	json_object_object_add(o, "state", json_object_new_string("settled"));
+	json_object_object_add(o, "why", json_object_new_string(why));
+	text = strdup(json_object_to_json_string_ext(o, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE));
+	json_object_put(o);
+	return text;
+}
+
+static const char *find_variable(char *const *env, uint32_t n, const char *name)
+{
+	size_t len = strlen(name);
+
+	if (!env)
+		return NULL;
+	for (uint32_t i = 0; i < n && i < ENV_SCAN_MAX; i++)
+		if (env[i] && !strncmp(env[i], name, len) && env[i][len] == '=')
+			return env[i] + len + 1;
+	return NULL;
+}
+
+static const struct field *first_set(const struct field *fields, size_t n, const job_desc_msg_t *desc,
+				     const job_desc_msg_t *plain)
+{
+	for (size_t i = 0; i < n; i++) {
+		const struct field *f = &fields[i];
+
+		if (f->kind == STRING) {
+			const char *s = string_at(desc, f);
+
+			if (s && s[0])
+				return f;
+		} else if (number_at(desc, f) != number_at(plain, f) && number_at(desc, f) != f->also) {
+			return f;
+		}
+	}
+	return NULL;
+}
+
+static uint64_t number_at(const job_desc_msg_t *desc, const struct field *f)
+{
+	const char *p = (const char *)desc + f->offset;
+
+	switch (f->kind) {
+	case U8:
+		return *(const uint8_t *)p;
+	case U16:
+		return *(const uint16_t *)p;
+	case U32:
+		return *(const uint32_t *)p;
+	case TIME:
+		return (uint64_t)*(const time_t *)p;
+	case U64:
+	case STRING:
+		break;
+	}
+	return *(const uint64_t *)p;
+}
+
+static const char *string_at(const job_desc_msg_t *desc, const struct field *f)
+{
+	return *(char *const *)((const char *)desc + f->offset);
+}
+
+/* VALUE NULL: the field becomes NULL. */
+static void set_string(char **field, const char *value)
+{
+	AUC_XFREE(*field);
+	if (value)
+		*field = slurm_xstrdup(value);
+}
+
+static bool is_bid_variable(const char *variable)
+{
+	if (!variable || strncmp(variable, "SLURM_AUCTION_", strlen("SLURM_AUCTION_")))
+		return false;
+	for (unsigned i = 0; i < auc_bid_nkeys; i++) {
+		const char *name = auc_bid_keys[i].env;
+		size_t len = name ? strlen(name) : 0;
+
+		if (len && !strncmp(variable, name, len) && variable[len] == '=')
+			return true;
+	}
+	return !strncmp(variable, AUC_ENV_BID "=", strlen(AUC_ENV_BID "="));
+}
+
+static void append_variable(job_desc_msg_t *desc, const char *name, const char *value)
+{
+	char text[AUC_NAME_MAX + 64];
+
+	/* Without an environment there is no script either, and nobody to read it. */
+	if (!desc->environment)
+		return;
+	snprintf(text, sizeof(text), "%s=%s", name, value);
+	AUC_XRECALLOC(desc->environment, desc->env_size + 2);
+	desc->environment[desc->env_size++] = slurm_xstrdup(text);
+}

@@ -1,0 +1,387 @@
+/* site.c - see site.h. The only global state of the plugins lives here. */
+#include "config.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#include "num.h"
+#include "site.h"
+#include "slurm_compat.h"
+
+#define CONF_NAME    "auction.conf"
+#define CONF_OPTION  "auction_conf="
+#define CONF_MAX     (1024 * 1024) /* a larger file is not searched for partition names */
+#define NAMES_MAX    64
+
+static struct {
+	pthread_rwlock_t conf; /* held shared while a bid is decided, exclusively while the configuration changes */
+	pthread_mutex_t lock;  /* everything below that is not under conf */
+	unsigned users;
+	bool attached;
+	char gate[sizeof(((struct auc_err *)0)->text)]; /* "" is open */
+	char default_partition[AUC_NAME_MAX];
+	char expected[AUC_SALE_ID_LEN];
+	char conf_path[PATH_MAX];
+	char state_dir[PATH_MAX];
+	bool jobs_known;
+	uint32_t *jobs; /* sorted */
+	unsigned njobs;
+	/* under conf */
+	struct auc_auction *auction;
+	struct auc_err why; /* why there is no auction */
+	char names[NAMES_MAX][AUC_NAME_MAX];
+	unsigned nnames;
+} site = { .conf = PTHREAD_RWLOCK_INITIALIZER, .lock = PTHREAD_MUTEX_INITIALIZER };
+
+static enum auc_code load_conf(const char *path, struct auc_conf **conf, struct auc_err *err);
+static enum auc_code check_types(const struct auc_conf_type *types, unsigned n, const char *key,
+				 const char *path, struct auc_err *err);
+static void names_of_conf(const struct auc_conf *conf);
+static void names_of_broken_file(const char *path);
+static int by_number(const void *a, const void *b);
+
+enum auc_code auc_site_get(uint32_t built, struct auc_err *err)
+{
+	struct auc_conf *conf;
+	bool first;
+
+	if (built != SLURM_VERSION_NUMBER)
+		return auc_err_set(err, AUC_ESTATE,
+				   "this plugin is built for Slurm %u.%02u.%u, its libslurm_auction for %s: install both "
+				   "of one build",
+				   SLURM_VERSION_MAJOR(built), SLURM_VERSION_MINOR(built),
+				   SLURM_VERSION_MICRO(built), BUILT_FOR_SLURM);
+	pthread_mutex_lock(&site.lock);
+	first = site.users++ == 0;
+	pthread_mutex_unlock(&site.lock);
+	if (!first)
+		return AUC_OK;
+	auc_site_read_slurm_conf();
+	auc_site_gate("no scheduler of the auction runs: SchedulerType=sched/auction is needed");
+	pthread_rwlock_wrlock(&site.conf);
+	if (!load_conf(site.conf_path, &conf, &site.why)) {
+		names_of_conf(conf);
+		auc_auction_create(conf, &site.auction, &site.why);
+	} else {
+		names_of_broken_file(site.conf_path);
+	}
+	if (!site.auction)
+		slurm_error("auction: %s", site.why.text);
+	else
+		slurm_info("auction: configuration read from %s, built for Slurm %s", site.conf_path,
+			   BUILT_FOR_SLURM);
+	pthread_rwlock_unlock(&site.conf);
+	return AUC_OK;
+}
+
+bool auc_site_put(void)
+{
+	bool last;
+
+	pthread_mutex_lock(&site.lock);
+	last = site.users && --site.users == 0;
+	pthread_mutex_unlock(&site.lock);
+	if (!last)
+		return false;
+	pthread_rwlock_wrlock(&site.conf);
+	auc_auction_destroy(site.auction);
+	site.auction = NULL;
+	site.nnames = 0;
+	auc_err_set(&site.why, AUC_ESTATE, "the auction has ended");
+	pthread_rwlock_unlock(&site.conf);
+	pthread_mutex_lock(&site.lock);
+	free(site.jobs);
+	site.jobs = NULL;
+	site.njobs = 0;
+	site.jobs_known = false;
+	site.default_partition[0] = '\0';
+	pthread_mutex_unlock(&site.lock);
+	return true;
+}
+
+struct auc_auction *auc_site_enter(struct auc_err *err)
+{
+	pthread_rwlock_rdlock(&site.conf);
+	if (site.auction)
+		return site.auction;
+	auc_err_set(err, AUC_ESTATE, "%s", site.why.text);
+	pthread_rwlock_unlock(&site.conf);
+	return NULL;
+}
+
+void auc_site_leave(void)
+{
+	pthread_rwlock_unlock(&site.conf);
+}
+
+enum auc_code auc_site_open(struct auc_err *err)
+{
+	enum auc_code code = AUC_OK;
+
+	pthread_mutex_lock(&site.lock);
+	if (site.gate[0])
+		code = auc_err_set(err, AUC_ESTATE, "%s", site.gate);
+	pthread_mutex_unlock(&site.lock);
+	return code;
+}
+
+void auc_site_gate(const char *reason)
+{
+	pthread_mutex_lock(&site.lock);
+	snprintf(site.gate, sizeof(site.gate), "%s", reason ? reason : "");
+	pthread_mutex_unlock(&site.lock);
+}
+
+bool auc_site_is_ours(const char *partition, size_t len)
+{
+	bool ours = false;
+
+	pthread_rwlock_rdlock(&site.conf);
+	for (unsigned i = 0; i < site.nnames && !ours; i++)
+		ours = strlen(site.names[i]) == len && !memcmp(site.names[i], partition, len);
+	pthread_rwlock_unlock(&site.conf);
+	return ours;
+}
+
+void auc_site_partitions(char *buf, size_t size)
+{
+	size_t n = 0;
+
+	buf[0] = '\0';
+	pthread_rwlock_rdlock(&site.conf);
+	for (unsigned i = 0; i < site.nnames && n < size; i++)
+		n += (size_t)snprintf(buf + n, size - n, "%s%s", i ? ", " : "", site.names[i]);
+	pthread_rwlock_unlock(&site.conf);
+}
+
+void auc_site_set_default_partition(const char *name)
+{
+	pthread_mutex_lock(&site.lock);
+	snprintf(site.default_partition, sizeof(site.default_partition), "%s", name);
+	pthread_mutex_unlock(&site.lock);
+}
+
+bool auc_site_default_is_ours(void)
+{
+	char name[AUC_NAME_MAX];
+
+	pthread_mutex_lock(&site.lock);
+	memcpy(name, site.default_partition, sizeof(name));
+	pthread_mutex_unlock(&site.lock);
+	return name[0] && auc_site_is_ours(name, strlen(name));
+}
+
+void auc_site_read_slurm_conf(void)
+{
+	const char *option = slurm_conf.sched_params ? strstr(slurm_conf.sched_params, CONF_OPTION) : NULL;
+	const char *file = slurm_conf.slurm_conf ? slurm_conf.slurm_conf : getenv("SLURM_CONF");
+	const char *slash;
+
+	if (!file)
+		file = "/etc/slurm/slurm.conf";
+	slash = strrchr(file, '/');
+	pthread_mutex_lock(&site.lock);
+	if (option && (option == slurm_conf.sched_params || option[-1] == ',')) {
+		option += strlen(CONF_OPTION);
+		snprintf(site.conf_path, sizeof(site.conf_path), "%.*s", (int)strcspn(option, ","), option);
+	} else {
+		snprintf(site.conf_path, sizeof(site.conf_path), "%.*s" CONF_NAME,
+			 slash ? (int)(slash - file) + 1 : 0, file);
+	}
+	snprintf(site.state_dir, sizeof(site.state_dir), "%s",
+		 slurm_conf.state_save_location ? slurm_conf.state_save_location : "/var/spool/slurm");
+	pthread_mutex_unlock(&site.lock);
+}
+
+const char *auc_site_state_dir(void)
+{
+	return site.state_dir;
+}
+
+enum auc_code auc_site_reload(double now, struct auc_err *err)
+{
+	char path[PATH_MAX];
+	struct auc_conf *conf;
+	enum auc_code code;
+
+	pthread_mutex_lock(&site.lock);
+	memcpy(path, site.conf_path, sizeof(path));
+	pthread_mutex_unlock(&site.lock);
+	code = load_conf(path, &conf, err);
+	if (code) {
+		pthread_rwlock_wrlock(&site.conf);
+		if (!site.auction && err)
+			site.why = *err;
+		pthread_rwlock_unlock(&site.conf);
+		return code;
+	}
+	pthread_rwlock_wrlock(&site.conf);
+	names_of_conf(conf);
+	if (site.auction)
+		code = auc_auction_reconfigure(site.auction, conf, now, err);
+	else
+		code = auc_auction_create(conf, &site.auction, err);
+	if (site.auction)
+		names_of_conf(auc_auction_conf(site.auction));
+	pthread_rwlock_unlock(&site.conf);
+	return code;
+}
+
+void auc_site_attach(bool attached)
+{
+	pthread_mutex_lock(&site.lock);
+	site.attached = attached;
+	site.jobs_known = false;
+	pthread_mutex_unlock(&site.lock);
+}
+
+enum auc_code auc_site_protect(const uint32_t *jobs, unsigned njobs, struct auc_err *err)
+{
+	uint32_t *copy = malloc((njobs + 1) * sizeof(*copy));
+
+	if (!copy)
+		return auc_err_set(err, AUC_ENOMEM, "out of memory for the list of %u protected jobs", njobs);
+	memcpy(copy, jobs, njobs * sizeof(*copy));
+	qsort(copy, njobs, sizeof(*copy), by_number);
+	pthread_mutex_lock(&site.lock);
+	free(site.jobs);
+	site.jobs = copy;
+	site.njobs = njobs;
+	site.jobs_known = true;
+	pthread_mutex_unlock(&site.lock);
+	return AUC_OK;
+}
+
+enum auc_protect auc_site_protects(uint32_t job_id)
+{
+	enum auc_protect answer = AUC_PROTECT_NO;
+
+	pthread_mutex_lock(&site.lock);
+	if (site.attached && !site.jobs_known)
+		answer = AUC_PROTECT_UNKNOWN;
+	else if (site.njobs && bsearch(&job_id, site.jobs, site.njobs, sizeof(job_id), by_number))
+		answer = AUC_PROTECT_YES;
+	pthread_mutex_unlock(&site.lock);
+	return answer;
+}
+
+void auc_site_expect_member(const char *sale)
+{
+	pthread_mutex_lock(&site.lock);
+	snprintf(site.expected, sizeof(site.expected), "%s", sale);
+	pthread_mutex_unlock(&site.lock);
+}
+
+bool auc_site_expects_member(const char *sale)
+{
+	bool expected;
+
+	pthread_mutex_lock(&site.lock);
+	expected = site.expected[0] && !strcmp(site.expected, sale);
+	pthread_mutex_unlock(&site.lock);
+	return expected;
+}
+
+double auc_site_now(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_REALTIME, &ts);
+	return (double)ts.tv_sec + (double)ts.tv_nsec / 1e9;
+}
+
+/* Loads a configuration and checks what only matters on Slurm. */
+static enum auc_code load_conf(const char *path, struct auc_conf **conf, struct auc_err *err)
+{
+	enum auc_code code = auc_conf_load(path, conf, err);
+
+	if (!code)
+		code = check_types((*conf)->worker_types, (*conf)->nworker_types, "WorkerType", path, err);
+	if (!code)
+		code = check_types((*conf)->ps_types, (*conf)->nps_types, "PSType", path, err);
+	if (!code && (*conf)->npartitions == 0)
+		code = auc_err_set(err, AUC_EINVAL, "%s: no PartitionName= line: an auction needs one", path);
+	if (!code && (*conf)->npartitions > NAMES_MAX)
+		code = auc_err_set(err, AUC_EINVAL, "%s: more than %d PartitionName= lines", path, NAMES_MAX);
+	if (code && *conf) {
+		auc_conf_free(*conf);
+		*conf = NULL;
+	}
+	return code;
+}
+
+/* Slurm gives every job at least one CPU, counts memory in MB and hands out whole CPUs and GPUs: so must the types. */
+static enum auc_code check_types(const struct auc_conf_type *types, unsigned n, const char *key,
+				 const char *path, struct auc_err *err)
+{
+	for (unsigned i = 0; i < n; i++) {
+		bool cpu = false, mem = false;
+
+		for (unsigned k = 0; k < types[i].ntres; k++) {
+			const struct auc_named *t = &types[i].tres[k];
+
+			if ((double)auc_floor(t->value) != t->value)
+				return auc_err_set(err, AUC_EINVAL,
+						   "%s:%u: %s=%s: TRES %s=%g: Slurm hands out whole units, give a "
+						   "whole number",
+						   path, types[i].line, key, types[i].name, t->name, t->value);
+			cpu |= !strcmp(t->name, "cpu") && t->value >= 1;
+			mem |= !strcmp(t->name, "mem") && t->value >= 1;
+		}
+		if (!cpu || !mem)
+			return auc_err_set(err, AUC_EINVAL,
+					   "%s:%u: %s=%s: TRES must have cpu and mem of at least 1 each, as every Slurm "
+					   "job takes some of both",
+					   path, types[i].line, key, types[i].name);
+	}
+	return AUC_OK;
+}
+
+static void names_of_conf(const struct auc_conf *conf)
+{
+	site.nnames = 0;
+	for (unsigned i = 0; i < conf->npartitions && i < NAMES_MAX; i++)
+		memcpy(site.names[site.nnames++], conf->partitions[i].name, AUC_NAME_MAX);
+}
+
+/*
+ * The partitions of a file that does not parse, as well as they can be told: jobs must not slip into windows that are
+ * sold while an administrator mends a typing error.
+ */
+static void names_of_broken_file(const char *path)
+{
+	static const char key[] = "PartitionName=";
+	FILE *f = fopen(path, "re");
+	char line[4096];
+	long size = 0;
+
+	site.nnames = 0;
+	if (!f)
+		return;
+	while (site.nnames < NAMES_MAX && size < CONF_MAX && fgets(line, sizeof(line), f)) {
+		char *p = line + strspn(line, " \t");
+		size_t n;
+
+		size += (long)strlen(line);
+		if (strncasecmp(p, key, sizeof(key) - 1))
+			continue;
+		p += sizeof(key) - 1;
+		n = strcspn(p, " \t\r\n#");
+		if (n && n < AUC_NAME_MAX)
+			snprintf(site.names[site.nnames++], AUC_NAME_MAX, "%.*s", (int)n, p);
+	}
+	fclose(f);
+}
+
+static int by_number(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	return (x > y) - (x < y);
+}

@@ -1,0 +1,53 @@
+/*
+ * slurm_compat.h - Slurm's public headers, plus the few exported things they do not declare, and every difference
+ * between the Slurm versions we build for (22.05, 24.11, 26.05). Nothing else in plugins/ looks at the version.
+ */
+#ifndef AUC_SLURM_COMPAT_H
+#define AUC_SLURM_COMPAT_H
+
+#include <slurm/slurm.h>
+#include <slurm/slurm_errno.h>
+#include <slurm/slurmdb.h>
+#include <slurm/spank.h> /* declares slurm_info(), slurm_error(), slurm_debug() */
+
+/* Exported by libslurmfull in all versions, declared in none of the public headers. */
+extern slurm_conf_t slurm_conf;
+extern char *slurm_xstrdup(const char *str);
+extern void slurm_xfree(void **item);
+extern void *slurm_xrecalloc(void **item, size_t count, size_t size, bool clear, bool may_fail,
+			     const char *file, int line, const char *func);
+extern void *slurmdb_create_job_rec(void);
+
+#define AUC_XFREE(p) slurm_xfree((void **)&(p))
+#define AUC_XRECALLOC(p, n)                                                                        \
+	slurm_xrecalloc((void **)&(p), (n), sizeof(*(p)), true, false, __FILE__, __LINE__, __func__)
+
+/* Lists: List (a pointer) up to 23.02, list_t * from 23.11 on. */
+#if SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(23, 11, 0)
+typedef list_t *auc_list_t;
+typedef list_itr_t *auc_list_itr_t;
+#else
+typedef List auc_list_t;
+typedef ListIterator auc_list_itr_t;
+#endif
+
+/* job_modify() got its err_msg in 23.02; before, a refusal reaches the user as its return code only. */
+#define AUC_JOB_MODIFY_HAS_MSG (SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(23, 2, 0))
+
+/* How a GRES is spelled in job_desc->tres_per_node. */
+#if SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(23, 2, 0)
+#define AUC_GRES_PREFIX "gres/"
+#else
+#define AUC_GRES_PREFIX "gres:"
+#endif
+
+/* The job a job_desc_msg_t is about: job_id became step_id.job_id in 25.11. */
+#if SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(25, 11, 0)
+#define AUC_DESC_JOB_ID(desc) ((desc)->step_id.job_id)
+#define AUC_INFO_JOB_ID(info) ((info)->step_id.job_id)
+#else
+#define AUC_DESC_JOB_ID(desc) ((desc)->job_id)
+#define AUC_INFO_JOB_ID(info) ((info)->job_id)
+#endif
+
+#endif

@@ -1,0 +1,311 @@
+/*
+ * job_submit_auction.c - decides on bids at submission and protects what was sold.
+ *
+ * slurmctld holds read locks while it calls us, so there is no I/O and no RPC here: the decision is made in memory, about a
+ * millisecond, and nothing is sold yet. An accepted job carries a lien that lapses unless sched/auction finds its record.
+ *
+ * Jobs without a bid go through untouched unless they name a partition of the auction.
+ */
+#include "config.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "auction.h"
+#include "desc.h"
+#include "receipt.h"
+#include "site.h"
+#include "slurm_compat.h"
+
+/* What sbatch says behind our own lines ("Batch job submission failed: ..."). */
+#define RC_REFUSED  ESLURM_REQUESTED_PART_CONFIG_UNAVAILABLE
+#define RC_BAD_BID  ESLURM_NOT_SUPPORTED
+#define RC_QUOTE    ESLURM_DISABLED
+#define RC_NO_BATCH ESLURM_BATCH_ONLY
+
+#define HINT "sbatch --bid=VALUE --epochs=N ... (sbatch --help lists the auction's options)"
+
+struct job_record; /* slurmctld's own; we never look into it */
+
+extern const char plugin_name[];
+extern const char plugin_type[];
+extern const uint32_t plugin_version;
+const char plugin_name[] = "Job submit auction plugin";
+const char plugin_type[] = "job_submit/auction";
+const uint32_t plugin_version = SLURM_VERSION_NUMBER;
+
+int init(void);
+int fini(void);
+int job_submit(job_desc_msg_t *desc, uint32_t submit_uid, char **err_msg);
+#if AUC_JOB_MODIFY_HAS_MSG
+int job_modify(job_desc_msg_t *desc, struct job_record *job, uint32_t submit_uid, char **err_msg);
+#else
+int job_modify(job_desc_msg_t *desc, struct job_record *job, uint32_t submit_uid);
+#endif
+
+enum where { ELSEWHERE, OURS, MIXED };
+
+static int submit_with_receipt(const job_desc_msg_t *desc, uint32_t submit_uid, char **err_msg);
+static enum where partition_of(const job_desc_msg_t *desc);
+static int submit_bid(job_desc_msg_t *desc, const char *text, char **err_msg);
+static int decide(struct auc_auction *a, job_desc_msg_t *desc, const char *text, char **err_msg);
+static int take_offer(struct auc_auction *a, job_desc_msg_t *desc, const struct auc_offer *offer, char **err_msg);
+static int check_modify(const job_desc_msg_t *desc, char *why, size_t size);
+static uint32_t modified_job(const job_desc_msg_t *desc);
+static void say(char **err_msg, const char *lines);
+static int fail(char **err_msg, int rc, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+
+int init(void)
+{
+	struct auc_err err;
+
+	/* Without a site every bid is refused with the reason; slurmctld itself goes on. */
+	if (auc_site_get(plugin_version, &err)) {
+		slurm_error("job_submit/auction: %s", err.text);
+		return SLURM_ERROR;
+	}
+	return SLURM_SUCCESS;
+}
+
+int fini(void)
+{
+	auc_site_put();
+	return SLURM_SUCCESS;
+}
+
+int job_submit(job_desc_msg_t *desc, uint32_t submit_uid, char **err_msg)
+{
+	const char *bid;
+	char names[512];
+	enum where where;
+
+	if (desc->admin_comment && auc_receipt_is(desc->admin_comment))
+		return submit_with_receipt(desc, submit_uid, err_msg);
+	bid = auc_desc_bid(desc);
+	where = partition_of(desc);
+	if (!bid && where == ELSEWHERE)
+		return SLURM_SUCCESS;
+	auc_site_partitions(names, sizeof(names));
+	if (bid && desc->partition && where != OURS)
+		return fail(err_msg, ESLURM_INVALID_PARTITION_NAME,
+			    "--partition=%.128s: a bid is for a partition of the auction (%s); name one of them or none",
+			    desc->partition, names);
+	if (!bid && where == MIXED)
+		return fail(err_msg, ESLURM_INVALID_PARTITION_NAME,
+			    "--partition=%.128s: the auction's partitions (%s) cannot be combined with others",
+			    desc->partition, names);
+	return submit_bid(desc, bid, err_msg);
+}
+
+#if AUC_JOB_MODIFY_HAS_MSG
+int job_modify(job_desc_msg_t *desc, struct job_record *job, uint32_t submit_uid, char **err_msg)
+{
+#else
+int job_modify(job_desc_msg_t *desc, struct job_record *job, uint32_t submit_uid)
+{
+	char **err_msg = NULL;
+#endif
+	char why[256];
+	int rc;
+
+	(void)job;
+	/* The agent's own updates come through here too; it must not wait for anything it holds. */
+	if (submit_uid == 0 || submit_uid == slurm_conf.slurm_user_id)
+		return SLURM_SUCCESS;
+	rc = check_modify(desc, why, sizeof(why));
+	if (rc == SLURM_SUCCESS)
+		return rc;
+	slurm_info("auction: job %u: change by uid %u denied: %s", modified_job(desc), submit_uid, why);
+	return fail(err_msg, rc, "%s", why);
+}
+
+/* A receipt in a submission: right for members that the agent submits now, forged otherwise. */
+static int submit_with_receipt(const job_desc_msg_t *desc, uint32_t submit_uid, char **err_msg)
+{
+	struct auc_receipt r;
+	bool member = false;
+
+	if (submit_uid == slurm_conf.slurm_user_id && !auc_receipt_parse(desc->admin_comment, &r, NULL)) {
+		member = !strcmp(r.state, "member") && auc_site_expects_member(r.sale);
+		auc_receipt_clear(&r);
+	}
+	if (member)
+		return SLURM_SUCCESS;
+	slurm_info("auction: uid %u sent an AdminComment that looks like a receipt; refused", submit_uid);
+	return fail(err_msg, ESLURM_ACCESS_DENIED,
+		    "AdminComment: a receipt is written by the auction only; leave it out");
+}
+
+static enum where partition_of(const job_desc_msg_t *desc)
+{
+	const char *p = desc->partition;
+	unsigned ours = 0, others = 0;
+
+	if (!p || !*p)
+		return auc_site_default_is_ours() ? OURS : ELSEWHERE;
+	for (; *p; p += strspn(p, ",")) {
+		size_t n = strcspn(p, ",");
+
+		if (auc_site_is_ours(p, n))
+			ours++;
+		else
+			others++;
+		p += n;
+	}
+	if (!ours)
+		return ELSEWHERE;
+	return others ? MIXED : OURS;
+}
+
+/* TEXT may be NULL: the configured default bid, if there is one. */
+static int submit_bid(job_desc_msg_t *desc, const char *text, char **err_msg)
+{
+	struct auc_auction *a;
+	struct auc_err err;
+	int rc;
+
+	if (!desc->script && text)
+		return fail(err_msg, RC_NO_BATCH,
+			    "--bid: only batch jobs can bid; use sbatch, and srun inside the job without a bid");
+	a = auc_site_enter(&err);
+	if (!a)
+		return fail(err_msg, RC_REFUSED, "no bids and no jobs in the auction's partitions now: %s", err.text);
+	if (!text)
+		text = auc_auction_conf(a)->default_bid;
+	if (!text)
+		rc = fail(err_msg, ESLURM_ACCESS_DENIED,
+			  "partition %.128s is sold by auction: a job needs a bid, as in " HINT,
+			  desc->partition ? desc->partition : "(the default)");
+	else if (!desc->script)
+		rc = fail(err_msg, RC_NO_BATCH,
+			  "partition %.128s is sold by auction, and only batch jobs can bid; use sbatch",
+			  desc->partition ? desc->partition : "(the default)");
+	else if (auc_desc_check(desc, &err))
+		rc = fail(err_msg, desc->array_inx ? ESLURM_INVALID_ARRAY : RC_BAD_BID, "%s", err.text);
+	else if (auc_site_open(&err))
+		rc = fail(err_msg, RC_REFUSED, "no bids are taken now: %s", err.text);
+	else
+		rc = decide(a, desc, text, err_msg);
+	auc_site_leave();
+	return rc;
+}
+
+static int decide(struct auc_auction *a, job_desc_msg_t *desc, const char *text, char **err_msg)
+{
+	struct auc_offer offer = { 0 };
+	struct auc_bid *bid;
+	struct auc_err err;
+	enum auc_code code;
+	int rc;
+
+	if (strlen(text) > AUC_BID_TEXT_MAX)
+		return fail(err_msg, RC_BAD_BID, "%s: more than %d bytes", AUC_ENV_BID, AUC_BID_TEXT_MAX);
+	bid = malloc(sizeof(*bid));
+	if (!bid)
+		return fail(err_msg, RC_REFUSED, "out of memory");
+	code = auc_bid_parse(auc_auction_conf(a), text, bid, &err);
+	if (!code)
+		code = auc_auction_bid(a, bid, desc->user_id, auc_site_now(), !bid->quote, &offer, &err);
+	if (code) {
+		rc = fail(err_msg, code == AUC_EINVAL || code == AUC_ENOENT ? RC_BAD_BID : RC_REFUSED, "%s", err.text);
+	} else if (bid->quote) {
+		say(err_msg, offer.message);
+		rc = RC_QUOTE;
+	} else if (!offer.accepted) {
+		say(err_msg, offer.message);
+		rc = RC_REFUSED;
+	} else {
+		rc = take_offer(a, desc, &offer, err_msg);
+	}
+	auc_offer_clear(&offer);
+	free(bid);
+	return rc;
+}
+
+/* Makes the job the lead of its group. */
+static int take_offer(struct auc_auction *a, job_desc_msg_t *desc, const struct auc_offer *offer, char **err_msg)
+{
+	struct auc_slice slice;
+	struct auc_err err;
+
+	for (unsigned i = offer->nparts; i-- > 0;) {
+		if (auc_slice_of(&offer->parts[i], offer->start, offer->end, &slice, &err)) {
+			auc_auction_drop(a, offer->sale, NULL);
+			return fail(err_msg, RC_REFUSED, "%s", err.text);
+		}
+	}
+	if (!offer->nparts || !offer->receipt)
+		return fail(err_msg, RC_REFUSED, "out of memory");
+	auc_desc_apply(desc, &slice, offer->receipt);
+	auc_desc_environment(desc, offer->sale, offer->start, offer->end);
+	say(err_msg, offer->message);
+	return SLURM_SUCCESS;
+}
+
+/* Slurm's code if an ordinary user may not make the change DESC asks for, with the reason in WHY. */
+static int check_modify(const job_desc_msg_t *desc, char *why, size_t size)
+{
+	uint32_t job_id = modified_job(desc);
+	struct auc_auction *a;
+	enum auc_protect protect;
+	bool sold = false;
+
+	if (desc->admin_comment && auc_receipt_is(desc->admin_comment)) {
+		snprintf(why, size, "AdminComment: a receipt is written by the auction only");
+		return ESLURM_ACCESS_DENIED;
+	}
+	protect = auc_site_protects(job_id);
+	if (protect == AUC_PROTECT_UNKNOWN) {
+		snprintf(why, size, "the auction is starting and does not know its jobs yet; try again in a moment");
+		return ESLURM_TRANSITION_STATE_NO_UPDATE;
+	}
+	a = protect == AUC_PROTECT_YES ? NULL : auc_site_enter(NULL);
+	if (a) {
+		sold = auc_auction_owns(a, job_id);
+		auc_site_leave();
+	}
+	if (sold || protect == AUC_PROTECT_YES) {
+		snprintf(why, size, "job %u was sold by auction as it stands and cannot be changed; cancel it and bid again",
+			 job_id);
+		return ESLURM_ACCESS_DENIED;
+	}
+	if (desc->partition && partition_of(desc) != ELSEWHERE) {
+		snprintf(why, size, "partition %.64s is sold by auction; a job gets in by a bid at its submission only",
+			 desc->partition);
+		return ESLURM_ACCESS_DENIED;
+	}
+	return SLURM_SUCCESS;
+}
+
+static uint32_t modified_job(const job_desc_msg_t *desc)
+{
+	uint32_t id = AUC_DESC_JOB_ID(desc);
+
+	if ((id == 0 || id == NO_VAL) && desc->job_id_str)
+		id = (uint32_t)strtoul(desc->job_id_str, NULL, 10);
+	return id;
+}
+
+/* Gives the user LINES; slurmctld frees the text. */
+static void say(char **err_msg, const char *lines)
+{
+	if (!err_msg || !lines)
+		return;
+	AUC_XFREE(*err_msg);
+	*err_msg = slurm_xstrdup(lines);
+}
+
+static int fail(char **err_msg, int rc, const char *fmt, ...)
+{
+	char text[1024];
+	va_list ap;
+	int n = snprintf(text, sizeof(text), "auction: ");
+
+	va_start(ap, fmt);
+	vsnprintf(text + n, sizeof(text) - (size_t)n, fmt, ap);
+	va_end(ap);
+	say(err_msg, text);
+	return rc;
+}

@@ -1,0 +1,191 @@
+/* control.c - see control.h. */
+#include "config.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "control.h"
+#include "receipt.h"
+#include "site.h"
+
+/* Holds its node until the agent or its time limit ends it; the lead's launcher runs steps in it. */
+#define PLACEHOLDER "#!/bin/sh\nexec sleep 1000000\n"
+
+static enum auc_code failed(struct auc_err *err, const char *what, uint32_t job_id);
+static enum auc_code update(job_desc_msg_t *desc, uint32_t job_id, const char *what, struct auc_err *err);
+static enum auc_code kill_with(uint32_t job_id, uint16_t sig, uint16_t flags, const char *what, struct auc_err *err);
+
+enum auc_code auc_control_load_nodes(node_info_msg_t **nodes, partition_info_msg_t **partitions, struct auc_err *err)
+{
+	*nodes = NULL;
+	*partitions = NULL;
+	if (slurm_load_node(0, nodes, SHOW_ALL))
+		return failed(err, "loading nodes", 0);
+	if (slurm_load_partitions(0, partitions, SHOW_ALL)) {
+		enum auc_code code = failed(err, "loading partitions", 0);
+
+		slurm_free_node_info_msg(*nodes);
+		*nodes = NULL;
+		return code;
+	}
+	return AUC_OK;
+}
+
+enum auc_code auc_control_load_jobs(job_info_msg_t **jobs, struct auc_err *err)
+{
+	*jobs = NULL;
+	return slurm_load_jobs(0, jobs, SHOW_ALL) ? failed(err, "loading jobs", 0) : AUC_OK;
+}
+
+enum auc_code auc_control_load_user_jobs(uint32_t uid, job_info_msg_t **jobs, struct auc_err *err)
+{
+	*jobs = NULL;
+	return slurm_load_job_user(jobs, uid, SHOW_ALL) ? failed(err, "loading a user's jobs", 0) : AUC_OK;
+}
+
+enum auc_code auc_control_version(char *buf, size_t size, struct auc_err *err)
+{
+	slurm_conf_t *conf = NULL;
+
+	if (slurm_load_ctl_conf(0, &conf))
+		return failed(err, "loading the configuration", 0);
+	snprintf(buf, size, "%s", conf->version ? conf->version : "");
+	slurm_free_ctl_conf(conf);
+	return AUC_OK;
+}
+
+enum auc_code auc_control_submit_member(const struct auc_owner *owner, const struct auc_slice *slice, const char *sale,
+					uint32_t lead, uint32_t *job_id, struct auc_err *err)
+{
+	char name[64 + AUC_NAME_MAX], path[] = "PATH=/usr/local/bin:/usr/bin:/bin";
+	char conf[4096 + sizeof("SLURM_CONF=")], job_name[sizeof(name) + sizeof("SLURM_JOB_NAME=")];
+	char *environment[] = { path, job_name, conf }, *argv[] = { name };
+	char *receipt = auc_receipt_print_member(sale, lead);
+	submit_response_msg_t *response = NULL;
+	char script[] = PLACEHOLDER, root[] = "/", null[] = "/dev/null", gres[sizeof(slice->gres)];
+	enum auc_code code = AUC_OK;
+	job_desc_msg_t desc;
+
+	if (!receipt)
+		return auc_err_set(err, AUC_ENOMEM, "out of memory for a member's receipt");
+	snprintf(name, sizeof(name), "auction-%u-%s", lead, slice->node);
+	snprintf(job_name, sizeof(job_name), "SLURM_JOB_NAME=%s", name);
+	snprintf(conf, sizeof(conf), "SLURM_CONF=%s", slurm_conf.slurm_conf ? slurm_conf.slurm_conf : "");
+	strcpy(gres, slice->gres);
+	slurm_init_job_desc_msg(&desc);
+	desc.user_id = owner->uid;
+	desc.group_id = owner->gid;
+	desc.account = (char *)owner->account;
+	desc.qos = (char *)owner->qos;
+	desc.name = name;
+	desc.script = script;
+	desc.argc = 1;
+	desc.argv = argv;
+	desc.environment = environment;
+	desc.env_size = sizeof(environment) / sizeof(environment[0]);
+	desc.work_dir = root;
+	desc.std_in = desc.std_out = desc.std_err = null;
+	desc.min_nodes = desc.max_nodes = 1;
+	desc.num_tasks = 1;
+	desc.cpus_per_task = (uint16_t)slice->cpus;
+	desc.min_cpus = desc.max_cpus = slice->cpus;
+	desc.pn_min_cpus = (uint16_t)slice->cpus;
+	desc.pn_min_memory = slice->mem_mb;
+	desc.time_limit = slice->minutes;
+	desc.begin_time = slice->begin;
+	desc.requeue = 0;
+	desc.req_nodes = (char *)slice->node;
+	desc.partition = (char *)slice->partition;
+	desc.tres_per_node = gres[0] ? gres : NULL;
+	desc.admin_comment = receipt;
+
+	auc_site_expect_member(sale);
+	errno = 0;
+	if (slurm_submit_batch_job(&desc, &response) || !response) {
+		/* Slurm's refusals are numbered from 2000 on; anything else is the way there and may pass. */
+		bool refused = errno >= ESLURM_INVALID_PARTITION_NAME && errno < 3000;
+
+		failed(err, "submitting a member of job", lead);
+		code = refused ? AUC_EFULL : AUC_EIO;
+	} else {
+		/* A code in the response with a job is a remark ("node not available yet"), not a failure. */
+		*job_id = AUC_INFO_JOB_ID(response);
+	}
+	auc_site_expect_member("");
+	slurm_free_submit_response_response_msg(response);
+	free(receipt);
+	return code;
+}
+
+enum auc_code auc_control_set_receipt(uint32_t job_id, const char *receipt, struct auc_err *err)
+{
+	job_desc_msg_t desc;
+
+	slurm_init_job_desc_msg(&desc);
+	desc.admin_comment = (char *)receipt;
+	return update(&desc, job_id, "writing the receipt of job", err);
+}
+
+enum auc_code auc_control_start_now(uint32_t job_id, struct auc_err *err)
+{
+	job_desc_msg_t desc;
+
+	slurm_init_job_desc_msg(&desc);
+	desc.begin_time = time(NULL);
+	return update(&desc, job_id, "starting job", err);
+}
+
+enum auc_code auc_control_warn(uint32_t job_id, bool batch, struct auc_err *err)
+{
+	return kill_with(job_id, SIGTERM, batch ? KILL_FULL_JOB : 0, "signalling job", err);
+}
+
+enum auc_code auc_control_kill(uint32_t job_id, struct auc_err *err)
+{
+	/* The first two fail for a job that is not running, which does not matter. */
+	kill_with(job_id, SIGKILL, KILL_STEPS_ONLY, "killing the steps of job", NULL);
+	kill_with(job_id, SIGKILL, KILL_JOB_BATCH, "killing the script of job", NULL);
+	return kill_with(job_id, SIGKILL, 0, "cancelling job", err);
+}
+
+static enum auc_code failed(struct auc_err *err, const char *what, uint32_t job_id)
+{
+	int e = errno;
+
+	if (job_id)
+		return auc_err_set(err, AUC_EIO, "%s %u: %s (%d)", what, job_id, slurm_strerror(e), e);
+	return auc_err_set(err, AUC_EIO, "%s: %s (%d)", what, slurm_strerror(e), e);
+}
+
+static enum auc_code update(job_desc_msg_t *desc, uint32_t job_id, const char *what, struct auc_err *err)
+{
+	job_array_resp_msg_t *response = NULL;
+	char id[16];
+	int rc;
+
+	snprintf(id, sizeof(id), "%u", job_id);
+	desc->job_id_str = id;
+	errno = 0;
+	rc = slurm_update_job2(desc, &response);
+	if (rc == SLURM_SUCCESS && response && response->job_array_count && response->error_code[0]) {
+		errno = (int)response->error_code[0];
+		rc = SLURM_ERROR;
+	}
+	slurm_free_job_array_resp(response);
+	return rc ? failed(err, what, job_id) : AUC_OK;
+}
+
+static enum auc_code kill_with(uint32_t job_id, uint16_t sig, uint16_t flags, const char *what, struct auc_err *err)
+{
+	char id[16];
+
+	snprintf(id, sizeof(id), "%u", job_id);
+	errno = 0;
+	if (slurm_kill_job2(id, sig, flags, NULL) && errno != ESLURM_ALREADY_DONE)
+		return failed(err, what, job_id);
+	return AUC_OK;
+}

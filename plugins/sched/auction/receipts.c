@@ -1,0 +1,442 @@
+/* receipts.c - see receipts.h. */
+#include "config.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <json-c/json.h>
+#include <limits.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "accounting.h"
+#include "num.h"
+#include "receipt.h"
+#include "receipts.h"
+#include "site.h"
+#include "slurm_compat.h"
+
+#define FORMAT      "auction_receipts"
+#define FIRST_DELAY 0.5   /* seconds between attempts, doubled each time */
+#define LAST_DELAY  30.0
+#define GIVE_UP     86400 /* seconds after which a receipt that the database never takes is dropped */
+#define KEEP        600   /* seconds a delivered final receipt is kept, at least */
+#define STOP_WAIT   5     /* seconds a call to the database gets at the end */
+
+struct entry {
+	struct entry *next;
+	uint64_t serial; /* changes with the text */
+	uint32_t job_id;
+	char sale[AUC_SALE_ID_LEN];
+	char *text;
+	bool final, released, done;
+	double since, due, delay;
+};
+
+static struct {
+	pthread_mutex_t lock;
+	pthread_cond_t wake;
+	pthread_t thread;
+	bool running, stop, dirty;
+	uint64_t serial;
+	char path[PATH_MAX];
+	struct entry *list;
+} receipts = { .lock = PTHREAD_MUTEX_INITIALIZER, .wake = PTHREAD_COND_INITIALIZER };
+
+static enum auc_code load_file(struct auc_err *err);
+static enum auc_code load_entry(struct json_object *o, struct auc_err *err);
+static struct json_object *to_json(void);
+static enum auc_code write_file(const char *text, struct auc_err *err);
+static struct entry *put(uint32_t job_id, const char *sale, const char *text, bool final);
+static void *deliver_all(void *arg);
+static struct entry *next_due(double now, double *wait_until);
+static bool deliver(uint32_t job_id, const char *text, bool final, bool complain);
+static void expire(double now);
+static void clear(void);
+static void entry_free(struct entry *e);
+
+enum auc_code auc_receipts_start(const char *dir, struct auc_err *err)
+{
+	enum auc_code code;
+
+	if (receipts.running)
+		return AUC_OK;
+	snprintf(receipts.path, sizeof(receipts.path), "%s/receipts", dir);
+	code = load_file(err);
+	if (code) {
+		clear();
+		return code;
+	}
+	receipts.stop = false;
+	if (pthread_create(&receipts.thread, NULL, deliver_all, NULL))
+		return auc_err_set(err, AUC_EIO, "no thread for the accounting database: %s", strerror(errno));
+	receipts.running = true;
+	return AUC_OK;
+}
+
+bool auc_receipts_stop(void)
+{
+	struct timespec until;
+
+	if (!receipts.running)
+		return true;
+	pthread_mutex_lock(&receipts.lock);
+	receipts.stop = true;
+	pthread_cond_signal(&receipts.wake);
+	pthread_mutex_unlock(&receipts.lock);
+	clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_sec += STOP_WAIT;
+	if (pthread_timedjoin_np(receipts.thread, NULL, &until))
+		return false;
+	receipts.running = false;
+	clear();
+	return true;
+}
+
+void auc_receipts_put(uint32_t job_id, const char *sale, const char *text)
+{
+	pthread_mutex_lock(&receipts.lock);
+	put(job_id, sale, text, false);
+	pthread_cond_signal(&receipts.wake);
+	pthread_mutex_unlock(&receipts.lock);
+}
+
+enum auc_code auc_receipts_put_final(uint32_t job_id, const char *sale, const char *text, struct auc_err *err)
+{
+	struct entry *e;
+
+	pthread_mutex_lock(&receipts.lock);
+	e = put(job_id, sale, text, true);
+	pthread_mutex_unlock(&receipts.lock);
+	return e ? AUC_OK : auc_err_set(err, AUC_ENOMEM, "out of memory for the receipt of job %u", job_id);
+}
+
+enum auc_code auc_receipts_save(struct auc_err *err)
+{
+	struct json_object *o = NULL;
+	enum auc_code code;
+
+	pthread_mutex_lock(&receipts.lock);
+	if (receipts.dirty)
+		o = to_json();
+	receipts.dirty = false;
+	pthread_mutex_unlock(&receipts.lock);
+	if (!o)
+		return AUC_OK;
+	code = write_file(json_object_to_json_string_ext(o, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE), err);
+	json_object_put(o);
+	if (code) {
+		pthread_mutex_lock(&receipts.lock);
+		receipts.dirty = true;
+		pthread_mutex_unlock(&receipts.lock);
+	}
+	return code;
+}
+
+void auc_receipts_release(void)
+{
+	pthread_mutex_lock(&receipts.lock);
+	for (struct entry *e = receipts.list; e; e = e->next)
+		e->released = true;
+	pthread_cond_signal(&receipts.wake);
+	pthread_mutex_unlock(&receipts.lock);
+}
+
+void auc_receipts_forget(const char *sale)
+{
+	struct entry **at, *e;
+
+	pthread_mutex_lock(&receipts.lock);
+	for (at = &receipts.list; (e = *at);) {
+		if (e->final && !strcmp(e->sale, sale)) {
+			*at = e->next;
+			entry_free(e);
+			receipts.dirty = true;
+		} else {
+			at = &e->next;
+		}
+	}
+	pthread_mutex_unlock(&receipts.lock);
+}
+
+char *auc_receipts_settled(const char *sale)
+{
+	char *text = NULL;
+
+	pthread_mutex_lock(&receipts.lock);
+	for (struct entry *e = receipts.list; e && !text; e = e->next)
+		if (e->final && !strcmp(e->sale, sale))
+			text = strdup(e->text);
+	pthread_mutex_unlock(&receipts.lock);
+	return text;
+}
+
+void auc_receipts_counts(unsigned *waiting, unsigned *final)
+{
+	*waiting = *final = 0;
+	pthread_mutex_lock(&receipts.lock);
+	for (struct entry *e = receipts.list; e; e = e->next) {
+		*waiting += !e->done;
+		*final += !e->done && e->final;
+	}
+	pthread_mutex_unlock(&receipts.lock);
+}
+
+static enum auc_code load_file(struct auc_err *err)
+{
+	struct json_object *o, *format, *entries;
+	enum auc_code code = AUC_OK;
+
+	if (access(receipts.path, F_OK) && errno == ENOENT)
+		return AUC_OK;
+	o = json_object_from_file(receipts.path);
+	if (!json_object_object_get_ex(o, FORMAT, &format) || json_object_get_int(format) != 1 ||
+	    !json_object_object_get_ex(o, "entries", &entries) || !json_object_is_type(entries, json_type_array))
+		code = auc_err_set(err, AUC_ECORRUPT, "%s: not a file of final receipts (format 1)", receipts.path);
+	for (size_t i = 0; !code && i < json_object_array_length(entries); i++) {
+		code = load_entry(json_object_array_get_idx(entries, i), err);
+		if (code)
+			auc_err_prefix(err, "%s: entry %zu", receipts.path, i);
+	}
+	json_object_put(o);
+	return code;
+}
+
+static enum auc_code load_entry(struct json_object *o, struct auc_err *err)
+{
+	struct json_object *job, *sale, *since, *done, *text;
+	struct entry *e;
+
+	if (!json_object_object_get_ex(o, "job", &job) || !json_object_is_type(job, json_type_int) ||
+	    !json_object_object_get_ex(o, "sale", &sale) || !json_object_is_type(sale, json_type_string) ||
+	    !json_object_object_get_ex(o, "since", &since) || !json_object_is_type(since, json_type_double) ||
+	    !json_object_object_get_ex(o, "done", &done) || !json_object_is_type(done, json_type_boolean) ||
+	    !json_object_object_get_ex(o, "text", &text) || !auc_receipt_is(json_object_get_string(text)) ||
+	    json_object_get_int64(job) < 1 || json_object_get_int64(job) > UINT32_MAX)
+		return auc_err_set(err, AUC_ECORRUPT, "job, sale, since, done and text are expected");
+	e = put((uint32_t)json_object_get_int64(job), json_object_get_string(sale), json_object_get_string(text), true);
+	if (!e)
+		return auc_err_set(err, AUC_ENOMEM, "out of memory");
+	e->since = json_object_get_double(since);
+	e->done = json_object_get_boolean(done);
+	return AUC_OK;
+}
+
+static struct json_object *to_json(void)
+{
+	struct json_object *o = json_object_new_object(), *entries = json_object_new_array();
+
+	json_object_object_add(o, FORMAT, json_object_new_int(1));
+	for (struct entry *e = receipts.list; e; e = e->next) {
+		struct json_object *j;
+
+		if (!e->final)
+			continue;
+		j = json_object_new_object();
+		json_object_object_add(j, "job", json_object_new_int64(e->job_id));
+		json_object_object_add(j, "sale", json_object_new_string(e->sale));
+		json_object_object_add(j, "since", json_object_new_double(e->since));
+		json_object_object_add(j, "done", json_object_new_boolean(e->done));
+		json_object_object_add(j, "text", json_object_new_string(e->text));
+		json_object_array_add(entries, j);
+	}
+	json_object_object_add(o, "entries", entries);
+	return o;
+}
+
+/* A whole new file, synced, then renamed over the old one. */
+static enum auc_code write_file(const char *text, struct auc_err *err)
+{
+	char temporary[PATH_MAX + 4];
+	size_t n = strlen(text), at = 0;
+	int fd;
+
+	snprintf(temporary, sizeof(temporary), "%s.new", receipts.path);
+	fd = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	while (fd >= 0 && at < n) {
+		ssize_t w = write(fd, text + at, n - at);
+
+		if (w < 0 && errno != EINTR)
+			break;
+		at += w > 0 ? (size_t)w : 0;
+	}
+	if (fd < 0 || at < n || fdatasync(fd) || close(fd) || rename(temporary, receipts.path)) {
+		auc_err_set(err, AUC_EIO, "%s: %s", receipts.path, strerror(errno));
+		if (fd >= 0)
+			close(fd);
+		return AUC_EIO;
+	}
+	return AUC_OK;
+}
+
+/* The newest text of a job's sale; a final one is not replaced by another. Locked by the caller (or single). */
+static struct entry *put(uint32_t job_id, const char *sale, const char *text, bool final)
+{
+	struct entry *e;
+	char *copy;
+
+	for (e = receipts.list; e && (e->job_id != job_id || strcmp(e->sale, sale)); e = e->next)
+		;
+	if (e && e->final && !final)
+		return e;
+	copy = strdup(text);
+	if (!copy)
+		return NULL;
+	if (!e) {
+		e = calloc(1, sizeof(*e));
+		if (!e) {
+			free(copy);
+			return NULL;
+		}
+		e->next = receipts.list;
+		receipts.list = e;
+	}
+	free(e->text);
+	e->text = copy;
+	e->serial = ++receipts.serial;
+	e->job_id = job_id;
+	snprintf(e->sale, sizeof(e->sale), "%s", sale);
+	e->final = final;
+	e->released = !final;
+	e->done = false;
+	e->since = auc_site_now();
+	e->due = 0;
+	e->delay = FIRST_DELAY;
+	receipts.dirty |= final;
+	return e;
+}
+
+static void *deliver_all(void *arg)
+{
+	struct entry *e;
+
+	(void)arg;
+	pthread_mutex_lock(&receipts.lock);
+	while (!receipts.stop) {
+		double now = auc_site_now(), until = now + LAST_DELAY;
+		struct timespec ts;
+		uint64_t serial;
+		uint32_t job_id;
+		bool final, done, complain;
+		char *text;
+
+		expire(now);
+		e = next_due(now, &until);
+		if (!e) {
+			ts.tv_sec = (time_t)until;
+			ts.tv_nsec = (long)((until - (double)ts.tv_sec) * 1e9);
+			pthread_cond_timedwait(&receipts.wake, &receipts.lock, &ts);
+			continue;
+		}
+		serial = e->serial;
+		job_id = e->job_id;
+		final = e->final;
+		complain = e->delay >= LAST_DELAY;
+		text = strdup(e->text);
+		pthread_mutex_unlock(&receipts.lock);
+		done = text && deliver(job_id, text, final, complain);
+		free(text);
+		pthread_mutex_lock(&receipts.lock);
+		for (e = receipts.list; e && e->serial != serial; e = e->next)
+			;
+		if (!e)
+			continue;
+		e->done = done;
+		e->due = auc_site_now() + e->delay;
+		e->delay = e->delay * 2 < LAST_DELAY ? e->delay * 2 : LAST_DELAY;
+		receipts.dirty |= done && final;
+	}
+	pthread_mutex_unlock(&receipts.lock);
+	return NULL;
+}
+
+static struct entry *next_due(double now, double *wait_until)
+{
+	struct entry *best = NULL;
+
+	for (struct entry *e = receipts.list; e; e = e->next) {
+		if (e->done || !e->released)
+			continue;
+		if (!best || e->due < best->due)
+			best = e;
+	}
+	if (best && best->due <= now)
+		return best;
+	if (best && best->due < *wait_until)
+		*wait_until = best->due;
+	return NULL;
+}
+
+/* True once the database has it for good. */
+static bool deliver(uint32_t job_id, const char *text, bool final, bool complain)
+{
+	bool ended = false, same = false;
+	struct auc_err err;
+	enum auc_code code;
+
+	if (!auc_accounting_present())
+		return true;
+	if (final) {
+		/* Before slurmctld's own row for the end is there, ours would be overwritten by it. */
+		code = auc_accounting_check(job_id, text, &ended, &same, &err);
+		if (!code && ended && !same) {
+			code = auc_accounting_set(job_id, text, &err);
+			if (!code)
+				code = auc_accounting_check(job_id, text, &ended, &same, &err);
+		}
+		if (!code && ended && same)
+			return true;
+		if (!code)
+			auc_err_set(&err, AUC_ESTATE, "job %u: its end is not in the accounting database yet", job_id);
+	} else {
+		code = auc_accounting_set(job_id, text, &err);
+		if (!code)
+			return true;
+	}
+	if (complain)
+		slurm_error("sched/auction: receipt not delivered: %s", err.text);
+	return false;
+}
+
+/* Drops what is delivered or hopeless and old enough. */
+static void expire(double now)
+{
+	double keep = KEEP;
+	struct entry **at, *e;
+
+	/* While slurmctld still has the job's record, the record may come back from before the settlement. */
+	if (2.0 * slurm_conf.min_job_age + 60 > keep)
+		keep = 2.0 * slurm_conf.min_job_age + 60;
+	for (at = &receipts.list; (e = *at);) {
+		if ((e->done && (!e->final || now - e->since > keep)) || now - e->since > keep + GIVE_UP) {
+			receipts.dirty |= e->final;
+			if (!e->done)
+				slurm_error("sched/auction: job %u: the accounting database never took its receipt: %s",
+					    e->job_id, e->text);
+			*at = e->next;
+			entry_free(e);
+		} else {
+			at = &e->next;
+		}
+	}
+}
+
+static void clear(void)
+{
+	while (receipts.list) {
+		struct entry *e = receipts.list;
+
+		receipts.list = e->next;
+		entry_free(e);
+	}
+	receipts.dirty = false;
+}
+
+static void entry_free(struct entry *e)
+{
+	free(e->text);
+	free(e);
+}

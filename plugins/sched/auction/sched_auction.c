@@ -1,0 +1,48 @@
+/*
+ * sched_auction.c - slurmctld's scheduler plugin: the stock backfill for every job, and the agent's thread that carries
+ * out what the auction sold (agent.h). slurmctld calls only what is in this file.
+ */
+#include "config.h"
+
+#include <stdint.h>
+
+#include "agent.h"
+#include "backfill.h"
+#include "slurm_compat.h"
+
+extern const char plugin_name[];
+extern const char plugin_type[];
+extern const uint32_t plugin_version;
+const char plugin_name[] = "Slurm auction scheduler plugin";
+const char plugin_type[] = "sched/auction";
+const uint32_t plugin_version = SLURM_VERSION_NUMBER;
+
+int init(void);
+int fini(void);
+int sched_p_reconfig(void);
+
+int init(void)
+{
+	struct auc_err err;
+
+	/* Whatever fails here, slurmctld and ordinary jobs go on; the gate stays closed and says why. */
+	if (auc_backfill_start(slurm_conf.plugindir, &err))
+		slurm_error("sched/auction: %s: only the main scheduler runs", err.text);
+	if (auc_agent_start(plugin_version, &err))
+		slurm_error("sched/auction: %s: no auction", err.text);
+	return SLURM_SUCCESS;
+}
+
+int fini(void)
+{
+	auc_agent_stop();
+	auc_backfill_stop();
+	return SLURM_SUCCESS;
+}
+
+int sched_p_reconfig(void)
+{
+	auc_backfill_reconfig();
+	auc_agent_reconfigure();
+	return SLURM_SUCCESS;
+}

@@ -1,0 +1,104 @@
+/* status.c - see status.h. Written by the agent's thread alone. */
+#include "config.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <json-c/json.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "receipts.h"
+#include "slurm_compat.h"
+#include "status.h"
+
+#define EVERY 1.0 /* seconds between two files, at least */
+
+static struct {
+	double written;
+	int64_t slot;
+	struct auc_totals totals;
+} last;
+
+static struct json_object *agent_to_json(const struct auc_cycle_stats *cycles);
+static enum auc_code replace(const char *dir, const char *text, struct auc_err *err);
+
+void auc_cycle_stats_add(struct auc_cycle_stats *s, double seconds)
+{
+	s->count++;
+	s->last = seconds;
+	s->sum += seconds;
+	if (seconds > s->max)
+		s->max = seconds;
+}
+
+int auc_status_write(const char *dir, struct auc_auction *a, double now, bool changed, const struct auc_cycle_stats *cycles,
+		     struct auc_err *err)
+{
+	int64_t slot = (int64_t)(now / auc_auction_conf(a)->slot_seconds);
+	struct auc_totals totals;
+	struct json_object *o;
+	enum auc_code code;
+
+	err->code = AUC_OK;
+	memset(&totals, 0, sizeof(totals));
+	auc_auction_totals(a, &totals);
+	changed |= slot != last.slot || memcmp(&totals, &last.totals, sizeof(totals)) != 0;
+	/* A clock set back must not stop the file. */
+	if (!changed || (now >= last.written && now < last.written + EVERY))
+		return 0;
+	o = auc_auction_status(a, now);
+	if (!o) {
+		auc_err_set(err, AUC_ENOMEM, "out of memory for status.json");
+		return -1;
+	}
+	json_object_object_add(o, "agent", agent_to_json(cycles));
+	code = replace(dir, json_object_to_json_string_ext(o, JSON_C_TO_STRING_PLAIN), err);
+	json_object_put(o);
+	if (code)
+		return -1;
+	last.written = now;
+	last.slot = slot;
+	last.totals = totals;
+	return 1;
+}
+
+static struct json_object *agent_to_json(const struct auc_cycle_stats *cycles)
+{
+	struct json_object *o = json_object_new_object();
+	unsigned waiting, final;
+
+	auc_receipts_counts(&waiting, &final);
+	json_object_object_add(o, "built_for_slurm", json_object_new_string(BUILT_FOR_SLURM));
+	json_object_object_add(o, "cycles", json_object_new_int64((int64_t)cycles->count));
+	json_object_object_add(o, "cycle_last_us", json_object_new_int64((int64_t)(cycles->last * 1e6)));
+	json_object_object_add(
+	    o, "cycle_mean_us",
+	    json_object_new_int64(cycles->count ? (int64_t)(cycles->sum / (double)cycles->count * 1e6) : 0));
+	json_object_object_add(o, "cycle_max_us", json_object_new_int64((int64_t)(cycles->max * 1e6)));
+	json_object_object_add(o, "receipts_waiting", json_object_new_int64(waiting));
+	json_object_object_add(o, "final_receipts_waiting", json_object_new_int64(final));
+	return o;
+}
+
+static enum auc_code replace(const char *dir, const char *text, struct auc_err *err)
+{
+	char path[PATH_MAX], temporary[PATH_MAX];
+	size_t n = strlen(text);
+	bool good;
+	int fd;
+
+	snprintf(path, sizeof(path), "%.4000s/status.json", dir);
+	snprintf(temporary, sizeof(temporary), "%.4000s/status.json.new", dir);
+	fd = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+	/* Readers are users; slurmctld's umask does not decide. */
+	good = fd >= 0 && fchmod(fd, 0644) == 0 && write(fd, text, n) == (ssize_t)n;
+	if (fd >= 0 && close(fd))
+		good = false;
+	if (good && rename(temporary, path) == 0)
+		return AUC_OK;
+	return auc_err_set(err, AUC_EIO, "%s: %s", path, strerror(errno));
+}
