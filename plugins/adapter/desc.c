@@ -143,7 +143,7 @@ enum auc_code auc_desc_check(const job_desc_msg_t *desc, struct auc_err *err)
 	if (desc->array_inx)
 		return auc_err_set(err, AUC_EINVAL,
 				   "--array=%.64s: a job array cannot bid; submit one job for each bid", desc->array_inx);
-	if (desc->het_job_offset != plain.het_job_offset)
+	if (desc->het_job_offset != NO_VAL)
 		return auc_err_set(err, AUC_EINVAL,
 				   "a heterogeneous job cannot bid: the auction itself decides what each node gives");
 	f = first_set(decided, sizeof(decided) / sizeof(decided[0]), desc, &plain);
