@@ -15,7 +15,8 @@
 
 enum kind { STRING, U8, U16, U32, U64, TIME };
 
-/* A field that must be as slurm_init_job_desc_msg() leaves it, or have the one harmless value ALSO. */
+/* A field that must be as slurm_init_job_desc_msg() leaves it, or have the one harmless value ALSO.
+ */
 struct field {
 	const char *option;
 	size_t offset;
@@ -23,8 +24,14 @@ struct field {
 	uint64_t also;
 };
 
-#define FIELD(name, kind, option)            { option, offsetof(job_desc_msg_t, name), kind, 0 }
-#define FIELD_ALSO(name, kind, option, also) { option, offsetof(job_desc_msg_t, name), kind, also }
+#define FIELD(name, kind, option)                                                                  \
+	{                                                                                          \
+		option, offsetof(job_desc_msg_t, name), kind, 0                                    \
+	}
+#define FIELD_ALSO(name, kind, option, also)                                                       \
+	{                                                                                          \
+		option, offsetof(job_desc_msg_t, name), kind, also                                 \
+	}
 
 static const struct field decided[] = {
 	FIELD(begin_time, TIME, "--begin"),
@@ -76,8 +83,8 @@ static const struct field delaying[] = {
 };
 
 static const char *find_variable(char *const *env, uint32_t n, const char *name);
-static const struct field *first_set(const struct field *fields, size_t n, const job_desc_msg_t *desc,
-				     const job_desc_msg_t *plain);
+static const struct field *first_set(const struct field *fields, size_t n,
+				     const job_desc_msg_t *desc, const job_desc_msg_t *plain);
 static uint64_t number_at(const job_desc_msg_t *desc, const struct field *f);
 static const char *string_at(const job_desc_msg_t *desc, const struct field *f);
 static void set_string(char **field, const char *value);
@@ -90,14 +97,15 @@ const char *auc_desc_bid(const job_desc_msg_t *desc)
 
 	/* Where slurmctld has put the prefix on already that prolog and epilog see. */
 	if (!bid)
-		bid = find_variable(desc->spank_job_env, desc->spank_job_env_size, "SPANK_" AUC_ENV_BID);
+		bid = find_variable(desc->spank_job_env, desc->spank_job_env_size,
+				    "SPANK_" AUC_ENV_BID);
 	if (!bid)
 		bid = find_variable(desc->environment, desc->env_size, AUC_ENV_BID);
 	return bid;
 }
 
-enum auc_code auc_slice_of(const struct auc_part *part, double start, double end, struct auc_slice *slice,
-			   struct auc_err *err)
+enum auc_code auc_slice_of(const struct auc_part *part, double start, double end,
+			   struct auc_slice *slice, struct auc_err *err)
 {
 	int64_t cpus = 0, mem = 0;
 	size_t n = 0;
@@ -120,14 +128,17 @@ enum auc_code auc_slice_of(const struct auc_part *part, double start, double end
 		}
 	}
 	if (cpus < 1 || cpus >= NO_VAL16 || mem < 1 || mem >= INT32_MAX || n >= sizeof(slice->gres))
-		return auc_err_set(err, AUC_EINVAL,
-				   "a share of %lld CPUs and %lld MB on %s is none that a Slurm job can have",
-				   (long long)cpus, (long long)mem, part->server);
+		return auc_err_set(
+			err, AUC_EINVAL,
+			"a share of %lld CPUs and %lld MB on %s is none that a Slurm job can have",
+			(long long)cpus, (long long)mem, part->server);
 	slice->cpus = (uint32_t)cpus;
 	slice->mem_mb = (uint64_t)mem;
-	/* Never before the slot, so that the sale before it has left; whole seconds is what Slurm has. */
+	/* Never before the slot, so that the sale before it has left; whole seconds is what Slurm
+	 * has. */
 	slice->begin = (time_t)auc_ceil(start);
-	/* Slurm checks limits every 30 s only and counts from the real start; the agent ends the job to the second. */
+	/* Slurm checks limits every 30 s only and counts from the real start; the agent ends the
+	 * job to the second. */
 	slice->minutes = (uint32_t)auc_ceil((end - start) / 60.0);
 	if (slice->minutes == 0)
 		slice->minutes = 1;
@@ -141,26 +152,32 @@ enum auc_code auc_desc_check(const job_desc_msg_t *desc, struct auc_err *err)
 
 	slurm_init_job_desc_msg(&plain);
 	if (desc->array_inx)
-		return auc_err_set(err, AUC_EINVAL,
-				   "--array=%.64s: a job array cannot bid; submit one job for each bid", desc->array_inx);
+		return auc_err_set(
+			err, AUC_EINVAL,
+			"--array=%.64s: a job array cannot bid; submit one job for each bid",
+			desc->array_inx);
 	if (desc->het_job_offset != NO_VAL)
 		return auc_err_set(err, AUC_EINVAL,
-				   "a heterogeneous job cannot bid: the auction itself decides what each node gives");
+				   "a heterogeneous job cannot bid: the auction itself decides "
+				   "what each node gives");
 	f = first_set(decided, sizeof(decided) / sizeof(decided[0]), desc, &plain);
 	if (f)
 		return auc_err_set(err, AUC_EINVAL,
-				   "%s cannot be combined with a bid: the auction decides nodes, tasks, CPUs, memory, "
+				   "%s cannot be combined with a bid: the auction decides nodes, "
+				   "tasks, CPUs, memory, "
 				   "GPUs, start and time; leave it out",
 				   f->option);
 	f = first_set(delaying, sizeof(delaying) / sizeof(delaying[0]), desc, &plain);
 	if (f)
 		return auc_err_set(err, AUC_EINVAL,
-				   "%s cannot be combined with a bid: it could keep the job from starting in the slots it "
+				   "%s cannot be combined with a bid: it could keep the job from "
+				   "starting in the slots it "
 				   "pays for; leave it out",
 				   f->option);
 	if (desc->priority == 0)
-		return auc_err_set(err, AUC_EINVAL,
-				   "--hold cannot be combined with a bid: a sold job starts in its slot");
+		return auc_err_set(
+			err, AUC_EINVAL,
+			"--hold cannot be combined with a bid: a sold job starts in its slot");
 	return AUC_OK;
 }
 
@@ -207,7 +224,8 @@ bool auc_slice_matches(const struct auc_slice *slice, const slurm_job_info_t *in
 {
 	return info->req_nodes && !strcmp(info->req_nodes, slice->node) && info->partition &&
 	       !strcmp(info->partition, slice->partition) && info->cpus_per_task == slice->cpus &&
-	       info->pn_min_memory == slice->mem_mb && info->time_limit == slice->minutes && !info->requeue;
+	       info->pn_min_memory == slice->mem_mb && info->time_limit == slice->minutes &&
+	       !info->requeue;
 }
 
 char *auc_receipt_void(const char *receipt, const char *why)
@@ -220,12 +238,14 @@ char *auc_receipt_void(const char *receipt, const char *why)
 		return NULL;
 	}
 	payment = json_object_object_get(o, "payment");
-	json_object_object_add(o, "refund",
-			       json_object_new_string(payment ? json_object_get_string(payment) : "0.000000"));
+	json_object_object_add(
+		o, "refund",
+		json_object_new_string(payment ? json_object_get_string(payment) : "0.000000"));
 	json_object_object_add(o, "payment", json_object_new_string("0.000000"));
 	json_object_object_add(o, "state", json_object_new_string("settled"));
 	json_object_object_add(o, "why", json_object_new_string(why));
-	text = strdup(json_object_to_json_string_ext(o, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE));
+	text = strdup(json_object_to_json_string_ext(o, JSON_C_TO_STRING_PLAIN |
+								JSON_C_TO_STRING_NOSLASHESCAPE));
 	json_object_put(o);
 	return text;
 }
@@ -242,8 +262,8 @@ static const char *find_variable(char *const *env, uint32_t n, const char *name)
 	return NULL;
 }
 
-static const struct field *first_set(const struct field *fields, size_t n, const job_desc_msg_t *desc,
-				     const job_desc_msg_t *plain)
+static const struct field *first_set(const struct field *fields, size_t n,
+				     const job_desc_msg_t *desc, const job_desc_msg_t *plain)
 {
 	for (size_t i = 0; i < n; i++) {
 		const struct field *f = &fields[i];
@@ -253,7 +273,8 @@ static const struct field *first_set(const struct field *fields, size_t n, const
 
 			if (s && s[0])
 				return f;
-		} else if (number_at(desc, f) != number_at(plain, f) && number_at(desc, f) != f->also) {
+		} else if (number_at(desc, f) != number_at(plain, f) &&
+			   number_at(desc, f) != f->also) {
 			return f;
 		}
 	}
@@ -272,7 +293,7 @@ static uint64_t number_at(const job_desc_msg_t *desc, const struct field *f)
 	case U32:
 		return *(const uint32_t *)p;
 	case TIME:
-		return (uint64_t)*(const time_t *)p;
+		return (uint64_t) * (const time_t *)p;
 	case U64:
 	case STRING:
 		break;

@@ -1,6 +1,6 @@
 /*
- * desc.h - between Slurm's job descriptions and the auction: the bid in a submission, one part of a plan as a
- * single-node job, and what a user may not ask for together with a bid.
+ * desc.h - between Slurm's job descriptions and the auction: the bid in a submission, one part of a
+ * plan as a single-node job, and what a user may not ask for together with a bid.
  */
 #ifndef AUC_DESC_H
 #define AUC_DESC_H
@@ -12,14 +12,16 @@
 #include "err.h"
 #include "slurm_compat.h"
 
-#define AUC_ENV_BID   "SLURM_AUCTION_BID"   /* the bid's text, from our SPANK plugin or from the user */
+#define AUC_ENV_BID "SLURM_AUCTION_BID" /* the bid's text, from our SPANK plugin or from the user  \
+					 */
 #define AUC_ENV_SALE  "SLURM_AUCTION_SALE"  /* set for an accepted job: the sale's name */
 #define AUC_ENV_START "SLURM_AUCTION_START" /* Unix time of the plan's first slot */
 #define AUC_ENV_END   "SLURM_AUCTION_END"   /* Unix time behind the plan's last slot */
 
 /*
- * Text of the bid that comes with a submission, borrowed from DESC: spank_job_env first (the command line of sbatch,
- * srun, salloc), then the job's environment (REST). NULL: none. Looks at a bounded number of variables.
+ * Text of the bid that comes with a submission, borrowed from DESC: spank_job_env first (the
+ * command line of sbatch, srun, salloc), then the job's environment (REST). NULL: none. Looks at a
+ * bounded number of variables.
  */
 const char *auc_desc_bid(const job_desc_msg_t *desc);
 
@@ -29,30 +31,34 @@ struct auc_slice {
 	uint32_t cpus;
 	uint64_t mem_mb;
 	time_t begin;
-	uint32_t minutes; /* reaches to the plan's end for a job that starts as late as its last slot's end allows */
+	uint32_t minutes; /* reaches to the plan's end for a job that starts as late as its last
+			     slot's end allows */
 	char gres[512];   /* tres_per_node, "" for none */
 };
-/* AUC_EINVAL where Slurm cannot express it (a job too large for its fields). START, END: Unix time of the plan. */
-enum auc_code auc_slice_of(const struct auc_part *part, double start, double end, struct auc_slice *slice,
-			   struct auc_err *err);
+/* AUC_EINVAL where Slurm cannot express it (a job too large for its fields). START, END: Unix time
+ * of the plan. */
+enum auc_code auc_slice_of(const struct auc_part *part, double start, double end,
+			   struct auc_slice *slice, struct auc_err *err);
 
 /*
- * AUC_EINVAL, with the option named, if the user asks for something in DESC that the plan decides or that could keep
- * the job from starting in its slot.
+ * AUC_EINVAL, with the option named, if the user asks for something in DESC that the plan decides
+ * or that could keep the job from starting in its slot.
  */
 enum auc_code auc_desc_check(const job_desc_msg_t *desc, struct auc_err *err);
 
-/* Makes DESC (owned by Slurm, its strings by Slurm's allocator) the single-node job SLICE with RECEIPT. */
+/* Makes DESC (owned by Slurm, its strings by Slurm's allocator) the single-node job SLICE with
+ * RECEIPT. */
 void auc_desc_apply(job_desc_msg_t *desc, const struct auc_slice *slice, const char *receipt);
-/* Removes the bid's variables from the job's environment, so that a submission inside the job is not a bid; adds ours. */
+/* Removes the bid's variables from the job's environment, so that a submission inside the job is
+ * not a bid; adds ours. */
 void auc_desc_environment(job_desc_msg_t *desc, const char *sale, double start, double end);
 
 /* True if the job record INFO still is what SLICE made it. */
 bool auc_slice_matches(const struct auc_slice *slice, const slurm_job_info_t *info);
 
 /*
- * Text of RECEIPT as a sale of which nothing is paid (state settled, payment 0, the refund all of it), for a job whose
- * sale could not be kept. malloc'd; NULL: no memory or not a receipt.
+ * Text of RECEIPT as a sale of which nothing is paid (state settled, payment 0, the refund all of
+ * it), for a job whose sale could not be kept. malloc'd; NULL: no memory or not a receipt.
  */
 char *auc_receipt_void(const char *receipt, const char *why);
 

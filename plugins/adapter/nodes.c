@@ -13,21 +13,24 @@
 
 static const partition_info_t *find_partition(const partition_info_msg_t *msg, const char *name);
 static bool holds(const partition_info_t *partition, int node);
-static enum auc_code describe(const node_info_t *node, const char *partition, struct auc_server_spec *spec,
+static enum auc_code describe(const node_info_t *node, const char *partition,
+			      struct auc_server_spec *spec, struct auc_err *err);
+static enum auc_code add_gres(char *item, struct auc_named *tres, unsigned *ntres,
 			      struct auc_err *err);
-static enum auc_code add_gres(char *item, struct auc_named *tres, unsigned *ntres, struct auc_err *err);
 static bool takes_no_work(uint32_t state);
 
 enum auc_code auc_nodes_servers(const struct auc_conf *conf, const node_info_msg_t *nodes,
-				const partition_info_msg_t *partitions, struct auc_server_spec **servers,
-				unsigned *nservers, struct auc_err *err)
+				const partition_info_msg_t *partitions,
+				struct auc_server_spec **servers, unsigned *nservers,
+				struct auc_err *err)
 {
 	struct auc_server_spec *list = calloc(nodes->record_count + 1, sizeof(*list));
 	enum auc_code code = AUC_OK;
 	unsigned n = 0;
 
 	if (!list)
-		return auc_err_set(err, AUC_ENOMEM, "out of memory for %u nodes", nodes->record_count);
+		return auc_err_set(err, AUC_ENOMEM, "out of memory for %u nodes",
+				   nodes->record_count);
 	for (uint32_t i = 0; i < nodes->record_count; i++) {
 		const node_info_t *node = &nodes->node_array[i];
 		const partition_info_t *partition = NULL;
@@ -49,7 +52,8 @@ enum auc_code auc_nodes_servers(const struct auc_conf *conf, const node_info_msg
 	return code;
 }
 
-enum auc_code auc_nodes_parse_gres(const char *text, struct auc_named *tres, unsigned *ntres, struct auc_err *err)
+enum auc_code auc_nodes_parse_gres(const char *text, struct auc_named *tres, unsigned *ntres,
+				   struct auc_err *err)
 {
 	char copy[GRES_MAX], *item = copy, *p;
 	unsigned depth = 0;
@@ -57,7 +61,8 @@ enum auc_code auc_nodes_parse_gres(const char *text, struct auc_named *tres, uns
 	if (strlen(text) >= sizeof(copy))
 		return auc_err_set(err, AUC_EINVAL, "GRES text of more than %d bytes", GRES_MAX);
 	strcpy(copy, text);
-	/* Commas inside "(S:0,1)" separate sockets, not GRES; what is in parentheses is of no interest here. */
+	/* Commas inside "(S:0,1)" separate sockets, not GRES; what is in parentheses is of no
+	 * interest here. */
 	for (p = copy; *p; p++) {
 		depth += *p == '(';
 		if (*p == ',' && depth == 0) {
@@ -91,21 +96,24 @@ static bool holds(const partition_info_t *partition, int node)
 	return false;
 }
 
-static enum auc_code describe(const node_info_t *node, const char *partition, struct auc_server_spec *spec,
-			      struct auc_err *err)
+static enum auc_code describe(const node_info_t *node, const char *partition,
+			      struct auc_server_spec *spec, struct auc_err *err)
 {
-	uint64_t mem = node->real_memory > node->mem_spec_limit ? node->real_memory - node->mem_spec_limit : 0;
+	uint64_t mem = node->real_memory > node->mem_spec_limit
+			       ? node->real_memory - node->mem_spec_limit
+			       : 0;
 	uint16_t cpus = node->cpus_efctv ? node->cpus_efctv : node->cpus;
 
 	memset(spec, 0, sizeof(*spec));
 	if (strlen(node->name) >= AUC_NAME_MAX || strlen(partition) >= AUC_NAME_MAX)
-		return auc_err_set(err, AUC_EINVAL, "node %s, partition %s: a name of more than %d bytes", node->name,
-				   partition, AUC_NAME_MAX - 1);
+		return auc_err_set(err, AUC_EINVAL,
+				   "node %s, partition %s: a name of more than %d bytes",
+				   node->name, partition, AUC_NAME_MAX - 1);
 	strcpy(spec->name, node->name);
 	strcpy(spec->partition, partition);
 	spec->down = takes_no_work(node->node_state);
-	spec->capacity[0] = (struct auc_named){ .name = "cpu", .value = cpus };
-	spec->capacity[1] = (struct auc_named){ .name = "mem", .value = (double)mem };
+	spec->capacity[0] = (struct auc_named){.name = "cpu", .value = cpus};
+	spec->capacity[1] = (struct auc_named){.name = "mem", .value = (double)mem};
 	spec->ncapacity = 2;
 	if (node->gres && auc_nodes_parse_gres(node->gres, spec->capacity, &spec->ncapacity, err)) {
 		auc_err_prefix(err, "node %s", node->name);
@@ -115,7 +123,8 @@ static enum auc_code describe(const node_info_t *node, const char *partition, st
 }
 
 /* "name[:type][:no_consume][:count[K|M|G]]", count 1 if absent. */
-static enum auc_code add_gres(char *item, struct auc_named *tres, unsigned *ntres, struct auc_err *err)
+static enum auc_code add_gres(char *item, struct auc_named *tres, unsigned *ntres,
+			      struct auc_err *err)
 {
 	double count = 1;
 	char *colon, *end;
@@ -131,25 +140,28 @@ static enum auc_code add_gres(char *item, struct auc_named *tres, unsigned *ntre
 	colon = strrchr(item, ':');
 	if (colon && isdigit((unsigned char)colon[1])) {
 		unsigned long long n = strtoull(colon + 1, &end, 10);
-		const char *units = "KMGTP", *u = *end ? strchr(units, toupper((unsigned char)*end)) : NULL;
+		const char *units = "KMGTP",
+			   *u = *end ? strchr(units, toupper((unsigned char)*end)) : NULL;
 
 		count = (double)n;
 		for (long k = 0; u && k <= u - units; k++)
 			count *= 1024;
 		if (*end && (!u || end[1]))
-			return auc_err_set(err, AUC_EINVAL, "GRES '%.200s': not a count behind the last ':'", item);
+			return auc_err_set(err, AUC_EINVAL,
+					   "GRES '%.200s': not a count behind the last ':'", item);
 		*colon = '\0';
 	}
 	colon = strstr(item, ":no_consume");
 	if (colon)
 		return AUC_OK; /* cannot be used up, so there is nothing to sell */
 	if (strlen(item) >= AUC_NAME_MAX)
-		return auc_err_set(err, AUC_EINVAL, "GRES '%.200s': a name of more than %d bytes", item,
-				   AUC_NAME_MAX - 1);
+		return auc_err_set(err, AUC_EINVAL, "GRES '%.200s': a name of more than %d bytes",
+				   item, AUC_NAME_MAX - 1);
 	for (i = 0; i < *ntres && strcmp(tres[i].name, item); i++)
 		;
 	if (i == AUC_TRES_MAX)
-		return auc_err_set(err, AUC_EINVAL, "GRES '%.200s': more than %d TRES on one node", item, AUC_TRES_MAX);
+		return auc_err_set(err, AUC_EINVAL, "GRES '%.200s': more than %d TRES on one node",
+				   item, AUC_TRES_MAX);
 	if (i == *ntres) {
 		strcpy(tres[i].name, item);
 		tres[i].value = 0;

@@ -8,19 +8,23 @@
 #include "slurm_compat.h"
 
 /*
- * The nodes of CONF's partitions, in Slurm's order, each once (a node of two of them belongs to the first in CONF). Capacity is
- * "cpu" (without specialised ones), "mem" in MB (without what the node keeps for itself), and each GRES by its name with its type
- * ("gpu:v100"). Nodes that take no new work are down. *SERVERS is malloc'd; a node that cannot be described is left out with a
- * sentence in ERR, AUC_EINVAL, and the rest is there. AUC_ENOMEM: nothing is.
+ * The nodes of CONF's partitions, in Slurm's order, each once (a node of two of them belongs to the
+ * first in CONF). Capacity is "cpu" (without specialised ones), "mem" in MB (without what the node
+ * keeps for itself), and each GRES by its name with its type
+ * ("gpu:v100"). Nodes that take no new work are down. *SERVERS is malloc'd; a node that cannot be
+ * described is left out with a sentence in ERR, AUC_EINVAL, and the rest is there. AUC_ENOMEM:
+ * nothing is.
  */
 enum auc_code auc_nodes_servers(const struct auc_conf *conf, const node_info_msg_t *nodes,
-				const partition_info_msg_t *partitions, struct auc_server_spec **servers,
-				unsigned *nservers, struct auc_err *err);
+				const partition_info_msg_t *partitions,
+				struct auc_server_spec **servers, unsigned *nservers,
+				struct auc_err *err);
 
 /*
- * Adds the counts in Slurm's text of a node's GRES ("gpu:v100:4(S:0-1),gpu:2,shard:8") to TRES[*NTRES], at most
- * AUC_TRES_MAX. AUC_EINVAL: not such a text; AUC_EFULL: more names than that.
+ * Adds the counts in Slurm's text of a node's GRES ("gpu:v100:4(S:0-1),gpu:2,shard:8") to
+ * TRES[*NTRES], at most AUC_TRES_MAX. AUC_EINVAL: not such a text; AUC_EFULL: more names than that.
  */
-enum auc_code auc_nodes_parse_gres(const char *text, struct auc_named *tres, unsigned *ntres, struct auc_err *err);
+enum auc_code auc_nodes_parse_gres(const char *text, struct auc_named *tres, unsigned *ntres,
+				   struct auc_err *err);
 
 #endif

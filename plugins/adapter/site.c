@@ -14,13 +14,14 @@
 #include "site.h"
 #include "slurm_compat.h"
 
-#define CONF_NAME    "auction.conf"
-#define CONF_OPTION  "auction_conf="
-#define CONF_MAX     (1024 * 1024) /* a larger file is not searched for partition names */
-#define NAMES_MAX    64
+#define CONF_NAME   "auction.conf"
+#define CONF_OPTION "auction_conf="
+#define CONF_MAX    (1024 * 1024) /* a larger file is not searched for partition names */
+#define NAMES_MAX   64
 
 static struct {
-	pthread_rwlock_t conf; /* held shared while a bid is decided, exclusively while the configuration changes */
+	pthread_rwlock_t conf; /* held shared while a bid is decided, exclusively while the
+				  configuration changes */
 	pthread_mutex_t lock;  /* everything below that is not under conf */
 	unsigned users;
 	bool attached;
@@ -37,7 +38,7 @@ static struct {
 	struct auc_err why; /* why there is no auction */
 	char names[NAMES_MAX][AUC_NAME_MAX];
 	unsigned nnames;
-} site = { .conf = PTHREAD_RWLOCK_INITIALIZER, .lock = PTHREAD_MUTEX_INITIALIZER };
+} site = {.conf = PTHREAD_RWLOCK_INITIALIZER, .lock = PTHREAD_MUTEX_INITIALIZER};
 
 static enum auc_code load_conf(const char *path, struct auc_conf **conf, struct auc_err *err);
 static enum auc_code check_types(const struct auc_conf_type *types, unsigned n, const char *key,
@@ -53,7 +54,8 @@ enum auc_code auc_site_get(uint32_t built, struct auc_err *err)
 
 	if (built != SLURM_VERSION_NUMBER)
 		return auc_err_set(err, AUC_ESTATE,
-				   "this plugin is built for Slurm %u.%02u.%u, its libslurm_auction for %s: install both "
+				   "this plugin is built for Slurm %u.%02u.%u, its "
+				   "libslurm_auction for %s: install both "
 				   "of one build",
 				   SLURM_VERSION_MAJOR(built), SLURM_VERSION_MINOR(built),
 				   SLURM_VERSION_MICRO(built), BUILT_FOR_SLURM);
@@ -74,8 +76,8 @@ enum auc_code auc_site_get(uint32_t built, struct auc_err *err)
 	if (!site.auction)
 		slurm_error("auction: %s", site.why.text);
 	else
-		slurm_info("auction: configuration read from %s, built for Slurm %s", site.conf_path,
-			   BUILT_FOR_SLURM);
+		slurm_info("auction: configuration read from %s, built for Slurm %s",
+			   site.conf_path, BUILT_FOR_SLURM);
 	pthread_rwlock_unlock(&site.conf);
 	return AUC_OK;
 }
@@ -179,7 +181,8 @@ bool auc_site_default_is_ours(void)
 
 void auc_site_read_slurm_conf(void)
 {
-	const char *option = slurm_conf.sched_params ? strstr(slurm_conf.sched_params, CONF_OPTION) : NULL;
+	const char *option =
+		slurm_conf.sched_params ? strstr(slurm_conf.sched_params, CONF_OPTION) : NULL;
 	const char *file = slurm_conf.slurm_conf ? slurm_conf.slurm_conf : getenv("SLURM_CONF");
 	const char *slash;
 
@@ -189,13 +192,15 @@ void auc_site_read_slurm_conf(void)
 	pthread_mutex_lock(&site.lock);
 	if (option && (option == slurm_conf.sched_params || option[-1] == ',')) {
 		option += strlen(CONF_OPTION);
-		snprintf(site.conf_path, sizeof(site.conf_path), "%.*s", (int)strcspn(option, ","), option);
+		snprintf(site.conf_path, sizeof(site.conf_path), "%.*s", (int)strcspn(option, ","),
+			 option);
 	} else {
 		snprintf(site.conf_path, sizeof(site.conf_path), "%.*s" CONF_NAME,
 			 slash ? (int)(slash - file) + 1 : 0, file);
 	}
 	snprintf(site.state_dir, sizeof(site.state_dir), "%s",
-		 slurm_conf.state_save_location ? slurm_conf.state_save_location : "/var/spool/slurm");
+		 slurm_conf.state_save_location ? slurm_conf.state_save_location
+						: "/var/spool/slurm");
 	pthread_mutex_unlock(&site.lock);
 }
 
@@ -246,7 +251,8 @@ enum auc_code auc_site_protect(const uint32_t *jobs, unsigned njobs, struct auc_
 	uint32_t *copy = malloc((njobs + 1) * sizeof(*copy));
 
 	if (!copy)
-		return auc_err_set(err, AUC_ENOMEM, "out of memory for the list of %u protected jobs", njobs);
+		return auc_err_set(err, AUC_ENOMEM,
+				   "out of memory for the list of %u protected jobs", njobs);
 	memcpy(copy, jobs, njobs * sizeof(*copy));
 	qsort(copy, njobs, sizeof(*copy), by_number);
 	pthread_mutex_lock(&site.lock);
@@ -302,13 +308,16 @@ static enum auc_code load_conf(const char *path, struct auc_conf **conf, struct 
 	enum auc_code code = auc_conf_load(path, conf, err);
 
 	if (!code)
-		code = check_types((*conf)->worker_types, (*conf)->nworker_types, "WorkerType", path, err);
+		code = check_types((*conf)->worker_types, (*conf)->nworker_types, "WorkerType",
+				   path, err);
 	if (!code)
 		code = check_types((*conf)->ps_types, (*conf)->nps_types, "PSType", path, err);
 	if (!code && (*conf)->npartitions == 0)
-		code = auc_err_set(err, AUC_EINVAL, "%s: no PartitionName= line: an auction needs one", path);
+		code = auc_err_set(err, AUC_EINVAL,
+				   "%s: no PartitionName= line: an auction needs one", path);
 	if (!code && (*conf)->npartitions > NAMES_MAX)
-		code = auc_err_set(err, AUC_EINVAL, "%s: more than %d PartitionName= lines", path, NAMES_MAX);
+		code = auc_err_set(err, AUC_EINVAL, "%s: more than %d PartitionName= lines", path,
+				   NAMES_MAX);
 	if (code && *conf) {
 		auc_conf_free(*conf);
 		*conf = NULL;
@@ -316,7 +325,8 @@ static enum auc_code load_conf(const char *path, struct auc_conf **conf, struct 
 	return code;
 }
 
-/* Slurm gives every job at least one CPU, counts memory in MB and hands out whole CPUs and GPUs: so must the types. */
+/* Slurm gives every job at least one CPU, counts memory in MB and hands out whole CPUs and GPUs: so
+ * must the types. */
 static enum auc_code check_types(const struct auc_conf_type *types, unsigned n, const char *key,
 				 const char *path, struct auc_err *err)
 {
@@ -328,15 +338,18 @@ static enum auc_code check_types(const struct auc_conf_type *types, unsigned n, 
 
 			if ((double)auc_floor(t->value) != t->value)
 				return auc_err_set(err, AUC_EINVAL,
-						   "%s:%u: %s=%s: TRES %s=%g: Slurm hands out whole units, give a "
+						   "%s:%u: %s=%s: TRES %s=%g: Slurm hands out "
+						   "whole units, give a "
 						   "whole number",
-						   path, types[i].line, key, types[i].name, t->name, t->value);
+						   path, types[i].line, key, types[i].name, t->name,
+						   t->value);
 			cpu |= !strcmp(t->name, "cpu") && t->value >= 1;
 			mem |= !strcmp(t->name, "mem") && t->value >= 1;
 		}
 		if (!cpu || !mem)
 			return auc_err_set(err, AUC_EINVAL,
-					   "%s:%u: %s=%s: TRES must have cpu and mem of at least 1 each, as every Slurm "
+					   "%s:%u: %s=%s: TRES must have cpu and mem of at least 1 "
+					   "each, as every Slurm "
 					   "job takes some of both",
 					   path, types[i].line, key, types[i].name);
 	}
@@ -351,8 +364,8 @@ static void names_of_conf(const struct auc_conf *conf)
 }
 
 /*
- * The partitions of a file that does not parse, as well as they can be told: jobs must not slip into windows that are
- * sold while an administrator mends a typing error.
+ * The partitions of a file that does not parse, as well as they can be told: jobs must not slip
+ * into windows that are sold while an administrator mends a typing error.
  */
 static void names_of_broken_file(const char *path)
 {

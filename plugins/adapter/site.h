@@ -1,12 +1,14 @@
 /*
- * site.h - the one auction of this slurmctld, shared by job_submit/auction and sched/auction, which are both linked
- * to the library this is in (libslurm_auction.so), so they see the same object.
+ * site.h - the one auction of this slurmctld, shared by job_submit/auction and sched/auction, which
+ * are both linked to the library this is in (libslurm_auction.so), so they see the same object.
  *
- * Whichever plugin comes first creates it, from auction.conf in the directory of slurm.conf, or from the file named by
- * SchedulerParameters=auction_conf=PATH. If that file is broken there is no auction until a reconfigure finds it mended;
- * bids and jobs for the auction's partitions are refused with the reason, every other job goes on.
+ * Whichever plugin comes first creates it, from auction.conf in the directory of slurm.conf, or
+ * from the file named by SchedulerParameters=auction_conf=PATH. If that file is broken there is no
+ * auction until a reconfigure finds it mended; bids and jobs for the auction's partitions are
+ * refused with the reason, every other job goes on.
  *
- * Bids are taken while the gate is open. sched/auction (the agent) opens it when nodes, spool and Slurm's jobs agree.
+ * Bids are taken while the gate is open. sched/auction (the agent) opens it when nodes, spool and
+ * Slurm's jobs agree.
  */
 #ifndef AUC_SITE_H
 #define AUC_SITE_H
@@ -18,16 +20,17 @@
 #include "err.h"
 
 /*
- * Counts a user of the site; the first one loads the configuration. BUILT is the user's SLURM_VERSION_NUMBER: AUC_ESTATE
- * if it is not ours. A broken configuration is logged and is not an error. auc_site_put() undoes it and is true if that
- * was the last user, with whom the auction goes.
+ * Counts a user of the site; the first one loads the configuration. BUILT is the user's
+ * SLURM_VERSION_NUMBER: AUC_ESTATE if it is not ours. A broken configuration is logged and is not
+ * an error. auc_site_put() undoes it and is true if that was the last user, with whom the auction
+ * goes.
  */
 enum auc_code auc_site_get(uint32_t built, struct auc_err *err);
 bool auc_site_put(void);
 
 /*
- * From enter to leave configuration and auction stay as they are (a shared lock). Returns NULL, with the lock not held
- * and the reason in ERR, where there is no auction.
+ * From enter to leave configuration and auction stay as they are (a shared lock). Returns NULL,
+ * with the lock not held and the reason in ERR, where there is no auction.
  */
 struct auc_auction *auc_site_enter(struct auc_err *err);
 void auc_site_leave(void);
@@ -37,7 +40,8 @@ enum auc_code auc_site_open(struct auc_err *err);
 /* Closes the gate with a REASON, or opens it (NULL). */
 void auc_site_gate(const char *reason);
 
-/* True if PARTITION (one name of LEN bytes) is one of the auction's, also while the configuration is broken. */
+/* True if PARTITION (one name of LEN bytes) is one of the auction's, also while the configuration
+ * is broken. */
 bool auc_site_is_ours(const char *partition, size_t len);
 /* Their names, "edge, cloud", into BUF. */
 void auc_site_partitions(char *buf, size_t size);
@@ -46,25 +50,28 @@ void auc_site_set_default_partition(const char *name);
 /* What a job that names no partition gets: true if that is one of ours. */
 bool auc_site_default_is_ours(void);
 
-/* Takes note of the parts of slurm.conf we use; only in init and reconfigure, where slurmctld does not change them. */
+/* Takes note of the parts of slurm.conf we use; only in init and reconfigure, where slurmctld does
+ * not change them. */
 void auc_site_read_slurm_conf(void);
 const char *auc_site_state_dir(void); /* StateSaveLocation */
 
 /*
- * Loads auction.conf again; AUC_OK if it is in force, else the reason, the old one staying. Does file I/O: for the
- * agent's thread only.
+ * Loads auction.conf again; AUC_OK if it is in force, else the reason, the old one staying. Does
+ * file I/O: for the agent's thread only.
  */
 enum auc_code auc_site_reload(double now, struct auc_err *err);
 
 /*
- * Jobs that carry out live sales (leads and members), which their owners may not change. The agent publishes them;
- * attached says that an agent runs. AUC_PROTECT_UNKNOWN: it runs and has not seen the jobs yet.
+ * Jobs that carry out live sales (leads and members), which their owners may not change. The agent
+ * publishes them; attached says that an agent runs. AUC_PROTECT_UNKNOWN: it runs and has not seen
+ * the jobs yet.
  */
 enum auc_protect { AUC_PROTECT_NO, AUC_PROTECT_YES, AUC_PROTECT_UNKNOWN };
 void auc_site_attach(bool attached);
 enum auc_code auc_site_protect(const uint32_t *jobs, unsigned njobs, struct auc_err *err);
 enum auc_protect auc_site_protects(uint32_t job_id);
-/* The sale whose members Slurm now gets from the agent: only these may be submitted as members. "" ends it. */
+/* The sale whose members Slurm now gets from the agent: only these may be submitted as members. ""
+ * ends it. */
 void auc_site_expect_member(const char *sale);
 bool auc_site_expects_member(const char *sale);
 

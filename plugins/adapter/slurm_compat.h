@@ -1,6 +1,7 @@
 /*
- * slurm_compat.h - Slurm's public headers, plus the few exported things they do not declare, and every difference
- * between the Slurm versions we build for (22.05, 24.11, 26.05). Nothing else in plugins/ looks at the version.
+ * slurm_compat.h - Slurm's public headers, plus the few exported things they do not declare, and
+ * every difference between the Slurm versions we build for (22.05, 24.11, 26.05). Nothing else in
+ * plugins/ looks at the version.
  */
 #ifndef AUC_SLURM_COMPAT_H
 #define AUC_SLURM_COMPAT_H
@@ -31,7 +32,8 @@ typedef List auc_list_t;
 typedef ListIterator auc_list_itr_t;
 #endif
 
-/* job_modify() got its err_msg in 23.02; before, a refusal reaches the user as its return code only. */
+/* job_modify() got its err_msg in 23.02; before, a refusal reaches the user as its return code
+ * only. */
 #define AUC_JOB_MODIFY_HAS_MSG (SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(23, 2, 0))
 
 /* How a GRES is spelled in job_desc->tres_per_node. */

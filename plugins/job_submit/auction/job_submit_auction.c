@@ -1,8 +1,9 @@
 /*
  * job_submit_auction.c - decides on bids at submission and protects what was sold.
  *
- * slurmctld holds read locks while it calls us, so there is no I/O and no RPC here: the decision is made in memory, about a
- * millisecond, and nothing is sold yet. An accepted job carries a lien that lapses unless sched/auction finds its record.
+ * slurmctld holds read locks while it calls us, so there is no I/O and no RPC here: the decision is
+ * made in memory, about a millisecond, and nothing is sold yet. An accepted job carries a lien that
+ * lapses unless sched/auction finds its record.
  *
  * Jobs without a bid go through untouched unless they name a partition of the auction.
  */
@@ -51,7 +52,8 @@ static int submit_with_receipt(const job_desc_msg_t *desc, uint32_t submit_uid, 
 static enum where partition_of(const job_desc_msg_t *desc);
 static int submit_bid(job_desc_msg_t *desc, const char *text, char **err_msg);
 static int decide(struct auc_auction *a, job_desc_msg_t *desc, const char *text, char **err_msg);
-static int take_offer(struct auc_auction *a, job_desc_msg_t *desc, const struct auc_offer *offer, char **err_msg);
+static int take_offer(struct auc_auction *a, job_desc_msg_t *desc, const struct auc_offer *offer,
+		      char **err_msg);
 static int check_modify(const job_desc_msg_t *desc, char *why, size_t size);
 static uint32_t modified_job(const job_desc_msg_t *desc);
 static void say(char **err_msg, const char *lines);
@@ -90,11 +92,13 @@ int job_submit(job_desc_msg_t *desc, uint32_t submit_uid, char **err_msg)
 	auc_site_partitions(names, sizeof(names));
 	if (bid && desc->partition && where != OURS)
 		return fail(err_msg, ESLURM_INVALID_PARTITION_NAME,
-			    "--partition=%.128s: a bid is for a partition of the auction (%s); name one of them or none",
+			    "--partition=%.128s: a bid is for a partition of the auction (%s); "
+			    "name one of them or none",
 			    desc->partition, names);
 	if (!bid && where == MIXED)
 		return fail(err_msg, ESLURM_INVALID_PARTITION_NAME,
-			    "--partition=%.128s: the auction's partitions (%s) cannot be combined with others",
+			    "--partition=%.128s: the auction's partitions (%s) cannot be combined "
+			    "with others",
 			    desc->partition, names);
 	return submit_bid(desc, bid, err_msg);
 }
@@ -117,7 +121,8 @@ int job_modify(job_desc_msg_t *desc, struct job_record *job, uint32_t submit_uid
 	rc = check_modify(desc, why, sizeof(why));
 	if (rc == SLURM_SUCCESS)
 		return rc;
-	slurm_info("auction: job %u: change by uid %u denied: %s", modified_job(desc), submit_uid, why);
+	slurm_info("auction: job %u: change by uid %u denied: %s", modified_job(desc), submit_uid,
+		   why);
 	return fail(err_msg, rc, "%s", why);
 }
 
@@ -127,13 +132,15 @@ static int submit_with_receipt(const job_desc_msg_t *desc, uint32_t submit_uid, 
 	struct auc_receipt r;
 	bool member = false;
 
-	if (submit_uid == slurm_conf.slurm_user_id && !auc_receipt_parse(desc->admin_comment, &r, NULL)) {
+	if (submit_uid == slurm_conf.slurm_user_id &&
+	    !auc_receipt_parse(desc->admin_comment, &r, NULL)) {
 		member = !strcmp(r.state, "member") && auc_site_expects_member(r.sale);
 		auc_receipt_clear(&r);
 	}
 	if (member)
 		return SLURM_SUCCESS;
-	slurm_info("auction: uid %u sent an AdminComment that looks like a receipt; refused", submit_uid);
+	slurm_info("auction: uid %u sent an AdminComment that looks like a receipt; refused",
+		   submit_uid);
 	return fail(err_msg, ESLURM_ACCESS_DENIED,
 		    "AdminComment: a receipt is written by the auction only; leave it out");
 }
@@ -168,10 +175,12 @@ static int submit_bid(job_desc_msg_t *desc, const char *text, char **err_msg)
 
 	if (!desc->script && text)
 		return fail(err_msg, RC_NO_BATCH,
-			    "--bid: only batch jobs can bid; use sbatch, and srun inside the job without a bid");
+			    "--bid: only batch jobs can bid; use sbatch, and srun inside the job "
+			    "without a bid");
 	a = auc_site_enter(&err);
 	if (!a)
-		return fail(err_msg, RC_REFUSED, "no bids and no jobs in the auction's partitions now: %s", err.text);
+		return fail(err_msg, RC_REFUSED,
+			    "no bids and no jobs in the auction's partitions now: %s", err.text);
 	if (!text)
 		text = auc_auction_conf(a)->default_bid;
 	if (!text)
@@ -180,10 +189,12 @@ static int submit_bid(job_desc_msg_t *desc, const char *text, char **err_msg)
 			  desc->partition ? desc->partition : "(the default)");
 	else if (!desc->script)
 		rc = fail(err_msg, RC_NO_BATCH,
-			  "partition %.128s is sold by auction, and only batch jobs can bid; use sbatch",
+			  "partition %.128s is sold by auction, and only batch jobs can bid; use "
+			  "sbatch",
 			  desc->partition ? desc->partition : "(the default)");
 	else if (auc_desc_check(desc, &err))
-		rc = fail(err_msg, desc->array_inx ? ESLURM_INVALID_ARRAY : RC_BAD_BID, "%s", err.text);
+		rc = fail(err_msg, desc->array_inx ? ESLURM_INVALID_ARRAY : RC_BAD_BID, "%s",
+			  err.text);
 	else if (auc_site_open(&err))
 		rc = fail(err_msg, RC_REFUSED, "no bids are taken now: %s", err.text);
 	else
@@ -194,22 +205,26 @@ static int submit_bid(job_desc_msg_t *desc, const char *text, char **err_msg)
 
 static int decide(struct auc_auction *a, job_desc_msg_t *desc, const char *text, char **err_msg)
 {
-	struct auc_offer offer = { 0 };
+	struct auc_offer offer = {0};
 	struct auc_bid *bid;
 	struct auc_err err;
 	enum auc_code code;
 	int rc;
 
 	if (strlen(text) > AUC_BID_TEXT_MAX)
-		return fail(err_msg, RC_BAD_BID, "%s: more than %d bytes", AUC_ENV_BID, AUC_BID_TEXT_MAX);
+		return fail(err_msg, RC_BAD_BID, "%s: more than %d bytes", AUC_ENV_BID,
+			    AUC_BID_TEXT_MAX);
 	bid = malloc(sizeof(*bid));
 	if (!bid)
 		return fail(err_msg, RC_REFUSED, "out of memory");
 	code = auc_bid_parse(auc_auction_conf(a), text, bid, &err);
 	if (!code)
-		code = auc_auction_bid(a, bid, desc->user_id, auc_site_now(), !bid->quote, &offer, &err);
+		code = auc_auction_bid(a, bid, desc->user_id, auc_site_now(), !bid->quote, &offer,
+				       &err);
 	if (code) {
-		rc = fail(err_msg, code == AUC_EINVAL || code == AUC_ENOENT ? RC_BAD_BID : RC_REFUSED, "%s", err.text);
+		rc = fail(err_msg,
+			  code == AUC_EINVAL || code == AUC_ENOENT ? RC_BAD_BID : RC_REFUSED, "%s",
+			  err.text);
 	} else if (bid->quote) {
 		say(err_msg, offer.message);
 		rc = RC_QUOTE;
@@ -225,7 +240,8 @@ static int decide(struct auc_auction *a, job_desc_msg_t *desc, const char *text,
 }
 
 /* Makes the job the lead of its group. */
-static int take_offer(struct auc_auction *a, job_desc_msg_t *desc, const struct auc_offer *offer, char **err_msg)
+static int take_offer(struct auc_auction *a, job_desc_msg_t *desc, const struct auc_offer *offer,
+		      char **err_msg)
 {
 	struct auc_slice slice;
 	struct auc_err err;
@@ -244,7 +260,8 @@ static int take_offer(struct auc_auction *a, job_desc_msg_t *desc, const struct 
 	return SLURM_SUCCESS;
 }
 
-/* Slurm's code if an ordinary user may not make the change DESC asks for, with the reason in WHY. */
+/* Slurm's code if an ordinary user may not make the change DESC asks for, with the reason in WHY.
+ */
 static int check_modify(const job_desc_msg_t *desc, char *why, size_t size)
 {
 	uint32_t job_id = modified_job(desc);
@@ -258,7 +275,9 @@ static int check_modify(const job_desc_msg_t *desc, char *why, size_t size)
 	}
 	protect = auc_site_protects(job_id);
 	if (protect == AUC_PROTECT_UNKNOWN) {
-		snprintf(why, size, "the auction is starting and does not know its jobs yet; try again in a moment");
+		snprintf(why, size,
+			 "the auction is starting and does not know its jobs yet; try again in a "
+			 "moment");
 		return ESLURM_TRANSITION_STATE_NO_UPDATE;
 	}
 	a = protect == AUC_PROTECT_YES ? NULL : auc_site_enter(NULL);
@@ -267,12 +286,16 @@ static int check_modify(const job_desc_msg_t *desc, char *why, size_t size)
 		auc_site_leave();
 	}
 	if (sold || protect == AUC_PROTECT_YES) {
-		snprintf(why, size, "job %u was sold by auction as it stands and cannot be changed; cancel it and bid again",
+		snprintf(why, size,
+			 "job %u was sold by auction as it stands and cannot be changed; cancel it "
+			 "and bid again",
 			 job_id);
 		return ESLURM_ACCESS_DENIED;
 	}
 	if (desc->partition && partition_of(desc) != ELSEWHERE) {
-		snprintf(why, size, "partition %.64s is sold by auction; a job gets in by a bid at its submission only",
+		snprintf(why, size,
+			 "partition %.64s is sold by auction; a job gets in by a bid at its "
+			 "submission only",
 			 desc->partition);
 		return ESLURM_ACCESS_DENIED;
 	}

@@ -22,7 +22,8 @@ static enum auc_code failed(struct auc_err *err, const char *what, uint32_t job_
 
 bool auc_accounting_present(void)
 {
-	return slurm_conf.accounting_storage_type && strstr(slurm_conf.accounting_storage_type, "slurmdbd");
+	return slurm_conf.accounting_storage_type &&
+	       strstr(slurm_conf.accounting_storage_type, "slurmdbd");
 }
 
 enum auc_code auc_accounting_set(uint32_t job_id, const char *text, struct auc_err *err)
@@ -44,11 +45,13 @@ enum auc_code auc_accounting_set(uint32_t job_id, const char *text, struct auc_e
 	if (changed)
 		slurm_list_destroy(changed);
 	if (count == 0)
-		return auc_err_set(err, AUC_ENOENT, "job %u is not in the accounting database yet", job_id);
+		return auc_err_set(err, AUC_ENOENT, "job %u is not in the accounting database yet",
+				   job_id);
 	return AUC_OK;
 }
 
-enum auc_code auc_accounting_check(uint32_t job_id, const char *text, bool *ended, bool *same, struct auc_err *err)
+enum auc_code auc_accounting_check(uint32_t job_id, const char *text, bool *ended, bool *same,
+				   struct auc_err *err)
 {
 	const slurmdb_job_rec_t *rec, *newest = NULL;
 	auc_list_itr_t it;
@@ -73,7 +76,8 @@ enum auc_code auc_accounting_check(uint32_t job_id, const char *text, bool *ende
 	}
 	slurm_list_destroy(jobs);
 	if (!newest)
-		return auc_err_set(err, AUC_ENOENT, "job %u is not in the accounting database", job_id);
+		return auc_err_set(err, AUC_ENOENT, "job %u is not in the accounting database",
+				   job_id);
 	return AUC_OK;
 }
 
@@ -112,5 +116,6 @@ static enum auc_code failed(struct auc_err *err, const char *what, uint32_t job_
 {
 	int e = errno;
 
-	return auc_err_set(err, AUC_EIO, "accounting database, job %u, %s: %s (%d)", job_id, what, slurm_strerror(e), e);
+	return auc_err_set(err, AUC_EIO, "accounting database, job %u, %s: %s (%d)", job_id, what,
+			   slurm_strerror(e), e);
 }

@@ -1,6 +1,7 @@
 /*
- * accounting.h - AdminComment in the accounting database, through slurmctld's own connection to slurmdbd: opening a second one
- * inside slurmctld takes the first one away. Calls may block for seconds when slurmdbd is in trouble.
+ * accounting.h - AdminComment in the accounting database, through slurmctld's own connection to
+ * slurmdbd: opening a second one inside slurmctld takes the first one away. Calls may block for
+ * seconds when slurmdbd is in trouble.
  */
 #ifndef AUC_ACCOUNTING_H
 #define AUC_ACCOUNTING_H
@@ -12,9 +13,12 @@
 
 /* False where the site stores no accounts in slurmdbd: then there is nobody to tell. */
 bool auc_accounting_present(void);
-/* Sets the AdminComment of a job's row. AUC_ENOENT: there is no row yet; AUC_EIO: the database did not answer. */
+/* Sets the AdminComment of a job's row. AUC_ENOENT: there is no row yet; AUC_EIO: the database did
+ * not answer. */
 enum auc_code auc_accounting_set(uint32_t job_id, const char *text, struct auc_err *err);
-/* Looks at a job's newest row: *ENDED, it has an end time; *SAME, its AdminComment is TEXT. AUC_ENOENT, AUC_EIO. */
-enum auc_code auc_accounting_check(uint32_t job_id, const char *text, bool *ended, bool *same, struct auc_err *err);
+/* Looks at a job's newest row: *ENDED, it has an end time; *SAME, its AdminComment is TEXT.
+ * AUC_ENOENT, AUC_EIO. */
+enum auc_code auc_accounting_check(uint32_t job_id, const char *text, bool *ended, bool *same,
+				   struct auc_err *err);
 
 #endif

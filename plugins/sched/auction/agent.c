@@ -1,11 +1,12 @@
 /*
- * agent.c - see agent.h. One thread, one cycle: look (the ledger's sales, Slurm's records of their jobs), decide what has
- * happened (confirmed, started, ended), make that durable, then act on it (receipts, members, starts, ends). Nothing is done
- * for a sale before the spool has it, and a settlement's receipt is on disk before the settlement is.
+ * agent.c - see agent.h. One thread, one cycle: look (the ledger's sales, Slurm's records of their
+ * jobs), decide what has happened (confirmed, started, ended), make that durable, then act on it
+ * (receipts, members, starts, ends). Nothing is done for a sale before the spool has it, and a
+ * settlement's receipt is on disk before the settlement is.
  *
- * A job record is trusted for what Slurm alone writes: id, user, state, AdminComment. Ledger and records are brought into
- * agreement at the start and once a minute: a record with a receipt that the ledger does not know is sold again as it stood,
- * a sale without a record is settled as lost.
+ * A job record is trusted for what Slurm alone writes: id, user, state, AdminComment. Ledger and
+ * records are brought into agreement at the start and once a minute: a record with a receipt that
+ * the ledger does not know is sold again as it stood, a sale without a record is settled as lost.
  */
 #include "config.h"
 
@@ -37,11 +38,14 @@
 #define NODES_EVERY   10.0
 #define RECORDS_EVERY 60.0 /* seconds between looks at all jobs */
 #define RETRY         1.0  /* seconds before what failed at the start is tried again */
-#define AGAIN         0.5  /* seconds between nudges of a job that should start, or kills of one that should not run */
-#define MEMBER_GRACE  15.0 /* seconds a member may start later than its lead before the sale counts as failed */
-#define MEMBER_TRIES  5
-#define STOP_WAIT     5 /* seconds an RPC gets at the end */
-#define USERS_MAX     32 /* more users than this: load all jobs in one RPC */
+#define AGAIN                                                                                      \
+	0.5 /* seconds between nudges of a job that should start, or kills of one that should not  \
+	       run */
+#define MEMBER_GRACE                                                                               \
+	15.0 /* seconds a member may start later than its lead before the sale counts as failed */
+#define MEMBER_TRIES 5
+#define STOP_WAIT    5  /* seconds an RPC gets at the end */
+#define USERS_MAX    32 /* more users than this: load all jobs in one RPC */
 
 static struct {
 	pthread_mutex_t lock;
@@ -63,7 +67,7 @@ static struct {
 	unsigned nprotected;
 	struct auc_err said; /* the last complaint, so that it is not repeated each second */
 	struct auc_cycle_stats stats;
-} agent = { .lock = PTHREAD_MUTEX_INITIALIZER, .wake = PTHREAD_COND_INITIALIZER };
+} agent = {.lock = PTHREAD_MUTEX_INITIALIZER, .wake = PTHREAD_COND_INITIALIZER};
 
 static void *agent_main(void *arg);
 static void complain(const struct auc_err *err);
@@ -137,7 +141,8 @@ void auc_agent_stop(void)
 	until.tv_sec += STOP_WAIT;
 	if (pthread_timedjoin_np(agent.thread, NULL, &until) || !auc_receipts_stop()) {
 		/* slurmctld no longer answers RPCs and is ending. Everything committed is safe. */
-		slurm_error("sched/auction: the agent does not end in %d s and is left behind", STOP_WAIT);
+		slurm_error("sched/auction: the agent does not end in %d s and is left behind",
+			    STOP_WAIT);
 		return;
 	}
 	agent.running = false;
@@ -217,7 +222,8 @@ static void check_version(void)
 	if (auc_control_version(running, sizeof(running), &err))
 		complain(&err);
 	else if (strcmp(running, BUILT_FOR_SLURM))
-		slurm_error("sched/auction: built for Slurm %s, running in %s", BUILT_FOR_SLURM, running);
+		slurm_error("sched/auction: built for Slurm %s, running in %s", BUILT_FOR_SLURM,
+			    running);
 }
 
 static bool reload(double now)
@@ -253,14 +259,16 @@ static bool refresh_nodes(double now, bool force)
 	for (uint32_t i = 0; i < partitions->record_count; i++)
 		if (partitions->partition_array[i].flags & PART_FLAG_DEFAULT)
 			auc_site_set_default_partition(partitions->partition_array[i].name);
-	code = auc_nodes_servers(auc_auction_conf(agent.auction), nodes, partitions, &servers, &n, &err);
+	code = auc_nodes_servers(auc_auction_conf(agent.auction), nodes, partitions, &servers, &n,
+				 &err);
 	slurm_free_node_info_msg(nodes);
 	slurm_free_partition_info_msg(partitions);
 	if (code)
 		complain(&err);
 	if (code == AUC_ENOMEM)
 		return false;
-	if (!force && agent.servers && n == agent.nservers && !memcmp(servers, agent.servers, n * sizeof(*servers))) {
+	if (!force && agent.servers && n == agent.nservers &&
+	    !memcmp(servers, agent.servers, n * sizeof(*servers))) {
 		free(servers);
 		return true;
 	}
@@ -276,10 +284,11 @@ static bool refresh_nodes(double now, bool force)
 	return code == AUC_OK || code == AUC_EFULL;
 }
 
-/* Nodes, spool, records: everything that must be in agreement before bids are taken. Tried until it works. */
+/* Nodes, spool, records: everything that must be in agreement before bids are taken. Tried until it
+ * works. */
 static void open_up(double now)
 {
-	struct auc_spool_report report = { 0 };
+	struct auc_spool_report report = {0};
 	struct auc_sale_view *views;
 	struct auc_err err;
 	unsigned n;
@@ -299,18 +308,22 @@ static void open_up(double now)
 		if (conf->spool_dir)
 			snprintf(agent.dir, sizeof(agent.dir), "%s", conf->spool_dir);
 		else
-			snprintf(agent.dir, sizeof(agent.dir), "%.4000s/auction", auc_site_state_dir());
+			snprintf(agent.dir, sizeof(agent.dir), "%.4000s/auction",
+				 auc_site_state_dir());
 		if (auc_auction_open_spool(agent.auction, agent.dir, now, &report, &err)) {
 			auc_site_gate(err.text);
 			complain(&err);
 			goto closed;
 		}
 		agent.spool_open = true;
-		slurm_info("sched/auction: spool %s: %llu + %llu records, %llu bytes of an unfinished commit cut off",
+		slurm_info("sched/auction: spool %s: %llu + %llu records, %llu bytes of an "
+			   "unfinished commit cut off",
 			   agent.dir, (unsigned long long)report.snapshot_records,
-			   (unsigned long long)report.journal_records, (unsigned long long)report.torn_bytes);
+			   (unsigned long long)report.journal_records,
+			   (unsigned long long)report.torn_bytes);
 	}
-	if (auc_receipts_start(agent.dir, &err) || auc_auction_sales(agent.auction, &views, &n, &err)) {
+	if (auc_receipts_start(agent.dir, &err) ||
+	    auc_auction_sales(agent.auction, &views, &n, &err)) {
 		auc_site_gate(err.text);
 		complain(&err);
 		goto closed;
@@ -328,7 +341,8 @@ closed:
 	protect_by_receipts();
 }
 
-/* While there is no ledger to ask, jobs with a live receipt are still not their owners' to change. */
+/* While there is no ledger to ask, jobs with a live receipt are still not their owners' to change.
+ */
 static void protect_by_receipts(void)
 {
 	job_info_msg_t *jobs;
@@ -341,7 +355,8 @@ static void protect_by_receipts(void)
 	for (uint32_t i = 0; ids && i < jobs->record_count; i++) {
 		const slurm_job_info_t *info = &jobs->job_array[i];
 
-		if (info->admin_comment && auc_receipt_is(info->admin_comment) && !auc_job_finished(info))
+		if (info->admin_comment && auc_receipt_is(info->admin_comment) &&
+		    !auc_job_finished(info))
 			ids[n++] = AUC_INFO_JOB_ID(info);
 	}
 	if (ids)
@@ -362,7 +377,8 @@ static double cycle(double now)
 		complain(&err);
 		return now + RETRY;
 	}
-	/* A lien can lapse while its job's record is on the way: look at all records soon, but not in a storm of dry runs. */
+	/* A lien can lapse while its job's record is on the way: look at all records soon, but not
+	 * in a storm of dry runs. */
 	if (auc_tasks_sync(&agent.tasks, views, n) && agent.next_records > now + 5)
 		agent.next_records = now + 5;
 	for (unsigned i = 0; i < n; i++)
@@ -455,7 +471,8 @@ static void free_jobs(void)
 static bool busy(double now)
 {
 	for (struct auc_task *t = agent.tasks; t; t = t->next) {
-		if (t->state == AUC_SALE_LIEN || t->state == AUC_SALE_SETTLED || t->receipt || t->why)
+		if (t->state == AUC_SALE_LIEN || t->state == AUC_SALE_SETTLED || t->receipt ||
+		    t->why)
 			return true;
 		if (t->state == AUC_SALE_SOLD && now >= t->start - CYCLE_BUSY)
 			return true;
@@ -488,7 +505,8 @@ static void see(const slurm_job_info_t *info)
 	if (!info->admin_comment || !auc_receipt_is(info->admin_comment))
 		return;
 	t = auc_tasks_find_job(agent.tasks, AUC_INFO_JOB_ID(info), &job);
-	/* After a restart a job id alone is no proof: Slurm's state may have been wiped and its numbers begun again. */
+	/* After a restart a job id alone is no proof: Slurm's state may have been wiped and its
+	 * numbers begun again. */
 	if (t && (t->known || job != t->jobs)) {
 		job->info = info;
 		return;
@@ -510,20 +528,24 @@ static void see(const slurm_job_info_t *info)
 static void see_member(const slurm_job_info_t *info, const struct auc_receipt *r)
 {
 	struct auc_task *t = auc_tasks_find(agent.tasks, r->sale);
-	struct auc_task_job stray = { .id = AUC_INFO_JOB_ID(info), .info = info };
+	struct auc_task_job stray = {.id = AUC_INFO_JOB_ID(info), .info = info};
 
 	if (auc_job_finished(info))
 		return;
-	if (t && t->state != AUC_SALE_SETTLED && t->jobs[0].id == r->lead && t->uid == info->user_id) {
+	if (t && t->state != AUC_SALE_SETTLED && t->jobs[0].id == r->lead &&
+	    t->uid == info->user_id) {
 		for (unsigned i = 1; i < t->njobs; i++) {
-			if (t->jobs[i].id || !info->req_nodes || strcmp(t->parts[i].server, info->req_nodes))
+			if (t->jobs[i].id || !info->req_nodes ||
+			    strcmp(t->parts[i].server, info->req_nodes))
 				continue;
 			t->jobs[i].id = AUC_INFO_JOB_ID(info);
 			t->jobs[i].info = info;
 			return;
 		}
 	}
-	slurm_info("sched/auction: job %u is a member of sale %s, which does not need it; cancelled", stray.id, r->sale);
+	slurm_info(
+		"sched/auction: job %u is a member of sale %s, which does not need it; cancelled",
+		stray.id, r->sale);
 	kill_job(&stray, auc_site_now());
 }
 
@@ -531,7 +553,7 @@ static void see_member(const slurm_job_info_t *info, const struct auc_receipt *r
 static void see_lead(const slurm_job_info_t *info, const struct auc_receipt *r)
 {
 	struct auc_task *t = auc_tasks_find(agent.tasks, r->sale);
-	struct auc_task_job stray = { .id = AUC_INFO_JOB_ID(info), .info = info };
+	struct auc_task_job stray = {.id = AUC_INFO_JOB_ID(info), .info = info};
 	char *settled;
 
 	if (t && t->state == AUC_SALE_LIEN && t->uid == info->user_id) {
@@ -541,7 +563,8 @@ static void see_lead(const slurm_job_info_t *info, const struct auc_receipt *r)
 	}
 	if (t && t->state != AUC_SALE_SETTLED) {
 		if (!auc_job_finished(info)) {
-			slurm_error("sched/auction: job %u shows the receipt of sale %s, which is job %u; cancelled",
+			slurm_error("sched/auction: job %u shows the receipt of sale %s, which is "
+				    "job %u; cancelled",
 				    stray.id, r->sale, t->jobs[0].id);
 			kill_job(&stray, auc_site_now());
 		}
@@ -549,7 +572,8 @@ static void see_lead(const slurm_job_info_t *info, const struct auc_receipt *r)
 	}
 	settled = auc_receipts_settled(r->sale);
 	if (settled && !auc_job_finished(info)) {
-		slurm_info("sched/auction: job %u came back from before its settlement; cancelled", stray.id);
+		slurm_info("sched/auction: job %u came back from before its settlement; cancelled",
+			   stray.id);
 		auc_control_set_receipt(stray.id, settled, NULL);
 		kill_job(&stray, auc_site_now());
 	} else if (!settled) {
@@ -570,12 +594,15 @@ static void adopt(const slurm_job_info_t *info, const struct auc_receipt *r)
 	if (auc_job_finished(info) && info->start_time == 0)
 		state = AUC_SALE_SOLD;
 	if (auc_auction_adopt(agent.auction, info->admin_comment, id, info->user_id, state, &err)) {
-		slurm_error("sched/auction: job %u: sale %s is not in the spool and cannot be sold again as it stood: %s", id,
-			    r->sale, err.text);
+		slurm_error("sched/auction: job %u: sale %s is not in the spool and cannot be sold "
+			    "again as it stood: %s",
+			    id, r->sale, err.text);
 		void_receipt(info, "lost");
 		return;
 	}
-	slurm_info("sched/auction: job %u: sale %s was not in the spool and is sold again as it stood", id, r->sale);
+	slurm_info(
+		"sched/auction: job %u: sale %s was not in the spool and is sold again as it stood",
+		id, r->sale);
 	agent.changed = true;
 	if (auc_auction_sale_of_job(agent.auction, id, &view, &err)) {
 		complain(&err);
@@ -592,7 +619,7 @@ static void adopt(const slurm_job_info_t *info, const struct auc_receipt *r)
 /* The job loses what it was sold: it is cancelled and its receipt says that nothing is paid. */
 static void void_receipt(const slurm_job_info_t *info, const char *why)
 {
-	struct auc_task_job stray = { .id = AUC_INFO_JOB_ID(info), .info = info };
+	struct auc_task_job stray = {.id = AUC_INFO_JOB_ID(info), .info = info};
 	char *text = auc_receipt_void(info->admin_comment, why);
 	struct auc_receipt r;
 	struct auc_err err;
@@ -610,7 +637,8 @@ static void void_receipt(const slurm_job_info_t *info, const char *why)
 	free(text);
 }
 
-/* What has happened to a sale, according to its jobs' records. Changes the ledger, asks Slurm for nothing. */
+/* What has happened to a sale, according to its jobs' records. Changes the ledger, asks Slurm for
+ * nothing. */
 static void decide(struct auc_task *t, double now)
 {
 	const slurm_job_info_t *lead = t->jobs[0].info;
@@ -623,7 +651,8 @@ static void decide(struct auc_task *t, double now)
 		return;
 	}
 	if (!lead) {
-		slurm_error("sched/auction: sale %s: job %u is gone from Slurm", t->sale, t->jobs[0].id);
+		slurm_error("sched/auction: sale %s: job %u is gone from Slurm", t->sale,
+			    t->jobs[0].id);
 		settle(t, "lost", now);
 		return;
 	}
@@ -638,12 +667,14 @@ static void decide(struct auc_task *t, double now)
 	if (t->why)
 		return;
 	if (group_broken(t, now)) {
-		slurm_error("sched/auction: job %u: a member is missing; ended and paid back", t->jobs[0].id);
+		slurm_error("sched/auction: job %u: a member is missing; ended and paid back",
+			    t->jobs[0].id);
 		t->why = "node_fail";
 	} else if (auc_job_running(lead)) {
 		decide_running(t, now);
 	} else if (now >= t->end - margin()) {
-		slurm_error("sched/auction: job %u did not start in its slots; cancelled", t->jobs[0].id);
+		slurm_error("sched/auction: job %u did not start in its slots; cancelled",
+			    t->jobs[0].id);
 		t->why = "cancelled";
 	}
 }
@@ -666,17 +697,20 @@ static void decide_lien(struct auc_task *t)
 	agent.changed = true;
 	t->state = AUC_SALE_SOLD;
 	know_lead(t);
-	slurm_info("sched/auction: job %u: sale %s confirmed, %u node%s", t->jobs[0].id, t->sale, t->njobs,
-		   t->njobs == 1 ? "" : "s");
+	slurm_info("sched/auction: job %u: sale %s confirmed, %u node%s", t->jobs[0].id, t->sale,
+		   t->njobs, t->njobs == 1 ? "" : "s");
 	/* Between submission and now its owner could still change it. */
-	if (!auc_job_finished(lead) && (auc_slice_of(&t->parts[0], t->start, t->end, &slice, &err) ||
-					!auc_slice_matches(&slice, lead))) {
-		slurm_info("sched/auction: job %u was changed after its bid; cancelled", t->jobs[0].id);
+	if (!auc_job_finished(lead) &&
+	    (auc_slice_of(&t->parts[0], t->start, t->end, &slice, &err) ||
+	     !auc_slice_matches(&slice, lead))) {
+		slurm_info("sched/auction: job %u was changed after its bid; cancelled",
+			   t->jobs[0].id);
 		t->why = "cancelled";
 	}
 }
 
-/* First look at a sale's job: for whom members are submitted, and whether the receipt it shows is the right one. */
+/* First look at a sale's job: for whom members are submitted, and whether the receipt it shows is
+ * the right one. */
 static void know_lead(struct auc_task *t)
 {
 	const slurm_job_info_t *lead = t->jobs[0].info;
@@ -689,7 +723,8 @@ static void know_lead(struct auc_task *t)
 	t->qos = lead->qos ? strdup(lead->qos) : NULL;
 	if (t->receipt)
 		return;
-	/* After a restart: what the ledger says goes to record and database again, whatever they got before. */
+	/* After a restart: what the ledger says goes to record and database again, whatever they
+	 * got before. */
 	if (auc_auction_confirm(agent.auction, t->sale, t->jobs[0].id, &t->receipt, NULL)) {
 		free(t->receipt);
 		t->receipt = NULL;
@@ -710,7 +745,8 @@ static void decide_running(struct auc_task *t, double now)
 		t->state = AUC_SALE_RUNNING;
 		free(t->receipt);
 		t->receipt = receipt;
-		slurm_info("sched/auction: job %u runs, %.2f s after its slot began", t->jobs[0].id, now - t->start);
+		slurm_info("sched/auction: job %u runs, %.2f s after its slot began", t->jobs[0].id,
+			   now - t->start);
 	}
 	if (now >= t->end - margin()) {
 		slurm_info("sched/auction: job %u has reached the end of its plan", t->jobs[0].id);
@@ -829,7 +865,8 @@ static void write_receipt(struct auc_task *t)
 
 static void submit_members(struct auc_task *t, double now)
 {
-	struct auc_owner owner = { .uid = t->uid, .gid = t->gid, .account = t->account, .qos = t->qos };
+	struct auc_owner owner = {
+		.uid = t->uid, .gid = t->gid, .account = t->account, .qos = t->qos};
 
 	if (!t->known)
 		return;
@@ -843,7 +880,8 @@ static void submit_members(struct auc_task *t, double now)
 			continue;
 		code = auc_slice_of(&t->parts[i], t->start, t->end, &slice, &err);
 		if (!code)
-			code = auc_control_submit_member(&owner, &slice, t->sale, t->jobs[0].id, &m->id, &err);
+			code = auc_control_submit_member(&owner, &slice, t->sale, t->jobs[0].id,
+							 &m->id, &err);
 		if (code) {
 			slurm_error("sched/auction: %s", err.text);
 			m->id = 0;
@@ -881,7 +919,8 @@ static void kill_job(struct auc_task_job *job, double now)
 /* Ends the jobs of a sale: at the end of its plan with a warning first. */
 static void end_task(struct auc_task *t, double now)
 {
-	bool warn = t->state != AUC_SALE_SETTLED && !strcmp(t->why, "timeout") && now < t->end - margin() / 2;
+	bool warn = t->state != AUC_SALE_SETTLED && !strcmp(t->why, "timeout") &&
+		    now < t->end - margin() / 2;
 
 	for (unsigned i = 0; i < t->njobs; i++) {
 		const slurm_job_info_t *info = t->jobs[i].info;
@@ -905,8 +944,9 @@ static void drop_finished_tasks(void)
 		bool left = t->state != AUC_SALE_SETTLED || !t->looked;
 
 		for (unsigned i = 0; i < t->njobs && !left; i++)
-			left = t->jobs[i].id && (t->jobs[i].cycle == agent.cycle ||
-						 (t->jobs[i].info && !auc_job_finished(t->jobs[i].info)));
+			left = t->jobs[i].id &&
+			       (t->jobs[i].cycle == agent.cycle ||
+				(t->jobs[i].info && !auc_job_finished(t->jobs[i].info)));
 		if (left) {
 			at = &t->next;
 			continue;
@@ -930,7 +970,8 @@ static void publish_protected(void)
 		for (unsigned i = 0; i < t->njobs; i++)
 			if (t->jobs[i].id)
 				ids[n++] = t->jobs[i].id;
-	if (agent.protected && n == agent.nprotected && !memcmp(ids, agent.protected, n * sizeof(*ids))) {
+	if (agent.protected && n == agent.nprotected &&
+	    !memcmp(ids, agent.protected, n * sizeof(*ids))) {
 		free(ids);
 		return;
 	}
@@ -946,7 +987,7 @@ static double next_wake(double now)
 	double later = auc_site_now(), wake = later + (busy(later) ? CYCLE_BUSY : CYCLE_IDLE);
 
 	for (struct auc_task *t = agent.tasks; t; t = t->next) {
-		double at[] = { t->start, t->end - margin(), t->end - margin() / 2 };
+		double at[] = {t->start, t->end - margin(), t->end - margin() / 2};
 
 		for (unsigned i = 0; i < sizeof(at) / sizeof(at[0]); i++)
 			if (at[i] > now && at[i] + 0.01 < wake)

@@ -1,6 +1,7 @@
 /*
- * backfill.c - see backfill.h. The stock plugin is opened by its full path and its three entry points are called as
- * slurmctld would call them. It stays loaded after a stop: its thread may be about to return into its code.
+ * backfill.c - see backfill.h. The stock plugin is opened by its full path and its three entry
+ * points are called as slurmctld would call them. It stays loaded after a stop: its thread may be
+ * about to return into its code.
  */
 #include "config.h"
 
@@ -71,5 +72,6 @@ static enum auc_code load(const char *plugindir, struct auc_err *err)
 		slurm_info("sched/auction: other jobs are scheduled by %s", path);
 		return AUC_OK;
 	}
-	return auc_err_set(err, AUC_ENOENT, "no sched_backfill.so in PluginDir=%s", plugindir ? plugindir : "");
+	return auc_err_set(err, AUC_ENOENT, "no sched_backfill.so in PluginDir=%s",
+			   plugindir ? plugindir : "");
 }

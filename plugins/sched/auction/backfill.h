@@ -1,10 +1,12 @@
-/* backfill.h - Slurm's own sched/backfill, run inside ours for every job that is not the auction's. */
+/* backfill.h - Slurm's own sched/backfill, run inside ours for every job that is not the auction's.
+ */
 #ifndef AUC_BACKFILL_H
 #define AUC_BACKFILL_H
 
 #include "err.h"
 
-/* Loads sched_backfill.so from PLUGINDIR (Slurm's list of directories) and starts it. AUC_ENOENT, AUC_EIO. */
+/* Loads sched_backfill.so from PLUGINDIR (Slurm's list of directories) and starts it. AUC_ENOENT,
+ * AUC_EIO. */
 enum auc_code auc_backfill_start(const char *plugindir, struct auc_err *err);
 void auc_backfill_reconfig(void);
 void auc_backfill_stop(void);

@@ -12,14 +12,18 @@
 #include "receipt.h"
 #include "site.h"
 
-/* Holds its node until the agent or its time limit ends it; the lead's launcher runs steps in it. */
+/* Holds its node until the agent or its time limit ends it; the lead's launcher runs steps in it.
+ */
 #define PLACEHOLDER "#!/bin/sh\nexec sleep 1000000\n"
 
 static enum auc_code failed(struct auc_err *err, const char *what, uint32_t job_id);
-static enum auc_code update(job_desc_msg_t *desc, uint32_t job_id, const char *what, struct auc_err *err);
-static enum auc_code kill_with(uint32_t job_id, uint16_t sig, uint16_t flags, const char *what, struct auc_err *err);
+static enum auc_code update(job_desc_msg_t *desc, uint32_t job_id, const char *what,
+			    struct auc_err *err);
+static enum auc_code kill_with(uint32_t job_id, uint16_t sig, uint16_t flags, const char *what,
+			       struct auc_err *err);
 
-enum auc_code auc_control_load_nodes(node_info_msg_t **nodes, partition_info_msg_t **partitions, struct auc_err *err)
+enum auc_code auc_control_load_nodes(node_info_msg_t **nodes, partition_info_msg_t **partitions,
+				     struct auc_err *err)
 {
 	*nodes = NULL;
 	*partitions = NULL;
@@ -44,7 +48,8 @@ enum auc_code auc_control_load_jobs(job_info_msg_t **jobs, struct auc_err *err)
 enum auc_code auc_control_load_user_jobs(uint32_t uid, job_info_msg_t **jobs, struct auc_err *err)
 {
 	*jobs = NULL;
-	return slurm_load_job_user(jobs, uid, SHOW_ALL) ? failed(err, "loading a user's jobs", 0) : AUC_OK;
+	return slurm_load_job_user(jobs, uid, SHOW_ALL) ? failed(err, "loading a user's jobs", 0)
+							: AUC_OK;
 }
 
 enum auc_code auc_control_version(char *buf, size_t size, struct auc_err *err)
@@ -58,12 +63,13 @@ enum auc_code auc_control_version(char *buf, size_t size, struct auc_err *err)
 	return AUC_OK;
 }
 
-enum auc_code auc_control_submit_member(const struct auc_owner *owner, const struct auc_slice *slice, const char *sale,
+enum auc_code auc_control_submit_member(const struct auc_owner *owner,
+					const struct auc_slice *slice, const char *sale,
 					uint32_t lead, uint32_t *job_id, struct auc_err *err)
 {
 	char name[64 + AUC_NAME_MAX], path[] = "PATH=/usr/local/bin:/usr/bin:/bin";
 	char conf[4096 + sizeof("SLURM_CONF=")], job_name[sizeof(name) + sizeof("SLURM_JOB_NAME=")];
-	char *environment[] = { path, job_name, conf }, *argv[] = { name };
+	char *environment[] = {path, job_name, conf}, *argv[] = {name};
 	char *receipt = auc_receipt_print_member(sale, lead);
 	submit_response_msg_t *response = NULL;
 	char script[] = PLACEHOLDER, root[] = "/", null[] = "/dev/null", gres[sizeof(slice->gres)];
@@ -74,7 +80,8 @@ enum auc_code auc_control_submit_member(const struct auc_owner *owner, const str
 		return auc_err_set(err, AUC_ENOMEM, "out of memory for a member's receipt");
 	snprintf(name, sizeof(name), "auction-%u-%s", lead, slice->node);
 	snprintf(job_name, sizeof(job_name), "SLURM_JOB_NAME=%s", name);
-	snprintf(conf, sizeof(conf), "SLURM_CONF=%s", slurm_conf.slurm_conf ? slurm_conf.slurm_conf : "");
+	snprintf(conf, sizeof(conf), "SLURM_CONF=%s",
+		 slurm_conf.slurm_conf ? slurm_conf.slurm_conf : "");
 	strcpy(gres, slice->gres);
 	slurm_init_job_desc_msg(&desc);
 	desc.user_id = owner->uid;
@@ -106,13 +113,15 @@ enum auc_code auc_control_submit_member(const struct auc_owner *owner, const str
 	auc_site_expect_member(sale);
 	errno = 0;
 	if (slurm_submit_batch_job(&desc, &response) || !response) {
-		/* Slurm's refusals are numbered from 2000 on; anything else is the way there and may pass. */
+		/* Slurm's refusals are numbered from 2000 on; anything else is the way there and
+		 * may pass. */
 		bool refused = errno >= ESLURM_INVALID_PARTITION_NAME && errno < 3000;
 
 		failed(err, "submitting a member of job", lead);
 		code = refused ? AUC_EFULL : AUC_EIO;
 	} else {
-		/* A code in the response with a job is a remark ("node not available yet"), not a failure. */
+		/* A code in the response with a job is a remark ("node not available yet"), not a
+		 * failure. */
 		*job_id = AUC_INFO_JOB_ID(response);
 	}
 	auc_site_expect_member("");
@@ -157,11 +166,13 @@ static enum auc_code failed(struct auc_err *err, const char *what, uint32_t job_
 	int e = errno;
 
 	if (job_id)
-		return auc_err_set(err, AUC_EIO, "%s %u: %s (%d)", what, job_id, slurm_strerror(e), e);
+		return auc_err_set(err, AUC_EIO, "%s %u: %s (%d)", what, job_id, slurm_strerror(e),
+				   e);
 	return auc_err_set(err, AUC_EIO, "%s: %s (%d)", what, slurm_strerror(e), e);
 }
 
-static enum auc_code update(job_desc_msg_t *desc, uint32_t job_id, const char *what, struct auc_err *err)
+static enum auc_code update(job_desc_msg_t *desc, uint32_t job_id, const char *what,
+			    struct auc_err *err)
 {
 	job_array_resp_msg_t *response = NULL;
 	char id[16];
@@ -171,7 +182,8 @@ static enum auc_code update(job_desc_msg_t *desc, uint32_t job_id, const char *w
 	desc->job_id_str = id;
 	errno = 0;
 	rc = slurm_update_job2(desc, &response);
-	if (rc == SLURM_SUCCESS && response && response->job_array_count && response->error_code[0]) {
+	if (rc == SLURM_SUCCESS && response && response->job_array_count &&
+	    response->error_code[0]) {
 		errno = (int)response->error_code[0];
 		rc = SLURM_ERROR;
 	}
@@ -179,7 +191,8 @@ static enum auc_code update(job_desc_msg_t *desc, uint32_t job_id, const char *w
 	return rc ? failed(err, what, job_id) : AUC_OK;
 }
 
-static enum auc_code kill_with(uint32_t job_id, uint16_t sig, uint16_t flags, const char *what, struct auc_err *err)
+static enum auc_code kill_with(uint32_t job_id, uint16_t sig, uint16_t flags, const char *what,
+			       struct auc_err *err)
 {
 	char id[16];
 

@@ -1,6 +1,7 @@
 /*
- * control.h - what the agent asks of slurmctld, by ordinary RPCs to ourselves. Each may block for as long as slurmctld takes, so
- * only the agent's thread calls them, with no lock held. Errors carry Slurm's own text.
+ * control.h - what the agent asks of slurmctld, by ordinary RPCs to ourselves. Each may block for
+ * as long as slurmctld takes, so only the agent's thread calls them, with no lock held. Errors
+ * carry Slurm's own text.
  */
 #ifndef AUC_CONTROL_H
 #define AUC_CONTROL_H
@@ -14,7 +15,8 @@
 #include "slurm_compat.h"
 
 /* Nodes and partitions as they are now; free with Slurm's functions. */
-enum auc_code auc_control_load_nodes(node_info_msg_t **nodes, partition_info_msg_t **partitions, struct auc_err *err);
+enum auc_code auc_control_load_nodes(node_info_msg_t **nodes, partition_info_msg_t **partitions,
+				     struct auc_err *err);
 /* All jobs, or those of one user; free with slurm_free_job_info_msg(). */
 enum auc_code auc_control_load_jobs(job_info_msg_t **jobs, struct auc_err *err);
 enum auc_code auc_control_load_user_jobs(uint32_t uid, job_info_msg_t **jobs, struct auc_err *err);
@@ -28,10 +30,12 @@ struct auc_owner {
 };
 
 /*
- * Submits SLICE as a placeholder batch job for OWNER, member of SALE with lead LEAD. Its time limit and the agent end it.
- * AUC_EFULL: Slurm refuses it (and will again); AUC_EIO: Slurm could not be asked.
+ * Submits SLICE as a placeholder batch job for OWNER, member of SALE with lead LEAD. Its time limit
+ * and the agent end it. AUC_EFULL: Slurm refuses it (and will again); AUC_EIO: Slurm could not be
+ * asked.
  */
-enum auc_code auc_control_submit_member(const struct auc_owner *owner, const struct auc_slice *slice, const char *sale,
+enum auc_code auc_control_submit_member(const struct auc_owner *owner,
+					const struct auc_slice *slice, const char *sale,
 					uint32_t lead, uint32_t *job_id, struct auc_err *err);
 
 enum auc_code auc_control_set_receipt(uint32_t job_id, const char *receipt, struct auc_err *err);
@@ -39,7 +43,8 @@ enum auc_code auc_control_set_receipt(uint32_t job_id, const char *receipt, stru
 enum auc_code auc_control_start_now(uint32_t job_id, struct auc_err *err);
 /* SIGTERM to the job's steps and, with BATCH, to its script. */
 enum auc_code auc_control_warn(uint32_t job_id, bool batch, struct auc_err *err);
-/* Ends a job at once: SIGKILL first, so that Slurm need not wait KillWait for a job that ignores SIGTERM. */
+/* Ends a job at once: SIGKILL first, so that Slurm need not wait KillWait for a job that ignores
+ * SIGTERM. */
 enum auc_code auc_control_kill(uint32_t job_id, struct auc_err *err);
 
 #endif

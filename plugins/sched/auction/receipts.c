@@ -20,7 +20,7 @@
 #include "slurm_compat.h"
 
 #define FORMAT      "auction_receipts"
-#define FIRST_DELAY 0.5   /* seconds between attempts, doubled each time */
+#define FIRST_DELAY 0.5 /* seconds between attempts, doubled each time */
 #define LAST_DELAY  30.0
 #define GIVE_UP     86400 /* seconds after which a receipt that the database never takes is dropped */
 #define KEEP        600   /* seconds a delivered final receipt is kept, at least */
@@ -44,7 +44,7 @@ static struct {
 	uint64_t serial;
 	char path[PATH_MAX];
 	struct entry *list;
-} receipts = { .lock = PTHREAD_MUTEX_INITIALIZER, .wake = PTHREAD_COND_INITIALIZER };
+} receipts = {.lock = PTHREAD_MUTEX_INITIALIZER, .wake = PTHREAD_COND_INITIALIZER};
 
 static enum auc_code load_file(struct auc_err *err);
 static enum auc_code load_entry(struct json_object *o, struct auc_err *err);
@@ -72,7 +72,8 @@ enum auc_code auc_receipts_start(const char *dir, struct auc_err *err)
 	}
 	receipts.stop = false;
 	if (pthread_create(&receipts.thread, NULL, deliver_all, NULL))
-		return auc_err_set(err, AUC_EIO, "no thread for the accounting database: %s", strerror(errno));
+		return auc_err_set(err, AUC_EIO, "no thread for the accounting database: %s",
+				   strerror(errno));
 	receipts.running = true;
 	return AUC_OK;
 }
@@ -104,14 +105,16 @@ void auc_receipts_put(uint32_t job_id, const char *sale, const char *text)
 	pthread_mutex_unlock(&receipts.lock);
 }
 
-enum auc_code auc_receipts_put_final(uint32_t job_id, const char *sale, const char *text, struct auc_err *err)
+enum auc_code auc_receipts_put_final(uint32_t job_id, const char *sale, const char *text,
+				     struct auc_err *err)
 {
 	struct entry *e;
 
 	pthread_mutex_lock(&receipts.lock);
 	e = put(job_id, sale, text, true);
 	pthread_mutex_unlock(&receipts.lock);
-	return e ? AUC_OK : auc_err_set(err, AUC_ENOMEM, "out of memory for the receipt of job %u", job_id);
+	return e ? AUC_OK
+		 : auc_err_set(err, AUC_ENOMEM, "out of memory for the receipt of job %u", job_id);
 }
 
 enum auc_code auc_receipts_save(struct auc_err *err)
@@ -126,7 +129,9 @@ enum auc_code auc_receipts_save(struct auc_err *err)
 	pthread_mutex_unlock(&receipts.lock);
 	if (!o)
 		return AUC_OK;
-	code = write_file(json_object_to_json_string_ext(o, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE), err);
+	code = write_file(json_object_to_json_string_ext(o, JSON_C_TO_STRING_PLAIN |
+								    JSON_C_TO_STRING_NOSLASHESCAPE),
+			  err);
 	json_object_put(o);
 	if (code) {
 		pthread_mutex_lock(&receipts.lock);
@@ -194,8 +199,10 @@ static enum auc_code load_file(struct auc_err *err)
 		return AUC_OK;
 	o = json_object_from_file(receipts.path);
 	if (!json_object_object_get_ex(o, FORMAT, &format) || json_object_get_int(format) != 1 ||
-	    !json_object_object_get_ex(o, "entries", &entries) || !json_object_is_type(entries, json_type_array))
-		code = auc_err_set(err, AUC_ECORRUPT, "%s: not a file of final receipts (format 1)", receipts.path);
+	    !json_object_object_get_ex(o, "entries", &entries) ||
+	    !json_object_is_type(entries, json_type_array))
+		code = auc_err_set(err, AUC_ECORRUPT, "%s: not a file of final receipts (format 1)",
+				   receipts.path);
 	for (size_t i = 0; !code && i < json_object_array_length(entries); i++) {
 		code = load_entry(json_object_array_get_idx(entries, i), err);
 		if (code)
@@ -210,14 +217,21 @@ static enum auc_code load_entry(struct json_object *o, struct auc_err *err)
 	struct json_object *job, *sale, *since, *done, *text;
 	struct entry *e;
 
-	if (!json_object_object_get_ex(o, "job", &job) || !json_object_is_type(job, json_type_int) ||
-	    !json_object_object_get_ex(o, "sale", &sale) || !json_object_is_type(sale, json_type_string) ||
-	    !json_object_object_get_ex(o, "since", &since) || !json_object_is_type(since, json_type_double) ||
-	    !json_object_object_get_ex(o, "done", &done) || !json_object_is_type(done, json_type_boolean) ||
-	    !json_object_object_get_ex(o, "text", &text) || !auc_receipt_is(json_object_get_string(text)) ||
-	    json_object_get_int64(job) < 1 || json_object_get_int64(job) > UINT32_MAX)
-		return auc_err_set(err, AUC_ECORRUPT, "job, sale, since, done and text are expected");
-	e = put((uint32_t)json_object_get_int64(job), json_object_get_string(sale), json_object_get_string(text), true);
+	if (!json_object_object_get_ex(o, "job", &job) ||
+	    !json_object_is_type(job, json_type_int) ||
+	    !json_object_object_get_ex(o, "sale", &sale) ||
+	    !json_object_is_type(sale, json_type_string) ||
+	    !json_object_object_get_ex(o, "since", &since) ||
+	    !json_object_is_type(since, json_type_double) ||
+	    !json_object_object_get_ex(o, "done", &done) ||
+	    !json_object_is_type(done, json_type_boolean) ||
+	    !json_object_object_get_ex(o, "text", &text) ||
+	    !auc_receipt_is(json_object_get_string(text)) || json_object_get_int64(job) < 1 ||
+	    json_object_get_int64(job) > UINT32_MAX)
+		return auc_err_set(err, AUC_ECORRUPT,
+				   "job, sale, since, done and text are expected");
+	e = put((uint32_t)json_object_get_int64(job), json_object_get_string(sale),
+		json_object_get_string(text), true);
 	if (!e)
 		return auc_err_set(err, AUC_ENOMEM, "out of memory");
 	e->since = json_object_get_double(since);
@@ -272,7 +286,8 @@ static enum auc_code write_file(const char *text, struct auc_err *err)
 	return AUC_OK;
 }
 
-/* The newest text of a job's sale; a final one is not replaced by another. Locked by the caller (or single). */
+/* The newest text of a job's sale; a final one is not replaced by another. Locked by the caller (or
+ * single). */
 static struct entry *put(uint32_t job_id, const char *sale, const char *text, bool final)
 {
 	struct entry *e;
@@ -380,7 +395,8 @@ static bool deliver(uint32_t job_id, const char *text, bool final, bool complain
 	if (!auc_accounting_present())
 		return true;
 	if (final) {
-		/* Before slurmctld's own row for the end is there, ours would be overwritten by it. */
+		/* Before slurmctld's own row for the end is there, ours would be overwritten by it.
+		 */
 		code = auc_accounting_check(job_id, text, &ended, &same, &err);
 		if (!code && ended && !same) {
 			code = auc_accounting_set(job_id, text, &err);
@@ -390,7 +406,9 @@ static bool deliver(uint32_t job_id, const char *text, bool final, bool complain
 		if (!code && ended && same)
 			return true;
 		if (!code)
-			auc_err_set(&err, AUC_ESTATE, "job %u: its end is not in the accounting database yet", job_id);
+			auc_err_set(&err, AUC_ESTATE,
+				    "job %u: its end is not in the accounting database yet",
+				    job_id);
 	} else {
 		code = auc_accounting_set(job_id, text, &err);
 		if (!code)
@@ -407,14 +425,17 @@ static void expire(double now)
 	double keep = KEEP;
 	struct entry **at, *e;
 
-	/* While slurmctld still has the job's record, the record may come back from before the settlement. */
+	/* While slurmctld still has the job's record, the record may come back from before the
+	 * settlement. */
 	if (2.0 * slurm_conf.min_job_age + 60 > keep)
 		keep = 2.0 * slurm_conf.min_job_age + 60;
 	for (at = &receipts.list; (e = *at);) {
-		if ((e->done && (!e->final || now - e->since > keep)) || now - e->since > keep + GIVE_UP) {
+		if ((e->done && (!e->final || now - e->since > keep)) ||
+		    now - e->since > keep + GIVE_UP) {
 			receipts.dirty |= e->final;
 			if (!e->done)
-				slurm_error("sched/auction: job %u: the accounting database never took its receipt: %s",
+				slurm_error("sched/auction: job %u: the accounting database never "
+					    "took its receipt: %s",
 					    e->job_id, e->text);
 			*at = e->next;
 			entry_free(e);

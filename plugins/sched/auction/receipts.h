@@ -1,13 +1,13 @@
 /*
  * receipts.h - receipts on their way to the accounting database, where sacct shows them.
  *
- * slurmdbd may be slow or away, so a thread of its own writes them, the newest for each job, until the database has them. A job's
- * row is written by slurmctld at the job's end with slurmctld's copy of AdminComment, so a final receipt is written after that and
- * read back.
+ * slurmdbd may be slow or away, so a thread of its own writes them, the newest for each job, until
+ * the database has them. A job's row is written by slurmctld at the job's end with slurmctld's copy
+ * of AdminComment, so a final receipt is written after that and read back.
  *
- * Final receipts are kept in a file (DIR/receipts, JSON, replaced atomically) from before their settlement is
- * committed until some time after the database has them: a crash in between loses none, and a job record that slurmctld
- * brings back from before the settlement is not sold again.
+ * Final receipts are kept in a file (DIR/receipts, JSON, replaced atomically) from before their
+ * settlement is committed until some time after the database has them: a crash in between loses
+ * none, and a job record that slurmctld brings back from before the settlement is not sold again.
  */
 #ifndef AUC_RECEIPTS_H
 #define AUC_RECEIPTS_H
@@ -27,12 +27,14 @@ bool auc_receipts_stop(void);
 /* Queues a receipt of a live sale. */
 void auc_receipts_put(uint32_t job_id, const char *sale, const char *text);
 /* Takes a final receipt; nothing is durable or sent before auc_receipts_save(). */
-enum auc_code auc_receipts_put_final(uint32_t job_id, const char *sale, const char *text, struct auc_err *err);
+enum auc_code auc_receipts_put_final(uint32_t job_id, const char *sale, const char *text,
+				     struct auc_err *err);
 /* Writes the file if there is anything new. */
 enum auc_code auc_receipts_save(struct auc_err *err);
 /* Lets final receipts saved so far go to the database: their settlements are committed. */
 void auc_receipts_release(void);
-/* Forgets the final receipt of SALE: a crash came between its saving and the commit, and it is not settled yet. */
+/* Forgets the final receipt of SALE: a crash came between its saving and the commit, and it is not
+ * settled yet. */
 void auc_receipts_forget(const char *sale);
 
 /* Text of the final receipt of SALE, malloc'd, or NULL: not settled lately. */

@@ -1,6 +1,7 @@
 /*
- * sched_auction.c - slurmctld's scheduler plugin: the stock backfill for every job, and the agent's thread that carries
- * out what the auction sold (agent.h). slurmctld calls only what is in this file.
+ * sched_auction.c - slurmctld's scheduler plugin: the stock backfill for every job, and the agent's
+ * thread that carries out what the auction sold (agent.h). slurmctld calls only what is in this
+ * file.
  */
 #include "config.h"
 
@@ -25,7 +26,8 @@ int init(void)
 {
 	struct auc_err err;
 
-	/* Whatever fails here, slurmctld and ordinary jobs go on; the gate stays closed and says why. */
+	/* Whatever fails here, slurmctld and ordinary jobs go on; the gate stays closed and says
+	 * why. */
 	if (auc_backfill_start(slurm_conf.plugindir, &err))
 		slurm_error("sched/auction: %s: only the main scheduler runs", err.text);
 	if (auc_agent_start(plugin_version, &err))

@@ -35,8 +35,8 @@ void auc_cycle_stats_add(struct auc_cycle_stats *s, double seconds)
 		s->max = seconds;
 }
 
-int auc_status_write(const char *dir, struct auc_auction *a, double now, bool changed, const struct auc_cycle_stats *cycles,
-		     struct auc_err *err)
+int auc_status_write(const char *dir, struct auc_auction *a, double now, bool changed,
+		     const struct auc_cycle_stats *cycles, struct auc_err *err)
 {
 	int64_t slot = (int64_t)(now / auc_auction_conf(a)->slot_seconds);
 	struct auc_totals totals;
@@ -74,11 +74,14 @@ static struct json_object *agent_to_json(const struct auc_cycle_stats *cycles)
 	auc_receipts_counts(&waiting, &final);
 	json_object_object_add(o, "built_for_slurm", json_object_new_string(BUILT_FOR_SLURM));
 	json_object_object_add(o, "cycles", json_object_new_int64((int64_t)cycles->count));
-	json_object_object_add(o, "cycle_last_us", json_object_new_int64((int64_t)(cycles->last * 1e6)));
+	json_object_object_add(o, "cycle_last_us",
+			       json_object_new_int64((int64_t)(cycles->last * 1e6)));
 	json_object_object_add(
-	    o, "cycle_mean_us",
-	    json_object_new_int64(cycles->count ? (int64_t)(cycles->sum / (double)cycles->count * 1e6) : 0));
-	json_object_object_add(o, "cycle_max_us", json_object_new_int64((int64_t)(cycles->max * 1e6)));
+		o, "cycle_mean_us",
+		json_object_new_int64(
+			cycles->count ? (int64_t)(cycles->sum / (double)cycles->count * 1e6) : 0));
+	json_object_object_add(o, "cycle_max_us",
+			       json_object_new_int64((int64_t)(cycles->max * 1e6)));
 	json_object_object_add(o, "receipts_waiting", json_object_new_int64(waiting));
 	json_object_object_add(o, "final_receipts_waiting", json_object_new_int64(final));
 	return o;

@@ -75,7 +75,8 @@ struct auc_task *auc_tasks_find(struct auc_task *list, const char *sale)
 	return list;
 }
 
-struct auc_task *auc_tasks_find_job(struct auc_task *list, uint32_t job_id, struct auc_task_job **job)
+struct auc_task *auc_tasks_find_job(struct auc_task *list, uint32_t job_id,
+				    struct auc_task_job **job)
 {
 	for (; list; list = list->next) {
 		for (unsigned i = 0; i < list->njobs; i++) {
@@ -112,5 +113,6 @@ bool auc_job_pending(const slurm_job_info_t *info)
 
 bool auc_job_running(const slurm_job_info_t *info)
 {
-	return !auc_job_finished(info) && !auc_job_pending(info) && !(info->job_state & JOB_CONFIGURING);
+	return !auc_job_finished(info) && !auc_job_pending(info) &&
+	       !(info->job_state & JOB_CONFIGURING);
 }

@@ -1,6 +1,6 @@
 /*
- * tasks.h - what the agent knows of each sale beyond the ledger: the jobs that carry it out and what to do with them
- * next. Kept by the agent's thread alone.
+ * tasks.h - what the agent knows of each sale beyond the ledger: the jobs that carry it out and
+ * what to do with them next. Kept by the agent's thread alone.
  */
 #ifndef AUC_TASKS_H
 #define AUC_TASKS_H
@@ -15,15 +15,16 @@
 struct auc_task_job {
 	uint32_t id;                  /* 0: not submitted */
 	const slurm_job_info_t *info; /* its record in the present cycle; NULL: not seen */
-	unsigned cycle;               /* when it was submitted: older lists of jobs do not have it */
-	unsigned tries;               /* submissions that failed */
-	double next;                  /* when to nudge or kill it again */
+	unsigned cycle; /* when it was submitted: older lists of jobs do not have it */
+	unsigned tries; /* submissions that failed */
+	double next;    /* when to nudge or kill it again */
 };
 
 struct auc_task {
 	struct auc_task *next;
 	char sale[AUC_SALE_ID_LEN];
-	enum auc_sale_state state; /* AUC_SALE_SETTLED: gone from the ledger, its jobs are being cleared away */
+	enum auc_sale_state
+		state; /* AUC_SALE_SETTLED: gone from the ledger, its jobs are being cleared away */
 	uint32_t uid, gid;
 	char *account, *qos; /* of the lead, NULL before it was seen */
 	double start, end;   /* Unix time */
@@ -44,7 +45,8 @@ unsigned auc_tasks_sync(struct auc_task **list, const struct auc_sale_view *view
 struct auc_task *auc_tasks_add(struct auc_task **list, const struct auc_sale_view *view);
 struct auc_task *auc_tasks_find(struct auc_task *list, const char *sale);
 /* The task and the job in it that JOB_ID is; NULL: none. */
-struct auc_task *auc_tasks_find_job(struct auc_task *list, uint32_t job_id, struct auc_task_job **job);
+struct auc_task *auc_tasks_find_job(struct auc_task *list, uint32_t job_id,
+				    struct auc_task_job **job);
 void auc_task_free(struct auc_task *t);
 
 /* States of a record. Slurm's flags (COMPLETING, CONFIGURING) sit above the state. */
