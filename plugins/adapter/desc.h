@@ -12,8 +12,9 @@
 #include "err.h"
 #include "slurm_compat.h"
 
-#define AUC_ENV_BID "SLURM_AUCTION_BID" /* the bid's text, from our SPANK plugin or from the user  \
-					 */
+#define AUC_ENV_BID                                                                                \
+	"SLURM_AUCTION_BID" /* the bid's text, from our SPANK plugin or from the user              \
+			     */
 #define AUC_ENV_SALE  "SLURM_AUCTION_SALE"  /* set for an accepted job: the sale's name */
 #define AUC_ENV_START "SLURM_AUCTION_START" /* Unix time of the plan's first slot */
 #define AUC_ENV_END   "SLURM_AUCTION_END"   /* Unix time behind the plan's last slot */

@@ -56,8 +56,8 @@ void auc_site_read_slurm_conf(void);
 const char *auc_site_state_dir(void); /* StateSaveLocation */
 
 /*
- * Loads auction.conf again; AUC_OK if it is in force, else the reason, the old one staying. Does
- * file I/O: for the agent's thread only.
+ * Loads auction.conf again; AUC_OK if it is in force, AUC_EFULL if it is but a sale no longer fits,
+ * else the reason, the old one staying. Does file I/O: for the agent's thread only.
  */
 enum auc_code auc_site_reload(double now, struct auc_err *err);
 

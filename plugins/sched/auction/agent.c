@@ -72,7 +72,7 @@ static struct {
 static void *agent_main(void *arg);
 static void complain(const struct auc_err *err);
 static void check_version(void);
-static bool reload(double now);
+static void reload(double now);
 static bool refresh_nodes(double now, bool force);
 static void open_up(double now);
 static void protect_by_receipts(void);
@@ -226,17 +226,18 @@ static void check_version(void)
 			    running);
 }
 
-static bool reload(double now)
+static void reload(double now)
 {
 	struct auc_err err;
+	enum auc_code code = auc_site_reload(now, &err);
 
-	if (auc_site_reload(now, &err)) {
+	if (code && code != AUC_EFULL) {
 		slurm_error("sched/auction: configuration not reloaded: %s", err.text);
-		return false;
+		return;
 	}
-	slurm_info("sched/auction: configuration reloaded");
+	slurm_info("sched/auction: configuration reloaded%s%s", code ? ", but " : "",
+		   code ? err.text : "");
 	refresh_nodes(now, true);
-	return true;
 }
 
 /* Tells the auction when nodes or partitions changed; true if it knows them. */
@@ -290,6 +291,7 @@ static void open_up(double now)
 {
 	struct auc_spool_report report = {0};
 	struct auc_sale_view *views;
+	enum auc_code code;
 	struct auc_err err;
 	unsigned n;
 
@@ -310,11 +312,15 @@ static void open_up(double now)
 		else
 			snprintf(agent.dir, sizeof(agent.dir), "%.4000s/auction",
 				 auc_site_state_dir());
-		if (auc_auction_open_spool(agent.auction, agent.dir, now, &report, &err)) {
+		code = auc_auction_open_spool(agent.auction, agent.dir, now, &report, &err);
+		if (code && code != AUC_EFULL) {
 			auc_site_gate(err.text);
 			complain(&err);
 			goto closed;
 		}
+		/* A sale that no longer fits stays sold; its job shows whether it can run. */
+		if (code)
+			complain(&err);
 		agent.spool_open = true;
 		slurm_info("sched/auction: spool %s: %llu + %llu records, %llu bytes of an "
 			   "unfinished commit cut off",
