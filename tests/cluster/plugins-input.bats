@@ -1,0 +1,231 @@
+# What cannot be combined with a bid, and what nobody can do to a sold job, each with its message.
+
+load lib
+load plugins
+
+slot=5
+
+setup_file()
+{
+	need_plugins
+	cluster_start $(plugin_options) --slot-seconds 5
+	wait_until 20 auction_open
+}
+
+teardown_file()
+{
+	cluster_stop
+}
+
+# refused TEXT SBATCH-ARGUMENT...: with a bid, and the message has TEXT.
+refused()
+{
+	local text=$1
+
+	shift
+	run ! as alice sbatch $(small_bid 100 1) -o /dev/null "$@" --wrap true
+	grep -qF -- "sbatch: error: auction: $text" <<< "$output" || { echo "no '$text' in: $output"; return 1; }
+}
+
+decided=' cannot be combined with a bid: the auction decides nodes, tasks, CPUs, memory, GPUs, start and time; leave it out'
+delaying=' cannot be combined with a bid: it could keep the job from starting in the slots it pays for; leave it out'
+
+@test "options that the auction decides" {
+	refused "--nodes$decided" -N 2
+	refused "--ntasks$decided" -n 4
+	refused "--cpus-per-task$decided" -c 2
+	refused "--mem$decided" --mem=100
+	refused "--mem$decided" --mem-per-cpu=10
+	refused "--gres$decided" --gres=gpu:v100:1
+	refused "--gpus$decided" --gpus=1
+	refused "--gpus-per-task$decided" -n 1 --gpus-per-task=1
+	refused "--time$decided" -t 5
+	refused "--time-min$decided" --time-min 5
+	refused "--begin$decided" --begin=now+60
+	refused "--deadline$decided" --deadline=now+3600
+	refused "--nodelist$decided" -w edge1
+	refused "--exclude$decided" -x edge1
+	refused "--exclusive$decided" --exclusive
+	refused "--mincpus$decided" --mincpus=2
+	refused "--core-spec$decided" --core-spec=1
+}
+
+@test "options that could delay a sold job" {
+	refused "--constraint$delaying" -C big
+	refused "--dependency$delaying" -d afterany:1
+	refused "--reservation$delaying" --reservation=r
+	refused "--licenses$delaying" -L x:1
+	refused "--switches$delaying" --switches=1
+	refused "--hold cannot be combined with a bid: a sold job starts in its slot" --hold
+}
+
+@test "one node and one task are what a sold job has anyway" {
+	job=$(submit alice $(small_bid 100 1) -N 1 -n 1 -o /dev/null --wrap true)
+	as alice scancel "$job"
+}
+
+@test "job arrays and heterogeneous jobs" {
+	refused "--array=1-3: a job array cannot bid; submit one job for each bid" --array=1-3
+	run ! as alice sbatch $(small_bid 100 1) -o /dev/null -n1 : -n1 --wrap true
+	[[ $output == *auction:* ]]
+}
+
+@test "srun and salloc cannot bid" {
+	run ! as alice srun $(small_bid 100 1) true
+	[[ $output == *"--bid"*sbatch* ]]
+	run ! as alice salloc $(small_bid 100 1) true
+	[[ $output == *"--bid"*sbatch* ]]
+	# Without the SPANK plugin's help, by the partition alone.
+	run ! as alice srun -p edge true
+	[[ $output == *"auction: partition edge is sold by auction: a job needs a bid"* ]]
+}
+
+@test "partitions: a bid is for the auction's, others need one there" {
+	refused '--partition=main: a bid is for a partition of the auction (edge, cloud); name one of them or none' -p main
+	refused '--partition=edge,main: a bid is for a partition of the auction (edge, cloud); name one of them or none' -p edge,main
+	run ! as alice sbatch -p cloud --wrap true
+	grep -qF 'sbatch: error: auction: partition cloud is sold by auction: a job needs a bid, as in sbatch --bid=' <<< "$output"
+	run ! as alice sbatch -p main,edge --wrap true
+	grep -qF "auction: --partition=main,edge: the auction's partitions (edge, cloud) cannot be combined with others" <<< "$output"
+	job=$(submit alice -p edge $(small_bid 100 1) -o /dev/null --wrap true)
+	as alice scancel "$job"
+}
+
+@test "an ordinary job does not get into the auction's partition by a change" {
+	job=$(submit alice -p main --hold -o /dev/null --wrap true)
+	run ! as alice scontrol update jobid="$job" partition=edge
+	[ "$(job_field "$job" Partition)" = main ]
+	log_has "job $job: change by uid 2001 denied: partition edge is sold by auction"
+	# Other changes of ordinary jobs are as ever.
+	run -0 as alice scontrol update jobid="$job" timelimit=7
+	as alice scancel "$job"
+}
+
+@test "a receipt cannot be forged" {
+	type -P cc > /dev/null && [ -e /usr/include/slurm/slurm.h ] || skip "no C compiler or no Slurm headers"
+	cat > "$BATS_TEST_TMPDIR/forge.c" <<'END'
+#include <slurm/slurm.h>
+#include <slurm/slurm_errno.h>
+#include <stdio.h>
+#include <errno.h>
+#include <unistd.h>
+int main(int argc, char **argv)
+{
+	char *env[] = { "PATH=/bin" };
+	submit_response_msg_t *r = NULL;
+	job_desc_msg_t d;
+	slurm_init(NULL);
+	slurm_init_job_desc_msg(&d);
+	d.user_id = getuid();
+	d.group_id = getgid();
+	d.script = "#!/bin/sh\ntrue\n";
+	d.environment = env;
+	d.env_size = 1;
+	d.work_dir = "/";
+	d.std_out = "/dev/null";
+	d.partition = argv[1];
+	d.admin_comment = argv[2];
+	d.min_nodes = 1;
+	if (slurm_submit_batch_job(&d, &r)) {
+		printf("%s\n", slurm_strerror(errno));
+		return 1;
+	}
+	printf("%u\n", r->job_id);
+	return 0;
+}
+END
+	cc -w -o "$SANDBOX_DIR/home/alice/forge" "$BATS_TEST_TMPDIR/forge.c" -lslurm || skip "cannot be compiled here"
+	real=$(submit alice $(wide_bid 1000) -o /dev/null --wrap 'sleep 60')
+	wait_until 5 receipt_state_is "$real" sold
+	sale=$(receipt_get "$real" .sale)
+	for text in "$(receipt "$real")" "{\"auction\":1,\"sale\":\"$sale\",\"state\":\"member\",\"lead\":$real}"; do
+		for partition in edge main; do
+			run ! as alice ./forge "$partition" "$text"
+			[ "$output" = 'Access/permission denied' ]
+		done
+	done
+	# Nor by a change, of one's own ordinary job.
+	plain=$(submit alice -p main --hold -o /dev/null --wrap true)
+	run ! as alice scontrol update jobid="$plain" AdminComment="$(receipt "$real")"
+	[[ $(receipt "$plain") != *auction* ]]
+	as alice scancel "$real" "$plain"
+	wait_until 20 job_ended "$real"
+}
+
+# unchangeable JOB: nothing that its owner tries with scontrol gets through.
+unchangeable()
+{
+	local before what
+
+	before=$(job_field "$1" ReqNodeList),$(job_field "$1" TimeLimit),$(job_field "$1" NumCPUs),$(job_field "$1" Partition)
+	for what in TimeLimit=100 ReqNodeList=edge6 NodeList=edge6 NumCPUs=1 Partition=main Priority=1 Nice=100 Requeue=1 \
+		MinMemoryNode=1 StartTime=now+600 Dependency=afterany:1 Comment=x Gres=gpu:1 ExcNodeList=edge1 Features=x; do
+		run ! as alice scontrol update jobid="$1" "$what" || { echo "$what"; return 1; }
+	done
+	for what in hold uhold release requeue requeuehold suspend; do
+		run ! as alice scontrol "$what" "$1" || { echo "$what"; return 1; }
+	done
+	[ "$(job_field "$1" ReqNodeList),$(job_field "$1" TimeLimit),$(job_field "$1" NumCPUs),$(job_field "$1" Partition)" = "$before" ]
+}
+
+@test "a sold job cannot be changed by its owner, neither its lead nor its members, pending or running" {
+	job=$(submit alice $(wide_bid 1000) -o /dev/null --wrap 'sleep 60')
+	# Also before the sale is confirmed.
+	run ! as alice scontrol update jobid="$job" timelimit=100
+	wait_until 5 eval '[ -n "$(members '"$job"')" ]'
+	wait_until 5 receipt_state_is "$job" sold
+	unchangeable "$job"
+	wait_until 30 group_is "$job" RUNNING
+	for one in $(group_jobs "$job"); do
+		unchangeable "$one"
+	done
+	log_has "job $job: change by uid 2001 denied: job $job was sold by auction as it stands and cannot be changed"
+	as alice scancel "$job"
+	wait_until 20 settled "$job"
+}
+
+@test "a broken auction.conf: the old one stays in force, and the log says where" {
+	conf=$SANDBOX_DIR/etc/auction.conf
+	cp "$conf" "$BATS_TEST_TMPDIR/auction.conf"
+	echo 'SlotSeconds=soon' >> "$conf"
+	lines=$(wc -l < "$conf")
+	scontrol reconfigure
+	wait_until 10 log_has "configuration not reloaded: .*auction.conf:$lines: SlotSeconds=soon"
+	job=$(submit alice $(small_bid 100 1) -o /dev/null --wrap true)
+	cp "$BATS_TEST_TMPDIR/auction.conf" "$conf"
+	scontrol reconfigure
+	wait_until 20 settled "$job"
+}
+
+@test "a default bid for jobs without one" {
+	conf=$SANDBOX_DIR/etc/auction.conf
+	cp "$conf" "$BATS_TEST_TMPDIR/auction.conf"
+	echo 'DefaultBid="bid=50 model=small"' >> "$conf"
+	scontrol reconfigure
+	wait_until 10 eval 'job=$(submit alice -p edge -o /dev/null --wrap true)'
+	job=$(submit alice -p edge -o /dev/null --wrap true)
+	wait_until 5 receipt_state_is "$job" sold
+	run ! as alice srun -p edge true
+	[[ $output == *"only batch jobs can bid; use sbatch"* ]]
+	cp "$BATS_TEST_TMPDIR/auction.conf" "$conf"
+	scontrol reconfigure
+	wait_until 10 eval '! submit alice -p edge -o /dev/null --wrap true'
+}
+
+@test "a broken auction.conf at the start: bids and the auction's partitions are refused with the reason, other jobs run" {
+	conf=$SANDBOX_DIR/etc/auction.conf
+	cp "$conf" "$BATS_TEST_TMPDIR/auction.conf"
+	sed -i 's/^Slots=.*/Slots=many/' "$conf"
+	sandbox restart slurmctld
+	refused 'no bids and no jobs in the auction'\''s partitions now: '
+	[[ $output == *Slots=many* ]]
+	run ! as alice sbatch -p edge --wrap true
+	[[ $output == *Slots=many* ]]
+	job=$(submit alice -p main -o /dev/null --wrap true)
+	wait_until 20 job_is "$job" COMPLETED
+	cp "$BATS_TEST_TMPDIR/auction.conf" "$conf"
+	scontrol reconfigure
+	wait_until 20 auction_open
+	job=$(submit alice $(small_bid 100 1) -o /dev/null --wrap true)
+	wait_until 20 settled "$job"
+}

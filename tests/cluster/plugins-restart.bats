@@ -1,0 +1,152 @@
+# slurmctld restarted, killed and reconfigured with jobs accepted, pending and running: nothing is lost or sold twice.
+
+load lib
+load plugins
+
+slot=10
+
+setup_file()
+{
+	need_plugins
+	cluster_start $(plugin_options) --slot-seconds 10
+	wait_until 20 auction_open
+}
+
+teardown_file()
+{
+	cluster_stop
+}
+
+# Two jobs of several nodes and one alone: $running runs, $pending and $single are sold and wait for their slots.
+three_jobs()
+{
+	running=$(submit alice $(wide_bid 1000) -o /dev/null --wrap 'sleep 60')
+	wait_until 30 group_is "$running" RUNNING
+	wait_until 5 receipt_state_is "$running" running
+	wait_until 5 eval '[ -n "$(members '"$running"')" ]'
+	pending=$(submit bob --bid=deadline:1000,12 $(wide_bid 1 | cut -d' ' -f2-) -o /dev/null --wrap 'sleep 1')
+	single=$(submit carol $(small_bid 100 1) -o /dev/null --wrap 'sleep 1')
+	wait_until 5 receipt_state_is "$pending" sold
+	wait_until 5 receipt_state_is "$single" sold
+	before=$(state)
+}
+
+# What must be the same before and after.
+state()
+{
+	local job
+
+	for job in $running $pending $single; do
+		receipt_get "$job" '"\(.sale) \(.payment) \(.start) \(.completion) \(.plan)"'
+		group_jobs "$job" | paste -sd' '
+	done
+	status '.totals | "sold \(.sold) charged \(.charged)"'
+}
+
+sold_as_before()
+{
+	[ "$(state)" = "$before" ] || { diff <(echo "$before") <(state); return 1; }
+}
+
+all_settle()
+{
+	local job sum=0 payment
+
+	for job in $running $pending $single; do
+		wait_until 90 settled "$job"
+	done
+	[ "$(database_receipt "$running" .why)" = timeout ]
+	[ "$(database_receipt "$pending" .why)" = completed ]
+	[ "$(database_receipt "$single" .why)" = completed ]
+	wait_until 20 status_is .totals.live 0
+	wait_until 20 status_is .agent.final_receipts_waiting 0
+	for payment in $(sacct -nPXaD -S now-1day -o AdminComment | grep '^{"auction":1' | jq -r 'select(.state != "member") | .payment'); do
+		sum=$((sum + $(micro "$payment")))
+	done
+	[ "$sum" = "$(micro "$(status .totals.settled_revenue)")" ]
+}
+
+@test "scontrol reconfigure" {
+	three_jobs
+	scontrol reconfigure
+	wait_until 20 log_has 'configuration reloaded'
+	wait_until 20 auction_open
+	sold_as_before
+	group_is "$running" RUNNING
+	all_settle
+}
+
+@test "slurmctld restarted" {
+	three_jobs
+	sandbox restart slurmctld
+	wait_until 20 auction_open
+	wait_until 10 sold_as_before
+	group_is "$running" RUNNING
+	all_settle
+}
+
+@test "slurmctld killed" {
+	three_jobs
+	# slurmctld saves its jobs some seconds after a change; what it forgets itself is another test.
+	wait_until 15 eval '[ -n "$(find $SANDBOX_DIR/state/job_state -newermt "@$(stat -c %Y $SANDBOX_DIR/state/auction/journal)")" ]'
+	sandbox restart slurmctld --kill
+	wait_until 60 auction_open
+	wait_until 10 sold_as_before
+	all_settle
+}
+
+@test "slurmctld killed at once: a sale whose job it forgot is given back" {
+	sold=$(status .totals.sold)
+	job=$(submit alice $(small_bid 100 30) -o /dev/null --wrap 'sleep 60')
+	wait_until 5 receipt_state_is "$job" sold
+	sandbox restart slurmctld --kill
+	wait_until 60 auction_open
+	wait_until 5 status_is .totals.sold $((sold + 1))
+	if [ -z "$(job_state "$job")" ]; then
+		wait_until 10 status_is .totals.live 0
+		log_has "job $job is gone from Slurm"
+	else
+		as alice scancel "$job"
+		wait_until 20 settled "$job"
+	fi
+	[ "$(micro "$(status .totals.revenue)")" = "$(micro "$(status .totals.settled_revenue)")" ]
+}
+
+@test "a spool that is lost: jobs are sold again as they stood, at their price" {
+	running= pending= single=
+	single=$(submit carol $(small_bid 100 6) -o /dev/null --wrap 'sleep 1')
+	wait_until 5 receipt_state_is "$single" sold
+	payment=$(receipt_get "$single" .payment)
+	sandbox stop slurmctld
+	rm -f "$SANDBOX_DIR/state/auction/"*
+	sandbox start slurmctld
+	wait_until 30 auction_open
+	wait_until 10 status_is .totals.live 1
+	log_has "job $single: sale .* was not in the spool and is sold again as it stood"
+	wait_until 60 settled "$single"
+	[ "$(database_receipt "$single" .payment)" = "$payment" ]
+	[ "$(database_receipt "$single" .why)" = completed ]
+	wait_until 10 status_is .totals.sold 1
+}
+
+@test "a spool that was altered: bids are refused with the reason, ordinary jobs run, sold jobs stay protected" {
+	single=$(submit carol $(small_bid 100 30) -o /dev/null --wrap 'sleep 600')
+	wait_until 5 receipt_state_is "$single" sold
+	wait_until 15 eval '[ -n "$(find $SANDBOX_DIR/state/job_state -newermt "@$(stat -c %Y $SANDBOX_DIR/state/auction/journal)")" ]'
+	sandbox stop slurmctld
+	cp -r "$SANDBOX_DIR/state/auction" "$BATS_TEST_TMPDIR/spool"
+	sed -i '1,$ s/"payment":"\([0-9]*\)\./"payment":"\19./' "$SANDBOX_DIR/state/auction/journal" "$SANDBOX_DIR/state/auction/state"
+	sandbox start slurmctld
+	wait_until 20 eval 'as alice sbatch $(small_bid 1 1) --wrap true 2>&1 | grep -q "no bids are taken now: .*auction"'
+	job=$(submit alice -p main -o /dev/null --wrap true)
+	wait_until 20 job_is "$job" COMPLETED
+	run ! as carol scontrol update jobid="$single" timelimit=1
+	sandbox stop slurmctld
+	rm -rf "$SANDBOX_DIR/state/auction"
+	cp -rp "$BATS_TEST_TMPDIR/spool" "$SANDBOX_DIR/state/auction"
+	chown -R slurm: "$SANDBOX_DIR/state/auction"
+	sandbox start slurmctld
+	wait_until 30 auction_open
+	as carol scancel "$single"
+	wait_until 20 settled "$single"
+}

@@ -1,0 +1,87 @@
+# plugins.bash - what the tests of job_submit/auction and sched/auction share. Loaded after lib.
+
+# A bid of one worker and one PS on one node: SLOTS slots long (of $slot seconds), worth VALUE, whenever it is done.
+# small_bid VALUE SLOTS
+small_bid()
+{
+	echo "--bid=$1 --epochs=1 --chunks=1 --minibatches=$(($2 * slot)) --gradient-mb=0 --worker-time=v100=1s --ps-time=ps.s=0s"
+}
+
+# A bid that only eight workers can meet, so that it takes two nodes and more: four slots long. wide_bid VALUE
+wide_bid()
+{
+	echo "--bid=deadline:$1,5 --epochs=1 --chunks=8 --minibatches=$((4 * slot)) --gradient-mb=0 --worker-time=v100=1s --ps-time=ps.s=0s"
+}
+
+# status FILTER: jq's filter on status.json, as the agent last wrote it.
+status()
+{
+	jq -r "$1" "$SANDBOX_DIR/state/auction/status.json"
+}
+
+status_is()
+{
+	[ "$(status "$1")" = "$2" ]
+}
+
+auction_open()
+{
+	status_is .ready true && ! grep -q starting <<< "$(as alice sbatch --quote $(small_bid 1 1) --wrap true 2>&1)"
+}
+
+# The receipt in the accounting database. database_receipt JOB FILTER
+database_receipt()
+{
+	timeout 20 sacct -nPXD -S now-1day -j "$1" -o AdminComment | tail -n 1 | jq -r "$2"
+}
+
+database_receipt_is()
+{
+	[ "$(database_receipt "$1" "$2")" = "$3" ]
+}
+
+settled()
+{
+	database_receipt_is "$1" .state settled
+}
+
+# Unix time of the plan's first slot and behind its last. plan_start JOB
+plan_start()
+{
+	receipt_get "$1" '.start * .slot_seconds'
+}
+
+plan_end()
+{
+	receipt_get "$1" '.completion * .slot_seconds'
+}
+
+# When a job began or ended, in Unix time. job_time JOB StartTime|EndTime
+job_time()
+{
+	date -d "$(job_field "$1" "$2")" +%s
+}
+
+members()
+{
+	group_jobs "$1" | grep -vx "$1"
+}
+
+member_count_is()
+{
+	[ "$(members "$1" | wc -l)" = "$2" ]
+}
+
+group_is()
+{
+	local job
+
+	for job in $(group_jobs "$1"); do
+		job_is "$job" "$2" || return 1
+	done
+}
+
+log_has()
+{
+	grep -q -- "$1" "$SANDBOX_DIR/log/slurmctld.log"
+}
