@@ -20,6 +20,7 @@ teardown_file()
 # Every lien of now has gone, and nothing was sold.
 nothing_sold()
 {
+	fresh_status
 	wait_until 20 status_is .totals.liens 0
 	[ "$(status .totals.sold)" = "$1" ]
 	[ "$(status .totals.live)" = 0 ]
@@ -48,7 +49,7 @@ nothing_sold()
 	lapsed=$(status .totals.lapsed)
 	run as alice sbatch --quote $(small_bid 100 2) --wrap true
 	grep -q 'would be accepted' <<< "$output"
-	sleep 1.5
+	fresh_status
 	[ "$(status .totals.liens)" = 0 ]
 	[ "$(status .totals.lapsed)" = "$lapsed" ]
 	nothing_sold 0
@@ -63,10 +64,13 @@ nothing_sold()
 	[ "$(receipt_get "$job" .payment)" = "$quoted" ]
 	as bob scancel "$first"
 	as alice scancel "$job"
+	wait_until 20 settled "$job"
+	fresh_status
 	wait_until 20 status_is .totals.live 0
 }
 
 @test "a bid in the environment alone, as front ends without SPANK send it" {
+	fresh_status
 	sold=$(status .totals.sold)
 	sed '/^PlugStackConfig=/d' "$SLURM_CONF" > "$SANDBOX_DIR/etc/no-spank.conf"
 	echo 'PlugStackConfig=/dev/null' >> "$SANDBOX_DIR/etc/no-spank.conf"

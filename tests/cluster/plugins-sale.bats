@@ -125,17 +125,21 @@ teardown_file()
 }
 
 @test "cancelled while it runs: it has paid" {
-	# Something else is sold in the same slots, so that there is a price.
-	other=$(submit bob $(small_bid 100 4) -o /dev/null --wrap 'sleep 60')
+	# Every node with its kind of GPU has sold something in the same slots, so that there is a price.
+	others=
+	for i in 1 2 3; do
+		others+=" $(submit bob --bid=linear:1000,100 $(small_bid 1 4 | cut -d' ' -f2-) -o /dev/null --wrap 'sleep 60')"
+	done
 	job=$(submit carol --bid=linear:1000,100 $(small_bid 1 4 | cut -d' ' -f2-) -o /dev/null --wrap 'sleep 60')
 	wait_until 30 job_is "$job" RUNNING
 	wait_until 5 receipt_state_is "$job" running
 	payment=$(receipt_get "$job" .payment)
+	[ "$(micro "$payment")" -gt 0 ]
 	as carol scancel "$job"
 	wait_until 20 settled "$job"
 	[ "$(database_receipt "$job" .why)" = cancelled ]
 	[ "$(database_receipt "$job" .payment)" = "$payment" ]
-	as bob scancel "$other"
+	as bob scancel $others
 }
 
 @test "a job that fails has paid" {
@@ -160,6 +164,7 @@ teardown_file()
 		[ "$(micro "$payment")" = 0 ] || paying=$((paying + 1))
 	done
 	[ "$paying" -ge 3 ]
+	fresh_status
 	wait_until 20 status_is .totals.live 0
 	wait_until 20 status_is .agent.final_receipts_waiting 0
 	sum=0

@@ -24,6 +24,15 @@ status_is()
 	[ "$(status "$1")" = "$2" ]
 }
 
+# Waits for a status.json that is written from now on: it follows changes within a second or so.
+fresh_status()
+{
+	local now
+
+	now=$(date +%s.%N)
+	wait_until 15 eval '[ "$(status ".time > '"$now"'")" = true ]'
+}
+
 auction_open()
 {
 	status_is .ready true && ! grep -q starting <<< "$(as alice sbatch --quote $(small_bid 1 1) --wrap true 2>&1)"
