@@ -74,6 +74,7 @@ static bool agent_start(struct agent *a, char *const program[]);
 static void agent_exec(struct agent *a, char *const program[], const int out[2], const int err[2]);
 static void agent_watch(struct agent *a);
 static void agent_listen(struct agent *a);
+static void agent_obey(struct agent *a);
 static void agent_signal(struct agent *a, int sig);
 static void agent_reap(struct agent *a);
 static void agent_report(struct agent *a);
@@ -228,11 +229,11 @@ static bool agent_wait_go(struct agent *a)
 			json_object_put(o);
 			return open;
 		}
-		if (bad || !open) {
-			complain(a, bad ? "the launcher sent something malformed"
-					: "the launcher gave up");
+		if (bad)
+			complain(a, "the launcher sent something malformed");
+		/* A launcher that gives up says why itself. */
+		if (bad || !open)
 			return false;
-		}
 		if (poll(&p, 1, -1) < 0 && errno != EINTR)
 			return false;
 		open = wire_flush(&a->wire) && wire_read(&a->wire);
@@ -321,6 +322,8 @@ static void agent_watch(struct agent *a)
 {
 	double drain_until = 0;
 
+	/* What came together with the word to start. */
+	agent_obey(a);
 	for (;;) {
 		double now = clock_now(), until = a->pid ? a->kill_at : drain_until;
 		struct pollfd p[4] = {
@@ -354,8 +357,24 @@ static void agent_watch(struct agent *a)
 
 static void agent_listen(struct agent *a)
 {
-	bool open = wire_flush(&a->wire) && wire_read(&a->wire), bad;
+	bool open = wire_flush(&a->wire) && wire_read(&a->wire);
+
+	agent_obey(a);
+	if (open)
+		return;
+	wire_close(&a->wire);
+	if (!a->pid)
+		return;
+	complain(a, "the launcher is gone: ending the program");
+	agent_signal(a, SIGTERM);
+	a->kill_at = clock_now() + a->grace;
+}
+
+/* Does what the messages that are here say. */
+static void agent_obey(struct agent *a)
+{
 	struct json_object *o;
+	bool bad;
 	long sig;
 
 	while ((o = wire_take(&a->wire, &bad)) || bad) {
@@ -367,14 +386,6 @@ static void agent_listen(struct agent *a)
 		}
 		json_object_put(o);
 	}
-	if (open)
-		return;
-	wire_close(&a->wire);
-	if (!a->pid)
-		return;
-	complain(a, "the launcher is gone: ending the program");
-	agent_signal(a, SIGTERM);
-	a->kill_at = clock_now() + a->grace;
 }
 
 static void agent_signal(struct agent *a, int sig)

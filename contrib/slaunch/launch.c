@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -29,6 +30,7 @@
 #define GUESTS_MAX    64   /* connections that have not said who they are */
 #define GUEST_SECONDS 10.0 /* how long they have for it */
 #define LOST_SECONDS  3.0  /* between the loss of an agent's connection and giving its task up */
+#define FILES_OTHER   32   /* descriptors that are no connections */
 #define LAST_SECONDS  5.0  /* between the last SIGKILLs */
 
 enum phase { PHASE_GATHER, PHASE_RUN, PHASE_DRAIN, PHASE_STOP, PHASE_KILL, PHASE_GIVE_UP };
@@ -43,7 +45,6 @@ enum task_state {
 
 struct task {
 	struct peer peer;
-	unsigned proc;
 	enum task_state state;
 	struct wire wire; /* open in HERE and RUNNING */
 	double lost_at;
@@ -71,7 +72,7 @@ struct launch {
 	bool interrupted;
 	int listen_fd, sigfd;
 	char token[WIRE_TOKEN_LEN];
-	sigset_t old_mask;
+	struct start_inherit old;
 	unsigned ntasks, nprocs;
 	struct task *tasks;
 	struct proc *procs;
@@ -80,6 +81,7 @@ struct launch {
 };
 
 static bool launch_init(struct launch *L);
+static bool launch_files(struct launch *L, unsigned need);
 static void launch_clear(struct launch *L);
 static void launch_add(struct launch *L, enum role role, unsigned first, unsigned n,
 		       const char *node);
@@ -88,6 +90,7 @@ static bool launch_done(const struct launch *L);
 static void launch_poll(struct launch *L);
 static double launch_next(const struct launch *L);
 static void launch_accept(struct launch *L);
+static struct guest *guest_free(struct launch *L);
 static void guest_read(struct launch *L, struct guest *g);
 static void launch_hello(struct launch *L, struct guest *g, struct json_object *o);
 static void task_read(struct launch *L, struct task *t);
@@ -147,11 +150,13 @@ static bool launch_init(struct launch *L)
 	if (L->opt->scheduler)
 		launch_add(L, ROLE_SCHEDULER, 0, 1, l->lead_node);
 
+	if (!launch_files(L, tasks + GUESTS_MAX + FILES_OTHER))
+		return false;
 	sigemptyset(&mask);
 	for (const int *s = (const int[]){SIGCHLD, SIGTERM, SIGINT, SIGHUP, SIGUSR1, SIGUSR2, 0};
 	     *s; s++)
 		sigaddset(&mask, *s);
-	sigprocmask(SIG_BLOCK, &mask, &L->old_mask);
+	sigprocmask(SIG_BLOCK, &mask, &L->old.mask);
 	L->sigfd = signalfd(-1, &mask, SFD_CLOEXEC | SFD_NONBLOCK);
 	if (L->sigfd < 0 || !wire_token(L->token)) {
 		say("%s", strerror(errno));
@@ -164,6 +169,23 @@ static bool launch_init(struct launch *L)
 	return true;
 }
 
+/* Every task has a connection here: allows for NEED descriptors, in this process only. */
+static bool launch_files(struct launch *L, unsigned need)
+{
+	struct rlimit want;
+
+	getrlimit(RLIMIT_NOFILE, &L->old.files);
+	want = L->old.files;
+	if (want.rlim_cur >= need)
+		return true;
+	want.rlim_cur = need;
+	if (setrlimit(RLIMIT_NOFILE, &want) == 0)
+		return true;
+	say("%u open files are needed, but the limit (ulimit -Hn) is %llu", need,
+	    (unsigned long long)want.rlim_max);
+	return false;
+}
+
 static void launch_clear(struct launch *L)
 {
 	for (unsigned i = 0; i < L->ntasks; i++)
@@ -174,7 +196,7 @@ static void launch_clear(struct launch *L)
 		close(L->listen_fd);
 	if (L->sigfd >= 0) {
 		close(L->sigfd);
-		sigprocmask(SIG_SETMASK, &L->old_mask, NULL);
+		sigprocmask(SIG_SETMASK, &L->old.mask, NULL);
 	}
 	free(L->tasks);
 	free(L->procs);
@@ -191,7 +213,6 @@ static void launch_add(struct launch *L, enum role role, unsigned first, unsigne
 	for (unsigned i = 0; i < n; i++) {
 		struct task *t = &L->tasks[L->ntasks++];
 
-		t->proc = L->nprocs;
 		t->wire.fd = -1;
 		t->peer.role = role;
 		t->peer.rank = first + i;
@@ -202,7 +223,7 @@ static void launch_add(struct launch *L, enum role role, unsigned first, unsigne
 
 static void launch_start(struct launch *L, unsigned i)
 {
-	pid_t pid = start_child(L->layout, L->opt, i, &L->old_mask);
+	pid_t pid = start_child(L->layout, L->opt, i, &L->old);
 
 	if (pid < 0)
 		launch_fail(L, EXIT_FAILURE, "fork: %s", strerror(errno));
@@ -224,7 +245,8 @@ static void launch_poll(struct launch *L)
 {
 	unsigned n = 2;
 
-	L->poll[0] = (struct pollfd){.fd = L->listen_fd, .events = POLLIN};
+	/* While nobody more can be received, callers wait in the kernel's queue. */
+	L->poll[0] = (struct pollfd){.fd = guest_free(L) ? L->listen_fd : -1, .events = POLLIN};
 	L->poll[1] = (struct pollfd){.fd = L->sigfd, .events = POLLIN};
 	for (unsigned i = 0; i < GUESTS_MAX; i++)
 		L->poll[n++] = (struct pollfd){.fd = L->guests[i].wire.fd, .events = POLLIN};
@@ -264,15 +286,12 @@ static double launch_next(const struct launch *L)
 
 static void launch_accept(struct launch *L)
 {
+	struct guest *g;
 	int fd, on = 1;
 
-	while ((fd = accept4(L->listen_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK)) >= 0) {
-		struct guest *g = NULL;
-
-		for (unsigned i = 0; i < GUESTS_MAX && !g; i++)
-			if (L->guests[i].wire.fd < 0)
-				g = &L->guests[i];
-		if (!g || L->phase != PHASE_GATHER) {
+	while ((g = guest_free(L)) &&
+	       (fd = accept4(L->listen_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK)) >= 0) {
+		if (L->phase != PHASE_GATHER) {
 			close(fd);
 			continue;
 		}
@@ -281,6 +300,14 @@ static void launch_accept(struct launch *L)
 		wire_init(&g->wire, fd, WIRE_HELLO_MAX);
 		g->deadline = clock_now() + GUEST_SECONDS;
 	}
+}
+
+static struct guest *guest_free(struct launch *L)
+{
+	for (unsigned i = 0; i < GUESTS_MAX; i++)
+		if (L->guests[i].wire.fd < 0)
+			return &L->guests[i];
+	return NULL;
 }
 
 static void guest_read(struct launch *L, struct guest *g)

@@ -18,7 +18,7 @@
 extern char **environ;
 
 static void start_exec(const struct layout *l, const struct start_options *opt, unsigned i,
-		       const sigset_t *mask);
+		       const struct start_inherit *inherit);
 static char **start_argv(const struct layout *l, const struct start_options *opt, unsigned i);
 static void clear_slurm_env(void);
 static void print_quoted(const char *word);
@@ -55,7 +55,7 @@ void start_export(const struct layout *l, const struct start_options *opt, const
 }
 
 pid_t start_child(const struct layout *l, const struct start_options *opt, unsigned i,
-		  const sigset_t *mask)
+		  const struct start_inherit *inherit)
 {
 	pid_t parent = getpid(), pid;
 
@@ -65,7 +65,7 @@ pid_t start_child(const struct layout *l, const struct start_options *opt, unsig
 		/* srun ends its step on SIGTERM, an agent its program once it is alone. */
 		prctl(PR_SET_PDEATHSIG, SIGTERM);
 		if (getppid() == parent)
-			start_exec(l, opt, i, mask);
+			start_exec(l, opt, i, inherit);
 		_exit(127);
 	}
 	if (pid > 0)
@@ -88,14 +88,15 @@ void start_print(const struct layout *l, const struct start_options *opt)
 
 /* In the child: returns only if it failed. */
 static void start_exec(const struct layout *l, const struct start_options *opt, unsigned i,
-		       const sigset_t *mask)
+		       const struct start_inherit *inherit)
 {
 	char **argv = start_argv(l, opt, i);
 	int null = open("/dev/null", O_RDONLY);
 
 	/* A process group of its own: what is typed at a terminal reaches it through us only. */
 	setpgid(0, 0);
-	sigprocmask(SIG_SETMASK, mask, NULL);
+	sigprocmask(SIG_SETMASK, &inherit->mask, NULL);
+	setrlimit(RLIMIT_NOFILE, &inherit->files);
 	if (null >= 0)
 		dup2(null, STDIN_FILENO);
 	if (!argv)

@@ -8,6 +8,7 @@
 
 #include <signal.h>
 #include <stdbool.h>
+#include <sys/resource.h>
 #include <sys/types.h>
 
 #include "layout.h"
@@ -29,12 +30,17 @@ struct start_options {
 void start_export(const struct layout *l, const struct start_options *opt, const char *address,
 		  const char *token);
 
+/* What the launcher changed for itself and its children get as it was. */
+struct start_inherit {
+	sigset_t mask;
+	struct rlimit files;
+};
+
 /*
- * Starts child I with signal mask MASK, in a process group of its own; it gets SIGTERM if this
- * process dies. -1: errno.
+ * Starts child I, in a process group of its own; it gets SIGTERM if this process dies. -1: errno.
  */
 pid_t start_child(const struct layout *l, const struct start_options *opt, unsigned i,
-		  const sigset_t *mask);
+		  const struct start_inherit *inherit);
 
 /* Prints the commands of the layout's steps, one a line, quoted for the shell. */
 void start_print(const struct layout *l, const struct start_options *opt);

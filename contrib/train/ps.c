@@ -60,6 +60,7 @@ static enum auc_code ps_init(struct ps *ps, struct auc_err *err);
 static void ps_clear(struct ps *ps);
 static enum auc_code ps_listen(struct ps *ps, struct auc_err *err);
 static void ps_accept(struct ps *ps);
+static struct client *ps_free_client(struct ps *ps);
 static enum auc_code ps_read(struct ps *ps, struct client *c, struct auc_err *err);
 static enum auc_code ps_message(struct ps *ps, struct client *c, struct auc_err *err);
 static bool ps_hello(struct ps *ps, struct client *c);
@@ -83,7 +84,9 @@ enum auc_code ps_run(const struct place *p, const struct train_options *opt, str
 			if (ps.clients[i].fd >= 0 && ps.clients[i].rank < 0)
 				until = ps.clients[i].since + STRANGER_TIME;
 		}
-		ps.poll[n] = (struct pollfd){.fd = ps.listen_fd, .events = POLLIN};
+		/* While there is no room, callers wait in the kernel's queue. */
+		ps.poll[n] = (struct pollfd){.fd = ps_free_client(&ps) ? ps.listen_fd : -1,
+					     .events = POLLIN};
 		if (poll(ps.poll, n + 1, until > 0 ? 1000 : -1) < 0)
 			continue;
 		for (unsigned i = 0; i < n && rc == AUC_OK; i++)
@@ -163,18 +166,11 @@ static enum auc_code ps_listen(struct ps *ps, struct auc_err *err)
 static void ps_accept(struct ps *ps)
 {
 	struct timeval timeout = {.tv_sec = SEND_TIMEOUT};
+	struct client *c;
 	int fd, on = 1;
 
-	while ((fd = accept4(ps->listen_fd, NULL, NULL, SOCK_CLOEXEC)) >= 0) {
-		struct client *c = NULL;
-
-		for (unsigned i = 0; i < ps->nclients && !c; i++)
-			if (ps->clients[i].fd < 0)
-				c = &ps->clients[i];
-		if (!c) {
-			close(fd);
-			continue;
-		}
+	while ((c = ps_free_client(ps)) &&
+	       (fd = accept4(ps->listen_fd, NULL, NULL, SOCK_CLOEXEC)) >= 0) {
 		/* Workers read what they are sent; one that does not must not hold up the others
 		 * for ever. */
 		setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &timeout, sizeof(timeout));
@@ -182,6 +178,14 @@ static void ps_accept(struct ps *ps)
 		setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
 		*c = (struct client){.fd = fd, .rank = -1, .since = clock_now()};
 	}
+}
+
+static struct client *ps_free_client(struct ps *ps)
+{
+	for (unsigned i = 0; i < ps->nclients; i++)
+		if (ps->clients[i].fd < 0)
+			return &ps->clients[i];
+	return NULL;
 }
 
 /* Bytes of the message that C is sending, as far as they are known: its header first. */

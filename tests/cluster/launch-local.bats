@@ -141,6 +141,14 @@ value()
 	grep -q '^slaunch: ps 1 on localhost exited with code 3$' <<<"$output"
 }
 
+@test "SIGTERM reaches tasks that are only just starting" {
+	SECONDS=0
+	for _ in 1 2 3 4 5; do
+		WORKER='exec sleep 100' PS='exit 3' run -3 "$SLAUNCH" --local 8:1 --grace 20 "${task[@]}"
+	done
+	[ $SECONDS -lt 20 ]
+}
+
 @test "PSs that stay are ended after the last worker: no failure" {
 	WORKER='exit 0' PS='exec sleep 100' run -0 "$SLAUNCH" --local 2:2 --grace 300ms "${task[@]}"
 	[ -z "$output" ]
@@ -221,6 +229,15 @@ value()
 	[[ $s == *" tf= secret=" ]]
 }
 
+@test "many tasks report at once" {
+	run -0 "$SLAUNCH" --local 200:20 --scheduler true
+	[ -z "$output" ]
+	# More than the soft limit of open files; the tasks keep it.
+	ulimit -Sn 100
+	WORKER='ulimit -Sn' run -0 "$SLAUNCH" --local 60 "${task[@]}"
+	[ "$(sort -u <<<"$output")" = 100 ]
+}
+
 @test "all ports of a group differ" {
 	WORKER='echo $AUCTION_PORT' PS='echo $AUCTION_PORT' run -0 "$SLAUNCH" --local 10:10 "${task[@]}"
 	[ "$(sort -u <<<"$output" | wc -l)" = 20 ]
@@ -246,12 +263,12 @@ value()
 	# Noise, an enormous message, silence, a worker with another token.
 	head -c 3000 /dev/urandom >"/dev/tcp/127.0.0.1/$port" 2>/dev/null || true
 	printf 'AUTR\001\000\000\000%8s%8s\377\377\377\377\377\377\377\377' >"/dev/tcp/127.0.0.1/$port" 2>/dev/null || true
-	exec 9<>"/dev/tcp/127.0.0.1/$port"
+	for fd in $(seq 20 29); do eval "exec $fd<>/dev/tcp/127.0.0.1/$port"; done
 	run -1 env "${common[@]}" AUCTION_TOKEN=${token//0/1} AUCTION_ROLE=worker "$TRAIN" --epochs 2
 	grep -q 'auction-train: PS 0 went away' <<<"$output"
 	kill -0 $ps
 	run -0 env "${common[@]}" AUCTION_TOKEN=$token AUCTION_ROLE=worker "$TRAIN" --epochs 2
-	exec 9>&-
+	for fd in $(seq 20 29); do eval "exec $fd>&-"; done
 	wait $ps
 }
 
