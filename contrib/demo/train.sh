@@ -13,4 +13,4 @@ large) work=(--epochs=10 --chunks=8 --minibatches=12) ;;
 *) echo "train.sh: $1: expected small, medium or large" >&2; exit 2 ;;
 esac
 
-exec slaunch auction-train "${work[@]}" --pace=v100=60ms,t4=120ms,ps.s=6ms,ps.m=3ms
+exec slaunch auction-train "${work[@]}" --seed="${SLURM_JOB_ID:-1}" --pace=v100=60ms,t4=120ms,ps.s=6ms,ps.m=3ms

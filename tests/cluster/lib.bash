@@ -1,8 +1,8 @@
 # lib.bash - what the cluster tests share: a private cluster per file, submitting as an ordinary user, waiting for conditions,
 # reading receipts and accounting.
 #
-# The environment says what is tested: AUCTION_PREFIX (an installation) or AUCTION_BUILD (a build tree); without either the
-# tests that need the plugins are skipped. CLUSTER_KEEP=1 leaves the cluster up after the tests.
+# The environment says what is tested: AUCTION_PREFIX (an installation) or AUCTION_BUILD (a build tree); "tests/run FILE.bats" sets
+# it. CLUSTER_KEEP=1 leaves the cluster up after the tests.
 
 lib_dir=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 sandbox_program=$lib_dir/../../contrib/sandbox/sandbox
@@ -23,7 +23,7 @@ plugin_options()
 
 need_plugins()
 {
-	[ -n "$(plugin_options)" ] || skip "no plugins: set AUCTION_PREFIX or AUCTION_BUILD"
+	[ -n "$(plugin_options)" ] || { echo "no plugins: set AUCTION_PREFIX or AUCTION_BUILD, or use tests/run" >&2; return 1; }
 }
 
 # Finds slaunch and auction-train: SLAUNCH, TRAIN.
@@ -40,7 +40,7 @@ need_launcher()
 # cluster_start [OPTION...]: a new cluster, which the other functions then mean. For setup_file.
 cluster_start()
 {
-	[ "$(id -u)" = 0 ] || skip "needs root"
+	[ "$(id -u)" = 0 ] || { echo "needs root" >&2; return 1; }
 	SANDBOX_DIR=$(mktemp -d "${TMPDIR:-/tmp}/auction-test-XXXXXX")
 	export SANDBOX_DIR
 	# bats keeps descriptor 3 for its own output; a daemon that held it would keep bats waiting.
