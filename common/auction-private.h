@@ -33,6 +33,7 @@ struct auc_auction {
 	struct auc_price price; /* the market's */
 	struct auc_job job;     /* scratch of a decision */
 	struct auc_decision decision, extra;
+	double hint_seconds;        /* what a refusal's hints may take */
 	struct json_object *events; /* array: decided, not yet taken by a commit */
 	bool recovered;             /* the spool was read */
 	char broken[512];   /* why bids are refused: said from outside, or recovery failed */

@@ -20,6 +20,7 @@
 #include "jsonio.h"
 
 #define SNAPSHOT_BYTES (1u << 20) /* of journal, and another one follows */
+#define HINT_SECONDS   0.01
 #define BOTH_ROLES     (AUC_ROLE_WORKER | AUC_ROLE_PS)
 
 /* What open_spool fills while it reads. */
@@ -102,6 +103,7 @@ enum auc_code auc_auction_create(struct auc_conf *conf, struct auc_auction **out
 	auc_decision_init(&a->extra);
 	a->conf = conf;
 	a->snapshot_at = SNAPSHOT_BYTES;
+	a->hint_seconds = HINT_SECONDS;
 	a->policy = auc_policy_find(conf->policy);
 	if (!a->policy)
 		rc = auc_err_set(err, AUC_ENOENT, "Policy=%s: there is no such policy",

@@ -23,7 +23,6 @@
 
 #define QUOTES_MAX   8
 #define EPOCH_QUOTES 6
-#define SECONDS_MAX  0.02
 #define SERVERS_MAX  4   /* named in a line */
 #define FAR_OFF      100 /* times its value is what a schedule costs that is of no help */
 
@@ -31,6 +30,7 @@
 struct budget {
 	unsigned quotes;
 	double until;
+	double last; /* seconds that the last one took */
 };
 
 static void print_refusal(struct auc_auction *a, FILE *out, const struct auc_offer *offer);
@@ -49,6 +49,7 @@ static bool raise_utility(struct auc_auction *a, const struct auc_offer *offer,
 static void hint_deadline(struct auc_auction *a, FILE *out, struct budget *b);
 static void hint_epochs(struct auc_auction *a, FILE *out, struct budget *b);
 static bool ask(struct auc_auction *a, const struct auc_job *job, struct budget *b);
+static bool can_ask(const struct budget *b);
 static double up(double credits);
 static double clock_now(void);
 
@@ -78,7 +79,7 @@ char *auc_offer_message(struct auc_auction *a, const struct auc_offer *offer, bo
 
 static void print_refusal(struct auc_auction *a, FILE *out, const struct auc_offer *offer)
 {
-	struct budget b = {.quotes = QUOTES_MAX, .until = clock_now() + SECONDS_MAX};
+	struct budget b = {.quotes = QUOTES_MAX, .until = clock_now() + a->hint_seconds};
 
 	if (offer->reason == AUC_REASON_PAYOFF) {
 		fprintf(out,
@@ -345,15 +346,13 @@ static void hint_epochs(struct auc_auction *a, FILE *out, struct budget *b)
 	uint64_t low = 0, high = a->job.epochs; /* accepted, refused */
 	struct auc_job job = a->job;
 
-	for (unsigned i = 0; i < EPOCH_QUOTES && high - low > 1 && b->quotes; i++) {
+	for (unsigned i = 0; i < EPOCH_QUOTES && high - low > 1 && can_ask(b); i++) {
 		if (!low)
 			job.epochs = 1;
 		else if (high / low >= 4)
 			job.epochs = (uint64_t)sqrt((double)low * (double)high);
 		else
 			job.epochs = low + (high - low) / 2;
-		if (clock_now() > b->until)
-			break;
 		if (ask(a, &job, b))
 			low = job.epochs;
 		else
@@ -369,11 +368,21 @@ static void hint_epochs(struct auc_auction *a, FILE *out, struct budget *b)
 /* Would JOB be accepted? Into a->extra. Also false if the budget is spent. */
 static bool ask(struct auc_auction *a, const struct auc_job *job, struct budget *b)
 {
-	if (!b->quotes || clock_now() > b->until)
+	double began = clock_now();
+	bool yes;
+
+	if (!can_ask(b))
 		return false;
 	b->quotes--;
-	return a->policy->quote(a->ctx, a->market, job, &a->extra, NULL) == AUC_OK &&
-	       a->extra.accepted;
+	yes = a->policy->quote(a->ctx, a->market, job, &a->extra, NULL) == AUC_OK &&
+	      a->extra.accepted;
+	b->last = clock_now() - began;
+	return yes;
+}
+
+static bool can_ask(const struct budget *b)
+{
+	return b->quotes && clock_now() + b->last <= b->until;
 }
 
 /* Two micro-credits above at most: what is printed with six decimals is still enough. */
