@@ -1,0 +1,93 @@
+#!/bin/bash
+# sprice.sh - sprice over a status file and a spool of format 1 that were kept: what it prints, and how it complains.
+# Run by "make check" in the build tree's tests/; $srcdir is the source tree's.
+set -u
+here=${srcdir:-$(dirname "$0")/..}/cmd
+sprice=../contrib/sprice/sprice
+export TZ=UTC ASAN_OPTIONS=exitcode=99 UBSAN_OPTIONS=exitcode=99
+failed=0
+
+# expect NAME CODE EXPECTED ARGS...: standard output and error together, and the exit code
+expect()
+{
+	local name=$1 code=$2 expected=$3 got
+	shift 3
+	got=$("$sprice" "$@" 2>&1)
+	if [[ $? -ne $code || $got != "$expected" ]]; then
+		printf 'FAIL: %s\n--- expected (exit %s)\n%s\n--- got\n%s\n' "$name" "$code" "$expected" "$got"
+		failed=1
+	fi
+}
+
+expect prices 0 "SERVER PARTITION TRES     CAPACITY  USED LOAD%       NOW      NEXT     MEAN
+edge1  edge      cpu            24    10  10.4  0.781797  0.781797 0.195449
+edge1  edge      mem         65536 20480   7.8  0.000000  0.000000 0.000000
+edge1  edge      gpu:v100        2     2  25.0 24.000000 24.000000 6.000000
+edge2  edge      cpu            24     4   9.2  0.259921  0.259921 0.163972
+edge2  edge      mem         65536  8192   6.9  0.000000  0.000000 0.000000
+edge2  edge      gpu:v100        2     1  22.5  4.000000  4.000000 4.200000
+cloud1 cloud     cpu            64     0   0.0  0.000000  0.000000 0.000000
+cloud1 cloud     mem        262144     0   0.0  0.000000  0.000000 0.000000" -f "$here/status.json"
+
+expect sales 0 "JOBID STATE   START               END                 WORKERS  PS       NODES         PAYMENT      VALUE
+   41 running 1979-07-05T05:25:00 1979-07-05T05:50:00 3 x v100 1 x ps.m edge1,edge2  0.000000 300.000000
+   42 sold    1979-07-05T05:35:00 1979-07-05T05:55:00 1 x v100 1 x ps.m edge2       16.678579 200.000000" \
+	-s -o job,state,start,end,workers,ps,nodes,payment,value -f "$here/status.json"
+
+expect totals 0 "bids|4
+refused|1
+lapsed|1
+sold|2
+settled|0
+live|2
+liens|0
+charged|16.678579
+refunded|0.000000
+revenue|16.678579
+settled_revenue|0.000000" --totals --parsable --noheader --file "$here/status.json"
+
+expect 'headings of a parsable table' 0 "SERVER|SELLS|TRES|MAX
+edge1|yes|cpu|0.781797
+edge1|yes|mem|0.000000
+edge1|yes|gpu:v100|24.000000
+edge2|yes|cpu|0.781797
+edge2|yes|mem|0.000000
+edge2|yes|gpu:v100|24.000000
+cloud1|no|cpu|0.000000
+cloud1|no|mem|0.000000" -P -o server,Sells,tres,max -f "$here/status.json"
+
+expect 'a spool of format 1' 0 "# spool $here/spool-1/state
+# 0 records up to event 0, verified
+# spool $here/spool-1/journal
+$(sed '1d; s/^[0-9a-f]* //' "$here/spool-1/journal")
+# 4 events up to 4, verified; 0 bytes of an incomplete commit behind them" --spool "$here/spool-1"
+
+expect 'the file by environment' 1 "sprice: no/such/file: No such file or directory" -f no/such/file
+SPRICE_FILE=no/such/file expect 'the file by environment' 1 "sprice: no/such/file: No such file or directory"
+expect 'a directory' 1 "sprice: $here: not a status file" -f "$here"
+expect 'another file' 1 "sprice: $here/sprice.sh: not a status file: \"format\" is not auction-status/1" -f "$here/sprice.sh"
+expect 'a column' 1 "sprice: --format: 'cost' is no column here; sprice --help lists them" -o server,cost -f "$here/status.json"
+expect 'a column of another view' 1 "sprice: --format: 'tres' is no column here; sprice --help lists them" -s -o tres -f "$here/status.json"
+expect 'no columns' 1 "sprice: --format: expected names of columns, separated by commas" -o , -f "$here/status.json"
+expect 'an argument' 1 "sprice: 'edge1': no argument was expected" edge1
+expect 'no spool' 1 "sprice: spool no/such/dir: cannot open: No such file or directory" --spool no/such/dir
+
+# The status as JSON is the status.
+if ! "$sprice" --json -f "$here/status.json" | grep -q '"format":"auction-status\\/1"'; then
+	echo 'FAIL: --json'
+	failed=1
+fi
+# A status with any line missing or cut is shown or refused, and does no harm.
+temp=$(mktemp) || exit 1
+trap 'rm -f "$temp"' EXIT
+for ((i = 1; i <= $(wc -l < "$here/status.json"); i += 13)); do
+	for view in -P -Ps -Pt; do
+		sed "${i}d" "$here/status.json" > "$temp"
+		"$sprice" "$view" -f "$temp" > /dev/null 2>&1
+		(($? > 1)) && { echo "FAIL: line $i missing"; failed=1; }
+		sed "${i}s/[0-9\"].*/\"x\":[{}]/" "$here/status.json" > "$temp"
+		"$sprice" "$view" -f "$temp" > /dev/null 2>&1
+		(($? > 1)) && { echo "FAIL: line $i altered"; failed=1; }
+	done
+done
+exit $failed
