@@ -33,8 +33,8 @@ static struct auc_bid bids[6];
 
 static const char *const texts[] = {
 	"9000 epochs=4 minibatches=100 worker-time=v100=3s ps-time=ps.m=0",
-	"sigmoid:5000,0.3,9 epochs=6 chunks=4 minibatches=100 gradient-mb=97 "
-	"worker-time=v100=3s,t4=5s ps-time=ps.m=0.1s",
+	("sigmoid:5000,0.3,9 epochs=6 chunks=4 minibatches=100 gradient-mb=97 "
+	 "worker-time=v100=3s,t4=5s ps-time=ps.m=0.1s"),
 	"deadline:800,12 epochs=9 chunks=3 minibatches=100 worker-time=t4=3s ps-time=ps.m=0",
 	"linear:4000,40 epochs=20 chunks=8 minibatches=100 worker-time=t4=3s ps-time=ps.m=0",
 	"0.5 epochs=40 chunks=2 minibatches=100 worker-time=v100=3s ps-time=ps.m=0",
