@@ -368,7 +368,7 @@ static void protect_by_receipts(void)
 	if (ids)
 		auc_site_protect(ids, n, NULL);
 	free(ids);
-	slurm_free_job_info_msg(jobs);
+	auc_control_free_jobs(jobs);
 }
 
 /* One round; returns when the next is due. */
@@ -466,7 +466,7 @@ static bool load_jobs(double now, bool all)
 static void free_jobs(void)
 {
 	for (unsigned i = 0; i < agent.nloaded; i++)
-		slurm_free_job_info_msg(agent.loaded[i]);
+		auc_control_free_jobs(agent.loaded[i]);
 	agent.nloaded = 0;
 	for (struct auc_task *t = agent.tasks; t; t = t->next)
 		for (unsigned i = 0; i < t->njobs; i++)

@@ -52,6 +52,14 @@ enum auc_code auc_control_load_user_jobs(uint32_t uid, job_info_msg_t **jobs, st
 							: AUC_OK;
 }
 
+/* Slurm 22.05 leaks every AdminComment, which is each receipt; where it does not, it finds NULL. */
+void auc_control_free_jobs(job_info_msg_t *jobs)
+{
+	for (uint32_t i = 0; i < jobs->record_count; i++)
+		AUC_XFREE(jobs->job_array[i].admin_comment);
+	slurm_free_job_info_msg(jobs);
+}
+
 enum auc_code auc_control_version(char *buf, size_t size, struct auc_err *err)
 {
 	slurm_conf_t *conf = NULL;

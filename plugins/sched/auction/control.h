@@ -17,9 +17,10 @@
 /* Nodes and partitions as they are now; free with Slurm's functions. */
 enum auc_code auc_control_load_nodes(node_info_msg_t **nodes, partition_info_msg_t **partitions,
 				     struct auc_err *err);
-/* All jobs, or those of one user; free with slurm_free_job_info_msg(). */
+/* All jobs, or those of one user; free with auc_control_free_jobs(). */
 enum auc_code auc_control_load_jobs(job_info_msg_t **jobs, struct auc_err *err);
 enum auc_code auc_control_load_user_jobs(uint32_t uid, job_info_msg_t **jobs, struct auc_err *err);
+void auc_control_free_jobs(job_info_msg_t *jobs);
 /* Version text of the running slurmctld into BUF. */
 enum auc_code auc_control_version(char *buf, size_t size, struct auc_err *err);
 
