@@ -104,6 +104,24 @@ const char *auc_desc_bid(const job_desc_msg_t *desc)
 	return bid;
 }
 
+enum auc_code auc_desc_confine(const job_desc_msg_t *desc, struct auc_bid *bid, struct auc_err *err)
+{
+	const char *p = desc->partition ? desc->partition : "";
+	size_t n;
+
+	for (bid->npartitions = 0; *(p += strspn(p, ",")); p += n) {
+		n = strcspn(p, ",");
+		if (n >= AUC_NAME_MAX || bid->npartitions == AUC_BID_PARTITIONS_MAX)
+			return auc_err_set(err, AUC_EINVAL,
+					   "--partition=%.128s: expected at most %d names of at "
+					   "most %d characters",
+					   desc->partition, AUC_BID_PARTITIONS_MAX,
+					   AUC_NAME_MAX - 1);
+		snprintf(bid->partitions[bid->npartitions++], AUC_NAME_MAX, "%.*s", (int)n, p);
+	}
+	return AUC_OK;
+}
+
 enum auc_code auc_slice_of(const struct auc_part *part, double start, double end,
 			   struct auc_slice *slice, struct auc_err *err)
 {

@@ -26,6 +26,11 @@
  */
 const char *auc_desc_bid(const job_desc_msg_t *desc);
 
+/* Confines BID to the partitions that the submission names, if it names any. AUC_EINVAL: too many.
+ */
+enum auc_code auc_desc_confine(const job_desc_msg_t *desc, struct auc_bid *bid,
+			       struct auc_err *err);
+
 /* One part of a plan in Slurm's units. */
 struct auc_slice {
 	const char *node, *partition; /* borrowed from the part */

@@ -219,6 +219,8 @@ static int decide(struct auc_auction *a, job_desc_msg_t *desc, const char *text,
 		return fail(err_msg, RC_REFUSED, "out of memory");
 	code = auc_bid_parse(auc_auction_conf(a), text, bid, &err);
 	if (!code)
+		code = auc_desc_confine(desc, bid, &err);
+	if (!code)
 		code = auc_auction_bid(a, bid, desc->user_id, auc_site_now(), !bid->quote, &offer,
 				       &err);
 	if (code) {
