@@ -3,10 +3,12 @@
 #include "config.h"
 
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -277,10 +279,9 @@ static void test_capacity_messages(void **state)
 	(void)state;
 	o = offer_of(a, "5 worker-time=huge=1s", NOW, false);
 	assert_int_equal(o.reason, AUC_REASON_CAPACITY);
-	assert_string_equal(
-		o.message,
-		"auction: refused: no schedule is possible at any price: no node it may use can hold "
-		"one worker (huge: cpu=100 gpu:v100=1)");
+	assert_string_equal(o.message, "auction: refused: no schedule is possible at any price: no "
+				       "node it may use can hold "
+				       "one worker (huge: cpu=100 gpu:v100=1)");
 	auc_offer_clear(&o);
 	for (uint32_t job = 1; job <= 8; job++)
 		sell(a, "5 epochs=9 minibatches=100 worker-time=v100=3s", job, NOW);
@@ -336,6 +337,7 @@ static void test_lien_lapses(void **state)
 	more = offer_of(a, "5 minibatches=100 worker-time=v100=3s", NOW + 9, true);
 	assert_int_equal(more.reason, AUC_REASON_CAPACITY);
 	auc_offer_clear(&more);
+	assert_int_equal(auc_auction_tick(a, NOW + 9), 0);
 	assert_int_equal(auc_auction_sales(a, &views, &n, &err), AUC_OK);
 	assert_int_equal(n, 8);
 	while (n)
@@ -343,7 +345,11 @@ static void test_lien_lapses(void **state)
 	free(views);
 	assert_int_equal(auc_auction_drop(a, o[0].sale, &err), AUC_OK);
 	assert_int_equal(auc_auction_tick(a, NOW + 9.9), 0);
-	assert_int_equal(auc_auction_tick(a, NOW + 10), 7);
+	more = offer_of(a, "5 minibatches=100 worker-time=v100=3s", NOW + 10, false);
+	assert_true(more.accepted);
+	auc_offer_clear(&more);
+	assert_int_equal(totals_of(a).lapsed, 8);
+	assert_int_equal(auc_auction_tick(a, NOW + 10), 0);
 	assert_int_equal(auc_auction_confirm(a, o[1].sale, 5, NULL, &err), AUC_ENOENT);
 	/* The job was there after all: its receipt sells it again as it stood, once. */
 	assert_int_equal(auc_auction_adopt(a, o[1].receipt, 5, 1000, AUC_SALE_SOLD, &err), AUC_OK);
@@ -526,12 +532,13 @@ static void test_nodes_change(void **state)
 	assert_string_equal(v.parts[0].server, "edge1");
 	auc_sale_view_clear(&v);
 
-	/* Down: the sale stays booked, nothing new goes there. */
-	specs[0].down = true;
+	/* Down: the sale stays booked, nothing new goes there, nor to an idle one that is down. */
+	specs[0].down = specs[1].down = true;
 	assert_int_equal(auc_auction_set_servers(a, specs, world_nservers, NOW, &err), AUC_OK);
 	o = offer_of(a, "5 epochs=4 minibatches=100 worker-time=v100=3s", NOW, false);
-	assert_string_equal(o.parts[0].server, "edge2");
+	assert_string_equal(o.parts[0].server, "edge3");
 	auc_offer_clear(&o);
+	specs[1].down = false;
 
 	/* Gone: the sale does not fit, and is reported, but still there. */
 	assert_int_equal(auc_auction_set_servers(a, specs + 1, world_nservers - 1, NOW, &err),
@@ -719,6 +726,49 @@ static void test_not_ready(void **state)
 	auc_auction_destroy(a);
 }
 
+/* A full disk closes the auction until it can write again, and loses nothing. */
+static void test_cannot_write(void **state)
+{
+	struct auc_auction *a = world_open("Prices=given\nEta=cpu=1", dir, NOW);
+	struct rlimit limit, tight;
+	struct auc_totals before, after;
+
+	(void)state;
+	signal(SIGXFSZ, SIG_IGN);
+	assert_int_equal(getrlimit(RLIMIT_FSIZE, &limit), 0);
+	tight = limit;
+	tight.rlim_cur = 600;
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &tight), 0);
+	for (uint32_t job = 1; job <= 3; job++)
+		sell(a, "5 epochs=4 minibatches=100 worker-time=v100=3s", job, NOW);
+	for (int i = 0; i < 3; i++) {
+		assert_int_equal(auc_auction_commit(a, &err), AUC_EIO);
+		assert_non_null(strstr(err.text, "/journal: cannot write: File too large"));
+		assert_int_equal(auc_auction_ready(a, &err), AUC_ESTATE);
+		assert_non_null(
+			strstr(err.text, "the auction is closed until it can write: spool "));
+		/* What is sold goes its way. */
+		assert_int_equal(auc_auction_start(a, (uint32_t)i + 1, NOW + SLOT, NULL, &err),
+				 AUC_OK);
+	}
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+	commit(a);
+	assert_int_equal(auc_auction_ready(a, &err), AUC_OK);
+	before = totals_of(a);
+	auc_auction_destroy(a);
+	a = world_open("Prices=given\nEta=cpu=1", dir, NOW);
+	after = totals_of(a);
+	assert_memory_equal(&before, &after, sizeof(before));
+	for (uint32_t job = 1; job <= 3; job++) {
+		struct auc_sale_view v;
+
+		assert_int_equal(auc_auction_sale_of_job(a, job, &v, &err), AUC_OK);
+		assert_int_equal(v.state, AUC_SALE_RUNNING);
+		auc_sale_view_clear(&v);
+	}
+	auc_auction_destroy(a);
+}
+
 /* An event that makes no sense stops the opening: it is not skipped. */
 static void test_state_of_another(void **state)
 {
@@ -759,6 +809,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_reconfigure, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_learned_prices, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_not_ready, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_cannot_write, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_state_of_another, setup, teardown),
 	};
 
