@@ -458,8 +458,11 @@ unsigned auc_auction_tick(struct auc_auction *a, double now)
 	unsigned lapsed = 0;
 
 	pthread_mutex_lock(&a->lock);
-	if (a->market)
+	if (a->market) {
 		pass_time(a, now, &lapsed);
+		if (a->price_old)
+			take_price(a, NULL);
+	}
 	pthread_mutex_unlock(&a->lock);
 	return lapsed;
 }
@@ -923,6 +926,7 @@ static enum auc_code take_price(struct auc_auction *a, struct auc_err *err)
 	else
 		memcpy(price.eta, a->conf->eta, sizeof(price.eta));
 	a->price = price;
+	a->price_old = false;
 	return auc_market_set_price(a->market, &price, err);
 }
 
@@ -1006,7 +1010,8 @@ static enum auc_code put_lien(struct auc_auction *a, const char *text, uint32_t 
 	return rc;
 }
 
-/* Remembers what a->job says about the bases, and reprices. A bid that cannot be remembered is
+/* Remembers what a->job says about the bases. Prices follow at the next tick, not here: new bases
+ * move every price there is, and slurmctld waits for a bid. A bid that cannot be remembered is
  * decided all the same. */
 static enum auc_code learn(struct auc_auction *a, struct auc_err *err)
 {
@@ -1022,7 +1027,8 @@ static enum auc_code learn(struct auc_auction *a, struct auc_err *err)
 	if (!event)
 		return no_memory(err);
 	append_event(a->events, event);
-	return take_price(a, err);
+	a->price_old = true;
+	return AUC_OK;
 }
 
 /* The published rule: doc/ledger.md, "Refunds". */

@@ -119,7 +119,10 @@ enum auc_code auc_auction_settle(struct auc_auction *a, uint32_t job_id, const c
 /* Sells a receipt again as it stood, for JOB_ID in STATE. */
 enum auc_code auc_auction_adopt(struct auc_auction *a, const char *receipt, uint32_t job_id,
 				uint32_t uid, enum auc_sale_state state, struct auc_err *err);
-/* Time passes: lapses liens, moves the horizon. Returns the number of liens that lapsed. */
+/*
+ * Time passes: lapses liens, moves the horizon, and takes the prices that the bids since the last
+ * tick teach. Returns the number of liens that lapsed.
+ */
 unsigned auc_auction_tick(struct auc_auction *a, double now);
 
 /* A consistent copy of one live sale in the cluster's terms. Free with auc_sale_view_clear(). */
