@@ -28,8 +28,7 @@ static const char *const plan_keys[] = {"slot_seconds", "plan", "worker_tres", "
 
 struct entry {
 	struct auc_sale sale;
-	struct json_object *
-		record; /* as it was stored, where this market cannot resolve its plan; else NULL */
+	struct json_object *record; /* as stored, where this market cannot resolve it; else NULL */
 	bool *booked; /* by share, where only some are booked; NULL: all (or none, if unresolved) */
 };
 
@@ -796,7 +795,8 @@ static void remove_at(struct auc_ledger *l, unsigned i)
 	memmove(l->entries + i, l->entries + i + 1, (l->count - i) * sizeof(struct entry *));
 }
 
-/* Entries are in order of sale, as a replay would have them; a lien is in order of holding until it is sold. */
+/* Entries are in order of sale, as a replay would have them; a lien is in order of holding until it
+ * is sold. */
 static void move_to_end(struct auc_ledger *l, unsigned i)
 {
 	struct entry *e = l->entries[i];

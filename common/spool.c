@@ -142,8 +142,8 @@ static void reader_close(struct reader *r);
 static enum next reader_next(struct reader *r, struct auc_err *err);
 static enum auc_code corrupt(const struct reader *r, struct auc_err *err, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
-static enum auc_code parse_header(const struct reader *r, const char *name, uint64_t *base,
-				  struct auc_err *err);
+static enum auc_code read_header(struct reader *r, const char *name, uint64_t *base,
+				 struct auc_err *err);
 static enum auc_code parse_record(const struct reader *r, struct record *rec, struct auc_err *err);
 static bool parse_u64(const char **p, uint64_t *value);
 
@@ -558,12 +558,8 @@ static enum auc_code scan_state(struct reader *r, struct sink *sink, struct scan
 	char expected[32];
 
 	memset(found, 0, sizeof(*found));
-	next = reader_next(r, err);
-	if (next == NEXT_ERROR)
-		return r->error;
-	if (next != NEXT_LINE)
-		return corrupt(r, err, "no complete header line");
-	if ((rc = parse_header(r, "auction-state", &found->base, err)) != AUC_OK)
+	rc = read_header(r, "auction-state", &found->base, err);
+	if (rc != AUC_OK)
 		return rc;
 	while ((next = reader_next(r, err)) == NEXT_LINE) {
 		snprintf(expected, sizeof(expected), "end %" PRIu64, found->records);
@@ -599,12 +595,8 @@ static enum auc_code scan_journal(struct reader *r, struct sink *sink, struct sc
 	enum next next;
 
 	memset(found, 0, sizeof(*found));
-	next = reader_next(r, err);
-	if (next == NEXT_ERROR)
-		return r->error;
-	if (next != NEXT_LINE)
-		return corrupt(r, err, "no complete header line");
-	if ((rc = parse_header(r, "auction-journal", &found->base, err)) != AUC_OK)
+	rc = read_header(r, "auction-journal", &found->base, err);
+	if (rc != AUC_OK)
 		return rc;
 	found->header_end = found->good_end = found->file_end = r->next_off;
 	found->last = found->base;
@@ -649,13 +641,19 @@ static enum auc_code check_bases(const struct reader *state, const struct scan_s
 			   state->path, st->base, j->base + 1, j->last);
 }
 
-static enum auc_code parse_header(const struct reader *r, const char *name, uint64_t *base,
-				  struct auc_err *err)
+static enum auc_code read_header(struct reader *r, const char *name, uint64_t *base,
+				 struct auc_err *err)
 {
+	enum next next = reader_next(r, err);
 	size_t n = strlen(name);
-	const char *p = r->text + n + 1;
 	uint64_t version;
+	const char *p;
 
+	if (next == NEXT_ERROR)
+		return r->error;
+	if (next != NEXT_LINE)
+		return corrupt(r, err, "no complete header line");
+	p = r->text + n + 1;
 	if (strncmp(r->text, name, n) || r->text[n] != ' ' || !parse_u64(&p, &version))
 		return corrupt(r, err, "not a header of %s", name);
 	if (version != FORMAT_VERSION)
