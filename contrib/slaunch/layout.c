@@ -161,8 +161,8 @@ char **layout_srun(const struct layout *l, const struct layout_step *s, char *co
 	argv_add(&a, "--exact");
 	if (share->cpus)
 		argv_add(&a, "--cpus-per-task=%u", share->cpus);
-	if (share->mem_mb)
-		argv_add(&a, "--mem=%" PRIu64, share->mem_mb * s->ntasks);
+	if (share->mem_mb > 0)
+		argv_add(&a, "--mem=%" PRId64, auc_floor(fmax(1, share->mem_mb * s->ntasks)));
 	/* By number alone: with a type, Slurm 22.05 binds no task to its own GPUs. */
 	if (share->gpus)
 		argv_add(&a, "--gpus-per-task=%u", share->gpus);
@@ -229,7 +229,10 @@ static void layout_add_steps(struct layout *l, const struct auc_receipt *r,
 	}
 }
 
-/* Translates the TRES of one task. Licenses and the like belong to a job, not to a step. */
+/*
+ * Translates the TRES of one task, fractions downwards: all tasks together must fit into what was
+ * bought. Licenses and the like belong to a job, not to a step.
+ */
 static enum auc_code layout_share_make(struct layout_share *s, const struct auc_named *tres,
 				       unsigned ntres, const char *what, struct auc_err *err)
 {
@@ -244,11 +247,11 @@ static enum auc_code layout_share_make(struct layout_share *s, const struct auc_
 			return auc_err_set(err, AUC_EINVAL,
 					   "type %s: %s=%g: expected less than 1e9", what, name, v);
 		if (strcmp(name, "cpu") == 0) {
-			s->cpus = auc_ceil(v);
+			s->cpus = v < 1 ? 1 : auc_floor(v);
 			continue;
 		}
 		if (strcmp(name, "mem") == 0) {
-			s->mem_mb = auc_ceil(v);
+			s->mem_mb = v;
 			continue;
 		}
 		if (!layout_is_gres(&name))

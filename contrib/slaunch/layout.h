@@ -24,10 +24,10 @@ bool role_parse(const char *name, enum role *role);
 
 /* What one task of a role gets, in Slurm's terms. */
 struct layout_share {
-	unsigned cpus;   /* 0: not said */
-	uint64_t mem_mb; /* 0: not said */
-	unsigned gpus;   /* of whatever type: the allocation has no others */
-	unsigned ngres;  /* other generic resources: "nic:1" is {"nic", 1} */
+	unsigned cpus;  /* 0: not said */
+	double mem_mb;  /* 0: not said */
+	unsigned gpus;  /* of whatever type: the allocation has no others */
+	unsigned ngres; /* other generic resources: "nic:1" is {"nic", 1} */
 	struct auc_named gres[AUC_TRES_MAX];
 };
 

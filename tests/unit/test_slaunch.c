@@ -94,7 +94,7 @@ static void test_layout(void **state)
 
 	assert_string_equal(
 		joined(layout_srun(&l, &l.steps[0], agent)),
-		"srun --jobid=7 --job-name=ps --ntasks=2 --exact --cpus-per-task=2 --mem=202 "
+		"srun --jobid=7 --job-name=ps --ntasks=2 --exact --cpus-per-task=1 --mem=200 "
 		"--gres=none "
 		"--mpi=none --input=none --kill-on-bad-exit=0 --wait=0 /bin/agent -- a b");
 	assert_string_equal(
