@@ -1,7 +1,6 @@
 #!/bin/bash
 # The script of the demo's bids: one line starts the PSs and workers of the whole group. Submit it yourself:
 #   sbatch --bid=100 --model=small train.sh small
-#SBATCH --partition=edge
 #SBATCH --output=%x-%j.out
 
 # The work of the profiles in auction.conf. Their times are what a user would measure and round up; here the pace is what
