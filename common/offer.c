@@ -286,7 +286,7 @@ static bool raise_utility(struct auc_auction *a, const struct auc_offer *offer,
 		/* The best schedule may be one that is worth next to nothing: for a much higher
 		 * value another one is. */
 		plan = &offer->plan;
-		if (plan->value < plan->cost / FAR_OFF) {
+		if (plan->value <= plan->cost / FAR_OFF) {
 			job.utility.scale = AUC_VALUE_MAX;
 			if (!ask(a, &job, b))
 				return false;

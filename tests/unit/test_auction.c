@@ -669,6 +669,16 @@ static void test_learned_prices(void **state)
 		fail_msg("%s\n%s", o.message, again.message);
 	auc_offer_clear(&o);
 	auc_offer_clear(&again);
+	/* One that is not worth the price is told it, though a free schedule after its deadline is
+	 * the best. */
+	o = offer_of(a,
+		     "deadline:0.01,4 epochs=4 minibatches=100 worker-time=v100=3s "
+		     "upload=edge=50,edge1=0",
+		     NOW, false);
+	assert_false(o.accepted);
+	assert_true(o.plan.value == 0 && o.plan.cost == 0);
+	assert_non_null(strstr(o.message, "a higher value before it, as --bid=deadline:"));
+	auc_offer_clear(&o);
 	/* Three smaller bids later the first is forgotten. */
 	for (int i = 0; i < 3; i++) {
 		o = offer_of(a, "40 epochs=4 minibatches=100 worker-time=v100=3s", NOW, true);
