@@ -45,8 +45,8 @@ node_parse()
 		cpus=[1-9]*) n_cpus=${word#*=} ;;
 		mem=[1-9]*) n_mem=${word#*=} ;;
 		gpus=?*:[1-9]*) n_gpus=${word#*=} ;;
-		start=yes | start=no) n_start=${word#*=} ;;
-		*) die "--nodes $1: '$word': expected partition=P, cpus=N, mem=MB, gpus=TYPE:N or start=no" ;;
+		start=yes | start=no | start=cloud) n_start=${word#*=} ;;
+		*) die "--nodes $1: '$word': expected partition=P, cpus=N, mem=MB, gpus=TYPE:N or start=no|cloud" ;;
 		esac
 	done
 	[ -n "$n_partition" ] || die "--nodes $1: expected partition=P"
@@ -78,7 +78,7 @@ started_nodes()
 
 	for spec in "${NODES[@]}"; do
 		node_parse "$spec"
-		[ "$n_start" = no ] || node_names "$n_list"
+		[ "$n_start" != yes ] || node_names "$n_list"
 	done
 }
 
@@ -238,6 +238,10 @@ PluginDir=$stock_plugins
 SchedulerType=sched/backfill
 END
 	fi
+	# Nodes that are only declared as cloud nodes stay off: nobody starts them.
+	if [[ "${NODES[*]}" == *start=cloud* ]]; then
+		printf '%s\n' SuspendProgram=/bin/true ResumeProgram=/bin/true SuspendTime=3600 ResumeTimeout=3600
+	fi
 	echo
 	print_nodes "$address"
 	print_partitions
@@ -267,9 +271,10 @@ print_nodes()
 		gres= state=
 		[ -z "$n_gpus" ] || gres=" Gres=gpu:$n_gpus"
 		names=$(node_names "$n_list" | wc -l)
-		if [ "$n_start" = no ]; then
-			range=$((PORT_BASE + 199)) state=" State=DOWN"
-			range=$(yes "$range" | head -n "$names" | paste -sd,)
+		if [ "$n_start" != yes ]; then
+			state=" State=DOWN"
+			[ "$n_start" = no ] || state=" State=CLOUD"
+			range=$(yes $((PORT_BASE + 199)) | head -n "$names" | paste -sd,)
 		else
 			range="$port-$((port + names - 1))"
 			port=$((port + names))

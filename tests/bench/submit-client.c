@@ -1,0 +1,124 @@
+/*
+ * submit-client.c - submits batch jobs to the cluster of $SLURM_CONF as fast as it answers.
+ *
+ *   submit-client [-n JOBS] [-t THREADS] [-p PARTITION] [-b BID]
+ *
+ * Without BID the jobs are held, so that only the submission is measured; a bid stands in the
+ * job's environment, and refusals count as answers. Prints "JOBS/S ACCEPTED REFUSED".
+ */
+#include "config.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <slurm/slurm.h>
+#include <slurm/slurm_errno.h>
+
+#define THREADS_MAX 64
+
+static struct {
+	unsigned jobs, threads;
+	char *partition, *bid;
+} options = {.jobs = 500, .threads = 8};
+
+static atomic_uint next_job, accepted, refused;
+
+static void *submitter(void *arg);
+static void submit(void);
+static double now(void);
+
+int main(int argc, char **argv)
+{
+	pthread_t threads[THREADS_MAX];
+	double begin;
+	int c;
+
+	while ((c = getopt(argc, argv, "n:t:p:b:")) != -1) {
+		switch (c) {
+		case 'n':
+			options.jobs = (unsigned)strtoul(optarg, NULL, 10);
+			break;
+		case 't':
+			options.threads = (unsigned)strtoul(optarg, NULL, 10);
+			break;
+		case 'p':
+			options.partition = optarg;
+			break;
+		case 'b':
+			options.bid = optarg;
+			break;
+		default:
+			return 2;
+		}
+	}
+	if (options.jobs < 1 || options.threads < 1 || options.threads > THREADS_MAX) {
+		fprintf(stderr, "submit-client: -n from 1, -t from 1 to %d\n", THREADS_MAX);
+		return 2;
+	}
+	slurm_init(NULL);
+	begin = now();
+	for (unsigned i = 0; i < options.threads; i++) {
+		if (pthread_create(&threads[i], NULL, submitter, NULL)) {
+			fprintf(stderr, "submit-client: no thread\n");
+			return 1;
+		}
+	}
+	for (unsigned i = 0; i < options.threads; i++)
+		pthread_join(threads[i], NULL);
+	printf("%.1f %u %u\n", options.jobs / (now() - begin), atomic_load(&accepted),
+	       atomic_load(&refused));
+	return 0;
+}
+
+static void *submitter(void *arg)
+{
+	(void)arg;
+	while (atomic_fetch_add(&next_job, 1) < options.jobs)
+		submit();
+	return NULL;
+}
+
+static void submit(void)
+{
+	char bid[1024], path[] = "PATH=/usr/bin:/bin", script[] = "#!/bin/sh\nexit 0\n";
+	char name[] = "bench", dir[] = "/", null[] = "/dev/null";
+	char *environment[] = {path, bid, NULL};
+	submit_response_msg_t *response = NULL;
+	job_desc_msg_t job;
+
+	snprintf(bid, sizeof(bid), "SLURM_AUCTION_BID=%s", options.bid ? options.bid : "");
+	slurm_init_job_desc_msg(&job);
+	job.name = name;
+	job.partition = options.partition;
+	job.user_id = getuid();
+	job.group_id = getgid();
+	job.script = script;
+	job.work_dir = dir;
+	job.std_out = job.std_err = job.std_in = null;
+	job.environment = environment;
+	job.env_size = options.bid ? 2 : 1;
+	job.min_nodes = 1;
+	if (!options.bid)
+		job.priority = 0;
+	if (slurm_submit_batch_job(&job, &response) == SLURM_SUCCESS) {
+		atomic_fetch_add(&accepted, 1);
+		slurm_free_submit_response_response_msg(response);
+	} else {
+		if (!options.bid)
+			fprintf(stderr, "submit-client: %s\n", slurm_strerror(slurm_get_errno()));
+		atomic_fetch_add(&refused, 1);
+	}
+}
+
+static double now(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (double)ts.tv_sec + (double)ts.tv_nsec / 1e9;
+}
