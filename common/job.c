@@ -35,6 +35,7 @@ enum auc_code auc_job_resolve(const struct auc_market *m, const struct auc_bid *
 	job->chunks = bid->chunks;
 	job->minibatches = bid->minibatches;
 	job->gradient_mb = bid->gradient_mb;
+	job->workers = job->ps = 0;
 	for (i = 0; i < AUC_TYPES_MAX; i++)
 		job->worker_seconds[i] = job->ps_seconds[i] = -1;
 	for (i = 0; i < bid->nworkers; i++) {

@@ -62,6 +62,7 @@ struct auc_type_cache {
 
 struct auc_market {
 	bool ready;
+	bool given; /* unit_price[] was given: bookings do not change it */
 	unsigned slots, nservers, ntres, nworker_types, nps_types;
 	double slot_seconds;
 	auc_slot first;

@@ -20,6 +20,7 @@
 #define UNITS_LIMIT 4503599627370496.0 /* 2^52: the largest capacity in units */
 #define NEVER_FITS  (INT64_C(1) << 53) /* units of an amount beyond every capacity */
 #define SCALE_MAX   9
+#define PRICE_LIMIT 1e15 /* of a given price: sums over a plan stay finite */
 
 static enum auc_code add_amounts(struct auc_market *m, double *amount,
 				 const struct auc_named *named, unsigned n, const char *what,
@@ -38,6 +39,8 @@ static bool blocks_sound(const struct auc_market *m, unsigned level,
 static void shift_amounts(struct auc_market *m, unsigned shift);
 static void shift_level(struct auc_market *m, unsigned level, auc_slot by);
 static void empty_rows(struct auc_market *m, unsigned from, unsigned count);
+static void set_given(struct auc_market *m, const struct auc_given_price *g);
+static void refresh_all(struct auc_market *m);
 static void reprice_slot(struct auc_market *m, unsigned slot, const bool *moved);
 static void sort_row(struct auc_market *m, unsigned row);
 static void refresh_cell(struct auc_market *m, size_t cell, unsigned server);
@@ -369,15 +372,80 @@ enum auc_code auc_market_set_price(struct auc_market *m, const struct auc_price 
 	if (rc != AUC_OK)
 		return rc;
 	for (k = 0; k < m->ntres; k++) {
-		moved[k] = eta[k] != m->tres[k].eta;
+		moved[k] = m->given || eta[k] != m->tres[k].eta;
 		changed = changed || moved[k];
 		m->tres[k].eta = eta[k];
 	}
 	if (!changed || !m->ready)
 		return AUC_OK;
+	if (m->given) {
+		m->given = false;
+		memset(m->unit_price, 0,
+		       (size_t)m->slots * m->nservers * m->ntres * sizeof(*m->unit_price));
+		refresh_all(m);
+	}
 	for (t = 0; t < m->slots; t++)
 		reprice_slot(m, t, moved);
 	refresh_blocks(m, m->first, auc_market_last(m), NULL, 0);
+	return AUC_OK;
+}
+
+enum auc_code auc_market_give_prices(struct auc_market *m, const struct auc_given_price *list,
+				     size_t n, struct auc_err *err)
+{
+	size_t i;
+
+	if (!m->ready)
+		return auc_err_set(err, AUC_ESTATE, "the market is not laid out");
+	for (i = 0; i < n; i++) {
+		if (list[i].server >= m->nservers || list[i].tres >= m->ntres)
+			return auc_err_set(err, AUC_ENOENT,
+					   "price %zu: server %u, TRES %u: not in the market", i,
+					   list[i].server, list[i].tres);
+		if (!(list[i].price >= 0 && list[i].price <= PRICE_LIMIT))
+			return auc_err_set(err, AUC_EINVAL,
+					   "server %s: %s: price %g, expected >= 0",
+					   m->servers[list[i].server].name,
+					   m->tres[list[i].tres].name, list[i].price);
+	}
+	m->given = true;
+	memset(m->unit_price, 0,
+	       (size_t)m->slots * m->nservers * m->ntres * sizeof(*m->unit_price));
+	for (i = 0; i < n; i++)
+		set_given(m, &list[i]);
+	refresh_all(m);
+	return AUC_OK;
+}
+
+enum auc_code auc_market_copy_state(struct auc_market *m, const struct auc_market *from,
+				    struct auc_err *err)
+{
+	size_t cell, cells = (size_t)m->slots * m->nservers, a, b;
+	unsigned k, s;
+	int j;
+
+	if (!m->ready || !from->ready || m->slots != from->slots || m->first != from->first ||
+	    m->nservers != from->nservers)
+		return auc_err_set(err, AUC_ESTATE, "the markets differ in servers or slots");
+	m->given = from->given;
+	for (k = 0; k < m->ntres; k++) {
+		j = auc_market_find_tres(from, m->tres[k].name);
+		if (j < 0)
+			continue;
+		for (s = 0; s < m->nservers; s++)
+			if (m->servers[s].units[k] != from->servers[s].units[j])
+				return auc_err_set(err, AUC_ESTATE,
+						   "server %s: the markets differ in %s",
+						   m->servers[s].name, m->tres[k].name);
+		m->tres[k].eta = from->tres[j].eta;
+		for (cell = 0; cell < cells; cell++) {
+			a = cell * m->ntres + k;
+			b = cell * from->ntres + (unsigned)j;
+			m->used[a] = from->used[b];
+			m->unit_price[a] = from->unit_price[b];
+		}
+	}
+	refresh_all(m);
 	return AUC_OK;
 }
 
@@ -410,7 +478,7 @@ bool auc_market_cache_sound(const struct auc_market *m)
 		for (k = 0; k < m->ntres; k++) {
 			unit = auc_price_unit(m->tres[k].eta, (double)m->used[cell * m->ntres + k],
 					      (double)m->servers[s].units[k]);
-			if (m->unit_price[cell * m->ntres + k] != unit)
+			if (!m->given && m->unit_price[cell * m->ntres + k] != unit)
 				return false;
 		}
 		for (i = 0; i < m->nworker_types + m->nps_types; i++) {
@@ -704,7 +772,34 @@ static void empty_rows(struct auc_market *m, unsigned from, unsigned count)
 	}
 }
 
+/* The part of G that is in the window; refresh_all() must follow. */
+static void set_given(struct auc_market *m, const struct auc_given_price *g)
+{
+	auc_slot from = g->from, to = g->to, t;
+
+	if (!clip(m, &from, &to))
+		return;
+	for (t = from; t <= to; t++)
+		m->unit_price[auc_cell(m, (unsigned)(t - m->first), g->server) * m->ntres +
+			      g->tres] = g->price;
+}
+
+/* Brings every cache up to date with what is used and what it costs. */
+static void refresh_all(struct auc_market *m)
+{
+	unsigned t, s;
+
+	for (t = 0; t < m->slots; t++) {
+		for (s = 0; s < m->nservers; s++)
+			refresh_cell(m, auc_cell(m, t, s), s);
+		sort_row(m, t);
+	}
+	refresh_blocks(m, m->first, auc_market_last(m), NULL, 0);
+}
+
 /* New prices in one slot where a TRES whose base MOVED is in use. */
+static void set_given(struct auc_market *m, const struct auc_given_price *g);
+static void refresh_all(struct auc_market *m);
 static void reprice_slot(struct auc_market *m, unsigned slot, const bool *moved)
 {
 	bool touched, any = false;
@@ -868,6 +963,8 @@ static void set_used(struct auc_market *m, size_t cell, unsigned server, unsigne
 		     int64_t used)
 {
 	m->used[cell * m->ntres + tres] = used;
+	if (m->given)
+		return;
 	m->unit_price[cell * m->ntres + tres] = auc_price_unit(
 		m->tres[tres].eta, (double)used, (double)m->servers[server].units[tres]);
 }

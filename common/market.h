@@ -94,6 +94,23 @@ enum auc_code auc_market_reserve(struct auc_market *m, unsigned server, unsigned
 void auc_market_advance(struct auc_market *m, auc_slot first);
 /* Takes new price parameters; prices of all slots follow. */
 enum auc_code auc_market_set_price(struct auc_market *m, const struct auc_price *price, struct auc_err *err);
+/* A unit price that is given, not computed: of TRES on SERVER in [FROM, TO]. */
+struct auc_given_price {
+	unsigned server, tres;
+	auc_slot from, to;
+	double price; /* credits per unit and slot, 0 to 1e15 */
+};
+/*
+ * From now on unit prices are those of LIST[N], 0 where it has none; where two overlap the later one holds. Bookings do not
+ * change them, and slots that come into the window are free. auc_market_set_price() goes back to computed prices.
+ */
+enum auc_code auc_market_give_prices(struct auc_market *m, const struct auc_given_price *list, size_t n,
+				     struct auc_err *err);
+/*
+ * Makes M's bookings and prices those of FROM, a market with the same servers and window; types may differ. AUC_ESTATE if it
+ * is not.
+ */
+enum auc_code auc_market_copy_state(struct auc_market *m, const struct auc_market *from, struct auc_err *err);
 /* True if no (server, TRES, slot) is used beyond its capacity and none is negative: what tests ask after every step. */
 bool auc_market_sound(const struct auc_market *m);
 
@@ -103,6 +120,7 @@ struct auc_job {
 	struct auc_utility utility;
 	uint64_t epochs, chunks, minibatches;
 	double gradient_mb;
+	uint64_t workers, ps; /* counts that the owner fixed, for policies that do not choose them; 0: none */
 	double worker_seconds[AUC_TYPES_MAX]; /* by worker type index; < 0: not allowed */
 	double ps_seconds[AUC_TYPES_MAX];     /* by PS type index; < 0: not allowed */
 	unsigned *upload;                     /* Delta_js by server, whole slots, UINT32_MAX never;

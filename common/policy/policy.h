@@ -29,6 +29,7 @@ struct auc_policy_ctx; /* a policy's scratch memory and options, one per thread 
 struct auc_policy {
 	const char *name;
 	const char *summary;
+	bool baseline; /* prices nothing: to compare with, not to sell by. Its market must be free of prices */
 	/* OPTIONS is "key=value,..." or ""; unknown options are errors. */
 	enum auc_code (*create)(const char *options, struct auc_policy_ctx **ctx, struct auc_err *err);
 	void (*destroy)(struct auc_policy_ctx *ctx);
@@ -41,6 +42,9 @@ struct auc_policy {
 	 */
 	enum auc_code (*quote)(struct auc_policy_ctx *ctx, const struct auc_market *m, const struct auc_job *job,
 			       struct auc_decision *decision, struct auc_err *err);
+	/* NULL, or told of each decision that was booked, in the order of booking: baselines look back. */
+	void (*booked)(struct auc_policy_ctx *ctx, const struct auc_market *m, const struct auc_job *job,
+		       const struct auc_decision *decision);
 };
 
 extern const struct auc_policy auc_policy_dps;

@@ -1,0 +1,231 @@
+/*
+ * auctionsim.c - "auctionsim run|check|gen|policies": replays a scenario under the policies of the
+ * controller, and verifies what came out. This file: the command line. See auctionsim(1).
+ */
+#include "config.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "num.h"
+#include "policy/policy.h"
+#include "replay.h"
+#include "result.h"
+#include "scenario.h"
+
+#define POLICIES_MAX   64
+#define PROGRESS_AFTER 2.0 /* seconds without an answer before it says how far it is */
+#define SEED_MAX       9007199254740992ULL /* 2^53: exact in every JSON reader */
+
+enum { EXIT_USAGE = 2 };
+
+/* What a subcommand's words said. */
+struct options {
+	const char *policies[POLICIES_MAX];
+	unsigned npolicies;
+	const char *output;
+	uint64_t seed;
+	bool json;
+};
+
+struct progress {
+	const char *policy;
+	double start;
+	bool shown;
+};
+
+static int command_run(int argc, char **argv);
+static int command_policies(int argc, char **argv);
+static int options_parse(struct options *o, int argc, char **argv);
+static enum auc_code run_all(const struct options *o, const char *path, struct auc_err *err);
+static enum auc_code print_results(const struct options *o, const struct scenario *s,
+				   const struct result *results, struct auc_err *err);
+static void show_progress(void *arg, unsigned done, unsigned all);
+static double now(void);
+static int complain(const struct auc_err *err);
+static int usage(FILE *out);
+
+static const struct command {
+	const char *name;
+	int (*run)(int argc, char **argv);
+} commands[] = {
+	{"run", command_run},
+	{"policies", command_policies},
+};
+
+int main(int argc, char **argv)
+{
+	unsigned i;
+
+	if (argc < 2)
+		return usage(stderr);
+	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") || !strcmp(argv[1], "help"))
+		return usage(stdout);
+	if (!strcmp(argv[1], "--version") || !strcmp(argv[1], "-V")) {
+		puts("auctionsim " PACKAGE_VERSION);
+		return EXIT_SUCCESS;
+	}
+	for (i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
+		if (!strcmp(argv[1], commands[i].name))
+			return commands[i].run(argc - 1, argv + 1);
+	fprintf(stderr, "auctionsim: '%s' is no command\n", argv[1]);
+	return usage(stderr);
+}
+
+static int command_run(int argc, char **argv)
+{
+	struct options o = {.seed = 1};
+	struct auc_err err = {0};
+	int code = options_parse(&o, argc, argv);
+
+	if (code >= 0)
+		return code;
+	if (!o.npolicies)
+		o.policies[o.npolicies++] = "dps";
+	if (optind != argc - 1) {
+		fprintf(stderr, "auctionsim: run: expected one SCENARIO\n");
+		return usage(stderr);
+	}
+	return run_all(&o, argv[optind], &err) == AUC_OK ? EXIT_SUCCESS : complain(&err);
+}
+
+static int command_policies(int argc, char **argv)
+{
+	unsigned i;
+
+	(void)argc;
+	(void)argv;
+	for (i = 0; auc_policies[i]; i++)
+		printf("%-10s %s\n", auc_policies[i]->name, auc_policies[i]->summary);
+	return EXIT_SUCCESS;
+}
+
+/* Returns an exit code, or -1 to go on. */
+static int options_parse(struct options *o, int argc, char **argv)
+{
+	static const struct option options[] = {
+		{"policy", required_argument, NULL, 'p'}, {"json", no_argument, NULL, 'j'},
+		{"seed", required_argument, NULL, 's'},   {"output", required_argument, NULL, 'o'},
+		{"help", no_argument, NULL, 'h'},         {NULL, 0, NULL, 0},
+	};
+	struct auc_err err = {0};
+	int c;
+
+	while ((c = getopt_long(argc, argv, "p:js:o:h", options, NULL)) != -1)
+		switch (c) {
+		case 'p':
+			if (o->npolicies == POLICIES_MAX) {
+				fprintf(stderr, "auctionsim: --policy: more than %d\n",
+					POLICIES_MAX);
+				return EXIT_USAGE;
+			}
+			o->policies[o->npolicies++] = optarg;
+			break;
+		case 'j':
+			o->json = true;
+			break;
+		case 's':
+			if (auc_parse_count(optarg, 0, SEED_MAX, &o->seed, "--seed", &err) !=
+			    AUC_OK) {
+				complain(&err);
+				return EXIT_USAGE;
+			}
+			break;
+		case 'o':
+			o->output = optarg;
+			break;
+		case 'h':
+			return usage(stdout);
+		default:
+			return usage(stderr);
+		}
+	return -1;
+}
+
+static enum auc_code run_all(const struct options *o, const char *path, struct auc_err *err)
+{
+	struct result results[POLICIES_MAX] = {0};
+	struct progress progress = {0};
+	struct scenario *s;
+	enum auc_code rc = scenario_load(path, &s, err);
+	unsigned i;
+
+	for (i = 0; i < o->npolicies && rc == AUC_OK; i++) {
+		progress = (struct progress){.policy = o->policies[i], .start = now()};
+		rc = replay_run(s, o->policies[i], o->seed,
+				isatty(STDERR_FILENO) ? show_progress : NULL, &progress,
+				&results[i], err);
+		if (progress.shown)
+			fputs("\r\033[K", stderr);
+	}
+	if (rc == AUC_OK)
+		rc = print_results(o, s, results, err);
+	for (i = 0; i < o->npolicies; i++)
+		result_clear(&results[i]);
+	scenario_free(s);
+	return rc;
+}
+
+static enum auc_code print_results(const struct options *o, const struct scenario *s,
+				   const struct result *results, struct auc_err *err)
+{
+	FILE *out = o->output ? fopen(o->output, "we") : stdout;
+	const char *name = o->output ? o->output : "standard output";
+	enum auc_code rc = AUC_OK;
+
+	if (!out)
+		return auc_err_set(err, AUC_EIO, "%s: %s", name, strerror(errno));
+	if (o->json)
+		rc = result_print_json(out, s, results, o->npolicies, err);
+	else
+		result_print_table(out, s, results, o->npolicies);
+	if ((o->output ? fclose(out) : fflush(out)) != 0 && rc == AUC_OK)
+		rc = auc_err_set(err, AUC_EIO, "%s: %s", name, strerror(errno));
+	return rc;
+}
+
+static void show_progress(void *arg, unsigned done, unsigned all)
+{
+	struct progress *p = arg;
+	double passed = now() - p->start;
+
+	if (passed < PROGRESS_AFTER)
+		return;
+	p->shown = true;
+	fprintf(stderr, "\r%.40s: %u of %u jobs, %.0f s left\033[K", p->policy, done, all,
+		passed / done * (all - done));
+}
+
+static double now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+static int complain(const struct auc_err *err)
+{
+	fprintf(stderr, "auctionsim: %s\n", err->text);
+	return EXIT_FAILURE;
+}
+
+static int usage(FILE *out)
+{
+	fputs("Usage: auctionsim run [OPTION...] SCENARIO\n"
+	      "       auctionsim policies\n"
+	      "\n"
+	      "run: what policies do with a scenario (auction-scenario/1; -: standard input)\n"
+	      "  -p, --policy NAME[,OPTION=VALUE...]  default dps; more than once: side by side\n"
+	      "  -j, --json         print auction-result/1 (several policies: an array), not a "
+	      "table\n"
+	      "  -o, --output FILE  write there\n"
+	      "  -s, --seed N       of what is random in a policy (1)\n",
+	      out);
+	return out == stdout ? EXIT_SUCCESS : EXIT_USAGE;
+}

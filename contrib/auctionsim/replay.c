@@ -1,0 +1,338 @@
+/*
+ * replay.c - see replay.h. The decisions are the controller's: the same policies over the same
+ * market. A job with types of its own is decided in a market of its own, which takes over what is
+ * sold and what it costs; what it buys is then taken out of the common one.
+ */
+#include "config.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "num.h"
+#include "price.h"
+#include "replay.h"
+#include "world.h"
+
+/* One run. */
+struct replay {
+	const struct scenario *s;
+	const struct auc_policy *policy;
+	struct auc_policy_ctx *ctx;
+	struct auc_market *market;
+	struct auc_price price; /* eta so far, by TRES */
+	struct auc_job job;
+	struct auc_decision decision;
+	unsigned *order; /* of arrival */
+	double *us;      /* time of each decision */
+	struct result *result;
+};
+
+static enum auc_code open_policy(struct replay *p, const char *text, struct auc_err *err);
+static enum auc_code prepare(struct replay *p, struct auc_err *err);
+static enum auc_code set_prices(struct replay *p, struct auc_err *err);
+static enum auc_code learn(struct replay *p, const struct scenario_job *job, struct auc_err *err);
+static void raise_eta(struct replay *p, const char *tres, double eta);
+static enum auc_code decide(struct replay *p, unsigned index, struct auc_err *err);
+static enum auc_code quote(struct replay *p, struct auc_market *m, unsigned index,
+			   struct auc_err *err);
+static enum auc_code take_out(struct replay *p, const struct auc_market *own,
+			      const struct auc_plan *plan, struct auc_err *err);
+static enum auc_code keep_outcome(struct replay *p, struct outcome *o, struct auc_err *err);
+static void sum_up(struct replay *p);
+static int compare_double(const void *a, const void *b);
+static double quantile(const double *sorted, unsigned n, double q);
+
+enum auc_code replay_run(const struct scenario *s, const char *policy, uint64_t seed,
+			 replay_progress progress, void *arg, struct result *result,
+			 struct auc_err *err)
+{
+	struct replay p = {.s = s, .result = result};
+	enum auc_code rc;
+	unsigned i;
+
+	auc_decision_init(&p.decision);
+	result->seed = seed;
+	result->policy = strdup(policy);
+	result->jobs = calloc(s->njobs + 1, sizeof(*result->jobs));
+	p.order = calloc(s->njobs + 1, sizeof(*p.order));
+	p.us = calloc(s->njobs + 1, sizeof(*p.us));
+	rc = result->policy && result->jobs && p.order && p.us
+		     ? AUC_OK
+		     : auc_err_set(err, AUC_ENOMEM, "%s: no memory", s->file);
+	if (rc == AUC_OK) {
+		result->njobs = s->njobs;
+		rc = open_policy(&p, policy, err);
+	}
+	if (rc == AUC_OK)
+		rc = prepare(&p, err);
+	for (i = 0; i < s->njobs && rc == AUC_OK; i++) {
+		rc = decide(&p, p.order[i], err);
+		if (progress)
+			progress(arg, i + 1, s->njobs);
+	}
+	if (rc == AUC_OK)
+		sum_up(&p);
+	if (p.ctx)
+		p.policy->destroy(p.ctx);
+	auc_decision_clear(&p.decision);
+	auc_job_clear(&p.job);
+	auc_market_destroy(p.market);
+	free(p.order);
+	free(p.us);
+	return rc;
+}
+
+void result_clear(struct result *r)
+{
+	unsigned i;
+
+	for (i = 0; i < r->njobs; i++)
+		auc_plan_clear(&r->jobs[i].plan);
+	free(r->jobs);
+	free(r->policy);
+	memset(r, 0, sizeof(*r));
+}
+
+static enum auc_code open_policy(struct replay *p, const char *text, struct auc_err *err)
+{
+	size_t len = strcspn(text, ",");
+	char *name = strndup(text, len);
+
+	if (!name)
+		return auc_err_set(err, AUC_ENOMEM, "--policy: no memory");
+	p->policy = auc_policy_find(name);
+	free(name);
+	if (!p->policy)
+		return auc_err_set(err, AUC_ENOENT,
+				   "--policy: '%.80s' is no policy, see 'auctionsim policies'",
+				   text);
+	return p->policy->create(text + len + (text[len] == ','), &p->ctx, err);
+}
+
+static int compare_arrival(const void *a, const void *b, void *arg)
+{
+	unsigned i = *(const unsigned *)a, j = *(const unsigned *)b;
+	const struct scenario *s = arg;
+
+	if (s->jobs[i].arrival != s->jobs[j].arrival)
+		return s->jobs[i].arrival < s->jobs[j].arrival ? -1 : 1;
+	return (i > j) - (i < j);
+}
+
+static enum auc_code prepare(struct replay *p, struct auc_err *err)
+{
+	enum auc_code rc;
+	unsigned i;
+
+	for (i = 0; i < p->s->njobs; i++)
+		p->order[i] = i;
+	qsort_r(p->order, p->s->njobs, sizeof(*p->order), compare_arrival, (void *)p->s);
+	rc = world_market(p->s, NULL, &p->market, err);
+	if (rc == AUC_OK)
+		rc = world_state(p->s, p->market, err);
+	if (rc == AUC_OK && !p->policy->baseline)
+		rc = set_prices(p, err);
+	return rc;
+}
+
+static enum auc_code set_prices(struct replay *p, struct auc_err *err)
+{
+	const struct scenario *s = p->s;
+	enum auc_code rc = AUC_OK;
+	unsigned i;
+
+	switch (s->prices) {
+	case SCENARIO_PRICES_GIVEN:
+		return world_give_prices(s, p->market, err);
+	case SCENARIO_PRICES_BOUNDS:
+		return auc_err_set(err, AUC_EINVAL,
+				   "%s: $.prices.mode: expected \"given\", \"eta\" or \"learned\" "
+				   "for policy %s, found \"bounds\"",
+				   s->file, p->policy->name);
+	case SCENARIO_PRICES_ETA:
+		for (i = 0; i < s->eta.n; i++)
+			raise_eta(p, s->eta.list[i].name, s->eta.list[i].value);
+		break;
+	case SCENARIO_PRICES_OFFLINE:
+		for (i = 0; i < s->njobs && rc == AUC_OK; i++)
+			rc = learn(p, &s->jobs[i], err);
+		break;
+	case SCENARIO_PRICES_LEARNED:
+		break;
+	}
+	return rc == AUC_OK ? auc_market_set_price(p->market, &p->price, err) : rc;
+}
+
+/* Raises the bases to what JOB says about them. */
+static enum auc_code learn(struct replay *p, const struct scenario_job *job, struct auc_err *err)
+{
+	struct auc_market *own = NULL, *m = p->market;
+	double ratio[AUC_TRES_MAX];
+	enum auc_code rc = AUC_OK;
+	unsigned k;
+
+	if (world_is_own(job)) {
+		rc = world_market(p->s, job, &own, err);
+		m = own;
+	}
+	if (rc == AUC_OK)
+		rc = world_job(p->s, job, &p->job, err);
+	if (rc == AUC_OK) {
+		auc_price_ratios(m, &p->job, ratio);
+		for (k = 0; k < auc_market_ntres(m); k++)
+			raise_eta(p, auc_market_tres_name(m, k), ratio[k] + 1);
+	}
+	auc_market_destroy(own);
+	return rc;
+}
+
+/* What the market does not know (TRES that only one job's own types use) no server has. */
+static void raise_eta(struct replay *p, const char *tres, double eta)
+{
+	struct auc_named *e = p->price.eta;
+
+	if (auc_market_find_tres(p->market, tres) < 0)
+		return;
+	while (e < p->price.eta + p->price.neta && strcmp(e->name, tres) != 0)
+		e++;
+	if (e == p->price.eta + p->price.neta) {
+		strcpy(e->name, tres);
+		e->value = 1;
+		p->price.neta++;
+	}
+	if (eta > e->value)
+		e->value = eta;
+}
+
+static enum auc_code decide(struct replay *p, unsigned index, struct auc_err *err)
+{
+	const struct scenario_job *job = &p->s->jobs[index];
+	struct outcome *o = &p->result->jobs[index];
+	struct auc_market *own = NULL;
+	enum auc_code rc = AUC_OK;
+
+	if (job->arrival > p->s->slots) {
+		o->reason = AUC_REASON_CAPACITY;
+		return AUC_OK;
+	}
+	if (world_is_own(job)) {
+		rc = world_market(p->s, job, &own, err);
+		if (rc == AUC_OK)
+			rc = auc_market_copy_state(own, p->market, err);
+	}
+	if (rc == AUC_OK)
+		rc = quote(p, own ? own : p->market, index, err);
+	if (rc == AUC_OK && p->decision.accepted)
+		rc = own ? take_out(p, own, &p->decision.plan, err)
+			 : auc_market_book(p->market, &p->decision.plan, 1, (auc_slot)p->s->slots,
+					   err);
+	if (rc == AUC_OK)
+		rc = keep_outcome(p, o, err);
+	if (rc == AUC_OK && p->decision.accepted && p->policy->booked)
+		p->policy->booked(p->ctx, own ? own : p->market, &p->job, &p->decision);
+	if (rc == AUC_OK && !p->policy->baseline && p->s->prices == SCENARIO_PRICES_LEARNED) {
+		rc = learn(p, job, err);
+		if (rc == AUC_OK)
+			rc = auc_market_set_price(p->market, &p->price, err);
+	}
+	auc_market_destroy(own);
+	return rc;
+}
+
+static enum auc_code quote(struct replay *p, struct auc_market *m, unsigned index,
+			   struct auc_err *err)
+{
+	struct timespec before, after;
+	enum auc_code rc = world_job(p->s, &p->s->jobs[index], &p->job, err);
+
+	if (rc != AUC_OK)
+		return rc;
+	clock_gettime(CLOCK_MONOTONIC, &before);
+	rc = p->policy->quote(p->ctx, m, &p->job, &p->decision, err);
+	clock_gettime(CLOCK_MONOTONIC, &after);
+	p->us[p->result->decisions++] = (double)(after.tv_sec - before.tv_sec) * 1e6 +
+					(double)(after.tv_nsec - before.tv_nsec) / 1e3;
+	return rc;
+}
+
+/* Takes what PLAN, of market OWN, uses out of the common market. */
+static enum auc_code take_out(struct replay *p, const struct auc_market *own,
+			      const struct auc_plan *plan, struct auc_err *err)
+{
+	const struct auc_share *share;
+	const struct auc_run *run;
+	enum auc_code rc = AUC_OK;
+	unsigned i, k;
+	double amount;
+
+	for (run = plan->runs; run < plan->runs + plan->nruns; run++)
+		for (i = 0; i < run->nshares; i++) {
+			share = &plan->shares[run->first_share + i];
+			for (k = 0; k < auc_market_ntres(own) && rc == AUC_OK; k++) {
+				amount = share->workers * auc_market_worker_amount(
+								  own, plan->worker_type, k) +
+					 share->ps * auc_market_ps_amount(own, plan->ps_type, k);
+				if (amount > 0)
+					rc = auc_market_reserve(
+						p->market, share->server,
+						(unsigned)auc_market_find_tres(
+							p->market, auc_market_tres_name(own, k)),
+						run->from, run->to, amount, err);
+			}
+		}
+	return rc;
+}
+
+static enum auc_code keep_outcome(struct replay *p, struct outcome *o, struct auc_err *err)
+{
+	const struct auc_decision *d = &p->decision;
+
+	o->accepted = d->accepted;
+	o->reason = d->reason;
+	o->has_best = d->reason == AUC_REASON_PAYOFF;
+	o->best_payoff = d->best_payoff;
+	if (!d->accepted)
+		return AUC_OK;
+	o->completed = d->plan.nruns > 0;
+	o->value = o->completed ? d->plan.value : 0;
+	o->payment = d->plan.cost;
+	return auc_plan_copy(&o->plan, &d->plan, err);
+}
+
+static void sum_up(struct replay *p)
+{
+	struct result *r = p->result;
+	const struct outcome *o;
+	double jct = 0;
+
+	for (o = r->jobs; o < r->jobs + r->njobs; o++) {
+		r->accepted += o->accepted;
+		r->completed += o->completed;
+		r->revenue += o->payment;
+		if (!o->completed)
+			continue;
+		r->welfare += o->value;
+		jct += (double)(o->plan.completion - o->plan.arrival);
+	}
+	r->mean_jct_slots = r->completed ? jct / r->completed : 0;
+	qsort(p->us, r->decisions, sizeof(*p->us), compare_double);
+	r->p50_us = quantile(p->us, r->decisions, 0.5);
+	r->p99_us = quantile(p->us, r->decisions, 0.99);
+	r->max_us = quantile(p->us, r->decisions, 1);
+}
+
+static int compare_double(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* The least value that a part Q of all do not exceed. */
+static double quantile(const double *sorted, unsigned n, double q)
+{
+	int64_t rank = auc_ceil(q * n);
+
+	return n ? sorted[rank > 0 ? rank - 1 : 0] : 0;
+}

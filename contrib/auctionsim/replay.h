@@ -1,0 +1,53 @@
+/*
+ * replay.h - what a policy does with the jobs of a scenario, one after the other as they arrive.
+ */
+#ifndef SIM_REPLAY_H
+#define SIM_REPLAY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "err.h"
+#include "plan.h"
+#include "policy/policy.h"
+#include "scenario.h"
+
+/* What became of one job. */
+struct outcome {
+	bool accepted, completed;
+	enum auc_reason reason;
+	bool has_best; /* best_payoff is known */
+	double best_payoff;
+	double value, payment;
+	struct auc_plan plan; /* no runs: it never starts */
+};
+
+struct result {
+	char *policy; /* "NAME[,option=value...]" as asked for */
+	uint64_t seed;
+	unsigned njobs;
+	struct outcome *jobs; /* in the order of the scenario */
+	/* totals */
+	unsigned accepted, completed;
+	double welfare, revenue, mean_jct_slots;
+	uint64_t preemptions;
+	/* decisions, in microseconds */
+	unsigned decisions;
+	double p50_us, p99_us, max_us;
+};
+
+/* Told of every job that is decided; may be NULL. */
+typedef void (*replay_progress)(void *arg, unsigned done, unsigned all);
+
+/*
+ * Runs POLICY ("NAME[,option=value...]") over S. *RESULT is zeroed by the caller and cleared by
+ * result_clear(). Prices are what the scenario asks for; a policy that prices nothing has none.
+ * AUC_ENOENT (no such policy), AUC_EINVAL (options, a scenario that the policy cannot take),
+ * AUC_ENOMEM.
+ */
+enum auc_code replay_run(const struct scenario *s, const char *policy, uint64_t seed,
+			 replay_progress progress, void *arg, struct result *result,
+			 struct auc_err *err);
+void result_clear(struct result *r);
+
+#endif

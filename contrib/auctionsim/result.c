@@ -1,0 +1,222 @@
+/* result.c - see result.h */
+#include "config.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <json-c/json.h>
+
+#include "jsonio.h"
+#include "result.h"
+#include "text.h"
+
+#define COLUMNS 9
+
+static struct json_object *result_json(const struct scenario *s, const struct result *r);
+static struct json_object *job_json(const struct scenario *s, const struct scenario_job *job,
+				    const struct outcome *o);
+static bool add_plan(struct json_object *o, const struct scenario *s,
+		     const struct scenario_job *job, const struct outcome *outcome);
+static struct json_object *run_json(const struct scenario *s, const struct auc_plan *plan,
+				    const struct auc_run *run);
+static bool add_number(struct json_object *o, const char *key, double value);
+
+enum auc_code result_print_json(FILE *out, const struct scenario *s, const struct result *results,
+				unsigned n, struct auc_err *err)
+{
+	struct json_object *root = n > 1 ? json_object_new_array() : NULL, *one;
+	const char *text;
+	bool ok = true;
+	unsigned i;
+
+	for (i = 0; i < n && ok; i++) {
+		one = result_json(s, &results[i]);
+		ok = one != NULL;
+		if (n == 1)
+			root = one;
+		else if (ok && (!root || json_object_array_add(root, one)))
+			ok = false;
+	}
+	text = ok ? json_object_to_json_string_ext(root, JSON_C_TO_STRING_PRETTY |
+								 JSON_C_TO_STRING_SPACED |
+								 JSON_C_TO_STRING_NOSLASHESCAPE)
+		  : NULL;
+	if (text)
+		fprintf(out, "%s\n", text);
+	json_object_put(root);
+	if (!text)
+		return auc_err_set(err, AUC_ENOMEM, "no memory for the result");
+	return ferror(out) ? auc_err_set(err, AUC_EIO, "the result could not be written") : AUC_OK;
+}
+
+void result_print_table(FILE *out, const struct scenario *s, const struct result *results,
+			unsigned n)
+{
+	static const char *const heads[COLUMNS] = {"policy",    "accepted", "completed",
+						   "welfare",   "revenue",  "mean jct",
+						   "preempted", "p50 us",   "p99 us"};
+	char(*cells)[COLUMNS][160] = calloc(n + 1, sizeof(*cells));
+	const struct result *r;
+	int width[COLUMNS] = {0}, len;
+	unsigned i, c;
+
+	if (!cells)
+		return;
+	for (c = 0; c < COLUMNS; c++)
+		snprintf(cells[0][c], sizeof(cells[0][c]), "%s", heads[c]);
+	for (i = 0; i < n; i++) {
+		r = &results[i];
+		snprintf(cells[i + 1][0], sizeof(cells[0][0]), "%s", r->policy);
+		snprintf(cells[i + 1][1], sizeof(cells[0][0]), "%u", r->accepted);
+		snprintf(cells[i + 1][2], sizeof(cells[0][0]), "%u", r->completed);
+		snprintf(cells[i + 1][3], sizeof(cells[0][0]), "%.2f", r->welfare);
+		snprintf(cells[i + 1][4], sizeof(cells[0][0]), "%.2f", r->revenue);
+		snprintf(cells[i + 1][5], sizeof(cells[0][0]), "%.2f", r->mean_jct_slots);
+		snprintf(cells[i + 1][6], sizeof(cells[0][0]), "%llu",
+			 (unsigned long long)r->preemptions);
+		snprintf(cells[i + 1][7], sizeof(cells[0][0]), "%.0f", r->p50_us);
+		snprintf(cells[i + 1][8], sizeof(cells[0][0]), "%.0f", r->p99_us);
+	}
+	for (i = 0; i <= n; i++)
+		for (c = 0; c < COLUMNS; c++) {
+			len = (int)strlen(cells[i][c]);
+			width[c] = len > width[c] ? len : width[c];
+		}
+	fprintf(out, "%s: %u servers, %u jobs, %llu slots of %g s\n", s->name, s->nservers,
+		s->njobs, (unsigned long long)s->slots, s->slot_seconds);
+	for (i = 0; i <= n; i++) {
+		fprintf(out, "%-*s", width[0], cells[i][0]);
+		for (c = 1; c < COLUMNS; c++)
+			fprintf(out, "  %*s", width[c], cells[i][c]);
+		fputc('\n', out);
+	}
+	free(cells);
+}
+
+static struct json_object *result_json(const struct scenario *s, const struct result *r)
+{
+	struct json_object *o = json_object_new_object(), *jobs = json_object_new_array();
+	struct json_object *totals = json_object_new_object(), *job;
+	struct json_object *timing = json_object_new_object();
+	bool ok = o && jobs && totals && timing;
+	unsigned i;
+
+	for (i = 0; i < r->njobs && ok; i++) {
+		job = job_json(s, &s->jobs[i], &r->jobs[i]);
+		ok = job && !json_object_array_add(jobs, job);
+		if (!ok)
+			json_object_put(job);
+	}
+	ok = ok && auc_json_add_text(o, "format", RESULT_FORMAT) &&
+	     auc_json_add_text(o, "scenario", s->name) &&
+	     auc_json_add_text(o, "policy", r->policy) &&
+	     auc_json_add_int(o, "seed", (int64_t)r->seed);
+	ok = ok && auc_json_add_int(totals, "jobs", (int64_t)r->njobs) &&
+	     auc_json_add_int(totals, "accepted", (int64_t)r->accepted) &&
+	     auc_json_add_int(totals, "completed", (int64_t)r->completed) &&
+	     add_number(totals, "welfare", r->welfare) &&
+	     add_number(totals, "revenue", r->revenue) &&
+	     add_number(totals, "mean_jct_slots", r->mean_jct_slots) &&
+	     auc_json_add_int(totals, "preemptions", (int64_t)r->preemptions);
+	ok = ok && auc_json_add_int(timing, "decisions", (int64_t)r->decisions) &&
+	     add_number(timing, "p50_us", r->p50_us) && add_number(timing, "p99_us", r->p99_us) &&
+	     add_number(timing, "max_us", r->max_us);
+	ok = ok && auc_json_add(o, "jobs", json_object_get(jobs)) &&
+	     auc_json_add(o, "totals", json_object_get(totals)) &&
+	     auc_json_add(o, "timing", json_object_get(timing));
+	json_object_put(jobs);
+	json_object_put(totals);
+	json_object_put(timing);
+	if (ok)
+		return o;
+	json_object_put(o);
+	return NULL;
+}
+
+static struct json_object *job_json(const struct scenario *s, const struct scenario_job *job,
+				    const struct outcome *outcome)
+{
+	struct json_object *o = json_object_new_object();
+	bool ok = o && auc_json_add_text(o, "id", job->id) &&
+		  auc_json_add_bool(o, "accepted", outcome->accepted);
+
+	if (outcome->accepted) {
+		ok = ok && add_number(o, "value", outcome->value) &&
+		     add_number(o, "payment", outcome->payment) &&
+		     add_number(o, "payoff", outcome->value - outcome->payment) &&
+		     add_plan(o, s, job, outcome);
+	} else {
+		ok = ok && auc_json_add_text(o, "reason", auc_reason_word(outcome->reason));
+		if (outcome->has_best)
+			ok = ok && add_number(o, "best_payoff", outcome->best_payoff);
+	}
+	if (ok)
+		return o;
+	json_object_put(o);
+	return NULL;
+}
+
+static bool add_plan(struct json_object *o, const struct scenario *s,
+		     const struct scenario_job *job, const struct outcome *outcome)
+{
+	const struct auc_plan *plan = &outcome->plan;
+	struct json_object *runs = json_object_new_array(), *run;
+	bool ok = runs != NULL;
+	unsigned i;
+
+	if (outcome->completed)
+		ok = ok && auc_json_add(o, "start", json_object_new_int64(plan->start)) &&
+		     auc_json_add(o, "completion", json_object_new_int64(plan->completion)) &&
+		     auc_json_add_text(o, "worker_type",
+				       scenario_worker_type_name(s, job, plan->worker_type)) &&
+		     auc_json_add_text(o, "ps_type",
+				       scenario_ps_type_name(s, job, plan->ps_type)) &&
+		     auc_json_add_bool(o, "colocated", plan->colocated);
+	for (i = 0; i < plan->nruns && ok; i++) {
+		run = run_json(s, plan, &plan->runs[i]);
+		ok = run && !json_object_array_add(runs, run);
+		if (!ok)
+			json_object_put(run);
+	}
+	ok = ok && auc_json_add(o, "plan", json_object_get(runs));
+	json_object_put(runs);
+	return ok && auc_json_add(o, "transfers", json_object_new_array());
+}
+
+static struct json_object *run_json(const struct scenario *s, const struct auc_plan *plan,
+				    const struct auc_run *run)
+{
+	struct json_object *o = json_object_new_object(), *workers = json_object_new_object();
+	struct json_object *ps = json_object_new_object();
+	bool ok = o && workers && ps;
+	const struct auc_share *share;
+	unsigned i;
+
+	for (i = 0; i < run->nshares && ok; i++) {
+		share = &plan->shares[run->first_share + i];
+		if (share->workers)
+			ok = auc_json_add_int(workers, s->servers[share->server].name,
+					      share->workers);
+		if (ok && share->ps)
+			ok = auc_json_add_int(ps, s->servers[share->server].name, share->ps);
+	}
+	ok = ok && auc_json_add(o, "from", json_object_new_int64(run->from)) &&
+	     auc_json_add(o, "to", json_object_new_int64(run->to)) &&
+	     auc_json_add(o, "workers", json_object_get(workers)) &&
+	     auc_json_add(o, "ps", json_object_get(ps));
+	json_object_put(workers);
+	json_object_put(ps);
+	if (ok)
+		return o;
+	json_object_put(o);
+	return NULL;
+}
+
+/* The shortest text that reads back to the same double. */
+static bool add_number(struct json_object *o, const char *key, double value)
+{
+	char text[AUC_NUMBER_LEN];
+
+	return auc_json_add(o, key,
+			    json_object_new_double_s(value, auc_number_str(value + 0.0, text)));
+}

@@ -1,0 +1,184 @@
+/* world.c - see world.h */
+#include "config.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "num.h"
+#include "world.h"
+
+static enum auc_code add_types(const struct scenario *s, const struct scenario_job *job,
+			       struct auc_market *m, struct auc_err *err);
+static enum auc_code add_type(struct auc_market *m, const struct scenario_type *t, unsigned role,
+			      struct auc_err *err);
+static enum auc_code needed(const struct scenario *s, const struct scenario_job *job, bool there,
+			    const char *key, struct auc_err *err);
+
+enum auc_code world_market(const struct scenario *s, const struct scenario_job *job,
+			   struct auc_market **m, struct auc_err *err)
+{
+	static const struct auc_price none;
+	const struct scenario_server *server;
+	enum auc_code rc = AUC_OK;
+
+	*m = auc_market_create((unsigned)s->slots, s->slot_seconds, 1);
+	if (!*m)
+		return auc_err_set(err, AUC_ENOMEM, "%s: no memory", s->file);
+	for (server = s->servers; server < s->servers + s->nservers && rc == AUC_OK; server++)
+		rc = auc_market_add_server(*m, server->name, server->cloud ? "cloud" : "edge",
+					   server->cloud, server->roles, 0, server->capacity,
+					   server->ncapacity, err);
+	if (rc == AUC_OK)
+		rc = add_types(s, job, *m, err);
+	if (rc == AUC_OK)
+		rc = auc_market_ready(*m, &none, err);
+	if (rc == AUC_OK)
+		return AUC_OK;
+	auc_err_prefix(err, "%s", s->file);
+	auc_market_destroy(*m);
+	*m = NULL;
+	return rc;
+}
+
+enum auc_code world_state(const struct scenario *s, struct auc_market *m, struct auc_err *err)
+{
+	const struct scenario_entry *e;
+	enum auc_code rc = AUC_OK;
+	unsigned i;
+	int tres;
+
+	for (i = 0; i < s->nstate && rc == AUC_OK; i++) {
+		e = &s->state[i];
+		if (e->server == SCENARIO_ANY_SERVER)
+			continue;
+		tres = auc_market_find_tres(m, e->tres);
+		if (tres >= 0)
+			rc = auc_market_reserve(m, e->server, (unsigned)tres, (auc_slot)e->from,
+						(auc_slot)e->to, e->amount, err);
+		else if (e->amount > 0)
+			rc = auc_err_set(err, AUC_EFULL, "no server has %s", e->tres);
+		if (rc != AUC_OK)
+			auc_err_prefix(err, "%s: $.state[%u]", s->file, i);
+	}
+	return rc;
+}
+
+enum auc_code world_give_prices(const struct scenario *s, struct auc_market *m, struct auc_err *err)
+{
+	struct auc_given_price *list = calloc(s->nvalues + 1, sizeof(*list));
+	const struct scenario_entry *e;
+	enum auc_code rc;
+	size_t n = 0;
+	int tres;
+
+	if (!list)
+		return auc_err_set(err, AUC_ENOMEM, "%s: no memory", s->file);
+	for (e = s->values; e < s->values + s->nvalues; e++) {
+		tres = auc_market_find_tres(m, e->tres);
+		if (e->server != SCENARIO_ANY_SERVER && tres >= 0)
+			list[n++] = (struct auc_given_price){
+				.server = e->server,
+				.tres = (unsigned)tres,
+				.from = (auc_slot)e->from,
+				.to = (auc_slot)e->to,
+				.price = e->amount,
+			};
+	}
+	rc = auc_market_give_prices(m, list, n, err);
+	free(list);
+	return rc;
+}
+
+enum auc_code world_job(const struct scenario *s, const struct scenario_job *job,
+			struct auc_job *out, struct auc_err *err)
+{
+	enum auc_code rc;
+	unsigned i, *grown;
+	int64_t slots;
+
+	rc = needed(s, job, job->has_utility, "utility", err);
+	if (rc == AUC_OK)
+		rc = needed(s, job, job->epochs, "epochs", err);
+	if (rc == AUC_OK)
+		rc = needed(s, job, job->chunks, "chunks", err);
+	if (rc == AUC_OK)
+		rc = needed(s, job, job->minibatches, "minibatches", err);
+	if (rc == AUC_OK)
+		rc = needed(s, job, job->gradient_mb >= 0, "gradient_mb", err);
+	if (rc == AUC_OK)
+		rc = needed(s, job, job->has_worker_seconds, "worker_seconds", err);
+	if (rc == AUC_OK)
+		rc = needed(s, job, job->has_ps_seconds, "ps_seconds", err);
+	if (rc != AUC_OK)
+		return rc;
+	if (out->upload_alloc < s->nservers) {
+		grown = realloc(out->upload, s->nservers * sizeof(*grown));
+		if (!grown)
+			return auc_err_set(err, AUC_ENOMEM, "%s: no memory", s->file);
+		out->upload = grown;
+		out->upload_alloc = s->nservers;
+	}
+	out->arrival = (auc_slot)job->arrival;
+	out->utility = job->utility;
+	out->epochs = job->epochs;
+	out->chunks = job->chunks;
+	out->minibatches = job->minibatches;
+	out->gradient_mb = job->gradient_mb;
+	out->workers = job->workers;
+	out->ps = job->ps;
+	for (i = 0; i < AUC_TYPES_MAX; i++)
+		out->worker_seconds[i] = out->ps_seconds[i] = -1;
+	for (i = 0; i < job->nworker_seconds; i++)
+		out->worker_seconds[job->worker_seconds[i].index] = job->worker_seconds[i].value;
+	for (i = 0; i < job->nps_seconds; i++)
+		out->ps_seconds[job->ps_seconds[i].index] = job->ps_seconds[i].value;
+	slots = auc_ceil(job->upload_default);
+	for (i = 0; i < s->nservers; i++)
+		out->upload[i] = (unsigned)slots;
+	for (i = 0; i < job->nupload; i++)
+		out->upload[job->upload[i].index] = (unsigned)auc_ceil(job->upload[i].value);
+	return AUC_OK;
+}
+
+bool world_is_own(const struct scenario_job *job)
+{
+	return job->nworker_types || job->nps_types;
+}
+
+static enum auc_code add_types(const struct scenario *s, const struct scenario_job *job,
+			       struct auc_market *m, struct auc_err *err)
+{
+	enum auc_code rc = AUC_OK;
+	unsigned i;
+
+	for (i = 0; i < s->nworker_types && rc == AUC_OK; i++)
+		rc = add_type(m, &s->worker_types[i], AUC_ROLE_WORKER, err);
+	for (i = 0; job && i < job->nworker_types && rc == AUC_OK; i++)
+		rc = add_type(m, &job->worker_types[i], AUC_ROLE_WORKER, err);
+	for (i = 0; i < s->nps_types && rc == AUC_OK; i++)
+		rc = add_type(m, &s->ps_types[i], AUC_ROLE_PS, err);
+	for (i = 0; job && i < job->nps_types && rc == AUC_OK; i++)
+		rc = add_type(m, &job->ps_types[i], AUC_ROLE_PS, err);
+	return rc;
+}
+
+static enum auc_code add_type(struct auc_market *m, const struct scenario_type *t, unsigned role,
+			      struct auc_err *err)
+{
+	if (!(t->bandwidth_mbps > 0))
+		return auc_err_set(err, AUC_EINVAL, "type %s: expected bandwidth_mbps, found none",
+				   t->name);
+	return role == AUC_ROLE_WORKER ? auc_market_add_worker_type(m, t->name, t->tres, t->ntres,
+								    t->bandwidth_mbps, err)
+				       : auc_market_add_ps_type(m, t->name, t->tres, t->ntres,
+								t->bandwidth_mbps, err);
+}
+
+static enum auc_code needed(const struct scenario *s, const struct scenario_job *job, bool there,
+			    const char *key, struct auc_err *err)
+{
+	if (there)
+		return AUC_OK;
+	return auc_err_set(err, AUC_EINVAL, "%s: $.jobs[%u]: expected the key %s, found none",
+			   s->file, (unsigned)(job - s->jobs), key);
+}
