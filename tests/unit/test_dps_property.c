@@ -130,6 +130,8 @@ static int64_t ps_of(const struct tiny_market *t, unsigned w, unsigned p, int64_
 
 static long double price_of(const struct tiny_market *t, unsigned s, unsigned k, int64_t slot)
 {
+	if (t->given)
+		return t->price[s][k][slot];
 	if (!t->used[s][k][slot])
 		return 0;
 	return expl(logl(t->eta[k]) * t->used[s][k][slot] / t->capacity[s][k]) - 1;
@@ -424,6 +426,8 @@ static void test_property(void **state)
 		slots = (unsigned)tiny_int(&r, 4, SLOTS);
 		tiny_market_make(&t, &r, servers, slots);
 		m = tiny_build(&t);
+		if (tiny_chance(&r, 0.2))
+			tiny_give_prices(&t, &r, m);
 		for (n = 0; n < 2; n++) {
 			job_now = n;
 			check_job(&e, &t, m, &r);
@@ -466,6 +470,8 @@ static void test_bounds(void **state)
 		slots = (unsigned)tiny_int(&r, 9, TINY_SLOTS);
 		tiny_market_make(&t, &r, servers, slots);
 		m = tiny_build(&t);
+		if (tiny_chance(&r, 0.2))
+			tiny_give_prices(&t, &r, m);
 		for (job_now = n = 0; n < 10; job_now = ++n) {
 			tiny_job_make(&j, &r, &t);
 			tiny_resolve(m, &j, &e.job);

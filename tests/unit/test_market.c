@@ -310,6 +310,43 @@ static void test_price_unit(void **state)
 	assert_true(fabs(auc_price_unit(25, 2, 4) - 4) < 1e-12);
 }
 
+static void test_given(void **state)
+{
+	static const struct auc_price price = {.neta = 1, .eta = {{"gpu", 16}}};
+	struct auc_given_price list[] = {
+		{0, 0, 100, 109, 2}, {0, 0, 105, 200, 3}, {1, 1, 90, 100, 1}};
+	struct auc_market *m = make_market(), *other = make_market();
+	struct auc_err err;
+
+	(void)state;
+	assert_int_equal(auc_market_reserve(m, 0, 0, 100, 109, 0.3, NULL), AUC_OK);
+	assert_true(auc_market_price(m, 0, 0, 100) == 15);
+	assert_int_equal(auc_market_give_prices(m, list, 3, NULL), AUC_OK);
+	assert_true(auc_market_price(m, 0, 0, 104) == 2);
+	assert_true(auc_market_price(m, 0, 0, 105) == 3); /* the later one holds */
+	assert_true(auc_market_price(m, 1, 1, 100) == 1 && auc_market_price(m, 1, 1, 101) == 0);
+	assert_int_equal(auc_market_reserve(m, 0, 1, 100, 109, 8, NULL), AUC_OK);
+	assert_true(auc_market_price(m, 0, 1, 100) == 0); /* sold out and still free */
+	assert_true(auc_market_cache_sound(m));
+
+	assert_int_equal(auc_market_copy_state(other, m, NULL), AUC_OK);
+	assert_true(auc_market_price(other, 0, 0, 105) == 3);
+	assert_true(auc_market_used(other, 0, 1, 109) == 8);
+	assert_true(auc_market_cache_sound(other));
+	auc_market_advance(m, 101);
+	assert_int_equal(auc_market_copy_state(other, m, NULL), AUC_ESTATE);
+
+	assert_int_equal(auc_market_set_price(m, &price, NULL), AUC_OK); /* computed again */
+	assert_true(auc_market_price(m, 0, 0, 101) == 15 && auc_market_price(m, 1, 1, 101) == 0);
+	assert_true(auc_market_cache_sound(m));
+	list[1].price = -1;
+	assert_int_equal(auc_market_give_prices(m, list, 3, &err), AUC_EINVAL);
+	list[1] = (struct auc_given_price){.server = 2};
+	assert_int_equal(auc_market_give_prices(m, list, 3, &err), AUC_ENOENT);
+	auc_market_destroy(m);
+	auc_market_destroy(other);
+}
+
 /* Random reservations and advances leave the caches as if made anew. */
 static void test_caches(void **state)
 {
@@ -348,6 +385,7 @@ int main(void)
 		cmocka_unit_test(test_set_price), cmocka_unit_test(test_bad_lists),
 		cmocka_unit_test(test_resolve),   cmocka_unit_test(test_price_unit),
 		cmocka_unit_test(test_ratios),    cmocka_unit_test(test_caches),
+		cmocka_unit_test(test_given),
 	};
 
 	return cmocka_run_group_tests_name("market", tests, NULL, NULL);

@@ -281,6 +281,36 @@ struct auc_market *tiny_build(const struct tiny_market *t)
 	return m;
 }
 
+void tiny_give_prices(struct tiny_market *t, struct tiny_random *r, struct auc_market *m)
+{
+	struct auc_given_price list[TINY_SERVERS * TINY_TRES * TINY_SLOTS / 4], *g;
+	struct auc_err err = {0};
+	size_t i, n = 0;
+	unsigned s, k, slots;
+	auc_slot at;
+	int tres;
+
+	for (s = 0; s < t->nservers; s++)
+		for (k = 0; k < t->ntres; k++)
+			for (i = 0; i < 3 && n < sizeof(list) / sizeof(list[0]); i++) {
+				tres = auc_market_find_tres(m, tres_names[k]);
+				if (tres < 0)
+					break;
+				slots = (unsigned)tiny_int(r, 1, (int)t->nslots);
+				g = &list[n++];
+				g->server = s;
+				g->tres = (unsigned)tres;
+				g->from = t->first + tiny_int(r, 0, (int)(t->nslots - slots));
+				g->to = g->from + slots - 1;
+				g->price = tiny_chance(r, 0.2) ? 0
+							       : 5 * square(r) / (k == 2 ? 512 : 1);
+				for (at = g->from; at <= g->to; at++)
+					t->price[s][k][at - t->first] = g->price;
+			}
+	t->given = true;
+	must(auc_market_give_prices(m, list, n, &err), &err);
+}
+
 void tiny_resolve(const struct auc_market *m, const struct tiny_job *j, struct auc_job *job)
 {
 	struct auc_bid bid = {.utility = j->utility,

@@ -26,6 +26,8 @@ struct tiny_market {
 	bool hosts_workers[TINY_SERVERS], hosts_ps[TINY_SERVERS], cloud[TINY_SERVERS];
 	int upload[TINY_SERVERS];
 	double eta[TINY_TRES];
+	bool given; /* prices are those of price[], not of eta */
+	double price[TINY_SERVERS][TINY_TRES][TINY_SLOTS];
 	int64_t worker[TINY_TYPES][TINY_TRES], ps[TINY_TYPES][TINY_TRES];
 	int worker_mbps[TINY_TYPES], ps_mbps[TINY_TYPES];
 	int64_t used[TINY_SERVERS][TINY_TRES][TINY_SLOTS]; /* kept by the test: tiny_book() */
@@ -59,6 +61,8 @@ int64_t tiny_upload(const struct tiny_market *t, const struct tiny_job *j, unsig
 /* The same in the engine's terms; they stop the program if the engine refuses. */
 struct auc_market *tiny_build(const struct tiny_market *t);
 void tiny_resolve(const struct auc_market *m, const struct tiny_job *j, struct auc_job *job);
+/* Random prices instead of those of eta, in both. */
+void tiny_give_prices(struct tiny_market *t, struct tiny_random *r, struct auc_market *m);
 /* Books PLAN in both. */
 void tiny_book(struct tiny_market *t, struct auc_market *m, const struct auc_plan *plan);
 
