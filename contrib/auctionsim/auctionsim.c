@@ -183,7 +183,7 @@ static enum auc_code print_results(const struct options *o, const struct scenari
 	if (o->json)
 		rc = result_print_json(out, s, results, o->npolicies, err);
 	else
-		result_print_table(out, s, results, o->npolicies);
+		rc = result_print_table(out, s, results, o->npolicies, err);
 	if ((o->output ? fclose(out) : fflush(out)) != 0 && rc == AUC_OK)
 		rc = auc_err_set(err, AUC_EIO, "%s: %s", name, strerror(errno));
 	return rc;

@@ -5,13 +5,15 @@
 #include <string.h>
 
 #include <json-c/json.h>
+#include <libsmartcols.h>
 
 #include "jsonio.h"
 #include "result.h"
 #include "text.h"
 
-#define COLUMNS 9
-
+static bool add_line(struct libscols_table *table, const struct result *r);
+static bool add_cell(struct libscols_line *line, unsigned column, const char *fmt, double value)
+	__attribute__((format(printf, 3, 0)));
 static struct json_object *result_json(const struct scenario *s, const struct result *r);
 static struct json_object *job_json(const struct scenario *s, const struct scenario_job *job,
 				    const struct outcome *o);
@@ -49,48 +51,49 @@ enum auc_code result_print_json(FILE *out, const struct scenario *s, const struc
 	return ferror(out) ? auc_err_set(err, AUC_EIO, "the result could not be written") : AUC_OK;
 }
 
-void result_print_table(FILE *out, const struct scenario *s, const struct result *results,
-			unsigned n)
+enum auc_code result_print_table(FILE *out, const struct scenario *s, const struct result *results,
+				 unsigned n, struct auc_err *err)
 {
-	static const char *const heads[COLUMNS] = {"policy",    "accepted", "completed",
-						   "welfare",   "revenue",  "mean jct",
-						   "preempted", "p50 us",   "p99 us"};
-	char(*cells)[COLUMNS][160] = calloc(n + 1, sizeof(*cells));
-	const struct result *r;
-	int width[COLUMNS] = {0}, len;
-	unsigned i, c;
+	static const char *const heads[] = {"POLICY",    "ACCEPTED", "COMPLETED",
+					    "WELFARE",   "REVENUE",  "MEAN_JCT",
+					    "PREEMPTED", "P50_US",   "P99_US"};
+	struct libscols_table *table = scols_new_table();
+	bool ok = table != NULL;
+	unsigned i;
 
-	if (!cells)
-		return;
-	for (c = 0; c < COLUMNS; c++)
-		snprintf(cells[0][c], sizeof(cells[0][c]), "%s", heads[c]);
-	for (i = 0; i < n; i++) {
-		r = &results[i];
-		snprintf(cells[i + 1][0], sizeof(cells[0][0]), "%s", r->policy);
-		snprintf(cells[i + 1][1], sizeof(cells[0][0]), "%u", r->accepted);
-		snprintf(cells[i + 1][2], sizeof(cells[0][0]), "%u", r->completed);
-		snprintf(cells[i + 1][3], sizeof(cells[0][0]), "%.2f", r->welfare);
-		snprintf(cells[i + 1][4], sizeof(cells[0][0]), "%.2f", r->revenue);
-		snprintf(cells[i + 1][5], sizeof(cells[0][0]), "%.2f", r->mean_jct_slots);
-		snprintf(cells[i + 1][6], sizeof(cells[0][0]), "%llu",
-			 (unsigned long long)r->preemptions);
-		snprintf(cells[i + 1][7], sizeof(cells[0][0]), "%.0f", r->p50_us);
-		snprintf(cells[i + 1][8], sizeof(cells[0][0]), "%.0f", r->p99_us);
+	for (i = 0; i < sizeof(heads) / sizeof(heads[0]) && ok; i++)
+		ok = scols_table_new_column(table, heads[i], 0, i ? SCOLS_FL_RIGHT : 0) != NULL;
+	for (i = 0; i < n && ok; i++)
+		ok = add_line(table, &results[i]);
+	if (ok) {
+		fprintf(out, "%s: %u servers, %u jobs, %llu slots of %g s\n", s->name, s->nservers,
+			s->njobs, (unsigned long long)s->slots, s->slot_seconds);
+		scols_table_set_stream(table, out);
+		ok = !scols_print_table(table);
 	}
-	for (i = 0; i <= n; i++)
-		for (c = 0; c < COLUMNS; c++) {
-			len = (int)strlen(cells[i][c]);
-			width[c] = len > width[c] ? len : width[c];
-		}
-	fprintf(out, "%s: %u servers, %u jobs, %llu slots of %g s\n", s->name, s->nservers,
-		s->njobs, (unsigned long long)s->slots, s->slot_seconds);
-	for (i = 0; i <= n; i++) {
-		fprintf(out, "%-*s", width[0], cells[i][0]);
-		for (c = 1; c < COLUMNS; c++)
-			fprintf(out, "  %*s", width[c], cells[i][c]);
-		fputc('\n', out);
-	}
-	free(cells);
+	scols_unref_table(table);
+	return ok ? AUC_OK : auc_err_set(err, AUC_ENOMEM, "no memory for the table");
+}
+
+/* The order of the headings. */
+static bool add_line(struct libscols_table *table, const struct result *r)
+{
+	struct libscols_line *line = scols_table_new_line(table, NULL);
+
+	return line && !scols_line_set_data(line, 0, r->policy) &&
+	       add_cell(line, 1, "%.0f", r->accepted) && add_cell(line, 2, "%.0f", r->completed) &&
+	       add_cell(line, 3, "%.2f", r->welfare) && add_cell(line, 4, "%.2f", r->revenue) &&
+	       add_cell(line, 5, "%.2f", r->mean_jct_slots) &&
+	       add_cell(line, 6, "%.0f", (double)r->preemptions) &&
+	       add_cell(line, 7, "%.0f", r->p50_us) && add_cell(line, 8, "%.0f", r->p99_us);
+}
+
+static bool add_cell(struct libscols_line *line, unsigned column, const char *fmt, double value)
+{
+	char text[400];
+
+	snprintf(text, sizeof(text), fmt, value);
+	return !scols_line_set_data(line, column, text);
 }
 
 static struct json_object *result_json(const struct scenario *s, const struct result *r)

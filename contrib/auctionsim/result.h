@@ -19,8 +19,8 @@
  */
 enum auc_code result_print_json(FILE *out, const struct scenario *s, const struct result *results,
 				unsigned n, struct auc_err *err);
-/* Prints N results side by side, a line for each policy. */
-void result_print_table(FILE *out, const struct scenario *s, const struct result *results,
-			unsigned n);
+/* Prints N results side by side, a line for each policy. AUC_ENOMEM. */
+enum auc_code result_print_table(FILE *out, const struct scenario *s, const struct result *results,
+				 unsigned n, struct auc_err *err);
 
 #endif
