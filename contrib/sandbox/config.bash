@@ -238,9 +238,10 @@ PluginDir=$stock_plugins
 SchedulerType=sched/backfill
 END
 	fi
-	# Nodes that are only declared as cloud nodes stay off: nobody starts them.
+	# Nodes that are only declared as cloud nodes stay off: nobody starts them. Slurm hides them while they are off, also from
+	# the auction, unless PrivateData says otherwise.
 	if [[ "${NODES[*]}" == *start=cloud* ]]; then
-		printf '%s\n' SuspendProgram=/bin/true ResumeProgram=/bin/true SuspendTime=3600 ResumeTimeout=3600
+		printf '%s\n' PrivateData=cloud SuspendProgram=/bin/true ResumeProgram=/bin/true SuspendTime=3600 ResumeTimeout=3600
 	fi
 	echo
 	print_nodes "$address"
