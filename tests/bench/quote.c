@@ -19,9 +19,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "measure.h"
 #include "policy/policy.h"
 
 #define TYPES     5
@@ -38,28 +38,9 @@ struct sample {
 	enum auc_reason reason;
 };
 
-static uint64_t random_state;
-
-static double uniform(void)
-{
-	uint64_t z = random_state += UINT64_C(0x9e3779b97f4a7c15); /* splitmix64 */
-
-	z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-	z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
-	return (double)((z ^ (z >> 31)) >> 11) / 9007199254740992.0;
-}
-
-static unsigned pick(unsigned low, unsigned high)
-{
-	return low + (unsigned)(uniform() * (high - low + 1));
-}
-
 static void must(enum auc_code rc, const struct auc_err *err)
 {
-	if (rc == AUC_OK)
-		return;
-	fprintf(stderr, "quote: %s\n", err->text);
-	exit(1);
+	measure_must("quote", rc, err);
 }
 
 static struct auc_named amount(const char *name, double value)
@@ -88,14 +69,14 @@ static struct auc_market *make_market(unsigned servers, unsigned slots)
 		cloud = i % 10 == 9;
 		snprintf(name, sizeof(name), "%s%u", cloud ? "cloud" : "edge", i);
 		n = 0;
-		list[n++] = amount("cpu", cloud ? 256 : 16 * pick(2, 6));
-		list[n++] = amount("mem", cloud ? 1048576 : 65536 * pick(2, 8));
-		list[n++] = amount("disk", cloud ? 100000 : 1000 * pick(1, 4));
-		k = pick(0, TYPES - 1);
-		list[n++] = amount(gpus[k], cloud ? 32 : 2 * pick(1, 4));
-		if (uniform() < 0.5)
-			list[n++] = amount(gpus[(k + 1 + pick(0, TYPES - 2)) % TYPES],
-					   cloud ? 16 : 2 * pick(1, 2));
+		list[n++] = amount("cpu", cloud ? 256 : 16 * measure_pick(2, 6));
+		list[n++] = amount("mem", cloud ? 1048576 : 65536 * measure_pick(2, 8));
+		list[n++] = amount("disk", cloud ? 100000 : 1000 * measure_pick(1, 4));
+		k = measure_pick(0, TYPES - 1);
+		list[n++] = amount(gpus[k], cloud ? 32 : 2 * measure_pick(1, 4));
+		if (measure_uniform() < 0.5)
+			list[n++] = amount(gpus[(k + 1 + measure_pick(0, TYPES - 2)) % TYPES],
+					   cloud ? 16 : 2 * measure_pick(1, 2));
 		must(auc_market_add_server(m, name, cloud ? "cloud" : "edge", cloud,
 					   AUC_ROLE_WORKER | AUC_ROLE_PS, cloud ? 8 : 0, list, n,
 					   &err),
@@ -127,29 +108,30 @@ static void make_job(struct auc_job *job, const struct auc_market *m, double val
 {
 	unsigned slots = (unsigned)(auc_market_last(m) - auc_market_first(m) + 1), i, target;
 	struct auc_utility *u = &job->utility;
-	double work = exp(log(400) * uniform());
+	double work = exp(log(400) * measure_uniform());
 
 	memset(u, 0, sizeof(*u));
-	job->arrival = auc_market_first(m) + pick(0, slots * 2 / 3);
-	job->epochs = pick(5, 50);
-	job->chunks = pick(4, 100);
-	job->minibatches = pick(10, 100);
-	job->gradient_mb = 10 + 500 * uniform();
+	job->arrival = auc_market_first(m) + measure_pick(0, slots * 2 / 3);
+	job->epochs = measure_pick(5, 50);
+	job->chunks = measure_pick(4, 100);
+	job->minibatches = measure_pick(10, 100);
+	job->gradient_mb = 10 + 500 * measure_uniform();
 	for (i = 0; i < TYPES; i++) {
 		job->worker_seconds[i] = work * 3600 /
 					 (double)(job->epochs * job->chunks * job->minibatches) *
-					 (0.5 + 0.4 * i) * (0.8 + 0.4 * uniform());
-		job->ps_seconds[i] = job->worker_seconds[0] * 0.2 * uniform() / (1 + i);
+					 (0.5 + 0.4 * i) * (0.8 + 0.4 * measure_uniform());
+		job->ps_seconds[i] = job->worker_seconds[0] * 0.2 * measure_uniform() / (1 + i);
 	}
 	for (i = 0; i < auc_market_nservers(m); i++)
-		job->upload[i] =
-			strcmp(auc_market_server_group(m, i), "cloud") ? pick(0, 2) : pick(4, 12);
-	target = pick(5, 60);
-	u->form = (enum auc_form)pick(0, AUC_FORM_TABLE);
-	u->scale = value * work * 12 * (0.3 + uniform());
+		job->upload[i] = strcmp(auc_market_server_group(m, i), "cloud")
+					 ? measure_pick(0, 2)
+					 : measure_pick(4, 12);
+	target = measure_pick(5, 60);
+	u->form = (enum auc_form)measure_pick(0, AUC_FORM_TABLE);
+	u->scale = value * work * 12 * (0.3 + measure_uniform());
 	switch (u->form) {
 	case AUC_FORM_SIGMOID:
-		u->decay = 0.02 + 0.3 * uniform();
+		u->decay = 0.02 + 0.3 * measure_uniform();
 		u->target = target;
 		break;
 	case AUC_FORM_LINEAR:
@@ -191,26 +173,6 @@ static double gpu_load(const struct auc_market *m)
 	return used / capacity;
 }
 
-static double cpu_seconds(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-static double resident_mb(void)
-{
-	long pages = 0;
-	FILE *f = fopen("/proc/self/statm", "r");
-
-	if (f && fscanf(f, "%*d %ld", &pages) != 1)
-		pages = 0;
-	if (f)
-		fclose(f);
-	return (double)pages * (double)sysconf(_SC_PAGESIZE) / 1048576;
-}
-
 static int by_seconds(const void *a, const void *b)
 {
 	const struct sample *x = a, *y = b;
@@ -233,9 +195,9 @@ static void sell(struct auc_market *m, struct auc_policy_ctx *ctx, struct auc_jo
 		if (!d.accepted)
 			continue;
 		sold++;
-		start = cpu_seconds();
+		start = measure_cpu();
 		must(auc_market_book(m, &d.plan, d.plan.start, d.plan.completion, &err), &err);
-		booking += cpu_seconds() - start;
+		booking += measure_cpu() - start;
 	}
 	printf("%u servers x %.0f slots x %d x %d types, %u TRES: %u jobs sold, %.0f %% of "
 	       "GPU-slots used\n",
@@ -255,12 +217,12 @@ static void run(struct auc_market *m, struct auc_policy_ctx *ctx, struct auc_job
 	unsigned i;
 
 	auc_decision_init(&d);
-	random_state = seed;
+	measure_random = seed;
 	for (i = 0; i < n; i++) {
 		make_job(job, m, 1);
-		start = cpu_seconds();
+		start = measure_cpu();
 		must(auc_policy_dps.quote(ctx, m, job, &d, &err), &err);
-		samples[i].seconds = cpu_seconds() - start;
+		samples[i].seconds = measure_cpu() - start;
 		samples[i].reason = d.reason;
 		got = d.reason == AUC_REASON_CAPACITY ? -INFINITY : d.best_payoff;
 		if (check && got != payoff[i]) {
@@ -297,7 +259,7 @@ static bool bench(const struct options *o, unsigned servers)
 {
 	struct sample *samples = calloc(o->quotes, sizeof(*samples));
 	double *payoff = calloc(o->quotes, sizeof(*payoff));
-	double memory = resident_mb(), p99, total, reference;
+	double memory = measure_resident_mb(), p99, total, reference;
 	struct auc_policy_ctx *ctx, *plain;
 	struct auc_job job = {.upload = calloc(servers, sizeof(unsigned)), .upload_alloc = servers};
 	struct auc_err err = {0};
@@ -308,9 +270,9 @@ static bool bench(const struct options *o, unsigned servers)
 	must(auc_policy_dps.create("", &ctx, &err), &err);
 	must(auc_policy_dps.create("bounds=off", &plain, &err), &err);
 	sell(m, ctx, &job, o->load);
-	seed = random_state;
+	seed = measure_random;
 	run(m, ctx, &job, seed, o->quotes, samples, payoff, false);
-	memory = resident_mb() - memory;
+	memory = measure_resident_mb() - memory;
 	p99 = report("quote", samples, o->quotes, &total);
 	if (few) {
 		run(m, plain, &job, seed, few, samples, payoff, true);
@@ -341,7 +303,6 @@ int main(int argc, char **argv)
 	bool ok = true;
 	int c;
 
-	random_state = 1;
 	while ((c = getopt(argc, argv, "s:t:q:r:l:S:p:m:")) != -1) {
 		if (c == 's' && nservers < 16)
 			servers[nservers++] = (unsigned)atoi(optarg);
@@ -354,7 +315,7 @@ int main(int argc, char **argv)
 		else if (c == 'l')
 			o.load = atof(optarg);
 		else if (c == 'S')
-			random_state = strtoull(optarg, NULL, 10);
+			measure_random = strtoull(optarg, NULL, 10);
 		else if (c == 'p')
 			o.p99_ms = atof(optarg);
 		else if (c == 'm')

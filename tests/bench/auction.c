@@ -1,0 +1,393 @@
+/*
+ * auction.c - how long the calls of auction.h take, and so how long slurmctld may wait for the
+ * lock, with many live sales.
+ *
+ *   auction [-s SERVERS] [-t SLOTS] [-n SALES] [-b BIDS] [-S SEED] [-g] [-d DIR] [-m MS]
+ *
+ * A market of SERVERS (300) x SLOTS (150), 5 worker types and 5 PS types sells SALES (5000) small
+ * jobs, which are confirmed; then each call is measured. The reference is the bare policy quote of
+ * the same job in the same market: what a decision costs without everything around it. Times are
+ * CPU time of the thread. Prices are learned from bids, or given with -g. DIR holds the spool (a
+ * new directory in the working one, removed afterwards). Exit status 1 if the worst of the calls
+ * that slurmctld waits for took longer than MS.
+ */
+#include "config.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <json-c/json.h>
+
+#include "auction-private.h"
+#include "measure.h"
+
+#define TYPES 5
+#define NOW   1.7e9
+#define SLOT  300.0
+
+struct options {
+	unsigned servers, slots, sales, bids;
+	bool given;
+	double limit_ms;
+};
+
+/* The times of one call. */
+struct series {
+	const char *what;
+	bool waited_for; /* by slurmctld, for each job */
+	unsigned n, alloc;
+	double *seconds;
+};
+
+enum {
+	SERIES_REFERENCE,
+	SERIES_QUOTE,
+	SERIES_ACCEPTED,
+	SERIES_REFUSED,
+	SERIES_CONFIRM,
+	SERIES_START,
+	SERIES_SETTLE,
+	SERIES_OWNS,
+	SERIES_TICK,
+	SERIES_TICK_SLOT,
+	SERIES_SALES,
+	SERIES_STATUS,
+	SERIES_COMMIT,
+	SERIES_NODES,
+	NSERIES
+};
+
+static struct series all[NSERIES] = {
+	[SERIES_REFERENCE] = {.what = "policy"},
+	[SERIES_QUOTE] = {.what = "bid: quote", .waited_for = true},
+	[SERIES_ACCEPTED] = {.what = "bid: accepted", .waited_for = true},
+	[SERIES_REFUSED] = {.what = "bid: refused", .waited_for = true},
+	[SERIES_CONFIRM] = {.what = "confirm", .waited_for = true},
+	[SERIES_START] = {.what = "start", .waited_for = true},
+	[SERIES_SETTLE] = {.what = "settle", .waited_for = true},
+	[SERIES_OWNS] = {.what = "owns", .waited_for = true},
+	[SERIES_TICK] = {.what = "tick"},
+	[SERIES_TICK_SLOT] = {.what = "tick, new slot"},
+	[SERIES_SALES] = {.what = "sales"},
+	[SERIES_STATUS] = {.what = "status"},
+	[SERIES_COMMIT] = {.what = "commit"},
+	[SERIES_NODES] = {.what = "set_servers"},
+};
+
+static const char *const gpus[TYPES] = {"gpu:a100", "gpu:v100", "gpu:p100", "gpu:t4", "gpu:k80"};
+
+static struct auc_err err;
+
+static void must(enum auc_code rc)
+{
+	measure_must("auction", rc, &err);
+}
+
+static void sample(unsigned what, double since)
+{
+	struct series *s = &all[what];
+	double seconds = measure_cpu() - since;
+
+	if (s->n == s->alloc) {
+		s->alloc = s->alloc ? 2 * s->alloc : 1024;
+		s->seconds = realloc(s->seconds, s->alloc * sizeof(*s->seconds));
+		if (!s->seconds)
+			exit(1);
+	}
+	s->seconds[s->n++] = seconds;
+}
+
+static struct auc_conf *make_conf(const struct options *o)
+{
+	struct auc_conf *conf;
+	char *text = NULL;
+	size_t len;
+	FILE *out = open_memstream(&text, &len);
+
+	if (!out)
+		exit(1);
+	fprintf(out,
+		"SlotSeconds=%g\nSlots=%u\nPrices=%s\nEta=cpu=2,mem=1.0002\nRefundUnused=yes\n"
+		"PartitionName=edge\nPartitionName=cloud Site=cloud Upload=40m\n",
+		SLOT, o->slots, o->given ? "given" : "learned");
+	for (unsigned i = 0; i < TYPES; i++)
+		fprintf(out,
+			"WorkerType=w%u TRES=cpu=%u,mem=%u,%s=%g Bandwidth=1024\n"
+			"PSType=p%u TRES=cpu=%u,mem=%u Bandwidth=%u\n",
+			i, 2 + i % 3, 8192 + 4096 * (i % 2), gpus[i], i == 4 ? 0.5 : 1, i, 1 + i,
+			4096 * (1 + i), 1024 * (2 + 2 * i));
+	fclose(out);
+	must(auc_conf_parse(text, len, "auction.conf", &conf, &err));
+	free(text);
+	return conf;
+}
+
+static void add_amount(struct auc_server_spec *s, const char *name, double value)
+{
+	strcpy(s->capacity[s->ncapacity].name, name);
+	s->capacity[s->ncapacity++].value = value;
+}
+
+static struct auc_server_spec *make_servers(unsigned n)
+{
+	struct auc_server_spec *servers = calloc(n, sizeof(*servers)), *s;
+
+	if (!servers)
+		exit(1);
+	for (unsigned i = 0; i < n; i++) {
+		bool cloud = i % 10 == 9;
+
+		s = &servers[i];
+		snprintf(s->name, sizeof(s->name), "%s%u", cloud ? "cloud" : "edge", i);
+		strcpy(s->partition, cloud ? "cloud" : "edge");
+		add_amount(s, "cpu", cloud ? 256 : 16 * measure_pick(2, 6));
+		add_amount(s, "mem", cloud ? 1048576 : 65536 * measure_pick(2, 8));
+		add_amount(s, gpus[i % TYPES], cloud ? 32 : 2 * measure_pick(1, 4));
+		add_amount(s, gpus[(i + 1) % TYPES], cloud ? 16 : 2 * measure_pick(1, 2));
+	}
+	return servers;
+}
+
+/* A job of some worker-slots that may use any type; VALUE scales what it is worth. */
+static struct auc_bid make_bid(const struct auc_conf *conf, double value)
+{
+	double work = exp(log(60) * measure_uniform()), scale = value * work * 12;
+	char text[512], utility[64];
+	struct auc_bid bid;
+	unsigned target = measure_pick(5, 60);
+
+	scale *= 0.3 + measure_uniform();
+	switch (measure_pick(0, 2)) {
+	case 0:
+		snprintf(utility, sizeof(utility), "sigmoid:%g,0.1,%u", scale, target);
+		break;
+	case 1:
+		snprintf(utility, sizeof(utility), "deadline:%g,%u", scale, target);
+		break;
+	default:
+		snprintf(utility, sizeof(utility), "linear:%g,%g", scale, scale / (2 * target));
+	}
+	snprintf(text, sizeof(text),
+		 "bid=%s chunks=%u gradient-mb=%g worker-time=w0=%gs,w1=%gs,w2=%gs,w3=%gs,w4=%gs",
+		 utility, measure_pick(4, 40), 10 + 200 * measure_uniform(), work * SLOT / 16,
+		 work * SLOT / 14, work * SLOT / 12, work * SLOT / 10, work * SLOT / 8);
+	must(auc_bid_parse(conf, text, &bid, &err));
+	return bid;
+}
+
+/* One bid in the three ways; the job ID under which it was sold, or 0. */
+static uint32_t bid_once(struct auc_auction *a, double value, double now, bool measured)
+{
+	static uint32_t jobs = 100;
+	struct auc_bid bid = make_bid(auc_auction_conf(a), value);
+	struct auc_offer offer;
+	char *receipt;
+	double began;
+
+	if (measured) {
+		began = measure_cpu();
+		must(auc_auction_bid(a, &bid, 1000, now, false, &offer, &err));
+		if (offer.accepted)
+			sample(SERIES_QUOTE, began);
+		auc_offer_clear(&offer);
+		/* The quote has left the job as the policy gets it. */
+		began = measure_cpu();
+		must(a->policy->quote(a->ctx, a->market, &a->job, &a->decision, &err));
+		sample(SERIES_REFERENCE, began);
+	}
+	began = measure_cpu();
+	must(auc_auction_bid(a, &bid, 1000, now, true, &offer, &err));
+	if (measured)
+		sample(offer.accepted ? SERIES_ACCEPTED : SERIES_REFUSED, began);
+	if (!offer.accepted) {
+		auc_offer_clear(&offer);
+		return 0;
+	}
+	jobs++;
+	began = measure_cpu();
+	must(auc_auction_confirm(a, offer.sale, jobs, &receipt, &err));
+	if (measured)
+		sample(SERIES_CONFIRM, began);
+	free(receipt);
+	auc_offer_clear(&offer);
+	return jobs;
+}
+
+/* Sells SALES jobs. Returns the last one's job. */
+static uint32_t sell(struct auc_auction *a, unsigned sales)
+{
+	uint32_t job = 0, last = 0;
+	unsigned sold = 0, tries;
+
+	for (tries = 0; sold < sales && tries < 20 * sales; tries++) {
+		job = bid_once(a, 100, NOW, false);
+		sold += job != 0;
+		last = job ? job : last;
+		if (tries % 100 == 0) {
+			auc_auction_tick(a, NOW);
+			must(auc_auction_commit(a, &err));
+		}
+	}
+	must(auc_auction_commit(a, &err));
+	printf("%u bids, %u live sales\n", tries, sold);
+	return last;
+}
+
+/* A job of the many, run and ended. */
+static void end_one(struct auc_auction *a, uint32_t job, double now)
+{
+	double began = measure_cpu();
+	char *receipt;
+
+	auc_auction_owns(a, job);
+	sample(SERIES_OWNS, began);
+	began = measure_cpu();
+	must(auc_auction_start(a, job, now, &receipt, &err));
+	sample(SERIES_START, began);
+	free(receipt);
+	began = measure_cpu();
+	must(auc_auction_settle(a, job, "completed", now, &receipt, &err));
+	sample(SERIES_SETTLE, began);
+	free(receipt);
+}
+
+static void look(struct auc_auction *a, double now)
+{
+	struct auc_sale_view *views;
+	struct json_object *status;
+	double began = measure_cpu();
+	unsigned n;
+
+	must(auc_auction_sales(a, &views, &n, &err));
+	sample(SERIES_SALES, began);
+	for (unsigned i = 0; i < n; i++)
+		auc_sale_view_clear(&views[i]);
+	free(views);
+	began = measure_cpu();
+	status = auc_auction_status(a, now);
+	sample(SERIES_STATUS, began);
+	json_object_put(status);
+}
+
+static void remove_spool(const char *dir)
+{
+	static const char *const names[] = {"journal", "state", "lock"};
+	char path[128];
+
+	for (unsigned i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		snprintf(path, sizeof(path), "%s/%s", dir, names[i]);
+		unlink(path);
+	}
+	rmdir(dir);
+}
+
+/* Each call in a market with all its sales. */
+static void run(struct auc_auction *a, const struct options *o, struct auc_server_spec *servers,
+		uint32_t last)
+{
+	double now = NOW, began;
+	uint32_t job, next = last - o->sales / 2;
+
+	for (unsigned i = 0; i < o->bids; i++) {
+		job = bid_once(a, i % 2 ? 100 : 0.3, now, true);
+		end_one(a, next++, now);
+		if (job)
+			last = job;
+		began = measure_cpu();
+		auc_auction_tick(a, now);
+		sample(SERIES_TICK, began);
+		began = measure_cpu();
+		must(auc_auction_commit(a, &err));
+		sample(SERIES_COMMIT, began);
+		if (i % 50)
+			continue;
+		look(a, now);
+		servers[i % o->servers].down = !servers[i % o->servers].down;
+		began = measure_cpu();
+		must(auc_auction_set_servers(a, servers, o->servers, now, &err));
+		sample(SERIES_NODES, began);
+		now += SLOT;
+		began = measure_cpu();
+		auc_auction_tick(a, now);
+		sample(SERIES_TICK_SLOT, began);
+	}
+}
+
+/* True if nothing that slurmctld waits for took longer than LIMIT_MS. */
+static bool report(double limit_ms)
+{
+	bool ok = true;
+
+	for (struct series *s = all; s < all + NSERIES; s++) {
+		unsigned p99;
+
+		if (!s->n)
+			continue;
+		p99 = measure_sort(s->seconds, s->n);
+		printf("  %-15s median %9.1f us  p99 %9.1f us  worst %9.1f us  (%u)\n", s->what,
+		       1e6 * s->seconds[s->n / 2], 1e6 * s->seconds[p99],
+		       1e6 * s->seconds[s->n - 1], s->n);
+		ok = ok && !(s->waited_for && 1e3 * s->seconds[s->n - 1] > limit_ms);
+		free(s->seconds);
+	}
+	return ok;
+}
+
+int main(int argc, char **argv)
+{
+	struct options o = {
+		.servers = 300, .slots = 150, .sales = 5000, .bids = 1000, .limit_ms = INFINITY};
+	char dir[64] = "bench-spool-XXXXXX";
+	const char *spool = NULL;
+	struct auc_server_spec *servers;
+	struct auc_auction *a;
+	double memory;
+	uint32_t last;
+	bool ok;
+	int c;
+
+	while ((c = getopt(argc, argv, "s:t:n:b:S:gd:m:")) != -1) {
+		if (c == 's')
+			o.servers = (unsigned)atoi(optarg);
+		else if (c == 't')
+			o.slots = (unsigned)atoi(optarg);
+		else if (c == 'n')
+			o.sales = (unsigned)atoi(optarg);
+		else if (c == 'b')
+			o.bids = (unsigned)atoi(optarg);
+		else if (c == 'S')
+			measure_random = strtoull(optarg, NULL, 10);
+		else if (c == 'g')
+			o.given = true;
+		else if (c == 'd')
+			spool = optarg;
+		else if (c == 'm')
+			o.limit_ms = atof(optarg);
+		else
+			return 2;
+	}
+	if (!o.servers || !o.slots || o.bids > o.sales / 2)
+		return 2;
+	if (!spool && !(spool = mkdtemp(dir)))
+		return 2;
+	memory = measure_resident_mb();
+	must(auc_auction_create(make_conf(&o), &a, &err));
+	servers = make_servers(o.servers);
+	must(auc_auction_set_servers(a, servers, o.servers, NOW, &err));
+	must(auc_auction_open_spool(a, spool, NOW, NULL, &err));
+	printf("%u servers x %u slots, prices %s: ", o.servers, o.slots,
+	       o.given ? "given" : "learned");
+	last = sell(a, o.sales);
+	memory = measure_resident_mb() - memory;
+	run(a, &o, servers, last);
+	ok = report(o.limit_ms);
+	printf("  memory grown by %.1f MB\n", memory);
+	auc_auction_destroy(a);
+	free(servers);
+	if (spool == dir)
+		remove_spool(dir);
+	return ok ? 0 : 1;
+}
