@@ -890,16 +890,10 @@ static enum auc_code add_type_of_sale(struct auc_market *m, struct json_object *
 
 	json_object_object_get_ex(record, "plan", &plan);
 	rc = auc_json_text(plan, ps ? "ps_type" : "worker_type", name, sizeof(name), err);
-	if (rc != AUC_OK ||
-	    (ps ? auc_market_find_ps_type(m, name) : auc_market_find_worker_type(m, name)) >= 0)
-		return rc;
-	rc = auc_json_amounts(record, ps ? "ps_tres" : "worker_tres", AUC_TRES_MAX, tres, &ntres,
-			      err);
-	if (rc != AUC_OK)
-		return rc;
-	/* The bandwidth matters to new bids only, and they cannot name this type. */
-	return ps ? auc_market_add_ps_type(m, name, tres, ntres, 1, err)
-		  : auc_market_add_worker_type(m, name, tres, ntres, 1, err);
+	if (rc == AUC_OK)
+		rc = auc_json_amounts(record, ps ? "ps_tres" : "worker_tres", AUC_TRES_MAX, tres,
+				      &ntres, err);
+	return rc == AUC_OK ? auc_market_keep_type(m, ps, name, tres, ntres, err) : rc;
 }
 
 static auc_slot last_slot_of(struct json_object *records)

@@ -40,14 +40,14 @@ enum auc_code auc_job_resolve(const struct auc_market *m, const struct auc_bid *
 		job->worker_seconds[i] = job->ps_seconds[i] = -1;
 	for (i = 0; i < bid->nworkers; i++) {
 		k = auc_market_find_worker_type(m, bid->worker_seconds[i].name);
-		if (k < 0)
+		if (k < 0 || m->types[k].kept)
 			return unknown(err, "worker-time", "worker type",
 				       bid->worker_seconds[i].name);
 		job->worker_seconds[k] = bid->worker_seconds[i].value;
 	}
 	for (i = 0; i < bid->nps; i++) {
 		k = auc_market_find_ps_type(m, bid->ps_seconds[i].name);
-		if (k < 0)
+		if (k < 0 || m->ps_types[k].kept)
 			return unknown(err, "ps-time", "PS type", bid->ps_seconds[i].name);
 		job->ps_seconds[k] = bid->ps_seconds[i].value;
 	}

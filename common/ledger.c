@@ -674,6 +674,8 @@ static enum auc_code resolve(struct json_object *record, const struct auc_market
 				   slot_seconds, auc_market_slot_seconds(m));
 	json_object_object_get_ex(record, "plan", &o);
 	rc = auc_plan_from_json(o, m, plan, err);
+	if (rc == AUC_OK)
+		rc = auc_plan_match_types(plan, m, record, err);
 	plan->value = auc_money_to(s->value);
 	plan->cost = auc_money_to(s->payment);
 	return rc;

@@ -36,6 +36,7 @@ struct auc_server {
 struct auc_bundle {
 	char name[AUC_NAME_MAX];
 	unsigned role;
+	bool kept; /* for old sales only: auc_market_keep_type() */
 	double bandwidth;
 	double amount[AUC_TRES_MAX]; /* by TRES; 0: not used */
 	int64_t units[AUC_TRES_MAX];

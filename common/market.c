@@ -17,17 +17,20 @@
 #include "num.h"
 #include "plan.h"
 
-#define UNITS_LIMIT 4503599627370496.0 /* 2^52: the largest capacity in units */
-#define NEVER_FITS  (INT64_C(1) << 53) /* units of an amount beyond every capacity */
-#define SCALE_MAX   9
-#define PRICE_LIMIT 1e15 /* of a given price: sums over a plan stay finite */
+#define UNITS_LIMIT  4503599627370496.0 /* 2^52: the largest capacity in units */
+#define NEVER_FITS   (INT64_C(1) << 53) /* units of an amount beyond every capacity */
+#define SCALE_MAX    9
+#define AMOUNT_SLACK 1e-9 /* of an amount, at least of 1: more than rounding to units takes */
+#define PRICE_LIMIT  1e15 /* of a given price: sums over a plan stay finite */
 
 static enum auc_code add_amounts(struct auc_market *m, double *amount,
 				 const struct auc_named *named, unsigned n, const char *what,
 				 const char *name, struct auc_err *err);
 static enum auc_code add_bundle(struct auc_market *m, struct auc_bundle *list, unsigned *count,
 				unsigned role, const char *name, const struct auc_named *tres,
-				unsigned ntres, double bandwidth, struct auc_err *err);
+				unsigned ntres, double bandwidth, bool kept, struct auc_err *err);
+static bool same_amounts(const struct auc_market *m, const struct auc_bundle *b,
+			 const struct auc_named *tres, unsigned ntres);
 static enum auc_code fix_scales(struct auc_market *m, struct auc_err *err);
 static enum auc_code to_units(const struct auc_tres *tres, const char *name, double *amount,
 			      int64_t *units, struct auc_err *err);
@@ -145,7 +148,7 @@ enum auc_code auc_market_add_worker_type(struct auc_market *m, const char *name,
 					 double bandwidth_mbps, struct auc_err *err)
 {
 	return add_bundle(m, m->types, &m->nworker_types, AUC_ROLE_WORKER, name, tres, ntres,
-			  bandwidth_mbps, err);
+			  bandwidth_mbps, false, err);
 }
 
 enum auc_code auc_market_add_ps_type(struct auc_market *m, const char *name,
@@ -153,7 +156,32 @@ enum auc_code auc_market_add_ps_type(struct auc_market *m, const char *name,
 				     double bandwidth_mbps, struct auc_err *err)
 {
 	return add_bundle(m, m->ps_types, &m->nps_types, AUC_ROLE_PS, name, tres, ntres,
-			  bandwidth_mbps, err);
+			  bandwidth_mbps, false, err);
+}
+
+enum auc_code auc_market_keep_type(struct auc_market *m, bool ps, const char *name,
+				   const struct auc_named *tres, unsigned ntres,
+				   struct auc_err *err)
+{
+	if (auc_market_match_type(m, ps, name, tres, ntres) >= 0)
+		return AUC_OK;
+	/* The bandwidth matters to new bids only. */
+	return ps ? add_bundle(m, m->ps_types, &m->nps_types, AUC_ROLE_PS, name, tres, ntres, 1,
+			       true, err)
+		  : add_bundle(m, m->types, &m->nworker_types, AUC_ROLE_WORKER, name, tres, ntres,
+			       1, true, err);
+}
+
+int auc_market_match_type(const struct auc_market *m, bool ps, const char *name,
+			  const struct auc_named *tres, unsigned ntres)
+{
+	const struct auc_bundle *list = ps ? m->ps_types : m->types;
+	unsigned n = ps ? m->nps_types : m->nworker_types;
+
+	for (unsigned i = 0; i < n; i++)
+		if (!strcmp(list[i].name, name) && same_amounts(m, &list[i], tres, ntres))
+			return (int)i;
+	return -1;
 }
 
 enum auc_code auc_market_ready(struct auc_market *m, const struct auc_price *price,
@@ -569,7 +597,7 @@ static enum auc_code add_amounts(struct auc_market *m, double *amount,
 
 static enum auc_code add_bundle(struct auc_market *m, struct auc_bundle *list, unsigned *count,
 				unsigned role, const char *name, const struct auc_named *tres,
-				unsigned ntres, double bandwidth, struct auc_err *err)
+				unsigned ntres, double bandwidth, bool kept, struct auc_err *err)
 {
 	const char *what = role == AUC_ROLE_WORKER ? "worker type" : "PS type";
 	struct auc_bundle *b = &list[*count];
@@ -582,7 +610,7 @@ static enum auc_code add_bundle(struct auc_market *m, struct auc_bundle *list, u
 	if (strlen(name) >= AUC_NAME_MAX || !*name)
 		return auc_err_set(err, AUC_EINVAL, "%s '%.80s': a name has 1 to %d characters",
 				   what, name, AUC_NAME_MAX - 1);
-	if (find_name(list[0].name, sizeof(list[0]), *count, name) >= 0)
+	if (!kept && find_name(list[0].name, sizeof(list[0]), *count, name) >= 0)
 		return auc_err_set(err, AUC_EEXIST, "%s %s: is there twice", what, name);
 	if (*count == AUC_TYPES_MAX)
 		return auc_err_set(err, AUC_EINVAL, "%s %s: more than %d of them", what, name,
@@ -593,6 +621,7 @@ static enum auc_code add_bundle(struct auc_market *m, struct auc_bundle *list, u
 	memset(b, 0, sizeof(*b));
 	strcpy(b->name, name);
 	b->role = role;
+	b->kept = kept;
 	b->bandwidth = bandwidth;
 	rc = add_amounts(m, b->amount, tres, ntres, what, name, err);
 	if (rc != AUC_OK)
@@ -604,6 +633,27 @@ static enum auc_code add_bundle(struct auc_market *m, struct auc_bundle *list, u
 		return auc_err_set(err, AUC_EINVAL, "%s %s: uses no TRES", what, name);
 	(*count)++;
 	return AUC_OK;
+}
+
+/* True if TRES says what B takes, but for what amounts lose when they become units. */
+static bool same_amounts(const struct auc_market *m, const struct auc_bundle *b,
+			 const struct auc_named *tres, unsigned ntres)
+{
+	double amount[AUC_TRES_MAX] = {0};
+	unsigned i;
+	int k;
+
+	for (i = 0; i < ntres; i++) {
+		k = auc_market_find_tres(m, tres[i].name);
+		if (k < 0 && tres[i].value > 0)
+			return false;
+		if (k >= 0)
+			amount[k] = tres[i].value;
+	}
+	for (i = 0; i < m->ntres; i++)
+		if (!(fabs(amount[i] - b->amount[i]) <= AMOUNT_SLACK * fmax(1, amount[i])))
+			return false;
+	return true;
 }
 
 /* Chooses each TRES's scale from the capacities and turns all amounts into units. */

@@ -45,6 +45,14 @@ enum auc_code auc_market_add_worker_type(struct auc_market *m, const char *name,
 					 unsigned ntres, double bandwidth_mbps, struct auc_err *err);
 enum auc_code auc_market_add_ps_type(struct auc_market *m, const char *name, const struct auc_named *tres,
 				     unsigned ntres, double bandwidth_mbps, struct auc_err *err);
+/*
+ * A worker type (PS: a PS type) as it was once sold, for sales that outlive it: booked and printed like any other, but no bid
+ * can name it. There may be another type of that name. Nothing happens if this one is there, with the same amounts.
+ */
+enum auc_code auc_market_keep_type(struct auc_market *m, bool ps, const char *name, const struct auc_named *tres, unsigned ntres,
+				   struct auc_err *err);
+/* Index of the type of that name and those amounts, or -1. */
+int auc_market_match_type(const struct auc_market *m, bool ps, const char *name, const struct auc_named *tres, unsigned ntres);
 /* Freezes the lists, fixes scales, lays out the timeline. A type may use TRES that no server has (it never fits). */
 enum auc_code auc_market_ready(struct auc_market *m, const struct auc_price *price, struct auc_err *err);
 
@@ -58,7 +66,7 @@ const char *auc_market_server_group(const struct auc_market *m, unsigned server)
 const char *auc_market_worker_type_name(const struct auc_market *m, unsigned type);
 const char *auc_market_ps_type_name(const struct auc_market *m, unsigned type);
 const char *auc_market_tres_name(const struct auc_market *m, unsigned tres);
-/* Index of a name, or -1. */
+/* Index of a name, or -1; of types of one name the one that bids mean, else the first. */
 int auc_market_find_server(const struct auc_market *m, const char *name);
 int auc_market_find_worker_type(const struct auc_market *m, const char *name);
 int auc_market_find_ps_type(const struct auc_market *m, const char *name);

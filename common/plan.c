@@ -7,6 +7,7 @@
 
 #include <json-c/json.h>
 
+#include "jsonio.h"
 #include "market-private.h"
 #include "plan.h"
 
@@ -14,7 +15,6 @@
 
 static enum auc_code grow(void **array, unsigned *alloc, unsigned used, size_t size,
 			  struct auc_err *err);
-static bool add_json(struct json_object *o, const char *key, struct json_object *value);
 static struct json_object *run_to_json(const struct auc_plan *p, const struct auc_run *run,
 				       const struct auc_market *m);
 static enum auc_code read_head(struct json_object *o, const struct auc_market *m,
@@ -30,6 +30,8 @@ static enum auc_code read_counts(struct json_object *run, const char *key,
 				 const struct auc_market *m, struct json_object **counts,
 				 struct auc_err *err);
 static unsigned count_of(struct json_object *counts, const char *server);
+static enum auc_code match_type(const struct auc_market *m, bool ps, unsigned *type,
+				struct json_object *o, struct auc_err *err);
 
 void auc_plan_init(struct auc_plan *p)
 {
@@ -171,19 +173,19 @@ struct json_object *auc_plan_to_json(const struct auc_plan *p, const struct auc_
 	unsigned i;
 	bool ok;
 
-	ok = o && runs && add_json(o, "worker_type", json_object_new_string(worker)) &&
-	     add_json(o, "ps_type", json_object_new_string(ps)) &&
-	     add_json(o, "colocated", json_object_new_boolean(p->colocated)) &&
-	     add_json(o, "arrival", json_object_new_int64(p->arrival)) &&
-	     add_json(o, "start", json_object_new_int64(p->start)) &&
-	     add_json(o, "completion", json_object_new_int64(p->completion));
+	ok = o && runs && auc_json_add(o, "worker_type", json_object_new_string(worker)) &&
+	     auc_json_add(o, "ps_type", json_object_new_string(ps)) &&
+	     auc_json_add(o, "colocated", json_object_new_boolean(p->colocated)) &&
+	     auc_json_add(o, "arrival", json_object_new_int64(p->arrival)) &&
+	     auc_json_add(o, "start", json_object_new_int64(p->start)) &&
+	     auc_json_add(o, "completion", json_object_new_int64(p->completion));
 	for (i = 0; ok && i < p->nruns; i++) {
 		run = run_to_json(p, &p->runs[i], m);
 		ok = run && !json_object_array_add(runs, run);
 		if (!ok)
 			json_object_put(run);
 	}
-	if (ok && add_json(o, "plan", runs))
+	if (ok && auc_json_add(o, "plan", runs))
 		return o;
 	if (!ok)
 		json_object_put(runs);
@@ -221,6 +223,35 @@ enum auc_code auc_plan_from_json(struct json_object *o, const struct auc_market 
 	return AUC_OK;
 }
 
+enum auc_code auc_plan_match_types(struct auc_plan *p, const struct auc_market *m,
+				   struct json_object *o, struct auc_err *err)
+{
+	enum auc_code rc = match_type(m, false, &p->worker_type, o, err);
+
+	return rc == AUC_OK ? match_type(m, true, &p->ps_type, o, err) : rc;
+}
+
+static enum auc_code match_type(const struct auc_market *m, bool ps, unsigned *type,
+				struct json_object *o, struct auc_err *err)
+{
+	const char *name =
+		ps ? auc_market_ps_type_name(m, *type) : auc_market_worker_type_name(m, *type);
+	struct auc_named tres[AUC_TRES_MAX];
+	unsigned ntres;
+	enum auc_code rc;
+	int found;
+
+	rc = auc_json_amounts(o, ps ? "ps_tres" : "worker_tres", AUC_TRES_MAX, tres, &ntres, err);
+	if (rc != AUC_OK)
+		return rc;
+	found = auc_market_match_type(m, ps, name, tres, ntres);
+	if (found < 0)
+		return auc_err_set(err, AUC_ENOENT, "%s: '%s' was another one when it was sold",
+				   ps ? "ps_type" : "worker_type", name);
+	*type = (unsigned)found;
+	return AUC_OK;
+}
+
 /* Makes room for one more element behind USED. */
 static enum auc_code grow(void **array, unsigned *alloc, unsigned used, size_t size,
 			  struct auc_err *err)
@@ -238,15 +269,6 @@ static enum auc_code grow(void **array, unsigned *alloc, unsigned used, size_t s
 	return AUC_OK;
 }
 
-/* Gives VALUE (may be NULL: false) to O. */
-static bool add_json(struct json_object *o, const char *key, struct json_object *value)
-{
-	if (value && !json_object_object_add(o, key, value))
-		return true;
-	json_object_put(value);
-	return false;
-}
-
 static struct json_object *run_to_json(const struct auc_plan *p, const struct auc_run *run,
 				       const struct auc_market *m)
 {
@@ -259,12 +281,12 @@ static struct json_object *run_to_json(const struct auc_plan *p, const struct au
 	for (; ok && share < end; share++) {
 		name = auc_market_server_name(m, share->server);
 		if (share->workers)
-			ok = add_json(workers, name, json_object_new_int64(share->workers));
+			ok = auc_json_add(workers, name, json_object_new_int64(share->workers));
 		if (ok && share->ps)
-			ok = add_json(ps, name, json_object_new_int64(share->ps));
+			ok = auc_json_add(ps, name, json_object_new_int64(share->ps));
 	}
-	ok = ok && add_json(o, "from", json_object_new_int64(run->from)) &&
-	     add_json(o, "to", json_object_new_int64(run->to)) &&
+	ok = ok && auc_json_add(o, "from", json_object_new_int64(run->from)) &&
+	     auc_json_add(o, "to", json_object_new_int64(run->to)) &&
 	     !json_object_object_add(o, "workers", json_object_get(workers)) &&
 	     !json_object_object_add(o, "ps", json_object_get(ps));
 	json_object_put(workers);

@@ -58,5 +58,10 @@ struct json_object *auc_plan_to_json(const struct auc_plan *p, const struct auc_
 /* The reverse, everything checked (names exist, counts > 0, runs ordered and disjoint, start/completion agree). */
 enum auc_code auc_plan_from_json(struct json_object *o, const struct auc_market *m, struct auc_plan *p,
 				 struct auc_err *err);
+/*
+ * Of the types of the names that P has in M, takes those whose amounts are the ones in O: "worker_tres" and "ps_tres", as a
+ * record or receipt of a sale has them. AUC_ENOENT: a type was another one then.
+ */
+enum auc_code auc_plan_match_types(struct auc_plan *p, const struct auc_market *m, struct json_object *o, struct auc_err *err);
 
 #endif

@@ -146,6 +146,8 @@ enum auc_code auc_receipt_to_sale(const char *text, const struct auc_market *m,
 		      : !strcmp(r.state, "sold")  ? AUC_SALE_SOLD
 						  : AUC_SALE_LIEN;
 	rc = auc_plan_from_json(o, m, &sale->plan, err);
+	if (rc == AUC_OK)
+		rc = auc_plan_match_types(&sale->plan, m, o, err);
 	sale->plan.value = auc_money_to(r.value);
 	sale->plan.cost = auc_money_to(r.payment);
 	if (rc != AUC_OK)

@@ -15,6 +15,7 @@
 #include <json-c/json.h>
 
 #include "auction-private.h"
+#include "text.h"
 #include "world.h"
 
 static char dir[64];
@@ -628,6 +629,82 @@ static void test_reconfigure(void **state)
 	auc_auction_destroy(a);
 }
 
+/* The amount of TRES in the first part of JOB's sale. */
+static double sold_amount(struct auc_auction *a, uint32_t job, const char *tres)
+{
+	const struct auc_named *found;
+	struct auc_sale_view v;
+	double value;
+
+	assert_int_equal(auc_auction_sale_of_job(a, job, &v, &err), AUC_OK);
+	found = auc_find_named(v.parts[0].tres, v.parts[0].ntres, tres);
+	value = found ? found->value : 0;
+	auc_sale_view_clear(&v);
+	return value;
+}
+
+/* A type that takes something else from now on changes nothing of what was sold of it. */
+static void test_types_change(void **state)
+{
+	static const char globals[] = "Prices=given\nEta=cpu=4";
+	static const char bid[] = "5 epochs=4 minibatches=100 worker-time=v100=3s";
+	struct auc_auction *a = world_open(globals, dir, NOW);
+	struct auc_conf *conf;
+	struct auc_offer o;
+	struct auc_receipt r;
+	char *receipt;
+
+	(void)state;
+	sell(a, bid, 1, NOW);
+	assert_true(sold_amount(a, 1, "cpu") == 4 + 2);
+	conf = world_conf(globals);
+	conf->worker_types[0].tres[0].value = 9;
+	conf->ps_types[0].tres[0].value = 1;
+	assert_int_equal(auc_auction_reconfigure(a, conf, NOW, &err), AUC_OK);
+	assert_true(sold_amount(a, 1, "cpu") == 4 + 2);
+	assert_true(auc_market_used(a->market, 0, (unsigned)auc_market_find_tres(a->market, "cpu"),
+				    1001) == 4 + 2);
+	/* New sales are of the new type, those of the old one start as they were sold. */
+	sell(a, bid, 2, NOW);
+	assert_true(sold_amount(a, 2, "cpu") == 9 + 1);
+	assert_int_equal(auc_auction_start(a, 1, NOW + SLOT, &receipt, &err), AUC_OK);
+	assert_int_equal(auc_receipt_parse(receipt, &r, &err), AUC_OK);
+	assert_string_equal(r.worker_type, "v100");
+	assert_true(auc_find_named(r.worker_tres, r.nworker_tres, "cpu")->value == 4);
+	auc_receipt_clear(&r);
+	commit(a);
+	auc_auction_destroy(a);
+
+	/* The same after a restart; a receipt of the old type is still good while it is known. */
+	a = world_create(globals);
+	conf = world_conf(globals);
+	conf->worker_types[0].tres[0].value = 9;
+	conf->ps_types[0].tres[0].value = 1;
+	assert_int_equal(auc_auction_set_servers(a, world_servers, world_nservers, NOW, &err),
+			 AUC_OK);
+	assert_int_equal(auc_auction_reconfigure(a, conf, NOW, &err), AUC_OK);
+	assert_int_equal(auc_auction_open_spool(a, dir, NOW, NULL, &err), AUC_OK);
+	assert_true(sold_amount(a, 1, "cpu") == 4 + 2);
+	assert_true(sold_amount(a, 2, "cpu") == 9 + 1);
+	assert_int_equal(auc_auction_settle(a, 1, "lost", NOW, NULL, &err), AUC_OK);
+	assert_int_equal(auc_auction_adopt(a, receipt, 3, 1000, AUC_SALE_RUNNING, &err), AUC_OK);
+	assert_true(sold_amount(a, 3, "cpu") == 4 + 2);
+
+	/* Without a sale it is forgotten, and what is not known cannot be sold again. */
+	assert_int_equal(auc_auction_settle(a, 3, "lost", NOW, NULL, &err), AUC_OK);
+	assert_int_equal(auc_auction_set_servers(a, world_servers, world_nservers - 1, NOW, &err),
+			 AUC_OK);
+	assert_int_equal(auc_auction_adopt(a, receipt, 3, 1000, AUC_SALE_RUNNING, &err),
+			 AUC_ENOENT);
+	assert_string_equal(err.text, "receipt: worker_type: 'v100' was another one when it was "
+				      "sold");
+	o = offer_of(a, bid, NOW, false);
+	assert_true(o.accepted);
+	auc_offer_clear(&o);
+	free(receipt);
+	auc_auction_destroy(a);
+}
+
 /* -- prices -- */
 
 static double gpu_eta(struct auc_auction *a)
@@ -825,6 +902,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_snapshots, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_nodes_change, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_reconfigure, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_types_change, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_learned_prices, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_not_ready, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_cannot_write, setup, teardown),
