@@ -27,7 +27,6 @@ struct auc_auction {
 	struct auc_server_spec *specs;
 	unsigned nspecs;
 	struct auc_market *market; /* NULL until the nodes are known */
-	bool *for_sale;            /* by server of the market */
 	struct auc_ledger *ledger;
 	struct auc_history *history;
 	struct auc_price price; /* the market's */

@@ -21,7 +21,6 @@
 
 #define SNAPSHOT_BYTES (1u << 20) /* of journal, and another one follows */
 #define HINT_SECONDS   0.01
-#define BOTH_ROLES     (AUC_ROLE_WORKER | AUC_ROLE_PS)
 
 /* What open_spool fills while it reads. */
 struct replay {
@@ -48,15 +47,17 @@ static enum auc_code check_specs(const struct auc_conf *conf, const struct auc_s
 				 unsigned n, struct auc_err *err);
 static bool same_specs(const struct auc_auction *a, const struct auc_server_spec *specs,
 		       unsigned n);
+static enum auc_code set_down(struct auc_auction *a, const struct auc_server_spec *specs,
+			      struct auc_err *err);
+static unsigned roles_of(const struct auc_server_spec *s);
 static enum auc_code set_specs(struct auc_auction *a, const struct auc_server_spec *specs,
 			       unsigned n, struct auc_err *err);
 static enum auc_code rebuild(struct auc_auction *a, double now, struct auc_err *err);
 static enum auc_code build_market(const struct auc_auction *a, struct json_object *records,
-				  double now, struct auc_market **market, bool **for_sale,
-				  struct auc_err *err);
+				  double now, struct auc_market **market, struct auc_err *err);
 static enum auc_code add_conf_types(struct auc_market *m, const struct auc_conf *conf,
 				    struct auc_err *err);
-static enum auc_code add_servers(struct auc_market *m, const struct auc_auction *a, bool *for_sale,
+static enum auc_code add_servers(struct auc_market *m, const struct auc_auction *a,
 				 struct auc_err *err);
 static enum auc_code add_names_of_sale(struct auc_market *m, struct json_object *record,
 				       struct auc_err *err);
@@ -143,7 +144,6 @@ void auc_auction_destroy(struct auc_auction *a)
 	free(a->old_confs);
 	auc_conf_free(a->conf);
 	free(a->specs);
-	free(a->for_sale);
 	pthread_mutex_destroy(&a->lock);
 	pthread_mutex_destroy(&a->admin);
 	free(a);
@@ -169,6 +169,7 @@ enum auc_code auc_auction_set_servers(struct auc_auction *a, const struct auc_se
 	pthread_mutex_lock(&a->lock);
 	rc = check_specs(a->conf, servers, nservers, err);
 	if (rc == AUC_OK && a->market && same_specs(a, servers, nservers)) {
+		rc = set_down(a, servers, err);
 		pass_time(a, now, NULL);
 	} else if (rc == AUC_OK) {
 		struct auc_server_spec *old = a->specs;
@@ -653,11 +654,8 @@ static enum auc_code replay_begin(struct auc_auction *a, double now, struct repl
 				  struct auc_err *err)
 {
 	struct json_object *none = json_object_new_array();
-	bool *for_sale = NULL;
-	enum auc_code rc =
-		none ? build_market(a, none, now, &replay->market, &for_sale, err) : no_memory(err);
+	enum auc_code rc = none ? build_market(a, none, now, &replay->market, err) : no_memory(err);
 
-	free(for_sale);
 	json_object_put(none);
 	if (rc != AUC_OK)
 		return rc;
@@ -708,6 +706,7 @@ static enum auc_code check_specs(const struct auc_conf *conf, const struct auc_s
 	return AUC_OK;
 }
 
+/* But for those that are down. */
 static bool same_specs(const struct auc_auction *a, const struct auc_server_spec *specs, unsigned n)
 {
 	if (n != a->nspecs)
@@ -716,7 +715,7 @@ static bool same_specs(const struct auc_auction *a, const struct auc_server_spec
 		const struct auc_server_spec *s = &a->specs[i], *t = &specs[i];
 
 		if (strcmp(s->name, t->name) || strcmp(s->partition, t->partition) ||
-		    s->down != t->down || s->ncapacity != t->ncapacity)
+		    s->ncapacity != t->ncapacity)
 			return false;
 		for (unsigned k = 0; k < s->ncapacity; k++)
 			if (strcmp(s->capacity[k].name, t->capacity[k].name) ||
@@ -724,6 +723,35 @@ static bool same_specs(const struct auc_auction *a, const struct auc_server_spec
 				return false;
 	}
 	return true;
+}
+
+/*
+ * The servers there are go down and come up as SPECS say. Nodes do that all the time: too often to
+ * build a market each time.
+ */
+static enum auc_code set_down(struct auc_auction *a, const struct auc_server_spec *specs,
+			      struct auc_err *err)
+{
+	/* What only old sales name stands behind them, and sells nothing. */
+	unsigned *roles = calloc(auc_market_nservers(a->market) + 1, sizeof(*roles)), n = 0;
+
+	if (!roles)
+		return no_memory(err);
+	for (unsigned i = 0; i < a->nspecs; i++) {
+		a->specs[i].down = specs[i].down;
+		if (auc_conf_partition(a->conf, specs[i].partition))
+			roles[n++] = roles_of(&specs[i]);
+	}
+	auc_market_set_roles(a->market, roles);
+	free(roles);
+	return AUC_OK;
+}
+
+/* A server that is down keeps its capacity, so that its sales stay booked, but may host nothing
+ * new. */
+static unsigned roles_of(const struct auc_server_spec *s)
+{
+	return s->down ? 0 : AUC_ROLE_WORKER | AUC_ROLE_PS;
 }
 
 /* Puts a copy in place; the caller frees the old. */
@@ -747,13 +775,12 @@ static enum auc_code rebuild(struct auc_auction *a, double now, struct auc_err *
 {
 	struct json_object *records = json_object_new_array();
 	struct auc_market *market = NULL;
-	bool *for_sale = NULL;
 	enum auc_code rc = records ? AUC_OK : no_memory(err);
 
 	if (rc == AUC_OK && a->ledger)
 		rc = auc_ledger_dump(a->ledger, append_event, records, err);
 	if (rc == AUC_OK)
-		rc = build_market(a, records, now, &market, &for_sale, err);
+		rc = build_market(a, records, now, &market, err);
 	json_object_put(records);
 	if (rc == AUC_OK && !a->ledger && !(a->ledger = auc_ledger_create(market, queue_event, a)))
 		rc = no_memory(err);
@@ -761,21 +788,17 @@ static enum auc_code rebuild(struct auc_auction *a, double now, struct auc_err *
 		rc = auc_ledger_rebase(a->ledger, market, err);
 	if (rc != AUC_OK && rc != AUC_EFULL) {
 		auc_market_destroy(market);
-		free(for_sale);
 		return rc;
 	}
 	auc_market_destroy(a->market);
 	a->market = market;
-	free(a->for_sale);
-	a->for_sale = for_sale;
 	if (take_price(a, rc == AUC_OK ? err : NULL) != AUC_OK && rc == AUC_OK)
 		rc = AUC_EINVAL;
 	return rc;
 }
 
 static enum auc_code build_market(const struct auc_auction *a, struct json_object *records,
-				  double now, struct auc_market **market, bool **for_sale,
-				  struct auc_err *err)
+				  double now, struct auc_market **market, struct auc_err *err)
 {
 	const struct auc_conf *conf = a->conf;
 	auc_slot first = auc_slot_of(now, conf->slot_seconds), last = last_slot_of(records);
@@ -789,20 +812,17 @@ static enum auc_code build_market(const struct auc_auction *a, struct json_objec
 		slots = last - first < AUC_SLOTS_MAX ? (unsigned)(last - first) + 1 : AUC_SLOTS_MAX;
 	memcpy(price.eta, conf->eta, sizeof(price.eta));
 	m = auc_market_create(slots, conf->slot_seconds, first);
-	*for_sale = calloc(a->nspecs ? a->nspecs : 1, sizeof(**for_sale));
-	rc = m && *for_sale ? AUC_OK : no_memory(err);
+	rc = m ? AUC_OK : no_memory(err);
 	if (rc == AUC_OK)
 		rc = add_conf_types(m, conf, err);
 	if (rc == AUC_OK)
-		rc = add_servers(m, a, *for_sale, err);
+		rc = add_servers(m, a, err);
 	for (size_t i = 0; rc == AUC_OK && i < json_object_array_length(records); i++)
 		rc = add_names_of_sale(m, json_object_array_get_idx(records, i), err);
 	if (rc == AUC_OK)
 		rc = auc_market_ready(m, &price, err);
 	if (rc != AUC_OK) {
 		auc_market_destroy(m);
-		free(*for_sale);
-		*for_sale = NULL;
 		return rc;
 	}
 	*market = m;
@@ -824,24 +844,19 @@ static enum auc_code add_conf_types(struct auc_market *m, const struct auc_conf 
 	return rc;
 }
 
-/* A server that is down keeps its capacity, so that its sales stay booked, but may host nothing
- * new. */
-static enum auc_code add_servers(struct auc_market *m, const struct auc_auction *a, bool *for_sale,
+static enum auc_code add_servers(struct auc_market *m, const struct auc_auction *a,
 				 struct auc_err *err)
 {
 	const struct auc_conf_partition *part;
 	const struct auc_server_spec *s;
 	enum auc_code rc = AUC_OK;
-	unsigned n = 0;
 
 	for (s = a->specs; rc == AUC_OK && s < a->specs + a->nspecs; s++) {
 		part = auc_conf_partition(a->conf, s->partition);
 		if (!part)
 			continue; /* its partition was sold before a reconfiguration, and is not now
 				   */
-		for_sale[n++] = !s->down;
-		rc = auc_market_add_server(m, s->name, s->partition, part->cloud,
-					   s->down ? 0 : BOTH_ROLES,
+		rc = auc_market_add_server(m, s->name, s->partition, part->cloud, roles_of(s),
 					   part->upload_seconds / a->conf->slot_seconds,
 					   s->capacity, s->ncapacity, err);
 	}
@@ -945,7 +960,7 @@ auc_slot auc_slot_from(double now, double slot_seconds)
 
 bool auc_auction_sells(const struct auc_auction *a, unsigned server)
 {
-	return server < a->nspecs && a->for_sale[server];
+	return auc_market_roles(a->market, server) != 0;
 }
 
 /* -- one decision -- */

@@ -440,6 +440,7 @@ enum auc_code auc_ledger_rebase(struct auc_ledger *l, struct auc_market *to, str
 	for (unsigned i = 0; i < n && rc == AUC_OK; i++)
 		rc = plan_move(l->entries[i], l->market, to, &moves[i], err);
 	if (rc == AUC_OK) {
+		auc_market_begin_bulk(to);
 		for (unsigned i = 0; i < n; i++)
 			misfits += !carry_out_move(l->entries[i], to, &moves[i],
 						   misfits ? NULL : &first);
@@ -447,6 +448,7 @@ enum auc_code auc_ledger_rebase(struct auc_ledger *l, struct auc_market *to, str
 		for (unsigned i = n; i-- > 0;)
 			if (moves[i].drop)
 				lapse_at(l, i);
+		auc_market_end_bulk(to);
 	}
 	for (unsigned i = 0; moves && i < n; i++) {
 		auc_plan_clear(&moves[i].plan);

@@ -63,6 +63,7 @@ struct auc_type_cache {
 
 struct auc_market {
 	bool ready;
+	bool bulk;  /* bookings leave the caches to auc_market_end_bulk() */
 	bool given; /* unit_price[] was given: bookings do not change it */
 	unsigned slots, nservers, ntres, nworker_types, nps_types;
 	double slot_seconds;
@@ -77,6 +78,7 @@ struct auc_market {
 	struct auc_server *servers;
 	int64_t *used;      /* by cell and TRES, in units */
 	double *unit_price; /* by cell and TRES, credits per amount of 1 and slot */
+	struct auc_share *changed; /* scratch of auc_market_set_roles(), by server */
 	struct auc_type_cache cache[2 * AUC_TYPES_MAX];
 };
 

@@ -37,6 +37,7 @@ static enum auc_code to_units(const struct auc_tres *tres, const char *name, dou
 static enum auc_code read_etas(const struct auc_market *m, const struct auc_price *price,
 			       double *eta, struct auc_err *err);
 static enum auc_code lay_out(struct auc_market *m, struct auc_err *err);
+static void lay_out_empty(struct auc_market *m, unsigned type);
 static bool blocks_sound(const struct auc_market *m, unsigned level,
 			 const struct auc_type_cache *c);
 static void shift_amounts(struct auc_market *m, unsigned shift);
@@ -100,6 +101,7 @@ void auc_market_destroy(struct auc_market *m)
 	}
 	free(m->used);
 	free(m->unit_price);
+	free(m->changed);
 	free(m->servers);
 	free(m);
 }
@@ -371,6 +373,49 @@ enum auc_code auc_market_reserve(struct auc_market *m, unsigned server, unsigned
 	}
 	refresh_blocks(m, from, to, &share, 1);
 	return AUC_OK;
+}
+
+void auc_market_begin_bulk(struct auc_market *m)
+{
+	m->bulk = true;
+}
+
+void auc_market_end_bulk(struct auc_market *m)
+{
+	m->bulk = false;
+	refresh_all(m);
+}
+
+unsigned auc_market_roles(const struct auc_market *m, unsigned server)
+{
+	return m->servers[server].roles;
+}
+
+void auc_market_set_roles(struct auc_market *m, const unsigned *roles)
+{
+	struct auc_share *changed = m->changed;
+	unsigned s, t, i, level, row, n = 0;
+
+	for (s = 0; s < m->nservers; s++)
+		if (m->servers[s].roles != roles[s]) {
+			m->servers[s].roles = roles[s];
+			changed[n++] = (struct auc_share){.server = s};
+		}
+	if (!n)
+		return;
+	for (i = 0; i < m->nworker_types + m->nps_types; i++)
+		lay_out_empty(m, i);
+	for (t = 0; t < m->slots; t++) {
+		for (i = 0; i < n; i++)
+			refresh_cell(m, auc_cell(m, t, changed[i].server), changed[i].server);
+		refresh_order(m, t);
+	}
+	/* Rows behind the last block are what the window grows into. */
+	for (level = 1; level < m->nlevels; level++) {
+		row = auc_block_row(m, level, auc_market_last(m) >> level) + 1;
+		empty_rows(m, row, m->level_row[level + 1] - row);
+	}
+	refresh_blocks(m, m->first, auc_market_last(m), changed, n);
 }
 
 void auc_market_advance(struct auc_market *m, auc_slot first)
@@ -731,9 +776,8 @@ static enum auc_code lay_out(struct auc_market *m, struct auc_err *err)
 {
 	size_t row = m->nservers ? m->nservers : 1, cells;
 	size_t amounts = row * m->slots * (m->ntres ? m->ntres : 1);
-	static const int64_t nothing[AUC_TRES_MAX];
 	struct auc_type_cache *c;
-	unsigned i, s;
+	unsigned i;
 
 	m->level_row[1] = m->slots;
 	m->nlevels = 1;
@@ -746,7 +790,8 @@ static enum auc_code lay_out(struct auc_market *m, struct auc_err *err)
 	cells = row * m->nrows;
 	m->used = calloc(amounts, sizeof(*m->used));
 	m->unit_price = calloc(amounts, sizeof(*m->unit_price));
-	if (!m->used || !m->unit_price)
+	m->changed = calloc(row, sizeof(*m->changed));
+	if (!m->used || !m->unit_price || !m->changed)
 		return auc_err_set(err, AUC_ENOMEM,
 				   "no memory for a market of %u servers and %u slots", m->nservers,
 				   m->slots);
@@ -762,18 +807,29 @@ static enum auc_code lay_out(struct auc_market *m, struct auc_err *err)
 			return auc_err_set(err, AUC_ENOMEM,
 					   "no memory for a market of %u servers and %u slots",
 					   m->nservers, m->slots);
-		for (s = 0; s < m->nservers; s++) {
-			c->fit0[s] = fit_in(m, &m->types[i], s, nothing);
-			c->price0[s] = c->fit0[s] ? 0 : INFINITY;
-			c->order0[s] = s;
-			c->total0 += c->fit0[s];
-			if (c->fit0[s] > c->max0)
-				c->max0 = c->fit0[s];
-		}
-		sort_order(c->price0, c->order0, m->nservers);
+		lay_out_empty(m, i);
 	}
 	empty_rows(m, 0, m->nrows);
 	return AUC_OK;
+}
+
+/* What an empty slot holds of one type. */
+static void lay_out_empty(struct auc_market *m, unsigned type)
+{
+	static const int64_t nothing[AUC_TRES_MAX];
+	struct auc_type_cache *c = &m->cache[type];
+	unsigned s;
+
+	c->total0 = c->max0 = 0;
+	for (s = 0; s < m->nservers; s++) {
+		c->fit0[s] = fit_in(m, &m->types[type], s, nothing);
+		c->price0[s] = c->fit0[s] ? 0 : INFINITY;
+		c->order0[s] = s;
+		c->total0 += c->fit0[s];
+		if (c->fit0[s] > c->max0)
+			c->max0 = c->fit0[s];
+	}
+	sort_order(c->price0, c->order0, m->nservers);
 }
 
 /* Drops the first SHIFT slots and adds as many empty ones. */
@@ -848,8 +904,6 @@ static void refresh_all(struct auc_market *m)
 }
 
 /* New prices in one slot where a TRES whose base MOVED is in use. */
-static void set_given(struct auc_market *m, const struct auc_given_price *g);
-static void refresh_all(struct auc_market *m);
 static void reprice_slot(struct auc_market *m, unsigned slot, const bool *moved)
 {
 	bool touched, any = false;
@@ -1129,9 +1183,12 @@ static void apply_change(struct auc_market *m, const struct auc_plan *plan, auc_
 						set_used(m, cell, share->server, k,
 							 m->used[cell * m->ntres + k] +
 								 (book ? units[k] : -units[k]));
-				refresh_cell(m, cell, share->server);
+				if (!m->bulk)
+					refresh_cell(m, cell, share->server);
 			}
 		}
+		if (m->bulk)
+			continue;
 		for (t = a; t <= b; t++)
 			refresh_order(m, (unsigned)(t - m->first));
 		refresh_blocks(m, a, b, plan->shares + run->first_share, run->nshares);

@@ -98,6 +98,15 @@ enum auc_code auc_market_unbook(struct auc_market *m, const struct auc_plan *pla
 /* Sets aside AMOUNT of one TRES on one server in [FROM, TO] (a scenario's "state", a drained node). */
 enum auc_code auc_market_reserve(struct auc_market *m, unsigned server, unsigned tres, auc_slot from, auc_slot to,
 				 double amount, struct auc_err *err);
+/*
+ * From begin to end bookings count, but prices and what fits are those of before: many at once take a fraction of the time.
+ * Nothing is quoted in between.
+ */
+void auc_market_begin_bulk(struct auc_market *m);
+void auc_market_end_bulk(struct auc_market *m);
+/* What a server may host, and ROLES, by server, from now on; what is booked stays booked. */
+unsigned auc_market_roles(const struct auc_market *m, unsigned server);
+void auc_market_set_roles(struct auc_market *m, const unsigned *roles);
 /* Moves the window to start at FIRST (never backwards; a no-op then). New slots are empty. */
 void auc_market_advance(struct auc_market *m, auc_slot first);
 /* Takes new price parameters; prices of all slots follow. */

@@ -26,10 +26,12 @@ static enum auc_code read_slot(struct json_object *o, const char *key, auc_slot 
 static enum auc_code read_type(struct json_object *o, const char *key, const struct auc_market *m,
 			       int (*find)(const struct auc_market *, const char *), unsigned *type,
 			       struct auc_err *err);
-static enum auc_code read_counts(struct json_object *run, const char *key,
-				 const struct auc_market *m, struct json_object **counts,
+static enum auc_code get_counts(struct json_object *run, const char *key,
+				struct json_object **counts, struct auc_err *err);
+static enum auc_code read_counts(struct json_object *counts, const char *key,
+				 const struct auc_market *m, struct auc_share *shares, unsigned *n,
 				 struct auc_err *err);
-static unsigned count_of(struct json_object *counts, const char *server);
+static int by_server(const void *a, const void *b);
 static enum auc_code match_type(const struct auc_market *m, bool ps, unsigned *type,
 				struct json_object *o, struct auc_err *err);
 
@@ -325,10 +327,10 @@ static enum auc_code read_run(struct json_object *o, const struct auc_market *m,
 			      struct auc_err *err)
 {
 	struct json_object *workers, *ps;
-	unsigned s, nworkers, nps;
+	struct auc_share *shares = NULL;
 	auc_slot from, to;
+	unsigned n = 0, i;
 	enum auc_code rc;
-	const char *name;
 
 	if (!json_object_is_type(o, json_type_object))
 		return auc_err_set(err, AUC_EINVAL, "plan: expected an object for each run");
@@ -336,18 +338,34 @@ static enum auc_code read_run(struct json_object *o, const struct auc_market *m,
 	if (rc == AUC_OK)
 		rc = read_slot(o, "to", &to, err);
 	if (rc == AUC_OK)
-		rc = read_counts(o, "workers", m, &workers, err);
+		rc = get_counts(o, "workers", &workers, err);
 	if (rc == AUC_OK)
-		rc = read_counts(o, "ps", m, &ps, err);
+		rc = get_counts(o, "ps", &ps, err);
 	if (rc == AUC_OK)
 		rc = auc_plan_add_run(p, from, to, err);
-	for (s = 0; s < m->nservers && rc == AUC_OK; s++) {
-		name = auc_market_server_name(m, s);
-		nworkers = count_of(workers, name);
-		nps = count_of(ps, name);
-		if (nworkers || nps)
-			rc = auc_plan_add_share(p, s, nworkers, nps, err);
+	if (rc != AUC_OK)
+		return rc;
+	shares = calloc((size_t)json_object_object_length(workers) +
+				(size_t)json_object_object_length(ps),
+			sizeof(*shares));
+	if (!shares)
+		return auc_err_set(err, AUC_ENOMEM, "no memory for a plan");
+	rc = read_counts(workers, "workers", m, shares, &n, err);
+	if (rc == AUC_OK)
+		rc = read_counts(ps, "ps", m, shares, &n, err);
+	if (rc == AUC_OK)
+		qsort(shares, n, sizeof(*shares), by_server);
+	for (i = 0; i < n && rc == AUC_OK; i++) {
+		/* Workers and PSs of one server are one share. */
+		if (i + 1 < n && shares[i].server == shares[i + 1].server) {
+			shares[i + 1].workers += shares[i].workers;
+			shares[i + 1].ps += shares[i].ps;
+		} else {
+			rc = auc_plan_add_share(p, shares[i].server, shares[i].workers,
+						shares[i].ps, err);
+		}
 	}
+	free(shares);
 	return rc;
 }
 
@@ -380,18 +398,29 @@ static enum auc_code read_type(struct json_object *o, const char *key, const str
 	return AUC_OK;
 }
 
-/* The object of counts by server under KEY, checked: not empty, servers known, counts 1..INT_MAX.
- */
-static enum auc_code read_counts(struct json_object *run, const char *key,
-				 const struct auc_market *m, struct json_object **counts,
+/* The object of counts by server under KEY: not empty. */
+static enum auc_code get_counts(struct json_object *run, const char *key,
+				struct json_object **counts, struct auc_err *err)
+{
+	if (json_object_object_get_ex(run, key, counts) &&
+	    json_object_is_type(*counts, json_type_object) && json_object_object_length(*counts))
+		return AUC_OK;
+	return auc_err_set(err, AUC_EINVAL, "%s: expected counts by server", key);
+}
+
+/* Appends a share for each of the counts under KEY, checked: servers known, counts 1..INT_MAX. */
+static enum auc_code read_counts(struct json_object *counts, const char *key,
+				 const struct auc_market *m, struct auc_share *shares, unsigned *n,
 				 struct auc_err *err)
 {
-	if (!json_object_object_get_ex(run, key, counts) ||
-	    !json_object_is_type(*counts, json_type_object) || !json_object_object_length(*counts))
-		return auc_err_set(err, AUC_EINVAL, "%s: expected counts by server", key);
-	json_object_object_foreach(*counts, server, v)
+	bool ps = !strcmp(key, "ps");
+	unsigned count;
+	int found;
+
+	json_object_object_foreach(counts, server, v)
 	{
-		if (auc_market_find_server(m, server) < 0)
+		found = auc_market_find_server(m, server);
+		if (found < 0)
 			return auc_err_set(err, AUC_ENOENT,
 					   "%s: server '%.80s' is not in this cluster", key,
 					   server);
@@ -400,14 +429,16 @@ static enum auc_code read_counts(struct json_object *run, const char *key,
 			return auc_err_set(err, AUC_EINVAL,
 					   "%s: server '%.80s': expected a count >= 1", key,
 					   server);
+		count = (unsigned)json_object_get_int64(v);
+		shares[(*n)++] = (struct auc_share){
+			.server = (unsigned)found, .workers = ps ? 0 : count, .ps = ps ? count : 0};
 	}
 	return AUC_OK;
 }
 
-static unsigned count_of(struct json_object *counts, const char *server)
+static int by_server(const void *a, const void *b)
 {
-	struct json_object *v;
+	const struct auc_share *x = a, *y = b;
 
-	return json_object_object_get_ex(counts, server, &v) ? (unsigned)json_object_get_int64(v)
-							     : 0;
+	return (x->server > y->server) - (x->server < y->server);
 }

@@ -56,6 +56,7 @@ enum {
 	SERIES_SALES,
 	SERIES_STATUS,
 	SERIES_COMMIT,
+	SERIES_DOWN,
 	SERIES_NODES,
 	NSERIES
 };
@@ -74,7 +75,8 @@ static struct series all[NSERIES] = {
 	[SERIES_SALES] = {.what = "sales"},
 	[SERIES_STATUS] = {.what = "status"},
 	[SERIES_COMMIT] = {.what = "commit"},
-	[SERIES_NODES] = {.what = "set_servers"},
+	[SERIES_DOWN] = {.what = "node down or up"},
+	[SERIES_NODES] = {.what = "node changed"},
 };
 
 static const char *const gpus[TYPES] = {"gpu:a100", "gpu:v100", "gpu:p100", "gpu:t4", "gpu:k80"};
@@ -306,6 +308,10 @@ static void run(struct auc_auction *a, const struct options *o, struct auc_serve
 			continue;
 		look(a, now);
 		servers[i % o->servers].down = !servers[i % o->servers].down;
+		began = measure_cpu();
+		must(auc_auction_set_servers(a, servers, o->servers, now, &err));
+		sample(SERIES_DOWN, began);
+		servers[i % o->servers].capacity[0].value += 1;
 		began = measure_cpu();
 		must(auc_auction_set_servers(a, servers, o->servers, now, &err));
 		sample(SERIES_NODES, began);

@@ -131,6 +131,44 @@ static void test_advance(void **state)
 	auc_market_destroy(m);
 }
 
+/* Servers that go and come leave the caches as they would be if made anew, also for slots that the
+ * window has not reached yet; what is booked stays. */
+static void test_set_roles(void **state)
+{
+	static const unsigned both = AUC_ROLE_WORKER | AUC_ROLE_PS;
+	const unsigned up[] = {both, both}, down[] = {both, 0};
+	struct auc_market *m = make_market(), *other = make_market();
+	struct auc_plan p;
+
+	(void)state;
+	auc_plan_init(&p);
+	make_plan(&p, 98, 112, 1, 3, 1);
+	for (auc_slot first = 100; first < 130; first++) {
+		make_plan(&p, first, first + 5, first % 2, 1, 1);
+		(void)auc_market_book(m, &p, first, first + 5, NULL);
+		auc_market_set_roles(m, first % 3 ? down : up);
+		assert_int_equal(auc_market_roles(m, 1), first % 3 ? 0 : both);
+		assert_true(auc_market_sound(m) && auc_market_cache_sound(m));
+		auc_market_advance(m, first + 1);
+		assert_true(auc_market_cache_sound(m));
+	}
+	assert_true(auc_market_used(m, 1, 0, 131) > 0);
+
+	/* Many bookings at once end in the same as one by one. */
+	make_plan(&p, 101, 107, 1, 2, 1);
+	auc_market_begin_bulk(other);
+	assert_int_equal(auc_market_book(other, &p, 101, 107, NULL), AUC_OK);
+	make_plan(&p, 103, 109, 0, 1, 1);
+	assert_int_equal(auc_market_book(other, &p, 103, 109, NULL), AUC_OK);
+	make_plan(&p, 105, 105, 0, 3, 1);
+	assert_int_equal(auc_market_book(other, &p, 105, 105, NULL), AUC_EFULL);
+	auc_market_end_bulk(other);
+	assert_true(auc_market_sound(other) && auc_market_cache_sound(other));
+	auc_plan_clear(&p);
+	auc_market_destroy(m);
+	auc_market_destroy(other);
+}
+
 static void test_reserve(void **state)
 {
 	struct auc_market *m = make_market();
@@ -380,12 +418,12 @@ static void test_caches(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_book),      cmocka_unit_test(test_advance),
-		cmocka_unit_test(test_reserve),   cmocka_unit_test(test_scales),
-		cmocka_unit_test(test_set_price), cmocka_unit_test(test_bad_lists),
-		cmocka_unit_test(test_resolve),   cmocka_unit_test(test_price_unit),
-		cmocka_unit_test(test_ratios),    cmocka_unit_test(test_caches),
-		cmocka_unit_test(test_given),
+		cmocka_unit_test(test_book),       cmocka_unit_test(test_advance),
+		cmocka_unit_test(test_set_roles),  cmocka_unit_test(test_reserve),
+		cmocka_unit_test(test_scales),     cmocka_unit_test(test_set_price),
+		cmocka_unit_test(test_bad_lists),  cmocka_unit_test(test_resolve),
+		cmocka_unit_test(test_price_unit), cmocka_unit_test(test_ratios),
+		cmocka_unit_test(test_caches),     cmocka_unit_test(test_given),
 	};
 
 	return cmocka_run_group_tests_name("market", tests, NULL, NULL);
