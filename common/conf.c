@@ -737,6 +737,9 @@ static enum auc_code set_policy(struct auc_conf *conf, const char *value, struct
 	policy = auc_policy_find(name);
 	if (!policy)
 		return auc_err_set(err, AUC_ENOENT, "there is no policy '%s'", name);
+	if (policy->baseline)
+		return auc_err_set(err, AUC_EINVAL,
+				   "'%s' is a baseline for auctionsim, nothing to sell by", name);
 	if (policy->create(options, &ctx, err) != AUC_OK)
 		return AUC_EINVAL;
 	policy->destroy(ctx);

@@ -226,10 +226,7 @@ static enum auc_code dps_quote(struct auc_policy_ctx *ctx, const struct auc_mark
 {
 	enum auc_code rc;
 
-	decision->accepted = false;
-	decision->reason = AUC_REASON_CAPACITY;
-	decision->best_payoff = 0;
-	auc_plan_reset(&decision->plan);
+	auc_decision_reset(decision);
 	if (!m->ready)
 		return auc_err_set(err, AUC_ESTATE, "the market is not laid out");
 	rc = make_room(ctx, m, err);

@@ -5,7 +5,8 @@
 
 #include "policy/policy.h"
 
-const struct auc_policy *const auc_policies[] = {&auc_policy_dps, NULL};
+const struct auc_policy *const auc_policies[] = {&auc_policy_dps, &auc_policy_unpriced,
+						 &auc_policy_fifo, &auc_policy_drf, NULL};
 
 const struct auc_policy *auc_policy_find(const char *name)
 {
@@ -38,6 +39,14 @@ void auc_decision_init(struct auc_decision *d)
 {
 	memset(d, 0, sizeof(*d));
 	auc_plan_init(&d->plan);
+}
+
+void auc_decision_reset(struct auc_decision *d)
+{
+	d->accepted = false;
+	d->reason = AUC_REASON_CAPACITY;
+	d->best_payoff = 0;
+	auc_plan_reset(&d->plan);
 }
 
 void auc_decision_clear(struct auc_decision *d)

@@ -47,11 +47,13 @@ struct auc_policy {
 		       const struct auc_decision *decision);
 };
 
-extern const struct auc_policy auc_policy_dps;
+extern const struct auc_policy auc_policy_dps, auc_policy_unpriced, auc_policy_fifo, auc_policy_drf;
 extern const struct auc_policy *const auc_policies[]; /* NULL-terminated */
 const struct auc_policy *auc_policy_find(const char *name);
 
 void auc_decision_init(struct auc_decision *d);
+/* No schedule (reason capacity), memory kept: what a quote begins with. */
+void auc_decision_reset(struct auc_decision *d);
 void auc_decision_clear(struct auc_decision *d);
 
 #endif

@@ -12,6 +12,11 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <json-c/json.h>
+
+#include "check.h"
+#include "document.h"
+#include "gen.h"
 #include "num.h"
 #include "policy/policy.h"
 #include "replay.h"
@@ -40,11 +45,16 @@ struct progress {
 };
 
 static int command_run(int argc, char **argv);
+static int command_check(int argc, char **argv);
+static int command_gen(int argc, char **argv);
 static int command_policies(int argc, char **argv);
 static int options_parse(struct options *o, int argc, char **argv);
 static enum auc_code run_all(const struct options *o, const char *path, struct auc_err *err);
 static enum auc_code print_results(const struct options *o, const struct scenario *s,
 				   const struct result *results, struct auc_err *err);
+static FILE *open_output(const struct options *o, struct auc_err *err);
+static enum auc_code close_output(const struct options *o, FILE *out, enum auc_code rc,
+				  struct auc_err *err);
 static void show_progress(void *arg, unsigned done, unsigned all);
 static double now(void);
 static int complain(const struct auc_err *err);
@@ -55,6 +65,8 @@ static const struct command {
 	int (*run)(int argc, char **argv);
 } commands[] = {
 	{"run", command_run},
+	{"check", command_check},
+	{"gen", command_gen},
 	{"policies", command_policies},
 };
 
@@ -92,6 +104,65 @@ static int command_run(int argc, char **argv)
 		return usage(stderr);
 	}
 	return run_all(&o, argv[optind], &err) == AUC_OK ? EXIT_SUCCESS : complain(&err);
+}
+
+static int command_check(int argc, char **argv)
+{
+	struct json_object *root = NULL;
+	struct options o = {.seed = 1};
+	struct scenario *s = NULL;
+	struct auc_err err = {0};
+	unsigned violations = 0;
+	enum auc_code rc;
+	int code = options_parse(&o, argc, argv);
+
+	if (code >= 0)
+		return code;
+	if (optind != argc - 2) {
+		fprintf(stderr, "auctionsim: check: expected a SCENARIO and a RESULT\n");
+		return usage(stderr);
+	}
+	rc = scenario_load(argv[optind], &s, &err);
+	if (rc == AUC_OK)
+		rc = document_load(argv[optind + 1], &root, &err);
+	if (rc == AUC_OK)
+		rc = check_result(s, root, argv[optind + 1], stdout, &violations, &err);
+	json_object_put(root);
+	scenario_free(s);
+	if (rc != AUC_OK)
+		return complain(&err);
+	return violations ? EXIT_FAILURE : EXIT_SUCCESS;
+}
+
+static int command_gen(int argc, char **argv)
+{
+	const struct gen_setting *g = argc > 1 ? gen_find(argv[1]) : NULL;
+	struct options o = {.seed = 1};
+	struct auc_err err = {0};
+	enum auc_code rc = AUC_OK;
+	FILE *out;
+	int code;
+
+	if (!g) {
+		fprintf(stderr, "auctionsim: gen: expected a setting:");
+		for (code = 0; gen_at((unsigned)code); code++)
+			fprintf(stderr, " %s", gen_name(gen_at((unsigned)code)));
+		fputc('\n', stderr);
+		return EXIT_USAGE;
+	}
+	code = options_parse(&o, argc - 1, argv + 1);
+	if (code == EXIT_SUCCESS) {
+		printf("\nParameters of setting %s, their defaults and meaning\n", gen_name(g));
+		gen_print_help(g, stdout);
+	}
+	if (code >= 0)
+		return code;
+	out = open_output(&o, &err);
+	if (!out)
+		return complain(&err);
+	rc = gen_write(g, argv + 1 + optind, (unsigned)(argc - 1 - optind), o.seed, out, &err);
+	rc = close_output(&o, out, rc, &err);
+	return rc == AUC_OK ? EXIT_SUCCESS : complain(&err);
 }
 
 static int command_policies(int argc, char **argv)
@@ -174,18 +245,33 @@ static enum auc_code run_all(const struct options *o, const char *path, struct a
 static enum auc_code print_results(const struct options *o, const struct scenario *s,
 				   const struct result *results, struct auc_err *err)
 {
-	FILE *out = o->output ? fopen(o->output, "we") : stdout;
-	const char *name = o->output ? o->output : "standard output";
-	enum auc_code rc = AUC_OK;
+	FILE *out = open_output(o, err);
+	enum auc_code rc;
 
 	if (!out)
-		return auc_err_set(err, AUC_EIO, "%s: %s", name, strerror(errno));
-	if (o->json)
-		rc = result_print_json(out, s, results, o->npolicies, err);
-	else
-		rc = result_print_table(out, s, results, o->npolicies, err);
+		return AUC_EIO;
+	rc = o->json ? result_print_json(out, s, results, o->npolicies, err)
+		     : result_print_table(out, s, results, o->npolicies, err);
+	return close_output(o, out, rc, err);
+}
+
+/* Where --output says, or standard output. */
+static FILE *open_output(const struct options *o, struct auc_err *err)
+{
+	FILE *out = o->output ? fopen(o->output, "we") : stdout;
+
+	if (!out)
+		auc_err_set(err, AUC_EIO, "%s: %s", o->output, strerror(errno));
+	return out;
+}
+
+/* Returns RC, or what closing adds to it. */
+static enum auc_code close_output(const struct options *o, FILE *out, enum auc_code rc,
+				  struct auc_err *err)
+{
 	if ((o->output ? fclose(out) : fflush(out)) != 0 && rc == AUC_OK)
-		rc = auc_err_set(err, AUC_EIO, "%s: %s", name, strerror(errno));
+		rc = auc_err_set(err, AUC_EIO, "%s: %s", o->output ? o->output : "standard output",
+				 strerror(errno));
 	return rc;
 }
 
@@ -218,6 +304,8 @@ static int complain(const struct auc_err *err)
 static int usage(FILE *out)
 {
 	fputs("Usage: auctionsim run [OPTION...] SCENARIO\n"
+	      "       auctionsim check SCENARIO RESULT\n"
+	      "       auctionsim gen SETTING [OPTION...] [NAME=VALUE...]\n"
 	      "       auctionsim policies\n"
 	      "\n"
 	      "run: what policies do with a scenario (auction-scenario/1; -: standard input)\n"
@@ -225,7 +313,14 @@ static int usage(FILE *out)
 	      "  -j, --json         print auction-result/1 (several policies: an array), not a "
 	      "table\n"
 	      "  -o, --output FILE  write there\n"
-	      "  -s, --seed N       of what is random in a policy (1)\n",
+	      "  -s, --seed N       of what is random in a policy (1)\n"
+	      "\n"
+	      "check: does a result keep to its scenario and policy? A line for each violation; "
+	      "exit 1\n"
+	      "\n"
+	      "gen: a scenario of a published setting; 'gen dps --help' lists its parameters\n"
+	      "  -o, --output FILE  write there\n"
+	      "  -s, --seed N       (1)\n",
 	      out);
 	return out == stdout ? EXIT_SUCCESS : EXIT_USAGE;
 }

@@ -223,7 +223,7 @@ static enum auc_code decide(struct replay *p, unsigned index, struct auc_err *er
 	}
 	if (rc == AUC_OK)
 		rc = quote(p, own ? own : p->market, index, err);
-	if (rc == AUC_OK && p->decision.accepted)
+	if (rc == AUC_OK && p->decision.accepted && p->decision.plan.nruns)
 		rc = own ? take_out(p, own, &p->decision.plan, err)
 			 : auc_market_book(p->market, &p->decision.plan, 1, (auc_slot)p->s->slots,
 					   err);

@@ -1,0 +1,92 @@
+/*
+ * fifo.c - the baseline FIFO of R. Zhou et al.: "DPS: Dynamic Pricing and Scheduling for
+ * Distributed Machine Learning Jobs in Edge-Cloud Networks", IEEE TMC 2023, section 6.1: every job
+ * is accepted, in the order of arrival, with the number of workers that its owner asked for (D_j,
+ * or "workers" where the job says so), of the type pair with the least k, and PSs by (12). It
+ * prices nothing.
+ *
+ * Options: reading=blocking (default: no job starts before its predecessor) or reading=reserving
+ * (each job takes its earliest window). The paper does not say which; its figures fit the first.
+ *
+ * What else the paper leaves open: baseline.h.
+ */
+#include "config.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "market-private.h"
+#include "policy/baseline.h"
+
+struct auc_policy_ctx {
+	struct auc_baseline base;
+};
+
+static enum auc_code fifo_create(const char *options, struct auc_policy_ctx **ctx,
+				 struct auc_err *err);
+static void fifo_destroy(struct auc_policy_ctx *ctx);
+static enum auc_code fifo_quote(struct auc_policy_ctx *ctx, const struct auc_market *m,
+				const struct auc_job *job, struct auc_decision *decision,
+				struct auc_err *err);
+static void fifo_booked(struct auc_policy_ctx *ctx, const struct auc_market *m,
+			const struct auc_job *job, const struct auc_decision *decision);
+
+const struct auc_policy auc_policy_fifo = {
+	.name = "fifo",
+	.summary = "baseline: all jobs, D_j workers each, in the order of arrival",
+	.baseline = true,
+	.create = fifo_create,
+	.destroy = fifo_destroy,
+	.quote = fifo_quote,
+	.booked = fifo_booked,
+};
+
+static enum auc_code fifo_create(const char *options, struct auc_policy_ctx **ctx,
+				 struct auc_err *err)
+{
+	struct auc_policy_ctx *made = calloc(1, sizeof(*made));
+
+	*ctx = NULL;
+	if (!made)
+		return auc_err_set(err, AUC_ENOMEM, "no memory for policy fifo");
+	made->base.blocking = true;
+	if (*options && !auc_baseline_option(&made->base, options, strlen(options))) {
+		free(made);
+		return auc_err_set(
+			err, AUC_EINVAL,
+			"fifo: '%.80s' is no option, expected reading=blocking or reserving",
+			options);
+	}
+	*ctx = made;
+	return AUC_OK;
+}
+
+static void fifo_destroy(struct auc_policy_ctx *ctx)
+{
+	if (!ctx)
+		return;
+	auc_baseline_clear(&ctx->base);
+	free(ctx);
+}
+
+static enum auc_code fifo_quote(struct auc_policy_ctx *ctx, const struct auc_market *m,
+				const struct auc_job *job, struct auc_decision *decision,
+				struct auc_err *err)
+{
+	uint64_t n = job->workers && job->workers < job->chunks ? job->workers : job->chunks;
+	unsigned w, p;
+
+	auc_decision_reset(decision);
+	if (!auc_baseline_types(m, job, &w, &p))
+		return AUC_OK;
+	return auc_baseline_place(&ctx->base, m, job, w, p, (int64_t)n, (int64_t)job->ps, decision,
+				  err);
+}
+
+static void fifo_booked(struct auc_policy_ctx *ctx, const struct auc_market *m,
+			const struct auc_job *job, const struct auc_decision *decision)
+{
+	(void)m;
+	(void)job;
+	auc_baseline_booked(&ctx->base, decision);
+}

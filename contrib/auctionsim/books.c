@@ -1,0 +1,408 @@
+/* books.c - see books.h */
+#include "config.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "books.h"
+
+#define SLACK    1e-9L      /* relative: formats.md, section 5 */
+#define TRES_MAX 64         /* different TRES in one scenario */
+#define FIT_MAX  1048576.0L /* a server is not taken to hold more of a type */
+
+struct books {
+	const struct scenario *s;
+	unsigned ntres;
+	const char *tres[TRES_MAX];
+	long double *capacity; /* by server and TRES */
+	long double *used;     /* by server, TRES and slot */
+	long double *given;    /* the same: prices of mode given; NULL: eta's */
+	long double eta[TRES_MAX];
+};
+
+static int find_tres(const struct books *b, const char *name);
+static void add_tres(struct books *b, const struct auc_named *list, unsigned n);
+static size_t at(const struct books *b, unsigned server, unsigned tres, uint64_t slot);
+static long double unit_price(const struct books *b, unsigned server, unsigned tres, uint64_t slot);
+static void enter(const struct books *b, long double *cells, const struct scenario_entry *e,
+		  bool add);
+static void raise_eta(struct books *b, const struct scenario_job *job);
+static void pair_ratios(struct books *b, const struct scenario_job *job,
+			const struct scenario_type *worker, double worker_seconds,
+			const struct scenario_type *ps, double ps_seconds, bool colocated,
+			double upload);
+static long double fit(const struct books *b, const struct scenario_type *type, unsigned role,
+		       unsigned server);
+static long double amount_of(const struct scenario_type *type, const char *tres);
+static const struct scenario_type *type_at(const struct scenario_type *common, unsigned ncommon,
+					   const struct scenario_type *own, unsigned index);
+
+struct books *books_open(const struct scenario *s)
+{
+	struct books *b = calloc(1, sizeof(*b));
+	unsigned i, k;
+	size_t cells;
+
+	if (!b)
+		return NULL;
+	b->s = s;
+	for (i = 0; i < s->nservers; i++)
+		add_tres(b, s->servers[i].capacity, s->servers[i].ncapacity);
+	for (i = 0; i < TRES_MAX; i++)
+		b->eta[i] = 1;
+	if (b->ntres == TRES_MAX) { /* far more than libauction takes */
+		books_close(b);
+		return NULL;
+	}
+	cells = (size_t)s->nservers * b->ntres;
+	b->capacity = calloc(cells + 1, sizeof(*b->capacity));
+	b->used = calloc(cells * s->slots + 1, sizeof(*b->used));
+	b->given = calloc(cells * s->slots + 1, sizeof(*b->given));
+	if (!b->capacity || !b->used || !b->given) {
+		books_close(b);
+		return NULL;
+	}
+	for (i = 0; i < s->nservers; i++)
+		for (k = 0; k < s->servers[i].ncapacity; k++)
+			b->capacity[i * b->ntres +
+				    (unsigned)find_tres(b, s->servers[i].capacity[k].name)] =
+				s->servers[i].capacity[k].value;
+	for (i = 0; i < s->nstate; i++)
+		enter(b, b->used, &s->state[i], true);
+	return b;
+}
+
+void books_close(struct books *b)
+{
+	if (!b)
+		return;
+	free(b->capacity);
+	free(b->used);
+	free(b->given);
+	free(b);
+}
+
+void books_set_prices(struct books *b)
+{
+	const struct scenario *s = b->s;
+	unsigned i;
+	int k;
+
+	if (s->prices == SCENARIO_PRICES_GIVEN) {
+		for (i = 0; i < s->nvalues; i++)
+			enter(b, b->given, &s->values[i], false);
+		return;
+	}
+	free(b->given);
+	b->given = NULL;
+	for (i = 0; i < s->eta.n; i++) {
+		k = find_tres(b, s->eta.list[i].name);
+		if (k >= 0)
+			b->eta[k] = s->eta.list[i].value;
+	}
+	for (i = 0; i < s->njobs && s->prices == SCENARIO_PRICES_OFFLINE; i++)
+		raise_eta(b, &s->jobs[i]);
+}
+
+void books_learn(struct books *b, const struct scenario_job *job)
+{
+	if (!b->given && b->s->prices == SCENARIO_PRICES_LEARNED)
+		raise_eta(b, job);
+}
+
+const struct scenario_type *books_worker_type(const struct books *b, const struct scenario_job *job,
+					      const char *name, double *seconds)
+{
+	const struct scenario_type *type;
+	unsigned i;
+
+	for (i = 0; i < job->nworker_seconds; i++) {
+		type = type_at(b->s->worker_types, b->s->nworker_types, job->worker_types,
+			       job->worker_seconds[i].index);
+		*seconds = job->worker_seconds[i].value;
+		if (!strcmp(type->name, name))
+			return type;
+	}
+	return NULL;
+}
+
+const struct scenario_type *books_ps_type(const struct books *b, const struct scenario_job *job,
+					  const char *name, double *seconds)
+{
+	const struct scenario_type *type;
+	unsigned i;
+
+	for (i = 0; i < job->nps_seconds; i++) {
+		type = type_at(b->s->ps_types, b->s->nps_types, job->ps_types,
+			       job->ps_seconds[i].index);
+		*seconds = job->ps_seconds[i].value;
+		if (!strcmp(type->name, name))
+			return type;
+	}
+	return NULL;
+}
+
+long double books_cost(const struct books *b, const struct scenario_type *type, unsigned server,
+		       uint64_t from, uint64_t to, uint64_t count)
+{
+	long double cost = 0;
+	uint64_t t;
+	unsigned i;
+	int k;
+
+	for (i = 0; i < type->ntres; i++) {
+		k = find_tres(b, type->tres[i].name);
+		for (t = from; t <= to && k >= 0; t++)
+			cost += unit_price(b, server, (unsigned)k, t) * type->tres[i].value * count;
+	}
+	return cost;
+}
+
+const char *books_add(struct books *b, const struct scenario_type *type, unsigned server,
+		      uint64_t from, uint64_t to, uint64_t count, uint64_t *slot)
+{
+	const char *over = NULL;
+	long double *used, capacity;
+	uint64_t t;
+	unsigned i;
+	int k;
+
+	for (i = 0; i < type->ntres; i++) {
+		if (!(type->tres[i].value > 0))
+			continue;
+		k = find_tres(b, type->tres[i].name);
+		if (k < 0) {
+			*slot = from;
+			return type->tres[i].name; /* no server has any */
+		}
+		capacity = b->capacity[server * b->ntres + (unsigned)k];
+		for (t = from; t <= to; t++) {
+			used = &b->used[at(b, server, (unsigned)k, t)];
+			*used += (long double)type->tres[i].value * count;
+			if (*used > capacity + SLACK / 2 && *used > capacity * (1 + 1e-15L) &&
+			    !over) {
+				over = type->tres[i].name;
+				*slot = t;
+			}
+		}
+	}
+	return over;
+}
+
+long double books_ceil(long double x)
+{
+	return x - floorl(x) <= SLACK * x ? floorl(x) : ceill(x);
+}
+
+long double books_floor(long double x)
+{
+	return ceill(x) - x <= SLACK * x ? ceill(x) : floorl(x);
+}
+
+long double books_work(const struct books *b, const struct scenario_job *job,
+		       const struct scenario_type *worker, double worker_seconds, double ps_seconds,
+		       bool colocated)
+{
+	long double k = (long double)worker_seconds + ps_seconds;
+
+	if (!colocated)
+		k += 16.0L * job->gradient_mb / worker->bandwidth_mbps;
+	return (long double)job->epochs * job->chunks * job->minibatches * k / b->s->slot_seconds;
+}
+
+long double books_duration(long double work, long double n)
+{
+	long double d = books_ceil(work / n);
+
+	return d > 1 ? d : 1;
+}
+
+long double books_ps(const struct scenario_type *worker, const struct scenario_type *ps,
+		     long double elsewhere)
+{
+	long double z = books_ceil(worker->bandwidth_mbps * elsewhere / ps->bandwidth_mbps);
+
+	return z > 1 ? z : 1;
+}
+
+long double books_value(const struct auc_utility *u, long double x)
+{
+	long double v = 0, part;
+	unsigned i;
+
+	switch (u->form) {
+	case AUC_FORM_SIGMOID:
+		v = u->scale / (1 + expl(u->decay * (x - u->target)));
+		break;
+	case AUC_FORM_LINEAR:
+		v = u->scale - u->decay * x;
+		break;
+	case AUC_FORM_INVERSE:
+		v = u->scale * (u->target - (x < 1 ? 1 : x)) / (x < 1 ? 1 : x);
+		break;
+	case AUC_FORM_CONSTANT:
+		v = u->scale;
+		break;
+	case AUC_FORM_DEADLINE:
+		v = x <= u->target ? u->scale : 0;
+		break;
+	case AUC_FORM_TABLE:
+		v = u->points[0].value;
+		for (i = 1; i < u->npoints && u->points[i - 1].x < x; i++) {
+			part = (x - u->points[i - 1].x) / (u->points[i].x - u->points[i - 1].x);
+			part = part > 1 ? 1 : part;
+			v = u->points[i - 1].value +
+			    part * ((long double)u->points[i].value - u->points[i - 1].value);
+		}
+		break;
+	}
+	return v > 0 ? v : 0;
+}
+
+static int find_tres(const struct books *b, const char *name)
+{
+	unsigned k;
+
+	for (k = 0; k < b->ntres; k++)
+		if (!strcmp(b->tres[k], name))
+			return (int)k;
+	return -1;
+}
+
+static void add_tres(struct books *b, const struct auc_named *list, unsigned n)
+{
+	unsigned i;
+
+	for (i = 0; i < n; i++)
+		if (find_tres(b, list[i].name) < 0 && b->ntres < TRES_MAX)
+			b->tres[b->ntres++] = list[i].name;
+}
+
+static size_t at(const struct books *b, unsigned server, unsigned tres, uint64_t slot)
+{
+	return ((size_t)server * b->ntres + tres) * b->s->slots + (slot - 1);
+}
+
+static long double unit_price(const struct books *b, unsigned server, unsigned tres, uint64_t slot)
+{
+	size_t cell = at(b, server, tres, slot);
+
+	if (b->given)
+		return b->given[cell];
+	if (!(b->used[cell] > 0))
+		return 0;
+	return powl(b->eta[tres], b->used[cell] / b->capacity[server * b->ntres + tres]) - 1;
+}
+
+/* Puts what E says into the slots of the horizon. */
+static void enter(const struct books *b, long double *cells, const struct scenario_entry *e,
+		  bool add)
+{
+	int k = find_tres(b, e->tres);
+	uint64_t t;
+
+	if (e->server == SCENARIO_ANY_SERVER || k < 0)
+		return;
+	for (t = e->from; t <= e->to && t <= b->s->slots; t++)
+		if (add)
+			cells[at(b, e->server, (unsigned)k, t)] += e->amount;
+		else
+			cells[at(b, e->server, (unsigned)k, t)] = e->amount;
+}
+
+/* DPS section 4.2: eta is 1 more than the most that a job is worth per unit and slot. */
+static void raise_eta(struct books *b, const struct scenario_job *job)
+{
+	const struct scenario_type *worker, *ps;
+	double upload = INFINITY;
+	unsigned i, k, s;
+
+	for (s = 0; s < b->s->nservers; s++)
+		upload = fmin(upload, (double)books_ceil(scenario_upload(job, s)));
+	for (i = 0; i < job->nworker_seconds; i++)
+		for (k = 0; k < job->nps_seconds; k++) {
+			worker = type_at(b->s->worker_types, b->s->nworker_types, job->worker_types,
+					 job->worker_seconds[i].index);
+			ps = type_at(b->s->ps_types, b->s->nps_types, job->ps_types,
+				     job->ps_seconds[k].index);
+			pair_ratios(b, job, worker, job->worker_seconds[i].value, ps,
+				    job->ps_seconds[k].value, true, upload);
+			pair_ratios(b, job, worker, job->worker_seconds[i].value, ps,
+				    job->ps_seconds[k].value, false, upload);
+		}
+}
+
+/* All durations d with the fewest workers n that need no more: more of them are worth less each. */
+static void pair_ratios(struct books *b, const struct scenario_job *job,
+			const struct scenario_type *worker, double worker_seconds,
+			const struct scenario_type *ps, double ps_seconds, bool colocated,
+			double upload)
+{
+	long double work = books_work(b, job, worker, worker_seconds, ps_seconds, colocated);
+	long double n, z = colocated ? 1 : books_ps(worker, ps, 1), room = 0, ps_room = 0, units;
+	long double value, f;
+	unsigned k, s;
+	uint64_t d;
+
+	for (s = 0; s < b->s->nservers; s++) {
+		f = fit(b, worker, AUC_ROLE_WORKER, s);
+		room = colocated ? fmaxl(room, f) : room + f;
+		ps_room = fmaxl(ps_room, fit(b, ps, AUC_ROLE_PS, s));
+	}
+	if (z > ps_room)
+		return;
+	for (d = 1; d <= b->s->slots; d++) {
+		n = fmaxl(1, floorl(work / d) - 1);
+		while (books_duration(work, n) > d)
+			n++;
+		if (n > job->chunks || n > room)
+			continue;
+		value = books_value(&job->utility, upload + books_duration(work, n));
+		for (k = 0; k < b->ntres; k++) {
+			units = (n * amount_of(worker, b->tres[k]) +
+				 z * amount_of(ps, b->tres[k])) *
+				books_duration(work, n);
+			if (units > 0 && value / units + 1 > b->eta[k])
+				b->eta[k] = value / units + 1;
+		}
+		if (n == 1)
+			return;
+	}
+}
+
+/* How many of TYPE an empty SERVER holds. */
+static long double fit(const struct books *b, const struct scenario_type *type, unsigned role,
+		       unsigned server)
+{
+	long double most = FIT_MAX, capacity;
+	unsigned i;
+	int k;
+
+	if (!(b->s->servers[server].roles & role))
+		return 0;
+	for (i = 0; i < type->ntres; i++) {
+		if (!(type->tres[i].value > 0))
+			continue;
+		k = find_tres(b, type->tres[i].name);
+		capacity = k < 0 ? 0 : b->capacity[server * b->ntres + (unsigned)k];
+		most = fminl(most, books_floor(capacity / type->tres[i].value));
+	}
+	return most;
+}
+
+static long double amount_of(const struct scenario_type *type, const char *tres)
+{
+	unsigned i;
+
+	for (i = 0; i < type->ntres; i++)
+		if (!strcmp(type->tres[i].name, tres))
+			return type->tres[i].value;
+	return 0;
+}
+
+static const struct scenario_type *type_at(const struct scenario_type *common, unsigned ncommon,
+					   const struct scenario_type *own, unsigned index)
+{
+	return index < ncommon ? &common[index] : &own[index - ncommon];
+}

@@ -1,0 +1,57 @@
+/*
+ * books.h - the checker's own books: what is used, what it costs by policy dps, how fast a job
+ * runs. Written from the formats and the paper, over the scenario alone, so that it shares no
+ * mistake with libauction's market.
+ */
+#ifndef SIM_BOOKS_H
+#define SIM_BOOKS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "scenario.h"
+
+struct books;
+
+/* Books of S with its state booked; NULL: no memory. Free with books_close(). */
+struct books *books_open(const struct scenario *s);
+void books_close(struct books *b);
+
+/* Prices are those the scenario asks for, for a policy that sells by them; without this call all
+ * are 0. */
+void books_set_prices(struct books *b);
+/* Remembers what JOB, which has been decided, says about prices, where they are learned. */
+void books_learn(struct books *b, const struct scenario_job *job);
+
+/* A type that JOB may use, own or of the scenario, by name; NULL. *SECONDS is its time. */
+const struct scenario_type *books_worker_type(const struct books *b, const struct scenario_job *job,
+					      const char *name, double *seconds);
+const struct scenario_type *books_ps_type(const struct books *b, const struct scenario_job *job,
+					  const char *name, double *seconds);
+
+/* What COUNT of TYPE on SERVER cost in slots FROM to TO, all within the horizon. */
+long double books_cost(const struct books *b, const struct scenario_type *type, unsigned server,
+		       uint64_t from, uint64_t to, uint64_t count);
+/*
+ * Books them. Returns the first TRES that is then over its server's capacity, in slot *SLOT, or
+ * NULL.
+ */
+const char *books_add(struct books *b, const struct scenario_type *type, unsigned server,
+		      uint64_t from, uint64_t to, uint64_t count, uint64_t *slot);
+
+/* Ceiling and floor of x >= 0: within 1e-9 (relative) of an integer counts as it. */
+long double books_ceil(long double x);
+long double books_floor(long double x);
+/* Worker-slots of all of JOB's work. */
+long double books_work(const struct books *b, const struct scenario_job *job,
+		       const struct scenario_type *worker, double worker_seconds, double ps_seconds,
+		       bool colocated);
+/* Slots that N workers need. */
+long double books_duration(long double work, long double n);
+/* PSs for ELSEWHERE workers on other servers. */
+long double books_ps(const struct scenario_type *worker, const struct scenario_type *ps,
+		     long double elsewhere);
+/* f(x) as formats.md prints it. */
+long double books_value(const struct auc_utility *u, long double x);
+
+#endif
