@@ -60,7 +60,7 @@ is_ours()
 # run_daemon COMMAND...: starts a daemon that puts itself into the background, away from our terminal and open files.
 run_daemon()
 {
-	env -i PATH="$PATH" LANG=C.UTF-8 SLURM_CONF="$B/etc/slurm.conf" MYSQL_UNIX_PORT="$B/mysql/socket" ${ASAN_OPTIONS:+ASAN_OPTIONS="$ASAN_OPTIONS"} \
+	env -i PATH="$PATH" LANG=C.UTF-8 SLURM_CONF="$B/etc/slurm.conf" MYSQL_UNIX_PORT="$B/mysql/socket" RES_OPTIONS="$impatient" \
 		"$@" < /dev/null >> "$B/log/start.log" 2>&1
 }
 
