@@ -8,12 +8,14 @@
 #include "config.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include <json-c/json.h>
+#include <xxhash.h>
 
 #include "jsonio.h"
 #include "ledger.h"
@@ -30,6 +32,8 @@ struct entry {
 	struct auc_sale sale;
 	struct json_object *record; /* as stored, where this market cannot resolve it; else NULL */
 	bool *booked; /* by share, where only some are booked; NULL: all (or none, if unresolved) */
+	uint64_t order;                   /* in which entries stand in the ledger */
+	struct entry *next_id, *next_job; /* in the buckets of the tables */
 };
 
 struct auc_ledger {
@@ -38,8 +42,12 @@ struct auc_ledger {
 	void *arg;
 	uint64_t boot, last_id;
 	struct auc_totals totals;
+	auc_money live;    /* payments of the live sales */
+	double next_lapse; /* no lien lapses before that */
+	uint64_t last_order;
 	unsigned count, alloc;
-	struct entry **entries;
+	struct entry **entries;         /* by order */
+	struct entry **by_id, **by_job; /* hash tables of alloc buckets */
 };
 
 /* A sale on its way to another market. */
@@ -72,20 +80,27 @@ static bool carry_out_move(struct entry *e, struct auc_market *to, struct move *
 static struct json_object *amounts(const struct auc_market *m, unsigned type,
 				   double (*amount)(const struct auc_market *, unsigned, unsigned));
 static enum auc_code reserve_entry(struct auc_ledger *l, struct auc_err *err);
-static int find_id(const struct auc_ledger *l, const char *id);
-static int find_job(const struct auc_ledger *l, uint32_t job_id);
-static void remove_at(struct auc_ledger *l, unsigned i);
-static void move_to_end(struct auc_ledger *l, unsigned i);
-static void lapse_at(struct auc_ledger *l, unsigned i);
+static struct entry *find_id(const struct auc_ledger *l, const char *id);
+static struct entry *find_job(const struct auc_ledger *l, uint32_t job_id);
+static struct entry **id_bucket(const struct auc_ledger *l, const char *id);
+static struct entry **job_bucket(const struct auc_ledger *l, uint32_t job_id);
+static void enter_id(struct auc_ledger *l, struct entry *e);
+static void enter_job(struct auc_ledger *l, struct entry *e);
+static void append(struct auc_ledger *l, struct entry *e);
+static unsigned index_of(const struct auc_ledger *l, const struct entry *e);
+static void remove_entry(struct auc_ledger *l, struct entry *e);
+static void move_to_end(struct auc_ledger *l, struct entry *e);
+static void lapse(struct auc_ledger *l, struct entry *e);
 static void emit(const struct auc_ledger *l, struct json_object *event);
 static struct json_object *new_event(const char *word);
 static struct json_object *totals_record(const struct auc_totals *t);
 static enum auc_code charge(struct auc_ledger *l, auc_money payment, struct auc_err *err);
-static void close_sale(struct auc_ledger *l, unsigned i, auc_slot free_from, auc_money refund);
+static void close_sale(struct auc_ledger *l, struct entry *e, auc_slot free_from, auc_money refund);
 static enum auc_code no_memory(struct auc_err *err);
 
 static enum auc_code apply_sale(struct auc_ledger *l, struct json_object *o, bool sold_now,
 				struct auc_err *err);
+static enum auc_code count_live(struct auc_ledger *l, auc_money payment, struct auc_err *err);
 static enum auc_code apply_running(struct auc_ledger *l, struct json_object *o,
 				   struct auc_err *err);
 static enum auc_code apply_settled(struct auc_ledger *l, struct json_object *o,
@@ -125,6 +140,7 @@ struct auc_ledger *auc_ledger_create(struct auc_market *m, auc_event_fn emit_fn,
 	l->market = m;
 	l->emit = emit_fn;
 	l->arg = arg;
+	l->next_lapse = INFINITY;
 	if (getentropy(&l->boot, sizeof(l->boot))) {
 		free(l);
 		return NULL;
@@ -139,6 +155,8 @@ void auc_ledger_destroy(struct auc_ledger *l)
 	for (unsigned i = 0; i < l->count; i++)
 		entry_free(l->entries[i]);
 	free(l->entries);
+	free(l->by_id);
+	free(l->by_job);
 	free(l);
 }
 
@@ -168,8 +186,10 @@ enum auc_code auc_ledger_hold(struct auc_ledger *l, const struct auc_plan *plan,
 	e->sale.expires = expires;
 	e->sale.value = auc_plan_value(plan);
 	e->sale.payment = auc_plan_payment(plan);
-	l->entries[l->count++] = e;
+	append(l, e);
 	l->last_id++;
+	if (expires < l->next_lapse)
+		l->next_lapse = expires;
 	return AUC_OK;
 }
 
@@ -177,46 +197,52 @@ unsigned auc_ledger_lapse(struct auc_ledger *l, double now)
 {
 	unsigned n = 0;
 
+	/* Every bid comes here, with all the sales there are. */
+	if (now < l->next_lapse)
+		return 0;
+	l->next_lapse = INFINITY;
 	for (unsigned i = 0; i < l->count;) {
-		const struct auc_sale *s = &l->entries[i]->sale;
+		struct entry *e = l->entries[i];
 
-		if (s->state == AUC_SALE_LIEN && s->expires <= now) {
-			lapse_at(l, i);
+		if (e->sale.state == AUC_SALE_LIEN && e->sale.expires <= now) {
+			lapse(l, e);
 			n++;
-		} else {
-			i++;
+			continue;
 		}
+		if (e->sale.state == AUC_SALE_LIEN && e->sale.expires < l->next_lapse)
+			l->next_lapse = e->sale.expires;
+		i++;
 	}
 	return n;
 }
 
 enum auc_code auc_ledger_drop(struct auc_ledger *l, const char *id, struct auc_err *err)
 {
-	int i = find_id(l, id);
+	struct entry *e = find_id(l, id);
 
-	if (i < 0)
+	if (!e)
 		return auc_err_set(err, AUC_ENOENT, "sale %.*s: not known", AUC_SALE_ID_LEN, id);
-	if (l->entries[i]->sale.state != AUC_SALE_LIEN)
+	if (e->sale.state != AUC_SALE_LIEN)
 		return auc_err_set(err, AUC_ESTATE, "sale %s: is %s, only a lien can be dropped",
-				   id, auc_sale_state_word(l->entries[i]->sale.state));
-	lapse_at(l, (unsigned)i);
+				   id, auc_sale_state_word(e->sale.state));
+	lapse(l, e);
 	return AUC_OK;
 }
 
 enum auc_code auc_ledger_confirm(struct auc_ledger *l, const char *id, uint32_t job_id,
 				 struct auc_err *err)
 {
+	struct entry *e = find_id(l, id), *other;
 	struct json_object *event;
 	struct auc_sale *s;
 	enum auc_code rc;
-	int i = find_id(l, id), other;
 
-	if (i < 0)
+	if (!e)
 		return auc_err_set(err, AUC_ENOENT, "sale %.*s: not known, or its lien has lapsed",
 				   AUC_SALE_ID_LEN, id);
 	if (!job_id)
 		return auc_err_set(err, AUC_EINVAL, "sale %s: job 0", id);
-	s = &l->entries[i]->sale;
+	s = &e->sale;
 	if (s->state != AUC_SALE_LIEN && s->job_id == job_id)
 		return AUC_OK;
 	if (s->state != AUC_SALE_LIEN)
@@ -224,12 +250,12 @@ enum auc_code auc_ledger_confirm(struct auc_ledger *l, const char *id, uint32_t 
 				   "sale %s: is of job %" PRIu32 ", not of job %" PRIu32, id,
 				   s->job_id, job_id);
 	other = find_job(l, job_id);
-	if (other >= 0)
+	if (other)
 		return auc_err_set(err, AUC_EEXIST, "job %" PRIu32 ": already has sale %s", job_id,
-				   l->entries[other]->sale.id);
+				   other->sale.id);
 	s->job_id = job_id;
 	s->state = AUC_SALE_SOLD;
-	event = entry_record(l->entries[i], l->market, "sold");
+	event = entry_record(e, l->market, "sold");
 	rc = event ? charge(l, s->payment, err) : no_memory(err);
 	if (rc != AUC_OK) {
 		json_object_put(event);
@@ -237,7 +263,8 @@ enum auc_code auc_ledger_confirm(struct auc_ledger *l, const char *id, uint32_t 
 		s->state = AUC_SALE_LIEN;
 		return rc;
 	}
-	move_to_end(l, (unsigned)i);
+	enter_job(l, e);
+	move_to_end(l, e);
 	emit(l, event);
 	return AUC_OK;
 }
@@ -254,9 +281,9 @@ enum auc_code auc_ledger_adopt(struct auc_ledger *l, const struct auc_sale *sale
 	    sale->value > AUC_MONEY_MAX)
 		return auc_err_set(err, AUC_EINVAL, "sale %s: not one that can be adopted",
 				   sale->id);
-	if (find_id(l, sale->id) >= 0)
+	if (find_id(l, sale->id))
 		return auc_err_set(err, AUC_EEXIST, "sale %s: is known", sale->id);
-	if (find_job(l, sale->job_id) >= 0)
+	if (find_job(l, sale->job_id))
 		return auc_err_set(err, AUC_EEXIST, "job %" PRIu32 ": already has a sale",
 				   sale->job_id);
 	rc = reserve_entry(l, err);
@@ -282,7 +309,7 @@ enum auc_code auc_ledger_adopt(struct auc_ledger *l, const struct auc_sale *sale
 		entry_free(e);
 		return rc;
 	}
-	l->entries[l->count++] = e;
+	append(l, e);
 	emit(l, event);
 	return AUC_OK;
 }
@@ -290,20 +317,20 @@ enum auc_code auc_ledger_adopt(struct auc_ledger *l, const struct auc_sale *sale
 enum auc_code auc_ledger_start(struct auc_ledger *l, uint32_t job_id, double when,
 			       struct auc_err *err)
 {
-	int i = find_job(l, job_id);
+	struct entry *e = find_job(l, job_id);
 	struct json_object *event;
 
-	if (i < 0)
+	if (!e)
 		return auc_err_set(err, AUC_ENOENT, "job %" PRIu32 ": has no sale", job_id);
-	if (l->entries[i]->sale.state == AUC_SALE_RUNNING)
+	if (e->sale.state == AUC_SALE_RUNNING)
 		return AUC_OK;
 	event = new_event("running");
-	if (!event || !auc_json_add_text(event, "sale", l->entries[i]->sale.id) ||
+	if (!event || !auc_json_add_text(event, "sale", e->sale.id) ||
 	    !auc_json_add_double(event, "when", when)) {
 		json_object_put(event);
 		return no_memory(err);
 	}
-	l->entries[i]->sale.state = AUC_SALE_RUNNING;
+	e->sale.state = AUC_SALE_RUNNING;
 	emit(l, event);
 	return AUC_OK;
 }
@@ -311,13 +338,13 @@ enum auc_code auc_ledger_start(struct auc_ledger *l, uint32_t job_id, double whe
 enum auc_code auc_ledger_settle(struct auc_ledger *l, uint32_t job_id, auc_slot free_from,
 				auc_money refund, const char *why, struct auc_err *err)
 {
-	int i = find_job(l, job_id);
+	struct entry *e = find_job(l, job_id);
 	const struct auc_sale *s;
 	struct json_object *event;
 
-	if (i < 0)
+	if (!e)
 		return auc_err_set(err, AUC_ENOENT, "job %" PRIu32 ": has no sale", job_id);
-	s = &l->entries[i]->sale;
+	s = &e->sale;
 	if (refund < 0 || refund > s->payment)
 		return auc_err_set(err, AUC_EINVAL,
 				   "job %" PRIu32 ": refund of %" PRId64
@@ -333,7 +360,7 @@ enum auc_code auc_ledger_settle(struct auc_ledger *l, uint32_t job_id, auc_slot 
 		json_object_put(event);
 		return no_memory(err);
 	}
-	close_sale(l, (unsigned)i, free_from, refund);
+	close_sale(l, e, free_from, refund);
 	emit(l, event);
 	return AUC_OK;
 }
@@ -352,16 +379,16 @@ void auc_ledger_refuse(struct auc_ledger *l, const char *reason)
 
 const struct auc_sale *auc_ledger_find(const struct auc_ledger *l, const char *id)
 {
-	int i = find_id(l, id);
+	const struct entry *e = find_id(l, id);
 
-	return i < 0 ? NULL : &l->entries[i]->sale;
+	return e ? &e->sale : NULL;
 }
 
 const struct auc_sale *auc_ledger_find_job(const struct auc_ledger *l, uint32_t job_id)
 {
-	int i = find_job(l, job_id);
+	const struct entry *e = find_job(l, job_id);
 
-	return i < 0 ? NULL : &l->entries[i]->sale;
+	return e ? &e->sale : NULL;
 }
 
 unsigned auc_ledger_count(const struct auc_ledger *l)
@@ -447,7 +474,7 @@ enum auc_code auc_ledger_rebase(struct auc_ledger *l, struct auc_market *to, str
 		l->market = to;
 		for (unsigned i = n; i-- > 0;)
 			if (moves[i].drop)
-				lapse_at(l, i);
+				lapse(l, l->entries[i]);
 		auc_market_end_bulk(to);
 	}
 	for (unsigned i = 0; moves && i < n; i++) {
@@ -463,19 +490,15 @@ enum auc_code auc_ledger_rebase(struct auc_ledger *l, struct auc_market *to, str
 enum auc_code auc_ledger_check(const struct auc_ledger *l, struct auc_err *err)
 {
 	const struct auc_totals *t = &l->totals;
-	auc_money live = 0;
 
-	for (unsigned i = 0; i < l->count; i++)
-		if (l->entries[i]->sale.state != AUC_SALE_LIEN)
-			live += l->entries[i]->sale.payment;
-	if (t->charged - t->refunded == t->settled_revenue + live &&
+	if (t->charged - t->refunded - t->settled_revenue == l->live &&
 	    t->bids == t->refused + t->lapsed + t->sold)
 		return AUC_OK;
 	return auc_err_set(err, AUC_ECORRUPT,
 			   "ledger: charged %" PRId64 " - refunded %" PRId64
 			   " is not settled %" PRId64 " + live %" PRId64
 			   " (micro-credits), or %" PRIu64 " bids are not all accounted for",
-			   t->charged, t->refunded, t->settled_revenue, live, t->bids);
+			   t->charged, t->refunded, t->settled_revenue, l->live, t->bids);
 }
 
 /* -- entries -- */
@@ -759,11 +782,11 @@ static struct json_object *amounts(const struct auc_market *m, unsigned type,
 
 /* -- the ledger -- */
 
-/* Room for one more entry. */
+/* Room for one more entry, so that append() cannot fail. */
 static enum auc_code reserve_entry(struct auc_ledger *l, struct auc_err *err)
 {
 	unsigned alloc = l->alloc ? 2 * l->alloc : 64;
-	struct entry **entries;
+	struct entry **entries, **by_id, **by_job;
 
 	if (l->count < l->alloc)
 		return AUC_OK;
@@ -771,51 +794,129 @@ static enum auc_code reserve_entry(struct auc_ledger *l, struct auc_err *err)
 	if (!entries)
 		return no_memory(err);
 	l->entries = entries;
+	by_id = calloc(alloc, sizeof(struct entry *));
+	by_job = calloc(alloc, sizeof(struct entry *));
+	if (!by_id || !by_job) {
+		free(by_id);
+		free(by_job);
+		return no_memory(err);
+	}
+	free(l->by_id);
+	free(l->by_job);
+	l->by_id = by_id;
+	l->by_job = by_job;
 	l->alloc = alloc;
+	for (unsigned i = 0; i < l->count; i++) {
+		enter_id(l, l->entries[i]);
+		enter_job(l, l->entries[i]);
+	}
 	return AUC_OK;
 }
 
-static int find_id(const struct auc_ledger *l, const char *id)
+static struct entry *find_id(const struct auc_ledger *l, const char *id)
 {
-	for (unsigned i = 0; i < l->count; i++)
-		if (!strcmp(l->entries[i]->sale.id, id))
-			return (int)i;
-	return -1;
+	struct entry *e = l->alloc ? *id_bucket(l, id) : NULL;
+
+	while (e && strcmp(e->sale.id, id))
+		e = e->next_id;
+	return e;
 }
 
 /* Liens have job 0, and are not found. */
-static int find_job(const struct auc_ledger *l, uint32_t job_id)
+static struct entry *find_job(const struct auc_ledger *l, uint32_t job_id)
 {
-	for (unsigned i = 0; job_id && i < l->count; i++)
-		if (l->entries[i]->sale.job_id == job_id)
-			return (int)i;
-	return -1;
+	struct entry *e = l->alloc && job_id ? *job_bucket(l, job_id) : NULL;
+
+	while (e && e->sale.job_id != job_id)
+		e = e->next_job;
+	return e;
 }
 
-static void remove_at(struct auc_ledger *l, unsigned i)
+static struct entry **id_bucket(const struct auc_ledger *l, const char *id)
 {
-	entry_free(l->entries[i]);
+	return &l->by_id[XXH3_64bits(id, strlen(id)) % l->alloc];
+}
+
+/* Slurm counts its jobs. */
+static struct entry **job_bucket(const struct auc_ledger *l, uint32_t job_id)
+{
+	return &l->by_job[job_id % l->alloc];
+}
+
+static void enter_id(struct auc_ledger *l, struct entry *e)
+{
+	struct entry **bucket = id_bucket(l, e->sale.id);
+
+	e->next_id = *bucket;
+	*bucket = e;
+}
+
+static void enter_job(struct auc_ledger *l, struct entry *e)
+{
+	struct entry **bucket = job_bucket(l, e->sale.job_id);
+
+	if (!e->sale.job_id)
+		return;
+	e->next_job = *bucket;
+	*bucket = e;
+}
+
+static void append(struct auc_ledger *l, struct entry *e)
+{
+	e->order = ++l->last_order;
+	l->entries[l->count++] = e;
+	enter_id(l, e);
+	enter_job(l, e);
+}
+
+static unsigned index_of(const struct auc_ledger *l, const struct entry *e)
+{
+	unsigned low = 0, high = l->count - 1, mid;
+
+	while (low < high) {
+		mid = low + (high - low) / 2;
+		if (l->entries[mid]->order < e->order)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
+}
+
+/* And frees it. */
+static void remove_entry(struct auc_ledger *l, struct entry *e)
+{
+	unsigned i = index_of(l, e);
+	struct entry **at;
+
+	for (at = id_bucket(l, e->sale.id); *at != e; at = &(*at)->next_id)
+		;
+	*at = e->next_id;
+	for (at = job_bucket(l, e->sale.job_id); *at && *at != e; at = &(*at)->next_job)
+		;
+	if (*at)
+		*at = e->next_job;
 	l->count--;
 	memmove(l->entries + i, l->entries + i + 1, (l->count - i) * sizeof(struct entry *));
+	entry_free(e);
 }
 
 /* Entries are in order of sale, as a replay would have them; a lien is in order of holding until it
  * is sold. */
-static void move_to_end(struct auc_ledger *l, unsigned i)
+static void move_to_end(struct auc_ledger *l, struct entry *e)
 {
-	struct entry *e = l->entries[i];
+	unsigned i = index_of(l, e);
 
 	memmove(l->entries + i, l->entries + i + 1, (l->count - i - 1) * sizeof(struct entry *));
 	l->entries[l->count - 1] = e;
+	e->order = ++l->last_order;
 }
 
-static void lapse_at(struct auc_ledger *l, unsigned i)
+static void lapse(struct auc_ledger *l, struct entry *e)
 {
-	struct entry *e = l->entries[i];
-
 	if (e->sale.plan.nruns)
 		entry_unbook(e, l->market, e->sale.plan.start);
-	remove_at(l, i);
+	remove_entry(l, e);
 	l->totals.bids++;
 	l->totals.lapsed++;
 	emit(l, new_event("lapsed"));
@@ -865,17 +966,19 @@ static enum auc_code charge(struct auc_ledger *l, auc_money payment, struct auc_
 	if (l->totals.charged > BOOKS_MAX - payment)
 		return auc_err_set(err, AUC_EFULL, "the ledger's books are full");
 	l->totals.charged += payment;
+	l->live += payment;
 	l->totals.sold++;
 	l->totals.bids++;
 	return AUC_OK;
 }
 
-static void close_sale(struct auc_ledger *l, unsigned i, auc_slot free_from, auc_money refund)
+static void close_sale(struct auc_ledger *l, struct entry *e, auc_slot free_from, auc_money refund)
 {
-	auc_money payment = l->entries[i]->sale.payment;
+	auc_money payment = e->sale.payment;
 
-	entry_unbook(l->entries[i], l->market, free_from);
-	remove_at(l, i);
+	entry_unbook(e, l->market, free_from);
+	remove_entry(l, e);
+	l->live -= payment;
 	l->totals.settled++;
 	l->totals.refunded += refund;
 	l->totals.settled_revenue += payment - refund;
@@ -898,7 +1001,7 @@ static enum auc_code apply_sale(struct auc_ledger *l, struct json_object *o, boo
 		rc = entry_from_record(o, l->market, &e, err);
 	if (rc != AUC_OK)
 		return rc;
-	if (find_id(l, e->sale.id) >= 0 || find_job(l, e->sale.job_id) >= 0)
+	if (find_id(l, e->sale.id) || find_job(l, e->sale.job_id))
 		rc = auc_err_set(err, AUC_EEXIST, "sale %s, job %" PRIu32 ": is there twice",
 				 e->sale.id, e->sale.job_id);
 	if (rc == AUC_OK && !e->record && entry_book(e, l->market, NULL) != AUC_OK) {
@@ -908,27 +1011,42 @@ static enum auc_code apply_sale(struct auc_ledger *l, struct json_object *o, boo
 		else
 			rc = no_memory(err);
 	}
-	if (rc == AUC_OK && sold_now && (rc = charge(l, e->sale.payment, err)) != AUC_OK)
-		entry_unbook(e, l->market, e->sale.plan.start);
+	if (rc == AUC_OK) {
+		rc = sold_now ? charge(l, e->sale.payment, err)
+			      : count_live(l, e->sale.payment, err);
+		if (rc != AUC_OK)
+			entry_unbook(e, l->market, e->sale.plan.start);
+	}
 	if (rc != AUC_OK)
 		entry_free(e);
 	else
-		l->entries[l->count++] = e;
+		append(l, e);
 	return rc;
+}
+
+/* A sale of a snapshot, which the totals have in them. */
+static enum auc_code count_live(struct auc_ledger *l, auc_money payment, struct auc_err *err)
+{
+	const struct auc_totals *t = &l->totals;
+
+	if (payment > t->charged - t->refunded - t->settled_revenue - l->live)
+		return auc_err_set(err, AUC_ECORRUPT, "the totals do not have its payment in them");
+	l->live += payment;
+	return AUC_OK;
 }
 
 static enum auc_code apply_running(struct auc_ledger *l, struct json_object *o, struct auc_err *err)
 {
 	char id[AUC_SALE_ID_LEN];
 	enum auc_code rc = auc_json_text(o, "sale", id, sizeof(id), err);
-	int i;
+	struct entry *e;
 
 	if (rc != AUC_OK)
 		return rc;
-	i = find_id(l, id);
-	if (i < 0 || l->entries[i]->sale.state != AUC_SALE_SOLD)
+	e = find_id(l, id);
+	if (!e || e->sale.state != AUC_SALE_SOLD)
 		return auc_err_set(err, AUC_ECORRUPT, "sale %s: is not one that could start", id);
-	l->entries[i]->sale.state = AUC_SALE_RUNNING;
+	e->sale.state = AUC_SALE_RUNNING;
 	return AUC_OK;
 }
 
@@ -937,8 +1055,8 @@ static enum auc_code apply_settled(struct auc_ledger *l, struct json_object *o, 
 	char id[AUC_SALE_ID_LEN];
 	auc_money refund, kept;
 	int64_t free_from;
+	struct entry *e;
 	enum auc_code rc;
-	int i;
 
 	rc = auc_json_text(o, "sale", id, sizeof(id), err);
 	if (rc == AUC_OK)
@@ -949,14 +1067,14 @@ static enum auc_code apply_settled(struct auc_ledger *l, struct json_object *o, 
 		rc = auc_json_money(o, "kept", &kept, err);
 	if (rc != AUC_OK)
 		return rc;
-	i = find_id(l, id);
-	if (i < 0 || l->entries[i]->sale.state == AUC_SALE_LIEN)
+	e = find_id(l, id);
+	if (!e || e->sale.state == AUC_SALE_LIEN)
 		return auc_err_set(err, AUC_ECORRUPT, "sale %s: is not one that could be settled",
 				   id);
-	if (refund + kept != l->entries[i]->sale.payment)
+	if (refund + kept != e->sale.payment)
 		return auc_err_set(err, AUC_ECORRUPT,
 				   "sale %s: refund and what is kept are not the payment", id);
-	close_sale(l, (unsigned)i, free_from, refund);
+	close_sale(l, e, free_from, refund);
 	return AUC_OK;
 }
 
@@ -977,6 +1095,8 @@ static enum auc_code apply_totals(struct auc_ledger *l, struct json_object *o, s
 		rc = auc_json_sum(o, "refunded", &t.refunded, err);
 	if (rc == AUC_OK)
 		rc = auc_json_sum(o, "settled_revenue", &t.settled_revenue, err);
+	if (rc == AUC_OK && (t.refunded > t.charged || t.settled_revenue > t.charged - t.refunded))
+		rc = auc_err_set(err, AUC_EINVAL, "more was paid back and kept than was charged");
 	if (rc != AUC_OK)
 		return rc;
 	t.bids = (uint64_t)counts[0];

@@ -148,7 +148,8 @@ static void assert_replays(struct auc_ledger *l, struct auc_market *m, struct js
 		/* Booked anew in order, every sale fits: the market is what it was. */
 		struct auc_market *m3 = make_market(SERVERS, 2, auc_market_first(m), true);
 
-		/* A settled sale's slots before its end stay booked until they pass; a dump has forgotten it. */
+		/* A settled sale's slots before its end stay booked until they pass; a dump has
+		 * forgotten it. */
 		if (no_liens && !from_dump)
 			assert_same_use(m, m2);
 		assert_int_equal(auc_ledger_rebase(l2, m3, &err), AUC_OK);
@@ -404,6 +405,74 @@ static void test_rebase_misfit(void **state)
 	auc_market_destroy(fewer);
 }
 
+#define MANY 700
+
+/* All of many sales are found by name and by job, in order of sale, while others go. */
+static void test_many(void **state)
+{
+	struct auc_market *m = make_market(SERVERS, 1000, 100, false);
+	struct auc_ledger *l = auc_ledger_create(m, NULL, NULL);
+	static char id[MANY][AUC_SALE_ID_LEN];
+	static bool there[MANY];
+	struct auc_plan plan;
+	uint32_t last;
+
+	(void)state;
+	seed = 7;
+	auc_plan_init(&plan);
+	plan.arrival = plan.start = 100;
+	plan.completion = 101;
+	plan.value = 2;
+	plan.cost = 1;
+	/* Nothing is left to be booked, so any number fits. */
+	assert_int_equal(auc_plan_add_run(&plan, 100, 100, &err), AUC_OK);
+	assert_int_equal(auc_plan_add_share(&plan, 0, 1, 1, &err), AUC_OK);
+	auc_market_advance(m, 101);
+	for (uint32_t i = 0; i < MANY; i++)
+		assert_int_equal(auc_ledger_hold(l, &plan, "dps", "bid=2", 5, 50 + i, id[i], &err),
+				 AUC_OK);
+	/* Sold from the last to the first, with jobs that are far apart and have equal buckets. */
+	for (uint32_t i = MANY; i-- > 0;)
+		assert_int_equal(auc_ledger_confirm(l, id[i], 1 + 4096 * i, &err), AUC_OK);
+	assert_int_equal(auc_ledger_lapse(l, 1e9), 0);
+	for (unsigned i = 0; i < MANY; i++)
+		there[i] = true;
+	for (unsigned round = 0; round < MANY; round++) {
+		unsigned gone = below(MANY);
+
+		assert_int_equal(auc_ledger_settle(l, 1 + 4096 * gone, 0, 0, "lost", &err),
+				 there[gone] ? AUC_OK : AUC_ENOENT);
+		there[gone] = false;
+		for (unsigned i = 0; i < MANY; i += 1 + below(40)) {
+			assert_true(!auc_ledger_find(l, id[i]) == !there[i]);
+			assert_true(!auc_ledger_find_job(l, 1 + 4096 * i) == !there[i]);
+			if (there[i])
+				assert_ptr_equal(auc_ledger_find(l, id[i]),
+						 auc_ledger_find_job(l, 1 + 4096 * i));
+		}
+	}
+	last = UINT32_MAX;
+	for (unsigned i = 0; i < auc_ledger_count(l); i++) {
+		assert_true(auc_ledger_at(l, i)->job_id < last);
+		last = auc_ledger_at(l, i)->job_id;
+	}
+	assert_int_equal(auc_ledger_check(l, &err), AUC_OK);
+	assert_int_equal(auc_ledger_totals(l)->settled + auc_ledger_count(l), MANY);
+
+	/* Liens lapse in order of their times, not of their making. */
+	assert_int_equal(auc_ledger_hold(l, &plan, "dps", "bid=2", 5, 90, id[0], &err), AUC_OK);
+	assert_int_equal(auc_ledger_hold(l, &plan, "dps", "bid=2", 5, 70, id[1], &err), AUC_OK);
+	assert_int_equal(auc_ledger_lapse(l, 69), 0);
+	assert_int_equal(auc_ledger_lapse(l, 70), 1);
+	assert_non_null(auc_ledger_find(l, id[0]));
+	assert_int_equal(auc_ledger_lapse(l, 89), 0);
+	assert_int_equal(auc_ledger_lapse(l, 90), 1);
+	assert_null(auc_ledger_find(l, id[0]));
+	auc_ledger_destroy(l);
+	auc_market_destroy(m);
+	auc_plan_clear(&plan);
+}
+
 /* Every event with a key missing, of another type or out of range is refused, and nothing changes.
  */
 static void test_bad_events(void **state)
@@ -421,6 +490,12 @@ static void test_bad_events(void **state)
 		"\"settled\":0,\"charged\":\"1\"}",
 		"{\"event\":\"totals\",\"bids\":1,\"refused\":1,\"lapsed\":0,\"sold\":0,"
 		"\"settled\":0,\"charged\":\"-1.000000\"}",
+		"{\"event\":\"totals\",\"bids\":0,\"refused\":0,\"lapsed\":0,\"sold\":0,"
+		"\"settled\":0,\"charged\":\"1.000000\",\"refunded\":\"9223372036853.000000\","
+		"\"settled_revenue\":\"0.000000\"}",
+		"{\"event\":\"totals\",\"bids\":0,\"refused\":0,\"lapsed\":0,\"sold\":0,"
+		"\"settled\":0,\"charged\":\"1.000000\",\"refunded\":\"0.500000\","
+		"\"settled_revenue\":\"0.500001\"}",
 	};
 	struct auc_market *m = make_market(SERVERS, 2, 100, false);
 	struct auc_ledger *l = auc_ledger_create(m, NULL, NULL);
@@ -453,13 +528,19 @@ static void test_bad_events(void **state)
 		json_object_object_del(copy, key);
 		assert_int_equal(auc_ledger_apply(l, copy, &err), AUC_ECORRUPT);
 		json_object_object_add(copy, key, json_object_new_array());
-		if (strcmp(key, "worker_tres") &&
-		    strcmp(key, "ps_tres")) /* not needed while the type is known */
-			assert_int_equal(auc_ledger_apply(l, copy, &err), AUC_ECORRUPT);
+		assert_int_equal(auc_ledger_apply(l, copy, &err), AUC_ECORRUPT);
 		json_object_put(copy);
 		json_object_put(kept);
 	}
 	assert_int_equal(auc_ledger_count(l), 0);
+	/* A record of a snapshot whose totals do not have it. */
+	struct json_object *record = NULL;
+
+	json_object_deep_copy(sold, &record, NULL);
+	json_object_object_add(record, "event", json_object_new_string("sale"));
+	assert_int_equal(auc_ledger_apply(l, record, &err), AUC_ECORRUPT);
+	assert_non_null(strstr(err.text, "the totals do not have its payment in them"));
+	json_object_put(record);
 	assert_int_equal(auc_ledger_apply(l, sold, &err), AUC_OK);
 	assert_int_equal(auc_ledger_apply(l, sold, &err), AUC_ECORRUPT); /* twice */
 	assert_int_equal(auc_ledger_check(l, &err), AUC_OK);
@@ -475,7 +556,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_random_lives), cmocka_unit_test(test_rules),
 		cmocka_unit_test(test_adopt),        cmocka_unit_test(test_rebase_misfit),
-		cmocka_unit_test(test_bad_events),
+		cmocka_unit_test(test_many),         cmocka_unit_test(test_bad_events),
 	};
 
 	return cmocka_run_group_tests_name("ledger", tests, NULL, NULL);
