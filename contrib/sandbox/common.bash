@@ -202,7 +202,7 @@ as_user()
 	id "$user" > /dev/null 2>&1 || die "exec: no user $user"
 	export HOME=$B/home/$user USER=$user LOGNAME=$user SHELL=/bin/bash
 	[ -d "$HOME" ] || HOME=/
-	[ -x . ] && setpriv --reuid="$user" --regid="$(id -g "$user")" --clear-groups test -r . || cd "$HOME" || exit 1
+	cd "$HOME" || exit 1
 	exec setpriv --reuid="$user" --regid="$(id -g "$user")" --init-groups "$@"
 }
 

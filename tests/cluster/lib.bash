@@ -69,13 +69,13 @@ sandbox()
 	"$sandbox_program" "$@" 3>&-
 }
 
-# as USER COMMAND...
+# as USER COMMAND...: in the home that the user has in the cluster.
 as()
 {
 	local user=$1
 
 	shift
-	(cd "$SANDBOX_DIR/home/$user" && sandbox exec -u "$user" -- timeout 60 "$@")
+	sandbox exec -u "$user" -- timeout 60 "$@"
 }
 
 # --- waiting -------------------------------------------------------------------------------------------------------------------
