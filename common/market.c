@@ -20,6 +20,7 @@
 #define UNITS_LIMIT  4503599627370496.0 /* 2^52: the largest capacity in units */
 #define NEVER_FITS   (INT64_C(1) << 53) /* units of an amount beyond every capacity */
 #define SCALE_MAX    9
+#define SORT_MOVES   16   /* places per server that are cheaper to move than to sort anew */
 #define AMOUNT_SLACK 1e-9 /* of an amount, at least of 1: more than rounding to units takes */
 #define PRICE_LIMIT  1e15 /* of a given price: sums over a plan stay finite */
 
@@ -46,7 +47,6 @@ static void empty_rows(struct auc_market *m, unsigned from, unsigned count);
 static void set_given(struct auc_market *m, const struct auc_given_price *g);
 static void refresh_all(struct auc_market *m);
 static void reprice_slot(struct auc_market *m, unsigned slot, const bool *moved);
-static void sort_row(struct auc_market *m, unsigned row);
 static void refresh_cell(struct auc_market *m, size_t cell, unsigned server);
 static void refresh_order(struct auc_market *m, unsigned row);
 static void refresh_blocks(struct auc_market *m, auc_slot from, auc_slot to,
@@ -898,7 +898,7 @@ static void refresh_all(struct auc_market *m)
 	for (t = 0; t < m->slots; t++) {
 		for (s = 0; s < m->nservers; s++)
 			refresh_cell(m, auc_cell(m, t, s), s);
-		sort_row(m, t);
+		refresh_order(m, t);
 	}
 	refresh_blocks(m, m->first, auc_market_last(m), NULL, 0);
 }
@@ -923,16 +923,7 @@ static void reprice_slot(struct auc_market *m, unsigned slot, const bool *moved)
 		any = any || touched;
 	}
 	if (any)
-		sort_row(m, slot);
-}
-
-static void sort_row(struct auc_market *m, unsigned row)
-{
-	unsigned i;
-
-	for (i = 0; i < m->nworker_types + m->nps_types; i++)
-		sort_order(m->cache[i].price + auc_cell(m, row, 0),
-			   m->cache[i].order + auc_cell(m, row, 0), m->nservers);
+		refresh_order(m, slot);
 }
 
 /* Brings fits and bundle prices of a cell up to date; refresh_order() must follow. */
@@ -950,25 +941,14 @@ static void refresh_cell(struct auc_market *m, size_t cell, unsigned server)
 	}
 }
 
-/* Insertion sort: a booking changes few servers of a slot, the others stand in order already. */
+/* Every type's order of one row. */
 static void refresh_order(struct auc_market *m, unsigned row)
 {
-	const double *price;
-	uint32_t *order, s;
-	unsigned i, j, k;
+	unsigned i;
 
-	for (i = 0; i < m->nworker_types + m->nps_types; i++) {
-		price = m->cache[i].price + auc_cell(m, row, 0);
-		order = m->cache[i].order + auc_cell(m, row, 0);
-		for (j = 1; j < m->nservers; j++) {
-			s = order[j];
-			for (k = j; k && (price[order[k - 1]] > price[s] ||
-					  (price[order[k - 1]] == price[s] && order[k - 1] > s));
-			     k--)
-				order[k] = order[k - 1];
-			order[k] = s;
-		}
-	}
+	for (i = 0; i < m->nworker_types + m->nps_types; i++)
+		sort_order(m->cache[i].price + auc_cell(m, row, 0),
+			   m->cache[i].order + auc_cell(m, row, 0), m->nservers);
 }
 
 /* Brings the blocks that overlap [FROM, TO] up to date for the servers of SHARES (NULL: all). */
@@ -982,10 +962,7 @@ static void refresh_blocks(struct auc_market *m, auc_slot from, auc_slot to,
 		for (i = from >> level; i <= to >> level; i++) {
 			for (j = 0; j < n; j++)
 				refresh_block(m, level, i, shares ? shares[j].server : j);
-			if (shares)
-				refresh_order(m, auc_block_row(m, level, i));
-			else
-				sort_row(m, auc_block_row(m, level, i));
+			refresh_order(m, auc_block_row(m, level, i));
 		}
 }
 
@@ -1029,9 +1006,28 @@ static int compare_price(const void *a, const void *b, void *arg)
 	return (i > j) - (i < j);
 }
 
+/*
+ * By insertion, as bookings and new bases of the price leave all but a few servers where they were;
+ * what turns out to be another order altogether goes to qsort_r().
+ */
 static void sort_order(const double *price, uint32_t *order, unsigned n)
 {
-	qsort_r(order, n, sizeof(*order), compare_price, (void *)price);
+	unsigned budget = n * SORT_MOVES, j, k;
+	uint32_t s;
+
+	for (j = 1; j < n; j++) {
+		s = order[j];
+		for (k = j; k && (price[order[k - 1]] > price[s] ||
+				  (price[order[k - 1]] == price[s] && order[k - 1] > s));
+		     k--)
+			order[k] = order[k - 1];
+		order[k] = s;
+		if (j - k > budget) {
+			qsort_r(order, n, sizeof(*order), compare_price, (void *)price);
+			return;
+		}
+		budget -= j - k;
+	}
 }
 
 /* How many of TYPE fit on SERVER beside USED. A server without the role takes none. */
