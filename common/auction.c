@@ -35,7 +35,8 @@ static enum auc_code check_ready(const struct auc_auction *a, struct auc_err *er
 static void queue_event(void *arg, struct json_object *event);
 static void append_event(void *arg, struct json_object *event);
 static struct json_object *take_events(struct auc_auction *a);
-static struct json_object *dump_all(const struct auc_auction *a, struct auc_err *err);
+static struct json_object *dump_all(const struct auc_ledger *ledger,
+				    const struct auc_history *history, struct auc_err *err);
 static enum auc_code write_events(struct auc_auction *a, struct auc_err *err);
 static enum auc_code write_snapshot(struct auc_auction *a, struct json_object *records,
 				    struct auc_err *err);
@@ -540,6 +541,9 @@ void auc_auction_totals(struct auc_auction *a, struct auc_totals *totals)
 enum auc_code auc_auction_commit(struct auc_auction *a, struct auc_err *err)
 {
 	struct json_object *records = NULL, *taken;
+	struct auc_ledger *ledger = NULL;
+	struct auc_history *history = NULL;
+	bool due;
 	struct auc_err why = {0};
 	enum auc_code rc;
 
@@ -549,12 +553,19 @@ enum auc_code auc_auction_commit(struct auc_auction *a, struct auc_err *err)
 		return auc_err_set(err, AUC_ESTATE, "no spool is open");
 	}
 	/* What a snapshot says must be what the events up to now say: both are taken in one hold of
-	 * the lock. */
+	 * the lock, and put into words behind it. */
 	pthread_mutex_lock(&a->lock);
 	taken = take_events(a);
-	if (taken && auc_spool_journal_bytes(a->spool) >= a->snapshot_at)
-		records = dump_all(a, NULL);
+	due = taken && auc_spool_journal_bytes(a->spool) >= a->snapshot_at;
+	if (due) {
+		ledger = auc_ledger_copy(a->ledger);
+		history = auc_history_copy(a->history);
+	}
 	pthread_mutex_unlock(&a->lock);
+	if (ledger && history)
+		records = dump_all(ledger, history, NULL);
+	auc_ledger_destroy(ledger);
+	auc_history_destroy(history);
 	rc = taken ? AUC_OK : no_memory(&why);
 	for (size_t i = 0; taken && i < json_object_array_length(taken); i++)
 		append_event(a->writing, json_object_get(json_object_array_get_idx(taken, i)));
@@ -590,15 +601,16 @@ static struct json_object *take_events(struct auc_auction *a)
 }
 
 /* Every record of a snapshot. */
-static struct json_object *dump_all(const struct auc_auction *a, struct auc_err *err)
+static struct json_object *dump_all(const struct auc_ledger *ledger,
+				    const struct auc_history *history, struct auc_err *err)
 {
 	struct json_object *records = json_object_new_array(), *o;
 	enum auc_code rc = records ? AUC_OK : no_memory(err);
 
 	if (rc == AUC_OK)
-		rc = auc_ledger_dump(a->ledger, append_event, records, err);
-	for (unsigned i = 0; rc == AUC_OK && i < auc_history_count(a->history); i++) {
-		o = auc_history_event(a->history, i);
+		rc = auc_ledger_dump(ledger, append_event, records, err);
+	for (unsigned i = 0; rc == AUC_OK && i < auc_history_count(history); i++) {
+		o = auc_history_event(history, i);
 		if (o)
 			append_event(records, o);
 		else

@@ -155,7 +155,7 @@ enum auc_code auc_auction_commit(struct auc_auction *a, struct auc_err *err);
 
 struct json_object;
 /* Market, prices and use by server, TRES and slot, sales and totals, as JSON (doc/status.md): for
- * sprice and tests. New reference. */
+ * sprice and tests; waits for a commit under way. New reference. */
 struct json_object *auc_auction_status(struct auc_auction *a, double now);
 
 #endif

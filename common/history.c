@@ -119,6 +119,21 @@ void auc_history_price(const struct auc_history *h, const struct auc_market *m,
 	}
 }
 
+struct auc_history *auc_history_copy(const struct auc_history *h)
+{
+	struct auc_history *copy = auc_history_create(h->limit);
+
+	for (unsigned i = 0; copy && i < h->count; i++) {
+		const struct bid *b = bid_at(h, i);
+
+		if (remember(copy, b->ratio, b->n, NULL) != AUC_OK) {
+			auc_history_destroy(copy);
+			return NULL;
+		}
+	}
+	return copy;
+}
+
 struct json_object *auc_history_event(const struct auc_history *h, unsigned i)
 {
 	struct json_object *o = json_object_new_object(), *tres = json_object_new_object();

@@ -31,6 +31,8 @@ enum auc_code auc_history_add(struct auc_history *h, const struct auc_market *m,
 void auc_history_price(const struct auc_history *h, const struct auc_market *m,
 		       const struct auc_named *prior, unsigned nprior, struct auc_price *price);
 
+/* NULL: no memory. */
+struct auc_history *auc_history_copy(const struct auc_history *h);
 /* Bid I, 0 the oldest, as an event {"event":"ratios","tres":{...}}; new reference, NULL: no memory.
  */
 struct json_object *auc_history_event(const struct auc_history *h, unsigned i);

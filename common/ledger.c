@@ -60,6 +60,7 @@ struct move {
 /* -- private prototypes -- */
 
 static struct entry *entry_new(const char *id, const char *policy, const char *bid);
+static struct entry *entry_copy(const struct entry *from);
 static void entry_free(struct entry *e);
 static enum auc_code entry_book(struct entry *e, struct auc_market *m, struct auc_err *err);
 static enum auc_code entry_book_shares(struct entry *e, struct auc_market *m, bool *booked,
@@ -438,6 +439,27 @@ enum auc_code auc_ledger_apply(struct auc_ledger *l, struct json_object *event, 
 			   why.text);
 }
 
+struct auc_ledger *auc_ledger_copy(const struct auc_ledger *l)
+{
+	struct auc_ledger *copy = auc_ledger_create(l->market, NULL, NULL);
+
+	if (!copy)
+		return NULL;
+	copy->totals = l->totals;
+	copy->live = l->live;
+	for (unsigned i = 0; i < l->count; i++) {
+		struct entry *e = entry_copy(l->entries[i]);
+
+		if (!e || reserve_entry(copy, NULL) != AUC_OK) {
+			entry_free(e);
+			auc_ledger_destroy(copy);
+			return NULL;
+		}
+		append(copy, e);
+	}
+	return copy;
+}
+
 enum auc_code auc_ledger_dump(const struct auc_ledger *l, auc_event_fn fn, void *arg,
 			      struct auc_err *err)
 {
@@ -518,6 +540,25 @@ static struct entry *entry_new(const char *id, const char *policy, const char *b
 		return NULL;
 	}
 	return e;
+}
+
+/* Without what is booked. NULL: no memory. */
+static struct entry *entry_copy(const struct entry *from)
+{
+	struct entry *e = entry_new(from->sale.id, from->sale.policy, from->sale.bid);
+	struct auc_sale sale = from->sale;
+
+	if (!e)
+		return NULL;
+	sale.bid = e->sale.bid;
+	auc_plan_init(&sale.plan);
+	e->sale = sale;
+	/* The counts of references in json-c are no business of two threads. */
+	if (auc_plan_copy(&e->sale.plan, &from->sale.plan, NULL) == AUC_OK &&
+	    (!from->record || !json_object_deep_copy(from->record, &e->record, NULL)))
+		return e;
+	entry_free(e);
+	return NULL;
 }
 
 static void entry_free(struct entry *e)

@@ -115,6 +115,11 @@ const struct auc_totals *auc_ledger_totals(const struct auc_ledger *l);
  */
 enum auc_code auc_ledger_apply(struct auc_ledger *l, struct json_object *event,
 			       struct auc_err *err);
+/*
+ * A copy to look at and to dump, over the same market, without events, for when L is behind a lock: nothing may change it.
+ * NULL: no memory.
+ */
+struct auc_ledger *auc_ledger_copy(const struct auc_ledger *l);
 /* Emits records that rebuild the whole ledger (liens excluded) through FN: totals first, then every
  * live sale. AUC_ENOMEM. */
 enum auc_code auc_ledger_dump(const struct auc_ledger *l, auc_event_fn fn, void *arg,

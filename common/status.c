@@ -1,41 +1,84 @@
-/* status.c - auc_auction_status(): the auction as one JSON object, doc/status.md. */
+/* status.c - auc_auction_status(): the auction as one JSON object, doc/status.md. What it says is
+ * copied behind the lock and put into words after that, which takes ten times as long. */
 #include "config.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <json-c/json.h>
 
 #include "auction-private.h"
 #include "jsonio.h"
+#include "market-private.h"
 
+/* What is put into words behind the lock. */
+struct look {
+	struct auc_market
+		market; /* with amounts and prices of its own; names and types are a->market's */
+	struct auc_ledger *ledger;
+};
+
+static bool take_look(const struct auc_auction *a, struct look *look);
+static void clear_look(struct look *look);
 static bool add_head(struct json_object *o, struct auc_auction *a, double now);
-static struct json_object *totals(const struct auc_auction *a);
+static struct json_object *totals(const struct auc_ledger *l);
 static struct json_object *etas(const struct auc_auction *a);
-static struct json_object *servers(const struct auc_auction *a);
-static struct json_object *server(const struct auc_auction *a, unsigned s);
+static struct json_object *servers(const struct look *look);
+static struct json_object *server(const struct auc_market *m, unsigned s);
 static struct json_object *runs(const struct auc_market *m, unsigned s, unsigned tres);
-static struct json_object *sales(const struct auc_auction *a);
-static struct json_object *sale(const struct auc_auction *a, const struct auc_sale *s);
+static struct json_object *sales(const struct look *look);
+static struct json_object *sale(const struct auc_market *m, const struct auc_sale *s);
 static bool push(struct json_object *array, struct json_object *element);
 
 struct json_object *auc_auction_status(struct auc_auction *a, double now)
 {
 	struct json_object *o = json_object_new_object();
-	bool ok;
+	struct look look = {.ledger = NULL};
+	bool ok, looked = false;
 
+	pthread_mutex_lock(&a->admin);
 	pthread_mutex_lock(&a->lock);
 	ok = o && add_head(o, a, now);
-	if (ok && a->market)
-		ok = auc_json_add_int(o, "first", auc_market_first(a->market)) &&
-		     auc_json_add_int(o, "last", auc_market_last(a->market)) &&
-		     auc_json_add(o, "eta", etas(a)) && auc_json_add(o, "totals", totals(a)) &&
-		     auc_json_add(o, "servers", servers(a)) && auc_json_add(o, "sales", sales(a));
+	if (ok && a->market && a->ledger)
+		ok = looked = auc_json_add_int(o, "first", auc_market_first(a->market)) &&
+			      auc_json_add_int(o, "last", auc_market_last(a->market)) &&
+			      auc_json_add(o, "eta", etas(a)) && take_look(a, &look);
 	pthread_mutex_unlock(&a->lock);
+	if (looked)
+		ok = auc_json_add(o, "totals", totals(look.ledger)) &&
+		     auc_json_add(o, "servers", servers(&look)) &&
+		     auc_json_add(o, "sales", sales(&look));
+	clear_look(&look);
+	pthread_mutex_unlock(&a->admin);
 	if (ok)
 		return o;
 	json_object_put(o);
 	return NULL;
+}
+
+/* False: no memory. */
+static bool take_look(const struct auc_auction *a, struct look *look)
+{
+	const struct auc_market *m = a->market;
+	size_t n = (size_t)m->slots * m->nservers * m->ntres;
+
+	look->market = *m;
+	look->market.used = malloc((n + 1) * sizeof(*m->used));
+	look->market.unit_price = malloc((n + 1) * sizeof(*m->unit_price));
+	look->ledger = auc_ledger_copy(a->ledger);
+	if (!look->market.used || !look->market.unit_price || !look->ledger)
+		return false;
+	memcpy(look->market.used, m->used, n * sizeof(*m->used));
+	memcpy(look->market.unit_price, m->unit_price, n * sizeof(*m->unit_price));
+	return true;
+}
+
+static void clear_look(struct look *look)
+{
+	free(look->market.used);
+	free(look->market.unit_price);
+	auc_ledger_destroy(look->ledger);
 }
 
 static bool add_head(struct json_object *o, struct auc_auction *a, double now)
@@ -56,14 +99,14 @@ static bool add_head(struct json_object *o, struct auc_auction *a, double now)
 	       auc_json_add_double(o, "slot_seconds", a->conf->slot_seconds);
 }
 
-static struct json_object *totals(const struct auc_auction *a)
+static struct json_object *totals(const struct auc_ledger *l)
 {
-	const struct auc_totals *t = auc_ledger_totals(a->ledger);
+	const struct auc_totals *t = auc_ledger_totals(l);
 	struct json_object *o = json_object_new_object();
-	unsigned liens = 0, n = auc_ledger_count(a->ledger);
+	unsigned liens = 0, n = auc_ledger_count(l);
 
 	for (unsigned i = 0; i < n; i++)
-		liens += auc_ledger_at(a->ledger, i)->state == AUC_SALE_LIEN;
+		liens += auc_ledger_at(l, i)->state == AUC_SALE_LIEN;
 	if (o && auc_json_add_int(o, "bids", (int64_t)t->bids) &&
 	    auc_json_add_int(o, "refused", (int64_t)t->refused) &&
 	    auc_json_add_int(o, "lapsed", (int64_t)t->lapsed) &&
@@ -91,25 +134,24 @@ static struct json_object *etas(const struct auc_auction *a)
 	return o;
 }
 
-static struct json_object *servers(const struct auc_auction *a)
+static struct json_object *servers(const struct look *look)
 {
 	struct json_object *list = json_object_new_array();
 
-	for (unsigned s = 0; list && s < auc_market_nservers(a->market); s++)
-		if (!push(list, server(a, s))) {
+	for (unsigned s = 0; list && s < auc_market_nservers(&look->market); s++)
+		if (!push(list, server(&look->market, s))) {
 			json_object_put(list);
 			return NULL;
 		}
 	return list;
 }
 
-static struct json_object *server(const struct auc_auction *a, unsigned s)
+static struct json_object *server(const struct auc_market *m, unsigned s)
 {
 	struct json_object *o = json_object_new_object(), *tres = json_object_new_array(), *t;
-	const struct auc_market *m = a->market;
 	bool ok = o && tres && auc_json_add_text(o, "name", auc_market_server_name(m, s)) &&
 		  auc_json_add_text(o, "partition", auc_market_server_group(m, s)) &&
-		  auc_json_add_bool(o, "for_sale", auc_auction_sells(a, s));
+		  auc_json_add_bool(o, "for_sale", auc_market_roles(m, s) != 0);
 
 	for (unsigned k = 0; ok && k < auc_market_ntres(m); k++) {
 		if (!(auc_market_capacity(m, s, k) > 0))
@@ -160,21 +202,21 @@ static struct json_object *runs(const struct auc_market *m, unsigned s, unsigned
 	return NULL;
 }
 
-static struct json_object *sales(const struct auc_auction *a)
+static struct json_object *sales(const struct look *look)
 {
 	struct json_object *list = json_object_new_array();
 
-	for (unsigned i = 0; list && i < auc_ledger_count(a->ledger); i++)
-		if (!push(list, sale(a, auc_ledger_at(a->ledger, i)))) {
+	for (unsigned i = 0; list && i < auc_ledger_count(look->ledger); i++)
+		if (!push(list, sale(&look->market, auc_ledger_at(look->ledger, i)))) {
 			json_object_put(list);
 			return NULL;
 		}
 	return list;
 }
 
-static struct json_object *sale(const struct auc_auction *a, const struct auc_sale *s)
+static struct json_object *sale(const struct auc_market *m, const struct auc_sale *s)
 {
-	struct json_object *o = auc_plan_to_json(&s->plan, a->market);
+	struct json_object *o = auc_plan_to_json(&s->plan, m);
 
 	if (o && auc_json_add_text(o, "sale", s->id) &&
 	    auc_json_add_text(o, "state", auc_sale_state_word(s->state)) &&

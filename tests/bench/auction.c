@@ -55,6 +55,7 @@ enum {
 	SERIES_TICK_SLOT,
 	SERIES_SALES,
 	SERIES_STATUS,
+	SERIES_COPY,
 	SERIES_COMMIT,
 	SERIES_DOWN,
 	SERIES_NODES,
@@ -74,6 +75,7 @@ static struct series all[NSERIES] = {
 	[SERIES_TICK_SLOT] = {.what = "tick, new slot"},
 	[SERIES_SALES] = {.what = "sales"},
 	[SERIES_STATUS] = {.what = "status"},
+	[SERIES_COPY] = {.what = "  locked part"},
 	[SERIES_COMMIT] = {.what = "commit"},
 	[SERIES_DOWN] = {.what = "node down or up"},
 	[SERIES_NODES] = {.what = "node changed"},
@@ -260,6 +262,7 @@ static void look(struct auc_auction *a, double now)
 {
 	struct auc_sale_view *views;
 	struct json_object *status;
+	struct auc_ledger *copy;
 	double began = measure_cpu();
 	unsigned n;
 
@@ -272,6 +275,11 @@ static void look(struct auc_auction *a, double now)
 	status = auc_auction_status(a, now);
 	sample(SERIES_STATUS, began);
 	json_object_put(status);
+	/* What a status and a snapshot hold the lock for. */
+	began = measure_cpu();
+	copy = auc_ledger_copy(a->ledger);
+	sample(SERIES_COPY, began);
+	auc_ledger_destroy(copy);
 }
 
 static void remove_spool(const char *dir)
