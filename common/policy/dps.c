@@ -1,5 +1,5 @@
 /*
- * dps.c - the sealed-bid policy DPS, exact variant.
+ * dps.c - the sealed-bid policy DPS. This file: the exact variant.
  *
  * R. Zhou, N. Wang, Y. Huang, J. Pang, H. Chen: "DPS: Dynamic Pricing and Scheduling for
  * Distributed Machine Learning Jobs in Edge-Cloud Networks", IEEE TMC 2023: problem (21)-(22) at
@@ -25,7 +25,8 @@
  * Ties: payoffs that differ by less than TIE of value + cost differ by rounding only and are equal.
  * Then the order of compare_ties() decides, which does not look at the bid.
  *
- * Options: variant=exact (the only one so far); bounds=on|off (off: every window, for tests).
+ * Options: variant=exact|paper (paper: the algorithms as printed, dps_paper.c); bounds=on|off (off:
+ * every window, for tests).
  */
 #include "config.h"
 
@@ -36,6 +37,7 @@
 
 #include "market-private.h"
 #include "num.h"
+#include "policy/dps_paper.h"
 #include "policy/policy.h"
 
 /* Worker counts per lane for which bounds are tabled; fewer if the tables would be too large. */
@@ -83,6 +85,7 @@ struct choice {
 };
 
 struct auc_policy_ctx {
+	struct auc_dps_paper *paper; /* variant=paper; NULL: exact */
 	bool bounds;
 	/* dimensions the memory is made for */
 	unsigned nservers, slots, nrows, nworkers, nps, levels;
@@ -208,7 +211,7 @@ static enum auc_code dps_create(const char *options, struct auc_policy_ctx **ctx
 	if (rc == AUC_OK)
 		*ctx = made;
 	else
-		free(made);
+		dps_destroy(made);
 	return rc;
 }
 
@@ -217,6 +220,7 @@ static void dps_destroy(struct auc_policy_ctx *ctx)
 	if (!ctx)
 		return;
 	release(ctx);
+	auc_dps_paper_destroy(ctx->paper);
 	free(ctx);
 }
 
@@ -229,6 +233,8 @@ static enum auc_code dps_quote(struct auc_policy_ctx *ctx, const struct auc_mark
 	auc_decision_reset(decision);
 	if (!m->ready)
 		return auc_err_set(err, AUC_ESTATE, "the market is not laid out");
+	if (ctx->paper)
+		return auc_dps_paper_quote(ctx->paper, m, job, decision, err);
 	rc = make_room(ctx, m, err);
 	if (rc != AUC_OK)
 		return rc;
@@ -240,7 +246,8 @@ static enum auc_code dps_quote(struct auc_policy_ctx *ctx, const struct auc_mark
 static enum auc_code set_option(struct auc_policy_ctx *ctx, const char *word, size_t len,
 				struct auc_err *err)
 {
-	static const char *const words[] = {"variant=exact", "bounds=on", "bounds=off"};
+	static const char *const words[] = {"variant=exact", "bounds=on", "bounds=off",
+					    "variant=paper"};
 	unsigned i;
 
 	for (i = 0; i < sizeof(words) / sizeof(words[0]); i++)
@@ -249,10 +256,17 @@ static enum auc_code set_option(struct auc_policy_ctx *ctx, const char *word, si
 	if (i == sizeof(words) / sizeof(words[0]))
 		return auc_err_set(
 			err, AUC_EINVAL,
-			"Policy=dps: '%.*s' is no option, expected variant=exact or bounds=on|off",
+			"Policy=dps: '%.*s' is no option, expected variant=exact|paper "
+			"or bounds=on|off",
 			(int)(len < 80 ? len : 80), word);
-	if (i)
+	if (i == 1 || i == 2)
 		ctx->bounds = i == 1;
+	if (i == 0 || i == 3) {
+		auc_dps_paper_destroy(ctx->paper);
+		ctx->paper = i == 3 ? auc_dps_paper_create() : NULL;
+		if (i == 3 && !ctx->paper)
+			return auc_err_set(err, AUC_ENOMEM, "no memory for policy dps");
+	}
 	return AUC_OK;
 }
 

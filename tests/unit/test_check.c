@@ -202,6 +202,7 @@ static void test_correct(void **state)
 {
 	static const char *const policies[] = {"dps",
 					       "dps,bounds=off",
+					       "dps,variant=paper",
 					       "unpriced",
 					       "fifo",
 					       "fifo,reading=reserving",

@@ -323,7 +323,7 @@ static void scale_utility(struct auc_utility *u, double by)
 }
 
 struct engine {
-	struct auc_policy_ctx *ctx, *plain;
+	struct auc_policy_ctx *ctx, *plain, *paper;
 	struct auc_decision decision, other;
 	struct auc_job job;
 };
@@ -334,6 +334,7 @@ static void start_engine(struct engine *e)
 	assert_int_equal(auc_policy_dps.create("", &e->ctx, NULL), AUC_OK);
 	assert_int_equal(auc_policy_dps.create("variant=exact,bounds=off", &e->plain, NULL),
 			 AUC_OK);
+	assert_int_equal(auc_policy_dps.create("variant=paper", &e->paper, NULL), AUC_OK);
 	auc_decision_init(&e->decision);
 	auc_decision_init(&e->other);
 }
@@ -342,6 +343,7 @@ static void stop_engine(struct engine *e)
 {
 	auc_policy_dps.destroy(e->ctx);
 	auc_policy_dps.destroy(e->plain);
+	auc_policy_dps.destroy(e->paper);
 	auc_decision_clear(&e->decision);
 	auc_decision_clear(&e->other);
 	auc_job_clear(&e->job);
@@ -356,6 +358,22 @@ static void check_plain(struct engine *e, const struct auc_market *m)
 		return;
 	assert_true(same_plan(&e->other.plan, &e->decision.plan));
 	assert_true(e->other.best_payoff == e->decision.best_payoff);
+}
+
+/* What the paper's algorithms find can be executed, and is never better. */
+static void check_paper(struct engine *e, struct auc_market *m)
+{
+	const struct auc_plan *plan = &e->other.plan;
+
+	assert_int_equal(auc_policy_dps.quote(e->paper, m, &e->job, &e->other, NULL), AUC_OK);
+	if (e->other.reason == AUC_REASON_CAPACITY)
+		return;
+	assert_int_not_equal(e->decision.reason, AUC_REASON_CAPACITY);
+	assert_true(plan->value - plan->cost <=
+		    e->decision.best_payoff + 1e-9 * (plan->value + plan->cost));
+	assert_true(plan->cost == auc_plan_cost(plan, m));
+	assert_int_equal(auc_market_book(m, plan, plan->start, plan->completion, NULL), AUC_OK);
+	assert_int_equal(auc_market_unbook(m, plan, plan->start, plan->completion, NULL), AUC_OK);
 }
 
 /* Whatever value is reported instead, the schedule that comes of it is worth no more; and the same
@@ -479,6 +497,7 @@ static void test_bounds(void **state)
 			assert_int_equal(auc_policy_dps.quote(e.ctx, m, &e.job, &e.decision, NULL),
 					 AUC_OK);
 			check_plain(&e, m);
+			check_paper(&e, m);
 			if (e.decision.accepted)
 				assert_int_equal(auc_market_book(m, &e.decision.plan,
 								 e.decision.plan.start,
