@@ -20,7 +20,7 @@
 #include "jsonio.h"
 
 #define SNAPSHOT_BYTES (1u << 20) /* of journal, and another one follows */
-#define HINT_SECONDS   0.01
+#define HINT_SECONDS   0.005
 
 /* What open_spool fills while it reads. */
 struct replay {
@@ -1010,6 +1010,11 @@ static enum auc_code fill_offer(struct auc_auction *a, struct auc_offer *offer, 
 	offer->value = auc_plan_value(&d->plan);
 	offer->start = (double)d->plan.start * a->conf->slot_seconds;
 	offer->end = (double)d->plan.completion * a->conf->slot_seconds;
+	if (d->accepted && d->plan.runs[0].nshares > AUC_PARTS_MAX)
+		return auc_err_set(err, AUC_EFULL,
+				   "the best schedule is on %u nodes, at most %d can be one job; "
+				   "lower --chunks",
+				   d->plan.runs[0].nshares, AUC_PARTS_MAX);
 	rc = auc_plan_copy(&offer->plan, &d->plan, err);
 	return rc == AUC_OK
 		       ? auc_plan_parts(a->market, &d->plan, &offer->parts, &offer->nparts, err)

@@ -73,7 +73,7 @@ struct auc_part {
 	struct auc_named tres[AUC_TRES_MAX]; /* workers * worker TRES + ps * PS TRES, by name */
 };
 
-#define AUC_PARTS_MAX 1024
+#define AUC_PARTS_MAX 1024 /* of one sale */
 
 /* The answer to a bid. Free with auc_offer_clear(). */
 struct auc_offer {
@@ -96,7 +96,7 @@ void auc_offer_clear(struct auc_offer *o);
  * Decides on BID at Unix time NOW for user UID. Arrival is the first slot that begins at or after
  * NOW + StartMargin. If HOLD and the payoff is positive, puts a lien that lapses after LienSeconds.
  * A refusal is AUC_OK with accepted false. AUC_ENOENT, AUC_EINVAL: the bid names what nobody has;
- * AUC_ESTATE: not ready. Counts the bid, and with prices learned remembers what it says (held bids
+ * AUC_ESTATE: not ready; AUC_EFULL: more than AUC_PARTS_MAX nodes. Counts the bid, and with prices learned remembers what it says (held bids
  * and refusals; not with HOLD false: a quote changes nothing).
  */
 enum auc_code auc_auction_bid(struct auc_auction *a, const struct auc_bid *bid, uint32_t uid,

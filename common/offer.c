@@ -255,6 +255,8 @@ static void hint_value(struct auc_auction *a, FILE *out, const struct auc_offer 
 	char *text;
 
 	/* A deadline that the best schedule misses says nothing about a value before it. */
+	if (-offer->best_payoff > AUC_VALUE_MAX)
+		return; /* nobody may bid that much */
 	if (a->job.utility.form != AUC_FORM_DEADLINE || offer->plan.value > 0)
 		fprintf(out, "\nauction: would be accepted: a value higher by %.6f at every time",
 			up(-offer->best_payoff));

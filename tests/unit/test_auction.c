@@ -705,6 +705,41 @@ static void test_types_change(void **state)
 	auc_auction_destroy(a);
 }
 
+/* A schedule over more nodes than one job can be made of is no offer: its record would not fit a
+ * line of the spool, which would then never take anything again. */
+static void test_too_many_parts(void **state)
+{
+	enum { N = AUC_PARTS_MAX + 50 };
+	struct auc_auction *a = world_create("Prices=given\nEta=cpu=1\nSlots=2");
+	struct auc_server_spec *specs = calloc(N, sizeof(*specs));
+	struct auc_bid bid;
+	struct auc_offer o;
+	char text[128];
+
+	(void)state;
+	for (unsigned i = 0; i < N; i++) {
+		specs[i] = world_servers[0];
+		snprintf(specs[i].name, sizeof(specs[i].name), "n%u", i);
+		specs[i].capacity[2].value = 1;
+	}
+	specs[0].capacity[0].value = 10000; /* room for the PSs */
+	specs[0].capacity[1].value = 1e7;
+	assert_int_equal(auc_auction_set_servers(a, specs, N, NOW, &err), AUC_OK);
+	assert_int_equal(auc_auction_open_spool(a, dir, NOW, NULL, &err), AUC_OK);
+	snprintf(text, sizeof(text), "500 chunks=%d minibatches=100 worker-time=v100=3s", N);
+	bid = world_bid(a, text);
+	assert_int_equal(auc_auction_bid(a, &bid, 1000, NOW, true, &o, &err), AUC_EFULL);
+	assert_string_equal(err.text, "the best schedule is on 1074 nodes, at most 1024 can be one "
+				      "job; lower --chunks");
+	assert_int_equal(totals_of(a).bids, 0);
+	snprintf(text, sizeof(text), "500 chunks=%d minibatches=100 worker-time=v100=3s",
+		 AUC_PARTS_MAX);
+	sell(a, text, 1, NOW);
+	commit(a);
+	free(specs);
+	auc_auction_destroy(a);
+}
+
 /* -- prices -- */
 
 static double gpu_eta(struct auc_auction *a)
@@ -903,6 +938,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_nodes_change, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_reconfigure, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_types_change, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_too_many_parts, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_learned_prices, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_not_ready, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_cannot_write, setup, teardown),
