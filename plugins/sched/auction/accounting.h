@@ -13,12 +13,18 @@
 
 /* False where the site stores no accounts in slurmdbd: then there is nobody to tell. */
 bool auc_accounting_present(void);
-/* Sets the AdminComment of a job's row. AUC_ENOENT: there is no row yet; AUC_EIO: the database did
- * not answer. */
+/* Sets the AdminComment of a job's row. AUC_ENOENT: there is no row; AUC_EIO: the database did not
+ * answer. */
 enum auc_code auc_accounting_set(uint32_t job_id, const char *text, struct auc_err *err);
-/* Looks at a job's newest row: *ENDED, it has an end time; *SAME, its AdminComment is TEXT.
- * AUC_ENOENT, AUC_EIO. */
-enum auc_code auc_accounting_check(uint32_t job_id, const char *text, bool *ended, bool *same,
-				   struct auc_err *err);
+
+/* What the database says of one job: its newest row. */
+struct auc_account {
+	uint32_t job_id;
+	const char *text; /* what AdminComment should be */
+	bool found, ended, same;
+};
+/* Looks N jobs up with one question, and fills found, ended (it has an end time) and same. AUC_EIO.
+ */
+enum auc_code auc_accounting_look(struct auc_account *jobs, unsigned n, struct auc_err *err);
 
 #endif

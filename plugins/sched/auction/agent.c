@@ -55,6 +55,7 @@ static struct {
 	/* the thread's own */
 	struct auc_auction *auction; /* of the site */
 	bool spool_open, ready, commit_ok, changed;
+	bool opened; /* all records were seen once; bids are taken */
 	char dir[PATH_MAX];
 	struct auc_task *tasks;
 	unsigned cycle;
@@ -77,11 +78,13 @@ static bool refresh_nodes(double now, bool force);
 static void open_up(double now);
 static void protect_by_receipts(void);
 static double cycle(double now);
+static bool sync_tasks(double now);
 static bool load_jobs(double now, bool all);
 static void free_jobs(void);
 static bool busy(double now);
 static void see_all(void);
 static void see(const slurm_job_info_t *info);
+static bool has_lien(uint32_t uid);
 static void see_member(const slurm_job_info_t *info, const struct auc_receipt *r);
 static void see_lead(const slurm_job_info_t *info, const struct auc_receipt *r);
 static void adopt(const slurm_job_info_t *info, const struct auc_receipt *r);
@@ -341,6 +344,7 @@ static void open_up(double now)
 	}
 	free(views);
 	agent.next_records = 0;
+	agent.opened = false;
 	agent.ready = true;
 	return;
 closed:
@@ -375,24 +379,18 @@ static void protect_by_receipts(void)
 static double cycle(double now)
 {
 	bool all = now >= agent.next_records, looked;
-	struct auc_sale_view *views;
 	struct auc_err err;
-	unsigned n;
 
-	if (auc_auction_sales(agent.auction, &views, &n, &err)) {
-		complain(&err);
+	if (!sync_tasks(now))
 		return now + RETRY;
-	}
-	/* A lien can lapse while its job's record is on the way: look at all records soon, but not
-	 * in a storm of dry runs. */
-	if (auc_tasks_sync(&agent.tasks, views, n) && agent.next_records > now + 5)
-		agent.next_records = now + 5;
-	for (unsigned i = 0; i < n; i++)
-		auc_sale_view_clear(&views[i]);
-	free(views);
-
 	agent.cycle++;
 	looked = (all || now >= agent.next_look || busy(now)) && load_jobs(now, all);
+	/* A record can be newer than the list of sales that said which users to look at: its lien
+	 * is in the next list. */
+	if (looked && !sync_tasks(now)) {
+		free_jobs();
+		return now + RETRY;
+	}
 	if (looked) {
 		see_all();
 		for (struct auc_task *t = agent.tasks; t; t = t->next)
@@ -407,8 +405,10 @@ static double cycle(double now)
 		drop_finished_tasks();
 		publish_protected();
 		free_jobs();
-		if (all)
+		if (all && !agent.opened) {
+			agent.opened = true;
 			auc_site_gate(NULL);
+		}
 	}
 	if (now >= agent.next_nodes)
 		refresh_nodes(now, false);
@@ -418,6 +418,27 @@ static double cycle(double now)
 	else if (err.code)
 		complain(&err);
 	return next_wake(now);
+}
+
+/* Takes over what the ledger says now. */
+static bool sync_tasks(double now)
+{
+	struct auc_sale_view *views;
+	struct auc_err err;
+	unsigned n;
+
+	if (auc_auction_sales(agent.auction, &views, &n, &err)) {
+		complain(&err);
+		return false;
+	}
+	/* A lien can lapse while its job's record is on the way: look at all records soon, but not
+	 * in a storm of dry runs. */
+	if (auc_tasks_sync(&agent.tasks, views, n) && agent.next_records > now + 5)
+		agent.next_records = now + 5;
+	for (unsigned i = 0; i < n; i++)
+		auc_sale_view_clear(&views[i]);
+	free(views);
+	return true;
 }
 
 /* Loads the records of the users that have sales, or all; true if there is nothing missing. */
@@ -517,6 +538,10 @@ static void see(const slurm_job_info_t *info)
 		job->info = info;
 		return;
 	}
+	/* Slurm keeps the records of settled sales for a while. Only at the start can one be news.
+	 */
+	if (!t && auc_job_finished(info) && agent.opened && !has_lien(info->user_id))
+		return;
 	if (auc_receipt_parse(info->admin_comment, &r, &err)) {
 		auc_err_prefix(&err, "job %u: receipt not understood", AUC_INFO_JOB_ID(info));
 		complain(&err);
@@ -529,6 +554,14 @@ static void see(const slurm_job_info_t *info)
 	else if (strcmp(r.state, "settled"))
 		see_lead(info, &r);
 	auc_receipt_clear(&r);
+}
+
+static bool has_lien(uint32_t uid)
+{
+	for (struct auc_task *t = agent.tasks; t; t = t->next)
+		if (t->state == AUC_SALE_LIEN && t->uid == uid)
+			return true;
+	return false;
 }
 
 static void see_member(const slurm_job_info_t *info, const struct auc_receipt *r)
@@ -594,12 +627,18 @@ static void adopt(const slurm_job_info_t *info, const struct auc_receipt *r)
 	enum auc_sale_state state = auc_job_pending(info) ? AUC_SALE_SOLD : AUC_SALE_RUNNING;
 	uint32_t id = AUC_INFO_JOB_ID(info);
 	struct auc_sale_view view;
+	enum auc_code code;
 	struct auc_err err;
 	struct auc_task *t;
 
-	if (auc_job_finished(info) && info->start_time == 0)
+	/* A job that was cancelled before it got a node never ran. */
+	if (auc_job_finished(info) && (!info->nodes || !info->nodes[0]))
 		state = AUC_SALE_SOLD;
-	if (auc_auction_adopt(agent.auction, info->admin_comment, id, info->user_id, state, &err)) {
+	code = auc_auction_adopt(agent.auction, info->admin_comment, id, info->user_id, state,
+				 &err);
+	if (code == AUC_EEXIST)
+		return; /* it is in the ledger after all: the next cycle knows it */
+	if (code) {
 		slurm_error("sched/auction: job %u: sale %s is not in the spool and cannot be sold "
 			    "again as it stood: %s",
 			    id, r->sale, err.text);
@@ -858,13 +897,16 @@ static void act(struct auc_task *t, double now)
 
 static void write_receipt(struct auc_task *t)
 {
+	enum auc_code code;
 	struct auc_err err;
 
 	auc_receipts_put(t->jobs[0].id, t->sale, t->receipt);
-	if (auc_control_set_receipt(t->jobs[0].id, t->receipt, &err)) {
+	code = auc_control_set_receipt(t->jobs[0].id, t->receipt, &err);
+	if (code && code != AUC_ESTATE) {
 		complain(&err);
-		return; /* again in the next cycle; a job that has ended gets its final receipt */
+		return; /* again in the next cycle */
 	}
+	/* A job that has ended gets its final receipt in the database. */
 	free(t->receipt);
 	t->receipt = NULL;
 }
@@ -907,7 +949,7 @@ static void nudge(struct auc_task_job *job, double now)
 	if (now < job->next)
 		return;
 	job->next = now + AGAIN;
-	if (auc_control_start_now(job->id, &err))
+	if (auc_control_start_now(job->id, &err) == AUC_EIO)
 		complain(&err);
 }
 

@@ -196,7 +196,12 @@ static enum auc_code update(job_desc_msg_t *desc, uint32_t job_id, const char *w
 		rc = SLURM_ERROR;
 	}
 	slurm_free_job_array_resp(response);
-	return rc ? failed(err, what, job_id) : AUC_OK;
+	if (rc == SLURM_SUCCESS)
+		return AUC_OK;
+	if (errno == ESLURM_JOB_FINISHED || errno == ESLURM_ALREADY_DONE ||
+	    errno == ESLURM_JOB_NOT_PENDING)
+		return auc_err_set(err, AUC_ESTATE, "%s %u: too late", what, job_id);
+	return failed(err, what, job_id);
 }
 
 static enum auc_code kill_with(uint32_t job_id, uint16_t sig, uint16_t flags, const char *what,

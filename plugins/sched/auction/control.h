@@ -39,8 +39,10 @@ enum auc_code auc_control_submit_member(const struct auc_owner *owner,
 					const struct auc_slice *slice, const char *sale,
 					uint32_t lead, uint32_t *job_id, struct auc_err *err);
 
+/* AUC_ESTATE: the job has ended. */
 enum auc_code auc_control_set_receipt(uint32_t job_id, const char *receipt, struct auc_err *err);
-/* Starts a pending job as soon as its resources are free. */
+/* Starts a pending job as soon as its resources are free. AUC_ESTATE: it is not pending any more.
+ */
 enum auc_code auc_control_start_now(uint32_t job_id, struct auc_err *err);
 /* SIGTERM to the job's steps and, with BATCH, to its script. */
 enum auc_code auc_control_warn(uint32_t job_id, bool batch, struct auc_err *err);

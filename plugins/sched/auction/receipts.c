@@ -20,11 +20,15 @@
 #include "slurm_compat.h"
 
 #define FORMAT      "auction_receipts"
-#define FIRST_DELAY 0.5 /* seconds between attempts, doubled each time */
-#define LAST_DELAY  30.0
-#define GIVE_UP     86400 /* seconds after which a receipt that the database never takes is dropped */
-#define KEEP        600   /* seconds a delivered final receipt is kept, at least */
-#define STOP_WAIT   5     /* seconds a call to the database gets at the end */
+#define FIRST_DELAY 1.0 /* seconds before the database is asked, and between the first questions   \
+			 */
+#define PATIENCE                                                                                   \
+	10.0 /* slurmctld writes new jobs every 5 s: after this, delays are doubled each time */
+#define LAST_DELAY 30.0
+#define BATCH      64    /* jobs looked up with one question */
+#define GIVE_UP    86400 /* seconds after which a receipt that the database never takes is dropped */
+#define KEEP       600   /* seconds a delivered final receipt is kept, at least */
+#define STOP_WAIT  5     /* seconds a call to the database gets at the end */
 
 struct entry {
 	struct entry *next;
@@ -52,8 +56,10 @@ static struct json_object *to_json(void);
 static enum auc_code write_file(const char *text, struct auc_err *err);
 static struct entry *put(uint32_t job_id, const char *sale, const char *text, bool final);
 static void *deliver_all(void *arg);
-static struct entry *next_due(double now, double *wait_until);
-static bool deliver(uint32_t job_id, const char *text, bool final, bool complain);
+static unsigned take_due(double now, struct auc_account *jobs, uint64_t *serials, double *until);
+static void deliver(struct auc_account *jobs, const uint64_t *serials, unsigned n);
+static void breathe(double since);
+static void answered(const struct auc_account *job, uint64_t serial, const struct auc_err *err);
 static void expire(double now);
 static void clear(void);
 static void entry_free(struct entry *e);
@@ -318,7 +324,7 @@ static struct entry *put(uint32_t job_id, const char *sale, const char *text, bo
 	e->released = !final;
 	e->done = false;
 	e->since = auc_site_now();
-	e->due = 0;
+	e->due = e->since + FIRST_DELAY;
 	e->delay = FIRST_DELAY;
 	receipts.dirty |= final;
 	return e;
@@ -326,97 +332,126 @@ static struct entry *put(uint32_t job_id, const char *sale, const char *text, bo
 
 static void *deliver_all(void *arg)
 {
-	struct entry *e;
+	struct auc_account jobs[BATCH];
+	uint64_t serials[BATCH];
 
 	(void)arg;
 	pthread_mutex_lock(&receipts.lock);
 	while (!receipts.stop) {
 		double now = auc_site_now(), until = now + LAST_DELAY;
 		struct timespec ts;
-		uint64_t serial;
-		uint32_t job_id;
-		bool final, done, complain;
-		char *text;
+		unsigned n;
 
 		expire(now);
-		e = next_due(now, &until);
-		if (!e) {
+		n = take_due(now, jobs, serials, &until);
+		if (n == 0) {
 			ts.tv_sec = (time_t)until;
 			ts.tv_nsec = (long)((until - (double)ts.tv_sec) * 1e9);
 			pthread_cond_timedwait(&receipts.wake, &receipts.lock, &ts);
 			continue;
 		}
-		serial = e->serial;
-		job_id = e->job_id;
-		final = e->final;
-		complain = e->delay >= LAST_DELAY;
-		text = strdup(e->text);
 		pthread_mutex_unlock(&receipts.lock);
-		done = text && deliver(job_id, text, final, complain);
-		free(text);
+		deliver(jobs, serials, n);
+		for (unsigned i = 0; i < n; i++)
+			free((char *)jobs[i].text);
 		pthread_mutex_lock(&receipts.lock);
-		for (e = receipts.list; e && e->serial != serial; e = e->next)
-			;
-		if (!e)
-			continue;
-		e->done = done;
-		e->due = auc_site_now() + e->delay;
-		e->delay = e->delay * 2 < LAST_DELAY ? e->delay * 2 : LAST_DELAY;
-		receipts.dirty |= done && final;
 	}
 	pthread_mutex_unlock(&receipts.lock);
 	return NULL;
 }
 
-static struct entry *next_due(double now, double *wait_until)
+/* Copies up to BATCH entries that are due; with none, *UNTIL is when one will be. Locked by the
+ * caller. */
+static unsigned take_due(double now, struct auc_account *jobs, uint64_t *serials, double *until)
 {
-	struct entry *best = NULL;
+	unsigned n = 0;
 
-	for (struct entry *e = receipts.list; e; e = e->next) {
+	for (struct entry *e = receipts.list; e && n < BATCH; e = e->next) {
 		if (e->done || !e->released)
 			continue;
-		if (!best || e->due < best->due)
-			best = e;
+		if (e->due > now) {
+			if (e->due < *until)
+				*until = e->due;
+			continue;
+		}
+		jobs[n].job_id = e->job_id;
+		jobs[n].text = strdup(e->text);
+		serials[n] = e->serial;
+		if (jobs[n].text)
+			n++;
 	}
-	if (best && best->due <= now)
-		return best;
-	if (best && best->due < *wait_until)
-		*wait_until = best->due;
-	return NULL;
+	return n;
 }
 
-/* True once the database has it for good. */
-static bool deliver(uint32_t job_id, const char *text, bool final, bool complain)
+/*
+ * One question for all, then one change for each row that is there and says something else. Each
+ * holds the lock of slurmctld's connection, for which slurmctld's own messages about jobs wait, so
+ * they get as much time in between.
+ */
+static void deliver(struct auc_account *jobs, const uint64_t *serials, unsigned n)
 {
-	bool ended = false, same = false;
-	struct auc_err err;
-	enum auc_code code;
+	struct auc_err err = {.code = AUC_OK};
+	double since = auc_site_now();
 
-	if (!auc_accounting_present())
-		return true;
-	if (final) {
-		/* Before slurmctld's own row for the end is there, ours would be overwritten by it.
-		 */
-		code = auc_accounting_check(job_id, text, &ended, &same, &err);
-		if (!code && ended && !same) {
-			code = auc_accounting_set(job_id, text, &err);
-			if (!code)
-				code = auc_accounting_check(job_id, text, &ended, &same, &err);
-		}
-		if (!code && ended && same)
-			return true;
-		if (!code)
-			auc_err_set(&err, AUC_ESTATE,
-				    "job %u: its end is not in the accounting database yet",
-				    job_id);
-	} else {
-		code = auc_accounting_set(job_id, text, &err);
-		if (!code)
-			return true;
+	if (!auc_accounting_present()) {
+		for (unsigned i = 0; i < n; i++)
+			jobs[i].found = jobs[i].ended = jobs[i].same = true;
+	} else if (auc_accounting_look(jobs, n, &err)) {
+		for (unsigned i = 0; i < n; i++)
+			jobs[i].found = jobs[i].ended = jobs[i].same = false;
 	}
-	if (complain)
-		slurm_error("sched/auction: receipt not delivered: %s", err.text);
-	return false;
+	breathe(since);
+	for (unsigned i = 0; i < n; i++)
+		answered(&jobs[i], serials[i], &err);
+}
+
+static void breathe(double since)
+{
+	double wait = auc_site_now() - since;
+	struct timespec ts;
+
+	if (wait < 0 || wait > 1)
+		wait = 1;
+	ts.tv_sec = (time_t)wait;
+	ts.tv_nsec = (long)((wait - (double)ts.tv_sec) * 1e9);
+	nanosleep(&ts, NULL);
+}
+
+/* Takes note of what the database said of one job, and changes its row where that is needed. */
+static void answered(const struct auc_account *job, uint64_t serial, const struct auc_err *why)
+{
+	struct auc_err err = *why;
+	bool set = false, stop;
+	struct entry *e;
+	double now;
+
+	pthread_mutex_lock(&receipts.lock);
+	stop = receipts.stop;
+	for (e = receipts.list; e && e->serial != serial; e = e->next)
+		;
+	/* Before slurmctld's own row for the end is there, a final receipt would be overwritten by
+	 * it. */
+	if (e && !stop) {
+		e->done = job->same && (job->ended || !e->final);
+		set = job->found && !job->same && (job->ended || !e->final);
+		now = auc_site_now();
+		e->due = now + e->delay;
+		if (now - e->since > PATIENCE)
+			e->delay = e->delay * 2 < LAST_DELAY ? e->delay * 2 : LAST_DELAY;
+		if (!e->done && !set && e->delay >= LAST_DELAY)
+			slurm_error("sched/auction: receipt of job %u not delivered: %s", e->job_id,
+				    err.code     ? err.text
+				    : job->found ? "its end is not in the accounting database yet"
+						 : "it is not in the accounting database");
+		receipts.dirty |= e->done && e->final;
+	}
+	pthread_mutex_unlock(&receipts.lock);
+	if (!set)
+		return;
+	now = auc_site_now();
+	if (auc_accounting_set(job->job_id, job->text, &err))
+		slurm_error("sched/auction: %s", err.text);
+	breathe(now);
 }
 
 /* Drops what is delivered or hopeless and old enough. */
