@@ -87,8 +87,9 @@ struct auc_offer {
 	char *receipt; /* AdminComment text, if a lien was put */
 	unsigned nparts;
 	struct auc_part *parts; /* the lead first */
-	char *message; /* lines for the user's terminal, '\n' between them: what was decided, why,
-			  what would be accepted */
+	/* Lines for the user's terminal, '\n' between them: what was decided, why, what would be
+	 * accepted. */
+	char *message;
 };
 void auc_offer_clear(struct auc_offer *o);
 
@@ -96,8 +97,9 @@ void auc_offer_clear(struct auc_offer *o);
  * Decides on BID at Unix time NOW for user UID. Arrival is the first slot that begins at or after
  * NOW + StartMargin. If HOLD and the payoff is positive, puts a lien that lapses after LienSeconds.
  * A refusal is AUC_OK with accepted false. AUC_ENOENT, AUC_EINVAL: the bid names what nobody has;
- * AUC_ESTATE: not ready; AUC_EFULL: more than AUC_PARTS_MAX nodes. Counts the bid, and with prices learned remembers what it says (held bids
- * and refusals; not with HOLD false: a quote changes nothing).
+ * AUC_ESTATE: not ready; AUC_EFULL: more than AUC_PARTS_MAX nodes. Counts the bid, and with prices
+ * learned remembers what it says (held bids and refusals; not with HOLD false: a quote changes
+ * nothing).
  */
 enum auc_code auc_auction_bid(struct auc_auction *a, const struct auc_bid *bid, uint32_t uid,
 			      double now, bool hold, struct auc_offer *offer, struct auc_err *err);

@@ -39,13 +39,14 @@ struct auc_bid {
 	struct auc_named worker_seconds[AUC_BID_TYPES_MAX];
 	unsigned nps; /* PS types it may use: seconds per parameter update, >= 0 */
 	struct auc_named ps_seconds[AUC_BID_TYPES_MAX];
-	unsigned nupload; /* Delta_js by server or site name, slots (may be fractional, used rounded
-			     up) */
+	/* Delta_js by server or site name, slots: may be fractional, used rounded up. */
+	unsigned nupload;
 	struct auc_named upload[AUC_BID_UPLOAD_MAX];
-	double upload_default; /* slots, for servers not named; < 0: not given, what the server's
-				  partition says */
-	unsigned npartitions;  /* groups of servers it is confined to; 0: may use any. Not part of
-				  the text: sbatch's own --partition says it */
+	/* Slots, for servers not named; < 0: not given, what the server's partition says. */
+	double upload_default;
+	/* Groups of servers it is confined to; 0: may use any. Not part of the text: sbatch's own
+	 * --partition says it. */
+	unsigned npartitions;
 	char partitions[AUC_BID_PARTITIONS_MAX][AUC_NAME_MAX];
 	bool quote;               /* only say what it would cost */
 	char model[AUC_NAME_MAX]; /* profile it was filled from, or "" */

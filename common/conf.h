@@ -11,10 +11,10 @@
  *   SlotSeconds=300  Slots=288  StartMargin=2  EndMargin=1  LienSeconds=10
  *   Prices=learned|given  Eta=gpu:v100=25,cpu=2,...  HistoryBids=1000
  *   SpoolDir=/path          DefaultBid=...  DefaultModel=...  RefundUnused=no|yes
- *   PartitionName=edge Site=edge|cloud Upload=SPAN    (auction partitions; their nodes are the
- * servers) WorkerType=v100 TRES=cpu=4,mem=8192,gpu:v100=1 Bandwidth=1024 PSType=ps.m
- * TRES=cpu=2,mem=4096 Bandwidth=8192 Model=resnet50 Epochs= Chunks= Minibatches= GradientMB=
- * WorkerTime= PSTime=
+ *   PartitionName=edge Site=edge|cloud Upload=SPAN     auction partitions: their nodes are sold
+ *   WorkerType=v100 TRES=cpu=4,mem=8192,gpu:v100=1 Bandwidth=1024
+ *   PSType=ps.m TRES=cpu=2,mem=4096 Bandwidth=8192
+ *   Model=resnet50 Epochs= Chunks= Minibatches= GradientMB= WorkerTime= PSTime=
  *
  * TRES names are Slurm's; "gres/gpu:v100" and "gpu:v100" are the same name. Only a PartitionName, a
  * WorkerType and a PSType have to be there. The words of a configuration are complete and

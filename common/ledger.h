@@ -1,9 +1,11 @@
 /*
  * ledger.h - what was sold to whom. A sale goes through
  *
- *   lien --confirm--> sold --start--> running --settle--> (gone, only totals and a closing event
- * remain)
- *     \--lapse/drop--> gone     \--settle (cancelled: refund)--> gone
+ *   lien --confirm--> sold --start--> running --settle--> gone
+ *     \                 \--settle (cancelled: refund)--> gone
+ *      \--lapse, drop--> gone
+ *
+ * of which only totals and the closing event remain,
  *
  * and every change is an event: one JSON object that the spool stores and that, applied in order to
  * an empty ledger, gives the same ledger again (doc/ledger.md). A lien is only in memory, on
@@ -28,8 +30,8 @@ const char *auc_sale_state_word(enum auc_sale_state s); /* "lien", "sold", "runn
 #define AUC_SALE_ID_LEN 40
 
 struct auc_sale {
-	char id[AUC_SALE_ID_LEN]; /* unique for ever: "<boot>-<n>", boot = 64 random bits in hex
-				     chosen at start */
+	/* Unique for ever: "<boot>-<n>", boot = 64 random bits in hex chosen at start. */
+	char id[AUC_SALE_ID_LEN];
 	enum auc_sale_state state;
 	uint32_t job_id; /* 0 while a lien */
 	uint32_t uid;
@@ -48,9 +50,9 @@ bool auc_sale_add_types(struct json_object *o, const struct auc_sale *s,
 			const struct auc_market *m);
 
 struct auc_totals {
+	/* Counts since the ledger began; dropped liens count as lapsed. */
 	uint64_t bids; /* outcomes: refused + lapsed + sold */
-	uint64_t refused, lapsed, sold,
-		settled;    /* counts since the ledger began; dropped liens count as lapsed */
+	uint64_t refused, lapsed, sold, settled;
 	auc_money charged;  /* payments of all sales ever confirmed */
 	auc_money refunded; /* given back at settlements */
 	/* revenue = charged - refunded; live sales are in it with their full payment */
@@ -104,8 +106,8 @@ void auc_ledger_refuse(struct auc_ledger *l, const char *reason);
 const struct auc_sale *auc_ledger_find(const struct auc_ledger *l, const char *id);
 const struct auc_sale *auc_ledger_find_job(const struct auc_ledger *l, uint32_t job_id);
 unsigned auc_ledger_count(const struct auc_ledger *l);
-const struct auc_sale *auc_ledger_at(const struct auc_ledger *l,
-				     unsigned i); /* 0..count-1, in order of sale */
+/* I from 0 to count - 1, in order of sale. */
+const struct auc_sale *auc_ledger_at(const struct auc_ledger *l, unsigned i);
 const struct auc_totals *auc_ledger_totals(const struct auc_ledger *l);
 
 /*
@@ -116,8 +118,8 @@ const struct auc_totals *auc_ledger_totals(const struct auc_ledger *l);
 enum auc_code auc_ledger_apply(struct auc_ledger *l, struct json_object *event,
 			       struct auc_err *err);
 /*
- * A copy to look at and to dump, over the same market, without events, for when L is behind a lock: nothing may change it.
- * NULL: no memory.
+ * A copy to look at and to dump, over the same market, without events, for when L is behind a lock:
+ * nothing may change it. NULL: no memory.
  */
 struct auc_ledger *auc_ledger_copy(const struct auc_ledger *l);
 /* Emits records that rebuild the whole ledger (liens excluded) through FN: totals first, then every

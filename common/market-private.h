@@ -1,6 +1,6 @@
 /*
- * market-private.h - the market's inside, for market.c, job.c, price.c, plan.c, offer.c, status.c and
- * policy/ only.
+ * market-private.h - the market's inside, for market.c, job.c, price.c, plan.c, offer.c, status.c
+ * and policy/ only.
  *
  * A cell is one server in one slot: cell = (t - first) * nservers + server. Slots follow each other
  * in memory, so that a window of slots is one walk and advancing is one memmove() per array.
@@ -71,13 +71,13 @@ struct auc_market {
 	unsigned nlevels, nrows;                  /* of the caches */
 	unsigned level_row[AUC_BLOCK_LEVELS + 1]; /* first row of a level */
 	struct auc_tres tres[AUC_TRES_MAX];
-	struct auc_bundle types[2 * AUC_TYPES_MAX]; /* workers; from ready() on PSs follow them
-						       without a gap */
-	struct auc_bundle ps_types[AUC_TYPES_MAX];  /* before ready() */
+	/* Workers; from ready() on PSs follow them without a gap. */
+	struct auc_bundle types[2 * AUC_TYPES_MAX];
+	struct auc_bundle ps_types[AUC_TYPES_MAX]; /* the PSs alone */
 	unsigned servers_alloc;
 	struct auc_server *servers;
-	int64_t *used;      /* by cell and TRES, in units */
-	double *unit_price; /* by cell and TRES, credits per amount of 1 and slot */
+	int64_t *used;             /* by cell and TRES, in units */
+	double *unit_price;        /* by cell and TRES, credits per amount of 1 and slot */
 	struct auc_share *changed; /* scratch of auc_market_set_roles(), by server */
 	struct auc_type_cache cache[2 * AUC_TYPES_MAX];
 };

@@ -52,9 +52,11 @@ enum auc_code auc_utility_check(const struct auc_utility *u, const char *what, s
  *   300                        constant (also constant:300)
  *   sigmoid:SCALE,DECAY[,TARGET]     decay per slot, or "0.5/h"; target in slots or with a unit
  *   linear:INTERCEPT,SLOPE           slope per slot, or "10/h"
- *   inverse:SCALE[,HORIZON]          zero at HORIZON (slots, or with a unit), by default the
- * market's deadline:SCALE,DEADLINE          slots, or with a unit ("4h") table:X=V,X=V,... X in
- * slots or with a unit Bare times are slots. SLOT_SECONDS > 0 and HORIZON_SLOTS > 0 convert units
+ *   inverse:SCALE[,HORIZON]          zero at HORIZON, by default the market's
+ *   deadline:SCALE,DEADLINE          slots, or with a unit ("4h")
+ *   table:X=V,X=V,...                X in slots or with a unit
+ *
+ * Bare times are slots. SLOT_SECONDS > 0 and HORIZON_SLOTS > 0 convert units
  * and give inverse its T.
  */
 enum auc_code auc_utility_parse(const char *text, double slot_seconds, double horizon_slots,

@@ -27,7 +27,6 @@
 
 #define FILE_MAX    (1 << 28) /* bytes of a status file */
 #define FIELDS_MAX  32
-#define CELL_MAX    512
 #define STATUS_FILE "auction/status.json" /* in StateSaveLocation */
 
 enum { OPT_JSON = 256, OPT_SPOOL, OPT_HELP };
@@ -69,6 +68,7 @@ struct table {
 static int options_parse(struct options *o, int argc, char **argv);
 static void help(void);
 static void help_fields(const struct field *fields);
+static int written(void);
 static int fail(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 static const char *default_file(char *path, size_t size);
 static char *read_file(const char *path);
@@ -170,7 +170,7 @@ int main(int argc, char **argv)
 	if (o.spool) {
 		if (auc_spool_inspect(o.spool, stdout, &err) != AUC_OK)
 			return fail("%s", err.text);
-		return EXIT_SUCCESS;
+		return written();
 	}
 	status = status_load(&o);
 	if (!status)
@@ -182,9 +182,7 @@ int main(int argc, char **argv)
 		code = show(&o, status);
 	}
 	json_object_put(status);
-	if (fflush(stdout) || ferror(stdout))
-		return fail("cannot write: %s", strerror(errno));
-	return code;
+	return code ? code : written();
 }
 
 /* -- the command line -- */
@@ -279,6 +277,14 @@ static void help_fields(const struct field *fields)
 {
 	for (const struct field *f = fields; f->name; f++)
 		printf("  %-10s %s\n", f->name, f->help);
+}
+
+/* An exit code: whether all output arrived. */
+static int written(void)
+{
+	if (fflush(stdout) || ferror(stdout))
+		return fail("cannot write: %s", strerror(errno));
+	return EXIT_SUCCESS;
 }
 
 static int fail(const char *fmt, ...)
@@ -431,22 +437,28 @@ static int table_open(struct table *t, const struct options *o, const struct fie
 static int table_row(struct table *t, const struct row *row)
 {
 	struct libscols_line *line = t->scols ? scols_table_new_line(t->scols, NULL) : NULL;
-	char cell[CELL_MAX];
 
 	if (t->scols && !line)
 		return fail("out of memory");
 	for (unsigned i = 0; i < t->n; i++) {
-		FILE *out = fmemopen(cell, sizeof(cell), "w");
+		char *cell = NULL;
+		size_t len;
+		FILE *out = open_memstream(&cell, &len);
+		int rc = 0;
 
 		if (!out)
 			return fail("out of memory");
-		cell[0] = '\0';
 		t->fields[i]->print(row, out);
-		fclose(out);
-		cell[sizeof(cell) - 1] = '\0';
+		if (fclose(out)) {
+			free(cell);
+			return fail("out of memory");
+		}
 		if (!t->scols)
 			printf("%s%s", cell, i + 1 < t->n ? "|" : "\n");
-		else if (scols_line_set_data(line, i, cell))
+		else
+			rc = scols_line_set_data(line, i, cell);
+		free(cell);
+		if (rc)
 			return fail("out of memory");
 	}
 	return EXIT_SUCCESS;

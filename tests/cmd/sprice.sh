@@ -72,14 +72,26 @@ expect 'no columns' 1 "sprice: --format: expected names of columns, separated by
 expect 'an argument' 1 "sprice: 'edge1': no argument was expected" edge1
 expect 'no spool' 1 "sprice: spool no/such/dir: cannot open: No such file or directory" --spool no/such/dir
 
+# A plan over many nodes is shown whole.
+temp=$(mktemp) || exit 1
+trap 'rm -f "$temp"' EXIT
+nodes=$(printf ',"node-with-a-long-name-%03d":1' {1..100})
+sed "0,/\"workers\": *{/s//&${nodes:1},/" "$here/status.json" > "$temp"
+if [[ $("$sprice" -sP -h -o nodes -f "$temp" | head -n 1) != edge1,*node-with-a-long-name-001,*node-with-a-long-name-100* ]]; then
+	echo 'FAIL: a cell of 2,600 bytes'
+	failed=1
+fi
+for view in -P --json --spool="$here/spool-1"; do
+	"$sprice" "$view" -f "$here/status.json" > /dev/full 2> "$temp" && { echo "FAIL: $view: a full disk"; failed=1; }
+	[[ $(< "$temp") == "sprice: cannot write: No space left on device" ]] || { echo "FAIL: $view: $(< "$temp")"; failed=1; }
+done
+
 # The status as JSON is the status.
 if ! "$sprice" --json -f "$here/status.json" | grep -q '"format":"auction-status\\/1"'; then
 	echo 'FAIL: --json'
 	failed=1
 fi
 # A status with any line missing or cut is shown or refused, and does no harm.
-temp=$(mktemp) || exit 1
-trap 'rm -f "$temp"' EXIT
 for ((i = 1; i <= $(wc -l < "$here/status.json"); i += 13)); do
 	for view in -P -Ps -Pt; do
 		sed "${i}d" "$here/status.json" > "$temp"
