@@ -34,7 +34,8 @@ static bool layout_distributed(struct auc_baseline *b, const struct ask *a, unsi
 			       int64_t *z);
 static bool try_ps_server(struct auc_baseline *b, const struct ask *a, unsigned server,
 			  int64_t total, int64_t *z);
-static bool fits_jointly(const struct ask *a, unsigned server, int64_t workers, int64_t z);
+static void look_left(const struct ask *a, unsigned server, int64_t *left);
+static bool fits_jointly(const struct ask *a, const int64_t *left, int64_t workers, int64_t z);
 static int64_t ps_needed(const struct ask *a, int64_t elsewhere);
 static enum auc_code make_plan(const struct auc_baseline *b, const struct ask *a, bool colocated,
 			       unsigned ps_server, int64_t z, struct auc_decision *decision,
@@ -193,7 +194,7 @@ static void look(struct auc_baseline *b, const struct ask *a)
 /* True if the job's data are there. */
 static bool usable(const struct ask *a, unsigned server)
 {
-	auc_slot t = a->m->first + a->start - a->job->arrival;
+	auc_slot t = a->m->first + (auc_slot)a->start - a->job->arrival;
 
 	return a->empty || t >= (auc_slot)a->job->upload[server];
 }
@@ -201,15 +202,20 @@ static bool usable(const struct ask *a, unsigned server)
 static bool layout_colocated(struct auc_baseline *b, const struct ask *a, unsigned *ps_server,
 			     int64_t *z)
 {
+	int64_t left[AUC_TRES_MAX];
 	unsigned s;
 
 	*z = a->min_ps > 1 ? a->min_ps : 1;
-	for (s = 0; s < a->m->nservers; s++)
-		if (b->fit[s] >= a->n && b->ps_fit[s] >= *z && fits_jointly(a, s, a->n, *z)) {
-			b->workers[s] = (unsigned)a->n;
-			*ps_server = s;
-			return true;
-		}
+	for (s = 0; s < a->m->nservers; s++) {
+		if (b->fit[s] < a->n || b->ps_fit[s] < *z)
+			continue;
+		look_left(a, s, left);
+		if (!fits_jointly(a, left, a->n, *z))
+			continue;
+		b->workers[s] = (unsigned)a->n;
+		*ps_server = s;
+		return true;
+	}
 	return false;
 }
 
@@ -249,48 +255,58 @@ static bool layout_distributed(struct auc_baseline *b, const struct ask *a, unsi
 static bool try_ps_server(struct auc_baseline *b, const struct ask *a, unsigned server,
 			  int64_t total, int64_t *z)
 {
-	int64_t here = b->fit[server] < a->n ? b->fit[server] : a->n - 1, left;
+	int64_t here = b->fit[server] < a->n ? b->fit[server] : a->n - 1;
+	int64_t left[AUC_TRES_MAX], open;
 	unsigned i, s;
 
+	look_left(a, server, left);
 	for (; here >= 0; here--) {
 		if (a->n - here > total - b->fit[server])
 			return false;
 		*z = ps_needed(a, a->n - here);
-		if (*z <= b->ps_fit[server] && fits_jointly(a, server, here, *z))
+		if (*z <= b->ps_fit[server] && fits_jointly(a, left, here, *z))
 			break;
 	}
 	if (here < 0)
 		return false;
 	b->workers[server] = (unsigned)here;
-	left = a->n - here;
-	for (i = 0; i < a->m->nservers && left; i++) {
+	open = a->n - here;
+	for (i = 0; i < a->m->nservers && open; i++) {
 		s = b->order[i];
 		if (s == server)
 			continue;
-		b->workers[s] = (unsigned)(b->fit[s] < left ? b->fit[s] : left);
-		left -= b->workers[s];
+		b->workers[s] = (unsigned)(b->fit[s] < open ? b->fit[s] : open);
+		open -= b->workers[s];
 	}
 	return true;
 }
 
-/* Workers and PSs may share TRES. */
-static bool fits_jointly(const struct ask *a, unsigned server, int64_t workers, int64_t z)
+/* What is left of each TRES throughout the window. */
+static void look_left(const struct ask *a, unsigned server, int64_t *left)
+{
+	unsigned k, t, slots = a->empty ? 0 : a->d;
+	const int64_t *used;
+
+	for (k = 0; k < a->m->ntres; k++)
+		left[k] = a->m->servers[server].units[k];
+	for (t = 0; t < slots; t++) {
+		used = a->m->used + auc_cell(a->m, a->start + t, server) * a->m->ntres;
+		for (k = 0; k < a->m->ntres; k++)
+			if (a->m->servers[server].units[k] - used[k] < left[k])
+				left[k] = a->m->servers[server].units[k] - used[k];
+	}
+}
+
+/* Workers and PSs may share TRES. Both fit alone, so that neither product overflows. */
+static bool fits_jointly(const struct ask *a, const int64_t *left, int64_t workers, int64_t z)
 {
 	const struct auc_bundle *w = &a->m->types[a->worker];
 	const struct auc_bundle *p = &a->m->types[auc_ps_index(a->m, a->ps)];
-	const int64_t *used;
-	unsigned k, t, slots = a->empty ? 1 : a->d;
-	int64_t left;
+	unsigned k;
 
-	for (t = 0; t < slots; t++) {
-		used = a->m->used + auc_cell(a->m, a->start + t, server) * a->m->ntres;
-		for (k = 0; k < a->m->ntres; k++) {
-			left = a->m->servers[server].units[k] - (a->empty ? 0 : used[k]);
-			/* both fit alone, so that neither product overflows */
-			if (workers * w->units[k] + z * p->units[k] > left)
-				return false;
-		}
-	}
+	for (k = 0; k < a->m->ntres; k++)
+		if (workers * w->units[k] + z * p->units[k] > left[k])
+			return false;
 	return true;
 }
 

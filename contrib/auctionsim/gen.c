@@ -148,7 +148,7 @@ static const struct parameter dps_parameters[] = {
 	[EDGE_PS] = {"ps", {1, 3}, 0, 1e6, true, true, NULL, "C_sp of an edge server"},
 	[CLOUD_WORKERS] =
 		{"cloud_workers",
-		 {200, 200},
+		 {100, 100},
 		 0,
 		 1e6,
 		 true,
