@@ -12,10 +12,8 @@
  *  - Completions ascend. Utility does not increase and costs are >= 0, so the search stops where
  *    f(completion - arrival) <= best payoff.
  *  - Of all worker counts of one duration only the smallest matters: one less never costs more.
- *  - A window is looked at only if a lower bound of its cost leaves room for a better payoff. The
- *    first bound lets workers change servers each slot: it is read off the market's price order and
- *    summed over slots by prefix sums. The second lets them change servers only between the blocks
- *    of 1, 2, 4, ... slots that the window is made of.
+ *  - A window is looked at only if a lower bound of its cost leaves room for a better payoff. There
+ *    are two, a quick one and a better one: dps_bounds.c.
  *  - In a window servers are taken by ascending sum of prices. For a PS server and a number of PSs
  *    the cost is convex in the number of workers there, so one layout for each number is enough.
  *
@@ -35,93 +33,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "market-private.h"
 #include "num.h"
 #include "policy/dps_paper.h"
-#include "policy/policy.h"
+#include "policy/dps-private.h"
 
-/* Worker counts per lane for which bounds are tabled; fewer if the tables would be too large. */
-#define LEVELS      64
 #define TABLE_BYTES ((size_t)32 << 20)
 #define TIE         1e-11
-
-/* One worker type and placement: what bounds are kept for. */
-struct lane {
-	unsigned worker;
-	bool colocated;
-	unsigned dmin, dmax; /* durations that any PS type can give */
-	unsigned nlevels;
-	int64_t level[LEVELS]; /* worker counts, ascending */
-	int64_t room; /* while windows of one completion are gone through: workers that fit */
-};
-
-/* By server: sums of price and minima of fit of one type over [completion - d, completion - 1]. */
-struct window {
-	unsigned completion, d; /* slot indices; d 0: empty */
-	double *sum;
-	int32_t *fit;
-};
-
-/* The servers usable in a window by ascending (sum, -fit, index), as far as they were needed. */
-struct filler {
-	unsigned worker, completion, d;
-	const double *sum;
-	const int32_t *fit;
-	unsigned nheap, ntaken;
-	uint32_t *heap, *taken;
-	int64_t *workers; /* by rank: workers that the servers up to this one hold */
-	double *cost;     /* by rank: what those cost */
-	uint32_t *rank;   /* by server: 1 + rank, 0 not taken */
-};
-
-/* One schedule. */
-struct choice {
-	double value, cost;
-	unsigned completion, start; /* slot indices */
-	unsigned nservers, worker, ps;
-	bool colocated;
-	unsigned ps_server;
-	int64_t n, here, z; /* workers, those on the PS server, PSs */
-};
-
-struct auc_policy_ctx {
-	struct auc_dps_paper *paper; /* variant=paper; NULL: exact */
-	bool bounds;
-	/* dimensions the memory is made for */
-	unsigned nservers, slots, nrows, nworkers, nps, levels;
-	/* of the quote at hand */
-	const struct auc_market *m;
-	const struct auc_job *job;
-	unsigned start0; /* first slot index the job may use */
-	uint32_t *ready; /* by server: first slot index at which it is usable */
-	bool found;
-	struct choice best;
-	double best_payoff;
-	unsigned nlanes;
-	struct lane *lanes;
-	/* by lane and d: the fewest workers of that duration, the largest level below, count /
-	 * level */
-	int64_t *fewest;
-	uint8_t *level_of;
-	double *ratio;
-	double *bound; /* by lane, slot index and level: cost of the slots before (prefix sums) */
-	double *block; /* by lane, row of the market and level: cost in that block alone */
-	int64_t *block_room;    /* by lane and row: no more workers than that fit */
-	uint8_t *block_done;    /* by lane and row: both are there */
-	double *ps_block;       /* by PS type and row: cheapest PS; < 0 not there yet */
-	double *ps_bound;       /* by slot index: cheapest PS of any type (prefix sums) */
-	double keep;            /* factor that takes off bounds what rounding may have added */
-	double *value;          /* by completion: utility */
-	double *least;          /* by completion: lowest bound of a window */
-	unsigned nopen, *open;  /* lanes at hand */
-	unsigned bounded;       /* slot indices below this have their bounds */
-	double *work;           /* by worker type, PS type, placement */
-	struct window *windows; /* by type */
-	struct filler filler;
-	unsigned *take; /* by server: workers of the final layout */
-	void *memory[32];
-	unsigned nmemory;
-};
 
 static enum auc_code dps_create(const char *options, struct auc_policy_ctx **ctx,
 				struct auc_err *err);
@@ -137,29 +54,11 @@ static void release(struct auc_policy_ctx *ctx);
 static void *reserve(struct auc_policy_ctx *ctx, size_t n, size_t size);
 static void set_up(struct auc_policy_ctx *ctx, const struct auc_market *m,
 		   const struct auc_job *job);
-static void add_lane(struct auc_policy_ctx *ctx, unsigned worker, bool colocated);
-static double *work_of(struct auc_policy_ctx *ctx, unsigned worker, unsigned ps, bool colocated);
-static void extend_bounds(struct auc_policy_ctx *ctx, unsigned slot);
-static void add_slot(struct auc_policy_ctx *ctx, unsigned lane, unsigned slot);
-static const double *lane_block(struct auc_policy_ctx *ctx, unsigned lane, unsigned row,
-				unsigned slot);
-static int64_t walk_distributed(const struct auc_policy_ctx *ctx, const struct lane *l,
-				unsigned row, unsigned slot, double *level_cost);
-static int64_t walk_colocated(const struct auc_policy_ctx *ctx, const struct lane *l, unsigned row,
-			      unsigned slot, double *level_cost);
-static double ps_block(struct auc_policy_ctx *ctx, unsigned ps, unsigned row, unsigned slot);
-static unsigned next_block(const struct auc_market *m, unsigned *at, unsigned end);
-static double block_bound(struct auc_policy_ctx *ctx, unsigned lane, unsigned start, unsigned end,
-			  int64_t *room);
-static double ps_block_bound(struct auc_policy_ctx *ctx, unsigned ps, unsigned start, unsigned end);
 static void search(struct auc_policy_ctx *ctx);
 static void try_likeliest(struct auc_policy_ctx *ctx, unsigned completion, double value);
 static void try_all(struct auc_policy_ctx *ctx, unsigned completion, double value);
 static void open_lanes(struct auc_policy_ctx *ctx);
 static bool next_duration(struct auc_policy_ctx *ctx, unsigned completion, unsigned d);
-static double bound_of(const struct auc_policy_ctx *ctx, unsigned lane, unsigned completion,
-		       unsigned d);
-static double least_ps(const struct auc_policy_ctx *ctx, unsigned completion, unsigned d);
 static void try_types(struct auc_policy_ctx *ctx, unsigned lane, unsigned completion, unsigned d,
 		      double value);
 static double limit_of(const struct auc_policy_ctx *ctx, unsigned completion, double value);
@@ -254,11 +153,10 @@ static enum auc_code set_option(struct auc_policy_ctx *ctx, const char *word, si
 		if (len == strlen(words[i]) && !strncmp(word, words[i], len))
 			break;
 	if (i == sizeof(words) / sizeof(words[0]))
-		return auc_err_set(
-			err, AUC_EINVAL,
-			"Policy=dps: '%.*s' is no option, expected variant=exact|paper "
-			"or bounds=on|off",
-			(int)(len < 80 ? len : 80), word);
+		return auc_err_set(err, AUC_EINVAL,
+				   "Policy=dps: '%.*s' is no option, expected variant=exact|paper "
+				   "or bounds=on|off",
+				   (int)(len < 80 ? len : 80), word);
 	if (i == 1 || i == 2)
 		ctx->bounds = i == 1;
 	if (i == 0 || i == 3) {
@@ -289,7 +187,7 @@ static enum auc_code make_room(struct auc_policy_ctx *ctx, const struct auc_mark
 	ctx->nrows = m->nrows;
 	ctx->nworkers = m->nworker_types;
 	ctx->nps = m->nps_types;
-	ctx->levels = LEVELS;
+	ctx->levels = DPS_LEVELS;
 	while (ctx->levels > 4 &&
 	       lanes * (slots + m->nrows) * ctx->levels * sizeof(double) > TABLE_BYTES)
 		ctx->levels /= 2;
@@ -365,11 +263,11 @@ static void set_up(struct auc_policy_ctx *ctx, const struct auc_market *m,
 	for (w = 0; w < m->nworker_types; w++)
 		for (p = 0; p < m->nps_types; p++)
 			for (i = 0; i < 2; i++)
-				*work_of(ctx, w, p, i) = auc_job_work(m, job, w, p, i);
+				*dps_work_of(ctx, w, p, i) = auc_job_work(m, job, w, p, i);
 	ctx->nlanes = 0;
 	for (w = 0; w < m->nworker_types; w++) {
-		add_lane(ctx, w, true);
-		add_lane(ctx, w, false);
+		auc_dps_add_lane(ctx, w, true);
+		auc_dps_add_lane(ctx, w, false);
 	}
 	ctx->keep = 1 - DBL_EPSILON * (m->slots + 16);
 	ctx->bounded = ctx->start0;
@@ -383,241 +281,6 @@ static void set_up(struct auc_policy_ctx *ctx, const struct auc_market *m,
 	for (i = 0; i < m->nworker_types + m->nps_types; i++)
 		ctx->windows[i].d = 0;
 	ctx->filler.d = 0;
-}
-
-/* Adds the lane of one worker type and placement if the job may use it. */
-static void add_lane(struct auc_policy_ctx *ctx, unsigned worker, bool colocated)
-{
-	const struct auc_market *m = ctx->m;
-	const struct auc_job *job = ctx->job;
-	struct lane *lane = &ctx->lanes[ctx->nlanes];
-	size_t base = (size_t)ctx->nlanes * (m->slots + 1);
-	double least = DBL_MAX, most = -1, work;
-	unsigned p, d, i, distinct = 0, every, seen;
-	int64_t longest;
-
-	if (job->worker_seconds[worker] < 0)
-		return;
-	for (p = 0; p < m->nps_types; p++) {
-		if (job->ps_seconds[p] < 0)
-			continue;
-		work = *work_of(ctx, worker, p, colocated);
-		least = fmin(least, work);
-		most = fmax(most, work);
-	}
-	if (most < 0)
-		return;
-	longest = auc_job_duration(most, 1);
-	lane->worker = worker;
-	lane->colocated = colocated;
-	lane->dmax = longest < m->slots ? (unsigned)longest : m->slots;
-	lane->dmin = lane->dmax + 1;
-	for (d = lane->dmax; d; d--) {
-		ctx->fewest[base + d] = auc_job_workers(least, d, job->chunks);
-		if (!ctx->fewest[base + d])
-			break;
-		lane->dmin = d;
-		distinct += d == lane->dmax || ctx->fewest[base + d] != ctx->fewest[base + d + 1];
-	}
-	if (lane->dmin > lane->dmax)
-		return;
-	/* levels: every so many of the distinct counts, from the least; then the largest level
-	 * below each count */
-	every = (distinct + ctx->levels - 1) / ctx->levels;
-	lane->nlevels = 0;
-	for (d = lane->dmax, seen = 0; d >= lane->dmin; d--) {
-		if (d == lane->dmax || ctx->fewest[base + d] != ctx->fewest[base + d + 1])
-			if (seen++ % every == 0)
-				lane->level[lane->nlevels++] = ctx->fewest[base + d];
-		i = lane->nlevels - 1;
-		ctx->level_of[base + d] = (uint8_t)i;
-		ctx->ratio[base + d] = (double)ctx->fewest[base + d] / (double)lane->level[i];
-	}
-	ctx->nlanes++;
-}
-
-static double *work_of(struct auc_policy_ctx *ctx, unsigned worker, unsigned ps, bool colocated)
-{
-	return &ctx->work[(worker * ctx->nps + ps) * 2 + colocated];
-}
-
-/* Bounds of all slot indices up to SLOT, as far as they are not there yet. */
-static void extend_bounds(struct auc_policy_ctx *ctx, unsigned slot)
-{
-	unsigned i, p;
-	double least;
-
-	for (; ctx->bounded <= slot; ctx->bounded++) {
-		for (i = 0; i < ctx->nlanes; i++)
-			add_slot(ctx, i, ctx->bounded);
-		least = INFINITY;
-		for (p = 0; p < ctx->m->nps_types; p++)
-			if (ctx->job->ps_seconds[p] >= 0)
-				least = fmin(least, ps_block(ctx, p, ctx->bounded, ctx->bounded));
-		ctx->ps_bound[ctx->bounded + 1] =
-			ctx->ps_bound[ctx->bounded] + (isinf(least) ? 0 : least);
-	}
-}
-
-/* Adds one slot to a lane's prefix sums. */
-static void add_slot(struct auc_policy_ctx *ctx, unsigned lane, unsigned slot)
-{
-	const double *cost = lane_block(ctx, lane, slot, slot);
-	const double *before = ctx->bound + ((size_t)lane * (ctx->slots + 1) + slot) * ctx->levels;
-	double *after = ctx->bound + ((size_t)lane * (ctx->slots + 1) + slot + 1) * ctx->levels;
-	unsigned i;
-
-	for (i = 0; i < ctx->lanes[lane].nlevels; i++)
-		after[i] = before[i] + cost[i];
-}
-
-/*
- * What a lane's worker counts (by level) cost at least in the block of the market's ROW, which
- * begins at slot index SLOT, if they stay where they are. Worked out when first asked for.
- */
-static const double *lane_block(struct auc_policy_ctx *ctx, unsigned lane, unsigned row,
-				unsigned slot)
-{
-	size_t at = (size_t)lane * ctx->nrows + row;
-	double *cost = ctx->block + at * ctx->levels;
-
-	if (ctx->block_done[at])
-		return cost;
-	ctx->block_done[at] = 1;
-	if (ctx->lanes[lane].colocated)
-		ctx->block_room[at] = walk_colocated(ctx, &ctx->lanes[lane], row, slot, cost);
-	else
-		ctx->block_room[at] = walk_distributed(ctx, &ctx->lanes[lane], row, slot, cost);
-	return cost;
-}
-
-/* The cheapest workers, for all levels in one walk. Returns how many fit; INT64_MAX: all levels. */
-static int64_t walk_distributed(const struct auc_policy_ctx *ctx, const struct lane *l,
-				unsigned row, unsigned slot, double *level_cost)
-{
-	const struct auc_type_cache *c = &ctx->m->cache[l->worker];
-	size_t cell = auc_cell(ctx->m, row, 0);
-	int64_t workers = 0;
-	double cost = 0;
-	unsigned r, i = 0;
-	uint32_t s;
-
-	for (r = 0; r < ctx->nservers && i < l->nlevels; r++) {
-		s = c->order[cell + r];
-		if (!c->fit[cell + s])
-			break;
-		if (ctx->ready[s] > slot)
-			continue;
-		for (; i < l->nlevels && l->level[i] <= workers + c->fit[cell + s]; i++)
-			level_cost[i] = cost + (double)(l->level[i] - workers) * c->price[cell + s];
-		workers += c->fit[cell + s];
-		cost += c->fit[cell + s] * c->price[cell + s];
-	}
-	if (i == l->nlevels)
-		return INT64_MAX;
-	for (; i < l->nlevels; i++)
-		level_cost[i] = cost;
-	return workers;
-}
-
-/* The cheapest single server, for all levels. */
-static int64_t walk_colocated(const struct auc_policy_ctx *ctx, const struct lane *l, unsigned row,
-			      unsigned slot, double *level_cost)
-{
-	const struct auc_type_cache *c = &ctx->m->cache[l->worker];
-	size_t cell = auc_cell(ctx->m, row, 0);
-	int32_t most = 0;
-	unsigned r, i = 0;
-	uint32_t s;
-
-	for (r = 0; r < ctx->nservers && i < l->nlevels; r++) {
-		s = c->order[cell + r];
-		if (!c->fit[cell + s])
-			break;
-		if (ctx->ready[s] > slot || c->fit[cell + s] <= most)
-			continue;
-		most = c->fit[cell + s];
-		for (; i < l->nlevels && l->level[i] <= most; i++)
-			level_cost[i] = (double)l->level[i] * c->price[cell + s];
-	}
-	if (i == l->nlevels)
-		return INT64_MAX;
-	for (; i < l->nlevels; i++)
-		level_cost[i] = 0;
-	return most;
-}
-
-/* What a PS costs at least in a block; INFINITY if none fits. */
-static double ps_block(struct auc_policy_ctx *ctx, unsigned ps, unsigned row, unsigned slot)
-{
-	const struct auc_type_cache *c = &ctx->m->cache[auc_ps_index(ctx->m, ps)];
-	size_t cell = auc_cell(ctx->m, row, 0);
-	double *cost = &ctx->ps_block[(size_t)ps * ctx->nrows + row];
-	unsigned r;
-	uint32_t s;
-
-	if (*cost >= 0)
-		return *cost;
-	*cost = INFINITY;
-	for (r = 0; r < ctx->nservers; r++) {
-		s = c->order[cell + r];
-		if (!c->fit[cell + s])
-			break;
-		if (ctx->ready[s] <= slot) {
-			*cost = c->price[cell + s];
-			break;
-		}
-	}
-	return *cost;
-}
-
-/* The block that a walk over slot indices up to END takes next at AT: the largest that begins
- * there. Returns its row, moves AT behind it. */
-static unsigned next_block(const struct auc_market *m, unsigned *at, unsigned end)
-{
-	auc_slot t = m->first + *at;
-	unsigned level = 0, row;
-
-	while (level + 1 < m->nlevels && !((t >> level) & 1) && *at + (2u << level) <= end)
-		level++;
-	row = auc_block_row(m, level, t >> level);
-	*at += 1u << level;
-	return row;
-}
-
-/* A better bound than bound_of(): workers change servers at the borders of blocks only. *ROOM: no
- * more workers than that fit. */
-static double block_bound(struct auc_policy_ctx *ctx, unsigned lane, unsigned start, unsigned end,
-			  int64_t *room)
-{
-	unsigned level = ctx->level_of[(size_t)lane * (ctx->slots + 1) + end - start];
-	unsigned slot, at = start, row;
-	double cost = 0;
-	int64_t fits;
-
-	*room = INT64_MAX;
-	while (at < end) {
-		slot = at;
-		row = next_block(ctx->m, &at, end);
-		cost += lane_block(ctx, lane, row, slot)[level];
-		fits = ctx->block_room[(size_t)lane * ctx->nrows + row];
-		*room = fits < *room ? fits : *room;
-	}
-	return cost * ctx->keep * ctx->ratio[(size_t)lane * (ctx->slots + 1) + end - start];
-}
-
-/* The same for one PS. */
-static double ps_block_bound(struct auc_policy_ctx *ctx, unsigned ps, unsigned start, unsigned end)
-{
-	unsigned slot, at = start, row;
-	double cost = 0;
-
-	while (at < end) {
-		slot = at;
-		row = next_block(ctx->m, &at, end);
-		cost += ps_block(ctx, ps, row, slot);
-	}
-	return cost * ctx->keep;
 }
 
 /*
@@ -639,7 +302,7 @@ static void search(struct auc_policy_ctx *ctx)
 		}
 		if (!ctx->bounds)
 			continue;
-		extend_bounds(ctx, completion - 1);
+		auc_dps_extend_bounds(ctx, completion - 1);
 		try_likeliest(ctx, completion, value);
 	}
 	for (completion = ctx->start0 + 1; completion <= last; completion++) {
@@ -659,14 +322,14 @@ static void try_likeliest(struct auc_policy_ctx *ctx, unsigned completion, doubl
 
 	open_lanes(ctx);
 	for (d = 1; next_duration(ctx, completion, d); d++) {
-		ps = least_ps(ctx, completion, d);
+		ps = dps_least_ps(ctx, completion, d);
 		for (i = 0; i < ctx->nopen; i++) {
 			lane = ctx->open[i];
 			if (d < ctx->lanes[lane].dmin ||
 			    ctx->fewest[(size_t)lane * (ctx->slots + 1) + d] >
 				    ctx->lanes[lane].room)
 				continue;
-			bound = bound_of(ctx, lane, completion, d) + ps;
+			bound = dps_bound_of(ctx, lane, completion, d) + ps;
 			if (bound < least) {
 				least = bound;
 				best_d = d;
@@ -688,7 +351,7 @@ static void try_all(struct auc_policy_ctx *ctx, unsigned completion, double valu
 	open_lanes(ctx);
 	for (d = 1; next_duration(ctx, completion, d); d++) {
 		if (ctx->bounds)
-			ps = least_ps(ctx, completion, d);
+			ps = dps_least_ps(ctx, completion, d);
 		for (i = 0; i < ctx->nopen; i++) {
 			lane = ctx->open[i];
 			if (d < ctx->lanes[lane].dmin ||
@@ -696,7 +359,7 @@ static void try_all(struct auc_policy_ctx *ctx, unsigned completion, double valu
 				    ctx->lanes[lane].room)
 				continue;
 			if (ctx->bounds)
-				bound = bound_of(ctx, lane, completion, d);
+				bound = dps_bound_of(ctx, lane, completion, d);
 			if (bound + ps < limit_of(ctx, completion, value))
 				try_types(ctx, lane, completion, d, value);
 		}
@@ -740,26 +403,6 @@ static bool next_duration(struct auc_policy_ctx *ctx, unsigned completion, unsig
 	return n > 0;
 }
 
-/* What the fewest workers of a lane cost at least in the window. */
-static double bound_of(const struct auc_policy_ctx *ctx, unsigned lane, unsigned completion,
-		       unsigned d)
-{
-	size_t base = (size_t)lane * (ctx->slots + 1);
-	unsigned level = ctx->level_of[base + d];
-
-	return (ctx->bound[(base + completion) * ctx->levels + level] * ctx->keep -
-		ctx->bound[(base + completion - d) * ctx->levels + level]) *
-	       ctx->ratio[base + d];
-}
-
-/* What one PS of any type costs at least in the window. */
-static double least_ps(const struct auc_policy_ctx *ctx, unsigned completion, unsigned d)
-{
-	double ps = ctx->ps_bound[completion] * ctx->keep - ctx->ps_bound[completion - d];
-
-	return ps > 0 ? ps : 0;
-}
-
 /* The PS types of one window. */
 static void try_types(struct auc_policy_ctx *ctx, unsigned lane, unsigned completion, unsigned d,
 		      double value)
@@ -775,21 +418,22 @@ static void try_types(struct auc_policy_ctx *ctx, unsigned lane, unsigned comple
 	unsigned p;
 
 	if (ctx->bounds) {
-		bound = block_bound(ctx, lane, c.start, completion, &room);
+		bound = auc_dps_block_bound(ctx, lane, c.start, completion, &room);
 		if (fewest > room ||
-		    bound + least_ps(ctx, completion, d) >= limit_of(ctx, completion, value))
+		    bound + dps_least_ps(ctx, completion, d) >= limit_of(ctx, completion, value))
 			return;
 	}
 	for (p = 0; p < ctx->nps; p++) {
 		if (ctx->job->ps_seconds[p] < 0)
 			continue;
-		work = *work_of(ctx, l->worker, p, l->colocated);
+		work = *dps_work_of(ctx, l->worker, p, l->colocated);
 		c.n = auc_job_workers(work, d, ctx->job->chunks);
 		if (!c.n || c.n > room || auc_job_duration(work, c.n) != d)
 			continue;
-		if (ctx->bounds && bound * ((double)c.n / (double)fewest) +
-						   ps_block_bound(ctx, p, c.start, completion) >=
-					   limit_of(ctx, completion, value))
+		if (ctx->bounds &&
+		    bound * ((double)c.n / (double)fewest) +
+				    auc_dps_ps_block_bound(ctx, p, c.start, completion) >=
+			    limit_of(ctx, completion, value))
 			continue;
 		c.ps = p;
 		if (l->colocated)
