@@ -2,8 +2,9 @@
  * auction-private.h - the inside of struct auc_auction, for auction.c, offer.c and status.c only.
  *
  * Two mutexes. `lock` guards what decisions read and change; it is never held across I/O. `admin`
- * puts the calls that build, open and write (set_servers, reconfigure, open_spool, commit) one
- * behind the other, I/O included; a bid never takes it. Order: admin, then lock.
+ * puts the calls that build, open, write and look (set_servers, reconfigure, open_spool, tick,
+ * commit, status) one behind the other, I/O included; a bid never takes it. Order: admin, then
+ * lock.
  */
 #ifndef AUC_AUCTION_PRIVATE_H
 #define AUC_AUCTION_PRIVATE_H

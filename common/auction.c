@@ -21,6 +21,7 @@
 
 #define SNAPSHOT_BYTES (1u << 20) /* of journal, and another one follows */
 #define HINT_SECONDS   0.005
+#define CLOCK_SLACK    1 /* slots: the present may be that much behind the market's first */
 
 /* What open_spool fills while it reads. */
 struct replay {
@@ -459,13 +460,18 @@ unsigned auc_auction_tick(struct auc_auction *a, double now)
 {
 	unsigned lapsed = 0;
 
+	pthread_mutex_lock(&a->admin);
 	pthread_mutex_lock(&a->lock);
+	if (a->market &&
+	    auc_slot_of(now, a->conf->slot_seconds) + CLOCK_SLACK < auc_market_first(a->market))
+		(void)rebuild(a, now, NULL); /* a market never goes back; if it fails, next time */
 	if (a->market) {
 		pass_time(a, now, &lapsed);
 		if (a->price_old)
 			take_price(a, NULL);
 	}
 	pthread_mutex_unlock(&a->lock);
+	pthread_mutex_unlock(&a->admin);
 	return lapsed;
 }
 

@@ -123,7 +123,8 @@ enum auc_code auc_auction_adopt(struct auc_auction *a, const char *receipt, uint
 				uint32_t uid, enum auc_sale_state state, struct auc_err *err);
 /*
  * Time passes: lapses liens, moves the horizon, and takes the prices that the bids since the last
- * tick teach. Returns the number of liens that lapsed.
+ * tick teach. A clock that was ahead and is set back by more than a slot gets a new market. Waits
+ * for a commit under way. Returns the number of liens that lapsed.
  */
 unsigned auc_auction_tick(struct auc_auction *a, double now);
 

@@ -705,6 +705,33 @@ static void test_types_change(void **state)
 	auc_auction_destroy(a);
 }
 
+/* A clock that was ahead and is set right: what is sold stays sold, and the present is for sale
+ * again. */
+static void test_clock_set_back(void **state)
+{
+	static const char bid[] =
+		"5 epochs=4 minibatches=100 worker-time=v100=3s upload=edge=99,edge1=0";
+	struct auc_auction *a = world_open("Prices=given\nEta=cpu=1\nSlots=20", dir, NOW);
+	struct auc_offer o;
+
+	(void)state;
+	sell(a, bid, 1, NOW);
+	sell(a, bid, 2, NOW); /* edge1's second GPU */
+	auc_auction_tick(a, NOW + 1e6 * SLOT);
+	auc_auction_tick(a, NOW);
+	o = offer_of(a, bid, NOW, false);
+	assert_true(o.accepted);
+	/* Slots 1001 to 1004 are sold. */
+	assert_int_equal(o.plan.start, 1005);
+	auc_offer_clear(&o);
+	assert_true(auc_auction_owns(a, 1) && auc_auction_owns(a, 2));
+	/* A second or so is nothing: slots that have begun do not come back. */
+	auc_auction_tick(a, NOW + SLOT);
+	auc_auction_tick(a, NOW);
+	assert_int_equal(auc_market_first(a->market), 1001);
+	auc_auction_destroy(a);
+}
+
 /* A schedule over more nodes than one job can be made of is no offer: its record would not fit a
  * line of the spool, which would then never take anything again. */
 static void test_too_many_parts(void **state)
@@ -938,6 +965,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_nodes_change, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_reconfigure, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_types_change, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_clock_set_back, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_too_many_parts, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_learned_prices, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_not_ready, setup, teardown),
