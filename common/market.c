@@ -368,10 +368,13 @@ enum auc_code auc_market_reserve(struct auc_market *m, unsigned server, unsigned
 	for (t = from; t <= to; t++) {
 		cell = auc_cell(m, (unsigned)(t - m->first), server);
 		set_used(m, cell, server, tres, m->used[cell * m->ntres + tres] + units);
+		if (m->bulk)
+			continue;
 		refresh_cell(m, cell, server);
 		refresh_order(m, (unsigned)(t - m->first));
 	}
-	refresh_blocks(m, from, to, &share, 1);
+	if (!m->bulk)
+		refresh_blocks(m, from, to, &share, 1);
 	return AUC_OK;
 }
 

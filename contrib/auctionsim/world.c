@@ -47,6 +47,7 @@ enum auc_code world_state(const struct scenario *s, struct auc_market *m, struct
 	unsigned i;
 	int tres;
 
+	auc_market_begin_bulk(m);
 	for (i = 0; i < s->nstate && rc == AUC_OK; i++) {
 		e = &s->state[i];
 		if (e->server == SCENARIO_ANY_SERVER)
@@ -60,6 +61,7 @@ enum auc_code world_state(const struct scenario *s, struct auc_market *m, struct
 		if (rc != AUC_OK)
 			auc_err_prefix(err, "%s: $.state[%u]", s->file, i);
 	}
+	auc_market_end_bulk(m);
 	return rc;
 }
 

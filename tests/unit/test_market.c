@@ -189,6 +189,28 @@ static void test_reserve(void **state)
 	auc_market_destroy(m);
 }
 
+/* Many reservations at once leave the market as one after the other do. */
+static void test_reserve_bulk(void **state)
+{
+	struct auc_market *m = make_market(), *other = make_market();
+	unsigned i;
+
+	(void)state;
+	auc_market_begin_bulk(m);
+	for (i = 0; i < 5; i++) {
+		assert_int_equal(auc_market_reserve(m, i % 2, 0, 100 + i, 109, 0.1, NULL), AUC_OK);
+		assert_int_equal(auc_market_reserve(other, i % 2, 0, 100 + i, 109, 0.1, NULL),
+				 AUC_OK);
+	}
+	assert_int_equal(auc_market_reserve(m, 0, 0, 100, 109, 0.1, NULL), AUC_EFULL);
+	auc_market_end_bulk(m);
+	assert_true(auc_market_sound(m) && auc_market_cache_sound(m));
+	assert_true(auc_market_used(m, 0, 0, 109) == auc_market_used(other, 0, 0, 109));
+	assert_true(auc_market_price(m, 0, 0, 109) == auc_market_price(other, 0, 0, 109));
+	auc_market_destroy(m);
+	auc_market_destroy(other);
+}
+
 static void test_set_price(void **state)
 {
 	struct auc_price price = {.neta = 2, .eta = {{"cpu", 4}, {"gpu", 1}}};
@@ -420,12 +442,13 @@ static void test_caches(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_book),       cmocka_unit_test(test_advance),
-		cmocka_unit_test(test_set_roles),  cmocka_unit_test(test_reserve),
-		cmocka_unit_test(test_scales),     cmocka_unit_test(test_set_price),
-		cmocka_unit_test(test_bad_lists),  cmocka_unit_test(test_resolve),
-		cmocka_unit_test(test_price_unit), cmocka_unit_test(test_ratios),
-		cmocka_unit_test(test_caches),     cmocka_unit_test(test_given),
+		cmocka_unit_test(test_book),         cmocka_unit_test(test_advance),
+		cmocka_unit_test(test_set_roles),    cmocka_unit_test(test_reserve),
+		cmocka_unit_test(test_scales),       cmocka_unit_test(test_set_price),
+		cmocka_unit_test(test_bad_lists),    cmocka_unit_test(test_resolve),
+		cmocka_unit_test(test_price_unit),   cmocka_unit_test(test_ratios),
+		cmocka_unit_test(test_caches),       cmocka_unit_test(test_given),
+		cmocka_unit_test(test_reserve_bulk),
 	};
 
 	return cmocka_run_group_tests_name("market", tests, NULL, NULL);
