@@ -100,7 +100,11 @@ settings_parse()
 		*) die "$option: unknown argument (see --help)" ;;
 		esac
 		case $option in
-		--port-base) check_number "$option" "$value" 1024 65000; PORT_BASE=$value ;;
+		--port-base)
+			check_number "$option" "$value" 1200 65000
+			[ $((value % 200)) = 0 ] || die "--port-base $value: expected a multiple of 200, as claims are of ranges"
+			PORT_BASE=$value
+			;;
 		--build)
 			PLUGIN_DIR=$(plugin_dir_of "$value/plugins" "$value") || exit 1
 			value=$(readlink -f "$value")
@@ -234,7 +238,8 @@ claim()
 		rm -f "$claims/$1"
 	}
 	[ "$owner" = "$B" ] && return 0
-	ports_free "$1" && ln -s "$B" "$claims/$1" 2> /dev/null
+	# -T: not into the directory that a link of the same moment points to.
+	ports_free "$1" && ln -sT "$B" "$claims/$1" 2> /dev/null
 }
 
 claim_is_stale()
@@ -244,20 +249,20 @@ claim_is_stale()
 
 claim_ports()
 {
-	local base
+	local base first=$(((${SANDBOX_PORT_BASE:-25000} + 199) / 200 * 200))
 
 	mkdir -p -m 755 "$claims" || die "cannot make $claims"
 	if [ -n "$PORT_BASE" ]; then
 		claim "$PORT_BASE" || die "the ports from $PORT_BASE on are taken (by $(readlink "$claims/$PORT_BASE" || echo another program))"
 		return
 	fi
-	for ((base = ${SANDBOX_PORT_BASE:-25000}; base < 32600; base += 200)); do
+	for ((base = first; base < 32600; base += 200)); do
 		if claim "$base"; then
 			PORT_BASE=$base
 			return
 		fi
 	done
-	die "no free range of 200 ports between ${SANDBOX_PORT_BASE:-25000} and 32600"
+	die "no free range of 200 ports between $first and 32600"
 }
 
 release_ports()

@@ -7,10 +7,12 @@ setup_file()
 	cluster_start --plugins off
 }
 
-# A second cluster that a test that failed left behind.
+# What a test that failed left behind.
 teardown()
 {
-	[ -z "${other-}" ] || [ ! -e "$other" ] || sandbox -d "$other" down --remove
+	for d in ${other-} ${dirs-}; do
+		[ ! -e "$d" ] || sandbox -d "$d" down --remove
+	done
 }
 
 sleeper_runs()
@@ -93,6 +95,18 @@ node2" ]
 	run -0 sandbox -d "$other" down --remove
 	[ ! -e "$other" ]
 	SANDBOX_DIR=$mine run -0 sandbox status
+}
+
+@test "clusters that start in the same moment take different ports" {
+	dirs=$(for i in 1 2 3 4 5 6; do mktemp -d "${TMPDIR:-/tmp}/auction-test-XXXXXX"; done)
+	for d in $dirs; do
+		sandbox -d "$d" conf --write --plugins off &
+	done
+	wait
+	[ "$(for d in $dirs; do sed -n 's/^SlurmctldPort=//p' "$d/etc/slurm.conf"; done | sort -u | wc -l)" = 6 ]
+	for d in $dirs; do
+		sandbox -d "$d" down --remove
+	done
 }
 
 @test "down ends only what up started, jobs too" {
