@@ -95,7 +95,8 @@ static void know_lead(struct auc_task *t);
 static void decide_running(struct auc_task *t, double now);
 static void settle(struct auc_task *t, const char *why, double when);
 static const char *why_finished(const struct auc_task *t, const slurm_job_info_t *info);
-static bool group_broken(const struct auc_task *t, double now);
+static const char *why_state(const slurm_job_info_t *info);
+static const char *group_broken(const struct auc_task *t, double now);
 static void commit(void);
 static void act(struct auc_task *t, double now);
 static void write_receipt(struct auc_task *t);
@@ -614,6 +615,7 @@ static void see_lead(const slurm_job_info_t *info, const struct auc_receipt *r)
 		slurm_info("sched/auction: job %u came back from before its settlement; cancelled",
 			   stray.id);
 		auc_control_set_receipt(stray.id, settled, NULL);
+		auc_receipts_recheck(r->sale);
 		kill_job(&stray, auc_site_now());
 	} else if (!settled) {
 		adopt(info, r);
@@ -711,10 +713,10 @@ static void decide(struct auc_task *t, double now)
 	}
 	if (t->why)
 		return;
-	if (group_broken(t, now)) {
-		slurm_error("sched/auction: job %u: a member is missing; ended and paid back",
-			    t->jobs[0].id);
-		t->why = "node_fail";
+	t->why = group_broken(t, now);
+	if (t->why) {
+		slurm_error("sched/auction: job %u: a member is missing (%s); the group is ended",
+			    t->jobs[0].id, t->why);
 	} else if (auc_job_running(lead)) {
 		decide_running(t, now);
 	} else if (now >= t->end - margin()) {
@@ -821,14 +823,18 @@ static void settle(struct auc_task *t, const char *why, double when)
 
 static const char *why_finished(const struct auc_task *t, const slurm_job_info_t *info)
 {
-	unsigned state = info->job_state & JOB_STATE_BASE;
-
 	/* A job that heeds the warning before its end and exits well has completed. */
-	if (state == JOB_COMPLETE && !(t->why && !strcmp(t->why, "node_fail")))
-		return "completed";
-	if (t->why)
+	if (t->why &&
+	    (strcmp(t->why, "timeout") || (info->job_state & JOB_STATE_BASE) != JOB_COMPLETE))
 		return t->why;
-	switch (state) {
+	return why_state(info);
+}
+
+static const char *why_state(const slurm_job_info_t *info)
+{
+	switch (info->job_state & JOB_STATE_BASE) {
+	case JOB_COMPLETE:
+		return "completed";
 	case JOB_CANCELLED:
 		return "cancelled";
 	case JOB_TIMEOUT:
@@ -843,8 +849,12 @@ static const char *why_finished(const struct auc_task *t, const slurm_job_info_t
 	}
 }
 
-/* True if a member is gone, was refused, or does not run long after its lead. */
-static bool group_broken(const struct auc_task *t, double now)
+/*
+ * Why the group cannot go on, or NULL: a member was refused, is gone, or does not run long after
+ * its lead. Paid back is only what its owner cannot bring about, who may cancel a member or kill
+ * what runs in it.
+ */
+static const char *group_broken(const struct auc_task *t, double now)
 {
 	bool late = auc_job_running(t->jobs[0].info) && now > t->start + MEMBER_GRACE;
 
@@ -852,15 +862,17 @@ static bool group_broken(const struct auc_task *t, double now)
 		const struct auc_task_job *m = &t->jobs[i];
 
 		if (m->tries >= MEMBER_TRIES)
-			return true;
+			return "node_fail";
 		if (!m->id || m->cycle == agent.cycle)
 			continue;
-		if (!m->info || auc_job_finished(m->info))
-			return true;
+		if (!m->info)
+			return "node_fail";
+		if (auc_job_finished(m->info))
+			return why_state(m->info);
 		if (late && !auc_job_running(m->info))
-			return true;
+			return "node_fail";
 	}
-	return false;
+	return NULL;
 }
 
 /* Final receipts to disk, then the ledger's events, then the receipts may go out. */

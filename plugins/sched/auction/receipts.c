@@ -19,16 +19,19 @@
 #include "site.h"
 #include "slurm_compat.h"
 
-#define FORMAT      "auction_receipts"
-#define FIRST_DELAY 1.0 /* seconds before the database is asked, and between the first questions   \
-			 */
+#define FORMAT "auction_receipts"
+#define FIRST_DELAY                                                                                \
+	1.0 /* seconds before the database is asked, and between the first questions               \
+	     */
 #define PATIENCE                                                                                   \
 	10.0 /* slurmctld writes new jobs every 5 s: after this, delays are doubled each time */
 #define LAST_DELAY 30.0
-#define BATCH      64    /* jobs looked up with one question */
-#define GIVE_UP    86400 /* seconds after which a receipt that the database never takes is dropped */
-#define KEEP       600   /* seconds a delivered final receipt is kept, at least */
-#define STOP_WAIT  5     /* seconds a call to the database gets at the end */
+#define RECHECK                                                                                    \
+	3.0 /* seconds after which slurmctld has written what it has to say about an old job */
+#define BATCH     64    /* jobs looked up with one question */
+#define GIVE_UP   86400 /* seconds after which a receipt that the database never takes is dropped */
+#define KEEP      600   /* seconds a delivered final receipt is kept, at least */
+#define STOP_WAIT 5     /* seconds a call to the database gets at the end */
 
 struct entry {
 	struct entry *next;
@@ -173,6 +176,19 @@ void auc_receipts_forget(const char *sale)
 	pthread_mutex_unlock(&receipts.lock);
 }
 
+void auc_receipts_recheck(const char *sale)
+{
+	pthread_mutex_lock(&receipts.lock);
+	for (struct entry *e = receipts.list; e; e = e->next) {
+		if (!e->final || strcmp(e->sale, sale))
+			continue;
+		e->done = false;
+		e->due = auc_site_now() + RECHECK;
+		e->delay = FIRST_DELAY;
+	}
+	pthread_mutex_unlock(&receipts.lock);
+}
+
 char *auc_receipts_settled(const char *sale)
 {
 	char *text = NULL;
@@ -241,7 +257,8 @@ static enum auc_code load_entry(struct json_object *o, struct auc_err *err)
 	if (!e)
 		return auc_err_set(err, AUC_ENOMEM, "out of memory");
 	e->since = json_object_get_double(since);
-	e->done = json_object_get_boolean(done);
+	/* What the database had may be overwritten by what slurmctld remembers. */
+	e->due = auc_site_now() + RECHECK;
 	return AUC_OK;
 }
 

@@ -37,6 +37,9 @@ void auc_receipts_release(void);
  * settled yet. */
 void auc_receipts_forget(const char *sale);
 
+/* Looks again whether the database has the final receipt of SALE: its job came back and ends once
+ * more. */
+void auc_receipts_recheck(const char *sale);
 /* Text of the final receipt of SALE, malloc'd, or NULL: not settled lately. */
 char *auc_receipts_settled(const char *sale);
 /* How many wait for the database, and how many final ones of them. */
