@@ -117,11 +117,13 @@ node2" ]
 	# A pid file that names somebody else's process, as after a crash.
 	sleep 300 3>&- &
 	stranger=$!
+	slurmd=$(cat "$other/run/slurmd-x1.pid")
 	echo $stranger > "$other/run/slurmd-x1.pid"
 	run -0 sandbox -d "$other" down
 	kill -0 $stranger
 	kill $stranger
 	run ! sleeper_runs
+	kill "$slurmd" # the one whose pid file was taken away
 	run -0 sandbox -d "$other" down --remove
 }
 
