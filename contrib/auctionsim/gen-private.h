@@ -1,0 +1,61 @@
+/*
+ * gen-private.h - what gen.c and the settings share, one file each (gen_dps.c, ...). A setting is a
+ * table of parameters, each a range to draw from, and a function that writes the scenario.
+ */
+#ifndef SIM_GEN_PRIVATE_H
+#define SIM_GEN_PRIVATE_H
+
+#include <stdbool.h>
+
+#include "gen.h"
+
+#define GEN_PARAMETERS_MAX 48 /* of one setting */
+
+struct json_object;
+
+/* A range, or where low is high a number, or one of several words (the index of it). */
+struct value {
+	double low, high;
+};
+
+struct parameter {
+	const char *name;
+	struct value preset;
+	double min, max;
+	bool range; /* may be LOW:HIGH */
+	bool whole;
+	const char *const *words; /* NULL: numbers */
+	const char *help;
+};
+
+struct gen {
+	const struct gen_setting *setting;
+	struct value values[GEN_PARAMETERS_MAX];
+	uint64_t random;
+	FILE *out;
+};
+
+struct gen_setting {
+	const char *name;
+	const struct parameter *parameters;
+	unsigned nparameters;
+	bool (*write)(struct gen *g); /* false: no memory */
+};
+
+extern const struct gen_setting gen_dps;
+
+/* Uniform in the parameter's range, rounded to DECIMALS; of whole numbers each is as likely. */
+double gen_draw(struct gen *g, unsigned parameter, unsigned decimals);
+/* Uniform in [0, 1); a whole number below N. */
+double gen_uniform(struct gen *g);
+unsigned gen_pick(struct gen *g, unsigned n);
+
+/* O if OK, else NULL, and O is given up: what a function returns that made O. */
+struct json_object *gen_made(struct json_object *o, bool ok);
+/* Prints BEFORE and O (NULL: no memory) on one line and gives O up. */
+bool gen_put(struct gen *g, const char *before, struct json_object *o);
+/* A member KEY, or PREFIX with the number I; exactly as few digits as say VALUE. */
+bool gen_add_number(struct json_object *o, const char *key, double value);
+bool gen_add_named(struct json_object *o, const char *prefix, unsigned i, double value);
+
+#endif
