@@ -7,6 +7,8 @@
 #include "market-private.h"
 #include "num.h"
 
+#define CHUNK_MB 2 /* of a job that says nothing else */
+
 static enum auc_code unknown(struct auc_err *err, const char *option, const char *what,
 			     const char *name);
 static enum auc_code resolve_upload(const struct auc_market *m, const struct auc_bid *bid,
@@ -36,6 +38,8 @@ enum auc_code auc_job_resolve(const struct auc_market *m, const struct auc_bid *
 	job->minibatches = bid->minibatches;
 	job->gradient_mb = bid->gradient_mb;
 	job->workers = job->ps = 0;
+	job->chunk_mb = CHUNK_MB;
+	job->guaranteed = true;
 	for (i = 0; i < AUC_TYPES_MAX; i++)
 		job->worker_seconds[i] = job->ps_seconds[i] = -1;
 	for (i = 0; i < bid->nworkers; i++) {

@@ -140,6 +140,8 @@ struct auc_job {
 	uint64_t workers, ps; /* counts that the owner fixed, for policies that do not choose them; 0: none */
 	double worker_seconds[AUC_TYPES_MAX]; /* by worker type index; < 0: not allowed */
 	double ps_seconds[AUC_TYPES_MAX];     /* by PS type index; < 0: not allowed */
+	double chunk_mb; /* what a chunk takes of the TRES "storage" where it lies */
+	bool guaranteed; /* false: it runs on what nobody else needs */
 	unsigned *upload;                     /* Delta_js by server, whole slots, UINT32_MAX never;
 						 malloc'd, nservers long */
 	unsigned upload_alloc;

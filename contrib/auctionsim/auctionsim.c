@@ -19,6 +19,7 @@
 #include "gen.h"
 #include "num.h"
 #include "policy/policy.h"
+#include "policy/stepper.h"
 #include "replay.h"
 #include "result.h"
 #include "scenario.h"
@@ -173,6 +174,8 @@ static int command_policies(int argc, char **argv)
 	(void)argv;
 	for (i = 0; auc_policies[i]; i++)
 		printf("%-10s %s\n", auc_policies[i]->name, auc_policies[i]->summary);
+	for (i = 0; auc_steppers[i]; i++)
+		printf("%-10s %s\n", auc_steppers[i]->name, auc_steppers[i]->summary);
 	return EXIT_SUCCESS;
 }
 
@@ -283,7 +286,7 @@ static void show_progress(void *arg, unsigned done, unsigned all)
 	if (passed < PROGRESS_AFTER)
 		return;
 	p->shown = true;
-	fprintf(stderr, "\r%.40s: %u of %u jobs, %.0f s left\033[K", p->policy, done, all,
+	fprintf(stderr, "\r%.40s: %u of %u, %.0f s left\033[K", p->policy, done, all,
 		passed / done * (all - done));
 }
 

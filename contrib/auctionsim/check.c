@@ -12,71 +12,12 @@
 #include <json-c/json.h>
 
 #include "bid.h"
-#include "books.h"
-#include "check.h"
-#include "document.h"
+#include "check-private.h"
 #include "num.h"
 
 #define COUNT_MAX 1e9
 #define SLOT_MAX  1e15
 #define TIE       1e-9L /* relative: two ways to compute one number */
-
-/* Workers or PSs on one server. */
-struct group {
-	unsigned server;
-	uint64_t count;
-};
-
-struct run {
-	uint64_t from, to;
-	unsigned nworkers, nps;
-	struct group *workers, *ps;
-};
-
-/* One job of a result, as read. */
-struct sold {
-	char *id, *reason, *worker_type, *ps_type;
-	bool accepted, colocated, has_colocated, has_plan, has_transfers;
-	double value, payment, payoff, best_payoff; /* NAN: not there */
-	uint64_t start, completion;                 /* 0: not there */
-	unsigned nruns, ntransfers;
-	struct run *runs;
-	/* worked out */
-	const struct scenario_job *job;
-	size_t index; /* in the result */
-	bool sound;   /* its plan can be booked */
-	const struct scenario_type *worker, *ps;
-	double worker_seconds, ps_seconds;
-};
-
-struct totals {
-	uint64_t jobs, accepted, completed, preemptions;
-	double welfare, revenue, mean_jct_slots;
-};
-
-struct timing {
-	uint64_t decisions;
-	double p50_us, p99_us, max_us;
-};
-
-/* One result. */
-struct check {
-	const struct scenario *s;
-	const char *name;
-	FILE *out;
-	unsigned violations;
-	struct reader r; /* path of what is looked at */
-	struct auc_err why;
-	char *policy;
-	bool priced, admits_all, own_reckoning; /* of the policy */
-	struct totals totals;
-	struct timing timing;
-	bool has_timing;
-	struct json_object *jobs;
-	struct sold *sold;   /* by job of the scenario */
-	struct sold **order; /* of arrival */
-	struct books *books;
-};
 
 static bool check_one(struct check *c, struct json_object *o);
 static void read_policy(struct check *c);
@@ -87,19 +28,11 @@ static void check_job(struct check *c, struct sold *j);
 static void check_refused(struct check *c, const struct sold *j);
 static void check_unfinished(struct check *c, const struct sold *j);
 static void check_keys(struct check *c, const struct sold *j);
-static bool check_types(struct check *c, struct sold *j);
 static bool check_window(struct check *c, const struct sold *j);
-static bool check_groups(struct check *c, const struct sold *j);
 static void check_placement(struct check *c, const struct sold *j);
-static void check_uploads(struct check *c, const struct sold *j, const struct group *g, unsigned n,
-			  unsigned role);
 static void check_money(struct check *c, const struct sold *j);
 static void check_totals(struct check *c);
 static void check_timing(struct check *c);
-static uint64_t sum_of(const struct group *g, unsigned n);
-static bool close_to(long double a, long double b);
-static void violation(struct check *c, const char *key, const struct sold *j, const char *fmt, ...)
-	__attribute__((format(printf, 4, 5)));
 static void sold_clear(struct sold *j);
 
 static enum auc_code read_runs(struct reader *r, struct json_object *v, const struct field *f,
@@ -109,6 +42,8 @@ static enum auc_code read_groups(struct reader *r, struct json_object *v, const 
 				 void *target);
 static enum auc_code read_transfers(struct reader *r, struct json_object *v, const struct field *f,
 				    void *target);
+static enum auc_code keep_chunks(struct reader *r, struct json_object *v, const struct field *f,
+				 void *target);
 static enum auc_code read_colocated(struct reader *r, struct json_object *v, const struct field *f,
 				    void *target);
 static enum auc_code check_format(struct reader *r, struct json_object *v, const struct field *f,
@@ -174,6 +109,7 @@ static const struct field job_fields[] = {
 	{"colocated", read_colocated, 0, 0, 0, false},
 	{"plan", read_runs, 0, 0, 0, false},
 	{"transfers", read_transfers, 0, 0, 0, false},
+	{"chunks", keep_chunks, 0, 0, 0, false},
 };
 
 static const struct field run_fields[] = {
@@ -231,7 +167,7 @@ static bool check_one(struct check *c, struct json_object *o)
 
 	reader_leave(&c->r, mark);
 	if (!good) {
-		violation(c, NULL, NULL, "%s", c->why.text);
+		check_violation(c, NULL, NULL, "%s", c->why.text);
 		if (!c->policy || !c->jobs)
 			return true;
 	}
@@ -242,8 +178,8 @@ static bool check_one(struct check *c, struct json_object *o)
 		if (c->sold[i].job)
 			c->order[n++] = &c->sold[i];
 		else
-			violation(c, "jobs", NULL, "job %.80s: expected once, found nowhere",
-				  c->s->jobs[i].id);
+			check_violation(c, "jobs", NULL, "job %.80s: expected once, found nowhere",
+					c->s->jobs[i].id);
 	qsort(c->order, n, sizeof(struct sold *), compare_arrival);
 	if (c->priced)
 		books_set_prices(c->books);
@@ -266,11 +202,12 @@ static void read_policy(struct check *c)
 	c->own_reckoning = strstr(c->policy, "variant=paper") != NULL;
 	c->admits_all = (len == 4 && !strncmp(c->policy, "fifo", 4)) ||
 			(len == 3 && !strncmp(c->policy, "drf", 3));
+	c->steps = check_steps_find(c->policy);
+	c->admits_all = c->admits_all || c->steps;
 	if (!dps && !unpriced && !c->admits_all)
-		violation(c, "policy", NULL,
-			  "expected dps, unpriced, fifo or drf, which this program can check, "
-			  "found %.80s",
-			  c->policy);
+		check_violation(c, "policy", NULL,
+				"expected a policy that this program can check, found %.80s",
+				c->policy);
 }
 
 /* -- reading jobs -- */
@@ -305,13 +242,13 @@ static void read_one_job(struct check *c, struct json_object *o, size_t index,
 	j.sound = FIELDS_READ(&c->r, o, job_fields, &j) == AUC_OK;
 	reader_leave(&c->r, mark);
 	if (!j.sound)
-		violation(c, NULL, NULL, "%s", c->why.text);
+		check_violation(c, NULL, NULL, "%s", c->why.text);
 	if (j.id && json_object_object_get_ex(ids, j.id, &found))
 		place = &c->sold[json_object_get_int64(found)];
 	if (j.id && !place)
-		violation(c, "id", &j, "expected a job of the scenario");
+		check_violation(c, "id", &j, "expected a job of the scenario");
 	if (place && place->job)
-		violation(c, "id", &j, "expected each job once, found this one twice");
+		check_violation(c, "id", &j, "expected each job once, found this one twice");
 	if (!place || place->job) {
 		sold_clear(&j);
 		return;
@@ -384,6 +321,19 @@ static enum auc_code read_transfers(struct reader *r, struct json_object *v, con
 		return reader_expected(r, v, "an array");
 	j->has_transfers = true;
 	j->ntransfers = (unsigned)json_object_array_length(v);
+	return AUC_OK;
+}
+
+/* Read by who knows what to make of them. */
+static enum auc_code keep_chunks(struct reader *r, struct json_object *v, const struct field *f,
+				 void *target)
+{
+	struct sold *j = target;
+
+	(void)f;
+	if (!json_object_is_type(v, json_type_array))
+		return reader_expected(r, v, "an array");
+	j->chunks = v;
 	return AUC_OK;
 }
 
@@ -467,11 +417,14 @@ static void check_job(struct check *c, struct sold *j)
 		return;
 	if (!j->accepted) {
 		check_refused(c, j);
+	} else if (c->steps) {
+		check_steps_job(c, j);
 	} else if (c->admits_all && j->has_plan && !j->nruns) {
 		check_unfinished(c, j);
 	} else {
+		j->completed = j->nruns > 0;
 		check_keys(c, j);
-		if (check_types(c, j) && check_window(c, j) && check_groups(c, j)) {
+		if (check_types(c, j) && check_window(c, j) && check_groups(c, j, j->runs)) {
 			check_placement(c, j);
 			check_money(c, j);
 		}
@@ -486,59 +439,66 @@ static void check_refused(struct check *c, const struct sold *j)
 	bool capacity = j->reason && !strcmp(j->reason, "capacity");
 
 	if (!payoff && !capacity)
-		violation(c, "reason", j, "expected payoff or capacity, found %.40s",
-			  j->reason ? j->reason : "none");
+		check_violation(c, "reason", j, "expected payoff or capacity, found %.40s",
+				j->reason ? j->reason : "none");
 	if (payoff && c->admits_all)
-		violation(c, "reason", j, "expected capacity of a policy without payoffs");
+		check_violation(c, "reason", j, "expected capacity of a policy without payoffs");
 	if (j->job->arrival > c->s->slots && !capacity)
-		violation(c, "reason", j, "expected capacity, for it arrives after the last slot");
+		check_violation(c, "reason", j,
+				"expected capacity, for it arrives after the last slot");
 	if (payoff != !isnan(j->best_payoff))
-		violation(c, "best_payoff", j, "expected with reason payoff and only there");
+		check_violation(c, "best_payoff", j, "expected with reason payoff and only there");
 	if (payoff && j->best_payoff > 0)
-		violation(c, "best_payoff", j, "expected at most 0 of a refused job, found %.17g",
-			  j->best_payoff);
+		check_violation(c, "best_payoff", j,
+				"expected at most 0 of a refused job, found %.17g", j->best_payoff);
 	if (!isnan(j->value) || !isnan(j->payment) || !isnan(j->payoff) || j->start ||
 	    j->completion || j->worker_type || j->ps_type || j->has_colocated || j->has_plan ||
-	    j->has_transfers)
-		violation(c, NULL, j, "expected no schedule, value or payment of a refused job");
+	    j->has_transfers || j->chunks)
+		check_violation(c, NULL, j,
+				"expected no schedule, value or payment of a refused job");
 }
 
 /* A baseline admits it, and it does not finish by the last slot. */
 static void check_unfinished(struct check *c, const struct sold *j)
 {
 	if (j->value != 0 || j->payment != 0 || j->payoff != 0)
-		violation(c, "value", j,
-			  "expected value, payment and payoff 0 of a job that never runs");
+		check_violation(c, "value", j,
+				"expected value, payment and payoff 0 of a job that never runs");
 	if (j->start || j->completion || j->worker_type || j->ps_type || j->has_colocated ||
 	    j->reason || !isnan(j->best_payoff))
-		violation(c, NULL, j, "expected no schedule of a job that never runs");
+		check_violation(c, NULL, j, "expected no schedule of a job that never runs");
 }
 
 static void check_keys(struct check *c, const struct sold *j)
 {
 	if (j->reason || !isnan(j->best_payoff))
-		violation(c, "reason", j, "expected none of an accepted job");
+		check_violation(c, "reason", j, "expected none of an accepted job");
 	if (isnan(j->value) || isnan(j->payment) || isnan(j->payoff))
-		violation(c, "value", j, "expected value, payment and payoff of an accepted job");
+		check_violation(c, "value", j,
+				"expected value, payment and payoff of an accepted job");
 	if (!j->has_colocated || !j->has_plan || !j->has_transfers)
-		violation(c, "plan", j,
-			  "expected colocated, plan and transfers of an accepted job");
+		check_violation(c, "plan", j,
+				"expected colocated, plan and transfers of an accepted job");
 	if (j->ntransfers)
-		violation(c, "transfers", j, "expected none, found %u", j->ntransfers);
+		check_violation(c, "transfers", j, "expected none, found %u", j->ntransfers);
+	if (j->chunks)
+		check_violation(c, "chunks", j, "expected none of this policy");
 }
 
-static bool check_types(struct check *c, struct sold *j)
+bool check_types(struct check *c, struct sold *j)
 {
 	if (j->worker_type)
 		j->worker = books_worker_type(c->books, j->job, j->worker_type, &j->worker_seconds);
 	if (j->ps_type)
 		j->ps = books_ps_type(c->books, j->job, j->ps_type, &j->ps_seconds);
 	if (!j->worker)
-		violation(c, "worker_type", j, "expected a type that the job may use, found %.80s",
-			  j->worker_type ? j->worker_type : "none");
+		check_violation(c, "worker_type", j,
+				"expected a type that the job may use, found %.80s",
+				j->worker_type ? j->worker_type : "none");
 	if (!j->ps)
-		violation(c, "ps_type", j, "expected a type that the job may use, found %.80s",
-			  j->ps_type ? j->ps_type : "none");
+		check_violation(c, "ps_type", j,
+				"expected a type that the job may use, found %.80s",
+				j->ps_type ? j->ps_type : "none");
 	return j->worker && j->ps;
 }
 
@@ -548,97 +508,118 @@ static bool check_window(struct check *c, const struct sold *j)
 	const struct run *run = j->runs;
 
 	if (j->nruns != 1) {
-		violation(c, "plan", j, "expected one run of slots, found %u", j->nruns);
+		check_violation(c, "plan", j, "expected one run of slots, found %u", j->nruns);
 		return false;
 	}
 	if (run->from > run->to || run->to > c->s->slots) {
-		violation(c, "plan", j,
-			  "expected slots in order, at most %" PRIu64 ", found %" PRIu64
-			  " to %" PRIu64,
-			  c->s->slots, run->from, run->to);
+		check_violation(c, "plan", j,
+				"expected slots in order, at most %" PRIu64 ", found %" PRIu64
+				" to %" PRIu64,
+				c->s->slots, run->from, run->to);
 		return false;
 	}
 	if (j->start != run->from)
-		violation(c, "start", j,
-			  "expected %" PRIu64 ", the plan's first slot, found %" PRIu64, run->from,
-			  j->start);
+		check_violation(c, "start", j,
+				"expected %" PRIu64 ", the plan's first slot, found %" PRIu64,
+				run->from, j->start);
 	if (j->completion != run->to + 1)
-		violation(c, "completion", j,
-			  "expected %" PRIu64 ", the slot behind the plan's last, found %" PRIu64,
-			  run->to + 1, j->completion);
+		check_violation(c, "completion", j,
+				"expected %" PRIu64
+				", the slot behind the plan's last, found %" PRIu64,
+				run->to + 1, j->completion);
 	if (run->from < j->job->arrival)
-		violation(c, "start", j,
-			  "expected no slot before the arrival %" PRIu64 ", found %" PRIu64,
-			  j->job->arrival, run->from);
+		check_violation(c, "start", j,
+				"expected no slot before the arrival %" PRIu64 ", found %" PRIu64,
+				j->job->arrival, run->from);
 	return true;
 }
 
-/* Workers somewhere, PSs on one server. */
-static bool check_groups(struct check *c, const struct sold *j)
+bool check_groups(struct check *c, const struct sold *j, const struct run *run)
 {
-	const struct run *run = j->runs;
-
 	if (!run->nworkers)
-		violation(c, "plan", j, "expected workers, found none");
+		check_violation(c, "plan", j, "expected workers, found none");
 	if (run->nps != 1)
-		violation(c, "plan", j, "expected all PSs on one server, found %u servers",
-			  run->nps);
+		check_violation(c, "plan", j, "expected all PSs on one server, found %u servers",
+				run->nps);
 	return run->nworkers && run->nps == 1;
 }
 
 static void check_placement(struct check *c, const struct sold *j)
 {
 	const struct run *run = j->runs;
-	uint64_t n = sum_of(run->workers, run->nworkers), here = 0;
+	uint64_t n = check_sum(run->workers, run->nworkers), here = 0;
 	bool together;
 	long double work, d, z;
 	unsigned i;
 
 	if (n > j->job->chunks)
-		violation(c, "plan", j,
-			  "expected at most %" PRIu64 " workers, one a chunk, found %" PRIu64,
-			  j->job->chunks, n);
-	check_uploads(c, j, run->workers, run->nworkers, AUC_ROLE_WORKER);
-	check_uploads(c, j, run->ps, run->nps, AUC_ROLE_PS);
+		check_violation(c, "plan", j,
+				"expected at most %" PRIu64 " workers, one a chunk, found %" PRIu64,
+				j->job->chunks, n);
+	check_uploads(c, j, run);
 	for (i = 0; i < run->nworkers; i++)
 		if (run->workers[i].server == run->ps->server)
 			here = run->workers[i].count;
 	together = here == n;
 	if (j->colocated != together)
-		violation(c, "colocated", j, "expected %s", together ? "true" : "false");
+		check_violation(c, "colocated", j, "expected %s", together ? "true" : "false");
 	work = books_work(c->books, j->job, j->worker, j->worker_seconds, j->ps_seconds, together);
 	d = books_duration(work, n);
 	if (d != (long double)(run->to - run->from + 1))
-		violation(c, "plan", j,
-			  "expected %.0Lf slots for %" PRIu64 " workers, found %" PRIu64, d, n,
-			  run->to - run->from + 1);
+		check_violation(c, "plan", j,
+				"expected %.0Lf slots for %" PRIu64 " workers, found %" PRIu64, d,
+				n, run->to - run->from + 1);
 	z = together ? 1 : books_ps(j->worker, j->ps, n - here);
 	if (c->admits_all && j->job->ps > z)
 		z = j->job->ps;
 	if (run->ps->count != z)
-		violation(c, "plan", j,
-			  "expected %.0Lf PSs for %" PRIu64 " workers elsewhere, found %" PRIu64, z,
-			  n - here, run->ps->count);
+		check_violation(c, "plan", j,
+				"expected %.0Lf PSs for %" PRIu64
+				" workers elsewhere, found %" PRIu64,
+				z, n - here, run->ps->count);
 }
 
-static void check_uploads(struct check *c, const struct sold *j, const struct group *g, unsigned n,
-			  unsigned role)
+void check_uploads(struct check *c, const struct sold *j, const struct run *run)
 {
+	unsigned i, role, n = run->nworkers + run->nps;
 	const struct scenario_server *server;
+	const struct group *g;
 	long double ready;
-	unsigned i;
 
 	for (i = 0; i < n; i++) {
-		server = &c->s->servers[g[i].server];
-		ready = j->job->arrival + books_ceil(scenario_upload(j->job, g[i].server));
-		if (j->runs->from < ready)
-			violation(
+		g = i < run->nworkers ? &run->workers[i] : &run->ps[i - run->nworkers];
+		role = i < run->nworkers ? AUC_ROLE_WORKER : AUC_ROLE_PS;
+		server = &c->s->servers[g->server];
+		ready = j->job->arrival + books_ceil(scenario_upload(j->job, g->server));
+		if (run->from < ready)
+			check_violation(
 				c, "plan", j,
 				"expected nothing on %s before slot %.0Lf, when its data are there",
 				server->name, ready);
 		if (!(server->roles & role))
-			violation(c, "plan", j, "expected no %s on %s, whose roles do not allow it",
-				  role == AUC_ROLE_PS ? "PSs" : "workers", server->name);
+			check_violation(c, "plan", j,
+					"expected no %s on %s, whose roles do not allow it",
+					role == AUC_ROLE_PS ? "PSs" : "workers", server->name);
+	}
+}
+
+void check_book(struct check *c, const struct sold *j, const struct run *run)
+{
+	unsigned i, n = run->nworkers + run->nps;
+	const struct scenario_type *type;
+	const struct group *g;
+	const char *over;
+	uint64_t slot;
+
+	for (i = 0; i < n; i++) {
+		g = i < run->nworkers ? &run->workers[i] : &run->ps[i - run->nworkers];
+		type = i < run->nworkers ? j->worker : j->ps;
+		over = books_add(c->books, type, g->server, run->from, run->to, g->count, &slot);
+		if (over)
+			check_violation(c, "plan", j,
+					"expected %s of server %s within its capacity, found more "
+					"sold in slot %" PRIu64,
+					over, c->s->servers[g->server].name, slot);
 	}
 }
 
@@ -648,8 +629,6 @@ static void check_money(struct check *c, const struct sold *j)
 	const struct run *run = j->runs;
 	const struct auc_utility *u = &j->job->utility;
 	long double cost = 0, value = books_value(u, (long double)(run->to + 1) - j->job->arrival);
-	const char *over;
-	uint64_t slot;
 	unsigned i, n = run->nworkers + run->nps;
 	const struct group *g;
 	const struct scenario_type *type;
@@ -659,27 +638,18 @@ static void check_money(struct check *c, const struct sold *j)
 		type = i < run->nworkers ? j->worker : j->ps;
 		cost += books_cost(c->books, type, g->server, run->from, run->to, g->count);
 	}
-	if (!close_to(j->value, value))
-		violation(c, "value", j, "expected %.17Lg, found %.17g", value, j->value);
-	if (!close_to(j->payment, cost))
-		violation(c, "payment", j, "expected %.17Lg, found %.17g", cost, j->payment);
+	if (!check_close(j->value, value))
+		check_violation(c, "value", j, "expected %.17Lg, found %.17g", value, j->value);
+	if (!check_close(j->payment, cost))
+		check_violation(c, "payment", j, "expected %.17Lg, found %.17g", cost, j->payment);
 	if (fabsl((long double)j->value - j->payment - j->payoff) >
 	    TIE * (fabs(j->value) + fabs(j->payment)))
-		violation(c, "payoff", j, "expected value less payment, %.17g, found %.17g",
-			  j->value - j->payment, j->payoff);
+		check_violation(c, "payoff", j, "expected value less payment, %.17g, found %.17g",
+				j->value - j->payment, j->payoff);
 	if (!c->admits_all && !c->own_reckoning && !(j->payoff > 0))
-		violation(c, "payoff", j, "expected more than 0 of an accepted job, found %.17g",
-			  j->payoff);
-	for (i = 0; i < n; i++) {
-		g = i < run->nworkers ? &run->workers[i] : &run->ps[i - run->nworkers];
-		type = i < run->nworkers ? j->worker : j->ps;
-		over = books_add(c->books, type, g->server, run->from, run->to, g->count, &slot);
-		if (over)
-			violation(c, "plan", j,
-				  "expected %s of server %s within its capacity, found more sold "
-				  "in slot %" PRIu64,
-				  over, c->s->servers[g->server].name, slot);
-	}
+		check_violation(c, "payoff", j,
+				"expected more than 0 of an accepted job, found %.17g", j->payoff);
+	check_book(c, j, run);
 }
 
 static void check_totals(struct check *c)
@@ -694,45 +664,47 @@ static void check_totals(struct check *c)
 			continue;
 		sum.accepted++;
 		revenue += isnan(j->payment) ? 0 : j->payment;
-		if (!j->nruns)
+		if (!j->completed)
 			continue;
 		sum.completed++;
 		welfare += isnan(j->value) ? 0 : j->value;
 		jct += (long double)j->completion - j->job->arrival;
 	}
 	if (t->jobs != sum.jobs || t->accepted != sum.accepted || t->completed != sum.completed)
-		violation(c, "totals", NULL,
-			  "expected %" PRIu64 " jobs, %" PRIu64 " accepted, %" PRIu64
-			  " completed, found %" PRIu64 ", %" PRIu64 ", %" PRIu64,
-			  sum.jobs, sum.accepted, sum.completed, t->jobs, t->accepted,
-			  t->completed);
-	if (!close_to(t->welfare, welfare))
-		violation(c, "totals.welfare", NULL, "expected %.17Lg, found %.17g", welfare,
-			  t->welfare);
-	if (!close_to(t->revenue, revenue))
-		violation(c, "totals.revenue", NULL, "expected %.17Lg, found %.17g", revenue,
-			  t->revenue);
+		check_violation(c, "totals", NULL,
+				"expected %" PRIu64 " jobs, %" PRIu64 " accepted, %" PRIu64
+				" completed, found %" PRIu64 ", %" PRIu64 ", %" PRIu64,
+				sum.jobs, sum.accepted, sum.completed, t->jobs, t->accepted,
+				t->completed);
+	if (!check_close(t->welfare, welfare))
+		check_violation(c, "totals.welfare", NULL, "expected %.17Lg, found %.17g", welfare,
+				t->welfare);
+	if (!check_close(t->revenue, revenue))
+		check_violation(c, "totals.revenue", NULL, "expected %.17Lg, found %.17g", revenue,
+				t->revenue);
 	jct = sum.completed ? jct / sum.completed : 0;
-	if (!close_to(t->mean_jct_slots, jct))
-		violation(c, "totals.mean_jct_slots", NULL, "expected %.17Lg, found %.17g", jct,
-			  t->mean_jct_slots);
-	if (t->preemptions)
-		violation(c, "totals.preemptions", NULL, "expected 0, found %" PRIu64,
-			  t->preemptions);
+	if (!check_close(t->mean_jct_slots, jct))
+		check_violation(c, "totals.mean_jct_slots", NULL, "expected %.17Lg, found %.17g",
+				jct, t->mean_jct_slots);
+	if (t->preemptions != c->preemptions)
+		check_violation(c, "totals.preemptions", NULL,
+				"expected %" PRIu64 ", found %" PRIu64, c->preemptions,
+				t->preemptions);
 }
 
 static void check_timing(struct check *c)
 {
 	const struct timing *t = &c->timing;
+	uint64_t most = c->steps ? c->s->slots : c->s->njobs;
 
-	if (t->decisions > c->s->njobs)
-		violation(c, "timing.decisions", NULL, "expected at most %u, found %" PRIu64,
-			  c->s->njobs, t->decisions);
+	if (t->decisions > most)
+		check_violation(c, "timing.decisions", NULL,
+				"expected at most %" PRIu64 ", found %" PRIu64, most, t->decisions);
 	if (!(t->p50_us >= 0 && t->p50_us <= t->p99_us && t->p99_us <= t->max_us))
-		violation(c, "timing", NULL, "expected 0 <= p50_us <= p99_us <= max_us");
+		check_violation(c, "timing", NULL, "expected 0 <= p50_us <= p99_us <= max_us");
 }
 
-static uint64_t sum_of(const struct group *g, unsigned n)
+uint64_t check_sum(const struct group *g, unsigned n)
 {
 	uint64_t sum = 0;
 	unsigned i;
@@ -742,13 +714,12 @@ static uint64_t sum_of(const struct group *g, unsigned n)
 	return sum;
 }
 
-static bool close_to(long double a, long double b)
+bool check_close(long double a, long double b)
 {
 	return fabsl(a - b) <= TIE * fmaxl(fabsl(a), fabsl(b)) + 1e-12L;
 }
 
-/* KEY: a member of the job, or of the result if J is NULL; NULL: the text says it all. */
-static void violation(struct check *c, const char *key, const struct sold *j, const char *fmt, ...)
+void check_violation(struct check *c, const char *key, const struct sold *j, const char *fmt, ...)
 {
 	va_list ap;
 

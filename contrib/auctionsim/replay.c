@@ -12,12 +12,15 @@
 #include "num.h"
 #include "price.h"
 #include "replay.h"
+#include "steps.h"
 #include "world.h"
 
 /* One run. */
 struct replay {
 	const struct scenario *s;
-	const struct auc_policy *policy;
+	const struct auc_policy *policy; /* or */
+	const struct auc_stepper *stepper;
+	const char *options;
 	struct auc_policy_ctx *ctx;
 	struct auc_market *market;
 	struct auc_price price; /* eta so far, by TRES */
@@ -28,6 +31,7 @@ struct replay {
 	struct result *result;
 };
 
+static void sort_arrivals(struct replay *p);
 static enum auc_code open_policy(struct replay *p, const char *text, struct auc_err *err);
 static enum auc_code prepare(struct replay *p, struct auc_err *err);
 static enum auc_code set_prices(struct replay *p, struct auc_err *err);
@@ -56,17 +60,20 @@ enum auc_code replay_run(const struct scenario *s, const char *policy, uint64_t 
 	result->policy = strdup(policy);
 	result->jobs = calloc(s->njobs + 1, sizeof(*result->jobs));
 	p.order = calloc(s->njobs + 1, sizeof(*p.order));
-	p.us = calloc(s->njobs + 1, sizeof(*p.us));
+	p.us = calloc(s->njobs + s->slots + 1, sizeof(*p.us));
 	rc = result->policy && result->jobs && p.order && p.us
 		     ? AUC_OK
 		     : auc_err_set(err, AUC_ENOMEM, "%s: no memory", s->file);
 	if (rc == AUC_OK) {
 		result->njobs = s->njobs;
+		sort_arrivals(&p);
 		rc = open_policy(&p, policy, err);
 	}
-	if (rc == AUC_OK)
+	if (rc == AUC_OK && p.stepper)
+		rc = steps_run(s, p.stepper, p.options, p.order, progress, arg, result, p.us, err);
+	if (rc == AUC_OK && p.policy)
 		rc = prepare(&p, err);
-	for (i = 0; i < s->njobs && rc == AUC_OK; i++) {
+	for (i = 0; i < s->njobs && p.policy && rc == AUC_OK; i++) {
 		rc = decide(&p, p.order[i], err);
 		if (progress)
 			progress(arg, i + 1, s->njobs);
@@ -85,10 +92,14 @@ enum auc_code replay_run(const struct scenario *s, const char *policy, uint64_t 
 
 void result_clear(struct result *r)
 {
-	unsigned i;
+	unsigned i, k;
 
-	for (i = 0; i < r->njobs; i++)
+	for (i = 0; i < r->njobs; i++) {
 		auc_plan_clear(&r->jobs[i].plan);
+		for (k = 0; k < r->jobs[i].nchunks; k++)
+			free((void *)r->jobs[i].chunks[k].runs);
+		free(r->jobs[i].chunks);
+	}
 	free(r->jobs);
 	free(r->policy);
 	memset(r, 0, sizeof(*r));
@@ -102,12 +113,16 @@ static enum auc_code open_policy(struct replay *p, const char *text, struct auc_
 	if (!name)
 		return auc_err_set(err, AUC_ENOMEM, "--policy: no memory");
 	p->policy = auc_policy_find(name);
+	p->stepper = auc_stepper_find(name);
+	p->options = text + len + (text[len] == ',');
 	free(name);
+	if (p->stepper)
+		return AUC_OK;
 	if (!p->policy)
 		return auc_err_set(err, AUC_ENOENT,
 				   "--policy: '%.80s' is no policy, see 'auctionsim policies'",
 				   text);
-	return p->policy->create(text + len + (text[len] == ','), &p->ctx, err);
+	return p->policy->create(p->options, &p->ctx, err);
 }
 
 static int compare_arrival(const void *a, const void *b, void *arg)
@@ -120,14 +135,19 @@ static int compare_arrival(const void *a, const void *b, void *arg)
 	return (i > j) - (i < j);
 }
 
-static enum auc_code prepare(struct replay *p, struct auc_err *err)
+static void sort_arrivals(struct replay *p)
 {
-	enum auc_code rc;
 	unsigned i;
 
 	for (i = 0; i < p->s->njobs; i++)
 		p->order[i] = i;
 	qsort_r(p->order, p->s->njobs, sizeof(*p->order), compare_arrival, (void *)p->s);
+}
+
+static enum auc_code prepare(struct replay *p, struct auc_err *err)
+{
+	enum auc_code rc;
+
 	rc = world_market(p->s, NULL, &p->market, err);
 	if (rc == AUC_OK)
 		rc = world_state(p->s, p->market, err);

@@ -10,6 +10,7 @@
 #include "err.h"
 #include "plan.h"
 #include "policy/policy.h"
+#include "policy/stepper.h"
 #include "scenario.h"
 
 /* What became of one job. */
@@ -20,6 +21,8 @@ struct outcome {
 	double best_payoff;
 	double value, payment;
 	struct auc_plan plan; /* no runs: it never starts */
+	unsigned nchunks;
+	struct auc_chunk *chunks; /* NULL: its policy is not one of chunks */
 };
 
 struct result {
@@ -36,11 +39,11 @@ struct result {
 	double p50_us, p99_us, max_us;
 };
 
-/* Told of every job that is decided; may be NULL. */
+/* Told of every job, or slot, that is decided; may be NULL. */
 typedef void (*replay_progress)(void *arg, unsigned done, unsigned all);
 
 /*
- * Runs POLICY ("NAME[,option=value...]") over S. *RESULT is zeroed by the caller and cleared by
+ * Runs POLICY ("NAME[,option=value...]"), of either kind, over S. *RESULT is zeroed by the caller and cleared by
  * result_clear(). Prices are what the scenario asks for; a policy that prices nothing has none.
  * AUC_ENOENT (no such policy), AUC_EINVAL (options, a scenario that the policy cannot take),
  * AUC_ENOMEM.

@@ -19,6 +19,9 @@ static struct json_object *job_json(const struct scenario *s, const struct scena
 				    const struct outcome *o);
 static bool add_plan(struct json_object *o, const struct scenario *s,
 		     const struct scenario_job *job, const struct outcome *outcome);
+static bool add_chunks(struct json_object *o, const struct scenario *s,
+		       const struct outcome *outcome);
+static struct json_object *chunk_json(const struct scenario *s, const struct auc_chunk *chunk);
 static struct json_object *run_json(const struct scenario *s, const struct auc_plan *plan,
 				    const struct auc_run *run);
 static bool add_number(struct json_object *o, const char *key, double value);
@@ -167,9 +170,12 @@ static bool add_plan(struct json_object *o, const struct scenario *s,
 	bool ok = runs != NULL;
 	unsigned i;
 
+	if (plan->nruns)
+		ok = ok && auc_json_add(o, "start", json_object_new_int64(plan->start));
 	if (outcome->completed)
-		ok = ok && auc_json_add(o, "start", json_object_new_int64(plan->start)) &&
-		     auc_json_add(o, "completion", json_object_new_int64(plan->completion)) &&
+		ok = ok && auc_json_add(o, "completion", json_object_new_int64(plan->completion));
+	if (plan->nruns)
+		ok = ok &&
 		     auc_json_add_text(o, "worker_type",
 				       scenario_worker_type_name(s, job, plan->worker_type)) &&
 		     auc_json_add_text(o, "ps_type",
@@ -183,7 +189,48 @@ static bool add_plan(struct json_object *o, const struct scenario *s,
 	}
 	ok = ok && auc_json_add(o, "plan", json_object_get(runs));
 	json_object_put(runs);
-	return ok && auc_json_add(o, "transfers", json_object_new_array());
+	ok = ok && auc_json_add(o, "transfers", json_object_new_array());
+	return ok && (!outcome->chunks || add_chunks(o, s, outcome));
+}
+
+static bool add_chunks(struct json_object *o, const struct scenario *s,
+		       const struct outcome *outcome)
+{
+	struct json_object *list = json_object_new_array(), *chunk;
+	bool ok = list != NULL;
+	unsigned i;
+
+	for (i = 0; i < outcome->nchunks && ok; i++) {
+		chunk = chunk_json(s, &outcome->chunks[i]);
+		ok = chunk && !json_object_array_add(list, chunk);
+		if (!ok)
+			json_object_put(chunk);
+	}
+	ok = ok && auc_json_add(o, "chunks", json_object_get(list));
+	json_object_put(list);
+	return ok;
+}
+
+static struct json_object *chunk_json(const struct scenario *s, const struct auc_chunk *chunk)
+{
+	struct json_object *o = json_object_new_object(), *runs = json_object_new_array(), *run;
+	bool ok = o && runs && auc_json_add_text(o, "server", s->servers[chunk->server].name) &&
+		  auc_json_add_int(o, "worker", chunk->worker);
+	unsigned i;
+
+	for (i = 0; i < chunk->nruns && ok; i++) {
+		run = json_object_new_array();
+		ok = run &&
+		     !json_object_array_add(run, json_object_new_int64(chunk->runs[i].from)) &&
+		     !json_object_array_add(run, json_object_new_int64(chunk->runs[i].to));
+		ok = !json_object_array_add(runs, run) && ok;
+	}
+	ok = ok && auc_json_add(o, "runs", json_object_get(runs));
+	json_object_put(runs);
+	if (ok)
+		return o;
+	json_object_put(o);
+	return NULL;
 }
 
 static struct json_object *run_json(const struct scenario *s, const struct auc_plan *plan,

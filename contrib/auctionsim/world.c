@@ -94,13 +94,19 @@ enum auc_code world_give_prices(const struct scenario *s, struct auc_market *m, 
 enum auc_code world_job(const struct scenario *s, const struct scenario_job *job,
 			struct auc_job *out, struct auc_err *err)
 {
+	enum auc_code rc = needed(s, job, job->has_utility, "utility", err);
+
+	return rc == AUC_OK ? world_task(s, job, out, err) : rc;
+}
+
+enum auc_code world_task(const struct scenario *s, const struct scenario_job *job,
+			 struct auc_job *out, struct auc_err *err)
+{
 	enum auc_code rc;
 	unsigned i, *grown;
 	int64_t slots;
 
-	rc = needed(s, job, job->has_utility, "utility", err);
-	if (rc == AUC_OK)
-		rc = needed(s, job, job->epochs, "epochs", err);
+	rc = needed(s, job, job->epochs, "epochs", err);
 	if (rc == AUC_OK)
 		rc = needed(s, job, job->chunks, "chunks", err);
 	if (rc == AUC_OK)
@@ -128,6 +134,8 @@ enum auc_code world_job(const struct scenario *s, const struct scenario_job *job
 	out->gradient_mb = job->gradient_mb;
 	out->workers = job->workers;
 	out->ps = job->ps;
+	out->chunk_mb = job->chunk_mb;
+	out->guaranteed = job->guaranteed;
 	for (i = 0; i < AUC_TYPES_MAX; i++)
 		out->worker_seconds[i] = out->ps_seconds[i] = -1;
 	for (i = 0; i < job->nworker_seconds; i++)
@@ -155,10 +163,10 @@ static enum auc_code add_types(const struct scenario *s, const struct scenario_j
 
 	for (i = 0; i < s->nworker_types && rc == AUC_OK; i++)
 		rc = add_type(m, &s->worker_types[i], AUC_ROLE_WORKER, err);
-	for (i = 0; job && i < job->nworker_types && rc == AUC_OK; i++)
-		rc = add_type(m, &job->worker_types[i], AUC_ROLE_WORKER, err);
 	for (i = 0; i < s->nps_types && rc == AUC_OK; i++)
 		rc = add_type(m, &s->ps_types[i], AUC_ROLE_PS, err);
+	for (i = 0; job && i < job->nworker_types && rc == AUC_OK; i++)
+		rc = add_type(m, &job->worker_types[i], AUC_ROLE_WORKER, err);
 	for (i = 0; job && i < job->nps_types && rc == AUC_OK; i++)
 		rc = add_type(m, &job->ps_types[i], AUC_ROLE_PS, err);
 	return rc;

@@ -10,7 +10,7 @@
 
 /*
  * A market of S with its slots 1 to T, free of prices and empty; JOB's own types (NULL: none)
- * follow the scenario's, so that types have the scenario's indices.
+ * follow the scenario's, so that types have the scenario's indices; so do TRES that only they use.
  */
 enum auc_code world_market(const struct scenario *s, const struct scenario_job *job,
 			   struct auc_market **m, struct auc_err *err);
@@ -26,6 +26,9 @@ enum auc_code world_give_prices(const struct scenario *s, struct auc_market *m,
  */
 enum auc_code world_job(const struct scenario *s, const struct scenario_job *job,
 			struct auc_job *out, struct auc_err *err);
+/* The same of a job that need not bid: its utility is what it is in JOB, zeroes if it has none. */
+enum auc_code world_task(const struct scenario *s, const struct scenario_job *job,
+			 struct auc_job *out, struct auc_err *err);
 /* True if JOB has types of its own. */
 bool world_is_own(const struct scenario_job *job);
 

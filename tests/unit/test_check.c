@@ -141,6 +141,25 @@ static const struct {
 	{"fifo", "/jobs/0/payment", "1", "$.jobs[0].payment"},
 	{"fifo", "/jobs/6/reason", "\"payoff\"", "$.jobs[6].reason"},
 	{"unpriced", "/jobs/0/payment", "1", "$.jobs[0].payment"},
+	{"srtf", "/policy", "\"fifo\"", "$.jobs"},
+	{"srtf", "/jobs/0/reason", "\"payoff\"", "$.jobs[0].reason"},
+	{"srtf", "/jobs/0/value", "69", "$.jobs[0].value"},
+	{"srtf", "/jobs/0/payment", "1", "$.jobs[0].payment"},
+	{"srtf", "/jobs/0/start", "9", "$.jobs[0].start"},
+	{"srtf", "/jobs/0/completion", NULL, "$.jobs[0].value"},
+	{"srtf", "/jobs/0/completion", "19", "$.jobs[0].completion"},
+	{"srtf", "/jobs/0/chunks", "[]", "$.jobs[0].chunks"},
+	{"srtf", "/jobs/0/colocated", "false", "$.jobs[0].colocated"},
+	{"srtf", "/jobs/5/plan/0/to", "3", "slots in order"},
+	{"srtf", "/jobs/5/plan/0/from", "3", "slots in order"},
+	{"srtf", "/jobs/5/plan/0/to", "20", "parts of chunks"},
+	{"srtf", "/jobs/5/plan/0/workers", "{\"e1\":1}", "parts of chunks"},
+	{"srtf", "/jobs/5/plan/0/ps", "{\"e1\":2}", "expected 1 PS"},
+	{"srtf", "/jobs/4/plan/0/workers", "{\"e2\":9}", "within its capacity"},
+	{"srtf", "/jobs/4/plan", "[]", "never runs"},
+	{"srtf", "/totals/preemptions", "7", "$.totals.preemptions"},
+	{"srtf", "/totals/completed", "0", "$.totals"},
+	{"srtf", "/timing/decisions", "21", "$.timing.decisions"},
 };
 
 static struct scenario *scenario_of(const char *json)
@@ -207,7 +226,9 @@ static void test_correct(void **state)
 					       "fifo",
 					       "fifo,reading=reserving",
 					       "drf",
-					       "drf,reading=reserving,history=asked"};
+					       "drf,reading=reserving,history=asked",
+					       "srtf",
+					       "srtf,site=any"};
 	static const char *const prices[] = {
 		"{\"mode\":\"learned\"}",
 		"{\"mode\":\"eta\",\"eta\":{}}",

@@ -1,0 +1,56 @@
+/*
+ * gang.h - what steppers share whose jobs run with all of their workers or not at all, wherever
+ * there is room: a job may be paused and moved between slots, for nothing. Its data are on a server
+ * from arrival + upload on, on all of them.
+ */
+#ifndef AUC_GANG_H
+#define AUC_GANG_H
+
+#include "policy/room.h"
+#include "policy/stepper.h"
+
+struct auc_gang_job {
+	uint64_t id, number; /* number: in the order of arrival */
+	auc_slot arrival;
+	unsigned worker_type, ps_type;
+	struct auc_bundle worker, ps;
+	unsigned *upload; /* by server */
+	int64_t n;        /* workers when it runs */
+	/* Slots of one chunk on one worker, with the exchange and without. */
+	int64_t apart, together;
+	/* Work in parts of a chunk: a worker does "together" of them in a slot with the exchange,
+	 * "apart" without. */
+	int64_t left;
+	int64_t served;     /* worker-slots it had so far */
+	bool running, done; /* in the latest slot */
+	unsigned ps_server; /* of the latest slot it ran in */
+	unsigned nshares;   /* the same: its layout */
+	struct auc_share *shares;
+};
+
+struct auc_gang {
+	bool edge_only; /* workers and PSs stay off servers of the cloud */
+	uint64_t arrived;
+	unsigned n, alloc;
+	struct auc_gang_job **jobs; /* those at hand */
+	struct auc_layout *layouts;
+	struct auc_room room;
+	/* by server, of the layout at hand */
+	unsigned servers_alloc;
+	unsigned *fit, *order, *take;
+};
+
+void auc_gang_clear(struct auc_gang *g);
+/* As auc_stepper's. The job asks for JOB->workers, or as many as it has chunks; it gets at most as
+ * many as an empty cluster holds. */
+enum auc_code auc_gang_arrive(struct auc_gang *g, const struct auc_market *m, uint64_t id,
+			      const struct auc_job *job, enum auc_reason *reason,
+			      struct auc_err *err);
+/* Jobs are placed in the order of COMPARE (qsort's, of two struct auc_gang_job *), each if it still
+ * fits. */
+enum auc_code auc_gang_step(struct auc_gang *g, const struct auc_market *m, auc_slot t,
+			    int (*compare)(const void *, const void *),
+			    const struct auc_layout **layouts, unsigned *n, struct auc_err *err);
+enum auc_code auc_gang_leave(struct auc_gang *g, uint64_t id, struct auc_err *err);
+
+#endif

@@ -1,0 +1,18 @@
+/* stepper.c - the table of steppers: see stepper.h. */
+#include "config.h"
+
+#include <string.h>
+
+#include "policy/stepper.h"
+
+const struct auc_stepper *const auc_steppers[] = {&auc_stepper_srtf, NULL};
+
+const struct auc_stepper *auc_stepper_find(const char *name)
+{
+	unsigned i;
+
+	for (i = 0; auc_steppers[i]; i++)
+		if (!strcmp(auc_steppers[i]->name, name))
+			return auc_steppers[i];
+	return NULL;
+}

@@ -1,0 +1,105 @@
+/*
+ * check-private.h - what the parts of the checker share: a result as read, and the rules that are
+ * the same for every policy. check.c reads, and holds the rules of policies that plan a job once;
+ * check_steps.c those of policies that decide slot by slot.
+ */
+#ifndef SIM_CHECK_PRIVATE_H
+#define SIM_CHECK_PRIVATE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "books.h"
+#include "check.h"
+#include "document.h"
+#include "scenario.h"
+
+/* Workers or PSs on one server. */
+struct group {
+	unsigned server;
+	uint64_t count;
+};
+
+struct run {
+	uint64_t from, to;
+	unsigned nworkers, nps;
+	struct group *workers, *ps;
+};
+
+/* One job of a result, as read. */
+struct sold {
+	char *id, *reason, *worker_type, *ps_type;
+	bool accepted, colocated, has_colocated, has_plan, has_transfers;
+	double value, payment, payoff, best_payoff; /* NAN: not there */
+	uint64_t start, completion;                 /* 0: not there */
+	unsigned nruns, ntransfers;
+	struct run *runs;
+	struct json_object *chunks; /* as written; NULL: not there */
+	/* worked out */
+	const struct scenario_job *job;
+	size_t index; /* in the result */
+	bool sound;   /* its plan can be booked */
+	bool completed;
+	const struct scenario_type *worker, *ps;
+	double worker_seconds, ps_seconds;
+};
+
+struct totals {
+	uint64_t jobs, accepted, completed, preemptions;
+	double welfare, revenue, mean_jct_slots;
+};
+
+struct timing {
+	uint64_t decisions;
+	double p50_us, p99_us, max_us;
+};
+
+/* One result. */
+struct check {
+	const struct scenario *s;
+	const char *name;
+	FILE *out;
+	unsigned violations;
+	struct reader r; /* path of what is looked at */
+	struct auc_err why;
+	char *policy;
+	bool priced, admits_all, own_reckoning; /* of the policy */
+	const struct check_steps *steps;        /* NULL: it plans a job once */
+	uint64_t preemptions;                   /* counted */
+	struct totals totals;
+	struct timing timing;
+	bool has_timing;
+	struct json_object *jobs;
+	struct sold *sold;   /* by job of the scenario */
+	struct sold **order; /* of arrival */
+	struct books *books;
+};
+
+/* A policy that decides slot by slot. */
+struct check_steps {
+	const char *name;
+	/* Is the work of J what its runs, in order, make of it? Tells violations, counts preemptions. */
+	void (*work)(struct check *c, const struct sold *j);
+	bool chunks; /* its jobs say what became of each chunk */
+};
+
+/* The rules of POLICY ("NAME[,OPTION...]"); NULL: it is none of those. */
+const struct check_steps *check_steps_find(const char *policy);
+/* An accepted job of such a policy. */
+void check_steps_job(struct check *c, struct sold *j);
+/* KEY: a member of the job, or of the result if J is NULL; NULL: the text says it all. */
+void check_violation(struct check *c, const char *key, const struct sold *j, const char *fmt, ...)
+	__attribute__((format(printf, 4, 5)));
+/* Finds the types that J names. */
+bool check_types(struct check *c, struct sold *j);
+/* Workers somewhere, PSs on one server. */
+bool check_groups(struct check *c, const struct sold *j, const struct run *run);
+/* Nothing of RUN is where data or roles do not allow it. */
+void check_uploads(struct check *c, const struct sold *j, const struct run *run);
+/* Books RUN; it must fit. */
+void check_book(struct check *c, const struct sold *j, const struct run *run);
+uint64_t check_sum(const struct group *g, unsigned n);
+bool check_close(long double a, long double b);
+
+#endif
