@@ -1,6 +1,6 @@
 /*
- * auctionsim.c - "auctionsim run|check|gen|policies": replays a scenario under the policies of the
- * controller, and verifies what came out. This file: the command line. See auctionsim(1).
+ * auctionsim.c - "auctionsim run|check|gen|plot|policies": replays a scenario under the policies of
+ * the controller, and verifies what came out. This file: the command line. See auctionsim(1).
  */
 #include "config.h"
 
@@ -18,6 +18,7 @@
 #include "document.h"
 #include "gen.h"
 #include "num.h"
+#include "plot.h"
 #include "policy/policy.h"
 #include "policy/stepper.h"
 #include "replay.h"
@@ -68,6 +69,7 @@ static const struct command {
 	{"run", command_run},
 	{"check", command_check},
 	{"gen", command_gen},
+	{"plot", plot_command},
 	{"policies", command_policies},
 };
 
@@ -309,6 +311,7 @@ static int usage(FILE *out)
 	fputs("Usage: auctionsim run [OPTION...] SCENARIO\n"
 	      "       auctionsim check SCENARIO RESULT\n"
 	      "       auctionsim gen SETTING [OPTION...] [NAME=VALUE...]\n"
+	      "       auctionsim plot [OPTION...] SCENARIO RESULT...\n"
 	      "       auctionsim policies\n"
 	      "\n"
 	      "run: what policies do with a scenario (auction-scenario/1; -: standard input)\n"
@@ -323,7 +326,9 @@ static int usage(FILE *out)
 	      "\n"
 	      "gen: a scenario of a published setting; 'gen dps --help' lists its parameters\n"
 	      "  -o, --output FILE  write there\n"
-	      "  -s, --seed N       (1)\n",
+	      "  -s, --seed N       (1)\n"
+	      "\n"
+	      "plot: pictures of results; 'plot --help' says more\n",
 	      out);
 	return out == stdout ? EXIT_SUCCESS : EXIT_USAGE;
 }

@@ -5,6 +5,7 @@
 #ifndef SIM_DOCUMENT_H
 #define SIM_DOCUMENT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 

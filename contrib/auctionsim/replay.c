@@ -22,6 +22,8 @@ struct replay {
 	const struct auc_stepper *stepper;
 	const char *options;
 	struct auc_policy_ctx *ctx;
+	const struct result *made; /* decisions that are repeated; NULL: the policy decides */
+	bool priced;               /* the policy sells by the scenario's prices */
 	struct auc_market *market;
 	struct auc_price price; /* eta so far, by TRES */
 	struct auc_job job;
@@ -33,6 +35,7 @@ struct replay {
 
 static void sort_arrivals(struct replay *p);
 static enum auc_code open_policy(struct replay *p, const char *text, struct auc_err *err);
+static enum auc_code repeat_all(struct replay *p, replay_look look, void *arg, struct auc_err *err);
 static enum auc_code prepare(struct replay *p, struct auc_err *err);
 static enum auc_code set_prices(struct replay *p, struct auc_err *err);
 static enum auc_code learn(struct replay *p, const struct scenario_job *job, struct auc_err *err);
@@ -90,6 +93,36 @@ enum auc_code replay_run(const struct scenario *s, const char *policy, uint64_t 
 	return rc;
 }
 
+enum auc_code replay_repeat(const struct scenario *s, const struct result *made, replay_look look,
+			    void *arg, struct auc_err *err)
+{
+	struct replay p = {.s = s, .made = made};
+	enum auc_code rc;
+
+	auc_decision_init(&p.decision);
+	p.order = calloc(s->njobs + 1, sizeof(*p.order));
+	rc = p.order ? prepare(&p, err) : auc_err_set(err, AUC_ENOMEM, "%s: no memory", s->file);
+	if (rc == AUC_OK)
+		rc = repeat_all(&p, look, arg, err);
+	auc_decision_clear(&p.decision);
+	auc_job_clear(&p.job);
+	auc_market_destroy(p.market);
+	free(p.order);
+	return rc;
+}
+
+bool replay_is_priced(const char *policy)
+{
+	size_t len = strcspn(policy, ",");
+	unsigned i;
+
+	for (i = 0; auc_policies[i]; i++)
+		if (strlen(auc_policies[i]->name) == len &&
+		    !strncmp(auc_policies[i]->name, policy, len))
+			return !auc_policies[i]->baseline;
+	return false;
+}
+
 void result_clear(struct result *r)
 {
 	unsigned i, k;
@@ -125,6 +158,28 @@ static enum auc_code open_policy(struct replay *p, const char *text, struct auc_
 	return p->policy->create(p->options, &p->ctx, err);
 }
 
+/* Job by job; before each one, the slots that have passed since the last one are shown. */
+static enum auc_code repeat_all(struct replay *p, replay_look look, void *arg, struct auc_err *err)
+{
+	uint64_t shown = 0, passed;
+	enum auc_code rc = AUC_OK;
+	unsigned i;
+
+	for (i = 0; i <= p->s->njobs && rc == AUC_OK; i++) {
+		passed = i < p->s->njobs ? p->s->jobs[p->order[i]].arrival - 1 : p->s->slots;
+		passed = passed < p->s->slots ? passed : p->s->slots;
+		if (passed > shown)
+			look(arg, p->market, (auc_slot)shown + 1, (auc_slot)passed);
+		shown = passed;
+		if (i < p->s->njobs)
+			rc = decide(p, p->order[i], err);
+		if (rc != AUC_OK)
+			auc_err_prefix(err, "%s: job %.80s", p->s->file,
+				       p->s->jobs[p->order[i]].id);
+	}
+	return rc;
+}
+
 static int compare_arrival(const void *a, const void *b, void *arg)
 {
 	unsigned i = *(const unsigned *)a, j = *(const unsigned *)b;
@@ -151,7 +206,8 @@ static enum auc_code prepare(struct replay *p, struct auc_err *err)
 	rc = world_market(p->s, NULL, &p->market, err);
 	if (rc == AUC_OK)
 		rc = world_state(p->s, p->market, err);
-	if (rc == AUC_OK && !p->policy->baseline)
+	p->priced = p->made ? replay_is_priced(p->made->policy) : !p->policy->baseline;
+	if (rc == AUC_OK && p->priced)
 		rc = set_prices(p, err);
 	return rc;
 }
@@ -168,8 +224,8 @@ static enum auc_code set_prices(struct replay *p, struct auc_err *err)
 	case SCENARIO_PRICES_BOUNDS:
 		return auc_err_set(err, AUC_EINVAL,
 				   "%s: $.prices.mode: expected \"given\", \"eta\" or \"learned\" "
-				   "for policy %s, found \"bounds\"",
-				   s->file, p->policy->name);
+				   "for policy %.80s, found \"bounds\"",
+				   s->file, p->made ? p->made->policy : p->policy->name);
 	case SCENARIO_PRICES_ETA:
 		for (i = 0; i < s->eta.n; i++)
 			raise_eta(p, s->eta.list[i].name, s->eta.list[i].value);
@@ -228,12 +284,12 @@ static void raise_eta(struct replay *p, const char *tres, double eta)
 static enum auc_code decide(struct replay *p, unsigned index, struct auc_err *err)
 {
 	const struct scenario_job *job = &p->s->jobs[index];
-	struct outcome *o = &p->result->jobs[index];
 	struct auc_market *own = NULL;
 	enum auc_code rc = AUC_OK;
 
 	if (job->arrival > p->s->slots) {
-		o->reason = AUC_REASON_CAPACITY;
+		if (!p->made)
+			p->result->jobs[index].reason = AUC_REASON_CAPACITY;
 		return AUC_OK;
 	}
 	if (world_is_own(job)) {
@@ -247,11 +303,11 @@ static enum auc_code decide(struct replay *p, unsigned index, struct auc_err *er
 		rc = own ? take_out(p, own, &p->decision.plan, err)
 			 : auc_market_book(p->market, &p->decision.plan, 1, (auc_slot)p->s->slots,
 					   err);
-	if (rc == AUC_OK)
-		rc = keep_outcome(p, o, err);
-	if (rc == AUC_OK && p->decision.accepted && p->policy->booked)
+	if (rc == AUC_OK && !p->made)
+		rc = keep_outcome(p, &p->result->jobs[index], err);
+	if (rc == AUC_OK && !p->made && p->decision.accepted && p->policy->booked)
 		p->policy->booked(p->ctx, own ? own : p->market, &p->job, &p->decision);
-	if (rc == AUC_OK && !p->policy->baseline && p->s->prices == SCENARIO_PRICES_LEARNED) {
+	if (rc == AUC_OK && p->priced && p->s->prices == SCENARIO_PRICES_LEARNED) {
 		rc = learn(p, job, err);
 		if (rc == AUC_OK)
 			rc = auc_market_set_price(p->market, &p->price, err);
@@ -264,8 +320,13 @@ static enum auc_code quote(struct replay *p, struct auc_market *m, unsigned inde
 			   struct auc_err *err)
 {
 	struct timespec before, after;
-	enum auc_code rc = world_job(p->s, &p->s->jobs[index], &p->job, err);
+	enum auc_code rc;
 
+	if (p->made) {
+		p->decision.accepted = p->made->jobs[index].accepted;
+		return auc_plan_copy(&p->decision.plan, &p->made->jobs[index].plan, err);
+	}
+	rc = world_job(p->s, &p->s->jobs[index], &p->job, err);
 	if (rc != AUC_OK)
 		return rc;
 	clock_gettime(CLOCK_MONOTONIC, &before);

@@ -53,4 +53,16 @@ enum auc_code replay_run(const struct scenario *s, const char *policy, uint64_t 
 			 struct auc_err *err);
 void result_clear(struct result *r);
 
+/* Shown M when the slots FROM to TO have passed: no later job changes what they hold and cost. */
+typedef void (*replay_look)(void *arg, const struct auc_market *m, auc_slot from, auc_slot to);
+
+/*
+ * Books what MADE, a result of S, says was sold, with the scenario's prices if its policy sells by
+ * them, and shows the market as it goes. AUC_EFULL: more is sold than there is.
+ */
+enum auc_code replay_repeat(const struct scenario *s, const struct result *made, replay_look look,
+			    void *arg, struct auc_err *err);
+/* True if POLICY ("NAME[,option=value...]") is one of ours that prices what it sells. */
+bool replay_is_priced(const char *policy);
+
 #endif

@@ -38,8 +38,6 @@ struct known {
 	unsigned first_type;
 };
 
-static enum auc_code scenario_read(struct json_object *root, const char *name, struct scenario **s,
-				   struct auc_err *err);
 static enum auc_code check_format(struct reader *r, struct json_object *v, const struct field *f,
 				  void *target);
 static enum auc_code read_slots(struct reader *r, struct json_object *v, const struct field *f,
@@ -330,8 +328,8 @@ double scenario_upload(const struct scenario_job *j, unsigned server)
 
 /* -- the top -- */
 
-static enum auc_code scenario_read(struct json_object *root, const char *name, struct scenario **s,
-				   struct auc_err *err)
+enum auc_code scenario_read(struct json_object *root, const char *name, struct scenario **s,
+			    struct auc_err *err)
 {
 	struct known known = {.s = calloc(1, sizeof(*known.s))};
 	enum auc_code rc = AUC_OK;

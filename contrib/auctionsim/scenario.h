@@ -119,6 +119,9 @@ enum auc_code scenario_load(const char *path, struct scenario **s, struct auc_er
 /* The same from LEN bytes of TEXT with a NUL behind them; NAME stands for the file. */
 enum auc_code scenario_parse(const char *text, size_t len, const char *name, struct scenario **s,
 			     struct auc_err *err);
+/* The same from ROOT, a document of NAME. */
+enum auc_code scenario_read(struct json_object *root, const char *name, struct scenario **s,
+			    struct auc_err *err);
 void scenario_free(struct scenario *s);
 
 /* The name of a type a job may use, by its index. */
