@@ -23,7 +23,7 @@ struct place {
 	unsigned server, workers, ps;
 };
 
-/* A job of a result, as read. */
+/* A job of a result, as read; without a completion it was not finished at the end. */
 struct sold {
 	char *id, *reason, *worker_type, *ps_type;
 	bool accepted, has_best;
@@ -321,13 +321,13 @@ static enum auc_code keep_job(struct reader *r, struct reading *in, const struct
 	o->payment = j->payment;
 	if (!j->accepted || !j->plan || !json_object_array_length(j->plan))
 		return AUC_OK;
-	o->completed = true;
-	o->value = j->value;
+	o->completed = j->completion > 0;
+	o->value = o->completed ? j->value : 0;
 	rc = find_types(r, in->s, job, j, &o->plan);
 	if (rc == AUC_OK)
 		rc = read_plan(r, in, j->plan, job, &o->plan);
-	if (rc == AUC_OK &&
-	    ((auc_slot)j->start != o->plan.start || (auc_slot)j->completion != o->plan.completion))
+	if (rc == AUC_OK && ((auc_slot)j->start != o->plan.start ||
+			     (o->completed && (auc_slot)j->completion != o->plan.completion)))
 		rc = reader_fail(r, AUC_EINVAL,
 				 "expected start and completion to be those of the plan");
 	return rc;

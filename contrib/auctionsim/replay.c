@@ -101,6 +101,8 @@ enum auc_code replay_repeat(const struct scenario *s, const struct result *made,
 
 	auc_decision_init(&p.decision);
 	p.order = calloc(s->njobs + 1, sizeof(*p.order));
+	if (p.order)
+		sort_arrivals(&p);
 	rc = p.order ? prepare(&p, err) : auc_err_set(err, AUC_ENOMEM, "%s: no memory", s->file);
 	if (rc == AUC_OK)
 		rc = repeat_all(&p, look, arg, err);

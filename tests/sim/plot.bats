@@ -23,7 +23,7 @@ setup()
 		   "minibatches": 10, "gradient_mb": 1, "worker_seconds": {"w": 2}, "ps_seconds": {"p": 0.1}, "upload_default": 1}],
 		 "prices": {"mode": "eta", "eta": {"gpu": 25, "cpu": 2}}}
 	END
-	"$sim" run -p dps -p fifo --json -o "$dir/r.json" "$dir/s.json"
+	"$sim" run -p dps -p fifo -p srtf --json -o "$dir/r.json" "$dir/s.json"
 	jq '.[0]' "$dir/r.json" > "$dir/dps.json"
 }
 
@@ -76,8 +76,8 @@ refused()
 @test "which pictures: one scenario, several policies, sweeps" {
 	run_sim 0 plot --no-png -o "$dir/out" "$dir/s.json" "$dir/r.json"
 	[ "${lines[0]}" = "$dir/out/policies.gp" ]
-	ls "$dir/out/gantt-1.gp" "$dir/out/gantt-2.gp" "$dir/out/prices.gp"
-	! grep -q fifo "$dir/out/prices.gp"
+	ls "$dir/out/gantt-1.gp" "$dir/out/gantt-3.gp" "$dir/out/prices.gp"
+	run -1 grep -e fifo -e srtf "$dir/out/prices.gp"
 	jq '.jobs |= .[:2]' "$dir/s.json" > "$dir/s2.json"
 	jq '.jobs |= .[:1] | .servers |= [.[0], {name: "e2", capacity: {gpu: 1}}]' "$dir/s.json" > "$dir/s3.json"
 	"$sim" run --json -o "$dir/r2.json" "$dir/s2.json"
