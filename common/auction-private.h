@@ -1,5 +1,6 @@
 /*
- * auction-private.h - the inside of struct auc_auction, for auction.c, offer.c and status.c only.
+ * auction-private.h - the inside of struct auc_auction, for auction.c, offer.c, parts.c and status.c
+ * only.
  *
  * Two mutexes. `lock` guards what decisions read and change; it is never held across I/O. `admin`
  * puts the calls that build, open, write and look (set_servers, reconfigure, open_spool, tick,
@@ -51,7 +52,7 @@ struct auc_auction {
 auc_slot auc_slot_of(double now, double slot_seconds);
 auc_slot auc_slot_from(double now, double slot_seconds);
 
-/* The jobs of PLAN's first run: *PARTS is malloc'd, the lead first. */
+/* What servers give to PLAN (parts.c): *PARTS is malloc'd, by start, the lead's first. */
 enum auc_code auc_plan_parts(const struct auc_market *m, const struct auc_plan *plan,
 			     struct auc_part **parts, unsigned *nparts, struct auc_err *err);
 /* True if SERVER's partition is sold and the server is up. */

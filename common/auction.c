@@ -81,9 +81,7 @@ static auc_money refund_due(const struct auc_auction *a, const struct auc_sale *
 static enum auc_code give_receipt(const struct auc_auction *a, const struct auc_sale *s,
 				  auc_money refund, const char *why, char **receipt,
 				  struct auc_err *err);
-static void fill_part(const struct auc_market *m, const struct auc_plan *plan,
-		      const struct auc_share *share, bool lead, struct auc_part *part);
-static enum auc_code fill_view(const struct auc_auction *a, const struct auc_sale *s,
+static enum auc_code fill_view(const struct auc_auction *a, const struct auc_sale *s, bool parts,
 			       struct auc_sale_view *v, struct auc_err *err);
 static enum auc_code no_memory(struct auc_err *err);
 
@@ -497,7 +495,7 @@ enum auc_code auc_auction_sales(struct auc_auction *a, struct auc_sale_view **vi
 	if (!*views)
 		rc = no_memory(err);
 	for (unsigned i = 0; i < count && rc == AUC_OK; i++)
-		rc = fill_view(a, auc_ledger_at(a->ledger, i), &(*views)[(*n)++], err);
+		rc = fill_view(a, auc_ledger_at(a->ledger, i), false, &(*views)[(*n)++], err);
 	pthread_mutex_unlock(&a->lock);
 	if (rc != AUC_OK) {
 		while (*n)
@@ -517,8 +515,23 @@ enum auc_code auc_auction_sale_of_job(struct auc_auction *a, uint32_t job_id,
 	memset(view, 0, sizeof(*view));
 	pthread_mutex_lock(&a->lock);
 	s = a->ledger ? auc_ledger_find_job(a->ledger, job_id) : NULL;
-	rc = s ? fill_view(a, s, view, err)
+	rc = s ? fill_view(a, s, true, view, err)
 	       : auc_err_set(err, AUC_ENOENT, "job %" PRIu32 ": has no sale", job_id);
+	pthread_mutex_unlock(&a->lock);
+	return rc;
+}
+
+enum auc_code auc_auction_sale(struct auc_auction *a, const char *sale, struct auc_sale_view *view,
+			       struct auc_err *err)
+{
+	const struct auc_sale *s;
+	enum auc_code rc;
+
+	memset(view, 0, sizeof(*view));
+	pthread_mutex_lock(&a->lock);
+	s = a->ledger ? auc_ledger_find(a->ledger, sale) : NULL;
+	rc = s ? fill_view(a, s, true, view, err)
+	       : auc_err_set(err, AUC_ENOENT, "sale %s: not known", sale);
 	pthread_mutex_unlock(&a->lock);
 	return rc;
 }
@@ -1016,11 +1029,12 @@ static enum auc_code fill_offer(struct auc_auction *a, struct auc_offer *offer, 
 	offer->value = auc_plan_value(&d->plan);
 	offer->start = (double)d->plan.start * a->conf->slot_seconds;
 	offer->end = (double)d->plan.completion * a->conf->slot_seconds;
-	if (d->accepted && d->plan.runs[0].nshares > AUC_PARTS_MAX)
-		return auc_err_set(err, AUC_EFULL,
-				   "the best schedule is on %u nodes, at most %d can be one job; "
-				   "lower --chunks",
-				   d->plan.runs[0].nshares, AUC_PARTS_MAX);
+	for (const struct auc_run *r = d->plan.runs; r < d->plan.runs + d->plan.nruns; r++)
+		if (d->accepted && r->nshares > AUC_PARTS_MAX)
+			return auc_err_set(err, AUC_EFULL,
+					   "the best schedule is on %u nodes, at most %d can be "
+					   "one job; lower --chunks",
+					   r->nshares, AUC_PARTS_MAX);
 	rc = auc_plan_copy(&offer->plan, &d->plan, err);
 	return rc == AUC_OK
 		       ? auc_plan_parts(a->market, &d->plan, &offer->parts, &offer->nparts, err)
@@ -1093,50 +1107,7 @@ static enum auc_code give_receipt(const struct auc_auction *a, const struct auc_
 
 /* -- the cluster's terms -- */
 
-enum auc_code auc_plan_parts(const struct auc_market *m, const struct auc_plan *plan,
-			     struct auc_part **parts, unsigned *nparts, struct auc_err *err)
-{
-	const struct auc_run *run = plan->runs;
-	unsigned lead = 0, n = 1;
-
-	*parts = NULL;
-	*nparts = 0;
-	if (!plan->nruns)
-		return AUC_OK;
-	*parts = calloc(run->nshares, sizeof(**parts));
-	if (!*parts)
-		return no_memory(err);
-	for (unsigned i = 0; i < run->nshares; i++)
-		if (plan->shares[run->first_share + i].ps)
-			lead = i;
-	for (unsigned i = 0; i < run->nshares; i++)
-		fill_part(m, plan, &plan->shares[run->first_share + i], i == lead,
-			  &(*parts)[i == lead ? 0 : n++]);
-	*nparts = n;
-	return AUC_OK;
-}
-
-static void fill_part(const struct auc_market *m, const struct auc_plan *plan,
-		      const struct auc_share *share, bool lead, struct auc_part *part)
-{
-	double amount;
-
-	strcpy(part->server, auc_market_server_name(m, share->server));
-	strcpy(part->partition, auc_market_server_group(m, share->server));
-	part->lead = lead;
-	part->workers = share->workers;
-	part->ps = share->ps;
-	for (unsigned k = 0; k < auc_market_ntres(m); k++) {
-		amount = share->workers * auc_market_worker_amount(m, plan->worker_type, k) +
-			 share->ps * auc_market_ps_amount(m, plan->ps_type, k);
-		if (!(amount > 0))
-			continue;
-		strcpy(part->tres[part->ntres].name, auc_market_tres_name(m, k));
-		part->tres[part->ntres++].value = amount;
-	}
-}
-
-static enum auc_code fill_view(const struct auc_auction *a, const struct auc_sale *s,
+static enum auc_code fill_view(const struct auc_auction *a, const struct auc_sale *s, bool parts,
 			       struct auc_sale_view *v, struct auc_err *err)
 {
 	strcpy(v->sale, s->id);
@@ -1147,7 +1118,8 @@ static enum auc_code fill_view(const struct auc_auction *a, const struct auc_sal
 	v->end = (double)s->plan.completion * a->conf->slot_seconds;
 	v->payment = s->payment;
 	v->value = s->value;
-	return auc_plan_parts(a->market, &s->plan, &v->parts, &v->nparts, err);
+	v->revision = s->revision;
+	return parts ? auc_plan_parts(a->market, &s->plan, &v->parts, &v->nparts, err) : AUC_OK;
 }
 
 static enum auc_code no_memory(struct auc_err *err)

@@ -62,18 +62,22 @@ void auc_auction_break(struct auc_auction *a, const char *reason);
 /* AUC_OK if bids can be taken, else AUC_ESTATE and why. */
 enum auc_code auc_auction_ready(struct auc_auction *a, struct auc_err *err);
 
-/* One job's slice of a plan on one server, in Slurm's terms: what the adapter makes into one
- * single-node job. */
+/*
+ * What one server gives to a plan, from START to END: what the adapter makes into one single-node
+ * job. At any time of the plan exactly one part is the lead's; all those of the lead are one job,
+ * the user's own, which moves from one to the next.
+ */
 struct auc_part {
 	char server[AUC_NAME_MAX];
 	char partition[AUC_NAME_MAX];
-	bool lead; /* the server of the PSs: exactly one part */
+	bool lead; /* on a server of PSs */
+	double start, end; /* Unix time */
 	unsigned workers, ps;
 	unsigned ntres;
 	struct auc_named tres[AUC_TRES_MAX]; /* workers * worker TRES + ps * PS TRES, by name */
 };
 
-#define AUC_PARTS_MAX 1024 /* of one sale */
+#define AUC_PARTS_MAX 1024 /* of one sale at a time */
 
 /* The answer to a bid. Free with auc_offer_clear(). */
 struct auc_offer {
@@ -86,7 +90,7 @@ struct auc_offer {
 	struct auc_plan plan;
 	char *receipt; /* AdminComment text, if a lien was put */
 	unsigned nparts;
-	struct auc_part *parts; /* the lead first */
+	struct auc_part *parts; /* by start, the lead's first */
 	/* Lines for the user's terminal, '\n' between them: what was decided, why, what would be
 	 * accepted. */
 	char *message;
@@ -135,13 +139,18 @@ struct auc_sale_view {
 	uint32_t job_id, uid;
 	double start, end; /* Unix time */
 	auc_money payment, value;
+	unsigned revision; /* changes with the plan */
+	bool extend;       /* its bid buys more slots at the end */
 	unsigned nparts;
-	struct auc_part *parts; /* the lead first */
+	struct auc_part *parts; /* by start, the lead's first */
 };
 void auc_sale_view_clear(struct auc_sale_view *v);
-/* All live sales in order of sale (liens too); *VIEWS is malloc'd, free each and the array. */
+/* All live sales in order of sale (liens too), without their parts; *VIEWS is malloc'd, free each
+ * and the array. */
 enum auc_code auc_auction_sales(struct auc_auction *a, struct auc_sale_view **views, unsigned *n,
 				struct auc_err *err);
+enum auc_code auc_auction_sale(struct auc_auction *a, const char *sale, struct auc_sale_view *view,
+			       struct auc_err *err);
 enum auc_code auc_auction_sale_of_job(struct auc_auction *a, uint32_t job_id,
 				      struct auc_sale_view *view, struct auc_err *err);
 /* True if JOB_ID is the lead of a live sale: what job_modify asks; takes the lock for a look-up

@@ -39,6 +39,7 @@ struct auc_sale {
 	auc_money value, payment; /* payment: what was agreed at the sale */
 	char policy[AUC_NAME_MAX];
 	struct auc_plan plan;
+	unsigned revision; /* of the plan: how often it was changed since it was read */
 	char *bid; /* canonical text */
 };
 

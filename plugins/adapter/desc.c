@@ -88,6 +88,7 @@ static const struct field *first_set(const struct field *fields, size_t n,
 static uint64_t number_at(const job_desc_msg_t *desc, const struct field *f);
 static const char *string_at(const job_desc_msg_t *desc, const struct field *f);
 static void set_string(char **field, const char *value);
+static bool same_gres(const char *a, const char *b);
 static bool is_bid_variable(const char *variable);
 static void append_variable(job_desc_msg_t *desc, const char *name, const char *value);
 
@@ -240,10 +241,15 @@ void auc_desc_environment(job_desc_msg_t *desc, const char *sale, double start, 
 
 bool auc_slice_matches(const struct auc_slice *slice, const slurm_job_info_t *info)
 {
+	return auc_slice_fits(slice, info) && info->time_limit == slice->minutes && !info->requeue;
+}
+
+bool auc_slice_fits(const struct auc_slice *slice, const slurm_job_info_t *info)
+{
 	return info->req_nodes && !strcmp(info->req_nodes, slice->node) && info->partition &&
 	       !strcmp(info->partition, slice->partition) && info->cpus_per_task == slice->cpus &&
-	       info->pn_min_memory == slice->mem_mb && info->time_limit == slice->minutes &&
-	       !info->requeue;
+	       info->pn_min_memory == slice->mem_mb &&
+	       same_gres(info->tres_per_node ? info->tres_per_node : "", slice->gres);
 }
 
 char *auc_receipt_void(const char *receipt, const char *why)
@@ -330,6 +336,19 @@ static void set_string(char **field, const char *value)
 	AUC_XFREE(*field);
 	if (value)
 		*field = slurm_xstrdup(value);
+}
+
+/* Slurm spells "gres:gpu:v100:2" in different ways. */
+static bool same_gres(const char *a, const char *b)
+{
+	for (;; a++, b++) {
+		a += strncmp(a, "gres:", 5) && strncmp(a, "gres/", 5) ? 0 : 5;
+		b += strncmp(b, "gres:", 5) && strncmp(b, "gres/", 5) ? 0 : 5;
+		if ((*a == '=' ? ':' : *a) != (*b == '=' ? ':' : *b))
+			return false;
+		if (!*a)
+			return true;
+	}
 }
 
 static bool is_bid_variable(const char *variable)

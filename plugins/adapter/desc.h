@@ -59,8 +59,10 @@ void auc_desc_apply(job_desc_msg_t *desc, const struct auc_slice *slice, const c
  * not a bid; adds ours. */
 void auc_desc_environment(job_desc_msg_t *desc, const char *sale, double start, double end);
 
-/* True if the job record INFO still is what SLICE made it. */
+/* True if the job record INFO still is what SLICE made it; fits: if it is for the same node with the
+ * same amounts, whenever and for how long. */
 bool auc_slice_matches(const struct auc_slice *slice, const slurm_job_info_t *info);
+bool auc_slice_fits(const struct auc_slice *slice, const slurm_job_info_t *info);
 
 /*
  * Text of RECEIPT as a sale of which nothing is paid (state settled, payment 0, the refund all of

@@ -281,9 +281,20 @@ static void test_apply(void **state)
 	info.cpus_per_task = 5;
 	info.pn_min_memory = 1200;
 	info.time_limit = 2;
+	assert_false(auc_slice_matches(&s, &info));
+	info.tres_per_node = (char *)"gres:gpu:v100=2,gres/shard:3";
+	assert_true(auc_slice_matches(&s, &info));
+	info.tres_per_node = (char *)"gres:gpu:v100=2";
+	assert_false(auc_slice_matches(&s, &info));
+	info.tres_per_node = (char *)"gres";
+	assert_false(auc_slice_matches(&s, &info));
+	info.tres_per_node = d.tres_per_node;
 	assert_true(auc_slice_matches(&s, &info));
 	info.time_limit = 3;
 	assert_false(auc_slice_matches(&s, &info));
+	assert_true(auc_slice_fits(&s, &info));
+	info.pn_min_memory = 1201;
+	assert_false(auc_slice_fits(&s, &info));
 	for (uint32_t i = 0; i < d.env_size; i++)
 		AUC_XFREE(d.environment[i]);
 	AUC_XFREE(d.environment);

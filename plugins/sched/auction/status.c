@@ -23,10 +23,11 @@ static struct {
 	struct auc_totals totals;
 } last;
 
-static struct json_object *agent_to_json(const struct auc_cycle_stats *cycles);
+static struct json_object *agent_to_json(const struct auc_agent_stats *stats);
+static struct json_object *series_to_json(const struct auc_series *s);
 static enum auc_code replace(const char *dir, const char *text, struct auc_err *err);
 
-void auc_cycle_stats_add(struct auc_cycle_stats *s, double seconds)
+void auc_series_add(struct auc_series *s, double seconds)
 {
 	s->count++;
 	s->last = seconds;
@@ -36,7 +37,7 @@ void auc_cycle_stats_add(struct auc_cycle_stats *s, double seconds)
 }
 
 int auc_status_write(const char *dir, struct auc_auction *a, double now, bool changed,
-		     const struct auc_cycle_stats *cycles, struct auc_err *err)
+		     const struct auc_agent_stats *stats, struct auc_err *err)
 {
 	int64_t slot = (int64_t)(now / auc_auction_conf(a)->slot_seconds);
 	struct auc_totals totals;
@@ -55,7 +56,7 @@ int auc_status_write(const char *dir, struct auc_auction *a, double now, bool ch
 		auc_err_set(err, AUC_ENOMEM, "out of memory for status.json");
 		return -1;
 	}
-	json_object_object_add(o, "agent", agent_to_json(cycles));
+	json_object_object_add(o, "agent", agent_to_json(stats));
 	code = replace(dir, json_object_to_json_string_ext(o, JSON_C_TO_STRING_PLAIN), err);
 	json_object_put(o);
 	if (code)
@@ -66,24 +67,43 @@ int auc_status_write(const char *dir, struct auc_auction *a, double now, bool ch
 	return 1;
 }
 
-static struct json_object *agent_to_json(const struct auc_cycle_stats *cycles)
+static struct json_object *agent_to_json(const struct auc_agent_stats *stats)
 {
-	struct json_object *o = json_object_new_object();
+	static const char *const errors[AUC_ERROR_NKINDS] = {
+		"look",   "nodes", "ledger", "commit", "receipt",
+		"submit", "start", "move",   "signal", "kill"};
+	struct json_object *o = json_object_new_object(), *e = json_object_new_object(),
+			   *s = json_object_new_object();
 	unsigned waiting, final;
 
 	auc_receipts_counts(&waiting, &final);
 	json_object_object_add(o, "built_for_slurm", json_object_new_string(BUILT_FOR_SLURM));
-	json_object_object_add(o, "cycles", json_object_new_int64((int64_t)cycles->count));
-	json_object_object_add(o, "cycle_last_us",
-			       json_object_new_int64((int64_t)(cycles->last * 1e6)));
-	json_object_object_add(
-		o, "cycle_mean_us",
-		json_object_new_int64(
-			cycles->count ? (int64_t)(cycles->sum / (double)cycles->count * 1e6) : 0));
-	json_object_object_add(o, "cycle_max_us",
-			       json_object_new_int64((int64_t)(cycles->max * 1e6)));
+	json_object_object_add(o, "cycles", series_to_json(&stats->cycles));
+	json_object_object_add(o, "looks", series_to_json(&stats->looks));
+	json_object_object_add(o, "starts", series_to_json(&stats->starts));
 	json_object_object_add(o, "receipts_waiting", json_object_new_int64(waiting));
 	json_object_object_add(o, "final_receipts_waiting", json_object_new_int64(final));
+	json_object_object_add(o, "postponed", json_object_new_int64(stats->postponed));
+	for (unsigned i = 0; i < AUC_EXEC_NSTATES; i++)
+		json_object_object_add(s, auc_exec_state_word(i),
+				       json_object_new_int64(stats->states[i]));
+	json_object_object_add(o, "states", s);
+	for (unsigned i = 0; i < AUC_ERROR_NKINDS; i++)
+		json_object_object_add(e, errors[i],
+				       json_object_new_int64((int64_t)stats->errors[i]));
+	json_object_object_add(o, "errors", e);
+	return o;
+}
+
+static struct json_object *series_to_json(const struct auc_series *s)
+{
+	struct json_object *o = json_object_new_object();
+	double mean = s->count ? s->sum / (double)s->count : 0;
+
+	json_object_object_add(o, "count", json_object_new_int64((int64_t)s->count));
+	json_object_object_add(o, "last_us", json_object_new_int64((int64_t)(s->last * 1e6)));
+	json_object_object_add(o, "mean_us", json_object_new_int64((int64_t)(mean * 1e6)));
+	json_object_object_add(o, "max_us", json_object_new_int64((int64_t)(s->max * 1e6)));
 	return o;
 }
 

@@ -9,12 +9,38 @@
 #include "auction.h"
 #include "err.h"
 
-/* Length of the agent's cycles. */
-struct auc_cycle_stats {
+#include "exec.h"
+
+/* Times of one kind of thing, as sdiag shows them. Seconds. */
+struct auc_series {
 	uint64_t count;
-	double last, sum, max; /* seconds */
+	double last, sum, max;
 };
-void auc_cycle_stats_add(struct auc_cycle_stats *s, double seconds);
+void auc_series_add(struct auc_series *s, double seconds);
+
+/* What went wrong, by what was being done. */
+enum auc_agent_error {
+	AUC_ERROR_LOOK,    /* reading jobs, or what their receipts say */
+	AUC_ERROR_NODES,   /* reading nodes and partitions */
+	AUC_ERROR_LEDGER,  /* the ledger refused what has happened */
+	AUC_ERROR_COMMIT,  /* writing to disk */
+	AUC_ERROR_RECEIPT, /* AdminComment of a job */
+	AUC_ERROR_SUBMIT,  /* a member */
+	AUC_ERROR_START,
+	AUC_ERROR_MOVE, /* the lead, or a time limit */
+	AUC_ERROR_SIGNAL,
+	AUC_ERROR_KILL,
+	AUC_ERROR_NKINDS
+};
+
+struct auc_agent_stats {
+	struct auc_series cycles; /* whole cycles */
+	struct auc_series looks;  /* of them, loading jobs */
+	struct auc_series starts; /* how long after its slot, or its sale, a lead started */
+	uint64_t errors[AUC_ERROR_NKINDS];
+	unsigned states[AUC_EXEC_NSTATES]; /* sales by state of their machine */
+	unsigned postponed;                /* sales that the last cycle had no time for */
+};
 
 /*
  * Replaces the file, at most once a second, if CHANGED or bids came in or the slot is a new one.
@@ -22,6 +48,6 @@ void auc_cycle_stats_add(struct auc_cycle_stats *s, double seconds);
  * AUC_OK otherwise.
  */
 int auc_status_write(const char *dir, struct auc_auction *a, double now, bool changed,
-		     const struct auc_cycle_stats *cycles, struct auc_err *err);
+		     const struct auc_agent_stats *stats, struct auc_err *err);
 
 #endif

@@ -1,104 +1,163 @@
 /* tasks.c - see tasks.h. */
 #include "config.h"
 
+#include <search.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "desc.h"
 #include "tasks.h"
 
-unsigned auc_tasks_sync(struct auc_task **list, const struct auc_sale_view *views, unsigned nviews)
-{
-	struct auc_task **at, *t;
-	unsigned lapsed = 0;
+static int by_sale(const void *a, const void *b);
+static int by_job(const void *a, const void *b);
+static void task_free(struct auc_task *t);
+static int part_of(const struct auc_task *t, const slurm_job_info_t *info, double now);
+static const char *why_state(const slurm_job_info_t *info);
 
-	for (t = *list; t; t = t->next)
-		t->listed = false;
-	for (unsigned i = 0; i < nviews; i++) {
-		t = auc_tasks_find(*list, views[i].sale);
-		if (!t)
-			t = auc_tasks_add(list, &views[i]);
-		if (!t)
-			continue;
-		t->listed = true;
-		t->state = views[i].state;
-		if (views[i].job_id)
-			t->jobs[0].id = views[i].job_id;
-	}
-	for (at = list; (t = *at);) {
-		if (t->listed || t->state == AUC_SALE_SETTLED) {
-			at = &t->next;
-			continue;
-		}
-		if (t->state != AUC_SALE_LIEN) {
-			t->state = AUC_SALE_SETTLED;
-			continue;
-		}
-		lapsed++;
-		*at = t->next;
-		auc_task_free(t);
-	}
-	return lapsed;
-}
-
-struct auc_task *auc_tasks_add(struct auc_task **list, const struct auc_sale_view *view)
+struct auc_task *auc_tasks_add(struct auc_tasks *tasks, struct auc_sale_view *view)
 {
 	struct auc_task *t = calloc(1, sizeof(*t));
 
 	if (!t)
 		return NULL;
-	t->njobs = view->nparts ? view->nparts : 1;
-	t->parts = calloc(t->njobs, sizeof(*t->parts));
-	t->jobs = calloc(t->njobs, sizeof(*t->jobs));
-	if (!t->parts || !t->jobs) {
-		auc_task_free(t);
+	memcpy(t->sale, view->sale, sizeof(t->sale));
+	if (auc_task_replan(t, view, NULL) || !tsearch(t, &tasks->by_sale, by_sale)) {
+		task_free(t);
 		return NULL;
 	}
-	if (view->nparts)
-		memcpy(t->parts, view->parts, view->nparts * sizeof(*t->parts));
-	memcpy(t->sale, view->sale, sizeof(t->sale));
-	t->state = view->state;
 	t->uid = view->uid;
-	t->start = view->start;
-	t->end = view->end;
-	t->jobs[0].id = view->job_id;
+	t->exec.booked = view->state;
+	t->exec.committed = view->state != AUC_SALE_LIEN;
+	t->exec.extend = view->extend;
+	t->exec.jobs[0].id = view->job_id;
 	t->listed = true;
-	t->next = *list;
-	*list = t;
+	t->next = tasks->list;
+	tasks->list = t;
 	return t;
 }
 
-struct auc_task *auc_tasks_find(struct auc_task *list, const char *sale)
+enum auc_code auc_task_replan(struct auc_task *t, struct auc_sale_view *view, struct auc_err *err)
 {
-	while (list && strcmp(list->sale, sale))
-		list = list->next;
-	return list;
-}
+	struct auc_part *parts = view->parts;
+	unsigned n = view->nparts;
+	enum auc_code code;
 
-struct auc_task *auc_tasks_find_job(struct auc_task *list, uint32_t job_id,
-				    struct auc_task_job **job)
-{
-	for (; list; list = list->next) {
-		for (unsigned i = 0; i < list->njobs; i++) {
-			if (list->jobs[i].id != job_id)
-				continue;
-			*job = &list->jobs[i];
-			return list;
-		}
+	/* A plan whose names nobody knows any more has no parts; its lead is there all the same. */
+	if (!n) {
+		free(parts);
+		parts = calloc(1, sizeof(*parts));
+		if (!parts)
+			return auc_err_set(err, AUC_ENOMEM, "out of memory for a sale");
+		parts->lead = true;
+		parts->start = view->start;
+		parts->end = view->end;
+		n = 1;
 	}
-	return NULL;
+	view->parts = NULL;
+	view->nparts = 0;
+	code = t->parts ? auc_exec_take(&t->exec, parts, n, err)
+			: auc_exec_init(&t->exec, parts, n, err);
+	if (code) {
+		free(parts);
+		return code;
+	}
+	free(t->parts);
+	t->parts = parts;
+	t->revision = view->revision;
+	return AUC_OK;
 }
 
-void auc_task_free(struct auc_task *t)
+struct auc_task *auc_tasks_find(const struct auc_tasks *tasks, const char *sale)
 {
-	if (!t)
+	struct auc_task key;
+	void *node;
+
+	snprintf(key.sale, sizeof(key.sale), "%s", sale);
+	node = tfind(&key, &tasks->by_sale, by_sale);
+	return node ? *(struct auc_task **)node : NULL;
+}
+
+void auc_tasks_remove(struct auc_tasks *tasks, struct auc_task **at)
+{
+	struct auc_task *t = *at;
+
+	*at = t->next;
+	tdelete(t, &tasks->by_sale, by_sale);
+	tasks->nrefs = 0;
+	task_free(t);
+}
+
+void auc_tasks_clear(struct auc_tasks *tasks)
+{
+	while (tasks->list)
+		auc_tasks_remove(tasks, &tasks->list);
+	free(tasks->refs);
+	memset(tasks, 0, sizeof(*tasks));
+}
+
+enum auc_code auc_tasks_index(struct auc_tasks *tasks, struct auc_err *err)
+{
+	unsigned n = 0;
+
+	for (const struct auc_task *t = tasks->list; t; t = t->next)
+		n += t->exec.nparts;
+	tasks->nrefs = 0;
+	if (n > tasks->refs_alloc) {
+		struct auc_task_ref *refs = realloc(tasks->refs, 2 * n * sizeof(*refs));
+
+		if (!refs)
+			return auc_err_set(err, AUC_ENOMEM, "out of memory for the list of jobs");
+		tasks->refs = refs;
+		tasks->refs_alloc = 2 * n;
+	}
+	for (struct auc_task *t = tasks->list; t; t = t->next)
+		for (unsigned i = 0; i < t->exec.nparts; i++)
+			if (t->exec.jobs[i].id)
+				tasks->refs[tasks->nrefs++] = (struct auc_task_ref){
+					.job_id = t->exec.jobs[i].id, .task = t, .part = i};
+	qsort(tasks->refs, tasks->nrefs, sizeof(*tasks->refs), by_job);
+	return AUC_OK;
+}
+
+const struct auc_task_ref *auc_tasks_find_job(const struct auc_tasks *tasks, uint32_t job_id)
+{
+	struct auc_task_ref key = {.job_id = job_id};
+
+	if (!tasks->nrefs)
+		return NULL;
+	return bsearch(&key, tasks->refs, tasks->nrefs, sizeof(key), by_job);
+}
+
+void auc_task_look(struct auc_task *t)
+{
+	t->looked = true;
+	t->lead = NULL;
+	for (unsigned i = 0; i < t->exec.nparts; i++)
+		t->exec.jobs[i].seen = AUC_SEEN_GONE;
+}
+
+void auc_task_see(struct auc_task *t, unsigned part, const slurm_job_info_t *info, double now)
+{
+	struct auc_exec_job *j = &t->exec.jobs[part];
+
+	j->why = NULL;
+	j->ended = j->limit = 0;
+	j->begin = (double)info->eligible_time; /* what Slurm calls so is BeginTime */
+	if (auc_job_finished(info)) {
+		j->seen = AUC_SEEN_ENDED;
+		j->why = why_state(info);
+		j->ended = (double)info->end_time;
+	} else if (auc_job_pending(info)) {
+		j->seen = AUC_SEEN_PENDING;
+	} else {
+		j->seen = info->job_state & JOB_CONFIGURING ? AUC_SEEN_STARTING : AUC_SEEN_RUNNING;
+		j->limit = (double)info->end_time;
+	}
+	if (part)
 		return;
-	free(t->account);
-	free(t->qos);
-	free(t->parts);
-	free(t->jobs);
-	free(t->receipt);
-	free(t);
+	t->lead = info;
+	j->part = part_of(t, info, now);
 }
 
 bool auc_job_finished(const slurm_job_info_t *info)
@@ -111,8 +170,70 @@ bool auc_job_pending(const slurm_job_info_t *info)
 	return (info->job_state & JOB_STATE_BASE) == JOB_PENDING;
 }
 
-bool auc_job_running(const slurm_job_info_t *info)
+static int by_sale(const void *a, const void *b)
 {
-	return !auc_job_finished(info) && !auc_job_pending(info) &&
-	       !(info->job_state & JOB_CONFIGURING);
+	const struct auc_task *x = a, *y = b;
+
+	return strcmp(x->sale, y->sale);
+}
+
+static int by_job(const void *a, const void *b)
+{
+	const struct auc_task_ref *x = a, *y = b;
+
+	return (x->job_id > y->job_id) - (x->job_id < y->job_id);
+}
+
+static void task_free(struct auc_task *t)
+{
+	auc_exec_clear(&t->exec);
+	free(t->account);
+	free(t->qos);
+	free(t->parts);
+	free(t->receipt);
+	free(t);
+}
+
+/*
+ * The lead's part that the record is of; -1: none. A plan can come back to what it had before a
+ * pause: then a job that runs is of the last part that began before it, one that waits is of the
+ * next.
+ */
+static int part_of(const struct auc_task *t, const slurm_job_info_t *info, double now)
+{
+	bool pending = auc_job_pending(info);
+	double when = pending ? now : (double)info->start_time + 1;
+	struct auc_slice slice;
+	int found = -1;
+
+	for (unsigned i = 0; i < t->exec.nparts; i++) {
+		const struct auc_part *p = &t->parts[i];
+
+		if (!p->lead || auc_slice_of(p, p->start, p->end, &slice, NULL) ||
+		    !auc_slice_fits(&slice, info))
+			continue;
+		if (found >= 0 && (pending ? t->parts[found].end > when : p->start > when))
+			break;
+		found = (int)i;
+	}
+	return found;
+}
+
+static const char *why_state(const slurm_job_info_t *info)
+{
+	switch (info->job_state & JOB_STATE_BASE) {
+	case JOB_COMPLETE:
+		return "completed";
+	case JOB_CANCELLED:
+		return "cancelled";
+	case JOB_TIMEOUT:
+	case JOB_DEADLINE:
+		return "timeout";
+	case JOB_NODE_FAIL:
+	case JOB_BOOT_FAIL:
+	case JOB_PREEMPTED:
+		return "node_fail";
+	default:
+		return "failed";
+	}
 }

@@ -1,6 +1,6 @@
 /*
- * tasks.h - what the agent knows of each sale beyond the ledger: the jobs that carry it out and
- * what to do with them next. Kept by the agent's thread alone.
+ * tasks.h - what the agent knows of each sale beyond the ledger: whom it is for and how far it is
+ * carried out (exec.h). Kept by the agent's thread alone.
  */
 #ifndef AUC_TASKS_H
 #define AUC_TASKS_H
@@ -9,49 +9,58 @@
 #include <stdint.h>
 
 #include "auction.h"
+#include "exec.h"
 #include "slurm_compat.h"
-
-/* One single-node job of a group. */
-struct auc_task_job {
-	uint32_t id;                  /* 0: not submitted */
-	const slurm_job_info_t *info; /* its record in the present cycle; NULL: not seen */
-	unsigned cycle; /* when it was submitted: older lists of jobs do not have it */
-	unsigned tries; /* submissions that failed */
-	double next;    /* when to nudge or kill it again */
-};
 
 struct auc_task {
 	struct auc_task *next;
 	char sale[AUC_SALE_ID_LEN];
-	enum auc_sale_state
-		state; /* AUC_SALE_SETTLED: gone from the ledger, its jobs are being cleared away */
 	uint32_t uid, gid;
 	char *account, *qos; /* of the lead, NULL before it was seen */
-	double start, end;   /* Unix time */
-	unsigned njobs;      /* as many as parts; the lead first */
+	unsigned revision;   /* of the plan that parts are of */
 	struct auc_part *parts;
-	struct auc_task_job *jobs;
-	bool looked;     /* its user's jobs were loaded in this cycle */
-	bool known;      /* its lead's record was compared with the sale */
-	bool warned;     /* the plan's end is near and its processes were told */
-	bool listed;     /* in the ledger in this cycle */
-	char *receipt;   /* to be written once the sale's present state is committed */
-	const char *why; /* we are ending it, for this reason */
+	struct auc_exec exec;         /* borrows them */
+	const slurm_job_info_t *lead; /* its record in the present cycle; NULL: not seen */
+	double sold;                  /* when the agent confirmed it; 0: before its time */
+	bool looked;                  /* its user's jobs were loaded in this cycle */
+	bool known;                   /* its lead's record was compared with the sale */
+	bool listed;                  /* in the ledger in this cycle */
+	char *receipt;                /* to be written once the sale's present state is committed */
 };
 
-/* Brings LIST in step with the ledger's live sales; returns the number of liens that have gone. */
-unsigned auc_tasks_sync(struct auc_task **list, const struct auc_sale_view *views, unsigned nviews);
-/* Adds one sale; NULL: no memory. */
-struct auc_task *auc_tasks_add(struct auc_task **list, const struct auc_sale_view *view);
-struct auc_task *auc_tasks_find(struct auc_task *list, const char *sale);
-/* The task and the job in it that JOB_ID is; NULL: none. */
-struct auc_task *auc_tasks_find_job(struct auc_task *list, uint32_t job_id,
-				    struct auc_task_job **job);
-void auc_task_free(struct auc_task *t);
+struct auc_tasks {
+	struct auc_task *list;
+	void *by_sale; /* tsearch(3) */
+	/* by job, in order of its number: made by auc_tasks_index() */
+	struct auc_task_ref *refs;
+	unsigned nrefs, refs_alloc;
+};
+struct auc_task_ref {
+	uint32_t job_id;
+	struct auc_task *task;
+	unsigned part;
+};
+
+/* Adds one sale and takes its parts over; NULL: no memory. */
+struct auc_task *auc_tasks_add(struct auc_tasks *tasks, struct auc_sale_view *view);
+/* Gives T the plan of VIEW and takes its parts over. */
+enum auc_code auc_task_replan(struct auc_task *t, struct auc_sale_view *view, struct auc_err *err);
+struct auc_task *auc_tasks_find(const struct auc_tasks *tasks, const char *sale);
+/* Unlinks and frees *AT, which is one of the list. */
+void auc_tasks_remove(struct auc_tasks *tasks, struct auc_task **at);
+void auc_tasks_clear(struct auc_tasks *tasks);
+
+/* Makes the index of jobs anew; NULL from a look-up: no task has the job. */
+enum auc_code auc_tasks_index(struct auc_tasks *tasks, struct auc_err *err);
+const struct auc_task_ref *auc_tasks_find_job(const struct auc_tasks *tasks, uint32_t job_id);
+
+/* Records are about to be seen: jobs that have none are gone. */
+void auc_task_look(struct auc_task *t);
+/* INFO is the record of PART's job (0: the lead's). */
+void auc_task_see(struct auc_task *t, unsigned part, const slurm_job_info_t *info, double now);
 
 /* States of a record. Slurm's flags (COMPLETING, CONFIGURING) sit above the state. */
 bool auc_job_finished(const slurm_job_info_t *info);
 bool auc_job_pending(const slurm_job_info_t *info);
-bool auc_job_running(const slurm_job_info_t *info); /* its script runs or may run */
 
 #endif

@@ -1,0 +1,501 @@
+/* exec.c - see exec.h and doc/executor.md. */
+#include "config.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "exec.h"
+
+#define CLOSE 1.0 /* seconds: what Slurm rounds times to */
+
+static bool same_part(const struct auc_part *a, const struct auc_part *b);
+static double leaves(const struct auc_exec *x, const struct auc_exec_rules *rules, unsigned part);
+static void watch(struct auc_exec *x, const struct auc_exec_rules *rules, double now);
+static struct auc_exec_booking step(struct auc_exec *x, const struct auc_exec_rules *rules,
+				    double now);
+static struct auc_exec_booking group(struct auc_exec *x, const struct auc_exec_rules *rules,
+				     double now);
+static const char *broken(const struct auc_exec *x, const struct auc_exec_rules *rules,
+			  unsigned part, double now);
+static bool overdue(const struct auc_exec_job *job, const struct auc_exec_rules *rules, double now);
+static bool movable(const struct auc_exec *x, const struct auc_exec_rules *rules, unsigned part);
+static bool needs_other(const struct auc_exec *x, const struct auc_exec_rules *rules, unsigned part,
+			double now);
+static const char *why_ended(const struct auc_exec *x);
+static enum auc_exec_state state_of(const struct auc_exec *x, const struct auc_exec_rules *rules,
+				    double now);
+static bool stands(const struct auc_exec *x, const struct auc_exec_rules *rules, double now);
+static double next_change(const struct auc_exec *x, double now);
+static void ask(struct auc_exec_action *actions, unsigned max, unsigned *n, enum auc_exec_ask ask,
+		unsigned part);
+
+const char *auc_exec_state_word(enum auc_exec_state s)
+{
+	static const char *const words[AUC_EXEC_NSTATES] = {
+		"lien", "sold", "waiting", "starting", "running", "changing", "ending", "settled"};
+
+	return (unsigned)s < AUC_EXEC_NSTATES ? words[s] : "unknown";
+}
+
+enum auc_code auc_exec_init(struct auc_exec *x, const struct auc_part *parts, unsigned nparts,
+			    struct auc_err *err)
+{
+	memset(x, 0, sizeof(*x));
+	return auc_exec_take(x, parts, nparts, err);
+}
+
+enum auc_code auc_exec_take(struct auc_exec *x, const struct auc_part *parts, unsigned nparts,
+			    struct auc_err *err)
+{
+	struct auc_exec_job *jobs = calloc(nparts, sizeof(*jobs));
+	bool *down = calloc(nparts, sizeof(*down));
+
+	if (!jobs || !down) {
+		free(jobs);
+		free(down);
+		return auc_err_set(err, AUC_ENOMEM, "out of memory for the jobs of a sale");
+	}
+	for (unsigned i = 0; i < nparts; i++) {
+		jobs[i].part = -1;
+		for (unsigned k = 0; k < x->nparts && !parts[i].lead; k++)
+			if (!x->parts[k].lead && same_part(&x->parts[k], &parts[i]))
+				jobs[i] = x->jobs[k];
+	}
+	if (x->nparts) {
+		jobs[0] = x->jobs[0];
+		/* It is looked at again before anything is decided by its place. */
+		jobs[0].seen = AUC_SEEN_NOT;
+	}
+	free(x->jobs);
+	free(x->down);
+	x->tell = x->tell || (x->nparts && x->booked == AUC_SALE_RUNNING);
+	x->jobs = jobs;
+	x->down = down;
+	x->parts = parts;
+	x->nparts = nparts;
+	x->start = parts[0].start;
+	x->end = 0;
+	for (unsigned i = 0; i < nparts; i++)
+		if (parts[i].end > x->end)
+			x->end = parts[i].end;
+	return AUC_OK;
+}
+
+void auc_exec_clear(struct auc_exec *x)
+{
+	free(x->jobs);
+	free(x->down);
+	memset(x, 0, sizeof(*x));
+}
+
+struct auc_exec_booking auc_exec_step(struct auc_exec *x, const struct auc_exec_rules *rules,
+				      double now)
+{
+	struct auc_exec_booking booking = {.book = AUC_BOOK_NOTHING};
+
+	if (x->booked != AUC_SALE_SETTLED && x->jobs[0].seen != AUC_SEEN_NOT) {
+		watch(x, rules, now);
+		booking = step(x, rules, now);
+	}
+	x->state = state_of(x, rules, now);
+	return booking;
+}
+
+void auc_exec_refused(struct auc_exec *x, const struct auc_exec_booking *booking,
+		      const struct auc_exec_rules *rules, double now)
+{
+	if (booking->book == AUC_BOOK_EXTEND)
+		x->extend = false;
+	if (booking->book == AUC_BOOK_MOVE) {
+		/* A node that is only to come may be mended in time. */
+		x->why = broken(x, rules, booking->part, now);
+		x->replan = now + 4 * rules->again;
+	}
+	x->state = state_of(x, rules, now);
+}
+
+unsigned auc_exec_actions(const struct auc_exec *x, const struct auc_exec_rules *rules, double now,
+			  struct auc_exec_action *actions, unsigned max)
+{
+	const struct auc_exec_job *lead = &x->jobs[0];
+	unsigned on = auc_exec_lead_part(x, rules, now), n = 0;
+	bool ending = x->booked == AUC_SALE_SETTLED || x->why;
+	bool last = x->booked != AUC_SALE_SETTLED && x->why && !strcmp(x->why, "timeout") &&
+		    now < x->end - rules->end_margin / 2;
+
+	if (!x->committed || x->booked == AUC_SALE_LIEN)
+		return 0;
+	for (unsigned i = 0; i < x->nparts; i++) {
+		const struct auc_part *p = &x->parts[i];
+		const struct auc_exec_job *j = &x->jobs[i];
+		bool alive = j->id && j->seen != AUC_SEEN_NOT && j->seen != AUC_SEEN_GONE &&
+			     j->seen != AUC_SEEN_ENDED;
+		bool repeat = now >= j->next;
+
+		if (i && p->lead)
+			continue;
+		if (ending) {
+			/* At the end of a plan there is time for a warning. */
+			if (alive && last && !j->warned)
+				ask(actions, max, &n, AUC_ASK_WARN, i);
+			else if (alive && !last && repeat)
+				ask(actions, max, &n, AUC_ASK_KILL, i);
+			continue;
+		}
+		if (i == 0)
+			continue;
+		if (!j->id) {
+			/* The first layout is submitted at once, so that Slurm shows it. */
+			if ((p->start <= x->start || now >= p->start - rules->ahead) &&
+			    now < leaves(x, rules, i) && repeat && j->tries < rules->tries)
+				ask(actions, max, &n, AUC_ASK_SUBMIT, i);
+		} else if (alive && now >= leaves(x, rules, i)) {
+			if (repeat)
+				ask(actions, max, &n, AUC_ASK_KILL, i);
+		} else if (alive && now >= p->end - rules->end_margin && !j->warned) {
+			ask(actions, max, &n, AUC_ASK_WARN, i);
+		} else if (j->seen == AUC_SEEN_PENDING && now >= p->start && repeat) {
+			ask(actions, max, &n, AUC_ASK_NUDGE, i);
+		} else if (alive && j->limit > 0 && j->limit < p->end - CLOSE && repeat) {
+			ask(actions, max, &n, AUC_ASK_LIMIT, i);
+		}
+	}
+	if (ending)
+		return n;
+	if (lead->seen == AUC_SEEN_RUNNING) {
+		double change = next_change(x, now);
+
+		if (lead->part >= 0 && (unsigned)lead->part < on) {
+			if (now >= lead->next)
+				ask(actions, max, &n, AUC_ASK_MOVE, on);
+		} else if (x->tell || (now >= change - rules->notice && x->told < change)) {
+			ask(actions, max, &n, AUC_ASK_NOTICE, on);
+		} else if (lead->limit > 0 && lead->limit < x->parts[on].end - CLOSE &&
+			   now >= lead->next) {
+			ask(actions, max, &n, AUC_ASK_LIMIT, on);
+		}
+	} else if (lead->seen == AUC_SEEN_PENDING && now >= lead->next) {
+		const struct auc_part *p = &x->parts[on];
+
+		/* Slurm begins a requeued job by a rule of its own. */
+		if (lead->part != (int)on || lead->begin < p->start - CLOSE)
+			ask(actions, max, &n, AUC_ASK_PLACE, on);
+		else if (now >= p->start)
+			ask(actions, max, &n, AUC_ASK_NUDGE, on);
+	}
+	return n;
+}
+
+void auc_exec_did(struct auc_exec *x, const struct auc_exec_action *action, enum auc_code result,
+		  uint32_t id, const struct auc_exec_rules *rules, double now)
+{
+	/* The lead's job is that of part 0, whichever part it is to become. */
+	struct auc_exec_job *j = &x->jobs[x->parts[action->part].lead ? 0 : action->part];
+
+	switch (action->ask) {
+	case AUC_ASK_SUBMIT:
+		if (result == AUC_OK) {
+			j->id = id;
+			j->seen = AUC_SEEN_NOT;
+			return;
+		}
+		j->tries = result == AUC_EFULL ? rules->tries : j->tries + 1;
+		break;
+	case AUC_ASK_NOTICE:
+		if (now >= next_change(x, now) - rules->notice)
+			x->told = next_change(x, now);
+		x->tell = false;
+		return;
+	case AUC_ASK_WARN:
+		j->warned = true;
+		return;
+	case AUC_ASK_MOVE:
+	case AUC_ASK_PLACE:
+		j->warned = false;
+		break;
+	case AUC_ASK_NUDGE:
+	case AUC_ASK_LIMIT:
+	case AUC_ASK_KILL:
+		break;
+	}
+	j->next = now + rules->again;
+}
+
+unsigned auc_exec_lead_part(const struct auc_exec *x, const struct auc_exec_rules *rules,
+			    double now)
+{
+	unsigned last = 0;
+
+	for (unsigned i = 0; i < x->nparts; i++) {
+		if (!x->parts[i].lead)
+			continue;
+		last = i;
+		if (now < leaves(x, rules, i))
+			break;
+	}
+	return last;
+}
+
+double auc_exec_next(const struct auc_exec *x, const struct auc_exec_rules *rules, double now)
+{
+	double next = INFINITY;
+
+	for (unsigned i = 0; i < x->nparts; i++) {
+		const struct auc_part *p = &x->parts[i];
+		double at[] = {p->start - rules->ahead,
+			       p->start - rules->notice,
+			       p->start,
+			       p->end - rules->notice,
+			       p->end - rules->end_margin,
+			       p->end - rules->end_margin / 2};
+
+		for (unsigned k = 0; k < sizeof(at) / sizeof(*at); k++)
+			if (at[k] > now && at[k] < next)
+				next = at[k];
+	}
+	return next;
+}
+
+bool auc_exec_busy(const struct auc_exec *x, const struct auc_exec_rules *rules, double now,
+		   double soon)
+{
+	if (x->state == AUC_EXEC_LIEN || x->state == AUC_EXEC_SOLD ||
+	    x->state == AUC_EXEC_STARTING || x->state == AUC_EXEC_ENDING ||
+	    x->state == AUC_EXEC_SETTLED || x->tell)
+		return true;
+	/* Jobs are slower than the clock: for a while behind it they are watched. */
+	if (auc_exec_next(x, rules, now - rules->again) <= now + soon)
+		return true;
+	if (x->state == AUC_EXEC_CHANGING && !stands(x, rules, now))
+		return true;
+	for (unsigned i = 1; i < x->nparts; i++)
+		if (!x->parts[i].lead && !x->jobs[i].id && x->jobs[i].tries < rules->tries &&
+		    now < x->parts[i].end &&
+		    (x->parts[i].start <= x->start || now >= x->parts[i].start - rules->ahead))
+			return true;
+	return false;
+}
+
+bool auc_exec_part_due(const struct auc_exec *x, const struct auc_exec_rules *rules, unsigned part,
+		       double now)
+{
+	return now >= x->parts[part].start && now < leaves(x, rules, part);
+}
+
+/* Nodes and counts are what a job cannot change; its end it can. */
+static bool same_part(const struct auc_part *a, const struct auc_part *b)
+{
+	return !strcmp(a->server, b->server) && a->workers == b->workers && a->ps == b->ps &&
+	       a->start == b->start;
+}
+
+/* When PART's job is taken away. */
+static double leaves(const struct auc_exec *x, const struct auc_exec_rules *rules, unsigned part)
+{
+	return x->parts[part].end - rules->end_margin / 2;
+}
+
+/* Takes note of what should run and does not. */
+static void watch(struct auc_exec *x, const struct auc_exec_rules *rules, double now)
+{
+	unsigned on = auc_exec_lead_part(x, rules, now);
+
+	for (unsigned i = 0; i < x->nparts; i++) {
+		struct auc_exec_job *j = &x->jobs[i];
+
+		if (i && x->parts[i].lead)
+			continue;
+		if (!auc_exec_part_due(x, rules, i ? i : on, now) || j->seen == AUC_SEEN_RUNNING)
+			j->late = 0;
+		else if (!j->late)
+			j->late = now;
+	}
+	if (stands(x, rules, now))
+		x->stood = true;
+}
+
+static struct auc_exec_booking step(struct auc_exec *x, const struct auc_exec_rules *rules,
+				    double now)
+{
+	const struct auc_exec_job *lead = &x->jobs[0];
+	struct auc_exec_booking b = {.book = AUC_BOOK_NOTHING};
+
+	if (x->booked == AUC_SALE_LIEN) {
+		if (lead->seen != AUC_SEEN_GONE)
+			b.book = AUC_BOOK_CONFIRM;
+		return b;
+	}
+	if (lead->seen == AUC_SEEN_GONE || lead->seen == AUC_SEEN_ENDED) {
+		b.book = AUC_BOOK_SETTLE;
+		b.why = lead->seen == AUC_SEEN_GONE ? "lost" : why_ended(x);
+		b.when = lead->seen == AUC_SEEN_ENDED && lead->ended > 0 && lead->ended < now
+				 ? lead->ended
+				 : now;
+		return b;
+	}
+	/* A job may end before it was ever seen to run. */
+	if (x->booked == AUC_SALE_SOLD && lead->seen == AUC_SEEN_RUNNING && !x->why) {
+		b.book = AUC_BOOK_START;
+		return b;
+	}
+	return x->why ? b : group(x, rules, now);
+}
+
+/* The lead lives: does the rest, and is there time? */
+static struct auc_exec_booking group(struct auc_exec *x, const struct auc_exec_rules *rules,
+				     double now)
+{
+	struct auc_exec_booking b = {.book = AUC_BOOK_NOTHING};
+	const struct auc_exec_job *lead = &x->jobs[0];
+
+	if (now >= x->end - rules->end_margin) {
+		if (lead->seen == AUC_SEEN_RUNNING && x->extend && now < x->end)
+			b.book = AUC_BOOK_EXTEND;
+		else if (lead->seen == AUC_SEEN_RUNNING)
+			x->why = "timeout";
+		else
+			x->why = x->booked == AUC_SALE_RUNNING ? "node_fail" : "cancelled";
+		return b;
+	}
+	for (unsigned i = 0; i < x->nparts && !x->why; i++) {
+		const char *why = broken(x, rules, i, now);
+
+		/* Another node takes over what one that fails was to give. */
+		if (why ? !strcmp(why, "node_fail") && movable(x, rules, i)
+			: needs_other(x, rules, i, now)) {
+			if (now < x->replan)
+				continue;
+			b.book = AUC_BOOK_MOVE;
+			b.part = i;
+			return b;
+		}
+		x->why = why;
+	}
+	return b;
+}
+
+/*
+ * Why the group cannot go on with PART as it is, or NULL. Paid back is only what its owner cannot
+ * bring about, who may cancel a member or kill what runs in it.
+ */
+static const char *broken(const struct auc_exec *x, const struct auc_exec_rules *rules,
+			  unsigned part, double now)
+{
+	bool lead = x->parts[part].lead;
+	const struct auc_exec_job *j = &x->jobs[lead ? 0 : part];
+
+	if (now >= x->parts[part].end - rules->end_margin)
+		return NULL;
+	if (lead)
+		return j->seen == AUC_SEEN_PENDING && overdue(j, rules, now) &&
+				       part == auc_exec_lead_part(x, rules, now)
+			       ? "node_fail"
+			       : NULL;
+	if (j->tries >= rules->tries)
+		return "node_fail";
+	if (!j->id || j->seen == AUC_SEEN_NOT)
+		return NULL;
+	if (j->seen == AUC_SEEN_GONE)
+		return "node_fail";
+	if (j->seen == AUC_SEEN_ENDED)
+		return j->why;
+	return overdue(j, rules, now) && x->jobs[0].seen == AUC_SEEN_RUNNING ? "node_fail" : NULL;
+}
+
+static bool overdue(const struct auc_exec_job *job, const struct auc_exec_rules *rules, double now)
+{
+	return job->late && now > job->late + rules->grace;
+}
+
+/* False if it is not the node's fault: Slurm refuses the member. */
+static bool movable(const struct auc_exec *x, const struct auc_exec_rules *rules, unsigned part)
+{
+	return x->parts[part].lead || x->jobs[part].tries < rules->tries || x->down[part];
+}
+
+/* True if PART begins soon, or has begun and does not run, and its server is not to be used. */
+static bool needs_other(const struct auc_exec *x, const struct auc_exec_rules *rules, unsigned part,
+			double now)
+{
+	const struct auc_part *p = &x->parts[part];
+	const struct auc_exec_job *j = &x->jobs[p->lead ? 0 : part];
+
+	if (!x->down[part] || now < p->start - rules->ahead || now >= p->end - rules->end_margin ||
+	    j->seen == AUC_SEEN_NOT)
+		return false;
+	if (p->lead && part != auc_exec_lead_part(x, rules, now))
+		return now < p->start;
+	return j->seen != AUC_SEEN_RUNNING && j->seen != AUC_SEEN_STARTING;
+}
+
+static const char *why_ended(const struct auc_exec *x)
+{
+	const char *why = x->jobs[0].why;
+
+	/* A job that heeds the warning before its end and exits well has completed. */
+	if (x->why && (strcmp(x->why, "timeout") || strcmp(why, "completed")))
+		return x->why;
+	return why;
+}
+
+static enum auc_exec_state state_of(const struct auc_exec *x, const struct auc_exec_rules *rules,
+				    double now)
+{
+	bool due = false;
+
+	if (x->booked == AUC_SALE_SETTLED)
+		return AUC_EXEC_SETTLED;
+	if (x->booked == AUC_SALE_LIEN)
+		return AUC_EXEC_LIEN;
+	if (!x->committed)
+		return x->state > AUC_EXEC_SOLD ? x->state : AUC_EXEC_SOLD;
+	if (x->why)
+		return AUC_EXEC_ENDING;
+	for (unsigned i = 0; i < x->nparts && !due; i++)
+		due = auc_exec_part_due(x, rules, i, now);
+	if (!due && x->jobs[0].seen != AUC_SEEN_RUNNING)
+		return AUC_EXEC_WAITING;
+	if (!x->stood)
+		return AUC_EXEC_STARTING;
+	if (now >= next_change(x, now) - rules->notice || !stands(x, rules, now))
+		return AUC_EXEC_CHANGING;
+	return AUC_EXEC_RUNNING;
+}
+
+/* True if all that is due runs, and the lead where it belongs. */
+static bool stands(const struct auc_exec *x, const struct auc_exec_rules *rules, double now)
+{
+	const struct auc_exec_job *lead = &x->jobs[0];
+
+	if (lead->seen != AUC_SEEN_RUNNING ||
+	    (lead->part >= 0 && (unsigned)lead->part != auc_exec_lead_part(x, rules, now)))
+		return false;
+	for (unsigned i = 1; i < x->nparts; i++)
+		if (!x->parts[i].lead && auc_exec_part_due(x, rules, i, now) &&
+		    x->jobs[i].seen != AUC_SEEN_RUNNING)
+			return false;
+	return true;
+}
+
+/* When the layout next changes behind NOW, before the end of all; INFINITY: never. */
+static double next_change(const struct auc_exec *x, double now)
+{
+	double next = INFINITY;
+
+	for (unsigned i = 0; i < x->nparts; i++) {
+		if (x->parts[i].start > now && x->parts[i].start > x->start &&
+		    x->parts[i].start < next)
+			next = x->parts[i].start;
+		if (x->parts[i].end > now && x->parts[i].end < x->end && x->parts[i].end < next)
+			next = x->parts[i].end;
+	}
+	return next;
+}
+
+static void ask(struct auc_exec_action *actions, unsigned max, unsigned *n, enum auc_exec_ask ask,
+		unsigned part)
+{
+	if (*n < max)
+		actions[(*n)++] = (struct auc_exec_action){.ask = ask, .part = part};
+}

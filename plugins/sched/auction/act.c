@@ -1,0 +1,115 @@
+/*
+ * act.c - what Slurm is asked for a sale: exactly what its machine (exec.h) says, once the ledger's
+ * side of it is on disk. All of it may be asked twice.
+ */
+#include "config.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent-private.h"
+#include "desc.h"
+#include "receipts.h"
+#include "site.h"
+
+#define ACTIONS_MAX 64 /* of one sale in one cycle; the rest follows in the next */
+
+static bool write_receipt(struct auc_agent *a, struct auc_task *t);
+static void carry_out(struct auc_agent *a, struct auc_task *t,
+		      const struct auc_exec_action *action);
+static enum auc_code submit(struct auc_task *t, const struct auc_slice *slice, uint32_t *id,
+			    struct auc_err *err);
+
+void auc_act(struct auc_agent *a, struct auc_task *t, double now)
+{
+	struct auc_exec_action actions[ACTIONS_MAX];
+	unsigned n;
+
+	/* For whom members are submitted is in the lead's record. */
+	if (!t->looked || !a->commit_ok || (!t->known && t->exec.booked != AUC_SALE_SETTLED))
+		return;
+	/* Before anything else, so that what is started finds it. */
+	if (t->receipt && t->exec.booked != AUC_SALE_LIEN && !write_receipt(a, t))
+		return;
+	n = auc_exec_actions(&t->exec, &a->rules, now, actions, ACTIONS_MAX);
+	for (unsigned i = 0; i < n; i++)
+		carry_out(a, t, &actions[i]);
+}
+
+void auc_act_kill_stray(struct auc_agent *a, uint32_t job_id)
+{
+	struct auc_err err;
+
+	if (auc_control_kill(job_id, &err))
+		auc_agent_complain(a, AUC_ERROR_KILL, &err);
+}
+
+static bool write_receipt(struct auc_agent *a, struct auc_task *t)
+{
+	enum auc_code code;
+	struct auc_err err;
+
+	auc_receipts_put(t->exec.jobs[0].id, t->sale, t->receipt);
+	code = auc_control_set_receipt(t->exec.jobs[0].id, t->receipt, &err);
+	if (code && code != AUC_ESTATE) {
+		auc_agent_complain(a, AUC_ERROR_RECEIPT, &err);
+		return false; /* again in the next cycle */
+	}
+	/* A job that has ended gets its final receipt in the database. */
+	free(t->receipt);
+	t->receipt = NULL;
+	return true;
+}
+
+static void carry_out(struct auc_agent *a, struct auc_task *t, const struct auc_exec_action *action)
+{
+	static const enum auc_agent_error kinds[] = {
+		[AUC_ASK_SUBMIT] = AUC_ERROR_SUBMIT, [AUC_ASK_NUDGE] = AUC_ERROR_START,
+		[AUC_ASK_PLACE] = AUC_ERROR_MOVE,    [AUC_ASK_MOVE] = AUC_ERROR_MOVE,
+		[AUC_ASK_LIMIT] = AUC_ERROR_MOVE,    [AUC_ASK_NOTICE] = AUC_ERROR_SIGNAL,
+		[AUC_ASK_WARN] = AUC_ERROR_SIGNAL,   [AUC_ASK_KILL] = AUC_ERROR_KILL,
+	};
+	const struct auc_part *p = &t->parts[action->part];
+	uint32_t job = t->exec.jobs[p->lead ? 0 : action->part].id, id = 0;
+	enum auc_code code = AUC_OK;
+	struct auc_slice slice;
+	struct auc_err err;
+
+	switch (action->ask) {
+	case AUC_ASK_SUBMIT:
+		code = auc_slice_of(p, p->start, p->end, &slice, &err);
+		if (!code)
+			code = submit(t, &slice, &id, &err);
+		break;
+	case AUC_ASK_NUDGE:
+		/* Slurm tries pending jobs now and then; one whose slot has begun is not to wait.
+		 */
+		code = auc_control_start_now(job, &err);
+		break;
+	case AUC_ASK_PLACE:
+	case AUC_ASK_MOVE:
+	case AUC_ASK_LIMIT:
+	case AUC_ASK_NOTICE:
+		break;
+	case AUC_ASK_WARN:
+		auc_control_warn(job, action->part == 0, NULL);
+		break;
+	case AUC_ASK_KILL:
+		code = auc_control_kill(job, &err);
+		break;
+	}
+	/* What came too late did no harm. */
+	if (code && code != AUC_ESTATE)
+		auc_agent_complain(a, kinds[action->ask], &err);
+	auc_exec_did(&t->exec, action, code, id, &a->rules, auc_site_now());
+}
+
+static enum auc_code submit(struct auc_task *t, const struct auc_slice *slice, uint32_t *id,
+			    struct auc_err *err)
+{
+	struct auc_owner owner = {
+		.uid = t->uid, .gid = t->gid, .account = t->account, .qos = t->qos};
+
+	return auc_control_submit_member(&owner, slice, t->sale, t->exec.jobs[0].id, id, err);
+}

@@ -1,0 +1,63 @@
+/*
+ * agent-private.h - the inside of the agent, for the files that its thread runs: agent.c (the
+ * thread and its cycle), look.c (Slurm's records), book.c (what the ledger is told), act.c (what
+ * Slurm is asked). One cycle is: look, step each sale's machine (exec.h) and book, commit, act.
+ */
+#ifndef AUC_AGENT_PRIVATE_H
+#define AUC_AGENT_PRIVATE_H
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "auction.h"
+#include "control.h"
+#include "status.h"
+#include "tasks.h"
+
+#define AUC_USERS_MAX 32 /* more users than this: load all jobs in one RPC */
+
+/* The thread's own: no other looks at it. */
+struct auc_agent {
+	struct auc_auction *auction; /* of the site */
+	bool spool_open, ready, commit_ok, changed;
+	bool opened; /* all records were seen once; bids are taken */
+	char dir[PATH_MAX];
+	struct auc_tasks tasks;
+	struct auc_exec_rules rules;
+	job_info_msg_t *loaded[AUC_USERS_MAX + 1];
+	unsigned nloaded;
+	double next_look, next_nodes, next_records, next_try;
+	struct auc_server_spec *servers;
+	unsigned nservers;
+	uint32_t *protected;
+	unsigned nprotected;
+	struct auc_err said; /* the last complaint, so that it is not repeated each second */
+	struct auc_agent_stats stats;
+};
+
+/* agent.c: logs what goes wrong again and again once, and counts it under KIND. */
+void auc_agent_complain(struct auc_agent *a, enum auc_agent_error kind, const struct auc_err *err);
+
+/* look.c: loads the records of the users that have sales, or ALL, and sees which sales they belong
+ * to; records stay until auc_look_free(). False: something is missing. */
+bool auc_look_load(struct auc_agent *a, double now, bool all);
+void auc_look_see(struct auc_agent *a, double now);
+void auc_look_free(struct auc_agent *a);
+/* While there is no ledger to ask, jobs with a live receipt are still not their owners' to change.
+ */
+void auc_look_protect(void);
+
+/* book.c: takes over what the ledger says now; false: it could not be asked. */
+bool auc_book_sync(struct auc_agent *a);
+/* Steps T's machine and does in the ledger what it says. */
+void auc_book_step(struct auc_agent *a, struct auc_task *t, double now);
+/* Final receipts to disk, then the ledger's events, then the receipts may go out. */
+void auc_book_commit(struct auc_agent *a);
+
+/* act.c: asks Slurm for what T needs now. */
+void auc_act(struct auc_agent *a, struct auc_task *t, double now);
+/* Ends a job that belongs to no sale. */
+void auc_act_kill_stray(struct auc_agent *a, uint32_t job_id);
+
+#endif

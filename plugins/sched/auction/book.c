@@ -1,0 +1,259 @@
+/*
+ * book.c - the ledger's side of a sale: what its machine (exec.h) says is booked, and made durable
+ * before anything is asked of Slurm. A settlement's receipt is on disk before the settlement is.
+ */
+#include "config.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent-private.h"
+#include "desc.h"
+#include "receipts.h"
+#include "site.h"
+
+static void take_view(struct auc_agent *a, const struct auc_sale_view *view);
+static bool take_plan(struct auc_agent *a, struct auc_task *t);
+static void confirm(struct auc_agent *a, struct auc_task *t, double now);
+static void know_lead(struct auc_agent *a, struct auc_task *t);
+static void start(struct auc_agent *a, struct auc_task *t, double now);
+static void settle(struct auc_agent *a, struct auc_task *t, const struct auc_exec_booking *booking);
+static void new_receipt(struct auc_task *t, char *receipt);
+
+bool auc_book_sync(struct auc_agent *a)
+{
+	struct auc_sale_view *views;
+	struct auc_task **at, *t;
+	unsigned lapsed = 0, n;
+	struct auc_err err;
+
+	if (auc_auction_sales(a->auction, &views, &n, &err)) {
+		auc_agent_complain(a, AUC_ERROR_LEDGER, &err);
+		return false;
+	}
+	for (t = a->tasks.list; t; t = t->next)
+		t->listed = false;
+	for (unsigned i = 0; i < n; i++) {
+		take_view(a, &views[i]);
+		auc_sale_view_clear(&views[i]);
+	}
+	free(views);
+	for (at = &a->tasks.list; (t = *at);) {
+		if (!t->listed && t->exec.booked == AUC_SALE_LIEN) {
+			lapsed++;
+			auc_tasks_remove(&a->tasks, at);
+			continue;
+		}
+		if (!t->listed)
+			t->exec.booked = AUC_SALE_SETTLED;
+		at = &t->next;
+	}
+	/* A lien can lapse while its job's record is on the way: look at all records soon, but not
+	 * in a storm of dry runs. */
+	if (lapsed && a->next_records > auc_site_now() + 5)
+		a->next_records = auc_site_now() + 5;
+	return true;
+}
+
+void auc_book_step(struct auc_agent *a, struct auc_task *t, double now)
+{
+	const char *why = t->exec.why;
+	struct auc_exec_booking b;
+
+	if (!t->looked)
+		return;
+	if (t->lead && t->exec.booked != AUC_SALE_LIEN && !t->known)
+		know_lead(a, t);
+	b = auc_exec_step(&t->exec, &a->rules, now);
+	switch (b.book) {
+	case AUC_BOOK_NOTHING:
+		break;
+	case AUC_BOOK_CONFIRM:
+		confirm(a, t, now);
+		break;
+	case AUC_BOOK_START:
+		start(a, t, now);
+		break;
+	case AUC_BOOK_EXTEND:
+	case AUC_BOOK_MOVE:
+		auc_exec_refused(&t->exec, &b, &a->rules, now);
+		break;
+	case AUC_BOOK_SETTLE:
+		if (b.why && !strcmp(b.why, "lost"))
+			slurm_error("sched/auction: sale %s: job %u is gone from Slurm", t->sale,
+				    t->exec.jobs[0].id);
+		settle(a, t, &b);
+		break;
+	}
+	if (t->exec.why && t->exec.why != why)
+		slurm_info("sched/auction: job %u is ended: %s", t->exec.jobs[0].id, t->exec.why);
+}
+
+void auc_book_commit(struct auc_agent *a)
+{
+	struct auc_err err;
+	enum auc_code code = auc_receipts_save(&err);
+
+	if (!code)
+		code = auc_auction_commit(a->auction, &err);
+	a->commit_ok = !code;
+	if (code) {
+		auc_agent_complain(a, AUC_ERROR_COMMIT, &err);
+		return;
+	}
+	auc_receipts_release();
+	for (struct auc_task *t = a->tasks.list; t; t = t->next)
+		t->exec.committed = t->exec.booked != AUC_SALE_LIEN;
+}
+
+/* One live sale, as the ledger has it now. */
+static void take_view(struct auc_agent *a, const struct auc_sale_view *view)
+{
+	struct auc_task *t = auc_tasks_find(&a->tasks, view->sale);
+	struct auc_sale_view whole;
+	struct auc_err err;
+
+	if (!t) {
+		/* Liens may have lapsed since. */
+		if (auc_auction_sale(a->auction, view->sale, &whole, NULL))
+			return;
+		t = auc_tasks_add(&a->tasks, &whole);
+		auc_sale_view_clear(&whole);
+		if (!t) {
+			auc_err_set(&err, AUC_ENOMEM, "out of memory for a sale");
+			auc_agent_complain(a, AUC_ERROR_LEDGER, &err);
+			return;
+		}
+	} else if (t->revision != view->revision && !take_plan(a, t)) {
+		return;
+	}
+	t->listed = true;
+	t->exec.booked = view->state;
+	if (view->job_id)
+		t->exec.jobs[0].id = view->job_id;
+}
+
+/* The plan of T has changed. */
+static bool take_plan(struct auc_agent *a, struct auc_task *t)
+{
+	struct auc_sale_view view;
+	struct auc_err err;
+	bool good;
+
+	if (auc_auction_sale(a->auction, t->sale, &view, &err)) {
+		auc_agent_complain(a, AUC_ERROR_LEDGER, &err);
+		return false;
+	}
+	good = !auc_task_replan(t, &view, &err);
+	if (!good)
+		auc_agent_complain(a, AUC_ERROR_LEDGER, &err);
+	auc_sale_view_clear(&view);
+	return good;
+}
+
+/* The lien's job exists: it is sold. */
+static void confirm(struct auc_agent *a, struct auc_task *t, double now)
+{
+	const struct auc_part *p = t->parts;
+	struct auc_slice slice;
+	char *receipt = NULL;
+	struct auc_err err;
+	enum auc_code code;
+
+	code = auc_auction_confirm(a->auction, t->sale, t->exec.jobs[0].id, &receipt, &err);
+	if (code) {
+		/* Lapsed just now: the record is adopted when all records are looked at. */
+		auc_agent_complain(a, AUC_ERROR_LEDGER, &err);
+		a->next_records = 0;
+		return;
+	}
+	a->changed = true;
+	t->exec.booked = AUC_SALE_SOLD;
+	t->exec.committed = false;
+	t->exec.state = AUC_EXEC_SOLD;
+	t->sold = now;
+	new_receipt(t, receipt);
+	know_lead(a, t);
+	slurm_info("sched/auction: job %u: sale %s confirmed, %u part%s", t->exec.jobs[0].id,
+		   t->sale, t->exec.nparts, t->exec.nparts == 1 ? "" : "s");
+	/* Between submission and now its owner could still change it. */
+	if (!auc_job_finished(t->lead) && (auc_slice_of(p, p->start, p->end, &slice, &err) ||
+					   !auc_slice_matches(&slice, t->lead))) {
+		slurm_info("sched/auction: job %u was changed after its bid; cancelled",
+			   t->exec.jobs[0].id);
+		t->exec.why = "cancelled";
+	}
+}
+
+/* First look at a sale's job: for whom members are submitted, and whether the receipt it shows is
+ * the right one. */
+static void know_lead(struct auc_agent *a, struct auc_task *t)
+{
+	char *receipt = NULL;
+
+	t->known = true;
+	t->gid = t->lead->group_id;
+	free(t->account);
+	free(t->qos);
+	t->account = t->lead->account ? strdup(t->lead->account) : NULL;
+	t->qos = t->lead->qos ? strdup(t->lead->qos) : NULL;
+	if (t->receipt)
+		return;
+	/* After a restart: what the ledger says goes to record and database again, whatever they
+	 * got before. */
+	if (!auc_auction_confirm(a->auction, t->sale, t->exec.jobs[0].id, &receipt, NULL))
+		new_receipt(t, receipt);
+}
+
+static void start(struct auc_agent *a, struct auc_task *t, double now)
+{
+	double began = t->exec.start > t->sold ? t->exec.start : t->sold;
+	char *receipt = NULL;
+	struct auc_err err;
+
+	if (auc_auction_start(a->auction, t->exec.jobs[0].id, now, &receipt, &err)) {
+		auc_agent_complain(a, AUC_ERROR_LEDGER, &err);
+		return;
+	}
+	a->changed = true;
+	t->exec.booked = AUC_SALE_RUNNING;
+	t->exec.committed = false;
+	new_receipt(t, receipt);
+	/* A start that nobody saw, while slurmctld was down, says nothing. */
+	if (t->sold > 0)
+		auc_series_add(&a->stats.starts, t->lead->start_time > began
+							 ? (double)t->lead->start_time - began
+							 : 0);
+	slurm_info("sched/auction: job %u runs, seen %.2f s after its slot began",
+		   t->exec.jobs[0].id, now - t->exec.start);
+}
+
+/* Ends a sale in the ledger; its final receipt goes out once that is committed. */
+static void settle(struct auc_agent *a, struct auc_task *t, const struct auc_exec_booking *booking)
+{
+	uint32_t id = t->exec.jobs[0].id;
+	char *receipt = NULL;
+	struct auc_err err;
+
+	if (auc_auction_settle(a->auction, id, booking->why, booking->when, &receipt, &err)) {
+		auc_agent_complain(a, AUC_ERROR_LEDGER, &err);
+		return;
+	}
+	slurm_info("sched/auction: job %u: sale %s settled: %s", id, t->sale, booking->why);
+	if (receipt && auc_receipts_put_final(id, t->sale, receipt, &err))
+		auc_agent_complain(a, AUC_ERROR_RECEIPT, &err);
+	free(receipt);
+	new_receipt(t, NULL);
+	t->exec.booked = AUC_SALE_SETTLED;
+	t->exec.committed = false;
+	t->exec.state = AUC_EXEC_SETTLED;
+	a->changed = true;
+}
+
+/* RECEIPT is to be written once the sale's state is committed. */
+static void new_receipt(struct auc_task *t, char *receipt)
+{
+	free(t->receipt);
+	t->receipt = receipt;
+}
