@@ -98,7 +98,7 @@ struct auc_exec_booking auc_exec_step(struct auc_exec *x, const struct auc_exec_
 		watch(x, rules, now);
 		booking = step(x, rules, now);
 	}
-	x->state = state_of(x, rules, now);
+	x->state = booking.book == AUC_BOOK_SETTLE ? AUC_EXEC_ENDING : state_of(x, rules, now);
 	return booking;
 }
 
@@ -166,7 +166,9 @@ unsigned auc_exec_actions(const struct auc_exec *x, const struct auc_exec_rules 
 	if (lead->seen == AUC_SEEN_RUNNING) {
 		double change = next_change(x, now);
 
-		if (lead->part >= 0 && (unsigned)lead->part < on) {
+		/* Slurm starts a requeued job by a rule of its own, when nobody looks too early. */
+		if (lead->part >= 0 &&
+		    ((unsigned)lead->part < on || now < x->parts[lead->part].start - CLOSE)) {
 			if (now >= lead->next)
 				ask(actions, max, &n, AUC_ASK_MOVE, on);
 		} else if (x->tell || (now >= change - rules->notice && x->told < change)) {
@@ -179,7 +181,7 @@ unsigned auc_exec_actions(const struct auc_exec *x, const struct auc_exec_rules 
 		const struct auc_part *p = &x->parts[on];
 
 		/* Slurm begins a requeued job by a rule of its own. */
-		if (lead->part != (int)on || lead->begin < p->start - CLOSE)
+		if (lead->part != (int)on || lead->begin < p->start)
 			ask(actions, max, &n, AUC_ASK_PLACE, on);
 		else if (now >= p->start)
 			ask(actions, max, &n, AUC_ASK_NUDGE, on);

@@ -195,7 +195,6 @@ unchangeable()
 
 @test "a sold job cannot be changed by its owner, neither its lead nor its members, pending or running" {
 	job=$(submit alice $(wide_bid 1000) -o /dev/null --wrap 'sleep 60')
-	wait_until 5 eval '[ -n "$(members '"$job"')" ]'
 	wait_until 5 receipt_state_is "$job" sold
 	unchangeable "$job"
 	wait_until 30 group_is "$job" RUNNING

@@ -171,8 +171,11 @@ static void see_member(struct auc_agent *a, const slurm_job_info_t *info,
 	    t->uid == info->user_id) {
 		for (unsigned i = 1; i < t->exec.nparts; i++) {
 			const struct auc_part *p = &t->parts[i];
+			double begin = (double)info->eligible_time;
 
+			/* The same share may come back behind a pause. */
 			if (p->lead || t->exec.jobs[i].id || p->end <= now ||
+			    begin < p->start - 1 || begin >= p->end ||
 			    auc_slice_of(p, p->start, p->end, &slice, NULL) ||
 			    !auc_slice_fits(&slice, info))
 				continue;
