@@ -171,9 +171,10 @@ END
 	wait_until 20 settled "$real"
 }
 
+# While a job pends Slurm shows "NumCPUs=10-10"; it may start meanwhile.
 sold_fields()
 {
-	scontrol show job "$1" | grep -oE '\<(ReqNodeList|TimeLimit|NumCPUs|Partition)=[^ ]*' | sort | tr '\n' ' '
+	scontrol show job "$1" | grep -oE '\<(ReqNodeList|TimeLimit|NumCPUs|Partition)=[^ ]*' | sed 's/^\(NumCPUs=[0-9]*\)-.*/\1/' | sort | tr '\n' ' '
 }
 
 # unchangeable JOB: nothing that its owner tries with scontrol gets through.
