@@ -187,7 +187,7 @@ static enum auc_code make_job(struct auc_gang *g, const struct auc_market *m, ui
 	for (s = 0; s < m->nservers; s++)
 		if (usable(g, j, s, job->arrival))
 			total += auc_room_fit(&g->room, s, &j->worker);
-	j->n = (int64_t)(job->workers ? job->workers : job->chunks);
+	j->n = (int64_t)(job->workers && job->workers < job->chunks ? job->workers : job->chunks);
 	if (j->n > total)
 		j->n = total;
 	while (j->n > 0 && !place(g, j, job->arrival, &together))

@@ -41,8 +41,10 @@ struct auc_gang {
 };
 
 void auc_gang_clear(struct auc_gang *g);
-/* As auc_stepper's. The job asks for JOB->workers, or as many as it has chunks; it gets at most as
- * many as an empty cluster holds. */
+/*
+ * As auc_stepper's. The job asks for as many workers as it has chunks, or for JOB->workers if they
+ * are fewer; it gets at most as many as an empty cluster holds.
+ */
 enum auc_code auc_gang_arrive(struct auc_gang *g, const struct auc_market *m, uint64_t id,
 			      const struct auc_job *job, enum auc_reason *reason,
 			      struct auc_err *err);

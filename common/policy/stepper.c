@@ -5,7 +5,7 @@
 
 #include "policy/stepper.h"
 
-const struct auc_stepper *const auc_steppers[] = {&auc_stepper_srtf, NULL};
+const struct auc_stepper *const auc_steppers[] = {&auc_stepper_aonline, &auc_stepper_srtf, NULL};
 
 const struct auc_stepper *auc_stepper_find(const char *name)
 {

@@ -1,7 +1,7 @@
 /*
  * check-private.h - what the parts of the checker share: a result as read, and the rules that are
  * the same for every policy. check.c reads, and holds the rules of policies that plan a job once;
- * check_steps.c those of policies that decide slot by slot.
+ * check_steps.c those of policies that decide slot by slot, check_chunks.c those of chunks.
  */
 #ifndef SIM_CHECK_PRIVATE_H
 #define SIM_CHECK_PRIVATE_H
@@ -27,6 +27,18 @@ struct run {
 	struct group *workers, *ps;
 };
 
+/* Slots, inclusive. */
+struct span {
+	uint64_t from, to;
+};
+
+/* One chunk of a job, as read. */
+struct chunk {
+	unsigned server, nruns;
+	uint64_t worker, slots; /* slots: of all its runs */
+	struct span *runs;
+};
+
 /* One job of a result, as read. */
 struct sold {
 	char *id, *reason, *worker_type, *ps_type;
@@ -35,7 +47,9 @@ struct sold {
 	uint64_t start, completion;                 /* 0: not there */
 	unsigned nruns, ntransfers;
 	struct run *runs;
-	struct json_object *chunks; /* as written; NULL: not there */
+	bool has_chunks;
+	unsigned nchunks;
+	struct chunk *chunks;
 	/* worked out */
 	const struct scenario_job *job;
 	size_t index; /* in the result */
@@ -43,6 +57,7 @@ struct sold {
 	bool completed;
 	const struct scenario_type *worker, *ps;
 	double worker_seconds, ps_seconds;
+	long double chunk_slots;
 };
 
 struct totals {
@@ -67,6 +82,7 @@ struct check {
 	bool priced, admits_all, own_reckoning; /* of the policy */
 	const struct check_steps *steps;        /* NULL: it plans a job once */
 	uint64_t preemptions;                   /* counted */
+	bool no_memory;
 	struct totals totals;
 	struct timing timing;
 	bool has_timing;
@@ -80,14 +96,22 @@ struct check {
 struct check_steps {
 	const char *name;
 	/* Is the work of J what its runs, in order, make of it? Tells violations, counts preemptions. */
-	void (*work)(struct check *c, const struct sold *j);
-	bool chunks; /* its jobs say what became of each chunk */
+	void (*work)(struct check *c, struct sold *j);
+	void (*end)(struct check *c); /* NULL, or after the last job: what concerns all of them */
+	bool chunks;                  /* its jobs say what became of each chunk */
 };
 
 /* The rules of POLICY ("NAME[,OPTION...]"); NULL: it is none of those. */
 const struct check_steps *check_steps_find(const char *policy);
 /* An accepted job of such a policy. */
 void check_steps_job(struct check *c, struct sold *j);
+/* Jobs that are trained chunk by chunk: a reader of "chunks", and the rules. */
+enum auc_code check_read_chunks(struct reader *r, struct json_object *v, const struct field *f,
+				void *target);
+void check_chunks(struct check *c, struct sold *j);
+void check_chunks_end(struct check *c);
+void check_clear_chunks(struct sold *j);
+
 /* KEY: a member of the job, or of the result if J is NULL; NULL: the text says it all. */
 void check_violation(struct check *c, const char *key, const struct sold *j, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));

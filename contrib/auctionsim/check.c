@@ -42,8 +42,6 @@ static enum auc_code read_groups(struct reader *r, struct json_object *v, const 
 				 void *target);
 static enum auc_code read_transfers(struct reader *r, struct json_object *v, const struct field *f,
 				    void *target);
-static enum auc_code keep_chunks(struct reader *r, struct json_object *v, const struct field *f,
-				 void *target);
 static enum auc_code read_colocated(struct reader *r, struct json_object *v, const struct field *f,
 				    void *target);
 static enum auc_code check_format(struct reader *r, struct json_object *v, const struct field *f,
@@ -109,7 +107,7 @@ static const struct field job_fields[] = {
 	{"colocated", read_colocated, 0, 0, 0, false},
 	{"plan", read_runs, 0, 0, 0, false},
 	{"transfers", read_transfers, 0, 0, 0, false},
-	{"chunks", keep_chunks, 0, 0, 0, false},
+	{"chunks", check_read_chunks, 0, 0, 0, false},
 };
 
 static const struct field run_fields[] = {
@@ -185,10 +183,12 @@ static bool check_one(struct check *c, struct json_object *o)
 		books_set_prices(c->books);
 	for (i = 0; i < n; i++)
 		check_job(c, c->order[i]);
+	if (c->steps && c->steps->end)
+		c->steps->end(c);
 	check_totals(c);
 	if (c->has_timing)
 		check_timing(c);
-	return true;
+	return !c->no_memory;
 }
 
 /* What the rules are. */
@@ -324,19 +324,6 @@ static enum auc_code read_transfers(struct reader *r, struct json_object *v, con
 	return AUC_OK;
 }
 
-/* Read by who knows what to make of them. */
-static enum auc_code keep_chunks(struct reader *r, struct json_object *v, const struct field *f,
-				 void *target)
-{
-	struct sold *j = target;
-
-	(void)f;
-	if (!json_object_is_type(v, json_type_array))
-		return reader_expected(r, v, "an array");
-	j->chunks = v;
-	return AUC_OK;
-}
-
 static enum auc_code read_colocated(struct reader *r, struct json_object *v, const struct field *f,
 				    void *target)
 {
@@ -453,7 +440,7 @@ static void check_refused(struct check *c, const struct sold *j)
 				"expected at most 0 of a refused job, found %.17g", j->best_payoff);
 	if (!isnan(j->value) || !isnan(j->payment) || !isnan(j->payoff) || j->start ||
 	    j->completion || j->worker_type || j->ps_type || j->has_colocated || j->has_plan ||
-	    j->has_transfers || j->chunks)
+	    j->has_transfers || j->has_chunks)
 		check_violation(c, NULL, j,
 				"expected no schedule, value or payment of a refused job");
 }
@@ -481,7 +468,7 @@ static void check_keys(struct check *c, const struct sold *j)
 				"expected colocated, plan and transfers of an accepted job");
 	if (j->ntransfers)
 		check_violation(c, "transfers", j, "expected none, found %u", j->ntransfers);
-	if (j->chunks)
+	if (j->has_chunks)
 		check_violation(c, "chunks", j, "expected none of this policy");
 }
 
@@ -751,6 +738,7 @@ static void sold_clear(struct sold *j)
 		free(j->runs[i].ps);
 	}
 	free(j->runs);
+	check_clear_chunks(j);
 	free(j->id);
 	free(j->reason);
 	free(j->worker_type);

@@ -13,12 +13,13 @@
 static void check_head(struct check *c, const struct sold *j);
 static bool check_runs(struct check *c, const struct sold *j);
 static bool same_groups(const struct group *a, unsigned n, const struct group *b, unsigned m);
-static void check_gang(struct check *c, const struct sold *j);
+static void check_gang(struct check *c, struct sold *j);
 static bool is_together(const struct run *run);
 static long double chunk_slots(struct check *c, const struct sold *j, bool together);
 
 static const struct check_steps policies[] = {
-	{"srtf", check_gang, false},
+	{"aonline", check_chunks, check_chunks_end, true},
+	{"srtf", check_gang, NULL, false},
 };
 
 const struct check_steps *check_steps_find(const char *policy)
@@ -34,7 +35,6 @@ const struct check_steps *check_steps_find(const char *policy)
 
 void check_steps_job(struct check *c, struct sold *j)
 {
-	bool together = true;
 	unsigned i;
 
 	j->completed = j->completion > 0;
@@ -50,10 +50,7 @@ void check_steps_job(struct check *c, struct sold *j)
 	for (i = 0; i < j->nruns; i++) {
 		check_uploads(c, j, &j->runs[i]);
 		check_book(c, j, &j->runs[i]);
-		together = together && is_together(&j->runs[i]);
 	}
-	if (j->colocated != together)
-		check_violation(c, "colocated", j, "expected %s", together ? "true" : "false");
 	c->steps->work(c, j);
 }
 
@@ -67,7 +64,7 @@ static void check_head(struct check *c, const struct sold *j)
 	if (!j->has_plan || !j->has_transfers || (j->nruns && !j->has_colocated))
 		check_violation(c, "plan", j,
 				"expected colocated, plan and transfers of an accepted job");
-	if (c->steps->chunks != (j->chunks != NULL))
+	if (c->steps->chunks != j->has_chunks)
 		check_violation(c, "chunks", j, "expected %s",
 				c->steps->chunks ? "an array" : "none of this policy");
 	if (j->ntransfers)
@@ -141,14 +138,16 @@ static bool same_groups(const struct group *a, unsigned n, const struct group *b
  * A job that runs with all of its workers or not at all. A worker does 1/p0 of a chunk in a slot,
  * or 1/p1 if one server holds the whole layout.
  */
-static void check_gang(struct check *c, const struct sold *j)
+static void check_gang(struct check *c, struct sold *j)
 {
 	long double apart = chunk_slots(c, j, false), together = chunk_slots(c, j, true);
 	long double all = (long double)j->job->chunks * apart * together, done = 0, rate = 0;
 	uint64_t n = 0, most = check_sum(j->runs[0].workers, j->runs[0].nworkers);
 	const struct run *run;
+	bool one_server = true;
 
 	for (run = j->runs; run < j->runs + j->nruns; run++) {
+		one_server = one_server && is_together(run);
 		n = check_sum(run->workers, run->nworkers);
 		rate = is_together(run) ? apart : together;
 		done += rate * n * (run->to - run->from + 1);
@@ -162,6 +161,8 @@ static void check_gang(struct check *c, const struct sold *j)
 		if (run > j->runs && run->from > run[-1].to + 1)
 			c->preemptions++;
 	}
+	if (j->colocated != one_server)
+		check_violation(c, "colocated", j, "expected %s", one_server ? "true" : "false");
 	if (j->completed ? done < all || done - rate * n >= all : done >= all)
 		check_violation(c, "plan", j,
 				"expected %.17Lg parts of chunks of a completed job and less of "

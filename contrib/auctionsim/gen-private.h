@@ -42,7 +42,7 @@ struct gen_setting {
 	bool (*write)(struct gen *g); /* false: no memory */
 };
 
-extern const struct gen_setting gen_dps;
+extern const struct gen_setting gen_aonline, gen_dps;
 
 /* Uniform in the parameter's range, rounded to DECIMALS; of whole numbers each is as likely. */
 double gen_draw(struct gen *g, unsigned parameter, unsigned decimals);

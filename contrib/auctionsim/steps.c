@@ -1,6 +1,7 @@
 /*
  * steps.c - see steps.h. The stepper is the controller's; here its layouts are booked in a market,
- * which refuses what does not fit, and written down as the plan of each job.
+ * which refuses what does not fit, and written down as the plan of each job. The market has one
+ * slot, the one at hand.
  */
 #include "config.h"
 
@@ -26,7 +27,8 @@ struct steps {
 
 static enum auc_code run_slots(struct steps *p, const unsigned *order, replay_progress progress,
 			       void *arg, double *us, struct auc_err *err);
-static enum auc_code arrive(struct steps *p, unsigned index, struct auc_err *err);
+static enum auc_code next_slot(struct steps *p, auc_slot t, struct auc_err *err);
+static enum auc_code arrive(struct steps *p, auc_slot t, unsigned index, struct auc_err *err);
 static enum auc_code step(struct steps *p, auc_slot t, struct auc_err *err);
 static enum auc_code keep_layout(struct steps *p, auc_slot t, const struct auc_layout *layout,
 				 struct auc_err *err);
@@ -51,14 +53,9 @@ enum auc_code steps_run(const struct scenario *s, const struct auc_stepper *step
 
 	auc_plan_init(&p.slot);
 	if (rc == AUC_OK)
-		rc = world_market(s, NULL, &p.market, err);
+		rc = world_slot(s, NULL, 1, &p.market, err);
 	if (rc == AUC_OK)
-		rc = world_state(s, p.market, err);
-	if (rc == AUC_OK) {
-		/* Nobody asks this market for prices or for what fits: it need not keep them. */
-		auc_market_begin_bulk(p.market);
 		rc = run_slots(&p, order, progress, arg, us, err);
-	}
 	for (i = 0; i < s->njobs && rc == AUC_OK; i++)
 		if (result->jobs[i].accepted && !result->jobs[i].completed)
 			rc = keep_chunks(&p, i, err);
@@ -82,10 +79,11 @@ static enum auc_code run_slots(struct steps *p, const unsigned *order, replay_pr
 
 	for (t = 1; t <= last && rc == AUC_OK; t++) {
 		p->us = 0;
+		rc = next_slot(p, t, err);
 		for (came = false; next < p->s->njobs && rc == AUC_OK; next++, came = true) {
 			if ((auc_slot)p->s->jobs[order[next]].arrival > t)
 				break;
-			rc = arrive(p, order[next], err);
+			rc = arrive(p, t, order[next], err);
 		}
 		if (came || p->at_hand) {
 			rc = rc == AUC_OK ? step(p, t, err) : rc;
@@ -99,7 +97,21 @@ static enum auc_code run_slots(struct steps *p, const unsigned *order, replay_pr
 	return rc;
 }
 
-static enum auc_code arrive(struct steps *p, unsigned index, struct auc_err *err)
+static enum auc_code next_slot(struct steps *p, auc_slot t, struct auc_err *err)
+{
+	enum auc_code rc = AUC_OK;
+
+	if (t > auc_market_first(p->market)) {
+		auc_market_advance(p->market, t);
+		if (p->s->nstate)
+			rc = world_state(p->s, p->market, err);
+	}
+	/* Nobody asks for prices or for what fits from here on: the market need not keep them. */
+	auc_market_begin_bulk(p->market);
+	return rc;
+}
+
+static enum auc_code arrive(struct steps *p, auc_slot t, unsigned index, struct auc_err *err)
 {
 	const struct scenario_job *job = &p->s->jobs[index];
 	struct outcome *o = &p->result->jobs[index];
@@ -108,7 +120,7 @@ static enum auc_code arrive(struct steps *p, unsigned index, struct auc_err *err
 	double before;
 
 	if (world_is_own(job))
-		rc = world_market(p->s, job, &own, err);
+		rc = world_slot(p->s, job, t, &own, err);
 	if (rc == AUC_OK)
 		rc = world_task(p->s, job, &p->job, err);
 	if (rc == AUC_OK) {

@@ -7,6 +7,9 @@
 #include "num.h"
 #include "world.h"
 
+static enum auc_code make_market(const struct scenario *s, const struct scenario_job *job,
+				 unsigned slots, auc_slot first, struct auc_market **m,
+				 struct auc_err *err);
 static enum auc_code add_types(const struct scenario *s, const struct scenario_job *job,
 			       struct auc_market *m, struct auc_err *err);
 static enum auc_code add_type(struct auc_market *m, const struct scenario_type *t, unsigned role,
@@ -17,27 +20,15 @@ static enum auc_code needed(const struct scenario *s, const struct scenario_job 
 enum auc_code world_market(const struct scenario *s, const struct scenario_job *job,
 			   struct auc_market **m, struct auc_err *err)
 {
-	static const struct auc_price none;
-	const struct scenario_server *server;
-	enum auc_code rc = AUC_OK;
+	return make_market(s, job, (unsigned)s->slots, 1, m, err);
+}
 
-	*m = auc_market_create((unsigned)s->slots, s->slot_seconds, 1);
-	if (!*m)
-		return auc_err_set(err, AUC_ENOMEM, "%s: no memory", s->file);
-	for (server = s->servers; server < s->servers + s->nservers && rc == AUC_OK; server++)
-		rc = auc_market_add_server(*m, server->name, server->cloud ? "cloud" : "edge",
-					   server->cloud, server->roles, 0, server->capacity,
-					   server->ncapacity, err);
-	if (rc == AUC_OK)
-		rc = add_types(s, job, *m, err);
-	if (rc == AUC_OK)
-		rc = auc_market_ready(*m, &none, err);
-	if (rc == AUC_OK)
-		return AUC_OK;
-	auc_err_prefix(err, "%s", s->file);
-	auc_market_destroy(*m);
-	*m = NULL;
-	return rc;
+enum auc_code world_slot(const struct scenario *s, const struct scenario_job *job, auc_slot t,
+			 struct auc_market **m, struct auc_err *err)
+{
+	enum auc_code rc = make_market(s, job, 1, t, m, err);
+
+	return rc == AUC_OK && s->nstate ? world_state(s, *m, err) : rc;
 }
 
 enum auc_code world_state(const struct scenario *s, struct auc_market *m, struct auc_err *err)
@@ -153,6 +144,33 @@ enum auc_code world_task(const struct scenario *s, const struct scenario_job *jo
 bool world_is_own(const struct scenario_job *job)
 {
 	return job->nworker_types || job->nps_types;
+}
+
+static enum auc_code make_market(const struct scenario *s, const struct scenario_job *job,
+				 unsigned slots, auc_slot first, struct auc_market **m,
+				 struct auc_err *err)
+{
+	static const struct auc_price none;
+	const struct scenario_server *server;
+	enum auc_code rc = AUC_OK;
+
+	*m = auc_market_create(slots, s->slot_seconds, first);
+	if (!*m)
+		return auc_err_set(err, AUC_ENOMEM, "%s: no memory", s->file);
+	for (server = s->servers; server < s->servers + s->nservers && rc == AUC_OK; server++)
+		rc = auc_market_add_server(*m, server->name, server->cloud ? "cloud" : "edge",
+					   server->cloud, server->roles, 0, server->capacity,
+					   server->ncapacity, err);
+	if (rc == AUC_OK)
+		rc = add_types(s, job, *m, err);
+	if (rc == AUC_OK)
+		rc = auc_market_ready(*m, &none, err);
+	if (rc == AUC_OK)
+		return AUC_OK;
+	auc_err_prefix(err, "%s", s->file);
+	auc_market_destroy(*m);
+	*m = NULL;
+	return rc;
 }
 
 static enum auc_code add_types(const struct scenario *s, const struct scenario_job *job,

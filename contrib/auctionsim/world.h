@@ -14,7 +14,11 @@
  */
 enum auc_code world_market(const struct scenario *s, const struct scenario_job *job,
 			   struct auc_market **m, struct auc_err *err);
-/* Books what the scenario says is sold already; server "*" is no matter of the market. */
+/* The same with slot T alone, and with what is sold already. */
+enum auc_code world_slot(const struct scenario *s, const struct scenario_job *job, auc_slot t,
+			 struct auc_market **m, struct auc_err *err);
+/* Books what the scenario says is sold already; server "*" is no matter of the market.
+ * Slots outside M are left out. */
 enum auc_code world_state(const struct scenario *s, struct auc_market *m, struct auc_err *err);
 /* Gives M the prices of mode "given". */
 enum auc_code world_give_prices(const struct scenario *s, struct auc_market *m,

@@ -15,11 +15,7 @@
 #include <cmocka.h>
 #include <json-c/json.h>
 
-#include "check.h"
-#include "document.h"
-#include "replay.h"
-#include "result.h"
-#include "scenario.h"
+#include "corrupt.h"
 
 /*
  * Under dps: 0 "a" and 1 "b" are co-located and pay nothing, 2 "i" is refused for its payoff, 3 "h"
@@ -61,11 +57,7 @@ static const char text[] =
 	"\"ps_seconds\":{\"p\":0.1}}],"
 	"\"prices\":{\"mode\":\"eta\",\"eta\":{\"gpu\":40,\"cpu\":3}}}";
 
-/* In the result of POLICY, the member at POINTER becomes NEW (NULL: goes away): a violation is
- * found that says SAYS. */
-static const struct {
-	const char *policy, *pointer, *new, *says;
-} mutations[] = {
+static const struct corruption mutations[] = {
 	{"dps", "/format", "\"auction-result/2\"", "$.format"},
 	{"dps", "/scenario", "\"other\"", "$.scenario"},
 	{"dps", "/policy", "\"oasis\"", "$.policy"},
@@ -162,61 +154,6 @@ static const struct {
 	{"srtf", "/timing/decisions", "21", "$.timing.decisions"},
 };
 
-static struct scenario *scenario_of(const char *json)
-{
-	struct auc_err err = {.text = ""};
-	struct scenario *s;
-
-	if (scenario_parse(json, strlen(json), "c", &s, &err) != AUC_OK)
-		fail_msg("%s", err.text);
-	return s;
-}
-
-/* The result of POLICY as a tree that went through the writer. */
-static struct json_object *result_of(const struct scenario *s, const char *policy)
-{
-	struct auc_err err = {.text = ""};
-	struct result result = {0};
-	struct json_object *root;
-	char *json = NULL;
-	size_t size = 0;
-	FILE *out = open_memstream(&json, &size);
-
-	assert_non_null(out);
-	if (replay_run(s, policy, 1, NULL, NULL, &result, &err) != AUC_OK)
-		fail_msg("%s: %s", policy, err.text);
-	assert_int_equal(result_print_json(out, s, &result, 1, NULL), AUC_OK);
-	fclose(out);
-	result_clear(&result);
-	assert_int_equal(document_parse(json, size, "r", &root, NULL), AUC_OK);
-	free(json);
-	return root;
-}
-
-/* Number of violations; their text, malloc'd. */
-static unsigned violations_of(const struct scenario *s, struct json_object *root, char **said)
-{
-	unsigned violations;
-	size_t size = 0;
-	FILE *out = open_memstream(said, &size);
-
-	assert_non_null(out);
-	assert_int_equal(check_result(s, root, "r", out, &violations, NULL), AUC_OK);
-	fclose(out);
-	return violations;
-}
-
-static void expect_correct(const struct scenario *s, const char *policy)
-{
-	struct json_object *root = result_of(s, policy);
-	char *said = NULL;
-
-	if (violations_of(s, root, &said))
-		fail_msg("%s: %s", policy, said);
-	free(said);
-	json_object_put(root);
-}
-
 static void test_correct(void **state)
 {
 	static const char *const policies[] = {"dps",
@@ -237,87 +174,51 @@ static void test_correct(void **state)
 		"\"price\":0.125},{\"server\":\"*\",\"tres\":\"transfer\",\"from\":1,\"to\":9,"
 		"\"price\":3}]}",
 	};
-	struct scenario *s = scenario_of(text);
+	struct scenario *s = corrupt_scenario(text);
 	char other[sizeof(text) + 400];
 	unsigned i;
 
 	(void)state;
 	for (i = 0; i < sizeof(policies) / sizeof(policies[0]); i++)
-		expect_correct(s, policies[i]);
+		corrupt_none(s, policies[i]);
 	scenario_free(s);
 	for (i = 0; i < sizeof(prices) / sizeof(prices[0]); i++) {
 		snprintf(other, sizeof(other), "%.*s\"prices\":%s}",
 			 (int)(strstr(text, "\"prices\"") - text), text, prices[i]);
-		s = scenario_of(other);
-		expect_correct(s, "dps");
+		s = corrupt_scenario(other);
+		corrupt_none(s, "dps");
 		scenario_free(s);
 	}
 	/* without prices: estimated from all jobs */
 	snprintf(other, sizeof(other), "%.*s}", (int)(strstr(text, ",\"prices\"") - text), text);
-	s = scenario_of(other);
-	expect_correct(s, "dps");
+	s = corrupt_scenario(other);
+	corrupt_none(s, "dps");
 	scenario_free(s);
-}
-
-static void mutate(struct json_object **root, const char *pointer, const char *new)
-{
-	char parent[100];
-	struct json_object *o, *v;
-	char *last;
-
-	if (new) {
-		v = json_tokener_parse(new);
-		assert_int_equal(json_pointer_set(root, pointer, v), 0);
-		return;
-	}
-	snprintf(parent, sizeof(parent), "%s", pointer);
-	last = strrchr(parent, '/');
-	*last++ = '\0';
-	assert_int_equal(json_pointer_get(*root, parent, &o), 0);
-	if (json_object_is_type(o, json_type_array))
-		json_object_array_del_idx(o, strtoul(last, NULL, 10), 1);
-	else
-		json_object_object_del(o, last);
 }
 
 static void test_mutations(void **state)
 {
-	struct scenario *s = scenario_of(text);
-	struct json_object *root;
-	char *said;
-	unsigned i, n;
+	struct scenario *s = corrupt_scenario(text);
 
 	(void)state;
-	for (i = 0; i < sizeof(mutations) / sizeof(mutations[0]); i++) {
-		root = result_of(s, mutations[i].policy);
-		mutate(&root, mutations[i].pointer, mutations[i].new);
-		said = NULL;
-		n = violations_of(s, root, &said);
-		if (!n || !strstr(said, mutations[i].says))
-			fail_msg("%s: %s -> %s: expected '%s', got: %s", mutations[i].policy,
-				 mutations[i].pointer,
-				 mutations[i].new ? mutations[i].new : "nothing", mutations[i].says,
-				 said);
-		free(said);
-		json_object_put(root);
-	}
+	corrupt_all(s, mutations, sizeof(mutations) / sizeof(mutations[0]));
 	scenario_free(s);
 }
 
 /* Several results in one file are all looked at. */
 static void test_array(void **state)
 {
-	struct scenario *s = scenario_of(text);
+	struct scenario *s = corrupt_scenario(text);
 	struct json_object *both = json_object_new_array();
 	char *said = NULL;
 
 	(void)state;
-	json_object_array_add(both, result_of(s, "dps"));
-	json_object_array_add(both, result_of(s, "fifo"));
-	assert_int_equal(violations_of(s, both, &said), 0);
+	json_object_array_add(both, corrupt_result(s, "dps"));
+	json_object_array_add(both, corrupt_result(s, "fifo"));
+	assert_int_equal(corrupt_check(s, both, &said), 0);
 	free(said);
-	mutate(&both, "/1/totals/welfare", "1");
-	assert_int_equal(violations_of(s, both, &said), 1);
+	corrupt_put(&both, "/1/totals/welfare", "1");
+	assert_int_equal(corrupt_check(s, both, &said), 1);
 	assert_non_null(strstr(said, "$[1].totals.welfare"));
 	free(said);
 	json_object_put(both);

@@ -1,0 +1,447 @@
+/*
+ * aonline.c - policy aonline, the published algorithm A_online for preemptive scheduling of
+ * distributed machine learning jobs in edge-cloud networks: no prices and no bids, the least mean
+ * time from arrival to completion. Each chunk of a job is sent to one worker and stays there, so
+ * that data never move; each worker trains, slot by slot, the chunk of the shortest job whose data
+ * are there, and what it preempts goes on later. This file: options, jobs that come and go.
+ *
+ * Options
+ *   guard=job|none  (job) before a job is dispatched chunk by chunk, all of it in the cloud and all
+ *                   of it at the edge are looked at, too: what completes it and those that it
+ *                   delays the soonest in sum (aonline_dispatch.c)
+ *   variant=paper   the algorithms as printed, corrected where they would not run: guard=none
+ *   site=any|edge|cloud  (any) where workers and PSs may be; edge is the paper's A_online-E
+ *
+ * What the paper leaves open. A job has one worker type and one PS type: the pair with the least
+ * time of a mini-batch. Workers are those that an empty server holds of a type; where types or PSs
+ * share resources, the shorter job takes them first, slot by slot. Ties of Q: the edge, then the
+ * server and worker that come first.
+ */
+#include "config.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "num.h"
+#include "policy/aonline-private.h"
+#include "policy/baseline.h"
+
+#define CHUNKS_MAX      65536         /* of one job: they are all remembered */
+#define CHUNK_SLOTS_MAX AUC_SLOTS_MAX /* a chunk that takes more is never trained */
+#define WORKERS_MAX     4096          /* of one type on one server */
+
+static enum auc_code aonline_create(const char *options, struct auc_stepper_ctx **ctx,
+				    struct auc_err *err);
+static bool take_option(struct auc_stepper_ctx *ctx, const char *word, size_t len);
+static void aonline_destroy(struct auc_stepper_ctx *ctx);
+static enum auc_code aonline_arrive(struct auc_stepper_ctx *ctx, const struct auc_market *m,
+				    uint64_t id, const struct auc_job *job, enum auc_reason *reason,
+				    struct auc_err *err);
+static enum auc_code meet_market(struct auc_stepper_ctx *ctx, const struct auc_market *m,
+				 struct auc_err *err);
+static enum auc_code make_place(struct auc_stepper_ctx *ctx, struct auc_err *err);
+static enum auc_code make_job(struct auc_stepper_ctx *ctx, const struct auc_market *m, uint64_t id,
+			      const struct auc_job *job, enum auc_reason *reason, struct aon_job *j,
+			      struct auc_err *err);
+static enum auc_code find_kind(struct auc_stepper_ctx *ctx, const struct auc_market *m,
+			       unsigned type, struct aon_kind **kind, struct auc_err *err);
+static bool add_workers(struct aon_kind *kind, const struct auc_market *m, unsigned type);
+static void free_kind(struct aon_kind *kind);
+static void free_job(struct aon_job *j);
+static enum auc_code aonline_leave(struct auc_stepper_ctx *ctx, uint64_t id, struct auc_err *err);
+static enum auc_code aonline_chunks(struct auc_stepper_ctx *ctx, uint64_t id,
+				    const struct auc_chunk **chunks, unsigned *n,
+				    struct auc_err *err);
+
+const struct auc_stepper auc_stepper_aonline = {
+	.name = "aonline",
+	.summary =
+		"no prices: least mean time to completion, chunk by chunk, preemptive (A_online)",
+	.create = aonline_create,
+	.destroy = aonline_destroy,
+	.arrive = aonline_arrive,
+	.step = aon_step,
+	.leave = aonline_leave,
+	.chunks = aonline_chunks,
+};
+
+static enum auc_code aonline_create(const char *options, struct auc_stepper_ctx **ctx,
+				    struct auc_err *err)
+{
+	struct auc_stepper_ctx *made = calloc(1, sizeof(*made));
+	size_t len;
+
+	*ctx = NULL;
+	if (!made)
+		return auc_err_set(err, AUC_ENOMEM, "no memory for policy aonline");
+	made->guard = true;
+	for (; *options; options += len + (options[len] == ',')) {
+		len = strcspn(options, ",");
+		if (take_option(made, options, len))
+			continue;
+		auc_err_set(err, AUC_EINVAL,
+			    "aonline: '%.*s' is no option, expected guard=job|none, variant=paper "
+			    "or site=any|edge|cloud",
+			    len < 80 ? (int)len : 80, options);
+		free(made);
+		return AUC_EINVAL;
+	}
+	*ctx = made;
+	return AUC_OK;
+}
+
+static bool take_option(struct auc_stepper_ctx *ctx, const char *word, size_t len)
+{
+	static const char *const words[] = {"guard=none", "guard=job", "variant=paper",
+					    "site=any",   "site=edge", "site=cloud"};
+	unsigned i;
+
+	for (i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+		if (strlen(words[i]) != len || strncmp(words[i], word, len) != 0)
+			continue;
+		if (i < 3)
+			ctx->guard = i == 1;
+		else
+			ctx->site = i == 3 ? AON_ANY : i == 4 ? AON_EDGE : AON_CLOUD;
+		return true;
+	}
+	return false;
+}
+
+static void aonline_destroy(struct auc_stepper_ctx *ctx)
+{
+	unsigned i;
+
+	if (!ctx)
+		return;
+	for (i = 0; i < ctx->n; i++)
+		free_job(ctx->jobs[i]);
+	for (i = 0; i < ctx->nkinds; i++)
+		free_kind(ctx->kinds[i]);
+	free(ctx->kinds);
+	free(ctx->jobs);
+	free(ctx->limited);
+	free(ctx->held);
+	auc_room_clear(&ctx->room);
+	free(ctx->choices);
+	free(ctx->heap);
+	free(ctx->pushed);
+	free(ctx->left);
+	free(ctx->ready);
+	free(ctx->ends);
+	free(ctx->storage);
+	free(ctx->layouts);
+	free(ctx->shares);
+	free(ctx->count);
+	free(ctx->seen);
+	free(ctx->spans);
+	free(ctx);
+}
+
+static enum auc_code aonline_arrive(struct auc_stepper_ctx *ctx, const struct auc_market *m,
+				    uint64_t id, const struct auc_job *job, enum auc_reason *reason,
+				    struct auc_err *err)
+{
+	struct aon_job *j = NULL;
+	enum auc_code rc = meet_market(ctx, m, err);
+	bool placed;
+	unsigned i;
+
+	aon_drop_done(ctx);
+	if (rc == AUC_OK)
+		rc = make_place(ctx, err);
+	if (rc != AUC_OK)
+		return rc;
+	j = calloc(1, sizeof(*j));
+	if (!j)
+		return auc_err_set(err, AUC_ENOMEM, "no memory for a job");
+	rc = make_job(ctx, m, id, job, reason, j, err);
+	if (rc == AUC_OK && *reason == AUC_REASON_NONE) {
+		rc = aon_dispatch(ctx, m, j, &placed, err);
+		*reason = placed ? AUC_REASON_NONE : AUC_REASON_CAPACITY;
+	}
+	if (rc != AUC_OK || *reason != AUC_REASON_NONE) {
+		free_job(j);
+		return rc;
+	}
+	for (i = ctx->n++; i > 0 && aon_before(j, ctx->jobs[i - 1]); i--)
+		ctx->jobs[i] = ctx->jobs[i - 1];
+	ctx->jobs[i] = j;
+	return AUC_OK;
+}
+
+/* Tables by server; the servers stay the same. */
+static enum auc_code meet_market(struct auc_stepper_ctx *ctx, const struct auc_market *m,
+				 struct auc_err *err)
+{
+	int k = auc_market_find_tres(m, "storage");
+	unsigned s, n = m->nservers + 1;
+
+	if (ctx->nservers == n)
+		return AUC_OK;
+	if (ctx->nservers)
+		return auc_err_set(err, AUC_ESTATE, "aonline: expected %u servers, found %u",
+				   ctx->nservers - 1, m->nservers);
+	free(ctx->limited);
+	free(ctx->held);
+	free(ctx->storage);
+	free(ctx->count);
+	ctx->limited = calloc(n, sizeof(*ctx->limited));
+	ctx->held = calloc(n, sizeof(*ctx->held));
+	ctx->storage = calloc(n, sizeof(*ctx->storage));
+	ctx->count = calloc(n, sizeof(*ctx->count));
+	if (!ctx->limited || !ctx->held || !ctx->storage || !ctx->count)
+		return auc_err_set(err, AUC_ENOMEM, "no memory for %u servers", m->nservers);
+	for (s = 0; s < m->nservers; s++)
+		ctx->limited[s] = k >= 0 && m->servers[s].units[k] > 0;
+	ctx->nservers = n;
+	return AUC_OK;
+}
+
+/* For one more job. */
+static enum auc_code make_place(struct auc_stepper_ctx *ctx, struct auc_err *err)
+{
+	unsigned alloc = ctx->alloc * 2 + 16;
+	void *jobs, *pushed, *layouts;
+
+	if (ctx->n < ctx->alloc)
+		return AUC_OK;
+	jobs = realloc(ctx->jobs, alloc * sizeof(*ctx->jobs));
+	if (jobs)
+		ctx->jobs = jobs;
+	pushed = realloc(ctx->pushed, alloc * sizeof(*ctx->pushed));
+	if (pushed)
+		ctx->pushed = pushed;
+	layouts = realloc(ctx->layouts, alloc * sizeof(*ctx->layouts));
+	if (layouts)
+		ctx->layouts = layouts;
+	if (!jobs || !pushed || !layouts)
+		return auc_err_set(err, AUC_ENOMEM, "no memory for a job");
+	ctx->alloc = alloc;
+	return AUC_OK;
+}
+
+static enum auc_code make_job(struct auc_stepper_ctx *ctx, const struct auc_market *m, uint64_t id,
+			      const struct auc_job *job, enum auc_reason *reason, struct aon_job *j,
+			      struct auc_err *err)
+{
+	int k = auc_market_find_tres(m, "storage");
+	double chunks = (double)job->chunks;
+	enum auc_code rc;
+
+	*reason = AUC_REASON_CAPACITY;
+	if (job->chunks > CHUNKS_MAX)
+		return auc_err_set(err, AUC_EINVAL,
+				   "aonline: chunks: expected at most %d, found %llu", CHUNKS_MAX,
+				   (unsigned long long)job->chunks);
+	if (!auc_baseline_types(m, job, &j->worker_type, &j->ps_type))
+		return AUC_OK;
+	j->id = id;
+	j->number = ctx->arrived++;
+	j->arrival = job->arrival;
+	j->ps = m->types[auc_ps_index(m, j->ps_type)];
+	j->apart = auc_job_duration(
+		auc_job_work(m, job, j->worker_type, j->ps_type, false) / chunks, 1);
+	j->together = auc_job_duration(
+		auc_job_work(m, job, j->worker_type, j->ps_type, true) / chunks, 1);
+	if (j->apart > CHUNK_SLOTS_MAX)
+		return AUC_OK;
+	j->n = j->undone = (unsigned)job->chunks;
+	j->length = j->n * j->apart;
+	j->chunk_units = k < 0 ? 0 : auc_ceil(job->chunk_mb * m->tres[k].scale);
+	j->ran = job->arrival - 2;
+	rc = find_kind(ctx, m, j->worker_type, &j->kind, err);
+	if (rc != AUC_OK)
+		return rc;
+	j->upload = malloc((m->nservers + 1) * sizeof(*j->upload));
+	j->chunks = calloc(j->n, sizeof(*j->chunks));
+	if (!j->upload || !j->chunks)
+		return auc_err_set(err, AUC_ENOMEM, "no memory for a job of %u chunks", j->n);
+	memcpy(j->upload, job->upload, m->nservers * sizeof(*j->upload));
+	*reason = AUC_REASON_NONE;
+	return AUC_OK;
+}
+
+/* Types that jobs bring along are compared by what they are. */
+static enum auc_code find_kind(struct auc_stepper_ctx *ctx, const struct auc_market *m,
+			       unsigned type, struct aon_kind **kind, struct auc_err *err)
+{
+	const struct auc_bundle *b = &m->types[type];
+	struct aon_kind **grown, *made;
+	unsigned i;
+
+	for (i = 0; i < ctx->nkinds; i++)
+		if (!strcmp(ctx->kinds[i]->bundle.name, b->name) &&
+		    !memcmp(ctx->kinds[i]->bundle.units, b->units, sizeof(b->units))) {
+			*kind = ctx->kinds[i];
+			return AUC_OK;
+		}
+	grown = realloc(ctx->kinds, (ctx->nkinds + 1) * sizeof(struct aon_kind *));
+	if (grown)
+		ctx->kinds = grown;
+	made = calloc(1, sizeof(*made));
+	if (grown && made) {
+		made->bundle = *b;
+		if (add_workers(made, m, type)) {
+			*kind = ctx->kinds[ctx->nkinds++] = made;
+			return AUC_OK;
+		}
+	}
+	free_kind(made);
+	return auc_err_set(err, AUC_ENOMEM, "no memory for the workers of type %s", b->name);
+}
+
+/* Those of an empty cluster. */
+static bool add_workers(struct aon_kind *kind, const struct auc_market *m, unsigned type)
+{
+	const int32_t *fit = m->cache[type].fit0;
+	size_t workers = 0, pools = 0;
+	int32_t i, n;
+	unsigned s;
+
+	for (s = 0; s < m->nservers; s++)
+		if (m->servers[s].cloud)
+			pools += fit[s] > 0;
+		else
+			workers += (size_t)(fit[s] < WORKERS_MAX ? fit[s] : WORKERS_MAX);
+	kind->workers = calloc(workers + 1, sizeof(*kind->workers));
+	kind->pools = calloc(pools + 1, sizeof(*kind->pools));
+	if (!kind->workers || !kind->pools)
+		return false;
+	for (s = 0; s < m->nservers; s++) {
+		n = fit[s] < WORKERS_MAX ? fit[s] : WORKERS_MAX;
+		if (m->servers[s].cloud && n > 0)
+			kind->pools[kind->npools++].server = s;
+		for (i = 0; i < n && !m->servers[s].cloud; i++) {
+			kind->workers[kind->n].server = s;
+			kind->workers[kind->n++].index = (unsigned)i;
+		}
+	}
+	return true;
+}
+
+static void free_kind(struct aon_kind *kind)
+{
+	unsigned i;
+
+	if (!kind)
+		return;
+	for (i = 0; i < kind->n; i++)
+		free(kind->workers[i].queue);
+	for (i = 0; i < kind->npools; i++) {
+		free(kind->pools[i].used);
+		free(kind->pools[i].ended);
+	}
+	free(kind->workers);
+	free(kind->pools);
+	free(kind);
+}
+
+static void free_job(struct aon_job *j)
+{
+	unsigned i;
+
+	for (i = 0; j->chunks && i < j->n; i++)
+		free(j->chunks[i].before);
+	free(j->chunks);
+	free(j->upload);
+	free(j);
+}
+
+void aon_drop_done(struct auc_stepper_ctx *ctx)
+{
+	unsigned i, k, s, kept = 0;
+	struct aon_job *j;
+
+	if (!ctx->ndone)
+		return;
+	ctx->ndone = 0;
+	for (i = 0; i < ctx->n; i++) {
+		j = ctx->jobs[i];
+		if (!j->done) {
+			ctx->jobs[kept++] = j;
+			continue;
+		}
+		for (k = 0; k < j->n; k++) {
+			s = j->chunks[k].server;
+			if (ctx->limited[s])
+				ctx->held[s] -= j->chunk_units;
+		}
+		free_job(j);
+	}
+	ctx->n = kept;
+}
+
+static enum auc_code aonline_leave(struct auc_stepper_ctx *ctx, uint64_t id, struct auc_err *err)
+{
+	struct aon_worker *w;
+	struct aon_job *j;
+	unsigned i, k;
+
+	aon_drop_done(ctx);
+	for (i = 0; i < ctx->n && ctx->jobs[i]->id != id; i++)
+		;
+	if (i == ctx->n)
+		return auc_err_set(err, AUC_ENOENT, "job %llu: not at hand",
+				   (unsigned long long)id);
+	j = ctx->jobs[i];
+	for (w = j->kind->workers; w < j->kind->workers + j->kind->n; w++) {
+		for (k = 0; k < w->n && w->queue[k].job != j; k++)
+			;
+		if (k < w->n)
+			memmove(&w->queue[k], &w->queue[k + 1], (--w->n - k) * sizeof(*w->queue));
+		if (w->ran == j)
+			w->ran = NULL;
+	}
+	for (k = j->first_cloud; k < j->n; k++)
+		if (j->chunks[k].left)
+			aon_free_worker(j, &j->chunks[k]);
+	j->done = true;
+	ctx->ndone++;
+	aon_drop_done(ctx);
+	return AUC_OK;
+}
+
+static enum auc_code aonline_chunks(struct auc_stepper_ctx *ctx, uint64_t id,
+				    const struct auc_chunk **chunks, unsigned *n,
+				    struct auc_err *err)
+{
+	const struct aon_job *j = NULL;
+	const struct aon_chunk *c;
+	size_t nspans = 0;
+	unsigned i, k;
+
+	for (i = 0; i < ctx->n && !j; i++)
+		if (ctx->jobs[i]->id == id)
+			j = ctx->jobs[i];
+	if (!j)
+		return auc_err_set(err, AUC_ENOENT, "job %llu: not at hand",
+				   (unsigned long long)id);
+	for (c = j->chunks; c < j->chunks + j->n; c++)
+		nspans += c->nruns;
+	free(ctx->seen);
+	free(ctx->spans);
+	ctx->seen = calloc(j->n, sizeof(*ctx->seen));
+	ctx->spans = calloc(nspans + 1, sizeof(*ctx->spans));
+	if (!ctx->seen || !ctx->spans)
+		return auc_err_set(err, AUC_ENOMEM, "no memory for %u chunks", j->n);
+	nspans = 0;
+	for (i = 0; i < j->n; i++) {
+		c = &j->chunks[i];
+		ctx->seen[i] = (struct auc_chunk){
+			.server = c->server,
+			.worker = c->worker,
+			.preemptions = c->preemptions,
+			.nruns = c->nruns,
+			.runs = &ctx->spans[nspans],
+		};
+		for (k = 0; k + 1 < c->nruns; k++)
+			ctx->spans[nspans++] = c->before[k];
+		if (c->nruns)
+			ctx->spans[nspans++] = c->run;
+	}
+	*chunks = ctx->seen;
+	*n = j->n;
+	return AUC_OK;
+}

@@ -1,0 +1,41 @@
+/*
+ * aonref.h - the algorithms of policy aonline as plainly as they can be written, chunk by chunk and
+ * slot by slot, with PSs for everybody: what the policy is compared with, in results and in speed.
+ */
+#ifndef AONREF_H
+#define AONREF_H
+
+#include <stdbool.h>
+
+#define AONREF_CLOUD (-1)
+#define AONREF_FAR   (-1) /* a delay: the job cannot use it */
+
+struct aonref_chunk {
+	int job; /* in the order of arrival */
+	int worker;
+	int ready, left;
+	int runs, first, last; /* how often it was begun, its first and last slot */
+};
+
+struct aonref_job {
+	int arrival, n, p; /* p: slots of a chunk as it goes */
+	int first_chunk, undone, completion;
+};
+
+struct aonref {
+	int nworkers, njobs, nchunks, jobs_alloc, chunks_alloc;
+	struct aonref_job *jobs;
+	struct aonref_chunk *chunks;
+	int *queue; /* scratch: chunks of a worker, in their order */
+	int *left;
+};
+
+struct aonref *aonref_make(int workers);
+void aonref_free(struct aonref *r);
+/* Dispatches the next job; DELAY by worker. False: no place, and it is not there. */
+bool aonref_arrive(struct aonref *r, int arrival, int n, int apart, int together, const int *delay,
+		   int cloud_delay);
+/* What runs in slot T. */
+void aonref_step(struct aonref *r, int t);
+
+#endif
