@@ -28,6 +28,7 @@
 
 #include "agent.h"
 #include "clock.h"
+#include "groupfile.h"
 #include "hostport.h"
 #include "num.h"
 #include "say.h"
@@ -48,7 +49,7 @@ struct labeller {
 
 struct agent {
 	enum role role;
-	unsigned rank;
+	unsigned id;
 	char label[48];
 	double grace;
 	bool labelled;
@@ -58,7 +59,8 @@ struct agent {
 	int sigfd;
 	pid_t pid; /* 0: not started, or ended and reaped */
 	bool stopping;
-	bool fine;      /* the launcher ended it, which is no failure */
+	bool fine; /* the launcher ended it, which is no failure */
+	struct groupfile group;
 	double kill_at; /* 0: not set */
 	int status;
 	struct labeller out, err;
@@ -76,6 +78,7 @@ static void agent_watch(struct agent *a);
 static void agent_listen(struct agent *a);
 static void agent_obey(struct agent *a);
 static void agent_signal(struct agent *a, int sig);
+static void agent_change(struct agent *a, struct json_object *o, int sig);
 static void agent_reap(struct agent *a);
 static void agent_report(struct agent *a);
 static void labeller_read(struct labeller *l, const char *label);
@@ -85,8 +88,12 @@ static void complain(const struct agent *a, const char *fmt, ...)
 
 int agent_run(const char *task, char *const program[])
 {
-	struct agent a = {
-		.reserved = -1, .sigfd = -1, .wire.fd = -1, .out.from = -1, .err.from = -1};
+	struct agent a = {.reserved = -1,
+			  .sigfd = -1,
+			  .wire.fd = -1,
+			  .out.from = -1,
+			  .err.from = -1,
+			  .group.fd = -1};
 	const char *token = getenv(AGENT_TOKEN), *where = getenv(AGENT_CONNECT);
 
 	if (!token || !where) {
@@ -102,6 +109,7 @@ int agent_run(const char *task, char *const program[])
 	agent_watch(&a);
 	agent_report(&a);
 	wire_close(&a.wire);
+	groupfile_clear(&a.group);
 	close(a.sigfd);
 	if (a.fine)
 		return EXIT_SUCCESS;
@@ -122,17 +130,17 @@ static bool agent_init(struct agent *a, const char *task)
 	memcpy(role, task, colon - task);
 	role[colon - task] = '\0';
 	if (!role_parse(role, &a->role) ||
-	    auc_parse_count(colon + 1, 0, LAYOUT_TASKS_MAX, &first, "--task", NULL) ||
+	    auc_parse_count(colon + 1, 0, TASKENV_ID_MAX, &first, "--task", NULL) ||
 	    (procid &&
 	     auc_parse_count(procid, 0, LAYOUT_TASKS_MAX, &offset, "SLURM_PROCID", NULL)) ||
 	    !grace || auc_parse_number(grace, 0, 1e10, &a->grace, AGENT_GRACE, NULL)) {
 		say("--task=%s: expected ROLE:RANK and a sound environment", task);
 		return false;
 	}
-	a->rank = first + offset;
+	a->id = first + offset;
 	a->labelled = getenv(AGENT_LABEL) != NULL;
 	snprintf(a->label, sizeof(a->label),
-		 a->role == ROLE_SCHEDULER ? "%s: " : "%s %u: ", role_name(a->role), a->rank);
+		 a->role == ROLE_SCHEDULER ? "%s: " : "%s %u: ", role_name(a->role), a->id);
 	return true;
 }
 
@@ -203,7 +211,7 @@ static bool agent_hello(struct agent *a, const char *token)
 	json_object_object_add(o, "hello", json_object_new_int(1));
 	json_object_object_add(o, "token", json_object_new_string(token));
 	json_object_object_add(o, "role", json_object_new_string(role_name(a->role)));
-	json_object_object_add(o, "rank", json_object_new_int64(a->rank));
+	json_object_object_add(o, "id", json_object_new_int64(a->id));
 	json_object_object_add(o, "port", json_object_new_int64(a->port));
 	/* The program has no business with these. */
 	unsetenv(AGENT_TOKEN);
@@ -253,10 +261,14 @@ static bool agent_go(struct agent *a, struct json_object *o)
 	if (rc == AUC_OK) {
 		rc = auc_err_set(&err, AUC_EINVAL, "this task is not in the list of tasks");
 		for (unsigned i = 0; i < n; i++)
-			if (peers[i].role == a->role && peers[i].rank == a->rank)
+			if (peers[i].role == a->role && peers[i].id == a->id)
 				rc = taskenv_set(&peers[i], peers, n, &err);
 		free(peers);
 	}
+	if (rc == AUC_OK)
+		rc = groupfile_write(&a->group, o, a->role, a->id, &err);
+	if (rc == AUC_OK)
+		rc = groupfile_set(&a->group, &err);
 	if (rc != AUC_OK)
 		complain(a, "%s", err.text);
 	return rc == AUC_OK;
@@ -271,6 +283,9 @@ static bool agent_start(struct agent *a, char *const program[])
 	sigprocmask(SIG_SETMASK, &mask, NULL);
 	sigemptyset(&mask);
 	sigaddset(&mask, SIGCHLD);
+	/* What Slurm sends to a step may announce a change. */
+	sigaddset(&mask, SIGUSR1);
+	sigaddset(&mask, SIGUSR2);
 	a->sigfd = signalfd(-1, &mask, SFD_CLOEXEC | SFD_NONBLOCK);
 	if (a->sigfd < 0 ||
 	    (a->labelled && (pipe2(out, O_CLOEXEC) != 0 || pipe2(err, O_CLOEXEC) != 0))) {
@@ -383,6 +398,8 @@ static void agent_obey(struct agent *a)
 			agent_signal(a, sig);
 		} else if (wire_int(o, "signal", 1, NSIG - 1, &sig)) {
 			agent_signal(a, sig);
+		} else if (wire_int(o, "change", 1, NSIG - 1, &sig)) {
+			agent_change(a, o, sig);
 		}
 		json_object_put(o);
 	}
@@ -394,13 +411,31 @@ static void agent_signal(struct agent *a, int sig)
 		kill(-a->pid, sig);
 }
 
+/* The group has changed or will: the program finds it in the file, if it wants to know. */
+static void agent_change(struct agent *a, struct json_object *o, int sig)
+{
+	struct auc_err err = {0};
+
+	if (groupfile_write(&a->group, o, a->role, a->id, &err) != AUC_OK)
+		complain(a, "%s", err.text);
+	if (a->pid)
+		catch_kill(a->pid, sig);
+}
+
 static void agent_reap(struct agent *a)
 {
 	struct signalfd_siginfo info;
 	siginfo_t si = {0};
 
-	while (read(a->sigfd, &info, sizeof(info)) == sizeof(info))
-		;
+	while (read(a->sigfd, &info, sizeof(info)) == sizeof(info)) {
+		struct json_object *o;
+
+		if (info.ssi_signo == SIGCHLD || a->wire.fd < 0)
+			continue;
+		o = json_object_new_object();
+		json_object_object_add(o, "heard", json_object_new_int(info.ssi_signo));
+		wire_send(&a->wire, o);
+	}
 	if (!a->pid || waitid(P_PID, a->pid, &si, WEXITED | WNOHANG | WNOWAIT) != 0 ||
 	    si.si_pid == 0)
 		return;

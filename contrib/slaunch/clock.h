@@ -1,4 +1,5 @@
-/* clock.h - seconds of a clock that nobody sets, and poll() timeouts counted on it. */
+/* clock.h - seconds of a clock that nobody sets, poll() timeouts counted on it, and the time of
+ * day. */
 #ifndef SLAUNCH_CLOCK_H
 #define SLAUNCH_CLOCK_H
 
@@ -11,6 +12,15 @@ static inline double clock_now(void)
 	struct timespec ts;
 
 	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec + ts.tv_nsec * 1e-9;
+}
+
+/* Unix time, which may jump. */
+static inline double clock_wall(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_REALTIME, &ts);
 	return ts.tv_sec + ts.tv_nsec * 1e-9;
 }
 

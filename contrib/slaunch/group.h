@@ -1,6 +1,6 @@
 /*
- * group.h - the group of jobs that a sold plan is, as Slurm knows it: the lead's receipt, the
- * members, the nodes' addresses. The only file of the launcher that calls Slurm.
+ * group.h - the group of jobs that a sold plan is: what one look at Slurm's queue has seen of it
+ * (look.h), as data. Pure: no Slurm, no I/O.
  */
 #ifndef SLAUNCH_GROUP_H
 #define SLAUNCH_GROUP_H
@@ -8,20 +8,53 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "course.h"
 #include "err.h"
 #include "layout.h"
 
-/*
- * Makes the layout of the group whose lead is JOB_ID (the caller's own job), with the jobs of all
- * nodes, waiting up to WAIT seconds for them to run; WAIT < 0: takes what there is, missing jobs
- * stay 0. AUC_ENOENT: no such job; AUC_EINVAL: not an auction job; AUC_ESTATE: its time is over, or
- * members are not running (the sentence names them); AUC_EIO: Slurm does not answer.
- */
-enum auc_code group_load(uint32_t job_id, double wait, unsigned verbose, struct layout *l,
-			 struct auc_err *err);
+struct json_object;
 
-/* The address by which NODE is reached (its NodeAddr), into BUF; the node's name if Slurm does not
- * say. */
-void group_node_addr(const char *node, char *buf, size_t size);
+/* A member that runs, or may still. */
+struct group_member {
+	char node[AUC_NAME_MAX];
+	char state[16]; /* "RUNNING", or the word for what it waits for */
+	char sale[AUC_SALE_ID_LEN];
+	uint32_t job_id;
+};
+
+struct group {
+	uint32_t lead;
+	char node[AUC_NAME_MAX]; /* on which the lead runs, or "" */
+	char *receipt;           /* its AdminComment */
+	unsigned nmembers;
+	struct group_member *members;
+};
+
+/* Jobs that are of no use any more, though they may run for a little while. */
+struct group_spent {
+	unsigned n;
+	uint32_t *jobs;
+};
+
+void group_clear(struct group *g);
+/* Adds a copy. AUC_ENOMEM. */
+enum auc_code group_add(struct group *g, const struct group_member *m, struct auc_err *err);
+/* The legs of its plan from Unix time NOW on. AUC_EINVAL: not an auction job, or as course_make().
+ */
+enum auc_code group_course(const struct group *g, double now, struct course *c,
+			   struct auc_err *err);
+/* The layout that is current at Unix time NOW: layout_make(). */
+enum auc_code group_layout(const struct group *g, double now, struct layout *l,
+			   struct auc_err *err);
+/*
+ * Gives the steps of L the jobs of the members that run, except those in SPENT (may be NULL), and
+ * 0 where there is none; WAITING[SIZE] says what is missing.
+ */
+void group_fill(const struct group *g, const struct group_spent *spent, struct layout *l,
+		char *waiting, size_t size);
+
+/* As one JSON object (new reference; NULL: no memory), and back. AUC_EINVAL, AUC_ENOMEM. */
+struct json_object *group_json(const struct group *g);
+enum auc_code group_parse(struct json_object *o, struct group *g, struct auc_err *err);
 
 #endif

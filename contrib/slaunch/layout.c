@@ -18,7 +18,7 @@ struct argv {
 	bool failed;
 };
 
-static const struct auc_receipt_run *layout_run(const struct auc_receipt *r, auc_slot now);
+static bool layout_covers(const struct layout *a, const struct layout *b, enum role role);
 static enum auc_code layout_share_make(struct layout_share *s, const struct auc_named *tres,
 				       unsigned ntres, const char *what, struct auc_err *err);
 static void layout_add_steps(struct layout *l, const struct auc_receipt *r,
@@ -46,6 +46,20 @@ bool role_parse(const char *name, enum role *role)
 enum auc_code layout_make(struct layout *l, const struct auc_receipt *r, uint32_t lead,
 			  const char *lead_node, double now, struct auc_err *err)
 {
+	/* The run that holds the slot, else the first that begins later. */
+	for (unsigned i = 0; i < r->nruns && r->slot_seconds > 0; i++)
+		if ((auc_slot)floor(now / r->slot_seconds) <= r->runs[i].to)
+			return layout_make_run(l, r, i, lead, lead_node, err);
+	memset(l, 0, sizeof(*l));
+	if (r->nruns && r->slot_seconds > 0 && strcmp(r->state, "member") != 0)
+		return auc_err_set(err, AUC_ESTATE, "the time that job %" PRIu32 " bought is over",
+				   lead);
+	return layout_make_run(l, r, 0, lead, lead_node, err);
+}
+
+enum auc_code layout_make_run(struct layout *l, const struct auc_receipt *r, unsigned number,
+			      uint32_t lead, const char *lead_node, struct auc_err *err)
+{
 	const struct auc_receipt_run *run;
 	enum auc_code rc;
 
@@ -55,13 +69,10 @@ enum auc_code layout_make(struct layout *l, const struct auc_receipt *r, uint32_
 				   "job %" PRIu32 " is a member of the group of job %" PRIu32
 				   ", not its lead",
 				   lead, r->lead);
-	if (r->slot_seconds <= 0 || !r->nruns)
+	if (r->slot_seconds <= 0 || number >= r->nruns)
 		return auc_err_set(err, AUC_EINVAL, "the receipt of job %" PRIu32 " holds no plan",
 				   lead);
-	run = layout_run(r, (auc_slot)floor(now / r->slot_seconds));
-	if (!run)
-		return auc_err_set(err, AUC_ESTATE, "the time that job %" PRIu32 " bought is over",
-				   lead);
+	run = &r->runs[number];
 
 	l->lead = lead;
 	snprintf(l->lead_node, sizeof(l->lead_node), "%s", lead_node);
@@ -69,8 +80,8 @@ enum auc_code layout_make(struct layout *l, const struct auc_receipt *r, uint32_
 	snprintf(l->worker_type, sizeof(l->worker_type), "%s", r->worker_type);
 	snprintf(l->ps_type, sizeof(l->ps_type), "%s", r->ps_type);
 	l->slot_seconds = r->slot_seconds;
-	l->from = run->from;
-	l->to = run->to;
+	l->begin = run->from * r->slot_seconds;
+	l->end = (run->to + 1) * r->slot_seconds;
 	rc = layout_share_make(&l->share[ROLE_WORKER], r->worker_tres, r->nworker_tres,
 			       r->worker_type, err);
 	if (rc == AUC_OK)
@@ -127,6 +138,34 @@ void layout_clear(struct layout *l)
 {
 	free(l->steps);
 	memset(l, 0, sizeof(*l));
+}
+
+enum auc_code layout_copy(struct layout *to, const struct layout *from, struct auc_err *err)
+{
+	*to = *from;
+	to->steps = calloc(from->nsteps ? from->nsteps : 1, sizeof(*to->steps));
+	if (!to->steps) {
+		memset(to, 0, sizeof(*to));
+		return auc_err_set(err, AUC_ENOMEM, "out of memory");
+	}
+	if (from->nsteps)
+		memcpy(to->steps, from->steps, from->nsteps * sizeof(*to->steps));
+	return AUC_OK;
+}
+
+unsigned layout_count(const struct layout *l, const char *node, enum role role)
+{
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < l->nsteps; i++)
+		if (l->steps[i].role == role && strcmp(l->steps[i].node, node) == 0)
+			n += l->steps[i].ntasks;
+	return n;
+}
+
+bool layout_same(const struct layout *a, const struct layout *b, enum role role)
+{
+	return layout_covers(a, b, role) && layout_covers(b, a, role);
 }
 
 bool layout_complete(const struct layout *l, const char **node)
@@ -194,13 +233,17 @@ void layout_argv_free(char **argv)
 	free(argv);
 }
 
-/* The run that holds slot NOW, else the first that begins later. */
-static const struct auc_receipt_run *layout_run(const struct auc_receipt *r, auc_slot now)
+/* Every node of A has as many tasks in B. */
+static bool layout_covers(const struct layout *a, const struct layout *b, enum role role)
 {
-	for (unsigned i = 0; i < r->nruns; i++)
-		if (now <= r->runs[i].to)
-			return &r->runs[i];
-	return NULL;
+	for (unsigned i = 0; i < a->nsteps; i++) {
+		const struct layout_step *s = &a->steps[i];
+
+		if ((role == ROLES || s->role == role) &&
+		    layout_count(a, s->node, s->role) != layout_count(b, s->node, s->role))
+			return false;
+	}
+	return true;
 }
 
 /* Adds the steps of one role on the lead's node (LEAD) or on the others, in the order of the plan.

@@ -45,7 +45,7 @@ struct layout {
 	char sale[AUC_SALE_ID_LEN];
 	char worker_type[AUC_NAME_MAX], ps_type[AUC_NAME_MAX];
 	double slot_seconds;
-	auc_slot from, to; /* the run of slots with this layout */
+	double begin, end; /* Unix time of the slots with this layout; end 0: open */
 	unsigned nworkers, nps;
 	struct layout_share share[ROLES];
 	unsigned nsteps;
@@ -60,10 +60,19 @@ struct layout {
  */
 enum auc_code layout_make(struct layout *l, const struct auc_receipt *r, uint32_t lead,
 			  const char *lead_node, double now, struct auc_err *err);
+/* The same for run number RUN of the receipt. */
+enum auc_code layout_make_run(struct layout *l, const struct auc_receipt *r, unsigned run,
+			      uint32_t lead, const char *lead_node, struct auc_err *err);
 /* W workers and P PSs on this machine, all on node NODE. */
 enum auc_code layout_local(struct layout *l, unsigned workers, unsigned ps, const char *node,
 			   struct auc_err *err);
 void layout_clear(struct layout *l);
+enum auc_code layout_copy(struct layout *to, const struct layout *from, struct auc_err *err);
+/* Tasks of ROLE on NODE. */
+unsigned layout_count(const struct layout *l, const char *node, enum role role);
+/* True if both have as many tasks of ROLE (ROLES: of each) on every node; whose jobs they are does
+ * not matter. */
+bool layout_same(const struct layout *a, const struct layout *b, enum role role);
 /* True if every step has its job; else *NODE is the first that has none. */
 bool layout_complete(const struct layout *l, const char **node);
 /* Gives the job to all steps on NODE. */

@@ -8,43 +8,61 @@
 #include <errno.h>
 #include <getopt.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "agent.h"
-#include "group.h"
+#include "clock.h"
+#include "course.h"
 #include "launch.h"
 #include "layout.h"
+#include "look.h"
 #include "num.h"
 #include "say.h"
 #include "start.h"
 
-#define DEFAULT_WAIT  60.0
-#define DEFAULT_GRACE 30.0
-#define LOCAL_MAX     256 /* processes of --local, workers and PSs each */
+#define DEFAULT_WAIT   60.0
+#define DEFAULT_GRACE  30.0
+#define DEFAULT_NOTICE 30.0
 
-enum { OPT_LOCAL = 256, OPT_SCHEDULER, OPT_DRY_RUN, OPT_TASK };
+enum {
+	OPT_LOCAL = 256,
+	OPT_SCHEDULER,
+	OPT_DRY_RUN,
+	OPT_TASK,
+	OPT_ELASTIC,
+	OPT_CHANGE_SIGNAL,
+	OPT_NOTICE,
+	OPT_THEN,
+	OPT_PLAN
+};
 
 struct options {
 	struct start_options start;
 	bool local, dry_run;
-	uint64_t workers, ps;
-	const char *task; /* --task: be an agent */
+	struct course course; /* --local, --then, --plan */
+	double then;          /* seconds of the last --then */
+	const char *task;     /* --task: be an agent */
 };
 
 static int options_parse(struct options *o, int argc, char **argv);
-static enum auc_code options_local(struct options *o, const char *text, struct auc_err *err);
-static enum auc_code options_number(const char *text, const char *what, uint64_t *value,
-				    struct auc_err *err);
-static enum auc_code layout_find(struct layout *l, const struct options *o, char *host, size_t size,
+static enum auc_code options_check(struct options *o, struct auc_err *err);
+static enum auc_code options_then(struct options *o, const char *text, struct auc_err *err);
+static enum auc_code options_signal(const char *text, int *sig, struct auc_err *err);
+static enum auc_code layout_find(struct layout *l, struct options *o, char *host, size_t size,
 				 struct auc_err *err);
 static void help(void);
 
 int main(int argc, char **argv)
 {
-	struct options o = {.start = {.wait = DEFAULT_WAIT, .grace = DEFAULT_GRACE}};
+	struct options o = {.start = {.wait = DEFAULT_WAIT,
+				      .grace = DEFAULT_GRACE,
+				      .notice = DEFAULT_NOTICE,
+				      .change_signal = SIGUSR1,
+				      .plan_start = clock_wall()}};
 	char self[PATH_MAX], host[256];
 	struct auc_err err = {0};
 	struct layout layout;
@@ -52,8 +70,10 @@ int main(int argc, char **argv)
 	int code;
 
 	code = options_parse(&o, argc, argv);
-	if (code >= 0)
+	if (code >= 0) {
+		course_clear(&o.course);
 		return code;
+	}
 	if (o.task)
 		return agent_run(o.task, o.start.program);
 
@@ -66,6 +86,7 @@ int main(int argc, char **argv)
 	o.start.agent = self;
 	if (layout_find(&layout, &o, host, sizeof(host), &err) != AUC_OK) {
 		say("%s", err.text);
+		course_clear(&o.course);
 		return EXIT_FAILURE;
 	}
 	o.start.host = host;
@@ -73,7 +94,8 @@ int main(int argc, char **argv)
 	if (o.dry_run)
 		start_print(&layout, &o.start);
 	else
-		code = launch_run(&layout, &o.start);
+		code = launch_run(&layout, &o.course, &o.start);
+	course_clear(&o.course);
 	layout_clear(&layout);
 	return code;
 }
@@ -87,6 +109,11 @@ static int options_parse(struct options *o, int argc, char **argv)
 		{"label", no_argument, NULL, 'l'},
 		{"scheduler", no_argument, NULL, OPT_SCHEDULER},
 		{"local", required_argument, NULL, OPT_LOCAL},
+		{"elastic", no_argument, NULL, OPT_ELASTIC},
+		{"change-signal", required_argument, NULL, OPT_CHANGE_SIGNAL},
+		{"notice", required_argument, NULL, OPT_NOTICE},
+		{"then", required_argument, NULL, OPT_THEN},
+		{"plan", required_argument, NULL, OPT_PLAN},
 		{"dry-run", no_argument, NULL, OPT_DRY_RUN},
 		{"verbose", no_argument, NULL, 'v'},
 		{"version", no_argument, NULL, 'V'},
@@ -115,7 +142,23 @@ static int options_parse(struct options *o, int argc, char **argv)
 			break;
 		case OPT_LOCAL:
 			o->local = true;
-			rc = options_local(o, optarg, &err);
+			rc = course_add_local(&o->course, o->start.plan_start, optarg, "--local",
+					      &err);
+			break;
+		case OPT_ELASTIC:
+			o->start.elastic = true;
+			break;
+		case OPT_CHANGE_SIGNAL:
+			rc = options_signal(optarg, &o->start.change_signal, &err);
+			break;
+		case OPT_NOTICE:
+			rc = auc_parse_span(optarg, 1, 0, &o->start.notice, "--notice", &err);
+			break;
+		case OPT_THEN:
+			rc = options_then(o, optarg, &err);
+			break;
+		case OPT_PLAN:
+			o->start.plan_file = optarg;
 			break;
 		case OPT_DRY_RUN:
 			o->dry_run = true;
@@ -137,6 +180,8 @@ static int options_parse(struct options *o, int argc, char **argv)
 			return EXIT_FAILURE;
 		}
 	}
+	if (rc == AUC_OK)
+		rc = options_check(o, &err);
 	if (rc == AUC_OK && optind >= argc)
 		rc = auc_err_set(&err, AUC_EINVAL,
 				 "no program given: slaunch [OPTIONS] PROGRAM [ARGUMENTS]");
@@ -149,36 +194,62 @@ static int options_parse(struct options *o, int argc, char **argv)
 	return -1;
 }
 
-/* WORKERS[:PS] */
-static enum auc_code options_local(struct options *o, const char *text, struct auc_err *err)
+/* What the options are together. */
+static enum auc_code options_check(struct options *o, struct auc_err *err)
+{
+	o->start.follow = !o->local || o->start.plan_file;
+	if (!o->start.plan_file)
+		return AUC_OK;
+	if (o->local)
+		return auc_err_set(err, AUC_EINVAL,
+				   "--plan=%s: not together with --local or --then",
+				   o->start.plan_file);
+	o->local = true;
+	return course_read(&o->course, o->start.plan_file, o->start.plan_start, err);
+}
+
+/* TIME:WORKERS[:PS] */
+static enum auc_code options_then(struct options *o, const char *text, struct auc_err *err)
 {
 	const char *colon = strchr(text, ':');
-	char workers[16];
-	size_t n = colon ? (size_t)(colon - text) : strlen(text);
-	enum auc_code rc = AUC_EINVAL;
+	char span[40];
+	double t;
 
-	if (n < sizeof(workers)) {
-		memcpy(workers, text, n);
-		workers[n] = '\0';
-		rc = options_number(workers, "workers", &o->workers, err);
-		if (rc == AUC_OK && colon)
-			rc = options_number(colon + 1, "PSs", &o->ps, err);
-	}
-	if (rc != AUC_OK || !o->workers)
-		return auc_err_set(
-			err, AUC_EINVAL,
-			"--local=%s: expected WORKERS[:PS], 1 to %d workers and at most %d PSs",
-			text, LOCAL_MAX, LOCAL_MAX);
+	if (!o->local)
+		return auc_err_set(err, AUC_EINVAL, "--then=%s: only after --local", text);
+	if (!colon || (size_t)(colon - text) >= sizeof(span))
+		return auc_err_set(err, AUC_EINVAL, "--then=%s: expected TIME:WORKERS[:PS]", text);
+	memcpy(span, text, colon - text);
+	span[colon - text] = '\0';
+	if (auc_parse_span(span, 1, 0, &t, "--then", err) != AUC_OK)
+		return AUC_EINVAL;
+	o->then += t;
+	return course_add_local(&o->course, o->start.plan_start + o->then, colon + 1, "--then",
+				err);
+}
+
+/* "USR1", "SIGUSR1" or a number. */
+static enum auc_code options_signal(const char *text, int *sig, struct auc_err *err)
+{
+	const char *name = strncasecmp(text, "SIG", 3) == 0 ? text + 3 : text;
+	uint64_t n = 0;
+
+	for (int i = 1; i < NSIG; i++)
+		if (sigabbrev_np(i) && strcasecmp(sigabbrev_np(i), name) == 0)
+			n = i;
+	if (!n)
+		auc_parse_count(text, 1, SIGRTMAX, &n, "--change-signal", NULL);
+	if (!n || n == SIGKILL || n == SIGSTOP || n == SIGCHLD || n == SIGTERM || n == SIGINT ||
+	    n == SIGHUP)
+		return auc_err_set(err, AUC_EINVAL,
+				   "--change-signal=%s: expected a signal that ends no task, such "
+				   "as USR1, USR2 or URG",
+				   text);
+	*sig = n;
 	return AUC_OK;
 }
 
-static enum auc_code options_number(const char *text, const char *what, uint64_t *value,
-				    struct auc_err *err)
-{
-	return auc_parse_count(text, 0, LOCAL_MAX, value, what, err);
-}
-
-static enum auc_code layout_find(struct layout *l, const struct options *o, char *host, size_t size,
+static enum auc_code layout_find(struct layout *l, struct options *o, char *host, size_t size,
 				 struct auc_err *err)
 {
 	const char *job = getenv("SLURM_JOB_ID");
@@ -187,7 +258,7 @@ static enum auc_code layout_find(struct layout *l, const struct options *o, char
 
 	if (o->local) {
 		snprintf(host, size, "127.0.0.1");
-		return layout_local(l, o->workers, o->ps, "localhost", err);
+		return layout_copy(l, &o->course.legs[0].layout, err);
 	}
 	if (!job)
 		return auc_err_set(err, AUC_EINVAL,
@@ -197,9 +268,10 @@ static enum auc_code layout_find(struct layout *l, const struct options *o, char
 	rc = auc_parse_count(job, 1, UINT32_MAX, &job_id, "SLURM_JOB_ID", err);
 	if (rc != AUC_OK)
 		return rc;
-	rc = group_load(job_id, o->dry_run ? -1 : o->start.wait, o->start.verbose, l, err);
+	rc = look_wait(job_id, o->dry_run ? -1 : o->start.wait, o->start.verbose, l, &o->course,
+		       err);
 	if (rc == AUC_OK)
-		group_node_addr(l->lead_node, host, size);
+		look_node_addr(l->lead_node, host, size);
 	return rc;
 }
 
@@ -214,7 +286,15 @@ static void help(void)
 	      "                       to the PSs' SIGTERM (default: 30s)\n"
 	      "  -l, --label          put \"worker 3: \" before each line of output\n"
 	      "      --scheduler      start PROGRAM once more as scheduler (MXNet, BytePS)\n"
+	      "      --elastic        the program goes on while workers join and leave; without "
+	      "it\n"
+	      "                       it is stopped and started again when the layout changes\n"
+	      "      --change-signal=SIGNAL  what announces a change, to slaunch and to the\n"
+	      "                       tasks (default: USR1)\n"
+	      "      --notice=TIME    how long before a change the tasks are told (30s)\n"
 	      "      --local=W[:P]    W workers and P PSs on this machine, without Slurm\n"
+	      "      --then=TIME:W[:P]  so many from TIME later on (with --local; repeatable)\n"
+	      "      --plan=FILE      like --local, --then: lines \"TIME W[:P]\"\n"
 	      "      --dry-run        print the srun commands and stop\n"
 	      "  -v, --verbose        say what is done (twice: more)\n"
 	      "  -V, --version        print the version and stop\n"

@@ -11,22 +11,24 @@
 #include <unistd.h>
 
 #include "agent.h"
+#include "num.h"
 #include "say.h"
 #include "start.h"
 #include "wire.h"
 
 extern char **environ;
 
-static void start_exec(const struct layout *l, const struct start_options *opt, unsigned i,
-		       const struct start_inherit *inherit);
-static char **start_argv(const struct layout *l, const struct start_options *opt, unsigned i);
+static void start_exec(const struct layout *l, const struct start_options *opt,
+		       const struct layout_step *s, const struct start_inherit *inherit);
+static char **start_argv(const struct layout *l, const struct start_options *opt,
+			 const struct layout_step *s);
 static void clear_slurm_env(void);
 static void print_quoted(const char *word);
 
 void start_export(const struct layout *l, const struct start_options *opt, const char *address,
 		  const char *token)
 {
-	char secret[WIRE_TOKEN_LEN], buf[64];
+	char buf[64];
 
 	setenv(AGENT_CONNECT, address, 1);
 	setenv(AGENT_TOKEN, token, 1);
@@ -36,9 +38,6 @@ void start_export(const struct layout *l, const struct start_options *opt, const
 		setenv(AGENT_LABEL, "1", 1);
 	else
 		unsetenv(AGENT_LABEL);
-	/* A secret that the program's tasks share: not ours, which admits to the launcher. */
-	if (wire_token(secret))
-		setenv("AUCTION_TOKEN", secret, 1);
 	if (!l->lead)
 		return;
 	snprintf(buf, sizeof(buf), "%" PRIu32, l->lead);
@@ -48,14 +47,35 @@ void start_export(const struct layout *l, const struct start_options *opt, const
 	setenv("AUCTION_PS_TYPE", l->ps_type, 1);
 	snprintf(buf, sizeof(buf), "%g", l->slot_seconds);
 	setenv("AUCTION_SLOT_SECONDS", buf, 1);
-	snprintf(buf, sizeof(buf), "%.0f", l->from * l->slot_seconds);
+	snprintf(buf, sizeof(buf), "%.0f", l->begin);
 	setenv("AUCTION_SLOT_START", buf, 1);
-	snprintf(buf, sizeof(buf), "%.0f", (l->to + 1) * l->slot_seconds);
+	snprintf(buf, sizeof(buf), "%.0f", l->end);
 	setenv("AUCTION_SLOT_END", buf, 1);
 }
 
-pid_t start_child(const struct layout *l, const struct start_options *opt, unsigned i,
-		  const struct start_inherit *inherit)
+void start_export_secret(void)
+{
+	char secret[WIRE_TOKEN_LEN];
+
+	/* Not the launcher's own, which admits to it. */
+	if (wire_token(secret))
+		setenv("AUCTION_TOKEN", secret, 1);
+}
+
+void start_export_restarts(unsigned restarts)
+{
+	const char *requeued = getenv("SLURM_RESTART_COUNT");
+	uint64_t n = 0;
+	char buf[32];
+
+	if (requeued)
+		auc_parse_count(requeued, 0, UINT32_MAX, &n, "SLURM_RESTART_COUNT", NULL);
+	snprintf(buf, sizeof(buf), "%" PRIu64, n + restarts);
+	setenv("AUCTION_RESTARTS", buf, 1);
+}
+
+pid_t start_child(const struct layout *l, const struct start_options *opt,
+		  const struct layout_step *s, const struct start_inherit *inherit)
 {
 	pid_t parent = getpid(), pid;
 
@@ -65,7 +85,7 @@ pid_t start_child(const struct layout *l, const struct start_options *opt, unsig
 		/* srun ends its step on SIGTERM, an agent its program once it is alone. */
 		prctl(PR_SET_PDEATHSIG, SIGTERM);
 		if (getppid() == parent)
-			start_exec(l, opt, i, inherit);
+			start_exec(l, opt, s, inherit);
 		_exit(127);
 	}
 	if (pid > 0)
@@ -76,7 +96,7 @@ pid_t start_child(const struct layout *l, const struct start_options *opt, unsig
 void start_print(const struct layout *l, const struct start_options *opt)
 {
 	for (unsigned i = 0; i < l->nsteps; i++) {
-		char **argv = start_argv(l, opt, i);
+		char **argv = start_argv(l, opt, &l->steps[i]);
 
 		for (char **p = argv; p && *p; p++) {
 			print_quoted(*p);
@@ -87,10 +107,10 @@ void start_print(const struct layout *l, const struct start_options *opt)
 }
 
 /* In the child: returns only if it failed. */
-static void start_exec(const struct layout *l, const struct start_options *opt, unsigned i,
-		       const struct start_inherit *inherit)
+static void start_exec(const struct layout *l, const struct start_options *opt,
+		       const struct layout_step *s, const struct start_inherit *inherit)
 {
-	char **argv = start_argv(l, opt, i);
+	char **argv = start_argv(l, opt, s);
 	int null = open("/dev/null", O_RDONLY);
 
 	/* A process group of its own: what is typed at a terminal reaches it through us only. */
@@ -113,10 +133,10 @@ static void start_exec(const struct layout *l, const struct start_options *opt, 
 	say("%s: %s", argv[0], strerror(errno));
 }
 
-/* The command of child I: a step's srun, or an agent. */
-static char **start_argv(const struct layout *l, const struct start_options *opt, unsigned i)
+/* The command of a child: a step's srun, or an agent. */
+static char **start_argv(const struct layout *l, const struct start_options *opt,
+			 const struct layout_step *s)
 {
-	enum role role = i < l->nsteps ? l->steps[i].role : ROLE_SCHEDULER;
 	char task[48], **agent, **argv = NULL;
 	unsigned n = 0;
 
@@ -125,14 +145,13 @@ static char **start_argv(const struct layout *l, const struct start_options *opt
 	agent = calloc((size_t)n + 4, sizeof(*agent));
 	if (!agent)
 		return NULL;
-	snprintf(task, sizeof(task), "--task=%s:%u", role_name(role),
-		 i < l->nsteps ? l->steps[i].first_rank : 0);
+	snprintf(task, sizeof(task), "--task=%s:%u", role_name(s->role), s->first_rank);
 	agent[0] = (char *)opt->agent;
 	agent[1] = task;
 	agent[2] = (char *)"--";
 	memcpy(agent + 3, opt->program, n * sizeof(*agent));
-	if (!opt->direct && i < l->nsteps) {
-		argv = layout_srun(l, &l->steps[i], agent);
+	if (!opt->direct && s->role != ROLE_SCHEDULER) {
+		argv = layout_srun(l, s, agent);
 	} else {
 		argv = calloc((size_t)n + 4, sizeof(*argv));
 		for (unsigned k = 0; argv && k < n + 3; k++)

@@ -1,7 +1,6 @@
 /*
  * start.h - the children of the launcher: one srun for each step, or, without Slurm and for the
- * scheduler, an agent itself. Child number i is step i of the layout; the one after the last is the
- * scheduler.
+ * scheduler, an agent itself.
  */
 #ifndef SLAUNCH_START_H
 #define SLAUNCH_START_H
@@ -20,15 +19,26 @@ struct start_options {
 	bool label, scheduler; /* --label, --scheduler */
 	unsigned verbose;
 	double wait, grace; /* seconds */
+	bool follow;        /* the plan may change: it is looked at */
+	bool elastic;       /* workers may come and go while the program runs */
+	int change_signal;
+	double notice;         /* seconds before a change in which the tasks are told */
+	const char *plan_file; /* --plan: read again when a change is announced; NULL: none */
+	double plan_start;     /* Unix time from which it counts */
 	char *const *program;
 };
 
 /*
  * Puts into this process's environment what all tasks find in theirs: where the launcher listens
- * and its token (for the agents), the sale and its slots, a secret for the program.
+ * and its token (for the agents), the sale and its slots. To be repeated with each layout.
  */
 void start_export(const struct layout *l, const struct start_options *opt, const char *address,
 		  const char *token);
+
+/* The same for a secret that all tasks of the program share. */
+void start_export_secret(void);
+/* And for how often the program was started before in this job. */
+void start_export_restarts(unsigned restarts);
 
 /* What the launcher changed for itself and its children get as it was. */
 struct start_inherit {
@@ -37,10 +47,11 @@ struct start_inherit {
 };
 
 /*
- * Starts child I, in a process group of its own; it gets SIGTERM if this process dies. -1: errno.
+ * Starts the child of step S (its first_rank is the id of its first task), in a process group of
+ * its own; it gets SIGTERM if this process dies. -1: errno.
  */
-pid_t start_child(const struct layout *l, const struct start_options *opt, unsigned i,
-		  const struct start_inherit *inherit);
+pid_t start_child(const struct layout *l, const struct start_options *opt,
+		  const struct layout_step *s, const struct start_inherit *inherit);
 
 /* Prints the commands of the layout's steps, one a line, quoted for the shell. */
 void start_print(const struct layout *l, const struct start_options *opt);

@@ -59,6 +59,7 @@ struct json_object *taskenv_peers_json(const struct peer *peers, unsigned n)
 		json_object_array_add(p, json_object_new_string(peers[i].node));
 		json_object_array_add(p, json_object_new_string(peers[i].host));
 		json_object_array_add(p, json_object_new_int64(peers[i].port));
+		json_object_array_add(p, json_object_new_int64(peers[i].id));
 		json_object_array_add(list, p);
 	}
 	return list;
@@ -78,20 +79,22 @@ enum auc_code taskenv_peers_parse(struct json_object *list, struct peer **peers,
 	if (!*peers)
 		return auc_err_set(err, AUC_ENOMEM, "out of memory");
 	for (size_t i = 0; i < len; i++) {
-		struct json_object *e = json_object_array_get_idx(list, i), *f[5];
+		struct json_object *e = json_object_array_get_idx(list, i), *f[6];
 		struct peer *p = &(*peers)[i];
 		bool ok =
-			json_object_is_type(e, json_type_array) && json_object_array_length(e) == 5;
+			json_object_is_type(e, json_type_array) && json_object_array_length(e) == 6;
 
-		for (unsigned k = 0; ok && k < 5; k++) {
+		for (unsigned k = 0; ok && k < 6; k++) {
 			f[k] = json_object_array_get_idx(e, k);
-			ok = json_object_is_type(f[k], k == 1 || k == 4 ? json_type_int
+			ok = json_object_is_type(f[k], k == 1 || k >= 4 ? json_type_int
 									: json_type_string);
 		}
 		ok = ok && role_parse(json_object_get_string(f[0]), &p->role) &&
 		     json_object_get_int64(f[1]) >= 0 &&
 		     json_object_get_int64(f[1]) < LAYOUT_TASKS_MAX &&
 		     json_object_get_int64(f[4]) > 0 && json_object_get_int64(f[4]) < 65536 &&
+		     json_object_get_int64(f[5]) >= 0 &&
+		     json_object_get_int64(f[5]) <= TASKENV_ID_MAX &&
 		     strlen(json_object_get_string(f[2])) < sizeof(p->node) &&
 		     strlen(json_object_get_string(f[3])) < sizeof(p->host);
 		if (!ok) {
@@ -104,6 +107,7 @@ enum auc_code taskenv_peers_parse(struct json_object *list, struct peer **peers,
 		snprintf(p->node, sizeof(p->node), "%s", json_object_get_string(f[2]));
 		snprintf(p->host, sizeof(p->host), "%s", json_object_get_string(f[3]));
 		p->port = json_object_get_int64(f[4]);
+		p->id = json_object_get_int64(f[5]);
 	}
 	*n = len;
 	return AUC_OK;
