@@ -9,8 +9,9 @@
 #include "course.h"
 #include "num.h"
 
-#define TOUCH 1e-6 /* seconds between the end of a leg and the begin of the next that is no pause  \
-		    */
+#define TOUCH                                                                                      \
+	1e-6 /* seconds between the end of a leg and the begin of the next that is no pause        \
+	      */
 
 static struct course_leg *course_add(struct course *c, struct auc_err *err);
 static enum auc_code local_parse(const char *text, uint64_t *workers, uint64_t *ps);

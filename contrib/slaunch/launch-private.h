@@ -86,7 +86,8 @@ struct launch {
 	struct task *tasks;
 	struct proc *procs;
 	unsigned next_id[ROLES];
-	double form_by;      /* when those who have reported to join wait no longer for others; 0: no one */
+	double form_by; /* when those who have reported to join wait no longer for others; 0: no one
+			 */
 	unsigned generation; /* how often a list of tasks was sent */
 	struct guest guests[GUESTS_MAX];
 	struct pollfd *poll;

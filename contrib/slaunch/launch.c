@@ -330,6 +330,7 @@ static bool launch_init(struct launch *L)
 		return false;
 	start_export(&L->layout, L->opt, L->address, L->token);
 	start_export_secret();
+	start_export_restarts(0);
 	return true;
 }
 

@@ -38,6 +38,10 @@ void start_export(const struct layout *l, const struct start_options *opt, const
 		setenv(AGENT_LABEL, "1", 1);
 	else
 		unsetenv(AGENT_LABEL);
+	if (opt->elastic)
+		setenv("AUCTION_ELASTIC", "1", 1);
+	else
+		unsetenv("AUCTION_ELASTIC");
 	if (!l->lead)
 		return;
 	snprintf(buf, sizeof(buf), "%" PRIu32, l->lead);

@@ -118,6 +118,7 @@ static void env_set_auction(struct env *e, const struct peer *self, const struct
 {
 	env_set(e, "AUCTION_ROLE", role_name(self->role));
 	env_set_uint(e, "AUCTION_RANK", self->rank);
+	env_set_uint(e, "AUCTION_ID", self->id);
 	env_set_uint(e, "AUCTION_NUM_WORKERS", peer_count(peers, n, ROLE_WORKER));
 	env_set_uint(e, "AUCTION_NUM_PS", peer_count(peers, n, ROLE_PS));
 	env_set_hosts(e, "AUCTION_WORKER_HOSTS", peers, n, ROLE_WORKER);

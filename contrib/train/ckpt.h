@@ -1,7 +1,7 @@
 /*
- * ckpt.h - the checkpoint: all parameters and how many epochs they have behind them, whatever the
- * number of workers and PSs was, so that training goes on with another. Written to a temporary
- * file, synced and renamed: there is always a complete one.
+ * ckpt.h - the checkpoint: all parameters and what they have behind them, whatever the number of
+ * workers and PSs was, so that training goes on with another. Written to a temporary file, synced
+ * and renamed: there is always a complete one.
  */
 #ifndef TRAIN_CKPT_H
 #define TRAIN_CKPT_H
@@ -9,16 +9,25 @@
 #include <stdint.h>
 
 #include "err.h"
+#include "model.h"
 #include "train.h"
 
+/* How far training is. */
+struct ckpt {
+	uint64_t epochs;      /* behind */
+	uint64_t minibatches; /* and of the next one (synchronous training): the first so many */
+	uint64_t *done;     /* or so many chunks (asynchronous): chunks_words() bits; NULL: none */
+	struct metrics sum; /* over what is behind of the next one */
+};
+
 /* AUC_EIO. */
-enum auc_code ckpt_write(const char *file, const struct train_options *opt, uint64_t epochs,
+enum auc_code ckpt_write(const char *file, const struct train_options *opt, const struct ckpt *c,
 			 const double *params, uint64_t n, struct auc_err *err);
 /*
- * Reads FILE into PARAMS[N]. AUC_ENOENT: there is none; AUC_ECORRUPT: it is not whole; AUC_EINVAL:
- * it was made with other options (the sentence says which).
+ * Reads FILE into *C and PARAMS[N]; free C->done. AUC_ENOENT: there is none; AUC_ECORRUPT: it is
+ * not whole; AUC_EINVAL: it was made with other options (the sentence says which).
  */
-enum auc_code ckpt_read(const char *file, const struct train_options *opt, uint64_t *epochs,
+enum auc_code ckpt_read(const char *file, const struct train_options *opt, struct ckpt *c,
 			double *params, uint64_t n, struct auc_err *err);
 
 #endif

@@ -7,6 +7,7 @@
 #include "config.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 #include "model.h"
 
@@ -81,4 +82,22 @@ void model_sample(const double *params, unsigned hidden, const double *x, unsign
 		for (unsigned i = 0; i < DATA_INPUTS; i++)
 			grad[(size_t)j * DATA_INPUTS + i] += d * x[i];
 	}
+}
+
+bool model_held_out(const double *params, unsigned hidden, const struct data *d, uint64_t n,
+		    struct metrics *m, double *teacher)
+{
+	double *scratch = calloc(2 * (size_t)hidden, sizeof(double)), x[DATA_INPUTS], sum = 0;
+
+	*m = (struct metrics){0};
+	for (uint64_t i = 0; scratch && i < n; i++) {
+		unsigned label = data_sample(d, DATA_HELD_OUT, i, x);
+
+		model_sample(params, hidden, x, label, NULL, scratch, m);
+		sum += teacher ? data_teacher_loss(d, x, label) : 0;
+	}
+	if (teacher)
+		*teacher = sum;
+	free(scratch);
+	return m->samples > 0;
 }

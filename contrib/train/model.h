@@ -27,4 +27,11 @@ void model_init(double *params, unsigned hidden, uint64_t seed);
 void model_sample(const double *params, unsigned hidden, const double *x, unsigned label,
 		  double *grad, double *scratch, struct metrics *m);
 
+/*
+ * How good PARAMS are on the first N samples that nobody is trained on, into *M, beside the loss
+ * of the teacher, the best that can be expected (may be NULL: not asked). False: no memory.
+ */
+bool model_held_out(const double *params, unsigned hidden, const struct data *d, uint64_t n,
+		    struct metrics *m, double *teacher);
+
 #endif

@@ -44,7 +44,14 @@ enum auc_code place_read(struct place *p, struct auc_err *err)
 		memcpy(p->token, token, TRAIN_TOKEN_LEN);
 	type = getenv(p->role == TRAIN_PS ? "AUCTION_PS_TYPE" : "AUCTION_WORKER_TYPE");
 	snprintf(p->type, sizeof(p->type), "%s", type ? type : "");
-	return AUC_OK;
+	p->elastic = getenv("AUCTION_ELASTIC") != NULL;
+	p->id = p->rank;
+	if (!getenv("AUCTION_ID"))
+		return AUC_OK;
+	rc = auc_parse_count(getenv("AUCTION_ID"), 0, TRAIN_ID_MAX, &p->id, "AUCTION_ID", err);
+	if (rc != AUC_OK)
+		place_clear(p);
+	return rc;
 }
 
 void place_clear(struct place *p)

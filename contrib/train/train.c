@@ -1,11 +1,13 @@
 /*
  * train.c - auction-train: a small, real training program for auction jobs, started by slaunch in
- * every role: a synchronous parameter server with data-parallel mini-batch SGD. This file: options
+ * every role: parameter servers and data-parallel mini-batch SGD, in common
+ * steps or asynchronously. This file: options
  * and what each task prints first. See auction-train(1).
  */
 #include "config.h"
 
 #include <getopt.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +22,7 @@
 #define BATCH_MAX    1000000
 #define HELD_OUT_MAX 10000000
 
-enum { OPT_PACE = 256, OPT_CONNECT_WAIT };
+enum { OPT_PACE = 256, OPT_CONNECT_WAIT, OPT_ASYNC, OPT_CHECKPOINT_EVERY, OPT_LOST };
 
 static int options_parse(struct train_options *o, const char **pace, int argc, char **argv);
 static enum auc_code run(const struct place *p, const struct train_options *opt);
@@ -38,7 +40,9 @@ int main(int argc, char **argv)
 				  .hidden = 32,
 				  .held_out = 2000,
 				  .rate = 0.3,
-				  .connect_wait = 30};
+				  .connect_wait = 30,
+				  .checkpoint_every = 60,
+				  .lost = 60};
 	enum auc_code rc;
 	struct auc_err err = {0};
 	const char *pace = NULL;
@@ -73,11 +77,14 @@ static enum auc_code run(const struct place *p, const struct train_options *opt)
 	struct auc_err err = {0};
 
 	seen(p);
+	/* Who has nothing to do when the group changes must not die of hearing it. */
+	signal(SIGUSR1, SIG_IGN);
+	signal(SIGUSR2, SIG_IGN);
 	switch (p->role) {
 	case TRAIN_WORKER:
-		return worker_run(p, opt, &err);
+		return opt->async ? async_worker_run(p, opt, &err) : worker_run(p, opt, &err);
 	case TRAIN_PS:
-		return ps_run(p, opt, &err);
+		return opt->async ? async_ps_run(p, opt, &err) : ps_run(p, opt, &err);
 	case TRAIN_SCHEDULER:
 		break; /* our tasks find each other without one */
 	}
@@ -112,6 +119,9 @@ static int options_parse(struct train_options *o, const char **pace, int argc, c
 		{"rate", required_argument, NULL, 'r'},
 		{"checkpoint", required_argument, NULL, 'c'},
 		{"pace", required_argument, NULL, OPT_PACE},
+		{"async", no_argument, NULL, OPT_ASYNC},
+		{"checkpoint-every", required_argument, NULL, OPT_CHECKPOINT_EVERY},
+		{"lost", required_argument, NULL, OPT_LOST},
 		{"connect-wait", required_argument, NULL, OPT_CONNECT_WAIT},
 		{"version", no_argument, NULL, 'V'},
 		{"help", no_argument, NULL, 'h'},
@@ -136,6 +146,16 @@ static int options_parse(struct train_options *o, const char **pace, int argc, c
 			break;
 		case OPT_PACE:
 			*pace = optarg;
+			break;
+		case OPT_ASYNC:
+			o->async = true;
+			break;
+		case OPT_CHECKPOINT_EVERY:
+			rc = auc_parse_span(optarg, 1, 0, &o->checkpoint_every,
+					    "--checkpoint-every", &err);
+			break;
+		case OPT_LOST:
+			rc = auc_parse_span(optarg, 1, 0, &o->lost, "--lost", &err);
 			break;
 		case OPT_CONNECT_WAIT:
 			rc = auc_parse_span(optarg, 1, 0, &o->connect_wait, "--connect-wait", &err);
@@ -195,6 +215,11 @@ static void help(void)
 	      "  -H, --hidden=N        hidden units (32)\n"
 	      "  -t, --held-out=N      samples for the loss at the end (2000)\n"
 	      "  -c, --checkpoint=FILE written after each epoch; training goes on from it\n"
+	      "                        when the group changes, and at the end\n"
+	      "      --async           no steps in common: workers may join and leave\n"
+	      "      --checkpoint-every=TIME  with --async, besides (60s)\n"
+	      "      --lost=TIME       with --async: silence after which a worker's chunk goes to\n"
+	      "                        another (60s)\n"
 	      "      --pace=TIME       least time of a mini-batch (PS: of an update); or by type:\n"
 	      "                        v100=1.9s,t4=3.4s,ps.m=50ms. Emulates slower hardware\n"
 	      "      --connect-wait=TIME  how long to try to reach the PSs (30s)\n"

@@ -9,6 +9,7 @@
 #include "err.h"
 
 #define TRAIN_TASKS_MAX 4096
+#define TRAIN_ID_MAX    1000000000
 #define TRAIN_TOKEN_LEN 32 /* bytes that open a connection between our tasks */
 #define TRAIN_HOST_MAX  128
 
@@ -21,6 +22,9 @@ struct train_options {
 	double pace; /* least seconds of a mini-batch (worker) or an update (PS): from --pace, by
 			type */
 	double connect_wait; /* how long to try to reach the PSs */
+	bool async;
+	double checkpoint_every; /* seconds; asynchronous training */
+	double lost;             /* seconds of silence after which a worker's chunk is taken back */
 };
 
 enum train_role { TRAIN_WORKER, TRAIN_PS, TRAIN_SCHEDULER };
@@ -34,6 +38,8 @@ struct train_host {
 struct place {
 	enum train_role role;
 	unsigned rank, nworkers, nps;
+	uint64_t id;                     /* a worker's name; its rank may change, this does not */
+	bool elastic;                    /* more workers may come at any time */
 	struct train_host *ps;           /* nps of them */
 	char type[64];                   /* worker or PS type, or "" */
 	char token[TRAIN_TOKEN_LEN + 1]; /* zeros where there is none */
@@ -57,6 +63,12 @@ enum auc_code pace_parse(const char *text, const char *type, double *seconds, st
 enum auc_code ps_run(const struct place *p, const struct train_options *opt, struct auc_err *err);
 enum auc_code worker_run(const struct place *p, const struct train_options *opt,
 			 struct auc_err *err);
+
+/* The same for asynchronous training, in which workers may come and go. */
+enum auc_code async_ps_run(const struct place *p, const struct train_options *opt,
+			   struct auc_err *err);
+enum auc_code async_worker_run(const struct place *p, const struct train_options *opt,
+			       struct auc_err *err);
 
 /* Prints "auction-train: SENTENCE" to stderr. */
 void complain(const struct auc_err *err);

@@ -1,8 +1,10 @@
-/* test_slaunch.c - the launcher's parts: from a receipt to steps and their srun commands, messages,
- * the tasks' environment. */
+/* test_slaunch.c - the launcher's parts: from a receipt to steps and their srun commands, the
+ * course of a plan, messages, the tasks' environment and group file. */
 #include "config.h"
 
+#include <fcntl.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -15,6 +17,9 @@
 #include <cmocka.h>
 #include <json-c/json.h>
 
+#include "course.h"
+#include "group.h"
+#include "groupfile.h"
 #include "hostport.h"
 #include "layout.h"
 #include "taskenv.h"
@@ -71,7 +76,7 @@ static void test_layout(void **state)
 
 	(void)state;
 	assert_int_equal(layout_make(&l, &r, 7, "edge2", 1029.9, &err), AUC_OK);
-	assert_int_equal(l.from, 100);
+	assert_true(l.begin == 1000 && l.end == 1050);
 	assert_int_equal(l.nworkers, 6);
 	assert_int_equal(l.nps, 2);
 	assert_int_equal(l.nsteps, 4);
@@ -115,13 +120,13 @@ static void test_layout_time(void **state)
 	(void)state;
 	/* Too early (a clock that is late), the pause, the second run, the end. */
 	assert_int_equal(layout_make(&l, &r, 7, "edge2", 999, &err), AUC_OK);
-	assert_int_equal(l.from, 100);
+	assert_true(l.begin == 1000 && l.end == 1050);
 	layout_clear(&l);
 	assert_int_equal(layout_make(&l, &r, 7, "edge2", 1050, &err), AUC_OK);
-	assert_int_equal(l.from, 107);
+	assert_true(l.begin == 1070 && l.end == 1110);
 	layout_clear(&l);
 	assert_int_equal(layout_make(&l, &r, 7, "edge2", 1109.9, &err), AUC_OK);
-	assert_int_equal(l.from, 107);
+	assert_true(l.begin == 1070 && l.end == 1110);
 	assert_int_equal(l.nworkers, 4);
 	assert_true(layout_complete(&l, NULL));
 	layout_clear(&l);
@@ -276,25 +281,28 @@ static void test_token(void **state)
 static void test_peers(void **state)
 {
 	static const struct peer peers[] = {
-		{ROLE_PS, 0, "edge1", "10.0.0.1", 5000},
-		{ROLE_WORKER, 1, "edge2", "10.0.0.2", 5001},
-		{ROLE_WORKER, 0, "edge1", "10.0.0.1", 5002},
-		{ROLE_WORKER, 2, "edge2", "10.0.0.2", 5003},
+		{ROLE_PS, 0, "edge1", "10.0.0.1", 5000, 4},
+		{ROLE_WORKER, 1, "edge2", "10.0.0.2", 5001, 12},
+		{ROLE_WORKER, 0, "edge1", "10.0.0.1", 5002, 11},
+		{ROLE_WORKER, 2, "edge2", "10.0.0.2", 5003, 13},
 	};
 	static const char *const wrong[] = {
 		"[]",
 		"{}",
 		"[1]",
 		"[[]]",
-		"[[\"boss\",0,\"n\",\"h\",1]]",
-		"[[\"ps\",-1,\"n\",\"h\",1]]",
-		"[[\"ps\",0,\"n\",\"h\",0]]",
-		"[[\"ps\",0,\"n\",\"h\",65536]]",
-		"[[\"ps\",0,\"n\",\"h\",\"1\"]]",
-		"[[\"ps\",0,null,\"h\",1]]",
-		"[[\"ps\",0,\"n\",\"h\",1,2]]",
+		"[[\"boss\",0,\"n\",\"h\",1,0]]",
+		"[[\"ps\",-1,\"n\",\"h\",1,0]]",
+		"[[\"ps\",0,\"n\",\"h\",0,0]]",
+		"[[\"ps\",0,\"n\",\"h\",65536,0]]",
+		"[[\"ps\",0,\"n\",\"h\",\"1\",0]]",
+		"[[\"ps\",0,null,\"h\",1,0]]",
+		"[[\"ps\",0,\"n\",\"h\",1]]",
+		"[[\"ps\",0,\"n\",\"h\",1,-1]]",
+		"[[\"ps\",0,\"n\",\"h\",1,1000000001]]",
+		"[[\"ps\",0,\"n\",\"h\",1,2,3]]",
 		/* the address longer than any */
-		"[[\"ps\",0,\"n\",\"" HOST_64 "\",1]]",
+		"[[\"ps\",0,\"n\",\"" HOST_64 "\",1,0]]",
 	};
 	struct json_object *list = taskenv_peers_json(peers, 4);
 	struct peer *back;
@@ -311,11 +319,13 @@ static void test_peers(void **state)
 		assert_string_equal(back[i].node, peers[i].node);
 		assert_string_equal(back[i].host, peers[i].host);
 		assert_int_equal(back[i].port, peers[i].port);
+		assert_int_equal(back[i].id, peers[i].id);
 	}
 	assert_int_equal(taskenv_set(&back[3], back, n, &err), AUC_OK);
 	assert_string_equal(getenv("AUCTION_WORKER_HOSTS"),
 			    "10.0.0.1:5002,10.0.0.2:5001,10.0.0.2:5003");
 	assert_string_equal(getenv("AUCTION_PS_HOSTS"), "10.0.0.1:5000");
+	assert_string_equal(getenv("AUCTION_ID"), "13");
 	assert_string_equal(getenv("RANK"), "2");
 	assert_string_equal(getenv("WORLD_SIZE"), "3");
 	assert_string_equal(getenv("LOCAL_RANK"), "1");
@@ -349,13 +359,251 @@ static void test_peers(void **state)
 	}
 }
 
+/* One leg, begin and end. */
+static void leg_is(const struct course_leg *leg, double begin, double end, bool elsewhere)
+{
+	assert_non_null(leg);
+	assert_true(leg->begin == begin && leg->end == end);
+	assert_int_equal(leg->elsewhere, elsewhere);
+}
+
+static void test_course(void **state)
+{
+	/* As it is; the same once more, in another order; a worker more; a pause; the PS moves; the
+	 * lead is back. */
+	struct auc_receipt_share s[] = {
+		{"edge1", 1, 1}, {"edge2", 2, 0}, /* 100 to 104 */
+		{"edge2", 2, 0}, {"edge1", 1, 1}, /* 105 to 109 */
+		{"edge1", 1, 1}, {"edge2", 3, 0}, /* 110 to 119 */
+		{"edge3", 0, 1}, {"edge1", 1, 0}, /* 130 to 139 */
+		{"edge1", 1, 1},                  /* 140 to 149 */
+	};
+	struct auc_receipt_run r5[] = {{100, 104, 0, 2},
+				       {105, 109, 2, 2},
+				       {110, 119, 4, 2},
+				       {130, 139, 6, 2},
+				       {140, 149, 8, 1}};
+	struct auc_receipt r = receipt();
+	struct auc_err err = {0};
+	struct course c;
+
+	(void)state;
+	r.nruns = 5;
+	r.runs = r5;
+	r.nshares = 9;
+	r.shares = s;
+	assert_int_equal(course_make(&c, &r, 7, "edge1", 1000, &err), AUC_OK);
+	assert_int_equal(c.nlegs, 4);
+	leg_is(course_at(&c, 900), 1000, 1100, false);
+	leg_is(course_at(&c, 1099.9), 1000, 1100, false);
+	leg_is(course_after(&c, 1099.9), 1100, 1200, false);
+	leg_is(course_at(&c, 1100), 1100, 1200, false);
+	leg_is(course_at(&c, 1250), 1300, 1400, true);
+	leg_is(course_after(&c, 1250), 1400, 1500, false);
+	assert_null(course_after(&c, 1450));
+	assert_null(course_at(&c, 1500));
+	assert_int_equal(layout_count(&c.legs[1].layout, "edge2", ROLE_WORKER), 3);
+	assert_true(layout_same(&c.legs[0].layout, &c.legs[1].layout, ROLE_PS));
+	assert_false(layout_same(&c.legs[0].layout, &c.legs[1].layout, ROLES));
+	course_clear(&c);
+	/* What is over is no leg. */
+	assert_int_equal(course_make(&c, &r, 7, "edge1", 1200, &err), AUC_OK);
+	assert_int_equal(c.nlegs, 2);
+	course_clear(&c);
+	assert_int_equal(course_make(&c, &r, 7, "edge1", 1500, &err), AUC_OK);
+	assert_int_equal(c.nlegs, 0);
+	course_clear(&c);
+	s[5].workers = UINT32_MAX;
+	assert_int_equal(course_make(&c, &r, 7, "edge1", 1000, &err), AUC_EINVAL);
+	assert_int_equal(c.nlegs, 0);
+}
+
+static void test_course_local(void **state)
+{
+	struct auc_err err = {0};
+	struct course c = {0};
+
+	(void)state;
+	assert_int_equal(course_add_local(&c, 100, "0", "--local", &err), AUC_EINVAL);
+	assert_int_equal(course_add_local(&c, 100, "2:1", "--local", &err), AUC_OK);
+	assert_int_equal(course_add_local(&c, 110, "2:1", "--then", &err), AUC_OK);
+	assert_int_equal(c.nlegs, 1);
+	leg_is(course_at(&c, 1e9), 100, 0, false);
+	assert_int_equal(course_add_local(&c, 120, "0", "--then", &err), AUC_OK);
+	assert_int_equal(course_add_local(&c, 130, "2:1", "--then", &err), AUC_OK);
+	assert_int_equal(c.nlegs, 2);
+	leg_is(course_at(&c, 119), 100, 120, false);
+	leg_is(course_at(&c, 121), 130, 0, false);
+	assert_int_equal(course_add_local(&c, 140, "3", "--then", &err), AUC_OK);
+	leg_is(course_at(&c, 131), 130, 140, false);
+	static const char *const wrong[] = {"",      ":",   "x",  "1:x",  "257",
+					    "1:257", "0:1", "-1", "1:1:1"};
+	for (unsigned i = 0; i < sizeof(wrong) / sizeof(*wrong); i++)
+		assert_int_equal(course_add_local(&c, 150, wrong[i], "--then", &err), AUC_EINVAL);
+	assert_int_equal(course_add_local(&c, 140, "1", "--then", &err), AUC_EINVAL);
+	course_clear(&c);
+}
+
+static void member(struct group *g, const char *node, uint32_t job_id, const char *state)
+{
+	struct group_member m = {.sale = "ab-1", .job_id = job_id};
+
+	strcpy(m.node, node);
+	strcpy(m.state, state);
+	assert_int_equal(group_add(g, &m, NULL), AUC_OK);
+}
+
+static void test_group(void **state)
+{
+	uint32_t spent_jobs[] = {8};
+	struct group_spent spent = {1, spent_jobs};
+	struct group g = {.lead = 7, .node = "edge2", .receipt = strdup("{\"auction\":1}")}, back;
+	struct auc_receipt r = receipt();
+	struct auc_err err = {0};
+	struct json_object *o;
+	struct layout l;
+	struct course c;
+	char waiting[200];
+
+	(void)state;
+	assert_int_equal(layout_make(&l, &r, 7, "edge2", 1000, &err), AUC_OK);
+	member(&g, "edge1", 8, "RUNNING");
+	member(&g, "edge3", 10, "PENDING");
+	group_fill(&g, NULL, &l, waiting, sizeof(waiting));
+	assert_string_equal(waiting, "edge3 (job 10 is PENDING)");
+	assert_int_equal(l.steps[2].job_id, 8);
+	assert_int_equal(l.steps[0].job_id, 7);
+	/* One that is replaced counts no more, though it runs; the new one does once it runs. */
+	group_fill(&g, &spent, &l, waiting, sizeof(waiting));
+	assert_string_equal(waiting, "edge1 (no member job), edge3 (job 10 is PENDING)");
+	member(&g, "edge1", 9, "RUNNING");
+	member(&g, "edge3", 11, "RUNNING");
+	group_fill(&g, &spent, &l, waiting, sizeof(waiting));
+	assert_string_equal(waiting, "");
+	assert_int_equal(l.steps[2].job_id, 9);
+	assert_int_equal(l.steps[3].job_id, 11);
+	/* Of another sale of the same job. */
+	strcpy(g.members[3].sale, "ab-2");
+	group_fill(&g, &spent, &l, waiting, sizeof(waiting));
+	assert_string_equal(waiting, "edge3 (job 10 is PENDING)");
+	layout_clear(&l);
+
+	o = group_json(&g);
+	assert_int_equal(group_parse(o, &back, &err), AUC_OK);
+	assert_int_equal(back.lead, 7);
+	assert_string_equal(back.node, "edge2");
+	assert_string_equal(back.receipt, g.receipt);
+	assert_int_equal(back.nmembers, 4);
+	assert_memory_equal(&back.members[3].job_id, &g.members[3].job_id, sizeof(uint32_t));
+	assert_string_equal(back.members[3].sale, "ab-2");
+	json_object_put(o);
+	assert_int_equal(group_course(&back, 0, &c, &err), AUC_EINVAL);
+	group_clear(&back);
+	group_clear(&g);
+	assert_int_equal(group_course(&g, 0, &c, &err), AUC_EINVAL);
+	assert_non_null(strstr(err.text, "was not sold by the auction"));
+	static const char *const wrong[] = {
+		"{}", "{\"lead\":1,\"node\":\"a\",\"receipt\":\"\",\"members\":[1]}",
+		"{\"lead\":1,\"node\":\"a\",\"receipt\":\"\",\"members\":[[\"a\",\"b\",\"c\",\"d\"]"
+		"]}",
+		"{\"lead\":1,\"node\":\"a\",\"receipt\":\"\",\"members\":7}"};
+	for (unsigned i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
+		o = json_tokener_parse(wrong[i]);
+		assert_int_equal(group_parse(o, &back, &err), AUC_EINVAL);
+		json_object_put(o);
+	}
+}
+
+/* What is in the file now. */
+static struct json_object *read_group(void)
+{
+	struct json_object *o = json_object_from_file(getenv("AUCTION_GROUP_FILE"));
+
+	assert_non_null(o);
+	return o;
+}
+
+static int number(struct json_object *o, const char *key)
+{
+	struct json_object *v;
+
+	assert_true(json_object_object_get_ex(o, key, &v));
+	return json_object_get_int(v);
+}
+
+static void test_groupfile(void **state)
+{
+	struct groupfile f = {.fd = -1};
+	struct auc_err err = {0};
+	struct json_object *o = json_tokener_parse(
+		"{\"generation\":3,\"begin\":1.5,\"end\":2.5,\"next\":{\"at\":2.5,\"leaves\":true},"
+		"\"peers\":[[\"ps\",0,\"n1\",\"h1\",5,0],[\"worker\",0,\"n1\",\"h1\",6,4],"
+		"[\"worker\",1,\"n2\",\"h2\",7,9]]}");
+	struct json_object *in, *v;
+	int fd;
+
+	(void)state;
+	assert_int_equal(groupfile_write(&f, o, ROLE_WORKER, 9, &err), AUC_OK);
+	assert_int_equal(groupfile_set(&f, &err), AUC_OK);
+	in = read_group();
+	assert_int_equal(number(in, "id"), 9);
+	assert_int_equal(number(in, "rank"), 1);
+	assert_int_equal(number(in, "generation"), 3);
+	assert_true(json_object_object_get_ex(in, "next", &v));
+	assert_int_equal(number(v, "leaves"), 1);
+	assert_true(json_object_object_get_ex(in, "workers", &v));
+	assert_int_equal(json_object_array_length(v), 2);
+	assert_int_equal(number(json_object_array_get_idx(v, 1), "port"), 7);
+	json_object_put(in);
+	/* Who has opened it keeps what it has; the name is the same. */
+	fd = open(getenv("AUCTION_GROUP_FILE"), O_RDONLY);
+	json_object_object_add(o, "generation", json_object_new_int(4));
+	assert_int_equal(groupfile_write(&f, o, ROLE_WORKER, 9, &err), AUC_OK);
+	in = read_group();
+	assert_int_equal(number(in, "generation"), 4);
+	json_object_put(in);
+	in = json_object_from_fd(fd);
+	assert_int_equal(number(in, "generation"), 3);
+	json_object_put(in);
+	close(fd);
+	json_object_object_del(o, "peers");
+	assert_int_equal(groupfile_write(&f, o, ROLE_WORKER, 9, &err), AUC_EINVAL);
+	json_object_put(o);
+	groupfile_clear(&f);
+}
+
+static volatile sig_atomic_t caught;
+
+static void on_signal(int sig)
+{
+	caught = sig;
+}
+
+static void test_catch_kill(void **state)
+{
+	(void)state;
+	setpgid(0, 0);
+	caught = 0;
+	/* Without a handler it would end this process. */
+	catch_kill(getpid(), SIGUSR2);
+	assert_int_equal(caught, 0);
+	signal(SIGUSR2, on_signal);
+	catch_kill(getpid() + 1, SIGUSR2);
+	assert_int_equal(caught, 0);
+	catch_kill(getpid(), SIGUSR2);
+	assert_int_equal(caught, SIGUSR2);
+	signal(SIGUSR2, SIG_DFL);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_layout),        cmocka_unit_test(test_layout_time),
 		cmocka_unit_test(test_layout_errors), cmocka_unit_test(test_hostport),
 		cmocka_unit_test(test_wire),          cmocka_unit_test(test_token),
-		cmocka_unit_test(test_peers),
+		cmocka_unit_test(test_peers),         cmocka_unit_test(test_course),
+		cmocka_unit_test(test_course_local),  cmocka_unit_test(test_group),
+		cmocka_unit_test(test_groupfile),     cmocka_unit_test(test_catch_kill),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

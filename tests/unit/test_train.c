@@ -1,5 +1,5 @@
 /* test_train.c - auction-train's parts: the gradient against finite differences, data, checkpoints,
- * pace, place. */
+ * chunks, pace, place. */
 #include "config.h"
 
 #include <errno.h>
@@ -15,6 +15,7 @@
 
 #include <cmocka.h>
 
+#include "chunks.h"
 #include "ckpt.h"
 #include "data.h"
 #include "model.h"
@@ -117,23 +118,31 @@ static void test_checkpoint(void **state)
 	double params[3] = {1, -2, 3e-300}, back[3];
 	char dir[] = "/tmp/test_train.XXXXXX", file[64], data[256];
 	struct auc_err err;
-	uint64_t epochs = 0;
+	uint64_t bits[1] = {2};
+	struct ckpt c = {.epochs = 9, .minibatches = 4}, in;
 	size_t len;
 	FILE *f;
 
 	(void)state;
 	assert_non_null(mkdtemp(dir));
 	snprintf(file, sizeof(file), "%s/ckpt", dir);
-	assert_int_equal(ckpt_read(file, &opt, &epochs, back, 3, &err), AUC_ENOENT);
-	assert_int_equal(ckpt_write(file, &opt, 9, params, 3, &err), AUC_OK);
-	assert_int_equal(ckpt_write(file, &opt, 10, params, 3, &err), AUC_OK);
-	assert_int_equal(ckpt_read(file, &opt, &epochs, back, 3, &err), AUC_OK);
-	assert_int_equal(epochs, 10);
+	assert_int_equal(ckpt_read(file, &opt, &in, back, 3, &err), AUC_ENOENT);
+	assert_int_equal(ckpt_write(file, &opt, &c, params, 3, &err), AUC_OK);
+	assert_int_equal(ckpt_read(file, &opt, &in, back, 3, &err), AUC_OK);
+	assert_int_equal(in.minibatches, 4);
+	assert_null(in.done);
+	c = (struct ckpt){.epochs = 10, .done = bits, .sum = {7, 8.5, 6}};
+	assert_int_equal(ckpt_write(file, &opt, &c, params, 3, &err), AUC_OK);
+	assert_int_equal(ckpt_read(file, &opt, &in, back, 3, &err), AUC_OK);
+	assert_int_equal(in.epochs, 10);
+	assert_int_equal(in.done[0], 2);
+	assert_true(in.sum.samples == 7 && in.sum.loss == 8.5 && in.sum.correct == 6);
+	free(in.done);
 	assert_memory_equal(params, back, sizeof(params));
 
 	other = opt;
 	other.seed = 2;
-	assert_int_equal(ckpt_read(file, &other, &epochs, back, 3, &err), AUC_EINVAL);
+	assert_int_equal(ckpt_read(file, &other, &in, back, 3, &err), AUC_EINVAL);
 	assert_non_null(strstr(err.text, "made with --seed=1, not 2"));
 
 	f = fopen(file, "r");
@@ -142,18 +151,18 @@ static void test_checkpoint(void **state)
 	fclose(f);
 	for (size_t cut = 0; cut < len; cut++) {
 		write_file(file, data, cut);
-		assert_int_equal(ckpt_read(file, &opt, &epochs, back, 3, &err), AUC_ECORRUPT);
+		assert_int_equal(ckpt_read(file, &opt, &in, back, 3, &err), AUC_ECORRUPT);
 	}
 	for (size_t i = 0; i < len; i++) {
 		data[i] ^= 0x10;
 		write_file(file, data, len);
-		assert_int_not_equal(ckpt_read(file, &opt, &epochs, back, 3, &err), AUC_OK);
+		assert_int_not_equal(ckpt_read(file, &opt, &in, back, 3, &err), AUC_OK);
 		data[i] ^= 0x10;
 	}
 	memset(data + len, 0, 8);
 	write_file(file, data, len + 8);
-	assert_int_equal(ckpt_read(file, &opt, &epochs, back, 3, &err), AUC_ECORRUPT);
-	assert_int_equal(ckpt_write("/nonexistent/ckpt", &opt, 10, params, 3, &err), AUC_EIO);
+	assert_int_equal(ckpt_read(file, &opt, &in, back, 3, &err), AUC_ECORRUPT);
+	assert_int_equal(ckpt_write("/nonexistent/ckpt", &opt, &c, params, 3, &err), AUC_EIO);
 	unlink(file);
 	rmdir(dir);
 }
@@ -253,12 +262,72 @@ static void test_parts(void **state)
 	assert_int_equal(next, 100);
 }
 
+static void test_chunks(void **state)
+{
+	struct metrics one = {1, 2, 0.5};
+	struct auc_err err;
+	uint64_t chunk, had[3], bits[2] = {0};
+	struct chunks c;
+	bool whole;
+
+	(void)state;
+	assert_int_equal(chunks_init(&c, 70, 4, &err), AUC_OK);
+	for (unsigned i = 0; i < 3; i++) {
+		assert_true(chunks_take(&c, &had[i]));
+		assert_int_equal(had[i], i);
+	}
+	/* One counts once, and only if it was out in this epoch. */
+	assert_true(chunks_done(&c, 4, 1, &one, &whole));
+	assert_false(whole);
+	assert_false(chunks_done(&c, 4, 1, &one, &whole));
+	assert_false(chunks_done(&c, 3, 0, &one, &whole));
+	assert_false(chunks_done(&c, 4, 50, &one, &whole));
+	assert_false(chunks_done(&c, 4, 70, &one, &whole));
+	/* A worker left with the first: somebody else gets it, and nobody that which is done. */
+	chunks_return(&c, 4, 0);
+	chunks_return(&c, 4, 1);
+	chunks_return(&c, 4, 99);
+	assert_false(chunks_done(&c, 4, 0, &one, &whole));
+	assert_true(chunks_take(&c, &chunk));
+	assert_int_equal(chunk, 0);
+	for (unsigned i = 3; i < 70; i++) {
+		assert_true(chunks_take(&c, &chunk));
+		assert_int_equal(chunk, i);
+	}
+	assert_false(chunks_take(&c, &chunk));
+	/* All but the last two; the state goes through a checkpoint. */
+	for (unsigned i = 0; i < 69; i++)
+		assert_int_equal(chunks_done(&c, 4, i, &one, &whole), i != 1);
+	assert_int_equal(c.ndone, 69);
+	memcpy(bits, c.done, sizeof(bits));
+	one = c.sum;
+	chunks_clear(&c);
+	assert_int_equal(chunks_init(&c, 70, 4, &err), AUC_OK);
+	chunks_resume(&c, bits, &one);
+	assert_true(chunks_take(&c, &chunk));
+	assert_int_equal(chunk, 69);
+	assert_false(chunks_take(&c, &had[0]));
+	one = (struct metrics){1, 2, 0.5};
+	assert_true(chunks_done(&c, 4, 69, &one, &whole));
+	assert_true(whole);
+	assert_int_equal(c.epochs, 5);
+	assert_true(c.last.samples == 70 && c.last.loss == 140 && c.last.correct == 35);
+	/* The next epoch has them all again; who comes late with the last one is not heard. */
+	assert_false(chunks_done(&c, 4, 69, &one, &whole));
+	chunks_return(&c, 4, 69);
+	assert_true(chunks_take(&c, &chunk));
+	assert_int_equal(chunk, 0);
+	assert_true(c.sum.samples == 0);
+	chunks_clear(&c);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_gradient),   cmocka_unit_test(test_data),
 		cmocka_unit_test(test_checkpoint), cmocka_unit_test(test_pace),
 		cmocka_unit_test(test_place),      cmocka_unit_test(test_parts),
+		cmocka_unit_test(test_chunks),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

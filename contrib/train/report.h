@@ -1,0 +1,17 @@
+/* report.h - what auction-train prints of the training. */
+#ifndef TRAIN_REPORT_H
+#define TRAIN_REPORT_H
+
+#include "ckpt.h"
+#include "model.h"
+#include "train.h"
+
+/* "epoch=3 loss=... accuracy=... seconds=..." */
+void report_epoch(uint64_t epochs, const struct metrics *m, double seconds);
+/* WHAT ("checkpoint", "resumed") and how far training is, with the loss on held-out samples. */
+void report_state(const char *what, const struct train_options *opt, const struct ckpt *c,
+		  const double *params);
+/* The model at the end, on held-out samples. */
+void report_final(const struct train_options *opt, uint64_t epochs, const double *params);
+
+#endif
