@@ -398,6 +398,9 @@ static void agent_obey(struct agent *a)
 			agent_signal(a, sig);
 		} else if (wire_int(o, "signal", 1, NSIG - 1, &sig)) {
 			agent_signal(a, sig);
+		} else if (wire_int(o, "notify", 1, NSIG - 1, &sig)) {
+			if (a->pid)
+				catch_kill(a->pid, sig);
 		} else if (wire_int(o, "change", 1, NSIG - 1, &sig)) {
 			agent_change(a, o, sig);
 		}

@@ -192,7 +192,7 @@ static void change_run(struct launch *L)
 		if (leg && wall < change_time(L))
 			change_notice(L, leg);
 		else if (!leg && L->pass_on)
-			launch_send(L, "signal", L->pass_on, true);
+			launch_send(L, "notify", L->pass_on, true);
 		L->heard = false;
 		L->answer_by = 0;
 	}

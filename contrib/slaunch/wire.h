@@ -1,13 +1,16 @@
 /*
  * wire.h - how the launcher and its task agents talk: JSON objects, one a line, over TCP.
  *
- *   agent -> launcher {"hello":1,"token":"..","role":"worker","rank":3,"node":"edge2","port":41233}
- *                       {"exit":7} or {"killed":9}               the program ended
- *                       {"error":"..","exit":127}                it could not be started
- *   launcher -> agent   {"go":1,"peers":[["worker",0,"edge1","10.0.0.1",41233], ...]}
- *                       {"signal":10}                            pass this on to the program
- *                       {"stop":15}                              the same, and ending by it is no
- * failure
+ *   agent -> launcher   {"hello":1,"token":"..","role":"worker","id":3,"port":41233}
+ *                       {"exit":7} or {"killed":9}    the program ended
+ *                       {"heard":10}                  Slurm has sent this signal to the step
+ *   launcher -> agent   {"peers":[["worker",0,"edge1","10.0.0.1",41233,3], ...],"generation":1, ...}
+ *                                                     start the program in this group
+ *                       {"peers":[..],..,"change":10} the group is this now, or something is to
+ *                                                     change: tell the program by this signal
+ *                       {"notify":10}                 pass this on, if the program has a handler
+ *                       {"signal":10}                 pass this on to the program
+ *                       {"stop":15}                   the same, and ending by it is no failure
  *
  * Both ends take whatever comes as hostile: a line is at most the length its reader allows, and an
  * agent is nobody until its token is right.

@@ -14,17 +14,21 @@
 
 #include "clock.h"
 #include "model.h"
+#include "notice.h"
 #include "server.h"
+
+#define LAST_SECONDS 2.0 /* for the workers to go, when all are to end */
 
 struct ps {
 	const struct place *place;
 	const struct train_options *opt;
 	struct server server;
+	struct notice notice;
 	uint64_t n; /* parameters of this PS */
 	double *params;
 	double *pushed; /* by worker: metrics, gradient */
 	bool *has_pushed;
-	unsigned npushed, nhello, nbye;
+	unsigned npushed, nhello, nbye, ngone;
 	bool started;
 	uint64_t step, epochs, done;
 	double sums[PROTO_METRICS];
@@ -43,14 +47,24 @@ static enum auc_code ps_send_params(struct ps *ps, struct auc_err *err);
 
 enum auc_code ps_run(const struct place *p, const struct train_options *opt, struct auc_err *err)
 {
-	struct ps ps = {.place = p, .opt = opt, .server.listen_fd = -1};
+	struct ps ps = {.place = p, .opt = opt, .server.listen_fd = -1, .notice.fd = -1};
 	enum auc_code rc = ps_init(&ps, err);
+	double stop_at = 0;
 
-	while (rc == AUC_OK && ps.nbye < p->nworkers)
-		rc = server_wait(&ps.server, 0, -1, err);
+	while (rc == AUC_OK && ps.nbye < p->nworkers && (stop_at <= 0 || clock_now() < stop_at)) {
+		rc = server_wait(&ps.server, stop_at, ps.notice.fd, err);
+		notice_read(&ps.notice);
+		/* The workers are to end, too: a moment later nobody has to miss us. */
+		if (ps.notice.stop && stop_at <= 0)
+			stop_at = clock_now() + LAST_SECONDS;
+		if (ps.notice.stop && ps.ngone == ps.nhello)
+			break;
+	}
 	if (rc != AUC_OK)
 		complain(err);
 	ps_clear(&ps);
+	if (rc == AUC_OK && ps.notice.stop)
+		notice_die(&ps.notice);
 	return rc;
 }
 
@@ -70,6 +84,8 @@ static enum auc_code ps_init(struct ps *ps, struct auc_err *err)
 	ps->server.hello = ps_hello;
 	ps->server.message = ps_message;
 	ps->server.gone = ps_gone;
+	if (notice_open(&ps->notice, err) != AUC_OK)
+		return AUC_EIO;
 	return server_init(&ps->server, ps->place, nworkers, PROTO_METRICS + ps->n, err);
 }
 
@@ -123,8 +139,11 @@ static enum auc_code ps_message(void *arg, struct client *c, const struct proto_
 
 static enum auc_code ps_gone(void *arg, struct client *c, bool malformed, struct auc_err *err)
 {
-	(void)arg;
-	if (c->bye)
+	struct ps *ps = arg;
+
+	notice_read(&ps->notice);
+	ps->ngone++;
+	if (c->bye || ps->notice.stop)
 		return AUC_OK;
 	return auc_err_set(err, AUC_EIO, "worker %d %s", (int)c->id,
 			   malformed ? "sent a malformed message" : "went away");

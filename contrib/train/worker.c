@@ -68,7 +68,7 @@ enum auc_code worker_run(const struct place *p, const struct train_options *opt,
 	if (rc == AUC_OK && p->rank == 0)
 		report_final(opt, w.at.epochs, w.params);
 	if (rc != AUC_OK && w.started && !w.saved)
-		worker_save(&w, w.notice.stop, NULL);
+		worker_save(&w, true, NULL);
 	if (rc != AUC_OK && w.notice.stop)
 		notice_die(&w.notice);
 	if (rc != AUC_OK)

@@ -1,0 +1,328 @@
+#!/usr/bin/env bats
+# Layouts that change, without a cluster: slaunch --local with --then and --plan, and auction-train through all of it.
+#
+# See lib.bash for what is tested. The plans here are short, but nothing is measured: a test waits for what has to come, and what
+# it runs goes on until then.
+
+# shellcheck source=/dev/null
+. "$(dirname "$BATS_TEST_FILENAME")/lib.bash"
+
+setup()
+{
+	need_launcher
+	for v in $(compgen -e | grep -E '^(SLURM|AUCTION|SLAUNCH|DMLC)_'); do unset "$v"; done
+	dir=$BATS_TEST_TMPDIR
+	out=$dir/out
+	launcher=
+	# Each role does what its variable says.
+	cat >"$dir/task" <<-'END'
+		#!/bin/bash
+		echo "$$" >>"$1.pids"
+		group() { jq -c "$1" "$AUCTION_GROUP_FILE"; }
+		say() { echo "$AUCTION_ROLE $AUCTION_ID: $*"; }
+		forever() { while :; do sleep 0.05; done; }
+		case $AUCTION_ROLE in
+		worker) eval "${WORKER:-forever}" ;;
+		ps) eval "${PS:-forever}" ;;
+		esac
+	END
+	chmod +x "$dir/task"
+	task=("$dir/task" "$dir/t")
+}
+
+# Ends what the test has left, and sees that nothing stays.
+teardown()
+{
+	[ -z "$launcher" ] || kill -TERM "$launcher" 2>/dev/null || true
+	[ ! -f "$out" ] || cat "$out"
+	[ -f "${dir:-/nonexistent}/t.pids" ] || return 0
+	wait_until 10 gone || { echo "left behind: $(cat "$dir/t.pids")"; return 1; }
+}
+
+gone()
+{
+	local pid
+	for pid in $(cat "$dir/t.pids"); do
+		! grep -q '^State:[[:space:]]*[^ZX[:space:]]' "/proc/$pid/status" 2>/dev/null || return 1
+	done
+}
+
+# launch OPTION...: in the background; its output goes to $out.
+launch()
+{
+	"$SLAUNCH" --grace 5 "$@" >"$out" 2>&1 3>&- &
+	launcher=$!
+}
+
+# ends CODE: the launcher does, with that exit code.
+ends()
+{
+	local code=0
+
+	wait_until 60 launcher_ended
+	wait "$launcher" || code=$?
+	launcher=
+	[ "$code" = "$1" ] || { echo "exit code $code, not $1"; return 1; }
+}
+
+launcher_ended()
+{
+	! grep -q '^State:[[:space:]]*[^ZX[:space:]]' "/proc/$launcher/status" 2>/dev/null
+}
+
+# lines N REGEX: at least so many in the output.
+lines()
+{
+	[ "$(grep -cE "$2" "$out")" -ge "$1" ]
+}
+
+value()
+{
+	grep -o "\b$1=[^ ]*" <<<"$2" | cut -d= -f2
+}
+
+# The losses of the states that were saved or taken up, and the last: none above the one before, but for the noise of single
+# mini-batches, and the last below all.
+downward()
+{
+	grep -E '^(checkpoint|resumed|final) ' "$out" | grep -o '\bloss=[^ ]*' | cut -d= -f2 |
+		awk 'NR > 1 && $1 > last * 1.02 {print "loss rose from " last " to " $1; bad = 1}
+			{last = $1; min = NR == 1 || $1 < min ? $1 : min}
+			END {exit bad || NR < 3 || last > min + 1e-9}'
+}
+
+# Every epoch is there once, in order, and has all its samples: what is printed is the mean over them.
+epochs()
+{
+	[ "$(grep -o '^epoch=[0-9]*' "$out" | cut -d= -f2 | xargs)" = "$(seq "$1" | xargs)" ]
+}
+
+@test "elastic: workers join and leave, those that stay are left alone and told" {
+	WORKER='trap "say told \$(group .)" USR1; trap "say ended; exit 9" TERM; say start $AUCTION_RANK/$AUCTION_NUM_WORKERS $RANK/$WORLD_SIZE $DMLC_NUM_WORKER $(jq ".cluster.worker | length" <<<"$TF_CONFIG"); forever' \
+	PS='trap "say told \$(group .)" USR1; say start; forever' \
+		launch --elastic --notice 1s --local 2:1 --then 2s:3:1 --then 3s:1:1 "${task[@]}"
+	# The new one: rank, numbers and lists are those of the new layout.
+	wait_until 20 lines 1 '^worker 2: start 2/3 2/3 3 3$'
+	[ "$(grep -c '^worker [01]: start [01]/2 [01]/2 2 2$' "$out")" = 2 ]
+	# The latest of a node leave, and that is no failure.
+	wait_until 20 lines 1 '^worker 2: ended$'
+	wait_until 20 lines 1 '^worker 1: ended$'
+	wait_until 20 grep -q '^ps 0: told .*"generation":[0-9]*,.*"next":null,"workers":\[{"id":0,' "$out"
+	# What was seen on the way: the notice, with what comes and who leaves.
+	grep -q '^worker 0: told .*"next":{.*"change":"resize",.*"workers":3,"ps":1,"leaves":false}' "$out"
+	grep -q '^worker 2: told .*"next":{.*"change":"resize",.*"workers":1,"ps":1,"leaves":true}' "$out"
+	[ "$(grep -c ': start' "$out")" = 4 ]
+	kill -0 "$launcher"
+	! grep -q '^worker 0: ended' "$out"
+	! grep -q '^slaunch:' "$out"
+}
+
+@test "without --elastic all are stopped and started again with each layout, also after a pause" {
+	WORKER='say start $AUCTION_RANK/$AUCTION_NUM_WORKERS restarts=$AUCTION_RESTARTS; forever' PS='say ps of $AUCTION_NUM_WORKERS; forever' \
+		launch -v --notice 500ms --local 2:1 --then 1s:1:1 --then 1s:0 --then 1s:3:2 "${task[@]}"
+	wait_until 20 lines 2 '^worker [0-9]*: start [0-9]/2 restarts=0$'
+	wait_until 20 lines 1 '^worker [0-9]*: start 0/1 restarts=1$'
+	wait_until 20 lines 3 '^worker [0-9]*: start [012]/3 restarts=2$'
+	wait_until 20 lines 2 '^ps [0-9]*: ps of 3$'
+	kill -TERM "$launcher"
+	ends 143
+}
+
+@test "the same layout once more leaves all as it is" {
+	WORKER='trap "say told" USR1; say start; sleep 3 & wait $!; wait $!; say end' \
+		launch -v --notice 1s --local 2 --then 1s:2 --then 500ms:2 "${task[@]}"
+	ends 0
+	lines 2 ': end$'
+	! grep -q 'told\|changes' "$out"
+}
+
+@test "PSs that change stop even an elastic program" {
+	WORKER='say start $AUCTION_NUM_PS; forever' launch --elastic --notice 500ms --local 1:1 --then 1s:1:2 "${task[@]}"
+	wait_until 20 lines 1 '^worker 0: start 1$'
+	wait_until 20 lines 1 '^worker 1: start 2$'
+}
+
+@test "what a leaving task does is no failure; what another does, is" {
+	# Worker 1 leaves as it likes once it is told, or is killed hard.
+	WORKER='[ $AUCTION_ID = 1 ] && trap "say code 7; exit 7" USR1; trap : TERM; say start; forever' \
+		launch --elastic --notice 2s --grace 500ms --local 3 --then 2s:1 --then 2s:2 "${task[@]}"
+	wait_until 20 lines 1 '^worker 1: code 7$'
+	# Worker 2 does not want to; the next one comes all the same, and fails.
+	wait_until 20 lines 1 '^worker 3: start$'
+	kill -KILL "$(tail -n 1 "$dir/t.pids")"
+	ends 137
+	[ "$(grep -c '^slaunch:' "$out")" = 1 ]
+	grep -qx 'slaunch: worker 3 on localhost was ended by signal 9 (Killed)' "$out"
+}
+
+@test "a failure in an elastic group before any notice: its exit code" {
+	WORKER='[ $AUCTION_ID = 1 ] && exit 5; forever' launch --elastic --notice 1s --local 2:1 --then 100s:1:1 "${task[@]}"
+	ends 5
+}
+
+@test "a program without a handler does not die of the signal" {
+	WORKER='sleep 3; say end' launch --notice 2s --elastic --local 1 --then 2s:2 "${task[@]}"
+	wait_until 20 lines 2 'end$'
+	ends 0
+}
+
+@test "--change-signal is what tasks get" {
+	WORKER='trap "say usr1" USR1; trap "say winch" WINCH; forever' \
+		launch --change-signal=WINCH --notice 1s --elastic --local 1 --then 2s:2 "${task[@]}"
+	wait_until 20 lines 1 '^worker 0: winch$'
+	wait_until 20 test "$(wc -l <"$dir/t.pids")" -ge 1
+	! grep -q usr1 "$out"
+}
+
+@test "--plan: a plan that is made anew is read when the signal says so" {
+	printf '# now, and much later\n0 1\n\n1000s 2\n' >"$dir/plan"
+	WORKER='say start $AUCTION_NUM_WORKERS; forever' launch --elastic --notice 1s --plan "$dir/plan" "${task[@]}"
+	wait_until 20 lines 1 '^worker 0: start 1$'
+	printf '0 1\n1s 3\n' >"$dir/plan"
+	kill -USR1 "$launcher"
+	wait_until 20 lines 2 '^worker [12]: start 3$'
+	# A file that is wrong is said to be, and the plan stays.
+	echo "nonsense" >"$dir/plan"
+	kill -USR1 "$launcher"
+	wait_until 20 lines 1 '^slaunch: --plan=.*: expected lines TIME WORKERS\[:PS\]$'
+	kill -TERM "$launcher"
+	ends 143
+}
+
+@test "a signal between two layouts ends the launcher" {
+	WORKER='say start; forever' launch --notice 100ms -v --local 1 --then 500ms:0 --then 1000s:1 "${task[@]}"
+	wait_until 20 lines 1 '^slaunch: the layout changes: ending all tasks$'
+	wait_until 20 gone
+	kill -TERM "$launcher"
+	ends 143
+}
+
+@test "a launcher killed by SIGKILL leaves nothing behind, whoever has joined" {
+	WORKER='say start; forever' launch --elastic --grace 500ms --local 1:1 --then 500ms:3:1 "${task[@]}"
+	wait_until 20 lines 3 '^worker [012]: start$'
+	kill -KILL "$launcher"
+	wait_until 10 gone
+	launcher=
+}
+
+@test "changes that cannot be are named" {
+	run -1 "$SLAUNCH" --then 5s:1 true
+	[ "$output" = "slaunch: --then=5s:1: only after --local" ]
+	run -1 "$SLAUNCH" --local 1 --then 5 true
+	[ "$output" = "slaunch: --then=5: expected TIME:WORKERS[:PS]" ]
+	run -1 "$SLAUNCH" --local 1 --then 5s:x true
+	[[ $output == "slaunch: --then=x: expected WORKERS[:PS], 1 to 256 workers"*", or 0 for a pause" ]]
+	run -1 "$SLAUNCH" --local 1 --then 0s:2 true
+	[[ $output == "slaunch: --then: '2': expected a later time"* ]]
+	run -1 "$SLAUNCH" --local 1 --plan /nonexistent true
+	[[ $output == "slaunch: --plan=/nonexistent: not together with --local or --then" ]]
+	run -1 "$SLAUNCH" --plan /nonexistent true
+	[ "$output" = "slaunch: --plan=/nonexistent: No such file or directory" ]
+	run -1 "$SLAUNCH" --local 1 --change-signal=TERM true
+	[[ $output == "slaunch: --change-signal=TERM: expected a signal that ends no task"* ]]
+}
+
+# --- auction-train ---------------------------------------------------------------------------------------------------------------
+
+@test "async: 3 workers and 2 PSs train" {
+	launch --local 3:2 "$TRAIN" --async --epochs 6 --checkpoint "$dir/ckpt"
+	ends 0
+	epochs 6
+	last=$(value loss "$(grep '^final ' "$out")")
+	awk -v a="$last" 'BEGIN {exit !(a < 0.9)}'
+	[ "$(grep -c '^joined' "$out")" = 3 ]
+	# All is done: nothing is trained on again.
+	launch --local 1:1 "$TRAIN" --async --epochs 6 --checkpoint "$dir/ckpt"
+	ends 0
+	! grep -q '^epoch=' "$out"
+	[ "$(value loss "$(grep '^final ' "$out")")" = "$last" ]
+}
+
+@test "async: workers join and leave a running PS, and the loss goes down" {
+	launch --elastic --notice 500ms --local 1:2 --then 1500ms:3:2 --then 2s:1:2 --then 1s:2:2 \
+		"$TRAIN" --async --rate 0.1 --epochs 6 --chunks 16 --minibatches 8 --pace 7ms --checkpoint "$dir/ckpt"
+	ends 0
+	epochs 6
+	downward
+	[ "$(grep -c '^joined' "$out")" -ge 4 ]
+	grep -q '^left worker=2 ' "$out"
+	[ "$(grep -c '^seen .*role=ps' "$out")" = 2 ]
+	[ ! -e "$dir/ckpt.new" ]
+}
+
+@test "async: a worker that is killed, and one that hangs, do no harm to the others" {
+	port=$((20000 + RANDOM % 5000))
+	export AUCTION_NUM_WORKERS=3 AUCTION_NUM_PS=1 AUCTION_PS_HOSTS=127.0.0.1:$port AUCTION_TOKEN=0123456789abcdef0123456789abcdef
+	work=(--async --epochs 3 --chunks 6 --minibatches 4 --pace 20ms --lost 2s)
+	AUCTION_ROLE=ps AUCTION_RANK=0 "$TRAIN" "${work[@]}" >"$out" 2>&1 3>&- &
+	ps=$!
+	workers=()
+	for i in 0 1 2; do
+		AUCTION_ROLE=worker AUCTION_RANK=$i "$TRAIN" "${work[@]}" >"$dir/w$i" 2>&1 3>&- &
+		workers+=($!)
+	done
+	wait_until 20 lines 3 '^joined'
+	kill -KILL "${workers[1]}"
+	kill -STOP "${workers[2]}"
+	wait "${workers[0]}"
+	kill -KILL "${workers[2]}"
+	wait $ps
+	epochs 3
+	grep -q '^left worker=1 ' "$out"
+	grep -q '^auction-train: worker 2 has been silent for too long (--lost)$' "$out"
+}
+
+@test "the PS moves: the job's script starts anew, and so does training where it was" {
+	for mode in "--async" ""; do
+		rm -f "$dir/ckpt"
+		# shellcheck disable=SC2086
+		SLURM_RESTART_COUNT=0 launch --local 2:2 "$TRAIN" $mode --epochs 1000 --pace 5ms --checkpoint "$dir/ckpt"
+		wait_until 30 lines 1 '^epoch=2 '
+		# As Slurm ends a job that it requeues.
+		kill -TERM "$launcher"
+		ends 143
+		mv "$out" "$dir/before"
+		epochs=$(($(grep -c '^epoch=' "$dir/before") + 2))
+		# shellcheck disable=SC2086
+		SLURM_RESTART_COUNT=1 launch --local 3:1 "$TRAIN" $mode --epochs "$epochs" --checkpoint "$dir/ckpt"
+		ends 0
+		cat "$dir/before" "$out" >"$dir/both"
+		mv "$dir/both" "$out"
+		epochs "$epochs"
+		downward
+		# In the middle of an epoch, with exactly what was saved.
+		[ "$(grep '^resumed' "$out" | cut -d' ' -f2-)" = "$(grep '^checkpoint' "$out" | tail -n 1 | cut -d' ' -f2-)" ]
+	done
+}
+
+@test "synchronous training forms anew with each layout, and the loss goes down" {
+	launch --notice 500ms --local 1:1 --then 1s:3:2 --then 1s:0 --then 500ms:2:1 \
+		"$TRAIN" --epochs 5 --minibatches 8 --pace 15ms --checkpoint "$dir/ckpt"
+	ends 0
+	epochs 5
+	downward
+	[ "$(grep -c '^resumed' "$out")" = 2 ]
+}
+
+@test "async: what was saved from time to time is good after a hard end" {
+	port=$((20000 + RANDOM % 5000))
+	export AUCTION_NUM_WORKERS=1 AUCTION_NUM_PS=1 AUCTION_PS_HOSTS=127.0.0.1:$port AUCTION_RANK=0
+	work=(--async --epochs 2 --chunks 64 --checkpoint "$dir/ckpt")
+	AUCTION_ROLE=ps "$TRAIN" "${work[@]}" --checkpoint-every 100ms >"$out" 2>&1 3>&- &
+	ps=$!
+	AUCTION_ROLE=worker "$TRAIN" "${work[@]}" --pace 5ms >"$dir/worker" 2>&1 3>&- &
+	wait_until 30 test -s "$dir/ckpt"
+	sum=$(md5sum <"$dir/ckpt")
+	wait_until 30 changed
+	kill -KILL $ps
+	wait
+	launch --local 2:2 "$TRAIN" "${work[@]}"
+	ends 0
+	epochs 2
+	grep -q '^resumed .* epochs=0$' "$out"
+}
+
+changed()
+{
+	[ "$(md5sum <"$dir/ckpt")" != "$sum" ]
+}
