@@ -17,6 +17,7 @@
 #include "check.h"
 #include "document.h"
 #include "gen.h"
+#include "import.h"
 #include "num.h"
 #include "plot.h"
 #include "policy/policy.h"
@@ -69,6 +70,7 @@ static const struct command {
 	{"run", command_run},
 	{"check", command_check},
 	{"gen", command_gen},
+	{"import", import_command},
 	{"plot", plot_command},
 	{"policies", command_policies},
 };
@@ -311,6 +313,7 @@ static int usage(FILE *out)
 	fputs("Usage: auctionsim run [OPTION...] SCENARIO\n"
 	      "       auctionsim check SCENARIO RESULT\n"
 	      "       auctionsim gen SETTING [OPTION...] [NAME=VALUE...]\n"
+	      "       auctionsim import -n NODES [OPTION...] LOG [NAME=VALUE...]\n"
 	      "       auctionsim plot [OPTION...] SCENARIO RESULT...\n"
 	      "       auctionsim policies\n"
 	      "\n"

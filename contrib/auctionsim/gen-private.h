@@ -44,6 +44,9 @@ struct gen_setting {
 
 extern const struct gen_setting gen_aonline, gen_dps;
 
+/* Sets g->values to the setting's defaults and then to what PARAMETERS (N of them) say. AUC_EINVAL
+ * names the parameter. */
+enum auc_code gen_set(struct gen *g, char *const *parameters, unsigned n, struct auc_err *err);
 /* Uniform in the parameter's range, rounded to DECIMALS; of whole numbers each is as likely. */
 double gen_draw(struct gen *g, unsigned parameter, unsigned decimals);
 /* Uniform in [0, 1); a whole number below N. */

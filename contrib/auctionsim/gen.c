@@ -65,13 +65,8 @@ enum auc_code gen_write(const struct gen_setting *setting, char *const *paramete
 			uint64_t seed, FILE *out, struct auc_err *err)
 {
 	struct gen g = {.setting = setting, .random = seed, .out = out};
-	enum auc_code rc = AUC_OK;
-	unsigned i;
+	enum auc_code rc = gen_set(&g, parameters, n, err);
 
-	for (i = 0; i < setting->nparameters; i++)
-		g.values[i] = setting->parameters[i].preset;
-	for (i = 0; i < n && rc == AUC_OK; i++)
-		rc = set_parameter(&g, parameters[i], err);
 	if (rc != AUC_OK)
 		return rc;
 	if (!setting->write(&g))
@@ -81,6 +76,18 @@ enum auc_code gen_write(const struct gen_setting *setting, char *const *paramete
 }
 
 /* -- parameters -- */
+
+enum auc_code gen_set(struct gen *g, char *const *parameters, unsigned n, struct auc_err *err)
+{
+	enum auc_code rc = AUC_OK;
+	unsigned i;
+
+	for (i = 0; i < g->setting->nparameters; i++)
+		g->values[i] = g->setting->parameters[i].preset;
+	for (i = 0; i < n && rc == AUC_OK; i++)
+		rc = set_parameter(g, parameters[i], err);
+	return rc;
+}
 
 static enum auc_code set_parameter(struct gen *g, const char *text, struct auc_err *err)
 {
@@ -97,9 +104,9 @@ static enum auc_code set_parameter(struct gen *g, const char *text, struct auc_e
 				: set_range(p, text + len + 1, &g->values[i], err);
 	}
 	return auc_err_set(err, AUC_EINVAL,
-			   "'%.80s' is no parameter of setting %s, expected NAME=VALUE, see "
-			   "'auctionsim gen %s --help'",
-			   text, s->name, s->name);
+			   "'%.80s' is no parameter of %s, expected NAME=VALUE with a NAME that "
+			   "--help lists",
+			   text, s->name);
 }
 
 static enum auc_code set_word(const struct parameter *p, const char *text, struct value *v,
