@@ -29,6 +29,19 @@ static bool fits_beside(struct auc_gang *g, const struct auc_gang_job *j, unsign
 static void keep_shares(struct auc_gang *g, struct auc_gang_job *j);
 static unsigned workers_before(const struct auc_gang_job *j, unsigned server);
 
+bool auc_gang_option(struct auc_gang *g, const char *word, size_t len)
+{
+	static const char *const words[] = {"site=any", "site=edge"};
+	unsigned i;
+
+	for (i = 0; i < 2; i++)
+		if (len == strlen(words[i]) && !strncmp(word, words[i], len)) {
+			g->site = i == 1 ? AUC_GANG_EDGE : AUC_GANG_ANY;
+			return true;
+		}
+	return false;
+}
+
 void auc_gang_clear(struct auc_gang *g)
 {
 	unsigned i;
@@ -85,7 +98,7 @@ enum auc_code auc_gang_step(struct auc_gang *g, const struct auc_market *m, auc_
 	qsort(g->jobs, g->n, sizeof(struct auc_gang_job *), compare);
 	for (i = 0; i < g->n; i++) {
 		j = g->jobs[i];
-		j->running = place(g, j, t, &together);
+		j->running = !j->waits && place(g, j, t, &together);
 		if (!j->running)
 			continue;
 		j->served += wanted(j, together);
@@ -161,7 +174,7 @@ static enum auc_code make_job(struct auc_gang *g, const struct auc_market *m, ui
 	enum auc_code rc = auc_room_open_empty(&g->room, m, err);
 	double chunks = (double)job->chunks;
 	bool together;
-	int64_t total = 0;
+	int64_t total = 0, fit;
 	unsigned s;
 
 	*reason = AUC_REASON_CAPACITY;
@@ -170,6 +183,7 @@ static enum auc_code make_job(struct auc_gang *g, const struct auc_market *m, ui
 	j->id = id;
 	j->number = g->arrived++;
 	j->arrival = job->arrival;
+	j->site = g->site;
 	j->worker = m->types[j->worker_type];
 	j->ps = m->types[auc_ps_index(m, j->ps_type)];
 	j->apart = auc_job_duration(
@@ -178,15 +192,22 @@ static enum auc_code make_job(struct auc_gang *g, const struct auc_market *m, ui
 		auc_job_work(m, job, j->worker_type, j->ps_type, true) / chunks, 1);
 	if (j->apart > CHUNK_SLOTS_MAX)
 		return AUC_OK;
+	j->chunks = job->chunks;
 	j->left = (int64_t)job->chunks * j->apart * j->together;
 	j->upload = calloc(m->nservers + 1, sizeof(*j->upload));
 	j->shares = calloc(m->nservers + 1, sizeof(*j->shares));
 	if (!j->upload || !j->shares)
 		return auc_err_set(err, AUC_ENOMEM, "no memory for a job");
 	/* As if its data were everywhere: does it fit, and how much of it? */
-	for (s = 0; s < m->nservers; s++)
+	for (s = 0; s < m->nservers; s++) {
+		fit = auc_room_fit(&g->room, s, &j->worker);
+		if (!m->servers[s].cloud)
+			j->edge_fit += fit;
+		else if (fit > j->cloud_fit)
+			j->cloud_fit = fit;
 		if (usable(g, j, s, job->arrival))
-			total += auc_room_fit(&g->room, s, &j->worker);
+			total += fit;
+	}
 	j->n = (int64_t)(job->workers && job->workers < job->chunks ? job->workers : job->chunks);
 	if (j->n > total)
 		j->n = total;
@@ -259,7 +280,9 @@ static void look(struct auc_gang *g, const struct auc_gang_job *j, auc_slot t)
 static bool usable(const struct auc_gang *g, const struct auc_gang_job *j, unsigned server,
 		   auc_slot t)
 {
-	return !(g->edge_only && g->room.m->servers[server].cloud) &&
+	bool cloud = g->room.m->servers[server].cloud;
+
+	return j->site != (cloud ? AUC_GANG_EDGE : AUC_GANG_CLOUD) &&
 	       t - j->arrival >= (auc_slot)j->upload[server];
 }
 

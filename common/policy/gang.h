@@ -9,27 +9,39 @@
 #include "policy/room.h"
 #include "policy/stepper.h"
 
+enum auc_gang_site {
+	AUC_GANG_ANY,
+	AUC_GANG_EDGE,
+	AUC_GANG_CLOUD,
+};
+
 struct auc_gang_job {
 	uint64_t id, number; /* number: in the order of arrival */
-	auc_slot arrival;
+	auc_slot arrival;    /* its data are sent from then on */
 	unsigned worker_type, ps_type;
 	struct auc_bundle worker, ps;
 	unsigned *upload; /* by server */
-	int64_t n;        /* workers when it runs */
+	uint64_t chunks;
+	int64_t n; /* workers when it runs */
 	/* Slots of one chunk on one worker, with the exchange and without. */
 	int64_t apart, together;
 	/* Work in parts of a chunk: a worker does "together" of them in a slot with the exchange,
 	 * "apart" without. */
 	int64_t left;
-	int64_t served;     /* worker-slots it had so far */
-	bool running, done; /* in the latest slot */
-	unsigned ps_server; /* of the latest slot it ran in */
-	unsigned nshares;   /* the same: its layout */
+	int64_t served; /* worker-slots it had so far */
+	/* The policy's: what it is compared by; it is not placed; where it may be. */
+	unsigned class;
+	bool waits;
+	enum auc_gang_site site;
+	int64_t edge_fit, cloud_fit; /* workers that all of the empty edge, or one cloud, holds */
+	bool running, done;          /* in the latest slot */
+	unsigned ps_server;          /* of the latest slot it ran in */
+	unsigned nshares;            /* the same: its layout */
 	struct auc_share *shares;
 };
 
 struct auc_gang {
-	bool edge_only; /* workers and PSs stay off servers of the cloud */
+	enum auc_gang_site site; /* where new jobs may be */
 	uint64_t arrived;
 	unsigned n, alloc;
 	struct auc_gang_job **jobs; /* those at hand */
@@ -40,6 +52,8 @@ struct auc_gang {
 	unsigned *fit, *order, *take;
 };
 
+/* Takes the option WORD ("site=edge" or "site=any"), LEN bytes. False: it is another one. */
+bool auc_gang_option(struct auc_gang *g, const char *word, size_t len);
 void auc_gang_clear(struct auc_gang *g);
 /*
  * As auc_stepper's. The job asks for as many workers as it has chunks, or for JOB->workers if they

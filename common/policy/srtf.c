@@ -39,17 +39,18 @@ const struct auc_stepper auc_stepper_srtf = {
 static enum auc_code srtf_create(const char *options, struct auc_stepper_ctx **ctx,
 				 struct auc_err *err)
 {
-	struct auc_stepper_ctx *made;
+	struct auc_stepper_ctx *made = calloc(1, sizeof(*made));
 
 	*ctx = NULL;
-	if (*options && strcmp(options, "site=edge") != 0 && strcmp(options, "site=any") != 0)
+	if (!made)
+		return auc_err_set(err, AUC_ENOMEM, "no memory for policy srtf");
+	made->gang.site = AUC_GANG_EDGE;
+	if (*options && !auc_gang_option(&made->gang, options, strlen(options))) {
+		free(made);
 		return auc_err_set(err, AUC_EINVAL,
 				   "srtf: '%.80s' is no option, expected site=edge or any",
 				   options);
-	made = calloc(1, sizeof(*made));
-	if (!made)
-		return auc_err_set(err, AUC_ENOMEM, "no memory for policy srtf");
-	made->gang.edge_only = strcmp(options, "site=any") != 0;
+	}
 	*ctx = made;
 	return AUC_OK;
 }

@@ -79,7 +79,8 @@ struct auc_stepper {
 				const struct auc_chunk **chunks, unsigned *n, struct auc_err *err);
 };
 
-extern const struct auc_stepper auc_stepper_aonline, auc_stepper_srtf;
+extern const struct auc_stepper auc_stepper_aonline, auc_stepper_srtf, auc_stepper_tiresias_l,
+	auc_stepper_batchsche;
 extern const struct auc_stepper *const auc_steppers[]; /* NULL-terminated */
 const struct auc_stepper *auc_stepper_find(const char *name);
 

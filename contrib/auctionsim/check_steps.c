@@ -19,7 +19,9 @@ static long double chunk_slots(struct check *c, const struct sold *j, bool toget
 
 static const struct check_steps policies[] = {
 	{"aonline", check_chunks, check_chunks_end, true},
+	{"batchsche", check_gang, NULL, false},
 	{"srtf", check_gang, NULL, false},
+	{"tiresias-l", check_gang, NULL, false},
 };
 
 const struct check_steps *check_steps_find(const char *policy)

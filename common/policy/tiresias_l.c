@@ -1,0 +1,137 @@
+/*
+ * tiresias_l.c - the baseline Tiresias-L (least attained service, for schedulers that do not know
+ * how long a job takes): jobs queue by the worker-slots that they have had, in a few classes; the
+ * class that had least runs first, in itself in the order of arrival, each job with all of its
+ * workers or not at all (gang.h).
+ *
+ * Options: site=edge (default) or site=any, which lets it use the cloud as well; threshold=N (512):
+ * worker-slots at which a job leaves the first class; it leaves the second of three at 8 N.
+ */
+#include "config.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "num.h"
+#include "policy/gang.h"
+
+#define THRESHOLD 512
+#define FACTOR    8
+
+struct auc_stepper_ctx {
+	struct auc_gang gang;
+	uint64_t threshold;
+};
+
+static enum auc_code tiresias_create(const char *options, struct auc_stepper_ctx **ctx,
+				     struct auc_err *err);
+static enum auc_code take_option(struct auc_stepper_ctx *ctx, const char *word, size_t len,
+				 struct auc_err *err);
+static void tiresias_destroy(struct auc_stepper_ctx *ctx);
+static enum auc_code tiresias_arrive(struct auc_stepper_ctx *ctx, const struct auc_market *m,
+				     uint64_t id, const struct auc_job *job,
+				     enum auc_reason *reason, struct auc_err *err);
+static enum auc_code tiresias_step(struct auc_stepper_ctx *ctx, const struct auc_market *m,
+				   auc_slot t, const struct auc_layout **layouts, unsigned *n,
+				   struct auc_err *err);
+static enum auc_code tiresias_leave(struct auc_stepper_ctx *ctx, uint64_t id, struct auc_err *err);
+static int compare_class(const void *a, const void *b);
+
+const struct auc_stepper auc_stepper_tiresias_l = {
+	.name = "tiresias-l",
+	.summary = "baseline: least attained service first, whole jobs",
+	.create = tiresias_create,
+	.destroy = tiresias_destroy,
+	.arrive = tiresias_arrive,
+	.step = tiresias_step,
+	.leave = tiresias_leave,
+};
+
+static enum auc_code tiresias_create(const char *options, struct auc_stepper_ctx **ctx,
+				     struct auc_err *err)
+{
+	struct auc_stepper_ctx *made = calloc(1, sizeof(*made));
+	enum auc_code rc = AUC_OK;
+	size_t len;
+
+	*ctx = NULL;
+	if (!made)
+		return auc_err_set(err, AUC_ENOMEM, "no memory for policy tiresias-l");
+	made->gang.site = AUC_GANG_EDGE;
+	made->threshold = THRESHOLD;
+	for (; *options && rc == AUC_OK; options += len + (options[len] == ',')) {
+		len = strcspn(options, ",");
+		rc = take_option(made, options, len, err);
+	}
+	if (rc != AUC_OK) {
+		free(made);
+		return rc;
+	}
+	*ctx = made;
+	return AUC_OK;
+}
+
+static enum auc_code take_option(struct auc_stepper_ctx *ctx, const char *word, size_t len,
+				 struct auc_err *err)
+{
+	static const char key[] = "threshold=";
+	char text[32];
+
+	if (auc_gang_option(&ctx->gang, word, len))
+		return AUC_OK;
+	if (len < strlen(key) || len - strlen(key) >= sizeof(text) ||
+	    strncmp(word, key, strlen(key)) != 0)
+		return auc_err_set(err, AUC_EINVAL,
+				   "tiresias-l: '%.*s' is no option, expected site=edge or any, or "
+				   "threshold=N",
+				   len < 80 ? (int)len : 80, word);
+	memcpy(text, word + strlen(key), len - strlen(key));
+	text[len - strlen(key)] = '\0';
+	return auc_parse_count(text, 1, 1000000000, &ctx->threshold, "tiresias-l: threshold", err);
+}
+
+static void tiresias_destroy(struct auc_stepper_ctx *ctx)
+{
+	if (!ctx)
+		return;
+	auc_gang_clear(&ctx->gang);
+	free(ctx);
+}
+
+static enum auc_code tiresias_arrive(struct auc_stepper_ctx *ctx, const struct auc_market *m,
+				     uint64_t id, const struct auc_job *job,
+				     enum auc_reason *reason, struct auc_err *err)
+{
+	return auc_gang_arrive(&ctx->gang, m, id, job, reason, err);
+}
+
+static enum auc_code tiresias_step(struct auc_stepper_ctx *ctx, const struct auc_market *m,
+				   auc_slot t, const struct auc_layout **layouts, unsigned *n,
+				   struct auc_err *err)
+{
+	struct auc_gang_job *j;
+	unsigned i;
+
+	for (i = 0; i < ctx->gang.n; i++) {
+		j = ctx->gang.jobs[i];
+		j->class = ((uint64_t)j->served >= ctx->threshold) +
+			   ((uint64_t)j->served >= FACTOR * ctx->threshold);
+	}
+	return auc_gang_step(&ctx->gang, m, t, compare_class, layouts, n, err);
+}
+
+static enum auc_code tiresias_leave(struct auc_stepper_ctx *ctx, uint64_t id, struct auc_err *err)
+{
+	return auc_gang_leave(&ctx->gang, id, err);
+}
+
+/* By class, then by arrival. */
+static int compare_class(const void *a, const void *b)
+{
+	const struct auc_gang_job *x = *(struct auc_gang_job *const *)a;
+	const struct auc_gang_job *y = *(struct auc_gang_job *const *)b;
+
+	if (x->class != y->class)
+		return x->class < y->class ? -1 : 1;
+	return (x->number > y->number) - (x->number < y->number);
+}
