@@ -35,6 +35,9 @@ AC_DEFUN([X_AC_SLURM], [
 		x_ac_slurm_summary="$x_ac_slurm_version"
 		# From 25.11 on numbers of jobs are inside step ids.
 		AC_CHECK_MEMBERS([slurm_job_info_t.job_id], [], [], [[@%:@include <slurm/slurm.h>]])
+		AC_CHECK_DECL([slurm_free_ctl_conf], [],
+			[AC_DEFINE([slurm_free_ctl_conf], [slurm_free_conf], [What newer releases call it])],
+			[[@%:@include <slurm/slurm.h>]])
 		CPPFLAGS="$x_ac_save_CPPFLAGS"
 	])
 	AS_IF([test "x$with_plugindir" = xyes], [slurm_plugin_dir='${libdir}/slurm-auction'], [slurm_plugin_dir="$with_plugindir"])

@@ -70,7 +70,7 @@ run_inside()
 
 	if [ "$2" = own ]; then
 		spaces+=(--net --uts)
-		set_up+=' && ip link set lo up && hostname debian && printf "127.0.0.1 localhost debian\n" > "$1/etc/hosts"'
+		set_up+=' && ip link set lo up && ip address add 192.0.2.1 dev lo && hostname debian && printf "127.0.0.1 localhost debian\n" > "$1/etc/hosts"'
 	fi
 	unshare "${spaces[@]}" sh -c "$set_up"' && exec chroot "$1" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root TERM=dumb LANG=C.UTF-8 \
 		sh -c "cd /root/slurm-auction && $2"' sh "$1/root" "$3" < /dev/null
