@@ -16,7 +16,8 @@
 
 #define CONF_NAME   "auction.conf"
 #define CONF_OPTION "auction_conf="
-#define CONF_MAX    (1024 * 1024) /* a larger file is not searched for partition names */
+#define CONF_KEPT   "auction.conf" /* in StateSaveLocation */
+#define CONF_MAX    (1024 * 1024)  /* a larger file is not searched for partition names */
 #define NAMES_MAX   64
 
 static struct {
@@ -40,6 +41,8 @@ static struct {
 	unsigned nnames;
 } site = {.conf = PTHREAD_RWLOCK_INITIALIZER, .lock = PTHREAD_MUTEX_INITIALIZER};
 
+static bool load_kept(struct auc_conf **conf);
+static void kept_path(char *path, size_t size);
 static enum auc_code load_conf(const char *path, struct auc_conf **conf, struct auc_err *err);
 static enum auc_code check_types(const struct auc_conf_type *types, unsigned n, const char *key,
 				 const char *path, struct auc_err *err);
@@ -67,7 +70,7 @@ enum auc_code auc_site_get(uint32_t built, struct auc_err *err)
 	auc_site_read_slurm_conf();
 	auc_site_gate("no scheduler of the auction runs: SchedulerType=sched/auction is needed");
 	pthread_rwlock_wrlock(&site.conf);
-	if (!load_conf(site.conf_path, &conf, &site.why)) {
+	if (!load_conf(site.conf_path, &conf, &site.why) || load_kept(&conf)) {
 		names_of_conf(conf);
 		auc_auction_create(conf, &site.auction, &site.why);
 	} else {
@@ -238,6 +241,30 @@ enum auc_code auc_site_reload(double now, struct auc_err *err)
 	return code;
 }
 
+enum auc_code auc_site_keep(struct auc_err *err)
+{
+	char path[PATH_MAX], temporary[PATH_MAX];
+	const struct auc_auction *a;
+	bool good;
+	FILE *f;
+
+	kept_path(path, sizeof(path));
+	snprintf(temporary, sizeof(temporary), "%.4000s.new", path);
+	a = auc_site_enter(err);
+	if (!a)
+		return AUC_ESTATE;
+	f = fopen(temporary, "we");
+	if (f)
+		auc_conf_print(auc_auction_conf(a), f);
+	auc_site_leave();
+	good = f && !ferror(f);
+	if (f && fclose(f))
+		good = false;
+	if (good && !rename(temporary, path))
+		return AUC_OK;
+	return auc_err_set(err, AUC_EIO, "%s: %s", path, strerror(errno));
+}
+
 void auc_site_attach(bool attached)
 {
 	pthread_mutex_lock(&site.lock);
@@ -300,6 +327,29 @@ double auc_site_now(void)
 
 	clock_gettime(CLOCK_REALTIME, &ts);
 	return (double)ts.tv_sec + (double)ts.tv_nsec / 1e9;
+}
+
+/*
+ * From 23.11 on slurmctld reconfigures by starting anew, and says so in its environment. The
+ * configuration in force before is then in the file of auc_site_keep().
+ */
+static bool load_kept(struct auc_conf **conf)
+{
+	char path[PATH_MAX];
+	struct auc_err err;
+
+	if (!getenv("SLURMCTLD_RECONF"))
+		return false;
+	kept_path(path, sizeof(path));
+	if (load_conf(path, conf, &err))
+		return false;
+	slurm_error("auction: %s; the configuration before it stays in force", site.why.text);
+	return true;
+}
+
+static void kept_path(char *path, size_t size)
+{
+	snprintf(path, size, "%.4000s/" CONF_KEPT, site.state_dir);
 }
 
 /* Loads a configuration and checks what only matters on Slurm. */

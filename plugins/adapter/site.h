@@ -62,6 +62,12 @@ const char *auc_site_state_dir(void); /* StateSaveLocation */
 enum auc_code auc_site_reload(double now, struct auc_err *err);
 
 /*
+ * Keeps the configuration in force in StateSaveLocation, where a slurmctld that reconfigures by
+ * starting anew finds it if auction.conf is broken then. File I/O. AUC_EIO, AUC_ESTATE.
+ */
+enum auc_code auc_site_keep(struct auc_err *err);
+
+/*
  * Jobs that carry out live sales (leads and members), which their owners may not change. The agent
  * publishes them; attached says that an agent runs. AUC_PROTECT_UNKNOWN: it runs and has not seen
  * the jobs yet.

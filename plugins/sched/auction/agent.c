@@ -185,6 +185,8 @@ static void reload(struct auc_agent *a, double now)
 	}
 	slurm_info("sched/auction: configuration reloaded%s%s", code ? ", but " : "",
 		   code ? err.text : "");
+	if (auc_site_keep(&err))
+		auc_agent_complain(a, AUC_ERROR_COMMIT, &err);
 	refresh_nodes(a, now, true);
 }
 
@@ -250,6 +252,8 @@ static void open_up(struct auc_agent *a, double now)
 		goto closed;
 	}
 	auc_site_leave();
+	if (auc_site_keep(&err))
+		auc_agent_complain(a, AUC_ERROR_COMMIT, &err);
 	if (!refresh_nodes(a, now, true))
 		goto closed;
 	if (!a->spool_open) {
