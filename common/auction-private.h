@@ -28,6 +28,8 @@ struct auc_auction {
 	struct auc_policy_ctx *ctx;
 	struct auc_server_spec *specs;
 	unsigned nspecs;
+	struct auc_closed_time *closed;
+	unsigned nclosed;
 	struct auc_market *market; /* NULL until the nodes are known */
 	struct auc_ledger *ledger;
 	struct auc_history *history;
@@ -55,6 +57,8 @@ auc_slot auc_slot_from(double now, double slot_seconds);
 /* What servers give to PLAN (parts.c): *PARTS is malloc'd, by start, the lead's first. */
 enum auc_code auc_plan_parts(const struct auc_market *m, const struct auc_plan *plan,
 			     struct auc_part **parts, unsigned *nparts, struct auc_err *err);
+/* closed.c: closes in M what is closed now. */
+enum auc_code auc_auction_apply_closed(const struct auc_auction *a, struct auc_market *m, struct auc_err *err);
 /* True if SERVER's partition is sold and the server is up. */
 bool auc_auction_sells(const struct auc_auction *a, unsigned server);
 

@@ -144,6 +144,7 @@ void auc_auction_destroy(struct auc_auction *a)
 	free(a->old_confs);
 	auc_conf_free(a->conf);
 	free(a->specs);
+	free(a->closed);
 	pthread_mutex_destroy(&a->lock);
 	pthread_mutex_destroy(&a->admin);
 	free(a);
@@ -813,6 +814,8 @@ static enum auc_code rebuild(struct auc_auction *a, double now, struct auc_err *
 	if (rc == AUC_OK)
 		rc = build_market(a, records, now, &market, err);
 	json_object_put(records);
+	if (rc == AUC_OK)
+		rc = auc_auction_apply_closed(a, market, err);
 	if (rc == AUC_OK && !a->ledger && !(a->ledger = auc_ledger_create(market, queue_event, a)))
 		rc = no_memory(err);
 	if (rc == AUC_OK)

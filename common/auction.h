@@ -49,6 +49,13 @@ const struct auc_conf *auc_auction_conf(const struct auc_auction *a);
  */
 enum auc_code auc_auction_set_servers(struct auc_auction *a, const struct auc_server_spec *servers,
 				      unsigned nservers, double now, struct auc_err *err);
+/* A time, FROM to TO in Unix time (TO INFINITY: for good), in which nothing more is sold on a server. */
+struct auc_closed_time {
+	char server[AUC_NAME_MAX];
+	double from, to;
+};
+/* From now on LIST is closed, and nothing else; what is sold there stays sold. AUC_ENOMEM. */
+enum auc_code auc_auction_close(struct auc_auction *a, const struct auc_closed_time *list, unsigned n, struct auc_err *err);
 /* Takes a new configuration (owned), keeping sales and history, and rebuilds the market with the
  * servers known. */
 enum auc_code auc_auction_reconfigure(struct auc_auction *a, struct auc_conf *conf, double now,

@@ -78,7 +78,10 @@ struct auc_market {
 	struct auc_server *servers;
 	int64_t *used;             /* by cell and TRES, in units */
 	double *unit_price;        /* by cell and TRES, credits per amount of 1 and slot */
-	struct auc_share *changed; /* scratch of auc_market_set_roles(), by server */
+	struct auc_share *changed; /* scratch of auc_market_set_roles() and auc_market_close(), by server */
+	uint8_t *closed;           /* by cell: nothing more fits there; NULL: none ever was */
+	struct auc_closed *closures;
+	size_t nclosures;
 	struct auc_type_cache cache[2 * AUC_TYPES_MAX];
 };
 
@@ -97,6 +100,11 @@ static inline unsigned auc_block_row(const struct auc_market *m, unsigned level,
 {
 	return m->level_row[level] + (unsigned)(i - (m->first >> level));
 }
+
+/* Brings every cache up to date with the cells of SHARES' servers in the slots [FROM, TO] of the window. */
+void auc_market_refresh(struct auc_market *m, auc_slot from, auc_slot to, const struct auc_share *shares, unsigned nshares);
+/* The window has moved by SHIFT slots: closed.c's part of it. */
+void auc_market_shift_closed(struct auc_market *m, unsigned shift);
 
 /* True if every cached price, fit and order is what it would be if made anew: for tests. */
 bool auc_market_cache_sound(const struct auc_market *m);

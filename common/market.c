@@ -46,6 +46,7 @@ static void shift_level(struct auc_market *m, unsigned level, auc_slot by);
 static void empty_rows(struct auc_market *m, unsigned from, unsigned count);
 static void set_given(struct auc_market *m, const struct auc_given_price *g);
 static void refresh_all(struct auc_market *m);
+static int32_t fit_in_cell(const struct auc_market *m, const struct auc_bundle *type, unsigned server, size_t cell);
 static void reprice_slot(struct auc_market *m, unsigned slot, const bool *moved);
 static void refresh_cell(struct auc_market *m, size_t cell, unsigned server);
 static void refresh_order(struct auc_market *m, unsigned row);
@@ -102,6 +103,8 @@ void auc_market_destroy(struct auc_market *m)
 	free(m->used);
 	free(m->unit_price);
 	free(m->changed);
+	free(m->closed);
+	free(m->closures);
 	free(m->servers);
 	free(m);
 }
@@ -397,7 +400,7 @@ unsigned auc_market_roles(const struct auc_market *m, unsigned server)
 void auc_market_set_roles(struct auc_market *m, const unsigned *roles)
 {
 	struct auc_share *changed = m->changed;
-	unsigned s, t, i, level, row, n = 0;
+	unsigned s, i, level, row, n = 0;
 
 	for (s = 0; s < m->nservers; s++)
 		if (m->servers[s].roles != roles[s]) {
@@ -408,32 +411,43 @@ void auc_market_set_roles(struct auc_market *m, const unsigned *roles)
 		return;
 	for (i = 0; i < m->nworker_types + m->nps_types; i++)
 		lay_out_empty(m, i);
-	for (t = 0; t < m->slots; t++) {
-		for (i = 0; i < n; i++)
-			refresh_cell(m, auc_cell(m, t, changed[i].server), changed[i].server);
-		refresh_order(m, t);
-	}
 	/* Rows behind the last block are what the window grows into. */
 	for (level = 1; level < m->nlevels; level++) {
 		row = auc_block_row(m, level, auc_market_last(m) >> level) + 1;
 		empty_rows(m, row, m->level_row[level + 1] - row);
 	}
-	refresh_blocks(m, m->first, auc_market_last(m), changed, n);
+	auc_market_refresh(m, m->first, auc_market_last(m), changed, n);
+}
+
+void auc_market_refresh(struct auc_market *m, auc_slot from, auc_slot to, const struct auc_share *shares, unsigned nshares)
+{
+	unsigned i, row;
+	auc_slot t;
+
+	for (t = from; t <= to; t++) {
+		row = (unsigned)(t - m->first);
+		for (i = 0; i < nshares; i++)
+			refresh_cell(m, auc_cell(m, row, shares[i].server), shares[i].server);
+		refresh_order(m, row);
+	}
+	refresh_blocks(m, from, to, shares, nshares);
 }
 
 void auc_market_advance(struct auc_market *m, auc_slot first)
 {
 	auc_slot old = m->first;
-	unsigned level;
+	unsigned level, shift;
 
 	if (first <= old)
 		return;
 	m->first = first;
 	if (!m->ready)
 		return;
-	shift_amounts(m, first - old < m->slots ? (unsigned)(first - old) : m->slots);
+	shift = first - old < m->slots ? (unsigned)(first - old) : m->slots;
+	shift_amounts(m, shift);
 	for (level = 0; level < m->nlevels; level++)
 		shift_level(m, level, (first >> level) - (old >> level));
+	auc_market_shift_closed(m, shift);
 }
 
 enum auc_code auc_market_set_price(struct auc_market *m, const struct auc_price *price,
@@ -559,7 +573,7 @@ bool auc_market_cache_sound(const struct auc_market *m)
 		}
 		for (i = 0; i < m->nworker_types + m->nps_types; i++) {
 			c = &m->cache[i];
-			if (c->fit[cell] != fit_in(m, &m->types[i], s, m->used + cell * m->ntres) ||
+			if (c->fit[cell] != fit_in_cell(m, &m->types[i], s, cell) ||
 			    c->price[cell] !=
 				    (c->fit[cell] ? bundle_price(&m->types[i],
 								 m->unit_price + cell * m->ntres)
@@ -932,14 +946,13 @@ static void reprice_slot(struct auc_market *m, unsigned slot, const bool *moved)
 /* Brings fits and bundle prices of a cell up to date; refresh_order() must follow. */
 static void refresh_cell(struct auc_market *m, size_t cell, unsigned server)
 {
-	const int64_t *used = m->used + cell * m->ntres;
 	const double *unit_price = m->unit_price + cell * m->ntres;
 	struct auc_type_cache *c;
 	unsigned i;
 
 	for (i = 0; i < m->nworker_types + m->nps_types; i++) {
 		c = &m->cache[i];
-		c->fit[cell] = fit_in(m, &m->types[i], server, used);
+		c->fit[cell] = fit_in_cell(m, &m->types[i], server, cell);
 		c->price[cell] = c->fit[cell] ? bundle_price(&m->types[i], unit_price) : INFINITY;
 	}
 }
@@ -1050,6 +1063,13 @@ static int32_t fit_in(const struct auc_market *m, const struct auc_bundle *type,
 			fit = n;
 	}
 	return (int32_t)fit;
+}
+
+static int32_t fit_in_cell(const struct auc_market *m, const struct auc_bundle *type, unsigned server, size_t cell)
+{
+	if (m->closed && m->closed[cell])
+		return 0;
+	return fit_in(m, type, server, m->used + cell * m->ntres);
 }
 
 static double bundle_price(const struct auc_bundle *type, const double *unit_price)

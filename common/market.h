@@ -107,6 +107,13 @@ void auc_market_end_bulk(struct auc_market *m);
 /* What a server may host, and ROLES, by server, from now on; what is booked stays booked. */
 unsigned auc_market_roles(const struct auc_market *m, unsigned server);
 void auc_market_set_roles(struct auc_market *m, const unsigned *roles);
+/* Slots in which a server takes nothing more; what is booked there stays booked, at the prices that it has. */
+struct auc_closed {
+	unsigned server;
+	auc_slot from, to;
+};
+/* From now on LIST is closed, also in slots that come into the window, and nothing else. AUC_ENOENT, AUC_ENOMEM. */
+enum auc_code auc_market_close(struct auc_market *m, const struct auc_closed *list, size_t n, struct auc_err *err);
 /* Moves the window to start at FIRST (never backwards; a no-op then). New slots are empty. */
 void auc_market_advance(struct auc_market *m, auc_slot first);
 /* Takes new price parameters; prices of all slots follow. */

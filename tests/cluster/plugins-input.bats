@@ -149,7 +149,7 @@ int main(int argc, char **argv)
 		printf("%s\n", slurm_strerror(errno));
 		return 1;
 	}
-	printf("%u\n", r->job_id);
+	printf("taken\n");
 	return 0;
 }
 END
@@ -187,7 +187,7 @@ unchangeable()
 		MinMemoryNode=1 StartTime=now+600 Dependency=afterany:1 Comment=x Gres=gpu:1 ExcNodeList=edge1 Features=x; do
 		run ! as alice scontrol update jobid="$1" "$what" || { echo "$what"; return 1; }
 	done
-	for what in hold uhold release requeue requeuehold suspend; do
+	for what in hold uhold release requeue requeuehold; do
 		run ! as alice scontrol "$what" "$1" || { echo "$what"; return 1; }
 	done
 	after=$(sold_fields "$1")

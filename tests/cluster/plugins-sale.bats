@@ -64,7 +64,7 @@ teardown_file()
 		p=$(receipt_get "$job" ".plan[0].ps[\"$node\"] // 0")
 		[ "$(job_field "$one" NumCPUs)" = $((2 * w + p)) ]
 		[ "$(job_field "$one" MinMemoryNode)" = "$((500 * w + 200 * p))M" ]
-		grep -q "gres/gpu=$w" <<< "$(job_field "$one" TRES)"
+		grep -q "gres/gpu=$w" <<< "$(job_tres "$one")"
 		[ "$(job_field "$one" UserId)" = 'alice(2001)' ]
 		began=$(job_time "$one" StartTime)
 		[ "$began" -ge "$start" ]

@@ -71,6 +71,15 @@ job_time()
 	date -d "$(job_field "$1" "$2")" +%s
 }
 
+# What Slurm gave a job; before 23.02 the same field is what it asks for.
+job_tres()
+{
+	local tres
+
+	tres=$(job_field "$1" AllocTRES)
+	echo "${tres:-$(job_field "$1" TRES)}"
+}
+
 members()
 {
 	group_jobs "$1" | grep -vx "$1"
