@@ -228,9 +228,9 @@ END
 		cat <<END
 
 # The auction
-PluginDir=$PLUGIN_DIR:$stock_plugins
+PluginDir=$(auction_plugin_path):$stock_plugins
 JobSubmitPlugins=auction
-SchedulerType=sched/auction
+SchedulerType=sched/$SCHEDULER
 END
 	else
 		cat <<END
@@ -246,6 +246,14 @@ END
 	echo
 	print_nodes "$address"
 	print_partitions
+}
+
+# In front of Slurm's plugins: ours, and for heterogeneous jobs our scheduler under the name of Slurm's.
+auction_plugin_path()
+{
+	# A build tree has both in one place.
+	[ "$SCHEDULER" != backfill ] || [ ! -d "$PLUGIN_DIR/backfill" ] || printf '%s:' "$PLUGIN_DIR/backfill"
+	printf '%s' "$PLUGIN_DIR"
 }
 
 # gres/gpu and one for each kind of GPU.

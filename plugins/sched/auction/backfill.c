@@ -1,7 +1,7 @@
 /*
  * backfill.c - see backfill.h. The stock plugin is opened by its full path and its three entry
- * points are called as slurmctld would call them. It stays loaded after a stop: its thread may be
- * about to return into its code.
+ * points are called as slurmctld would call them. Ours may be there under the same name, in front
+ * of it. It stays loaded after a stop: its thread may be about to return into its code.
  */
 #include "config.h"
 
@@ -22,14 +22,14 @@ static struct {
 	int running;
 } backfill;
 
-static enum auc_code load(const char *plugindir, struct auc_err *err);
+static enum auc_code load(const char *plugindir, const char *self, struct auc_err *err);
 
-enum auc_code auc_backfill_start(const char *plugindir, struct auc_err *err)
+enum auc_code auc_backfill_start(const char *plugindir, const char *self, struct auc_err *err)
 {
 	enum auc_code code;
 
 	if (!backfill.handle) {
-		code = load(plugindir, err);
+		code = load(plugindir, self, err);
 		if (code)
 			return code;
 	}
@@ -52,9 +52,11 @@ void auc_backfill_stop(void)
 	backfill.running = 0;
 }
 
-static enum auc_code load(const char *plugindir, struct auc_err *err)
+static enum auc_code load(const char *plugindir, const char *self, struct auc_err *err)
 {
 	char path[PATH_MAX];
+	const char *name;
+	void *handle;
 
 	for (const char *p = plugindir; p && *p; p += strspn(p, ":")) {
 		int n = (int)strcspn(p, ":");
@@ -63,9 +65,15 @@ static enum auc_code load(const char *plugindir, struct auc_err *err)
 		p += n;
 		if (access(path, R_OK))
 			continue;
-		backfill.handle = dlopen(path, RTLD_LAZY | RTLD_LOCAL);
-		if (!backfill.handle)
+		handle = dlopen(path, RTLD_LAZY | RTLD_LOCAL);
+		if (!handle)
 			return auc_err_set(err, AUC_EIO, "%s: %s", path, dlerror());
+		name = dlsym(handle, "plugin_name");
+		if (name && !strcmp(name, self)) {
+			dlclose(handle);
+			continue;
+		}
+		backfill.handle = handle;
 		backfill.init = (int (*)(void))dlsym(backfill.handle, "init");
 		backfill.fini = (int (*)(void))dlsym(backfill.handle, "fini");
 		backfill.reconfig = (int (*)(void))dlsym(backfill.handle, "sched_p_reconfig");

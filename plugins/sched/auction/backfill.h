@@ -5,9 +5,9 @@
 
 #include "err.h"
 
-/* Loads sched_backfill.so from PLUGINDIR (Slurm's list of directories) and starts it. AUC_ENOENT,
- * AUC_EIO. */
-enum auc_code auc_backfill_start(const char *plugindir, struct auc_err *err);
+/* Loads sched_backfill.so from PLUGINDIR (Slurm's list of directories), the first that is not named
+ * SELF, our own, and starts it. AUC_ENOENT, AUC_EIO. */
+enum auc_code auc_backfill_start(const char *plugindir, const char *self, struct auc_err *err);
 void auc_backfill_reconfig(void);
 void auc_backfill_stop(void);
 

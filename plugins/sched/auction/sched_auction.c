@@ -2,6 +2,10 @@
  * sched_auction.c - slurmctld's scheduler plugin: the stock backfill for every job, and the agent's
  * thread that carries out what the auction sold (agent.h). slurmctld calls only what is in this
  * file.
+ *
+ * It is built twice. Slurm takes heterogeneous jobs only where SchedulerType is "sched/backfill" to
+ * the letter, so the same plugin is there under that name too, in a directory of its own that goes
+ * in front of Slurm's in PluginDir.
  */
 #include "config.h"
 
@@ -15,7 +19,7 @@ extern const char plugin_name[];
 extern const char plugin_type[];
 extern const uint32_t plugin_version;
 const char plugin_name[] = "Slurm auction scheduler plugin";
-const char plugin_type[] = "sched/auction";
+const char plugin_type[] = PLUGIN_TYPE;
 const uint32_t plugin_version = SLURM_VERSION_NUMBER;
 
 int init(void);
@@ -28,7 +32,7 @@ int init(void)
 
 	/* Whatever fails here, slurmctld and ordinary jobs go on; the gate stays closed and says
 	 * why. */
-	if (auc_backfill_start(slurm_conf.plugindir, &err))
+	if (auc_backfill_start(slurm_conf.plugindir, plugin_name, &err))
 		slurm_error("sched/auction: %s: only the main scheduler runs", err.text);
 	if (auc_agent_start(plugin_version, &err))
 		slurm_error("sched/auction: %s: no auction", err.text);
