@@ -16,11 +16,12 @@
 
 #define AUC_BLOCK_LEVELS 7         /* blocks of 1, 2, 4, ... 64 slots */
 #define AUC_FIT_MAX      (1 << 20) /* no server is taken to hold more workers or PSs of a type */
+#define AUC_ROLES_ALL    (AUC_ROLE_WORKER | AUC_ROLE_PS)
 
 struct auc_tres {
 	char name[AUC_NAME_MAX];
-	double scale; /* 10^k: units per amount of 1 */
-	double eta;   /* base of the price function */
+	double scale;                                    /* 10^k: units per amount of 1 */
+	struct auc_price_curve curve[AUC_ROLES_ALL + 1]; /* by the server's roles */
 };
 
 struct auc_server {
@@ -48,7 +49,7 @@ struct auc_bundle {
  * What is cached of one type, by cell. Behind the rows of the slots come rows for blocks of 2, 4,
  * ... slots, for bounds of what a window costs: there fit is the least of the block's slots and
  * price their sum. Block i of level h is the slots i * 2^h to (i + 1) * 2^h - 1. What has passed or
- * is beyond the window counts as empty.
+ * is beyond the window counts as empty and free.
  */
 struct auc_type_cache {
 	int32_t *fit;
@@ -63,8 +64,9 @@ struct auc_type_cache {
 
 struct auc_market {
 	bool ready;
-	bool bulk;  /* bookings leave the caches to auc_market_end_bulk() */
-	bool given; /* unit_price[] was given: bookings do not change it */
+	bool bulk;       /* bookings leave the caches to auc_market_end_bulk() */
+	bool given;      /* unit_price[] was given: bookings do not change it */
+	bool idle_costs; /* some idle_price is above 0 */
 	unsigned slots, nservers, ntres, nworker_types, nps_types;
 	double slot_seconds;
 	auc_slot first;
@@ -78,6 +80,7 @@ struct auc_market {
 	struct auc_server *servers;
 	int64_t *used;             /* by cell and TRES, in units */
 	double *unit_price;        /* by cell and TRES, credits per amount of 1 and slot */
+	double *idle_price;        /* by server and TRES: the same where nothing is used */
 	struct auc_share *changed; /* scratch of auc_market_set_roles() and auc_market_close(), by server */
 	uint8_t *closed;           /* by cell: nothing more fits there; NULL: none ever was */
 	struct auc_closed *closures;

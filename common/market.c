@@ -22,7 +22,11 @@
 #define SCALE_MAX    9
 #define SORT_MOVES   16   /* places per server that are cheaper to move than to sort anew */
 #define AMOUNT_SLACK 1e-9 /* of an amount, at least of 1: more than rounding to units takes */
-#define PRICE_LIMIT  1e15 /* of a given price: sums over a plan stay finite */
+
+/* The price functions of all TRES, by the server's roles. */
+struct curves {
+	struct auc_price_curve of[AUC_TRES_MAX][AUC_ROLES_ALL + 1];
+};
 
 static enum auc_code add_amounts(struct auc_market *m, double *amount,
 				 const struct auc_named *named, unsigned n, const char *what,
@@ -35,19 +39,26 @@ static bool same_amounts(const struct auc_market *m, const struct auc_bundle *b,
 static enum auc_code fix_scales(struct auc_market *m, struct auc_err *err);
 static enum auc_code to_units(const struct auc_tres *tres, const char *name, double *amount,
 			      int64_t *units, struct auc_err *err);
-static enum auc_code read_etas(const struct auc_market *m, const struct auc_price *price,
-			       double *eta, struct auc_err *err);
+static enum auc_code read_price(const struct auc_market *m, const struct auc_price *price,
+				struct curves *curves, struct auc_err *err);
+static bool same_curves(const struct auc_price_curve *a, const struct auc_price_curve *b);
 static enum auc_code lay_out(struct auc_market *m, struct auc_err *err);
+static void lay_out_idle(struct auc_market *m);
 static void lay_out_empty(struct auc_market *m, unsigned type);
 static bool blocks_sound(const struct auc_market *m, unsigned level,
 			 const struct auc_type_cache *c);
 static void shift_amounts(struct auc_market *m, unsigned shift);
 static void shift_level(struct auc_market *m, unsigned level, auc_slot by);
+static void empty_slots(struct auc_market *m, unsigned from);
 static void empty_rows(struct auc_market *m, unsigned from, unsigned count);
 static void set_given(struct auc_market *m, const struct auc_given_price *g);
 static void refresh_all(struct auc_market *m);
 static int32_t fit_in_cell(const struct auc_market *m, const struct auc_bundle *type, unsigned server, size_t cell);
+static void reprice(struct auc_market *m, const bool *moved);
 static void reprice_slot(struct auc_market *m, unsigned slot, const bool *moved);
+static double unit_price(const struct auc_market *m, unsigned server, unsigned tres, int64_t used);
+static const struct auc_price_curve *curve_of(const struct auc_market *m, unsigned server,
+					      unsigned tres);
 static void refresh_cell(struct auc_market *m, size_t cell, unsigned server);
 static void refresh_order(struct auc_market *m, unsigned row);
 static void refresh_blocks(struct auc_market *m, auc_slot from, auc_slot to,
@@ -102,6 +113,7 @@ void auc_market_destroy(struct auc_market *m)
 	}
 	free(m->used);
 	free(m->unit_price);
+	free(m->idle_price);
 	free(m->changed);
 	free(m->closed);
 	free(m->closures);
@@ -192,19 +204,19 @@ int auc_market_match_type(const struct auc_market *m, bool ps, const char *name,
 enum auc_code auc_market_ready(struct auc_market *m, const struct auc_price *price,
 			       struct auc_err *err)
 {
-	double eta[AUC_TRES_MAX];
+	struct curves curves;
 	enum auc_code rc;
 	unsigned k;
 
 	if (m->ready)
 		return auc_err_set(err, AUC_ESTATE, "the market is already laid out");
-	rc = read_etas(m, price, eta, err);
+	rc = read_price(m, price, &curves, err);
 	if (rc == AUC_OK)
 		rc = fix_scales(m, err);
 	if (rc != AUC_OK)
 		return rc;
 	for (k = 0; k < m->ntres; k++)
-		m->tres[k].eta = eta[k];
+		memcpy(m->tres[k].curve, curves.of[k], sizeof(m->tres[k].curve));
 	memcpy(&m->types[m->nworker_types], m->ps_types, m->nps_types * sizeof(m->ps_types[0]));
 	rc = lay_out(m, err);
 	m->ready = rc == AUC_OK;
@@ -400,7 +412,8 @@ unsigned auc_market_roles(const struct auc_market *m, unsigned server)
 void auc_market_set_roles(struct auc_market *m, const unsigned *roles)
 {
 	struct auc_share *changed = m->changed;
-	unsigned s, i, level, row, n = 0;
+	unsigned s, t, i, k, n = 0;
+	size_t cell;
 
 	for (s = 0; s < m->nservers; s++)
 		if (m->servers[s].roles != roles[s]) {
@@ -409,13 +422,14 @@ void auc_market_set_roles(struct auc_market *m, const unsigned *roles)
 		}
 	if (!n)
 		return;
-	for (i = 0; i < m->nworker_types + m->nps_types; i++)
-		lay_out_empty(m, i);
-	/* Rows behind the last block are what the window grows into. */
-	for (level = 1; level < m->nlevels; level++) {
-		row = auc_block_row(m, level, auc_market_last(m) >> level) + 1;
-		empty_rows(m, row, m->level_row[level + 1] - row);
-	}
+	lay_out_idle(m);
+	for (t = 0; t < m->slots; t++)
+		for (i = 0; i < n; i++) {
+			cell = auc_cell(m, t, changed[i].server);
+			for (k = 0; k < m->ntres; k++)
+				set_used(m, cell, changed[i].server, k,
+					 m->used[cell * m->ntres + k]);
+		}
 	auc_market_refresh(m, m->first, auc_market_last(m), changed, n);
 }
 
@@ -448,35 +462,32 @@ void auc_market_advance(struct auc_market *m, auc_slot first)
 	for (level = 0; level < m->nlevels; level++)
 		shift_level(m, level, (first >> level) - (old >> level));
 	auc_market_shift_closed(m, shift);
+	/* Blocks that were partly beyond the window have slots now that are not free. */
+	if (m->idle_costs)
+		refresh_blocks(m, first > old + m->slots ? first : old + m->slots,
+			       auc_market_last(m), NULL, 0);
 }
 
 enum auc_code auc_market_set_price(struct auc_market *m, const struct auc_price *price,
 				   struct auc_err *err)
 {
 	bool changed = false, moved[AUC_TRES_MAX];
-	double eta[AUC_TRES_MAX];
+	struct curves curves;
 	enum auc_code rc;
-	unsigned k, t;
+	unsigned k;
 
-	rc = read_etas(m, price, eta, err);
+	rc = read_price(m, price, &curves, err);
 	if (rc != AUC_OK)
 		return rc;
 	for (k = 0; k < m->ntres; k++) {
-		moved[k] = m->given || eta[k] != m->tres[k].eta;
+		moved[k] = m->given || !same_curves(curves.of[k], m->tres[k].curve);
 		changed = changed || moved[k];
-		m->tres[k].eta = eta[k];
+		memcpy(m->tres[k].curve, curves.of[k], sizeof(m->tres[k].curve));
 	}
 	if (!changed || !m->ready)
 		return AUC_OK;
-	if (m->given) {
-		m->given = false;
-		memset(m->unit_price, 0,
-		       (size_t)m->slots * m->nservers * m->ntres * sizeof(*m->unit_price));
-		refresh_all(m);
-	}
-	for (t = 0; t < m->slots; t++)
-		reprice_slot(m, t, moved);
-	refresh_blocks(m, m->first, auc_market_last(m), NULL, 0);
+	m->given = false;
+	reprice(m, moved);
 	return AUC_OK;
 }
 
@@ -492,13 +503,14 @@ enum auc_code auc_market_give_prices(struct auc_market *m, const struct auc_give
 			return auc_err_set(err, AUC_ENOENT,
 					   "price %zu: server %u, TRES %u: not in the market", i,
 					   list[i].server, list[i].tres);
-		if (!(list[i].price >= 0 && list[i].price <= PRICE_LIMIT))
+		if (!(list[i].price >= 0 && list[i].price <= AUC_PRICE_LIMIT))
 			return auc_err_set(err, AUC_EINVAL,
 					   "server %s: %s: price %g, expected >= 0",
 					   m->servers[list[i].server].name,
 					   m->tres[list[i].tres].name, list[i].price);
 	}
 	m->given = true;
+	lay_out_idle(m);
 	memset(m->unit_price, 0,
 	       (size_t)m->slots * m->nservers * m->ntres * sizeof(*m->unit_price));
 	for (i = 0; i < n; i++)
@@ -527,7 +539,7 @@ enum auc_code auc_market_copy_state(struct auc_market *m, const struct auc_marke
 				return auc_err_set(err, AUC_ESTATE,
 						   "server %s: the markets differ in %s",
 						   m->servers[s].name, m->tres[k].name);
-		m->tres[k].eta = from->tres[j].eta;
+		memcpy(m->tres[k].curve, from->tres[j].curve, sizeof(m->tres[k].curve));
 		for (cell = 0; cell < cells; cell++) {
 			a = cell * m->ntres + k;
 			b = cell * from->ntres + (unsigned)j;
@@ -535,6 +547,7 @@ enum auc_code auc_market_copy_state(struct auc_market *m, const struct auc_marke
 			m->unit_price[a] = from->unit_price[b];
 		}
 	}
+	lay_out_idle(m);
 	refresh_all(m);
 	return AUC_OK;
 }
@@ -566,8 +579,7 @@ bool auc_market_cache_sound(const struct auc_market *m)
 	for (cell = 0; cell < cells; cell++) {
 		s = (unsigned)(cell % m->nservers);
 		for (k = 0; k < m->ntres; k++) {
-			unit = auc_price_unit(m->tres[k].eta, (double)m->used[cell * m->ntres + k],
-					      (double)m->servers[s].units[k]);
+			unit = unit_price(m, s, k, m->used[cell * m->ntres + k]);
 			if (!m->given && m->unit_price[cell * m->ntres + k] != unit)
 				return false;
 		}
@@ -645,7 +657,6 @@ static enum auc_code add_amounts(struct auc_market *m, double *amount,
 					   AUC_NAME_MAX, named[i].name, AUC_TRES_MAX);
 		if (k < 0) {
 			k = (int)m->ntres++;
-			m->tres[k].eta = 1;
 			snprintf(m->tres[k].name, AUC_NAME_MAX, "%.*s", AUC_NAME_MAX - 1,
 				 named[i].name);
 		}
@@ -767,25 +778,30 @@ static enum auc_code to_units(const struct auc_tres *tres, const char *name, dou
 	return AUC_OK;
 }
 
-static enum auc_code read_etas(const struct auc_market *m, const struct auc_price *price,
-			       double *eta, struct auc_err *err)
+static enum auc_code read_price(const struct auc_market *m, const struct auc_price *price,
+				struct curves *curves, struct auc_err *err)
+{
+	enum auc_code rc = AUC_OK;
+	unsigned k, roles;
+
+	if (price->neta > AUC_TRES_MAX || price->nbounds > AUC_TRES_MAX)
+		return auc_err_set(err, AUC_EINVAL, "prices: more than %d TRES", AUC_TRES_MAX);
+	for (k = 0; k < m->ntres; k++)
+		for (roles = 0; roles <= AUC_ROLES_ALL && rc == AUC_OK; roles++)
+			rc = auc_price_curve_of(price, m->tres[k].name, roles,
+						&curves->of[k][roles], err);
+	return rc;
+}
+
+static bool same_curves(const struct auc_price_curve *a, const struct auc_price_curve *b)
 {
 	unsigned i;
-	int k;
 
-	for (i = 0; i < m->ntres; i++)
-		eta[i] = 1;
-	if (price->neta > AUC_TRES_MAX)
-		return auc_err_set(err, AUC_EINVAL, "Eta: more than %d TRES", AUC_TRES_MAX);
-	for (i = 0; i < price->neta; i++) {
-		if (!(price->eta[i].value >= 1 && price->eta[i].value <= DBL_MAX))
-			return auc_err_set(err, AUC_EINVAL, "Eta: %.*s=%g: expected a number >= 1",
-					   AUC_NAME_MAX, price->eta[i].name, price->eta[i].value);
-		k = auc_market_find_tres(m, price->eta[i].name);
-		if (k >= 0)
-			eta[k] = price->eta[i].value;
-	}
-	return AUC_OK;
+	for (i = 0; i <= AUC_ROLES_ALL; i++)
+		if (a[i].kind != b[i].kind || a[i].eta != b[i].eta || a[i].lower != b[i].lower ||
+		    a[i].upper != b[i].upper)
+			return false;
+	return true;
 }
 
 /* Allocates and fills the timeline. On failure auc_market_destroy() frees what there is. */
@@ -807,8 +823,9 @@ static enum auc_code lay_out(struct auc_market *m, struct auc_err *err)
 	cells = row * m->nrows;
 	m->used = calloc(amounts, sizeof(*m->used));
 	m->unit_price = calloc(amounts, sizeof(*m->unit_price));
+	m->idle_price = calloc(row * (m->ntres ? m->ntres : 1), sizeof(*m->idle_price));
 	m->changed = calloc(row, sizeof(*m->changed));
-	if (!m->used || !m->unit_price || !m->changed)
+	if (!m->used || !m->unit_price || !m->idle_price || !m->changed)
 		return auc_err_set(err, AUC_ENOMEM,
 				   "no memory for a market of %u servers and %u slots", m->nservers,
 				   m->slots);
@@ -824,10 +841,41 @@ static enum auc_code lay_out(struct auc_market *m, struct auc_err *err)
 			return auc_err_set(err, AUC_ENOMEM,
 					   "no memory for a market of %u servers and %u slots",
 					   m->nservers, m->slots);
-		lay_out_empty(m, i);
 	}
+	lay_out_idle(m);
 	empty_rows(m, 0, m->nrows);
+	empty_slots(m, 0);
+	if (m->idle_costs)
+		refresh_blocks(m, m->first, auc_market_last(m), NULL, 0);
 	return AUC_OK;
+}
+
+/* What slots that come into the window are: empty, at the prices of nothing used. */
+static void lay_out_idle(struct auc_market *m)
+{
+	const struct auc_server *server;
+	unsigned s, k, i, level, row;
+	double price;
+
+	m->idle_costs = false;
+	for (s = 0; s < m->nservers; s++) {
+		server = &m->servers[s];
+		for (k = 0; k < m->ntres; k++) {
+			price = m->given || !server->units[k]
+					? 0
+					: auc_price_unit(curve_of(m, s, k), 0,
+							 (double)server->units[k]);
+			m->idle_price[(size_t)s * m->ntres + k] = price;
+			m->idle_costs = m->idle_costs || price > 0;
+		}
+	}
+	for (i = 0; i < m->nworker_types + m->nps_types; i++)
+		lay_out_empty(m, i);
+	/* Rows behind the last block are what the window grows into. */
+	for (level = 1; level < m->nlevels; level++) {
+		row = auc_block_row(m, level, auc_market_last(m) >> level) + 1;
+		empty_rows(m, row, m->level_row[level + 1] - row);
+	}
 }
 
 /* What an empty slot holds of one type. */
@@ -840,7 +888,9 @@ static void lay_out_empty(struct auc_market *m, unsigned type)
 	c->total0 = c->max0 = 0;
 	for (s = 0; s < m->nservers; s++) {
 		c->fit0[s] = fit_in(m, &m->types[type], s, nothing);
-		c->price0[s] = c->fit0[s] ? 0 : INFINITY;
+		c->price0[s] = c->fit0[s] ? bundle_price(&m->types[type],
+							 m->idle_price + (size_t)s * m->ntres)
+					  : INFINITY;
 		c->order0[s] = s;
 		c->total0 += c->fit0[s];
 		if (c->fit0[s] > c->max0)
@@ -856,8 +906,7 @@ static void shift_amounts(struct auc_market *m, unsigned shift)
 
 	memmove(m->used, m->used + shift * row, keep * sizeof(*m->used));
 	memmove(m->unit_price, m->unit_price + shift * row, keep * sizeof(*m->unit_price));
-	memset(m->used + keep, 0, shift * row * sizeof(*m->used));
-	memset(m->unit_price + keep, 0, shift * row * sizeof(*m->unit_price));
+	empty_slots(m, m->slots - shift);
 }
 
 /* The same with the blocks of one level in all caches. */
@@ -876,6 +925,17 @@ static void shift_level(struct auc_market *m, unsigned level, auc_slot by)
 		memmove(c->order + to, c->order + from, keep * sizeof(*c->order));
 	}
 	empty_rows(m, m->level_row[level] + rows - shift, shift);
+}
+
+/* The slots from index FROM on: nothing used, idle prices. */
+static void empty_slots(struct auc_market *m, unsigned from)
+{
+	size_t row = (size_t)m->nservers * m->ntres, at;
+
+	for (at = from * row; at < m->slots * row; at += row) {
+		memset(m->used + at, 0, row * sizeof(*m->used));
+		memcpy(m->unit_price + at, m->idle_price, row * sizeof(*m->unit_price));
+	}
 }
 
 static void empty_rows(struct auc_market *m, unsigned from, unsigned count)
@@ -920,27 +980,56 @@ static void refresh_all(struct auc_market *m)
 	refresh_blocks(m, m->first, auc_market_last(m), NULL, 0);
 }
 
-/* New prices in one slot where a TRES whose base MOVED is in use. */
+/* New prices of the TRES whose function MOVED, everywhere. */
+static void reprice(struct auc_market *m, const bool *moved)
+{
+	unsigned t;
+
+	lay_out_idle(m);
+	for (t = 0; t < m->slots; t++)
+		reprice_slot(m, t, moved);
+	refresh_blocks(m, m->first, auc_market_last(m), NULL, 0);
+}
+
+/* The same in one slot, with the caches of whatever it changes. */
 static void reprice_slot(struct auc_market *m, unsigned slot, const bool *moved)
 {
 	bool touched, any = false;
-	size_t cell;
+	size_t at;
 	unsigned k, s;
+	double price;
 
 	for (s = 0; s < m->nservers; s++) {
-		cell = auc_cell(m, slot, s);
 		touched = false;
-		for (k = 0; k < m->ntres; k++)
-			if (moved[k] && m->used[cell * m->ntres + k]) {
-				set_used(m, cell, s, k, m->used[cell * m->ntres + k]);
-				touched = true;
-			}
+		for (k = 0; k < m->ntres; k++) {
+			if (!moved[k])
+				continue;
+			at = auc_cell(m, slot, s) * m->ntres + k;
+			price = unit_price(m, s, k, m->used[at]);
+			touched = touched || price != m->unit_price[at];
+			m->unit_price[at] = price;
+		}
 		if (touched)
-			refresh_cell(m, cell, s);
+			refresh_cell(m, auc_cell(m, slot, s), s);
 		any = any || touched;
 	}
 	if (any)
 		refresh_order(m, slot);
+}
+
+/* What the price function says of USED units. */
+static double unit_price(const struct auc_market *m, unsigned server, unsigned tres, int64_t used)
+{
+	if (!used)
+		return m->idle_price[(size_t)server * m->ntres + tres];
+	return auc_price_unit(curve_of(m, server, tres), (double)used,
+			      (double)m->servers[server].units[tres]);
+}
+
+static const struct auc_price_curve *curve_of(const struct auc_market *m, unsigned server,
+					      unsigned tres)
+{
+	return &m->tres[tres].curve[m->servers[server].roles & AUC_ROLES_ALL];
 }
 
 /* Brings fits and bundle prices of a cell up to date; refresh_order() must follow. */
@@ -992,7 +1081,7 @@ static void refresh_block(struct auc_market *m, unsigned level, auc_slot i, unsi
 	for (type = 0; type < m->nworker_types + m->nps_types; type++) {
 		c = &m->cache[type];
 		c->fit[cell] = c->fit0[server];
-		c->price[cell] = c->price0[server];
+		c->price[cell] = c->fit0[server] ? 0 : INFINITY;
 		for (half = 0; half < 2; half++) {
 			if (!block_part(m, level - 1, 2 * i + half, &row))
 				continue;
@@ -1088,8 +1177,7 @@ static void set_used(struct auc_market *m, size_t cell, unsigned server, unsigne
 	m->used[cell * m->ntres + tres] = used;
 	if (m->given)
 		return;
-	m->unit_price[cell * m->ntres + tres] = auc_price_unit(
-		m->tres[tres].eta, (double)used, (double)m->servers[server].units[tres]);
+	m->unit_price[cell * m->ntres + tres] = unit_price(m, server, tres, used);
 }
 
 /* Cuts [FROM, TO] to the window; false if nothing is left. */

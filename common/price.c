@@ -1,21 +1,62 @@
 /* price.c - the price function and what jobs say about its bases: see price.h. */
 #include "config.h"
 
+#include <float.h>
 #include <math.h>
+#include <string.h>
 
 #include "market-private.h"
+#include "text.h"
 
+static const struct auc_price_bounds *find_bounds(const struct auc_price *p, const char *name);
 static unsigned least_upload(const struct auc_market *m, const struct auc_job *job);
 static void layout_ratios(const struct auc_market *m, const struct auc_job *job, unsigned w,
 			  unsigned p, bool colocated, unsigned upload, double *ratio);
 static bool may_raise(const struct auc_bundle *worker, const struct auc_bundle *ps, double work,
 		      double ps_slots, double value, const double *ratio, unsigned ntres);
 
-double auc_price_unit(double eta, double used, double capacity)
+enum auc_code auc_price_curve_of(const struct auc_price *p, const char *name, unsigned roles,
+				 struct auc_price_curve *curve, struct auc_err *err)
 {
-	if (used <= 0 || eta == 1)
-		return 0;
-	return pow(eta, used / capacity) - 1;
+	const struct auc_price_bounds *b = find_bounds(p, name);
+	const struct auc_named *eta = auc_find_named(p->eta, p->neta, name);
+	double limit = log(AUC_PRICE_LIMIT);
+	unsigned r;
+
+	*curve = (struct auc_price_curve){
+		.kind = p->kind, .eta = 1, .lower = -INFINITY, .upper = -INFINITY};
+	if (p->kind == AUC_PRICE_ETA && eta) {
+		if (!(eta->value >= 1 && eta->value <= DBL_MAX))
+			return auc_err_set(err, AUC_EINVAL, "Eta: %s=%g: expected a number >= 1",
+					   name, eta->value);
+		curve->eta = eta->value;
+	}
+	for (r = 0; p->kind == AUC_PRICE_BOUNDS && b && r < AUC_PRICE_ROLES; r++) {
+		if (!(b->lower[r] <= b->upper[r] && b->upper[r] <= limit))
+			return auc_err_set(err, AUC_EINVAL,
+					   "bounds of %s: lower %g, upper %g: expected lower <= "
+					   "upper <= %g",
+					   name, exp(b->lower[r]), exp(b->upper[r]),
+					   AUC_PRICE_LIMIT);
+		if (roles == (r == AUC_PRICE_WORKER ? AUC_ROLE_PS : AUC_ROLE_WORKER) ||
+		    isinf(b->upper[r]))
+			continue;
+		curve->lower = isinf(curve->upper) ? b->lower[r] : fmin(curve->lower, b->lower[r]);
+		curve->upper = fmax(curve->upper, b->upper[r]);
+	}
+	return AUC_OK;
+}
+
+double auc_price_unit(const struct auc_price_curve *c, double used, double capacity)
+{
+	double x = used / capacity;
+
+	if (c->kind == AUC_PRICE_ETA)
+		return used <= 0 || c->eta == 1 ? 0 : pow(c->eta, x) - 1;
+	if (x >= 1)
+		return exp(c->upper);
+	/* apart, as -INFINITY plus INFINITY is no number */
+	return isinf(c->lower) ? 0 : exp(c->lower + (c->upper - c->lower) * x);
 }
 
 void auc_price_ratios(const struct auc_market *m, const struct auc_job *job, double *ratio)
@@ -31,6 +72,16 @@ void auc_price_ratios(const struct auc_market *m, const struct auc_job *job, dou
 				layout_ratios(m, job, w, p, false, upload, ratio);
 				layout_ratios(m, job, w, p, true, upload, ratio);
 			}
+}
+
+static const struct auc_price_bounds *find_bounds(const struct auc_price *p, const char *name)
+{
+	unsigned i;
+
+	for (i = 0; i < p->nbounds; i++)
+		if (!strcmp(p->bounds[i].name, name))
+			return &p->bounds[i];
+	return NULL;
 }
 
 static unsigned least_upload(const struct auc_market *m, const struct auc_job *job)

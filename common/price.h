@@ -1,9 +1,11 @@
 /*
- * price.h - the unit price of a TRES as a function of what is already sold, DPS equation (20):
+ * price.h - the unit price of a TRES as a function of what is already sold, in credits per unit and slot. Two kinds:
  *
- *   price(used) = eta ^ (used / capacity) - 1        credits per unit and slot
+ *   eta      DPS, equation (20):     eta ^ (used / capacity) - 1                 one base eta >= 1 per TRES
+ *   bounds   OASiS, equation (22):   lower * (upper / lower) ^ (used / capacity)  L <= U per TRES and role of the server
  *
- * with one base eta >= 1 per TRES. This is the one place where prices are computed; market.c caches them.
+ * L and U are kept as logarithms: the value of an urgent job at the end of the horizon, from which L comes, is no number that a
+ * double can hold. This is the one place where prices are computed; market.c caches them.
  */
 #ifndef AUC_PRICE_H
 #define AUC_PRICE_H
@@ -14,13 +16,49 @@
 struct auc_market;
 struct auc_job;
 
-struct auc_price {
-	unsigned neta;
-	struct auc_named eta[AUC_TRES_MAX]; /* by TRES name; a TRES not named has eta 1 (free) */
+enum auc_price_kind {
+	AUC_PRICE_ETA,
+	AUC_PRICE_BOUNDS,
 };
 
-/* eta^(used/capacity) - 1, used and capacity in the same unit, capacity > 0; exactly 0 at used 0 or eta 1. */
-double auc_price_unit(double eta, double used, double capacity);
+/* What bounds are kept for: servers of workers, servers of PSs. One that hosts both takes the lower L and the higher U. */
+enum auc_price_role {
+	AUC_PRICE_WORKER,
+	AUC_PRICE_PS,
+	AUC_PRICE_ROLES
+};
+
+/* ln L and ln U of one TRES by role; -INFINITY is 0, and a role with U 0 says nothing. */
+struct auc_price_bounds {
+	char name[AUC_NAME_MAX];
+	double lower[AUC_PRICE_ROLES], upper[AUC_PRICE_ROLES];
+};
+
+struct auc_price {
+	enum auc_price_kind kind;
+	unsigned neta;
+	struct auc_named eta[AUC_TRES_MAX]; /* by TRES name; a TRES not named has eta 1 (free) */
+	unsigned nbounds;
+	struct auc_price_bounds bounds[AUC_TRES_MAX]; /* a TRES not named is free */
+};
+
+/* The function of one TRES on one kind of server. */
+struct auc_price_curve {
+	enum auc_price_kind kind;
+	double eta;
+	double lower, upper; /* logarithms */
+};
+
+#define AUC_PRICE_LIMIT 1e15 /* no unit price is higher: sums over a plan stay finite */
+
+/*
+ * The function that P has for the TRES NAME on servers of ROLES (AUC_ROLE_*; 0 counts as both). AUC_EINVAL if what P says of it
+ * cannot be.
+ */
+enum auc_code auc_price_curve_of(const struct auc_price *p, const char *name, unsigned roles, struct auc_price_curve *curve,
+			      struct auc_err *err);
+/* Used and capacity in the same unit, capacity > 0. Kind eta: exactly 0 at used 0 or eta 1. */
+double auc_price_unit(const struct auc_price_curve *c, double used, double capacity);
 
 /*
  * What one job says about the bases (DPS section 4.2, per TRES): ratio[k] = max over its worker type, PS type, placement and

@@ -365,11 +365,104 @@ static void test_ratios(void **state)
 
 static void test_price_unit(void **state)
 {
+	struct auc_price_curve c = {.kind = AUC_PRICE_ETA, .eta = 25};
+
 	(void)state;
-	assert_true(auc_price_unit(25, 0, 4) == 0);
-	assert_true(auc_price_unit(1, 4, 4) == 0);
-	assert_true(auc_price_unit(25, 4, 4) == 24);
-	assert_true(fabs(auc_price_unit(25, 2, 4) - 4) < 1e-12);
+	assert_true(auc_price_unit(&c, 0, 4) == 0);
+	assert_true(auc_price_unit(&c, 4, 4) == 24);
+	assert_true(fabs(auc_price_unit(&c, 2, 4) - 4) < 1e-12);
+	c.eta = 1;
+	assert_true(auc_price_unit(&c, 4, 4) == 0);
+	c = (struct auc_price_curve){AUC_PRICE_BOUNDS, 1, log(0.01), log(100)};
+	assert_true(fabs(auc_price_unit(&c, 0, 4) - 0.01) < 1e-12);
+	assert_true(fabs(auc_price_unit(&c, 2, 4) - 1) < 1e-12);
+	assert_true(fabs(auc_price_unit(&c, 4, 4) - 100) < 1e-9);
+	c.lower = -2000; /* what no double can hold */
+	assert_true(auc_price_unit(&c, 0, 4) == 0);
+	assert_true(auc_price_unit(&c, 3.999, 4) > 60);
+	c.lower = -INFINITY;
+	assert_true(auc_price_unit(&c, 3.999, 4) == 0);
+	assert_true(fabs(auc_price_unit(&c, 4, 4) - 100) < 1e-9);
+	c.upper = -INFINITY; /* free */
+	assert_true(auc_price_unit(&c, 0, 4) == 0 && auc_price_unit(&c, 4, 4) == 0);
+}
+
+/* A server's roles say which bounds hold there; slots that come into the window have L as their
+ * price. */
+static void test_bounds(void **state)
+{
+	struct auc_price price = {
+		.kind = AUC_PRICE_BOUNDS,
+		.nbounds = 2,
+		.bounds = {{"cpu", {log(1), log(2)}, {log(100), log(50)}},
+			   {"gpu", {log(4), -INFINITY}, {log(9), -INFINITY}}},
+	};
+	struct auc_named amounts[] = {{"cpu", 10}, {"gpu", 2}}, one[] = {{"cpu", 1}, {"gpu", 1}};
+	static const char *const names[] = {"w", "p", "both"};
+	struct auc_market *m = auc_market_create(5, 10, 100), *other;
+	struct auc_err err = {0};
+	unsigned roles[3], i;
+
+	(void)state;
+	for (i = 0; i < 3; i++)
+		assert_int_equal(
+			auc_market_add_server(m, names[i], "", false, i + 1, 0, amounts, 2, NULL),
+			AUC_OK);
+	assert_int_equal(auc_market_add_worker_type(m, "w", one, 2, 1, NULL), AUC_OK);
+	assert_int_equal(auc_market_add_ps_type(m, "p", one, 1, 1, NULL), AUC_OK);
+	assert_int_equal(auc_market_ready(m, &price, NULL), AUC_OK);
+	assert_true(auc_market_cache_sound(m));
+	for (i = 0; i < 2; i++, auc_market_advance(m, 103)) {
+		assert_true(auc_market_price(m, 0, 0, 104) == 1);
+		assert_true(fabs(auc_market_price(m, 1, 0, 104) - 2) < 1e-12);
+		assert_true(auc_market_price(m, 2, 0, 104) == 1); /* the lower of both */
+		assert_true(fabs(auc_market_price(m, 0, 1, 104) - 4) < 1e-12);
+		assert_true(auc_market_price(m, 1, 1, 104) == 0); /* no PS uses any */
+		assert_true(fabs(auc_market_price(m, 2, 1, 104) - 4) < 1e-12);
+		assert_true(auc_market_cache_sound(m));
+	}
+	assert_true(auc_market_price(m, 0, 0, 107) == 1);
+	assert_int_equal(auc_market_reserve(m, 0, 0, 104, 107, 5, NULL), AUC_OK);
+	assert_int_equal(auc_market_reserve(m, 1, 0, 104, 104, 10, NULL), AUC_OK);
+	assert_int_equal(auc_market_reserve(m, 2, 0, 104, 104, 10, NULL), AUC_OK);
+	assert_true(fabs(auc_market_price(m, 0, 0, 107) - 10) < 1e-12);
+	assert_true(fabs(auc_market_price(m, 1, 0, 104) - 50) < 1e-12);
+	assert_true(fabs(auc_market_price(m, 2, 0, 104) - 100) < 1e-12); /* the higher */
+	assert_true(auc_market_cache_sound(m));
+
+	other = auc_market_create(5, 10, 103);
+	for (i = 0; i < 3; i++)
+		auc_market_add_server(other, names[i], "", false, i + 1, 0, amounts, 2, NULL);
+	auc_market_add_worker_type(other, "own", one + 1, 1, 1, NULL);
+	assert_int_equal(auc_market_ready(other, &(struct auc_price){0}, NULL), AUC_OK);
+	assert_int_equal(auc_market_copy_state(other, m, NULL), AUC_OK);
+	assert_true(fabs(auc_market_price(other, 0, 0, 107) - 10) < 1e-12);
+	assert_true(auc_market_cache_sound(other));
+	auc_market_advance(other, 110);
+	assert_true(fabs(auc_market_price(other, 0, 1, 114) - 4) < 1e-12);
+	assert_true(auc_market_cache_sound(other));
+	auc_market_destroy(other);
+
+	for (i = 0; i < 3; i++)
+		roles[i] = AUC_ROLE_PS;
+	auc_market_set_roles(m, roles);
+	assert_true(fabs(auc_market_price(m, 0, 0, 103) - 2) < 1e-12);
+	assert_true(fabs(auc_market_price(m, 0, 0, 107) - 10) < 1e-12); /* sqrt(2 x 50) */
+	assert_true(auc_market_cache_sound(m));
+
+	price.bounds[0].upper[0] = log(0.5);
+	assert_int_equal(auc_market_set_price(m, &price, &err), AUC_EINVAL);
+	assert_non_null(strstr(err.text, "cpu"));
+	price.bounds[0].upper[0] = 40;
+	assert_int_equal(auc_market_set_price(m, &price, &err), AUC_EINVAL);
+	price.bounds[0].upper[0] = NAN;
+	assert_int_equal(auc_market_set_price(m, &price, &err), AUC_EINVAL);
+	price = (struct auc_price){.neta = 1, .eta = {{"cpu", 4}}};
+	assert_int_equal(auc_market_set_price(m, &price, NULL), AUC_OK);
+	assert_true(fabs(auc_market_price(m, 0, 0, 107) - 1) < 1e-12);
+	assert_true(auc_market_price(m, 0, 0, 103) == 0);
+	assert_true(auc_market_cache_sound(m));
+	auc_market_destroy(m);
 }
 
 static void test_given(void **state)
@@ -442,13 +535,13 @@ static void test_caches(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_book),         cmocka_unit_test(test_advance),
-		cmocka_unit_test(test_set_roles),    cmocka_unit_test(test_reserve),
-		cmocka_unit_test(test_scales),       cmocka_unit_test(test_set_price),
-		cmocka_unit_test(test_bad_lists),    cmocka_unit_test(test_resolve),
-		cmocka_unit_test(test_price_unit),   cmocka_unit_test(test_ratios),
-		cmocka_unit_test(test_caches),       cmocka_unit_test(test_given),
-		cmocka_unit_test(test_reserve_bulk),
+		cmocka_unit_test(test_book),       cmocka_unit_test(test_advance),
+		cmocka_unit_test(test_set_roles),  cmocka_unit_test(test_reserve),
+		cmocka_unit_test(test_scales),     cmocka_unit_test(test_set_price),
+		cmocka_unit_test(test_bad_lists),  cmocka_unit_test(test_resolve),
+		cmocka_unit_test(test_price_unit), cmocka_unit_test(test_bounds),
+		cmocka_unit_test(test_ratios),     cmocka_unit_test(test_caches),
+		cmocka_unit_test(test_given),      cmocka_unit_test(test_reserve_bulk),
 	};
 
 	return cmocka_run_group_tests_name("market", tests, NULL, NULL);
