@@ -29,6 +29,7 @@ struct auc_policy_ctx; /* a policy's scratch memory and options, one per thread 
 struct auc_policy {
 	const char *name;
 	const char *summary;
+	enum auc_price_kind prices; /* what it sells by */
 	bool baseline; /* prices nothing: to compare with, not to sell by. Its market must be free of prices */
 	/* OPTIONS is "key=value,..." or ""; unknown options are errors. */
 	enum auc_code (*create)(const char *options, struct auc_policy_ctx **ctx, struct auc_err *err);
@@ -47,7 +48,7 @@ struct auc_policy {
 		       const struct auc_decision *decision);
 };
 
-extern const struct auc_policy auc_policy_dps, auc_policy_unpriced, auc_policy_fifo, auc_policy_drf;
+extern const struct auc_policy auc_policy_dps, auc_policy_oasis, auc_policy_unpriced, auc_policy_fifo, auc_policy_drf;
 extern const struct auc_policy *const auc_policies[]; /* NULL-terminated */
 const struct auc_policy *auc_policy_find(const char *name);
 

@@ -1,0 +1,553 @@
+/*
+ * oasis.c - the sealed-bid policy OASiS.
+ *
+ * Y. Bao, Y. Peng, C. Wu, Z. Li: "Online Job Scheduling in Distributed Machine Learning Clusters",
+ * IEEE INFOCOM 2018: problem (27) at the prices (22), in place of Algorithm 2. A job gets one
+ * worker type, one PS type, and in every slot as many workers as pay, at most one a chunk, with as
+ * many PSs as their bandwidth asks for: ceil(b * workers / B), never more than workers.
+ *
+ * The work is W = ceil(epochs * chunks * minibatches * (worker_seconds + exchange) / slot_seconds)
+ * worker-slots, the exchange being 2 * 8 * gradient_mb / bandwidth seconds. Over worker-slots the
+ * dynamic program is exact: done[t][w], the least cost of w worker-slots before slot t, is the
+ * least over n of done[t-1][w-n] + cost of n workers in slot t-1. One pass forward serves all
+ * completions, and it stops where f(completion - arrival) <= best payoff. The cost of a slot comes
+ * from oasis_slot.c; as it is not convex in the workers, because of the ceiling, nothing simpler
+ * will do.
+ *
+ * Algorithm 2 itself counts in passes over a chunk and rounds up to whole worker-slots in each
+ * slot (line 24): a chunk cannot go on in the next slot. That is variant=paper: the same recursion
+ * over the same costs, with another unit of work, and all completions up to the end of the horizon.
+ * It is otherwise repaired only in that the job may use slots up to the last one and is complete
+ * behind its last, as everywhere here, and in that tables that no memory holds are refused.
+ *
+ * A server is usable from arrival + Delta on, where the bid has a Delta. A PS type that has less
+ * bandwidth than the worker type is not used.
+ *
+ * Ties: payoffs that differ by less than TIE of value + cost differ by rounding only and are equal.
+ * Then the earliest completion goes first, the lowest worker type, the lowest PS type, the schedule
+ * that does its work earliest, and in a slot the servers of the lowest index.
+ *
+ * Options: variant=exact|paper; bounds=on|off (off: the pass looks at everything, for tests).
+ */
+#include "config.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "num.h"
+#include "policy/oasis-private.h"
+
+#define TABLE_CELLS ((size_t)16 << 20) /* of done[] */
+#define TIE         1e-12
+
+/* Numbers of memory. */
+enum {
+	READY = OASIS_SLOT_MEMORIES,
+	WORKERS,
+	PSS,
+	COSTS,
+	COST,
+	MOST,
+	REACHED,
+	DONE,
+	PATH,
+	LAYOUT,
+	BEFORE,
+};
+
+/* What the pass forward found for one pair of types. */
+struct schedule {
+	bool found;
+	unsigned completion; /* slot index */
+	double value, cost;
+};
+
+static enum auc_code oasis_create(const char *options, struct auc_policy_ctx **ctx,
+				  struct auc_err *err);
+static void oasis_destroy(struct auc_policy_ctx *ctx);
+static enum auc_code oasis_quote(struct auc_policy_ctx *ctx, const struct auc_market *m,
+				 const struct auc_job *job, struct auc_decision *decision,
+				 struct auc_err *err);
+static bool set_option(struct auc_policy_ctx *ctx, const char *word, size_t len);
+static bool set_up(struct auc_policy_ctx *ctx);
+static enum auc_code try_pair(struct auc_policy_ctx *ctx, unsigned worker, unsigned ps,
+			      struct auc_decision *decision, struct auc_err *err);
+static bool set_up_pair(struct auc_policy_ctx *ctx, unsigned worker, unsigned ps, bool *possible);
+static bool size_exact(struct auc_policy_ctx *ctx, double work, int64_t most, double *unit);
+static bool size_paper(struct auc_policy_ctx *ctx, double work, int64_t most, double *unit);
+static bool make_room(struct auc_policy_ctx *ctx);
+static bool search(struct auc_policy_ctx *ctx, struct schedule *best);
+static bool forward(struct auc_policy_ctx *ctx, struct schedule *best);
+static bool price_slot(struct auc_policy_ctx *ctx, unsigned slot);
+static void add_slot(struct auc_policy_ctx *ctx, unsigned slot);
+static bool no_better(const struct auc_policy_ctx *ctx, const struct schedule *best,
+		      unsigned completion, double value);
+static double value_at(const struct auc_policy_ctx *ctx, unsigned completion);
+static void trace(struct auc_policy_ctx *ctx, const struct schedule *best);
+static bool make_exact(struct auc_policy_ctx *ctx, const struct schedule *best, bool *changed);
+static bool is_better(const struct auc_policy_ctx *ctx, const struct schedule *s);
+static enum auc_code make_plan(struct auc_policy_ctx *ctx, const struct schedule *s,
+			       struct auc_plan *plan, struct auc_err *err);
+static enum auc_code add_run(const struct auc_policy_ctx *ctx, struct auc_plan *plan, unsigned from,
+			     unsigned to, struct auc_err *err);
+static enum auc_code no_memory(const struct auc_policy_ctx *ctx, struct auc_err *err);
+
+const struct auc_policy auc_policy_oasis = {
+	.name = "oasis",
+	.summary = "sealed bids; workers and PSs vary from slot to slot (OASiS, INFOCOM'18)",
+	.prices = AUC_PRICE_BOUNDS,
+	.create = oasis_create,
+	.destroy = oasis_destroy,
+	.quote = oasis_quote,
+};
+
+static enum auc_code oasis_create(const char *options, struct auc_policy_ctx **ctx,
+				  struct auc_err *err)
+{
+	struct auc_policy_ctx *made = calloc(1, sizeof(*made));
+	size_t len;
+
+	*ctx = NULL;
+	if (!made)
+		return auc_err_set(err, AUC_ENOMEM, "no memory for policy oasis");
+	made->bounds = true;
+	while (*options) {
+		len = strcspn(options, ",");
+		if (!set_option(made, options, len)) {
+			oasis_destroy(made);
+			return auc_err_set(err, AUC_EINVAL,
+					   "Policy=oasis: '%.*s' is no option, expected "
+					   "variant=exact|paper or bounds=on|off",
+					   (int)(len < 80 ? len : 80), options);
+		}
+		options += len + (options[len] == ',');
+	}
+	*ctx = made;
+	return AUC_OK;
+}
+
+static void oasis_destroy(struct auc_policy_ctx *ctx)
+{
+	unsigned i;
+
+	if (!ctx)
+		return;
+	for (i = 0; i < OASIS_MEMORIES; i++)
+		free(ctx->memory[i].at);
+	free(ctx);
+}
+
+static enum auc_code oasis_quote(struct auc_policy_ctx *ctx, const struct auc_market *m,
+				 const struct auc_job *job, struct auc_decision *decision,
+				 struct auc_err *err)
+{
+	enum auc_code rc = AUC_OK;
+	unsigned w, p;
+
+	auc_decision_reset(decision);
+	if (!m->ready)
+		return auc_err_set(err, AUC_ESTATE, "the market is not laid out");
+	ctx->m = m;
+	ctx->job = job;
+	if (!set_up(ctx))
+		return no_memory(ctx, err);
+	for (w = 0; w < m->nworker_types; w++)
+		for (p = 0; p < m->nps_types && rc == AUC_OK; p++)
+			if (job->worker_seconds[w] >= 0 && job->ps_seconds[p] >= 0)
+				rc = try_pair(ctx, w, p, decision, err);
+	if (rc != AUC_OK || !ctx->found)
+		return rc;
+	decision->best_payoff = decision->plan.value - decision->plan.cost;
+	decision->accepted = decision->best_payoff > 0;
+	decision->reason = decision->accepted ? AUC_REASON_NONE : AUC_REASON_PAYOFF;
+	return AUC_OK;
+}
+
+static bool set_option(struct auc_policy_ctx *ctx, const char *word, size_t len)
+{
+	static const char *const words[] = {"variant=exact", "variant=paper", "bounds=off",
+					    "bounds=on"};
+	unsigned i;
+
+	for (i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (len == strlen(words[i]) && !strncmp(word, words[i], len))
+			break;
+	if (i < 2)
+		ctx->paper = i == 1;
+	else if (i < 4)
+		ctx->bounds = i == 3;
+	return i < 4;
+}
+
+void *auc_oasis_memory(struct auc_policy_ctx *ctx, unsigned i, size_t n, size_t size)
+{
+	struct oasis_memory *memory = &ctx->memory[i];
+
+	if (memory->bytes >= n * size && memory->at)
+		return memory->at;
+	free(memory->at);
+	memory->bytes = n * size + 64;
+	memory->at = malloc(memory->bytes);
+	if (!memory->at)
+		memory->bytes = 0;
+	return memory->at;
+}
+
+/* What does not depend on the pair of types. False: no memory. */
+static bool set_up(struct auc_policy_ctx *ctx)
+{
+	const struct auc_market *m = ctx->m;
+	const struct auc_job *job = ctx->job;
+	auc_slot late = auc_market_last(m) + 1, t;
+	unsigned s;
+
+	ctx->found = false;
+	t = job->arrival > m->first ? job->arrival : m->first;
+	ctx->start0 = t < late ? (unsigned)(t - m->first) : m->slots;
+	ctx->ready = auc_oasis_memory(ctx, READY, m->nservers, sizeof(*ctx->ready));
+	ctx->layout.shares =
+		auc_oasis_memory(ctx, LAYOUT, m->nservers, sizeof(*ctx->layout.shares));
+	ctx->before.shares =
+		auc_oasis_memory(ctx, BEFORE, m->nservers, sizeof(*ctx->before.shares));
+	if (!ctx->ready || !ctx->layout.shares || !ctx->before.shares)
+		return false;
+	for (s = 0; s < m->nservers; s++) {
+		t = job->arrival < late ? job->arrival + (auc_slot)job->upload[s] : late;
+		t = t < m->first ? m->first : t;
+		ctx->ready[s] = t < late ? (uint32_t)(t - m->first) : m->slots;
+	}
+	return true;
+}
+
+static enum auc_code try_pair(struct auc_policy_ctx *ctx, unsigned worker, unsigned ps,
+			      struct auc_decision *decision, struct auc_err *err)
+{
+	struct schedule s = {.found = false};
+	bool possible = false;
+
+	if (!set_up_pair(ctx, worker, ps, &possible))
+		return no_memory(ctx, err);
+	if (!possible)
+		return AUC_OK;
+	if (!make_room(ctx) || !search(ctx, &s))
+		return no_memory(ctx, err);
+	return is_better(ctx, &s) ? make_plan(ctx, &s, &decision->plan, err) : AUC_OK;
+}
+
+/* The units of work and the options of a slot; *POSSIBLE: there may be schedules. */
+static bool set_up_pair(struct auc_policy_ctx *ctx, unsigned worker, unsigned ps, bool *possible)
+{
+	const struct auc_market *m = ctx->m;
+	const struct auc_job *job = ctx->job;
+	struct oasis_pair *pair = &ctx->pair;
+	const struct auc_bundle *w = &m->types[worker], *p = &m->types[auc_ps_index(m, ps)];
+	double seconds = job->worker_seconds[worker] + 2 * job->gradient_mb * 8 / w->bandwidth;
+	double work = (double)job->epochs * (double)job->chunks * (double)job->minibatches *
+		      seconds / m->slot_seconds;
+	int64_t most = m->cache[worker].total0;
+	unsigned d, k;
+	double unit;
+
+	if ((uint64_t)most > job->chunks)
+		most = (int64_t)job->chunks;
+	pair->worker = worker;
+	pair->ps = ps;
+	if (!most || auc_job_ps(m, worker, ps, 1) > 1 ||
+	    !(ctx->paper ? size_paper : size_exact)(ctx, work, most, &unit))
+		return true;
+	*possible = true;
+	pair->workers = auc_oasis_memory(ctx, WORKERS, pair->options + 1, sizeof(*pair->workers));
+	pair->pss = auc_oasis_memory(ctx, PSS, pair->options + 1, sizeof(*pair->pss));
+	if (!pair->workers || !pair->pss)
+		return false;
+	pair->workers[0] = pair->pss[0] = 0;
+	for (d = 1; d <= pair->options; d++) {
+		pair->workers[d] = auc_ceil(d * unit);
+		if (!pair->workers[d])
+			pair->workers[d] = 1;
+		pair->pss[d] = auc_job_ps(m, worker, ps, pair->workers[d]);
+	}
+	pair->shared = false;
+	for (k = 0; k < m->ntres; k++)
+		pair->shared = pair->shared || (w->units[k] && p->units[k]);
+	return true;
+}
+
+/* Worker-slots, or as many of them at a time as the tables ask for. */
+static bool size_exact(struct auc_policy_ctx *ctx, double work, int64_t most, double *unit)
+{
+	int64_t all = auc_ceil(work), slots = (int64_t)ctx->m->slots - ctx->start0, each;
+
+	all = all > 1 ? all : 1;
+	if (all / most > slots)
+		return false;
+	most = most < all ? most : all;
+	each = all / ((int64_t)(TABLE_CELLS / (size_t)(slots + 1))) + 1;
+	each = each < most ? each : most;
+	ctx->pair.units = (unsigned)((all + each - 1) / each);
+	ctx->pair.options = (unsigned)(most / each);
+	*unit = (double)each;
+	return true;
+}
+
+/* Passes over a chunk. */
+static bool size_paper(struct auc_policy_ctx *ctx, double work, int64_t most, double *unit)
+{
+	double passes = (double)ctx->job->epochs * (double)ctx->job->chunks;
+	int64_t slots = (int64_t)ctx->m->slots - ctx->start0, options;
+
+	*unit = work / passes;
+	if (passes * (double)(slots + 1) > (double)TABLE_CELLS)
+		return false;
+	options = *unit * passes > (double)most ? auc_floor((double)most / *unit) : (int64_t)passes;
+	while (options && auc_ceil((double)options * *unit) > most)
+		options--;
+	ctx->pair.units = (unsigned)passes;
+	ctx->pair.options = (unsigned)options;
+	return options > 0;
+}
+
+/* The tables of the pair, by slot index from the first one usable on. False: no memory. */
+static bool make_room(struct auc_policy_ctx *ctx)
+{
+	const struct oasis_pair *pair = &ctx->pair;
+	size_t slots = ctx->m->slots, used = slots - ctx->start0 + 1;
+	unsigned t;
+
+	ctx->costs = auc_oasis_memory(ctx, COSTS, slots, sizeof(*ctx->costs));
+	ctx->most = auc_oasis_memory(ctx, MOST, slots, sizeof(*ctx->most));
+	ctx->reached = auc_oasis_memory(ctx, REACHED, slots + 1, sizeof(*ctx->reached));
+	ctx->path = auc_oasis_memory(ctx, PATH, slots, sizeof(*ctx->path));
+	ctx->cost = auc_oasis_memory(ctx, COST, used * (pair->options + 1), sizeof(*ctx->cost));
+	ctx->done =
+		auc_oasis_memory(ctx, DONE, used * ((size_t)pair->units + 1), sizeof(*ctx->done));
+	if (!ctx->costs || !ctx->most || !ctx->reached || !ctx->path || !ctx->cost || !ctx->done)
+		return false;
+	for (t = 0; t < slots; t++)
+		ctx->costs[t] = OASIS_NONE;
+	return true;
+}
+
+static double *cost_of(const struct auc_policy_ctx *ctx, unsigned slot)
+{
+	return ctx->cost + (size_t)(slot - ctx->start0) * (ctx->pair.options + 1);
+}
+
+static double *done_before(const struct auc_policy_ctx *ctx, unsigned slot)
+{
+	return ctx->done + (size_t)(slot - ctx->start0) * ((size_t)ctx->pair.units + 1);
+}
+
+/*
+ * The best schedule of the pair; its options by slot are in ctx->path. Where the costs of a slot
+ * are lower bounds, what is found may be too good: the slots that it uses are then looked at
+ * exactly, and it is searched again, until all that it uses are exact. False: no memory.
+ */
+static bool search(struct auc_policy_ctx *ctx, struct schedule *best)
+{
+	bool changed;
+
+	do {
+		changed = false;
+		if (!forward(ctx, best))
+			return false;
+		if (!best->found)
+			break;
+		trace(ctx, best);
+		if (!make_exact(ctx, best, &changed))
+			return false;
+	} while (changed);
+	return true;
+}
+
+static bool forward(struct auc_policy_ctx *ctx, struct schedule *best)
+{
+	unsigned units = ctx->pair.units, slot, completion;
+	double value, cost, margin;
+
+	best->found = false;
+	done_before(ctx, ctx->start0)[0] = 0;
+	ctx->reached[ctx->start0] = 0;
+	for (slot = ctx->start0; slot < ctx->m->slots; slot++) {
+		completion = slot + 1;
+		value = value_at(ctx, completion);
+		if (no_better(ctx, best, completion, value))
+			break;
+		if (!price_slot(ctx, slot))
+			return false;
+		add_slot(ctx, slot);
+		if (ctx->reached[completion] < units)
+			continue;
+		cost = done_before(ctx, completion)[units];
+		margin = 4 * TIE * (value + cost);
+		if (!best->found || value - cost > best->value - best->cost + margin)
+			*best = (struct schedule){true, completion, value, cost};
+	}
+	return true;
+}
+
+/* No completion from here on can be the best one. */
+static bool no_better(const struct auc_policy_ctx *ctx, const struct schedule *best,
+		      unsigned completion, double value)
+{
+	if (ctx->paper || !ctx->bounds)
+		return false;
+	if (best->found && value <= best->value - best->cost)
+		return true;
+	return ctx->found && completion > ctx->best_completion && value <= ctx->best_payoff;
+}
+
+static double value_at(const struct auc_policy_ctx *ctx, unsigned completion)
+{
+	return auc_utility_value(&ctx->job->utility,
+				 (double)(ctx->m->first + completion - ctx->job->arrival));
+}
+
+static bool price_slot(struct auc_policy_ctx *ctx, unsigned slot)
+{
+	if (ctx->costs[slot] == OASIS_NONE)
+		ctx->costs[slot] =
+			auc_oasis_slot_bound(ctx, slot, cost_of(ctx, slot), &ctx->most[slot]);
+	return ctx->costs[slot] != OASIS_NONE;
+}
+
+/* done[] behind a slot, from done[] before it. */
+static void add_slot(struct auc_policy_ctx *ctx, unsigned slot)
+{
+	const double *before = done_before(ctx, slot), *cost = cost_of(ctx, slot);
+	double *after = done_before(ctx, slot + 1), *to, sum;
+	unsigned units = ctx->pair.units, reached = ctx->reached[slot], most = ctx->most[slot];
+	unsigned d, w, last;
+
+	last = most < units - reached ? reached + most : units;
+	ctx->reached[slot + 1] = last;
+	memcpy(after, before, ((size_t)reached + 1) * sizeof(*after));
+	for (w = reached + 1; w <= last; w++)
+		after[w] = INFINITY;
+	for (d = 1; d <= most && d <= units; d++) {
+		to = after + d;
+		last = reached < units - d ? reached : units - d;
+		for (w = 0; w <= last; w++) {
+			sum = before[w] + cost[d];
+			to[w] = sum < to[w] ? sum : to[w];
+		}
+	}
+}
+
+/*
+ * The options that lead to BEST, from its completion back: in each slot the least work that leaves
+ * no more to pay for what was done before, so that work is done early.
+ */
+static void trace(struct auc_policy_ctx *ctx, const struct schedule *best)
+{
+	double margin = TIE * (best->value + best->cost), have;
+	unsigned left = ctx->pair.units, slot, d;
+	const double *before, *cost;
+
+	for (slot = best->completion; slot-- > ctx->start0;) {
+		before = done_before(ctx, slot);
+		cost = cost_of(ctx, slot);
+		have = done_before(ctx, slot + 1)[left] + margin;
+		d = left > ctx->reached[slot] ? left - ctx->reached[slot] : 0;
+		while (before[left - d] + cost[d] > have)
+			d++;
+		ctx->path[slot] = d;
+		left -= d;
+	}
+}
+
+/* *CHANGED: some option of the path costs more than its lower bound. False: no memory. */
+static bool make_exact(struct auc_policy_ctx *ctx, const struct schedule *best, bool *changed)
+{
+	double *cost, bound;
+	unsigned slot, d;
+
+	for (slot = ctx->start0; slot < best->completion; slot++) {
+		d = ctx->path[slot];
+		if (!d || ctx->costs[slot] != OASIS_BOUND)
+			continue;
+		cost = cost_of(ctx, slot);
+		bound = cost[d];
+		ctx->costs[slot] = auc_oasis_slot_cost(ctx, slot, cost, &ctx->most[slot]);
+		if (ctx->costs[slot] == OASIS_NONE)
+			return false;
+		*changed = *changed || cost[d] > bound * (1 + TIE);
+	}
+	return true;
+}
+
+/* Than the schedules of the pairs before it. */
+static bool is_better(const struct auc_policy_ctx *ctx, const struct schedule *s)
+{
+	double payoff = s->value - s->cost, margin;
+
+	if (!s->found || !ctx->found)
+		return s->found;
+	margin = 4 * TIE * (s->value + s->cost + ctx->best_size);
+	if (fabs(payoff - ctx->best_payoff) > margin)
+		return payoff > ctx->best_payoff;
+	return s->completion < ctx->best_completion;
+}
+
+/* Lays the path out and prices it as it will be charged. */
+static enum auc_code make_plan(struct auc_policy_ctx *ctx, const struct schedule *s,
+			       struct auc_plan *plan, struct auc_err *err)
+{
+	struct oasis_layout other;
+	unsigned slot, from = 0;
+	enum auc_code rc = AUC_OK;
+
+	ctx->found = true;
+	ctx->best_payoff = s->value - s->cost;
+	ctx->best_size = s->value + s->cost;
+	ctx->best_completion = s->completion;
+	auc_plan_reset(plan);
+	plan->worker_type = ctx->pair.worker;
+	plan->ps_type = ctx->pair.ps;
+	plan->arrival = ctx->job->arrival;
+	ctx->before.n = 0;
+	for (slot = ctx->start0; slot <= s->completion && rc == AUC_OK; slot++) {
+		ctx->layout.n = 0;
+		if (slot < s->completion && ctx->path[slot] &&
+		    !auc_oasis_slot_layout(ctx, slot, ctx->path[slot], ctx->costs[slot],
+					   &ctx->layout))
+			return no_memory(ctx, err);
+		if (ctx->layout.n == ctx->before.n &&
+		    !memcmp(ctx->layout.shares, ctx->before.shares,
+			    ctx->layout.n * sizeof(*ctx->layout.shares)))
+			continue;
+		if (ctx->before.n)
+			rc = add_run(ctx, plan, from, slot - 1, err);
+		other = ctx->before;
+		ctx->before = ctx->layout;
+		ctx->layout = other;
+		from = slot;
+	}
+	if (rc != AUC_OK)
+		return rc;
+	plan->start = plan->runs[0].from;
+	plan->completion = plan->runs[plan->nruns - 1].to + 1;
+	plan->value =
+		auc_utility_value(&ctx->job->utility, (double)(plan->completion - plan->arrival));
+	plan->cost = auc_plan_cost(plan, ctx->m);
+	return AUC_OK;
+}
+
+/* A run of the layout in ctx->before. */
+static enum auc_code add_run(const struct auc_policy_ctx *ctx, struct auc_plan *plan, unsigned from,
+			     unsigned to, struct auc_err *err)
+{
+	const struct auc_share *s;
+	enum auc_code rc = auc_plan_add_run(plan, ctx->m->first + from, ctx->m->first + to, err);
+
+	for (s = ctx->before.shares; s < ctx->before.shares + ctx->before.n && rc == AUC_OK; s++)
+		rc = auc_plan_add_share(plan, s->server, s->workers, s->ps, err);
+	return rc;
+}
+
+static enum auc_code no_memory(const struct auc_policy_ctx *ctx, struct auc_err *err)
+{
+	return auc_err_set(err, AUC_ENOMEM, "no memory for a quote among %u servers",
+			   ctx->m->nservers);
+}
