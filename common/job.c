@@ -76,6 +76,17 @@ double auc_job_work(const struct auc_market *m, const struct auc_job *job, unsig
 	       m->slot_seconds;
 }
 
+int64_t auc_job_worker_slots(const struct auc_market *m, const struct auc_job *job,
+			     unsigned worker_type)
+{
+	double seconds = job->worker_seconds[worker_type] +
+			 2 * job->gradient_mb * 8 / m->types[worker_type].bandwidth;
+	int64_t work = auc_ceil((double)job->epochs * (double)job->chunks *
+				(double)job->minibatches * seconds / m->slot_seconds);
+
+	return work > 1 ? work : 1;
+}
+
 int64_t auc_job_duration(double work, int64_t n)
 {
 	int64_t d = auc_ceil(work / (double)n);

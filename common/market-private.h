@@ -119,6 +119,11 @@ bool auc_market_cache_sound(const struct auc_market *m);
  */
 double auc_job_work(const struct auc_market *m, const struct auc_job *job, unsigned worker_type,
 		    unsigned ps_type, bool colocated);
+/* The work of OASiS, whole worker-slots, at least 1: ceil(E * D * M * seconds / slot_seconds),
+ * where the seconds of a mini-batch include the exchange and no update. INT64_MAX: beyond counting.
+ */
+int64_t auc_job_worker_slots(const struct auc_market *m, const struct auc_job *job,
+			     unsigned worker_type);
 /* Slots that N >= 1 workers take for WORK: max(1, ceil(work / n)); INT64_MAX: beyond counting. */
 int64_t auc_job_duration(double work, int64_t n);
 /* The fewest workers, 1..CHUNKS, that need at most D slots; 0 if there is no such number. */

@@ -79,6 +79,16 @@ double auc_utility_value(const struct auc_utility *u, double x)
 	return v > 0 ? v : 0;
 }
 
+double auc_utility_log(const struct auc_utility *u, double x)
+{
+	double z = u->decay * (x - u->target);
+
+	/* 1 + e^z is e^z there, up to the last bit */
+	if (u->form == AUC_FORM_SIGMOID && z > 100)
+		return log(u->scale) - z;
+	return log(auc_utility_value(u, x));
+}
+
 enum auc_code auc_utility_check(const struct auc_utility *u, const char *what, struct auc_err *err)
 {
 	enum auc_code rc;

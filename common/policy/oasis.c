@@ -74,8 +74,8 @@ static bool set_up(struct auc_policy_ctx *ctx);
 static enum auc_code try_pair(struct auc_policy_ctx *ctx, unsigned worker, unsigned ps,
 			      struct auc_decision *decision, struct auc_err *err);
 static bool set_up_pair(struct auc_policy_ctx *ctx, unsigned worker, unsigned ps, bool *possible);
-static bool size_exact(struct auc_policy_ctx *ctx, double work, int64_t most, double *unit);
-static bool size_paper(struct auc_policy_ctx *ctx, double work, int64_t most, double *unit);
+static bool size_exact(struct auc_policy_ctx *ctx, int64_t most, double *unit);
+static bool size_paper(struct auc_policy_ctx *ctx, int64_t most, double *unit);
 static bool make_room(struct auc_policy_ctx *ctx);
 static bool search(struct auc_policy_ctx *ctx, struct schedule *best);
 static bool forward(struct auc_policy_ctx *ctx, struct schedule *best);
@@ -242,9 +242,6 @@ static bool set_up_pair(struct auc_policy_ctx *ctx, unsigned worker, unsigned ps
 	const struct auc_job *job = ctx->job;
 	struct oasis_pair *pair = &ctx->pair;
 	const struct auc_bundle *w = &m->types[worker], *p = &m->types[auc_ps_index(m, ps)];
-	double seconds = job->worker_seconds[worker] + 2 * job->gradient_mb * 8 / w->bandwidth;
-	double work = (double)job->epochs * (double)job->chunks * (double)job->minibatches *
-		      seconds / m->slot_seconds;
 	int64_t most = m->cache[worker].total0;
 	unsigned d, k;
 	double unit;
@@ -254,7 +251,7 @@ static bool set_up_pair(struct auc_policy_ctx *ctx, unsigned worker, unsigned ps
 	pair->worker = worker;
 	pair->ps = ps;
 	if (!most || auc_job_ps(m, worker, ps, 1) > 1 ||
-	    !(ctx->paper ? size_paper : size_exact)(ctx, work, most, &unit))
+	    !(ctx->paper ? size_paper : size_exact)(ctx, most, &unit))
 		return true;
 	*possible = true;
 	pair->workers = auc_oasis_memory(ctx, WORKERS, pair->options + 1, sizeof(*pair->workers));
@@ -275,11 +272,11 @@ static bool set_up_pair(struct auc_policy_ctx *ctx, unsigned worker, unsigned ps
 }
 
 /* Worker-slots, or as many of them at a time as the tables ask for. */
-static bool size_exact(struct auc_policy_ctx *ctx, double work, int64_t most, double *unit)
+static bool size_exact(struct auc_policy_ctx *ctx, int64_t most, double *unit)
 {
-	int64_t all = auc_ceil(work), slots = (int64_t)ctx->m->slots - ctx->start0, each;
+	int64_t all = auc_job_worker_slots(ctx->m, ctx->job, ctx->pair.worker);
+	int64_t slots = (int64_t)ctx->m->slots - ctx->start0, each;
 
-	all = all > 1 ? all : 1;
 	if (all / most > slots)
 		return false;
 	most = most < all ? most : all;
@@ -292,12 +289,17 @@ static bool size_exact(struct auc_policy_ctx *ctx, double work, int64_t most, do
 }
 
 /* Passes over a chunk. */
-static bool size_paper(struct auc_policy_ctx *ctx, double work, int64_t most, double *unit)
+static bool size_paper(struct auc_policy_ctx *ctx, int64_t most, double *unit)
 {
 	double passes = (double)ctx->job->epochs * (double)ctx->job->chunks;
 	int64_t slots = (int64_t)ctx->m->slots - ctx->start0, options;
+	const struct auc_job *job = ctx->job;
+	unsigned worker = ctx->pair.worker;
 
-	*unit = work / passes;
+	*unit = (double)job->minibatches *
+		(job->worker_seconds[worker] +
+		 2 * job->gradient_mb * 8 / ctx->m->types[worker].bandwidth) /
+		ctx->m->slot_seconds;
 	if (passes * (double)(slots + 1) > (double)TABLE_CELLS)
 		return false;
 	options = *unit * passes > (double)most ? auc_floor((double)most / *unit) : (int64_t)passes;

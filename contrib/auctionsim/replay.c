@@ -10,7 +10,7 @@
 #include <time.h>
 
 #include "num.h"
-#include "price.h"
+#include "prices.h"
 #include "replay.h"
 #include "steps.h"
 #include "world.h"
@@ -23,9 +23,8 @@ struct replay {
 	const char *options;
 	struct auc_policy_ctx *ctx;
 	const struct result *made; /* decisions that are repeated; NULL: the policy decides */
-	bool priced;               /* the policy sells by the scenario's prices */
 	struct auc_market *market;
-	struct auc_price price; /* eta so far, by TRES */
+	struct prices *prices; /* NULL: of a policy that prices nothing */
 	struct auc_job job;
 	struct auc_decision decision;
 	unsigned *order; /* of arrival */
@@ -34,12 +33,10 @@ struct replay {
 };
 
 static void sort_arrivals(struct replay *p);
+static const struct auc_policy *policy_of(const char *text);
 static enum auc_code open_policy(struct replay *p, const char *text, struct auc_err *err);
 static enum auc_code repeat_all(struct replay *p, replay_look look, void *arg, struct auc_err *err);
 static enum auc_code prepare(struct replay *p, struct auc_err *err);
-static enum auc_code set_prices(struct replay *p, struct auc_err *err);
-static enum auc_code learn(struct replay *p, const struct scenario_job *job, struct auc_err *err);
-static void raise_eta(struct replay *p, const char *tres, double eta);
 static enum auc_code decide(struct replay *p, unsigned index, struct auc_err *err);
 static enum auc_code quote(struct replay *p, struct auc_market *m, unsigned index,
 			   struct auc_err *err);
@@ -88,6 +85,7 @@ enum auc_code replay_run(const struct scenario *s, const char *policy, uint64_t 
 	auc_decision_clear(&p.decision);
 	auc_job_clear(&p.job);
 	auc_market_destroy(p.market);
+	prices_close(p.prices);
 	free(p.order);
 	free(p.us);
 	return rc;
@@ -109,20 +107,16 @@ enum auc_code replay_repeat(const struct scenario *s, const struct result *made,
 	auc_decision_clear(&p.decision);
 	auc_job_clear(&p.job);
 	auc_market_destroy(p.market);
+	prices_close(p.prices);
 	free(p.order);
 	return rc;
 }
 
 bool replay_is_priced(const char *policy)
 {
-	size_t len = strcspn(policy, ",");
-	unsigned i;
+	const struct auc_policy *found = policy_of(policy);
 
-	for (i = 0; auc_policies[i]; i++)
-		if (strlen(auc_policies[i]->name) == len &&
-		    !strncmp(auc_policies[i]->name, policy, len))
-			return !auc_policies[i]->baseline;
-	return false;
+	return found && !found->baseline;
 }
 
 void result_clear(struct result *r)
@@ -138,6 +132,19 @@ void result_clear(struct result *r)
 	free(r->jobs);
 	free(r->policy);
 	memset(r, 0, sizeof(*r));
+}
+
+/* The policy of "NAME[,option=value...]", or NULL. */
+static const struct auc_policy *policy_of(const char *text)
+{
+	size_t len = strcspn(text, ",");
+	unsigned i;
+
+	for (i = 0; auc_policies[i]; i++)
+		if (strlen(auc_policies[i]->name) == len &&
+		    !strncmp(auc_policies[i]->name, text, len))
+			return auc_policies[i];
+	return NULL;
 }
 
 static enum auc_code open_policy(struct replay *p, const char *text, struct auc_err *err)
@@ -203,84 +210,15 @@ static void sort_arrivals(struct replay *p)
 
 static enum auc_code prepare(struct replay *p, struct auc_err *err)
 {
+	const struct auc_policy *policy = p->made ? policy_of(p->made->policy) : p->policy;
 	enum auc_code rc;
 
 	rc = world_market(p->s, NULL, &p->market, err);
 	if (rc == AUC_OK)
 		rc = world_state(p->s, p->market, err);
-	p->priced = p->made ? replay_is_priced(p->made->policy) : !p->policy->baseline;
-	if (rc == AUC_OK && p->priced)
-		rc = set_prices(p, err);
+	if (rc == AUC_OK && policy && !policy->baseline)
+		rc = prices_open(p->s, policy->name, policy->prices, p->market, &p->prices, err);
 	return rc;
-}
-
-static enum auc_code set_prices(struct replay *p, struct auc_err *err)
-{
-	const struct scenario *s = p->s;
-	enum auc_code rc = AUC_OK;
-	unsigned i;
-
-	switch (s->prices) {
-	case SCENARIO_PRICES_GIVEN:
-		return world_give_prices(s, p->market, err);
-	case SCENARIO_PRICES_BOUNDS:
-		return auc_err_set(err, AUC_EINVAL,
-				   "%s: $.prices.mode: expected \"given\", \"eta\" or \"learned\" "
-				   "for policy %.80s, found \"bounds\"",
-				   s->file, p->made ? p->made->policy : p->policy->name);
-	case SCENARIO_PRICES_ETA:
-		for (i = 0; i < s->eta.n; i++)
-			raise_eta(p, s->eta.list[i].name, s->eta.list[i].value);
-		break;
-	case SCENARIO_PRICES_OFFLINE:
-		for (i = 0; i < s->njobs && rc == AUC_OK; i++)
-			rc = learn(p, &s->jobs[i], err);
-		break;
-	case SCENARIO_PRICES_LEARNED:
-		break;
-	}
-	return rc == AUC_OK ? auc_market_set_price(p->market, &p->price, err) : rc;
-}
-
-/* Raises the bases to what JOB says about them. */
-static enum auc_code learn(struct replay *p, const struct scenario_job *job, struct auc_err *err)
-{
-	struct auc_market *own = NULL, *m = p->market;
-	double ratio[AUC_TRES_MAX];
-	enum auc_code rc = AUC_OK;
-	unsigned k;
-
-	if (world_is_own(job)) {
-		rc = world_market(p->s, job, &own, err);
-		m = own;
-	}
-	if (rc == AUC_OK)
-		rc = world_job(p->s, job, &p->job, err);
-	if (rc == AUC_OK) {
-		auc_price_ratios(m, &p->job, ratio);
-		for (k = 0; k < auc_market_ntres(m); k++)
-			raise_eta(p, auc_market_tres_name(m, k), ratio[k] + 1);
-	}
-	auc_market_destroy(own);
-	return rc;
-}
-
-/* What the market does not know (TRES that only one job's own types use) no server has. */
-static void raise_eta(struct replay *p, const char *tres, double eta)
-{
-	struct auc_named *e = p->price.eta;
-
-	if (auc_market_find_tres(p->market, tres) < 0)
-		return;
-	while (e < p->price.eta + p->price.neta && strcmp(e->name, tres) != 0)
-		e++;
-	if (e == p->price.eta + p->price.neta) {
-		strcpy(e->name, tres);
-		e->value = 1;
-		p->price.neta++;
-	}
-	if (eta > e->value)
-		e->value = eta;
 }
 
 static enum auc_code decide(struct replay *p, unsigned index, struct auc_err *err)
@@ -309,11 +247,8 @@ static enum auc_code decide(struct replay *p, unsigned index, struct auc_err *er
 		rc = keep_outcome(p, &p->result->jobs[index], err);
 	if (rc == AUC_OK && !p->made && p->decision.accepted && p->policy->booked)
 		p->policy->booked(p->ctx, own ? own : p->market, &p->job, &p->decision);
-	if (rc == AUC_OK && p->priced && p->s->prices == SCENARIO_PRICES_LEARNED) {
-		rc = learn(p, job, err);
-		if (rc == AUC_OK)
-			rc = auc_market_set_price(p->market, &p->price, err);
-	}
+	if (rc == AUC_OK && p->prices)
+		rc = prices_learn(p->prices, own ? own : p->market, &p->job, p->market, err);
 	auc_market_destroy(own);
 	return rc;
 }
@@ -325,6 +260,9 @@ static enum auc_code quote(struct replay *p, struct auc_market *m, unsigned inde
 	enum auc_code rc;
 
 	if (p->made) {
+		rc = p->prices ? world_job(p->s, &p->s->jobs[index], &p->job, err) : AUC_OK;
+		if (rc != AUC_OK)
+			return rc;
 		p->decision.accepted = p->made->jobs[index].accepted;
 		return auc_plan_copy(&p->decision.plan, &p->made->jobs[index].plan, err);
 	}

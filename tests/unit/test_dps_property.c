@@ -62,50 +62,6 @@ struct frame {
 	struct outcome *best;
 };
 
-static long double value_of(const struct auc_utility *u, long double x)
-{
-	long double v = 0, a, b;
-	unsigned i;
-
-	switch (u->form) {
-	case AUC_FORM_CONSTANT:
-		v = u->scale;
-		break;
-	case AUC_FORM_SIGMOID:
-		v = u->scale / (1 + expl(u->decay * (x - u->target)));
-		break;
-	case AUC_FORM_LINEAR:
-		v = u->scale - u->decay * x;
-		break;
-	case AUC_FORM_INVERSE:
-		x = x < 1 ? 1 : x;
-		v = u->scale * (u->target - x) / x;
-		break;
-	case AUC_FORM_DEADLINE:
-		v = x <= u->target ? u->scale : 0;
-		break;
-	case AUC_FORM_TABLE:
-		if (x <= u->points[0].x)
-			v = u->points[0].value;
-		else
-			v = u->points[u->npoints - 1].value;
-		for (i = 0; i + 1 < u->npoints; i++)
-			if (x > u->points[i].x && x <= u->points[i + 1].x) {
-				a = u->points[i].value;
-				b = u->points[i + 1].value;
-				v = a + (b - a) * (x - u->points[i].x) /
-						(u->points[i + 1].x - u->points[i].x);
-			}
-		break;
-	}
-	return v > 0 ? v : 0;
-}
-
-static int64_t up(__int128 a, __int128 b)
-{
-	return (int64_t)((a + b - 1) / b);
-}
-
 /* Slots that N workers need: seconds of a batch are (a + b) / 100 + 16 * (g / 10) / mbps. */
 static int64_t duration_of(const struct tiny_market *t, const struct tiny_job *j, unsigned w,
 			   unsigned p, unsigned n, bool colocated)
@@ -117,24 +73,15 @@ static int64_t duration_of(const struct tiny_market *t, const struct tiny_job *j
 
 	if (!colocated)
 		time += 160 * (__int128)j->gradient;
-	d = up(batches * time, 100 * mbps * n * t->slot_seconds);
+	d = tiny_up(batches * time, 100 * mbps * n * t->slot_seconds);
 	return d > 1 ? d : 1;
 }
 
 static int64_t ps_of(const struct tiny_market *t, unsigned w, unsigned p, int64_t elsewhere)
 {
-	int64_t z = up((__int128)t->worker_mbps[w] * elsewhere, t->ps_mbps[p]);
+	int64_t z = tiny_up((__int128)t->worker_mbps[w] * elsewhere, t->ps_mbps[p]);
 
 	return z > 1 ? z : 1;
-}
-
-static long double price_of(const struct tiny_market *t, unsigned s, unsigned k, int64_t slot)
-{
-	if (t->given)
-		return t->price[s][k][slot];
-	if (!t->used[s][k][slot])
-		return 0;
-	return expl(logl(t->eta[k]) * t->used[s][k][slot] / t->capacity[s][k]) - 1;
 }
 
 /* Same layout in all slots: what is left is the least of the window, the price its sum. */
@@ -155,7 +102,7 @@ static void look(struct view *v, const struct tiny_market *t, const struct tiny_
 				left = t->capacity[s][k] - t->used[s][k][slot];
 				if (left < v->left[s][k])
 					v->left[s][k] = left;
-				v->price[s][k] += price_of(t, s, k, slot);
+				v->price[s][k] += tiny_price(t, s, k, slot);
 			}
 		}
 	}
@@ -244,9 +191,9 @@ static struct outcome brute_force(const struct tiny_market *t, const struct tiny
 					d = duration_of(t, j, f.w, f.p, f.n, colocated);
 					for (start = from; start + d <= t->nslots; start++) {
 						look(&v, t, j, start, start + d);
-						f.value =
-							value_of(&j->utility,
-								 t->first + start + d - j->arrival);
+						f.value = tiny_value(&j->utility,
+								     t->first + start + d -
+									     j->arrival);
 						split_workers(&f, 0, f.n);
 					}
 				}
@@ -295,7 +242,7 @@ static void assert_plan(const struct tiny_market *t, const struct tiny_job *j,
 	assert_int_equal(duration_of(t, j, f.w, f.p, f.n, plan->colocated),
 			 plan->completion - plan->start);
 	assert_close(plan->cost, cost, cost);
-	assert_close(plan->value, value_of(&j->utility, plan->completion - j->arrival),
+	assert_close(plan->value, tiny_value(&j->utility, plan->completion - j->arrival),
 		     plan->value);
 	assert_true((long double)auc_plan_payment(plan) <=
 		    (long double)plan->value * 1000000 + 1e-6L);

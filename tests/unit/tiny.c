@@ -205,6 +205,72 @@ void tiny_job_make(struct tiny_job *j, struct tiny_random *r, const struct tiny_
 		j->upload[i] = tiny_chance(r, 0.2) ? tiny_int(r, 0, 40) : -1;
 }
 
+long double tiny_value(const struct auc_utility *u, long double x)
+{
+	long double v = 0, a, b;
+	unsigned i;
+
+	switch (u->form) {
+	case AUC_FORM_CONSTANT:
+		v = u->scale;
+		break;
+	case AUC_FORM_SIGMOID:
+		v = u->scale / (1 + expl(u->decay * (x - u->target)));
+		break;
+	case AUC_FORM_LINEAR:
+		v = u->scale - u->decay * x;
+		break;
+	case AUC_FORM_INVERSE:
+		x = x < 1 ? 1 : x;
+		v = u->scale * (u->target - x) / x;
+		break;
+	case AUC_FORM_DEADLINE:
+		v = x <= u->target ? u->scale : 0;
+		break;
+	case AUC_FORM_TABLE:
+		if (x <= u->points[0].x)
+			v = u->points[0].value;
+		else
+			v = u->points[u->npoints - 1].value;
+		for (i = 0; i + 1 < u->npoints; i++)
+			if (x > u->points[i].x && x <= u->points[i + 1].x) {
+				a = u->points[i].value;
+				b = u->points[i + 1].value;
+				v = a + (b - a) * (x - u->points[i].x) /
+						(u->points[i + 1].x - u->points[i].x);
+			}
+		break;
+	}
+	return v > 0 ? v : 0;
+}
+
+long double tiny_price(const struct tiny_market *t, unsigned s, unsigned k, int64_t slot)
+{
+	long double x, lower = 0, upper = 0;
+	unsigned r, hosts;
+
+	if (t->given)
+		return t->price[s][k][slot];
+	x = t->capacity[s][k] ? (long double)t->used[s][k][slot] / t->capacity[s][k] : 0;
+	if (!t->bounded)
+		return t->used[s][k][slot] ? expl(logl(t->eta[k]) * x) - 1 : 0;
+	for (r = 0; r < 2; r++) {
+		hosts = r ? t->hosts_ps[s] : t->hosts_workers[s];
+		if ((!hosts && (t->hosts_ps[s] || t->hosts_workers[s])) || t->upper[r][k] == 0)
+			continue;
+		lower = upper == 0 || t->lower[r][k] < lower ? t->lower[r][k] : lower;
+		upper = t->upper[r][k] > upper ? t->upper[r][k] : upper;
+	}
+	if (upper == 0 || !t->capacity[s][k])
+		return 0;
+	return x == 1 ? upper : lower == 0 ? 0 : lower * powl(upper / lower, x);
+}
+
+int64_t tiny_up(__int128 a, __int128 b)
+{
+	return (int64_t)((a + b - 1) / b);
+}
+
 int64_t tiny_upload(const struct tiny_market *t, const struct tiny_job *j, unsigned server)
 {
 	int tenths = t->upload[server];
@@ -311,6 +377,28 @@ void tiny_give_prices(struct tiny_market *t, struct tiny_random *r, struct auc_m
 	must(auc_market_give_prices(m, list, n, &err), &err);
 }
 
+void tiny_set_bounds(struct tiny_market *t, struct tiny_random *r, struct auc_market *m)
+{
+	struct auc_price price = {.kind = AUC_PRICE_BOUNDS, .nbounds = t->ntres};
+	struct auc_err err = {0};
+	unsigned role, k;
+	double unit;
+
+	for (k = 0; k < t->ntres; k++) {
+		strcpy(price.bounds[k].name, tres_names[k]);
+		unit = k == 2 ? 1.0 / 512 : 1;
+		for (role = 0; role < 2; role++) {
+			t->upper[role][k] = tiny_chance(r, 0.1) ? 0 : unit * 100 * square(r);
+			t->lower[role][k] = t->upper[role][k];
+			t->lower[role][k] *= tiny_chance(r, 0.1) ? 0 : pow(10, -5 * tiny_real(r));
+			price.bounds[k].lower[role] = log(t->lower[role][k]);
+			price.bounds[k].upper[role] = log(t->upper[role][k]);
+		}
+	}
+	t->bounded = true;
+	must(auc_market_set_price(m, &price, &err), &err);
+}
+
 void tiny_resolve(const struct auc_market *m, const struct tiny_job *j, struct auc_job *job)
 {
 	struct auc_bid bid = {.utility = j->utility,
@@ -349,16 +437,20 @@ void tiny_resolve(const struct auc_market *m, const struct tiny_job *j, struct a
 
 void tiny_book(struct tiny_market *t, struct auc_market *m, const struct auc_plan *plan)
 {
-	const struct auc_share *share = plan->shares;
+	const struct auc_share *share;
+	const struct auc_run *run;
 	struct auc_err err = {0};
+	int64_t slot, amount;
 	unsigned i, k;
-	int64_t slot;
 
 	must(auc_market_book(m, plan, plan->start, plan->completion - 1, &err), &err);
-	for (i = 0; i < plan->nshares; i++, share++)
-		for (k = 0; k < t->ntres; k++)
-			for (slot = plan->start; slot < plan->completion; slot++)
-				t->used[share->server][k][slot - t->first] +=
-					share->workers * t->worker[plan->worker_type][k] +
-					share->ps * t->ps[plan->ps_type][k];
+	for (run = plan->runs; run < plan->runs + plan->nruns; run++)
+		for (i = 0; i < run->nshares; i++)
+			for (k = 0; k < t->ntres; k++) {
+				share = &plan->shares[run->first_share + i];
+				amount = share->workers * t->worker[plan->worker_type][k] +
+					 share->ps * t->ps[plan->ps_type][k];
+				for (slot = run->from; slot <= run->to; slot++)
+					t->used[share->server][k][slot - t->first] += amount;
+			}
 }

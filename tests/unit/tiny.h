@@ -26,7 +26,9 @@ struct tiny_market {
 	bool hosts_workers[TINY_SERVERS], hosts_ps[TINY_SERVERS], cloud[TINY_SERVERS];
 	int upload[TINY_SERVERS];
 	double eta[TINY_TRES];
-	bool given; /* prices are those of price[], not of eta */
+	bool given;   /* prices are those of price[], not of eta */
+	bool bounded; /* they are those of OASiS with lower[], upper[], by role: workers, PSs */
+	double lower[2][TINY_TRES], upper[2][TINY_TRES];
 	double price[TINY_SERVERS][TINY_TRES][TINY_SLOTS];
 	int64_t worker[TINY_TYPES][TINY_TRES], ps[TINY_TYPES][TINY_TRES];
 	int worker_mbps[TINY_TYPES], ps_mbps[TINY_TYPES];
@@ -55,6 +57,10 @@ bool tiny_chance(struct tiny_random *r, double p);
 void tiny_market_make(struct tiny_market *t, struct tiny_random *r, unsigned servers,
 		      unsigned slots);
 void tiny_job_make(struct tiny_job *j, struct tiny_random *r, const struct tiny_market *t);
+/* f(X), a unit price (SLOT counts from 0), and A / B rounded up: by arithmetic of its own. */
+long double tiny_value(const struct auc_utility *u, long double x);
+long double tiny_price(const struct tiny_market *t, unsigned server, unsigned tres, int64_t slot);
+int64_t tiny_up(__int128 a, __int128 b);
 /* Delta of JOB on SERVER in whole slots. */
 int64_t tiny_upload(const struct tiny_market *t, const struct tiny_job *j, unsigned server);
 
@@ -63,6 +69,8 @@ struct auc_market *tiny_build(const struct tiny_market *t);
 void tiny_resolve(const struct auc_market *m, const struct tiny_job *j, struct auc_job *job);
 /* Random prices instead of those of eta, in both. */
 void tiny_give_prices(struct tiny_market *t, struct tiny_random *r, struct auc_market *m);
+/* The same with bounds. */
+void tiny_set_bounds(struct tiny_market *t, struct tiny_random *r, struct auc_market *m);
 /* Books PLAN in both. */
 void tiny_book(struct tiny_market *t, struct auc_market *m, const struct auc_plan *plan);
 

@@ -1,0 +1,25 @@
+/*
+ * prices.h - what a replay sells by: the prices that its scenario asks for, and what the jobs
+ * teach.
+ */
+#ifndef SIM_PRICES_H
+#define SIM_PRICES_H
+
+#include "err.h"
+#include "market.h"
+#include "scenario.h"
+
+struct prices;
+
+/*
+ * Gives M, a market of S, the prices of S for a policy called POLICY that sells by KIND.
+ * AUC_EINVAL: the scenario's are of another kind. Free with prices_close(), also on failure.
+ */
+enum auc_code prices_open(const struct scenario *s, const char *policy, enum auc_price_kind kind,
+			  struct auc_market *m, struct prices **p, struct auc_err *err);
+void prices_close(struct prices *p);
+/* JOB was decided in WHERE (M, or a market of its own): M's prices learn from it, if they do. */
+enum auc_code prices_learn(struct prices *p, const struct auc_market *where,
+			   const struct auc_job *job, struct auc_market *m, struct auc_err *err);
+
+#endif

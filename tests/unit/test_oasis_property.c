@@ -1,0 +1,459 @@
+/*
+ * test_oasis_property.c - policy oasis against brute force on random tiny markets.
+ *
+ * The brute force shares nothing with the engine: it works on the integers of tiny.h, computes
+ * prices, work and utilities itself, tries every way to put workers and PSs on the servers of a
+ * slot, and every row of worker counts over the slots. It returns the best payoff, and the earliest
+ * completion that has it.
+ *
+ * AUC_TEST_MARKETS and AUC_TEST_SEED in the environment, or two arguments, give the number of
+ * markets and the first seed.
+ */
+#include "config.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "market-private.h"
+#include "policy/policy.h"
+#include "tiny.h"
+
+#define MARKETS 1000
+#define SERVERS 4
+#define SLOTS   5
+#define CHUNKS  6
+#define TIE     4e-12L /* relative: payoffs that are equal, as oasis.c has it */
+
+static unsigned markets = MARKETS;
+static uint64_t first_seed = 1, seed_now;
+static unsigned job_now;
+
+struct outcome {
+	bool feasible;
+	long double payoff;
+	int64_t completion;
+};
+
+/* What is being enumerated: one pair of types. */
+struct frame {
+	const struct tiny_market *t;
+	const struct tiny_job *j;
+	unsigned w, p;
+	int64_t work;
+	long double cost[SLOTS][CHUNKS + 1]; /* by slot and workers; INFINITY */
+	struct outcome *best;
+};
+
+/* Seconds of a batch are a / 100 + 16 * (g / 10) / mbps. */
+static int64_t work_of(const struct tiny_market *t, const struct tiny_job *j, unsigned w)
+{
+	__int128 mbps = t->worker_mbps[w],
+		 batches = (__int128)j->epochs * j->chunks * j->minibatches;
+	int64_t work =
+		tiny_up(batches * (j->worker_seconds[w] * mbps + 160 * (__int128)j->gradient),
+			100 * mbps * t->slot_seconds);
+
+	return work > 1 ? work : 1;
+}
+
+static int64_t ps_of(const struct tiny_market *t, unsigned w, unsigned p, int64_t n)
+{
+	return tiny_up((__int128)t->worker_mbps[w] * n, t->ps_mbps[p]);
+}
+
+/* True if Y workers and Z PSs fit on server S in SLOT; adds their cost. */
+static bool host(const struct frame *f, unsigned s, int64_t slot, int64_t y, int64_t z,
+		 long double *cost)
+{
+	const struct tiny_market *t = f->t;
+	int64_t amount;
+	unsigned k;
+
+	if (!y && !z)
+		return true;
+	if (t->first + slot < f->j->arrival + tiny_upload(t, f->j, s) ||
+	    (y && !t->hosts_workers[s]) || (z && !t->hosts_ps[s]))
+		return false;
+	for (k = 0; k < t->ntres; k++) {
+		amount = y * t->worker[f->w][k] + z * t->ps[f->p][k];
+		if (amount > t->capacity[s][k] - t->used[s][k][slot])
+			return false;
+		*cost += amount * tiny_price(t, s, k, slot) / 100;
+	}
+	return true;
+}
+
+/* The cheapest way to put Y workers and Z PSs on the servers from S on. */
+static long double cheapest(const struct frame *f, int64_t slot, unsigned s, int64_t y, int64_t z)
+{
+	long double least = INFINITY, cost, rest;
+	int64_t a, b;
+
+	if (s == f->t->nservers)
+		return y || z ? INFINITY : 0;
+	for (a = 0; a <= y; a++)
+		for (b = 0; b <= z; b++) {
+			cost = 0;
+			if (!host(f, s, slot, a, b, &cost))
+				break;
+			rest = cheapest(f, slot, s + 1, y - a, z - b);
+			least = fminl(least, cost + rest);
+		}
+	return least;
+}
+
+static void spread(struct frame *f, int64_t slot, int64_t done, long double cost)
+{
+	int64_t completion = f->t->first + slot;
+	long double value = tiny_value(&f->j->utility, completion - f->j->arrival),
+		    margin = TIE * (value + cost);
+	struct outcome *best = f->best;
+	int n;
+
+	if (done >= f->work) {
+		if (best->feasible &&
+		    (value - cost < best->payoff - margin ||
+		     (value - cost <= best->payoff + margin && completion >= best->completion)))
+			return;
+		*best = (struct outcome){true, value - cost, completion};
+		return;
+	}
+	/* later it is worth no more, and costs no less */
+	if (slot == f->t->nslots || (best->feasible && value - cost < best->payoff - margin))
+		return;
+	for (n = 0; n <= f->j->chunks; n++)
+		if (isfinite(f->cost[slot][n]))
+			spread(f, slot + 1, done + n, cost + f->cost[slot][n]);
+}
+
+static struct outcome brute_force(const struct tiny_market *t, const struct tiny_job *j)
+{
+	struct outcome best = {0};
+	struct frame f = {.t = t, .j = j, .best = &best};
+	int64_t from = j->arrival > t->first ? j->arrival - t->first : 0, slot;
+	int n;
+
+	for (f.w = 0; f.w < t->nworkers; f.w++)
+		for (f.p = 0; f.p < t->nps; f.p++) {
+			if (j->worker_seconds[f.w] < 0 || j->ps_seconds[f.p] < 0 ||
+			    t->worker_mbps[f.w] > t->ps_mbps[f.p])
+				continue;
+			f.work = work_of(t, j, f.w);
+			for (slot = from; slot < t->nslots; slot++)
+				for (n = 0; n <= j->chunks; n++)
+					f.cost[slot][n] = n > f.work
+								  ? INFINITY
+								  : cheapest(&f, slot, 0, n,
+									     ps_of(t, f.w, f.p, n));
+			if (from < t->nslots)
+				spread(&f, from, 0, 0);
+		}
+	return best;
+}
+
+static void assert_close(long double a, long double b, long double size)
+{
+	if (fabsl(a - b) > 1e-9L * (size + 1e-3L))
+		fail_msg("%.17Lg is not %.17Lg", a, b);
+}
+
+/* A plan is what it says: of this job, feasible, with the cost and value that it names. */
+static void assert_plan(const struct tiny_market *t, const struct tiny_job *j,
+			const struct auc_plan *plan)
+{
+	struct frame f = {.t = t, .j = j, .w = plan->worker_type, .p = plan->ps_type};
+	int64_t done = 0, slot, n, z;
+	const struct auc_share *share;
+	const struct auc_run *run;
+	long double cost = 0;
+	unsigned i;
+
+	assert_true(plan->nruns >= 1);
+	assert_int_equal(plan->arrival, j->arrival);
+	assert_int_equal(plan->start, plan->runs[0].from);
+	assert_int_equal(plan->completion, plan->runs[plan->nruns - 1].to + 1);
+	assert_true(plan->start >= j->arrival && plan->start >= t->first);
+	assert_true(plan->completion <= t->first + t->nslots);
+	assert_true(j->worker_seconds[f.w] >= 0 && j->ps_seconds[f.p] >= 0);
+	assert_false(plan->colocated);
+	for (run = plan->runs; run < plan->runs + plan->nruns; run++) {
+		assert_true(run->from <= run->to);
+		if (run > plan->runs) {
+			assert_true(run->from > run[-1].to);
+			/* maximal: else it would be one run */
+			if (run->from == run[-1].to + 1 && run->nshares == run[-1].nshares)
+				assert_memory_not_equal(plan->shares + run->first_share,
+							plan->shares + run[-1].first_share,
+							run->nshares * sizeof(*share));
+		}
+		n = z = 0;
+		for (i = 0; i < run->nshares; i++) {
+			share = &plan->shares[run->first_share + i];
+			if (i)
+				assert_true(share->server > share[-1].server);
+			for (slot = run->from; slot <= run->to; slot++)
+				assert_true(host(&f, share->server, slot - t->first, share->workers,
+						 share->ps, &cost));
+			n += share->workers;
+			z += share->ps;
+		}
+		assert_true(n >= 1 && n <= j->chunks);
+		assert_int_equal(z, ps_of(t, f.w, f.p, n));
+		assert_true(z <= n);
+		done += n * (run->to - run->from + 1);
+	}
+	assert_int_equal(done, work_of(t, j, f.w));
+	assert_close(plan->cost, cost, cost);
+	assert_close(plan->value, tiny_value(&j->utility, plan->completion - j->arrival),
+		     plan->value);
+}
+
+static bool same_plan(const struct auc_plan *a, const struct auc_plan *b)
+{
+	return a->worker_type == b->worker_type && a->ps_type == b->ps_type &&
+	       a->nruns == b->nruns && !memcmp(a->runs, b->runs, a->nruns * sizeof(a->runs[0])) &&
+	       a->nshares == b->nshares &&
+	       !memcmp(a->shares, b->shares, a->nshares * sizeof(a->shares[0]));
+}
+
+static void scale_utility(struct auc_utility *u, double by)
+{
+	unsigned i;
+
+	u->scale *= by;
+	if (u->form == AUC_FORM_LINEAR)
+		u->decay *= by;
+	for (i = 0; i < u->npoints; i++)
+		u->points[i].value *= by;
+}
+
+struct engine {
+	struct auc_policy_ctx *ctx, *plain, *paper;
+	struct auc_decision decision, other;
+	struct auc_job job;
+};
+
+static void start_engine(struct engine *e)
+{
+	memset(e, 0, sizeof(*e));
+	assert_int_equal(auc_policy_oasis.create("", &e->ctx, NULL), AUC_OK);
+	assert_int_equal(auc_policy_oasis.create("variant=exact,bounds=off", &e->plain, NULL),
+			 AUC_OK);
+	assert_int_equal(auc_policy_oasis.create("variant=paper", &e->paper, NULL), AUC_OK);
+	auc_decision_init(&e->decision);
+	auc_decision_init(&e->other);
+}
+
+static void stop_engine(struct engine *e)
+{
+	auc_policy_oasis.destroy(e->ctx);
+	auc_policy_oasis.destroy(e->plain);
+	auc_policy_oasis.destroy(e->paper);
+	auc_decision_clear(&e->decision);
+	auc_decision_clear(&e->other);
+	auc_job_clear(&e->job);
+}
+
+/* What bounds cut off changes no decision. */
+static void check_plain(struct engine *e, const struct auc_market *m)
+{
+	assert_int_equal(auc_policy_oasis.quote(e->plain, m, &e->job, &e->other, NULL), AUC_OK);
+	assert_int_equal(e->other.reason, e->decision.reason);
+	if (e->decision.reason == AUC_REASON_CAPACITY)
+		return;
+	assert_true(same_plan(&e->other.plan, &e->decision.plan));
+	assert_true(e->other.best_payoff == e->decision.best_payoff);
+}
+
+/* What the paper's algorithm finds can be executed, and is never better. */
+static void check_paper(struct engine *e, struct auc_market *m)
+{
+	const struct auc_plan *plan = &e->other.plan;
+
+	assert_int_equal(auc_policy_oasis.quote(e->paper, m, &e->job, &e->other, NULL), AUC_OK);
+	if (e->other.reason == AUC_REASON_CAPACITY)
+		return;
+	assert_int_not_equal(e->decision.reason, AUC_REASON_CAPACITY);
+	assert_true(plan->value - plan->cost <=
+		    e->decision.best_payoff + 1e-9 * (plan->value + plan->cost));
+	assert_true(plan->cost == auc_plan_cost(plan, m));
+	assert_int_equal(auc_market_book(m, plan, plan->start, plan->completion, NULL), AUC_OK);
+	assert_int_equal(auc_market_unbook(m, plan, plan->start, plan->completion, NULL), AUC_OK);
+}
+
+/* Whatever value is reported instead, the schedule that comes of it is worth no more; and the same
+ * schedule costs the same. */
+static void check_truthful(struct engine *e, const struct auc_market *m, const struct tiny_job *j,
+			   struct tiny_random *r)
+{
+	double truth = e->decision.accepted ? e->decision.best_payoff : 0, gain,
+	       by = pow(10, 2 * tiny_real(r) - 1);
+	const struct auc_plan *plan = &e->other.plan;
+
+	scale_utility(&e->job.utility, by);
+	assert_int_equal(auc_policy_oasis.quote(e->ctx, m, &e->job, &e->other, NULL), AUC_OK);
+	assert_int_equal(e->other.reason == AUC_REASON_CAPACITY,
+			 e->decision.reason == AUC_REASON_CAPACITY);
+	if (e->other.reason == AUC_REASON_CAPACITY)
+		return;
+	if (same_plan(plan, &e->decision.plan))
+		assert_true(plan->cost == e->decision.plan.cost);
+	gain = auc_utility_value(&j->utility, (double)(plan->completion - plan->arrival)) -
+	       plan->cost;
+	if (e->other.accepted)
+		assert_true(gain <= truth + 1e-9 * (1 + plan->value / by + plan->cost));
+}
+
+static void check_job(struct engine *e, struct tiny_market *t, struct auc_market *m,
+		      struct tiny_random *r)
+{
+	struct auc_decision *d = &e->decision;
+	struct tiny_job j;
+	struct outcome best;
+
+	tiny_job_make(&j, r, t);
+	tiny_resolve(m, &j, &e->job);
+	assert_int_equal(auc_policy_oasis.quote(e->ctx, m, &e->job, d, NULL), AUC_OK);
+	best = brute_force(t, &j);
+	assert_int_equal(best.feasible, d->reason != AUC_REASON_CAPACITY);
+	assert_int_equal(d->accepted, d->reason == AUC_REASON_NONE);
+	if (best.feasible) {
+		assert_close(d->best_payoff, best.payoff, d->plan.value + d->plan.cost);
+		assert_int_equal(d->plan.completion, best.completion);
+		assert_true(d->best_payoff == d->plan.value - d->plan.cost);
+		assert_int_equal(d->accepted, d->best_payoff > 0);
+		assert_plan(t, &j, &d->plan);
+	}
+	check_plain(e, m);
+	check_paper(e, m);
+	check_truthful(e, m, &j, r);
+	if (d->accepted)
+		tiny_book(t, m, &d->plan);
+	assert_true(auc_market_sound(m));
+	assert_true(auc_market_cache_sound(m));
+}
+
+static void price(struct tiny_market *t, struct tiny_random *r, struct auc_market *m)
+{
+	if (tiny_chance(r, 0.2))
+		tiny_give_prices(t, r, m);
+	else if (tiny_chance(r, 0.8))
+		tiny_set_bounds(t, r, m);
+}
+
+static void test_property(void **state)
+{
+	unsigned i, n, servers, slots, counts[3] = {0}, several = 0, both = 0, k;
+	struct auc_plan *plan;
+	struct tiny_market t;
+	struct tiny_random r;
+	struct auc_market *m;
+	struct engine e;
+
+	(void)state;
+	start_engine(&e);
+	for (i = 0; i < markets; i++) {
+		r.state = seed_now = first_seed + i;
+		servers = (unsigned)tiny_int(&r, 2, SERVERS);
+		slots = (unsigned)tiny_int(&r, 3, SLOTS);
+		tiny_market_make(&t, &r, servers, slots);
+		m = tiny_build(&t);
+		price(&t, &r, m);
+		for (n = 0; n < 2; n++) {
+			job_now = n;
+			check_job(&e, &t, m, &r);
+			counts[e.decision.reason]++;
+			plan = &e.decision.plan;
+			several += plan->nruns > 1;
+			for (k = 0; k < plan->nshares; k++)
+				if (plan->shares[k].workers && plan->shares[k].ps)
+					break;
+			both += k < plan->nshares;
+		}
+		auc_market_destroy(m);
+	}
+	stop_engine(&e);
+	print_message("%u markets: %u accepted, %u refused for payoff, %u for capacity; %u of "
+		      "several runs, %u with workers "
+		      "beside PSs\n",
+		      markets, counts[AUC_REASON_NONE], counts[AUC_REASON_PAYOFF],
+		      counts[AUC_REASON_CAPACITY], several, both);
+	/* the test is worth something only if it sees all kinds */
+	if (markets >= 1000) {
+		assert_true(counts[AUC_REASON_NONE] > markets / 5);
+		assert_true(counts[AUC_REASON_PAYOFF] > markets / 20);
+		assert_true(counts[AUC_REASON_CAPACITY] > markets / 20);
+		assert_true(several > markets / 10 && both > markets / 10);
+	}
+}
+
+/* Markets too large for brute force, moving through time. */
+static void test_large(void **state)
+{
+	struct tiny_market t;
+	struct tiny_random r;
+	struct auc_market *m;
+	struct tiny_job j;
+	struct engine e;
+	unsigned i, n, servers, slots;
+
+	(void)state;
+	start_engine(&e);
+	for (i = 0; i < markets / 25; i++) {
+		r.state = seed_now = first_seed + i;
+		servers = (unsigned)tiny_int(&r, 5, TINY_SERVERS);
+		slots = (unsigned)tiny_int(&r, 9, TINY_SLOTS);
+		tiny_market_make(&t, &r, servers, slots);
+		m = tiny_build(&t);
+		price(&t, &r, m);
+		for (job_now = n = 0; n < 10; job_now = ++n) {
+			tiny_job_make(&j, &r, &t);
+			j.chunks = tiny_int(&r, 1, 40);
+			tiny_resolve(m, &j, &e.job);
+			e.job.arrival += auc_market_first(m) - t.first;
+			assert_int_equal(
+				auc_policy_oasis.quote(e.ctx, m, &e.job, &e.decision, NULL),
+				AUC_OK);
+			check_plain(&e, m);
+			check_paper(&e, m);
+			if (e.decision.accepted)
+				assert_int_equal(auc_market_book(m, &e.decision.plan,
+								 e.decision.plan.start,
+								 e.decision.plan.completion, NULL),
+						 AUC_OK);
+			auc_market_advance(m, auc_market_first(m) + tiny_int(&r, 0, 5));
+		}
+		assert_true(auc_market_sound(m) && auc_market_cache_sound(m));
+		auc_market_destroy(m);
+	}
+	stop_engine(&e);
+}
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_property),
+		cmocka_unit_test(test_large),
+	};
+	const char *n = argc > 1 ? argv[1] : getenv("AUC_TEST_MARKETS");
+	const char *seed = argc > 2 ? argv[2] : getenv("AUC_TEST_SEED");
+	int failed;
+
+	if (n)
+		markets = (unsigned)strtoul(n, NULL, 10);
+	if (seed)
+		first_seed = strtoull(seed, NULL, 10);
+	failed = cmocka_run_group_tests_name("oasis_property", tests, NULL, NULL);
+	if (failed)
+		printf("it was the market of seed %llu, job %u\n", (unsigned long long)seed_now,
+		       job_now);
+	return failed;
+}
