@@ -699,11 +699,8 @@ static enum auc_code replay_begin(struct auc_auction *a, double now, struct repl
 static enum auc_code replay_event(void *arg, struct json_object *event, struct auc_err *err)
 {
 	struct replay *replay = arg;
-	struct json_object *word;
 
-	if (json_object_object_get_ex(event, "event", &word) &&
-	    json_object_is_type(word, json_type_string) &&
-	    !strcmp(json_object_get_string(word), "ratios"))
+	if (auc_history_knows(event))
 		return auc_history_apply(replay->history, event, err);
 	return auc_ledger_apply(replay->ledger, event, err);
 }
@@ -836,7 +833,7 @@ static enum auc_code build_market(const struct auc_auction *a, struct json_objec
 {
 	const struct auc_conf *conf = a->conf;
 	auc_slot first = auc_slot_of(now, conf->slot_seconds), last = last_slot_of(records);
-	struct auc_price price = {.neta = conf->neta};
+	struct auc_price price;
 	unsigned slots = conf->slots;
 	struct auc_market *m;
 	enum auc_code rc;
@@ -844,7 +841,7 @@ static enum auc_code build_market(const struct auc_auction *a, struct json_objec
 	/* Slots behind a shortened horizon stay as long as somebody owns one. */
 	if (last - first >= slots)
 		slots = last - first < AUC_SLOTS_MAX ? (unsigned)(last - first) + 1 : AUC_SLOTS_MAX;
-	memcpy(price.eta, conf->eta, sizeof(price.eta));
+	auc_price_from_conf(conf, a->policy->prices, &price);
 	m = auc_market_create(slots, conf->slot_seconds, first);
 	rc = m ? AUC_OK : no_memory(err);
 	if (rc == AUC_OK)
@@ -962,12 +959,15 @@ static auc_slot last_slot_of(struct json_object *records)
 /* Prices that follow from configuration and history. */
 static enum auc_code take_price(struct auc_auction *a, struct auc_err *err)
 {
-	struct auc_price price = {.neta = a->conf->neta};
+	struct auc_price prior, price;
+	enum auc_code rc = AUC_OK;
 
+	auc_price_from_conf(a->conf, a->policy->prices, &prior);
+	price = prior;
 	if (a->conf->prices_learned)
-		auc_history_price(a->history, a->market, a->conf->eta, a->conf->neta, &price);
-	else
-		memcpy(price.eta, a->conf->eta, sizeof(price.eta));
+		rc = auc_history_price(a->history, a->market, &prior, &price, err);
+	if (rc != AUC_OK)
+		return rc;
 	a->price = price;
 	a->price_old = false;
 	return auc_market_set_price(a->market, &price, err);
@@ -1059,17 +1059,15 @@ static enum auc_code put_lien(struct auc_auction *a, const char *text, uint32_t 
 	return rc;
 }
 
-/* Remembers what a->job says about the bases. Prices follow at the next tick, not here: new bases
+/* Remembers what a->job says about prices. Prices follow at the next tick, not here: new bases
  * move every price there is, and slurmctld waits for a bid. A bid that cannot be remembered is
  * decided all the same. */
 static enum auc_code learn(struct auc_auction *a, struct auc_err *err)
 {
-	double ratio[AUC_TRES_MAX];
 	struct json_object *event;
 	enum auc_code rc;
 
-	auc_price_ratios(a->market, &a->job, ratio);
-	rc = auc_history_add(a->history, a->market, ratio, err);
+	rc = auc_history_add(a->history, a->market, &a->job, a->policy->prices, err);
 	if (rc != AUC_OK)
 		return rc;
 	event = auc_history_event(a->history, auc_history_count(a->history) - 1);

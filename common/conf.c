@@ -86,11 +86,26 @@ static const struct key keys[] = {
 	 .help = "How long a plan is held for a submission until its job is seen."},
 	{.section = GLOBAL, .name = "Prices", .type = TYPE_CHOICE, .offset = IN_CONF(prices_learned),
 	 .choices = "given|learned", .preset = "learned",
-	 .help = "Whether the bases of the price function are those of Eta or are learned from past bids."},
+	 .help = "Whether prices are those of Eta (Policy=oasis: of Lower and Upper) or are learned from past bids."},
 	{.section = GLOBAL, .name = "Eta", .type = TYPE_AMOUNTS, .offset = IN_CONF(eta), .count = IN_CONF(neta),
 	 .limit = AUC_TRES_MAX, .min = 1, .max = ETA_MAX,
 	 .help = "Base of the price function for each TRES; one that is not named has base 1 and is free. With "
 		 "Prices=learned: what the base is at least."},
+	{.section = GLOBAL, .name = "Lower", .type = TYPE_AMOUNTS, .offset = IN_CONF(bounds.lower), .count = IN_CONF(bounds.nlower),
+	 .limit = AUC_TRES_MAX, .min = 0, .max = ETA_MAX,
+	 .help = "Policy=oasis: unit price of each TRES where nothing is sold, 0 for one that is not named. With Prices=learned: "
+		 "what it is at least."},
+	{.section = GLOBAL, .name = "Upper", .type = TYPE_AMOUNTS, .offset = IN_CONF(bounds.upper), .count = IN_CONF(bounds.nupper),
+	 .limit = AUC_TRES_MAX, .min = 0, .max = ETA_MAX,
+	 .help = "Policy=oasis: unit price of each TRES where all of it is sold; one that is not named is free. With "
+		 "Prices=learned: what it is at least."},
+	{.section = GLOBAL, .name = "PSLower", .type = TYPE_AMOUNTS, .offset = IN_CONF(ps_bounds.lower),
+	 .count = IN_CONF(ps_bounds.nlower), .limit = AUC_TRES_MAX, .min = 0, .max = ETA_MAX,
+	 .help = "Lower of servers that host PSs. Needs PSUpper."},
+	{.section = GLOBAL, .name = "PSUpper", .type = TYPE_AMOUNTS, .offset = IN_CONF(ps_bounds.upper),
+	 .count = IN_CONF(ps_bounds.nupper), .limit = AUC_TRES_MAX, .min = 0, .max = ETA_MAX,
+	 .help = "Upper of servers that host PSs; one that hosts workers, too, has the lower Lower and the higher Upper of both. "
+		 "Default: the same as Lower and Upper."},
 	{.section = GLOBAL, .name = "HistoryBids", .type = TYPE_COUNT, .offset = IN_CONF(history_bids),
 	 .min = 1, .max = 10000, .preset = "1000",
 	 .help = "How many of the last bids prices are learned from."},
@@ -219,7 +234,11 @@ static enum auc_code set_span(struct parser *p, const struct key *key, void *bas
 			      const char *value, struct auc_err *err);
 static enum auc_code check_all(struct parser *p);
 static enum auc_code check_tres(struct parser *p);
-static enum auc_code check_eta(struct parser *p);
+static enum auc_code check_prices(struct parser *p);
+static enum auc_code check_price_names(struct parser *p, const char *key,
+				       const struct auc_named *list, unsigned n);
+static enum auc_code check_lower(struct parser *p, const char *key,
+				 const struct auc_conf_bounds *b);
 static enum auc_code check_models(struct parser *p, const struct word *word, size_t n,
 				  const struct auc_conf_model *model);
 static enum auc_code check_defaults(struct parser *p);
@@ -831,7 +850,7 @@ static enum auc_code check_all(struct parser *p)
 			conf->slot_seconds);
 	rc = check_tres(p);
 	if (rc == AUC_OK)
-		rc = check_eta(p);
+		rc = check_prices(p);
 	if (rc == AUC_OK)
 		rc = check_defaults(p);
 	return rc;
@@ -862,19 +881,53 @@ static enum auc_code check_tres(struct parser *p)
 	return AUC_OK;
 }
 
-static enum auc_code check_eta(struct parser *p)
+static enum auc_code check_prices(struct parser *p)
+{
+	const struct auc_conf *conf = p->conf;
+	bool bounds = auc_policy_find(conf->policy)->prices == AUC_PRICE_BOUNDS;
+	enum auc_code rc;
+
+	if (!conf->prices_learned && !(bounds ? conf->bounds.nupper : conf->neta))
+		return word_error(p, global_word(p, "Prices"), "a line %s with the %s",
+				  bounds ? "Upper=" : "Eta=", bounds ? "bounds" : "bases");
+	rc = check_price_names(p, "Eta", conf->eta, conf->neta);
+	if (rc == AUC_OK)
+		rc = check_price_names(p, "Upper", conf->bounds.upper, conf->bounds.nupper);
+	if (rc == AUC_OK)
+		rc = check_price_names(p, "PSUpper", conf->ps_bounds.upper,
+				       conf->ps_bounds.nupper);
+	if (rc == AUC_OK)
+		rc = check_lower(p, "Lower", &conf->bounds);
+	return rc == AUC_OK ? check_lower(p, "PSLower", &conf->ps_bounds) : rc;
+}
+
+static enum auc_code check_price_names(struct parser *p, const char *key,
+				       const struct auc_named *list, unsigned n)
 {
 	const struct auc_conf *conf = p->conf;
 	unsigned i;
 
-	if (!conf->prices_learned && !conf->neta)
-		return word_error(p, global_word(p, "Prices"), "a line Eta= with the bases");
-	for (i = 0; i < conf->neta; i++)
-		if (!type_uses(conf->worker_types, conf->nworker_types, conf->eta[i].name) &&
-		    !type_uses(conf->ps_types, conf->nps_types, conf->eta[i].name))
-			return word_error(p, global_word(p, "Eta"),
+	for (i = 0; i < n; i++)
+		if (!type_uses(conf->worker_types, conf->nworker_types, list[i].name) &&
+		    !type_uses(conf->ps_types, conf->nps_types, list[i].name))
+			return word_error(p, global_word(p, key),
 					  "TRES that a WorkerType or PSType has, '%s' is in none",
-					  conf->eta[i].name);
+					  list[i].name);
+	return AUC_OK;
+}
+
+static enum auc_code check_lower(struct parser *p, const char *key, const struct auc_conf_bounds *b)
+{
+	const struct auc_named *upper;
+	unsigned i;
+
+	for (i = 0; i < b->nlower; i++) {
+		upper = auc_find_named(b->upper, b->nupper, b->lower[i].name);
+		if (!upper || upper->value < b->lower[i].value)
+			return word_error(p, global_word(p, key),
+					  "for '%s' no more than %s has for it", b->lower[i].name,
+					  b == &p->conf->bounds ? "Upper" : "PSUpper");
+	}
 	return AUC_OK;
 }
 

@@ -10,6 +10,7 @@
  *   Policy=dps[,option=value...]
  *   SlotSeconds=300  Slots=288  StartMargin=2  EndMargin=1  LienSeconds=10
  *   Prices=learned|given  Eta=gpu:v100=25,cpu=2,...  HistoryBids=1000
+ *   Lower=gpu:v100=0.01,...  Upper=gpu:v100=1000,...  PSLower=  PSUpper=
  *   SpoolDir=/path          DefaultBid=...  DefaultModel=...  RefundUnused=no|yes
  *   PartitionName=edge Site=edge|cloud Upload=SPAN     auction partitions: their nodes are sold
  *   WorkerType=v100 TRES=cpu=4,mem=8192,gpu:v100=1 Bandwidth=1024
@@ -50,6 +51,12 @@ struct auc_conf_partition {
 	double upload_seconds; /* Delta for its servers unless the bid says otherwise */
 };
 
+/* L and U of OASiS's price function: each Lower has an Upper that is no less. */
+struct auc_conf_bounds {
+	unsigned nlower, nupper;
+	struct auc_named lower[AUC_TRES_MAX], upper[AUC_TRES_MAX];
+};
+
 struct auc_conf_model {
 	char name[AUC_NAME_MAX];
 	uint64_t epochs, chunks, minibatches; /* 0: not given */
@@ -68,6 +75,7 @@ struct auc_conf {
 	bool prices_learned;
 	unsigned neta;
 	struct auc_named eta[AUC_TRES_MAX]; /* bases of the price function, >= 1 */
+	struct auc_conf_bounds bounds, ps_bounds; /* the latter empty: the same */
 	unsigned history_bids;
 	char *spool_dir;   /* NULL: the adapter's default */
 	char *default_bid; /* NULL: a job without a bid is refused in an auction partition */

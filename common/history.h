@@ -1,11 +1,12 @@
 /*
- * history.h - what the last bids said about the bases of the price function, from which prices are
- * learned: DPS's estimate (section 4.2) over past bids only, so that no price depends on the bid it
- * is offered to.
+ * history.h - what the last bids said about prices, from which prices are learned: over past bids
+ * only, so that no price depends on the bid it is offered to. Of policies that sell by bases it is
+ * DPS's estimate (section 4.2), of those that sell by bounds what bounds.h makes of their claims.
  */
 #ifndef AUC_HISTORY_H
 #define AUC_HISTORY_H
 
+#include "bounds.h"
 #include "conf.h"
 #include "err.h"
 #include "market.h"
@@ -21,22 +22,27 @@ void auc_history_destroy(struct auc_history *h);
 enum auc_code auc_history_set_limit(struct auc_history *h, unsigned limit, struct auc_err *err);
 unsigned auc_history_count(const struct auc_history *h);
 
-/* Remembers the ratios of one bid (auc_price_ratios()), by the names of M's TRES. */
+/* Remembers what the bid that JOB was made of says to a policy that sells by KIND. */
 enum auc_code auc_history_add(struct auc_history *h, const struct auc_market *m,
-			      const double *ratio, struct auc_err *err);
+			      const struct auc_job *job, enum auc_price_kind kind,
+			      struct auc_err *err);
 /*
- * The bases now, for every TRES of M: the one given in PRIOR (else 1), raised to 1 + the largest
- * ratio remembered.
+ * The prices now, of the kind of PRIOR and for every TRES of M. Bases: the one given in PRIOR (else
+ * 1), raised to 1 + the largest ratio remembered. Bounds: those that the claims remembered teach,
+ * but no lower than PRIOR's. AUC_ENOMEM.
  */
-void auc_history_price(const struct auc_history *h, const struct auc_market *m,
-		       const struct auc_named *prior, unsigned nprior, struct auc_price *price);
+enum auc_code auc_history_price(const struct auc_history *h, const struct auc_market *m,
+				const struct auc_price *prior, struct auc_price *price,
+				struct auc_err *err);
 
 /* NULL: no memory. */
 struct auc_history *auc_history_copy(const struct auc_history *h);
-/* Bid I, 0 the oldest, as an event {"event":"ratios","tres":{...}}; new reference, NULL: no memory.
- */
+/* Bid I, 0 the oldest, as an event "ratios" or "claim" (doc/ledger.md); new reference, NULL: no
+ * memory. */
 struct json_object *auc_history_event(const struct auc_history *h, unsigned i);
-/* Remembers what an event says. AUC_ECORRUPT. */
+/* True if EVENT is one of these. */
+bool auc_history_knows(struct json_object *event);
+/* Remembers what such an event says. AUC_ECORRUPT. */
 enum auc_code auc_history_apply(struct auc_history *h, struct json_object *event,
 				struct auc_err *err);
 

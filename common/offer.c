@@ -11,6 +11,7 @@
 #include "config.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,6 +36,7 @@ struct budget {
 
 static void print_refusal(struct auc_auction *a, FILE *out, const struct auc_offer *offer);
 static void print_plan(FILE *out, const struct auc_market *m, const struct auc_plan *plan);
+static void print_changes(FILE *out, const struct auc_plan *plan);
 static void print_where(FILE *out, const struct auc_market *m, const struct auc_plan *plan,
 			bool ps);
 static void print_when(FILE *out, const struct auc_plan *plan, const struct auc_offer *offer);
@@ -99,7 +101,7 @@ static void print_refusal(struct auc_auction *a, FILE *out, const struct auc_off
 
 /* -- the plan in words -- */
 
-/* "2 x v100 on edge1 + 1 x ps.m on edge1" */
+/* "2 x v100 on edge1 + 1 x ps.m on edge1", of several runs the first one and how they go on */
 static void print_plan(FILE *out, const struct auc_market *m, const struct auc_plan *plan)
 {
 	unsigned workers = 0, ps = 0;
@@ -112,6 +114,31 @@ static void print_plan(FILE *out, const struct auc_market *m, const struct auc_p
 	print_where(out, m, plan, false);
 	fprintf(out, " + %u x %s on ", ps, auc_market_ps_type_name(m, plan->ps_type));
 	print_where(out, m, plan, true);
+	if (plan->nruns > 1)
+		print_changes(out, plan);
+}
+
+/* " at first, 3 layouts of 2 to 5 workers, 4 slots of pause" */
+static void print_changes(FILE *out, const struct auc_plan *plan)
+{
+	auc_slot pause = plan->completion - plan->start;
+	unsigned least = UINT_MAX, most = 0, workers;
+	const struct auc_run *run;
+
+	for (run = plan->runs; run < plan->runs + plan->nruns; run++) {
+		workers = 0;
+		for (unsigned i = 0; i < run->nshares; i++)
+			workers += plan->shares[run->first_share + i].workers;
+		least = workers < least ? workers : least;
+		most = workers > most ? workers : most;
+		pause -= run->to - run->from + 1;
+	}
+	fprintf(out, " at first, %u layouts of ", plan->nruns);
+	if (least < most)
+		fprintf(out, "%u to ", least);
+	fprintf(out, "%u worker%s", most, most > 1 ? "s" : "");
+	if (pause)
+		fprintf(out, ", %" PRId64 " slot%s of pause", pause, pause > 1 ? "s" : "");
 }
 
 static void print_where(FILE *out, const struct auc_market *m, const struct auc_plan *plan, bool ps)
@@ -183,7 +210,7 @@ static void print_limit(const struct auc_auction *a, FILE *out)
 		fprintf(out, ")");
 		return;
 	}
-	/* A bound from below: every node there is, and no exchange. */
+	/* A bound from below: every node there is. */
 	for (unsigned w = 0; w < m->nworker_types; w++)
 		for (unsigned p = 0; p < m->nps_types; p++) {
 			if (job->worker_seconds[w] < 0 || job->ps_seconds[p] < 0)
@@ -193,9 +220,13 @@ static void print_limit(const struct auc_auction *a, FILE *out)
 				continue;
 			if ((uint64_t)n > job->chunks)
 				n = (int64_t)job->chunks;
-			d = auc_job_duration(auc_job_work(m, job, w, p, true), n);
+			d = a->policy->least_slots(m, job, w, p, n);
 			least = d < least ? d : least;
 		}
+	if (least == INT64_MAX) {
+		fprintf(out, "no PS that it may use has the bandwidth of a worker");
+		return;
+	}
 	for (unsigned s = 0; s < m->nservers; s++)
 		if (auc_auction_sells(a, s) && job->upload[s] < upload)
 			upload = job->upload[s];

@@ -47,6 +47,47 @@ enum auc_code auc_price_curve_of(const struct auc_price *p, const char *name, un
 	return AUC_OK;
 }
 
+void auc_price_from_conf(const struct auc_conf *conf, enum auc_price_kind kind, struct auc_price *p)
+{
+	const struct auc_conf_bounds *roles[] = {&conf->bounds, &conf->ps_bounds}, *b;
+	const struct auc_named *lower, *upper;
+	struct auc_price_bounds *to;
+	unsigned r, i;
+
+	memset(p, 0, sizeof(*p));
+	p->kind = kind;
+	if (kind == AUC_PRICE_ETA) {
+		p->neta = conf->neta;
+		memcpy(p->eta, conf->eta, sizeof(p->eta));
+		return;
+	}
+	for (i = 0; i < conf->bounds.nupper + conf->ps_bounds.nupper; i++) {
+		upper = i < conf->bounds.nupper ? &conf->bounds.upper[i]
+						: &conf->ps_bounds.upper[i - conf->bounds.nupper];
+		if (find_bounds(p, upper->name) || p->nbounds == AUC_TRES_MAX)
+			continue;
+		to = &p->bounds[p->nbounds++];
+		strcpy(to->name, upper->name);
+		for (r = 0; r < AUC_PRICE_ROLES; r++) {
+			b = roles[r]->nupper ? roles[r] : roles[AUC_PRICE_WORKER];
+			upper = auc_find_named(b->upper, b->nupper, to->name);
+			lower = auc_find_named(b->lower, b->nlower, to->name);
+			to->upper[r] = upper ? log(upper->value) : -INFINITY;
+			to->lower[r] = upper && lower ? log(lower->value) : -INFINITY;
+		}
+	}
+}
+
+void auc_price_raise(struct auc_price_bounds *b, const struct auc_price_bounds *least)
+{
+	unsigned r;
+
+	for (r = 0; r < AUC_PRICE_ROLES; r++) {
+		b->lower[r] = fmax(b->lower[r], least->lower[r]);
+		b->upper[r] = fmax(b->upper[r], least->upper[r]);
+	}
+}
+
 double auc_price_unit(const struct auc_price_curve *c, double used, double capacity)
 {
 	double x = used / capacity;

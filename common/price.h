@@ -60,6 +60,12 @@ enum auc_code auc_price_curve_of(const struct auc_price *p, const char *name, un
 /* Used and capacity in the same unit, capacity > 0. Kind eta: exactly 0 at used 0 or eta 1. */
 double auc_price_unit(const struct auc_price_curve *c, double used, double capacity);
 
+struct auc_conf;
+/* The prices of CONF for a policy that sells by KIND: Eta, or Lower and Upper. */
+void auc_price_from_conf(const struct auc_conf *conf, enum auc_price_kind kind, struct auc_price *p);
+/* Raises the bounds B, of either role, to those of LEAST. */
+void auc_price_raise(struct auc_price_bounds *b, const struct auc_price_bounds *least);
+
 /*
  * What one job says about the bases (DPS section 4.2, per TRES): ratio[k] = max over its worker type, PS type, placement and
  * worker count of f(Delta_min + d) / (TRES k units x slots of that schedule), 0 where it cannot use k. eta_k is the maximum over

@@ -3,6 +3,7 @@
 #include "config.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,6 +25,8 @@ static void clear_look(struct look *look);
 static bool add_head(struct json_object *o, struct auc_auction *a, double now);
 static struct json_object *totals(const struct auc_ledger *l);
 static struct json_object *etas(const struct auc_auction *a);
+static struct json_object *bounds(const struct auc_auction *a);
+static bool add_bounds(struct json_object *o, const char *key, double lower, double upper);
 static struct json_object *servers(const struct look *look);
 static struct json_object *server(const struct auc_market *m, unsigned s);
 static struct json_object *runs(const struct auc_market *m, unsigned s, unsigned tres);
@@ -43,7 +46,8 @@ struct json_object *auc_auction_status(struct auc_auction *a, double now)
 	if (ok && a->market && a->ledger)
 		ok = looked = auc_json_add_int(o, "first", auc_market_first(a->market)) &&
 			      auc_json_add_int(o, "last", auc_market_last(a->market)) &&
-			      auc_json_add(o, "eta", etas(a)) && take_look(a, &look);
+			      auc_json_add(o, "eta", etas(a)) &&
+			      auc_json_add(o, "bounds", bounds(a)) && take_look(a, &look);
 	pthread_mutex_unlock(&a->lock);
 	if (looked)
 		ok = auc_json_add(o, "totals", totals(look.ledger)) &&
@@ -132,6 +136,41 @@ static struct json_object *etas(const struct auc_auction *a)
 			return NULL;
 		}
 	return o;
+}
+
+static struct json_object *bounds(const struct auc_auction *a)
+{
+	struct json_object *o = json_object_new_object(), *of;
+	const struct auc_price_bounds *b = a->price.bounds;
+	bool ok = o;
+
+	for (; ok && b < a->price.bounds + a->price.nbounds; b++) {
+		of = json_object_new_object();
+		ok = of &&
+		     add_bounds(of, "worker", b->lower[AUC_PRICE_WORKER],
+				b->upper[AUC_PRICE_WORKER]) &&
+		     add_bounds(of, "ps", b->lower[AUC_PRICE_PS], b->upper[AUC_PRICE_PS]);
+		if (ok)
+			ok = auc_json_add(o, b->name, of);
+		else
+			json_object_put(of);
+	}
+	if (ok)
+		return o;
+	json_object_put(o);
+	return NULL;
+}
+
+/* Logarithms as they are in a price. */
+static bool add_bounds(struct json_object *o, const char *key, double lower, double upper)
+{
+	struct json_object *pair = json_object_new_array();
+
+	if (pair && push(pair, json_object_new_double(exp(lower))) &&
+	    push(pair, json_object_new_double(exp(upper))))
+		return auc_json_add(o, key, pair);
+	json_object_put(pair);
+	return false;
 }
 
 static struct json_object *servers(const struct look *look)

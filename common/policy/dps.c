@@ -21,7 +21,9 @@
  * arrival + Delta on; types may share TRES, so workers and PSs on one server fit jointly.
  *
  * Ties: payoffs that differ by less than TIE of value + cost differ by rounding only and are equal.
- * Then the order of compare_ties() decides, which does not look at the bid.
+ * Then the order of compare_ties() decides: earliest completion, fewest servers, lowest worker
+ * type, lowest PS type, co-located first, earliest start, lowest PS server, most workers on it.
+ * Servers of equal price are filled by most room, then lowest index.
  *
  * Options: variant=exact|paper (paper: the algorithms as printed, dps_paper.c); bounds=on|off (off:
  * every window, for tests).
@@ -46,6 +48,8 @@ static void dps_destroy(struct auc_policy_ctx *ctx);
 static enum auc_code dps_quote(struct auc_policy_ctx *ctx, const struct auc_market *m,
 			       const struct auc_job *job, struct auc_decision *decision,
 			       struct auc_err *err);
+static int64_t dps_least_slots(const struct auc_market *m, const struct auc_job *job,
+			       unsigned worker, unsigned ps, int64_t n);
 static enum auc_code set_option(struct auc_policy_ctx *ctx, const char *word, size_t len,
 				struct auc_err *err);
 static enum auc_code make_room(struct auc_policy_ctx *ctx, const struct auc_market *m,
@@ -89,6 +93,7 @@ const struct auc_policy auc_policy_dps = {
 	.create = dps_create,
 	.destroy = dps_destroy,
 	.quote = dps_quote,
+	.least_slots = dps_least_slots,
 };
 
 static enum auc_code dps_create(const char *options, struct auc_policy_ctx **ctx,
@@ -140,6 +145,13 @@ static enum auc_code dps_quote(struct auc_policy_ctx *ctx, const struct auc_mark
 	set_up(ctx, m, job);
 	search(ctx);
 	return ctx->found ? make_plan(ctx, decision, err) : AUC_OK;
+}
+
+/* Without exchange, as if one server could hold them. */
+static int64_t dps_least_slots(const struct auc_market *m, const struct auc_job *job,
+			       unsigned worker, unsigned ps, int64_t n)
+{
+	return auc_job_duration(auc_job_work(m, job, worker, ps, true), n);
 }
 
 static enum auc_code set_option(struct auc_policy_ctx *ctx, const char *word, size_t len,

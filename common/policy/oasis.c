@@ -69,6 +69,8 @@ static void oasis_destroy(struct auc_policy_ctx *ctx);
 static enum auc_code oasis_quote(struct auc_policy_ctx *ctx, const struct auc_market *m,
 				 const struct auc_job *job, struct auc_decision *decision,
 				 struct auc_err *err);
+static int64_t oasis_least_slots(const struct auc_market *m, const struct auc_job *job,
+				 unsigned worker, unsigned ps, int64_t n);
 static bool set_option(struct auc_policy_ctx *ctx, const char *word, size_t len);
 static bool set_up(struct auc_policy_ctx *ctx);
 static enum auc_code try_pair(struct auc_policy_ctx *ctx, unsigned worker, unsigned ps,
@@ -100,6 +102,7 @@ const struct auc_policy auc_policy_oasis = {
 	.create = oasis_create,
 	.destroy = oasis_destroy,
 	.quote = oasis_quote,
+	.least_slots = oasis_least_slots,
 };
 
 static enum auc_code oasis_create(const char *options, struct auc_policy_ctx **ctx,
@@ -162,6 +165,14 @@ static enum auc_code oasis_quote(struct auc_policy_ctx *ctx, const struct auc_ma
 	decision->accepted = decision->best_payoff > 0;
 	decision->reason = decision->accepted ? AUC_REASON_NONE : AUC_REASON_PAYOFF;
 	return AUC_OK;
+}
+
+static int64_t oasis_least_slots(const struct auc_market *m, const struct auc_job *job,
+				 unsigned worker, unsigned ps, int64_t n)
+{
+	if (auc_job_ps(m, worker, ps, 1) > 1)
+		return INT64_MAX;
+	return auc_job_duration((double)auc_job_worker_slots(m, job, worker), n);
 }
 
 static bool set_option(struct auc_policy_ctx *ctx, const char *word, size_t len)

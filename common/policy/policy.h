@@ -36,13 +36,17 @@ struct auc_policy {
 	void (*destroy)(struct auc_policy_ctx *ctx);
 	/*
 	 * The best schedule of JOB at M's prices: maximises value - cost. Payoffs that differ by rounding only are ties, decided by
-	 * earliest completion, fewest servers, lowest worker type, lowest PS type, co-located first, earliest start, lowest PS
-	 * server, most workers on it; servers of equal price are filled by most room, then lowest index. Reads only.
+	 * earliest completion, then by an order that the policy's file gives and that does not look at the bid. Reads only.
 	 * DECISION's plan memory is reused. The plan's cost is auc_plan_cost(). The same market and job give the same
-	 * decision, bit by bit, on every compiler and level. Nothing is allocated once CTX has seen a market of this size.
+	 * decision, bit by bit, on every compiler and level. Nothing is allocated once CTX has seen a market and a job of this size.
 	 */
 	enum auc_code (*quote)(struct auc_policy_ctx *ctx, const struct auc_market *m, const struct auc_job *job,
 			       struct auc_decision *decision, struct auc_err *err);
+	/*
+	 * A bound from below, for what a user is told: the slots that N workers of type WORKER, which fit, take for JOB with PSs of
+	 * type PS; INT64_MAX: these types never do. NULL of baselines.
+	 */
+	int64_t (*least_slots)(const struct auc_market *m, const struct auc_job *job, unsigned worker, unsigned ps, int64_t n);
 	/* NULL, or told of each decision that was booked, in the order of booking: baselines look back. */
 	void (*booked)(struct auc_policy_ctx *ctx, const struct auc_market *m, const struct auc_job *job,
 		       const struct auc_decision *decision);

@@ -2,6 +2,7 @@
  * changing nodes. */
 #include "config.h"
 
+#include <math.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -828,6 +829,126 @@ static void test_learned_prices(void **state)
 	auc_auction_destroy(a);
 }
 
+/* -- workers that vary -- */
+
+/* Policy oasis with its own kind of prices: what is sold around a job makes it change and pause,
+ * and everything that a sale goes through knows of all its runs. */
+static void test_oasis(void **state)
+{
+	static const char globals[] = "Policy=oasis\nPrices=given\nRefundUnused=yes\n"
+				      "Lower=gpu:v100=1,gpu:t4=1\nUpper=gpu:v100=100,gpu:t4=100";
+	static const char bid[] =
+		"linear:1000,1 epochs=9 chunks=2 minibatches=100 worker-time=v100=3s "
+		"upload=edge=50,edge1=0";
+	struct auc_auction *a = world_open(globals, dir, NOW);
+	struct auc_sale_view before, after;
+	struct json_object *status, *o;
+	struct auc_receipt r;
+	struct auc_offer of;
+	char *receipt = NULL;
+	auc_money payment;
+
+	(void)state;
+	/* Slots 1003 and 1004 of edge1 are sold out. */
+	sell(a,
+	     "9000 epochs=4 minibatches=100 chunks=2 worker-time=v100=1.5s upload=edge=50,edge1=2",
+	     1, NOW);
+	of = offer_of(a, bid, NOW, true);
+	if (!of.accepted)
+		fail_msg("%s", of.message);
+	/* 18 worker-slots on the two GPUs of edge1: 1001, 1002, 1005 to 1011 */
+	assert_int_equal(of.plan.nruns, 2);
+	assert_true(of.plan.start == 1001 && of.plan.runs[0].to == 1002);
+	assert_true(of.plan.runs[1].from == 1005 && of.plan.completion == 1012);
+	assert_non_null(
+		strstr(of.message,
+		       "at first, 2 layouts of 2 workers, 2 slots of pause, slots 1001 to 1011"));
+	assert_int_equal(of.payment, auc_money_from(18)); /* idle GPUs: L is 1 */
+	payment = of.payment;
+	assert_int_equal(auc_receipt_parse(of.receipt, &r, &err), AUC_OK);
+	assert_string_equal(r.policy, "oasis");
+	auc_receipt_clear(&r);
+	assert_int_equal(auc_auction_confirm(a, of.sale, 2, &receipt, &err), AUC_OK);
+	auc_offer_clear(&of);
+	commit(a);
+	assert_int_equal(auc_auction_sale_of_job(a, 2, &before, &err), AUC_OK);
+	/* what the pause leaves free is free, what the runs take is not */
+	of = offer_of(a, "1 minibatches=100 worker-time=v100=3s upload=edge=50,edge1=0", NOW,
+		      false);
+	assert_false(of.accepted);
+	assert_non_null(strstr(of.message, "would cost"));
+	auc_offer_clear(&of);
+	status = auc_auction_status(a, NOW);
+	assert_true(json_object_object_get_ex(status, "bounds", &o) &&
+		    json_object_object_get_ex(o, "gpu:v100", &o) &&
+		    json_object_object_get_ex(o, "worker", &o));
+	assert_true(fabs(json_object_get_double(json_object_array_get_idx(o, 1)) - 100) < 1e-9);
+	json_object_put(status);
+	auc_auction_destroy(a);
+
+	/* it survives a restart, and a spool that knows nothing of it */
+	a = world_open(globals, dir, NOW + SLOT);
+	assert_int_equal(auc_auction_sale_of_job(a, 2, &after, &err), AUC_OK);
+	assert_int_equal(before.nparts, after.nparts);
+	assert_memory_equal(before.parts, after.parts, after.nparts * sizeof(*after.parts));
+	auc_sale_view_clear(&after);
+	auc_auction_destroy(a);
+	world_rmdir(dir);
+	world_mkdir(dir);
+	a = world_open(globals, dir, NOW + SLOT);
+	assert_int_equal(auc_auction_adopt(a, receipt, 2, 7, AUC_SALE_SOLD, &err), AUC_OK);
+	free(receipt);
+	assert_int_equal(auc_auction_sale_of_job(a, 2, &after, &err), AUC_OK);
+	assert_int_equal(before.nparts, after.nparts);
+	assert_memory_equal(before.parts, after.parts, after.nparts * sizeof(*after.parts));
+	auc_sale_view_clear(&before);
+	auc_sale_view_clear(&after);
+	/* it ends in the pause: 2 of its 9 slots are used */
+	assert_int_equal(auc_auction_start(a, 2, 1001 * SLOT, NULL, &err), AUC_OK);
+	assert_int_equal(auc_auction_settle(a, 2, "completed", 1003.5 * SLOT, &receipt, &err),
+			 AUC_OK);
+	assert_int_equal(auc_receipt_parse(receipt, &r, &err), AUC_OK);
+	assert_int_equal(r.refund, payment * 7 / 9);
+	auc_receipt_clear(&r);
+	free(receipt);
+	auc_auction_destroy(a);
+}
+
+/* Bounds are learned from the bids before, and a bid never moves its own price. */
+static void test_learned_bounds(void **state)
+{
+	static const char globals[] = "Policy=oasis\nHistoryBids=3";
+	static const char bid[] = "1000 epochs=4 minibatches=100 worker-time=v100=3s";
+	struct auc_auction *a = world_open(globals, dir, NOW);
+	struct auc_offer o;
+	auc_money payment;
+
+	(void)state;
+	o = offer_of(a, bid, NOW, true);
+	assert_true(o.accepted && o.payment == 0);
+	auc_offer_clear(&o);
+	auc_auction_tick(a, NOW);
+	o = offer_of(a, bid, NOW, false);
+	assert_true(o.accepted && o.payment > 0);
+	payment = o.payment;
+	auc_offer_clear(&o);
+	o = offer_of(a, "900 epochs=4 minibatches=100 worker-time=v100=3s", NOW, true);
+	assert_true(o.accepted && o.payment == payment);
+	auc_offer_clear(&o);
+	commit(a);
+	auc_auction_destroy(a);
+	/* what was learned is in the spool; the liens are not */
+	a = world_open(globals, dir, NOW);
+	o = offer_of(a, "900 epochs=4 minibatches=100 worker-time=v100=3s", NOW, false);
+	assert_true(o.accepted && o.payment > 0);
+	auc_offer_clear(&o);
+	/* types that no schedule suits are said to be so */
+	o = offer_of(a, "5 worker-time=v100=99999999s", NOW, false);
+	assert_non_null(strstr(o.message, "it needs at least"));
+	auc_offer_clear(&o);
+	auc_auction_destroy(a);
+}
+
 /* -- what is not ready -- */
 
 static void test_not_ready(void **state)
@@ -968,6 +1089,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_clock_set_back, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_too_many_parts, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_learned_prices, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_oasis, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_learned_bounds, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_not_ready, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_cannot_write, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_state_of_another, setup, teardown),
