@@ -335,18 +335,28 @@ static enum auc_code read_times(struct reader *r, struct json_object *o, struct 
 	return rc;
 }
 
-/* {"current": "COMPLETED"}, or a list: the state, then what is true of it besides. */
+/*
+ * {"current": "COMPLETED"}, or a list: the state, then what is true of it besides. A run that was
+ * requeued is pending, by its first word, and REQUEUED by another.
+ */
 static enum auc_code read_state(struct reader *r, struct json_object *o, struct import_record *rec)
 {
-	struct json_object *v = member(member(o, "state"), "current");
-	size_t mark = reader_enter_key(r, "state");
+	struct json_object *v = member(member(o, "state"), "current"), *word;
+	size_t mark = reader_enter_key(r, "state"), n = 1, i;
+	bool list = json_object_is_type(v, json_type_array);
 
 	reader_enter_key(r, "current");
-	if (json_object_is_type(v, json_type_array))
-		v = json_object_array_length(v) ? json_object_array_get_idx(v, 0) : NULL;
-	if (!json_object_is_type(v, json_type_string))
+	if (list)
+		n = json_object_array_length(v);
+	for (i = 0; i < n; i++) {
+		word = list ? json_object_array_get_idx(v, i) : v;
+		if (!json_object_is_type(word, json_type_string))
+			return reader_expected(r, word, "a state of jobs");
+		if (i == 0 || !strcmp(json_object_get_string(word), "REQUEUED"))
+			rec->state = import_slurm_state(json_object_get_string(word));
+	}
+	if (!n)
 		return reader_expected(r, v, "a state of jobs");
-	rec->state = import_slurm_state(json_object_get_string(v));
 	reader_leave(r, mark);
 	return AUC_OK;
 }

@@ -104,6 +104,18 @@ as_logged()
 	[[ $stderr == *"expected a node in a partition that auction.conf sells, found none" ]]
 }
 
+@test "sacct --json of Slurm 24.11 and 26.05" {
+	for v in 24.11 26.05; do
+		run_sim 0 import -n "$logs/nodes-22.05.txt" "$logs/sacct-$v.json" slot_seconds=2 tail=0.1 -o "$dir/s.json"
+		[[ $stderr == *"8 jobs read, 7 imported"*" 1 earlier or later runs of jobs that were requeued"* ]]
+		jq -e '.jobs | map({(.id): .}) | add | keys == ["1", "10+1", "12", "3_3", "4", "6", "7"]
+			and all(.[]; .arrival <= 2) and ."1".chunks == 2 and (."12".worker_seconds | keys) == ["t4"]' "$dir/s.json"
+		durations=$(jq '[.jobs[] | {(if .het.job_id > 0 then "\(.het.job_id)+\(.het.job_offset.number)"
+			elif .array.job_id > 0 then "\(.array.job_id)_\(.array.task_id.number)" else "\(.job_id)" end): .time.elapsed}] | add' "$logs/sacct-$v.json")
+		as_logged "$dir/s.json"
+	done
+}
+
 @test "newer shapes of sacct --json: numbers with set, states as lists" {
 	jq '.jobs |= map(.state.current |= [.] | .time.start |= {set: true, infinite: false, number: .}
 		| .time.elapsed |= {set: true, infinite: false, number: .}
