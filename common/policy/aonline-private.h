@@ -16,18 +16,24 @@ struct aon_chunk {
 	unsigned server, worker; /* worker: on the cloud once it has begun */
 	unsigned next;           /* of the job's at the same edge worker; UINT_MAX: none */
 	unsigned preemptions;
-	int64_t left;        /* slots */
+	int32_t left;        /* slots */
 	struct auc_span run; /* its latest */
 	unsigned nruns, alloc;
 	struct auc_span *before; /* the runs before that */
 };
 
-/* The chunks of one job that wait at, or are on, one edge worker. They run one after the other. */
+/*
+ * The chunks of one job that wait at, or are on, one edge worker. They run one after the other.
+ * What a dispatch asks of the job is here as well: it looks at many queues.
+ */
 struct aon_entry {
 	struct aon_job *job;
-	auc_slot ready; /* its data are there */
-	unsigned chunk; /* the one at hand: the others follow it */
-	int64_t left;   /* slots of all of them */
+	int64_t length;
+	uint64_t number;
+	auc_slot ready;         /* its data are there */
+	int64_t left;           /* slots of all of them */
+	int32_t apart, nchunks; /* nchunks: of the whole job */
+	unsigned chunk;         /* the one at hand: the others follow it */
 };
 
 /* An edge worker: its queue, in the order in which jobs go first. */
@@ -112,7 +118,8 @@ struct auc_stepper_ctx {
 	unsigned n, alloc, ndone;
 	struct aon_job **jobs; /* those at hand, in the order in which they go first */
 	bool *limited;         /* by server: it has a TRES storage */
-	int64_t *held;         /* of it, by server, in units */
+	bool any_limited;
+	int64_t *held; /* of it, by server, in units */
 	struct auc_room room;
 	/* a dispatch */
 	struct aon_choice *choices, *heap; /* by worker of the kind */
@@ -120,8 +127,8 @@ struct auc_stepper_ctx {
 	struct aon_job **pushed; /* alloc long */
 	int64_t *left;           /* of a queue, its entries' work, data and ends */
 	auc_slot *ready, *ends;
-	unsigned queue_alloc;
-	int64_t *storage; /* by server: chunks for which there is room */
+	unsigned queue_alloc, longest; /* longest: the longest queue there was */
+	int64_t *storage;              /* by server: chunks for which there is room */
 	/* a step */
 	struct auc_layout *layouts; /* alloc long */
 	struct auc_share *shares;
@@ -131,10 +138,10 @@ struct auc_stepper_ctx {
 	struct auc_span *spans;
 };
 
-/* True if A goes before B. */
-static inline bool aon_before(const struct aon_job *a, const struct aon_job *b)
+/* True if J goes before a job of that length and number. */
+static inline bool aon_before(const struct aon_job *j, int64_t length, uint64_t number)
 {
-	return a->length != b->length ? a->length < b->length : a->number < b->number;
+	return j->length != length ? j->length < length : j->number < number;
 }
 
 /*

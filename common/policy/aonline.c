@@ -145,8 +145,8 @@ static enum auc_code aonline_arrive(struct auc_stepper_ctx *ctx, const struct au
 {
 	struct aon_job *j = NULL;
 	enum auc_code rc = meet_market(ctx, m, err);
+	unsigned low = 0, high, middle;
 	bool placed;
-	unsigned i;
 
 	aon_drop_done(ctx);
 	if (rc == AUC_OK)
@@ -165,9 +165,15 @@ static enum auc_code aonline_arrive(struct auc_stepper_ctx *ctx, const struct au
 		free_job(j);
 		return rc;
 	}
-	for (i = ctx->n++; i > 0 && aon_before(j, ctx->jobs[i - 1]); i--)
-		ctx->jobs[i] = ctx->jobs[i - 1];
-	ctx->jobs[i] = j;
+	for (high = ctx->n; low < high;) {
+		middle = (low + high) / 2;
+		if (aon_before(j, ctx->jobs[middle]->length, ctx->jobs[middle]->number))
+			high = middle;
+		else
+			low = middle + 1;
+	}
+	memmove(&ctx->jobs[low + 1], &ctx->jobs[low], (ctx->n++ - low) * sizeof(struct aon_job *));
+	ctx->jobs[low] = j;
 	return AUC_OK;
 }
 
@@ -193,8 +199,10 @@ static enum auc_code meet_market(struct auc_stepper_ctx *ctx, const struct auc_m
 	ctx->count = calloc(n, sizeof(*ctx->count));
 	if (!ctx->limited || !ctx->held || !ctx->storage || !ctx->count)
 		return auc_err_set(err, AUC_ENOMEM, "no memory for %u servers", m->nservers);
-	for (s = 0; s < m->nservers; s++)
+	for (s = 0; s < m->nservers; s++) {
 		ctx->limited[s] = k >= 0 && m->servers[s].units[k] > 0;
+		ctx->any_limited = ctx->any_limited || ctx->limited[s];
+	}
 	ctx->nservers = n;
 	return AUC_OK;
 }

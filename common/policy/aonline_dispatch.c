@@ -76,16 +76,14 @@ static bool look(struct ask *a, struct auc_err *err)
 	struct aon_choice *choices;
 	struct aon_worker *w;
 	struct aon_pool *pool;
-	unsigned i, longest = 0;
+	unsigned server = UINT_MAX;
+	bool usable = false;
 
-	for (i = 0; i < kind->n; i++)
-		if (kind->workers[i].n > longest)
-			longest = kind->workers[i].n;
-	if (longest + 1 > ctx->queue_alloc) {
+	if (ctx->longest + 1 > ctx->queue_alloc) {
 		free(ctx->left);
 		free(ctx->ready);
 		free(ctx->ends);
-		ctx->queue_alloc = 2 * longest + 16;
+		ctx->queue_alloc = 2 * ctx->longest + 16;
 		ctx->left = calloc(ctx->queue_alloc, sizeof(*ctx->left));
 		ctx->ready = calloc(ctx->queue_alloc, sizeof(*ctx->ready));
 		ctx->ends = calloc(ctx->queue_alloc, sizeof(*ctx->ends));
@@ -103,10 +101,13 @@ static bool look(struct ask *a, struct auc_err *err)
 		auc_err_set(err, AUC_ENOMEM, "no memory for a dispatch among %u workers", kind->n);
 		return false;
 	}
-	for (w = kind->workers; w < kind->workers + kind->n && ctx->site != AON_CLOUD; w++)
-		if (j->upload[w->server] != UINT_MAX && (int32_t)w->index < fit[w->server] &&
-		    ps_somewhere(a, w->server))
+	for (w = kind->workers; w < kind->workers + kind->n && ctx->site != AON_CLOUD; w++) {
+		if (w->server != server)
+			usable = j->upload[w->server] != UINT_MAX && ps_somewhere(a, w->server);
+		server = w->server;
+		if (usable && (int32_t)w->index < fit[server])
 			ctx->choices[a->nchoices++] = first_choice(ctx, j, w);
+	}
 	for (pool = kind->pools; pool < kind->pools + kind->npools && ctx->site != AON_EDGE; pool++)
 		if (j->upload[pool->server] != UINT_MAX && fit[pool->server] > 0 &&
 		    fits_with_ps(a->m, pool->server, &kind->bundle, &j->ps) &&
@@ -147,7 +148,7 @@ static struct aon_choice first_choice(struct auc_stepper_ctx *ctx, const struct 
 				      struct aon_worker *w)
 {
 	struct aon_choice choice = {.slots = j->upload[w->server] + j->apart, .worker = w};
-	const struct aon_job *other;
+	const struct aon_entry *e;
 	unsigned i, before;
 
 	if (w->n) {
@@ -157,10 +158,9 @@ static struct aon_choice first_choice(struct auc_stepper_ctx *ctx, const struct 
 		for (i = 0; i < before; i++)
 			choice.slots += ctx->left[i];
 		for (; i < w->n; i++) {
-			other = w->queue[i].job;
+			e = &w->queue[i];
 			choice.pushed +=
-				(double)((ctx->left[i] + other->apart - 1) / other->apart) /
-				(double)other->n;
+				(double)((ctx->left[i] + e->apart - 1) / e->apart) / e->nchunks;
 		}
 		choice.pushed *= (double)j->length;
 	}
@@ -178,7 +178,7 @@ static unsigned load_queue(struct auc_stepper_ctx *ctx, const struct aon_job *j,
 	unsigned i, to = 0, place = w->n;
 
 	for (i = 0; i < w->n; i++) {
-		if (place == w->n && aon_before(j, w->queue[i].job)) {
+		if (place == w->n && aon_before(j, w->queue[i].length, w->queue[i].number)) {
 			place = i;
 			to += n > 0;
 		}
@@ -229,11 +229,14 @@ static void run_queue(const auc_slot *ready, int64_t *left, auc_slot *ends, unsi
 /* Chunks that each server still has room to store. */
 static void measure_storage(const struct ask *a)
 {
-	int k = auc_market_find_tres(a->m, "storage");
 	auc_slot t = a->j->arrival;
 	int64_t units, used;
 	unsigned s;
+	int k;
 
+	if (!a->ctx->any_limited)
+		return;
+	k = auc_market_find_tres(a->m, "storage");
 	for (s = 0; s < a->m->nservers; s++) {
 		a->ctx->storage[s] = INT64_MAX;
 		if (k < 0 || !a->ctx->limited[s] || !a->j->chunk_units)
@@ -254,27 +257,35 @@ static bool fill(struct ask *a, bool edge, bool cloud)
 	struct auc_stepper_ctx *ctx = a->ctx;
 	struct aon_choice *heap = ctx->heap;
 	struct aon_job *j = a->j;
-	double delay = a->cloud ? j->upload[a->cloud->server] : 0;
-	unsigned n = edge ? a->nchoices : 0, i;
+	bool limited = ctx->any_limited;
+	double first = 0, later = 0;
+	unsigned n = 0, i;
 
 	measure_storage(a);
+	cloud = cloud && a->cloud;
+	if (cloud) {
+		first = (double)(j->upload[a->cloud->server] + j->together);
+		later = (double)(j->upload[a->cloud->server] + j->apart);
+	}
 	a->cloud_n = 0;
-	for (i = 0; i < a->nchoices; i++)
+	/* n of the heap: which of the choices it is. Without storage limits the cloud takes all
+	 * that would wait for more. */
+	for (i = 0; i < a->nchoices; i++) {
 		ctx->choices[i].n = 0;
-	/* n: which of the choices it is */
-	for (i = 0; i < n; i++) {
-		heap[i] = ctx->choices[i];
-		heap[i].n = i;
+		if (!edge || (cloud && !limited && ctx->choices[i].q > later))
+			continue;
+		heap[n] = ctx->choices[i];
+		heap[n++].n = i;
 	}
 	for (i = n / 2; i > 0; i--)
 		sift(heap, n, i - 1);
 	for (i = 0; i < j->n; i++) {
-		while (n && ctx->storage[heap->worker->server] <= 0) {
+		while (limited && n && ctx->storage[heap->worker->server] <= 0) {
 			heap[0] = heap[--n];
 			sift(heap, n, 0);
 		}
-		if (cloud && a->cloud && ctx->storage[a->cloud->server] >= j->n - i &&
-		    (!n || heap->q > delay + (double)(i ? j->apart : j->together))) {
+		if (cloud && (!limited || ctx->storage[a->cloud->server] >= j->n - i) &&
+		    (!n || heap->q > (i ? later : first))) {
 			a->cloud_n = j->n - i;
 			return true;
 		}
@@ -282,7 +293,8 @@ static bool fill(struct ask *a, bool edge, bool cloud)
 			return false;
 		ctx->choices[heap->n].n++;
 		j->chunks[i].next = heap->n;
-		ctx->storage[heap->worker->server]--;
+		if (limited)
+			ctx->storage[heap->worker->server]--;
 		heap->slots += j->apart;
 		heap->q = (double)heap->slots + heap->pushed;
 		sift(heap, n, 0);
@@ -353,32 +365,41 @@ static void weigh(struct ask *a)
 /* The dispatch to be committed. False: there is none. */
 static bool choose(struct ask *a)
 {
-	bool edge = a->ctx->site != AON_CLOUD, cloud = a->ctx->site != AON_EDGE;
-	bool found = fill(a, edge, cloud), split = found && a->cloud_n && a->cloud_n < a->j->n;
-	bool best_edge = edge, best_cloud = cloud;
-	auc_slot best;
+	static const struct {
+		bool edge, cloud;
+	} ways[] = {{true, true}, {false, true}, {true, false}};
+	unsigned best = 0, latest = 0;
+	auc_slot least;
+	bool split;
 
-	if (!a->ctx->guard || !found)
-		return found;
+	if (!fill(a, a->ctx->site != AON_CLOUD, a->ctx->site != AON_EDGE))
+		return false;
+	if (!a->ctx->guard)
+		return true;
 	weigh(a);
-	best = a->cost;
+	least = a->cost;
+	split = a->cloud_n && a->cloud_n < a->j->n;
 	/* The cloud wins a tie: nobody can push the job back there. */
-	if (edge && a->cloud && a->cloud_n < a->j->n && fill(a, false, true)) {
-		weigh(a);
-		if (a->cost <= best) {
-			best = a->cost;
-			best_edge = false;
+	if (a->cloud && a->cloud_n < a->j->n &&
+	    a->j->upload[a->cloud->server] + a->j->together <= least) {
+		latest = 1;
+		if (fill(a, false, true)) {
+			weigh(a);
+			best = 1;
+			least = a->cost;
 		}
 	}
-	if (split && fill(a, true, false)) {
-		weigh(a);
-		if (a->cost < best) {
-			best_edge = true;
-			best_cloud = false;
+	if (split) {
+		latest = 2;
+		if (fill(a, true, false)) {
+			weigh(a);
+			best = a->cost < least ? 2 : best;
 		}
 	}
-	fill(a, best_edge, best_cloud);
-	weigh(a);
+	if (best != latest) {
+		fill(a, ways[best].edge, ways[best].cloud);
+		weigh(a);
+	}
 	return true;
 }
 
@@ -396,7 +417,7 @@ static enum auc_code commit(struct ask *a, struct auc_err *err)
 	if (j->colocated)
 		j->length = j->n * j->together;
 	for (i = 0; i < j->n && rc == AUC_OK; i++) {
-		j->chunks[i].left = j->colocated ? j->together : j->apart;
+		j->chunks[i].left = (int32_t)(j->colocated ? j->together : j->apart);
 		if (i < j->first_cloud)
 			rc = put_chunk(a, ctx->choices[j->chunks[i].next].worker, i, err);
 		else
@@ -423,7 +444,8 @@ static enum auc_code put_chunk(struct ask *a, struct aon_worker *w, unsigned chu
 	c->server = w->server;
 	c->worker = w->index;
 	c->next = UINT_MAX;
-	while (i < w->n && w->queue[i].job != a->j && aon_before(w->queue[i].job, a->j))
+	while (i < w->n && w->queue[i].job != a->j &&
+	       !aon_before(a->j, w->queue[i].length, w->queue[i].number))
 		i++;
 	if (i < w->n && w->queue[i].job == a->j) {
 		for (last = &a->j->chunks[w->queue[i].chunk]; last->next != UINT_MAX;)
@@ -442,9 +464,15 @@ static enum auc_code put_chunk(struct ask *a, struct aon_worker *w, unsigned chu
 	memmove(&w->queue[i + 1], &w->queue[i], (w->n++ - i) * sizeof(*w->queue));
 	w->queue[i] = (struct aon_entry){
 		.job = a->j,
+		.length = a->j->length,
+		.number = a->j->number,
+		.apart = (int32_t)a->j->apart,
+		.nchunks = (int32_t)a->j->n,
 		.ready = a->j->arrival + a->j->upload[w->server],
 		.chunk = chunk,
 		.left = c->left,
 	};
+	if (w->n > a->ctx->longest)
+		a->ctx->longest = w->n;
 	return AUC_OK;
 }

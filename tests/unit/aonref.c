@@ -11,14 +11,21 @@ struct aonref *aonref_make(int workers)
 	if (!r)
 		abort();
 	r->nworkers = workers;
+	r->queues = calloc((size_t)workers + 1, sizeof(*r->queues));
+	if (!r->queues)
+		abort();
 	return r;
 }
 
 void aonref_free(struct aonref *r)
 {
+	int w;
+
+	for (w = 0; w < r->nworkers; w++)
+		free(r->queues[w].chunks);
+	free(r->queues);
 	free(r->jobs);
 	free(r->chunks);
-	free(r->queue);
 	free(r->left);
 	free(r);
 }
@@ -32,10 +39,9 @@ static void make_room(struct aonref *r, int chunks)
 	while (r->nchunks + chunks > r->chunks_alloc) {
 		r->chunks_alloc = r->chunks_alloc * 2 + 64;
 		r->chunks = realloc(r->chunks, (size_t)r->chunks_alloc * sizeof(*r->chunks));
-		r->queue = realloc(r->queue, (size_t)r->chunks_alloc * sizeof(*r->queue));
 		r->left = realloc(r->left, (size_t)r->chunks_alloc * sizeof(*r->left));
 	}
-	if (!r->jobs || !r->chunks || !r->queue || !r->left)
+	if (!r->jobs || !r->chunks || !r->left)
 		abort();
 }
 
@@ -49,46 +55,47 @@ static bool before(const struct aonref *r, int a, int b)
 	return a < b;
 }
 
-/* Pending chunks of a worker, in their order. */
-static int pending(struct aonref *r, int worker)
+static void put(struct aonref *r, int chunk, struct aonref_queue *q)
 {
-	int n = 0, i, k;
+	int k;
 
-	for (i = 0; i < r->nchunks; i++) {
-		if (r->chunks[i].worker != worker || !r->chunks[i].left)
-			continue;
-		for (k = n++; k > 0 && before(r, i, r->queue[k - 1]); k--)
-			r->queue[k] = r->queue[k - 1];
-		r->queue[k] = i;
+	if (q->n == q->alloc) {
+		q->alloc = q->alloc * 2 + 8;
+		q->chunks = realloc(q->chunks, (size_t)q->alloc * sizeof(*q->chunks));
+		if (!q->chunks)
+			abort();
 	}
-	return n;
+	for (k = q->n++; k > 0 && before(r, chunk, q->chunks[k - 1]); k--)
+		q->chunks[k] = q->chunks[k - 1];
+	q->chunks[k] = chunk;
 }
 
 /* D times Q, equation (5), of chunk NEW (not yet placed) on WORKER. */
 static double quantity(struct aonref *r, int new, int worker, int delay)
 {
 	const struct aonref_job *j = &r->jobs[r->chunks[new].job];
-	int n = pending(r, worker), t, i, k, count;
+	const int *queue = r->queues[worker].chunks;
+	int n = r->queues[worker].n, t, i, k, count;
 	double wait = 0, pushed = 0;
 
 	for (i = 0; i < n; i++)
-		r->left[i] = r->chunks[r->queue[i]].left;
+		r->left[i] = r->chunks[queue[i]].left;
 	for (t = j->arrival; t < j->arrival + delay; t++)
 		for (i = 0; i < n; i++)
-			if (r->left[i] && r->chunks[r->queue[i]].ready <= t) {
+			if (r->left[i] && r->chunks[queue[i]].ready <= t) {
 				r->left[i]--;
 				break;
 			}
-	for (i = 0; i < n && !before(r, new, r->queue[i]); i++)
+	for (i = 0; i < n && !before(r, new, queue[i]); i++)
 		wait += r->left[i];
 	/* those of one job together, so that equal sums are equal to the last bit */
 	for (; i < n; i = k) {
 		for (k = i, count = 0; k < n; k++) {
-			if (r->chunks[r->queue[k]].job != r->chunks[r->queue[i]].job)
+			if (r->chunks[queue[k]].job != r->chunks[queue[i]].job)
 				break;
 			count += r->left[k] > 0;
 		}
-		pushed += (double)count / r->jobs[r->chunks[r->queue[i]].job].n;
+		pushed += (double)count / r->jobs[r->chunks[queue[i]].job].n;
 	}
 	return delay + wait + j->p + (double)j->n * j->p * pushed;
 }
@@ -130,6 +137,8 @@ bool aonref_arrive(struct aonref *r, int arrival, int n, int apart, int together
 		c->worker = best;
 		c->left = j->p;
 		c->ready = arrival + (cloud ? cloud_delay : delay[best]);
+		if (!cloud)
+			put(r, r->nchunks, &r->queues[best]);
 		r->nchunks++;
 	}
 	r->njobs++;
@@ -152,16 +161,21 @@ static void train(struct aonref *r, struct aonref_chunk *c, int t)
 
 void aonref_step(struct aonref *r, int t)
 {
-	int w, i, n;
+	struct aonref_queue *q;
+	struct aonref_chunk *c;
+	int i;
 
-	for (w = 0; w < r->nworkers; w++) {
-		n = pending(r, w);
-		for (i = 0; i < n; i++)
-			if (r->chunks[r->queue[i]].ready <= t) {
-				train(r, &r->chunks[r->queue[i]], t);
-				break;
-			}
-	}
+	for (q = r->queues; q < r->queues + r->nworkers; q++)
+		for (i = 0; i < q->n; i++) {
+			c = &r->chunks[q->chunks[i]];
+			if (c->ready > t)
+				continue;
+			train(r, c, t);
+			if (!c->left)
+				memmove(&q->chunks[i], &q->chunks[i + 1],
+					(size_t)(--q->n - i) * sizeof(*q->chunks));
+			break;
+		}
 	for (i = 0; i < r->nchunks; i++)
 		if (r->chunks[i].worker == AONREF_CLOUD && r->chunks[i].left &&
 		    r->chunks[i].ready <= t)

@@ -26,8 +26,11 @@ struct aonref {
 	int nworkers, njobs, nchunks, jobs_alloc, chunks_alloc;
 	struct aonref_job *jobs;
 	struct aonref_chunk *chunks;
-	int *queue; /* scratch: chunks of a worker, in their order */
-	int *left;
+	int *left;            /* scratch */
+	struct aonref_queue { /* by worker */
+		int n, alloc;
+		int *chunks; /* pending, in their order */
+	} * queues;
 };
 
 struct aonref *aonref_make(int workers);
