@@ -121,6 +121,28 @@ void auc_market_destroy(struct auc_market *m)
 	free(m);
 }
 
+struct auc_market *auc_market_clone(const struct auc_market *from)
+{
+	struct auc_market *m = malloc(sizeof(*m));
+
+	if (!m)
+		return NULL;
+	*m = *from;
+	m->used = NULL;
+	m->unit_price = NULL;
+	m->changed = NULL;
+	memset(m->cache, 0, sizeof(m->cache));
+	m->servers = malloc((from->nservers + 1) * sizeof(*m->servers));
+	m->servers_alloc = from->nservers + 1;
+	if (m->servers)
+		memcpy(m->servers, from->servers, from->nservers * sizeof(*m->servers));
+	if (m->servers && lay_out(m, NULL) == AUC_OK &&
+	    auc_market_copy_state(m, from, NULL) == AUC_OK)
+		return m;
+	auc_market_destroy(m);
+	return NULL;
+}
+
 enum auc_code auc_market_add_server(struct auc_market *m, const char *name, const char *group,
 				    bool cloud, unsigned roles, double upload_default,
 				    const struct auc_named *capacity, unsigned ncapacity,

@@ -32,6 +32,8 @@ struct auc_market; /* opaque outside market.c, price.c and policy/: see market-p
 /* An empty market of SLOTS (1..AUC_SLOTS_MAX) slots from FIRST on. NULL: no memory. */
 struct auc_market *auc_market_create(unsigned slots, double slot_seconds, auc_slot first);
 void auc_market_destroy(struct auc_market *m);
+/* The same market once more, bookings and prices included; FROM must be ready. NULL: no memory. */
+struct auc_market *auc_market_clone(const struct auc_market *from);
 
 /*
  * Filling it, before auc_market_ready(). Names are unique within their kind (AUC_EEXIST), amounts finite and >= 0.

@@ -63,6 +63,7 @@ struct auc_policy_ctx {
 	bool found;
 	struct choice best;
 	double best_payoff;
+	double top_payoff; /* the highest seen: the best one is as good but for rounding */
 	unsigned nlanes;
 	struct lane *lanes;
 	/* by lane and d: the fewest workers of that duration, the largest level below, count /

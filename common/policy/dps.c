@@ -622,18 +622,24 @@ static int64_t joint_fit(const struct auc_policy_ctx *ctx, const struct choice *
 	return fit;
 }
 
-/* Takes C as the best so far if it is. */
+/*
+ * Takes C as the best so far if it is. Measured by the highest payoff seen, too, so that one tie after
+ * the other never goes down by more than one margin.
+ */
 static void offer(struct auc_policy_ctx *ctx, const struct choice *c)
 {
 	double payoff = c->value - c->cost, margin;
 
 	if (ctx->found) {
 		margin = TIE * (c->value + c->cost + ctx->best.value + ctx->best.cost);
-		if (payoff < ctx->best_payoff - margin)
+		if (payoff < ctx->top_payoff - margin)
 			return;
-		if (payoff <= ctx->best_payoff + margin && compare_ties(c, &ctx->best) >= 0)
+		if (payoff <= ctx->best_payoff + margin && compare_ties(c, &ctx->best) >= 0) {
+			ctx->top_payoff = fmax(ctx->top_payoff, payoff);
 			return;
+		}
 	}
+	ctx->top_payoff = ctx->found ? fmax(ctx->top_payoff, payoff) : payoff;
 	ctx->found = true;
 	ctx->best = *c;
 	ctx->best_payoff = payoff;

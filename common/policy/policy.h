@@ -24,6 +24,9 @@ struct auc_decision {
 	struct auc_plan plan;  /* the best feasible schedule, also where its payoff is not positive */
 };
 
+/* What a quote may miss of the highest payoff, as a part of the job's highest value: rounding, and ties decided by order. */
+#define AUC_QUOTE_SLACK 1e-9
+
 struct auc_policy_ctx; /* a policy's scratch memory and options, one per thread of decisions */
 
 struct auc_policy {
@@ -36,7 +39,8 @@ struct auc_policy {
 	void (*destroy)(struct auc_policy_ctx *ctx);
 	/*
 	 * The best schedule of JOB at M's prices: maximises value - cost. Payoffs that differ by rounding only are ties, decided by
-	 * earliest completion, then by an order that the policy's file gives and that does not look at the bid. Reads only.
+	 * earliest completion, then by an order that the policy's file gives and that does not look at the bid. No schedule has a
+	 * payoff that is above both 0 and best_payoff by more than AUC_QUOTE_SLACK of the job's highest value. Reads only.
 	 * DECISION's plan memory is reused. The plan's cost is auc_plan_cost(). The same market and job give the same
 	 * decision, bit by bit, on every compiler and level. Nothing is allocated once CTX has seen a market and a job of this size.
 	 */

@@ -1,5 +1,5 @@
 /*
- * auctionsim.c - "auctionsim run|check|gen|plot|policies": replays a scenario under the policies of
+ * auctionsim.c - "auctionsim run|check|gen|plot|bound|policies": replays a scenario under the policies of
  * the controller, and verifies what came out. This file: the command line. See auctionsim(1).
  */
 #include "config.h"
@@ -14,11 +14,13 @@
 
 #include <json-c/json.h>
 
+#include "bound.h"
 #include "check.h"
 #include "document.h"
 #include "gen.h"
 #include "import.h"
 #include "num.h"
+#include "offline.h"
 #include "plot.h"
 #include "policy/policy.h"
 #include "policy/stepper.h"
@@ -72,6 +74,7 @@ static const struct command {
 	{"gen", command_gen},
 	{"import", import_command},
 	{"plot", plot_command},
+	{"bound", bound_command},
 	{"policies", command_policies},
 };
 
@@ -180,6 +183,7 @@ static int command_policies(int argc, char **argv)
 		printf("%-10s %s\n", auc_policies[i]->name, auc_policies[i]->summary);
 	for (i = 0; auc_steppers[i]; i++)
 		printf("%-10s %s\n", auc_steppers[i]->name, auc_steppers[i]->summary);
+	printf("%-10s %s\n", OFFLINE_NAME, OFFLINE_SUMMARY);
 	return EXIT_SUCCESS;
 }
 
@@ -240,6 +244,8 @@ static enum auc_code run_all(const struct options *o, const char *path, struct a
 				&results[i], err);
 		if (progress.shown)
 			fputs("\r\033[K", stderr);
+		if (results[i].remark)
+			fprintf(stderr, "auctionsim: %s\n", results[i].remark);
 	}
 	if (rc == AUC_OK)
 		rc = print_results(o, s, results, err);
@@ -315,6 +321,7 @@ static int usage(FILE *out)
 	      "       auctionsim gen SETTING [OPTION...] [NAME=VALUE...]\n"
 	      "       auctionsim import -n NODES [OPTION...] LOG [NAME=VALUE...]\n"
 	      "       auctionsim plot [OPTION...] SCENARIO RESULT...\n"
+	      "       auctionsim bound [OPTION...] SCENARIO\n"
 	      "       auctionsim policies\n"
 	      "\n"
 	      "run: what policies do with a scenario (auction-scenario/1; -: standard input)\n"
@@ -331,7 +338,8 @@ static int usage(FILE *out)
 	      "  -o, --output FILE  write there\n"
 	      "  -s, --seed N       (1)\n"
 	      "\n"
-	      "plot: pictures of results; 'plot --help' says more\n",
+	      "plot: pictures of results; 'plot --help' says more\n"
+	      "bound: how far policies are from the best; 'bound --help' says more\n",
 	      out);
 	return out == stdout ? EXIT_SUCCESS : EXIT_USAGE;
 }

@@ -190,6 +190,45 @@ const char *books_add(struct books *b, const struct scenario_type *type, unsigne
 	return over;
 }
 
+void books_give_price(struct books *b, unsigned server, const char *tres, uint64_t slot,
+		      double price)
+{
+	int k = find_tres(b, tres);
+
+	if (k >= 0)
+		b->given[at(b, server, (unsigned)k, slot)] = price;
+}
+
+long double books_left(const struct books *b, unsigned server, const char *tres, uint64_t slot)
+{
+	int k = find_tres(b, tres);
+
+	if (k < 0)
+		return 0;
+	return fmaxl(0, b->capacity[server * b->ntres + (unsigned)k] -
+				b->used[at(b, server, (unsigned)k, slot)]);
+}
+
+long double books_room(const struct books *b, const struct scenario_type *type, unsigned role,
+		       unsigned server, uint64_t from, uint64_t to,
+		       const struct scenario_type *beside, uint64_t count)
+{
+	long double most = FIT_MAX, left;
+	unsigned i;
+	uint64_t t;
+
+	if (!(b->s->servers[server].roles & role))
+		return 0;
+	for (i = 0; i < type->ntres; i++)
+		for (t = from; type->tres[i].value > 0 && t <= to; t++) {
+			left = books_left(b, server, type->tres[i].name, t);
+			if (beside)
+				left -= count * (long double)amount_of(beside, type->tres[i].name);
+			most = fminl(most, left > 0 ? books_floor(left / type->tres[i].value) : 0);
+		}
+	return most;
+}
+
 long double books_ceil(long double x)
 {
 	return x - floorl(x) <= SLACK * x ? floorl(x) : ceill(x);

@@ -39,6 +39,19 @@ long double books_cost(const struct books *b, const struct scenario_type *type, 
 const char *books_add(struct books *b, const struct scenario_type *type, unsigned server,
 		      uint64_t from, uint64_t to, uint64_t count, uint64_t *slot);
 
+/* From now on prices are given; a unit of TRES costs PRICE there. */
+void books_give_price(struct books *b, unsigned server, const char *tres, uint64_t slot,
+		      double price);
+/* How much of TRES is left there. */
+long double books_left(const struct books *b, unsigned server, const char *tres, uint64_t slot);
+/*
+ * How many of TYPE, in ROLE, fit on SERVER all the time from slot FROM to TO, beside COUNT of
+ * BESIDE (NULL: none).
+ */
+long double books_room(const struct books *b, const struct scenario_type *type, unsigned role,
+		       unsigned server, uint64_t from, uint64_t to,
+		       const struct scenario_type *beside, uint64_t count);
+
 /* Ceiling and floor of x >= 0: within 1e-9 (relative) of an integer counts as it. */
 long double books_ceil(long double x);
 long double books_floor(long double x);

@@ -197,6 +197,7 @@ static void read_policy(struct check *c)
 	size_t len = strcspn(c->policy, ",");
 	bool dps = len == 3 && !strncmp(c->policy, "dps", 3);
 	bool unpriced = len == 8 && !strncmp(c->policy, "unpriced", 8);
+	bool offline = len == 7 && !strncmp(c->policy, "offline", 7);
 
 	c->priced = dps;
 	c->own_reckoning = strstr(c->policy, "variant=paper") != NULL;
@@ -204,7 +205,7 @@ static void read_policy(struct check *c)
 			(len == 3 && !strncmp(c->policy, "drf", 3));
 	c->steps = check_steps_find(c->policy);
 	c->admits_all = c->admits_all || c->steps;
-	if (!dps && !unpriced && !c->admits_all)
+	if (!dps && !unpriced && !offline && !c->admits_all)
 		check_violation(c, "policy", NULL,
 				"expected a policy that this program can check, found %.80s",
 				c->policy);

@@ -10,6 +10,7 @@
 #include <time.h>
 
 #include "num.h"
+#include "offline.h"
 #include "prices.h"
 #include "replay.h"
 #include "steps.h"
@@ -20,6 +21,7 @@ struct replay {
 	const struct scenario *s;
 	const struct auc_policy *policy; /* or */
 	const struct auc_stepper *stepper;
+	bool offline; /* it is policy offline */
 	const char *options;
 	struct auc_policy_ctx *ctx;
 	const struct result *made; /* decisions that are repeated; NULL: the policy decides */
@@ -71,6 +73,8 @@ enum auc_code replay_run(const struct scenario *s, const char *policy, uint64_t 
 	}
 	if (rc == AUC_OK && p.stepper)
 		rc = steps_run(s, p.stepper, p.options, p.order, progress, arg, result, p.us, err);
+	if (rc == AUC_OK && p.offline)
+		rc = offline_run(s, p.options, result, p.us, err);
 	if (rc == AUC_OK && p.policy)
 		rc = prepare(&p, err);
 	for (i = 0; i < s->njobs && p.policy && rc == AUC_OK; i++) {
@@ -131,6 +135,7 @@ void result_clear(struct result *r)
 	}
 	free(r->jobs);
 	free(r->policy);
+	free(r->remark);
 	memset(r, 0, sizeof(*r));
 }
 
@@ -157,8 +162,9 @@ static enum auc_code open_policy(struct replay *p, const char *text, struct auc_
 	p->policy = auc_policy_find(name);
 	p->stepper = auc_stepper_find(name);
 	p->options = text + len + (text[len] == ',');
+	p->offline = !strcmp(name, OFFLINE_NAME);
 	free(name);
-	if (p->stepper)
+	if (p->stepper || p->offline)
 		return AUC_OK;
 	if (!p->policy)
 		return auc_err_set(err, AUC_ENOENT,

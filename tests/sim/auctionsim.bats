@@ -156,3 +156,80 @@ with()
 	[[ $output == *cloud_workers* ]]
 	run_sim 0 --version
 }
+
+@test "bound: policies stay below it, the prices prove it" {
+	"$sim" gen dps servers=10 jobs=30 slots=30 spread=one -s 3 -o "$dir/g.json"
+	run_sim 0 bound -p dps -p unpriced -p fifo -p drf -n 30 --json --prices "$dir/p.json" "$dir/g.json"
+	[ -z "$stderr" ]
+	jq -e '.format == "auction-bound/1" and .iterations == 30 and (.policies | length) == 4' <<< "$output"
+	jq -e '.bound as $b | all(.policies[]; .welfare > 0 and .welfare <= $b and .gap >= 0 and .share + .gap == 1)' <<< "$output"
+	run_sim 0 bound --verify "$dir/p.json" "$dir/g.json"
+	[[ $output == "verified bound "* ]]
+	jq '.bound *= 0.999' "$dir/p.json" > "$dir/claim.json"
+	run_sim 1 bound --verify "$dir/claim.json" "$dir/g.json"
+	[[ $output == *"which its prices do not prove"* ]]
+	# payoffs that are too low are found out
+	jq '.payoffs |= map(. / 2)' "$dir/p.json" > "$dir/low.json"
+	run_sim 0 bound --verify "$dir/low.json" "$dir/g.json"
+	[[ $output == *"payoff is higher than the file says"* ]]
+	run_sim 0 bound -p fifo -n 3 "$dir/g.json"
+	[[ ${lines[1]} == "bound "*" after 3 iterations: "* ]]
+	[[ ${lines[2]} == POLICY*WELFARE*OF_BOUND*GAP* ]]
+	[[ ${lines[3]} == fifo*%*% ]]
+}
+
+@test "bound: goes on where it was interrupted, to the same bytes" {
+	"$sim" gen dps servers=10 jobs=30 slots=30 spread=one -s 4 -o "$dir/g.json"
+	"$sim" bound -p dps -n 40 -j -o "$dir/whole" --prices "$dir/whole.p" "$dir/g.json"
+	"$sim" bound -p dps -n 1000000 --state "$dir/state" "$dir/g.json" 3>&- &
+	# not before it can be told to stop; then it stops after an iteration
+	until grep -q auctionsim "/proc/$!/comm" && grep -q SigCgt:.*[2367abef]$ "/proc/$!/status"; do :; done
+	kill -INT $!
+	wait $! && false # its exit status is 1
+	[[ $(head -n 1 "$dir/state") == "auction-bound-state/1 dps 1000000 "* ]]
+	run_sim 1 bound -p dps -n 40 --state "$dir/state" "$dir/g.json"
+	[[ $stderr == *"expected --iterations 40"* ]]
+	# one iteration more each time, as an interrupt after each would have it
+	rm "$dir/state"
+	for i in 1 2 3; do
+		"$sim" bound -p dps -n 40 -j -o "$dir/part" --prices "$dir/part.p" --state "$dir/state" --seconds 0 "$dir/g.json"
+	done
+	! cmp -s "$dir/whole" "$dir/part"
+	"$sim" bound -p dps -n 40 -j -o "$dir/part" --prices "$dir/part.p" --state "$dir/state" "$dir/g.json"
+	cmp "$dir/whole" "$dir/part"
+	cmp "$dir/whole.p" "$dir/part.p"
+	# another scenario, and a state that is damaged
+	"$sim" gen dps servers=11 jobs=30 slots=30 spread=one -s 4 -o "$dir/other.json"
+	run_sim 1 bound -p dps -n 40 --state "$dir/state" "$dir/other.json"
+	[[ $stderr == *"the state of scenario dps-s10-j30"* ]]
+	printf x | dd of="$dir/state" bs=1 seek=2000 conv=notrunc status=none
+	run_sim 1 bound -p dps -n 40 --state "$dir/state" "$dir/g.json"
+	[[ $stderr == *"is damaged"* ]]
+}
+
+@test "bound: what it refuses" {
+	run_sim 2 bound -p srtf "$dir/s.json"
+	[[ $stderr == *"the bound does not hold for it"* ]]
+	run_sim 2 bound --gap 5 "$dir/s.json"
+	run_sim 1 bound --schedules fifo "$dir/s.json"
+	[[ $stderr == *"--schedules: 'fifo'"* ]]
+	run_sim 2 bound -n 0 "$dir/s.json"
+}
+
+@test "offline: the optimum, checked; too large, or out of time" {
+	"$sim" run -p offline "$dir/s.json" > /dev/null || skip "built without GLPK"
+	"$sim" gen dps servers=3 jobs=6 slots=12 worker_types=2 ps_types=2 cloud_workers=0 cloud_ps=0 chunks=1:4 epochs=2:6 \
+		minibatches=10:40 arrival=1:3 workers=1:2 -s 2 -o "$dir/g.json"
+	"$sim" run -p offline --json "$dir/g.json" > "$dir/r.json"
+	"$sim" check "$dir/g.json" "$dir/r.json"
+	run_sim 0 bound -p offline -p dps --json "$dir/g.json"
+	jq -e '.policies | .[0].welfare >= .[1].welfare - 1e-6' <<< "$output"
+	run_sim 1 run -p offline,columns=100 "$dir/g.json"
+	[[ $stderr == *"tries at most 100"* ]]
+	run_sim 1 run -p offline,speed=1 "$dir/g.json"
+	[[ $stderr == *"expected seconds=N or columns=N"* ]]
+	"$sim" gen dps servers=4 jobs=30 slots=24 worker_types=2 ps_types=2 cloud_workers=0 cloud_ps=0 chunks=2:6 epochs=2:6 \
+		minibatches=10:40 -o "$dir/long.json"
+	run_sim 0 run -p offline,columns=1e6,seconds=0.01 "$dir/long.json"
+	[[ $stderr == *"not exact"* ]]
+}

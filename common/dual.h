@@ -1,0 +1,99 @@
+/*
+ * dual.h - how much all jobs together could be worth at most: the Lagrangian dual of a market and
+ * a weighted list of jobs.
+ *
+ * For any prices lambda >= 0 of (server, TRES, slot), and u_j = the best payoff of job j at these
+ * prices in a market where nobody else is,
+ *
+ *   sum over jobs of weight_j * max(0, u_j)  +  sum of lambda * (capacity - booked)
+ *
+ * is at least the welfare of every plan for these jobs: a plan's value is what its jobs gain at
+ * lambda plus what they pay, and nobody can pay for more than there is. The inner maximum is a
+ * quote of the policy itself at given prices, so that whatever the policy can sell is bounded, and
+ * nothing else: roles, uploads, arrivals and what is booked count as they do for a sale, and a job
+ * that arrives behind the window counts nothing.
+ *
+ * The bound is certified, not estimated. A quote is the maximum but for AUC_QUOTE_SLACK (policy.h)
+ * of the job's highest value, which is added for each job; all terms are >= 0, so their sum is off
+ * by less than one rounding a term, and is raised by as many.
+ *
+ * Prices are improved by a subgradient method (Adam on the slack relative to capacity, steps that
+ * shrink geometrically); the best bound that was seen is kept, and its prices. First servers share
+ * prices by class: a group (edge, cloud) and how much they have of the TRES; this is fast and
+ * close. Then each server has its own, but for servers that no job can tell apart.
+ *
+ * Nothing here is global, and the market that is given is only read while the dual is made: a dual
+ * can be worked at in another thread, a step at a time.
+ */
+#ifndef AUC_DUAL_H
+#define AUC_DUAL_H
+
+#include <stdio.h>
+
+#include "err.h"
+#include "market.h"
+#include "policy/policy.h"
+
+struct auc_dual;
+
+struct auc_dual_job {
+	const struct auc_job *job;
+	double weight; /* how many of it there are; >= 0 */
+	/*
+	 * NULL, or a market with the same servers and window in which the job's types are known
+	 * (those that are its own); its bookings and prices become the dual's.
+	 */
+	struct auc_market *own;
+};
+
+enum auc_dual_level {
+	AUC_DUAL_CLASSES,
+	AUC_DUAL_SERVERS,
+};
+
+/* A stretch of iterations. */
+struct auc_dual_phase {
+	enum auc_dual_level level;
+	unsigned iterations;
+	double first_step, last_step; /* of the scale of prices: what a unit earned on average when
+					 all was free */
+};
+
+/*
+ * A dual of M as it is booked now. POLICY with OPTIONS quotes; a baseline has no quote that
+ * maximises and is refused (AUC_EINVAL). JOBS, what they point to and POLICY are only borrowed and
+ * must stay. All prices are 0 at first.
+ */
+enum auc_code auc_dual_create(const struct auc_market *m, const struct auc_policy *policy,
+			      const char *options, const struct auc_dual_job *jobs, unsigned njobs,
+			      struct auc_dual **d, struct auc_err *err);
+void auc_dual_destroy(struct auc_dual *d);
+
+/* Begins a phase at the best prices so far. AUC_ENOMEM, or AUC_EINVAL: no sensible phase. */
+enum auc_code auc_dual_begin(struct auc_dual *d, const struct auc_dual_phase *phase,
+			     struct auc_err *err);
+/* One iteration: one quote of each job. */
+enum auc_code auc_dual_step(struct auc_dual *d, struct auc_err *err);
+/* Iterations of the phase that are left. The last one looks at the mean of the second half. */
+unsigned auc_dual_left(const struct auc_dual *d);
+/* The best bound so far; INFINITY before the first step. */
+double auc_dual_bound(const struct auc_dual *d);
+/* The price of that bound, in credits per unit and slot. */
+double auc_dual_price(const struct auc_dual *d, unsigned server, unsigned tres, auc_slot t);
+/* The best payoff of a job at the prices of that bound, as it is counted in it: >= 0, rounding
+ * included. */
+double auc_dual_payoff(const struct auc_dual *d, unsigned job);
+/* The bound at the prices of LIST[N] (market.h); does not change the phase. */
+enum auc_code auc_dual_bound_at(struct auc_dual *d, const struct auc_given_price *list, size_t n,
+				double *bound, struct auc_err *err);
+
+/*
+ * Writes and reads where the work stands: the next step of the one that was read is that of the one
+ * that was written, to the last bit. The market, the jobs and the policy are not in it; what was
+ * written for others is refused (AUC_ECORRUPT) as far as their numbers differ, and so is what is
+ * damaged.
+ */
+enum auc_code auc_dual_save(const struct auc_dual *d, FILE *out, struct auc_err *err);
+enum auc_code auc_dual_load(struct auc_dual *d, FILE *in, struct auc_err *err);
+
+#endif

@@ -1,0 +1,29 @@
+/*
+ * offline.h - the schedules that are worth most together, all jobs known in advance: the optimum
+ * that policies are measured by, of scenarios small enough for an integer program. It is solved by
+ * GLPK.
+ */
+#ifndef SIM_OFFLINE_H
+#define SIM_OFFLINE_H
+
+#include <stdbool.h>
+
+#include "err.h"
+#include "replay.h"
+#include "scenario.h"
+
+#define OFFLINE_NAME "offline"
+#define OFFLINE_SUMMARY                                                                            \
+	"baseline: the optimum of schedules as of dps, all jobs known in advance (small "          \
+	"scenarios)"
+
+/*
+ * Plans all jobs of S. OPTIONS: "seconds=N" (stop then; the result is the best schedule so far, and
+ * RESULT->remark says what it may miss), "columns=N" (the largest program that is tried). Fills in
+ * RESULT->jobs; one decision, US[0] its time. AUC_EINVAL: options, a job without a key that it
+ * needs, too large; AUC_ESTATE: built without GLPK, or it failed; AUC_ENOMEM.
+ */
+enum auc_code offline_run(const struct scenario *s, const char *options, struct result *result,
+			  double *us, struct auc_err *err);
+
+#endif
