@@ -53,6 +53,7 @@ struct agent {
 	char label[48];
 	double grace;
 	bool labelled;
+	uint64_t ignore;  /* signal; 0: none */
 	struct wire wire; /* fd -1: the launcher is gone */
 	int reserved;     /* holds the task's port until the program starts */
 	unsigned port;
@@ -139,6 +140,8 @@ static bool agent_init(struct agent *a, const char *task)
 	}
 	a->id = first + offset;
 	a->labelled = getenv(AGENT_LABEL) != NULL;
+	if (getenv(AGENT_IGNORE))
+		auc_parse_count(getenv(AGENT_IGNORE), 1, NSIG - 1, &a->ignore, AGENT_IGNORE, NULL);
 	snprintf(a->label, sizeof(a->label),
 		 a->role == ROLE_SCHEDULER ? "%s: " : "%s %u: ", role_name(a->role), a->id);
 	return true;
@@ -218,6 +221,7 @@ static bool agent_hello(struct agent *a, const char *token)
 	unsetenv(AGENT_CONNECT);
 	unsetenv(AGENT_GRACE);
 	unsetenv(AGENT_LABEL);
+	unsetenv(AGENT_IGNORE);
 	return wire_send(&a->wire, o);
 }
 
@@ -325,6 +329,8 @@ static void agent_exec(struct agent *a, char *const program[], const int out[2],
 		_exit(EXIT_FAILURE);
 	if (a->labelled && (dup2(out[1], STDOUT_FILENO) < 0 || dup2(err[1], STDERR_FILENO) < 0))
 		_exit(EXIT_NOT_RUN);
+	if (a->ignore)
+		signal((int)a->ignore, SIG_IGN);
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	execvp(program[0], program);

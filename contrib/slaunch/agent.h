@@ -13,6 +13,9 @@
 	"SLAUNCH_GRACE" /* seconds between SIGTERM and SIGKILL once the launcher is gone */
 #define AGENT_LABEL "SLAUNCH_LABEL" /* set: put "worker 3: " before each line of output */
 
+/* A signal that the program ignores until it says otherwise: Slurm sends it to whole steps. */
+#define AGENT_IGNORE "SLAUNCH_IGNORE"
+
 /* TASK is "ROLE:RANK", RANK being that of this step's task 0. Returns the exit code. */
 int agent_run(const char *task, char *const program[]);
 

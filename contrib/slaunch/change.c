@@ -6,7 +6,9 @@
  * change itself, at the end of the slots with the present layout: leaving tasks get SIGTERM. The
  * join: when the new nodes' jobs run, their tasks are started, and when these have reported all are
  * told. A program that is not elastic, or whose PSs change, is stopped as a whole at the change and
- * started again with the new layout.
+ * started again with the new layout; if its tasks end by themselves after the notice, because
+ * Slurm ends the steps of a node a little earlier or because they miss each other, it is stopped
+ * then.
  *
  * The signal that the site sends is of use, but not needed: the clock brings notice and change by
  * the plan that is known, and each notice looks first whether there is a newer one.
@@ -49,6 +51,7 @@ static void change_spend(struct launch *L, const struct course_leg *leg);
 static double change_time(const struct launch *L);
 static double notice_time(const struct launch *L);
 static double now_in_layout(const struct launch *L);
+static double now_in_pause(const struct launch *L);
 static const struct course_leg *leg_next(const struct launch *L);
 
 void change_heard(struct launch *L, int sig)
@@ -59,6 +62,19 @@ void change_heard(struct launch *L, int sig)
 		say("a change is announced: looking at the plan");
 	L->heard = true;
 	L->pass_on = sig;
+}
+
+bool change_broken(struct launch *L)
+{
+	const struct course_leg *leg;
+
+	if (L->phase == PHASE_TURN)
+		return true;
+	leg = L->phase == PHASE_RUN && L->noticed > 0 ? leg_next(L) : NULL;
+	if (!leg || !change_restarts(L, leg))
+		return false;
+	change_now(L, leg);
+	return true;
 }
 
 void change_look(struct launch *L)
@@ -130,8 +146,8 @@ double change_next(const struct launch *L, double next)
 		if (fabs(L->noticed - at) > SAME_TIME && L->answer_by <= 0)
 			at = notice_time(L);
 	} else if (L->phase == PHASE_PAUSE && L->wait_until <= 0) {
-		leg = course_at(&L->course, wall);
-		at = leg ? leg->begin : wall;
+		leg = course_at(&L->course, now_in_pause(L));
+		at = leg ? fmax(leg->begin, L->turn_until) : wall;
 	}
 	if (at > 0) {
 		at = now + fmax(0, fmin(at - wall, CLOCK_STEP));
@@ -211,7 +227,7 @@ static void change_run(struct launch *L)
 /* While nothing runs. */
 static void change_pause(struct launch *L)
 {
-	const struct course_leg *leg = course_at(&L->course, clock_wall());
+	const struct course_leg *leg;
 	double now = clock_now();
 
 	if (L->heard && L->layout.lead)
@@ -226,10 +242,10 @@ static void change_pause(struct launch *L)
 				    L->opt->wait, L->waiting);
 		return;
 	}
-	leg = course_at(&L->course, clock_wall());
+	leg = course_at(&L->course, now_in_pause(L));
 	if (!leg)
 		launch_fail(L, EXIT_FAILURE, "the plan is over");
-	else if (clock_wall() >= leg->begin)
+	else if (clock_wall() >= fmax(leg->begin, L->turn_until))
 		change_begin(L, leg);
 }
 
@@ -266,6 +282,7 @@ static void change_turn(struct launch *L)
 		L->tasks[i].leaving = true;
 	launch_leave(L);
 	L->phase = PHASE_TURN;
+	L->turn_until = change_time(L);
 	L->look_at = L->wait_until = 0;
 }
 
@@ -335,7 +352,7 @@ static void change_begin(struct launch *L, const struct course_leg *leg)
 /* Starts all tasks once all jobs run. */
 static void change_complete(struct launch *L)
 {
-	const struct course_leg *leg = course_at(&L->course, clock_wall());
+	const struct course_leg *leg = course_at(&L->course, now_in_pause(L));
 
 	if (leg && (leg->elsewhere || (L->layout.lead && !layout_complete(&L->layout, NULL)))) {
 		if (L->look_at <= 0)
@@ -373,7 +390,7 @@ static bool change_course(struct launch *L, const struct group *g)
 	course_clear(&L->course);
 	L->course = c;
 	if (L->phase == PHASE_PAUSE && L->wait_until > 0) {
-		const struct course_leg *leg = course_at(&c, clock_wall());
+		const struct course_leg *leg = course_at(&c, now_in_pause(L));
 
 		if (!leg || clock_wall() < leg->begin ||
 		    (!leg->elsewhere && !layout_same(&L->layout, &leg->layout, ROLES))) {
@@ -500,4 +517,10 @@ static double notice_time(const struct launch *L)
 static double now_in_layout(const struct launch *L)
 {
 	return fmax(clock_wall(), L->layout.begin);
+}
+
+/* The time of day, but not before the layout that has been stopped was to end. */
+static double now_in_pause(const struct launch *L)
+{
+	return fmax(clock_wall(), L->turn_until);
 }

@@ -95,6 +95,8 @@ struct launch {
 	struct course course;
 	struct look look;
 	unsigned restarts; /* of the whole program, by us */
+	double turn_until; /* Unix time before which a stopped program does not start again; 0: none
+			    */
 	double noticed;    /* Unix time of the change that the tasks know of; 0: none */
 	bool heard;        /* something has announced a change */
 	int pass_on;       /* the signal that did, to be passed on if none comes; 0: none */
@@ -136,6 +138,11 @@ void launch_fail(struct launch *L, int code, const char *fmt, ...)
 
 /* A signal that may announce a change: SIG is passed on if none comes. */
 void change_heard(struct launch *L, int sig);
+/*
+ * A task has failed, or one that leaves has ended. True if the tasks know that the program is to be
+ * stopped for a change: then it is now, and that is no failure.
+ */
+bool change_broken(struct launch *L);
 /* What has come of a look at the group. */
 void change_look(struct launch *L);
 /* What follows from the plan and the time. */

@@ -558,13 +558,17 @@ static void task_ended(struct launch *L, struct task *t, int status, bool killed
 		snprintf(how, sizeof(how), "exited with code %d", status);
 	if (L->opt->verbose > 1 && (code == 0 || t->leaving))
 		say("%s %u on %s %s", role_name(t->peer.role), t->peer.id, t->peer.node, how);
-	if (t->leaving)
+	if (t->leaving) {
+		change_broken(L);
 		return;
+	}
 	if (code == 0) {
 		if (worker && !L->finished)
 			launch_call_off(L);
 		return;
 	}
+	if (change_broken(L))
+		return;
 	/* What ends after we told it to has not failed; but a worker's code is the result if we
 	 * were told to stop. */
 	if (L->phase >= PHASE_STOP) {
@@ -693,7 +697,7 @@ static void launch_step(struct launch *L)
 		if (t->state != TASK_LOST || now < t->lost_at + LOST_SECONDS)
 			continue;
 		t->state = TASK_ENDED;
-		if (L->phase < PHASE_STOP && !t->leaving)
+		if (L->phase < PHASE_STOP && !t->leaving && !change_broken(L))
 			launch_fail(L, EXIT_FAILURE, "lost contact with %s %u on %s",
 				    role_name(t->peer.role), t->peer.id, t->peer.node);
 	}

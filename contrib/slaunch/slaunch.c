@@ -150,6 +150,7 @@ static int options_parse(struct options *o, int argc, char **argv)
 			break;
 		case OPT_CHANGE_SIGNAL:
 			rc = options_signal(optarg, &o->start.change_signal, &err);
+			o->start.handled = true;
 			break;
 		case OPT_NOTICE:
 			rc = auc_parse_span(optarg, 1, 0, &o->start.notice, "--notice", &err);

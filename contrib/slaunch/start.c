@@ -38,6 +38,11 @@ void start_export(const struct layout *l, const struct start_options *opt, const
 		setenv(AGENT_LABEL, "1", 1);
 	else
 		unsetenv(AGENT_LABEL);
+	snprintf(buf, sizeof(buf), "%d", opt->change_signal);
+	if (opt->direct || opt->handled)
+		unsetenv(AGENT_IGNORE);
+	else
+		setenv(AGENT_IGNORE, buf, 1);
 	if (opt->elastic)
 		setenv("AUCTION_ELASTIC", "1", 1);
 	else

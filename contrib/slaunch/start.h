@@ -22,7 +22,8 @@ struct start_options {
 	bool follow;        /* the plan may change: it is looked at */
 	bool elastic;       /* workers may come and go while the program runs */
 	int change_signal;
-	double notice;         /* seconds before a change in which the tasks are told */
+	bool handled;  /* the program has a handler for it from the start, or wants to die of it */
+	double notice; /* seconds before a change in which the tasks are told */
 	const char *plan_file; /* --plan: read again when a change is announced; NULL: none */
 	double plan_start;     /* Unix time from which it counts */
 	char *const *program;

@@ -54,6 +54,29 @@ launch()
 	launcher=$!
 }
 
+# follow W:P OPTION...: like launch, with a plan that change alters.
+follow()
+{
+	echo "0 $1" >"$dir/plan"
+	shift
+	started=$(date +%s.%N)
+	launch --plan "$dir/plan" "$@"
+}
+
+# change SECONDS W:P [SECONDS W:P...]: what comes in so many seconds from now, and so many after that.
+change()
+{
+	local at
+
+	at=$(awk -v a="$started" -v b="$(date +%s.%N)" 'BEGIN {print b - a}')
+	while [ $# -gt 0 ]; do
+		at=$(awk -v a="$at" -v b="$1" 'BEGIN {print a + b}')
+		echo "$at $2" >>"$dir/plan"
+		shift 2
+	done
+	kill -USR1 "$launcher"
+}
+
 # ends CODE: the launcher does, with that exit code.
 ends()
 {
@@ -100,17 +123,21 @@ epochs()
 @test "elastic: workers join and leave, those that stay are left alone and told" {
 	WORKER='trap "say told \$(group .)" USR1; trap "say ended; exit 9" TERM; say start $AUCTION_RANK/$AUCTION_NUM_WORKERS $RANK/$WORLD_SIZE $DMLC_NUM_WORKER $(jq ".cluster.worker | length" <<<"$TF_CONFIG"); forever' \
 	PS='trap "say told \$(group .)" USR1; say start; forever' \
-		launch --elastic --notice 1s --local 2:1 --then 2s:3:1 --then 3s:1:1 "${task[@]}"
+		follow 2:1 --elastic "${task[@]}"
+	wait_until 20 lines 2 '^worker [01]: start [01]/2 [01]/2 2 2$'
+	wait_until 20 lines 1 '^ps 0: start$'
+	change 2 3:1
+	# The notice, with what comes and who leaves.
+	wait_until 20 lines 1 '^worker 0: told .*"next":\{.*"change":"resize",.*"workers":3,"ps":1,"leaves":false\}'
 	# The new one: rank, numbers and lists are those of the new layout.
 	wait_until 20 lines 1 '^worker 2: start 2/3 2/3 3 3$'
-	[ "$(grep -c '^worker [01]: start [01]/2 [01]/2 2 2$' "$out")" = 2 ]
+	wait_until 20 lines 1 '^worker 0: told .*"next":null,"workers":\[.*"id":2,"rank":2,.*\]'
+	change 2 1:1
+	wait_until 20 lines 1 '^worker 2: told .*"next":\{.*"change":"resize",.*"workers":1,"ps":1,"leaves":true\}'
 	# The latest of a node leave, and that is no failure.
 	wait_until 20 lines 1 '^worker 2: ended$'
 	wait_until 20 lines 1 '^worker 1: ended$'
-	wait_until 20 grep -q '^ps 0: told .*"generation":[0-9]*,.*"next":null,"workers":\[{"id":0,' "$out"
-	# What was seen on the way: the notice, with what comes and who leaves.
-	grep -q '^worker 0: told .*"next":{.*"change":"resize",.*"workers":3,"ps":1,"leaves":false}' "$out"
-	grep -q '^worker 2: told .*"next":{.*"change":"resize",.*"workers":1,"ps":1,"leaves":true}' "$out"
+	wait_until 20 lines 1 '^ps 0: told .*"next":null,"workers":\[\{"id":0,[^}]*\}\],'
 	[ "$(grep -c ': start' "$out")" = 4 ]
 	kill -0 "$launcher"
 	! grep -q '^worker 0: ended' "$out"
@@ -136,6 +163,17 @@ epochs()
 	! grep -q 'told\|changes' "$out"
 }
 
+@test "without --elastic a task that ends after the notice stops all; they start with the next layout" {
+	WORKER='trap "say leaves; exit 3" USR1; say start; forever' PS='say start; forever' follow 2:1 "${task[@]}"
+	wait_until 20 lines 2 '^worker [01]: start$'
+	change 2 1:1
+	wait_until 20 lines 1 '^worker 2: start$'
+	wait_until 20 lines 1 '^ps 1: start$'
+	lines 1 '^worker [01]: leaves$'
+	! grep -q '^slaunch:' "$out"
+	! grep -q '^worker 3:' "$out"
+}
+
 @test "PSs that change stop even an elastic program" {
 	WORKER='say start $AUCTION_NUM_PS; forever' launch --elastic --notice 500ms --local 1:1 --then 1s:1:2 "${task[@]}"
 	wait_until 20 lines 1 '^worker 0: start 1$'
@@ -143,11 +181,14 @@ epochs()
 }
 
 @test "what a leaving task does is no failure; what another does, is" {
-	# Worker 1 leaves as it likes once it is told, or is killed hard.
-	WORKER='[ $AUCTION_ID = 1 ] && trap "say code 7; exit 7" USR1; trap : TERM; say start; forever' \
-		launch --elastic --notice 2s --grace 500ms --local 3 --then 2s:1 --then 2s:2 "${task[@]}"
+	# Worker 1 leaves as it likes once it is told, worker 2 does not want to and is killed hard.
+	WORKER='[ $AUCTION_ID = 1 ] && trap "say code 7; exit 7" USR1; trap "say no" TERM; say start; forever' \
+		follow 3 --elastic --grace 500ms "${task[@]}"
+	wait_until 20 lines 3 'start$'
+	change 2 1
 	wait_until 20 lines 1 '^worker 1: code 7$'
-	# Worker 2 does not want to; the next one comes all the same, and fails.
+	wait_until 20 lines 1 '^worker 2: no$'
+	change 1 2
 	wait_until 20 lines 1 '^worker 3: start$'
 	kill -KILL "$(tail -n 1 "$dir/t.pids")"
 	ends 137
@@ -239,13 +280,19 @@ epochs()
 }
 
 @test "async: workers join and leave a running PS, and the loss goes down" {
-	launch --elastic --notice 500ms --local 1:2 --then 1500ms:3:2 --then 2s:1:2 --then 1s:2:2 \
-		"$TRAIN" --async --rate 0.1 --epochs 6 --chunks 16 --minibatches 8 --pace 7ms --checkpoint "$dir/ckpt"
+	follow 1:2 --elastic "$TRAIN" --async --rate 0.1 --epochs 6 --chunks 16 --minibatches 8 --pace 7ms --checkpoint "$dir/ckpt"
+	wait_until 20 lines 1 '^epoch=1 '
+	change 0.5 3:2
+	wait_until 20 lines 3 '^joined'
+	wait_until 20 lines 1 '^epoch=2 '
+	change 0.5 1:2
+	wait_until 20 lines 2 '^left worker=[12] '
+	change 0.5 2:2
+	wait_until 20 lines 4 '^joined'
 	ends 0
 	epochs 6
 	downward
-	[ "$(grep -c '^joined' "$out")" -ge 4 ]
-	grep -q '^left worker=2 ' "$out"
+	[ "$(grep -c '^checkpoint' "$out")" -ge 3 ]
 	[ "$(grep -c '^seen .*role=ps' "$out")" = 2 ]
 	[ ! -e "$dir/ckpt.new" ]
 }
@@ -295,11 +342,15 @@ epochs()
 	done
 }
 
-@test "synchronous training forms anew with each layout, and the loss goes down" {
-	launch --notice 500ms --local 1:1 --then 1s:3:2 --then 1s:0 --then 500ms:2:1 \
-		"$TRAIN" --epochs 5 --minibatches 8 --pace 15ms --checkpoint "$dir/ckpt"
+@test "synchronous training forms anew with each layout, also after a pause, and the loss goes down" {
+	follow 1:1 "$TRAIN" --epochs 4 --minibatches 8 --pace 10ms --checkpoint "$dir/ckpt"
+	wait_until 20 lines 1 '^epoch=1 '
+	change 1 3:2
+	wait_until 20 lines 1 '^resumed'
+	wait_until 20 lines 1 '^epoch=2 '
+	change 0.2 0 0.5 2:1
 	ends 0
-	epochs 5
+	epochs 4
 	downward
 	[ "$(grep -c '^resumed' "$out")" = 2 ]
 }
