@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,6 +27,7 @@
 
 #define LOOK_AGAIN 0.5 /* seconds between two looks of look_wait() */
 
+static const struct course_leg *look_early(const struct course *c);
 static void look_child(int fd, uint32_t job_id);
 
 #ifdef BUILT_FOR_SLURM
@@ -168,6 +170,7 @@ enum auc_code look_wait(uint32_t job_id, double wait, unsigned verbose, struct l
 	memset(l, 0, sizeof(*l));
 	memset(c, 0, sizeof(*c));
 	for (;;) {
+		const struct course_leg *early;
 		struct auc_err why = {0};
 		struct group g;
 		enum auc_code rc = look_now(job_id, &g, &why);
@@ -177,9 +180,15 @@ enum auc_code look_wait(uint32_t job_id, double wait, unsigned verbose, struct l
 			layout_clear(l);
 			course_clear(c);
 			rc = group_course(&g, clock_wall(), c, &why);
-			if (rc == AUC_OK)
+			early = wait >= 0 && rc == AUC_OK ? look_early(c) : NULL;
+			if (early) {
+				snprintf(waiting, sizeof(waiting),
+					 "the plan comes to %s in %.0f s only", g.node,
+					 ceil(early->begin - clock_wall()));
+			} else if (rc == AUC_OK) {
 				rc = group_layout(&g, clock_wall(), l, &why);
-			if (rc == AUC_OK) {
+			}
+			if (rc == AUC_OK && !early) {
 				group_fill(&g, NULL, l, waiting, sizeof(waiting));
 				complete = wait < 0 || layout_complete(l, NULL);
 			}
@@ -261,6 +270,17 @@ void look_end(struct look *k)
 	while (waitpid(k->pid, NULL, 0) < 0 && errno == EINTR)
 		;
 	k->pid = 0;
+}
+
+/* The leg that the lead has been moved for, a little too early; NULL: it is where it belongs. */
+static const struct course_leg *look_early(const struct course *c)
+{
+	const struct course_leg *leg = course_at(c, clock_wall());
+
+	if (!leg || !leg->elsewhere)
+		return NULL;
+	leg = course_after(c, clock_wall());
+	return leg && !leg->elsewhere ? leg : NULL;
 }
 
 /* The other end takes it whole: it reads until there is a line. */

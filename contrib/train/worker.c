@@ -33,7 +33,7 @@ struct worker {
 	struct metrics all;  /* of all workers in the last step */
 	uint64_t step;
 	struct ckpt at; /* how far it is */
-	bool started, saved;
+	bool started;
 };
 
 static enum auc_code worker_init(struct worker *w, struct auc_err *err);
@@ -67,7 +67,7 @@ enum auc_code worker_run(const struct place *p, const struct train_options *opt,
 		rc = worker_bye(&w, err);
 	if (rc == AUC_OK && p->rank == 0)
 		report_final(opt, w.at.epochs, w.params);
-	if (rc != AUC_OK && w.started && !w.saved)
+	if (rc != AUC_OK && w.started)
 		worker_save(&w, true, NULL);
 	if (rc != AUC_OK && w.notice.stop)
 		notice_die(&w.notice);
@@ -193,7 +193,6 @@ static enum auc_code worker_epoch(struct worker *w, struct auc_err *err)
 			rc = worker_pull(w, false, err);
 		if (rc != AUC_OK)
 			break;
-		w->saved = false;
 		w->at.minibatches = first + w->place->nworkers;
 		w->at.sum.samples += w->all.samples;
 		w->at.sum.loss += w->all.loss;
@@ -282,7 +281,6 @@ static enum auc_code worker_save(struct worker *w, bool tell, struct auc_err *er
 	rc = ckpt_write(w->opt->checkpoint, w->opt, &w->at, w->params, w->n, err);
 	if (rc == AUC_OK && tell)
 		report_state("checkpoint", w->opt, &w->at, w->params);
-	w->saved = rc == AUC_OK;
 	return rc;
 }
 

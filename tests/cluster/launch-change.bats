@@ -156,8 +156,8 @@ epochs()
 }
 
 @test "the same layout once more leaves all as it is" {
-	WORKER='trap "say told" USR1; say start; sleep 3 & wait $!; wait $!; say end' \
-		launch -v --notice 1s --local 2 --then 1s:2 --then 500ms:2 "${task[@]}"
+	WORKER='trap "say told" USR1; say start; sleep 2 & wait $!; wait $!; say end' \
+		launch -v --notice 500ms --local 2 --then 500ms:2 --then 500ms:2 "${task[@]}"
 	ends 0
 	lines 2 ': end$'
 	! grep -q 'told\|changes' "$out"
@@ -202,9 +202,13 @@ epochs()
 }
 
 @test "a program without a handler does not die of the signal" {
-	WORKER='sleep 3; say end' launch --notice 2s --elastic --local 1 --then 2s:2 "${task[@]}"
-	wait_until 20 lines 2 'end$'
-	ends 0
+	WORKER='say start; forever' follow 1 --elastic "${task[@]}"
+	wait_until 20 lines 1 '^worker 0: start$'
+	change 1 2
+	wait_until 20 lines 1 '^worker 1: start$'
+	kill -USR1 "$launcher"
+	kill -TERM "$launcher"
+	ends 143
 }
 
 @test "--change-signal is what tasks get" {
@@ -300,7 +304,7 @@ epochs()
 @test "async: a worker that is killed, and one that hangs, do no harm to the others" {
 	port=$((20000 + RANDOM % 5000))
 	export AUCTION_NUM_WORKERS=3 AUCTION_NUM_PS=1 AUCTION_PS_HOSTS=127.0.0.1:$port AUCTION_TOKEN=0123456789abcdef0123456789abcdef
-	work=(--async --epochs 3 --chunks 6 --minibatches 4 --pace 20ms --lost 2s)
+	work=(--async --epochs 3 --chunks 6 --minibatches 4 --pace 20ms --lost 1s)
 	AUCTION_ROLE=ps AUCTION_RANK=0 "$TRAIN" "${work[@]}" >"$out" 2>&1 3>&- &
 	ps=$!
 	workers=()
@@ -323,7 +327,7 @@ epochs()
 	for mode in "--async" ""; do
 		rm -f "$dir/ckpt"
 		# shellcheck disable=SC2086
-		SLURM_RESTART_COUNT=0 launch --local 2:2 "$TRAIN" $mode --epochs 1000 --pace 5ms --checkpoint "$dir/ckpt"
+		SLURM_RESTART_COUNT=0 launch --local 2:2 "$TRAIN" $mode --rate 0.1 --epochs 1000 --pace 5ms --checkpoint "$dir/ckpt"
 		wait_until 30 lines 1 '^epoch=2 '
 		# As Slurm ends a job that it requeues.
 		kill -TERM "$launcher"
@@ -331,7 +335,7 @@ epochs()
 		mv "$out" "$dir/before"
 		epochs=$(($(grep -c '^epoch=' "$dir/before") + 2))
 		# shellcheck disable=SC2086
-		SLURM_RESTART_COUNT=1 launch --local 3:1 "$TRAIN" $mode --epochs "$epochs" --checkpoint "$dir/ckpt"
+		SLURM_RESTART_COUNT=1 launch --local 3:1 "$TRAIN" $mode --rate 0.1 --epochs "$epochs" --checkpoint "$dir/ckpt"
 		ends 0
 		cat "$dir/before" "$out" >"$dir/both"
 		mv "$dir/both" "$out"
@@ -343,7 +347,7 @@ epochs()
 }
 
 @test "synchronous training forms anew with each layout, also after a pause, and the loss goes down" {
-	follow 1:1 "$TRAIN" --epochs 4 --minibatches 8 --pace 10ms --checkpoint "$dir/ckpt"
+	follow 1:1 "$TRAIN" --rate 0.1 --epochs 4 --minibatches 8 --chunks 16 --pace 5ms --checkpoint "$dir/ckpt"
 	wait_until 20 lines 1 '^epoch=1 '
 	change 1 3:2
 	wait_until 20 lines 1 '^resumed'
