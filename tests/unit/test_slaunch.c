@@ -503,10 +503,12 @@ static void test_group(void **state)
 	assert_int_equal(group_course(&g, 0, &c, &err), AUC_EINVAL);
 	assert_non_null(strstr(err.text, "was not sold by the auction"));
 	static const char *const wrong[] = {
-		"{}", "{\"lead\":1,\"node\":\"a\",\"receipt\":\"\",\"members\":[1]}",
-		"{\"lead\":1,\"node\":\"a\",\"receipt\":\"\",\"members\":[[\"a\",\"b\",\"c\",\"d\"]"
+		"{\"receipt\":\"\",\"lead\":1,\"node\":\"a\"}",
+		"{\"receipt\":\"\",\"lead\":1,\"node\":\"a\",\"members\":7}",
+		"{\"receipt\":\"\",\"lead\":1,\"node\":\"a\",\"members\":[1]}",
+		"{\"receipt\":\"\",\"lead\":1,\"node\":\"a\",\"members\":[[\"a\",\"b\",\"c\",\"d\"]"
 		"]}",
-		"{\"lead\":1,\"node\":\"a\",\"receipt\":\"\",\"members\":7}"};
+	};
 	for (unsigned i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
 		o = json_tokener_parse(wrong[i]);
 		assert_int_equal(group_parse(o, &back, &err), AUC_EINVAL);
