@@ -130,14 +130,19 @@ struct auc_market *auc_market_clone(const struct auc_market *from)
 	*m = *from;
 	m->used = NULL;
 	m->unit_price = NULL;
+	m->idle_price = NULL;
 	m->changed = NULL;
+	m->closed = NULL;
+	m->closures = NULL;
+	m->nclosures = 0;
 	memset(m->cache, 0, sizeof(m->cache));
 	m->servers = malloc((from->nservers + 1) * sizeof(*m->servers));
 	m->servers_alloc = from->nservers + 1;
 	if (m->servers)
 		memcpy(m->servers, from->servers, from->nservers * sizeof(*m->servers));
 	if (m->servers && lay_out(m, NULL) == AUC_OK &&
-	    auc_market_copy_state(m, from, NULL) == AUC_OK)
+	    auc_market_copy_state(m, from, NULL) == AUC_OK &&
+	    auc_market_close(m, from->closures, from->nclosures, NULL) == AUC_OK)
 		return m;
 	auc_market_destroy(m);
 	return NULL;

@@ -131,6 +131,37 @@ static void test_advance(void **state)
 	auc_market_destroy(m);
 }
 
+/* A clone is the same market, and goes its own way from then on. */
+static void test_clone(void **state)
+{
+	static const struct auc_closed closed = {0, 106, 108};
+	struct auc_market *m = make_market(), *clone;
+	struct auc_plan p;
+	auc_slot t;
+
+	(void)state;
+	auc_plan_init(&p);
+	make_plan(&p, 100, 104, 0, 1, 1);
+	assert_int_equal(auc_market_book(m, &p, 100, 104, NULL), AUC_OK);
+	assert_int_equal(auc_market_close(m, &closed, 1, NULL), AUC_OK);
+	clone = auc_market_clone(m);
+	assert_non_null(clone);
+	assert_true(auc_market_sound(clone) && auc_market_cache_sound(clone));
+	for (t = 100; t < 110; t++) {
+		assert_true(auc_market_used(clone, 0, 0, t) == auc_market_used(m, 0, 0, t));
+		assert_true(auc_market_price(clone, 0, 0, t) == auc_market_price(m, 0, 0, t));
+	}
+	assert_int_equal(clone->cache[0].fit[auc_cell(clone, 6, 0)], 0);
+	assert_int_equal(auc_market_unbook(clone, &p, 100, 104, NULL), AUC_OK);
+	assert_true(auc_market_used(m, 0, 0, 100) > 0);
+	auc_market_destroy(m);
+	auc_market_advance(clone, 103);
+	assert_int_equal(clone->cache[0].fit[auc_cell(clone, 3, 0)], 0);
+	assert_true(auc_market_sound(clone) && auc_market_cache_sound(clone));
+	auc_plan_clear(&p);
+	auc_market_destroy(clone);
+}
+
 /* Servers that go and come leave the caches as they would be if made anew, also for slots that the
  * window has not reached yet; what is booked stays. */
 static void test_set_roles(void **state)
@@ -535,13 +566,14 @@ static void test_caches(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_book),       cmocka_unit_test(test_advance),
-		cmocka_unit_test(test_set_roles),  cmocka_unit_test(test_reserve),
-		cmocka_unit_test(test_scales),     cmocka_unit_test(test_set_price),
-		cmocka_unit_test(test_bad_lists),  cmocka_unit_test(test_resolve),
-		cmocka_unit_test(test_price_unit), cmocka_unit_test(test_bounds),
-		cmocka_unit_test(test_ratios),     cmocka_unit_test(test_caches),
-		cmocka_unit_test(test_given),      cmocka_unit_test(test_reserve_bulk),
+		cmocka_unit_test(test_clone),        cmocka_unit_test(test_book),
+		cmocka_unit_test(test_advance),      cmocka_unit_test(test_set_roles),
+		cmocka_unit_test(test_reserve),      cmocka_unit_test(test_scales),
+		cmocka_unit_test(test_set_price),    cmocka_unit_test(test_bad_lists),
+		cmocka_unit_test(test_resolve),      cmocka_unit_test(test_price_unit),
+		cmocka_unit_test(test_bounds),       cmocka_unit_test(test_ratios),
+		cmocka_unit_test(test_caches),       cmocka_unit_test(test_given),
+		cmocka_unit_test(test_reserve_bulk),
 	};
 
 	return cmocka_run_group_tests_name("market", tests, NULL, NULL);
