@@ -284,7 +284,7 @@ epochs()
 }
 
 @test "async: workers join and leave a running PS, and the loss goes down" {
-	follow 1:2 --elastic "$TRAIN" --async --rate 0.1 --epochs 6 --chunks 16 --minibatches 8 --pace 7ms --checkpoint "$dir/ckpt"
+	follow 1:2 --elastic "$TRAIN" --async --rate 0.1 --epochs 5 --chunks 16 --minibatches 8 --pace 4ms --checkpoint "$dir/ckpt"
 	wait_until 20 lines 1 '^epoch=1 '
 	change 0.5 3:2
 	wait_until 20 lines 3 '^joined'
@@ -294,7 +294,7 @@ epochs()
 	change 0.5 2:2
 	wait_until 20 lines 4 '^joined'
 	ends 0
-	epochs 6
+	epochs 5
 	downward
 	[ "$(grep -c '^checkpoint' "$out")" -ge 3 ]
 	[ "$(grep -c '^seen .*role=ps' "$out")" = 2 ]
@@ -324,10 +324,10 @@ epochs()
 }
 
 @test "the PS moves: the job's script starts anew, and so does training where it was" {
-	for mode in "--async" ""; do
+	for mode in "--async --pace 2ms" "--pace 2ms"; do
 		rm -f "$dir/ckpt"
 		# shellcheck disable=SC2086
-		SLURM_RESTART_COUNT=0 launch --local 2:2 "$TRAIN" $mode --rate 0.1 --epochs 1000 --pace 5ms --checkpoint "$dir/ckpt"
+		SLURM_RESTART_COUNT=0 launch --local 2:2 "$TRAIN" $mode --rate 0.1 --epochs 1000 --checkpoint "$dir/ckpt"
 		wait_until 30 lines 1 '^epoch=2 '
 		# As Slurm ends a job that it requeues.
 		kill -TERM "$launcher"

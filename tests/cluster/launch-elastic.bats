@@ -98,13 +98,13 @@ downward()
 	end=$(($(now) + 600))
 	# After the move it has an epoch to go.
 	new_group "epochs=1000; [ \"\$SLURM_RESTART_COUNT\" != 1 ] || epochs=\$((\$(grep -c ^epoch= $dir/lead.out) + 2))
-$SLAUNCH -v --elastic --wait 30 --notice 3s --grace 5s $TRAIN --async --rate 0.1 --chunks 16 --epochs \$epochs --pace 5ms --checkpoint $dir/ckpt" edge1 1
+$SLAUNCH -v --elastic --wait 30 --notice 3s --grace 5s $TRAIN --async --rate 0.1 --chunks 16 --minibatches 8 --epochs \$epochs --pace 5ms --checkpoint $dir/ckpt" edge1 1
 	plan "$(now) $end edge1:1:1"
 	start "$lead"
 	wait_until 30 lines 1 '^epoch=1 '
 
 	# It comes in some seconds, and has two workers some seconds later; only the first is announced.
-	t1=$(($(now) + 5)) t2=$(($(now) + 12))
+	t1=$(($(now) + 4)) t2=$(($(now) + 9))
 	member edge2 1
 	old=${members[edge2]}
 	plan "$(now) $((t1 - 1)) edge1:1:1" "$t1 $((t2 - 1)) edge1:1:1 edge2:0:1" "$t2 $end edge1:1:1 edge2:0:2"
@@ -122,7 +122,7 @@ $SLAUNCH -v --elastic --wait 30 --notice 3s --grace 5s $TRAIN --async --rate 0.1
 	[ "$(seen edge2 worker "job=${members[edge2]} ")" = 2 ]
 
 	# It leaves, and is given no time for it.
-	t3=$(($(now) + 5))
+	t3=$(($(now) + 4))
 	plan "$(now) $((t3 - 1)) edge1:1:1 edge2:0:2" "$t3 $end edge1:1:1"
 	checkpoints=$(grep -c '^checkpoint' "$dir/lead.out")
 	announce
@@ -136,7 +136,7 @@ $SLAUNCH -v --elastic --wait 30 --notice 3s --grace 5s $TRAIN --async --rate 0.1
 	[ "$(seen edge1 ps)" = 1 ]
 	! grep -q '^slaunch: .*\(exited\|ended\|lost\|did not\)' "$dir/lead.out"
 
-	t4=$(($(now) + 5))
+	t4=$(($(now) + 4))
 	plan "$(now) $((t4 - 1)) edge1:1:1" "$t4 $end edge3:1:1"
 	checkpoints=$(grep -c '^checkpoint' "$dir/lead.out")
 	announce
@@ -169,7 +169,7 @@ moved()
 	chmod +x "$dir/task"
 	new_group "$SLAUNCH -v --wait 30 --notice 4s --grace 5s $dir/task" edge1 1
 	member edge2 1
-	t1=$(($(now) + 8)) t2=$(($(now) + 10))
+	t1=$(($(now) + 7)) t2=$(($(now) + 9))
 	plan "$(now) $((t1 - 1)) edge1:1:1 edge2:0:1" "$t2 $end edge1:1:1"
 	start "$lead" "${members[@]}"
 	# By the clock alone.
