@@ -59,6 +59,14 @@ enum auc_code auc_plan_parts(const struct auc_market *m, const struct auc_plan *
 			     struct auc_part **parts, unsigned *nparts, struct auc_err *err);
 /* closed.c: closes in M what is closed now. */
 enum auc_code auc_auction_apply_closed(const struct auc_auction *a, struct auc_market *m, struct auc_err *err);
+/* The lock is held. AUC_ESTATE: bids are not taken, and why. */
+enum auc_code auc_auction_check_ready(const struct auc_auction *a, struct auc_err *err);
+/* The text of S's receipt into *RECEIPT, if RECEIPT is not NULL. */
+enum auc_code auc_auction_give_receipt(const struct auc_auction *a, const struct auc_sale *s,
+				       auc_money refund, const char *why, char **receipt,
+				       struct auc_err *err);
+/* True if S's bid buys more slots at the end of its plan (change.c). */
+bool auc_sale_extends(const struct auc_sale *s);
 /* True if SERVER's partition is sold and the server is up. */
 bool auc_auction_sells(const struct auc_auction *a, unsigned server);
 

@@ -32,7 +32,6 @@ struct replay {
 
 /* -- private prototypes -- */
 
-static enum auc_code check_ready(const struct auc_auction *a, struct auc_err *err);
 static void queue_event(void *arg, struct json_object *event);
 static void append_event(void *arg, struct json_object *event);
 static struct json_object *take_events(struct auc_auction *a);
@@ -78,9 +77,6 @@ static enum auc_code put_lien(struct auc_auction *a, const char *text, uint32_t 
 static enum auc_code learn(struct auc_auction *a, struct auc_err *err);
 static auc_money refund_due(const struct auc_auction *a, const struct auc_sale *s, const char *why,
 			    double now);
-static enum auc_code give_receipt(const struct auc_auction *a, const struct auc_sale *s,
-				  auc_money refund, const char *why, char **receipt,
-				  struct auc_err *err);
 static enum auc_code fill_view(const struct auc_auction *a, const struct auc_sale *s, bool parts,
 			       struct auc_sale_view *v, struct auc_err *err);
 static enum auc_code no_memory(struct auc_err *err);
@@ -310,7 +306,7 @@ enum auc_code auc_auction_ready(struct auc_auction *a, struct auc_err *err)
 	enum auc_code rc;
 
 	pthread_mutex_lock(&a->lock);
-	rc = check_ready(a, err);
+	rc = auc_auction_check_ready(a, err);
 	pthread_mutex_unlock(&a->lock);
 	return rc;
 }
@@ -363,11 +359,12 @@ enum auc_code auc_auction_confirm(struct auc_auction *a, const char *sale, uint3
 
 	pthread_mutex_lock(&a->lock);
 	if (!a->recovered)
-		rc = check_ready(a, err);
+		rc = auc_auction_check_ready(a, err);
 	if (rc == AUC_OK)
 		rc = auc_ledger_confirm(a->ledger, sale, job_id, err);
 	if (rc == AUC_OK)
-		rc = give_receipt(a, auc_ledger_find(a->ledger, sale), 0, NULL, receipt, err);
+		rc = auc_auction_give_receipt(a, auc_ledger_find(a->ledger, sale), 0, NULL, receipt,
+					      err);
 	pthread_mutex_unlock(&a->lock);
 	return rc;
 }
@@ -378,7 +375,7 @@ enum auc_code auc_auction_drop(struct auc_auction *a, const char *sale, struct a
 
 	pthread_mutex_lock(&a->lock);
 	if (!a->recovered)
-		rc = check_ready(a, err);
+		rc = auc_auction_check_ready(a, err);
 	if (rc == AUC_OK)
 		rc = auc_ledger_drop(a->ledger, sale, err);
 	pthread_mutex_unlock(&a->lock);
@@ -392,11 +389,12 @@ enum auc_code auc_auction_start(struct auc_auction *a, uint32_t job_id, double n
 
 	pthread_mutex_lock(&a->lock);
 	if (!a->recovered)
-		rc = check_ready(a, err);
+		rc = auc_auction_check_ready(a, err);
 	if (rc == AUC_OK)
 		rc = auc_ledger_start(a->ledger, job_id, now, err);
 	if (rc == AUC_OK)
-		rc = give_receipt(a, auc_ledger_find_job(a->ledger, job_id), 0, NULL, receipt, err);
+		rc = auc_auction_give_receipt(a, auc_ledger_find_job(a->ledger, job_id), 0, NULL,
+					      receipt, err);
 	pthread_mutex_unlock(&a->lock);
 	return rc;
 }
@@ -412,7 +410,7 @@ enum auc_code auc_auction_settle(struct auc_auction *a, uint32_t job_id, const c
 
 	pthread_mutex_lock(&a->lock);
 	if (!a->recovered)
-		rc = check_ready(a, err);
+		rc = auc_auction_check_ready(a, err);
 	sale = rc == AUC_OK ? auc_ledger_find_job(a->ledger, job_id) : NULL;
 	if (rc == AUC_OK && !sale)
 		rc = auc_err_set(err, AUC_ENOENT, "job %" PRIu32 ": has no sale", job_id);
@@ -420,7 +418,8 @@ enum auc_code auc_auction_settle(struct auc_auction *a, uint32_t job_id, const c
 		refund = refund_due(a, sale, why, now);
 		settled = *sale;
 		settled.state = AUC_SALE_SETTLED;
-		rc = give_receipt(a, &settled, refund, why, receipt ? &text : NULL, err);
+		rc = auc_auction_give_receipt(a, &settled, refund, why, receipt ? &text : NULL,
+					      err);
 	}
 	if (rc == AUC_OK)
 		rc = auc_ledger_settle(a->ledger, job_id, auc_slot_from(now, a->conf->slot_seconds),
@@ -441,7 +440,7 @@ enum auc_code auc_auction_adopt(struct auc_auction *a, const char *receipt, uint
 
 	pthread_mutex_lock(&a->lock);
 	if (!a->recovered)
-		rc = check_ready(a, err);
+		rc = auc_auction_check_ready(a, err);
 	if (rc == AUC_OK)
 		rc = auc_receipt_to_sale(receipt, a->market, &sale, err);
 	if (rc == AUC_OK) {
@@ -707,7 +706,7 @@ static enum auc_code replay_event(void *arg, struct json_object *event, struct a
 
 /* -- the market -- */
 
-static enum auc_code check_ready(const struct auc_auction *a, struct auc_err *err)
+enum auc_code auc_auction_check_ready(const struct auc_auction *a, struct auc_err *err)
 {
 	if (a->broken[0])
 		return auc_err_set(err, AUC_ESTATE, "the auction is closed: %s", a->broken);
@@ -1003,16 +1002,19 @@ bool auc_auction_sells(const struct auc_auction *a, unsigned server)
 static enum auc_code decide(struct auc_auction *a, const struct auc_bid *bid, double now,
 			    struct auc_err *err)
 {
-	enum auc_code rc = check_ready(a, err);
+	enum auc_code rc = auc_auction_check_ready(a, err);
+	auc_slot arrival;
 
 	if (rc == AUC_OK && !a->nspecs)
 		rc = auc_err_set(err, AUC_ESTATE, "the auction has no nodes to sell");
 	if (rc != AUC_OK)
 		return rc;
 	pass_time(a, now, NULL);
-	rc = auc_job_resolve(a->market, bid,
-			     auc_slot_from(now + a->conf->start_margin, a->conf->slot_seconds),
-			     &a->job, err);
+	if (a->conf->late_start > 0)
+		arrival = auc_slot_from(now - a->conf->late_start, a->conf->slot_seconds);
+	else
+		arrival = auc_slot_from(now + a->conf->start_margin, a->conf->slot_seconds);
+	rc = auc_job_resolve(a->market, bid, arrival, &a->job, err);
 	if (rc != AUC_OK)
 		return rc;
 	return a->policy->quote(a->ctx, a->market, &a->job, &a->decision, err);
@@ -1052,8 +1054,8 @@ static enum auc_code put_lien(struct auc_auction *a, const char *text, uint32_t 
 
 	if (rc != AUC_OK)
 		return rc;
-	rc = give_receipt(a, auc_ledger_find(a->ledger, offer->sale), 0, NULL, &offer->receipt,
-			  err);
+	rc = auc_auction_give_receipt(a, auc_ledger_find(a->ledger, offer->sale), 0, NULL,
+				      &offer->receipt, err);
 	if (rc != AUC_OK)
 		auc_ledger_drop(a->ledger, offer->sale, NULL);
 	return rc;
@@ -1096,9 +1098,9 @@ static auc_money refund_due(const struct auc_auction *a, const struct auc_sale *
 	return all ? (auc_money)((__int128)s->payment * unused / all) : 0;
 }
 
-static enum auc_code give_receipt(const struct auc_auction *a, const struct auc_sale *s,
-				  auc_money refund, const char *why, char **receipt,
-				  struct auc_err *err)
+enum auc_code auc_auction_give_receipt(const struct auc_auction *a, const struct auc_sale *s,
+				       auc_money refund, const char *why, char **receipt,
+				       struct auc_err *err)
 {
 	if (!receipt)
 		return AUC_OK;
@@ -1120,6 +1122,7 @@ static enum auc_code fill_view(const struct auc_auction *a, const struct auc_sal
 	v->payment = s->payment;
 	v->value = s->value;
 	v->revision = s->revision;
+	v->extend = auc_sale_extends(s);
 	return parts ? auc_plan_parts(a->market, &s->plan, &v->parts, &v->nparts, err) : AUC_OK;
 }
 

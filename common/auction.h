@@ -106,7 +106,7 @@ void auc_offer_clear(struct auc_offer *o);
 
 /*
  * Decides on BID at Unix time NOW for user UID. Arrival is the first slot that begins at or after
- * NOW + StartMargin. If HOLD and the payoff is positive, puts a lien that lapses after LienSeconds.
+ * NOW + StartMargin, with LateStart one that began up to that long before NOW. If HOLD and the payoff is positive, puts a lien that lapses after LienSeconds.
  * A refusal is AUC_OK with accepted false. AUC_ENOENT, AUC_EINVAL: the bid names what nobody has;
  * AUC_ESTATE: not ready; AUC_EFULL: more than AUC_PARTS_MAX nodes. Counts the bid, and with prices
  * learned remembers what it says (held bids and refusals; not with HOLD false: a quote changes
@@ -129,6 +129,20 @@ enum auc_code auc_auction_start(struct auc_auction *a, uint32_t job_id, double n
  */
 enum auc_code auc_auction_settle(struct auc_auction *a, uint32_t job_id, const char *why,
 				 double now, char **receipt, struct auc_err *err);
+/*
+ * One more slot for JOB_ID, which runs, with the layout of its last: at today's price, if its bid
+ * wants that and is worth more than what it pays then. AUC_ESTATE: it does not or is not; AUC_EFULL:
+ * the slot is sold.
+ */
+enum auc_code auc_auction_extend(struct auc_auction *a, uint32_t job_id, char **receipt,
+				 struct auc_err *err);
+/*
+ * What SERVER was to give JOB_ID in slots not over at NOW moves to one other server of its partition,
+ * the first that is up, has no part in that and has room, at no charge. AUC_EFULL: there is none;
+ * AUC_ENOENT: SERVER was to give nothing.
+ */
+enum auc_code auc_auction_move(struct auc_auction *a, uint32_t job_id, const char *server,
+			       double now, char **receipt, struct auc_err *err);
 /* Sells a receipt again as it stood, for JOB_ID in STATE. */
 enum auc_code auc_auction_adopt(struct auc_auction *a, const char *receipt, uint32_t job_id,
 				uint32_t uid, enum auc_sale_state state, struct auc_err *err);

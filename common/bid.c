@@ -32,6 +32,7 @@ enum key {
 	KEY_UPLOAD,
 	KEY_MODEL,
 	KEY_QUOTE,
+	KEY_OVERRUN,
 	NKEYS
 };
 
@@ -63,6 +64,8 @@ static enum auc_code read_model(const struct auc_conf *conf, const char *value, 
 				const char *what, struct auc_err *err);
 static enum auc_code read_quote(const struct auc_conf *conf, const char *value, struct auc_bid *bid,
 				const char *what, struct auc_err *err);
+static enum auc_code read_overrun(const struct auc_conf *conf, const char *value,
+				  struct auc_bid *bid, const char *what, struct auc_err *err);
 
 const struct auc_bid_key auc_bid_keys[] = {
 	[KEY_BID] = {"bid", "SLURM_AUCTION_BID", "UTILITY",
@@ -86,6 +89,9 @@ const struct auc_bid_key auc_bid_keys[] = {
 		       "take what is not given from this profile of auction.conf"},
 	[KEY_QUOTE] = {"quote", "SLURM_AUCTION_QUOTE", NULL,
 		       "only say what the bid would cost; submit nothing"},
+	[KEY_OVERRUN] = {"overrun", "SLURM_AUCTION_OVERRUN", "kill|extend",
+			 "at the end of what was bought: end the job, or buy slot by slot while "
+			 "the result is worth more than it costs"},
 };
 const unsigned auc_bid_nkeys = NKEYS;
 
@@ -95,6 +101,7 @@ static const read_fn readers[] = {
 	[KEY_GRADIENT] = read_gradient, [KEY_WORKER_TIME] = read_worker_time,
 	[KEY_PS_TIME] = read_ps_time,   [KEY_UPLOAD] = read_upload,
 	[KEY_MODEL] = read_model,       [KEY_QUOTE] = read_quote,
+	[KEY_OVERRUN] = read_overrun,
 };
 
 static int find_key(const char *name);
@@ -215,6 +222,8 @@ char *auc_bid_print(const struct auc_bid *bid)
 			auc_number_str(bid->upload_default, number));
 	if (bid->quote)
 		fprintf(out, " quote");
+	if (bid->extend)
+		fprintf(out, " overrun=extend");
 	bad = ferror(out);
 	if (fclose(out) != 0 || bad) {
 		free(text);
@@ -286,7 +295,7 @@ static enum auc_code sort_word(char *word, bool first, struct words *words, stru
 		return auc_err_set(
 			err, AUC_EINVAL,
 			"bid: '%.80s' is not a key, expected bid, epochs, chunks, minibatches, "
-			"gradient-mb, worker-time, ps-time, upload, model or quote",
+			"gradient-mb, worker-time, ps-time, upload, model, quote or overrun",
 			word);
 	if (words->value[key])
 		return auc_err_set(err, AUC_EINVAL,
@@ -450,6 +459,16 @@ static enum auc_code read_model(const struct auc_conf *conf, const char *value, 
 	}
 	strcpy(bid->model, value);
 	return AUC_OK;
+}
+
+static enum auc_code read_overrun(const struct auc_conf *conf, const char *value,
+				  struct auc_bid *bid, const char *what, struct auc_err *err)
+{
+	(void)conf;
+	bid->extend = !strcmp(value, "extend");
+	if (bid->extend || !strcmp(value, "kill"))
+		return AUC_OK;
+	return auc_err_set(err, AUC_EINVAL, "%s: '%.80s', expected kill or extend", what, value);
 }
 
 static enum auc_code read_quote(const struct auc_conf *conf, const char *value, struct auc_bid *bid,

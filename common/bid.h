@@ -49,6 +49,7 @@ struct auc_bid {
 	unsigned npartitions;
 	char partitions[AUC_BID_PARTITIONS_MAX][AUC_NAME_MAX];
 	bool quote;               /* only say what it would cost */
+	bool extend;              /* at the end of its plan it buys more, slot by slot */
 	char model[AUC_NAME_MAX]; /* profile it was filled from, or "" */
 };
 

@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -27,6 +28,8 @@
 #define ETA_MAX        1e12
 #define SECONDS_MAX    1e9
 #define DAY            86400.0
+#define NOTICE_MIN     5.0 /* seconds of ChangeNotice, where the file does not say it */
+#define NOTICE_MAX     60.0
 
 enum section { GLOBAL, PARTITION, WORKER_TYPE, PS_TYPE, MODEL, NSECTIONS };
 
@@ -77,10 +80,20 @@ static const struct key keys[] = {
 	{.section = GLOBAL, .name = "StartMargin", .type = TYPE_SPAN, .offset = IN_CONF(start_margin),
 	 .min = 0, .max = DAY, .preset = "2",
 	 .help = "A slot that begins sooner than this after the submission is not sold to it."},
+	{.section = GLOBAL, .name = "LateStart", .type = TYPE_SPAN, .offset = IN_CONF(late_start),
+	 .min = 0, .max = DAY, .preset = "0",
+	 .help = "A slot that began no longer ago than this is sold, too, at its full price: the job starts at once. 0: jobs "
+		 "wait for a slot to begin. Less than SlotSeconds."},
 	{.section = GLOBAL, .name = "EndMargin", .type = TYPE_SPAN, .offset = IN_CONF(end_margin),
 	 .min = 0, .max = DAY, .preset = "1",
 	 .help = "A job's time limit ends this long before its last slot does, so that the next one starts on a free node. "
 		 "Less than SlotSeconds."},
+	{.section = GLOBAL, .name = "ChangeNotice", .type = TYPE_SPAN, .offset = IN_CONF(change_notice),
+	 .min = 0, .max = DAY,
+	 .help = "How long before its layout changes a job is told. At most half of SlotSeconds. Default: a tenth of SlotSeconds, "
+		 "but 5 s at least and 60 s at most."},
+	{.section = GLOBAL, .name = "ChangeSignal", .type = TYPE_NAME, .offset = IN_CONF(change_signal), .preset = "USR1",
+	 .help = "The signal that tells it, such as USR1, URG or WINCH; none: no signal."},
 	{.section = GLOBAL, .name = "LienSeconds", .type = TYPE_SPAN, .offset = IN_CONF(lien_seconds),
 	 .min = 1, .max = 3600, .preset = "10",
 	 .help = "How long a plan is held for a submission until its job is seen."},
@@ -242,6 +255,7 @@ static enum auc_code check_lower(struct parser *p, const char *key,
 static enum auc_code check_models(struct parser *p, const struct word *word, size_t n,
 				  const struct auc_conf_model *model);
 static enum auc_code check_defaults(struct parser *p);
+static enum auc_code check_change(struct parser *p);
 static bool type_uses(const struct auc_conf_type *types, unsigned n, const char *tres);
 static const struct word *global_word(const struct parser *p, const char *name);
 static void describe(const struct key *key, char *buf, size_t size);
@@ -326,6 +340,20 @@ const struct auc_conf_type *auc_conf_ps_type(const struct auc_conf *conf, const 
 const struct auc_conf_model *auc_conf_model(const struct auc_conf *conf, const char *name)
 {
 	return find_item(conf, MODEL, name);
+}
+
+int auc_conf_change_signal(const struct auc_conf *conf)
+{
+	const char *name = conf->change_signal;
+
+	if (!strcasecmp(name, "none"))
+		return 0;
+	if (!strncasecmp(name, "SIG", 3))
+		name += 3;
+	for (int i = 1; i < SIGRTMIN; i++)
+		if (sigabbrev_np(i) && !strcasecmp(name, sigabbrev_np(i)))
+			return i;
+	return -1;
 }
 
 void auc_conf_print(const struct auc_conf *conf, FILE *out)
@@ -966,6 +994,29 @@ static enum auc_code check_defaults(struct parser *p)
 	if (p->conf->default_bid &&
 	    auc_bid_parse(p->conf, p->conf->default_bid, &bid, &detail) != AUC_OK)
 		return word_error(p, global_word(p, "DefaultBid"), "a bid (%.300s)", detail.text);
+	return check_change(p);
+}
+
+static enum auc_code check_change(struct parser *p)
+{
+	struct auc_conf *conf = p->conf;
+	double half = conf->slot_seconds / 2, notice = conf->slot_seconds / 10;
+
+	if (conf->late_start >= conf->slot_seconds)
+		return word_error(p, global_word(p, "LateStart"), "less than SlotSeconds (%.15g s)",
+				  conf->slot_seconds);
+	if (global_word(p, "ChangeNotice") && conf->change_notice > half)
+		return word_error(p, global_word(p, "ChangeNotice"),
+				  "at most half of SlotSeconds (%.15g s)", half);
+	if (!global_word(p, "ChangeNotice")) {
+		notice = notice < NOTICE_MIN   ? NOTICE_MIN
+			 : notice > NOTICE_MAX ? NOTICE_MAX
+					       : notice;
+		conf->change_notice = notice < half ? notice : half;
+	}
+	if (auc_conf_change_signal(conf) < 0)
+		return word_error(p, global_word(p, "ChangeSignal"),
+				  "the name of a signal, such as USR1, or none");
 	return AUC_OK;
 }
 

@@ -8,7 +8,8 @@
  * expected".
  *
  *   Policy=dps[,option=value...]
- *   SlotSeconds=300  Slots=288  StartMargin=2  EndMargin=1  LienSeconds=10
+ *   SlotSeconds=300  Slots=288  StartMargin=2  LateStart=0  EndMargin=1  LienSeconds=10
+ *   ChangeNotice=30  ChangeSignal=USR1
  *   Prices=learned|given  Eta=gpu:v100=25,cpu=2,...  HistoryBids=1000
  *   Lower=gpu:v100=0.01,...  Upper=gpu:v100=1000,...  PSLower=  PSUpper=
  *   SpoolDir=/path          DefaultBid=...  DefaultModel=...  RefundUnused=no|yes
@@ -71,7 +72,9 @@ struct auc_conf {
 	char policy_options[256];  /* "variant=exact" or "" */
 	double slot_seconds;
 	unsigned slots;
-	double start_margin, end_margin, lien_seconds;
+	double start_margin, late_start, end_margin, lien_seconds;
+	double change_notice;
+	char change_signal[AUC_NAME_MAX];
 	bool prices_learned;
 	unsigned neta;
 	struct auc_named eta[AUC_TRES_MAX]; /* bases of the price function, >= 1 */
@@ -100,6 +103,9 @@ const struct auc_conf_partition *auc_conf_partition(const struct auc_conf *conf,
 const struct auc_conf_type *auc_conf_worker_type(const struct auc_conf *conf, const char *name);
 const struct auc_conf_type *auc_conf_ps_type(const struct auc_conf *conf, const char *name);
 const struct auc_conf_model *auc_conf_model(const struct auc_conf *conf, const char *name);
+
+/* The number of ChangeSignal; 0: none. */
+int auc_conf_change_signal(const struct auc_conf *conf);
 
 /* Prints every value in force as a file that auc_conf_parse() reads back to an equal configuration.
  */

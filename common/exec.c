@@ -64,8 +64,10 @@ enum auc_code auc_exec_take(struct auc_exec *x, const struct auc_part *parts, un
 	}
 	if (x->nparts) {
 		jobs[0] = x->jobs[0];
-		/* It is looked at again before anything is decided by its place. */
+		/* It is looked at again before anything is decided by its place, and has time to
+		 * get there. */
 		jobs[0].seen = AUC_SEEN_NOT;
+		jobs[0].late = 0;
 	}
 	free(x->jobs);
 	free(x->down);
@@ -167,8 +169,8 @@ unsigned auc_exec_actions(const struct auc_exec *x, const struct auc_exec_rules 
 		double change = next_change(x, now);
 
 		/* Slurm starts a requeued job by a rule of its own, when nobody looks too early. */
-		if (lead->part >= 0 &&
-		    ((unsigned)lead->part < on || now < x->parts[lead->part].start - CLOSE)) {
+		if (lead->part < 0 || (unsigned)lead->part < on ||
+		    now < x->parts[lead->part].start - CLOSE) {
 			if (now >= lead->next)
 				ask(actions, max, &n, AUC_ASK_MOVE, on);
 		} else if (x->tell || (now >= change - rules->notice && x->told < change)) {
@@ -470,8 +472,7 @@ static bool stands(const struct auc_exec *x, const struct auc_exec_rules *rules,
 {
 	const struct auc_exec_job *lead = &x->jobs[0];
 
-	if (lead->seen != AUC_SEEN_RUNNING ||
-	    (lead->part >= 0 && (unsigned)lead->part != auc_exec_lead_part(x, rules, now)))
+	if (lead->seen != AUC_SEEN_RUNNING || lead->part != (int)auc_exec_lead_part(x, rules, now))
 		return false;
 	for (unsigned i = 1; i < x->nparts; i++)
 		if (!x->parts[i].lead && auc_exec_part_due(x, rules, i, now) &&

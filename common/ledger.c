@@ -66,6 +66,8 @@ static enum auc_code entry_book(struct entry *e, struct auc_market *m, struct au
 static enum auc_code entry_book_shares(struct entry *e, struct auc_market *m, bool *booked,
 				       struct auc_err *err);
 static void entry_unbook(struct entry *e, struct auc_market *m, auc_slot from);
+static void entry_book_again(struct entry *e, struct auc_market *m);
+static void entry_take(struct entry *e, struct entry *from);
 static struct auc_plan one_share(const struct auc_plan *p, struct auc_run *run, unsigned k);
 static struct json_object *entry_record(const struct entry *e, const struct auc_market *m,
 					const char *event);
@@ -96,6 +98,7 @@ static void emit(const struct auc_ledger *l, struct json_object *event);
 static struct json_object *new_event(const char *word);
 static struct json_object *totals_record(const struct auc_totals *t);
 static enum auc_code charge(struct auc_ledger *l, auc_money payment, struct auc_err *err);
+static enum auc_code charge_more(struct auc_ledger *l, auc_money more, struct auc_err *err);
 static void close_sale(struct auc_ledger *l, struct entry *e, auc_slot free_from, auc_money refund);
 static enum auc_code no_memory(struct auc_err *err);
 
@@ -105,6 +108,8 @@ static enum auc_code count_live(struct auc_ledger *l, auc_money payment, struct 
 static enum auc_code apply_running(struct auc_ledger *l, struct json_object *o,
 				   struct auc_err *err);
 static enum auc_code apply_settled(struct auc_ledger *l, struct json_object *o,
+				   struct auc_err *err);
+static enum auc_code apply_changed(struct auc_ledger *l, struct json_object *o,
 				   struct auc_err *err);
 static enum auc_code apply_totals(struct auc_ledger *l, struct json_object *o, struct auc_err *err);
 
@@ -366,6 +371,47 @@ enum auc_code auc_ledger_settle(struct auc_ledger *l, uint32_t job_id, auc_slot 
 	return AUC_OK;
 }
 
+enum auc_code auc_ledger_change(struct auc_ledger *l, uint32_t job_id, const struct auc_plan *plan,
+				auc_money value, auc_money payment, struct auc_err *err)
+{
+	struct entry *e = find_job(l, job_id), *made;
+	struct json_object *event = NULL;
+	enum auc_code rc;
+
+	if (!e || e->record)
+		return auc_err_set(err, AUC_ENOENT, "job %" PRIu32 ": has no sale that can change",
+				   job_id);
+	if (payment < e->sale.payment || payment > value || value > AUC_MONEY_MAX)
+		return auc_err_set(err, AUC_EINVAL,
+				   "job %" PRIu32 ": payment of %" PRId64
+				   " micro-credits, expected %" PRId64 " to %" PRId64,
+				   job_id, payment, e->sale.payment, value);
+	made = entry_copy(e);
+	if (!made)
+		return no_memory(err);
+	made->sale.value = value;
+	made->sale.payment = payment;
+	rc = auc_plan_copy(&made->sale.plan, plan, err);
+	if (rc == AUC_OK && !(event = entry_record(made, l->market, "changed")))
+		rc = no_memory(err);
+	if (rc == AUC_OK) {
+		entry_unbook(e, l->market, e->sale.plan.start);
+		rc = entry_book(made, l->market, err);
+		if (rc == AUC_OK && (rc = charge_more(l, payment - e->sale.payment, err)) != AUC_OK)
+			entry_unbook(made, l->market, plan->start);
+		if (rc != AUC_OK)
+			entry_book_again(e, l->market);
+	}
+	if (rc != AUC_OK) {
+		json_object_put(event);
+		entry_free(made);
+		return rc;
+	}
+	entry_take(e, made);
+	emit(l, event);
+	return AUC_OK;
+}
+
 void auc_ledger_refuse(struct auc_ledger *l, const char *reason)
 {
 	struct json_object *event = new_event("refused");
@@ -420,6 +466,8 @@ enum auc_code auc_ledger_apply(struct auc_ledger *l, struct json_object *event, 
 		rc = apply_sale(l, event, !strcmp(word, "sold"), &why);
 	} else if (!strcmp(word, "running")) {
 		rc = apply_running(l, event, &why);
+	} else if (!strcmp(word, "changed")) {
+		rc = apply_changed(l, event, &why);
 	} else if (!strcmp(word, "settled")) {
 		rc = apply_settled(l, event, &why);
 	} else if (!strcmp(word, "totals")) {
@@ -623,6 +671,45 @@ static void entry_unbook(struct entry *e, struct auc_market *m, auc_slot from)
 				(void)auc_market_unbook(
 					m, &piece, from > run.from ? from : run.from, run.to, NULL);
 		}
+}
+
+/* What was booked before it was unbooked just now. */
+static void entry_book_again(struct entry *e, struct auc_market *m)
+{
+	const struct auc_plan *p = &e->sale.plan;
+
+	if (!e->booked) {
+		(void)entry_book(e, m, NULL);
+		return;
+	}
+	for (unsigned r = 0; r < p->nruns; r++)
+		for (unsigned i = 0; i < p->runs[r].nshares; i++) {
+			unsigned k = p->runs[r].first_share + i;
+			struct auc_run run = p->runs[r];
+			struct auc_plan piece = one_share(p, &run, k);
+
+			if (e->booked[k])
+				(void)auc_market_book(m, &piece, run.from, run.to, NULL);
+		}
+}
+
+/* The plan of FROM, what it costs and how it is booked; FROM is freed. */
+static void entry_take(struct entry *e, struct entry *from)
+{
+	struct auc_plan old = e->sale.plan;
+	bool *booked = e->booked;
+
+	e->sale.plan = from->sale.plan;
+	e->sale.value = from->sale.value;
+	e->sale.payment = from->sale.payment;
+	e->sale.revision++;
+	e->booked = from->booked;
+	json_object_put(e->record);
+	e->record = from->record;
+	from->sale.plan = old;
+	from->booked = booked;
+	from->record = NULL;
+	entry_free(from);
 }
 
 /* P with nothing but its share K in RUN; borrows from both. */
@@ -1013,6 +1100,15 @@ static enum auc_code charge(struct auc_ledger *l, auc_money payment, struct auc_
 	return AUC_OK;
 }
 
+static enum auc_code charge_more(struct auc_ledger *l, auc_money more, struct auc_err *err)
+{
+	if (l->totals.charged > BOOKS_MAX - more)
+		return auc_err_set(err, AUC_EFULL, "the ledger's books are full");
+	l->totals.charged += more;
+	l->live += more;
+	return AUC_OK;
+}
+
 static void close_sale(struct auc_ledger *l, struct entry *e, auc_slot free_from, auc_money refund)
 {
 	auc_money payment = e->sale.payment;
@@ -1088,6 +1184,38 @@ static enum auc_code apply_running(struct auc_ledger *l, struct json_object *o, 
 	if (!e || e->sale.state != AUC_SALE_SOLD)
 		return auc_err_set(err, AUC_ECORRUPT, "sale %s: is not one that could start", id);
 	e->sale.state = AUC_SALE_RUNNING;
+	return AUC_OK;
+}
+
+static enum auc_code apply_changed(struct auc_ledger *l, struct json_object *o, struct auc_err *err)
+{
+	struct entry *e, *made = NULL;
+	enum auc_code rc = entry_from_record(o, l->market, &made, err);
+
+	if (rc != AUC_OK)
+		return rc;
+	e = find_id(l, made->sale.id);
+	if (!e || e->sale.state == AUC_SALE_LIEN || made->sale.payment < e->sale.payment)
+		rc = auc_err_set(err, AUC_ECORRUPT, "sale %s: is not one that could change so",
+				 made->sale.id);
+	if (rc == AUC_OK)
+		rc = charge_more(l, made->sale.payment - e->sale.payment, err);
+	if (rc != AUC_OK) {
+		entry_free(made);
+		return rc;
+	}
+	if (e->sale.plan.nruns)
+		entry_unbook(e, l->market, e->sale.plan.start);
+	if (!made->record && entry_book(made, l->market, NULL) != AUC_OK) {
+		made->booked = calloc(made->sale.plan.nshares, sizeof(*made->booked));
+		if (!made->booked) {
+			/* What is left cannot be used: whoever replays gives up. */
+			entry_free(made);
+			return no_memory(err);
+		}
+		(void)entry_book_shares(made, l->market, made->booked, NULL);
+	}
+	entry_take(e, made);
 	return AUC_OK;
 }
 

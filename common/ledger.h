@@ -1,7 +1,7 @@
 /*
  * ledger.h - what was sold to whom. A sale goes through
  *
- *   lien --confirm--> sold --start--> running --settle--> gone
+ *   lien --confirm--> sold --start--> running --settle--> gone       (sold, running: change)
  *     \                 \--settle (cancelled: refund)--> gone
  *      \--lapse, drop--> gone
  *
@@ -100,6 +100,13 @@ enum auc_code auc_ledger_start(struct auc_ledger *l, uint32_t job_id, double whe
  */
 enum auc_code auc_ledger_settle(struct auc_ledger *l, uint32_t job_id, auc_slot free_from,
 				auc_money refund, const char *why, struct auc_err *err);
+/*
+ * Gives the sale of JOB_ID another plan, with the same past, and what it is worth and costs then:
+ * PAYMENT is not below what was agreed, nor above VALUE. AUC_EFULL: it does not fit, and nothing has
+ * changed.
+ */
+enum auc_code auc_ledger_change(struct auc_ledger *l, uint32_t job_id, const struct auc_plan *plan,
+				auc_money value, auc_money payment, struct auc_err *err);
 /* Counts a refused bid (an event, so that totals survive). */
 void auc_ledger_refuse(struct auc_ledger *l, const char *reason);
 

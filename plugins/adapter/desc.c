@@ -89,6 +89,7 @@ static uint64_t number_at(const job_desc_msg_t *desc, const struct field *f);
 static const char *string_at(const job_desc_msg_t *desc, const struct field *f);
 static void set_string(char **field, const char *value);
 static bool same_gres(const char *a, const char *b);
+static bool is_shell(const char *line, size_t len);
 static bool is_bid_variable(const char *variable);
 static void append_variable(job_desc_msg_t *desc, const char *name, const char *value);
 
@@ -239,6 +240,20 @@ void auc_desc_environment(job_desc_msg_t *desc, const char *sale, double start, 
 	append_variable(desc, AUC_ENV_END, text);
 }
 
+void auc_desc_trap(job_desc_msg_t *desc, int sig)
+{
+	const char *end = desc->script ? strchr(desc->script, '\n') : NULL;
+	char *text;
+
+	if (!sig || !end || !is_shell(desc->script, (size_t)(end - desc->script)))
+		return;
+	if (asprintf(&text, "%.*s\ntrap : %d%s", (int)(end - desc->script), desc->script, sig, end) <
+	    0)
+		return;
+	set_string(&desc->script, text);
+	free(text);
+}
+
 bool auc_slice_matches(const struct auc_slice *slice, const slurm_job_info_t *info)
 {
 	return auc_slice_fits(slice, info) && info->time_limit == slice->minutes && !info->requeue;
@@ -349,6 +364,28 @@ static bool same_gres(const char *a, const char *b)
 		if (!*a)
 			return true;
 	}
+}
+
+/* True if LINE is that of a script of a Bourne shell: "#!/bin/bash -l", "#!/usr/bin/env sh". */
+static bool is_shell(const char *line, size_t len)
+{
+	static const char *const shells[] = {"sh", "bash", "dash", "ksh", "zsh"};
+	char copy[256], *save, *word, *name;
+
+	if (len < 2 || len >= sizeof(copy) || strncmp(line, "#!", 2))
+		return false;
+	snprintf(copy, sizeof(copy), "%.*s", (int)len - 2, line + 2);
+	word = strtok_r(copy, " \t", &save);
+	if (word && (name = strrchr(word, '/')) && !strcmp(name, "/env"))
+		word = strtok_r(NULL, " \t", &save);
+	if (!word)
+		return false;
+	name = strrchr(word, '/');
+	name = name ? name + 1 : word;
+	for (size_t i = 0; i < sizeof(shells) / sizeof(*shells); i++)
+		if (!strcmp(name, shells[i]))
+			return true;
+	return false;
 }
 
 static bool is_bid_variable(const char *variable)

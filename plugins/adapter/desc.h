@@ -59,6 +59,13 @@ void auc_desc_apply(job_desc_msg_t *desc, const struct auc_slice *slice, const c
  * not a bid; adds ours. */
 void auc_desc_environment(job_desc_msg_t *desc, const char *sale, double start, double end);
 
+/*
+ * Has a shell script in DESC live through signal SIG, the notice of a change, which the script's
+ * process gets: a line "trap : SIG" behind its first. A trap of its own replaces that. Other
+ * interpreters see to it themselves.
+ */
+void auc_desc_trap(job_desc_msg_t *desc, int sig);
+
 /* True if the job record INFO still is what SLICE made it; fits: if it is for the same node with the
  * same amounts, whenever and for how long. */
 bool auc_slice_matches(const struct auc_slice *slice, const slurm_job_info_t *info);

@@ -162,26 +162,6 @@ teardown_file()
 	[ "$(database_receipt "$job" .refund)" = 0.000000 ]
 }
 
-@test "a node that fails under a member: the group is ended and everything paid back" {
-	job=$(submit alice $(wide_bid 1000) -o /dev/null --wrap 'sleep 60')
-	wait_until 5 receipt_state_is "$job" sold
-	wait_until 30 group_is "$job" RUNNING
-	wait_until 5 receipt_state_is "$job" running
-	group=$(group_jobs "$job")
-	node=$(job_field "$(members "$job" | head -n 1)" NodeList)
-	scontrol update nodename="$node" state=down reason=test
-	for one in $group; do
-		wait_until 10 job_ended "$one"
-	done
-	wait_until 20 settled "$job"
-	[ "$(database_receipt "$job" .why)" = node_fail ]
-	[ "$(database_receipt "$job" .payment)" = 0.000000 ]
-	scontrol update nodename="$node" state=drain reason=test
-	wait_until 15 status_is ".servers[] | select(.name == \"$node\") | .for_sale" false
-	scontrol update nodename="$node" state=resume
-	wait_until 15 status_is ".servers[] | select(.name == \"$node\") | .for_sale" true
-}
-
 @test "jobs that compete pay, and the accounts agree to the last micro-credit" {
 	jobs=
 	for i in 1 2 3 4 5 6 7 8 9 10 11 12; do

@@ -304,6 +304,34 @@ static void test_apply(void **state)
 	AUC_XFREE(d.admin_comment);
 }
 
+static void test_trap(void **state)
+{
+	static const char *const cases[][2] = {
+		{"#!/bin/sh\n#SBATCH -J x\nslaunch a\n",
+		 "#!/bin/sh\ntrap : 10\n#SBATCH -J x\nslaunch a\n"},
+		{"#!/usr/bin/env bash\n", "#!/usr/bin/env bash\ntrap : 10\n"},
+		{"#! /bin/bash -l\nx", "#! /bin/bash -l\ntrap : 10\nx"},
+		{"#!/usr/bin/python3\nx\n", "#!/usr/bin/python3\nx\n"},
+		{"#!/bin/shell\nx\n", "#!/bin/shell\nx\n"},
+		{"#!\n", "#!\n"},
+		{"#!/bin/sh", "#!/bin/sh"},
+		{"no script\n", "no script\n"},
+	};
+
+	(void)state;
+	for (unsigned i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		job_desc_msg_t d;
+
+		slurm_init_job_desc_msg(&d);
+		d.script = slurm_xstrdup(cases[i][0]);
+		auc_desc_trap(&d, 0);
+		assert_string_equal(d.script, cases[i][0]);
+		auc_desc_trap(&d, 10);
+		assert_string_equal(d.script, cases[i][1]);
+		AUC_XFREE(d.script);
+	}
+}
+
 static void test_void(void **state)
 {
 	char *text = auc_receipt_void(
@@ -332,7 +360,8 @@ int main(void)
 		cmocka_unit_test(test_gres),           cmocka_unit_test(test_gres_bad),
 		cmocka_unit_test(test_servers),        cmocka_unit_test(test_bid_found),
 		cmocka_unit_test(test_contradictions), cmocka_unit_test(test_slice),
-		cmocka_unit_test(test_apply),          cmocka_unit_test(test_void),
+		cmocka_unit_test(test_apply),          cmocka_unit_test(test_trap),
+		cmocka_unit_test(test_void),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

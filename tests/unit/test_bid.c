@@ -160,6 +160,8 @@ static void test_canonical(void **state)
 		"300 worker-time=v100=0.1 upload=3 quote=yes gradient-mb=1e-300",
 		("deadline:5,1m worker-time=v100=7m ps-time=ps.s=1ms,ps.m=3 upload=edge=20m "
 		 "quote=no"),
+		"300 worker-time=v100=0.1 overrun=extend",
+		"300 worker-time=v100=0.1 overrun=kill",
 	};
 	struct auc_bid a, b;
 	char *once, *twice;
@@ -176,7 +178,8 @@ static void test_canonical(void **state)
 		assert_true(a.epochs == b.epochs && a.chunks == b.chunks &&
 			    a.minibatches == b.minibatches && a.gradient_mb == b.gradient_mb);
 		assert_true(a.nworkers == b.nworkers && a.nps == b.nps && a.nupload == b.nupload);
-		assert_true(a.upload_default == b.upload_default && a.quote == b.quote);
+		assert_true(a.upload_default == b.upload_default && a.quote == b.quote &&
+			    a.extend == b.extend);
 		assert_list(a.worker_seconds, b.worker_seconds, a.nworkers);
 		assert_list(a.ps_seconds, b.ps_seconds, a.nps);
 		assert_list(a.upload, b.upload, a.nupload);
@@ -289,14 +292,16 @@ static void test_bad(void **state)
 	refused("3 model=", AUC_EINVAL,
 		"--model: '' is not a name, expected letters, digits and ._:/+-");
 	refused("3 quote=maybe", AUC_EINVAL, "--quote: 'maybe' is not yes or no");
+	refused("3 overrun=pay", AUC_EINVAL, "--overrun: 'pay', expected kill or extend");
+	refused("3 overrun", AUC_EINVAL, "--overrun: no value, expected overrun=kill|extend");
 	refused("3 epochs=2 epochs=3", AUC_EINVAL, "--epochs: '3' comes after '2', expected once");
 	refused("3 bid=4", AUC_EINVAL, "--bid: '4' comes after '3', expected once");
 	refused("3 gpus=2", AUC_EINVAL,
 		"bid: 'gpus' is not a key, expected bid, epochs, chunks, minibatches, gradient-mb, "
-		"worker-time, ps-time, upload, model or quote");
+		"worker-time, ps-time, upload, model, quote or overrun");
 	refused("3 fast", AUC_EINVAL,
 		"bid: 'fast' is not a key, expected bid, epochs, chunks, minibatches, gradient-mb, "
-		"worker-time, ps-time, upload, model or quote");
+		"worker-time, ps-time, upload, model, quote or overrun");
 	memset(huge, '1', AUC_BID_TEXT_MAX);
 	huge[AUC_BID_TEXT_MAX] = '\0';
 	refused(huge, AUC_EINVAL,
@@ -386,7 +391,7 @@ static void test_keys(void **state)
 	char *c;
 
 	(void)state;
-	assert_int_equal(auc_bid_nkeys, 10);
+	assert_int_equal(auc_bid_nkeys, 11);
 	for (i = 0; i < auc_bid_nkeys; i++) {
 		snprintf(env, sizeof(env), "SLURM_AUCTION_%s", auc_bid_keys[i].key);
 		for (c = env; *c; c++)

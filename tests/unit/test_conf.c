@@ -3,6 +3,7 @@
 #include "config.h"
 
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -48,6 +49,8 @@ static void test_defaults(void **state)
 	assert_true(c->slot_seconds == 300);
 	assert_int_equal(c->slots, 288);
 	assert_true(c->start_margin == 2 && c->end_margin == 1 && c->lien_seconds == 10);
+	assert_true(c->late_start == 0 && c->change_notice == 30);
+	assert_int_equal(auc_conf_change_signal(c), SIGUSR1);
 	assert_true(c->prices_learned);
 	assert_int_equal(c->neta, 0);
 	assert_int_equal(c->history_bids, 1000);
@@ -111,6 +114,29 @@ static void test_full(void **state)
 	assert_true(auc_conf_model(c, "resnet50")->worker_seconds[1].value == 3.4);
 	assert_null(auc_conf_model(c, "vgg"));
 	auc_conf_free(c);
+}
+
+static void test_change(void **state)
+{
+	static const struct {
+		const char *text;
+		double notice;
+		int signal;
+	} cases[] = {
+		{TYPES "SlotSeconds=4\n", 2, SIGUSR1},
+		{TYPES "SlotSeconds=20\nChangeSignal=sigurg\n", 5, SIGURG},
+		{TYPES "SlotSeconds=1h\nChangeSignal=None\n", 60, 0},
+		{TYPES "SlotSeconds=1h ChangeNotice=0 ChangeSignal=WINCH\n", 0, SIGWINCH},
+	};
+
+	(void)state;
+	for (unsigned i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct auc_conf *c = parsed(cases[i].text);
+
+		assert_true(c->change_notice == cases[i].notice);
+		assert_int_equal(auc_conf_change_signal(c), cases[i].signal);
+		auc_conf_free(c);
+	}
 }
 
 static char *printed(const struct auc_conf *c)
@@ -271,6 +297,12 @@ static void test_references(void **state)
 		"a.conf:4: EndMargin=5: expected EndMargin (5 s) less than SlotSeconds (5 s)");
 	refused(TYPES "SlotSeconds=1\n",
 		"a.conf:4: SlotSeconds=1: expected EndMargin (1 s) less than SlotSeconds (1 s)");
+	refused(TYPES "LateStart=5m\n",
+		"a.conf:4: LateStart=5m: expected less than SlotSeconds (300 s)");
+	refused(TYPES "ChangeNotice=151\n",
+		"a.conf:4: ChangeNotice=151: expected at most half of SlotSeconds (150 s)");
+	refused(TYPES "ChangeSignal=USR3\n", "a.conf:4: ChangeSignal=USR3: expected the name of a "
+					     "signal, such as USR1, or none");
 	refused("", "a.conf: no line PartitionName=, expected at least one PartitionName, "
 		    "WorkerType and PSType");
 	refused("PartitionName=e\nWorkerType=v TRES=cpu=1\n",
@@ -397,12 +429,12 @@ static void test_example(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_defaults),   cmocka_unit_test(test_full),
-		cmocka_unit_test(test_print),      cmocka_unit_test(test_words),
-		cmocka_unit_test(test_nul),        cmocka_unit_test(test_values),
-		cmocka_unit_test(test_references), cmocka_unit_test(test_limits),
-		cmocka_unit_test(test_load),       cmocka_unit_test(test_manual),
-		cmocka_unit_test(test_example),
+		cmocka_unit_test(test_defaults), cmocka_unit_test(test_full),
+		cmocka_unit_test(test_change),   cmocka_unit_test(test_print),
+		cmocka_unit_test(test_words),    cmocka_unit_test(test_nul),
+		cmocka_unit_test(test_values),   cmocka_unit_test(test_references),
+		cmocka_unit_test(test_limits),   cmocka_unit_test(test_load),
+		cmocka_unit_test(test_manual),   cmocka_unit_test(test_example),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

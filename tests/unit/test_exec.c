@@ -392,8 +392,8 @@ struct world_job {
 
 static struct {
 	struct auc_market *market;
-	struct auc_part *parts;
-	unsigned nparts;
+	struct auc_part *parts, *disk_parts; /* the plan in memory and on disk */
+	unsigned nparts, ndisk_parts;
 	struct auc_exec x;
 	/* the ledger, in memory and on disk */
 	enum auc_sale_state booked, disk;
@@ -405,7 +405,7 @@ static struct {
 	double now, back; /* back: the controller is away until then */
 	double away;      /* since when jobs were not looked after */
 	bool calm;        /* nothing more goes wrong */
-	unsigned notices, moves;
+	unsigned notices, moves, changes;
 } w;
 
 static void random_parts(void)
@@ -493,8 +493,70 @@ static void world_moves(void)
 	}
 }
 
+static struct auc_part *copy_parts(const struct auc_part *parts, unsigned n)
+{
+	struct auc_part *copy = malloc(n * sizeof(*copy));
+
+	assert_non_null(copy);
+	memcpy(copy, parts, n * sizeof(*copy));
+	return copy;
+}
+
+/* A commit that succeeds. */
+static void to_disk(void)
+{
+	w.disk = w.booked;
+	w.x.committed = w.booked != AUC_SALE_LIEN;
+	free(w.disk_parts);
+	w.disk_parts = copy_parts(w.parts, w.nparts);
+	w.ndisk_parts = w.nparts;
+}
+
+/* What PART's server was to give from now on moves to one that is up and gives nothing. */
+static bool change_plan(unsigned part)
+{
+	char server = w.parts[part].server[1], other = 0;
+	double from = floor(w.now / SLOT) * SLOT;
+	struct auc_part *made;
+	unsigned n = 0;
+
+	for (char s = '0'; s < '0' + SERVERS && !other; s++) {
+		bool taken = w.down[s - '0'] || s == server;
+
+		for (unsigned p = 0; p < w.nparts; p++)
+			taken |= w.parts[p].end > from && w.parts[p].server[1] == s;
+		other = taken ? 0 : s;
+	}
+	if (!other || w.nparts > PARTS_MAX / 2)
+		return false;
+	made = malloc(2 * w.nparts * sizeof(*made));
+	assert_non_null(made);
+	for (unsigned p = 0; p < w.nparts; p++) {
+		made[n] = w.parts[p];
+		if (w.parts[p].end <= from || w.parts[p].server[1] != server) {
+			n++;
+			continue;
+		}
+		if (w.parts[p].start < from) {
+			made[n++].end = from;
+			made[n] = w.parts[p];
+			made[n].start = from;
+		}
+		made[n++].server[1] = other;
+	}
+	assert_int_equal(auc_exec_take(&w.x, made, n, &err), AUC_OK);
+	free(w.parts);
+	w.parts = made;
+	w.nparts = n;
+	w.changes++;
+	return true;
+}
+
 static void forget(void)
 {
+	free(w.parts);
+	w.parts = copy_parts(w.disk_parts, w.ndisk_parts);
+	w.nparts = w.ndisk_parts;
 	auc_exec_clear(&w.x);
 	assert_int_equal(auc_exec_init(&w.x, w.parts, w.nparts, &err), AUC_OK);
 	w.booked = w.disk;
@@ -580,8 +642,11 @@ static void book(void)
 		w.booked = AUC_SALE_SETTLED;
 		w.settled++;
 		break;
-	case AUC_BOOK_EXTEND:
 	case AUC_BOOK_MOVE:
+		if (change_plan(b.part))
+			break;
+		/* fall through */
+	case AUC_BOOK_EXTEND:
 		auc_exec_refused(&w.x, &b, &rules, w.now);
 		return;
 	}
@@ -693,6 +758,7 @@ static void live(uint64_t number)
 	random_parts();
 	for (unsigned i = 0; i < w.nparts; i++)
 		end = w.parts[i].end > end ? w.parts[i].end : end;
+	to_disk();
 	forget();
 	world_submit(&w.parts[0], true);
 	for (w.now = below(20); w.now < end + 40; w.now += TICK) {
@@ -717,8 +783,7 @@ static void live(uint64_t number)
 		w.x.booked = w.booked;
 		/* Now and then the disk does not take it. */
 		if (w.calm || below(20)) {
-			w.disk = w.booked;
-			w.x.committed = w.booked != AUC_SALE_LIEN;
+			to_disk();
 		} else {
 			w.away = w.now;
 		}
@@ -734,13 +799,14 @@ static void live(uint64_t number)
 		assert_int_equal(w.jobs[i].is, AUC_SEEN_ENDED);
 	auc_exec_clear(&w.x);
 	free(w.parts);
+	free(w.disk_parts);
 	auc_market_destroy(w.market);
 }
 
 static void test_worlds(void **state)
 {
 	const char *text = getenv("AUC_TEST_WORLDS");
-	unsigned n = text ? (unsigned)atoi(text) : 300, notices = 0, moves = 0;
+	unsigned n = text ? (unsigned)atoi(text) : 300, notices = 0, moves = 0, changes = 0;
 
 	(void)state;
 	for (unsigned i = 1; i <= n; i++) {
@@ -748,9 +814,10 @@ static void test_worlds(void **state)
 		live(i);
 		notices += w.notices;
 		moves += w.moves;
+		changes += w.changes;
 	}
 	/* Otherwise nothing was tested. */
-	assert_true(notices > n / 4 && moves > n / 8);
+	assert_true(notices > n / 4 && moves > n / 8 && changes > n / 20);
 }
 
 int main(void)

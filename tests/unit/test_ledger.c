@@ -177,7 +177,7 @@ static void random_life(unsigned steps)
 		const struct auc_sale *s = n ? auc_ledger_at(l, below(n)) : NULL;
 		bool liens = false;
 
-		switch (below(10)) {
+		switch (below(11)) {
 		case 0:
 		case 1:
 		case 2: {
@@ -219,6 +219,24 @@ static void random_life(unsigned steps)
 			now += below(10);
 			auc_ledger_lapse(l, now);
 			auc_market_advance(m, auc_market_first(m) + below(2));
+			break;
+		case 10:
+			/* Another plan, for more money, or one slot more of the same. */
+			if (!s || !s->job_id)
+				break;
+			if (below(2)) {
+				random_plan(m, &plan);
+			} else {
+				assert_int_equal(auc_plan_copy(&plan, &s->plan, &err), AUC_OK);
+				if (plan.completion > auc_market_last(m))
+					break; /* not for sale yet */
+				plan.runs[plan.nruns - 1].to = plan.completion++;
+			}
+			enum auc_code changed =
+				auc_ledger_change(l, s->job_id, &plan, s->value,
+						  s->payment + (s->value - s->payment) / 3, &err);
+
+			assert_true(changed == AUC_OK || changed == AUC_EFULL);
 			break;
 		}
 		assert_true(auc_market_sound(m));
@@ -300,6 +318,51 @@ static void test_rules(void **state)
 	assert_int_equal(t->settled_revenue, 3 * AUC_CREDIT);
 	assert_int_equal(t->lapsed, 2);
 	assert_int_equal(t->bids, 3);
+	auc_plan_clear(&plan);
+	auc_ledger_destroy(l);
+	auc_market_destroy(m);
+}
+
+static void test_change(void **state)
+{
+	struct auc_market *m = make_market(SERVERS, 2, 100, false);
+	struct auc_ledger *l = auc_ledger_create(m, NULL, NULL);
+	char id[AUC_SALE_ID_LEN], other[AUC_SALE_ID_LEN];
+	struct auc_plan plan;
+
+	(void)state;
+	simple_plan(&plan);
+	assert_int_equal(auc_ledger_hold(l, &plan, "dps", "bid=10", 5, 50, id, &err), AUC_OK);
+	assert_int_equal(auc_ledger_change(l, 1, &plan, 9 * AUC_CREDIT, 5 * AUC_CREDIT, &err),
+			 AUC_ENOENT);
+	assert_int_equal(auc_ledger_confirm(l, id, 1, &err), AUC_OK);
+	assert_int_equal(auc_ledger_change(l, 1, &plan, 9 * AUC_CREDIT, 3 * AUC_CREDIT, &err),
+			 AUC_EINVAL);
+	assert_int_equal(auc_ledger_change(l, 1, &plan, 9 * AUC_CREDIT, 10 * AUC_CREDIT, &err),
+			 AUC_EINVAL);
+	/* Somebody has server 0 in slot 105, so that a fifth slot does not fit; all is as it was.
+	 */
+	plan.runs[0].from = plan.start = plan.arrival = 105;
+	plan.runs[0].to = 105;
+	plan.completion = 106;
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(auc_ledger_hold(l, &plan, "dps", "bid=1", 5, 50, other, &err),
+				 AUC_OK);
+	}
+	plan.runs[0].from = plan.start = plan.arrival = 101;
+	assert_int_equal(auc_ledger_change(l, 1, &plan, 9 * AUC_CREDIT, 5 * AUC_CREDIT, &err),
+			 AUC_EFULL);
+	assert_int_equal(auc_ledger_find(l, id)->payment, 4 * AUC_CREDIT);
+	assert_int_equal(auc_ledger_find(l, id)->revision, 0);
+	assert_true(auc_market_used(m, 0, 0, 104) == 5 && auc_market_used(m, 0, 0, 105) == 10);
+	/* On the next server it fits, the whole of it. */
+	plan.shares[0].server = 1;
+	assert_int_equal(auc_ledger_change(l, 1, &plan, 9 * AUC_CREDIT, 5 * AUC_CREDIT, &err),
+			 AUC_OK);
+	assert_int_equal(auc_ledger_find(l, id)->revision, 1);
+	assert_true(auc_market_used(m, 0, 0, 104) == 0 && auc_market_used(m, 1, 0, 105) == 5);
+	assert_int_equal(auc_ledger_totals(l)->charged, 5 * AUC_CREDIT);
+	assert_int_equal(auc_ledger_check(l, &err), AUC_OK);
 	auc_plan_clear(&plan);
 	auc_ledger_destroy(l);
 	auc_market_destroy(m);
@@ -554,9 +617,10 @@ static void test_bad_events(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_random_lives), cmocka_unit_test(test_rules),
-		cmocka_unit_test(test_adopt),        cmocka_unit_test(test_rebase_misfit),
-		cmocka_unit_test(test_many),         cmocka_unit_test(test_bad_events),
+		cmocka_unit_test(test_random_lives),  cmocka_unit_test(test_rules),
+		cmocka_unit_test(test_change),        cmocka_unit_test(test_adopt),
+		cmocka_unit_test(test_rebase_misfit), cmocka_unit_test(test_many),
+		cmocka_unit_test(test_bad_events),
 	};
 
 	return cmocka_run_group_tests_name("ledger", tests, NULL, NULL);

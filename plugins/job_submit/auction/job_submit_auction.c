@@ -249,7 +249,9 @@ static int take_offer(struct auc_auction *a, job_desc_msg_t *desc, const struct 
 	struct auc_err err;
 
 	for (unsigned i = offer->nparts; i-- > 0;) {
-		if (auc_slice_of(&offer->parts[i], offer->start, offer->end, &slice, &err)) {
+		const struct auc_part *p = &offer->parts[i];
+
+		if (auc_slice_of(p, p->start, p->end, &slice, &err)) {
 			auc_auction_drop(a, offer->sale, NULL);
 			return fail(err_msg, RC_REFUSED, "%s", err.text);
 		}
@@ -258,6 +260,7 @@ static int take_offer(struct auc_auction *a, job_desc_msg_t *desc, const struct 
 		return fail(err_msg, RC_REFUSED, "out of memory");
 	auc_desc_apply(desc, &slice, offer->receipt);
 	auc_desc_environment(desc, offer->sale, offer->start, offer->end);
+	auc_desc_trap(desc, auc_conf_change_signal(auc_auction_conf(a)));
 	say(err_msg, offer->message);
 	return SLURM_SUCCESS;
 }

@@ -18,6 +18,8 @@
 static bool write_receipt(struct auc_agent *a, struct auc_task *t);
 static void carry_out(struct auc_agent *a, struct auc_task *t,
 		      const struct auc_exec_action *action);
+static enum auc_code change(struct auc_task *t, enum auc_exec_ask ask, uint32_t job,
+			    const struct auc_slice *slice, struct auc_err *err);
 static enum auc_code submit(struct auc_task *t, const struct auc_slice *slice, uint32_t *id,
 			    struct auc_err *err);
 
@@ -75,6 +77,7 @@ static void carry_out(struct auc_agent *a, struct auc_task *t, const struct auc_
 	enum auc_code code = AUC_OK;
 	struct auc_slice slice;
 	struct auc_err err;
+	int sig;
 
 	switch (action->ask) {
 	case AUC_ASK_SUBMIT:
@@ -90,7 +93,15 @@ static void carry_out(struct auc_agent *a, struct auc_task *t, const struct auc_
 	case AUC_ASK_PLACE:
 	case AUC_ASK_MOVE:
 	case AUC_ASK_LIMIT:
+		code = auc_slice_of(p, p->start, p->end, &slice, &err);
+		if (!code)
+			code = change(t, action->ask, job, &slice, &err);
+		break;
 	case AUC_ASK_NOTICE:
+		sig = auc_conf_change_signal(auc_auction_conf(a->auction));
+		if (sig)
+			code = auc_control_signal(job, sig, &err);
+		slurm_info("sched/auction: job %u is told that its layout changes", job);
 		break;
 	case AUC_ASK_WARN:
 		auc_control_warn(job, action->part == 0, NULL);
@@ -103,6 +114,19 @@ static void carry_out(struct auc_agent *a, struct auc_task *t, const struct auc_
 	if (code && code != AUC_ESTATE)
 		auc_agent_complain(a, kinds[action->ask], &err);
 	auc_exec_did(&t->exec, action, code, id, &a->rules, auc_site_now());
+}
+
+static enum auc_code change(struct auc_task *t, enum auc_exec_ask ask, uint32_t job,
+			    const struct auc_slice *slice, struct auc_err *err)
+{
+	if (ask == AUC_ASK_LIMIT)
+		return auc_control_limit(job, slice->minutes, err);
+	/* Each run of a job has a row of its own in the database: it gets the receipt again. */
+	t->known = false;
+	if (ask == AUC_ASK_PLACE)
+		return auc_control_place(job, slice, err);
+	slurm_info("sched/auction: job %u moves to %s", job, slice->node);
+	return auc_control_move(job, slice, err);
 }
 
 static enum auc_code submit(struct auc_task *t, const struct auc_slice *slice, uint32_t *id,

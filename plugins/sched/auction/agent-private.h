@@ -28,8 +28,10 @@ struct auc_agent {
 	job_info_msg_t *loaded[AUC_USERS_MAX + 1];
 	unsigned nloaded;
 	double next_look, next_nodes, next_records, next_try;
-	struct auc_server_spec *servers;
-	unsigned nservers;
+	struct auc_server_spec *servers; /* as Slurm lists them */
+	unsigned nservers, nodes;        /* nodes: how many different lists there have been */
+	const char **up;                 /* names of those that are up, in order */
+	unsigned nup;
 	uint32_t *protected;
 	unsigned nprotected;
 	struct auc_err said; /* the last complaint, so that it is not repeated each second */

@@ -24,9 +24,12 @@
 
 #define CYCLE_BUSY 0.25 /* seconds between cycles: something is about to happen */
 #define CYCLE_IDLE 0.5  /* nothing is; new liens are found this soon */
-#define PASS_MAX   1.0 /* seconds that a cycle may ask things of Slurm; the rest waits for the next \
-			*/
-#define NODES_EVERY 10.0
+#define PASS_MAX                                                                                   \
+	1.0 /* seconds that a cycle may ask things of Slurm; the rest waits for the next           \
+	     */
+#define NODES_EVERY 2.0  /* seconds between looks at the nodes, */
+#define NODES_SHARE 100  /* or so many times what a look takes, */
+#define NODES_MAX   10.0 /* but so many at most */
 #define RETRY       1.0  /* seconds before what failed at the start is tried again */
 #define AHEAD       30.0 /* seconds before its slot a member is submitted */
 #define GRACE       15.0 /* seconds a job may start late before the sale counts as failed, at least */
@@ -46,6 +49,9 @@ static void *agent_main(void *arg);
 static void check_version(struct auc_agent *a);
 static void reload(struct auc_agent *a, double now);
 static bool refresh_nodes(struct auc_agent *a, double now, bool force);
+static void list_up(struct auc_agent *a);
+static void mark_down(const struct auc_agent *a, struct auc_task *t);
+static int by_name(const void *a, const void *b);
 static void open_up(struct auc_agent *a, double now);
 static double cycle(struct auc_agent *a, double now);
 static void take_rules(struct auc_agent *a);
@@ -152,8 +158,10 @@ static void *agent_main(void *arg)
 		auc_book_commit(a);
 	auc_tasks_clear(&a->tasks);
 	free(a->servers);
+	free(a->up);
 	a->servers = NULL;
-	a->nservers = 0;
+	a->up = NULL;
+	a->nservers = a->nup = 0;
 	free(a->protected);
 	a->protected = NULL;
 	a->nprotected = 0;
@@ -197,6 +205,7 @@ static bool refresh_nodes(struct auc_agent *a, double now, bool force)
 	struct auc_server_spec *servers;
 	node_info_msg_t *nodes;
 	struct auc_err err;
+	double began = auc_site_now(), took;
 	enum auc_code code;
 	unsigned n;
 
@@ -207,6 +216,10 @@ static bool refresh_nodes(struct auc_agent *a, double now, bool force)
 		auc_agent_complain(a, AUC_ERROR_NODES, &err);
 		return false;
 	}
+	took = auc_site_now() - began;
+	if (took * NODES_SHARE > NODES_EVERY)
+		a->next_nodes =
+			now + (took * NODES_SHARE < NODES_MAX ? took * NODES_SHARE : NODES_MAX);
 	for (uint32_t i = 0; i < partitions->record_count; i++)
 		if (partitions->partition_array[i].flags & PART_FLAG_DEFAULT)
 			auc_site_set_default_partition(partitions->partition_array[i].name);
@@ -226,6 +239,7 @@ static bool refresh_nodes(struct auc_agent *a, double now, bool force)
 	free(a->servers);
 	a->servers = servers;
 	a->nservers = n;
+	list_up(a);
 	a->changed = true;
 	code = auc_auction_set_servers(a->auction, servers, n, now, &err);
 	if (code)
@@ -233,6 +247,37 @@ static bool refresh_nodes(struct auc_agent *a, double now, bool force)
 	else
 		slurm_info("sched/auction: %u nodes are for sale", n);
 	return code == AUC_OK || code == AUC_EFULL;
+}
+
+static void list_up(struct auc_agent *a)
+{
+	free(a->up);
+	a->up = calloc(a->nservers + 1, sizeof(*a->up));
+	a->nup = 0;
+	a->nodes++;
+	for (unsigned i = 0; i < a->nservers && a->up; i++)
+		if (!a->servers[i].down)
+			a->up[a->nup++] = a->servers[i].name;
+	if (a->up)
+		qsort(a->up, a->nup, sizeof(*a->up), by_name);
+}
+
+/* Tells T's machine which of its servers are down. */
+static void mark_down(const struct auc_agent *a, struct auc_task *t)
+{
+	if (t->marked == a->nodes || !a->up)
+		return;
+	t->marked = a->nodes;
+	for (unsigned i = 0; i < t->exec.nparts; i++) {
+		const char *name = t->parts[i].server;
+
+		t->exec.down[i] = !bsearch(&name, a->up, a->nup, sizeof(*a->up), by_name);
+	}
+}
+
+static int by_name(const void *a, const void *b)
+{
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
 /* Nodes, spool, records: everything that must be in agreement before bids are taken. Tried until it
@@ -316,8 +361,10 @@ static double cycle(struct auc_agent *a, double now)
 	}
 	if (looked) {
 		auc_look_see(a, now);
-		for (struct auc_task *t = a->tasks.list; t; t = t->next)
+		for (struct auc_task *t = a->tasks.list; t; t = t->next) {
+			mark_down(a, t);
 			auc_book_step(a, t, now);
+		}
 	}
 	if (auc_auction_tick(a->auction, now))
 		a->changed = true;
@@ -349,6 +396,7 @@ static void take_rules(struct auc_agent *a)
 
 	a->rules = (struct auc_exec_rules){
 		.end_margin = conf->end_margin,
+		.notice = conf->change_notice,
 		.ahead = AHEAD,
 		.grace = conf->slot_seconds / 4 > GRACE ? conf->slot_seconds / 4 : GRACE,
 		.again = AGAIN,

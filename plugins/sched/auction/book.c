@@ -18,6 +18,8 @@ static bool take_plan(struct auc_agent *a, struct auc_task *t);
 static void confirm(struct auc_agent *a, struct auc_task *t, double now);
 static void know_lead(struct auc_agent *a, struct auc_task *t);
 static void start(struct auc_agent *a, struct auc_task *t, double now);
+static bool change(struct auc_agent *a, struct auc_task *t, const struct auc_exec_booking *booking,
+		   double now);
 static void settle(struct auc_agent *a, struct auc_task *t, const struct auc_exec_booking *booking);
 static void new_receipt(struct auc_task *t, char *receipt);
 
@@ -77,7 +79,8 @@ void auc_book_step(struct auc_agent *a, struct auc_task *t, double now)
 		break;
 	case AUC_BOOK_EXTEND:
 	case AUC_BOOK_MOVE:
-		auc_exec_refused(&t->exec, &b, &a->rules, now);
+		if (!change(a, t, &b, now))
+			auc_exec_refused(&t->exec, &b, &a->rules, now);
 		break;
 	case AUC_BOOK_SETTLE:
 		if (b.why && !strcmp(b.why, "lost"))
@@ -227,6 +230,41 @@ static void start(struct auc_agent *a, struct auc_task *t, double now)
 							 : 0);
 	slurm_info("sched/auction: job %u runs, seen %.2f s after its slot began",
 		   t->exec.jobs[0].id, now - t->exec.start);
+}
+
+/* The sale gets one more slot, or another server instead of one that fails. */
+static bool change(struct auc_agent *a, struct auc_task *t, const struct auc_exec_booking *booking,
+		   double now)
+{
+	const char *server = t->parts[booking->part].server;
+	uint32_t id = t->exec.jobs[0].id;
+	char *receipt = NULL;
+	struct auc_err err;
+	enum auc_code code;
+
+	if (booking->book == AUC_BOOK_EXTEND) {
+		code = auc_auction_extend(a->auction, id, &receipt, &err);
+	} else {
+		code = auc_auction_move(a->auction, id, server, now, &receipt, &err);
+		a->next_nodes = 0;
+	}
+	if (code) {
+		slurm_info("sched/auction: job %u: %s: %s", id,
+			   booking->book == AUC_BOOK_EXTEND ? "no other slot" : "not moved",
+			   err.text);
+		return false;
+	}
+	if (booking->book == AUC_BOOK_EXTEND)
+		slurm_info("sched/auction: job %u: bought another slot", id);
+	else
+		slurm_info("sched/auction: job %u: what %s was to give moves to another node", id,
+			   server);
+	a->changed = true;
+	t->exec.committed = false;
+	new_receipt(t, receipt);
+	/* If this fails, the next look at the ledger tries it again. */
+	take_plan(a, t);
+	return true;
 }
 
 /* Ends a sale in the ledger; its final receipt goes out once that is committed. */

@@ -156,6 +156,65 @@ enum auc_code auc_control_start_now(uint32_t job_id, struct auc_err *err)
 	return update(&desc, job_id, "starting job", err);
 }
 
+enum auc_code auc_control_place(uint32_t job_id, const struct auc_slice *slice, struct auc_err *err)
+{
+	char gres[sizeof(slice->gres)];
+	time_t now = time(NULL);
+	job_desc_msg_t desc;
+
+	strcpy(gres, slice->gres);
+	slurm_init_job_desc_msg(&desc);
+	desc.min_nodes = desc.max_nodes = 1;
+	desc.num_tasks = 1;
+	desc.cpus_per_task = (uint16_t)slice->cpus;
+	desc.min_cpus = desc.max_cpus = slice->cpus;
+	/* Slurm keeps the old one where it is not told otherwise. */
+	desc.pn_min_cpus = (uint16_t)slice->cpus;
+	desc.pn_min_memory = slice->mem_mb;
+	desc.time_limit = slice->minutes;
+	desc.begin_time = slice->begin > now ? slice->begin : now;
+	desc.requeue = 0;
+	desc.req_nodes = (char *)slice->node;
+	desc.partition = (char *)slice->partition;
+	desc.tres_per_node = gres; /* "" takes away what it had */
+	return update(&desc, job_id, "placing job", err);
+}
+
+enum auc_code auc_control_move(uint32_t job_id, const struct auc_slice *slice, struct auc_err *err)
+{
+	job_array_resp_msg_t *response = NULL;
+	job_desc_msg_t desc;
+	enum auc_code code;
+	char id[16];
+
+	/* The owner must not requeue it, so nobody can; for this moment we may. */
+	slurm_init_job_desc_msg(&desc);
+	desc.requeue = 1;
+	code = update(&desc, job_id, "requeueing job", err);
+	if (code)
+		return code;
+	snprintf(id, sizeof(id), "%u", job_id);
+	errno = 0;
+	if (slurm_requeue2(id, 0, &response))
+		code = errno == ESLURM_JOB_PENDING ? AUC_OK : failed(err, "requeueing job", job_id);
+	slurm_free_job_array_resp(response);
+	return code ? code : auc_control_place(job_id, slice, err);
+}
+
+enum auc_code auc_control_limit(uint32_t job_id, uint32_t minutes, struct auc_err *err)
+{
+	job_desc_msg_t desc;
+
+	slurm_init_job_desc_msg(&desc);
+	desc.time_limit = minutes;
+	return update(&desc, job_id, "changing the time limit of job", err);
+}
+
+enum auc_code auc_control_signal(uint32_t job_id, int sig, struct auc_err *err)
+{
+	return kill_with(job_id, (uint16_t)sig, KILL_JOB_BATCH, "signalling job", err);
+}
+
 enum auc_code auc_control_warn(uint32_t job_id, bool batch, struct auc_err *err)
 {
 	return kill_with(job_id, SIGTERM, batch ? KILL_FULL_JOB : 0, "signalling job", err);

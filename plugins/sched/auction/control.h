@@ -44,6 +44,17 @@ enum auc_code auc_control_set_receipt(uint32_t job_id, const char *receipt, stru
 /* Starts a pending job as soon as its resources are free. AUC_ESTATE: it is not pending any more.
  */
 enum auc_code auc_control_start_now(uint32_t job_id, struct auc_err *err);
+/* A job that pends becomes SLICE, to begin with it. AUC_ESTATE: it does not pend. */
+enum auc_code auc_control_place(uint32_t job_id, const struct auc_slice *slice,
+				struct auc_err *err);
+/*
+ * A job that runs is requeued to become SLICE. Slurm gives a job that leaves its nodes a begin time
+ * of its own, so that it is to be placed again. AUC_ESTATE: it does not run.
+ */
+enum auc_code auc_control_move(uint32_t job_id, const struct auc_slice *slice, struct auc_err *err);
+enum auc_code auc_control_limit(uint32_t job_id, uint32_t minutes, struct auc_err *err);
+/* A signal to the job's script: to its process alone, as "sbatch --signal=B:" does. */
+enum auc_code auc_control_signal(uint32_t job_id, int sig, struct auc_err *err);
 /* SIGTERM to the job's steps and, with BATCH, to its script. */
 enum auc_code auc_control_warn(uint32_t job_id, bool batch, struct auc_err *err);
 /* Ends a job at once: SIGKILL first, so that Slurm need not wait KillWait for a job that ignores

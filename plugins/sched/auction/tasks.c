@@ -65,6 +65,7 @@ enum auc_code auc_task_replan(struct auc_task *t, struct auc_sale_view *view, st
 	free(t->parts);
 	t->parts = parts;
 	t->revision = view->revision;
+	t->marked = 0;
 	return AUC_OK;
 }
 
@@ -204,19 +205,23 @@ static int part_of(const struct auc_task *t, const slurm_job_info_t *info, doubl
 	bool pending = auc_job_pending(info);
 	double when = pending ? now : (double)info->start_time + 1;
 	struct auc_slice slice;
-	int found = -1;
+	int found = -1, node = -1;
 
 	for (unsigned i = 0; i < t->exec.nparts; i++) {
 		const struct auc_part *p = &t->parts[i];
 
-		if (!p->lead || auc_slice_of(p, p->start, p->end, &slice, NULL) ||
-		    !auc_slice_fits(&slice, info))
+		if (!p->lead || auc_slice_of(p, p->start, p->end, &slice, NULL))
 			continue;
-		if (found >= 0 && (pending ? t->parts[found].end > when : p->start > when))
-			break;
+		if (p->start <= when && when < p->end && info->req_nodes &&
+		    !strcmp(info->req_nodes, p->server))
+			node = (int)i;
+		if (!auc_slice_fits(&slice, info) ||
+		    (found >= 0 && (pending ? t->parts[found].end > when : p->start > when)))
+			continue;
 		found = (int)i;
 	}
-	return found;
+	/* One that runs is not requeued for the way its amounts are written. */
+	return found < 0 && !pending ? node : found;
 }
 
 static const char *why_state(const slurm_job_info_t *info)

@@ -18,6 +18,7 @@ struct auc_task {
 	uint32_t uid, gid;
 	char *account, *qos; /* of the lead, NULL before it was seen */
 	unsigned revision;   /* of the plan that parts are of */
+	unsigned marked;     /* which list of nodes says what is down; 0: none yet */
 	struct auc_part *parts;
 	struct auc_exec exec;         /* borrows them */
 	const slurm_job_info_t *lead; /* its record in the present cycle; NULL: not seen */

@@ -1,0 +1,201 @@
+# Sales are carried out whatever happens: nodes that fail, slots that have begun, jobs that take longer, a database that is away.
+
+load lib
+load plugins
+
+slot=5
+
+setup_file()
+{
+	need_plugins
+	cluster_start $(plugin_options) --slot-seconds 5
+	wait_until 20 auction_open
+}
+
+teardown_file()
+{
+	cluster_stop
+}
+
+# As wide_bid of plugins, but for twelve slots: there is time to look. long_bid VALUE
+long_bid()
+{
+	echo "--bid=deadline:$1,14 --epochs=1 --chunks=8 --minibatches=$((12 * slot)) --gradient-mb=0 --worker-time=v100=1s --ps-time=ps.s=0s"
+}
+
+# for_sale NODE true|false
+for_sale()
+{
+	status_is ".servers[] | select(.name == \"$1\") | .for_sale" "$2"
+}
+
+down()
+{
+	local node
+
+	for node; do
+		scontrol update nodename="$node" state=down reason=test
+	done
+	for node; do
+		wait_until 15 for_sale "$node" false
+	done
+}
+
+# A node that went down under jobs has to be drained before it comes back.
+up()
+{
+	local node
+
+	for node; do
+		scontrol update nodename="$node" state=drain reason=test || return
+		wait_until 30 eval 'scontrol show node '"$node"' | grep -q "AllocTRES=$"'
+		scontrol update nodename="$node" state=resume || return
+	done
+	for node; do
+		wait_until 15 for_sale "$node" true
+	done
+}
+
+# The nodes of the plan in its last run.
+last_nodes()
+{
+	receipt_get "$1" '.plan[-1] | (.workers + .ps) | keys | join(" ")'
+}
+
+runs_on()
+{
+	[ "$(timeout 20 squeue -ho %N -t R -j "$(group_jobs "$1" | paste -sd,)" | sort | paste -sd' ')" = "$2" ]
+}
+
+@test "a node that fails under a member: another takes over at no charge, and the job is told" {
+	job=$(submit alice $(long_bid 1000) -o told.txt --wrap 'trap "echo told" USR1; for i in $(seq 200); do sleep 1 & wait; done')
+	wait_until 5 receipt_state_is "$job" sold
+	payment=$(receipt_get "$job" .payment) sale=$(receipt_get "$job" .sale) completion=$(receipt_get "$job" .completion)
+	wait_until 30 group_is "$job" RUNNING
+	wait_until 5 receipt_state_is "$job" running
+	node=$(job_field "$(members "$job" | head -n 1)" NodeList)
+	lead=$(job_field "$job" NodeList)
+	scontrol update nodename="$node" state=down reason=test
+	wait_until 15 eval '[[ " $(last_nodes '"$job"') " != *" '"$node"' "* ]]'
+	nodes=$(last_nodes "$job")
+	wait_until 15 runs_on "$job" "$nodes"
+	wait_until 10 grep -q told "$SANDBOX_DIR/home/alice/told.txt"
+	[ "$(receipt_get "$job" '"\(.payment) \(.sale) \(.completion)"')" = "$payment $sale $completion" ]
+	[ "$(job_field "$job" NodeList)" = "$lead" ]
+	as alice scancel "$job"
+	wait_until 20 settled "$job"
+	[ "$(database_receipt "$job" .why)" = cancelled ]
+	[ "$(database_receipt "$job" .payment)" = "$payment" ]
+	up "$node"
+}
+
+@test "a node that fails under a member, and there is no other: everything is paid back" {
+	job=$(submit alice $(long_bid 1000) -o /dev/null --wrap 'sleep 100')
+	wait_until 5 receipt_state_is "$job" sold
+	others=$(status '.servers[] | select(.partition == "edge") | .name' | grep -vxF "$(last_nodes "$job" | tr ' ' '\n')")
+	wait_until 30 group_is "$job" RUNNING
+	wait_until 5 receipt_state_is "$job" running
+	down $others
+	group=$(group_jobs "$job")
+	node=$(job_field "$(members "$job" | head -n 1)" NodeList)
+	scontrol update nodename="$node" state=down reason=test
+	for one in $group; do
+		wait_until 10 job_ended "$one"
+	done
+	wait_until 20 settled "$job"
+	[ "$(database_receipt "$job" .why)" = node_fail ]
+	[ "$(database_receipt "$job" .payment)" = 0.000000 ]
+	up "$node" $others
+}
+
+@test "the lead's node fails: everything is paid back" {
+	job=$(submit alice $(small_bid 100 12) -o /dev/null --wrap 'sleep 100')
+	wait_until 20 job_is "$job" RUNNING
+	wait_until 5 receipt_state_is "$job" running
+	node=$(job_field "$job" NodeList)
+	down "$node"
+	wait_until 20 settled "$job"
+	[ "$(database_receipt "$job" .why)" = node_fail ]
+	[ "$(database_receipt "$job" .payment)" = 0.000000 ]
+	up "$node"
+}
+
+@test "a node that is drained before the slot: the job starts on another, in its slots" {
+	# Another keeps it waiting.
+	down edge2 edge3 edge4
+	first=$(submit bob $(long_bid 1000 | sed 's/chunks=8/chunks=4/') -o /dev/null --wrap 'sleep 60')
+	wait_until 20 job_is "$first" RUNNING
+	job=$(submit alice $(small_bid 100 2) -p edge -o /dev/null --wrap 'sleep 60')
+	wait_until 5 receipt_state_is "$job" sold
+	[ "$(last_nodes "$job")" = edge1 ]
+	plan=$(receipt_get "$job" '"\(.payment) \(.start) \(.completion)"')
+	up edge3
+	scontrol update nodename=edge1 state=drain reason=test
+	wait_until 15 eval '[ "$(last_nodes '"$job"')" = edge3 ]'
+	[ "$(receipt_get "$job" '"\(.payment) \(.start) \(.completion)"')" = "$plan" ]
+	wait_until 30 job_is "$job" RUNNING
+	[ "$(job_field "$job" NodeList)" = edge3 ]
+	[ "$(job_time "$job" StartTime)" -ge "$(plan_start "$job")" ]
+	[ "$(job_time "$job" StartTime)" -le $(($(plan_start "$job") + 2)) ]
+	as bob scancel "$first"
+	as alice scancel "$job"
+	wait_until 20 settled "$job"
+	wait_until 20 settled "$first"
+	scontrol update nodename=edge1 state=resume
+	up edge2 edge4
+}
+
+@test "a job that takes longer buys slot by slot with --overrun=extend, and is ended without" {
+	bob=$(submit bob $(small_bid 100 1) -o /dev/null --wrap 'sleep 60')
+	job=$(submit alice $(small_bid 100 1) --overrun=extend -o /dev/null --wrap 'sleep 12')
+	wait_until 5 receipt_state_is "$job" sold
+	end=$(plan_end "$job")
+	wait_until 20 settled "$bob"
+	[ "$(database_receipt "$bob" .why)" = timeout ]
+	wait_until 30 job_is "$job" COMPLETED
+	wait_until 20 settled "$job"
+	[ "$(database_receipt "$job" .why)" = completed ]
+	[ "$(database_receipt "$job" '.completion * .slot_seconds')" -ge $((end + slot)) ]
+	[ "$(database_receipt "$job" '.completion * .slot_seconds')" -ge "$(job_time "$job" EndTime)" ]
+	# A result that is worth nothing later is not worth another slot.
+	job=$(submit alice "$(small_bid 100 1 | sed 's/--bid=100/--bid=deadline:100,1/; s/ .*//')" $(small_bid 1 1 | cut -d' ' -f2-) \
+		--overrun=extend -o /dev/null --wrap 'sleep 60')
+	wait_until 30 settled "$job"
+	[ "$(database_receipt "$job" .why)" = timeout ]
+	[ "$(database_receipt "$job" '.completion - .start')" = 1 ]
+}
+
+@test "a slot that has begun is sold with LateStart, and the job starts at once" {
+	echo LateStart=4 >> "$SANDBOX_DIR/etc/auction.conf"
+	scontrol reconfigure
+	wait_until 20 log_has 'configuration reloaded'
+	wait_until 20 auction_open
+	wait_until 10 eval '[ $(($(date +%s) % slot)) = 1 ]'
+	before=$(date +%s)
+	job=$(submit alice $(small_bid 100 2) -o /dev/null --wrap 'sleep 1')
+	wait_until 10 job_is "$job" 'RUNNING|COMPLETED'
+	[ "$(plan_start "$job")" -le "$before" ] || [ "$(date +%s)" -gt $((before + 3)) ]
+	[ "$(job_time "$job" StartTime)" -le $((before + 3)) ]
+	wait_until 20 settled "$job"
+	sed -i '/^LateStart/d' "$SANDBOX_DIR/etc/auction.conf"
+	scontrol reconfigure
+}
+
+@test "slurmdbd is away for a while: jobs run, and their receipts arrive later" {
+	wait_until 20 auction_open
+	sandbox stop slurmdbd
+	job=$(submit alice $(small_bid 100 1) -o /dev/null --wrap 'sleep 1')
+	wait_until 5 receipt_state_is "$job" sold
+	wait_until 20 job_is "$job" COMPLETED
+	wait_until 10 receipt_state_is "$job" settled || wait_until 10 status_is .totals.live 0
+	sandbox start slurmdbd
+	wait_until 60 settled "$job"
+	[ "$(database_receipt "$job" .why)" = completed ]
+}
+
+@test "what the agent does and how long it takes is in its status" {
+	fresh_status
+	[ "$(status '.agent | .cycles.count > 0 and .looks.count > 0 and .starts.count > 0 and .cycles.max_us >= .cycles.mean_us')" = true ]
+	[ "$(status '.agent.states | keys | length')" = 8 ]
+	[ "$(status '.agent.errors.submit')" = 0 ]
+}

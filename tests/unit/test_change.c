@@ -1,0 +1,228 @@
+/* test_change.c - sales whose plan changes while they live: more slots at the end, another server
+ * instead of one that fails, a slot that has begun. */
+#include "config.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "auction-private.h"
+#include "world.h"
+
+static char dir[64];
+static struct auc_err err;
+
+static int setup(void **state)
+{
+	(void)state;
+	world_mkdir(dir);
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	world_rmdir(dir);
+	return 0;
+}
+
+/* Sells to JOB what TEXT asks for; it starts. Returns the payment. */
+static auc_money sell(struct auc_auction *a, const char *text, uint32_t job, double now)
+{
+	struct auc_bid bid = world_bid(a, text);
+	struct auc_offer o;
+	auc_money payment;
+
+	if (auc_auction_bid(a, &bid, 1000, now, true, &o, &err) != AUC_OK)
+		fail_msg("%s: %s", text, err.text);
+	if (!o.accepted)
+		fail_msg("%s", o.message);
+	assert_int_equal(auc_auction_confirm(a, o.sale, job, NULL, &err), AUC_OK);
+	assert_int_equal(auc_auction_start(a, job, o.start, NULL, &err), AUC_OK);
+	payment = o.payment;
+	auc_offer_clear(&o);
+	return payment;
+}
+
+static struct auc_sale_view view_of(struct auc_auction *a, uint32_t job)
+{
+	struct auc_sale_view v;
+
+	assert_int_equal(auc_auction_sale_of_job(a, job, &v, &err), AUC_OK);
+	return v;
+}
+
+/* One worker and one PS on one node for two slots; linear: worth SCALE, less 10 with each slot. */
+#define TWO_SLOTS "epochs=2 minibatches=100 worker-time=v100=3s ps-time=ps.m=0"
+
+static void test_extend(void **state)
+{
+	struct auc_auction *a = world_open("Prices=given\nEta=gpu:v100=20", dir, NOW);
+	struct auc_sale_view v;
+	struct auc_receipt r;
+	auc_money paid;
+	char *receipt;
+
+	(void)state;
+	sell(a, "linear:100,10 " TWO_SLOTS, 1, NOW);
+	assert_int_equal(auc_auction_extend(a, 1, NULL, &err), AUC_ESTATE);
+	assert_int_equal(auc_auction_extend(a, 9, NULL, &err), AUC_ENOENT);
+	/* f(2) = 50: the longer it takes the less there is, and each slot costs something once
+	 * others have bought there. */
+	paid = sell(a, "linear:70,10 overrun=extend " TWO_SLOTS, 2, NOW);
+	v = view_of(a, 2);
+	assert_true(v.extend);
+	assert_int_equal(v.revision, 0);
+	auc_sale_view_clear(&v);
+	sell(a, "linear:1000,10 epochs=6 minibatches=100 worker-time=v100=3s ps-time=ps.m=0", 3,
+	     NOW);
+	for (unsigned i = 1; i <= 8; i++) {
+		enum auc_code rc = auc_auction_extend(a, 2, &receipt, &err);
+
+		if (rc != AUC_OK) {
+			assert_true(rc == AUC_ESTATE || rc == AUC_EFULL);
+			assert_true(i > 1);
+			break;
+		}
+		assert_true(i <= 5); /* f(7) = 0 */
+		v = view_of(a, 2);
+		assert_int_equal(v.revision, i);
+		assert_true(v.end == (1003 + i) * SLOT);
+		assert_true(v.payment >= paid && v.payment < v.value);
+		assert_int_equal(v.value, (70 - 10 * (2 + (int)i)) * AUC_CREDIT);
+		assert_int_equal(auc_receipt_parse(receipt, &r, &err), AUC_OK);
+		assert_int_equal(r.payment, v.payment);
+		assert_int_equal(r.completion, 1003 + i);
+		paid = v.payment;
+		auc_receipt_clear(&r);
+		auc_sale_view_clear(&v);
+		free(receipt);
+		assert_int_equal(auc_ledger_check(a->ledger, &err), AUC_OK);
+		assert_true(auc_market_sound(a->market));
+	}
+	/* What was bought is on disk as it was booked. */
+	assert_int_equal(auc_auction_commit(a, &err), AUC_OK);
+	auc_auction_destroy(a);
+	a = world_open("Prices=given\nEta=gpu:v100=20", dir, NOW);
+	v = view_of(a, 2);
+	assert_int_equal(v.payment, paid);
+	assert_true(v.end > 1003 * SLOT);
+	auc_sale_view_clear(&v);
+	auc_auction_destroy(a);
+}
+
+static void test_move(void **state)
+{
+	struct auc_auction *a = world_open("Prices=given\nEta=gpu:v100=20", dir, NOW);
+	struct auc_server_spec specs[8];
+	struct auc_sale_view v;
+	struct auc_receipt r;
+	auc_money paid;
+	char *receipt;
+
+	(void)state;
+	paid = sell(a, "linear:100,10 " TWO_SLOTS, 1, NOW);
+	assert_int_equal(auc_auction_move(a, 1, "edge2", NOW, NULL, &err), AUC_ENOENT);
+	assert_int_equal(auc_auction_move(a, 1, "nobody", NOW, NULL, &err), AUC_ENOENT);
+	memcpy(specs, world_servers, world_nservers * sizeof(*specs));
+	specs[1].down = true;
+	assert_int_equal(auc_auction_set_servers(a, specs, world_nservers, NOW, &err), AUC_OK);
+	/* In its second slot: the first stays where it was. edge2 is down. */
+	assert_int_equal(auc_auction_move(a, 1, "edge1", 1002 * SLOT + 5, &receipt, &err), AUC_OK);
+	v = view_of(a, 1);
+	assert_int_equal(v.payment, paid);
+	assert_int_equal(v.revision, 1);
+	assert_int_equal(v.nparts, 2);
+	assert_true(v.parts[0].lead && v.parts[1].lead);
+	assert_string_equal(v.parts[0].server, "edge1");
+	assert_string_equal(v.parts[1].server, "edge3");
+	assert_true(v.parts[0].end == 1002 * SLOT && v.parts[1].start == 1002 * SLOT);
+	assert_true(v.end == 1003 * SLOT);
+	assert_int_equal(auc_receipt_parse(receipt, &r, &err), AUC_OK);
+	assert_int_equal(r.nruns, 2);
+	auc_receipt_clear(&r);
+	auc_sale_view_clear(&v);
+	free(receipt);
+	assert_int_equal(auc_ledger_check(a->ledger, &err), AUC_OK);
+	assert_true(auc_market_sound(a->market));
+	auc_auction_destroy(a);
+}
+
+/* Everything before it starts; there is always the next server, until there is none. */
+static void test_move_on(void **state)
+{
+	static const char *const order[] = {"edge1", "edge2", "edge3", "edge4"};
+	struct auc_server_spec specs[8];
+	struct auc_auction *a = world_open("Prices=given\nEta=gpu:v100=20", dir, NOW);
+	struct auc_sale_view v;
+
+	(void)state;
+	memcpy(specs, world_servers, world_nservers * sizeof(*specs));
+	sell(a, "linear:100,10 " TWO_SLOTS, 1, NOW);
+	for (unsigned i = 0; i < 4; i++) {
+		v = view_of(a, 1);
+		assert_int_equal(v.nparts, 1);
+		assert_string_equal(v.parts[0].server, order[i]);
+		auc_sale_view_clear(&v);
+		specs[i].down = true;
+		assert_int_equal(auc_auction_set_servers(a, specs, world_nservers, NOW, &err),
+				 AUC_OK);
+		/* The cloud's nodes are another partition. */
+		assert_int_equal(auc_auction_move(a, 1, order[i], NOW, NULL, &err),
+				 i < 3 ? AUC_OK : AUC_EFULL);
+	}
+	assert_int_equal(auc_auction_commit(a, &err), AUC_OK);
+	auc_auction_destroy(a);
+	a = world_open("Prices=given\nEta=gpu:v100=20", dir, NOW);
+	v = view_of(a, 1);
+	assert_string_equal(v.parts[0].server, "edge4");
+	auc_sale_view_clear(&v);
+	auc_auction_destroy(a);
+}
+
+static void test_late_start(void **state)
+{
+	static const struct {
+		const char *globals;
+		double now;
+		auc_slot start;
+	} cases[] = {
+		{"Eta=cpu=2 LateStart=0", 1000 * SLOT + 20, 1001},
+		{"Eta=cpu=2 LateStart=30", 1000 * SLOT, 1000},
+		{"Eta=cpu=2 LateStart=30", 1000 * SLOT + 30, 1000},
+		{"Eta=cpu=2 LateStart=30", 1000 * SLOT + 31, 1001},
+		{"Eta=cpu=2 LateStart=30", 1001 * SLOT - 1, 1001},
+	};
+
+	(void)state;
+	for (unsigned i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct auc_auction *a;
+		struct auc_offer o;
+		struct auc_bid bid;
+
+		world_rmdir(dir);
+		world_mkdir(dir);
+		a = world_open(cases[i].globals, dir, cases[i].now);
+		bid = world_bid(a, "100 " TWO_SLOTS);
+		assert_int_equal(auc_auction_bid(a, &bid, 1, cases[i].now, true, &o, &err), AUC_OK);
+		assert_true(o.accepted);
+		assert_int_equal(o.plan.start, cases[i].start);
+		auc_offer_clear(&o);
+		auc_auction_destroy(a);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_extend, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_move, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_move_on, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_late_start, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
