@@ -113,7 +113,7 @@ runs_on()
 	wait_until 20 job_is "$job" RUNNING
 	wait_until 5 receipt_state_is "$job" running
 	node=$(job_field "$job" NodeList)
-	down "$node"
+	scontrol update nodename="$node" state=down reason=test
 	wait_until 20 settled "$job"
 	[ "$(database_receipt "$job" .why)" = node_fail ]
 	[ "$(database_receipt "$job" .payment)" = 0.000000 ]
@@ -123,7 +123,7 @@ runs_on()
 @test "a node that is drained before the slot: the job starts on another, in its slots" {
 	# Another keeps it waiting.
 	down edge2 edge3 edge4
-	first=$(submit bob $(long_bid 1000 | sed 's/chunks=8/chunks=4/') -o /dev/null --wrap 'sleep 60')
+	first=$(submit bob $(long_bid 1000 | sed "s/chunks=8/chunks=4/; s/,14/,9/; s/--minibatches=[0-9]*/--minibatches=$((7 * slot))/") -o /dev/null --wrap 'sleep 60')
 	wait_until 20 job_is "$first" RUNNING
 	job=$(submit alice $(small_bid 100 2) -p edge -o /dev/null --wrap 'sleep 60')
 	wait_until 5 receipt_state_is "$job" sold
@@ -131,7 +131,7 @@ runs_on()
 	plan=$(receipt_get "$job" '"\(.payment) \(.start) \(.completion)"')
 	up edge3
 	scontrol update nodename=edge1 state=drain reason=test
-	wait_until 15 eval '[ "$(last_nodes '"$job"')" = edge3 ]'
+	wait_until 40 eval '[ "$(last_nodes '"$job"')" = edge3 ]'
 	[ "$(receipt_get "$job" '"\(.payment) \(.start) \(.completion)"')" = "$plan" ]
 	wait_until 30 job_is "$job" RUNNING
 	[ "$(job_field "$job" NodeList)" = edge3 ]
