@@ -9,12 +9,14 @@
 #include <string.h>
 
 #include "auction-private.h"
+#include "market-private.h"
 
 static enum auc_code begin(struct auc_auction *a, uint32_t job_id, const struct auc_sale **sale,
 			   struct auc_err *err);
 static enum auc_code extend(struct auc_auction *a, const struct auc_sale *s, struct auc_plan *plan,
 			    auc_money *value, auc_money *payment, struct auc_err *err);
 static bool all_up(const struct auc_market *m, const struct auc_plan *plan);
+static bool closed(const struct auc_market *m, unsigned server, auc_slot t);
 static enum auc_code move(struct auc_auction *a, const struct auc_sale *s, unsigned server,
 			  auc_slot from, struct auc_err *err);
 static bool has_room(const struct auc_market *m, const struct auc_plan *plan, unsigned server,
@@ -142,15 +144,23 @@ static enum auc_code extend(struct auc_auction *a, const struct auc_sale *s, str
 	return AUC_OK;
 }
 
-/* True if nothing of PLAN's first run is on a server that is down. */
+/* True if nothing of PLAN's first run is on a server that is down or closed when it begins. */
 static bool all_up(const struct auc_market *m, const struct auc_plan *plan)
 {
 	const struct auc_run *r = plan->runs;
 
 	for (unsigned i = 0; i < r->nshares; i++)
-		if (!auc_market_roles(m, plan->shares[r->first_share + i].server))
+		if (!auc_market_roles(m, plan->shares[r->first_share + i].server) ||
+		    closed(m, plan->shares[r->first_share + i].server, r->from))
 			return false;
 	return true;
+}
+
+/* Booking does not ask: what was sold before may stay. */
+static bool closed(const struct auc_market *m, unsigned server, auc_slot t)
+{
+	return m->closed && t >= m->first && t < m->first + m->slots &&
+	       m->closed[(size_t)(t - m->first) * m->nservers + server];
 }
 
 static enum auc_code move(struct auc_auction *a, const struct auc_sale *s, unsigned server,
@@ -203,7 +213,9 @@ static bool has_room(const struct auc_market *m, const struct auc_plan *plan, un
 			continue;
 		if ((s->workers && !(roles & AUC_ROLE_WORKER)) || (s->ps && !(roles & AUC_ROLE_PS)))
 			return false;
-		for (auc_slot t = run->from > from ? run->from : from; t <= run->to; t++)
+		for (auc_slot t = run->from > from ? run->from : from; t <= run->to; t++) {
+			if (closed(m, other, t))
+				return false;
 			for (unsigned k = 0; k < auc_market_ntres(m); k++)
 				if (auc_market_used(m, other, k, t) +
 					    s->workers * auc_market_worker_amount(
@@ -211,6 +223,7 @@ static bool has_room(const struct auc_market *m, const struct auc_plan *plan, un
 					    s->ps * auc_market_ps_amount(m, plan->ps_type, k) >
 				    auc_market_capacity(m, other, k))
 					return false;
+		}
 	}
 	return true;
 }
