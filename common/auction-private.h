@@ -35,6 +35,7 @@ struct auc_auction {
 	struct auc_history *history;
 	struct auc_price price; /* the market's */
 	bool price_old;         /* the history says more than the price does */
+	unsigned fresh;         /* bids that the price does not know */
 	struct auc_job job;     /* scratch of a decision */
 	struct auc_decision decision, extra;
 	double hint_seconds;        /* what a refusal's hints may take */

@@ -969,6 +969,7 @@ static enum auc_code take_price(struct auc_auction *a, struct auc_err *err)
 		return rc;
 	a->price = price;
 	a->price_old = false;
+	a->fresh = 0;
 	return auc_market_set_price(a->market, &price, err);
 }
 
@@ -1076,7 +1077,9 @@ static enum auc_code learn(struct auc_auction *a, struct auc_err *err)
 	if (!event)
 		return no_memory(err);
 	append_event(a->events, event);
-	a->price_old = true;
+	a->fresh++;
+	a->price_old = a->policy->prices == AUC_PRICE_ETA ||
+		       auc_bounds_due(a->fresh, auc_history_count(a->history));
 	return AUC_OK;
 }
 

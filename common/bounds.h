@@ -33,7 +33,13 @@ bool auc_claim_make(const struct auc_market *m, const struct auc_job *job, struc
  * role, from the sum of their amounts in whatever unit they have.
  */
 void auc_bounds_print(const struct auc_market *m, const struct auc_claim *const *claims, unsigned n, struct auc_price *price);
-/* The bounds that past claims teach; none is known (n 0): everything is free. */
-void auc_bounds_learn(const struct auc_market *m, const struct auc_claim *const *claims, unsigned n, struct auc_price *price);
+/* The bounds that past claims teach (bounds.c); none is known (n 0): everything is free. AUC_ENOMEM. */
+enum auc_code auc_bounds_learn(const struct auc_market *m, const struct auc_claim *const *claims, unsigned n,
+			       struct auc_price *price, struct auc_err *err);
+/* New bounds move every price there is: they are learned anew only when one in eight of N claims is FRESH. */
+static inline bool auc_bounds_due(unsigned fresh, unsigned n)
+{
+	return fresh >= 1 && 8 * (uint64_t)fresh >= n;
+}
 
 #endif

@@ -217,6 +217,7 @@ static enum auc_code learn_bounds(const struct auc_history *h, const struct auc_
 				  struct auc_err *err)
 {
 	const struct auc_claim **claims = malloc((h->count + 1) * sizeof(*claims));
+	enum auc_code rc;
 	unsigned n = 0;
 
 	if (!claims)
@@ -224,8 +225,10 @@ static enum auc_code learn_bounds(const struct auc_history *h, const struct auc_
 	for (unsigned i = 0; i < h->count; i++)
 		if (bid_at(h, i)->claim)
 			claims[n++] = bid_at(h, i)->claim;
-	auc_bounds_learn(m, claims, n, price);
+	rc = auc_bounds_learn(m, claims, n, price, err);
 	free(claims);
+	if (rc != AUC_OK)
+		return rc;
 	for (unsigned k = 0; k < price->nbounds; k++)
 		for (unsigned i = 0; i < prior->nbounds; i++)
 			if (!strcmp(price->bounds[k].name, prior->bounds[i].name))

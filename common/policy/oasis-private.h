@@ -43,7 +43,7 @@ struct oasis_memory {
 };
 
 #define OASIS_SLOT_MEMORIES 8 /* the first ones are oasis_slot.c's */
-#define OASIS_MEMORIES      20
+#define OASIS_MEMORIES      24
 
 struct auc_policy_ctx {
 	bool paper, bounds;
@@ -58,6 +58,8 @@ struct auc_policy_ctx {
 	double *cost;
 	unsigned *most;    /* the largest option that is possible */
 	unsigned *reached; /* the most units that can be done before */
+	unsigned *first;   /* the fewest from which the best schedule may still come */
+	double *low;       /* what a unit costs at least there or later */
 	double *done;      /* and by units: the least cost of having done them before that slot */
 	unsigned *path;    /* the option taken */
 	struct oasis_layout layout, before;

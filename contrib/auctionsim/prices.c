@@ -15,7 +15,7 @@ struct prices {
 	const struct scenario *s;
 	struct auc_price price;
 	/* kind bounds: what the jobs so far said */
-	unsigned nclaims;
+	unsigned nclaims, nlearned; /* nlearned: that the prices know */
 	struct auc_claim *claims;
 	const struct auc_claim **list;
 };
@@ -83,12 +83,18 @@ void prices_close(struct prices *p)
 enum auc_code prices_learn(struct prices *p, const struct auc_market *where,
 			   const struct auc_job *job, struct auc_market *m, struct auc_err *err)
 {
+	enum auc_code rc = AUC_OK;
+
 	if (p->s->prices != SCENARIO_PRICES_LEARNED)
 		return AUC_OK;
 	hear(p, where, job, m);
-	if (p->price.kind == AUC_PRICE_BOUNDS)
-		auc_bounds_learn(m, p->list, p->nclaims, &p->price);
-	return auc_market_set_price(m, &p->price, err);
+	if (p->price.kind == AUC_PRICE_BOUNDS) {
+		if (!auc_bounds_due(p->nclaims - p->nlearned, p->nclaims))
+			return AUC_OK;
+		p->nlearned = p->nclaims;
+		rc = auc_bounds_learn(m, p->list, p->nclaims, &p->price, err);
+	}
+	return rc == AUC_OK ? auc_market_set_price(m, &p->price, err) : rc;
 }
 
 static enum auc_code wrong_kind(const struct prices *p, const char *policy, struct auc_err *err)
