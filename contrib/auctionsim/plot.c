@@ -128,6 +128,24 @@ enum auc_code plot_end(struct plot *p, struct picture *pic, enum auc_code rc, st
 	return rc;
 }
 
+unsigned plot_slots(const struct plot_group *g)
+{
+	const struct auc_plan *plan;
+	uint64_t last = 1;
+	unsigned i, k;
+
+	for (i = 0; i < g->s->njobs; i++) {
+		if (g->s->jobs[i].arrival <= g->s->slots && g->s->jobs[i].arrival > last)
+			last = g->s->jobs[i].arrival;
+		for (k = 0; k < g->nresults; k++) {
+			plan = &g->results[k].jobs[i].plan;
+			if (plan->nruns && (uint64_t)plan->runs[plan->nruns - 1].to > last)
+				last = (uint64_t)plan->runs[plan->nruns - 1].to;
+		}
+	}
+	return (unsigned)last;
+}
+
 unsigned plot_servers(const struct scenario *s)
 {
 	unsigned edge = 0, i;

@@ -43,6 +43,8 @@ enum auc_code plot_prices(struct plot *p, struct auc_err *err);
 enum auc_code plot_gantt(struct plot *p, struct auc_err *err);
 enum auc_code plot_payments(struct plot *p, struct auc_err *err);
 
+/* The slots of G that are worth a look: to the last one that a result uses or a job arrives in. */
+unsigned plot_slots(const struct plot_group *g);
 /* Servers of S that are not the cloud; all, if there is nothing else. */
 unsigned plot_servers(const struct scenario *s);
 

@@ -39,6 +39,7 @@ struct chart {
 	struct band *bands; /* by node; then the busiest, in the order of the scenario */
 	unsigned *shown;    /* by node: its band + 1, or 0 */
 	double height;
+	unsigned slots; /* that are drawn */
 };
 
 static enum auc_code chart_make(struct chart *c, unsigned most, struct auc_err *err);
@@ -62,7 +63,7 @@ enum auc_code plot_gantt(struct plot *p, struct auc_err *err)
 	unsigned i;
 
 	for (i = 0; i < g->nresults && rc == AUC_OK; i++) {
-		c = (struct chart){.s = g->s, .r = &g->results[i]};
+		c = (struct chart){.s = g->s, .r = &g->results[i], .slots = plot_slots(g)};
 		rc = chart_make(&c, p->nodes, err);
 		if (rc == AUC_OK)
 			rc = plot_begin(p, &pic, "gantt", i, g->nresults, 1200,
@@ -196,7 +197,7 @@ static void draw_chart(struct picture *pic, const struct chart *c)
 	picture_text(pic, c->r->policy, PLOT_LABEL_MAX);
 	picture_say(pic, ".'%s' font ',14'\n", nodes);
 	picture_say(pic, "set xlabel '%s'\nset xrange [1:%u]\nset yrange [%.6g:0]\n", name,
-		    (unsigned)c->s->slots + 1, c->height);
+		    c->slots + 1, c->height);
 	picture_say(
 		pic,
 		"set border 1\nset grid noytics xtics front\n"
@@ -265,7 +266,7 @@ static void draw_bars(struct picture *pic, const struct chart *c)
 /* Names of jobs where they fit into the bar. */
 static void draw_labels(struct picture *pic, const struct chart *c)
 {
-	double slot = (pic->width - 120.0) / (double)c->s->slots, lane;
+	double slot = (pic->width - 120.0) / c->slots, lane;
 	double high = (double)(pic->height - FRAME) / c->height;
 	const struct band *band;
 	const struct bar *b;

@@ -20,6 +20,7 @@ enum { LOW, MEDIAN, HIGH, PRICES };
 struct timeline {
 	const struct scenario *s;
 	unsigned slots, ntres;
+	unsigned shown; /* slots that are drawn */
 	struct tres {
 		unsigned index; /* in the market */
 		bool ps;        /* only PSs take it */
@@ -29,11 +30,12 @@ struct timeline {
 	double *used;    /* by site, TRES and slot */
 	double *price;   /* by LOW, MEDIAN, HIGH, TRES and slot */
 	double *servers; /* prices by server, one TRES and slot at a time */
+	bool priced;     /* prices are wanted */
 	bool known;      /* the names are there */
 };
 
-static enum auc_code timeline_read(struct timeline *t, const struct scenario *s,
-				   const struct result *r, struct auc_err *err);
+static enum auc_code timeline_read(struct timeline *t, const struct plot_group *g, unsigned result,
+				   bool prices, struct auc_err *err);
 static void timeline_clear(struct timeline *t);
 static void look(void *arg, const struct auc_market *m, auc_slot from, auc_slot to);
 static void look_once(struct timeline *t, const struct auc_market *m);
@@ -79,7 +81,7 @@ enum auc_code plot_prices(struct plot *p, struct auc_err *err)
 	for (i = 0; i < g->nresults && rc == AUC_OK; i++) {
 		if (!replay_is_priced(g->results[i].policy))
 			continue;
-		rc = timeline_read(&t, g->s, &g->results[i], err);
+		rc = timeline_read(&t, g, i, true, err);
 		columns = columns_of(t.ntres);
 		if (rc == AUC_OK)
 			rc = plot_begin(p, &pic, "prices", page++, pages, 340 + 300 * columns,
@@ -93,15 +95,20 @@ enum auc_code plot_prices(struct plot *p, struct auc_err *err)
 	return rc;
 }
 
-static enum auc_code timeline_read(struct timeline *t, const struct scenario *s,
-				   const struct result *r, struct auc_err *err)
+/* PRICES are sorted in each slot: only where they are drawn. */
+static enum auc_code timeline_read(struct timeline *t, const struct plot_group *g, unsigned result,
+				   bool prices, struct auc_err *err)
 {
+	const struct result *r = &g->results[result];
+	const struct scenario *s = g->s;
 	size_t cells = (size_t)AUC_TRES_MAX * s->slots;
 	enum auc_code rc;
 
 	memset(t, 0, sizeof(*t));
 	t->s = s;
 	t->slots = (unsigned)s->slots;
+	t->shown = plot_slots(g);
+	t->priced = prices;
 	t->used = calloc(cells * SITES, sizeof(*t->used));
 	t->price = calloc(cells * PRICES, sizeof(*t->price));
 	t->servers = calloc(s->nservers + 1, sizeof(*t->servers));
@@ -127,7 +134,7 @@ static void look(void *arg, const struct auc_market *m, auc_slot from, auc_slot 
 	if (!t->known)
 		look_once(t, m);
 	for (k = 0; k < t->ntres; k++)
-		for (slot = from; slot <= to; slot++)
+		for (slot = from; slot <= to && slot <= (auc_slot)t->shown; slot++)
 			look_slot(t, m, k, slot);
 }
 
@@ -163,7 +170,8 @@ static void look_slot(struct timeline *t, const struct auc_market *m, unsigned t
 			continue;
 		*cell(t, t->used, t->s->servers[i].cloud ? CLOUD : EDGE, tres, at) +=
 			auc_market_used(m, i, index, slot);
-		t->servers[n++] = auc_market_price(m, i, index, slot);
+		if (t->priced)
+			t->servers[n++] = auc_market_price(m, i, index, slot);
 	}
 	if (!n)
 		return;
@@ -181,7 +189,7 @@ static double *cell(const struct timeline *t, double *cells, unsigned row, unsig
 
 static unsigned bin_width(const struct timeline *t)
 {
-	return (t->slots + BINS_MAX - 1) / BINS_MAX;
+	return (t->shown + BINS_MAX - 1) / BINS_MAX;
 }
 
 static enum auc_code use_page(struct plot *p, unsigned page, struct auc_err *err)
@@ -203,13 +211,13 @@ static enum auc_code use_page(struct plot *p, unsigned page, struct auc_err *err
 			edge = true;
 	rows = edge && cloud ? 2 : 1;
 	for (i = 0; i < n && rc == AUC_OK; i++)
-		rc = timeline_read(&t[i], g->s, &g->results[first + i], err);
+		rc = timeline_read(&t[i], g, first + i, false, err);
 	if (rc == AUC_OK)
 		rc = plot_begin(p, &pic, "utilisation", page, pages, n == 1 ? 1000 : 200 + 470 * n,
 				180 + 290 * rows, err);
 	if (rc == AUC_OK) {
 		picture_heading(&pic, g->s->name);
-		picture_say(&pic, "set yrange [0:100]\nset xrange [1:%u]\n", t[0].slots + 1);
+		picture_say(&pic, "set yrange [0:100]\nset xrange [1:%u]\n", t[0].shown + 1);
 		for (site = EDGE; site < SITES; site++)
 			for (i = 0; i < n; i++)
 				if (site == EDGE ? edge : cloud) {
@@ -258,6 +266,7 @@ static void use_panel(struct picture *pic, const struct timeline *t, const char 
  */
 static void use_curves(struct picture *pic, const struct timeline *t, int block)
 {
+	static const char *const dashes[2][2] = {{"1", "(20,5)"}, {"(6,4)", "(2,4)"}};
 	unsigned k, colour[2] = {0, 0}, c;
 
 	picture_say(pic, "plot ");
@@ -269,7 +278,7 @@ static void use_curves(struct picture *pic, const struct timeline *t, int block)
 		else
 			picture_say(pic, "NaN with lines");
 		picture_say(pic, " linewidth 1.8 linecolor rgb '%s' dashtype %s title ",
-			    picture_colour(c), t->tres[k].ps ? "(6,4)" : "1");
+			    picture_colour(c), dashes[t->tres[k].ps][c / PICTURE_COLOURS % 2]);
 		picture_text(pic, t->tres[k].name, PLOT_LABEL_MAX);
 	}
 	picture_say(pic, "\n");
@@ -281,14 +290,14 @@ static void use_data(struct picture *pic, const struct timeline *t, unsigned sit
 	unsigned width = bin_width(t), from, slot, k, n;
 	double sum;
 
-	for (from = 0; from < t->slots + width; from += width) {
-		fprintf(pic->data, "%u", (from < t->slots ? from : t->slots) + 1);
+	for (from = 0; from < t->shown + width; from += width) {
+		fprintf(pic->data, "%u", (from < t->shown ? from : t->shown) + 1);
 		for (k = 0; k < t->ntres; k++) {
 			sum = 0;
 			n = 0;
 			/* the last row ends the last step */
-			for (slot = from < t->slots ? from : t->slots - 1;
-			     slot < t->slots && n < width; slot++, n++)
+			for (slot = from < t->shown ? from : t->shown - 1;
+			     slot < t->shown && n < width; slot++, n++)
 				sum += *cell(t, t->used, site, k, slot);
 			if (t->capacity[site][k] > 0)
 				fprintf(pic->data, " %.6g", 100 * sum / n / t->capacity[site][k]);
@@ -314,11 +323,11 @@ static void price_panels(struct picture *pic, const struct timeline *t, const ch
 	snprintf(heading, sizeof(heading), "%.80s: %.80s", t->s->name, policy);
 	picture_heading(pic, heading);
 	picture_say(pic, "f(y) = log10(1 + y)\nset xrange [1:%u]\nset yrange [0:%.6g]\n",
-		    t->slots + 1, most > 0 ? 1.05 * log10(1 + most) : 1);
+		    t->shown + 1, most > 0 ? 1.05 * log10(1 + most) : 1);
 	picture_say(pic, "set ytics ('0' 0");
 	for (tic = most > 3 ? 1 : pow(10, floor(log10(fmax(most, 1e-9) / 3))); tic <= most;
 	     tic *= most > 3 ? 10 : 2)
-		picture_say(pic, ", '%.6g' f(%.6g.)", tic, tic);
+		picture_say(pic, ", '%.6g' %.6g", tic, log10(1 + tic));
 	picture_say(pic, ")\n");
 	for (k = 0; k < t->ntres; k++) {
 		price_data(pic, t, k);
@@ -351,8 +360,8 @@ static void price_data(struct picture *pic, const struct timeline *t, unsigned t
 	unsigned width = bin_width(t), from, to, slot;
 	double low, high, middle;
 
-	for (from = 0; from < t->slots; from += width) {
-		to = from + width < t->slots ? from + width : t->slots;
+	for (from = 0; from < t->shown; from += width) {
+		to = from + width < t->shown ? from + width : t->shown;
 		low = *cell(t, t->price, LOW, tres, from);
 		high = middle = 0;
 		for (slot = from; slot < to; slot++) {
