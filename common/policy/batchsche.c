@@ -150,7 +150,8 @@ static void schedule_batch(struct auc_stepper_ctx *ctx, auc_slot t)
 	for (i = 0; i < ctx->gang.n; i++)
 		if (ctx->gang.jobs[i]->waits)
 			ctx->gang.jobs[i]->class = ctx->batch;
-	qsort(ctx->gang.jobs, ctx->gang.n, sizeof(struct auc_gang_job *), compare_batch);
+	if (ctx->gang.n)
+		qsort(ctx->gang.jobs, ctx->gang.n, sizeof(struct auc_gang_job *), compare_batch);
 	for (i = 0; i < ctx->gang.n; i++) {
 		j = ctx->gang.jobs[i];
 		if (!j->waits)

@@ -95,7 +95,8 @@ enum auc_code auc_gang_step(struct auc_gang *g, const struct auc_market *m, auc_
 	rc = auc_room_open(&g->room, m, t, err);
 	if (rc != AUC_OK)
 		return rc;
-	qsort(g->jobs, g->n, sizeof(struct auc_gang_job *), compare);
+	if (g->n)
+		qsort(g->jobs, g->n, sizeof(struct auc_gang_job *), compare);
 	for (i = 0; i < g->n; i++) {
 		j = g->jobs[i];
 		j->running = !j->waits && place(g, j, t, &together);

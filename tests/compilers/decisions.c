@@ -1,6 +1,6 @@
 /*
  * decisions.c - prints every decision of policy dps on random small markets, to the last bit of its
- * numbers. tests/run compares what the builds of several compilers and levels print: decisions must
+ * numbers, and every layout of policies that decide slot by slot. tests/run compares what the builds of several compilers and levels print: decisions must
  * not depend on them.
  *
  * Usage: decisions [MARKETS [FIRST-SEED]]
@@ -13,6 +13,7 @@
 #include <json-c/json.h>
 
 #include "policy/policy.h"
+#include "stepping.h"
 #include "tiny.h"
 
 #define MARKETS 2000
@@ -20,6 +21,7 @@
 
 static void decide(struct auc_policy_ctx *ctx, struct tiny_market *t, struct auc_market *m,
 		   struct tiny_random *r);
+static void step(const struct tiny_market *t, struct tiny_random *r);
 static void print_decision(const struct auc_decision *d, const struct auc_market *m);
 static void must(enum auc_code code, const struct auc_err *err);
 
@@ -47,6 +49,7 @@ int main(int argc, char **argv)
 		for (n = 0; n < JOBS; n++)
 			decide(ctx, &t, m, &r);
 		auc_market_destroy(m);
+		step(&t, &r);
 	}
 	auc_policy_dps.destroy(ctx);
 	return EXIT_SUCCESS;
@@ -69,6 +72,19 @@ static void decide(struct auc_policy_ctx *ctx, struct tiny_market *t, struct auc
 		tiny_book(t, m, &d.plan);
 	auc_decision_clear(&d);
 	auc_job_clear(&job);
+}
+
+static void step(const struct tiny_market *t, struct tiny_random *r)
+{
+	struct tiny_job list[STEPPING_JOBS];
+	unsigned i;
+
+	for (i = 0; i < STEPPING_JOBS; i++)
+		tiny_job_make(&list[i], r, t);
+	for (i = 0; auc_steppers[i]; i++) {
+		puts(auc_steppers[i]->name);
+		stepping_run(auc_steppers[i], "", t, list, STEPPING_JOBS, stdout);
+	}
 }
 
 static void print_decision(const struct auc_decision *d, const struct auc_market *m)

@@ -16,8 +16,7 @@
 #include <cmocka.h>
 
 #include "aonref.h"
-#include "policy/stepper.h"
-#include "tiny.h"
+#include "stepping.h"
 
 #define SERVERS_MAX 4
 #define JOBS_MAX    16
@@ -568,6 +567,33 @@ static void test_guard_sum(void **state)
 	}
 }
 
+/* Every stepper, where types and PSs share resources and others have some: all that it does fits.
+ */
+static void test_shared(void **state)
+{
+	static const char *const options[] = {"guard=job", "guard=none", "site=edge", "site=cloud"};
+	struct tiny_job list[STEPPING_JOBS];
+	static struct tiny_market t;
+	struct tiny_random random;
+	unsigned round, servers, slots, i, done = 0;
+
+	(void)state;
+	for (round = 0; round < 400; round++) {
+		random.state = 1000 + round;
+		servers = (unsigned)tiny_int(&random, 1, 8);
+		slots = (unsigned)tiny_int(&random, 4, TINY_SLOTS);
+		tiny_market_make(&t, &random, servers, slots);
+		for (i = 0; i < STEPPING_JOBS; i++)
+			tiny_job_make(&list[i], &random, &t);
+		for (i = 0; auc_steppers[i]; i++)
+			done += stepping_run(auc_steppers[i], "", &t, list, STEPPING_JOBS, NULL);
+		for (i = 0; i < 4; i++)
+			done += stepping_run(&auc_stepper_aonline, options[i], &t, list,
+					     STEPPING_JOBS, NULL);
+	}
+	assert_true(done > 1000);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -575,7 +601,7 @@ int main(void)
 		cmocka_unit_test(test_storage),    cmocka_unit_test(test_guard),
 		cmocka_unit_test(test_leave),      cmocka_unit_test(test_refused),
 		cmocka_unit_test(test_reference),  cmocka_unit_test(test_optimum),
-		cmocka_unit_test(test_guard_sum),
+		cmocka_unit_test(test_guard_sum),  cmocka_unit_test(test_shared),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
