@@ -279,15 +279,13 @@ static enum auc_code choose_window(struct window *w, struct auc_err *err)
 {
 	struct import *im = w->im;
 	enum auc_code rc;
+	double to = INFINITY;
 	unsigned i;
-	double to;
 
-	if (im->unix_time)
-		im->origin = INFINITY;
+	if (im->unix_time && im->njobs)
+		w->from = INFINITY;
 	for (i = 0; i < im->njobs; i++)
-		im->origin = fmin(im->origin, im->jobs[i].submit);
-	w->from = im->unix_time && im->njobs ? im->origin : 0;
-	to = INFINITY;
+		w->from = fmin(w->from, im->jobs[i].submit);
 	im->origin = w->from;
 	rc = read_bound(im, im->o->from, "--from", &w->from, err);
 	if (rc == AUC_OK)
