@@ -515,9 +515,10 @@ static enum auc_code read_gres(struct import *im, struct import_text *t, char *l
 		else
 			count = NULL;
 		if (count &&
-		    auc_parse_number(count, 0, IMPORT_GPUS_MAX, &g->count, "", NULL) != AUC_OK)
+		    (auc_parse_number(count, 0, IMPORT_GPUS_MAX, &g->count, "", NULL) != AUC_OK ||
+		     g->count != floor(g->count)))
 			return import_expected(t, t->at, (unsigned long)(p - line) + 1, count, err,
-					       "a number of GPUs behind Gres=");
+					       "a whole number of GPUs behind Gres=");
 		rc = import_kind(im, count == word ? "" : word, &g->kind, err);
 		if (rc == AUC_EINVAL)
 			return import_expected(

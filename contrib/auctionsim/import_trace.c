@@ -4,6 +4,7 @@
  */
 #include "config.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "import-private.h"
@@ -230,6 +231,8 @@ static enum auc_code read_node(struct import *im, const struct import_table *tb,
 		rc = import_field_number(tb, NODE_CPUS, 1, 1e9, &n.cpus, err);
 	if (rc == AUC_OK)
 		rc = import_field_number(tb, NODE_MEM, 1, 1e12, &n.mem_mb, err);
+	if (rc == AUC_OK && gpus != floor(gpus))
+		return import_field_expected(tb, NODE_GPUS, err, "a whole number");
 	if (rc == AUC_OK && gpus > 0) {
 		n.ngpus = 1;
 		n.gpus[0].count = gpus;

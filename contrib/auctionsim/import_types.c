@@ -73,7 +73,7 @@ unsigned import_types_of(const struct import_types *t, const struct import_job *
 
 	*small = false;
 	if (j->gpus < 1 && !t->im->conf) {
-		part = (unsigned)auc_ceil(j->gpus * parts);
+		part = (unsigned)fmax(1, (double)auc_ceil(j->gpus * parts));
 		part = part == parts ? 0 : part;
 	}
 	for (pass = 0; pass < 2; pass++)
@@ -140,7 +140,7 @@ bool import_types_write(const struct import_types *t)
 
 /* -- servers -- */
 
-/* What a node file leaves out. */
+/* What a node file leaves out; a market counts in fractions that are not too small. */
 static void complete_nodes(struct import *im)
 {
 	const struct value *v = im->g.values;
@@ -153,6 +153,8 @@ static void complete_nodes(struct import *im)
 			n->cpus = v[IMPORT_NODE_CPUS].low * gpus;
 		if (n->mem_mb < 0)
 			n->mem_mb = v[IMPORT_NODE_MEM].low * gpus;
+		n->cpus = floor(n->cpus * 100) / 100;
+		n->mem_mb = floor(n->mem_mb);
 	}
 }
 

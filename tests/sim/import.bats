@@ -255,6 +255,8 @@ as_logged()
 	refused "expected a key jobs, as sacct --json prints it"
 	printf 'node,gpus\nn1,-4\n' > "$dir/nodes"
 	refused "nodes: line 2, column 4: expected a number from 0 to 1000000 as gpus, found '-4'"
+	printf 'node,gpus\nn1,0.5\n' > "$dir/nodes"
+	refused "nodes: line 2, column 4: expected a whole number as gpus, found '0.5'"
 	printf 'node,gpus\n*,4\n' > "$dir/nodes"
 	refused "nodes: line 2, column 1: expected a node's name as node, found '*'"
 	printf 'NodeName=* CPUTot=1\n' > "$dir/nodes"
