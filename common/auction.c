@@ -889,6 +889,8 @@ static enum auc_code add_servers(struct auc_market *m, const struct auc_auction 
 		rc = auc_market_add_server(m, s->name, s->partition, part->cloud, roles_of(s),
 					   part->upload_seconds / a->conf->slot_seconds,
 					   s->capacity, s->ncapacity, err);
+		if (rc == AUC_OK)
+			auc_market_set_bandwidth(m, part->bandwidth_mbps);
 	}
 	return rc;
 }

@@ -16,6 +16,7 @@
 
 #define SEPARATORS       " \t\r\n\f\v;"
 #define GRADIENT_MB_MAX  1e9
+#define DATA_MB_MAX      1e12
 #define SECONDS_MIN      1e-9 /* a mini-batch takes some time */
 #define SECONDS_MAX      1e9
 #define NO_CONF_SLOT     300.0 /* slot length where no configuration says it */
@@ -30,6 +31,7 @@ enum key {
 	KEY_WORKER_TIME,
 	KEY_PS_TIME,
 	KEY_UPLOAD,
+	KEY_DATA,
 	KEY_MODEL,
 	KEY_QUOTE,
 	KEY_OVERRUN,
@@ -60,6 +62,8 @@ static enum auc_code read_ps_time(const struct auc_conf *conf, const char *value
 				  struct auc_bid *bid, const char *what, struct auc_err *err);
 static enum auc_code read_upload(const struct auc_conf *conf, const char *value,
 				 struct auc_bid *bid, const char *what, struct auc_err *err);
+static enum auc_code read_data(const struct auc_conf *conf, const char *value, struct auc_bid *bid,
+			       const char *what, struct auc_err *err);
 static enum auc_code read_model(const struct auc_conf *conf, const char *value, struct auc_bid *bid,
 				const char *what, struct auc_err *err);
 static enum auc_code read_quote(const struct auc_conf *conf, const char *value, struct auc_bid *bid,
@@ -85,6 +89,9 @@ const struct auc_bid_key auc_bid_keys[] = {
 			 "parameter server types it may use and the time of one update on each"},
 	[KEY_UPLOAD] = {"upload", "SLURM_AUCTION_UPLOAD", "SITE=TIME,...",
 			"time until the data are at a node or site, in slots or as 2h"},
+	[KEY_DATA] = {"data-mb", "SLURM_AUCTION_DATA_MB", "MB",
+		      "size of the data, from which follows how long it takes to get them to a site for which "
+		      "--upload says nothing"},
 	[KEY_MODEL] = {"model", "SLURM_AUCTION_MODEL", "NAME",
 		       "take what is not given from this profile of auction.conf"},
 	[KEY_QUOTE] = {"quote", "SLURM_AUCTION_QUOTE", NULL,
@@ -100,8 +107,8 @@ static const read_fn readers[] = {
 	[KEY_CHUNKS] = read_chunks,     [KEY_MINIBATCHES] = read_minibatches,
 	[KEY_GRADIENT] = read_gradient, [KEY_WORKER_TIME] = read_worker_time,
 	[KEY_PS_TIME] = read_ps_time,   [KEY_UPLOAD] = read_upload,
-	[KEY_MODEL] = read_model,       [KEY_QUOTE] = read_quote,
-	[KEY_OVERRUN] = read_overrun,
+	[KEY_DATA] = read_data,         [KEY_MODEL] = read_model,
+	[KEY_QUOTE] = read_quote,       [KEY_OVERRUN] = read_overrun,
 };
 
 static int find_key(const char *name);
@@ -220,6 +227,8 @@ char *auc_bid_print(const struct auc_bid *bid)
 	if (bid->upload_default >= 0)
 		fprintf(out, "%s%s", bid->nupload ? "," : "",
 			auc_number_str(bid->upload_default, number));
+	if (bid->data_mb > 0)
+		fprintf(out, " data-mb=%s", auc_number_str(bid->data_mb, number));
 	if (bid->quote)
 		fprintf(out, " quote");
 	if (bid->extend)
@@ -295,7 +304,7 @@ static enum auc_code sort_word(char *word, bool first, struct words *words, stru
 		return auc_err_set(
 			err, AUC_EINVAL,
 			"bid: '%.80s' is not a key, expected bid, epochs, chunks, minibatches, "
-			"gradient-mb, worker-time, ps-time, upload, model, quote or overrun",
+			"gradient-mb, worker-time, ps-time, upload, data-mb, model, quote or overrun",
 			word);
 	if (words->value[key])
 		return auc_err_set(err, AUC_EINVAL,
@@ -439,6 +448,13 @@ static enum auc_code read_upload(const struct auc_conf *conf, const char *value,
 
 	return auc_parse_list(value, &rule, bid->upload, &bid->nupload, &bid->upload_default, what,
 			      err);
+}
+
+static enum auc_code read_data(const struct auc_conf *conf, const char *value, struct auc_bid *bid,
+			       const char *what, struct auc_err *err)
+{
+	(void)conf;
+	return auc_parse_number(value, 0, DATA_MB_MAX, &bid->data_mb, what, err);
 }
 
 static enum auc_code read_model(const struct auc_conf *conf, const char *value, struct auc_bid *bid,

@@ -6,6 +6,7 @@
  * words key=value separated by white space or ';', the keys being those of auc_bid_keys[] below,
  * e.g. bid=sigmoid:300,0.02 epochs=30 chunks=27 minibatches=58 gradient-mb=97.4
  *   worker-time=v100=1.9s,t4=3.4s ps-time=ps.m=50ms upload=edge1=2,cloud=12h
+ * data-mb=5000
  * A time in upload= without a name is for every server not named ("upload=cloud=12h,1"). "quote" is
  * a flag: quote, quote=yes or quote=no. A text that has no "bid=" word but whose first word is a
  * utility is that utility ("300 epochs=20").
@@ -44,6 +45,8 @@ struct auc_bid {
 	struct auc_named upload[AUC_BID_UPLOAD_MAX];
 	/* Slots, for servers not named; < 0: not given, what the server's partition says. */
 	double upload_default;
+	/* Size of the data: what is above is not given follows from it where the site's bandwidth is known. 0: not given. */
+	double data_mb;
 	/* Groups of servers it is confined to; 0: may use any. Not part of the text: sbatch's own
 	 * --partition says it. */
 	unsigned npartitions;

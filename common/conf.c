@@ -42,6 +42,7 @@ enum type {
 	TYPE_NUMBER,   /* double, < 0: not given */
 	TYPE_SPAN,     /* double, seconds */
 	TYPE_CHOICE,   /* bool: the second of "no|yes" */
+	TYPE_ONE_OF,   /* unsigned: which of "a|b|c" */
 	TYPE_TEXT,     /* char *, malloc'd */
 	TYPE_PATH,     /* the same, absolute */
 	TYPE_AMOUNTS,  /* TRES=number,... */
@@ -133,6 +134,14 @@ static const struct key keys[] = {
 	 .choices = "no|yes", .preset = "no",
 	 .help = "Whether a job that ends early gets back the share of its payment for whole slots it did not begin."},
 
+	{.section = GLOBAL, .name = "Fence", .type = TYPE_ONE_OF, .offset = IN_CONF(fence),
+	 .choices = "no|yes|auto", .preset = "auto",
+	 .help = "Whether nodes are reserved for the times that are sold, so that other partitions' jobs stay out: all that "
+		 "are sold, none, or those that are in another partition, too."},
+	{.section = GLOBAL, .name = "PowerUpLead", .type = TYPE_SPAN, .offset = IN_CONF(power_up_lead),
+	 .min = 0, .max = DAY, .preset = "0",
+	 .help = "How long before its slot a node that is powered down is powered up. 0: ResumeTimeout of slurm.conf."},
+
 	{.section = PARTITION, .name = "PartitionName", .type = TYPE_NEW_NAME, .offset = IN_PART(name), .required = true,
 	 .help = "Opens the line of a partition of slurm.conf whose nodes are sold."},
 	{.section = PARTITION, .name = "Site", .type = TYPE_CHOICE, .offset = IN_PART(cloud),
@@ -141,6 +150,11 @@ static const struct key keys[] = {
 	{.section = PARTITION, .name = "Upload", .type = TYPE_SPAN, .offset = IN_PART(upload_seconds),
 	 .min = 0, .max = SECONDS_MAX, .preset = "0",
 	 .help = "Time until a job's data are on its nodes, unless the bid says otherwise."},
+
+	{.section = PARTITION, .name = "Bandwidth", .type = TYPE_NUMBER, .offset = IN_PART(bandwidth_mbps),
+	 .min = 0, .max = 1e9, .preset = "0",
+	 .help = "Network bandwidth at which a job's data get to its nodes, in Mbit/s: with the bid's --data-mb the time "
+		 "until they are there, instead of Upload. 0: not known."},
 
 	{.section = WORKER_TYPE, .name = "WorkerType", .type = TYPE_NEW_NAME, .offset = IN_TYPE(name), .required = true,
 	 .help = "Opens the line of a kind of worker."},
@@ -239,6 +253,7 @@ static enum auc_code set_name(const struct key *key, void *base, const char *val
 static enum auc_code set_policy(struct auc_conf *conf, const char *value, struct auc_err *err);
 static enum auc_code set_choice(const struct key *key, void *base, const char *value,
 				struct auc_err *err);
+static enum auc_code set_one_of(const struct key *key, void *base, const char *value);
 static enum auc_code set_text(const struct key *key, void *base, const char *value,
 			      struct auc_err *err);
 static enum auc_code set_list(struct parser *p, const struct key *key, void *base,
@@ -748,6 +763,8 @@ static enum auc_code set_value(struct parser *p, const struct key *key, void *ba
 		return set_span(p, key, base, value, err);
 	case TYPE_CHOICE:
 		return set_choice(key, base, value, err);
+	case TYPE_ONE_OF:
+		return set_one_of(key, base, value);
 	case TYPE_TEXT:
 	case TYPE_PATH:
 		return set_text(key, base, value, err);
@@ -807,6 +824,24 @@ static enum auc_code set_choice(const struct key *key, void *base, const char *v
 		return AUC_EINVAL;
 	*(bool *)((char *)base + key->offset) = same_word(value, second);
 	return AUC_OK;
+}
+
+static enum auc_code set_one_of(const struct key *key, void *base, const char *value)
+{
+	const char *p = key->choices;
+	char word[16];
+	size_t n;
+
+	for (unsigned i = 0;; i++, p += n + 1) {
+		n = strcspn(p, "|");
+		snprintf(word, sizeof(word), "%.*s", (int)n, p);
+		if (same_word(value, word)) {
+			*(unsigned *)((char *)base + key->offset) = i;
+			return AUC_OK;
+		}
+		if (!p[n])
+			return AUC_EINVAL;
+	}
 }
 
 static enum auc_code set_text(const struct key *key, void *base, const char *value,
@@ -1064,6 +1099,9 @@ static void describe(const struct key *key, char *buf, size_t size)
 		n = strcspn(key->choices, "|");
 		snprintf(buf, size, "%.*s or %s", (int)n, key->choices, key->choices + n + 1);
 		break;
+	case TYPE_ONE_OF:
+		snprintf(buf, size, "one of %s", key->choices);
+		break;
 	case TYPE_TEXT:
 		snprintf(buf, size, "a bid");
 		break;
@@ -1146,6 +1184,12 @@ static bool print_value(const struct auc_conf *conf, const struct key *key, cons
 	case TYPE_CHOICE:
 		n = strcspn(key->choices, "|");
 		text = *(const bool *)from ? key->choices + n + 1 : key->choices;
+		fprintf(out, "%s=%.*s", key->name, (int)strcspn(text, "|"), text);
+		return true;
+	case TYPE_ONE_OF:
+		text = key->choices;
+		for (n = *(const unsigned *)from; n; n--)
+			text = strchr(text, '|') + 1;
 		fprintf(out, "%s=%.*s", key->name, (int)strcspn(text, "|"), text);
 		return true;
 	case TYPE_TEXT:

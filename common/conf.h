@@ -13,7 +13,8 @@
  *   Prices=learned|given  Eta=gpu:v100=25,cpu=2,...  HistoryBids=1000
  *   Lower=gpu:v100=0.01,...  Upper=gpu:v100=1000,...  PSLower=  PSUpper=
  *   SpoolDir=/path          DefaultBid=...  DefaultModel=...  RefundUnused=no|yes
- *   PartitionName=edge Site=edge|cloud Upload=SPAN     auction partitions: their nodes are sold
+ *   Fence=auto|yes|no  PowerUpLead=SPAN
+ *   PartitionName=edge Site=edge|cloud Upload=SPAN Bandwidth=NUMBER     auction partitions: their nodes are sold
  *   WorkerType=v100 TRES=cpu=4,mem=8192,gpu:v100=1 Bandwidth=1024
  *   PSType=ps.m TRES=cpu=2,mem=4096 Bandwidth=8192
  *   Model=resnet50 Epochs= Chunks= Minibatches= GradientMB= WorkerTime= PSTime=
@@ -49,6 +50,7 @@ struct auc_conf_type {
 struct auc_conf_partition {
 	char name[AUC_NAME_MAX];
 	bool cloud;            /* Site=cloud */
+	double bandwidth_mbps; /* at which data get to its servers; 0: not known */
 	double upload_seconds; /* Delta for its servers unless the bid says otherwise */
 };
 
@@ -67,6 +69,9 @@ struct auc_conf_model {
 	struct auc_named ps_seconds[AUC_BID_TYPES_MAX];
 };
 
+/* Fence=, in the order of its words: which nodes are reserved while they are sold. */
+enum auc_fence { AUC_FENCE_NO, AUC_FENCE_YES, AUC_FENCE_AUTO };
+
 struct auc_conf {
 	char policy[AUC_NAME_MAX]; /* "dps" */
 	char policy_options[256];  /* "variant=exact" or "" */
@@ -83,6 +88,8 @@ struct auc_conf {
 	char *spool_dir;   /* NULL: the adapter's default */
 	char *default_bid; /* NULL: a job without a bid is refused in an auction partition */
 	char default_model[AUC_NAME_MAX];
+	unsigned fence;       /* enum auc_fence */
+	double power_up_lead; /* seconds; 0: the adapter's default */
 	bool refund_unused; /* unused whole slots of a job that ended early are paid back */
 	unsigned npartitions, nworker_types, nps_types, nmodels;
 	struct auc_conf_partition *partitions;

@@ -140,7 +140,7 @@ static enum auc_code unknown(struct auc_err *err, const char *option, const char
 			   AUC_NAME_MAX, name, what);
 }
 
-/* What holds first: server's name, group's name, the bid's default, the server's default. */
+/* What holds first: server's name, group's name, the bid's default, its data at the server's bandwidth, the server's default. */
 static enum auc_code resolve_upload(const struct auc_market *m, const struct auc_bid *bid,
 				    unsigned *upload, struct auc_err *err)
 {
@@ -149,9 +149,15 @@ static enum auc_code resolve_upload(const struct auc_market *m, const struct auc
 	unsigned i, s;
 	int pass;
 
-	for (s = 0; s < m->nservers; s++)
-		upload[s] = whole_slots(bid->upload_default >= 0 ? bid->upload_default
-								 : m->servers[s].upload_default);
+	for (s = 0; s < m->nservers; s++) {
+		double slots = m->servers[s].upload_default;
+
+		if (bid->upload_default >= 0)
+			slots = bid->upload_default;
+		else if (bid->data_mb > 0 && m->servers[s].bandwidth > 0)
+			slots = bid->data_mb * 8 / m->servers[s].bandwidth / m->slot_seconds;
+		upload[s] = whole_slots(slots);
+	}
 	for (pass = 0; pass < 2; pass++)
 		for (i = 0; i < bid->nupload; i++) {
 			u = &bid->upload[i];

@@ -29,6 +29,7 @@ struct auc_server {
 	bool cloud;
 	unsigned roles;
 	double upload_default;
+	double bandwidth; /* Mbit/s at which data get there; 0: not known */
 	double amount[AUC_TRES_MAX]; /* capacity as given */
 	int64_t units[AUC_TRES_MAX]; /* capacity in units of the TRES's scale */
 };

@@ -187,6 +187,11 @@ enum auc_code auc_market_add_server(struct auc_market *m, const char *name, cons
 	return rc;
 }
 
+void auc_market_set_bandwidth(struct auc_market *m, double mbps)
+{
+	m->servers[m->nservers - 1].bandwidth = mbps;
+}
+
 enum auc_code auc_market_add_worker_type(struct auc_market *m, const char *name,
 					 const struct auc_named *tres, unsigned ntres,
 					 double bandwidth_mbps, struct auc_err *err)

@@ -43,6 +43,8 @@ struct auc_market *auc_market_clone(const struct auc_market *from);
 enum auc_code auc_market_add_server(struct auc_market *m, const char *name, const char *group, bool cloud,
 				    unsigned roles, double upload_default, const struct auc_named *capacity,
 				    unsigned ncapacity, struct auc_err *err);
+/* The bandwidth at which data get to the server that was added last, in Mbit/s; 0: not known. */
+void auc_market_set_bandwidth(struct auc_market *m, double mbps);
 enum auc_code auc_market_add_worker_type(struct auc_market *m, const char *name, const struct auc_named *tres,
 					 unsigned ntres, double bandwidth_mbps, struct auc_err *err);
 enum auc_code auc_market_add_ps_type(struct auc_market *m, const char *name, const struct auc_named *tres,

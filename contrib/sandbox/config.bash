@@ -41,12 +41,12 @@ node_parse()
 		word=${rest%%,*}
 		[ "$word" = "$rest" ] && rest= || rest=${rest#*,}
 		case $word in
-		partition=?*) n_partition=${word#*=} ;;
+		partition=[!+]*) n_partition=${word#*=} ;;
 		cpus=[1-9]*) n_cpus=${word#*=} ;;
 		mem=[1-9]*) n_mem=${word#*=} ;;
 		gpus=?*:[1-9]*) n_gpus=${word#*=} ;;
-		start=yes | start=no | start=cloud) n_start=${word#*=} ;;
-		*) die "--nodes $1: '$word': expected partition=P, cpus=N, mem=MB, gpus=TYPE:N or start=no|cloud" ;;
+		start=yes | start=no | start=cloud | start=power) n_start=${word#*=} ;;
+		*) die "--nodes $1: '$word': expected partition=P, cpus=N, mem=MB, gpus=TYPE:N or start=no|cloud|power" ;;
 		esac
 	done
 	[ -n "$n_partition" ] || die "--nodes $1: expected partition=P"
@@ -79,6 +79,17 @@ started_nodes()
 	for spec in "${NODES[@]}"; do
 		node_parse "$spec"
 		[ "$n_start" != yes ] || node_names "$n_list"
+	done
+}
+
+# Those that Slurm starts and stops as it needs them, one a line.
+power_nodes()
+{
+	local spec
+
+	for spec in "${NODES[@]}"; do
+		node_parse "$spec"
+		[ "$n_start" != power ] || node_names "$n_list"
 	done
 }
 
@@ -122,6 +133,7 @@ config_write()
 		write_file "$B/etc/auction.conf" print_auction_conf
 	fi
 	write_file "$B/etc/cgroup.conf" print_cgroup_conf
+	write_power_programs
 	write_file "$B/etc/slurmdbd.conf" print_slurmdbd_conf
 	chown slurm: "$B/etc/slurmdbd.conf"
 	chmod 600 "$B/etc/slurmdbd.conf"
@@ -240,7 +252,11 @@ END
 	fi
 	# Nodes that are only declared as cloud nodes stay off: nobody starts them. Slurm hides them while they are off, also from
 	# the auction, unless PrivateData says otherwise.
-	if [[ "${NODES[*]}" == *start=cloud* ]]; then
+	if [ -n "$(power_nodes)" ]; then
+		printf '%s\n' PrivateData=cloud SuspendProgram="$B/etc/suspend" ResumeProgram="$B/etc/resume" SuspendTime=10 SuspendTimeout=5 \
+			ResumeTimeout=30 SuspendRate=0 ResumeRate=0
+		[ -z "$(started_nodes)" ] || printf 'SuspendExcNodes=%s\n' "$(started_nodes | paste -sd,)"
+	elif [[ "${NODES[*]}" == *start=cloud* ]]; then
 		printf '%s\n' PrivateData=cloud SuspendProgram=/bin/true ResumeProgram=/bin/true SuspendTime=3600 ResumeTimeout=3600
 	fi
 	echo
@@ -280,7 +296,11 @@ print_nodes()
 		gres= state=
 		[ -z "$n_gpus" ] || gres=" Gres=gpu:$n_gpus"
 		names=$(node_names "$n_list" | wc -l)
-		if [ "$n_start" != yes ]; then
+		if [ "$n_start" = power ]; then
+			state=" State=CLOUD"
+			range="$port-$((port + names - 1))"
+			port=$((port + names))
+		elif [ "$n_start" != yes ]; then
 			state=" State=DOWN"
 			[ "$n_start" = no ] || state=" State=CLOUD"
 			range=$(yes $((PORT_BASE + 199)) | head -n "$names" | paste -sd,)
@@ -300,15 +320,16 @@ print_partitions()
 
 	for spec in "${NODES[@]}"; do
 		node_parse "$spec"
-		p=$n_partition
-		case $seen in
-		*" $p "*) continue ;;
-		esac
-		seen+="$p "
-		list=$(partition_nodes "$p")
-		is_default=
-		[ "$p" != main ] || is_default=' Default=YES'
-		echo "PartitionName=$p Nodes=$list$is_default MaxTime=INFINITE"
+		for p in ${n_partition//+/ }; do
+			case $seen in
+			*" $p "*) continue ;;
+			esac
+			seen+="$p "
+			list=$(partition_nodes "$p")
+			is_default=
+			[ "$p" != main ] || is_default=' Default=YES'
+			echo "PartitionName=$p Nodes=$list$is_default MaxTime=INFINITE"
+		done
 	done
 }
 
@@ -318,7 +339,7 @@ partition_nodes()
 
 	for spec in "${NODES[@]}"; do
 		node_parse "$spec"
-		[ "$n_partition" != "$1" ] || echo "$n_list"
+		[[ "+$n_partition+" != *"+$1+"* ]] || echo "$n_list"
 	done | paste -sd,
 }
 
@@ -342,6 +363,19 @@ print_cgroup_conf()
 	*' 2'[0-2].*) echo CgroupPlugin=cgroup/v1 ;;
 	*) echo CgroupPlugin=disabled ;;
 	esac
+}
+
+# What Slurm runs, as its own user, to start and stop cloud nodes: asks the sandbox's helper, which is root (daemons.bash).
+write_power_programs()
+{
+	local word
+
+	[ -n "$(power_nodes)" ] || return 0
+	[ -p "$B/run/power" ] || mkfifo -m 600 "$B/run/power" && chown slurm: "$B/run/power" || die "cannot make $B/run/power"
+	for word in resume suspend; do
+		printf '#!/bin/sh\necho "%s $1" > %s\n' $word "$B/run/power" > "$B/etc/$word"
+		chmod 755 "$B/etc/$word"
+	done
 }
 
 print_slurmdbd_conf()

@@ -8,6 +8,7 @@ PATH=$PATH:/usr/sbin:/sbin
 all_daemons()
 {
 	echo munged mariadbd slurmdbd slurmctld
+	[ -z "$(power_nodes)" ] || echo power
 	started_nodes
 }
 
@@ -15,7 +16,7 @@ pid_file_of()
 {
 	case $1 in
 	munged) echo "$B/munge/munged.pid" ;;
-	mariadbd | slurmdbd | slurmctld) echo "$B/run/$1.pid" ;;
+	mariadbd | slurmdbd | slurmctld | power) echo "$B/run/$1.pid" ;;
 	*) echo "$B/run/slurmd-$1.pid" ;;
 	esac
 }
@@ -24,7 +25,7 @@ log_of()
 {
 	case $1 in
 	munged) echo "$B/munge/munged.log" ;;
-	mariadbd | slurmdbd | slurmctld) echo "$B/log/$1.log" ;;
+	mariadbd | slurmdbd | slurmctld | power) echo "$B/log/$1.log" ;;
 	*) echo "$B/log/slurmd-$1.log" ;;
 	esac
 }
@@ -33,6 +34,7 @@ program_of()
 {
 	case $1 in
 	munged | mariadbd | slurmdbd | slurmctld) echo "$1" ;;
+	power) echo bash ;;
 	*) echo slurmd ;;
 	esac
 }
@@ -139,6 +141,32 @@ controller_serves()
 	slurm scontrol ping | grep -q 'is UP'
 }
 
+# The helper that starts and stops cloud nodes for Slurm's ResumeProgram and SuspendProgram: they run as Slurm's user, slurmd as root.
+start_power()
+{
+	[ -n "$(power_nodes)" ] || return 0
+	daemon_pid power > /dev/null && return
+	SLURM_CONF=$B/etc/slurm.conf setsid bash "$here/sandbox" -d "$B" power < /dev/null > "$B/log/power.log" 2>&1 &
+	echo $! > "$B/run/power.pid"
+	disown
+}
+
+serve_power()
+{
+	local word list node
+
+	# Open for writing, too, so that it does not end with the first writer.
+	exec 8<> "$B/run/power"
+	while read -r word list <&8; do
+		for node in $(node_names "$list"); do
+			case $word in
+			resume) start_node "$node" -b 8>&- ;;
+			suspend) stop_one "$node" 8>&- ;;
+			esac
+		done
+	done
+}
+
 start_slurmds()
 {
 	local node
@@ -155,11 +183,12 @@ wait_for_nodes()
 		fail_with_log "not all nodes came up: $(slurm sinfo -Nho '%N=%T' | paste -sd' ')" "$B/log/slurmctld.log"
 }
 
+# start_node NAME [OPTION...]
 start_node()
 {
 	daemon_pid "$1" > /dev/null && return
 	mkdir -p "$B/spool/$1"
-	run_daemon slurmd -f "$B/etc/slurm.conf" -N "$1" || fail_with_log "slurmd of $1 did not start" "$(log_of "$1")"
+	run_daemon slurmd -f "$B/etc/slurm.conf" -N "$@" || fail_with_log "slurmd of $1 did not start" "$(log_of "$1")"
 }
 
 # True if no node with a slurmd that runs is down, unknown or not answering.
@@ -217,7 +246,8 @@ stop_all()
 	local what names
 
 	end_jobs
-	mapfile -t names < <(started_nodes)
+	stop_one power
+	mapfile -t names < <(started_nodes; power_nodes)
 	for what in "${names[@]}"; do
 		what=$(daemon_pid "$what") && kill -TERM "$what"
 	done

@@ -1,6 +1,7 @@
 /* desc.c - see desc.h. */
 #include "config.h"
 
+#include <ctype.h>
 #include <json-c/json.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -252,6 +253,25 @@ void auc_desc_trap(job_desc_msg_t *desc, int sig)
 		return;
 	set_string(&desc->script, text);
 	free(text);
+}
+
+bool auc_fence_is_ours(const char *name)
+{
+	static const char hex[] = "0123456789abcdef", digits[] = "0123456789";
+
+	for (const char *p = name, *next; p; p = next ? next + 1 : NULL) {
+		next = strchr(p, ',');
+		if (strncmp(p, AUC_FENCE_PREFIX, strlen(AUC_FENCE_PREFIX)))
+			continue;
+		p += strlen(AUC_FENCE_PREFIX);
+		if (strspn(p, hex) != 16 || p[16] != '-')
+			continue;
+		p += 17;
+		p += strspn(p, digits);
+		if (*p++ == '-' && isdigit((unsigned char)*p) && strchr(",", p[strspn(p, digits)]))
+			return true;
+	}
+	return false;
 }
 
 bool auc_slice_matches(const struct auc_slice *slice, const slurm_job_info_t *info)

@@ -31,6 +31,13 @@ const char *auc_desc_bid(const job_desc_msg_t *desc);
 enum auc_code auc_desc_confine(const job_desc_msg_t *desc, struct auc_bid *bid,
 			       struct auc_err *err);
 
+/* Reservations that keep other jobs out of what was sold: AUC_FENCE_PREFIX<sale>-<start in Unix
+ * time>. */
+#define AUC_FENCE_PREFIX   "auction-"
+#define AUC_FENCE_NAME_MAX (sizeof(AUC_FENCE_PREFIX) + AUC_SALE_ID_LEN + 24)
+/* True if NAME is made like that; a list of names is if one of them is. */
+bool auc_fence_is_ours(const char *name);
+
 /* One part of a plan in Slurm's units. */
 struct auc_slice {
 	const char *node, *partition; /* borrowed from the part */

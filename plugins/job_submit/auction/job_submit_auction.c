@@ -85,6 +85,10 @@ int job_submit(job_desc_msg_t *desc, uint32_t submit_uid, char **err_msg)
 
 	if (desc->admin_comment && auc_receipt_is(desc->admin_comment))
 		return submit_with_receipt(desc, submit_uid, err_msg);
+	if (desc->reservation && auc_fence_is_ours(desc->reservation))
+		return fail(err_msg, ESLURM_RESERVATION_ACCESS,
+			    "--reservation=%.128s: it is for what was sold only; leave it out",
+			    desc->reservation);
 	bid = auc_desc_bid(desc);
 	where = partition_of(desc);
 	if (!bid && where == ELSEWHERE)
@@ -277,6 +281,11 @@ static int check_modify(const job_desc_msg_t *desc, char *why, size_t size)
 	if (desc->admin_comment && auc_receipt_is(desc->admin_comment)) {
 		snprintf(why, size, "AdminComment: a receipt is written by the auction only");
 		return ESLURM_ACCESS_DENIED;
+	}
+	if (desc->reservation && auc_fence_is_ours(desc->reservation)) {
+		snprintf(why, size, "reservation %.128s is for what was sold only",
+			 desc->reservation);
+		return ESLURM_RESERVATION_ACCESS;
 	}
 	protect = auc_site_protects(job_id);
 	if (protect == AUC_PROTECT_UNKNOWN) {

@@ -10,6 +10,7 @@
 
 #include "agent-private.h"
 #include "desc.h"
+#include "fence.h"
 #include "receipts.h"
 #include "site.h"
 
@@ -20,8 +21,8 @@ static void carry_out(struct auc_agent *a, struct auc_task *t,
 		      const struct auc_exec_action *action);
 static enum auc_code change(struct auc_task *t, enum auc_exec_ask ask, uint32_t job,
 			    const struct auc_slice *slice, struct auc_err *err);
-static enum auc_code submit(struct auc_task *t, const struct auc_slice *slice, uint32_t *id,
-			    struct auc_err *err);
+static enum auc_code submit(const struct auc_agent *a, struct auc_task *t, unsigned part,
+			    const struct auc_slice *slice, uint32_t *id, struct auc_err *err);
 
 void auc_act(struct auc_agent *a, struct auc_task *t, double now)
 {
@@ -83,7 +84,7 @@ static void carry_out(struct auc_agent *a, struct auc_task *t, const struct auc_
 	case AUC_ASK_SUBMIT:
 		code = auc_slice_of(p, p->start, p->end, &slice, &err);
 		if (!code)
-			code = submit(t, &slice, &id, &err);
+			code = submit(a, t, action->part, &slice, &id, &err);
 		break;
 	case AUC_ASK_NUDGE:
 		/* Slurm tries pending jobs now and then; one whose slot has begun is not to wait.
@@ -129,11 +130,14 @@ static enum auc_code change(struct auc_task *t, enum auc_exec_ask ask, uint32_t 
 	return auc_control_move(job, slice, err);
 }
 
-static enum auc_code submit(struct auc_task *t, const struct auc_slice *slice, uint32_t *id,
-			    struct auc_err *err)
+static enum auc_code submit(const struct auc_agent *a, struct auc_task *t, unsigned part,
+			    const struct auc_slice *slice, uint32_t *id, struct auc_err *err)
 {
-	struct auc_owner owner = {
-		.uid = t->uid, .gid = t->gid, .account = t->account, .qos = t->qos};
+	struct auc_owner owner = {.uid = t->uid,
+				  .gid = t->gid,
+				  .account = t->account,
+				  .qos = t->qos,
+				  .reservation = auc_fence_of(a, t, part)};
 
 	return auc_control_submit_member(&owner, slice, t->sale, t->exec.jobs[0].id, id, err);
 }

@@ -15,6 +15,8 @@
 #include "status.h"
 #include "tasks.h"
 
+struct auc_fences;
+
 #define AUC_USERS_MAX 32 /* more users than this: load all jobs in one RPC */
 
 /* The thread's own: no other looks at it. */
@@ -34,6 +36,7 @@ struct auc_agent {
 	unsigned nup;
 	uint32_t *protected;
 	unsigned nprotected;
+	struct auc_fences *fences; /* fence.c's */
 	struct auc_err said; /* the last complaint, so that it is not repeated each second */
 	struct auc_agent_stats stats;
 };

@@ -18,6 +18,7 @@
 
 #include "agent.h"
 #include "agent-private.h"
+#include "fence.h"
 #include "nodes.h"
 #include "receipts.h"
 #include "site.h"
@@ -52,6 +53,8 @@ static bool refresh_nodes(struct auc_agent *a, double now, bool force);
 static void list_up(struct auc_agent *a);
 static void mark_down(const struct auc_agent *a, struct auc_task *t);
 static int by_name(const void *a, const void *b);
+static bool take_servers(struct auc_agent *a, struct auc_server_spec *servers, unsigned n,
+			 double now, bool force);
 static void open_up(struct auc_agent *a, double now);
 static double cycle(struct auc_agent *a, double now);
 static void take_rules(struct auc_agent *a);
@@ -157,6 +160,7 @@ static void *agent_main(void *arg)
 	if (a->ready)
 		auc_book_commit(a);
 	auc_tasks_clear(&a->tasks);
+	auc_fence_clear(a);
 	free(a->servers);
 	free(a->up);
 	a->servers = NULL;
@@ -207,6 +211,7 @@ static bool refresh_nodes(struct auc_agent *a, double now, bool force)
 	struct auc_err err;
 	double began = auc_site_now(), took;
 	enum auc_code code;
+	bool known;
 	unsigned n;
 
 	a->next_nodes = now + NODES_EVERY;
@@ -225,12 +230,23 @@ static bool refresh_nodes(struct auc_agent *a, double now, bool force)
 			auc_site_set_default_partition(partitions->partition_array[i].name);
 	code = auc_nodes_servers(auc_auction_conf(a->auction), nodes, partitions, &servers, &n,
 				 &err);
-	slurm_free_node_info_msg(nodes);
-	slurm_free_partition_info_msg(partitions);
 	if (code)
 		auc_agent_complain(a, AUC_ERROR_NODES, &err);
-	if (code == AUC_ENOMEM)
-		return false;
+	known = code != AUC_ENOMEM && take_servers(a, servers, n, now, force);
+	if (known)
+		auc_fence_look(a, nodes, partitions);
+	slurm_free_node_info_msg(nodes);
+	slurm_free_partition_info_msg(partitions);
+	return known;
+}
+
+/* Owns SERVERS. True if the auction has them. */
+static bool take_servers(struct auc_agent *a, struct auc_server_spec *servers, unsigned n,
+			 double now, bool force)
+{
+	enum auc_code code;
+	struct auc_err err;
+
 	if (!force && a->servers && n == a->nservers &&
 	    !memcmp(servers, a->servers, n * sizeof(*servers))) {
 		free(servers);
@@ -370,6 +386,7 @@ static double cycle(struct auc_agent *a, double now)
 		a->changed = true;
 	auc_book_commit(a);
 	if (looked) {
+		auc_fence_keep(a, now);
 		act_all(a, now);
 		drop_finished_tasks(a);
 		publish_protected(a);

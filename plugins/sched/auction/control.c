@@ -17,6 +17,7 @@
 #define PLACEHOLDER "#!/bin/sh\nexec sleep 1000000\n"
 
 static enum auc_code failed(struct auc_err *err, const char *what, uint32_t job_id);
+static enum auc_code failed_with(struct auc_err *err, const char *what, const char *name);
 static enum auc_code update(job_desc_msg_t *desc, uint32_t job_id, const char *what,
 			    struct auc_err *err);
 static enum auc_code kill_with(uint32_t job_id, uint16_t sig, uint16_t flags, const char *what,
@@ -96,6 +97,7 @@ enum auc_code auc_control_submit_member(const struct auc_owner *owner,
 	desc.group_id = owner->gid;
 	desc.account = (char *)owner->account;
 	desc.qos = (char *)owner->qos;
+	desc.reservation = (char *)owner->reservation;
 	desc.name = name;
 	desc.script = script;
 	desc.argc = 1;
@@ -136,6 +138,72 @@ enum auc_code auc_control_submit_member(const struct auc_owner *owner,
 	slurm_free_submit_response_response_msg(response);
 	free(receipt);
 	return code;
+}
+
+enum auc_code auc_control_load_reservations(reserve_info_msg_t **msg, struct auc_err *err)
+{
+	*msg = NULL;
+	return slurm_load_reservations(0, msg) ? failed(err, "loading reservations", 0) : AUC_OK;
+}
+
+enum auc_code auc_control_create_reservation(const char *name, const char *nodes, uint32_t uid,
+					     time_t start, time_t end, struct auc_err *err)
+{
+	time_t now = time(NULL);
+	resv_desc_msg_t desc;
+	char user[16], *made;
+
+	snprintf(user, sizeof(user), "%u", uid);
+	slurm_init_resv_desc_msg(&desc);
+	desc.name = (char *)name;
+	desc.node_list = (char *)nodes;
+	desc.users = user;
+	desc.start_time = start < now ? now : start;
+	desc.end_time = end;
+	desc.flags = RESERVE_FLAG_OVERLAP | RESERVE_FLAG_IGN_JOBS;
+	errno = 0;
+	made = slurm_create_reservation(&desc);
+	if (!made)
+		return failed_with(err, "making reservation", name);
+	free(made);
+	return AUC_OK;
+}
+
+enum auc_code auc_control_update_reservation(const char *name, const char *nodes, time_t end,
+					     struct auc_err *err)
+{
+	resv_desc_msg_t desc;
+
+	slurm_init_resv_desc_msg(&desc);
+	desc.name = (char *)name;
+	desc.node_list = (char *)nodes;
+	desc.end_time = end;
+	errno = 0;
+	return slurm_update_reservation(&desc) ? failed_with(err, "changing reservation", name)
+					       : AUC_OK;
+}
+
+enum auc_code auc_control_delete_reservation(const char *name, struct auc_err *err)
+{
+	reservation_name_msg_t msg = {.name = (char *)name};
+
+	errno = 0;
+	if (!slurm_delete_reservation(&msg))
+		return AUC_OK;
+	if (errno == ESLURM_RESERVATION_INVALID)
+		return auc_err_set(err, AUC_ENOENT, "there is no reservation %s", name);
+	if (errno == ESLURM_RESERVATION_BUSY)
+		return auc_err_set(err, AUC_ESTATE, "a job is in reservation %s", name);
+	return failed_with(err, "removing reservation", name);
+}
+
+enum auc_code auc_control_reserve(uint32_t job_id, const char *reservation, struct auc_err *err)
+{
+	job_desc_msg_t desc;
+
+	slurm_init_job_desc_msg(&desc);
+	desc.reservation = (char *)reservation;
+	return update(&desc, job_id, "putting into its reservation job", err);
 }
 
 enum auc_code auc_control_set_receipt(uint32_t job_id, const char *receipt, struct auc_err *err)
@@ -236,6 +304,13 @@ static enum auc_code failed(struct auc_err *err, const char *what, uint32_t job_
 		return auc_err_set(err, AUC_EIO, "%s %u: %s (%d)", what, job_id, slurm_strerror(e),
 				   e);
 	return auc_err_set(err, AUC_EIO, "%s: %s (%d)", what, slurm_strerror(e), e);
+}
+
+static enum auc_code failed_with(struct auc_err *err, const char *what, const char *name)
+{
+	int e = errno;
+
+	return auc_err_set(err, AUC_EIO, "%s %s: %s (%d)", what, name, slurm_strerror(e), e);
 }
 
 static enum auc_code update(job_desc_msg_t *desc, uint32_t job_id, const char *what,

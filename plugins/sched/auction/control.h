@@ -28,6 +28,7 @@ enum auc_code auc_control_version(char *buf, size_t size, struct auc_err *err);
 struct auc_owner {
 	uint32_t uid, gid;
 	const char *account, *qos; /* may be NULL */
+	const char *reservation;   /* likewise */
 };
 
 /*
@@ -38,6 +39,18 @@ struct auc_owner {
 enum auc_code auc_control_submit_member(const struct auc_owner *owner,
 					const struct auc_slice *slice, const char *sale,
 					uint32_t lead, uint32_t *job_id, struct auc_err *err);
+
+/* Reservations; free with slurm_free_reservation_info_msg(). */
+enum auc_code auc_control_load_reservations(reserve_info_msg_t **msg, struct auc_err *err);
+/* One of NODES (names with commas) for jobs of UID, whatever runs there or is reserved there. */
+enum auc_code auc_control_create_reservation(const char *name, const char *nodes, uint32_t uid,
+					     time_t start, time_t end, struct auc_err *err);
+enum auc_code auc_control_update_reservation(const char *name, const char *nodes, time_t end,
+					     struct auc_err *err);
+/* AUC_ESTATE: a job is in it; AUC_ENOENT: there is none. */
+enum auc_code auc_control_delete_reservation(const char *name, struct auc_err *err);
+/* Puts a pending job into a reservation ("": into none). AUC_ESTATE: it is not pending any more. */
+enum auc_code auc_control_reserve(uint32_t job_id, const char *reservation, struct auc_err *err);
 
 /* AUC_ESTATE: the job has ended. */
 enum auc_code auc_control_set_receipt(uint32_t job_id, const char *receipt, struct auc_err *err);

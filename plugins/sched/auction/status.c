@@ -70,8 +70,8 @@ int auc_status_write(const char *dir, struct auc_auction *a, double now, bool ch
 static struct json_object *agent_to_json(const struct auc_agent_stats *stats)
 {
 	static const char *const errors[AUC_ERROR_NKINDS] = {
-		"look",   "nodes", "ledger", "commit", "receipt",
-		"submit", "start", "move",   "signal", "kill"};
+		"look",  "nodes", "ledger", "commit", "receipt", "submit",
+		"start", "move",  "signal", "kill",   "fence"};
 	struct json_object *o = json_object_new_object(), *e = json_object_new_object(),
 			   *s = json_object_new_object();
 	unsigned waiting, final;

@@ -30,6 +30,7 @@ enum auc_agent_error {
 	AUC_ERROR_MOVE, /* the lead, or a time limit */
 	AUC_ERROR_SIGNAL,
 	AUC_ERROR_KILL,
+	AUC_ERROR_FENCE, /* reservations */
 	AUC_ERROR_NKINDS
 };
 
