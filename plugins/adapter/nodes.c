@@ -26,7 +26,7 @@ enum auc_code auc_nodes_servers(const struct auc_conf *conf, const node_info_msg
 {
 	struct auc_server_spec *list = calloc(nodes->record_count + 1, sizeof(*list));
 	enum auc_code code = AUC_OK;
-	unsigned n = 0;
+	unsigned n = 0, hidden = 0;
 
 	if (!list)
 		return auc_err_set(err, AUC_ENOMEM, "out of memory for %u nodes",
@@ -40,6 +40,7 @@ enum auc_code auc_nodes_servers(const struct auc_conf *conf, const node_info_msg
 			if (partition && !holds(partition, (int)i))
 				partition = NULL;
 		}
+		hidden += !node->name && partition;
 		if (!node->name || !partition)
 			continue;
 		if (describe(node, partition->name, &list[n], err))
@@ -47,6 +48,10 @@ enum auc_code auc_nodes_servers(const struct auc_conf *conf, const node_info_msg
 		else
 			n++;
 	}
+	if (hidden && !code)
+		code = auc_err_set(err, AUC_EINVAL,
+				   "%u nodes are powered down and hidden, and so not for sale: PrivateData=cloud in slurm.conf shows them",
+				   hidden);
 	*servers = list;
 	*nservers = n;
 	return code;
@@ -175,6 +180,9 @@ static bool takes_no_work(uint32_t state)
 {
 	uint32_t base = state & NODE_STATE_BASE;
 
+	/* Nobody expects an answer of one that power saving has stopped. */
+	if (state & (NODE_STATE_POWERED_DOWN | NODE_STATE_POWERING_DOWN | NODE_STATE_POWERING_UP))
+		state &= ~(uint32_t)NODE_STATE_NO_RESPOND;
 	return base == NODE_STATE_DOWN || base == NODE_STATE_ERROR || base == NODE_STATE_FUTURE ||
 	       (state & (NODE_STATE_DRAIN | NODE_STATE_FAIL | NODE_STATE_NO_RESPOND)) != 0;
 }

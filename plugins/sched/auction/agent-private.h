@@ -16,6 +16,7 @@
 #include "tasks.h"
 
 struct auc_fences;
+struct auc_power;
 
 #define AUC_USERS_MAX 32 /* more users than this: load all jobs in one RPC */
 
@@ -37,6 +38,7 @@ struct auc_agent {
 	uint32_t *protected;
 	unsigned nprotected;
 	struct auc_fences *fences; /* fence.c's */
+	struct auc_power *power;   /* power.c's */
 	struct auc_err said; /* the last complaint, so that it is not repeated each second */
 	struct auc_agent_stats stats;
 };

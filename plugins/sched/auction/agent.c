@@ -20,6 +20,7 @@
 #include "agent-private.h"
 #include "fence.h"
 #include "nodes.h"
+#include "power.h"
 #include "receipts.h"
 #include "site.h"
 
@@ -161,6 +162,7 @@ static void *agent_main(void *arg)
 		auc_book_commit(a);
 	auc_tasks_clear(&a->tasks);
 	auc_fence_clear(a);
+	auc_power_clear(a);
 	free(a->servers);
 	free(a->up);
 	a->servers = NULL;
@@ -233,8 +235,10 @@ static bool refresh_nodes(struct auc_agent *a, double now, bool force)
 	if (code)
 		auc_agent_complain(a, AUC_ERROR_NODES, &err);
 	known = code != AUC_ENOMEM && take_servers(a, servers, n, now, force);
-	if (known)
+	if (known) {
 		auc_fence_look(a, nodes, partitions);
+		auc_power_look(a, nodes);
+	}
 	slurm_free_node_info_msg(nodes);
 	slurm_free_partition_info_msg(partitions);
 	return known;
@@ -387,6 +391,7 @@ static double cycle(struct auc_agent *a, double now)
 	auc_book_commit(a);
 	if (looked) {
 		auc_fence_keep(a, now);
+		auc_power_keep(a, now);
 		act_all(a, now);
 		drop_finished_tasks(a);
 		publish_protected(a);

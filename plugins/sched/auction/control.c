@@ -18,6 +18,7 @@
 
 static enum auc_code failed(struct auc_err *err, const char *what, uint32_t job_id);
 static enum auc_code failed_with(struct auc_err *err, const char *what, const char *name);
+static enum auc_code update_node(const char *node, uint32_t state, const char *what, struct auc_err *err);
 static enum auc_code update(job_desc_msg_t *desc, uint32_t job_id, const char *what,
 			    struct auc_err *err);
 static enum auc_code kill_with(uint32_t job_id, uint16_t sig, uint16_t flags, const char *what,
@@ -206,6 +207,16 @@ enum auc_code auc_control_reserve(uint32_t job_id, const char *reservation, stru
 	return update(&desc, job_id, "putting into its reservation job", err);
 }
 
+enum auc_code auc_control_power_up(const char *node, struct auc_err *err)
+{
+	return update_node(node, NODE_STATE_POWER_UP, "powering up node", err);
+}
+
+enum auc_code auc_control_keep_awake(const char *node, struct auc_err *err)
+{
+	return update_node(node, NODE_STATE_IDLE, "keeping awake node", err);
+}
+
 enum auc_code auc_control_set_receipt(uint32_t job_id, const char *receipt, struct auc_err *err)
 {
 	job_desc_msg_t desc;
@@ -311,6 +322,17 @@ static enum auc_code failed_with(struct auc_err *err, const char *what, const ch
 	int e = errno;
 
 	return auc_err_set(err, AUC_EIO, "%s %s: %s (%d)", what, name, slurm_strerror(e), e);
+}
+
+static enum auc_code update_node(const char *node, uint32_t state, const char *what, struct auc_err *err)
+{
+	update_node_msg_t msg;
+
+	slurm_init_update_node_msg(&msg);
+	msg.node_names = (char *)node;
+	msg.node_state = state;
+	errno = 0;
+	return slurm_update_node(&msg) ? failed_with(err, what, node) : AUC_OK;
 }
 
 static enum auc_code update(job_desc_msg_t *desc, uint32_t job_id, const char *what,

@@ -1,0 +1,17 @@
+/*
+ * power.h - cloud nodes, which Slurm's power saving starts and stops, are up when their slot
+ * begins: a node that is sold is powered up PowerUpLead= before, and kept up until then, as
+ * SuspendTime may be shorter than that. Afterwards Slurm powers it down by its own rules.
+ */
+#ifndef AUC_POWER_H
+#define AUC_POWER_H
+
+#include "agent-private.h"
+
+/* Takes note of which nodes are powered down. */
+void auc_power_look(struct auc_agent *a, const node_info_msg_t *nodes);
+/* Powers up what is sold soon. */
+void auc_power_keep(struct auc_agent *a, double now);
+void auc_power_clear(struct auc_agent *a);
+
+#endif

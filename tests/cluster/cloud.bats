@@ -1,0 +1,58 @@
+# Cloud nodes, which Slurm starts and stops: sold while they are off, up when their slot begins.
+
+load lib
+load plugins
+
+slot=10
+
+setup_file()
+{
+	need_plugins
+	# shellcheck disable=SC2046
+	cluster_start $(plugin_options) --slot-seconds 10 --nodes 'edge1:partition=edge,cpus=8,mem=16000,gpus=t4:4' \
+		--nodes 'cloud[1-2]:partition=cloud,cpus=8,mem=16000,gpus=v100:4,start=power'
+	wait_until 20 auction_open
+}
+
+teardown_file()
+{
+	cluster_stop
+}
+
+node_is()
+{
+	[[ $(sinfo -hNo %T -n "$1") == $2 ]]
+}
+
+@test "a node that is off is sold, up before its slot though SuspendTime is shorter than that, and off again afterwards" {
+	node_is cloud1 'idle~'
+	# Slurm's power saving gives it ten seconds; its slot is further ahead.
+	job=$(submit alice --bid=100 --epochs=1 --chunks=1 --minibatches=10 --gradient-mb=0 --worker-time=v100=1s --ps-time=ps.s=0s \
+		--upload=cloud=30s -o /dev/null --wrap 'sleep 60')
+	wait_until 5 receipt_state_is "$job" sold
+	node=$(receipt_get "$job" '.plan[0].ps | keys[0]')
+	start=$(plan_start "$job")
+	wait_until $((start - $(date +%s))) node_is "$node" idle
+	log_has "node $node is powered up for job $job, [0-9]* s ahead of its slot"
+	wait_until $((start + 10 - $(date +%s))) job_is "$job" RUNNING
+	[ "$(job_time "$job" StartTime)" -le $((start + 2)) ]
+	wait_until 30 settled "$job"
+	wait_until 60 node_is "$node" 'idle~'
+}
+
+@test "the time until data are there, by their size and the bandwidth of the site" {
+	conf=$SANDBOX_DIR/etc/auction.conf
+	sed -i 's/^PartitionName=cloud.*/PartitionName=cloud Site=cloud Upload=20s Bandwidth=80/' "$conf"
+	scontrol reconfigure
+	# 3000 MB at 80 Mbit/s: 300 s; without a size: 20 s; --upload wins.
+	later()
+	{
+		local start
+
+		start=$(as alice sbatch --quote $(small_bid 100 1) "$@" --wrap true 2>&1 | grep -oE 'start [0-9:]+' | cut -d' ' -f2)
+		echo $((($(date -d "$start" +%s) - $(date +%s)) / 100))
+	}
+	wait_until 20 eval '[ "$(later --data-mb=3000)" = 3 ]'
+	[ "$(later)" = 0 ]
+	[ "$(later --data-mb=3000 --upload=cloud=20s)" = 0 ]
+}
