@@ -157,7 +157,7 @@ static void test_canonical(void **state)
 		"300 model=resnet50",
 		"sigmoid:300,0.5/h,2h worker-time=v100=1234.567ms",
 		"300 worker-time=v100=0.1,t4=0.3333333333333333 upload=0.1,edge=0.7",
-		"300 worker-time=v100=0.1 upload=3 quote=yes gradient-mb=1e-300",
+		"300 worker-time=v100=0.1 upload=3 quote=yes gradient-mb=1e-300 data-mb=5000.5",
 		("deadline:5,1m worker-time=v100=7m ps-time=ps.s=1ms,ps.m=3 upload=edge=20m "
 		 "quote=no"),
 		"300 worker-time=v100=0.1 overrun=extend",
@@ -298,10 +298,10 @@ static void test_bad(void **state)
 	refused("3 bid=4", AUC_EINVAL, "--bid: '4' comes after '3', expected once");
 	refused("3 gpus=2", AUC_EINVAL,
 		"bid: 'gpus' is not a key, expected bid, epochs, chunks, minibatches, gradient-mb, "
-		"worker-time, ps-time, upload, model, quote or overrun");
+		"worker-time, ps-time, upload, data-mb, model, quote or overrun");
 	refused("3 fast", AUC_EINVAL,
 		"bid: 'fast' is not a key, expected bid, epochs, chunks, minibatches, gradient-mb, "
-		"worker-time, ps-time, upload, model, quote or overrun");
+		"worker-time, ps-time, upload, data-mb, model, quote or overrun");
 	memset(huge, '1', AUC_BID_TEXT_MAX);
 	huge[AUC_BID_TEXT_MAX] = '\0';
 	refused(huge, AUC_EINVAL,
@@ -391,7 +391,7 @@ static void test_keys(void **state)
 	char *c;
 
 	(void)state;
-	assert_int_equal(auc_bid_nkeys, 11);
+	assert_int_equal(auc_bid_nkeys, 12);
 	for (i = 0; i < auc_bid_nkeys; i++) {
 		snprintf(env, sizeof(env), "SLURM_AUCTION_%s", auc_bid_keys[i].key);
 		for (c = env; *c; c++)

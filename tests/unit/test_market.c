@@ -369,6 +369,38 @@ static void test_resolve(void **state)
 }
 
 /* f = 60. Work: 6 batches of 100 s, 2 worker-slots of 300 s: 1 worker x 2 slots or 2 x 1; 1 PS. */
+/* Data take their size over the bandwidth of the server that says one, unless the bid gives the time. */
+static void test_data(void **state)
+{
+	struct auc_bid bid = {.epochs = 1,
+			      .chunks = 1,
+			      .minibatches = 1,
+			      .nworkers = 1,
+			      .nps = 1,
+			      .upload_default = -1,
+			      .data_mb = 11300};
+	struct auc_market *m = open_market();
+	struct auc_job job = {0};
+
+	(void)state;
+	auc_market_set_bandwidth(m, 80);
+	assert_int_equal(auc_market_ready(m, &(struct auc_price){0}, NULL), AUC_OK);
+	bid.worker_seconds[0] = (struct auc_named){"w", 2};
+	bid.ps_seconds[0] = (struct auc_named){"p", 0};
+	assert_int_equal(auc_job_resolve(m, &bid, 100, &job, NULL), AUC_OK);
+	assert_int_equal(job.upload[0], 0);
+	assert_int_equal(job.upload[1], 4); /* 1130 s */
+	bid.data_mb = 0;
+	assert_int_equal(auc_job_resolve(m, &bid, 100, &job, NULL), AUC_OK);
+	assert_int_equal(job.upload[1], 3);
+	bid.data_mb = 11300;
+	bid.upload_default = 1;
+	assert_int_equal(auc_job_resolve(m, &bid, 100, &job, NULL), AUC_OK);
+	assert_int_equal(job.upload[1], 1);
+	auc_job_clear(&job);
+	auc_market_destroy(m);
+}
+
 static void test_ratios(void **state)
 {
 	struct auc_job job = {.arrival = 100,
@@ -572,7 +604,7 @@ int main(void)
 		cmocka_unit_test(test_set_price),    cmocka_unit_test(test_bad_lists),
 		cmocka_unit_test(test_resolve),      cmocka_unit_test(test_price_unit),
 		cmocka_unit_test(test_bounds),       cmocka_unit_test(test_ratios),
-		cmocka_unit_test(test_caches),       cmocka_unit_test(test_given),
+		cmocka_unit_test(test_data),         cmocka_unit_test(test_caches),       cmocka_unit_test(test_given),
 		cmocka_unit_test(test_reserve_bulk),
 	};
 
