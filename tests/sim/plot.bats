@@ -114,6 +114,11 @@ refused()
 		run_sim 0 plot -o out -k prices eta.json eta-r.json
 		[ -z "$stderr" ]
 	done
+	jq '.jobs[0].utility.scale = 9e8 | .jobs += [range(40) as $i | .jobs[1] | .id = "x\($i)"]' s.json > wide.json
+	"$sim" run --json -o wide-r.json wide.json
+	run_sim 0 plot -o out -k payments wide.json wide-r.json
+	[ -z "$stderr" ]
+	grep -q "log10(1 + x)" out/payments.gp
 	run_sim 0 plot -o out -f svg -k gantt --size 400x300 s.json dps.json
 	grep -q 'width="400" height="300"' out/gantt.svg
 	run_sim 0 plot -o out -f text -k gantt s.json dps.json
