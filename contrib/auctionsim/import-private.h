@@ -114,10 +114,22 @@ struct import_record {
 	bool odd_time;   /* a time that the local clock shows twice, or never */
 };
 
+/* What is worth telling of the jobs that are taken. */
+enum {
+	IMPORT_RAN,           /* still, when the log was made */
+	IMPORT_NOT_COMPLETED, /* failed, cancelled, ... */
+	IMPORT_SUSPENDED,
+	IMPORT_ARRAY, /* a task of an array */
+	IMPORT_HET,   /* a component of a heterogeneous job */
+	IMPORT_ODD_TIME,
+	IMPORT_MARKS
+};
+
 /* A job that is kept; its id is the name with its index. */
 struct import_job {
 	double submit, start, duration, gpus, deadline;
 	uint32_t kinds;
+	unsigned marks; /* bits */
 	unsigned model; /* index, or IMPORT_NO_MODEL */
 	float batch;    /* 0: not said */
 };
@@ -156,8 +168,8 @@ struct import_names {
 /* How many records ... */
 struct import_counts {
 	unsigned long read, steps, other_queue, pending, no_gpu, zero, other_state;
-	unsigned long earlier_runs, running, not_completed, suspended, odd_time, array, het;
-	unsigned long outside, sampled_out, no_type, too_many, too_long, imported;
+	unsigned long earlier_runs, outside, sampled_out, no_type, too_many, too_long, imported;
+	unsigned long marks[IMPORT_MARKS]; /* of those that are imported */
 };
 
 struct auc_conf;

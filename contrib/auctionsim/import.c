@@ -20,6 +20,7 @@ static enum auc_code take_options(struct import *im, struct auc_err *err);
 static enum auc_code take_models(struct import *im, struct auc_err *err);
 static enum auc_code keep(struct import *im, const struct import_record *r, uint32_t kinds,
 			  struct auc_err *err);
+static unsigned marks_of(const struct import_record *r);
 static uint32_t node_kinds(const struct import *im, const char *name);
 static unsigned model_of(const struct import *im, const char *name, float *batch);
 static void *grow(void *list, unsigned n, unsigned *alloc, size_t size, struct auc_err *err);
@@ -116,12 +117,6 @@ enum auc_code import_add(struct import *im, const struct import_record *r, struc
 		kinds = node_kinds(im, r->node);
 	if (!kinds)
 		kinds = im->default_kinds;
-	c->running += r->state == IMPORT_RUNNING;
-	c->not_completed += r->state == IMPORT_ENDED;
-	c->suspended += r->suspended > 0;
-	c->odd_time += r->odd_time;
-	c->array += r->array;
-	c->het += r->het;
 	return keep(im, r, kinds, err);
 }
 
@@ -290,9 +285,19 @@ static enum auc_code keep(struct import *im, const struct import_record *r, uint
 				   .duration = r->duration,
 				   .gpus = r->gpus,
 				   .deadline = r->deadline,
-				   .kinds = kinds};
+				   .kinds = kinds,
+				   .marks = marks_of(r)};
 	job->model = model_of(im, r->model, &job->batch);
 	return AUC_OK;
+}
+
+static unsigned marks_of(const struct import_record *r)
+{
+	return (unsigned)(r->state == IMPORT_RUNNING) << IMPORT_RAN |
+	       (unsigned)(r->state == IMPORT_ENDED) << IMPORT_NOT_COMPLETED |
+	       (unsigned)(r->suspended > 0) << IMPORT_SUSPENDED |
+	       (unsigned)r->array << IMPORT_ARRAY | (unsigned)r->het << IMPORT_HET |
+	       (unsigned)r->odd_time << IMPORT_ODD_TIME;
 }
 
 /* The types of GPUs of the node called NAME, if it has one type; else nobody knows. */

@@ -394,6 +394,8 @@ static enum auc_code use_types(struct window *w, struct auc_err *err)
 			w->types.list[list[n - 1]].used = true;
 		}
 		w->gpu_seconds += j->gpus * j->duration;
+		for (n = 0; n < IMPORT_MARKS; n++)
+			w->im->counts.marks[n] += j->marks >> n & 1;
 	}
 	w->im->counts.imported = w->njobs;
 	if (used <= AUC_TYPES_MAX)
@@ -701,12 +703,14 @@ static void print_report(const struct window *w, FILE *report)
 		{c->no_type, "for types of GPUs that no server has, skipped"},
 		{c->too_many, "for more GPUs than the servers have, skipped"},
 		{c->too_long, "longer than all slots, skipped"},
-		{c->running, "taken that still ran, for as long as they had"},
-		{c->not_completed, "taken that failed, were cancelled or ran out of time"},
-		{c->suspended, "taken that were suspended, without that time"},
-		{c->array, "taken of job arrays, each task a job"},
-		{c->het, "taken of heterogeneous jobs, each component a job"},
-		{c->odd_time, "with a time that local clocks show twice or never"},
+		{c->marks[IMPORT_RAN], "taken that still ran, for as long as they had"},
+		{c->marks[IMPORT_NOT_COMPLETED],
+		 "taken that failed, were cancelled or ran out of time"},
+		{c->marks[IMPORT_SUSPENDED], "taken that were suspended, without that time"},
+		{c->marks[IMPORT_ARRAY], "taken of job arrays, each task a job"},
+		{c->marks[IMPORT_HET], "taken of heterogeneous jobs, each component a job"},
+		{c->marks[IMPORT_ODD_TIME],
+		 "taken with a time that local clocks show twice or never"},
 	};
 	double gpus = import_types_gpus(&w->types);
 	unsigned i;
