@@ -5,23 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "books.h"
+#include "books-private.h"
 
-#define SLACK    1e-9L      /* relative: formats.md, section 5 */
-#define TRES_MAX 64         /* different TRES in one scenario */
-#define FIT_MAX  1048576.0L /* a server is not taken to hold more of a type */
+#define SLACK   1e-9L      /* relative: formats.md, section 5 */
+#define FIT_MAX 1048576.0L /* a server is not taken to hold more of a type */
 
-struct books {
-	const struct scenario *s;
-	unsigned ntres;
-	const char *tres[TRES_MAX];
-	long double *capacity; /* by server and TRES */
-	long double *used;     /* by server, TRES and slot */
-	long double *given;    /* the same: prices of mode given; NULL: eta's */
-	long double eta[TRES_MAX];
-};
-
-static int find_tres(const struct books *b, const char *name);
 static void add_tres(struct books *b, const struct auc_named *list, unsigned n);
 static size_t at(const struct books *b, unsigned server, unsigned tres, uint64_t slot);
 static long double unit_price(const struct books *b, unsigned server, unsigned tres, uint64_t slot);
@@ -32,11 +20,7 @@ static void pair_ratios(struct books *b, const struct scenario_job *job,
 			const struct scenario_type *worker, double worker_seconds,
 			const struct scenario_type *ps, double ps_seconds, bool colocated,
 			double upload);
-static long double fit(const struct books *b, const struct scenario_type *type, unsigned role,
-		       unsigned server);
 static long double amount_of(const struct scenario_type *type, const char *tres);
-static const struct scenario_type *type_at(const struct scenario_type *common, unsigned ncommon,
-					   const struct scenario_type *own, unsigned index);
 
 struct books *books_open(const struct scenario *s)
 {
@@ -66,7 +50,7 @@ struct books *books_open(const struct scenario *s)
 	for (i = 0; i < s->nservers; i++)
 		for (k = 0; k < s->servers[i].ncapacity; k++)
 			b->capacity[i * b->ntres +
-				    (unsigned)find_tres(b, s->servers[i].capacity[k].name)] =
+				    (unsigned)books_tres(b, s->servers[i].capacity[k].name)] =
 				s->servers[i].capacity[k].value;
 	for (i = 0; i < s->nstate; i++)
 		enter(b, b->used, &s->state[i], true);
@@ -80,10 +64,11 @@ void books_close(struct books *b)
 	free(b->capacity);
 	free(b->used);
 	free(b->given);
+	books_free_packing(b->packing);
 	free(b);
 }
 
-void books_set_prices(struct books *b)
+bool books_set_prices(struct books *b, bool bounded)
 {
 	const struct scenario *s = b->s;
 	unsigned i;
@@ -92,22 +77,30 @@ void books_set_prices(struct books *b)
 	if (s->prices == SCENARIO_PRICES_GIVEN) {
 		for (i = 0; i < s->nvalues; i++)
 			enter(b, b->given, &s->values[i], false);
-		return;
+		return true;
 	}
 	free(b->given);
 	b->given = NULL;
+	b->bounded = bounded;
+	if (bounded)
+		return books_set_bounds(b);
 	for (i = 0; i < s->eta.n; i++) {
-		k = find_tres(b, s->eta.list[i].name);
+		k = books_tres(b, s->eta.list[i].name);
 		if (k >= 0)
 			b->eta[k] = s->eta.list[i].value;
 	}
 	for (i = 0; i < s->njobs && s->prices == SCENARIO_PRICES_OFFLINE; i++)
 		raise_eta(b, &s->jobs[i]);
+	return true;
 }
 
 void books_learn(struct books *b, const struct scenario_job *job)
 {
-	if (!b->given && b->s->prices == SCENARIO_PRICES_LEARNED)
+	if (b->given || b->s->prices != SCENARIO_PRICES_LEARNED)
+		return;
+	if (b->bounded)
+		books_learn_bounds(b, job);
+	else
 		raise_eta(b, job);
 }
 
@@ -118,8 +111,8 @@ const struct scenario_type *books_worker_type(const struct books *b, const struc
 	unsigned i;
 
 	for (i = 0; i < job->nworker_seconds; i++) {
-		type = type_at(b->s->worker_types, b->s->nworker_types, job->worker_types,
-			       job->worker_seconds[i].index);
+		type = books_type(b->s->worker_types, b->s->nworker_types, job->worker_types,
+				  job->worker_seconds[i].index);
 		*seconds = job->worker_seconds[i].value;
 		if (!strcmp(type->name, name))
 			return type;
@@ -134,8 +127,8 @@ const struct scenario_type *books_ps_type(const struct books *b, const struct sc
 	unsigned i;
 
 	for (i = 0; i < job->nps_seconds; i++) {
-		type = type_at(b->s->ps_types, b->s->nps_types, job->ps_types,
-			       job->ps_seconds[i].index);
+		type = books_type(b->s->ps_types, b->s->nps_types, job->ps_types,
+				  job->ps_seconds[i].index);
 		*seconds = job->ps_seconds[i].value;
 		if (!strcmp(type->name, name))
 			return type;
@@ -152,7 +145,7 @@ long double books_cost(const struct books *b, const struct scenario_type *type, 
 	int k;
 
 	for (i = 0; i < type->ntres; i++) {
-		k = find_tres(b, type->tres[i].name);
+		k = books_tres(b, type->tres[i].name);
 		for (t = from; t <= to && k >= 0; t++)
 			cost += unit_price(b, server, (unsigned)k, t) * type->tres[i].value * count;
 	}
@@ -171,7 +164,7 @@ const char *books_add(struct books *b, const struct scenario_type *type, unsigne
 	for (i = 0; i < type->ntres; i++) {
 		if (!(type->tres[i].value > 0))
 			continue;
-		k = find_tres(b, type->tres[i].name);
+		k = books_tres(b, type->tres[i].name);
 		if (k < 0) {
 			*slot = from;
 			return type->tres[i].name; /* no server has any */
@@ -193,7 +186,7 @@ const char *books_add(struct books *b, const struct scenario_type *type, unsigne
 void books_give_price(struct books *b, unsigned server, const char *tres, uint64_t slot,
 		      double price)
 {
-	int k = find_tres(b, tres);
+	int k = books_tres(b, tres);
 
 	if (k >= 0)
 		b->given[at(b, server, (unsigned)k, slot)] = price;
@@ -201,7 +194,7 @@ void books_give_price(struct books *b, unsigned server, const char *tres, uint64
 
 long double books_left(const struct books *b, unsigned server, const char *tres, uint64_t slot)
 {
-	int k = find_tres(b, tres);
+	int k = books_tres(b, tres);
 
 	if (k < 0)
 		return 0;
@@ -299,7 +292,7 @@ long double books_value(const struct auc_utility *u, long double x)
 	return v > 0 ? v : 0;
 }
 
-static int find_tres(const struct books *b, const char *name)
+int books_tres(const struct books *b, const char *name)
 {
 	unsigned k;
 
@@ -314,7 +307,7 @@ static void add_tres(struct books *b, const struct auc_named *list, unsigned n)
 	unsigned i;
 
 	for (i = 0; i < n; i++)
-		if (find_tres(b, list[i].name) < 0 && b->ntres < TRES_MAX)
+		if (books_tres(b, list[i].name) < 0 && b->ntres < TRES_MAX)
 			b->tres[b->ntres++] = list[i].name;
 }
 
@@ -329,6 +322,9 @@ static long double unit_price(const struct books *b, unsigned server, unsigned t
 
 	if (b->given)
 		return b->given[cell];
+	if (b->bounded)
+		return books_bounded_price(b, server, tres,
+					   b->used[cell] / b->capacity[server * b->ntres + tres]);
 	if (!(b->used[cell] > 0))
 		return 0;
 	return powl(b->eta[tres], b->used[cell] / b->capacity[server * b->ntres + tres]) - 1;
@@ -338,7 +334,7 @@ static long double unit_price(const struct books *b, unsigned server, unsigned t
 static void enter(const struct books *b, long double *cells, const struct scenario_entry *e,
 		  bool add)
 {
-	int k = find_tres(b, e->tres);
+	int k = books_tres(b, e->tres);
 	uint64_t t;
 
 	if (e->server == SCENARIO_ANY_SERVER || k < 0)
@@ -361,10 +357,10 @@ static void raise_eta(struct books *b, const struct scenario_job *job)
 		upload = fmin(upload, (double)books_ceil(scenario_upload(job, s)));
 	for (i = 0; i < job->nworker_seconds; i++)
 		for (k = 0; k < job->nps_seconds; k++) {
-			worker = type_at(b->s->worker_types, b->s->nworker_types, job->worker_types,
-					 job->worker_seconds[i].index);
-			ps = type_at(b->s->ps_types, b->s->nps_types, job->ps_types,
-				     job->ps_seconds[k].index);
+			worker = books_type(b->s->worker_types, b->s->nworker_types,
+					    job->worker_types, job->worker_seconds[i].index);
+			ps = books_type(b->s->ps_types, b->s->nps_types, job->ps_types,
+					job->ps_seconds[k].index);
 			pair_ratios(b, job, worker, job->worker_seconds[i].value, ps,
 				    job->ps_seconds[k].value, true, upload);
 			pair_ratios(b, job, worker, job->worker_seconds[i].value, ps,
@@ -385,9 +381,9 @@ static void pair_ratios(struct books *b, const struct scenario_job *job,
 	uint64_t d;
 
 	for (s = 0; s < b->s->nservers; s++) {
-		f = fit(b, worker, AUC_ROLE_WORKER, s);
+		f = books_fit(b, worker, AUC_ROLE_WORKER, s);
 		room = colocated ? fmaxl(room, f) : room + f;
-		ps_room = fmaxl(ps_room, fit(b, ps, AUC_ROLE_PS, s));
+		ps_room = fmaxl(ps_room, books_fit(b, ps, AUC_ROLE_PS, s));
 	}
 	if (z > ps_room)
 		return;
@@ -411,8 +407,8 @@ static void pair_ratios(struct books *b, const struct scenario_job *job,
 }
 
 /* How many of TYPE an empty SERVER holds. */
-static long double fit(const struct books *b, const struct scenario_type *type, unsigned role,
-		       unsigned server)
+long double books_fit(const struct books *b, const struct scenario_type *type, unsigned role,
+		      unsigned server)
 {
 	long double most = FIT_MAX, capacity;
 	unsigned i;
@@ -423,7 +419,7 @@ static long double fit(const struct books *b, const struct scenario_type *type, 
 	for (i = 0; i < type->ntres; i++) {
 		if (!(type->tres[i].value > 0))
 			continue;
-		k = find_tres(b, type->tres[i].name);
+		k = books_tres(b, type->tres[i].name);
 		capacity = k < 0 ? 0 : b->capacity[server * b->ntres + (unsigned)k];
 		most = fminl(most, books_floor(capacity / type->tres[i].value));
 	}
@@ -440,8 +436,8 @@ static long double amount_of(const struct scenario_type *type, const char *tres)
 	return 0;
 }
 
-static const struct scenario_type *type_at(const struct scenario_type *common, unsigned ncommon,
-					   const struct scenario_type *own, unsigned index)
+const struct scenario_type *books_type(const struct scenario_type *common, unsigned ncommon,
+				       const struct scenario_type *own, unsigned index)
 {
 	return index < ncommon ? &common[index] : &own[index - ncommon];
 }

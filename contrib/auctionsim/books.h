@@ -1,7 +1,7 @@
 /*
- * books.h - the checker's own books: what is used, what it costs by policy dps, how fast a job
- * runs. Written from the formats and the paper, over the scenario alone, so that it shares no
- * mistake with libauction's market.
+ * books.h - the checker's own books: what is used, what it costs by policies dps and oasis, how
+ * fast a job runs. Written from the formats and the paper, over the scenario alone, so that it
+ * shares no mistake with libauction's market.
  */
 #ifndef SIM_BOOKS_H
 #define SIM_BOOKS_H
@@ -18,8 +18,8 @@ struct books *books_open(const struct scenario *s);
 void books_close(struct books *b);
 
 /* Prices are those the scenario asks for, for a policy that sells by them; without this call all
- * are 0. */
-void books_set_prices(struct books *b);
+ * are 0. BOUNDED: it is oasis, else dps. False: no memory. */
+bool books_set_prices(struct books *b, bool bounded);
 /* Remembers what JOB, which has been decided, says about prices, where they are learned. */
 void books_learn(struct books *b, const struct scenario_job *job);
 

@@ -1,7 +1,8 @@
 /*
  * check-private.h - what the parts of the checker share: a result as read, and the rules that are
  * the same for every policy. check.c reads, and holds the rules of policies that plan a job once;
- * check_steps.c those of policies that decide slot by slot, check_chunks.c those of chunks.
+ * check_oasis.c those of oasis, check_steps.c those of policies that decide slot by slot,
+ * check_chunks.c those of chunks.
  */
 #ifndef SIM_CHECK_PRIVATE_H
 #define SIM_CHECK_PRIVATE_H
@@ -80,6 +81,7 @@ struct check {
 	struct auc_err why;
 	char *policy;
 	bool priced, admits_all, own_reckoning; /* of the policy */
+	bool elastic;                           /* oasis: workers vary */
 	const struct check_steps *steps;        /* NULL: it plans a job once */
 	uint64_t preemptions;                   /* counted */
 	bool no_memory;
@@ -95,12 +97,16 @@ struct check {
 /* A policy that decides slot by slot. */
 struct check_steps {
 	const char *name;
-	/* Is the work of J what its runs, in order, make of it? Tells violations, counts preemptions. */
+	/* Is the work of J what its runs, in order, make of it? Tells violations, counts
+	 * preemptions. */
 	void (*work)(struct check *c, struct sold *j);
 	void (*end)(struct check *c); /* NULL, or after the last job: what concerns all of them */
 	bool chunks;                  /* its jobs say what became of each chunk */
 };
 
+/* The schedule of an accepted job of policy oasis, whose types are known. False: it is none that
+ * could be priced. */
+bool check_oasis(struct check *c, const struct sold *j);
 /* The rules of POLICY ("NAME[,OPTION...]"); NULL: it is none of those. */
 const struct check_steps *check_steps_find(const char *policy);
 /* An accepted job of such a policy. */

@@ -28,6 +28,7 @@ static void check_job(struct check *c, struct sold *j);
 static void check_refused(struct check *c, const struct sold *j);
 static void check_unfinished(struct check *c, const struct sold *j);
 static void check_keys(struct check *c, const struct sold *j);
+static bool check_plan(struct check *c, const struct sold *j);
 static bool check_window(struct check *c, const struct sold *j);
 static void check_placement(struct check *c, const struct sold *j);
 static void check_money(struct check *c, const struct sold *j);
@@ -179,8 +180,8 @@ static bool check_one(struct check *c, struct json_object *o)
 			check_violation(c, "jobs", NULL, "job %.80s: expected once, found nowhere",
 					c->s->jobs[i].id);
 	qsort(c->order, n, sizeof(struct sold *), compare_arrival);
-	if (c->priced)
-		books_set_prices(c->books);
+	if (c->priced && !books_set_prices(c->books, c->elastic))
+		return false;
 	for (i = 0; i < n; i++)
 		check_job(c, c->order[i]);
 	if (c->steps && c->steps->end)
@@ -199,13 +200,14 @@ static void read_policy(struct check *c)
 	bool unpriced = len == 8 && !strncmp(c->policy, "unpriced", 8);
 	bool offline = len == 7 && !strncmp(c->policy, "offline", 7);
 
-	c->priced = dps;
+	c->elastic = len == 5 && !strncmp(c->policy, "oasis", 5);
+	c->priced = dps || c->elastic;
 	c->own_reckoning = strstr(c->policy, "variant=paper") != NULL;
 	c->admits_all = (len == 4 && !strncmp(c->policy, "fifo", 4)) ||
 			(len == 3 && !strncmp(c->policy, "drf", 3));
 	c->steps = check_steps_find(c->policy);
 	c->admits_all = c->admits_all || c->steps;
-	if (!dps && !unpriced && !offline && !c->admits_all)
+	if (!c->priced && !unpriced && !offline && !c->admits_all)
 		check_violation(c, "policy", NULL,
 				"expected a policy that this program can check, found %.80s",
 				c->policy);
@@ -412,10 +414,8 @@ static void check_job(struct check *c, struct sold *j)
 	} else {
 		j->completed = j->nruns > 0;
 		check_keys(c, j);
-		if (check_types(c, j) && check_window(c, j) && check_groups(c, j, j->runs)) {
-			check_placement(c, j);
+		if (check_types(c, j) && (c->elastic ? check_oasis(c, j) : check_plan(c, j)))
 			check_money(c, j);
-		}
 	}
 	if (c->priced && j->job->arrival <= c->s->slots)
 		books_learn(c->books, j->job);
@@ -488,6 +488,15 @@ bool check_types(struct check *c, struct sold *j)
 				"expected a type that the job may use, found %.80s",
 				j->ps_type ? j->ps_type : "none");
 	return j->worker && j->ps;
+}
+
+/* One layout over one window. False: it is none that could be priced. */
+static bool check_plan(struct check *c, const struct sold *j)
+{
+	if (!check_window(c, j) || !check_groups(c, j, j->runs))
+		return false;
+	check_placement(c, j);
+	return true;
 }
 
 /* One window within the horizon, not before the arrival. */
@@ -614,18 +623,19 @@ void check_book(struct check *c, const struct sold *j, const struct run *run)
 /* Prices first, then the booking. */
 static void check_money(struct check *c, const struct sold *j)
 {
-	const struct run *run = j->runs;
+	const struct run *run, *end = j->runs + j->nruns;
 	const struct auc_utility *u = &j->job->utility;
-	long double cost = 0, value = books_value(u, (long double)(run->to + 1) - j->job->arrival);
-	unsigned i, n = run->nworkers + run->nps;
-	const struct group *g;
+	long double cost = 0, value = books_value(u, (long double)(end[-1].to + 1) - j->job->arrival);
 	const struct scenario_type *type;
+	const struct group *g;
+	unsigned i;
 
-	for (i = 0; i < n && c->priced; i++) {
-		g = i < run->nworkers ? &run->workers[i] : &run->ps[i - run->nworkers];
-		type = i < run->nworkers ? j->worker : j->ps;
-		cost += books_cost(c->books, type, g->server, run->from, run->to, g->count);
-	}
+	for (run = j->runs; run < end && c->priced; run++)
+		for (i = 0; i < run->nworkers + run->nps; i++) {
+			g = i < run->nworkers ? &run->workers[i] : &run->ps[i - run->nworkers];
+			type = i < run->nworkers ? j->worker : j->ps;
+			cost += books_cost(c->books, type, g->server, run->from, run->to, g->count);
+		}
 	if (!check_close(j->value, value))
 		check_violation(c, "value", j, "expected %.17Lg, found %.17g", value, j->value);
 	if (!check_close(j->payment, cost))
@@ -637,7 +647,8 @@ static void check_money(struct check *c, const struct sold *j)
 	if (!c->admits_all && !c->own_reckoning && !(j->payoff > 0))
 		check_violation(c, "payoff", j,
 				"expected more than 0 of an accepted job, found %.17g", j->payoff);
-	check_book(c, j, run);
+	for (run = j->runs; run < end; run++)
+		check_book(c, j, run);
 }
 
 static void check_totals(struct check *c)

@@ -60,7 +60,7 @@ static const char text[] =
 static const struct corruption mutations[] = {
 	{"dps", "/format", "\"auction-result/2\"", "$.format"},
 	{"dps", "/scenario", "\"other\"", "$.scenario"},
-	{"dps", "/policy", "\"oasis\"", "$.policy"},
+	{"dps", "/policy", "\"nobody\"", "$.policy"},
 	{"dps", "/policy", "\"unpriced\"", "$.jobs[3].payment"},
 	{"dps", "/policy", "\"fifo\"", "$.jobs[3].payment"},
 	{"dps", "/seed", "-1", "$.seed"},

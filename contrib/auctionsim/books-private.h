@@ -1,0 +1,45 @@
+/*
+ * books-private.h - the inside of the checker's books, for books.c and books_bounds.c, which works
+ * out the prices of policy oasis.
+ */
+#ifndef SIM_BOOKS_PRIVATE_H
+#define SIM_BOOKS_PRIVATE_H
+
+#include "books.h"
+
+#define TRES_MAX 64 /* different TRES in one scenario */
+
+struct books_packing;
+
+struct books {
+	const struct scenario *s;
+	unsigned ntres;
+	const char *tres[TRES_MAX];
+	long double *capacity; /* by server and TRES */
+	long double *used;     /* by server, TRES and slot */
+	long double *given;    /* the same: prices of mode given; NULL: those of a function */
+	bool bounded;          /* it is policy oasis's, else dps's */
+	long double eta[TRES_MAX];
+	/* ln L and ln U by role: workers, PSs; -INFINITY: 0 */
+	long double lower[2][TRES_MAX], upper[2][TRES_MAX];
+	struct books_packing *packing; /* what the jobs so far said about them */
+};
+
+/* Index of a TRES of the servers, or -1. */
+int books_tres(const struct books *b, const char *name);
+/* A type that a job may use, by its index. */
+const struct scenario_type *books_type(const struct scenario_type *common, unsigned ncommon,
+				       const struct scenario_type *own, unsigned index);
+/* How many of TYPE an empty SERVER holds. */
+long double books_fit(const struct books *b, const struct scenario_type *type, unsigned role,
+		      unsigned server);
+
+/* Policy oasis: the bounds that the scenario asks for; a job has been decided; the price of a TRES,
+ * X of which is used. */
+bool books_set_bounds(struct books *b);
+void books_learn_bounds(struct books *b, const struct scenario_job *job);
+long double books_bounded_price(const struct books *b, unsigned server, unsigned tres,
+				long double x);
+void books_free_packing(struct books_packing *p);
+
+#endif

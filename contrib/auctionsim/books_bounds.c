@@ -1,0 +1,335 @@
+/* books_bounds.c - the checker's own reckoning of OASiS's bounds L and U, see books-private.h. It
+ * is as common/bounds.c says, from the scenario alone. */
+#include "config.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "books-private.h"
+
+#define PRICE_MAX 1e15L
+
+/* What a job says: the value of its shortest completion and what it takes till then, by role. */
+struct word {
+	uint64_t arrival;
+	long double value, late, work, ps_work;
+	const struct scenario_type *worker, *ps;
+};
+
+struct books_packing {
+	unsigned n, known; /* known: that the bounds were made of */
+	struct word *word;
+	long double *left; /* scratch: by job, and by job what it can pay for a unit */
+	long double *density;
+};
+
+static bool hear(struct books *b, const struct scenario_job *job);
+static void print_bounds(struct books *b);
+static void learn(struct books *b);
+static long double amount_of(const struct scenario_type *type, const char *tres);
+static long double use_of(const struct books *b, const struct word *w, unsigned role, unsigned k);
+static long double clearing_price(const struct books *b, unsigned role, unsigned k,
+				  long double (*price)[TRES_MAX], long double capacity);
+static long double capacity_of(const struct books *b, unsigned role, unsigned k);
+static void raise_upper(struct books *b, const struct word *w);
+static void take(struct books *b, const struct scenario_bounds *given, unsigned first,
+		 unsigned last);
+static long double log_value(const struct auc_utility *u, long double x);
+
+bool books_set_bounds(struct books *b)
+{
+	const struct scenario *s = b->s;
+	unsigned r, k, i;
+
+	for (r = 0; r < 2; r++)
+		for (k = 0; k < b->ntres; k++)
+			b->lower[r][k] = b->upper[r][k] = -INFINITY;
+	b->packing = calloc(1, sizeof(*b->packing));
+	if (!b->packing)
+		return false;
+	b->packing->word = calloc(s->njobs + 1, sizeof(*b->packing->word));
+	b->packing->left = calloc(s->njobs + 1, sizeof(long double));
+	b->packing->density = calloc(s->njobs + 1, 2 * sizeof(long double));
+	if (!b->packing->word || !b->packing->left || !b->packing->density)
+		return false;
+	take(b, &s->both, 0, 1);
+	take(b, &s->worker, 0, 0);
+	take(b, &s->ps_bounds, 1, 1);
+	for (i = 0; i < s->njobs && s->prices == SCENARIO_PRICES_OFFLINE; i++)
+		hear(b, &s->jobs[i]);
+	if (s->prices == SCENARIO_PRICES_OFFLINE)
+		print_bounds(b);
+	return true;
+}
+
+void books_free_packing(struct books_packing *p)
+{
+	if (!p)
+		return;
+	free(p->word);
+	free(p->left);
+	free(p->density);
+	free(p);
+}
+
+/* Anew whenever the jobs have grown by an eighth. */
+void books_learn_bounds(struct books *b, const struct scenario_job *job)
+{
+	struct books_packing *p = b->packing;
+
+	if (!hear(b, job) && p->known == p->n)
+		return;
+	if (8 * (p->n - p->known) < p->n)
+		return;
+	p->known = p->n;
+	learn(b);
+}
+
+long double books_bounded_price(const struct books *b, unsigned server, unsigned tres,
+				long double x)
+{
+	long double lower = -INFINITY, upper = -INFINITY;
+	unsigned roles = b->s->servers[server].roles, r;
+
+	for (r = 0; r < 2; r++) {
+		if (!(roles & (r ? AUC_ROLE_PS : AUC_ROLE_WORKER)) || isinf(b->upper[r][tres]))
+			continue;
+		lower = isinf(upper) ? b->lower[r][tres] : fminl(lower, b->lower[r][tres]);
+		upper = fmaxl(upper, b->upper[r][tres]);
+	}
+	if (x >= 1)
+		return expl(upper);
+	return isinf(lower) ? 0 : expl(lower * (1 - x) + upper * x);
+}
+
+/* Of the types of the shortest completion, then least work. False: there are none. */
+static bool hear(struct books *b, const struct scenario_job *job)
+{
+	struct word *w = &b->packing->word[b->packing->n], best = {.value = -1};
+	long double most, work, d, least = INFINITY, upload = INFINITY;
+	const struct scenario_type *worker, *ps;
+	unsigned i, k, s;
+
+	for (s = 0; s < b->s->nservers; s++)
+		upload = fminl(upload, books_ceil(scenario_upload(job, s)));
+	for (i = 0; i < job->nworker_seconds; i++)
+		for (k = 0; k < job->nps_seconds; k++) {
+			worker = books_type(b->s->worker_types, b->s->nworker_types,
+					    job->worker_types, job->worker_seconds[i].index);
+			ps = books_type(b->s->ps_types, b->s->nps_types, job->ps_types,
+					job->ps_seconds[k].index);
+			for (s = 0, most = 0; s < b->s->nservers; s++)
+				most += books_fit(b, worker, AUC_ROLE_WORKER, s);
+			work = fmaxl(
+				1, books_ceil(books_work(b, job, worker,
+							 job->worker_seconds[i].value, 0, false)));
+			most = fminl(fminl(most, job->chunks), work);
+			if (!(most > 0) || books_ps(worker, ps, 1) > 1)
+				continue;
+			d = books_duration(work, most);
+			if (best.worker && (d > least || (d == least && work >= best.work)))
+				continue;
+			least = d;
+			best = (struct word){
+				.arrival = job->arrival,
+				.value = books_value(&job->utility, d + upload),
+				.late = log_value(&job->utility,
+						  (long double)b->s->slots + 1 - job->arrival),
+				.work = work,
+				.ps_work = d * books_ps(worker, ps, most),
+				.worker = worker,
+				.ps = ps};
+		}
+	if (!best.worker)
+		return false;
+	*w = best;
+	b->packing->n++;
+	return true;
+}
+
+/* (23) to (26) as policies are told to read them. */
+static void print_bounds(struct books *b)
+{
+	const struct books_packing *p = b->packing;
+	long double worth, size, all, sum;
+	const struct scenario_type *type;
+	unsigned i, k, r;
+
+	for (i = 0; i < p->n; i++)
+		raise_upper(b, &p->word[i]);
+	for (r = 0; r < 2; r++) {
+		worth = size = INFINITY;
+		for (i = 0; i < p->n; i++) {
+			type = r ? p->word[i].ps : p->word[i].worker;
+			for (k = 0, sum = 0; k < type->ntres; k++)
+				sum += type->tres[k].value;
+			size = fminl(size, p->word[i].work * sum);
+			worth = fminl(worth, p->word[i].late - logl(p->word[i].work * sum));
+		}
+		for (k = 0, all = 0; k < b->ntres; k++)
+			all += capacity_of(b, r, k);
+		for (k = 0; k < b->ntres && p->n; k++)
+			b->lower[r][k] = fminl(b->upper[r][k],
+					       worth + logl(size) - logl(4 * b->s->slots * all));
+	}
+}
+
+/* The duals of packing twice the jobs so far, as fractions, into the time since the first of them.
+ */
+static void learn(struct books *b)
+{
+	const struct books_packing *p = b->packing;
+	long double price[2][TRES_MAX] = {{0}}, load[2][TRES_MAX] = {{0}}, capacity[2][TRES_MAX],
+		    slots;
+	uint64_t first = UINT64_MAX, last = 0;
+	unsigned i, k, r, pass, n = 0, order[2 * TRES_MAX], at;
+
+	for (i = 0; i < p->n; i++) {
+		first = p->word[i].arrival < first ? p->word[i].arrival : first;
+		last = p->word[i].arrival > last ? p->word[i].arrival : last;
+	}
+	slots = (long double)(last - first) + 11;
+	for (r = 0; r < 2; r++)
+		for (k = 0; k < b->ntres; k++) {
+			b->upper[r][k] = -INFINITY;
+			capacity[r][k] = slots * capacity_of(b, r, k);
+			for (i = 0; i < p->n; i++)
+				load[r][k] += use_of(b, &p->word[i], r, k);
+			if (!(capacity[r][k] > 0) || !(load[r][k] > 0))
+				continue;
+			load[r][k] /= capacity[r][k];
+			for (at = n++;
+			     at &&
+			     load[order[at - 1] / TRES_MAX][order[at - 1] % TRES_MAX] < load[r][k];
+			     at--)
+				order[at] = order[at - 1];
+			order[at] = r * TRES_MAX + k;
+		}
+	for (i = 0; i < p->n; i++)
+		raise_upper(b, &p->word[i]);
+	for (pass = 0; pass < 3; pass++)
+		for (i = 0; i < n; i++) {
+			r = order[i] / TRES_MAX;
+			k = order[i] % TRES_MAX;
+			price[r][k] = 0;
+			price[r][k] = clearing_price(b, r, k, price, capacity[r][k]);
+		}
+	for (r = 0; r < 2; r++)
+		for (k = 0; k < b->ntres; k++) {
+			b->lower[r][k] = logl(expl(b->upper[r][k]) / 1e5L + price[r][k]);
+			b->upper[r][k] = fminl(b->lower[r][k] + logl(100), logl(PRICE_MAX));
+		}
+}
+
+static int compare_falling(const void *a, const void *b)
+{
+	const long double *x = a, *y = b;
+
+	return (x[0] < y[0]) - (x[0] > y[0]);
+}
+
+/* At the prices of the others: what the job can pay for a unit with which the TRES runs out. */
+static long double clearing_price(const struct books *b, unsigned role, unsigned tres,
+				  long double (*price)[TRES_MAX], long double capacity)
+{
+	const struct books_packing *p = b->packing;
+	long double left, use, sum = 0;
+	unsigned i, r, k, n = 0;
+
+	for (i = 0; i < p->n; i++) {
+		use = use_of(b, &p->word[i], role, tres);
+		left = p->word[i].value;
+		for (r = 0; r < 2; r++)
+			for (k = 0; k < b->ntres; k++)
+				if (price[r][k] > 0)
+					left -= price[r][k] * use_of(b, &p->word[i], r, k);
+		if (!(use > 0) || !(left > 0))
+			continue;
+		p->density[2 * n] = left / use;
+		p->density[2 * n++ + 1] = use;
+	}
+	qsort(p->density, n, 2 * sizeof(*p->density), compare_falling);
+	for (i = 0; i < n; i++) {
+		sum += p->density[2 * i + 1];
+		if (sum > capacity)
+			return p->density[2 * i];
+	}
+	return 0;
+}
+
+/* Twice what the job takes of a TRES on servers of that role. */
+static long double use_of(const struct books *b, const struct word *w, unsigned role, unsigned k)
+{
+	return 2 * (role ? w->ps_work * amount_of(w->ps, b->tres[k])
+			 : w->work * amount_of(w->worker, b->tres[k]));
+}
+
+static long double amount_of(const struct scenario_type *type, const char *tres)
+{
+	unsigned i;
+
+	for (i = 0; i < type->ntres; i++)
+		if (!strcmp(type->tres[i].name, tres))
+			return type->tres[i].value;
+	return 0;
+}
+
+static long double capacity_of(const struct books *b, unsigned role, unsigned k)
+{
+	long double sum = 0;
+	unsigned s;
+
+	for (s = 0; s < b->s->nservers; s++)
+		if (b->s->servers[s].roles & (role ? AUC_ROLE_PS : AUC_ROLE_WORKER))
+			sum += b->capacity[s * b->ntres + k];
+	return sum;
+}
+
+static void raise_upper(struct books *b, const struct word *w)
+{
+	const struct scenario_type *type;
+	unsigned r, i;
+	int k;
+
+	for (r = 0; r < 2; r++) {
+		type = r ? w->ps : w->worker;
+		for (i = 0; i < type->ntres; i++) {
+			k = books_tres(b, type->tres[i].name);
+			if (k >= 0 && type->tres[i].value > 0)
+				b->upper[r][k] = fmaxl(
+					b->upper[r][k],
+					logl(fminl(w->value / type->tres[i].value, PRICE_MAX)));
+		}
+	}
+}
+
+/* What the scenario gives for roles FIRST to LAST. */
+static void take(struct books *b, const struct scenario_bounds *given, unsigned first,
+		 unsigned last)
+{
+	unsigned i, r;
+	int k;
+
+	for (r = first; r <= last; r++) {
+		for (i = 0; i < given->lower.n; i++) {
+			k = books_tres(b, given->lower.list[i].name);
+			if (k >= 0)
+				b->lower[r][k] = b->upper[r][k] = logl(given->lower.list[i].value);
+		}
+		for (i = 0; i < given->upper.n; i++) {
+			k = books_tres(b, given->upper.list[i].name);
+			if (k >= 0)
+				b->upper[r][k] = logl(given->upper.list[i].value);
+		}
+	}
+}
+
+static long double log_value(const struct auc_utility *u, long double x)
+{
+	long double z = u->decay * (x - u->target);
+
+	if (u->form == AUC_FORM_SIGMOID)
+		return logl(u->scale) - (z > 0 ? z + log1pl(expl(-z)) : log1pl(expl(z)));
+	return logl(books_value(u, x));
+}

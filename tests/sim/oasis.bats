@@ -1,0 +1,45 @@
+#!/usr/bin/env bats
+# The command auctionsim with policy oasis and its setting. AUCTIONSIM names the program.
+
+bats_require_minimum_version 1.5.0
+
+setup()
+{
+	sim=${AUCTIONSIM:-auctionsim}
+	cd "$BATS_TEST_TMPDIR" || return
+}
+
+@test "schedules and payments stand the check, with learned, offline and given bounds, exact and as printed" {
+	"$sim" gen oasis servers=8 ps_servers=8 slots=40 jobs=30 prices=learned -o learned.json
+	"$sim" gen oasis servers=8 ps_servers=8 slots=40 jobs=30 -o offline.json
+	jq '.prices = {mode: "bounds", lower: {cpu: 0.001, gpu: 0.01}, upper: {cpu: 10, gpu: 100},
+		ps: {lower: {cpu: 0.002}, upper: {cpu: 5, net_mbps: 0.01}}}' offline.json > bounds.json
+	for f in learned offline bounds; do
+		"$sim" run -p oasis -p oasis,variant=paper --json $f.json > result.json
+		run -0 "$sim" check $f.json result.json
+		[ -z "$output" ]
+		jq -e '.[0].totals.accepted > 3' result.json
+	done
+	# a payment that is not the price, a PS too few
+	jq '(first(.jobs[] | select(.accepted)) | .payment) += 0.5' <<< "$(jq '.[0]' result.json)" > wrong.json
+	run -1 "$sim" check bounds.json wrong.json
+	[[ $output == *payment:* ]]
+	jq '(first(.jobs[] | select(.accepted)) | .plan[0].ps | .[keys[0]]) += 1' <<< "$(jq '.[0]' result.json)" > wrong.json
+	run -1 "$sim" check bounds.json wrong.json
+	[[ $output == *"PSs for"* ]]
+}
+
+@test "what cannot be is said" {
+	"$sim" gen oasis servers=2 ps_servers=2 slots=20 jobs=3 bandwidth=6000 ps_bandwidth=5000 -o narrow.json
+	[ "$("$sim" run -p oasis --json narrow.json | jq -c '[.jobs[].reason]')" = '["capacity","capacity","capacity"]' ]
+	"$sim" gen oasis servers=2 ps_servers=2 slots=20 jobs=3 worker_slots=9 -o long.json
+	[ "$("$sim" run -p oasis --json long.json | jq -c '[.jobs[].reason]')" = '["capacity","capacity","capacity"]' ]
+	jq '.prices = {mode: "eta", eta: {cpu: 2}}' long.json > eta.json
+	run -1 "$sim" run -p oasis eta.json
+	[[ $output == *'$.prices.mode: expected "given", "bounds" or "learned" for policy oasis, found "eta"'* ]]
+	jq '.prices = {mode: "bounds", lower: {cpu: 2}, upper: {cpu: 1}}' long.json > bounds.json
+	run -1 "$sim" run -p oasis bounds.json
+	[[ $output == *"expected at least the lower bound 2, found 1"* ]]
+	run -1 "$sim" run -p oasis,variant=print long.json
+	[[ $output == *"'variant=print' is no option, expected variant=exact|paper or bounds=on|off"* ]]
+}
