@@ -5,9 +5,10 @@
 
 #include "policy/stepper.h"
 
-const struct auc_stepper *const auc_steppers[] = {&auc_stepper_aonline, &auc_stepper_srtf,
-						  &auc_stepper_tiresias_l, &auc_stepper_batchsche,
-						  NULL};
+const struct auc_stepper *const auc_steppers[] = {
+	&auc_stepper_aonline,   &auc_stepper_srtf,       &auc_stepper_tiresias_l,
+	&auc_stepper_batchsche, &auc_stepper_oasis_fifo, &auc_stepper_oasis_drf,
+	&auc_stepper_rrh,       &auc_stepper_dorm,       NULL};
 
 const struct auc_stepper *auc_stepper_find(const char *name)
 {

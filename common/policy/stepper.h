@@ -81,6 +81,8 @@ struct auc_stepper {
 
 extern const struct auc_stepper auc_stepper_aonline, auc_stepper_srtf, auc_stepper_tiresias_l,
 	auc_stepper_batchsche;
+extern const struct auc_stepper auc_stepper_oasis_fifo, auc_stepper_oasis_drf, auc_stepper_rrh,
+	auc_stepper_dorm;
 extern const struct auc_stepper *const auc_steppers[]; /* NULL-terminated */
 const struct auc_stepper *auc_stepper_find(const char *name);
 

@@ -102,11 +102,16 @@ struct check_steps {
 	void (*work)(struct check *c, struct sold *j);
 	void (*end)(struct check *c); /* NULL, or after the last job: what concerns all of them */
 	bool chunks;                  /* its jobs say what became of each chunk */
+	bool spread;                  /* PSs as OASiS has them: by bandwidth, on any servers */
 };
 
 /* The schedule of an accepted job of policy oasis, whose types are known. False: it is none that
  * could be priced. */
 bool check_oasis(struct check *c, const struct sold *j);
+/* Workers and PSs of RUN as OASiS has them. False: there are none. */
+bool check_pss(struct check *c, const struct sold *j, const struct run *run);
+/* The work of a baseline of oasis: a struct check_steps' work(). */
+void check_elastic(struct check *c, struct sold *j);
 /* The rules of POLICY ("NAME[,OPTION...]"); NULL: it is none of those. */
 const struct check_steps *check_steps_find(const char *policy);
 /* An accepted job of such a policy. */

@@ -10,8 +10,8 @@
 #include "check-private.h"
 
 static bool check_times(struct check *c, const struct sold *j);
-static bool check_pss(struct check *c, const struct sold *j, const struct run *run);
 static void check_work(struct check *c, const struct sold *j);
+static long double work_of(const struct check *c, const struct sold *j);
 
 bool check_oasis(struct check *c, const struct sold *j)
 {
@@ -61,7 +61,7 @@ static bool check_times(struct check *c, const struct sold *j)
 }
 
 /* At most one worker a chunk, ceil(workers * b / B) PSs, and no more than workers. */
-static bool check_pss(struct check *c, const struct sold *j, const struct run *run)
+bool check_pss(struct check *c, const struct sold *j, const struct run *run)
 {
 	uint64_t n = check_sum(run->workers, run->nworkers), z = check_sum(run->ps, run->nps);
 	long double needed;
@@ -83,15 +83,37 @@ static bool check_pss(struct check *c, const struct sold *j, const struct run *r
 	return true;
 }
 
+/* A job that is done has all its work and none too late, another one less; it may pause. */
+void check_elastic(struct check *c, struct sold *j)
+{
+	uint64_t n = 0, done = 0;
+	long double work = work_of(c, j);
+	const struct run *run;
+
+	if (j->colocated)
+		check_violation(c, "colocated", j, "expected false");
+	for (run = j->runs; run < j->runs + j->nruns; run++) {
+		n = check_sum(run->workers, run->nworkers);
+		done += n * (run->to - run->from + 1);
+		if (run > j->runs && run->from > run[-1].to + 1)
+			c->preemptions++;
+	}
+	if (j->completed ? done < work || done - n >= work : done >= work)
+		check_violation(c, "plan", j,
+				"expected %.0Lf worker-slots of a completed job and less of any "
+				"other, found "
+				"%" PRIu64,
+				work, done);
+	if (!j->completed && run[-1].to < c->s->slots)
+		c->preemptions++;
+}
+
 /* All the work, and none that would not be missed: not even the last slot's workers. */
 static void check_work(struct check *c, const struct sold *j)
 {
-	long double work =
-		books_ceil(books_work(c->books, j->job, j->worker, j->worker_seconds, 0, false));
-	long double done = 0, last = 0;
+	long double work = work_of(c, j), done = 0, last = 0;
 	const struct run *run;
 
-	work = work > 1 ? work : 1;
 	for (run = j->runs; run < j->runs + j->nruns; run++) {
 		last = check_sum(run->workers, run->nworkers);
 		done += last * (run->to - run->from + 1);
@@ -99,4 +121,12 @@ static void check_work(struct check *c, const struct sold *j)
 	if (done < work || done - last >= work)
 		check_violation(c, "plan", j, "expected %.0Lf worker-slots, found %.0Lf", work,
 				done);
+}
+
+static long double work_of(const struct check *c, const struct sold *j)
+{
+	long double work =
+		books_ceil(books_work(c->books, j->job, j->worker, j->worker_seconds, 0, false));
+
+	return work > 1 ? work : 1;
 }

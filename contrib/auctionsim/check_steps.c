@@ -18,10 +18,14 @@ static bool is_together(const struct run *run);
 static long double chunk_slots(struct check *c, const struct sold *j, bool together);
 
 static const struct check_steps policies[] = {
-	{"aonline", check_chunks, check_chunks_end, true},
-	{"batchsche", check_gang, NULL, false},
-	{"srtf", check_gang, NULL, false},
-	{"tiresias-l", check_gang, NULL, false},
+	{"aonline", check_chunks, check_chunks_end, true, false},
+	{"batchsche", check_gang, NULL, false, false},
+	{"dorm", check_elastic, NULL, false, true},
+	{"oasis-drf", check_elastic, NULL, false, true},
+	{"oasis-fifo", check_elastic, NULL, false, true},
+	{"rrh", check_elastic, NULL, false, true},
+	{"srtf", check_gang, NULL, false, false},
+	{"tiresias-l", check_gang, NULL, false, false},
 };
 
 const struct check_steps *check_steps_find(const char *policy)
@@ -105,9 +109,9 @@ static bool check_runs(struct check *c, const struct sold *j)
 					j->job->arrival, c->s->slots, run->from, run->to);
 			return false;
 		}
-		if (!check_groups(c, j, run))
+		if (c->steps->spread ? !check_pss(c, j, run) : !check_groups(c, j, run))
 			return false;
-		if (run->ps->count != 1)
+		if (!c->steps->spread && run->ps->count != 1)
 			check_violation(c, "plan", j, "expected 1 PS, found %" PRIu64,
 					run->ps->count);
 		if (before && before->to + 1 == run->from &&

@@ -29,6 +29,18 @@ setup()
 	[[ $output == *"PSs for"* ]]
 }
 
+@test "the baselines keep to its model" {
+	"$sim" gen oasis servers=8 ps_servers=8 slots=40 jobs=40 -o s.json
+	"$sim" run -p oasis-fifo -p oasis-drf -p rrh -p dorm --json s.json > result.json
+	run -0 "$sim" check s.json result.json
+	[ -z "$output" ]
+	jq -e 'map(.totals.completed > 1) | all' result.json
+	jq '.[1] | (first(.jobs[] | select(.plan[0])) | .plan[0].workers | .[keys[0]]) += 1' result.json > wrong.json
+	run -1 "$sim" check s.json wrong.json
+	run -1 "$sim" run -p rrh,site=any s.json
+	[[ $output == *"rrh: 'site=any' is no option, expected none"* ]]
+}
+
 @test "what cannot be is said" {
 	"$sim" gen oasis servers=2 ps_servers=2 slots=20 jobs=3 bandwidth=6000 ps_bandwidth=5000 -o narrow.json
 	[ "$("$sim" run -p oasis --json narrow.json | jq -c '[.jobs[].reason]')" = '["capacity","capacity","capacity"]' ]
