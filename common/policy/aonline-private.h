@@ -99,13 +99,18 @@ enum aon_site {
 	AON_CLOUD,
 };
 
-/* A worker that the chunks of a new job may go to. */
+/* A worker that the chunks of a new job may go to. D times the quantity Q is the sum of the two. */
 struct aon_choice {
-	double q;      /* D times the quantity Q of the next chunk: the sum of these two */
-	int64_t slots; /* until it would be trained */
-	double pushed; /* what it would push back */
+	int64_t slots; /* until the first chunk would be trained */
+	double pushed; /* what a chunk would push back */
 	struct aon_worker *worker;
 	unsigned n; /* chunks that went there */
+};
+
+/* The same in a heap, with the quantity of its next chunk. */
+struct aon_next {
+	double q;
+	unsigned choice;
 };
 
 struct auc_stepper_ctx {
@@ -122,7 +127,8 @@ struct auc_stepper_ctx {
 	int64_t *held; /* of it, by server, in units */
 	struct auc_room room;
 	/* a dispatch */
-	struct aon_choice *choices, *heap; /* by worker of the kind */
+	struct aon_choice *choices; /* by worker of the kind */
+	struct aon_next *heap;
 	unsigned choices_alloc;
 	struct aon_job **pushed; /* alloc long */
 	int64_t *left;           /* of a queue, its entries' work, data and ends */

@@ -14,8 +14,8 @@
  *
  * What the paper leaves open. A job has one worker type and one PS type: the pair with the least
  * time of a mini-batch. Workers are those that an empty server holds of a type; where types or PSs
- * share resources, the shorter job takes them first, slot by slot. Ties of Q: the edge, then the
- * server and worker that come first.
+ * share resources, the shorter job takes them first, slot by slot. Storage that others hold counts
+ * when the job comes. Ties of Q: the edge, then the server and worker that come first.
  */
 #include "config.h"
 

@@ -45,7 +45,7 @@ static void run_queue(const auc_slot *ready, int64_t *left, auc_slot *ends, unsi
 		      auc_slot from, auc_slot until);
 static void measure_storage(const struct ask *a);
 static bool fill(struct ask *a, bool edge, bool cloud);
-static void sift(struct aon_choice *heap, unsigned n, unsigned i);
+static void sift(struct aon_next *heap, unsigned n, unsigned i);
 static void weigh(struct ask *a);
 static bool choose(struct ask *a);
 static enum auc_code commit(struct ask *a, struct auc_err *err);
@@ -164,7 +164,6 @@ static struct aon_choice first_choice(struct auc_stepper_ctx *ctx, const struct 
 		}
 		choice.pushed *= (double)j->length;
 	}
-	choice.q = (double)choice.slots + choice.pushed;
 	return choice;
 }
 
@@ -255,7 +254,8 @@ static void measure_storage(const struct ask *a)
 static bool fill(struct ask *a, bool edge, bool cloud)
 {
 	struct auc_stepper_ctx *ctx = a->ctx;
-	struct aon_choice *heap = ctx->heap;
+	struct aon_choice *choice;
+	struct aon_next *heap = ctx->heap;
 	struct aon_job *j = a->j;
 	bool limited = ctx->any_limited;
 	double first = 0, later = 0;
@@ -268,19 +268,18 @@ static bool fill(struct ask *a, bool edge, bool cloud)
 		later = (double)(j->upload[a->cloud->server] + j->apart);
 	}
 	a->cloud_n = 0;
-	/* n of the heap: which of the choices it is. Without storage limits the cloud takes all
-	 * that would wait for more. */
+	/* Without storage limits the cloud takes all that would wait for more. */
 	for (i = 0; i < a->nchoices; i++) {
-		ctx->choices[i].n = 0;
-		if (!edge || (cloud && !limited && ctx->choices[i].q > later))
-			continue;
-		heap[n] = ctx->choices[i];
-		heap[n++].n = i;
+		choice = &ctx->choices[i];
+		choice->n = 0;
+		heap[n] = (struct aon_next){(double)choice->slots + choice->pushed, i};
+		n += edge && (limited || !cloud || heap[n].q <= later);
 	}
 	for (i = n / 2; i > 0; i--)
 		sift(heap, n, i - 1);
 	for (i = 0; i < j->n; i++) {
-		while (limited && n && ctx->storage[heap->worker->server] <= 0) {
+		while (limited && n &&
+		       ctx->storage[ctx->choices[heap->choice].worker->server] <= 0) {
 			heap[0] = heap[--n];
 			sift(heap, n, 0);
 		}
@@ -291,33 +290,32 @@ static bool fill(struct ask *a, bool edge, bool cloud)
 		}
 		if (!n)
 			return false;
-		ctx->choices[heap->n].n++;
-		j->chunks[i].next = heap->n;
+		choice = &ctx->choices[heap->choice];
+		j->chunks[i].next = heap->choice;
 		if (limited)
-			ctx->storage[heap->worker->server]--;
-		heap->slots += j->apart;
-		heap->q = (double)heap->slots + heap->pushed;
+			ctx->storage[choice->worker->server]--;
+		heap->q = (double)(choice->slots + ++choice->n * j->apart) + choice->pushed;
 		sift(heap, n, 0);
 	}
 	return true;
 }
 
 /* Lets element I of the heap sink to its place; equal ones are in the order of the workers. */
-static void sift(struct aon_choice *heap, unsigned n, unsigned i)
+static void sift(struct aon_next *heap, unsigned n, unsigned i)
 {
-	struct aon_choice moved;
+	struct aon_next moved;
 	unsigned least;
 
 	if (i >= n)
 		return;
 	for (moved = heap[i]; 2 * i + 1 < n; i = least) {
 		least = 2 * i + 1;
-		if (least + 1 < n &&
-		    (heap[least + 1].q < heap[least].q ||
-		     (heap[least + 1].q == heap[least].q && heap[least + 1].n < heap[least].n)))
+		if (least + 1 < n && (heap[least + 1].q < heap[least].q ||
+				      (heap[least + 1].q == heap[least].q &&
+				       heap[least + 1].choice < heap[least].choice)))
 			least++;
 		if (heap[least].q > moved.q ||
-		    (heap[least].q == moved.q && heap[least].n > moved.n))
+		    (heap[least].q == moved.q && heap[least].choice > moved.choice))
 			break;
 		heap[i] = heap[least];
 	}

@@ -127,6 +127,8 @@ static enum auc_code arrive(struct steps *p, auc_slot t, unsigned index, struct 
 		before = microseconds();
 		rc = p->stepper->arrive(p->ctx, own ? own : p->market, index, &p->job, &o->reason,
 					err);
+		if (rc != AUC_OK)
+			auc_err_prefix(err, "%s: $.jobs[%u]", p->s->file, index);
 		p->us += microseconds() - before;
 	}
 	auc_market_destroy(own);
