@@ -81,9 +81,9 @@ static void step(const struct tiny_market *t, struct tiny_random *r)
 
 	for (i = 0; i < STEPPING_JOBS; i++)
 		tiny_job_make(&list[i], r, t);
-	for (i = 0; auc_steppers[i]; i++) {
-		puts(auc_steppers[i]->name);
-		stepping_run(auc_steppers[i], "", t, list, STEPPING_JOBS, stdout);
+	for (i = 0; stepping_shared[i]; i++) {
+		puts(stepping_shared[i]->name);
+		stepping_run(stepping_shared[i], "", t, list, STEPPING_JOBS, stdout);
 	}
 }
 

@@ -5,6 +5,10 @@
 
 #include "stepping.h"
 
+const struct auc_stepper *const stepping_shared[] = {&auc_stepper_aonline, &auc_stepper_srtf,
+						     &auc_stepper_tiresias_l,
+						     &auc_stepper_batchsche, NULL};
+
 /* One run. */
 struct stepping {
 	const struct tiny_market *t;
@@ -52,8 +56,8 @@ static void book(struct stepping *s, const char *name, const struct auc_layout *
 	}
 	if (s->out)
 		fputc('\n', s->out);
-	must(workers > 0 && workers <= (unsigned)j->chunks && ps == 1, name,
-	     "expected workers, at most one a chunk, and a PS");
+	must(workers > 0 && workers <= (unsigned)j->chunks && ps > 0, name,
+	     "expected workers, at most one a chunk, and PSs");
 	must(auc_market_book(s->m, &s->slot, t, t, &err) == AUC_OK, name, err.text);
 	s->complete[layout->id] = layout->last;
 }
