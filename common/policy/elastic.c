@@ -259,11 +259,18 @@ static enum auc_code elastic_leave(struct auc_stepper_ctx *ctx, uint64_t id, str
 
 static void step_fifo(struct auc_stepper_ctx *ctx, auc_slot t)
 {
+	bool blocked = false;
+	struct job *j;
 	unsigned i;
 
+	/* those that run first, for one that waits must not take their place */
 	for (i = 0; i < ctx->n; i++)
-		if (!(ctx->jobs[i]->n ? hold(ctx, ctx->jobs[i]) : place(ctx, ctx->jobs[i], t)))
-			return;
+		if (ctx->jobs[i]->n)
+			hold(ctx, ctx->jobs[i]);
+	for (i = 0; i < ctx->n && !blocked; i++) {
+		j = ctx->jobs[i];
+		blocked = !j->n && !place(ctx, j, t);
+	}
 }
 
 /* drf and dorm. */
@@ -284,8 +291,6 @@ static void step_fair(struct auc_stepper_ctx *ctx, auc_slot t)
 		else
 			j->again = !hold(ctx, j);
 	}
-	if (!ctx->changed)
-		return;
 	/* rank: workers' dominant share so far; a job to which nothing can be added is out */
 	for (i = 0; i < ctx->n; i++)
 		ctx->jobs[i]->rank = ctx->jobs[i]->again ? 0 : INFINITY;

@@ -1,7 +1,8 @@
 /*
- * decisions.c - prints every decision of policy dps on random small markets, to the last bit of its
- * numbers, and every layout of policies that decide slot by slot. tests/run compares what the builds of several compilers and levels print: decisions must
- * not depend on them.
+ * decisions.c - prints every decision of policies dps and oasis on random small markets, to the
+ * last bit of their numbers, and every layout of policies that decide slot by slot. tests/run
+ * compares what the builds of several compilers and levels print: decisions must not depend on
+ * them.
  *
  * Usage: decisions [MARKETS [FIRST-SEED]]
  */
@@ -19,8 +20,8 @@
 #define MARKETS 2000
 #define JOBS    6
 
-static void decide(struct auc_policy_ctx *ctx, struct tiny_market *t, struct auc_market *m,
-		   struct tiny_random *r);
+static void decide(const struct auc_policy *policy, struct auc_policy_ctx *ctx,
+		   struct tiny_market *t, struct auc_market *m, struct tiny_random *r);
 static void step(const struct tiny_market *t, struct tiny_random *r);
 static void print_decision(const struct auc_decision *d, const struct auc_market *m);
 static void must(enum auc_code code, const struct auc_err *err);
@@ -30,11 +31,12 @@ int main(int argc, char **argv)
 	unsigned markets = argc > 1 ? (unsigned)strtoul(argv[1], NULL, 10) : MARKETS, i, n;
 	uint64_t seed = argc > 2 ? strtoull(argv[2], NULL, 10) : 1;
 	static struct tiny_market t;
-	struct auc_policy_ctx *ctx;
+	struct auc_policy_ctx *ctx, *oasis;
 	struct tiny_random r;
 	struct auc_err err;
 
 	must(auc_policy_dps.create("", &ctx, &err), &err);
+	must(auc_policy_oasis.create("", &oasis, &err), &err);
 	for (i = 0; i < markets; i++) {
 		struct auc_market *m;
 		unsigned servers, slots;
@@ -47,16 +49,20 @@ int main(int argc, char **argv)
 		m = tiny_build(&t);
 		printf("market %llu\n", (unsigned long long)(seed + i));
 		for (n = 0; n < JOBS; n++)
-			decide(ctx, &t, m, &r);
+			decide(&auc_policy_dps, ctx, &t, m, &r);
+		tiny_set_bounds(&t, &r, m);
+		for (n = 0; n < JOBS / 2; n++)
+			decide(&auc_policy_oasis, oasis, &t, m, &r);
 		auc_market_destroy(m);
 		step(&t, &r);
 	}
 	auc_policy_dps.destroy(ctx);
+	auc_policy_oasis.destroy(oasis);
 	return EXIT_SUCCESS;
 }
 
-static void decide(struct auc_policy_ctx *ctx, struct tiny_market *t, struct auc_market *m,
-		   struct tiny_random *r)
+static void decide(const struct auc_policy *policy, struct auc_policy_ctx *ctx,
+		   struct tiny_market *t, struct auc_market *m, struct tiny_random *r)
 {
 	struct auc_decision d;
 	struct auc_job job = {0};
@@ -66,7 +72,7 @@ static void decide(struct auc_policy_ctx *ctx, struct tiny_market *t, struct auc
 	tiny_job_make(&j, r, t);
 	tiny_resolve(m, &j, &job);
 	auc_decision_init(&d);
-	must(auc_policy_dps.quote(ctx, m, &job, &d, &err), &err);
+	must(policy->quote(ctx, m, &job, &d, &err), &err);
 	print_decision(&d, m);
 	if (d.accepted)
 		tiny_book(t, m, &d.plan);
@@ -81,9 +87,9 @@ static void step(const struct tiny_market *t, struct tiny_random *r)
 
 	for (i = 0; i < STEPPING_JOBS; i++)
 		tiny_job_make(&list[i], r, t);
-	for (i = 0; stepping_shared[i]; i++) {
-		puts(stepping_shared[i]->name);
-		stepping_run(stepping_shared[i], "", t, list, STEPPING_JOBS, stdout);
+	for (i = 0; auc_steppers[i]; i++) {
+		puts(auc_steppers[i]->name);
+		stepping_run(auc_steppers[i], "", t, list, STEPPING_JOBS, stdout);
 	}
 }
 

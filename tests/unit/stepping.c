@@ -5,10 +5,6 @@
 
 #include "stepping.h"
 
-const struct auc_stepper *const stepping_shared[] = {&auc_stepper_aonline, &auc_stepper_srtf,
-						     &auc_stepper_tiresias_l,
-						     &auc_stepper_batchsche, NULL};
-
 /* One run. */
 struct stepping {
 	const struct tiny_market *t;
@@ -56,8 +52,8 @@ static void book(struct stepping *s, const char *name, const struct auc_layout *
 	}
 	if (s->out)
 		fputc('\n', s->out);
-	must(workers > 0 && workers <= (unsigned)j->chunks && ps > 0, name,
-	     "expected workers, at most one a chunk, and PSs");
+	must(workers > 0 && workers <= (unsigned)j->chunks && ps > 0 && ps <= workers, name,
+	     "expected workers, at most one a chunk, and PSs, no more than workers");
 	must(auc_market_book(s->m, &s->slot, t, t, &err) == AUC_OK, name, err.text);
 	s->complete[layout->id] = layout->last;
 }

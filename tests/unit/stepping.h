@@ -12,9 +12,6 @@
 
 #define STEPPING_JOBS 8
 
-/* Those that keep to the room of a slot whose types share resources; NULL-terminated. */
-extern const struct auc_stepper *const stepping_shared[];
-
 /*
  * Shows STEPPER with OPTIONS the jobs LIST[N], N <= STEPPING_JOBS, over all slots of T. Layouts are
  * printed to OUT (NULL: not). Stops the program, saying why, if a layout cannot be booked, comes

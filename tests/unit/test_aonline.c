@@ -567,7 +567,7 @@ static void test_guard_sum(void **state)
 	}
 }
 
-/* Where types and PSs share resources and others have some: all that it does fits.
+/* Every stepper, where types and PSs share resources and others have some: all that it does fits.
  */
 static void test_shared(void **state)
 {
@@ -585,8 +585,8 @@ static void test_shared(void **state)
 		tiny_market_make(&t, &random, servers, slots);
 		for (i = 0; i < STEPPING_JOBS; i++)
 			tiny_job_make(&list[i], &random, &t);
-		for (i = 0; stepping_shared[i]; i++)
-			done += stepping_run(stepping_shared[i], "", &t, list, STEPPING_JOBS, NULL);
+		for (i = 0; auc_steppers[i]; i++)
+			done += stepping_run(auc_steppers[i], "", &t, list, STEPPING_JOBS, NULL);
 		for (i = 0; i < 4; i++)
 			done += stepping_run(&auc_stepper_aonline, options[i], &t, list,
 					     STEPPING_JOBS, NULL);
