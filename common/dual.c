@@ -17,9 +17,11 @@
 #define MOMENT     0.9  /* how much of the old is kept: of the mean slack */
 #define SQUARE     0.99 /* and of its square */
 #define SQUARE_MIN 1e-6
-#define PATIENCE   10   /* iterations without a better bound before it goes back to the best prices */
-#define BACK_OFF   0.5  /* and takes smaller steps */
-#define PRICE_TOP  1e15 /* what a market takes */
+#define PATIENCE                                                                                   \
+	4 /* that part of the iterations without a better bound, and it goes back to the best      \
+	     prices */
+#define BACK_OFF  0.25 /* and takes smaller steps */
+#define PRICE_TOP 1e15 /* what a market takes */
 
 /* By (group, slot), all in one piece of memory: what a phase works on. */
 struct tables {
@@ -39,6 +41,7 @@ struct auc_dual {
 	unsigned njobs;
 	double *payoff, *best_payoff; /* by job */
 	double bound;                 /* of the best prices */
+	double slots, schedules;      /* of the schedules last quoted: sums of weights */
 	bool scaled;
 	double scale[AUC_TRES_MAX]; /* of prices, by TRES */
 	/* the phase */
@@ -235,6 +238,11 @@ double auc_dual_price(const struct auc_dual *d, unsigned server, unsigned tres, 
 double auc_dual_payoff(const struct auc_dual *d, unsigned job)
 {
 	return d->best_payoff[job];
+}
+
+double auc_dual_duration(const struct auc_dual *d)
+{
+	return d->schedules > 0 ? d->slots / d->schedules : 0;
 }
 
 enum auc_code auc_dual_bound_at(struct auc_dual *d, const struct auc_given_price *list, size_t n,
@@ -513,6 +521,7 @@ static enum auc_code quote_all(struct auc_dual *d, double *bound, struct auc_err
 	double sum = 0;
 	unsigned k, i;
 
+	d->slots = d->schedules = 0;
 	for (i = 0; i < d->njobs && rc == AUC_OK; i++) {
 		j = &d->jobs[i];
 		at = j->own ? j->own : d->m;
@@ -556,6 +565,8 @@ static void add_use(struct auc_dual *d, const struct auc_market *m, double weigh
 	uint32_t g;
 	int own;
 
+	d->schedules += weight;
+	d->slots += weight * (double)(plan->completion - plan->start);
 	for (run = plan->runs; run < plan->runs + plan->nruns; run++)
 		for (i = 0; i < run->nshares; i++) {
 			share = &plan->shares[run->first_share + i];
@@ -630,7 +641,7 @@ static void move(struct auc_dual *d)
 	unsigned g, t;
 	size_t i;
 
-	if (d->stalled >= PATIENCE) {
+	if (d->stalled > d->phase.iterations / PATIENCE) {
 		d->stalled = 0;
 		d->resumed = d->done - 1;
 		d->backed_off *= BACK_OFF;

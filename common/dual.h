@@ -83,6 +83,9 @@ double auc_dual_price(const struct auc_dual *d, unsigned server, unsigned tres, 
 /* The best payoff of a job at the prices of that bound, as it is counted in it: >= 0, rounding
  * included. */
 double auc_dual_payoff(const struct auc_dual *d, unsigned job);
+/* The mean length in slots of the jobs' best schedules at the prices that were looked at last; 0:
+ * there were none. */
+double auc_dual_duration(const struct auc_dual *d);
 /* The bound at the prices of LIST[N] (market.h); does not change the phase. */
 enum auc_code auc_dual_bound_at(struct auc_dual *d, const struct auc_given_price *list, size_t n,
 				double *bound, struct auc_err *err);

@@ -19,6 +19,7 @@
 #include "document.h"
 #include "gen.h"
 #include "import.h"
+#include "learned.h"
 #include "num.h"
 #include "offline.h"
 #include "plot.h"
@@ -29,6 +30,7 @@
 #include "scenario.h"
 
 #define POLICIES_MAX   64
+#define HISTORY_MAX    64
 #define PROGRESS_AFTER 2.0 /* seconds without an answer before it says how far it is */
 #define SEED_MAX       9007199254740992ULL /* 2^53: exact in every JSON reader */
 
@@ -39,6 +41,9 @@ struct options {
 	const char *policies[POLICIES_MAX];
 	unsigned npolicies;
 	const char *output;
+	const char *prices, *priced; /* NULL: the scenario's; do not write them */
+	char *history[HISTORY_MAX];
+	unsigned nhistory;
 	uint64_t seed;
 	bool json;
 };
@@ -55,6 +60,8 @@ static int command_gen(int argc, char **argv);
 static int command_policies(int argc, char **argv);
 static int options_parse(struct options *o, int argc, char **argv);
 static enum auc_code run_all(const struct options *o, const char *path, struct auc_err *err);
+static enum auc_code set_prices(const struct options *o, struct scenario *s, const char *policy,
+				struct auc_err *err);
 static enum auc_code print_results(const struct options *o, const struct scenario *s,
 				   const struct result *results, struct auc_err *err);
 static FILE *open_output(const struct options *o, struct auc_err *err);
@@ -193,7 +200,9 @@ static int options_parse(struct options *o, int argc, char **argv)
 	static const struct option options[] = {
 		{"policy", required_argument, NULL, 'p'}, {"json", no_argument, NULL, 'j'},
 		{"seed", required_argument, NULL, 's'},   {"output", required_argument, NULL, 'o'},
-		{"help", no_argument, NULL, 'h'},         {NULL, 0, NULL, 0},
+		{"prices", required_argument, NULL, 'P'}, {"history", required_argument, NULL, 'H'},
+		{"priced", required_argument, NULL, 'W'}, {"help", no_argument, NULL, 'h'},
+		{NULL, 0, NULL, 0},
 	};
 	struct auc_err err = {0};
 	int c;
@@ -221,6 +230,20 @@ static int options_parse(struct options *o, int argc, char **argv)
 		case 'o':
 			o->output = optarg;
 			break;
+		case 'P':
+			o->prices = optarg;
+			break;
+		case 'W':
+			o->priced = optarg;
+			break;
+		case 'H':
+			if (o->nhistory == HISTORY_MAX) {
+				fprintf(stderr, "auctionsim: --history: more than %d\n",
+					HISTORY_MAX);
+				return EXIT_USAGE;
+			}
+			o->history[o->nhistory++] = optarg;
+			break;
 		case 'h':
 			return usage(stdout);
 		default:
@@ -238,6 +261,9 @@ static enum auc_code run_all(const struct options *o, const char *path, struct a
 	unsigned i;
 
 	for (i = 0; i < o->npolicies && rc == AUC_OK; i++) {
+		rc = set_prices(o, s, o->policies[i], err);
+		if (rc != AUC_OK)
+			break;
 		progress = (struct progress){.policy = o->policies[i], .start = now()};
 		rc = replay_run(s, o->policies[i], o->seed,
 				isatty(STDERR_FILENO) ? show_progress : NULL, &progress,
@@ -247,11 +273,29 @@ static enum auc_code run_all(const struct options *o, const char *path, struct a
 		if (results[i].remark)
 			fprintf(stderr, "auctionsim: %s\n", results[i].remark);
 	}
+	if (rc == AUC_OK && o->priced)
+		rc = learned_write(path, s, o->priced, err);
 	if (rc == AUC_OK)
 		rc = print_results(o, s, results, err);
 	for (i = 0; i < o->npolicies; i++)
 		result_clear(&results[i]);
 	scenario_free(s);
+	return rc;
+}
+
+/* Prices that the words ask for, if they do. */
+static enum auc_code set_prices(const struct options *o, struct scenario *s, const char *policy,
+				struct auc_err *err)
+{
+	char *chosen;
+	enum auc_code rc;
+
+	if (!o->prices)
+		return AUC_OK;
+	rc = learned_prices(s, o->prices, policy, o->history, o->nhistory, &chosen, err);
+	if (rc == AUC_OK && chosen)
+		fprintf(stderr, "auctionsim: %s\n", chosen);
+	free(chosen);
 	return rc;
 }
 
@@ -330,6 +374,9 @@ static int usage(FILE *out)
 	      "table\n"
 	      "  -o, --output FILE  write there\n"
 	      "  -s, --seed N       of what is random in a policy (1)\n"
+	      "      --prices WORD  published, none or learned, not the scenario's\n"
+	      "      --history FILE for learned: a day before; may be given several times\n"
+	      "      --priced FILE  write the scenario with these prices, for check and plot\n"
 	      "\n"
 	      "check: does a result keep to its scenario and policy? A line for each violation; "
 	      "exit 1\n"

@@ -173,6 +173,8 @@ static enum auc_code read_rows(struct reader *r, struct json_object *v, const st
 	struct proof *p = target;
 
 	(void)f;
+	free(p->rows);
+	p->rows = NULL;
 	return read_array(r, v, sizeof(*p->rows), (void **)&p->rows, &p->nrows, read_row);
 }
 

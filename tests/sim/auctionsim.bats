@@ -74,7 +74,8 @@ with()
 
 @test "every policy's results pass check" {
 	"$sim" gen dps servers=15 jobs=60 spread=one -o "$dir/g.json"
-	for p in $("$sim" policies | awk '{print $1}') dps,variant=paper fifo,reading=reserving drf,history=asked; do
+	# offline takes small scenarios only: below
+	for p in $("$sim" policies | awk '$1 != "offline" {print $1}') dps,variant=paper fifo,reading=reserving drf,history=asked; do
 		"$sim" run -p "$p" --json -o "$dir/r.json" "$dir/g.json"
 		run_sim 0 check "$dir/g.json" "$dir/r.json"
 		[ -z "$output" ]
@@ -214,6 +215,37 @@ with()
 	run_sim 1 bound --schedules fifo "$dir/s.json"
 	[[ $stderr == *"--schedules: 'fifo'"* ]]
 	run_sim 2 bound -n 0 "$dir/s.json"
+}
+
+@test "--prices: goes before the scenario's; learned ones come from the past, through a guard" {
+	local day
+
+	"$sim" gen dps servers=8 jobs=90 slots=30 spread=one cloud_workers=20 cloud_ps=10 -s 12 -o "$dir/all.json"
+	for day in 0 1 2; do
+		jq -c ".jobs |= .[$((day * 30)):$((day * 30 + 30))]" "$dir/all.json" > "$dir/day$day.json"
+	done
+	run_sim 0 run -p dps --json --prices none "$dir/day0.json"
+	none=$(jq '.totals | del(.revenue)' <<< "$output")
+	jq -e '.totals.revenue == 0' <<< "$output"
+	run_sim 0 run -p unpriced --json "$dir/day0.json"
+	[ "$none" = "$(jq '.totals | del(.revenue)' <<< "$output")" ]
+	run_sim 0 run -p dps --json "$dir/day0.json"
+	published=$(jq -c .jobs <<< "$output")
+	jq '.prices = {"mode": "eta", "eta": {}}' "$dir/day0.json" > "$dir/own.json"
+	run_sim 0 run -p dps --json --prices published "$dir/own.json"
+	[ "$(jq -c .jobs <<< "$output")" = "$published" ]
+	run_sim 0 run -p dps --json --prices learned --history "$dir/day1.json" --history "$dir/day2.json" --priced "$dir/priced.json" "$dir/day0.json"
+	[[ $stderr == "auctionsim: dps: "*": the past would have been worth "* ]]
+	jq 'del(.timing)' <<< "$output" > "$dir/learned"
+	"$sim" check "$dir/priced.json" "$dir/learned"
+	"$sim" run -p dps --json "$dir/priced.json" | jq 'del(.timing)' | cmp - "$dir/learned"
+	run_sim 0 run -p dps --json --prices learned --history "$dir/day1.json" "$dir/day0.json"
+	run_sim 1 run -p dps --prices learned "$dir/day0.json"
+	[[ $stderr == *"--history FILE"* ]]
+	run_sim 1 run -p dps --prices free "$dir/day0.json"
+	[[ $stderr == *"--prices: 'free', expected published, none or learned"* ]]
+	run_sim 1 run -p dps --prices learned --history "$dir/s.json" "$dir/day0.json"
+	[[ $stderr == *"are not those of"* ]]
 }
 
 @test "offline: the optimum, checked; too large, or out of time" {

@@ -24,6 +24,7 @@
 #include <cmocka.h>
 
 #include "dual.h"
+#include "learn.h"
 #include "proof.h"
 #include "replay.h"
 #include "scenario.h"
@@ -516,10 +517,88 @@ static void test_property(void **state)
 	}
 }
 
+/* N jobs that take the one GPU for 4 of 8 slots each, and a CPU of many. */
+static struct scenario *queue_of(unsigned n)
+{
+	struct scenario *s = NULL;
+	struct auc_err err = {0};
+	char *text = NULL;
+	size_t len;
+	FILE *f = open_memstream(&text, &len);
+	unsigned i;
+
+	fputs("{\"format\": \"auction-scenario/1\", \"name\": \"queue\", \"slots\": 8, "
+	      "\"slot_seconds\": 10, \"worker_types\": [{\"name\": \"w\", \"tres\": {\"gpu\": "
+	      "1}, \"bandwidth_mbps\": 100}], \"ps_types\": [{\"name\": \"p\", \"tres\": {\"cpu\": "
+	      "1}, \"bandwidth_mbps\": 100}], \"servers\": [{\"name\": \"s\", \"capacity\": "
+	      "{\"gpu\": 1, \"cpu\": 64}}], \"jobs\": [",
+	      f);
+	for (i = 0; i < n; i++)
+		fprintf(f,
+			"%s{\"id\": \"j%u\", \"arrival\": 1, \"utility\": {\"form\": "
+			"\"constant\", \"scale\": 100}, \"epochs\": 4, \"chunks\": 1, "
+			"\"minibatches\": 1, \"gradient_mb\": 1, \"worker_seconds\": {\"w\": 10}, "
+			"\"ps_seconds\": {\"p\": 0}}",
+			i ? ", " : "", i);
+	fputs("]}", f);
+	fclose(f);
+	must(scenario_parse(text, strlen(text), "queue", &s, &err), &err);
+	free(text);
+	return s;
+}
+
+/* Adds up the prices that N of these jobs teach, by TRES. */
+static void learn_from(unsigned n, double weight, double *sums)
+{
+	struct scenario *s = queue_of(n);
+	struct auc_dual_job jobs[JOBS] = {{0}};
+	struct auc_job resolved[JOBS] = {{0}};
+	struct auc_given_price *list = NULL;
+	struct auc_market *m = NULL;
+	struct auc_err err = {0};
+	double bound;
+	size_t nlist, i;
+
+	must(world_market(s, NULL, &m, &err), &err);
+	for (i = 0; i < n; i++) {
+		must(world_job(s, &s->jobs[i], &resolved[i], &err), &err);
+		jobs[i] = (struct auc_dual_job){.job = &resolved[i], .weight = weight};
+	}
+	must(auc_learn_prices(m, &auc_policy_dps, jobs, n, 100, &list, &nlist, &bound, &err), &err);
+	memset(sums, 0, TRES * sizeof(*sums));
+	for (i = 0; i < nlist; i++) {
+		assert_true(list[i].from <= list[i].to && list[i].from >= 1 && list[i].to <= 8);
+		sums[!strcmp(auc_market_tres_name(m, list[i].tres), "cpu")] +=
+			list[i].price * (double)(list[i].to - list[i].from + 1);
+	}
+	must(auc_market_give_prices(m, list, nlist, &err), &err);
+	free(list);
+	for (i = 0; i < n; i++)
+		auc_job_clear(&resolved[i]);
+	auc_market_destroy(m);
+	scenario_free(s);
+}
+
+/* Two jobs fit: what they use is free. Of four, or of one that is expected four times, half can have
+ * the GPU, so that its slots cost together what these two jobs are worth; the CPUs are free. */
+static void test_learn(void **state)
+{
+	double few[TRES], many[TRES], weighted[TRES];
+
+	(void)state;
+	learn_from(2, 1, few);
+	learn_from(4, 1, many);
+	learn_from(1, 4, weighted);
+	assert_true(few[0] < 20);
+	assert_true(fabs(many[0] - 200) < 10 && many[1] < 1);
+	assert_true(fabs(weighted[0] - 200) < 10 && weighted[1] < 1);
+}
+
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_property),
+		cmocka_unit_test(test_learn),
 	};
 	const char *n = argc > 1 ? argv[1] : getenv("AUC_TEST_SCENARIOS");
 	const char *seed = argc > 2 ? argv[2] : getenv("AUC_TEST_SEED");
