@@ -49,7 +49,7 @@ enum auc_code auc_exec_take(struct auc_exec *x, const struct auc_part *parts, un
 			    struct auc_err *err)
 {
 	struct auc_exec_job *jobs = calloc(nparts, sizeof(*jobs));
-	bool *down = calloc(nparts, sizeof(*down));
+	double *down = calloc(nparts, sizeof(*down));
 
 	if (!jobs || !down) {
 		free(jobs);
@@ -415,7 +415,7 @@ static bool overdue(const struct auc_exec_job *job, const struct auc_exec_rules 
 /* False if it is not the node's fault: Slurm refuses the member. */
 static bool movable(const struct auc_exec *x, const struct auc_exec_rules *rules, unsigned part)
 {
-	return x->parts[part].lead || x->jobs[part].tries < rules->tries || x->down[part];
+	return x->parts[part].lead || x->jobs[part].tries < rules->tries || x->down[part] > 0;
 }
 
 /* True if PART begins soon, or has begun and does not run, and its server is not to be used. */
@@ -425,7 +425,8 @@ static bool needs_other(const struct auc_exec *x, const struct auc_exec_rules *r
 	const struct auc_part *p = &x->parts[part];
 	const struct auc_exec_job *j = &x->jobs[p->lead ? 0 : part];
 
-	if (!x->down[part] || now < p->start - rules->ahead || now >= p->end - rules->end_margin ||
+	if (!(x->down[part] > 0) || now < x->down[part] + rules->patience ||
+	    now < p->start - rules->ahead || now >= p->end - rules->end_margin ||
 	    j->seen == AUC_SEEN_NOT)
 		return false;
 	if (p->lead && part != auc_exec_lead_part(x, rules, now))

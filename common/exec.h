@@ -61,12 +61,12 @@ struct auc_exec {
 	unsigned nparts;
 	const struct auc_part *parts; /* borrowed; at least one */
 	struct auc_exec_job *jobs;    /* by part */
-	bool *down;                   /* by part: its server is not to be used */
-	const char *why;              /* it is being ended, for this reason */
-	double told;                  /* the change that the lead was told of */
-	bool tell;                    /* it is to be told at once */
-	bool stood;                   /* all its jobs did run once */
-	double replan;                /* not tried again before */
+	double *down;    /* by part: since when its server is not to be used; 0: it is */
+	const char *why; /* it is being ended, for this reason */
+	double told;     /* the change that the lead was told of */
+	bool tell;       /* it is to be told at once */
+	bool stood;      /* all its jobs did run once */
+	double replan;   /* not tried again before */
 };
 
 /* What is the same for all sales. Seconds. */
@@ -75,6 +75,7 @@ struct auc_exec_rules {
 	double notice;     /* and the lead, that another layout comes */
 	double ahead;      /* members are submitted that long before their slot */
 	double grace;      /* a job may start that late */
+	double patience;   /* a node may be down that long, as all are after a restart */
 	double again;      /* between two attempts at the same */
 	unsigned tries;    /* to submit a member */
 };

@@ -20,8 +20,13 @@
 #define PARTS_MAX 64
 #define ACTIONS   64
 
-static const struct auc_exec_rules rules = {
-	.end_margin = 1, .notice = 3, .ahead = 5, .grace = 4, .again = 0.5, .tries = 3};
+static const struct auc_exec_rules rules = {.end_margin = 1,
+					    .notice = 3,
+					    .ahead = 5,
+					    .grace = 4,
+					    .patience = 1,
+					    .again = 0.5,
+					    .tries = 3};
 static struct auc_err err;
 static uint64_t seed;
 
@@ -313,7 +318,7 @@ static void test_refused(void **state)
 
 	/* The node of a part that begins in 4 s is down, then up again. */
 	set_up(&x, AUC_SALE_RUNNING, 116);
-	x.down[3] = true;
+	x.down[3] = 110;
 	b = auc_exec_step(&x, &rules, 116);
 	assert_int_equal(b.book, AUC_BOOK_NOTHING); /* not submitted yet: nobody looked */
 	x.jobs[3].id = 3;
@@ -327,7 +332,7 @@ static void test_refused(void **state)
 	assert_int_equal(b.book, AUC_BOOK_NOTHING);
 	b = auc_exec_step(&x, &rules, 118.5);
 	assert_int_equal(b.book, AUC_BOOK_MOVE);
-	x.down[3] = false;
+	x.down[3] = 0;
 	b = auc_exec_step(&x, &rules, 118.6);
 	assert_int_equal(b.book, AUC_BOOK_NOTHING);
 	auc_exec_clear(&x);
@@ -577,7 +582,10 @@ static void look(void)
 {
 	for (unsigned i = 0; i < w.nparts; i++) {
 		w.x.jobs[i].seen = AUC_SEEN_GONE;
-		w.x.down[i] = w.down[w.parts[i].server[1] - '0'];
+		if (!w.down[w.parts[i].server[1] - '0'])
+			w.x.down[i] = 0;
+		else if (!(w.x.down[i] > 0))
+			w.x.down[i] = w.now;
 	}
 	for (unsigned k = 0; k < w.njobs; k++) {
 		struct world_job *j = &w.jobs[k];

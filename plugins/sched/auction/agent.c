@@ -35,6 +35,7 @@
 #define RETRY       1.0  /* seconds before what failed at the start is tried again */
 #define AHEAD       30.0 /* seconds before its slot a member is submitted */
 #define GRACE       15.0 /* seconds a job may start late before the sale counts as failed, at least */
+#define PATIENCE    4.0 /* seconds a node may be down before another takes its place */
 #define AGAIN       0.5 /* seconds between nudges of a job, or kills */
 #define TRIES       5   /* to submit a member */
 #define STOP_WAIT   5   /* seconds an RPC gets at the end */
@@ -52,7 +53,7 @@ static void check_version(struct auc_agent *a);
 static void reload(struct auc_agent *a, double now);
 static bool refresh_nodes(struct auc_agent *a, double now, bool force);
 static void list_up(struct auc_agent *a);
-static void mark_down(const struct auc_agent *a, struct auc_task *t);
+static void mark_down(const struct auc_agent *a, struct auc_task *t, double now);
 static int by_name(const void *a, const void *b);
 static bool take_servers(struct auc_agent *a, struct auc_server_spec *servers, unsigned n,
 			 double now, bool force);
@@ -283,7 +284,7 @@ static void list_up(struct auc_agent *a)
 }
 
 /* Tells T's machine which of its servers are down. */
-static void mark_down(const struct auc_agent *a, struct auc_task *t)
+static void mark_down(const struct auc_agent *a, struct auc_task *t, double now)
 {
 	if (t->marked == a->nodes || !a->up)
 		return;
@@ -291,7 +292,10 @@ static void mark_down(const struct auc_agent *a, struct auc_task *t)
 	for (unsigned i = 0; i < t->exec.nparts; i++) {
 		const char *name = t->parts[i].server;
 
-		t->exec.down[i] = !bsearch(&name, a->up, a->nup, sizeof(*a->up), by_name);
+		if (bsearch(&name, a->up, a->nup, sizeof(*a->up), by_name))
+			t->exec.down[i] = 0;
+		else if (!(t->exec.down[i] > 0))
+			t->exec.down[i] = now;
 	}
 }
 
@@ -382,7 +386,7 @@ static double cycle(struct auc_agent *a, double now)
 	if (looked) {
 		auc_look_see(a, now);
 		for (struct auc_task *t = a->tasks.list; t; t = t->next) {
-			mark_down(a, t);
+			mark_down(a, t, now);
 			auc_book_step(a, t, now);
 		}
 	}
@@ -421,6 +425,7 @@ static void take_rules(struct auc_agent *a)
 		.notice = conf->change_notice,
 		.ahead = AHEAD,
 		.grace = conf->slot_seconds / 4 > GRACE ? conf->slot_seconds / 4 : GRACE,
+		.patience = PATIENCE,
 		.again = AGAIN,
 		.tries = TRIES,
 	};

@@ -232,6 +232,8 @@ enum auc_code auc_control_start_now(uint32_t job_id, struct auc_err *err)
 
 	slurm_init_job_desc_msg(&desc);
 	desc.begin_time = time(NULL);
+	/* A requeue that was cut short may have left it open to its owner. */
+	desc.requeue = 0;
 	return update(&desc, job_id, "starting job", err);
 }
 
