@@ -41,8 +41,7 @@ def cells($r):
 	| {j: $j, early: ($c | map(select($j.start >= .from - 1 and $j.start < .to)) | length == 0),
 		late: ($c | map(select($j.end > .from and $j.end <= .to + 1)) | length == 0)}
 	| select(.early or .late)
-	| .excused = (was_away(.j.start; .j.end) or (.j.state | test("NODE_FAIL")) or ($lead.receipt.why == "node_fail")
-		or ($lead.receipt.plan | length > 1))] as $outside
+	| .excused = (was_away(.j.start; .j.end) or (.j.state | test("NODE_FAIL")) or ($lead.receipt.why == "node_fail"))] as $outside
 
 # 3. Each payment by the rule.
 | [$leads[] | .receipt as $r | . as $l
