@@ -30,6 +30,7 @@
 #define SERVERS 4
 #define SLOTS   5
 #define CHUNKS  6
+#define NEVER   1e300L /* what cannot be costs that; valgrind has no infinite long double */
 #define TIE     4e-12L /* relative: payoffs that are equal, as oasis.c has it */
 
 static unsigned markets = MARKETS;
@@ -48,7 +49,7 @@ struct frame {
 	const struct tiny_job *j;
 	unsigned w, p;
 	int64_t work;
-	long double cost[SLOTS][CHUNKS + 1]; /* by slot and workers; INFINITY */
+	long double cost[SLOTS][CHUNKS + 1]; /* by slot and workers; NEVER */
 	struct outcome *best;
 };
 
@@ -94,11 +95,11 @@ static bool host(const struct frame *f, unsigned s, int64_t slot, int64_t y, int
 /* The cheapest way to put Y workers and Z PSs on the servers from S on. */
 static long double cheapest(const struct frame *f, int64_t slot, unsigned s, int64_t y, int64_t z)
 {
-	long double least = INFINITY, cost, rest;
+	long double least = NEVER, cost, rest;
 	int64_t a, b;
 
 	if (s == f->t->nservers)
-		return y || z ? INFINITY : 0;
+		return y || z ? NEVER : 0;
 	for (a = 0; a <= y; a++)
 		for (b = 0; b <= z; b++) {
 			cost = 0;
@@ -130,7 +131,7 @@ static void spread(struct frame *f, int64_t slot, int64_t done, long double cost
 	if (slot == f->t->nslots || (best->feasible && value - cost < best->payoff - margin))
 		return;
 	for (n = 0; n <= f->j->chunks; n++)
-		if (isfinite(f->cost[slot][n]))
+		if (f->cost[slot][n] < NEVER)
 			spread(f, slot + 1, done + n, cost + f->cost[slot][n]);
 }
 
@@ -150,7 +151,7 @@ static struct outcome brute_force(const struct tiny_market *t, const struct tiny
 			for (slot = from; slot < t->nslots; slot++)
 				for (n = 0; n <= j->chunks; n++)
 					f.cost[slot][n] = n > f.work
-								  ? INFINITY
+								  ? NEVER
 								  : cheapest(&f, slot, 0, n,
 									     ps_of(t, f.w, f.p, n));
 			if (from < t->nslots)

@@ -263,7 +263,7 @@ long double tiny_price(const struct tiny_market *t, unsigned s, unsigned k, int6
 	}
 	if (upper == 0 || !t->capacity[s][k])
 		return 0;
-	return x == 1 ? upper : lower == 0 ? 0 : lower * powl(upper / lower, x);
+	return x == 1 ? upper : lower == 0 ? 0 : lower * expl(logl(upper / lower) * x);
 }
 
 int64_t tiny_up(__int128 a, __int128 b)
