@@ -294,6 +294,22 @@ enum auc_code auc_auction_open_spool(struct auc_auction *a, const char *dir, dou
 	return rc;
 }
 
+void auc_auction_close_spool(struct auc_auction *a)
+{
+	struct auc_spool *spool;
+
+	pthread_mutex_lock(&a->admin);
+	pthread_mutex_lock(&a->lock);
+	spool = a->spool;
+	a->spool = NULL;
+	a->recovered = false;
+	json_object_put(take_events(a));
+	json_object_array_del_idx(a->writing, 0, json_object_array_length(a->writing));
+	pthread_mutex_unlock(&a->lock);
+	auc_spool_close(spool);
+	pthread_mutex_unlock(&a->admin);
+}
+
 void auc_auction_break(struct auc_auction *a, const char *reason)
 {
 	pthread_mutex_lock(&a->lock);

@@ -64,6 +64,11 @@ enum auc_code auc_auction_reconfigure(struct auc_auction *a, struct auc_conf *co
  * with the reason. */
 enum auc_code auc_auction_open_spool(struct auc_auction *a, const char *dir, double now,
 				     struct auc_spool_report *report, struct auc_err *err);
+/*
+ * Lets go of the spool, so that another process can open it: what is not committed is lost, and no bids are taken until
+ * auc_auction_open_spool() has read it again.
+ */
+void auc_auction_close_spool(struct auc_auction *a);
 /* Declares the state broken (bids are refused with REASON) or ready. */
 void auc_auction_break(struct auc_auction *a, const char *reason);
 /* AUC_OK if bids can be taken, else AUC_ESTATE and why. */

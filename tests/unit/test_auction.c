@@ -1071,9 +1071,41 @@ static void test_state_of_another(void **state)
 	auc_auction_destroy(a);
 }
 
+/* A controller that gives way and comes back knows what the other one sold in between. */
+static void test_close_spool(void **state)
+{
+	const char globals[] = "Prices=given\nEta=gpu:v100=20",
+		   bid[] = "300 worker-time=v100=3s ps-time=ps.m=0";
+	struct auc_auction *a = world_open(globals, dir, NOW), *b;
+	struct auc_bid refused = world_bid(a, bid);
+	struct auc_spool_report report;
+	struct auc_offer offer;
+
+	(void)state;
+	sell(a, bid, 7, NOW);
+	commit(a);
+	sell(a, bid, 8, NOW); /* not committed: lost */
+	auc_auction_close_spool(a);
+	assert_int_equal(auc_auction_bid(a, &refused, 1, NOW, false, &offer, &err), AUC_ESTATE);
+	assert_int_equal(auc_auction_commit(a, &err), AUC_ESTATE);
+	b = world_open(globals, dir, NOW);
+	assert_int_equal(totals_of(b).sold, 1);
+	sell(b, bid, 9, NOW);
+	commit(b);
+	auc_auction_destroy(b);
+	assert_int_equal(auc_auction_open_spool(a, dir, NOW, &report, &err), AUC_OK);
+	assert_int_equal(totals_of(a).sold, 2);
+	assert_true(auc_auction_owns(a, 7) && auc_auction_owns(a, 9));
+	assert_false(auc_auction_owns(a, 8));
+	sell(a, bid, 10, NOW);
+	commit(a);
+	auc_auction_destroy(a);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_close_spool, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_one_life, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_hints_are_true, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_value_is_exact, setup, teardown),

@@ -109,8 +109,11 @@ void auc_agent_stop(void)
 	}
 	agent.running = false;
 	auc_site_attach(false);
-	if (auc_site_put())
-		agent.a.spool_open = false;
+	/* job_submit may keep the auction, as on a backup controller that gives way: the spool is the other's then. */
+	if (agent.a.spool_open)
+		auc_auction_close_spool(agent.a.auction);
+	agent.a.spool_open = false;
+	auc_site_put();
 	agent.a.auction = NULL;
 }
 
