@@ -202,6 +202,11 @@ unchangeable()
 	for one in $(group_jobs "$job"); do
 		unchangeable "$one"
 	done
+	# From 26.05 on Slurm lets owners suspend their jobs; what was sold goes on at once.
+	for one in $(group_jobs "$job"); do
+		as alice scontrol suspend "$one" || continue
+		wait_until 10 job_is "$one" RUNNING
+	done
 	log_has "job $job: change by uid 2001 denied: job $job was sold by auction as it stands and cannot be changed"
 	as alice scancel "$job"
 	wait_until 20 settled "$job"

@@ -38,6 +38,10 @@ void auc_act(struct auc_agent *a, struct auc_task *t, double now)
 	n = auc_exec_actions(&t->exec, &a->rules, now, actions, ACTIONS_MAX);
 	for (unsigned i = 0; i < n; i++)
 		carry_out(a, t, &actions[i]);
+	/* What it holds was sold to it for now, and Slurm would give it to others. */
+	for (unsigned i = 0; t->suspended && i < t->exec.nparts; i++)
+		if (t->exec.jobs[i].id && t->exec.jobs[i].seen == AUC_SEEN_RUNNING)
+			auc_control_resume(t->exec.jobs[i].id);
 }
 
 void auc_act_kill_stray(struct auc_agent *a, uint32_t job_id)

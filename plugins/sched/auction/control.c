@@ -296,6 +296,16 @@ enum auc_code auc_control_signal(uint32_t job_id, int sig, struct auc_err *err)
 	return kill_with(job_id, (uint16_t)sig, KILL_JOB_BATCH, "signalling job", err);
 }
 
+void auc_control_resume(uint32_t job_id)
+{
+	job_array_resp_msg_t *response = NULL;
+	char id[16];
+
+	snprintf(id, sizeof(id), "%u", job_id);
+	slurm_resume2(id, &response);
+	slurm_free_job_array_resp(response);
+}
+
 enum auc_code auc_control_warn(uint32_t job_id, bool batch, struct auc_err *err)
 {
 	return kill_with(job_id, SIGTERM, batch ? KILL_FULL_JOB : 0, "signalling job", err);

@@ -72,6 +72,8 @@ enum auc_code auc_control_move(uint32_t job_id, const struct auc_slice *slice, s
 enum auc_code auc_control_limit(uint32_t job_id, uint32_t minutes, struct auc_err *err);
 /* A signal to the job's script: to its process alone, as "sbatch --signal=B:" does. */
 enum auc_code auc_control_signal(uint32_t job_id, int sig, struct auc_err *err);
+/* Lets a suspended job go on; nothing happens to others. */
+void auc_control_resume(uint32_t job_id);
 /* SIGTERM to the job's steps and, with BATCH, to its script. */
 enum auc_code auc_control_warn(uint32_t job_id, bool batch, struct auc_err *err);
 /* Ends a job at once: SIGKILL first, so that Slurm need not wait KillWait for a job that ignores

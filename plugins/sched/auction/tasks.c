@@ -133,6 +133,7 @@ const struct auc_task_ref *auc_tasks_find_job(const struct auc_tasks *tasks, uin
 void auc_task_look(struct auc_task *t)
 {
 	t->looked = true;
+	t->suspended = false;
 	t->lead = NULL;
 	for (unsigned i = 0; i < t->exec.nparts; i++)
 		t->exec.jobs[i].seen = AUC_SEEN_GONE;
@@ -154,6 +155,7 @@ void auc_task_see(struct auc_task *t, unsigned part, const slurm_job_info_t *inf
 	} else {
 		j->seen = info->job_state & JOB_CONFIGURING ? AUC_SEEN_STARTING : AUC_SEEN_RUNNING;
 		j->limit = (double)info->end_time;
+		t->suspended |= (info->job_state & JOB_STATE_BASE) == JOB_SUSPENDED;
 	}
 	if (part)
 		return;

@@ -25,6 +25,7 @@ struct auc_task {
 	double sold;                  /* when the agent confirmed it; 0: before its time */
 	bool looked;                  /* its user's jobs were loaded in this cycle */
 	bool known;                   /* its lead's record was compared with the sale */
+	bool suspended;               /* one of its jobs is; from 26.05 on owners can do that */
 	bool listed;                  /* in the ledger in this cycle */
 	char *receipt;                /* to be written once the sale's present state is committed */
 };
