@@ -363,7 +363,7 @@ static enum auc_code improve(struct bound *b, struct auc_err *err)
 static enum auc_code begin_phase(struct bound *b, struct auc_err *err)
 {
 	unsigned all = (unsigned)b->o->iterations, servers = all / 3;
-	static const struct auc_dual_phase phases[] = {{AUC_DUAL_CLASSES, 0, 0.2, 0.001},
+	static const struct auc_dual_phase phases[] = {{AUC_DUAL_CLASSES, 0, 0.05, 0.001},
 						       {AUC_DUAL_SERVERS, 0, 0.005, 0.0002}};
 	struct auc_dual_phase phase = phases[b->phase];
 
