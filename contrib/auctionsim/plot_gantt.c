@@ -115,12 +115,13 @@ static void add_bars(struct chart *c)
 	const struct auc_share *share;
 	const struct auc_plan *plan;
 	const struct auc_run *run;
-	unsigned i, k, role, count;
+	unsigned i, k, n, role, count;
 
 	c->nbars = 0;
 	for (i = 0; i < c->r->njobs; i++) {
 		plan = &c->r->jobs[i].plan;
-		for (run = plan->runs; run < plan->runs + plan->nruns; run++)
+		for (n = 0; n < plan->nruns; n++) {
+			run = &plan->runs[n];
 			for (k = 0; k < 2 * run->nshares; k++) {
 				share = &plan->shares[run->first_share + k / 2];
 				role = k % 2;
@@ -138,6 +139,7 @@ static void add_bars(struct chart *c)
 				c->bands[share->server].load +=
 					count * (uint64_t)(run->to - run->from + 1);
 			}
+		}
 	}
 }
 

@@ -74,10 +74,11 @@ static void check_plan(const struct auc_plan *plan)
 {
 	const struct auc_run *run;
 	auc_slot last = 0;
-	unsigned i;
+	unsigned i, k;
 
 	REQUIRE(plan->worker_type < 2 && plan->ps_type < 1);
-	for (run = plan->runs; run < plan->runs + plan->nruns; run++) {
+	for (k = 0; k < plan->nruns; k++) {
+		run = &plan->runs[k];
 		REQUIRE(run->from > last && run->to >= run->from && run->to <= SLOTS);
 		last = run->to;
 		for (i = 0; i < run->nshares; i++)
