@@ -108,10 +108,13 @@ enum auc_code auc_bounds_learn(const struct auc_market *m, const struct auc_clai
 {
 	struct packing p = {.n = n};
 	struct column *c;
+	enum auc_code rc = AUC_OK;
 	double lower;
 	unsigned i, r, k;
 
 	start(m, price);
+	if (!n)
+		return AUC_OK;
 	p.left = calloc((size_t)n + 1, sizeof(*p.left));
 	p.use = calloc((size_t)n * MOST_COLUMNS + 1, sizeof(*p.use));
 	p.order = calloc((size_t)n + 1, sizeof(*p.order));
@@ -132,12 +135,13 @@ enum auc_code auc_bounds_learn(const struct auc_market *m, const struct auc_clai
 				price->bounds[k].upper[r] =
 					fmin(log(lower * RATIO), log(AUC_PRICE_LIMIT));
 			}
+	} else {
+		rc = auc_err_set(err, AUC_ENOMEM, "prices: out of memory");
 	}
 	free(p.order);
 	free(p.use);
 	free(p.left);
-	return p.left && p.use && p.order ? AUC_OK
-					  : auc_err_set(err, AUC_ENOMEM, "prices: out of memory");
+	return rc;
 }
 
 /* -- learned bounds -- */
@@ -160,7 +164,7 @@ static void set_up(struct packing *p, const struct auc_market *m,
 	for (r = 0; r < AUC_PRICE_ROLES; r++)
 		for (k = 0; k < m->ntres; k++) {
 			c = (struct column){.role = r, .tres = k, .row = p->n * p->ncolumns};
-			c.capacity = tres_of(m, r, k) * ((double)(last - first) + 1 + AHEAD);
+			c.capacity = tres_of(m, r, k) * ((double)last - (double)first + 1 + AHEAD);
 			for (i = 0; i < p->n; i++) {
 				amount = auc_find_named(claims[i]->amount[r], claims[i]->n[r],
 							m->tres[k].name);
