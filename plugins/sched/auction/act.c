@@ -14,9 +14,9 @@
 #include "receipts.h"
 #include "site.h"
 
-#define ACTIONS_MAX 64 /* of one sale in one cycle; the rest follows in the next */
+#define RECEIPT_AGAIN 30.0 /* seconds before one that could not be written is tried again */
+#define ACTIONS_MAX   64   /* of one sale in one cycle; the rest follows in the next */
 
-static bool write_receipt(struct auc_agent *a, struct auc_task *t);
 static void carry_out(struct auc_agent *a, struct auc_task *t,
 		      const struct auc_exec_action *action);
 static enum auc_code change(struct auc_task *t, enum auc_exec_ask ask, uint32_t job,
@@ -32,16 +32,37 @@ void auc_act(struct auc_agent *a, struct auc_task *t, double now)
 	/* For whom members are submitted is in the lead's record. */
 	if (!t->looked || !a->commit_ok || (!t->known && t->exec.booked != AUC_SALE_SETTLED))
 		return;
-	/* Before anything else, so that what is started finds it. */
-	if (t->receipt && t->exec.booked != AUC_SALE_LIEN && !write_receipt(a, t))
-		return;
 	n = auc_exec_actions(&t->exec, &a->rules, now, actions, ACTIONS_MAX);
-	for (unsigned i = 0; i < n; i++)
-		carry_out(a, t, &actions[i]);
+	for (unsigned i = 0; i < n; i++) {
+		/* Who is told of a change reads the receipt. */
+		if (actions[i].ask != AUC_ASK_NOTICE || !t->receipt)
+			carry_out(a, t, &actions[i]);
+	}
 	/* What it holds was sold to it for now, and Slurm would give it to others. */
 	for (unsigned i = 0; t->suspended && i < t->exec.nparts; i++)
 		if (t->exec.jobs[i].id && t->exec.jobs[i].seen == AUC_SEEN_RUNNING)
 			auc_control_resume(t->exec.jobs[i].id);
+}
+
+void auc_act_receipt(struct auc_agent *a, struct auc_task *t, double now)
+{
+	enum auc_code code;
+	struct auc_err err;
+
+	if (!t->looked || !a->commit_ok || !t->receipt || now < t->receipt_next ||
+	    t->exec.booked == AUC_SALE_LIEN || t->exec.booked == AUC_SALE_SETTLED)
+		return;
+	auc_receipts_put(t->exec.jobs[0].id, t->sale, t->receipt);
+	code = auc_control_set_receipt(t->exec.jobs[0].id, t->receipt, &err);
+	if (code && code != AUC_ESTATE) {
+		/* Who changes a job that the database has no row for waits for 5 s. */
+		t->receipt_next = now + RECEIPT_AGAIN;
+		auc_agent_complain(a, AUC_ERROR_RECEIPT, &err);
+		return;
+	}
+	/* A job that has ended gets its final receipt in the database. */
+	free(t->receipt);
+	t->receipt = NULL;
 }
 
 void auc_act_kill_stray(struct auc_agent *a, uint32_t job_id)
@@ -50,23 +71,6 @@ void auc_act_kill_stray(struct auc_agent *a, uint32_t job_id)
 
 	if (auc_control_kill(job_id, &err))
 		auc_agent_complain(a, AUC_ERROR_KILL, &err);
-}
-
-static bool write_receipt(struct auc_agent *a, struct auc_task *t)
-{
-	enum auc_code code;
-	struct auc_err err;
-
-	auc_receipts_put(t->exec.jobs[0].id, t->sale, t->receipt);
-	code = auc_control_set_receipt(t->exec.jobs[0].id, t->receipt, &err);
-	if (code && code != AUC_ESTATE) {
-		auc_agent_complain(a, AUC_ERROR_RECEIPT, &err);
-		return false; /* again in the next cycle */
-	}
-	/* A job that has ended gets its final receipt in the database. */
-	free(t->receipt);
-	t->receipt = NULL;
-	return true;
 }
 
 static void carry_out(struct auc_agent *a, struct auc_task *t, const struct auc_exec_action *action)

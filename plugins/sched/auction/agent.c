@@ -438,7 +438,8 @@ static void take_rules(struct auc_agent *a)
 static bool busy(const struct auc_agent *a, double now)
 {
 	for (const struct auc_task *t = a->tasks.list; t; t = t->next)
-		if (t->receipt || auc_exec_busy(&t->exec, &a->rules, now, CYCLE_BUSY))
+		if ((t->receipt && now >= t->receipt_next) ||
+		    auc_exec_busy(&t->exec, &a->rules, now, CYCLE_BUSY))
 			return true;
 	return false;
 }
@@ -452,6 +453,8 @@ static void act_all(struct auc_agent *a, double now)
 	a->stats.postponed = 0;
 	for (at = &a->tasks.list; (t = *at) && auc_site_now() < until; at = &t->next)
 		auc_act(a, t, now);
+	for (struct auc_task *r = first; r && auc_site_now() < until; r = r->next)
+		auc_act_receipt(a, r, now);
 	if (!t || t == first)
 		return;
 	*at = NULL;

@@ -27,6 +27,7 @@ struct auc_task {
 	bool known;                   /* its lead's record was compared with the sale */
 	bool suspended;               /* one of its jobs is; from 26.05 on owners can do that */
 	bool listed;                  /* in the ledger in this cycle */
+	double receipt_next;          /* not tried again before */
 	char *receipt;                /* to be written once the sale's present state is committed */
 };
 
