@@ -25,8 +25,8 @@ def cells($r):
 		gpu: (.tres["gres/gpu"] // "0" | tonumber)}] as $ran
 
 # 1. What ran at the same time on a node. A second is what the accounting has; a job that ends in the second in which another starts is
-# no conflict.
-| [$ran | group_by(.node)[] | . as $on
+# no conflict. A slurmctld that is killed forgets its last seconds: when a job ended that it had ended then, nobody knows.
+| [$ran | map(select(was_away(.start; .end) | not)) | group_by(.node)[] | . as $on
 	| [$on[] | {t: .start, d: 1, job, cpu, mem, gpu}, {t: .end, d: -1, job, cpu, mem, gpu}] | sort_by([.t, .d])
 	| reduce .[] as $e ({cpu: 0, mem: 0, gpu: 0, worst: {cpu: 0, mem: 0, gpu: 0}};
 		.cpu += $e.d * $e.cpu | .mem += $e.d * $e.mem | .gpu += $e.d * $e.gpu
@@ -45,17 +45,17 @@ def cells($r):
 
 # 3. Each payment by the rule.
 | [$leads[] | .receipt as $r | . as $l
-	| ([$accepted[] | select(.job == $l.job) | .pays] | first) as $pays
+	| [$accepted[] | select(.job == $l.job) | .pays | micro] as $pays # a number that was forgotten is given again
 	| ($r.payment | micro) as $kept | ($r.refund // "0.000000" | micro) as $refund
 	| ([$r.plan[] | .to - .from + 1] | add) as $all
 	| ([$r.plan[] | . as $run | ((($l.end // 0) / $r.slot_seconds) | ceil) as $next
 		| if $run.to >= $next then $run.to - ([$run.from, $next] | max) + 1 else 0 end] | add) as $unused
-	| (any($ran[]; .job == $l.job)) as $did_run
+	| any($lead_rows[]; .receipt.sale == $r.sale and .start != null) as $did_run
 	| (if $r.state != "settled" then "not settled but \($r.state)"
-	   elif $pays and ($kept + $refund) != ($pays | micro) then "\($kept) kept and \($refund) paid back are not the \($pays) agreed"
+	   elif $pays != [] and ($pays | index($kept + $refund) | not) then "\($kept) kept and \($refund) paid back are not the \($pays) agreed"
 	   elif ($r.why == "node_fail" or $r.why == "lost") and $kept != 0 then "\($r.why), but \($kept) kept"
 	   elif ($did_run | not) and $kept != 0 then "never ran, but \($kept) kept"
-	   elif $did_run and $r.why != "node_fail" and $r.why != "lost" and $refund != ((($kept + $refund) * $unused / $all) | floor)
+	   elif $did_run and $l.end and $r.why != "node_fail" and $r.why != "lost" and $refund != ((($kept + $refund) * $unused / $all) | floor)
 		and (was_away($l.start; $l.end) | not)
 	   then "\($r.why): \($refund) of \($kept + $refund) paid back, but \($unused) of \($all) slots were not begun"
 	   else empty end)
