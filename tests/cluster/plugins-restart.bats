@@ -124,6 +124,23 @@ quiet()
 	[ "$(micro "$(status .totals.revenue)")" = "$(micro "$(status .totals.settled_revenue)")" ]
 }
 
+@test "slurmctld killed at once: the next job gets the number of the one it forgot, and both are settled rightly" {
+	first=$(submit alice $(small_bid 100 30) -o /dev/null --wrap 'sleep 60')
+	wait_until 5 receipt_state_is "$first" sold
+	sandbox restart slurmctld --kill
+	wait_until 60 auction_open
+	[ -z "$(job_state "$first")" ] || skip "slurmctld remembers job $first"
+	second=$(submit bob $(small_bid 200 1) -o /dev/null --wrap 'sleep 1')
+	while [ "$second" -lt "$first" ]; do
+		second=$(submit bob $(small_bid 200 1) -o /dev/null --wrap 'sleep 1')
+	done
+	[ "$second" = "$first" ]
+	sale=$(receipt_get "$second" .sale)
+	wait_until 60 settled "$second"
+	wait_until 30 status_is .agent.final_receipts_waiting 0
+	[ "$(database_receipt "$second" .sale)" = "$sale" ]
+}
+
 @test "slurmctld killed just after a settlement: the job comes back, and is neither sold nor paid again" {
 	job=$(submit alice $(small_bid 100 1) -o /dev/null --wrap 'sleep 1')
 	wait_until 40 settled "$job"

@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "accounting.h"
+#include "receipt.h"
 #include "slurm_compat.h"
 
 /* A condition that is a list of jobs. */
@@ -23,6 +24,7 @@ static void condition_add(struct condition *c, unsigned i, uint32_t job_id);
 static void condition_clear(struct condition *c);
 static void compare(struct auc_account *jobs, unsigned n, const slurmdb_job_rec_t *rec,
 		    time_t *newest);
+static bool is_of_another(const char *text, const char *sale);
 static enum auc_code failed(struct auc_err *err, const char *what);
 
 bool auc_accounting_present(void)
@@ -73,7 +75,7 @@ enum auc_code auc_accounting_look(struct auc_account *jobs, unsigned n, struct a
 	}
 	for (unsigned i = 0; i < n; i++) {
 		condition_add(&c, i, jobs[i].job_id);
-		jobs[i].found = jobs[i].ended = jobs[i].same = false;
+		jobs[i].found = jobs[i].ended = jobs[i].same = jobs[i].other = false;
 	}
 	c.cond.flags |= JOBCOND_FLAG_NO_STEP;
 	errno = 0;
@@ -145,7 +147,21 @@ static void compare(struct auc_account *jobs, unsigned n, const slurmdb_job_rec_
 		jobs[i].found = true;
 		jobs[i].ended = rec->end != 0;
 		jobs[i].same = rec->admin_comment && !strcmp(rec->admin_comment, jobs[i].text);
+		jobs[i].other = is_of_another(rec->admin_comment, jobs[i].sale);
 	}
+}
+
+/* True if TEXT is a receipt, and not of SALE. */
+static bool is_of_another(const char *text, const char *sale)
+{
+	struct auc_receipt r;
+	bool other;
+
+	if (!text || !auc_receipt_is(text) || auc_receipt_parse(text, &r, NULL))
+		return false;
+	other = strcmp(r.sale, sale) != 0;
+	auc_receipt_clear(&r);
+	return other;
 }
 
 static enum auc_code failed(struct auc_err *err, const char *what)

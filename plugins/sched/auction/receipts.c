@@ -393,6 +393,7 @@ static unsigned take_due(double now, struct auc_account *jobs, uint64_t *serials
 		}
 		jobs[n].job_id = e->job_id;
 		jobs[n].text = strdup(e->text);
+		memcpy(jobs[n].sale, e->sale, sizeof(jobs[n].sale));
 		serials[n] = e->serial;
 		if (jobs[n].text)
 			n++;
@@ -415,7 +416,7 @@ static void deliver(struct auc_account *jobs, const uint64_t *serials, unsigned 
 			jobs[i].found = jobs[i].ended = jobs[i].same = true;
 	} else if (auc_accounting_look(jobs, n, &err)) {
 		for (unsigned i = 0; i < n; i++)
-			jobs[i].found = jobs[i].ended = jobs[i].same = false;
+			jobs[i].found = jobs[i].ended = jobs[i].same = jobs[i].other = false;
 	}
 	breathe(since);
 	for (unsigned i = 0; i < n; i++)
@@ -451,6 +452,11 @@ static void answered(const struct auc_account *job, uint64_t serial, const struc
 	if (e && !stop) {
 		e->done = job->same && (job->ended || !e->final);
 		set = job->found && !job->same && (job->ended || !e->final);
+		/* slurmctld forgot the job and gave its number again: there is no row for it. */
+		if (set && e->final && job->other) {
+			e->done = true;
+			set = false;
+		}
 		now = auc_site_now();
 		e->due = now + e->delay;
 		if (now - e->since > PATIENCE)
