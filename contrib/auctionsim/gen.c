@@ -21,7 +21,8 @@ static enum auc_code set_word(const struct parameter *p, const char *text, struc
 static enum auc_code set_range(const struct parameter *p, const char *text, struct value *v,
 			       struct auc_err *err);
 
-static const struct gen_setting *const settings[] = {&gen_dps, &gen_oasis, &gen_eris, &gen_aonline};
+static const struct gen_setting *const settings[] = {&gen_dps, &gen_oasis, &gen_eris, &gen_aonline,
+						     &gen_posted};
 
 const struct gen_setting *gen_find(const char *name)
 {
