@@ -134,7 +134,7 @@ $SLAUNCH -v --elastic --wait 30 --notice 3s --grace 5s $TRAIN --async --rate 0.1
 	wait_until 20 past "$t3"
 	# The PS has been there all the time, and nobody has failed.
 	[ "$(seen edge1 ps)" = 1 ]
-	! grep -q '^slaunch: .*\(exited\|ended\|lost\|did not\)' "$dir/lead.out"
+	! grep -q '^slaunch: .*\(exited\|ended\|lost\|did not\)' "$dir/lead.out" || false
 
 	t4=$(($(now) + 4))
 	plan "$(now) $((t4 - 1)) edge1:1:1" "$t4 $end edge3:1:1"
@@ -179,7 +179,7 @@ moved()
 	past "$((t2 - 1))"
 	[ "$(result)" = 0 ]
 	[ "$(seen edge1 worker)" = 2 ]
-	! grep -q '^slaunch: .*\(exited\|lost\|did not\)' "$dir/lead.out"
+	! grep -q '^slaunch: .*\(exited\|lost\|did not\)' "$dir/lead.out" || false
 	downward
 }
 

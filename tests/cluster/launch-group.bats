@@ -28,7 +28,7 @@ teardown_file()
 	[ "$(grep -o '^seen .*role=worker.*' "$dir/lead.out" | grep -o 'gpus=[^ ]*' | sort -u | wc -l)" = 2 ]
 	grep -q '^final epochs=3 ' "$dir/lead.out"
 	# No noise: what is in the file is the program's.
-	! grep -q 'srun:\|slaunch:\|slurmstepd:' "$dir/lead.out"
+	! grep -q 'srun:\|slaunch:\|slurmstepd:' "$dir/lead.out" || false
 	# The steps carry the names of their roles.
 	wait_until 20 steps_are "$lead" "ps:COMPLETED worker:COMPLETED"
 }
@@ -97,7 +97,7 @@ steps_are()
 	start "$lead" "${members[@]}"
 	[ "$(result)" = 1 ]
 	grep -qx "slaunch: after 3 s (--wait) these tasks have not reported: worker 1 on edge2, worker 2 on edge2" "$dir/lead.out"
-	! pgrep -f "sleep 300"
+	! pgrep -f "sleep 300" || false
 }
 
 @test "a worker that fails on another node: its code is the script's, the others end" {
@@ -107,7 +107,7 @@ steps_are()
 	start "$lead" "${members[@]}"
 	[ "$(result)" = 7 ]
 	grep -qx "slaunch: worker 2 on edge2 exited with code 7" "$dir/lead.out"
-	! pgrep -f "sleep 500"
+	! pgrep -f "sleep 500" || false
 	# Accounting says what happened where.
 	wait_until 20 step_failed "${members[edge2]}"
 }
@@ -145,7 +145,7 @@ step_failed()
 	timeout 20 scancel "$lead"
 	wait_until 20 finished
 	wait_until 20 no_step "${members[edge2]}"
-	! pgrep -f "sleep 500"
+	! pgrep -f "sleep 500" || false
 	job_is "${members[edge2]}" RUNNING
 }
 
@@ -156,7 +156,7 @@ three_up()
 
 no_step()
 {
-	! timeout 20 squeue -hs -j "$1" | grep -v batch | grep -q .
+	! timeout 20 squeue -hs -j "$1" | grep -v batch | grep -q . || false
 }
 
 @test "the environment of a task: the step's, not the lead's" {

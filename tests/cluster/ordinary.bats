@@ -35,7 +35,7 @@ jobs_of()
 
 all_ended()
 {
-	! SLURM_CONF=$1/etc/slurm.conf squeue -ho '%j %T' -t all | grep "^$2 " | grep -qvE 'COMPLETED|FAILED|CANCELLED'
+	! SLURM_CONF=$1/etc/slurm.conf squeue -ho '%j %T' -t all | grep "^$2 " | grep -qvE 'COMPLETED|FAILED|CANCELLED' || false
 }
 
 # same NAME COMMAND...: gives the command to both clusters, and compares the jobs named NAME that come of it, and what was printed.
