@@ -166,7 +166,7 @@ enum auc_code auc_control_create_reservation(const char *name, const char *nodes
 	made = slurm_create_reservation(&desc);
 	if (!made)
 		return failed_with(err, "making reservation", name);
-	free(made);
+	AUC_FREE_RESV_NAME(made);
 	return AUC_OK;
 }
 
