@@ -66,7 +66,7 @@ fence_count_is()
 	wait_until 10 fence_count_is 2
 	# One that belongs to no sale.
 	scontrol create reservation reservationname=auction-0123456789abcdef-7-1700000000 starttime=now+1day duration=60 users=root nodes=edge1
-	sandbox restart slurmctld --kill
+	sandbox restart slurmctld
 	wait_until 20 eval '[ "$(fences | grep -c 0123456789abcdef-7)" = 0 ] && fence_count_is 2'
 	scontrol delete reservation auction-site
 	as alice scancel $jobs
