@@ -83,13 +83,14 @@ lines()
 	[ "$(grep -cE "$2" "$dir/lead.out")" -ge "$1" ]
 }
 
-# None of the losses is above the one before, but for the noise of single mini-batches.
+# The loss ends well below where it began, and is nowhere above the least so far, but for the noise of single mini-batches.
 downward()
 {
 	grep -E '^(checkpoint|resumed|final) ' "$dir/lead.out" | grep -o '\bloss=[^ ]*' | cut -d= -f2 |
-		awk 'NR > 1 && $1 > last * 1.02 {print "loss rose from " last " to " $1; bad = 1}
+		awk 'NR > 1 && $1 > min * 1.02 {print "loss rose from " min " to " $1; bad = 1}
+			NR == 1 {first = $1}
 			{last = $1; min = NR == 1 || $1 < min ? $1 : min}
-			END {exit bad || NR < 3 || last > min + 1e-9}'
+			END {exit bad || NR < 3 || last > first * 0.97}'
 }
 
 @test "elastic: a node joins, its count changes, it leaves and is killed hard; the PS moves, with the same job" {
