@@ -90,24 +90,24 @@ steps_are()
 @test "--wait: tasks that do not report are named, and nothing stays" {
 	mkdir "$dir/bin"
 	# An srun that starts nothing on edge2.
-	printf '#!/bin/sh\ncase "$*" in *--jobid=%s*) exec %s "$@";; esac\nexec sleep 300\n' '$lead' "$(command -v srun)" >"$dir/bin/srun"
+	printf '#!/bin/sh\ncase "$*" in *--jobid=%s*) exec %s "$@";; esac\nexec sleep 3301\n' '$lead' "$(command -v srun)" >"$dir/bin/srun"
 	chmod +x "$dir/bin/srun"
 	group "PATH=$dir/bin:\$PATH; $SLAUNCH --wait 3s --grace 2s $TRAIN" "edge1:1:1 edge2:0:2"
 	sed -i "s/[\$]lead/$lead/" "$dir/bin/srun"
 	start "$lead" "${members[@]}"
 	[ "$(result)" = 1 ]
 	grep -qx "slaunch: after 3 s (--wait) these tasks have not reported: worker 1 on edge2, worker 2 on edge2" "$dir/lead.out"
-	! pgrep -f "sleep 300" || false
+	! pgrep -f "sleep 3301" || false
 }
 
 @test "a worker that fails on another node: its code is the script's, the others end" {
-	printf '#!/bin/sh\n[ "$AUCTION_ROLE$AUCTION_RANK" = worker2 ] && { sleep 1; exit 7; }\nexec sleep 500\n' >"$dir/task"
+	printf '#!/bin/sh\n[ "$AUCTION_ROLE$AUCTION_RANK" = worker2 ] && { sleep 1; exit 7; }\nexec sleep 3302\n' >"$dir/task"
 	chmod +x "$dir/task"
 	group "$SLAUNCH --wait 20 --grace 5 $dir/task" "edge1:1:1 edge2:0:2"
 	start "$lead" "${members[@]}"
 	[ "$(result)" = 7 ]
 	grep -qx "slaunch: worker 2 on edge2 exited with code 7" "$dir/lead.out"
-	! pgrep -f "sleep 500" || false
+	! pgrep -f "sleep 3302" || false
 	# Accounting says what happened where.
 	wait_until 20 step_failed "${members[edge2]}"
 }
@@ -128,7 +128,7 @@ step_failed()
 }
 
 @test "PSs that stay are ended without noise" {
-	printf '#!/bin/sh\n[ "$AUCTION_ROLE" = worker ] && exit 0\nexec sleep 500\n' >"$dir/task"
+	printf '#!/bin/sh\n[ "$AUCTION_ROLE" = worker ] && exit 0\nexec sleep 3302\n' >"$dir/task"
 	chmod +x "$dir/task"
 	group "$SLAUNCH --wait 20 --grace 1s $dir/task" "edge1:2:1"
 	start "$lead"
@@ -137,7 +137,7 @@ step_failed()
 }
 
 @test "the lead's cancellation ends all steps of the members too" {
-	printf '#!/bin/sh\necho up\nexec sleep 500\n' >"$dir/task"
+	printf '#!/bin/sh\necho up\nexec sleep 3302\n' >"$dir/task"
 	chmod +x "$dir/task"
 	group "$SLAUNCH --wait 20 --grace 2s $dir/task" "edge1:1:1 edge2:0:2"
 	start "$lead" "${members[@]}"
@@ -145,7 +145,7 @@ step_failed()
 	timeout 20 scancel "$lead"
 	wait_until 20 finished
 	wait_until 20 no_step "${members[edge2]}"
-	! pgrep -f "sleep 500" || false
+	! pgrep -f "sleep 3302" || false
 	job_is "${members[edge2]}" RUNNING
 }
 
