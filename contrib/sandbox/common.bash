@@ -28,13 +28,14 @@ die()
 	exit 1
 }
 
-# Says what failed, with the end of the log that tells why.
+# Says what failed, with what the log that tells why begins and ends with.
 fail_with_log()
 {
 	printf 'sandbox: %s\n' "$1" >&2
 	if [ -s "$2" ]; then
-		printf 'sandbox: the end of %s:\n' "$2" >&2
-		tail -n 15 "$2" | sed 's/^/    /' >&2
+		printf 'sandbox: the beginning and the end of %s:\n' "$2" >&2
+		awk 'NR <= 8 { print; next } { last[NR % 15] = $0 }
+			END { i = NR - 14; if (i > 9) print "..."; else i = 9; for (; i <= NR; i++) print last[i % 15] }' "$2" | sed 's/^/    /' >&2
 	fi
 	return 1
 }

@@ -74,17 +74,20 @@ start_munged()
 		fail_with_log "munged did not start" "$B/log/start.log"
 }
 
-# The database is a scratch one: no protection against a crash of the machine, no network.
+# The database is a scratch one: no protection against a crash of the machine, no network. Its temporary directory is its own: a
+# mariadbd that starts deletes the temporary tables that it finds in the one it is given, another server's too.
 start_mariadbd()
 {
 	daemon_pid mariadbd > /dev/null && return
+	mkdir -p "$B/mysql/tmp"
 	if [ ! -d "$B/mysql/data/mysql" ]; then
 		rm -rf "$B/mysql/data"
-		mariadb-install-db --no-defaults --user=root --datadir="$B/mysql/data" --skip-test-db --force --innodb-log-file-size=8M \
-			--auth-root-authentication-method=socket > "$B/log/mariadb-install.log" 2>&1 ||
+		mariadb-install-db --no-defaults --user=root --datadir="$B/mysql/data" --tmpdir="$B/mysql/tmp" --skip-test-db --force \
+			--innodb-log-file-size=8M --auth-root-authentication-method=socket > "$B/log/mariadb-install.log" 2>&1 ||
 			fail_with_log "the database could not be made" "$B/log/mariadb-install.log" || return
 	fi
-	env -i PATH="$PATH" LANG=C.UTF-8 SLURM_CONF="$B/etc/slurm.conf" setsid mariadbd --no-defaults --user=root --datadir="$B/mysql/data" --socket="$B/mysql/socket" \
+	env -i PATH="$PATH" LANG=C.UTF-8 SLURM_CONF="$B/etc/slurm.conf" setsid mariadbd --no-defaults --user=root \
+		--datadir="$B/mysql/data" --tmpdir="$B/mysql/tmp" --socket="$B/mysql/socket" \
 		--pid-file="$B/run/mariadbd.pid" --skip-networking --innodb-buffer-pool-size=64M --innodb-log-file-size=8M \
 		--innodb-lock-wait-timeout=900 --innodb-flush-log-at-trx-commit=0 --innodb-doublewrite=0 --skip-log-bin \
 		< /dev/null > "$B/log/mariadbd.log" 2>&1 &

@@ -92,6 +92,8 @@ node2" ]
 	[ "$(sinfo -p main -ho %N)" = "node[1-2]" ]
 	run -0 sandbox -d "$other" exec -u bob -- srun sh -c 'echo $SLURMD_NODENAME'
 	[ "${lines[-1]}" = x1 ]
+	# A mariadbd that starts deletes the temporary tables it finds in its temporary directory.
+	[ "$(mariadb --no-defaults -S "$other/mysql/socket" -u root -Ne 'select @@tmpdir')" = "$other/mysql/tmp" ]
 	run -0 sandbox -d "$other" down --remove
 	[ ! -e "$other" ]
 	SANDBOX_DIR=$mine run -0 sandbox status
