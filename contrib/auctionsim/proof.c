@@ -53,21 +53,31 @@ static const struct field row_fields[] = {
 	{"slots", read_slots, 0, 0, PRICE_MAX, true},
 };
 
-enum auc_code proof_load(const char *path, const struct scenario *s, struct proof **out,
+enum auc_code proof_load(const char *path, const struct scenario *s, struct proof **p,
 			 struct auc_err *err)
 {
-	struct known known = {s, proof_create(s, 0)};
 	struct json_object *root = NULL;
-	enum auc_code rc = known.p ? document_load(path, &root, err)
-				   : auc_err_set(err, AUC_ENOMEM, "%s: no memory", path);
+	enum auc_code rc = document_load(path, &root, err);
+
+	*p = NULL;
+	if (rc == AUC_OK)
+		rc = proof_read(root, path, s, p, err);
+	json_object_put(root);
+	return rc;
+}
+
+enum auc_code proof_read(struct json_object *root, const char *name, const struct scenario *s,
+			 struct proof **out, struct auc_err *err)
+{
+	struct known known = {s, proof_create(s, 0)};
 	struct reader r;
+	enum auc_code rc;
 
 	*out = NULL;
-	if (rc == AUC_OK) {
-		reader_init(&r, path, &known, err);
-		rc = FIELDS_READ(&r, root, top_fields, known.p);
-	}
-	json_object_put(root);
+	if (!known.p)
+		return auc_err_set(err, AUC_ENOMEM, "%s: no memory", name);
+	reader_init(&r, name, &known, err);
+	rc = FIELDS_READ(&r, root, top_fields, known.p);
 	if (rc == AUC_OK)
 		*out = known.p;
 	else

@@ -10,6 +10,8 @@
 #include "err.h"
 #include "scenario.h"
 
+struct json_object;
+
 #define PRICES_FORMAT "auction-prices/1"
 
 /* One TRES of one server; what is in no row costs nothing. */
@@ -30,6 +32,9 @@ struct proof {
 /* Reads PATH, prices for S. Errors as of scenario_load(). Free with proof_free(). */
 enum auc_code proof_load(const char *path, const struct scenario *s, struct proof **p,
 			 struct auc_err *err);
+/* The same from the JSON value ROOT; NAME stands for the file in errors. */
+enum auc_code proof_read(struct json_object *root, const char *name, const struct scenario *s,
+			 struct proof **p, struct auc_err *err);
 /* Room for the jobs of S and NROWS rows. NULL: no memory. */
 struct proof *proof_create(const struct scenario *s, unsigned nrows);
 void proof_free(struct proof *p);
