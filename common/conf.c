@@ -804,6 +804,10 @@ static enum auc_code set_policy(struct auc_conf *conf, const char *value, struct
 	if (policy->baseline)
 		return auc_err_set(err, AUC_EINVAL,
 				   "'%s' is a baseline for auctionsim, nothing to sell by", name);
+	if (policy->sites)
+		return auc_err_set(err, AUC_EINVAL,
+				   "'%s' is for auctionsim: a bid cannot say where its chunks lie",
+				   name);
 	if (policy->create(options, &ctx, err) != AUC_OK)
 		return AUC_EINVAL;
 	policy->destroy(ctx);

@@ -62,6 +62,7 @@ enum auc_code auc_job_resolve(const struct auc_market *m, const struct auc_bid *
 void auc_job_clear(struct auc_job *job)
 {
 	free(job->upload);
+	free(job->data);
 	memset(job, 0, sizeof(*job));
 }
 

@@ -63,6 +63,15 @@ struct auc_type_cache {
 	int32_t max0;   /* maximum of fit0 */
 };
 
+/* What servers may send each other in a slot: transfer.c. */
+struct auc_transfer {
+	bool limited;
+	int64_t budget; /* bytes in a slot */
+	int64_t *used;  /* by slot index */
+	double *price;  /* credits per MB, by slot index */
+	struct auc_price_curve curve;
+};
+
 struct auc_market {
 	bool ready;
 	bool bulk;       /* bookings leave the caches to auc_market_end_bulk() */
@@ -86,6 +95,7 @@ struct auc_market {
 	uint8_t *closed;           /* by cell: nothing more fits there; NULL: none ever was */
 	struct auc_closed *closures;
 	size_t nclosures;
+	struct auc_transfer transfer;
 	struct auc_type_cache cache[2 * AUC_TYPES_MAX];
 };
 
@@ -109,6 +119,28 @@ static inline unsigned auc_block_row(const struct auc_market *m, unsigned level,
 void auc_market_refresh(struct auc_market *m, auc_slot from, auc_slot to, const struct auc_share *shares, unsigned nshares);
 /* The window has moved by SHIFT slots: closed.c's part of it. */
 void auc_market_shift_closed(struct auc_market *m, unsigned shift);
+
+/* transfer.c's part of what market.c does; slots are indices. */
+int64_t auc_transfer_bytes(double mb);
+/* What is left of the budget; INT64_MAX: it has no limit. */
+int64_t auc_transfer_left(const struct auc_market *m, unsigned slot);
+bool auc_transfer_lay_out(struct auc_market *m); /* false: no memory */
+void auc_transfer_free(struct auc_market *m);
+void auc_transfer_shift(struct auc_market *m, unsigned shift);
+void auc_transfer_reprice(struct auc_market *m);
+void auc_transfer_copy(struct auc_market *m, const struct auc_market *from);
+bool auc_transfer_sound(const struct auc_market *m);
+struct auc_plan;
+struct auc_run;
+bool auc_plan_sends(const struct auc_plan *p);
+/* Bytes that P sends in slot T of RUN. */
+int64_t auc_plan_bytes(const struct auc_plan *p, const struct auc_run *run, auc_slot t);
+double auc_plan_transfer_cost(const struct auc_plan *p, const struct auc_market *m);
+/* As check_change() and apply_change() of market.c, slots of the window. */
+enum auc_code auc_transfer_check(const struct auc_market *m, const struct auc_plan *plan,
+				 auc_slot from, auc_slot to, bool book, struct auc_err *err);
+void auc_transfer_apply(struct auc_market *m, const struct auc_plan *plan, auc_slot from,
+			auc_slot to, bool book);
 
 /* True if every cached price, fit and order is what it would be if made anew: for tests. */
 bool auc_market_cache_sound(const struct auc_market *m);

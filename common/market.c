@@ -25,6 +25,7 @@
 
 /* The price functions of all TRES, by the server's roles. */
 struct curves {
+	struct auc_price_curve transfer;
 	struct auc_price_curve of[AUC_TRES_MAX][AUC_ROLES_ALL + 1];
 };
 
@@ -117,6 +118,7 @@ void auc_market_destroy(struct auc_market *m)
 	free(m->changed);
 	free(m->closed);
 	free(m->closures);
+	auc_transfer_free(m);
 	free(m->servers);
 	free(m);
 }
@@ -135,6 +137,8 @@ struct auc_market *auc_market_clone(const struct auc_market *from)
 	m->closed = NULL;
 	m->closures = NULL;
 	m->nclosures = 0;
+	m->transfer.used = NULL;
+	m->transfer.price = NULL;
 	memset(m->cache, 0, sizeof(m->cache));
 	m->servers = malloc((from->nservers + 1) * sizeof(*m->servers));
 	m->servers_alloc = from->nservers + 1;
@@ -249,6 +253,7 @@ enum auc_code auc_market_ready(struct auc_market *m, const struct auc_price *pri
 		return rc;
 	for (k = 0; k < m->ntres; k++)
 		memcpy(m->tres[k].curve, curves.of[k], sizeof(m->tres[k].curve));
+	m->transfer.curve = curves.transfer;
 	memcpy(&m->types[m->nworker_types], m->ps_types, m->nps_types * sizeof(m->ps_types[0]));
 	rc = lay_out(m, err);
 	m->ready = rc == AUC_OK;
@@ -494,6 +499,7 @@ void auc_market_advance(struct auc_market *m, auc_slot first)
 	for (level = 0; level < m->nlevels; level++)
 		shift_level(m, level, (first >> level) - (old >> level));
 	auc_market_shift_closed(m, shift);
+	auc_transfer_shift(m, shift);
 	/* Blocks that were partly beyond the window have slots now that are not free. */
 	if (m->idle_costs)
 		refresh_blocks(m, first > old + m->slots ? first : old + m->slots,
@@ -516,10 +522,14 @@ enum auc_code auc_market_set_price(struct auc_market *m, const struct auc_price 
 		changed = changed || moved[k];
 		memcpy(m->tres[k].curve, curves.of[k], sizeof(m->tres[k].curve));
 	}
-	if (!changed || !m->ready)
+	m->transfer.curve = curves.transfer;
+	if (!m->ready)
 		return AUC_OK;
-	m->given = false;
-	reprice(m, moved);
+	if (changed) {
+		m->given = false;
+		reprice(m, moved);
+	}
+	auc_transfer_reprice(m);
 	return AUC_OK;
 }
 
@@ -531,20 +541,21 @@ enum auc_code auc_market_give_prices(struct auc_market *m, const struct auc_give
 	if (!m->ready)
 		return auc_err_set(err, AUC_ESTATE, "the market is not laid out");
 	for (i = 0; i < n; i++) {
-		if (list[i].server >= m->nservers || list[i].tres >= m->ntres)
+		if (list[i].server != AUC_ANY_SERVER &&
+		    (list[i].server >= m->nservers || list[i].tres >= m->ntres))
 			return auc_err_set(err, AUC_ENOENT,
 					   "price %zu: server %u, TRES %u: not in the market", i,
 					   list[i].server, list[i].tres);
 		if (!(list[i].price >= 0 && list[i].price <= AUC_PRICE_LIMIT))
 			return auc_err_set(err, AUC_EINVAL,
-					   "server %s: %s: price %g, expected >= 0",
-					   m->servers[list[i].server].name,
-					   m->tres[list[i].tres].name, list[i].price);
+					   "price %zu: %g, expected 0 to %g", i, list[i].price,
+					   AUC_PRICE_LIMIT);
 	}
 	m->given = true;
 	lay_out_idle(m);
 	memset(m->unit_price, 0,
 	       (size_t)m->slots * m->nservers * m->ntres * sizeof(*m->unit_price));
+	memset(m->transfer.price, 0, m->slots * sizeof(*m->transfer.price));
 	for (i = 0; i < n; i++)
 		set_given(m, &list[i]);
 	refresh_all(m);
@@ -579,6 +590,7 @@ enum auc_code auc_market_copy_state(struct auc_market *m, const struct auc_marke
 			m->unit_price[a] = from->unit_price[b];
 		}
 	}
+	auc_transfer_copy(m, from);
 	lay_out_idle(m);
 	refresh_all(m);
 	return AUC_OK;
@@ -596,7 +608,7 @@ bool auc_market_sound(const struct auc_market *m)
 			if (used[k] < 0 || used[k] > capacity[k])
 				return false;
 	}
-	return true;
+	return auc_transfer_sound(m);
 }
 
 bool auc_market_cache_sound(const struct auc_market *m)
@@ -822,6 +834,8 @@ static enum auc_code read_price(const struct auc_market *m, const struct auc_pri
 		for (roles = 0; roles <= AUC_ROLES_ALL && rc == AUC_OK; roles++)
 			rc = auc_price_curve_of(price, m->tres[k].name, roles,
 						&curves->of[k][roles], err);
+	if (rc == AUC_OK)
+		rc = auc_price_curve_of(price, AUC_TRANSFER, AUC_ROLES_ALL, &curves->transfer, err);
 	return rc;
 }
 
@@ -857,7 +871,7 @@ static enum auc_code lay_out(struct auc_market *m, struct auc_err *err)
 	m->unit_price = calloc(amounts, sizeof(*m->unit_price));
 	m->idle_price = calloc(row * (m->ntres ? m->ntres : 1), sizeof(*m->idle_price));
 	m->changed = calloc(row, sizeof(*m->changed));
-	if (!m->used || !m->unit_price || !m->idle_price || !m->changed)
+	if (!m->used || !m->unit_price || !m->idle_price || !m->changed || !auc_transfer_lay_out(m))
 		return auc_err_set(err, AUC_ENOMEM,
 				   "no memory for a market of %u servers and %u slots", m->nservers,
 				   m->slots);
@@ -995,8 +1009,11 @@ static void set_given(struct auc_market *m, const struct auc_given_price *g)
 	if (!clip(m, &from, &to))
 		return;
 	for (t = from; t <= to; t++)
-		m->unit_price[auc_cell(m, (unsigned)(t - m->first), g->server) * m->ntres +
-			      g->tres] = g->price;
+		if (g->server == AUC_ANY_SERVER)
+			m->transfer.price[t - m->first] = g->price;
+		else
+			m->unit_price[auc_cell(m, (unsigned)(t - m->first), g->server) * m->ntres +
+				      g->tres] = g->price;
 }
 
 /* Brings every cache up to date with what is used and what it costs. */
@@ -1294,6 +1311,8 @@ static enum auc_code check_change(const struct auc_market *m, const struct auc_p
 				}
 		}
 	}
+	if (rc == AUC_OK && clip(m, &from, &to))
+		rc = auc_transfer_check(m, plan, from, to, book, err);
 	return rc;
 }
 
@@ -1332,6 +1351,8 @@ static void apply_change(struct auc_market *m, const struct auc_plan *plan, auc_
 			refresh_order(m, (unsigned)(t - m->first));
 		refresh_blocks(m, a, b, plan->shares + run->first_share, run->nshares);
 	}
+	if (clip(m, &from, &to))
+		auc_transfer_apply(m, plan, from, to, book);
 }
 
 /* Index of the element whose name (its first member, at FIRST) is NAME, or -1. */

@@ -57,6 +57,18 @@ enum auc_code auc_market_keep_type(struct auc_market *m, bool ps, const char *na
 				   struct auc_err *err);
 /* Index of the type of that name and those amounts, or -1. */
 int auc_market_match_type(const struct auc_market *m, bool ps, const char *name, const struct auc_named *tres, unsigned ntres);
+/*
+ * What all servers together may send each other in a slot, in MB (10^6 bytes); without it there is no limit and no price. A plan
+ * with chunks to move, or with an exchange between PS and workers, sends; nothing else does.
+ */
+#define AUC_TRANSFER   "transfer" /* its name among prices */
+#define AUC_ANY_SERVER UINT32_MAX
+enum auc_code auc_market_set_transfer(struct auc_market *m, double mb, struct auc_err *err);
+double auc_market_transfer_budget(const struct auc_market *m); /* MB in a slot; INFINITY: no limit */
+double auc_market_transfer_used(const struct auc_market *m, auc_slot t);
+double auc_market_transfer_price(const struct auc_market *m, auc_slot t); /* credits per MB */
+/* As auc_market_reserve(). */
+enum auc_code auc_market_reserve_transfer(struct auc_market *m, auc_slot from, auc_slot to, double mb, struct auc_err *err);
 /* Freezes the lists, fixes scales, lays out the timeline. A type may use TRES that no server has (it never fits). */
 enum auc_code auc_market_ready(struct auc_market *m, const struct auc_price *price, struct auc_err *err);
 
@@ -124,7 +136,7 @@ void auc_market_advance(struct auc_market *m, auc_slot first);
 enum auc_code auc_market_set_price(struct auc_market *m, const struct auc_price *price, struct auc_err *err);
 /* A unit price that is given, not computed: of TRES on SERVER in [FROM, TO]. */
 struct auc_given_price {
-	unsigned server, tres;
+	unsigned server, tres; /* server AUC_ANY_SERVER: of a MB of transfer */
 	auc_slot from, to;
 	double price; /* credits per unit and slot, 0 to 1e15 */
 };
@@ -142,6 +154,12 @@ enum auc_code auc_market_copy_state(struct auc_market *m, const struct auc_marke
 /* True if no (server, TRES, slot) is used beyond its capacity and none is negative: what tests ask after every step. */
 bool auc_market_sound(const struct auc_market *m);
 
+/* Chunks that lie at a server. */
+struct auc_data {
+	unsigned server;
+	uint64_t chunks;
+};
+
 /* A bid resolved against a market: dense arrays by index, ready for a policy. */
 struct auc_job {
 	auc_slot arrival; /* r_j: first slot it may use */
@@ -152,6 +170,12 @@ struct auc_job {
 	double worker_seconds[AUC_TYPES_MAX]; /* by worker type index; < 0: not allowed */
 	double ps_seconds[AUC_TYPES_MAX];     /* by PS type index; < 0: not allowed */
 	double chunk_mb; /* what a chunk takes of the TRES "storage" where it lies */
+	/* What policy eris asks of a job; ndata 0: it says nothing of it. */
+	double exchange_mb;     /* lambda: what a worker away from the PS sends and gets in a slot */
+	double chunks_per_slot; /* P: chunks a worker passes through in a slot, for one epoch */
+	unsigned ndata;         /* where its chunks lie */
+	struct auc_data *data;  /* ascending server; malloc'd */
+	unsigned data_alloc;
 	bool guaranteed; /* false: it runs on what nobody else needs */
 	unsigned *upload;                     /* Delta_js by server, whole slots, UINT32_MAX never;
 						 malloc'd, nservers long */

@@ -49,12 +49,15 @@ void auc_plan_reset(struct auc_plan *p)
 	p->runs_alloc = kept.runs_alloc;
 	p->shares = kept.shares;
 	p->shares_alloc = kept.shares_alloc;
+	p->moves = kept.moves;
+	p->moves_alloc = kept.moves_alloc;
 }
 
 void auc_plan_clear(struct auc_plan *p)
 {
 	free(p->runs);
 	free(p->shares);
+	free(p->moves);
 	memset(p, 0, sizeof(*p));
 }
 
@@ -66,6 +69,8 @@ enum auc_code auc_plan_copy(struct auc_plan *to, const struct auc_plan *from, st
 	made.runs_alloc = to->runs_alloc;
 	made.shares = to->shares;
 	made.shares_alloc = to->shares_alloc;
+	made.moves = to->moves;
+	made.moves_alloc = to->moves_alloc;
 	while (made.runs_alloc < from->nruns)
 		if (grow((void **)&made.runs, &made.runs_alloc, made.runs_alloc, sizeof(*made.runs),
 			 err))
@@ -74,10 +79,16 @@ enum auc_code auc_plan_copy(struct auc_plan *to, const struct auc_plan *from, st
 		if (grow((void **)&made.shares, &made.shares_alloc, made.shares_alloc,
 			 sizeof(*made.shares), err))
 			goto no_memory;
+	while (made.moves_alloc < from->nmoves)
+		if (grow((void **)&made.moves, &made.moves_alloc, made.moves_alloc,
+			 sizeof(*made.moves), err))
+			goto no_memory;
 	if (from->nruns)
 		memcpy(made.runs, from->runs, from->nruns * sizeof(*made.runs));
 	if (from->nshares)
 		memcpy(made.shares, from->shares, from->nshares * sizeof(*made.shares));
+	if (from->nmoves)
+		memcpy(made.moves, from->moves, from->nmoves * sizeof(*made.moves));
 	*to = made;
 	return AUC_OK;
 no_memory:
@@ -85,6 +96,8 @@ no_memory:
 	to->runs_alloc = made.runs_alloc;
 	to->shares = made.shares;
 	to->shares_alloc = made.shares_alloc;
+	to->moves = made.moves;
+	to->moves_alloc = made.moves_alloc;
 	return AUC_ENOMEM;
 }
 
@@ -127,6 +140,24 @@ enum auc_code auc_plan_add_share(struct auc_plan *p, unsigned server, unsigned w
 	return AUC_OK;
 }
 
+enum auc_code auc_plan_add_move(struct auc_plan *p, auc_slot slot, unsigned from, unsigned to,
+				unsigned chunks, struct auc_err *err)
+{
+	const struct auc_move *last = p->nmoves ? &p->moves[p->nmoves - 1] : NULL;
+	enum auc_code rc;
+
+	if (!chunks || from == to || (last && slot < last->slot))
+		return auc_err_set(err, AUC_EINVAL,
+				   "slot %lld: moves are of chunks, between servers, in order",
+				   (long long)slot);
+	rc = grow((void **)&p->moves, &p->moves_alloc, p->nmoves, sizeof(*p->moves), err);
+	if (rc != AUC_OK)
+		return rc;
+	p->moves[p->nmoves++] =
+		(struct auc_move){.slot = slot, .from = from, .to = to, .chunks = chunks};
+	return AUC_OK;
+}
+
 double auc_plan_cost(const struct auc_plan *p, const struct auc_market *m)
 {
 	const struct auc_bundle *worker = &m->types[p->worker_type];
@@ -146,7 +177,7 @@ double auc_plan_cost(const struct auc_plan *p, const struct auc_market *m)
 						(share->workers * worker->amount[k] +
 						 share->ps * ps->amount[k]);
 	}
-	return cost;
+	return cost + auc_plan_transfer_cost(p, m);
 }
 
 auc_money auc_plan_payment(const struct auc_plan *p)

@@ -22,6 +22,13 @@ struct auc_run {
 	unsigned first_share, nshares;
 };
 
+/* Chunks that are moved to be trained elsewhere in that slot. */
+struct auc_move {
+	auc_slot slot;
+	unsigned from, to; /* servers */
+	unsigned chunks;
+};
+
 struct auc_plan {
 	unsigned worker_type, ps_type;
 	bool colocated;
@@ -32,6 +39,9 @@ struct auc_plan {
 	struct auc_run *runs;
 	unsigned nshares, shares_alloc;
 	struct auc_share *shares; /* by run, ascending server index */
+	double chunk_mb, exchange_mb; /* what a moved chunk sends; a worker where no PS is, in a slot */
+	unsigned nmoves, moves_alloc;
+	struct auc_move *moves; /* ascending by slot, from, to */
 };
 
 /* Zeroes a plan; makes it empty but keeps its memory; frees what it holds. */
@@ -43,7 +53,10 @@ enum auc_code auc_plan_copy(struct auc_plan *to, const struct auc_plan *from, st
 enum auc_code auc_plan_add_run(struct auc_plan *p, auc_slot from, auc_slot to, struct auc_err *err);
 enum auc_code auc_plan_add_share(struct auc_plan *p, unsigned server, unsigned workers, unsigned ps,
 				 struct auc_err *err);
-/* Recomputes the cost at the market's present prices, slot by slot, ascending server and TRES: the definition of payment. */
+enum auc_code auc_plan_add_move(struct auc_plan *p, auc_slot slot, unsigned from, unsigned to, unsigned chunks,
+				struct auc_err *err);
+/* Recomputes the cost at the market's present prices, slot by slot, ascending server and TRES, then what
+ * it sends: the definition of payment. */
 double auc_plan_cost(const struct auc_plan *p, const struct auc_market *m);
 /* The money to charge: cost to the nearest micro-credit, never above the value (rounded down), never negative. */
 auc_money auc_plan_payment(const struct auc_plan *p);

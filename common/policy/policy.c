@@ -6,7 +6,7 @@
 #include "policy/policy.h"
 
 const struct auc_policy *const auc_policies[] = {&auc_policy_dps,      &auc_policy_oasis,
-						 &auc_policy_unpriced, &auc_policy_fifo,
+						 &auc_policy_eris,     &auc_policy_unpriced, &auc_policy_fifo,
 						 &auc_policy_drf,      NULL};
 
 const struct auc_policy *auc_policy_find(const char *name)

@@ -33,6 +33,7 @@ struct auc_policy {
 	const char *name;
 	const char *summary;
 	enum auc_price_kind prices; /* what it sells by */
+	bool sites;    /* it reads where chunks of a job lie, and what it sends: not how long mini-batches take */
 	bool baseline; /* prices nothing: to compare with, not to sell by. Its market must be free of prices */
 	/* OPTIONS is "key=value,..." or ""; unknown options are errors. */
 	enum auc_code (*create)(const char *options, struct auc_policy_ctx **ctx, struct auc_err *err);
@@ -40,7 +41,8 @@ struct auc_policy {
 	/*
 	 * The best schedule of JOB at M's prices: maximises value - cost. Payoffs that differ by rounding only are ties, decided by
 	 * earliest completion, then by an order that the policy's file gives and that does not look at the bid. No schedule has a
-	 * payoff that is above both 0 and best_payoff by more than AUC_QUOTE_SLACK of the job's highest value. Reads only.
+	 * payoff that is above both 0 and best_payoff by more than AUC_QUOTE_SLACK of the job's highest value, but for policies that
+	 * say in their file that they may miss it (eris). Reads only.
 	 * DECISION's plan memory is reused. The plan's cost is auc_plan_cost(). The same market and job give the same
 	 * decision, bit by bit, on every compiler and level. Nothing is allocated once CTX has seen a market and a job of this size.
 	 */
@@ -56,7 +58,7 @@ struct auc_policy {
 		       const struct auc_decision *decision);
 };
 
-extern const struct auc_policy auc_policy_dps, auc_policy_oasis, auc_policy_unpriced, auc_policy_fifo, auc_policy_drf;
+extern const struct auc_policy auc_policy_dps, auc_policy_oasis, auc_policy_eris, auc_policy_unpriced, auc_policy_fifo, auc_policy_drf;
 extern const struct auc_policy *const auc_policies[]; /* NULL-terminated */
 const struct auc_policy *auc_policy_find(const char *name);
 

@@ -1,0 +1,498 @@
+/*
+ * eris_slot.c - what it costs to train some chunks in one slot: problem (8) of Eris, in place of
+ * Algorithm 3.
+ *
+ * With the PS at a given site, k chunks at a site cost its workers there, ceil(epochs * k /
+ * chunks_per_slot), what these exchange if the PS is elsewhere, and what it takes to bring chunks
+ * that do not lie there. The cost of a site is no convex function of k, so it is filled along the
+ * lower hulls: the sites' parts by ascending price of a chunk, and what is left of a number of
+ * chunks is put where it costs least. Where the budget of traffic ends that, the same is done with
+ * traffic shunned: at a price that makes it as dear as workers, and at one beyond all.
+ *
+ * All PS sites are tried, or the most promising ones if there are many.
+ */
+#include "config.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "policy/eris-private.h"
+
+#define SPARE    8 /* sites beside those that are enough */
+#define PS_SITES 8 /* that are tried in a slot */
+#define REST     3 /* sites that are tried for what is left */
+
+/* A way through the parts. */
+struct fill {
+	const struct eris_slot *s;
+	const struct auc_policy_ctx *ctx;
+	unsigned ps; /* site */
+	unsigned nhome, at, at_home;
+	unsigned n; /* units */
+	double cost;
+	int64_t bytes;
+};
+
+static void add_site(struct auc_policy_ctx *ctx, unsigned server, const unsigned *local,
+		     const double *shadow);
+static unsigned make_parts(const struct auc_policy_ctx *ctx, unsigned site, bool home,
+			   struct eris_part *parts);
+static double site_cost(const struct auc_policy_ctx *ctx, const struct eris_site *site, bool home,
+			unsigned k, int64_t *bytes);
+static unsigned holds(const struct auc_policy_ctx *ctx, unsigned workers);
+static void merge(struct auc_policy_ctx *ctx);
+static void sift(struct eris_slot *s, unsigned n, unsigned i);
+static unsigned rank_ps(struct auc_policy_ctx *ctx, unsigned *list);
+static double promise(struct auc_policy_ctx *ctx, unsigned site, double rate);
+static void start(struct auc_policy_ctx *ctx, struct fill *f, unsigned ps);
+static const struct eris_part *next_part(const struct fill *f, unsigned *at, unsigned *at_home);
+static bool can_take(const struct fill *f, unsigned site, unsigned k, double *cost, int64_t *bytes);
+static double best_rest(const struct fill *f, const struct eris_part *part, unsigned rest,
+			unsigned *site, double *cost, int64_t *bytes);
+static void take_part(struct fill *f, const struct eris_part *part);
+static void take(struct fill *f, unsigned site, unsigned k, double cost, int64_t bytes);
+
+bool auc_eris_open(struct auc_policy_ctx *ctx, unsigned slot, const unsigned *local,
+		   const double *shadow, unsigned most, unsigned variant)
+{
+	const struct auc_market *m = ctx->m;
+	const struct auc_type_cache *w = &m->cache[ctx->worker];
+	const struct auc_type_cache *p = &m->cache[auc_ps_index(m, ctx->ps)];
+	size_t cell = auc_cell(m, slot, 0), most_sites;
+	struct eris_slot *s = &ctx->slot;
+	unsigned i, server, enough = 0, spare = 0;
+	double price = 0;
+
+	*s = (struct eris_slot){.slot = slot, .most = most};
+	s->left = auc_transfer_left(m, slot);
+	s->alpha = m->transfer.price[slot] / 1e6;
+	most_sites = ctx->job->ndata + most + 2 * SPARE;
+	most_sites = most_sites < m->nservers ? most_sites : m->nservers;
+	s->sites = auc_eris_memory(ctx, ERIS_SITES, most_sites + 1, sizeof(*s->sites));
+	s->heap = auc_eris_memory(ctx, ERIS_HEAP, most_sites + 1, sizeof(*s->heap));
+	if (!s->sites || !s->heap)
+		return false;
+	ctx->stamp_now++;
+	for (i = 0; i < ctx->job->ndata; i++)
+		add_site(ctx, ctx->job->data[i].server, local, shadow);
+	for (i = 0; i < m->nservers && spare < SPARE; i++) {
+		server = w->order[cell + i];
+		if (!w->fit[cell + server])
+			break;
+		if (ctx->ready[server] > slot || ctx->stamp[server] == ctx->stamp_now)
+			continue;
+		add_site(ctx, server, local, shadow);
+		if (enough < most && s->nsites < ctx->job->ndata + most)
+			enough += holds(ctx, s->sites[s->nsites - 1].fit);
+		else
+			spare++;
+	}
+	for (i = spare = 0; i < m->nservers && spare < SPARE; i++) {
+		server = p->order[cell + i];
+		if (!p->fit[cell + server])
+			break;
+		if (ctx->ready[server] > slot)
+			continue;
+		add_site(ctx, server, local, shadow);
+		spare++;
+	}
+	cell = (size_t)s->nsites * (most + 1) + 1; /* a part has a unit at least */
+	s->parts = auc_eris_memory(ctx, ERIS_PARTS, cell, sizeof(*s->parts));
+	s->merged = auc_eris_memory(ctx, ERIS_MERGED, cell, sizeof(*s->merged));
+	s->home = auc_eris_memory(ctx, ERIS_HOME, (size_t)most + 1, sizeof(*s->home));
+	if (!s->parts || !s->merged || !s->home)
+		return false;
+	for (i = 0; i < s->nsites; i++)
+		if (s->sites[i].fit)
+			price = fmax(price, s->sites[i].price);
+	if (variant == 1)
+		s->shun = price / (double)(1 + ctx->exchange_bytes) +
+			  price / (double)(1 + ctx->move_bytes);
+	if (variant == 2)
+		s->shun = 1e6 * (price + s->alpha + 1);
+	for (i = 0; i < s->nsites; i++) {
+		s->sites[i].first = s->nparts;
+		s->nparts += make_parts(ctx, i, false, s->parts + s->nparts);
+		s->sites[i].last = s->nparts;
+	}
+	merge(ctx);
+	ctx->work += 8 * s->nsites + 4 * s->nparts;
+	return true;
+}
+
+static void add_site(struct auc_policy_ctx *ctx, unsigned server, const unsigned *local,
+		     const double *shadow)
+{
+	const struct auc_market *m = ctx->m;
+	struct eris_slot *s = &ctx->slot;
+	size_t cell = auc_cell(m, s->slot, server);
+	const struct auc_type_cache *w = &m->cache[ctx->worker];
+	const struct auc_type_cache *p = &m->cache[auc_ps_index(m, ctx->ps)];
+	struct eris_site *site = &s->sites[s->nsites];
+	int64_t home;
+
+	if (ctx->ready[server] > s->slot || ctx->stamp[server] == ctx->stamp_now ||
+	    (!w->fit[cell] && !p->fit[cell]))
+		return;
+	ctx->stamp[server] = ctx->stamp_now;
+	s->nsites++;
+	home = auc_eris_home(ctx, s->slot, server);
+	*site = (struct eris_site){
+		.server = server,
+		.fit = (unsigned)w->fit[cell],
+		.hosts_ps = home >= 0,
+		.price = w->fit[cell] ? w->price[cell] : 0,
+		.ps = home >= 0 ? p->price[cell] : 0,
+		.local = local[server],
+		.shadow = shadow ? shadow[server] : 0,
+	};
+	if (home > 0)
+		site->home = home < site->fit ? (unsigned)home : site->fit;
+}
+
+int64_t auc_eris_home(const struct auc_policy_ctx *ctx, unsigned slot, unsigned server)
+{
+	const struct auc_market *m = ctx->m;
+	const struct auc_bundle *worker = &m->types[ctx->worker];
+	const struct auc_bundle *ps = &m->types[auc_ps_index(m, ctx->ps)];
+	size_t cell = auc_cell(m, slot, server);
+	const int64_t *used = m->used + cell * m->ntres;
+	int64_t fit = m->cache[ctx->worker].fit[cell], left;
+	unsigned i, k;
+
+	if (!m->cache[auc_ps_index(m, ctx->ps)].fit[cell])
+		return -1;
+	for (i = 0; i < worker->nused; i++) {
+		k = worker->used[i];
+		left = m->servers[server].units[k] - used[k] - ps->units[k];
+		if (left / worker->units[k] < fit)
+			fit = left / worker->units[k];
+	}
+	return fit > 0 ? fit : 0;
+}
+
+/* K units at SITE, and what they send. Their shadow is part of the cost. */
+static double site_cost(const struct auc_policy_ctx *ctx, const struct eris_site *site, bool home,
+			unsigned k, int64_t *bytes)
+{
+	unsigned moved = k > site->local ? k - site->local : 0;
+	double workers = (double)ctx->need[k];
+
+	*bytes = (int64_t)moved * ctx->move_bytes;
+	if (!home)
+		*bytes += (int64_t)ctx->need[k] * ctx->exchange_bytes;
+	return workers * site->price + (double)(k - moved) * site->shadow +
+	       (double)*bytes * ctx->slot.alpha;
+}
+
+/* The units that WORKERS can train. */
+static unsigned holds(const struct auc_policy_ctx *ctx, unsigned workers)
+{
+	unsigned low = 0, high = ctx->units, k;
+
+	while (low < high) {
+		k = (low + high + 1) / 2;
+		if (ctx->need[k] <= workers)
+			low = k;
+		else
+			high = k - 1;
+	}
+	return low;
+}
+
+/* The lower hull of a site's cost, with traffic shunned; returns the number of its parts. */
+static unsigned make_parts(const struct auc_policy_ctx *ctx, unsigned index, bool home,
+			   struct eris_part *parts)
+{
+	const struct eris_site *site = &ctx->slot.sites[index];
+	unsigned n = 0, k, before, most = holds(ctx, home ? site->home : site->fit);
+	double cost, from_cost, shun = ctx->slot.shun;
+	int64_t bytes, from_bytes;
+	struct eris_part part;
+
+	most = most < ctx->slot.most ? most : ctx->slot.most;
+	for (before = 0; before < most; before = k) {
+		k = ctx->reach[before + 1] < most ? ctx->reach[before + 1] : most;
+		if (before < site->local && k > site->local)
+			k = site->local;
+		cost = site_cost(ctx, site, home, k, &bytes);
+		cost += (double)bytes * shun;
+		part = (struct eris_part){.site = index, .from = before, .to = k};
+		for (;;) {
+			from_cost = site_cost(ctx, site, home, part.from, &from_bytes);
+			from_cost += (double)from_bytes * shun;
+			part.rate = (cost - from_cost) / (part.to - part.from);
+			if (!n || parts[n - 1].rate < part.rate)
+				break;
+			part.from = parts[--n].from;
+		}
+		parts[n++] = part;
+	}
+	return n;
+}
+
+/* The parts of all sites, cheapest first, until without any one site there are enough. */
+static void merge(struct auc_policy_ctx *ctx)
+{
+	struct eris_slot *s = &ctx->slot;
+	unsigned n = 0, i, sum = 0, largest = 0;
+	struct eris_site *site;
+	struct eris_part *part;
+
+	for (i = 0; i < s->nsites; i++) {
+		s->sites[i].taken = 0; /* here: parts that are merged */
+		if (s->sites[i].first < s->sites[i].last)
+			s->heap[n++] = i;
+	}
+	for (i = n / 2; i-- > 0;)
+		sift(s, n, i);
+	s->nmerged = 0;
+	while (n && sum < s->most + largest) {
+		site = &s->sites[s->heap[0]];
+		part = &s->parts[site->first + site->taken++];
+		s->merged[s->nmerged++] = *part;
+		sum += part->to - part->from;
+		largest = part->to > largest ? part->to : largest;
+		if (site->first + site->taken == site->last)
+			s->heap[0] = s->heap[--n];
+		sift(s, n, 0);
+	}
+}
+
+static bool before(const struct eris_slot *s, unsigned a, unsigned b)
+{
+	double x = s->parts[s->sites[a].first + s->sites[a].taken].rate;
+	double y = s->parts[s->sites[b].first + s->sites[b].taken].rate;
+
+	return x < y || (x == y && s->sites[a].server < s->sites[b].server);
+}
+
+static void sift(struct eris_slot *s, unsigned n, unsigned i)
+{
+	unsigned child, kept;
+
+	while ((child = 2 * i + 1) < n) {
+		if (child + 1 < n && before(s, s->heap[child + 1], s->heap[child]))
+			child++;
+		if (!before(s, s->heap[child], s->heap[i]))
+			return;
+		kept = s->heap[i];
+		s->heap[i] = s->heap[child];
+		s->heap[child] = kept;
+		i = child;
+	}
+}
+
+void auc_eris_price(struct auc_policy_ctx *ctx, unsigned variant, double *cost,
+		    struct eris_choice *choice)
+{
+	struct eris_slot *s = &ctx->slot;
+	unsigned list[PS_SITES], n = rank_ps(ctx, list), i, d, site, at, at_home;
+	const struct eris_part *part;
+	double ps, sum, rest;
+	struct fill f;
+	int64_t bytes;
+
+	ctx->work += (uint64_t)n * s->most * REST;
+	for (i = 0; i < n; i++) {
+		start(ctx, &f, list[i]);
+		ps = s->sites[list[i]].ps;
+		while (f.n < s->most) {
+			at = f.at;
+			at_home = f.at_home;
+			part = next_part(&f, &at, &at_home);
+			if (!part)
+				break;
+			for (d = f.n + 1; d <= f.n + part->to - part->from && d <= s->most; d++) {
+				best_rest(&f, part, d - f.n, &site, &rest, &bytes);
+				sum = f.cost + rest + ps;
+				if (sum < cost[d]) {
+					cost[d] = sum;
+					choice[d] = (struct eris_choice){s->sites[list[i]].server,
+									 variant};
+				}
+			}
+			f.at = at;
+			f.at_home = at_home;
+			take_part(&f, part);
+			s->tight = s->tight || s->sites[part->site].full;
+		}
+		s->tight = s->tight || f.n < s->most;
+	}
+}
+
+bool auc_eris_lay_out(struct auc_policy_ctx *ctx, unsigned ps, unsigned d, double whole)
+{
+	struct eris_slot *s = &ctx->slot;
+	const struct eris_part *part;
+	unsigned site = 0, at, at_home;
+	struct fill f;
+	double cost;
+	int64_t bytes;
+
+	while (site < s->nsites && s->sites[site].server != ps)
+		site++;
+	start(ctx, &f, site);
+	while (f.n < d) {
+		at = f.at;
+		at_home = f.at_home;
+		part = next_part(&f, &at, &at_home);
+		if (!part)
+			return false;
+		if (d <= f.n + part->to - part->from &&
+		    !isinf(best_rest(&f, part, d - f.n, &site, &cost, &bytes)) &&
+		    f.cost + cost + s->sites[f.ps].ps <= whole) {
+			take(&f, site, s->sites[site].taken + d - f.n, cost, bytes);
+			return true;
+		}
+		f.at = at;
+		f.at_home = at_home;
+		take_part(&f, part);
+	}
+	return true;
+}
+
+/* Sites for the PS, into LIST. */
+static unsigned rank_ps(struct auc_policy_ctx *ctx, unsigned *list)
+{
+	struct eris_slot *s = &ctx->slot;
+	double promises[PS_SITES], p, rate = s->nmerged ? s->merged[s->nmerged - 1].rate : 0;
+	unsigned n = 0, i, k, sum = 0;
+
+	for (i = 0; i < s->nmerged && sum < s->most; i++) {
+		rate = s->merged[i].rate;
+		sum += s->merged[i].to - s->merged[i].from;
+	}
+	for (i = 0; i < s->nsites; i++) {
+		if (!s->sites[i].hosts_ps)
+			continue;
+		p = promise(ctx, i, rate);
+		for (k = n < PS_SITES ? n : PS_SITES; k && promises[k - 1] > p; k--)
+			if (k < PS_SITES) {
+				promises[k] = promises[k - 1];
+				list[k] = list[k - 1];
+			}
+		if (k < PS_SITES) {
+			promises[k] = p;
+			list[k] = i;
+		}
+		n += n < PS_SITES;
+	}
+	return n;
+}
+
+/* What a PS there costs, less what it saves where a unit costs RATE elsewhere. */
+static double promise(struct auc_policy_ctx *ctx, unsigned index, double rate)
+{
+	struct eris_slot *s = &ctx->slot;
+	unsigned n = make_parts(ctx, index, true, s->home), i;
+	double sum = s->sites[index].ps;
+
+	for (i = 0; i < n; i++)
+		sum += fmin(0, s->home[i].rate - rate) * (s->home[i].to - s->home[i].from);
+	for (i = s->sites[index].first; i < s->sites[index].last; i++)
+		sum -= fmin(0, s->parts[i].rate - rate) * (s->parts[i].to - s->parts[i].from);
+	return sum;
+}
+
+/* Nothing is taken yet; the PS is at site PS. */
+static void start(struct auc_policy_ctx *ctx, struct fill *f, unsigned ps)
+{
+	struct eris_slot *s = &ctx->slot;
+	unsigned i;
+
+	*f = (struct fill){.s = s, .ctx = ctx, .ps = ps};
+	f->nhome = make_parts(ctx, ps, true, s->home);
+	for (i = 0; i < s->nsites; i++) {
+		s->sites[i].taken = 0;
+		s->sites[i].full = false;
+	}
+}
+
+/* The cheapest part from *AT and *AT_HOME on, which go behind it. */
+static const struct eris_part *next_part(const struct fill *f, unsigned *at, unsigned *at_home)
+{
+	const struct eris_slot *s = f->s;
+	const struct eris_part *away, *home;
+
+	while (*at < s->nmerged &&
+	       (s->merged[*at].site == f->ps || s->sites[s->merged[*at].site].full))
+		++*at;
+	away = *at < s->nmerged ? &s->merged[*at] : NULL;
+	home = *at_home < f->nhome && !s->sites[f->ps].full ? &s->home[*at_home] : NULL;
+	if (home && (!away || home->rate <= away->rate)) {
+		++*at_home;
+		return home;
+	}
+	*at += away != NULL;
+	return away;
+}
+
+/* What it costs and sends to have K units in all at SITE instead of those there. False: it does not
+ * fit. */
+static bool can_take(const struct fill *f, unsigned index, unsigned k, double *cost, int64_t *bytes)
+{
+	const struct eris_site *site = &f->s->sites[index];
+	bool home = index == f->ps;
+	double before;
+	int64_t sent;
+
+	if (k > f->ctx->units || f->ctx->need[k] > (home ? site->home : site->fit))
+		return false;
+	before = site_cost(f->ctx, site, home, site->taken, &sent);
+	*cost = site_cost(f->ctx, site, home, k, bytes) - before;
+	*bytes -= sent;
+	return f->bytes + *bytes <= f->s->left;
+}
+
+/* Where REST more units cost least: at PART's site or one of the next ones. INFINITY: nowhere. */
+static double best_rest(const struct fill *f, const struct eris_part *part, unsigned rest,
+			unsigned *site, double *cost, int64_t *bytes)
+{
+	unsigned at = f->at, at_home = f->at_home, i;
+	double least = INFINITY, sum, c;
+	int64_t b;
+
+	*cost = INFINITY;
+	*bytes = 0;
+	next_part(f, &at, &at_home);
+	for (i = 0; i < REST && part; i++) {
+		if (can_take(f, part->site, f->s->sites[part->site].taken + rest, &c, &b)) {
+			sum = c + (double)b * f->s->shun;
+			if (sum < least) {
+				least = sum;
+				*site = part->site;
+				*cost = c;
+				*bytes = b;
+			}
+		}
+		part = next_part(f, &at, &at_home);
+	}
+	return least;
+}
+
+/* All of it, or what the budget leaves of it. */
+static void take_part(struct fill *f, const struct eris_part *part)
+{
+	struct eris_site *site = &f->ctx->slot.sites[part->site];
+	unsigned k = part->to;
+	double cost;
+	int64_t bytes;
+
+	while (k > site->taken && !can_take(f, part->site, k, &cost, &bytes))
+		k--;
+	if (k > site->taken)
+		take(f, part->site, k, cost, bytes);
+	site->full = k < part->to;
+}
+
+static void take(struct fill *f, unsigned site, unsigned k, double cost, int64_t bytes)
+{
+	struct eris_site *to = &f->ctx->slot.sites[site];
+
+	f->n += k - to->taken;
+	f->cost += cost;
+	f->bytes += bytes;
+	to->taken = k;
+}
