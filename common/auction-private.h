@@ -14,6 +14,8 @@
 
 #include "auction.h"
 #include "history.h"
+#include "past.h"
+#include "tariff.h"
 
 struct auc_auction {
 	pthread_mutex_t admin;
@@ -33,7 +35,13 @@ struct auc_auction {
 	struct auc_market *market; /* NULL until the nodes are known */
 	struct auc_ledger *ledger;
 	struct auc_history *history;
-	struct auc_price price; /* the market's */
+	struct auc_past *past;
+	struct auc_tariff *tariff;      /* published last; NULL: none yet */
+	struct auc_tariff *next_tariff; /* of the last fit, to be published; NULL: none */
+	double fit_time, fit_seconds;   /* when the last fit began, and what it took */
+	unsigned long long fit_added;   /* bids that it knew, of all that ever were */
+	unsigned fit_bids;              /* and that meant something */
+	struct auc_price price; /* the market's, where no tariff holds */
 	bool price_old;         /* the history says more than the price does */
 	unsigned fresh;         /* bids that the price does not know */
 	struct auc_job job;     /* scratch of a decision */
@@ -60,6 +68,19 @@ enum auc_code auc_plan_parts(const struct auc_market *m, const struct auc_plan *
 			     struct auc_part **parts, unsigned *nparts, struct auc_err *err);
 /* closed.c: closes in M what is closed now. */
 enum auc_code auc_auction_apply_closed(const struct auc_auction *a, struct auc_market *m, struct auc_err *err);
+/* A market of A's configuration and servers with whatever the ledger's RECORDS name, booked by
+ * nobody. */
+enum auc_code auc_auction_build_market(const struct auc_auction *a, struct json_object *records,
+				       double now, struct auc_market **market,
+				       struct auc_err *err);
+/*
+ * learning.c; the lock is held. The tariff by which is sold, NULL if by A->price; what the bid says
+ * to the next fit; true if the time has come at which the last fit's prices hold.
+ */
+const struct auc_tariff *auc_auction_tariff_in_force(const struct auc_auction *a);
+enum auc_code auc_auction_remember(struct auc_auction *a, const struct auc_bid *bid, double now,
+				   bool accepted, struct auc_err *err);
+bool auc_auction_publish(struct auc_auction *a, double now);
 /* The lock is held. AUC_ESTATE: bids are not taken, and why. */
 enum auc_code auc_auction_check_ready(const struct auc_auction *a, struct auc_err *err);
 /* The text of S's receipt into *RECEIPT, if RECEIPT is not NULL. */

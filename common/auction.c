@@ -28,6 +28,8 @@ struct replay {
 	struct auc_market *market;
 	struct auc_ledger *ledger;
 	struct auc_history *history;
+	struct auc_past *past;
+	struct auc_tariff *tariff; /* the last; NULL: none */
 };
 
 /* -- private prototypes -- */
@@ -36,7 +38,10 @@ static void queue_event(void *arg, struct json_object *event);
 static void append_event(void *arg, struct json_object *event);
 static struct json_object *take_events(struct auc_auction *a);
 static struct json_object *dump_all(const struct auc_ledger *ledger,
-				    const struct auc_history *history, struct auc_err *err);
+				    const struct auc_history *history, const struct auc_past *past,
+				    const struct auc_tariff *tariff, struct auc_err *err);
+static enum auc_code append_new(struct json_object *records, struct json_object *event,
+				struct auc_err *err);
 static enum auc_code write_events(struct auc_auction *a, struct auc_err *err);
 static enum auc_code write_snapshot(struct auc_auction *a, struct json_object *records,
 				    struct auc_err *err);
@@ -54,8 +59,6 @@ static unsigned roles_of(const struct auc_server_spec *s);
 static enum auc_code set_specs(struct auc_auction *a, const struct auc_server_spec *specs,
 			       unsigned n, struct auc_err *err);
 static enum auc_code rebuild(struct auc_auction *a, double now, struct auc_err *err);
-static enum auc_code build_market(const struct auc_auction *a, struct json_object *records,
-				  double now, struct auc_market **market, struct auc_err *err);
 static enum auc_code add_conf_types(struct auc_market *m, const struct auc_conf *conf,
 				    struct auc_err *err);
 static enum auc_code add_servers(struct auc_market *m, const struct auc_auction *a,
@@ -108,9 +111,10 @@ enum auc_code auc_auction_create(struct auc_conf *conf, struct auc_auction **out
 	else
 		rc = a->policy->create(conf->policy_options, &a->ctx, err);
 	a->history = auc_history_create(conf->history_bids);
+	a->past = auc_past_create(conf->history_bids);
 	a->events = json_object_new_array();
 	a->writing = json_object_new_array();
-	if (rc == AUC_OK && (!a->history || !a->events || !a->writing))
+	if (rc == AUC_OK && (!a->history || !a->past || !a->events || !a->writing))
 		rc = no_memory(err);
 	if (rc != AUC_OK) {
 		auc_auction_destroy(a);
@@ -130,6 +134,9 @@ void auc_auction_destroy(struct auc_auction *a)
 	auc_ledger_destroy(a->ledger);
 	auc_market_destroy(a->market);
 	auc_history_destroy(a->history);
+	auc_past_destroy(a->past);
+	auc_tariff_free(a->tariff);
+	auc_tariff_free(a->next_tariff);
 	if (a->ctx)
 		a->policy->destroy(a->ctx);
 	auc_decision_clear(&a->decision);
@@ -222,7 +229,7 @@ enum auc_code auc_auction_reconfigure(struct auc_auction *a, struct auc_conf *co
 	}
 	if (rc == AUC_OK || rc == AUC_EFULL) {
 		if (auc_history_set_limit(a->history, conf->history_bids, NULL) == AUC_OK &&
-		    a->market)
+		    auc_past_set_limit(a->past, conf->history_bids, NULL) == AUC_OK && a->market)
 			(void)take_price(a, NULL);
 		a->old_confs[a->nold_confs++] = old;
 		old_policy->destroy(old_ctx);
@@ -269,8 +276,14 @@ enum auc_code auc_auction_open_spool(struct auc_auction *a, const char *dir, dou
 		a->ledger = replay.ledger;
 		auc_history_destroy(a->history);
 		a->history = replay.history;
-		replay.ledger = NULL;
-		replay.history = NULL;
+		auc_past_destroy(a->past);
+		a->past = replay.past;
+		auc_tariff_free(a->tariff);
+		a->tariff = replay.tariff;
+		auc_tariff_free(a->next_tariff);
+		a->next_tariff = NULL;
+		a->fit_added = 0; /* all that was read is new to a fit */
+		replay = (struct replay){.market = replay.market};
 		rc = rebuild(a, now, err);
 	}
 	if (rc == AUC_OK || rc == AUC_EFULL) {
@@ -290,6 +303,8 @@ enum auc_code auc_auction_open_spool(struct auc_auction *a, const char *dir, dou
 	auc_spool_close(spool);
 	auc_ledger_destroy(replay.ledger);
 	auc_history_destroy(replay.history);
+	auc_past_destroy(replay.past);
+	auc_tariff_free(replay.tariff);
 	auc_market_destroy(replay.market);
 	return rc;
 }
@@ -350,8 +365,10 @@ enum auc_code auc_auction_bid(struct auc_auction *a, const struct auc_bid *bid, 
 	else if (rc == AUC_OK && hold)
 		auc_ledger_refuse(a->ledger, auc_reason_word(offer->reason));
 	/* Only now: the price of this bid does not know this bid. */
-	if (rc == AUC_OK && hold && a->conf->prices_learned)
+	if (rc == AUC_OK && hold && auc_conf_learns(a->conf)) {
 		(void)learn(a, NULL);
+		(void)auc_auction_remember(a, bid, now, offer->accepted, NULL);
+	}
 	pthread_mutex_unlock(&a->lock);
 	free(text);
 	if (rc != AUC_OK)
@@ -481,7 +498,7 @@ unsigned auc_auction_tick(struct auc_auction *a, double now)
 		(void)rebuild(a, now, NULL); /* a market never goes back; if it fails, next time */
 	if (a->market) {
 		pass_time(a, now, &lapsed);
-		if (a->price_old)
+		if (auc_auction_publish(a, now) || a->price_old)
 			take_price(a, NULL);
 	}
 	pthread_mutex_unlock(&a->lock);
@@ -578,6 +595,8 @@ enum auc_code auc_auction_commit(struct auc_auction *a, struct auc_err *err)
 	struct json_object *records = NULL, *taken;
 	struct auc_ledger *ledger = NULL;
 	struct auc_history *history = NULL;
+	struct auc_past *past = NULL;
+	struct auc_tariff *tariff = NULL;
 	bool due;
 	struct auc_err why = {0};
 	enum auc_code rc;
@@ -595,12 +614,17 @@ enum auc_code auc_auction_commit(struct auc_auction *a, struct auc_err *err)
 	if (due) {
 		ledger = auc_ledger_copy(a->ledger);
 		history = auc_history_copy(a->history);
+		past = auc_past_copy(a->past);
+		tariff = a->tariff ? auc_tariff_copy(a->tariff) : NULL;
+		due = ledger && history && past && (tariff || !a->tariff);
 	}
 	pthread_mutex_unlock(&a->lock);
-	if (ledger && history)
-		records = dump_all(ledger, history, NULL);
+	if (due)
+		records = dump_all(ledger, history, past, tariff, NULL);
 	auc_ledger_destroy(ledger);
 	auc_history_destroy(history);
+	auc_past_destroy(past);
+	auc_tariff_free(tariff);
 	rc = taken ? AUC_OK : no_memory(&why);
 	for (size_t i = 0; taken && i < json_object_array_length(taken); i++)
 		append_event(a->writing, json_object_get(json_object_array_get_idx(taken, i)));
@@ -637,24 +661,34 @@ static struct json_object *take_events(struct auc_auction *a)
 
 /* Every record of a snapshot. */
 static struct json_object *dump_all(const struct auc_ledger *ledger,
-				    const struct auc_history *history, struct auc_err *err)
+				    const struct auc_history *history, const struct auc_past *past,
+				    const struct auc_tariff *tariff, struct auc_err *err)
 {
-	struct json_object *records = json_object_new_array(), *o;
+	struct json_object *records = json_object_new_array();
 	enum auc_code rc = records ? AUC_OK : no_memory(err);
 
 	if (rc == AUC_OK)
 		rc = auc_ledger_dump(ledger, append_event, records, err);
-	for (unsigned i = 0; rc == AUC_OK && i < auc_history_count(history); i++) {
-		o = auc_history_event(history, i);
-		if (o)
-			append_event(records, o);
-		else
-			rc = no_memory(err);
-	}
+	for (unsigned i = 0; rc == AUC_OK && i < auc_history_count(history); i++)
+		rc = append_new(records, auc_history_event(history, i), err);
+	for (unsigned i = 0; rc == AUC_OK && i < auc_past_count(past); i++)
+		rc = append_new(records, auc_past_event(past, i), err);
+	if (rc == AUC_OK && tariff)
+		rc = append_new(records, auc_tariff_event(tariff), err);
 	if (rc == AUC_OK)
 		return records;
 	json_object_put(records);
 	return NULL;
+}
+
+/* Takes EVENT (NULL: no memory) over. */
+static enum auc_code append_new(struct json_object *records, struct json_object *event,
+				struct auc_err *err)
+{
+	if (!event)
+		return no_memory(err);
+	append_event(records, event);
+	return AUC_OK;
 }
 
 static enum auc_code write_events(struct auc_auction *a, struct auc_err *err)
@@ -701,14 +735,15 @@ static enum auc_code replay_begin(struct auc_auction *a, double now, struct repl
 				  struct auc_err *err)
 {
 	struct json_object *none = json_object_new_array();
-	enum auc_code rc = none ? build_market(a, none, now, &replay->market, err) : no_memory(err);
+	enum auc_code rc = none ? auc_auction_build_market(a, none, now, &replay->market, err) : no_memory(err);
 
 	json_object_put(none);
 	if (rc != AUC_OK)
 		return rc;
 	replay->ledger = auc_ledger_create(replay->market, queue_event, a);
 	replay->history = auc_history_create(a->conf->history_bids);
-	return replay->ledger && replay->history ? AUC_OK : no_memory(err);
+	replay->past = auc_past_create(a->conf->history_bids);
+	return replay->ledger && replay->history && replay->past ? AUC_OK : no_memory(err);
 }
 
 static enum auc_code replay_event(void *arg, struct json_object *event, struct auc_err *err)
@@ -717,6 +752,12 @@ static enum auc_code replay_event(void *arg, struct json_object *event, struct a
 
 	if (auc_history_knows(event))
 		return auc_history_apply(replay->history, event, err);
+	if (auc_past_knows(event))
+		return auc_past_apply(replay->past, event, err);
+	if (auc_tariff_knows(event)) {
+		auc_tariff_free(replay->tariff);
+		return auc_tariff_read(event, &replay->tariff, err);
+	}
 	return auc_ledger_apply(replay->ledger, event, err);
 }
 
@@ -824,7 +865,7 @@ static enum auc_code rebuild(struct auc_auction *a, double now, struct auc_err *
 	if (rc == AUC_OK && a->ledger)
 		rc = auc_ledger_dump(a->ledger, append_event, records, err);
 	if (rc == AUC_OK)
-		rc = build_market(a, records, now, &market, err);
+		rc = auc_auction_build_market(a, records, now, &market, err);
 	json_object_put(records);
 	if (rc == AUC_OK)
 		rc = auc_auction_apply_closed(a, market, err);
@@ -843,7 +884,7 @@ static enum auc_code rebuild(struct auc_auction *a, double now, struct auc_err *
 	return rc;
 }
 
-static enum auc_code build_market(const struct auc_auction *a, struct json_object *records,
+enum auc_code auc_auction_build_market(const struct auc_auction *a, struct json_object *records,
 				  double now, struct auc_market **market, struct auc_err *err)
 {
 	const struct auc_conf *conf = a->conf;
@@ -973,21 +1014,26 @@ static auc_slot last_slot_of(struct json_object *records)
 	return last;
 }
 
-/* Prices that follow from configuration and history. */
+/* Prices that follow from configuration, history and what was published. */
 static enum auc_code take_price(struct auc_auction *a, struct auc_err *err)
 {
+	const struct auc_tariff *tariff = auc_auction_tariff_in_force(a);
 	struct auc_price prior, price;
 	enum auc_code rc = AUC_OK;
 
 	auc_price_from_conf(a->conf, a->policy->prices, &prior);
 	price = prior;
-	if (a->conf->prices_learned)
+	if (auc_conf_learns(a->conf))
 		rc = auc_history_price(a->history, a->market, &prior, &price, err);
 	if (rc != AUC_OK)
 		return rc;
 	a->price = price;
 	a->price_old = false;
 	a->fresh = 0;
+	if (a->conf->prices == AUC_PRICES_NONE)
+		return auc_market_give_prices(a->market, NULL, 0, err);
+	if (tariff && tariff->kind != AUC_TARIFF_PUBLISHED)
+		return auc_tariff_give(tariff, a->market, err);
 	return auc_market_set_price(a->market, &price, err);
 }
 
@@ -1085,6 +1131,7 @@ static enum auc_code put_lien(struct auc_auction *a, const char *text, uint32_t 
  * decided all the same. */
 static enum auc_code learn(struct auc_auction *a, struct auc_err *err)
 {
+	const struct auc_tariff *tariff = auc_auction_tariff_in_force(a);
 	struct json_object *event;
 	enum auc_code rc;
 
@@ -1096,8 +1143,9 @@ static enum auc_code learn(struct auc_auction *a, struct auc_err *err)
 		return no_memory(err);
 	append_event(a->events, event);
 	a->fresh++;
-	a->price_old = a->policy->prices == AUC_PRICE_ETA ||
-		       auc_bounds_due(a->fresh, auc_history_count(a->history));
+	a->price_old = (!tariff || tariff->kind == AUC_TARIFF_PUBLISHED) &&
+		       (a->policy->prices == AUC_PRICE_ETA ||
+			auc_bounds_due(a->fresh, auc_history_count(a->history)));
 	return AUC_OK;
 }
 

@@ -153,7 +153,7 @@ enum auc_code auc_auction_adopt(struct auc_auction *a, const char *receipt, uint
 				uint32_t uid, enum auc_sale_state state, struct auc_err *err);
 /*
  * Time passes: lapses liens, moves the horizon, and takes the prices that the bids since the last
- * tick teach. A clock that was ahead and is set back by more than a slot gets a new market. Waits
+ * tick teach, or publishes those of a fit. A clock that was ahead and is set back by more than a slot gets a new market. Waits
  * for a commit under way. Returns the number of liens that lapsed.
  */
 unsigned auc_auction_tick(struct auc_auction *a, double now);
@@ -190,6 +190,31 @@ void auc_auction_totals(struct auc_auction *a, struct auc_totals *totals);
  * a later commit succeeds.
  */
 enum auc_code auc_auction_commit(struct auc_auction *a, struct auc_err *err);
+
+/*
+ * Prices that learn (Prices=flat and Prices=learned): the last bids are fitted (fit.h) in a thread
+ * of the caller's, one at a time: due -> begin (copies, under the locks) -> run (long, without any
+ * lock) -> end. What it found is published by the first auc_auction_tick() of a later slot, and
+ * holds until the next: in between no price changes. What was sold or held before keeps its price.
+ */
+struct auc_fit_job;
+struct auc_tariff;
+struct auc_watch;
+/* True if there is something new to fit. A fit follows no sooner than a hundred times the
+ * processor time that the last one took. */
+bool auc_auction_fit_due(struct auc_auction *a, double now);
+/* Free *JOB with auc_fit_job_free(). AUC_ESTATE: prices are not learned, or it is not ready. */
+enum auc_code auc_auction_fit_begin(struct auc_auction *a, double now, struct auc_fit_job **job,
+				    struct auc_err *err);
+/* As auc_fit(). */
+enum auc_code auc_fit_job_run(struct auc_fit_job *job, const struct auc_watch *watch,
+			      struct auc_tariff **t, struct auc_err *err);
+void auc_fit_job_free(struct auc_fit_job *job);
+/* Takes T (NULL: the fit failed) over, to be published if it is what the configuration still
+ * wants. */
+void auc_auction_fit_end(struct auc_auction *a, struct auc_tariff *t);
+/* A copy of the prices that hold, to be freed; false: none were published yet. */
+bool auc_auction_tariff(struct auc_auction *a, struct auc_tariff **t);
 
 struct json_object;
 /* Market, prices and use by server, TRES and slot, sales and totals, as JSON (doc/status.md): for

@@ -98,21 +98,24 @@ static const struct key keys[] = {
 	{.section = GLOBAL, .name = "LienSeconds", .type = TYPE_SPAN, .offset = IN_CONF(lien_seconds),
 	 .min = 1, .max = 3600, .preset = "10",
 	 .help = "How long a plan is held for a submission until its job is seen."},
-	{.section = GLOBAL, .name = "Prices", .type = TYPE_CHOICE, .offset = IN_CONF(prices_learned),
-	 .choices = "given|learned", .preset = "learned",
-	 .help = "Whether prices are those of Eta (Policy=oasis: of Lower and Upper) or are learned from past bids."},
+	{.section = GLOBAL, .name = "Prices", .type = TYPE_ONE_OF, .offset = IN_CONF(prices),
+	 .choices = "none|given|published|flat|learned", .preset = "learned",
+	 .help = "Where prices come from. none: everything that is free costs nothing. given: Eta (Policy=oasis: Lower and Upper). "
+		 "published: the function of the policy's paper, its parameters learned from past bids. flat: one price for each "
+		 "TRES of each class of nodes, fitted to past bids. learned: such prices for each slot, or none, or the published, or "
+		 "the flat ones, whichever past bids, replayed, say is best; published ones until there are bids to learn from."},
 	{.section = GLOBAL, .name = "Eta", .type = TYPE_AMOUNTS, .offset = IN_CONF(eta), .count = IN_CONF(neta),
 	 .limit = AUC_TRES_MAX, .min = 1, .max = ETA_MAX,
 	 .help = "Base of the price function for each TRES; one that is not named has base 1 and is free. With "
-		 "Prices=learned: what the base is at least."},
+		 "Prices=published or learned: what the base is at least."},
 	{.section = GLOBAL, .name = "Lower", .type = TYPE_AMOUNTS, .offset = IN_CONF(bounds.lower), .count = IN_CONF(bounds.nlower),
 	 .limit = AUC_TRES_MAX, .min = 0, .max = ETA_MAX,
-	 .help = "Policy=oasis: unit price of each TRES where nothing is sold, 0 for one that is not named. With Prices=learned: "
-		 "what it is at least."},
+	 .help = "Policy=oasis: unit price of each TRES where nothing is sold, 0 for one that is not named. With "
+		 "Prices=published or learned: what it is at least."},
 	{.section = GLOBAL, .name = "Upper", .type = TYPE_AMOUNTS, .offset = IN_CONF(bounds.upper), .count = IN_CONF(bounds.nupper),
 	 .limit = AUC_TRES_MAX, .min = 0, .max = ETA_MAX,
 	 .help = "Policy=oasis: unit price of each TRES where all of it is sold; one that is not named is free. With "
-		 "Prices=learned: what it is at least."},
+		 "Prices=published or learned: what it is at least."},
 	{.section = GLOBAL, .name = "PSLower", .type = TYPE_AMOUNTS, .offset = IN_CONF(ps_bounds.lower),
 	 .count = IN_CONF(ps_bounds.nlower), .limit = AUC_TRES_MAX, .min = 0, .max = ETA_MAX,
 	 .help = "Lower of servers that host PSs. Needs PSUpper."},
@@ -355,6 +358,23 @@ const struct auc_conf_type *auc_conf_ps_type(const struct auc_conf *conf, const 
 const struct auc_conf_model *auc_conf_model(const struct auc_conf *conf, const char *name)
 {
 	return find_item(conf, MODEL, name);
+}
+
+bool auc_conf_learns(const struct auc_conf *conf)
+{
+	return conf->prices == AUC_PRICES_PUBLISHED || auc_conf_fits(conf);
+}
+
+bool auc_conf_fits(const struct auc_conf *conf)
+{
+	return conf->prices == AUC_PRICES_FLAT || conf->prices == AUC_PRICES_LEARNED;
+}
+
+const char *auc_prices_word(unsigned prices)
+{
+	static const char *const words[] = {"none", "given", "published", "flat", "learned"};
+
+	return words[prices];
 }
 
 int auc_conf_change_signal(const struct auc_conf *conf)
@@ -954,7 +974,7 @@ static enum auc_code check_prices(struct parser *p)
 	bool bounds = auc_policy_find(conf->policy)->prices == AUC_PRICE_BOUNDS;
 	enum auc_code rc;
 
-	if (!conf->prices_learned && !(bounds ? conf->bounds.nupper : conf->neta))
+	if (conf->prices == AUC_PRICES_GIVEN && !(bounds ? conf->bounds.nupper : conf->neta))
 		return word_error(p, global_word(p, "Prices"), "a line %s with the %s",
 				  bounds ? "Upper=" : "Eta=", bounds ? "bounds" : "bases");
 	rc = check_price_names(p, "Eta", conf->eta, conf->neta);

@@ -10,7 +10,7 @@
  *   Policy=dps[,option=value...]
  *   SlotSeconds=300  Slots=288  StartMargin=2  LateStart=0  EndMargin=1  LienSeconds=10
  *   ChangeNotice=30  ChangeSignal=USR1
- *   Prices=learned|given  Eta=gpu:v100=25,cpu=2,...  HistoryBids=1000
+ *   Prices=learned|flat|published|given|none  Eta=gpu:v100=25,cpu=2,...  HistoryBids=1000
  *   Lower=gpu:v100=0.01,...  Upper=gpu:v100=1000,...  PSLower=  PSUpper=
  *   SpoolDir=/path          DefaultBid=...  DefaultModel=...  RefundUnused=no|yes
  *   Fence=auto|yes|no  PowerUpLead=SPAN
@@ -72,6 +72,15 @@ struct auc_conf_model {
 /* Fence=, in the order of its words: which nodes are reserved while they are sold. */
 enum auc_fence { AUC_FENCE_NO, AUC_FENCE_YES, AUC_FENCE_AUTO };
 
+/* Prices=, in the order of its words: where prices come from. */
+enum auc_prices {
+	AUC_PRICES_NONE,
+	AUC_PRICES_GIVEN,     /* Eta, or Lower and Upper */
+	AUC_PRICES_PUBLISHED, /* the policy's paper, its parameters from past bids */
+	AUC_PRICES_FLAT,      /* from past bids, by class of nodes (fit.h) */
+	AUC_PRICES_LEARNED,   /* by class and slot, or what of all of these the past says is best */
+};
+
 struct auc_conf {
 	char policy[AUC_NAME_MAX]; /* "dps" */
 	char policy_options[256];  /* "variant=exact" or "" */
@@ -80,7 +89,7 @@ struct auc_conf {
 	double start_margin, late_start, end_margin, lien_seconds;
 	double change_notice;
 	char change_signal[AUC_NAME_MAX];
-	bool prices_learned;
+	unsigned prices; /* enum auc_prices */
 	unsigned neta;
 	struct auc_named eta[AUC_TRES_MAX]; /* bases of the price function, >= 1 */
 	struct auc_conf_bounds bounds, ps_bounds; /* the latter empty: the same */
@@ -110,6 +119,13 @@ const struct auc_conf_partition *auc_conf_partition(const struct auc_conf *conf,
 const struct auc_conf_type *auc_conf_worker_type(const struct auc_conf *conf, const char *name);
 const struct auc_conf_type *auc_conf_ps_type(const struct auc_conf *conf, const char *name);
 const struct auc_conf_model *auc_conf_model(const struct auc_conf *conf, const char *name);
+
+/* True if past bids make prices. */
+bool auc_conf_learns(const struct auc_conf *conf);
+/* True if they do so by fits. */
+bool auc_conf_fits(const struct auc_conf *conf);
+/* The word of PRICES. */
+const char *auc_prices_word(unsigned prices);
 
 /* The number of ChangeSignal; 0: none. */
 int auc_conf_change_signal(const struct auc_conf *conf);

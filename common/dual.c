@@ -37,6 +37,7 @@ struct auc_dual {
 	const struct auc_policy *policy;
 	struct auc_policy_ctx *ctx;
 	struct auc_decision decision;
+	const struct auc_watch *watch;
 	const struct auc_dual_job *jobs;
 	unsigned njobs;
 	double *payoff, *best_payoff; /* by job */
@@ -136,6 +137,11 @@ void auc_dual_destroy(struct auc_dual *d)
 	free(d->t.memory);
 	free(d->given);
 	free(d);
+}
+
+void auc_dual_watch(struct auc_dual *d, const struct auc_watch *w)
+{
+	d->watch = w;
 }
 
 enum auc_code auc_dual_begin(struct auc_dual *d, const struct auc_dual_phase *phase,
@@ -525,6 +531,8 @@ static enum auc_code quote_all(struct auc_dual *d, double *bound, struct auc_err
 	for (i = 0; i < d->njobs && rc == AUC_OK; i++) {
 		j = &d->jobs[i];
 		at = j->own ? j->own : d->m;
+		if (!auc_watch_goes_on(d->watch))
+			return auc_err_set(err, AUC_ESTATE, "the work was stopped");
 		if (j->own)
 			rc = auc_market_copy_state(at, m, err);
 		if (rc == AUC_OK)

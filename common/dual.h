@@ -33,6 +33,7 @@
 #include "err.h"
 #include "market.h"
 #include "policy/policy.h"
+#include "watch.h"
 
 struct auc_dual;
 
@@ -68,6 +69,8 @@ enum auc_code auc_dual_create(const struct auc_market *m, const struct auc_polic
 			      const char *options, const struct auc_dual_job *jobs, unsigned njobs,
 			      struct auc_dual **d, struct auc_err *err);
 void auc_dual_destroy(struct auc_dual *d);
+/* From now on W (NULL: nobody; must stay) is asked before each quote. */
+void auc_dual_watch(struct auc_dual *d, const struct auc_watch *w);
 
 /* Begins a phase at the best prices so far. AUC_ENOMEM, or AUC_EINVAL: no sensible phase. */
 enum auc_code auc_dual_begin(struct auc_dual *d, const struct auc_dual_phase *phase,

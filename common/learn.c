@@ -14,8 +14,8 @@ static size_t smooth(const struct auc_market *m, const struct auc_dual *d, unsig
 
 enum auc_code auc_learn_prices(const struct auc_market *m, const struct auc_policy *policy,
 			       const struct auc_dual_job *jobs, unsigned njobs, unsigned iterations,
-			       struct auc_given_price **list, size_t *n, double *bound,
-			       struct auc_err *err)
+			       const struct auc_watch *watch, struct auc_given_price **list,
+			       size_t *n, double *bound, struct auc_err *err)
 {
 	size_t slots = (size_t)(auc_market_last(m) - auc_market_first(m)) + 1;
 	size_t rows = (size_t)auc_market_nservers(m) * auc_market_ntres(m);
@@ -28,8 +28,10 @@ enum auc_code auc_learn_prices(const struct auc_market *m, const struct auc_poli
 	*list = calloc(rows * slots + 1, sizeof(**list));
 	rc = price && *list ? auc_dual_create(m, policy, "", jobs, njobs, &d, err)
 			    : auc_err_set(err, AUC_ENOMEM, "no memory for prices");
-	if (rc == AUC_OK)
+	if (rc == AUC_OK) {
+		auc_dual_watch(d, watch);
 		rc = fit(d, iterations, err);
+	}
 	for (s = 0; s < auc_market_nservers(m) && rc == AUC_OK; s++)
 		for (k = 0; k < auc_market_ntres(m); k++)
 			*n += smooth(m, d, s, k, price, *list + *n);

@@ -24,12 +24,12 @@
 
 /*
  * Prices for M by JOBS (dual.h) after ITERATIONS. *LIST is malloc'd, for auc_market_give_prices().
- * *BOUND is what these jobs are worth together at most. AUC_EINVAL: the policy does not sell;
- * AUC_ENOMEM.
+ * *BOUND is what these jobs are worth together at most. WATCH (NULL: nobody) can stop it:
+ * AUC_ESTATE. AUC_EINVAL: the policy does not sell; AUC_ENOMEM.
  */
 enum auc_code auc_learn_prices(const struct auc_market *m, const struct auc_policy *policy,
 			       const struct auc_dual_job *jobs, unsigned njobs, unsigned iterations,
-			       struct auc_given_price **list, size_t *n, double *bound,
-			       struct auc_err *err);
+			       const struct auc_watch *watch, struct auc_given_price **list, size_t *n,
+			       double *bound, struct auc_err *err);
 
 #endif

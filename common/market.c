@@ -552,6 +552,11 @@ enum auc_code auc_market_give_prices(struct auc_market *m, const struct auc_give
 					   AUC_PRICE_LIMIT);
 	}
 	m->given = true;
+	memset(m->idle_price, 0, (size_t)m->nservers * m->ntres * sizeof(*m->idle_price));
+	for (i = 0; i < n; i++)
+		if (list[i].from <= auc_market_last(m) + 1 && list[i].to > auc_market_last(m))
+			m->idle_price[(size_t)list[i].server * m->ntres + list[i].tres] =
+				list[i].price;
 	lay_out_idle(m);
 	memset(m->unit_price, 0,
 	       (size_t)m->slots * m->nservers * m->ntres * sizeof(*m->unit_price));
@@ -573,6 +578,7 @@ enum auc_code auc_market_copy_state(struct auc_market *m, const struct auc_marke
 	    m->nservers != from->nservers)
 		return auc_err_set(err, AUC_ESTATE, "the markets differ in servers or slots");
 	m->given = from->given;
+	memset(m->idle_price, 0, (size_t)m->nservers * m->ntres * sizeof(*m->idle_price));
 	for (k = 0; k < m->ntres; k++) {
 		j = auc_market_find_tres(from, m->tres[k].name);
 		if (j < 0)
@@ -582,6 +588,9 @@ enum auc_code auc_market_copy_state(struct auc_market *m, const struct auc_marke
 				return auc_err_set(err, AUC_ESTATE,
 						   "server %s: the markets differ in %s",
 						   m->servers[s].name, m->tres[k].name);
+		for (s = 0; s < m->nservers; s++)
+			m->idle_price[(size_t)s * m->ntres + k] =
+				from->idle_price[(size_t)s * from->ntres + (unsigned)j];
 		memcpy(m->tres[k].curve, from->tres[j].curve, sizeof(m->tres[k].curve));
 		for (cell = 0; cell < cells; cell++) {
 			a = cell * m->ntres + k;
@@ -896,7 +905,8 @@ static enum auc_code lay_out(struct auc_market *m, struct auc_err *err)
 	return AUC_OK;
 }
 
-/* What slots that come into the window are: empty, at the prices of nothing used. */
+/* What slots that come into the window are: empty, at the prices of nothing used, or those that
+ * were given. */
 static void lay_out_idle(struct auc_market *m)
 {
 	const struct auc_server *server;
@@ -907,10 +917,11 @@ static void lay_out_idle(struct auc_market *m)
 	for (s = 0; s < m->nservers; s++) {
 		server = &m->servers[s];
 		for (k = 0; k < m->ntres; k++) {
-			price = m->given || !server->units[k]
-					? 0
-					: auc_price_unit(curve_of(m, s, k), 0,
-							 (double)server->units[k]);
+			price = m->idle_price[(size_t)s * m->ntres + k];
+			if (!m->given)
+				price = server->units[k] ? auc_price_unit(curve_of(m, s, k), 0,
+									  (double)server->units[k])
+							 : 0;
 			m->idle_price[(size_t)s * m->ntres + k] = price;
 			m->idle_costs = m->idle_costs || price > 0;
 		}

@@ -98,7 +98,7 @@ static bool add_head(struct json_object *o, struct auc_auction *a, double now)
 	       auc_json_add_text(o, "reason", reason) &&
 	       auc_json_add_text(o, "warning", a->warning) &&
 	       auc_json_add_text(o, "policy", a->policy->name) &&
-	       auc_json_add_text(o, "prices", a->conf->prices_learned ? "learned" : "given") &&
+	       auc_json_add_text(o, "prices", auc_prices_word(a->conf->prices)) &&
 	       auc_json_add_int(o, "history", auc_history_count(a->history)) &&
 	       auc_json_add_double(o, "slot_seconds", a->conf->slot_seconds);
 }

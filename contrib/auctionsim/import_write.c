@@ -634,7 +634,7 @@ static struct json_object *prices_object(const struct window *w)
 	if (w->im->g.values[IMPORT_PRICES].low == 1)
 		return NULL;
 	o = json_object_new_object();
-	if (!conf || conf->prices_learned)
+	if (!conf || auc_conf_learns(conf))
 		return gen_made(o, o && auc_json_add_text(o, "mode", "learned"));
 	eta = json_object_new_object();
 	ok = o && eta && auc_json_add_text(o, "mode", "eta");

@@ -281,7 +281,7 @@ static enum auc_code teach(const struct past *p, struct scenario *s, unsigned wi
 	if (rc == AUC_OK)
 		rc = world_state(s, m, err);
 	if (rc == AUC_OK)
-		rc = auc_learn_prices(m, p->policy, dual_jobs, n, AUC_LEARN_ITERATIONS, &list,
+		rc = auc_learn_prices(m, p->policy, dual_jobs, n, AUC_LEARN_ITERATIONS, NULL, &list,
 				      &nlist, &bound, err);
 	if (rc == AUC_OK)
 		rc = take_values(s, m, list, nlist, err);

@@ -564,7 +564,7 @@ static void learn_from(unsigned n, double weight, double *sums)
 		must(world_job(s, &s->jobs[i], &resolved[i], &err), &err);
 		jobs[i] = (struct auc_dual_job){.job = &resolved[i], .weight = weight};
 	}
-	must(auc_learn_prices(m, &auc_policy_dps, jobs, n, 100, &list, &nlist, &bound, &err), &err);
+	must(auc_learn_prices(m, &auc_policy_dps, jobs, n, 100, NULL, &list, &nlist, &bound, &err), &err);
 	memset(sums, 0, TRES * sizeof(*sums));
 	for (i = 0; i < nlist; i++) {
 		assert_true(list[i].from <= list[i].to && list[i].from >= 1 && list[i].to <= 8);

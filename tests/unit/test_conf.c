@@ -51,7 +51,7 @@ static void test_defaults(void **state)
 	assert_true(c->start_margin == 2 && c->end_margin == 1 && c->lien_seconds == 10);
 	assert_true(c->late_start == 0 && c->change_notice == 30);
 	assert_int_equal(auc_conf_change_signal(c), SIGUSR1);
-	assert_true(c->prices_learned);
+	assert_int_equal(c->prices, AUC_PRICES_LEARNED);
 	assert_int_equal(c->neta, 0);
 	assert_int_equal(c->history_bids, 1000);
 	assert_null(c->spool_dir);
@@ -92,7 +92,7 @@ static void test_full(void **state)
 	(void)state;
 	assert_string_equal(c->policy, "dps");
 	assert_string_equal(c->policy_options, "variant=exact");
-	assert_true(c->slot_seconds == 300 && c->slots == 100 && !c->prices_learned);
+	assert_true(c->slot_seconds == 300 && c->slots == 100 && c->prices == AUC_PRICES_GIVEN);
 	assert_int_equal(c->neta, 2);
 	assert_string_equal(c->eta[1].name, "gpu:t4");
 	assert_true(c->eta[0].value == 25 && c->eta[1].value == 2.5);
@@ -230,7 +230,8 @@ static void test_values(void **state)
 		"a.conf:1: SlotSeconds=2slots: expected a time from 1 s to 604800 s");
 	refused("SlotSeconds=nan\n" TYPES,
 		"a.conf:1: SlotSeconds=nan: expected a time from 1 s to 604800 s");
-	refused("Prices=free\n" TYPES, "a.conf:1: Prices=free: expected given or learned");
+	refused("Prices=free\n" TYPES,
+		"a.conf:1: Prices=free: expected one of none|given|published|flat|learned");
 	refused("RefundUnused=1\n" TYPES, "a.conf:1: RefundUnused=1: expected no or yes");
 	refused("SpoolDir=spool\n" TYPES, "a.conf:1: SpoolDir=spool: expected an absolute path");
 	refused("Policy=,x\n" TYPES, "a.conf:1: Policy=,x: expected a policy's "

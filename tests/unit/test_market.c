@@ -533,7 +533,7 @@ static void test_given(void **state)
 	static const struct auc_price price = {.neta = 1, .eta = {{"gpu", 16}}};
 	struct auc_given_price list[] = {
 		{0, 0, 100, 109, 2}, {0, 0, 105, 200, 3}, {1, 1, 90, 100, 1}};
-	struct auc_market *m = make_market(), *other = make_market();
+	struct auc_market *m = make_market(), *other = make_market(), *clone;
 	struct auc_err err;
 
 	(void)state;
@@ -553,9 +553,17 @@ static void test_given(void **state)
 	assert_true(auc_market_cache_sound(other));
 	auc_market_advance(m, 101);
 	assert_int_equal(auc_market_copy_state(other, m, NULL), AUC_ESTATE);
+	/* The price behind the window holds in slots that come into it. */
+	auc_market_advance(m, 103);
+	assert_true(auc_market_price(m, 0, 0, 112) == 3 && auc_market_price(m, 1, 1, 112) == 0);
+	assert_true(auc_market_cache_sound(m));
+	clone = auc_market_clone(m);
+	auc_market_advance(clone, 120);
+	assert_true(auc_market_price(clone, 0, 0, 120) == 3 && auc_market_cache_sound(clone));
+	auc_market_destroy(clone);
 
 	assert_int_equal(auc_market_set_price(m, &price, NULL), AUC_OK); /* computed again */
-	assert_true(auc_market_price(m, 0, 0, 101) == 15 && auc_market_price(m, 1, 1, 101) == 0);
+	assert_true(auc_market_price(m, 0, 0, 103) == 15 && auc_market_price(m, 1, 1, 103) == 0);
 	assert_true(auc_market_cache_sound(m));
 	list[1].price = -1;
 	assert_int_equal(auc_market_give_prices(m, list, 3, &err), AUC_EINVAL);

@@ -1,0 +1,53 @@
+/*
+ * fit.h - from the bids of the past and a market as it is booked to the prices that are published
+ * next (tariff.h): the forecast, the fit (learn.h), the guard. Works on copies alone: it can take
+ * its time in another thread.
+ *
+ * The forecast. The market is for sale for P slots. Bids of the last K whole periods of P slots are
+ * expected again, each with weight 1 / K, whole periods later. Where the history is shorter, it is
+ * drawn out to the period; if it is short because nothing came before, the bids so far are all that
+ * is expected, and if it is short because older ones were forgotten, they are counted as often as
+ * they fit into the period. All of that is expected once more in the period behind it: what is sold
+ * out has no price of its own, and slots that come on sale need one.
+ *
+ * The guard. The bids of the last period are replayed in an empty market with each kind of prices;
+ * the learned and the flat ones are taught by every other of them, as if there were twice as many.
+ * What was worth most is taken; where the prices so far are worth as much but for one percent, they
+ * stay. It looks once in a period, and while there is less than one, each time that the bids have
+ * doubled.
+ */
+#ifndef AUC_FIT_H
+#define AUC_FIT_H
+
+#include <stdint.h>
+
+#include "past.h"
+#include "policy/policy.h"
+#include "tariff.h"
+#include "watch.h"
+
+#define AUC_FIT_BIDS_MIN 10 /* fewer teach nothing */
+
+struct auc_fit_input {
+	const struct auc_market *market; /* two periods from now on, as it is booked */
+	const struct auc_market *empty;  /* the first period, nothing booked, no prices */
+	const struct auc_policy *policy;
+	const char *options; /* of the policy */
+	const struct auc_conf *conf;
+	const struct auc_price *published; /* of the policy's paper, as learned from the past */
+	const struct auc_past *past;
+	double now; /* Unix time */
+	/* The kind that is configured: none of the others is looked at. AUC_TARIFF_LEARNED: the
+	 * guard chooses. */
+	enum auc_tariff_kind kind;
+	const struct auc_tariff *last; /* what holds now; NULL: nothing */
+	const struct auc_watch *watch; /* NULL: nobody stops it */
+};
+
+/*
+ * *T is to be freed; its slot is 0. AUC_ENOENT: the past has too few bids that mean something
+ * today; AUC_ESTATE: WATCH stopped it; AUC_EINVAL: the policy does not sell by prices; AUC_ENOMEM.
+ */
+enum auc_code auc_fit(const struct auc_fit_input *in, struct auc_tariff **t, struct auc_err *err);
+
+#endif

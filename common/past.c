@@ -1,0 +1,266 @@
+/* past.c - see past.h. A ring, like history.c's. */
+#include "config.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <json-c/json.h>
+
+#include "jsonio.h"
+#include "past.h"
+#include "text.h"
+
+#define TIME_MAX    1e11 /* Unix time of an event: year 5138 */
+#define SECONDS_MAX 1e9
+
+struct auc_past {
+	unsigned limit, count, oldest;
+	size_t bytes; /* of all texts */
+	unsigned long long added;
+	bool forgot;               /* something */
+	struct auc_past_bid *bids; /* limit long */
+};
+
+static enum auc_code remember(struct auc_past *p, const struct auc_past_bid *from,
+			      struct auc_err *err);
+static void forget_oldest(struct auc_past *p);
+static bool add_partitions(struct json_object *o, const struct auc_past_bid *b);
+static enum auc_code read_partitions(struct json_object *event, struct auc_past_bid *b,
+				     struct auc_err *err);
+static bool plain(const char *text);
+static enum auc_code corrupt(struct auc_err *err, const char *why);
+
+struct auc_past *auc_past_create(unsigned limit)
+{
+	struct auc_past *p = calloc(1, sizeof(*p));
+
+	if (!p || !limit || !(p->bids = calloc(limit, sizeof(*p->bids)))) {
+		free(p);
+		return NULL;
+	}
+	p->limit = limit;
+	return p;
+}
+
+void auc_past_destroy(struct auc_past *p)
+{
+	if (!p)
+		return;
+	while (p->count)
+		forget_oldest(p);
+	free(p->bids);
+	free(p);
+}
+
+enum auc_code auc_past_set_limit(struct auc_past *p, unsigned limit, struct auc_err *err)
+{
+	struct auc_past_bid *bids;
+
+	if (limit == p->limit)
+		return AUC_OK;
+	bids = limit ? calloc(limit, sizeof(*bids)) : NULL;
+	if (!bids)
+		return auc_err_set(err, AUC_ENOMEM, "history of bids: out of memory");
+	while (p->count > limit)
+		forget_oldest(p);
+	for (unsigned i = 0; i < p->count; i++)
+		bids[i] = *auc_past_at(p, i);
+	free(p->bids);
+	p->bids = bids;
+	p->limit = limit;
+	p->oldest = 0;
+	return AUC_OK;
+}
+
+unsigned auc_past_count(const struct auc_past *p)
+{
+	return p->count;
+}
+
+unsigned long long auc_past_added(const struct auc_past *p)
+{
+	return p->added;
+}
+
+bool auc_past_truncated(const struct auc_past *p)
+{
+	return p->forgot || p->count == p->limit;
+}
+
+const struct auc_past_bid *auc_past_at(const struct auc_past *p, unsigned i)
+{
+	return &p->bids[(p->oldest + i) % p->limit];
+}
+
+enum auc_code auc_past_add(struct auc_past *p, const struct auc_bid *bid, double time,
+			   double slot_seconds, bool accepted, struct auc_err *err)
+{
+	struct auc_past_bid one = {
+		.time = time,
+		.slot_seconds = slot_seconds,
+		.accepted = accepted,
+		.text = auc_bid_print(bid),
+		.npartitions = bid->npartitions,
+		.partitions = (char(*)[AUC_NAME_MAX])bid->partitions,
+	};
+	enum auc_code rc = one.text
+				   ? remember(p, &one, err)
+				   : auc_err_set(err, AUC_ENOMEM, "history of bids: out of memory");
+
+	free(one.text);
+	return rc;
+}
+
+struct auc_past *auc_past_copy(const struct auc_past *p)
+{
+	struct auc_past *copy = auc_past_create(p->limit);
+
+	for (unsigned i = 0; copy && i < p->count; i++)
+		if (remember(copy, auc_past_at(p, i), NULL) != AUC_OK) {
+			auc_past_destroy(copy);
+			return NULL;
+		}
+	if (copy) {
+		copy->added = p->added;
+		copy->forgot = p->forgot;
+	}
+	return copy;
+}
+
+struct json_object *auc_past_event(const struct auc_past *p, unsigned i)
+{
+	const struct auc_past_bid *b = auc_past_at(p, i);
+	struct json_object *o = json_object_new_object();
+
+	if (o && auc_json_add_text(o, "event", "bid") && auc_json_add_double(o, "time", b->time) &&
+	    auc_json_add_double(o, "slot_seconds", b->slot_seconds) &&
+	    auc_json_add_bool(o, "accepted", b->accepted) && auc_json_add_text(o, "bid", b->text) &&
+	    (!b->npartitions || add_partitions(o, b)))
+		return o;
+	json_object_put(o);
+	return NULL;
+}
+
+bool auc_past_knows(struct json_object *event)
+{
+	struct json_object *word;
+
+	return json_object_object_get_ex(event, "event", &word) &&
+	       json_object_is_type(word, json_type_string) &&
+	       !strcmp(json_object_get_string(word), "bid");
+}
+
+enum auc_code auc_past_apply(struct auc_past *p, struct json_object *event, struct auc_err *err)
+{
+	char names[AUC_BID_PARTITIONS_MAX][AUC_NAME_MAX];
+	struct auc_past_bid b = {.partitions = names};
+	struct auc_err why = {0};
+	enum auc_code rc;
+
+	b.text = malloc(AUC_BID_TEXT_MAX);
+	rc = b.text ? auc_json_double(event, "time", 0, TIME_MAX, &b.time, &why)
+		    : auc_err_set(&why, AUC_ENOMEM, "out of memory");
+	if (rc == AUC_OK)
+		rc = auc_json_double(event, "slot_seconds", 1e-3, SECONDS_MAX, &b.slot_seconds,
+				     &why);
+	if (rc == AUC_OK)
+		rc = auc_json_bool(event, "accepted", &b.accepted, &why);
+	if (rc == AUC_OK)
+		rc = auc_json_text(event, "bid", b.text, AUC_BID_TEXT_MAX, &why);
+	if (rc == AUC_OK && !plain(b.text))
+		rc = auc_err_set(&why, AUC_EINVAL, "bid: expected the text of a bid");
+	if (rc == AUC_OK)
+		rc = read_partitions(event, &b, &why);
+	rc = rc == AUC_OK ? remember(p, &b, err) : corrupt(err, why.text);
+	free(b.text);
+	return rc;
+}
+
+/* Takes a copy of FROM. */
+static enum auc_code remember(struct auc_past *p, const struct auc_past_bid *from,
+			      struct auc_err *err)
+{
+	size_t names = from->npartitions * sizeof(*from->partitions), size = strlen(from->text);
+	struct auc_past_bid b = *from;
+
+	b.text = strdup(from->text);
+	b.partitions = names ? malloc(names) : NULL;
+	if (!b.text || (names && !b.partitions)) {
+		free(b.text);
+		free(b.partitions);
+		return auc_err_set(err, AUC_ENOMEM, "history of bids: out of memory");
+	}
+	if (names)
+		memcpy(b.partitions, from->partitions, names);
+	while (p->count && (p->count == p->limit || p->bytes + size > AUC_PAST_BYTES))
+		forget_oldest(p);
+	p->bids[(p->oldest + p->count++) % p->limit] = b;
+	p->bytes += size;
+	p->added++;
+	return AUC_OK;
+}
+
+static void forget_oldest(struct auc_past *p)
+{
+	struct auc_past_bid *b = &p->bids[p->oldest];
+
+	p->forgot = true;
+	p->bytes -= strlen(b->text);
+	free(b->text);
+	free(b->partitions);
+	*b = (struct auc_past_bid){0};
+	p->oldest = (p->oldest + 1) % p->limit;
+	p->count--;
+}
+
+static bool add_partitions(struct json_object *o, const struct auc_past_bid *b)
+{
+	struct json_object *list = json_object_new_array(), *name;
+
+	for (unsigned i = 0; list && i < b->npartitions; i++) {
+		name = json_object_new_string(b->partitions[i]);
+		if (!name || json_object_array_add(list, name)) {
+			json_object_put(name);
+			json_object_put(list);
+			return false;
+		}
+	}
+	return auc_json_add(o, "partitions", list);
+}
+
+static enum auc_code read_partitions(struct json_object *event, struct auc_past_bid *b,
+				     struct auc_err *err)
+{
+	struct json_object *list, *name;
+	size_t n;
+
+	if (!json_object_object_get_ex(event, "partitions", &list))
+		return AUC_OK;
+	n = json_object_is_type(list, json_type_array) ? json_object_array_length(list) : 0;
+	if (n < 1 || n > AUC_BID_PARTITIONS_MAX)
+		return auc_err_set(err, AUC_EINVAL, "partitions: expected 1 to %d names",
+				   AUC_BID_PARTITIONS_MAX);
+	for (; b->npartitions < n; b->npartitions++) {
+		name = json_object_array_get_idx(list, b->npartitions);
+		if (!json_object_is_type(name, json_type_string) ||
+		    !auc_name_valid(json_object_get_string(name)))
+			return auc_err_set(err, AUC_EINVAL, "partitions: entry %u: expected a name",
+					   b->npartitions);
+		strcpy(b->partitions[b->npartitions], json_object_get_string(name));
+	}
+	return AUC_OK;
+}
+
+/* Whether the words of TEXT are a bid is seen when it is used: types come and go. */
+static bool plain(const char *text)
+{
+	for (const char *c = text; *c; c++)
+		if ((unsigned char)*c < ' ' || (unsigned char)*c > '~')
+			return false;
+	return *text;
+}
+
+static enum auc_code corrupt(struct auc_err *err, const char *why)
+{
+	return auc_err_set(err, AUC_ECORRUPT, "event 'bid': %s", why);
+}

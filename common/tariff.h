@@ -1,0 +1,94 @@
+/*
+ * tariff.h - prices as they are published: by class of servers and slot, with what the fit (fit.h)
+ * that they come from found. A class is the servers of one partition with the same amount of a
+ * TRES; names and amounts instead of indices, so that a tariff outlives a change of nodes, and a
+ * restart.
+ */
+#ifndef AUC_TARIFF_H
+#define AUC_TARIFF_H
+
+#include <stdbool.h>
+
+#include "err.h"
+#include "market.h"
+
+struct json_object;
+
+/* Kinds of prices that a guard chooses among, in the order of preference where they are worth the
+ * same. */
+enum auc_tariff_kind {
+	AUC_TARIFF_NONE,      /* everything is free */
+	AUC_TARIFF_PUBLISHED, /* those of the policy's paper, which bookings move */
+	AUC_TARIFF_FLAT,      /* by class, the same in all slots */
+	AUC_TARIFF_LEARNED,   /* by class and slot */
+	AUC_TARIFF_KINDS
+};
+
+#define AUC_TARIFF_RUNS 8192 /* of all classes together: a tariff is one line of the spool */
+#define AUC_TARIFF_OPEN                                                                            \
+	(INT64_C(1) << 52) /* the last run of a class ends there: it goes on for ever */
+
+struct auc_tariff_run {
+	auc_slot from, to;
+	double price; /* credits per unit and slot */
+};
+
+struct auc_tariff_class {
+	char group[AUC_NAME_MAX], tres[AUC_NAME_MAX];
+	double capacity; /* of the TRES on each of its servers */
+	unsigned servers;
+	unsigned first_run, nruns; /* ascending; what they leave out is free */
+};
+
+struct auc_tariff {
+	enum auc_tariff_kind kind;
+	double slot_seconds;
+	double time;   /* Unix time of the fit */
+	auc_slot slot; /* in which it was published; 0: it is not yet */
+	/* What was forecast, and what it is worth at most. */
+	unsigned bids;   /* of the past that it was made of */
+	double expected; /* bids in the slots for sale */
+	double bound;
+	/* The guard: the last day, replayed. */
+	unsigned day_bids;              /* 0: it has not looked yet */
+	double worth[AUC_TARIFF_KINDS]; /* of that day with each kind */
+	double day_bound;               /* and with any */
+	double guard_time;              /* Unix time at which it looked */
+	double seconds;                 /* of a processor that the fit took */
+	unsigned nclasses, nruns;
+	struct auc_tariff_class *classes;
+	struct auc_tariff_run *runs;
+};
+
+const char *auc_tariff_word(enum auc_tariff_kind kind); /* "none", "published", "flat", "learned" */
+
+/* Frees T; NULL is allowed. */
+void auc_tariff_free(struct auc_tariff *t);
+/* NULL: no memory. */
+struct auc_tariff *auc_tariff_copy(const struct auc_tariff *t);
+/*
+ * The prices of LIST[N] (market.h), alike on servers of a class of M, as T's classes, which it has
+ * none of before. With FLAT: in all slots the mean. At most AUC_TARIFF_RUNS runs: more are put
+ * together, with their mean. AUC_ENOMEM.
+ */
+enum auc_code auc_tariff_set(struct auc_tariff *t, const struct auc_market *m,
+			     const struct auc_given_price *list, size_t n, bool flat,
+			     struct auc_err *err);
+/* Gives M the prices of T, one that is not AUC_TARIFF_PUBLISHED. What no class names has the prices
+ * of the nearest amount of that TRES in its partition, else none. AUC_ENOMEM. */
+enum auc_code auc_tariff_give(const struct auc_tariff *t, struct auc_market *m,
+			      struct auc_err *err);
+/* 1 - worth / bound of the day that the guard replayed, for the kind that holds; NAN: it has not
+ * looked. */
+double auc_tariff_gap(const struct auc_tariff *t);
+/* A sentence that says what was chosen and why, malloc'd. NULL: no memory. */
+char *auc_tariff_why(const struct auc_tariff *t);
+
+/* T as an event "prices" (doc/ledger.md); new reference, NULL: no memory. */
+struct json_object *auc_tariff_event(const struct auc_tariff *t);
+bool auc_tariff_knows(struct json_object *event);
+/* *T is to be freed. AUC_ECORRUPT, AUC_ENOMEM. */
+enum auc_code auc_tariff_read(struct json_object *event, struct auc_tariff **t,
+			      struct auc_err *err);
+
+#endif

@@ -1,0 +1,494 @@
+/*
+ * test_learning.c - prices that learn, in the auction: what is remembered of bids, what a fit makes
+ * of it, when it is published, and what a restart, a crash and hostile records leave of it.
+ */
+#include "config.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+#include <json-c/json.h>
+
+#include "auction-private.h"
+#include "fit.h"
+#include "jsonio.h"
+#include "world.h"
+
+#define SLOT   300.0
+#define GLOBAL "Slots=40\nHistoryBids=200\n"
+
+/* Two slots of two v100 that are worth much; all the edge's v100 are eight. */
+static const char dear[] =
+	"9000 epochs=2 chunks=2 minibatches=300 worker-time=v100=1s ps-time=ps.m=0 upload=0";
+static const char cheap[] =
+	"linear:60,1 epochs=8 chunks=2 minibatches=300 worker-time=v100=1s ps-time=ps.m=0 upload=0";
+
+/* N bids of TEXT, one in EVERY seconds from *NOW on, each followed by a tick. */
+static unsigned submit(struct auc_auction *a, const char *text, unsigned n, double every,
+		       double *now)
+{
+	struct auc_bid bid = world_bid(a, text);
+	static uint32_t job = 1;
+	unsigned accepted = 0;
+	struct auc_offer o;
+
+	for (unsigned i = 0; i < n; i++, *now += every) {
+		assert_int_equal(auc_auction_bid(a, &bid, 1, *now, true, &o, NULL), AUC_OK);
+		accepted += o.accepted;
+		if (o.accepted)
+			assert_int_equal(auc_auction_confirm(a, o.sale, job++, NULL, NULL), AUC_OK);
+		auc_offer_clear(&o);
+		auc_auction_tick(a, *now);
+	}
+	return accepted;
+}
+
+/* A whole fit, as the agent's thread does it; false: there was none to be made. */
+static bool fit(struct auc_auction *a, double now)
+{
+	struct auc_fit_job *j;
+	struct auc_tariff *t;
+	enum auc_code rc;
+	struct auc_err err;
+
+	if (!auc_auction_fit_due(a, now))
+		return false;
+	if (auc_auction_fit_begin(a, now, &j, &err) != AUC_OK)
+		fail_msg("%s", err.text);
+	rc = auc_fit_job_run(j, NULL, &t, &err);
+	if (rc != AUC_OK && rc != AUC_ENOENT)
+		fail_msg("%s", err.text);
+	auc_auction_fit_end(a, t);
+	auc_fit_job_free(j);
+	return rc == AUC_OK;
+}
+
+/* Mean price of a v100 on edge1 over the slots for sale. */
+static double v100_price(struct auc_auction *a)
+{
+	int s = auc_market_find_server(a->market, "edge1"),
+	    k = auc_market_find_tres(a->market, "gpu:v100");
+	auc_slot first = auc_market_first(a->market), last = auc_market_last(a->market);
+	double sum = 0;
+
+	for (auc_slot t = first; t <= last; t++)
+		sum += auc_market_price(a->market, (unsigned)s, (unsigned)k, t);
+	return sum / (double)(last - first + 1);
+}
+
+static double cost(struct auc_auction *a, const char *text, double now)
+{
+	struct auc_bid bid = world_bid(a, text);
+	struct auc_offer o;
+	double paid;
+
+	assert_int_equal(auc_auction_bid(a, &bid, 1, now, false, &o, NULL), AUC_OK);
+	paid = (double)o.payment;
+	auc_offer_clear(&o);
+	return paid;
+}
+
+/* Scarcity in the past makes prices; they change at a slot's begin only, and a lien keeps its own.
+ */
+static void test_scarcity(void **state)
+{
+	struct auc_bid bid;
+	struct auc_auction *a;
+	struct auc_tariff *t;
+	struct auc_offer o;
+	double now = NOW, before;
+	char dir[32], *why;
+
+	(void)state;
+	world_mkdir(dir);
+	a = world_open(GLOBAL "Prices=flat", dir, now);
+	assert_false(fit(a, now)); /* of nothing */
+	submit(a, dear, 9, 20, &now);
+	assert_false(auc_auction_fit_due(a, now));
+	submit(a, dear, 120, 60, &now);
+	before = v100_price(a); /* the published ones */
+	assert_false(auc_auction_tariff(a, &t));
+	assert_true(fit(a, now));
+	assert_false(auc_auction_fit_due(a, now)); /* not before that one is out */
+	auc_auction_tick(a, now);
+	assert_true(v100_price(a) == before); /* not in this slot */
+
+	bid = world_bid(a, dear);
+	bid.utility = world_bid(a, "90000 worker-time=v100=1s").utility;
+	assert_int_equal(auc_auction_bid(a, &bid, 7, now, true, &o, NULL), AUC_OK);
+	now += SLOT;
+	auc_auction_tick(a, now);
+	assert_true(auc_auction_tariff(a, &t));
+	assert_int_equal(t->kind, AUC_TARIFF_FLAT);
+	assert_true(t->bids >= 100 && t->bound > 0 && t->slot == auc_slot_of(now, SLOT));
+	why = auc_tariff_why(t);
+	assert_non_null(strstr(why, "flat: as configured"));
+	free(why);
+	auc_tariff_free(t);
+	assert_true(v100_price(a) >
+		    100); /* a slot of a v100 is worth thousands to those who came */
+	if (o.accepted) {
+		struct auc_sale_view v;
+
+		assert_int_equal(auc_auction_sale(a, o.sale, &v, NULL), AUC_OK);
+		assert_true(v.payment == o.payment);
+		auc_sale_view_clear(&v);
+	}
+	auc_offer_clear(&o);
+	before = v100_price(a);
+	submit(a, cheap, 3, 1, &now); /* nothing that is bid or sold moves them */
+	assert_true(v100_price(a) == before);
+	for (unsigned i = 0; i < 60; i++, now += SLOT)
+		auc_auction_tick(a, now); /* nor does time: new slots cost the same */
+	assert_true(fabs(v100_price(a) - before) < 1e-9 * before);
+	auc_auction_destroy(a);
+	world_rmdir(dir);
+}
+
+/* Where nothing is scarce the guard takes what costs nobody anything. */
+static void test_guard(void **state)
+{
+	struct auc_auction *a;
+	struct auc_tariff *t;
+	double now = NOW, past;
+	char dir[32], *why;
+
+	(void)state;
+	world_mkdir(dir);
+	a = world_open(GLOBAL "Prices=learned", dir, now);
+	submit(a, cheap, 12, 900, &now);
+	assert_true(fit(a, now));
+	now += SLOT;
+	auc_auction_tick(a, now);
+	assert_true(auc_auction_tariff(a, &t));
+	assert_true(t->day_bids == 12);
+	for (unsigned k = 0; k < AUC_TARIFF_KINDS; k++)
+		assert_true(t->worth[t->kind] >= t->worth[k]);
+	assert_true(t->worth[t->kind] > 0 && t->day_bound >= t->worth[t->kind]);
+	assert_true(auc_tariff_gap(t) >= 0 && auc_tariff_gap(t) < 0.2);
+	why = auc_tariff_why(t);
+	assert_non_null(strstr(why, "the last 12 bids are worth"));
+	free(why);
+	past = t->guard_time;
+	auc_tariff_free(t);
+
+	/* It does not look again for every bid. */
+	submit(a, cheap, 2, 400, &now);
+	assert_true(fit(a, now));
+	auc_auction_tick(a, now + SLOT);
+	assert_true(auc_auction_tariff(a, &t) && t->guard_time == past);
+	auc_tariff_free(t);
+	auc_auction_destroy(a);
+	world_rmdir(dir);
+}
+
+/* Scarce and mixed: what the guard takes is worth more, replayed, than doing without. */
+static void test_worth(void **state)
+{
+	struct auc_auction *a;
+	struct auc_tariff *t;
+	double now = NOW;
+	char dir[32];
+
+	(void)state;
+	world_mkdir(dir);
+	a = world_open(GLOBAL "Prices=learned", dir, now);
+	for (unsigned i = 0; i < 40; i++) {
+		submit(a, cheap, 2, 100, &now);
+		submit(a, dear, 2, 50, &now);
+	}
+	assert_true(fit(a, now));
+	auc_auction_tick(a, now + SLOT);
+	assert_true(auc_auction_tariff(a, &t));
+	assert_true(t->worth[t->kind] >= t->worth[AUC_TARIFF_NONE]);
+	assert_true(t->worth[t->kind] <= t->day_bound && auc_tariff_gap(t) < 0.5);
+	auc_tariff_free(t);
+	auc_auction_destroy(a);
+	world_rmdir(dir);
+}
+
+/* History and prices outlive the process, in the journal and in a snapshot, and a reconfiguration.
+ */
+static void test_restart(void **state)
+{
+	struct auc_auction *a;
+	double now = NOW, price, paid;
+	unsigned count;
+	char dir[32];
+
+	(void)state;
+	for (unsigned snapshot = 0; snapshot < 2; snapshot++) {
+		now = NOW;
+		world_mkdir(dir);
+		a = world_open(GLOBAL "Prices=flat", dir, now);
+		submit(a, dear, 100, 60, &now);
+		assert_true(fit(a, now));
+		now += SLOT;
+		auc_auction_tick(a, now);
+		assert_true(auc_auction_fit_due(a, now + SLOT) == false); /* no new bid */
+		if (snapshot)
+			a->snapshot_at = 1;
+		assert_int_equal(auc_auction_commit(a, NULL), AUC_OK);
+		price = v100_price(a);
+		paid = cost(a, dear, now);
+		count = auc_past_count(a->past);
+		auc_auction_destroy(a);
+
+		a = world_open(GLOBAL "Prices=flat", dir, now);
+		assert_int_equal(auc_past_count(a->past), count);
+		assert_true(v100_price(a) == price && cost(a, dear, now) == paid && price > 0);
+		assert_true(auc_auction_fit_due(a, now)); /* what was read is to be looked at */
+
+		/* Other words in auction.conf hold at once, and what was learned waits. */
+		assert_int_equal(
+			auc_auction_reconfigure(a, world_conf(GLOBAL "Prices=none"), now, NULL),
+			AUC_OK);
+		assert_true(v100_price(a) == 0 && !auc_auction_fit_due(a, now));
+		assert_int_equal(
+			auc_auction_reconfigure(
+				a, world_conf(GLOBAL "Prices=given\nEta=gpu:v100=2"), now, NULL),
+			AUC_OK);
+		assert_true(v100_price(a) < price);
+		assert_int_equal(
+			auc_auction_reconfigure(a, world_conf(GLOBAL "Prices=flat"), now, NULL),
+			AUC_OK);
+		assert_true(v100_price(a) == price);
+		auc_auction_destroy(a);
+		world_rmdir(dir);
+	}
+}
+
+/* Nodes that change keep the prices of their class. */
+static void test_nodes(void **state)
+{
+	struct auc_server_spec specs[8];
+	double now = NOW, price;
+	struct auc_auction *a;
+	char dir[32];
+
+	(void)state;
+	world_mkdir(dir);
+	a = world_open(GLOBAL "Prices=flat", dir, now);
+	submit(a, dear, 100, 60, &now);
+	assert_true(fit(a, now));
+	now += SLOT;
+	auc_auction_tick(a, now);
+	price = v100_price(a);
+	memcpy(specs, world_servers, world_nservers * sizeof(*specs));
+	specs[world_nservers] = specs[0];
+	strcpy(specs[world_nservers].name, "edge9");
+	specs[0].capacity[2].value = 3; /* the nearest class */
+	assert_int_equal(auc_auction_set_servers(a, specs, world_nservers + 1, now, NULL), AUC_OK);
+	assert_true(fabs(v100_price(a) - price) < 1e-9 * price);
+	assert_true(auc_market_price(a->market,
+				     (unsigned)auc_market_find_server(a->market, "edge9"),
+				     (unsigned)auc_market_find_tres(a->market, "gpu:v100"),
+				     auc_market_first(a->market)) > 0);
+	auc_auction_destroy(a);
+	world_rmdir(dir);
+}
+
+static bool stop_at(void *arg)
+{
+	unsigned *left = arg;
+
+	return (*left)-- > 0;
+}
+
+static void test_stop(void **state)
+{
+	unsigned left;
+	struct auc_watch watch = {stop_at, &left};
+	struct auc_fit_job *j;
+	struct auc_tariff *t;
+	struct auc_auction *a;
+	double now = NOW;
+	char dir[32];
+
+	(void)state;
+	world_mkdir(dir);
+	a = world_open(GLOBAL "Prices=learned", dir, now);
+	submit(a, dear, 20, 60, &now);
+	for (unsigned i = 0; i < 3000; i = 3 * i + 1) {
+		left = i;
+		assert_int_equal(auc_auction_fit_begin(a, now, &j, NULL), AUC_OK);
+		assert_int_equal(auc_fit_job_run(j, &watch, &t, NULL), AUC_ESTATE);
+		assert_null(t);
+		auc_auction_fit_end(a, t);
+		auc_fit_job_free(j);
+	}
+	auc_auction_destroy(a);
+	world_rmdir(dir);
+}
+
+/* Bounded by count and bytes. */
+static void test_past(void **state)
+{
+	struct auc_past *p = auc_past_create(3), *copy;
+	struct auc_bid bid = {.npartitions = 1, .partitions = {"edge"}};
+	struct json_object *o;
+
+	(void)state;
+	assert_int_equal(auc_bid_parse(NULL, "7 worker-time=x=1s", &bid, NULL), AUC_OK);
+	bid.npartitions = 1;
+	strcpy(bid.partitions[0], "edge");
+	for (unsigned i = 0; i < 5; i++)
+		assert_int_equal(auc_past_add(p, &bid, i, 300, i % 2, NULL), AUC_OK);
+	assert_true(auc_past_count(p) == 3 && auc_past_truncated(p) && auc_past_added(p) == 5);
+	assert_true(auc_past_at(p, 0)->time == 2 &&
+		    !strcmp(auc_past_at(p, 2)->partitions[0], "edge"));
+	assert_null(strstr(auc_past_at(p, 0)->text, "user"));
+	copy = auc_past_copy(p);
+	o = auc_past_event(copy, 1);
+	assert_true(auc_past_knows(o));
+	assert_int_equal(auc_past_apply(copy, o, NULL), AUC_OK);
+	json_object_put(o);
+	assert_true(auc_past_count(copy) == 3 && auc_past_at(copy, 2)->time == 3 &&
+		    auc_past_at(copy, 2)->accepted &&
+		    !strcmp(auc_past_at(copy, 2)->partitions[0], "edge"));
+	assert_int_equal(auc_past_set_limit(copy, 2, NULL), AUC_OK);
+	assert_true(auc_past_count(copy) == 2 && auc_past_at(copy, 1)->time == 3);
+	auc_past_destroy(copy);
+	auc_past_destroy(p);
+
+	/* The longest texts do not add up beyond the bound. */
+	p = auc_past_create(10000);
+	o = json_object_new_object();
+	auc_json_add_text(o, "event", "bid");
+	auc_json_add_double(o, "time", 5);
+	auc_json_add_double(o, "slot_seconds", 300);
+	auc_json_add_bool(o, "accepted", false);
+	{
+		char text[AUC_BID_TEXT_MAX];
+
+		memset(text, 'x', sizeof(text) - 1);
+		text[sizeof(text) - 1] = '\0';
+		auc_json_add_text(o, "bid", text);
+	}
+	for (unsigned i = 0; i < 1000; i++)
+		assert_int_equal(auc_past_apply(p, o, NULL), AUC_OK);
+	assert_true(auc_past_count(p) == AUC_PAST_BYTES / (AUC_BID_TEXT_MAX - 1));
+	json_object_put(o);
+	auc_past_destroy(p);
+}
+
+static void test_hostile(void **state)
+{
+	static const char *const bids[] = {
+		"{\"event\":\"bid\"}",
+		"{\"event\":\"bid\",\"time\":-1,\"slot_seconds\":1,\"accepted\":true,\"bid\":"
+		"\"1\"}",
+		"{\"event\":\"bid\",\"time\":1,\"slot_seconds\":0,\"accepted\":true,\"bid\":\"1\"}",
+		"{\"event\":\"bid\",\"time\":1,\"slot_seconds\":1,\"accepted\":1,\"bid\":\"1\"}",
+		"{\"event\":\"bid\",\"time\":1,\"slot_seconds\":1,\"accepted\":true,\"bid\":\"\"}",
+		"{\"event\":\"bid\",\"time\":1,\"slot_seconds\":1,\"accepted\":true,\"bid\":"
+		"\"a\\u0001\"}",
+		"{\"event\":\"bid\",\"time\":1,\"slot_seconds\":1,\"accepted\":true,\"bid\":\"1\","
+		"\"partitions\":[]}",
+		"{\"event\":\"bid\",\"time\":1,\"slot_seconds\":1,\"accepted\":true,\"bid\":\"1\","
+		"\"partitions\":[7]}",
+		"{\"event\":\"bid\",\"time\":1,\"slot_seconds\":1,\"accepted\":true,\"bid\":\"1\","
+		"\"partitions\":[\"a b\"]}",
+	};
+#define HEAD                                                                                       \
+	"{\"event\":\"prices\",\"kind\":\"flat\",\"slot_seconds\":300,\"time\":1,\"slot\":2,"      \
+	"\"bids\":3,\"expected\":3,\"bound\":4,\"day_bids\":0,\"day_bound\":0,\"guard_time\":0,"   \
+	"\"seconds\":1,\"worth\":{\"none\":0,\"published\":0,\"flat\":0,\"learned\":0},"           \
+	"\"classes\":"
+#define CLASS "{\"partition\":\"e\",\"tres\":\"cpu\",\"capacity\":2,\"servers\":1,\"runs\":"
+	static const char *const prices[] = {
+		"{\"event\":\"prices\"}",
+		HEAD "7}",
+		HEAD "[7]}",
+		HEAD "[" CLASS "7}]}",
+		HEAD "[" CLASS "[[1,2]]}]}",
+		HEAD "[" CLASS "[[2,1,1]]}]}",
+		HEAD "[" CLASS "[[1,2,-1]]}]}",
+		HEAD "[" CLASS "[[1,2,1e300]]}]}",
+		HEAD "[" CLASS "[[1,9007199254740993,1]]}]}",
+		HEAD "[" CLASS "[[1,2,1],[2,3,1]]}]}",
+	};
+	struct auc_past *p = auc_past_create(3);
+	struct auc_tariff *t;
+	struct json_object *o;
+	struct auc_err err;
+
+	(void)state;
+	for (unsigned i = 0; i < sizeof(bids) / sizeof(*bids); i++) {
+		assert_non_null(o = auc_json_parse(bids[i], strlen(bids[i])));
+		if (auc_past_apply(p, o, &err) != AUC_ECORRUPT)
+			fail_msg("%s", bids[i]);
+		json_object_put(o);
+	}
+	assert_int_equal(auc_past_count(p), 0);
+	auc_past_destroy(p);
+	for (unsigned i = 0; i < sizeof(prices) / sizeof(*prices); i++) {
+		assert_non_null(o = auc_json_parse(prices[i], strlen(prices[i])));
+		if (auc_tariff_read(o, &t, &err) != AUC_ECORRUPT || t)
+			fail_msg("%s", prices[i]);
+		json_object_put(o);
+	}
+	o = auc_json_parse(HEAD "[]}", strlen(HEAD "[]}"));
+	assert_int_equal(auc_tariff_read(o, &t, NULL), AUC_OK);
+	assert_true(t->kind == AUC_TARIFF_FLAT && t->nclasses == 0 && t->bids == 3);
+	auc_tariff_free(t);
+	json_object_put(o);
+}
+
+/* A tariff reads back as it was written, and long ones are put together. */
+static void test_tariff(void **state)
+{
+	struct auc_price free_of_charge = {0};
+	const struct auc_named gpu = {"gpu", 4};
+	struct auc_market *m = auc_market_create(AUC_SLOTS_MAX, 300, 1000);
+	struct auc_tariff *t = calloc(1, sizeof(*t)), *back;
+	struct auc_given_price *list = calloc(2 * AUC_SLOTS_MAX, sizeof(*list));
+	double sum = 0, all = 0;
+	struct json_object *o;
+
+	(void)state;
+	assert_int_equal(auc_market_add_server(m, "a", "east", false, 3, 0, &gpu, 1, NULL), AUC_OK);
+	assert_int_equal(auc_market_add_server(m, "b", "west", false, 3, 0, &gpu, 1, NULL), AUC_OK);
+	assert_int_equal(auc_market_ready(m, &free_of_charge, NULL), AUC_OK);
+	for (unsigned i = 0; i < AUC_SLOTS_MAX; i++) {
+		list[i] = (struct auc_given_price){0, 0, 1000 + i, 1000 + i, i % 7 + 0.1};
+		list[AUC_SLOTS_MAX + i] = (struct auc_given_price){1, 0, 1000 + i, 1000 + i, i};
+		sum += i % 7 + 0.1;
+	}
+	assert_int_equal(auc_tariff_set(t, m, list, 2 * AUC_SLOTS_MAX, false, NULL), AUC_OK);
+	assert_true(t->nclasses == 2 && t->nruns <= AUC_TARIFF_RUNS && t->nruns > 1000);
+	t->kind = AUC_TARIFF_LEARNED;
+	t->slot_seconds = 300;
+	assert_non_null(o = auc_tariff_event(t));
+	assert_true(auc_tariff_knows(o));
+	assert_int_equal(auc_tariff_read(o, &back, NULL), AUC_OK);
+	json_object_put(o);
+	assert_memory_equal(back->runs, t->runs, t->nruns * sizeof(*t->runs));
+	assert_int_equal(auc_tariff_give(back, m, NULL), AUC_OK);
+	for (unsigned i = 0; i < AUC_SLOTS_MAX; i++)
+		all += auc_market_price(m, 0, 0, 1000 + i);
+	assert_true(fabs(all - sum) < 1e-3 * sum);
+	auc_tariff_free(back);
+	auc_tariff_free(t);
+	free(list);
+	auc_market_destroy(m);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_past),    cmocka_unit_test(test_hostile),
+		cmocka_unit_test(test_tariff),  cmocka_unit_test(test_scarcity),
+		cmocka_unit_test(test_guard),   cmocka_unit_test(test_worth),
+		cmocka_unit_test(test_restart), cmocka_unit_test(test_nodes),
+		cmocka_unit_test(test_stop),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
