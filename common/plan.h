@@ -55,6 +55,8 @@ enum auc_code auc_plan_add_share(struct auc_plan *p, unsigned server, unsigned w
 				 struct auc_err *err);
 enum auc_code auc_plan_add_move(struct auc_plan *p, auc_slot slot, unsigned from, unsigned to, unsigned chunks,
 				struct auc_err *err);
+/* MB that P sends in slot T of RUN. */
+double auc_plan_transfer(const struct auc_plan *p, const struct auc_run *run, auc_slot t);
 /* Recomputes the cost at the market's present prices, slot by slot, ascending server and TRES, then what
  * it sends: the definition of payment. */
 double auc_plan_cost(const struct auc_plan *p, const struct auc_market *m);

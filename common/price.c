@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "market-private.h"
+#include "num.h"
 #include "text.h"
 
 static const struct auc_price_bounds *find_bounds(const struct auc_price *p, const char *name);
@@ -113,6 +114,31 @@ void auc_price_ratios(const struct auc_market *m, const struct auc_job *job, dou
 				layout_ratios(m, job, w, p, false, upload, ratio);
 				layout_ratios(m, job, w, p, true, upload, ratio);
 			}
+}
+
+double auc_price_site_ratios(const struct auc_market *m, const struct auc_job *job, double *ratio)
+{
+	double value = auc_utility_value(&job->utility, 1), units, mb;
+	double workers =
+		(double)auc_ceil((double)job->epochs * (double)job->chunks / job->chunks_per_slot);
+	unsigned k, w, p;
+
+	for (k = 0; k < m->ntres; k++)
+		ratio[k] = 0;
+	for (w = 0; w < m->nworker_types; w++)
+		for (p = 0; p < m->nps_types; p++)
+			for (k = 0; k < m->ntres; k++) {
+				if (job->worker_seconds[w] < 0 || job->ps_seconds[p] < 0)
+					continue;
+				units = workers * m->types[w].amount[k] +
+					m->types[auc_ps_index(m, p)].amount[k];
+				if (units > 0)
+					ratio[k] = fmax(ratio[k], value / units);
+			}
+	mb = workers * job->exchange_mb;
+	if (!(mb > 0))
+		mb = (double)job->chunks * job->chunk_mb;
+	return mb > 0 ? value / mb : 0;
 }
 
 static const struct auc_price_bounds *find_bounds(const struct auc_price *p, const char *name)

@@ -169,6 +169,11 @@ int64_t auc_plan_bytes(const struct auc_plan *p, const struct auc_run *run, auc_
 	return away * auc_transfer_bytes(p->exchange_mb) + chunks * auc_transfer_bytes(p->chunk_mb);
 }
 
+double auc_plan_transfer(const struct auc_plan *p, const struct auc_run *run, auc_slot t)
+{
+	return (double)auc_plan_bytes(p, run, t) / BYTES;
+}
+
 double auc_plan_transfer_cost(const struct auc_plan *p, const struct auc_market *m)
 {
 	const struct auc_run *run;

@@ -22,6 +22,9 @@ struct books {
 	long double eta[TRES_MAX];
 	/* ln L and ln U by role: workers, PSs; -INFINITY: 0 */
 	long double lower[2][TRES_MAX], upper[2][TRES_MAX];
+	/* transfer, by slot: MB, prices of mode given; and its function */
+	long double *sent, *send_price, send_eta, send_lower, send_upper;
+	bool sites; /* prices are those of policy eris */
 	struct books_packing *packing; /* what the jobs so far said about them */
 };
 
@@ -34,6 +37,11 @@ const struct scenario_type *books_type(const struct scenario_type *common, unsig
 long double books_fit(const struct books *b, const struct scenario_type *type, unsigned role,
 		      unsigned server);
 
+long double books_amount(const struct scenario_type *type, const char *tres);
+/* What is sent: memory (false: none), prices; and what JOB says about eris's bases. */
+bool books_open_transfer(struct books *b);
+void books_set_transfer(struct books *b);
+void books_raise_sites(struct books *b, const struct scenario_job *job);
 /* Policy oasis: the bounds that the scenario asks for; a job has been decided; the price of a TRES,
  * X of which is used. */
 bool books_set_bounds(struct books *b);

@@ -20,7 +20,6 @@ static void pair_ratios(struct books *b, const struct scenario_job *job,
 			const struct scenario_type *worker, double worker_seconds,
 			const struct scenario_type *ps, double ps_seconds, bool colocated,
 			double upload);
-static long double amount_of(const struct scenario_type *type, const char *tres);
 
 struct books *books_open(const struct scenario *s)
 {
@@ -43,7 +42,7 @@ struct books *books_open(const struct scenario *s)
 	b->capacity = calloc(cells + 1, sizeof(*b->capacity));
 	b->used = calloc(cells * s->slots + 1, sizeof(*b->used));
 	b->given = calloc(cells * s->slots + 1, sizeof(*b->given));
-	if (!b->capacity || !b->used || !b->given) {
+	if (!b->capacity || !b->used || !b->given || !books_open_transfer(b)) {
 		books_close(b);
 		return NULL;
 	}
@@ -64,16 +63,22 @@ void books_close(struct books *b)
 	free(b->capacity);
 	free(b->used);
 	free(b->given);
+	free(b->sent);
+	free(b->send_price);
 	books_free_packing(b->packing);
 	free(b);
 }
 
-bool books_set_prices(struct books *b, bool bounded)
+bool books_set_prices(struct books *b, enum books_policy policy)
 {
 	const struct scenario *s = b->s;
+	bool bounded = policy == BOOKS_OASIS ||
+		       (policy == BOOKS_ERIS && s->prices == SCENARIO_PRICES_BOUNDS);
 	unsigned i;
 	int k;
 
+	b->sites = policy == BOOKS_ERIS;
+	books_set_transfer(b);
 	if (s->prices == SCENARIO_PRICES_GIVEN) {
 		for (i = 0; i < s->nvalues; i++)
 			enter(b, b->given, &s->values[i], false);
@@ -89,7 +94,7 @@ bool books_set_prices(struct books *b, bool bounded)
 		if (k >= 0)
 			b->eta[k] = s->eta.list[i].value;
 	}
-	for (i = 0; i < s->njobs && s->prices == SCENARIO_PRICES_OFFLINE; i++)
+	for (i = 0; i < s->njobs && s->prices == SCENARIO_PRICES_OFFLINE && !b->sites; i++)
 		raise_eta(b, &s->jobs[i]);
 	return true;
 }
@@ -100,6 +105,8 @@ void books_learn(struct books *b, const struct scenario_job *job)
 		return;
 	if (b->bounded)
 		books_learn_bounds(b, job);
+	else if (b->sites)
+		books_raise_sites(b, job);
 	else
 		raise_eta(b, job);
 }
@@ -108,12 +115,15 @@ const struct scenario_type *books_worker_type(const struct books *b, const struc
 					      const char *name, double *seconds)
 {
 	const struct scenario_type *type;
-	unsigned i;
+	unsigned i, n = job->nworker_seconds;
 
-	for (i = 0; i < job->nworker_seconds; i++) {
+	/* where no times are named, all types may be used */
+	if (!job->has_worker_seconds)
+		n = b->s->nworker_types + job->nworker_types;
+	for (i = 0; i < n; i++) {
 		type = books_type(b->s->worker_types, b->s->nworker_types, job->worker_types,
-				  job->worker_seconds[i].index);
-		*seconds = job->worker_seconds[i].value;
+				  job->has_worker_seconds ? job->worker_seconds[i].index : i);
+		*seconds = job->has_worker_seconds ? job->worker_seconds[i].value : 0;
 		if (!strcmp(type->name, name))
 			return type;
 	}
@@ -124,12 +134,15 @@ const struct scenario_type *books_ps_type(const struct books *b, const struct sc
 					  const char *name, double *seconds)
 {
 	const struct scenario_type *type;
-	unsigned i;
+	unsigned i, n = job->nps_seconds;
 
-	for (i = 0; i < job->nps_seconds; i++) {
+	/* where no times are named, all types may be used */
+	if (!job->has_ps_seconds)
+		n = b->s->nps_types + job->nps_types;
+	for (i = 0; i < n; i++) {
 		type = books_type(b->s->ps_types, b->s->nps_types, job->ps_types,
-				  job->ps_seconds[i].index);
-		*seconds = job->ps_seconds[i].value;
+				  job->has_ps_seconds ? job->ps_seconds[i].index : i);
+		*seconds = job->has_ps_seconds ? job->ps_seconds[i].value : 0;
 		if (!strcmp(type->name, name))
 			return type;
 	}
@@ -216,7 +229,8 @@ long double books_room(const struct books *b, const struct scenario_type *type, 
 		for (t = from; type->tres[i].value > 0 && t <= to; t++) {
 			left = books_left(b, server, type->tres[i].name, t);
 			if (beside)
-				left -= count * (long double)amount_of(beside, type->tres[i].name);
+				left -= count *
+					(long double)books_amount(beside, type->tres[i].name);
 			most = fminl(most, left > 0 ? books_floor(left / type->tres[i].value) : 0);
 		}
 	return most;
@@ -395,8 +409,8 @@ static void pair_ratios(struct books *b, const struct scenario_job *job,
 			continue;
 		value = books_value(&job->utility, upload + books_duration(work, n));
 		for (k = 0; k < b->ntres; k++) {
-			units = (n * amount_of(worker, b->tres[k]) +
-				 z * amount_of(ps, b->tres[k])) *
+			units = (n * books_amount(worker, b->tres[k]) +
+				 z * books_amount(ps, b->tres[k])) *
 				books_duration(work, n);
 			if (units > 0 && value / units + 1 > b->eta[k])
 				b->eta[k] = value / units + 1;
@@ -426,7 +440,7 @@ long double books_fit(const struct books *b, const struct scenario_type *type, u
 	return most;
 }
 
-static long double amount_of(const struct scenario_type *type, const char *tres)
+long double books_amount(const struct scenario_type *type, const char *tres)
 {
 	unsigned i;
 

@@ -17,9 +17,11 @@ struct books;
 struct books *books_open(const struct scenario *s);
 void books_close(struct books *b);
 
+/* Whose prices are asked for. */
+enum books_policy { BOOKS_DPS, BOOKS_OASIS, BOOKS_ERIS };
 /* Prices are those the scenario asks for, for a policy that sells by them; without this call all
- * are 0. BOUNDED: it is oasis, else dps. False: no memory. */
-bool books_set_prices(struct books *b, bool bounded);
+ * are 0. False: no memory. */
+bool books_set_prices(struct books *b, enum books_policy policy);
 /* Remembers what JOB, which has been decided, says about prices, where they are learned. */
 void books_learn(struct books *b, const struct scenario_job *job);
 
@@ -38,6 +40,11 @@ long double books_cost(const struct books *b, const struct scenario_type *type, 
  */
 const char *books_add(struct books *b, const struct scenario_type *type, unsigned server,
 		      uint64_t from, uint64_t to, uint64_t count, uint64_t *slot);
+
+/* What MB cost in a slot, where all servers together may send some; sends them. False: that is over
+ * the budget. */
+long double books_transfer_cost(const struct books *b, uint64_t slot, long double mb);
+bool books_transfer(struct books *b, uint64_t slot, long double mb);
 
 /* From now on prices are given; a unit of TRES costs PRICE there. */
 void books_give_price(struct books *b, unsigned server, const char *tres, uint64_t slot,

@@ -40,6 +40,12 @@ struct chunk {
 	struct span *runs;
 };
 
+/* Chunks that are moved. */
+struct transfer {
+	uint64_t slot, chunks;
+	unsigned from, to;
+};
+
 /* One job of a result, as read. */
 struct sold {
 	char *id, *reason, *worker_type, *ps_type;
@@ -48,6 +54,7 @@ struct sold {
 	uint64_t start, completion;                 /* 0: not there */
 	unsigned nruns, ntransfers;
 	struct run *runs;
+	struct transfer *transfers;
 	bool has_chunks;
 	unsigned nchunks;
 	struct chunk *chunks;
@@ -82,6 +89,7 @@ struct check {
 	char *policy;
 	bool priced, admits_all, own_reckoning; /* of the policy */
 	bool elastic;                           /* oasis: workers vary */
+	bool sites;                             /* eris and its baselines: chunks are moved */
 	const struct check_steps *steps;        /* NULL: it plans a job once */
 	uint64_t preemptions;                   /* counted */
 	bool no_memory;
@@ -102,6 +110,7 @@ struct check_steps {
 	void (*work)(struct check *c, struct sold *j);
 	void (*end)(struct check *c); /* NULL, or after the last job: what concerns all of them */
 	bool chunks;                  /* its jobs say what became of each chunk */
+	bool sites;                   /* its jobs move chunks */
 	bool spread;                  /* PSs as OASiS has them: by bandwidth, on any servers */
 };
 
@@ -112,6 +121,16 @@ bool check_oasis(struct check *c, const struct sold *j);
 bool check_pss(struct check *c, const struct sold *j, const struct run *run);
 /* The work of a baseline of oasis: a struct check_steps' work(). */
 void check_elastic(struct check *c, struct sold *j);
+/* Runs in order, within the horizon, from the arrival on. */
+bool check_times(struct check *c, const struct sold *j);
+/* The same of policy eris; a struct check_steps' work() of its baselines; MB that RUN sends in a
+ * slot; sends them, which must be within the budget; a reader of "transfers". */
+bool check_eris(struct check *c, const struct sold *j);
+void check_eris_steps(struct check *c, struct sold *j);
+long double check_sent(const struct sold *j, const struct run *run, uint64_t slot);
+void check_send(struct check *c, const struct sold *j, const struct run *run, uint64_t slot);
+enum auc_code check_read_transfers(struct reader *r, struct json_object *v, const struct field *f,
+				   void *target);
 /* The rules of POLICY ("NAME[,OPTION...]"); NULL: it is none of those. */
 const struct check_steps *check_steps_find(const char *policy);
 /* An accepted job of such a policy. */

@@ -41,8 +41,6 @@ static enum auc_code read_runs(struct reader *r, struct json_object *v, const st
 static enum auc_code read_run(struct reader *r, struct json_object *v, void *element);
 static enum auc_code read_groups(struct reader *r, struct json_object *v, const struct field *f,
 				 void *target);
-static enum auc_code read_transfers(struct reader *r, struct json_object *v, const struct field *f,
-				    void *target);
 static enum auc_code read_colocated(struct reader *r, struct json_object *v, const struct field *f,
 				    void *target);
 static enum auc_code check_format(struct reader *r, struct json_object *v, const struct field *f,
@@ -107,7 +105,7 @@ static const struct field job_fields[] = {
 	{"ps_type", field_text, offsetof(struct sold, ps_type), 0, 0, false},
 	{"colocated", read_colocated, 0, 0, 0, false},
 	{"plan", read_runs, 0, 0, 0, false},
-	{"transfers", read_transfers, 0, 0, 0, false},
+	{"transfers", check_read_transfers, 0, 0, 0, false},
 	{"chunks", check_read_chunks, 0, 0, 0, false},
 };
 
@@ -180,7 +178,9 @@ static bool check_one(struct check *c, struct json_object *o)
 			check_violation(c, "jobs", NULL, "job %.80s: expected once, found nowhere",
 					c->s->jobs[i].id);
 	qsort(c->order, n, sizeof(struct sold *), compare_arrival);
-	if (c->priced && !books_set_prices(c->books, c->elastic))
+	if (c->priced && !books_set_prices(c->books, c->sites     ? BOOKS_ERIS
+						     : c->elastic ? BOOKS_OASIS
+								  : BOOKS_DPS))
 		return false;
 	for (i = 0; i < n; i++)
 		check_job(c, c->order[i]);
@@ -201,12 +201,14 @@ static void read_policy(struct check *c)
 	bool offline = len == 7 && !strncmp(c->policy, "offline", 7);
 
 	c->elastic = len == 5 && !strncmp(c->policy, "oasis", 5);
-	c->priced = dps || c->elastic;
+	c->sites = len == 4 && !strncmp(c->policy, "eris", 4);
+	c->priced = dps || c->elastic || c->sites;
 	c->own_reckoning = strstr(c->policy, "variant=paper") != NULL;
 	c->admits_all = (len == 4 && !strncmp(c->policy, "fifo", 4)) ||
 			(len == 3 && !strncmp(c->policy, "drf", 3));
 	c->steps = check_steps_find(c->policy);
 	c->admits_all = c->admits_all || c->steps;
+	c->sites = c->sites || (c->steps && c->steps->sites);
 	if (!c->priced && !unpriced && !offline && !c->admits_all)
 		check_violation(c, "policy", NULL,
 				"expected a policy that this program can check, found %.80s",
@@ -314,19 +316,6 @@ static enum auc_code read_groups(struct reader *r, struct json_object *v, const 
 	return rc;
 }
 
-static enum auc_code read_transfers(struct reader *r, struct json_object *v, const struct field *f,
-				    void *target)
-{
-	struct sold *j = target;
-
-	(void)f;
-	if (!json_object_is_type(v, json_type_array))
-		return reader_expected(r, v, "an array");
-	j->has_transfers = true;
-	j->ntransfers = (unsigned)json_object_array_length(v);
-	return AUC_OK;
-}
-
 static enum auc_code read_colocated(struct reader *r, struct json_object *v, const struct field *f,
 				    void *target)
 {
@@ -414,7 +403,9 @@ static void check_job(struct check *c, struct sold *j)
 	} else {
 		j->completed = j->nruns > 0;
 		check_keys(c, j);
-		if (check_types(c, j) && (c->elastic ? check_oasis(c, j) : check_plan(c, j)))
+		if (check_types(c, j) && (c->elastic ? check_oasis(c, j)
+					  : c->sites ? check_eris(c, j)
+						     : check_plan(c, j)))
 			check_money(c, j);
 	}
 	if (c->priced && j->job->arrival <= c->s->slots)
@@ -467,7 +458,7 @@ static void check_keys(struct check *c, const struct sold *j)
 	if (!j->has_colocated || !j->has_plan || !j->has_transfers)
 		check_violation(c, "plan", j,
 				"expected colocated, plan and transfers of an accepted job");
-	if (j->ntransfers)
+	if (j->ntransfers && !c->sites)
 		check_violation(c, "transfers", j, "expected none, found %u", j->ntransfers);
 	if (j->has_chunks)
 		check_violation(c, "chunks", j, "expected none of this policy");
@@ -625,11 +616,16 @@ static void check_money(struct check *c, const struct sold *j)
 {
 	const struct run *run, *end = j->runs + j->nruns;
 	const struct auc_utility *u = &j->job->utility;
-	long double cost = 0, value = books_value(u, (long double)(end[-1].to + 1) - j->job->arrival);
+	long double cost = 0,
+		    value = books_value(u, (long double)(end[-1].to + 1) - j->job->arrival);
 	const struct scenario_type *type;
 	const struct group *g;
+	uint64_t t;
 	unsigned i;
 
+	for (run = j->runs; run < end && c->sites; run++)
+		for (t = run->from; t <= run->to; t++)
+			cost += books_transfer_cost(c->books, t, check_sent(j, run, t));
 	for (run = j->runs; run < end && c->priced; run++)
 		for (i = 0; i < run->nworkers + run->nps; i++) {
 			g = i < run->nworkers ? &run->workers[i] : &run->ps[i - run->nworkers];
@@ -647,8 +643,11 @@ static void check_money(struct check *c, const struct sold *j)
 	if (!c->admits_all && !c->own_reckoning && !(j->payoff > 0))
 		check_violation(c, "payoff", j,
 				"expected more than 0 of an accepted job, found %.17g", j->payoff);
-	for (run = j->runs; run < end; run++)
+	for (run = j->runs; run < end; run++) {
 		check_book(c, j, run);
+		for (t = run->from; t <= run->to && c->sites; t++)
+			check_send(c, j, run, t);
+	}
 }
 
 static void check_totals(struct check *c)
@@ -751,6 +750,7 @@ static void sold_clear(struct sold *j)
 	}
 	free(j->runs);
 	check_clear_chunks(j);
+	free(j->transfers);
 	free(j->id);
 	free(j->reason);
 	free(j->worker_type);

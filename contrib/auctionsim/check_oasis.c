@@ -9,7 +9,6 @@
 
 #include "check-private.h"
 
-static bool check_times(struct check *c, const struct sold *j);
 static void check_work(struct check *c, const struct sold *j);
 static long double work_of(const struct check *c, const struct sold *j);
 
@@ -30,8 +29,7 @@ bool check_oasis(struct check *c, const struct sold *j)
 	return true;
 }
 
-/* Runs in order, within the horizon, from the arrival on. */
-static bool check_times(struct check *c, const struct sold *j)
+bool check_times(struct check *c, const struct sold *j)
 {
 	uint64_t next = j->job->arrival;
 	const struct run *run;

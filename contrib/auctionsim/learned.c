@@ -65,6 +65,12 @@ enum auc_code learned_prices(struct scenario *s, const char *mode, const char *p
 				   "--prices: '%.80s', expected published, none or learned", mode);
 	if (!p.policy || p.policy->baseline)
 		return AUC_OK;
+	if (p.policy->sites && !strcmp(mode, "learned"))
+		return auc_err_set(
+			err, AUC_EINVAL,
+			"--prices: learned is not for policy %s, whose scenario may have "
+			"prices of its own",
+			p.policy->name);
 	if (!strcmp(mode, "none"))
 		set_none(s);
 	if (!strcmp(mode, "published"))

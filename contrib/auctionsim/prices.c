@@ -13,6 +13,7 @@
 
 struct prices {
 	const struct scenario *s;
+	bool sites; /* the policy is one of sites */
 	struct auc_price price;
 	/* kind bounds: what the jobs so far said */
 	unsigned nclaims, nlearned; /* nlearned: that the prices know */
@@ -28,16 +29,20 @@ static void raise_eta(struct prices *p, const struct auc_market *m, const char *
 static void take_bounds(struct prices *p, const struct auc_market *m,
 			const struct scenario_bounds *b, unsigned first, unsigned last);
 
-enum auc_code prices_open(const struct scenario *s, const char *policy, enum auc_price_kind kind,
+enum auc_code prices_open(const struct scenario *s, const struct auc_policy *policy,
 			  struct auc_market *m, struct prices **out, struct auc_err *err)
 {
 	struct prices *p = calloc(1, sizeof(*p));
+	enum auc_price_kind kind = policy->sites && s->prices == SCENARIO_PRICES_BOUNDS
+					   ? AUC_PRICE_BOUNDS
+					   : policy->prices;
 	enum auc_code rc = AUC_OK;
 	unsigned i;
 
 	*out = p;
 	if (p) {
 		p->s = s;
+		p->sites = policy->sites;
 		p->price.kind = kind;
 		p->claims = calloc(s->njobs + 1, sizeof(*p->claims));
 		p->list = calloc(s->njobs + 1, sizeof(*p->list));
@@ -49,14 +54,14 @@ enum auc_code prices_open(const struct scenario *s, const char *policy, enum auc
 		return world_give_prices(s, m, err);
 	case SCENARIO_PRICES_BOUNDS:
 		if (kind != AUC_PRICE_BOUNDS)
-			return wrong_kind(p, policy, err);
+			return wrong_kind(p, policy->name, err);
 		take_bounds(p, m, &s->both, AUC_PRICE_WORKER, AUC_PRICE_PS);
 		take_bounds(p, m, &s->worker, AUC_PRICE_WORKER, AUC_PRICE_WORKER);
 		take_bounds(p, m, &s->ps_bounds, AUC_PRICE_PS, AUC_PRICE_PS);
 		break;
 	case SCENARIO_PRICES_ETA:
 		if (kind != AUC_PRICE_ETA)
-			return wrong_kind(p, policy, err);
+			return wrong_kind(p, policy->name, err);
 		for (i = 0; i < s->eta.n; i++)
 			raise_eta(p, m, s->eta.list[i].name, s->eta.list[i].value);
 		break;
@@ -125,7 +130,7 @@ static enum auc_code learn_all(struct prices *p, struct auc_market *m, struct au
 		if (world_is_own(j))
 			rc = world_market(p->s, j, &own, err);
 		if (rc == AUC_OK)
-			rc = world_job(p->s, j, &job, err);
+			rc = (p->sites ? world_site_job : world_job)(p->s, j, &job, err);
 		if (rc == AUC_OK)
 			hear(p, own ? own : m, &job, m);
 		auc_market_destroy(own);
@@ -148,7 +153,11 @@ static void hear(struct prices *p, const struct auc_market *where, const struct 
 		}
 		return;
 	}
-	auc_price_ratios(where, job, ratio);
+	if (p->sites) {
+		raise_eta(p, m, AUC_TRANSFER, auc_price_site_ratios(where, job, ratio) + 1);
+	} else {
+		auc_price_ratios(where, job, ratio);
+	}
 	for (k = 0; k < auc_market_ntres(where); k++)
 		raise_eta(p, m, auc_market_tres_name(where, k), ratio[k] + 1);
 }
@@ -158,7 +167,7 @@ static void raise_eta(struct prices *p, const struct auc_market *m, const char *
 {
 	struct auc_named *e = p->price.eta;
 
-	if (auc_market_find_tres(m, tres) < 0)
+	if (auc_market_find_tres(m, tres) < 0 && strcmp(tres, AUC_TRANSFER) != 0)
 		return;
 	while (e < p->price.eta + p->price.neta && strcmp(e->name, tres) != 0)
 		e++;
@@ -179,10 +188,11 @@ static void take_bounds(struct prices *p, const struct auc_market *m,
 	struct auc_price_bounds *to;
 	unsigned k, r;
 
-	for (k = 0; k < auc_market_ntres(m); k++) {
+	for (k = 0; k < auc_market_ntres(m) + p->sites; k++) {
 		to = &p->price.bounds[k];
 		if (k == p->price.nbounds) {
-			strcpy(to->name, auc_market_tres_name(m, k));
+			strcpy(to->name,
+			       k < auc_market_ntres(m) ? auc_market_tres_name(m, k) : AUC_TRANSFER);
 			for (r = 0; r < AUC_PRICE_ROLES; r++)
 				to->lower[r] = to->upper[r] = -INFINITY;
 			p->price.nbounds++;

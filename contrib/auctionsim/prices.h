@@ -7,15 +7,17 @@
 
 #include "err.h"
 #include "market.h"
+#include "policy/policy.h"
 #include "scenario.h"
 
 struct prices;
 
 /*
- * Gives M, a market of S, the prices of S for a policy called POLICY that sells by KIND.
- * AUC_EINVAL: the scenario's are of another kind. Free with prices_close(), also on failure.
+ * Gives M, a market of S, the prices of S for POLICY. AUC_EINVAL: the scenario's are of another
+ * kind than POLICY sells by; one of sites sells by either. Free with prices_close(), also on
+ * failure.
  */
-enum auc_code prices_open(const struct scenario *s, const char *policy, enum auc_price_kind kind,
+enum auc_code prices_open(const struct scenario *s, const struct auc_policy *policy,
 			  struct auc_market *m, struct prices **p, struct auc_err *err);
 void prices_close(struct prices *p);
 /* JOB was decided in WHERE (M, or a market of its own): M's prices learn from it, if they do. */

@@ -22,6 +22,7 @@ struct replay {
 	const struct auc_policy *policy; /* or */
 	const struct auc_stepper *stepper;
 	bool offline; /* it is policy offline */
+	bool sites;   /* the policy is one of sites */
 	const char *options;
 	struct auc_policy_ctx *ctx;
 	const struct result *made; /* decisions that are repeated; NULL: the policy decides */
@@ -222,8 +223,9 @@ static enum auc_code prepare(struct replay *p, struct auc_err *err)
 	rc = world_market(p->s, NULL, &p->market, err);
 	if (rc == AUC_OK)
 		rc = world_state(p->s, p->market, err);
+	p->sites = policy && policy->sites;
 	if (rc == AUC_OK && policy && !policy->baseline)
-		rc = prices_open(p->s, policy->name, policy->prices, p->market, &p->prices, err);
+		rc = prices_open(p->s, policy, p->market, &p->prices, err);
 	return rc;
 }
 
@@ -259,6 +261,13 @@ static enum auc_code decide(struct replay *p, unsigned index, struct auc_err *er
 	return rc;
 }
 
+static enum auc_code resolve(struct replay *p, unsigned index, struct auc_err *err)
+{
+	const struct scenario_job *job = &p->s->jobs[index];
+
+	return (p->sites ? world_site_job : world_job)(p->s, job, &p->job, err);
+}
+
 static enum auc_code quote(struct replay *p, struct auc_market *m, unsigned index,
 			   struct auc_err *err)
 {
@@ -266,13 +275,13 @@ static enum auc_code quote(struct replay *p, struct auc_market *m, unsigned inde
 	enum auc_code rc;
 
 	if (p->made) {
-		rc = p->prices ? world_job(p->s, &p->s->jobs[index], &p->job, err) : AUC_OK;
+		rc = p->prices ? resolve(p, index, err) : AUC_OK;
 		if (rc != AUC_OK)
 			return rc;
 		p->decision.accepted = p->made->jobs[index].accepted;
 		return auc_plan_copy(&p->decision.plan, &p->made->jobs[index].plan, err);
 	}
-	rc = world_job(p->s, &p->s->jobs[index], &p->job, err);
+	rc = resolve(p, index, err);
 	if (rc != AUC_OK)
 		return rc;
 	clock_gettime(CLOCK_MONOTONIC, &before);
@@ -292,6 +301,7 @@ static enum auc_code take_out(struct replay *p, const struct auc_market *own,
 	enum auc_code rc = AUC_OK;
 	unsigned i, k;
 	double amount;
+	auc_slot t;
 
 	for (run = plan->runs; run < plan->runs + plan->nruns; run++)
 		for (i = 0; i < run->nshares; i++) {
@@ -308,6 +318,10 @@ static enum auc_code take_out(struct replay *p, const struct auc_market *own,
 						run->from, run->to, amount, err);
 			}
 		}
+	for (run = plan->runs; run < plan->runs + plan->nruns; run++)
+		for (t = run->from; t <= run->to && rc == AUC_OK; t++)
+			rc = auc_market_reserve_transfer(p->market, t, t,
+							 auc_plan_transfer(plan, run, t), err);
 	return rc;
 }
 

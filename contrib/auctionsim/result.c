@@ -19,6 +19,7 @@ static struct json_object *job_json(const struct scenario *s, const struct scena
 				    const struct outcome *o);
 static bool add_plan(struct json_object *o, const struct scenario *s,
 		     const struct scenario_job *job, const struct outcome *outcome);
+static struct json_object *transfers_json(const struct scenario *s, const struct auc_plan *plan);
 static bool add_chunks(struct json_object *o, const struct scenario *s,
 		       const struct outcome *outcome);
 static struct json_object *chunk_json(const struct scenario *s, const struct auc_chunk *chunk);
@@ -189,8 +190,29 @@ static bool add_plan(struct json_object *o, const struct scenario *s,
 	}
 	ok = ok && auc_json_add(o, "plan", json_object_get(runs));
 	json_object_put(runs);
-	ok = ok && auc_json_add(o, "transfers", json_object_new_array());
+	ok = ok && auc_json_add(o, "transfers", transfers_json(s, plan));
 	return ok && (!outcome->chunks || add_chunks(o, s, outcome));
+}
+
+static struct json_object *transfers_json(const struct scenario *s, const struct auc_plan *plan)
+{
+	struct json_object *list = json_object_new_array(), *o;
+	const struct auc_move *move;
+	bool ok = list != NULL;
+
+	for (move = plan->moves; move < plan->moves + plan->nmoves && ok; move++) {
+		o = json_object_new_object();
+		ok = o && auc_json_add_int(o, "slot", move->slot) &&
+		     auc_json_add_text(o, "from", s->servers[move->from].name) &&
+		     auc_json_add_text(o, "to", s->servers[move->to].name) &&
+		     auc_json_add_int(o, "chunks", move->chunks) &&
+		     !json_object_array_add(list, json_object_get(o));
+		json_object_put(o);
+	}
+	if (ok)
+		return list;
+	json_object_put(list);
+	return NULL;
 }
 
 static bool add_chunks(struct json_object *o, const struct scenario *s,

@@ -16,6 +16,11 @@ static enum auc_code add_type(struct auc_market *m, const struct scenario_type *
 			      struct auc_err *err);
 static enum auc_code needed(const struct scenario *s, const struct scenario_job *job, bool there,
 			    const char *key, struct auc_err *err);
+static enum auc_code needed_bandwidth(const struct scenario *s, const struct scenario_job *job,
+				      struct auc_err *err);
+static enum auc_code take_over(const struct scenario *s, const struct scenario_job *job,
+			       struct auc_job *out, struct auc_err *err);
+static int by_server(const void *a, const void *b);
 
 enum auc_code world_market(const struct scenario *s, const struct scenario_job *job,
 			   struct auc_market **m, struct auc_err *err)
@@ -41,10 +46,11 @@ enum auc_code world_state(const struct scenario *s, struct auc_market *m, struct
 	auc_market_begin_bulk(m);
 	for (i = 0; i < s->nstate && rc == AUC_OK; i++) {
 		e = &s->state[i];
-		if (e->server == SCENARIO_ANY_SERVER)
-			continue;
 		tres = auc_market_find_tres(m, e->tres);
-		if (tres >= 0)
+		if (e->server == SCENARIO_ANY_SERVER)
+			rc = auc_market_reserve_transfer(m, (auc_slot)e->from, (auc_slot)e->to,
+							 e->amount, err);
+		else if (tres >= 0)
 			rc = auc_market_reserve(m, e->server, (unsigned)tres, (auc_slot)e->from,
 						(auc_slot)e->to, e->amount, err);
 		else if (e->amount > 0)
@@ -68,10 +74,11 @@ enum auc_code world_give_prices(const struct scenario *s, struct auc_market *m, 
 		return auc_err_set(err, AUC_ENOMEM, "%s: no memory", s->file);
 	for (e = s->values; e < s->values + s->nvalues; e++) {
 		tres = auc_market_find_tres(m, e->tres);
-		if (e->server != SCENARIO_ANY_SERVER && tres >= 0)
+		if (e->server == SCENARIO_ANY_SERVER || tres >= 0)
 			list[n++] = (struct auc_given_price){
-				.server = e->server,
-				.tres = (unsigned)tres,
+				.server = e->server == SCENARIO_ANY_SERVER ? AUC_ANY_SERVER
+									   : e->server,
+				.tres = tres >= 0 ? (unsigned)tres : 0,
 				.from = (auc_slot)e->from,
 				.to = (auc_slot)e->to,
 				.price = e->amount,
@@ -94,8 +101,6 @@ enum auc_code world_task(const struct scenario *s, const struct scenario_job *jo
 			 struct auc_job *out, struct auc_err *err)
 {
 	enum auc_code rc;
-	unsigned i, *grown;
-	int64_t slots;
 
 	rc = needed(s, job, job->epochs, "epochs", err);
 	if (rc == AUC_OK)
@@ -108,8 +113,69 @@ enum auc_code world_task(const struct scenario *s, const struct scenario_job *jo
 		rc = needed(s, job, job->has_worker_seconds, "worker_seconds", err);
 	if (rc == AUC_OK)
 		rc = needed(s, job, job->has_ps_seconds, "ps_seconds", err);
+	if (rc == AUC_OK)
+		rc = needed_bandwidth(s, job, err);
+	return rc == AUC_OK ? take_over(s, job, out, err) : rc;
+}
+
+enum auc_code world_site_job(const struct scenario *s, const struct scenario_job *job,
+			     struct auc_job *out, struct auc_err *err)
+{
+	unsigned i, w = s->nworker_types + job->nworker_types, p = s->nps_types + job->nps_types;
+	struct auc_data *grown;
+	enum auc_code rc;
+
+	rc = needed(s, job, job->has_utility, "utility", err);
+	if (rc == AUC_OK)
+		rc = needed(s, job, job->epochs, "epochs", err);
+	if (rc == AUC_OK)
+		rc = needed(s, job, job->chunks, "chunks", err);
+	if (rc == AUC_OK)
+		rc = needed(s, job, job->ndata, "data_chunks", err);
+	if (rc == AUC_OK)
+		rc = needed(s, job, job->chunks_per_slot > 0, "chunks_per_slot", err);
+	if (rc == AUC_OK)
+		rc = needed(s, job, job->exchange_mb_per_slot >= 0, "exchange_mb_per_slot", err);
+	if (rc == AUC_OK)
+		rc = take_over(s, job, out, err);
 	if (rc != AUC_OK)
 		return rc;
+	/* Types have no times here: where none are named, all may be used. */
+	for (i = 0; i < w && !job->has_worker_seconds; i++)
+		out->worker_seconds[i] = 0;
+	for (i = 0; i < p && !job->has_ps_seconds; i++)
+		out->ps_seconds[i] = 0;
+	if (out->data_alloc < job->ndata) {
+		grown = realloc(out->data, job->ndata * sizeof(*grown));
+		if (!grown)
+			return auc_err_set(err, AUC_ENOMEM, "%s: no memory", s->file);
+		out->data = grown;
+		out->data_alloc = job->ndata;
+	}
+	out->ndata = job->ndata;
+	for (i = 0; i < job->ndata; i++)
+		out->data[i] = (struct auc_data){job->data[i].index, (uint64_t)job->data[i].value};
+	qsort(out->data, out->ndata, sizeof(*out->data), by_server);
+	out->exchange_mb = job->exchange_mb_per_slot;
+	out->chunks_per_slot = job->chunks_per_slot;
+	return AUC_OK;
+}
+
+static int by_server(const void *a, const void *b)
+{
+	const struct auc_data *x = a, *y = b;
+
+	return (x->server > y->server) - (x->server < y->server);
+}
+
+/* What JOB says, no matter to whom. */
+static enum auc_code take_over(const struct scenario *s, const struct scenario_job *job,
+			       struct auc_job *out, struct auc_err *err)
+{
+	unsigned i, *grown;
+	int64_t slots;
+
+	out->ndata = 0;
 	if (out->upload_alloc < s->nservers) {
 		grown = realloc(out->upload, s->nservers * sizeof(*grown));
 		if (!grown)
@@ -163,6 +229,8 @@ static enum auc_code make_market(const struct scenario *s, const struct scenario
 					   server->ncapacity, err);
 	if (rc == AUC_OK)
 		rc = add_types(s, job, *m, err);
+	if (rc == AUC_OK && s->transfer_mb_per_slot >= 0)
+		rc = auc_market_set_transfer(*m, s->transfer_mb_per_slot, err);
 	if (rc == AUC_OK)
 		rc = auc_market_ready(*m, &none, err);
 	if (rc == AUC_OK)
@@ -193,13 +261,11 @@ static enum auc_code add_types(const struct scenario *s, const struct scenario_j
 static enum auc_code add_type(struct auc_market *m, const struct scenario_type *t, unsigned role,
 			      struct auc_err *err)
 {
-	if (!(t->bandwidth_mbps > 0))
-		return auc_err_set(err, AUC_EINVAL, "type %s: expected bandwidth_mbps, found none",
-				   t->name);
-	return role == AUC_ROLE_WORKER ? auc_market_add_worker_type(m, t->name, t->tres, t->ntres,
-								    t->bandwidth_mbps, err)
-				       : auc_market_add_ps_type(m, t->name, t->tres, t->ntres,
-								t->bandwidth_mbps, err);
+	double mbps = t->bandwidth_mbps > 0 ? t->bandwidth_mbps : 1; /* nobody looks at it */
+
+	return role == AUC_ROLE_WORKER
+		       ? auc_market_add_worker_type(m, t->name, t->tres, t->ntres, mbps, err)
+		       : auc_market_add_ps_type(m, t->name, t->tres, t->ntres, mbps, err);
 }
 
 static enum auc_code needed(const struct scenario *s, const struct scenario_job *job, bool there,
@@ -209,4 +275,27 @@ static enum auc_code needed(const struct scenario *s, const struct scenario_job 
 		return AUC_OK;
 	return auc_err_set(err, AUC_EINVAL, "%s: $.jobs[%u]: expected the key %s, found none",
 			   s->file, (unsigned)(job - s->jobs), key);
+}
+
+/* Of every type that the job may use. */
+static enum auc_code needed_bandwidth(const struct scenario *s, const struct scenario_job *job,
+				      struct auc_err *err)
+{
+	const struct scenario_type *t;
+	unsigned i, n = job->nworker_seconds, index;
+
+	for (i = 0; i < n + job->nps_seconds; i++) {
+		index = i < n ? job->worker_seconds[i].index : job->ps_seconds[i - n].index;
+		if (i < n)
+			t = index < s->nworker_types ? &s->worker_types[index]
+						     : &job->worker_types[index - s->nworker_types];
+		else
+			t = index < s->nps_types ? &s->ps_types[index]
+						 : &job->ps_types[index - s->nps_types];
+		if (!(t->bandwidth_mbps > 0))
+			return auc_err_set(err, AUC_EINVAL,
+					   "%s: type %s: expected bandwidth_mbps, found none",
+					   s->file, t->name);
+	}
+	return AUC_OK;
 }

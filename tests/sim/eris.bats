@@ -22,7 +22,7 @@ takes()
 	"$sim" gen eris -s 3 -o s.json
 	takes s.json
 	run -1 "$sim" run -p unpriced s.json
-	[[ $output == *"type w: expected bandwidth_mbps, found none" ]]
+	[[ $output == *"expected the key minibatches, found none" ]]
 	jq -e '.slots == 150 and .slot_seconds == 1200 and .transfer_mb_per_slot == 20480' s.json
 	jq -e '(.servers | length) == 50 and all(.servers[]; .capacity == {gpu: 4, cpu: 24, mem_gb: 32})' s.json
 	jq -e '.prices == {mode: "eta", eta: {gpu: 1000, cpu: 1000, mem_gb: 1000, transfer: 1000}}' s.json
@@ -65,4 +65,76 @@ takes()
 		[ "${#lines[@]}" = 1 ]
 		[[ $output == "auctionsim: "?(\')"${p%%=*}"* ]]
 	done
+}
+
+# market [KEY=VALUE...]: 8 sites and 20 jobs in s.json.
+market()
+{
+	"$sim" gen eris servers=8 jobs=20 slots=30 arrival=1:20 gamma=50 "$@" -s 4 -o s.json
+}
+
+@test "eris runs, as itself and as printed, and what it sold is checked" {
+	market
+	"$sim" run -p eris -p eris,variant=paper -p eris,rounds=0 --json s.json > r.json
+	"$sim" check s.json r.json
+	jq -e 'all(.[]; .totals.accepted > 5)' r.json
+	jq -e '[.[0].jobs[].transfers | select(. != null and length > 0)] | length > 0' r.json
+	run -1 "$sim" run -p eris,rounds=-1 s.json
+	[[ $output == *"'rounds=-1' is no option, expected variant=best|paper or rounds=0 to 1000" ]]
+	for prices in prices=offline prices=learned transfer_mb=500; do
+		market "$prices"
+		"$sim" run -p eris --json s.json > r.json
+		"$sim" check s.json r.json
+	done
+}
+
+@test "prices with a floor, or given, also of what is sent" {
+	market
+	jq '.prices = {mode: "bounds", lower: {gpu: 10, cpu: 2, transfer: 0.01}, upper: {gpu: 100, cpu: 20, transfer: 1}}' s.json > b.json
+	"$sim" run -p eris --json b.json > r.json
+	"$sim" check b.json r.json
+	jq -e '[.jobs[] | select(.accepted) | .payment] | length > 0 and min > 0' r.json
+	jq '.prices = {mode: "given", values: [{server: "*", tres: "transfer", from: 1, to: 30, price: 0.5}]}' s.json > g.json
+	"$sim" run -p eris --json g.json > r.json
+	"$sim" check g.json r.json
+	jq -e '.totals.revenue > 0' r.json
+}
+
+@test "a budget of 0: nothing is sent, all that runs is at one site" {
+	market transfer_mb=0 data_sites=1
+	"$sim" run -p eris -p eris,variant=paper --json s.json > r.json
+	"$sim" check s.json r.json
+	jq -e '.[0] | .totals.accepted > 5 and all(.jobs[] | select(.accepted); .colocated and .transfers == [])' r.json
+}
+
+@test "jobs that cannot finish by the horizon are refused for capacity" {
+	market chunks=5000 slots=3 arrival=2:3
+	"$sim" run -p eris -p eris,variant=paper --json s.json > r.json
+	"$sim" check s.json r.json
+	jq -e 'all(.[].jobs[]; .accepted == false and .reason == "capacity")' r.json
+}
+
+# refuses CHANGE SENTENCE: eris refuses the scenario after jq's CHANGE.
+refuses()
+{
+	jq "$1" s.json > bad.json
+	run -1 "$sim" run -p eris bad.json
+	[ "${#lines[@]}" = 1 ]
+	# shellcheck disable=SC2053 # a pattern
+	[[ $output == *$2 ]]
+}
+
+@test "bad input is refused with a sentence" {
+	market
+	refuses '.jobs[3].chunks += 1' "jobs?3?.data_chunks: expected "*" chunks in all, found "*
+	refuses '.jobs[3].data_chunks.nowhere = 1' "jobs?3?.data_chunks.nowhere: expected "*
+	refuses 'del(.jobs[3].data_chunks)' "jobs?3?: expected the key data_chunks, found none"
+	refuses 'del(.jobs[3].chunks_per_slot)' "jobs?3?: expected the key chunks_per_slot, found none"
+	refuses 'del(.jobs[3].exchange_mb_per_slot)' "jobs?3?: expected the key exchange_mb_per_slot, found none"
+	refuses '.jobs[3].chunks_per_slot = 0' "chunks_per_slot: expected "*
+	refuses '.transfer_mb_per_slot = -1' "transfer_mb_per_slot: expected "*
+	refuses '.transfer_mb_per_slot = 1e12' "transfer: 1e+12 MB in a slot: expected 0 to 4e+09"
+	refuses '.state = [{server: "*", tres: "transfer", from: 2, to: 2, used: 30000}]' "slot 2: transfer: 30000 MB wanted, 20480 left"
+	run -1 "$sim" run -p eris --prices=learned --history=s.json s.json
+	[[ $output == *"learned is not for policy eris"* ]]
 }
