@@ -111,7 +111,8 @@ void auc_offer_clear(struct auc_offer *o);
 
 /*
  * Decides on BID at Unix time NOW for user UID. Arrival is the first slot that begins at or after
- * NOW + StartMargin, with LateStart one that began up to that long before NOW. If HOLD and the payoff is positive, puts a lien that lapses after LienSeconds.
+ * NOW + StartMargin, with LateStart one that began up to that long before NOW. If HOLD and the payoff is positive, puts a lien
+ * that lapses after LienSeconds.
  * A refusal is AUC_OK with accepted false. AUC_ENOENT, AUC_EINVAL: the bid names what nobody has;
  * AUC_ESTATE: not ready; AUC_EFULL: more than AUC_PARTS_MAX nodes. Counts the bid, and with prices
  * learned remembers what it says (held bids and refusals; not with HOLD false: a quote changes

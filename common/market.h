@@ -53,8 +53,8 @@ enum auc_code auc_market_add_ps_type(struct auc_market *m, const char *name, con
  * A worker type (PS: a PS type) as it was once sold, for sales that outlive it: booked and printed like any other, but no bid
  * can name it. There may be another type of that name. Nothing happens if this one is there, with the same amounts.
  */
-enum auc_code auc_market_keep_type(struct auc_market *m, bool ps, const char *name, const struct auc_named *tres, unsigned ntres,
-				   struct auc_err *err);
+enum auc_code auc_market_keep_type(struct auc_market *m, bool ps, const char *name, const struct auc_named *tres,
+				   unsigned ntres, struct auc_err *err);
 /* Index of the type of that name and those amounts, or -1. */
 int auc_market_match_type(const struct auc_market *m, bool ps, const char *name, const struct auc_named *tres, unsigned ntres);
 /*

@@ -1,11 +1,14 @@
 /*
- * price.h - the unit price of a TRES as a function of what is already sold, in credits per unit and slot. Two kinds:
+ * price.h - the unit price of a TRES as a function of what is already sold, in credits per unit and
+ * slot. Two kinds:
  *
- *   eta      DPS, equation (20):     eta ^ (used / capacity) - 1                 one base eta >= 1 per TRES
- *   bounds   OASiS, equation (22):   lower * (upper / lower) ^ (used / capacity)  L <= U per TRES and role of the server
+ *   eta      DPS, equation (20):     eta ^ (used / capacity) - 1                 one base eta >= 1
+ * per TRES bounds   OASiS, equation (22):   lower * (upper / lower) ^ (used / capacity)  L <= U per
+ * TRES and role of the server
  *
- * L and U are kept as logarithms: the value of an urgent job at the end of the horizon, from which L comes, is no number that a
- * double can hold. This is the one place where prices are computed; market.c caches them.
+ * L and U are kept as logarithms: the value of an urgent job at the end of the horizon, from which
+ * L comes, is no number that a double can hold. This is the one place where prices are computed;
+ * market.c caches them.
  */
 #ifndef AUC_PRICE_H
 #define AUC_PRICE_H
@@ -21,12 +24,9 @@ enum auc_price_kind {
 	AUC_PRICE_BOUNDS,
 };
 
-/* What bounds are kept for: servers of workers, servers of PSs. One that hosts both takes the lower L and the higher U. */
-enum auc_price_role {
-	AUC_PRICE_WORKER,
-	AUC_PRICE_PS,
-	AUC_PRICE_ROLES
-};
+/* What bounds are kept for: servers of workers, servers of PSs. One that hosts both takes the lower
+ * L and the higher U. */
+enum auc_price_role { AUC_PRICE_WORKER, AUC_PRICE_PS, AUC_PRICE_ROLES };
 
 /* ln L and ln U of one TRES by role; -INFINITY is 0, and a role with U 0 says nothing. */
 struct auc_price_bounds {
@@ -52,24 +52,26 @@ struct auc_price_curve {
 #define AUC_PRICE_LIMIT 1e15 /* no unit price is higher: sums over a plan stay finite */
 
 /*
- * The function that P has for the TRES NAME on servers of ROLES (AUC_ROLE_*; 0 counts as both). AUC_EINVAL if what P says of it
- * cannot be.
+ * The function that P has for the TRES NAME on servers of ROLES (AUC_ROLE_*; 0 counts as both).
+ * AUC_EINVAL if what P says of it cannot be.
  */
-enum auc_code auc_price_curve_of(const struct auc_price *p, const char *name, unsigned roles, struct auc_price_curve *curve,
-			      struct auc_err *err);
+enum auc_code auc_price_curve_of(const struct auc_price *p, const char *name, unsigned roles,
+				 struct auc_price_curve *curve, struct auc_err *err);
 /* Used and capacity in the same unit, capacity > 0. Kind eta: exactly 0 at used 0 or eta 1. */
 double auc_price_unit(const struct auc_price_curve *c, double used, double capacity);
 
 struct auc_conf;
 /* The prices of CONF for a policy that sells by KIND: Eta, or Lower and Upper. */
-void auc_price_from_conf(const struct auc_conf *conf, enum auc_price_kind kind, struct auc_price *p);
+void auc_price_from_conf(const struct auc_conf *conf, enum auc_price_kind kind,
+			 struct auc_price *p);
 /* Raises the bounds B, of either role, to those of LEAST. */
 void auc_price_raise(struct auc_price_bounds *b, const struct auc_price_bounds *least);
 
 /*
- * What one job says about the bases (DPS section 4.2, per TRES): ratio[k] = max over its worker type, PS type, placement and
- * worker count of f(Delta_min + d) / (TRES k units x slots of that schedule), 0 where it cannot use k. eta_k is the maximum over
- * jobs of the ratio, plus 1. RATIO has auc_market_ntres() entries.
+ * What one job says about the bases (DPS section 4.2, per TRES): ratio[k] = max over its worker
+ * type, PS type, placement and worker count of f(Delta_min + d) / (TRES k units x slots of that
+ * schedule), 0 where it cannot use k. eta_k is the maximum over jobs of the ratio, plus 1. RATIO
+ * has auc_market_ntres() entries.
  */
 void auc_price_ratios(const struct auc_market *m, const struct auc_job *job, double *ratio);
 /*

@@ -1,6 +1,6 @@
 /*
- * oasis-private.h - the inside of policy oasis, for oasis.c, which spreads the work over slots, and
- * oasis_slot.c, which says what workers cost in one slot.
+ * oasis-private.h - the inside of policy oasis, for oasis.c, oasis_search.c, which spreads the work
+ * over slots, and oasis_slot.c, which says what workers cost in one slot.
  */
 #ifndef AUC_OASIS_PRIVATE_H
 #define AUC_OASIS_PRIVATE_H
@@ -42,8 +42,17 @@ struct oasis_memory {
 	size_t bytes;
 };
 
-#define OASIS_SLOT_MEMORIES 8 /* the first ones are oasis_slot.c's */
-#define OASIS_MEMORIES      24
+#define OASIS_SLOT_MEMORIES 8  /* the first ones are oasis_slot.c's */
+#define OASIS_SEARCH_MEMORY 21 /* and from here on those of oasis_search.c */
+#define OASIS_MEMORIES      30
+
+#define OASIS_TIE 1e-12 /* payoffs that differ by less than that part of value + cost are equal */
+
+struct oasis_schedule {
+	bool found;
+	unsigned completion; /* slot index */
+	double value, cost;
+};
 
 struct auc_policy_ctx {
 	bool paper, bounds;
@@ -56,29 +65,57 @@ struct auc_policy_ctx {
 	/* of the pair at hand, by slot index (and option, INFINITY where that is not possible) */
 	enum oasis_costs *costs;
 	double *cost;
-	unsigned *most;    /* the largest option that is possible */
-	unsigned *reached; /* the most units that can be done before */
-	unsigned *first;   /* the fewest from which the best schedule may still come */
-	double *low;       /* what a unit costs at least there or later */
+	unsigned *most; /* the largest option that is possible */
+	unsigned *path; /* the option taken */
+	/* of the pass over all units */
+	unsigned *reached; /* the most units that can be done before a slot */
 	double *done;      /* and by units: the least cost of having done them before that slot */
-	unsigned *path;    /* the option taken */
+	/* of the search */
+	unsigned nopen;         /* the slots before it are priced and have a hull */
+	unsigned *ncorners;     /* by slot index: corners of the hull of its costs */
+	unsigned *corners;      /* those options, ascending; options + 1 places a slot */
+	unsigned *base, *trial; /* options: of the relaxation, of a schedule */
 	struct oasis_layout layout, before;
 	/* the best schedule so far, whose plan is in the decision */
-	bool found;
-	double best_payoff, best_size; /* size: value + cost, of which rounding is a part */
-	unsigned best_completion;      /* slot index */
+	struct oasis_schedule best;
 	struct oasis_memory memory[OASIS_MEMORIES];
 };
 
 /* Memory number I for N elements of SIZE; what was in it is lost if it has to grow. NULL: none. */
 void *auc_oasis_memory(struct auc_policy_ctx *ctx, unsigned i, size_t n, size_t size);
 
+/* What the pair's options cost in a slot that is priced. */
+static inline double *auc_oasis_cost_of(const struct auc_policy_ctx *ctx, unsigned slot)
+{
+	return ctx->cost + (size_t)(slot - ctx->start0) * (ctx->pair.options + 1);
+}
+
+/* oasis.c: what the job is worth if it completes there. */
+double auc_oasis_value_at(const struct auc_policy_ctx *ctx, unsigned completion);
+/* Whether A goes before B, which may be none: a better payoff, or the same one earlier. */
+bool auc_oasis_is_better(const struct oasis_schedule *a, const struct oasis_schedule *b);
+/* Sees to it that the costs of a slot are there, bounds or exact. False: no memory. */
+bool auc_oasis_price_slot(struct auc_policy_ctx *ctx, unsigned slot);
 /*
+ * Makes the costs of the slots before END exact that PATH uses. *CHANGED: what it uses costs more
+ * than its lower bound. False: no memory.
+ */
+bool auc_oasis_make_exact(struct auc_policy_ctx *ctx, const unsigned *path, unsigned end,
+			  bool *changed);
+
+/* oasis_search.c: the best schedule of the pair, its options in ctx->path; none if not found or not
+ * better than ctx->best. False: no memory. */
+bool auc_oasis_search(struct auc_policy_ctx *ctx, struct oasis_schedule *best);
+
+/*
+ * oasis_slot.c.
  * What the pair's options cost in a slot, COST[0..options], and the largest that is possible:
  * OASIS_APART or OASIS_BOUND, OASIS_NONE: no memory.
  */
 enum oasis_costs auc_oasis_slot_bound(struct auc_policy_ctx *ctx, unsigned slot, double *cost,
 				      unsigned *most);
+/* Whether all servers are in SLOT as they were in the one before, as far as the pair sees. */
+bool auc_oasis_slot_repeats(const struct auc_policy_ctx *ctx, unsigned slot);
 /* The same where that gave a bound: OASIS_JOINT. */
 enum oasis_costs auc_oasis_slot_cost(struct auc_policy_ctx *ctx, unsigned slot, double *cost,
 				     unsigned *most);

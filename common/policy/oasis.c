@@ -7,12 +7,12 @@
  * many PSs as their bandwidth asks for: ceil(b * workers / B), never more than workers.
  *
  * The work is W = ceil(epochs * chunks * minibatches * (worker_seconds + exchange) / slot_seconds)
- * worker-slots, the exchange being 2 * 8 * gradient_mb / bandwidth seconds. Over worker-slots the
+ * worker-slots, the exchange being 2 * 8 * gradient_mb / bandwidth seconds. Over worker-slots a
  * dynamic program is exact: done[t][w], the least cost of w worker-slots before slot t, is the
- * least over n of done[t-1][w-n] + cost of n workers in slot t-1. One pass forward serves all
- * completions, and it stops where f(completion - arrival) <= best payoff. The cost of a slot comes
- * from oasis_slot.c; as it is not convex in the workers, because of the ceiling, nothing simpler
- * will do.
+ * least over n of done[t-1][w-n] + cost of n workers in slot t-1, and one pass forward serves all
+ * completions. That is what bounds=off does. But as the work may be tens of thousands of
+ * worker-slots, it takes up to 0.3 s; the search of oasis_search.c finds the same in
+ * milliseconds. The cost of a slot comes from oasis_slot.c.
  *
  * Algorithm 2 itself counts in passes over a chunk and rounds up to whole worker-slots in each
  * slot (line 24): a chunk cannot go on in the next slot. That is variant=paper: the same recursion
@@ -23,9 +23,9 @@
  * A server is usable from arrival + Delta on, where the bid has a Delta. A PS type that has less
  * bandwidth than the worker type is not used.
  *
- * Ties: payoffs that differ by less than TIE of value + cost differ by rounding only and are equal.
- * Then the earliest completion goes first, the lowest worker type, the lowest PS type, the schedule
- * that does its work earliest, and in a slot the servers of the lowest index.
+ * Ties: payoffs that differ by less than OASIS_TIE of value + cost differ by rounding only and are
+ * equal. Then the earliest completion goes first, the lowest worker type, the lowest PS type, the
+ * schedule that does its work earliest, and in a slot the servers of the lowest index.
  *
  * Options: variant=exact|paper; bounds=on|off (off: the pass looks at everything, for tests).
  */
@@ -38,9 +38,8 @@
 #include "num.h"
 #include "policy/oasis-private.h"
 
-#define TABLE_CELLS ((size_t)16 << 20) /* of done[] */
-#define TIE         1e-12
-#define SLACK       2e-9 /* a ceiling may be that much below its quotient: num.h */
+#define TABLE_CELLS  (INT64_C(16) << 20) /* of done[] */
+#define OPTION_CELLS (INT64_C(4) << 20)  /* slots x options of the search */
 
 /* gcc does not do it at -O2; the sums and comparisons are the same ones. */
 #if defined(__GNUC__) && !defined(__clang__)
@@ -58,22 +57,13 @@ enum {
 	COST,
 	MOST,
 	REACHED,
-	FIRST,
-	LOW,
 	DONE,
 	PATH,
 	LAYOUT,
 	BEFORE,
 	MEMORIES_END
 };
-_Static_assert(MEMORIES_END <= OASIS_MEMORIES, "numbers of memory");
-
-/* What the pass forward found for one pair of types. */
-struct schedule {
-	bool found;
-	unsigned completion; /* slot index */
-	double value, cost;
-};
+_Static_assert(MEMORIES_END <= OASIS_SEARCH_MEMORY, "numbers of memory");
 
 static enum auc_code oasis_create(const char *options, struct auc_policy_ctx **ctx,
 				  struct auc_err *err);
@@ -91,21 +81,12 @@ static bool set_up_pair(struct auc_policy_ctx *ctx, unsigned worker, unsigned ps
 static bool size_exact(struct auc_policy_ctx *ctx, int64_t most, double *unit);
 static bool size_paper(struct auc_policy_ctx *ctx, int64_t most, double *unit);
 static bool make_room(struct auc_policy_ctx *ctx);
-static void set_low(struct auc_policy_ctx *ctx);
-static bool search(struct auc_policy_ctx *ctx, struct schedule *best);
-static bool forward(struct auc_policy_ctx *ctx, struct schedule *best);
-static bool price_slot(struct auc_policy_ctx *ctx, unsigned slot);
+static bool search_all(struct auc_policy_ctx *ctx, struct oasis_schedule *best);
+static bool forward(struct auc_policy_ctx *ctx, struct oasis_schedule *best);
 static void add_slot(struct auc_policy_ctx *ctx, unsigned slot);
-static bool no_better(const struct auc_policy_ctx *ctx, const struct schedule *best,
-		      unsigned completion, double value);
 static void relax(double *restrict to, const double *restrict from, double add, size_t n);
-static bool narrow(struct auc_policy_ctx *ctx, const struct schedule *best, unsigned slot,
-		   double value);
-static double value_at(const struct auc_policy_ctx *ctx, unsigned completion);
-static void trace(struct auc_policy_ctx *ctx, const struct schedule *best);
-static bool make_exact(struct auc_policy_ctx *ctx, const struct schedule *best, bool *changed);
-static bool is_better(const struct auc_policy_ctx *ctx, const struct schedule *s);
-static enum auc_code make_plan(struct auc_policy_ctx *ctx, const struct schedule *s,
+static void trace(struct auc_policy_ctx *ctx, const struct oasis_schedule *best);
+static enum auc_code make_plan(struct auc_policy_ctx *ctx, const struct oasis_schedule *s,
 			       struct auc_plan *plan, struct auc_err *err);
 static enum auc_code add_run(const struct auc_policy_ctx *ctx, struct auc_plan *plan, unsigned from,
 			     unsigned to, struct auc_err *err);
@@ -175,7 +156,7 @@ static enum auc_code oasis_quote(struct auc_policy_ctx *ctx, const struct auc_ma
 		for (p = 0; p < m->nps_types && rc == AUC_OK; p++)
 			if (job->worker_seconds[w] >= 0 && job->ps_seconds[p] >= 0)
 				rc = try_pair(ctx, w, p, decision, err);
-	if (rc != AUC_OK || !ctx->found)
+	if (rc != AUC_OK || !ctx->best.found)
 		return rc;
 	decision->best_payoff = decision->plan.value - decision->plan.cost;
 	decision->accepted = decision->best_payoff > 0;
@@ -229,7 +210,7 @@ static bool set_up(struct auc_policy_ctx *ctx)
 	auc_slot late = auc_market_last(m) + 1, t;
 	unsigned s;
 
-	ctx->found = false;
+	ctx->best.found = false;
 	t = job->arrival > m->first ? job->arrival : m->first;
 	ctx->start0 = t < late ? (unsigned)(t - m->first) : m->slots;
 	ctx->ready = auc_oasis_memory(ctx, READY, m->nservers, sizeof(*ctx->ready));
@@ -250,16 +231,18 @@ static bool set_up(struct auc_policy_ctx *ctx)
 static enum auc_code try_pair(struct auc_policy_ctx *ctx, unsigned worker, unsigned ps,
 			      struct auc_decision *decision, struct auc_err *err)
 {
-	struct schedule s = {.found = false};
+	struct oasis_schedule s = {.found = false};
 	bool possible = false;
 
 	if (!set_up_pair(ctx, worker, ps, &possible))
 		return no_memory(ctx, err);
 	if (!possible)
 		return AUC_OK;
-	if (!make_room(ctx) || !search(ctx, &s))
+	if (!make_room(ctx) ||
+	    !(ctx->paper || !ctx->bounds ? search_all : auc_oasis_search)(ctx, &s))
 		return no_memory(ctx, err);
-	return is_better(ctx, &s) ? make_plan(ctx, &s, &decision->plan, err) : AUC_OK;
+	return auc_oasis_is_better(&s, &ctx->best) ? make_plan(ctx, &s, &decision->plan, err)
+						   : AUC_OK;
 }
 
 /* The units of work and the options of a slot; *POSSIBLE: there may be schedules. */
@@ -307,7 +290,10 @@ static bool size_exact(struct auc_policy_ctx *ctx, int64_t most, double *unit)
 	if (all / most > slots)
 		return false;
 	most = most < all ? most : all;
-	each = all / ((int64_t)(TABLE_CELLS / (size_t)(slots + 1))) + 1;
+	if (ctx->bounds)
+		each = most / (OPTION_CELLS / (slots + 1)) + 1;
+	else
+		each = all / (TABLE_CELLS / (slots + 1)) + 1;
 	each = each < most ? each : most;
 	ctx->pair.units = (unsigned)((all + each - 1) / each);
 	ctx->pair.options = (unsigned)(most / each);
@@ -346,44 +332,13 @@ static bool make_room(struct auc_policy_ctx *ctx)
 
 	ctx->costs = auc_oasis_memory(ctx, COSTS, slots, sizeof(*ctx->costs));
 	ctx->most = auc_oasis_memory(ctx, MOST, slots, sizeof(*ctx->most));
-	ctx->reached = auc_oasis_memory(ctx, REACHED, slots + 1, sizeof(*ctx->reached));
 	ctx->path = auc_oasis_memory(ctx, PATH, slots, sizeof(*ctx->path));
 	ctx->cost = auc_oasis_memory(ctx, COST, used * (pair->options + 1), sizeof(*ctx->cost));
-	ctx->done =
-		auc_oasis_memory(ctx, DONE, used * ((size_t)pair->units + 1), sizeof(*ctx->done));
-	ctx->first = auc_oasis_memory(ctx, FIRST, slots + 1, sizeof(*ctx->first));
-	ctx->low = auc_oasis_memory(ctx, LOW, slots + 1, sizeof(*ctx->low));
-	if (!ctx->costs || !ctx->most || !ctx->reached || !ctx->first || !ctx->low || !ctx->path ||
-	    !ctx->cost || !ctx->done)
+	if (!ctx->costs || !ctx->most || !ctx->path || !ctx->cost)
 		return false;
 	for (t = 0; t < slots; t++)
 		ctx->costs[t] = OASIS_NONE;
-	set_low(ctx);
 	return true;
-}
-
-/* Of each slot the cheapest worker, and the part of the cheapest PS that its bandwidth asks for. */
-static void set_low(struct auc_policy_ctx *ctx)
-{
-	const struct auc_market *m = ctx->m;
-	const struct oasis_pair *pair = &ctx->pair;
-	unsigned ps = auc_ps_index(m, pair->ps), slot;
-	const struct auc_type_cache *w = &m->cache[pair->worker], *p = &m->cache[ps];
-	double share = m->types[pair->worker].bandwidth / m->types[ps].bandwidth, cost;
-	size_t cell;
-
-	ctx->low[m->slots] = INFINITY;
-	for (slot = m->slots; slot-- > ctx->start0;) {
-		cell = auc_cell(m, slot, 0);
-		cost = w->price[cell + w->order[cell]] + share * p->price[cell + p->order[cell]];
-		cost *= (1 - SLACK) * (double)pair->workers[1];
-		ctx->low[slot] = fmin(ctx->low[slot + 1], cost);
-	}
-}
-
-static double *cost_of(const struct auc_policy_ctx *ctx, unsigned slot)
-{
-	return ctx->cost + (size_t)(slot - ctx->start0) * (ctx->pair.options + 1);
 }
 
 static double *done_before(const struct auc_policy_ctx *ctx, unsigned slot)
@@ -396,10 +351,16 @@ static double *done_before(const struct auc_policy_ctx *ctx, unsigned slot)
  * are lower bounds, what is found may be too good: the slots that it uses are then looked at
  * exactly, and it is searched again, until all that it uses are exact. False: no memory.
  */
-static bool search(struct auc_policy_ctx *ctx, struct schedule *best)
+static bool search_all(struct auc_policy_ctx *ctx, struct oasis_schedule *best)
 {
+	size_t slots = ctx->m->slots - ctx->start0 + 1;
 	bool changed;
 
+	ctx->reached = auc_oasis_memory(ctx, REACHED, ctx->m->slots + 1, sizeof(*ctx->reached));
+	ctx->done = auc_oasis_memory(ctx, DONE, slots * ((size_t)ctx->pair.units + 1),
+				     sizeof(*ctx->done));
+	if (!ctx->reached || !ctx->done)
+		return false;
 	do {
 		changed = false;
 		if (!forward(ctx, best))
@@ -407,108 +368,65 @@ static bool search(struct auc_policy_ctx *ctx, struct schedule *best)
 		if (!best->found)
 			break;
 		trace(ctx, best);
-		if (!make_exact(ctx, best, &changed))
+		if (!auc_oasis_make_exact(ctx, ctx->path, best->completion, &changed))
 			return false;
 	} while (changed);
 	return true;
 }
 
-static bool forward(struct auc_policy_ctx *ctx, struct schedule *best)
+static bool forward(struct auc_policy_ctx *ctx, struct oasis_schedule *best)
 {
-	unsigned units = ctx->pair.units, slot, completion;
-	double value, cost, margin;
+	unsigned units = ctx->pair.units, slot;
+	struct oasis_schedule s = {.found = true};
 
 	best->found = false;
 	done_before(ctx, ctx->start0)[0] = 0;
-	ctx->reached[ctx->start0] = ctx->first[ctx->start0] = 0;
+	ctx->reached[ctx->start0] = 0;
 	for (slot = ctx->start0; slot < ctx->m->slots; slot++) {
-		completion = slot + 1;
-		value = value_at(ctx, completion);
-		if (no_better(ctx, best, completion, value) || !narrow(ctx, best, slot, value))
-			break;
-		if (!price_slot(ctx, slot))
+		if (!auc_oasis_price_slot(ctx, slot))
 			return false;
 		add_slot(ctx, slot);
-		if (ctx->reached[completion] < units)
+		if (ctx->reached[slot + 1] < units)
 			continue;
-		cost = done_before(ctx, completion)[units];
-		margin = 4 * TIE * (value + cost);
-		if (!best->found || value - cost > best->value - best->cost + margin)
-			*best = (struct schedule){true, completion, value, cost};
+		s.completion = slot + 1;
+		s.value = auc_oasis_value_at(ctx, s.completion);
+		s.cost = done_before(ctx, s.completion)[units];
+		if (auc_oasis_is_better(&s, best))
+			*best = s;
 	}
 	return true;
 }
 
-/* No completion from here on can be the best one. */
-static bool no_better(const struct auc_policy_ctx *ctx, const struct schedule *best,
-		      unsigned completion, double value)
-{
-	if (ctx->paper || !ctx->bounds)
-		return false;
-	if (best->found && value <= best->value - best->cost)
-		return true;
-	return ctx->found && completion > ctx->best_completion && value <= ctx->best_payoff;
-}
-
-/*
- * Takes those numbers of units out of done[] before a slot, from either end, from which no schedule
- * comes that is better than the best one known: VALUE is what the completions from here on are
- * worth at most, and the units left cost low[] at least. False: none is left.
- */
-static bool narrow(struct auc_policy_ctx *ctx, const struct schedule *best, unsigned slot,
-		   double value)
-{
-	const double *done = done_before(ctx, slot);
-	double limit = INFINITY, low = ctx->low[slot];
-	unsigned units = ctx->pair.units, *first = &ctx->first[slot], *last = &ctx->reached[slot];
-
-	if (ctx->paper || !ctx->bounds)
-		return true;
-	if (best->found)
-		limit = value - (best->value - best->cost) + TIE * (value + best->cost);
-	if (ctx->found && slot + 1 > ctx->best_completion)
-		limit = fmin(limit, value - ctx->best_payoff + TIE * (value + ctx->best_size));
-	if (isinf(limit))
-		return true;
-	while (*first < *last && done[*first] + (units - *first) * low > limit)
-		++*first;
-	while (*first < *last && done[*last] + (units - *last) * low > limit)
-		--*last;
-	return !(done[*first] + (units - *first) * low > limit);
-}
-
-static double value_at(const struct auc_policy_ctx *ctx, unsigned completion)
+double auc_oasis_value_at(const struct auc_policy_ctx *ctx, unsigned completion)
 {
 	return auc_utility_value(&ctx->job->utility,
 				 (double)(ctx->m->first + completion - ctx->job->arrival));
 }
 
-static bool price_slot(struct auc_policy_ctx *ctx, unsigned slot)
+bool auc_oasis_price_slot(struct auc_policy_ctx *ctx, unsigned slot)
 {
 	if (ctx->costs[slot] == OASIS_NONE)
-		ctx->costs[slot] =
-			auc_oasis_slot_bound(ctx, slot, cost_of(ctx, slot), &ctx->most[slot]);
+		ctx->costs[slot] = auc_oasis_slot_bound(ctx, slot, auc_oasis_cost_of(ctx, slot),
+							&ctx->most[slot]);
 	return ctx->costs[slot] != OASIS_NONE;
 }
 
 /* done[] behind a slot, from done[] before it. */
 static void add_slot(struct auc_policy_ctx *ctx, unsigned slot)
 {
-	const double *before = done_before(ctx, slot), *cost = cost_of(ctx, slot);
+	const double *before = done_before(ctx, slot), *cost = auc_oasis_cost_of(ctx, slot);
 	double *after = done_before(ctx, slot + 1);
 	unsigned units = ctx->pair.units, reached = ctx->reached[slot], most = ctx->most[slot];
-	unsigned d, w, last, first = ctx->first[slot];
+	unsigned d, w, last;
 
 	last = most < units - reached ? reached + most : units;
 	ctx->reached[slot + 1] = last;
-	ctx->first[slot + 1] = first;
-	memcpy(after + first, before + first, ((size_t)(reached - first) + 1) * sizeof(*after));
+	memcpy(after, before, ((size_t)reached + 1) * sizeof(*after));
 	for (w = reached + 1; w <= last; w++)
 		after[w] = INFINITY;
-	for (d = 1; d <= most && d <= units - first; d++) {
+	for (d = 1; d <= most && d <= units; d++) {
 		last = reached < units - d ? reached : units - d;
-		if (first <= last)
-			relax(after + first + d, before + first, cost[d], last - first + 1);
+		relax(after + d, before, cost[d], (size_t)last + 1);
 	}
 }
 
@@ -528,15 +446,15 @@ VECTORIZED static void relax(double *restrict to, const double *restrict from, d
  * The options that lead to BEST, from its completion back: in each slot the least work that leaves
  * no more to pay for what was done before, so that work is done early.
  */
-static void trace(struct auc_policy_ctx *ctx, const struct schedule *best)
+static void trace(struct auc_policy_ctx *ctx, const struct oasis_schedule *best)
 {
-	double margin = TIE * (best->value + best->cost), have;
+	double margin = OASIS_TIE * (best->value + best->cost), have;
 	unsigned left = ctx->pair.units, slot, d;
 	const double *before, *cost;
 
 	for (slot = best->completion; slot-- > ctx->start0;) {
 		before = done_before(ctx, slot);
-		cost = cost_of(ctx, slot);
+		cost = auc_oasis_cost_of(ctx, slot);
 		have = done_before(ctx, slot + 1)[left] + margin;
 		d = left > ctx->reached[slot] ? left - ctx->reached[slot] : 0;
 		while (before[left - d] + cost[d] > have)
@@ -546,51 +464,45 @@ static void trace(struct auc_policy_ctx *ctx, const struct schedule *best)
 	}
 }
 
-/* *CHANGED: some option of the path costs more than its lower bound. False: no memory. */
-static bool make_exact(struct auc_policy_ctx *ctx, const struct schedule *best, bool *changed)
+bool auc_oasis_make_exact(struct auc_policy_ctx *ctx, const unsigned *path, unsigned end,
+			  bool *changed)
 {
 	double *cost, bound;
 	unsigned slot, d;
 
-	for (slot = ctx->start0; slot < best->completion; slot++) {
-		d = ctx->path[slot];
+	for (slot = ctx->start0; slot < end; slot++) {
+		d = path[slot];
 		if (!d || ctx->costs[slot] != OASIS_BOUND)
 			continue;
-		cost = cost_of(ctx, slot);
+		cost = auc_oasis_cost_of(ctx, slot);
 		bound = cost[d];
 		ctx->costs[slot] = auc_oasis_slot_cost(ctx, slot, cost, &ctx->most[slot]);
 		if (ctx->costs[slot] == OASIS_NONE)
 			return false;
-		*changed = *changed || cost[d] > bound * (1 + TIE);
+		*changed = *changed || cost[d] > bound * (1 + OASIS_TIE);
 	}
 	return true;
 }
 
-/* Than the schedules of the pairs before it. */
-static bool is_better(const struct auc_policy_ctx *ctx, const struct schedule *s)
+bool auc_oasis_is_better(const struct oasis_schedule *a, const struct oasis_schedule *b)
 {
-	double payoff = s->value - s->cost, margin;
+	double margin, more = a->value - a->cost - (b->value - b->cost);
 
-	if (!s->found || !ctx->found)
-		return s->found;
-	margin = 4 * TIE * (s->value + s->cost + ctx->best_size);
-	if (fabs(payoff - ctx->best_payoff) > margin)
-		return payoff > ctx->best_payoff;
-	return s->completion < ctx->best_completion;
+	if (!a->found || !b->found)
+		return a->found;
+	margin = 4 * OASIS_TIE * (a->value + a->cost + b->value + b->cost);
+	return fabs(more) > margin ? more > 0 : a->completion < b->completion;
 }
 
 /* Lays the path out and prices it as it will be charged. */
-static enum auc_code make_plan(struct auc_policy_ctx *ctx, const struct schedule *s,
+static enum auc_code make_plan(struct auc_policy_ctx *ctx, const struct oasis_schedule *s,
 			       struct auc_plan *plan, struct auc_err *err)
 {
 	struct oasis_layout other;
 	unsigned slot, from = 0;
 	enum auc_code rc = AUC_OK;
 
-	ctx->found = true;
-	ctx->best_payoff = s->value - s->cost;
-	ctx->best_size = s->value + s->cost;
-	ctx->best_completion = s->completion;
+	ctx->best = *s;
 	auc_plan_reset(plan);
 	plan->worker_type = ctx->pair.worker;
 	plan->ps_type = ctx->pair.ps;

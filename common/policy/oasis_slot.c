@@ -103,6 +103,29 @@ enum oasis_costs auc_oasis_slot_bound(struct auc_policy_ctx *ctx, unsigned slot,
 	return OASIS_APART;
 }
 
+bool auc_oasis_slot_repeats(const struct auc_policy_ctx *ctx, unsigned slot)
+{
+	const struct auc_market *m = ctx->m;
+	unsigned types[] = {ctx->pair.worker, auc_ps_index(m, ctx->pair.ps)}, i, s;
+	size_t n = m->nservers, now = auc_cell(m, slot, 0), before = now - n;
+	const struct auc_type_cache *c;
+
+	for (i = 0; i < 2; i++) {
+		c = &m->cache[types[i]];
+		if (memcmp(c->fit + now, c->fit + before, n * sizeof(*c->fit)) ||
+		    memcmp(c->price + now, c->price + before, n * sizeof(*c->price)))
+			return false;
+	}
+	/* how many fit jointly */
+	if (ctx->pair.shared && memcmp(m->used + now * m->ntres, m->used + before * m->ntres,
+				       n * m->ntres * sizeof(*m->used)))
+		return false;
+	for (s = 0; s < n; s++)
+		if (ctx->ready[s] == slot)
+			return false;
+	return true;
+}
+
 enum oasis_costs auc_oasis_slot_cost(struct auc_policy_ctx *ctx, unsigned slot, double *cost,
 				     unsigned *most)
 {

@@ -1,6 +1,6 @@
 /*
- * policy.h - the interface behind which each published system stands. One file per policy; this header's table
- * auc_policies[] lists them.
+ * policy.h - the interface behind which each published system stands. One file per policy; this
+ * header's table auc_policies[] lists them.
  */
 #ifndef AUC_POLICY_H
 #define AUC_POLICY_H
@@ -20,11 +20,14 @@ const char *auc_reason_word(enum auc_reason reason); /* "payoff", ... as in form
 struct auc_decision {
 	bool accepted;
 	enum auc_reason reason;
-	double best_payoff;    /* value - cost of the best feasible schedule; only with reason none or payoff */
-	struct auc_plan plan;  /* the best feasible schedule, also where its payoff is not positive */
+	double best_payoff; /* value - cost of the best feasible schedule; only with reason none or
+			       payoff */
+	struct auc_plan
+		plan; /* the best feasible schedule, also where its payoff is not positive */
 };
 
-/* What a quote may miss of the highest payoff, as a part of the job's highest value: rounding, and ties decided by order. */
+/* What a quote may miss of the highest payoff, as a part of the job's highest value: rounding, and
+ * ties decided by order. */
 #define AUC_QUOTE_SLACK 1e-9
 
 struct auc_policy_ctx; /* a policy's scratch memory and options, one per thread of decisions */
@@ -33,32 +36,42 @@ struct auc_policy {
 	const char *name;
 	const char *summary;
 	enum auc_price_kind prices; /* what it sells by */
-	bool sites;    /* it reads where chunks of a job lie, and what it sends: not how long mini-batches take */
-	bool baseline; /* prices nothing: to compare with, not to sell by. Its market must be free of prices */
+	bool sites;    /* it reads where chunks of a job lie, and what it sends: not how long
+			  mini-batches take */
+	bool baseline; /* prices nothing: to compare with, not to sell by. Its market must be free
+			  of prices */
 	/* OPTIONS is "key=value,..." or ""; unknown options are errors. */
-	enum auc_code (*create)(const char *options, struct auc_policy_ctx **ctx, struct auc_err *err);
+	enum auc_code (*create)(const char *options, struct auc_policy_ctx **ctx,
+				struct auc_err *err);
 	void (*destroy)(struct auc_policy_ctx *ctx);
 	/*
-	 * The best schedule of JOB at M's prices: maximises value - cost. Payoffs that differ by rounding only are ties, decided by
-	 * earliest completion, then by an order that the policy's file gives and that does not look at the bid. No schedule has a
-	 * payoff that is above both 0 and best_payoff by more than AUC_QUOTE_SLACK of the job's highest value, but for policies that
-	 * say in their file that they may miss it (eris). Reads only.
-	 * DECISION's plan memory is reused. The plan's cost is auc_plan_cost(). The same market and job give the same
-	 * decision, bit by bit, on every compiler and level. Nothing is allocated once CTX has seen a market and a job of this size.
+	 * The best schedule of JOB at M's prices: maximises value - cost. Payoffs that differ by
+	 * rounding only are ties, decided by earliest completion, then by an order that the
+	 * policy's file gives and that does not look at the bid. No schedule has a payoff that is
+	 * above both 0 and best_payoff by more than AUC_QUOTE_SLACK of the job's highest value, but
+	 * for policies that say in their file that they may miss it (eris). Reads only. DECISION's
+	 * plan memory is reused. The plan's cost is auc_plan_cost(). The same market and job give
+	 * the same decision, bit by bit, on every compiler and level. Nothing is allocated once CTX
+	 * has seen a market and a job of this size.
 	 */
-	enum auc_code (*quote)(struct auc_policy_ctx *ctx, const struct auc_market *m, const struct auc_job *job,
-			       struct auc_decision *decision, struct auc_err *err);
+	enum auc_code (*quote)(struct auc_policy_ctx *ctx, const struct auc_market *m,
+			       const struct auc_job *job, struct auc_decision *decision,
+			       struct auc_err *err);
 	/*
-	 * A bound from below, for what a user is told: the slots that N workers of type WORKER, which fit, take for JOB with PSs of
-	 * type PS; INT64_MAX: these types never do. NULL of baselines.
+	 * A bound from below, for what a user is told: the slots that N workers of type WORKER,
+	 * which fit, take for JOB with PSs of type PS; INT64_MAX: these types never do. NULL of
+	 * baselines.
 	 */
-	int64_t (*least_slots)(const struct auc_market *m, const struct auc_job *job, unsigned worker, unsigned ps, int64_t n);
-	/* NULL, or told of each decision that was booked, in the order of booking: baselines look back. */
-	void (*booked)(struct auc_policy_ctx *ctx, const struct auc_market *m, const struct auc_job *job,
-		       const struct auc_decision *decision);
+	int64_t (*least_slots)(const struct auc_market *m, const struct auc_job *job,
+			       unsigned worker, unsigned ps, int64_t n);
+	/* NULL, or told of each decision that was booked, in the order of booking: baselines look
+	 * back. */
+	void (*booked)(struct auc_policy_ctx *ctx, const struct auc_market *m,
+		       const struct auc_job *job, const struct auc_decision *decision);
 };
 
-extern const struct auc_policy auc_policy_dps, auc_policy_oasis, auc_policy_eris, auc_policy_unpriced, auc_policy_fifo, auc_policy_drf;
+extern const struct auc_policy auc_policy_dps, auc_policy_oasis, auc_policy_eris,
+	auc_policy_unpriced, auc_policy_fifo, auc_policy_drf;
 extern const struct auc_policy *const auc_policies[]; /* NULL-terminated */
 const struct auc_policy *auc_policy_find(const char *name);
 
