@@ -48,7 +48,7 @@ void books_set_transfer(struct books *b)
 		b->send_upper = logl(upper ? upper->value : lower->value);
 		b->send_lower = lower ? logl(lower->value) : -INFINITY;
 	}
-	for (i = 0; i < s->njobs && s->prices == SCENARIO_PRICES_OFFLINE; i++)
+	for (i = 0; i < s->njobs && b->sites && s->prices == SCENARIO_PRICES_OFFLINE; i++)
 		books_raise_sites(b, &s->jobs[i]);
 }
 
