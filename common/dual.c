@@ -13,7 +13,6 @@
 #include "plan.h"
 
 #define MAGIC      "auction-dual/1\n"
-#define NO_GROUP   UINT32_MAX
 #define MOMENT     0.9  /* how much of the old is kept: of the mean slack */
 #define SQUARE     0.99 /* and of its square */
 #define SQUARE_MIN 1e-6
@@ -56,6 +55,7 @@ struct auc_dual {
 	unsigned *tres;  /* by group */
 	struct tables t;
 	struct auc_given_price *given; /* scratch */
+	struct auc_dual_pool pool;     /* our own copies; capacity NULL: none was set */
 };
 
 /* What is saved before the tables. */
@@ -67,16 +67,22 @@ struct header {
 	double scale[AUC_TRES_MAX];
 };
 
+static enum auc_code take_pool(struct auc_dual *d, struct auc_err *err);
 static enum auc_code make_groups(struct auc_dual *d, enum auc_dual_level level,
 				 struct auc_err *err);
 static bool alike(const struct auc_dual *d, enum auc_dual_level level, unsigned a, unsigned b,
 		  unsigned tres);
-static enum auc_code make_tables(struct auc_dual *d, struct auc_err *err);
+static enum auc_code make_tables(struct auc_dual *d, enum auc_dual_level level,
+				 struct auc_err *err);
 static void add_capacity(struct auc_dual *d);
 static enum auc_code evaluate(struct auc_dual *d, const double *price, double *bound,
 			      struct auc_err *err);
 static enum auc_code give(struct auc_dual *d, const double *price, struct auc_err *err);
-static enum auc_code quote_all(struct auc_dual *d, double *bound, struct auc_err *err);
+static enum auc_code quote_all(struct auc_dual *d, double *sum, size_t *terms, struct auc_err *err);
+static void add_unsold(const struct auc_dual *d, double *sum, size_t *terms);
+static void add_unsold_pool(const struct auc_dual *d, const double *price, double *sum,
+			    size_t *terms);
+static void free_pool(struct auc_dual_pool *pool);
 static void add_use(struct auc_dual *d, const struct auc_market *m, double weight);
 static double certify(double sum, size_t terms);
 static void keep_best(struct auc_dual *d, const double *price, double bound);
@@ -136,12 +142,76 @@ void auc_dual_destroy(struct auc_dual *d)
 	free(d->tres);
 	free(d->t.memory);
 	free(d->given);
+	free_pool(&d->pool);
 	free(d);
 }
 
 void auc_dual_watch(struct auc_dual *d, const struct auc_watch *w)
 {
 	d->watch = w;
+}
+
+static void *copy_of(const void *from, size_t n)
+{
+	void *to = malloc(n + 1);
+
+	if (to && n)
+		memcpy(to, from, n);
+	return to;
+}
+
+static void free_pool(struct auc_dual_pool *pool)
+{
+	free((void *)pool->group);
+	free((void *)pool->tres);
+	free((void *)pool->capacity);
+	*pool = (struct auc_dual_pool){0};
+}
+
+enum auc_code auc_dual_set_pool(struct auc_dual *d, const struct auc_dual_pool *pool,
+				struct auc_err *err)
+{
+	size_t cells = (size_t)d->m->nservers * d->m->ntres;
+	size_t slots = (size_t)pool->ngroups * d->m->slots;
+	unsigned *grown;
+
+	free_pool(&d->pool);
+	d->pool = (struct auc_dual_pool){
+		.ngroups = pool->ngroups,
+		.group = copy_of(pool->group, cells * sizeof(*pool->group)),
+		.tres = copy_of(pool->tres, pool->ngroups * sizeof(*pool->tres)),
+		.capacity = copy_of(pool->capacity, slots * sizeof(*pool->capacity)),
+	};
+	grown = realloc(d->tres, (cells + pool->ngroups + 1) * sizeof(*grown));
+	d->tres = grown ? grown : d->tres;
+	if (d->pool.group && d->pool.tres && d->pool.capacity && grown)
+		return AUC_OK;
+	free_pool(&d->pool);
+	return auc_err_set(err, AUC_ENOMEM, "no memory for a pool");
+}
+
+enum auc_code auc_dual_continue(struct auc_dual *d, const struct auc_dual *from,
+				struct auc_err *err)
+{
+	unsigned last = from->m->slots - 1, g, t;
+	auc_slot at;
+
+	if (d->ngroups != from->ngroups || d->m->ntres != from->m->ntres ||
+	    (d->ngroups && memcmp(d->tres, from->tres, d->ngroups * sizeof(*d->tres)) != 0))
+		return auc_err_set(err, AUC_EINVAL,
+				   "prices of %u groups, expected %u of the same TRES",
+				   from->ngroups, d->ngroups);
+	for (g = 0; g < d->ngroups; g++)
+		for (t = 0; t < d->m->slots; t++) {
+			at = d->m->first + t - from->m->first;
+			at = at < 0 ? 0 : at > last ? last : at;
+			d->t.price[(size_t)g * d->m->slots + t] =
+				from->t.best[(size_t)g * from->m->slots + (size_t)at];
+		}
+	memcpy(d->t.best, d->t.price, d->t.n * sizeof(double));
+	memcpy(d->scale, from->scale, sizeof(d->scale));
+	d->scaled = from->scaled;
+	return AUC_OK;
 }
 
 enum auc_code auc_dual_begin(struct auc_dual *d, const struct auc_dual_phase *phase,
@@ -163,10 +233,10 @@ enum auc_code auc_dual_begin(struct auc_dual *d, const struct auc_dual_phase *ph
 	if (!group)
 		return auc_err_set(err, AUC_ENOMEM, "no memory for a bound");
 	d->group = group;
-	rc = make_groups(d, phase->level, err);
+	rc = phase->level == AUC_DUAL_POOL ? take_pool(d, err) : make_groups(d, phase->level, err);
 	if (rc == AUC_OK) {
 		d->t = (struct tables){0};
-		rc = make_tables(d, err);
+		rc = make_tables(d, phase->level, err);
 	}
 	if (rc != AUC_OK) {
 		/* without prices there is nothing to go on with */
@@ -180,7 +250,7 @@ enum auc_code auc_dual_begin(struct auc_dual *d, const struct auc_dual_phase *ph
 	for (s = 0; old.memory && s < d->m->nservers; s++)
 		for (k = 0; k < d->m->ntres; k++) {
 			cell = (size_t)s * d->m->ntres + k;
-			for (t = 0; group[cell] != NO_GROUP && t < d->m->slots; t++)
+			for (t = 0; group[cell] != AUC_DUAL_NO_GROUP && t < d->m->slots; t++)
 				d->t.price[(size_t)group[cell] * d->m->slots + t] =
 					old.best[(size_t)old_group[cell] * d->m->slots + t];
 		}
@@ -232,13 +302,25 @@ double auc_dual_bound(const struct auc_dual *d)
 	return d->bound;
 }
 
+double auc_dual_scale(const struct auc_dual *d, unsigned tres)
+{
+	return d->scale[tres];
+}
+
 double auc_dual_price(const struct auc_dual *d, unsigned server, unsigned tres, auc_slot t)
 {
 	uint32_t g = d->group[(size_t)server * d->m->ntres + tres];
 
-	if (!d->t.n || g == NO_GROUP || t < d->m->first || t > auc_market_last(d->m))
+	if (!d->t.n || g == AUC_DUAL_NO_GROUP || t < d->m->first || t > auc_market_last(d->m))
 		return 0;
 	return d->t.best[(size_t)g * d->m->slots + (size_t)(t - d->m->first)];
+}
+
+double auc_dual_group_price(const struct auc_dual *d, unsigned group, auc_slot t)
+{
+	if (group >= d->ngroups || t < d->m->first || t > auc_market_last(d->m))
+		return 0;
+	return d->t.best[(size_t)group * d->m->slots + (size_t)(t - d->m->first)];
 }
 
 double auc_dual_payoff(const struct auc_dual *d, unsigned job)
@@ -255,8 +337,14 @@ enum auc_code auc_dual_bound_at(struct auc_dual *d, const struct auc_given_price
 				double *bound, struct auc_err *err)
 {
 	enum auc_code rc = auc_market_give_prices(d->m, list, n, err);
+	size_t terms = 0;
+	double sum = 0;
 
-	return rc == AUC_OK ? quote_all(d, bound, err) : rc;
+	if (rc == AUC_OK)
+		rc = quote_all(d, &sum, &terms, err);
+	add_unsold(d, &sum, &terms);
+	*bound = certify(sum, terms);
+	return rc;
 }
 
 enum auc_code auc_dual_save(const struct auc_dual *d, FILE *out, struct auc_err *err)
@@ -325,7 +413,7 @@ enum auc_code auc_dual_load(struct auc_dual *d, FILE *in, struct auc_err *err)
 				   "TRES; expected %u, %u, %u, %u",
 				   h.njobs, h.nservers, h.slots, h.ntres, d->njobs, d->m->nservers,
 				   d->m->slots, d->m->ntres);
-	rc = h.level <= AUC_DUAL_SERVERS && h.done <= h.iterations && h.summed <= h.done
+	rc = h.level <= AUC_DUAL_POOL && h.done <= h.iterations && h.summed <= h.done
 		     ? auc_dual_begin(d,
 				      &(struct auc_dual_phase){(enum auc_dual_level)h.level,
 							       h.iterations, h.first_step,
@@ -377,6 +465,16 @@ static double *saved_table(struct auc_dual *d, unsigned i, size_t *n)
 
 /* -- groups of servers -- */
 
+static enum auc_code take_pool(struct auc_dual *d, struct auc_err *err)
+{
+	if (!d->pool.capacity)
+		return auc_err_set(err, AUC_EINVAL, "there is no pool");
+	d->ngroups = d->pool.ngroups;
+	memcpy(d->group, d->pool.group, (size_t)d->m->nservers * d->m->ntres * sizeof(*d->group));
+	memcpy(d->tres, d->pool.tres, d->ngroups * sizeof(*d->tres));
+	return AUC_OK;
+}
+
 /* Gives each server and TRES that it has its group at LEVEL: that of the first server that is
  * alike. */
 static enum auc_code make_groups(struct auc_dual *d, enum auc_dual_level level, struct auc_err *err)
@@ -391,7 +489,7 @@ static enum auc_code make_groups(struct auc_dual *d, enum auc_dual_level level, 
 	for (k = 0; k < ntres; k++) {
 		nfirsts = 0;
 		for (s = 0; s < n; s++) {
-			d->group[(size_t)s * ntres + k] = NO_GROUP;
+			d->group[(size_t)s * ntres + k] = AUC_DUAL_NO_GROUP;
 			if (!d->m->servers[s].units[k])
 				continue;
 			for (i = 0; i < nfirsts && !alike(d, level, firsts[i], s, k); i++)
@@ -436,7 +534,7 @@ static bool alike(const struct auc_dual *d, enum auc_dual_level level, unsigned 
 	return true;
 }
 
-static enum auc_code make_tables(struct auc_dual *d, struct auc_err *err)
+static enum auc_code make_tables(struct auc_dual *d, enum auc_dual_level level, struct auc_err *err)
 {
 	double **const tables[] = {&d->t.price, &d->t.sum,      &d->t.moment,   &d->t.square,
 				   &d->t.best,  &d->t.best_use, &d->t.capacity, &d->t.use};
@@ -457,7 +555,10 @@ static enum auc_code make_tables(struct auc_dual *d, struct auc_err *err)
 	}
 	for (i = 0; i < n; i++)
 		*tables[i] = d->t.memory + i * d->t.n;
-	add_capacity(d);
+	if (level != AUC_DUAL_POOL)
+		add_capacity(d);
+	else if (d->t.n)
+		memcpy(d->t.capacity, d->pool.capacity, d->t.n * sizeof(double));
 	return AUC_OK;
 }
 
@@ -471,7 +572,7 @@ static void add_capacity(struct auc_dual *d)
 	for (s = 0; s < m->nservers; s++)
 		for (k = 0; k < m->ntres; k++) {
 			g = d->group[(size_t)s * m->ntres + k];
-			for (t = 0; g != NO_GROUP && t < m->slots; t++)
+			for (t = 0; g != AUC_DUAL_NO_GROUP && t < m->slots; t++)
 				d->t.capacity[(size_t)g * m->slots + t] +=
 					(double)(m->servers[s].units[k] -
 						 m->used[auc_cell(m, t, s) * m->ntres + k]) /
@@ -486,9 +587,18 @@ static enum auc_code evaluate(struct auc_dual *d, const double *price, double *b
 			      struct auc_err *err)
 {
 	enum auc_code rc = give(d, price, err);
+	size_t terms = 0;
+	double sum = 0;
 
 	memset(d->t.use, 0, d->t.n * sizeof(double));
-	return rc == AUC_OK ? quote_all(d, bound, err) : rc;
+	if (rc == AUC_OK)
+		rc = quote_all(d, &sum, &terms, err);
+	if (d->phase.level == AUC_DUAL_POOL)
+		add_unsold_pool(d, price, &sum, &terms);
+	else
+		add_unsold(d, &sum, &terms);
+	*bound = certify(sum, terms);
+	return rc;
 }
 
 static enum auc_code give(struct auc_dual *d, const double *price, struct auc_err *err)
@@ -501,7 +611,7 @@ static enum auc_code give(struct auc_dual *d, const double *price, struct auc_er
 	for (s = 0; s < d->m->nservers; s++)
 		for (k = 0; k < d->m->ntres; k++) {
 			g = d->group[(size_t)s * d->m->ntres + k];
-			if (g == NO_GROUP)
+			if (g == AUC_DUAL_NO_GROUP)
 				continue;
 			p = price + (size_t)g * slots;
 			for (from = 0; from < slots; from = t) {
@@ -516,18 +626,18 @@ static enum auc_code give(struct auc_dual *d, const double *price, struct auc_er
 	return auc_market_give_prices(d->m, d->given, n, err);
 }
 
-/* The bound at the prices that the market has now. */
-static enum auc_code quote_all(struct auc_dual *d, double *bound, struct auc_err *err)
+/* Adds what the jobs gain at the prices that the market has now. */
+static enum auc_code quote_all(struct auc_dual *d, double *sum, size_t *terms, struct auc_err *err)
 {
 	const struct auc_market *m = d->m;
 	const struct auc_dual_job *j;
 	enum auc_code rc = AUC_OK;
-	size_t cell, cells = (size_t)m->slots * m->nservers, terms = 0;
 	struct auc_market *at;
-	double sum = 0;
-	unsigned k, i;
+	unsigned i;
 
 	d->slots = d->schedules = 0;
+	if (d->policy->look)
+		rc = d->policy->look(d->ctx, m, err);
 	for (i = 0; i < d->njobs && rc == AUC_OK; i++) {
 		j = &d->jobs[i];
 		at = j->own ? j->own : d->m;
@@ -543,22 +653,41 @@ static enum auc_code quote_all(struct auc_dual *d, double *bound, struct auc_err
 		d->payoff[i] =
 			fmax(0, d->decision.best_payoff +
 					AUC_QUOTE_SLACK * auc_utility_value(&j->job->utility, 0));
-		sum += j->weight * d->payoff[i];
-		terms++;
+		*sum += j->weight * d->payoff[i];
+		(*terms)++;
 		if (d->decision.accepted)
 			add_use(d, at, j->weight);
 	}
-	for (cell = 0; cell < cells && rc == AUC_OK; cell++)
+	return rc;
+}
+
+/* Adds what there is to sell, at the prices that the market has now. */
+static void add_unsold(const struct auc_dual *d, double *sum, size_t *terms)
+{
+	const struct auc_market *m = d->m;
+	size_t cell, cells = (size_t)m->slots * m->nservers;
+	unsigned k;
+
+	for (cell = 0; cell < cells; cell++)
 		for (k = 0; k < m->ntres; k++)
 			if (m->unit_price[cell * m->ntres + k] > 0) {
-				sum += m->unit_price[cell * m->ntres + k] *
-				       ((double)(m->servers[cell % m->nservers].units[k] -
-						 m->used[cell * m->ntres + k]) /
-					m->tres[k].scale);
-				terms++;
+				*sum += m->unit_price[cell * m->ntres + k] *
+					((double)(m->servers[cell % m->nservers].units[k] -
+						  m->used[cell * m->ntres + k]) /
+					 m->tres[k].scale);
+				(*terms)++;
 			}
-	*bound = certify(sum, terms);
-	return rc;
+}
+
+/* The same at PRICE, of what the pool has. */
+static void add_unsold_pool(const struct auc_dual *d, const double *price, double *sum,
+			    size_t *terms)
+{
+	size_t i;
+
+	for (i = 0; i < d->t.n; i++)
+		*sum += price[i] * d->t.capacity[i];
+	*terms += d->t.n;
 }
 
 /* What the schedule that was quoted in market M uses. */
@@ -582,7 +711,7 @@ static void add_use(struct auc_dual *d, const struct auc_market *m, double weigh
 				own = m == d->m ? (int)k
 						: auc_market_find_tres(m, d->m->tres[k].name);
 				g = d->group[(size_t)share->server * d->m->ntres + k];
-				if (own < 0 || g == NO_GROUP)
+				if (own < 0 || g == AUC_DUAL_NO_GROUP)
 					continue;
 				amount = share->workers *
 						 auc_market_worker_amount(m, plan->worker_type,

@@ -50,7 +50,21 @@ struct auc_dual_job {
 enum auc_dual_level {
 	AUC_DUAL_CLASSES,
 	AUC_DUAL_SERVERS,
+	AUC_DUAL_POOL, /* of auc_dual_set_pool() */
 };
+
+/*
+ * What stands behind a market of a few servers that represent many: groups of (server, TRES) that
+ * share prices, and how much there is of each. A job may take from a group what its servers in the
+ * market hold, all jobs together what CAPACITY says. Such a bound is one of the pool's own.
+ */
+struct auc_dual_pool {
+	unsigned ngroups;
+	const uint32_t *group;  /* by server and TRES; AUC_DUAL_NO_GROUP where a server has none */
+	const unsigned *tres;   /* by group */
+	const double *capacity; /* by group and slot of the market; 0: the price stands still */
+};
+#define AUC_DUAL_NO_GROUP UINT32_MAX
 
 /* A stretch of iterations. */
 struct auc_dual_phase {
@@ -72,6 +86,17 @@ void auc_dual_destroy(struct auc_dual *d);
 /* From now on W (NULL: nobody; must stay) is asked before each quote. */
 void auc_dual_watch(struct auc_dual *d, const struct auc_watch *w);
 
+/* Copies POOL, for phases of level AUC_DUAL_POOL. AUC_ENOMEM. */
+enum auc_code auc_dual_set_pool(struct auc_dual *d, const struct auc_dual_pool *pool,
+				struct auc_err *err);
+/*
+ * D, whose phase has just begun, goes on from the best prices of FROM, which has the same groups
+ * and TRES: by absolute slot; slots that FROM did not have take its last ones. AUC_EINVAL: other
+ * groups.
+ */
+enum auc_code auc_dual_continue(struct auc_dual *d, const struct auc_dual *from,
+				struct auc_err *err);
+
 /* Begins a phase at the best prices so far. AUC_ENOMEM, or AUC_EINVAL: no sensible phase. */
 enum auc_code auc_dual_begin(struct auc_dual *d, const struct auc_dual_phase *phase,
 			     struct auc_err *err);
@@ -81,8 +106,12 @@ enum auc_code auc_dual_step(struct auc_dual *d, struct auc_err *err);
 unsigned auc_dual_left(const struct auc_dual *d);
 /* The best bound so far; INFINITY before the first step. */
 double auc_dual_bound(const struct auc_dual *d);
+/* What a unit of TRES earned per slot on average when all was free; 0 before the first step. */
+double auc_dual_scale(const struct auc_dual *d, unsigned tres);
 /* The price of that bound, in credits per unit and slot. */
 double auc_dual_price(const struct auc_dual *d, unsigned server, unsigned tres, auc_slot t);
+/* The same of a group of the pool's. */
+double auc_dual_group_price(const struct auc_dual *d, unsigned group, auc_slot t);
 /* The best payoff of a job at the prices of that bound, as it is counted in it: >= 0, rounding
  * included. */
 double auc_dual_payoff(const struct auc_dual *d, unsigned job);
