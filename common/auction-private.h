@@ -42,6 +42,8 @@ struct auc_auction {
 	unsigned long long fit_added;   /* bids that it knew, of all that ever were */
 	unsigned fit_bids;              /* and that meant something */
 	struct auc_price price; /* the market's, where no tariff holds */
+	bool stale;             /* plans of a policy that steps could be others now */
+	double revise_next;     /* they are not revised before */
 	bool price_old;         /* the history says more than the price does */
 	unsigned fresh;         /* bids that the price does not know */
 	struct auc_job job;     /* scratch of a decision */
@@ -83,6 +85,8 @@ enum auc_code auc_auction_remember(struct auc_auction *a, const struct auc_bid *
 bool auc_auction_publish(struct auc_auction *a, double now);
 /* The lock is held. AUC_ESTATE: bids are not taken, and why. */
 enum auc_code auc_auction_check_ready(const struct auc_auction *a, struct auc_err *err);
+/* The first slot that a decision of NOW may still change, of a policy that steps (revise.c). */
+auc_slot auc_auction_first_open(const struct auc_auction *a, double now);
 /* The text of S's receipt into *RECEIPT, if RECEIPT is not NULL. */
 enum auc_code auc_auction_give_receipt(const struct auc_auction *a, const struct auc_sale *s,
 				       auc_money refund, const char *why, char **receipt,

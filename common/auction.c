@@ -73,6 +73,8 @@ static void pass_time(struct auc_auction *a, double now, unsigned *lapsed);
 
 static enum auc_code decide(struct auc_auction *a, const struct auc_bid *bid, double now,
 			    struct auc_err *err);
+static enum auc_code text_of(const struct auc_auction *a, const struct auc_bid *bid, char **text,
+			     struct auc_err *err);
 static enum auc_code fill_offer(struct auc_auction *a, struct auc_offer *offer,
 				struct auc_err *err);
 static enum auc_code put_lien(struct auc_auction *a, const char *text, uint32_t uid, double now,
@@ -104,7 +106,7 @@ enum auc_code auc_auction_create(struct auc_conf *conf, struct auc_auction **out
 	a->conf = conf;
 	a->snapshot_at = SNAPSHOT_BYTES;
 	a->hint_seconds = HINT_SECONDS;
-	a->policy = auc_policy_find(conf->policy);
+	a->policy = auc_policy_of_cluster(conf->policy);
 	if (!a->policy)
 		rc = auc_err_set(err, AUC_ENOENT, "Policy=%s: there is no such policy",
 				 conf->policy);
@@ -198,7 +200,7 @@ enum auc_code auc_auction_set_servers(struct auc_auction *a, const struct auc_se
 enum auc_code auc_auction_reconfigure(struct auc_auction *a, struct auc_conf *conf, double now,
 				      struct auc_err *err)
 {
-	const struct auc_policy *policy = auc_policy_find(conf->policy), *old_policy;
+	const struct auc_policy *policy = auc_policy_of_cluster(conf->policy), *old_policy;
 	struct auc_policy_ctx *ctx = NULL, *old_ctx;
 	struct auc_conf *old, **old_confs;
 	enum auc_code rc;
@@ -347,15 +349,15 @@ enum auc_code auc_auction_ready(struct auc_auction *a, struct auc_err *err)
 enum auc_code auc_auction_bid(struct auc_auction *a, const struct auc_bid *bid, uint32_t uid,
 			      double now, bool hold, struct auc_offer *offer, struct auc_err *err)
 {
-	char *text = hold ? auc_bid_print(bid) : NULL;
+	char *text = NULL;
 	enum auc_code rc;
 
 	memset(offer, 0, sizeof(*offer));
 	auc_plan_init(&offer->plan);
-	if (hold && !text)
-		return no_memory(err);
 	pthread_mutex_lock(&a->lock);
 	rc = decide(a, bid, now, err);
+	if (rc == AUC_OK && hold)
+		rc = text_of(a, bid, &text, err);
 	if (rc == AUC_OK)
 		rc = fill_offer(a, offer, err);
 	if (rc == AUC_OK && !(offer->message = auc_offer_message(a, offer, hold)))
@@ -388,11 +390,14 @@ void auc_offer_clear(struct auc_offer *o)
 enum auc_code auc_auction_confirm(struct auc_auction *a, const char *sale, uint32_t job_id,
 				  char **receipt, struct auc_err *err)
 {
+	const struct auc_sale *known;
 	enum auc_code rc = AUC_OK;
 
 	pthread_mutex_lock(&a->lock);
 	if (!a->recovered)
 		rc = auc_auction_check_ready(a, err);
+	known = rc == AUC_OK ? auc_ledger_find(a->ledger, sale) : NULL;
+	a->stale = a->stale || (known && known->state == AUC_SALE_LIEN);
 	if (rc == AUC_OK)
 		rc = auc_ledger_confirm(a->ledger, sale, job_id, err);
 	if (rc == AUC_OK)
@@ -411,6 +416,7 @@ enum auc_code auc_auction_drop(struct auc_auction *a, const char *sale, struct a
 		rc = auc_auction_check_ready(a, err);
 	if (rc == AUC_OK)
 		rc = auc_ledger_drop(a->ledger, sale, err);
+	a->stale = true;
 	pthread_mutex_unlock(&a->lock);
 	return rc;
 }
@@ -457,6 +463,7 @@ enum auc_code auc_auction_settle(struct auc_auction *a, uint32_t job_id, const c
 	if (rc == AUC_OK)
 		rc = auc_ledger_settle(a->ledger, job_id, auc_slot_from(now, a->conf->slot_seconds),
 				       refund, why, err);
+	a->stale = true;
 	pthread_mutex_unlock(&a->lock);
 	if (rc == AUC_OK && receipt)
 		*receipt = text;
@@ -483,6 +490,7 @@ enum auc_code auc_auction_adopt(struct auc_auction *a, const char *receipt, uint
 		rc = auc_ledger_adopt(a->ledger, &sale, err);
 		auc_sale_clear(&sale);
 	}
+	a->stale = true;
 	pthread_mutex_unlock(&a->lock);
 	return rc;
 }
@@ -828,6 +836,7 @@ static enum auc_code set_down(struct auc_auction *a, const struct auc_server_spe
 			roles[n++] = roles_of(&specs[i]);
 	}
 	auc_market_set_roles(a->market, roles);
+	a->stale = true;
 	free(roles);
 	return AUC_OK;
 }
@@ -879,6 +888,7 @@ static enum auc_code rebuild(struct auc_auction *a, double now, struct auc_err *
 	}
 	auc_market_destroy(a->market);
 	a->market = market;
+	a->stale = true;
 	if (take_price(a, rc == AUC_OK ? err : NULL) != AUC_OK && rc == AUC_OK)
 		rc = AUC_EINVAL;
 	return rc;
@@ -1041,6 +1051,8 @@ static void pass_time(struct auc_auction *a, double now, unsigned *lapsed)
 {
 	unsigned n = a->ledger ? auc_ledger_lapse(a->ledger, now) : 0;
 
+	a->stale = a->stale || n;
+
 	if (lapsed)
 		*lapsed = n;
 	auc_market_advance(a->market, auc_slot_of(now, a->conf->slot_seconds));
@@ -1075,7 +1087,9 @@ static enum auc_code decide(struct auc_auction *a, const struct auc_bid *bid, do
 	if (rc != AUC_OK)
 		return rc;
 	pass_time(a, now, NULL);
-	if (a->conf->late_start > 0)
+	if (a->policy->stepper)
+		arrival = auc_auction_first_open(a, now);
+	else if (a->conf->late_start > 0)
 		arrival = auc_slot_from(now - a->conf->late_start, a->conf->slot_seconds);
 	else
 		arrival = auc_slot_from(now + a->conf->start_margin, a->conf->slot_seconds);
@@ -1083,6 +1097,24 @@ static enum auc_code decide(struct auc_auction *a, const struct auc_bid *bid, do
 	if (rc != AUC_OK)
 		return rc;
 	return a->policy->quote(a->ctx, a->market, &a->job, &a->decision, err);
+}
+
+/* What is kept of BID. One that is looked at again must say for itself where it may run. */
+static enum auc_code text_of(const struct auc_auction *a, const struct auc_bid *bid, char **text,
+			     struct auc_err *err)
+{
+	struct auc_bid *own = a->policy->stepper ? malloc(sizeof(*own)) : NULL;
+	enum auc_code rc = AUC_OK;
+
+	if (own) {
+		*own = *bid;
+		rc = auc_bid_confine(own, a->market, err);
+	} else if (a->policy->stepper) {
+		return no_memory(err);
+	}
+	*text = rc == AUC_OK ? auc_bid_print(own ? own : bid) : NULL;
+	free(own);
+	return rc != AUC_OK || *text ? rc : no_memory(err);
 }
 
 static enum auc_code fill_offer(struct auc_auction *a, struct auc_offer *offer, struct auc_err *err)

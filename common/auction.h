@@ -149,6 +149,14 @@ enum auc_code auc_auction_extend(struct auc_auction *a, uint32_t job_id, char **
  */
 enum auc_code auc_auction_move(struct auc_auction *a, uint32_t job_id, const char *server,
 			       double now, char **receipt, struct auc_err *err);
+/*
+ * With a policy that decides slot by slot: brings the plans of its sales up to date, if something
+ * has happened since they were made. *CHANGED (may be NULL): how many got another. Of one thread,
+ * the one that confirms, starts and settles. AUC_EFULL: they stay as they are for now, and it is
+ * tried again.
+ */
+enum auc_code auc_auction_revise(struct auc_auction *a, double now, unsigned *changed,
+				 struct auc_err *err);
 /* Sells a receipt again as it stood, for JOB_ID in STATE. */
 enum auc_code auc_auction_adopt(struct auc_auction *a, const char *receipt, uint32_t job_id,
 				uint32_t uid, enum auc_sale_state state, struct auc_err *err);

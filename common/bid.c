@@ -12,6 +12,7 @@
 #include "bid.h"
 #include "conf.h"
 #include "num.h"
+#include "policy/policy.h"
 #include "text.h"
 
 #define SEPARATORS       " \t\r\n\f\v;"
@@ -118,6 +119,7 @@ static enum auc_code sort_words(char *text, struct words *words, struct auc_err 
 static enum auc_code sort_word(char *word, bool first, struct words *words, struct auc_err *err);
 static enum auc_code make_bid(const struct auc_conf *conf, const struct words *words,
 			      struct auc_bid *bid, struct auc_err *err);
+static bool steps(const struct auc_conf *conf);
 static void fill_from_model(const struct auc_conf_model *model, const struct words *words,
 			    struct auc_bid *bid);
 static void fill_plain(const struct auc_conf *conf, struct auc_bid *bid);
@@ -329,11 +331,15 @@ static enum auc_code make_bid(const struct auc_conf *conf, const struct words *w
 		if (rc != AUC_OK)
 			return rc;
 	}
-	if (!words->value[KEY_BID])
+	if (!words->value[KEY_BID] && !steps(conf))
 		return auc_err_set(
 			err, AUC_EINVAL,
 			"--bid: not given, expected what the job is worth, such as 300 or "
 			"sigmoid:300,0.5/h");
+	if (bid->extend && steps(conf))
+		return auc_err_set(err, AUC_EINVAL,
+				   "--overrun: 'extend', expected kill: policy %s sells no slots",
+				   conf->policy);
 	model = conf ? auc_conf_model(conf, *bid->model ? bid->model : conf->default_model) : NULL;
 	if (model)
 		fill_from_model(model, words, bid);
@@ -346,6 +352,14 @@ static enum auc_code make_bid(const struct auc_conf *conf, const struct words *w
 		"--worker-time: not given, expected the time of one mini-batch on at least one of "
 		"%s, or a --model that has it",
 		known);
+}
+
+/* Nothing is sold then, and a job need not say what it is worth. */
+static bool steps(const struct auc_conf *conf)
+{
+	const struct auc_policy *policy = conf ? auc_policy_of_cluster(conf->policy) : NULL;
+
+	return policy && policy->stepper;
 }
 
 /* Takes what no word gives from MODEL. */

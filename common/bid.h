@@ -82,11 +82,12 @@ enum auc_code auc_bid_check_word(const struct auc_conf *conf, const char *key, c
 /*
  * Parses a whole bid. What the words leave out comes from --model's profile, then from CONF's
  * default model, then from plain defaults (epochs, chunks, minibatches: 1; gradient 0; every PS
- * type at no time; upload: the partition's). A bid without value is an error, and so is one for
- * which no worker type has a time. Unknown and repeated keys are errors. A bid that has types named
- * nowhere in CONF is an error that lists those there are. AUC_EINVAL, AUC_ENOENT (a type or model),
- * AUC_ENOMEM; *BID is untouched then. CONF may be NULL: only what stands in the text itself is
- * checked, slots count as 300 s and *BID is good for nothing but to be looked at.
+ * type at no time; upload: the partition's). A bid without value is an error but where CONF's
+ * policy prices nothing (then it is worth 0), and so is one for which no worker type has a time.
+ * Unknown and repeated keys are errors. A bid that has types named nowhere in CONF is an error that
+ * lists those there are. AUC_EINVAL, AUC_ENOENT (a type or model), AUC_ENOMEM; *BID is untouched
+ * then. CONF may be NULL: only what stands in the text itself is checked, slots count as 300 s and
+ * *BID is good for nothing but to be looked at.
  */
 enum auc_code auc_bid_parse(const struct auc_conf *conf, const char *text, struct auc_bid *bid,
 			    struct auc_err *err);
@@ -99,6 +100,13 @@ enum auc_code auc_bid_parse(const struct auc_conf *conf, const char *text, struc
  */
 enum auc_code auc_bid_join(const char *text, const char *const *values, char **joined,
 			   struct auc_err *err);
+
+/*
+ * Says in BID's uploads what its partitions say: nothing of M outside them gets data. The text of a
+ * bid has uploads, but no partitions. AUC_EFULL: it names too many sites.
+ */
+struct auc_market;
+enum auc_code auc_bid_confine(struct auc_bid *bid, const struct auc_market *m, struct auc_err *err);
 
 /*
  * Canonical text of BID on one line, complete (the model's name is left out: it needs no profile),

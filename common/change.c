@@ -174,6 +174,9 @@ static enum auc_code move(struct auc_auction *a, const struct auc_sale *s, unsig
 
 	for (unsigned r = 0; r < s->plan.nruns && !gives; r++)
 		gives = s->plan.runs[r].to >= from && share_on(&s->plan, &s->plan.runs[r], server);
+	if (gives && s->plan.nchunks)
+		return auc_err_set(err, AUC_EFULL, "chunks of job %" PRIu32 " lie on server %s",
+				   s->job_id, auc_market_server_name(m, server));
 	if (!gives)
 		return auc_err_set(err, AUC_ENOENT, "server %s gives nothing to job %" PRIu32,
 				   auc_market_server_name(m, server), s->job_id);

@@ -818,7 +818,7 @@ static enum auc_code set_policy(struct auc_conf *conf, const char *value, struct
 		return AUC_EINVAL;
 	memcpy(name, value, n);
 	name[n] = '\0';
-	policy = auc_policy_find(name);
+	policy = auc_policy_of_cluster(name);
 	if (!policy)
 		return auc_err_set(err, AUC_ENOENT, "there is no policy '%s'", name);
 	if (policy->baseline)
@@ -935,6 +935,10 @@ static enum auc_code check_all(struct parser *p)
 			global_word(p, global_word(p, "EndMargin") ? "EndMargin" : "SlotSeconds"),
 			"EndMargin (%.15g s) less than SlotSeconds (%.15g s)", conf->end_margin,
 			conf->slot_seconds);
+	if (conf->late_start > 0 && auc_policy_of_cluster(conf->policy)->stepper)
+		return word_error(p, global_word(p, "LateStart"),
+				  "0 with policy %s, which changes no slot that has begun",
+				  conf->policy);
 	rc = check_tres(p);
 	if (rc == AUC_OK)
 		rc = check_prices(p);
@@ -970,10 +974,16 @@ static enum auc_code check_tres(struct parser *p)
 
 static enum auc_code check_prices(struct parser *p)
 {
-	const struct auc_conf *conf = p->conf;
-	bool bounds = auc_policy_find(conf->policy)->prices == AUC_PRICE_BOUNDS;
+	struct auc_conf *conf = p->conf;
+	bool bounds = auc_policy_of_cluster(conf->policy)->prices == AUC_PRICE_BOUNDS;
 	enum auc_code rc;
 
+	if (auc_policy_of_cluster(conf->policy)->stepper && conf->prices != AUC_PRICES_NONE) {
+		if (global_word(p, "Prices"))
+			return word_error(p, global_word(p, "Prices"),
+					  "none with policy %s, which sells nothing", conf->policy);
+		conf->prices = AUC_PRICES_NONE;
+	}
 	if (conf->prices == AUC_PRICES_GIVEN && !(bounds ? conf->bounds.nupper : conf->neta))
 		return word_error(p, global_word(p, "Prices"), "a line %s with the %s",
 				  bounds ? "Upper=" : "Eta=", bounds ? "bounds" : "bases");

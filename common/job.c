@@ -6,6 +6,7 @@
 
 #include "market-private.h"
 #include "num.h"
+#include "text.h"
 
 #define CHUNK_MB 2 /* of a job that says nothing else */
 
@@ -15,6 +16,7 @@ static enum auc_code resolve_upload(const struct auc_market *m, const struct auc
 				    unsigned *upload, struct auc_err *err);
 static enum auc_code confine(const struct auc_market *m, const struct auc_bid *bid,
 			     unsigned *upload, struct auc_err *err);
+static bool names_partition(const struct auc_bid *bid, const char *name);
 static unsigned whole_slots(double slots);
 
 enum auc_code auc_job_resolve(const struct auc_market *m, const struct auc_bid *bid,
@@ -201,6 +203,46 @@ static enum auc_code confine(const struct auc_market *m, const struct auc_bid *b
 			return unknown(err, "partition", "partition with nodes for sale",
 				       bid->partitions[i]);
 	return AUC_OK;
+}
+
+enum auc_code auc_bid_confine(struct auc_bid *bid, const struct auc_market *m, struct auc_err *err)
+{
+	unsigned i, s, kept = 0;
+
+	if (!bid->npartitions)
+		return AUC_OK;
+	/* A server's own word would stand above its group's. */
+	for (i = 0; i < bid->nupload; i++) {
+		for (s = 0; s < m->nservers && strcmp(m->servers[s].name, bid->upload[i].name); s++)
+			;
+		if (s == m->nservers ? names_partition(bid, bid->upload[i].name)
+				     : names_partition(bid, m->servers[s].group))
+			bid->upload[kept++] = bid->upload[i];
+	}
+	bid->nupload = kept;
+	for (s = 0; s < m->nservers; s++) {
+		if (!*m->servers[s].group || names_partition(bid, m->servers[s].group) ||
+		    auc_find_named(bid->upload, bid->nupload, m->servers[s].group))
+			continue;
+		if (bid->nupload == AUC_BID_UPLOAD_MAX)
+			return auc_err_set(err, AUC_EFULL,
+					   "--upload: expected fewer sites, with --partition at "
+					   "most %d",
+					   AUC_BID_UPLOAD_MAX);
+		strcpy(bid->upload[bid->nupload].name, m->servers[s].group);
+		bid->upload[bid->nupload++].value = UINT32_MAX;
+	}
+	return AUC_OK;
+}
+
+static bool names_partition(const struct auc_bid *bid, const char *name)
+{
+	unsigned i;
+
+	for (i = 0; i < bid->npartitions; i++)
+		if (!strcmp(bid->partitions[i], name))
+			return true;
+	return false;
 }
 
 static unsigned whole_slots(double slots)

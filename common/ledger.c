@@ -57,6 +57,12 @@ struct move {
 	bool drop;            /* a lien that cannot come along */
 };
 
+/* A sale that gets another plan together with others. */
+struct revision {
+	struct entry *e, *made;
+	struct json_object *event;
+};
+
 /* -- private prototypes -- */
 
 static struct entry *entry_new(const char *id, const char *policy, const char *bid);
@@ -80,6 +86,8 @@ static enum auc_code plan_move(const struct entry *e, const struct auc_market *f
 static bool carry_out_move(struct entry *e, struct auc_market *to, struct move *mv,
 			   struct auc_err *why);
 
+static enum auc_code make_revision(const struct auc_ledger *l, const struct auc_revision *from,
+				   struct revision *r, struct auc_err *err);
 static struct json_object *amounts(const struct auc_market *m, unsigned type,
 				   double (*amount)(const struct auc_market *, unsigned, unsigned));
 static enum auc_code reserve_entry(struct auc_ledger *l, struct auc_err *err);
@@ -410,6 +418,57 @@ enum auc_code auc_ledger_change(struct auc_ledger *l, uint32_t job_id, const str
 	entry_take(e, made);
 	emit(l, event);
 	return AUC_OK;
+}
+
+enum auc_code auc_ledger_revise(struct auc_ledger *l, const struct auc_revision *list, unsigned n,
+				struct auc_err *err)
+{
+	struct revision *r = calloc(n + 1, sizeof(*r));
+	enum auc_code rc = r ? AUC_OK : no_memory(err);
+	unsigned i, booked = 0;
+
+	for (i = 0; i < n && rc == AUC_OK; i++)
+		rc = make_revision(l, &list[i], &r[i], err);
+	for (i = 0; i < n && rc == AUC_OK; i++)
+		entry_unbook(r[i].e, l->market, r[i].e->sale.plan.start);
+	if (rc == AUC_OK) {
+		for (; booked < n && rc == AUC_OK; booked += rc == AUC_OK)
+			rc = entry_book(r[booked].made, l->market, err);
+		while (rc != AUC_OK && booked-- > 0)
+			entry_unbook(r[booked].made, l->market, r[booked].made->sale.plan.start);
+		for (i = 0; i < n && rc != AUC_OK; i++)
+			entry_book_again(r[i].e, l->market);
+	}
+	for (i = 0; r && i < n; i++) {
+		if (rc == AUC_OK) {
+			entry_take(r[i].e, r[i].made);
+			emit(l, r[i].event);
+		} else {
+			entry_free(r[i].made);
+			json_object_put(r[i].event);
+		}
+	}
+	free(r);
+	return rc;
+}
+
+/* The entry as it is to be, and the event that says so. */
+static enum auc_code make_revision(const struct auc_ledger *l, const struct auc_revision *from,
+				   struct revision *r, struct auc_err *err)
+{
+	enum auc_code rc;
+
+	r->e = find_job(l, from->job_id);
+	if (!r->e || r->e->record)
+		return auc_err_set(err, AUC_ENOENT, "job %" PRIu32 ": has no sale that can change",
+				   from->job_id);
+	r->made = entry_copy(r->e);
+	if (!r->made)
+		return no_memory(err);
+	rc = auc_plan_copy(&r->made->sale.plan, from->plan, err);
+	if (rc == AUC_OK && !(r->event = entry_record(r->made, l->market, "changed")))
+		rc = no_memory(err);
+	return rc;
 }
 
 void auc_ledger_refuse(struct auc_ledger *l, const char *reason)

@@ -43,6 +43,8 @@ static enum auc_code to_units(const struct auc_tres *tres, const char *name, dou
 static enum auc_code read_price(const struct auc_market *m, const struct auc_price *price,
 				struct curves *curves, struct auc_err *err);
 static bool same_curves(const struct auc_price_curve *a, const struct auc_price_curve *b);
+static struct auc_market *same_servers(const struct auc_market *from, auc_slot first,
+				       unsigned slots);
 static enum auc_code lay_out(struct auc_market *m, struct auc_err *err);
 static void lay_out_idle(struct auc_market *m);
 static void lay_out_empty(struct auc_market *m, unsigned type);
@@ -125,11 +127,37 @@ void auc_market_destroy(struct auc_market *m)
 
 struct auc_market *auc_market_clone(const struct auc_market *from)
 {
+	struct auc_market *m = same_servers(from, from->first, from->slots);
+
+	if (m && auc_market_copy_state(m, from, NULL) == AUC_OK &&
+	    auc_market_close(m, from->closures, from->nclosures, NULL) == AUC_OK)
+		return m;
+	auc_market_destroy(m);
+	return NULL;
+}
+
+struct auc_market *auc_market_outline(const struct auc_market *from, auc_slot first, unsigned slots)
+{
+	struct auc_market *m = same_servers(from, first, slots);
+
+	if (m && auc_market_close(m, from->closures, from->nclosures, NULL) == AUC_OK)
+		return m;
+	auc_market_destroy(m);
+	return NULL;
+}
+
+/* An empty market that nothing is closed in. NULL: no memory. */
+static struct auc_market *same_servers(const struct auc_market *from, auc_slot first,
+				       unsigned slots)
+{
 	struct auc_market *m = malloc(sizeof(*m));
 
 	if (!m)
 		return NULL;
 	*m = *from;
+	m->first = first;
+	m->slots = slots;
+	m->bulk = m->given = false;
 	m->used = NULL;
 	m->unit_price = NULL;
 	m->idle_price = NULL;
@@ -144,9 +172,7 @@ struct auc_market *auc_market_clone(const struct auc_market *from)
 	m->servers_alloc = from->nservers + 1;
 	if (m->servers)
 		memcpy(m->servers, from->servers, from->nservers * sizeof(*m->servers));
-	if (m->servers && lay_out(m, NULL) == AUC_OK &&
-	    auc_market_copy_state(m, from, NULL) == AUC_OK &&
-	    auc_market_close(m, from->closures, from->nclosures, NULL) == AUC_OK)
+	if (m->servers && lay_out(m, NULL) == AUC_OK)
 		return m;
 	auc_market_destroy(m);
 	return NULL;

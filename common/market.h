@@ -34,6 +34,10 @@ struct auc_market *auc_market_create(unsigned slots, double slot_seconds, auc_sl
 void auc_market_destroy(struct auc_market *m);
 /* The same market once more, bookings and prices included; FROM must be ready. NULL: no memory. */
 struct auc_market *auc_market_clone(const struct auc_market *from);
+/* One of the same servers, types and closed times, with nothing booked, of SLOTS slots from FIRST
+ * on. */
+struct auc_market *auc_market_outline(const struct auc_market *from, auc_slot first,
+				      unsigned slots);
 
 /*
  * Filling it, before auc_market_ready(). Names are unique within their kind (AUC_EEXIST), amounts finite and >= 0.

@@ -67,8 +67,12 @@ char *auc_offer_message(struct auc_auction *a, const struct auc_offer *offer, bo
 		fprintf(out, "auction: %s: ", hold ? "accepted" : "would be accepted");
 		print_plan(out, a->market, &offer->plan);
 		print_when(out, &offer->plan, offer);
-		fprintf(out, ", pays %s of value %s", auc_money_str(offer->payment, payment),
-			auc_money_str(offer->value, value));
+		if (a->policy->stepper)
+			fprintf(out, " as things are now; pays nothing");
+		else
+			fprintf(out, ", pays %s of value %s",
+				auc_money_str(offer->payment, payment),
+				auc_money_str(offer->value, value));
 	} else {
 		print_refusal(a, out, offer);
 	}

@@ -32,6 +32,15 @@ static enum auc_code read_counts(struct json_object *counts, const char *key,
 				 const struct auc_market *m, struct auc_share *shares, unsigned *n,
 				 struct auc_err *err);
 static int by_server(const void *a, const void *b);
+static bool add_chunks(struct json_object *o, const struct auc_plan *p, const struct auc_market *m);
+static struct json_object *chunk_to_json(const struct auc_plan *p, const struct auc_plan_chunk *c,
+					 const struct auc_market *m);
+static enum auc_code read_chunks(struct json_object *o, const struct auc_market *m,
+				 struct auc_plan *p, struct auc_err *err);
+static enum auc_code read_chunk(struct json_object *o, const struct auc_market *m,
+				struct auc_plan *p, struct auc_err *err);
+static enum auc_code copy_array(void **to, unsigned *alloc, const void *from, unsigned n,
+				size_t size, struct auc_err *err);
 static enum auc_code match_type(const struct auc_market *m, bool ps, unsigned *type,
 				struct json_object *o, struct auc_err *err);
 
@@ -51,6 +60,10 @@ void auc_plan_reset(struct auc_plan *p)
 	p->shares_alloc = kept.shares_alloc;
 	p->moves = kept.moves;
 	p->moves_alloc = kept.moves_alloc;
+	p->chunks = kept.chunks;
+	p->chunks_alloc = kept.chunks_alloc;
+	p->spans = kept.spans;
+	p->spans_alloc = kept.spans_alloc;
 }
 
 void auc_plan_clear(struct auc_plan *p)
@@ -58,47 +71,57 @@ void auc_plan_clear(struct auc_plan *p)
 	free(p->runs);
 	free(p->shares);
 	free(p->moves);
+	free(p->chunks);
+	free(p->spans);
 	memset(p, 0, sizeof(*p));
 }
 
 enum auc_code auc_plan_copy(struct auc_plan *to, const struct auc_plan *from, struct auc_err *err)
 {
-	struct auc_plan made = *from;
+	struct auc_plan head = *from;
+	enum auc_code rc;
 
-	made.runs = to->runs;
-	made.runs_alloc = to->runs_alloc;
-	made.shares = to->shares;
-	made.shares_alloc = to->shares_alloc;
-	made.moves = to->moves;
-	made.moves_alloc = to->moves_alloc;
-	while (made.runs_alloc < from->nruns)
-		if (grow((void **)&made.runs, &made.runs_alloc, made.runs_alloc, sizeof(*made.runs),
-			 err))
-			goto no_memory;
-	while (made.shares_alloc < from->nshares)
-		if (grow((void **)&made.shares, &made.shares_alloc, made.shares_alloc,
-			 sizeof(*made.shares), err))
-			goto no_memory;
-	while (made.moves_alloc < from->nmoves)
-		if (grow((void **)&made.moves, &made.moves_alloc, made.moves_alloc,
-			 sizeof(*made.moves), err))
-			goto no_memory;
-	if (from->nruns)
-		memcpy(made.runs, from->runs, from->nruns * sizeof(*made.runs));
-	if (from->nshares)
-		memcpy(made.shares, from->shares, from->nshares * sizeof(*made.shares));
-	if (from->nmoves)
-		memcpy(made.moves, from->moves, from->nmoves * sizeof(*made.moves));
-	*to = made;
+	auc_plan_reset(to);
+	rc = copy_array((void **)&to->runs, &to->runs_alloc, from->runs, from->nruns,
+			sizeof(*to->runs), err);
+	if (rc == AUC_OK)
+		rc = copy_array((void **)&to->shares, &to->shares_alloc, from->shares,
+				from->nshares, sizeof(*to->shares), err);
+	if (rc == AUC_OK)
+		rc = copy_array((void **)&to->chunks, &to->chunks_alloc, from->chunks,
+				from->nchunks, sizeof(*to->chunks), err);
+	if (rc == AUC_OK)
+		rc = copy_array((void **)&to->spans, &to->spans_alloc, from->spans, from->nspans,
+				sizeof(*to->spans), err);
+	if (rc == AUC_OK)
+		rc = copy_array((void **)&to->moves, &to->moves_alloc, from->moves, from->nmoves,
+				sizeof(*to->moves), err);
+	if (rc != AUC_OK)
+		return rc;
+	head.runs = to->runs;
+	head.runs_alloc = to->runs_alloc;
+	head.shares = to->shares;
+	head.shares_alloc = to->shares_alloc;
+	head.chunks = to->chunks;
+	head.chunks_alloc = to->chunks_alloc;
+	head.spans = to->spans;
+	head.spans_alloc = to->spans_alloc;
+	head.moves = to->moves;
+	head.moves_alloc = to->moves_alloc;
+	*to = head;
 	return AUC_OK;
-no_memory:
-	to->runs = made.runs;
-	to->runs_alloc = made.runs_alloc;
-	to->shares = made.shares;
-	to->shares_alloc = made.shares_alloc;
-	to->moves = made.moves;
-	to->moves_alloc = made.moves_alloc;
-	return AUC_ENOMEM;
+}
+
+static enum auc_code copy_array(void **to, unsigned *alloc, const void *from, unsigned n,
+				size_t size, struct auc_err *err)
+{
+	enum auc_code rc = AUC_OK;
+
+	while (*alloc < n && rc == AUC_OK)
+		rc = grow(to, alloc, *alloc, size, err);
+	if (n && rc == AUC_OK)
+		memcpy(*to, from, n * size);
+	return rc;
 }
 
 enum auc_code auc_plan_add_run(struct auc_plan *p, auc_slot from, auc_slot to, struct auc_err *err)
@@ -156,6 +179,54 @@ enum auc_code auc_plan_add_move(struct auc_plan *p, auc_slot slot, unsigned from
 	p->moves[p->nmoves++] =
 		(struct auc_move){.slot = slot, .from = from, .to = to, .chunks = chunks};
 	return AUC_OK;
+}
+
+enum auc_code auc_plan_add_chunk(struct auc_plan *p, unsigned server, unsigned worker,
+				 struct auc_err *err)
+{
+	enum auc_code rc =
+		grow((void **)&p->chunks, &p->chunks_alloc, p->nchunks, sizeof(*p->chunks), err);
+
+	if (rc != AUC_OK)
+		return rc;
+	p->chunks[p->nchunks++] = (struct auc_plan_chunk){
+		.server = server, .worker = worker, .first_span = p->nspans};
+	return AUC_OK;
+}
+
+enum auc_code auc_plan_add_span(struct auc_plan *p, auc_slot from, auc_slot to, struct auc_err *err)
+{
+	struct auc_plan_chunk *c = p->nchunks ? &p->chunks[p->nchunks - 1] : NULL;
+	struct auc_span *last = c && c->nspans ? &p->spans[p->nspans - 1] : NULL;
+	enum auc_code rc;
+
+	if (!c || from > to || from < -SLOT_LIMIT || to > SLOT_LIMIT || (last && from <= last->to))
+		return auc_err_set(
+			err, AUC_EINVAL,
+			"slots %lld..%lld: those of a chunk must be ordered and disjoint",
+			(long long)from, (long long)to);
+	if (last && from == last->to + 1) {
+		last->to = to;
+		return AUC_OK;
+	}
+	rc = grow((void **)&p->spans, &p->spans_alloc, p->nspans, sizeof(*p->spans), err);
+	if (rc != AUC_OK)
+		return rc;
+	p->spans[p->nspans++] = (struct auc_span){from, to};
+	c->nspans++;
+	return AUC_OK;
+}
+
+bool auc_plan_same(const struct auc_plan *a, const struct auc_plan *b)
+{
+	return a->worker_type == b->worker_type && a->ps_type == b->ps_type &&
+	       a->colocated == b->colocated && a->arrival == b->arrival && a->start == b->start &&
+	       a->completion == b->completion && a->due == b->due && a->nruns == b->nruns &&
+	       a->nshares == b->nshares && a->nchunks == b->nchunks && a->nspans == b->nspans &&
+	       (!a->nruns || !memcmp(a->runs, b->runs, a->nruns * sizeof(*a->runs))) &&
+	       (!a->nshares || !memcmp(a->shares, b->shares, a->nshares * sizeof(*a->shares))) &&
+	       (!a->nchunks || !memcmp(a->chunks, b->chunks, a->nchunks * sizeof(*a->chunks))) &&
+	       (!a->nspans || !memcmp(a->spans, b->spans, a->nspans * sizeof(*a->spans)));
 }
 
 double auc_plan_cost(const struct auc_plan *p, const struct auc_market *m)
@@ -218,10 +289,10 @@ struct json_object *auc_plan_to_json(const struct auc_plan *p, const struct auc_
 		if (!ok)
 			json_object_put(run);
 	}
-	if (ok && auc_json_add(o, "plan", runs))
-		return o;
 	if (!ok)
 		json_object_put(runs);
+	if (ok && auc_json_add(o, "plan", runs) && add_chunks(o, p, m))
+		return o;
 	json_object_put(o);
 	return NULL;
 }
@@ -253,7 +324,7 @@ enum auc_code auc_plan_from_json(struct json_object *o, const struct auc_market 
 				   "with the runs",
 				   (long long)p->arrival, (long long)p->start,
 				   (long long)p->completion);
-	return AUC_OK;
+	return read_chunks(o, m, p, err);
 }
 
 enum auc_code auc_plan_match_types(struct auc_plan *p, const struct auc_market *m,
@@ -472,4 +543,104 @@ static int by_server(const void *a, const void *b)
 	const struct auc_share *x = a, *y = b;
 
 	return (x->server > y->server) - (x->server < y->server);
+}
+
+/* -- chunks -- */
+
+static bool add_chunks(struct json_object *o, const struct auc_plan *p, const struct auc_market *m)
+{
+	struct json_object *chunks, *chunk;
+	unsigned i;
+
+	if (!p->nchunks)
+		return true;
+	chunks = json_object_new_array();
+	if (!chunks || !auc_json_add(o, "due", json_object_new_int64(p->due)) ||
+	    !auc_json_add(o, "chunks", chunks))
+		return false;
+	for (i = 0; i < p->nchunks; i++) {
+		chunk = chunk_to_json(p, &p->chunks[i], m);
+		if (!chunk || json_object_array_add(chunks, chunk)) {
+			json_object_put(chunk);
+			return false;
+		}
+	}
+	return true;
+}
+
+static struct json_object *chunk_to_json(const struct auc_plan *p, const struct auc_plan_chunk *c,
+					 const struct auc_market *m)
+{
+	struct json_object *o = json_object_new_object(), *slots = json_object_new_array(), *span;
+	const char *server = auc_market_server_name(m, c->server);
+	bool ok = o && slots && auc_json_add(o, "server", json_object_new_string(server)) &&
+		  auc_json_add(o, "worker", json_object_new_int64(c->worker));
+	unsigned i;
+
+	for (i = c->first_span; ok && i < c->first_span + c->nspans; i++) {
+		span = json_object_new_array();
+		ok = span && !json_object_array_add(slots, span) &&
+		     !json_object_array_add(span, json_object_new_int64(p->spans[i].from)) &&
+		     !json_object_array_add(span, json_object_new_int64(p->spans[i].to));
+	}
+	if (!ok)
+		json_object_put(slots);
+	if (ok && auc_json_add(o, "runs", slots))
+		return o;
+	json_object_put(o);
+	return NULL;
+}
+
+static enum auc_code read_chunks(struct json_object *o, const struct auc_market *m,
+				 struct auc_plan *p, struct auc_err *err)
+{
+	struct json_object *chunks;
+	enum auc_code rc;
+	size_t i;
+
+	if (!json_object_object_get_ex(o, "chunks", &chunks))
+		return AUC_OK;
+	rc = read_slot(o, "due", &p->due, err);
+	if (rc == AUC_OK && !json_object_is_type(chunks, json_type_array))
+		rc = auc_err_set(err, AUC_EINVAL, "chunks: expected an array");
+	for (i = 0; rc == AUC_OK && i < json_object_array_length(chunks); i++)
+		rc = read_chunk(json_object_array_get_idx(chunks, i), m, p, err);
+	return rc;
+}
+
+static enum auc_code read_chunk(struct json_object *o, const struct auc_market *m,
+				struct auc_plan *p, struct auc_err *err)
+{
+	struct json_object *server, *worker, *slots, *span, *from, *to;
+	enum auc_code rc;
+	int found;
+	size_t i;
+
+	if (!json_object_object_get_ex(o, "server", &server) ||
+	    !json_object_is_type(server, json_type_string) ||
+	    !json_object_object_get_ex(o, "worker", &worker) ||
+	    !json_object_is_type(worker, json_type_int) || json_object_get_int64(worker) < 0 ||
+	    json_object_get_int64(worker) > INT_MAX ||
+	    !json_object_object_get_ex(o, "runs", &slots) ||
+	    !json_object_is_type(slots, json_type_array))
+		return auc_err_set(err, AUC_EINVAL,
+				   "chunks: expected server, worker and runs of each chunk");
+	found = auc_market_find_server(m, json_object_get_string(server));
+	if (found < 0)
+		return auc_err_set(err, AUC_ENOENT, "chunks: server '%.80s' is not in this cluster",
+				   json_object_get_string(server));
+	rc = auc_plan_add_chunk(p, (unsigned)found, (unsigned)json_object_get_int64(worker), err);
+	for (i = 0; rc == AUC_OK && i < json_object_array_length(slots); i++) {
+		span = json_object_array_get_idx(slots, i);
+		from = json_object_is_type(span, json_type_array)
+			       ? json_object_array_get_idx(span, 0)
+			       : NULL;
+		to = from ? json_object_array_get_idx(span, 1) : NULL;
+		if (!json_object_is_type(from, json_type_int) ||
+		    !json_object_is_type(to, json_type_int))
+			return auc_err_set(err, AUC_EINVAL, "chunks: expected runs as [from, to]");
+		rc = auc_plan_add_span(p, json_object_get_int64(from), json_object_get_int64(to),
+				       err);
+	}
+	return rc;
 }

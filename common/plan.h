@@ -29,6 +29,18 @@ struct auc_move {
 	unsigned chunks;
 };
 
+/* Slots, inclusive. */
+struct auc_span {
+	auc_slot from, to;
+};
+
+/* One chunk of a job whose chunks are bound to workers: it never leaves its server. */
+struct auc_plan_chunk {
+	unsigned server, worker; /* worker: which of its type on that server, from 0 */
+	unsigned first_span,
+		nspans; /* of the plan's: the slots it is trained in, ascending, maximal */
+};
+
 struct auc_plan {
 	unsigned worker_type, ps_type;
 	bool colocated;
@@ -42,6 +54,13 @@ struct auc_plan {
 	double chunk_mb, exchange_mb; /* what a moved chunk sends; a worker where no PS is, in a slot */
 	unsigned nmoves, moves_alloc;
 	struct auc_move *moves; /* ascending by slot, from, to */
+	/* Of a plan that a stepper gives (stepper.h); else none. */
+	unsigned nchunks, chunks_alloc;
+	struct auc_plan_chunk *chunks;
+	unsigned nspans, spans_alloc;
+	struct auc_span *spans; /* by chunk */
+	auc_slot due; /* by when the stepper counts on it; 0: it has not seen the job among others
+			 yet */
 };
 
 /* Zeroes a plan; makes it empty but keeps its memory; frees what it holds. */
@@ -53,6 +72,14 @@ enum auc_code auc_plan_copy(struct auc_plan *to, const struct auc_plan *from, st
 enum auc_code auc_plan_add_run(struct auc_plan *p, auc_slot from, auc_slot to, struct auc_err *err);
 enum auc_code auc_plan_add_share(struct auc_plan *p, unsigned server, unsigned workers, unsigned ps,
 				 struct auc_err *err);
+/* Its chunks, and the slots in which the last one is trained (a span that follows the last one
+ * without a gap joins it). */
+enum auc_code auc_plan_add_chunk(struct auc_plan *p, unsigned server, unsigned worker,
+				 struct auc_err *err);
+enum auc_code auc_plan_add_span(struct auc_plan *p, auc_slot from, auc_slot to,
+				struct auc_err *err);
+/* True if runs, chunks and all else that a plan says of slots are the same. */
+bool auc_plan_same(const struct auc_plan *a, const struct auc_plan *b);
 enum auc_code auc_plan_add_move(struct auc_plan *p, auc_slot slot, unsigned from, unsigned to, unsigned chunks,
 				struct auc_err *err);
 /* MB that P sends in slot T of RUN. */
@@ -66,8 +93,10 @@ auc_money auc_plan_value(const struct auc_plan *p); /* value rounded down to mic
 
 struct json_object;
 /*
- * JSON of the plan, names instead of indices: {"worker_type","ps_type","colocated","arrival","start","completion",
- * "plan":[{"from","to","workers":{server:n},"ps":{server:n}}]}. New reference; NULL: no memory.
+ * JSON of the plan, names instead of indices:
+ * {"worker_type","ps_type","colocated","arrival","start","completion",
+ * "plan":[{"from","to","workers":{server:n},"ps":{server:n}}]}, and with chunks "due" and
+ * "chunks":[{"server","worker","runs":[[from,to],...]}]. New reference; NULL: no memory.
  */
 struct json_object *auc_plan_to_json(const struct auc_plan *p, const struct auc_market *m);
 /* The reverse, everything checked (names exist, counts > 0, runs ordered and disjoint, start/completion agree). */

@@ -162,6 +162,34 @@ void aon_drop_done(struct auc_stepper_ctx *ctx);
 /* Chunk C of J no longer needs its worker of the cloud. */
 void aon_free_worker(const struct aon_job *j, const struct aon_chunk *c);
 
+/* aonline.c: room for one more job, and CTX knows M. */
+enum auc_code aon_make_place(struct auc_stepper_ctx *ctx, const struct auc_market *m,
+			     struct auc_err *err);
+/* Makes *J (zeroed) of JOB, with types W and P, not dispatched. *REASON capacity: it is too long.
+ */
+enum auc_code aon_make_job(struct auc_stepper_ctx *ctx, const struct auc_market *m, uint64_t id,
+			   const struct auc_job *job, unsigned w, unsigned p,
+			   enum auc_reason *reason, struct aon_job *j, struct auc_err *err);
+void aon_free_job(struct aon_job *j);
+/* J goes to its place among ctx->jobs, where there is room. */
+void aon_enter(struct auc_stepper_ctx *ctx, struct aon_job *j);
+/* The job at hand of that id; NULL. */
+struct aon_job *aon_find(const struct auc_stepper_ctx *ctx, uint64_t id);
+
+/* aonline_dispatch.c: CHUNK of J goes to W, behind those of the same job there, if there are any.
+ */
+enum auc_code aon_put_chunk(struct auc_stepper_ctx *ctx, struct aon_job *j, struct aon_worker *w,
+			    unsigned chunk, struct auc_err *err);
+/* aonline_step.c: POOL has bits for worker N. */
+enum auc_code aon_grow_pool(struct aon_pool *pool, unsigned n, struct auc_err *err);
+
+/* aonline_resume.c: the stepper's keep() and resume(). */
+enum auc_code aon_keep(struct auc_stepper_ctx *ctx, uint64_t id, struct auc_plan *plan,
+		       struct auc_err *err);
+enum auc_code aon_resume(struct auc_stepper_ctx *ctx, const struct auc_market *m, uint64_t id,
+			 const struct auc_job *job, const struct auc_plan *plan, auc_slot t,
+			 struct auc_err *err);
+
 /* The stepper's step. */
 enum auc_code aon_step(struct auc_stepper_ctx *ctx, const struct auc_market *m, auc_slot t,
 		       const struct auc_layout **layouts, unsigned *n, struct auc_err *err);

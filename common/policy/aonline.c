@@ -40,15 +40,10 @@ static enum auc_code aonline_arrive(struct auc_stepper_ctx *ctx, const struct au
 				    struct auc_err *err);
 static enum auc_code meet_market(struct auc_stepper_ctx *ctx, const struct auc_market *m,
 				 struct auc_err *err);
-static enum auc_code make_place(struct auc_stepper_ctx *ctx, struct auc_err *err);
-static enum auc_code make_job(struct auc_stepper_ctx *ctx, const struct auc_market *m, uint64_t id,
-			      const struct auc_job *job, enum auc_reason *reason, struct aon_job *j,
-			      struct auc_err *err);
 static enum auc_code find_kind(struct auc_stepper_ctx *ctx, const struct auc_market *m,
 			       unsigned type, struct aon_kind **kind, struct auc_err *err);
 static bool add_workers(struct aon_kind *kind, const struct auc_market *m, unsigned type);
 static void free_kind(struct aon_kind *kind);
-static void free_job(struct aon_job *j);
 static enum auc_code aonline_leave(struct auc_stepper_ctx *ctx, uint64_t id, struct auc_err *err);
 static enum auc_code aonline_chunks(struct auc_stepper_ctx *ctx, uint64_t id,
 				    const struct auc_chunk **chunks, unsigned *n,
@@ -64,6 +59,8 @@ const struct auc_stepper auc_stepper_aonline = {
 	.step = aon_step,
 	.leave = aonline_leave,
 	.chunks = aonline_chunks,
+	.keep = aon_keep,
+	.resume = aon_resume,
 };
 
 static enum auc_code aonline_create(const char *options, struct auc_stepper_ctx **ctx,
@@ -116,7 +113,7 @@ static void aonline_destroy(struct auc_stepper_ctx *ctx)
 	if (!ctx)
 		return;
 	for (i = 0; i < ctx->n; i++)
-		free_job(ctx->jobs[i]);
+		aon_free_job(ctx->jobs[i]);
 	for (i = 0; i < ctx->nkinds; i++)
 		free_kind(ctx->kinds[i]);
 	free(ctx->kinds);
@@ -143,28 +140,33 @@ static enum auc_code aonline_arrive(struct auc_stepper_ctx *ctx, const struct au
 				    uint64_t id, const struct auc_job *job, enum auc_reason *reason,
 				    struct auc_err *err)
 {
-	struct aon_job *j = NULL;
-	enum auc_code rc = meet_market(ctx, m, err);
-	unsigned low = 0, high, middle;
+	enum auc_code rc = aon_make_place(ctx, m, err);
+	struct aon_job *j;
+	unsigned w, p;
 	bool placed;
 
-	aon_drop_done(ctx);
-	if (rc == AUC_OK)
-		rc = make_place(ctx, err);
-	if (rc != AUC_OK)
+	*reason = AUC_REASON_CAPACITY;
+	if (rc != AUC_OK || !auc_baseline_types(m, job, &w, &p))
 		return rc;
 	j = calloc(1, sizeof(*j));
 	if (!j)
 		return auc_err_set(err, AUC_ENOMEM, "no memory for a job");
-	rc = make_job(ctx, m, id, job, reason, j, err);
+	rc = aon_make_job(ctx, m, id, job, w, p, reason, j, err);
 	if (rc == AUC_OK && *reason == AUC_REASON_NONE) {
 		rc = aon_dispatch(ctx, m, j, &placed, err);
 		*reason = placed ? AUC_REASON_NONE : AUC_REASON_CAPACITY;
 	}
-	if (rc != AUC_OK || *reason != AUC_REASON_NONE) {
-		free_job(j);
-		return rc;
-	}
+	if (rc == AUC_OK && *reason == AUC_REASON_NONE)
+		aon_enter(ctx, j);
+	else
+		aon_free_job(j);
+	return rc;
+}
+
+void aon_enter(struct auc_stepper_ctx *ctx, struct aon_job *j)
+{
+	unsigned low = 0, high, middle;
+
 	for (high = ctx->n; low < high;) {
 		middle = (low + high) / 2;
 		if (aon_before(j, ctx->jobs[middle]->length, ctx->jobs[middle]->number))
@@ -174,7 +176,6 @@ static enum auc_code aonline_arrive(struct auc_stepper_ctx *ctx, const struct au
 	}
 	memmove(&ctx->jobs[low + 1], &ctx->jobs[low], (ctx->n++ - low) * sizeof(struct aon_job *));
 	ctx->jobs[low] = j;
-	return AUC_OK;
 }
 
 /* Tables by server; the servers stay the same. */
@@ -207,14 +208,16 @@ static enum auc_code meet_market(struct auc_stepper_ctx *ctx, const struct auc_m
 	return AUC_OK;
 }
 
-/* For one more job. */
-static enum auc_code make_place(struct auc_stepper_ctx *ctx, struct auc_err *err)
+enum auc_code aon_make_place(struct auc_stepper_ctx *ctx, const struct auc_market *m,
+			     struct auc_err *err)
 {
+	enum auc_code rc = meet_market(ctx, m, err);
 	unsigned alloc = ctx->alloc * 2 + 16;
 	void *jobs, *pushed, *layouts;
 
-	if (ctx->n < ctx->alloc)
-		return AUC_OK;
+	aon_drop_done(ctx);
+	if (rc != AUC_OK || ctx->n < ctx->alloc)
+		return rc;
 	jobs = realloc(ctx->jobs, alloc * sizeof(*ctx->jobs));
 	if (jobs)
 		ctx->jobs = jobs;
@@ -230,9 +233,9 @@ static enum auc_code make_place(struct auc_stepper_ctx *ctx, struct auc_err *err
 	return AUC_OK;
 }
 
-static enum auc_code make_job(struct auc_stepper_ctx *ctx, const struct auc_market *m, uint64_t id,
-			      const struct auc_job *job, enum auc_reason *reason, struct aon_job *j,
-			      struct auc_err *err)
+enum auc_code aon_make_job(struct auc_stepper_ctx *ctx, const struct auc_market *m, uint64_t id,
+			   const struct auc_job *job, unsigned w, unsigned p,
+			   enum auc_reason *reason, struct aon_job *j, struct auc_err *err)
 {
 	int k = auc_market_find_tres(m, "storage");
 	double chunks = (double)job->chunks;
@@ -243,8 +246,8 @@ static enum auc_code make_job(struct auc_stepper_ctx *ctx, const struct auc_mark
 		return auc_err_set(err, AUC_EINVAL,
 				   "aonline: chunks: expected at most %d, found %llu", CHUNKS_MAX,
 				   (unsigned long long)job->chunks);
-	if (!auc_baseline_types(m, job, &j->worker_type, &j->ps_type))
-		return AUC_OK;
+	j->worker_type = w;
+	j->ps_type = p;
 	j->id = id;
 	j->number = ctx->arrived++;
 	j->arrival = job->arrival;
@@ -346,7 +349,7 @@ static void free_kind(struct aon_kind *kind)
 	free(kind);
 }
 
-static void free_job(struct aon_job *j)
+void aon_free_job(struct aon_job *j)
 {
 	unsigned i;
 
@@ -376,24 +379,32 @@ void aon_drop_done(struct auc_stepper_ctx *ctx)
 			if (ctx->limited[s])
 				ctx->held[s] -= j->chunk_units;
 		}
-		free_job(j);
+		aon_free_job(j);
 	}
 	ctx->n = kept;
+}
+
+struct aon_job *aon_find(const struct auc_stepper_ctx *ctx, uint64_t id)
+{
+	unsigned i;
+
+	for (i = 0; i < ctx->n; i++)
+		if (ctx->jobs[i]->id == id)
+			return ctx->jobs[i];
+	return NULL;
 }
 
 static enum auc_code aonline_leave(struct auc_stepper_ctx *ctx, uint64_t id, struct auc_err *err)
 {
 	struct aon_worker *w;
 	struct aon_job *j;
-	unsigned i, k;
+	unsigned k;
 
 	aon_drop_done(ctx);
-	for (i = 0; i < ctx->n && ctx->jobs[i]->id != id; i++)
-		;
-	if (i == ctx->n)
+	j = aon_find(ctx, id);
+	if (!j)
 		return auc_err_set(err, AUC_ENOENT, "job %llu: not at hand",
 				   (unsigned long long)id);
-	j = ctx->jobs[i];
 	for (w = j->kind->workers; w < j->kind->workers + j->kind->n; w++) {
 		for (k = 0; k < w->n && w->queue[k].job != j; k++)
 			;
@@ -415,14 +426,11 @@ static enum auc_code aonline_chunks(struct auc_stepper_ctx *ctx, uint64_t id,
 				    const struct auc_chunk **chunks, unsigned *n,
 				    struct auc_err *err)
 {
-	const struct aon_job *j = NULL;
+	const struct aon_job *j = aon_find(ctx, id);
 	const struct aon_chunk *c;
 	size_t nspans = 0;
 	unsigned i, k;
 
-	for (i = 0; i < ctx->n && !j; i++)
-		if (ctx->jobs[i]->id == id)
-			j = ctx->jobs[i];
 	if (!j)
 		return auc_err_set(err, AUC_ENOENT, "job %llu: not at hand",
 				   (unsigned long long)id);

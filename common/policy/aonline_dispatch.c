@@ -49,8 +49,6 @@ static void sift(struct aon_next *heap, unsigned n, unsigned i);
 static void weigh(struct ask *a);
 static bool choose(struct ask *a);
 static enum auc_code commit(struct ask *a, struct auc_err *err);
-static enum auc_code put_chunk(struct ask *a, struct aon_worker *w, unsigned chunk,
-			       struct auc_err *err);
 
 enum auc_code aon_dispatch(struct auc_stepper_ctx *ctx, const struct auc_market *m,
 			   struct aon_job *j, bool *placed, struct auc_err *err)
@@ -417,7 +415,7 @@ static enum auc_code commit(struct ask *a, struct auc_err *err)
 	for (i = 0; i < j->n && rc == AUC_OK; i++) {
 		j->chunks[i].left = (int32_t)(j->colocated ? j->together : j->apart);
 		if (i < j->first_cloud)
-			rc = put_chunk(a, ctx->choices[j->chunks[i].next].worker, i, err);
+			rc = aon_put_chunk(ctx, j, ctx->choices[j->chunks[i].next].worker, i, err);
 		else
 			j->chunks[i].server = j->cloud->server;
 		if (ctx->limited[j->chunks[i].server])
@@ -431,23 +429,22 @@ static enum auc_code commit(struct ask *a, struct auc_err *err)
 	return rc;
 }
 
-/* Behind the chunks of the same job at the same worker, if there are any. */
-static enum auc_code put_chunk(struct ask *a, struct aon_worker *w, unsigned chunk,
-			       struct auc_err *err)
+enum auc_code aon_put_chunk(struct auc_stepper_ctx *ctx, struct aon_job *j, struct aon_worker *w,
+			    unsigned chunk, struct auc_err *err)
 {
-	struct aon_chunk *c = &a->j->chunks[chunk], *last;
+	struct aon_chunk *c = &j->chunks[chunk], *last;
 	unsigned i = 0, alloc = w->alloc * 2 + 4;
 	struct aon_entry *grown;
 
 	c->server = w->server;
 	c->worker = w->index;
 	c->next = UINT_MAX;
-	while (i < w->n && w->queue[i].job != a->j &&
-	       !aon_before(a->j, w->queue[i].length, w->queue[i].number))
+	while (i < w->n && w->queue[i].job != j &&
+	       !aon_before(j, w->queue[i].length, w->queue[i].number))
 		i++;
-	if (i < w->n && w->queue[i].job == a->j) {
-		for (last = &a->j->chunks[w->queue[i].chunk]; last->next != UINT_MAX;)
-			last = &a->j->chunks[last->next];
+	if (i < w->n && w->queue[i].job == j) {
+		for (last = &j->chunks[w->queue[i].chunk]; last->next != UINT_MAX;)
+			last = &j->chunks[last->next];
 		last->next = chunk;
 		w->queue[i].left += c->left;
 		return AUC_OK;
@@ -461,16 +458,16 @@ static enum auc_code put_chunk(struct ask *a, struct aon_worker *w, unsigned chu
 	}
 	memmove(&w->queue[i + 1], &w->queue[i], (w->n++ - i) * sizeof(*w->queue));
 	w->queue[i] = (struct aon_entry){
-		.job = a->j,
-		.length = a->j->length,
-		.number = a->j->number,
-		.apart = (int32_t)a->j->apart,
-		.nchunks = (int32_t)a->j->n,
-		.ready = a->j->arrival + a->j->upload[w->server],
+		.job = j,
+		.length = j->length,
+		.number = j->number,
+		.apart = (int32_t)j->apart,
+		.nchunks = (int32_t)j->n,
+		.ready = j->arrival + j->upload[w->server],
 		.chunk = chunk,
 		.left = c->left,
 	};
-	if (w->n > a->ctx->longest)
-		a->ctx->longest = w->n;
+	if (w->n > ctx->longest)
+		ctx->longest = w->n;
 	return AUC_OK;
 }

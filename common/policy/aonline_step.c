@@ -3,7 +3,8 @@
  * data are there is a candidate. Jobs take what they need in the order in which they go first:
  * workers, then a PS (Algorithm 5) - the one that they had if they ran in the slot before, else the
  * first free one, at the edge before the cloud. Where there is none, it is taken from the last job
- * that keeps one; a job without a PS pauses, and its workers train what comes next.
+ * that keeps one, or one of its own workers gives way; a job without a PS pauses, and its workers
+ * train what comes next.
  */
 #include "config.h"
 
@@ -31,6 +32,8 @@ static enum auc_code run_job(struct slot *s, unsigned place, struct auc_err *err
 static unsigned take_workers(struct slot *s, struct aon_job *j);
 static void pause_job(struct slot *s, struct aon_job *j, unsigned in_cloud);
 static bool take_ps(struct slot *s, unsigned place);
+static bool take_ps_for_worker(struct slot *s, struct aon_job *j, unsigned *in_cloud);
+static bool put_ps(struct slot *s, struct aon_job *j, unsigned server);
 static unsigned free_ps(const struct slot *s, const struct aon_job *j);
 static bool may_hold_ps(const struct slot *s, const struct aon_job *j, unsigned server);
 static enum auc_code train_edge(struct slot *s, struct aon_job *j, struct auc_err *err);
@@ -167,7 +170,8 @@ static enum auc_code run_job(struct slot *s, unsigned place, struct auc_err *err
 	if (!j->candidates && !cloud_ready(s, j))
 		return AUC_OK;
 	in_cloud = take_workers(s, j);
-	if ((!j->candidates && !in_cloud) || !take_ps(s, place)) {
+	if ((!j->candidates && !in_cloud) ||
+	    (!take_ps(s, place) && !take_ps_for_worker(s, j, &in_cloud))) {
 		pause_job(s, j, in_cloud);
 		return AUC_OK;
 	}
@@ -250,7 +254,50 @@ static bool take_ps(struct slot *s, unsigned place)
 			last->ps_held = true;
 		}
 	}
-	if (server == NOWHERE)
+	return server != NOWHERE && put_ps(s, j, server);
+}
+
+/*
+ * Where workers and PSs share a resource, its own workers may be what is in the way: one of several
+ * gives its place up.
+ */
+static bool take_ps_for_worker(struct slot *s, struct aon_job *j, unsigned *in_cloud)
+{
+	const struct auc_bundle *type = &j->kind->bundle;
+	struct auc_room *room = &s->ctx->room;
+	struct aon_worker **link, *w;
+
+	if (*in_cloud + (j->candidates ? 1 + (j->candidates->next != NULL) : 0) < 2)
+		return false;
+	for (link = &j->candidates; (w = *link); link = &w->next) {
+		if (!may_hold_ps(s, j, w->server))
+			continue;
+		auc_room_give(room, w->server, type, 1);
+		if (put_ps(s, j, w->server)) {
+			*link = w->next;
+			find_head(s, w, w->head + 1);
+			return true;
+		}
+		auc_room_take(room, w->server, type, 1);
+	}
+	if (!*in_cloud || !may_hold_ps(s, j, j->cloud->server))
+		return false;
+	auc_room_give(room, j->cloud->server, type, 1);
+	if (put_ps(s, j, j->cloud->server)) {
+		--*in_cloud;
+		if (j->cloud_held > *in_cloud)
+			j->cloud_held = *in_cloud;
+		return true;
+	}
+	auc_room_take(room, j->cloud->server, type, 1);
+	return false;
+}
+
+static bool put_ps(struct slot *s, struct aon_job *j, unsigned server)
+{
+	struct auc_room *room = &s->ctx->room;
+
+	if (!auc_room_fit(room, server, &j->ps))
 		return false;
 	auc_room_take(room, server, &j->ps, 1);
 	j->ps_server = server;
@@ -369,26 +416,39 @@ static enum auc_code train(struct slot *s, struct aon_job *j, struct aon_chunk *
 static enum auc_code take_cloud_worker(struct aon_job *j, struct aon_chunk *c, struct auc_err *err)
 {
 	struct aon_pool *pool = j->cloud;
-	unsigned words = pool->words * 2 + 1, i;
-	uint64_t *used, *ended;
+	enum auc_code rc;
+	unsigned i;
 
 	for (i = 0; i < pool->words && !~pool->used[i]; i++)
 		;
-	if (i == pool->words) {
-		used = realloc(pool->used, words * sizeof(*used));
-		if (used)
-			pool->used = used;
-		ended = realloc(pool->ended, words * sizeof(*ended));
-		if (ended)
-			pool->ended = ended;
-		if (!used || !ended)
-			return auc_err_set(err, AUC_ENOMEM, "no memory for workers in the cloud");
-		memset(used + i, 0, (words - i) * sizeof(*used));
-		memset(ended + i, 0, (words - i) * sizeof(*ended));
-		pool->words = words;
-	}
+	rc = aon_grow_pool(pool, i * 64, err);
+	if (rc != AUC_OK)
+		return rc;
 	c->worker = i * 64 + (unsigned)__builtin_ctzll(~pool->used[i]);
 	pool->used[i] |= UINT64_C(1) << c->worker % 64;
+	return AUC_OK;
+}
+
+enum auc_code aon_grow_pool(struct aon_pool *pool, unsigned n, struct auc_err *err)
+{
+	unsigned words = pool->words * 2 + 1;
+	uint64_t *used, *ended;
+
+	if (n / 64 < pool->words)
+		return AUC_OK;
+	if (words <= n / 64)
+		words = n / 64 + 1;
+	used = realloc(pool->used, words * sizeof(*used));
+	if (used)
+		pool->used = used;
+	ended = realloc(pool->ended, words * sizeof(*ended));
+	if (ended)
+		pool->ended = ended;
+	if (!used || !ended)
+		return auc_err_set(err, AUC_ENOMEM, "no memory for workers in the cloud");
+	memset(used + pool->words, 0, (words - pool->words) * sizeof(*used));
+	memset(ended + pool->words, 0, (words - pool->words) * sizeof(*ended));
+	pool->words = words;
 	return AUC_OK;
 }
 

@@ -19,6 +19,11 @@ const struct auc_policy *auc_policy_find(const char *name)
 	return NULL;
 }
 
+const struct auc_policy *auc_policy_of_cluster(const char *name)
+{
+	return strcmp(name, auc_policy_aonline.name) ? auc_policy_find(name) : &auc_policy_aonline;
+}
+
 const char *auc_reason_word(enum auc_reason reason)
 {
 	switch (reason) {

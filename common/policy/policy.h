@@ -30,12 +30,19 @@ struct auc_decision {
  * ties decided by order. */
 #define AUC_QUOTE_SLACK 1e-9
 
+struct auc_stepper;
 struct auc_policy_ctx; /* a policy's scratch memory and options, one per thread of decisions */
 
 struct auc_policy {
 	const char *name;
 	const char *summary;
 	enum auc_price_kind prices; /* what it sells by */
+	/*
+	 * NULL, or who decides slot by slot: nothing is priced, a job need not say what it is
+	 * worth, quote() gives it a place of its own in what is free, and what the stepper says
+	 * when it sees all jobs replaces that (auc_auction_revise()).
+	 */
+	const struct auc_stepper *stepper;
 	bool sites;    /* it reads where chunks of a job lie, and what it sends: not how long
 			  mini-batches take */
 	bool baseline; /* prices nothing: to compare with, not to sell by. Its market must be free
@@ -76,6 +83,10 @@ extern const struct auc_policy auc_policy_dps, auc_policy_oasis, auc_policy_eris
 	auc_policy_unpriced, auc_policy_fifo, auc_policy_drf;
 extern const struct auc_policy *const auc_policies[]; /* NULL-terminated */
 const struct auc_policy *auc_policy_find(const char *name);
+/* What a cluster is run by under that name: one of them, or auc_policy_aonline, which the simulator
+ * does not need. NULL. */
+extern const struct auc_policy auc_policy_aonline;
+const struct auc_policy *auc_policy_of_cluster(const char *name);
 
 void auc_decision_init(struct auc_decision *d);
 /* No schedule (reason capacity), memory kept: what a quote begins with. */

@@ -13,7 +13,9 @@ enum auc_code auc_room_open(struct auc_room *r, const struct auc_market *m, auc_
 {
 	enum auc_code rc = auc_room_open_empty(r, m, err);
 	const int64_t *used;
+	const uint8_t *closed;
 	size_t i;
+	unsigned s;
 
 	if (rc != AUC_OK)
 		return rc;
@@ -24,6 +26,10 @@ enum auc_code auc_room_open(struct auc_room *r, const struct auc_market *m, auc_
 	used = m->used + auc_cell(m, (unsigned)(t - m->first), 0) * m->ntres;
 	for (i = 0; i < (size_t)m->nservers * m->ntres; i++)
 		r->left[i] -= used[i];
+	closed = m->closed ? m->closed + auc_cell(m, (unsigned)(t - m->first), 0) : NULL;
+	for (s = 0; closed && s < m->nservers; s++)
+		if (closed[s])
+			memset(r->left + (size_t)s * m->ntres, 0, m->ntres * sizeof(*r->left));
 	return AUC_OK;
 }
 

@@ -29,11 +29,6 @@ struct auc_layout {
 	const struct auc_share *shares; /* ascending by server */
 };
 
-/* Slots, inclusive. */
-struct auc_span {
-	auc_slot from, to;
-};
-
 /* One chunk of a job whose chunks are bound to workers. */
 struct auc_chunk {
 	unsigned server, worker; /* worker: which of its type on that server, from 0 */
@@ -77,6 +72,19 @@ struct auc_stepper {
 	 */
 	enum auc_code (*chunks)(struct auc_stepper_ctx *ctx, uint64_t id,
 				const struct auc_chunk **chunks, unsigned *n, struct auc_err *err);
+	/*
+	 * NULL of both: it cannot go on from a plan. keep() puts the chunks of a job that chunks()
+	 * has, and what else is to be known, into PLAN, which has none. resume(), instead of
+	 * arrive(), takes JOB, of arrival PLAN->arrival, as PLAN says it stands when slot T, the
+	 * next to be stepped, begins; jobs are resumed in the order in which they arrived and
+	 * before others arrive. What follows is the same as if the stepper had had the job all the
+	 * time. AUC_ESTATE: PLAN is not one of this JOB in this M.
+	 */
+	enum auc_code (*keep)(struct auc_stepper_ctx *ctx, uint64_t id, struct auc_plan *plan,
+			      struct auc_err *err);
+	enum auc_code (*resume)(struct auc_stepper_ctx *ctx, const struct auc_market *m,
+				uint64_t id, const struct auc_job *job, const struct auc_plan *plan,
+				auc_slot t, struct auc_err *err);
 };
 
 extern const struct auc_stepper auc_stepper_aonline, auc_stepper_srtf, auc_stepper_tiresias_l,

@@ -59,6 +59,9 @@ void auc_look_protect(void);
 bool auc_book_sync(struct auc_agent *a);
 /* Steps T's machine and does in the ledger what it says. */
 void auc_book_step(struct auc_agent *a, struct auc_task *t, double now);
+/* Where a policy decides slot by slot: has the ledger bring its plans up to date, and takes them.
+ */
+void auc_book_revise(struct auc_agent *a, double now);
 /* Final receipts to disk, then the ledger's events, then the receipts may go out. */
 void auc_book_commit(struct auc_agent *a);
 

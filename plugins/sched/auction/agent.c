@@ -395,6 +395,7 @@ static double cycle(struct auc_agent *a, double now)
 	}
 	if (auc_auction_tick(a->auction, now))
 		a->changed = true;
+	auc_book_revise(a, now);
 	auc_book_commit(a);
 	if (looked) {
 		auc_fence_keep(a, now);

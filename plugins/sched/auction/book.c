@@ -93,6 +93,21 @@ void auc_book_step(struct auc_agent *a, struct auc_task *t, double now)
 		slurm_info("sched/auction: job %u is ended: %s", t->exec.jobs[0].id, t->exec.why);
 }
 
+void auc_book_revise(struct auc_agent *a, double now)
+{
+	struct auc_err err;
+	unsigned changed;
+
+	if (auc_auction_revise(a->auction, now, &changed, &err))
+		auc_agent_complain(a, AUC_ERROR_LEDGER, &err);
+	if (!changed)
+		return;
+	slurm_info("sched/auction: %u plans revised", changed);
+	a->changed = true;
+	/* What is asked from here on is what the new plans say. */
+	auc_book_sync(a);
+}
+
 void auc_book_commit(struct auc_agent *a)
 {
 	struct auc_err err;
@@ -141,6 +156,7 @@ static void take_view(struct auc_agent *a, const struct auc_sale_view *view)
 static bool take_plan(struct auc_agent *a, struct auc_task *t)
 {
 	struct auc_sale_view view;
+	char *receipt = NULL;
 	struct auc_err err;
 	bool good;
 
@@ -152,6 +168,12 @@ static bool take_plan(struct auc_agent *a, struct auc_task *t)
 	if (!good)
 		auc_agent_complain(a, AUC_ERROR_LEDGER, &err);
 	auc_sale_view_clear(&view);
+	/* One that is sold already keeps what it says, and this is the text of it. */
+	if (good && t->exec.booked != AUC_SALE_LIEN &&
+	    !auc_auction_confirm(a->auction, t->sale, t->exec.jobs[0].id, &receipt, NULL)) {
+		t->exec.committed = false;
+		new_receipt(t, receipt);
+	}
 	return good;
 }
 
@@ -238,14 +260,13 @@ static bool change(struct auc_agent *a, struct auc_task *t, const struct auc_exe
 {
 	const char *server = t->parts[booking->part].server;
 	uint32_t id = t->exec.jobs[0].id;
-	char *receipt = NULL;
 	struct auc_err err;
 	enum auc_code code;
 
 	if (booking->book == AUC_BOOK_EXTEND) {
-		code = auc_auction_extend(a->auction, id, &receipt, &err);
+		code = auc_auction_extend(a->auction, id, NULL, &err);
 	} else {
-		code = auc_auction_move(a->auction, id, server, now, &receipt, &err);
+		code = auc_auction_move(a->auction, id, server, now, NULL, &err);
 		a->next_nodes = 0;
 	}
 	if (code) {
@@ -260,8 +281,6 @@ static bool change(struct auc_agent *a, struct auc_task *t, const struct auc_exe
 		slurm_info("sched/auction: job %u: what %s was to give moves to another node", id,
 			   server);
 	a->changed = true;
-	t->exec.committed = false;
-	new_receipt(t, receipt);
 	/* If this fails, the next look at the ledger tries it again. */
 	take_plan(a, t);
 	return true;
