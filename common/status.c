@@ -18,6 +18,8 @@ struct look {
 	struct auc_market
 		market; /* with amounts and prices of its own; names and types are a->market's */
 	struct auc_ledger *ledger;
+	struct auc_tariff *tariff; /* NULL: none is in force */
+	unsigned past;             /* bids kept to learn from */
 };
 
 static bool take_look(const struct auc_auction *a, struct look *look);
@@ -26,6 +28,7 @@ static bool add_head(struct json_object *o, struct auc_auction *a, double now);
 static struct json_object *totals(const struct auc_ledger *l);
 static struct json_object *etas(const struct auc_auction *a);
 static struct json_object *bounds(const struct auc_auction *a);
+static struct json_object *learning(const struct look *look);
 static bool add_bounds(struct json_object *o, const char *key, double lower, double upper);
 static struct json_object *servers(const struct look *look);
 static struct json_object *server(const struct auc_market *m, unsigned s);
@@ -49,7 +52,9 @@ struct json_object *auc_auction_status(struct auc_auction *a, double now)
 			      auc_json_add(o, "eta", etas(a)) &&
 			      auc_json_add(o, "bounds", bounds(a)) && take_look(a, &look);
 	pthread_mutex_unlock(&a->lock);
-	if (looked)
+	if (looked && auc_conf_fits(a->conf))
+		ok = auc_json_add(o, "learning", learning(&look));
+	if (looked && ok)
 		ok = auc_json_add(o, "totals", totals(look.ledger)) &&
 		     auc_json_add(o, "servers", servers(&look)) &&
 		     auc_json_add(o, "sales", sales(&look));
@@ -64,6 +69,7 @@ struct json_object *auc_auction_status(struct auc_auction *a, double now)
 /* False: no memory. */
 static bool take_look(const struct auc_auction *a, struct look *look)
 {
+	const struct auc_tariff *tariff = auc_auction_tariff_in_force(a);
 	const struct auc_market *m = a->market;
 	size_t n = (size_t)m->slots * m->nservers * m->ntres;
 
@@ -71,7 +77,10 @@ static bool take_look(const struct auc_auction *a, struct look *look)
 	look->market.used = malloc((n + 1) * sizeof(*m->used));
 	look->market.unit_price = malloc((n + 1) * sizeof(*m->unit_price));
 	look->ledger = auc_ledger_copy(a->ledger);
-	if (!look->market.used || !look->market.unit_price || !look->ledger)
+	look->tariff = tariff ? auc_tariff_copy(tariff) : NULL;
+	look->past = auc_past_count(a->past);
+	if (!look->market.used || !look->market.unit_price || !look->ledger ||
+	    (tariff && !look->tariff))
 		return false;
 	memcpy(look->market.used, m->used, n * sizeof(*m->used));
 	memcpy(look->market.unit_price, m->unit_price, n * sizeof(*m->unit_price));
@@ -83,6 +92,7 @@ static void clear_look(struct look *look)
 	free(look->market.used);
 	free(look->market.unit_price);
 	auc_ledger_destroy(look->ledger);
+	auc_tariff_free(look->tariff);
 }
 
 static bool add_head(struct json_object *o, struct auc_auction *a, double now)
@@ -161,6 +171,26 @@ static struct json_object *bounds(const struct auc_auction *a)
 	return NULL;
 }
 
+/* What the last fit says; before there was one, how many bids there are. */
+static struct json_object *learning(const struct look *look)
+{
+	const struct auc_tariff *t = look->tariff;
+	struct json_object *o = t ? auc_tariff_event(t) : json_object_new_object();
+	char *why = t ? auc_tariff_why(t) : NULL;
+	bool ok = o && auc_json_add_int(o, "kept", look->past) && (why || !t);
+
+	if (ok && t) {
+		json_object_object_del(o, "event");
+		ok = auc_json_add_text(o, "why", why) &&
+		     (isnan(auc_tariff_gap(t)) || auc_json_add_double(o, "gap", auc_tariff_gap(t)));
+	}
+	free(why);
+	if (ok)
+		return o;
+	json_object_put(o);
+	return NULL;
+}
+
 /* Logarithms as they are in a price. */
 static bool add_bounds(struct json_object *o, const char *key, double lower, double upper)
 {
@@ -212,28 +242,36 @@ static struct json_object *server(const struct auc_market *m, unsigned s)
 	return NULL;
 }
 
-/* [[from, to, used, price], ...]: slots of equal use, which are slots of equal price. */
+/*
+ * [[from, to, used, price], ...]: slots of equal use, and the mean of their prices. Computed prices
+ * are equal where use is; of published ones, which may differ in every slot, the first two stand
+ * alone.
+ */
 static struct json_object *runs(const struct auc_market *m, unsigned s, unsigned tres)
 {
 	struct json_object *list = json_object_new_array(), *run;
 	auc_slot from = auc_market_first(m), last = auc_market_last(m);
-	double used;
+	double used, price = 0;
 	bool ok = list;
 
 	for (auc_slot t = from; ok && t <= last; t++) {
 		used = auc_market_used(m, s, tres, t);
-		if (t < last && auc_market_used(m, s, tres, t + 1) == used)
+		price += auc_market_price(m, s, tres, t);
+		if (t < last && auc_market_used(m, s, tres, t + 1) == used &&
+		    (!m->given || t > auc_market_first(m) + 1))
 			continue;
 		run = json_object_new_array();
 		ok = run && push(run, json_object_new_int64(from)) &&
 		     push(run, json_object_new_int64(t)) &&
 		     push(run, json_object_new_double(used)) &&
-		     push(run, json_object_new_double(auc_market_price(m, s, tres, t)));
+		     push(run, json_object_new_double(m->given ? price / (double)(t - from + 1)
+							       : auc_market_price(m, s, tres, t)));
 		if (ok)
 			ok = push(list, run);
 		else
 			json_object_put(run);
 		from = t + 1;
+		price = 0;
 	}
 	if (ok)
 		return list;

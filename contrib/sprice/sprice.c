@@ -30,7 +30,7 @@
 #define STATUS_FILE "auction/status.json" /* in StateSaveLocation */
 
 enum { OPT_JSON = 256, OPT_SPOOL, OPT_HELP };
-enum view { VIEW_PRICES, VIEW_SALES, VIEW_TOTALS };
+enum view { VIEW_PRICES, VIEW_CLASSES, VIEW_SALES, VIEW_TOTALS, VIEW_LEARNING };
 
 struct options {
 	enum view view;
@@ -44,8 +44,9 @@ struct row {
 	bool for_sale;
 	struct json_object *tres; /* prices */
 	struct json_object *sale; /* sales */
-	const char *key;          /* totals */
+	const char *key;          /* totals, learning */
 	struct json_object *value;
+	bool is_time; /* the value, in Unix time */
 	int64_t slot; /* the present one */
 	double slot_seconds;
 };
@@ -81,6 +82,12 @@ static int table_close(struct table *t);
 static int add_prices(struct table *t, struct json_object *status, struct row *row);
 static int add_sales(struct table *t, struct json_object *status, struct row *row);
 static int add_totals(struct table *t, struct json_object *status, struct row *row);
+static int add_classes(struct table *t, struct json_object *status, struct row *row);
+static int add_class(struct table *t, struct json_object *class, struct row *row, int64_t first,
+		     int64_t last);
+static struct json_object *runs_for_sale(struct json_object *class, int64_t first, int64_t last);
+static int add_learning(struct table *t, struct json_object *status, struct row *row);
+static struct json_object *learning_of(struct json_object *status);
 
 static const char *text_of(struct json_object *o, const char *key);
 static double number_of(struct json_object *o, const char *key);
@@ -106,6 +113,7 @@ static void p_now(const struct row *r, FILE *f);
 static void p_next(const struct row *r, FILE *f);
 static void p_mean(const struct row *r, FILE *f);
 static void p_max(const struct row *r, FILE *f);
+static void c_servers(const struct row *r, FILE *f);
 static void s_sale(const struct row *r, FILE *f);
 static void s_job(const struct row *r, FILE *f);
 static void s_user(const struct row *r, FILE *f);
@@ -148,6 +156,17 @@ static const struct field sale_fields[] = {
 	{"sale", "SALE", false, s_sale, "id of the sale"},
 	{0},
 };
+static const struct field class_fields[] = {
+	{"partition", "PARTITION", false, p_partition, "partition of the nodes"},
+	{"tres", "TRES", false, p_tres, "trackable resource"},
+	{"capacity", "CAPACITY", true, p_capacity, "how much of it each node has"},
+	{"nodes", "NODES", true, c_servers, "how many such nodes there are"},
+	{"now", "NOW", true, p_now, "price in the present slot, credits per unit and slot"},
+	{"next", "NEXT", true, p_next, "price in the next slot"},
+	{"mean", "MEAN", true, p_mean, "price, mean over all slots for sale"},
+	{"max", "MAX", true, p_max, "highest price in any slot for sale"},
+	{0},
+};
 static const struct field total_fields[] = {
 	{"name", "TOTAL", false, t_name, "what is counted"},
 	{"value", "VALUE", true, t_value, "how many, or credits"},
@@ -156,6 +175,28 @@ static const struct field total_fields[] = {
 static const char *const total_names[] = {"bids",     "refused", "lapsed",         "sold",
 					  "settled",  "live",    "liens",          "charged",
 					  "refunded", "revenue", "settled_revenue"};
+/* What --learning shows: keys of "learning", "worth" of each kind. */
+static const struct {
+	const char *name, *key, *worth;
+	bool is_time, guard; /* guard: only once it has looked */
+} learning_rows[] = {
+	{"kind", "kind", NULL, false, false},
+	{"why", "why", NULL, false, false},
+	{"gap", "gap", NULL, false, true},
+	{"chosen", "guard_time", NULL, true, true},
+	{"day_bids", "day_bids", NULL, false, true},
+	{"day_bound", "day_bound", NULL, false, true},
+	{"worth_none", "worth", "none", false, true},
+	{"worth_published", "worth", "published", false, true},
+	{"worth_flat", "worth", "flat", false, true},
+	{"worth_learned", "worth", "learned", false, true},
+	{"fitted", "time", NULL, true, false},
+	{"seconds", "seconds", NULL, false, false},
+	{"bids", "bids", NULL, false, false},
+	{"expected", "expected", NULL, false, false},
+	{"bound", "bound", NULL, false, false},
+	{"kept", "kept", NULL, false, false},
+};
 
 int main(int argc, char **argv)
 {
@@ -197,6 +238,8 @@ static int options_parse(struct options *o, int argc, char **argv)
 		{"parsable", no_argument, NULL, 'P'},
 		{"sales", no_argument, NULL, 's'},
 		{"totals", no_argument, NULL, 't'},
+		{"classes", no_argument, NULL, 'c'},
+		{"learning", no_argument, NULL, 'l'},
 		{"json", no_argument, NULL, OPT_JSON},
 		{"spool", required_argument, NULL, OPT_SPOOL},
 		{"version", no_argument, NULL, 'V'},
@@ -205,7 +248,7 @@ static int options_parse(struct options *o, int argc, char **argv)
 	};
 	int c;
 
-	while ((c = getopt_long(argc, argv, "f:o:hPstV", options, NULL)) != -1) {
+	while ((c = getopt_long(argc, argv, "f:o:hPsctlV", options, NULL)) != -1) {
 		switch (c) {
 		case 'f':
 			o->file = optarg;
@@ -224,6 +267,12 @@ static int options_parse(struct options *o, int argc, char **argv)
 			break;
 		case 't':
 			o->view = VIEW_TOTALS;
+			break;
+		case 'c':
+			o->view = VIEW_CLASSES;
+			break;
+		case 'l':
+			o->view = VIEW_LEARNING;
 			break;
 		case OPT_JSON:
 			o->json = true;
@@ -252,6 +301,8 @@ static void help(void)
 	fputs("Usage: sprice [OPTIONS]\n"
 	      "Shows the auction: prices by node and resource, or what is sold, or totals.\n"
 	      "\n"
+	      "  -c, --classes        fitted prices by class of nodes instead of by node\n"
+	      "  -l, --learning       what prices were fitted to, what was chosen and why\n"
 	      "  -s, --sales          live sales and liens instead of prices\n"
 	      "  -t, --totals         counts and money since the auction began\n"
 	      "  -o, --format=LIST    columns, by name, separated by commas\n"
@@ -267,9 +318,11 @@ static void help(void)
 	      "Columns of prices:\n",
 	      stdout);
 	help_fields(price_fields);
+	puts("Columns of classes:");
+	help_fields(class_fields);
 	puts("Columns of sales:");
 	help_fields(sale_fields);
-	puts("Columns of totals:");
+	puts("Columns of totals and learning:");
 	help_fields(total_fields);
 }
 
@@ -390,6 +443,13 @@ static int show(const struct options *o, struct json_object *status)
 	case VIEW_TOTALS:
 		code = table_open(&t, o, total_fields, "name,value");
 		return code ? code : add_totals(&t, status, &row) | table_close(&t);
+	case VIEW_CLASSES:
+		code = table_open(&t, o, class_fields,
+				  "partition,tres,capacity,nodes,now,next,mean,max");
+		return code ? code : add_classes(&t, status, &row) | table_close(&t);
+	case VIEW_LEARNING:
+		code = table_open(&t, o, total_fields, "name,value");
+		return code ? code : add_learning(&t, status, &row) | table_close(&t);
 	}
 	return code;
 }
@@ -526,6 +586,107 @@ static int add_totals(struct table *t, struct json_object *status, struct row *r
 			code = table_row(t, row);
 	}
 	return code;
+}
+
+static int add_classes(struct table *t, struct json_object *status, struct row *row)
+{
+	struct json_object *learning = learning_of(status), *classes;
+	double first = number_of(status, "first"), last = number_of(status, "last");
+	int code = EXIT_SUCCESS;
+
+	if (!learning)
+		return EXIT_FAILURE;
+	if (!json_object_object_get_ex(learning, "classes", &classes) ||
+	    !json_object_is_type(classes, json_type_array) || !(first <= last))
+		return code; /* nothing is fitted yet */
+	for (size_t i = 0; i < json_object_array_length(classes) && !code; i++)
+		code = add_class(t, json_object_array_get_idx(classes, i), row, (int64_t)first,
+				 (int64_t)last);
+	return code;
+}
+
+static int add_class(struct table *t, struct json_object *class, struct row *row, int64_t first,
+		     int64_t last)
+{
+	struct json_object *tres = json_object_new_object();
+	int code;
+
+	if (!tres || !auc_json_add_text(tres, "name", text_of(class, "tres")) ||
+	    !auc_json_add_double(tres, "capacity", number_of(class, "capacity")) ||
+	    !auc_json_add_double(tres, "servers", number_of(class, "servers")) ||
+	    !auc_json_add(tres, "runs", runs_for_sale(class, first, last))) {
+		json_object_put(tres);
+		return fail("out of memory");
+	}
+	row->partition = text_of(class, "partition");
+	row->tres = tres;
+	code = table_row(t, row);
+	json_object_put(tres);
+	return code;
+}
+
+/* A class's runs from FIRST to LAST, in the form that those of a node have. NULL: no memory. */
+static struct json_object *runs_for_sale(struct json_object *class, int64_t first, int64_t last)
+{
+	struct json_object *list = json_object_new_array(), *runs, *run, *one;
+
+	if (!list || !json_object_object_get_ex(class, "runs", &runs) ||
+	    !json_object_is_type(runs, json_type_array))
+		return list;
+	for (size_t i = 0; i < json_object_array_length(runs); i++) {
+		int64_t from, to;
+
+		run = json_object_array_get_idx(runs, i);
+		if (!json_object_is_type(run, json_type_array) ||
+		    json_object_array_length(run) != 3)
+			continue;
+		from = json_object_get_int64(json_object_array_get_idx(run, 0));
+		to = json_object_get_int64(json_object_array_get_idx(run, 1));
+		if (to < first || from > last)
+			continue;
+		one = json_object_new_array();
+		if (!one || json_object_array_add(list, one)) {
+			json_object_put(one);
+			continue;
+		}
+		json_object_array_add(one, json_object_new_int64(from < first ? first : from));
+		json_object_array_add(one, json_object_new_int64(to > last ? last : to));
+		json_object_array_add(one, json_object_new_int64(0));
+		json_object_array_add(one, json_object_get(json_object_array_get_idx(run, 2)));
+	}
+	return list;
+}
+
+static int add_learning(struct table *t, struct json_object *status, struct row *row)
+{
+	struct json_object *learning = learning_of(status);
+	int code = EXIT_SUCCESS;
+	bool looked;
+
+	if (!learning)
+		return EXIT_FAILURE;
+	looked = number_of(learning, "day_bids") > 0;
+	for (size_t i = 0; i < sizeof(learning_rows) / sizeof(*learning_rows) && !code; i++) {
+		row->key = learning_rows[i].name;
+		row->is_time = learning_rows[i].is_time;
+		if ((looked || !learning_rows[i].guard) &&
+		    json_object_object_get_ex(learning, learning_rows[i].key, &row->value) &&
+		    (!learning_rows[i].worth ||
+		     json_object_object_get_ex(row->value, learning_rows[i].worth, &row->value)))
+			code = table_row(t, row);
+	}
+	return code;
+}
+
+/* NULL, and said why: prices are not fitted. */
+static struct json_object *learning_of(struct json_object *status)
+{
+	struct json_object *learning;
+
+	if (json_object_object_get_ex(status, "learning", &learning))
+		return learning;
+	fail("prices are not fitted: Prices=%s", text_of(status, "prices"));
+	return NULL;
 }
 
 /* -- reading cells -- */
@@ -723,6 +884,11 @@ static void p_max(const struct row *r, FILE *f)
 	print_over_runs(r, f, fold_max, true, false);
 }
 
+static void c_servers(const struct row *r, FILE *f)
+{
+	fprintf(f, "%.0f", number_of(r->tres, "servers"));
+}
+
 static void s_sale(const struct row *r, FILE *f)
 {
 	fputs(text_of(r->sale, "sale"), f);
@@ -806,5 +972,10 @@ static void t_name(const struct row *r, FILE *f)
 
 static void t_value(const struct row *r, FILE *f)
 {
-	fputs(json_object_get_string(r->value), f);
+	if (r->is_time)
+		print_time(f, json_object_get_double(r->value));
+	else if (json_object_is_type(r->value, json_type_double))
+		fprintf(f, "%.6g", json_object_get_double(r->value));
+	else
+		fputs(json_object_get_string(r->value), f);
 }

@@ -56,6 +56,29 @@ edge2|yes|gpu:v100|24.000000
 cloud1|no|cpu|0.000000
 cloud1|no|mem|0.000000" -P -o server,Sells,tres,max -f "$here/status.json"
 
+expect 'fitted prices by class' 0 "PARTITION TRES     CAPACITY NODES      NOW     NEXT     MEAN      MAX
+edge      cpu            24     2 0.000000 0.000000 0.000000 0.000000
+edge      gpu:v100        2     2 1.500000 2.000000 2.950000 4.000000" -c -f "$here/status-learned.json"
+
+expect 'what was learned' 0 "kind|learned
+why|learned: replayed, the last 206 bids are worth 3100 without prices, 3200 with the published, 3900 with flat and 4000 with learned ones; at most 4200.5
+gap|0.0477324
+chosen|1979-07-05T02:33:20
+day_bids|206
+day_bound|4200.5
+worth_none|3100
+worth_published|3200
+worth_flat|3900
+worth_learned|4000
+fitted|1979-07-05T05:20:05
+seconds|0.412
+bids|412
+expected|206
+bound|8123.25
+kept|500" --learning -P -h -f "$here/status-learned.json"
+
+expect 'nothing learned' 1 "sprice: prices are not fitted: Prices=given" --classes -f "$here/status.json"
+
 expect 'a spool of format 1' 0 "# spool $here/spool-1/state
 # 0 records up to event 0, verified
 # spool $here/spool-1/journal
@@ -91,6 +114,16 @@ if ! "$sprice" --json -f "$here/status.json" | grep -q '"format":"auction-status
 	echo 'FAIL: --json'
 	failed=1
 fi
+for ((i = 1; i <= $(wc -l < "$here/status-learned.json"); i++)); do
+	for view in -Pc -Pl; do
+		sed "${i}s/[0-9\"].*/\"x\":[{}]/" "$here/status-learned.json" > "$temp"
+		"$sprice" "$view" -f "$temp" > /dev/null 2>&1
+		(($? > 1)) && { echo "FAIL: line $i of learned prices cut"; failed=1; }
+		sed "${i}s/[0-9][0-9.]*/[]/g" "$here/status-learned.json" > "$temp"
+		"$sprice" "$view" -f "$temp" > /dev/null 2>&1
+		(($? > 1)) && { echo "FAIL: line $i of learned prices without numbers"; failed=1; }
+	done
+done
 # A status with any line missing or cut is shown or refused, and does no harm.
 for ((i = 1; i <= $(wc -l < "$here/status.json"); i += 13)); do
 	for view in -P -Ps -Pt; do

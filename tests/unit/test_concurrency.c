@@ -19,6 +19,7 @@
 #include <json-c/json.h>
 
 #include "auction-private.h"
+#include "watch.h"
 #include "world.h"
 
 #define BIDDERS 8
@@ -28,7 +29,7 @@ static struct auc_auction *auction;
 static atomic_uint next_job = 1;
 static atomic_uint bidding = BIDDERS;
 static atomic_uint clock_ms; /* since NOW */
-static atomic_uint accepted, failures;
+static atomic_uint accepted, failures, fits;
 static struct auc_bid bids[6];
 
 static const char *const texts[] = {
@@ -152,11 +153,44 @@ static void *administrator(void *arg)
 		CHECK(rc == AUC_OK);
 		if (i % 8 == 7) {
 			rc = auc_auction_reconfigure(
-				auction, world_conf("Prices=learned\nHistoryBids=100\nSlots=100"),
+				auction, world_conf("Prices=learned\nHistoryBids=30\nSlots=100"),
 				now(), NULL);
 			CHECK(rc == AUC_OK);
 		}
 		CHECK(auc_auction_conf(auction)->slots == 100);
+		sched_yield();
+	}
+	return NULL;
+}
+
+/* The first fit is made to the end. */
+static bool still_bidding(void *arg)
+{
+	(void)arg;
+	return atomic_load(&bidding) || !atomic_load(&fits);
+}
+
+/* As the plugin's thread, without its patience. */
+static void *learner(void *arg)
+{
+	const struct auc_watch watch = {.go_on = still_bidding};
+	struct auc_fit_job *job;
+	struct auc_tariff *t;
+	enum auc_code rc;
+
+	(void)arg;
+	while (still_bidding(NULL)) {
+		(void)auc_auction_fit_due(auction, now());
+		if (auc_auction_fit_begin(auction, now(), &job, NULL) == AUC_OK) {
+			rc = auc_fit_job_run(job, &watch, &t, NULL);
+			CHECK(rc == AUC_OK || rc == AUC_ENOENT || rc == AUC_ESTATE);
+			atomic_fetch_add(&fits, rc == AUC_OK);
+			auc_fit_job_free(job);
+			auc_auction_fit_end(auction, t);
+			auc_auction_tick(auction, now() + 300); /* a slot later: it holds */
+		}
+		if (auc_auction_tariff(auction, &t))
+			auc_tariff_free(t);
 		sched_yield();
 	}
 	return NULL;
@@ -188,18 +222,18 @@ static void *looker(void *arg)
 
 static void test_all_at_once(void **state)
 {
-	void *(*const others[])(void *) = {timekeeper, committer, administrator, looker};
-	pthread_t threads[BIDDERS + 4];
+	void *(*const others[])(void *) = {timekeeper, committer, administrator, learner, looker};
+	pthread_t threads[BIDDERS + 5];
 	struct auc_totals before, after;
 	char dir[64];
 	unsigned n = 0;
 
 	(void)state;
 	world_mkdir(dir);
-	auction = world_open("Prices=learned\nHistoryBids=100\nSlots=100", dir, NOW);
+	auction = world_open("Prices=learned\nHistoryBids=30\nSlots=100", dir, NOW);
 	for (unsigned i = 0; i < 6; i++)
 		bids[i] = world_bid(auction, texts[i]);
-	for (unsigned i = 0; i < 4; i++)
+	for (unsigned i = 0; i < 5; i++)
 		assert_int_equal(pthread_create(&threads[n++], NULL, others[i], NULL), 0);
 	for (size_t i = 0; i < BIDDERS; i++)
 		assert_int_equal(pthread_create(&threads[n++], NULL, bidder, (void *)i), 0);
@@ -209,11 +243,13 @@ static void test_all_at_once(void **state)
 	assert_true(atomic_load(&accepted) > BIDS);
 	assert_int_equal(auc_auction_commit(auction, NULL), AUC_OK);
 	auc_auction_tick(auction, now() + 1000);
+	assert_true(auction->tariff && !auction->next_tariff);
 	assert_int_equal(auc_auction_commit(auction, NULL), AUC_OK);
 	auc_auction_totals(auction, &before);
 	auc_auction_destroy(auction);
-	auction = world_open("Prices=learned\nHistoryBids=100\nSlots=100", dir, now() + 1000);
+	auction = world_open("Prices=learned\nHistoryBids=30\nSlots=100", dir, now() + 1000);
 	auc_auction_totals(auction, &after);
+	assert_non_null(auction->tariff);
 	assert_memory_equal(&before, &after, sizeof(before));
 	auc_auction_destroy(auction);
 	world_rmdir(dir);

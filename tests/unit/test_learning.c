@@ -151,6 +151,23 @@ static void test_scarcity(void **state)
 	world_rmdir(dir);
 }
 
+/* The status says what holds, and the runs of servers what it costs now, next, and on average. */
+static void check_status(struct auc_auction *a, const struct auc_tariff *t, double now)
+{
+	struct json_object *o = auc_auction_status(a, now), *learning, *v;
+
+	assert_true(json_object_object_get_ex(o, "learning", &learning));
+	assert_true(json_object_object_get_ex(learning, "kind", &v));
+	assert_string_equal(json_object_get_string(v), auc_tariff_word(t->kind));
+	assert_true(json_object_object_get_ex(learning, "gap", &v));
+	assert_true(fabs(json_object_get_double(v) - auc_tariff_gap(t)) < 1e-12);
+	assert_true(json_object_object_get_ex(learning, "why", &v));
+	assert_true(json_object_object_get_ex(learning, "kept", &v));
+	assert_int_equal(json_object_get_int(v), auc_past_count(a->past));
+	assert_false(json_object_object_get_ex(learning, "event", &v));
+	json_object_put(o);
+}
+
 /* Where nothing is scarce the guard takes what costs nobody anything. */
 static void test_guard(void **state)
 {
@@ -176,6 +193,7 @@ static void test_guard(void **state)
 	assert_non_null(strstr(why, "the last 12 bids are worth"));
 	free(why);
 	past = t->guard_time;
+	check_status(a, t, now);
 	auc_tariff_free(t);
 
 	/* It does not look again for every bid. */

@@ -19,6 +19,7 @@
 #include "agent.h"
 #include "agent-private.h"
 #include "fence.h"
+#include "learner.h"
 #include "nodes.h"
 #include "power.h"
 #include "receipts.h"
@@ -101,7 +102,8 @@ void auc_agent_stop(void)
 	pthread_mutex_unlock(&agent.lock);
 	clock_gettime(CLOCK_REALTIME, &until);
 	until.tv_sec += STOP_WAIT;
-	if (pthread_timedjoin_np(agent.thread, NULL, &until) || !auc_receipts_stop()) {
+	if (pthread_timedjoin_np(agent.thread, NULL, &until) || !auc_learner_stop() ||
+	    !auc_receipts_stop()) {
 		/* slurmctld no longer answers RPCs and is ending. Everything committed is safe. */
 		slurm_error("sched/auction: the agent does not end in %d s and is left behind",
 			    STOP_WAIT);
@@ -362,6 +364,8 @@ static void open_up(struct auc_agent *a, double now)
 		auc_sale_view_clear(&views[i]);
 	}
 	free(views);
+	if (auc_learner_start(a->auction, &err)) /* prices stay as they are */
+		auc_agent_complain(a, AUC_ERROR_LEDGER, &err);
 	a->next_records = 0;
 	a->opened = false;
 	a->ready = true;

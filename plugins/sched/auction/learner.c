@@ -1,0 +1,145 @@
+/* learner.c - see learner.h. */
+#include "config.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "learner.h"
+#include "site.h"
+#include "slurm_compat.h"
+#include "tariff.h"
+#include "watch.h"
+
+#define EVERY     0.5 /* seconds between looks whether there is something to fit */
+#define NICE      10
+#define STOP_WAIT 5 /* seconds one quote gets at the end */
+
+static struct {
+	pthread_mutex_t lock;
+	pthread_cond_t wake;
+	pthread_t thread;
+	bool running;
+	atomic_bool stop;
+	struct auc_auction *auction;
+	double guard_time; /* of the choice that was logged last */
+	struct auc_err said;
+} learner = {.lock = PTHREAD_MUTEX_INITIALIZER, .wake = PTHREAD_COND_INITIALIZER};
+
+static void *learner_main(void *arg);
+static void fit(struct auc_auction *a);
+static bool go_on(void *arg);
+static void say(const struct auc_tariff *t);
+static void complain(const struct auc_err *err);
+
+enum auc_code auc_learner_start(struct auc_auction *a, struct auc_err *err)
+{
+	int rc;
+
+	if (learner.running)
+		return AUC_OK;
+	atomic_store(&learner.stop, false);
+	learner.auction = a;
+	rc = pthread_create(&learner.thread, NULL, learner_main, NULL);
+	if (rc)
+		return auc_err_set(err, AUC_EIO, "no thread to fit prices: %s", strerror(rc));
+	learner.running = true;
+	return AUC_OK;
+}
+
+bool auc_learner_stop(void)
+{
+	struct timespec until;
+
+	if (!learner.running)
+		return true;
+	pthread_mutex_lock(&learner.lock);
+	atomic_store(&learner.stop, true);
+	pthread_cond_signal(&learner.wake);
+	pthread_mutex_unlock(&learner.lock);
+	clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_sec += STOP_WAIT;
+	if (pthread_timedjoin_np(learner.thread, NULL, &until))
+		return false;
+	learner.running = false;
+	return true;
+}
+
+static void *learner_main(void *arg)
+{
+	struct timespec until;
+
+	(void)arg;
+	/* Linux keeps it by thread. Where it is refused, there is no harm. */
+	(void)setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), NICE);
+	pthread_mutex_lock(&learner.lock);
+	while (!atomic_load(&learner.stop)) {
+		pthread_mutex_unlock(&learner.lock);
+		if (auc_auction_fit_due(learner.auction, auc_site_now()))
+			fit(learner.auction);
+		clock_gettime(CLOCK_REALTIME, &until);
+		until.tv_nsec += (long)(EVERY * 1e9);
+		until.tv_sec += until.tv_nsec / 1000000000;
+		until.tv_nsec %= 1000000000;
+		pthread_mutex_lock(&learner.lock);
+		if (!atomic_load(&learner.stop))
+			pthread_cond_timedwait(&learner.wake, &learner.lock, &until);
+	}
+	pthread_mutex_unlock(&learner.lock);
+	return NULL;
+}
+
+static void fit(struct auc_auction *a)
+{
+	const struct auc_watch watch = {.go_on = go_on};
+	struct auc_tariff *t = NULL;
+	struct auc_fit_job *job;
+	struct auc_err err = {0};
+	enum auc_code rc;
+
+	rc = auc_auction_fit_begin(a, auc_site_now(), &job, &err);
+	if (rc == AUC_OK) {
+		rc = auc_fit_job_run(job, &watch, &t, &err);
+		auc_fit_job_free(job);
+		if (t)
+			say(t);
+		auc_auction_fit_end(a, t);
+	}
+	/* Too few bids that still mean something; stopped, or not ready. */
+	if (rc != AUC_OK && rc != AUC_ENOENT && rc != AUC_ESTATE)
+		complain(&err);
+}
+
+static bool go_on(void *arg)
+{
+	(void)arg;
+	return !atomic_load(&learner.stop);
+}
+
+/* Each choice of the guard once; each fit for those who ask for it. */
+static void say(const struct auc_tariff *t)
+{
+	char *why = auc_tariff_why(t);
+
+	if (t->guard_time != learner.guard_time)
+		slurm_info("sched/auction: prices from the next slot on: %s", why ? why : "");
+	learner.guard_time = t->guard_time;
+	slurm_debug("sched/auction: prices: %s, fitted to %u bids in %.3f s: %.6g are expected in "
+		    "a period, those of two are worth %.6g at most",
+		    auc_tariff_word(t->kind), t->bids, t->seconds, t->expected, t->bound);
+	free(why);
+}
+
+static void complain(const struct auc_err *err)
+{
+	if (!strcmp(learner.said.text, err->text))
+		return;
+	learner.said = *err;
+	slurm_error("sched/auction: prices are not fitted: %s", err->text);
+}

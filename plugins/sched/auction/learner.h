@@ -1,0 +1,18 @@
+/*
+ * learner.h - the thread that fits prices (auction.h, "Prices that learn"): it copies what it
+ * needs, works without any lock, Slurm's or the auction's, at a low priority, and hands over what
+ * it found.
+ */
+#ifndef AUC_LEARNER_H
+#define AUC_LEARNER_H
+
+#include <stdbool.h>
+
+#include "auction.h"
+
+/* Starts the thread for A, if it does not run. AUC_EIO: no thread. */
+enum auc_code auc_learner_start(struct auc_auction *a, struct auc_err *err);
+/* Ends it, in the midst of a fit, too. False: it does not end in time and is left behind. */
+bool auc_learner_stop(void);
+
+#endif

@@ -1,0 +1,100 @@
+# Prices that learn: kept bids are fitted in the background, prices change at a slot's begin, survive a crash, and follow auction.conf.
+
+load lib
+load plugins
+
+slot=10
+
+setup_file()
+{
+	need_plugins
+	cluster_start $(plugin_options) --slot-seconds 10
+	wait_until 20 auction_open
+}
+
+teardown_file()
+{
+	cluster_stop
+}
+
+# prices WORD: changes Prices= in auction.conf
+prices()
+{
+	sed -i "s/^Prices=.*/Prices=$1/" "$SANDBOX_DIR/etc/auction.conf"
+	scontrol reconfigure
+	wait_until 20 status_is .prices "$1"
+	wait_until 20 auction_open
+}
+
+# The highest price of any class and slot
+dearest()
+{
+	sprice_here -cPh -o max -f "$SANDBOX_DIR/state/auction/status.json" | sort -g | tail -n 1
+}
+
+sprice_here()
+{
+	"${AUCTION_PREFIX:+$AUCTION_PREFIX/bin/sprice}${AUCTION_BUILD:+$AUCTION_BUILD/contrib/sprice/sprice}" "$@"
+}
+
+above()
+{
+	awk -v a="$1" -v b="$2" 'BEGIN { exit !(a > b) }'
+}
+
+@test "bids more than there is room for make prices, from the next slot on" {
+	sed -i 's/^Slots=.*/Slots=20/' "$SANDBOX_DIR/etc/auction.conf"
+	prices flat
+	status_is .learning.kept 0
+	run -1 sprice_here -l -f /dev/null
+	for i in {1..16}; do
+		as alice sbatch $(wide_bid $((1000 + i))) -o /dev/null --wrap 'sleep 1' > /dev/null 2>&1 || true
+	done
+	wait_until 40 status_is .learning.kind flat
+	fresh_status
+	[ "$(status .learning.kept)" = 16 ]
+	[ "$(status '.learning.bids >= 10 and .learning.bound > 0 and .learning.seconds >= 0')" = true ]
+	status '.totals.refused' | grep -qv '^0$'
+	sprice_here -c -f "$SANDBOX_DIR/state/auction/status.json"
+	sprice_here -l -f "$SANDBOX_DIR/state/auction/status.json"
+	above "$(dearest)" 1
+	sprice_here -lP -f "$SANDBOX_DIR/state/auction/status.json" | grep -q '^kind|flat$'
+	[ "$(status .learning.slot)" -gt $(($(status '.learning.time | floor') / slot)) ]
+}
+
+@test "slurmctld killed and restarted: bids and prices are what they were" {
+	fresh_status
+	before=$(status '.learning | del(.kept) | tojson')
+	kept=$(status .learning.kept)
+	sandbox restart slurmctld --kill
+	wait_until 60 auction_open
+	wait_until 10 eval '[ "$(status .learning.kept)" = '"$kept"' ]'
+	# Unless a fit of the same bids has followed by now, whose prices are of the same kind.
+	[ "$(status .learning.kind)" = flat ]
+	[ "$(status '.learning | del(.kept) | tojson')" = "$before" ] || [ "$(status .learning.time)" != "$(jq .time <<< "$before")" ]
+}
+
+@test "a job that was sold keeps its price when others change" {
+	job=$(submit alice $(small_bid 900000 10) -o /dev/null --wrap 'sleep 60')
+	payment=$(receipt_get "$job" .payment)
+	prices none
+	[ "$(receipt_get "$job" .payment)" = "$payment" ]
+	fresh_status
+	[ "$(status '[.servers[].tres[].runs[][3]] | add')" = 0 ]
+	status_is .learning null
+	run -1 sprice_here -l -f "$SANDBOX_DIR/state/auction/status.json"
+	[[ $output == *"prices are not fitted: Prices=none"* ]]
+	as alice scancel "$job"
+	wait_until 20 settled "$job"
+	[ "$(database_receipt "$job" .payment)" = "$payment" ]
+}
+
+@test "reconfigured to learned: the guard chooses, and says why" {
+	prices learned
+	wait_until 40 eval '[ "$(status ".learning.day_bids >= 10")" = true ]'
+	[ "$(status '.learning | .worth[.kind] as $w | [.worth[] <= $w] | all')" = true ]
+	[ "$(status '.learning | .gap >= 0 and .gap <= 1')" = true ]
+	status .learning.why | grep -q 'replayed, the last [0-9]* bids are worth'
+	log_has 'prices from the next slot on: '
+	sprice_here -l -f "$SANDBOX_DIR/state/auction/status.json"
+}
