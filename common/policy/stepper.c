@@ -8,7 +8,8 @@
 const struct auc_stepper *const auc_steppers[] = {
 	&auc_stepper_aonline,   &auc_stepper_srtf,       &auc_stepper_tiresias_l,
 	&auc_stepper_batchsche, &auc_stepper_oasis_fifo, &auc_stepper_oasis_drf,
-	&auc_stepper_rrh,       &auc_stepper_dorm,       NULL};
+	&auc_stepper_rrh,       &auc_stepper_dorm,       &auc_stepper_tiresias,
+	&auc_stepper_antman,    &auc_stepper_liquid,     NULL};
 
 const struct auc_stepper *auc_stepper_find(const char *name)
 {

@@ -27,6 +27,10 @@ struct auc_layout {
 	bool last;                     /* all its work is done when the slot ends */
 	unsigned nshares;
 	const struct auc_share *shares; /* ascending by server */
+	/* Of steppers of sites, as in a plan: what is sent. */
+	double chunk_mb, exchange_mb;
+	unsigned nmoves;
+	const struct auc_move *moves;
 };
 
 /* One chunk of a job whose chunks are bound to workers. */
@@ -42,6 +46,7 @@ struct auc_stepper_ctx; /* all that a stepper knows, its jobs too; one for each 
 struct auc_stepper {
 	const char *name;
 	const char *summary;
+	bool sites; /* it reads where chunks of a job lie: see policy.h */
 	/* OPTIONS is "key=value,..." or ""; unknown options are errors. */
 	enum auc_code (*create)(const char *options, struct auc_stepper_ctx **ctx,
 				struct auc_err *err);
@@ -91,6 +96,7 @@ extern const struct auc_stepper auc_stepper_aonline, auc_stepper_srtf, auc_stepp
 	auc_stepper_batchsche;
 extern const struct auc_stepper auc_stepper_oasis_fifo, auc_stepper_oasis_drf, auc_stepper_rrh,
 	auc_stepper_dorm;
+extern const struct auc_stepper auc_stepper_tiresias, auc_stepper_antman, auc_stepper_liquid;
 extern const struct auc_stepper *const auc_steppers[]; /* NULL-terminated */
 const struct auc_stepper *auc_stepper_find(const char *name);
 

@@ -19,12 +19,15 @@ static long double chunk_slots(struct check *c, const struct sold *j, bool toget
 
 static const struct check_steps policies[] = {
 	{"aonline", check_chunks, check_chunks_end, true, false, false},
+	{"antman", check_eris_steps, NULL, false, true, false},
 	{"batchsche", check_gang, NULL, false, false, false},
 	{"dorm", check_elastic, NULL, false, false, true},
+	{"liquid", check_eris_steps, NULL, false, true, false},
 	{"oasis-drf", check_elastic, NULL, false, false, true},
 	{"oasis-fifo", check_elastic, NULL, false, false, true},
 	{"rrh", check_elastic, NULL, false, false, true},
 	{"srtf", check_gang, NULL, false, false, false},
+	{"tiresias", check_eris_steps, NULL, false, true, false},
 	{"tiresias-l", check_gang, NULL, false, false, false},
 };
 

@@ -34,6 +34,8 @@ static enum auc_code keep_layout(struct steps *p, auc_slot t, const struct auc_l
 				 struct auc_err *err);
 static enum auc_code make_slot(struct auc_plan *plan, auc_slot from, auc_slot to,
 			       const struct auc_layout *layout, struct auc_err *err);
+static enum auc_code add_moves(struct auc_plan *plan, const struct auc_layout *layout,
+			       struct auc_err *err);
 static enum auc_code book_own(struct steps *p, auc_slot t, const struct scenario_job *job,
 			      const struct auc_layout *layout, struct auc_err *err);
 static enum auc_code take(struct steps *p, auc_slot t, unsigned server,
@@ -122,7 +124,7 @@ static enum auc_code arrive(struct steps *p, auc_slot t, unsigned index, struct 
 	if (world_is_own(job))
 		rc = world_slot(p->s, job, t, &own, err);
 	if (rc == AUC_OK)
-		rc = world_task(p->s, job, &p->job, err);
+		rc = (p->stepper->sites ? world_site_job : world_task)(p->s, job, &p->job, err);
 	if (rc == AUC_OK) {
 		before = microseconds();
 		rc = p->stepper->arrive(p->ctx, own ? own : p->market, index, &p->job, &o->reason,
@@ -182,10 +184,12 @@ static enum auc_code keep_layout(struct steps *p, auc_slot t, const struct auc_l
 		plan->colocated = true;
 	}
 	plan->colocated = plan->colocated && layout->colocated;
-	if (plan->nruns && plan->runs[plan->nruns - 1].to == t - 1 && same_layout(plan, layout))
+	if (plan->nruns && plan->runs[plan->nruns - 1].to == t - 1 && same_layout(plan, layout)) {
 		plan->runs[plan->nruns - 1].to = t;
-	else
+		rc = add_moves(plan, layout, err);
+	} else {
 		rc = make_slot(plan, t, t, layout, err);
+	}
 	if (!layout->last)
 		return rc;
 	p->at_hand--;
@@ -206,6 +210,19 @@ static enum auc_code make_slot(struct auc_plan *plan, auc_slot from, auc_slot to
 	for (share = layout->shares; share < layout->shares + layout->nshares && rc == AUC_OK;
 	     share++)
 		rc = auc_plan_add_share(plan, share->server, share->workers, share->ps, err);
+	return rc == AUC_OK ? add_moves(plan, layout, err) : rc;
+}
+
+static enum auc_code add_moves(struct auc_plan *plan, const struct auc_layout *layout,
+			       struct auc_err *err)
+{
+	const struct auc_move *move;
+	enum auc_code rc = AUC_OK;
+
+	plan->chunk_mb = layout->chunk_mb;
+	plan->exchange_mb = layout->exchange_mb;
+	for (move = layout->moves; move < layout->moves + layout->nmoves && rc == AUC_OK; move++)
+		rc = auc_plan_add_move(plan, move->slot, move->from, move->to, move->chunks, err);
 	return rc;
 }
 
@@ -229,6 +246,9 @@ static enum auc_code book_own(struct steps *p, auc_slot t, const struct scenario
 		if (rc == AUC_OK)
 			rc = take(p, t, share->server, ps, share->ps, err);
 	}
+	if (rc == AUC_OK)
+		rc = auc_market_reserve_transfer(p->market, t, t,
+						 auc_plan_transfer(&p->slot, p->slot.runs, t), err);
 	return rc;
 }
 

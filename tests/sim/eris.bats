@@ -138,3 +138,26 @@ refuses()
 	run -1 "$sim" run -p eris --prices=learned --history=s.json s.json
 	[[ $output == *"learned is not for policy eris"* ]]
 }
+
+@test "tiresias, antman and liquid keep to sites and budget, at every number of workers" {
+	local p=(-p tiresias -p antman -p liquid)
+	for n in 1 7 40; do
+		p+=(-p "tiresias,workers=$n" -p "antman,workers=$n" -p "liquid,workers=$n")
+	done
+	for budget in 20480 500 0; do
+		market transfer_mb=$budget jobs=60
+		"$sim" run "${p[@]}" --json s.json > r.json
+		"$sim" check s.json r.json
+		jq -e 'all(.[]; .totals.accepted == 60 and .totals.revenue == 0)' r.json
+	done
+	# nothing can be sent: data of two sites wait for each other's slots
+	jq -e 'all(.[]; all(.jobs[]; .transfers == []))' r.json
+	market jobs=60
+	"$sim" run "${p[@]}" --json s.json > r.json
+	jq -e '.[0].totals.preemptions >= 0 and ([.[].totals.completed] | max > 40)' r.json
+	jq -e '.[3].totals.welfare < .[9].totals.welfare' r.json # one worker, forty
+	run -1 "$sim" run -p antman,workers=0 s.json
+	[[ $output == *"antman: 'workers=0' is no option, expected workers=1 to 1000000" ]]
+	run -1 "$sim" run -p liquid,workers=2x s.json
+	[[ $output == *"liquid: 'workers=2x' is no option, expected workers=1 to 1000000" ]]
+}

@@ -55,6 +55,9 @@ static void test_correct(void **state)
 	corrupt_none(s, "eris");
 	corrupt_none(s, "eris,variant=paper");
 	corrupt_none(s, "eris,rounds=0");
+	corrupt_none(s, "tiresias");
+	corrupt_none(s, "antman");
+	corrupt_none(s, "liquid,workers=3");
 	scenario_free(s);
 }
 
@@ -111,6 +114,11 @@ static void test_mutations(void **state)
 		{"eris", "/jobs/4/best_payoff", "1", "expected at most 0 of a refused job"},
 		{"eris", "/totals/welfare", "1", "totals.welfare"},
 		{"eris", "/totals/revenue", "1", "totals.revenue"},
+		{"antman,workers=4", "/jobs/0/transfers", "[]", "all chunks of a completed job"},
+		{"antman", "/jobs/0/payment", "1", "payment: job j1: expected 0"},
+		{"liquid", "/jobs/1/plan/0/workers", "{\"b\":3}", "gpu of server b within"},
+		{"liquid", "/jobs/1/plan/0/ps", "{\"b\":2}", "expected 1 PS, found 2"},
+		{"tiresias", "/totals/preemptions", "9", "totals.preemptions"},
 	};
 	struct scenario *s = corrupt_scenario(text);
 
