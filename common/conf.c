@@ -821,9 +821,9 @@ static enum auc_code set_policy(struct auc_conf *conf, const char *value, struct
 	policy = auc_policy_of_cluster(name);
 	if (!policy)
 		return auc_err_set(err, AUC_ENOENT, "there is no policy '%s'", name);
-	if (policy->baseline)
+	if (!auc_policy_is_priced(policy))
 		return auc_err_set(err, AUC_EINVAL,
-				   "'%s' is a baseline for auctionsim, nothing to sell by", name);
+				   "'%s' is for auctionsim, nothing to sell by", name);
 	if (policy->sites)
 		return auc_err_set(err, AUC_EINVAL,
 				   "'%s' is for auctionsim: a bid cannot say where its chunks lie",

@@ -35,7 +35,7 @@
 #include "bid.h"
 #include "err.h"
 
-#define AUC_TRES_MAX  16 /* different TRES in one market */
+#define AUC_TRES_MAX  32 /* different TRES in one market */
 #define AUC_TYPES_MAX 32 /* worker types, and PS types, in one market */
 #define AUC_SLOTS_MAX 10000
 

@@ -100,7 +100,7 @@ enum auc_code auc_dual_create(const struct auc_market *m, const struct auc_polic
 	*out = NULL;
 	if (!m->ready)
 		return auc_err_set(err, AUC_ESTATE, "the market is not laid out");
-	if (policy->baseline)
+	if (!auc_policy_is_priced(policy))
 		return auc_err_set(err, AUC_EINVAL,
 				   "policy %s: expected one that sells: a baseline does not look "
 				   "for the best schedule",

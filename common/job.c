@@ -40,6 +40,7 @@ enum auc_code auc_job_resolve(const struct auc_market *m, const struct auc_bid *
 	job->minibatches = bid->minibatches;
 	job->gradient_mb = bid->gradient_mb;
 	job->workers = job->ps = 0;
+	job->compute_seconds = 0;
 	job->chunk_mb = CHUNK_MB;
 	job->guaranteed = true;
 	for (i = 0; i < AUC_TYPES_MAX; i++)

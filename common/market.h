@@ -172,6 +172,7 @@ struct auc_job {
 	uint64_t epochs, chunks, minibatches;
 	double gradient_mb;
 	uint64_t workers, ps; /* counts that the owner fixed, for policies that do not choose them; 0: none */
+	double compute_seconds; /* computing of one epoch with these counts; 0: as the seconds of a mini-batch say */
 	double worker_seconds[AUC_TYPES_MAX]; /* by worker type index; < 0: not allowed */
 	double ps_seconds[AUC_TYPES_MAX];     /* by PS type index; < 0: not allowed */
 	double chunk_mb; /* what a chunk takes of the TRES "storage" where it lies */

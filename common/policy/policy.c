@@ -5,9 +5,9 @@
 
 #include "policy/policy.h"
 
-const struct auc_policy *const auc_policies[] = {&auc_policy_dps,      &auc_policy_oasis,
-						 &auc_policy_eris,     &auc_policy_unpriced, &auc_policy_fifo,
-						 &auc_policy_drf,      NULL};
+const struct auc_policy *const auc_policies[] = {
+	&auc_policy_dps,      &auc_policy_oasis, &auc_policy_eris, &auc_policy_posted,
+	&auc_policy_unpriced, &auc_policy_fifo,  &auc_policy_drf,  NULL};
 
 const struct auc_policy *auc_policy_find(const char *name)
 {
@@ -52,6 +52,9 @@ void auc_decision_reset(struct auc_decision *d)
 	d->accepted = false;
 	d->reason = AUC_REASON_CAPACITY;
 	d->best_payoff = 0;
+	d->offered = false;
+	memset(d->offer, 0, sizeof(d->offer));
+	memset(d->idle, 0, sizeof(d->idle));
 	auc_plan_reset(&d->plan);
 }
 

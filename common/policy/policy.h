@@ -24,6 +24,11 @@ struct auc_decision {
 			       payoff */
 	struct auc_plan
 		plan; /* the best feasible schedule, also where its payoff is not positive */
+	/* Of a policy that posts prices: it has an offer, at these prices of a worker and of a PS;
+	 * the plan's cost is the sum. */
+	bool offered;
+	double offer[2];
+	double idle[2]; /* workers and PSs of these types that were idle: answered() learns by it */
 };
 
 /* What a quote may miss of the highest payoff, as a part of the job's highest value: rounding, and
@@ -47,6 +52,12 @@ struct auc_policy {
 			  mini-batches take */
 	bool baseline; /* prices nothing: to compare with, not to sell by. Its market must be free
 			  of prices */
+	/*
+	 * It posts prices: a quote does not look at the job's utility; ACCEPTED says that there is
+	 * an offer, which the user takes or leaves. The plan has no value, and its cost is the
+	 * offer's, not auc_plan_cost(). Whoever asks tells answered().
+	 */
+	bool posts;
 	/* OPTIONS is "key=value,..." or ""; unknown options are errors. */
 	enum auc_code (*create)(const char *options, struct auc_policy_ctx **ctx,
 				struct auc_err *err);
@@ -77,12 +88,25 @@ struct auc_policy {
 	 * back. */
 	void (*booked)(struct auc_policy_ctx *ctx, const struct auc_market *m,
 		       const struct auc_job *job, const struct auc_decision *decision);
+	/*
+	 * Of a policy that posts prices, else NULL: told of the decision on each job that really
+	 * came, whether its user took the offer; false where there was none. That is all it ever
+	 * learns of what users would pay. A quote that nobody answers teaches nothing.
+	 */
+	void (*answered)(struct auc_policy_ctx *ctx, const struct auc_market *m,
+			 const struct auc_job *job, const struct auc_decision *decision,
+			 bool accepted);
 };
 
-extern const struct auc_policy auc_policy_dps, auc_policy_oasis, auc_policy_eris,
+extern const struct auc_policy auc_policy_dps, auc_policy_oasis, auc_policy_eris, auc_policy_posted,
 	auc_policy_unpriced, auc_policy_fifo, auc_policy_drf;
 extern const struct auc_policy *const auc_policies[]; /* NULL-terminated */
 const struct auc_policy *auc_policy_find(const char *name);
+/* Does it sell by the market's prices? */
+static inline bool auc_policy_is_priced(const struct auc_policy *policy)
+{
+	return !policy->baseline && !policy->posts;
+}
 /* What a cluster is run by under that name: one of them, or auc_policy_aonline, which the simulator
  * does not need. NULL. */
 extern const struct auc_policy auc_policy_aonline;

@@ -307,7 +307,7 @@ static enum auc_code open_dual(struct bound *b, struct auc_err *err)
 	enum auc_code rc;
 	unsigned i;
 
-	if (!policy || policy->baseline || policy->sites)
+	if (!policy || !auc_policy_is_priced(policy) || policy->sites)
 		return auc_err_set(
 			err, AUC_EINVAL,
 			"--schedules: '%.80s', expected a policy that sells, such as dps",

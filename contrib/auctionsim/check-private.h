@@ -1,7 +1,7 @@
 /*
  * check-private.h - what the parts of the checker share: a result as read, and the rules that are
  * the same for every policy. check.c reads, and holds the rules of policies that plan a job once;
- * check_oasis.c those of oasis, check_steps.c those of policies that decide slot by slot,
+ * check_oasis.c those of oasis, check_posted.c those of posted prices, check_steps.c those of policies that decide slot by slot,
  * check_chunks.c those of chunks.
  */
 #ifndef SIM_CHECK_PRIVATE_H
@@ -55,6 +55,8 @@ struct sold {
 	unsigned nruns, ntransfers;
 	struct run *runs;
 	struct transfer *transfers;
+	bool has_offer;
+	double offer[2]; /* posted prices of a worker and of a PS */
 	bool has_chunks;
 	unsigned nchunks;
 	struct chunk *chunks;
@@ -90,6 +92,7 @@ struct check {
 	bool priced, admits_all, own_reckoning; /* of the policy */
 	bool elastic;                           /* oasis: workers vary */
 	bool sites;                             /* eris and its baselines: chunks are moved */
+	bool posted;                            /* jobs are offered posted prices */
 	const struct check_steps *steps;        /* NULL: it plans a job once */
 	uint64_t preemptions;                   /* counted */
 	bool no_memory;
@@ -131,6 +134,10 @@ long double check_sent(const struct sold *j, const struct run *run, uint64_t slo
 void check_send(struct check *c, const struct sold *j, const struct run *run, uint64_t slot);
 enum auc_code check_read_transfers(struct reader *r, struct json_object *v, const struct field *f,
 				   void *target);
+/* The schedule of a job that took a posted price, whose types are known; its money; a refused one. */
+bool check_posted(struct check *c, const struct sold *j);
+void check_posted_money(struct check *c, const struct sold *j);
+void check_posted_refused(struct check *c, struct sold *j);
 /* The rules of POLICY ("NAME[,OPTION...]"); NULL: it is none of those. */
 const struct check_steps *check_steps_find(const char *policy);
 /* An accepted job of such a policy. */
@@ -147,6 +154,8 @@ void check_violation(struct check *c, const char *key, const struct sold *j, con
 	__attribute__((format(printf, 4, 5)));
 /* Finds the types that J names. */
 bool check_types(struct check *c, struct sold *j);
+/* One window within the horizon, not before the arrival. */
+bool check_window(struct check *c, const struct sold *j);
 /* Workers somewhere, PSs on one server. */
 bool check_groups(struct check *c, const struct sold *j, const struct run *run);
 /* Nothing of RUN is where data or roles do not allow it. */

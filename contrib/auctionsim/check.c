@@ -25,11 +25,10 @@ static bool read_jobs(struct check *c);
 static void read_one_job(struct check *c, struct json_object *o, size_t index,
 			 struct json_object *ids);
 static void check_job(struct check *c, struct sold *j);
-static void check_refused(struct check *c, const struct sold *j);
+static void check_refused(struct check *c, struct sold *j);
 static void check_unfinished(struct check *c, const struct sold *j);
 static void check_keys(struct check *c, const struct sold *j);
 static bool check_plan(struct check *c, const struct sold *j);
-static bool check_window(struct check *c, const struct sold *j);
 static void check_placement(struct check *c, const struct sold *j);
 static void check_money(struct check *c, const struct sold *j);
 static void check_totals(struct check *c);
@@ -43,6 +42,9 @@ static enum auc_code read_groups(struct reader *r, struct json_object *v, const 
 				 void *target);
 static enum auc_code read_colocated(struct reader *r, struct json_object *v, const struct field *f,
 				    void *target);
+static enum auc_code read_offer(struct reader *r, struct json_object *v, const struct field *f,
+				void *target);
+static enum auc_code read_price(struct reader *r, struct json_object *v, void *element);
 static enum auc_code check_format(struct reader *r, struct json_object *v, const struct field *f,
 				  void *target);
 static enum auc_code check_scenario(struct reader *r, struct json_object *v, const struct field *f,
@@ -107,6 +109,7 @@ static const struct field job_fields[] = {
 	{"plan", read_runs, 0, 0, 0, false},
 	{"transfers", check_read_transfers, 0, 0, 0, false},
 	{"chunks", check_read_chunks, 0, 0, 0, false},
+	{"offer", read_offer, 0, 0, DBL_MAX, false},
 };
 
 static const struct field run_fields[] = {
@@ -206,10 +209,12 @@ static void read_policy(struct check *c)
 	c->own_reckoning = strstr(c->policy, "variant=paper") != NULL;
 	c->admits_all = (len == 4 && !strncmp(c->policy, "fifo", 4)) ||
 			(len == 3 && !strncmp(c->policy, "drf", 3));
+	c->posted = len == 6 && !strncmp(c->policy, "posted", 6);
+	c->posted = c->posted || (len == 3 && !strncmp(c->policy, "bfp", 3));
 	c->steps = check_steps_find(c->policy);
 	c->admits_all = c->admits_all || c->steps;
 	c->sites = c->sites || (c->steps && c->steps->sites);
-	if (!c->priced && !unpriced && !offline && !c->admits_all)
+	if (!c->priced && !unpriced && !offline && !c->posted && !c->admits_all)
 		check_violation(c, "policy", NULL,
 				"expected a policy that this program can check, found %.80s",
 				c->policy);
@@ -325,6 +330,31 @@ static enum auc_code read_colocated(struct reader *r, struct json_object *v, con
 	return field_bool(r, v, f, &j->colocated);
 }
 
+static enum auc_code read_offer(struct reader *r, struct json_object *v, const struct field *f,
+				void *target)
+{
+	struct sold *j = target;
+	enum auc_code rc;
+	double *price;
+	unsigned n;
+
+	rc = read_array(r, v, sizeof(*price), (void **)&price, &n, read_price);
+	if (rc == AUC_OK && n == 2) {
+		memcpy(j->offer, price, sizeof(j->offer));
+		j->has_offer = true;
+	} else if (rc == AUC_OK) {
+		rc = reader_expected(r, v, "prices of a worker and of a PS");
+	}
+	free(price);
+	(void)f;
+	return rc;
+}
+
+static enum auc_code read_price(struct reader *r, struct json_object *v, void *element)
+{
+	return read_number(r, v, 0, DBL_MAX, element);
+}
+
 static enum auc_code check_format(struct reader *r, struct json_object *v, const struct field *f,
 				  void *target)
 {
@@ -395,7 +425,7 @@ static void check_job(struct check *c, struct sold *j)
 	if (!j->sound)
 		return;
 	if (!j->accepted) {
-		check_refused(c, j);
+		(c->posted ? check_posted_refused : check_refused)(c, j);
 	} else if (c->steps) {
 		check_steps_job(c, j);
 	} else if (c->admits_all && j->has_plan && !j->nruns) {
@@ -403,16 +433,20 @@ static void check_job(struct check *c, struct sold *j)
 	} else {
 		j->completed = j->nruns > 0;
 		check_keys(c, j);
-		if (check_types(c, j) && (c->elastic ? check_oasis(c, j)
-					  : c->sites ? check_eris(c, j)
-						     : check_plan(c, j)))
+		if (!check_types(c, j))
+			;
+		else if (c->posted && check_posted(c, j))
+			check_posted_money(c, j);
+		else if (!c->posted && (c->elastic ? check_oasis(c, j)
+					: c->sites ? check_eris(c, j)
+						   : check_plan(c, j)))
 			check_money(c, j);
 	}
 	if (c->priced && j->job->arrival <= c->s->slots)
 		books_learn(c->books, j->job);
 }
 
-static void check_refused(struct check *c, const struct sold *j)
+static void check_refused(struct check *c, struct sold *j)
 {
 	bool payoff = j->reason && !strcmp(j->reason, "payoff");
 	bool capacity = j->reason && !strcmp(j->reason, "capacity");
@@ -432,7 +466,7 @@ static void check_refused(struct check *c, const struct sold *j)
 				"expected at most 0 of a refused job, found %.17g", j->best_payoff);
 	if (!isnan(j->value) || !isnan(j->payment) || !isnan(j->payoff) || j->start ||
 	    j->completion || j->worker_type || j->ps_type || j->has_colocated || j->has_plan ||
-	    j->has_transfers || j->has_chunks)
+	    j->has_transfers || j->has_chunks || j->has_offer)
 		check_violation(c, NULL, j,
 				"expected no schedule, value or payment of a refused job");
 }
@@ -462,6 +496,8 @@ static void check_keys(struct check *c, const struct sold *j)
 		check_violation(c, "transfers", j, "expected none, found %u", j->ntransfers);
 	if (j->has_chunks)
 		check_violation(c, "chunks", j, "expected none of this policy");
+	if (j->has_offer && !c->posted)
+		check_violation(c, "offer", j, "expected none of this policy");
 }
 
 bool check_types(struct check *c, struct sold *j)
@@ -490,8 +526,7 @@ static bool check_plan(struct check *c, const struct sold *j)
 	return true;
 }
 
-/* One window within the horizon, not before the arrival. */
-static bool check_window(struct check *c, const struct sold *j)
+bool check_window(struct check *c, const struct sold *j)
 {
 	const struct run *run = j->runs;
 

@@ -76,6 +76,8 @@ static void check_head(struct check *c, const struct sold *j)
 	if (c->steps->chunks != j->has_chunks)
 		check_violation(c, "chunks", j, "expected %s",
 				c->steps->chunks ? "an array" : "none of this policy");
+	if (j->has_offer)
+		check_violation(c, "offer", j, "expected none of this policy");
 	if (j->ntransfers && !c->steps->sites)
 		check_violation(c, "transfers", j, "expected none, found %u", j->ntransfers);
 	if (j->completed && j->job->has_utility)

@@ -1,9 +1,7 @@
 /*
  * gen_posted.c - the setting of the paper of the posted-price bandit (its section VI-A). As
- * printed: slots, servers, workers and PSs of a server, bandwidths and the number of jobs. The
- * paper has 15 worker types and 10 PS types; a market of ours has at most AUC_TRES_MAX kinds of
- * resources, and each type takes one, so the default is 9 and 6. More can be written and read, but
- * no policy runs on them.
+ * printed: slots, servers, types, workers and PSs of a server, bandwidths and the number of jobs.
+ * Each type has a TRES of its own; policies take AUC_TRES_MAX of these in all.
  *
  * What the paper takes from traces and from a price list is drawn. Each type has a price. A job's
  * budget is what it asks for at these prices, times a factor of mean 1, whose distribution is the
@@ -81,21 +79,14 @@ static const struct parameter parameters[] = {
 	[SLOTS] = {"slots", {10000, 10000}, 1, AUC_SLOTS_MAX, false, true, NULL, "slots T"},
 	[SLOT_SECONDS] = {"slot_seconds", {300, 300}, 1, 86400, false, true, NULL, "seconds"},
 	[TYPES] = {"worker_types",
-		   {9, 9},
+		   {15, 15},
 		   1,
 		   AUC_TYPES_MAX,
 		   false,
 		   true,
 		   NULL,
-		   "worker types K (the paper: 15; policies take 16 types in all)"},
-	[PS_TYPES] = {"ps_types",
-		      {6, 6},
-		      1,
-		      AUC_TYPES_MAX,
-		      false,
-		      true,
-		      NULL,
-		      "PS types M (the paper: 10)"},
+		   "worker types K (policies take 32 types in all)"},
+	[PS_TYPES] = {"ps_types", {10, 10}, 1, AUC_TYPES_MAX, false, true, NULL, "PS types M"},
 	[WORKERS] = {"workers", {0, 30}, 0, 1e4, true, true, NULL, "of each type, of a server"},
 	[PS] = {"ps", {0, 18}, 0, 1e4, true, true, NULL, "of each type, of a server"},
 	[BANDWIDTH] = {"bandwidth", {100, 5000}, 1, 1e9, true, true, NULL, "h_k, Mbit/s"},

@@ -63,7 +63,7 @@ enum auc_code learned_prices(struct scenario *s, const char *mode, const char *p
 	    strcmp(mode, "none") != 0)
 		return auc_err_set(err, AUC_EINVAL,
 				   "--prices: '%.80s', expected published, none or learned", mode);
-	if (!p.policy || p.policy->baseline)
+	if (!p.policy || !auc_policy_is_priced(p.policy))
 		return AUC_OK;
 	if (p.policy->sites && !strcmp(mode, "learned"))
 		return auc_err_set(

@@ -38,11 +38,14 @@ struct replay {
 static void sort_arrivals(struct replay *p);
 static const struct auc_policy *policy_of(const char *text);
 static enum auc_code open_policy(struct replay *p, const char *text, struct auc_err *err);
+static enum auc_code open_posted(struct replay *p, struct auc_err *err);
 static enum auc_code repeat_all(struct replay *p, replay_look look, void *arg, struct auc_err *err);
 static enum auc_code prepare(struct replay *p, struct auc_err *err);
 static enum auc_code decide(struct replay *p, unsigned index, struct auc_err *err);
 static enum auc_code quote(struct replay *p, struct auc_market *m, unsigned index,
 			   struct auc_err *err);
+static enum auc_code posted_job(struct replay *p, unsigned index, struct auc_err *err);
+static void ask_user(struct replay *p, const struct auc_market *m, const struct scenario_job *job);
 static enum auc_code take_out(struct replay *p, const struct auc_market *own,
 			      const struct auc_plan *plan, struct auc_err *err);
 static enum auc_code keep_outcome(struct replay *p, struct outcome *o, struct auc_err *err);
@@ -121,7 +124,7 @@ bool replay_is_priced(const char *policy)
 {
 	const struct auc_policy *found = policy_of(policy);
 
-	return found && !found->baseline;
+	return found && auc_policy_is_priced(found);
 }
 
 void result_clear(struct result *r)
@@ -171,7 +174,20 @@ static enum auc_code open_policy(struct replay *p, const char *text, struct auc_
 		return auc_err_set(err, AUC_ENOENT,
 				   "--policy: '%.80s' is no policy, see 'auctionsim policies'",
 				   text);
-	return p->policy->create(p->options, &p->ctx, err);
+	return p->policy->posts ? open_posted(p, err) : p->policy->create(p->options, &p->ctx, err);
+}
+
+/* What is random in it follows the run's seed; options that name one come last, and count. */
+static enum auc_code open_posted(struct replay *p, struct auc_err *err)
+{
+	enum auc_code rc;
+	char *options;
+
+	if (asprintf(&options, "seed=%llu,%s", (unsigned long long)p->result->seed, p->options) < 0)
+		return auc_err_set(err, AUC_ENOMEM, "--policy: no memory");
+	rc = p->policy->create(options, &p->ctx, err);
+	free(options);
+	return rc;
 }
 
 /* Job by job; before each one, the slots that have passed since the last one are shown. */
@@ -224,7 +240,7 @@ static enum auc_code prepare(struct replay *p, struct auc_err *err)
 	if (rc == AUC_OK)
 		rc = world_state(p->s, p->market, err);
 	p->sites = policy && policy->sites;
-	if (rc == AUC_OK && policy && !policy->baseline)
+	if (rc == AUC_OK && policy && auc_policy_is_priced(policy))
 		rc = prices_open(p->s, policy, p->market, &p->prices, err);
 	return rc;
 }
@@ -247,6 +263,8 @@ static enum auc_code decide(struct replay *p, unsigned index, struct auc_err *er
 	}
 	if (rc == AUC_OK)
 		rc = quote(p, own ? own : p->market, index, err);
+	if (rc == AUC_OK && !p->made && p->policy->posts)
+		ask_user(p, own ? own : p->market, job);
 	if (rc == AUC_OK && p->decision.accepted && p->decision.plan.nruns)
 		rc = own ? take_out(p, own, &p->decision.plan, err)
 			 : auc_market_book(p->market, &p->decision.plan, 1, (auc_slot)p->s->slots,
@@ -281,7 +299,7 @@ static enum auc_code quote(struct replay *p, struct auc_market *m, unsigned inde
 		p->decision.accepted = p->made->jobs[index].accepted;
 		return auc_plan_copy(&p->decision.plan, &p->made->jobs[index].plan, err);
 	}
-	rc = resolve(p, index, err);
+	rc = p->policy->posts ? posted_job(p, index, err) : resolve(p, index, err);
 	if (rc != AUC_OK)
 		return rc;
 	clock_gettime(CLOCK_MONOTONIC, &before);
@@ -290,6 +308,29 @@ static enum auc_code quote(struct replay *p, struct auc_market *m, unsigned inde
 	p->us[p->result->decisions++] = (double)(after.tv_sec - before.tv_sec) * 1e6 +
 					(double)(after.tv_nsec - before.tv_nsec) / 1e3;
 	return rc;
+}
+
+/* The budget stays here: the policy sees the rest. */
+static enum auc_code posted_job(struct replay *p, unsigned index, struct auc_err *err)
+{
+	if (p->s->jobs[index].budget < 0)
+		return auc_err_set(err, AUC_EINVAL,
+				   "%s: $.jobs[%u]: expected the key budget, found none",
+				   p->s->file, index);
+	return world_task(p->s, &p->s->jobs[index], &p->job, err);
+}
+
+/* The user takes an offer that is within the budget. */
+static void ask_user(struct replay *p, const struct auc_market *m, const struct scenario_job *job)
+{
+	struct auc_decision *d = &p->decision;
+
+	if (d->offered) {
+		d->plan.value = job->budget;
+		d->accepted = d->plan.cost <= job->budget;
+		d->reason = d->accepted ? AUC_REASON_NONE : AUC_REASON_PRICE;
+	}
+	p->policy->answered(p->ctx, m, &p->job, d, d->accepted);
 }
 
 /* Takes what PLAN, of market OWN, uses out of the common market. */
@@ -333,6 +374,9 @@ static enum auc_code keep_outcome(struct replay *p, struct outcome *o, struct au
 	o->reason = d->reason;
 	o->has_best = d->reason == AUC_REASON_PAYOFF;
 	o->best_payoff = d->best_payoff;
+	o->offered = d->offered;
+	memcpy(o->offer, d->offer, sizeof(o->offer));
+	o->value = d->offered ? d->plan.value : 0;
 	if (!d->accepted)
 		return AUC_OK;
 	o->completed = d->plan.nruns > 0;

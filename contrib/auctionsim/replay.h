@@ -20,6 +20,8 @@ struct outcome {
 	bool has_best; /* best_payoff is known */
 	double best_payoff;
 	double value, payment;
+	bool offered; /* at posted prices OFFER of a worker and of a PS; VALUE is then the budget, also if refused */
+	double offer[2];
 	struct auc_plan plan; /* no runs: it never starts */
 	unsigned nchunks;
 	struct auc_chunk *chunks; /* NULL: its policy is not one of chunks */

@@ -17,6 +17,7 @@ static bool add_cell(struct libscols_line *line, unsigned column, const char *fm
 static struct json_object *result_json(const struct scenario *s, const struct result *r);
 static struct json_object *job_json(const struct scenario *s, const struct scenario_job *job,
 				    const struct outcome *o);
+static bool add_offer(struct json_object *o, const struct outcome *outcome);
 static bool add_plan(struct json_object *o, const struct scenario *s,
 		     const struct scenario_job *job, const struct outcome *outcome);
 static struct json_object *transfers_json(const struct scenario *s, const struct auc_plan *plan);
@@ -156,11 +157,34 @@ static struct json_object *job_json(const struct scenario *s, const struct scena
 		ok = ok && auc_json_add_text(o, "reason", auc_reason_word(outcome->reason));
 		if (outcome->has_best)
 			ok = ok && add_number(o, "best_payoff", outcome->best_payoff);
+		if (outcome->offered)
+			ok = ok && add_number(o, "value", outcome->value);
 	}
+	if (outcome->offered)
+		ok = ok && add_offer(o, outcome);
 	if (ok)
 		return o;
 	json_object_put(o);
 	return NULL;
+}
+
+static bool add_offer(struct json_object *o, const struct outcome *outcome)
+{
+	struct json_object *list = json_object_new_array(), *price;
+	char text[AUC_NUMBER_LEN];
+	bool ok = list != NULL;
+	unsigned i;
+
+	for (i = 0; i < 2 && ok; i++) {
+		price = json_object_new_double_s(outcome->offer[i],
+						 auc_number_str(outcome->offer[i], text));
+		ok = price && !json_object_array_add(list, price);
+		if (!ok)
+			json_object_put(price);
+	}
+	ok = ok && auc_json_add(o, "offer", json_object_get(list));
+	json_object_put(list);
+	return ok;
 }
 
 static bool add_plan(struct json_object *o, const struct scenario *s,

@@ -1,6 +1,7 @@
 /* world.c - see world.h */
 #include "config.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -191,6 +192,7 @@ static enum auc_code take_over(const struct scenario *s, const struct scenario_j
 	out->gradient_mb = job->gradient_mb;
 	out->workers = job->workers;
 	out->ps = job->ps;
+	out->compute_seconds = fmax(0, job->compute_seconds_per_epoch);
 	out->chunk_mb = job->chunk_mb;
 	out->guaranteed = job->guaranteed;
 	for (i = 0; i < AUC_TYPES_MAX; i++)

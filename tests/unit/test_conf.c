@@ -329,7 +329,7 @@ static void test_limits(void **state)
 		snprintf(text + strlen(text), sizeof(text) - strlen(text), "%sgres/x:%u=1",
 			 i ? "," : "", i);
 	strcat(text, "\n");
-	refused(text, "a.conf:4: TRES=x:14: expected at most 16 different TRES in all types");
+	refused(text, "a.conf:4: TRES=x:30: expected at most 32 different TRES in all types");
 	large = malloc(1024 * 1024 + 1);
 	memset(large, '#', 1024 * 1024 + 1);
 	assert_int_equal(auc_conf_parse(large, 1024 * 1024 + 1, "a.conf", &conf, &err), AUC_EINVAL);

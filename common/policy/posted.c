@@ -1,0 +1,568 @@
+/*
+ * posted.c - policy posted: take it or leave it. R. Zhou, X. Zhang, J. C. S. Lui, Z. Li: "Dynamic
+ * Pricing and Placing for Distributed Machine Learning Jobs: An Online Learning Approach", IEEE
+ * JSAC 2023, as policies.md reads it. A job starts when it comes, or as soon as its data are where
+ * it fits; it is placed first, and then priced. The price is for all of the job: p_k d_k + p_m d_m.
+ *
+ * What the user would pay is not in the job that a quote sees; the caller asks, and tells
+ * answered(). What that teaches is the pricing's: posted_shared.c (the default) says why it is as
+ * it is, posted_bandit.c has the paper's.
+ *
+ * Options, ',' between them:
+ *   pricing=shared|bandit|top|random|fixed
+ *   placement=pa|upa|rs|cha   bandwidth=static|dynamic: runtimes (1) or (22)
+ *   variant=paper             the bandit as printed, theta too
+ *   theta=auto|paper|SHARE    of a type's jobs that pay nothing at first (bandit); auto: the
+ * printed one, at most 0.1 ceiling=CREDITS           the unit price that the papers call 1 seed=N
+ * of what is random fixed=W1/W2/.../P1/...    unit prices of worker types, then of PS types
+ *
+ * A bid without counts asks for a worker per chunk and the PSs of DPS's (12); without the computing
+ * time of an epoch, an epoch is a mini-batch on each worker. Of several types that the job may use
+ * it is the pair with the least time of a mini-batch.
+ */
+#include "config.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "market-private.h"
+#include "num.h"
+#include "policy/baseline.h"
+#include "policy/policy.h"
+#include "policy/posted-private.h"
+
+struct auc_policy_ctx {
+	/* options */
+	const struct auc_posted_pricing *pricing;
+	enum auc_posted_placement placement;
+	bool dynamic;
+	char *fixed;
+	struct auc_posted_terms terms;
+	/* of the market that was seen last; self: what the pricing knows */
+	bool open;
+	char names[2 * AUC_TYPES_MAX][AUC_NAME_MAX];
+	void *self;
+	struct auc_posted_layout layout;
+	int32_t *idle[AUC_POSTED_KINDS]; /* by server, of the window at hand */
+	struct auc_posted_queue running;
+	uint64_t jobs;
+};
+
+/* One placement that is looked for: in slots START to START + SLOTS - 1, on servers that have the
+ * data after UPLOAD. */
+struct search {
+	struct auc_policy_ctx *ctx;
+	const struct auc_market *m;
+	const struct auc_job *job;
+	struct auc_posted_ask ask;
+	struct auc_posted_speed speed;
+	struct auc_posted_room room;
+	unsigned upload;
+	auc_slot start;
+	int64_t slots;
+};
+
+static enum auc_code posted_create(const char *options, struct auc_policy_ctx **ctx,
+				   struct auc_err *err);
+static void posted_destroy(struct auc_policy_ctx *ctx);
+static enum auc_code posted_quote(struct auc_policy_ctx *ctx, const struct auc_market *m,
+				  const struct auc_job *job, struct auc_decision *decision,
+				  struct auc_err *err);
+static void posted_answered(struct auc_policy_ctx *ctx, const struct auc_market *m,
+			    const struct auc_job *job, const struct auc_decision *decision,
+			    bool accepted);
+static enum auc_code set_option(struct auc_policy_ctx *ctx, const char *word, size_t len,
+				struct auc_err *err);
+static enum auc_code prepare(struct auc_policy_ctx *ctx, const struct auc_market *m,
+			     struct auc_err *err);
+static bool same_types(const struct auc_policy_ctx *ctx, const struct auc_market *m);
+static bool make_ask(const struct auc_market *m, const struct auc_job *job,
+		     struct auc_posted_ask *ask);
+static bool find_place(struct search *s);
+static bool find_window(struct search *s);
+static void look(struct search *s);
+static bool holds(const struct search *s, int64_t slots);
+static int32_t least_fit(const struct auc_market *m, unsigned type, unsigned server, auc_slot t,
+			 int64_t slots);
+static int32_t ps_beside(const struct auc_posted_room *room, unsigned server, unsigned workers);
+static bool share_tres(const struct auc_market *m, const struct auc_posted_ask *ask);
+static unsigned next_upload(const struct search *s);
+static void make_offer(const struct search *s, struct auc_posted_offer *offer);
+static enum auc_code make_plan(const struct search *s, const struct auc_posted_offer *offer,
+			       struct auc_decision *decision, struct auc_err *err);
+
+const struct auc_policy auc_policy_posted = {
+	.name = "posted",
+	.summary = "posted prices that learn from who takes them (JSAC 2023)",
+	.posts = true,
+	.create = posted_create,
+	.destroy = posted_destroy,
+	.quote = posted_quote,
+	.answered = posted_answered,
+};
+
+static enum auc_code posted_create(const char *options, struct auc_policy_ctx **out,
+				   struct auc_err *err)
+{
+	struct auc_policy_ctx *ctx = calloc(1, sizeof(*ctx));
+	enum auc_code rc = AUC_OK;
+	bool theta = false;
+	size_t len;
+
+	*out = NULL;
+	if (!ctx)
+		return auc_err_set(err, AUC_ENOMEM, "no memory for policy posted");
+	ctx->pricing = &auc_posted_shared;
+	ctx->terms.theta = -1;
+	ctx->terms.ceiling = 1;
+	ctx->terms.seed = 1;
+	for (; *options && rc == AUC_OK; options += len + (options[len] == ',')) {
+		len = strcspn(options, ",");
+		theta = theta || !strncmp(options, "theta=", 6);
+		rc = set_option(ctx, options, len, err);
+	}
+	if (rc == AUC_OK && ctx->terms.paper && !theta)
+		ctx->terms.theta = AUC_POSTED_THETA_PAPER;
+	if (rc == AUC_OK)
+		*out = ctx;
+	else
+		posted_destroy(ctx);
+	return rc;
+}
+
+static void posted_destroy(struct auc_policy_ctx *ctx)
+{
+	if (!ctx)
+		return;
+	if (ctx->self)
+		ctx->pricing->destroy(ctx->self);
+	auc_posted_layout_clear(&ctx->layout);
+	auc_posted_queue_clear(&ctx->running);
+	free(ctx->idle[AUC_POSTED_WORKER]);
+	free(ctx->idle[AUC_POSTED_PS]);
+	free(ctx->fixed);
+	free(ctx);
+}
+
+static enum auc_code posted_quote(struct auc_policy_ctx *ctx, const struct auc_market *m,
+				  const struct auc_job *job, struct auc_decision *decision,
+				  struct auc_err *err)
+{
+	struct search s = {.ctx = ctx, .m = m, .job = job};
+	struct auc_posted_running done;
+	struct auc_posted_offer offer;
+	enum auc_code rc = prepare(ctx, m, err);
+
+	auc_decision_reset(decision);
+	if (rc != AUC_OK)
+		return rc;
+	while (auc_posted_queue_pop(&ctx->running, job->arrival, &done))
+		if (ctx->pricing->completed)
+			ctx->pricing->completed(ctx->self, done.type, (double)done.slots);
+	if (!make_ask(m, job, &s.ask) || !find_place(&s))
+		return AUC_OK;
+	make_offer(&s, &offer);
+	return make_plan(&s, &offer, decision, err);
+}
+
+/* The offer is worked out anew from the decision: nothing has happened in between. */
+static void posted_answered(struct auc_policy_ctx *ctx, const struct auc_market *m,
+			    const struct auc_job *job, const struct auc_decision *decision,
+			    bool accepted)
+{
+	struct auc_posted_offer offer = {.slots = 0};
+	struct auc_posted_running r;
+	unsigned kind;
+
+	if (!ctx->open || !make_ask(m, job, &offer.ask))
+		return;
+	for (kind = 0; kind < AUC_POSTED_KINDS; kind++) {
+		offer.price[kind] = decision->offer[kind];
+		offer.idle[kind] = decision->idle[kind];
+		r.type[kind] = offer.ask.type[kind];
+	}
+	if (decision->offered)
+		offer.slots = (double)(decision->plan.completion - decision->plan.start);
+	else
+		offer.slots = (double)auc_posted_slots(offer.ask.epochs * offer.ask.seconds, m->slot_seconds);
+	if (ctx->pricing->answered)
+		ctx->pricing->answered(ctx->self, &offer, decision->offered, accepted);
+	if (accepted) {
+		r.completion = decision->plan.completion;
+		r.id = ctx->jobs;
+		r.slots = offer.slots;
+		/* without memory for it, a duration goes unlearned */
+		(void)auc_posted_queue_push(&ctx->running, &r);
+	}
+	ctx->jobs++;
+}
+
+/* -- options -- */
+
+/* Takes WORD if it is KEY=one of WORDS. */
+static bool choose(const char *word, size_t len, const char *key, const char *const *words,
+		   int *chosen)
+{
+	size_t n = strlen(key);
+	int i;
+
+	if (len < n || strncmp(word, key, n) != 0)
+		return false;
+	for (i = 0; words[i]; i++)
+		if (strlen(words[i]) == len - n && !strncmp(word + n, words[i], len - n)) {
+			*chosen = i;
+			return true;
+		}
+	return false;
+}
+
+static enum auc_code set_option(struct auc_policy_ctx *ctx, const char *word, size_t len,
+				struct auc_err *err)
+{
+	static const char *const placements[] = {"pa", "upa", "rs", "cha", NULL};
+	static const char *const bandwidths[] = {"static", "dynamic", NULL};
+	static const char *const variants[] = {"paper", NULL};
+	static const char *const thetas[] = {"auto", "paper", NULL};
+	const struct auc_posted_pricing *pricing;
+	char value[64];
+	int chosen = 0;
+	size_t key = strcspn(word, "=,");
+
+	snprintf(value, sizeof(value), "%.*s",
+		 key < len ? (int)(len - key - 1 < 63 ? len - key - 1 : 63) : 0,
+		 word + (key < len ? key + 1 : 0));
+	if (choose(word, len, "placement=", placements, &chosen)) {
+		ctx->placement = (enum auc_posted_placement)chosen;
+	} else if (choose(word, len, "bandwidth=", bandwidths, &chosen)) {
+		ctx->dynamic = chosen == 1;
+	} else if (choose(word, len, "variant=", variants, &chosen)) {
+		ctx->terms.paper = true;
+		ctx->pricing = &auc_posted_bandit;
+	} else if (choose(word, len, "theta=", thetas, &chosen)) {
+		ctx->terms.theta = chosen ? AUC_POSTED_THETA_PAPER : AUC_POSTED_THETA_AUTO;
+	} else if (!strncmp(word, "theta=", 6)) {
+		return auc_parse_number(value, 0, 1, &ctx->terms.theta, "posted: theta", err);
+	} else if (!strncmp(word, "ceiling=", 8)) {
+		return auc_parse_number(value, 1e-6, 1e6, &ctx->terms.ceiling, "posted: ceiling",
+					err);
+	} else if (!strncmp(word, "seed=", 5)) {
+		return auc_parse_count(value, 0, UINT64_MAX >> 11, &ctx->terms.seed, "posted: seed",
+				       err);
+	} else if (!strncmp(word, "fixed=", 6)) {
+		free(ctx->fixed);
+		ctx->fixed = strndup(word + 6, len - 6);
+		ctx->terms.fixed = ctx->fixed;
+		ctx->pricing = &auc_posted_fixed;
+		return ctx->fixed ? AUC_OK
+				  : auc_err_set(err, AUC_ENOMEM, "no memory for policy posted");
+	} else if (!strncmp(word, "pricing=", 8) &&
+		   (pricing = auc_posted_pricing_find(word + 8, len - 8))) {
+		ctx->pricing = pricing;
+	} else {
+		return auc_err_set(err, AUC_EINVAL,
+				   "posted: '%.*s' is no option, expected pricing=shared, bandit, "
+				   "top, random or fixed, "
+				   "placement=pa, upa, rs or cha, bandwidth=static or dynamic, "
+				   "variant=paper, theta=auto, paper or "
+				   "a share, ceiling=CREDITS, seed=N or fixed=PRICES",
+				   (int)(len < 80 ? len : 80), word);
+	}
+	return AUC_OK;
+}
+
+/* -- the market -- */
+
+/* What the market has today; a pricing is made anew only where the types are others. */
+static enum auc_code prepare(struct auc_policy_ctx *ctx, const struct auc_market *m,
+			     struct auc_err *err)
+{
+	struct auc_posted_terms *t = &ctx->terms;
+	enum auc_code rc;
+	unsigned i;
+
+	if (ctx->layout.nservers < m->nservers || !ctx->layout.shares) {
+		for (i = 0; i < AUC_POSTED_KINDS; i++) {
+			free(ctx->idle[i]);
+			ctx->idle[i] = calloc((size_t)m->nservers + 1, sizeof(*ctx->idle[i]));
+		}
+		rc = ctx->idle[0] && ctx->idle[1]
+			     ? auc_posted_layout_open(&ctx->layout, m->nservers, err)
+			     : auc_err_set(err, AUC_ENOMEM, "no memory for policy posted");
+		if (rc != AUC_OK)
+			return rc;
+	}
+	for (i = 0; i < m->nworker_types; i++)
+		t->capacity[AUC_POSTED_WORKER][i] = (double)m->cache[i].total0;
+	for (i = 0; i < m->nps_types; i++)
+		t->capacity[AUC_POSTED_PS][i] = (double)m->cache[auc_ps_index(m, i)].total0;
+	if (ctx->open && same_types(ctx, m))
+		return AUC_OK;
+	if (ctx->self)
+		ctx->pricing->destroy(ctx->self);
+	auc_posted_queue_clear(&ctx->running);
+	ctx->self = NULL;
+	ctx->open = false;
+	t->slots = m->slots;
+	t->first = m->first;
+	t->ntypes[AUC_POSTED_WORKER] = m->nworker_types;
+	t->ntypes[AUC_POSTED_PS] = m->nps_types;
+	for (i = 0; i < m->nworker_types + m->nps_types; i++)
+		memcpy(ctx->names[i], m->types[i].name, AUC_NAME_MAX);
+	rc = ctx->pricing->create(t, &ctx->self, err);
+	ctx->open = rc == AUC_OK;
+	return rc;
+}
+
+static bool same_types(const struct auc_policy_ctx *ctx, const struct auc_market *m)
+{
+	unsigned i;
+
+	if (ctx->terms.ntypes[AUC_POSTED_WORKER] != m->nworker_types ||
+	    ctx->terms.ntypes[AUC_POSTED_PS] != m->nps_types)
+		return false;
+	for (i = 0; i < m->nworker_types + m->nps_types; i++)
+		if (strcmp(ctx->names[i], m->types[i].name) != 0)
+			return false;
+	return true;
+}
+
+/* False: it may use no types, or asks for too much. */
+static bool make_ask(const struct auc_market *m, const struct auc_job *job,
+		     struct auc_posted_ask *ask)
+{
+	uint64_t workers = job->workers ? job->workers : job->chunks;
+	int64_t ps = (int64_t)job->ps;
+	unsigned w, p;
+
+	if (workers > AUC_FIT_MAX || !auc_baseline_types(m, job, &w, &p))
+		return false;
+	if (!ps)
+		ps = auc_job_ps(m, w, p, (int64_t)workers);
+	if (ps > AUC_FIT_MAX)
+		return false;
+	ask->arrival = job->arrival;
+	ask->type[AUC_POSTED_WORKER] = w;
+	ask->type[AUC_POSTED_PS] = p;
+	ask->count[AUC_POSTED_WORKER] = (unsigned)workers;
+	ask->count[AUC_POSTED_PS] = (unsigned)ps;
+	ask->gradient_mb = job->gradient_mb;
+	ask->epochs = (double)job->epochs;
+	ask->seconds = job->compute_seconds;
+	if (!(ask->seconds > 0)) {
+		ask->epochs *= (double)job->chunks * (double)job->minibatches / (double)workers;
+		ask->seconds = job->worker_seconds[w] + job->ps_seconds[p];
+	}
+	return true;
+}
+
+/* -- the place -- */
+
+/* At the arrival where the data are, else when they are in more places. */
+static bool find_place(struct search *s)
+{
+	const struct auc_market *m = s->m;
+
+	s->speed.dynamic = s->ctx->dynamic;
+	s->speed.bandwidth[AUC_POSTED_WORKER] = m->types[s->ask.type[AUC_POSTED_WORKER]].bandwidth;
+	s->speed.bandwidth[AUC_POSTED_PS] =
+		m->types[auc_ps_index(m, s->ask.type[AUC_POSTED_PS])].bandwidth;
+	s->room.nservers = m->nservers;
+	s->room.idle[AUC_POSTED_WORKER] = s->ctx->idle[AUC_POSTED_WORKER];
+	s->room.idle[AUC_POSTED_PS] = s->ctx->idle[AUC_POSTED_PS];
+	s->room.arg = s;
+	if (share_tres(m, &s->ask))
+		s->room.beside = ps_beside;
+	for (s->upload = 0; s->upload != UINT32_MAX; s->upload = next_upload(s)) {
+		s->start = s->job->arrival + (auc_slot)s->upload;
+		if (s->start > auc_market_last(m))
+			return false;
+		if (s->start >= m->first && find_window(s))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * How long the job takes is known when it is placed; where that does not last (something is sold
+ * ahead), it is placed again by what is idle all that time.
+ */
+static bool find_window(struct search *s)
+{
+	struct auc_posted_layout *l = &s->ctx->layout;
+	int64_t slots;
+
+	for (s->slots = 1;; s->slots = slots) {
+		look(s);
+		if (!auc_posted_place(l, s->ctx->placement, &s->room, &s->ask,
+				      s->ctx->terms.seed ^ auc_posted_hash(s->ctx->jobs)))
+			return false;
+		slots = auc_posted_slots(auc_posted_seconds(&s->ask, &s->speed, l->shares, l->n),
+					 s->m->slot_seconds);
+		if (slots > auc_market_last(s->m) - s->start + 1)
+			return false;
+		if (slots <= s->slots || holds(s, slots)) {
+			s->slots = slots;
+			return true;
+		}
+	}
+}
+
+/* What is idle on each server throughout the window. */
+static void look(struct search *s)
+{
+	unsigned kind, i, type, *upload = s->job->upload;
+	size_t row;
+
+	for (kind = 0; kind < AUC_POSTED_KINDS; kind++) {
+		type = kind == AUC_POSTED_PS ? auc_ps_index(s->m, s->ask.type[kind])
+					     : s->ask.type[kind];
+		row = auc_cell(s->m, (unsigned)(s->start - s->m->first), 0);
+		if (s->slots == 1)
+			memcpy(s->ctx->idle[kind], s->m->cache[type].fit + row,
+			       s->m->nservers * sizeof(int32_t));
+		else
+			for (i = 0; i < s->m->nservers; i++)
+				s->ctx->idle[kind][i] =
+					least_fit(s->m, type, i, s->start, s->slots);
+		for (i = 0; i < s->m->nservers; i++)
+			if (upload[i] > s->upload)
+				s->ctx->idle[kind][i] = 0;
+	}
+}
+
+/* Does the layout at hand fit for SLOTS? */
+static bool holds(const struct search *s, int64_t slots)
+{
+	const struct auc_posted_layout *l = &s->ctx->layout;
+	struct search longer = *s;
+	struct auc_posted_room room = s->room;
+	const struct auc_share *share;
+
+	longer.slots = slots;
+	room.arg = &longer;
+	for (share = l->shares; share < l->shares + l->n; share++) {
+		if (share->workers && least_fit(s->m, s->ask.type[AUC_POSTED_WORKER], share->server,
+						s->start, slots) < (int32_t)share->workers)
+			return false;
+		if (share->ps && least_fit(s->m, auc_ps_index(s->m, s->ask.type[AUC_POSTED_PS]),
+					   share->server, s->start, slots) < (int32_t)share->ps)
+			return false;
+		if (room.beside && share->ps &&
+		    room.beside(&room, share->server, share->workers) < (int32_t)share->ps)
+			return false;
+	}
+	return true;
+}
+
+/* How many of TYPE fit on SERVER throughout SLOTS slots from T on: block by block. */
+static int32_t least_fit(const struct auc_market *m, unsigned type, unsigned server, auc_slot t,
+			 int64_t slots)
+{
+	const int32_t *fit = m->cache[type].fit;
+	int32_t least = INT32_MAX, here;
+	unsigned level;
+
+	while (slots > 0) {
+		for (level = 0; level + 1 < m->nlevels && !(t & (((auc_slot)2 << level) - 1)) &&
+				(2 << level) <= slots;
+		     level++)
+			;
+		here = fit[(size_t)auc_block_row(m, level, t >> level) * m->nservers + server];
+		least = here < least ? here : least;
+		t += (auc_slot)1 << level;
+		slots -= (int64_t)1 << level;
+	}
+	return least;
+}
+
+/* PSs beside WORKERS in the window of the search. */
+static int32_t ps_beside(const struct auc_posted_room *room, unsigned server, unsigned workers)
+{
+	const struct search *s = room->arg;
+	const struct auc_market *m = s->m;
+	const struct auc_bundle *w = &m->types[s->ask.type[AUC_POSTED_WORKER]];
+	const struct auc_bundle *p = &m->types[auc_ps_index(m, s->ask.type[AUC_POSTED_PS])];
+	int64_t left, fits = room->idle[AUC_POSTED_PS][server], most = 0;
+	auc_slot t;
+	unsigned i, k;
+
+	for (i = 0; i < p->nused; i++) {
+		k = p->used[i];
+		for (t = s->start, most = 0; t < s->start + s->slots; t++) {
+			left = m->used[auc_cell(m, (unsigned)(t - m->first), server) * m->ntres +
+				       k];
+			most = left > most ? left : most;
+		}
+		left = m->servers[server].units[k] - most - (int64_t)workers * w->units[k];
+		left = left > 0 ? left / p->units[k] : 0;
+		fits = left < fits ? left : fits;
+	}
+	return (int32_t)fits;
+}
+
+static bool share_tres(const struct auc_market *m, const struct auc_posted_ask *ask)
+{
+	const struct auc_bundle *w = &m->types[ask->type[AUC_POSTED_WORKER]];
+	const struct auc_bundle *p = &m->types[auc_ps_index(m, ask->type[AUC_POSTED_PS])];
+	unsigned i;
+
+	for (i = 0; i < p->nused; i++)
+		if (w->units[p->used[i]])
+			return true;
+	return false;
+}
+
+/* The least time of an upload above the one at hand. */
+static unsigned next_upload(const struct search *s)
+{
+	unsigned next = UINT32_MAX, i;
+
+	for (i = 0; i < s->m->nservers; i++)
+		if (s->job->upload[i] > s->upload && s->job->upload[i] < next)
+			next = s->job->upload[i];
+	return next;
+}
+
+/* -- the offer -- */
+
+static void make_offer(const struct search *s, struct auc_posted_offer *offer)
+{
+	unsigned kind, i;
+
+	*offer = (struct auc_posted_offer){.ask = s->ask, .slots = (double)s->slots};
+	for (kind = 0; kind < AUC_POSTED_KINDS; kind++)
+		for (i = 0; i < s->m->nservers; i++)
+			offer->idle[kind] += s->ctx->idle[kind][i];
+	s->ctx->pricing->offer(s->ctx->self, offer);
+}
+
+static enum auc_code make_plan(const struct search *s, const struct auc_posted_offer *offer,
+			       struct auc_decision *decision, struct auc_err *err)
+{
+	const struct auc_posted_layout *l = &s->ctx->layout;
+	struct auc_plan *plan = &decision->plan;
+	enum auc_code rc;
+	unsigned i;
+
+	decision->accepted = true;
+	decision->reason = AUC_REASON_NONE;
+	decision->offered = true;
+	plan->worker_type = s->ask.type[AUC_POSTED_WORKER];
+	plan->ps_type = s->ask.type[AUC_POSTED_PS];
+	plan->colocated = l->n == 1;
+	plan->arrival = s->job->arrival;
+	plan->start = s->start;
+	plan->completion = s->start + s->slots;
+	plan->cost = 0;
+	for (i = 0; i < AUC_POSTED_KINDS; i++) {
+		decision->offer[i] = offer->price[i];
+		decision->idle[i] = offer->idle[i];
+		plan->cost += offer->price[i] * s->ask.count[i];
+	}
+	rc = auc_plan_add_run(plan, plan->start, plan->completion - 1, err);
+	for (i = 0; i < l->n && rc == AUC_OK; i++)
+		rc = auc_plan_add_share(plan, l->shares[i].server, l->shares[i].workers,
+					l->shares[i].ps, err);
+	return rc;
+}
