@@ -55,7 +55,7 @@ static bool same_specs(const struct auc_auction *a, const struct auc_server_spec
 		       unsigned n);
 static enum auc_code set_down(struct auc_auction *a, const struct auc_server_spec *specs,
 			      struct auc_err *err);
-static unsigned roles_of(const struct auc_server_spec *s);
+static unsigned roles_of(const struct auc_server_spec *s, const struct auc_conf_partition *part);
 static enum auc_code set_specs(struct auc_auction *a, const struct auc_server_spec *specs,
 			       unsigned n, struct auc_err *err);
 static enum auc_code rebuild(struct auc_auction *a, double now, struct auc_err *err);
@@ -827,13 +827,15 @@ static enum auc_code set_down(struct auc_auction *a, const struct auc_server_spe
 {
 	/* What only old sales name stands behind them, and sells nothing. */
 	unsigned *roles = calloc(auc_market_nservers(a->market) + 1, sizeof(*roles)), n = 0;
+	const struct auc_conf_partition *part;
 
 	if (!roles)
 		return no_memory(err);
 	for (unsigned i = 0; i < a->nspecs; i++) {
 		a->specs[i].down = specs[i].down;
-		if (auc_conf_partition(a->conf, specs[i].partition))
-			roles[n++] = roles_of(&specs[i]);
+		part = auc_conf_partition(a->conf, specs[i].partition);
+		if (part)
+			roles[n++] = roles_of(&specs[i], part);
 	}
 	auc_market_set_roles(a->market, roles);
 	a->stale = true;
@@ -843,9 +845,15 @@ static enum auc_code set_down(struct auc_auction *a, const struct auc_server_spe
 
 /* A server that is down keeps its capacity, so that its sales stay booked, but may host nothing
  * new. */
-static unsigned roles_of(const struct auc_server_spec *s)
+static unsigned roles_of(const struct auc_server_spec *s, const struct auc_conf_partition *part)
 {
-	return s->down ? 0 : AUC_ROLE_WORKER | AUC_ROLE_PS;
+	static const unsigned roles[] = {
+		[AUC_PART_BOTH] = AUC_ROLE_WORKER | AUC_ROLE_PS,
+		[AUC_PART_WORKER] = AUC_ROLE_WORKER,
+		[AUC_PART_PS] = AUC_ROLE_PS,
+	};
+
+	return s->down ? 0 : roles[part->roles];
 }
 
 /* Puts a copy in place; the caller frees the old. */
@@ -953,7 +961,7 @@ static enum auc_code add_servers(struct auc_market *m, const struct auc_auction 
 		if (!part)
 			continue; /* its partition was sold before a reconfiguration, and is not now
 				   */
-		rc = auc_market_add_server(m, s->name, s->partition, part->cloud, roles_of(s),
+		rc = auc_market_add_server(m, s->name, s->partition, part->cloud, roles_of(s, part),
 					   part->upload_seconds / a->conf->slot_seconds,
 					   s->capacity, s->ncapacity, err);
 		if (rc == AUC_OK)

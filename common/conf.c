@@ -150,6 +150,9 @@ static const struct key keys[] = {
 	{.section = PARTITION, .name = "Site", .type = TYPE_CHOICE, .offset = IN_PART(cloud),
 	 .choices = "edge|cloud", .preset = "edge",
 	 .help = "Whether its nodes are near the data or in the cloud."},
+	{.section = PARTITION, .name = "Roles", .type = TYPE_ONE_OF, .offset = IN_PART(roles),
+	 .choices = "both|worker|ps", .preset = "both",
+	 .help = "What its nodes may host: workers, PSs or both. OASiS keeps them apart."},
 	{.section = PARTITION, .name = "Upload", .type = TYPE_SPAN, .offset = IN_PART(upload_seconds),
 	 .min = 0, .max = SECONDS_MAX, .preset = "0",
 	 .help = "Time until a job's data are on its nodes, unless the bid says otherwise."},
@@ -264,6 +267,7 @@ static enum auc_code set_list(struct parser *p, const struct key *key, void *bas
 static enum auc_code set_span(struct parser *p, const struct key *key, void *base,
 			      const char *value, struct auc_err *err);
 static enum auc_code check_all(struct parser *p);
+static enum auc_code check_roles(struct parser *p);
 static enum auc_code check_tres(struct parser *p);
 static enum auc_code check_prices(struct parser *p);
 static enum auc_code check_price_names(struct parser *p, const char *key,
@@ -915,6 +919,25 @@ static enum auc_code set_span(struct parser *p, const struct key *key, void *bas
 	return rc;
 }
 
+/* Somewhere workers are hosted, and somewhere PSs. */
+static enum auc_code check_roles(struct parser *p)
+{
+	static const char *const words[] = {[AUC_PART_WORKER] = "worker", [AUC_PART_PS] = "ps"};
+	unsigned alone = p->conf->partitions[0].roles, i;
+
+	for (i = 1; i < p->conf->npartitions; i++)
+		if (p->conf->partitions[i].roles != alone)
+			return AUC_OK;
+	if (alone == AUC_PART_BOTH)
+		return AUC_OK;
+	return auc_err_set(p->err, AUC_EINVAL,
+			   "%s: Roles=%s on every line PartitionName=, expected one at least with "
+			   "Roles=%s or both: nothing could host %s",
+			   p->file, words[alone],
+			   words[alone == AUC_PART_PS ? AUC_PART_WORKER : AUC_PART_PS],
+			   alone == AUC_PART_PS ? "workers" : "PSs");
+}
+
 /* What no line alone can tell. */
 static enum auc_code check_all(struct parser *p)
 {
@@ -939,7 +962,9 @@ static enum auc_code check_all(struct parser *p)
 		return word_error(p, global_word(p, "LateStart"),
 				  "0 with policy %s, which changes no slot that has begun",
 				  conf->policy);
-	rc = check_tres(p);
+	rc = check_roles(p);
+	if (rc == AUC_OK)
+		rc = check_tres(p);
 	if (rc == AUC_OK)
 		rc = check_prices(p);
 	if (rc == AUC_OK)

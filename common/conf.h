@@ -14,7 +14,8 @@
  *   Lower=gpu:v100=0.01,...  Upper=gpu:v100=1000,...  PSLower=  PSUpper=
  *   SpoolDir=/path          DefaultBid=...  DefaultModel=...  RefundUnused=no|yes
  *   Fence=auto|yes|no  PowerUpLead=SPAN
- *   PartitionName=edge Site=edge|cloud Upload=SPAN Bandwidth=NUMBER     auction partitions: their nodes are sold
+ *   PartitionName=edge Site=edge|cloud Roles=both|worker|ps Upload=SPAN Bandwidth=NUMBER
+ *     auction partitions: their nodes are sold
  *   WorkerType=v100 TRES=cpu=4,mem=8192,gpu:v100=1 Bandwidth=1024
  *   PSType=ps.m TRES=cpu=2,mem=4096 Bandwidth=8192
  *   Model=resnet50 Epochs= Chunks= Minibatches= GradientMB= WorkerTime= PSTime=
@@ -47,9 +48,13 @@ struct auc_conf_type {
 	unsigned line;
 };
 
+/* Roles= of a partition, in the order of its words: what its nodes may host. */
+enum auc_part_roles { AUC_PART_BOTH, AUC_PART_WORKER, AUC_PART_PS };
+
 struct auc_conf_partition {
 	char name[AUC_NAME_MAX];
 	bool cloud;            /* Site=cloud */
+	unsigned roles;        /* enum auc_part_roles */
 	double bandwidth_mbps; /* at which data get to its servers; 0: not known */
 	double upload_seconds; /* Delta for its servers unless the bid says otherwise */
 };

@@ -77,7 +77,7 @@ static const char full[] =
 	"StartMargin=1m EndMargin=0 LienSeconds=30 HistoryBids=5 RefundUnused=YES\n"
 	"SpoolDir=\"/var/spool/a # b\" DefaultBid=\"300 epochs=20\" DefaultModel=resnet50\n"
 	"\n"
-	"PartitionName=edge Upload=2slots\n"
+	"PartitionName=edge Upload=2slots roles=Worker\n"
 	"PartitionName=cloud Site=cloud Upload=2h\n"
 	"  WorkerType=v100 TRES=cpu=4,mem=8192,gres/gpu:v100=0.5 Bandwidth=1024\n"
 	"WorkerType=t4 TRES=gpu:t4=1\\\n"
@@ -103,6 +103,8 @@ static void test_full(void **state)
 	assert_string_equal(c->default_model, "resnet50");
 	assert_int_equal(c->npartitions, 2);
 	assert_true(auc_conf_partition(c, "edge")->upload_seconds == 600);
+	assert_int_equal(auc_conf_partition(c, "edge")->roles, AUC_PART_WORKER);
+	assert_int_equal(auc_conf_partition(c, "cloud")->roles, AUC_PART_BOTH);
 	assert_true(auc_conf_partition(c, "cloud")->cloud);
 	assert_null(auc_conf_partition(c, "Edge"));
 	assert_string_equal(auc_conf_worker_type(c, "v100")->tres[2].name, "gpu:v100");
@@ -202,6 +204,15 @@ static void test_words(void **state)
 	refused(TYPES "WorkerType=x Slots=3 TRES=cpu=1\n",
 		"a.conf:4: Slots=3: expected on a line of its own");
 	refused(TYPES "Slots=3 Model=m\n", "a.conf:4: Model=m: expected on a line of its own");
+	refused("PartitionName=a Roles=gpu\n",
+		"a.conf:1: Roles=gpu: expected one of both|worker|ps");
+	refused("PartitionName=a Roles=worker\nPartitionName=b Roles=worker\n"
+		"WorkerType=w TRES=cpu=1\nPSType=p TRES=cpu=1\n",
+		"a.conf: Roles=worker on every line PartitionName=, expected one at least with "
+		"Roles=ps or both: nothing could host PSs");
+	refused("PartitionName=a Roles=ps\nWorkerType=w TRES=cpu=1\nPSType=p TRES=cpu=1\n",
+		"a.conf: Roles=ps on every line PartitionName=, expected one at least with "
+		"Roles=worker or both: nothing could host workers");
 	refused(TYPES "Model=m Site=cloud\n",
 		"a.conf:4: Site=cloud: expected on a line that begins with PartitionName=");
 }
