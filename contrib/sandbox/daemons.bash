@@ -285,8 +285,9 @@ end_leftovers()
 	local p
 
 	for p in /proc/[0-9]*; do
+		# Debian's names end in -wlm.
 		case $(readlink "$p/exe") in
-		*/slurmstepd | */slurmd | */slurmctld | */slurmdbd | */munged | */mariadbd) ;;
+		*/slurmstepd | */slurmd | */slurmctld | */slurmdbd | */slurm*-wlm | */munged | */mariadbd) ;;
 		*) continue ;;
 		esac
 		grep -qzx "SLURM_CONF=$B/etc/slurm.conf" "$p/environ" 2> /dev/null || continue

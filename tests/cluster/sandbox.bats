@@ -125,8 +125,20 @@ node2" ]
 	kill -0 $stranger
 	kill $stranger
 	run ! sleeper_runs
-	kill "$slurmd" # the one whose pid file was taken away
+	run ! kill -0 "$slurmd" # the one whose pid file was taken away
 	run -0 sandbox -d "$other" down --remove
+}
+
+@test "down ends what a slurmd that was killed left running" {
+	other=$(mktemp -d "${TMPDIR:-/tmp}/auction-test-XXXXXX")
+	sandbox -d "$other" up --nodes 'x1:partition=main,cpus=4,mem=4000'
+	sandbox -d "$other" exec -u bob -- sbatch -o /dev/null --wrap 'exec sleep 4711'
+	wait_until 20 sleeper_runs
+	sandbox -d "$other" stop x1 --kill
+	sandbox -d "$other" stop slurmctld --kill
+	sleeper_runs
+	run -0 sandbox -d "$other" down --remove
+	run ! sleeper_runs
 }
 
 @test "wrong options are refused with a sentence" {
