@@ -12,6 +12,11 @@ setup_file()
 	wait_until 20 auction_open
 }
 
+teardown()
+{
+	kill -CONT "$(cat "$SANDBOX_DIR/run/slurmdbd.pid")" || true
+}
+
 teardown_file()
 {
 	cluster_stop
@@ -191,6 +196,31 @@ runs_on()
 	sandbox start slurmdbd
 	wait_until 60 settled "$job"
 	[ "$(database_receipt "$job" .why)" = completed ]
+}
+
+# slurmctld then lets who changes a job of which it asks the database wait for up to 5 s, and refuses.
+@test "slurmdbd hangs: jobs are started and ended with their slots all the same, and the agent waits for nothing" {
+	local jobs=() user job
+
+	sandbox restart slurmctld
+	wait_until 20 auction_open
+
+	kill -STOP "$(cat "$SANDBOX_DIR/run/slurmdbd.pid")"
+	for user in alice bob carol; do
+		jobs+=("$(submit $user $(small_bid 100 3) -o /dev/null --wrap 'sleep 100')")
+	done
+	for job in "${jobs[@]}"; do
+		wait_until 60 job_ended "$job"
+	done
+	wait_until 20 status_is .totals.live 0
+	[ "$(status .agent.errors.start)" = 0 ]
+	[ "$(status .agent.cycles.max_us)" -lt 4000000 ]
+	kill -CONT "$(cat "$SANDBOX_DIR/run/slurmdbd.pid")"
+	for job in "${jobs[@]}"; do
+		[ "$(job_time "$job" StartTime)" -le $(($(plan_start "$job") + 2)) ]
+		[ "$(job_time "$job" EndTime)" -le "$(plan_end "$job")" ]
+		wait_until 60 settled "$job"
+	done
 }
 
 @test "what the agent does and how long it takes is in its status" {

@@ -13,12 +13,14 @@
 #include "fence.h"
 #include "receipts.h"
 #include "site.h"
+#include "writer.h"
 
 #define RECEIPT_AGAIN 30.0 /* seconds before one that could not be written is tried again */
 #define ACTIONS_MAX   64   /* of one sale in one cycle; the rest follows in the next */
 
 static void carry_out(struct auc_agent *a, struct auc_task *t,
 		      const struct auc_exec_action *action);
+static enum auc_code nudge(const struct auc_task *t, unsigned part, struct auc_err *err);
 static enum auc_code change(struct auc_task *t, enum auc_exec_ask ask, uint32_t job,
 			    const struct auc_slice *slice, struct auc_err *err);
 static enum auc_code submit(const struct auc_agent *a, struct auc_task *t, unsigned part,
@@ -46,23 +48,35 @@ void auc_act(struct auc_agent *a, struct auc_task *t, double now)
 
 void auc_act_receipt(struct auc_agent *a, struct auc_task *t, double now)
 {
-	enum auc_code code;
-	struct auc_err err;
-
-	if (!t->looked || !a->commit_ok || !t->receipt || now < t->receipt_next ||
-	    t->exec.booked == AUC_SALE_LIEN || t->exec.booked == AUC_SALE_SETTLED)
+	if (!t->looked || !a->commit_ok || !t->receipt || t->receipt_sent ||
+	    now < t->receipt_next || t->exec.booked == AUC_SALE_LIEN ||
+	    t->exec.booked == AUC_SALE_SETTLED)
 		return;
 	auc_receipts_put(t->exec.jobs[0].id, t->sale, t->receipt);
-	code = auc_control_set_receipt(t->exec.jobs[0].id, t->receipt, &err);
-	if (code && code != AUC_ESTATE) {
-		/* Who changes a job that the database has no row for waits for 5 s. */
-		t->receipt_next = now + RECEIPT_AGAIN;
-		auc_agent_complain(a, AUC_ERROR_RECEIPT, &err);
-		return;
+	t->receipt_sent = auc_writer_put(t->exec.jobs[0].id, t->sale, t->receipt);
+}
+
+void auc_act_receipts_written(struct auc_agent *a, double now)
+{
+	struct auc_written *w;
+
+	while ((w = auc_writer_take())) {
+		struct auc_task *t = auc_tasks_find(&a->tasks, w->sale);
+
+		if (t)
+			t->receipt_sent = false;
+		if (w->code && w->code != AUC_ESTATE) {
+			/* Who changes a job that the database has no row for waits for 5 s. */
+			if (t)
+				t->receipt_next = now + RECEIPT_AGAIN;
+			auc_agent_complain(a, AUC_ERROR_RECEIPT, &w->err);
+		} else if (t && t->receipt && !strcmp(t->receipt, w->text)) {
+			/* A job that has ended gets its final receipt in the database. */
+			free(t->receipt);
+			t->receipt = NULL;
+		}
+		auc_written_free(w);
 	}
-	/* A job that has ended gets its final receipt in the database. */
-	free(t->receipt);
-	t->receipt = NULL;
 }
 
 void auc_act_kill_stray(struct auc_agent *a, uint32_t job_id)
@@ -95,9 +109,7 @@ static void carry_out(struct auc_agent *a, struct auc_task *t, const struct auc_
 			code = submit(a, t, action->part, &slice, &id, &err);
 		break;
 	case AUC_ASK_NUDGE:
-		/* Slurm tries pending jobs now and then; one whose slot has begun is not to wait.
-		 */
-		code = auc_control_start_now(job, &err);
+		code = nudge(t, p->lead ? 0 : action->part, &err);
 		break;
 	case AUC_ASK_PLACE:
 	case AUC_ASK_MOVE:
@@ -123,6 +135,21 @@ static void carry_out(struct auc_agent *a, struct auc_task *t, const struct auc_
 	if (code && code != AUC_ESTATE)
 		auc_agent_complain(a, kinds[action->ask], &err);
 	auc_exec_did(&t->exec, action, code, id, &a->rules, auc_site_now());
+}
+
+/*
+ * Slurm tries pending jobs now and then; one whose slot has begun is not to wait. Only where its
+ * record says otherwise is the job changed: slurmctld may let us wait for that.
+ */
+static enum auc_code nudge(const struct auc_task *t, unsigned part, struct auc_err *err)
+{
+	const struct auc_exec_job *j = &t->exec.jobs[part];
+	/* A requeue that was cut short may have left it open to its owner. */
+	bool open = !part && t->lead && t->lead->requeue;
+
+	if (j->begin <= auc_site_now() && !open && auc_control_schedule())
+		return AUC_OK;
+	return auc_control_start_now(j->id, err);
 }
 
 static enum auc_code change(struct auc_task *t, enum auc_exec_ask ask, uint32_t job,

@@ -67,8 +67,10 @@ void auc_book_commit(struct auc_agent *a);
 
 /* act.c: asks Slurm for what T needs now. */
 void auc_act(struct auc_agent *a, struct auc_task *t, double now);
-/* Writes T's receipt into its lead's record, if there is a new one. */
+/* Has T's receipt written into its lead's record, if there is a new one; takes note of those that
+ * were. */
 void auc_act_receipt(struct auc_agent *a, struct auc_task *t, double now);
+void auc_act_receipts_written(struct auc_agent *a, double now);
 /* Ends a job that belongs to no sale. */
 void auc_act_kill_stray(struct auc_agent *a, uint32_t job_id);
 

@@ -24,6 +24,7 @@
 #include "power.h"
 #include "receipts.h"
 #include "site.h"
+#include "writer.h"
 
 #define CYCLE_BUSY 0.25 /* seconds between cycles: something is about to happen */
 #define CYCLE_IDLE 0.5  /* nothing is; new liens are found this soon */
@@ -103,7 +104,7 @@ void auc_agent_stop(void)
 	clock_gettime(CLOCK_REALTIME, &until);
 	until.tv_sec += STOP_WAIT;
 	if (pthread_timedjoin_np(agent.thread, NULL, &until) || !auc_learner_stop() ||
-	    !auc_receipts_stop()) {
+	    !auc_receipts_stop() || !auc_writer_stop()) {
 		/* slurmctld no longer answers RPCs and is ending. Everything committed is safe. */
 		slurm_error("sched/auction: the agent does not end in %d s and is left behind",
 			    STOP_WAIT);
@@ -111,7 +112,8 @@ void auc_agent_stop(void)
 	}
 	agent.running = false;
 	auc_site_attach(false);
-	/* job_submit may keep the auction, as on a backup controller that gives way: the spool is the other's then. */
+	/* job_submit may keep the auction, as on a backup controller that gives way: the spool is
+	 * the other's then. */
 	if (agent.a.spool_open)
 		auc_auction_close_spool(agent.a.auction);
 	agent.a.spool_open = false;
@@ -353,7 +355,8 @@ static void open_up(struct auc_agent *a, double now)
 			   (unsigned long long)report.journal_records,
 			   (unsigned long long)report.torn_bytes);
 	}
-	if (auc_receipts_start(a->dir, &err) || auc_auction_sales(a->auction, &views, &n, &err)) {
+	if (auc_receipts_start(a->dir, &err) || auc_writer_start(&err) ||
+	    auc_auction_sales(a->auction, &views, &n, &err)) {
 		auc_site_gate(err.text);
 		auc_agent_complain(a, AUC_ERROR_LEDGER, &err);
 		goto closed;
@@ -381,6 +384,7 @@ static double cycle(struct auc_agent *a, double now)
 	struct auc_err err;
 
 	take_rules(a);
+	auc_act_receipts_written(a, now);
 	if (!auc_book_sync(a))
 		return now + RETRY;
 	looked = (all || now >= a->next_look || busy(a, now)) && auc_look_load(a, now, all);
@@ -443,7 +447,7 @@ static void take_rules(struct auc_agent *a)
 static bool busy(const struct auc_agent *a, double now)
 {
 	for (const struct auc_task *t = a->tasks.list; t; t = t->next)
-		if ((t->receipt && now >= t->receipt_next) ||
+		if ((t->receipt && !t->receipt_sent && now >= t->receipt_next) ||
 		    auc_exec_busy(&t->exec, &a->rules, now, CYCLE_BUSY))
 			return true;
 	return false;

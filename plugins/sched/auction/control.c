@@ -1,6 +1,7 @@
 /* control.c - see control.h. */
 #include "config.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -18,7 +19,8 @@
 
 static enum auc_code failed(struct auc_err *err, const char *what, uint32_t job_id);
 static enum auc_code failed_with(struct auc_err *err, const char *what, const char *name);
-static enum auc_code update_node(const char *node, uint32_t state, const char *what, struct auc_err *err);
+static enum auc_code update_node(const char *node, uint32_t state, const char *what,
+				 struct auc_err *err);
 static enum auc_code update(job_desc_msg_t *desc, uint32_t job_id, const char *what,
 			    struct auc_err *err);
 static enum auc_code kill_with(uint32_t job_id, uint16_t sig, uint16_t flags, const char *what,
@@ -226,6 +228,15 @@ enum auc_code auc_control_set_receipt(uint32_t job_id, const char *receipt, stru
 	return update(&desc, job_id, "writing the receipt of job", err);
 }
 
+bool auc_control_schedule(void)
+{
+	void (*queue)(void) = (void (*)(void))dlsym(RTLD_DEFAULT, "queue_job_scheduler");
+
+	if (queue)
+		queue();
+	return queue;
+}
+
 enum auc_code auc_control_start_now(uint32_t job_id, struct auc_err *err)
 {
 	job_desc_msg_t desc;
@@ -336,7 +347,8 @@ static enum auc_code failed_with(struct auc_err *err, const char *what, const ch
 	return auc_err_set(err, AUC_EIO, "%s %s: %s (%d)", what, name, slurm_strerror(e), e);
 }
 
-static enum auc_code update_node(const char *node, uint32_t state, const char *what, struct auc_err *err)
+static enum auc_code update_node(const char *node, uint32_t state, const char *what,
+				 struct auc_err *err)
 {
 	update_node_msg_t msg;
 

@@ -52,12 +52,16 @@ enum auc_code auc_control_delete_reservation(const char *name, struct auc_err *e
 /* Puts a pending job into a reservation ("": into none). AUC_ESTATE: it is not pending any more. */
 enum auc_code auc_control_reserve(uint32_t job_id, const char *reservation, struct auc_err *err);
 
-/* Has Slurm's ResumeProgram start NODE; makes an idle one look busy a moment ago, so that SuspendTime begins anew. */
+/* Has Slurm's ResumeProgram start NODE; makes an idle one look busy a moment ago, so that
+ * SuspendTime begins anew. */
 enum auc_code auc_control_power_up(const char *node, struct auc_err *err);
 enum auc_code auc_control_keep_awake(const char *node, struct auc_err *err);
 
 /* AUC_ESTATE: the job has ended. */
 enum auc_code auc_control_set_receipt(uint32_t job_id, const char *receipt, struct auc_err *err);
+/* Has slurmctld look soon at the jobs that wait, without asking it anything. False: it cannot be
+ * told. */
+bool auc_control_schedule(void);
 /* Starts a pending job as soon as its resources are free. AUC_ESTATE: it is not pending any more.
  */
 enum auc_code auc_control_start_now(uint32_t job_id, struct auc_err *err);

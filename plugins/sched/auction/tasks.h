@@ -28,6 +28,7 @@ struct auc_task {
 	bool suspended;               /* one of its jobs is; from 26.05 on owners can do that */
 	bool listed;                  /* in the ledger in this cycle */
 	double receipt_next;          /* not tried again before */
+	bool receipt_sent;            /* one is on its way; the next follows when it has arrived */
 	char *receipt;                /* to be written once the sale's present state is committed */
 };
 
