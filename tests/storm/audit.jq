@@ -1,92 +1,181 @@
-# audit.jq - see run. $rows: runs of jobs in the accounting; $accepted: submissions; $away: when slurmctld was; $memory: its RSS; $status:
-# the last status.json.
+# audit.jq - see run. What is compared:
+#   $tasks      what the nodes saw: each task with its job's TRES and when it lived (see watch)
+#   $events     what the auction sold: the ledger's events, in order, with the moment at which each was seen
+#   $rows       what Slurm says: runs of jobs in the accounting, with their receipts
+#   $submitted  what the users were told
+# and besides $away: when slurmctld was; $failures: of nodes; $memory: RSS of slurmctld; $status: the last status.json;
+# $node: what one has; $slot: seconds; $jobs: wanted.
 
-def micro: tostring | if test("^[0-9]+\\.[0-9]{6}$") then sub("\\."; "") | tonumber else error("not money: \(.)") end;
-def megabytes: if test("G$") then .[:-1] | tonumber * 1024 elif test("M$") then .[:-1] | tonumber else tonumber / 1048576 end;
-def percentile($p): sort | if length == 0 then null else .[((length - 1) * $p) | round] end;
-def spread: "p50 \(percentile(0.5)) s, p99 \(percentile(0.99)) s, max \(max) s of \(length)";
+def micro: if type == "number" then . * 1000000 | round
+	elif test("^[0-9]+\\.[0-9]{6}$") then sub("\\."; "") | tonumber else error("not money: \(.)") end;
+def credits: "\(. / 1000000)";
+def percentile($p): sort | .[((length - 1) * $p) | round];
+def tenths: . * 100 | round / 100;
+def spread: if length == 0 then "none" else "p50 \(percentile(0.5) | tenths) s, p99 \(percentile(0.99) | tenths) s, max \(max | tenths) s of \(length)" end;
+def gpus($tres): [$tres | to_entries[] | select(.key | startswith("gpu")) | .value] | add // 0;
+def slot_of: . / $slot | floor;
+def kinds(f): group_by(f) | map("\(.[0] | f) \(length)") | join(", ");
 
-# True if slurmctld was away, or had just come back, in [from, to].
-def was_away($from; $to): any($away[]; .from - 2 <= $to and .to + 15 >= $from);
+# True if slurmctld was away, or had just come back, in [from, to]: AFTER seconds.
+def was_away($from; $to; $after): any($away[]; .from <= $to and .to + $after >= $from);
+# True if one of NODES failed or came back in [from, to].
+def failed($nodes; $from; $to): any($failures[]; (.node | IN($nodes[])) and .at >= $from and .at <= $to);
 
-# What a plan gives on each node in each run, as cells: {node, from, to (Unix time), cpu, mem, gpu}.
-def cells($r):
-	[$r.plan[] | . as $run | (.workers + .ps | keys[]) as $n | ($run.workers[$n] // 0) as $w | ($run.ps[$n] // 0) as $p
-	| {node: $n, from: ($run.from * $r.slot_seconds), to: (($run.to + 1) * $r.slot_seconds),
-		cpu: ($w * $r.worker_tres.cpu + $p * $r.ps_tres.cpu), mem: ($w * $r.worker_tres.mem + $p * $r.ps_tres.mem),
-		gpu: ($w * ([$r.worker_tres | to_entries[] | select(.key | startswith("gpu")) | .value] | add // 0))}];
+# What an event's plan gives: {"NODE SLOT": {cpu, mem, gpu}}.
+def cells: . as $e | [.plan.plan[] | . as $run | (.workers + .ps | keys[]) as $n | ($run.workers[$n] // 0) as $w | ($run.ps[$n] // 0) as $p
+	| range(.from; .to + 1) | {key: "\($n) \(.)", value: {
+		cpu: ($w * ($e.worker_tres.cpu // 0) + $p * ($e.ps_tres.cpu // 0)),
+		mem: ($w * ($e.worker_tres.mem // 0) + $p * ($e.ps_tres.mem // 0)),
+		gpu: ($w * gpus($e.worker_tres) + $p * gpus($e.ps_tres))}}] | from_entries;
+def slots: [.plan.plan[] | .to - .from + 1] | add;
+# Starts by what else happened. What slurmctld itself starts late, or again, since it was away is shown behind its return, too.
+def lateness($what): "\($what) began behind their slot, quiet: \([.[] | select(.disturbed == "quiet") | .late] | spread)",
+	"  with a node that failed or came back within 30 s: \([.[] | select(.disturbed == "node") | .late] | spread)",
+	([.[] | select(.disturbed == "slurmctld")] | "  with slurmctld away, or back for less than 15 s: \(map(.late) | spread); behind its return: \(map(.at - ([.begin, .returned] | max)) | spread)");
+# The number of the submission is in the thousandths of its bid's value.
+def number_of: .bid | capture("sigmoid:(?<value>[0-9.]+),").value | tonumber | (. - floor) * 1000 | round;
 
-# The newest row of each lead: its last run, with the settled receipt.
-[$rows[] | select(.receipt.plan)] as $lead_rows
-| [$lead_rows | group_by(.receipt.sale)[] | max_by(.submit)] as $leads
-| ($leads | map({key: .receipt.sale, value: .}) | from_entries) as $by_sale
-| [$rows[] | select(.start != null and .end != null and .end > .start and .node != "" and .node != "None assigned")
-	| . + {sale: .receipt.sale, cpu: (.tres.cpu // "0" | tonumber), mem: (.tres.mem // "0M" | megabytes),
-		gpu: (.tres["gres/gpu"] // "0" | tonumber)}] as $ran
+# Books CELLS with SIGN into .book, and notes what is then above what a node has.
+def book($cells; $sign): reduce ($cells | to_entries[]) as $c (.; .book[$c.key] as $b
+	| {cpu: (($b.cpu // 0) + $sign * $c.value.cpu), mem: (($b.mem // 0) + $sign * $c.value.mem), gpu: (($b.gpu // 0) + $sign * $c.value.gpu)} as $sum
+	| .book[$c.key] = $sum
+	| if $sum.cpu > $node.cpu or $sum.mem > $node.mem or $sum.gpu > $node.gpu then .oversold += ["\($c.key): \($sum | tojson)"] else . end);
 
-# 1. What ran at the same time on a node. A second is what the accounting has; a job that ends in the second in which another starts is
-# no conflict. A slurmctld that is killed forgets its last seconds: when a job ended that it had ended then, nobody knows.
-| [$ran | map(select(was_away(.start; .end) | not)) | group_by(.node)[] | . as $on
-	| [$on[] | {t: .start, d: 1, job, cpu, mem, gpu}, {t: .end, d: -1, job, cpu, mem, gpu}] | sort_by([.t, .d])
-	| reduce .[] as $e ({cpu: 0, mem: 0, gpu: 0, worst: {cpu: 0, mem: 0, gpu: 0}};
-		.cpu += $e.d * $e.cpu | .mem += $e.d * $e.mem | .gpu += $e.d * $e.gpu
-		| .worst.cpu = ([.worst.cpu, .cpu] | max) | .worst.mem = ([.worst.mem, .mem] | max) | .worst.gpu = ([.worst.gpu, .gpu] | max))
-	| {node: $on[0].node, worst}] as $use
-| [$use[] | select(.worst.cpu > 8 or .worst.mem > 16000 or .worst.gpu > 4) | "\(.node): \(.worst | tojson) at once"] as $oversold
+# 1. The ledger, event by event.
+(reduce $events[] as $e ({sales: {}, book: {}, oversold: []};
+	if $e.event == "sold" then
+		.sales[$e.sale] = {sale: $e.sale, job: $e.job, n: ($e | number_of), payment: ($e.payment | micro), plans: [{at: $e.at, cells: ($e | cells)}],
+			slots: ($e | slots), last: $e, running: ($e.state == "running")}
+		| book($e | cells; 1)
+	elif $e.event == "changed" then
+		book(.sales[$e.sale].plans[-1].cells; -1) | book($e | cells; 1)
+		| .sales[$e.sale] |= (.payment = ($e.payment | micro) | .plans += [{at: $e.at, cells: ($e | cells)}] | .slots = ($e | slots) | .last = $e)
+	elif $e.event == "running" then .sales[$e.sale].running = true
+	elif $e.event == "settled" then
+		book(.sales[$e.sale].plans[-1].cells | with_entries(select((.key | split(" ")[1] | tonumber) >= $e.free_from)); -1)
+		| .sales[$e.sale].settled = $e
+	else . end)) as $ledger
+| ($submitted | map({key: "\(.n)", value: .}) | from_entries) as $told
+| [$ledger.sales[] | . as $s | .told = $told["\(.n)"] | .all = ([.plans[].cells] | add) | .nodes = ([.all | keys[] | split(" ")[0]] | unique)] as $sales
 
-# 2. What ran without having been bought: not in the slots of its sale's plan, or with other amounts. A plan that was changed because a node
-# failed has forgotten what that node gave in the slot; a controller that is away ends nothing.
-| [$ran[] | . as $j | $by_sale[.sale] as $lead | select($lead)
-	| [cells($lead.receipt)[] | select(.node == $j.node and .cpu == $j.cpu and .mem == $j.mem and .gpu == $j.gpu)] as $c
-	| {j: $j, early: ($c | map(select($j.start >= .from - 1 and $j.start < .to)) | length == 0),
-		late: ($c | map(select($j.end > .from and $j.end <= .to + 1)) | length == 0)}
-	| select(.early or .late)
-	| .excused = (was_away(.j.start; .j.end) or (.j.state | test("NODE_FAIL")) or ($lead.receipt.why == "node_fail"))] as $outside
+# 2. Which sale each task is of. Members have the number of their lead, which may have been given twice: then it is the later one's.
+| ($sales | map({key: "storm-\(.n)", value: .sale}) | from_entries) as $by_name
+| ($sales | group_by(.job) | map({key: "\(.[0].job)", value: map({sale, at: (.told.at // 0)}) | sort_by(.at)}) | from_entries) as $by_job
+| ($sales | map({key: .sale, value: .}) | from_entries) as $by_sale
+| [$tasks[] | . as $t | .lead = (.name | startswith("storm-"))
+	| .sale = (if .lead then $by_name[.name] else
+		[($by_job[.name | split("-")[1]] // [])[] | select(.at < $t.at)] | last.sale end)
+	| .gpu = (.gpus | if type == "number" then 1 elif . == "-" then 0 else split(",") | length end)
+	| .gpus |= (if . == "-" then [] else tostring | split(",") end)] as $ran
+| ($ran | group_by(.sale) | map({key: "\(.[0].sale)", value: .}) | from_entries) as $ran_for
 
-# 3. Each payment by the rule.
-| [$leads[] | .receipt as $r | . as $l
-	| [$accepted[] | select(.job == $l.job) | .pays | micro] as $pays # a number that was forgotten is given again
-	| ($r.payment | micro) as $kept | ($r.refund // "0.000000" | micro) as $refund
-	| ([$r.plan[] | .to - .from + 1] | add) as $all
-	| ([$r.plan[] | . as $run | ((($l.end // 0) / $r.slot_seconds) | ceil) as $next
-		| if $run.to >= $next then $run.to - ([$run.from, $next] | max) + 1 else 0 end] | add) as $unused
-	| any($lead_rows[]; .receipt.sale == $r.sale and .start != null) as $did_run
-	| (if $r.state != "settled" then "not settled but \($r.state)"
-	   elif $pays != [] and ($pays | index($kept + $refund) | not) then "\($kept) kept and \($refund) paid back are not the \($pays) agreed"
-	   elif ($r.why == "node_fail" or $r.why == "lost") and $kept != 0 then "\($r.why), but \($kept) kept"
-	   elif ($did_run | not) and $kept != 0 then "never ran, but \($kept) kept"
-	   elif $did_run and $l.end and $r.why != "node_fail" and $r.why != "lost" and $refund != ((($kept + $refund) * $unused / $all) | floor)
-		and (was_away($l.start; $l.end) | not)
-	   then "\($r.why): \($refund) of \($kept + $refund) paid back, but \($unused) of \($all) slots were not begun"
-	   else empty end)
-	| "job \($l.job): \(.)"] as $unexplained
+# 3. What ran at the same time on a node. A task lived from its begin until it was last seen, at least.
+| [$ran | group_by(.node)[] | . as $on | .[] | . as $t
+	| [$on[] | select(.at <= $t.at and (.seen // 0) > $t.at)]
+	| {t: $t, with: ., cpu: (map(.cpu) | add), mem: (map(.mem) | add), gpu: (map(.gpu) | add), twice: (map(.gpus[]) | length - (unique | length))}
+	| select(.cpu > $node.cpu or .mem > $node.mem or .gpu > $node.gpu or .twice > 0)
+	| "\(.t.node) at \(.t.at): " + (.with | map("job \(.job) (\(.name)): \(.cpu) CPUs, \(.mem) MB, GPUs \(.gpus | join(",")), \(.at) to \(.seen)") | join("; "))
+	] as $oversold
 
-| ($leads | map(.receipt | select(.state == "settled") | .payment | micro) | add // 0) as $paid
+# 4. Whether each task ran where and when its sale has bought just that, and how late it began. What its node gives it in one go begins
+# in slot .first and ends with .last.
+| [$ran[] | . as $t | $by_sale[.sale // ""] as $s | select($s)
+	| (.at | slot_of) as $now
+	| {cpu, mem, gpu} as $share
+	| [$s.all | to_entries[] | (.key | split(" ")) as $k | select($k[0] == $t.node and .value == $share) | $k[1] | tonumber] as $slots
+	| if $slots | index($now) then
+		.first = ([range($now; $now - 1000; -1) | select(IN($slots[]) | not)][0] + 1)
+		| .first as $first
+		| .last = ([range($now; $now + 1000) | select(IN($slots[]) | not)][0] - 1)
+		| .over = (.seen // infinite) - (.last + 1) * $slot
+		| [$ran_for[$t.sale][] | select(.node == $t.node and .at < $t.at and .at >= $first * $slot)] as $before
+		| ([$s.plans[1:][].at // 0 | select(. <= $t.at)] | max // 0) as $changed
+		| ([.first * $slot, $s.told.at // 0] | max) as $begin
+		# A node that goes on as another part of its plan begins again at the slot; behind a failure, at any time.
+		| .again = ($before != [] and ($before | map(.seen) | max) < $now * $slot - 2)
+		| .begin = (if $before != [] then $now * $slot else [$begin, (if $changed > $begin then $changed else 0 end)] | max end)
+		| .moved = ($changed >= $begin)
+		| .late = (.at - .begin)
+		| .initial = (.lead and ($s.told.at // 0) <= .begin and all($ran_for[$t.sale][]; .lead == false or .at >= $t.at))
+		| .returned = ([$away[] | select(.from <= $t.at) | .to] | max // 0)
+		| .disturbed = (if was_away(.begin - 1; .at; 15) then "slurmctld" elif .again or .moved or failed($s.nodes; .begin - 30; .at) then "node" else "quiet" end)
+	  else .outside = true end
+	] as $placed
+| [$placed[] | select(.outside or .over > 0)
+	| .excuse = (if .outside then null
+		elif was_away((.last + 1) * $slot - 1; .seen; 15) then "slurmctld was away at the end of its slots"
+		else null end)] as $outside
+
+# 5. What was bought and paid for, and did not run: slots of the plan before the end of all.
+| [$sales[] | . as $s | .settled as $final | select($final and .running and $final.kept != "0.000000")
+	| ([($ran_for[.sale] // [])[] | select(.lead) | .seen // infinite] | max // 0) as $lead_end
+	| .plans[-1].cells | keys[] | split(" ") | {sale: $s.sale, job: $s.job, node: .[0], slot: (.[1] | tonumber)} | . as $c
+	| select(.slot < $final.free_from and (.slot + 0.5) * $slot < $lead_end)
+	| select(any($ran_for[$s.sale][]; .node == $c.node and .at < ($c.slot + 1) * $slot and (.seen // infinite) > $c.slot * $slot) | not)
+	| .excuse = (if was_away($c.slot * $slot - 1; ($c.slot + 1) * $slot; 15) then "slurmctld was away"
+		elif failed($s.nodes; $c.slot * $slot - 30; ($c.slot + 1) * $slot) then "a node failed" else null end)] as $missing
+
+# 6. Each payment: what was told is what was sold, and what is kept follows from the rule of doc/ledger.md, from what the nodes saw.
+| [$sales[] | . as $s | .settled as $final | [($ran_for[.sale] // [])[] | select(.lead)] as $runs
+	| ($runs | map(.seen // infinite) | max) as $seen | ($runs | map(.gone // infinite) | max) as $gone
+	| (.last.plan.completion) as $completion
+	| if $final == null then "\(.sale): not settled" else
+		($final.kept | micro) as $kept | ($final.refund | micro) as $refund
+		| ([.plans[-1].cells | keys[] | split(" ")[1] | tonumber] | unique | map(select(. >= $final.free_from)) | length) as $unused
+		| (if .told and (.told.pays | micro) != .payment then "told \(.told.pays | micro | credits), charged \(.payment | credits)" else empty end),
+		  (if $kept + $refund != .payment then "\($kept | credits) kept and \($refund | credits) paid back of \(.payment | credits)" else empty end),
+		  (if ($final.why | IN("node_fail", "lost")) or (.running | not) then
+			(if $kept != 0 then "\($final.why), \(if .running then "started" else "never started" end), but \($kept | credits) kept" else empty end)
+		   elif $refund != (.payment * $unused / .slots | floor) then
+			"\($final.why): \($refund | credits) paid back of \(.payment | credits), but \($unused) of \(.slots) slots were not begun"
+		   else empty end),
+		  (if $runs == [] and $kept != 0 then "no task of it ever ran, but \($kept | credits) kept" else empty end),
+		  (if $runs != [] and $kept != 0 and $final.free_from < $completion and $final.free_from > ($gone / $slot | ceil)
+			and (was_away($seen; $final.free_from * $slot; 15) | not) then "ended at \($gone), but slots before \($final.free_from) are paid" else empty end)
+		| "sale \($s.sale), job \($s.job): \(.)"
+	  end] as $unexplained
+
+# 7. Slurm's side: the newest row of each sale has its final receipt.
+| ([$rows[] | select(.receipt.plan)] | group_by(.receipt.sale) | map({key: .[0].receipt.sale, value: max_by([.submit, .start // 0])}) | from_entries) as $row_of
+| [$sales[] | . as $s | $row_of[.sale] as $row | .settled as $final | select($final)
+	| if $row == null then (if $final.why == "lost" and $final.kept == "0.000000" then empty else "no row in the accounting, but \($final.why) and \($final.kept) kept" end)
+	  elif [$row.receipt.state, $row.receipt.payment, $row.receipt.refund, $row.receipt.why] != ["settled", $final.kept, $final.refund, $final.why]
+	  then "the accounting has \($row.receipt | {state, payment, refund, why} | tojson), the ledger \($final | {kept, refund, why} | tojson)"
+	  else empty end
+	| "sale \($s.sale), job \($s.job): \(.)"] as $unequal
+| [$sales[] | select($row_of[.sale] == null)] as $no_row
+| ($row_of | map(.receipt | select(.state == "settled") | .payment | micro) | add // 0) as $paid
 | $status[0].totals as $t
+| ($sales | map(.payment) | add // 0) as $charged
 
-# 4. How late the leads were for their first slot, and everything for its part.
-| [$ran[] | select(.receipt.plan) | .receipt as $r | ($r.start * $r.slot_seconds) as $begin
-	| select(.start < $begin + $r.slot_seconds) | {late: (.start - ([$begin, .submit] | max)), excused: was_away($begin; .start)}] as $first
-| [$ran[] | . as $j | $by_sale[.sale] as $lead | select($lead)
-	| [cells($lead.receipt)[] | select(.node == $j.node and $j.start >= .from - 1 and $j.start < .to) | .from] | select(length > 0)
-	| {late: ($j.start - max), excused: was_away(max; $j.start)}] as $parts
-
-# 5. Memory, in the longest life of a slurmctld.
+| [$placed[] | select(.outside | not)] as $starts
+| [$starts[] | select(.initial)] as $first
+| [$starts[] | select((.initial | not) and (.again | not))] as $parts
 | ($memory | group_by(.pid) | max_by(length)) as $life
-| ($leads | group_by(.receipt.why) | map("\(.[0].receipt.why // .[0].receipt.state) \(length)") | join(", ")) as $ends
 
-| "jobs accepted: \($accepted | length); sales in the accounting: \($leads | length), in the ledger: \($t.sold); ended: \($ends)",
-  "plans of several layouts: \($leads | map(select(.receipt.plan | length > 1)) | length); runs of leads: \($lead_rows | length), of members: \($rows | map(select(.receipt.state == "member")) | length)",
-  "slurmctld was away \($away | length) times, \($away | map(.to - .from) | add // 0) s in all",
-  "start of leads behind their slot: \($first | map(select(.excused | not) | .late) | spread); with slurmctld away: \($first | map(.late) | spread)",
-  "start of all jobs behind their part: \($parts | map(select(.excused | not) | .late) | spread)",
+| "accepted: \($submitted | length) jobs; sold: \($sales | length), of several layouts: \($sales | map(select(.last.plan.plan | length > 1)) | length); changed for a failed node: \($sales | map(.plans | length - 1) | add)",
+  "tasks that ran: \($ran | length), of leads \($ran | map(select(.lead)) | length), at most \([$ran[] | . as $t | [$ran[] | select(.at <= $t.at and (.seen // infinite) > $t.at)] | length] | max) at a time",
+  "ended: \($sales | kinds(.settled.why))",
+  "charged \($charged | credits), kept \($t.settled_revenue), paid back \($t.refunded)",
+  "slurmctld was away \($away | length) times (\($away | kinds(.how))), \($away | map(.to - .from) | add // 0 | tenths) s in all; nodes died \([$failures[] | select(.what | startswith("dies"))] | length) times",
+  ($first | lateness("first parts")), ($parts | lateness("further parts")),
+  "tasks that ended behind their slots: \([$outside[] | select(.outside | not)] | length) (\([$outside[] | select(.outside | not)] | kinds(.excuse))), by \([$outside[] | select(.outside | not) | .over] | spread)",
+  "shares of a node in a slot that were paid and did not run: \($missing | length) (\($missing | kinds(.excuse)))",
+  "sales whose job slurmctld forgot before the accounting knew it: \($no_row | length)",
   "agent: cycles \($status[0].agent.cycles | tojson), looks \($status[0].agent.looks | tojson), errors \($status[0].agent.errors | tojson)",
-  "memory of slurmctld in \($life | length * 5) s: \($life | .[0].kb) kB to \($life | .[-1].kb) kB",
-  "ran outside of what the final plan says: \($outside | length), of them excused by an absence, a failed node or a change: \($outside | map(select(.excused)) | length)",
-  ($oversold[] | "WRONG: oversold: \(.)"),
-  ($outside[] | select(.excused | not) | "WRONG: job \(.j.job) ran on \(.j.node) from \(.j.start) to \(.j.end) (\(.j.state)), which sale \(.j.sale) did not buy"),
+  "memory of slurmctld in \(if $life then $life[-1].at - $life[0].at | round else 0 end) s: \($life | .[0].kb) kB to \($life | .[-1].kb) kB",
+  (if ($submitted | length) < $jobs then "WRONG: \($submitted | length) jobs were accepted, not \($jobs)" else empty end),
+  ($ledger.oversold[] | "WRONG: sold twice: \(.)"),
+  ($oversold[] | "WRONG: ran twice: \(.)"),
+  ($ran[] | select(.sale == null) | "WRONG: job \(.job) (\(.name)) ran on \(.node) for nobody"),
+  ($tasks[] | select(.seen == null) | "WRONG: job \(.job) (\(.name)) still runs on \(.node)"),
+  ($outside[] | select(.excuse == null) | "WRONG: job \(.job) (\(.name)) ran on \(.node) from \(.at) to \(.seen), which sale \(.sale) did not buy"),
+  ($missing[] | select(.excuse == null) | "WRONG: job \(.job) paid for \(.node) in slot \(.slot) (\(.slot * $slot)), where nothing ran"),
   ($unexplained[] | "WRONG: \(.)"),
+  ($unequal[] | "WRONG: \(.)"),
   (if $t.live != 0 then "WRONG: \($t.live) sales are still live" else empty end),
-  (if $paid != ($t.settled_revenue | micro) then "WRONG: the accounting has payments of \($paid), the ledger \($t.settled_revenue)" else empty end),
-  (if $t.charged | micro != (($t.refunded | micro) + ($t.settled_revenue | micro)) then "WRONG: the ledger's money does not add up" else empty end),
+  (if $t.sold != ($sales | length) then "WRONG: the journal has \($sales | length) sales, the ledger's totals \($t.sold)" else empty end),
+  (if $charged != ($t.charged | micro) then "WRONG: the journal charged \($charged | credits), the ledger's totals say \($t.charged)" else empty end),
+  (if $paid != ($t.settled_revenue | micro) then "WRONG: the accounting has payments of \($paid | credits), the ledger \($t.settled_revenue)" else empty end),
+  (if ($t.charged | micro) != (($t.refunded | micro) + ($t.settled_revenue | micro)) then "WRONG: the ledger's money does not add up" else empty end),
   "audit done"
