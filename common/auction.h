@@ -143,12 +143,13 @@ enum auc_code auc_auction_settle(struct auc_auction *a, uint32_t job_id, const c
 enum auc_code auc_auction_extend(struct auc_auction *a, uint32_t job_id, char **receipt,
 				 struct auc_err *err);
 /*
- * What SERVER was to give JOB_ID in slots not over at NOW moves to one other server of its partition,
- * the first that is up, has no part in that and has room, at no charge. AUC_EFULL: there is none;
- * AUC_ENOENT: SERVER was to give nothing.
+ * What SERVER was to give JOB_ID in slots not over at SINCE (Unix time) moves to other servers of its partition that are up and
+ * have room, at no charge (auc_plan_without()). Where there are none, all that was to come from SINCE on comes later, by as few
+ * slots as it takes, up to a hundred, and as long as the bid is worth its payment then. AUC_EFULL: it cannot be; AUC_ENOENT:
+ * SERVER was to give nothing.
  */
 enum auc_code auc_auction_move(struct auc_auction *a, uint32_t job_id, const char *server,
-			       double now, char **receipt, struct auc_err *err);
+			       double since, char **receipt, struct auc_err *err);
 /*
  * With a policy that decides slot by slot: brings the plans of its sales up to date, if something
  * has happened since they were made. *CHANGED (may be NULL): how many got another. Of one thread,

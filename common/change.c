@@ -9,25 +9,21 @@
 #include <string.h>
 
 #include "auction-private.h"
-#include "market-private.h"
+#include "replan.h"
+
+#define LATER_MAX 100 /* slots */
 
 static enum auc_code begin(struct auc_auction *a, uint32_t job_id, const struct auc_sale **sale,
 			   struct auc_err *err);
 static enum auc_code extend(struct auc_auction *a, const struct auc_sale *s, struct auc_plan *plan,
 			    auc_money *value, auc_money *payment, struct auc_err *err);
 static bool all_up(const struct auc_market *m, const struct auc_plan *plan);
-static bool closed(const struct auc_market *m, unsigned server, auc_slot t);
 static enum auc_code move(struct auc_auction *a, const struct auc_sale *s, unsigned server,
 			  auc_slot from, struct auc_err *err);
-static bool has_room(const struct auc_market *m, const struct auc_plan *plan, unsigned server,
-		     unsigned other, auc_slot from);
-static enum auc_code replace(const struct auc_plan *plan, unsigned server, unsigned other,
-			     auc_slot from, struct auc_plan *made, struct auc_err *err);
-static enum auc_code add_run(const struct auc_plan *plan, const struct auc_run *run, auc_slot from,
-			     auc_slot to, unsigned server, unsigned other, struct auc_plan *made,
-			     struct auc_err *err);
-static const struct auc_share *share_on(const struct auc_plan *plan, const struct auc_run *run,
-					unsigned server);
+static const unsigned *uploads_of(struct auc_auction *a, const struct auc_sale *s, unsigned server);
+static enum auc_code set_completion(const struct auc_auction *a, const struct auc_sale *s,
+				    struct auc_plan *plan, auc_slot completion,
+				    struct auc_err *err);
 
 /* Canonical texts have this word or no such word. */
 bool auc_sale_extends(const struct auc_sale *s)
@@ -61,7 +57,7 @@ enum auc_code auc_auction_extend(struct auc_auction *a, uint32_t job_id, char **
 }
 
 enum auc_code auc_auction_move(struct auc_auction *a, uint32_t job_id, const char *server,
-			       double now, char **receipt, struct auc_err *err)
+			       double since, char **receipt, struct auc_err *err)
 {
 	const struct auc_sale *s = NULL;
 	enum auc_code rc;
@@ -72,7 +68,7 @@ enum auc_code auc_auction_move(struct auc_auction *a, uint32_t job_id, const cha
 	rc = begin(a, job_id, &s, err);
 	if (rc == AUC_OK && (k = auc_market_find_server(a->market, server)) < 0)
 		rc = auc_err_set(err, AUC_ENOENT, "server '%.80s' is not known", server);
-	from = auc_slot_of(now, a->conf->slot_seconds);
+	from = auc_slot_of(since, a->conf->slot_seconds);
 	if (rc == AUC_OK && from < s->plan.start)
 		from = s->plan.start;
 	if (rc == AUC_OK)
@@ -102,7 +98,6 @@ static enum auc_code extend(struct auc_auction *a, const struct auc_sale *s, str
 {
 	struct auc_plan slot; /* the new one alone; borrows */
 	struct auc_run run;
-	struct auc_bid *bid;
 	enum auc_code rc;
 
 	if (!auc_sale_extends(s) || s->state != AUC_SALE_RUNNING)
@@ -112,18 +107,11 @@ static enum auc_code extend(struct auc_auction *a, const struct auc_sale *s, str
 		return auc_err_set(err, AUC_EFULL, "slot %lld is not for sale yet",
 				   (long long)s->plan.completion);
 	rc = auc_plan_copy(plan, &s->plan, err);
-	bid = rc == AUC_OK ? malloc(sizeof(*bid)) : NULL;
-	if (!bid)
-		return auc_err_set(err, AUC_ENOMEM, "out of memory for a longer plan");
-	rc = auc_bid_parse(a->conf, s->bid, bid, err);
-	if (rc == AUC_OK) {
-		plan->runs[plan->nruns - 1].to = plan->completion++;
-		plan->value = auc_utility_value(&bid->utility,
-						(double)(plan->completion - plan->arrival));
-	}
-	free(bid);
+	if (rc == AUC_OK)
+		rc = set_completion(a, s, plan, s->plan.completion + 1, err);
 	if (rc != AUC_OK)
 		return rc;
+	plan->runs[plan->nruns - 1].to = s->plan.completion;
 	run = plan->runs[plan->nruns - 1];
 	run.from = run.to;
 	slot = *plan;
@@ -151,145 +139,83 @@ static bool all_up(const struct auc_market *m, const struct auc_plan *plan)
 
 	for (unsigned i = 0; i < r->nshares; i++)
 		if (!auc_market_roles(m, plan->shares[r->first_share + i].server) ||
-		    closed(m, plan->shares[r->first_share + i].server, r->from))
+		    auc_market_is_closed(m, plan->shares[r->first_share + i].server, r->from))
 			return false;
 	return true;
 }
 
-/* Booking does not ask: what was sold before may stay. */
-static bool closed(const struct auc_market *m, unsigned server, auc_slot t)
-{
-	return m->closed && t >= m->first && t < m->first + m->slots &&
-	       m->closed[(size_t)(t - m->first) * m->nservers + server];
-}
-
+/* The same completion if there are other servers, else the next that there are; as long as the bid
+ * is worth what it pays. */
 static enum auc_code move(struct auc_auction *a, const struct auc_sale *s, unsigned server,
 			  auc_slot from, struct auc_err *err)
 {
-	const struct auc_market *m = a->market;
-	const char *group = auc_market_server_group(m, server);
 	enum auc_code rc = AUC_EFULL;
+	const unsigned *upload;
 	struct auc_plan made;
 	bool gives = false;
 
 	for (unsigned r = 0; r < s->plan.nruns && !gives; r++)
-		gives = s->plan.runs[r].to >= from && share_on(&s->plan, &s->plan.runs[r], server);
+		gives = s->plan.runs[r].to >= from &&
+			auc_plan_share_on(&s->plan, &s->plan.runs[r], server);
 	if (gives && s->plan.nchunks)
 		return auc_err_set(err, AUC_EFULL, "chunks of job %" PRIu32 " lie on server %s",
-				   s->job_id, auc_market_server_name(m, server));
+				   s->job_id, auc_market_server_name(a->market, server));
 	if (!gives)
 		return auc_err_set(err, AUC_ENOENT, "server %s gives nothing to job %" PRIu32,
-				   auc_market_server_name(m, server), s->job_id);
+				   auc_market_server_name(a->market, server), s->job_id);
+	upload = uploads_of(a, s, server);
 	auc_plan_init(&made);
-	for (unsigned other = 0; other < auc_market_nservers(m) && rc == AUC_EFULL; other++) {
-		if (other == server || strcmp(auc_market_server_group(m, other), group) ||
-		    !has_room(m, &s->plan, server, other, from))
-			continue;
-		rc = replace(&s->plan, server, other, from, &made, err);
+	for (unsigned later = 0; later <= LATER_MAX && rc == AUC_EFULL; later++) {
+		auc_slot completion = s->plan.completion + later;
+
+		if (later && completion - 1 > auc_market_last(a->market))
+			break;
+		rc = auc_plan_without(a->market, &s->plan, server, from, later, upload, &made, err);
+		if (rc == AUC_OK && later)
+			rc = set_completion(a, s, &made, completion, err);
+		if (rc == AUC_OK && later && auc_plan_value(&made) < s->payment) {
+			rc = auc_err_set(err, AUC_EFULL,
+					 "no other node has room in time for what %s was to give",
+					 auc_market_server_name(a->market, server));
+			break;
+		}
 		if (rc == AUC_OK)
-			rc = auc_ledger_change(a->ledger, s->job_id, &made, s->value, s->payment,
+			rc = auc_ledger_change(a->ledger, s->job_id, &made,
+					       later ? auc_plan_value(&made) : s->value, s->payment,
 					       err);
 	}
 	auc_plan_clear(&made);
-	if (rc == AUC_EFULL)
-		auc_err_set(err, rc,
-			    "no other node of partition %s has room for what %s was to give", group,
-			    auc_market_server_name(m, server));
 	return rc;
 }
 
-/* True if OTHER is up, gives nothing to PLAN from FROM on, and can give all that SERVER was to. */
-static bool has_room(const struct auc_market *m, const struct auc_plan *plan, unsigned server,
-		     unsigned other, auc_slot from)
+/* If SERVER's partition is not known any more: when S's data are on others, in a->job. NULL: nobody
+ * knows. */
+static const unsigned *uploads_of(struct auc_auction *a, const struct auc_sale *s, unsigned server)
 {
-	unsigned roles = auc_market_roles(m, other);
+	bool gone = !*auc_market_server_group(a->market, server);
+	struct auc_bid *bid = gone ? malloc(sizeof(*bid)) : NULL;
+	bool known = bid && auc_bid_parse(a->conf, s->bid, bid, NULL) == AUC_OK &&
+		     auc_job_resolve(a->market, bid, s->plan.arrival, &a->job, NULL) == AUC_OK;
 
-	for (unsigned r = 0; r < plan->nruns; r++) {
-		const struct auc_run *run = &plan->runs[r];
-		const struct auc_share *s = share_on(plan, run, server);
-
-		if (run->to < from)
-			continue;
-		if (share_on(plan, run, other))
-			return false;
-		if (!s)
-			continue;
-		if ((s->workers && !(roles & AUC_ROLE_WORKER)) || (s->ps && !(roles & AUC_ROLE_PS)))
-			return false;
-		for (auc_slot t = run->from > from ? run->from : from; t <= run->to; t++) {
-			if (closed(m, other, t))
-				return false;
-			for (unsigned k = 0; k < auc_market_ntres(m); k++)
-				if (auc_market_used(m, other, k, t) +
-					    s->workers * auc_market_worker_amount(
-								 m, plan->worker_type, k) +
-					    s->ps * auc_market_ps_amount(m, plan->ps_type, k) >
-				    auc_market_capacity(m, other, k))
-					return false;
-		}
-	}
-	return true;
+	free(bid);
+	return known ? a->job.upload : NULL;
 }
 
-/* PLAN with OTHER instead of SERVER in slots from FROM on. */
-static enum auc_code replace(const struct auc_plan *plan, unsigned server, unsigned other,
-			     auc_slot from, struct auc_plan *made, struct auc_err *err)
+/* PLAN's completion and what it is worth then. */
+static enum auc_code set_completion(const struct auc_auction *a, const struct auc_sale *s,
+				    struct auc_plan *plan, auc_slot completion, struct auc_err *err)
 {
-	struct auc_plan kept = *made;
-	enum auc_code rc = AUC_OK;
+	struct auc_bid *bid = malloc(sizeof(*bid));
+	enum auc_code rc;
 
-	*made = *plan;
-	made->runs = kept.runs;
-	made->runs_alloc = kept.runs_alloc;
-	made->shares = kept.shares;
-	made->shares_alloc = kept.shares_alloc;
-	made->nruns = made->nshares = 0;
-	for (unsigned r = 0; r < plan->nruns && rc == AUC_OK; r++) {
-		const struct auc_run *run = &plan->runs[r];
-		bool cut = run->from < from && run->to >= from && share_on(plan, run, server);
-
-		if (run->to < from || !share_on(plan, run, server)) {
-			rc = add_run(plan, run, run->from, run->to, server, server, made, err);
-			continue;
-		}
-		if (cut)
-			rc = add_run(plan, run, run->from, from - 1, server, server, made, err);
-		if (rc == AUC_OK)
-			rc = add_run(plan, run, cut ? from : run->from, run->to, server, other,
-				     made, err);
+	if (!bid)
+		return auc_err_set(err, AUC_ENOMEM, "out of memory for a longer plan");
+	rc = auc_bid_parse(a->conf, s->bid, bid, err);
+	if (rc == AUC_OK) {
+		plan->completion = completion;
+		plan->value =
+			auc_utility_value(&bid->utility, (double)(completion - plan->arrival));
 	}
+	free(bid);
 	return rc;
-}
-
-/* RUN of PLAN as [FROM, TO] of MADE, with OTHER in the place of SERVER. */
-static enum auc_code add_run(const struct auc_plan *plan, const struct auc_run *run, auc_slot from,
-			     auc_slot to, unsigned server, unsigned other, struct auc_plan *made,
-			     struct auc_err *err)
-{
-	const struct auc_share *moved = share_on(plan, run, server);
-	enum auc_code rc = auc_plan_add_run(made, from, to, err);
-
-	/* Shares ascend by server. */
-	for (unsigned i = 0; i <= run->nshares && rc == AUC_OK; i++) {
-		const struct auc_share *s =
-			i < run->nshares ? &plan->shares[run->first_share + i] : NULL;
-
-		if (moved && other != server && (!s || s->server > other)) {
-			rc = auc_plan_add_share(made, other, moved->workers, moved->ps, err);
-			moved = NULL;
-		}
-		if (rc == AUC_OK && s && (s->server != server || other == server))
-			rc = auc_plan_add_share(made, s->server, s->workers, s->ps, err);
-	}
-	return rc;
-}
-
-/* NULL: RUN has nothing on SERVER. */
-static const struct auc_share *share_on(const struct auc_plan *plan, const struct auc_run *run,
-					unsigned server)
-{
-	for (unsigned i = 0; i < run->nshares; i++)
-		if (plan->shares[run->first_share + i].server == server)
-			return &plan->shares[run->first_share + i];
-	return NULL;
 }

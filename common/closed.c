@@ -64,6 +64,12 @@ enum auc_code auc_market_close(struct auc_market *m, const struct auc_closed *li
 	return AUC_OK;
 }
 
+bool auc_market_is_closed(const struct auc_market *m, unsigned server, auc_slot t)
+{
+	return m->closed && t >= m->first && t <= auc_market_last(m) &&
+	       m->closed[auc_cell(m, (unsigned)(t - m->first), server)];
+}
+
 void auc_market_shift_closed(struct auc_market *m, unsigned shift)
 {
 	size_t row = m->nservers, keep = (m->slots - shift) * row, i;

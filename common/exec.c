@@ -50,10 +50,12 @@ enum auc_code auc_exec_take(struct auc_exec *x, const struct auc_part *parts, un
 {
 	struct auc_exec_job *jobs = calloc(nparts, sizeof(*jobs));
 	double *down = calloc(nparts, sizeof(*down));
+	bool *closed = calloc(nparts, sizeof(*closed));
 
-	if (!jobs || !down) {
+	if (!jobs || !down || !closed) {
 		free(jobs);
 		free(down);
+		free(closed);
 		return auc_err_set(err, AUC_ENOMEM, "out of memory for the jobs of a sale");
 	}
 	for (unsigned i = 0; i < nparts; i++) {
@@ -71,9 +73,11 @@ enum auc_code auc_exec_take(struct auc_exec *x, const struct auc_part *parts, un
 	}
 	free(x->jobs);
 	free(x->down);
+	free(x->closed);
 	x->tell = x->tell || (x->nparts && x->booked == AUC_SALE_RUNNING);
 	x->jobs = jobs;
 	x->down = down;
+	x->closed = closed;
 	x->parts = parts;
 	x->nparts = nparts;
 	x->start = parts[0].start;
@@ -88,6 +92,7 @@ void auc_exec_clear(struct auc_exec *x)
 {
 	free(x->jobs);
 	free(x->down);
+	free(x->closed);
 	memset(x, 0, sizeof(*x));
 }
 
@@ -112,7 +117,9 @@ void auc_exec_refused(struct auc_exec *x, const struct auc_exec_booking *booking
 	if (booking->book == AUC_BOOK_MOVE) {
 		/* A node that is only to come may be mended in time. */
 		x->why = broken(x, rules, booking->part, now);
-		x->replan = now + 4 * rules->again;
+		x->replan = now + (now < x->parts[booking->part].start - rules->ahead
+					   ? rules->ahead
+					   : 4 * rules->again);
 	}
 	x->state = state_of(x, rules, now);
 }
@@ -352,14 +359,17 @@ static struct auc_exec_booking group(struct auc_exec *x, const struct auc_exec_r
 {
 	struct auc_exec_booking b = {.book = AUC_BOOK_NOTHING};
 	const struct auc_exec_job *lead = &x->jobs[0];
+	unsigned on = auc_exec_lead_part(x, rules, now);
 
 	if (now >= x->end - rules->end_margin) {
 		if (lead->seen == AUC_SEEN_RUNNING && x->extend && now < x->end)
 			b.book = AUC_BOOK_EXTEND;
 		else if (lead->seen == AUC_SEEN_RUNNING)
-			x->why = "timeout";
+			x->why = x->stood ? "timeout" : "node_fail";
 		else
-			x->why = x->booked == AUC_SALE_RUNNING ? "node_fail" : "cancelled";
+			x->why = x->booked == AUC_SALE_RUNNING || x->down[on] > 0 || x->closed[on]
+					 ? "node_fail"
+					 : "cancelled";
 		return b;
 	}
 	for (unsigned i = 0; i < x->nparts && !x->why; i++) {
@@ -418,16 +428,23 @@ static bool movable(const struct auc_exec *x, const struct auc_exec_rules *rules
 	return x->parts[part].lead || x->jobs[part].tries < rules->tries || x->down[part] > 0;
 }
 
-/* True if PART begins soon, or has begun and does not run, and its server is not to be used. */
+/*
+ * True if PART does not run and cannot: its server is not to be used and PART begins soon or has
+ * begun, or its server is somebody else's then, which is known long before.
+ */
 static bool needs_other(const struct auc_exec *x, const struct auc_exec_rules *rules, unsigned part,
 			double now)
 {
 	const struct auc_part *p = &x->parts[part];
 	const struct auc_exec_job *j = &x->jobs[p->lead ? 0 : part];
 
-	if (!(x->down[part] > 0) || now < x->down[part] + rules->patience ||
-	    now < p->start - rules->ahead || now >= p->end - rules->end_margin ||
-	    j->seen == AUC_SEEN_NOT)
+	bool down = x->down[part] > 0 && now >= x->down[part] + rules->patience &&
+		    now >= p->start - rules->ahead;
+
+	if ((!down && !x->closed[part]) || now >= p->end - rules->end_margin)
+		return false;
+	/* Members that are not there yet, nobody looks for. */
+	if (j->seen == AUC_SEEN_NOT && (p->lead || j->id || !x->closed[part]))
 		return false;
 	if (p->lead && part != auc_exec_lead_part(x, rules, now))
 		return now < p->start;

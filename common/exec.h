@@ -62,6 +62,7 @@ struct auc_exec {
 	const struct auc_part *parts; /* borrowed; at least one */
 	struct auc_exec_job *jobs;    /* by part */
 	double *down;    /* by part: since when its server is not to be used; 0: it is */
+	bool *closed;    /* by part: its server is somebody else's in a part of its time */
 	const char *why; /* it is being ended, for this reason */
 	double told;     /* the change that the lead was told of */
 	bool tell;       /* it is to be told at once */

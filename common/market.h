@@ -134,6 +134,8 @@ struct auc_closed {
 };
 /* From now on LIST is closed, also in slots that come into the window, and nothing else. AUC_ENOENT, AUC_ENOMEM. */
 enum auc_code auc_market_close(struct auc_market *m, const struct auc_closed *list, size_t n, struct auc_err *err);
+/* Booking does not ask: what was sold before may stay. */
+bool auc_market_is_closed(const struct auc_market *m, unsigned server, auc_slot t);
 /* Moves the window to start at FIRST (never backwards; a no-op then). New slots are empty. */
 void auc_market_advance(struct auc_market *m, auc_slot first);
 /* Takes new price parameters; prices of all slots follow. */

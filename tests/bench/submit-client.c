@@ -1,15 +1,16 @@
 /*
  * submit-client.c - submits batch jobs to the cluster of $SLURM_CONF as fast as it answers.
  *
- *   submit-client [-n JOBS] [-t THREADS] [-p PARTITION] [-b BID]
+ *   submit-client [-q] [-n JOBS] [-t THREADS] [-p PARTITION] [-b BID]
  *
- * Without BID the jobs are held, so that only the submission is measured; a bid stands in the
+ * Without BID the jobs are held, so that only the submission is measured; with -q they queue. A bid stands in the
  * job's environment, and refusals count as answers. Prints "JOBS/S ACCEPTED REFUSED".
  */
 #include "config.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,6 +25,7 @@
 static struct {
 	unsigned jobs, threads;
 	char *partition, *bid;
+	bool queue;
 } options = {.jobs = 500, .threads = 8};
 
 static atomic_uint next_job, accepted, refused;
@@ -38,8 +40,11 @@ int main(int argc, char **argv)
 	double begin;
 	int c;
 
-	while ((c = getopt(argc, argv, "n:t:p:b:")) != -1) {
+	while ((c = getopt(argc, argv, "qn:t:p:b:")) != -1) {
 		switch (c) {
+		case 'q':
+			options.queue = true;
+			break;
 		case 'n':
 			options.jobs = (unsigned)strtoul(optarg, NULL, 10);
 			break;
@@ -103,7 +108,7 @@ static void submit(void)
 	job.environment = environment;
 	job.env_size = options.bid ? 2 : 1;
 	job.min_nodes = 1;
-	if (!options.bid)
+	if (!options.bid && !options.queue)
 		job.priority = 0;
 	if (slurm_submit_batch_job(&job, &response) == SLURM_SUCCESS) {
 		atomic_fetch_add(&accepted, 1);

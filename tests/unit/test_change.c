@@ -183,6 +183,102 @@ static void test_move_on(void **state)
 	auc_auction_destroy(a);
 }
 
+/* Nothing of the plan of JOB is on SERVER from slot FROM on, in which it is not closed. */
+static void assert_off(struct auc_auction *a, uint32_t job, const char *server, auc_slot from)
+{
+	struct auc_sale_view v = view_of(a, job);
+
+	for (unsigned i = 0; i < v.nparts; i++)
+		assert_false(!strcmp(v.parts[i].server, server) &&
+			     v.parts[i].end > (double)from * SLOT);
+	auc_sale_view_clear(&v);
+}
+
+static void close_all(struct auc_auction *a, double from, double to)
+{
+	struct auc_closed_time closed[4];
+
+	for (unsigned i = 0; i < 4; i++) {
+		strcpy(closed[i].server, world_servers[i].name);
+		closed[i].from = from;
+		closed[i].to = to;
+	}
+	assert_int_equal(auc_auction_close(a, closed, 4, &err), AUC_OK);
+}
+
+/* No other server is to be had in time: the same one later, as long as that is worth the payment.
+ */
+static void test_later(void **state)
+{
+	struct auc_auction *a = world_open("Prices=given\nEta=gpu:v100=20", dir, NOW);
+	struct auc_sale_view v;
+	auc_money paid[2];
+
+	(void)state;
+	/* Worth 80 when it is done in time, and 10 less with each slot. The last finds all nodes
+	 * half full, and pays. */
+	paid[0] = sell(a, "linear:100,10 " TWO_SLOTS, 1, NOW);
+	for (unsigned i = 0; i < 3; i++)
+		sell(a, "linear:100,10 " TWO_SLOTS, 10 + i, NOW);
+	paid[1] = sell(a, "linear:100,10 " TWO_SLOTS, 2, NOW);
+	/* Slots 1002 to 1004 of all nodes. */
+	close_all(a, 1002 * SLOT, 1005 * SLOT);
+	assert_int_equal(auc_auction_move(a, 1, "edge1", 1002 * SLOT, NULL, &err), AUC_OK);
+	v = view_of(a, 1);
+	assert_int_equal(v.payment, paid[0]);
+	assert_int_equal(v.value, 50 * AUC_CREDIT); /* 100 - 10 * (1006 - 1001) */
+	assert_true(v.start == 1001 * SLOT && v.end == 1006 * SLOT);
+	assert_int_equal(v.nparts, 2);
+	assert_string_equal(v.parts[1].server, "edge1");
+	assert_true(v.parts[0].end == 1002 * SLOT && v.parts[1].start == 1005 * SLOT);
+	auc_sale_view_clear(&v);
+	/* Not begun: all of it. Worth nothing so late: it stays as it is. */
+	close_all(a, 1001 * SLOT, 1012 * SLOT);
+	v = view_of(a, 2);
+	assert_true(paid[1] > 0);
+	assert_int_equal(auc_auction_move(a, 2, v.parts[0].server, NOW, NULL, &err), AUC_EFULL);
+	auc_sale_view_clear(&v);
+	assert_int_equal(auc_ledger_check(a->ledger, &err), AUC_OK);
+	assert_true(auc_market_sound(a->market));
+	auc_auction_destroy(a);
+}
+
+/* What no other server can take alone, several can; the PSs stay together. */
+static void test_split(void **state)
+{
+	struct auc_auction *a = world_open("Prices=given\nEta=gpu:v100=2", dir, NOW);
+	struct auc_server_spec specs[8];
+	struct auc_sale_view v;
+	unsigned workers = 0, ps = 0;
+
+	(void)state;
+	/* Two workers on one node, one on each of the three others. */
+	sell(a, "100 epochs=1 chunks=2 minibatches=100 worker-time=v100=3s ps-time=ps.m=0", 1, NOW);
+	for (unsigned i = 0; i < 3; i++)
+		sell(a, "linear:100,10 epochs=1 minibatches=100 worker-time=v100=3s ps-time=ps.m=0",
+		     2 + i, NOW);
+	v = view_of(a, 1);
+	memcpy(specs, world_servers, world_nservers * sizeof(*specs));
+	for (unsigned i = 0; i < 4; i++)
+		specs[i].down = !strcmp(specs[i].name, v.parts[0].server);
+	assert_int_equal(auc_auction_set_servers(a, specs, world_nservers, NOW, &err), AUC_OK);
+	assert_int_equal(auc_auction_move(a, 1, v.parts[0].server, NOW, NULL, &err), AUC_OK);
+	assert_off(a, 1, v.parts[0].server, 1001);
+	auc_sale_view_clear(&v);
+	v = view_of(a, 1);
+	assert_int_equal(v.nparts, 2);
+	for (unsigned i = 0; i < v.nparts; i++) {
+		workers += v.parts[i].workers;
+		ps += v.parts[i].ps;
+	}
+	assert_int_equal(workers, 2);
+	assert_int_equal(ps, 1);
+	auc_sale_view_clear(&v);
+	assert_int_equal(auc_ledger_check(a->ledger, &err), AUC_OK);
+	assert_true(auc_market_sound(a->market));
+	auc_auction_destroy(a);
+}
+
 static void test_late_start(void **state)
 {
 	static const struct {
@@ -221,6 +317,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_extend, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_move, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_move_on, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_later, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_split, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_late_start, setup, teardown),
 	};
 

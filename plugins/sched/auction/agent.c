@@ -86,6 +86,7 @@ enum auc_code auc_agent_start(uint32_t built, struct auc_err *err)
 		auc_site_put();
 		return auc_err_set(err, AUC_EIO, "no thread: %s", strerror(errno));
 	}
+	pthread_setname_np(agent.thread, "auction_agent");
 	agent.running = true;
 	return AUC_OK;
 }
@@ -290,7 +291,7 @@ static void list_up(struct auc_agent *a)
 		qsort(a->up, a->nup, sizeof(*a->up), by_name);
 }
 
-/* Tells T's machine which of its servers are down. */
+/* Tells T's machine which of its servers are down, or somebody else's. */
 static void mark_down(const struct auc_agent *a, struct auc_task *t, double now)
 {
 	if (t->marked == a->nodes || !a->up)
@@ -303,6 +304,7 @@ static void mark_down(const struct auc_agent *a, struct auc_task *t, double now)
 			t->exec.down[i] = 0;
 		else if (!(t->exec.down[i] > 0))
 			t->exec.down[i] = now;
+		t->exec.closed[i] = auc_fence_closes(a, name, t->parts[i].start, t->parts[i].end);
 	}
 }
 

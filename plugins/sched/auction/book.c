@@ -266,7 +266,12 @@ static bool change(struct auc_agent *a, struct auc_task *t, const struct auc_exe
 	if (booking->book == AUC_BOOK_EXTEND) {
 		code = auc_auction_extend(a->auction, id, NULL, &err);
 	} else {
-		code = auc_auction_move(a->auction, id, server, now, NULL, &err);
+		/* What it gives before PART may run well: a node that is drained lets its jobs end.
+		 */
+		double begins = t->parts[booking->part].start;
+
+		code = auc_auction_move(a->auction, id, server, begins > now ? begins : now,
+					NULL, &err);
 		a->next_nodes = 0;
 	}
 	if (code) {

@@ -10,7 +10,10 @@
 #include "receipt.h"
 #include "site.h"
 
-#define SLACK   180 /* seconds: limits of jobs are whole minutes, and a job may start late */
+#define SLACK 180 /* seconds: limits of jobs are whole minutes, and a job may start late */
+#define LIMIT_SLACK                                                                                \
+	75 /* seconds: Slurm starts no job whose limit, in whole minutes, could reach into a       \
+	      reservation */
 #define ASK_MAX 100 /* things asked of Slurm in one go; the rest follows */
 
 /* One reservation. Those of one sale differ in their start. */
@@ -86,9 +89,11 @@ void auc_fence_look(struct auc_agent *a, const node_info_msg_t *nodes,
 	f->nclosed = f->closed_alloc = 0;
 	look_at_reservations(a, nodes, f);
 	look_at_jobs(a, nodes, f);
-	if ((f->nclosed != nold || (nold && memcmp(old, f->closed, nold * sizeof(*old)))) &&
-	    auc_auction_close(a->auction, f->closed, f->nclosed, &err))
-		auc_agent_complain(a, AUC_ERROR_NODES, &err);
+	if (f->nclosed != nold || (nold && memcmp(old, f->closed, nold * sizeof(*old)))) {
+		a->nodes++;
+		if (auc_auction_close(a->auction, f->closed, f->nclosed, &err))
+			auc_agent_complain(a, AUC_ERROR_NODES, &err);
+	}
 	free(old);
 }
 
@@ -150,6 +155,17 @@ const char *auc_fence_of(const struct auc_agent *a, const struct auc_task *t, un
 	name_of(name, t, t->parts[part].start);
 	x = find(a->fences, name);
 	return x && x->made && x->wanted ? x->name : NULL;
+}
+
+bool auc_fence_closes(const struct auc_agent *a, const char *server, double from, double to)
+{
+	const struct auc_fences *f = a->fences;
+
+	for (unsigned i = 0; f && i < f->nclosed; i++)
+		if (!strcmp(f->closed[i].server, server) && f->closed[i].from < to &&
+		    f->closed[i].to > from)
+			return true;
+	return false;
 }
 
 unsigned auc_fence_count(const struct auc_agent *a)
@@ -243,7 +259,7 @@ static void look_at_reservations(struct auc_agent *a, const node_info_msg_t *nod
 		if (r->name && auc_fence_is_ours(r->name))
 			take_fence(f, r);
 		else
-			close_nodes(f, nodes, r->node_inx, (double)r->start_time,
+			close_nodes(f, nodes, r->node_inx, (double)r->start_time - LIMIT_SLACK,
 				    (double)r->end_time);
 	}
 	slurm_free_reservation_info_msg(msg);

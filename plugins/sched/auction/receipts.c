@@ -83,6 +83,7 @@ enum auc_code auc_receipts_start(const char *dir, struct auc_err *err)
 	if (pthread_create(&receipts.thread, NULL, deliver_all, NULL))
 		return auc_err_set(err, AUC_EIO, "no thread for the accounting database: %s",
 				   strerror(errno));
+	pthread_setname_np(receipts.thread, "auction_receipt");
 	receipts.running = true;
 	return AUC_OK;
 }

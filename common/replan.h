@@ -1,0 +1,27 @@
+/* replan.h - a plan that goes on without a server that it was to have. */
+#ifndef AUC_REPLAN_H
+#define AUC_REPLAN_H
+
+#include "market.h"
+#include "plan.h"
+
+/*
+ * MADE (initialised) becomes PLAN with what SERVER was to give in slots from FROM on given by
+ * others that are up, open and have room: the first that can take all of it, else for each run the
+ * first that can, else several, the PSs on one. They are of SERVER's group; if that is not known
+ * any more, of any, UPLOAD (by server; may be NULL: none) slots behind the arrival.
+ *
+ * All that comes from FROM on is LATER slots later; with LATER, other servers that have no room
+ * then are replaced likewise, and SERVER is kept where it is only closed (auc_market_close()) in
+ * the slots that it had. Value and cost stay. AUC_EFULL: there is no such plan, or it takes too
+ * long to find; AUC_ENOMEM.
+ */
+enum auc_code auc_plan_without(const struct auc_market *m, const struct auc_plan *plan,
+			       unsigned server, auc_slot from, unsigned later,
+			       const unsigned *upload, struct auc_plan *made,
+			       struct auc_err *err);
+/* What SERVER gives in RUN of PLAN; NULL: nothing. */
+const struct auc_share *auc_plan_share_on(const struct auc_plan *plan, const struct auc_run *run,
+					  unsigned server);
+
+#endif
