@@ -288,6 +288,18 @@ bool auc_exec_busy(const struct auc_exec *x, const struct auc_exec_rules *rules,
 	return false;
 }
 
+void auc_exec_shift(struct auc_exec *x, double step)
+{
+	for (unsigned i = 0; i < x->nparts; i++) {
+		struct auc_exec_job *j = &x->jobs[i];
+
+		j->next += step;
+		j->late = j->late > 0 ? j->late + step : 0;
+		x->down[i] = x->down[i] > 0 ? x->down[i] + step : 0;
+	}
+	x->replan += step;
+}
+
 bool auc_exec_part_due(const struct auc_exec *x, const struct auc_exec_rules *rules, unsigned part,
 		       double now)
 {

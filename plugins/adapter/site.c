@@ -329,6 +329,14 @@ double auc_site_now(void)
 	return (double)ts.tv_sec + (double)ts.tv_nsec / 1e9;
 }
 
+double auc_site_elapsed(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (double)ts.tv_sec + (double)ts.tv_nsec / 1e9;
+}
+
 /*
  * From 23.11 on slurmctld reconfigures by starting anew, and says so in its environment. The
  * configuration in force before is then in the file of auc_site_keep().

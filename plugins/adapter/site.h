@@ -83,5 +83,7 @@ bool auc_site_expects_member(const char *sale);
 
 /* Seconds since the Epoch. */
 double auc_site_now(void);
+/* Seconds of a clock that nobody sets, from some moment on. */
+double auc_site_elapsed(void);
 
 #endif

@@ -12,12 +12,6 @@ setup_file()
 	need_plugins
 	# shellcheck disable=SC2046
 	cluster_start $(plugin_options) --slot-seconds 5
-	# Each slot has a price.
-	sed -i -e '/^Policy=/d' -e '/^Eta=/d' "$SANDBOX_DIR/etc/auction.conf"
-	printf 'Policy=oasis\nLower=gpu:v100=0.5,gpu:t4=0.5\nUpper=gpu:v100=0.5,gpu:t4=0.5\n' >> "$SANDBOX_DIR/etc/auction.conf"
-	scontrol reconfigure
-	wait_until 20 log_has 'configuration reloaded'
-	wait_until 20 auction_open
 }
 
 teardown_file()
@@ -64,36 +58,31 @@ starts_in_time()
 	[ "$(job_time "$1" StartTime)" -le $((start + 2)) ]
 }
 
-@test "a site reserves a node that was sold: the plan is made again on another, at its price and in its slots" {
-	job=$(submit alice $(later_bid 100 2) -o /dev/null --wrap 'sleep 60')
-	wait_until 5 receipt_state_is "$job" sold
-	plan=$(receipt_get "$job" '"\(.payment) \(.start) \(.completion)"') node=$(last_nodes "$job")
-	reserve mend "$node" "$(plan_start "$job")" $(($(plan_end "$job") + 60))
-	wait_until 10 moved_from "$job" "$node"
-	[ "$(receipt_get "$job" '"\(.payment) \(.start) \(.completion)"')" = "$plan" ]
-	starts_in_time "$job"
-	[ "$(job_field "$job" NodeList)" = "$(last_nodes "$job")" ]
-	as alice scancel "$job"
-	wait_until 20 settled "$job"
+# From now on each slot of a GPU has a price.
+sell_dear()
+{
+	sed -i -e '/^Policy=/d' -e '/^Eta=/d' "$SANDBOX_DIR/etc/auction.conf"
+	printf 'Policy=oasis\nLower=gpu:v100=0.5,gpu:t4=0.5\nUpper=gpu:v100=0.5,gpu:t4=0.5\n' >> "$SANDBOX_DIR/etc/auction.conf"
+	scontrol reconfigure
+	wait_until 20 eval 'as alice sbatch --quote $(small_bid 100 2) -p edge --wrap true 2>&1 | grep -F "pays 1.000000"'
 }
 
-@test "a site reserves all nodes: later at the same price, or paid back where that is worth nothing" {
-	patient=$(submit alice $(later_bid 100 2) -o /dev/null --wrap 'sleep 60')
-	# Worth nothing a slot later.
-	urgent=$(submit bob --bid=deadline:100,10 $(later_bid 1 2 | cut -d' ' -f2-) -o /dev/null --wrap 'sleep 60')
-	wait_until 5 receipt_state_is "$patient" sold
-	wait_until 5 receipt_state_is "$urgent" sold
-	[ "$(micro "$(receipt_get "$urgent" .payment)")" -gt 0 ]
-	payment=$(receipt_get "$patient" .payment) start=$(plan_start "$patient")
-	reserve mend "$(sinfo -hNo %N -p edge | sort -u | paste -sd,)" "$start" $((start + 15))
-	wait_until 10 eval '[ "$(plan_start '"$patient"')" -ge '$((start + 15))' ]'
-	[ "$(receipt_get "$patient" .payment)" = "$payment" ]
-	wait_until 90 settled "$urgent"
-	[ "$(database_receipt "$urgent" .why)" = node_fail ]
-	[ "$(database_receipt "$urgent" .payment)" = 0.000000 ]
-	starts_in_time "$patient"
-	as alice scancel "$patient"
-	wait_until 20 settled "$patient"
+@test "a member that is kept from starting: another node takes over" {
+	job=$(submit alice --bid=deadline:1000,30 --epochs=1 --chunks=8 --minibatches=$((12 * slot)) --gradient-mb=0 \
+		--worker-time=v100=1s --ps-time=ps.s=0s -o /dev/null --wrap 'sleep 100')
+	wait_until 5 receipt_state_is "$job" sold
+	wait_until 5 eval '[ -n "$(members '"$job"')" ]'
+	member=$(members "$job" | head -n 1)
+	node=$(job_field "$member" ReqNodeList)
+	payment=$(receipt_get "$job" .payment)
+	# By the administrator; its owner cannot.
+	scontrol hold "$member"
+	wait_until 40 moved_from "$job" "$node"
+	wait_until 20 eval '[ "$(members '"$job"' | wc -l)" -ge 1 ] && group_is '"$job"' "RUNNING|CANCELLED"'
+	[ "$(receipt_get "$job" .payment)" = "$payment" ]
+	wait_until 10 job_is "$member" CANCELLED
+	as alice scancel "$job"
+	wait_until 20 settled "$job"
 }
 
 @test "a site reserves a node that a job runs on: the job goes on, as Slurm has it" {
@@ -105,25 +94,6 @@ starts_in_time()
 	wait_until 20 settled "$job" || wait_until 30 settled "$job"
 	[ "$(database_receipt "$job" .why)" = timeout ]
 	[ "$(database_receipt "$job" '.plan[0].workers | keys[0]')" = "$node" ]
-}
-
-@test "a member that is kept from starting: another node takes over" {
-	job=$(submit alice --bid=deadline:1000,30 --epochs=1 --chunks=8 --minibatches=$((12 * slot)) --gradient-mb=0 \
-		--worker-time=v100=1s --ps-time=ps.s=0s -o /dev/null --wrap 'sleep 100')
-	wait_until 5 receipt_state_is "$job" sold
-	wait_until 5 eval '[ -n "$(members '"$job"')" ]'
-	member=$(members "$job" | head -n 1)
-	node=$(job_field "$member" ReqNodeList)
-	payment=$(receipt_get "$job" .payment)
-	[ "$(micro "$payment")" -gt 0 ]
-	# By the administrator; its owner cannot.
-	scontrol hold "$member"
-	wait_until 40 moved_from "$job" "$node"
-	wait_until 20 eval '[ "$(members '"$job"' | wc -l)" -ge 1 ] && group_is '"$job"' "RUNNING|CANCELLED"'
-	[ "$(receipt_get "$job" .payment)" = "$payment" ]
-	wait_until 10 job_is "$member" CANCELLED
-	as alice scancel "$job"
-	wait_until 20 settled "$job"
 }
 
 @test "slurmd is restarted, and killed and started again, under a job: it goes on" {
@@ -156,6 +126,39 @@ starts_in_time()
 	cat "$BATS_TEST_TMPDIR/slurm.conf" > "$SLURM_CONF"
 	scontrol reconfigure
 	wait_until 20 status_is "[.servers[] | select(.name == \"$node\" and .for_sale)] | length" 1
+}
+
+@test "a site reserves a node that was sold: the plan is made again on another, at its price and in its slots" {
+	sell_dear
+	job=$(submit alice $(later_bid 100 2) -o /dev/null --wrap 'sleep 60')
+	wait_until 5 receipt_state_is "$job" sold
+	plan=$(receipt_get "$job" '"\(.payment) \(.start) \(.completion)"') node=$(last_nodes "$job")
+	reserve mend "$node" "$(plan_start "$job")" $(($(plan_end "$job") + 60))
+	wait_until 10 moved_from "$job" "$node"
+	[ "$(receipt_get "$job" '"\(.payment) \(.start) \(.completion)"')" = "$plan" ]
+	starts_in_time "$job"
+	[ "$(job_field "$job" NodeList)" = "$(last_nodes "$job")" ]
+	as alice scancel "$job"
+	wait_until 20 settled "$job"
+}
+
+@test "a site reserves all nodes: later at the same price, or paid back where that is worth nothing" {
+	patient=$(submit alice $(later_bid 100 2) -o /dev/null --wrap 'sleep 60')
+	# Worth nothing a slot later.
+	urgent=$(submit bob --bid=deadline:100,10 $(later_bid 1 2 | cut -d' ' -f2-) -o /dev/null --wrap 'sleep 60')
+	wait_until 5 receipt_state_is "$patient" sold
+	wait_until 5 receipt_state_is "$urgent" sold
+	[ "$(micro "$(receipt_get "$urgent" .payment)")" -gt 0 ]
+	payment=$(receipt_get "$patient" .payment) start=$(plan_start "$patient")
+	reserve mend "$(sinfo -hNo %N -p edge | sort -u | paste -sd,)" "$start" $((start + 15))
+	wait_until 10 eval '[ "$(plan_start '"$patient"')" -ge '$((start + 15))' ]'
+	[ "$(receipt_get "$patient" .payment)" = "$payment" ]
+	wait_until 90 settled "$urgent"
+	[ "$(database_receipt "$urgent" .why)" = node_fail ]
+	[ "$(database_receipt "$urgent" .payment)" = 0.000000 ]
+	starts_in_time "$patient"
+	as alice scancel "$patient"
+	wait_until 20 settled "$patient"
 }
 
 @test "types, prices and policy change under what was sold: it keeps what it has, at its price" {

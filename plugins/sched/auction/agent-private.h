@@ -31,6 +31,7 @@ struct auc_agent {
 	job_info_msg_t *loaded[AUC_USERS_MAX + 1];
 	unsigned nloaded;
 	double next_look, next_nodes, next_records, next_try;
+	double clock; /* Unix time is ahead of auc_site_elapsed() by that; 0: not known yet */
 	struct auc_server_spec *servers; /* as Slurm lists them */
 	unsigned nservers, nodes;        /* nodes: how many different lists there have been */
 	const char **up;                 /* names of those that are up, in order */

@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -41,6 +42,7 @@
 #define AGAIN       0.5 /* seconds between nudges of a job, or kills */
 #define TRIES       5   /* to submit a member */
 #define STOP_WAIT   5   /* seconds an RPC gets at the end */
+#define CLOCK_STEP  0.5 /* seconds: less is what keeps a clock right */
 
 static struct {
 	pthread_mutex_t lock;
@@ -51,6 +53,7 @@ static struct {
 } agent = {.lock = PTHREAD_MUTEX_INITIALIZER, .wake = PTHREAD_COND_INITIALIZER};
 
 static void *agent_main(void *arg);
+static void follow_clock(struct auc_agent *a);
 static void check_version(struct auc_agent *a);
 static void reload(struct auc_agent *a, double now);
 static bool refresh_nodes(struct auc_agent *a, double now, bool force);
@@ -154,6 +157,7 @@ static void *agent_main(void *arg)
 
 		agent.reconfigure = false;
 		pthread_mutex_unlock(&agent.lock);
+		follow_clock(a);
 		if (changed)
 			reload(a, now);
 		if (!a->ready && (changed || now >= a->next_try))
@@ -161,10 +165,12 @@ static void *agent_main(void *arg)
 		if (a->ready)
 			wake = cycle(a, now);
 		pthread_mutex_lock(&agent.lock);
+		/* A clock that is set back makes nothing wait longer. */
+		wake += auc_site_elapsed() - auc_site_now();
 		until.tv_sec = (time_t)wake;
 		until.tv_nsec = (long)((wake - (double)until.tv_sec) * 1e9);
 		if (!agent.stop && !agent.reconfigure)
-			pthread_cond_timedwait(&agent.wake, &agent.lock, &until);
+			pthread_cond_clockwait(&agent.wake, &agent.lock, CLOCK_MONOTONIC, &until);
 	}
 	pthread_mutex_unlock(&agent.lock);
 	if (a->ready)
@@ -182,6 +188,25 @@ static void *agent_main(void *arg)
 	a->nprotected = 0;
 	a->ready = false;
 	return NULL;
+}
+
+/* When the clock was set, what is to be done some time from now is still to be done then. */
+static void follow_clock(struct auc_agent *a)
+{
+	double ahead = auc_site_now() - auc_site_elapsed(), step = ahead - a->clock;
+
+	if (fabs(step) < CLOCK_STEP)
+		return;
+	if (a->clock != 0) {
+		slurm_info("sched/auction: the clock was set by %.1f s", step);
+		a->next_look = a->next_nodes = a->next_records = a->next_try = 0;
+		for (struct auc_task *t = a->tasks.list; t; t = t->next) {
+			auc_exec_shift(&t->exec, step);
+			t->receipt_next += step;
+		}
+		auc_fence_shift(a, step);
+	}
+	a->clock = ahead;
 }
 
 /* slurmctld loads no plugin of another release; this tells builds of patched packages apart. */

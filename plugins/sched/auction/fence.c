@@ -168,6 +168,12 @@ bool auc_fence_closes(const struct auc_agent *a, const char *server, double from
 	return false;
 }
 
+void auc_fence_shift(struct auc_agent *a, double step)
+{
+	for (struct fence *x = a->fences ? a->fences->list : NULL; x; x = x->next)
+		x->next_try += step;
+}
+
 unsigned auc_fence_count(const struct auc_agent *a)
 {
 	unsigned n = 0;

@@ -28,6 +28,8 @@ void auc_fence_keep(struct auc_agent *a, double now);
 const char *auc_fence_of(const struct auc_agent *a, const struct auc_task *t, unsigned part);
 /* True if others have SERVER at some time from FROM to TO. */
 bool auc_fence_closes(const struct auc_agent *a, const char *server, double from, double to);
+/* The clock was set by STEP seconds. */
+void auc_fence_shift(struct auc_agent *a, double step);
 /* The number of fences there are. */
 unsigned auc_fence_count(const struct auc_agent *a);
 void auc_fence_clear(struct auc_agent *a);

@@ -360,12 +360,14 @@ static void *deliver_all(void *arg)
 		struct timespec ts;
 		unsigned n;
 
+
 		expire(now);
 		n = take_due(now, jobs, serials, &until);
 		if (n == 0) {
+			until += auc_site_elapsed() - auc_site_now();
 			ts.tv_sec = (time_t)until;
 			ts.tv_nsec = (long)((until - (double)ts.tv_sec) * 1e9);
-			pthread_cond_timedwait(&receipts.wake, &receipts.lock, &ts);
+			pthread_cond_clockwait(&receipts.wake, &receipts.lock, CLOCK_MONOTONIC, &ts);
 			continue;
 		}
 		pthread_mutex_unlock(&receipts.lock);
@@ -387,6 +389,9 @@ static unsigned take_due(double now, struct auc_account *jobs, uint64_t *serials
 	for (struct entry *e = receipts.list; e && n < BATCH; e = e->next) {
 		if (e->done || !e->released)
 			continue;
+		/* The clock was set back. */
+		if (e->due > now + LAST_DELAY)
+			e->due = now;
 		if (e->due > now) {
 			if (e->due < *until)
 				*until = e->due;
@@ -410,7 +415,7 @@ static unsigned take_due(double now, struct auc_account *jobs, uint64_t *serials
 static void deliver(struct auc_account *jobs, const uint64_t *serials, unsigned n)
 {
 	struct auc_err err = {.code = AUC_OK};
-	double since = auc_site_now();
+	double since = auc_site_elapsed();
 
 	if (!auc_accounting_present()) {
 		for (unsigned i = 0; i < n; i++)
@@ -426,7 +431,7 @@ static void deliver(struct auc_account *jobs, const uint64_t *serials, unsigned 
 
 static void breathe(double since)
 {
-	double wait = auc_site_now() - since;
+	double wait = auc_site_elapsed() - since;
 	struct timespec ts;
 
 	if (wait < 0 || wait > 1)
