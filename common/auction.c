@@ -18,6 +18,7 @@
 
 #include "auction-private.h"
 #include "jsonio.h"
+#include "replan.h"
 
 #define SNAPSHOT_BYTES (1u << 20) /* of journal, and another one follows */
 #define HINT_SECONDS   0.005
@@ -56,6 +57,7 @@ static bool same_specs(const struct auc_auction *a, const struct auc_server_spec
 static enum auc_code set_down(struct auc_auction *a, const struct auc_server_spec *specs,
 			      struct auc_err *err);
 static unsigned roles_of(const struct auc_server_spec *s, const struct auc_conf_partition *part);
+static unsigned *server_order(const struct auc_auction *a, unsigned *n);
 static enum auc_code set_specs(struct auc_auction *a, const struct auc_server_spec *specs,
 			       unsigned n, struct auc_err *err);
 static enum auc_code rebuild(struct auc_auction *a, double now, struct auc_err *err);
@@ -73,6 +75,8 @@ static void pass_time(struct auc_auction *a, double now, unsigned *lapsed);
 
 static enum auc_code decide(struct auc_auction *a, const struct auc_bid *bid, double now,
 			    struct auc_err *err);
+static enum auc_code spread(struct auc_auction *a, struct auc_err *err);
+static bool on_wholes(const struct auc_market *m, const struct auc_plan *plan);
 static enum auc_code text_of(const struct auc_auction *a, const struct auc_bid *bid, char **text,
 			     struct auc_err *err);
 static enum auc_code fill_offer(struct auc_auction *a, struct auc_offer *offer,
@@ -826,20 +830,24 @@ static enum auc_code set_down(struct auc_auction *a, const struct auc_server_spe
 			      struct auc_err *err)
 {
 	/* What only old sales name stands behind them, and sells nothing. */
-	unsigned *roles = calloc(auc_market_nservers(a->market) + 1, sizeof(*roles)), n = 0;
-	const struct auc_conf_partition *part;
+	unsigned *roles = calloc(auc_market_nservers(a->market) + 1, sizeof(*roles)), n;
+	unsigned *order = server_order(a, &n);
 
-	if (!roles)
+	if (!roles || !order) {
+		free(roles);
+		free(order);
 		return no_memory(err);
-	for (unsigned i = 0; i < a->nspecs; i++) {
-		a->specs[i].down = specs[i].down;
-		part = auc_conf_partition(a->conf, specs[i].partition);
-		if (part)
-			roles[n++] = roles_of(&specs[i], part);
 	}
+	for (unsigned i = 0; i < a->nspecs; i++)
+		a->specs[i].down = specs[i].down;
+	for (unsigned i = 0; i < n; i++)
+		if (order[i] < a->nspecs)
+			roles[i] = roles_of(&a->specs[order[i]],
+					    auc_conf_partition(a->conf, a->specs[order[i]].partition));
 	auc_market_set_roles(a->market, roles);
 	a->stale = true;
 	free(roles);
+	free(order);
 	return AUC_OK;
 }
 
@@ -955,19 +963,57 @@ static enum auc_code add_servers(struct auc_market *m, const struct auc_auction 
 	const struct auc_conf_partition *part;
 	const struct auc_server_spec *s;
 	enum auc_code rc = AUC_OK;
+	unsigned n, *order = server_order(a, &n), parts = 0;
 
-	for (s = a->specs; rc == AUC_OK && s < a->specs + a->nspecs; s++) {
+	if (!order)
+		return no_memory(err);
+	for (unsigned i = 0; i < n && rc == AUC_OK; i++) {
+		if (order[i] >= a->nspecs) {
+			rc = auc_market_add_whole(m, a->conf->partitions[order[i] - a->nspecs].name,
+						  parts, err);
+			parts = 0;
+			continue;
+		}
+		s = &a->specs[order[i]];
 		part = auc_conf_partition(a->conf, s->partition);
-		if (!part)
-			continue; /* its partition was sold before a reconfiguration, and is not now
-				   */
 		rc = auc_market_add_server(m, s->name, s->partition, part->cloud, roles_of(s, part),
 					   part->upload_seconds / a->conf->slot_seconds,
 					   s->capacity, s->ncapacity, err);
 		if (rc == AUC_OK)
 			auc_market_set_bandwidth(m, part->bandwidth_mbps);
+		parts += part->one_server;
 	}
+	free(order);
 	return rc;
+}
+
+/*
+ * The market's servers as indices of a->specs: as they come, then, for each partition P that is one server, its nodes and
+ * nspecs + P for the server that they are together. Without nodes whose partition was sold before a reconfiguration and is not
+ * now. Malloc'd; NULL: no memory.
+ */
+static unsigned *server_order(const struct auc_auction *a, unsigned *n)
+{
+	const struct auc_conf *conf = a->conf;
+	unsigned *order = malloc((a->nspecs + conf->npartitions + 1) * sizeof(*order));
+
+	*n = 0;
+	for (unsigned p = 0; p <= conf->npartitions && order; p++) {
+		unsigned before = *n;
+
+		if (p && !conf->partitions[p - 1].one_server)
+			continue;
+		for (unsigned i = 0; i < a->nspecs; i++) {
+			const struct auc_conf_partition *part =
+				auc_conf_partition(conf, a->specs[i].partition);
+
+			if (part && (p ? part == &conf->partitions[p - 1] : !part->one_server))
+				order[(*n)++] = i;
+		}
+		if (p && *n > before)
+			order[(*n)++] = a->nspecs + p - 1;
+	}
+	return order;
 }
 
 /* Servers and types that only a live sale names. */
@@ -1104,7 +1150,39 @@ static enum auc_code decide(struct auc_auction *a, const struct auc_bid *bid, do
 	rc = auc_job_resolve(a->market, bid, arrival, &a->job, err);
 	if (rc != AUC_OK)
 		return rc;
-	return a->policy->quote(a->ctx, a->market, &a->job, &a->decision, err);
+	rc = a->policy->quote(a->ctx, a->market, &a->job, &a->decision, err);
+	return rc == AUC_OK ? spread(a, err) : rc;
+}
+
+/* What the decision has on large servers of many nodes goes to the nodes. Where it does not fit, as what is free there is in
+ * pieces, the best schedule without that server is taken. */
+static enum auc_code spread(struct auc_auction *a, struct auc_err *err)
+{
+	struct auc_plan made, *plan = &a->decision.plan;
+	enum auc_code rc = AUC_OK;
+
+	auc_plan_init(&made);
+	while (rc == AUC_OK && a->decision.accepted && on_wholes(a->market, plan)) {
+		rc = auc_plan_spread(a->market, plan, &made, err);
+		if (rc == AUC_OK)
+			rc = auc_plan_copy(plan, &made, err);
+		if (rc != AUC_EFULL)
+			continue;
+		for (unsigned i = 0; i < plan->nshares; i++)
+			if (auc_market_is_whole(a->market, plan->shares[i].server))
+				a->job.upload[plan->shares[i].server] = UINT32_MAX;
+		rc = a->policy->quote(a->ctx, a->market, &a->job, &a->decision, err);
+	}
+	auc_plan_clear(&made);
+	return rc;
+}
+
+static bool on_wholes(const struct auc_market *m, const struct auc_plan *plan)
+{
+	for (unsigned i = 0; i < plan->nshares; i++)
+		if (auc_market_is_whole(m, plan->shares[i].server))
+			return true;
+	return false;
 }
 
 /* What is kept of BID. One that is looked at again must say for itself where it may run. */

@@ -138,7 +138,7 @@ static bool all_up(const struct auc_market *m, const struct auc_plan *plan)
 	const struct auc_run *r = plan->runs;
 
 	for (unsigned i = 0; i < r->nshares; i++)
-		if (!auc_market_roles(m, plan->shares[r->first_share + i].server) ||
+		if (!auc_market_hosts(m, plan->shares[r->first_share + i].server) ||
 		    auc_market_is_closed(m, plan->shares[r->first_share + i].server, r->from))
 			return false;
 	return true;

@@ -156,6 +156,10 @@ static const struct key keys[] = {
 	{.section = PARTITION, .name = "Upload", .type = TYPE_SPAN, .offset = IN_PART(upload_seconds),
 	 .min = 0, .max = SECONDS_MAX, .preset = "0",
 	 .help = "Time until a job's data are on its nodes, unless the bid says otherwise."},
+	{.section = PARTITION, .name = "OneServer", .type = TYPE_CHOICE, .offset = IN_PART(one_server),
+	 .choices = "no|yes", .preset = "no",
+	 .help = "Whether its nodes are one large server, as a cloud is: what a schedule has there, workers and PSs of a co-located job, "
+		 "too, is spread over as many of them as it takes."},
 
 	{.section = PARTITION, .name = "Bandwidth", .type = TYPE_NUMBER, .offset = IN_PART(bandwidth_mbps),
 	 .min = 0, .max = 1e9, .preset = "0",

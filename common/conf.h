@@ -57,6 +57,7 @@ struct auc_conf_partition {
 	unsigned roles;        /* enum auc_part_roles */
 	double bandwidth_mbps; /* at which data get to its servers; 0: not known */
 	double upload_seconds; /* Delta for its servers unless the bid says otherwise */
+	bool one_server;       /* OneServer=yes: all its nodes together are one server of the market */
 };
 
 /* L and U of OASiS's price function: each Lower has an Upper that is no less. */

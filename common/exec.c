@@ -429,9 +429,10 @@ static const char *broken(const struct auc_exec *x, const struct auc_exec_rules 
 	return overdue(j, rules, now) && x->jobs[0].seen == AUC_SEEN_RUNNING ? "node_fail" : NULL;
 }
 
+/* One that has its node waits for it to boot, as long as Slurm lets it. */
 static bool overdue(const struct auc_exec_job *job, const struct auc_exec_rules *rules, double now)
 {
-	return job->late && now > job->late + rules->grace;
+	return job->late && now > job->late + rules->grace && job->seen != AUC_SEEN_STARTING;
 }
 
 /* False if it is not the node's fault: Slurm refuses the member. */

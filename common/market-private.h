@@ -28,6 +28,8 @@ struct auc_server {
 	char name[AUC_NAME_MAX], group[AUC_NAME_MAX];
 	bool cloud;
 	unsigned roles;
+	unsigned whole, inside; /* a part: its whole's index + 1, and what it hosts as a part; else 0 */
+	unsigned nparts;        /* a whole: the servers before it that are its parts; else 0 */
 	double upload_default;
 	double bandwidth; /* Mbit/s at which data get there; 0: not known */
 	double amount[AUC_TRES_MAX]; /* capacity as given */

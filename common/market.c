@@ -83,6 +83,8 @@ static enum auc_code check_change(const struct auc_market *m, const struct auc_p
 				  auc_slot from, auc_slot to, bool book, struct auc_err *err);
 static void apply_change(struct auc_market *m, const struct auc_plan *plan, auc_slot from,
 			 auc_slot to, bool book);
+static void add_units(struct auc_market *m, unsigned server, auc_slot from, auc_slot to,
+		      const int64_t *units, int sign);
 static int find_name(const void *first, size_t stride, unsigned count, const char *name);
 
 struct auc_market *auc_market_create(unsigned slots, double slot_seconds, auc_slot first)
@@ -215,6 +217,43 @@ enum auc_code auc_market_add_server(struct auc_market *m, const char *name, cons
 	if (rc == AUC_OK)
 		m->nservers++;
 	return rc;
+}
+
+enum auc_code auc_market_add_whole(struct auc_market *m, const char *name, unsigned n,
+				   struct auc_err *err)
+{
+	const struct auc_server *first = n && n <= m->nservers ? &m->servers[m->nservers - n] : NULL;
+	struct auc_server *whole;
+	enum auc_code rc;
+
+	if (!first)
+		return auc_err_set(err, AUC_EINVAL, "server %s: has no parts", name);
+	rc = auc_market_add_server(m, name, first->group, first->cloud, 0, first->upload_default,
+				   NULL, 0, err);
+	if (rc != AUC_OK)
+		return rc;
+	whole = &m->servers[m->nservers - 1];
+	whole->nparts = n;
+	whole->bandwidth = whole[-1].bandwidth;
+	for (struct auc_server *s = whole - n; s < whole; s++) {
+		s->whole = m->nservers;
+		s->inside = s->roles;
+		whole->roles |= s->roles;
+		s->roles = 0;
+		for (unsigned k = 0; k < AUC_TRES_MAX; k++)
+			whole->amount[k] += s->amount[k];
+	}
+	return AUC_OK;
+}
+
+int auc_market_whole(const struct auc_market *m, unsigned server)
+{
+	return (int)m->servers[server].whole - 1;
+}
+
+bool auc_market_is_whole(const struct auc_market *m, unsigned server)
+{
+	return m->servers[server].nparts != 0;
 }
 
 void auc_market_set_bandwidth(struct auc_market *m, double mbps)
@@ -472,17 +511,34 @@ unsigned auc_market_roles(const struct auc_market *m, unsigned server)
 	return m->servers[server].roles;
 }
 
+unsigned auc_market_hosts(const struct auc_market *m, unsigned server)
+{
+	return m->servers[server].roles | m->servers[server].inside;
+}
+
 void auc_market_set_roles(struct auc_market *m, const unsigned *roles)
 {
 	struct auc_share *changed = m->changed;
 	unsigned s, t, i, k, n = 0;
 	size_t cell;
 
-	for (s = 0; s < m->nservers; s++)
-		if (m->servers[s].roles != roles[s]) {
-			m->servers[s].roles = roles[s];
+	for (s = 0; s < m->nservers; s++) {
+		struct auc_server *server = &m->servers[s];
+		unsigned now = roles[s];
+
+		if (server->whole) {
+			server->inside = roles[s];
+			continue;
+		}
+		if (server->nparts)
+			now = 0;
+		for (i = 1; i <= server->nparts; i++)
+			now |= server[-(ptrdiff_t)i].inside;
+		if (server->roles != now) {
+			server->roles = now;
 			changed[n++] = (struct auc_share){.server = s};
 		}
+	}
 	if (!n)
 		return;
 	lay_out_idle(m);
@@ -1357,11 +1413,11 @@ static void apply_change(struct auc_market *m, const struct auc_plan *plan, auc_
 			 auc_slot to, bool book)
 {
 	const struct auc_share *share;
+	struct auc_share whole = {0};
 	const struct auc_run *run;
 	int64_t units[AUC_TRES_MAX];
 	auc_slot a, b, t;
-	unsigned i, k;
-	size_t cell;
+	unsigned i;
 
 	for (run = plan->runs; run < plan->runs + plan->nruns; run++) {
 		a = run->from > from ? run->from : from;
@@ -1371,16 +1427,13 @@ static void apply_change(struct auc_market *m, const struct auc_plan *plan, auc_
 		for (i = 0; i < run->nshares; i++) {
 			share = &plan->shares[run->first_share + i];
 			share_units(m, plan, share, units);
-			for (t = a; t <= b; t++) {
-				cell = auc_cell(m, (unsigned)(t - m->first), share->server);
-				for (k = 0; k < m->ntres; k++)
-					if (units[k])
-						set_used(m, cell, share->server, k,
-							 m->used[cell * m->ntres + k] +
-								 (book ? units[k] : -units[k]));
-				if (!m->bulk)
-					refresh_cell(m, cell, share->server);
-			}
+			add_units(m, share->server, a, b, units, book ? 1 : -1);
+			if (!m->servers[share->server].whole)
+				continue;
+			whole.server = m->servers[share->server].whole - 1;
+			add_units(m, whole.server, a, b, units, book ? 1 : -1);
+			if (!m->bulk)
+				refresh_blocks(m, a, b, &whole, 1);
 		}
 		if (m->bulk)
 			continue;
@@ -1390,6 +1443,22 @@ static void apply_change(struct auc_market *m, const struct auc_plan *plan, auc_
 	}
 	if (clip(m, &from, &to))
 		auc_transfer_apply(m, plan, from, to, book);
+}
+
+/* Adds SIGN * UNITS to what is used of SERVER in the slots [FROM, TO] of the window; its blocks and the order follow later. */
+static void add_units(struct auc_market *m, unsigned server, auc_slot from, auc_slot to,
+		      const int64_t *units, int sign)
+{
+	for (auc_slot t = from; t <= to; t++) {
+		size_t cell = auc_cell(m, (unsigned)(t - m->first), server);
+
+		for (unsigned k = 0; k < m->ntres; k++)
+			if (units[k])
+				set_used(m, cell, server, k,
+					 m->used[cell * m->ntres + k] + sign * units[k]);
+		if (!m->bulk)
+			refresh_cell(m, cell, server);
+	}
 }
 
 /* Index of the element whose name (its first member, at FIRST) is NAME, or -1. */

@@ -47,6 +47,15 @@ struct auc_market *auc_market_outline(const struct auc_market *from, auc_slot fi
 enum auc_code auc_market_add_server(struct auc_market *m, const char *name, const char *group, bool cloud,
 				    unsigned roles, double upload_default, const struct auc_named *capacity,
 				    unsigned ncapacity, struct auc_err *err);
+/*
+ * A server that is all of the last N (at least 1) that were added together, which host nothing any more but as parts of it: it has the sum of
+ * their TRES, their group, site and upload. What is booked on a part is booked on the whole, too, whose prices hold for both.
+ * A plan that names the whole becomes one of its parts by auc_plan_spread().
+ */
+enum auc_code auc_market_add_whole(struct auc_market *m, const char *name, unsigned n, struct auc_err *err);
+/* Index of the server that SERVER is a part of, or -1; true if SERVER has parts. */
+int auc_market_whole(const struct auc_market *m, unsigned server);
+bool auc_market_is_whole(const struct auc_market *m, unsigned server);
 /* The bandwidth at which data get to the server that was added last, in Mbit/s; 0: not known. */
 void auc_market_set_bandwidth(struct auc_market *m, double mbps);
 enum auc_code auc_market_add_worker_type(struct auc_market *m, const char *name, const struct auc_named *tres,
@@ -126,6 +135,9 @@ void auc_market_begin_bulk(struct auc_market *m);
 void auc_market_end_bulk(struct auc_market *m);
 /* What a server may host, and ROLES, by server, from now on; what is booked stays booked. */
 unsigned auc_market_roles(const struct auc_market *m, unsigned server);
+/* The same, or what it may host as a part of a whole. */
+unsigned auc_market_hosts(const struct auc_market *m, unsigned server);
+/* Those of a part are of it as a part; a whole hosts what any of its parts does. */
 void auc_market_set_roles(struct auc_market *m, const unsigned *roles);
 /* Slots in which a server takes nothing more; what is booked there stays booked, at the prices that it has. */
 struct auc_closed {

@@ -242,11 +242,15 @@ double auc_plan_cost(const struct auc_plan *p, const struct auc_market *m)
 	for (run = p->runs; run < p->runs + p->nruns; run++) {
 		end = p->shares + run->first_share + run->nshares;
 		for (t = run->from; t <= run->to; t++)
-			for (share = p->shares + run->first_share; share < end; share++)
+			for (share = p->shares + run->first_share; share < end; share++) {
+				int whole = auc_market_whole(m, share->server);
+				unsigned s = whole < 0 ? share->server : (unsigned)whole;
+
 				for (k = 0; k < m->ntres; k++)
-					cost += auc_market_price(m, share->server, k, t) *
+					cost += auc_market_price(m, s, k, t) *
 						(share->workers * worker->amount[k] +
 						 share->ps * ps->amount[k]);
+			}
 	}
 	return cost + auc_plan_transfer_cost(p, m);
 }

@@ -1,4 +1,4 @@
-/* replan.c - a plan that goes on without a server that it was to have (replan.h). */
+/* replan.c - see replan.h. */
 #include "config.h"
 
 #include <stdlib.h>
@@ -24,6 +24,15 @@ struct search {
 	unsigned nshares;
 };
 
+static enum auc_code copy_head(const struct auc_plan *plan, struct auc_plan *made,
+			       struct auc_err *err);
+static enum auc_code spread_run(struct search *s, const struct auc_run *run, struct auc_plan *made,
+				struct auc_err *err);
+static bool spread(struct search *s, const struct auc_share *share, const struct auc_run *run,
+		   const struct auc_plan *made);
+static enum auc_code finish_run(struct search *s, auc_slot from, auc_slot to, struct auc_plan *made,
+				struct auc_err *err);
+static bool is_used(const struct search *s, unsigned server);
 static int find_one_for_all(struct search *s);
 static enum auc_code add_run(struct search *s, const struct auc_run *run, auc_slot from,
 			     auc_slot to, struct auc_plan *made, struct auc_err *err);
@@ -49,8 +58,10 @@ enum auc_code auc_plan_without(const struct auc_market *m, const struct auc_plan
 			   .later = later,
 			   .upload = upload,
 			   .checks = CHECKS_MAX};
-	enum auc_code rc = AUC_OK;
+	enum auc_code rc;
 
+	if (later && plan->nmoves)
+		return auc_err_set(err, AUC_EFULL, "its data move in the slots that it has");
 	s.shares = malloc(((size_t)AUC_PARTS_MAX + 1) * sizeof(*s.shares));
 	if (!s.shares)
 		return auc_err_set(err, AUC_ENOMEM, "out of memory for another plan");
@@ -59,13 +70,7 @@ enum auc_code auc_plan_without(const struct auc_market *m, const struct auc_plan
 			s.back |= t >= from && auc_plan_share_on(plan, &plan->runs[r], server) &&
 				  auc_market_is_closed(m, server, t);
 	s.prefer = find_one_for_all(&s);
-	auc_plan_reset(made);
-	made->worker_type = plan->worker_type;
-	made->ps_type = plan->ps_type;
-	made->colocated = plan->colocated;
-	made->arrival = plan->arrival;
-	made->value = plan->value;
-	made->cost = plan->cost;
+	rc = copy_head(plan, made, err);
 	for (unsigned r = 0; r < plan->nruns && rc == AUC_OK; r++) {
 		const struct auc_run *run = &plan->runs[r];
 		auc_slot first = run->from > from ? run->from : from;
@@ -87,6 +92,22 @@ enum auc_code auc_plan_without(const struct auc_market *m, const struct auc_plan
 	return rc;
 }
 
+enum auc_code auc_plan_spread(const struct auc_market *m, const struct auc_plan *plan,
+			      struct auc_plan *made, struct auc_err *err)
+{
+	struct search s = {.m = m, .plan = plan, .from = INT64_MAX, .checks = CHECKS_MAX};
+	enum auc_code rc = AUC_OK;
+
+	s.shares = malloc(((size_t)AUC_PARTS_MAX + 1) * sizeof(*s.shares));
+	if (!s.shares)
+		return auc_err_set(err, AUC_ENOMEM, "out of memory for another plan");
+	rc = copy_head(plan, made, err);
+	for (unsigned r = 0; r < plan->nruns && rc == AUC_OK; r++)
+		rc = spread_run(&s, &plan->runs[r], made, err);
+	free(s.shares);
+	return rc;
+}
+
 const struct auc_share *auc_plan_share_on(const struct auc_plan *plan, const struct auc_run *run,
 					  unsigned server)
 {
@@ -94,6 +115,72 @@ const struct auc_share *auc_plan_share_on(const struct auc_plan *plan, const str
 		if (plan->shares[run->first_share + i].server == server)
 			return &plan->shares[run->first_share + i];
 	return NULL;
+}
+
+/* MADE becomes PLAN without its runs. */
+static enum auc_code copy_head(const struct auc_plan *plan, struct auc_plan *made,
+			       struct auc_err *err)
+{
+	enum auc_code rc = auc_plan_copy(made, plan, err);
+
+	made->nruns = made->nshares = 0;
+	return rc;
+}
+
+static enum auc_code spread_run(struct search *s, const struct auc_run *run, struct auc_plan *made,
+				struct auc_err *err)
+{
+	const struct auc_share *h = &s->plan->shares[run->first_share], *end = h + run->nshares;
+
+	s->nshares = 0;
+	for (; h < end; h++)
+		if (!(auc_market_is_whole(s->m, h->server) ? spread(s, h, run, made)
+							   : give(s, h->server, h->workers, h->ps)))
+			return auc_err_set(
+				err, AUC_EFULL,
+				"what is free of %s is on too many nodes for %u workers and %u PSs",
+				auc_market_server_name(s->m, h->server), h->workers, h->ps);
+	return finish_run(s, run->from, run->to, made, err);
+}
+
+/* SHARE, on a whole, over its parts. */
+static bool spread(struct search *s, const struct auc_share *share, const struct auc_run *run,
+		   const struct auc_plan *made)
+{
+	const struct auc_run *before = made->nruns ? &made->runs[made->nruns - 1] : NULL;
+	unsigned n = s->m->servers[share->server].nparts, first = share->server - n;
+	unsigned workers = share->workers, ps = share->ps;
+
+	/* As in the run before; then where all PSs fit; then wherever something fits. */
+	for (unsigned pass = 0; pass < 3 && (workers || ps); pass++)
+		for (unsigned part = first; part < first + n && (workers || ps); part++) {
+			const struct auc_share *had =
+				before ? auc_plan_share_on(made, before, part) : NULL;
+			unsigned w = 0, p = pass == 1 ? ps : 0;
+
+			if (is_used(s, part) || (pass == 0 && !had))
+				continue;
+			if (pass == 0)
+				p = had->ps < ps ? had->ps : ps;
+			if (p && !has_room(s, part, 0, p, run->from, run->to))
+				continue;
+			while (pass == 2 && p < ps &&
+			       has_room(s, part, 0, p + 1, run->from, run->to))
+				p++;
+			while (w < workers && (pass != 0 || w < had->workers) &&
+			       has_room(s, part, w + 1, p, run->from, run->to))
+				w++;
+			if (!w && !p)
+				continue;
+			/* While PSs are to come together, what has no room for them waits. */
+			if (pass == 1 && ps && !p)
+				continue;
+			if (!give(s, part, w, p))
+				return false;
+			workers -= w;
+			ps -= p;
+		}
+	return !workers && !ps;
 }
 
 /* One move is better than many. */
@@ -129,7 +216,6 @@ static enum auc_code add_run(struct search *s, const struct auc_run *run, auc_sl
 			     auc_slot to, struct auc_plan *made, struct auc_err *err)
 {
 	const struct auc_share *shares = &s->plan->shares[run->first_share], *end;
-	enum auc_code rc;
 
 	end = shares + run->nshares;
 	s->nshares = 0;
@@ -153,8 +239,16 @@ static enum auc_code add_run(struct search *s, const struct auc_run *run, auc_sl
 						   auc_market_server_group(s->m, h->server),
 						   auc_market_server_name(s->m, h->server));
 		}
+	return finish_run(s, from, to, made, err);
+}
+
+/* The shares in hand become a run of MADE. */
+static enum auc_code finish_run(struct search *s, auc_slot from, auc_slot to, struct auc_plan *made,
+				struct auc_err *err)
+{
+	enum auc_code rc = auc_plan_add_run(made, from, to, err);
+
 	qsort(s->shares, s->nshares, sizeof(*s->shares), by_server);
-	rc = auc_plan_add_run(made, from, to, err);
 	for (unsigned i = 0; i < s->nshares && rc == AUC_OK; i++)
 		rc = auc_plan_add_share(made, s->shares[i].server, s->shares[i].workers,
 					s->shares[i].ps, err);
@@ -211,15 +305,21 @@ static bool candidate(const struct search *s, unsigned other)
 {
 	const char *group = auc_market_server_group(s->m, s->server);
 
-	if (other == s->server && !s->back)
+	if ((other == s->server && !s->back) || auc_market_is_whole(s->m, other))
 		return false;
 	if (*group ? strcmp(auc_market_server_group(s->m, other), group) != 0
 		   : !s->upload || s->upload[other] > s->from + s->later - s->plan->arrival)
 		return false;
+	return !is_used(s, other);
+}
+
+/* True if SERVER gives something to the run in hand. */
+static bool is_used(const struct search *s, unsigned server)
+{
 	for (unsigned i = 0; i < s->nshares; i++)
-		if (s->shares[i].server == other)
-			return false;
-	return true;
+		if (s->shares[i].server == server)
+			return true;
+	return false;
 }
 
 /* True if OTHER is up and open and has room beside what others bought. */
@@ -227,7 +327,7 @@ static bool has_room(struct search *s, unsigned other, unsigned workers, unsigne
 		     auc_slot to)
 {
 	const struct auc_market *m = s->m;
-	unsigned roles = auc_market_roles(m, other);
+	unsigned roles = auc_market_hosts(m, other);
 
 	if ((workers && !(roles & AUC_ROLE_WORKER)) || (ps && !(roles & AUC_ROLE_PS)))
 		return false;

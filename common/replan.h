@@ -1,4 +1,5 @@
-/* replan.h - a plan that goes on without a server that it was to have. */
+/* replan.h - plans on other servers: without one that they were to have, or on the parts of a large
+ * one. */
 #ifndef AUC_REPLAN_H
 #define AUC_REPLAN_H
 
@@ -18,8 +19,14 @@
  */
 enum auc_code auc_plan_without(const struct auc_market *m, const struct auc_plan *plan,
 			       unsigned server, auc_slot from, unsigned later,
-			       const unsigned *upload, struct auc_plan *made,
-			       struct auc_err *err);
+			       const unsigned *upload, struct auc_plan *made, struct auc_err *err);
+/*
+ * MADE (initialised) becomes PLAN with what it has on wholes (auc_market_add_whole()) on parts of
+ * them that are up, open and have room: those that gave to the run before come first, PSs stay
+ * together where they can. AUC_EFULL: what is free of a whole is on too many of its parts.
+ */
+enum auc_code auc_plan_spread(const struct auc_market *m, const struct auc_plan *plan,
+			      struct auc_plan *made, struct auc_err *err);
 /* What SERVER gives in RUN of PLAN; NULL: nothing. */
 const struct auc_share *auc_plan_share_on(const struct auc_plan *plan, const struct auc_run *run,
 					  unsigned server);

@@ -220,7 +220,7 @@ static struct json_object *server(const struct auc_market *m, unsigned s)
 	struct json_object *o = json_object_new_object(), *tres = json_object_new_array(), *t;
 	bool ok = o && tres && auc_json_add_text(o, "name", auc_market_server_name(m, s)) &&
 		  auc_json_add_text(o, "partition", auc_market_server_group(m, s)) &&
-		  auc_json_add_bool(o, "for_sale", auc_market_roles(m, s) != 0);
+		  auc_json_add_bool(o, "for_sale", auc_market_hosts(m, s) != 0);
 
 	for (unsigned k = 0; ok && k < auc_market_ntres(m); k++) {
 		if (!(auc_market_capacity(m, s, k) > 0))

@@ -10,7 +10,7 @@ setup_file()
 	need_plugins
 	# shellcheck disable=SC2046
 	cluster_start $(plugin_options) --slot-seconds 10 --nodes 'edge1:partition=edge,cpus=8,mem=16000,gpus=t4:4' \
-		--nodes 'cloud[1-2]:partition=cloud,cpus=8,mem=16000,gpus=v100:4,start=power'
+		--nodes 'cloud[1-3]:partition=cloud,cpus=8,mem=16000,gpus=v100:4,start=power'
 	wait_until 20 auction_open
 }
 
@@ -55,4 +55,42 @@ node_is()
 	wait_until 20 eval '[ "$(later --data-mb=3000)" = 3 ]'
 	[ "$(later)" = 0 ]
 	[ "$(later --data-mb=3000 --upload=cloud=20s)" = 0 ]
+}
+
+# The nodes of the plan in its last run.
+last_nodes()
+{
+	receipt_get "$1" '.plan[-1] | (.workers + .ps) | keys | join(" ")'
+}
+
+runs_on()
+{
+	[ "$(timeout 20 squeue -ho %N -t R -j "$(group_jobs "$1" | paste -sd,)" | sort | paste -sd' ')" = "$2" ]
+}
+
+@test "a cloud that is one server: a co-located job has as many nodes as it takes, up in time; one that fails is replaced" {
+	sed -i 's/^PartitionName=cloud.*/PartitionName=cloud Site=cloud OneServer=yes/' "$SANDBOX_DIR/etc/auction.conf"
+	scontrol reconfigure
+	wait_until 20 status_is '.servers[] | select(.name == "cloud") | .for_sale' true
+	# Four workers and a PS are more than a node has.
+	job=$(submit alice --bid=1000 --epochs=1 --chunks=5 --minibatches=150 --gradient-mb=10 --worker-time=v100=1s --ps-time=ps.s=0s \
+		--upload=cloud=30s -o /dev/null --wrap 'sleep 600')
+	wait_until 5 receipt_state_is "$job" sold
+	[ "$(receipt_get "$job" .colocated)" = true ]
+	[ "$(receipt_get "$job" '[.plan[0].workers[]] | add')" = 5 ]
+	[ "$(last_nodes "$job" | wc -w)" -ge 2 ]
+	payment=$(receipt_get "$job" .payment) start=$(plan_start "$job")
+	wait_until $((start + 10 - $(date +%s))) runs_on "$job" "$(last_nodes "$job")"
+	for one in $(group_jobs "$job"); do
+		[ "$(job_time "$one" StartTime)" -le $((start + 2)) ]
+	done
+	member=$(members "$job" | head -n 1)
+	node=$(job_field "$member" NodeList)
+	scontrol update nodename="$node" state=down reason=test
+	wait_until 15 eval '[[ " $(last_nodes '"$job"') " != *" '"$node"' "* ]]'
+	wait_until 60 runs_on "$job" "$(last_nodes "$job")"
+	[ "$(receipt_get "$job" .payment)" = "$payment" ]
+	[ "$(receipt_get "$job" '[.plan[-1].workers[]] | add')" = 5 ]
+	as alice scancel "$job"
+	wait_until 20 settled "$job"
 }
