@@ -102,8 +102,8 @@ static const struct key keys[] = {
 	 .choices = "none|given|published|flat|learned", .preset = "learned",
 	 .help = "Where prices come from. none: everything that is free costs nothing. given: Eta (Policy=oasis: Lower and Upper). "
 		 "published: the function of the policy's paper, its parameters learned from past bids. flat: one price for each "
-		 "TRES of each class of nodes, fitted to past bids. learned: such prices for each slot, or none, or the published, or "
-		 "the flat ones, whichever past bids, replayed, say is best; published ones until there are bids to learn from."},
+		 "TRES, fitted to past bids. learned: prices for each class of nodes and slot, or none, or the published, or flat ones, "
+		 "whichever past bids, replayed, say is best; published ones until there are bids to learn from."},
 	{.section = GLOBAL, .name = "Eta", .type = TYPE_AMOUNTS, .offset = IN_CONF(eta), .count = IN_CONF(neta),
 	 .limit = AUC_TRES_MAX, .min = 1, .max = ETA_MAX,
 	 .help = "Base of the price function for each TRES; one that is not named has base 1 and is free. With "

@@ -655,7 +655,7 @@ static enum auc_code quote_all(struct auc_dual *d, double *sum, size_t *terms, s
 					AUC_QUOTE_SLACK * auc_utility_value(&j->job->utility, 0));
 		*sum += j->weight * d->payoff[i];
 		(*terms)++;
-		if (d->decision.accepted)
+		if (d->decision.accepted && d->t.n) /* there is a phase */
 			add_use(d, at, j->weight);
 	}
 	return rc;

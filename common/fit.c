@@ -9,7 +9,16 @@
 #include "fit.h"
 #include "learn.h"
 
-#define KEEP 0.01 /* part of its worth that other prices must be better by */
+#define KEEP       0.01 /* part of its worth that other prices must be better by */
+#define CANDIDATES 64
+#define FLOOR      0.2 /* of flat prices that no guard has looked at */
+
+/* Prices that the guard looks at. */
+struct candidate {
+	enum auc_tariff_kind kind;
+	struct auc_learn_choice choice; /* of kind flat or learned */
+	double worth;
+};
 
 /* An expected bid. */
 struct expected {
@@ -28,14 +37,7 @@ struct fit {
 };
 
 /* Which of the expected bids, and how often each. */
-enum choice { ALL, DAY, HALF_OF_DAY };
-
-/* What was learned: prices for a market. */
-struct prices {
-	struct auc_given_price *list;
-	size_t n;
-	double bound;
-};
+enum which { ALL, DAY, HALF_OF_DAY };
 
 static enum auc_code forecast(struct fit *f, struct auc_err *err);
 static bool expect(const struct fit *f, const struct auc_past_bid *past, auc_slot arrival,
@@ -43,41 +45,48 @@ static bool expect(const struct fit *f, const struct auc_past_bid *past, auc_slo
 static int by_arrival(const void *a, const void *b);
 static bool guard_due(const struct fit *f);
 static enum auc_code guard(struct fit *f, struct auc_err *err);
-static enum auc_tariff_kind best_kind(const struct fit *f);
-static enum auc_code learn(struct fit *f, const struct auc_market *m, enum choice which,
-			   struct prices *p, struct auc_err *err);
-static enum auc_code replay(struct fit *f, enum auc_tariff_kind kind, const struct prices *p,
+static unsigned list_candidates(const struct fit *f, struct candidate *list);
+static void choose(struct fit *f, const struct candidate *list, unsigned n);
+static enum auc_code certify(struct fit *f, struct auc_err *err);
+static unsigned take(struct fit *f, enum which which);
+static enum auc_code learn(struct fit *f, const struct auc_market *m, enum which which,
+			   struct auc_learn **l, struct auc_err *err);
+static enum auc_code replay(struct fit *f, const struct auc_learn *l, struct candidate *c,
 			    struct auc_err *err);
-static enum auc_code give(const struct fit *f, struct auc_market *m, enum auc_tariff_kind kind,
-			  const struct prices *p, struct auc_err *err);
+static enum auc_code give(const struct fit *f, struct auc_market *m, const struct auc_learn *l,
+			  const struct candidate *c, struct auc_err *err);
 static double processor_seconds(void);
-static enum auc_code stopped(struct auc_err *err);
 
 enum auc_code auc_fit(const struct auc_fit_input *in, struct auc_tariff **out, struct auc_err *err)
 {
 	struct fit f = {.in = in, .t = calloc(1, sizeof(*f.t))};
 	double began = processor_seconds();
-	struct prices p = {0};
+	struct auc_given_price *list = NULL;
+	struct auc_learn *l = NULL;
 	enum auc_code rc;
+	size_t n;
 
 	*out = NULL;
 	rc = f.t ? forecast(&f, err) : auc_err_set(err, AUC_ENOMEM, "no memory for a fit");
-	if (rc == AUC_OK && in->kind == AUC_TARIFF_LEARNED && guard_due(&f))
+	if (rc == AUC_OK && guard_due(&f))
 		rc = guard(&f, err);
 	if (rc == AUC_OK)
-		rc = learn(&f, in->market, ALL, &p, err);
-	if (rc == AUC_OK && (f.t->kind == AUC_TARIFF_LEARNED || f.t->kind == AUC_TARIFF_FLAT))
-		rc = auc_tariff_set(f.t, in->market, p.list, p.n, f.t->kind == AUC_TARIFF_FLAT,
-				    err);
+		rc = learn(&f, in->market, ALL, &l, err);
+	if (rc == AUC_OK && (f.t->kind == AUC_TARIFF_LEARNED || f.t->kind == AUC_TARIFF_FLAT)) {
+		rc = auc_learn_list(l, in->market, &f.t->choice, &list, &n, err);
+		if (rc == AUC_OK)
+			rc = auc_tariff_set(f.t, in->market, list, n, err);
+		free(list);
+	}
 	if (rc == AUC_OK) {
 		f.t->time = in->now;
 		f.t->slot_seconds = in->conf->slot_seconds;
-		f.t->bound = p.bound;
+		f.t->bound = auc_learn_bound(l);
 		f.t->seconds = processor_seconds() - began;
 		*out = f.t;
 		f.t = NULL;
 	}
-	free(p.list);
+	auc_learn_destroy(l);
 	auc_tariff_free(f.t);
 	for (unsigned i = 0; i < f.n; i++)
 		auc_job_clear(&f.list[i].job);
@@ -140,10 +149,15 @@ static enum auc_code forecast(struct fit *f, struct auc_err *err)
 		f->later[i].arrival += period;
 	}
 	f->t->kind = in->kind;
-	if (in->last && in->kind == AUC_TARIFF_LEARNED) {
-		f->t->kind = in->last->day_bids ? in->last->kind : in->kind;
+	f->t->choice = (struct auc_learn_choice){in->kind == AUC_TARIFF_FLAT ? AUC_LEARN_FLAT
+									     : AUC_LEARN_TIMED,
+						 in->kind == AUC_TARIFF_FLAT ? FLOOR : 1};
+	if (in->last && in->last->day_bids) {
+		f->t->kind = in->last->kind;
+		f->t->choice = in->last->choice;
 		f->t->day_bids = in->last->day_bids;
 		f->t->day_bound = in->last->day_bound;
+		f->t->day_worth = in->last->day_worth;
 		f->t->guard_time = in->last->guard_time;
 		memcpy(f->t->worth, in->last->worth, sizeof(f->t->worth));
 	}
@@ -186,69 +200,146 @@ static bool guard_due(const struct fit *f)
 
 static enum auc_code guard(struct fit *f, struct auc_err *err)
 {
-	struct prices p = {0}, all = {0};
+	struct candidate list[CANDIDATES];
+	struct auc_learn *l = NULL;
 	enum auc_code rc;
+	unsigned n;
 
 	if (f->ndays < AUC_FIT_BIDS_MIN)
 		return AUC_OK; /* a day without bids says nothing */
-	rc = learn(f, f->in->empty, DAY, &all, err);
+	n = list_candidates(f, list);
+	rc = learn(f, f->in->empty, HALF_OF_DAY, &l, err);
+	for (unsigned i = 0; i < n && rc == AUC_OK; i++)
+		rc = replay(f, l, &list[i], err);
+	auc_learn_destroy(l);
 	if (rc == AUC_OK)
-		rc = learn(f, f->in->empty, HALF_OF_DAY, &p, err);
-	for (unsigned k = 0; k < AUC_TARIFF_KINDS && rc == AUC_OK; k++)
-		rc = replay(f, k, &p, err);
-	if (rc == AUC_OK) {
-		f->t->kind = best_kind(f);
-		f->t->day_bids = f->ndays;
-		f->t->day_bound = all.bound;
-		f->t->guard_time = f->in->now;
-	}
-	free(p.list);
-	free(all.list);
+		rc = certify(f, err);
+	if (rc == AUC_OK)
+		choose(f, list, n);
 	return rc;
 }
 
-static enum auc_tariff_kind best_kind(const struct fit *f)
+/* In the order of preference where they are worth the same. */
+static unsigned list_candidates(const struct fit *f, struct candidate *list)
 {
-	const double *worth = f->t->worth;
-	enum auc_tariff_kind best = AUC_TARIFF_NONE;
+	static const double floors[] = {0.02, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.7, 1};
+	static const double factors[] = {0.5, 0.6, 0.7, 0.8, 0.9, 1, 1.15, 1.3};
+	bool flat = f->in->kind == AUC_TARIFF_FLAT;
+	unsigned n = 0;
 
-	for (unsigned k = 1; k < AUC_TARIFF_KINDS; k++)
-		if (worth[k] > worth[best])
-			best = k;
-	if (f->in->last && f->in->last->day_bids &&
-	    worth[f->in->last->kind] >= (1 - KEEP) * worth[best])
-		best = f->in->last->kind;
-	return best;
+	if (!flat) {
+		list[n++] = (struct candidate){.kind = AUC_TARIFF_NONE};
+		list[n++] = (struct candidate){.kind = AUC_TARIFF_PUBLISHED};
+	}
+	for (unsigned i = 0; i < sizeof(floors) / sizeof(floors[0]); i++)
+		list[n++] = (struct candidate){.kind = AUC_TARIFF_FLAT,
+					       .choice = {AUC_LEARN_FLAT, floors[i]}};
+	for (unsigned form = AUC_LEARN_LEVEL; form < AUC_LEARN_FORMS && !flat; form++)
+		for (unsigned i = 0; i < sizeof(factors) / sizeof(factors[0]); i++)
+			list[n++] = (struct candidate){.kind = AUC_TARIFF_LEARNED,
+						       .choice = {form, factors[i]}};
+	return n;
 }
 
-/* Learns prices for M from the bids that are meant. P's list is to be freed. */
-static enum auc_code learn(struct fit *f, const struct auc_market *m, enum choice which,
-			   struct prices *p, struct auc_err *err)
+/* What was worth most, or what holds where that is worth nearly as much. */
+static void choose(struct fit *f, const struct candidate *list, unsigned n)
+{
+	const struct auc_tariff *last = f->in->last;
+	const struct candidate *best = list, *c, *now = NULL;
+
+	memset(f->t->worth, 0, sizeof(f->t->worth));
+	for (c = list; c < list + n; c++) {
+		f->t->worth[c->kind] = fmax(f->t->worth[c->kind], c->worth);
+		if (c->worth > best->worth)
+			best = c;
+		if (last && last->day_bids && c->kind == last->kind &&
+		    (c->kind <= AUC_TARIFF_PUBLISHED || (c->choice.form == last->choice.form &&
+							 c->choice.factor == last->choice.factor)))
+			now = c;
+	}
+	if (now && now->worth >= (1 - KEEP) * best->worth)
+		best = now;
+	f->t->kind = best->kind;
+	f->t->choice = best->choice;
+	f->t->day_worth = best->worth;
+	f->t->day_bids = f->ndays;
+	f->t->guard_time = f->in->now;
+}
+
+/*
+ * The bound of the last period: for any prices one holds (dual.h), so for those of the fit that
+ * knows the whole of it, in the market itself and not in a pool.
+ */
+static enum auc_code certify(struct fit *f, struct auc_err *err)
+{
+	static const struct auc_learn_choice choices[] = {{AUC_LEARN_TIMED, 1 / AUC_LEARN_WEIGHT},
+							  {AUC_LEARN_TIMED, 1},
+							  {AUC_LEARN_MIXED, 1},
+							  {AUC_LEARN_LEVEL, 1}};
+	struct auc_given_price *list = NULL;
+	struct auc_learn *l = NULL;
+	struct auc_dual *d = NULL;
+	enum auc_code rc;
+	double bound;
+	size_t n;
+
+	f->t->day_bound = INFINITY;
+	rc = learn(f, f->in->empty, DAY, &l, err);
+	if (rc == AUC_OK)
+		rc = auc_dual_create(f->in->empty, f->in->policy, f->in->options, f->dual,
+				     take(f, DAY), &d, err);
+	if (rc == AUC_OK)
+		auc_dual_watch(d, f->in->watch);
+	for (unsigned i = 0; i < sizeof(choices) / sizeof(choices[0]) && rc == AUC_OK; i++) {
+		rc = auc_learn_list(l, f->in->empty, &choices[i], &list, &n, err);
+		if (rc == AUC_OK)
+			rc = auc_dual_bound_at(d, list, n, &bound, err);
+		if (rc == AUC_OK)
+			f->t->day_bound = fmin(f->t->day_bound, bound);
+		free(list);
+		list = NULL;
+	}
+	auc_dual_destroy(d);
+	auc_learn_destroy(l);
+	return rc;
+}
+
+/* Puts the bids that are meant in F's scratch; returns how many. */
+static unsigned take(struct fit *f, enum which which)
 {
 	unsigned n = 0, day = 0;
 
 	for (unsigned i = 0; i < f->n; i++) {
 		const struct expected *e = &f->list[i];
+		double weight = which == ALL   ? e->weight * AUC_LEARN_WEIGHT
+				: which == DAY ? 1
+					       : 2 * AUC_LEARN_WEIGHT;
 
 		day += e->day;
+		if (which != ALL && (!e->day || (which == HALF_OF_DAY && day % 2 == 0)))
+			continue;
+		f->dual[n++] = (struct auc_dual_job){.job = &e->job, .weight = weight};
 		if (which == ALL)
-			f->dual[n++] = (struct auc_dual_job){
-				.job = &e->job, .weight = e->weight * AUC_LEARN_WEIGHT};
-		if (which == ALL)
-			f->dual[n++] = (struct auc_dual_job){
-				.job = &f->later[i], .weight = e->weight * AUC_LEARN_WEIGHT};
-		else if (e->day && which == DAY)
-			f->dual[n++] = (struct auc_dual_job){.job = &e->job, .weight = 1};
-		else if (e->day && day % 2)
-			f->dual[n++] = (struct auc_dual_job){.job = &e->job,
-							     .weight = 2 * AUC_LEARN_WEIGHT};
+			f->dual[n++] = (struct auc_dual_job){.job = &f->later[i], .weight = weight};
 	}
-	return auc_learn_prices(m, f->in->policy, f->dual, n, AUC_LEARN_ITERATIONS, f->in->watch,
-				&p->list, &p->n, &p->bound, err);
+	return n;
 }
 
-/* What the last period is worth with the prices of KIND, P those that were learned. */
-static enum auc_code replay(struct fit *f, enum auc_tariff_kind kind, const struct prices *p,
+/* *L is to be destroyed. */
+static enum auc_code learn(struct fit *f, const struct auc_market *m, enum which which,
+			   struct auc_learn **l, struct auc_err *err)
+{
+	enum auc_code rc = auc_learn_create(m, f->in->policy, f->in->options, l, err);
+
+	if (rc != AUC_OK)
+		return rc;
+	auc_learn_watch(*l, f->in->watch);
+	return auc_learn_fit(*l, m, f->dual, take(f, which), auc_market_first(m),
+			     AUC_LEARN_ITERATIONS, err);
+}
+
+/* What the last period is worth with the prices of C, L being what was learned. */
+static enum auc_code replay(struct fit *f, const struct auc_learn *l, struct candidate *c,
 			    struct auc_err *err)
 {
 	struct auc_market *m = auc_market_clone(f->in->empty);
@@ -257,22 +348,22 @@ static enum auc_code replay(struct fit *f, enum auc_tariff_kind kind, const stru
 	enum auc_code rc;
 
 	auc_decision_init(&d);
-	f->t->worth[kind] = 0;
+	c->worth = 0;
 	rc = m ? f->in->policy->create(f->in->options, &ctx, err)
 	       : auc_err_set(err, AUC_ENOMEM, "no memory for a replay");
 	if (rc == AUC_OK)
-		rc = give(f, m, kind, p, err);
+		rc = give(f, m, l, c, err);
 	for (unsigned i = 0; i < f->n && rc == AUC_OK; i++) {
 		if (!f->list[i].day)
 			continue;
 		if (!auc_watch_goes_on(f->in->watch))
-			rc = stopped(err);
+			rc = auc_err_set(err, AUC_ESTATE, "the fit was stopped");
 		if (rc == AUC_OK)
 			rc = f->in->policy->quote(ctx, m, &f->list[i].job, &d, err);
 		if (rc != AUC_OK || !d.accepted)
 			continue;
 		rc = auc_market_book(m, &d.plan, d.plan.start, d.plan.completion - 1, err);
-		f->t->worth[kind] += d.plan.value;
+		c->worth += d.plan.value;
 	}
 	auc_decision_clear(&d);
 	if (ctx)
@@ -281,27 +372,21 @@ static enum auc_code replay(struct fit *f, enum auc_tariff_kind kind, const stru
 	return rc;
 }
 
-static enum auc_code give(const struct fit *f, struct auc_market *m, enum auc_tariff_kind kind,
-			  const struct prices *p, struct auc_err *err)
+static enum auc_code give(const struct fit *f, struct auc_market *m, const struct auc_learn *l,
+			  const struct candidate *c, struct auc_err *err)
 {
-	struct auc_tariff flat = {0};
-	enum auc_code rc;
+	struct auc_given_price *list = NULL;
+	enum auc_code rc = AUC_OK;
+	size_t n = 0;
 
-	switch (kind) {
-	case AUC_TARIFF_PUBLISHED:
+	if (c->kind == AUC_TARIFF_PUBLISHED)
 		return auc_market_set_price(m, f->in->published, err);
-	case AUC_TARIFF_LEARNED:
-		return auc_market_give_prices(m, p->list, p->n, err);
-	case AUC_TARIFF_FLAT:
-		rc = auc_tariff_set(&flat, m, p->list, p->n, true, err);
-		if (rc == AUC_OK)
-			rc = auc_tariff_give(&flat, m, err);
-		free(flat.classes);
-		free(flat.runs);
-		return rc;
-	default:
-		return auc_market_give_prices(m, NULL, 0, err);
-	}
+	if (c->kind != AUC_TARIFF_NONE)
+		rc = auc_learn_list(l, m, &c->choice, &list, &n, err);
+	if (rc == AUC_OK)
+		rc = auc_market_give_prices(m, list, n, err);
+	free(list);
+	return rc;
 }
 
 static double processor_seconds(void)
@@ -310,9 +395,4 @@ static double processor_seconds(void)
 
 	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
 	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-static enum auc_code stopped(struct auc_err *err)
-{
-	return auc_err_set(err, AUC_ESTATE, "the fit was stopped");
 }

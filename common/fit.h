@@ -10,11 +10,11 @@
  * they fit into the period. All of that is expected once more in the period behind it: what is sold
  * out has no price of its own, and slots that come on sale need one.
  *
- * The guard. The bids of the last period are replayed in an empty market with each kind of prices;
- * the learned and the flat ones are taught by every other of them, as if there were twice as many.
- * What was worth most is taken; where the prices so far are worth as much but for one percent, they
- * stay. It looks once in a period, and while there is less than one, each time that the bids have
- * doubled.
+ * The guard. The bids of the last period are replayed in an empty market without prices, with the
+ * published ones, and with flat and learned ones of several forms and levels; these are taught by
+ * every other of the bids, as if there were twice as many. What was worth most is taken; where what
+ * holds is worth as much but for one percent, it stays. The guard looks once in a period, and while
+ * there is less than one, each time that the bids have doubled.
  */
 #ifndef AUC_FIT_H
 #define AUC_FIT_H
@@ -37,10 +37,9 @@ struct auc_fit_input {
 	const struct auc_price *published; /* of the policy's paper, as learned from the past */
 	const struct auc_past *past;
 	double now; /* Unix time */
-	/* The kind that is configured: none of the others is looked at. AUC_TARIFF_LEARNED: the
-	 * guard chooses. */
+	/* AUC_TARIFF_FLAT: the guard looks at these only. AUC_TARIFF_LEARNED: at all kinds. */
 	enum auc_tariff_kind kind;
-	const struct auc_tariff *last; /* what holds now; NULL: nothing */
+	const struct auc_tariff *last; /* what such a fit found last; NULL: nothing */
 	const struct auc_watch *watch; /* NULL: nobody stops it */
 };
 

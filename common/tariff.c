@@ -21,6 +21,8 @@
 
 static const char *const words[AUC_TARIFF_KINDS] = {"none", "published", "flat", "learned"};
 
+static const char *const forms[AUC_LEARN_FORMS] = {"none", "flat", "level", "timed", "mixed"};
+
 static unsigned list_classes(struct auc_tariff *t, const struct auc_market *m, unsigned *of);
 static const struct auc_tariff_class *
 class_of(const struct auc_tariff *t, const struct auc_market *m, unsigned server, unsigned tres);
@@ -31,6 +33,8 @@ static struct json_object *runs_json(const struct auc_tariff_run *r, unsigned n)
 static bool push(struct json_object *array, struct json_object *element);
 static enum auc_code read_head(struct json_object *o, struct auc_tariff *t, struct auc_err *err);
 static enum auc_code read_kind(struct json_object *o, struct auc_tariff *t, struct auc_err *err);
+static enum auc_code read_word(struct json_object *o, const char *key, const char *const *list,
+			       unsigned n, unsigned *which, struct auc_err *err);
 static enum auc_code read_worth(struct json_object *o, struct auc_tariff *t, struct auc_err *err);
 static enum auc_code read_count(struct json_object *o, const char *key, unsigned *n,
 				struct auc_err *err);
@@ -75,8 +79,7 @@ struct auc_tariff *auc_tariff_copy(const struct auc_tariff *t)
 }
 
 enum auc_code auc_tariff_set(struct auc_tariff *t, const struct auc_market *m,
-			     const struct auc_given_price *list, size_t n, bool flat,
-			     struct auc_err *err)
+			     const struct auc_given_price *list, size_t n, struct auc_err *err)
 {
 	auc_slot first = auc_market_first(m), last = auc_market_last(m);
 	unsigned slots = (unsigned)(last - first) + 1, step, rows, i;
@@ -101,8 +104,8 @@ enum auc_code auc_tariff_set(struct auc_tariff *t, const struct auc_market *m,
 			price[(size_t)(of[cell] - 1) * slots + (size_t)(from - first)] =
 				list[k].price;
 	}
-	step = flat ? slots : 1;
-	while (!flat && (size_t)rows * ((slots + step - 1) / step) > AUC_TARIFF_RUNS)
+	step = 1;
+	while ((size_t)rows * ((slots + step - 1) / step) > AUC_TARIFF_RUNS)
 		step++;
 	for (i = 0; i < rows; i++)
 		t->nruns +=
@@ -145,24 +148,27 @@ double auc_tariff_gap(const struct auc_tariff *t)
 {
 	if (!t->day_bids || !(t->day_bound > 0))
 		return NAN;
-	return 1 - t->worth[t->kind] / t->day_bound;
+	return 1 - t->day_worth / t->day_bound;
 }
 
 char *auc_tariff_why(const struct auc_tariff *t)
 {
-	char *text;
+	char *text = NULL, what[64] = "";
 	int n;
 
-	if (t->day_bids)
-		n = asprintf(&text,
-			     "%s: replayed, the last %u bids are worth %.6g without prices, %.6g "
-			     "with the published, %.6g with flat and %.6g with learned ones; at "
-			     "most %.6g",
-			     words[t->kind], t->day_bids, t->worth[AUC_TARIFF_NONE],
-			     t->worth[AUC_TARIFF_PUBLISHED], t->worth[AUC_TARIFF_FLAT],
-			     t->worth[AUC_TARIFF_LEARNED], t->day_bound);
+	if (t->kind >= AUC_TARIFF_FLAT)
+		snprintf(what, sizeof(what), " (%s x %g)", forms[t->choice.form], t->choice.factor);
+	if (!t->day_bids)
+		n = asprintf(&text, "%s%s: too few bids to compare", words[t->kind], what);
 	else
-		n = asprintf(&text, "%s: as configured", words[t->kind]);
+		n = asprintf(
+			&text,
+			"%s%s: replayed, the last %u bids are worth %.6g with these, %.6g "
+			"without prices, %.6g with the published, %.6g with flat and %.6g with "
+			"learned ones; at most %.6g",
+			words[t->kind], what, t->day_bids, t->day_worth, t->worth[AUC_TARIFF_NONE],
+			t->worth[AUC_TARIFF_PUBLISHED], t->worth[AUC_TARIFF_FLAT],
+			t->worth[AUC_TARIFF_LEARNED], t->day_bound);
 	return n < 0 ? NULL : text;
 }
 
@@ -172,12 +178,15 @@ struct json_object *auc_tariff_event(const struct auc_tariff *t)
 			   *classes = json_object_new_array();
 	bool ok = o && worth && classes && auc_json_add_text(o, "event", "prices") &&
 		  auc_json_add_text(o, "kind", words[t->kind]) &&
+		  auc_json_add_text(o, "form", forms[t->choice.form]) &&
+		  auc_json_add_double(o, "factor", t->choice.factor) &&
 		  auc_json_add_double(o, "slot_seconds", t->slot_seconds) &&
 		  auc_json_add_double(o, "time", t->time) && auc_json_add_int(o, "slot", t->slot) &&
 		  auc_json_add_int(o, "bids", t->bids) &&
 		  auc_json_add_double(o, "expected", t->expected) &&
 		  auc_json_add_double(o, "bound", t->bound) &&
 		  auc_json_add_int(o, "day_bids", t->day_bids) &&
+		  auc_json_add_double(o, "day_worth", t->day_worth) &&
 		  auc_json_add_double(o, "day_bound", t->day_bound) &&
 		  auc_json_add_double(o, "guard_time", t->guard_time) &&
 		  auc_json_add_double(o, "seconds", t->seconds);
@@ -371,6 +380,8 @@ static enum auc_code read_head(struct json_object *o, struct auc_tariff *t, stru
 	if (rc == AUC_OK)
 		rc = read_count(o, "day_bids", &t->day_bids, err);
 	if (rc == AUC_OK)
+		rc = auc_json_double(o, "day_worth", 0, WORTH_MAX, &t->day_worth, err);
+	if (rc == AUC_OK)
 		rc = auc_json_double(o, "day_bound", 0, WORTH_MAX, &t->day_bound, err);
 	if (rc == AUC_OK)
 		rc = auc_json_double(o, "guard_time", 0, TIME_MAX, &t->guard_time, err);
@@ -379,18 +390,28 @@ static enum auc_code read_head(struct json_object *o, struct auc_tariff *t, stru
 
 static enum auc_code read_kind(struct json_object *o, struct auc_tariff *t, struct auc_err *err)
 {
-	char word[AUC_NAME_MAX];
-	enum auc_code rc = auc_json_text(o, "kind", word, sizeof(word), err);
+	unsigned kind = 0, form = 0;
+	enum auc_code rc = read_word(o, "kind", words, AUC_TARIFF_KINDS, &kind, err);
 
-	for (unsigned i = 0; rc == AUC_OK && i < AUC_TARIFF_KINDS; i++)
-		if (!strcmp(word, words[i])) {
-			t->kind = i;
+	if (rc == AUC_OK)
+		rc = read_word(o, "form", forms, AUC_LEARN_FORMS, &form, err);
+	t->kind = kind;
+	t->choice.form = form;
+	return rc == AUC_OK ? auc_json_double(o, "factor", 0, 1e6, &t->choice.factor, err) : rc;
+}
+
+/* Which of LIST[N] stands there. */
+static enum auc_code read_word(struct json_object *o, const char *key, const char *const *list,
+			       unsigned n, unsigned *which, struct auc_err *err)
+{
+	char word[AUC_NAME_MAX];
+	enum auc_code rc = auc_json_text(o, key, word, sizeof(word), err);
+
+	for (*which = 0; rc == AUC_OK && *which < n; ++*which)
+		if (!strcmp(word, list[*which]))
 			return AUC_OK;
-		}
-	return rc == AUC_OK
-		       ? auc_err_set(err, AUC_EINVAL,
-				     "kind: '%s', expected none, published, flat or learned", word)
-		       : rc;
+	*which = 0;
+	return rc == AUC_OK ? auc_err_set(err, AUC_EINVAL, "%s: '%s' is none", key, word) : rc;
 }
 
 static enum auc_code read_worth(struct json_object *o, struct auc_tariff *t, struct auc_err *err)

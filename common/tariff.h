@@ -10,6 +10,7 @@
 #include <stdbool.h>
 
 #include "err.h"
+#include "learn.h"
 #include "market.h"
 
 struct json_object;
@@ -19,8 +20,8 @@ struct json_object;
 enum auc_tariff_kind {
 	AUC_TARIFF_NONE,      /* everything is free */
 	AUC_TARIFF_PUBLISHED, /* those of the policy's paper, which bookings move */
-	AUC_TARIFF_FLAT,      /* by class, the same in all slots */
-	AUC_TARIFF_LEARNED,   /* by class and slot */
+	AUC_TARIFF_FLAT,      /* one for each TRES */
+	AUC_TARIFF_LEARNED,   /* by class of servers, or class and slot */
 	AUC_TARIFF_KINDS
 };
 
@@ -42,17 +43,20 @@ struct auc_tariff_class {
 
 struct auc_tariff {
 	enum auc_tariff_kind kind;
+	struct auc_learn_choice
+		choice; /* of kind flat or learned: which form, and how much of it */
 	double slot_seconds;
 	double time;   /* Unix time of the fit */
 	auc_slot slot; /* in which it was published; 0: it is not yet */
 	/* What was forecast, and what it is worth at most. */
 	unsigned bids;   /* of the past that it was made of */
 	double expected; /* bids in the slots for sale */
-	double bound;
+	double bound;    /* in a pool (learn.h) */
 	/* The guard: the last day, replayed. */
 	unsigned day_bids;              /* 0: it has not looked yet */
-	double worth[AUC_TARIFF_KINDS]; /* of that day with each kind */
-	double day_bound;               /* and with any */
+	double worth[AUC_TARIFF_KINDS]; /* of that day with the best of each kind */
+	double day_worth;               /* with what was chosen */
+	double day_bound;               /* and with anything, certified (dual.h) */
 	double guard_time;              /* Unix time at which it looked */
 	double seconds;                 /* of a processor that the fit took */
 	unsigned nclasses, nruns;
@@ -68,17 +72,16 @@ void auc_tariff_free(struct auc_tariff *t);
 struct auc_tariff *auc_tariff_copy(const struct auc_tariff *t);
 /*
  * The prices of LIST[N] (market.h), alike on servers of a class of M, as T's classes, which it has
- * none of before. With FLAT: in all slots the mean. At most AUC_TARIFF_RUNS runs: more are put
+ * none of before. At most AUC_TARIFF_RUNS runs: more are put
  * together, with their mean. AUC_ENOMEM.
  */
 enum auc_code auc_tariff_set(struct auc_tariff *t, const struct auc_market *m,
-			     const struct auc_given_price *list, size_t n, bool flat,
-			     struct auc_err *err);
+			     const struct auc_given_price *list, size_t n, struct auc_err *err);
 /* Gives M the prices of T, one that is not AUC_TARIFF_PUBLISHED. What no class names has the prices
  * of the nearest amount of that TRES in its partition, else none. AUC_ENOMEM. */
 enum auc_code auc_tariff_give(const struct auc_tariff *t, struct auc_market *m,
 			      struct auc_err *err);
-/* 1 - worth / bound of the day that the guard replayed, for the kind that holds; NAN: it has not
+/* 1 - worth / bound of the day that the guard replayed, with what it chose; NAN: it has not
  * looked. */
 double auc_tariff_gap(const struct auc_tariff *t);
 /* A sentence that says what was chosen and why, malloc'd. NULL: no memory. */

@@ -181,10 +181,13 @@ static const struct {
 	bool is_time, guard; /* guard: only once it has looked */
 } learning_rows[] = {
 	{"kind", "kind", NULL, false, false},
+	{"form", "form", NULL, false, false},
+	{"factor", "factor", NULL, false, false},
 	{"why", "why", NULL, false, false},
 	{"gap", "gap", NULL, false, true},
 	{"chosen", "guard_time", NULL, true, true},
 	{"day_bids", "day_bids", NULL, false, true},
+	{"day_worth", "day_worth", NULL, false, true},
 	{"day_bound", "day_bound", NULL, false, true},
 	{"worth_none", "worth", "none", false, true},
 	{"worth_published", "worth", "published", false, true},

@@ -61,10 +61,13 @@ edge      cpu            24     2 0.000000 0.000000 0.000000 0.000000
 edge      gpu:v100        2     2 1.500000 2.000000 2.950000 4.000000" -c -f "$here/status-learned.json"
 
 expect 'what was learned' 0 "kind|learned
-why|learned: replayed, the last 206 bids are worth 3100 without prices, 3200 with the published, 3900 with flat and 4000 with learned ones; at most 4200.5
+form|mixed
+factor|0.8
+why|learned (mixed x 0.8): replayed, the last 206 bids are worth 4000 with these, 3100 without prices, 3200 with the published, 3900 with flat and 4000 with learned ones; at most 4200.5
 gap|0.0477324
 chosen|1979-07-05T02:33:20
 day_bids|206
+day_worth|4000
 day_bound|4200.5
 worth_none|3100
 worth_published|3200
