@@ -4,7 +4,9 @@
  * Where a node gives the same in runs that follow each other without a pause, one part spans them.
  * The lead is on a node with PSs. It stays while its node gives the same; where it has to move, it
  * goes to the node whose share lasts longest, of equal ones to the first: that makes the fewest
- * moves there can be.
+ * moves there can be. But once it was on a node with workers, nodes that have some come first: in
+ * Slurm a job that had GPUs cannot lose them altogether, and waits for one that is free though it
+ * takes none.
  */
 #include "config.h"
 
@@ -17,7 +19,7 @@ static bool next_run(const struct auc_plan *plan, unsigned run);
 static const struct auc_share *find_share(const struct auc_plan *plan, unsigned run,
 					  unsigned server);
 static bool same_share(const struct auc_share *a, const struct auc_share *b);
-static unsigned choose_lead(const struct auc_plan *plan, unsigned run);
+static unsigned choose_lead(const struct auc_plan *plan, unsigned run, bool workers);
 static unsigned lasts(const struct auc_plan *plan, unsigned run, const struct auc_share *share);
 static void fill_part(const struct auc_market *m, const struct auc_plan *plan,
 		      const struct auc_share *share, struct auc_part *part);
@@ -27,6 +29,7 @@ enum auc_code auc_plan_parts(const struct auc_market *m, const struct auc_plan *
 {
 	double slot = auc_market_slot_seconds(m);
 	unsigned *part_of, lead = 0, n = 0;
+	bool workers = false; /* the lead had some */
 
 	*parts = NULL;
 	*nparts = 0;
@@ -50,7 +53,8 @@ enum auc_code auc_plan_parts(const struct auc_market *m, const struct auc_plan *
 		if (stays && same_share(stays, &plan->shares[lead]))
 			lead = (unsigned)(stays - plan->shares);
 		else
-			lead = choose_lead(plan, r);
+			lead = choose_lead(plan, r, workers);
+		workers |= plan->shares[lead].workers > 0;
 		/* The lead first, then the others as they stand. */
 		first = &plan->shares[lead];
 		for (unsigned i = 0; i < run->nshares + 1; i++) {
@@ -111,24 +115,20 @@ static bool same_share(const struct auc_share *a, const struct auc_share *b)
 	return a->server == b->server && a->workers == b->workers && a->ps == b->ps;
 }
 
-/* Index of the share in RUN that the lead is to be on. */
-static unsigned choose_lead(const struct auc_plan *plan, unsigned run)
+/* Index of the share in RUN that the lead is to be on; WORKERS: rather one with workers. */
+static unsigned choose_lead(const struct auc_plan *plan, unsigned run, bool workers)
 {
 	const struct auc_run *r = &plan->runs[run];
-	unsigned best = r->first_share, best_lasts = 0;
-	bool best_ps = false;
+	unsigned best = r->first_share, best_rank = 0, best_lasts = 0;
 
 	for (unsigned i = 0; i < r->nshares; i++) {
 		const struct auc_share *s = &plan->shares[r->first_share + i];
-		unsigned n;
+		unsigned rank = s->ps ? 1 + (workers && s->workers) : 0, n = lasts(plan, run, s);
 
-		if (best_ps && !s->ps)
-			continue;
-		n = lasts(plan, run, s);
-		if (n > best_lasts || (s->ps && !best_ps)) {
+		if (rank > best_rank || (rank == best_rank && n > best_lasts)) {
 			best = r->first_share + i;
+			best_rank = rank;
 			best_lasts = n;
-			best_ps = s->ps;
 		}
 	}
 	return best;

@@ -31,6 +31,7 @@ def slots: [.plan.plan[] | .to - .from + 1] | add;
 # Starts by what else happened. What slurmctld itself starts late, or again, since it was away is shown behind its return, too.
 def lateness($what): "\($what) began behind their slot, quiet: \([.[] | select(.disturbed == "quiet") | .late] | spread)",
 	"  with a node that failed or came back within 30 s: \([.[] | select(.disturbed == "node") | .late] | spread)",
+	([.[] | select(.disturbed == "gpus") | .late] | if . == [] then empty else "  of a job that had GPUs and has none now, so that Slurm waits for a free one: \(spread)" end),
 	([.[] | select(.disturbed == "slurmctld")] | "  with slurmctld away, or back for less than 15 s: \(map(.late) | spread); behind its return: \(map(.at - ([.begin, .returned] | max)) | spread)");
 # The number of the submission is in the thousandths of its bid's value.
 def number_of: .bid | capture("sigmoid:(?<value>[0-9.]+),").value | tonumber | (. - floor) * 1000 | round;
@@ -98,7 +99,9 @@ def book($cells; $sign): reduce ($cells | to_entries[]) as $c (.; .book[$c.key] 
 		| .late = (.at - .begin)
 		| .initial = (.lead and ($s.told.at // 0) <= .begin and all($ran_for[$t.sale][]; .lead == false or .at >= $t.at))
 		| .returned = ([$away[] | select(.from <= $t.at) | .to] | max // 0)
-		| .disturbed = (if was_away(.begin - 1; .at; 15) then "slurmctld" elif .again or .moved or failed($s.nodes; .begin - 30; .at) then "node" else "quiet" end)
+		| .lost_gpus = (.lead and .gpu == 0 and any($ran_for[$t.sale][]; .lead and .gpu > 0 and .at < $t.at))
+		| .disturbed = (if was_away(.begin - 1; .at; 15) then "slurmctld" elif .again or .moved or failed($s.nodes; .begin - 30; .at) then "node"
+			elif .lost_gpus then "gpus" else "quiet" end)
 	  else .outside = true end
 	] as $placed
 | [$placed[] | select(.outside or .over > 0)
@@ -151,7 +154,13 @@ def book($cells; $sign): reduce ($cells | to_entries[]) as $c (.; .book[$c.key] 
 | [$placed[] | select(.outside | not)] as $starts
 | [$starts[] | select(.initial)] as $first
 | [$starts[] | select((.initial | not) and (.again | not))] as $parts
-| ($memory | group_by(.pid) | max_by(length)) as $life
+
+# 8. Memory of slurmctld, in each of its lives from 40 s on, by what it has got new records of: a job's record with its script takes tens of
+# kB until it is purged. Finer leaks than this shows are looked for by "leaks".
+| ([$memory | group_by(.pid)[] | map(select(.kb)) | (.[0].at + 40) as $warm | map(select(.at >= $warm)) | select(length > 1)
+	| {from: .[0].at, to: .[-1].at, kb: (.[-1].kb - .[0].kb)}
+	| . as $l | .records = ([$rows[] | select(.submit >= $l.from and .submit <= $l.to)] | length)]) as $lives
+| ($lives | map(.kb) | add // 0) as $grown | ($lives | map(.records) | add // 0) as $records
 
 | "accepted: \($submitted | length) jobs; sold: \($sales | length), of several layouts: \($sales | map(select(.last.plan.plan | length > 1)) | length); changed for a failed node: \($sales | map(.plans | length - 1) | add)",
   "tasks that ran: \($ran | length), of leads \($ran | map(select(.lead)) | length), at most \([$ran[] | . as $t | [$ran[] | select(.at <= $t.at and (.seen // infinite) > $t.at)] | length] | max) at a time",
@@ -163,8 +172,10 @@ def book($cells; $sign): reduce ($cells | to_entries[]) as $c (.; .book[$c.key] 
   "shares of a node in a slot that were paid and did not run: \($missing | length) (\($missing | kinds(.excuse)))",
   "sales whose job slurmctld forgot before the accounting knew it: \($no_row | length)",
   "agent: cycles \($status[0].agent.cycles | tojson), looks \($status[0].agent.looks | tojson), errors \($status[0].agent.errors | tojson)",
-  "memory of slurmctld in \(if $life then $life[-1].at - $life[0].at | round else 0 end) s: \($life | .[0].kb) kB to \($life | .[-1].kb) kB",
+  "memory of slurmctld behind the first 40 s of its \($lives | length) lives: \($grown) kB more in \($lives | map(.to - .from) | add // 0 | round) s, with \($records) new records; at most \([$memory[].kb // 0] | max) kB",
   (if ($submitted | length) < $jobs then "WRONG: \($submitted | length) jobs were accepted, not \($jobs)" else empty end),
+  ([$starts[] | select(.disturbed == "quiet" and (.again | not)) | .late] | if length > 0 and percentile(0.99) >= 2 then "WRONG: p99 of quiet starts is \(percentile(0.99)) s" else empty end),
+  (if $records >= 50 and $grown > 200 * $records then "WRONG: slurmctld grows by \($grown / $records | round) kB for each record" else empty end),
   ($ledger.oversold[] | "WRONG: sold twice: \(.)"),
   ($oversold[] | "WRONG: ran twice: \(.)"),
   ($ran[] | select(.sale == null) | "WRONG: job \(.job) (\(.name)) ran on \(.node) for nobody"),
