@@ -416,7 +416,8 @@ static double excess(const struct auc_policy_ctx *ctx, const struct relaxed *r, 
 
 /*
  * Sets ctx->trial: the rest goes into one slot, the cheapest one, or the whole segment of which it
- * is a part, and one slot does that much less. By how much that is dearer than the bound.
+ * is a part, and one slot does that much less. By how much that is dearer than the bound. Of equal
+ * ones the one that does more work early.
  */
 static double fill_rest(struct auc_policy_ctx *ctx, const struct relaxed *r)
 {
@@ -435,6 +436,8 @@ static double fill_rest(struct auc_policy_ctx *ctx, const struct relaxed *r)
 			at = slot;
 			step = more;
 		}
+	}
+	for (slot = r->end; slot-- > ctx->start0;) {
 		e = slot == r->slot ? INFINITY : excess(ctx, r, slot, less);
 		if (e < least) {
 			least = e;
