@@ -16,6 +16,7 @@
 static enum auc_code parse(const char *text, struct json_object **o, struct auc_err *err);
 static enum auc_code read_sale(struct json_object *o, struct auc_receipt *r, struct auc_err *err);
 static enum auc_code read_runs(struct json_object *o, struct auc_receipt *r, struct auc_err *err);
+static enum auc_code read_chunks(struct json_object *o, struct auc_receipt *r, struct auc_err *err);
 static enum auc_code read_run(struct json_object *o, struct auc_receipt *r, struct auc_err *err);
 static enum auc_code read_counts(struct json_object *o, const char *key, bool ps,
 				 struct auc_receipt *r, struct auc_err *err);
@@ -75,6 +76,7 @@ void auc_receipt_clear(struct auc_receipt *r)
 {
 	free(r->runs);
 	free(r->shares);
+	free(r->chunks);
 	memset(r, 0, sizeof(*r));
 }
 
@@ -225,7 +227,31 @@ static enum auc_code read_sale(struct json_object *o, struct auc_receipt *r, str
 		rc = auc_json_money(o, "refund", &r->refund, err);
 	if (rc == AUC_OK && settled)
 		rc = auc_json_text(o, "why", r->why, sizeof(r->why), err);
-	return rc == AUC_OK ? read_runs(o, r, err) : rc;
+	if (rc == AUC_OK)
+		rc = read_runs(o, r, err);
+	return rc == AUC_OK ? read_chunks(o, r, err) : rc;
+}
+
+static enum auc_code read_chunks(struct json_object *o, struct auc_receipt *r, struct auc_err *err)
+{
+	struct json_object *chunks;
+	enum auc_code rc = AUC_OK;
+	size_t n;
+
+	if (!json_object_object_get_ex(o, "chunks", &chunks))
+		return AUC_OK;
+	if (!json_object_is_type(chunks, json_type_array))
+		return auc_err_set(err, AUC_EINVAL, "chunks: expected an array");
+	n = json_object_array_length(chunks);
+	r->chunks = calloc(n + 1, sizeof(*r->chunks));
+	if (!r->chunks)
+		return auc_err_set(err, AUC_ENOMEM, "out of memory");
+	while (r->nchunks < n && rc == AUC_OK) {
+		rc = auc_json_text(json_object_array_get_idx(chunks, r->nchunks), "server",
+				   r->chunks[r->nchunks], sizeof(*r->chunks), err);
+		r->nchunks++;
+	}
+	return rc == AUC_OK ? rc : auc_err_prefix(err, "chunks");
 }
 
 static enum auc_code read_runs(struct json_object *o, struct auc_receipt *r, struct auc_err *err)

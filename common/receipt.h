@@ -43,9 +43,11 @@ struct auc_receipt {
 	unsigned nworker_tres, nps_tres;
 	struct auc_named worker_tres[AUC_TRES_MAX],
 		ps_tres[AUC_TRES_MAX]; /* of one worker, of one PS */
-	unsigned nruns, nshares;
+	unsigned nruns, nshares, nchunks;
 	struct auc_receipt_run *runs;
 	struct auc_receipt_share *shares;
+	char (*chunks)[AUC_NAME_MAX]; /* by chunk: the server it stays on; of policies that say so
+				       */
 };
 
 /* True if TEXT looks like one of ours (begins with {"auction":): what job_submit must not let a

@@ -23,6 +23,7 @@ static enum auc_code layout_share_make(struct layout_share *s, const struct auc_
 				       unsigned ntres, const char *what, struct auc_err *err);
 static void layout_add_steps(struct layout *l, const struct auc_receipt *r,
 			     const struct auc_receipt_run *run, enum role role, bool lead);
+static bool layout_add_chunks(struct layout *l, const struct auc_receipt *r);
 static bool layout_is_gres(const char **name);
 static void argv_add_gres(struct argv *a, const struct layout_share *share, unsigned ntasks);
 static void argv_add(struct argv *a, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
@@ -91,8 +92,10 @@ enum auc_code layout_make_run(struct layout *l, const struct auc_receipt *r, uns
 		return rc;
 
 	l->steps = calloc(2 * (size_t)run->nshares, sizeof(*l->steps));
-	if (!l->steps)
+	if (!l->steps || !layout_add_chunks(l, r)) {
+		layout_clear(l);
 		return auc_err_set(err, AUC_ENOMEM, "out of memory");
+	}
 	layout_add_steps(l, r, run, ROLE_PS, true);
 	layout_add_steps(l, r, run, ROLE_PS, false);
 	layout_add_steps(l, r, run, ROLE_WORKER, true);
@@ -134,8 +137,39 @@ enum auc_code layout_local(struct layout *l, unsigned workers, unsigned ps, cons
 	return AUC_OK;
 }
 
+/* False: no memory. */
+static bool layout_add_chunks(struct layout *l, const struct auc_receipt *r)
+{
+	const char *before = "";
+	size_t size;
+	FILE *out;
+
+	if (!r->nchunks)
+		return true;
+	out = open_memstream(&l->chunks, &size);
+	if (!out)
+		return false;
+	for (unsigned i = 0; i < r->nchunks; i++) {
+		bool first = true;
+
+		for (unsigned k = 0; k < i && first; k++)
+			first = strcmp(r->chunks[k], r->chunks[i]) != 0;
+		for (unsigned k = i; k < r->nchunks && first; k++) {
+			if (strcmp(r->chunks[k], r->chunks[i]) != 0)
+				continue;
+			if (k == i)
+				fprintf(out, "%s%s=%u", before, r->chunks[i], k);
+			else
+				fprintf(out, ",%u", k);
+		}
+		before = ";";
+	}
+	return !fclose(out);
+}
+
 void layout_clear(struct layout *l)
 {
+	free(l->chunks);
 	free(l->steps);
 	memset(l, 0, sizeof(*l));
 }
@@ -144,7 +178,10 @@ enum auc_code layout_copy(struct layout *to, const struct layout *from, struct a
 {
 	*to = *from;
 	to->steps = calloc(from->nsteps ? from->nsteps : 1, sizeof(*to->steps));
-	if (!to->steps) {
+	to->chunks = from->chunks ? strdup(from->chunks) : NULL;
+	if (!to->steps || (from->chunks && !to->chunks)) {
+		free(to->steps);
+		free(to->chunks);
 		memset(to, 0, sizeof(*to));
 		return auc_err_set(err, AUC_ENOMEM, "out of memory");
 	}

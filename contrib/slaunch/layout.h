@@ -49,6 +49,7 @@ struct layout {
 	unsigned nworkers, nps;
 	struct layout_share share[ROLES];
 	unsigned nsteps;
+	char *chunks; /* "edge1=0,2;edge2=1": where each chunk stays; NULL: the plan does not say */
 	struct layout_step *steps; /* the PSs first; the lead's node first within a role */
 };
 

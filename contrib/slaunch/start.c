@@ -54,6 +54,10 @@ void start_export(const struct layout *l, const struct start_options *opt, const
 	setenv("AUCTION_SALE", l->sale, 1);
 	setenv("AUCTION_WORKER_TYPE", l->worker_type, 1);
 	setenv("AUCTION_PS_TYPE", l->ps_type, 1);
+	if (l->chunks)
+		setenv("AUCTION_CHUNKS", l->chunks, 1);
+	else
+		unsetenv("AUCTION_CHUNKS");
 	snprintf(buf, sizeof(buf), "%g", l->slot_seconds);
 	setenv("AUCTION_SLOT_SECONDS", buf, 1);
 	snprintf(buf, sizeof(buf), "%.0f", l->begin);

@@ -57,7 +57,14 @@ static bool bid(struct auc_auction *a, const char *text, uint32_t job, double no
 		struct auc_offer *o)
 {
 	struct auc_bid b = world_bid(a, text);
+	struct auc_offer own;
+	bool accepted;
 
+	if (!o) {
+		accepted = bid(a, text, job, now, &own);
+		auc_offer_clear(&own);
+		return accepted;
+	}
 	if (auc_auction_bid(a, &b, 1000, now, true, o, &err) != AUC_OK)
 		fail_msg("%s: %s", text, err.text);
 	if (!o->accepted)
@@ -151,6 +158,50 @@ static void test_preempts(void **state)
 	/* A chunk stays where it is, even if its node fails. */
 	assert_int_equal(auc_auction_move(a, 1, "edge1", 1006 * SLOT, NULL, &err), AUC_EFULL);
 	auc_auction_destroy(a);
+}
+
+/* A receipt is enough to go on from, chunk by chunk, where the spool is lost. */
+static void test_adopted(void **state)
+{
+	struct auc_auction *a = world_open(POLICY, dir, NOW);
+	char other[64], *receipt = NULL, text[512];
+	struct auc_receipt r;
+	struct auc_offer o;
+	struct auc_plan before;
+
+	(void)state;
+	text_of(text, sizeof(text), 8, 10, "");
+	assert_true(bid(a, text, 1, NOW, &o));
+	revise(a, NOW);
+	text_of(text, sizeof(text), 2, 2, "");
+	assert_true(bid(a, text, 2, 1004 * SLOT, NULL));
+	revise(a, 1004 * SLOT);
+	assert_int_equal(auc_auction_confirm(a, o.sale, 1, &receipt, &err), AUC_OK);
+	auc_offer_clear(&o);
+	auc_plan_init(&before);
+	assert_int_equal(auc_plan_copy(&before, plan_of(a, 1), &err), AUC_OK);
+	assert_int_equal(auc_receipt_parse(receipt, &r, &err), AUC_OK);
+	assert_int_equal(r.nchunks, 8);
+	for (unsigned i = 0; i < r.nchunks; i++)
+		assert_string_equal(r.chunks[i],
+				    auc_market_server_name(a->market, before.chunks[i].server));
+	auc_receipt_clear(&r);
+	auc_auction_destroy(a);
+
+	world_mkdir(other);
+	a = world_open(POLICY, other, 1005 * SLOT);
+	assert_int_equal(auc_auction_adopt(a, receipt, 1, 1000, AUC_SALE_RUNNING, &err), AUC_OK);
+	assert_true(auc_plan_same(plan_of(a, 1), &before));
+	/* Nobody knows the short one any more: its slots are the long one's again. */
+	assert_int_equal(revise(a, 1005 * SLOT), 1);
+	assert_true(plan_of(a, 1)->completion < before.completion);
+	assert_int_equal(work_of(plan_of(a, 1)), 80);
+	for (unsigned i = 0; i < before.nchunks; i++)
+		assert_int_equal(plan_of(a, 1)->chunks[i].server, before.chunks[i].server);
+	auc_plan_clear(&before);
+	free(receipt);
+	auc_auction_destroy(a);
+	world_rmdir(other);
 }
 
 /* Partitions hold in revisions, too, and a job that is not the stepper's keeps its place. */
@@ -394,6 +445,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_preempts, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_adopted, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_confined, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_refusals, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_as_simulated, setup, teardown),

@@ -66,6 +66,27 @@ static char *joined(char **argv)
 	return text;
 }
 
+/* Where the chunks of the data are is one text, which layouts hand on. */
+static void test_layout_chunks(void **state)
+{
+	static char chunks[][AUC_NAME_MAX] = {"edge2", "edge1", "edge2", "edge3", "edge1"};
+	struct auc_receipt r = receipt();
+	struct auc_err err = {0};
+	struct layout l, copy;
+
+	(void)state;
+	assert_int_equal(layout_make(&l, &r, 7, "edge2", 1029.9, &err), AUC_OK);
+	assert_null(l.chunks);
+	layout_clear(&l);
+	r.nchunks = 5;
+	r.chunks = chunks;
+	assert_int_equal(layout_make(&l, &r, 7, "edge2", 1029.9, &err), AUC_OK);
+	assert_int_equal(layout_copy(&copy, &l, &err), AUC_OK);
+	layout_clear(&l);
+	assert_string_equal(copy.chunks, "edge2=0,2;edge1=1,4;edge3=3");
+	layout_clear(&copy);
+}
+
 static void test_layout(void **state)
 {
 	char *agent[] = {(char *)"/bin/agent", (char *)"--", (char *)"a b", NULL};
@@ -599,12 +620,13 @@ static void test_catch_kill(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_layout),        cmocka_unit_test(test_layout_time),
-		cmocka_unit_test(test_layout_errors), cmocka_unit_test(test_hostport),
-		cmocka_unit_test(test_wire),          cmocka_unit_test(test_token),
-		cmocka_unit_test(test_peers),         cmocka_unit_test(test_course),
-		cmocka_unit_test(test_course_local),  cmocka_unit_test(test_group),
-		cmocka_unit_test(test_groupfile),     cmocka_unit_test(test_catch_kill),
+		cmocka_unit_test(test_layout),      cmocka_unit_test(test_layout_chunks),
+		cmocka_unit_test(test_layout_time), cmocka_unit_test(test_layout_errors),
+		cmocka_unit_test(test_hostport),    cmocka_unit_test(test_wire),
+		cmocka_unit_test(test_token),       cmocka_unit_test(test_peers),
+		cmocka_unit_test(test_course),      cmocka_unit_test(test_course_local),
+		cmocka_unit_test(test_group),       cmocka_unit_test(test_groupfile),
+		cmocka_unit_test(test_catch_kill),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
