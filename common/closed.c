@@ -103,6 +103,8 @@ enum auc_code auc_auction_close(struct auc_auction *a, const struct auc_closed_t
 		memcpy(copy, list, n * sizeof(*copy));
 	pthread_mutex_lock(&a->admin);
 	pthread_mutex_lock(&a->lock);
+	if (n != a->nclosed || (n && memcmp(copy, a->closed, n * sizeof(*copy)) != 0))
+		a->stale = true;
 	free(a->closed);
 	a->closed = copy;
 	a->nclosed = n;

@@ -962,6 +962,12 @@ static enum auc_code check_all(struct parser *p)
 			global_word(p, global_word(p, "EndMargin") ? "EndMargin" : "SlotSeconds"),
 			"EndMargin (%.15g s) less than SlotSeconds (%.15g s)", conf->end_margin,
 			conf->slot_seconds);
+	for (unsigned i = 0; i < conf->npartitions; i++)
+		if (conf->partitions[i].one_server && auc_policy_of_cluster(conf->policy)->stepper)
+			return auc_err_set(p->err, AUC_EINVAL,
+					   "%s: PartitionName=%s: OneServer=yes: expected no with "
+					   "policy %s, whose chunks stay on one node",
+					   p->file, conf->partitions[i].name, conf->policy);
 	if (conf->late_start > 0 && auc_policy_of_cluster(conf->policy)->stepper)
 		return word_error(p, global_word(p, "LateStart"),
 				  "0 with policy %s, which changes no slot that has begun",

@@ -265,6 +265,14 @@ static void test_refusals(void **state)
 	snprintf(text, sizeof(text), "Policy=aonline\nLateStart=30\n%s", world_types);
 	assert_int_equal(auc_conf_parse(text, strlen(text), "auction.conf", &conf, &err),
 			 AUC_EINVAL);
+	snprintf(text, sizeof(text), "Policy=aonline\nPrices=learned\n%s", world_types);
+	assert_int_equal(auc_conf_parse(text, strlen(text), "auction.conf", &conf, &err),
+			 AUC_EINVAL);
+	snprintf(text, sizeof(text), "Policy=aonline\nPartitionName=c OneServer=yes\n%s",
+		 world_types);
+	assert_int_equal(auc_conf_parse(text, strlen(text), "auction.conf", &conf, &err),
+			 AUC_EINVAL);
+	assert_non_null(strstr(err.text, "OneServer=yes"));
 	snprintf(text, sizeof(text), "Policy=aonline,guard=maybe\n%s", world_types);
 	assert_int_equal(auc_conf_parse(text, strlen(text), "auction.conf", &conf, &err),
 			 AUC_EINVAL);
@@ -420,6 +428,21 @@ static void test_full(void **state)
 	auc_plan_clear(&plan);
 	revise(a, NOW);
 	assert_int_equal(plan_of(a, 2)->completion, 1021);
+	/* What a site reserves is left alone: the chunks that lie there wait. */
+	{
+		struct auc_closed_time closed = {
+			.server = "edge1", .from = 1003 * SLOT, .to = 1005 * SLOT};
+
+		assert_int_equal(auc_auction_close(a, &closed, 1, &err), AUC_OK);
+		assert_int_equal(revise(a, NOW), 2);
+		assert_int_equal(plan_of(a, 1)->completion, 1013);
+		assert_int_equal(work_of(plan_of(a, 1)), 80);
+		assert_int_equal(auc_auction_close(a, &closed, 1, &err), AUC_OK);
+		assert_false(a->stale);
+		assert_int_equal(auc_auction_close(a, NULL, 0, &err), AUC_OK);
+		assert_int_equal(revise(a, NOW), 2);
+		assert_int_equal(plan_of(a, 1)->completion, 1011);
+	}
 	/* A node that goes down takes no part: the job that has chunks there keeps its plan. */
 	{
 		struct auc_server_spec specs[8];
