@@ -88,6 +88,8 @@ static void step(const struct tiny_market *t, struct tiny_random *r)
 	for (i = 0; i < STEPPING_JOBS; i++)
 		tiny_job_make(&list[i], r, t);
 	for (i = 0; auc_steppers[i]; i++) {
+		if (auc_steppers[i]->sites) /* these jobs have no chunks at sites */
+			continue;
 		puts(auc_steppers[i]->name);
 		stepping_run(auc_steppers[i], "", t, list, STEPPING_JOBS, stdout);
 	}

@@ -586,7 +586,9 @@ static void test_shared(void **state)
 		for (i = 0; i < STEPPING_JOBS; i++)
 			tiny_job_make(&list[i], &random, &t);
 		for (i = 0; auc_steppers[i]; i++)
-			done += stepping_run(auc_steppers[i], "", &t, list, STEPPING_JOBS, NULL);
+			if (!auc_steppers[i]->sites) /* these jobs have no chunks at sites */
+				done += stepping_run(auc_steppers[i], "", &t, list, STEPPING_JOBS,
+						     NULL);
 		for (i = 0; i < 4; i++)
 			done += stepping_run(&auc_stepper_aonline, options[i], &t, list,
 					     STEPPING_JOBS, NULL);
