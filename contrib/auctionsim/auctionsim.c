@@ -24,6 +24,7 @@
 #include "offline.h"
 #include "plot.h"
 #include "policy/policy.h"
+#include "posted_world.h"
 #include "policy/stepper.h"
 #include "replay.h"
 #include "result.h"
@@ -191,6 +192,7 @@ static int command_policies(int argc, char **argv)
 	for (i = 0; auc_steppers[i]; i++)
 		printf("%-10s %s\n", auc_steppers[i]->name, auc_steppers[i]->summary);
 	printf("%-10s %s\n", OFFLINE_NAME, OFFLINE_SUMMARY);
+	printf("%-10s %s\n", POSTED_BFP_NAME, POSTED_BFP_SUMMARY);
 	return EXIT_SUCCESS;
 }
 

@@ -11,6 +11,7 @@
 
 #include "num.h"
 #include "offline.h"
+#include "posted_world.h"
 #include "prices.h"
 #include "replay.h"
 #include "steps.h"
@@ -38,6 +39,7 @@ struct replay {
 static void sort_arrivals(struct replay *p);
 static const struct auc_policy *policy_of(const char *text);
 static enum auc_code open_policy(struct replay *p, const char *text, struct auc_err *err);
+static enum auc_code open_bfp(struct replay *p, struct auc_err *err);
 static enum auc_code open_posted(struct replay *p, struct auc_err *err);
 static enum auc_code repeat_all(struct replay *p, replay_look look, void *arg, struct auc_err *err);
 static enum auc_code prepare(struct replay *p, struct auc_err *err);
@@ -167,6 +169,10 @@ static enum auc_code open_policy(struct replay *p, const char *text, struct auc_
 	p->stepper = auc_stepper_find(name);
 	p->options = text + len + (text[len] == ',');
 	p->offline = !strcmp(name, OFFLINE_NAME);
+	if (!strcmp(name, POSTED_BFP_NAME)) {
+		free(name);
+		return open_bfp(p, err);
+	}
 	free(name);
 	if (p->stepper || p->offline)
 		return AUC_OK;
@@ -175,6 +181,19 @@ static enum auc_code open_policy(struct replay *p, const char *text, struct auc_
 				   "--policy: '%.80s' is no policy, see 'auctionsim policies'",
 				   text);
 	return p->policy->posts ? open_posted(p, err) : p->policy->create(p->options, &p->ctx, err);
+}
+
+/* Posted prices that are found first, with all that the jobs would pay. */
+static enum auc_code open_bfp(struct replay *p, struct auc_err *err)
+{
+	char *options;
+	enum auc_code rc = posted_bfp_options(p->s, p->options, &options, err);
+
+	p->policy = &auc_policy_posted;
+	if (rc == AUC_OK)
+		rc = p->policy->create(options, &p->ctx, err);
+	free(options);
+	return rc;
 }
 
 /* What is random in it follows the run's seed; options that name one come last, and count. */

@@ -17,7 +17,9 @@
 #include <json-c/json.h>
 
 #include "corrupt.h"
+#include "gen.h"
 #include "policy/posted-private.h"
+#include "posted_world.h"
 #include "replay.h"
 #include "result.h"
 #include "tiny.h"
@@ -734,15 +736,121 @@ static void test_options(void **state)
 	scenario_free(s);
 }
 
+/* One type of either kind and two users at a time: what is best is found among all pairs of a fine
+ * grid. */
+static void test_best(void **state)
+{
+	struct tiny_random r = {31};
+	double worst = INFINITY;
+
+	(void)state;
+	for (unsigned round = 0; round < 20; round++) {
+		struct posted_user users[12] = {{.budget = 0}};
+		int32_t capacity[2][2] = {{6, 3}, {4, 4}};
+		struct posted_world w = {.nservers = 2,
+					 .ntypes = {1, 1},
+					 .njobs = 12,
+					 .slots = 40,
+					 .slot_seconds = 1,
+					 .bandwidth = {{100}, {100}},
+					 .total = {{9}, {8}},
+					 .capacity = {capacity[0], capacity[1]},
+					 .users = users};
+		struct posted_rules rules = {.placement = AUC_POSTED_PA};
+		double prices[2], grid[2], most = 0;
+		struct posted_run run = {.revenue = 0};
+
+		for (unsigned i = 0; i < w.njobs; i++) {
+			users[i].ask = (struct auc_posted_ask){
+				.arrival = 1 + 2 * i, .epochs = tiny_int(&r, 1, 8), .seconds = 1};
+			users[i].ask.count[0] = (unsigned)tiny_int(&r, 1, 4);
+			users[i].ask.count[1] = (unsigned)tiny_int(&r, 1, 3);
+			users[i].budget =
+				(0.3 * users[i].ask.count[0] + 0.2 * users[i].ask.count[1]) *
+				(0.5 + tiny_real(&r));
+		}
+		assert_int_equal(posted_world_best(&w, &rules, false, prices, NULL), AUC_OK);
+		rules.fixed = grid;
+		for (grid[0] = 0; grid[0] < 1; grid[0] += 0.02)
+			for (grid[1] = 0; grid[1] < 1; grid[1] += 0.02) {
+				assert_int_equal(posted_world_run(&w, &rules, &run, NULL), AUC_OK);
+				most = fmax(most, run.revenue);
+			}
+		rules.fixed = prices;
+		assert_int_equal(posted_world_run(&w, &rules, &run, NULL), AUC_OK);
+		if (run.revenue < 0.85 * most)
+			fail_msg("round %u: %g of %g", round, run.revenue, most);
+		worst = fmin(worst, run.revenue / most);
+	}
+	print_message("fixed prices found: at least %.3f of the grid's best\n", worst);
+}
+
+/* The fast world and the market's replay come to the same. */
+static void test_worlds_agree(void **state)
+{
+	static const char *const words[] = {"servers=6",      "slots=300",  "jobs=500",
+					    "worker_types=3", "ps_types=2", "load=2"};
+	static const struct {
+		const char *policy;
+		struct posted_rules rules;
+	} runs[] = {
+		{"posted,seed=3", {.pricing = &auc_posted_shared, .seed = 3}},
+		{"posted,pricing=bandit,placement=upa,bandwidth=dynamic",
+		 {.pricing = &auc_posted_bandit,
+		  .placement = AUC_POSTED_UPA,
+		  .dynamic = true,
+		  .theta = AUC_POSTED_THETA_AUTO}},
+		{"posted,variant=paper,theta=0.05,placement=cha",
+		 {.pricing = &auc_posted_bandit,
+		  .placement = AUC_POSTED_CHA,
+		  .paper = true,
+		  .theta = 0.05}},
+		{"posted,pricing=top", {.pricing = &auc_posted_top}},
+	};
+	size_t size = 0;
+	char *text = NULL;
+	FILE *out = open_memstream(&text, &size);
+	struct auc_err err = {.text = ""};
+	struct posted_world w;
+	struct scenario *s;
+
+	(void)state;
+	assert_int_equal(gen_write(gen_find("posted"), (char *const *)words, 6, 4, out, &err),
+			 AUC_OK);
+	fclose(out);
+	s = corrupt_scenario(text);
+	free(text);
+	assert_int_equal(posted_world_open(s, 0, 1, &w, &err), AUC_OK);
+	for (unsigned i = 0; i < sizeof(runs) / sizeof(runs[0]); i++) {
+		struct posted_run fast = {.price = calloc(w.njobs, sizeof(double))};
+		struct result slow;
+
+		run(s, runs[i].policy, 1, &slow);
+		assert_int_equal(posted_world_run(&w, &runs[i].rules, &fast, &err), AUC_OK);
+		assert_int_equal(slow.accepted, fast.accepted);
+		assert_true(fabs(slow.revenue - fast.revenue) <= 1e-9 * slow.revenue);
+		for (unsigned k = 0; k < w.njobs; k++)
+			assert_int_equal(!isnan(fast.price[k]),
+					 slow.jobs[w.users[k].index].offered);
+		free(fast.price);
+		result_clear(&slow);
+	}
+	posted_world_close(&w);
+	corrupt_none(s, "bfp");
+	corrupt_none(s, "bfp,fit=simplex,placement=upa,bandwidth=dynamic");
+	scenario_free(s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_placements), cmocka_unit_test(test_many_servers),
-		cmocka_unit_test(test_bandit),     cmocka_unit_test(test_bandit_by_hand),
-		cmocka_unit_test(test_theta),      cmocka_unit_test(test_queue),
-		cmocka_unit_test(test_private),    cmocka_unit_test(test_checked),
-		cmocka_unit_test(test_corrupted),  cmocka_unit_test(test_seeds),
-		cmocka_unit_test(test_options),
+		cmocka_unit_test(test_placements),   cmocka_unit_test(test_many_servers),
+		cmocka_unit_test(test_bandit),       cmocka_unit_test(test_bandit_by_hand),
+		cmocka_unit_test(test_theta),        cmocka_unit_test(test_queue),
+		cmocka_unit_test(test_private),      cmocka_unit_test(test_checked),
+		cmocka_unit_test(test_corrupted),    cmocka_unit_test(test_seeds),
+		cmocka_unit_test(test_options),      cmocka_unit_test(test_best),
+		cmocka_unit_test(test_worlds_agree),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

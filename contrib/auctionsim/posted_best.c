@@ -1,0 +1,336 @@
+/*
+ * posted_best.c - the best fixed unit prices with full knowledge: see posted_world.h. The search is
+ * a coordinate ascent. Where there is room for all, what is earned along one price is known exactly
+ * at every price at which one more user goes: all of them are tried. Where there is not, every step
+ * is a run.
+ */
+#include "config.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "posted_world.h"
+#include "text.h"
+
+#define PASSES      8
+#define SIMPLEX_MAX 6000
+
+/* Prices under trial. */
+struct best {
+	const struct posted_world *w;
+	const struct posted_rules *rules;
+	unsigned n;
+	double *prices, *trial;
+	double earned; /* with PRICES */
+	struct auc_err *err;
+	enum auc_code rc;
+	double mean_slots;
+};
+
+struct step {
+	double at, units,
+		rest; /* a user who goes above price AT, who buys UNITS and pays REST besides */
+};
+
+static double earn(struct best *b, const double *prices);
+static bool improve(struct best *b);
+static void climb_room(struct best *b);
+static double best_along(const struct best *b, unsigned kind, unsigned type, struct step *steps);
+static int compare_steps(const void *a, const void *b);
+static void climb_runs(struct best *b);
+static enum auc_code simplex(struct best *b);
+static double bound(const struct best *b, const double *prices);
+
+enum auc_code posted_world_best(const struct posted_world *w, const struct posted_rules *rules,
+				bool by_simplex, double *prices, struct auc_err *err)
+{
+	struct best b = {.w = w,
+			 .rules = rules,
+			 .n = w->ntypes[0] + w->ntypes[1],
+			 .prices = prices,
+			 .err = err};
+	unsigned i, kind;
+
+	b.trial = calloc(b.n + 1, sizeof(*b.trial));
+	if (!b.trial)
+		return auc_err_set(err, AUC_ENOMEM, "no memory for fixed prices");
+	for (i = 0; i < b.n; i++)
+		prices[i] = 0;
+	for (i = 0; i < w->njobs;
+	     i++) /* a start: everybody's budget, evenly over what they ask for */
+		for (kind = 0; kind < AUC_POSTED_KINDS; kind++) {
+			b.mean_slots += w->users[i].ask.epochs * w->users[i].ask.seconds /
+					w->slot_seconds / w->njobs / 2;
+			prices[(kind ? w->ntypes[0] : 0) + w->users[i].ask.type[kind]] =
+				0.5 * w->users[i].budget /
+				(w->users[i].ask.count[0] + w->users[i].ask.count[1]);
+		}
+	climb_room(&b);
+	if (by_simplex)
+		b.rc = simplex(&b);
+	else
+		climb_runs(&b);
+	free(b.trial);
+	return b.rc;
+}
+
+enum auc_code posted_bfp_options(const struct scenario *s, const char *options, char **text,
+				 struct auc_err *err)
+{
+	static const char *const placements[] = {"placement=pa", "placement=upa", "placement=rs",
+						 "placement=cha"};
+	struct posted_rules rules = {.placement = AUC_POSTED_PA};
+	double prices[2 * AUC_TYPES_MAX];
+	char number[AUC_NUMBER_LEN];
+	struct posted_world w;
+	bool by_simplex = false;
+	const char *word;
+	enum auc_code rc;
+	size_t len, size;
+	unsigned i;
+	FILE *out;
+
+	*text = NULL;
+	for (word = options; *word; word += len + (word[len] == ',')) {
+		len = strcspn(word, ",");
+		for (i = 0; i < 4 && (strlen(placements[i]) != len ||
+				      strncmp(word, placements[i], len) != 0);
+		     i++)
+			;
+		if (i < 4)
+			rules.placement = (enum auc_posted_placement)i;
+		else if (len == 17 && !strncmp(word, "bandwidth=dynamic", len))
+			rules.dynamic = true;
+		else if (len == 11 && !strncmp(word, "fit=simplex", len))
+			by_simplex = true;
+		else if ((len != 10 || strncmp(word, "fit=search", len) != 0) &&
+			 (len != 16 || strncmp(word, "bandwidth=static", len) != 0))
+			return auc_err_set(err, AUC_EINVAL,
+					   "bfp: '%.*s' is no option, expected fit=search or "
+					   "simplex, placement=pa, upa, rs or cha, or "
+					   "bandwidth=static or dynamic",
+					   (int)(len < 80 ? len : 80), word);
+	}
+	rc = posted_world_open(s, 0, 1, &w, err);
+	if (rc != AUC_OK)
+		return rc;
+	rc = posted_world_best(&w, &rules, by_simplex, prices, err);
+	out = rc == AUC_OK ? open_memstream(text, &size) : NULL;
+	for (i = 0; out && i < w.ntypes[0] + w.ntypes[1]; i++)
+		fprintf(out, "%s%s", i ? "/" : "fixed=", auc_number_str(prices[i], number));
+	if (out)
+		fprintf(out, ",%s,bandwidth=%s", placements[rules.placement],
+			rules.dynamic ? "dynamic" : "static");
+	posted_world_close(&w);
+	if (rc == AUC_OK && (!out || fclose(out)))
+		return auc_err_set(err, AUC_ENOMEM, "no memory for policy bfp");
+	return rc;
+}
+
+static double earn(struct best *b, const double *prices)
+{
+	struct posted_rules rules = *b->rules;
+	struct posted_run run = {.revenue = 0};
+
+	rules.fixed = prices;
+	if (b->rc == AUC_OK)
+		b->rc = posted_world_run(b->w, &rules, &run, b->err);
+	return b->rc == AUC_OK ? run.revenue : 0;
+}
+
+/* Takes the trial if it earns more. */
+static bool improve(struct best *b)
+{
+	double earned = earn(b, b->trial);
+
+	if (!(earned > b->earned))
+		return false;
+	b->earned = earned;
+	memcpy(b->prices, b->trial, b->n * sizeof(*b->prices));
+	return true;
+}
+
+/* As if there were room for all. */
+static void climb_room(struct best *b)
+{
+	struct step *steps = calloc(b->w->njobs + 1, sizeof(*steps));
+	unsigned pass, kind, i;
+
+	if (!steps) {
+		b->rc = auc_err_set(b->err, AUC_ENOMEM, "no memory for fixed prices");
+		return;
+	}
+	for (pass = 0; pass < PASSES; pass++)
+		for (kind = 0; kind < AUC_POSTED_KINDS; kind++)
+			for (i = 0; i < b->w->ntypes[kind]; i++)
+				b->prices[(kind ? b->w->ntypes[0] : 0) + i] =
+					best_along(b, kind, i, steps);
+	free(steps);
+}
+
+static double best_along(const struct best *b, unsigned kind, unsigned type, struct step *steps)
+{
+	unsigned n = 0, i, base = b->w->ntypes[0];
+	double units = 0, rest = 0, most = -1, at = 0;
+	const struct posted_user *u;
+
+	for (u = b->w->users; u < b->w->users + b->w->njobs; u++) {
+		if (u->ask.type[kind] != type)
+			continue;
+		steps[n].units = u->ask.count[kind];
+		steps[n].rest = kind ? b->prices[u->ask.type[0]] * u->ask.count[0]
+				     : b->prices[base + u->ask.type[1]] * u->ask.count[1];
+		steps[n].at = (u->budget - steps[n].rest) / steps[n].units;
+		n += steps[n].at >= 0;
+	}
+	qsort(steps, n, sizeof(*steps), compare_steps);
+	for (i = 0; i < n; i++) {
+		units += steps[i].units;
+		rest += steps[i].rest;
+		if (steps[i].at * units + rest > most) {
+			most = steps[i].at * units + rest;
+			at = steps[i].at;
+		}
+	}
+	return at * (1 - 1e-12); /* nobody goes for rounding */
+}
+
+/* The dearest first. */
+static int compare_steps(const void *a, const void *b)
+{
+	double x = ((const struct step *)a)->at, y = ((const struct step *)b)->at;
+
+	return (x < y) - (x > y);
+}
+
+static void climb_runs(struct best *b)
+{
+	static const double factors[] = {0.7,  0.8,  0.87, 0.93, 0.97, 1.03, 1.07, 1.14,
+					 1.22, 1.32, 1.45, 1.6,  1.8,  2.1,  2.5,  3};
+	static const double steps[][4] = {{0.85, 0.93, 1.07, 1.16}, {0.96, 0.98, 1.02, 1.04}};
+	double *start = malloc((b->n + 1) * sizeof(*start));
+	unsigned i, k, pass;
+
+	if (!start) {
+		b->rc = auc_err_set(b->err, AUC_ENOMEM, "no memory for fixed prices");
+		return;
+	}
+	b->earned = earn(b, b->prices);
+	memcpy(start, b->prices, b->n * sizeof(*start));
+	for (k = 0; k < sizeof(factors) / sizeof(factors[0]); k++) {
+		for (i = 0; i < b->n; i++)
+			b->trial[i] = start[i] * factors[k];
+		(void)improve(b);
+	}
+	for (pass = 0; pass < 2; pass++)
+		for (i = 0; i < b->n && b->rc == AUC_OK; i++)
+			for (k = 0; k < 4; k++) {
+				memcpy(b->trial, b->prices, b->n * sizeof(*b->trial));
+				b->trial[i] *= steps[pass][k];
+				if (improve(b) && k == 1)
+					break; /* it is below: not above, too */
+			}
+	free(start);
+}
+
+/* The right-hand side of (3). */
+static double bound(const struct best *b, const double *prices)
+{
+	double demand = 0, supply = 0, asked, mu = b->w->slots - b->mean_slots;
+	const struct posted_user *u;
+	unsigned kind, i;
+
+	for (i = 0; i < b->n; i++)
+		if (prices[i] < 0)
+			return -1;
+	for (u = b->w->users; u < b->w->users + b->w->njobs; u++) {
+		asked = prices[u->ask.type[0]] * u->ask.count[0] +
+			prices[b->w->ntypes[0] + u->ask.type[1]] * u->ask.count[1];
+		demand += asked <= u->budget ? asked : 0;
+	}
+	for (kind = 0; kind < AUC_POSTED_KINDS; kind++)
+		for (i = 0; i < b->w->ntypes[kind]; i++)
+			supply += prices[(kind ? b->w->ntypes[0] : 0) + i] * b->w->total[kind][i] *
+				  mu;
+	return fmin(demand, supply);
+}
+
+/*
+ * Nelder and Mead, with the coefficients for many dimensions (Gao and Han 2012), from half of what
+ * the search would begin with: the paper says no more. It sees steps where users go, and a bound
+ * that hardly ever binds.
+ */
+static enum auc_code simplex(struct best *b)
+{
+	unsigned n = b->n, i, k, low, high, next, round;
+	double grow = 1 + 2.0 / n, shrink = 0.75 - 0.5 / n, all = 1 - 1.0 / n, value, more;
+	double *points = malloc((size_t)(n + 1) * n * sizeof(*points)),
+	       *values = malloc((n + 1) * sizeof(*values));
+	double *centre = malloc(2 * (size_t)n * sizeof(*centre)), *far = centre ? centre + n : NULL;
+
+	if (!points || !values || !centre) {
+		free(points);
+		free(values);
+		free(centre);
+		return auc_err_set(b->err, AUC_ENOMEM, "no memory for fixed prices");
+	}
+	for (i = 0; i <= n; i++) {
+		for (k = 0; k < n; k++)
+			points[i * n + k] = 0.5 * b->prices[k] * (i == k + 1 ? 1.5 : 1);
+		values[i] = bound(b, points + i * n);
+	}
+	for (round = 0; round < SIMPLEX_MAX; round++) {
+		for (i = 1, low = high = 0; i <= n; i++) {
+			low = values[i] < values[low] ? i : low;
+			high = values[i] > values[high] ? i : high;
+		}
+		for (i = 0, next = high; i <= n; i++)
+			next = i != low && values[i] < values[next] ? i : next;
+		memset(centre, 0, n * sizeof(*centre));
+		for (i = 0; i <= n; i++)
+			for (k = 0; k < n && i != low; k++)
+				centre[k] += points[i * n + k] / n;
+		for (k = 0; k < n; k++)
+			b->trial[k] = 2 * centre[k] - points[low * n + k];
+		value = bound(b, b->trial);
+		if (value > values[high]) {
+			for (k = 0; k < n; k++)
+				far[k] = centre[k] + grow * (b->trial[k] - centre[k]);
+			more = bound(b, far);
+			memcpy(points + low * n, more > value ? far : b->trial, n * sizeof(*far));
+			values[low] = fmax(more, value);
+			continue;
+		}
+		if (value > values[next]) {
+			memcpy(points + low * n, b->trial, n * sizeof(*far));
+			values[low] = value;
+			continue;
+		}
+		for (k = 0; k < n; k++)
+			far[k] = centre[k] + shrink * ((value > values[low] ? b->trial[k]
+									    : points[low * n + k]) -
+						       centre[k]);
+		more = bound(b, far);
+		if (more > fmax(value, values[low])) {
+			memcpy(points + low * n, far, n * sizeof(*far));
+			values[low] = more;
+			continue;
+		}
+		for (i = 0; i <= n; i++)
+			for (k = 0; k < n && i != high; k++)
+				points[i * n + k] =
+					points[high * n + k] +
+					all * (points[i * n + k] - points[high * n + k]);
+		for (i = 0; i <= n; i++)
+			values[i] = bound(b, points + i * n);
+	}
+	for (i = 1, high = 0; i <= n; i++)
+		high = values[i] > values[high] ? i : high;
+	memcpy(b->prices, points + high * n, n * sizeof(*b->prices));
+	free(points);
+	free(values);
+	free(centre);
+	return AUC_OK;
+}
