@@ -18,6 +18,7 @@ struct auc_learn {
 	const struct auc_policy *policy, *quotes; /* quotes: in the pool */
 	char *options;
 	const struct auc_watch *watch;
+	const struct auc_learn *origin; /* NULL: none */
 	struct auc_pool *pool;
 	/* the fit under way, or the last one */
 	struct auc_dual *dual;
@@ -39,7 +40,7 @@ static bool one_server(const struct auc_policy *policy);
 static enum auc_code take_jobs(struct auc_learn *l, const struct auc_dual_job *jobs, unsigned njobs,
 			       auc_slot from, struct auc_err *err);
 static enum auc_code open_dual(struct auc_learn *l, const struct auc_market *m, auc_slot from,
-			       unsigned iterations, struct auc_err *err);
+			       unsigned iterations, bool again, struct auc_err *err);
 static void drop_jobs(struct auc_learn *l);
 static enum auc_code finish(struct auc_learn *l, struct auc_err *err);
 static int tres_of(const struct auc_learn *l, unsigned class);
@@ -52,8 +53,9 @@ enum auc_code auc_learn_create(const struct auc_market *m, const struct auc_poli
 	enum auc_code rc;
 
 	*out = NULL;
-	if (policy->baseline)
-		return auc_err_set(err, AUC_EINVAL, "policy %s: expected one that sells",
+	if (policy->baseline || policy->sites)
+		return auc_err_set(err, AUC_EINVAL,
+				   "policy %s: expected one that sells, and not by where data lie",
 				   policy->name);
 	l = calloc(1, sizeof(*l));
 	if (!l)
@@ -85,6 +87,11 @@ void auc_learn_destroy(struct auc_learn *l)
 	free(l);
 }
 
+void auc_learn_follow(struct auc_learn *l, const struct auc_learn *origin)
+{
+	l->origin = origin;
+}
+
 void auc_learn_watch(struct auc_learn *l, const struct auc_watch *w)
 {
 	l->watch = w;
@@ -102,6 +109,7 @@ enum auc_code auc_learn_begin(struct auc_learn *l, const struct auc_market *m,
 			      const struct auc_dual_job *jobs, unsigned njobs, auc_slot from,
 			      unsigned iterations, struct auc_err *err)
 {
+	const struct auc_dual *from_dual = l->dual ? l->dual : l->origin ? l->origin->dual : NULL;
 	struct auc_dual *before = l->dual;
 	enum auc_code rc;
 
@@ -114,9 +122,9 @@ enum auc_code auc_learn_begin(struct auc_learn *l, const struct auc_market *m,
 	if (rc == AUC_OK)
 		rc = take_jobs(l, jobs, njobs, from, err);
 	if (rc == AUC_OK)
-		rc = open_dual(l, m, from, iterations, err);
-	if (rc == AUC_OK && before)
-		rc = auc_dual_continue(l->dual, before, err);
+		rc = open_dual(l, m, from, iterations, from_dual != NULL, err);
+	if (rc == AUC_OK && from_dual)
+		rc = auc_dual_continue(l->dual, from_dual, err);
 	auc_dual_destroy(before);
 	l->first = from;
 	l->last = auc_market_last(m);
@@ -198,10 +206,10 @@ static void drop_jobs(struct auc_learn *l)
 }
 
 static enum auc_code open_dual(struct auc_learn *l, const struct auc_market *m, auc_slot from,
-			       unsigned iterations, struct auc_err *err)
+			       unsigned iterations, bool again, struct auc_err *err)
 {
-	struct auc_dual_phase phase = {AUC_DUAL_POOL, iterations,
-				       l->ready ? AGAIN_STEP : FIRST_STEP, LAST_STEP};
+	struct auc_dual_phase phase = {AUC_DUAL_POOL, iterations, again ? AGAIN_STEP : FIRST_STEP,
+				       LAST_STEP};
 	unsigned n = auc_pool_nclasses(l->pool), i, *tres = calloc((size_t)n + 1, sizeof(*tres));
 	double *capacity = NULL;
 	uint32_t *group = NULL;

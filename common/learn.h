@@ -55,6 +55,9 @@ struct auc_learn_choice {
 enum auc_code auc_learn_create(const struct auc_market *m, const struct auc_policy *policy,
 			       const char *options, struct auc_learn **l, struct auc_err *err);
 void auc_learn_destroy(struct auc_learn *l);
+/* L's first fit goes on from the last one of ORIGIN, which was created for the same servers and
+ * must stay. */
+void auc_learn_follow(struct auc_learn *l, const struct auc_learn *origin);
 /* From now on W (NULL: nobody; must stay) is asked before each quote; it can stop a step:
  * AUC_ESTATE. */
 void auc_learn_watch(struct auc_learn *l, const struct auc_watch *w);

@@ -454,6 +454,8 @@ enum auc_code auc_pool_job(const struct auc_pool *p, const struct auc_job *job,
 			2 * n < p->stand_ins[s].nmembers ? UINT32_MAX : (unsigned)(sum / n + 0.5);
 	}
 	*pooled = *job;
+	pooled->ndata = pooled->data_alloc = 0;
+	pooled->data = NULL;
 	pooled->upload = upload;
 	pooled->upload_alloc = p->nstand_ins;
 	return AUC_OK;

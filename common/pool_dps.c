@@ -39,7 +39,10 @@ struct auc_policy_ctx {
 	struct hosts workers[AUC_TYPES_MAX]; /* of distributed schedules */
 	struct hosts lone[AUC_TYPES_MAX];    /* the same types where PSs are, too */
 	struct hosts ps[AUC_TYPES_MAX];
-	double *need;                           /* workers at least, by duration */
+	double *need;   /* workers at least, by duration */
+	double *room;   /* of one search, by first slot: the most workers there can be from there on
+			 */
+	double *served; /* of one quote, by first slot: Mbit/s that PSs on one server exchange */
 	double *cheapest[AUC_TYPES_MAX][LANES]; /* sums of the least price before slot i */
 	void *memory[8];
 	unsigned nmemory;
@@ -121,7 +124,7 @@ static enum auc_code make_room(struct auc_policy_ctx *ctx, const struct auc_mark
 	ctx->ntypes = ntypes;
 	list = reserve(ctx, hosts, sizeof(*list));
 	fit = reserve(ctx, hosts * slots, sizeof(*fit));
-	sum = reserve(ctx, (hosts + LANES * (size_t)m->nworker_types + 1) * slots, sizeof(*sum));
+	sum = reserve(ctx, (hosts + LANES * (size_t)m->nworker_types + 3) * slots, sizeof(*sum));
 	if (!list || !fit || !sum) {
 		release(ctx);
 		return auc_err_set(err, AUC_ENOMEM, "no memory for a pool");
@@ -132,6 +135,8 @@ static enum auc_code make_room(struct auc_policy_ctx *ctx, const struct auc_mark
 	}
 	sum += hosts * slots;
 	ctx->need = sum + LANES * (size_t)m->nworker_types * slots;
+	ctx->room = ctx->need + slots;
+	ctx->served = ctx->room + slots;
 	for (w = 0; w < m->nworker_types; w++) {
 		ctx->workers[w].list = list + (size_t)w * m->nservers;
 		ctx->lone[w].list = list + (size_t)(ntypes + w) * m->nservers;
@@ -307,18 +312,26 @@ static void try_distributed(struct auc_policy_ctx *ctx, unsigned w, unsigned sta
 {
 	const struct auc_job *job = ctx->job;
 	const struct host *h;
-	double cheapest = ctx->cheapest[w][0][end] - ctx->cheapest[w][0][start];
+	double cheapest;
+	int64_t fewest;
 	double cost, with, work, least;
 	int64_t n, z;
 	unsigned p;
 
+	work = INFINITY;
+	for (p = 0; p < ctx->m->nps_types; p++)
+		if (job->ps_seconds[p] >= 0)
+			work = fmin(work, auc_job_work(ctx->m, job, w, p, false));
+	/* no schedule of this window has fewer workers, or costs less */
+	fewest = (int64_t)at_least(work / (end - start));
+	cheapest = place(ctx, w, start, end, fewest, NULL);
+	if (value - cheapest <= ctx->best)
+		return;
 	for (p = 0; p < ctx->m->nps_types; p++) {
 		if (job->ps_seconds[p] < 0)
 			continue;
 		work = auc_job_work(ctx->m, job, w, p, false);
 		least = at_least(work / (end - start));
-		if (value - least * cheapest <= ctx->best)
-			continue;
 		least *= ctx->m->types[w].bandwidth /
 			 ctx->m->types[auc_ps_index(ctx->m, p)].bandwidth;
 		if (!may_host(ctx, &ctx->ps[p], start, least))
@@ -327,7 +340,7 @@ static void try_distributed(struct auc_policy_ctx *ctx, unsigned w, unsigned sta
 		if (!n)
 			continue;
 		z = auc_job_ps(ctx->m, w, p, n);
-		cost = -1;
+		cost = n == fewest ? cheapest : -1;
 		for (h = ctx->ps[p].list; h < ctx->ps[p].list + ctx->ps[p].n; h++) {
 			with = (double)z * (h->sum[end] - h->sum[start]);
 			if (value - with <= ctx->best || !ready(ctx, h->server, start) ||
@@ -393,19 +406,72 @@ static void try_colocated(struct auc_policy_ctx *ctx, unsigned w, unsigned start
 	}
 }
 
+/* The first slot from which on SERVER can be used; the number of slots: none. */
+static unsigned ready_at(const struct auc_policy_ctx *ctx, unsigned server)
+{
+	unsigned upload = ctx->job->upload[server];
+	auc_slot at = ctx->job->arrival + (auc_slot)upload - ctx->m->first;
+
+	if (upload == UINT32_MAX || at >= (auc_slot)ctx->slots)
+		return ctx->slots;
+	return at > 0 ? (unsigned)at : 0;
+}
+
+/* What PSs on one server can exchange at most, by first slot. */
+static void find_served(struct auc_policy_ctx *ctx)
+{
+	const struct auc_market *m = ctx->m;
+	const struct host *h;
+	unsigned p, t, at;
+	double mbps;
+
+	memset(ctx->served, 0, (ctx->slots + 1) * sizeof(double));
+	for (p = 0; p < m->nps_types; p++)
+		for (h = ctx->ps[p].list;
+		     h < ctx->ps[p].list + ctx->ps[p].n && ctx->job->ps_seconds[p] >= 0; h++) {
+			at = ready_at(ctx, h->server);
+			mbps = h->most * m->types[auc_ps_index(m, p)].bandwidth;
+			ctx->served[at] = fmax(ctx->served[at], mbps);
+		}
+	for (t = 1; t < ctx->slots; t++)
+		ctx->served[t] = fmax(ctx->served[t], ctx->served[t - 1]);
+}
+
+/* How many workers of type W a schedule can have at most, by first slot. */
+static void find_room(struct auc_policy_ctx *ctx, unsigned w, bool colocated)
+{
+	const struct hosts *h = colocated ? &ctx->lone[w] : &ctx->workers[w];
+	double *room = ctx->room, before = 0, bandwidth = ctx->m->types[w].bandwidth;
+	unsigned i, t, at;
+
+	memset(room, 0, (ctx->slots + 1) * sizeof(double));
+	for (i = 0; i < h->n; i++) {
+		at = ready_at(ctx, h->list[i].server);
+		room[at] = colocated ? fmax(room[at], h->list[i].most) : room[at] + h->list[i].most;
+	}
+	for (t = 0; t < ctx->slots; t++) {
+		before = colocated ? fmax(before, room[t]) : before + room[t];
+		room[t] =
+			colocated ? before : fmin(before, ctx->served[t] / bandwidth * (1 + 1e-8));
+	}
+}
+
 /* Windows of worker type W, earliest completion first, as long as the value is above the best
  * payoff. */
 static void search(struct auc_policy_ctx *ctx, unsigned w, bool colocated, unsigned start0)
 {
 	const double *cheapest = ctx->cheapest[w][colocated];
 	const struct hosts *h = colocated ? &ctx->lone[w] : &ctx->workers[w];
-	double work = INFINITY, most = 0, value, n;
+	double work = INFINITY, highest = 0, most = 0, value, n, one;
 	unsigned p, i, c, d, shortest, longest;
 	double *need = ctx->need;
 
 	for (p = 0; p < ctx->m->nps_types; p++)
-		if (ctx->job->ps_seconds[p] >= 0)
-			work = fmin(work, auc_job_work(ctx->m, ctx->job, w, p, colocated));
+		if (ctx->job->ps_seconds[p] >= 0) {
+			one = auc_job_work(ctx->m, ctx->job, w, p, colocated);
+			work = fmin(work, one);
+			highest = fmax(highest, one);
+		}
 	for (i = 0; i < h->n; i++) {
 		n = ctx->m->cache[w].fit0[h->list[i].server];
 		most = colocated ? fmax(most, n) : most + n;
@@ -415,7 +481,8 @@ static void search(struct auc_policy_ctx *ctx, unsigned w, bool colocated, unsig
 		return;
 	shortest = (unsigned)(work / most * (1 - 1e-9));
 	shortest = shortest ? shortest : 1;
-	longest = work < ctx->slots ? (unsigned)work + 1 : ctx->slots;
+	longest = highest < ctx->slots ? (unsigned)highest + 1 : ctx->slots;
+	find_room(ctx, w, colocated);
 	for (d = shortest; d <= longest; d++)
 		need[d] = at_least(work / d);
 	for (c = start0 + shortest; c <= ctx->slots; c++) {
@@ -424,7 +491,8 @@ static void search(struct auc_policy_ctx *ctx, unsigned w, bool colocated, unsig
 		if (value <= ctx->best)
 			return;
 		for (d = shortest; d <= longest && d + start0 <= c; d++) {
-			if (value - need[d] * (cheapest[c] - cheapest[c - d]) <= ctx->best)
+			if (need[d] > ctx->room[c - d] ||
+			    value - need[d] * (cheapest[c] - cheapest[c - d]) <= ctx->best)
 				continue;
 			if (colocated)
 				try_colocated(ctx, w, c - d, c, value);
@@ -500,6 +568,7 @@ static enum auc_code pool_quote(struct auc_policy_ctx *ctx, const struct auc_mar
 		return AUC_OK;
 	if (job->arrival + (auc_slot)least > start)
 		start = job->arrival + (auc_slot)least;
+	find_served(ctx);
 	hint = &ctx->hints[(uintptr_t)job / sizeof(*job) % HINTS];
 	if (hint->job == job && hint->start >= (unsigned)(start - m->first))
 		try_window(ctx, hint->worker, hint->colocated, hint->start, hint->completion);

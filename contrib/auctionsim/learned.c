@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,20 +10,32 @@
 
 #include "document.h"
 #include "jsonio.h"
-#include "learn.h"
 #include "learned.h"
 #include "replay.h"
+#include "teacher.h"
 #include "text.h"
 #include "world.h"
 
 /* Prices that the guard chooses among. */
-enum candidate { NONE, PUBLISHED, LEARNED, CANDIDATES };
+enum kind { NONE, PUBLISHED, TAUGHT };
+
+struct candidate {
+	enum kind kind;
+	struct teacher_choice choice;
+	double welfare; /* of the past days */
+};
+
+#define CANDIDATES_MAX 64
+#define MARGIN         1.005 /* of the past's worth */
 
 struct past {
 	const struct auc_policy *policy;
 	const char *text; /* policy with its options */
 	unsigned n;
 	struct scenario **days;
+	struct teacher **teachers; /* by day: what the others teach */
+	unsigned ncandidates;
+	struct candidate candidates[CANDIDATES_MAX];
 };
 
 static enum auc_code load_past(struct past *p, const struct scenario *s, char *const *paths,
@@ -32,11 +45,17 @@ static bool same_types(const struct scenario_type *a, unsigned na, const struct 
 		       unsigned nb);
 static bool same_amounts(const struct auc_named *a, unsigned na, const struct auc_named *b,
 			 unsigned nb);
-static enum auc_code guard(const struct past *p, double *welfare, struct auc_err *err);
-static enum auc_code replay(const struct past *p, struct scenario *day, double *welfare,
-			    struct auc_err *err);
-static enum auc_code teach(const struct past *p, struct scenario *s, unsigned without,
+static enum auc_code learn(struct scenario *s, struct past *p, bool flat, char **chosen,
 			   struct auc_err *err);
+static void add(struct past *p, enum kind kind, enum auc_learn_form form, double factor,
+		bool again);
+static void add_candidates(struct past *p, bool flat);
+static enum auc_code guard(struct past *p, bool flat, struct auc_err *err);
+static enum auc_code rehearse(struct past *p, struct candidate *c, struct auc_err *err);
+static const struct candidate *best_of(const struct past *p);
+static enum auc_code take(struct scenario *s, const struct past *p, const struct candidate *c,
+			  struct auc_err *err);
+static char *explain(const struct past *p, const struct candidate *best);
 static enum auc_code take_values(struct scenario *s, const struct auc_market *m,
 				 const struct auc_given_price *list, size_t n, struct auc_err *err);
 static void set_none(struct scenario *s);
@@ -45,12 +64,9 @@ static struct json_object *prices_json(const struct scenario *s);
 enum auc_code learned_prices(struct scenario *s, const char *mode, const char *policy,
 			     char *const *past, unsigned n, char **chosen, struct auc_err *err)
 {
-	static const char *const names[CANDIDATES] = {"no prices", "the published prices",
-						      "learned prices"};
-	double welfare[CANDIDATES] = {0};
 	struct past p = {.text = policy};
-	enum candidate best = LEARNED, c;
 	size_t len = strcspn(policy, ",");
+	bool flat = !strcmp(mode, "flat");
 	enum auc_code rc;
 	unsigned i;
 
@@ -59,50 +75,61 @@ enum auc_code learned_prices(struct scenario *s, const char *mode, const char *p
 		if (strlen(auc_policies[i]->name) == len &&
 		    !strncmp(auc_policies[i]->name, policy, len))
 			p.policy = auc_policies[i];
-	if (strcmp(mode, "learned") != 0 && strcmp(mode, "published") != 0 &&
+	if (!flat && strcmp(mode, "learned") != 0 && strcmp(mode, "published") != 0 &&
 	    strcmp(mode, "none") != 0)
 		return auc_err_set(err, AUC_EINVAL,
-				   "--prices: '%.80s', expected published, none or learned", mode);
+				   "--prices: '%.80s', expected published, none, flat or learned",
+				   mode);
 	if (!p.policy || !auc_policy_is_priced(p.policy))
 		return AUC_OK;
-	if (p.policy->sites && !strcmp(mode, "learned"))
+	if (!strcmp(mode, "none"))
+		set_none(s);
+	if (!strcmp(mode, "published"))
+		s->prices = SCENARIO_PRICES_OFFLINE;
+	if (!flat && strcmp(mode, "learned") != 0)
+		return AUC_OK;
+	if (p.policy->sites)
 		return auc_err_set(
 			err, AUC_EINVAL,
 			"--prices: learned is not for policy %s, whose scenario may have "
 			"prices of its own",
 			p.policy->name);
-	if (!strcmp(mode, "none"))
-		set_none(s);
-	if (!strcmp(mode, "published"))
-		s->prices = SCENARIO_PRICES_OFFLINE;
-	if (strcmp(mode, "learned") != 0)
-		return AUC_OK;
-	if (!n)
-		return auc_err_set(err, AUC_EINVAL,
-				   "--prices: learned needs a past: --history FILE");
+	if (flat && !n)
+		return auc_err_set(err, AUC_EINVAL, "--prices: flat needs a past: --history FILE");
 	rc = load_past(&p, s, past, n, err);
 	if (rc == AUC_OK)
-		rc = guard(&p, welfare, err);
-	for (c = NONE; c < CANDIDATES; c++)
-		if (welfare[c] > welfare[best])
-			best = c;
-	if (rc == AUC_OK && best == LEARNED)
-		rc = teach(&p, s, n, err);
-	if (best == NONE)
-		set_none(s);
-	if (best == PUBLISHED)
-		s->prices = SCENARIO_PRICES_OFFLINE;
-	if (rc == AUC_OK && asprintf(chosen,
-				     "%.40s: %s: the past would have been worth %.2f without "
-				     "prices, %.2f with the published, %.2f with learned ones",
-				     p.text, names[best], welfare[NONE], welfare[PUBLISHED],
-				     welfare[LEARNED]) < 0) {
-		*chosen = NULL;
-		rc = auc_err_set(err, AUC_ENOMEM, "--prices: no memory");
-	}
-	for (i = 0; p.days && i < p.n; i++)
+		rc = learn(s, &p, flat, chosen, err);
+	for (i = 0; p.days && i < p.n; i++) {
+		p.days[i]->teacher = NULL;
 		scenario_free(p.days[i]);
+	}
+	for (i = 0; p.teachers && i < p.n; i++)
+		teacher_destroy(p.teachers[i]);
 	free(p.days);
+	free(p.teachers);
+	return rc;
+}
+
+static enum auc_code learn(struct scenario *s, struct past *p, bool flat, char **chosen,
+			   struct auc_err *err)
+{
+	const struct candidate *best = NULL;
+	enum auc_code rc;
+
+	if (p->n)
+		add_candidates(p, flat);
+	else
+		add(p, TAUGHT, AUC_LEARN_MIXED, 1, true);
+	rc = p->n ? guard(p, flat, err) : AUC_OK;
+	if (rc == AUC_OK)
+		best = best_of(p);
+	if (rc == AUC_OK)
+		rc = take(s, p, best, err);
+	if (rc == AUC_OK && p->n) {
+		*chosen = explain(p, best);
+		if (!*chosen)
+			rc = auc_err_set(err, AUC_ENOMEM, "--prices: no memory");
+	}
 	return rc;
 }
 
@@ -115,8 +142,14 @@ enum auc_code learned_write(const char *path, const struct scenario *s, const ch
 	bool failed;
 	FILE *f;
 
-	if (rc != AUC_OK)
+	if (rc == AUC_OK && s->prices == SCENARIO_PRICES_TAUGHT)
+		rc = auc_err_set(err, AUC_EINVAL,
+				 "--priced: the prices change as the day goes on, which a scenario "
+				 "cannot say");
+	if (rc != AUC_OK) {
+		json_object_put(root);
 		return rc;
+	}
 	json_object_object_del(root, "prices");
 	prices = s->prices == SCENARIO_PRICES_GIVEN ? prices_json(s) : NULL;
 	if (s->prices == SCENARIO_PRICES_GIVEN && !auc_json_add(root, "prices", prices))
@@ -147,7 +180,7 @@ static enum auc_code load_past(struct past *p, const struct scenario *s, char *c
 	enum auc_code rc = AUC_OK;
 	unsigned i;
 
-	p->days = calloc(n, sizeof(struct scenario *));
+	p->days = calloc(n + 1, sizeof(struct scenario *));
 	if (!p->days)
 		return auc_err_set(err, AUC_ENOMEM, "--history: no memory");
 	for (; p->n < n && rc == AUC_OK; p->n++) {
@@ -215,89 +248,155 @@ static bool same_amounts(const struct auc_named *a, unsigned na, const struct au
 	return true;
 }
 
-/* What all past days are worth with each candidate's prices. */
-static enum auc_code guard(const struct past *p, double *welfare, struct auc_err *err)
+/* -- the guard -- */
+
+static void add(struct past *p, enum kind kind, enum auc_learn_form form, double factor, bool again)
+{
+	if (p->ncandidates < CANDIDATES_MAX)
+		p->candidates[p->ncandidates++] = (struct candidate){
+			.kind = kind, .choice = {.prices = {form, factor}, .again = again}};
+}
+
+static void add_candidates(struct past *p, bool flat)
+{
+	static const double floors[] = {0.03, 0.06, 0.1, 0.15, 0.2, 0.3, 0.5};
+	static const double factors[] = {0.6, 0.7, 0.85, 1};
+	unsigned i, f;
+
+	if (!flat) {
+		add(p, NONE, AUC_LEARN_NONE, 0, false);
+		add(p, PUBLISHED, AUC_LEARN_NONE, 0, false);
+	}
+	for (i = 0; i < sizeof(floors) / sizeof(floors[0]); i++)
+		add(p, TAUGHT, AUC_LEARN_FLAT, floors[i], false);
+	for (f = AUC_LEARN_LEVEL; f < AUC_LEARN_FORMS && !flat; f++)
+		for (i = 0; i < sizeof(factors) / sizeof(factors[0]); i++)
+			add(p, TAUGHT, f, factors[i], false);
+}
+
+/*
+ * What all past days are worth with each candidate's prices. Fits during the day take longest: they
+ * are looked at last, and only where prices that are learned are better than others at all.
+ */
+static enum auc_code guard(struct past *p, bool flat, struct auc_err *err)
+{
+	enum auc_code rc = AUC_OK;
+	unsigned i;
+
+	p->teachers = calloc(p->n + 1, sizeof(struct teacher *));
+	if (!p->teachers)
+		return auc_err_set(err, AUC_ENOMEM, "--history: no memory");
+	for (i = 0; i < p->n && rc == AUC_OK; i++)
+		rc = teacher_create(p->days[i], p->policy, p->days, p->n, i, &p->teachers[i], err);
+	for (i = 0; i < p->ncandidates && rc == AUC_OK; i++)
+		rc = rehearse(p, &p->candidates[i], err);
+	if (rc != AUC_OK || flat || best_of(p)->kind != TAUGHT)
+		return rc;
+	add(p, TAUGHT, AUC_LEARN_MIXED, 0.85, true);
+	add(p, TAUGHT, AUC_LEARN_MIXED, 1, true);
+	for (; i < p->ncandidates && rc == AUC_OK; i++)
+		rc = rehearse(p, &p->candidates[i], err);
+	return rc;
+}
+
+static enum auc_code rehearse(struct past *p, struct candidate *c, struct auc_err *err)
 {
 	enum auc_code rc = AUC_OK;
 	struct scenario *day;
 	unsigned i;
 
+	c->welfare = 0;
 	for (i = 0; i < p->n && rc == AUC_OK; i++) {
+		struct result result = {0};
+
 		day = p->days[i];
-		set_none(day);
-		rc = replay(p, day, &welfare[NONE], err);
-		if (rc == AUC_OK) {
-			day->prices = SCENARIO_PRICES_OFFLINE;
-			rc = replay(p, day, &welfare[PUBLISHED], err);
-		}
-		if (rc == AUC_OK)
-			rc = teach(p, day, i, err);
-		if (rc == AUC_OK)
-			rc = replay(p, day, &welfare[LEARNED], err);
+		day->teacher = p->teachers[i];
+		if (c->kind == NONE)
+			set_none(day);
+		else
+			day->prices = c->kind == PUBLISHED ? SCENARIO_PRICES_OFFLINE
+							   : SCENARIO_PRICES_TAUGHT;
+		teacher_choose(p->teachers[i], &c->choice);
+		rc = replay_run(day, p->text, 1, NULL, NULL, &result, err);
+		c->welfare += result.welfare;
+		result_clear(&result);
 	}
 	return rc;
 }
 
-/* Adds what DAY is worth. */
-static enum auc_code replay(const struct past *p, struct scenario *day, double *welfare,
-			    struct auc_err *err)
+/* Prices that are learned must be better than the others by more than chance may make them. */
+static const struct candidate *best_of(const struct past *p)
 {
-	struct result result = {0};
-	enum auc_code rc = replay_run(day, p->text, 1, NULL, NULL, &result, err);
+	const struct candidate *best = p->candidates, *c;
 
-	*welfare += result.welfare;
-	result_clear(&result);
-	return rc;
+	for (c = best + 1; c < p->candidates + p->ncandidates; c++)
+		if (c->welfare >
+		    best->welfare * (c->kind == TAUGHT && best->kind != TAUGHT ? MARGIN : 1))
+			best = c;
+	return best;
 }
 
-/*
- * Gives S the prices that all past days but the one with index WITHOUT teach. If that is the only
- * one, half of its jobs, every other one, stand for all.
- */
-static enum auc_code teach(const struct past *p, struct scenario *s, unsigned without,
-			   struct auc_err *err)
+/* Gives S the prices of C. */
+static enum auc_code take(struct scenario *s, const struct past *p, const struct candidate *c,
+			  struct auc_err *err)
 {
-	bool half = p->n == 1 && without == 0;
-	unsigned days = half ? 1 : p->n - (without < p->n), i, k, n = 0, all = 0;
 	struct auc_given_price *list = NULL;
-	struct auc_dual_job *dual_jobs;
 	struct auc_market *m = NULL;
-	enum auc_code rc = AUC_OK;
-	struct auc_job *jobs;
-	size_t nlist = 0;
-	double bound;
+	enum auc_code rc;
+	size_t n;
 
-	for (i = 0; i < p->n; i++)
-		all += p->days[i]->njobs;
-	jobs = calloc((size_t)all + 1, sizeof(*jobs));
-	dual_jobs = calloc((size_t)all + 1, sizeof(*dual_jobs));
-	if (!jobs || !dual_jobs)
-		rc = auc_err_set(err, AUC_ENOMEM, "--history: no memory");
-	for (i = 0; i < p->n && rc == AUC_OK; i++)
-		for (k = 0; (i != without || half) && k < p->days[i]->njobs && rc == AUC_OK;
-		     k += half ? 2 : 1) {
-			rc = world_job(p->days[i], &p->days[i]->jobs[k], &jobs[n], err);
-			dual_jobs[n] = (struct auc_dual_job){.job = &jobs[n],
-							     .weight = AUC_LEARN_WEIGHT *
-								       (half ? 2 : 1) / days};
-			n++;
-		}
+	if (c->kind == NONE)
+		set_none(s);
+	if (c->kind == PUBLISHED)
+		s->prices = SCENARIO_PRICES_OFFLINE;
+	if (c->kind != TAUGHT)
+		return AUC_OK;
+	rc = teacher_create(s, p->policy, p->days, p->n, p->n, &s->teacher, err);
+	if (rc != AUC_OK)
+		return rc;
+	teacher_choose(s->teacher, &c->choice);
+	s->prices = SCENARIO_PRICES_TAUGHT;
+	if (!teacher_is_fixed(s->teacher))
+		return AUC_OK;
+	rc = world_market(s, NULL, &m, err);
 	if (rc == AUC_OK)
-		rc = world_market(s, NULL, &m, err);
+		rc = teacher_list(s->teacher, m, &list, &n, err);
 	if (rc == AUC_OK)
-		rc = world_state(s, m, err);
-	if (rc == AUC_OK)
-		rc = auc_learn_prices(m, p->policy, dual_jobs, n, AUC_LEARN_ITERATIONS, NULL, &list,
-				      &nlist, &bound, err);
-	if (rc == AUC_OK)
-		rc = take_values(s, m, list, nlist, err);
-	for (i = 0; jobs && i < n; i++)
-		auc_job_clear(&jobs[i]);
-	free(jobs);
-	free(dual_jobs);
+		rc = take_values(s, m, list, n, err);
 	free(list);
 	auc_market_destroy(m);
 	return rc;
+}
+
+static const char *const forms[] = {
+	[AUC_LEARN_NONE] = "nothing",
+	[AUC_LEARN_FLAT] = "one price of each TRES",
+	[AUC_LEARN_LEVEL] = "one price of each class",
+	[AUC_LEARN_TIMED] = "prices by class and slot",
+	[AUC_LEARN_MIXED] = "prices by class, half of them by slot",
+};
+
+/* What was chosen, and what the best of each kind would have been worth. */
+static char *explain(const struct past *p, const struct candidate *best)
+{
+	char *text = NULL;
+	const struct candidate *c;
+	double welfare[3] = {0};
+
+	for (c = p->candidates; c < p->candidates + p->ncandidates; c++)
+		welfare[c->kind] = fmax(welfare[c->kind], c->welfare);
+	if (asprintf(&text,
+		     "%.40s: %s%s, times %g%s: the past would have been worth %.2f without "
+		     "prices, %.2f with the published, %.2f with learned ones",
+		     p->text, best->kind == TAUGHT ? "learned prices: " : "",
+		     best->kind == NONE        ? "no prices"
+		     : best->kind == PUBLISHED ? "the published prices"
+					       : forms[best->choice.prices.form],
+		     best->kind == TAUGHT ? best->choice.prices.factor : 1,
+		     best->choice.again ? ", fitted again" : "", welfare[NONE], welfare[PUBLISHED],
+		     welfare[TAUGHT]) < 0)
+		return NULL;
+	return text;
 }
 
 static enum auc_code take_values(struct scenario *s, const struct auc_market *m,

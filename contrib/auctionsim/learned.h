@@ -16,9 +16,11 @@
  * one that sells; for others nothing changes. "published": those of the policy's paper, from all
  * jobs of S. "none": all 0. "learned": from the jobs of the scenarios PAST[N], days before with the
  * same servers, types and slots; the guard has the last word: each past day is replayed without
- * prices, with the published ones, and with those that the other days teach, and what was worth
- * most in all is taken. *CHOSEN then says what and why, malloc'd. AUC_EINVAL: no such mode, no
- * past, a past of another market; AUC_ENOMEM.
+ * prices, with the published ones, and with those that the other days teach, of each form and at
+ * several levels, and what was worth most in all is taken for the day. "flat": of these, those with
+ * one price of each TRES. *CHOSEN then says what and why, malloc'd. Without a past "learned" are
+ * prices that the day's own jobs teach as they come; there is no guard. AUC_EINVAL: no such mode, a
+ * past of another market; AUC_ENOMEM.
  */
 enum auc_code learned_prices(struct scenario *s, const char *mode, const char *policy,
 			     char *const *past, unsigned n, char **chosen, struct auc_err *err);

@@ -8,6 +8,7 @@
 #include "bounds.h"
 #include "price.h"
 #include "prices.h"
+#include "teacher.h"
 #include "text.h"
 #include "world.h"
 
@@ -52,6 +53,8 @@ enum auc_code prices_open(const struct scenario *s, const struct auc_policy *pol
 	switch (s->prices) {
 	case SCENARIO_PRICES_GIVEN:
 		return world_give_prices(s, m, err);
+	case SCENARIO_PRICES_TAUGHT:
+		return teacher_open(s->teacher, m, err);
 	case SCENARIO_PRICES_BOUNDS:
 		if (kind != AUC_PRICE_BOUNDS)
 			return wrong_kind(p, policy->name, err);
@@ -85,11 +88,20 @@ void prices_close(struct prices *p)
 	free(p);
 }
 
+enum auc_code prices_before(struct prices *p, struct auc_market *m, auc_slot now,
+			    struct auc_err *err)
+{
+	return p->s->prices == SCENARIO_PRICES_TAUGHT ? teacher_before(p->s->teacher, m, now, err)
+						      : AUC_OK;
+}
+
 enum auc_code prices_learn(struct prices *p, const struct auc_market *where,
 			   const struct auc_job *job, struct auc_market *m, struct auc_err *err)
 {
 	enum auc_code rc = AUC_OK;
 
+	if (p->s->prices == SCENARIO_PRICES_TAUGHT)
+		return teacher_heard(p->s->teacher, job, err);
 	if (p->s->prices != SCENARIO_PRICES_LEARNED)
 		return AUC_OK;
 	hear(p, where, job, m);

@@ -275,7 +275,9 @@ static enum auc_code decide(struct replay *p, unsigned index, struct auc_err *er
 			p->result->jobs[index].reason = AUC_REASON_CAPACITY;
 		return AUC_OK;
 	}
-	if (world_is_own(job)) {
+	if (p->prices)
+		rc = prices_before(p->prices, p->market, (auc_slot)job->arrival, err);
+	if (rc == AUC_OK && world_is_own(job)) {
 		rc = world_market(p->s, job, &own, err);
 		if (rc == AUC_OK)
 			rc = auc_market_copy_state(own, p->market, err);

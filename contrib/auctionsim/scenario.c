@@ -16,6 +16,7 @@
 #include "text.h"
 #include "document.h"
 #include "scenario.h"
+#include "teacher.h"
 
 #define AMOUNT_MAX    4503599627370496.0 /* 2^52: what a market counts */
 #define SECONDS_MAX   1e9
@@ -276,6 +277,7 @@ void scenario_free(struct scenario *s)
 
 	if (!s)
 		return;
+	teacher_destroy(s->teacher);
 	for (i = 0; i < s->nworker_types; i++)
 		type_clear(&s->worker_types[i]);
 	for (i = 0; i < s->nps_types; i++)

@@ -14,6 +14,7 @@
 #include "utility.h"
 
 struct json_object;
+struct teacher;
 
 #define SCENARIO_FORMAT     "auction-scenario/1"
 #define SCENARIO_ANY_SERVER UINT32_MAX /* server "*": the transfer budget */
@@ -79,6 +80,7 @@ enum scenario_prices {
 	SCENARIO_PRICES_ETA,
 	SCENARIO_PRICES_BOUNDS,
 	SCENARIO_PRICES_LEARNED,
+	SCENARIO_PRICES_TAUGHT, /* not of the file: those of scenario.teacher */
 };
 
 /* Amounts by TRES. */
@@ -109,6 +111,7 @@ struct scenario {
 	struct scenario_amounts eta;                    /* mode eta */
 	struct scenario_bounds both, worker, ps_bounds; /* mode bounds */
 	char *file;                                     /* for errors */
+	struct teacher *teacher; /* owned; mode taught */
 };
 
 /*

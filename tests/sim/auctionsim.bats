@@ -234,18 +234,33 @@ with()
 	jq '.prices = {"mode": "eta", "eta": {}}' "$dir/day0.json" > "$dir/own.json"
 	run_sim 0 run -p dps --json --prices published "$dir/own.json"
 	[ "$(jq -c .jobs <<< "$output")" = "$published" ]
-	run_sim 0 run -p dps --json --prices learned --history "$dir/day1.json" --history "$dir/day2.json" --priced "$dir/priced.json" "$dir/day0.json"
+	run_sim 0 run -p dps --json --prices flat --history "$dir/day1.json" --history "$dir/day2.json" --priced "$dir/priced.json" "$dir/day0.json"
+	[[ $stderr == "auctionsim: dps: learned prices: one price of each TRES, "*": the past would have been worth "* ]]
+	jq 'del(.timing)' <<< "$output" > "$dir/flat"
+	"$sim" check "$dir/priced.json" "$dir/flat"
+	"$sim" run -p dps --json "$dir/priced.json" | jq 'del(.timing)' | cmp - "$dir/flat"
+	run_sim 0 run -p dps --json --prices learned --history "$dir/day1.json" --history "$dir/day2.json" "$dir/day0.json"
 	[[ $stderr == "auctionsim: dps: "*": the past would have been worth "* ]]
-	jq 'del(.timing)' <<< "$output" > "$dir/learned"
-	"$sim" check "$dir/priced.json" "$dir/learned"
-	"$sim" run -p dps --json "$dir/priced.json" | jq 'del(.timing)' | cmp - "$dir/learned"
 	run_sim 0 run -p dps --json --prices learned --history "$dir/day1.json" "$dir/day0.json"
-	run_sim 1 run -p dps --prices learned "$dir/day0.json"
+	run_sim 1 run -p dps --prices flat "$dir/day0.json"
 	[[ $stderr == *"--history FILE"* ]]
 	run_sim 1 run -p dps --prices free "$dir/day0.json"
-	[[ $stderr == *"--prices: 'free', expected published, none or learned"* ]]
+	[[ $stderr == *"--prices: 'free', expected published, none, flat or learned"* ]]
 	run_sim 1 run -p dps --prices learned --history "$dir/s.json" "$dir/day0.json"
 	[[ $stderr == *"are not those of"* ]]
+}
+
+@test "--prices learned without a past: from the jobs of the day, as they come" {
+	"$sim" gen dps servers=8 jobs=60 slots=30 spread=one cloud_workers=20 cloud_ps=10 -s 12 -o "$dir/day.json"
+	run_sim 0 run -p dps --json --prices learned "$dir/day.json"
+	jq -e '.totals.revenue > 0 and all(.jobs[] | select(.payment > 0); .payment <= .value)' <<< "$output"
+	# the first jobs meet no prices
+	[ "$(jq '[.jobs | to_entries[] | select(.value.payment > 0)] | length' <<< "$output")" -le 50 ]
+	jq 'del(.timing)' <<< "$output" > "$dir/first"
+	"$sim" run -p dps --json --prices learned "$dir/day.json" | jq 'del(.timing)' | cmp - "$dir/first"
+	run_sim 1 run -p dps --prices learned --priced "$dir/priced.json" "$dir/day.json"
+	[[ $stderr == *"--priced: the prices change as the day goes on"* ]]
+	[ ! -e "$dir/priced.json" ]
 }
 
 @test "offline: the optimum, checked; too large, or out of time" {

@@ -1,0 +1,254 @@
+/* teacher.c - see teacher.h */
+#include "config.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "teacher.h"
+#include "world.h"
+
+#define FITS_A_DAY 30  /* prices are fitted again that often */
+#define FIRST_JOBS 10  /* without a past: from that many jobs on */
+#define GROWTH     1.5 /* and each time that there are that many times as many */
+
+/* Jobs of the past, or of the day. */
+struct bids {
+	unsigned n, alloc;
+	struct auc_job *jobs;
+	double weight; /* of each */
+};
+
+struct teacher {
+	const struct scenario *s;
+	const struct auc_policy *policy;
+	struct bids past, today;
+	struct auc_learn *before; /* the fit that the day begins with */
+	struct auc_learn *now;    /* fits of the day */
+	struct teacher_choice choice;
+	auc_slot next;      /* slot of the next fit */
+	unsigned next_jobs; /* or jobs, without a past */
+};
+
+static enum auc_code hear_days(struct teacher *t, struct scenario *const *days, unsigned n,
+			       unsigned without, struct auc_err *err);
+static enum auc_code add_job(struct bids *c, const struct auc_job *job, unsigned nservers,
+			     struct auc_err *err);
+static void clear(struct bids *c);
+static enum auc_code first_fit(struct teacher *t, struct auc_err *err);
+static enum auc_code fit(struct teacher *t, struct auc_learn *l, struct auc_market *m, auc_slot now,
+			 unsigned iterations, struct auc_err *err);
+
+enum auc_code teacher_create(const struct scenario *s, const struct auc_policy *policy,
+			     struct scenario *const *days, unsigned n, unsigned without,
+			     struct teacher **out, struct auc_err *err)
+{
+	struct teacher *t = calloc(1, sizeof(*t));
+	struct auc_market *m = NULL;
+	enum auc_code rc;
+
+	*out = NULL;
+	if (!t)
+		return auc_err_set(err, AUC_ENOMEM, "--history: no memory");
+	t->s = s;
+	t->policy = policy;
+	rc = hear_days(t, days, n, without, err);
+	if (rc == AUC_OK)
+		rc = world_market(s, NULL, &m, err);
+	if (rc == AUC_OK)
+		rc = auc_learn_create(m, policy, "", &t->before, err);
+	if (rc == AUC_OK && t->past.n)
+		rc = first_fit(t, err);
+	auc_market_destroy(m);
+	if (rc == AUC_OK)
+		*out = t;
+	else
+		teacher_destroy(t);
+	return rc;
+}
+
+void teacher_destroy(struct teacher *t)
+{
+	if (!t)
+		return;
+	auc_learn_destroy(t->before);
+	auc_learn_destroy(t->now);
+	clear(&t->past);
+	clear(&t->today);
+	free(t);
+}
+
+void teacher_choose(struct teacher *t, const struct teacher_choice *choice)
+{
+	t->choice = *choice;
+}
+
+bool teacher_is_fixed(const struct teacher *t)
+{
+	return !t->choice.again && t->past.n;
+}
+
+enum auc_code teacher_list(const struct teacher *t, const struct auc_market *m,
+			   struct auc_given_price **list, size_t *n, struct auc_err *err)
+{
+	return auc_learn_list(t->before, m, &t->choice.prices, list, n, err);
+}
+
+/* -- jobs -- */
+
+static enum auc_code hear_days(struct teacher *t, struct scenario *const *days, unsigned n,
+			       unsigned without, struct auc_err *err)
+{
+	bool half = n == 1 && without == 0;
+	unsigned heard = half ? 1 : n - (without < n), i, k;
+	struct auc_job job = {0};
+	enum auc_code rc = AUC_OK;
+
+	t->today.weight = 1;
+	t->past.weight = heard ? (half ? 2.0 : 1.0) / heard : 0;
+	for (i = 0; i < n; i++)
+		for (k = 0; (i != without || half) && k < days[i]->njobs && rc == AUC_OK;
+		     k += half ? 2 : 1) {
+			rc = world_job(days[i], &days[i]->jobs[k], &job, err);
+			if (rc == AUC_OK)
+				rc = add_job(&t->past, &job, t->s->nservers, err);
+		}
+	auc_job_clear(&job);
+	return rc;
+}
+
+static enum auc_code add_job(struct bids *c, const struct auc_job *job, unsigned nservers,
+			     struct auc_err *err)
+{
+	unsigned alloc = c->n < c->alloc ? c->alloc : 2 * c->alloc + 64;
+	struct auc_job *grown =
+		c->n < c->alloc ? c->jobs : realloc(c->jobs, alloc * sizeof(*grown));
+	unsigned *upload = malloc((nservers + 1) * sizeof(*upload));
+
+	c->jobs = grown ? grown : c->jobs;
+	if (!grown || !upload) {
+		free(upload);
+		return auc_err_set(err, AUC_ENOMEM, "--history: no memory");
+	}
+	c->alloc = alloc;
+	memcpy(upload, job->upload, nservers * sizeof(*upload));
+	c->jobs[c->n] = *job;
+	c->jobs[c->n].ndata = c->jobs[c->n].data_alloc = 0;
+	c->jobs[c->n].data = NULL;
+	c->jobs[c->n].upload_alloc = nservers;
+	c->jobs[c->n++].upload = upload;
+	return AUC_OK;
+}
+
+static void clear(struct bids *c)
+{
+	unsigned i;
+
+	for (i = 0; i < c->n; i++)
+		auc_job_clear(&c->jobs[i]);
+	free(c->jobs);
+}
+
+/* -- the day -- */
+
+static enum auc_code first_fit(struct teacher *t, struct auc_err *err)
+{
+	struct auc_market *m = NULL;
+	enum auc_code rc = world_market(t->s, NULL, &m, err);
+
+	if (rc == AUC_OK)
+		rc = world_state(t->s, m, err);
+	if (rc == AUC_OK)
+		rc = fit(t, t->before, m, auc_market_first(m), AUC_LEARN_ITERATIONS, err);
+	auc_market_destroy(m);
+	return rc;
+}
+
+enum auc_code teacher_open(struct teacher *t, struct auc_market *m, struct auc_err *err)
+{
+	struct auc_given_price *list = NULL;
+	enum auc_code rc;
+	size_t n = 0;
+
+	clear(&t->today);
+	t->today = (struct bids){.weight = 1};
+	auc_learn_destroy(t->now);
+	rc = auc_learn_create(m, t->policy, "", &t->now, err);
+	if (rc != AUC_OK)
+		return rc;
+	auc_learn_follow(t->now, t->before);
+	t->next = auc_market_first(m) + (auc_slot)ceil((double)t->s->slots / FITS_A_DAY);
+	t->next_jobs = FIRST_JOBS;
+	if (t->past.n)
+		rc = teacher_list(t, m, &list, &n, err);
+	if (rc == AUC_OK)
+		rc = auc_market_give_prices(m, list, n, err);
+	free(list);
+	return rc;
+}
+
+enum auc_code teacher_before(struct teacher *t, struct auc_market *m, auc_slot now,
+			     struct auc_err *err)
+{
+	bool due = t->past.n ? t->choice.again && now >= t->next : t->today.n >= t->next_jobs;
+	struct auc_given_price *list = NULL;
+	enum auc_code rc;
+	size_t n = 0;
+
+	if (!due || now > auc_market_last(m))
+		return AUC_OK;
+	t->next = now + (auc_slot)ceil((double)t->s->slots / FITS_A_DAY);
+	t->next_jobs = (unsigned)ceil(GROWTH * t->today.n);
+	rc = fit(t, t->now, m, now,
+		 t->past.n || auc_learn_ready(t->now) ? AUC_LEARN_AGAIN : AUC_LEARN_ITERATIONS,
+		 err);
+	if (rc == AUC_OK)
+		rc = auc_learn_list(t->now, m, &t->choice.prices, &list, &n, err);
+	if (rc == AUC_OK)
+		rc = auc_market_give_prices(m, list, n, err);
+	free(list);
+	return rc;
+}
+
+enum auc_code teacher_heard(struct teacher *t, const struct auc_job *job, struct auc_err *err)
+{
+	return add_job(&t->today, job, t->s->nservers, err);
+}
+
+/*
+ * What is expected from slot NOW on: the jobs of the past, as many more or fewer as today has had
+ * more or fewer than they until now; without a past, those of the day again, over the rest of it
+ * and at their rate.
+ */
+static enum auc_code fit(struct teacher *t, struct auc_learn *l, struct auc_market *m, auc_slot now,
+			 unsigned iterations, struct auc_err *err)
+{
+	const struct bids *c = t->past.n ? &t->past : &t->today;
+	double passed = (double)(now - auc_market_first(m)), before = 0, weight;
+	double left = (double)(auc_market_last(m) - now) + 1;
+	struct auc_dual_job *list = calloc((size_t)c->n + 1, sizeof(*list));
+	struct auc_job *jobs = calloc((size_t)c->n + 1, sizeof(*jobs));
+	enum auc_code rc = AUC_OK;
+	unsigned i;
+
+	if (!list || !jobs)
+		rc = auc_err_set(err, AUC_ENOMEM, "--history: no memory");
+	for (i = 0; rc == AUC_OK && i < t->past.n; i++)
+		before += t->past.jobs[i].arrival < now ? t->past.weight : 0;
+	weight = t->past.n ? t->past.weight * auc_learn_rate(t->today.n, before)
+			   : left / fmax(passed, 1);
+	for (i = 0; rc == AUC_OK && i < c->n; i++) {
+		jobs[i] = c->jobs[i];
+		if (!t->past.n)
+			jobs[i].arrival =
+				now + (auc_slot)((double)(jobs[i].arrival - auc_market_first(m)) *
+						 left / fmax(passed, 1));
+		list[i] =
+			(struct auc_dual_job){.job = &jobs[i], .weight = weight * AUC_LEARN_WEIGHT};
+	}
+	if (rc == AUC_OK)
+		rc = auc_learn_fit(l, m, list, c->n, now, iterations, err);
+	free(list);
+	free(jobs);
+	return rc;
+}

@@ -1,0 +1,47 @@
+/*
+ * teacher.h - what the days of the past, and the jobs of the day so far, teach about prices
+ * (common/learn.h), for one scenario.
+ */
+#ifndef SIM_TEACHER_H
+#define SIM_TEACHER_H
+
+#include "err.h"
+#include "learn.h"
+#include "market.h"
+#include "policy/policy.h"
+#include "scenario.h"
+
+struct teacher;
+
+/* What prices are for a day. */
+struct teacher_choice {
+	struct auc_learn_choice prices;
+	bool again; /* they are fitted again as the day goes on */
+};
+
+/*
+ * For scenario S sold by POLICY, from the jobs of DAYS[N] but that of index WITHOUT (N: none is
+ * left out); if that is the only one, from every other of its jobs, counted twice. None left: from
+ * the day's own jobs alone, as they come. DAYS must stay. AUC_EINVAL: a job with types of its own,
+ * which teaches nothing.
+ */
+enum auc_code teacher_create(const struct scenario *s, const struct auc_policy *policy,
+			     struct scenario *const *days, unsigned n, unsigned without,
+			     struct teacher **t, struct auc_err *err);
+void teacher_destroy(struct teacher *t);
+void teacher_choose(struct teacher *t, const struct teacher_choice *choice);
+/* Does the choice give prices that hold all day? */
+bool teacher_is_fixed(const struct teacher *t);
+/* The prices that the choice begins the day with; *LIST is malloc'd. */
+enum auc_code teacher_list(const struct teacher *t, const struct auc_market *m,
+			   struct auc_given_price **list, size_t *n, struct auc_err *err);
+
+/* The day begins in M: gives it prices. */
+enum auc_code teacher_open(struct teacher *t, struct auc_market *m, struct auc_err *err);
+/* It is slot NOW, whose jobs are to be decided next: gives M other prices, if there are any. */
+enum auc_code teacher_before(struct teacher *t, struct auc_market *m, auc_slot now,
+			     struct auc_err *err);
+/* JOB was decided. */
+enum auc_code teacher_heard(struct teacher *t, const struct auc_job *job, struct auc_err *err);
+
+#endif
