@@ -33,8 +33,10 @@ struct eris_site {
 	double shadow;        /* what a unit that lies here is worth for other slots */
 	unsigned local;       /* units that lie here */
 	unsigned first, last; /* its parts, away from the PS */
-	unsigned taken;       /* units, scratch of a fill */
-	bool full;            /* no more fits, the same */
+	unsigned taken;       /* units, scratch of a fill; what they cost and send */
+	double cost;
+	int64_t bytes;
+	bool full; /* no more fits, the same */
 };
 
 /* How a slot trains some units. */
@@ -66,7 +68,7 @@ struct eris_slice {
 
 struct auc_policy_ctx {
 	bool paper;
-	unsigned rounds;
+	unsigned effort;
 	uint64_t work; /* steps so far */
 	/* of the quote at hand */
 	const struct auc_market *m;
@@ -87,10 +89,11 @@ struct auc_policy_ctx {
 	/* by slot index and units */
 	double *cost, *done;
 	struct eris_choice *choice;
-	unsigned *path; /* units by slot index */
-	unsigned *left; /* by server: units that no slot has trained where they lie */
-	unsigned *over; /* by server: units of that kind that the path uses */
-	uint64_t *lie;  /* by server: chunks, scratch */
+	unsigned *path;    /* units by slot index */
+	unsigned *left;    /* by server: units that no slot has trained where they lie */
+	unsigned *nowhere; /* by server: 0 */
+	unsigned *over;    /* by server: units of that kind that the path uses */
+	uint64_t *lie;     /* by server: chunks, scratch */
 	/* the schedule at hand, and the best one */
 	unsigned nslices, nbest;
 	struct eris_slice *slices, *best;

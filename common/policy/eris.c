@@ -17,6 +17,8 @@
  *   chunks lay there still, those at a site at a shadow price.
  * - Its path, how many chunks in which slot, is laid out slot by slot with what is really left, and
  *   what that costs is what counts. It is executed as it stands.
+ * - The same is done as if nothing lay anywhere and all had to be moved: that costs too much, but
+ *   what comes of it can be carried out as it is.
  * - Shadow prices rise where the path trains more than lies there, and it is done again, until the
  *   schedule costs what the program says, or enough has been tried.
  * So a schedule is always feasible and costs what it is charged, but it need not be the best one:
@@ -28,7 +30,7 @@
  * Ties: the earliest completion goes first, the lowest worker type, the lowest PS type, the
  * schedule that trains early.
  *
- * Options: variant=best|paper; rounds=N (how often shadow prices are tried, 0 to 1000).
+ * Options: variant=best|paper; effort=N (1; 0 to 1000): how much is tried, in time and rounds.
  */
 #include "config.h"
 
@@ -42,9 +44,10 @@
 
 #define TIE        1e-12
 #define ROUNDS     8
-#define WORK_MOST  ((uint64_t)1500000) /* steps after which no other round begins */
-#define CELLS_MOST 4000000.0           /* of the program: slots * units^2 / 2 */
+#define WORK_MOST  ((uint64_t)150000) /* steps of some 20 ns after which nothing else is tried */
+#define CELLS_MOST 4000000.0          /* of the program: slots * units^2 / 2 */
 #define UNITS_MOST 400
+#define FEW        64 /* units for which the middle way of shunning traffic is tried */
 
 /* gcc does not do it at -O2; the sums and comparisons are the same ones. */
 #if defined(__GNUC__) && !defined(__clang__)
@@ -68,6 +71,7 @@ enum {
 	PATH,
 	LEFT,
 	OVER,
+	NOWHERE,
 	LIE,
 	SLICES,
 	BEST,
@@ -99,7 +103,11 @@ static enum auc_code check_job(const struct auc_market *m, const struct auc_job 
 static bool set_up(struct auc_policy_ctx *ctx);
 static bool set_up_pair(struct auc_policy_ctx *ctx, unsigned worker, unsigned ps, bool *possible);
 static bool search(struct auc_policy_ctx *ctx);
-static bool forward(struct auc_policy_ctx *ctx, struct route *route, bool first);
+static bool try_route(struct auc_policy_ctx *ctx, const unsigned *local, double sum,
+		      struct route *route);
+static bool forward(struct auc_policy_ctx *ctx, const unsigned *local, double sum,
+		    struct route *route);
+static unsigned pays(const struct auc_policy_ctx *ctx, unsigned slot, double limit);
 static bool price_slot(struct auc_policy_ctx *ctx, unsigned slot, const unsigned *local,
 		       const double *shadow, unsigned most, double *cost,
 		       struct eris_choice *choice);
@@ -140,14 +148,14 @@ static enum auc_code eris_create(const char *options, struct auc_policy_ctx **ct
 	*ctx = NULL;
 	if (!made)
 		return auc_err_set(err, AUC_ENOMEM, "no memory for policy eris");
-	made->rounds = ROUNDS;
+	made->effort = 1;
 	while (*options) {
 		len = strcspn(options, ",");
 		if (!set_option(made, options, len)) {
 			eris_destroy(made);
 			return auc_err_set(err, AUC_EINVAL,
 					   "Policy=eris: '%.*s' is no option, expected "
-					   "variant=best|paper or rounds=0 to 1000",
+					   "variant=best|paper or effort=0 to 1000",
 					   (int)(len < 80 ? len : 80), options);
 		}
 		options += len + (options[len] == ',');
@@ -170,7 +178,7 @@ static void eris_destroy(struct auc_policy_ctx *ctx)
 static bool set_option(struct auc_policy_ctx *ctx, const char *word, size_t len)
 {
 	static const char *const words[] = {"variant=best", "variant=paper"};
-	unsigned rounds = 0;
+	unsigned effort = 0;
 	size_t i;
 
 	for (i = 0; i < 2; i++)
@@ -178,15 +186,15 @@ static bool set_option(struct auc_policy_ctx *ctx, const char *word, size_t len)
 			ctx->paper = i == 1;
 			return true;
 		}
-	if (len < 8 || len > 11 || strncmp(word, "rounds=", 7) != 0)
+	if (len < 8 || len > 11 || strncmp(word, "effort=", 7) != 0)
 		return false;
 	for (i = 7; i < len; i++) {
 		if (word[i] < '0' || word[i] > '9')
 			return false;
-		rounds = rounds * 10 + (unsigned)(word[i] - '0');
+		effort = effort * 10 + (unsigned)(word[i] - '0');
 	}
-	ctx->rounds = rounds;
-	return rounds <= 1000;
+	ctx->effort = effort;
+	return effort <= 1000;
 }
 
 static enum auc_code eris_quote(struct auc_policy_ctx *ctx, const struct auc_market *m,
@@ -298,9 +306,10 @@ static bool set_up(struct auc_policy_ctx *ctx)
 	ctx->stamp = auc_eris_memory(ctx, STAMP, n, sizeof(*ctx->stamp));
 	ctx->left = auc_eris_memory(ctx, LEFT, n, sizeof(*ctx->left));
 	ctx->over = auc_eris_memory(ctx, OVER, n, sizeof(*ctx->over));
+	ctx->nowhere = auc_eris_memory(ctx, NOWHERE, n, sizeof(*ctx->nowhere));
 	ctx->lie = auc_eris_memory(ctx, LIE, n, sizeof(*ctx->lie));
 	if (!ctx->ready || !ctx->chunks || !ctx->local || !ctx->shadow || !ctx->stamp ||
-	    !ctx->left || !ctx->over || !ctx->lie)
+	    !ctx->left || !ctx->over || !ctx->lie || !ctx->nowhere)
 		return false;
 	memset(ctx->chunks, 0, n * sizeof(*ctx->chunks));
 	for (i = 0; i < job->ndata; i++)
@@ -356,30 +365,46 @@ double auc_eris_value(const struct auc_policy_ctx *ctx, unsigned completion)
 				 (double)(ctx->m->first + completion - ctx->job->arrival));
 }
 
-/* The best schedule of the pair that is found. False: no memory. */
-static bool search(struct auc_policy_ctx *ctx)
+/* Finds a route, carries it out and keeps what comes of it. False: no memory. */
+static bool try_route(struct auc_policy_ctx *ctx, const unsigned *local, double sum,
+		      struct route *route)
 {
-	struct route route;
-	double sum = 0;
-	unsigned round;
 	bool done;
 
+	if (!forward(ctx, local, sum, route))
+		return false;
+	if (!route->found)
+		return true;
+	trace(ctx, route);
+	return carry_out(ctx, &done) && (!done || auc_eris_keep(ctx));
+}
+
+/*
+ * The best schedule of the pair that is found: as if all chunks lay where they lie in every slot,
+ * which costs too little; as if all had to be moved, which costs too much, but whose schedules can
+ * be carried out as they are; and with shadow prices. False: no memory.
+ */
+static bool search(struct auc_policy_ctx *ctx)
+{
+	uint64_t limit = ctx->effort * WORK_MOST, before = ctx->work, pass = 0;
+	struct route route, other;
+	double sum = 0;
+	unsigned round;
+
 	memset(ctx->shadow, 0, ctx->m->nservers * sizeof(*ctx->shadow));
+	memset(ctx->nowhere, 0, ctx->m->nservers * sizeof(*ctx->nowhere));
 	for (round = 0;; round++) {
-		if (!forward(ctx, &route, !round))
+		if (!try_route(ctx, ctx->local, sum, &route))
 			return false;
-		if (!route.found)
-			break;
-		trace(ctx, &route);
-		if (!carry_out(ctx, &done))
-			return false;
-		if (done && !auc_eris_keep(ctx))
-			return false;
-		if (round == ctx->rounds || ctx->work > WORK_MOST ||
+		pass = ctx->work - before;
+		before = ctx->work;
+		if (!route.found || round >= ROUNDS * ctx->effort || ctx->work + pass > limit ||
 		    (ctx->found && route.value - route.cost + sum <=
 					   ctx->best_payoff + TIE * (route.value + route.cost)))
 			break;
 		if (!shadow_prices(ctx, &route, 1.0 / (1 + round / 2), &sum))
+			return false;
+		if (!round && !try_route(ctx, ctx->nowhere, 0, &other))
 			return false;
 		if (sum == 0)
 			break;
@@ -402,12 +427,13 @@ static double *done_before(const struct auc_policy_ctx *ctx, unsigned slot)
 	return ctx->done + (size_t)(slot - ctx->start0) * (ctx->units + 1);
 }
 
-/* The least cost of all chunks by completion, and the best completion. FIRST: shadow prices are 0,
- * so that costs of a completion are too low rather than too high. */
-static bool forward(struct auc_policy_ctx *ctx, struct route *route, bool first)
+/* The least cost of all chunks by completion, and the best completion. LOCAL units lie at each
+ * server; SUM: what they are worth at shadow prices. */
+static bool forward(struct auc_policy_ctx *ctx, const unsigned *local, double sum,
+		    struct route *route)
 {
-	unsigned slot, k;
-	double value, cost;
+	unsigned slot, k, most;
+	double value, cost, best;
 
 	*route = (struct route){.found = false};
 	done_before(ctx, ctx->start0)[0] = 0;
@@ -415,12 +441,17 @@ static bool forward(struct auc_policy_ctx *ctx, struct route *route, bool first)
 		done_before(ctx, ctx->start0)[k] = INFINITY;
 	for (slot = ctx->start0; slot < ctx->m->slots; slot++) {
 		value = auc_eris_value(ctx, slot + 1);
-		if ((ctx->found && value <= ctx->best_payoff) ||
-		    (first && route->found && value <= route->value - route->cost))
+		best = ctx->found ? ctx->best_payoff : -INFINITY;
+		if (!sum && route->found)
+			best = fmax(best, route->value - route->cost);
+		if (value <= best)
 			break;
-		if (!price_slot(ctx, slot, ctx->local, ctx->shadow, ctx->units, cost_of(ctx, slot),
+		most = pays(ctx, slot, value - fmax(0, best) + sum);
+		if (!price_slot(ctx, slot, local, ctx->shadow, most, cost_of(ctx, slot),
 				choice_of(ctx, slot)))
 			return false;
+		for (k = most + 1; k <= ctx->units; k++)
+			cost_of(ctx, slot)[k] = INFINITY;
 		add_slot(ctx, slot);
 		cost = done_before(ctx, slot + 1)[ctx->units];
 		if (isinf(cost))
@@ -430,6 +461,24 @@ static bool forward(struct auc_policy_ctx *ctx, struct route *route, bool first)
 			*route = (struct route){true, slot + 1, value, cost};
 	}
 	return true;
+}
+
+/* The units of a slot that cost less than LIMIT with the cheapest workers: nothing else pays. */
+static unsigned pays(const struct auc_policy_ctx *ctx, unsigned slot, double limit)
+{
+	const struct auc_market *m = ctx->m;
+	const struct auc_type_cache *w = &m->cache[ctx->worker];
+	size_t cell = auc_cell(m, slot, 0);
+	double price = w->price[cell + w->order[cell]];
+	unsigned most = ctx->units;
+
+	if (isinf(price) ||
+	    isinf(m->cache[auc_ps_index(m, ctx->ps)]
+			  .price[cell + m->cache[auc_ps_index(m, ctx->ps)].order[cell]]))
+		return 0;
+	while (most && price * (double)ctx->need[most] >= limit)
+		most--;
+	return most;
 }
 
 /* COST and CHOICE of 0 to MOST units in a slot. */
@@ -442,12 +491,13 @@ static bool price_slot(struct auc_policy_ctx *ctx, unsigned slot, const unsigned
 	cost[0] = 0;
 	for (k = 1; k <= most; k++)
 		cost[k] = INFINITY;
-	for (variant = 0; variant < ERIS_VARIANTS; variant++) {
+	for (variant = 0; variant < ERIS_VARIANTS && most; variant++) {
 		if (!auc_eris_open(ctx, slot, local, shadow, most, variant))
 			return false;
 		auc_eris_price(ctx, variant, cost, choice);
-		if (!ctx->slot.tight || ctx->slot.left == INT64_MAX)
+		if (!ctx->slot.tight)
 			break;
+		variant += most > FEW && !variant;
 	}
 	return true;
 }

@@ -20,7 +20,7 @@
 #include "policy/eris-private.h"
 
 #define SPARE    8 /* sites beside those that are enough */
-#define PS_SITES 8 /* that are tried in a slot */
+#define PS_SITES 8 /* that are tried in a slot, if there are few units; fewer if there are many */
 #define REST     3 /* sites that are tried for what is left */
 
 /* A way through the parts. */
@@ -30,6 +30,15 @@ struct fill {
 	unsigned ps; /* site */
 	unsigned nhome, at, at_home;
 	unsigned n; /* units */
+	double cost;
+	int64_t bytes;
+};
+
+/* The next part, and where what is left of a number of units may go. */
+struct rest {
+	const struct eris_part *part;
+	unsigned n, sites[REST];
+	unsigned site; /* that is best; what it costs and sends more */
 	double cost;
 	int64_t bytes;
 };
@@ -44,12 +53,14 @@ static unsigned holds(const struct auc_policy_ctx *ctx, unsigned workers);
 static void merge(struct auc_policy_ctx *ctx);
 static void sift(struct eris_slot *s, unsigned n, unsigned i);
 static unsigned rank_ps(struct auc_policy_ctx *ctx, unsigned *list);
-static double promise(struct auc_policy_ctx *ctx, unsigned site, double rate);
+static double promise(const struct auc_policy_ctx *ctx, const struct eris_site *site, double rate);
+static double gain(const struct auc_policy_ctx *ctx, const struct eris_site *site, bool home,
+		   double rate);
 static void start(struct auc_policy_ctx *ctx, struct fill *f, unsigned ps);
 static const struct eris_part *next_part(const struct fill *f, unsigned *at, unsigned *at_home);
 static bool can_take(const struct fill *f, unsigned site, unsigned k, double *cost, int64_t *bytes);
-static double best_rest(const struct fill *f, const struct eris_part *part, unsigned rest,
-			unsigned *site, double *cost, int64_t *bytes);
+static bool next(struct fill *f, struct rest *rest);
+static void find(const struct fill *f, struct rest *rest, unsigned more, bool others);
 static void take_part(struct fill *f, const struct eris_part *part);
 static void take(struct fill *f, unsigned site, unsigned k, double cost, int64_t bytes);
 
@@ -117,7 +128,7 @@ bool auc_eris_open(struct auc_policy_ctx *ctx, unsigned slot, const unsigned *lo
 		s->sites[i].last = s->nparts;
 	}
 	merge(ctx);
-	ctx->work += 8 * s->nsites + 4 * s->nparts;
+	ctx->work += s->nsites + s->nparts;
 	return true;
 }
 
@@ -288,69 +299,64 @@ void auc_eris_price(struct auc_policy_ctx *ctx, unsigned variant, double *cost,
 		    struct eris_choice *choice)
 {
 	struct eris_slot *s = &ctx->slot;
-	unsigned list[PS_SITES], n = rank_ps(ctx, list), i, d, site, at, at_home;
-	const struct eris_part *part;
-	double ps, sum, rest;
+	unsigned list[PS_SITES], n = rank_ps(ctx, list), i, d, last;
+	struct rest rest;
 	struct fill f;
-	int64_t bytes;
+	double sum;
 
-	ctx->work += (uint64_t)n * s->most * REST;
 	for (i = 0; i < n; i++) {
 		start(ctx, &f, list[i]);
-		ps = s->sites[list[i]].ps;
-		while (f.n < s->most) {
-			at = f.at;
-			at_home = f.at_home;
-			part = next_part(&f, &at, &at_home);
-			if (!part)
-				break;
-			for (d = f.n + 1; d <= f.n + part->to - part->from && d <= s->most; d++) {
-				best_rest(&f, part, d - f.n, &site, &rest, &bytes);
-				sum = f.cost + rest + ps;
+		while (f.n < s->most && next(&f, &rest)) {
+			last = f.n + rest.part->to - rest.part->from;
+			for (d = f.n + 1; d <= last && d <= s->most; d++) {
+				find(&f, &rest, d - f.n, d < last);
+				sum = f.cost + rest.cost + s->sites[f.ps].ps;
 				if (sum < cost[d]) {
 					cost[d] = sum;
-					choice[d] = (struct eris_choice){s->sites[list[i]].server,
+					choice[d] = (struct eris_choice){s->sites[f.ps].server,
 									 variant};
 				}
 			}
-			f.at = at;
-			f.at_home = at_home;
-			take_part(&f, part);
-			s->tight = s->tight || s->sites[part->site].full;
+			take_part(&f, rest.part);
+			s->tight = s->tight || s->sites[rest.part->site].full;
 		}
-		s->tight = s->tight || f.n < s->most;
 	}
+	ctx->work += (uint64_t)n * s->most * REST;
 }
 
 bool auc_eris_lay_out(struct auc_policy_ctx *ctx, unsigned ps, unsigned d, double whole)
 {
 	struct eris_slot *s = &ctx->slot;
-	const struct eris_part *part;
-	unsigned site = 0, at, at_home;
+	unsigned site = 0, last;
+	struct rest rest;
 	struct fill f;
-	double cost;
-	int64_t bytes;
 
 	while (site < s->nsites && s->sites[site].server != ps)
 		site++;
 	start(ctx, &f, site);
 	while (f.n < d) {
-		at = f.at;
-		at_home = f.at_home;
-		part = next_part(&f, &at, &at_home);
-		if (!part)
+		if (!next(&f, &rest))
 			return false;
-		if (d <= f.n + part->to - part->from &&
-		    !isinf(best_rest(&f, part, d - f.n, &site, &cost, &bytes)) &&
-		    f.cost + cost + s->sites[f.ps].ps <= whole) {
-			take(&f, site, s->sites[site].taken + d - f.n, cost, bytes);
-			return true;
+		last = f.n + rest.part->to - rest.part->from;
+		if (d <= last) {
+			find(&f, &rest, d - f.n, d < last);
+			if (f.cost + rest.cost + s->sites[site].ps <= whole) {
+				take(&f, rest.site, s->sites[rest.site].taken + d - f.n, rest.cost,
+				     rest.bytes);
+				return true;
+			}
 		}
-		f.at = at;
-		f.at_home = at_home;
-		take_part(&f, part);
+		take_part(&f, rest.part);
 	}
 	return true;
+}
+
+/* How many sites are tried for the PS, so that the time of a slot hardly depends on the units. */
+static unsigned ps_sites(unsigned units)
+{
+	unsigned n = 256 / (units + 1);
+
+	return n < 2 ? 2 : n > PS_SITES ? PS_SITES : n;
 }
 
 /* Sites for the PS, into LIST. */
@@ -358,6 +364,7 @@ static unsigned rank_ps(struct auc_policy_ctx *ctx, unsigned *list)
 {
 	struct eris_slot *s = &ctx->slot;
 	double promises[PS_SITES], p, rate = s->nmerged ? s->merged[s->nmerged - 1].rate : 0;
+	unsigned most = ps_sites(s->most);
 	unsigned n = 0, i, k, sum = 0;
 
 	for (i = 0; i < s->nmerged && sum < s->most; i++) {
@@ -367,33 +374,38 @@ static unsigned rank_ps(struct auc_policy_ctx *ctx, unsigned *list)
 	for (i = 0; i < s->nsites; i++) {
 		if (!s->sites[i].hosts_ps)
 			continue;
-		p = promise(ctx, i, rate);
-		for (k = n < PS_SITES ? n : PS_SITES; k && promises[k - 1] > p; k--)
-			if (k < PS_SITES) {
+		p = promise(ctx, &s->sites[i], rate);
+		for (k = n < most ? n : most; k && promises[k - 1] > p; k--)
+			if (k < most) {
 				promises[k] = promises[k - 1];
 				list[k] = list[k - 1];
 			}
-		if (k < PS_SITES) {
+		if (k < most) {
 			promises[k] = p;
 			list[k] = i;
 		}
-		n += n < PS_SITES;
+		n += n < most;
 	}
 	return n;
 }
 
 /* What a PS there costs, less what it saves where a unit costs RATE elsewhere. */
-static double promise(struct auc_policy_ctx *ctx, unsigned index, double rate)
+static double promise(const struct auc_policy_ctx *ctx, const struct eris_site *site, double rate)
 {
-	struct eris_slot *s = &ctx->slot;
-	unsigned n = make_parts(ctx, index, true, s->home), i;
-	double sum = s->sites[index].ps;
+	return site->ps + gain(ctx, site, true, rate) - gain(ctx, site, false, rate);
+}
 
-	for (i = 0; i < n; i++)
-		sum += fmin(0, s->home[i].rate - rate) * (s->home[i].to - s->home[i].from);
-	for (i = s->sites[index].first; i < s->sites[index].last; i++)
-		sum -= fmin(0, s->parts[i].rate - rate) * (s->parts[i].to - s->parts[i].from);
-	return sum;
+/* What all units that fit on a site cost, less RATE for each; 0 if that is more. */
+static double gain(const struct auc_policy_ctx *ctx, const struct eris_site *site, bool home,
+		   double rate)
+{
+	unsigned k = holds(ctx, home ? site->home : site->fit);
+	int64_t bytes;
+	double cost;
+
+	k = k < ctx->slot.most ? k : ctx->slot.most;
+	cost = site_cost(ctx, site, home, k, &bytes);
+	return fmin(0, cost + (double)bytes * ctx->slot.shun - rate * k);
 }
 
 /* Nothing is taken yet; the PS is at site PS. */
@@ -406,6 +418,8 @@ static void start(struct auc_policy_ctx *ctx, struct fill *f, unsigned ps)
 	f->nhome = make_parts(ctx, ps, true, s->home);
 	for (i = 0; i < s->nsites; i++) {
 		s->sites[i].taken = 0;
+		s->sites[i].cost = 0;
+		s->sites[i].bytes = 0;
 		s->sites[i].full = false;
 	}
 }
@@ -435,41 +449,46 @@ static bool can_take(const struct fill *f, unsigned index, unsigned k, double *c
 {
 	const struct eris_site *site = &f->s->sites[index];
 	bool home = index == f->ps;
-	double before;
-	int64_t sent;
 
 	if (k > f->ctx->units || f->ctx->need[k] > (home ? site->home : site->fit))
 		return false;
-	before = site_cost(f->ctx, site, home, site->taken, &sent);
-	*cost = site_cost(f->ctx, site, home, k, bytes) - before;
-	*bytes -= sent;
+	*cost = site_cost(f->ctx, site, home, k, bytes) - site->cost;
+	*bytes -= site->bytes;
 	return f->bytes + *bytes <= f->s->left;
 }
 
-/* Where REST more units cost least: at PART's site or one of the next ones. INFINITY: nowhere. */
-static double best_rest(const struct fill *f, const struct eris_part *part, unsigned rest,
-			unsigned *site, double *cost, int64_t *bytes)
+/* Goes on to the next part. False: there is none. */
+static bool next(struct fill *f, struct rest *rest)
 {
-	unsigned at = f->at, at_home = f->at_home, i;
-	double least = INFINITY, sum, c;
-	int64_t b;
+	const struct eris_part *part = next_part(f, &f->at, &f->at_home);
+	unsigned at = f->at, at_home = f->at_home;
 
-	*cost = INFINITY;
-	*bytes = 0;
-	next_part(f, &at, &at_home);
-	for (i = 0; i < REST && part; i++) {
-		if (can_take(f, part->site, f->s->sites[part->site].taken + rest, &c, &b)) {
-			sum = c + (double)b * f->s->shun;
-			if (sum < least) {
-				least = sum;
-				*site = part->site;
-				*cost = c;
-				*bytes = b;
-			}
-		}
-		part = next_part(f, &at, &at_home);
+	rest->part = part;
+	for (rest->n = 0; part && rest->n < REST; part = next_part(f, &at, &at_home))
+		rest->sites[rest->n++] = part->site;
+	return rest->n > 0;
+}
+
+/* Where MORE units cost least: at the part's site, or, if OTHERS, at one of the next ones. */
+static void find(const struct fill *f, struct rest *rest, unsigned more, bool others)
+{
+	double least = INFINITY, sum, cost;
+	int64_t bytes;
+	unsigned i, site;
+
+	rest->cost = INFINITY;
+	for (i = 0; i < rest->n && (!i || others); i++) {
+		site = rest->sites[i];
+		if (!can_take(f, site, f->s->sites[site].taken + more, &cost, &bytes))
+			continue;
+		sum = cost + (double)bytes * f->s->shun;
+		if (sum >= least)
+			continue;
+		least = sum;
+		rest->site = site;
+		rest->cost = cost;
+		rest->bytes = bytes;
 	}
-	return least;
 }
 
 /* All of it, or what the budget leaves of it. */
@@ -495,4 +514,6 @@ static void take(struct fill *f, unsigned site, unsigned k, double cost, int64_t
 	f->cost += cost;
 	f->bytes += bytes;
 	to->taken = k;
+	to->cost += cost;
+	to->bytes += bytes;
 }

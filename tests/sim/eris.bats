@@ -75,12 +75,12 @@ market()
 
 @test "eris runs, as itself and as printed, and what it sold is checked" {
 	market
-	"$sim" run -p eris -p eris,variant=paper -p eris,rounds=0 --json s.json > r.json
+	"$sim" run -p eris -p eris,variant=paper -p eris,effort=0 --json s.json > r.json
 	"$sim" check s.json r.json
 	jq -e 'all(.[]; .totals.accepted > 5)' r.json
 	jq -e '[.[0].jobs[].transfers | select(. != null and length > 0)] | length > 0' r.json
-	run -1 "$sim" run -p eris,rounds=-1 s.json
-	[[ $output == *"'rounds=-1' is no option, expected variant=best|paper or rounds=0 to 1000" ]]
+	run -1 "$sim" run -p eris,effort=-1 s.json
+	[[ $output == *"'effort=-1' is no option, expected variant=best|paper or effort=0 to 1000" ]]
 	for prices in prices=offline prices=learned transfer_mb=500; do
 		market "$prices"
 		"$sim" run -p eris --json s.json > r.json

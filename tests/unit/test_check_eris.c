@@ -54,7 +54,7 @@ static void test_correct(void **state)
 	(void)state;
 	corrupt_none(s, "eris");
 	corrupt_none(s, "eris,variant=paper");
-	corrupt_none(s, "eris,rounds=0");
+	corrupt_none(s, "eris,effort=0");
 	corrupt_none(s, "tiresias");
 	corrupt_none(s, "antman");
 	corrupt_none(s, "liquid,workers=3");
