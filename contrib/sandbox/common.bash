@@ -15,7 +15,7 @@ impatient='timeout:1 attempts:2'
 
 # What "up" was told, kept in DIR/settings.
 PORT_BASE= PLUGINS= PLUGIN_DIR= PROGRAM_PATH= SLOT_SECONDS=10 SLOTS=180 AUCTION_CONF= DEBUG=info SCHEDULER=auction
-NODES=() SET=()
+NODES=() SET=() ENVIRONMENT=()
 
 say()
 {
@@ -85,13 +85,13 @@ settings_save()
 	[ -O "$B" ] || die "$B belongs to somebody else"
 	chmod 755 "$B"
 	# -g: they are read inside a function.
-	declare -p PORT_BASE PLUGINS PLUGIN_DIR PROGRAM_PATH SLOT_SECONDS SLOTS AUCTION_CONF DEBUG SCHEDULER NODES SET |
+	declare -p PORT_BASE PLUGINS PLUGIN_DIR PROGRAM_PATH SLOT_SECONDS SLOTS AUCTION_CONF DEBUG SCHEDULER NODES SET ENVIRONMENT |
 		sed 's/^declare /declare -g /' > "$B/settings.new" && mv "$B/settings.new" "$B/settings"
 }
 
 settings_parse()
 {
-	local new_nodes=no new_set=no option value
+	local new_nodes=no new_set=no new_env=no option value
 
 	while [ $# -gt 0 ]; do
 		option=$1
@@ -142,6 +142,12 @@ settings_parse()
 			[ $new_set = yes ] || SET=()
 			new_set=yes
 			SET+=("$value")
+			;;
+		--env)
+			[[ $value =~ ^[A-Za-z_][A-Za-z0-9_]*= ]] || die "--env $value: expected NAME=VALUE"
+			[ $new_env = yes ] || ENVIRONMENT=()
+			new_env=yes
+			ENVIRONMENT+=("$value")
 			;;
 		*) die "$option: unknown option (see --help)" ;;
 		esac

@@ -63,7 +63,7 @@ is_ours()
 run_daemon()
 {
 	env -i PATH="$PATH" LANG=C.UTF-8 SLURM_CONF="$B/etc/slurm.conf" MYSQL_UNIX_PORT="$B/mysql/socket" RES_OPTIONS="$impatient" \
-		"$@" < /dev/null >> "$B/log/start.log" 2>&1
+		"${ENVIRONMENT[@]+"${ENVIRONMENT[@]}"}" "$@" < /dev/null >> "$B/log/start.log" 2>&1
 }
 
 start_munged()
@@ -220,7 +220,7 @@ start_one()
 		start_slurmctld && wait_for_nodes && wait_for_auction || exit 1
 		;;
 	*)
-		started_nodes | grep -qx -- "$1" || die "start: $1: expected munged, mariadbd, slurmdbd, slurmctld or a node"
+		started_nodes | grep -x -- "$1" > /dev/null || die "start: $1: expected munged, mariadbd, slurmdbd, slurmctld or a node"
 		start_node "$1" || exit 1
 		;;
 	esac

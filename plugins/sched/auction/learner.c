@@ -49,6 +49,7 @@ enum auc_code auc_learner_start(struct auc_auction *a, struct auc_err *err)
 	rc = pthread_create(&learner.thread, NULL, learner_main, NULL);
 	if (rc)
 		return auc_err_set(err, AUC_EIO, "no thread to fit prices: %s", strerror(rc));
+	pthread_setname_np(learner.thread, "auction_learner");
 	learner.running = true;
 	return AUC_OK;
 }
@@ -83,13 +84,14 @@ static void *learner_main(void *arg)
 		pthread_mutex_unlock(&learner.lock);
 		if (auc_auction_fit_due(learner.auction, auc_site_now()))
 			fit(learner.auction);
-		clock_gettime(CLOCK_REALTIME, &until);
+		clock_gettime(CLOCK_MONOTONIC, &until);
 		until.tv_nsec += (long)(EVERY * 1e9);
 		until.tv_sec += until.tv_nsec / 1000000000;
 		until.tv_nsec %= 1000000000;
 		pthread_mutex_lock(&learner.lock);
 		if (!atomic_load(&learner.stop))
-			pthread_cond_timedwait(&learner.wake, &learner.lock, &until);
+			pthread_cond_clockwait(&learner.wake, &learner.lock, CLOCK_MONOTONIC,
+					       &until);
 	}
 	pthread_mutex_unlock(&learner.lock);
 	return NULL;

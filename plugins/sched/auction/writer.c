@@ -40,6 +40,7 @@ enum auc_code auc_writer_start(struct auc_err *err)
 	writer.stop = false;
 	if (pthread_create(&writer.thread, NULL, write_all, NULL))
 		return auc_err_set(err, AUC_EIO, "no thread for receipts: %s", strerror(errno));
+	pthread_setname_np(writer.thread, "auction_writer");
 	writer.running = true;
 	return AUC_OK;
 }
