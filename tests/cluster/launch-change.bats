@@ -104,14 +104,15 @@ value()
 	grep -o "\b$1=[^ ]*" <<<"$2" | cut -d= -f2
 }
 
-# The losses of the states that were saved or taken up, and the last: none above the one before, but for the noise of single
-# mini-batches, and the last below all.
+# The losses of the states that were saved or taken up, and the last: the last well below the first and, but for the noise of single
+# mini-batches that asynchronous training has, none above the least so far.
 downward()
 {
 	grep -E '^(checkpoint|resumed|final) ' "$out" | grep -o '\bloss=[^ ]*' | cut -d= -f2 |
-		awk 'NR > 1 && $1 > last * 1.02 {print "loss rose from " last " to " $1; bad = 1}
+		awk 'NR > 1 && $1 > min * 1.02 {print "loss rose from " min " to " $1; bad = 1}
+			NR == 1 {first = $1}
 			{last = $1; min = NR == 1 || $1 < min ? $1 : min}
-			END {exit bad || NR < 3 || last > min + 1e-9}'
+			END {exit bad || NR < 3 || last > first * 0.97}'
 }
 
 # Every epoch is there once, in order, and has all its samples: what is printed is the mean over them.
