@@ -50,8 +50,6 @@ static enum auc_code replay_begin(struct auc_auction *a, double now, struct repl
 				  struct auc_err *err);
 static enum auc_code replay_event(void *arg, struct json_object *event, struct auc_err *err);
 
-static enum auc_code create_policy(const struct auc_conf *conf, const struct auc_policy *policy,
-				   struct auc_policy_ctx **ctx, struct auc_err *err);
 static enum auc_code check_specs(const struct auc_conf *conf, const struct auc_server_spec *specs,
 				 unsigned n, struct auc_err *err);
 static bool same_specs(const struct auc_auction *a, const struct auc_server_spec *specs,
@@ -113,7 +111,11 @@ enum auc_code auc_auction_create(struct auc_conf *conf, struct auc_auction **out
 	a->snapshot_at = SNAPSHOT_BYTES;
 	a->hint_seconds = HINT_SECONDS;
 	a->policy = auc_policy_of_cluster(conf->policy);
-	rc = create_policy(conf, a->policy, &a->ctx, err);
+	if (!a->policy)
+		rc = auc_err_set(err, AUC_ENOENT, "Policy=%s: there is no such policy",
+				 conf->policy);
+	else
+		rc = a->policy->create(conf->policy_options, &a->ctx, err);
 	a->history = auc_history_create(conf->history_bids);
 	a->past = auc_past_create(conf->history_bids);
 	a->events = json_object_new_array();
@@ -199,22 +201,6 @@ enum auc_code auc_auction_set_servers(struct auc_auction *a, const struct auc_se
 	return rc;
 }
 
-/* POLICY (NULL: none has that name) as CONF wants it. */
-static enum auc_code create_policy(const struct auc_conf *conf, const struct auc_policy *policy,
-				   struct auc_policy_ctx **ctx, struct auc_err *err)
-{
-	if (!policy)
-		return auc_err_set(err, AUC_ENOENT, "Policy=%s: there is no such policy",
-				   conf->policy);
-	/* Their plans say what lies on which server, and what is sent between servers. */
-	for (unsigned p = 0; p < conf->npartitions && (policy->stepper || policy->sites); p++)
-		if (conf->partitions[p].one_server)
-			return auc_err_set(err, AUC_EINVAL,
-					   "PartitionName=%s OneServer=yes: not with Policy=%s",
-					   conf->partitions[p].name, policy->name);
-	return policy->create(conf->policy_options, ctx, err);
-}
-
 enum auc_code auc_auction_reconfigure(struct auc_auction *a, struct auc_conf *conf, double now,
 				      struct auc_err *err)
 {
@@ -223,7 +209,9 @@ enum auc_code auc_auction_reconfigure(struct auc_auction *a, struct auc_conf *co
 	struct auc_conf *old, **old_confs;
 	enum auc_code rc;
 
-	rc = create_policy(conf, policy, &ctx, err);
+	rc = policy ? policy->create(conf->policy_options, &ctx, err)
+		    : auc_err_set(err, AUC_ENOENT, "Policy=%s: there is no such policy",
+				  conf->policy);
 	if (rc != AUC_OK) {
 		auc_conf_free(conf);
 		return rc;

@@ -963,10 +963,12 @@ static enum auc_code check_all(struct parser *p)
 			"EndMargin (%.15g s) less than SlotSeconds (%.15g s)", conf->end_margin,
 			conf->slot_seconds);
 	for (unsigned i = 0; i < conf->npartitions; i++)
-		if (conf->partitions[i].one_server && auc_policy_of_cluster(conf->policy)->stepper)
+		if (conf->partitions[i].one_server &&
+		    (auc_policy_of_cluster(conf->policy)->stepper ||
+		     auc_policy_of_cluster(conf->policy)->sites))
 			return auc_err_set(p->err, AUC_EINVAL,
 					   "%s: PartitionName=%s: OneServer=yes: expected no with "
-					   "policy %s, whose chunks stay on one node",
+					   "policy %s, whose chunks lie on one node each",
 					   p->file, conf->partitions[i].name, conf->policy);
 	if (conf->late_start > 0 && auc_policy_of_cluster(conf->policy)->stepper)
 		return word_error(p, global_word(p, "LateStart"),

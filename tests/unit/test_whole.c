@@ -241,37 +241,12 @@ static void test_random(void **state)
 	assert_true(sold > 200 && on_many > 50 && moved > 50);
 }
 
-static void test_policies(void **state)
-{
-	static const char *const policies[] = {"aonline", "dps", "oasis"};
-	static const char text[] = "Policy=%s\nPartitionName=cloud OneServer=yes\nWorkerType=w "
-				   "TRES=cpu=1\nPSType=p TRES=cpu=1\n";
-	char conf_text[256];
-	struct auc_auction *a;
-	struct auc_conf *conf;
-
-	(void)state;
-	for (unsigned i = 0; i < 3; i++) {
-		snprintf(conf_text, sizeof(conf_text), text, policies[i]);
-		assert_int_equal(
-			auc_conf_parse(conf_text, strlen(conf_text), "auction.conf", &conf, &err),
-			AUC_OK);
-		assert_int_equal(auc_auction_create(conf, &a, &err), i ? AUC_OK : AUC_EINVAL);
-		if (!i)
-			assert_string_equal(
-				err.text,
-				"PartitionName=cloud OneServer=yes: not with Policy=aonline");
-		auc_auction_destroy(a);
-	}
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_spread),
 		cmocka_unit_test(test_pieces),
 		cmocka_unit_test(test_random),
-		cmocka_unit_test(test_policies),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
