@@ -53,7 +53,7 @@ enum auc_code auc_learn_create(const struct auc_market *m, const struct auc_poli
 	enum auc_code rc;
 
 	*out = NULL;
-	if (policy->baseline || policy->sites)
+	if (!auc_policy_is_priced(policy) || policy->sites)
 		return auc_err_set(err, AUC_EINVAL,
 				   "policy %s: expected one that sells, and not by where data lie",
 				   policy->name);

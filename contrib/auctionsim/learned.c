@@ -52,6 +52,7 @@ static void add(struct past *p, enum kind kind, enum auc_learn_form form, double
 static void add_candidates(struct past *p, bool flat);
 static enum auc_code guard(struct past *p, bool flat, struct auc_err *err);
 static enum auc_code rehearse(struct past *p, struct candidate *c, struct auc_err *err);
+static double worth_of(const struct past *p, const struct candidate *c);
 static const struct candidate *best_of(const struct past *p);
 static enum auc_code take(struct scenario *s, const struct past *p, const struct candidate *c,
 			  struct auc_err *err);
@@ -324,15 +325,40 @@ static enum auc_code rehearse(struct past *p, struct candidate *c, struct auc_er
 	return rc;
 }
 
+/*
+ * What C is taken to be worth: its neighbours, the same at the next levels, count half each, as of
+ * many candidates the one that looks best is often lucky.
+ */
+static double worth_of(const struct past *p, const struct candidate *c)
+{
+	const struct candidate *next[] = {c - 1, c + 1};
+	double sum = 2 * c->welfare, weight = 2;
+	unsigned i;
+
+	for (i = 0; i < 2; i++)
+		if (c->kind == TAUGHT && next[i] >= p->candidates &&
+		    next[i] < p->candidates + p->ncandidates && next[i]->kind == TAUGHT &&
+		    next[i]->choice.prices.form == c->choice.prices.form &&
+		    next[i]->choice.again == c->choice.again) {
+			sum += next[i]->welfare;
+			weight++;
+		}
+	return sum / weight;
+}
+
 /* Prices that are learned must be better than the others by more than chance may make them. */
 static const struct candidate *best_of(const struct past *p)
 {
 	const struct candidate *best = p->candidates, *c;
+	double worth = worth_of(p, best), least;
 
-	for (c = best + 1; c < p->candidates + p->ncandidates; c++)
-		if (c->welfare >
-		    best->welfare * (c->kind == TAUGHT && best->kind != TAUGHT ? MARGIN : 1))
+	for (c = best + 1; c < p->candidates + p->ncandidates; c++) {
+		least = worth * (c->kind == TAUGHT && best->kind != TAUGHT ? MARGIN : 1);
+		if (worth_of(p, c) > least) {
 			best = c;
+			worth = worth_of(p, c);
+		}
+	}
 	return best;
 }
 
@@ -379,22 +405,23 @@ static const char *const forms[] = {
 /* What was chosen, and what the best of each kind would have been worth. */
 static char *explain(const struct past *p, const struct candidate *best)
 {
-	char *text = NULL;
+	char what[128], *text = NULL;
 	const struct candidate *c;
 	double welfare[3] = {0};
 
 	for (c = p->candidates; c < p->candidates + p->ncandidates; c++)
-		welfare[c->kind] = fmax(welfare[c->kind], c->welfare);
+		welfare[c->kind] = fmax(welfare[c->kind], worth_of(p, c));
+	if (best->kind == TAUGHT)
+		snprintf(what, sizeof(what), "learned prices: %s, times %g%s",
+			 forms[best->choice.prices.form], best->choice.prices.factor,
+			 best->choice.again ? ", fitted again" : "");
+	else
+		snprintf(what, sizeof(what), "%s prices",
+			 best->kind == NONE ? "no" : "the published");
 	if (asprintf(&text,
-		     "%.40s: %s%s, times %g%s: the past would have been worth %.2f without "
-		     "prices, %.2f with the published, %.2f with learned ones",
-		     p->text, best->kind == TAUGHT ? "learned prices: " : "",
-		     best->kind == NONE        ? "no prices"
-		     : best->kind == PUBLISHED ? "the published prices"
-					       : forms[best->choice.prices.form],
-		     best->kind == TAUGHT ? best->choice.prices.factor : 1,
-		     best->choice.again ? ", fitted again" : "", welfare[NONE], welfare[PUBLISHED],
-		     welfare[TAUGHT]) < 0)
+		     "%.40s: %s: the past would have been worth %.2f without prices, %.2f with the "
+		     "published, %.2f with learned ones",
+		     p->text, what, welfare[NONE], welfare[PUBLISHED], welfare[TAUGHT]) < 0)
 		return NULL;
 	return text;
 }
