@@ -13,6 +13,7 @@
 #include <pthread.h>
 
 #include "auction.h"
+#include "fit.h"
 #include "history.h"
 #include "past.h"
 #include "tariff.h"
@@ -38,6 +39,7 @@ struct auc_auction {
 	struct auc_past *past;
 	struct auc_tariff *tariff;      /* published last; NULL: none yet */
 	struct auc_tariff *next_tariff; /* of the last fit, to be published; NULL: none */
+	struct auc_fit_memory fit_memory; /* of the last fit, for the next */
 	double fit_time, fit_seconds;   /* when the last fit began, and what it took */
 	unsigned long long fit_added;   /* bids that it knew, of all that ever were */
 	unsigned fit_bids;              /* and that meant something */

@@ -143,6 +143,7 @@ void auc_auction_destroy(struct auc_auction *a)
 	auc_past_destroy(a->past);
 	auc_tariff_free(a->tariff);
 	auc_tariff_free(a->next_tariff);
+	auc_fit_forget(&a->fit_memory);
 	if (a->ctx)
 		a->policy->destroy(a->ctx);
 	auc_decision_clear(&a->decision);

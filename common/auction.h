@@ -213,16 +213,15 @@ struct auc_watch;
 /* True if there is something new to fit. A fit follows no sooner than a hundred times the
  * processor time that the last one took. */
 bool auc_auction_fit_due(struct auc_auction *a, double now);
-/* Free *JOB with auc_fit_job_free(). AUC_ESTATE: prices are not learned, or it is not ready. */
+/* *JOB is for auc_auction_fit_end(). AUC_ESTATE: prices are not learned, or it is not ready. */
 enum auc_code auc_auction_fit_begin(struct auc_auction *a, double now, struct auc_fit_job **job,
 				    struct auc_err *err);
 /* As auc_fit(). */
 enum auc_code auc_fit_job_run(struct auc_fit_job *job, const struct auc_watch *watch,
 			      struct auc_tariff **t, struct auc_err *err);
-void auc_fit_job_free(struct auc_fit_job *job);
-/* Takes T (NULL: the fit failed) over, to be published if it is what the configuration still
- * wants. */
-void auc_auction_fit_end(struct auc_auction *a, struct auc_tariff *t);
+/* Takes JOB over, and T (NULL: the fit failed), to be published if it is what the configuration
+ * still wants. */
+void auc_auction_fit_end(struct auc_auction *a, struct auc_fit_job *job, struct auc_tariff *t);
 /* A copy of the prices that hold, to be freed; false: none were published yet. */
 bool auc_auction_tariff(struct auc_auction *a, struct auc_tariff **t);
 

@@ -11,6 +11,7 @@
 
 #define KEEP       0.01 /* part of its worth that other prices must be better by */
 #define CANDIDATES 64
+#define COST       100 /* times of what it took, until the guard looks again: 1 % */
 #define FLOOR      0.2 /* of flat prices that no guard has looked at */
 
 /* Prices that the guard looks at. */
@@ -51,6 +52,9 @@ static enum auc_code certify(struct fit *f, struct auc_err *err);
 static unsigned take(struct fit *f, enum which which);
 static enum auc_code learn(struct fit *f, const struct auc_market *m, enum which which,
 			   struct auc_learn **l, struct auc_err *err);
+static enum auc_code go_on_learning(struct fit *f, struct auc_err *err);
+static bool same_layout(const struct auc_market *a, const struct auc_market *b);
+static bool same_types(const struct auc_market *a, const struct auc_market *b);
 static enum auc_code replay(struct fit *f, const struct auc_learn *l, struct candidate *c,
 			    struct auc_err *err);
 static enum auc_code give(const struct fit *f, struct auc_market *m, const struct auc_learn *l,
@@ -62,7 +66,6 @@ enum auc_code auc_fit(const struct auc_fit_input *in, struct auc_tariff **out, s
 	struct fit f = {.in = in, .t = calloc(1, sizeof(*f.t))};
 	double began = processor_seconds();
 	struct auc_given_price *list = NULL;
-	struct auc_learn *l = NULL;
 	enum auc_code rc;
 	size_t n;
 
@@ -71,9 +74,9 @@ enum auc_code auc_fit(const struct auc_fit_input *in, struct auc_tariff **out, s
 	if (rc == AUC_OK && guard_due(&f))
 		rc = guard(&f, err);
 	if (rc == AUC_OK)
-		rc = learn(&f, in->market, ALL, &l, err);
+		rc = go_on_learning(&f, err);
 	if (rc == AUC_OK && (f.t->kind == AUC_TARIFF_LEARNED || f.t->kind == AUC_TARIFF_FLAT)) {
-		rc = auc_learn_list(l, in->market, &f.t->choice, &list, &n, err);
+		rc = auc_learn_list(in->memory->learn, in->market, &f.t->choice, &list, &n, err);
 		if (rc == AUC_OK)
 			rc = auc_tariff_set(f.t, in->market, list, n, err);
 		free(list);
@@ -81,19 +84,33 @@ enum auc_code auc_fit(const struct auc_fit_input *in, struct auc_tariff **out, s
 	if (rc == AUC_OK) {
 		f.t->time = in->now;
 		f.t->slot_seconds = in->conf->slot_seconds;
-		f.t->bound = auc_learn_bound(l);
+		f.t->bound = auc_learn_bound(in->memory->learn);
 		f.t->seconds = processor_seconds() - began;
 		*out = f.t;
 		f.t = NULL;
 	}
-	auc_learn_destroy(l);
 	auc_tariff_free(f.t);
+	if (rc == AUC_OK) {
+		auc_market_destroy(in->memory->market);
+		in->memory->market = in->market;
+		in->memory->conf = in->conf;
+	} else {
+		auc_market_destroy(in->market);
+		auc_fit_forget(in->memory);
+	}
 	for (unsigned i = 0; i < f.n; i++)
 		auc_job_clear(&f.list[i].job);
 	free(f.list);
 	free(f.later);
 	free(f.dual);
 	return rc;
+}
+
+void auc_fit_forget(struct auc_fit_memory *memory)
+{
+	auc_learn_destroy(memory->learn);
+	auc_market_destroy(memory->market);
+	*memory = (struct auc_fit_memory){0};
 }
 
 /* -- the forecast -- */
@@ -159,6 +176,7 @@ static enum auc_code forecast(struct fit *f, struct auc_err *err)
 		f->t->day_bound = in->last->day_bound;
 		f->t->day_worth = in->last->day_worth;
 		f->t->guard_time = in->last->guard_time;
+		f->t->guard_seconds = in->last->guard_seconds;
 		memcpy(f->t->worth, in->last->worth, sizeof(f->t->worth));
 	}
 	return AUC_OK;
@@ -194,13 +212,15 @@ static bool guard_due(const struct fit *f)
 {
 	double period = f->in->conf->slots * f->in->conf->slot_seconds;
 
-	return !f->t->day_bids || f->in->now >= f->t->guard_time + period ||
-	       f->ndays >= 2 * f->t->day_bids;
+	return !f->t->day_bids ||
+	       ((f->in->now >= f->t->guard_time + period || f->ndays >= 2 * f->t->day_bids) &&
+		f->in->now >= f->t->guard_time + COST * f->t->guard_seconds);
 }
 
 static enum auc_code guard(struct fit *f, struct auc_err *err)
 {
 	struct candidate list[CANDIDATES];
+	double began = processor_seconds();
 	struct auc_learn *l = NULL;
 	enum auc_code rc;
 	unsigned n;
@@ -216,6 +236,7 @@ static enum auc_code guard(struct fit *f, struct auc_err *err)
 		rc = certify(f, err);
 	if (rc == AUC_OK)
 		choose(f, list, n);
+	f->t->guard_seconds = processor_seconds() - began;
 	return rc;
 }
 
@@ -336,6 +357,49 @@ static enum auc_code learn(struct fit *f, const struct auc_market *m, enum which
 	auc_learn_watch(*l, f->in->watch);
 	return auc_learn_fit(*l, m, f->dual, take(f, which), auc_market_first(m),
 			     AUC_LEARN_ITERATIONS, err);
+}
+
+/* From all bids for the market, from the last fit's prices on where there is one. */
+static enum auc_code go_on_learning(struct fit *f, struct auc_err *err)
+{
+	struct auc_fit_memory *memory = f->in->memory;
+	const struct auc_market *m = f->in->market;
+
+	if (memory->learn && memory->conf == f->in->conf && same_layout(m, memory->market)) {
+		auc_learn_watch(memory->learn, f->in->watch);
+		return auc_learn_fit(memory->learn, m, f->dual, take(f, ALL), auc_market_first(m),
+				     AUC_LEARN_AGAIN, err);
+	}
+	auc_fit_forget(memory);
+	return learn(f, m, ALL, &memory->learn, err);
+}
+
+/* Do they have the same servers and types? */
+static bool same_layout(const struct auc_market *a, const struct auc_market *b)
+{
+	if (auc_market_nservers(a) != auc_market_nservers(b) ||
+	    auc_market_ntres(a) != auc_market_ntres(b) || !same_types(a, b) ||
+	    auc_market_last(a) - auc_market_first(a) != auc_market_last(b) - auc_market_first(b))
+		return false;
+	for (unsigned k = 0; k < auc_market_ntres(a); k++)
+		if (strcmp(auc_market_tres_name(a, k), auc_market_tres_name(b, k)) != 0)
+			return false;
+	for (unsigned s = 0; s < auc_market_nservers(a); s++) {
+		if (strcmp(auc_market_server_name(a, s), auc_market_server_name(b, s)) != 0 ||
+		    auc_market_roles(a, s) != auc_market_roles(b, s))
+			return false;
+		for (unsigned k = 0; k < auc_market_ntres(a); k++)
+			if (auc_market_capacity(a, s, k) != auc_market_capacity(b, s, k))
+				return false;
+	}
+	return true;
+}
+
+/* Those of the same configuration differ by what old sales add only. */
+static bool same_types(const struct auc_market *a, const struct auc_market *b)
+{
+	return auc_market_nworker_types(a) == auc_market_nworker_types(b) &&
+	       auc_market_nps_types(a) == auc_market_nps_types(b);
 }
 
 /* What the last period is worth with the prices of C, L being what was learned. */

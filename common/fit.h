@@ -14,7 +14,8 @@
  * published ones, and with flat and learned ones of several forms and levels; these are taught by
  * every other of the bids, as if there were twice as many. What was worth most is taken; where what
  * holds is worth as much but for one percent, it stays. The guard looks once in a period, and while
- * there is less than one, each time that the bids have doubled.
+ * there is less than one, each time that the bids have doubled; never sooner than a hundred times
+ * what its last look took of a processor.
  */
 #ifndef AUC_FIT_H
 #define AUC_FIT_H
@@ -28,9 +29,17 @@
 
 #define AUC_FIT_BIDS_MIN 10 /* fewer teach nothing */
 
+/* What a fit leaves to the next one, so that it goes on from there. All NULL at first. */
+struct auc_fit_memory {
+	const struct auc_conf *conf;
+	struct auc_market *market; /* of the last fit, whose servers and types it was made for */
+	struct auc_learn *learn;
+};
+void auc_fit_forget(struct auc_fit_memory *memory);
+
 struct auc_fit_input {
-	const struct auc_market *market; /* two periods from now on, as it is booked */
-	const struct auc_market *empty;  /* the first period, nothing booked, no prices */
+	struct auc_market *market;      /* two periods from now on, as it is booked; taken over */
+	const struct auc_market *empty; /* the first period, nothing booked, no prices */
 	const struct auc_policy *policy;
 	const char *options; /* of the policy */
 	const struct auc_conf *conf;
@@ -41,6 +50,7 @@ struct auc_fit_input {
 	enum auc_tariff_kind kind;
 	const struct auc_tariff *last; /* what such a fit found last; NULL: nothing */
 	const struct auc_watch *watch; /* NULL: nobody stops it */
+	struct auc_fit_memory *memory; /* is brought up to date */
 };
 
 /*

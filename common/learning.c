@@ -26,10 +26,12 @@ struct auc_fit_job {
 	struct auc_past *past;
 	struct auc_history *history;
 	struct auc_tariff *last;
+	struct auc_fit_memory memory; /* the auction's, meanwhile */
 	enum auc_tariff_kind kind;
 	double time;
 };
 
+static void job_free(struct auc_fit_job *j);
 static enum auc_code copy_in(struct auc_auction *a, struct auc_fit_job *j,
 			     struct auc_ledger **ledger, struct auc_err *err);
 static bool copy_list(void *list, unsigned n, size_t size, void *copy);
@@ -80,6 +82,8 @@ enum auc_code auc_auction_fit_begin(struct auc_auction *a, double now, struct au
 	if (rc == AUC_OK)
 		rc = copy_in(a, j, &ledger, err);
 	if (rc == AUC_OK) {
+		j->memory = a->fit_memory;
+		a->fit_memory = (struct auc_fit_memory){0};
 		a->fit_time = now;
 		a->fit_added = auc_past_added(a->past);
 	}
@@ -91,7 +95,7 @@ enum auc_code auc_auction_fit_begin(struct auc_auction *a, double now, struct au
 	if (rc == AUC_OK)
 		*out = j;
 	else
-		auc_fit_job_free(j);
+		job_free(j);
 	return rc;
 }
 
@@ -121,16 +125,18 @@ enum auc_code auc_fit_job_run(struct auc_fit_job *j, const struct auc_watch *wat
 			.kind = j->kind,
 			.last = j->last,
 			.watch = watch,
+			.memory = &j->memory,
 		};
 
 		rc = auc_fit(&in, t, err);
+		market = NULL; /* it is the memory's */
 	}
 	auc_market_destroy(market);
 	auc_market_destroy(empty);
 	return rc;
 }
 
-void auc_fit_job_free(struct auc_fit_job *j)
+static void job_free(struct auc_fit_job *j)
 {
 	if (!j)
 		return;
@@ -138,20 +144,25 @@ void auc_fit_job_free(struct auc_fit_job *j)
 	auc_past_destroy(j->past);
 	auc_history_destroy(j->history);
 	auc_tariff_free(j->last);
+	auc_fit_forget(&j->memory);
 	free(j->now.specs);
 	free(j->now.closed);
 	free(j);
 }
 
-void auc_auction_fit_end(struct auc_auction *a, struct auc_tariff *t)
+void auc_auction_fit_end(struct auc_auction *a, struct auc_fit_job *j, struct auc_tariff *t)
 {
 	pthread_mutex_lock(&a->admin);
 	pthread_mutex_lock(&a->lock);
+	if (!a->fit_memory.learn) {
+		a->fit_memory = j->memory;
+		j->memory = (struct auc_fit_memory){0};
+	}
 	/* Only if it is still wanted: the configuration may have changed meanwhile. */
 	if (t && a->recovered && auc_conf_fits(a->conf) &&
 	    t->slot_seconds == a->conf->slot_seconds &&
 	    (a->conf->prices == AUC_PRICES_LEARNED || t->kind == kind_of(a->conf))) {
-		a->fit_seconds = t->seconds;
+		a->fit_seconds = t->seconds - (t->guard_time == t->time ? t->guard_seconds : 0);
 		a->fit_bids = t->bids;
 		auc_tariff_free(a->next_tariff);
 		a->next_tariff = t;
@@ -160,6 +171,7 @@ void auc_auction_fit_end(struct auc_auction *a, struct auc_tariff *t)
 	pthread_mutex_unlock(&a->lock);
 	pthread_mutex_unlock(&a->admin);
 	auc_tariff_free(t);
+	job_free(j);
 }
 
 bool auc_auction_publish(struct auc_auction *a, double now)

@@ -189,6 +189,7 @@ struct json_object *auc_tariff_event(const struct auc_tariff *t)
 		  auc_json_add_double(o, "day_worth", t->day_worth) &&
 		  auc_json_add_double(o, "day_bound", t->day_bound) &&
 		  auc_json_add_double(o, "guard_time", t->guard_time) &&
+		  auc_json_add_double(o, "guard_seconds", t->guard_seconds) &&
 		  auc_json_add_double(o, "seconds", t->seconds);
 
 	for (unsigned i = 0; ok && i < AUC_TARIFF_KINDS; i++)
@@ -385,6 +386,8 @@ static enum auc_code read_head(struct json_object *o, struct auc_tariff *t, stru
 		rc = auc_json_double(o, "day_bound", 0, WORTH_MAX, &t->day_bound, err);
 	if (rc == AUC_OK)
 		rc = auc_json_double(o, "guard_time", 0, TIME_MAX, &t->guard_time, err);
+	if (rc == AUC_OK)
+		rc = auc_json_double(o, "guard_seconds", 0, TIME_MAX, &t->guard_seconds, err);
 	return rc == AUC_OK ? auc_json_double(o, "seconds", 0, TIME_MAX, &t->seconds, err) : rc;
 }
 

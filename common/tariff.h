@@ -58,7 +58,8 @@ struct auc_tariff {
 	double day_worth;               /* with what was chosen */
 	double day_bound;               /* and with anything, certified (dual.h) */
 	double guard_time;              /* Unix time at which it looked */
-	double seconds;                 /* of a processor that the fit took */
+	double guard_seconds;           /* of a processor that it took */
+	double seconds;                 /* and the whole fit */
 	unsigned nclasses, nruns;
 	struct auc_tariff_class *classes;
 	struct auc_tariff_run *runs;

@@ -7,9 +7,9 @@
  * A market of SERVERS (300) x SLOTS (150), 5 worker types and 5 PS types sells SALES (5000) small
  * jobs, which are confirmed; then each call is measured. The reference is the bare policy quote of
  * the same job in the same market: what a decision costs without everything around it. Times are
- * CPU time of the thread. Prices are learned from bids, or given with -g. DIR holds the spool (a
- * new directory in the working one, removed afterwards). Exit status 1 if the worst of the calls
- * that slurmctld waits for took longer than MS.
+ * CPU time of the thread. Prices are the published ones, learned from bids, or given with -g. DIR
+ * holds the spool (a new directory in the working one, removed afterwards). Exit status 1 if the
+ * worst of the calls that slurmctld waits for took longer than MS.
  */
 #include "config.h"
 
@@ -22,11 +22,10 @@
 #include <json-c/json.h>
 
 #include "auction-private.h"
+#include "cluster.h"
 #include "measure.h"
 
-#define TYPES 5
-#define NOW   1.7e9
-#define SLOT  300.0
+#define NOW 1.7e9
 
 struct options {
 	unsigned servers, slots, sales, bids;
@@ -81,8 +80,6 @@ static struct series all[NSERIES] = {
 	[SERIES_NODES] = {.what = "node changed"},
 };
 
-static const char *const gpus[TYPES] = {"gpu:a100", "gpu:v100", "gpu:p100", "gpu:t4", "gpu:k80"};
-
 static struct auc_err err;
 
 static void must(enum auc_code rc)
@@ -104,89 +101,11 @@ static void sample(unsigned what, double since)
 	s->seconds[s->n++] = seconds;
 }
 
-static struct auc_conf *make_conf(const struct options *o)
-{
-	struct auc_conf *conf;
-	char *text = NULL;
-	size_t len;
-	FILE *out = open_memstream(&text, &len);
-
-	if (!out)
-		exit(1);
-	fprintf(out,
-		"SlotSeconds=%g\nSlots=%u\nPrices=%s\nEta=cpu=2,mem=1.0002\nRefundUnused=yes\n"
-		"PartitionName=edge\nPartitionName=cloud Site=cloud Upload=40m\n",
-		SLOT, o->slots, o->given ? "given" : "learned");
-	for (unsigned i = 0; i < TYPES; i++)
-		fprintf(out,
-			"WorkerType=w%u TRES=cpu=%u,mem=%u,%s=%g Bandwidth=1024\n"
-			"PSType=p%u TRES=cpu=%u,mem=%u Bandwidth=%u\n",
-			i, 2 + i % 3, 8192 + 4096 * (i % 2), gpus[i], i == 4 ? 0.5 : 1, i, 1 + i,
-			4096 * (1 + i), 1024 * (2 + 2 * i));
-	fclose(out);
-	must(auc_conf_parse(text, len, "auction.conf", &conf, &err));
-	free(text);
-	return conf;
-}
-
-static void add_amount(struct auc_server_spec *s, const char *name, double value)
-{
-	strcpy(s->capacity[s->ncapacity].name, name);
-	s->capacity[s->ncapacity++].value = value;
-}
-
-static struct auc_server_spec *make_servers(unsigned n)
-{
-	struct auc_server_spec *servers = calloc(n, sizeof(*servers)), *s;
-
-	if (!servers)
-		exit(1);
-	for (unsigned i = 0; i < n; i++) {
-		bool cloud = i % 10 == 9;
-
-		s = &servers[i];
-		snprintf(s->name, sizeof(s->name), "%s%u", cloud ? "cloud" : "edge", i);
-		strcpy(s->partition, cloud ? "cloud" : "edge");
-		add_amount(s, "cpu", cloud ? 256 : 16 * measure_pick(2, 6));
-		add_amount(s, "mem", cloud ? 1048576 : 65536 * measure_pick(2, 8));
-		add_amount(s, gpus[i % TYPES], cloud ? 32 : 2 * measure_pick(1, 4));
-		add_amount(s, gpus[(i + 1) % TYPES], cloud ? 16 : 2 * measure_pick(1, 2));
-	}
-	return servers;
-}
-
-/* A job of some worker-slots that may use any type; VALUE scales what it is worth. */
-static struct auc_bid make_bid(const struct auc_conf *conf, double value)
-{
-	double work = exp(log(60) * measure_uniform()), scale = value * work * 12;
-	char text[512], utility[64];
-	struct auc_bid bid;
-	unsigned target = measure_pick(5, 60);
-
-	scale *= 0.3 + measure_uniform();
-	switch (measure_pick(0, 2)) {
-	case 0:
-		snprintf(utility, sizeof(utility), "sigmoid:%g,0.1,%u", scale, target);
-		break;
-	case 1:
-		snprintf(utility, sizeof(utility), "deadline:%g,%u", scale, target);
-		break;
-	default:
-		snprintf(utility, sizeof(utility), "linear:%g,%g", scale, scale / (2 * target));
-	}
-	snprintf(text, sizeof(text),
-		 "bid=%s chunks=%u gradient-mb=%g worker-time=w0=%gs,w1=%gs,w2=%gs,w3=%gs,w4=%gs",
-		 utility, measure_pick(4, 40), 10 + 200 * measure_uniform(), work * SLOT / 16,
-		 work * SLOT / 14, work * SLOT / 12, work * SLOT / 10, work * SLOT / 8);
-	must(auc_bid_parse(conf, text, &bid, &err));
-	return bid;
-}
-
 /* One bid in the three ways; the job ID under which it was sold, or 0. */
 static uint32_t bid_once(struct auc_auction *a, double value, double now, bool measured)
 {
 	static uint32_t jobs = 100;
-	struct auc_bid bid = make_bid(auc_auction_conf(a), value);
+	struct auc_bid bid = cluster_bid(auc_auction_conf(a), value);
 	struct auc_offer offer;
 	char *receipt;
 	double began;
@@ -323,7 +242,7 @@ static void run(struct auc_auction *a, const struct options *o, struct auc_serve
 		began = measure_cpu();
 		must(auc_auction_set_servers(a, servers, o->servers, now, &err));
 		sample(SERIES_NODES, began);
-		now += SLOT;
+		now += CLUSTER_SLOT;
 		began = measure_cpu();
 		auc_auction_tick(a, now);
 		sample(SERIES_TICK_SLOT, began);
@@ -358,6 +277,7 @@ int main(int argc, char **argv)
 	const char *spool = NULL;
 	struct auc_server_spec *servers;
 	struct auc_auction *a;
+	struct auc_conf *conf;
 	double memory;
 	uint32_t last;
 	bool ok;
@@ -388,12 +308,14 @@ int main(int argc, char **argv)
 	if (!spool && !(spool = mkdtemp(dir)))
 		return 2;
 	memory = measure_resident_mb();
-	must(auc_auction_create(make_conf(&o), &a, &err));
-	servers = make_servers(o.servers);
+	conf = cluster_conf(o.slots, o.given ? "Prices=given\nEta=cpu=2,mem=1.0002"
+					     : "Prices=published\nEta=cpu=2,mem=1.0002");
+	must(auc_auction_create(conf, &a, &err));
+	servers = cluster_servers(o.servers);
 	must(auc_auction_set_servers(a, servers, o.servers, NOW, &err));
 	must(auc_auction_open_spool(a, spool, NOW, NULL, &err));
 	printf("%u servers x %u slots, prices %s: ", o.servers, o.slots,
-	       o.given ? "given" : "learned");
+	       o.given ? "given" : "published");
 	last = sell(a, o.sales);
 	memory = measure_resident_mb() - memory;
 	run(a, &o, servers, last);

@@ -185,8 +185,7 @@ static void *learner(void *arg)
 			rc = auc_fit_job_run(job, &watch, &t, NULL);
 			CHECK(rc == AUC_OK || rc == AUC_ENOENT || rc == AUC_ESTATE);
 			atomic_fetch_add(&fits, rc == AUC_OK);
-			auc_fit_job_free(job);
-			auc_auction_fit_end(auction, t);
+			auc_auction_fit_end(auction, job, t);
 			auc_auction_tick(auction, now() + 300); /* a slot later: it holds */
 		}
 		if (auc_auction_tariff(auction, &t))

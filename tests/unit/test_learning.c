@@ -64,8 +64,7 @@ static bool fit(struct auc_auction *a, double now)
 	rc = auc_fit_job_run(j, NULL, &t, &err);
 	if (rc != AUC_OK && rc != AUC_ENOENT)
 		fail_msg("%s", err.text);
-	auc_auction_fit_end(a, t);
-	auc_fit_job_free(j);
+	auc_auction_fit_end(a, j, t);
 	return rc == AUC_OK;
 }
 
@@ -339,8 +338,7 @@ static void test_stop(void **state)
 		assert_int_equal(auc_auction_fit_begin(a, now, &j, NULL), AUC_OK);
 		assert_int_equal(auc_fit_job_run(j, &watch, &t, NULL), AUC_ESTATE);
 		assert_null(t);
-		auc_auction_fit_end(a, t);
-		auc_fit_job_free(j);
+		auc_auction_fit_end(a, j, t);
 	}
 	auc_auction_destroy(a);
 	world_rmdir(dir);
@@ -419,7 +417,7 @@ static void test_hostile(void **state)
 	"{\"event\":\"prices\",\"kind\":\"flat\",\"form\":\"flat\",\"factor\":0.5,\"slot_"         \
 	"seconds\":300,\"time\":1,\"slot\":2,"                                                     \
 	"\"bids\":3,\"expected\":3,\"bound\":4,\"day_bids\":0,\"day_worth\":0,\"day_bound\":0,"    \
-	"\"guard_time\":0,"                                                                        \
+	"\"guard_time\":0,\"guard_seconds\":0,"                                                    \
 	"\"seconds\":1,\"worth\":{\"none\":0,\"published\":0,\"flat\":0,\"learned\":0},"           \
 	"\"classes\":"
 #define CLASS "{\"partition\":\"e\",\"tres\":\"cpu\",\"capacity\":2,\"servers\":1,\"runs\":"

@@ -108,10 +108,9 @@ static void fit(struct auc_auction *a)
 	rc = auc_auction_fit_begin(a, auc_site_now(), &job, &err);
 	if (rc == AUC_OK) {
 		rc = auc_fit_job_run(job, &watch, &t, &err);
-		auc_fit_job_free(job);
 		if (t)
 			say(t);
-		auc_auction_fit_end(a, t);
+		auc_auction_fit_end(a, job, t);
 	}
 	/* Too few bids that still mean something; stopped, or not ready. */
 	if (rc != AUC_OK && rc != AUC_ENOENT && rc != AUC_ESTATE)

@@ -1,0 +1,223 @@
+/*
+ * learning.c - what prices that learn cost: fits as a share of a processor, how long the auction's
+ * lock is held for them, and quotes with these prices and without any.
+ *
+ *   learning [-s SERVERS] [-t SLOTS] [-b BIDS] [-d DAYS] [-v VALUE] [-S SEED] [-m PERCENT]
+ *
+ * A market of SERVERS (300), whose SLOTS (288) slots of five minutes are a day, gets BIDS (1000)
+ * bids a day for DAYS (2) days. A fit is made whenever one is due, as the agent's thread does. The
+ * last day counts. Each bid is quoted by the policy at the prices in force and in the same market
+ * with none; times are CPU time of the thread. Exit status 1 if the fits took more than PERCENT of
+ * a core.
+ */
+#include "config.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "auction-private.h"
+#include "cluster.h"
+#include "measure.h"
+#include "tariff.h"
+
+#define NOW 1.7e9
+
+struct options {
+	unsigned servers, slots, bids, days;
+	double value, limit;
+};
+
+struct series {
+	const char *what;
+	unsigned n, alloc;
+	double *seconds;
+};
+
+enum { QUOTE, QUOTE_FREE, FIT, GUARD, BEGIN, PUBLISH, TICK, NSERIES };
+
+static struct series all[NSERIES] = {
+	[QUOTE] = {.what = "quote, these prices"},
+	[QUOTE_FREE] = {.what = "quote, none"},
+	[FIT] = {.what = "fit"},
+	[GUARD] = {.what = "fit with guard"},
+	[BEGIN] = {.what = "copying for a fit"},
+	[PUBLISH] = {.what = "tick that publishes"},
+	[TICK] = {.what = "tick of a new slot"},
+};
+
+static struct auc_err err;
+
+static void must(enum auc_code rc)
+{
+	measure_must("learning", rc, &err);
+}
+
+static void sample(unsigned what, double seconds)
+{
+	struct series *s = &all[what];
+
+	if (s->n == s->alloc) {
+		s->alloc = s->alloc ? 2 * s->alloc : 1024;
+		s->seconds = realloc(s->seconds, s->alloc * sizeof(*s->seconds));
+		if (!s->seconds)
+			exit(1);
+	}
+	s->seconds[s->n++] = seconds;
+}
+
+/* One bid, which is taken if it is accepted. */
+static void bid(struct auc_auction *a, struct auc_market *free_of_charge, double value, double now,
+		bool measured)
+{
+	static uint32_t jobs = 100;
+	struct auc_bid b = cluster_bid(auc_auction_conf(a), value);
+	struct auc_offer offer;
+	double began;
+
+	must(auc_auction_bid(a, &b, 1000, now, false, &offer, &err));
+	auc_offer_clear(&offer);
+	if (measured) { /* the job is as the policy got it */
+		began = measure_cpu();
+		must(a->policy->quote(a->ctx, a->market, &a->job, &a->decision, &err));
+		sample(QUOTE, measure_cpu() - began);
+		began = measure_cpu();
+		must(a->policy->quote(a->ctx, free_of_charge, &a->job, &a->decision, &err));
+		sample(QUOTE_FREE, measure_cpu() - began);
+	}
+	must(auc_auction_bid(a, &b, 1000, now, true, &offer, &err));
+	if (offer.accepted)
+		must(auc_auction_confirm(a, offer.sale, jobs++, NULL, &err));
+	auc_offer_clear(&offer);
+}
+
+/* What the agent's thread does. */
+static void fit(struct auc_auction *a, double now, bool measured)
+{
+	double began = measure_cpu(), seconds;
+	struct auc_fit_job *job;
+	struct auc_tariff *t;
+
+	if (!auc_auction_fit_due(a, now))
+		return;
+	must(auc_auction_fit_begin(a, now, &job, &err));
+	if (measured)
+		sample(BEGIN, measure_cpu() - began);
+	must(auc_fit_job_run(job, NULL, &t, &err));
+	seconds = measure_cpu() - began;
+	if (measured)
+		sample(t->guard_time == now ? GUARD : FIT, seconds);
+	auc_auction_fit_end(a, job, t);
+}
+
+static void slot(struct auc_auction *a, const struct options *o, unsigned n, double *owed,
+		 bool measured)
+{
+	double now = NOW + n * CLUSTER_SLOT, began = measure_cpu();
+	struct auc_market *free_of_charge;
+	bool publishes = a->next_tariff;
+
+	auc_auction_tick(a, now);
+	if (measured)
+		sample(publishes ? PUBLISH : TICK, measure_cpu() - began);
+	free_of_charge = measured ? auc_market_clone(a->market) : NULL;
+	if (measured && free_of_charge)
+		must(auc_market_give_prices(free_of_charge, NULL, 0, &err));
+	for (*owed += (double)o->bids / o->slots; *owed >= 1; --*owed)
+		bid(a, free_of_charge, o->value, now, free_of_charge);
+	auc_market_destroy(free_of_charge);
+	must(auc_auction_commit(a, &err));
+	fit(a, now + CLUSTER_SLOT / 2, measured);
+}
+
+static void report(const struct options *o, const struct auc_auction *a, double *share)
+{
+	char *why = a->tariff ? auc_tariff_why(a->tariff) : NULL;
+	double sum = 0;
+
+	for (unsigned i = 0; i < NSERIES; i++) {
+		struct series *s = &all[i];
+		unsigned p99;
+
+		for (unsigned k = 0; k < s->n && (i == FIT || i == GUARD); k++)
+			sum += s->seconds[k];
+		if (!s->n)
+			continue;
+		p99 = measure_sort(s->seconds, s->n);
+		printf("  %-20s median %10.1f us  p99 %10.1f us  worst %10.1f us  (%u)\n", s->what,
+		       1e6 * s->seconds[s->n / 2], 1e6 * s->seconds[p99],
+		       1e6 * s->seconds[s->n - 1], s->n);
+	}
+	*share = 100 * sum / (o->slots * CLUSTER_SLOT);
+	printf("  fits took %.3f s of a day of %.0f s: %.3f %% of a core\n", sum,
+	       o->slots * CLUSTER_SLOT, *share);
+	if (why)
+		printf("  %s; gap %.1f %%\n", why, 100 * auc_tariff_gap(a->tariff));
+	free(why);
+}
+
+static void remove_spool(const char *dir)
+{
+	static const char *const names[] = {"journal", "state", "lock"};
+	char path[128];
+
+	for (unsigned i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		snprintf(path, sizeof(path), "%s/%s", dir, names[i]);
+		unlink(path);
+	}
+	rmdir(dir);
+}
+
+int main(int argc, char **argv)
+{
+	struct options o = {.servers = 300,
+			    .slots = 288,
+			    .bids = 1000,
+			    .days = 2,
+			    .value = 100,
+			    .limit = INFINITY};
+	char dir[64] = "bench-spool-XXXXXX";
+	struct auc_server_spec *servers;
+	struct auc_auction *a;
+	double owed = 0, share;
+	int c;
+
+	while ((c = getopt(argc, argv, "s:t:b:d:v:S:m:")) != -1) {
+		if (c == 's')
+			o.servers = (unsigned)atoi(optarg);
+		else if (c == 't')
+			o.slots = (unsigned)atoi(optarg);
+		else if (c == 'b')
+			o.bids = (unsigned)atoi(optarg);
+		else if (c == 'd')
+			o.days = (unsigned)atoi(optarg);
+		else if (c == 'v')
+			o.value = atof(optarg);
+		else if (c == 'S')
+			measure_random = strtoull(optarg, NULL, 10);
+		else if (c == 'm')
+			o.limit = atof(optarg);
+		else
+			return 2;
+	}
+	if (!o.servers || !o.slots || !o.bids || !o.days || !mkdtemp(dir))
+		return 2;
+	must(auc_auction_create(cluster_conf(o.slots, "Prices=learned\nHistoryBids=10000"), &a,
+				&err));
+	servers = cluster_servers(o.servers);
+	must(auc_auction_set_servers(a, servers, o.servers, NOW, &err));
+	must(auc_auction_open_spool(a, dir, NOW, NULL, &err));
+	printf("%u servers x %u slots, %u bids a day, day %u\n", o.servers, o.slots, o.bids,
+	       o.days);
+	for (unsigned i = 0; i < o.days * o.slots; i++)
+		slot(a, &o, i, &owed, i >= (o.days - 1) * o.slots);
+	report(&o, a, &share);
+	auc_auction_destroy(a);
+	free(servers);
+	remove_spool(dir);
+	for (unsigned i = 0; i < NSERIES; i++)
+		free(all[i].seconds);
+	return share <= o.limit ? 0 : 1;
+}
