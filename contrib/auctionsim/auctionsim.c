@@ -192,6 +192,7 @@ static int command_policies(int argc, char **argv)
 	for (i = 0; auc_steppers[i]; i++)
 		printf("%-10s %s\n", auc_steppers[i]->name, auc_steppers[i]->summary);
 	printf("%-10s %s\n", OFFLINE_NAME, OFFLINE_SUMMARY);
+	printf("%-10s %s\n", OFFLINE_OASIS_NAME, OFFLINE_OASIS_SUMMARY);
 	printf("%-10s %s\n", POSTED_BFP_NAME, POSTED_BFP_SUMMARY);
 	return EXIT_SUCCESS;
 }

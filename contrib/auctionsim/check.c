@@ -203,9 +203,13 @@ static void read_policy(struct check *c)
 	bool unpriced = len == 8 && !strncmp(c->policy, "unpriced", 8);
 	bool offline = len == 7 && !strncmp(c->policy, "offline", 7);
 
+	bool offline_oasis = len == 13 && !strncmp(c->policy, "offline-oasis", 13);
+
 	c->elastic = len == 5 && !strncmp(c->policy, "oasis", 5);
 	c->sites = len == 4 && !strncmp(c->policy, "eris", 4);
 	c->priced = dps || c->elastic || c->sites;
+	c->elastic = c->elastic || offline_oasis;
+	offline = offline || offline_oasis;
 	c->own_reckoning = strstr(c->policy, "variant=paper") != NULL;
 	c->admits_all = (len == 4 && !strncmp(c->policy, "fifo", 4)) ||
 			(len == 3 && !strncmp(c->policy, "drf", 3));

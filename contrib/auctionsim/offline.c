@@ -21,10 +21,6 @@
 #include <string.h>
 #include <time.h>
 
-#ifdef HAVE_GLPK
-#include <glpk.h>
-#endif
-
 #include "num.h"
 #include "offline.h"
 
@@ -33,45 +29,12 @@
 #define SECONDS_MAX 1e6
 
 #ifdef HAVE_GLPK
-#include "books.h"
-#include "world.h"
-
-/* A way to run a job: types, placement, window. */
-struct way {
-	unsigned job, worker, ps; /* indices of the job's worker_seconds[] and ps_seconds[] */
-	const struct scenario_type *worker_type, *ps_type;
-	bool colocated;
-	uint64_t from, to, n;
-	double value;
-	int first_y, row; /* distributed: column of y on server 0, row of the sum of y */
-};
+#include "offline-private.h"
 
 /* A column x. */
 struct choice {
 	unsigned way, server;
 	uint64_t z;
-};
-
-/* A list that grows. */
-struct list {
-	size_t n, alloc, size;
-	char *data;
-};
-
-struct offline {
-	const struct scenario *s;
-	struct books *books;
-	struct result *result;
-	glp_prob *lp;
-	struct list ways, choices;      /* choice i is column column_of[i] */
-	struct list columns;            /* int by choice */
-	struct list row, column, value; /* entries of the matrix */
-	int *capacity_row;              /* by server, TRES and slot */
-	unsigned ntres;
-	const char **tres;
-	uint64_t max_columns;
-	double seconds; /* < 0: no limit */
-	bool memory;    /* there was enough */
 };
 
 static enum auc_code read_options(struct offline *p, const char *options, struct auc_err *err);
@@ -83,23 +46,20 @@ static void add_colocated(struct offline *p, const struct way *way, unsigned ind
 static void add_distributed(struct offline *p, struct way *way, unsigned index, int row);
 static void add_ps_server(struct offline *p, const struct way *way, unsigned index, unsigned server,
 			  int row);
-static int add_column(struct offline *p, double most, double value);
-static int add_row(struct offline *p, int kind, double low, double high);
-static void add_entry(struct offline *p, int row, int column, double value);
-static void add_use(struct offline *p, int column, const struct way *way, unsigned server,
-		    uint64_t workers, uint64_t z);
 static enum auc_code solve(struct offline *p, struct auc_err *err);
 static enum auc_code keep(struct offline *p, const struct choice *c, struct auc_err *err);
-static uint64_t ready(const struct scenario_job *job, unsigned server);
-static bool push(struct offline *p, struct list *l, const void *element);
 static void *at(const struct list *l, size_t i);
 static double seconds_now(void);
 
-enum auc_code offline_run(const struct scenario *s, const char *options, struct result *result,
-			  double *us, struct auc_err *err)
+enum auc_code offline_run(const struct scenario *s, bool oasis, const char *options,
+			  struct result *result, double *us, struct auc_err *err)
 {
-	struct offline p = {
-		.s = s, .result = result, .max_columns = COLUMNS, .seconds = -1, .memory = true};
+	struct offline p = {.s = s,
+			    .result = result,
+			    .max_columns = COLUMNS,
+			    .seconds = -1,
+			    .memory = true,
+			    .oasis = oasis};
 	double start = seconds_now();
 	enum auc_code rc;
 
@@ -190,7 +150,8 @@ static enum auc_code build(struct offline *p, struct auc_err *err)
 	for (i = 0; i < s->njobs && rc == AUC_OK && p->memory; i++) {
 		rc = world_job(s, &s->jobs[i], &job, err); /* are all keys there? */
 		if (rc == AUC_OK)
-			add_job(p, i, add_row(p, GLP_UP, 0, 1));
+			(p->oasis ? offline_oasis_job : add_job)(p, i,
+								 offline_row(p, GLP_UP, 0, 1));
 		if (rc == AUC_OK && (uint64_t)glp_get_num_cols(p->lp) > p->max_columns)
 			rc = auc_err_set(err, AUC_EINVAL,
 					 "%s: the first %u of %u jobs alone give an integer "
@@ -227,14 +188,10 @@ static void add_pair(struct offline *p, struct way *way, const struct scenario_j
 {
 	const struct scenario_pair *worker = &job->worker_seconds[way->worker],
 				   *ps = &job->ps_seconds[way->ps];
-	double seconds;
 	long double work, n, d;
 	uint64_t from;
 
-	way->worker_type = books_worker_type(
-		p->books, job, scenario_worker_type_name(p->s, job, worker->index), &seconds);
-	way->ps_type =
-		books_ps_type(p->books, job, scenario_ps_type_name(p->s, job, ps->index), &seconds);
+	offline_types(p, way);
 	work = books_work(p->books, job, way->worker_type, worker->value, ps->value,
 			  way->colocated);
 	for (d = 1; d <= p->s->slots; d++) {
@@ -261,12 +218,26 @@ static void add_pair(struct offline *p, struct way *way, const struct scenario_j
 	}
 }
 
+void offline_types(struct offline *p, struct way *way)
+{
+	const struct scenario_job *job = &p->s->jobs[way->job];
+	double seconds;
+
+	way->worker_type = books_worker_type(
+		p->books, job,
+		scenario_worker_type_name(p->s, job, job->worker_seconds[way->worker].index),
+		&seconds);
+	way->ps_type = books_ps_type(
+		p->books, job, scenario_ps_type_name(p->s, job, job->ps_seconds[way->ps].index),
+		&seconds);
+}
+
 static void add_way(struct offline *p, struct way *way, int row)
 {
 	unsigned index = (unsigned)p->ways.n;
 
 	way->first_y = way->row = 0;
-	if (!push(p, &p->ways, way))
+	if (!offline_push(p, &p->ways, way))
 		return;
 	if (way->colocated)
 		add_colocated(p, way, index, row);
@@ -282,18 +253,18 @@ static void add_colocated(struct offline *p, const struct way *way, unsigned ind
 	int column;
 
 	for (s = 0; s < p->s->nservers; s++) {
-		if (ready(&p->s->jobs[way->job], s) > way->from ||
+		if (offline_ready(&p->s->jobs[way->job], s) > way->from ||
 		    books_room(p->books, way->worker_type, AUC_ROLE_WORKER, s, way->from, way->to,
 			       way->ps_type, 1) < way->n ||
 		    books_room(p->books, way->ps_type, AUC_ROLE_PS, s, way->from, way->to, NULL,
 			       0) < 1)
 			continue;
 		c.server = s;
-		column = add_column(p, 1, way->value);
-		if (!push(p, &p->choices, &c) || !push(p, &p->columns, &column))
+		column = offline_column(p, 1, way->value);
+		if (!offline_push(p, &p->choices, &c) || !offline_push(p, &p->columns, &column))
 			return;
-		add_entry(p, row, column, 1);
-		add_use(p, column, way, s, way->n, 1);
+		offline_entry(p, row, column, 1);
+		offline_use(p, column, way, s, way->n, 1);
 	}
 }
 
@@ -305,7 +276,7 @@ static void add_distributed(struct offline *p, struct way *way, unsigned index, 
 	int column;
 
 	for (s = 0; s < p->s->nservers; s++) {
-		if (ready(job, s) > way->from)
+		if (offline_ready(job, s) > way->from)
 			continue;
 		room += books_room(p->books, way->worker_type, AUC_ROLE_WORKER, s, way->from,
 				   way->to, NULL, 0);
@@ -314,20 +285,20 @@ static void add_distributed(struct offline *p, struct way *way, unsigned index, 
 	}
 	if (room < way->n || ps_room < 1)
 		return;
-	way->row = add_row(p, GLP_FX, 0, 0);
+	way->row = offline_row(p, GLP_FX, 0, 0);
 	for (s = 0; s < p->s->nservers; s++) {
-		fit = ready(job, s) > way->from
+		fit = offline_ready(job, s) > way->from
 			      ? 0
 			      : books_room(p->books, way->worker_type, AUC_ROLE_WORKER, s,
 					   way->from, way->to, NULL, 0);
-		column = add_column(p, (double)fminl(fit, way->n), 0);
+		column = offline_column(p, (double)fminl(fit, way->n), 0);
 		if (!s)
 			way->first_y = column;
-		add_entry(p, way->row, column, 1);
-		add_use(p, column, way, s, 1, 0);
+		offline_entry(p, way->row, column, 1);
+		offline_use(p, column, way, s, 1, 0);
 	}
 	for (s = 0; s < p->s->nservers; s++)
-		if (ready(job, s) <= way->from)
+		if (offline_ready(job, s) <= way->from)
 			add_ps_server(p, way, index, s, row);
 }
 
@@ -352,25 +323,25 @@ static void add_ps_server(struct offline *p, const struct way *way, unsigned ind
 		if (z > room)
 			return;
 		c.z = (uint64_t)z;
-		column = add_column(p, 1, way->value);
-		if (!push(p, &p->choices, &c) || !push(p, &p->columns, &column))
+		column = offline_column(p, 1, way->value);
+		if (!offline_push(p, &p->choices, &c) || !offline_push(p, &p->columns, &column))
 			return;
-		add_entry(p, row, column, 1);
-		add_entry(p, way->row, column, -(double)way->n);
-		add_use(p, column, way, server, 0, c.z);
+		offline_entry(p, row, column, 1);
+		offline_entry(p, way->row, column, -(double)way->n);
+		offline_use(p, column, way, server, 0, c.z);
 		if (!here) {
-			here = add_row(p, GLP_LO, 0, 0);
-			elsewhere = add_row(p, GLP_UP, 0, (double)way->n);
-			add_entry(p, here, way->first_y + (int)server, 1);
-			add_entry(p, elsewhere, way->first_y + (int)server, 1);
+			here = offline_row(p, GLP_LO, 0, 0);
+			elsewhere = offline_row(p, GLP_UP, 0, (double)way->n);
+			offline_entry(p, here, way->first_y + (int)server, 1);
+			offline_entry(p, elsewhere, way->first_y + (int)server, 1);
 		}
-		add_entry(p, here, column, -(double)(way->n - served));
-		add_entry(p, elsewhere, column, 1);
+		offline_entry(p, here, column, -(double)(way->n - served));
+		offline_entry(p, elsewhere, column, 1);
 	}
 }
 
 /* A whole number from 0 to MOST that is worth VALUE each. */
-static int add_column(struct offline *p, double most, double value)
+int offline_column(struct offline *p, double most, double value)
 {
 	int column = glp_add_cols(p->lp, 1);
 
@@ -383,7 +354,7 @@ static int add_column(struct offline *p, double most, double value)
 	return column;
 }
 
-static int add_row(struct offline *p, int kind, double low, double high)
+int offline_row(struct offline *p, int kind, double low, double high)
 {
 	int row = glp_add_rows(p->lp, 1);
 
@@ -391,16 +362,16 @@ static int add_row(struct offline *p, int kind, double low, double high)
 	return row;
 }
 
-static void add_entry(struct offline *p, int row, int column, double value)
+void offline_entry(struct offline *p, int row, int column, double value)
 {
-	if (value != 0 && push(p, &p->row, &row) && push(p, &p->column, &column))
-		push(p, &p->value, &value);
+	if (value != 0 && offline_push(p, &p->row, &row) && offline_push(p, &p->column, &column))
+		offline_push(p, &p->value, &value);
 }
 
 /* COLUMN uses that many workers and PSs on SERVER all the window; a row counts in parts of what is
  * left. */
-static void add_use(struct offline *p, int column, const struct way *way, unsigned server,
-		    uint64_t workers, uint64_t z)
+void offline_use(struct offline *p, int column, const struct way *way, unsigned server,
+		 uint64_t workers, uint64_t z)
 {
 	double amount, left;
 	unsigned k, i;
@@ -422,8 +393,8 @@ static void add_use(struct offline *p, int column, const struct way *way, unsign
 			row = &p->capacity_row[((size_t)server * p->ntres + k) * p->s->slots + t -
 					       1];
 			if (!*row)
-				*row = add_row(p, GLP_UP, 0, 1);
-			add_entry(p, *row, column, amount / left);
+				*row = offline_row(p, GLP_UP, 0, 1);
+			offline_entry(p, *row, column, amount / left);
 		}
 	}
 }
@@ -443,7 +414,7 @@ static enum auc_code solve(struct offline *p, struct auc_err *err)
 
 	for (i = 0; i < s->njobs; i++)
 		p->result->jobs[i].reason = AUC_REASON_CAPACITY;
-	if (!p->choices.n)
+	if (!p->ways.n)
 		return AUC_OK;
 	/* GLPK counts from 1 */
 	glp_load_matrix(p->lp, (int)p->row.n, row - 1, column - 1, value - 1);
@@ -460,13 +431,15 @@ static enum auc_code solve(struct offline *p, struct auc_err *err)
 	if (status != GLP_OPT && (code != GLP_ETMLIM || status == GLP_NOFEAS))
 		return auc_err_set(err, AUC_ESTATE, "%s: GLPK found no optimum (status %d)",
 				   s->file, status);
+	if (status != GLP_UNDEF)
+		best = glp_mip_obj_val(p->lp);
 	for (i = 0; i < p->choices.n && rc == AUC_OK && status != GLP_UNDEF; i++) {
 		c = at(&p->choices, i);
-		if (glp_mip_col_val(p->lp, *(int *)at(&p->columns, i)) > 0.5) {
+		if (glp_mip_col_val(p->lp, *(int *)at(&p->columns, i)) > 0.5)
 			rc = keep(p, c, err);
-			best += ((struct way *)at(&p->ways, c->way))->value;
-		}
 	}
+	for (i = 0; i < p->ways.n && p->oasis && rc == AUC_OK && status != GLP_UNDEF; i++)
+		rc = offline_oasis_keep(p, at(&p->ways, i), err);
 	if (rc == AUC_OK && code == GLP_ETMLIM &&
 	    asprintf(&p->result->remark,
 		     "offline: not exact: stopped after %g s with %g, the best so far", p->seconds,
@@ -529,12 +502,12 @@ static enum auc_code keep(struct offline *p, const struct choice *c, struct auc_
 }
 
 /* The first slot in which the job can use SERVER. */
-static uint64_t ready(const struct scenario_job *job, unsigned server)
+uint64_t offline_ready(const struct scenario_job *job, unsigned server)
 {
 	return job->arrival + (uint64_t)books_ceil(scenario_upload(job, server));
 }
 
-static bool push(struct offline *p, struct list *l, const void *element)
+bool offline_push(struct offline *p, struct list *l, const void *element)
 {
 	size_t alloc = l->alloc ? 2 * l->alloc : 1024;
 	char *grown;
@@ -567,10 +540,11 @@ static double seconds_now(void)
 
 #else
 
-enum auc_code offline_run(const struct scenario *s, const char *options, struct result *result,
-			  double *us, struct auc_err *err)
+enum auc_code offline_run(const struct scenario *s, bool oasis, const char *options,
+			  struct result *result, double *us, struct auc_err *err)
 {
 	(void)s;
+	(void)oasis;
 	(void)options;
 	(void)result;
 	(void)us;

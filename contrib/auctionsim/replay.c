@@ -22,7 +22,7 @@ struct replay {
 	const struct scenario *s;
 	const struct auc_policy *policy; /* or */
 	const struct auc_stepper *stepper;
-	bool offline; /* it is policy offline */
+	bool offline, offline_oasis; /* it is policy offline, offline-oasis */
 	bool sites;   /* the policy is one of sites */
 	const char *options;
 	struct auc_policy_ctx *ctx;
@@ -80,7 +80,7 @@ enum auc_code replay_run(const struct scenario *s, const char *policy, uint64_t 
 	if (rc == AUC_OK && p.stepper)
 		rc = steps_run(s, p.stepper, p.options, p.order, progress, arg, result, p.us, err);
 	if (rc == AUC_OK && p.offline)
-		rc = offline_run(s, p.options, result, p.us, err);
+		rc = offline_run(s, p.offline_oasis, p.options, result, p.us, err);
 	if (rc == AUC_OK && p.policy)
 		rc = prepare(&p, err);
 	for (i = 0; i < s->njobs && p.policy && rc == AUC_OK; i++) {
@@ -168,7 +168,8 @@ static enum auc_code open_policy(struct replay *p, const char *text, struct auc_
 	p->policy = auc_policy_find(name);
 	p->stepper = auc_stepper_find(name);
 	p->options = text + len + (text[len] == ',');
-	p->offline = !strcmp(name, OFFLINE_NAME);
+	p->offline_oasis = !strcmp(name, OFFLINE_OASIS_NAME);
+	p->offline = p->offline_oasis || !strcmp(name, OFFLINE_NAME);
 	if (!strcmp(name, POSTED_BFP_NAME)) {
 		free(name);
 		return open_bfp(p, err);

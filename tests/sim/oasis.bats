@@ -55,3 +55,23 @@ setup()
 	run -1 "$sim" run -p oasis,variant=print long.json
 	[[ $output == *"'variant=print' is no option, expected variant=exact|paper or bounds=on|off"* ]]
 }
+
+@test "the optimum: no policy has more, and a job alone gets what it can get" {
+	for seed in 1 2 5 6; do
+		"$sim" gen oasis servers=2 ps_servers=2 slots=6 jobs=4 epochs=10:30 chunks=2:8 minibatches=10:40 bandwidth=1000:5000 arrival=1:3 \
+			target=1:4 -s $seed -o s.json
+		run --separate-stderr "$sim" run -p offline-oasis,seconds=20 -p oasis -p oasis-drf --json s.json
+		[[ $stderr != *"needs GLPK"* ]] || skip "no GLPK"
+		[ "$status" = 0 ]
+		echo "$output" > r.json
+		run -0 "$sim" check s.json r.json
+		[ -z "$output" ]
+		jq -e 'map(.totals.welfare) | .[0] >= .[1] - 1e-6 and .[0] >= .[2] - 1e-6 and .[0] > 0' r.json
+		# With one job all that is free is its own, and oasis is exact.
+		jq '.jobs = [.jobs | max_by(.utility.scale)] | .prices = {mode: "given", values: []}' s.json > one.json
+		"$sim" run -p offline-oasis -p oasis --json one.json > r.json
+		jq -e 'map(.jobs[0].value // 0) | (.[0] - .[1] | fabs) < 1e-6' r.json
+	done
+	run -1 "$sim" run -p offline-oasis,columns=10 s.json
+	[[ $output == *"tries at most 10"* ]]
+}
