@@ -75,7 +75,7 @@ with()
 @test "every policy's results pass check" {
 	"$sim" gen dps servers=15 jobs=60 spread=one -o "$dir/g.json"
 	# offline takes small scenarios only: below; eris, its baselines and posted other ones: eris.bats, posted.bats
-	for p in $("$sim" policies | awk '$1 !~ /^(offline|offline-oasis|eris|tiresias|antman|liquid|posted)$/ {print $1}') dps,variant=paper fifo,reading=reserving drf,history=asked; do
+	for p in $("$sim" policies | awk '$1 !~ /^(offline|offline-oasis|eris|tiresias|antman|liquid|posted|bfp)$/ {print $1}') dps,variant=paper fifo,reading=reserving drf,history=asked; do
 		"$sim" run -p "$p" --json -o "$dir/r.json" "$dir/g.json"
 		run_sim 0 check "$dir/g.json" "$dir/r.json"
 		[ -z "$output" ]
