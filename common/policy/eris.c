@@ -120,7 +120,7 @@ static bool lay_out(struct auc_policy_ctx *ctx, unsigned slot, unsigned most, un
 		    const struct eris_choice *choice, double cost);
 static bool shadow_prices(struct auc_policy_ctx *ctx, const struct route *route, double scale,
 			  double *sum);
-static void settle(struct auc_policy_ctx *ctx);
+static bool settle(struct auc_policy_ctx *ctx);
 static bool allot(struct auc_policy_ctx *ctx, const unsigned *order, unsigned n);
 static enum auc_code make_plan(struct auc_policy_ctx *ctx, struct auc_plan *plan,
 			       struct auc_err *err);
@@ -711,7 +711,8 @@ bool auc_eris_keep(struct auc_policy_ctx *ctx)
 	double value, cost;
 
 	qsort(ctx->slices, ctx->nslices, sizeof(*ctx->slices), by_place);
-	settle(ctx);
+	if (!settle(ctx))
+		return true;
 	completion = ctx->slices[ctx->nslices - 1].slot + 1;
 	value = auc_eris_value(ctx, completion);
 	cost = auc_eris_cost(ctx, ctx->slices, ctx->nslices);
@@ -746,8 +747,9 @@ static int by_transfer(const void *a, const void *b, void *arg)
  * Turns units into chunks, and says which of them are trained where they lie: as far as the budgets
  * allow it, in the slots in which a move costs most. Where a moved chunk comes from does not
  * matter.
+ * False: some slot would send more than its budget.
  */
-static void settle(struct auc_policy_ctx *ctx)
+static bool settle(struct auc_policy_ctx *ctx)
 {
 	unsigned *order = auc_eris_memory(ctx, ORDER, ctx->slices_most, sizeof(*order)), i;
 	uint64_t sum = 0;
@@ -765,8 +767,7 @@ static void settle(struct auc_policy_ctx *ctx)
 		order[i] = i;
 	if (order)
 		qsort_r(order, ctx->nslices, sizeof(*order), by_transfer, ctx);
-	if (!order || !allot(ctx, order, ctx->nslices))
-		allot(ctx, NULL, ctx->nslices);
+	return (order && allot(ctx, order, ctx->nslices)) || allot(ctx, NULL, ctx->nslices);
 }
 
 /* Chunks that lie at a site go to its slices in ORDER (NULL: of time). False: some slot would send

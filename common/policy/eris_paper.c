@@ -196,7 +196,7 @@ static double deploy(struct auc_policy_ctx *ctx, struct deploy *d, unsigned n, b
 		k = here[s] + came[s];
 		k = k < room_for(ctx, d, s) ? k : room_for(ctx, d, s);
 		k = k < left ? k : left;
-		came[s] = came[s] < k ? came[s] : k;
+		came[s] = k > here[s] ? k - here[s] : 0; /* those that lie there go first */
 		here[s] = k;
 		left -= k;
 	}
