@@ -61,13 +61,14 @@ struct eris_slot {
 
 /* A schedule: units by slot, and where. */
 struct eris_slice {
-	unsigned slot, site; /* index, server */
-	unsigned chunks, local;
+	unsigned slot, site;    /* index, server */
+	unsigned chunks, local; /* in units until the schedule is kept */
 	bool ps;
+	unsigned planned;
 };
 
 struct auc_policy_ctx {
-	bool paper;
+	bool paper, heuristic; /* heuristic: also where the exact program is small */
 	unsigned effort;
 	uint64_t work; /* steps so far */
 	/* of the quote at hand */
@@ -132,6 +133,10 @@ bool auc_eris_lay_out(struct auc_policy_ctx *ctx, unsigned ps, unsigned d, doubl
 
 /* What a schedule's slices cost in all; they are sorted by slot and site. */
 double auc_eris_cost(const struct auc_policy_ctx *ctx, const struct eris_slice *slices, unsigned n);
+/* Begins a schedule in ctx->slices. False: no memory. */
+bool auc_eris_start_slices(struct auc_policy_ctx *ctx);
+/* All schedules, if there are few enough of them. False: no memory. */
+bool auc_eris_exact(struct auc_policy_ctx *ctx);
 /* The printed algorithm: false: no memory. */
 bool auc_eris_paper(struct auc_policy_ctx *ctx);
 /* The schedule in ctx->slices is kept if it is the best one so far. */

@@ -22,7 +22,9 @@
  * - Shadow prices rise where the path trains more than lies there, and it is done again, until the
  *   schedule costs what the program says, or enough has been tried.
  * So a schedule is always feasible and costs what it is charged, but it need not be the best one:
- * tests/bench/eris.md says by how much. The time of a decision is bounded by counting its work.
+ * the property test and tests/bench/eris say by how much. In markets of a few servers and chunks
+ * the program over all states is run as well, and the schedule is the best one. The time of a
+ * decision is bounded by counting its work.
  *
  * A server is usable from arrival + Delta on, where the bid has a Delta. Jobs of very many chunks
  * are planned by lumps of them.
@@ -30,7 +32,8 @@
  * Ties: the earliest completion goes first, the lowest worker type, the lowest PS type, the
  * schedule that trains early.
  *
- * Options: variant=best|paper; effort=N (1; 0 to 1000): how much is tried, in time and rounds.
+ * Options: variant=best|paper; effort=N (1; 0 to 1000): how much is tried, in time and rounds;
+ * exact=on|off (off: as if no market were small).
  */
 #include "config.h"
 
@@ -155,7 +158,7 @@ static enum auc_code eris_create(const char *options, struct auc_policy_ctx **ct
 			eris_destroy(made);
 			return auc_err_set(err, AUC_EINVAL,
 					   "Policy=eris: '%.*s' is no option, expected "
-					   "variant=best|paper or effort=0 to 1000",
+					   "variant=best|paper, effort=0 to 1000 or exact=on|off",
 					   (int)(len < 80 ? len : 80), options);
 		}
 		options += len + (options[len] == ',');
@@ -177,13 +180,14 @@ static void eris_destroy(struct auc_policy_ctx *ctx)
 
 static bool set_option(struct auc_policy_ctx *ctx, const char *word, size_t len)
 {
-	static const char *const words[] = {"variant=best", "variant=paper"};
+	static const char *const words[] = {"variant=best", "variant=paper", "exact=on",
+					    "exact=off"};
 	unsigned effort = 0;
 	size_t i;
 
-	for (i = 0; i < 2; i++)
+	for (i = 0; i < 4; i++)
 		if (strlen(words[i]) == len && !strncmp(word, words[i], len)) {
-			ctx->paper = i == 1;
+			*(i < 2 ? &ctx->paper : &ctx->heuristic) = i % 2;
 			return true;
 		}
 	if (len < 8 || len > 11 || strncmp(word, "effort=", 7) != 0)
@@ -409,7 +413,7 @@ static bool search(struct auc_policy_ctx *ctx)
 		if (sum == 0)
 			break;
 	}
-	return run_ahead(ctx);
+	return run_ahead(ctx) && (ctx->heuristic || auc_eris_exact(ctx));
 }
 
 static double *cost_of(const struct auc_policy_ctx *ctx, unsigned slot)
@@ -547,7 +551,7 @@ static void trace(struct auc_policy_ctx *ctx, const struct route *route)
 	}
 }
 
-static bool start_slices(struct auc_policy_ctx *ctx)
+bool auc_eris_start_slices(struct auc_policy_ctx *ctx)
 {
 	size_t n = (size_t)ctx->units + ctx->m->slots + 1;
 
@@ -570,7 +574,7 @@ static bool carry_out(struct auc_policy_ctx *ctx, bool *done)
 	double *cost = auc_eris_memory(ctx, ONE_COST, (size_t)ctx->units + 1, sizeof(*cost));
 	unsigned slot, d, most, over = 0, todo = ctx->units;
 
-	if (!choice || !cost || !start_slices(ctx))
+	if (!choice || !cost || !auc_eris_start_slices(ctx))
 		return false;
 	for (slot = ctx->start0; slot < ctx->m->slots && todo; slot++) {
 		most = ctx->path[slot] + over;
@@ -619,7 +623,7 @@ static bool lay_out(struct auc_policy_ctx *ctx, unsigned slot, unsigned most, un
 		local = site->taken < site->local ? site->taken : site->local;
 		ctx->left[site->server] -= local;
 		ctx->slices[ctx->nslices++] =
-			(struct eris_slice){slot, site->server, site->taken, local, ps};
+			(struct eris_slice){slot, site->server, site->taken, local, ps, 0};
 	}
 	return true;
 }
@@ -746,15 +750,16 @@ static int by_transfer(const void *a, const void *b, void *arg)
 /*
  * Turns units into chunks, and says which of them are trained where they lie: as far as the budgets
  * allow it, in the slots in which a move costs most. Where a moved chunk comes from does not
- * matter.
- * False: some slot would send more than its budget.
+ * matter. False: some slot would send more than its budget.
  */
 static bool settle(struct auc_policy_ctx *ctx)
 {
 	unsigned *order = auc_eris_memory(ctx, ORDER, ctx->slices_most, sizeof(*order)), i;
+	struct eris_slice *e;
 	uint64_t sum = 0;
 
 	for (i = 0; i < ctx->nslices; i++) {
+		ctx->slices[i].planned = ctx->slices[i].local;
 		ctx->slices[i].chunks *= (unsigned)ctx->lump;
 		sum += ctx->slices[i].chunks;
 	}
@@ -767,11 +772,18 @@ static bool settle(struct auc_policy_ctx *ctx)
 		order[i] = i;
 	if (order)
 		qsort_r(order, ctx->nslices, sizeof(*order), by_transfer, ctx);
-	return (order && allot(ctx, order, ctx->nslices)) || allot(ctx, NULL, ctx->nslices);
+	if (order && allot(ctx, order, ctx->nslices))
+		return true;
+	for (i = 0; i < ctx->nslices; i++) {
+		e = &ctx->slices[i];
+		e->local = e->planned * (unsigned)ctx->lump;
+		e->local = e->local < e->chunks ? e->local : e->chunks;
+	}
+	return allot(ctx, NULL, ctx->nslices);
 }
 
-/* Chunks that lie at a site go to its slices in ORDER (NULL: of time). False: some slot would send
- * more than its budget. */
+/* Chunks that lie at a site go to its slices in ORDER; NULL: they stay as they are. False: some
+ * slot would send more than its budget. */
 static bool allot(struct auc_policy_ctx *ctx, const unsigned *order, unsigned n)
 {
 	int64_t away, moved, exchange = ctx->exchange_bytes,
@@ -780,8 +792,8 @@ static bool allot(struct auc_policy_ctx *ctx, const unsigned *order, unsigned n)
 	unsigned i, slot;
 
 	memcpy(ctx->lie, ctx->chunks, ctx->m->nservers * sizeof(*ctx->lie));
-	for (i = 0; i < n; i++) {
-		e = &ctx->slices[order ? order[i] : i];
+	for (i = 0; i < n && order; i++) {
+		e = &ctx->slices[order[i]];
 		e->local = e->chunks < ctx->lie[e->site] ? e->chunks : (unsigned)ctx->lie[e->site];
 		ctx->lie[e->site] -= e->local;
 	}

@@ -224,7 +224,7 @@ static double deploy(struct auc_policy_ctx *ctx, struct deploy *d, unsigned n, b
 		if (!here[s])
 			continue;
 		ctx->slices[ctx->nslices++] =
-			(struct eris_slice){d->slot, s, here[s], here[s] - came[s], s == ps};
+			(struct eris_slice){d->slot, s, here[s], here[s] - came[s], s == ps, 0};
 		ctx->left[s] -= here[s] - came[s];
 		/* those that came are no longer where they lay */
 		for (i = 0; i < d->npairs && came[s]; i++) {
