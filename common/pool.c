@@ -35,7 +35,8 @@ static bool same_class(const struct auc_market *m, unsigned a, unsigned b, unsig
 static enum auc_code make_classes(struct auc_pool *p, const struct auc_market *m,
 				  struct auc_err *err);
 static void make_kinds(struct auc_pool *p, const struct auc_market *m);
-static void make_singles(struct auc_pool *p, const struct auc_market *m);
+static enum auc_code make_singles(struct auc_pool *p, const struct auc_market *m,
+				  struct auc_err *err);
 static enum auc_code add_servers(const struct auc_pool *p, const struct auc_market *m,
 				 struct auc_market *to, struct auc_err *err);
 static enum auc_code add_types(const struct auc_market *m, struct auc_market *to,
@@ -66,15 +67,15 @@ enum auc_code auc_pool_create(const struct auc_market *m, bool one_server, struc
 		rc = make_classes(p, m, err);
 	else
 		rc = auc_err_set(err, AUC_ENOMEM, "no memory for a pool");
-	if (rc != AUC_OK) {
+	if (rc == AUC_OK)
+		make_kinds(p, m);
+	if (rc == AUC_OK && one_server)
+		rc = make_singles(p, m, err);
+	if (rc == AUC_OK)
+		*out = p;
+	else
 		auc_pool_destroy(p);
-		return rc;
-	}
-	make_kinds(p, m);
-	if (one_server)
-		make_singles(p, m);
-	*out = p;
-	return AUC_OK;
+	return rc;
 }
 
 void auc_pool_destroy(struct auc_pool *p)
@@ -220,7 +221,8 @@ static void make_kinds(struct auc_pool *p, const struct auc_market *m)
 }
 
 /* Servers of true size until each class of PSs' TRES has one. */
-static void make_singles(struct auc_pool *p, const struct auc_market *m)
+static enum auc_code make_singles(struct auc_pool *p, const struct auc_market *m,
+				  struct auc_err *err)
 {
 	unsigned at = p->nstand_ins ? p->stand_ins[p->nstand_ins - 1].first +
 					      p->stand_ins[p->nstand_ins - 1].nmembers
@@ -229,7 +231,9 @@ static void make_singles(struct auc_pool *p, const struct auc_market *m)
 	bool covers, *covered = calloc((size_t)p->nclasses + 1, sizeof(*covered));
 	uint32_t c;
 
-	for (s = 0; covered && s < m->nservers; s++) {
+	if (!covered)
+		return auc_err_set(err, AUC_ENOMEM, "no memory for a pool");
+	for (s = 0; s < m->nservers; s++) {
 		own = m->servers[s].roles;
 		for (covers = false, k = 0; (own & AUC_ROLE_PS) && k < p->ntres; k++) {
 			c = p->class_of[(size_t)s * p->ntres + k];
@@ -245,6 +249,7 @@ static void make_singles(struct auc_pool *p, const struct auc_market *m)
 			.single = true, .roles = own, .first = at++, .nmembers = 1};
 	}
 	free(covered);
+	return AUC_OK;
 }
 
 /* -- its market -- */

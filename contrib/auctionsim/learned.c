@@ -23,10 +23,12 @@ struct candidate {
 	enum kind kind;
 	struct teacher_choice choice;
 	double welfare; /* of the past days */
+	double *by_day;
 };
 
 #define CANDIDATES_MAX 64
-#define MARGIN         1.005 /* of the past's worth */
+#define MARGIN         0.005 /* of what the past was worth */
+#define MARGIN_ONE     0.05  /* the same if there is but one day, so that chance is not known */
 
 struct past {
 	const struct auc_policy *policy;
@@ -53,6 +55,8 @@ static void add_candidates(struct past *p, bool flat);
 static enum auc_code guard(struct past *p, bool flat, struct auc_err *err);
 static enum auc_code rehearse(struct past *p, struct candidate *c, struct auc_err *err);
 static double worth_of(const struct past *p, const struct candidate *c);
+static bool surely_better(const struct past *p, const struct candidate *c,
+			  const struct candidate *base);
 static const struct candidate *best_of(const struct past *p);
 static enum auc_code take(struct scenario *s, const struct past *p, const struct candidate *c,
 			  struct auc_err *err);
@@ -104,6 +108,8 @@ enum auc_code learned_prices(struct scenario *s, const char *mode, const char *p
 		p.days[i]->teacher = NULL;
 		scenario_free(p.days[i]);
 	}
+	for (i = 0; i < p.ncandidates; i++)
+		free(p.candidates[i].by_day);
 	for (i = 0; p.teachers && i < p.n; i++)
 		teacher_destroy(p.teachers[i]);
 	free(p.days);
@@ -307,6 +313,9 @@ static enum auc_code rehearse(struct past *p, struct candidate *c, struct auc_er
 	unsigned i;
 
 	c->welfare = 0;
+	c->by_day = calloc(p->n, sizeof(double));
+	if (!c->by_day)
+		return auc_err_set(err, AUC_ENOMEM, "--history: no memory");
 	for (i = 0; i < p->n && rc == AUC_OK; i++) {
 		struct result result = {0};
 
@@ -320,6 +329,7 @@ static enum auc_code rehearse(struct past *p, struct candidate *c, struct auc_er
 		teacher_choose(p->teachers[i], &c->choice);
 		rc = replay_run(day, p->text, 1, NULL, NULL, &result, err);
 		c->welfare += result.welfare;
+		c->by_day[i] = result.welfare;
 		result_clear(&result);
 	}
 	return rc;
@@ -346,20 +356,36 @@ static double worth_of(const struct past *p, const struct candidate *c)
 	return sum / weight;
 }
 
-/* Prices that are learned must be better than the others by more than chance may make them. */
+/* True if prices C are better than BASE by more than chance may make them: by a standard error of
+ * the days' gains and MARGIN. */
+static bool surely_better(const struct past *p, const struct candidate *c,
+			  const struct candidate *base)
+{
+	double mean = (c->welfare - base->welfare) / p->n, square = 0, gain;
+	unsigned i;
+
+	for (i = 0; i < p->n; i++) {
+		gain = c->by_day[i] - base->by_day[i];
+		square += (gain - mean) * (gain - mean);
+	}
+	if (p->n == 1)
+		return mean > MARGIN_ONE * base->welfare;
+	return mean - sqrt(square / (p->n - 1) / p->n) > MARGIN * base->welfare / p->n;
+}
+
+/* The best of those that are learned, if it is surely better than the best of the others. */
 static const struct candidate *best_of(const struct past *p)
 {
-	const struct candidate *best = p->candidates, *c;
-	double worth = worth_of(p, best), least;
+	const struct candidate *best[2] = {NULL, NULL}, *c, **to; /* others, learned */
 
-	for (c = best + 1; c < p->candidates + p->ncandidates; c++) {
-		least = worth * (c->kind == TAUGHT && best->kind != TAUGHT ? MARGIN : 1);
-		if (worth_of(p, c) > least) {
-			best = c;
-			worth = worth_of(p, c);
-		}
+	for (c = p->candidates; c < p->candidates + p->ncandidates; c++) {
+		to = &best[c->kind == TAUGHT];
+		if (!*to || worth_of(p, c) > worth_of(p, *to))
+			*to = c;
 	}
-	return best;
+	if (!best[0] || (best[1] && p->n && surely_better(p, best[1], best[0])))
+		return best[1];
+	return best[0];
 }
 
 /* Gives S the prices of C. */
