@@ -831,6 +831,45 @@ static void test_learned_prices(void **state)
 
 /* -- workers that vary -- */
 
+/* Roles=: PSs on edge servers and workers in the cloud only, also after nodes went and came back.
+ */
+static void test_roles(void **state)
+{
+	static const char text[] = "Policy=oasis\nPrices=none\n"
+				   "PartitionName=edge Roles=ps\nPartitionName=cloud Roles=worker\n"
+				   "WorkerType=v100 TRES=cpu=4,gpu:v100=1\n"
+				   "WorkerType=t4 TRES=cpu=4,gpu:t4=1\nPSType=ps.m TRES=cpu=2\n";
+	static const char bid[] = "300 epochs=2 chunks=1 minibatches=100 worker-time=t4=3s";
+	struct auc_server_spec specs[6];
+	struct auc_auction *a;
+	struct auc_conf *conf;
+	struct auc_offer o;
+
+	(void)state;
+	assert_int_equal(auc_conf_parse(text, strlen(text), "auction.conf", &conf, &err), AUC_OK);
+	assert_int_equal(auc_auction_create(conf, &a, &err), AUC_OK);
+	assert_int_equal(world_nservers, 6);
+	memcpy(specs, world_servers, sizeof(specs));
+	specs[4].down = true;
+	assert_int_equal(auc_auction_set_servers(a, specs, 6, NOW, &err), AUC_OK);
+	assert_int_equal(auc_auction_open_spool(a, dir, NOW, NULL, &err), AUC_OK);
+	assert_int_equal(auc_auction_ready(a, &err), AUC_OK);
+	o = offer_of(a, bid, NOW, false);
+	assert_non_null(strstr(o.message, "1 x t4 on big2 + 1 x ps.m on edge1"));
+	auc_offer_clear(&o);
+	specs[4].down = false;
+	specs[0].down = true;
+	assert_int_equal(auc_auction_set_servers(a, specs, 6, NOW, &err), AUC_OK);
+	o = offer_of(a, bid, NOW, false);
+	assert_non_null(strstr(o.message, "1 x t4 on big1 + 1 x ps.m on edge2"));
+	auc_offer_clear(&o);
+	o = offer_of(a, "300 epochs=2 chunks=1 minibatches=100 worker-time=v100=3s", NOW, false);
+	assert_false(o.accepted);
+	assert_non_null(strstr(o.message, "no node it may use can hold one worker (v100:"));
+	auc_offer_clear(&o);
+	auc_auction_destroy(a);
+}
+
 /* Policy oasis with its own kind of prices: what is sold around a job makes it change and pause,
  * and everything that a sale goes through knows of all its runs. */
 static void test_oasis(void **state)
@@ -1121,6 +1160,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_clock_set_back, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_too_many_parts, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_learned_prices, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_roles, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_oasis, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_learned_bounds, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_not_ready, setup, teardown),
