@@ -1,6 +1,6 @@
 /*
  * market-private.h - the market's inside, for market.c, dual.c, job.c, price.c, plan.c, offer.c,
- * status.c and policy/ only.
+ * revise.c, status.c and policy/ only.
  *
  * A cell is one server in one slot: cell = (t - first) * nservers + server. Slots follow each other
  * in memory, so that a window of slots is one walk and advancing is one memmove() per array.

@@ -14,6 +14,7 @@
 #include "auction-private.h"
 #include "bid.h"
 #include "course.h"
+#include "market-private.h"
 
 #define AGAIN       1.0 /* seconds before what could not be done is tried again, */
 #define AGAIN_SHARE 20  /* or so many times what it took */
@@ -29,6 +30,7 @@ struct copied {
 struct revising {
 	struct auc_course course;
 	char options[256];
+	struct auc_market *market; /* a copy of the head of A's: bids move its window meanwhile */
 	unsigned n;
 	struct copied *sales;
 	unsigned *index; /* by job of the course: its sale */
@@ -107,7 +109,10 @@ static enum auc_code look(struct auc_auction *a, double now, struct revising *r,
 	unsigned n = auc_ledger_count(a->ledger);
 	enum auc_code rc = make_room(r, n, err);
 
+	if (rc != AUC_OK)
+		return rc;
 	a->stale = false;
+	*r->market = *a->market;
 	snprintf(r->options, sizeof(r->options), "%s", a->conf->policy_options);
 	r->course.stepper = a->policy->stepper;
 	r->course.options = r->options;
@@ -129,8 +134,9 @@ static enum auc_code make_room(struct revising *r, unsigned n, struct auc_err *e
 	r->index = calloc(n + 1, sizeof(*r->index));
 	r->others = calloc(n + 1, sizeof(*r->others));
 	r->list = calloc(n + 1, sizeof(*r->list));
+	r->market = malloc(sizeof(*r->market));
 	r->course.others = r->others;
-	if (r->course.jobs && r->sales && r->index && r->others && r->list)
+	if (r->course.jobs && r->sales && r->index && r->others && r->list && r->market)
 		return AUC_OK;
 	return auc_err_set(err, AUC_ENOMEM, "no memory for the plans of %u jobs", n);
 }
@@ -150,7 +156,7 @@ static enum auc_code copy(const struct auc_auction *a, const struct auc_sale *s,
 /* Configuration, servers and types do not change while admin is held. */
 static enum auc_code run(struct auc_auction *a, struct revising *r, struct auc_err *err)
 {
-	struct auc_market *slot = auc_market_outline(a->market, r->course.from, 1);
+	struct auc_market *slot = auc_market_outline(r->market, r->course.from, 1);
 	struct auc_bid *bid = malloc(sizeof(*bid));
 	enum auc_code rc = AUC_OK;
 
@@ -175,7 +181,7 @@ static void add_job(struct auc_auction *a, unsigned sale, struct auc_bid *bid, s
 	j->fresh = !s->plan.due && s->plan.start >= r->course.from;
 	j->plan = &s->plan;
 	if (s->ours && auc_bid_parse(a->conf, s->bid, bid, NULL) == AUC_OK &&
-	    auc_job_resolve(a->market, bid, j->fresh ? r->course.from : s->plan.arrival, &j->job,
+	    auc_job_resolve(r->market, bid, j->fresh ? r->course.from : s->plan.arrival, &j->job,
 			    NULL) == AUC_OK)
 		r->index[r->course.n++] = sale;
 	else
@@ -217,6 +223,7 @@ static void clear(struct revising *r)
 	free(r->index);
 	free(r->others);
 	free(r->list);
+	free(r->market);
 }
 
 static double clock_now(void)

@@ -4,8 +4,10 @@
  */
 #include "config.h"
 
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -464,6 +466,84 @@ static void test_full(void **state)
 	auc_auction_destroy(a);
 }
 
+struct bidder {
+	struct auc_auction *a;
+	bool failed;
+	atomic_bool done;
+};
+
+/* What goes on beside the agent: it holds, and half the time thinks better of it, perhaps too late.
+ */
+static void *hold_and_drop(void *arg)
+{
+	struct bidder *b = arg;
+	struct auc_offer o;
+	struct auc_bid bid;
+	char text[512];
+
+	for (unsigned i = 0; i < 60 && !b->failed; i++) {
+		text_of(text, sizeof(text), 1 + i % 4, 1 + i % 3, "");
+		b->failed =
+			auc_bid_parse(auc_auction_conf(b->a), text, &bid, NULL) != AUC_OK ||
+			auc_auction_bid(b->a, &bid, 1000, NOW + i * 20, true, &o, NULL) != AUC_OK;
+		if (b->failed)
+			break;
+		if (o.accepted && i % 2)
+			(void)auc_auction_drop(b->a, o.sale, NULL);
+		auc_offer_clear(&o);
+	}
+	atomic_store(&b->done, true);
+	return NULL;
+}
+
+/* Revisions beside bids, as in slurmctld: nothing is booked twice, no job loses work. Built with
+ * --enable-sanitizers=thread it must be silent. */
+static void test_beside_bids(void **state)
+{
+	struct auc_auction *a = world_open(
+		"Policy=aonline\nChangeNotice=30\nSlots=400\nLienSeconds=3600\n", dir, NOW);
+	struct bidder b = {.a = a};
+	struct auc_sale_view *views;
+	unsigned n, known = 0, changed, all = 0;
+	pthread_t thread;
+	bool last;
+
+	(void)state;
+	assert_int_equal(pthread_create(&thread, NULL, hold_and_drop, &b), 0);
+	do {
+		double now = NOW + known * 40;
+
+		last = atomic_load(&b.done);
+		assert_int_equal(auc_auction_sales(a, &views, &n, &err), AUC_OK);
+		for (unsigned i = 0; i < n; i++) {
+			/* A lien may be dropped just now. */
+			if (views[i].state == AUC_SALE_LIEN && draw(2) &&
+			    auc_auction_confirm(a, views[i].sale, known + 1, NULL, NULL) == AUC_OK)
+				known++;
+			auc_sale_view_clear(&views[i]);
+		}
+		free(views);
+		auc_auction_tick(a, now);
+		pthread_mutex_lock(&a->lock);
+		a->revise_next = 0;
+		pthread_mutex_unlock(&a->lock);
+		if (auc_auction_revise(a, now, &changed, &err) != AUC_OK)
+			assert_int_equal(err.code, AUC_EFULL);
+		all += changed;
+	} while (!last);
+	pthread_join(thread, NULL);
+	assert_false(b.failed);
+	assert_true(known > 5 && all > 5);
+	assert_true(auc_market_sound(a->market));
+	assert_int_equal(auc_ledger_check(a->ledger, &err), AUC_OK);
+	for (uint32_t job = 1; job <= known; job++) {
+		struct auc_bid bid = world_bid(a, auc_ledger_find_job(a->ledger, job)->bid);
+
+		assert_int_equal(work_of(plan_of(a, job)), bid.chunks * bid.epochs);
+	}
+	auc_auction_destroy(a);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -473,6 +553,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_refusals, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_as_simulated, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_full, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_beside_bids, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
