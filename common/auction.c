@@ -908,6 +908,9 @@ static enum auc_code rebuild(struct auc_auction *a, double now, struct auc_err *
 	a->stale = true;
 	if (take_price(a, rc == AUC_OK ? err : NULL) != AUC_OK && rc == AUC_OK)
 		rc = AUC_EINVAL;
+	/* A stepper asks only what is used: what else the market keeps of bookings is for quotes. */
+	if (a->policy->stepper)
+		auc_market_begin_bulk(market);
 	return rc;
 }
 
