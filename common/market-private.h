@@ -124,6 +124,8 @@ void auc_market_shift_closed(struct auc_market *m, unsigned shift);
 
 /* transfer.c's part of what market.c does; slots are indices. */
 int64_t auc_transfer_bytes(double mb);
+/* True if all that JOB could send is a number that sums of bytes hold: else it must be refused. */
+bool auc_transfer_counts(const struct auc_job *job);
 /* What is left of the budget; INT64_MAX: it has no limit. */
 int64_t auc_transfer_left(const struct auc_market *m, unsigned slot);
 bool auc_transfer_lay_out(struct auc_market *m); /* false: no memory */

@@ -11,8 +11,9 @@
 #include "market-private.h"
 #include "plan.h"
 
-#define BYTES      1e6 /* in a MB */
-#define BUDGET_MAX 4e9 /* MB: below 2^52 bytes */
+#define BYTES      1e6  /* in a MB */
+#define BUDGET_MAX 4e9  /* MB: below 2^52 bytes */
+#define JOB_MAX    1e12 /* MB: below 2^60 bytes */
 
 static void set_used(struct auc_market *m, unsigned slot, int64_t used);
 
@@ -26,6 +27,14 @@ enum auc_code auc_market_set_transfer(struct auc_market *m, double mb, struct au
 	m->transfer.limited = true;
 	m->transfer.budget = auc_transfer_bytes(mb);
 	return AUC_OK;
+}
+
+bool auc_transfer_counts(const struct auc_job *job)
+{
+	double chunks = (double)job->chunks;
+	double workers = (double)job->epochs * chunks / job->chunks_per_slot + chunks;
+
+	return workers * job->exchange_mb + chunks * job->chunk_mb <= JOB_MAX;
 }
 
 int64_t auc_transfer_bytes(double mb)

@@ -261,6 +261,9 @@ static enum auc_code check_job(const struct auc_market *m, const struct auc_job 
 		return auc_err_set(err, AUC_EINVAL,
 				   "policy eris: expected a job that says where its chunks lie "
 				   "and how many a worker trains in a slot");
+	if (!auc_transfer_counts(job))
+		return auc_err_set(err, AUC_EINVAL,
+				   "policy eris: expected a job that sends 1e12 MB at most");
 	for (i = 0; i < job->ndata; i++) {
 		if (job->data[i].server >= m->nservers || job->data[i].chunks > job->chunks ||
 		    (i && job->data[i].server <= job->data[i - 1].server))

@@ -90,7 +90,8 @@ market()
 
 @test "prices with a floor, or given, also of what is sent" {
 	market
-	jq '.prices = {mode: "bounds", lower: {gpu: 10, cpu: 2, transfer: 0.01}, upper: {gpu: 100, cpu: 20, transfer: 1}}' s.json > b.json
+	jq '.prices = {mode: "bounds", lower: {gpu: 10, cpu: 2, transfer: 0.01},
+		upper: {gpu: 100, cpu: 20, transfer: 1}}' s.json > b.json
 	"$sim" run -p eris --json b.json > r.json
 	"$sim" check b.json r.json
 	jq -e '[.jobs[] | select(.accepted) | .payment] | length > 0 and min > 0' r.json
@@ -134,7 +135,11 @@ refuses()
 	refuses '.jobs[3].chunks_per_slot = 0' "chunks_per_slot: expected "*
 	refuses '.transfer_mb_per_slot = -1' "transfer_mb_per_slot: expected "*
 	refuses '.transfer_mb_per_slot = 1e12' "transfer: 1e+12 MB in a slot: expected 0 to 4e+09"
-	refuses '.state = [{server: "*", tres: "transfer", from: 2, to: 2, used: 30000}]' "slot 2: transfer: 30000 MB wanted, 20480 left"
+	refuses '.state = [{server: "*", tres: "transfer", from: 2, to: 2, used: 30000}]' \
+		"slot 2: transfer: 30000 MB wanted, 20480 left"
+	refuses '.jobs[3] += {exchange_mb_per_slot: 1e9, epochs: 1000000}' "expected a job that sends 1e12 MB at most"
+	run -1 "$sim" run -p tiresias bad.json
+	[[ $output == *"expected a job that sends 1e12 MB at most" ]]
 	run -1 "$sim" run -p eris --prices=learned --history=s.json s.json
 	[[ $output == *"learned is not for policy eris"* ]]
 }
