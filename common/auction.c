@@ -75,6 +75,7 @@ static void pass_time(struct auc_auction *a, double now, unsigned *lapsed);
 
 static enum auc_code decide(struct auc_auction *a, const struct auc_bid *bid, double now,
 			    struct auc_err *err);
+static enum auc_code ask_user(struct auc_auction *a, const struct auc_bid *bid, bool hold, struct auc_err *err);
 static enum auc_code spread(struct auc_auction *a, struct auc_err *err);
 static bool on_wholes(const struct auc_market *m, const struct auc_plan *plan);
 static enum auc_code text_of(const struct auc_auction *a, const struct auc_bid *bid, char **text,
@@ -209,6 +210,7 @@ enum auc_code auc_auction_reconfigure(struct auc_auction *a, struct auc_conf *co
 	struct auc_policy_ctx *ctx = NULL, *old_ctx;
 	struct auc_conf *old, **old_confs;
 	enum auc_code rc;
+	bool keep;
 
 	rc = policy ? policy->create(conf->policy_options, &ctx, err)
 		    : auc_err_set(err, AUC_ENOENT, "Policy=%s: there is no such policy",
@@ -222,6 +224,13 @@ enum auc_code auc_auction_reconfigure(struct auc_auction *a, struct auc_conf *co
 	old = a->conf;
 	old_policy = a->policy;
 	old_ctx = a->ctx;
+	/* What a policy has learned from answers outlives a change of anything but its options. */
+	keep = policy == old_policy && policy->posts &&
+	       !strcmp(a->conf->policy_options, conf->policy_options);
+	if (keep) {
+		policy->destroy(ctx);
+		ctx = old_ctx;
+	}
 	old_confs = realloc(a->old_confs, (a->nold_confs + 1) * sizeof(*old_confs));
 	if (old_confs)
 		a->old_confs = old_confs;
@@ -239,12 +248,14 @@ enum auc_code auc_auction_reconfigure(struct auc_auction *a, struct auc_conf *co
 		    auc_past_set_limit(a->past, conf->history_bids, NULL) == AUC_OK && a->market)
 			(void)take_price(a, NULL);
 		a->old_confs[a->nold_confs++] = old;
-		old_policy->destroy(old_ctx);
+		if (!keep)
+			old_policy->destroy(old_ctx);
 	} else {
 		a->conf = old;
 		a->policy = old_policy;
 		a->ctx = old_ctx;
-		policy->destroy(ctx);
+		if (!keep)
+			policy->destroy(ctx);
 		auc_conf_free(conf);
 	}
 	pthread_mutex_unlock(&a->lock);
@@ -361,6 +372,8 @@ enum auc_code auc_auction_bid(struct auc_auction *a, const struct auc_bid *bid, 
 	auc_plan_init(&offer->plan);
 	pthread_mutex_lock(&a->lock);
 	rc = decide(a, bid, now, err);
+	if (rc == AUC_OK && a->policy->posts)
+		rc = ask_user(a, bid, hold, err);
 	if (rc == AUC_OK && hold)
 		rc = text_of(a, bid, &text, err);
 	if (rc == AUC_OK)
@@ -1189,6 +1202,29 @@ static bool on_wholes(const struct auc_market *m, const struct auc_plan *plan)
 	return false;
 }
 
+/*
+ * Posted prices: the offer is there before the limit is looked at, and it is worth what it costs to whoever keeps it. Only a bid
+ * teaches, not a quote.
+ */
+static enum auc_code ask_user(struct auc_auction *a, const struct auc_bid *bid, bool hold, struct auc_err *err)
+{
+	struct auc_decision *d = &a->decision;
+
+	if (hold && bid->max_price < 0)
+		return auc_err_set(err, AUC_EINVAL,
+				   "--max-price: not given, expected what the job may cost, in credits; --quote says what "
+				   "it does");
+	d->plan.value = d->plan.cost;
+	if (!hold)
+		return AUC_OK;
+	if (d->offered && auc_plan_payment(&d->plan) > auc_money_from(bid->max_price)) {
+		d->accepted = false;
+		d->reason = AUC_REASON_PRICE;
+	}
+	a->policy->answered(a->ctx, a->market, &a->job, d, d->accepted);
+	return AUC_OK;
+}
+
 /* What is kept of BID. One that is looked at again must say for itself where it may run. */
 static enum auc_code text_of(const struct auc_auction *a, const struct auc_bid *bid, char **text,
 			     struct auc_err *err)
@@ -1214,7 +1250,7 @@ static enum auc_code fill_offer(struct auc_auction *a, struct auc_offer *offer, 
 
 	offer->accepted = d->accepted;
 	offer->reason = d->reason;
-	if (!d->accepted && d->reason != AUC_REASON_PAYOFF)
+	if (!d->accepted && d->reason != AUC_REASON_PAYOFF && d->reason != AUC_REASON_PRICE)
 		return AUC_OK;
 	offer->best_payoff = d->best_payoff;
 	offer->payment = auc_plan_payment(&d->plan);

@@ -36,6 +36,7 @@ enum key {
 	KEY_MODEL,
 	KEY_QUOTE,
 	KEY_OVERRUN,
+	KEY_MAX_PRICE,
 	NKEYS
 };
 
@@ -69,6 +70,8 @@ static enum auc_code read_model(const struct auc_conf *conf, const char *value, 
 				const char *what, struct auc_err *err);
 static enum auc_code read_quote(const struct auc_conf *conf, const char *value, struct auc_bid *bid,
 				const char *what, struct auc_err *err);
+static enum auc_code read_max_price(const struct auc_conf *conf, const char *value,
+				    struct auc_bid *bid, const char *what, struct auc_err *err);
 static enum auc_code read_overrun(const struct auc_conf *conf, const char *value,
 				  struct auc_bid *bid, const char *what, struct auc_err *err);
 
@@ -91,7 +94,8 @@ const struct auc_bid_key auc_bid_keys[] = {
 	[KEY_UPLOAD] = {"upload", "SLURM_AUCTION_UPLOAD", "SITE=TIME,...",
 			"time until the data are at a node or site, in slots or as 2h"},
 	[KEY_DATA] = {"data-mb", "SLURM_AUCTION_DATA_MB", "MB",
-		      "size of the data, from which follows how long it takes to get them to a site for which "
+		      "size of the data, from which follows how long it takes to get them to a "
+		      "site for which "
 		      "--upload says nothing"},
 	[KEY_MODEL] = {"model", "SLURM_AUCTION_MODEL", "NAME",
 		       "take what is not given from this profile of auction.conf"},
@@ -100,16 +104,21 @@ const struct auc_bid_key auc_bid_keys[] = {
 	[KEY_OVERRUN] = {"overrun", "SLURM_AUCTION_OVERRUN", "kill|extend",
 			 "at the end of what was bought: end the job, or buy slot by slot while "
 			 "the result is worth more than it costs"},
+	[KEY_MAX_PRICE] =
+		{"max-price", "SLURM_AUCTION_MAX_PRICE", "CREDITS",
+		 "where prices are posted: take the job's price if it is at most this; nobody is "
+		 "told what you would have paid"},
 };
 const unsigned auc_bid_nkeys = NKEYS;
 
 static const read_fn readers[] = {
-	[KEY_BID] = read_utility,       [KEY_EPOCHS] = read_epochs,
-	[KEY_CHUNKS] = read_chunks,     [KEY_MINIBATCHES] = read_minibatches,
-	[KEY_GRADIENT] = read_gradient, [KEY_WORKER_TIME] = read_worker_time,
-	[KEY_PS_TIME] = read_ps_time,   [KEY_UPLOAD] = read_upload,
-	[KEY_DATA] = read_data,         [KEY_MODEL] = read_model,
-	[KEY_QUOTE] = read_quote,       [KEY_OVERRUN] = read_overrun,
+	[KEY_BID] = read_utility,         [KEY_EPOCHS] = read_epochs,
+	[KEY_CHUNKS] = read_chunks,       [KEY_MINIBATCHES] = read_minibatches,
+	[KEY_GRADIENT] = read_gradient,   [KEY_WORKER_TIME] = read_worker_time,
+	[KEY_PS_TIME] = read_ps_time,     [KEY_UPLOAD] = read_upload,
+	[KEY_DATA] = read_data,           [KEY_MODEL] = read_model,
+	[KEY_QUOTE] = read_quote,         [KEY_OVERRUN] = read_overrun,
+	[KEY_MAX_PRICE] = read_max_price,
 };
 
 static int find_key(const char *name);
@@ -120,6 +129,7 @@ static enum auc_code sort_word(char *word, bool first, struct words *words, stru
 static enum auc_code make_bid(const struct auc_conf *conf, const struct words *words,
 			      struct auc_bid *bid, struct auc_err *err);
 static bool steps(const struct auc_conf *conf);
+static bool posts(const struct auc_conf *conf);
 static void fill_from_model(const struct auc_conf_model *model, const struct words *words,
 			    struct auc_bid *bid);
 static void fill_plain(const struct auc_conf *conf, struct auc_bid *bid);
@@ -136,7 +146,7 @@ static void known_add(char *buf, const char *name);
 enum auc_code auc_bid_check_word(const struct auc_conf *conf, const char *key, const char *value,
 				 struct auc_err *err)
 {
-	struct auc_bid scratch = {.upload_default = -1};
+	struct auc_bid scratch = {.upload_default = -1, .max_price = -1};
 	int k = find_key(key);
 
 	if (k < 0)
@@ -178,7 +188,7 @@ enum auc_code auc_bid_join(const char *text, const char *const *values, char **j
 enum auc_code auc_bid_parse(const struct auc_conf *conf, const char *text, struct auc_bid *bid,
 			    struct auc_err *err)
 {
-	struct auc_bid made = {.upload_default = -1};
+	struct auc_bid made = {.upload_default = -1, .max_price = -1};
 	struct words words = {{NULL}};
 	enum auc_code rc;
 	char *copy;
@@ -306,7 +316,8 @@ static enum auc_code sort_word(char *word, bool first, struct words *words, stru
 		return auc_err_set(
 			err, AUC_EINVAL,
 			"bid: '%.80s' is not a key, expected bid, epochs, chunks, minibatches, "
-			"gradient-mb, worker-time, ps-time, upload, data-mb, model, quote or overrun",
+			"gradient-mb, worker-time, ps-time, upload, data-mb, model, quote, overrun "
+			"or max-price",
 			word);
 	if (words->value[key])
 		return auc_err_set(err, AUC_EINVAL,
@@ -331,12 +342,22 @@ static enum auc_code make_bid(const struct auc_conf *conf, const struct words *w
 		if (rc != AUC_OK)
 			return rc;
 	}
-	if (!words->value[KEY_BID] && !steps(conf))
+	if (words->value[KEY_BID] && strcmp(words->value[KEY_BID], "0") != 0 && posts(conf))
+		return auc_err_set(
+			err, AUC_EINVAL,
+			"--bid: '%.80s', expected --max-price instead: policy %s posts prices",
+			words->value[KEY_BID], conf->policy);
+	if (bid->max_price >= 0 && conf && !posts(conf))
+		return auc_err_set(
+			err, AUC_EINVAL,
+			"--max-price: given, expected --bid instead: policy %s posts no prices",
+			conf->policy);
+	if (!words->value[KEY_BID] && !steps(conf) && !posts(conf))
 		return auc_err_set(
 			err, AUC_EINVAL,
 			"--bid: not given, expected what the job is worth, such as 300 or "
 			"sigmoid:300,0.5/h");
-	if (bid->extend && steps(conf))
+	if (bid->extend && (steps(conf) || posts(conf)))
 		return auc_err_set(err, AUC_EINVAL,
 				   "--overrun: 'extend', expected kill: policy %s sells no slots",
 				   conf->policy);
@@ -360,6 +381,14 @@ static bool steps(const struct auc_conf *conf)
 	const struct auc_policy *policy = conf ? auc_policy_of_cluster(conf->policy) : NULL;
 
 	return policy && policy->stepper;
+}
+
+/* Prices are offered then, to take or to leave. */
+static bool posts(const struct auc_conf *conf)
+{
+	const struct auc_policy *policy = conf ? auc_policy_of_cluster(conf->policy) : NULL;
+
+	return policy && policy->posts;
 }
 
 /* Takes what no word gives from MODEL. */
@@ -462,6 +491,13 @@ static enum auc_code read_upload(const struct auc_conf *conf, const char *value,
 
 	return auc_parse_list(value, &rule, bid->upload, &bid->nupload, &bid->upload_default, what,
 			      err);
+}
+
+static enum auc_code read_max_price(const struct auc_conf *conf, const char *value,
+				    struct auc_bid *bid, const char *what, struct auc_err *err)
+{
+	(void)conf;
+	return auc_parse_number(value, 0, AUC_VALUE_MAX, &bid->max_price, what, err);
 }
 
 static enum auc_code read_data(const struct auc_conf *conf, const char *value, struct auc_bid *bid,

@@ -51,6 +51,9 @@ struct auc_bid {
 	 * --partition says it. */
 	unsigned npartitions;
 	char partitions[AUC_BID_PARTITIONS_MAX][AUC_NAME_MAX];
+	/* Posted prices: what its user pays at most, in credits; < 0: not given. Compared with an offer, and in no text that is
+	 * kept: auc_bid_print() leaves it out. */
+	double max_price;
 	bool quote;               /* only say what it would cost */
 	bool extend;              /* at the end of its plan it buys more, slot by slot */
 	char model[AUC_NAME_MAX]; /* profile it was filled from, or "" */
@@ -83,7 +86,7 @@ enum auc_code auc_bid_check_word(const struct auc_conf *conf, const char *key, c
  * Parses a whole bid. What the words leave out comes from --model's profile, then from CONF's
  * default model, then from plain defaults (epochs, chunks, minibatches: 1; gradient 0; every PS
  * type at no time; upload: the partition's). A bid without value is an error but where CONF's
- * policy prices nothing (then it is worth 0), and so is one for which no worker type has a time.
+ * policy prices nothing or posts its prices (then it is worth 0), and so is one for which no worker type has a time.
  * Unknown and repeated keys are errors. A bid that has types named nowhere in CONF is an error that
  * lists those there are. AUC_EINVAL, AUC_ENOENT (a type or model), AUC_ENOMEM; *BID is untouched
  * then. CONF may be NULL: only what stands in the text itself is checked, slots count as 300 s and

@@ -273,6 +273,7 @@ static enum auc_code set_span(struct parser *p, const struct key *key, void *bas
 static enum auc_code check_all(struct parser *p);
 static enum auc_code check_roles(struct parser *p);
 static enum auc_code check_tres(struct parser *p);
+static bool sells_by_prices(const struct auc_conf *conf);
 static enum auc_code check_prices(struct parser *p);
 static enum auc_code check_price_names(struct parser *p, const char *key,
 				       const struct auc_named *list, unsigned n);
@@ -829,7 +830,7 @@ static enum auc_code set_policy(struct auc_conf *conf, const char *value, struct
 	policy = auc_policy_of_cluster(name);
 	if (!policy)
 		return auc_err_set(err, AUC_ENOENT, "there is no policy '%s'", name);
-	if (!auc_policy_is_priced(policy))
+	if (policy->baseline)
 		return auc_err_set(err, AUC_EINVAL,
 				   "'%s' is for auctionsim, nothing to sell by", name);
 	if (policy->sites)
@@ -964,11 +965,10 @@ static enum auc_code check_all(struct parser *p)
 			conf->slot_seconds);
 	for (unsigned i = 0; i < conf->npartitions; i++)
 		if (conf->partitions[i].one_server &&
-		    (auc_policy_of_cluster(conf->policy)->stepper ||
-		     auc_policy_of_cluster(conf->policy)->sites))
+		    (!sells_by_prices(conf) || auc_policy_of_cluster(conf->policy)->sites))
 			return auc_err_set(p->err, AUC_EINVAL,
 					   "%s: PartitionName=%s: OneServer=yes: expected no with "
-					   "policy %s, whose chunks lie on one node each",
+					   "policy %s, which places jobs on nodes",
 					   p->file, conf->partitions[i].name, conf->policy);
 	if (conf->late_start > 0 && auc_policy_of_cluster(conf->policy)->stepper)
 		return word_error(p, global_word(p, "LateStart"),
@@ -1009,16 +1009,25 @@ static enum auc_code check_tres(struct parser *p)
 	return AUC_OK;
 }
 
+/* Prices of TRES, in any place: not what a stepper or a policy that posts its own goes by. */
+static bool sells_by_prices(const struct auc_conf *conf)
+{
+	const struct auc_policy *policy = auc_policy_of_cluster(conf->policy);
+
+	return !policy->stepper && !policy->posts;
+}
+
 static enum auc_code check_prices(struct parser *p)
 {
 	struct auc_conf *conf = p->conf;
 	bool bounds = auc_policy_of_cluster(conf->policy)->prices == AUC_PRICE_BOUNDS;
 	enum auc_code rc;
 
-	if (auc_policy_of_cluster(conf->policy)->stepper && conf->prices != AUC_PRICES_NONE) {
+	if (!sells_by_prices(conf) && conf->prices != AUC_PRICES_NONE) {
 		if (global_word(p, "Prices"))
 			return word_error(p, global_word(p, "Prices"),
-					  "none with policy %s, which sells nothing", conf->policy);
+					  "none with policy %s, which does not sell by them",
+					  conf->policy);
 		conf->prices = AUC_PRICES_NONE;
 	}
 	if (conf->prices == AUC_PRICES_GIVEN && !(bounds ? conf->bounds.nupper : conf->neta))

@@ -34,6 +34,8 @@ struct budget {
 	double last; /* seconds that the last one took */
 };
 
+static void print_posted(const struct auc_auction *a, FILE *out, const struct auc_offer *offer,
+			 bool hold);
 static void print_refusal(struct auc_auction *a, FILE *out, const struct auc_offer *offer);
 static void print_plan(FILE *out, const struct auc_market *m, const struct auc_plan *plan);
 static void print_changes(FILE *out, const struct auc_plan *plan);
@@ -63,7 +65,9 @@ char *auc_offer_message(struct auc_auction *a, const struct auc_offer *offer, bo
 
 	if (!out)
 		return NULL;
-	if (offer->accepted) {
+	if (a->policy->posts) {
+		print_posted(a, out, offer, hold);
+	} else if (offer->accepted) {
 		fprintf(out, "auction: %s: ", hold ? "accepted" : "would be accepted");
 		print_plan(out, a->market, &offer->plan);
 		print_when(out, &offer->plan, offer);
@@ -81,6 +85,32 @@ char *auc_offer_message(struct auc_auction *a, const struct auc_offer *offer, bo
 		return NULL;
 	}
 	return text;
+}
+
+/* Of a posted price; the user's limit is in none of these lines, which may get into logs. */
+static void print_posted(const struct auc_auction *a, FILE *out, const struct auc_offer *offer,
+			 bool hold)
+{
+	char payment[AUC_MONEY_LEN];
+
+	if (offer->reason == AUC_REASON_CAPACITY) {
+		fprintf(out, "auction: refused: what is free now cannot hold it for as long as it "
+			     "takes");
+		return;
+	}
+	auc_money_str(offer->payment, payment);
+	fprintf(out, "auction: %s: ",
+		!offer->accepted ? "refused: the price is above --max-price"
+		: hold           ? "accepted"
+				 : "offered");
+	print_plan(out, a->market, &offer->plan);
+	print_when(out, &offer->plan, offer);
+	fprintf(out, hold && offer->accepted ? ", pays %s" : ", price %s", payment);
+	if (!hold)
+		fprintf(out,
+			"\nauction: take it with --max-price=%s; prices change as others buy or "
+			"leave",
+			payment);
 }
 
 static void print_refusal(struct auc_auction *a, FILE *out, const struct auc_offer *offer)

@@ -107,6 +107,36 @@ const char *auc_desc_bid(const job_desc_msg_t *desc)
 	return bid;
 }
 
+/* Blanks what follows WORD, and a '=' or blanks, wherever that is in TEXT. */
+static void blank_after(char *text, const char *word)
+{
+	for (char *p = text; p && (p = strstr(p, word));) {
+		p += strlen(word);
+		p += *p == '=' ? 1 : strspn(p, " ");
+		memset(p, ' ', strcspn(p, " \t\r\n;"));
+	}
+}
+
+void auc_desc_forget_limit(job_desc_msg_t *desc)
+{
+	/* How sbatch hands the option itself on; its value must still be one. */
+	static const char option[] = "_SLURM_SPANK_OPTION_auction_max_price=";
+	char **lists[] = {desc->spank_job_env, desc->environment}, *p;
+	uint32_t sizes[] = {desc->spank_job_env_size, desc->env_size};
+
+	for (unsigned l = 0; l < 2; l++)
+		for (uint32_t i = 0; lists[l] && i < sizes[l]; i++) {
+			if (!lists[l][i])
+				continue;
+			if (strstr(lists[l][i], AUC_ENV_BID "="))
+				blank_after(lists[l][i], "max-price");
+			p = strstr(lists[l][i], option);
+			if (p && p[sizeof(option) - 1])
+				strcpy(p + sizeof(option) - 1, "0");
+		}
+	blank_after(desc->submit_line, "--max-price");
+}
+
 enum auc_code auc_desc_confine(const job_desc_msg_t *desc, struct auc_bid *bid, struct auc_err *err)
 {
 	const char *p = desc->partition ? desc->partition : "";

@@ -148,6 +148,32 @@ static void test_bid_found(void **state)
 	assert_string_equal(auc_desc_bid(&d), "bid=3 epochs=2");
 }
 
+static void test_limit_is_forgotten(void **state)
+{
+	char spank[] = "SLURM_AUCTION_BID=epochs=2 max-price=12.5 chunks=3",
+	     other[] = "PATH=/max-price=7";
+	char env[] = "SLURM_AUCTION_BID=max-price=3",
+	     option[] = "_SLURM_SPANK_OPTION_auction_max_price=12.5";
+	char line[] = "sbatch --max-price=12.5 --max-price  7 -n 1",
+	     *spanks[] = {other, spank, option}, *envs[] = {env, NULL};
+	job_desc_msg_t d;
+
+	(void)state;
+	slurm_init_job_desc_msg(&d);
+	auc_desc_forget_limit(&d);
+	d.spank_job_env = spanks;
+	d.spank_job_env_size = 3;
+	d.submit_line = line;
+	d.environment = envs;
+	d.env_size = 2;
+	auc_desc_forget_limit(&d);
+	assert_string_equal(spank, "SLURM_AUCTION_BID=epochs=2 max-price=     chunks=3");
+	assert_string_equal(env, "SLURM_AUCTION_BID=max-price= ");
+	assert_string_equal(option, "_SLURM_SPANK_OPTION_auction_max_price=0");
+	assert_string_equal(line, "sbatch --max-price=     --max-price    -n 1");
+	assert_string_equal(other, "PATH=/max-price=7");
+}
+
 static void refused(job_desc_msg_t *d, const char *option)
 {
 	struct auc_err err;
@@ -357,11 +383,11 @@ static void test_void(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_gres),           cmocka_unit_test(test_gres_bad),
-		cmocka_unit_test(test_servers),        cmocka_unit_test(test_bid_found),
-		cmocka_unit_test(test_contradictions), cmocka_unit_test(test_slice),
-		cmocka_unit_test(test_apply),          cmocka_unit_test(test_trap),
-		cmocka_unit_test(test_void),
+		cmocka_unit_test(test_gres),      cmocka_unit_test(test_limit_is_forgotten),
+		cmocka_unit_test(test_gres_bad),  cmocka_unit_test(test_servers),
+		cmocka_unit_test(test_bid_found), cmocka_unit_test(test_contradictions),
+		cmocka_unit_test(test_slice),     cmocka_unit_test(test_apply),
+		cmocka_unit_test(test_trap),      cmocka_unit_test(test_void),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

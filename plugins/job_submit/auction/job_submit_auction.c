@@ -222,6 +222,7 @@ static int decide(struct auc_auction *a, job_desc_msg_t *desc, const char *text,
 	if (!bid)
 		return fail(err_msg, RC_REFUSED, "out of memory");
 	code = auc_bid_parse(auc_auction_conf(a), text, bid, &err);
+	auc_desc_forget_limit(desc);
 	if (!code)
 		code = auc_desc_confine(desc, bid, &err);
 	if (!code)

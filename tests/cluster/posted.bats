@@ -1,0 +1,77 @@
+# Policy posted on a real cluster: a price to take or to leave, and the user's limit nowhere afterwards.
+
+load lib
+load plugins
+
+slot=5
+
+setup_file()
+{
+	need_plugins
+	cat > "$BATS_FILE_TMPDIR/auction.conf" <<-END
+		Policy=posted,ceiling=10
+		SlotSeconds=$slot
+		Slots=100
+		PartitionName=edge
+		WorkerType=v100 TRES=cpu=1,mem=500,gpu:v100=1
+		PSType=ps.s TRES=cpu=1,mem=200
+	END
+	cluster_start $(plugin_options) --auction-conf "$BATS_FILE_TMPDIR/auction.conf" \
+		--nodes 'node[1-2]:partition=edge,cpus=8,mem=16000,gpus=v100:2'
+	wait_until 30 eval 'quote | grep -q offered'
+}
+
+teardown_file()
+{
+	cluster_stop
+}
+
+# A job of CHUNKS workers for SLOTS slots, without a price. work CHUNKS SLOTS
+work()
+{
+	echo "--chunks=$1 --epochs=$2 --minibatches=$slot --gradient-mb=0 --worker-time=v100=1s --ps-time=ps.s=0s -p edge"
+}
+
+quote()
+{
+	as alice sbatch --quote $(work 1 1) --wrap true 2>&1
+}
+
+# The price that is offered now.
+price()
+{
+	quote | sed -n 's/.*--max-price=\([0-9.]*\);.*/\1/p'
+}
+
+@test "an offer is taken at its price, and what was offered is what is paid" {
+	offered=$(price)
+	[ -n "$offered" ]
+	[ "$(price)" = "$offered" ]
+	job=$(submit alice --max-price="$offered" $(work 1 1) -o /dev/null --wrap 'sleep 3')
+	wait_until 5 receipt_state_is "$job" sold
+	[ "$(receipt_get "$job" .payment)" = "$offered" ]
+	[ "$(receipt_get "$job" .policy)" = posted ]
+	wait_until 30 settled "$job"
+	[ "$(database_receipt "$job" .payment)" = "$offered" ]
+}
+
+@test "a limit below the price is refused, with the price, and no job is left" {
+	run -1 as alice sbatch --max-price=0.000001 $(work 1 1) --wrap true
+	[[ $output == *"the price is above --max-price"*"price "* ]]
+	[[ $output != *0.000001* ]]
+	run -1 as alice sbatch $(work 1 1) --wrap true
+	[[ $output == *"max-price"* ]]
+	run -1 as alice sbatch --bid=300 $(work 1 1) --wrap true
+	[[ $output == *"expected --max-price"* ]]
+}
+
+@test "the limit is in no job, no log and no file of the controller" {
+	job=$(submit alice --max-price=987.654321 $(work 1 1) -o env.txt --wrap env)
+	wait_until 5 receipt_state_is "$job" sold
+	run -1 grep -rsl 987.654321 "$SANDBOX_DIR/state" "$SANDBOX_DIR/log"
+	wait_until 30 job_is "$job" COMPLETED
+	run -1 grep 987.654321 "$SANDBOX_DIR/home/alice/env.txt"
+	wait_until 20 settled "$job"
+	run -1 eval 'timeout 20 sacct -XP -o ALL -j "$job" | grep 987.654321'
+	run -1 grep -rs 987.654321 "$SANDBOX_DIR/state" "$SANDBOX_DIR/log"
+}

@@ -1,0 +1,209 @@
+/*
+ * test_posted_sale.c - posted prices in the controller: the offer comes before the limit, which is
+ * compared and in nothing that is kept; quotes teach nothing.
+ */
+#include "config.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "auction-private.h"
+#include "world.h"
+
+#define GLOBALS "Policy=posted,seed=4\nSlotSeconds=300\nSlots=100\n"
+#define JOB     "epochs=10 chunks=2 minibatches=100 gradient-mb=1 worker-time=v100=1s ps-time=ps.m=10ms"
+#define LIMIT   "77.123457"
+
+struct fixture {
+	char dir[64];
+	struct auc_auction *a;
+};
+
+static int set_up(void **state)
+{
+	struct fixture *f = calloc(1, sizeof(*f));
+
+	world_mkdir(f->dir);
+	f->a = world_open(GLOBALS, f->dir, NOW);
+	*state = f;
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	struct fixture *f = *state;
+
+	auc_auction_destroy(f->a);
+	world_rmdir(f->dir);
+	free(f);
+	return 0;
+}
+
+/* Asks with LIMIT credits; < 0: a quote. What was asked for, and the answer in *ACCEPTED. */
+static auc_money ask(struct auc_auction *a, double limit, double now, bool *accepted)
+{
+	struct auc_bid bid = world_bid(a, JOB);
+	struct auc_offer offer;
+	struct auc_err err;
+	auc_money payment;
+
+	bid.max_price = limit;
+	if (auc_auction_bid(a, &bid, 1000, now, limit >= 0, &offer, &err) != AUC_OK)
+		fail_msg("%s", err.text);
+	*accepted = offer.accepted;
+	assert_int_equal(offer.reason, offer.accepted ? AUC_REASON_NONE : AUC_REASON_PRICE);
+	assert_true(offer.payment > 0);
+	payment = offer.payment;
+	if (limit >= 0)
+		assert_int_equal(offer.accepted, payment <= auc_money_from(limit));
+	auc_offer_clear(&offer);
+	return payment;
+}
+
+static void test_exactly_the_offer(void **state)
+{
+	struct fixture *f = *state;
+	bool yes;
+	auc_money price = ask(f->a, -1, NOW, &yes);
+
+	assert_true(yes);
+	assert_int_equal(ask(f->a, -1, NOW, &yes),
+			 price); /* a quote teaches nothing, and draws nothing */
+	assert_int_equal(ask(f->a, auc_money_to(price), NOW, &yes), price);
+	assert_true(yes);
+	price = ask(f->a, -1, NOW, &yes);
+	assert_int_equal(ask(f->a, auc_money_to(price - 1), NOW, &yes), price);
+	assert_false(yes);
+	assert_true(auc_market_sound(f->a->market));
+}
+
+/* Whatever the limits, as long as the answers are the same; and a new configuration forgets
+ * nothing. */
+static void test_offers_follow_answers(void **state)
+{
+	struct fixture *f = *state;
+	struct auc_auction *b = world_create(GLOBALS);
+	char dir[64];
+	unsigned answers[2] = {0, 0}, differ = 0;
+	auc_money last = 0;
+
+	world_mkdir(dir);
+	assert_int_equal(auc_auction_set_servers(b, world_servers, world_nservers, NOW, NULL),
+			 AUC_OK);
+	assert_int_equal(auc_auction_open_spool(b, dir, NOW, NULL, NULL), AUC_OK);
+	for (unsigned i = 0; i < 60; i++) {
+		double now = NOW + 5 * SLOT * i;
+		bool yes, other;
+		auc_money price = ask(f->a, -1, now, &yes);
+		double offer = auc_money_to(price);
+
+		/* every third leaves it: just below or far below; others pay just that, or would
+		 * pay a fortune */
+		assert_int_equal(ask(f->a, i % 3 ? offer : offer * 0.999, now, &yes), price);
+		assert_int_equal(ask(b, i % 3 ? offer + 1000 : 0, now, &other), price);
+		assert_int_equal(yes, other);
+		answers[yes]++;
+		differ += price != last;
+		last = price;
+		if (i == 30)
+			assert_int_equal(
+				auc_auction_reconfigure(b, world_conf(GLOBALS "LienSeconds=7\n"),
+							now, NULL),
+				AUC_OK);
+	}
+	assert_true(answers[0] >= 20 && answers[1] >= 30 && differ > 30);
+	auc_auction_destroy(b);
+	world_rmdir(dir);
+}
+
+/* Neither the receipt, nor the message, nor a byte of the spool has it. */
+static void test_limit_is_kept_nowhere(void **state)
+{
+	struct fixture *f = *state;
+	struct auc_bid bid = world_bid(f->a, JOB " max-price=" LIMIT);
+	static const char *const files[] = {"journal", "state"};
+	struct auc_offer offer;
+	char path[128], *text;
+	size_t n;
+	FILE *in;
+
+	assert_true(bid.max_price > 77.1 && bid.max_price < 77.2);
+	assert_int_equal(auc_auction_bid(f->a, &bid, 1000, NOW, true, &offer, NULL), AUC_OK);
+	assert_true(offer.accepted && offer.value == offer.payment);
+	assert_null(strstr(offer.receipt, "77.12"));
+	assert_null(strstr(offer.receipt, "max-price"));
+	assert_null(strstr(offer.message, "77.12"));
+	assert_int_equal(auc_auction_confirm(f->a, offer.sale, 5, NULL, NULL), AUC_OK);
+	auc_offer_clear(&offer);
+	assert_int_equal(auc_auction_commit(f->a, NULL), AUC_OK);
+	for (unsigned i = 0; i < 2; i++) {
+		snprintf(path, sizeof(path), "%s/%s", f->dir, files[i]);
+		in = fopen(path, "re");
+		if (!in)
+			continue;
+		text = calloc(1, 1 << 20);
+		n = fread(text, 1, (1 << 20) - 1, in);
+		fclose(in);
+		for (size_t k = 0; k < n; k++)
+			text[k] = text[k] ? text[k] : ' ';
+		assert_true(n > 0);
+		assert_null(strstr(text, "77.12"));
+		assert_null(strstr(text, "max-price"));
+		free(text);
+	}
+}
+
+static void test_words(void **state)
+{
+	static const struct {
+		const char *globals, *text, *says;
+	} wrong[] = {
+		{GLOBALS, JOB " bid=300", "expected --max-price instead"},
+		{GLOBALS, JOB " max-price=-1", "--max-price"},
+		{GLOBALS, JOB " max-price=1 max-price=2", "expected once"},
+		{GLOBALS, JOB " max-price=1 overrun=extend", "--overrun"},
+		{"", JOB " bid=300 max-price=3", "expected --bid instead"},
+	};
+	struct fixture *f = *state;
+	struct auc_offer offer;
+	struct auc_bid bid;
+	struct auc_err err;
+
+	for (unsigned i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+		struct auc_conf *conf = world_conf(wrong[i].globals);
+
+		assert_int_equal(auc_bid_parse(conf, wrong[i].text, &bid, &err), AUC_EINVAL);
+		if (!strstr(err.text, wrong[i].says))
+			fail_msg("%s: %s", wrong[i].text, err.text);
+		auc_conf_free(conf);
+	}
+	bid = world_bid(f->a, JOB);
+	assert_int_equal(auc_auction_bid(f->a, &bid, 1000, NOW, true, &offer, &err), AUC_EINVAL);
+	assert_non_null(strstr(err.text, "--max-price: not given"));
+	/* no room: no price either */
+	bid = world_bid(f->a, "epochs=10 chunks=90 minibatches=100 worker-time=v100=1s "
+			      "ps-time=ps.m=10ms max-price=1");
+	assert_int_equal(auc_auction_bid(f->a, &bid, 1000, NOW, true, &offer, &err), AUC_OK);
+	assert_int_equal(offer.reason, AUC_REASON_CAPACITY);
+	assert_non_null(strstr(offer.message, "cannot hold it"));
+	auc_offer_clear(&offer);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_exactly_the_offer, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_offers_follow_answers, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_limit_is_kept_nowhere, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_words, set_up, tear_down),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
