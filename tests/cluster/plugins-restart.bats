@@ -141,6 +141,26 @@ quiet()
 	[ "$(database_receipt "$second" .sale)" = "$sale" ]
 }
 
+forgotten_runs()
+{
+	cat /proc/[0-9]*/cmdline 2> /dev/null | tr '\0' ' ' | grep -q 'sleep [4]721'
+}
+
+# What is saved says that it waits, and then that its slots are over.
+@test "slurmctld killed just after a start that it forgets: the job does not go on behind its slots" {
+	job=$(submit alice $(small_bid 100 1) -o /dev/null --wrap 'exec sleep 4721')
+	wait_until 5 receipt_state_is "$job" sold
+	end=$(plan_end "$job")
+	wait_until 30 forgotten_runs
+	sandbox stop slurmctld --kill
+	wait_until 30 eval '[ $(date +%s) -gt '"$end"' ]'
+	sandbox start slurmctld
+	wait_until 60 auction_open
+	wait_until 20 eval '! forgotten_runs'
+	wait_until 60 settled "$job"
+	[ "$(database_receipt "$job" .payment)" = 0.000000 ]
+}
+
 @test "slurmctld killed just after a settlement: the job comes back, and is neither sold nor paid again" {
 	job=$(submit alice $(small_bid 100 1) -o /dev/null --wrap 'sleep 1')
 	wait_until 40 settled "$job"

@@ -87,7 +87,7 @@ altered()
 	altered tasks.json '/auction-1/s/"node2", "job"/"node3", "job"/' 'ran on node3'
 	altered tasks.json '/auction-1/s/"cpu": 1/"cpu": 2/' 'which sale s-1 did not buy'
 	altered tasks.json '/auction-1/s/1000.5/999.9/' 'which sale s-1 did not buy'
-	altered tasks.json '/auction-1/s/1019.3/1020.1/g' 'which sale s-1 did not buy'
+	altered tasks.json '/auction-1/s/1019.3/1021.1/g' 'which sale s-1 did not buy'
 	altered tasks.json '/auction-1/s/auction-1/auction-9/' 'ran on node2 for nobody'
 	altered tasks.json '/auction-1/s/1000.5/1010.5/' 'job 1 paid for node2 in slot 100'
 	altered tasks.json '/auction-1/s/1019.3/null/g' 'still runs on node2'

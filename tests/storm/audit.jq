@@ -106,6 +106,7 @@ def book($cells; $sign): reduce ($cells | to_entries[]) as $c (.; .book[$c.key] 
 	] as $placed
 | [$placed[] | select(.outside or .over > 0)
 	| .excuse = (if .outside then null
+		elif .over <= 1 then "within a second"
 		elif was_away((.last + 1) * $slot - 1; .seen; 15) then "slurmctld was away at the end of its slots"
 		else null end)] as $outside
 

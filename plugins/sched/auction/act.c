@@ -17,9 +17,13 @@
 
 #define RECEIPT_AGAIN 30.0 /* seconds before one that could not be written is tried again */
 #define ACTIONS_MAX   64   /* of one sale in one cycle; the rest follows in the next */
+#define AGAIN         2.0  /* seconds until jobs that are held are looked at again */
+/* Seconds from the start in which nodes may have jobs to tell of, at most. */
+#define SETTLING 30.0
 
 static void carry_out(struct auc_agent *a, struct auc_task *t,
 		      const struct auc_exec_action *action);
+static enum auc_code end_job(struct auc_agent *a, uint32_t job, bool pending, struct auc_err *err);
 static enum auc_code nudge(const struct auc_task *t, unsigned part, struct auc_err *err);
 static enum auc_code change(struct auc_task *t, enum auc_exec_ask ask, uint32_t job,
 			    const struct auc_slice *slice, struct auc_err *err);
@@ -79,11 +83,11 @@ void auc_act_receipts_written(struct auc_agent *a, double now)
 	}
 }
 
-void auc_act_kill_stray(struct auc_agent *a, uint32_t job_id)
+void auc_act_kill_stray(struct auc_agent *a, const slurm_job_info_t *info)
 {
 	struct auc_err err;
 
-	if (auc_control_kill(job_id, &err))
+	if (end_job(a, AUC_INFO_JOB_ID(info), auc_job_pending(info), &err))
 		auc_agent_complain(a, AUC_ERROR_KILL, &err);
 }
 
@@ -128,13 +132,29 @@ static void carry_out(struct auc_agent *a, struct auc_task *t, const struct auc_
 		auc_control_warn(job, action->part == 0, NULL);
 		break;
 	case AUC_ASK_KILL:
-		code = auc_control_kill(job, &err);
+		code = end_job(a, job,
+			       t->exec.jobs[p->lead ? 0 : action->part].seen == AUC_SEEN_PENDING,
+			       &err);
 		break;
 	}
 	/* What came too late did no harm. */
 	if (code && code != AUC_ESTATE)
 		auc_agent_complain(a, kinds[action->ask], &err);
 	auc_exec_did(&t->exec, action, code, id, &a->rules, auc_site_now());
+}
+
+/*
+ * Ends JOB. A slurmctld that was killed may have forgotten that a job that it takes for PENDING
+ * runs. It finds out when the node tells of it, and ends what it does not know; but not what it
+ * takes for a job that has just been cancelled. Until then the job is held.
+ */
+static enum auc_code end_job(struct auc_agent *a, uint32_t job, bool pending, struct auc_err *err)
+{
+	if (!pending || a->heard || auc_site_elapsed() > a->since + SETTLING)
+		return auc_control_kill(job, err);
+	if (a->next_records > auc_site_now() + AGAIN)
+		a->next_records = auc_site_now() + AGAIN;
+	return auc_control_hold(job, err);
 }
 
 /*

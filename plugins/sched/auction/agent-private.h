@@ -30,6 +30,8 @@ struct auc_agent {
 	struct auc_exec_rules rules;
 	job_info_msg_t *loaded[AUC_USERS_MAX + 1];
 	unsigned nloaded;
+	double since; /* the agent runs: auc_site_elapsed() */
+	bool heard;   /* all nodes have told slurmctld of their jobs since then */
 	double next_look, next_nodes, next_records, next_try;
 	double clock; /* Unix time is ahead of auc_site_elapsed() by that; 0: not known yet */
 	struct auc_server_spec *servers; /* as Slurm lists them */
@@ -72,7 +74,7 @@ void auc_act(struct auc_agent *a, struct auc_task *t, double now);
  * were. */
 void auc_act_receipt(struct auc_agent *a, struct auc_task *t, double now);
 void auc_act_receipts_written(struct auc_agent *a, double now);
-/* Ends a job that belongs to no sale. */
-void auc_act_kill_stray(struct auc_agent *a, uint32_t job_id);
+/* Ends a job that belongs to no sale, as often as it is seen. */
+void auc_act_kill_stray(struct auc_agent *a, const slurm_job_info_t *info);
 
 #endif

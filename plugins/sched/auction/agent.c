@@ -58,6 +58,7 @@ static void check_version(struct auc_agent *a);
 static void reload(struct auc_agent *a, double now);
 static bool refresh_nodes(struct auc_agent *a, double now, bool force);
 static void list_up(struct auc_agent *a);
+static bool all_heard(const node_info_msg_t *nodes);
 static void mark_down(const struct auc_agent *a, struct auc_task *t, double now);
 static int by_name(const void *a, const void *b);
 static bool take_servers(struct auc_agent *a, struct auc_server_spec *servers, unsigned n,
@@ -148,6 +149,8 @@ static void *agent_main(void *arg)
 	struct auc_agent *a = &agent.a;
 
 	(void)arg;
+	a->since = auc_site_elapsed();
+	a->heard = false;
 	check_version(a);
 	pthread_mutex_lock(&agent.lock);
 	while (!agent.stop) {
@@ -261,6 +264,7 @@ static bool refresh_nodes(struct auc_agent *a, double now, bool force)
 	if (took * NODES_SHARE > NODES_EVERY)
 		a->next_nodes =
 			now + (took * NODES_SHARE < NODES_MAX ? took * NODES_SHARE : NODES_MAX);
+	a->heard |= all_heard(nodes);
 	for (uint32_t i = 0; i < partitions->record_count; i++)
 		if (partitions->partition_array[i].flags & PART_FLAG_DEFAULT)
 			auc_site_set_default_partition(partitions->partition_array[i].name);
@@ -331,6 +335,22 @@ static void mark_down(const struct auc_agent *a, struct auc_task *t, double now)
 			t->exec.down[i] = now;
 		t->exec.closed[i] = auc_fence_closes(a, name, t->parts[i].start, t->parts[i].end);
 	}
+}
+
+/* True if slurmctld has heard of each node that it takes for good, since it was started. */
+static bool all_heard(const node_info_msg_t *nodes)
+{
+	for (uint32_t i = 0; i < nodes->record_count; i++) {
+		const node_info_t *n = &nodes->node_array[i];
+		uint32_t base = n->node_state & NODE_STATE_BASE;
+
+		if (n->name && !n->slurmd_start_time && base != NODE_STATE_DOWN &&
+		    base != NODE_STATE_ERROR && base != NODE_STATE_FUTURE &&
+		    !(n->node_state & (NODE_STATE_POWERED_DOWN | NODE_STATE_POWERING_DOWN |
+				       NODE_STATE_POWERING_UP)))
+			return false;
+	}
+	return true;
 }
 
 static int by_name(const void *a, const void *b)

@@ -228,6 +228,15 @@ enum auc_code auc_control_set_receipt(uint32_t job_id, const char *receipt, stru
 	return update(&desc, job_id, "writing the receipt of job", err);
 }
 
+enum auc_code auc_control_hold(uint32_t job_id, struct auc_err *err)
+{
+	job_desc_msg_t desc;
+
+	slurm_init_job_desc_msg(&desc);
+	desc.priority = 0;
+	return update(&desc, job_id, "holding job", err);
+}
+
 bool auc_control_schedule(void)
 {
 	void (*queue)(void) = (void (*)(void))dlsym(RTLD_DEFAULT, "queue_job_scheduler");

@@ -59,6 +59,8 @@ enum auc_code auc_control_keep_awake(const char *node, struct auc_err *err);
 
 /* AUC_ESTATE: the job has ended. */
 enum auc_code auc_control_set_receipt(uint32_t job_id, const char *receipt, struct auc_err *err);
+/* A pending job does not start. */
+enum auc_code auc_control_hold(uint32_t job_id, struct auc_err *err);
 /* Has slurmctld look soon at the jobs that wait, without asking it anything. False: it cannot be
  * told. */
 bool auc_control_schedule(void);

@@ -187,7 +187,7 @@ static void see_member(struct auc_agent *a, const slurm_job_info_t *info,
 	slurm_info("sched/auction: job %u is a member of sale %s, which does not need it; "
 		   "cancelled",
 		   AUC_INFO_JOB_ID(info), r->sale);
-	auc_act_kill_stray(a, AUC_INFO_JOB_ID(info));
+	auc_act_kill_stray(a, info);
 }
 
 /* A job with the receipt of a sale that is not tied to it yet. */
@@ -208,7 +208,7 @@ static void see_lead(struct auc_agent *a, const slurm_job_info_t *info, const st
 			slurm_error("sched/auction: job %u shows the receipt of sale %s, which is "
 				    "job %u; cancelled",
 				    id, r->sale, t->exec.jobs[0].id);
-			auc_act_kill_stray(a, id);
+			auc_act_kill_stray(a, info);
 		}
 		return;
 	}
@@ -218,7 +218,7 @@ static void see_lead(struct auc_agent *a, const slurm_job_info_t *info, const st
 			   id);
 		auc_control_set_receipt(id, settled, NULL);
 		auc_receipts_recheck(r->sale);
-		auc_act_kill_stray(a, id);
+		auc_act_kill_stray(a, info);
 	} else if (!settled) {
 		adopt(a, info, r, now);
 	}
@@ -284,7 +284,7 @@ static void void_receipt(struct auc_agent *a, const slurm_job_info_t *info, cons
 	if (!auc_job_finished(info)) {
 		if (text)
 			auc_control_set_receipt(id, text, NULL);
-		auc_act_kill_stray(a, id);
+		auc_act_kill_stray(a, info);
 	}
 	free(text);
 }
