@@ -65,7 +65,8 @@ completion_is()
 # Worker-slots of a job's chunks, and how many chunks were stopped: "24 1".
 trained()
 {
-	receipt_get "$1" '[([.chunks[].runs[] | .[1] - .[0] + 1] | add), ([.chunks[] | select(.runs | length > 1)] | length)] | join(" ")'
+	receipt_get "$1" '[([.chunks[].runs[] | .[1] - .[0] + 1] | add), ([.chunks[] | select(.runs | length > 1)] | length)] |
+		join(" ")'
 }
 
 # "node1 node1 node2"
