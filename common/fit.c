@@ -10,6 +10,7 @@
 #include "learn.h"
 
 #define KEEP       0.01 /* part of its worth that other prices must be better by */
+#define MARGIN     0.05 /* and those that are taught better than the others */
 #define CANDIDATES 64
 #define COST       100 /* times of what it took, until the guard looks again: 1 % */
 #define FLOOR      0.2 /* of flat prices that no guard has looked at */
@@ -262,23 +263,33 @@ static unsigned list_candidates(const struct fit *f, struct candidate *list)
 	return n;
 }
 
-/* What was worth most, or what holds where that is worth nearly as much. */
+/*
+ * What was worth most. Prices that are taught must be better than the others by MARGIN, as one
+ * period may be chance; not if they hold already. What holds stays where it is worth nearly as
+ * much as its like.
+ */
 static void choose(struct fit *f, const struct candidate *list, unsigned n)
 {
 	const struct auc_tariff *last = f->in->last;
-	const struct candidate *best = list, *c, *now = NULL;
+	const struct candidate *of[2] = {NULL, NULL}, *best, *c, *now = NULL;
+	bool looked = last && last->day_bids;
+	double margin = looked && last->kind >= AUC_TARIFF_FLAT ? 0 : MARGIN;
 
 	memset(f->t->worth, 0, sizeof(f->t->worth));
 	for (c = list; c < list + n; c++) {
+		const struct candidate **to = &of[c->kind >= AUC_TARIFF_FLAT];
+
 		f->t->worth[c->kind] = fmax(f->t->worth[c->kind], c->worth);
-		if (c->worth > best->worth)
-			best = c;
-		if (last && last->day_bids && c->kind == last->kind &&
+		if (!*to || c->worth > (*to)->worth)
+			*to = c;
+		if (looked && c->kind == last->kind &&
 		    (c->kind <= AUC_TARIFF_PUBLISHED || (c->choice.form == last->choice.form &&
 							 c->choice.factor == last->choice.factor)))
 			now = c;
 	}
-	if (now && now->worth >= (1 - KEEP) * best->worth)
+	best = !of[0] || of[1]->worth > (1 + margin) * of[0]->worth ? of[1] : of[0];
+	if (now && (now->kind >= AUC_TARIFF_FLAT) == (best->kind >= AUC_TARIFF_FLAT) &&
+	    now->worth >= (1 - KEEP) * best->worth)
 		best = now;
 	f->t->kind = best->kind;
 	f->t->choice = best->choice;

@@ -12,10 +12,11 @@
  *
  * The guard. The bids of the last period are replayed in an empty market without prices, with the
  * published ones, and with flat and learned ones of several forms and levels; these are taught by
- * every other of the bids, as if there were twice as many. What was worth most is taken; where what
- * holds is worth as much but for one percent, it stays. The guard looks once in a period, and while
- * there is less than one, each time that the bids have doubled; never sooner than a hundred times
- * what its last look took of a processor.
+ * every other of the bids, as if there were twice as many. What was worth most is taken; of prices
+ * that learn only what is better than the others by five percent, as one period may be chance; and
+ * where what holds is worth nearly as much as its like, it stays. The guard looks once in a period,
+ * and while there is less than one, each time that the bids have doubled; never sooner than a
+ * hundred times what its last look took of a processor.
  */
 #ifndef AUC_FIT_H
 #define AUC_FIT_H

@@ -92,7 +92,7 @@ above()
 @test "reconfigured to learned: the guard chooses, and says why" {
 	prices learned
 	wait_until 40 eval '[ "$(status ".learning.day_bids >= 10")" = true ]'
-	[ "$(status '.learning | .day_worth as $w | [.worth[] <= $w / 0.99] | all')" = true ]
+	[ "$(status '.learning | .day_worth as $w | [.worth[] <= $w * 1.06] | all')" = true ]
 	[ "$(status '.learning | .gap >= 0 and .gap <= 1')" = true ]
 	status .learning.why | grep -q 'replayed, the last [0-9]* bids are worth'
 	log_has 'prices from the next slot on: '
