@@ -1,4 +1,4 @@
-# Prices that learn: kept bids are fitted in the background; prices change at a slot's begin, survive a crash, follow auction.conf.
+# Prices that learn: bids are fitted in the background; prices change at a slot's begin, survive a crash, follow auction.conf.
 
 load lib
 load plugins
