@@ -71,6 +71,7 @@ struct auc_policy_ctx {
 	bool paper, heuristic; /* heuristic: also where the exact program is small */
 	unsigned effort;
 	uint64_t work; /* steps so far */
+	bool tight;    /* budgets of slots were in the way */
 	/* of the quote at hand */
 	const struct auc_market *m;
 	const struct auc_job *job;

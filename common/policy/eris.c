@@ -17,8 +17,8 @@
  *   chunks lay there still, those at a site at a shadow price.
  * - Its path, how many chunks in which slot, is laid out slot by slot with what is really left, and
  *   what that costs is what counts. It is executed as it stands.
- * - The same is done as if nothing lay anywhere and all had to be moved: that costs too much, but
- *   what comes of it can be carried out as it is.
+ * - Before that it is done as if nothing lay anywhere and all had to be moved: that costs too much,
+ *   but what comes of it can be carried out as it is.
  * - Shadow prices rise where the path trains more than lies there, and it is done again, until the
  *   schedule costs what the program says, or enough has been tried.
  * So a schedule is always feasible and costs what it is charged, but it need not be the best one:
@@ -47,7 +47,7 @@
 
 #define TIE        1e-12
 #define ROUNDS     8
-#define WORK_MOST  ((uint64_t)150000) /* steps of some 20 ns after which nothing else is tried */
+#define WORK_MOST  ((uint64_t)200000) /* steps of some 20 ns after which nothing else is tried */
 #define CELLS_MOST 4000000.0          /* of the program: slots * units^2 / 2 */
 #define UNITS_MOST 400
 #define FEW        64 /* units for which the middle way of shunning traffic is tried */
@@ -387,31 +387,37 @@ static bool try_route(struct auc_policy_ctx *ctx, const unsigned *local, double 
 }
 
 /*
- * The best schedule of the pair that is found: as if all chunks lay where they lie in every slot,
- * which costs too little; as if all had to be moved, which costs too much, but whose schedules can
- * be carried out as they are; and with shadow prices. False: no memory.
+ * The best schedule of the pair that is found: as if all chunks had to be moved, which costs too
+ * much, but whose schedules can be carried out as they are; as if all lay where they lie in every
+ * slot, which costs too little; and with shadow prices. The second one is left out if there is no
+ * time, of which it gets more if budgets of traffic were in the way of the first one. False: no
+ * memory.
  */
 static bool search(struct auc_policy_ctx *ctx)
 {
-	uint64_t limit = ctx->effort * WORK_MOST, before = ctx->work, pass = 0;
-	struct route route, other;
+	uint64_t limit = ctx->effort * WORK_MOST, before = ctx->work, pass = 0, extra;
+	struct route route;
 	double sum = 0;
 	unsigned round;
 
 	memset(ctx->shadow, 0, ctx->m->nservers * sizeof(*ctx->shadow));
 	memset(ctx->nowhere, 0, ctx->m->nservers * sizeof(*ctx->nowhere));
-	for (round = 0;; round++) {
+	ctx->tight = false;
+	if (!try_route(ctx, ctx->nowhere, 0, &route))
+		return false;
+	pass = ctx->work - before;
+	extra = ctx->tight ? 2 * limit : 0;
+	for (round = 0; !ctx->found || ctx->work + pass <= limit + extra; round++) {
+		extra = 0;
+		before = ctx->work;
 		if (!try_route(ctx, ctx->local, sum, &route))
 			return false;
 		pass = ctx->work - before;
-		before = ctx->work;
 		if (!route.found || round >= ROUNDS * ctx->effort || ctx->work + pass > limit ||
 		    (ctx->found && route.value - route.cost + sum <=
 					   ctx->best_payoff + TIE * (route.value + route.cost)))
 			break;
 		if (!shadow_prices(ctx, &route, 1.0 / (1 + round / 2), &sum))
-			return false;
-		if (!round && !try_route(ctx, ctx->nowhere, 0, &other))
 			return false;
 		if (sum == 0)
 			break;
@@ -502,6 +508,7 @@ static bool price_slot(struct auc_policy_ctx *ctx, unsigned slot, const unsigned
 		if (!auc_eris_open(ctx, slot, local, shadow, most, variant))
 			return false;
 		auc_eris_price(ctx, variant, cost, choice);
+		ctx->tight = ctx->tight || ctx->slot.tight;
 		if (!ctx->slot.tight)
 			break;
 		variant += most > FEW && !variant;

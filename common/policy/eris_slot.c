@@ -21,7 +21,7 @@
 
 #define SPARE    8 /* sites beside those that are enough */
 #define PS_SITES 8 /* that are tried in a slot, if there are few units; fewer if there are many */
-#define REST     3 /* sites that are tried for what is left */
+#define REST     2 /* sites that are tried for what is left */
 
 /* A way through the parts. */
 struct fill {
