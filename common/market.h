@@ -48,9 +48,9 @@ enum auc_code auc_market_add_server(struct auc_market *m, const char *name, cons
 				    unsigned roles, double upload_default, const struct auc_named *capacity,
 				    unsigned ncapacity, struct auc_err *err);
 /*
- * A server that is all of the last N (at least 1) that were added together, which host nothing any more but as parts of it: it has the sum of
- * their TRES, their group, site and upload. What is booked on a part is booked on the whole, too, whose prices hold for both.
- * A plan that names the whole becomes one of its parts by auc_plan_spread().
+ * A server that is all of the last N (at least 1) that were added together, which host nothing any more but as parts of it: it
+ * has the sum of their TRES, their group, site and upload. What is booked on a part is booked on the whole, too, whose prices
+ * hold for both. A plan that names the whole becomes one of its parts by auc_plan_spread().
  */
 enum auc_code auc_market_add_whole(struct auc_market *m, const char *name, unsigned n, struct auc_err *err);
 /* Index of the server that SERVER is a part of, or -1; true if SERVER has parts. */

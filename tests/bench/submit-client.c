@@ -90,7 +90,7 @@ static void *submitter(void *arg)
 
 static void submit(void)
 {
-	char bid[1024], path[] = "PATH=/usr/bin:/bin", script[] = "#!/bin/sh\nexit 0\n";
+	char bid[1024], path[] = "PATH=/usr/bin:/bin", script[] = "#!/bin/sh\nexec sleep 100000\n";
 	char name[] = "bench", dir[] = "/", null[] = "/dev/null";
 	char *environment[] = {path, bid, NULL};
 	submit_response_msg_t *response = NULL;

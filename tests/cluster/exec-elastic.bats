@@ -101,36 +101,3 @@ runs_on()
 	fresh_status
 	[ "$(status ".sales[] | select(.job == $job)")" = "" ]
 }
-
-# The clock shows UNIX-TIME, which may have a fraction.
-it_is()
-{
-	[ "$(echo "$(date +%s.%N) $1" | awk '{print ($1 >= $2)}')" = 1 ]
-}
-
-# at UNIX-TIME: returns then.
-at()
-{
-	wait_until $((${1%.*} - $(date +%s) + 2)) it_is "$1"
-}
-
-@test "slurmctld is restarted while a job is sold, starts, runs, changes and ends: it has what it bought and pays once" {
-	rm -f "$SANDBOX_DIR/home/alice/elastic.txt"
-	submit_elastic '(.plan | length) > 1 and (.plan[-1].to - .start) >= 3'
-	sandbox restart slurmctld
-	payment=$(receipt_get "$job" .payment) sale=$(receipt_get "$job" .sale) plan=$(receipt_get "$job" .plan)
-	start=$(plan_start "$job") change=$(receipt_get "$job" '.plan[1].from * .slot_seconds') end=$(plan_end "$job")
-	for moment in "$start.1" "$((start + 4))" "$((change - 1))" "$change.1" "$((end - 1)).2"; do
-		it_is "$moment" || at "$moment"
-		sandbox restart slurmctld
-	done
-	[ "$(receipt_get "$job" '"\(.sale) \(.payment) \(.plan)"')" = "$sale $payment $plan" ]
-	wait_until 40 settled "$job"
-	[ "$(database_receipt "$job" .why)" = timeout ]
-	[ "$(database_receipt "$job" '"\(.sale) \(.payment) \(.plan)"')" = "$sale $payment $plan" ]
-	grep -q ^start "$SANDBOX_DIR/home/alice/elastic.txt"
-	wait_until 10 eval '[ -z "$(running_nodes '"$job"')" ]'
-	wait_until 20 status_is .agent.final_receipts_waiting 0
-	log_has "job $job: sale $sale settled"
-	[ "$(grep -c "job $job: sale $sale settled" "$SANDBOX_DIR/log/slurmctld.log")" = 1 ]
-}

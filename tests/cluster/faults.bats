@@ -1,4 +1,4 @@
-# What a site and its machines do to what was sold: reservations and drains over sold windows, members that do not start, slurmd
+# What a site and its machines do to what was sold: reservations over sold windows, members that do not start, slurmd
 # restarted, nodes that leave the auction. A plan is made again on other nodes at its price and in its time, later if it has to be,
 # and paid back if it cannot be.
 

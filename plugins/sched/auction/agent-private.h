@@ -32,7 +32,7 @@ struct auc_agent {
 	unsigned nloaded;
 	double since; /* the agent runs: auc_site_elapsed() */
 	bool heard;   /* all nodes have told slurmctld of their jobs since then */
-	double next_look, next_nodes, next_records, next_try;
+	double next_look, next_busy_look, next_nodes, next_records, next_try;
 	double clock; /* Unix time is ahead of auc_site_elapsed() by that; 0: not known yet */
 	struct auc_server_spec *servers; /* as Slurm lists them */
 	unsigned nservers, nodes;        /* nodes: how many different lists there have been */

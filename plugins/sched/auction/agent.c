@@ -202,7 +202,7 @@ static void follow_clock(struct auc_agent *a)
 		return;
 	if (a->clock != 0) {
 		slurm_info("sched/auction: the clock was set by %.1f s", step);
-		a->next_look = a->next_nodes = a->next_records = a->next_try = 0;
+		a->next_look = a->next_busy_look = a->next_nodes = a->next_records = a->next_try = 0;
 		for (struct auc_task *t = a->tasks.list; t; t = t->next) {
 			auc_exec_shift(&t->exec, step);
 			t->receipt_next += step;
@@ -434,7 +434,8 @@ static double cycle(struct auc_agent *a, double now)
 	auc_act_receipts_written(a, now);
 	if (!auc_book_sync(a))
 		return now + RETRY;
-	looked = (all || now >= a->next_look || busy(a, now)) && auc_look_load(a, now, all);
+	looked = (all || now >= a->next_look || (now >= a->next_busy_look && busy(a, now))) &&
+		 auc_look_load(a, now, all);
 	/* A record can be newer than the list of sales that said which users to look at: its lien
 	 * is in the next list. */
 	if (looked && !auc_book_sync(a)) {

@@ -16,7 +16,10 @@
 #include "receipts.h"
 #include "site.h"
 
-#define LOOK_EVERY    1.0  /* seconds between looks at jobs that only run */
+#define LOOK_EVERY    1.0  /* seconds between looks at jobs that only run, */
+#define LOOK_SHARE    10   /* or so many times what a look takes, as of an owner with thousands of jobs, */
+#define LOOK_MAX      5.0 /* but so many at most */
+#define BUSY_SHARE    4    /* the same where something is about to happen */
 #define RECORDS_EVERY 60.0 /* seconds between looks at all jobs */
 
 static void see(struct auc_agent *a, const slurm_job_info_t *info, double now);
@@ -32,7 +35,7 @@ static void void_receipt(struct auc_agent *a, const slurm_job_info_t *info, cons
 bool auc_look_load(struct auc_agent *a, double now, bool all)
 {
 	uint32_t users[AUC_USERS_MAX];
-	double began = auc_site_now();
+	double began = auc_site_now(), took, wait;
 	unsigned nusers = 0;
 	struct auc_err err;
 
@@ -63,10 +66,13 @@ bool auc_look_load(struct auc_agent *a, double now, bool all)
 		}
 		a->nloaded++;
 	}
-	a->next_look = now + LOOK_EVERY;
+	took = auc_site_now() - began;
+	wait = took * LOOK_SHARE < LOOK_MAX ? took * LOOK_SHARE : LOOK_MAX;
+	a->next_look = now + (wait > LOOK_EVERY ? wait : LOOK_EVERY);
+	a->next_busy_look = now + took * BUSY_SHARE;
 	for (struct auc_task *t = a->tasks.list; t; t = t->next)
 		auc_task_look(t);
-	auc_series_add(&a->stats.looks, auc_site_now() - began);
+	auc_series_add(&a->stats.looks, took);
 	return true;
 }
 

@@ -30,6 +30,8 @@ struct auc_task *auc_tasks_add(struct auc_tasks *tasks, struct auc_sale_view *vi
 	t->exec.booked = view->state;
 	t->exec.committed = view->state != AUC_SALE_LIEN;
 	t->exec.extend = view->extend;
+	/* Before a restart, all that ran is taken to have stood. */
+	t->exec.stood = view->state == AUC_SALE_RUNNING;
 	t->exec.jobs[0].id = view->job_id;
 	t->listed = true;
 	t->next = tasks->list;
