@@ -142,7 +142,7 @@ def book($cells; $sign): reduce ($cells | to_entries[]) as $c (.; .book[$c.key] 
 # 7. Slurm's side: the newest row of each sale has its final receipt.
 | ([$rows[] | select(.receipt.plan)] | group_by(.receipt.sale) | map({key: .[0].receipt.sale, value: max_by([.submit, .start // 0])}) | from_entries) as $row_of
 | [$sales[] | . as $s | $row_of[.sale] as $row | .settled as $final | select($final)
-	| if $row == null then (if $final.why == "lost" and $final.kept == "0.000000" then empty else "no row in the accounting, but \($final.why) and \($final.kept) kept" end)
+	| if $row == null then (if ($final.why | IN("lost", "node_fail")) and $final.kept == "0.000000" then empty else "no row in the accounting, but \($final.why) and \($final.kept) kept" end)
 	  elif [$row.receipt.state, $row.receipt.payment, $row.receipt.refund, $row.receipt.why] != ["settled", $final.kept, $final.refund, $final.why]
 	  then "the accounting has \($row.receipt | {state, payment, refund, why} | tojson), the ledger \($final | {kept, refund, why} | tojson)"
 	  else empty end
