@@ -157,7 +157,7 @@ def book($cells; $sign): reduce ($cells | to_entries[]) as $c (.; .book[$c.key] 
 | [$starts[] | select((.initial | not) and (.again | not))] as $parts
 
 # 8. Memory of slurmctld, in each of its lives from 40 s on, by what it has got new records of: a job's record with its script takes tens of
-# kB until it is purged. Finer leaks than this shows are looked for by "leaks".
+# kB until it is purged. Only gross leaks show here.
 | ([$memory | group_by(.pid)[] | map(select(.kb)) | (.[0].at + 40) as $warm | map(select(.at >= $warm)) | select(length > 1)
 	| {from: .[0].at, to: .[-1].at, kb: (.[-1].kb - .[0].kb)}
 	| . as $l | .records = ([$rows[] | select(.submit >= $l.from and .submit <= $l.to)] | length)]) as $lives
