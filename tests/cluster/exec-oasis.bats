@@ -39,7 +39,8 @@ setup()
 # A bid for at most CHUNKS workers at a time and CHUNKS * MINIBATCHES worker-seconds. bid CHUNKS MINIBATCHES [PS-TYPE]
 bid()
 {
-	echo "--bid=linear:1000,5 --chunks=$1 --epochs=1 --minibatches=$2 --gradient-mb=0 --worker-time=v100=1s --ps-time=${3-ps.m}=0s"
+	echo "--bid=linear:1000,5 --chunks=$1 --epochs=1 --minibatches=$2" \
+		"--gradient-mb=0 --worker-time=v100=1s --ps-time=${3-ps.m}=0s"
 }
 
 auction_open_for_oasis()
@@ -50,7 +51,8 @@ auction_open_for_oasis()
 # reserved NODES FROM TO: the administrator's, in Unix time.
 reserved()
 {
-	scontrol create reservation starttime="$(date -d "@$2" +%FT%T)" endtime="$(date -d "@$3" +%FT%T)" users=root nodes="$1" flags=ignore_jobs
+	scontrol create reservation starttime="$(date -d "@$2" +%FT%T)" endtime="$(date -d "@$3" +%FT%T)" \
+		users=root nodes="$1" flags=ignore_jobs
 }
 
 lines()
@@ -73,7 +75,8 @@ closed()
 	wait_until 15 closed "$(date -d "@$t0" +%T)"
 	cat > "$home/train.sh" <<-END
 		#!/bin/sh
-		exec $SLAUNCH -v --elastic --wait 10 --notice 3s --grace 2s $TRAIN --async --rate 0.01 --chunks 32 --minibatches 25 --epochs 1000 --pace 20ms --checkpoint ckpt
+		exec $SLAUNCH -v --elastic --wait 10 --notice 3s --grace 2s $TRAIN --async --rate 0.01 \\
+			--chunks 32 --minibatches 25 --epochs 1000 --pace 20ms --checkpoint ckpt
 	END
 	rm -f "$home/train.out" "$home/ckpt"
 	job=$(submit alice $(bid 8 35) -o train.out "$home/train.sh")
