@@ -24,7 +24,7 @@
 #include "num.h"
 #include "policy/eris-private.h"
 
-enum { PAIRS = ERIS_MEMORIES - 4, BYPRICE, HERE, COSTS };
+enum { PAIRS = ERIS_MEMORIES - 4, HERE };
 
 struct pair {
 	unsigned from, to;
