@@ -1203,7 +1203,7 @@ static bool on_wholes(const struct auc_market *m, const struct auc_plan *plan)
 }
 
 /*
- * Posted prices: the offer is there before the limit is looked at, and it is worth what it costs to whoever keeps it. Only a bid
+ * Posted prices: the offer is there before the limit is looked at, and is worth what it costs to whoever keeps it. Only a bid
  * teaches, not a quote.
  */
 static enum auc_code ask_user(struct auc_auction *a, const struct auc_bid *bid, bool hold, struct auc_err *err)

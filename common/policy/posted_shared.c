@@ -1,25 +1,31 @@
 /*
- * posted_shared.c - the better posted price. The paper's bandit learns the demand of each of K + M types for itself, over hundreds of
- * prices, from one bit a job; and it gives the first jobs everything for nothing. Here what all types have in common is learned in
- * common:
+ * posted_shared.c - the better posted price. The paper's bandit learns the demand of each of K + M
+ * types for itself, over hundreds of prices, from one bit a job; and it gives the first jobs
+ * everything for nothing. Here what all types have in common is learned in common:
  *
- * - A job is a *bundle*, worth B = s_k d_k + s_m d_m to the typical user: one scale for each type. Scales are learned by likelihood:
- *   a filter takes each answer as it comes, and all that is remembered is fitted anew (Fisher's scoring) whenever it has grown by a
- *   tenth, with a prior that pulls a type with little evidence toward the level that all share. The likelihood is a logistic at
- *   first, then the curve below, which knows where it is steep: with two modes a logistic hardly tells scales. A scale that sits on
- *   the wrong mode is looked for along its axis.
- * - One demand curve S(x) = P(v >= x B) for all types: the answers by ln x, isotonic, pulled toward the logistic.
- * - The offer is the x that maximises (x B - c) S(x), c the *bid price* of what the job takes from others: duration times
- *   lambda_k d_k + lambda_m d_m. A lambda rises while jobs of its type are expected to take more than there is, counting those that
- *   found no room too, and falls to 0 where there is plenty (dual descent); it counts less where much is idle. A fixed price knows no
- *   durations: in scarcity this earns more than the best of those.
- * - A mild random draw around that x explores: wider at first, and as wide as ln B is in doubt, which finds the way out where the
- *   curve is flat; now and then it is drawn from farther above and below. Nothing is ever free.
- * - A likelihood test for a common factor (cumulative sums for factors up and down) finds shifts of demand, and moves all scales.
- *   Answers from before it keep what they said of the curve's shape.
+ * - A job is a *bundle*, worth B = s_k d_k + s_m d_m to the typical user: one scale for each type.
+ *   Scales are learned by likelihood: a filter takes each answer as it comes, and all that is
+ *   remembered is fitted anew (Fisher's scoring) whenever it has grown by a tenth, with a prior
+ *   that pulls a type with little evidence toward the level that all share. The likelihood is a
+ *   logistic at first, then the curve below, which knows where it is steep: with two modes a
+ *   logistic hardly tells scales. A scale that sits on the wrong mode is looked for along its
+ *   axis.
+ * - One demand curve S(x) = P(v >= x B) for all types: the answers by ln x, isotonic, pulled
+ *   toward the logistic.
+ * - The offer is the x that maximises (x B - c) S(x), c the *bid price* of what the job takes from
+ *   others: duration times lambda_k d_k + lambda_m d_m. A lambda rises while jobs of its type are
+ *   expected to take more than there is, counting those that found no room too, and falls to 0
+ *   where there is plenty (dual descent); it counts less where much is idle. A fixed price knows
+ *   no durations: in scarcity this earns more than the best of those.
+ * - A mild random draw around that x explores: wider at first, and as wide as ln B is in doubt,
+ *   which finds the way out where the curve is flat; now and then it is drawn from farther above
+ *   and below. Nothing is ever free.
+ * - A likelihood test for a common factor (cumulative sums for factors up and down) finds shifts
+ *   of demand, and moves all scales. Answers from before it keep what they said of the curve's
+ *   shape.
  *
- * Nothing depends on a budget but by the answers. What it reaches, and where it falls short (bimodal, and narrow or heavy-tailed
- * budgets with room for all), is in tests/bench/posted.md.
+ * Nothing depends on a budget but by the answers. What it reaches, and where it falls short
+ * (bimodal, and narrow or heavy-tailed budgets with room for all), is in tests/bench/posted.md.
  */
 #include "config.h"
 
