@@ -18,8 +18,9 @@ setup_file()
 	chmod 755 "$CLOCK_DIR"
 	echo +0 > "$CLOCK_DIR/clock"
 	# shellcheck disable=SC2046
-	cluster_start $(plugin_options) --slot-seconds 5 --slots 300 --env LD_PRELOAD="$library" --env FAKETIME_TIMESTAMP_FILE="$CLOCK_DIR/clock" \
-		--env FAKETIME_NO_CACHE=1 --env FAKETIME_DONT_FAKE_MONOTONIC=1
+	cluster_start $(plugin_options) --slot-seconds 5 --slots 300 --env LD_PRELOAD="$library" \
+		--env FAKETIME_TIMESTAMP_FILE="$CLOCK_DIR/clock" --env FAKETIME_NO_CACHE=1 \
+		--env FAKETIME_DONT_FAKE_MONOTONIC=1 || skip "slurmctld $(slurmctld -V) does not start under libfaketime"
 	wait_until 20 auction_open
 }
 
