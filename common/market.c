@@ -56,7 +56,8 @@ static void empty_slots(struct auc_market *m, unsigned from);
 static void empty_rows(struct auc_market *m, unsigned from, unsigned count);
 static void set_given(struct auc_market *m, const struct auc_given_price *g);
 static void refresh_all(struct auc_market *m);
-static int32_t fit_in_cell(const struct auc_market *m, const struct auc_bundle *type, unsigned server, size_t cell);
+static int32_t fit_in_cell(const struct auc_market *m, const struct auc_bundle *type,
+			   unsigned server, size_t cell);
 static void reprice(struct auc_market *m, const bool *moved);
 static void reprice_slot(struct auc_market *m, unsigned slot, const bool *moved);
 static double unit_price(const struct auc_market *m, unsigned server, unsigned tres, int64_t used);
@@ -222,7 +223,8 @@ enum auc_code auc_market_add_server(struct auc_market *m, const char *name, cons
 enum auc_code auc_market_add_whole(struct auc_market *m, const char *name, unsigned n,
 				   struct auc_err *err)
 {
-	const struct auc_server *first = n && n <= m->nservers ? &m->servers[m->nservers - n] : NULL;
+	const struct auc_server *first =
+		n && n <= m->nservers ? &m->servers[m->nservers - n] : NULL;
 	struct auc_server *whole;
 	enum auc_code rc;
 
@@ -552,7 +554,8 @@ void auc_market_set_roles(struct auc_market *m, const unsigned *roles)
 	auc_market_refresh(m, m->first, auc_market_last(m), changed, n);
 }
 
-void auc_market_refresh(struct auc_market *m, auc_slot from, auc_slot to, const struct auc_share *shares, unsigned nshares)
+void auc_market_refresh(struct auc_market *m, auc_slot from, auc_slot to,
+			const struct auc_share *shares, unsigned nshares)
 {
 	unsigned i, row;
 	auc_slot t;
@@ -629,9 +632,8 @@ enum auc_code auc_market_give_prices(struct auc_market *m, const struct auc_give
 					   "price %zu: server %u, TRES %u: not in the market", i,
 					   list[i].server, list[i].tres);
 		if (!(list[i].price >= 0 && list[i].price <= AUC_PRICE_LIMIT))
-			return auc_err_set(err, AUC_EINVAL,
-					   "price %zu: %g, expected 0 to %g", i, list[i].price,
-					   AUC_PRICE_LIMIT);
+			return auc_err_set(err, AUC_EINVAL, "price %zu: %g, expected 0 to %g", i,
+					   list[i].price, AUC_PRICE_LIMIT);
 	}
 	m->given = true;
 	memset(m->idle_price, 0, (size_t)m->nservers * m->ntres * sizeof(*m->idle_price));
@@ -1296,7 +1298,8 @@ static int32_t fit_in(const struct auc_market *m, const struct auc_bundle *type,
 	return (int32_t)fit;
 }
 
-static int32_t fit_in_cell(const struct auc_market *m, const struct auc_bundle *type, unsigned server, size_t cell)
+static int32_t fit_in_cell(const struct auc_market *m, const struct auc_bundle *type,
+			   unsigned server, size_t cell)
 {
 	if (m->closed && m->closed[cell])
 		return 0;
@@ -1373,10 +1376,11 @@ static enum auc_code check_change(const struct auc_market *m, const struct auc_p
 	const struct auc_run *run;
 	int64_t units[AUC_TRES_MAX], left, used;
 	auc_slot a, b, t;
-	unsigned i, k;
+	unsigned r, i, k;
 	bool sane;
 
-	for (run = plan->runs; rc == AUC_OK && run < plan->runs + plan->nruns; run++) {
+	for (r = 0; rc == AUC_OK && r < plan->nruns; r++) {
+		run = &plan->runs[r];
 		a = run->from > from ? run->from : from;
 		b = run->to < to ? run->to : to;
 		if (!clip(m, &a, &b))
@@ -1419,7 +1423,8 @@ static void apply_change(struct auc_market *m, const struct auc_plan *plan, auc_
 	auc_slot a, b, t;
 	unsigned i;
 
-	for (run = plan->runs; run < plan->runs + plan->nruns; run++) {
+	for (unsigned r = 0; r < plan->nruns; r++) {
+		run = &plan->runs[r];
 		a = run->from > from ? run->from : from;
 		b = run->to < to ? run->to : to;
 		if (!clip(m, &a, &b))
@@ -1445,7 +1450,8 @@ static void apply_change(struct auc_market *m, const struct auc_plan *plan, auc_
 		auc_transfer_apply(m, plan, from, to, book);
 }
 
-/* Adds SIGN * UNITS to what is used of SERVER in the slots [FROM, TO] of the window; its blocks and the order follow later. */
+/* Adds SIGN * UNITS to what is used of SERVER in the slots [FROM, TO] of the window; its blocks and
+ * the order follow later. */
 static void add_units(struct auc_market *m, unsigned server, auc_slot from, auc_slot to,
 		      const int64_t *units, int sign)
 {

@@ -286,10 +286,11 @@ static void keep(struct auc_policy_ctx *ctx, unsigned worker, unsigned ps, bool 
 	ctx->ps_server = server;
 }
 
-/* The least whole number of workers for X >= 0 of them, never too high by rounding. */
+/* The least whole number of workers for X >= 0 of them, never too high by rounding; 1 for X beyond
+ * all bounds. */
 static double at_least(double x)
 {
-	double n = (double)(int64_t)(x * (1 - 1e-8)) + 1;
+	double n = x < 1e18 ? (double)(int64_t)(x * (1 - 1e-8)) + 1 : 1;
 
 	return n > 1 ? n : 1;
 }

@@ -283,10 +283,12 @@ class_of(const struct auc_tariff *t, const struct auc_market *m, unsigned server
 	double capacity = auc_market_capacity(m, server, tres);
 	const struct auc_tariff_class *best = NULL, *c;
 
-	for (c = t->classes; c < t->classes + t->nclasses && capacity > 0; c++)
+	for (unsigned i = 0; i < t->nclasses && capacity > 0; i++) {
+		c = &t->classes[i];
 		if (!strcmp(c->tres, name) && !strcmp(c->group, group) &&
 		    (!best || fabs(c->capacity - capacity) < fabs(best->capacity - capacity)))
 			best = c;
+	}
 	return best;
 }
 

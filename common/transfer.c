@@ -168,13 +168,12 @@ bool auc_plan_sends(const struct auc_plan *p)
 int64_t auc_plan_bytes(const struct auc_plan *p, const struct auc_run *run, auc_slot t)
 {
 	const struct auc_share *s = p->shares + run->first_share, *end = s + run->nshares;
-	const struct auc_move *move = p->moves, *last = move + p->nmoves;
 	int64_t away = 0, chunks = 0;
 
 	for (; s < end; s++)
 		away += s->ps ? 0 : s->workers;
-	for (; move < last && move->slot <= t; move++)
-		chunks += move->slot == t ? move->chunks : 0;
+	for (unsigned i = 0; i < p->nmoves && p->moves[i].slot <= t; i++)
+		chunks += p->moves[i].slot == t ? p->moves[i].chunks : 0;
 	return away * auc_transfer_bytes(p->exchange_mb) + chunks * auc_transfer_bytes(p->chunk_mb);
 }
 

@@ -334,7 +334,8 @@ static void weigh(struct ask *a)
 	if (a->cloud_n)
 		a->own =
 			j->upload[a->cloud->server] + (a->cloud_n == j->n ? j->together : j->apart);
-	for (choice = ctx->choices; choice < ctx->choices + a->nchoices; choice++) {
+	for (unsigned k = 0; k < a->nchoices; k++) {
+		choice = &ctx->choices[k];
 		if (!choice->n)
 			continue;
 		place = load_queue(ctx, j, choice->worker, choice->n);

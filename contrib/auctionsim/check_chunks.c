@@ -293,20 +293,20 @@ static bool check_holds(struct check *c)
 	unsigned k;
 
 	for (j = c->sold; j < c->sold + c->s->njobs; j++)
-		for (chunk = j->chunks; j->sound && j->worker && chunk < j->chunks + j->nchunks;
-		     chunk++)
-			n += chunk->nruns;
+		for (i = 0; j->sound && j->worker && i < j->nchunks; i++)
+			n += j->chunks[i].nruns;
 	list = calloc(n + 1, sizeof(*list));
 	if (!list)
 		return false;
 	n = 0;
 	for (j = c->sold; j < c->sold + c->s->njobs; j++)
-		for (chunk = j->chunks; j->sound && j->worker && chunk < j->chunks + j->nchunks;
-		     chunk++)
+		for (i = 0; j->sound && j->worker && i < j->nchunks; i++) {
+			chunk = &j->chunks[i];
 			for (k = 0; k < chunk->nruns; k++)
 				list[n++] =
 					(struct hold){chunk->server, chunk->worker,
 						      chunk->runs[k].from, chunk->runs[k].to, j};
+		}
 	qsort(list, n, sizeof(*list), compare_holds);
 	for (i = 1; i < n; i++)
 		if (list[i].server == list[i - 1].server && list[i].worker == list[i - 1].worker &&
@@ -354,7 +354,8 @@ static bool check_storage(struct check *c)
 		return false;
 	n = 0;
 	for (j = c->sold; j < c->sold + c->s->njobs; j++)
-		for (chunk = j->chunks; j->sound && chunk < j->chunks + j->nchunks; chunk++) {
+		for (i = 0; j->sound && i < j->nchunks; i++) {
+			chunk = &j->chunks[i];
 			list[n++] = (struct change){chunk->server, j->job->arrival,
 						    j->job->chunk_mb, j};
 			if (j->completed)
@@ -391,10 +392,12 @@ static bool storage_of(const struct check *c, unsigned server, uint64_t slot, lo
 			*room = s->capacity[i].value;
 	if (*room == 0)
 		return false;
-	for (e = c->s->state; e < c->s->state + c->s->nstate; e++)
+	for (i = 0; i < c->s->nstate; i++) {
+		e = &c->s->state[i];
 		if (e->server == server && !strcmp(e->tres, "storage") && e->from <= slot &&
 		    slot <= e->to)
 			*room -= e->amount;
+	}
 	return true;
 }
 

@@ -158,11 +158,12 @@ static bool check_layout(struct check *c, const struct sold *j, const struct run
 /* In slots that have workers, between different servers, from where chunks lie. */
 static bool check_moves(struct check *c, const struct sold *j)
 {
-	const struct transfer *t, *end = j->transfers + j->ntransfers;
+	const struct transfer *t;
 	const struct run *run;
 	bool sound = true;
 
-	for (t = j->transfers; t < end; t++) {
+	for (unsigned i = 0; i < j->ntransfers; i++) {
+		t = &j->transfers[i];
 		for (run = j->runs; run < j->runs + j->nruns; run++)
 			if (t->slot >= run->from && t->slot <= run->to)
 				break;

@@ -417,7 +417,8 @@ static enum auc_code solve(struct offline *p, struct auc_err *err)
 	if (!p->ways.n)
 		return AUC_OK;
 	/* GLPK counts from 1 */
-	glp_load_matrix(p->lp, (int)p->row.n, row - 1, column - 1, value - 1);
+	if (p->row.n)
+		glp_load_matrix(p->lp, (int)p->row.n, row - 1, column - 1, value - 1);
 	glp_init_iocp(&how);
 	how.msg_lev = GLP_MSG_OFF;
 	how.presolve = GLP_ON;

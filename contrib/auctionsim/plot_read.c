@@ -153,9 +153,10 @@ enum auc_code plot_input_read(struct plot_input *input, char *const *files, unsi
 void plot_input_clear(struct plot_input *input)
 {
 	struct plot_group *g;
-	unsigned i;
+	unsigned i, k;
 
-	for (g = input->groups; g < input->groups + input->ngroups; g++) {
+	for (k = 0; k < input->ngroups; k++) {
+		g = &input->groups[k];
 		for (i = 0; i < g->nresults; i++)
 			result_clear(&g->results[i]);
 		free(g->results);

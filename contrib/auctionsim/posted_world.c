@@ -234,8 +234,8 @@ static enum auc_code prepare(struct now *n, struct auc_err *err)
 		n->terms.ntypes[kind] = w->ntypes[kind];
 		memcpy(n->terms.capacity[kind], w->total[kind], sizeof(w->total[kind]));
 		memcpy(n->left[kind], w->total[kind], sizeof(w->total[kind]));
-		size = ((size_t)w->ntypes[kind] * w->nservers + 1) * sizeof(int32_t);
-		n->idle[kind] = malloc(size);
+		size = (size_t)w->ntypes[kind] * w->nservers * sizeof(int32_t);
+		n->idle[kind] = malloc(size + 1);
 		if (n->idle[kind])
 			memcpy(n->idle[kind], w->capacity[kind], size);
 	}

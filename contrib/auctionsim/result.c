@@ -224,7 +224,8 @@ static struct json_object *transfers_json(const struct scenario *s, const struct
 	const struct auc_move *move;
 	bool ok = list != NULL;
 
-	for (move = plan->moves; move < plan->moves + plan->nmoves && ok; move++) {
+	for (unsigned i = 0; i < plan->nmoves && ok; i++) {
+		move = &plan->moves[i];
 		o = json_object_new_object();
 		ok = o && auc_json_add_int(o, "slot", move->slot) &&
 		     auc_json_add_text(o, "from", s->servers[move->from].name) &&

@@ -216,13 +216,15 @@ static enum auc_code make_slot(struct auc_plan *plan, auc_slot from, auc_slot to
 static enum auc_code add_moves(struct auc_plan *plan, const struct auc_layout *layout,
 			       struct auc_err *err)
 {
-	const struct auc_move *move;
 	enum auc_code rc = AUC_OK;
 
 	plan->chunk_mb = layout->chunk_mb;
 	plan->exchange_mb = layout->exchange_mb;
-	for (move = layout->moves; move < layout->moves + layout->nmoves && rc == AUC_OK; move++)
+	for (unsigned i = 0; i < layout->nmoves && rc == AUC_OK; i++) {
+		const struct auc_move *move = &layout->moves[i];
+
 		rc = auc_plan_add_move(plan, move->slot, move->from, move->to, move->chunks, err);
+	}
 	return rc;
 }
 

@@ -73,7 +73,8 @@ enum auc_code world_give_prices(const struct scenario *s, struct auc_market *m, 
 
 	if (!list)
 		return auc_err_set(err, AUC_ENOMEM, "%s: no memory", s->file);
-	for (e = s->values; e < s->values + s->nvalues; e++) {
+	for (unsigned i = 0; i < s->nvalues; i++) {
+		e = &s->values[i];
 		tres = auc_market_find_tres(m, e->tres);
 		if (e->server == SCENARIO_ANY_SERVER || tres >= 0)
 			list[n++] = (struct auc_given_price){

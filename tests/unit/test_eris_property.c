@@ -304,7 +304,7 @@ static struct auc_market *build(const struct tiny *t)
 	struct auc_named list[TRES];
 	struct auc_price price = {.kind = AUC_PRICE_ETA, .neta = TRES + 1};
 	unsigned s, k, i;
-	char name[8];
+	char name[16];
 
 	assert_non_null(m);
 	for (k = 0; k < TRES; k++) {
@@ -456,10 +456,11 @@ static void test_property(void **state)
 		print_distance("eris", f < FAMILIES ? families[f] : "all", &ours[f]);
 	for (f = 0; f <= FAMILIES; f++)
 		print_distance("paper", f < FAMILIES ? families[f] : "all", &paper[f]);
-	if (markets >= 1000) {
+	if (markets >= 1000)
 		assert_true(ours[FAMILIES].jobs > markets / 5);
+	/* a mean: of fewer markets, some are too many */
+	if (markets >= MARKETS)
 		assert_true(ours[FAMILIES].lost < 0.01 * ours[FAMILIES].sum);
-	}
 	auc_policy_eris.destroy(ctx);
 	auc_policy_eris.destroy(exact);
 	auc_policy_eris.destroy(printed);
