@@ -46,7 +46,8 @@ down()
 	done
 }
 
-# A node that went down under jobs has to be drained before it comes back.
+# A node that went down under jobs has to be drained before it comes back; and the auction has to have seen it, or what it says of the
+# node is from before.
 up()
 {
 	local node
@@ -54,6 +55,7 @@ up()
 	for node; do
 		scontrol update nodename="$node" state=drain reason=test || return
 		wait_until 30 eval 'scontrol show node '"$node"' | grep -q "AllocTRES=$"'
+		wait_until 15 for_sale "$node" false
 		scontrol update nodename="$node" state=resume || return
 	done
 	for node; do

@@ -104,15 +104,16 @@ value()
 	grep -o "\b$1=[^ ]*" <<<"$2" | cut -d= -f2
 }
 
-# The losses of the states that were saved or taken up, and the last: the last well below the first and, but for the noise of single
-# mini-batches that asynchronous training has, none above the least so far.
+# The losses of the states that were saved or taken up, and the last: but for the noise of single mini-batches that asynchronous training
+# has, none above the least so far; and the last well below the first loss that was said, be it the first epoch's.
 downward()
 {
-	grep -E '^(checkpoint|resumed|final) ' "$out" | grep -o '\bloss=[^ ]*' | cut -d= -f2 |
-		awk 'NR > 1 && $1 > min * 1.02 {print "loss rose from " min " to " $1; bad = 1}
-			NR == 1 {first = $1}
-			{last = $1; min = NR == 1 || $1 < min ? $1 : min}
-			END {exit bad || NR < 3 || last > first * 0.97}'
+	grep -E '^(epoch=|checkpoint |resumed |final )' "$out" | sed 's/^\([a-z]*\).*\bloss=\([^ ]*\).*/\1 \2/' |
+		awk 'NR == 1 {first = $2}
+			$1 == "epoch" {next}
+			n++ && $2 > min * 1.02 {print "loss rose from " min " to " $2; bad = 1}
+			{last = $2; min = n == 1 || $2 < min ? $2 : min}
+			END {exit bad || n < 3 || last > first * 0.97}'
 }
 
 # Every epoch is there once, in order, and has all its samples: what is printed is the mean over them.
