@@ -282,7 +282,7 @@ no_jobs()
 # environment that run_daemon() gave it tells a process of this cluster.
 end_leftovers()
 {
-	local p
+	local p pids=()
 
 	for p in /proc/[0-9]*; do
 		# Debian's names end in -wlm.
@@ -292,6 +292,18 @@ end_leftovers()
 		esac
 		grep -qzx "SLURM_CONF=$B/etc/slurm.conf" "$p/environ" 2> /dev/null || continue
 		kill_tree "${p#/proc/}"
+		pids+=("${p#/proc/}")
+	done
+	wait_for 10 no_process "${pids[@]+"${pids[@]}"}"
+	return 0
+}
+
+no_process()
+{
+	local pid
+
+	for pid; do
+		[ ! -e "/proc/$pid" ] || return
 	done
 }
 
