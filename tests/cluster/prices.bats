@@ -84,6 +84,8 @@ above()
 	status_is .learning null
 	run -1 sprice_here -l -f "$SANDBOX_DIR/state/auction/status.json"
 	[[ $output == *"prices are not fitted: Prices=none"* ]]
+	# Before its slot it would get everything back.
+	wait_until 40 receipt_state_is "$job" running
 	as alice scancel "$job"
 	wait_until 20 settled "$job"
 	[ "$(database_receipt "$job" .payment)" = "$payment" ]
