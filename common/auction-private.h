@@ -1,6 +1,6 @@
 /*
- * auction-private.h - the inside of struct auc_auction, for auction.c, offer.c, parts.c and status.c
- * only.
+ * auction-private.h - the inside of struct auc_auction, for auction.c, offer.c, parts.c and
+ * status.c only.
  *
  * Two mutexes. `lock` guards what decisions read and change; it is never held across I/O. `admin`
  * puts the calls that build, open, write and look (set_servers, reconfigure, open_spool, tick,
@@ -37,18 +37,18 @@ struct auc_auction {
 	struct auc_ledger *ledger;
 	struct auc_history *history;
 	struct auc_past *past;
-	struct auc_tariff *tariff;      /* published last; NULL: none yet */
-	struct auc_tariff *next_tariff; /* of the last fit, to be published; NULL: none */
+	struct auc_tariff *tariff;        /* published last; NULL: none yet */
+	struct auc_tariff *next_tariff;   /* of the last fit, to be published; NULL: none */
 	struct auc_fit_memory fit_memory; /* of the last fit, for the next */
-	double fit_time, fit_seconds;   /* when the last fit began, and what it took */
-	unsigned long long fit_added;   /* bids that it knew, of all that ever were */
-	unsigned fit_bids;              /* and that meant something */
-	struct auc_price price; /* the market's, where no tariff holds */
-	bool stale;             /* plans of a policy that steps could be others now */
-	double revise_next;     /* they are not revised before */
-	bool price_old;         /* the history says more than the price does */
-	unsigned fresh;         /* bids that the price does not know */
-	struct auc_job job;     /* scratch of a decision */
+	double fit_time, fit_seconds;     /* when the last fit began, and what it took */
+	unsigned long long fit_added;     /* bids that it knew, of all that ever were */
+	unsigned fit_bids;                /* and that meant something */
+	struct auc_price price;           /* the market's, where no tariff holds */
+	bool stale;                       /* plans of a policy that steps could be others now */
+	double revise_next;               /* they are not revised before */
+	bool price_old;                   /* the history says more than the price does */
+	unsigned fresh;                   /* bids that the price does not know */
+	struct auc_job job;               /* scratch of a decision */
 	struct auc_decision decision, extra;
 	double hint_seconds;        /* what a refusal's hints may take */
 	struct json_object *events; /* array: decided, not yet taken by a commit */
@@ -71,12 +71,12 @@ auc_slot auc_slot_from(double now, double slot_seconds);
 enum auc_code auc_plan_parts(const struct auc_market *m, const struct auc_plan *plan,
 			     struct auc_part **parts, unsigned *nparts, struct auc_err *err);
 /* closed.c: closes in M what is closed now. */
-enum auc_code auc_auction_apply_closed(const struct auc_auction *a, struct auc_market *m, struct auc_err *err);
+enum auc_code auc_auction_apply_closed(const struct auc_auction *a, struct auc_market *m,
+				       struct auc_err *err);
 /* A market of A's configuration and servers with whatever the ledger's RECORDS name, booked by
  * nobody. */
 enum auc_code auc_auction_build_market(const struct auc_auction *a, struct json_object *records,
-				       double now, struct auc_market **market,
-				       struct auc_err *err);
+				       double now, struct auc_market **market, struct auc_err *err);
 /*
  * learning.c; the lock is held. The tariff by which is sold, NULL if by A->price; what the bid says
  * to the next fit; true if the time has come at which the last fit's prices hold.

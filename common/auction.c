@@ -75,7 +75,8 @@ static void pass_time(struct auc_auction *a, double now, unsigned *lapsed);
 
 static enum auc_code decide(struct auc_auction *a, const struct auc_bid *bid, double now,
 			    struct auc_err *err);
-static enum auc_code ask_user(struct auc_auction *a, const struct auc_bid *bid, bool hold, struct auc_err *err);
+static enum auc_code ask_user(struct auc_auction *a, const struct auc_bid *bid, bool hold,
+			      struct auc_err *err);
 static enum auc_code spread(struct auc_auction *a, struct auc_err *err);
 static bool on_wholes(const struct auc_market *m, const struct auc_plan *plan);
 static enum auc_code text_of(const struct auc_auction *a, const struct auc_bid *bid, char **text,
@@ -761,7 +762,8 @@ static enum auc_code replay_begin(struct auc_auction *a, double now, struct repl
 				  struct auc_err *err)
 {
 	struct json_object *none = json_object_new_array();
-	enum auc_code rc = none ? auc_auction_build_market(a, none, now, &replay->market, err) : no_memory(err);
+	enum auc_code rc = none ? auc_auction_build_market(a, none, now, &replay->market, err)
+				: no_memory(err);
 
 	json_object_put(none);
 	if (rc != AUC_OK)
@@ -856,8 +858,9 @@ static enum auc_code set_down(struct auc_auction *a, const struct auc_server_spe
 		a->specs[i].down = specs[i].down;
 	for (unsigned i = 0; i < n; i++)
 		if (order[i] < a->nspecs)
-			roles[i] = roles_of(&a->specs[order[i]],
-					    auc_conf_partition(a->conf, a->specs[order[i]].partition));
+			roles[i] =
+				roles_of(&a->specs[order[i]],
+					 auc_conf_partition(a->conf, a->specs[order[i]].partition));
 	auc_market_set_roles(a->market, roles);
 	a->stale = true;
 	free(roles);
@@ -921,14 +924,15 @@ static enum auc_code rebuild(struct auc_auction *a, double now, struct auc_err *
 	a->stale = true;
 	if (take_price(a, rc == AUC_OK ? err : NULL) != AUC_OK && rc == AUC_OK)
 		rc = AUC_EINVAL;
-	/* A stepper asks only what is used: what else the market keeps of bookings is for quotes. */
+	/* A stepper asks only what is used: what else the market keeps of bookings is for quotes.
+	 */
 	if (a->policy->stepper)
 		auc_market_begin_bulk(market);
 	return rc;
 }
 
 enum auc_code auc_auction_build_market(const struct auc_auction *a, struct json_object *records,
-				  double now, struct auc_market **market, struct auc_err *err)
+				       double now, struct auc_market **market, struct auc_err *err)
 {
 	const struct auc_conf *conf = a->conf;
 	auc_slot first = auc_slot_of(now, conf->slot_seconds), last = last_slot_of(records);
@@ -1005,9 +1009,9 @@ static enum auc_code add_servers(struct auc_market *m, const struct auc_auction 
 }
 
 /*
- * The market's servers as indices of a->specs: as they come, then, for each partition P that is one server, its nodes and
- * nspecs + P for the server that they are together. Without nodes whose partition was sold before a reconfiguration and is not
- * now. Malloc'd; NULL: no memory.
+ * The market's servers as indices of a->specs: as they come, then, for each partition P that is one
+ * server, its nodes and nspecs + P for the server that they are together. Without nodes whose
+ * partition was sold before a reconfiguration and is not now. Malloc'd; NULL: no memory.
  */
 static unsigned *server_order(const struct auc_auction *a, unsigned *n)
 {
@@ -1171,8 +1175,8 @@ static enum auc_code decide(struct auc_auction *a, const struct auc_bid *bid, do
 	return rc == AUC_OK ? spread(a, err) : rc;
 }
 
-/* What the decision has on large servers of many nodes goes to the nodes. Where it does not fit, as what is free there is in
- * pieces, the best schedule without that server is taken. */
+/* What the decision has on large servers of many nodes goes to the nodes. Where it does not fit, as
+ * what is free there is in pieces, the best schedule without that server is taken. */
 static enum auc_code spread(struct auc_auction *a, struct auc_err *err)
 {
 	struct auc_plan made, *plan = &a->decision.plan;
@@ -1203,16 +1207,18 @@ static bool on_wholes(const struct auc_market *m, const struct auc_plan *plan)
 }
 
 /*
- * Posted prices: the offer is there before the limit is looked at, and is worth what it costs to whoever keeps it. Only a bid
- * teaches, not a quote.
+ * Posted prices: the offer is there before the limit is looked at, and is worth what it costs to
+ * whoever keeps it. Only a bid teaches, not a quote.
  */
-static enum auc_code ask_user(struct auc_auction *a, const struct auc_bid *bid, bool hold, struct auc_err *err)
+static enum auc_code ask_user(struct auc_auction *a, const struct auc_bid *bid, bool hold,
+			      struct auc_err *err)
 {
 	struct auc_decision *d = &a->decision;
 
 	if (hold && bid->max_price < 0)
 		return auc_err_set(err, AUC_EINVAL,
-				   "--max-price: not given, expected what the job may cost, in credits; --quote says what "
+				   "--max-price: not given, expected what the job may cost, in "
+				   "credits; --quote says what "
 				   "it does");
 	d->plan.value = d->plan.cost;
 	if (!hold)

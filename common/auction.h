@@ -49,13 +49,15 @@ const struct auc_conf *auc_auction_conf(const struct auc_auction *a);
  */
 enum auc_code auc_auction_set_servers(struct auc_auction *a, const struct auc_server_spec *servers,
 				      unsigned nservers, double now, struct auc_err *err);
-/* A time, FROM to TO in Unix time (TO INFINITY: for good), in which nothing more is sold on a server. */
+/* A time, FROM to TO in Unix time (TO INFINITY: for good), in which nothing more is sold on a
+ * server. */
 struct auc_closed_time {
 	char server[AUC_NAME_MAX];
 	double from, to;
 };
 /* From now on LIST is closed, and nothing else; what is sold there stays sold. AUC_ENOMEM. */
-enum auc_code auc_auction_close(struct auc_auction *a, const struct auc_closed_time *list, unsigned n, struct auc_err *err);
+enum auc_code auc_auction_close(struct auc_auction *a, const struct auc_closed_time *list,
+				unsigned n, struct auc_err *err);
 /* Takes a new configuration (owned), keeping sales and history, and rebuilds the market with the
  * servers known. */
 enum auc_code auc_auction_reconfigure(struct auc_auction *a, struct auc_conf *conf, double now,
@@ -65,8 +67,8 @@ enum auc_code auc_auction_reconfigure(struct auc_auction *a, struct auc_conf *co
 enum auc_code auc_auction_open_spool(struct auc_auction *a, const char *dir, double now,
 				     struct auc_spool_report *report, struct auc_err *err);
 /*
- * Lets go of the spool, so that another process can open it: what is not committed is lost, and no bids are taken until
- * auc_auction_open_spool() has read it again.
+ * Lets go of the spool, so that another process can open it: what is not committed is lost, and no
+ * bids are taken until auc_auction_open_spool() has read it again.
  */
 void auc_auction_close_spool(struct auc_auction *a);
 /* Declares the state broken (bids are refused with REASON) or ready. */
@@ -82,7 +84,7 @@ enum auc_code auc_auction_ready(struct auc_auction *a, struct auc_err *err);
 struct auc_part {
 	char server[AUC_NAME_MAX];
 	char partition[AUC_NAME_MAX];
-	bool lead; /* on a server of PSs */
+	bool lead;         /* on a server of PSs */
 	double start, end; /* Unix time */
 	unsigned workers, ps;
 	unsigned ntres;
@@ -111,12 +113,11 @@ void auc_offer_clear(struct auc_offer *o);
 
 /*
  * Decides on BID at Unix time NOW for user UID. Arrival is the first slot that begins at or after
- * NOW + StartMargin, with LateStart one that began up to that long before NOW. If HOLD and the payoff is positive, puts a lien
- * that lapses after LienSeconds.
- * A refusal is AUC_OK with accepted false. AUC_ENOENT, AUC_EINVAL: the bid names what nobody has;
- * AUC_ESTATE: not ready; AUC_EFULL: more than AUC_PARTS_MAX nodes. Counts the bid, and with prices
- * learned remembers what it says (held bids and refusals; not with HOLD false: a quote changes
- * nothing).
+ * NOW + StartMargin, with LateStart one that began up to that long before NOW. If HOLD and the
+ * payoff is positive, puts a lien that lapses after LienSeconds. A refusal is AUC_OK with accepted
+ * false. AUC_ENOENT, AUC_EINVAL: the bid names what nobody has; AUC_ESTATE: not ready; AUC_EFULL:
+ * more than AUC_PARTS_MAX nodes. Counts the bid, and with prices learned remembers what it says
+ * (held bids and refusals; not with HOLD false: a quote changes nothing).
  */
 enum auc_code auc_auction_bid(struct auc_auction *a, const struct auc_bid *bid, uint32_t uid,
 			      double now, bool hold, struct auc_offer *offer, struct auc_err *err);
@@ -137,16 +138,17 @@ enum auc_code auc_auction_settle(struct auc_auction *a, uint32_t job_id, const c
 				 double now, char **receipt, struct auc_err *err);
 /*
  * One more slot for JOB_ID, which runs, with the layout of its last: at today's price, if its bid
- * wants that and is worth more than what it pays then. AUC_ESTATE: it does not or is not; AUC_EFULL:
- * the slot is sold.
+ * wants that and is worth more than what it pays then. AUC_ESTATE: it does not or is not;
+ * AUC_EFULL: the slot is sold.
  */
 enum auc_code auc_auction_extend(struct auc_auction *a, uint32_t job_id, char **receipt,
 				 struct auc_err *err);
 /*
- * What SERVER was to give JOB_ID in slots not over at SINCE (Unix time) moves to other servers of its partition that are up and
- * have room, at no charge (auc_plan_without()). Where there are none, all that was to come from SINCE on comes later, by as few
- * slots as it takes, up to a hundred, and as long as the bid is worth its payment then. AUC_EFULL: it cannot be; AUC_ENOENT:
- * SERVER was to give nothing.
+ * What SERVER was to give JOB_ID in slots not over at SINCE (Unix time) moves to other servers of
+ * its partition that are up and have room, at no charge (auc_plan_without()). Where there are none,
+ * all that was to come from SINCE on comes later, by as few slots as it takes, up to a hundred, and
+ * as long as the bid is worth its payment then. AUC_EFULL: it cannot be; AUC_ENOENT: SERVER was to
+ * give nothing.
  */
 enum auc_code auc_auction_move(struct auc_auction *a, uint32_t job_id, const char *server,
 			       double since, char **receipt, struct auc_err *err);
@@ -163,8 +165,8 @@ enum auc_code auc_auction_adopt(struct auc_auction *a, const char *receipt, uint
 				uint32_t uid, enum auc_sale_state state, struct auc_err *err);
 /*
  * Time passes: lapses liens, moves the horizon, and takes the prices that the bids since the last
- * tick teach, or publishes those of a fit. A clock that was ahead and is set back by more than a slot gets a new market. Waits
- * for a commit under way. Returns the number of liens that lapsed.
+ * tick teach, or publishes those of a fit. A clock that was ahead and is set back by more than a
+ * slot gets a new market. Waits for a commit under way. Returns the number of liens that lapsed.
  */
 unsigned auc_auction_tick(struct auc_auction *a, double now);
 

@@ -45,14 +45,15 @@ struct auc_bid {
 	struct auc_named upload[AUC_BID_UPLOAD_MAX];
 	/* Slots, for servers not named; < 0: not given, what the server's partition says. */
 	double upload_default;
-	/* Size of the data: what is above is not given follows from it where the site's bandwidth is known. 0: not given. */
+	/* Size of the data: what is above is not given follows from it where the site's bandwidth
+	 * is known. 0: not given. */
 	double data_mb;
 	/* Groups of servers it is confined to; 0: may use any. Not part of the text: sbatch's own
 	 * --partition says it. */
 	unsigned npartitions;
 	char partitions[AUC_BID_PARTITIONS_MAX][AUC_NAME_MAX];
-	/* Posted prices: what its user pays at most, in credits; < 0: not given. Compared with an offer, and in no text that is
-	 * kept: auc_bid_print() leaves it out. */
+	/* Posted prices: what its user pays at most, in credits; < 0: not given. Compared with an
+	 * offer, and in no text that is kept: auc_bid_print() leaves it out. */
 	double max_price;
 	bool quote;               /* only say what it would cost */
 	bool extend;              /* at the end of its plan it buys more, slot by slot */
@@ -86,11 +87,11 @@ enum auc_code auc_bid_check_word(const struct auc_conf *conf, const char *key, c
  * Parses a whole bid. What the words leave out comes from --model's profile, then from CONF's
  * default model, then from plain defaults (epochs, chunks, minibatches: 1; gradient 0; every PS
  * type at no time; upload: the partition's). A bid without value is an error but where CONF's
- * policy prices nothing or posts its prices (then it is worth 0), and so is one for which no worker type has a time.
- * Unknown and repeated keys are errors. A bid that has types named nowhere in CONF is an error that
- * lists those there are. AUC_EINVAL, AUC_ENOENT (a type or model), AUC_ENOMEM; *BID is untouched
- * then. CONF may be NULL: only what stands in the text itself is checked, slots count as 300 s and
- * *BID is good for nothing but to be looked at.
+ * policy prices nothing or posts its prices (then it is worth 0), and so is one for which no worker
+ * type has a time. Unknown and repeated keys are errors. A bid that has types named nowhere in CONF
+ * is an error that lists those there are. AUC_EINVAL, AUC_ENOENT (a type or model), AUC_ENOMEM;
+ * *BID is untouched then. CONF may be NULL: only what stands in the text itself is checked, slots
+ * count as 300 s and *BID is good for nothing but to be looked at.
  */
 enum auc_code auc_bid_parse(const struct auc_conf *conf, const char *text, struct auc_bid *bid,
 			    struct auc_err *err);

@@ -831,8 +831,8 @@ static enum auc_code set_policy(struct auc_conf *conf, const char *value, struct
 	if (!policy)
 		return auc_err_set(err, AUC_ENOENT, "there is no policy '%s'", name);
 	if (policy->baseline)
-		return auc_err_set(err, AUC_EINVAL,
-				   "'%s' is for auctionsim, nothing to sell by", name);
+		return auc_err_set(err, AUC_EINVAL, "'%s' is for auctionsim, nothing to sell by",
+				   name);
 	if (policy->sites)
 		return auc_err_set(err, AUC_EINVAL,
 				   "'%s' is for auctionsim: a bid cannot say where its chunks lie",
@@ -1037,8 +1037,7 @@ static enum auc_code check_prices(struct parser *p)
 	if (rc == AUC_OK)
 		rc = check_price_names(p, "Upper", conf->bounds.upper, conf->bounds.nupper);
 	if (rc == AUC_OK)
-		rc = check_price_names(p, "PSUpper", conf->ps_bounds.upper,
-				       conf->ps_bounds.nupper);
+		rc = check_price_names(p, "PSUpper", conf->ps_bounds.upper, conf->ps_bounds.nupper);
 	if (rc == AUC_OK)
 		rc = check_lower(p, "Lower", &conf->bounds);
 	return rc == AUC_OK ? check_lower(p, "PSLower", &conf->ps_bounds) : rc;

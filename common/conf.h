@@ -57,7 +57,7 @@ struct auc_conf_partition {
 	unsigned roles;        /* enum auc_part_roles */
 	double bandwidth_mbps; /* at which data get to its servers; 0: not known */
 	double upload_seconds; /* Delta for its servers unless the bid says otherwise */
-	bool one_server;       /* OneServer=yes: all its nodes together are one server of the market */
+	bool one_server; /* OneServer=yes: all its nodes together are one server of the market */
 };
 
 /* L and U of OASiS's price function: each Lower has an Upper that is no less. */
@@ -97,7 +97,7 @@ struct auc_conf {
 	char change_signal[AUC_NAME_MAX];
 	unsigned prices; /* enum auc_prices */
 	unsigned neta;
-	struct auc_named eta[AUC_TRES_MAX]; /* bases of the price function, >= 1 */
+	struct auc_named eta[AUC_TRES_MAX];       /* bases of the price function, >= 1 */
 	struct auc_conf_bounds bounds, ps_bounds; /* the latter empty: the same */
 	unsigned history_bids;
 	char *spool_dir;   /* NULL: the adapter's default */
@@ -105,7 +105,7 @@ struct auc_conf {
 	char default_model[AUC_NAME_MAX];
 	unsigned fence;       /* enum auc_fence */
 	double power_up_lead; /* seconds; 0: the adapter's default */
-	bool refund_unused; /* unused whole slots of a job that ended early are paid back */
+	bool refund_unused;   /* unused whole slots of a job that ended early are paid back */
 	unsigned npartitions, nworker_types, nps_types, nmodels;
 	struct auc_conf_partition *partitions;
 	struct auc_conf_type *worker_types, *ps_types;

@@ -29,11 +29,11 @@ struct auc_err {
 
 /* Fills ERR (may be NULL) with CODE and the formatted sentence (truncated to fit); returns CODE. */
 enum auc_code auc_err_set(struct auc_err *err, enum auc_code code, const char *fmt, ...)
-    __attribute__((format(printf, 3, 4)));
+	__attribute__((format(printf, 3, 4)));
 
 /* Puts the formatted text and ": " in front of the sentence already in ERR; returns err->code. */
 enum auc_code auc_err_prefix(struct auc_err *err, const char *fmt, ...)
-    __attribute__((format(printf, 2, 3)));
+	__attribute__((format(printf, 2, 3)));
 
 /* A code as a short word ("invalid", "capacity", ...); never NULL. */
 const char *auc_err_word(enum auc_code code);

@@ -144,8 +144,8 @@ static enum auc_code unknown(struct auc_err *err, const char *option, const char
 			   AUC_NAME_MAX, name, what);
 }
 
-/* What holds first: server's name, group's name, the bid's default, its data at the server's bandwidth, the server's
- * default. */
+/* What holds first: server's name, group's name, the bid's default, its data at the server's
+ * bandwidth, the server's default. */
 static enum auc_code resolve_upload(const struct auc_market *m, const struct auc_bid *bid,
 				    unsigned *upload, struct auc_err *err)
 {

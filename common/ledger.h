@@ -40,7 +40,7 @@ struct auc_sale {
 	char policy[AUC_NAME_MAX];
 	struct auc_plan plan;
 	unsigned revision; /* of the plan: how often it was changed since it was read */
-	char *bid; /* canonical text */
+	char *bid;         /* canonical text */
 };
 
 /* Frees what a sale holds. */
@@ -102,8 +102,8 @@ enum auc_code auc_ledger_settle(struct auc_ledger *l, uint32_t job_id, auc_slot 
 				auc_money refund, const char *why, struct auc_err *err);
 /*
  * Gives the sale of JOB_ID another plan, with the same past, and what it is worth and costs then:
- * PAYMENT is not below what was agreed, nor above VALUE. AUC_EFULL: it does not fit, and nothing has
- * changed.
+ * PAYMENT is not below what was agreed, nor above VALUE. AUC_EFULL: it does not fit, and nothing
+ * has changed.
  */
 enum auc_code auc_ledger_change(struct auc_ledger *l, uint32_t job_id, const struct auc_plan *plan,
 				auc_money value, auc_money payment, struct auc_err *err);

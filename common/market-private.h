@@ -28,10 +28,11 @@ struct auc_server {
 	char name[AUC_NAME_MAX], group[AUC_NAME_MAX];
 	bool cloud;
 	unsigned roles;
-	unsigned whole, inside; /* a part: its whole's index + 1, and what it hosts as a part; else 0 */
-	unsigned nparts;        /* a whole: the servers before it that are its parts; else 0 */
+	unsigned whole,
+		inside;  /* a part: its whole's index + 1, and what it hosts as a part; else 0 */
+	unsigned nparts; /* a whole: the servers before it that are its parts; else 0 */
 	double upload_default;
-	double bandwidth; /* Mbit/s at which data get there; 0: not known */
+	double bandwidth;            /* Mbit/s at which data get there; 0: not known */
 	double amount[AUC_TRES_MAX]; /* capacity as given */
 	int64_t units[AUC_TRES_MAX]; /* capacity in units of the TRES's scale */
 };
@@ -90,11 +91,12 @@ struct auc_market {
 	struct auc_bundle ps_types[AUC_TYPES_MAX]; /* the PSs alone */
 	unsigned servers_alloc;
 	struct auc_server *servers;
-	int64_t *used;             /* by cell and TRES, in units */
-	double *unit_price;        /* by cell and TRES, credits per amount of 1 and slot */
-	double *idle_price;        /* by server and TRES: the same where nothing is used */
-	struct auc_share *changed; /* scratch of auc_market_set_roles() and auc_market_close(), by server */
-	uint8_t *closed;           /* by cell: nothing more fits there; NULL: none ever was */
+	int64_t *used;      /* by cell and TRES, in units */
+	double *unit_price; /* by cell and TRES, credits per amount of 1 and slot */
+	double *idle_price; /* by server and TRES: the same where nothing is used */
+	struct auc_share
+		*changed; /* scratch of auc_market_set_roles() and auc_market_close(), by server */
+	uint8_t *closed;  /* by cell: nothing more fits there; NULL: none ever was */
 	struct auc_closed *closures;
 	size_t nclosures;
 	struct auc_transfer transfer;
@@ -117,8 +119,10 @@ static inline unsigned auc_block_row(const struct auc_market *m, unsigned level,
 	return m->level_row[level] + (unsigned)(i - (m->first >> level));
 }
 
-/* Brings every cache up to date with the cells of SHARES' servers in the slots [FROM, TO] of the window. */
-void auc_market_refresh(struct auc_market *m, auc_slot from, auc_slot to, const struct auc_share *shares, unsigned nshares);
+/* Brings every cache up to date with the cells of SHARES' servers in the slots [FROM, TO] of the
+ * window. */
+void auc_market_refresh(struct auc_market *m, auc_slot from, auc_slot to,
+			const struct auc_share *shares, unsigned nshares);
 /* The window has moved by SHIFT slots: closed.c's part of it. */
 void auc_market_shift_closed(struct auc_market *m, unsigned shift);
 

@@ -1,6 +1,7 @@
 /*
- * plan.h - a schedule: which worker type and PS type, how many of each on which servers, in which slots, and what
- * it is worth and costs. Layouts are runs of slots with the same shares (dps: one run).
+ * plan.h - a schedule: which worker type and PS type, how many of each on which servers, in which
+ * slots, and what it is worth and costs. Layouts are runs of slots with the same shares (dps: one
+ * run).
  */
 #ifndef AUC_PLAN_H
 #define AUC_PLAN_H
@@ -46,12 +47,13 @@ struct auc_plan {
 	bool colocated;
 	auc_slot arrival, start, completion; /* completion = last slot used + 1 */
 	double value;                        /* f(completion - arrival), credits */
-	double cost;                         /* sum of unit prices x amounts over the plan: what was minimised */
+	double cost; /* sum of unit prices x amounts over the plan: what was minimised */
 	unsigned nruns, runs_alloc;
 	struct auc_run *runs;
 	unsigned nshares, shares_alloc;
 	struct auc_share *shares; /* by run, ascending server index */
-	double chunk_mb, exchange_mb; /* what a moved chunk sends; a worker where no PS is, in a slot */
+	double chunk_mb,
+		exchange_mb; /* what a moved chunk sends; a worker where no PS is, in a slot */
 	unsigned nmoves, moves_alloc;
 	struct auc_move *moves; /* ascending by slot, from, to */
 	/* Of a plan that a stepper gives (stepper.h); else none. */
@@ -80,14 +82,15 @@ enum auc_code auc_plan_add_span(struct auc_plan *p, auc_slot from, auc_slot to,
 				struct auc_err *err);
 /* True if runs, chunks and all else that a plan says of slots are the same. */
 bool auc_plan_same(const struct auc_plan *a, const struct auc_plan *b);
-enum auc_code auc_plan_add_move(struct auc_plan *p, auc_slot slot, unsigned from, unsigned to, unsigned chunks,
-				struct auc_err *err);
+enum auc_code auc_plan_add_move(struct auc_plan *p, auc_slot slot, unsigned from, unsigned to,
+				unsigned chunks, struct auc_err *err);
 /* MB that P sends in slot T of RUN. */
 double auc_plan_transfer(const struct auc_plan *p, const struct auc_run *run, auc_slot t);
-/* Recomputes the cost at the market's present prices, slot by slot, ascending server and TRES, then what
- * it sends: the definition of payment. */
+/* Recomputes the cost at the market's present prices, slot by slot, ascending server and TRES, then
+ * what it sends: the definition of payment. */
 double auc_plan_cost(const struct auc_plan *p, const struct auc_market *m);
-/* The money to charge: cost to the nearest micro-credit, never above the value (rounded down), never negative. */
+/* The money to charge: cost to the nearest micro-credit, never above the value (rounded down),
+ * never negative. */
 auc_money auc_plan_payment(const struct auc_plan *p);
 auc_money auc_plan_value(const struct auc_plan *p); /* value rounded down to micro-credits */
 
@@ -99,13 +102,16 @@ struct json_object;
  * "chunks":[{"server","worker","runs":[[from,to],...]}]. New reference; NULL: no memory.
  */
 struct json_object *auc_plan_to_json(const struct auc_plan *p, const struct auc_market *m);
-/* The reverse, everything checked (names exist, counts > 0, runs ordered and disjoint, start/completion agree). */
-enum auc_code auc_plan_from_json(struct json_object *o, const struct auc_market *m, struct auc_plan *p,
-				 struct auc_err *err);
+/* The reverse, everything checked (names exist, counts > 0, runs ordered and disjoint,
+ * start/completion agree). */
+enum auc_code auc_plan_from_json(struct json_object *o, const struct auc_market *m,
+				 struct auc_plan *p, struct auc_err *err);
 /*
- * Of the types of the names that P has in M, takes those whose amounts are the ones in O: "worker_tres" and "ps_tres", as a
- * record or receipt of a sale has them. AUC_ENOENT: a type was another one then.
+ * Of the types of the names that P has in M, takes those whose amounts are the ones in O:
+ * "worker_tres" and "ps_tres", as a record or receipt of a sale has them. AUC_ENOENT: a type was
+ * another one then.
  */
-enum auc_code auc_plan_match_types(struct auc_plan *p, const struct auc_market *m, struct json_object *o, struct auc_err *err);
+enum auc_code auc_plan_match_types(struct auc_plan *p, const struct auc_market *m,
+				   struct json_object *o, struct auc_err *err);
 
 #endif

@@ -75,9 +75,10 @@ void auc_price_raise(struct auc_price_bounds *b, const struct auc_price_bounds *
  */
 void auc_price_ratios(const struct auc_market *m, const struct auc_job *job, double *ratio);
 /*
- * The same of Eris (section IV.B, which says only that gamma - 1 is at least what a job is worth per unit): RATIO[k] = max over
- * its types of f(1) / (TRES k of the fewest worker-slots that its chunks take, and of one PS). Returned: f(1) by the MB that all
- * those workers exchange, or, where they exchange nothing, by those of all chunks; 0 if there are none.
+ * The same of Eris (section IV.B, which says only that gamma - 1 is at least what a job is worth
+ * per unit): RATIO[k] = max over its types of f(1) / (TRES k of the fewest worker-slots that its
+ * chunks take, and of one PS). Returned: f(1) by the MB that all those workers exchange, or, where
+ * they exchange nothing, by those of all chunks; 0 if there are none.
  */
 double auc_price_site_ratios(const struct auc_market *m, const struct auc_job *job, double *ratio);
 

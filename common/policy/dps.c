@@ -623,8 +623,8 @@ static int64_t joint_fit(const struct auc_policy_ctx *ctx, const struct choice *
 }
 
 /*
- * Takes C as the best so far if it is. Measured by the highest payoff seen, too, so that one tie after
- * the other never goes down by more than one margin.
+ * Takes C as the best so far if it is. Measured by the highest payoff seen, too, so that one tie
+ * after the other never goes down by more than one margin.
  */
 static void offer(struct auc_policy_ctx *ctx, const struct choice *c)
 {

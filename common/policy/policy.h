@@ -62,8 +62,10 @@ struct auc_policy {
 	enum auc_code (*create)(const char *options, struct auc_policy_ctx **ctx,
 				struct auc_err *err);
 	void (*destroy)(struct auc_policy_ctx *ctx);
-	/* NULL, or called before the first quote in M and each time M's prices or bookings have changed. */
-	enum auc_code (*look)(struct auc_policy_ctx *ctx, const struct auc_market *m, struct auc_err *err);
+	/* NULL, or called before the first quote in M and each time M's prices or bookings have
+	 * changed. */
+	enum auc_code (*look)(struct auc_policy_ctx *ctx, const struct auc_market *m,
+			      struct auc_err *err);
 	/*
 	 * The best schedule of JOB at M's prices: maximises value - cost. Payoffs that differ by
 	 * rounding only are ties, decided by earliest completion, then by an order that the

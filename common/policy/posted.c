@@ -185,7 +185,8 @@ static void posted_answered(struct auc_policy_ctx *ctx, const struct auc_market 
 	if (decision->offered)
 		offer.slots = (double)(decision->plan.completion - decision->plan.start);
 	else
-		offer.slots = (double)auc_posted_slots(offer.ask.epochs * offer.ask.seconds, m->slot_seconds);
+		offer.slots = (double)auc_posted_slots(offer.ask.epochs * offer.ask.seconds,
+						       m->slot_seconds);
 	if (ctx->pricing->answered)
 		ctx->pricing->answered(ctx->self, &offer, decision->offered, accepted);
 	if (accepted) {

@@ -1,6 +1,7 @@
 /*
- * auctionsim.c - "auctionsim run|check|gen|plot|bound|policies": replays a scenario under the policies of
- * the controller, and verifies what came out. This file: the command line. See auctionsim(1).
+ * auctionsim.c - "auctionsim run|check|gen|plot|bound|policies": replays a scenario under the
+ * policies of the controller, and verifies what came out. This file: the command line. See
+ * auctionsim(1).
  */
 #include "config.h"
 
@@ -77,12 +78,8 @@ static const struct command {
 	const char *name;
 	int (*run)(int argc, char **argv);
 } commands[] = {
-	{"run", command_run},
-	{"check", command_check},
-	{"gen", command_gen},
-	{"import", import_command},
-	{"plot", plot_command},
-	{"bound", bound_command},
+	{"run", command_run},           {"check", command_check}, {"gen", command_gen},
+	{"import", import_command},     {"plot", plot_command},   {"bound", bound_command},
 	{"policies", command_policies},
 };
 
@@ -201,10 +198,14 @@ static int command_policies(int argc, char **argv)
 static int options_parse(struct options *o, int argc, char **argv)
 {
 	static const struct option options[] = {
-		{"policy", required_argument, NULL, 'p'}, {"json", no_argument, NULL, 'j'},
-		{"seed", required_argument, NULL, 's'},   {"output", required_argument, NULL, 'o'},
-		{"prices", required_argument, NULL, 'P'}, {"history", required_argument, NULL, 'H'},
-		{"priced", required_argument, NULL, 'W'}, {"help", no_argument, NULL, 'h'},
+		{"policy", required_argument, NULL, 'p'},
+		{"json", no_argument, NULL, 'j'},
+		{"seed", required_argument, NULL, 's'},
+		{"output", required_argument, NULL, 'o'},
+		{"prices", required_argument, NULL, 'P'},
+		{"history", required_argument, NULL, 'H'},
+		{"priced", required_argument, NULL, 'W'},
+		{"help", no_argument, NULL, 'h'},
 		{NULL, 0, NULL, 0},
 	};
 	struct auc_err err = {0};
@@ -378,7 +379,8 @@ static int usage(FILE *out)
 	      "  -o, --output FILE  write there\n"
 	      "  -s, --seed N       of what is random in a policy (1)\n"
 	      "      --prices WORD  published, none, flat or learned, not the scenario's\n"
-	      "      --history FILE for flat and learned: a day before; may be given several times\n"
+	      "      --history FILE for flat and learned: a day before; may be given several "
+	      "times\n"
 	      "      --priced FILE  write the scenario with these prices, for check and plot\n"
 	      "\n"
 	      "check: does a result keep to its scenario and policy? A line for each violation; "

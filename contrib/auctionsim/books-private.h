@@ -24,7 +24,7 @@ struct books {
 	long double lower[2][TRES_MAX], upper[2][TRES_MAX];
 	/* transfer, by slot: MB, prices of mode given; and its function */
 	long double *sent, *send_price, send_eta, send_lower, send_upper;
-	bool sites; /* prices are those of policy eris */
+	bool sites;                    /* prices are those of policy eris */
 	struct books_packing *packing; /* what the jobs so far said about them */
 };
 

@@ -1,8 +1,8 @@
 /*
  * check-private.h - what the parts of the checker share: a result as read, and the rules that are
  * the same for every policy. check.c reads, and holds the rules of policies that plan a job once;
- * check_oasis.c those of oasis, check_posted.c those of posted prices, check_steps.c those of policies that decide slot by slot,
- * check_chunks.c those of chunks.
+ * check_oasis.c those of oasis, check_posted.c those of posted prices, check_steps.c those of
+ * policies that decide slot by slot, check_chunks.c those of chunks.
  */
 #ifndef SIM_CHECK_PRIVATE_H
 #define SIM_CHECK_PRIVATE_H
@@ -134,7 +134,8 @@ long double check_sent(const struct sold *j, const struct run *run, uint64_t slo
 void check_send(struct check *c, const struct sold *j, const struct run *run, uint64_t slot);
 enum auc_code check_read_transfers(struct reader *r, struct json_object *v, const struct field *f,
 				   void *target);
-/* The schedule of a job that took a posted price, whose types are known; its money; a refused one. */
+/* The schedule of a job that took a posted price, whose types are known; its money; a refused one.
+ */
 bool check_posted(struct check *c, const struct sold *j);
 void check_posted_money(struct check *c, const struct sold *j);
 void check_posted_refused(struct check *c, struct sold *j);

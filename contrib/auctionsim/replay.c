@@ -23,7 +23,7 @@ struct replay {
 	const struct auc_policy *policy; /* or */
 	const struct auc_stepper *stepper;
 	bool offline, offline_oasis; /* it is policy offline, offline-oasis */
-	bool sites;   /* the policy is one of sites */
+	bool sites;                  /* the policy is one of sites */
 	const char *options;
 	struct auc_policy_ctx *ctx;
 	const struct result *made; /* decisions that are repeated; NULL: the policy decides */

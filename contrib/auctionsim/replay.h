@@ -20,7 +20,8 @@ struct outcome {
 	bool has_best; /* best_payoff is known */
 	double best_payoff;
 	double value, payment;
-	bool offered; /* at posted prices OFFER of a worker and of a PS; VALUE is then the budget, also if refused */
+	bool offered; /* at posted prices OFFER of a worker and of a PS; VALUE is then the budget,
+			 also if refused */
 	double offer[2];
 	struct auc_plan plan; /* no runs: it never starts */
 	unsigned nchunks;
@@ -46,10 +47,10 @@ struct result {
 typedef void (*replay_progress)(void *arg, unsigned done, unsigned all);
 
 /*
- * Runs POLICY ("NAME[,option=value...]"), of either kind, over S. *RESULT is zeroed by the caller and cleared by
- * result_clear(). Prices are what the scenario asks for; a policy that prices nothing has none.
- * AUC_ENOENT (no such policy), AUC_EINVAL (options, a scenario that the policy cannot take),
- * AUC_ENOMEM.
+ * Runs POLICY ("NAME[,option=value...]"), of either kind, over S. *RESULT is zeroed by the caller
+ * and cleared by result_clear(). Prices are what the scenario asks for; a policy that prices
+ * nothing has none. AUC_ENOENT (no such policy), AUC_EINVAL (options, a scenario that the policy
+ * cannot take), AUC_ENOMEM.
  */
 enum auc_code replay_run(const struct scenario *s, const char *policy, uint64_t seed,
 			 replay_progress progress, void *arg, struct result *result,

@@ -33,7 +33,8 @@ enum auc_code world_job(const struct scenario *s, const struct scenario_job *job
 /* The same of a job that need not bid: its utility is what it is in JOB, zeroes if it has none. */
 enum auc_code world_task(const struct scenario *s, const struct scenario_job *job,
 			 struct auc_job *out, struct auc_err *err);
-/* The same for policies and steppers of sites: where its chunks lie instead of how long its mini-batches take. */
+/* The same for policies and steppers of sites: where its chunks lie instead of how long its
+ * mini-batches take. */
 enum auc_code world_site_job(const struct scenario *s, const struct scenario_job *job,
 			     struct auc_job *out, struct auc_err *err);
 /* True if JOB has types of its own. */

@@ -278,8 +278,8 @@ void auc_desc_trap(job_desc_msg_t *desc, int sig)
 
 	if (!sig || !end || !is_shell(desc->script, (size_t)(end - desc->script)))
 		return;
-	if (asprintf(&text, "%.*s\ntrap : %d%s", (int)(end - desc->script), desc->script, sig, end) <
-	    0)
+	if (asprintf(&text, "%.*s\ntrap : %d%s", (int)(end - desc->script), desc->script, sig,
+		     end) < 0)
 		return;
 	set_string(&desc->script, text);
 	free(text);

@@ -25,8 +25,8 @@
  * bounded number of variables.
  */
 const char *auc_desc_bid(const job_desc_msg_t *desc);
-/* Blanks what --max-price said, in that text and wherever else DESC has it but in the script: what a user would have paid is
- * kept nowhere. */
+/* Blanks what --max-price said, in that text and wherever else DESC has it but in the script: what
+ * a user would have paid is kept nowhere. */
 void auc_desc_forget_limit(job_desc_msg_t *desc);
 
 /* Confines BID to the partitions that the submission names, if it names any. AUC_EINVAL: too many.
@@ -76,8 +76,8 @@ void auc_desc_environment(job_desc_msg_t *desc, const char *sale, double start, 
  */
 void auc_desc_trap(job_desc_msg_t *desc, int sig);
 
-/* True if the job record INFO still is what SLICE made it; fits: if it is for the same node with the
- * same amounts, whenever and for how long. */
+/* True if the job record INFO still is what SLICE made it; fits: if it is for the same node with
+ * the same amounts, whenever and for how long. */
 bool auc_slice_matches(const struct auc_slice *slice, const slurm_job_info_t *info);
 bool auc_slice_fits(const struct auc_slice *slice, const slurm_job_info_t *info);
 

@@ -52,8 +52,8 @@ typedef ListIterator auc_list_itr_t;
 #define AUC_INFO_JOB_ID(info) ((info)->job_id)
 #endif
 
-/* What slurm_create_reservation() returns is malloc()ed in 24.11 and Slurm's in 26.05: in between it is
- * not known, and some bytes are given up. */
+/* What slurm_create_reservation() returns is malloc()ed in 24.11 and Slurm's in 26.05: in between
+ * it is not known, and some bytes are given up. */
 #if SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(26, 5, 0)
 #define AUC_FREE_RESV_NAME(p) AUC_XFREE(p)
 #elif SLURM_VERSION_NUMBER < SLURM_VERSION_NUM(24, 12, 0)

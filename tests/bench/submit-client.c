@@ -3,8 +3,8 @@
  *
  *   submit-client [-q] [-n JOBS] [-t THREADS] [-p PARTITION] [-b BID]
  *
- * Without BID the jobs are held, so that only the submission is measured; with -q they queue. A bid stands in the
- * job's environment, and refusals count as answers. Prints "JOBS/S ACCEPTED REFUSED".
+ * Without BID the jobs are held, so that only the submission is measured; with -q they queue. A bid
+ * stands in the job's environment, and refusals count as answers. Prints "JOBS/S ACCEPTED REFUSED".
  */
 #include "config.h"
 

@@ -564,7 +564,8 @@ static void learn_from(unsigned n, double weight, double *sums)
 		must(world_job(s, &s->jobs[i], &resolved[i], &err), &err);
 		jobs[i] = (struct auc_dual_job){.job = &resolved[i], .weight = weight};
 	}
-	must(auc_learn_prices(m, &auc_policy_dps, jobs, n, 100, NULL, &list, &nlist, &bound, &err), &err);
+	must(auc_learn_prices(m, &auc_policy_dps, jobs, n, 100, NULL, &list, &nlist, &bound, &err),
+	     &err);
 	memset(sums, 0, TRES * sizeof(*sums));
 	for (i = 0; i < nlist; i++) {
 		assert_true(list[i].from <= list[i].to && list[i].from >= 1 && list[i].to <= 8);
@@ -579,8 +580,9 @@ static void learn_from(unsigned n, double weight, double *sums)
 	scenario_free(s);
 }
 
-/* Two jobs fit: what they use is free. Of four, or of one that is expected four times, half can have
- * the GPU, so that its slots cost together what these two jobs are worth; the CPUs are free. */
+/* Two jobs fit: what they use is free. Of four, or of one that is expected four times, half can
+ * have the GPU, so that its slots cost together what these two jobs are worth; the CPUs are free.
+ */
 static void test_learn(void **state)
 {
 	double few[TRES], many[TRES], weighted[TRES];

@@ -131,7 +131,8 @@ static void test_parts(void **state)
 		/* It stays though another lasts longer. */
 		{"0-1 s0:1+1|2-3 s0:1+1 s1:0+1|4-4 s1:0+1",
 		 "*s0:1+1@0-40 s1:0+1@20-40 *s1:0+1@40-50"},
-		/* Once on a node of workers, not on one that has none of them, if there is a choice. */
+		/* Once on a node of workers, not on one that has none of them, if there is a
+		   choice. */
 		{"0-0 s0:0+1 s1:1+0|1-1 s2:0+1 s3:1+1",
 		 "*s0:0+1@0-10 s1:1+0@0-10 *s2:0+1@10-20 s3:1+1@10-20"},
 		{"0-0 s0:1+1|1-1 s1:0+1 s2:1+1|2-2 s1:0+1",

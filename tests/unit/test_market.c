@@ -369,7 +369,8 @@ static void test_resolve(void **state)
 }
 
 /* f = 60. Work: 6 batches of 100 s, 2 worker-slots of 300 s: 1 worker x 2 slots or 2 x 1; 1 PS. */
-/* Data take their size over the bandwidth of the server that says one, unless the bid gives the time. */
+/* Data take their size over the bandwidth of the server that says one, unless the bid gives the
+ * time. */
 static void test_data(void **state)
 {
 	struct auc_bid bid = {.epochs = 1,
@@ -606,14 +607,14 @@ static void test_caches(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_clone),        cmocka_unit_test(test_book),
-		cmocka_unit_test(test_advance),      cmocka_unit_test(test_set_roles),
-		cmocka_unit_test(test_reserve),      cmocka_unit_test(test_scales),
-		cmocka_unit_test(test_set_price),    cmocka_unit_test(test_bad_lists),
-		cmocka_unit_test(test_resolve),      cmocka_unit_test(test_price_unit),
-		cmocka_unit_test(test_bounds),       cmocka_unit_test(test_ratios),
-		cmocka_unit_test(test_data),         cmocka_unit_test(test_caches),       cmocka_unit_test(test_given),
-		cmocka_unit_test(test_reserve_bulk),
+		cmocka_unit_test(test_clone),     cmocka_unit_test(test_book),
+		cmocka_unit_test(test_advance),   cmocka_unit_test(test_set_roles),
+		cmocka_unit_test(test_reserve),   cmocka_unit_test(test_scales),
+		cmocka_unit_test(test_set_price), cmocka_unit_test(test_bad_lists),
+		cmocka_unit_test(test_resolve),   cmocka_unit_test(test_price_unit),
+		cmocka_unit_test(test_bounds),    cmocka_unit_test(test_ratios),
+		cmocka_unit_test(test_data),      cmocka_unit_test(test_caches),
+		cmocka_unit_test(test_given),     cmocka_unit_test(test_reserve_bulk),
 	};
 
 	return cmocka_run_group_tests_name("market", tests, NULL, NULL);

@@ -1,4 +1,5 @@
-/* test_transfer.c - the budget of traffic of a market: what is booked, what it costs, what moves with the window. */
+/* test_transfer.c - the budget of traffic of a market: what is booked, what it costs, what moves
+ * with the window. */
 #include "config.h"
 
 #include <math.h>

@@ -42,7 +42,7 @@ struct auc_agent {
 	unsigned nprotected;
 	struct auc_fences *fences; /* fence.c's */
 	struct auc_power *power;   /* power.c's */
-	struct auc_err said; /* the last complaint, so that it is not repeated each second */
+	struct auc_err said;       /* the last complaint, so that it is not repeated each second */
 	struct auc_agent_stats stats;
 };
 

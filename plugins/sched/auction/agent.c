@@ -202,7 +202,8 @@ static void follow_clock(struct auc_agent *a)
 		return;
 	if (a->clock != 0) {
 		slurm_info("sched/auction: the clock was set by %.1f s", step);
-		a->next_look = a->next_busy_look = a->next_nodes = a->next_records = a->next_try = 0;
+		a->next_look = a->next_busy_look = a->next_nodes = a->next_records = a->next_try =
+			0;
 		for (struct auc_task *t = a->tasks.list; t; t = t->next) {
 			auc_exec_shift(&t->exec, step);
 			t->receipt_next += step;

@@ -270,8 +270,8 @@ static bool change(struct auc_agent *a, struct auc_task *t, const struct auc_exe
 		 */
 		double begins = t->parts[booking->part].start;
 
-		code = auc_auction_move(a->auction, id, server, begins > now ? begins : now,
-					NULL, &err);
+		code = auc_auction_move(a->auction, id, server, begins > now ? begins : now, NULL,
+					&err);
 		a->next_nodes = 0;
 	}
 	if (code) {

@@ -16,9 +16,10 @@
 #include "receipts.h"
 #include "site.h"
 
-#define LOOK_EVERY    1.0  /* seconds between looks at jobs that only run, */
-#define LOOK_SHARE    10   /* or so many times what a look takes, as of an owner with thousands of jobs, */
-#define LOOK_MAX      5.0 /* but so many at most */
+#define LOOK_EVERY 1.0 /* seconds between looks at jobs that only run, */
+#define LOOK_SHARE                                                                                 \
+	10 /* or so many times what a look takes, as of an owner with thousands of jobs, */
+#define LOOK_MAX      5.0  /* but so many at most */
 #define BUSY_SHARE    4    /* the same where something is about to happen */
 #define RECORDS_EVERY 60.0 /* seconds between looks at all jobs */
 

@@ -6,8 +6,9 @@
 
 #include "power.h"
 
-#define LOOK 15.0 /* seconds: the next look at nodes comes sooner, and what it shows is acted on   \
-		   */
+#define LOOK                                                                                       \
+	15.0 /* seconds: the next look at nodes comes sooner, and what it shows is acted on        \
+	      */
 #define OFF (NODE_STATE_POWERED_DOWN | NODE_STATE_POWERING_DOWN)
 
 /* A node that power saving has to do with. */

@@ -360,14 +360,14 @@ static void *deliver_all(void *arg)
 		struct timespec ts;
 		unsigned n;
 
-
 		expire(now);
 		n = take_due(now, jobs, serials, &until);
 		if (n == 0) {
 			until += auc_site_elapsed() - auc_site_now();
 			ts.tv_sec = (time_t)until;
 			ts.tv_nsec = (long)((until - (double)ts.tv_sec) * 1e9);
-			pthread_cond_clockwait(&receipts.wake, &receipts.lock, CLOCK_MONOTONIC, &ts);
+			pthread_cond_clockwait(&receipts.wake, &receipts.lock, CLOCK_MONOTONIC,
+					       &ts);
 			continue;
 		}
 		pthread_mutex_unlock(&receipts.lock);
