@@ -57,17 +57,6 @@ node_is()
 	[ "$(later --data-mb=3000 --upload=cloud=20s)" = 0 ]
 }
 
-# The nodes of the plan in its last run.
-last_nodes()
-{
-	receipt_get "$1" '.plan[-1] | (.workers + .ps) | keys | join(" ")'
-}
-
-runs_on()
-{
-	[ "$(timeout 20 squeue -ho %N -t R -j "$(group_jobs "$1" | paste -sd,)" | sort | paste -sd' ')" = "$2" ]
-}
-
 @test "a cloud that is one server: a co-located job has as many nodes as it takes, up in time; one that fails is replaced" {
 	sed -i 's/^PartitionName=cloud.*/PartitionName=cloud Site=cloud OneServer=yes/' "$SANDBOX_DIR/etc/auction.conf"
 	scontrol reconfigure

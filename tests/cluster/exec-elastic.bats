@@ -2,6 +2,7 @@
 
 load lib
 load plugins
+load elastic
 
 slot=10
 
@@ -28,45 +29,9 @@ teardown_file()
 	cluster_stop
 }
 
-# A bid for CHUNKS workers at most. bid CHUNKS EPOCHS
-bid()
-{
-	echo "--bid=sigmoid:1000,0.1,60 --chunks=$1 --epochs=$2 --minibatches=$slot --gradient-mb=0 --worker-time=v100=1s --ps-time=ps.s=0s"
-}
-
-# submit_elastic FILTER: bids among others until a plan is as jq's FILTER wants it; the job is in $job, the others are cancelled.
-submit_elastic()
-{
-	local tries
-
-	for tries in 1 2 3 4 5 6 7 8; do
-		submit bob $(bid $((1 + tries % 3)) $((1 + tries % 2))) -o /dev/null --wrap 'sleep 200' > /dev/null || true
-		job=$(submit alice $(bid $((3 + tries)) 3) -o elastic.txt --open-mode=append \
-			--wrap 'echo start "${SLURM_RESTART_COUNT-0}" "$SLURMD_NODENAME"; trap "echo told" USR1; while :; do sleep 1 & wait; done') ||
-			continue
-		wait_until 5 receipt_state_is "$job" 'sold'
-		[ "$(receipt_get "$job" "$1")" != true ] || return 0
-		as alice scancel "$job"
-		wait_until 20 job_ended "$job"
-	done
-	echo "no plan is such that $1" >&2
-	return 1
-}
-
-# Nodes on which jobs of the group run.
-running_nodes()
-{
-	timeout 20 squeue -ho %N -t R -j "$(group_jobs "$1" | paste -sd,)" | sort | paste -sd' '
-}
-
-runs_on()
-{
-	[ "$(running_nodes "$1")" = "$2" ]
-}
-
 @test "each layout stands soon after its first slot begins; the lead keeps its number where it moves" {
 	rm -f "$SANDBOX_DIR/home/alice/elastic.txt"
-	submit_elastic '(.plan | length) > 1'
+	submit_elastic
 	payment=$(receipt_get "$job" .payment)
 	for ((run = 0; run < $(receipt_get "$job" '.plan | length'); run++)); do
 		from=$(receipt_get "$job" ".plan[$run].from * .slot_seconds")
@@ -89,7 +54,7 @@ runs_on()
 }
 
 @test "what is not used is given back, and no member outlives its lead" {
-	submit_elastic '(.plan | length) > 1'
+	submit_elastic
 	wait_until 60 job_is "$job" RUNNING
 	wait_until 5 receipt_state_is "$job" running
 	as alice scancel "$job"

@@ -63,17 +63,6 @@ up()
 	done
 }
 
-# The nodes of the plan in its last run.
-last_nodes()
-{
-	receipt_get "$1" '.plan[-1] | (.workers + .ps) | keys | join(" ")'
-}
-
-runs_on()
-{
-	[ "$(timeout 20 squeue -ho %N -t R -j "$(group_jobs "$1" | paste -sd,)" | sort | paste -sd' ')" = "$2" ]
-}
-
 @test "a node that fails under a member: another takes over at no charge, and the job is told" {
 	job=$(submit alice $(long_bid 1000) -o told.txt --wrap 'trap "echo told" USR1; for i in $(seq 200); do sleep 1 & wait; done')
 	wait_until 5 receipt_state_is "$job" sold

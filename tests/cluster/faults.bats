@@ -30,12 +30,6 @@ later_bid()
 	echo "$(small_bid "$1" "$2") -p edge --upload=edge=40s"
 }
 
-# The nodes of the plan in its last run.
-last_nodes()
-{
-	receipt_get "$1" '.plan[-1] | (.workers + .ps) | keys | join(" ")'
-}
-
 moved_from()
 {
 	[[ " $(last_nodes "$1") " != *" $2 "* ]]

@@ -2,6 +2,7 @@
 
 load lib
 load plugins
+load elastic
 
 slot=10
 
@@ -36,39 +37,6 @@ fences()
 no_fences()
 {
 	[ -z "$(fences)" ]
-}
-
-# A bid for CHUNKS workers at most. bid CHUNKS EPOCHS
-bid()
-{
-	echo "--bid=sigmoid:1000,0.1,60 --chunks=$1 --epochs=$2 --minibatches=$slot --gradient-mb=0 --worker-time=v100=1s --ps-time=ps.s=0s"
-}
-
-# As in exec-elastic: bids among others until a plan has several layouts; the job is in $job.
-submit_elastic()
-{
-	local tries
-
-	for tries in 1 2 3 4 5 6 7 8; do
-		submit bob $(bid $((1 + tries % 3)) $((1 + tries % 2))) -o /dev/null --wrap 'sleep 200' > /dev/null || true
-		job=$(submit alice $(bid $((3 + tries)) 3) -o /dev/null --wrap 'trap : USR1; while :; do sleep 1 & wait; done') || continue
-		wait_until 5 receipt_state_is "$job" 'sold'
-		[ "$(receipt_get "$job" '.plan | length > 1')" != true ] || return 0
-		as alice scancel "$job"
-		wait_until 20 job_ended "$job"
-	done
-	echo "no plan has several layouts" >&2
-	return 1
-}
-
-running_nodes()
-{
-	timeout 20 squeue -ho %N -t R -j "$(group_jobs "$1" | paste -sd,)" | sort | paste -sd' '
-}
-
-runs_on()
-{
-	[ "$(running_nodes "$1")" = "$2" ]
 }
 
 # Every job of the group that runs or waits is behind a fence of its sale, whose users are its owner alone.

@@ -103,3 +103,20 @@ log_has()
 {
 	grep -q -- "$1" "$SANDBOX_DIR/log/slurmctld.log"
 }
+
+# The nodes of the plan of job $1 in its last run.
+last_nodes()
+{
+	receipt_get "$1" '.plan[-1] | (.workers + .ps) | keys | join(" ")'
+}
+
+# Nodes on which jobs of the group run.
+running_nodes()
+{
+	timeout 20 squeue -ho %N -t R -j "$(group_jobs "$1" | paste -sd,)" | sort | paste -sd' '
+}
+
+runs_on()
+{
+	[ "$(running_nodes "$1")" = "$2" ]
+}

@@ -6,7 +6,6 @@
  */
 #include "config.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <math.h>
 #include <pthread.h>
@@ -76,6 +75,7 @@ static double next_wake(const struct auc_agent *a, double now);
 enum auc_code auc_agent_start(uint32_t built, struct auc_err *err)
 {
 	enum auc_code code;
+	int rc;
 
 	if (agent.running)
 		return AUC_OK;
@@ -85,10 +85,11 @@ enum auc_code auc_agent_start(uint32_t built, struct auc_err *err)
 	agent.stop = agent.reconfigure = false;
 	auc_site_gate("it is starting; try again in some seconds");
 	auc_site_attach(true);
-	if (pthread_create(&agent.thread, NULL, agent_main, NULL)) {
+	rc = pthread_create(&agent.thread, NULL, agent_main, NULL);
+	if (rc) {
 		auc_site_attach(false);
 		auc_site_put();
-		return auc_err_set(err, AUC_EIO, "no thread: %s", strerror(errno));
+		return auc_err_set(err, AUC_EIO, "no thread: %s", strerror(rc));
 	}
 	pthread_setname_np(agent.thread, "auction_agent");
 	agent.running = true;

@@ -70,6 +70,7 @@ static void entry_free(struct entry *e);
 enum auc_code auc_receipts_start(const char *dir, struct auc_err *err)
 {
 	enum auc_code code;
+	int rc;
 
 	if (receipts.running)
 		return AUC_OK;
@@ -80,9 +81,10 @@ enum auc_code auc_receipts_start(const char *dir, struct auc_err *err)
 		return code;
 	}
 	receipts.stop = false;
-	if (pthread_create(&receipts.thread, NULL, deliver_all, NULL))
+	rc = pthread_create(&receipts.thread, NULL, deliver_all, NULL);
+	if (rc)
 		return auc_err_set(err, AUC_EIO, "no thread for the accounting database: %s",
-				   strerror(errno));
+				   strerror(rc));
 	pthread_setname_np(receipts.thread, "auction_receipt");
 	receipts.running = true;
 	return AUC_OK;

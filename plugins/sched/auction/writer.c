@@ -1,7 +1,6 @@
 /* writer.c - see writer.h. */
 #include "config.h"
 
-#include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,11 +34,14 @@ static void clear(struct queue *q);
 
 enum auc_code auc_writer_start(struct auc_err *err)
 {
+	int rc;
+
 	if (writer.running)
 		return AUC_OK;
 	writer.stop = false;
-	if (pthread_create(&writer.thread, NULL, write_all, NULL))
-		return auc_err_set(err, AUC_EIO, "no thread for receipts: %s", strerror(errno));
+	rc = pthread_create(&writer.thread, NULL, write_all, NULL);
+	if (rc)
+		return auc_err_set(err, AUC_EIO, "no thread for receipts: %s", strerror(rc));
 	pthread_setname_np(writer.thread, "auction_writer");
 	writer.running = true;
 	return AUC_OK;
