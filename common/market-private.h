@@ -1,6 +1,5 @@
 /*
- * market-private.h - the market's inside, for market.c, dual.c, job.c, price.c, plan.c, offer.c,
- * revise.c, status.c and policy/ only.
+ * market-private.h - the market's inside, for the library itself and its tests only.
  *
  * A cell is one server in one slot: cell = (t - first) * nservers + server. Slots follow each other
  * in memory, so that a window of slots is one walk and advancing is one memmove() per array.
@@ -17,6 +16,7 @@
 #define AUC_BLOCK_LEVELS 7         /* blocks of 1, 2, 4, ... 64 slots */
 #define AUC_FIT_MAX      (1 << 20) /* no server is taken to hold more workers or PSs of a type */
 #define AUC_ROLES_ALL    (AUC_ROLE_WORKER | AUC_ROLE_PS)
+#define AUC_UNITS_LIMIT  4503599627370496.0 /* 2^52: the largest capacity in units */
 
 struct auc_tres {
 	char name[AUC_NAME_MAX];
@@ -119,6 +119,18 @@ static inline unsigned auc_block_row(const struct auc_market *m, unsigned level,
 	return m->level_row[level] + (unsigned)(i - (m->first >> level));
 }
 
+/* Cuts [FROM, TO] to the window; false if nothing is left. */
+static inline bool auc_market_clip(const struct auc_market *m, auc_slot *from, auc_slot *to)
+{
+	auc_slot last = m->first + m->slots - 1;
+
+	if (*from < m->first)
+		*from = m->first;
+	if (*to > last)
+		*to = last;
+	return *from <= *to;
+}
+
 /* Brings every cache up to date with the cells of SHARES' servers in the slots [FROM, TO] of the
  * window. */
 void auc_market_refresh(struct auc_market *m, auc_slot from, auc_slot to,
@@ -144,7 +156,7 @@ bool auc_plan_sends(const struct auc_plan *p);
 /* Bytes that P sends in slot T of RUN. */
 int64_t auc_plan_bytes(const struct auc_plan *p, const struct auc_run *run, auc_slot t);
 double auc_plan_transfer_cost(const struct auc_plan *p, const struct auc_market *m);
-/* As check_change() and apply_change() of market.c, slots of the window. */
+/* As check_change() and apply_change() of market_book.c, slots of the window. */
 enum auc_code auc_transfer_check(const struct auc_market *m, const struct auc_plan *plan,
 				 auc_slot from, auc_slot to, bool book, struct auc_err *err);
 void auc_transfer_apply(struct auc_market *m, const struct auc_plan *plan, auc_slot from,
