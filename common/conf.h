@@ -3,7 +3,7 @@
  * not supported. Keys are not case sensitive; a value with white space or '#' stands in double
  * quotes. Times without a unit are seconds.
  *
- * One table (conf.c) holds every key with its type, default, bounds and manual line; unknown keys,
+ * One table (conf_keys.c) holds every key with its type, default, bounds and manual line; unknown keys,
  * repeated keys, bad values and bad references are errors "FILE:LINE: Key=value: what was
  * expected".
  *
