@@ -2,8 +2,9 @@
  * spool.c - see spool.h; the format, the order of the writes and the recovery are those of
  * doc/spool.md.
  *
- * Everything that is read back goes through one line reader and one check per line; everything that
- * is written goes through pwrite_all() and publish_file(). Nothing else here touches the disk.
+ * Everything that is read back goes through one line reader and one check per line (spool_scan.c);
+ * everything that is written goes through pwrite_all() and publish_file(). Nothing else touches the
+ * disk.
  */
 #include "config.h"
 
@@ -19,20 +20,14 @@
 #include <json-c/json.h>
 #include <xxhash.h>
 
-#include "jsonio.h"
-#include "spool.h"
+#include "spool-private.h"
 
 /* -- constants and types -- */
 
-#define LINE_MAX_BYTES (1u << 20)
-#define SUM_LEN        16u /* hexadecimal digits; one space follows */
-#define FORMAT_VERSION 1u
-#define JOURNAL        "journal"
-#define STATE          "state"
-#define LOCK           "lock"
-#define NEW_SUFFIX     ".new"
-
-enum { COMMIT_ENDS = '.', COMMIT_GOES_ON = '+' };
+#define JOURNAL    "journal"
+#define STATE      "state"
+#define LOCK       "lock"
+#define NEW_SUFFIX ".new"
 
 struct buf {
 	char *data;
@@ -54,35 +49,6 @@ struct auc_spool {
 	bool in_snapshot;
 };
 
-/* Reads one file line by line, keeping count for errors. */
-struct reader {
-	const char *path; /* for errors */
-	int fd;
-	char *data; /* LINE_MAX_BYTES + 1 */
-	size_t begin, end;
-	bool eof;
-	enum auc_code error; /* behind NEXT_ERROR */
-	uint64_t line;       /* number of the line last returned, from 1 */
-	off_t next_off;      /* where the next one begins */
-	char *text;          /* the line without SUM and LF, NUL-terminated in place */
-	size_t text_len;     /* without the NUL */
-};
-
-enum next { NEXT_LINE, NEXT_END, NEXT_TORN, NEXT_ERROR };
-
-/* One record as it was read. */
-struct record {
-	uint64_t number;
-	char mark;
-	struct json_object *payload;
-};
-
-/* What reads the records of a file: recovery, or inspection. */
-struct sink {
-	enum auc_code (*record)(struct sink *sink, const struct reader *r, const struct record *rec,
-				struct auc_err *err);
-};
-
 struct recovery {
 	struct sink sink;
 	auc_spool_fn fn;
@@ -95,15 +61,6 @@ struct recovery {
 struct inspection {
 	struct sink sink;
 	FILE *out;
-};
-
-/* What scanning the two files found. */
-struct scan_state {
-	uint64_t base, records;
-};
-struct scan_journal {
-	uint64_t base, last, records;
-	off_t header_end, good_end, file_end;
 };
 
 /* -- private prototypes -- */
@@ -122,12 +79,6 @@ static enum auc_code settle_files(struct auc_spool *s, const struct scan_journal
 				  struct auc_err *err);
 static enum auc_code open_file(int dir_fd, const char *dir, const char *name, int flags, int *fd,
 			       struct auc_err *err);
-static enum auc_code scan_state(struct reader *r, struct sink *sink, struct scan_state *found,
-				struct auc_err *err);
-static enum auc_code scan_journal(struct reader *r, struct sink *sink, struct scan_journal *found,
-				  struct auc_err *err);
-static enum auc_code check_bases(const struct reader *state, const struct scan_state *st,
-				 const struct scan_journal *j, struct auc_err *err);
 static enum auc_code recover_record(struct sink *sink, const struct reader *r,
 				    const struct record *rec, struct auc_err *err);
 static enum auc_code deliver_pending(struct recovery *rv, const struct reader *r,
@@ -135,17 +86,6 @@ static enum auc_code deliver_pending(struct recovery *rv, const struct reader *r
 static enum auc_code print_record(struct sink *sink, const struct reader *r,
 				  const struct record *rec, struct auc_err *err);
 static enum auc_code inspect_files(int dir_fd, const char *dir, FILE *out, struct auc_err *err);
-
-static enum auc_code reader_open(struct reader *r, const char *dir, const char *name, int fd,
-				 struct auc_err *err);
-static void reader_close(struct reader *r);
-static enum next reader_next(struct reader *r, struct auc_err *err);
-static enum auc_code corrupt(const struct reader *r, struct auc_err *err, const char *fmt, ...)
-	__attribute__((format(printf, 3, 4)));
-static enum auc_code read_header(struct reader *r, const char *name, uint64_t *base,
-				 struct auc_err *err);
-static enum auc_code parse_record(const struct reader *r, struct record *rec, struct auc_err *err);
-static bool parse_u64(const char **p, uint64_t *value);
 
 static bool buf_reserve(struct buf *b, size_t more);
 static enum auc_code buf_add_line(struct buf *b, struct auc_err *err, const char *fmt, ...)
@@ -160,8 +100,6 @@ static int sync_retrying(int (*sync_fn)(int), int fd);
 static enum auc_code publish_file(struct auc_spool *s, const char *name, const char *data,
 				  size_t len, int *fd, struct auc_err *err);
 static enum auc_code restart_journal(struct auc_spool *s, struct auc_err *err);
-static enum auc_code io_error(const char *dir, const char *name, const char *what,
-			      struct auc_err *err);
 
 /* -- public functions -- */
 
@@ -234,7 +172,7 @@ enum auc_code auc_spool_commit(struct auc_spool *s, struct auc_err *err)
 		return AUC_OK;
 	if (s->dir_unsynced) {
 		if (sync_retrying(fsync, s->dir_fd))
-			return io_error(s->dir, ".", "cannot sync", err);
+			return auc_spool_io_error(s->dir, ".", "cannot sync", err);
 		s->dir_unsynced = false;
 	}
 	if (pwrite_all(s->journal_fd, s->queue.data, s->queue.len, s->good_end) != AUC_OK)
@@ -249,7 +187,7 @@ enum auc_code auc_spool_commit(struct auc_spool *s, struct auc_err *err)
 		while (ftruncate(s->journal_fd, s->good_end) && errno == EINTR)
 			;
 		errno = saved;
-		return io_error(s->dir, JOURNAL, what, err);
+		return auc_spool_io_error(s->dir, JOURNAL, what, err);
 	}
 	s->good_end += (off_t)s->queue.len;
 	s->seq = s->queued_seq;
@@ -329,7 +267,7 @@ static enum auc_code open_dir(struct auc_spool *s, struct auc_err *err)
 
 	if (mkdir(s->dir, 0700)) {
 		if (errno != EEXIST)
-			return io_error(s->dir, NULL, "cannot make the directory", err);
+			return auc_spool_io_error(s->dir, NULL, "cannot make the directory", err);
 	} else {
 		/* The new entry lies in the parent. */
 		char *path = malloc(strlen(s->dir) + sizeof("/.."));
@@ -340,15 +278,17 @@ static enum auc_code open_dir(struct auc_spool *s, struct auc_err *err)
 		parent_fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 		free(path);
 		if (parent_fd < 0)
-			return io_error(s->dir, NULL, "cannot open the directory above", err);
+			return auc_spool_io_error(s->dir, NULL, "cannot open the directory above",
+						  err);
 		rc = sync_retrying(fsync, parent_fd);
 		close(parent_fd);
 		if (rc)
-			return io_error(s->dir, NULL, "cannot sync the directory above", err);
+			return auc_spool_io_error(s->dir, NULL, "cannot sync the directory above",
+						  err);
 	}
 	s->dir_fd = open(s->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (s->dir_fd < 0)
-		return io_error(s->dir, NULL, "cannot open", err);
+		return auc_spool_io_error(s->dir, NULL, "cannot open", err);
 	return AUC_OK;
 }
 
@@ -358,14 +298,14 @@ static enum auc_code take_lock(struct auc_spool *s, struct auc_err *err)
 
 	s->lock_fd = openat(s->dir_fd, LOCK, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (s->lock_fd < 0)
-		return io_error(s->dir, LOCK, "cannot open", err);
+		return auc_spool_io_error(s->dir, LOCK, "cannot open", err);
 	while ((rc = flock(s->lock_fd, LOCK_EX | LOCK_NB)) && errno == EINTR)
 		;
 	if (rc && errno == EWOULDBLOCK)
 		return auc_err_set(err, AUC_EEXIST, "spool %s: another process has it open",
 				   s->dir);
 	if (rc)
-		return io_error(s->dir, LOCK, "cannot lock", err);
+		return auc_spool_io_error(s->dir, LOCK, "cannot lock", err);
 	return AUC_OK;
 }
 
@@ -383,11 +323,12 @@ static enum auc_code recover(struct auc_spool *s, auc_spool_fn fn, void *arg,
 	src = open_file(s->dir_fd, s->dir, STATE, O_RDONLY, &fd, err);
 	if (src != AUC_OK && src != AUC_ENOENT)
 		return src;
-	if (src == AUC_OK && (src = reader_open(&state, s->dir, STATE, fd, err)) != AUC_OK)
+	if (src == AUC_OK &&
+	    (src = auc_spool_reader_open(&state, s->dir, STATE, fd, err)) != AUC_OK)
 		return src;
 	if (rc == AUC_OK) {
 		fd = fcntl(s->journal_fd, F_DUPFD_CLOEXEC, 0);
-		rc = reader_open(&journal, s->dir, JOURNAL, fd, err);
+		rc = auc_spool_reader_open(&journal, s->dir, JOURNAL, fd, err);
 		if (rc == AUC_OK && !(rv.pending = json_object_new_array()))
 			rc = auc_err_set(err, AUC_ENOMEM, "spool %s: out of memory", s->dir);
 		if (rc == AUC_OK && src == AUC_OK)
@@ -401,8 +342,8 @@ static enum auc_code recover(struct auc_spool *s, auc_spool_fn fn, void *arg,
 		rc = create_empty(s, err);
 	}
 	json_object_put(rv.pending);
-	reader_close(&state);
-	reader_close(&journal);
+	auc_spool_reader_close(&state);
+	auc_spool_reader_close(&journal);
 	return rc;
 }
 
@@ -414,14 +355,14 @@ static enum auc_code recover_both(struct auc_spool *s, struct recovery *rv, stru
 	struct scan_journal j;
 	enum auc_code rc;
 
-	rc = scan_state(state, &rv->sink, &st, err);
+	rc = auc_spool_scan_state(state, &rv->sink, &st, err);
 	if (rc != AUC_OK)
 		return rc;
 	rv->delivered = 0;
 	rv->skip_to = st.base;
-	rc = scan_journal(journal, &rv->sink, &j, err);
+	rc = auc_spool_scan_journal(journal, &rv->sink, &j, err);
 	if (rc == AUC_OK)
-		rc = check_bases(state, &st, &j, err);
+		rc = auc_spool_check_bases(state, &st, &j, err);
 	if (rc == AUC_OK)
 		rc = settle_files(s, &j, state->fd, err);
 	if (rc != AUC_OK)
@@ -444,7 +385,7 @@ static enum auc_code recover_creation(struct auc_spool *s, struct recovery *rv,
 	enum auc_code rc;
 
 	rv->fn = NULL;
-	rc = scan_journal(journal, &rv->sink, &j, err);
+	rc = auc_spool_scan_journal(journal, &rv->sink, &j, err);
 	if (rc != AUC_OK)
 		return rc;
 	if (j.base || j.file_end != j.header_end)
@@ -485,15 +426,16 @@ static enum auc_code settle_files(struct auc_spool *s, const struct scan_journal
 		while ((rc = ftruncate(s->journal_fd, j->good_end)) && errno == EINTR)
 			;
 	if (rc)
-		return io_error(s->dir, JOURNAL, "cannot cut off the incomplete end", err);
+		return auc_spool_io_error(s->dir, JOURNAL, "cannot cut off the incomplete end",
+					  err);
 	unlinkat(s->dir_fd, STATE NEW_SUFFIX, 0);
 	unlinkat(s->dir_fd, JOURNAL NEW_SUFFIX, 0);
 	if (sync_retrying(fsync, s->journal_fd))
-		return io_error(s->dir, JOURNAL, "cannot sync", err);
+		return auc_spool_io_error(s->dir, JOURNAL, "cannot sync", err);
 	if (sync_retrying(fsync, state_fd))
-		return io_error(s->dir, STATE, "cannot sync", err);
+		return auc_spool_io_error(s->dir, STATE, "cannot sync", err);
 	if (sync_retrying(fsync, s->dir_fd))
-		return io_error(s->dir, ".", "cannot sync", err);
+		return auc_spool_io_error(s->dir, ".", "cannot sync", err);
 	return AUC_OK;
 }
 
@@ -505,7 +447,8 @@ static enum auc_code open_file(int dir_fd, const char *dir, const char *name, in
 
 	*fd = openat(dir_fd, name, flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	if (*fd < 0)
-		return errno == ENOENT ? AUC_ENOENT : io_error(dir, name, "cannot open", err);
+		return errno == ENOENT ? AUC_ENOENT
+				       : auc_spool_io_error(dir, name, "cannot open", err);
 	if (fstat(*fd, &st) || !S_ISREG(st.st_mode)) {
 		close(*fd);
 		*fd = -1;
@@ -547,159 +490,6 @@ static enum auc_code deliver_pending(struct recovery *rv, const struct reader *r
 	return AUC_OK;
 }
 
-/* -- scanning -- */
-
-static enum auc_code scan_state(struct reader *r, struct sink *sink, struct scan_state *found,
-				struct auc_err *err)
-{
-	struct record rec;
-	enum auc_code rc;
-	enum next next;
-	char expected[32];
-
-	memset(found, 0, sizeof(*found));
-	rc = read_header(r, "auction-state", &found->base, err);
-	if (rc != AUC_OK)
-		return rc;
-	while ((next = reader_next(r, err)) == NEXT_LINE) {
-		snprintf(expected, sizeof(expected), "end %" PRIu64, found->records);
-		if (!strcmp(r->text, expected)) {
-			next = reader_next(r, err);
-			if (next == NEXT_ERROR)
-				return r->error;
-			return next == NEXT_END ? AUC_OK
-						: corrupt(r, err, "something behind the end line");
-		}
-		if ((rc = parse_record(r, &rec, err)) != AUC_OK)
-			return rc;
-		found->records++;
-		if (rec.number != found->records || rec.mark != COMMIT_ENDS)
-			rc = corrupt(r, err, "record %" PRIu64 " '%c', expected %" PRIu64 " '%c'",
-				     rec.number, rec.mark, found->records, COMMIT_ENDS);
-		else
-			rc = sink->record(sink, r, &rec, err);
-		json_object_put(rec.payload);
-		if (rc != AUC_OK)
-			return rc;
-	}
-	if (next == NEXT_ERROR)
-		return r->error;
-	return corrupt(r, err, "the end line is missing");
-}
-
-static enum auc_code scan_journal(struct reader *r, struct sink *sink, struct scan_journal *found,
-				  struct auc_err *err)
-{
-	struct record rec;
-	enum auc_code rc;
-	enum next next;
-
-	memset(found, 0, sizeof(*found));
-	rc = read_header(r, "auction-journal", &found->base, err);
-	if (rc != AUC_OK)
-		return rc;
-	found->header_end = found->good_end = found->file_end = r->next_off;
-	found->last = found->base;
-	uint64_t last = found->base, open_records = 0;
-
-	while ((next = reader_next(r, err)) == NEXT_LINE) {
-		found->file_end = r->next_off;
-		if ((rc = parse_record(r, &rec, err)) != AUC_OK)
-			return rc;
-		if (rec.number != last + 1)
-			rc = corrupt(r, err, "event %" PRIu64 ", expected %" PRIu64, rec.number,
-				     last + 1);
-		else
-			rc = sink->record(sink, r, &rec, err);
-		json_object_put(rec.payload);
-		if (rc != AUC_OK)
-			return rc;
-		last++;
-		open_records++;
-		if (rec.mark != COMMIT_ENDS)
-			continue;
-		found->last = last;
-		found->records += open_records;
-		found->good_end = r->next_off;
-		open_records = 0;
-	}
-	if (next == NEXT_ERROR)
-		return r->error;
-	if (next == NEXT_TORN)
-		found->file_end = r->next_off;
-	return AUC_OK;
-}
-
-static enum auc_code check_bases(const struct reader *state, const struct scan_state *st,
-				 const struct scan_journal *j, struct auc_err *err)
-{
-	if (st->base >= j->base && st->base <= j->last)
-		return AUC_OK;
-	return auc_err_set(err, AUC_ECORRUPT,
-			   "%s line 1: holds events up to %" PRIu64
-			   ", but the journal has those from %" PRIu64 " to %" PRIu64,
-			   state->path, st->base, j->base + 1, j->last);
-}
-
-static enum auc_code read_header(struct reader *r, const char *name, uint64_t *base,
-				 struct auc_err *err)
-{
-	enum next next = reader_next(r, err);
-	size_t n = strlen(name);
-	uint64_t version;
-	const char *p;
-
-	if (next == NEXT_ERROR)
-		return r->error;
-	if (next != NEXT_LINE)
-		return corrupt(r, err, "no complete header line");
-	p = r->text + n + 1;
-	if (strncmp(r->text, name, n) || r->text[n] != ' ' || !parse_u64(&p, &version))
-		return corrupt(r, err, "not a header of %s", name);
-	if (version != FORMAT_VERSION)
-		return corrupt(r, err, "format version %" PRIu64 ", this program reads version %u",
-			       version, FORMAT_VERSION);
-	if (*p++ != ' ' || !parse_u64(&p, base) || *p)
-		return corrupt(r, err, "not a header of %s", name);
-	return AUC_OK;
-}
-
-/* PAYLOAD is a new reference. */
-static enum auc_code parse_record(const struct reader *r, struct record *rec, struct auc_err *err)
-{
-	const char *p = r->text;
-
-	rec->payload = NULL;
-	if (!parse_u64(&p, &rec->number) || p[0] != ' ' ||
-	    (p[1] != COMMIT_ENDS && p[1] != COMMIT_GOES_ON) || p[2] != ' ')
-		return corrupt(r, err,
-			       "not a record: expected a number, '%c' or '%c', and a payload",
-			       COMMIT_ENDS, COMMIT_GOES_ON);
-	rec->mark = p[1];
-	p += 3;
-	rec->payload = auc_json_parse(p, r->text_len - (size_t)(p - r->text));
-	if (!rec->payload)
-		return corrupt(r, err, "the payload is not one JSON object");
-	return AUC_OK;
-}
-
-static bool parse_u64(const char **p, uint64_t *value)
-{
-	const char *q = *p;
-	uint64_t v = 0;
-
-	if (*q < '0' || *q > '9' || (*q == '0' && q[1] >= '0' && q[1] <= '9'))
-		return false;
-	for (; *q >= '0' && *q <= '9'; q++) {
-		if (v > ((uint64_t)INT64_MAX - 9) / 10)
-			return false;
-		v = v * 10 + (uint64_t)(*q - '0');
-	}
-	*p = q;
-	*value = v;
-	return true;
-}
-
 /* -- inspection -- */
 
 static enum auc_code print_record(struct sink *sink, const struct reader *r,
@@ -730,24 +520,24 @@ static enum auc_code inspect_files(int dir_fd, const char *dir, FILE *out, struc
 	 * between. */
 	rc = open_file(dir_fd, dir, JOURNAL, O_RDONLY, &fd, err);
 	if (rc == AUC_OK)
-		rc = reader_open(&journal, dir, JOURNAL, fd, err);
+		rc = auc_spool_reader_open(&journal, dir, JOURNAL, fd, err);
 	if (rc == AUC_OK)
 		rc = open_file(dir_fd, dir, STATE, O_RDONLY, &fd, err);
 	if (rc == AUC_OK)
-		rc = reader_open(&state, dir, STATE, fd, err);
+		rc = auc_spool_reader_open(&state, dir, STATE, fd, err);
 	if (rc == AUC_ENOENT)
 		rc = auc_err_set(err, AUC_ENOENT, "spool %s: no state or no journal in it", dir);
 	if (rc == AUC_OK) {
 		fprintf(out, "# %s\n", state.path);
-		rc = scan_state(&state, &in.sink, &st, err);
+		rc = auc_spool_scan_state(&state, &in.sink, &st, err);
 	}
 	if (rc == AUC_OK) {
 		fprintf(out, "# %" PRIu64 " records up to event %" PRIu64 ", verified\n# %s\n",
 			st.records, st.base, journal.path);
-		rc = scan_journal(&journal, &in.sink, &j, err);
+		rc = auc_spool_scan_journal(&journal, &in.sink, &j, err);
 	}
 	if (rc == AUC_OK)
-		rc = check_bases(&state, &st, &j, err);
+		rc = auc_spool_check_bases(&state, &st, &j, err);
 	if (rc == AUC_OK)
 		fprintf(out,
 			"# %" PRIu64 " events up to %" PRIu64
@@ -755,114 +545,9 @@ static enum auc_code inspect_files(int dir_fd, const char *dir, FILE *out, struc
 			j.records, j.last, (long long)(j.file_end - j.good_end));
 	else
 		fprintf(out, "# %s\n", err->text);
-	reader_close(&state);
-	reader_close(&journal);
+	auc_spool_reader_close(&state);
+	auc_spool_reader_close(&journal);
 	return rc;
-}
-
-/* -- lines, reading -- */
-
-/* Takes FD over, also when it fails. */
-static enum auc_code reader_open(struct reader *r, const char *dir, const char *name, int fd,
-				 struct auc_err *err)
-{
-	char *path;
-
-	memset(r, 0, sizeof(*r));
-	r->fd = fd;
-	if (fd < 0)
-		return io_error(dir, name, "cannot open", err);
-	path = malloc(strlen(dir) + strlen(name) + sizeof("spool /"));
-	r->data = malloc(LINE_MAX_BYTES + 1);
-	if (!path || !r->data) {
-		free(path);
-		reader_close(r);
-		return auc_err_set(err, AUC_ENOMEM, "spool %s: out of memory", dir);
-	}
-	sprintf(path, "spool %s/%s", dir, name);
-	r->path = path;
-	return AUC_OK;
-}
-
-static void reader_close(struct reader *r)
-{
-	if (r->fd >= 0)
-		close(r->fd);
-	r->fd = -1;
-	free(r->data);
-	r->data = NULL;
-	free((char *)r->path);
-	r->path = NULL;
-}
-
-/*
- * The next line, verified against its sum. NEXT_TORN: bytes without LF at the end of the file,
- * next_off is behind them. NEXT_ERROR: ERR is set.
- */
-static enum next reader_next(struct reader *r, struct auc_err *err)
-{
-	char sum[SUM_LEN + 1];
-	char *begin, *lf;
-	size_t len;
-
-	for (;;) {
-		begin = r->data + r->begin;
-		lf = memchr(begin, '\n', r->end - r->begin);
-		if (lf || r->eof)
-			break;
-		if (r->begin) {
-			memmove(r->data, begin, r->end - r->begin);
-			r->end -= r->begin;
-			r->begin = 0;
-		}
-		if (r->end == LINE_MAX_BYTES) {
-			r->line++;
-			r->error = corrupt(r, err, "longer than %u bytes", LINE_MAX_BYTES);
-			return NEXT_ERROR;
-		}
-		ssize_t n = pread(r->fd, r->data + r->end, LINE_MAX_BYTES - r->end,
-				  r->next_off + (off_t)(r->end - r->begin));
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0) {
-			r->error = auc_err_set(err, AUC_EIO, "%s: cannot read: %s", r->path,
-					       strerror(errno));
-			return NEXT_ERROR;
-		}
-		r->eof = n == 0;
-		r->end += (size_t)n;
-	}
-	r->line++;
-	len = lf ? (size_t)(lf - begin) + 1 : r->end - r->begin;
-	r->next_off += (off_t)len;
-	r->begin += len;
-	if (!lf)
-		return len ? NEXT_TORN : NEXT_END;
-	*lf = 0;
-	len--;
-	if (len <= SUM_LEN || begin[SUM_LEN] != ' ' || strlen(begin) != len) {
-		r->error = corrupt(r, err, "not a line of ours: expected a checksum and a text");
-		return NEXT_ERROR;
-	}
-	r->text = begin + SUM_LEN + 1;
-	r->text_len = len - SUM_LEN - 1;
-	snprintf(sum, sizeof(sum), "%016" PRIx64, (uint64_t)XXH3_64bits(r->text, r->text_len));
-	if (memcmp(sum, begin, SUM_LEN)) {
-		r->error = corrupt(r, err, "checksum %.16s, but the text has %s", begin, sum);
-		return NEXT_ERROR;
-	}
-	return NEXT_LINE;
-}
-
-static enum auc_code corrupt(const struct reader *r, struct auc_err *err, const char *fmt, ...)
-{
-	char what[256];
-	va_list ap;
-
-	va_start(ap, fmt);
-	vsnprintf(what, sizeof(what), fmt, ap);
-	va_end(ap);
-	return auc_err_set(err, AUC_ECORRUPT, "%s line %" PRIu64 ": %s", r->path, r->line, what);
 }
 
 /* -- lines, writing -- */
@@ -1003,13 +688,13 @@ static enum auc_code publish_file(struct auc_spool *s, const char *name, const c
 	snprintf(temp, sizeof(temp), "%s" NEW_SUFFIX, name);
 	out = openat(s->dir_fd, temp, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (out < 0)
-		return io_error(s->dir, temp, "cannot create", err);
+		return auc_spool_io_error(s->dir, temp, "cannot create", err);
 	if (pwrite_all(out, data, len, 0) != AUC_OK)
-		rc = io_error(s->dir, temp, "cannot write", err);
+		rc = auc_spool_io_error(s->dir, temp, "cannot write", err);
 	else if (sync_retrying(fsync, out))
-		rc = io_error(s->dir, temp, "cannot sync", err);
+		rc = auc_spool_io_error(s->dir, temp, "cannot sync", err);
 	else if (renameat(s->dir_fd, temp, s->dir_fd, name))
-		rc = io_error(s->dir, name, "cannot rename the new file", err);
+		rc = auc_spool_io_error(s->dir, name, "cannot rename the new file", err);
 	if (rc != AUC_OK)
 		unlinkat(s->dir_fd, temp, 0);
 	if (rc != AUC_OK || !fd)
@@ -1018,7 +703,7 @@ static enum auc_code publish_file(struct auc_spool *s, const char *name, const c
 		*fd = out;
 	if (rc == AUC_OK && sync_retrying(fsync, s->dir_fd)) {
 		if (!fd)
-			return io_error(s->dir, ".", "cannot sync", err);
+			return auc_spool_io_error(s->dir, ".", "cannot sync", err);
 		s->dir_unsynced = true;
 	}
 	return rc;
@@ -1044,9 +729,8 @@ static enum auc_code restart_journal(struct auc_spool *s, struct auc_err *err)
 	return rc;
 }
 
-/* "spool DIR[/NAME]: WHAT: reason" from errno. */
-static enum auc_code io_error(const char *dir, const char *name, const char *what,
-			      struct auc_err *err)
+enum auc_code auc_spool_io_error(const char *dir, const char *name, const char *what,
+				 struct auc_err *err)
 {
 	return auc_err_set(err, AUC_EIO, "spool %s%s%s: %s: %s", dir, name ? "/" : "",
 			   name ? name : "", what, strerror(errno));
