@@ -1,6 +1,6 @@
 /*
- * auction-private.h - the inside of struct auc_auction, for auction.c, offer.c, parts.c and
- * status.c only.
+ * auction-private.h - the inside of struct auc_auction, for the files that are the auction only:
+ * auction.c and change, closed, decide, learning, offer, parts, persist, rebuild, revise, status.
  *
  * Two mutexes. `lock` guards what decisions read and change; it is never held across I/O. `admin`
  * puts the calls that build, open, write and look (set_servers, reconfigure, open_spool, tick,
@@ -17,6 +17,8 @@
 #include "history.h"
 #include "past.h"
 #include "tariff.h"
+
+#define AUC_SNAPSHOT_BYTES (1u << 20) /* of journal, and another one follows */
 
 struct auc_auction {
 	pthread_mutex_t admin;
@@ -73,6 +75,9 @@ enum auc_code auc_plan_parts(const struct auc_market *m, const struct auc_plan *
 /* closed.c: closes in M what is closed now. */
 enum auc_code auc_auction_apply_closed(const struct auc_auction *a, struct auc_market *m,
 				       struct auc_err *err);
+/* rebuild.c; both mutexes are held. A market of the configuration and servers there are now.
+ * AUC_EFULL: done, but a sale no longer fits. */
+enum auc_code auc_auction_rebuild(struct auc_auction *a, double now, struct auc_err *err);
 /* A market of A's configuration and servers with whatever the ledger's RECORDS name, booked by
  * nobody. */
 enum auc_code auc_auction_build_market(const struct auc_auction *a, struct json_object *records,
@@ -85,6 +90,15 @@ const struct auc_tariff *auc_auction_tariff_in_force(const struct auc_auction *a
 enum auc_code auc_auction_remember(struct auc_auction *a, const struct auc_bid *bid, double now,
 				   bool accepted, struct auc_err *err);
 bool auc_auction_publish(struct auc_auction *a, double now);
+/* Prices that follow from configuration, history and what was published. */
+enum auc_code auc_auction_take_price(struct auc_auction *a, struct auc_err *err);
+/* Lets liens lapse, counted in *LAPSED (may be NULL), and the market's window move. */
+void auc_auction_pass_time(struct auc_auction *a, double now, unsigned *lapsed);
+/* persist.c: the ledger's sink, behind lock; EVENT to the end of the json array ARG, taking it
+ * over. */
+void auc_auction_queue_event(void *arg, struct json_object *event);
+void auc_event_append(void *arg, struct json_object *event);
+enum auc_code auc_auction_no_memory(struct auc_err *err);
 /* The lock is held. AUC_ESTATE: bids are not taken, and why. */
 enum auc_code auc_auction_check_ready(const struct auc_auction *a, struct auc_err *err);
 /* The first slot that a decision of NOW may still change, of a policy that steps (revise.c). */

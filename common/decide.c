@@ -1,0 +1,232 @@
+/*
+ * decide.c - one bid: the policy's decision on it, the offer, the lien, and what is learned.
+ */
+#include "config.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <json-c/json.h>
+
+#include "auction-private.h"
+#include "replan.h"
+
+static enum auc_code decide(struct auc_auction *a, const struct auc_bid *bid, double now,
+			    struct auc_err *err);
+static enum auc_code ask_user(struct auc_auction *a, const struct auc_bid *bid, bool hold,
+			      struct auc_err *err);
+static enum auc_code spread(struct auc_auction *a, struct auc_err *err);
+static bool on_wholes(const struct auc_market *m, const struct auc_plan *plan);
+static enum auc_code text_of(const struct auc_auction *a, const struct auc_bid *bid, char **text,
+			     struct auc_err *err);
+static enum auc_code fill_offer(struct auc_auction *a, struct auc_offer *offer,
+				struct auc_err *err);
+static enum auc_code put_lien(struct auc_auction *a, const char *text, uint32_t uid, double now,
+			      struct auc_offer *offer, struct auc_err *err);
+static enum auc_code learn(struct auc_auction *a, struct auc_err *err);
+
+enum auc_code auc_auction_bid(struct auc_auction *a, const struct auc_bid *bid, uint32_t uid,
+			      double now, bool hold, struct auc_offer *offer, struct auc_err *err)
+{
+	char *text = NULL;
+	enum auc_code rc;
+
+	memset(offer, 0, sizeof(*offer));
+	auc_plan_init(&offer->plan);
+	pthread_mutex_lock(&a->lock);
+	rc = decide(a, bid, now, err);
+	if (rc == AUC_OK && a->policy->posts)
+		rc = ask_user(a, bid, hold, err);
+	if (rc == AUC_OK && hold)
+		rc = text_of(a, bid, &text, err);
+	if (rc == AUC_OK)
+		rc = fill_offer(a, offer, err);
+	if (rc == AUC_OK && !(offer->message = auc_offer_message(a, offer, hold)))
+		rc = auc_auction_no_memory(err);
+	if (rc == AUC_OK && hold && offer->accepted)
+		rc = put_lien(a, text, uid, now, offer, err);
+	else if (rc == AUC_OK && hold)
+		auc_ledger_refuse(a->ledger, auc_reason_word(offer->reason));
+	/* Only now: the price of this bid does not know this bid. */
+	if (rc == AUC_OK && hold && auc_conf_learns(a->conf)) {
+		(void)learn(a, NULL);
+		(void)auc_auction_remember(a, bid, now, offer->accepted, NULL);
+	}
+	pthread_mutex_unlock(&a->lock);
+	free(text);
+	if (rc != AUC_OK)
+		auc_offer_clear(offer);
+	return rc;
+}
+
+void auc_offer_clear(struct auc_offer *o)
+{
+	auc_plan_clear(&o->plan);
+	free(o->receipt);
+	free(o->parts);
+	free(o->message);
+	memset(o, 0, sizeof(*o));
+}
+
+/* Into a->job and a->decision. */
+static enum auc_code decide(struct auc_auction *a, const struct auc_bid *bid, double now,
+			    struct auc_err *err)
+{
+	enum auc_code rc = auc_auction_check_ready(a, err);
+	auc_slot arrival;
+
+	if (rc == AUC_OK && !a->nspecs)
+		rc = auc_err_set(err, AUC_ESTATE, "the auction has no nodes to sell");
+	if (rc != AUC_OK)
+		return rc;
+	auc_auction_pass_time(a, now, NULL);
+	if (a->policy->stepper)
+		arrival = auc_auction_first_open(a, now);
+	else if (a->conf->late_start > 0)
+		arrival = auc_slot_from(now - a->conf->late_start, a->conf->slot_seconds);
+	else
+		arrival = auc_slot_from(now + a->conf->start_margin, a->conf->slot_seconds);
+	rc = auc_job_resolve(a->market, bid, arrival, &a->job, err);
+	if (rc != AUC_OK)
+		return rc;
+	rc = a->policy->quote(a->ctx, a->market, &a->job, &a->decision, err);
+	return rc == AUC_OK ? spread(a, err) : rc;
+}
+
+/* What the decision has on large servers of many nodes goes to the nodes. Where it does not fit, as
+ * what is free there is in pieces, the best schedule without that server is taken. */
+static enum auc_code spread(struct auc_auction *a, struct auc_err *err)
+{
+	struct auc_plan made, *plan = &a->decision.plan;
+	enum auc_code rc = AUC_OK;
+
+	auc_plan_init(&made);
+	while (rc == AUC_OK && a->decision.accepted && on_wholes(a->market, plan)) {
+		rc = auc_plan_spread(a->market, plan, &made, err);
+		if (rc == AUC_OK)
+			rc = auc_plan_copy(plan, &made, err);
+		if (rc != AUC_EFULL)
+			continue;
+		for (unsigned i = 0; i < plan->nshares; i++)
+			if (auc_market_is_whole(a->market, plan->shares[i].server))
+				a->job.upload[plan->shares[i].server] = UINT32_MAX;
+		rc = a->policy->quote(a->ctx, a->market, &a->job, &a->decision, err);
+	}
+	auc_plan_clear(&made);
+	return rc;
+}
+
+static bool on_wholes(const struct auc_market *m, const struct auc_plan *plan)
+{
+	for (unsigned i = 0; i < plan->nshares; i++)
+		if (auc_market_is_whole(m, plan->shares[i].server))
+			return true;
+	return false;
+}
+
+/*
+ * Posted prices: the offer is there before the limit is looked at, and is worth what it costs to
+ * whoever keeps it. Only a bid teaches, not a quote.
+ */
+static enum auc_code ask_user(struct auc_auction *a, const struct auc_bid *bid, bool hold,
+			      struct auc_err *err)
+{
+	struct auc_decision *d = &a->decision;
+
+	if (hold && bid->max_price < 0)
+		return auc_err_set(err, AUC_EINVAL,
+				   "--max-price: not given, expected what the job may cost, in "
+				   "credits; --quote says what "
+				   "it does");
+	d->plan.value = d->plan.cost;
+	if (!hold)
+		return AUC_OK;
+	if (d->offered && auc_plan_payment(&d->plan) > auc_money_from(bid->max_price)) {
+		d->accepted = false;
+		d->reason = AUC_REASON_PRICE;
+	}
+	a->policy->answered(a->ctx, a->market, &a->job, d, d->accepted);
+	return AUC_OK;
+}
+
+/* What is kept of BID. One that is looked at again must say for itself where it may run. */
+static enum auc_code text_of(const struct auc_auction *a, const struct auc_bid *bid, char **text,
+			     struct auc_err *err)
+{
+	struct auc_bid *own = a->policy->stepper ? malloc(sizeof(*own)) : NULL;
+	enum auc_code rc = AUC_OK;
+
+	if (own) {
+		*own = *bid;
+		rc = auc_bid_confine(own, a->market, err);
+	} else if (a->policy->stepper) {
+		return auc_auction_no_memory(err);
+	}
+	*text = rc == AUC_OK ? auc_bid_print(own ? own : bid) : NULL;
+	free(own);
+	return rc != AUC_OK || *text ? rc : auc_auction_no_memory(err);
+}
+
+static enum auc_code fill_offer(struct auc_auction *a, struct auc_offer *offer, struct auc_err *err)
+{
+	const struct auc_decision *d = &a->decision;
+	enum auc_code rc;
+
+	offer->accepted = d->accepted;
+	offer->reason = d->reason;
+	if (!d->accepted && d->reason != AUC_REASON_PAYOFF && d->reason != AUC_REASON_PRICE)
+		return AUC_OK;
+	offer->best_payoff = d->best_payoff;
+	offer->payment = auc_plan_payment(&d->plan);
+	offer->value = auc_plan_value(&d->plan);
+	offer->start = (double)d->plan.start * a->conf->slot_seconds;
+	offer->end = (double)d->plan.completion * a->conf->slot_seconds;
+	for (const struct auc_run *r = d->plan.runs; r < d->plan.runs + d->plan.nruns; r++)
+		if (d->accepted && r->nshares > AUC_PARTS_MAX)
+			return auc_err_set(err, AUC_EFULL,
+					   "the best schedule is on %u nodes, at most %d can be "
+					   "one job; lower --chunks",
+					   r->nshares, AUC_PARTS_MAX);
+	rc = auc_plan_copy(&offer->plan, &d->plan, err);
+	return rc == AUC_OK
+		       ? auc_plan_parts(a->market, &d->plan, &offer->parts, &offer->nparts, err)
+		       : rc;
+}
+
+static enum auc_code put_lien(struct auc_auction *a, const char *text, uint32_t uid, double now,
+			      struct auc_offer *offer, struct auc_err *err)
+{
+	enum auc_code rc = auc_ledger_hold(a->ledger, &offer->plan, a->policy->name, text, uid,
+					   now + a->conf->lien_seconds, offer->sale, err);
+
+	if (rc != AUC_OK)
+		return rc;
+	rc = auc_auction_give_receipt(a, auc_ledger_find(a->ledger, offer->sale), 0, NULL,
+				      &offer->receipt, err);
+	if (rc != AUC_OK)
+		auc_ledger_drop(a->ledger, offer->sale, NULL);
+	return rc;
+}
+
+/* Remembers what a->job says about prices. Prices follow at the next tick, not here: new bases
+ * move every price there is, and slurmctld waits for a bid. A bid that cannot be remembered is
+ * decided all the same. */
+static enum auc_code learn(struct auc_auction *a, struct auc_err *err)
+{
+	const struct auc_tariff *tariff = auc_auction_tariff_in_force(a);
+	struct json_object *event;
+	enum auc_code rc;
+
+	rc = auc_history_add(a->history, a->market, &a->job, a->policy->prices, err);
+	if (rc != AUC_OK)
+		return rc;
+	event = auc_history_event(a->history, auc_history_count(a->history) - 1);
+	if (!event)
+		return auc_auction_no_memory(err);
+	auc_event_append(a->events, event);
+	a->fresh++;
+	a->price_old = (!tariff || tariff->kind == AUC_TARIFF_PUBLISHED) &&
+		       (a->policy->prices == AUC_PRICE_ETA ||
+			auc_bounds_due(a->fresh, auc_history_count(a->history)));
+	return AUC_OK;
+}

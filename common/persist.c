@@ -1,0 +1,283 @@
+/*
+ * persist.c - the auction's spool: what was decided is queued behind the lock, written by a commit,
+ * and read back when the spool is opened.
+ */
+#include "config.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include <json-c/json.h>
+
+#include "auction-private.h"
+
+/* What open_spool fills while it reads. */
+struct replay {
+	struct auc_market *market;
+	struct auc_ledger *ledger;
+	struct auc_history *history;
+	struct auc_past *past;
+	struct auc_tariff *tariff; /* the last; NULL: none */
+};
+
+static struct json_object *take_events(struct auc_auction *a);
+static struct json_object *dump_all(const struct auc_ledger *ledger,
+				    const struct auc_history *history, const struct auc_past *past,
+				    const struct auc_tariff *tariff, struct auc_err *err);
+static enum auc_code append_new(struct json_object *records, struct json_object *event,
+				struct auc_err *err);
+static enum auc_code write_events(struct auc_auction *a, struct auc_err *err);
+static enum auc_code write_snapshot(struct auc_auction *a, struct json_object *records,
+				    struct auc_err *err);
+static enum auc_code replay_begin(struct auc_auction *a, double now, struct replay *replay,
+				  struct auc_err *err);
+static enum auc_code replay_event(void *arg, struct json_object *event, struct auc_err *err);
+
+/* Reads into a ledger, a market and a history of its own, without the lock; nobody bids before it
+ * is done. */
+enum auc_code auc_auction_open_spool(struct auc_auction *a, const char *dir, double now,
+				     struct auc_spool_report *report, struct auc_err *err)
+{
+	struct replay replay = {0};
+	struct auc_spool *spool = NULL;
+	struct auc_err own;
+	enum auc_code rc;
+
+	if (!err)
+		err = &own;
+	pthread_mutex_lock(&a->admin);
+	if (!a->market || a->spool) {
+		rc = auc_err_set(err, AUC_ESTATE, "spool %s: %s", dir,
+				 a->spool ? "one is open already"
+					  : "the cluster's nodes are not known yet");
+		pthread_mutex_unlock(&a->admin);
+		return rc;
+	}
+	rc = replay_begin(a, now, &replay, err);
+	if (rc == AUC_OK)
+		rc = auc_spool_open(dir, replay_event, &replay, &spool, report, err);
+	if (rc == AUC_OK)
+		rc = auc_ledger_check(replay.ledger, err);
+	pthread_mutex_lock(&a->lock);
+	if (rc == AUC_OK) {
+		auc_ledger_destroy(a->ledger);
+		a->ledger = replay.ledger;
+		auc_history_destroy(a->history);
+		a->history = replay.history;
+		auc_past_destroy(a->past);
+		a->past = replay.past;
+		auc_tariff_free(a->tariff);
+		a->tariff = replay.tariff;
+		auc_tariff_free(a->next_tariff);
+		a->next_tariff = NULL;
+		a->fit_added = 0; /* all that was read is new to a fit */
+		replay = (struct replay){.market = replay.market};
+		rc = auc_auction_rebuild(a, now, err);
+	}
+	if (rc == AUC_OK || rc == AUC_EFULL) {
+		a->spool = spool;
+		a->recovered = true;
+		a->broken[0] = 0;
+		spool = NULL;
+	} else {
+		snprintf(a->broken, sizeof(a->broken), "%s", err->text);
+		/* What was read is of no use; the ledger must not point to the market that goes
+		 * now. */
+		auc_ledger_destroy(a->ledger);
+		a->ledger = auc_ledger_create(a->market, auc_auction_queue_event, a);
+	}
+	pthread_mutex_unlock(&a->lock);
+	pthread_mutex_unlock(&a->admin);
+	auc_spool_close(spool);
+	auc_ledger_destroy(replay.ledger);
+	auc_history_destroy(replay.history);
+	auc_past_destroy(replay.past);
+	auc_tariff_free(replay.tariff);
+	auc_market_destroy(replay.market);
+	return rc;
+}
+
+void auc_auction_close_spool(struct auc_auction *a)
+{
+	struct auc_spool *spool;
+
+	pthread_mutex_lock(&a->admin);
+	pthread_mutex_lock(&a->lock);
+	spool = a->spool;
+	a->spool = NULL;
+	a->recovered = false;
+	json_object_put(take_events(a));
+	json_object_array_del_idx(a->writing, 0, json_object_array_length(a->writing));
+	pthread_mutex_unlock(&a->lock);
+	auc_spool_close(spool);
+	pthread_mutex_unlock(&a->admin);
+}
+
+enum auc_code auc_auction_commit(struct auc_auction *a, struct auc_err *err)
+{
+	struct json_object *records = NULL, *taken;
+	struct auc_ledger *ledger = NULL;
+	struct auc_history *history = NULL;
+	struct auc_past *past = NULL;
+	struct auc_tariff *tariff = NULL;
+	bool due;
+	struct auc_err why = {0};
+	enum auc_code rc;
+
+	pthread_mutex_lock(&a->admin);
+	if (!a->spool) {
+		pthread_mutex_unlock(&a->admin);
+		return auc_err_set(err, AUC_ESTATE, "no spool is open");
+	}
+	/* What a snapshot says must be what the events up to now say: both are taken in one hold of
+	 * the lock, and put into words behind it. */
+	pthread_mutex_lock(&a->lock);
+	taken = take_events(a);
+	due = taken && auc_spool_journal_bytes(a->spool) >= a->snapshot_at;
+	if (due) {
+		ledger = auc_ledger_copy(a->ledger);
+		history = auc_history_copy(a->history);
+		past = auc_past_copy(a->past);
+		tariff = a->tariff ? auc_tariff_copy(a->tariff) : NULL;
+		due = ledger && history && past && (tariff || !a->tariff);
+	}
+	pthread_mutex_unlock(&a->lock);
+	if (due)
+		records = dump_all(ledger, history, past, tariff, NULL);
+	auc_ledger_destroy(ledger);
+	auc_history_destroy(history);
+	auc_past_destroy(past);
+	auc_tariff_free(tariff);
+	rc = taken ? AUC_OK : auc_auction_no_memory(&why);
+	for (size_t i = 0; taken && i < json_object_array_length(taken); i++)
+		auc_event_append(a->writing, json_object_get(json_object_array_get_idx(taken, i)));
+	json_object_put(taken);
+	if (rc == AUC_OK)
+		rc = write_events(a, &why);
+	pthread_mutex_lock(&a->lock);
+	snprintf(a->io_error, sizeof(a->io_error), "%s", why.text);
+	pthread_mutex_unlock(&a->lock);
+	if (rc == AUC_OK && records) {
+		why.text[0] = 0;
+		/* The events are safe without it: a failure is shown, and tried again when the
+		 * journal has grown. */
+		(void)write_snapshot(a, records, &why);
+		a->snapshot_at = auc_spool_journal_bytes(a->spool) + AUC_SNAPSHOT_BYTES;
+		pthread_mutex_lock(&a->lock);
+		snprintf(a->warning, sizeof(a->warning), "%s", why.text);
+		pthread_mutex_unlock(&a->lock);
+	}
+	json_object_put(records);
+	pthread_mutex_unlock(&a->admin);
+	return rc == AUC_OK ? rc : auc_err_set(err, rc, "%s", why.text);
+}
+
+static struct json_object *take_events(struct auc_auction *a)
+{
+	struct json_object *fresh = json_object_new_array(), *taken = a->events;
+
+	if (!fresh)
+		return NULL;
+	a->events = fresh;
+	return taken;
+}
+
+/* Every record of a snapshot. */
+static struct json_object *dump_all(const struct auc_ledger *ledger,
+				    const struct auc_history *history, const struct auc_past *past,
+				    const struct auc_tariff *tariff, struct auc_err *err)
+{
+	struct json_object *records = json_object_new_array();
+	enum auc_code rc = records ? AUC_OK : auc_auction_no_memory(err);
+
+	if (rc == AUC_OK)
+		rc = auc_ledger_dump(ledger, auc_event_append, records, err);
+	for (unsigned i = 0; rc == AUC_OK && i < auc_history_count(history); i++)
+		rc = append_new(records, auc_history_event(history, i), err);
+	for (unsigned i = 0; rc == AUC_OK && i < auc_past_count(past); i++)
+		rc = append_new(records, auc_past_event(past, i), err);
+	if (rc == AUC_OK && tariff)
+		rc = append_new(records, auc_tariff_event(tariff), err);
+	if (rc == AUC_OK)
+		return records;
+	json_object_put(records);
+	return NULL;
+}
+
+/* Takes EVENT (NULL: no memory) over. */
+static enum auc_code append_new(struct json_object *records, struct json_object *event,
+				struct auc_err *err)
+{
+	if (!event)
+		return auc_auction_no_memory(err);
+	auc_event_append(records, event);
+	return AUC_OK;
+}
+
+static enum auc_code write_events(struct auc_auction *a, struct auc_err *err)
+{
+	size_t n = json_object_array_length(a->writing), i;
+	enum auc_code rc = AUC_OK;
+
+	for (i = 0; i < n && rc == AUC_OK; i++)
+		rc = auc_spool_add(a->spool, json_object_array_get_idx(a->writing, i), err);
+	if (rc != AUC_OK)
+		i--;
+	json_object_array_del_idx(a->writing, 0, i);
+	return rc == AUC_OK ? auc_spool_commit(a->spool, err) : rc;
+}
+
+static enum auc_code write_snapshot(struct auc_auction *a, struct json_object *records,
+				    struct auc_err *err)
+{
+	enum auc_code rc = auc_spool_snapshot_begin(a->spool, err);
+
+	for (size_t i = 0; i < json_object_array_length(records) && rc == AUC_OK; i++)
+		rc = auc_spool_snapshot_add(a->spool, json_object_array_get_idx(records, i), err);
+	return rc == AUC_OK ? auc_spool_snapshot_end(a->spool, err) : rc;
+}
+
+void auc_auction_queue_event(void *arg, struct json_object *event)
+{
+	struct auc_auction *a = arg;
+
+	auc_event_append(a->events, event);
+}
+
+void auc_event_append(void *arg, struct json_object *event)
+{
+	if (json_object_array_add(arg, event))
+		json_object_put(event);
+}
+
+static enum auc_code replay_begin(struct auc_auction *a, double now, struct replay *replay,
+				  struct auc_err *err)
+{
+	struct json_object *none = json_object_new_array();
+	enum auc_code rc = none ? auc_auction_build_market(a, none, now, &replay->market, err)
+				: auc_auction_no_memory(err);
+
+	json_object_put(none);
+	if (rc != AUC_OK)
+		return rc;
+	replay->ledger = auc_ledger_create(replay->market, auc_auction_queue_event, a);
+	replay->history = auc_history_create(a->conf->history_bids);
+	replay->past = auc_past_create(a->conf->history_bids);
+	return replay->ledger && replay->history && replay->past ? AUC_OK
+								 : auc_auction_no_memory(err);
+}
+
+static enum auc_code replay_event(void *arg, struct json_object *event, struct auc_err *err)
+{
+	struct replay *replay = arg;
+
+	if (auc_history_knows(event))
+		return auc_history_apply(replay->history, event, err);
+	if (auc_past_knows(event))
+		return auc_past_apply(replay->past, event, err);
+	if (auc_tariff_knows(event)) {
+		auc_tariff_free(replay->tariff);
+		return auc_tariff_read(event, &replay->tariff, err);
+	}
+	return auc_ledger_apply(replay->ledger, event, err);
+}
