@@ -1,6 +1,6 @@
 /*
  * scenario.c - see scenario.h: the keys of the format as tables, and what one key says about
- * another (names that must exist, chunks that must add up, values that must not rise).
+ * another (names that must exist, bounds in their order). Jobs are in scenario_job.c.
  */
 #include "config.h"
 
@@ -12,32 +12,12 @@
 
 #include <json-c/json.h>
 
-#include "bid.h"
-#include "text.h"
-#include "document.h"
-#include "scenario.h"
+#include "scenario-private.h"
 #include "teacher.h"
 
 #define AMOUNT_MAX    4503599627370496.0 /* 2^52: what a market counts */
-#define SECONDS_MAX   1e9
 #define BANDWIDTH_MAX 1e12
-#define MB_MAX        1e12
-#define SLOT_MAX      1e15
 #define PRICE_MAX     1e15
-
-/* Names seen, with their indices: json-c's hash table. */
-struct names {
-	struct json_object *map;
-};
-
-/* What is known while the rest is read. */
-struct known {
-	struct scenario *s;
-	struct names servers, worker_types, ps_types, tres, jobs;
-	struct names own_workers, own_ps; /* types of the job at hand */
-	struct names *types;              /* where a type's name goes */
-	unsigned first_type;
-};
 
 static enum auc_code check_format(struct reader *r, struct json_object *v, const struct field *f,
 				  void *target);
@@ -55,7 +35,6 @@ static enum auc_code read_state(struct reader *r, struct json_object *v, const s
 				void *target);
 static enum auc_code read_prices(struct reader *r, struct json_object *v, const struct field *f,
 				 void *target);
-static enum auc_code read_type(struct reader *r, struct json_object *v, void *element);
 static enum auc_code read_type_tres(struct reader *r, struct json_object *v, const struct field *f,
 				    void *target);
 static enum auc_code read_server(struct reader *r, struct json_object *v, void *element);
@@ -65,23 +44,6 @@ static enum auc_code read_roles(struct reader *r, struct json_object *v, const s
 				void *target);
 static enum auc_code read_capacity(struct reader *r, struct json_object *v, const struct field *f,
 				   void *target);
-static enum auc_code read_job(struct reader *r, struct json_object *v, void *element);
-static enum auc_code read_own_workers(struct reader *r, struct json_object *v,
-				      const struct field *f, void *target);
-static enum auc_code read_own_ps(struct reader *r, struct json_object *v, const struct field *f,
-				 void *target);
-static enum auc_code read_worker_seconds(struct reader *r, struct json_object *v,
-					 const struct field *f, void *target);
-static enum auc_code read_ps_seconds(struct reader *r, struct json_object *v, const struct field *f,
-				     void *target);
-static enum auc_code read_upload(struct reader *r, struct json_object *v, const struct field *f,
-				 void *target);
-static enum auc_code read_data(struct reader *r, struct json_object *v, const struct field *f,
-			       void *target);
-static enum auc_code read_utility(struct reader *r, struct json_object *v, const struct field *f,
-				  void *target);
-static enum auc_code read_points(struct reader *r, struct json_object *v, const struct field *f,
-				 void *target);
 static enum auc_code read_used(struct reader *r, struct json_object *v, void *element);
 static enum auc_code read_value(struct reader *r, struct json_object *v, void *element);
 static enum auc_code read_entry_server(struct reader *r, struct json_object *v,
@@ -98,18 +60,7 @@ static enum auc_code read_role_bounds(struct reader *r, struct json_object *v,
 				      const struct field *f, void *target);
 static enum auc_code read_amounts(struct reader *r, struct json_object *v, double min, double max,
 				  unsigned *n, struct auc_named **list);
-static enum auc_code read_pairs(struct reader *r, struct json_object *v, double max, bool whole,
-				const char *what, const struct names *first,
-				const struct names *second, unsigned *n,
-				struct scenario_pair **list);
 static enum auc_code check_bounds(struct reader *r, const struct scenario_bounds *b);
-static enum auc_code check_job(struct reader *r, const struct scenario_job *j);
-static bool names_init(struct names *names);
-static void names_clear(struct names *names);
-static bool names_add(struct names *names, const char *name, unsigned index);
-static bool names_find(const struct names *names, const char *name, unsigned *index);
-static void type_clear(struct scenario_type *t);
-static void job_clear(struct scenario_job *j);
 
 static const struct field top_fields[] = {
 	{"format", check_format, 0, 0, 0, true},
@@ -139,36 +90,6 @@ static const struct field server_fields[] = {
 	{"site", read_site, 0, 0, 0, false},
 	{"roles", read_roles, 0, 0, 0, false},
 	{"capacity", read_capacity, 0, 0, AMOUNT_MAX, true},
-};
-
-static const struct field job_fields[] = {
-	{"id", field_text, offsetof(struct scenario_job, id), 0, 0, true},
-	{"arrival", field_count, offsetof(struct scenario_job, arrival), 1, SLOT_MAX, true},
-	{"utility", read_utility, 0, 0, 0, false},
-	{"epochs", field_count, offsetof(struct scenario_job, epochs), 1, AUC_WORK_MAX, false},
-	{"chunks", field_count, offsetof(struct scenario_job, chunks), 1, AUC_WORK_MAX, false},
-	{"minibatches", field_count, offsetof(struct scenario_job, minibatches), 1, AUC_WORK_MAX,
-	 false},
-	{"gradient_mb", field_number, offsetof(struct scenario_job, gradient_mb), 0, MB_MAX, false},
-	{"worker_types", read_own_workers, 0, 0, 0, false},
-	{"ps_types", read_own_ps, 0, 0, 0, false},
-	{"worker_seconds", read_worker_seconds, 0, 0, SECONDS_MAX, false},
-	{"ps_seconds", read_ps_seconds, 0, 0, SECONDS_MAX, false},
-	{"upload_slots", read_upload, 0, 0, AUC_WAIT_MAX, false},
-	{"upload_default", field_number, offsetof(struct scenario_job, upload_default), 0,
-	 AUC_WAIT_MAX, false},
-	{"data_chunks", read_data, 0, 0, AUC_WORK_MAX, false},
-	{"chunk_mb", field_number, offsetof(struct scenario_job, chunk_mb), 0, MB_MAX, false},
-	{"exchange_mb_per_slot", field_number, offsetof(struct scenario_job, exchange_mb_per_slot),
-	 0, MB_MAX, false},
-	{"chunks_per_slot", field_positive, offsetof(struct scenario_job, chunks_per_slot), 0,
-	 AUC_WORK_MAX, false},
-	{"workers", field_count, offsetof(struct scenario_job, workers), 1, AUC_WORK_MAX, false},
-	{"ps", field_count, offsetof(struct scenario_job, ps), 1, AUC_WORK_MAX, false},
-	{"compute_seconds_per_epoch", field_number,
-	 offsetof(struct scenario_job, compute_seconds_per_epoch), 0, SECONDS_MAX, false},
-	{"budget", field_number, offsetof(struct scenario_job, budget), 0, AUC_VALUE_MAX, false},
-	{"guaranteed", field_bool, offsetof(struct scenario_job, guaranteed), 0, 0, false},
 };
 
 static const struct field used_fields[] = {
@@ -208,44 +129,6 @@ static const struct field role_fields[] = {
 	{"upper", read_price_amounts, offsetof(struct scenario_bounds, upper), 0, DBL_MAX, true},
 };
 
-/* Utilities: "form" and the keys of that form. */
-static enum auc_code read_form(struct reader *r, struct json_object *v, const struct field *f,
-			       void *target);
-#define FORM                                                                                       \
-	{                                                                                          \
-		"form", read_form, 0, 0, 0, true                                                   \
-	}
-#define SCALE(key)                                                                                 \
-	{                                                                                          \
-		key, field_number, offsetof(struct auc_utility, scale), 0, AUC_VALUE_MAX, true     \
-	}
-#define RATE(key)                                                                                  \
-	{                                                                                          \
-		key, field_number, offsetof(struct auc_utility, decay), 0, AUC_VALUE_MAX, true     \
-	}
-#define TIME(key, is)                                                                              \
-	{                                                                                          \
-		key, field_number, offsetof(struct auc_utility, target), 0, AUC_WAIT_MAX, is       \
-	}
-static const struct field sigmoid_fields[] = {FORM, SCALE("scale"), RATE("decay"),
-					      TIME("target", false)};
-static const struct field linear_fields[] = {FORM, SCALE("intercept"), RATE("slope")};
-static const struct field scale_fields[] = {FORM, SCALE("scale")};
-static const struct field deadline_fields[] = {FORM, SCALE("scale"), TIME("deadline", true)};
-static const struct field table_fields[] = {FORM, {"points", read_points, 0, 0, 0, true}};
-#define COUNT(list) list, sizeof(list) / sizeof((list)[0])
-static const struct {
-	const struct field *fields;
-	unsigned nfields;
-} utility_forms[] = {
-	[AUC_FORM_CONSTANT] = {COUNT(scale_fields)},
-	[AUC_FORM_SIGMOID] = {COUNT(sigmoid_fields)},
-	[AUC_FORM_LINEAR] = {COUNT(linear_fields)},
-	[AUC_FORM_INVERSE] = {COUNT(scale_fields)},
-	[AUC_FORM_DEADLINE] = {COUNT(deadline_fields)},
-	[AUC_FORM_TABLE] = {COUNT(table_fields)},
-};
-
 enum auc_code scenario_load(const char *path, struct scenario **s, struct auc_err *err)
 {
 	struct json_object *root;
@@ -279,13 +162,13 @@ void scenario_free(struct scenario *s)
 		return;
 	teacher_destroy(s->teacher);
 	for (i = 0; i < s->nworker_types; i++)
-		type_clear(&s->worker_types[i]);
+		scenario_type_clear(&s->worker_types[i]);
 	for (i = 0; i < s->nps_types; i++)
-		type_clear(&s->ps_types[i]);
+		scenario_type_clear(&s->ps_types[i]);
 	for (i = 0; i < s->nservers; i++)
 		free(s->servers[i].capacity);
 	for (i = 0; i < s->njobs; i++)
-		job_clear(&s->jobs[i]);
+		scenario_job_clear(&s->jobs[i]);
 	free(s->worker_types);
 	free(s->ps_types);
 	free(s->servers);
@@ -340,23 +223,23 @@ enum auc_code scenario_read(struct json_object *root, const char *name, struct s
 	*s = NULL;
 	if (known.s)
 		known.s->file = strdup(name);
-	if (!known.s || !known.s->file || !names_init(&known.servers) ||
-	    !names_init(&known.worker_types) || !names_init(&known.ps_types) ||
-	    !names_init(&known.tres) || !names_init(&known.jobs) ||
-	    !names_init(&known.own_workers) || !names_init(&known.own_ps))
+	if (!known.s || !known.s->file || !scenario_names_init(&known.servers) ||
+	    !scenario_names_init(&known.worker_types) || !scenario_names_init(&known.ps_types) ||
+	    !scenario_names_init(&known.tres) || !scenario_names_init(&known.jobs) ||
+	    !scenario_names_init(&known.own_workers) || !scenario_names_init(&known.own_ps))
 		rc = auc_err_set(err, AUC_ENOMEM, "%s: no memory", name);
 	if (rc == AUC_OK) {
 		known.s->transfer_mb_per_slot = -1;
 		reader_init(&r, name, &known, err);
 		rc = FIELDS_READ(&r, root, top_fields, known.s);
 	}
-	names_clear(&known.servers);
-	names_clear(&known.worker_types);
-	names_clear(&known.ps_types);
-	names_clear(&known.tres);
-	names_clear(&known.jobs);
-	names_clear(&known.own_workers);
-	names_clear(&known.own_ps);
+	scenario_names_clear(&known.servers);
+	scenario_names_clear(&known.worker_types);
+	scenario_names_clear(&known.ps_types);
+	scenario_names_clear(&known.tres);
+	scenario_names_clear(&known.jobs);
+	scenario_names_clear(&known.own_workers);
+	scenario_names_clear(&known.own_ps);
 	if (rc == AUC_OK)
 		*s = known.s;
 	else
@@ -391,7 +274,7 @@ static enum auc_code read_worker_types(struct reader *r, struct json_object *v,
 	known->types = &known->worker_types;
 	known->first_type = 0;
 	return read_array(r, v, sizeof(*s->worker_types), (void **)&s->worker_types,
-			  &s->nworker_types, read_type);
+			  &s->nworker_types, scenario_read_type);
 }
 
 static enum auc_code read_ps_types(struct reader *r, struct json_object *v, const struct field *f,
@@ -404,7 +287,7 @@ static enum auc_code read_ps_types(struct reader *r, struct json_object *v, cons
 	known->types = &known->ps_types;
 	known->first_type = 0;
 	return read_array(r, v, sizeof(*s->ps_types), (void **)&s->ps_types, &s->nps_types,
-			  read_type);
+			  scenario_read_type);
 }
 
 static enum auc_code read_servers(struct reader *r, struct json_object *v, const struct field *f,
@@ -423,7 +306,7 @@ static enum auc_code read_jobs(struct reader *r, struct json_object *v, const st
 	struct scenario *s = target;
 
 	(void)f;
-	return read_array(r, v, sizeof(*s->jobs), (void **)&s->jobs, &s->njobs, read_job);
+	return read_array(r, v, sizeof(*s->jobs), (void **)&s->jobs, &s->njobs, scenario_read_job);
 }
 
 static enum auc_code read_state(struct reader *r, struct json_object *v, const struct field *f,
@@ -470,7 +353,7 @@ static enum auc_code read_prices(struct reader *r, struct json_object *v, const 
 
 /* -- types and servers -- */
 
-static enum auc_code read_type(struct reader *r, struct json_object *v, void *element)
+enum auc_code scenario_read_type(struct reader *r, struct json_object *v, void *element)
 {
 	struct scenario_type *t = element;
 	struct known *known = r->user;
@@ -481,13 +364,15 @@ static enum auc_code read_type(struct reader *r, struct json_object *v, void *el
 		return rc;
 	reader_enter_key(r, "name");
 	if ((known->types == &known->own_workers &&
-	     names_find(&known->worker_types, t->name, &other)) ||
-	    (known->types == &known->own_ps && names_find(&known->ps_types, t->name, &other)) ||
-	    names_find(known->types, t->name, &other))
+	     scenario_names_find(&known->worker_types, t->name, &other)) ||
+	    (known->types == &known->own_ps &&
+	     scenario_names_find(&known->ps_types, t->name, &other)) ||
+	    scenario_names_find(known->types, t->name, &other))
 		return reader_fail(r, AUC_EINVAL,
 				   "expected a name of its own, found '%s' a second time", t->name);
-	if (!names_add(known->types, t->name,
-		       known->first_type + (unsigned)json_object_object_length(known->types->map)))
+	if (!scenario_names_add(known->types, t->name,
+				known->first_type +
+					(unsigned)json_object_object_length(known->types->map)))
 		return reader_fail(r, AUC_ENOMEM, "no memory");
 	return AUC_OK;
 }
@@ -501,7 +386,7 @@ static enum auc_code read_type_tres(struct reader *r, struct json_object *v, con
 	unsigned i;
 
 	for (i = 0; i < t->ntres && rc == AUC_OK; i++)
-		if (!names_add(&known->tres, t->tres[i].name, 0))
+		if (!scenario_names_add(&known->tres, t->tres[i].name, 0))
 			rc = reader_fail(r, AUC_ENOMEM, "no memory");
 	return rc;
 }
@@ -518,17 +403,17 @@ static enum auc_code read_server(struct reader *r, struct json_object *v, void *
 	if (rc != AUC_OK)
 		return rc;
 	for (i = 0; i < server->ncapacity; i++)
-		if (!names_add(&known->tres, server->capacity[i].name, 0))
+		if (!scenario_names_add(&known->tres, server->capacity[i].name, 0))
 			return reader_fail(r, AUC_ENOMEM, "no memory");
 	reader_enter_key(r, "name");
 	if (!strcmp(server->name, "*"))
 		return reader_fail(r, AUC_EINVAL,
 				   "expected a name, found '*', which stands for all");
-	if (names_find(&known->servers, server->name, &other))
+	if (scenario_names_find(&known->servers, server->name, &other))
 		return reader_fail(r, AUC_EINVAL,
 				   "expected a name of its own, found '%s' a second time",
 				   server->name);
-	if (!names_add(&known->servers, server->name, known->s->nservers - 1))
+	if (!scenario_names_add(&known->servers, server->name, known->s->nservers - 1))
 		return reader_fail(r, AUC_ENOMEM, "no memory");
 	return AUC_OK;
 }
@@ -583,225 +468,6 @@ static enum auc_code read_capacity(struct reader *r, struct json_object *v, cons
 	return read_amounts(r, v, f->min, f->max, &server->ncapacity, &server->capacity);
 }
 
-/* -- jobs -- */
-
-static enum auc_code read_job(struct reader *r, struct json_object *v, void *element)
-{
-	struct scenario_job *j = element;
-	struct known *known = r->user;
-	enum auc_code rc;
-	unsigned other;
-
-	names_clear(&known->own_workers);
-	names_clear(&known->own_ps);
-	if (!names_init(&known->own_workers) || !names_init(&known->own_ps))
-		return reader_fail(r, AUC_ENOMEM, "no memory");
-	j->gradient_mb = j->exchange_mb_per_slot = j->chunks_per_slot = -1;
-	j->compute_seconds_per_epoch = j->budget = -1;
-	j->chunk_mb = 2;
-	j->guaranteed = true;
-	rc = FIELDS_READ(r, v, job_fields, j);
-	if (rc != AUC_OK)
-		return rc;
-	rc = check_job(r, j);
-	if (rc != AUC_OK)
-		return rc;
-	reader_enter_key(r, "id");
-	if (names_find(&known->jobs, j->id, &other))
-		return reader_fail(r, AUC_EINVAL,
-				   "expected an id of its own, found '%.80s' a second time", j->id);
-	if (!names_add(&known->jobs, j->id, 0))
-		return reader_fail(r, AUC_ENOMEM, "no memory");
-	return AUC_OK;
-}
-
-static enum auc_code check_job(struct reader *r, const struct scenario_job *j)
-{
-	double sum = 0;
-	unsigned i;
-
-	if (!j->ndata)
-		return AUC_OK;
-	for (i = 0; i < j->ndata; i++)
-		sum += j->data[i].value;
-	if (sum == (double)j->chunks)
-		return AUC_OK;
-	reader_enter_key(r, "data_chunks");
-	return reader_fail(r, AUC_EINVAL, "expected %llu chunks in all, found %.15g",
-			   (unsigned long long)j->chunks, sum);
-}
-
-static enum auc_code read_own_workers(struct reader *r, struct json_object *v,
-				      const struct field *f, void *target)
-{
-	struct scenario_job *j = target;
-	struct known *known = r->user;
-
-	(void)f;
-	known->types = &known->own_workers;
-	known->first_type = known->s->nworker_types;
-	return read_array(r, v, sizeof(*j->worker_types), (void **)&j->worker_types,
-			  &j->nworker_types, read_type);
-}
-
-static enum auc_code read_own_ps(struct reader *r, struct json_object *v, const struct field *f,
-				 void *target)
-{
-	struct scenario_job *j = target;
-	struct known *known = r->user;
-
-	(void)f;
-	known->types = &known->own_ps;
-	known->first_type = known->s->nps_types;
-	return read_array(r, v, sizeof(*j->ps_types), (void **)&j->ps_types, &j->nps_types,
-			  read_type);
-}
-
-static enum auc_code read_worker_seconds(struct reader *r, struct json_object *v,
-					 const struct field *f, void *target)
-{
-	struct scenario_job *j = target;
-	struct known *known = r->user;
-
-	j->has_worker_seconds = true;
-	return read_pairs(r, v, f->max, false, "worker type", &known->worker_types,
-			  &known->own_workers, &j->nworker_seconds, &j->worker_seconds);
-}
-
-static enum auc_code read_ps_seconds(struct reader *r, struct json_object *v, const struct field *f,
-				     void *target)
-{
-	struct scenario_job *j = target;
-	struct known *known = r->user;
-
-	j->has_ps_seconds = true;
-	return read_pairs(r, v, f->max, false, "PS type", &known->ps_types, &known->own_ps,
-			  &j->nps_seconds, &j->ps_seconds);
-}
-
-static enum auc_code read_upload(struct reader *r, struct json_object *v, const struct field *f,
-				 void *target)
-{
-	struct scenario_job *j = target;
-	struct known *known = r->user;
-
-	return read_pairs(r, v, f->max, false, "server", &known->servers, NULL, &j->nupload,
-			  &j->upload);
-}
-
-static enum auc_code read_data(struct reader *r, struct json_object *v, const struct field *f,
-			       void *target)
-{
-	struct scenario_job *j = target;
-	struct known *known = r->user;
-
-	return read_pairs(r, v, f->max, true, "server", &known->servers, NULL, &j->ndata, &j->data);
-}
-
-/* -- utilities -- */
-
-static enum auc_code read_utility(struct reader *r, struct json_object *v, const struct field *f,
-				  void *target)
-{
-	struct known *known = r->user;
-	struct scenario_job *j = target;
-	struct json_object *form;
-	enum auc_code rc;
-	double first;
-	size_t mark;
-
-	(void)f;
-	if (!json_object_is_type(v, json_type_object) ||
-	    !json_object_object_get_ex(v, "form", &form))
-		return reader_expected(r, v, "an object with a form");
-	mark = reader_enter_key(r, "form");
-	rc = read_form(r, form, NULL, &j->utility);
-	reader_leave(r, mark);
-	if (rc == AUC_OK)
-		rc = fields_read(r, v, utility_forms[j->utility.form].fields,
-				 utility_forms[j->utility.form].nfields, &j->utility);
-	if (rc != AUC_OK)
-		return rc;
-	j->has_utility = true;
-	if (j->utility.form == AUC_FORM_INVERSE) {
-		j->utility.target = (double)known->s->slots;
-		first = auc_utility_value(&j->utility, 1);
-		if (!(first <= AUC_VALUE_MAX))
-			return reader_fail(
-				r, AUC_EINVAL,
-				"expected a value of at most %.15g after one slot, found %.15g",
-				AUC_VALUE_MAX, first);
-	}
-	return auc_utility_check(&j->utility, r->path, r->err);
-}
-
-static enum auc_code read_form(struct reader *r, struct json_object *v, const struct field *f,
-			       void *target)
-{
-	const char *text =
-		json_object_is_type(v, json_type_string) ? json_object_get_string(v) : "";
-	struct auc_utility *u = target;
-	int form;
-
-	(void)f;
-	for (form = AUC_FORM_CONSTANT; form <= AUC_FORM_TABLE; form++)
-		if (!strcmp(text, auc_form_name((enum auc_form)form)))
-			break;
-	if (form > AUC_FORM_TABLE)
-		return reader_expected(
-			r, v,
-			"\"sigmoid\", \"linear\", \"inverse\", \"constant\", \"deadline\" "
-			"or \"table\"");
-	u->form = (enum auc_form)form;
-	return AUC_OK;
-}
-
-static enum auc_code read_points(struct reader *r, struct json_object *v, const struct field *f,
-				 void *target)
-{
-	struct auc_utility *u = target;
-	struct json_object *point;
-	enum auc_code rc;
-	size_t i, n, mark;
-	double x, value;
-
-	(void)f;
-	n = json_object_is_type(v, json_type_array) ? json_object_array_length(v) : 0;
-	if (!n || n > AUC_TABLE_MAX)
-		return reader_expected(r, v, "an array of 1 to %d points [x, value]",
-				       AUC_TABLE_MAX);
-	for (i = 0; i < n; i++) {
-		mark = reader_enter_index(r, i);
-		point = json_object_array_get_idx(v, i);
-		if (!json_object_is_type(point, json_type_array) ||
-		    json_object_array_length(point) != 2)
-			return reader_expected(r, point, "[x, value]");
-		reader_enter_index(r, 0);
-		rc = read_number(r, json_object_array_get_idx(point, 0), 0, AUC_WAIT_MAX, &x);
-		if (rc == AUC_OK && i && !(x > u->points[i - 1].x))
-			rc = reader_fail(r, AUC_EINVAL, "expected more than %.15g, found %.15g",
-					 u->points[i - 1].x, x);
-		if (rc != AUC_OK)
-			return rc;
-		reader_leave(r, mark);
-		reader_enter_index(r, i);
-		reader_enter_index(r, 1);
-		rc = read_number(r, json_object_array_get_idx(point, 1), 0, AUC_VALUE_MAX, &value);
-		if (rc == AUC_OK && i && !(value <= u->points[i - 1].value))
-			rc = reader_fail(r, AUC_EINVAL,
-					 "expected at most %.15g, for a utility never rises, "
-					 "found %.15g",
-					 u->points[i - 1].value, value);
-		if (rc != AUC_OK)
-			return rc;
-		reader_leave(r, mark);
-		u->points[i].x = x;
-		u->points[i].value = value;
-	}
-	u->npoints = (unsigned)n;
-	return AUC_OK;
-}
-
 /* -- state and prices -- */
 
 static enum auc_code read_used(struct reader *r, struct json_object *v, void *element)
@@ -830,7 +496,7 @@ static enum auc_code read_entry_server(struct reader *r, struct json_object *v,
 	if (rc != AUC_OK)
 		return rc;
 	e->server = SCENARIO_ANY_SERVER;
-	if (strcmp(name, "*") != 0 && !names_find(&known->servers, name, &e->server))
+	if (strcmp(name, "*") != 0 && !scenario_names_find(&known->servers, name, &e->server))
 		return reader_expected(r, v, "a server of this scenario or \"*\"");
 	return AUC_OK;
 }
@@ -849,7 +515,7 @@ static enum auc_code check_entry(struct reader *r, struct json_object *v,
 				   (unsigned long long)e->from, (unsigned long long)e->to);
 	}
 	json_object_object_get_ex(v, "tres", &tres);
-	if (any == transfer && (any || names_find(&known->tres, e->tres, &index)))
+	if (any == transfer && (any || scenario_names_find(&known->tres, e->tres, &index)))
 		return AUC_OK;
 	reader_enter_key(r, "tres");
 	return reader_expected(r, tres,
@@ -900,7 +566,7 @@ static enum auc_code read_price_amounts(struct reader *r, struct json_object *v,
 
 	for (i = 0; i < a->n && rc == AUC_OK; i++)
 		if (strcmp(a->list[i].name, "transfer") != 0 &&
-		    !names_find(&known->tres, a->list[i].name, &index)) {
+		    !scenario_names_find(&known->tres, a->list[i].name, &index)) {
 			reader_enter_key(r, a->list[i].name);
 			rc = reader_fail(r, AUC_EINVAL,
 					 "expected a TRES of this scenario, found '%s'",
@@ -974,60 +640,19 @@ static enum auc_code read_amounts(struct reader *r, struct json_object *v, doubl
 	return rc;
 }
 
-/* An object of numbers by names of FIRST or SECOND (may be NULL). */
-static enum auc_code read_pairs(struct reader *r, struct json_object *v, double max, bool whole,
-				const char *what, const struct names *first,
-				const struct names *second, unsigned *n,
-				struct scenario_pair **list)
-{
-	enum auc_code rc = AUC_OK;
-	struct scenario_pair *p;
-	uint64_t count;
-	size_t mark;
-
-	if (!json_object_is_type(v, json_type_object))
-		return reader_expected(r, v, "an object of numbers by %s", what);
-	*list = calloc((size_t)json_object_object_length(v) + 1, sizeof(**list));
-	if (!*list)
-		return reader_fail(r, AUC_ENOMEM, "no memory");
-	json_object_object_foreach(v, name, value)
-	{
-		if (rc != AUC_OK)
-			break;
-		mark = reader_enter_key(r, name);
-		p = &(*list)[*n];
-		if (!names_find(first, name, &p->index) &&
-		    (!second || !names_find(second, name, &p->index)))
-			rc = reader_fail(r, AUC_EINVAL,
-					 "expected a %s of this scenario, found '%.80s'", what,
-					 name);
-		else if (whole) {
-			rc = read_count(r, value, 0, (uint64_t)max, &count);
-			p->value = rc == AUC_OK ? (double)count : 0;
-		} else {
-			rc = read_number(r, value, 0, max, &p->value);
-		}
-		if (rc == AUC_OK) {
-			(*n)++;
-			reader_leave(r, mark);
-		}
-	}
-	return rc;
-}
-
-static bool names_init(struct names *names)
+bool scenario_names_init(struct names *names)
 {
 	names->map = json_object_new_object();
 	return names->map != NULL;
 }
 
-static void names_clear(struct names *names)
+void scenario_names_clear(struct names *names)
 {
 	json_object_put(names->map);
 	names->map = NULL;
 }
 
-static bool names_add(struct names *names, const char *name, unsigned index)
+bool scenario_names_add(struct names *names, const char *name, unsigned index)
 {
 	struct json_object *v = json_object_new_int64(index);
 
@@ -1037,7 +662,7 @@ static bool names_add(struct names *names, const char *name, unsigned index)
 	return false;
 }
 
-static bool names_find(const struct names *names, const char *name, unsigned *index)
+bool scenario_names_find(const struct names *names, const char *name, unsigned *index)
 {
 	struct json_object *v;
 
@@ -1047,24 +672,7 @@ static bool names_find(const struct names *names, const char *name, unsigned *in
 	return true;
 }
 
-static void type_clear(struct scenario_type *t)
+void scenario_type_clear(struct scenario_type *t)
 {
 	free(t->tres);
-}
-
-static void job_clear(struct scenario_job *j)
-{
-	unsigned i;
-
-	for (i = 0; i < j->nworker_types; i++)
-		type_clear(&j->worker_types[i]);
-	for (i = 0; i < j->nps_types; i++)
-		type_clear(&j->ps_types[i]);
-	free(j->worker_types);
-	free(j->ps_types);
-	free(j->worker_seconds);
-	free(j->ps_seconds);
-	free(j->upload);
-	free(j->data);
-	free(j->id);
 }
