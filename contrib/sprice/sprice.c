@@ -1,20 +1,18 @@
 /*
  * sprice.c - "sprice": prices, sales and totals of the auction as tables. Reads the status that
- * sched/auction writes (doc/status.md), and looks into a spool directory. See sprice(1).
+ * sched/auction writes (doc/status.md), and looks into a spool directory. See sprice(1); what a
+ * column shows is in columns.c.
  */
 #include "config.h"
 
 #include <errno.h>
 #include <getopt.h>
-#include <inttypes.h>
 #include <limits.h>
 #include <math.h>
-#include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 
 #include <json-c/json.h>
 #include <libsmartcols.h>
@@ -22,6 +20,7 @@
 #include <slurm/slurm.h>
 #endif
 
+#include "columns.h"
 #include "jsonio.h"
 #include "spool.h"
 
@@ -36,26 +35,6 @@ struct options {
 	enum view view;
 	const char *file, *spool, *format;
 	bool json, noheader, parsable;
-};
-
-/* One row's data. What a view does not have is 0. */
-struct row {
-	const char *server, *partition;
-	bool for_sale;
-	struct json_object *tres; /* prices */
-	struct json_object *sale; /* sales */
-	const char *key;          /* totals, learning */
-	struct json_object *value;
-	bool is_time; /* the value, in Unix time */
-	int64_t slot; /* the present one */
-	double slot_seconds;
-};
-
-struct field {
-	const char *name, *heading;
-	bool right;
-	void (*print)(const struct row *row, FILE *out);
-	const char *help;
 };
 
 /* Where the rows of a view go. */
@@ -89,89 +68,6 @@ static struct json_object *runs_for_sale(struct json_object *class, int64_t firs
 static int add_learning(struct table *t, struct json_object *status, struct row *row);
 static struct json_object *learning_of(struct json_object *status);
 
-static const char *text_of(struct json_object *o, const char *key);
-static double number_of(struct json_object *o, const char *key);
-static bool run_at(const struct row *row, int64_t slot, double *used, double *price);
-static void print_at(const struct row *row, FILE *out, int64_t slot, bool price);
-static void print_over_runs(const struct row *row, FILE *out,
-			    double (*fold)(double sum, double x, double slots), bool price,
-			    bool mean);
-static double fold_sum(double sum, double x, double slots);
-static double fold_max(double sum, double x, double slots);
-static void print_time(FILE *out, double when);
-static struct json_object *counts_of(const struct row *row, const char *role);
-static void print_counts(const struct row *row, FILE *out, const char *role, const char *type);
-
-static void p_server(const struct row *r, FILE *f);
-static void p_partition(const struct row *r, FILE *f);
-static void p_sells(const struct row *r, FILE *f);
-static void p_tres(const struct row *r, FILE *f);
-static void p_capacity(const struct row *r, FILE *f);
-static void p_used(const struct row *r, FILE *f);
-static void p_load(const struct row *r, FILE *f);
-static void p_now(const struct row *r, FILE *f);
-static void p_next(const struct row *r, FILE *f);
-static void p_mean(const struct row *r, FILE *f);
-static void p_max(const struct row *r, FILE *f);
-static void c_servers(const struct row *r, FILE *f);
-static void s_sale(const struct row *r, FILE *f);
-static void s_job(const struct row *r, FILE *f);
-static void s_user(const struct row *r, FILE *f);
-static void s_state(const struct row *r, FILE *f);
-static void s_start(const struct row *r, FILE *f);
-static void s_end(const struct row *r, FILE *f);
-static void s_payment(const struct row *r, FILE *f);
-static void s_value(const struct row *r, FILE *f);
-static void s_workers(const struct row *r, FILE *f);
-static void s_ps(const struct row *r, FILE *f);
-static void s_nodes(const struct row *r, FILE *f);
-static void t_name(const struct row *r, FILE *f);
-static void t_value(const struct row *r, FILE *f);
-
-static const struct field price_fields[] = {
-	{"server", "SERVER", false, p_server, "node"},
-	{"partition", "PARTITION", false, p_partition, "its partition"},
-	{"sells", "SELLS", false, p_sells, "yes, or no while it is down"},
-	{"tres", "TRES", false, p_tres, "trackable resource"},
-	{"capacity", "CAPACITY", true, p_capacity, "how much of it the node has"},
-	{"used", "USED", true, p_used, "how much is sold in the present slot"},
-	{"load", "LOAD%", true, p_load, "share that is sold, mean over all slots for sale"},
-	{"now", "NOW", true, p_now, "price in the present slot, credits per unit and slot"},
-	{"next", "NEXT", true, p_next, "price in the next slot"},
-	{"mean", "MEAN", true, p_mean, "price, mean over all slots for sale"},
-	{"max", "MAX", true, p_max, "highest price in any slot for sale"},
-	{0},
-};
-static const struct field sale_fields[] = {
-	{"job", "JOBID", true, s_job, "lead job; 0 for a lien"},
-	{"state", "STATE", false, s_state, "lien, sold or running"},
-	{"user", "USER", false, s_user, "who bought it"},
-	{"start", "START", false, s_start, "when its first slot begins"},
-	{"end", "END", false, s_end, "when its last slot ends"},
-	{"workers", "WORKERS", false, s_workers, "how many workers of which type"},
-	{"ps", "PS", false, s_ps, "how many PSs of which type"},
-	{"nodes", "NODES", false, s_nodes, "the plan's nodes, that of the PSs first"},
-	{"payment", "PAYMENT", true, s_payment, "what it pays, credits"},
-	{"value", "VALUE", true, s_value, "what it is worth to the buyer, credits"},
-	{"sale", "SALE", false, s_sale, "id of the sale"},
-	{0},
-};
-static const struct field class_fields[] = {
-	{"partition", "PARTITION", false, p_partition, "partition of the nodes"},
-	{"tres", "TRES", false, p_tres, "trackable resource"},
-	{"capacity", "CAPACITY", true, p_capacity, "how much of it each node has"},
-	{"nodes", "NODES", true, c_servers, "how many such nodes there are"},
-	{"now", "NOW", true, p_now, "price in the present slot, credits per unit and slot"},
-	{"next", "NEXT", true, p_next, "price in the next slot"},
-	{"mean", "MEAN", true, p_mean, "price, mean over all slots for sale"},
-	{"max", "MAX", true, p_max, "highest price in any slot for sale"},
-	{0},
-};
-static const struct field total_fields[] = {
-	{"name", "TOTAL", false, t_name, "what is counted"},
-	{"value", "VALUE", true, t_value, "how many, or credits"},
-	{0},
-};
 static const char *const total_names[] = {"bids",     "refused", "lapsed",         "sold",
 					  "settled",  "live",    "liens",          "charged",
 					  "refunded", "revenue", "settled_revenue"};
@@ -320,13 +216,13 @@ static void help(void)
 	      "\n"
 	      "Columns of prices:\n",
 	      stdout);
-	help_fields(price_fields);
+	help_fields(columns_of_prices);
 	puts("Columns of classes:");
-	help_fields(class_fields);
+	help_fields(columns_of_classes);
 	puts("Columns of sales:");
-	help_fields(sale_fields);
+	help_fields(columns_of_sales);
 	puts("Columns of totals and learning:");
-	help_fields(total_fields);
+	help_fields(columns_of_totals);
 }
 
 static void help_fields(const struct field *fields)
@@ -415,7 +311,7 @@ static struct json_object *status_load(const struct options *o)
 		return NULL;
 	status = auc_json_parse(text, strlen(text));
 	free(text);
-	if (status && !strcmp(text_of(status, "format"), "auction-status/1"))
+	if (status && !strcmp(status_text(status, "format"), "auction-status/1"))
 		return status;
 	fail("%s: not a status file: \"format\" is not auction-status/1", file);
 	json_object_put(status);
@@ -424,34 +320,34 @@ static struct json_object *status_load(const struct options *o)
 
 static int show(const struct options *o, struct json_object *status)
 {
-	struct row row = {.slot_seconds = number_of(status, "slot_seconds")};
+	struct row row = {.slot_seconds = status_number(status, "slot_seconds")};
 	struct json_object *ready;
 	struct table t;
 	int code = EXIT_FAILURE;
 
 	if (json_object_object_get_ex(status, "ready", &ready) && !json_object_get_boolean(ready))
-		fail("the auction is closed: %s", text_of(status, "reason"));
-	if (!(row.slot_seconds > 0) || !(number_of(status, "time") >= 0))
+		fail("the auction is closed: %s", status_text(status, "reason"));
+	if (!(row.slot_seconds > 0) || !(status_number(status, "time") >= 0))
 		return fail("the status has no time or no slot_seconds");
-	row.slot = (int64_t)floor(number_of(status, "time") / row.slot_seconds);
+	row.slot = (int64_t)floor(status_number(status, "time") / row.slot_seconds);
 	switch (o->view) {
 	case VIEW_PRICES:
-		code = table_open(&t, o, price_fields,
+		code = table_open(&t, o, columns_of_prices,
 				  "server,partition,tres,capacity,used,load,now,next,mean");
 		return code ? code : add_prices(&t, status, &row) | table_close(&t);
 	case VIEW_SALES:
-		code = table_open(&t, o, sale_fields,
+		code = table_open(&t, o, columns_of_sales,
 				  "job,state,user,start,end,workers,ps,nodes,payment,value");
 		return code ? code : add_sales(&t, status, &row) | table_close(&t);
 	case VIEW_TOTALS:
-		code = table_open(&t, o, total_fields, "name,value");
+		code = table_open(&t, o, columns_of_totals, "name,value");
 		return code ? code : add_totals(&t, status, &row) | table_close(&t);
 	case VIEW_CLASSES:
-		code = table_open(&t, o, class_fields,
+		code = table_open(&t, o, columns_of_classes,
 				  "partition,tres,capacity,nodes,now,next,mean,max");
 		return code ? code : add_classes(&t, status, &row) | table_close(&t);
 	case VIEW_LEARNING:
-		code = table_open(&t, o, total_fields, "name,value");
+		code = table_open(&t, o, columns_of_totals, "name,value");
 		return code ? code : add_learning(&t, status, &row) | table_close(&t);
 	}
 	return code;
@@ -546,8 +442,8 @@ static int add_prices(struct table *t, struct json_object *status, struct row *r
 		return EXIT_SUCCESS; /* no nodes yet */
 	for (size_t i = 0; i < json_object_array_length(servers); i++) {
 		server = json_object_array_get_idx(servers, i);
-		row->server = text_of(server, "name");
-		row->partition = text_of(server, "partition");
+		row->server = status_text(server, "name");
+		row->partition = status_text(server, "partition");
 		row->for_sale = json_object_object_get_ex(server, "for_sale", &sells) &&
 				json_object_get_boolean(sells);
 		if (!json_object_object_get_ex(server, "tres", &tres) ||
@@ -594,7 +490,7 @@ static int add_totals(struct table *t, struct json_object *status, struct row *r
 static int add_classes(struct table *t, struct json_object *status, struct row *row)
 {
 	struct json_object *learning = learning_of(status), *classes;
-	double first = number_of(status, "first"), last = number_of(status, "last");
+	double first = status_number(status, "first"), last = status_number(status, "last");
 	int code = EXIT_SUCCESS;
 
 	if (!learning)
@@ -614,14 +510,14 @@ static int add_class(struct table *t, struct json_object *class, struct row *row
 	struct json_object *tres = json_object_new_object();
 	int code;
 
-	if (!tres || !auc_json_add_text(tres, "name", text_of(class, "tres")) ||
-	    !auc_json_add_double(tres, "capacity", number_of(class, "capacity")) ||
-	    !auc_json_add_double(tres, "servers", number_of(class, "servers")) ||
+	if (!tres || !auc_json_add_text(tres, "name", status_text(class, "tres")) ||
+	    !auc_json_add_double(tres, "capacity", status_number(class, "capacity")) ||
+	    !auc_json_add_double(tres, "servers", status_number(class, "servers")) ||
 	    !auc_json_add(tres, "runs", runs_for_sale(class, first, last))) {
 		json_object_put(tres);
 		return fail("out of memory");
 	}
-	row->partition = text_of(class, "partition");
+	row->partition = status_text(class, "partition");
 	row->tres = tres;
 	code = table_row(t, row);
 	json_object_put(tres);
@@ -668,7 +564,7 @@ static int add_learning(struct table *t, struct json_object *status, struct row 
 
 	if (!learning)
 		return EXIT_FAILURE;
-	looked = number_of(learning, "day_bids") > 0;
+	looked = status_number(learning, "day_bids") > 0;
 	for (size_t i = 0; i < sizeof(learning_rows) / sizeof(*learning_rows) && !code; i++) {
 		row->key = learning_rows[i].name;
 		row->is_time = learning_rows[i].is_time;
@@ -688,297 +584,6 @@ static struct json_object *learning_of(struct json_object *status)
 
 	if (json_object_object_get_ex(status, "learning", &learning))
 		return learning;
-	fail("prices are not fitted: Prices=%s", text_of(status, "prices"));
+	fail("prices are not fitted: Prices=%s", status_text(status, "prices"));
 	return NULL;
-}
-
-/* -- reading cells -- */
-
-/* "" if there is no such text. */
-static const char *text_of(struct json_object *o, const char *key)
-{
-	struct json_object *v;
-
-	return json_object_object_get_ex(o, key, &v) && json_object_is_type(v, json_type_string)
-		       ? json_object_get_string(v)
-		       : "";
-}
-
-/* NAN if there is no such number. */
-static double number_of(struct json_object *o, const char *key)
-{
-	double value;
-
-	return auc_json_double(o, key, -1e18, 1e18, &value, NULL) == AUC_OK ? value : NAN;
-}
-
-/* What the run of SLOT says. */
-static bool run_at(const struct row *row, int64_t slot, double *used, double *price)
-{
-	struct json_object *runs, *run;
-
-	if (!json_object_object_get_ex(row->tres, "runs", &runs) ||
-	    !json_object_is_type(runs, json_type_array))
-		return false;
-	for (size_t i = 0; i < json_object_array_length(runs); i++) {
-		run = json_object_array_get_idx(runs, i);
-		if (!json_object_is_type(run, json_type_array) ||
-		    json_object_array_length(run) != 4 ||
-		    json_object_get_int64(json_object_array_get_idx(run, 0)) > slot ||
-		    json_object_get_int64(json_object_array_get_idx(run, 1)) < slot)
-			continue;
-		*used = json_object_get_double(json_object_array_get_idx(run, 2));
-		*price = json_object_get_double(json_object_array_get_idx(run, 3));
-		return true;
-	}
-	return false;
-}
-
-static void print_at(const struct row *row, FILE *out, int64_t slot, bool price)
-{
-	double used, unit;
-
-	if (!run_at(row, slot, &used, &unit))
-		fputs("-", out);
-	else if (price)
-		fprintf(out, "%.6f", unit);
-	else
-		fprintf(out, "%.10g", used);
-}
-
-/* FOLD over all slots of use or price; MEAN: divided by the slots. Use is shown in percent of the
- * capacity. */
-static void print_over_runs(const struct row *row, FILE *out,
-			    double (*fold)(double sum, double x, double slots), bool price,
-			    bool mean)
-{
-	struct json_object *runs, *run;
-	double sum = 0, slots = 0, n;
-
-	if (!json_object_object_get_ex(row->tres, "runs", &runs) ||
-	    !json_object_is_type(runs, json_type_array))
-		return;
-	for (size_t i = 0; i < json_object_array_length(runs); i++) {
-		run = json_object_array_get_idx(runs, i);
-		if (!json_object_is_type(run, json_type_array) ||
-		    json_object_array_length(run) != 4)
-			continue;
-		n = (double)(json_object_get_int64(json_object_array_get_idx(run, 1)) -
-			     json_object_get_int64(json_object_array_get_idx(run, 0)) + 1);
-		sum = fold(sum,
-			   json_object_get_double(json_object_array_get_idx(run, price ? 3 : 2)),
-			   n);
-		slots += n;
-	}
-	if (mean)
-		sum = slots > 0 ? sum / slots : 0;
-	if (price)
-		fprintf(out, "%.6f", sum);
-	else
-		fprintf(out, "%.1f", 100 * sum / number_of(row->tres, "capacity"));
-}
-
-static double fold_sum(double sum, double x, double slots)
-{
-	return sum + x * slots;
-}
-
-static double fold_max(double sum, double x, double slots)
-{
-	(void)slots;
-	return x > sum ? x : sum;
-}
-
-/* Like squeue. */
-static void print_time(FILE *out, double when)
-{
-	time_t t = when >= 0 && when < 1e12 ? (time_t)when : -1;
-	char text[32];
-	struct tm tm;
-
-	if (t >= 0 && localtime_r(&t, &tm) &&
-	    strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%S", &tm))
-		fputs(text, out);
-}
-
-/* The counts by node of a role in the first run; NULL: none. */
-static struct json_object *counts_of(const struct row *row, const char *role)
-{
-	struct json_object *plan, *counts;
-
-	if (json_object_object_get_ex(row->sale, "plan", &plan) &&
-	    json_object_is_type(plan, json_type_array) &&
-	    json_object_object_get_ex(json_object_array_get_idx(plan, 0), role, &counts) &&
-	    json_object_is_type(counts, json_type_object))
-		return counts;
-	return NULL;
-}
-
-/* "3 x v100" */
-static void print_counts(const struct row *row, FILE *out, const char *role, const char *type)
-{
-	struct json_object *counts = counts_of(row, role);
-	int64_t sum = 0;
-
-	if (!counts)
-		return;
-	json_object_object_foreach(counts, server, count)
-	{
-		(void)server;
-		sum += json_object_get_int64(count);
-	}
-	fprintf(out, "%" PRId64 " x %s", sum, text_of(row->sale, type));
-}
-
-/* -- columns -- */
-
-static void p_server(const struct row *r, FILE *f)
-{
-	fputs(r->server, f);
-}
-
-static void p_partition(const struct row *r, FILE *f)
-{
-	fputs(r->partition, f);
-}
-
-static void p_sells(const struct row *r, FILE *f)
-{
-	fputs(r->for_sale ? "yes" : "no", f);
-}
-
-static void p_tres(const struct row *r, FILE *f)
-{
-	fputs(text_of(r->tres, "name"), f);
-}
-
-static void p_capacity(const struct row *r, FILE *f)
-{
-	fprintf(f, "%.10g", number_of(r->tres, "capacity"));
-}
-
-static void p_used(const struct row *r, FILE *f)
-{
-	print_at(r, f, r->slot, false);
-}
-
-static void p_load(const struct row *r, FILE *f)
-{
-	print_over_runs(r, f, fold_sum, false, true);
-}
-
-static void p_now(const struct row *r, FILE *f)
-{
-	print_at(r, f, r->slot, true);
-}
-
-static void p_next(const struct row *r, FILE *f)
-{
-	print_at(r, f, r->slot + 1, true);
-}
-
-static void p_mean(const struct row *r, FILE *f)
-{
-	print_over_runs(r, f, fold_sum, true, true);
-}
-
-static void p_max(const struct row *r, FILE *f)
-{
-	print_over_runs(r, f, fold_max, true, false);
-}
-
-static void c_servers(const struct row *r, FILE *f)
-{
-	fprintf(f, "%.0f", number_of(r->tres, "servers"));
-}
-
-static void s_sale(const struct row *r, FILE *f)
-{
-	fputs(text_of(r->sale, "sale"), f);
-}
-
-static void s_job(const struct row *r, FILE *f)
-{
-	fprintf(f, "%.0f", number_of(r->sale, "job"));
-}
-
-static void s_user(const struct row *r, FILE *f)
-{
-	double uid = number_of(r->sale, "uid");
-	struct passwd *pw = uid >= 0 && uid <= UINT32_MAX ? getpwuid((uid_t)uid) : NULL;
-
-	if (pw)
-		fputs(pw->pw_name, f);
-	else
-		fprintf(f, "%.0f", uid);
-}
-
-static void s_state(const struct row *r, FILE *f)
-{
-	fputs(text_of(r->sale, "state"), f);
-}
-
-static void s_start(const struct row *r, FILE *f)
-{
-	print_time(f, number_of(r->sale, "start") * r->slot_seconds);
-}
-
-static void s_end(const struct row *r, FILE *f)
-{
-	print_time(f, number_of(r->sale, "completion") * r->slot_seconds);
-}
-
-static void s_payment(const struct row *r, FILE *f)
-{
-	fputs(text_of(r->sale, "payment"), f);
-}
-
-static void s_value(const struct row *r, FILE *f)
-{
-	fputs(text_of(r->sale, "value"), f);
-}
-
-static void s_workers(const struct row *r, FILE *f)
-{
-	print_counts(r, f, "workers", "worker_type");
-}
-
-static void s_ps(const struct row *r, FILE *f)
-{
-	print_counts(r, f, "ps", "ps_type");
-}
-
-static void s_nodes(const struct row *r, FILE *f)
-{
-	static const char *const roles[] = {"ps", "workers"};
-	struct json_object *ps = counts_of(r, roles[0]), *counts;
-	const char *comma = "";
-
-	for (unsigned i = 0; i < 2; i++) {
-		if (!(counts = counts_of(r, roles[i])))
-			continue;
-		json_object_object_foreach(counts, server, count)
-		{
-			(void)count;
-			if (i && ps && json_object_object_get_ex(ps, server, NULL))
-				continue;
-			fprintf(f, "%s%s", comma, server);
-			comma = ",";
-		}
-	}
-}
-
-static void t_name(const struct row *r, FILE *f)
-{
-	fputs(r->key, f);
-}
-
-static void t_value(const struct row *r, FILE *f)
-{
-	if (r->is_time)
-		print_time(f, json_object_get_double(r->value));
-	else if (json_object_is_type(r->value, json_type_double))
-		fprintf(f, "%.6g", json_object_get_double(r->value));
-	else
-		fputs(json_object_get_string(r->value), f);
 }

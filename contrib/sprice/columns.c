@@ -1,0 +1,385 @@
+/*
+ * columns.c - see columns.h.
+ */
+#include "config.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <pwd.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <json-c/json.h>
+
+#include "columns.h"
+#include "jsonio.h"
+
+static bool run_at(const struct row *row, int64_t slot, double *used, double *price);
+static void print_at(const struct row *row, FILE *out, int64_t slot, bool price);
+static void print_over_runs(const struct row *row, FILE *out,
+			    double (*fold)(double sum, double x, double slots), bool price,
+			    bool mean);
+static double fold_sum(double sum, double x, double slots);
+static double fold_max(double sum, double x, double slots);
+static void print_time(FILE *out, double when);
+static struct json_object *counts_of(const struct row *row, const char *role);
+static void print_counts(const struct row *row, FILE *out, const char *role, const char *type);
+static void p_server(const struct row *r, FILE *f);
+static void p_partition(const struct row *r, FILE *f);
+static void p_sells(const struct row *r, FILE *f);
+static void p_tres(const struct row *r, FILE *f);
+static void p_capacity(const struct row *r, FILE *f);
+static void p_used(const struct row *r, FILE *f);
+static void p_load(const struct row *r, FILE *f);
+static void p_now(const struct row *r, FILE *f);
+static void p_next(const struct row *r, FILE *f);
+static void p_mean(const struct row *r, FILE *f);
+static void p_max(const struct row *r, FILE *f);
+static void c_servers(const struct row *r, FILE *f);
+static void s_sale(const struct row *r, FILE *f);
+static void s_job(const struct row *r, FILE *f);
+static void s_user(const struct row *r, FILE *f);
+static void s_state(const struct row *r, FILE *f);
+static void s_start(const struct row *r, FILE *f);
+static void s_end(const struct row *r, FILE *f);
+static void s_payment(const struct row *r, FILE *f);
+static void s_value(const struct row *r, FILE *f);
+static void s_workers(const struct row *r, FILE *f);
+static void s_ps(const struct row *r, FILE *f);
+static void s_nodes(const struct row *r, FILE *f);
+static void t_name(const struct row *r, FILE *f);
+static void t_value(const struct row *r, FILE *f);
+
+const struct field columns_of_prices[] = {
+	{"server", "SERVER", false, p_server, "node"},
+	{"partition", "PARTITION", false, p_partition, "its partition"},
+	{"sells", "SELLS", false, p_sells, "yes, or no while it is down"},
+	{"tres", "TRES", false, p_tres, "trackable resource"},
+	{"capacity", "CAPACITY", true, p_capacity, "how much of it the node has"},
+	{"used", "USED", true, p_used, "how much is sold in the present slot"},
+	{"load", "LOAD%", true, p_load, "share that is sold, mean over all slots for sale"},
+	{"now", "NOW", true, p_now, "price in the present slot, credits per unit and slot"},
+	{"next", "NEXT", true, p_next, "price in the next slot"},
+	{"mean", "MEAN", true, p_mean, "price, mean over all slots for sale"},
+	{"max", "MAX", true, p_max, "highest price in any slot for sale"},
+	{0},
+};
+
+const struct field columns_of_sales[] = {
+	{"job", "JOBID", true, s_job, "lead job; 0 for a lien"},
+	{"state", "STATE", false, s_state, "lien, sold or running"},
+	{"user", "USER", false, s_user, "who bought it"},
+	{"start", "START", false, s_start, "when its first slot begins"},
+	{"end", "END", false, s_end, "when its last slot ends"},
+	{"workers", "WORKERS", false, s_workers, "how many workers of which type"},
+	{"ps", "PS", false, s_ps, "how many PSs of which type"},
+	{"nodes", "NODES", false, s_nodes, "the plan's nodes, that of the PSs first"},
+	{"payment", "PAYMENT", true, s_payment, "what it pays, credits"},
+	{"value", "VALUE", true, s_value, "what it is worth to the buyer, credits"},
+	{"sale", "SALE", false, s_sale, "id of the sale"},
+	{0},
+};
+
+const struct field columns_of_classes[] = {
+	{"partition", "PARTITION", false, p_partition, "partition of the nodes"},
+	{"tres", "TRES", false, p_tres, "trackable resource"},
+	{"capacity", "CAPACITY", true, p_capacity, "how much of it each node has"},
+	{"nodes", "NODES", true, c_servers, "how many such nodes there are"},
+	{"now", "NOW", true, p_now, "price in the present slot, credits per unit and slot"},
+	{"next", "NEXT", true, p_next, "price in the next slot"},
+	{"mean", "MEAN", true, p_mean, "price, mean over all slots for sale"},
+	{"max", "MAX", true, p_max, "highest price in any slot for sale"},
+	{0},
+};
+
+const struct field columns_of_totals[] = {
+	{"name", "TOTAL", false, t_name, "what is counted"},
+	{"value", "VALUE", true, t_value, "how many, or credits"},
+	{0},
+};
+
+const char *status_text(struct json_object *o, const char *key)
+{
+	struct json_object *v;
+
+	return json_object_object_get_ex(o, key, &v) && json_object_is_type(v, json_type_string)
+		       ? json_object_get_string(v)
+		       : "";
+}
+
+double status_number(struct json_object *o, const char *key)
+{
+	double value;
+
+	return auc_json_double(o, key, -1e18, 1e18, &value, NULL) == AUC_OK ? value : NAN;
+}
+
+/* What the run of SLOT says. */
+static bool run_at(const struct row *row, int64_t slot, double *used, double *price)
+{
+	struct json_object *runs, *run;
+
+	if (!json_object_object_get_ex(row->tres, "runs", &runs) ||
+	    !json_object_is_type(runs, json_type_array))
+		return false;
+	for (size_t i = 0; i < json_object_array_length(runs); i++) {
+		run = json_object_array_get_idx(runs, i);
+		if (!json_object_is_type(run, json_type_array) ||
+		    json_object_array_length(run) != 4 ||
+		    json_object_get_int64(json_object_array_get_idx(run, 0)) > slot ||
+		    json_object_get_int64(json_object_array_get_idx(run, 1)) < slot)
+			continue;
+		*used = json_object_get_double(json_object_array_get_idx(run, 2));
+		*price = json_object_get_double(json_object_array_get_idx(run, 3));
+		return true;
+	}
+	return false;
+}
+
+static void print_at(const struct row *row, FILE *out, int64_t slot, bool price)
+{
+	double used, unit;
+
+	if (!run_at(row, slot, &used, &unit))
+		fputs("-", out);
+	else if (price)
+		fprintf(out, "%.6f", unit);
+	else
+		fprintf(out, "%.10g", used);
+}
+
+/* FOLD over all slots of use or price; MEAN: divided by the slots. Use is shown in percent of the
+ * capacity. */
+static void print_over_runs(const struct row *row, FILE *out,
+			    double (*fold)(double sum, double x, double slots), bool price,
+			    bool mean)
+{
+	struct json_object *runs, *run;
+	double sum = 0, slots = 0, n;
+
+	if (!json_object_object_get_ex(row->tres, "runs", &runs) ||
+	    !json_object_is_type(runs, json_type_array))
+		return;
+	for (size_t i = 0; i < json_object_array_length(runs); i++) {
+		run = json_object_array_get_idx(runs, i);
+		if (!json_object_is_type(run, json_type_array) ||
+		    json_object_array_length(run) != 4)
+			continue;
+		n = (double)(json_object_get_int64(json_object_array_get_idx(run, 1)) -
+			     json_object_get_int64(json_object_array_get_idx(run, 0)) + 1);
+		sum = fold(sum,
+			   json_object_get_double(json_object_array_get_idx(run, price ? 3 : 2)),
+			   n);
+		slots += n;
+	}
+	if (mean)
+		sum = slots > 0 ? sum / slots : 0;
+	if (price)
+		fprintf(out, "%.6f", sum);
+	else
+		fprintf(out, "%.1f", 100 * sum / status_number(row->tres, "capacity"));
+}
+
+static double fold_sum(double sum, double x, double slots)
+{
+	return sum + x * slots;
+}
+
+static double fold_max(double sum, double x, double slots)
+{
+	(void)slots;
+	return x > sum ? x : sum;
+}
+
+/* Like squeue. */
+static void print_time(FILE *out, double when)
+{
+	time_t t = when >= 0 && when < 1e12 ? (time_t)when : -1;
+	char text[32];
+	struct tm tm;
+
+	if (t >= 0 && localtime_r(&t, &tm) &&
+	    strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%S", &tm))
+		fputs(text, out);
+}
+
+/* The counts by node of a role in the first run; NULL: none. */
+static struct json_object *counts_of(const struct row *row, const char *role)
+{
+	struct json_object *plan, *counts;
+
+	if (json_object_object_get_ex(row->sale, "plan", &plan) &&
+	    json_object_is_type(plan, json_type_array) &&
+	    json_object_object_get_ex(json_object_array_get_idx(plan, 0), role, &counts) &&
+	    json_object_is_type(counts, json_type_object))
+		return counts;
+	return NULL;
+}
+
+/* "3 x v100" */
+static void print_counts(const struct row *row, FILE *out, const char *role, const char *type)
+{
+	struct json_object *counts = counts_of(row, role);
+	int64_t sum = 0;
+
+	if (!counts)
+		return;
+	json_object_object_foreach(counts, server, count)
+	{
+		(void)server;
+		sum += json_object_get_int64(count);
+	}
+	fprintf(out, "%" PRId64 " x %s", sum, status_text(row->sale, type));
+}
+
+static void p_server(const struct row *r, FILE *f)
+{
+	fputs(r->server, f);
+}
+
+static void p_partition(const struct row *r, FILE *f)
+{
+	fputs(r->partition, f);
+}
+
+static void p_sells(const struct row *r, FILE *f)
+{
+	fputs(r->for_sale ? "yes" : "no", f);
+}
+
+static void p_tres(const struct row *r, FILE *f)
+{
+	fputs(status_text(r->tres, "name"), f);
+}
+
+static void p_capacity(const struct row *r, FILE *f)
+{
+	fprintf(f, "%.10g", status_number(r->tres, "capacity"));
+}
+
+static void p_used(const struct row *r, FILE *f)
+{
+	print_at(r, f, r->slot, false);
+}
+
+static void p_load(const struct row *r, FILE *f)
+{
+	print_over_runs(r, f, fold_sum, false, true);
+}
+
+static void p_now(const struct row *r, FILE *f)
+{
+	print_at(r, f, r->slot, true);
+}
+
+static void p_next(const struct row *r, FILE *f)
+{
+	print_at(r, f, r->slot + 1, true);
+}
+
+static void p_mean(const struct row *r, FILE *f)
+{
+	print_over_runs(r, f, fold_sum, true, true);
+}
+
+static void p_max(const struct row *r, FILE *f)
+{
+	print_over_runs(r, f, fold_max, true, false);
+}
+
+static void c_servers(const struct row *r, FILE *f)
+{
+	fprintf(f, "%.0f", status_number(r->tres, "servers"));
+}
+
+static void s_sale(const struct row *r, FILE *f)
+{
+	fputs(status_text(r->sale, "sale"), f);
+}
+
+static void s_job(const struct row *r, FILE *f)
+{
+	fprintf(f, "%.0f", status_number(r->sale, "job"));
+}
+
+static void s_user(const struct row *r, FILE *f)
+{
+	double uid = status_number(r->sale, "uid");
+	struct passwd *pw = uid >= 0 && uid <= UINT32_MAX ? getpwuid((uid_t)uid) : NULL;
+
+	if (pw)
+		fputs(pw->pw_name, f);
+	else
+		fprintf(f, "%.0f", uid);
+}
+
+static void s_state(const struct row *r, FILE *f)
+{
+	fputs(status_text(r->sale, "state"), f);
+}
+
+static void s_start(const struct row *r, FILE *f)
+{
+	print_time(f, status_number(r->sale, "start") * r->slot_seconds);
+}
+
+static void s_end(const struct row *r, FILE *f)
+{
+	print_time(f, status_number(r->sale, "completion") * r->slot_seconds);
+}
+
+static void s_payment(const struct row *r, FILE *f)
+{
+	fputs(status_text(r->sale, "payment"), f);
+}
+
+static void s_value(const struct row *r, FILE *f)
+{
+	fputs(status_text(r->sale, "value"), f);
+}
+
+static void s_workers(const struct row *r, FILE *f)
+{
+	print_counts(r, f, "workers", "worker_type");
+}
+
+static void s_ps(const struct row *r, FILE *f)
+{
+	print_counts(r, f, "ps", "ps_type");
+}
+
+static void s_nodes(const struct row *r, FILE *f)
+{
+	static const char *const roles[] = {"ps", "workers"};
+	struct json_object *ps = counts_of(r, roles[0]), *counts;
+	const char *comma = "";
+
+	for (unsigned i = 0; i < 2; i++) {
+		if (!(counts = counts_of(r, roles[i])))
+			continue;
+		json_object_object_foreach(counts, server, count)
+		{
+			(void)count;
+			if (i && ps && json_object_object_get_ex(ps, server, NULL))
+				continue;
+			fprintf(f, "%s%s", comma, server);
+			comma = ",";
+		}
+	}
+}
+
+static void t_name(const struct row *r, FILE *f)
+{
+	fputs(r->key, f);
+}
+
+static void t_value(const struct row *r, FILE *f)
+{
+	if (r->is_time)
+		print_time(f, json_object_get_double(r->value));
+	else if (json_object_is_type(r->value, json_type_double))
+		fprintf(f, "%.6g", json_object_get_double(r->value));
+	else
+		fputs(json_object_get_string(r->value), f);
+}

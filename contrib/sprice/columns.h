@@ -1,0 +1,42 @@
+/*
+ * columns.h - what the columns of sprice's tables are called and how a row's cell is printed.
+ */
+#ifndef SPRICE_COLUMNS_H
+#define SPRICE_COLUMNS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+struct json_object;
+
+/* One row's data. What a view does not have is 0. */
+struct row {
+	const char *server, *partition;
+	bool for_sale;
+	struct json_object *tres; /* prices */
+	struct json_object *sale; /* sales */
+	const char *key;          /* totals, learning */
+	struct json_object *value;
+	bool is_time; /* the value, in Unix time */
+	int64_t slot; /* the present one */
+	double slot_seconds;
+};
+
+struct field {
+	const char *name, *heading;
+	bool right;
+	void (*print)(const struct row *row, FILE *out);
+	const char *help;
+};
+
+/* Each ends with a field without a name. */
+extern const struct field columns_of_prices[], columns_of_classes[], columns_of_sales[],
+	columns_of_totals[];
+
+/* "" if there is no such text. */
+const char *status_text(struct json_object *o, const char *key);
+/* NAN if there is no such number. */
+double status_number(struct json_object *o, const char *key);
+
+#endif
