@@ -9,6 +9,7 @@
 #include <json-c/json.h>
 
 #include "document.h"
+#include "floors.h"
 #include "jsonio.h"
 #include "learned.h"
 #include "replay.h"
@@ -65,6 +66,8 @@ static enum auc_code take_values(struct scenario *s, const struct auc_market *m,
 				 const struct auc_given_price *list, size_t n, struct auc_err *err);
 static void set_none(struct scenario *s);
 static struct json_object *prices_json(const struct scenario *s);
+static struct json_object *floors_json(const struct scenario *s);
+static struct json_object *amounts_json(const struct scenario_amounts *a);
 
 enum auc_code learned_prices(struct scenario *s, const char *mode, const char *policy,
 			     char *const *past, unsigned n, char **chosen, struct auc_err *err)
@@ -93,17 +96,13 @@ enum auc_code learned_prices(struct scenario *s, const char *mode, const char *p
 		s->prices = SCENARIO_PRICES_OFFLINE;
 	if (!flat && strcmp(mode, "learned") != 0)
 		return AUC_OK;
-	if (p.policy->sites)
-		return auc_err_set(
-			err, AUC_EINVAL,
-			"--prices: learned is not for policy %s, whose scenario may have "
-			"prices of its own",
-			p.policy->name);
-	if (flat && !n)
-		return auc_err_set(err, AUC_EINVAL, "--prices: flat needs a past: --history FILE");
+	if ((flat || p.policy->sites) && !n)
+		return auc_err_set(err, AUC_EINVAL, "--prices: %s%s needs a past: --history FILE",
+				   mode, p.policy->sites ? " of a policy of sites" : "");
 	rc = load_past(&p, s, past, n, err);
 	if (rc == AUC_OK)
-		rc = learn(s, &p, flat, chosen, err);
+		rc = p.policy->sites ? floors_learn(s, policy, p.days, n, flat, chosen, err)
+				     : learn(s, &p, flat, chosen, err);
 	for (i = 0; p.days && i < p.n; i++) {
 		p.days[i]->teacher = NULL;
 		scenario_free(p.days[i]);
@@ -145,8 +144,8 @@ enum auc_code learned_write(const char *path, const struct scenario *s, const ch
 {
 	struct json_object *root = NULL, *prices;
 	enum auc_code rc = document_load(path, &root, err);
+	bool failed, given, constant;
 	const char *text;
-	bool failed;
 	FILE *f;
 
 	if (rc == AUC_OK && s->prices == SCENARIO_PRICES_TAUGHT)
@@ -157,9 +156,12 @@ enum auc_code learned_write(const char *path, const struct scenario *s, const ch
 		json_object_put(root);
 		return rc;
 	}
-	json_object_object_del(root, "prices");
-	prices = s->prices == SCENARIO_PRICES_GIVEN ? prices_json(s) : NULL;
-	if (s->prices == SCENARIO_PRICES_GIVEN && !auc_json_add(root, "prices", prices))
+	given = s->prices == SCENARIO_PRICES_GIVEN;
+	constant = s->prices == SCENARIO_PRICES_BOUNDS && s->both.lower.n;
+	if (given || constant || s->prices == SCENARIO_PRICES_OFFLINE)
+		json_object_object_del(root, "prices");
+	prices = given ? prices_json(s) : constant ? floors_json(s) : NULL;
+	if ((given || constant) && !auc_json_add(root, "prices", prices))
 		rc = auc_err_set(err, AUC_ENOMEM, "%s: no memory", to);
 	text = rc == AUC_OK
 		       ? json_object_to_json_string_ext(
@@ -193,11 +195,11 @@ static enum auc_code load_past(struct past *p, const struct scenario *s, char *c
 	for (; p->n < n && rc == AUC_OK; p->n++) {
 		rc = scenario_load(paths[p->n], &p->days[p->n], err);
 		if (rc == AUC_OK && !same_market(s, p->days[p->n]))
-			rc = auc_err_set(
-				err, AUC_EINVAL,
-				"--history: %s: its servers, types or slots are not those of %s",
-				paths[p->n], s->file);
-		for (i = 0; rc == AUC_OK && i < p->days[p->n]->njobs; i++)
+			rc = auc_err_set(err, AUC_EINVAL,
+					 "--history: %s: its servers, types, slots or budget are "
+					 "not those of %s",
+					 paths[p->n], s->file);
+		for (i = 0; rc == AUC_OK && !p->policy->sites && i < p->days[p->n]->njobs; i++)
 			if (world_is_own(&p->days[p->n]->jobs[i]))
 				rc = auc_err_set(err, AUC_EINVAL,
 						 "--history: %s: $.jobs[%u]: has types of its own, "
@@ -213,7 +215,7 @@ static bool same_market(const struct scenario *a, const struct scenario *b)
 	unsigned i;
 
 	if (a->slots != b->slots || a->slot_seconds != b->slot_seconds ||
-	    a->nservers != b->nservers ||
+	    a->nservers != b->nservers || a->transfer_mb_per_slot != b->transfer_mb_per_slot ||
 	    !same_types(a->worker_types, a->nworker_types, b->worker_types, b->nworker_types) ||
 	    !same_types(a->ps_types, a->nps_types, b->ps_types, b->nps_types))
 		return false;
@@ -504,6 +506,35 @@ static struct json_object *prices_json(const struct scenario *s)
 	}
 	ok = ok && auc_json_add(o, "values", json_object_get(list));
 	json_object_put(list);
+	if (ok)
+		return o;
+	json_object_put(o);
+	return NULL;
+}
+
+/* Constant prices are bounds of which one is the other. */
+static struct json_object *floors_json(const struct scenario *s)
+{
+	struct json_object *o = json_object_new_object();
+
+	if (o && auc_json_add_text(o, "mode", "bounds") &&
+	    auc_json_add(o, "lower", amounts_json(&s->both.lower)) &&
+	    auc_json_add(o, "upper", amounts_json(&s->both.upper)))
+		return o;
+	json_object_put(o);
+	return NULL;
+}
+
+static struct json_object *amounts_json(const struct scenario_amounts *a)
+{
+	struct json_object *o = json_object_new_object();
+	char text[AUC_NUMBER_LEN];
+	bool ok = o;
+
+	for (unsigned k = 0; ok && k < a->n; k++)
+		ok = auc_json_add(o, a->list[k].name,
+				  json_object_new_double_s(a->list[k].value,
+							   auc_number_str(a->list[k].value, text)));
 	if (ok)
 		return o;
 	json_object_put(o);

@@ -19,8 +19,9 @@
  * prices, with the published ones, and with those that the other days teach, of each form and at
  * several levels, and what was worth most in all is taken for the day. "flat": of these, those with
  * one price of each TRES. *CHOSEN then says what and why, malloc'd. Without a past "learned" are
- * prices that the day's own jobs teach as they come; there is no guard. AUC_EINVAL: no such mode, a
- * past of another market; AUC_ENOMEM.
+ * prices that the day's own jobs teach as they come; there is no guard. Policies of sites learn as
+ * floors.h says, and only from a past. AUC_EINVAL: no such mode, a past of another market;
+ * AUC_ENOMEM.
  */
 enum auc_code learned_prices(struct scenario *s, const char *mode, const char *policy,
 			     char *const *past, unsigned n, char **chosen, struct auc_err *err);

@@ -140,8 +140,6 @@ refuses()
 	refuses '.jobs[3] += {exchange_mb_per_slot: 1e9, epochs: 1000000}' "expected a job that sends 1e12 MB at most"
 	run -1 "$sim" run -p tiresias bad.json
 	[[ $output == *"expected a job that sends 1e12 MB at most" ]]
-	run -1 "$sim" run -p eris --prices=learned --history=s.json s.json
-	[[ $output == *"learned is not for policy eris"* ]]
 }
 
 @test "tiresias, antman and liquid keep to sites and budget, at every number of workers" {
@@ -165,4 +163,32 @@ refuses()
 	[[ $output == *"antman: 'workers=0' is no option, expected workers=1 to 1000000" ]]
 	run -1 "$sim" run -p liquid,workers=2x s.json
 	[[ $output == *"liquid: 'workers=2x' is no option, expected workers=1 to 1000000" ]]
+}
+
+@test "--prices learned: constant ones, found on days of the past; none where they bring nothing" {
+	for seed in 1 2 3; do
+		"$sim" gen eris servers=5 jobs=60 slots=30 -s $seed -o day$seed.json
+	done
+	run -0 --separate-stderr "$sim" run -p eris --json --prices=learned --history=day1.json --history=day2.json \
+		--priced=priced.json -o r.json day3.json
+	[[ $stderr == "auctionsim: eris: learned prices: gpu "*", transfer "*": the past would have been worth "* ]]
+	"$sim" check priced.json r.json
+	jq -e '.prices | .mode == "bounds" and .lower == .upper and (.lower | keys) == ["cpu", "gpu", "mem_gb", "transfer"]' priced.json
+	"$sim" run -p eris --json priced.json | jq 'del(.timing)' > again.json
+	jq 'del(.timing)' r.json | cmp - again.json
+	jq '.prices = {mode: "given", values: []}' day3.json > free.json
+	"$sim" run -p eris --json free.json > free-result.json
+	jq -e -s '.[0].totals.welfare > 2 * .[1].totals.welfare' r.json free-result.json
+
+	# a market that has room for everybody
+	"$sim" gen eris servers=20 jobs=3 slots=30 -s 1 -o quiet.json
+	run -0 --separate-stderr "$sim" run -p eris --prices=learned --history=quiet.json --priced=priced.json quiet.json
+	[[ $stderr == *"eris: no prices: "* ]]
+	jq -e '.prices == {mode: "given", values: []}' priced.json
+
+	run -1 "$sim" run -p eris --prices=learned day3.json
+	[[ $output == *"--prices: learned of a policy of sites needs a past: --history FILE" ]]
+	jq '.transfer_mb_per_slot = 5' day1.json > other.json
+	run -1 "$sim" run -p eris --prices=learned --history=other.json day3.json
+	[[ $output == *"--history: other.json: its servers, types, slots or budget are not those of day3.json" ]]
 }
