@@ -214,6 +214,25 @@ enum auc_code auc_dual_continue(struct auc_dual *d, const struct auc_dual *from,
 	return AUC_OK;
 }
 
+void auc_dual_start(struct auc_dual *d, const struct auc_given_price *list, size_t n,
+		    const double *scale)
+{
+	memset(d->t.price, 0, d->t.n * sizeof(double));
+	for (size_t i = n; i-- > 0;) { /* the first server of a group is the last to write */
+		uint32_t g = d->group[(size_t)list[i].server * d->m->ntres + list[i].tres];
+		double *price = d->t.price + (size_t)g * d->m->slots;
+
+		if (g == AUC_DUAL_NO_GROUP)
+			continue;
+		for (auc_slot t = list[i].from; t <= list[i].to; t++)
+			if (t >= d->m->first && t <= auc_market_last(d->m))
+				price[t - d->m->first] = list[i].price;
+	}
+	memcpy(d->t.best, d->t.price, d->t.n * sizeof(double));
+	memcpy(d->scale, scale, d->m->ntres * sizeof(double));
+	d->scaled = true;
+}
+
 enum auc_code auc_dual_begin(struct auc_dual *d, const struct auc_dual_phase *phase,
 			     struct auc_err *err)
 {

@@ -97,6 +97,13 @@ enum auc_code auc_dual_set_pool(struct auc_dual *d, const struct auc_dual_pool *
 enum auc_code auc_dual_continue(struct auc_dual *d, const struct auc_dual *from,
 				struct auc_err *err);
 
+/*
+ * D, whose phase has just begun, starts from the prices of LIST[N] (market.h): a group from those
+ * of its first server. SCALE, by TRES: what a unit earns when all is free (auc_dual_scale()).
+ */
+void auc_dual_start(struct auc_dual *d, const struct auc_given_price *list, size_t n,
+		    const double *scale);
+
 /* Begins a phase at the best prices so far. AUC_ENOMEM, or AUC_EINVAL: no sensible phase. */
 enum auc_code auc_dual_begin(struct auc_dual *d, const struct auc_dual_phase *phase,
 			     struct auc_err *err);

@@ -31,7 +31,8 @@ struct auc_learn {
 	bool ready;
 	double bound;
 	auc_slot ended_first, ended_last;
-	double *timed; /* by class and slot, smoothed */
+	double *exact; /* by class and slot */
+	double *timed; /* the same, smoothed */
 	double *level; /* by class */
 	double *flat;  /* by class */
 };
@@ -43,6 +44,7 @@ static enum auc_code open_dual(struct auc_learn *l, const struct auc_market *m, 
 			       unsigned iterations, bool again, struct auc_err *err);
 static void drop_jobs(struct auc_learn *l);
 static enum auc_code finish(struct auc_learn *l, struct auc_err *err);
+static bool grow(double **list, size_t n);
 static int tres_of(const struct auc_learn *l, unsigned class);
 static void smooth(const double *price, auc_slot n, auc_slot width, double *to);
 
@@ -81,6 +83,7 @@ void auc_learn_destroy(struct auc_learn *l)
 	drop_jobs(l);
 	auc_pool_destroy(l->pool);
 	free(l->options);
+	free(l->exact);
 	free(l->timed);
 	free(l->level);
 	free(l->flat);
@@ -247,36 +250,40 @@ static enum auc_code finish(struct auc_learn *l, struct auc_err *err)
 	auc_slot slots = l->last - auc_market_first(l->pooled) + 1, n = l->last - l->first + 1, t;
 	auc_slot width = (auc_slot)(auc_dual_duration(l->dual) + 0.5);
 	unsigned classes = auc_pool_nclasses(l->pool), c;
-	double *timed = realloc(l->timed, ((size_t)classes * (size_t)slots + 1) * sizeof(double));
-	double *level, *flat, *price = calloc((size_t)slots + 1, sizeof(*price));
+	size_t cells = (size_t)classes * (size_t)slots;
+	double *price;
 	int tres;
 
-	l->timed = timed ? timed : l->timed;
-	level = realloc(l->level, ((size_t)classes + 1) * sizeof(*level));
-	l->level = level ? level : l->level;
-	flat = realloc(l->flat, ((size_t)classes + 1) * sizeof(*flat));
-	l->flat = flat ? flat : l->flat;
-	if (!timed || !level || !flat || !price) {
-		free(price);
+	if (!grow(&l->exact, cells) || !grow(&l->timed, cells) || !grow(&l->level, classes) ||
+	    !grow(&l->flat, classes)) {
 		l->ready = false;
 		return auc_err_set(err, AUC_ENOMEM, "no memory for prices");
 	}
 	for (c = 0; c < classes; c++) {
-		level[c] = 0;
+		price = l->exact + (size_t)c * (size_t)n;
+		l->level[c] = 0;
 		for (t = 0; t < n; t++) {
 			price[t] = auc_dual_group_price(l->dual, c, l->first + t);
-			level[c] += price[t] / (double)n;
+			l->level[c] += price[t] / (double)n;
 		}
-		smooth(price, n, width, timed + (size_t)c * (size_t)n);
+		smooth(price, n, width, l->timed + (size_t)c * (size_t)n);
 		tres = tres_of(l, c);
-		flat[c] = tres < 0 ? 0 : auc_dual_scale(l->dual, (unsigned)tres);
+		l->flat[c] = tres < 0 ? 0 : auc_dual_scale(l->dual, (unsigned)tres);
 	}
-	free(price);
 	l->bound = auc_dual_bound(l->dual);
 	l->ended_first = l->first;
 	l->ended_last = l->last;
 	l->ready = true;
 	return AUC_OK;
+}
+
+/* False: no memory for N at LIST. */
+static bool grow(double **list, size_t n)
+{
+	double *grown = realloc(*list, (n + 1) * sizeof(*grown));
+
+	*list = grown ? grown : *list;
+	return grown;
 }
 
 /* TO: the mean of the slots within WIDTH. */
@@ -310,24 +317,34 @@ const struct auc_pool *auc_learn_pool(const struct auc_learn *l)
 	return l->pool;
 }
 
+double auc_learn_scale(const struct auc_learn *l, unsigned tres)
+{
+	for (unsigned c = 0; l->ready && c < auc_pool_nclasses(l->pool); c++)
+		if (auc_pool_class(l->pool, c)->tres == tres)
+			return l->flat[c];
+	return 0;
+}
+
 double auc_learn_price(const struct auc_learn *l, const struct auc_learn_choice *choice,
 		       unsigned class, auc_slot t)
 {
 	auc_slot n = l->ended_last - l->ended_first + 1;
-	double timed;
+	size_t cell;
 
 	if (!l->ready || t < l->ended_first || t > l->ended_last)
 		return 0;
-	timed = l->timed[(size_t) class * (size_t)n + (size_t)(t - l->ended_first)];
+	cell = (size_t) class * (size_t)n + (size_t)(t - l->ended_first);
 	switch (choice->form) {
 	case AUC_LEARN_FLAT:
 		return choice->factor * l->flat[class];
 	case AUC_LEARN_LEVEL:
 		return choice->factor * l->level[class];
 	case AUC_LEARN_TIMED:
-		return choice->factor * timed;
+		return choice->factor * l->timed[cell];
 	case AUC_LEARN_MIXED:
-		return choice->factor * (timed + l->level[class]) / 2;
+		return choice->factor * (l->timed[cell] + l->level[class]) / 2;
+	case AUC_LEARN_DUAL:
+		return choice->factor * l->exact[cell];
 	default:
 		return 0;
 	}

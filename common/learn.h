@@ -42,7 +42,8 @@ enum auc_learn_form {
 	AUC_LEARN_LEVEL, /* one price of each class: the mean of its dual prices over time */
 	AUC_LEARN_TIMED, /* the dual prices by class and slot, smoothed */
 	AUC_LEARN_MIXED, /* half of each of the last two */
-	AUC_LEARN_FORMS
+	AUC_LEARN_FORMS,
+	AUC_LEARN_DUAL = AUC_LEARN_FORMS /* the dual prices themselves: not to sell by */
 };
 
 struct auc_learn_choice {
@@ -84,6 +85,8 @@ enum auc_code auc_learn_fit(struct auc_learn *l, const struct auc_market *m,
 double auc_learn_bound(const struct auc_learn *l);
 /* The classes that have prices, and their price in slot T (0: none yet). */
 const struct auc_pool *auc_learn_pool(const struct auc_learn *l);
+/* What a unit of TRES of the market earned per slot on average when all was free. */
+double auc_learn_scale(const struct auc_learn *l, unsigned tres);
 double auc_learn_price(const struct auc_learn *l, const struct auc_learn_choice *choice,
 		       unsigned class, auc_slot t);
 /*

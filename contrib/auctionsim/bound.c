@@ -1,7 +1,7 @@
 /*
- * bound.c - see bound.h. The bound is that of common/dual.h over the jobs of a scenario: two thirds
- * of the iterations at prices of classes of servers, the rest at prices of their own. Policies are
- * replayed first.
+ * bound.c - see bound.h. The bound is that of common/dual.h over the jobs of a scenario: from
+ * the prices of a pool (common/learn.h) on, two thirds of the iterations at prices of classes of
+ * servers, the rest at prices of their own. Policies are replayed first.
  */
 #include "config.h"
 
@@ -21,6 +21,7 @@
 #include "bound.h"
 #include "dual.h"
 #include "jsonio.h"
+#include "learn.h"
 #include "proof.h"
 #include "replay.h"
 #include "scenario.h"
@@ -28,14 +29,15 @@
 #include "verify.h"
 #include "world.h"
 
-#define POLICIES_MAX   64
-#define SEED_MAX       9007199254740992ULL
-#define ITERATIONS     150 /* if not asked for */
-#define ITERATIONS_MAX 1000000
-#define SECONDS_MAX    1e9
-#define SAVE_EVERY     15.0 /* seconds */
-#define SHOW_EVERY     0.5
-#define STATE_MAGIC    "auction-bound-state/1"
+#define POLICIES_MAX    64
+#define SEED_MAX        9007199254740992ULL
+#define ITERATIONS      150 /* if not asked for */
+#define ITERATIONS_MAX  1000000
+#define POOL_ITERATIONS 300 /* that the first prices come from */
+#define SECONDS_MAX     1e9
+#define SAVE_EVERY      15.0 /* seconds */
+#define SHOW_EVERY      0.5
+#define STATE_MAGIC     "auction-bound-state/1"
 
 enum { EXIT_USAGE = 2 };
 
@@ -75,6 +77,7 @@ static enum auc_code check_policies(const struct options *o, struct auc_err *err
 static enum auc_code replay_all(struct bound *b, struct auc_err *err);
 static enum auc_code open_dual(struct bound *b, struct auc_err *err);
 static enum auc_code improve(struct bound *b, struct auc_err *err);
+static enum auc_code start_in_pool(struct bound *b, struct auc_err *err);
 static enum auc_code begin_phase(struct bound *b, struct auc_err *err);
 static bool good_enough(const struct bound *b);
 static enum auc_code load_state(struct bound *b, struct auc_err *err);
@@ -359,17 +362,46 @@ static enum auc_code improve(struct bound *b, struct auc_err *err)
 	return rc;
 }
 
+/* The first prices are those of the dual of a pool, which is many times faster. */
+static enum auc_code start_in_pool(struct bound *b, struct auc_err *err)
+{
+	static const struct auc_learn_choice exact = {AUC_LEARN_DUAL, 1};
+	double scale[AUC_TRES_MAX];
+	struct auc_given_price *list = NULL;
+	struct auc_learn *l = NULL;
+	enum auc_code rc;
+	size_t n;
+
+	rc = auc_learn_create(b->market, auc_policy_find(b->o->schedules), "", &l, err);
+	if (rc == AUC_OK)
+		rc = auc_learn_fit(l, b->market, b->dual_jobs, b->s->njobs,
+				   auc_market_first(b->market), POOL_ITERATIONS, err);
+	if (rc == AUC_OK)
+		rc = auc_learn_list(l, b->market, &exact, &list, &n, err);
+	for (unsigned k = 0; rc == AUC_OK && k < auc_market_ntres(b->market); k++)
+		scale[k] = auc_learn_scale(l, k);
+	if (rc == AUC_OK)
+		auc_dual_start(b->dual, list, n, scale);
+	free(list);
+	auc_learn_destroy(l);
+	return rc;
+}
+
 /* Steps are much smaller where the prices are close already. */
 static enum auc_code begin_phase(struct bound *b, struct auc_err *err)
 {
 	unsigned all = (unsigned)b->o->iterations, servers = all / 3;
-	static const struct auc_dual_phase phases[] = {{AUC_DUAL_CLASSES, 0, 0.05, 0.001},
+	static const struct auc_dual_phase phases[] = {{AUC_DUAL_CLASSES, 0, 0.01, 0.001},
 						       {AUC_DUAL_SERVERS, 0, 0.005, 0.0002}};
 	struct auc_dual_phase phase = phases[b->phase];
+	enum auc_code rc;
 
 	phase.iterations = b->phase ? servers : all - servers;
+	rc = auc_dual_begin(b->dual, &phase, err);
+	if (rc == AUC_OK && !b->phase)
+		rc = start_in_pool(b, err);
 	b->phase++;
-	return auc_dual_begin(b->dual, &phase, err);
+	return rc;
 }
 
 static bool good_enough(const struct bound *b)

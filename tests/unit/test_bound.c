@@ -596,11 +596,62 @@ static void test_learn(void **state)
 	assert_true(fabs(weighted[0] - 200) < 10 && weighted[1] < 1);
 }
 
+/* The bound of the first iteration, from no prices or from those of the pool. */
+static double first_bound(bool start)
+{
+	static const struct auc_learn_choice exact = {AUC_LEARN_DUAL, 1};
+	static const struct auc_dual_phase phase = {AUC_DUAL_CLASSES, 1, 0.01, 0.01};
+	struct scenario *s = queue_of(4);
+	struct auc_dual_job jobs[JOBS] = {{0}};
+	struct auc_job resolved[JOBS] = {{0}};
+	struct auc_given_price *list = NULL;
+	double scale[TRES], bound;
+	struct auc_market *m = NULL;
+	struct auc_err err = {0};
+	struct auc_learn *l;
+	struct auc_dual *d;
+	size_t n;
+
+	must(world_market(s, NULL, &m, &err), &err);
+	for (unsigned i = 0; i < 4; i++) {
+		must(world_job(s, &s->jobs[i], &resolved[i], &err), &err);
+		jobs[i] = (struct auc_dual_job){.job = &resolved[i], .weight = 1};
+	}
+	must(auc_learn_create(m, &auc_policy_dps, "", &l, &err), &err);
+	must(auc_learn_fit(l, m, jobs, 4, 1, 100, &err), &err);
+	must(auc_learn_list(l, m, &exact, &list, &n, &err), &err);
+	for (unsigned k = 0; k < TRES; k++)
+		scale[k] = auc_learn_scale(l, k);
+	must(auc_dual_create(m, &auc_policy_dps, "", jobs, 4, &d, &err), &err);
+	must(auc_dual_begin(d, &phase, &err), &err);
+	if (start)
+		auc_dual_start(d, list, n, scale);
+	must(auc_dual_step(d, &err), &err);
+	bound = auc_dual_bound(d);
+	auc_dual_destroy(d);
+	auc_learn_destroy(l);
+	free(list);
+	for (unsigned i = 0; i < 4; i++)
+		auc_job_clear(&resolved[i]);
+	auc_market_destroy(m);
+	scenario_free(s);
+	return bound;
+}
+
+/* Of the four jobs, each worth 100, two fit. */
+static void test_start(void **state)
+{
+	(void)state;
+	assert_true(fabs(first_bound(false) - 400) < 1);
+	assert_true(first_bound(true) > 200 && first_bound(true) < 210);
+}
+
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_property),
 		cmocka_unit_test(test_learn),
+		cmocka_unit_test(test_start),
 	};
 	const char *n = argc > 1 ? argv[1] : getenv("AUC_TEST_SCENARIOS");
 	const char *seed = argc > 2 ? argv[2] : getenv("AUC_TEST_SEED");
