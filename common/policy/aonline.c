@@ -26,14 +26,18 @@
 #include "num.h"
 #include "policy/aonline-private.h"
 #include "policy/baseline.h"
+#include "policy/option.h"
 
 #define CHUNKS_MAX      65536         /* of one job: they are all remembered */
 #define CHUNK_SLOTS_MAX AUC_SLOTS_MAX /* a chunk that takes more is never trained */
 #define WORKERS_MAX     4096          /* of one type on one server */
 
+struct options {
+	unsigned guard, variant, site;
+};
+
 static enum auc_code aonline_create(const char *options, struct auc_stepper_ctx **ctx,
 				    struct auc_err *err);
-static bool take_option(struct auc_stepper_ctx *ctx, const char *word, size_t len);
 static void aonline_destroy(struct auc_stepper_ctx *ctx);
 static enum auc_code aonline_arrive(struct auc_stepper_ctx *ctx, const struct auc_market *m,
 				    uint64_t id, const struct auc_job *job, enum auc_reason *reason,
@@ -66,44 +70,25 @@ const struct auc_stepper auc_stepper_aonline = {
 static enum auc_code aonline_create(const char *options, struct auc_stepper_ctx **ctx,
 				    struct auc_err *err)
 {
-	struct auc_stepper_ctx *made = calloc(1, sizeof(*made));
-	size_t len;
+	static const struct auc_option list[] = {
+		{.key = "guard", .choices = "job|none", .offset = offsetof(struct options, guard)},
+		{.key = "variant", .choices = "paper", .offset = offsetof(struct options, variant)},
+		{.key = "site",
+		 .choices = "any|edge|cloud",
+		 .offset = offsetof(struct options, site)},
+	};
+	struct options o = {.variant = AUC_OPTION_NOT_GIVEN};
+	enum auc_code rc = auc_options_read("aonline", options, list, 3, &o, err);
 
 	*ctx = NULL;
-	if (!made)
+	if (rc != AUC_OK)
+		return rc;
+	*ctx = calloc(1, sizeof(**ctx));
+	if (!*ctx)
 		return auc_err_set(err, AUC_ENOMEM, "no memory for policy aonline");
-	made->guard = true;
-	for (; *options; options += len + (options[len] == ',')) {
-		len = strcspn(options, ",");
-		if (take_option(made, options, len))
-			continue;
-		auc_err_set(err, AUC_EINVAL,
-			    "aonline: '%.*s' is no option, expected guard=job|none, variant=paper "
-			    "or site=any|edge|cloud",
-			    len < 80 ? (int)len : 80, options);
-		free(made);
-		return AUC_EINVAL;
-	}
-	*ctx = made;
+	(*ctx)->guard = o.guard == 0 && o.variant == AUC_OPTION_NOT_GIVEN;
+	(*ctx)->site = (enum aon_site)o.site;
 	return AUC_OK;
-}
-
-static bool take_option(struct auc_stepper_ctx *ctx, const char *word, size_t len)
-{
-	static const char *const words[] = {"guard=none", "guard=job", "variant=paper",
-					    "site=any",   "site=edge", "site=cloud"};
-	unsigned i;
-
-	for (i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
-		if (strlen(words[i]) != len || strncmp(words[i], word, len) != 0)
-			continue;
-		if (i < 3)
-			ctx->guard = i == 1;
-		else
-			ctx->site = i == 3 ? AON_ANY : i == 4 ? AON_EDGE : AON_CLOUD;
-		return true;
-	}
-	return false;
 }
 
 static void aonline_destroy(struct auc_stepper_ctx *ctx)

@@ -41,19 +41,6 @@ static enum auc_code make_plan(const struct auc_baseline *b, const struct ask *a
 			       unsigned ps_server, int64_t z, struct auc_decision *decision,
 			       struct auc_err *err);
 
-bool auc_baseline_option(struct auc_baseline *b, const char *word, size_t len)
-{
-	static const char *const words[] = {"reading=reserving", "reading=blocking"};
-	unsigned i;
-
-	for (i = 0; i < 2; i++)
-		if (len == strlen(words[i]) && !strncmp(word, words[i], len)) {
-			b->blocking = i == 1;
-			return true;
-		}
-	return false;
-}
-
 void auc_baseline_clear(struct auc_baseline *b)
 {
 	free(b->fit);
@@ -109,7 +96,7 @@ enum auc_code auc_baseline_place(struct auc_baseline *b, const struct auc_market
 	decision->plan.arrival = job->arrival;
 	for (i = 0; i < 2; i++)
 		d[i] = auc_job_duration(auc_job_work(m, job, worker, ps, i == 0), n);
-	if (b->blocking && b->started && b->last_start > first)
+	if (!b->reserving && b->started && b->last_start > first)
 		first = b->last_start;
 	for (; first <= auc_market_last(m); first++) {
 		a.start = (unsigned)(first - m->first);
@@ -137,13 +124,14 @@ static enum auc_code make_room(struct auc_baseline *b, const struct auc_market *
 			       struct auc_err *err)
 {
 	size_t n = m->nservers + 1;
-	bool blocking = b->blocking, started = b->started;
+	bool started = b->started;
+	unsigned reserving = b->reserving;
 	auc_slot last_start = b->last_start;
 
 	if (b->alloc >= n)
 		return AUC_OK;
 	auc_baseline_clear(b);
-	b->blocking = blocking;
+	b->reserving = reserving;
 	b->started = started;
 	b->last_start = last_start;
 	b->fit = calloc(n, sizeof(*b->fit));

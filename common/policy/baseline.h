@@ -7,8 +7,10 @@
 
 #include "policy/policy.h"
 
+#define AUC_BASELINE_READINGS "blocking|reserving"
+
 struct auc_baseline {
-	bool blocking;       /* no job starts before its predecessor */
+	unsigned reserving;  /* the reading; blocking: no job starts before its predecessor */
 	bool started;        /* some job has started */
 	auc_slot last_start; /* the latest start so far */
 	/* by server, of the window at hand */
@@ -18,11 +20,6 @@ struct auc_baseline {
 	unsigned *workers;
 };
 
-/*
- * Takes the option WORD ("reading=blocking" or "reading=reserving"), LEN bytes. False: it is
- * another one.
- */
-bool auc_baseline_option(struct auc_baseline *b, const char *word, size_t len);
 void auc_baseline_clear(struct auc_baseline *b);
 /*
  * The type pair with the least time of a mini-batch k (workers and PS apart), of the types that

@@ -19,6 +19,7 @@
 
 #include "num.h"
 #include "policy/gang.h"
+#include "policy/option.h"
 
 #define INTERVAL    5
 #define CLOUD_PRICE 0.05
@@ -33,8 +34,6 @@ struct auc_stepper_ctx {
 
 static enum auc_code batchsche_create(const char *options, struct auc_stepper_ctx **ctx,
 				      struct auc_err *err);
-static enum auc_code take_option(struct auc_stepper_ctx *ctx, const char *word, size_t len,
-				 struct auc_err *err);
 static void batchsche_destroy(struct auc_stepper_ctx *ctx);
 static enum auc_code batchsche_arrive(struct auc_stepper_ctx *ctx, const struct auc_market *m,
 				      uint64_t id, const struct auc_job *job,
@@ -60,46 +59,31 @@ const struct auc_stepper auc_stepper_batchsche = {
 static enum auc_code batchsche_create(const char *options, struct auc_stepper_ctx **ctx,
 				      struct auc_err *err)
 {
+	static const struct auc_option list[] = {
+		{.key = "interval",
+		 .type = AUC_OPTION_COUNT,
+		 .min = 1,
+		 .max = AUC_SLOTS_MAX,
+		 .offset = offsetof(struct auc_stepper_ctx, interval)},
+		{.key = "cloud_price",
+		 .type = AUC_OPTION_NUMBER,
+		 .max = 1e6,
+		 .offset = offsetof(struct auc_stepper_ctx, cloud_price)},
+	};
 	struct auc_stepper_ctx *made = calloc(1, sizeof(*made));
-	enum auc_code rc = AUC_OK;
-	size_t len;
+	enum auc_code rc;
 
 	*ctx = NULL;
 	if (!made)
 		return auc_err_set(err, AUC_ENOMEM, "no memory for policy batchsche");
 	made->interval = INTERVAL;
 	made->cloud_price = CLOUD_PRICE;
-	for (; *options && rc == AUC_OK; options += len + (options[len] == ',')) {
-		len = strcspn(options, ",");
-		rc = take_option(made, options, len, err);
-	}
-	if (rc != AUC_OK) {
+	rc = auc_options_read("batchsche", options, list, 2, made, err);
+	if (rc == AUC_OK)
+		*ctx = made;
+	else
 		free(made);
-		return rc;
-	}
-	*ctx = made;
-	return AUC_OK;
-}
-
-static enum auc_code take_option(struct auc_stepper_ctx *ctx, const char *word, size_t len,
-				 struct auc_err *err)
-{
-	static const char interval[] = "interval=", price[] = "cloud_price=";
-	char text[48];
-
-	if (len < sizeof(text)) {
-		memcpy(text, word, len);
-		text[len] = '\0';
-		if (!strncmp(text, interval, strlen(interval)))
-			return auc_parse_count(text + strlen(interval), 1, AUC_SLOTS_MAX,
-					       &ctx->interval, "batchsche: interval", err);
-		if (!strncmp(text, price, strlen(price)))
-			return auc_parse_number(text + strlen(price), 0, 1e6, &ctx->cloud_price,
-						"batchsche: cloud_price", err);
-	}
-	return auc_err_set(err, AUC_EINVAL,
-			   "batchsche: '%.*s' is no option, expected interval=N or cloud_price=X",
-			   len < 80 ? (int)len : 80, word);
+	return rc;
 }
 
 static void batchsche_destroy(struct auc_stepper_ctx *ctx)

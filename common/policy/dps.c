@@ -36,11 +36,16 @@
 #include <string.h>
 
 #include "num.h"
-#include "policy/dps_paper.h"
 #include "policy/dps-private.h"
+#include "policy/dps_paper.h"
+#include "policy/option.h"
 
 #define TABLE_BYTES ((size_t)32 << 20)
 #define TIE         1e-11
+
+struct options {
+	unsigned variant, bounds;
+};
 
 static enum auc_code dps_create(const char *options, struct auc_policy_ctx **ctx,
 				struct auc_err *err);
@@ -50,8 +55,6 @@ static enum auc_code dps_quote(struct auc_policy_ctx *ctx, const struct auc_mark
 			       struct auc_err *err);
 static int64_t dps_least_slots(const struct auc_market *m, const struct auc_job *job,
 			       unsigned worker, unsigned ps, int64_t n);
-static enum auc_code set_option(struct auc_policy_ctx *ctx, const char *word, size_t len,
-				struct auc_err *err);
 static enum auc_code make_room(struct auc_policy_ctx *ctx, const struct auc_market *m,
 			       struct auc_err *err);
 static void release(struct auc_policy_ctx *ctx);
@@ -99,24 +102,29 @@ const struct auc_policy auc_policy_dps = {
 static enum auc_code dps_create(const char *options, struct auc_policy_ctx **ctx,
 				struct auc_err *err)
 {
-	struct auc_policy_ctx *made = calloc(1, sizeof(*made));
-	enum auc_code rc = AUC_OK;
-	size_t len;
+	static const struct auc_option list[] = {
+		{.key = "variant",
+		 .choices = "exact|paper",
+		 .offset = offsetof(struct options, variant)},
+		{.key = "bounds", .choices = "on|off", .offset = offsetof(struct options, bounds)},
+	};
+	struct options o = {0};
+	enum auc_code rc = auc_options_read("dps", options, list, 2, &o, err);
+	struct auc_policy_ctx *made;
 
 	*ctx = NULL;
-	if (!made)
+	if (rc != AUC_OK)
+		return rc;
+	made = calloc(1, sizeof(*made));
+	if (made && o.variant == 1)
+		made->paper = auc_dps_paper_create();
+	if (!made || (o.variant == 1 && !made->paper)) {
+		free(made);
 		return auc_err_set(err, AUC_ENOMEM, "no memory for policy dps");
-	made->bounds = true;
-	while (rc == AUC_OK && *options) {
-		len = strcspn(options, ",");
-		rc = set_option(made, options, len, err);
-		options += len + (options[len] == ',');
 	}
-	if (rc == AUC_OK)
-		*ctx = made;
-	else
-		dps_destroy(made);
-	return rc;
+	made->bounds = o.bounds == 0;
+	*ctx = made;
+	return AUC_OK;
 }
 
 static void dps_destroy(struct auc_policy_ctx *ctx)
@@ -152,32 +160,6 @@ static int64_t dps_least_slots(const struct auc_market *m, const struct auc_job 
 			       unsigned worker, unsigned ps, int64_t n)
 {
 	return auc_job_duration(auc_job_work(m, job, worker, ps, true), n);
-}
-
-static enum auc_code set_option(struct auc_policy_ctx *ctx, const char *word, size_t len,
-				struct auc_err *err)
-{
-	static const char *const words[] = {"variant=exact", "bounds=on", "bounds=off",
-					    "variant=paper"};
-	unsigned i;
-
-	for (i = 0; i < sizeof(words) / sizeof(words[0]); i++)
-		if (len == strlen(words[i]) && !strncmp(word, words[i], len))
-			break;
-	if (i == sizeof(words) / sizeof(words[0]))
-		return auc_err_set(err, AUC_EINVAL,
-				   "Policy=dps: '%.*s' is no option, expected variant=exact|paper "
-				   "or bounds=on|off",
-				   (int)(len < 80 ? len : 80), word);
-	if (i == 1 || i == 2)
-		ctx->bounds = i == 1;
-	if (i == 0 || i == 3) {
-		auc_dps_paper_destroy(ctx->paper);
-		ctx->paper = i == 3 ? auc_dps_paper_create() : NULL;
-		if (i == 3 && !ctx->paper)
-			return auc_err_set(err, AUC_ENOMEM, "no memory for policy dps");
-	}
-	return AUC_OK;
 }
 
 /* Scratch memory for markets of M's size: made once, kept. */

@@ -19,10 +19,11 @@
 #include "market-private.h"
 #include "num.h"
 #include "policy/baseline.h"
+#include "policy/option.h"
 
 struct auc_policy_ctx {
 	struct auc_baseline base;
-	bool asked;
+	unsigned asked; /* history=granted|asked */
 	double history; /* largest share so far; 0: none */
 };
 
@@ -34,8 +35,6 @@ static enum auc_code drf_quote(struct auc_policy_ctx *ctx, const struct auc_mark
 			       struct auc_err *err);
 static void drf_booked(struct auc_policy_ctx *ctx, const struct auc_market *m,
 		       const struct auc_job *job, const struct auc_decision *decision);
-static enum auc_code set_option(struct auc_policy_ctx *ctx, const char *word, size_t len,
-				struct auc_err *err);
 static double own_share(const struct auc_market *m, const struct auc_job *job, unsigned worker);
 
 const struct auc_policy auc_policy_drf = {
@@ -51,19 +50,21 @@ const struct auc_policy auc_policy_drf = {
 static enum auc_code drf_create(const char *options, struct auc_policy_ctx **ctx,
 				struct auc_err *err)
 {
+	static const struct auc_option list[] = {
+		{.key = "reading",
+		 .choices = AUC_BASELINE_READINGS,
+		 .offset = offsetof(struct auc_policy_ctx, base.reserving)},
+		{.key = "history",
+		 .choices = "granted|asked",
+		 .offset = offsetof(struct auc_policy_ctx, asked)},
+	};
 	struct auc_policy_ctx *made = calloc(1, sizeof(*made));
-	enum auc_code rc = AUC_OK;
-	size_t len;
+	enum auc_code rc;
 
 	*ctx = NULL;
 	if (!made)
 		return auc_err_set(err, AUC_ENOMEM, "no memory for policy drf");
-	made->base.blocking = true;
-	while (rc == AUC_OK && *options) {
-		len = strcspn(options, ",");
-		rc = set_option(made, options, len, err);
-		options += len + (options[len] == ',');
-	}
+	rc = auc_options_read("drf", options, list, 2, made, err);
 	if (rc == AUC_OK)
 		*ctx = made;
 	else
@@ -112,25 +113,6 @@ static void drf_booked(struct auc_policy_ctx *ctx, const struct auc_market *m,
 	if (share > ctx->history)
 		ctx->history = share;
 	auc_baseline_booked(&ctx->base, decision);
-}
-
-static enum auc_code set_option(struct auc_policy_ctx *ctx, const char *word, size_t len,
-				struct auc_err *err)
-{
-	static const char *const words[] = {"history=granted", "history=asked"};
-	unsigned i;
-
-	if (auc_baseline_option(&ctx->base, word, len))
-		return AUC_OK;
-	for (i = 0; i < 2; i++)
-		if (len == strlen(words[i]) && !strncmp(word, words[i], len)) {
-			ctx->asked = i == 1;
-			return AUC_OK;
-		}
-	return auc_err_set(err, AUC_EINVAL,
-			   "drf: '%.*s' is no option, expected reading=blocking|reserving or "
-			   "history=granted|asked",
-			   (int)(len < 80 ? len : 80), word);
 }
 
 /* Constraint (3): at most D_j workers. */

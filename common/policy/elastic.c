@@ -23,6 +23,7 @@
 #include <string.h>
 
 #include "num.h"
+#include "policy/option.h"
 #include "policy/room.h"
 #include "policy/stepper.h"
 
@@ -128,10 +129,11 @@ const struct auc_stepper auc_stepper_dorm =
 static enum auc_code make(enum kind kind, const char *name, const char *options,
 			  struct auc_stepper_ctx **ctx, struct auc_err *err)
 {
+	enum auc_code rc = auc_options_read(name, options, NULL, 0, NULL, err);
+
 	*ctx = NULL;
-	if (*options)
-		return auc_err_set(err, AUC_EINVAL, "%s: '%.80s' is no option, expected none", name,
-				   options);
+	if (rc != AUC_OK)
+		return rc;
 	*ctx = calloc(1, sizeof(**ctx));
 	if (!*ctx)
 		return auc_err_set(err, AUC_ENOMEM, "no memory for policy %s", name);

@@ -17,6 +17,7 @@
 
 #include "market-private.h"
 #include "policy/baseline.h"
+#include "policy/option.h"
 
 struct auc_policy_ctx {
 	struct auc_baseline base;
@@ -44,21 +45,23 @@ const struct auc_policy auc_policy_fifo = {
 static enum auc_code fifo_create(const char *options, struct auc_policy_ctx **ctx,
 				 struct auc_err *err)
 {
+	static const struct auc_option list[] = {
+		{.key = "reading",
+		 .choices = AUC_BASELINE_READINGS,
+		 .offset = offsetof(struct auc_policy_ctx, base.reserving)},
+	};
 	struct auc_policy_ctx *made = calloc(1, sizeof(*made));
+	enum auc_code rc;
 
 	*ctx = NULL;
 	if (!made)
 		return auc_err_set(err, AUC_ENOMEM, "no memory for policy fifo");
-	made->base.blocking = true;
-	if (*options && !auc_baseline_option(&made->base, options, strlen(options))) {
+	rc = auc_options_read("fifo", options, list, 1, made, err);
+	if (rc == AUC_OK)
+		*ctx = made;
+	else
 		free(made);
-		return auc_err_set(
-			err, AUC_EINVAL,
-			"fifo: '%.80s' is no option, expected reading=blocking or reserving",
-			options);
-	}
-	*ctx = made;
-	return AUC_OK;
+	return rc;
 }
 
 static void fifo_destroy(struct auc_policy_ctx *ctx)

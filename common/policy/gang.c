@@ -29,19 +29,6 @@ static bool fits_beside(struct auc_gang *g, const struct auc_gang_job *j, unsign
 static void keep_shares(struct auc_gang *g, struct auc_gang_job *j);
 static unsigned workers_before(const struct auc_gang_job *j, unsigned server);
 
-bool auc_gang_option(struct auc_gang *g, const char *word, size_t len)
-{
-	static const char *const words[] = {"site=any", "site=edge"};
-	unsigned i;
-
-	for (i = 0; i < 2; i++)
-		if (len == strlen(words[i]) && !strncmp(word, words[i], len)) {
-			g->site = i == 1 ? AUC_GANG_EDGE : AUC_GANG_ANY;
-			return true;
-		}
-	return false;
-}
-
 void auc_gang_clear(struct auc_gang *g)
 {
 	unsigned i;
@@ -184,7 +171,7 @@ static enum auc_code make_job(struct auc_gang *g, const struct auc_market *m, ui
 	j->id = id;
 	j->number = g->arrived++;
 	j->arrival = job->arrival;
-	j->site = g->site;
+	j->site = (enum auc_gang_site)g->site;
 	j->worker = m->types[j->worker_type];
 	j->ps = m->types[auc_ps_index(m, j->ps_type)];
 	j->apart = auc_job_duration(

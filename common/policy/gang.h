@@ -14,6 +14,7 @@ enum auc_gang_site {
 	AUC_GANG_EDGE,
 	AUC_GANG_CLOUD,
 };
+#define AUC_GANG_SITES "any|edge" /* those that an option may name */
 
 struct auc_gang_job {
 	uint64_t id, number; /* number: in the order of arrival */
@@ -41,7 +42,7 @@ struct auc_gang_job {
 };
 
 struct auc_gang {
-	enum auc_gang_site site; /* where new jobs may be */
+	unsigned site; /* where new jobs may be: an auc_gang_site */
 	uint64_t arrived;
 	unsigned n, alloc;
 	struct auc_gang_job **jobs; /* those at hand */
@@ -52,8 +53,6 @@ struct auc_gang {
 	unsigned *fit, *order, *take;
 };
 
-/* Takes the option WORD ("site=edge" or "site=any"), LEN bytes. False: it is another one. */
-bool auc_gang_option(struct auc_gang *g, const char *word, size_t len);
 void auc_gang_clear(struct auc_gang *g);
 /*
  * As auc_stepper's. The job asks for as many workers as it has chunks, or for JOB->workers if they

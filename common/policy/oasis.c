@@ -37,6 +37,7 @@
 
 #include "num.h"
 #include "policy/oasis-private.h"
+#include "policy/option.h"
 
 #define TABLE_CELLS  (INT64_C(16) << 20) /* of done[] */
 #define OPTION_CELLS (INT64_C(4) << 20)  /* slots x options of the search */
@@ -65,6 +66,10 @@ enum {
 };
 _Static_assert(MEMORIES_END <= OASIS_SEARCH_MEMORY, "numbers of memory");
 
+struct options {
+	unsigned variant, bounds;
+};
+
 static enum auc_code oasis_create(const char *options, struct auc_policy_ctx **ctx,
 				  struct auc_err *err);
 static void oasis_destroy(struct auc_policy_ctx *ctx);
@@ -73,7 +78,6 @@ static enum auc_code oasis_quote(struct auc_policy_ctx *ctx, const struct auc_ma
 				 struct auc_err *err);
 static int64_t oasis_least_slots(const struct auc_market *m, const struct auc_job *job,
 				 unsigned worker, unsigned ps, int64_t n);
-static bool set_option(struct auc_policy_ctx *ctx, const char *word, size_t len);
 static bool set_up(struct auc_policy_ctx *ctx);
 static enum auc_code try_pair(struct auc_policy_ctx *ctx, unsigned worker, unsigned ps,
 			      struct auc_decision *decision, struct auc_err *err);
@@ -105,25 +109,23 @@ const struct auc_policy auc_policy_oasis = {
 static enum auc_code oasis_create(const char *options, struct auc_policy_ctx **ctx,
 				  struct auc_err *err)
 {
-	struct auc_policy_ctx *made = calloc(1, sizeof(*made));
-	size_t len;
+	static const struct auc_option list[] = {
+		{.key = "variant",
+		 .choices = "exact|paper",
+		 .offset = offsetof(struct options, variant)},
+		{.key = "bounds", .choices = "on|off", .offset = offsetof(struct options, bounds)},
+	};
+	struct options o = {0};
+	enum auc_code rc = auc_options_read("oasis", options, list, 2, &o, err);
 
 	*ctx = NULL;
-	if (!made)
+	if (rc != AUC_OK)
+		return rc;
+	*ctx = calloc(1, sizeof(**ctx));
+	if (!*ctx)
 		return auc_err_set(err, AUC_ENOMEM, "no memory for policy oasis");
-	made->bounds = true;
-	while (*options) {
-		len = strcspn(options, ",");
-		if (!set_option(made, options, len)) {
-			oasis_destroy(made);
-			return auc_err_set(err, AUC_EINVAL,
-					   "Policy=oasis: '%.*s' is no option, expected "
-					   "variant=exact|paper or bounds=on|off",
-					   (int)(len < 80 ? len : 80), options);
-		}
-		options += len + (options[len] == ',');
-	}
-	*ctx = made;
+	(*ctx)->paper = o.variant == 1;
+	(*ctx)->bounds = o.bounds == 0;
 	return AUC_OK;
 }
 
@@ -170,22 +172,6 @@ static int64_t oasis_least_slots(const struct auc_market *m, const struct auc_jo
 	if (auc_job_ps(m, worker, ps, 1) > 1)
 		return INT64_MAX;
 	return auc_job_duration((double)auc_job_worker_slots(m, job, worker), n);
-}
-
-static bool set_option(struct auc_policy_ctx *ctx, const char *word, size_t len)
-{
-	static const char *const words[] = {"variant=exact", "variant=paper", "bounds=off",
-					    "bounds=on"};
-	unsigned i;
-
-	for (i = 0; i < sizeof(words) / sizeof(words[0]); i++)
-		if (len == strlen(words[i]) && !strncmp(word, words[i], len))
-			break;
-	if (i < 2)
-		ctx->paper = i == 1;
-	else if (i < 4)
-		ctx->bounds = i == 3;
-	return i < 4;
 }
 
 void *auc_oasis_memory(struct auc_policy_ctx *ctx, unsigned i, size_t n, size_t size)

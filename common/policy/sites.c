@@ -24,6 +24,7 @@
 #include <string.h>
 
 #include "num.h"
+#include "policy/option.h"
 #include "policy/room.h"
 #include "policy/stepper.h"
 
@@ -139,23 +140,20 @@ const struct auc_stepper auc_stepper_liquid =
 static enum auc_code make(enum kind kind, const char *name, const char *options,
 			  struct auc_stepper_ctx **ctx, struct auc_err *err)
 {
-	long workers = 0;
-	char *end;
+	static const struct auc_option list[] = {
+		{.key = "workers", .type = AUC_OPTION_COUNT, .min = 1, .max = WORKERS_MAX},
+	};
+	uint64_t workers = 0;
+	enum auc_code rc = auc_options_read(name, options, list, 1, &workers, err);
 
 	*ctx = NULL;
-	if (*options) {
-		if (!strncmp(options, "workers=", 8) && options[8] >= '0' && options[8] <= '9')
-			workers = strtol(options + 8, &end, 10);
-		if (workers < 1 || workers > WORKERS_MAX || *end)
-			return auc_err_set(err, AUC_EINVAL,
-					   "%s: '%.80s' is no option, expected workers=1 to %d",
-					   name, options, WORKERS_MAX);
-	}
+	if (rc != AUC_OK)
+		return rc;
 	*ctx = calloc(1, sizeof(**ctx));
 	if (!*ctx)
 		return auc_err_set(err, AUC_ENOMEM, "no memory for policy %s", name);
 	(*ctx)->kind = kind;
-	(*ctx)->fixed = workers;
+	(*ctx)->fixed = (int64_t)workers;
 	return AUC_OK;
 }
 

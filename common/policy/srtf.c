@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "policy/gang.h"
+#include "policy/option.h"
 
 struct auc_stepper_ctx {
 	struct auc_gang gang;
@@ -39,20 +40,24 @@ const struct auc_stepper auc_stepper_srtf = {
 static enum auc_code srtf_create(const char *options, struct auc_stepper_ctx **ctx,
 				 struct auc_err *err)
 {
+	static const struct auc_option list[] = {
+		{.key = "site",
+		 .choices = AUC_GANG_SITES,
+		 .offset = offsetof(struct auc_stepper_ctx, gang.site)},
+	};
 	struct auc_stepper_ctx *made = calloc(1, sizeof(*made));
+	enum auc_code rc;
 
 	*ctx = NULL;
 	if (!made)
 		return auc_err_set(err, AUC_ENOMEM, "no memory for policy srtf");
 	made->gang.site = AUC_GANG_EDGE;
-	if (*options && !auc_gang_option(&made->gang, options, strlen(options))) {
+	rc = auc_options_read("srtf", options, list, 1, made, err);
+	if (rc == AUC_OK)
+		*ctx = made;
+	else
 		free(made);
-		return auc_err_set(err, AUC_EINVAL,
-				   "srtf: '%.80s' is no option, expected site=edge or any",
-				   options);
-	}
-	*ctx = made;
-	return AUC_OK;
+	return rc;
 }
 
 static void srtf_destroy(struct auc_stepper_ctx *ctx)

@@ -14,6 +14,7 @@
 
 #include "num.h"
 #include "policy/gang.h"
+#include "policy/option.h"
 
 #define THRESHOLD 512
 #define FACTOR    8
@@ -25,8 +26,6 @@ struct auc_stepper_ctx {
 
 static enum auc_code tiresias_create(const char *options, struct auc_stepper_ctx **ctx,
 				     struct auc_err *err);
-static enum auc_code take_option(struct auc_stepper_ctx *ctx, const char *word, size_t len,
-				 struct auc_err *err);
 static void tiresias_destroy(struct auc_stepper_ctx *ctx);
 static enum auc_code tiresias_arrive(struct auc_stepper_ctx *ctx, const struct auc_market *m,
 				     uint64_t id, const struct auc_job *job,
@@ -50,44 +49,30 @@ const struct auc_stepper auc_stepper_tiresias_l = {
 static enum auc_code tiresias_create(const char *options, struct auc_stepper_ctx **ctx,
 				     struct auc_err *err)
 {
+	static const struct auc_option list[] = {
+		{.key = "site",
+		 .choices = AUC_GANG_SITES,
+		 .offset = offsetof(struct auc_stepper_ctx, gang.site)},
+		{.key = "threshold",
+		 .type = AUC_OPTION_COUNT,
+		 .min = 1,
+		 .max = 1e9,
+		 .offset = offsetof(struct auc_stepper_ctx, threshold)},
+	};
 	struct auc_stepper_ctx *made = calloc(1, sizeof(*made));
-	enum auc_code rc = AUC_OK;
-	size_t len;
+	enum auc_code rc;
 
 	*ctx = NULL;
 	if (!made)
 		return auc_err_set(err, AUC_ENOMEM, "no memory for policy tiresias-l");
 	made->gang.site = AUC_GANG_EDGE;
 	made->threshold = THRESHOLD;
-	for (; *options && rc == AUC_OK; options += len + (options[len] == ',')) {
-		len = strcspn(options, ",");
-		rc = take_option(made, options, len, err);
-	}
-	if (rc != AUC_OK) {
+	rc = auc_options_read("tiresias-l", options, list, 2, made, err);
+	if (rc == AUC_OK)
+		*ctx = made;
+	else
 		free(made);
-		return rc;
-	}
-	*ctx = made;
-	return AUC_OK;
-}
-
-static enum auc_code take_option(struct auc_stepper_ctx *ctx, const char *word, size_t len,
-				 struct auc_err *err)
-{
-	static const char key[] = "threshold=";
-	char text[32];
-
-	if (auc_gang_option(&ctx->gang, word, len))
-		return AUC_OK;
-	if (len < strlen(key) || len - strlen(key) >= sizeof(text) ||
-	    strncmp(word, key, strlen(key)) != 0)
-		return auc_err_set(err, AUC_EINVAL,
-				   "tiresias-l: '%.*s' is no option, expected site=edge or any, or "
-				   "threshold=N",
-				   len < 80 ? (int)len : 80, word);
-	memcpy(text, word + strlen(key), len - strlen(key));
-	text[len - strlen(key)] = '\0';
-	return auc_parse_count(text, 1, 1000000000, &ctx->threshold, "tiresias-l: threshold", err);
+	return rc;
 }
 
 static void tiresias_destroy(struct auc_stepper_ctx *ctx)

@@ -30,6 +30,7 @@
 
 #ifdef HAVE_GLPK
 #include "offline-private.h"
+#include "policy/option.h"
 
 /* A column x. */
 struct choice {
@@ -94,27 +95,20 @@ enum auc_code offline_run(const struct scenario *s, bool oasis, const char *opti
 
 static enum auc_code read_options(struct offline *p, const char *options, struct auc_err *err)
 {
-	enum auc_code rc = AUC_OK;
-	char word[80];
-	size_t len;
+	static const struct auc_option list[] = {
+		{.key = "seconds",
+		 .type = AUC_OPTION_NUMBER,
+		 .min = 0.001,
+		 .max = SECONDS_MAX,
+		 .offset = offsetof(struct offline, seconds)},
+		{.key = "columns",
+		 .type = AUC_OPTION_COUNT,
+		 .min = 1,
+		 .max = COLUMNS_MAX,
+		 .offset = offsetof(struct offline, max_columns)},
+	};
 
-	while (rc == AUC_OK && *options) {
-		len = strcspn(options, ",");
-		snprintf(word, sizeof(word), "%.*s", (int)(len < 70 ? len : 70), options);
-		options += len + (options[len] == ',');
-		if (!strncmp(word, "seconds=", 8))
-			rc = auc_parse_number(word + 8, 0.001, SECONDS_MAX, &p->seconds,
-					      "Policy=offline: seconds", err);
-		else if (!strncmp(word, "columns=", 8))
-			rc = auc_parse_count(word + 8, 1, COLUMNS_MAX, &p->max_columns,
-					     "Policy=offline: columns", err);
-		else
-			rc = auc_err_set(err, AUC_EINVAL,
-					 "Policy=offline: '%s' is no option, expected seconds=N or "
-					 "columns=N",
-					 word);
-	}
-	return rc;
+	return auc_options_read("offline", options, list, 2, p, err);
 }
 
 /* -- the program -- */

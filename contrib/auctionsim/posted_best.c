@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "policy/option.h"
 #include "posted_world.h"
 #include "text.h"
 
@@ -76,52 +77,50 @@ enum auc_code posted_world_best(const struct posted_world *w, const struct poste
 	return b.rc;
 }
 
+struct options {
+	unsigned fit, placement, bandwidth;
+};
+
 enum auc_code posted_bfp_options(const struct scenario *s, const char *options, char **text,
 				 struct auc_err *err)
 {
-	static const char *const placements[] = {"placement=pa", "placement=upa", "placement=rs",
-						 "placement=cha"};
-	struct posted_rules rules = {.placement = AUC_POSTED_PA};
+	static const char *const placements[] = {"pa", "upa", "rs", "cha"};
+	static const struct auc_option list[] = {
+		{.key = "fit",
+		 .choices = "search|simplex",
+		 .offset = offsetof(struct options, fit)},
+		{.key = "placement",
+		 .choices = "pa|upa|rs|cha",
+		 .offset = offsetof(struct options, placement)},
+		{.key = "bandwidth",
+		 .choices = "static|dynamic",
+		 .offset = offsetof(struct options, bandwidth)},
+	};
+	struct options o = {.placement = AUC_POSTED_PA};
+	struct posted_rules rules = {0};
 	double prices[2 * AUC_TYPES_MAX];
 	char number[AUC_NUMBER_LEN];
 	struct posted_world w;
-	bool by_simplex = false;
-	const char *word;
 	enum auc_code rc;
-	size_t len, size;
+	size_t size;
 	unsigned i;
 	FILE *out;
 
 	*text = NULL;
-	for (word = options; *word; word += len + (word[len] == ',')) {
-		len = strcspn(word, ",");
-		for (i = 0; i < 4 && (strlen(placements[i]) != len ||
-				      strncmp(word, placements[i], len) != 0);
-		     i++)
-			;
-		if (i < 4)
-			rules.placement = (enum auc_posted_placement)i;
-		else if (len == 17 && !strncmp(word, "bandwidth=dynamic", len))
-			rules.dynamic = true;
-		else if (len == 11 && !strncmp(word, "fit=simplex", len))
-			by_simplex = true;
-		else if ((len != 10 || strncmp(word, "fit=search", len) != 0) &&
-			 (len != 16 || strncmp(word, "bandwidth=static", len) != 0))
-			return auc_err_set(err, AUC_EINVAL,
-					   "bfp: '%.*s' is no option, expected fit=search or "
-					   "simplex, placement=pa, upa, rs or cha, or "
-					   "bandwidth=static or dynamic",
-					   (int)(len < 80 ? len : 80), word);
-	}
+	rc = auc_options_read("bfp", options, list, 3, &o, err);
+	if (rc != AUC_OK)
+		return rc;
+	rules.placement = (enum auc_posted_placement)o.placement;
+	rules.dynamic = o.bandwidth == 1;
 	rc = posted_world_open(s, 0, 1, &w, err);
 	if (rc != AUC_OK)
 		return rc;
-	rc = posted_world_best(&w, &rules, by_simplex, prices, err);
+	rc = posted_world_best(&w, &rules, o.fit == 1, prices, err);
 	out = rc == AUC_OK ? open_memstream(text, &size) : NULL;
 	for (i = 0; out && i < w.ntypes[0] + w.ntypes[1]; i++)
 		fprintf(out, "%s%s", i ? "/" : "fixed=", auc_number_str(prices[i], number));
 	if (out)
-		fprintf(out, ",%s,bandwidth=%s", placements[rules.placement],
+		fprintf(out, ",placement=%s,bandwidth=%s", placements[rules.placement],
 			rules.dynamic ? "dynamic" : "static");
 	posted_world_close(&w);
 	if (rc == AUC_OK && (!out || fclose(out)))

@@ -1,0 +1,37 @@
+/*
+ * option.h - the options of a policy, "KEY=VALUE,...": a table says which there are, and words the
+ * errors.
+ */
+#ifndef AUC_OPTION_H
+#define AUC_OPTION_H
+
+#include <stddef.h>
+
+#include "err.h"
+
+#define AUC_OPTION_NOT_GIVEN (~0u) /* for a choice whose absence means something */
+
+enum auc_option_type {
+	AUC_OPTION_CHOICE, /* unsigned: which of the choices */
+	AUC_OPTION_COUNT,  /* uint64_t in [min, max] */
+	AUC_OPTION_NUMBER, /* double in [min, max] */
+};
+
+/* Rows of the same key stand for values of different types; they are tried in their order. */
+struct auc_option {
+	const char *key;
+	enum auc_option_type type;
+	size_t offset;       /* of the value in the struct that is filled */
+	const char *choices; /* "a|b|c" */
+	double min, max;
+};
+
+/*
+ * Reads OPTIONS ("" for none) into the struct at VALUES, which has the defaults, as the N rows of
+ * LIST say. AUC_EINVAL: a word that none of them takes, or a key that is there twice.
+ */
+enum auc_code auc_options_read(const char *policy, const char *options,
+			       const struct auc_option *list, unsigned n, void *values,
+			       struct auc_err *err);
+
+#endif
