@@ -37,6 +37,7 @@ enum key {
 	KEY_QUOTE,
 	KEY_OVERRUN,
 	KEY_MAX_PRICE,
+	KEY_PLACES,
 	NKEYS
 };
 
@@ -74,6 +75,8 @@ static enum auc_code read_max_price(const struct auc_conf *conf, const char *val
 				    struct auc_bid *bid, const char *what, struct auc_err *err);
 static enum auc_code read_overrun(const struct auc_conf *conf, const char *value,
 				  struct auc_bid *bid, const char *what, struct auc_err *err);
+static enum auc_code read_places(const struct auc_conf *conf, const char *value,
+				 struct auc_bid *bid, const char *what, struct auc_err *err);
 
 const struct auc_bid_key auc_bid_keys[] = {
 	[KEY_BID] = {"bid", "SLURM_AUCTION_BID", "UTILITY",
@@ -108,6 +111,9 @@ const struct auc_bid_key auc_bid_keys[] = {
 		{"max-price", "SLURM_AUCTION_MAX_PRICE", "CREDITS",
 		 "where prices are posted: take the job's price if it is at most this; nobody is "
 		 "told what you would have paid"},
+	[KEY_PLACES] = {"data", "SLURM_AUCTION_DATA", "NODE=CHUNKS,...",
+			"where the policy goes by where data lie: how many of the chunks lie at "
+			"each node; e.g. edge1=10,edge2=17"},
 };
 const unsigned auc_bid_nkeys = NKEYS;
 
@@ -118,7 +124,7 @@ static const read_fn readers[] = {
 	[KEY_PS_TIME] = read_ps_time,     [KEY_UPLOAD] = read_upload,
 	[KEY_DATA] = read_data,           [KEY_MODEL] = read_model,
 	[KEY_QUOTE] = read_quote,         [KEY_OVERRUN] = read_overrun,
-	[KEY_MAX_PRICE] = read_max_price,
+	[KEY_MAX_PRICE] = read_max_price, [KEY_PLACES] = read_places,
 };
 
 static int find_key(const char *name);
@@ -130,6 +136,9 @@ static enum auc_code make_bid(const struct auc_conf *conf, const struct words *w
 			      struct auc_bid *bid, struct auc_err *err);
 static bool steps(const struct auc_conf *conf);
 static bool posts(const struct auc_conf *conf);
+static enum auc_code check_data(const struct auc_conf *conf, const struct auc_bid *bid,
+				struct auc_err *err);
+static uint64_t sum_data(const struct auc_bid *bid);
 static void fill_from_model(const struct auc_conf_model *model, const struct words *words,
 			    struct auc_bid *bid);
 static void fill_plain(const struct auc_conf *conf, struct auc_bid *bid);
@@ -241,6 +250,10 @@ char *auc_bid_print(const struct auc_bid *bid)
 			auc_number_str(bid->upload_default, number));
 	if (bid->data_mb > 0)
 		fprintf(out, " data-mb=%s", auc_number_str(bid->data_mb, number));
+	if (bid->ndata) {
+		fprintf(out, " data=");
+		auc_print_list(out, bid->data, bid->ndata, "");
+	}
 	if (bid->quote)
 		fprintf(out, " quote");
 	if (bid->extend)
@@ -316,8 +329,8 @@ static enum auc_code sort_word(char *word, bool first, struct words *words, stru
 		return auc_err_set(
 			err, AUC_EINVAL,
 			"bid: '%.80s' is not a key, expected bid, epochs, chunks, minibatches, "
-			"gradient-mb, worker-time, ps-time, upload, data-mb, model, quote, overrun "
-			"or max-price",
+			"gradient-mb, worker-time, ps-time, upload, data-mb, model, quote, "
+			"overrun, max-price or data",
 			word);
 	if (words->value[key])
 		return auc_err_set(err, AUC_EINVAL,
@@ -365,8 +378,9 @@ static enum auc_code make_bid(const struct auc_conf *conf, const struct words *w
 	if (model)
 		fill_from_model(model, words, bid);
 	fill_plain(conf, bid);
-	if (bid->nworkers || !conf)
-		return AUC_OK;
+	rc = check_data(conf, bid, err);
+	if (rc != AUC_OK || bid->nworkers || !conf)
+		return rc;
 	known_types(conf->worker_types, conf->nworker_types, known);
 	return auc_err_set(
 		err, AUC_EINVAL,
@@ -389,6 +403,52 @@ static bool posts(const struct auc_conf *conf)
 	const struct auc_policy *policy = conf ? auc_policy_of_cluster(conf->policy) : NULL;
 
 	return policy && policy->posts;
+}
+
+/* Every chunk lies somewhere, where the policy asks where, and only there a bid says it. */
+static enum auc_code check_data(const struct auc_conf *conf, const struct auc_bid *bid,
+				struct auc_err *err)
+{
+	const struct auc_policy *policy = conf ? auc_policy_of_cluster(conf->policy) : NULL;
+	uint64_t sum = sum_data(bid);
+
+	if (bid->ndata && sum != bid->chunks)
+		return auc_err_set(err, AUC_EINVAL,
+				   "--data: %llu chunks in all, expected %llu, as many as --chunks",
+				   (unsigned long long)sum, (unsigned long long)bid->chunks);
+	if (!policy || (!policy->sites && !bid->ndata))
+		return AUC_OK;
+	if (!policy->sites)
+		return auc_err_set(err, AUC_EINVAL,
+				   "--data: given, expected none: policy %s does not go by where "
+				   "chunks lie",
+				   conf->policy);
+	if (!bid->ndata)
+		return auc_err_set(err, AUC_EINVAL,
+				   "--data: not given, expected how many chunks lie at each node, "
+				   "such as edge1=10,edge2=17: policy %s goes by that",
+				   conf->policy);
+	if (!(bid->data_mb > 0))
+		return auc_err_set(
+			err, AUC_EINVAL,
+			"--data-mb: not given, expected the size of all chunks together, "
+			"more than 0: policy %s sells what it takes to move them",
+			conf->policy);
+	if (bid->extend)
+		return auc_err_set(err, AUC_EINVAL,
+				   "--overrun: 'extend', expected kill: with policy %s every chunk "
+				   "has its slot",
+				   conf->policy);
+	return AUC_OK;
+}
+
+static uint64_t sum_data(const struct auc_bid *bid)
+{
+	uint64_t sum = 0;
+
+	for (unsigned i = 0; i < bid->ndata; i++)
+		sum += (uint64_t)bid->data[i].value;
+	return sum;
 }
 
 /* Takes what no word gives from MODEL. */
@@ -423,7 +483,8 @@ static void fill_plain(const struct auc_conf *conf, struct auc_bid *bid)
 	unsigned i;
 
 	bid->epochs = bid->epochs ? bid->epochs : 1;
-	bid->chunks = bid->chunks ? bid->chunks : 1;
+	if (!bid->chunks)
+		bid->chunks = bid->ndata ? sum_data(bid) : 1;
 	bid->minibatches = bid->minibatches ? bid->minibatches : 1;
 	if (bid->nps || !conf)
 		return;
@@ -505,6 +566,27 @@ static enum auc_code read_data(const struct auc_conf *conf, const char *value, s
 {
 	(void)conf;
 	return auc_parse_number(value, 0, DATA_MB_MAX, &bid->data_mb, what, err);
+}
+
+/* Whole numbers of chunks: a list that reads back as it was printed, whatever its order. */
+static enum auc_code read_places(const struct auc_conf *conf, const char *value,
+				 struct auc_bid *bid, const char *what, struct auc_err *err)
+{
+	const struct auc_list_rule rule = {
+		.syntax = "NODE=CHUNKS, such as edge1=10",
+		.min = 1,
+		.max = AUC_WORK_MAX,
+		.limit = AUC_BID_DATA_MAX,
+	};
+	enum auc_code rc = auc_parse_list(value, &rule, bid->data, &bid->ndata, NULL, what, err);
+
+	(void)conf;
+	for (unsigned i = 0; rc == AUC_OK && i < bid->ndata; i++)
+		if (bid->data[i].value != (double)(uint64_t)bid->data[i].value)
+			rc = auc_err_set(err, AUC_EINVAL,
+					 "%s: %s: %.15g is no whole number of chunks", what,
+					 bid->data[i].name, bid->data[i].value);
+	return rc;
 }
 
 static enum auc_code read_model(const struct auc_conf *conf, const char *value, struct auc_bid *bid,

@@ -6,7 +6,7 @@
  * words key=value separated by white space or ';', the keys being those of auc_bid_keys[] below,
  * e.g. bid=sigmoid:300,0.02 epochs=30 chunks=27 minibatches=58 gradient-mb=97.4
  *   worker-time=v100=1.9s,t4=3.4s ps-time=ps.m=50ms upload=edge1=2,cloud=12h
- * data-mb=5000
+ * data-mb=5000 data=edge1=10,edge2=17
  * A time in upload= without a name is for every server not named ("upload=cloud=12h,1"). "quote" is
  * a flag: quote, quote=yes or quote=no. A text that has no "bid=" word but whose first word is a
  * utility is that utility ("300 epochs=20").
@@ -24,7 +24,8 @@
 #define AUC_BID_TYPES_MAX      32    /* types one bid may name, of either kind */
 #define AUC_BID_PARTITIONS_MAX 16    /* partitions one bid may be confined to */
 #define AUC_BID_UPLOAD_MAX     64    /* servers or sites one bid may name */
-#define AUC_BID_TEXT_MAX       20480 /* bytes of a bid's text: the longest canonical text fits */
+#define AUC_BID_DATA_MAX       64    /* servers on which chunks of one bid may lie */
+#define AUC_BID_TEXT_MAX       25600 /* bytes of a bid's text: the longest canonical text fits */
 #define AUC_WORK_MAX           1000000000ULL
 
 struct auc_named {
@@ -48,6 +49,10 @@ struct auc_bid {
 	/* Size of the data: what is above is not given follows from it where the site's bandwidth
 	 * is known. 0: not given. */
 	double data_mb;
+	/* Where its chunks lie, by server or by the name of a group of one server, in the order
+	 * in which they are numbered: whole numbers >= 1 that sum to chunks; 0: it does not say. */
+	unsigned ndata;
+	struct auc_named data[AUC_BID_DATA_MAX];
 	/* Groups of servers it is confined to; 0: may use any. Not part of the text: sbatch's own
 	 * --partition says it. */
 	unsigned npartitions;
@@ -89,7 +94,8 @@ enum auc_code auc_bid_check_word(const struct auc_conf *conf, const char *key, c
  * type at no time; upload: the partition's). A bid without value is an error but where CONF's
  * policy prices nothing or posts its prices (then it is worth 0), and so is one for which no worker
  * type has a time. Unknown and repeated keys are errors. A bid that has types named nowhere in CONF
- * is an error that lists those there are. AUC_EINVAL, AUC_ENOENT (a type or model), AUC_ENOMEM;
+ * is an error that lists those there are. A policy that goes by where data lie asks for data= and
+ * data-mb=, no other takes data=. AUC_EINVAL, AUC_ENOENT (a type or model), AUC_ENOMEM;
  * *BID is untouched then. CONF may be NULL: only what stands in the text itself is checked, slots
  * count as 300 s and *BID is good for nothing but to be looked at.
  */
@@ -111,6 +117,8 @@ enum auc_code auc_bid_join(const char *text, const char *const *values, char **j
  */
 struct auc_market;
 enum auc_code auc_bid_confine(struct auc_bid *bid, const struct auc_market *m, struct auc_err *err);
+/* Puts the names of M's servers where BID's data have those of groups of one server. */
+void auc_bid_name_nodes(struct auc_bid *bid, const struct auc_market *m);
 
 /*
  * Canonical text of BID on one line, complete (the model's name is left out: it needs no profile),

@@ -20,6 +20,7 @@ static enum auc_code extend(struct auc_auction *a, const struct auc_sale *s, str
 static bool all_up(const struct auc_market *m, const struct auc_plan *plan);
 static enum auc_code move(struct auc_auction *a, const struct auc_sale *s, unsigned server,
 			  auc_slot from, struct auc_err *err);
+static bool trains_on(const struct auc_plan *plan, unsigned server, auc_slot from);
 static const unsigned *uploads_of(struct auc_auction *a, const struct auc_sale *s, unsigned server);
 static enum auc_code set_completion(const struct auc_auction *a, const struct auc_sale *s,
 				    struct auc_plan *plan, auc_slot completion,
@@ -144,6 +145,26 @@ static bool all_up(const struct auc_market *m, const struct auc_plan *plan)
 	return true;
 }
 
+/* True if SERVER trains chunks that lie or are brought there, or sends some, in a slot from FROM
+ * on.
+ */
+static bool trains_on(const struct auc_plan *plan, unsigned server, auc_slot from)
+{
+	const struct auc_share *share;
+
+	if (!(plan->chunk_mb > 0))
+		return false;
+	for (const struct auc_run *run = plan->runs; run < plan->runs + plan->nruns; run++) {
+		share = run->to >= from ? auc_plan_share_on(plan, run, server) : NULL;
+		if (share && share->workers)
+			return true;
+	}
+	for (unsigned i = 0; i < plan->nmoves; i++)
+		if (plan->moves[i].slot >= from && plan->moves[i].from == server)
+			return true;
+	return false;
+}
+
 /* The same completion if there are other servers, else the next that there are; as long as the bid
  * is worth what it pays. */
 static enum auc_code move(struct auc_auction *a, const struct auc_sale *s, unsigned server,
@@ -157,7 +178,7 @@ static enum auc_code move(struct auc_auction *a, const struct auc_sale *s, unsig
 	for (unsigned r = 0; r < s->plan.nruns && !gives; r++)
 		gives = s->plan.runs[r].to >= from &&
 			auc_plan_share_on(&s->plan, &s->plan.runs[r], server);
-	if (gives && s->plan.nchunks)
+	if (gives && (s->plan.nchunks || trains_on(&s->plan, server, from)))
 		return auc_err_set(err, AUC_EFULL, "chunks of job %" PRIu32 " lie on server %s",
 				   s->job_id, auc_market_server_name(a->market, server));
 	if (!gives)

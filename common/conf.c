@@ -63,6 +63,7 @@ enum auc_code auc_conf_parse(const char *text, size_t len, const char *name, str
 	p.conf = calloc(1, sizeof(*p.conf));
 	if (!p.conf)
 		return auc_err_set(err, AUC_ENOMEM, "%s: no memory", name);
+	p.conf->transfer_mb = -1;
 	rc = check_text(&p, text, len);
 	if (rc == AUC_OK)
 		rc = cut_words(&p);

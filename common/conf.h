@@ -3,14 +3,15 @@
  * not supported. Keys are not case sensitive; a value with white space or '#' stands in double
  * quotes. Times without a unit are seconds.
  *
- * One table (conf_keys.c) holds every key with its type, default, bounds and manual line; unknown keys,
- * repeated keys, bad values and bad references are errors "FILE:LINE: Key=value: what was
+ * One table (conf_keys.c) holds every key with its type, default, bounds and manual line; unknown
+ * keys, repeated keys, bad values and bad references are errors "FILE:LINE: Key=value: what was
  * expected".
  *
  *   Policy=dps[,option=value...]
  *   SlotSeconds=300  Slots=288  StartMargin=2  LateStart=0  EndMargin=1  LienSeconds=10
  *   ChangeNotice=30  ChangeSignal=USR1
  *   Prices=learned|flat|published|given|none  Eta=gpu:v100=25,cpu=2,...  HistoryBids=1000
+ *   TransferBudget=MB
  *   Lower=gpu:v100=0.01,...  Upper=gpu:v100=1000,...  PSLower=  PSUpper=
  *   SpoolDir=/path          DefaultBid=...  DefaultModel=...  RefundUnused=no|yes
  *   Fence=auto|yes|no  PowerUpLead=SPAN
@@ -99,6 +100,7 @@ struct auc_conf {
 	unsigned neta;
 	struct auc_named eta[AUC_TRES_MAX];       /* bases of the price function, >= 1 */
 	struct auc_conf_bounds bounds, ps_bounds; /* the latter empty: the same */
+	double transfer_mb; /* what all nodes may send each other in a slot; < 0: no limit */
 	unsigned history_bids;
 	char *spool_dir;   /* NULL: the adapter's default */
 	char *default_bid; /* NULL: a job without a bid is refused in an auction partition */

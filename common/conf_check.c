@@ -98,6 +98,11 @@ static enum auc_code check_tres(struct parser *p)
 		for (k = 0; k < type->ntres; k++) {
 			if (auc_find_named(all, n, type->tres[k].name))
 				continue;
+			if (conf->transfer_mb >= 0 && !strcmp(type->tres[k].name, AUC_TRANSFER))
+				return auc_err_set(p->err, AUC_EINVAL,
+						   "%s:%u: TRES=%s: expected another name: with "
+						   "TransferBudget= this is what nodes send",
+						   p->file, type->line, AUC_TRANSFER);
 			if (n == AUC_TRES_MAX)
 				return auc_err_set(
 					p->err, AUC_EINVAL,
@@ -121,7 +126,8 @@ static bool sells_by_prices(const struct auc_conf *conf)
 static enum auc_code check_prices(struct parser *p)
 {
 	struct auc_conf *conf = p->conf;
-	bool bounds = auc_policy_of_cluster(conf->policy)->prices == AUC_PRICE_BOUNDS;
+	const struct auc_policy *policy = auc_policy_of_cluster(conf->policy);
+	bool bounds = policy->prices == AUC_PRICE_BOUNDS;
 	enum auc_code rc;
 
 	if (!sells_by_prices(conf) && conf->prices != AUC_PRICES_NONE) {
@@ -131,6 +137,19 @@ static enum auc_code check_prices(struct parser *p)
 				"none with policy %s, which does not sell by them", conf->policy);
 		conf->prices = AUC_PRICES_NONE;
 	}
+	if (policy->sites && auc_conf_fits(conf)) {
+		if (global_word(p, "Prices"))
+			return auc_conf_word_error(
+				p, global_word(p, "Prices"),
+				"none, given or published with policy %s, for which "
+				"prices are not fitted to past bids",
+				conf->policy);
+		conf->prices = AUC_PRICES_PUBLISHED;
+	}
+	if (global_word(p, "TransferBudget") && !policy->sites)
+		return auc_conf_word_error(p, global_word(p, "TransferBudget"),
+					   "none with policy %s, which moves no data",
+					   conf->policy);
 	if (conf->prices == AUC_PRICES_GIVEN && !(bounds ? conf->bounds.nupper : conf->neta))
 		return auc_conf_word_error(p, global_word(p, "Prices"), "a line %s with the %s",
 					   bounds ? "Upper=" : "Eta=", bounds ? "bounds" : "bases");
@@ -151,7 +170,8 @@ static enum auc_code check_price_names(struct parser *p, const char *key,
 	unsigned i;
 
 	for (i = 0; i < n; i++)
-		if (!type_uses(conf->worker_types, conf->nworker_types, list[i].name) &&
+		if (!(conf->transfer_mb >= 0 && !strcmp(list[i].name, AUC_TRANSFER)) &&
+		    !type_uses(conf->worker_types, conf->nworker_types, list[i].name) &&
 		    !type_uses(conf->ps_types, conf->nps_types, list[i].name))
 			return auc_conf_word_error(
 				p, global_word(p, key),

@@ -65,6 +65,11 @@ const struct key auc_conf_keys[] = {
 	 .limit = AUC_TRES_MAX, .min = 1, .max = ETA_MAX,
 	 .help = "Base of the price function for each TRES; one that is not named has base 1 and is free. With "
 		 "Prices=published or learned: what the base is at least."},
+	{.section = GLOBAL, .name = "TransferBudget", .type = TYPE_NUMBER, .offset = IN_CONF(transfer_mb),
+	 .min = 0.001, .max = 4e9,
+	 .help = "Policy=eris: MB (millions of bytes) that all nodes together may send each other in a slot: chunks that are moved, and "
+		 "what workers away from the PS exchange with it. Sold like a TRES called transfer, whose base stands in Eta. Default: "
+		 "no limit, and no price."},
 	{.section = GLOBAL, .name = "Lower", .type = TYPE_AMOUNTS, .offset = IN_CONF(bounds.lower), .count = IN_CONF(bounds.nlower),
 	 .limit = AUC_TRES_MAX, .min = 0, .max = ETA_MAX,
 	 .help = "Policy=oasis: unit price of each TRES where nothing is sold, 0 for one that is not named. With "
@@ -324,10 +329,6 @@ static enum auc_code set_policy(struct auc_conf *conf, const char *value, struct
 		return auc_err_set(err, AUC_ENOENT, "there is no policy '%s'", name);
 	if (policy->baseline)
 		return auc_err_set(err, AUC_EINVAL, "'%s' is for auctionsim, nothing to sell by",
-				   name);
-	if (policy->sites)
-		return auc_err_set(err, AUC_EINVAL,
-				   "'%s' is for auctionsim: a bid cannot say where its chunks lie",
 				   name);
 	if (policy->create(options, &ctx, err) != AUC_OK)
 		return AUC_EINVAL;

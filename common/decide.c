@@ -149,17 +149,21 @@ static enum auc_code ask_user(struct auc_auction *a, const struct auc_bid *bid, 
 	return AUC_OK;
 }
 
-/* What is kept of BID. One that is looked at again must say for itself where it may run. */
+/* What is kept of BID. One that is looked at again must say for itself where it may run, one whose
+ * chunks are moved where they lie. */
 static enum auc_code text_of(const struct auc_auction *a, const struct auc_bid *bid, char **text,
 			     struct auc_err *err)
 {
-	struct auc_bid *own = a->policy->stepper ? malloc(sizeof(*own)) : NULL;
+	bool changes = a->policy->stepper || bid->ndata;
+	struct auc_bid *own = changes ? malloc(sizeof(*own)) : NULL;
 	enum auc_code rc = AUC_OK;
 
 	if (own) {
 		*own = *bid;
-		rc = auc_bid_confine(own, a->market, err);
-	} else if (a->policy->stepper) {
+		auc_bid_name_nodes(own, a->market);
+		if (a->policy->stepper)
+			rc = auc_bid_confine(own, a->market, err);
+	} else if (changes) {
 		return auc_auction_no_memory(err);
 	}
 	*text = rc == AUC_OK ? auc_bid_print(own ? own : bid) : NULL;

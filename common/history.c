@@ -4,6 +4,7 @@
 
 #include <float.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,6 +29,7 @@ struct auc_history {
 	struct bid *bids; /* limit long */
 };
 
+static void add_ratio(struct auc_named *list, unsigned *n, const char *tres, double ratio);
 static void raise_bases(const struct auc_history *h, struct auc_price *price);
 static enum auc_code learn_bounds(const struct auc_history *h, const struct auc_market *m,
 				  const struct auc_price *prior, struct auc_price *price,
@@ -106,14 +108,21 @@ enum auc_code auc_history_add(struct auc_history *h, const struct auc_market *m,
 
 	if (kind == AUC_PRICE_BOUNDS)
 		return remember(h, list, 0, auc_claim_make(m, job, &claim) ? &claim : NULL, err);
-	auc_price_ratios(m, job, ratio);
-	for (unsigned k = 0; k < auc_market_ntres(m); k++) {
-		if (!(ratio[k] > 0))
-			continue;
-		strcpy(list[n].name, auc_market_tres_name(m, k));
-		list[n++].value = ratio[k] < RATIO_MAX ? ratio[k] : RATIO_MAX;
-	}
+	if (job->ndata)
+		add_ratio(list, &n, AUC_TRANSFER, auc_price_site_ratios(m, job, ratio));
+	else
+		auc_price_ratios(m, job, ratio);
+	for (unsigned k = 0; k < auc_market_ntres(m); k++)
+		add_ratio(list, &n, auc_market_tres_name(m, k), ratio[k]);
 	return remember(h, list, n, NULL, err);
+}
+
+static void add_ratio(struct auc_named *list, unsigned *n, const char *tres, double ratio)
+{
+	if (!(ratio > 0) || *n == AUC_TRES_MAX)
+		return;
+	snprintf(list[*n].name, sizeof(list[*n].name), "%s", tres);
+	list[(*n)++].value = ratio < RATIO_MAX ? ratio : RATIO_MAX;
 }
 
 enum auc_code auc_history_price(const struct auc_history *h, const struct auc_market *m,
@@ -123,10 +132,13 @@ enum auc_code auc_history_price(const struct auc_history *h, const struct auc_ma
 	if (prior->kind == AUC_PRICE_BOUNDS)
 		return learn_bounds(h, m, prior, price, err);
 	*price = (struct auc_price){.kind = AUC_PRICE_ETA, .neta = auc_market_ntres(m)};
+	if (isfinite(auc_market_transfer_budget(m)) && price->neta < AUC_TRES_MAX)
+		price->neta++;
 	for (unsigned k = 0; k < price->neta; k++) {
 		const struct auc_named *given;
 
-		strcpy(price->eta[k].name, auc_market_tres_name(m, k));
+		strcpy(price->eta[k].name,
+		       k < auc_market_ntres(m) ? auc_market_tres_name(m, k) : AUC_TRANSFER);
 		given = auc_find_named(prior->eta, prior->neta, price->eta[k].name);
 		price->eta[k].value = given ? given->value : 1;
 	}

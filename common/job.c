@@ -14,6 +14,10 @@ static enum auc_code unknown(struct auc_err *err, const char *option, const char
 			     const char *name);
 static enum auc_code resolve_upload(const struct auc_market *m, const struct auc_bid *bid,
 				    unsigned *upload, struct auc_err *err);
+static enum auc_code resolve_data(const struct auc_market *m, const struct auc_bid *bid,
+				  struct auc_job *job, struct auc_err *err);
+static int find_site(const struct auc_market *m, const char *name, unsigned *n);
+static int by_server(const void *a, const void *b);
 static enum auc_code confine(const struct auc_market *m, const struct auc_bid *bid,
 			     unsigned *upload, struct auc_err *err);
 static bool names_partition(const struct auc_bid *bid, const char *name);
@@ -41,7 +45,9 @@ enum auc_code auc_job_resolve(const struct auc_market *m, const struct auc_bid *
 	job->gradient_mb = bid->gradient_mb;
 	job->workers = job->ps = 0;
 	job->compute_seconds = 0;
-	job->chunk_mb = CHUNK_MB;
+	job->chunk_mb =
+		bid->ndata && bid->data_mb > 0 ? bid->data_mb / (double)bid->chunks : CHUNK_MB;
+	job->exchange_mb = job->chunks_per_slot = 0;
 	job->guaranteed = true;
 	for (i = 0; i < AUC_TYPES_MAX; i++)
 		job->worker_seconds[i] = job->ps_seconds[i] = -1;
@@ -58,7 +64,9 @@ enum auc_code auc_job_resolve(const struct auc_market *m, const struct auc_bid *
 			return unknown(err, "ps-time", "PS type", bid->ps_seconds[i].name);
 		job->ps_seconds[k] = bid->ps_seconds[i].value;
 	}
-	rc = resolve_upload(m, bid, job->upload, err);
+	rc = resolve_data(m, bid, job, err);
+	if (rc == AUC_OK)
+		rc = resolve_upload(m, bid, job->upload, err);
 	return rc == AUC_OK ? confine(m, bid, job->upload, err) : rc;
 }
 
@@ -78,6 +86,26 @@ double auc_job_work(const struct auc_market *m, const struct auc_job *job, unsig
 		seconds += 2 * job->gradient_mb * 8 / m->types[worker_type].bandwidth;
 	return (double)job->epochs * (double)job->chunks * (double)job->minibatches * seconds /
 	       m->slot_seconds;
+}
+
+double auc_job_chunks_per_slot(const struct auc_market *m, const struct auc_job *job,
+			       unsigned worker_type, unsigned ps_type)
+{
+	double seconds = job->worker_seconds[worker_type] + job->ps_seconds[ps_type] +
+			 2 * job->gradient_mb * 8 / m->types[worker_type].bandwidth;
+
+	if (job->chunks_per_slot > 0)
+		return job->chunks_per_slot;
+	return m->slot_seconds / ((double)job->minibatches * seconds);
+}
+
+double auc_job_exchange_mb(const struct auc_market *m, const struct auc_job *job,
+			   unsigned worker_type, unsigned ps_type)
+{
+	if (job->chunks_per_slot > 0)
+		return job->exchange_mb;
+	return 2 * job->gradient_mb * (double)job->minibatches *
+	       auc_job_chunks_per_slot(m, job, worker_type, ps_type);
 }
 
 int64_t auc_job_worker_slots(const struct auc_market *m, const struct auc_job *job,
@@ -144,6 +172,65 @@ static enum auc_code unknown(struct auc_err *err, const char *option, const char
 			   AUC_NAME_MAX, name, what);
 }
 
+/* Where its chunks lie: servers in order, each once. */
+static enum auc_code resolve_data(const struct auc_market *m, const struct auc_bid *bid,
+				  struct auc_job *job, struct auc_err *err)
+{
+	struct auc_data *grown;
+	unsigned i, n;
+	int s;
+
+	job->ndata = 0;
+	if (job->data_alloc < bid->ndata) {
+		grown = realloc(job->data, bid->ndata * sizeof(*grown));
+		if (!grown)
+			return auc_err_set(err, AUC_ENOMEM, "no memory for a bid");
+		job->data = grown;
+		job->data_alloc = bid->ndata;
+	}
+	for (i = 0; i < bid->ndata; i++) {
+		s = find_site(m, bid->data[i].name, &n);
+		if (s < 0 && n)
+			return auc_err_set(err, AUC_ENOENT,
+					   "--data: '%.*s' has %u nodes, expected the name of one",
+					   AUC_NAME_MAX, bid->data[i].name, n);
+		if (s < 0)
+			return unknown(err, "data", "node or site", bid->data[i].name);
+		job->data[job->ndata++] = (struct auc_data){.server = (unsigned)s,
+							    .chunks = (uint64_t)bid->data[i].value};
+	}
+	if (job->ndata)
+		qsort(job->data, job->ndata, sizeof(*job->data), by_server);
+	for (i = 1; i < job->ndata; i++)
+		if (job->data[i].server == job->data[i - 1].server)
+			return auc_err_set(err, AUC_EINVAL, "--data: node '%s' is named twice",
+					   m->servers[job->data[i].server].name);
+	return AUC_OK;
+}
+
+/* The server called NAME, or the only one of the group called so; -1: none, or *N of them. */
+static int find_site(const struct auc_market *m, const char *name, unsigned *n)
+{
+	int found = auc_market_find_server(m, name);
+
+	*n = 0;
+	if (found >= 0)
+		return found;
+	for (unsigned s = 0; s < m->nservers; s++)
+		if (!strcmp(m->servers[s].group, name)) {
+			found = (int)s;
+			(*n)++;
+		}
+	return *n == 1 ? found : -1;
+}
+
+static int by_server(const void *a, const void *b)
+{
+	const struct auc_data *x = a, *y = b;
+
+	return (x->server > y->server) - (x->server < y->server);
+}
+
 /* What holds first: server's name, group's name, the bid's default, its data at the server's
  * bandwidth, the server's default. */
 static enum auc_code resolve_upload(const struct auc_market *m, const struct auc_bid *bid,
@@ -159,7 +246,7 @@ static enum auc_code resolve_upload(const struct auc_market *m, const struct auc
 
 		if (bid->upload_default >= 0)
 			slots = bid->upload_default;
-		else if (bid->data_mb > 0 && m->servers[s].bandwidth > 0)
+		else if (bid->data_mb > 0 && !bid->ndata && m->servers[s].bandwidth > 0)
 			slots = bid->data_mb * 8 / m->servers[s].bandwidth / m->slot_seconds;
 		upload[s] = whole_slots(slots);
 	}
@@ -234,6 +321,18 @@ enum auc_code auc_bid_confine(struct auc_bid *bid, const struct auc_market *m, s
 		bid->upload[bid->nupload++].value = UINT32_MAX;
 	}
 	return AUC_OK;
+}
+
+void auc_bid_name_nodes(struct auc_bid *bid, const struct auc_market *m)
+{
+	unsigned n;
+	int s;
+
+	for (unsigned i = 0; i < bid->ndata; i++) {
+		s = find_site(m, bid->data[i].name, &n);
+		if (s >= 0)
+			strcpy(bid->data[i].name, m->servers[s].name);
+	}
 }
 
 static bool names_partition(const struct auc_bid *bid, const char *name)

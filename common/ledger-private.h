@@ -10,7 +10,7 @@
 struct auc_entry {
 	struct auc_sale sale;
 	struct json_object *record; /* as stored, where this market cannot resolve it; else NULL */
-	bool *booked; /* by share, where only some are booked; NULL: all (or none, if unresolved) */
+	bool *booked; /* by piece, where only some are booked; NULL: all (or none, if unresolved) */
 	uint64_t order;                       /* in which entries stand in the ledger */
 	struct auc_entry *next_id, *next_job; /* in the buckets of the tables */
 };
@@ -34,7 +34,7 @@ struct auc_ledger {
 /* A sale on its way to another market. */
 struct auc_entry_move {
 	struct auc_plan plan; /* in terms of the other market */
-	bool *booked;         /* by share */
+	bool *booked;         /* by piece */
 	bool drop;            /* a lien that cannot come along */
 };
 
@@ -46,9 +46,11 @@ void auc_entry_free(struct auc_entry *e);
 
 /* The whole plan or nothing. */
 enum auc_code auc_entry_book(struct auc_entry *e, struct auc_market *m, struct auc_err *err);
-/* What fits of the plan, share by share, noted in BOOKED. AUC_EFULL with the first that does not.
- */
-enum auc_code auc_entry_book_shares(struct auc_entry *e, struct auc_market *m, bool *booked,
+/* A plan's pieces: its shares, then for each run what it sends. */
+unsigned auc_entry_pieces(const struct auc_plan *p);
+/* What fits of the plan, piece by piece, noted in BOOKED[auc_entry_pieces()]. AUC_EFULL with the
+ * first that does not. */
+enum auc_code auc_entry_book_pieces(struct auc_entry *e, struct auc_market *m, bool *booked,
 				    struct auc_err *err);
 /* Gives back what was booked in slots from FROM on. */
 void auc_entry_unbook(struct auc_entry *e, struct auc_market *m, auc_slot from);

@@ -16,7 +16,8 @@
 /* What a record says about its plan: kept as it is where a market cannot resolve it. */
 static const char *const plan_keys[] = {"slot_seconds", "plan", "worker_tres", "ps_tres"};
 
-static struct auc_plan one_share(const struct auc_plan *p, struct auc_run *run, unsigned k);
+static enum auc_code book_piece(const struct auc_plan *p, unsigned k, struct auc_market *m,
+				auc_slot from, bool book, struct auc_err *err);
 static enum auc_code resolve(struct json_object *record, const struct auc_market *m,
 			     const struct auc_sale *s, struct auc_plan *plan, struct auc_err *err);
 static struct json_object *amounts(const struct auc_market *m, unsigned type,
@@ -95,24 +96,23 @@ enum auc_code auc_entry_book(struct auc_entry *e, struct auc_market *m, struct a
 			       err);
 }
 
-enum auc_code auc_entry_book_shares(struct auc_entry *e, struct auc_market *m, bool *booked,
+unsigned auc_entry_pieces(const struct auc_plan *p)
+{
+	return p->nshares + p->nruns;
+}
+
+enum auc_code auc_entry_book_pieces(struct auc_entry *e, struct auc_market *m, bool *booked,
 				    struct auc_err *err)
 {
 	const struct auc_plan *p = &e->sale.plan;
 	enum auc_code rc, worst = AUC_OK;
 
-	for (unsigned r = 0; r < p->nruns; r++)
-		for (unsigned i = 0; i < p->runs[r].nshares; i++) {
-			unsigned k = p->runs[r].first_share + i;
-			struct auc_run run = p->runs[r];
-			struct auc_plan piece = one_share(p, &run, k);
-
-			rc = auc_market_book(m, &piece, run.from, run.to,
-					     worst == AUC_OK ? err : NULL);
-			booked[k] = rc == AUC_OK;
-			if (worst == AUC_OK)
-				worst = rc;
-		}
+	for (unsigned k = 0; k < auc_entry_pieces(p); k++) {
+		rc = book_piece(p, k, m, p->start, true, worst == AUC_OK ? err : NULL);
+		booked[k] = rc == AUC_OK;
+		if (worst == AUC_OK)
+			worst = rc;
+	}
 	return worst;
 }
 
@@ -127,16 +127,9 @@ void auc_entry_unbook(struct auc_entry *e, struct auc_market *m, auc_slot from)
 					NULL);
 		return;
 	}
-	for (unsigned r = 0; r < p->nruns; r++)
-		for (unsigned i = 0; i < p->runs[r].nshares; i++) {
-			unsigned k = p->runs[r].first_share + i;
-			struct auc_run run = p->runs[r];
-			struct auc_plan piece = one_share(p, &run, k);
-
-			if (e->booked[k])
-				(void)auc_market_unbook(
-					m, &piece, from > run.from ? from : run.from, run.to, NULL);
-		}
+	for (unsigned k = 0; k < auc_entry_pieces(p); k++)
+		if (e->booked[k])
+			(void)book_piece(p, k, m, from, false, NULL);
 }
 
 void auc_entry_book_again(struct auc_entry *e, struct auc_market *m)
@@ -147,15 +140,9 @@ void auc_entry_book_again(struct auc_entry *e, struct auc_market *m)
 		(void)auc_entry_book(e, m, NULL);
 		return;
 	}
-	for (unsigned r = 0; r < p->nruns; r++)
-		for (unsigned i = 0; i < p->runs[r].nshares; i++) {
-			unsigned k = p->runs[r].first_share + i;
-			struct auc_run run = p->runs[r];
-			struct auc_plan piece = one_share(p, &run, k);
-
-			if (e->booked[k])
-				(void)auc_market_book(m, &piece, run.from, run.to, NULL);
-		}
+	for (unsigned k = 0; k < auc_entry_pieces(p); k++)
+		if (e->booked[k])
+			(void)book_piece(p, k, m, p->start, true, NULL);
 }
 
 void auc_entry_take(struct auc_entry *e, struct auc_entry *from)
@@ -176,19 +163,32 @@ void auc_entry_take(struct auc_entry *e, struct auc_entry *from)
 	auc_entry_free(from);
 }
 
-/* P with nothing but its share K in RUN; borrows from both. */
-static struct auc_plan one_share(const struct auc_plan *p, struct auc_run *run, unsigned k)
+/* Books (or unbooks) piece K of P in slots from FROM on: a share, or, behind them all, what is sent
+ * in a run. */
+static enum auc_code book_piece(const struct auc_plan *p, unsigned k, struct auc_market *m,
+				auc_slot from, bool book, struct auc_err *err)
 {
+	bool sends = k >= p->nshares;
+	unsigned r = sends ? k - p->nshares : 0;
 	struct auc_plan piece = *p;
+	struct auc_run run;
 
-	run->first_share = 0;
-	run->nshares = 1;
-	piece.start = run->from;
-	piece.completion = run->to + 1;
-	piece.nruns = piece.nshares = 1;
-	piece.runs = run;
+	while (!sends && k >= p->runs[r].first_share + p->runs[r].nshares)
+		r++;
+	run = p->runs[r];
+	piece.nruns = 1;
+	piece.runs = &run;
+	from = from > run.from ? from : run.from;
+	if (sends)
+		return auc_market_book_transfer(m, &piece, from, run.to, book, err);
+	run.first_share = 0;
+	run.nshares = piece.nshares = 1;
 	piece.shares = p->shares + k;
-	return piece;
+	piece.start = run.from;
+	piece.completion = run.to + 1;
+	piece.nmoves = 0;
+	piece.exchange_mb = 0;
+	return (book ? auc_market_book : auc_market_unbook)(m, &piece, from, run.to, err);
 }
 
 struct json_object *auc_entry_record(const struct auc_entry *e, const struct auc_market *m,
@@ -320,7 +320,7 @@ enum auc_code auc_entry_plan_move(const struct auc_entry *e, const struct auc_ma
 	}
 	mv->plan.value = e->record ? mv->plan.value : e->sale.plan.value;
 	mv->plan.cost = e->record ? mv->plan.cost : e->sale.plan.cost;
-	mv->booked = calloc(mv->plan.nshares, sizeof(*mv->booked));
+	mv->booked = calloc(auc_entry_pieces(&mv->plan), sizeof(*mv->booked));
 	return mv->booked ? AUC_OK : auc_ledger_no_memory(err);
 }
 
@@ -339,10 +339,10 @@ bool auc_entry_move(struct auc_entry *e, struct auc_market *to, struct auc_entry
 	if (mv->drop || auc_entry_book(e, to, NULL) == AUC_OK)
 		return true;
 	if (e->sale.state == AUC_SALE_LIEN) {
-		memset(mv->booked, 0, e->sale.plan.nshares * sizeof(*mv->booked));
+		memset(mv->booked, 0, auc_entry_pieces(&e->sale.plan) * sizeof(*mv->booked));
 		mv->drop = true;
 	} else {
-		fits = auc_entry_book_shares(e, to, mv->booked, why) == AUC_OK;
+		fits = auc_entry_book_pieces(e, to, mv->booked, why) == AUC_OK;
 		if (!fits)
 			auc_err_prefix(why, "sale %s of job %" PRIu32, e->sale.id, e->sale.job_id);
 	}

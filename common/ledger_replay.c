@@ -72,9 +72,9 @@ static enum auc_code apply_sale(struct auc_ledger *l, struct json_object *o, boo
 		rc = auc_err_set(err, AUC_EEXIST, "sale %s, job %" PRIu32 ": is there twice",
 				 e->sale.id, e->sale.job_id);
 	if (rc == AUC_OK && !e->record && auc_entry_book(e, l->market, NULL) != AUC_OK) {
-		e->booked = calloc(e->sale.plan.nshares, sizeof(*e->booked));
+		e->booked = calloc(auc_entry_pieces(&e->sale.plan), sizeof(*e->booked));
 		if (e->booked)
-			(void)auc_entry_book_shares(e, l->market, e->booked, NULL);
+			(void)auc_entry_book_pieces(e, l->market, e->booked, NULL);
 		else
 			rc = auc_ledger_no_memory(err);
 	}
@@ -137,13 +137,13 @@ static enum auc_code apply_changed(struct auc_ledger *l, struct json_object *o, 
 	if (e->sale.plan.nruns)
 		auc_entry_unbook(e, l->market, e->sale.plan.start);
 	if (!made->record && auc_entry_book(made, l->market, NULL) != AUC_OK) {
-		made->booked = calloc(made->sale.plan.nshares, sizeof(*made->booked));
+		made->booked = calloc(auc_entry_pieces(&made->sale.plan), sizeof(*made->booked));
 		if (!made->booked) {
 			/* What is left cannot be used: whoever replays gives up. */
 			auc_entry_free(made);
 			return auc_ledger_no_memory(err);
 		}
-		(void)auc_entry_book_shares(made, l->market, made->booked, NULL);
+		(void)auc_entry_book_pieces(made, l->market, made->booked, NULL);
 	}
 	auc_entry_take(e, made);
 	return AUC_OK;

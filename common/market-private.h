@@ -141,7 +141,7 @@ void auc_market_shift_closed(struct auc_market *m, unsigned shift);
 /* transfer.c's part of what market.c does; slots are indices. */
 int64_t auc_transfer_bytes(double mb);
 /* True if all that JOB could send is a number that sums of bytes hold: else it must be refused. */
-bool auc_transfer_counts(const struct auc_job *job);
+bool auc_transfer_counts(const struct auc_job *job, double chunks_per_slot, double exchange_mb);
 /* What is left of the budget; INT64_MAX: it has no limit. */
 int64_t auc_transfer_left(const struct auc_market *m, unsigned slot);
 bool auc_transfer_lay_out(struct auc_market *m); /* false: no memory */
@@ -152,6 +152,7 @@ void auc_transfer_copy(struct auc_market *m, const struct auc_market *from);
 bool auc_transfer_sound(const struct auc_market *m);
 struct auc_plan;
 struct auc_run;
+struct json_object;
 bool auc_plan_sends(const struct auc_plan *p);
 /* Bytes that P sends in slot T of RUN. */
 int64_t auc_plan_bytes(const struct auc_plan *p, const struct auc_run *run, auc_slot t);
@@ -161,6 +162,15 @@ enum auc_code auc_transfer_check(const struct auc_market *m, const struct auc_pl
 				 auc_slot from, auc_slot to, bool book, struct auc_err *err);
 void auc_transfer_apply(struct auc_market *m, const struct auc_plan *plan, auc_slot from,
 			auc_slot to, bool book);
+/*
+ * What a plan sends in its JSON: "chunk_mb", "exchange_mb" and "transfers":[{"slot","from","to",
+ * "chunks"}], of a plan of chunks that lie somewhere; no other has these keys. False: no memory.
+ */
+bool auc_plan_add_transfers(struct json_object *o, const struct auc_plan *p,
+			    const struct auc_market *m);
+/* The reverse, once P has its runs: each move is in a slot of P, to a server with workers then. */
+enum auc_code auc_plan_read_transfers(struct json_object *o, const struct auc_market *m,
+				      struct auc_plan *p, struct auc_err *err);
 
 /* True if every cached price, fit and order is what it would be if made anew: for tests. */
 bool auc_market_cache_sound(const struct auc_market *m);
@@ -177,6 +187,15 @@ double auc_job_work(const struct auc_market *m, const struct auc_job *job, unsig
  */
 int64_t auc_job_worker_slots(const struct auc_market *m, const struct auc_job *job,
 			     unsigned worker_type);
+/*
+ * Eris's P and lambda of a job with these types: as the job says, or where it does not, those of
+ * dps's mini-batch: P = slot_seconds / (M * k) with k the seconds of one whose gradients cross the
+ * network, lambda = what the mini-batches of a slot exchange, gradients and parameters.
+ */
+double auc_job_chunks_per_slot(const struct auc_market *m, const struct auc_job *job,
+			       unsigned worker_type, unsigned ps_type);
+double auc_job_exchange_mb(const struct auc_market *m, const struct auc_job *job,
+			   unsigned worker_type, unsigned ps_type);
 /* Slots that N >= 1 workers take for WORK: max(1, ceil(work / n)); INT64_MAX: beyond counting. */
 int64_t auc_job_duration(double work, int64_t n);
 /* The fewest workers, 1..CHUNKS, that need at most D slots; 0 if there is no such number. */

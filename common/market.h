@@ -140,6 +140,10 @@ enum auc_code auc_market_book(struct auc_market *m, const struct auc_plan *plan,
 			      auc_slot to, struct auc_err *err);
 enum auc_code auc_market_unbook(struct auc_market *m, const struct auc_plan *plan, auc_slot from,
 				auc_slot to, struct auc_err *err);
+/* Books (or unbooks) what PLAN sends in slots of its runs in [FROM, TO], and nothing else of it.
+ * AUC_EFULL, AUC_ESTATE as above. */
+enum auc_code auc_market_book_transfer(struct auc_market *m, const struct auc_plan *plan,
+				       auc_slot from, auc_slot to, bool book, struct auc_err *err);
 /* Sets aside AMOUNT of one TRES on one server in [FROM, TO] (a scenario's "state", a drained node).
  */
 enum auc_code auc_market_reserve(struct auc_market *m, unsigned server, unsigned tres,
@@ -217,7 +221,8 @@ struct auc_job {
 	double chunk_mb; /* what a chunk takes of the TRES "storage" where it lies */
 	/* What policy eris asks of a job; ndata 0: it says nothing of it. */
 	double exchange_mb; /* lambda: what a worker away from the PS sends and gets in a slot */
-	double chunks_per_slot; /* P: chunks a worker passes through in a slot, for one epoch */
+	double chunks_per_slot; /* P: chunks a worker passes through in a slot, for one epoch; 0:
+				   both follow from the seconds of a mini-batch and gradient_mb */
 	unsigned ndata;         /* where its chunks lie */
 	struct auc_data *data;  /* ascending server; malloc'd */
 	unsigned data_alloc;

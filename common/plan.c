@@ -223,6 +223,9 @@ bool auc_plan_same(const struct auc_plan *a, const struct auc_plan *b)
 	       a->colocated == b->colocated && a->arrival == b->arrival && a->start == b->start &&
 	       a->completion == b->completion && a->due == b->due && a->nruns == b->nruns &&
 	       a->nshares == b->nshares && a->nchunks == b->nchunks && a->nspans == b->nspans &&
+	       a->nmoves == b->nmoves && a->chunk_mb == b->chunk_mb &&
+	       a->exchange_mb == b->exchange_mb &&
+	       (!a->nmoves || !memcmp(a->moves, b->moves, a->nmoves * sizeof(*a->moves))) &&
 	       (!a->nruns || !memcmp(a->runs, b->runs, a->nruns * sizeof(*a->runs))) &&
 	       (!a->nshares || !memcmp(a->shares, b->shares, a->nshares * sizeof(*a->shares))) &&
 	       (!a->nchunks || !memcmp(a->chunks, b->chunks, a->nchunks * sizeof(*a->chunks))) &&
@@ -295,7 +298,8 @@ struct json_object *auc_plan_to_json(const struct auc_plan *p, const struct auc_
 	}
 	if (!ok)
 		json_object_put(runs);
-	if (ok && auc_json_add(o, "plan", runs) && add_chunks(o, p, m))
+	if (ok && auc_json_add(o, "plan", runs) && add_chunks(o, p, m) &&
+	    auc_plan_add_transfers(o, p, m))
 		return o;
 	json_object_put(o);
 	return NULL;
@@ -328,7 +332,8 @@ enum auc_code auc_plan_from_json(struct json_object *o, const struct auc_market 
 				   "with the runs",
 				   (long long)p->arrival, (long long)p->start,
 				   (long long)p->completion);
-	return read_chunks(o, m, p, err);
+	rc = read_chunks(o, m, p, err);
+	return rc == AUC_OK ? auc_plan_read_transfers(o, m, p, err) : rc;
 }
 
 enum auc_code auc_plan_match_types(struct auc_plan *p, const struct auc_market *m,

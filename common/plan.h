@@ -99,7 +99,8 @@ struct json_object;
  * JSON of the plan, names instead of indices:
  * {"worker_type","ps_type","colocated","arrival","start","completion",
  * "plan":[{"from","to","workers":{server:n},"ps":{server:n}}]}, and with chunks "due" and
- * "chunks":[{"server","worker","runs":[[from,to],...]}]. New reference; NULL: no memory.
+ * "chunks":[{"server","worker","runs":[[from,to],...]}]; of chunks that lie somewhere "chunk_mb",
+ * "exchange_mb" and "transfers":[{"slot","from","to","chunks"}]. New reference; NULL: no memory.
  */
 struct json_object *auc_plan_to_json(const struct auc_plan *p, const struct auc_market *m);
 /* The reverse, everything checked (names exist, counts > 0, runs ordered and disjoint,

@@ -118,27 +118,30 @@ void auc_price_ratios(const struct auc_market *m, const struct auc_job *job, dou
 
 double auc_price_site_ratios(const struct auc_market *m, const struct auc_job *job, double *ratio)
 {
-	double value = auc_utility_value(&job->utility, 1), units, mb;
-	double workers =
-		(double)auc_ceil((double)job->epochs * (double)job->chunks / job->chunks_per_slot);
+	double value = auc_utility_value(&job->utility, 1), units, mb, transfer = 0, workers;
 	unsigned k, w, p;
 
 	for (k = 0; k < m->ntres; k++)
 		ratio[k] = 0;
 	for (w = 0; w < m->nworker_types; w++)
-		for (p = 0; p < m->nps_types; p++)
+		for (p = 0; p < m->nps_types; p++) {
+			if (job->worker_seconds[w] < 0 || job->ps_seconds[p] < 0)
+				continue;
+			workers = (double)auc_ceil((double)job->epochs * (double)job->chunks /
+						   auc_job_chunks_per_slot(m, job, w, p));
 			for (k = 0; k < m->ntres; k++) {
-				if (job->worker_seconds[w] < 0 || job->ps_seconds[p] < 0)
-					continue;
 				units = workers * m->types[w].amount[k] +
 					m->types[auc_ps_index(m, p)].amount[k];
 				if (units > 0)
 					ratio[k] = fmax(ratio[k], value / units);
 			}
-	mb = workers * job->exchange_mb;
-	if (!(mb > 0))
-		mb = (double)job->chunks * job->chunk_mb;
-	return mb > 0 ? value / mb : 0;
+			mb = workers * auc_job_exchange_mb(m, job, w, p);
+			if (!(mb > 0))
+				mb = (double)job->chunks * job->chunk_mb;
+			if (mb > 0)
+				transfer = fmax(transfer, value / mb);
+		}
+	return transfer;
 }
 
 static const struct auc_price_bounds *find_bounds(const struct auc_price *p, const char *name)

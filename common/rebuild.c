@@ -32,6 +32,9 @@ static enum auc_code add_servers(struct auc_market *m, const struct auc_auction 
 				 struct auc_err *err);
 static enum auc_code add_names_of_sale(struct auc_market *m, struct json_object *record,
 				       struct auc_err *err);
+static enum auc_code add_sources_of_sale(struct auc_market *m, struct json_object *plan,
+					 struct auc_err *err);
+static enum auc_code add_name_of_sale(struct auc_market *m, const char *name, struct auc_err *err);
 static enum auc_code add_type_of_sale(struct auc_market *m, struct json_object *record, bool ps,
 				      struct auc_err *err);
 static auc_slot last_slot_of(struct json_object *records);
@@ -211,6 +214,8 @@ enum auc_code auc_auction_build_market(const struct auc_auction *a, struct json_
 		rc = add_servers(m, a, err);
 	for (size_t i = 0; rc == AUC_OK && i < json_object_array_length(records); i++)
 		rc = add_names_of_sale(m, json_object_array_get_idx(records, i), err);
+	if (rc == AUC_OK && conf->transfer_mb >= 0)
+		rc = auc_market_set_transfer(m, conf->transfer_mb, err);
 	if (rc == AUC_OK)
 		rc = auc_market_ready(m, &price, err);
 	if (rc != AUC_OK) {
@@ -319,11 +324,35 @@ static enum auc_code add_names_of_sale(struct auc_market *m, struct json_object 
 		json_object_object_foreach(servers, name, count)
 		{
 			(void)count;
-			if (rc == AUC_OK && auc_market_find_server(m, name) < 0)
-				rc = auc_market_add_server(m, name, "", false, 0, 0, NULL, 0, err);
+			if (rc == AUC_OK)
+				rc = add_name_of_sale(m, name, err);
 		}
 	}
+	return rc == AUC_OK ? add_sources_of_sale(m, plan, err) : rc;
+}
+
+/* Where chunks come from that its PLAN moves. */
+static enum auc_code add_sources_of_sale(struct auc_market *m, struct json_object *plan,
+					 struct auc_err *err)
+{
+	struct json_object *moves, *name;
+	enum auc_code rc = AUC_OK;
+
+	if (!json_object_object_get_ex(plan, "transfers", &moves) ||
+	    !json_object_is_type(moves, json_type_array))
+		return AUC_OK;
+	for (size_t i = 0; i < json_object_array_length(moves) && rc == AUC_OK; i++)
+		if (json_object_object_get_ex(json_object_array_get_idx(moves, i), "from", &name) &&
+		    json_object_is_type(name, json_type_string))
+			rc = add_name_of_sale(m, json_object_get_string(name), err);
 	return rc;
+}
+
+static enum auc_code add_name_of_sale(struct auc_market *m, const char *name, struct auc_err *err)
+{
+	if (auc_market_find_server(m, name) >= 0)
+		return AUC_OK;
+	return auc_market_add_server(m, name, "", false, 0, 0, NULL, 0, err);
 }
 
 static enum auc_code add_type_of_sale(struct auc_market *m, struct json_object *record, bool ps,

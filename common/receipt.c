@@ -1,6 +1,7 @@
 /* receipt.c - see receipt.h; the format is doc/receipt.md. */
 #include "config.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,15 +9,21 @@
 
 #include "jsonio.h"
 #include "receipt.h"
+#include "text.h"
 
 #define RECEIPT_VERSION 1
 #define SLOT_LIMIT      (INT64_C(1) << 52)
+#define MB_MAX          1e12 /* of one chunk */
 #define TEXT_MAX        (1u << 20)
 
 static enum auc_code parse(const char *text, struct json_object **o, struct auc_err *err);
 static enum auc_code read_sale(struct json_object *o, struct auc_receipt *r, struct auc_err *err);
 static enum auc_code read_runs(struct json_object *o, struct auc_receipt *r, struct auc_err *err);
 static enum auc_code read_chunks(struct json_object *o, struct auc_receipt *r, struct auc_err *err);
+static enum auc_code read_moves(struct json_object *o, struct auc_receipt *r, struct auc_err *err);
+static enum auc_code read_move(struct json_object *o, struct auc_receipt *r, struct auc_err *err);
+static enum auc_code check_moves(const struct auc_receipt *r, struct auc_err *err);
+static enum auc_code read_data(struct json_object *o, struct auc_receipt *r, struct auc_err *err);
 static enum auc_code read_run(struct json_object *o, struct auc_receipt *r, struct auc_err *err);
 static enum auc_code read_counts(struct json_object *o, const char *key, bool ps,
 				 struct auc_receipt *r, struct auc_err *err);
@@ -77,6 +84,7 @@ void auc_receipt_clear(struct auc_receipt *r)
 	free(r->runs);
 	free(r->shares);
 	free(r->chunks);
+	free(r->moves);
 	memset(r, 0, sizeof(*r));
 }
 
@@ -229,7 +237,9 @@ static enum auc_code read_sale(struct json_object *o, struct auc_receipt *r, str
 		rc = auc_json_text(o, "why", r->why, sizeof(r->why), err);
 	if (rc == AUC_OK)
 		rc = read_runs(o, r, err);
-	return rc == AUC_OK ? read_chunks(o, r, err) : rc;
+	if (rc == AUC_OK)
+		rc = read_chunks(o, r, err);
+	return rc == AUC_OK ? read_moves(o, r, err) : rc;
 }
 
 static enum auc_code read_chunks(struct json_object *o, struct auc_receipt *r, struct auc_err *err)
@@ -252,6 +262,92 @@ static enum auc_code read_chunks(struct json_object *o, struct auc_receipt *r, s
 		r->nchunks++;
 	}
 	return rc == AUC_OK ? rc : auc_err_prefix(err, "chunks");
+}
+
+static enum auc_code read_moves(struct json_object *o, struct auc_receipt *r, struct auc_err *err)
+{
+	struct json_object *list;
+	double mb = 0;
+	enum auc_code rc;
+	size_t n;
+
+	if (!json_object_object_get_ex(o, "transfers", &list))
+		return AUC_OK;
+	if (!json_object_is_type(list, json_type_array))
+		return auc_err_set(err, AUC_EINVAL, "transfers: expected an array");
+	rc = auc_json_double(o, "chunk_mb", 0, MB_MAX, &mb, err);
+	r->chunk_bytes = (uint64_t)llround(mb * 1e6);
+	n = json_object_array_length(list);
+	r->moves = calloc(n + 1, sizeof(*r->moves));
+	if (!r->moves)
+		return auc_err_set(err, AUC_ENOMEM, "out of memory");
+	while (rc == AUC_OK && r->nmoves < n)
+		rc = read_move(json_object_array_get_idx(list, r->nmoves), r, err);
+	if (rc == AUC_OK)
+		rc = read_data(o, r, err);
+	if (rc == AUC_OK)
+		rc = check_moves(r, err);
+	return rc == AUC_OK ? rc : auc_err_prefix(err, "transfers");
+}
+
+static enum auc_code read_move(struct json_object *o, struct auc_receipt *r, struct auc_err *err)
+{
+	struct auc_receipt_move *move = &r->moves[r->nmoves];
+	int64_t chunks = 0;
+	enum auc_code rc = auc_json_int(o, "slot", -SLOT_LIMIT, SLOT_LIMIT, &move->slot, err);
+
+	if (rc == AUC_OK)
+		rc = auc_json_text(o, "from", move->from, sizeof(move->from), err);
+	if (rc == AUC_OK)
+		rc = auc_json_text(o, "to", move->to, sizeof(move->to), err);
+	if (rc == AUC_OK)
+		rc = auc_json_int(o, "chunks", 1, AUC_WORK_MAX, &chunks, err);
+	move->chunks = (uint64_t)chunks;
+	if (rc == AUC_OK && r->nmoves && move->slot < move[-1].slot)
+		rc = auc_err_set(err, AUC_EINVAL, "expected them by slot");
+	r->nmoves++;
+	return rc;
+}
+
+/* Where the chunks lie, as the bid said it. */
+static enum auc_code read_data(struct json_object *o, struct auc_receipt *r, struct auc_err *err)
+{
+	struct auc_bid *bid = malloc(sizeof(*bid));
+	struct json_object *text;
+	enum auc_code rc;
+
+	if (!bid)
+		return auc_err_set(err, AUC_ENOMEM, "out of memory");
+	json_object_object_get_ex(o, "bid", &text);
+	rc = auc_bid_parse(NULL, json_object_get_string(text), bid, err);
+	if (rc == AUC_OK) {
+		r->ndata = bid->ndata;
+		memcpy(r->data, bid->data, sizeof(r->data));
+	}
+	free(bid);
+	return rc;
+}
+
+/* No more leaves a node than lies there. */
+static enum auc_code check_moves(const struct auc_receipt *r, struct auc_err *err)
+{
+	const struct auc_named *site;
+	uint64_t out;
+
+	for (unsigned i = 0; i < r->nmoves; i++) {
+		out = 0;
+		for (unsigned k = 0; k <= i; k++)
+			if (!strcmp(r->moves[k].from, r->moves[i].from))
+				out += r->moves[k].chunks;
+		site = auc_find_named(r->data, r->ndata, r->moves[i].from);
+		if (!site || out > (uint64_t)site->value)
+			return auc_err_set(err, AUC_EINVAL,
+					   "slot %lld: %llu chunks leave '%s' in all, expected no "
+					   "more than lie there by the bid's data=",
+					   (long long)r->moves[i].slot, (unsigned long long)out,
+					   r->moves[i].from);
+	}
+	return AUC_OK;
 }
 
 static enum auc_code read_runs(struct json_object *o, struct auc_receipt *r, struct auc_err *err)

@@ -30,6 +30,12 @@ struct auc_receipt_run {
 	auc_slot from, to;
 	unsigned first_share, nshares;
 };
+/* Chunks that are moved in that slot, to be trained elsewhere. */
+struct auc_receipt_move {
+	auc_slot slot;
+	char from[AUC_NAME_MAX], to[AUC_NAME_MAX];
+	uint64_t chunks;
+};
 struct auc_receipt {
 	char sale[AUC_SALE_ID_LEN];
 	char state[16]; /* "lien", "sold", "running", "settled", "member" */
@@ -48,6 +54,13 @@ struct auc_receipt {
 	struct auc_receipt_share *shares;
 	char (*chunks)[AUC_NAME_MAX]; /* by chunk: the server it stays on; of policies that say so
 				       */
+	/* Of policies that move chunks: the bytes that one may have, what is moved, by slot, and
+	 * where the chunks lie at first: the first data[0].value ones on data[0].name, and so on.
+	 */
+	uint64_t chunk_bytes;
+	unsigned nmoves, ndata;
+	struct auc_receipt_move *moves;
+	struct auc_named data[AUC_BID_DATA_MAX];
 };
 
 /* True if TEXT looks like one of ours (begins with {"auction":): what job_submit must not let a

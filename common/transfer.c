@@ -29,12 +29,12 @@ enum auc_code auc_market_set_transfer(struct auc_market *m, double mb, struct au
 	return AUC_OK;
 }
 
-bool auc_transfer_counts(const struct auc_job *job)
+bool auc_transfer_counts(const struct auc_job *job, double chunks_per_slot, double exchange_mb)
 {
 	double chunks = (double)job->chunks;
-	double workers = (double)job->epochs * chunks / job->chunks_per_slot + chunks;
+	double workers = (double)job->epochs * chunks / chunks_per_slot + chunks;
 
-	return workers * job->exchange_mb + chunks * job->chunk_mb <= JOB_MAX;
+	return workers * exchange_mb + chunks * job->chunk_mb <= JOB_MAX;
 }
 
 int64_t auc_transfer_bytes(double mb)
@@ -237,4 +237,17 @@ void auc_transfer_apply(struct auc_market *m, const struct auc_plan *plan, auc_s
 			bytes = auc_plan_bytes(plan, run, t);
 			set_used(m, slot, m->transfer.used[slot] + (book ? bytes : -bytes));
 		}
+}
+
+enum auc_code auc_market_book_transfer(struct auc_market *m, const struct auc_plan *plan,
+				       auc_slot from, auc_slot to, bool book, struct auc_err *err)
+{
+	enum auc_code rc;
+
+	from = from < m->first ? m->first : from;
+	to = to > auc_market_last(m) ? auc_market_last(m) : to;
+	rc = auc_transfer_check(m, plan, from, to, book, err);
+	if (rc == AUC_OK)
+		auc_transfer_apply(m, plan, from, to, book);
+	return rc;
 }

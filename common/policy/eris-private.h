@@ -75,18 +75,19 @@ struct auc_policy_ctx {
 	/* of the quote at hand */
 	const struct auc_market *m;
 	const struct auc_job *job;
-	unsigned start0;                    /* first slot index the job may use */
-	uint32_t *ready;                    /* by server: first slot index at which it is usable */
-	uint64_t *chunks;                   /* by server: that lie there */
-	unsigned worker, ps;                /* types; ps: index among PS types */
-	uint64_t lump;                      /* chunks in a unit */
-	unsigned units;                     /* of all the work; the last one may be smaller */
-	uint64_t *need;                     /* workers by units */
-	unsigned *reach;                    /* by units: how many no more workers can train */
-	int64_t move_bytes, exchange_bytes; /* of a unit, of a worker away from the PS */
-	unsigned *local;                    /* by server: units that lie there */
-	double *shadow;                     /* by server */
-	unsigned *stamp, stamp_now;         /* by server: it is a site of the slot */
+	unsigned start0;                     /* first slot index the job may use */
+	uint32_t *ready;                     /* by server: first slot index at which it is usable */
+	uint64_t *chunks;                    /* by server: that lie there */
+	unsigned worker, ps;                 /* types; ps: index among PS types */
+	double chunks_per_slot, exchange_mb; /* P and lambda with these types */
+	uint64_t lump;                       /* chunks in a unit */
+	unsigned units;                      /* of all the work; the last one may be smaller */
+	uint64_t *need;                      /* workers by units */
+	unsigned *reach;                     /* by units: how many no more workers can train */
+	int64_t move_bytes, exchange_bytes;  /* of a unit, of a worker away from the PS */
+	unsigned *local;                     /* by server: units that lie there */
+	double *shadow;                      /* by server */
+	unsigned *stamp, stamp_now;          /* by server: it is a site of the slot */
 	struct eris_slot slot;
 	/* by slot index and units */
 	double *cost, *done;

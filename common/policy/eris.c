@@ -104,6 +104,7 @@ static bool set_option(struct auc_policy_ctx *ctx, const char *word, size_t len)
 static enum auc_code check_job(const struct auc_market *m, const struct auc_job *job,
 			       struct auc_err *err);
 static bool set_up(struct auc_policy_ctx *ctx);
+static void set_types(struct auc_policy_ctx *ctx, unsigned worker, unsigned ps);
 static bool set_up_pair(struct auc_policy_ctx *ctx, unsigned worker, unsigned ps, bool *possible);
 static bool search(struct auc_policy_ctx *ctx);
 static bool try_route(struct auc_policy_ctx *ctx, const unsigned *local, double sum,
@@ -238,32 +239,32 @@ static enum auc_code eris_quote(struct auc_policy_ctx *ctx, const struct auc_mar
 	return AUC_OK;
 }
 
-/* N workers pass through N * chunks_per_slot chunks at most. */
+/* N workers pass through N * P chunks at most. */
 static int64_t eris_least_slots(const struct auc_market *m, const struct auc_job *job,
 				unsigned worker, unsigned ps, int64_t n)
 {
-	(void)m;
-	(void)worker;
-	(void)ps;
-	if (!(job->chunks_per_slot > 0))
-		return INT64_MAX;
-	return auc_job_duration((double)job->epochs * (double)job->chunks / job->chunks_per_slot,
-				n);
+	double each = auc_job_chunks_per_slot(m, job, worker, ps);
+
+	return auc_job_duration((double)job->epochs * (double)job->chunks / each, n);
 }
 
 static enum auc_code check_job(const struct auc_market *m, const struct auc_job *job,
 			       struct auc_err *err)
 {
 	uint64_t sum = 0;
-	unsigned i;
+	unsigned i, w, p;
 
-	if (!job->ndata || !(job->chunks_per_slot > 0))
+	if (!job->ndata)
 		return auc_err_set(err, AUC_EINVAL,
-				   "policy eris: expected a job that says where its chunks lie "
-				   "and how many a worker trains in a slot");
-	if (!auc_transfer_counts(job))
-		return auc_err_set(err, AUC_EINVAL,
-				   "policy eris: expected a job that sends 1e12 MB at most");
+				   "policy eris: expected a job that says where its chunks lie");
+	for (w = 0; w < m->nworker_types; w++)
+		for (p = 0; p < m->nps_types; p++)
+			if (job->worker_seconds[w] >= 0 && job->ps_seconds[p] >= 0 &&
+			    !auc_transfer_counts(job, auc_job_chunks_per_slot(m, job, w, p),
+						 auc_job_exchange_mb(m, job, w, p)))
+				return auc_err_set(err, AUC_EINVAL,
+						   "policy eris: expected a job that sends 1e12 MB "
+						   "at most");
 	for (i = 0; i < job->ndata; i++) {
 		if (job->data[i].server >= m->nservers || job->data[i].chunks > job->chunks ||
 		    (i && job->data[i].server <= job->data[i - 1].server))
@@ -335,11 +336,11 @@ static bool set_up_pair(struct auc_policy_ctx *ctx, unsigned worker, unsigned ps
 	const struct auc_market *m = ctx->m;
 	const struct auc_job *job = ctx->job;
 	size_t slots = m->slots - ctx->start0;
-	double each = (double)job->epochs / job->chunks_per_slot, most;
+	double each, most;
 	unsigned k, s;
 
-	ctx->worker = worker;
-	ctx->ps = ps;
+	set_types(ctx, worker, ps);
+	each = (double)job->epochs / ctx->chunks_per_slot;
 	*possible = slots && m->cache[worker].max0 && m->cache[auc_ps_index(m, ps)].max0;
 	if (!*possible)
 		return true;
@@ -347,7 +348,7 @@ static bool set_up_pair(struct auc_policy_ctx *ctx, unsigned worker, unsigned ps
 	ctx->lump = (uint64_t)ceil((double)job->chunks / most);
 	ctx->units = (unsigned)((job->chunks + ctx->lump - 1) / ctx->lump);
 	ctx->move_bytes = auc_transfer_bytes(job->chunk_mb) * (int64_t)ctx->lump;
-	ctx->exchange_bytes = auc_transfer_bytes(job->exchange_mb);
+	ctx->exchange_bytes = auc_transfer_bytes(ctx->exchange_mb);
 	ctx->need = auc_eris_memory(ctx, NEED, (size_t)ctx->units + 1, sizeof(*ctx->need));
 	ctx->reach = auc_eris_memory(ctx, REACH, (size_t)ctx->units + 2, sizeof(*ctx->reach));
 	ctx->cost = auc_eris_memory(ctx, COST, slots * (ctx->units + 1), sizeof(*ctx->cost));
@@ -364,6 +365,14 @@ static bool set_up_pair(struct auc_policy_ctx *ctx, unsigned worker, unsigned ps
 	for (s = 0; s < m->nservers; s++)
 		ctx->local[s] = (unsigned)(ctx->chunks[s] / ctx->lump);
 	return true;
+}
+
+static void set_types(struct auc_policy_ctx *ctx, unsigned worker, unsigned ps)
+{
+	ctx->worker = worker;
+	ctx->ps = ps;
+	ctx->chunks_per_slot = auc_job_chunks_per_slot(ctx->m, ctx->job, worker, ps);
+	ctx->exchange_mb = auc_job_exchange_mb(ctx->m, ctx->job, worker, ps);
 }
 
 double auc_eris_value(const struct auc_policy_ctx *ctx, unsigned completion)
@@ -685,8 +694,7 @@ static bool shadow_prices(struct auc_policy_ctx *ctx, const struct route *route,
 
 static uint64_t workers_of(const struct auc_policy_ctx *ctx, uint64_t chunks)
 {
-	return (uint64_t)auc_ceil((double)ctx->job->epochs / ctx->job->chunks_per_slot *
-				  (double)chunks);
+	return (uint64_t)auc_ceil((double)ctx->job->epochs / ctx->chunks_per_slot * (double)chunks);
 }
 
 double auc_eris_cost(const struct auc_policy_ctx *ctx, const struct eris_slice *slices, unsigned n)
@@ -703,7 +711,7 @@ double auc_eris_cost(const struct auc_policy_ctx *ctx, const struct eris_slice *
 			cost += workers * m->cache[ctx->worker].price[cell];
 		if (e->ps)
 			cost += m->cache[auc_ps_index(m, ctx->ps)].price[cell];
-		mb = (e->ps ? 0 : workers) * ctx->job->exchange_mb +
+		mb = (e->ps ? 0 : workers) * ctx->exchange_mb +
 		     (double)(e->chunks - e->local) * ctx->job->chunk_mb;
 		cost += mb * m->transfer.price[e->slot];
 	}
@@ -845,11 +853,12 @@ static enum auc_code make_plan(struct auc_policy_ctx *ctx, struct auc_plan *plan
 	bool home = true;
 
 	auc_plan_reset(plan);
-	plan->worker_type = ctx->worker = ctx->best_worker;
-	plan->ps_type = ctx->ps = ctx->best_ps;
+	set_types(ctx, ctx->best_worker, ctx->best_ps);
+	plan->worker_type = ctx->worker;
+	plan->ps_type = ctx->ps;
 	plan->arrival = ctx->job->arrival;
 	plan->chunk_mb = ctx->job->chunk_mb;
-	plan->exchange_mb = ctx->job->exchange_mb;
+	plan->exchange_mb = ctx->exchange_mb;
 	for (; e < end && rc == AUC_OK; e = next) {
 		for (next = e; next < end && next->slot == e->slot; next++)
 			home = home && (next->ps || !next->chunks);

@@ -150,8 +150,7 @@ static bool open_deploy(struct auc_policy_ctx *ctx, struct deploy *d, unsigned s
 	const struct auc_market *m = ctx->m;
 	const struct auc_type_cache *w = &m->cache[ctx->worker];
 	size_t cell = auc_cell(m, slot, 0), n = m->nservers;
-	double each = (double)ctx->job->epochs / ctx->job->chunks_per_slot * (double)ctx->lump,
-	       gain;
+	double each = (double)ctx->job->epochs / ctx->chunks_per_slot * (double)ctx->lump, gain;
 	unsigned i, from, to;
 
 	*d = (struct deploy){.slot = slot};

@@ -249,7 +249,7 @@ static enum auc_code sites_arrive(struct auc_stepper_ctx *ctx, const struct auc_
 		return auc_err_set(err, AUC_EINVAL,
 				   "expected a job that says where its chunks lie and how many a "
 				   "worker trains in a slot");
-	if (!auc_transfer_counts(job))
+	if (!auc_transfer_counts(job, job->chunks_per_slot, job->exchange_mb))
 		return auc_err_set(err, AUC_EINVAL, "expected a job that sends 1e12 MB at most");
 	if (!grow(ctx, m->nservers))
 		return auc_err_set(err, AUC_ENOMEM, "no memory for a job");

@@ -24,14 +24,17 @@ static const char site[] = "SlotSeconds=300 Slots=100\n"
 			   "Model=resnet50 Epochs=30 Chunks=8 Minibatches=50 GradientMB=97.4 "
 			   "WorkerTime=v100=1.9s,t4=3.4s PSTime=ps.m=50ms\n"
 			   "Model=half Chunks=4 WorkerTime=t4=2s\n";
-static struct auc_conf *conf;
+static struct auc_conf *conf, *eris;
 
 static int setup(void **state)
 {
+	char text[2000];
 	struct auc_err err = {.text = ""};
 
 	(void)state;
-	if (auc_conf_parse(site, strlen(site), "site", &conf, &err) == AUC_OK)
+	snprintf(text, sizeof(text), "Policy=eris\n%s", site);
+	if (auc_conf_parse(site, strlen(site), "site", &conf, &err) == AUC_OK &&
+	    auc_conf_parse(text, strlen(text), "site", &eris, &err) == AUC_OK)
 		return 0;
 	print_error("%s\n", err.text);
 	return -1;
@@ -41,6 +44,7 @@ static int teardown(void **state)
 {
 	(void)state;
 	auc_conf_free(conf);
+	auc_conf_free(eris);
 	return 0;
 }
 
@@ -223,6 +227,12 @@ static void test_largest(void **state)
 		strcpy(a.ps_seconds[i].name, name);
 		a.worker_seconds[i].value = a.ps_seconds[i].value = 1e-5 / 3;
 	}
+	for (i = 0; i < AUC_BID_DATA_MAX; i++) {
+		a.data[i] = a.upload[i];
+		a.data[i].value = 1e7 - 1;
+	}
+	a.ndata = AUC_BID_DATA_MAX;
+	a.chunks = (uint64_t)a.data[0].value * AUC_BID_DATA_MAX;
 	a.nupload = AUC_BID_UPLOAD_MAX;
 	a.nworkers = a.nps = AUC_BID_TYPES_MAX;
 	once = auc_bid_print(&a);
@@ -298,17 +308,77 @@ static void test_bad(void **state)
 	refused("3 bid=4", AUC_EINVAL, "--bid: '4' comes after '3', expected once");
 	refused("3 gpus=2", AUC_EINVAL,
 		"bid: 'gpus' is not a key, expected bid, epochs, chunks, minibatches, gradient-mb, "
-		"worker-time, ps-time, upload, data-mb, model, quote, overrun or max-price");
+		"worker-time, ps-time, upload, data-mb, model, quote, overrun, max-price or data");
 	refused("3 fast", AUC_EINVAL,
 		"bid: 'fast' is not a key, expected bid, epochs, chunks, minibatches, gradient-mb, "
-		"worker-time, ps-time, upload, data-mb, model, quote, overrun or max-price");
+		"worker-time, ps-time, upload, data-mb, model, quote, overrun, max-price or data");
 	memset(huge, '1', AUC_BID_TEXT_MAX);
 	huge[AUC_BID_TEXT_MAX] = '\0';
 	refused(huge, AUC_EINVAL,
 		"bid: '1111111111111111111111111111111111111111...' is too long, expected less "
 		"than "
-		"20480 bytes");
+		"25600 bytes");
 	free(huge);
+}
+
+#define ERIS_JOB "9 worker-time=v100=1s data-mb=54 "
+
+static void data_refused(const char *text, const char *message)
+{
+	struct auc_bid bid = {.epochs = 77};
+	struct auc_err err = {.text = ""};
+
+	assert_int_equal(auc_bid_parse(eris, text, &bid, &err), AUC_EINVAL);
+	assert_string_equal(err.text, message);
+	assert_int_equal(bid.epochs, 77);
+}
+
+/* Where chunks lie: in the order of the text, which numbers them. */
+static void test_data(void **state)
+{
+	struct auc_bid b = parsed(eris, ERIS_JOB "chunks=27 data=edge2=17,edge1=1e1"), c;
+	char *text = auc_bid_print(&b);
+
+	(void)state;
+	assert_int_equal(b.ndata, 2);
+	assert_string_equal(b.data[0].name, "edge2");
+	assert_true(b.data[0].value == 17 && b.data[1].value == 10);
+	assert_non_null(strstr(text, " data-mb=54 data=edge2=17,edge1=10"));
+	c = parsed(NULL, text);
+	assert_int_equal(c.ndata, 2);
+	assert_memory_equal(b.data, c.data, sizeof(b.data));
+	free(text);
+	assert_int_equal(parsed(eris, ERIS_JOB "data=edge1=3,edge2=4").chunks, 7);
+
+	data_refused(ERIS_JOB "chunks=27 data=edge1=10,edge2=18",
+		     "--data: 28 chunks in all, expected 27, as many as --chunks");
+	data_refused(ERIS_JOB "chunks=3 data=edge1=1000000000,edge2=1000000000",
+		     "--data: 2000000000 chunks in all, expected 3, as many as --chunks");
+	data_refused(ERIS_JOB "chunks=3 data=edge1=3,edge2=0",
+		     "--data: edge2: '0' is out of range, expected 1 to 1000000000");
+	data_refused(ERIS_JOB "data=edge1=-1",
+		     "--data: edge1: '-1' is out of range, expected 1 to 1000000000");
+	data_refused(ERIS_JOB "data=edge1=18446744073709551617",
+		     "--data: edge1: '18446744073709551617' is out of range, expected 1 to "
+		     "1000000000");
+	data_refused(ERIS_JOB "data=edge1=2.5", "--data: edge1: 2.5 is no whole number of chunks");
+	data_refused(ERIS_JOB "data=edge1=nan", "--data: edge1: 'nan' is not a decimal number");
+	data_refused(ERIS_JOB "data=edge1=1,edge1=2", "--data: 'edge1' is named twice");
+	data_refused(ERIS_JOB "data=7", "--data: '7' is not NODE=CHUNKS, such as edge1=10");
+	data_refused(ERIS_JOB "data=", "--data: '' is not NODE=CHUNKS, such as edge1=10");
+	data_refused(ERIS_JOB "data==3",
+		     "--data: '' is not a name, expected letters, digits and ._:/+-");
+	data_refused(ERIS_JOB "chunks=3",
+		     "--data: not given, expected how many chunks lie at each node, such as "
+		     "edge1=10,edge2=17: policy eris goes by that");
+	data_refused("9 worker-time=v100=1s data=edge1=3",
+		     "--data-mb: not given, expected the size of all chunks together, more than "
+		     "0: policy eris sells what it takes to move them");
+	data_refused(ERIS_JOB "data=edge1=3 overrun=extend",
+		     "--overrun: 'extend', expected kill: with policy eris every chunk has its "
+		     "slot");
+	refused("3 worker-time=v100=1s data=edge1=1", AUC_EINVAL,
+		"--data: given, expected none: policy dps does not go by where chunks lie");
 }
 
 static void test_too_many(void **state)
@@ -391,7 +461,7 @@ static void test_keys(void **state)
 	char *c;
 
 	(void)state;
-	assert_int_equal(auc_bid_nkeys, 13);
+	assert_int_equal(auc_bid_nkeys, 14);
 	for (i = 0; i < auc_bid_nkeys; i++) {
 		snprintf(env, sizeof(env), "SLURM_AUCTION_%s", auc_bid_keys[i].key);
 		for (c = env; *c; c++)
@@ -410,6 +480,7 @@ int main(void)
 		cmocka_unit_test(test_bad),       cmocka_unit_test(test_no_models),
 		cmocka_unit_test(test_too_many),  cmocka_unit_test(test_check_word),
 		cmocka_unit_test(test_join),      cmocka_unit_test(test_keys),
+		cmocka_unit_test(test_data),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);

@@ -278,6 +278,40 @@ static void test_values(void **state)
 		"a.conf:1: Epochs=0: expected a whole number from 1 to 1000000000");
 }
 
+/* What policy eris sells besides nodes. */
+static void test_transfer(void **state)
+{
+	struct auc_conf *c = parsed("Policy=eris\nTransferBudget=1.5e3\nPrices=given\n"
+				    "Eta=cpu=3,transfer=20\n" TYPES);
+
+	(void)state;
+	assert_true(c->transfer_mb == 1500);
+	assert_string_equal(c->eta[1].name, "transfer");
+	auc_conf_free(c);
+	c = parsed("Policy=eris\n" TYPES);
+	assert_true(c->transfer_mb < 0);
+	assert_int_equal(c->prices, AUC_PRICES_PUBLISHED);
+	auc_conf_free(c);
+	refused("Policy=eris\nTransferBudget=0\n" TYPES,
+		"a.conf:2: TransferBudget=0: expected a number from 0.001 to 4000000000");
+	refused("Policy=eris\nTransferBudget=1GB\n" TYPES,
+		"a.conf:2: TransferBudget=1GB: expected a number from 0.001 to 4000000000");
+	refused("TransferBudget=5\n" TYPES,
+		"a.conf:1: TransferBudget=5: expected none with policy dps, which moves no data");
+	refused("Policy=eris\nPrices=learned\n" TYPES,
+		"a.conf:2: Prices=learned: expected none, given or published with policy eris, for "
+		"which prices are not fitted to past bids");
+	refused("Policy=eris\nEta=transfer=2\n" TYPES,
+		"a.conf:2: Eta=transfer=2: expected TRES that a WorkerType or PSType has, "
+		"'transfer' is in none");
+	refused("Policy=eris\nTransferBudget=5\nPSType=ps.x TRES=transfer=2\n" TYPES,
+		"a.conf:3: TRES=transfer: expected another name: with TransferBudget= this is what "
+		"nodes send");
+	refused("Policy=eris\nPartitionName=cloud OneServer=yes\n" TYPES,
+		"a.conf: PartitionName=cloud: OneServer=yes: expected no with policy eris, which "
+		"places jobs on nodes");
+}
+
 static void test_references(void **state)
 {
 	(void)state;
@@ -446,7 +480,8 @@ int main(void)
 		cmocka_unit_test(test_words),    cmocka_unit_test(test_nul),
 		cmocka_unit_test(test_values),   cmocka_unit_test(test_references),
 		cmocka_unit_test(test_limits),   cmocka_unit_test(test_load),
-		cmocka_unit_test(test_manual),   cmocka_unit_test(test_example),
+		cmocka_unit_test(test_transfer), cmocka_unit_test(test_manual),
+		cmocka_unit_test(test_example),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
