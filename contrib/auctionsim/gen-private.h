@@ -28,6 +28,16 @@ struct parameter {
 	const char *help;
 };
 
+/* Rows of a setting's table: one number, a range of them; the same of whole numbers; one of WORDS.
+ */
+/* clang-format off */
+#define GEN_NUMBER(name, value, min, max, help)     {name, {value, value}, min, max, false, false, NULL, help}
+#define GEN_RANGE(name, low, high, min, max, help)  {name, {low, high}, min, max, true, false, NULL, help}
+#define GEN_COUNT(name, value, min, max, help)      {name, {value, value}, min, max, false, true, NULL, help}
+#define GEN_COUNTS(name, low, high, min, max, help) {name, {low, high}, min, max, true, true, NULL, help}
+#define GEN_WORD(name, words, value, help)          {name, {value, value}, 0, 0, false, false, words, help}
+/* clang-format on */
+
 struct gen {
 	const struct gen_setting *setting;
 	struct value values[GEN_PARAMETERS_MAX];
