@@ -6,9 +6,6 @@
  * start, worker count, split of the workers over the servers and PS server. It returns the best
  * payoff, and among the schedules of that payoff the earliest completion and the fewest servers on
  * it.
- *
- * AUC_TEST_MARKETS and AUC_TEST_SEED in the environment, or two arguments, give the number of
- * markets and the first seed.
  */
 #include "config.h"
 
@@ -24,16 +21,11 @@
 #include <cmocka.h>
 
 #include "market-private.h"
-#include "policy/policy.h"
-#include "tiny.h"
+#include "property.h"
 
 #define MARKETS 20000
 #define SERVERS 4
 #define SLOTS   8
-
-static unsigned markets = MARKETS;
-static uint64_t first_seed = 1, seed_now;
-static unsigned job_now;
 
 struct outcome {
 	bool feasible;
@@ -200,12 +192,6 @@ static struct outcome brute_force(const struct tiny_market *t, const struct tiny
 	return best;
 }
 
-static void assert_close(long double a, long double b, long double size)
-{
-	if (fabsl(a - b) > 1e-9L * (size + 1e-3L))
-		fail_msg("%.17Lg is not %.17Lg", a, b);
-}
-
 /* A plan is what it says: of this job, feasible, with the cost and value that it names. */
 static void assert_plan(const struct tiny_market *t, const struct tiny_job *j,
 			const struct auc_plan *plan)
@@ -250,52 +236,6 @@ static void assert_plan(const struct tiny_market *t, const struct tiny_job *j,
 		assert_true(fabs((double)auc_plan_payment(plan) - plan->cost * 1e6) <= 0.5 + 1e-3);
 }
 
-static bool same_plan(const struct auc_plan *a, const struct auc_plan *b)
-{
-	return a->worker_type == b->worker_type && a->ps_type == b->ps_type &&
-	       a->colocated == b->colocated && a->start == b->start &&
-	       a->completion == b->completion && a->nshares == b->nshares &&
-	       !memcmp(a->shares, b->shares, a->nshares * sizeof(a->shares[0]));
-}
-
-static void scale_utility(struct auc_utility *u, double by)
-{
-	unsigned i;
-
-	u->scale *= by;
-	if (u->form == AUC_FORM_LINEAR)
-		u->decay *= by;
-	for (i = 0; i < u->npoints; i++)
-		u->points[i].value *= by;
-}
-
-struct engine {
-	struct auc_policy_ctx *ctx, *plain, *paper;
-	struct auc_decision decision, other;
-	struct auc_job job;
-};
-
-static void start_engine(struct engine *e)
-{
-	memset(e, 0, sizeof(*e));
-	assert_int_equal(auc_policy_dps.create("", &e->ctx, NULL), AUC_OK);
-	assert_int_equal(auc_policy_dps.create("variant=exact,bounds=off", &e->plain, NULL),
-			 AUC_OK);
-	assert_int_equal(auc_policy_dps.create("variant=paper", &e->paper, NULL), AUC_OK);
-	auc_decision_init(&e->decision);
-	auc_decision_init(&e->other);
-}
-
-static void stop_engine(struct engine *e)
-{
-	auc_policy_dps.destroy(e->ctx);
-	auc_policy_dps.destroy(e->plain);
-	auc_policy_dps.destroy(e->paper);
-	auc_decision_clear(&e->decision);
-	auc_decision_clear(&e->other);
-	auc_job_clear(&e->job);
-}
-
 /* The bounds only save time. */
 static void check_plain(struct engine *e, const struct auc_market *m)
 {
@@ -303,47 +243,8 @@ static void check_plain(struct engine *e, const struct auc_market *m)
 	assert_int_equal(e->other.reason, e->decision.reason);
 	if (e->decision.reason == AUC_REASON_CAPACITY)
 		return;
-	assert_true(same_plan(&e->other.plan, &e->decision.plan));
+	assert_true(engine_same_plan(&e->other.plan, &e->decision.plan));
 	assert_true(e->other.best_payoff == e->decision.best_payoff);
-}
-
-/* What the paper's algorithms find can be executed, and is never better. */
-static void check_paper(struct engine *e, struct auc_market *m)
-{
-	const struct auc_plan *plan = &e->other.plan;
-
-	assert_int_equal(auc_policy_dps.quote(e->paper, m, &e->job, &e->other, NULL), AUC_OK);
-	if (e->other.reason == AUC_REASON_CAPACITY)
-		return;
-	assert_int_not_equal(e->decision.reason, AUC_REASON_CAPACITY);
-	assert_true(plan->value - plan->cost <=
-		    e->decision.best_payoff + 1e-9 * (plan->value + plan->cost));
-	assert_true(plan->cost == auc_plan_cost(plan, m));
-	assert_int_equal(auc_market_book(m, plan, plan->start, plan->completion, NULL), AUC_OK);
-	assert_int_equal(auc_market_unbook(m, plan, plan->start, plan->completion, NULL), AUC_OK);
-}
-
-/* Whatever value is reported instead, the schedule that comes of it is worth no more; and the same
- * schedule costs the same. */
-static void check_truthful(struct engine *e, const struct auc_market *m, const struct tiny_job *j,
-			   struct tiny_random *r)
-{
-	double truth = e->decision.accepted ? e->decision.best_payoff : 0, gain,
-	       by = pow(10, 2 * tiny_real(r) - 1);
-	const struct auc_plan *plan = &e->other.plan;
-
-	scale_utility(&e->job.utility, by);
-	assert_int_equal(auc_policy_dps.quote(e->ctx, m, &e->job, &e->other, NULL), AUC_OK);
-	assert_int_equal(e->other.reason == AUC_REASON_CAPACITY,
-			 e->decision.reason == AUC_REASON_CAPACITY);
-	if (e->other.reason == AUC_REASON_CAPACITY)
-		return;
-	if (same_plan(plan, &e->decision.plan))
-		assert_true(plan->cost == e->decision.plan.cost);
-	gain = auc_utility_value(&j->utility, (double)(plan->completion - plan->arrival)) -
-	       plan->cost;
-	if (e->other.accepted)
-		assert_true(gain <= truth + 1e-9 * (1 + plan->value / by + plan->cost));
 }
 
 static void check_job(struct engine *e, struct tiny_market *t, struct auc_market *m,
@@ -354,25 +255,27 @@ static void check_job(struct engine *e, struct tiny_market *t, struct auc_market
 	struct outcome best;
 
 	tiny_job_make(&j, r, t);
-	tiny_resolve(m, &j, &e->job);
-	assert_int_equal(auc_policy_dps.quote(e->ctx, m, &e->job, d, NULL), AUC_OK);
+	engine_decide(e, m, &j);
 	best = brute_force(t, &j);
 	assert_int_equal(best.feasible, d->reason != AUC_REASON_CAPACITY);
-	assert_int_equal(d->accepted, d->reason == AUC_REASON_NONE);
 	if (best.feasible) {
 		assert_close(d->best_payoff, best.payoff, d->plan.value + d->plan.cost);
 		assert_int_equal(d->plan.completion, best.completion);
 		assert_int_equal(d->plan.nshares, best.nservers);
-		assert_true(d->best_payoff == d->plan.value - d->plan.cost);
-		assert_int_equal(d->accepted, d->best_payoff > 0);
 		assert_plan(t, &j, &d->plan);
 	}
 	check_plain(e, m);
-	check_truthful(e, m, &j, r);
+	engine_check_truthful(e, m, &j, r);
 	if (d->accepted)
 		tiny_book(t, m, &d->plan);
 	assert_true(auc_market_sound(m));
 	assert_true(auc_market_cache_sound(m));
+}
+
+static void price(struct tiny_market *t, struct tiny_random *r, struct auc_market *m)
+{
+	if (tiny_chance(r, 0.2))
+		tiny_give_prices(t, r, m);
 }
 
 static void test_property(void **state)
@@ -384,17 +287,16 @@ static void test_property(void **state)
 	struct engine e;
 
 	(void)state;
-	start_engine(&e);
-	for (i = 0; i < markets; i++) {
-		r.state = seed_now = first_seed + i;
+	engine_start(&e, &auc_policy_dps);
+	for (i = 0; i < property.markets; i++) {
+		r.state = property.seed = property.first_seed + i;
 		servers = (unsigned)tiny_int(&r, 2, SERVERS);
 		slots = (unsigned)tiny_int(&r, 4, SLOTS);
 		tiny_market_make(&t, &r, servers, slots);
 		m = tiny_build(&t);
-		if (tiny_chance(&r, 0.2))
-			tiny_give_prices(&t, &r, m);
+		price(&t, &r, m);
 		for (n = 0; n < 2; n++) {
-			job_now = n;
+			property.job = n;
 			check_job(&e, &t, m, &r);
 			counts[e.decision.reason]++;
 			colocated += e.decision.reason != AUC_REASON_CAPACITY &&
@@ -403,78 +305,33 @@ static void test_property(void **state)
 		}
 		auc_market_destroy(m);
 	}
-	stop_engine(&e);
+	engine_stop(&e);
 	print_message("%u markets: %u accepted, %u refused for payoff, %u for capacity; %u "
 		      "co-located, %u on several servers\n",
-		      markets, counts[AUC_REASON_NONE], counts[AUC_REASON_PAYOFF],
+		      property.markets, counts[AUC_REASON_NONE], counts[AUC_REASON_PAYOFF],
 		      counts[AUC_REASON_CAPACITY], colocated, several);
 	/* the test is worth something only if it sees all kinds */
-	if (markets >= 1000) {
-		assert_true(counts[AUC_REASON_NONE] > markets / 5);
-		assert_true(counts[AUC_REASON_PAYOFF] > markets / 20);
-		assert_true(counts[AUC_REASON_CAPACITY] > markets / 20);
-		assert_true(colocated > markets / 20 && several > markets / 10);
+	if (property.markets >= 1000) {
+		assert_true(counts[AUC_REASON_NONE] > property.markets / 5);
+		assert_true(counts[AUC_REASON_PAYOFF] > property.markets / 20);
+		assert_true(counts[AUC_REASON_CAPACITY] > property.markets / 20);
+		assert_true(colocated > property.markets / 20 && several > property.markets / 10);
 	}
 }
 
-/* Markets too large for brute force, moving through time: the bounds change no decision. */
-static void test_bounds(void **state)
+static void test_large(void **state)
 {
-	struct tiny_market t;
-	struct tiny_random r;
-	struct auc_market *m;
-	struct tiny_job j;
-	struct engine e;
-	unsigned i, n, servers, slots;
-
 	(void)state;
-	start_engine(&e);
-	for (i = 0; i < markets / 25; i++) {
-		r.state = seed_now = first_seed + i;
-		servers = (unsigned)tiny_int(&r, 5, TINY_SERVERS);
-		slots = (unsigned)tiny_int(&r, 9, TINY_SLOTS);
-		tiny_market_make(&t, &r, servers, slots);
-		m = tiny_build(&t);
-		if (tiny_chance(&r, 0.2))
-			tiny_give_prices(&t, &r, m);
-		for (job_now = n = 0; n < 10; job_now = ++n) {
-			tiny_job_make(&j, &r, &t);
-			tiny_resolve(m, &j, &e.job);
-			e.job.arrival += auc_market_first(m) - t.first;
-			assert_int_equal(auc_policy_dps.quote(e.ctx, m, &e.job, &e.decision, NULL),
-					 AUC_OK);
-			check_plain(&e, m);
-			check_paper(&e, m);
-			if (e.decision.accepted)
-				assert_int_equal(auc_market_book(m, &e.decision.plan,
-								 e.decision.plan.start,
-								 e.decision.plan.completion, NULL),
-						 AUC_OK);
-			auc_market_advance(m, auc_market_first(m) + tiny_int(&r, 0, 5));
-		}
-		assert_true(auc_market_sound(m) && auc_market_cache_sound(m));
-		auc_market_destroy(m);
-	}
-	stop_engine(&e);
+	property_large(&auc_policy_dps, price, 0, check_plain);
 }
 
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_property),
-		cmocka_unit_test(test_bounds),
+		cmocka_unit_test(test_large),
 	};
-	const char *n = argc > 1 ? argv[1] : getenv("AUC_TEST_MARKETS");
-	int failed;
-	const char *seed = argc > 2 ? argv[2] : getenv("AUC_TEST_SEED");
 
-	if (n)
-		markets = (unsigned)strtoul(n, NULL, 10);
-	if (seed)
-		first_seed = strtoull(seed, NULL, 10);
-	failed = cmocka_run_group_tests_name("dps_property", tests, NULL, NULL);
-	if (failed)
-		printf("it was the market of seed %llu, job %u\n", (unsigned long long)seed_now,
-		       job_now);
-	return failed;
+	property_arguments(argc, argv, MARKETS);
+	return property_failed(cmocka_run_group_tests_name("dps_property", tests, NULL, NULL));
 }

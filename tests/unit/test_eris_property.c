@@ -7,9 +7,6 @@
  * must be one that can be carried out, at the cost that it names, and the best one. How far
  * schedules are from that where the policy must do as if the market were large is printed, and kept
  * below 1 % of all payoff.
- *
- * AUC_TEST_MARKETS and AUC_TEST_SEED in the environment, or two arguments, give the number of
- * markets and the first seed.
  */
 #include "config.h"
 
@@ -25,8 +22,7 @@
 #include <cmocka.h>
 
 #include "market-private.h"
-#include "policy/policy.h"
-#include "tiny.h"
+#include "property.h"
 
 #define MARKETS 8000
 #define SITES   3
@@ -54,9 +50,6 @@ struct distance {
 	unsigned jobs, best, missed;
 	double sum, lost, worst;
 };
-
-static unsigned markets = MARKETS;
-static uint64_t first_seed = 1, seed_now;
 
 enum { PLENTY, PRICED, SCARCE, NO_BUDGET, FAMILIES };
 static const char *const families[] = {"plenty", "priced traffic", "scarce", "no budget"};
@@ -428,8 +421,8 @@ static void test_property(void **state)
 	assert_int_equal(auc_policy_eris.create("variant=paper", &printed, NULL), AUC_OK);
 	auc_decision_init(&d);
 	auc_decision_init(&p);
-	for (i = 0; i < markets; i++) {
-		r.state = seed_now = first_seed + i;
+	for (i = 0; i < property.markets; i++) {
+		r.state = property.seed = property.first_seed + i;
 		f = i % FAMILIES;
 		make(&t, &r, f);
 		m = build(&t);
@@ -450,16 +443,16 @@ static void test_property(void **state)
 		note(&paper[FAMILIES], best, found, value);
 		auc_market_destroy(m);
 	}
-	print_message("%u markets, %u with a schedule, %u of these not seen\n", markets, feasible,
-		      unseen);
+	print_message("%u markets, %u with a schedule, %u of these not seen\n", property.markets,
+		      feasible, unseen);
 	for (f = 0; f <= FAMILIES; f++)
 		print_distance("eris", f < FAMILIES ? families[f] : "all", &ours[f]);
 	for (f = 0; f <= FAMILIES; f++)
 		print_distance("paper", f < FAMILIES ? families[f] : "all", &paper[f]);
-	if (markets >= 1000)
-		assert_true(ours[FAMILIES].jobs > markets / 5);
+	if (property.markets >= 1000)
+		assert_true(ours[FAMILIES].jobs > property.markets / 5);
 	/* a mean: of fewer markets, some are too many */
-	if (markets >= MARKETS)
+	if (property.markets >= MARKETS)
 		assert_true(ours[FAMILIES].lost < 0.01 * ours[FAMILIES].sum);
 	auc_policy_eris.destroy(ctx);
 	auc_policy_eris.destroy(exact);
@@ -468,24 +461,12 @@ static void test_property(void **state)
 	auc_decision_clear(&p);
 }
 
-static int print_seed(void **state)
-{
-	(void)state;
-	print_message("seed %llu\n", (unsigned long long)seed_now);
-	return 0;
-}
-
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_teardown(test_property, print_seed),
+		cmocka_unit_test(test_property),
 	};
-	const char *n = argc > 1 ? argv[1] : getenv("AUC_TEST_MARKETS");
-	const char *seed = argc > 2 ? argv[2] : getenv("AUC_TEST_SEED");
 
-	if (n)
-		markets = (unsigned)strtoul(n, NULL, 10);
-	if (seed)
-		first_seed = strtoull(seed, NULL, 10);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	property_arguments(argc, argv, MARKETS);
+	return property_failed(cmocka_run_group_tests_name("eris_property", tests, NULL, NULL));
 }

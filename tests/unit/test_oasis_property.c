@@ -6,9 +6,6 @@
  * slot, and every row of worker counts over the slots. It returns the best payoff, and the earliest
  * completion that has it. Where markets are too large for that, the search is held against the pass
  * over all units, bounds=off, which brute force proved on the small ones.
- *
- * AUC_TEST_MARKETS and AUC_TEST_SEED in the environment, or two arguments, give the number of
- * markets and the first seed.
  */
 #include "config.h"
 
@@ -24,8 +21,7 @@
 #include <cmocka.h>
 
 #include "market-private.h"
-#include "policy/policy.h"
-#include "tiny.h"
+#include "property.h"
 
 #define MARKETS 1000
 #define SERVERS 4
@@ -33,10 +29,6 @@
 #define CHUNKS  6
 #define NEVER   1e300L /* what cannot be costs that; valgrind has no infinite long double */
 #define TIE     4e-12L /* relative: payoffs that are equal, as oasis.c has it */
-
-static unsigned markets = MARKETS;
-static uint64_t first_seed = 1, seed_now;
-static unsigned job_now;
 
 struct outcome {
 	bool feasible;
@@ -161,12 +153,6 @@ static struct outcome brute_force(const struct tiny_market *t, const struct tiny
 	return best;
 }
 
-static void assert_close(long double a, long double b, long double size)
-{
-	if (fabsl(a - b) > 1e-9L * (size + 1e-3L))
-		fail_msg("%.17Lg is not %.17Lg", a, b);
-}
-
 /* A plan is what it says: of this job, feasible, with the cost and value that it names. */
 static void assert_plan(const struct tiny_market *t, const struct tiny_job *j,
 			const struct auc_plan *plan)
@@ -218,52 +204,6 @@ static void assert_plan(const struct tiny_market *t, const struct tiny_job *j,
 		     plan->value);
 }
 
-static bool same_plan(const struct auc_plan *a, const struct auc_plan *b)
-{
-	return a->worker_type == b->worker_type && a->ps_type == b->ps_type &&
-	       a->nruns == b->nruns && !memcmp(a->runs, b->runs, a->nruns * sizeof(a->runs[0])) &&
-	       a->nshares == b->nshares &&
-	       !memcmp(a->shares, b->shares, a->nshares * sizeof(a->shares[0]));
-}
-
-static void scale_utility(struct auc_utility *u, double by)
-{
-	unsigned i;
-
-	u->scale *= by;
-	if (u->form == AUC_FORM_LINEAR)
-		u->decay *= by;
-	for (i = 0; i < u->npoints; i++)
-		u->points[i].value *= by;
-}
-
-struct engine {
-	struct auc_policy_ctx *ctx, *plain, *paper;
-	struct auc_decision decision, other;
-	struct auc_job job;
-};
-
-static void start_engine(struct engine *e)
-{
-	memset(e, 0, sizeof(*e));
-	assert_int_equal(auc_policy_oasis.create("", &e->ctx, NULL), AUC_OK);
-	assert_int_equal(auc_policy_oasis.create("variant=exact,bounds=off", &e->plain, NULL),
-			 AUC_OK);
-	assert_int_equal(auc_policy_oasis.create("variant=paper", &e->paper, NULL), AUC_OK);
-	auc_decision_init(&e->decision);
-	auc_decision_init(&e->other);
-}
-
-static void stop_engine(struct engine *e)
-{
-	auc_policy_oasis.destroy(e->ctx);
-	auc_policy_oasis.destroy(e->plain);
-	auc_policy_oasis.destroy(e->paper);
-	auc_decision_clear(&e->decision);
-	auc_decision_clear(&e->other);
-	auc_job_clear(&e->job);
-}
-
 /* The search finds what the pass over all units finds; of schedules that are equal, maybe another.
  */
 static void check_plain(struct engine *e, const struct auc_market *m)
@@ -277,45 +217,6 @@ static void check_plain(struct engine *e, const struct auc_market *m)
 		     e->other.plan.value + e->other.plan.cost);
 }
 
-/* What the paper's algorithm finds can be executed, and is never better. */
-static void check_paper(struct engine *e, struct auc_market *m)
-{
-	const struct auc_plan *plan = &e->other.plan;
-
-	assert_int_equal(auc_policy_oasis.quote(e->paper, m, &e->job, &e->other, NULL), AUC_OK);
-	if (e->other.reason == AUC_REASON_CAPACITY)
-		return;
-	assert_int_not_equal(e->decision.reason, AUC_REASON_CAPACITY);
-	assert_true(plan->value - plan->cost <=
-		    e->decision.best_payoff + 1e-9 * (plan->value + plan->cost));
-	assert_true(plan->cost == auc_plan_cost(plan, m));
-	assert_int_equal(auc_market_book(m, plan, plan->start, plan->completion, NULL), AUC_OK);
-	assert_int_equal(auc_market_unbook(m, plan, plan->start, plan->completion, NULL), AUC_OK);
-}
-
-/* Whatever value is reported instead, the schedule that comes of it is worth no more; and the same
- * schedule costs the same. */
-static void check_truthful(struct engine *e, const struct auc_market *m, const struct tiny_job *j,
-			   struct tiny_random *r)
-{
-	double truth = e->decision.accepted ? e->decision.best_payoff : 0, gain,
-	       by = pow(10, 2 * tiny_real(r) - 1);
-	const struct auc_plan *plan = &e->other.plan;
-
-	scale_utility(&e->job.utility, by);
-	assert_int_equal(auc_policy_oasis.quote(e->ctx, m, &e->job, &e->other, NULL), AUC_OK);
-	assert_int_equal(e->other.reason == AUC_REASON_CAPACITY,
-			 e->decision.reason == AUC_REASON_CAPACITY);
-	if (e->other.reason == AUC_REASON_CAPACITY)
-		return;
-	if (same_plan(plan, &e->decision.plan))
-		assert_true(plan->cost == e->decision.plan.cost);
-	gain = auc_utility_value(&j->utility, (double)(plan->completion - plan->arrival)) -
-	       plan->cost;
-	if (e->other.accepted)
-		assert_true(gain <= truth + 1e-9 * (1 + plan->value / by + plan->cost));
-}
-
 static void check_job(struct engine *e, struct tiny_market *t, struct auc_market *m,
 		      struct tiny_random *r)
 {
@@ -324,21 +225,17 @@ static void check_job(struct engine *e, struct tiny_market *t, struct auc_market
 	struct outcome best;
 
 	tiny_job_make(&j, r, t);
-	tiny_resolve(m, &j, &e->job);
-	assert_int_equal(auc_policy_oasis.quote(e->ctx, m, &e->job, d, NULL), AUC_OK);
+	engine_decide(e, m, &j);
 	best = brute_force(t, &j);
 	assert_int_equal(best.feasible, d->reason != AUC_REASON_CAPACITY);
-	assert_int_equal(d->accepted, d->reason == AUC_REASON_NONE);
 	if (best.feasible) {
 		assert_close(d->best_payoff, best.payoff, d->plan.value + d->plan.cost);
 		assert_int_equal(d->plan.completion, best.completion);
-		assert_true(d->best_payoff == d->plan.value - d->plan.cost);
-		assert_int_equal(d->accepted, d->best_payoff > 0);
 		assert_plan(t, &j, &d->plan);
 	}
 	check_plain(e, m);
-	check_paper(e, m);
-	check_truthful(e, m, &j, r);
+	engine_check_paper(e, m);
+	engine_check_truthful(e, m, &j, r);
 	if (d->accepted)
 		tiny_book(t, m, &d->plan);
 	assert_true(auc_market_sound(m));
@@ -363,16 +260,16 @@ static void test_property(void **state)
 	struct engine e;
 
 	(void)state;
-	start_engine(&e);
-	for (i = 0; i < markets; i++) {
-		r.state = seed_now = first_seed + i;
+	engine_start(&e, &auc_policy_oasis);
+	for (i = 0; i < property.markets; i++) {
+		r.state = property.seed = property.first_seed + i;
 		servers = (unsigned)tiny_int(&r, 2, SERVERS);
 		slots = (unsigned)tiny_int(&r, 3, SLOTS);
 		tiny_market_make(&t, &r, servers, slots);
 		m = tiny_build(&t);
 		price(&t, &r, m);
 		for (n = 0; n < 2; n++) {
-			job_now = n;
+			property.job = n;
 			check_job(&e, &t, m, &r);
 			counts[e.decision.reason]++;
 			plan = &e.decision.plan;
@@ -384,61 +281,25 @@ static void test_property(void **state)
 		}
 		auc_market_destroy(m);
 	}
-	stop_engine(&e);
+	engine_stop(&e);
 	print_message("%u markets: %u accepted, %u refused for payoff, %u for capacity; %u of "
 		      "several runs, %u with workers "
 		      "beside PSs\n",
-		      markets, counts[AUC_REASON_NONE], counts[AUC_REASON_PAYOFF],
+		      property.markets, counts[AUC_REASON_NONE], counts[AUC_REASON_PAYOFF],
 		      counts[AUC_REASON_CAPACITY], several, both);
 	/* the test is worth something only if it sees all kinds */
-	if (markets >= 1000) {
-		assert_true(counts[AUC_REASON_NONE] > markets / 5);
-		assert_true(counts[AUC_REASON_PAYOFF] > markets / 20);
-		assert_true(counts[AUC_REASON_CAPACITY] > markets / 20);
-		assert_true(several > markets / 10 && both > markets / 10);
+	if (property.markets >= 1000) {
+		assert_true(counts[AUC_REASON_NONE] > property.markets / 5);
+		assert_true(counts[AUC_REASON_PAYOFF] > property.markets / 20);
+		assert_true(counts[AUC_REASON_CAPACITY] > property.markets / 20);
+		assert_true(several > property.markets / 10 && both > property.markets / 10);
 	}
 }
 
-/* Markets too large for brute force, moving through time. */
 static void test_large(void **state)
 {
-	struct tiny_market t;
-	struct tiny_random r;
-	struct auc_market *m;
-	struct tiny_job j;
-	struct engine e;
-	unsigned i, n, servers, slots;
-
 	(void)state;
-	start_engine(&e);
-	for (i = 0; i < markets / 25; i++) {
-		r.state = seed_now = first_seed + i;
-		servers = (unsigned)tiny_int(&r, 5, TINY_SERVERS);
-		slots = (unsigned)tiny_int(&r, 9, TINY_SLOTS);
-		tiny_market_make(&t, &r, servers, slots);
-		m = tiny_build(&t);
-		price(&t, &r, m);
-		for (job_now = n = 0; n < 10; job_now = ++n) {
-			tiny_job_make(&j, &r, &t);
-			j.chunks = tiny_int(&r, 1, 40);
-			tiny_resolve(m, &j, &e.job);
-			e.job.arrival += auc_market_first(m) - t.first;
-			assert_int_equal(
-				auc_policy_oasis.quote(e.ctx, m, &e.job, &e.decision, NULL),
-				AUC_OK);
-			check_plain(&e, m);
-			check_paper(&e, m);
-			if (e.decision.accepted)
-				assert_int_equal(auc_market_book(m, &e.decision.plan,
-								 e.decision.plan.start,
-								 e.decision.plan.completion, NULL),
-						 AUC_OK);
-			auc_market_advance(m, auc_market_first(m) + tiny_int(&r, 0, 5));
-		}
-		assert_true(auc_market_sound(m) && auc_market_cache_sound(m));
-		auc_market_destroy(m);
-	}
-	stop_engine(&e);
+	property_large(&auc_policy_oasis, price, 40, check_plain);
 }
 
 static struct auc_named amount(const char *name, double value)
@@ -544,17 +405,17 @@ static void test_uneven(void **state)
 	unsigned i, slots;
 
 	(void)state;
-	start_engine(&e);
+	engine_start(&e, &auc_policy_oasis);
 	bid.nworkers = bid.nps = 1;
 	bid.worker_seconds[0] = amount("w", 3600);
 	bid.ps_seconds[0] = amount("p", 0);
 	bid.upload_default = -1;
 	bid.epochs = 1;
-	for (i = 0; i < markets; i++) {
-		r.state = seed_now = first_seed + i;
+	for (i = 0; i < property.markets; i++) {
+		r.state = property.seed = property.first_seed + i;
 		m = make_uneven(&r, serves[tiny_int(&r, 0, 8)]);
 		slots = (unsigned)auc_market_last(m);
-		for (job_now = 0; job_now < 3; job_now++) {
+		for (property.job = 0; property.job < 3; property.job++) {
 			make_utility(&bid.utility, &r, slots);
 			bid.chunks = (uint64_t)tiny_int(&r, 1, 45);
 			bid.minibatches = (uint64_t)tiny_int(&r, 1, (int)slots);
@@ -569,7 +430,7 @@ static void test_uneven(void **state)
 		}
 		auc_market_destroy(m);
 	}
-	stop_engine(&e);
+	engine_stop(&e);
 }
 
 int main(int argc, char **argv)
@@ -579,17 +440,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_large),
 		cmocka_unit_test(test_uneven),
 	};
-	const char *n = argc > 1 ? argv[1] : getenv("AUC_TEST_MARKETS");
-	const char *seed = argc > 2 ? argv[2] : getenv("AUC_TEST_SEED");
-	int failed;
 
-	if (n)
-		markets = (unsigned)strtoul(n, NULL, 10);
-	if (seed)
-		first_seed = strtoull(seed, NULL, 10);
-	failed = cmocka_run_group_tests_name("oasis_property", tests, NULL, NULL);
-	if (failed)
-		printf("it was the market of seed %llu, job %u\n", (unsigned long long)seed_now,
-		       job_now);
-	return failed;
+	property_arguments(argc, argv, MARKETS);
+	return property_failed(cmocka_run_group_tests_name("oasis_property", tests, NULL, NULL));
 }
