@@ -12,32 +12,14 @@
 #include "auction-private.h"
 #include "world.h"
 
-static char dir[64];
 static struct auc_err err;
-
-static int setup(void **state)
-{
-	(void)state;
-	world_mkdir(dir);
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	(void)state;
-	world_rmdir(dir);
-	return 0;
-}
 
 /* Sells to JOB what TEXT asks for; it starts. Returns the payment. */
 static auc_money sell(struct auc_auction *a, const char *text, uint32_t job, double now)
 {
-	struct auc_bid bid = world_bid(a, text);
-	struct auc_offer o;
+	struct auc_offer o = world_offer(a, text, now, true);
 	auc_money payment;
 
-	if (auc_auction_bid(a, &bid, 1000, now, true, &o, &err) != AUC_OK)
-		fail_msg("%s: %s", text, err.text);
 	if (!o.accepted)
 		fail_msg("%s", o.message);
 	assert_int_equal(auc_auction_confirm(a, o.sale, job, NULL, &err), AUC_OK);
@@ -60,7 +42,7 @@ static struct auc_sale_view view_of(struct auc_auction *a, uint32_t job)
 
 static void test_extend(void **state)
 {
-	struct auc_auction *a = world_open("Prices=given\nEta=gpu:v100=20", dir, NOW);
+	struct auc_auction *a = world_open("Prices=given\nEta=gpu:v100=20", world_dir, NOW);
 	struct auc_sale_view v;
 	struct auc_receipt r;
 	auc_money paid;
@@ -106,7 +88,7 @@ static void test_extend(void **state)
 	/* What was bought is on disk as it was booked. */
 	assert_int_equal(auc_auction_commit(a, &err), AUC_OK);
 	auc_auction_destroy(a);
-	a = world_open("Prices=given\nEta=gpu:v100=20", dir, NOW);
+	a = world_open("Prices=given\nEta=gpu:v100=20", world_dir, NOW);
 	v = view_of(a, 2);
 	assert_int_equal(v.payment, paid);
 	assert_true(v.end > 1003 * SLOT);
@@ -116,7 +98,7 @@ static void test_extend(void **state)
 
 static void test_move(void **state)
 {
-	struct auc_auction *a = world_open("Prices=given\nEta=gpu:v100=20", dir, NOW);
+	struct auc_auction *a = world_open("Prices=given\nEta=gpu:v100=20", world_dir, NOW);
 	struct auc_server_spec specs[8];
 	struct auc_sale_view v;
 	struct auc_receipt r;
@@ -156,7 +138,7 @@ static void test_move_on(void **state)
 {
 	static const char *const order[] = {"edge1", "edge2", "edge3", "edge4"};
 	struct auc_server_spec specs[8];
-	struct auc_auction *a = world_open("Prices=given\nEta=gpu:v100=20", dir, NOW);
+	struct auc_auction *a = world_open("Prices=given\nEta=gpu:v100=20", world_dir, NOW);
 	struct auc_sale_view v;
 
 	(void)state;
@@ -176,7 +158,7 @@ static void test_move_on(void **state)
 	}
 	assert_int_equal(auc_auction_commit(a, &err), AUC_OK);
 	auc_auction_destroy(a);
-	a = world_open("Prices=given\nEta=gpu:v100=20", dir, NOW);
+	a = world_open("Prices=given\nEta=gpu:v100=20", world_dir, NOW);
 	v = view_of(a, 1);
 	assert_string_equal(v.parts[0].server, "edge4");
 	auc_sale_view_clear(&v);
@@ -210,7 +192,7 @@ static void close_all(struct auc_auction *a, double from, double to)
  */
 static void test_later(void **state)
 {
-	struct auc_auction *a = world_open("Prices=given\nEta=gpu:v100=20", dir, NOW);
+	struct auc_auction *a = world_open("Prices=given\nEta=gpu:v100=20", world_dir, NOW);
 	struct auc_sale_view v;
 	auc_money paid[2];
 
@@ -246,7 +228,7 @@ static void test_later(void **state)
 /* What no other server can take alone, several can; the PSs stay together. */
 static void test_split(void **state)
 {
-	struct auc_auction *a = world_open("Prices=given\nEta=gpu:v100=2", dir, NOW);
+	struct auc_auction *a = world_open("Prices=given\nEta=gpu:v100=2", world_dir, NOW);
 	struct auc_server_spec specs[8];
 	struct auc_sale_view v;
 	unsigned workers = 0, ps = 0;
@@ -299,9 +281,9 @@ static void test_late_start(void **state)
 		struct auc_offer o;
 		struct auc_bid bid;
 
-		world_rmdir(dir);
-		world_mkdir(dir);
-		a = world_open(cases[i].globals, dir, cases[i].now);
+		world_rmdir(world_dir);
+		world_mkdir(world_dir);
+		a = world_open(cases[i].globals, world_dir, cases[i].now);
 		bid = world_bid(a, "100 " TWO_SLOTS);
 		assert_int_equal(auc_auction_bid(a, &bid, 1, cases[i].now, true, &o, &err), AUC_OK);
 		assert_true(o.accepted);
@@ -314,12 +296,12 @@ static void test_late_start(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_extend, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_move, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_move_on, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_later, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_split, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_late_start, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_extend, world_setup, world_teardown),
+		cmocka_unit_test_setup_teardown(test_move, world_setup, world_teardown),
+		cmocka_unit_test_setup_teardown(test_move_on, world_setup, world_teardown),
+		cmocka_unit_test_setup_teardown(test_later, world_setup, world_teardown),
+		cmocka_unit_test_setup_teardown(test_split, world_setup, world_teardown),
+		cmocka_unit_test_setup_teardown(test_late_start, world_setup, world_teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -22,7 +22,6 @@
 #define JOBS      8
 #define SLOTS_RUN 100
 
-static char dir[64];
 static struct auc_err err;
 static uint64_t seed;
 
@@ -30,20 +29,6 @@ static unsigned draw(unsigned n)
 {
 	seed = seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
 	return (unsigned)((seed >> 33) % n);
-}
-
-static int setup(void **state)
-{
-	(void)state;
-	world_mkdir(dir);
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	(void)state;
-	world_rmdir(dir);
-	return 0;
 }
 
 /* A job of CHUNKS chunks of SLOTS slots each. */
@@ -58,7 +43,6 @@ static void text_of(char *text, size_t size, unsigned chunks, unsigned slots, co
 static bool bid(struct auc_auction *a, const char *text, uint32_t job, double now,
 		struct auc_offer *o)
 {
-	struct auc_bid b = world_bid(a, text);
 	struct auc_offer own;
 	bool accepted;
 
@@ -67,8 +51,7 @@ static bool bid(struct auc_auction *a, const char *text, uint32_t job, double no
 		auc_offer_clear(&own);
 		return accepted;
 	}
-	if (auc_auction_bid(a, &b, 1000, now, true, o, &err) != AUC_OK)
-		fail_msg("%s: %s", text, err.text);
+	*o = world_offer(a, text, now, true);
 	if (!o->accepted)
 		return false;
 	assert_int_equal(o->payment, 0);
@@ -112,7 +95,7 @@ static unsigned work_of(const struct auc_plan *p)
  * back. */
 static void test_preempts(void **state)
 {
-	struct auc_auction *a = world_open(POLICY, dir, NOW);
+	struct auc_auction *a = world_open(POLICY, world_dir, NOW);
 	struct auc_offer o;
 	struct auc_plan before;
 	const struct auc_plan *p;
@@ -165,7 +148,7 @@ static void test_preempts(void **state)
 /* A receipt is enough to go on from, chunk by chunk, where the spool is lost. */
 static void test_adopted(void **state)
 {
-	struct auc_auction *a = world_open(POLICY, dir, NOW);
+	struct auc_auction *a = world_open(POLICY, world_dir, NOW);
 	char other[64], *receipt = NULL, text[512];
 	struct auc_receipt r;
 	struct auc_offer o;
@@ -209,7 +192,7 @@ static void test_adopted(void **state)
 /* Partitions hold in revisions, too, and a job that is not the stepper's keeps its place. */
 static void test_confined(void **state)
 {
-	struct auc_auction *a = world_open(POLICY, dir, NOW);
+	struct auc_auction *a = world_open(POLICY, world_dir, NOW);
 	struct auc_offer o;
 	struct auc_bid b;
 	char text[512];
@@ -245,7 +228,7 @@ static void test_confined(void **state)
 
 static void test_refusals(void **state)
 {
-	struct auc_auction *a = world_open(POLICY, dir, NOW);
+	struct auc_auction *a = world_open(POLICY, world_dir, NOW);
 	struct auc_bid b;
 	struct auc_offer o;
 	struct auc_conf *conf;
@@ -327,7 +310,7 @@ static void as_simulated(const char *options, unsigned restarts)
 
 	snprintf(policy, sizeof(policy), "Policy=aonline%s%s\nChangeNotice=30\nSlots=400\n",
 		 *options ? "," : "", options);
-	a = world_open(policy, dir, NOW);
+	a = world_open(policy, world_dir, NOW);
 	m = auc_market_outline(a->market, 1001, 1);
 	assert_int_equal(b.stepper->create(options, &b.ctx, &err), AUC_OK);
 	for (auc_slot t = 1001; t < 1001 + SLOTS_RUN; t++) {
@@ -363,7 +346,7 @@ static void as_simulated(const char *options, unsigned restarts)
 		if (restarts && draw(restarts) == 0) {
 			assert_int_equal(auc_auction_commit(a, &err), AUC_OK);
 			auc_auction_destroy(a);
-			a = world_open(policy, dir, now);
+			a = world_open(policy, world_dir, now);
 			assert_int_equal(revise(a, now), 0);
 		}
 		beside_step(&b, m, t);
@@ -404,7 +387,7 @@ static void test_as_simulated(void **state)
  * are. */
 static void test_full(void **state)
 {
-	struct auc_auction *a = world_open(POLICY, dir, NOW);
+	struct auc_auction *a = world_open(POLICY, world_dir, NOW);
 	struct auc_revision list[2];
 	struct auc_plan plan;
 	struct auc_offer o;
@@ -501,7 +484,7 @@ static void *hold_and_drop(void *arg)
 static void test_beside_bids(void **state)
 {
 	struct auc_auction *a = world_open(
-		"Policy=aonline\nChangeNotice=30\nSlots=400\nLienSeconds=3600\n", dir, NOW);
+		"Policy=aonline\nChangeNotice=30\nSlots=400\nLienSeconds=3600\n", world_dir, NOW);
 	struct bidder b = {.a = a};
 	struct auc_sale_view *views;
 	unsigned n, known = 0, changed, all = 0;
@@ -547,13 +530,13 @@ static void test_beside_bids(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_preempts, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_adopted, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_confined, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_refusals, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_as_simulated, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_full, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_beside_bids, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_preempts, world_setup, world_teardown),
+		cmocka_unit_test_setup_teardown(test_adopted, world_setup, world_teardown),
+		cmocka_unit_test_setup_teardown(test_confined, world_setup, world_teardown),
+		cmocka_unit_test_setup_teardown(test_refusals, world_setup, world_teardown),
+		cmocka_unit_test_setup_teardown(test_as_simulated, world_setup, world_teardown),
+		cmocka_unit_test_setup_teardown(test_full, world_setup, world_teardown),
+		cmocka_unit_test_setup_teardown(test_beside_bids, world_setup, world_teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -75,6 +75,78 @@ struct auc_bid world_bid(struct auc_auction *a, const char *text)
 	return bid;
 }
 
+struct auc_offer world_offer(struct auc_auction *a, const char *text, double now, bool hold)
+{
+	struct auc_bid bid = world_bid(a, text);
+	struct auc_offer offer;
+	struct auc_err err;
+
+	if (auc_auction_bid(a, &bid, 1000, now, hold, &offer, &err) != AUC_OK)
+		fail_msg("%s: %s", text, err.text);
+	return offer;
+}
+
+void world_sell(struct auc_auction *a, const char *text, uint32_t job, double now)
+{
+	struct auc_offer o = world_offer(a, text, now, true);
+	struct auc_err err;
+
+	if (!o.accepted)
+		fail_msg("%s", o.message);
+	if (auc_auction_confirm(a, o.sale, job, NULL, &err) != AUC_OK)
+		fail_msg("%s", err.text);
+	auc_offer_clear(&o);
+}
+
+void world_load(struct auc_auction *a)
+{
+	char text[256];
+	uint32_t job = 100;
+
+	for (unsigned i = 0; i < world_nservers; i++) {
+		const struct auc_server_spec *s = &world_servers[i];
+
+		snprintf(text, sizeof(text),
+			 "90000 epochs=99 minibatches=100 worker-time=%s=3s ps-time=ps.m=0 "
+			 "upload=%.60s=1000,%.60s=0",
+			 strcmp(s->partition, "edge") ? "t4" : "v100", s->partition, s->name);
+		world_sell(a, text, job++, NOW);
+	}
+}
+
+void world_commit(struct auc_auction *a)
+{
+	struct auc_err err;
+
+	if (auc_auction_commit(a, &err) != AUC_OK)
+		fail_msg("%s", err.text);
+}
+
+struct auc_totals world_totals(struct auc_auction *a)
+{
+	struct auc_totals t;
+
+	auc_auction_totals(a, &t);
+	return t;
+}
+
+char world_dir[64];
+
+int world_setup(void **state)
+{
+	(void)state;
+	world_mkdir(world_dir);
+	setenv("TZ", "UTC", 1);
+	return 0;
+}
+
+int world_teardown(void **state)
+{
+	(void)state;
+	world_rmdir(world_dir);
+	return 0;
+}
+
 void world_mkdir(char *dir)
 {
 	strcpy(dir, "world-XXXXXX");

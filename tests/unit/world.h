@@ -20,6 +20,20 @@ struct auc_auction *world_create(const char *globals);
 struct auc_auction *world_open(const char *globals, const char *dir, double now);
 /* A bid from its text. */
 struct auc_bid world_bid(struct auc_auction *a, const char *text);
+/* What A answers to TEXT, from user 1000; fails the test if that is an error. */
+struct auc_offer world_offer(struct auc_auction *a, const char *text, double now, bool hold);
+/* Sells to JOB what TEXT asks for; fails the test if it is refused. */
+void world_sell(struct auc_auction *a, const char *text, uint32_t job, double now);
+/* Sells one GPU of every node for all of a horizon of 100 slots, so that nothing is free of charge.
+ */
+void world_load(struct auc_auction *a);
+void world_commit(struct auc_auction *a);
+struct auc_totals world_totals(struct auc_auction *a);
+
+/* The directory of a test; cmocka's set-up, which also says that times are UTC, and tear-down. */
+extern char world_dir[64];
+int world_setup(void **state);
+int world_teardown(void **state);
 /* A new scratch directory, its name in DIR[64]; and its end, spool files and all. */
 void world_mkdir(char *dir);
 void world_rmdir(const char *dir);
