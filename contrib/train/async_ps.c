@@ -133,15 +133,17 @@ static enum auc_code ps_resume(struct async_ps *ps, struct auc_err *err)
 		return rc;
 	ps->over = c.epochs >= ps->opt->epochs;
 	if (ps->place->rank != 0) {
-		free(c.done);
+		free(c.passes);
 		return AUC_OK;
 	}
 	if (rc == AUC_OK)
 		report_state("resumed", ps->opt, &c, ps->params);
 	rc = chunks_init(&ps->chunks, ps->opt->chunks, c.epochs, err);
-	if (rc == AUC_OK && c.done)
-		chunks_resume(&ps->chunks, c.done, &c.sum);
-	free(c.done);
+	if (rc == AUC_OK && c.passes)
+		chunks_resume(&ps->chunks, c.passes, &c.sum);
+	if (rc == AUC_OK && ps->opt->homes.n)
+		chunks_settle(&ps->chunks, &ps->opt->homes, ps->opt->epochs);
+	free(c.passes);
 	ps->epoch_begin = clock_now();
 	ps->save_at = clock_now() + ps->opt->checkpoint_every;
 	if (rc == AUC_OK && ps->over)
@@ -206,7 +208,14 @@ static enum auc_code ps_hello(void *arg, struct client *c, const struct proto_he
 	if (h->id > TRAIN_ID_MAX)
 		return AUC_OK;
 	c->id = h->id;
+	c->node =
+		h->node[TRAIN_NODE_MAX - 1] ? HOMES_NOWHERE : homes_find(&ps->opt->homes, h->node);
 	ps->nworkers++;
+	if (ps->place->rank == 0 && ps->opt->homes.n && c->node == HOMES_NOWHERE)
+		fprintf(stderr,
+			"auction-train: worker %lld is on a node where no chunk lies, and has "
+			"nothing to do\n",
+			(long long)c->id);
 	if (ps->place->rank == 0)
 		printf("joined worker=%lld workers=%u\n", (long long)c->id, ps->nworkers);
 	return AUC_OK;
@@ -282,7 +291,7 @@ static enum auc_code ps_next(struct async_ps *ps, struct client *c, const struct
 	enum auc_code rc = AUC_OK;
 	bool whole = false;
 
-	if (v && (!c->has_chunk || h->epochs != c->epoch || h->done != c->chunk)) {
+	if (v && (!c->has_chunk || h->epochs != c->pass || h->done != c->chunk)) {
 		ps_drop(ps, c, "has done a chunk that is not its own");
 		return AUC_OK;
 	}
@@ -290,7 +299,8 @@ static enum auc_code ps_next(struct async_ps *ps, struct client *c, const struct
 		struct metrics m = {v[0], v[1], v[2]};
 
 		c->has_chunk = false;
-		chunks_done(&ps->chunks, c->epoch, c->chunk, &m, &whole);
+		if (chunks_done(&ps->chunks, c->pass, c->chunk, &m, &whole) && ps->chunks.homes)
+			report_chunk(c->chunk, c->pass + 1, ps->opt->homes.nodes[c->node], &m);
 	}
 	c->waits = true;
 	if (whole)
@@ -326,12 +336,12 @@ static void ps_hand_out(struct async_ps *ps)
 		if (c->fd < 0 || !c->waits)
 			continue;
 		if (!ps->over) {
-			if (!chunks_take(&ps->chunks, &c->chunk))
-				return;
-			c->epoch = ps->chunks.epochs;
+			if (!chunks_take(&ps->chunks, c->node, &c->chunk))
+				continue;
+			c->pass = ps->chunks.passes[c->chunk];
 			c->has_chunk = true;
 			h.type = PROTO_CHUNK;
-			h.epochs = c->epoch;
+			h.epochs = c->pass;
 			h.done = c->chunk;
 		}
 		c->waits = false;
@@ -352,7 +362,7 @@ static void ps_take_back(struct async_ps *ps, struct client *c)
 		return;
 	printf("left worker=%lld workers=%u\n", (long long)c->id, ps->nworkers);
 	if (c->has_chunk)
-		chunks_return(&ps->chunks, c->epoch, c->chunk);
+		chunks_return(&ps->chunks, c->pass, c->chunk);
 	c->has_chunk = c->waits = false;
 }
 
@@ -399,7 +409,7 @@ static enum auc_code ps_gather(struct async_ps *ps, struct auc_err *err)
 static enum auc_code ps_save(struct async_ps *ps, bool tell, struct auc_err *err)
 {
 	struct ckpt c = {
-		.epochs = ps->chunks.epochs, .done = ps->chunks.done, .sum = ps->chunks.sum};
+		.epochs = ps->chunks.epochs, .passes = ps->chunks.passes, .sum = ps->chunks.sum};
 	enum auc_code rc;
 
 	ps->save_at = clock_now() + ps->opt->checkpoint_every;

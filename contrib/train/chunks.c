@@ -6,62 +6,81 @@
 
 #include "chunks.h"
 
-static bool bit(const uint64_t *bits, uint64_t i);
-static void bit_put(uint64_t *bits, uint64_t i, bool value);
+static bool is_free(const struct chunks *c, uint64_t chunk);
 
 enum auc_code chunks_init(struct chunks *c, uint64_t n, uint64_t epochs, struct auc_err *err)
 {
 	memset(c, 0, sizeof(*c));
 	c->n = n;
 	c->epochs = epochs;
-	c->done = calloc(chunks_words(n), sizeof(*c->done));
-	c->out = calloc(chunks_words(n), sizeof(*c->out));
-	if (c->done && c->out)
-		return AUC_OK;
-	chunks_clear(c);
-	return auc_err_set(err, AUC_ENOMEM, "out of memory");
+	c->passes = calloc(n, sizeof(*c->passes));
+	c->out = calloc(n, sizeof(*c->out));
+	if (!c->passes || !c->out) {
+		chunks_clear(c);
+		return auc_err_set(err, AUC_ENOMEM, "out of memory");
+	}
+	for (uint64_t i = 0; i < n && epochs; i++)
+		c->passes[i] = epochs;
+	return AUC_OK;
 }
 
 void chunks_clear(struct chunks *c)
 {
-	free(c->done);
+	free(c->passes);
 	free(c->out);
 	memset(c, 0, sizeof(*c));
 }
 
-uint64_t chunks_words(uint64_t n)
+void chunks_settle(struct chunks *c, const struct homes *homes, uint64_t epochs)
 {
-	return (n + 63) / 64;
+	c->homes = homes;
+	c->last_epoch = epochs;
 }
 
-void chunks_resume(struct chunks *c, const uint64_t *done, const struct metrics *sum)
+void chunks_resume(struct chunks *c, const uint64_t *passes, const struct metrics *sum)
 {
-	memcpy(c->done, done, chunks_words(c->n) * sizeof(*done));
+	uint64_t done = 0;
+
+	memcpy(c->passes, passes, c->n * sizeof(*passes));
 	c->sum = *sum;
-	c->ndone = 0;
+	c->next = 0;
 	for (uint64_t i = 0; i < c->n; i++)
-		c->ndone += bit(done, i);
+		done += passes[i];
+	c->epochs = done / c->n;
+	c->ndone = done % c->n;
 }
 
-bool chunks_take(struct chunks *c, uint64_t *chunk)
+bool chunks_take(struct chunks *c, uint32_t node, uint64_t *chunk)
 {
-	while (c->next < c->n && (bit(c->done, c->next) || bit(c->out, c->next)))
-		c->next++;
-	if (c->next >= c->n)
+	uint64_t best = c->n;
+
+	if (!c->homes) {
+		while (c->next < c->n && !is_free(c, c->next))
+			c->next++;
+		best = c->next;
+	}
+	/* Of its own the one that is behind most. */
+	for (uint64_t i = 0; c->homes && i < c->n; i++)
+		if (c->homes->home[i] == node && is_free(c, i) &&
+		    (best == c->n || c->passes[i] < c->passes[best]))
+			best = i;
+	if (best >= c->n)
 		return false;
-	*chunk = c->next++;
-	bit_put(c->out, *chunk, true);
+	c->out[best] = true;
+	*chunk = best;
 	return true;
 }
 
-bool chunks_done(struct chunks *c, uint64_t epoch, uint64_t chunk, const struct metrics *m,
+bool chunks_done(struct chunks *c, uint64_t pass, uint64_t chunk, const struct metrics *m,
 		 bool *whole)
 {
 	*whole = false;
-	if (epoch != c->epochs || chunk >= c->n || !bit(c->out, chunk) || bit(c->done, chunk))
+	if (chunk >= c->n || !c->out[chunk] || pass != c->passes[chunk])
 		return false;
-	bit_put(c->out, chunk, false);
-	bit_put(c->done, chunk, true);
+	c->out[chunk] = false;
+	c->passes[chunk]++;
+	if (is_free(c, chunk) && chunk < c->next)
+		c->next = chunk;
 	c->sum.samples += m->samples;
 	c->sum.loss += m->loss;
 	c->sum.correct += m->correct;
@@ -72,27 +91,20 @@ bool chunks_done(struct chunks *c, uint64_t epoch, uint64_t chunk, const struct 
 	c->sum = (struct metrics){0};
 	c->epochs++;
 	c->ndone = c->next = 0;
-	memset(c->done, 0, chunks_words(c->n) * sizeof(*c->done));
 	return true;
 }
 
-void chunks_return(struct chunks *c, uint64_t epoch, uint64_t chunk)
+void chunks_return(struct chunks *c, uint64_t pass, uint64_t chunk)
 {
-	if (epoch != c->epochs || chunk >= c->n || !bit(c->out, chunk))
+	if (chunk >= c->n || !c->out[chunk] || pass != c->passes[chunk])
 		return;
-	bit_put(c->out, chunk, false);
+	c->out[chunk] = false;
 	if (chunk < c->next)
 		c->next = chunk;
 }
 
-static bool bit(const uint64_t *bits, uint64_t i)
+/* What a checkpoint with homes has left behind is caught up with before the next epoch. */
+static bool is_free(const struct chunks *c, uint64_t chunk)
 {
-	return bits[i / 64] >> (i % 64) & 1;
-}
-
-static void bit_put(uint64_t *bits, uint64_t i, bool value)
-{
-	uint64_t mask = (uint64_t)1 << (i % 64);
-
-	bits[i / 64] = value ? bits[i / 64] | mask : bits[i / 64] & ~mask;
+	return !c->out[chunk] && c->passes[chunk] < (c->homes ? c->last_epoch : c->epochs + 1);
 }

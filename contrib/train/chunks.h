@@ -1,6 +1,10 @@
 /*
- * chunks.h - who trains on what: the chunks of an epoch, each handed out until it has been done and
- * counted once, however often workers leave with theirs. Pure.
+ * chunks.h - who trains on what: the chunks, each handed out until it has been done and counted
+ * once, however often workers leave with theirs. Pure.
+ *
+ * Where chunks may be trained anywhere, an epoch begins when all chunks of the one before are done.
+ * Where each has a home, only workers of that node get it, as often as there are epochs, and no
+ * chunk waits for others: a plan may train them in turn.
  */
 #ifndef TRAIN_CHUNKS_H
 #define TRAIN_CHUNKS_H
@@ -9,36 +13,40 @@
 #include <stdint.h>
 
 #include "err.h"
+#include "homes.h"
 #include "model.h"
 
 struct chunks {
 	uint64_t n;
-	uint64_t epochs;     /* behind */
-	uint64_t ndone;      /* of the present epoch */
-	uint64_t *done;      /* bit by chunk */
-	uint64_t *out;       /* bit by chunk: somebody has it */
-	uint64_t next;       /* no chunk below is free */
-	struct metrics sum;  /* of the chunks that are done */
-	struct metrics last; /* of the last whole epoch */
+	const struct homes *homes; /* borrowed; NULL: none */
+	uint64_t last_epoch;       /* with homes: each chunk is done so often */
+	uint64_t epochs;           /* behind: the chunks that were done are so many times N, */
+	uint64_t ndone;            /* and so many */
+	uint64_t *passes;          /* by chunk: how often it was done */
+	bool *out;                 /* by chunk: somebody has it */
+	uint64_t next;             /* without homes: no chunk below is free */
+	struct metrics sum;        /* of the last NDONE */
+	struct metrics last;       /* of the last whole epoch */
 };
 
 /* N chunks, EPOCHS epochs behind. AUC_ENOMEM. Free with chunks_clear(). */
 enum auc_code chunks_init(struct chunks *c, uint64_t n, uint64_t epochs, struct auc_err *err);
 void chunks_clear(struct chunks *c);
-/* Words in the bitmaps of N chunks. */
-uint64_t chunks_words(uint64_t n);
-/* Takes up an epoch of which DONE[chunks_words()] and SUM are behind. */
-void chunks_resume(struct chunks *c, const uint64_t *done, const struct metrics *sum);
+/* Each chunk has a home in HOMES (borrowed), and is done EPOCHS times in all. */
+void chunks_settle(struct chunks *c, const struct homes *homes, uint64_t epochs);
+/* Takes up where each chunk was done PASSES[N] times, with SUM over those of the present epoch. */
+void chunks_resume(struct chunks *c, const uint64_t *passes, const struct metrics *sum);
 
-/* Hands a chunk out. False: all that are not done are out. */
-bool chunks_take(struct chunks *c, uint64_t *chunk);
+/* Hands a chunk out to a worker of NODE (homes_find(); any without homes). False: there is none for
+ * it now. */
+bool chunks_take(struct chunks *c, uint32_t node, uint64_t *chunk);
 /*
- * CHUNK of epoch EPOCH (epochs behind when it was handed out) has been trained on, with metrics M.
- * True if it counts: it was out. With the last one the next epoch begins, and *WHOLE is set.
+ * CHUNK, done PASS times when it was handed out, has been trained on, with metrics M. True if it
+ * counts: it was out. With the last one of an epoch the next begins, and *WHOLE is set.
  */
-bool chunks_done(struct chunks *c, uint64_t epoch, uint64_t chunk, const struct metrics *m,
+bool chunks_done(struct chunks *c, uint64_t pass, uint64_t chunk, const struct metrics *m,
 		 bool *whole);
 /* It has not, and is free again. */
-void chunks_return(struct chunks *c, uint64_t epoch, uint64_t chunk);
+void chunks_return(struct chunks *c, uint64_t pass, uint64_t chunk);
 
 #endif

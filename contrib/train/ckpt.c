@@ -1,8 +1,9 @@
 /*
  * ckpt.c - see ckpt.h
  *
- * The file: a header of 64-bit numbers (little-endian), three sums as doubles, the chunks as bits
- * in 64-bit words, the parameters as doubles, the XXH3-64 of all that.
+ * The file: a header of 64-bit numbers (little-endian), three sums as doubles, how often each chunk
+ * was done as 64-bit numbers (asynchronous training), the parameters as doubles, the XXH3-64 of all
+ * that.
  */
 #include "config.h"
 
@@ -16,10 +17,9 @@
 
 #include <xxhash.h>
 
-#include "chunks.h"
 #include "ckpt.h"
 
-#define CKPT_MAGIC 0x32544b4352545541ULL /* "AUTRCKT2" */
+#define CKPT_MAGIC 0x33544b4352545541ULL /* "AUTRCKT3" */
 
 struct ckpt_header {
 	uint64_t magic, n, hidden, seed, chunks, minibatches, batch, epochs, behind, words;
@@ -51,7 +51,7 @@ enum auc_code ckpt_write(const char *file, const struct train_options *opt, cons
 	}
 	memcpy(buf, &h, sizeof(h));
 	if (words)
-		memcpy(buf + sizeof(h), c->done, words);
+		memcpy(buf + sizeof(h), c->passes, words);
 	memcpy(buf + sizeof(h) + words, params, n * sizeof(double));
 	sum = XXH3_64bits(buf, body);
 	memcpy(buf + body, &sum, sizeof(sum));
@@ -73,7 +73,7 @@ enum auc_code ckpt_read(const char *file, const struct train_options *opt, struc
 			double *params, uint64_t n, struct auc_err *err)
 {
 	struct ckpt_header want = ckpt_header(opt, &(struct ckpt){0}, n), h = {0};
-	size_t most = sizeof(h) + (chunks_words(opt->chunks) + n + 1) * sizeof(uint64_t);
+	size_t most = sizeof(h) + (opt->chunks + n + 1) * sizeof(uint64_t);
 	char *buf = malloc(most + 1);
 	enum auc_code rc = AUC_OK;
 	size_t len, words, body;
@@ -101,15 +101,15 @@ enum auc_code ckpt_read(const char *file, const struct train_options *opt, struc
 		memcpy(&sum, buf + body, sizeof(sum));
 	if (rc == AUC_OK && (len != body + sizeof(sum) || XXH3_64bits(buf, body) != sum))
 		rc = auc_err_set(err, AUC_ECORRUPT, "%s: the checkpoint is damaged", file);
-	c->done = rc == AUC_OK && words ? malloc(words) : NULL;
-	if (rc == AUC_OK && words && !c->done)
+	c->passes = rc == AUC_OK && words ? malloc(words) : NULL;
+	if (rc == AUC_OK && words && !c->passes)
 		rc = auc_err_set(err, AUC_ENOMEM, "out of memory");
 	if (rc == AUC_OK) {
 		c->epochs = h.epochs;
 		c->minibatches = h.behind;
 		c->sum = (struct metrics){h.samples, h.loss, h.correct};
 		if (words)
-			memcpy(c->done, buf + sizeof(h), words);
+			memcpy(c->passes, buf + sizeof(h), words);
 		memcpy(params, buf + sizeof(h) + words, n * sizeof(double));
 	}
 	free(buf);
@@ -128,7 +128,7 @@ static struct ckpt_header ckpt_header(const struct train_options *opt, const str
 				    .batch = opt->batch,
 				    .epochs = c->epochs,
 				    .behind = c->minibatches,
-				    .words = c->done ? chunks_words(opt->chunks) : 0,
+				    .words = c->passes ? opt->chunks : 0,
 				    .samples = c->sum.samples,
 				    .loss = c->sum.loss,
 				    .correct = c->sum.correct};
@@ -157,7 +157,7 @@ static enum auc_code ckpt_check(const char *file, const struct ckpt_header *is,
 			return auc_err_set(err, AUC_EINVAL, "%s: made with --%s=%llu, not %llu",
 					   file, fields[i].option, (unsigned long long)fields[i].is,
 					   (unsigned long long)fields[i].want);
-	if (is->n != want->n || (is->words && is->words != chunks_words(want->chunks)))
+	if (is->n != want->n || (is->words && is->words != want->chunks))
 		return auc_err_set(err, AUC_ECORRUPT, "%s: the checkpoint is damaged", file);
 	return AUC_OK;
 }

@@ -33,6 +33,7 @@ enum auc_code link_open(struct link *l, const struct place *p, unsigned ps, uint
 	l->ps = ps;
 	rc = link_connect(l, &p->ps[ps], connect_wait, err);
 	memcpy(hello.token, p->token, sizeof(hello.token));
+	memcpy(hello.node, p->node, sizeof(hello.node));
 	return rc == AUC_OK ? link_send(l, &hello, sizeof(hello), false, err) : rc;
 }
 

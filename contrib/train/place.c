@@ -20,7 +20,7 @@ static enum auc_code place_host(struct train_host *h, const char *name, const ch
 
 enum auc_code place_read(struct place *p, struct auc_err *err)
 {
-	const char *token = getenv("AUCTION_TOKEN"), *type;
+	const char *token = getenv("AUCTION_TOKEN"), *type, *node;
 	enum auc_code rc;
 
 	memset(p, 0, sizeof(*p));
@@ -44,6 +44,8 @@ enum auc_code place_read(struct place *p, struct auc_err *err)
 		memcpy(p->token, token, TRAIN_TOKEN_LEN);
 	type = getenv(p->role == TRAIN_PS ? "AUCTION_PS_TYPE" : "AUCTION_WORKER_TYPE");
 	snprintf(p->type, sizeof(p->type), "%s", type ? type : "");
+	node = getenv("SLURMD_NODENAME");
+	snprintf(p->node, sizeof(p->node), "%s", node ? node : "");
 	p->elastic = getenv("AUCTION_ELASTIC") != NULL;
 	p->id = p->rank;
 	if (!getenv("AUCTION_ID"))

@@ -2,7 +2,7 @@
  * proto.h - what workers and PSs say to each other over TCP. A message is a header and COUNT
  * doubles, all in little-endian order.
  *
- *   HELLO   worker -> PS    token, then id, number of workers, parameters of this PS
+ *   HELLO   worker -> PS    token, then id, number of workers, parameters of this PS, its node
  *   PUSH    worker -> PS    samples, loss and correct answers of its mini-batch, and the sum of
  *                           their gradients
  *   PARAMS  PS -> worker    three sums, and the parameters
@@ -56,7 +56,8 @@ struct proto_header {
 	uint32_t magic;
 	uint32_t type;
 	uint64_t step;
-	uint64_t epochs; /* START, PARAMS of step 0: epochs behind; NEXT, CHUNK: of that chunk */
+	uint64_t epochs; /* START, PARAMS of step 0: epochs behind; NEXT, CHUNK: how often that
+			    chunk was done */
 	uint64_t done;   /* START, PARAMS of step 0: mini-batches behind; NEXT, CHUNK: the chunk */
 	uint64_t count;  /* doubles that follow */
 };
@@ -65,9 +66,10 @@ struct proto_hello {
 	struct proto_header header;
 	char token[TRAIN_TOKEN_LEN];
 	uint64_t id, nworkers, params;
+	char node[TRAIN_NODE_MAX]; /* where the worker is; ends with a 0 */
 };
 
-_Static_assert(sizeof(struct proto_header) == 40 && sizeof(struct proto_hello) == 96,
+_Static_assert(sizeof(struct proto_header) == 40 && sizeof(struct proto_hello) == 160,
 	       "no holes in messages");
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
 	       "messages are little-endian, as all our machines are");

@@ -3,7 +3,6 @@
 
 #include <stdio.h>
 
-#include "chunks.h"
 #include "report.h"
 
 void report_epoch(uint64_t epochs, const struct metrics *m, double seconds)
@@ -12,20 +11,28 @@ void report_epoch(uint64_t epochs, const struct metrics *m, double seconds)
 	       m->loss / m->samples, m->correct / m->samples, seconds);
 }
 
+void report_chunk(uint64_t chunk, uint64_t pass, const char *node, const struct metrics *m)
+{
+	printf("chunk=%llu pass=%llu node=%s loss=%.9f\n", (unsigned long long)chunk,
+	       (unsigned long long)pass, node, m->loss / m->samples);
+}
+
 void report_state(const char *what, const struct train_options *opt, const struct ckpt *c,
 		  const double *params)
 {
-	unsigned long long part = c->minibatches;
+	unsigned long long part = c->passes ? 0 : c->minibatches;
 	struct metrics m;
 	struct data d;
 
-	for (uint64_t i = 0; c->done && i < chunks_words(opt->chunks); i++)
-		part += __builtin_popcountll(c->done[i]);
+	for (uint64_t i = 0; c->passes && i < opt->chunks; i++)
+		part += c->passes[i];
+	if (c->passes)
+		part %= opt->chunks;
 	data_init(&d, opt->seed);
 	if (!model_held_out(params, opt->hidden, &d, opt->held_out, &m, NULL))
 		return;
 	printf("%s file=%s loss=%.9f %s=%llu epochs=%llu\n", what, opt->checkpoint,
-	       m.loss / m.samples, c->done ? "chunks" : "minibatches", part,
+	       m.loss / m.samples, c->passes ? "chunks" : "minibatches", part,
 	       (unsigned long long)c->epochs);
 }
 

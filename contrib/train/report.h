@@ -14,4 +14,7 @@ void report_state(const char *what, const struct train_options *opt, const struc
 /* The model at the end, on held-out samples. */
 void report_final(const struct train_options *opt, uint64_t epochs, const double *params);
 
+/* A chunk with a home has been trained on for the PASSth time. */
+void report_chunk(uint64_t chunk, uint64_t pass, const char *node, const struct metrics *m);
+
 #endif

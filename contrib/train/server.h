@@ -21,8 +21,9 @@ struct client {
 	double heard; /* and of its last message */
 	bool bye;
 	bool has_chunk, waits; /* asynchronous training: what it works on; it wants something */
-	uint64_t epoch, chunk;
-	char *in; /* room for the longest message that may come now */
+	uint64_t pass, chunk;
+	uint32_t node; /* homes_find() */
+	char *in;      /* room for the longest message that may come now */
 	size_t len, alloc;
 };
 

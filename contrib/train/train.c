@@ -20,12 +20,14 @@
 
 #define WORK_MAX     1000000000ULL
 #define BATCH_MAX    1000000
+#define CHUNKS       8
 #define HELD_OUT_MAX 10000000
 
 enum { OPT_PACE = 256, OPT_CONNECT_WAIT, OPT_ASYNC, OPT_CHECKPOINT_EVERY, OPT_LOST };
 
 static int options_parse(struct train_options *o, const char **pace, int argc, char **argv);
 static enum auc_code run(const struct place *p, const struct train_options *opt);
+static enum auc_code take_homes(struct train_options *o, struct auc_err *err);
 static void seen(const struct place *p);
 static const char *env_or(const char *name, const char *other);
 static void help(void);
@@ -33,7 +35,6 @@ static void help(void);
 int main(int argc, char **argv)
 {
 	struct train_options o = {.epochs = 10,
-				  .chunks = 8,
 				  .minibatches = 16,
 				  .batch = 32,
 				  .seed = 1,
@@ -46,14 +47,16 @@ int main(int argc, char **argv)
 	enum auc_code rc;
 	struct auc_err err = {0};
 	const char *pace = NULL;
-	struct place place;
+	struct place place = {0};
 	int code = options_parse(&o, &pace, argc, argv);
 
 	if (code >= 0)
 		return code;
 	/* Lines of many tasks meet in one file: each is written whole. */
 	setvbuf(stdout, NULL, _IOLBF, 0);
-	rc = place_read(&place, &err);
+	rc = take_homes(&o, &err);
+	if (rc == AUC_OK)
+		rc = place_read(&place, &err);
 	if (rc == AUC_OK && pace)
 		rc = pace_parse(pace, place.type, &o.pace, &err);
 	if (rc == AUC_OK && place.nps > model_size(o.hidden))
@@ -64,6 +67,7 @@ int main(int argc, char **argv)
 	else
 		rc = run(&place, &o);
 	place_clear(&place);
+	homes_clear(&o.homes);
 	return rc == AUC_OK ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
@@ -180,6 +184,26 @@ static int options_parse(struct train_options *o, const char **pace, int argc, c
 	return -1;
 }
 
+/* Where the plan says on which node each chunk lies, it is trained there, and they are so many. */
+static enum auc_code take_homes(struct train_options *o, struct auc_err *err)
+{
+	enum auc_code rc = homes_parse(&o->homes, getenv("AUCTION_CHUNKS"), err);
+
+	if (rc == AUC_OK && o->homes.n && o->chunks && o->chunks != o->homes.n)
+		rc = auc_err_set(err, AUC_EINVAL,
+				 "--chunks=%llu: the job's plan has %llu (AUCTION_CHUNKS)",
+				 (unsigned long long)o->chunks, (unsigned long long)o->homes.n);
+	if (rc != AUC_OK)
+		return rc;
+	if (o->homes.n) {
+		o->chunks = o->homes.n;
+		o->async = true;
+	} else if (!o->chunks) {
+		o->chunks = CHUNKS;
+	}
+	return AUC_OK;
+}
+
 /* Where this task runs, as it sees it itself: what is compared with the receipt. */
 static void seen(const struct place *p)
 {
@@ -207,7 +231,9 @@ static void help(void)
 	      "starts.\n"
 	      "\n"
 	      "  -e, --epochs=E        passes over the data (default: 10)\n"
-	      "  -d, --chunks=D        parts of the data, dealt out to the workers (8)\n"
+	      "  -d, --chunks=D        parts of the data, dealt out to the workers (as many as "
+	      "the\n"
+	      "                        plan has, or 8)\n"
 	      "  -m, --minibatches=M   mini-batches in a chunk (16)\n"
 	      "  -b, --batch=N         samples in a mini-batch (32)\n"
 	      "  -r, --rate=RATE       learning rate (0.3)\n"

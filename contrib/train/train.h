@@ -7,11 +7,13 @@
 #include <stdint.h>
 
 #include "err.h"
+#include "homes.h"
 
 #define TRAIN_TASKS_MAX 4096
 #define TRAIN_ID_MAX    1000000000
 #define TRAIN_TOKEN_LEN 32 /* bytes that open a connection between our tasks */
 #define TRAIN_HOST_MAX  128
+#define TRAIN_NODE_MAX  64
 
 /* From the command line; the same in all tasks. */
 struct train_options {
@@ -25,6 +27,7 @@ struct train_options {
 	bool async;
 	double checkpoint_every; /* seconds; asynchronous training */
 	double lost;             /* seconds of silence after which a worker's chunk is taken back */
+	struct homes homes;      /* on which nodes the chunks lie; asynchronous training only */
 };
 
 enum train_role { TRAIN_WORKER, TRAIN_PS, TRAIN_SCHEDULER };
@@ -42,6 +45,7 @@ struct place {
 	bool elastic;                    /* more workers may come at any time */
 	struct train_host *ps;           /* nps of them */
 	char type[64];                   /* worker or PS type, or "" */
+	char node[TRAIN_NODE_MAX];       /* this task's, or "" */
 	char token[TRAIN_TOKEN_LEN + 1]; /* zeros where there is none */
 };
 

@@ -132,10 +132,10 @@ static enum auc_code worker_start(struct worker *w, struct auc_err *err)
 		rc = AUC_OK;
 	} else if (rc == AUC_OK) {
 		/* Of chunks that were done here and there it knows nothing. */
-		if (w->at.done)
+		if (w->at.passes)
 			w->at.sum = (struct metrics){0};
-		free(w->at.done);
-		w->at.done = NULL;
+		free(w->at.passes);
+		w->at.passes = NULL;
 		report_state("resumed", w->opt, &w->at, w->params);
 	}
 	h.epochs = w->at.epochs;

@@ -325,6 +325,46 @@ epochs()
 	grep -q '^auction-train: worker 2 has been silent for too long (--lost)$' "$out"
 }
 
+# train_on NODE RANK: a worker of the group that the environment tells of.
+train_on()
+{
+	SLURMD_NODENAME=$1 AUCTION_ROLE=worker AUCTION_RANK=$2 "$TRAIN" "${work[@]}" >"$dir/w$2" 2>&1 3>&- &
+}
+
+@test "chunks that have a home are trained there, each as often as there are epochs, and none waits for another" {
+	port=$((20000 + RANDOM % 5000))
+	export AUCTION_NUM_WORKERS=3 AUCTION_NUM_PS=1 AUCTION_PS_HOSTS=127.0.0.1:$port AUCTION_TOKEN=0123456789abcdef0123456789abcdef
+	export AUCTION_CHUNKS='edge1=0,2;edge2=1,3,4'
+	work=(--epochs 3 --minibatches 8 --rate 0.1 --checkpoint "$dir/ckpt")
+	AUCTION_ROLE=ps AUCTION_RANK=0 "$TRAIN" "${work[@]}" >"$out" 2>&1 3>&- &
+	ps=$!
+	# All of edge1's, then, after a change, all of edge2's; edge3 has none.
+	train_on edge1 0
+	first=$!
+	train_on edge3 1
+	wait_until 20 lines 6 '^chunk='
+	grep -q '^auction-train: worker 1 is on a node where no chunk lies, and has nothing to do$' "$out"
+	kill -TERM $ps "$first" $!
+	wait $ps || [ $? = 143 ]
+	wait
+	[ "$(sed -n 's/^\(chunk=[0-9]* pass=[0-9]* node=[a-z0-9]*\) .*/\1/p' "$out" | sort | paste -sd,)" = "$(
+		for i in 0 2; do for pass in 1 2 3; do echo "chunk=$i pass=$pass node=edge1"; done; done | paste -sd,)" ]
+	AUCTION_ROLE=ps AUCTION_RANK=0 "$TRAIN" "${work[@]}" >"$dir/second" 2>&1 3>&- &
+	ps=$!
+	train_on edge2 0
+	train_on edge2 1
+	wait $ps
+	[ "$(sed -n 's/^\(chunk=[0-9]* pass=[0-9]* node=[a-z0-9]*\) .*/\1/p' "$dir/second" | sort | paste -sd,)" = "$(
+		for i in 1 3 4; do for pass in 1 2 3; do echo "chunk=$i pass=$pass node=edge2"; done; done | paste -sd,)" ]
+	grep -q '^resumed file=.* chunks=1 epochs=1$' "$dir/second"
+	cat "$dir/second" >>"$out"
+	epochs 3
+	downward
+	# The plan says how many chunks there are.
+	run -1 "$TRAIN" --chunks 4
+	[[ $output == *"--chunks=4: the job's plan has 5 (AUCTION_CHUNKS)"* ]]
+}
+
 @test "the PS moves: the job's script starts anew, and so does training where it was" {
 	for mode in "--async --pace 2ms" "--pace 2ms"; do
 		rm -f "$dir/ckpt"

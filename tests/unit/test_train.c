@@ -118,7 +118,7 @@ static void test_checkpoint(void **state)
 	double params[3] = {1, -2, 3e-300}, back[3];
 	char dir[] = "/tmp/test_train.XXXXXX", file[64], data[256];
 	struct auc_err err;
-	uint64_t bits[1] = {2};
+	uint64_t passes[2] = {11, 10};
 	struct ckpt c = {.epochs = 9, .minibatches = 4}, in;
 	size_t len;
 	FILE *f;
@@ -130,14 +130,14 @@ static void test_checkpoint(void **state)
 	assert_int_equal(ckpt_write(file, &opt, &c, params, 3, &err), AUC_OK);
 	assert_int_equal(ckpt_read(file, &opt, &in, back, 3, &err), AUC_OK);
 	assert_int_equal(in.minibatches, 4);
-	assert_null(in.done);
-	c = (struct ckpt){.epochs = 10, .done = bits, .sum = {7, 8.5, 6}};
+	assert_null(in.passes);
+	c = (struct ckpt){.epochs = 10, .passes = passes, .sum = {7, 8.5, 6}};
 	assert_int_equal(ckpt_write(file, &opt, &c, params, 3, &err), AUC_OK);
 	assert_int_equal(ckpt_read(file, &opt, &in, back, 3, &err), AUC_OK);
 	assert_int_equal(in.epochs, 10);
-	assert_int_equal(in.done[0], 2);
+	assert_memory_equal(in.passes, passes, sizeof(passes));
 	assert_true(in.sum.samples == 7 && in.sum.loss == 8.5 && in.sum.correct == 6);
-	free(in.done);
+	free(in.passes);
 	assert_memory_equal(params, back, sizeof(params));
 
 	other = opt;
@@ -266,14 +266,14 @@ static void test_chunks(void **state)
 {
 	struct metrics one = {1, 2, 0.5};
 	struct auc_err err;
-	uint64_t chunk, had[3], bits[2] = {0};
+	uint64_t chunk, had[3], passes[70];
 	struct chunks c;
 	bool whole;
 
 	(void)state;
 	assert_int_equal(chunks_init(&c, 70, 4, &err), AUC_OK);
 	for (unsigned i = 0; i < 3; i++) {
-		assert_true(chunks_take(&c, &had[i]));
+		assert_true(chunks_take(&c, 0, &had[i]));
 		assert_int_equal(had[i], i);
 	}
 	/* One counts once, and only if it was out in this epoch. */
@@ -288,25 +288,25 @@ static void test_chunks(void **state)
 	chunks_return(&c, 4, 1);
 	chunks_return(&c, 4, 99);
 	assert_false(chunks_done(&c, 4, 0, &one, &whole));
-	assert_true(chunks_take(&c, &chunk));
+	assert_true(chunks_take(&c, 0, &chunk));
 	assert_int_equal(chunk, 0);
 	for (unsigned i = 3; i < 70; i++) {
-		assert_true(chunks_take(&c, &chunk));
+		assert_true(chunks_take(&c, 0, &chunk));
 		assert_int_equal(chunk, i);
 	}
-	assert_false(chunks_take(&c, &chunk));
+	assert_false(chunks_take(&c, 0, &chunk));
 	/* All but the last two; the state goes through a checkpoint. */
 	for (unsigned i = 0; i < 69; i++)
 		assert_int_equal(chunks_done(&c, 4, i, &one, &whole), i != 1);
 	assert_int_equal(c.ndone, 69);
-	memcpy(bits, c.done, sizeof(bits));
+	memcpy(passes, c.passes, sizeof(passes));
 	one = c.sum;
 	chunks_clear(&c);
 	assert_int_equal(chunks_init(&c, 70, 4, &err), AUC_OK);
-	chunks_resume(&c, bits, &one);
-	assert_true(chunks_take(&c, &chunk));
+	chunks_resume(&c, passes, &one);
+	assert_true(chunks_take(&c, 0, &chunk));
 	assert_int_equal(chunk, 69);
-	assert_false(chunks_take(&c, &had[0]));
+	assert_false(chunks_take(&c, 0, &had[0]));
 	one = (struct metrics){1, 2, 0.5};
 	assert_true(chunks_done(&c, 4, 69, &one, &whole));
 	assert_true(whole);
@@ -315,19 +315,115 @@ static void test_chunks(void **state)
 	/* The next epoch has them all again; who comes late with the last one is not heard. */
 	assert_false(chunks_done(&c, 4, 69, &one, &whole));
 	chunks_return(&c, 4, 69);
-	assert_true(chunks_take(&c, &chunk));
+	assert_true(chunks_take(&c, 0, &chunk));
 	assert_int_equal(chunk, 0);
 	assert_true(c.sum.samples == 0);
 	chunks_clear(&c);
 }
 
+/* Where chunks lie, as slaunch says it. */
+static void test_homes(void **state)
+{
+	const struct {
+		const char *text, *why;
+	} wrong[] = {
+		{"", "expected NODE=CHUNK"},       {"a", "'a': expected NODE=CHUNK"},
+		{"=1", "'=1': expected"},          {"a=0,2", "chunk 1 lies nowhere"},
+		{"a=0;b=0", "chunk 0 is there"},   {"a=x", "x"},
+		{"a=1000000", "out of range"}, {"a=", "expected NODE=CHUNK"},
+	};
+	struct auc_err err;
+	struct homes h;
+
+	(void)state;
+	assert_int_equal(homes_parse(&h, NULL, &err), AUC_OK);
+	assert_int_equal(h.n, 0);
+	assert_int_equal(homes_parse(&h, "edge1=0,3;edge2=1,2", &err), AUC_OK);
+	assert_int_equal(h.n, 4);
+	assert_int_equal(homes_find(&h, "edge2"), 1);
+	assert_true(homes_find(&h, "edge3") == HOMES_NOWHERE);
+	assert_memory_equal(h.home, ((uint32_t[]){0, 1, 1, 0}), 4 * sizeof(*h.home));
+	homes_clear(&h);
+	for (unsigned i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
+		assert_int_equal(homes_parse(&h, wrong[i].text, &err), AUC_EINVAL);
+		assert_non_null(strstr(err.text, "AUCTION_CHUNKS"));
+		assert_non_null(strstr(err.text, wrong[i].why));
+	}
+}
+
+/* Each chunk is done on its node, as often as there are epochs, whoever waits. */
+static void test_chunks_at_home(void **state)
+{
+	struct metrics one = {1, 2, 0.5};
+	uint64_t chunk, other, passes[3];
+	struct chunks c;
+	struct homes h;
+	struct auc_err err;
+	bool whole;
+
+	(void)state;
+	assert_int_equal(homes_parse(&h, "a=0,2;b=1", &err), AUC_OK);
+	assert_int_equal(chunks_init(&c, 3, 0, &err), AUC_OK);
+	chunks_settle(&c, &h, 2);
+	assert_false(chunks_take(&c, HOMES_NOWHERE, &chunk));
+	assert_true(chunks_take(&c, 0, &chunk));
+	assert_true(chunks_take(&c, 0, &other));
+	assert_true(chunk == 0 && other == 2);
+	assert_false(chunks_take(&c, 0, &other));
+	/* b has no worker yet, and a goes on. */
+	assert_true(chunks_done(&c, 0, 0, &one, &whole));
+	assert_true(chunks_take(&c, 0, &chunk));
+	assert_int_equal(chunk, 0);
+	chunks_return(&c, 1, 0);
+	assert_true(chunks_done(&c, 0, 2, &one, &whole));
+	assert_false(whole);
+	assert_true(chunks_take(&c, 0, &chunk));
+	assert_int_equal(chunk, 0);
+	assert_true(chunks_done(&c, 1, 0, &one, &whole));
+	assert_true(whole);
+	assert_int_equal(c.epochs, 1);
+	assert_true(chunks_take(&c, 0, &chunk));
+	assert_int_equal(chunk, 2);
+	assert_true(chunks_done(&c, 1, 2, &one, &whole));
+	assert_false(chunks_take(&c, 0, &chunk));
+	/* Through a checkpoint. */
+	memcpy(passes, c.passes, sizeof(passes));
+	chunks_clear(&c);
+	assert_int_equal(chunks_init(&c, 3, 1, &err), AUC_OK);
+	chunks_resume(&c, passes, &one);
+	chunks_settle(&c, &h, 2);
+	assert_true(c.epochs == 1 && c.ndone == 1);
+	assert_false(chunks_take(&c, 0, &chunk));
+	for (unsigned i = 0; i < 2; i++) {
+		assert_true(chunks_take(&c, 1, &chunk));
+		assert_int_equal(chunk, 1);
+		assert_true(chunks_done(&c, i, 1, &one, &whole));
+	}
+	assert_true(whole);
+	assert_int_equal(c.epochs, 2);
+	assert_false(chunks_take(&c, 1, &chunk));
+	chunks_clear(&c);
+	/* The same checkpoint where chunks may be anywhere: what is behind is caught up with. */
+	assert_int_equal(chunks_init(&c, 3, 1, &err), AUC_OK);
+	chunks_resume(&c, passes, &one);
+	while (c.epochs < 4) {
+		assert_true(chunks_take(&c, 0, &chunk));
+		assert_true(chunks_done(&c, c.passes[chunk], chunk, &one, &whole));
+	}
+	for (unsigned i = 0; i < 3; i++)
+		assert_int_equal(c.passes[i], 4);
+	chunks_clear(&c);
+	homes_clear(&h);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_gradient),   cmocka_unit_test(test_data),
-		cmocka_unit_test(test_checkpoint), cmocka_unit_test(test_pace),
-		cmocka_unit_test(test_place),      cmocka_unit_test(test_parts),
-		cmocka_unit_test(test_chunks),
+		cmocka_unit_test(test_gradient),       cmocka_unit_test(test_data),
+		cmocka_unit_test(test_checkpoint),     cmocka_unit_test(test_pace),
+		cmocka_unit_test(test_place),          cmocka_unit_test(test_parts),
+		cmocka_unit_test(test_chunks),         cmocka_unit_test(test_homes),
+		cmocka_unit_test(test_chunks_at_home),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
