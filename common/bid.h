@@ -102,6 +102,10 @@ enum auc_code auc_bid_check_word(const struct auc_conf *conf, const char *key, c
 enum auc_code auc_bid_parse(const struct auc_conf *conf, const char *text, struct auc_bid *bid,
 			    struct auc_err *err);
 
+/* What a job that says nothing is to say where CONF (NULL: not known) holds: "a job needs a bid, as
+ * in sbatch --bid=VALUE --epochs=N ...". Static. */
+const char *auc_bid_needed(const struct auc_conf *conf);
+
 /*
  * Joins TEXT (a bid's text; NULL or "": none) and VALUES (auc_bid_nkeys of them, in the order of
  * auc_bid_keys[]; NULL: not given), where VALUES win, to one text "key=value ...". *JOINED is

@@ -127,7 +127,8 @@ static void print_refusal(struct auc_auction *a, FILE *out, const struct auc_off
 		hint_value(a, out, offer, &b);
 		hint_deadline(a, out, &b);
 	} else {
-		fprintf(out, "auction: refused: no schedule is possible at any price: ");
+		fprintf(out, "auction: refused: no schedule is possible%s: ",
+			a->policy->stepper ? "" : " at any price");
 		print_limit(a, out);
 	}
 	hint_epochs(a, out, &b);

@@ -91,6 +91,12 @@ chunks_fit_plan()
 		select(any(.runs[]; .[0] <= $s and $s <= .[1])) | .server] | group_by(.) | map({(.[0]): length}) | add)] | all'
 }
 
+@test "a job that says nothing is told what to say, and that is no bid" {
+	run -1 as alice sbatch -p edge --wrap true
+	[[ $output == *"partition edge is sold by auction: a job says how much it trains, as in sbatch --epochs=N --chunks=N"* ]]
+	[[ $output != *--bid* ]]
+}
+
 @test "a shorter job takes a worker from a longer one, through the death of slurmctld; no chunk moves, nothing is paid" {
 	cat > "$SANDBOX_DIR/home/alice/task" <<-'END'
 		#!/bin/sh

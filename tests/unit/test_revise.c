@@ -226,6 +226,32 @@ static void test_confined(void **state)
 	auc_auction_destroy(a);
 }
 
+/* Nobody is told of bids where jobs need none. */
+static void test_words(void **state)
+{
+	struct auc_auction *a = world_open(POLICY, world_dir, NOW);
+	struct auc_conf *priced = world_conf("Prices=given\nEta=gpu:v100=90,gpu:t4=90,cpu=40"),
+			*posted = world_conf("Policy=posted");
+	struct auc_offer o;
+	char text[512];
+
+	(void)state;
+	text_of(text, sizeof(text), 2, 100000, "");
+	o = world_offer(a, text, NOW, false);
+	assert_false(o.accepted);
+	assert_ptr_equal(strstr(o.message, "auction: refused: no schedule is possible: "),
+			 o.message);
+	assert_null(strstr(o.message, "bid"));
+	auc_offer_clear(&o);
+	assert_null(strstr(auc_bid_needed(auc_auction_conf(a)), "bid"));
+	assert_non_null(strstr(auc_bid_needed(auc_auction_conf(a)), "--epochs=N"));
+	assert_non_null(strstr(auc_bid_needed(priced), "--bid=VALUE"));
+	assert_non_null(strstr(auc_bid_needed(posted), "--max-price=PRICE"));
+	auc_conf_free(priced);
+	auc_conf_free(posted);
+	auc_auction_destroy(a);
+}
+
 static void test_refusals(void **state)
 {
 	struct auc_auction *a = world_open(POLICY, world_dir, NOW);
@@ -534,6 +560,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_adopted, world_setup, world_teardown),
 		cmocka_unit_test_setup_teardown(test_confined, world_setup, world_teardown),
 		cmocka_unit_test_setup_teardown(test_refusals, world_setup, world_teardown),
+		cmocka_unit_test_setup_teardown(test_words, world_setup, world_teardown),
 		cmocka_unit_test_setup_teardown(test_as_simulated, world_setup, world_teardown),
 		cmocka_unit_test_setup_teardown(test_full, world_setup, world_teardown),
 		cmocka_unit_test_setup_teardown(test_beside_bids, world_setup, world_teardown),

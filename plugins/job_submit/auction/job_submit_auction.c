@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "auction.h"
+#include "bid.h"
 #include "desc.h"
 #include "receipt.h"
 #include "site.h"
@@ -25,8 +26,6 @@
 #define RC_BAD_BID  ESLURM_NOT_SUPPORTED
 #define RC_QUOTE    ESLURM_DISABLED
 #define RC_NO_BATCH ESLURM_BATCH_ONLY
-
-#define HINT "sbatch --bid=VALUE --epochs=N ... (sbatch --help lists the auction's options)"
 
 struct job_record; /* slurmctld's own; we never look into it */
 
@@ -179,8 +178,8 @@ static int submit_bid(job_desc_msg_t *desc, const char *text, char **err_msg)
 
 	if (!desc->script && text)
 		return fail(err_msg, RC_NO_BATCH,
-			    "--bid: only batch jobs can bid; use sbatch, and srun inside the job "
-			    "without a bid");
+			    "options of a bid: only batch jobs can bid; use sbatch, and srun "
+			    "inside the job without them");
 	a = auc_site_enter(&err);
 	if (!a)
 		return fail(err_msg, RC_REFUSED,
@@ -189,8 +188,10 @@ static int submit_bid(job_desc_msg_t *desc, const char *text, char **err_msg)
 		text = auc_auction_conf(a)->default_bid;
 	if (!text)
 		rc = fail(err_msg, ESLURM_ACCESS_DENIED,
-			  "partition %.128s is sold by auction: a job needs a bid, as in " HINT,
-			  desc->partition ? desc->partition : "(the default)");
+			  "partition %.128s is sold by auction: %s (sbatch --help lists the "
+			  "auction's options)",
+			  desc->partition ? desc->partition : "(the default)",
+			  auc_bid_needed(auc_auction_conf(a)));
 	else if (!desc->script)
 		rc = fail(err_msg, RC_NO_BATCH,
 			  "partition %.128s is sold by auction, and only batch jobs can bid; use "
