@@ -197,16 +197,22 @@ need_programs()
 	[ -z "$missing" ] || die "not installed:$missing (contrib/install-deps run installs what is needed)"
 }
 
+user_exists()
+{
+	id "$1" > /dev/null 2>&1
+}
+
 make_users()
 {
-	local u name uid
+	local u name uid error
 
 	for u in "${sandbox_users[@]}"; do
 		name=${u%:*} uid=${u#*:}
-		id "$name" > /dev/null 2>&1 && continue
+		user_exists "$name" && continue
 		groupadd -g "$uid" "$name" 2> /dev/null
-		useradd -u "$uid" -g "$uid" -M -d /nonexistent -s /bin/bash "$name" ||
-			die "cannot create the user $name with uid $uid"
+		# Another sandbox may start in this moment and create the same user.
+		error=$(useradd -u "$uid" -g "$uid" -M -d /nonexistent -s /bin/bash "$name" 2>&1) || wait_for 5 user_exists "$name" ||
+			die "cannot create the user $name with uid $uid: $error"
 	done
 }
 
@@ -216,7 +222,7 @@ as_user()
 	local user=$1
 
 	shift
-	id "$user" > /dev/null 2>&1 || die "exec: no user $user"
+	user_exists "$user" || die "exec: no user $user"
 	export HOME=$B/home/$user USER=$user LOGNAME=$user SHELL=/bin/bash
 	[ -d "$HOME" ] || HOME=/
 	cd "$HOME" || exit 1

@@ -282,7 +282,7 @@ no_jobs()
 # environment that run_daemon() gave it tells a process of this cluster.
 end_leftovers()
 {
-	local p pids=()
+	local p killed=()
 
 	for p in /proc/[0-9]*; do
 		# Debian's names end in -wlm.
@@ -292,9 +292,8 @@ end_leftovers()
 		esac
 		grep -qzx "SLURM_CONF=$B/etc/slurm.conf" "$p/environ" 2> /dev/null || continue
 		kill_tree "${p#/proc/}"
-		pids+=("${p#/proc/}")
 	done
-	wait_for 10 no_process "${pids[@]+"${pids[@]}"}"
+	wait_for 10 no_process "${killed[@]+"${killed[@]}"}"
 	return 0
 }
 
@@ -307,6 +306,7 @@ no_process()
 	done
 }
 
+# Names in killed what it kills.
 kill_tree()
 {
 	local child
@@ -315,4 +315,5 @@ kill_tree()
 		kill_tree "$child"
 	done
 	kill -KILL "$1" 2> /dev/null
+	killed+=("$1")
 }

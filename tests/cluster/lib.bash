@@ -44,7 +44,7 @@ cluster_start()
 	SANDBOX_DIR=$(mktemp -d "${TMPDIR:-/tmp}/auction-test-XXXXXX")
 	export SANDBOX_DIR
 	# bats keeps descriptor 3 for its own output; a daemon that held it would keep bats waiting.
-	"$sandbox_program" up "$@" 3>&-
+	"$sandbox_program" up "$@" 3>&- || return
 	export SLURM_CONF=$SANDBOX_DIR/etc/slurm.conf
 }
 
