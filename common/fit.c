@@ -8,12 +8,14 @@
 
 #include "fit.h"
 #include "learn.h"
+#include "winsor.h"
 
 #define KEEP       0.01 /* part of its worth that other prices must be better by */
 #define MARGIN     0.05 /* and those that are taught better than the others */
 #define CANDIDATES 64
 #define COST       100 /* times of what it took, until the guard looks again: 1 % */
 #define FLOOR      0.2 /* of flat prices that no guard has looked at */
+#define PARTS      4   /* of a period: the last one tells how many bids come now */
 
 /* Prices that the guard looks at. */
 struct candidate {
@@ -35,6 +37,8 @@ struct fit {
 	unsigned n, ndays;         /* ndays: of the last period */
 	struct auc_job *later;     /* the same a period later; uploads are those of list */
 	struct auc_dual_job *dual; /* scratch, 2 * n long */
+	double seen, before;       /* bids of the last part of a period, and of the same part of one
+				      before, on average */
 	struct auc_tariff *t;
 };
 
@@ -44,6 +48,7 @@ enum which { ALL, DAY, HALF_OF_DAY };
 static enum auc_code forecast(struct fit *f, struct auc_err *err);
 static bool expect(const struct fit *f, const struct auc_past_bid *past, auc_slot arrival,
 		   struct expected *e);
+static enum auc_code winsorize(struct fit *f, struct auc_err *err);
 static int by_arrival(const void *a, const void *b);
 static bool guard_due(const struct fit *f);
 static enum auc_code guard(struct fit *f, struct auc_err *err);
@@ -118,11 +123,13 @@ void auc_fit_forget(struct auc_fit_memory *memory)
 
 static enum auc_code forecast(struct fit *f, struct auc_err *err)
 {
+	static const struct auc_learn_choice flat = {AUC_LEARN_FLAT, FLOOR};
 	const struct auc_fit_input *in = f->in;
 	double seconds = in->conf->slot_seconds;
 	unsigned count = auc_past_count(in->past), periods;
 	auc_slot first = auc_market_first(in->market), period = in->conf->slots, oldest, span, at;
-	double weight;
+	double weight, rate = 1;
+	enum auc_code rc;
 
 	f->list = calloc((size_t)count + 1, sizeof(*f->list));
 	f->later = calloc((size_t)count + 1, sizeof(*f->later));
@@ -153,23 +160,33 @@ static enum auc_code forecast(struct fit *f, struct auc_err *err)
 		if (b->slot_seconds != seconds || !expect(f, b, at, e))
 			continue;
 		f->ndays += e->day;
+		/* the slot that has begun is not over */
+		if (age % period >= 1 && age % period <= period / PARTS)
+			*(e->day ? &f->seen : &f->before) += 1;
 		f->t->expected += e->weight;
 		f->n++;
 	}
+	if (periods > 1) {
+		f->before /= periods - 1;
+		rate = auc_learn_rate(f->seen, f->before);
+	}
+	f->t->expected *= rate;
 	f->t->bids = f->n;
 	if (f->n < AUC_FIT_BIDS_MIN)
 		return auc_err_set(err, AUC_ENOENT,
 				   "%u past bids that mean something today, %d are needed", f->n,
 				   AUC_FIT_BIDS_MIN);
+	rc = winsorize(f, err);
+	if (rc != AUC_OK)
+		return rc;
 	qsort(f->list, f->n, sizeof(*f->list), by_arrival);
 	for (unsigned i = 0; i < f->n; i++) {
+		f->list[i].weight *= rate;
 		f->later[i] = f->list[i].job;
 		f->later[i].arrival += period;
 	}
 	f->t->kind = in->kind;
-	f->t->choice = (struct auc_learn_choice){in->kind == AUC_TARIFF_FLAT ? AUC_LEARN_FLAT
-									     : AUC_LEARN_TIMED,
-						 in->kind == AUC_TARIFF_FLAT ? FLOOR : 1};
+	f->t->choice = in->kind == AUC_TARIFF_FLAT ? flat : auc_learn_usual;
 	if (in->last && in->last->day_bids) {
 		f->t->kind = in->last->kind;
 		f->t->choice = in->last->choice;
@@ -200,6 +217,26 @@ static bool expect(const struct fit *f, const struct auc_past_bid *past, auc_slo
 	return false;
 }
 
+/* Takes from values what is above what others bid (winsor.h). */
+static enum auc_code winsorize(struct fit *f, struct auc_err *err)
+{
+	const struct auc_job **jobs = calloc((size_t)f->n + 1, sizeof(struct auc_job *));
+	double *factor = calloc((size_t)f->n + 1, sizeof(*factor));
+	enum auc_code rc = AUC_OK;
+
+	if (!jobs || !factor)
+		rc = auc_err_set(err, AUC_ENOMEM, "no memory for a forecast");
+	for (unsigned i = 0; rc == AUC_OK && i < f->n; i++)
+		jobs[i] = &f->list[i].job;
+	if (rc == AUC_OK)
+		rc = auc_winsorize(f->in->market, jobs, f->n, factor, err);
+	for (unsigned i = 0; rc == AUC_OK && i < f->n; i++)
+		auc_utility_multiply(&f->list[i].job.utility, factor[i]);
+	free(jobs);
+	free(factor);
+	return rc;
+}
+
 static int by_arrival(const void *a, const void *b)
 {
 	const struct expected *x = a, *y = b;
@@ -213,9 +250,12 @@ static bool guard_due(const struct fit *f)
 {
 	double period = f->in->conf->slots * f->in->conf->slot_seconds;
 
-	return !f->t->day_bids ||
-	       ((f->in->now >= f->t->guard_time + period || f->ndays >= 2 * f->t->day_bids) &&
-		f->in->now >= f->t->guard_time + COST * f->t->guard_seconds);
+	bool changed = f->before > 0 && auc_learn_level_changed(f->seen, f->before) &&
+		       f->in->now >= f->t->guard_time + period / PARTS;
+
+	return !f->t->day_bids || ((f->in->now >= f->t->guard_time + period || changed ||
+				    f->ndays >= 2 * f->t->day_bids) &&
+				   f->in->now >= f->t->guard_time + COST * f->t->guard_seconds);
 }
 
 static enum auc_code guard(struct fit *f, struct auc_err *err)
@@ -304,7 +344,7 @@ static void choose(struct fit *f, const struct candidate *list, unsigned n)
  */
 static enum auc_code certify(struct fit *f, struct auc_err *err)
 {
-	static const struct auc_learn_choice choices[] = {{AUC_LEARN_TIMED, 1 / AUC_LEARN_WEIGHT},
+	static const struct auc_learn_choice choices[] = {{AUC_LEARN_DUAL, 1},
 							  {AUC_LEARN_TIMED, 1},
 							  {AUC_LEARN_MIXED, 1},
 							  {AUC_LEARN_LEVEL, 1}};

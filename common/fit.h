@@ -10,13 +10,19 @@
  * they fit into the period. All of that is expected once more in the period behind it: what is sold
  * out has no price of its own, and slots that come on sale need one.
  *
+ * How many of them come is measured against how many came: if there were more bids in the last
+ * quarter of a period than in the same quarter of the periods before, on average, that many more
+ * are expected, or fewer (auc_learn_rate()). No bid counts for much more than others of its size
+ * (winsor.h), neither here nor in what follows.
+ *
  * The guard. The bids of the last period are replayed in an empty market without prices, with the
  * published ones, and with flat and learned ones of several forms and levels; these are taught by
  * every other of the bids, as if there were twice as many. What was worth most is taken; of prices
  * that learn only what is better than the others by five percent, as one period may be chance; and
- * where what holds is worth nearly as much as its like, it stays. The guard looks once in a period,
- * and while there is less than one, each time that the bids have doubled; never sooner than a
- * hundred times what its last look took of a processor.
+ * where what holds is worth nearly as much as its like, it stays. The guard looks once in a period;
+ * after a quarter of one if the bids of the last quarter are far more or fewer than before; and
+ * while there is less than one, each time that the bids have doubled; never sooner than a hundred
+ * times what its last look took of a processor.
  */
 #ifndef AUC_FIT_H
 #define AUC_FIT_H

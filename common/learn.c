@@ -9,10 +9,14 @@
 #include "market-private.h"
 #include "pool_dps.h"
 
-#define FIRST_STEP 0.2
-#define AGAIN_STEP 0.01
-#define LAST_STEP  0.001
-#define RATE_PRIOR 10 /* jobs that are believed in beside those seen */
+#define FIRST_STEP    0.2
+#define AGAIN_STEP    0.01
+#define LAST_STEP     0.001
+#define RATE_PRIOR    10 /* jobs that are believed in beside those seen */
+#define LEVEL_CHANGED 1.25
+#define SURE          2 /* standard deviations, of counts of independent arrivals */
+
+const struct auc_learn_choice auc_learn_usual = {AUC_LEARN_MIXED, 0.85};
 
 struct auc_learn {
 	const struct auc_policy *policy, *quotes; /* quotes: in the pool */
@@ -413,4 +417,12 @@ enum auc_code auc_learn_prices(const struct auc_market *m, const struct auc_poli
 double auc_learn_rate(double seen, double expected)
 {
 	return (seen + RATE_PRIOR) / (expected + RATE_PRIOR);
+}
+
+bool auc_learn_level_changed(double seen, double expected)
+{
+	double rate = auc_learn_rate(seen, expected);
+
+	return fmax(rate, 1 / rate) > LEVEL_CHANGED &&
+	       fabs(seen - expected) > SURE * sqrt(fmax(seen, expected));
 }

@@ -51,6 +51,9 @@ struct auc_learn_choice {
 	double factor; /* by which they are multiplied, >= 0 */
 };
 
+/* What is taken where nothing has been compared. */
+extern const struct auc_learn_choice auc_learn_usual;
+
 /* For the servers, types and window length of M, sold by POLICY with OPTIONS. AUC_EINVAL: a
  * baseline; AUC_ENOMEM. */
 enum auc_code auc_learn_create(const struct auc_market *m, const struct auc_policy *policy,
@@ -112,5 +115,7 @@ enum auc_code auc_learn_prices(const struct auc_market *m, const struct auc_poli
  * and EXPECTED had come by this time on a day of the past.
  */
 double auc_learn_rate(double seen, double expected);
+/* True if that is far from 1, and not by chance. */
+bool auc_learn_level_changed(double seen, double expected);
 
 #endif

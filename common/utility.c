@@ -79,6 +79,15 @@ double auc_utility_value(const struct auc_utility *u, double x)
 	return v > 0 ? v : 0;
 }
 
+void auc_utility_multiply(struct auc_utility *u, double factor)
+{
+	u->scale *= factor;
+	if (u->form == AUC_FORM_LINEAR)
+		u->decay *= factor;
+	for (unsigned i = 0; u->form == AUC_FORM_TABLE && i < u->npoints; i++)
+		u->points[i].value *= factor;
+}
+
 double auc_utility_log(const struct auc_utility *u, double x)
 {
 	double z = u->decay * (x - u->target);

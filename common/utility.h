@@ -44,6 +44,9 @@ struct auc_utility {
 /* f(x) in credits, >= 0. Pure; X in slots, may be fractional. */
 double auc_utility_value(const struct auc_utility *u, double x);
 
+/* U with all its values multiplied by FACTOR >= 0. */
+void auc_utility_multiply(struct auc_utility *u, double factor);
+
 /* ln f(X), -INFINITY where f is 0; of a sigmoid also where f is too small for a double. */
 double auc_utility_log(const struct auc_utility *u, double x);
 

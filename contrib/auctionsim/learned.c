@@ -15,6 +15,7 @@
 #include "replay.h"
 #include "teacher.h"
 #include "text.h"
+#include "winsor.h"
 #include "world.h"
 
 /* Prices that the guard chooses among. */
@@ -34,6 +35,7 @@ struct candidate {
 struct past {
 	const struct auc_policy *policy;
 	const char *text; /* policy with its options */
+	bool flat;        /* only flat prices are wanted */
 	unsigned n;
 	struct scenario **days;
 	struct teacher **teachers; /* by day: what the others teach */
@@ -43,17 +45,17 @@ struct past {
 
 static enum auc_code load_past(struct past *p, const struct scenario *s, char *const *paths,
 			       unsigned n, struct auc_err *err);
+static enum auc_code winsorize(struct past *p, struct auc_err *err);
 static bool same_market(const struct scenario *a, const struct scenario *b);
 static bool same_types(const struct scenario_type *a, unsigned na, const struct scenario_type *b,
 		       unsigned nb);
 static bool same_amounts(const struct auc_named *a, unsigned na, const struct auc_named *b,
 			 unsigned nb);
-static enum auc_code learn(struct scenario *s, struct past *p, bool flat, char **chosen,
-			   struct auc_err *err);
+static enum auc_code learn(struct scenario *s, struct past *p, char **chosen, struct auc_err *err);
 static void add(struct past *p, enum kind kind, enum auc_learn_form form, double factor,
 		bool again);
-static void add_candidates(struct past *p, bool flat);
-static enum auc_code guard(struct past *p, bool flat, struct auc_err *err);
+static void add_candidates(struct past *p);
+static enum auc_code guard(struct past *p, struct auc_err *err);
 static enum auc_code rehearse(struct past *p, struct candidate *c, struct auc_err *err);
 static double worth_of(const struct past *p, const struct candidate *c);
 static bool surely_better(const struct past *p, const struct candidate *c,
@@ -72,13 +74,15 @@ static struct json_object *amounts_json(const struct scenario_amounts *a);
 enum auc_code learned_prices(struct scenario *s, const char *mode, const char *policy,
 			     char *const *past, unsigned n, char **chosen, struct auc_err *err)
 {
-	struct past p = {.text = policy};
-	size_t len = strcspn(policy, ",");
 	bool flat = !strcmp(mode, "flat");
+	struct past p = {.text = policy, .flat = flat};
+	size_t len = strcspn(policy, ",");
 	enum auc_code rc;
 	unsigned i;
 
 	*chosen = NULL;
+	teacher_destroy(s->teacher);
+	s->teacher = NULL;
 	for (i = 0; auc_policies[i]; i++)
 		if (strlen(auc_policies[i]->name) == len &&
 		    !strncmp(auc_policies[i]->name, policy, len))
@@ -102,7 +106,7 @@ enum auc_code learned_prices(struct scenario *s, const char *mode, const char *p
 	rc = load_past(&p, s, past, n, err);
 	if (rc == AUC_OK)
 		rc = p.policy->sites ? floors_learn(s, policy, p.days, n, flat, chosen, err)
-				     : learn(s, &p, flat, chosen, err);
+				     : learn(s, &p, chosen, err);
 	for (i = 0; p.days && i < p.n; i++) {
 		p.days[i]->teacher = NULL;
 		scenario_free(p.days[i]);
@@ -116,17 +120,16 @@ enum auc_code learned_prices(struct scenario *s, const char *mode, const char *p
 	return rc;
 }
 
-static enum auc_code learn(struct scenario *s, struct past *p, bool flat, char **chosen,
-			   struct auc_err *err)
+static enum auc_code learn(struct scenario *s, struct past *p, char **chosen, struct auc_err *err)
 {
 	const struct candidate *best = NULL;
 	enum auc_code rc;
 
 	if (p->n)
-		add_candidates(p, flat);
+		add_candidates(p);
 	else
 		add(p, TAUGHT, AUC_LEARN_MIXED, 1, true);
-	rc = p->n ? guard(p, flat, err) : AUC_OK;
+	rc = p->n ? guard(p, err) : AUC_OK;
 	if (rc == AUC_OK)
 		best = best_of(p);
 	if (rc == AUC_OK)
@@ -148,7 +151,8 @@ enum auc_code learned_write(const char *path, const struct scenario *s, const ch
 	const char *text;
 	FILE *f;
 
-	if (rc == AUC_OK && s->prices == SCENARIO_PRICES_TAUGHT)
+	if (rc == AUC_OK &&
+	    (s->prices == SCENARIO_PRICES_TAUGHT || (s->teacher && teacher_moved(s->teacher))))
 		rc = auc_err_set(err, AUC_EINVAL,
 				 "--priced: the prices change as the day goes on, which a scenario "
 				 "cannot say");
@@ -206,6 +210,44 @@ static enum auc_code load_past(struct past *p, const struct scenario *s, char *c
 						 "from which nothing can be learned",
 						 paths[p->n], i);
 	}
+	return rc == AUC_OK && !p->policy->sites ? winsorize(p, err) : rc;
+}
+
+/* Takes from the values of all days what is above what others bid (common/winsor.h). */
+static enum auc_code winsorize(struct past *p, struct auc_err *err)
+{
+	struct auc_market *m = NULL;
+	struct auc_job *jobs;
+	const struct auc_job **list;
+	enum auc_code rc = AUC_OK;
+	unsigned n = 0, i, k, at;
+	double *factor;
+
+	for (i = 0; i < p->n; i++)
+		n += p->days[i]->njobs;
+	jobs = calloc((size_t)n + 1, sizeof(*jobs));
+	list = calloc((size_t)n + 1, sizeof(struct auc_job *));
+	factor = calloc((size_t)n + 1, sizeof(*factor));
+	if (!jobs || !list || !factor)
+		rc = auc_err_set(err, AUC_ENOMEM, "--history: no memory");
+	if (rc == AUC_OK && n)
+		rc = world_market(p->days[0], NULL, &m, err);
+	for (at = 0, i = 0; i < p->n; i++)
+		for (k = 0; rc == AUC_OK && k < p->days[i]->njobs; k++, at++) {
+			list[at] = &jobs[at];
+			rc = world_job(p->days[i], &p->days[i]->jobs[k], &jobs[at], err);
+		}
+	if (rc == AUC_OK && n)
+		rc = auc_winsorize(m, list, n, factor, err);
+	for (at = 0, i = 0; i < p->n; i++)
+		for (k = 0; rc == AUC_OK && k < p->days[i]->njobs; k++, at++)
+			auc_utility_multiply(&p->days[i]->jobs[k].utility, factor[at]);
+	for (at = 0; jobs && at < n; at++)
+		auc_job_clear(&jobs[at]);
+	auc_market_destroy(m);
+	free(jobs);
+	free(list);
+	free(factor);
 	return rc;
 }
 
@@ -266,19 +308,19 @@ static void add(struct past *p, enum kind kind, enum auc_learn_form form, double
 			.kind = kind, .choice = {.prices = {form, factor}, .again = again}};
 }
 
-static void add_candidates(struct past *p, bool flat)
+static void add_candidates(struct past *p)
 {
 	static const double floors[] = {0.03, 0.06, 0.1, 0.15, 0.2, 0.3, 0.5};
 	static const double factors[] = {0.6, 0.7, 0.85, 1};
 	unsigned i, f;
 
-	if (!flat) {
+	if (!p->flat) {
 		add(p, NONE, AUC_LEARN_NONE, 0, false);
 		add(p, PUBLISHED, AUC_LEARN_NONE, 0, false);
 	}
 	for (i = 0; i < sizeof(floors) / sizeof(floors[0]); i++)
 		add(p, TAUGHT, AUC_LEARN_FLAT, floors[i], false);
-	for (f = AUC_LEARN_LEVEL; f < AUC_LEARN_FORMS && !flat; f++)
+	for (f = AUC_LEARN_LEVEL; f < AUC_LEARN_FORMS && !p->flat; f++)
 		for (i = 0; i < sizeof(factors) / sizeof(factors[0]); i++)
 			add(p, TAUGHT, f, factors[i], false);
 }
@@ -287,7 +329,7 @@ static void add_candidates(struct past *p, bool flat)
  * What all past days are worth with each candidate's prices. Fits during the day take longest: they
  * are looked at last, and only where prices that are learned are better than others at all.
  */
-static enum auc_code guard(struct past *p, bool flat, struct auc_err *err)
+static enum auc_code guard(struct past *p, struct auc_err *err)
 {
 	enum auc_code rc = AUC_OK;
 	unsigned i;
@@ -299,7 +341,7 @@ static enum auc_code guard(struct past *p, bool flat, struct auc_err *err)
 		rc = teacher_create(p->days[i], p->policy, p->days, p->n, i, &p->teachers[i], err);
 	for (i = 0; i < p->ncandidates && rc == AUC_OK; i++)
 		rc = rehearse(p, &p->candidates[i], err);
-	if (rc != AUC_OK || flat || best_of(p)->kind != TAUGHT)
+	if (rc != AUC_OK || p->flat || best_of(p)->kind != TAUGHT)
 		return rc;
 	add(p, TAUGHT, AUC_LEARN_MIXED, 0.85, true);
 	add(p, TAUGHT, AUC_LEARN_MIXED, 1, true);
@@ -403,12 +445,14 @@ static enum auc_code take(struct scenario *s, const struct past *p, const struct
 		set_none(s);
 	if (c->kind == PUBLISHED)
 		s->prices = SCENARIO_PRICES_OFFLINE;
-	if (c->kind != TAUGHT)
-		return AUC_OK;
 	rc = teacher_create(s, p->policy, p->days, p->n, p->n, &s->teacher, err);
 	if (rc != AUC_OK)
 		return rc;
 	teacher_choose(s->teacher, &c->choice);
+	if (!p->flat)
+		teacher_watch(s->teacher);
+	if (c->kind != TAUGHT)
+		return AUC_OK;
 	s->prices = SCENARIO_PRICES_TAUGHT;
 	if (!teacher_is_fixed(s->teacher))
 		return AUC_OK;

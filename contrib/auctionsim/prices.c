@@ -50,11 +50,15 @@ enum auc_code prices_open(const struct scenario *s, const struct auc_policy *pol
 	}
 	if (!p || !p->claims || !p->list)
 		return auc_err_set(err, AUC_ENOMEM, "%s: no memory", s->file);
+	if (s->teacher)
+		rc = teacher_open(s->teacher, m, err);
+	if (rc != AUC_OK)
+		return rc;
 	switch (s->prices) {
 	case SCENARIO_PRICES_GIVEN:
 		return world_give_prices(s, m, err);
 	case SCENARIO_PRICES_TAUGHT:
-		return teacher_open(s->teacher, m, err);
+		return AUC_OK;
 	case SCENARIO_PRICES_BOUNDS:
 		if (kind != AUC_PRICE_BOUNDS)
 			return wrong_kind(p, policy->name, err);
@@ -91,8 +95,7 @@ void prices_close(struct prices *p)
 enum auc_code prices_before(struct prices *p, struct auc_market *m, auc_slot now,
 			    struct auc_err *err)
 {
-	return p->s->prices == SCENARIO_PRICES_TAUGHT ? teacher_before(p->s->teacher, m, now, err)
-						      : AUC_OK;
+	return p->s->teacher ? teacher_before(p->s->teacher, m, now, err) : AUC_OK;
 }
 
 enum auc_code prices_learn(struct prices *p, const struct auc_market *where,
@@ -100,7 +103,7 @@ enum auc_code prices_learn(struct prices *p, const struct auc_market *where,
 {
 	enum auc_code rc = AUC_OK;
 
-	if (p->s->prices == SCENARIO_PRICES_TAUGHT)
+	if (p->s->teacher)
 		return teacher_heard(p->s->teacher, job, err);
 	if (p->s->prices != SCENARIO_PRICES_LEARNED)
 		return AUC_OK;

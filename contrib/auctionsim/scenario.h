@@ -111,7 +111,7 @@ struct scenario {
 	struct scenario_amounts eta;                    /* mode eta */
 	struct scenario_bounds both, worker, ps_bounds; /* mode bounds */
 	char *file;                                     /* for errors */
-	struct teacher *teacher;                        /* owned; mode taught */
+	struct teacher *teacher; /* owned; NULL: none. Mode taught needs it */
 };
 
 /*

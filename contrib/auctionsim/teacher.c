@@ -26,6 +26,8 @@ struct teacher {
 	struct auc_learn *before; /* the fit that the day begins with */
 	struct auc_learn *now;    /* fits of the day */
 	struct teacher_choice choice;
+	bool watches;       /* whether as many jobs come as in the past */
+	bool moved;         /* they do not: prices are fitted again as the day goes on */
 	auc_slot next;      /* slot of the next fit */
 	unsigned next_jobs; /* or jobs, without a past */
 };
@@ -36,6 +38,8 @@ static enum auc_code add_job(struct bids *c, const struct auc_job *job, unsigned
 			     struct auc_err *err);
 static void clear(struct bids *c);
 static enum auc_code first_fit(struct teacher *t, struct auc_err *err);
+static bool level_changed(const struct teacher *t, auc_slot now);
+static double heard_before(const struct teacher *t, auc_slot now);
 static enum auc_code fit(struct teacher *t, struct auc_learn *l, struct auc_market *m, auc_slot now,
 			 unsigned iterations, struct auc_err *err);
 
@@ -86,6 +90,16 @@ void teacher_choose(struct teacher *t, const struct teacher_choice *choice)
 bool teacher_is_fixed(const struct teacher *t)
 {
 	return !t->choice.again && t->past.n;
+}
+
+void teacher_watch(struct teacher *t)
+{
+	t->watches = true;
+}
+
+bool teacher_moved(const struct teacher *t)
+{
+	return t->moved;
 }
 
 enum auc_code teacher_list(const struct teacher *t, const struct auc_market *m,
@@ -179,6 +193,9 @@ enum auc_code teacher_open(struct teacher *t, struct auc_market *m, struct auc_e
 	auc_learn_follow(t->now, t->before);
 	t->next = auc_market_first(m) + (auc_slot)ceil((double)t->s->slots / FITS_A_DAY);
 	t->next_jobs = FIRST_JOBS;
+	t->moved = false;
+	if (t->s->prices != SCENARIO_PRICES_TAUGHT)
+		return AUC_OK;
 	if (t->past.n)
 		rc = teacher_list(t, m, &list, &n, err);
 	if (rc == AUC_OK)
@@ -190,7 +207,8 @@ enum auc_code teacher_open(struct teacher *t, struct auc_market *m, struct auc_e
 enum auc_code teacher_before(struct teacher *t, struct auc_market *m, auc_slot now,
 			     struct auc_err *err)
 {
-	bool due = t->past.n ? t->choice.again && now >= t->next : t->today.n >= t->next_jobs;
+	bool due = t->past.n ? now >= t->next : t->today.n >= t->next_jobs;
+	struct auc_learn_choice choice;
 	struct auc_given_price *list = NULL;
 	enum auc_code rc;
 	size_t n = 0;
@@ -199,15 +217,38 @@ enum auc_code teacher_before(struct teacher *t, struct auc_market *m, auc_slot n
 		return AUC_OK;
 	t->next = now + (auc_slot)ceil((double)t->s->slots / FITS_A_DAY);
 	t->next_jobs = (unsigned)ceil(GROWTH * t->today.n);
+	t->moved = t->moved || (t->watches && !t->choice.again && level_changed(t, now));
+	if (t->past.n && !t->choice.again && !t->moved)
+		return AUC_OK;
+	choice = t->choice.prices.form < AUC_LEARN_LEVEL ? auc_learn_usual : t->choice.prices;
 	rc = fit(t, t->now, m, now,
 		 t->past.n || auc_learn_ready(t->now) ? AUC_LEARN_AGAIN : AUC_LEARN_ITERATIONS,
 		 err);
 	if (rc == AUC_OK)
-		rc = auc_learn_list(t->now, m, &t->choice.prices, &list, &n, err);
+		rc = auc_learn_list(t->now, m, &choice, &list, &n, err);
 	if (rc == AUC_OK)
 		rc = auc_market_give_prices(m, list, n, err);
 	free(list);
 	return rc;
+}
+
+/* Jobs of the past that a day has before slot NOW. */
+static double heard_before(const struct teacher *t, auc_slot now)
+{
+	double sum = 0;
+
+	for (unsigned i = 0; i < t->past.n; i++)
+		sum += t->past.jobs[i].arrival < now ? t->past.weight : 0;
+	return sum;
+}
+
+/* More jobs come than in the past, or fewer; of prices that nothing was worth in the past, more. */
+static bool level_changed(const struct teacher *t, auc_slot now)
+{
+	double seen = t->today.n, expected = heard_before(t, now);
+
+	return (seen > expected || t->choice.prices.form != AUC_LEARN_NONE) &&
+	       auc_learn_level_changed(seen, expected);
 }
 
 enum auc_code teacher_heard(struct teacher *t, const struct auc_job *job, struct auc_err *err)
@@ -224,7 +265,7 @@ static enum auc_code fit(struct teacher *t, struct auc_learn *l, struct auc_mark
 			 unsigned iterations, struct auc_err *err)
 {
 	const struct bids *c = t->past.n ? &t->past : &t->today;
-	double passed = (double)(now - auc_market_first(m)), before = 0, weight;
+	double passed = (double)(now - auc_market_first(m)), weight;
 	double left = (double)(auc_market_last(m) - now) + 1;
 	struct auc_dual_job *list = calloc((size_t)c->n + 1, sizeof(*list));
 	struct auc_job *jobs = calloc((size_t)c->n + 1, sizeof(*jobs));
@@ -233,9 +274,7 @@ static enum auc_code fit(struct teacher *t, struct auc_learn *l, struct auc_mark
 
 	if (!list || !jobs)
 		rc = auc_err_set(err, AUC_ENOMEM, "--history: no memory");
-	for (i = 0; rc == AUC_OK && i < t->past.n; i++)
-		before += t->past.jobs[i].arrival < now ? t->past.weight : 0;
-	weight = t->past.n ? t->past.weight * auc_learn_rate(t->today.n, before)
+	weight = t->past.n ? t->past.weight * auc_learn_rate(t->today.n, heard_before(t, now))
 			   : left / fmax(passed, 1);
 	for (i = 0; rc == AUC_OK && i < c->n; i++) {
 		jobs[i] = c->jobs[i];

@@ -32,11 +32,15 @@ void teacher_destroy(struct teacher *t);
 void teacher_choose(struct teacher *t, const struct teacher_choice *choice);
 /* Does the choice give prices that hold all day? */
 bool teacher_is_fixed(const struct teacher *t);
+/* From now on, once many more or fewer jobs have come than in the past, prices are fitted again as
+ * the day goes on, whatever was chosen; did that happen? */
+void teacher_watch(struct teacher *t);
+bool teacher_moved(const struct teacher *t);
 /* The prices that the choice begins the day with; *LIST is malloc'd. */
 enum auc_code teacher_list(const struct teacher *t, const struct auc_market *m,
 			   struct auc_given_price **list, size_t *n, struct auc_err *err);
 
-/* The day begins in M: gives it prices. */
+/* The day begins in M: gives it prices, if the scenario's are taught. */
 enum auc_code teacher_open(struct teacher *t, struct auc_market *m, struct auc_err *err);
 /* It is slot NOW, whose jobs are to be decided next: gives M other prices, if there are any. */
 enum auc_code teacher_before(struct teacher *t, struct auc_market *m, auc_slot now,

@@ -250,6 +250,17 @@ with()
 	[[ $stderr == *"are not those of"* ]]
 }
 
+@test "--prices learned: where many more jobs come than in the past, prices are fitted again" {
+	"$sim" gen dps servers=8 jobs=120 slots=30 spread=one cloud_workers=20 cloud_ps=10 -s 12 -o "$dir/all.json"
+	jq -c '.jobs |= .[0:15]' "$dir/all.json" > "$dir/past.json"
+	jq -c '.jobs |= .[15:30]' "$dir/all.json" > "$dir/like.json"
+	jq -c '.jobs |= .[30:120]' "$dir/all.json" > "$dir/more.json"
+	run_sim 0 run -p dps --prices learned --history "$dir/past.json" --priced "$dir/priced.json" "$dir/like.json"
+	run_sim 1 run -p dps --prices learned --history "$dir/past.json" --priced "$dir/priced.json" "$dir/more.json"
+	[[ $stderr == *"--priced: the prices change as the day goes on"* ]]
+	run_sim 0 run -p dps --prices flat --history "$dir/past.json" --priced "$dir/priced.json" "$dir/more.json"
+}
+
 @test "--prices learned without a past: from the jobs of the day, as they come" {
 	"$sim" gen dps servers=8 jobs=60 slots=30 spread=one cloud_workers=20 cloud_ps=10 -s 12 -o "$dir/day.json"
 	run_sim 0 run -p dps --json --prices learned "$dir/day.json"

@@ -500,6 +500,36 @@ static void test_tariff(void **state)
 	auc_market_destroy(m);
 }
 
+/* In the last quarter of the third period there are three times as many bids as before: more are
+ * expected than came. */
+static void test_level(void **state)
+{
+	double expected[2];
+
+	(void)state;
+	for (unsigned more = 0; more < 2; more++) {
+		struct auc_auction *a;
+		struct auc_tariff *t;
+		double now = NOW;
+		char dir[32];
+
+		world_mkdir(dir);
+		a = world_open("Slots=40\nHistoryBids=2000\nPrices=flat", dir, now);
+		submit(a, cheap, 111, SLOT, &now);
+		submit(a, cheap, more ? 33 : 11, more ? SLOT / 3 : SLOT, &now);
+		assert_true(fit(a, now));
+		auc_auction_tick(a, now + SLOT);
+		assert_true(auc_auction_tariff(a, &t));
+		expected[more] = t->expected;
+		auc_tariff_free(t);
+		auc_auction_destroy(a);
+		world_rmdir(dir);
+	}
+	assert_true(fabs(expected[0] - 40) < 2);
+	/* a third of 142 bids, times (30 + 10) / (10 + 10) */
+	assert_true(fabs(expected[1] - 95) < 4);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -507,7 +537,7 @@ int main(void)
 		cmocka_unit_test(test_tariff),  cmocka_unit_test(test_scarcity),
 		cmocka_unit_test(test_guard),   cmocka_unit_test(test_worth),
 		cmocka_unit_test(test_restart), cmocka_unit_test(test_nodes),
-		cmocka_unit_test(test_stop),
+		cmocka_unit_test(test_stop),    cmocka_unit_test(test_level),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,160 @@
+/*
+ * test_winsor.c - what a bid of the past may count for at most (winsor.h): whoever raises some bids
+ * gains what others bid, no more; nobody else's change; a large job may be worth much.
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "learn.h"
+#include "market.h"
+#include "winsor.h"
+
+#define BIDS 200
+
+static uint64_t seed = 7;
+
+static double draw(double low, double high)
+{
+	seed = seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+	return low + (high - low) * (double)(seed >> 33) / (double)(UINT64_C(1) << 31);
+}
+
+static unsigned upload[1];
+
+/* WORK worker slots, at most ten at a time. */
+static struct auc_job job_of(double work, double value)
+{
+	struct auc_job job = {.utility = {.form = AUC_FORM_CONSTANT, .scale = value},
+			      .epochs = 1,
+			      .chunks = 10,
+			      .minibatches = 1,
+			      .upload = upload};
+
+	for (unsigned i = 0; i < AUC_TYPES_MAX; i++)
+		job.worker_seconds[i] = job.ps_seconds[i] = -1;
+	job.worker_seconds[0] = 6 * work;
+	job.ps_seconds[0] = 0;
+	return job;
+}
+
+static struct auc_market *market(void)
+{
+	static const struct auc_price none;
+	struct auc_market *m = auc_market_create(100, 60, 1);
+	struct auc_named gpu = {"gpu", 8};
+
+	assert_int_equal(auc_market_add_server(m, "s", "a", false, AUC_ROLE_WORKER | AUC_ROLE_PS, 0,
+					       &gpu, 1, NULL),
+			 AUC_OK);
+	assert_int_equal(auc_market_ready(m, &none, NULL), AUC_OK);
+	return m;
+}
+
+/* Values of 100 to 500 whatever the work is; every tenth is ten times that. */
+static void test_raised(void **state)
+{
+	struct auc_market *m = market();
+	struct auc_job jobs[BIDS];
+	const struct auc_job *list[BIDS];
+	double factor[BIDS], value[BIDS], most = 0;
+
+	(void)state;
+	for (unsigned i = 0; i < BIDS; i++) {
+		value[i] = draw(100, 500);
+		jobs[i] = job_of(exp(draw(0, 5)), i % 10 ? value[i] : 10 * value[i]);
+		list[i] = &jobs[i];
+	}
+	assert_int_equal(auc_winsorize(m, list, BIDS, factor, NULL), AUC_OK);
+	for (unsigned i = 0; i < BIDS; i++) {
+		assert_true(factor[i] > 0 && factor[i] <= 1);
+		if (i % 10)
+			assert_true(factor[i] > 0.75);
+		else
+			most = fmax(most, factor[i] * jobs[i].utility.scale);
+	}
+	/* The groups are a factor e wide in work: so much more may a dense one be worth. */
+	assert_true(most < 500 * exp(1));
+	for (unsigned i = 0; i < BIDS; i++)
+		jobs[i].utility.scale = value[i];
+	assert_int_equal(auc_winsorize(m, list, BIDS, factor, NULL), AUC_OK);
+	for (unsigned i = 0; i < BIDS; i++)
+		assert_true(factor[i] * value[i] > 0.75 * value[i]);
+	auc_market_destroy(m);
+}
+
+/* Worth as much as work: the largest is no exception. One that asks for nothing the market has, or
+ * is worth nothing, is left alone. */
+static void test_large(void **state)
+{
+	struct auc_market *m = market();
+	struct auc_job jobs[BIDS];
+	const struct auc_job *list[BIDS];
+	double factor[BIDS];
+
+	(void)state;
+	for (unsigned i = 0; i < BIDS; i++) {
+		double work = i ? exp(draw(0, 2)) : 1e5;
+
+		jobs[i] = job_of(work, 7 * work);
+		list[i] = &jobs[i];
+	}
+	jobs[1].worker_seconds[0] = -1;
+	jobs[2].utility.scale = 0;
+	assert_int_equal(auc_winsorize(m, list, BIDS, factor, NULL), AUC_OK);
+	for (unsigned i = 0; i < BIDS; i++)
+		assert_true(fabs(factor[i] - 1) < 1e-9);
+	assert_int_equal(auc_winsorize(m, list, 0, factor, NULL), AUC_OK);
+	auc_market_destroy(m);
+}
+
+/* All values, at each time. */
+static void test_multiply(void **state)
+{
+	static const char *const texts[] = {
+		"300",          "sigmoid:100,0.5,8", "linear:60,1",
+		"inverse:5,40", "deadline:100,4",    "table:1=90,5=40,9=10"};
+
+	(void)state;
+	for (unsigned i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+		struct auc_utility u, less;
+
+		assert_int_equal(auc_utility_parse(texts[i], 60, 40, &u, "bid", NULL), AUC_OK);
+		less = u;
+		auc_utility_multiply(&less, 0.25);
+		for (double x = 0; x < 70; x += 0.5)
+			assert_true(fabs(auc_utility_value(&less, x) -
+					 auc_utility_value(&u, x) / 4) < 1e-12 * 300);
+	}
+}
+
+/* Chance is no change of level; twice as many are, once there are enough. */
+static void test_level(void **state)
+{
+	(void)state;
+	assert_false(auc_learn_level_changed(0, 0));
+	assert_false(auc_learn_level_changed(10, 5));
+	assert_false(auc_learn_level_changed(115, 100));
+	assert_false(auc_learn_level_changed(1200, 1000));
+	assert_true(auc_learn_level_changed(40, 20));
+	assert_true(auc_learn_level_changed(20, 40));
+	assert_true(auc_learn_rate(100, 100) == 1 && auc_learn_rate(40, 20) > 1.5);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_raised),
+		cmocka_unit_test(test_large),
+		cmocka_unit_test(test_multiply),
+		cmocka_unit_test(test_level),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
