@@ -29,6 +29,7 @@ struct candidate {
 };
 
 #define CANDIDATES_MAX 64
+#define COLD           0.5   /* without a past: there is nothing to compare with */
 #define MARGIN         0.005 /* of what the past was worth */
 #define MARGIN_ONE     0.05  /* the same if there is but one day, so that chance is not known */
 
@@ -128,7 +129,7 @@ static enum auc_code learn(struct scenario *s, struct past *p, char **chosen, st
 	if (p->n)
 		add_candidates(p);
 	else
-		add(p, TAUGHT, AUC_LEARN_MIXED, 1, true);
+		add(p, TAUGHT, AUC_LEARN_MIXED, COLD, true);
 	rc = p->n ? guard(p, err) : AUC_OK;
 	if (rc == AUC_OK)
 		best = best_of(p);
@@ -343,11 +344,8 @@ static enum auc_code guard(struct past *p, struct auc_err *err)
 		rc = rehearse(p, &p->candidates[i], err);
 	if (rc != AUC_OK || p->flat || best_of(p)->kind != TAUGHT)
 		return rc;
-	add(p, TAUGHT, AUC_LEARN_MIXED, 0.85, true);
-	add(p, TAUGHT, AUC_LEARN_MIXED, 1, true);
-	for (; i < p->ncandidates && rc == AUC_OK; i++)
-		rc = rehearse(p, &p->candidates[i], err);
-	return rc;
+	add(p, TAUGHT, auc_learn_usual.form, auc_learn_usual.factor, true);
+	return rehearse(p, &p->candidates[p->ncandidates - 1], err);
 }
 
 static enum auc_code rehearse(struct past *p, struct candidate *c, struct auc_err *err)

@@ -222,7 +222,8 @@ enum auc_code teacher_before(struct teacher *t, struct auc_market *m, auc_slot n
 		return AUC_OK;
 	choice = t->choice.prices.form < AUC_LEARN_LEVEL ? auc_learn_usual : t->choice.prices;
 	rc = fit(t, t->now, m, now,
-		 t->past.n || auc_learn_ready(t->now) ? AUC_LEARN_AGAIN : AUC_LEARN_ITERATIONS,
+		 auc_learn_ready(t->now) || (t->past.n && !t->moved) ? AUC_LEARN_AGAIN
+								     : AUC_LEARN_ITERATIONS,
 		 err);
 	if (rc == AUC_OK)
 		rc = auc_learn_list(t->now, m, &choice, &list, &n, err);
