@@ -17,8 +17,8 @@
  *   chunks lay there still, those at a site at a shadow price.
  * - Its path, how many chunks in which slot, is laid out slot by slot with what is really left, and
  *   what that costs is what counts. It is executed as it stands.
- * - Before that it is done as if nothing lay anywhere and all had to be moved: that costs too much,
- *   but what comes of it can be carried out as it is.
+ * - The same is done as if nothing lay anywhere and all had to be moved: that costs too much, but
+ *   what comes of it can be carried out as it is.
  * - Shadow prices rise where the path trains more than lies there, and it is done again, until the
  *   schedule costs what the program says, or enough has been tried.
  * So a schedule is always feasible and costs what it is charged, but it need not be the best one:
@@ -396,39 +396,34 @@ static bool try_route(struct auc_policy_ctx *ctx, const unsigned *local, double 
 }
 
 /*
- * The best schedule of the pair that is found: as if all chunks had to be moved, which costs too
- * much, but whose schedules can be carried out as they are; as if all lay where they lie in every
- * slot, which costs too little; and with shadow prices. The second one is left out if there is no
- * time, of which it gets more if budgets of traffic were in the way of the first one. False: no
- * memory.
+ * The best schedule of the pair that is found: as if all chunks lay where they lie in every slot,
+ * which costs too little; as if all had to be moved, which costs too much, but whose schedules can
+ * be carried out as they are; and with shadow prices, while there is time. The first one comes
+ * before the second, as it looks at the slots until it has found something, and what came of it
+ * ends the other early. False: no memory.
  */
 static bool search(struct auc_policy_ctx *ctx)
 {
-	uint64_t limit = ctx->effort * WORK_MOST, before = ctx->work, pass = 0, extra;
-	struct route route;
+	uint64_t limit = ctx->effort * WORK_MOST, before, pass;
+	struct route route, moved;
 	double sum = 0;
 	unsigned round;
 
 	memset(ctx->shadow, 0, ctx->m->nservers * sizeof(*ctx->shadow));
 	memset(ctx->nowhere, 0, ctx->m->nservers * sizeof(*ctx->nowhere));
-	ctx->tight = false;
-	if (!try_route(ctx, ctx->nowhere, 0, &route))
-		return false;
-	pass = ctx->work - before;
-	extra = ctx->tight ? 2 * limit : 0;
-	for (round = 0; !ctx->found || ctx->work + pass <= limit + extra; round++) {
-		extra = 0;
+	for (round = 0; round <= ROUNDS * ctx->effort; round++) {
 		before = ctx->work;
 		if (!try_route(ctx, ctx->local, sum, &route))
 			return false;
 		pass = ctx->work - before;
-		if (!route.found || round >= ROUNDS * ctx->effort || ctx->work + pass > limit ||
-		    (ctx->found && route.value - route.cost + sum <=
-					   ctx->best_payoff + TIE * (route.value + route.cost)))
+		if (route.found && ctx->found &&
+		    route.value - route.cost + sum <=
+			    ctx->best_payoff + TIE * (route.value + route.cost))
 			break;
-		if (!shadow_prices(ctx, &route, 1.0 / (1 + round / 2), &sum))
+		if ((route.found && !shadow_prices(ctx, &route, 1.0 / (1 + round / 2), &sum)) ||
+		    (!round && !try_route(ctx, ctx->nowhere, 0, &moved)))
 			return false;
-		if (sum == 0)
+		if (!route.found || sum == 0 || ctx->work + pass > limit)
 			break;
 	}
 	return run_ahead(ctx) && (ctx->heuristic || auc_eris_exact(ctx));
@@ -675,8 +670,10 @@ static bool shadow_prices(struct auc_policy_ctx *ctx, const struct route *route,
 				site->taken < site->local ? site->taken : site->local;
 		most = fmax(most, ctx->m->transfer.price[slot]);
 	}
-	/* A chunk that lies there is worth a move; more, where moves do not fit. */
-	step = most * 1e-6 * (double)ctx->move_bytes + (ctx->found ? 0 : unit);
+	/* A chunk that lies there is worth a move, but no more than its part of the job; more,
+	 * where moves do not fit. */
+	step = fmin(most * 1e-6 * (double)ctx->move_bytes, route->value / ctx->units) +
+	       (ctx->found ? 0 : unit);
 	*sum = 0;
 	for (i = 0; i < job->ndata; i++) {
 		s = job->data[i].server;

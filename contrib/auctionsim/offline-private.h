@@ -40,7 +40,10 @@ struct offline {
 	unsigned ntres;
 	const char **tres;
 	uint64_t max_columns;
-	double seconds; /* < 0: no limit */
+	unsigned keep;  /* the program is written, too */
+	double seconds; /* of the processor; < 0: no limit */
+	double stop;    /* when they are over */
+	double bound;   /* of the optimum, if they were */
 	bool memory;    /* there was enough */
 	bool oasis;     /* schedules as of oasis, not of dps */
 };

@@ -48,9 +48,12 @@ static void add_distributed(struct offline *p, struct way *way, unsigned index, 
 static void add_ps_server(struct offline *p, const struct way *way, unsigned index, unsigned server,
 			  int row);
 static enum auc_code solve(struct offline *p, struct auc_err *err);
+static enum auc_code write_program(struct offline *p, struct auc_err *err);
+static void watch(glp_tree *tree, void *arg);
 static enum auc_code keep(struct offline *p, const struct choice *c, struct auc_err *err);
 static void *at(const struct list *l, size_t i);
 static double seconds_now(void);
+static double processor_seconds(void);
 
 enum auc_code offline_run(const struct scenario *s, bool oasis, const char *options,
 			  struct result *result, double *us, struct auc_err *err)
@@ -106,9 +109,10 @@ static enum auc_code read_options(struct offline *p, const char *options, struct
 		 .min = 1,
 		 .max = COLUMNS_MAX,
 		 .offset = offsetof(struct offline, max_columns)},
+		{.key = "keep", .choices = "no|yes", .offset = offsetof(struct offline, keep)},
 	};
 
-	return auc_options_read("offline", options, list, 2, p, err);
+	return auc_options_read("offline", options, list, 3, p, err);
 }
 
 /* -- the program -- */
@@ -413,17 +417,24 @@ static enum auc_code solve(struct offline *p, struct auc_err *err)
 	/* GLPK counts from 1 */
 	if (p->row.n)
 		glp_load_matrix(p->lp, (int)p->row.n, row - 1, column - 1, value - 1);
+	if (p->keep)
+		rc = write_program(p, err);
+	if (rc != AUC_OK)
+		return rc;
 	glp_init_iocp(&how);
 	how.msg_lev = GLP_MSG_OFF;
 	how.presolve = GLP_ON;
 	how.mir_cuts = GLP_ON;
-	if (p->seconds >= 0)
-		how.tm_lim = (int)fmin(ceil(p->seconds * 1000), 2e9);
+	how.br_tech = GLP_BR_PCH;
+	how.cb_func = watch;
+	how.cb_info = p;
+	p->stop = processor_seconds() + p->seconds;
+	p->bound = INFINITY;
 	code = glp_intopt(p->lp, &how);
 	status = glp_mip_status(p->lp);
-	if (code != 0 && code != GLP_ETMLIM)
+	if (code != 0 && code != GLP_ESTOP)
 		return auc_err_set(err, AUC_ESTATE, "%s: GLPK gave up with code %d", s->file, code);
-	if (status != GLP_OPT && (code != GLP_ETMLIM || status == GLP_NOFEAS))
+	if (status != GLP_OPT && (code != GLP_ESTOP || status == GLP_NOFEAS))
 		return auc_err_set(err, AUC_ESTATE, "%s: GLPK found no optimum (status %d)",
 				   s->file, status);
 	if (status != GLP_UNDEF)
@@ -435,14 +446,42 @@ static enum auc_code solve(struct offline *p, struct auc_err *err)
 	}
 	for (i = 0; i < p->ways.n && p->oasis && rc == AUC_OK && status != GLP_UNDEF; i++)
 		rc = offline_oasis_keep(p, at(&p->ways, i), err);
-	if (rc == AUC_OK && code == GLP_ETMLIM &&
-	    asprintf(&p->result->remark,
-		     "offline: not exact: stopped after %g s with %g, the best so far", p->seconds,
-		     best) < 0) {
+	if (rc == AUC_OK && code == GLP_ESTOP &&
+	    asprintf(
+		    &p->result->remark,
+		    "offline: not exact: stopped after %g s with %g, the best so far; at most %.9g",
+		    p->seconds, best, p->bound) < 0) {
 		p->result->remark = NULL;
 		rc = auc_err_set(err, AUC_ENOMEM, "%s: no memory", s->file);
 	}
 	return rc;
+}
+
+/* For other solvers: in CPLEX's LP format, beside the scenario. */
+static enum auc_code write_program(struct offline *p, struct auc_err *err)
+{
+	enum auc_code rc = AUC_OK;
+	char *path;
+
+	if (asprintf(&path, "%s.lp", p->s->file) < 0)
+		return auc_err_set(err, AUC_ENOMEM, "%s: no memory", p->s->file);
+	if (glp_write_lp(p->lp, NULL, path) != 0)
+		rc = auc_err_set(err, AUC_EIO, "%s: cannot be written", path);
+	free(path);
+	return rc;
+}
+
+/* Ends the search when its time is over: processor time, so that other programs do not matter. */
+static void watch(glp_tree *tree, void *arg)
+{
+	struct offline *p = arg;
+	int node = glp_ios_best_node(tree);
+
+	if (p->seconds < 0 || processor_seconds() < p->stop)
+		return;
+	if (node)
+		p->bound = glp_ios_node_bound(tree, node);
+	glp_ios_terminate(tree);
 }
 
 /* The plan of one job. PSs are as many as the workers elsewhere need, which may be less than z. */
@@ -530,6 +569,14 @@ static double seconds_now(void)
 	struct timespec t;
 
 	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+static double processor_seconds(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
 	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 

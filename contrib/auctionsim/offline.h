@@ -21,11 +21,13 @@
 #define OFFLINE_OASIS_SUMMARY "baseline: the same of schedules as of oasis"
 
 /*
- * Plans all jobs of S with schedules as of dps or of OASIS. OPTIONS: "seconds=N" (stop then; the
- * result is the best schedule so far, and RESULT->remark says what it may miss), "columns=N" (the
- * largest program that is tried). Fills in RESULT->jobs; one decision, US[0] its time. AUC_EINVAL:
- * options, a job without a key that it needs, too large; AUC_ESTATE: built without GLPK, or it
- * failed; AUC_ENOMEM.
+ * Plans all jobs of S with schedules as of dps or of OASIS. OPTIONS: "seconds=N" (stop then, of the
+ * processor's time; the result is the best schedule so far, and RESULT->remark says what it may
+ * miss), "columns=N" (the
+ * largest program that is tried), "keep=yes" (it is
+ * written to the scenario's file name and ".lp", in CPLEX's format).
+ * Fills in RESULT->jobs; one decision, US[0] its time. AUC_EINVAL: options, a job without a key
+ * that it needs, too large; AUC_ESTATE: built without GLPK, or it failed; AUC_ENOMEM.
  */
 enum auc_code offline_run(const struct scenario *s, bool oasis, const char *options,
 			  struct result *result, double *us, struct auc_err *err);

@@ -5,12 +5,16 @@
  * For each pair of types of a job the program has
  *
  *   x_c         1: it is complete at c, for each completion that is worth something
+ *   u_t         1: it is complete behind slot t, so that it may use it: the sum of x_c, c > t
  *   y_ts, z_ts  workers and PSs on server s in slot t, whole numbers
  *
- * with the sum of all y = the work * the sum of x; in each slot no more workers than chunks, and
- * none if the job is complete before: the sum of y_t <= most * the sum of x_c, c > t; and PSs with
- * the bandwidth of the workers: B * the sum of z_t >= b * the sum of y_t. That asks for no fewer
- * PSs than the ceiling; if there are more, those that are too many are left out of the plan.
+ * with the sum of all y = the work * the sum of x; in each slot no more workers than chunks: the
+ * sum of y_t <= most_t * u_t; and PSs with the bandwidth of the workers: B * the sum of z_t >= b *
+ * the sum of y_t. That asks for no fewer PSs than the ceiling; if there are more, those that are
+ * too many are left out of the plan.
+ *
+ * The relaxation is made closer by what the job could have if it were alone: that is most_t, bounds
+ * the workers of each server, too (y_ts <= room_ts * u_t), and rules early completions out.
  */
 #include "config.h"
 
@@ -22,8 +26,18 @@
 
 #include "offline-private.h"
 
+/* A slot of a way: its column u, its most workers. */
+struct moment {
+	uint64_t slot, most;
+	int u;
+};
+
 static void add_pair(struct offline *p, struct way *way, int row);
-static void add_slot(struct offline *p, struct way *way, uint64_t slot, int work, int last);
+static long double units_of(const struct offline *p, const struct way *way);
+static uint64_t alone(const struct offline *p, const struct way *way, uint64_t slot);
+static int add_completions(struct offline *p, const struct way *way, struct moment *moments,
+			   int row);
+static void add_slot(struct offline *p, struct way *way, const struct moment *at, int work);
 static void start_plan(const struct scenario_job *job, const struct way *way, uint64_t slot,
 		       struct outcome *o);
 static bool read_slot(const struct offline *p, const struct way *way, unsigned t,
@@ -44,65 +58,124 @@ void offline_oasis_job(struct offline *p, unsigned index, int row)
 static void add_pair(struct offline *p, struct way *way, int row)
 {
 	const struct scenario_job *job = &p->s->jobs[way->job];
-	uint64_t slot, completion = job->arrival;
-	int work, last, column;
-	long double units;
-	double value;
+	struct moment *moments = calloc(p->s->slots + 1, sizeof(*moments)), *at;
+	uint64_t slot;
+	int work = 0;
 
 	offline_types(p, way);
-	way->from = job->arrival;
-	way->to = p->s->slots;
-	if (books_ps(way->worker_type, way->ps_type, 1) > 1)
-		return;
-	units = fmaxl(1, books_ceil(books_work(p->books, job, way->worker_type,
-					       job->worker_seconds[way->worker].value, 0, false)));
-	work = offline_row(p, GLP_FX, 0, 0);
-	/* last + t - from: nothing in slot t but of jobs that are complete behind it */
-	last = glp_add_rows(p->lp, (int)(way->to - way->from + 1));
-	for (slot = way->from; slot <= way->to; slot++)
-		glp_set_row_bnds(p->lp, last + (int)(slot - way->from), GLP_UP, 0, 0);
-	way->n = (uint64_t)fminl(job->chunks, units);
-	while (++completion <= p->s->slots + 1) {
-		value = auc_utility_value(&job->utility, (double)(completion - job->arrival));
-		if (!(value > 0))
-			break;
-		column = offline_column(p, 1, value);
-		offline_entry(p, row, column, 1);
-		offline_entry(p, work, column, -(double)units);
-		for (slot = way->from; slot < completion; slot++)
-			offline_entry(p, last + (int)(slot - way->from), column, -(double)way->n);
+	p->memory = p->memory && moments;
+	if (moments && books_ps(way->worker_type, way->ps_type, 1) <= 1) {
+		way->n = (uint64_t)fminl(job->chunks, units_of(p, way));
+		for (slot = job->arrival; slot <= p->s->slots; slot++)
+			moments[slot - job->arrival] =
+				(struct moment){.slot = slot, .most = alone(p, way, slot)};
+		work = add_completions(p, way, moments, row);
 	}
 	way->first_y = glp_get_num_cols(p->lp) + 1;
-	for (slot = job->arrival; slot <= p->s->slots; slot++) {
-		way->from = way->to = slot;
-		add_slot(p, way, slot, work, last + (int)(slot - job->arrival));
-	}
+	for (at = moments, slot = job->arrival; work && slot <= p->s->slots; slot++)
+		add_slot(p, way, at++, work);
+	free(moments);
 	way->from = job->arrival;
-	offline_push(p, &p->ways, way);
+	way->to = p->s->slots;
+	if (work)
+		offline_push(p, &p->ways, way);
 }
 
-static void add_slot(struct offline *p, struct way *way, uint64_t slot, int work, int last)
+/* The work in worker-slots. */
+static long double units_of(const struct offline *p, const struct way *way)
 {
-	int bandwidth = offline_row(p, GLP_LO, 0, 0), column;
 	const struct scenario_job *job = &p->s->jobs[way->job];
-	long double room, ps_room;
+
+	return fmaxl(1, books_ceil(books_work(p->books, job, way->worker_type,
+					      job->worker_seconds[way->worker].value, 0, false)));
+}
+
+/* The most workers that the job could have in a slot if there were no other. */
+static uint64_t alone(const struct offline *p, const struct way *way, uint64_t slot)
+{
+	long double room = 0, ps_room = 0, most;
 	unsigned s;
 
 	for (s = 0; s < p->s->nservers; s++) {
-		room = ps_room = 0;
-		if (offline_ready(job, s) <= slot) {
-			room = books_room(p->books, way->worker_type, AUC_ROLE_WORKER, s, slot,
-					  slot, NULL, 0);
-			ps_room = books_room(p->books, way->ps_type, AUC_ROLE_PS, s, slot, slot,
-					     NULL, 0);
+		if (offline_ready(&p->s->jobs[way->job], s) > slot)
+			continue;
+		room += books_room(p->books, way->worker_type, AUC_ROLE_WORKER, s, slot, slot, NULL,
+				   0);
+		ps_room += books_room(p->books, way->ps_type, AUC_ROLE_PS, s, slot, slot, NULL, 0);
+	}
+	most = fminl(room, way->n);
+	while (most > 0 && books_ps(way->worker_type, way->ps_type, (uint64_t)most) > ps_room)
+		most--;
+	return (uint64_t)most;
+}
+
+/* The columns x and u; returns the row of the work, 0 if no completion is possible. */
+static int add_completions(struct offline *p, const struct way *way, struct moment *moments,
+			   int row)
+{
+	const struct scenario_job *job = &p->s->jobs[way->job];
+	uint64_t n = p->s->slots + 1 - job->arrival, t, c;
+	long double units = units_of(p, way), done = 0;
+	int work = 0, first = 0, column;
+	double value;
+
+	for (c = 1; job->arrival <= p->s->slots && c <= n; c++) {
+		value = auc_utility_value(&job->utility, (double)c);
+		done += moments[c - 1].most;
+		if (!(value > 0))
+			break;
+		if (done < units)
+			continue;
+		if (!work) {
+			work = offline_row(p, GLP_FX, 0, 0);
+			first = glp_add_rows(p->lp, (int)n); /* first + t: u - the sum of x = 0 */
+			for (t = 0; t < n; t++)
+				glp_set_row_bnds(p->lp, first + (int)t, GLP_FX, 0, 0);
 		}
-		column = offline_column(p, (double)fminl(room, way->n), 0);
+		column = offline_column(p, 1, value);
+		offline_entry(p, row, column, 1);
+		offline_entry(p, work, column, -(double)units);
+		for (t = 0; t < c; t++)
+			offline_entry(p, first + (int)t, column, -1);
+	}
+	for (t = 0; work && t < n; t++) {
+		moments[t].u = offline_column(p, 1, 0);
+		offline_entry(p, first + (int)t, moments[t].u, 1);
+	}
+	return work;
+}
+
+static void add_slot(struct offline *p, struct way *way, const struct moment *at, int work)
+{
+	int bandwidth = offline_row(p, GLP_LO, 0, 0), last = offline_row(p, GLP_UP, 0, 0), column;
+	const struct scenario_job *job = &p->s->jobs[way->job];
+	long double room, ps_room;
+	unsigned s;
+	int here;
+
+	way->from = way->to = at->slot;
+	offline_entry(p, last, at->u, -(double)at->most);
+	for (s = 0; s < p->s->nservers; s++) {
+		room = ps_room = 0;
+		if (offline_ready(job, s) <= at->slot) {
+			room = fminl(at->most,
+				     books_room(p->books, way->worker_type, AUC_ROLE_WORKER, s,
+						at->slot, at->slot, NULL, 0));
+			ps_room = fminl(at->most, books_room(p->books, way->ps_type, AUC_ROLE_PS, s,
+							     at->slot, at->slot, NULL, 0));
+		}
+		column = offline_column(p, (double)room, 0);
 		offline_entry(p, work, column, 1);
 		offline_entry(p, last, column, 1);
 		offline_entry(p, bandwidth, column,
 			      -way->worker_type->bandwidth_mbps / way->ps_type->bandwidth_mbps);
 		offline_use(p, column, way, s, 1, 0);
-		column = offline_column(p, (double)fminl(ps_room, way->n), 0);
+		if (room > 0 && room < at->most) {
+			here = offline_row(p, GLP_UP, 0, 0);
+			offline_entry(p, here, column, 1);
+			offline_entry(p, here, at->u, -(double)room);
+		}
+		column = offline_column(p, (double)ps_room, 0);
 		offline_entry(p, bandwidth, column, 1);
 		offline_use(p, column, way, s, 0, 1);
 	}

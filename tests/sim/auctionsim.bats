@@ -287,7 +287,7 @@ with()
 	run_sim 1 run -p offline,columns=100 "$dir/g.json"
 	[[ $stderr == *"tries at most 100"* ]]
 	run_sim 1 run -p offline,speed=1 "$dir/g.json"
-	[[ $stderr == *"expected seconds=0.001 to 1000000 or columns=1 to 10000000"* ]]
+	[[ $stderr == *"expected seconds=0.001 to 1000000, columns=1 to 10000000 or keep=no|yes"* ]]
 	"$sim" gen dps servers=4 jobs=30 slots=24 worker_types=2 ps_types=2 cloud_workers=0 cloud_ps=0 chunks=2:6 epochs=2:6 \
 		minibatches=10:40 -o "$dir/long.json"
 	run_sim 0 run -p offline,columns=1e6,seconds=0.01 "$dir/long.json"

@@ -72,6 +72,8 @@ setup()
 		"$sim" run -p offline-oasis -p oasis --json one.json > r.json
 		jq -e 'map(.jobs[0].value // 0) | (.[0] - .[1] | fabs) < 1e-6' r.json
 	done
+	"$sim" run -p offline-oasis,keep=yes s.json
+	grep -q '^Maximize' s.json.lp
 	run -1 "$sim" run -p offline-oasis,columns=10 s.json
 	[[ $output == *"tries at most 10"* ]]
 }
