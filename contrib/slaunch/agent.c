@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -30,6 +31,7 @@
 #include "clock.h"
 #include "groupfile.h"
 #include "hostport.h"
+#include "mover.h"
 #include "num.h"
 #include "say.h"
 #include "taskenv.h"
@@ -67,6 +69,7 @@ struct agent {
 	struct labeller out, err;
 };
 
+static void agent_data_dir(void);
 static bool agent_init(struct agent *a, const char *task);
 static bool agent_connect(struct agent *a, const char *where);
 static bool agent_reserve(struct agent *a);
@@ -102,6 +105,7 @@ int agent_run(const char *task, char *const program[])
 		    token ? AGENT_CONNECT : AGENT_TOKEN);
 		return EXIT_FAILURE;
 	}
+	agent_data_dir();
 	if (!agent_init(&a, task) || !agent_connect(&a, where) || !agent_reserve(&a) ||
 	    !agent_hello(&a, token) || !agent_wait_go(&a) || !agent_start(&a, program)) {
 		wire_close(&a.wire);
@@ -115,6 +119,16 @@ int agent_run(const char *task, char *const program[])
 	if (a.fine)
 		return EXIT_SUCCESS;
 	return WIFEXITED(a.status) ? WEXITSTATUS(a.status) : 128 + WTERMSIG(a.status);
+}
+
+/* Where the chunks of this node lie: programs need not know of "%n". */
+static void agent_data_dir(void)
+{
+	const char *dir = getenv(DATA_DIR), *node = getenv("SLURMD_NODENAME");
+	char path[PATH_MAX];
+
+	if (dir && mover_dir(dir, node ? node : "localhost", path, sizeof(path)))
+		setenv(DATA_DIR, path, 1);
 }
 
 static bool agent_init(struct agent *a, const char *task)

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "layout.h"
+#include "moves.h"
 
 static const char *const role_names[ROLES] = {"worker", "ps", "scheduler"};
 
@@ -144,6 +145,9 @@ static bool layout_add_chunks(struct layout *l, const struct auc_receipt *r)
 	size_t size;
 	FILE *out;
 
+	l->nmoves = r->nmoves;
+	if (r->ndata)
+		l->chunks = moves_places(r);
 	if (!r->nchunks)
 		return true;
 	out = open_memstream(&l->chunks, &size);

@@ -49,7 +49,10 @@ struct layout {
 	unsigned nworkers, nps;
 	struct layout_share share[ROLES];
 	unsigned nsteps;
-	char *chunks; /* "edge1=0,2;edge2=1": where each chunk stays; NULL: the plan does not say */
+	char *chunks; /* "edge1=0,2;edge2=1": where each chunk is trained; NULL: the plan does not
+		       * say
+		       */
+	unsigned nmoves;           /* of chunks, in the whole plan */
 	struct layout_step *steps; /* the PSs first; the lead's node first within a role */
 };
 

@@ -15,11 +15,13 @@
 #include <unistd.h>
 
 #include "agent.h"
+#include "chunkfile.h"
 #include "clock.h"
 #include "course.h"
 #include "launch.h"
 #include "layout.h"
 #include "look.h"
+#include "mover.h"
 #include "num.h"
 #include "say.h"
 #include "start.h"
@@ -37,7 +39,10 @@ enum {
 	OPT_CHANGE_SIGNAL,
 	OPT_NOTICE,
 	OPT_THEN,
-	OPT_PLAN
+	OPT_PLAN,
+	OPT_DATA_DIR,
+	OPT_DATA_SHARED,
+	OPT_CHUNK
 };
 
 struct options {
@@ -46,12 +51,16 @@ struct options {
 	struct course course; /* --local, --then, --plan */
 	double then;          /* seconds of the last --then */
 	const char *task;     /* --task: be an agent */
+	const char *chunk;    /* --chunk: look after a chunk on this node */
+	struct mover_options data;
 };
 
 static int options_parse(struct options *o, int argc, char **argv);
 static enum auc_code options_check(struct options *o, struct auc_err *err);
 static enum auc_code options_then(struct options *o, const char *text, struct auc_err *err);
 static enum auc_code options_signal(const char *text, int *sig, struct auc_err *err);
+static enum auc_code options_data(const char *text, struct auc_err *err);
+static pid_t start_mover(const struct layout *l, struct options *o);
 static enum auc_code layout_find(struct layout *l, struct options *o, char *host, size_t size,
 				 struct auc_err *err);
 static void help(void);
@@ -66,6 +75,7 @@ int main(int argc, char **argv)
 	char self[PATH_MAX], host[256];
 	struct auc_err err = {0};
 	struct layout layout;
+	pid_t mover;
 	ssize_t n;
 	int code;
 
@@ -76,6 +86,8 @@ int main(int argc, char **argv)
 	}
 	if (o.task)
 		return agent_run(o.task, o.start.program);
+	if (o.chunk)
+		return chunkfile_run(o.chunk, o.start.program);
 
 	n = readlink("/proc/self/exe", self, sizeof(self) - 1);
 	if (n <= 0) {
@@ -91,10 +103,14 @@ int main(int argc, char **argv)
 	}
 	o.start.host = host;
 	code = EXIT_SUCCESS;
-	if (o.dry_run)
+	if (o.dry_run) {
 		start_print(&layout, &o.start);
-	else
+	} else {
+		mover = start_mover(&layout, &o);
 		code = launch_run(&layout, &o.course, &o.start);
+		if (mover > 0)
+			kill(mover, SIGTERM);
+	}
 	course_clear(&o.course);
 	layout_clear(&layout);
 	return code;
@@ -118,7 +134,10 @@ static int options_parse(struct options *o, int argc, char **argv)
 		{"verbose", no_argument, NULL, 'v'},
 		{"version", no_argument, NULL, 'V'},
 		{"help", no_argument, NULL, 'h'},
+		{"data-dir", required_argument, NULL, OPT_DATA_DIR},
+		{"data-shared", no_argument, NULL, OPT_DATA_SHARED},
 		{"task", required_argument, NULL, OPT_TASK},
+		{"chunk", required_argument, NULL, OPT_CHUNK},
 		{NULL, 0, NULL, 0},
 	};
 	struct auc_err err = {0};
@@ -166,6 +185,15 @@ static int options_parse(struct options *o, int argc, char **argv)
 			break;
 		case OPT_TASK:
 			o->task = optarg;
+			break;
+		case OPT_CHUNK:
+			o->chunk = optarg;
+			break;
+		case OPT_DATA_DIR:
+			rc = options_data(optarg, &err);
+			break;
+		case OPT_DATA_SHARED:
+			o->data.shared = true;
 			break;
 		case 'v':
 			o->start.verbose++;
@@ -250,6 +278,29 @@ static enum auc_code options_signal(const char *text, int *sig, struct auc_err *
 	return AUC_OK;
 }
 
+/* Tasks find it in their environment, too. */
+static enum auc_code options_data(const char *text, struct auc_err *err)
+{
+	if (*text != '/')
+		return auc_err_set(err, AUC_EINVAL, "--data-dir=%s: expected an absolute path",
+				   text);
+	return setenv(DATA_DIR, text, 1) == 0 ? AUC_OK
+					      : auc_err_set(err, AUC_ENOMEM, "out of memory");
+}
+
+/* Whoever moves chunks, where the plan does; 0: nobody. */
+static pid_t start_mover(const struct layout *l, struct options *o)
+{
+	o->data.agent = o->start.agent;
+	o->data.dir = getenv(DATA_DIR);
+	if (!l->nmoves)
+		return 0;
+	if (o->data.dir && *o->data.dir)
+		return mover_start(&o->data, l->lead);
+	say("the plan moves chunks, but it is not said where they lie (--data-dir): none is moved");
+	return 0;
+}
+
 static enum auc_code layout_find(struct layout *l, struct options *o, char *host, size_t size,
 				 struct auc_err *err)
 {
@@ -296,6 +347,9 @@ static void help(void)
 	      "      --local=W[:P]    W workers and P PSs on this machine, without Slurm\n"
 	      "      --then=TIME:W[:P]  so many from TIME later on (with --local; repeatable)\n"
 	      "      --plan=FILE      like --local, --then: lines \"TIME W[:P]\"\n"
+	      "      --data-dir=DIR   where the chunks of the data lie on each node, as chunk.0,\n"
+	      "                       chunk.1, ...; %n is the node's name (AUCTION_DATA_DIR)\n"
+	      "      --data-shared    each node sees those of all others there\n"
 	      "      --dry-run        print the srun commands and stop\n"
 	      "  -v, --verbose        say what is done (twice: more)\n"
 	      "  -V, --version        print the version and stop\n"

@@ -22,7 +22,6 @@ static void start_exec(const struct layout *l, const struct start_options *opt,
 		       const struct layout_step *s, const struct start_inherit *inherit);
 static char **start_argv(const struct layout *l, const struct start_options *opt,
 			 const struct layout_step *s);
-static void clear_slurm_env(void);
 static void print_quoted(const char *word);
 
 void start_export(const struct layout *l, const struct start_options *opt, const char *address,
@@ -135,7 +134,7 @@ static void start_exec(const struct layout *l, const struct start_options *opt,
 	if (!argv)
 		return;
 	if (strcmp(argv[0], "srun") == 0) {
-		clear_slurm_env();
+		start_clear_slurm_env();
 	} else {
 		/* Not started by srun: whatever step we are in ourselves is not the task's. */
 		unsetenv("SLURM_PROCID");
@@ -174,12 +173,7 @@ static char **start_argv(const struct layout *l, const struct start_options *opt
 	return argv;
 }
 
-/*
- * The batch script's variables describe the lead's allocation, and srun takes many of them for
- * options: the lead's memory would be asked of a member, its bid be taken for a bid. Only where
- * Slurm's configuration is stays.
- */
-static void clear_slurm_env(void)
+void start_clear_slurm_env(void)
 {
 	static const char *const prefixes[] = {"SLURM_", "_SLURM_", "SLURMD_", "SPANK_"};
 	char name[256];

@@ -54,6 +54,13 @@ struct start_inherit {
 pid_t start_child(const struct layout *l, const struct start_options *opt,
 		  const struct layout_step *s, const struct start_inherit *inherit);
 
+/*
+ * For a child that becomes an srun. The batch script's variables describe the lead's allocation,
+ * and srun takes many of them for options: the lead's memory would be asked of a member, its bid be
+ * taken for a bid. Only where Slurm's configuration is stays.
+ */
+void start_clear_slurm_env(void);
+
 /* Prints the commands of the layout's steps, one a line, quoted for the shell. */
 void start_print(const struct layout *l, const struct start_options *opt);
 

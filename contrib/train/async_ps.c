@@ -58,6 +58,7 @@ static bool ps_send_params(struct async_ps *ps, struct client *c);
 static enum auc_code ps_next(struct async_ps *ps, struct client *c, const struct proto_header *h,
 			     const double *v, struct auc_err *err);
 static enum auc_code ps_epoch(struct async_ps *ps, struct auc_err *err);
+static void ps_here(struct async_ps *ps, struct client *c, const double *v, uint64_t n);
 static void ps_hand_out(struct async_ps *ps);
 static void ps_take_back(struct async_ps *ps, struct client *c);
 static void ps_drop(struct async_ps *ps, struct client *c, const char *why);
@@ -94,11 +95,14 @@ enum auc_code async_ps_run(const struct place *p, const struct train_options *op
 
 static enum auc_code ps_init(struct async_ps *ps, struct auc_err *err)
 {
-	uint64_t all = model_size(ps->opt->hidden), to;
+	uint64_t all = model_size(ps->opt->hidden), to, longest;
 	enum auc_code rc;
 
 	part_of(all, ps->place->rank, ps->place->nps, &ps->from, &to);
 	ps->n = to - ps->from;
+	longest = PROTO_METRICS + ps->n;
+	if (ps->opt->data && longest < ps->opt->chunks)
+		longest = ps->opt->chunks;
 	ps->params = calloc(all, sizeof(double));
 	ps->links = calloc(ps->place->nps, sizeof(*ps->links));
 	if (!ps->params || !ps->links)
@@ -113,8 +117,7 @@ static enum auc_code ps_init(struct async_ps *ps, struct auc_err *err)
 	ps->server.message = ps_message;
 	ps->server.gone = ps_gone;
 	if (rc == AUC_OK)
-		rc = server_init(&ps->server, ps->place, TRAIN_TASKS_MAX, PROTO_METRICS + ps->n,
-				 err);
+		rc = server_init(&ps->server, ps->place, TRAIN_TASKS_MAX, longest, err);
 	return rc == AUC_OK && ps->place->rank == 0 ? ps_connect(ps, err) : rc;
 }
 
@@ -231,7 +234,9 @@ static enum auc_code ps_message(void *arg, struct client *c, const struct proto_
 	if (h->type == PROTO_NEXT && ps->place->rank == 0 && !c->waits &&
 	    (h->count == 0 || h->count == PROTO_METRICS))
 		return ps_next(ps, c, h, h->count ? v : NULL, err);
-	if (h->type == PROTO_PULL && h->count == 0) {
+	if (h->type == PROTO_HERE && ps->place->rank == 0 && ps->opt->data && !c->waits) {
+		ps_here(ps, c, v, h->count);
+	} else if (h->type == PROTO_PULL && h->count == 0) {
 		if (!ps_send_params(ps, c))
 			ps_drop(ps, c, "does not take its parameters");
 	} else if (h->type == PROTO_BYE && h->count == 0) {
@@ -326,6 +331,18 @@ static enum auc_code ps_epoch(struct async_ps *ps, struct auc_err *err)
 	return rc;
 }
 
+/* The chunks that C has: V[N]. */
+static void ps_here(struct async_ps *ps, struct client *c, const double *v, uint64_t n)
+{
+	free(c->here);
+	c->here = calloc(ps->opt->chunks / 64 + 1, sizeof(*c->here));
+	for (uint64_t i = 0; i < n && c->here; i++)
+		if (v[i] >= 0 && v[i] < (double)ps->opt->chunks)
+			c->here[(uint64_t)v[i] / 64] |= (uint64_t)1 << ((uint64_t)v[i] % 64);
+	if (!c->here)
+		ps_drop(ps, c, "has chunks for which there is no memory");
+}
+
 /* Answers the workers that wait, as far as there are chunks. */
 static void ps_hand_out(struct async_ps *ps)
 {
@@ -336,11 +353,14 @@ static void ps_hand_out(struct async_ps *ps)
 		if (c->fd < 0 || !c->waits)
 			continue;
 		if (!ps->over) {
-			if (!chunks_take(&ps->chunks, c->node, &c->chunk))
+			c->has_chunk = chunks_take(&ps->chunks, c->node, c->here, &c->chunk);
+			if (!c->has_chunk && !c->here)
 				continue;
+			/* One may come to a worker that has none now. */
+			h.type = c->has_chunk ? PROTO_CHUNK : PROTO_WAIT;
+		}
+		if (c->has_chunk) {
 			c->pass = ps->chunks.passes[c->chunk];
-			c->has_chunk = true;
-			h.type = PROTO_CHUNK;
 			h.epochs = c->pass;
 			h.done = c->chunk;
 		}

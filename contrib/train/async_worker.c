@@ -5,14 +5,18 @@
  */
 #include "config.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "chunkdata.h"
 #include "clock.h"
 #include "data.h"
 #include "link.h"
 #include "model.h"
 #include "notice.h"
+
+#define HERE_AGAIN 0.2 /* seconds until a worker without chunks looks for some again */
 
 struct async_worker {
 	const struct place *place;
@@ -22,11 +26,18 @@ struct async_worker {
 	struct link *links; /* by PS */
 	uint64_t n;
 	double *params, *grad, *scratch;
+	/* with chunks in files: those that are here, the one at hand, and whether it was ever read
+	 */
+	double *here, *samples;
+	bool *seen;
 };
 
 static enum auc_code worker_init(struct async_worker *w, struct auc_err *err);
 static void worker_clear(struct async_worker *w);
 static enum auc_code worker_train(struct async_worker *w, struct auc_err *err);
+static enum auc_code worker_here(struct async_worker *w, struct auc_err *err);
+static enum auc_code worker_load(struct async_worker *w, uint64_t chunk, struct auc_err *err);
+static unsigned label_of(double label);
 static enum auc_code worker_next(struct async_worker *w, struct proto_header *h,
 				 const struct metrics *m, struct auc_err *err);
 static enum auc_code worker_chunk(struct async_worker *w, uint64_t chunk, struct metrics *m,
@@ -68,9 +79,15 @@ static enum auc_code worker_init(struct async_worker *w, struct auc_err *err)
 	w->params = calloc(w->n, sizeof(double));
 	w->grad = calloc(w->n, sizeof(double));
 	w->scratch = calloc(2 * w->opt->hidden, sizeof(double));
+	if (w->opt->data) {
+		w->here = calloc(w->opt->chunks, sizeof(double));
+		w->samples = malloc(chunkdata_size(w->opt));
+		w->seen = calloc(w->opt->chunks, sizeof(*w->seen));
+	}
 	for (unsigned i = 0; w->links && i < w->place->nps; i++)
 		w->links[i].fd = -1;
-	if (!w->links || !w->params || !w->grad || !w->scratch)
+	if (!w->links || !w->params || !w->grad || !w->scratch ||
+	    (w->opt->data && (!w->here || !w->samples || !w->seen)))
 		return auc_err_set(err, AUC_ENOMEM, "out of memory");
 	return notice_open(&w->notice, err);
 }
@@ -83,6 +100,9 @@ static void worker_clear(struct async_worker *w)
 	free(w->params);
 	free(w->grad);
 	free(w->scratch);
+	free(w->here);
+	free(w->samples);
+	free(w->seen);
 }
 
 static enum auc_code worker_train(struct async_worker *w, struct auc_err *err)
@@ -92,9 +112,19 @@ static enum auc_code worker_train(struct async_worker *w, struct auc_err *err)
 	enum auc_code rc;
 
 	for (;;) {
-		rc = worker_next(w, &h, done, err);
+		rc = w->opt->data ? worker_here(w, err) : AUC_OK;
+		if (rc == AUC_OK)
+			rc = worker_next(w, &h, done, err);
 		if (rc != AUC_OK || h.type == PROTO_END)
 			return rc;
+		done = NULL;
+		if (h.type == PROTO_WAIT) {
+			clock_sleep_until(clock_now() + HERE_AGAIN);
+			notice_read(&w->notice);
+			if (w->notice.stop)
+				return auc_err_set(err, AUC_ESTATE, "asked to end");
+			continue;
+		}
 		m = (struct metrics){0};
 		rc = worker_chunk(w, h.done, &m, err);
 		if (rc != AUC_OK)
@@ -122,10 +152,41 @@ static enum auc_code worker_next(struct async_worker *w, struct proto_header *h,
 	if (rc == AUC_OK)
 		rc = link_recv(&w->links[0], h, sizeof(*h), err);
 	if (rc == AUC_OK && (h->magic != PROTO_MAGIC || h->count != 0 ||
-			     (h->type != PROTO_CHUNK && h->type != PROTO_END) ||
+			     (h->type != PROTO_CHUNK && h->type != PROTO_END &&
+			      (h->type != PROTO_WAIT || !w->opt->data)) ||
 			     (h->type == PROTO_CHUNK && h->done >= w->opt->chunks)))
 		rc = auc_err_set(err, AUC_EINVAL, "PS 0 sent a message that is not due");
 	return rc;
+}
+
+/* Tells PS 0 which chunks are here. */
+static enum auc_code worker_here(struct async_worker *w, struct auc_err *err)
+{
+	struct proto_header h = {.magic = PROTO_MAGIC, .type = PROTO_HERE};
+	enum auc_code rc;
+
+	h.count = chunkdata_here(w->opt->data, w->opt->chunks, w->here);
+	rc = link_send(&w->links[0], &h, sizeof(h), true, err);
+	return rc == AUC_OK && h.count
+		       ? link_send(&w->links[0], w->here, h.count * sizeof(double), true, err)
+		       : rc;
+}
+
+static enum auc_code worker_load(struct async_worker *w, uint64_t chunk, struct auc_err *err)
+{
+	enum auc_code rc = chunkdata_read(w->opt->data, chunk, w->opt, w->samples, err);
+
+	if (rc == AUC_OK && !w->seen[chunk])
+		printf("reads chunk=%llu node=%s worker=%llu\n", (unsigned long long)chunk,
+		       w->place->node, (unsigned long long)w->place->id);
+	w->seen[chunk] = true;
+	return rc;
+}
+
+/* What a file says may be anything. */
+static unsigned label_of(double label)
+{
+	return label >= 0 && label < DATA_CLASSES ? (unsigned)label : 0;
 }
 
 static enum auc_code worker_chunk(struct async_worker *w, uint64_t chunk, struct metrics *m,
@@ -133,18 +194,28 @@ static enum auc_code worker_chunk(struct async_worker *w, uint64_t chunk, struct
 {
 	uint64_t first = chunk * w->opt->minibatches * w->opt->batch;
 	enum auc_code rc = worker_send(w, PROTO_PULL, NULL, err);
+	const double *sample = w->samples;
 	double x[DATA_INPUTS];
 
 	if (rc == AUC_OK)
 		rc = worker_pull(w, err);
+	if (rc == AUC_OK && w->opt->data)
+		rc = worker_load(w, chunk, err);
 	for (uint64_t i = 0; i < w->opt->minibatches && rc == AUC_OK; i++) {
 		double begin = clock_now();
 		struct metrics mine = {0};
 
 		memset(w->grad, 0, w->n * sizeof(double));
 		for (uint64_t k = 0; k < w->opt->batch; k++) {
-			unsigned label = data_sample(&w->data, DATA_TRAIN, first++, x);
+			unsigned label;
 
+			if (sample) {
+				memcpy(x, sample, sizeof(x));
+				label = label_of(sample[DATA_INPUTS]);
+				sample += CHUNK_SAMPLE;
+			} else {
+				label = data_sample(&w->data, DATA_TRAIN, first++, x);
+			}
 			model_sample(w->params, w->opt->hidden, x, label, w->grad, w->scratch,
 				     &mine);
 		}

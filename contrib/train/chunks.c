@@ -50,18 +50,19 @@ void chunks_resume(struct chunks *c, const uint64_t *passes, const struct metric
 	c->ndone = done % c->n;
 }
 
-bool chunks_take(struct chunks *c, uint32_t node, uint64_t *chunk)
+bool chunks_take(struct chunks *c, uint32_t node, const uint64_t *here, uint64_t *chunk)
 {
 	uint64_t best = c->n;
 
-	if (!c->homes) {
+	if (!c->homes && !here) {
 		while (c->next < c->n && !is_free(c, c->next))
 			c->next++;
 		best = c->next;
 	}
 	/* Of its own the one that is behind most. */
-	for (uint64_t i = 0; c->homes && i < c->n; i++)
-		if (c->homes->home[i] == node && is_free(c, i) &&
+	for (uint64_t i = 0; (c->homes || here) && i < c->n; i++)
+		if ((!c->homes || c->homes->home[i] == node) && is_free(c, i) &&
+		    (!here || here[i / 64] >> (i % 64) & 1) &&
 		    (best == c->n || c->passes[i] < c->passes[best]))
 			best = i;
 	if (best >= c->n)

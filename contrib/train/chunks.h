@@ -37,9 +37,9 @@ void chunks_settle(struct chunks *c, const struct homes *homes, uint64_t epochs)
 /* Takes up where each chunk was done PASSES[N] times, with SUM over those of the present epoch. */
 void chunks_resume(struct chunks *c, const uint64_t *passes, const struct metrics *sum);
 
-/* Hands a chunk out to a worker of NODE (homes_find(); any without homes). False: there is none for
- * it now. */
-bool chunks_take(struct chunks *c, uint32_t node, uint64_t *chunk);
+/* Hands a chunk out to a worker of NODE (homes_find(); any without homes) that has those of HERE (a
+ * bit by chunk, 64 a word; NULL: all). False: there is none for it now. */
+bool chunks_take(struct chunks *c, uint32_t node, const uint64_t *here, uint64_t *chunk);
 /*
  * CHUNK, done PASS times when it was handed out, has been trained on, with metrics M. True if it
  * counts: it was out. With the last one of an epoch the next begins, and *WHOLE is set.

@@ -20,9 +20,11 @@
  * the chunks:
  *
  *   PULL    worker -> PS
+ *   HERE    worker -> PS 0  where chunks are files: those that it has, as doubles
  *   NEXT    worker -> PS 0  the chunk that it has done, if any, with its three sums; it wants
  *                           another
  *   CHUNK   PS 0 -> worker  here it is; the answer waits until there is one
+ *   WAIT    PS 0 -> worker  none of those that it has, for now
  *   END     PS 0 -> worker  there are no more
  *
  * PS 0 is a worker of the other PSs that only pulls (PROTO_COORDINATOR): for checkpoints.
@@ -49,7 +51,9 @@ enum proto_type {
 	PROTO_PULL,
 	PROTO_NEXT,
 	PROTO_CHUNK,
-	PROTO_END
+	PROTO_END,
+	PROTO_HERE,
+	PROTO_WAIT
 };
 
 struct proto_header {

@@ -104,6 +104,7 @@ void client_close(struct client *c)
 	if (c->fd >= 0)
 		close(c->fd);
 	free(c->in);
+	free(c->here);
 	*c = (struct client){.fd = -1, .id = -1};
 }
 

@@ -22,8 +22,9 @@ struct client {
 	bool bye;
 	bool has_chunk, waits; /* asynchronous training: what it works on; it wants something */
 	uint64_t pass, chunk;
-	uint32_t node; /* homes_find() */
-	char *in;      /* room for the longest message that may come now */
+	uint32_t node;  /* homes_find() */
+	uint64_t *here; /* bit by chunk: it has it; malloc'd; NULL: it needs none */
+	char *in;       /* room for the longest message that may come now */
 	size_t len, alloc;
 };
 

@@ -13,6 +13,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "chunkdata.h"
 #include "ckpt.h"
 #include "model.h"
 #include "num.h"
@@ -23,11 +24,20 @@
 #define CHUNKS       8
 #define HELD_OUT_MAX 10000000
 
-enum { OPT_PACE = 256, OPT_CONNECT_WAIT, OPT_ASYNC, OPT_CHECKPOINT_EVERY, OPT_LOST };
+enum {
+	OPT_PACE = 256,
+	OPT_CONNECT_WAIT,
+	OPT_ASYNC,
+	OPT_CHECKPOINT_EVERY,
+	OPT_LOST,
+	OPT_DATA,
+	OPT_WRITE_DATA
+};
 
 static int options_parse(struct train_options *o, const char **pace, int argc, char **argv);
 static enum auc_code run(const struct place *p, const struct train_options *opt);
 static enum auc_code take_homes(struct train_options *o, struct auc_err *err);
+static enum auc_code check_data(const struct train_options *o, struct auc_err *err);
 static void seen(const struct place *p);
 static const char *env_or(const char *name, const char *other);
 static void help(void);
@@ -55,6 +65,8 @@ int main(int argc, char **argv)
 	/* Lines of many tasks meet in one file: each is written whole. */
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	rc = take_homes(&o, &err);
+	if (rc == AUC_OK)
+		rc = check_data(&o, &err);
 	if (rc == AUC_OK)
 		rc = place_read(&place, &err);
 	if (rc == AUC_OK && pace)
@@ -127,11 +139,14 @@ static int options_parse(struct train_options *o, const char **pace, int argc, c
 		{"checkpoint-every", required_argument, NULL, OPT_CHECKPOINT_EVERY},
 		{"lost", required_argument, NULL, OPT_LOST},
 		{"connect-wait", required_argument, NULL, OPT_CONNECT_WAIT},
+		{"data", optional_argument, NULL, OPT_DATA},
+		{"write-data", required_argument, NULL, OPT_WRITE_DATA},
 		{"version", no_argument, NULL, 'V'},
 		{"help", no_argument, NULL, 'h'},
 		{NULL, 0, NULL, 0},
 	};
 	struct auc_err err = {0};
+	const char *write = NULL;
 	enum auc_code rc = AUC_OK;
 	int c;
 
@@ -164,6 +179,12 @@ static int options_parse(struct train_options *o, const char **pace, int argc, c
 		case OPT_CONNECT_WAIT:
 			rc = auc_parse_span(optarg, 1, 0, &o->connect_wait, "--connect-wait", &err);
 			break;
+		case OPT_DATA:
+			o->data = optarg ? optarg : env_or("AUCTION_DATA_DIR", "");
+			break;
+		case OPT_WRITE_DATA:
+			write = optarg;
+			break;
 		case 'V':
 			printf("slurm-auction %s\n", PACKAGE_VERSION);
 			return EXIT_SUCCESS;
@@ -177,11 +198,32 @@ static int options_parse(struct train_options *o, const char **pace, int argc, c
 	}
 	if (rc == AUC_OK && optind < argc)
 		rc = auc_err_set(&err, AUC_EINVAL, "'%s': no arguments expected", argv[optind]);
-	if (rc != AUC_OK) {
-		complain(&err);
-		return EXIT_FAILURE;
+	if (rc == AUC_OK && write) {
+		o->chunks = o->chunks ? o->chunks : CHUNKS;
+		rc = chunkdata_write(write, o, &err);
 	}
+	if (rc != AUC_OK)
+		complain(&err);
+	if (rc != AUC_OK || write)
+		return rc == AUC_OK ? EXIT_SUCCESS : EXIT_FAILURE;
 	return -1;
+}
+
+static enum auc_code check_data(const struct train_options *o, struct auc_err *err)
+{
+	if (!o->data)
+		return AUC_OK;
+	if (!*o->data)
+		return auc_err_set(err, AUC_EINVAL,
+				   "--data: AUCTION_DATA_DIR is not set, expected --data=DIR");
+	if (!o->async)
+		return auc_err_set(err, AUC_EINVAL,
+				   "--data: expected --async, too: in common steps every worker "
+				   "needs all chunks");
+	if (o->chunks > CHUNKDATA_MAX)
+		return auc_err_set(err, AUC_EINVAL, "--data: %llu chunks, expected %d at most",
+				   (unsigned long long)o->chunks, CHUNKDATA_MAX);
+	return AUC_OK;
 }
 
 /* Where the plan says on which node each chunk lies, it is trained there, and they are so many. */
@@ -246,6 +288,10 @@ static void help(void)
 	      "      --checkpoint-every=TIME  with --async, besides (60s)\n"
 	      "      --lost=TIME       with --async: silence after which a worker's chunk goes to\n"
 	      "                        another (60s)\n"
+	      "      --data[=DIR]      with --async: chunks are files chunk.0, chunk.1, ... of "
+	      "DIR\n"
+	      "                        (AUCTION_DATA_DIR) on the nodes where they lie\n"
+	      "      --write-data=DIR  write all chunks as such files, and end\n"
 	      "      --pace=TIME       least time of a mini-batch (PS: of an update); or by type:\n"
 	      "                        v100=1.9s,t4=3.4s,ps.m=50ms. Emulates slower hardware\n"
 	      "      --connect-wait=TIME  how long to try to reach the PSs (30s)\n"

@@ -27,7 +27,8 @@ struct train_options {
 	bool async;
 	double checkpoint_every; /* seconds; asynchronous training */
 	double lost;             /* seconds of silence after which a worker's chunk is taken back */
-	struct homes homes;      /* on which nodes the chunks lie; asynchronous training only */
+	const char *data; /* directory of this node's chunks, chunk.N (NULL: they are generated) */
+	struct homes homes; /* on which nodes the chunks lie; asynchronous training only */
 };
 
 enum train_role { TRAIN_WORKER, TRAIN_PS, TRAIN_SCHEDULER };

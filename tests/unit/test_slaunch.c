@@ -22,6 +22,7 @@
 #include "groupfile.h"
 #include "hostport.h"
 #include "layout.h"
+#include "moves.h"
 #include "taskenv.h"
 #include "wire.h"
 
@@ -85,6 +86,65 @@ static void test_layout_chunks(void **state)
 	layout_clear(&l);
 	assert_string_equal(copy.chunks, "edge2=0,2;edge1=1,4;edge3=3");
 	layout_clear(&copy);
+}
+
+/* Which chunks a plan that only counts them moves: the last ones of a node, in the order of the
+ * plan. */
+static void test_moves(void **state)
+{
+	static const char text[] =
+		"{\"auction\":1,\"sale\":\"ab-1\",\"state\":\"running\",\"policy\":\"eris\","
+		"\"payment\":\"1.000000\",\"value\":\"2.000000\",\"worker_type\":\"v100\",\"ps_"
+		"type\":"
+		"\"ps.m\",\"colocated\":false,\"arrival\":100,\"start\":100,\"completion\":102,"
+		"\"plan\":[{"
+		"\"from\":100,\"to\":101,\"workers\":{\"edge1\":2,\"edge2\":2},\"ps\":{\"edge1\":1}"
+		"}],"
+		"\"chunk_mb\":0.5,\"exchange_mb\":0,\"transfers\":[%s],\"slot_seconds\":10,"
+		"\"worker_tres\":{\"cpu\":1},\"ps_tres\":{\"cpu\":1},\"bid\":\"300 chunks=6 "
+		"data=edge2=2,"
+		"edge1=4\"}";
+	static const char some[] =
+		"{\"slot\":100,\"from\":\"edge1\",\"to\":\"edge2\",\"chunks\":1},"
+		"{\"slot\":101,\"from\":\"edge1\",\"to\":\"edge2\",\"chunks\":2}";
+	static const char many[] =
+		"{\"slot\":100,\"from\":\"edge1\",\"to\":\"edge2\",\"chunks\":5}";
+	static const char late[] =
+		"{\"slot\":101,\"from\":\"edge1\",\"to\":\"edge2\",\"chunks\":1},"
+		"{\"slot\":100,\"from\":\"edge1\",\"to\":\"edge2\",\"chunks\":1}";
+	static const char none[] =
+		"{\"slot\":100,\"from\":\"edge3\",\"to\":\"edge2\",\"chunks\":1}";
+	const char *const bad[] = {many, late, none, "7", "{\"slot\":100}"};
+	struct auc_receipt r;
+	struct move *moves;
+	struct auc_err err;
+	char buf[2000], *places;
+	unsigned n;
+
+	(void)state;
+	snprintf(buf, sizeof(buf), text, some);
+	if (auc_receipt_parse(buf, &r, &err) != AUC_OK)
+		fail_msg("%s", err.text);
+	assert_int_equal(r.chunk_bytes, 500000);
+	assert_int_equal(moves_make(&r, &moves, &n, &err), AUC_OK);
+	assert_int_equal(n, 3);
+	for (unsigned i = 0; i < n; i++) {
+		assert_int_equal(moves[i].chunk, 3 + i);
+		assert_int_equal(moves[i].slot, i ? 101 : 100);
+		assert_string_equal(moves[i].to, "edge2");
+	}
+	places = moves_places(&r);
+	assert_string_equal(places, "edge2=0,1,3,4,5;edge1=2");
+	free(places);
+	free(moves);
+	r.data[0].value = MOVES_CHUNKS_MAX;
+	assert_int_equal(moves_make(&r, &moves, &n, &err), AUC_EINVAL);
+	assert_null(moves_places(&r));
+	auc_receipt_clear(&r);
+	for (unsigned i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+		snprintf(buf, sizeof(buf), text, bad[i]);
+		assert_int_equal(auc_receipt_parse(buf, &r, &err), AUC_EINVAL);
+	}
 }
 
 static void test_layout(void **state)
@@ -620,13 +680,13 @@ static void test_catch_kill(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_layout),      cmocka_unit_test(test_layout_chunks),
-		cmocka_unit_test(test_layout_time), cmocka_unit_test(test_layout_errors),
-		cmocka_unit_test(test_hostport),    cmocka_unit_test(test_wire),
-		cmocka_unit_test(test_token),       cmocka_unit_test(test_peers),
-		cmocka_unit_test(test_course),      cmocka_unit_test(test_course_local),
-		cmocka_unit_test(test_group),       cmocka_unit_test(test_groupfile),
-		cmocka_unit_test(test_catch_kill),
+		cmocka_unit_test(test_layout),        cmocka_unit_test(test_layout_chunks),
+		cmocka_unit_test(test_moves),         cmocka_unit_test(test_layout_time),
+		cmocka_unit_test(test_layout_errors), cmocka_unit_test(test_hostport),
+		cmocka_unit_test(test_wire),          cmocka_unit_test(test_token),
+		cmocka_unit_test(test_peers),         cmocka_unit_test(test_course),
+		cmocka_unit_test(test_course_local),  cmocka_unit_test(test_group),
+		cmocka_unit_test(test_groupfile),     cmocka_unit_test(test_catch_kill),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -273,7 +273,7 @@ static void test_chunks(void **state)
 	(void)state;
 	assert_int_equal(chunks_init(&c, 70, 4, &err), AUC_OK);
 	for (unsigned i = 0; i < 3; i++) {
-		assert_true(chunks_take(&c, 0, &had[i]));
+		assert_true(chunks_take(&c, 0, NULL, &had[i]));
 		assert_int_equal(had[i], i);
 	}
 	/* One counts once, and only if it was out in this epoch. */
@@ -288,13 +288,13 @@ static void test_chunks(void **state)
 	chunks_return(&c, 4, 1);
 	chunks_return(&c, 4, 99);
 	assert_false(chunks_done(&c, 4, 0, &one, &whole));
-	assert_true(chunks_take(&c, 0, &chunk));
+	assert_true(chunks_take(&c, 0, NULL, &chunk));
 	assert_int_equal(chunk, 0);
 	for (unsigned i = 3; i < 70; i++) {
-		assert_true(chunks_take(&c, 0, &chunk));
+		assert_true(chunks_take(&c, 0, NULL, &chunk));
 		assert_int_equal(chunk, i);
 	}
-	assert_false(chunks_take(&c, 0, &chunk));
+	assert_false(chunks_take(&c, 0, NULL, &chunk));
 	/* All but the last two; the state goes through a checkpoint. */
 	for (unsigned i = 0; i < 69; i++)
 		assert_int_equal(chunks_done(&c, 4, i, &one, &whole), i != 1);
@@ -304,9 +304,9 @@ static void test_chunks(void **state)
 	chunks_clear(&c);
 	assert_int_equal(chunks_init(&c, 70, 4, &err), AUC_OK);
 	chunks_resume(&c, passes, &one);
-	assert_true(chunks_take(&c, 0, &chunk));
+	assert_true(chunks_take(&c, 0, NULL, &chunk));
 	assert_int_equal(chunk, 69);
-	assert_false(chunks_take(&c, 0, &had[0]));
+	assert_false(chunks_take(&c, 0, NULL, &had[0]));
 	one = (struct metrics){1, 2, 0.5};
 	assert_true(chunks_done(&c, 4, 69, &one, &whole));
 	assert_true(whole);
@@ -315,7 +315,7 @@ static void test_chunks(void **state)
 	/* The next epoch has them all again; who comes late with the last one is not heard. */
 	assert_false(chunks_done(&c, 4, 69, &one, &whole));
 	chunks_return(&c, 4, 69);
-	assert_true(chunks_take(&c, 0, &chunk));
+	assert_true(chunks_take(&c, 0, NULL, &chunk));
 	assert_int_equal(chunk, 0);
 	assert_true(c.sum.samples == 0);
 	chunks_clear(&c);
@@ -365,27 +365,27 @@ static void test_chunks_at_home(void **state)
 	assert_int_equal(homes_parse(&h, "a=0,2;b=1", &err), AUC_OK);
 	assert_int_equal(chunks_init(&c, 3, 0, &err), AUC_OK);
 	chunks_settle(&c, &h, 2);
-	assert_false(chunks_take(&c, HOMES_NOWHERE, &chunk));
-	assert_true(chunks_take(&c, 0, &chunk));
-	assert_true(chunks_take(&c, 0, &other));
+	assert_false(chunks_take(&c, HOMES_NOWHERE, NULL, &chunk));
+	assert_true(chunks_take(&c, 0, NULL, &chunk));
+	assert_true(chunks_take(&c, 0, NULL, &other));
 	assert_true(chunk == 0 && other == 2);
-	assert_false(chunks_take(&c, 0, &other));
+	assert_false(chunks_take(&c, 0, NULL, &other));
 	/* b has no worker yet, and a goes on. */
 	assert_true(chunks_done(&c, 0, 0, &one, &whole));
-	assert_true(chunks_take(&c, 0, &chunk));
+	assert_true(chunks_take(&c, 0, NULL, &chunk));
 	assert_int_equal(chunk, 0);
 	chunks_return(&c, 1, 0);
 	assert_true(chunks_done(&c, 0, 2, &one, &whole));
 	assert_false(whole);
-	assert_true(chunks_take(&c, 0, &chunk));
+	assert_true(chunks_take(&c, 0, NULL, &chunk));
 	assert_int_equal(chunk, 0);
 	assert_true(chunks_done(&c, 1, 0, &one, &whole));
 	assert_true(whole);
 	assert_int_equal(c.epochs, 1);
-	assert_true(chunks_take(&c, 0, &chunk));
+	assert_true(chunks_take(&c, 0, NULL, &chunk));
 	assert_int_equal(chunk, 2);
 	assert_true(chunks_done(&c, 1, 2, &one, &whole));
-	assert_false(chunks_take(&c, 0, &chunk));
+	assert_false(chunks_take(&c, 0, NULL, &chunk));
 	/* Through a checkpoint. */
 	memcpy(passes, c.passes, sizeof(passes));
 	chunks_clear(&c);
@@ -393,21 +393,21 @@ static void test_chunks_at_home(void **state)
 	chunks_resume(&c, passes, &one);
 	chunks_settle(&c, &h, 2);
 	assert_true(c.epochs == 1 && c.ndone == 1);
-	assert_false(chunks_take(&c, 0, &chunk));
+	assert_false(chunks_take(&c, 0, NULL, &chunk));
 	for (unsigned i = 0; i < 2; i++) {
-		assert_true(chunks_take(&c, 1, &chunk));
+		assert_true(chunks_take(&c, 1, NULL, &chunk));
 		assert_int_equal(chunk, 1);
 		assert_true(chunks_done(&c, i, 1, &one, &whole));
 	}
 	assert_true(whole);
 	assert_int_equal(c.epochs, 2);
-	assert_false(chunks_take(&c, 1, &chunk));
+	assert_false(chunks_take(&c, 1, NULL, &chunk));
 	chunks_clear(&c);
 	/* The same checkpoint where chunks may be anywhere: what is behind is caught up with. */
 	assert_int_equal(chunks_init(&c, 3, 1, &err), AUC_OK);
 	chunks_resume(&c, passes, &one);
 	while (c.epochs < 4) {
-		assert_true(chunks_take(&c, 0, &chunk));
+		assert_true(chunks_take(&c, 0, NULL, &chunk));
 		assert_true(chunks_done(&c, c.passes[chunk], chunk, &one, &whole));
 	}
 	for (unsigned i = 0; i < 3; i++)

@@ -1,0 +1,148 @@
+#!/usr/bin/env bats
+# Eris: chunks of data lie on nodes, are trained there or moved as the plan bought it, within the budget of each slot.
+
+load lib
+load plugins
+
+slot=20
+chunk=87040 # bytes: 20 mini-batches of 32 samples
+
+setup_file()
+{
+	need_plugins
+	need_launcher
+	# A slot's budget is two chunks, and a bit.
+	cat > "$BATS_FILE_TMPDIR/auction.conf" <<-END
+		Policy=eris
+		SlotSeconds=$slot
+		Slots=60
+		TransferBudget=0.2
+		Prices=given
+		Eta=transfer=3
+		PartitionName=gpu
+		PartitionName=store
+		WorkerType=v100 TRES=cpu=1,mem=500,gpu:v100=1
+		PSType=ps.m TRES=cpu=1,mem=200
+	END
+	cluster_start $(plugin_options) --auction-conf "$BATS_FILE_TMPDIR/auction.conf" \
+		--nodes 'g[1-2]:partition=gpu,cpus=8,mem=16000,gpus=v100:2' --nodes 'd1:partition=store,cpus=8,mem=16000'
+	wait_until 20 auction_open_for_eris
+}
+
+teardown_file()
+{
+	cluster_stop
+}
+
+setup()
+{
+	need_launcher
+	home=$SANDBOX_DIR/home/alice
+}
+
+# In a slot a worker passes through two chunks for one epoch, or one for both. bid CHUNKS DATA
+bid()
+{
+	echo "--bid=linear:1000,5 --chunks=$1 --data=$2 --data-mb=$(awk "BEGIN { print $1 * $chunk / 1e6 }")" \
+		"--epochs=2 --minibatches=20 --gradient-mb=0 --worker-time=v100=0.5s --ps-time=ps.m=0s"
+}
+
+auction_open_for_eris()
+{
+	as alice sbatch --quote $(bid 1 g1=1) --wrap true 2>&1 | grep -q 'auction: .*accepted'
+}
+
+# Puts CHUNKS chunks on NODE, and a script that trains them. chunks_on NODE CHUNKS [SLAUNCH-OPTION]
+chunks_on()
+{
+	rm -rf "$home/data" "$home/train.out" "$home/ckpt"
+	as alice mkdir "$home/data"
+	as alice "$TRAIN" --write-data="$home/data/$1" --chunks="$2" --minibatches=20
+	cat > "$home/train.sh" <<-END
+		#!/bin/sh
+		exec $SLAUNCH -v --elastic --wait 15 --notice 3s --grace 2s --data-dir=$home/data/%n ${3-} \\
+			$TRAIN --async --data --rate 0.05 --chunks $2 --minibatches 20 --epochs 2 --pace 40ms --checkpoint ckpt
+	END
+}
+
+# What was moved by slot, "SLOT FROM TO CHUNKS BYTES", as the launcher has measured it.
+moved()
+{
+	sed -n 's/^slaunch: slot \([0-9]*\): chunk [0-9]* moved from \(.*\) to \(.*\): \([0-9]*\) bytes$/\1 \2 \3 \4/p' "$home/train.out" |
+		awk '{ n[$1 " " $2 " " $3]++; b[$1 " " $2 " " $3] += $4 } END { for (k in n) print k, n[k], b[k] }' | sort
+}
+
+# Every chunk of N was read on one node only, and trained twice.
+trained()
+{
+	[ "$(sed -n 's/^reads chunk=\([0-9]*\) node=\([^ ]*\) .*/\1 \2/p' "$home/train.out" | sort -u | wc -l)" = "$1" ]
+	[ "$(sed -n 's/^chunk=\([0-9]*\) pass=\([0-9]*\) node=.*/\1 \2/p' "$home/train.out" | sort -u | wc -l)" = $((2 * $1)) ]
+}
+
+@test "chunks are moved in the slots and to the nodes that the plan bought, streamed, within the budget; the loss falls" {
+	chunks_on g1 8
+	job=$(submit alice $(bid 8 g1=8) -o train.out "$home/train.sh")
+	wait_until 5 receipt_state_is "$job" sold
+	receipt "$job" >&2
+	[ "$(receipt_get "$job" '[.transfers[].chunks] | add')" = 4 ]
+	[ "$(receipt_get "$job" '[.transfers | group_by(.slot)[] | map(.chunks) | add] | max')" = 2 ]
+	[ "$(receipt_get "$job" '.transfers | length')" -ge 2 ]
+	wait_until 100 settled "$job"
+
+	cat "$home/train.out" >&2
+	[ "$(database_receipt "$job" .why)" = completed ]
+	# As it was bought: each slot's moves, and not a byte more.
+	receipt_get "$job" ".transfers[] | \"\(.slot) \(.from) \(.to) \(.chunks) \(.chunks * $chunk)\"" | sort > "$BATS_TEST_TMPDIR/bought"
+	moved > "$BATS_TEST_TMPDIR/moved"
+	diff "$BATS_TEST_TMPDIR/bought" "$BATS_TEST_TMPDIR/moved" >&2
+	[ "$(awk '{ b[$1] += $5 } END { for (s in b) if (b[s] > 200000) print s }' "$BATS_TEST_TMPDIR/moved")" = '' ]
+	trained 8
+	for c in 4 5 6 7; do
+		cmp "$home/data/g1/chunk.$c" "$home/data/g2/chunk.$c"
+		grep -q "^reads chunk=$c node=g2 " "$home/train.out"
+	done
+	grep '^chunk=' "$home/train.out" | grep -o 'loss=[0-9.]*' | cut -d= -f2 |
+		awk '{ x[NR] = $1 } END { n = int(NR / 4); for (i = 1; i <= n; i++) { a += x[i]; b += x[NR + 1 - i] }; print a / n, b / n; exit b >= a }'
+}
+
+@test "chunks of a node that has no workers are copied where directories are shared; what is half there is not sent twice" {
+	chunks_on d1 2 --data-shared
+	# A move that broke off.
+	as alice mkdir "$home/data/g1"
+	head -c 7040 "$home/data/d1/chunk.0" > "$home/data/g1/chunk.0.part"
+	chown alice "$home/data/g1/chunk.0.part"
+	job=$(submit alice $(bid 2 store=2) -o train.out "$home/train.sh")
+	wait_until 5 receipt_state_is "$job" sold
+	receipt "$job" >&2
+	[ "$(receipt_get "$job" '[.transfers[] | select(.from == "d1") | .chunks] | add')" = 2 ]
+	receipt_get "$job" .bid | grep -q 'data=d1=2'
+	wait_until 100 settled "$job"
+	cat "$home/train.out" >&2
+	[ "$(database_receipt "$job" .why)" = completed ]
+	trained 2
+	moved > "$BATS_TEST_TMPDIR/moved"
+	[ "$(awk '{ n += $4; b += $5 } END { print n, b }' "$BATS_TEST_TMPDIR/moved")" = "2 $((2 * chunk - $(already)))" ]
+}
+
+# What was there of chunk 0 before its move: where the plan has it on g1.
+already()
+{
+	[ "$(receipt_get "$job" '.transfers[0].to')" = g1 ] && echo 7040 || echo 0
+}
+
+@test "what cannot be had is refused, and the reason said" {
+	run as alice sbatch $(bid 3 g1=1,g9=2) --wrap true
+	[ "$status" != 0 ]
+	[[ $output == *"--data: 'g9' is no node or site of this cluster"* ]]
+	run as alice sbatch $(bid 3 g1=1,gpu=2) --wrap true
+	[[ $output == *"--data: 'gpu' has 2 nodes, expected the name of one"* ]]
+	run as alice sbatch $(bid 3 g1=1,g2=1) --wrap true
+	[[ $output == *"--data: 2 chunks in all, expected 3, as many as --chunks"* ]]
+	run as alice sbatch --bid=9 --chunks=3 --data-mb=3 --worker-time=v100=1s --wrap true
+	[[ $output == *"--data: not given"* ]]
+	# Chunks that no slot's budget can move.
+	run as alice sbatch --bid=9 --data=d1=2 --data-mb=3 --worker-time=v100=1s --wrap true
+	echo "$output" >&2
+	[ "$status" != 0 ]
+	[[ $output == *"no schedule is possible at any price"* ]]
+}
