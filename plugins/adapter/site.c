@@ -1,15 +1,14 @@
 /* site.c - see site.h. The only global state of the plugins lives here. */
 #include "config.h"
 
-#include <errno.h>
 #include <limits.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
 
+#include "file.h"
 #include "num.h"
 #include "site.h"
 #include "slurm_compat.h"
@@ -241,28 +240,30 @@ enum auc_code auc_site_reload(double now, struct auc_err *err)
 	return code;
 }
 
+/* Printed under the lock, written without it. */
 enum auc_code auc_site_keep(struct auc_err *err)
 {
-	char path[PATH_MAX], temporary[PATH_MAX];
-	const struct auc_auction *a;
+	char path[PATH_MAX], *text = NULL;
+	const struct auc_auction *a = auc_site_enter(err);
+	enum auc_code code;
+	size_t len = 0;
 	bool good;
 	FILE *f;
 
-	kept_path(path, sizeof(path));
-	snprintf(temporary, sizeof(temporary), "%.4000s.new", path);
-	a = auc_site_enter(err);
 	if (!a)
 		return AUC_ESTATE;
-	f = fopen(temporary, "we");
+	f = open_memstream(&text, &len);
 	if (f)
 		auc_conf_print(auc_auction_conf(a), f);
 	auc_site_leave();
 	good = f && !ferror(f);
 	if (f && fclose(f))
 		good = false;
-	if (good && !rename(temporary, path))
-		return AUC_OK;
-	return auc_err_set(err, AUC_EIO, "%s: %s", path, strerror(errno));
+	kept_path(path, sizeof(path));
+	code = good ? auc_file_replace(path, text, len, 0600, false, err)
+		    : auc_err_set(err, AUC_ENOMEM, "out of memory for %s", path);
+	free(text);
+	return code;
 }
 
 void auc_site_attach(bool attached)
@@ -443,7 +444,8 @@ static void names_of_broken_file(const char *path)
 		if (strncasecmp(p, key, sizeof(key) - 1))
 			continue;
 		p += sizeof(key) - 1;
-		n = strcspn(p, " \t\r\n#");
+		p += *p == '"';
+		n = strcspn(p, " \t\r\n#\"");
 		if (n && n < AUC_NAME_MAX)
 			snprintf(site.names[site.nnames++], AUC_NAME_MAX, "%.*s", (int)n, p);
 	}

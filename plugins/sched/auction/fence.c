@@ -52,9 +52,9 @@ static bool take_names(struct auc_agent *a, const node_info_msg_t *nodes,
 static bool is_shared(const struct auc_conf *conf, const partition_info_msg_t *partitions,
 		      int node);
 static bool in_pairs(const int32_t *pairs, int node);
-static void look_at_reservations(struct auc_agent *a, const node_info_msg_t *nodes,
+static bool look_at_reservations(struct auc_agent *a, const node_info_msg_t *nodes,
 				 struct auc_fences *f);
-static void look_at_jobs(struct auc_agent *a, const node_info_msg_t *nodes, struct auc_fences *f);
+static bool look_at_jobs(struct auc_agent *a, const node_info_msg_t *nodes, struct auc_fences *f);
 static void take_fence(struct auc_fences *f, const reserve_info_t *r);
 static void close_nodes(struct auc_fences *f, const node_info_msg_t *nodes, const int32_t *pairs,
 			double from, double to);
@@ -87,8 +87,13 @@ void auc_fence_look(struct auc_agent *a, const node_info_msg_t *nodes,
 	nold = f->nclosed;
 	f->closed = NULL;
 	f->nclosed = f->closed_alloc = 0;
-	look_at_reservations(a, nodes, f);
-	look_at_jobs(a, nodes, f);
+	if (!look_at_reservations(a, nodes, f) || !look_at_jobs(a, nodes, f)) {
+		/* What was closed is not sold because Slurm did not answer this time. */
+		free(f->closed);
+		f->closed = old;
+		f->nclosed = f->closed_alloc = nold;
+		return;
+	}
 	if (f->nclosed != nold || (nold && memcmp(old, f->closed, nold * sizeof(*old)))) {
 		a->nodes++;
 		if (auc_auction_close(a->auction, f->closed, f->nclosed, &err))
@@ -246,7 +251,8 @@ static bool in_pairs(const int32_t *pairs, int node)
 	return false;
 }
 
-static void look_at_reservations(struct auc_agent *a, const node_info_msg_t *nodes,
+/* False: Slurm did not say. */
+static bool look_at_reservations(struct auc_agent *a, const node_info_msg_t *nodes,
 				 struct auc_fences *f)
 {
 	reserve_info_msg_t *msg;
@@ -255,7 +261,7 @@ static void look_at_reservations(struct auc_agent *a, const node_info_msg_t *nod
 
 	if (auc_control_load_reservations(&msg, &err)) {
 		auc_agent_complain(a, AUC_ERROR_FENCE, &err);
-		return;
+		return false;
 	}
 	for (x = f->list; x; x = x->next)
 		x->there = false;
@@ -278,10 +284,11 @@ static void look_at_reservations(struct auc_agent *a, const node_info_msg_t *nod
 		*at = x->next;
 		forget(x);
 	}
+	return true;
 }
 
-/* Others' jobs on servers that have others' jobs at all. */
-static void look_at_jobs(struct auc_agent *a, const node_info_msg_t *nodes, struct auc_fences *f)
+/* Others' jobs on servers that have others' jobs at all. False: Slurm did not say. */
+static bool look_at_jobs(struct auc_agent *a, const node_info_msg_t *nodes, struct auc_fences *f)
 {
 	job_info_msg_t *jobs;
 	struct auc_err err;
@@ -295,10 +302,10 @@ static void look_at_jobs(struct auc_agent *a, const node_info_msg_t *nodes, stru
 		      is_fenced(f, n->name);
 	}
 	if (!any)
-		return;
+		return true;
 	if (auc_control_load_jobs(&jobs, &err)) {
 		auc_agent_complain(a, AUC_ERROR_LOOK, &err);
-		return;
+		return false;
 	}
 	for (uint32_t i = 0; i < jobs->record_count; i++) {
 		const slurm_job_info_t *job = &jobs->job_array[i];
@@ -309,6 +316,7 @@ static void look_at_jobs(struct auc_agent *a, const node_info_msg_t *nodes, stru
 				    job->end_time ? (double)job->end_time : INFINITY);
 	}
 	auc_control_free_jobs(jobs);
+	return true;
 }
 
 static void take_fence(struct auc_fences *f, const reserve_info_t *r)

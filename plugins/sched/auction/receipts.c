@@ -2,7 +2,6 @@
 #include "config.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <json-c/json.h>
 #include <limits.h>
 #include <pthread.h>
@@ -13,6 +12,7 @@
 #include <unistd.h>
 
 #include "accounting.h"
+#include "file.h"
 #include "num.h"
 #include "receipt.h"
 #include "receipts.h"
@@ -56,7 +56,6 @@ static struct {
 static enum auc_code load_file(struct auc_err *err);
 static enum auc_code load_entry(struct json_object *o, struct auc_err *err);
 static struct json_object *to_json(void);
-static enum auc_code write_file(const char *text, struct auc_err *err);
 static struct entry *put(uint32_t job_id, const char *sale, const char *text, bool final);
 static void *deliver_all(void *arg);
 static unsigned take_due(double now, struct auc_account *jobs, uint64_t *serials, double *until);
@@ -133,6 +132,8 @@ enum auc_code auc_receipts_save(struct auc_err *err)
 {
 	struct json_object *o = NULL;
 	enum auc_code code;
+	const char *text;
+	size_t len;
 
 	pthread_mutex_lock(&receipts.lock);
 	if (receipts.dirty)
@@ -141,9 +142,10 @@ enum auc_code auc_receipts_save(struct auc_err *err)
 	pthread_mutex_unlock(&receipts.lock);
 	if (!o)
 		return AUC_OK;
-	code = write_file(json_object_to_json_string_ext(o, JSON_C_TO_STRING_PLAIN |
-								    JSON_C_TO_STRING_NOSLASHESCAPE),
-			  err);
+	text = json_object_to_json_string_length(
+		o, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE, &len);
+	code = text ? auc_file_replace(receipts.path, text, len, 0600, true, err)
+		    : auc_err_set(err, AUC_ENOMEM, "out of memory for %s", receipts.path);
 	json_object_put(o);
 	if (code) {
 		pthread_mutex_lock(&receipts.lock);
@@ -285,31 +287,6 @@ static struct json_object *to_json(void)
 	}
 	json_object_object_add(o, "entries", entries);
 	return o;
-}
-
-/* A whole new file, synced, then renamed over the old one. */
-static enum auc_code write_file(const char *text, struct auc_err *err)
-{
-	char temporary[PATH_MAX + 4];
-	size_t n = strlen(text), at = 0;
-	int fd;
-
-	snprintf(temporary, sizeof(temporary), "%s.new", receipts.path);
-	fd = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-	while (fd >= 0 && at < n) {
-		ssize_t w = write(fd, text + at, n - at);
-
-		if (w < 0 && errno != EINTR)
-			break;
-		at += w > 0 ? (size_t)w : 0;
-	}
-	if (fd < 0 || at < n || fdatasync(fd) || close(fd) || rename(temporary, receipts.path)) {
-		auc_err_set(err, AUC_EIO, "%s: %s", receipts.path, strerror(errno));
-		if (fd >= 0)
-			close(fd);
-		return AUC_EIO;
-	}
-	return AUC_OK;
 }
 
 /* The newest text of a job's sale; a final one is not replaced by another. Locked by the caller (or

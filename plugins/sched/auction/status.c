@@ -1,16 +1,12 @@
 /* status.c - see status.h. Written by the agent's thread alone. */
 #include "config.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <json-c/json.h>
 #include <limits.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
+#include "file.h"
 #include "receipts.h"
 #include "slurm_compat.h"
 #include "status.h"
@@ -25,7 +21,6 @@ static struct {
 
 static struct json_object *agent_to_json(const struct auc_agent_stats *stats);
 static struct json_object *series_to_json(const struct auc_series *s);
-static enum auc_code replace(const char *dir, const char *text, struct auc_err *err);
 
 void auc_series_add(struct auc_series *s, double seconds)
 {
@@ -41,8 +36,11 @@ int auc_status_write(const char *dir, struct auc_auction *a, double now, bool ch
 {
 	int64_t slot = (int64_t)(now / auc_auction_conf(a)->slot_seconds);
 	struct auc_totals totals;
+	char path[PATH_MAX];
 	struct json_object *o;
 	enum auc_code code;
+	const char *text;
+	size_t len;
 
 	err->code = AUC_OK;
 	memset(&totals, 0, sizeof(totals));
@@ -57,7 +55,11 @@ int auc_status_write(const char *dir, struct auc_auction *a, double now, bool ch
 		return -1;
 	}
 	json_object_object_add(o, "agent", agent_to_json(stats));
-	code = replace(dir, json_object_to_json_string_ext(o, JSON_C_TO_STRING_PLAIN), err);
+	snprintf(path, sizeof(path), "%.4000s/status.json", dir);
+	text = json_object_to_json_string_length(o, JSON_C_TO_STRING_PLAIN, &len);
+	/* Readers are users; slurmctld's umask does not decide. */
+	code = text ? auc_file_replace(path, text, len, 0644, false, err)
+		    : auc_err_set(err, AUC_ENOMEM, "out of memory for status.json");
 	json_object_put(o);
 	if (code)
 		return -1;
@@ -105,23 +107,4 @@ static struct json_object *series_to_json(const struct auc_series *s)
 	json_object_object_add(o, "mean_us", json_object_new_int64((int64_t)(mean * 1e6)));
 	json_object_object_add(o, "max_us", json_object_new_int64((int64_t)(s->max * 1e6)));
 	return o;
-}
-
-static enum auc_code replace(const char *dir, const char *text, struct auc_err *err)
-{
-	char path[PATH_MAX], temporary[PATH_MAX];
-	size_t n = strlen(text);
-	bool good;
-	int fd;
-
-	snprintf(path, sizeof(path), "%.4000s/status.json", dir);
-	snprintf(temporary, sizeof(temporary), "%.4000s/status.json.new", dir);
-	fd = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-	/* Readers are users; slurmctld's umask does not decide. */
-	good = fd >= 0 && fchmod(fd, 0644) == 0 && write(fd, text, n) == (ssize_t)n;
-	if (fd >= 0 && close(fd))
-		good = false;
-	if (good && rename(temporary, path) == 0)
-		return AUC_OK;
-	return auc_err_set(err, AUC_EIO, "%s: %s", path, strerror(errno));
 }
