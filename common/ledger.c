@@ -82,6 +82,7 @@ enum auc_code auc_ledger_hold(struct auc_ledger *l, const struct auc_plan *plan,
 			      const char *bid, uint32_t uid, double expires, char *id,
 			      struct auc_err *err)
 {
+	struct json_object *event = NULL;
 	struct auc_entry *e;
 	enum auc_code rc;
 
@@ -92,18 +93,22 @@ enum auc_code auc_ledger_hold(struct auc_ledger *l, const struct auc_plan *plan,
 	e = auc_entry_new(id, policy, bid);
 	if (!e)
 		return auc_ledger_no_memory(err);
+	e->sale.state = AUC_SALE_LIEN;
+	e->sale.uid = uid;
+	e->sale.expires = expires;
+	e->sale.value = auc_plan_value(plan);
+	e->sale.payment = auc_plan_payment(plan);
 	rc = auc_plan_copy(&e->sale.plan, plan, err);
+	/* What could not be written once it is sold must not be sold. */
+	if (rc == AUC_OK)
+		rc = auc_entry_event(e, l->market, "sold", &event, err);
+	json_object_put(event);
 	if (rc == AUC_OK)
 		rc = auc_entry_book(e, l->market, err);
 	if (rc != AUC_OK) {
 		auc_entry_free(e);
 		return rc;
 	}
-	e->sale.state = AUC_SALE_LIEN;
-	e->sale.uid = uid;
-	e->sale.expires = expires;
-	e->sale.value = auc_plan_value(plan);
-	e->sale.payment = auc_plan_payment(plan);
 	auc_ledger_append(l, e);
 	l->last_id++;
 	if (expires < l->next_lapse)
@@ -216,8 +221,8 @@ enum auc_code auc_ledger_adopt(struct auc_ledger *l, const struct auc_sale *sale
 	e->sale.value = sale->value;
 	e->sale.payment = sale->payment;
 	rc = auc_plan_copy(&e->sale.plan, &sale->plan, err);
-	if (rc == AUC_OK && !(event = auc_entry_record(e, l->market, "sold")))
-		rc = auc_ledger_no_memory(err);
+	if (rc == AUC_OK)
+		rc = auc_entry_event(e, l->market, "sold", &event, err);
 	if (rc == AUC_OK)
 		rc = auc_entry_book(e, l->market, err);
 	if (rc == AUC_OK && (rc = auc_ledger_charge(l, sale->payment, err)) != AUC_OK)
@@ -304,8 +309,8 @@ enum auc_code auc_ledger_change(struct auc_ledger *l, uint32_t job_id, const str
 	made->sale.value = value;
 	made->sale.payment = payment;
 	rc = auc_plan_copy(&made->sale.plan, plan, err);
-	if (rc == AUC_OK && !(event = auc_entry_record(made, l->market, "changed")))
-		rc = auc_ledger_no_memory(err);
+	if (rc == AUC_OK)
+		rc = auc_entry_event(made, l->market, "changed", &event, err);
 	if (rc == AUC_OK) {
 		auc_entry_unbook(e, l->market, e->sale.plan.start);
 		rc = auc_entry_book(made, l->market, err);
@@ -372,8 +377,8 @@ static enum auc_code make_revision(const struct auc_ledger *l, const struct auc_
 	if (!r->made)
 		return auc_ledger_no_memory(err);
 	rc = auc_plan_copy(&r->made->sale.plan, from->plan, err);
-	if (rc == AUC_OK && !(r->event = auc_entry_record(r->made, l->market, "changed")))
-		rc = auc_ledger_no_memory(err);
+	if (rc == AUC_OK)
+		rc = auc_entry_event(r->made, l->market, "changed", &r->event, err);
 	return rc;
 }
 

@@ -60,6 +60,10 @@ struct auc_totals {
 	auc_money settled_revenue; /* payments kept of settled sales */
 };
 
+/* Bytes of a sale's record: with what is put around it a line of the spool, and a receipt, hold it.
+ */
+#define AUC_RECORD_MAX ((1u << 20) - 4096)
+
 struct auc_ledger;
 
 /* An event sink: called inside the ledger operation with a new JSON object that it must put or
@@ -71,7 +75,7 @@ struct auc_ledger *auc_ledger_create(struct auc_market *m, auc_event_fn emit, vo
 void auc_ledger_destroy(struct auc_ledger *l);
 
 /* Books PLAN until EXPIRES; the sale's ID is written to ID[AUC_SALE_ID_LEN]. AUC_EFULL if it does
- * not fit any more. */
+ * not fit any more, or its record would be longer than AUC_RECORD_MAX. */
 enum auc_code auc_ledger_hold(struct auc_ledger *l, const struct auc_plan *plan, const char *policy,
 			      const char *bid, uint32_t uid, double expires, char *id,
 			      struct auc_err *err);

@@ -215,6 +215,27 @@ struct json_object *auc_entry_record(const struct auc_entry *e, const struct auc
 	return NULL;
 }
 
+enum auc_code auc_entry_event(const struct auc_entry *e, const struct auc_market *m,
+			      const char *word, struct json_object **event, struct auc_err *err)
+{
+	size_t len = 0;
+
+	*event = auc_entry_record(e, m, word);
+	if (!*event || !json_object_to_json_string_length(*event, JSON_C_TO_STRING_PLAIN, &len)) {
+		json_object_put(*event);
+		*event = NULL;
+		return auc_ledger_no_memory(err);
+	}
+	if (len <= AUC_RECORD_MAX)
+		return AUC_OK;
+	json_object_put(*event);
+	*event = NULL;
+	return auc_err_set(err, AUC_EFULL,
+			   "the schedule changes %u times: its record would have %zu bytes, at "
+			   "most %u can be kept",
+			   e->sale.plan.nruns, len, AUC_RECORD_MAX);
+}
+
 enum auc_code auc_entry_from_record(struct json_object *o, const struct auc_market *m,
 				    struct auc_entry **out, struct auc_err *err)
 {

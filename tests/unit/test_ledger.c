@@ -614,13 +614,70 @@ static void test_bad_events(void **state)
 	json_object_put(events);
 }
 
+/* A schedule whose record no line of the spool holds is not sold, and none is changed to it. */
+static void test_long_records(void **state)
+{
+	enum { SLOTS_MAX = 9000, NODES = 4 };
+	static const struct auc_named one[] = {{"cpu", 1}};
+	struct auc_named capacity[] = {{"cpu", 8}};
+	struct auc_price price = {.neta = 0};
+	struct auc_market *m = auc_market_create(SLOTS_MAX, 60, 0);
+	struct auc_ledger *l = auc_ledger_create(m, NULL, NULL);
+	struct auc_plan plan, simple;
+	struct auc_revision revision = {.job_id = 1, .plan = &plan};
+	char id[AUC_SALE_ID_LEN], name[AUC_NAME_MAX];
+
+	(void)state;
+	assert_int_equal(auc_market_add_worker_type(m, "w", one, 1, 1000, &err), AUC_OK);
+	assert_int_equal(auc_market_add_ps_type(m, "p", one, 1, 1000, &err), AUC_OK);
+	for (unsigned i = 0; i < NODES; i++) {
+		snprintf(name, sizeof(name), "%040u", i);
+		assert_int_equal(auc_market_add_server(m, name, "g", false,
+						       AUC_ROLE_WORKER | AUC_ROLE_PS, 0, capacity,
+						       1, &err),
+				 AUC_OK);
+	}
+	assert_int_equal(auc_market_ready(m, &price, &err), AUC_OK);
+	auc_plan_init(&plan);
+	for (unsigned t = 0; t < SLOTS_MAX; t++) {
+		assert_int_equal(auc_plan_add_run(&plan, t, t, &err), AUC_OK);
+		for (unsigned i = 0; i < NODES; i++)
+			assert_int_equal(auc_plan_add_share(&plan, i, 1 + t % 2, !i, &err), AUC_OK);
+	}
+	plan.completion = SLOTS_MAX;
+	plan.value = 100;
+	plan.cost = 10;
+	assert_int_equal(auc_ledger_hold(l, &plan, "oasis", "bid=100", 5, 50, id, &err), AUC_EFULL);
+	assert_non_null(strstr(err.text, "changes 9000 times: its record would have "));
+	assert_int_equal(auc_ledger_count(l), 0);
+	assert_true(auc_market_used(m, 0, 0, 0) == 0);
+
+	auc_plan_init(&simple);
+	assert_int_equal(auc_plan_copy(&simple, &plan, &err), AUC_OK);
+	simple.nruns = 1000;
+	simple.nshares = 1000 * NODES;
+	simple.completion = 1000;
+	assert_int_equal(auc_ledger_hold(l, &simple, "oasis", "bid=100", 5, 50, id, &err), AUC_OK);
+	assert_int_equal(auc_ledger_confirm(l, id, 1, &err), AUC_OK);
+	assert_int_equal(auc_ledger_change(l, 1, &plan, AUC_CREDIT * 100, AUC_CREDIT * 10, &err),
+			 AUC_EFULL);
+	assert_int_equal(auc_ledger_revise(l, &revision, 1, &err), AUC_EFULL);
+	assert_true(auc_market_used(m, 0, 0, 999) > 0 && auc_market_used(m, 0, 0, 1000) == 0);
+	assert_int_equal(auc_ledger_check(l, &err), AUC_OK);
+	assert_true(auc_market_sound(m));
+	auc_plan_clear(&plan);
+	auc_plan_clear(&simple);
+	auc_ledger_destroy(l);
+	auc_market_destroy(m);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_random_lives),  cmocka_unit_test(test_rules),
 		cmocka_unit_test(test_change),        cmocka_unit_test(test_adopt),
 		cmocka_unit_test(test_rebase_misfit), cmocka_unit_test(test_many),
-		cmocka_unit_test(test_bad_events),
+		cmocka_unit_test(test_bad_events),    cmocka_unit_test(test_long_records),
 	};
 
 	return cmocka_run_group_tests_name("ledger", tests, NULL, NULL);
