@@ -8,13 +8,10 @@
  */
 #include "config.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <sys/time.h>
 
 #include "chunks.h"
 #include "clock.h"
@@ -23,7 +20,7 @@
 #include "report.h"
 #include "server.h"
 
-#define GATHER_TIMEOUT 10  /* seconds for another PS to send its parameters */
+#define GATHER_TIMEOUT 60  /* seconds for another PS to send its parameters */
 #define CHECK_SECONDS  1.0 /* how often the silent are looked for */
 
 struct async_ps {
@@ -167,7 +164,6 @@ static void ps_clear(struct async_ps *ps)
 /* PS 0 is a client of the others. */
 static enum auc_code ps_connect(struct async_ps *ps, struct auc_err *err)
 {
-	struct timeval timeout = {.tv_sec = GATHER_TIMEOUT};
 	enum auc_code rc = AUC_OK;
 	uint64_t from, to;
 
@@ -178,9 +174,7 @@ static enum auc_code ps_connect(struct async_ps *ps, struct auc_err *err)
 			       to - from, ps->opt->connect_wait, err);
 		/* From now on it waits for their answers, even if it is to end. */
 		ps->links[i].notice = NULL;
-		if (rc == AUC_OK)
-			setsockopt(ps->links[i].fd, SOL_SOCKET, SO_RCVTIMEO, &timeout,
-				   sizeof(timeout));
+		ps->links[i].timeout = GATHER_TIMEOUT;
 	}
 	/* Asked to end before it began. */
 	return rc == AUC_ESTATE ? AUC_OK : rc;

@@ -64,6 +64,7 @@ enum auc_code link_send(struct link *l, const void *data, size_t len, bool more,
 
 enum auc_code link_recv(struct link *l, void *data, size_t len, struct auc_err *err)
 {
+	double until = l->timeout > 0 ? clock_now() + l->timeout : 0;
 	char *p = data;
 
 	while (len) {
@@ -71,9 +72,13 @@ enum auc_code link_recv(struct link *l, void *data, size_t len, struct auc_err *
 			{.fd = l->fd, .events = POLLIN},
 			{.fd = l->notice ? l->notice->fd : -1, .events = POLLIN},
 		};
+		double now = clock_now();
 		ssize_t n;
 
-		if (poll(fds, 2, -1) < 0)
+		if (until > 0 && now >= until)
+			return auc_err_set(err, AUC_EIO, "PS %u did not answer within %g s", l->ps,
+					   l->timeout);
+		if (poll(fds, 2, clock_poll_timeout(until, now)) < 0)
 			continue;
 		if (fds[1].revents && link_stopped(l))
 			return auc_err_set(err, AUC_ESTATE, "asked to end");

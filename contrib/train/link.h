@@ -15,6 +15,7 @@ struct link {
 	unsigned ps;
 	int fd;
 	struct notice *notice; /* a wait ends when it says stop; may be NULL */
+	double timeout;        /* seconds link_recv() waits for all it wants; 0: for ever */
 };
 
 /*

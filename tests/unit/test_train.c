@@ -11,13 +11,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 
 #include "chunks.h"
 #include "ckpt.h"
+#include "clock.h"
 #include "data.h"
+#include "link.h"
 #include "model.h"
 #include "train.h"
 
@@ -327,10 +330,10 @@ static void test_homes(void **state)
 	const struct {
 		const char *text, *why;
 	} wrong[] = {
-		{"", "expected NODE=CHUNK"},       {"a", "'a': expected NODE=CHUNK"},
-		{"=1", "'=1': expected"},          {"a=0,2", "chunk 1 lies nowhere"},
-		{"a=0;b=0", "chunk 0 is there"},   {"a=x", "x"},
-		{"a=1000000", "out of range"}, {"a=", "expected NODE=CHUNK"},
+		{"", "expected NODE=CHUNK"},     {"a", "'a': expected NODE=CHUNK"},
+		{"=1", "'=1': expected"},        {"a=0,2", "chunk 1 lies nowhere"},
+		{"a=0;b=0", "chunk 0 is there"}, {"a=x", "x"},
+		{"a=1000000", "out of range"},   {"a=", "expected NODE=CHUNK"},
 	};
 	struct auc_err err;
 	struct homes h;
@@ -416,6 +419,31 @@ static void test_chunks_at_home(void **state)
 	homes_clear(&h);
 }
 
+/* A PS that does not answer must not hold up the one that gathers: also if it begins to. */
+static void test_link_timeout(void **state)
+{
+	struct link l = {.ps = 3, .timeout = 0.2};
+	struct auc_err err;
+	char buf[4] = "";
+	double begin;
+	int fd[2];
+
+	(void)state;
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fd), 0);
+	l.fd = fd[0];
+	assert_int_equal(write(fd[1], "abcdef", 6), 6);
+	assert_int_equal(link_recv(&l, buf, 4, &err), AUC_OK);
+	assert_memory_equal(buf, "abcd", 4);
+	begin = clock_now();
+	assert_int_equal(link_recv(&l, buf, 4, &err), AUC_EIO);
+	assert_string_equal(err.text, "PS 3 did not answer within 0.2 s");
+	assert_true(clock_now() - begin >= 0.2);
+	close(fd[1]);
+	assert_int_equal(link_recv(&l, buf, 1, &err), AUC_EIO);
+	assert_string_equal(err.text, "PS 3 went away");
+	link_close(&l);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -423,7 +451,7 @@ int main(void)
 		cmocka_unit_test(test_checkpoint),     cmocka_unit_test(test_pace),
 		cmocka_unit_test(test_place),          cmocka_unit_test(test_parts),
 		cmocka_unit_test(test_chunks),         cmocka_unit_test(test_homes),
-		cmocka_unit_test(test_chunks_at_home),
+		cmocka_unit_test(test_chunks_at_home), cmocka_unit_test(test_link_timeout),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
