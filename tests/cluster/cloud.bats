@@ -50,7 +50,7 @@ node_is()
 		local start
 
 		start=$(as alice sbatch --quote $(small_bid 100 1) "$@" --wrap true 2>&1 | grep -oE 'start [0-9:]+' | cut -d' ' -f2)
-		echo $((($(date -d "$start" +%s) - $(date +%s)) / 100))
+		echo $(($(seconds_until "$start") / 100))
 	}
 	wait_until 20 eval '[ "$(later --data-mb=3000)" = 3 ]'
 	[ "$(later)" = 0 ]

@@ -82,7 +82,7 @@ quoted_in()
 	local start
 
 	start=$(as alice sbatch --quote $(small_bid 100 1) --wrap true 2>&1 | grep -oE 'start [0-9:]+' | cut -d' ' -f2)
-	[ -n "$start" ] && echo $(($(date -d "$start" +%s) - $(date +%s)))
+	[ -n "$start" ] && seconds_until "$start"
 }
 
 quoted_later_than()

@@ -71,6 +71,12 @@ job_time()
 	date -d "$(job_field "$1" "$2")" +%s
 }
 
+# Seconds until TIME, a time of day within twelve hours, as quotes have it: maybe tomorrow's.
+seconds_until()
+{
+	echo $((($(date -d "$1" +%s) - $(date +%s) + 129600) % 86400 - 43200))
+}
+
 # What Slurm gave a job; before 23.02 the same field is what it asks for.
 job_tres()
 {
