@@ -2,7 +2,8 @@
  * posted_best.c - the best fixed unit prices with full knowledge: see posted_world.h. The search is
  * a coordinate ascent. Where there is room for all, what is earned along one price is known exactly
  * at every price at which one more user goes: all of them are tried. Where there is not, every step
- * is a run.
+ * is a run: from those prices and from prices that clear the market, along common factors and along
+ * each price, and then in random directions.
  */
 #include "config.h"
 
@@ -17,6 +18,8 @@
 
 #define PASSES      8
 #define SIMPLEX_MAX 6000
+#define CLEARINGS   40
+#define WALKS       300
 
 /* Prices under trial. */
 struct best {
@@ -41,6 +44,9 @@ static void climb_room(struct best *b);
 static double best_along(const struct best *b, unsigned kind, unsigned type, struct step *steps);
 static int compare_steps(const void *a, const void *b);
 static void climb_runs(struct best *b);
+static void climb_from(struct best *b, const double *start);
+static void clear_market(const struct best *b, double *prices);
+static void walk(struct best *b);
 static enum auc_code simplex(struct best *b);
 static double bound(const struct best *b, const double *prices);
 
@@ -206,18 +212,36 @@ static int compare_steps(const void *a, const void *b)
 
 static void climb_runs(struct best *b)
 {
-	static const double factors[] = {0.7,  0.8,  0.87, 0.93, 0.97, 1.03, 1.07, 1.14,
-					 1.22, 1.32, 1.45, 1.6,  1.8,  2.1,  2.5,  3};
-	static const double steps[][4] = {{0.85, 0.93, 1.07, 1.16}, {0.96, 0.98, 1.02, 1.04}};
-	double *start = malloc((b->n + 1) * sizeof(*start));
-	unsigned i, k, pass;
+	double *room = malloc(2 * (b->n + 1) * sizeof(*room)), *first = room + b->n, earned;
 
-	if (!start) {
+	if (!room) {
 		b->rc = auc_err_set(b->err, AUC_ENOMEM, "no memory for fixed prices");
 		return;
 	}
+	memcpy(room, b->prices, b->n * sizeof(*room));
+	climb_from(b, room);
+	earned = b->earned;
+	memcpy(first, b->prices, b->n * sizeof(*first));
+	clear_market(b, room);
+	climb_from(b, room);
+	if (b->earned < earned) {
+		b->earned = earned;
+		memcpy(b->prices, first, b->n * sizeof(*first));
+	}
+	walk(b);
+	free(room);
+}
+
+/* By common factors of START, and then along each price in turn. */
+static void climb_from(struct best *b, const double *start)
+{
+	static const double factors[] = {0.7,  0.8,  0.87, 0.93, 0.97, 1.03, 1.07, 1.14,
+					 1.22, 1.32, 1.45, 1.6,  1.8,  2.1,  2.5,  3};
+	static const double steps[][4] = {{0.85, 0.93, 1.07, 1.16}, {0.96, 0.98, 1.02, 1.04}};
+	unsigned i, k, pass;
+
+	memcpy(b->prices, start, b->n * sizeof(*start));
 	b->earned = earn(b, b->prices);
-	memcpy(start, b->prices, b->n * sizeof(*start));
 	for (k = 0; k < sizeof(factors) / sizeof(factors[0]); k++) {
 		for (i = 0; i < b->n; i++)
 			b->trial[i] = start[i] * factors[k];
@@ -231,7 +255,51 @@ static void climb_runs(struct best *b)
 				if (improve(b) && k == 1)
 					break; /* it is below: not above, too */
 			}
-	free(start);
+}
+
+/* Raises PRICES type by type until those who pay them ask for no more than there is. */
+static void clear_market(const struct best *b, double *prices)
+{
+	const struct posted_world *w = b->w;
+	double asked[AUC_POSTED_KINDS][AUC_TYPES_MAX], slots, there, over;
+	const struct posted_user *u;
+	unsigned round, kind, i;
+
+	for (round = 0; round < CLEARINGS; round++) {
+		memset(asked, 0, sizeof(asked));
+		for (u = w->users; u < w->users + w->njobs; u++) {
+			if (prices[u->ask.type[0]] * u->ask.count[0] +
+				    prices[w->ntypes[0] + u->ask.type[1]] * u->ask.count[1] >
+			    u->budget)
+				continue;
+			slots = fmax(1, u->ask.epochs * u->ask.seconds / w->slot_seconds);
+			for (kind = 0; kind < AUC_POSTED_KINDS; kind++)
+				asked[kind][u->ask.type[kind]] += slots * u->ask.count[kind];
+		}
+		for (kind = 0; kind < AUC_POSTED_KINDS; kind++)
+			for (i = 0; i < w->ntypes[kind]; i++) {
+				there = w->total[kind][i] * w->slots;
+				over = there > 0 ? asked[kind][i] / there : 1;
+				if (over > 1)
+					prices[(kind ? w->ntypes[0] : 0) + i] *=
+						pow(fmin(over, 10), 0.2);
+			}
+	}
+}
+
+/* All prices at once, by chance: steps that grow where they help and shrink where they do not. */
+static void walk(struct best *b)
+{
+	double step = 0.05;
+	unsigned round, i;
+
+	for (round = 0; round < WALKS && b->rc == AUC_OK; round++) {
+		for (i = 0; i < b->n; i++)
+			b->trial[i] = b->prices[i] *
+				      exp(step * (2 * auc_posted_luck(round, i) - 1) * sqrt(3));
+		step *= improve(b) ? 1.5 : 0.95;
+		step = fmax(step, 0.003);
+	}
 }
 
 /* The right-hand side of (3). */
