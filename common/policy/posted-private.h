@@ -94,6 +94,7 @@ struct auc_posted_terms {
 	unsigned ntypes[AUC_POSTED_KINDS];                /* K and M */
 	double capacity[AUC_POSTED_KINDS][AUC_TYPES_MAX]; /* C_k and C_m */
 	double theta;   /* share of nil prices, or one of the two below */
+	double delta;   /* 0, or a factor of the printed step between prices */
 	bool paper;     /* variant=paper */
 	double ceiling; /* a unit price of 1 is so many credits */
 	uint64_t seed;

@@ -244,6 +244,8 @@ static bool make_arms(const struct auc_posted_terms *terms, struct arms *a, doub
 	       price;
 	unsigned i, count = 0;
 
+	if (terms->delta > 0)
+		delta *= terms->delta;
 	delta = fmin(fmax(delta, DELTA_MIN), DELTA_MAX);
 	for (price = delta; price <= 1; price *= 1 + delta)
 		count++;

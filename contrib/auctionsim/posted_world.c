@@ -227,6 +227,7 @@ static enum auc_code prepare(struct now *n, struct auc_err *err)
 	n->terms = (struct auc_posted_terms){.slots = w->slots,
 					     .first = 1,
 					     .theta = n->rules->theta,
+					     .delta = n->rules->delta,
 					     .paper = n->rules->paper,
 					     .ceiling = 1,
 					     .seed = n->rules->seed};

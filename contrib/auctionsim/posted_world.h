@@ -50,6 +50,7 @@ struct posted_rules {
 	enum auc_posted_placement placement;
 	bool dynamic;
 	double theta;
+	double delta; /* 0, or by how much the steps between the bandit's prices are multiplied */
 	bool paper;
 	uint64_t seed;
 	const double *fixed; /* not NULL: unit prices, of workers and then of PSs; no pricing */
@@ -61,8 +62,8 @@ enum auc_code posted_world_run(const struct posted_world *w, const struct posted
 /*
  * The best fixed unit prices with full knowledge, PRICES[K + M]. SIMPLEX: as the paper has them,
  * Nelder and Mead on the right-hand side of (3). Else by search: along each price in turn the exact
- * best where there is room for all, then by runs over common factors and along each price again,
- * until nothing is better. Of one type of either kind this is a grid of both prices.
+ * best where there is room for all, then by runs from these prices and from such as clear the
+ * market: over common factors, along each price again, and in random directions.
  */
 enum auc_code posted_world_best(const struct posted_world *w, const struct posted_rules *rules,
 				bool simplex, double *prices, struct auc_err *err);

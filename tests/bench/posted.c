@@ -1,12 +1,15 @@
 /*
  * posted.c - what posted prices earn, and how fast they are decided: tests/bench/posted-report runs
- * it.
+ * it, and keeps what each call prints.
  *
- * posted table SEED...: revenue against the best fixed prices, 7 distributions of budgets at 3
- * loads.
+ * posted row BUDGET LOAD SEED: revenue against the best fixed prices: hindsight, others, simplex,
+ * and with the pricings shared, bandit, DPS-simple, TOP and Random.
  *
- * posted shift SEED...: by tenths of the horizon, demand being another from half of it on, against
- * the fixed prices that are best for each half.
+ * posted shift SEED: by tenths of the horizon, demand being another from half of it on, against the
+ * fixed prices that are best for each half.
+ *
+ * posted figure N SEED: what Figure N of the paper compares, N one of 3 (and 4), 5, 6, 7, 8, 9 (and
+ * 10), 11 (and 12) and 13.
  *
  * posted times: microseconds a job, of all that a run does with it, at the paper's scale and at ten
  * times that, beside a loop that sorts all servers and works out all prices for each job, as
@@ -23,10 +26,6 @@
 #include "measure.h"
 #include "posted_world.h"
 #include "scenario.h"
-
-static const char *const budgets[] = {"uniform", "normal", "lognormal", "bimodal",
-				      "narrow",  "heavy",  "correlated"};
-static const char *const loads[] = {"0.3", "1", "3"};
 
 static void fail(const struct auc_err *err)
 {
@@ -94,7 +93,7 @@ static double best(const struct posted_world *fit, const struct posted_world *w,
 	return revenue(w, rules);
 }
 
-static void table(int n, char **seeds)
+static void row(const char *budget, const char *load, const char *seed)
 {
 	static const struct posted_rules rules[] = {
 		{.pricing = &auc_posted_shared},
@@ -105,28 +104,20 @@ static void table(int n, char **seeds)
 	};
 	struct posted_world w, others;
 
-	printf("budget load seed hindsight others simplex shared bandit simple top random\n");
-	for (unsigned b = 0; b < 7; b++)
-		for (unsigned l = 0; l < 3; l++)
-			for (int i = 0; i < n; i++) {
-				uint64_t seed = strtoull(seeds[i], NULL, 10);
+	make_halves(strtoull(seed, NULL, 10), budget, atof(load), NULL, &w, &others);
+	printf("%s %s %s", budget, load, seed);
+	printf(" %.1f", best(&w, &w, false));
+	printf(" %.1f", best(&others, &w, false));
+	printf(" %.1f", best(&w, &w, true));
+	for (unsigned r = 0; r < sizeof(rules) / sizeof(rules[0]); r++) {
+		struct posted_rules one = rules[r];
 
-				make_halves(seed, budgets[b], atof(loads[l]), NULL, &w, &others);
-				printf("%s %s %s", budgets[b], loads[l], seeds[i]);
-				printf(" %.1f", best(&w, &w, false));
-				printf(" %.1f", best(&others, &w, false));
-				printf(" %.1f", best(&w, &w, true));
-				for (unsigned r = 0; r < sizeof(rules) / sizeof(rules[0]); r++) {
-					struct posted_rules one = rules[r];
-
-					one.seed = seed;
-					printf(" %.1f", revenue(&w, one));
-				}
-				printf("\n");
-				fflush(stdout);
-				posted_world_close(&w);
-				posted_world_close(&others);
-			}
+		one.seed = strtoull(seed, NULL, 10);
+		printf(" %.1f", revenue(&w, one));
+	}
+	printf("\n");
+	posted_world_close(&w);
+	posted_world_close(&others);
 }
 
 /* Earned in each tenth of the horizon. */
@@ -144,7 +135,7 @@ static void tenths(const struct posted_world *w, struct posted_rules rules, doub
 	free(run.earned);
 }
 
-static void shift(int n, char **seeds)
+static void shift(const char *seed)
 {
 	static const double factors[] = {0.5, 2};
 	struct posted_rules rules[] = {
@@ -154,36 +145,147 @@ static void shift(int n, char **seeds)
 	double prices[2 * AUC_TYPES_MAX], before[10], after[10], earned[10];
 	struct auc_err err = {.text = ""};
 	struct posted_world w, others;
+	uint64_t number = strtoull(seed, NULL, 10);
 	char word[64];
 
-	printf("factor seed pricing tenths 1 to 10\n");
-	for (unsigned f = 0; f < 2; f++)
-		for (int i = 0; i < n; i++) {
-			uint64_t seed = strtoull(seeds[i], NULL, 10);
-
-			make_halves(seed, "normal", 1, NULL, &w, &others);
-			posted_world_close(&others);
-			if (posted_world_best(&w, &fixed, false, prices, &err) != AUC_OK)
-				fail(&err);
-			posted_world_close(&w);
-			snprintf(word, sizeof(word), "shift=%g", factors[f]);
-			make_halves(seed, "normal", 1, word, &w, &others);
-			fixed.fixed = prices;
-			tenths(&w, fixed, before);
-			for (unsigned k = 0; k < 2 * AUC_TYPES_MAX; k++)
-				prices[k] *= factors[f];
-			tenths(&w, fixed, after);
-			for (unsigned r = 0; r < 2; r++) {
-				rules[r].seed = seed;
-				tenths(&w, rules[r], earned);
-				printf("%g %s %s", factors[f], seeds[i], rules[r].pricing->word);
-				for (unsigned k = 0; k < 10; k++)
-					printf(" %.3f", earned[k] / (k < 5 ? before : after)[k]);
-				printf("\n");
-			}
-			posted_world_close(&w);
-			posted_world_close(&others);
+	make_halves(number, "normal", 1, NULL, &w, &others);
+	posted_world_close(&others);
+	if (posted_world_best(&w, &fixed, false, prices, &err) != AUC_OK)
+		fail(&err);
+	posted_world_close(&w);
+	fixed.fixed = prices;
+	for (unsigned f = 0; f < 2; f++) {
+		snprintf(word, sizeof(word), "shift=%g", factors[f]);
+		make_halves(number, "normal", 1, word, &w, &others);
+		tenths(&w, fixed, before);
+		for (unsigned k = 0; k < 2 * AUC_TYPES_MAX; k++)
+			prices[k] *= factors[f];
+		tenths(&w, fixed, after);
+		for (unsigned k = 0; k < 2 * AUC_TYPES_MAX; k++)
+			prices[k] /= factors[f];
+		for (unsigned r = 0; r < 2; r++) {
+			rules[r].seed = number;
+			tenths(&w, rules[r], earned);
+			printf("%g %s %s", factors[f], seed, rules[r].pricing->word);
+			for (unsigned k = 0; k < 10; k++)
+				printf(" %.3f", earned[k] / (k < 5 ? before : after)[k]);
+			printf("\n");
 		}
+		posted_world_close(&w);
+		posted_world_close(&others);
+	}
+}
+
+#define BANDIT .pricing = &auc_posted_bandit, .theta = AUC_POSTED_THETA_AUTO
+#define PAPER  .pricing = &auc_posted_bandit, .theta = AUC_POSTED_THETA_AUTO, .dynamic = true
+
+/* What a figure of the paper compares: budgets uniform, load 1, the paper's setting but for WORDS.
+ */
+static const struct point {
+	const char *figure, *label, *words[3];
+	struct posted_rules rules;
+} points[] = {
+	{"3", "DPS", {NULL}, {BANDIT}},
+	{"3", "DPS-simple", {NULL}, {.pricing = &auc_posted_bandit}},
+	{"3", "TOP", {NULL}, {.pricing = &auc_posted_top}},
+	{"3", "Random", {NULL}, {.pricing = &auc_posted_random}},
+	{"3", "shared", {NULL}, {.pricing = &auc_posted_shared}},
+	{"5", "0.1N", {"jobs=1000", "load=0.1"}, {BANDIT}},
+	{"5", "N", {NULL}, {BANDIT}},
+	{"5", "5N", {"jobs=50000", "load=5"}, {BANDIT}},
+	{"5", "10N", {"jobs=100000", "load=10"}, {BANDIT}},
+	{"6", "0.5C", {"workers=0:15", "ps=0:9", "load=2"}, {BANDIT}},
+	{"6", "C", {NULL}, {BANDIT}},
+	{"6", "5C", {"workers=0:150", "ps=0:90", "load=0.2"}, {BANDIT}},
+	{"6", "10C", {"workers=0:300", "ps=0:180", "load=0.1"}, {BANDIT}},
+	{"7", "delta/4", {NULL}, {BANDIT, .delta = 0.25}},
+	{"7", "delta/2", {NULL}, {BANDIT, .delta = 0.5}},
+	{"7", "delta", {NULL}, {BANDIT}},
+	{"7", "2delta", {NULL}, {BANDIT, .delta = 2}},
+	{"7", "4delta", {NULL}, {BANDIT, .delta = 4}},
+	{"8", "theta=0", {NULL}, {.pricing = &auc_posted_bandit}},
+	{"8", "theta=0.01", {NULL}, {.pricing = &auc_posted_bandit, .theta = 0.01}},
+	{"8", "theta=0.05", {NULL}, {.pricing = &auc_posted_bandit, .theta = 0.05}},
+	{"8", "theta=0.1", {NULL}, {.pricing = &auc_posted_bandit, .theta = 0.1}},
+	{"8", "theta=0.3", {NULL}, {.pricing = &auc_posted_bandit, .theta = 0.3}},
+	{"9", "PA", {NULL}, {PAPER}},
+	{"9", "RS", {NULL}, {PAPER, .placement = AUC_POSTED_RS}},
+	{"11", "5,PA", {"workers=0:5", "ps=0:3", "load=6"}, {PAPER}},
+	{"11", "5,UPA", {"workers=0:5", "ps=0:3", "load=6"}, {PAPER, .placement = AUC_POSTED_UPA}},
+	{"11", "5,CHA", {"workers=0:5", "ps=0:3", "load=6"}, {PAPER, .placement = AUC_POSTED_CHA}},
+	{"11", "15,PA", {"workers=0:15", "ps=0:9", "load=2"}, {PAPER}},
+	{"11",
+	 "15,UPA",
+	 {"workers=0:15", "ps=0:9", "load=2"},
+	 {PAPER, .placement = AUC_POSTED_UPA}},
+	{"11",
+	 "15,CHA",
+	 {"workers=0:15", "ps=0:9", "load=2"},
+	 {PAPER, .placement = AUC_POSTED_CHA}},
+	{"11", "20,PA", {"workers=0:20", "ps=0:12", "load=1.5"}, {PAPER}},
+	{"11",
+	 "20,UPA",
+	 {"workers=0:20", "ps=0:12", "load=1.5"},
+	 {PAPER, .placement = AUC_POSTED_UPA}},
+	{"11",
+	 "20,CHA",
+	 {"workers=0:20", "ps=0:12", "load=1.5"},
+	 {PAPER, .placement = AUC_POSTED_CHA}},
+	{"11", "30,PA", {NULL}, {PAPER}},
+	{"11", "30,UPA", {NULL}, {PAPER, .placement = AUC_POSTED_UPA}},
+	{"11", "30,CHA", {NULL}, {PAPER, .placement = AUC_POSTED_CHA}},
+	{"13", "PA", {NULL}, {PAPER}},
+	{"13", "UPA", {NULL}, {PAPER, .placement = AUC_POSTED_UPA}},
+	{"13", "CHA", {NULL}, {PAPER, .placement = AUC_POSTED_CHA}},
+	{"13", "RS", {NULL}, {PAPER, .placement = AUC_POSTED_RS}},
+};
+
+/* One line for each of its points: revenue against BFP by simplex, mean runtime of a job in slots,
+ * GB between servers for each job, and after each tenth what was earned so far against BFP then. */
+static void figure(const char *name, const char *seed)
+{
+	struct posted_rules fixed = {.placement = AUC_POSTED_PA}, rules;
+	double prices[2 * AUC_TYPES_MAX], bfp[10], earned[10], all, sum;
+	struct auc_err err = {.text = ""};
+	struct posted_run run;
+	struct posted_world w;
+	struct scenario *s;
+	unsigned n;
+
+	for (const struct point *p = points; p < points + sizeof(points) / sizeof(points[0]); p++) {
+		if (strcmp(p->figure, name) != 0)
+			continue;
+		for (n = 0; n < 3 && p->words[n]; n++)
+			;
+		s = make(strtoull(seed, NULL, 10), p->words, n);
+		if (posted_world_open(s, 0, 1, &w, &err) != AUC_OK)
+			fail(&err);
+		scenario_free(s);
+		fixed.dynamic = p->rules.dynamic;
+		if (posted_world_best(&w, &fixed, true, prices, &err) != AUC_OK)
+			fail(&err);
+		fixed.fixed = prices;
+		tenths(&w, fixed, bfp);
+		rules = p->rules;
+		rules.seed = strtoull(seed, NULL, 10);
+		tenths(&w, rules, earned);
+		run = (struct posted_run){.revenue = 0};
+		if (posted_world_run(&w, &rules, &run, &err) != AUC_OK)
+			fail(&err);
+		for (n = 0, all = 0; n < 10; n++)
+			all += bfp[n];
+		printf("%s %s %s %.3f %.2f %.2f", name, p->label, seed, run.revenue / all,
+		       run.runtime / fmax(1, run.accepted),
+		       run.exchanged_gb / fmax(1, run.accepted));
+		for (n = 0, all = sum = 0; n < 10; n++) {
+			all += bfp[n];
+			sum += earned[n];
+			printf(" %.3f", sum / all);
+		}
+		printf("\n");
+		fixed.fixed = NULL;
+		posted_world_close(&w);
+	}
 }
 
 static int compare_idle(const void *a, const void *b)
@@ -261,18 +363,23 @@ static void times(void)
 
 int main(int argc, char **argv)
 {
-	if (argc > 2 && !strcmp(argv[1], "table")) {
-		table(argc - 2, argv + 2);
+	if (argc == 5 && !strcmp(argv[1], "row")) {
+		row(argv[2], argv[3], argv[4]);
 		return 0;
 	}
-	if (argc > 2 && !strcmp(argv[1], "shift")) {
-		shift(argc - 2, argv + 2);
+	if (argc == 3 && !strcmp(argv[1], "shift")) {
+		shift(argv[2]);
+		return 0;
+	}
+	if (argc == 4 && !strcmp(argv[1], "figure")) {
+		figure(argv[2], argv[3]);
 		return 0;
 	}
 	if (argc == 2 && !strcmp(argv[1], "times")) {
 		times();
 		return 0;
 	}
-	fprintf(stderr, "usage: posted table SEED... | shift SEED... | times\n");
+	fprintf(stderr,
+		"usage: posted row BUDGET LOAD SEED | shift SEED | figure N SEED | times\n");
 	return 2;
 }
