@@ -12,12 +12,14 @@
 
 #include <pthread.h>
 
+#include "answers.h"
 #include "auction.h"
 #include "fit.h"
 #include "history.h"
 #include "past.h"
 #include "tariff.h"
 
+#define AUC_TAUGHT         1024 /* users, by uid: of two of one place, only the last is known */
 #define AUC_SNAPSHOT_BYTES (1u << 20) /* of journal, and another one follows */
 
 struct auc_auction {
@@ -39,6 +41,11 @@ struct auc_auction {
 	struct auc_ledger *ledger;
 	struct auc_history *history;
 	struct auc_past *past;
+	struct auc_answers *answers; /* of a policy that posts prices */
+	struct {
+		uint32_t uid;
+		auc_slot slot;
+	} taught[AUC_TAUGHT];             /* who last left an offer, and when */
 	struct auc_tariff *tariff;        /* published last; NULL: none yet */
 	struct auc_tariff *next_tariff;   /* of the last fit, to be published; NULL: none */
 	struct auc_fit_memory fit_memory; /* of the last fit, for the next */

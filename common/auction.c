@@ -54,9 +54,10 @@ enum auc_code auc_auction_create(struct auc_conf *conf, struct auc_auction **out
 		rc = a->policy->create(conf->policy_options, &a->ctx, err);
 	a->history = auc_history_create(conf->history_bids);
 	a->past = auc_past_create(conf->history_bids);
+	a->answers = auc_answers_create();
 	a->events = json_object_new_array();
 	a->writing = json_object_new_array();
-	if (rc == AUC_OK && (!a->history || !a->past || !a->events || !a->writing))
+	if (rc == AUC_OK && (!a->history || !a->past || !a->answers || !a->events || !a->writing))
 		rc = auc_auction_no_memory(err);
 	if (rc != AUC_OK) {
 		auc_auction_destroy(a);
@@ -77,6 +78,7 @@ void auc_auction_destroy(struct auc_auction *a)
 	auc_market_destroy(a->market);
 	auc_history_destroy(a->history);
 	auc_past_destroy(a->past);
+	auc_answers_destroy(a->answers);
 	auc_tariff_free(a->tariff);
 	auc_tariff_free(a->next_tariff);
 	auc_fit_forget(&a->fit_memory);

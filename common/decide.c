@@ -13,8 +13,10 @@
 
 static enum auc_code decide(struct auc_auction *a, const struct auc_bid *bid, double now,
 			    struct auc_err *err);
-static enum auc_code ask_user(struct auc_auction *a, const struct auc_bid *bid, bool hold,
-			      struct auc_err *err);
+static enum auc_code ask_user(struct auc_auction *a, const struct auc_bid *bid, uint32_t uid,
+			      bool hold, struct auc_err *err);
+static bool teaches(struct auc_auction *a, uint32_t uid);
+static void keep_answer(struct auc_auction *a);
 static enum auc_code spread(struct auc_auction *a, struct auc_err *err);
 static bool on_wholes(const struct auc_market *m, const struct auc_plan *plan);
 static enum auc_code text_of(const struct auc_auction *a, const struct auc_bid *bid, char **text,
@@ -36,7 +38,7 @@ enum auc_code auc_auction_bid(struct auc_auction *a, const struct auc_bid *bid, 
 	pthread_mutex_lock(&a->lock);
 	rc = decide(a, bid, now, err);
 	if (rc == AUC_OK && a->policy->posts)
-		rc = ask_user(a, bid, hold, err);
+		rc = ask_user(a, bid, uid, hold, err);
 	if (rc == AUC_OK && hold)
 		rc = text_of(a, bid, &text, err);
 	if (rc == AUC_OK)
@@ -128,8 +130,8 @@ static bool on_wholes(const struct auc_market *m, const struct auc_plan *plan)
  * Posted prices: the offer is there before the limit is looked at, and is worth what it costs to
  * whoever keeps it. Only a bid teaches, not a quote.
  */
-static enum auc_code ask_user(struct auc_auction *a, const struct auc_bid *bid, bool hold,
-			      struct auc_err *err)
+static enum auc_code ask_user(struct auc_auction *a, const struct auc_bid *bid, uint32_t uid,
+			      bool hold, struct auc_err *err)
 {
 	struct auc_decision *d = &a->decision;
 
@@ -145,8 +147,41 @@ static enum auc_code ask_user(struct auc_auction *a, const struct auc_bid *bid, 
 		d->accepted = false;
 		d->reason = AUC_REASON_PRICE;
 	}
-	a->policy->answered(a->ctx, a->market, &a->job, d, d->accepted);
+	if (teaches(a, uid))
+		keep_answer(a);
 	return AUC_OK;
+}
+
+/* Whoever leaves what he is offered, or asks for more than there is, pays nothing for it: of all
+ * those of one user in one slot, the first is believed. */
+static bool teaches(struct auc_auction *a, uint32_t uid)
+{
+	unsigned at = uid % AUC_TAUGHT;
+
+	if (a->decision.accepted)
+		return true;
+	if (a->taught[at].uid == uid && a->taught[at].slot == a->job.arrival)
+		return false;
+	a->taught[at].uid = uid;
+	a->taught[at].slot = a->job.arrival;
+	return true;
+}
+
+/* The policy learns from the answer, and it is put down for the next one. Without memory for that,
+ * the next one does not know it. */
+static void keep_answer(struct auc_auction *a)
+{
+	struct auc_decision *d = &a->decision;
+	struct auc_answer answer;
+	struct json_object *event;
+
+	a->policy->answered(a->ctx, a->market, &a->job, d, d->accepted);
+	if (!a->policy->answer(a->ctx, a->market, &a->job, d, d->accepted, &answer) ||
+	    auc_answers_add(a->answers, &answer, NULL) != AUC_OK)
+		return;
+	event = auc_answers_event(a->answers, auc_answers_count(a->answers) - 1);
+	if (event)
+		auc_event_append(a->events, event);
 }
 
 /* What is kept of BID. One that is looked at again must say for itself where it may run, one whose

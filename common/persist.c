@@ -17,12 +17,15 @@ struct replay {
 	struct auc_ledger *ledger;
 	struct auc_history *history;
 	struct auc_past *past;
+	struct auc_answers *answers;
 	struct auc_tariff *tariff; /* the last; NULL: none */
 };
 
+static enum auc_code recall(struct auc_auction *a);
 static struct json_object *take_events(struct auc_auction *a);
 static struct json_object *dump_all(const struct auc_ledger *ledger,
 				    const struct auc_history *history, const struct auc_past *past,
+				    const struct auc_answers *answers,
 				    const struct auc_tariff *tariff, struct auc_err *err);
 static enum auc_code append_new(struct json_object *records, struct json_object *event,
 				struct auc_err *err);
@@ -71,8 +74,12 @@ enum auc_code auc_auction_open_spool(struct auc_auction *a, const char *dir, dou
 		auc_tariff_free(a->next_tariff);
 		a->next_tariff = NULL;
 		a->fit_added = 0; /* all that was read is new to a fit */
+		auc_answers_destroy(a->answers);
+		a->answers = replay.answers;
 		replay = (struct replay){.market = replay.market};
 		rc = auc_auction_rebuild(a, now, err);
+		if ((rc == AUC_OK || rc == AUC_EFULL) && recall(a) != AUC_OK)
+			rc = auc_auction_no_memory(err);
 	}
 	if (rc == AUC_OK || rc == AUC_EFULL) {
 		a->spool = spool;
@@ -92,8 +99,27 @@ enum auc_code auc_auction_open_spool(struct auc_auction *a, const char *dir, dou
 	auc_ledger_destroy(replay.ledger);
 	auc_history_destroy(replay.history);
 	auc_past_destroy(replay.past);
+	auc_answers_destroy(replay.answers);
 	auc_tariff_free(replay.tariff);
 	auc_market_destroy(replay.market);
+	return rc;
+}
+
+/* What the policy knows from now on is what the answers that were kept say. */
+static enum auc_code recall(struct auc_auction *a)
+{
+	struct auc_policy_ctx *ctx;
+	enum auc_code rc;
+
+	if (!a->policy->recall)
+		return AUC_OK;
+	rc = a->policy->create(a->conf->policy_options, &ctx, NULL);
+	for (unsigned i = 0; rc == AUC_OK && i < auc_answers_count(a->answers); i++)
+		rc = a->policy->recall(ctx, a->market, auc_answers_at(a->answers, i), NULL);
+	if (rc == AUC_OK) {
+		a->policy->destroy(a->ctx);
+		a->ctx = ctx;
+	}
 	return rc;
 }
 
@@ -119,6 +145,7 @@ enum auc_code auc_auction_commit(struct auc_auction *a, struct auc_err *err)
 	struct auc_ledger *ledger = NULL;
 	struct auc_history *history = NULL;
 	struct auc_past *past = NULL;
+	struct auc_answers *answers = NULL;
 	struct auc_tariff *tariff = NULL;
 	bool due;
 	struct auc_err why = {0};
@@ -138,15 +165,17 @@ enum auc_code auc_auction_commit(struct auc_auction *a, struct auc_err *err)
 		ledger = auc_ledger_copy(a->ledger);
 		history = auc_history_copy(a->history);
 		past = auc_past_copy(a->past);
+		answers = auc_answers_copy(a->answers);
 		tariff = a->tariff ? auc_tariff_copy(a->tariff) : NULL;
-		due = ledger && history && past && (tariff || !a->tariff);
+		due = ledger && history && past && answers && (tariff || !a->tariff);
 	}
 	pthread_mutex_unlock(&a->lock);
 	if (due)
-		records = dump_all(ledger, history, past, tariff, NULL);
+		records = dump_all(ledger, history, past, answers, tariff, NULL);
 	auc_ledger_destroy(ledger);
 	auc_history_destroy(history);
 	auc_past_destroy(past);
+	auc_answers_destroy(answers);
 	auc_tariff_free(tariff);
 	rc = taken ? AUC_OK : auc_auction_no_memory(&why);
 	for (size_t i = 0; taken && i < json_object_array_length(taken); i++)
@@ -185,6 +214,7 @@ static struct json_object *take_events(struct auc_auction *a)
 /* Every record of a snapshot. */
 static struct json_object *dump_all(const struct auc_ledger *ledger,
 				    const struct auc_history *history, const struct auc_past *past,
+				    const struct auc_answers *answers,
 				    const struct auc_tariff *tariff, struct auc_err *err)
 {
 	struct json_object *records = json_object_new_array();
@@ -196,6 +226,8 @@ static struct json_object *dump_all(const struct auc_ledger *ledger,
 		rc = append_new(records, auc_history_event(history, i), err);
 	for (unsigned i = 0; rc == AUC_OK && i < auc_past_count(past); i++)
 		rc = append_new(records, auc_past_event(past, i), err);
+	for (unsigned i = 0; rc == AUC_OK && i < auc_answers_count(answers); i++)
+		rc = append_new(records, auc_answers_event(answers, i), err);
 	if (rc == AUC_OK && tariff)
 		rc = append_new(records, auc_tariff_event(tariff), err);
 	if (rc == AUC_OK)
@@ -263,8 +295,10 @@ static enum auc_code replay_begin(struct auc_auction *a, double now, struct repl
 	replay->ledger = auc_ledger_create(replay->market, auc_auction_queue_event, a);
 	replay->history = auc_history_create(a->conf->history_bids);
 	replay->past = auc_past_create(a->conf->history_bids);
-	return replay->ledger && replay->history && replay->past ? AUC_OK
-								 : auc_auction_no_memory(err);
+	replay->answers = auc_answers_create();
+	return replay->ledger && replay->history && replay->past && replay->answers
+		       ? AUC_OK
+		       : auc_auction_no_memory(err);
 }
 
 static enum auc_code replay_event(void *arg, struct json_object *event, struct auc_err *err)
@@ -275,6 +309,8 @@ static enum auc_code replay_event(void *arg, struct json_object *event, struct a
 		return auc_history_apply(replay->history, event, err);
 	if (auc_past_knows(event))
 		return auc_past_apply(replay->past, event, err);
+	if (auc_answers_knows(event))
+		return auc_answers_apply(replay->answers, event, err);
 	if (auc_tariff_knows(event)) {
 		auc_tariff_free(replay->tariff);
 		return auc_tariff_read(event, &replay->tariff, err);

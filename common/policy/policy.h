@@ -31,6 +31,18 @@ struct auc_decision {
 	double idle[2]; /* workers and PSs of these types that were idle: answered() learns by it */
 };
 
+/* What a policy that posts prices learns from one job; index 0: workers, 1: PSs. */
+struct auc_answer {
+	char type[2][AUC_NAME_MAX];
+	unsigned count[2]; /* at least 1 */
+	double price[2];   /* of one of each */
+	double idle[2];    /* of these types, before the job */
+	double slots;      /* how long it takes */
+	auc_slot arrival;
+	bool offered; /* false: there was no room for it */
+	bool accepted;
+};
+
 /* What a quote may miss of the highest payoff, as a part of the job's highest value: rounding, and
  * ties decided by order. */
 #define AUC_QUOTE_SLACK 1e-9
@@ -98,6 +110,14 @@ struct auc_policy {
 	void (*answered)(struct auc_policy_ctx *ctx, const struct auc_market *m,
 			 const struct auc_job *job, const struct auc_decision *decision,
 			 bool accepted);
+	/* The same decision, put down in *ANSWER; false: nothing is to be learned from it. */
+	bool (*answer)(const struct auc_policy_ctx *ctx, const struct auc_market *m,
+		       const struct auc_job *job, const struct auc_decision *decision,
+		       bool accepted, struct auc_answer *answer);
+	/* Learns what answer() put down before CTX was made; of types that M does not have, or
+	 * later than M: nothing. */
+	enum auc_code (*recall)(struct auc_policy_ctx *ctx, const struct auc_market *m,
+				const struct auc_answer *answer, struct auc_err *err);
 };
 
 extern const struct auc_policy auc_policy_dps, auc_policy_oasis, auc_policy_eris, auc_policy_posted,

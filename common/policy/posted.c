@@ -69,6 +69,15 @@ static void posted_destroy(struct auc_policy_ctx *ctx);
 static enum auc_code posted_quote(struct auc_policy_ctx *ctx, const struct auc_market *m,
 				  const struct auc_job *job, struct auc_decision *decision,
 				  struct auc_err *err);
+static bool read_offer(const struct auc_policy_ctx *ctx, const struct auc_market *m,
+		       const struct auc_job *job, const struct auc_decision *decision,
+		       struct auc_posted_offer *offer);
+static bool posted_answer(const struct auc_policy_ctx *ctx, const struct auc_market *m,
+			  const struct auc_job *job, const struct auc_decision *decision,
+			  bool accepted, struct auc_answer *answer);
+static enum auc_code posted_recall(struct auc_policy_ctx *ctx, const struct auc_market *m,
+				   const struct auc_answer *answer, struct auc_err *err);
+static unsigned of_kind(const struct auc_market *m, unsigned kind, unsigned i);
 static void posted_answered(struct auc_policy_ctx *ctx, const struct auc_market *m,
 			    const struct auc_job *job, const struct auc_decision *decision,
 			    bool accepted);
@@ -100,6 +109,8 @@ const struct auc_policy auc_policy_posted = {
 	.destroy = posted_destroy,
 	.quote = posted_quote,
 	.answered = posted_answered,
+	.answer = posted_answer,
+	.recall = posted_recall,
 };
 
 static enum auc_code posted_create(const char *options, struct auc_policy_ctx **out,
@@ -167,29 +178,42 @@ static enum auc_code posted_quote(struct auc_policy_ctx *ctx, const struct auc_m
 }
 
 /* The offer is worked out anew from the decision: nothing has happened in between. */
+static bool read_offer(const struct auc_policy_ctx *ctx, const struct auc_market *m,
+		       const struct auc_job *job, const struct auc_decision *decision,
+		       struct auc_posted_offer *offer)
+{
+	unsigned kind;
+
+	*offer = (struct auc_posted_offer){.slots = 0};
+	if (!ctx->open || !make_ask(m, job, &offer->ask))
+		return false;
+	for (kind = 0; kind < AUC_POSTED_KINDS; kind++) {
+		offer->price[kind] = decision->offer[kind];
+		offer->idle[kind] = decision->idle[kind];
+	}
+	if (decision->offered)
+		offer->slots = (double)(decision->plan.completion - decision->plan.start);
+	else
+		offer->slots = (double)auc_posted_slots(offer->ask.epochs * offer->ask.seconds,
+							m->slot_seconds);
+	return true;
+}
+
 static void posted_answered(struct auc_policy_ctx *ctx, const struct auc_market *m,
 			    const struct auc_job *job, const struct auc_decision *decision,
 			    bool accepted)
 {
-	struct auc_posted_offer offer = {.slots = 0};
+	struct auc_posted_offer offer;
 	struct auc_posted_running r;
 	unsigned kind;
 
-	if (!ctx->open || !make_ask(m, job, &offer.ask))
+	if (!read_offer(ctx, m, job, decision, &offer))
 		return;
-	for (kind = 0; kind < AUC_POSTED_KINDS; kind++) {
-		offer.price[kind] = decision->offer[kind];
-		offer.idle[kind] = decision->idle[kind];
-		r.type[kind] = offer.ask.type[kind];
-	}
-	if (decision->offered)
-		offer.slots = (double)(decision->plan.completion - decision->plan.start);
-	else
-		offer.slots = (double)auc_posted_slots(offer.ask.epochs * offer.ask.seconds,
-						       m->slot_seconds);
 	if (ctx->pricing->answered)
 		ctx->pricing->answered(ctx->self, &offer, decision->offered, accepted);
 	if (accepted) {
+		for (kind = 0; kind < AUC_POSTED_KINDS; kind++)
+			r.type[kind] = offer.ask.type[kind];
 		r.completion = decision->plan.completion;
 		r.id = ctx->jobs;
 		r.slots = offer.slots;
@@ -197,6 +221,65 @@ static void posted_answered(struct auc_policy_ctx *ctx, const struct auc_market 
 		(void)auc_posted_queue_push(&ctx->running, &r);
 	}
 	ctx->jobs++;
+}
+
+static bool posted_answer(const struct auc_policy_ctx *ctx, const struct auc_market *m,
+			  const struct auc_job *job, const struct auc_decision *decision,
+			  bool accepted, struct auc_answer *answer)
+{
+	struct auc_posted_offer offer;
+	unsigned kind;
+
+	if (!read_offer(ctx, m, job, decision, &offer))
+		return false;
+	*answer = (struct auc_answer){.slots = offer.slots,
+				      .arrival = offer.ask.arrival,
+				      .offered = decision->offered,
+				      .accepted = accepted};
+	for (kind = 0; kind < AUC_POSTED_KINDS; kind++) {
+		memcpy(answer->type[kind], m->types[of_kind(m, kind, offer.ask.type[kind])].name,
+		       AUC_NAME_MAX);
+		answer->count[kind] = offer.ask.count[kind];
+		answer->price[kind] = offer.price[kind];
+		answer->idle[kind] = offer.idle[kind];
+	}
+	return true;
+}
+
+static enum auc_code posted_recall(struct auc_policy_ctx *ctx, const struct auc_market *m,
+				   const struct auc_answer *answer, struct auc_err *err)
+{
+	struct auc_posted_offer offer = {.slots = answer->slots};
+	unsigned kind, i, n[] = {m->nworker_types, m->nps_types};
+	enum auc_code rc = prepare(ctx, m, err);
+
+	if (rc != AUC_OK || answer->arrival > auc_market_last(m))
+		return rc;
+	for (kind = 0; kind < AUC_POSTED_KINDS; kind++) {
+		for (i = 0; i < n[kind] &&
+			    strcmp(m->types[of_kind(m, kind, i)].name, answer->type[kind]) != 0;
+		     i++)
+			;
+		if (i == n[kind])
+			return AUC_OK;
+		offer.ask.type[kind] = i;
+		offer.ask.count[kind] = answer->count[kind];
+		offer.price[kind] = answer->price[kind];
+		offer.idle[kind] = answer->idle[kind];
+	}
+	offer.ask.arrival = answer->arrival;
+	if (answer->arrival < ctx->terms.first)
+		ctx->terms.first = answer->arrival;
+	if (ctx->pricing->answered)
+		ctx->pricing->answered(ctx->self, &offer, answer->offered, answer->accepted);
+	ctx->jobs++;
+	return AUC_OK;
+}
+
+/* Where M has type I of KIND. */
+static unsigned of_kind(const struct auc_market *m, unsigned kind, unsigned i)
+{
+	return kind == AUC_POSTED_PS ? auc_ps_index(m, i) : i;
 }
 
 /* -- options -- */

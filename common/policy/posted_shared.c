@@ -248,9 +248,9 @@ static void learn_lambda(struct shared *d, const struct auc_posted_offer *offer,
 		type = offer->ask.type[kind];
 		slots = &d->slots[kind][type];
 		lambda = &d->lambda[kind][type];
-		gap = (double)(offer->ask.arrival - (d->arrivals[kind][type] > 0
-							     ? d->last[kind][type]
-							     : d->terms->first));
+		gap = fmax(0, (double)(offer->ask.arrival - (d->arrivals[kind][type] > 0
+								     ? d->last[kind][type]
+								     : d->terms->first)));
 		d->last[kind][type] = offer->ask.arrival;
 		d->arrivals[kind][type]++;
 		*slots += (offer->slots - *slots) / fmin(d->arrivals[kind][type], DURATION_JOBS);

@@ -117,6 +117,24 @@ static void blank_after(char *text, const char *word)
 	}
 }
 
+/* The same in those lines that sbatch reads. */
+static void forget_in_script(char *script)
+{
+	static const char mark[] = "#SBATCH";
+	char *line, *end;
+
+	for (line = script; line; line = end ? end + 1 : NULL) {
+		end = strchr(line, '\n');
+		if (strncmp(line, mark, strlen(mark)))
+			continue;
+		if (end)
+			*end = 0;
+		blank_after(line, "--max-price");
+		if (end)
+			*end = '\n';
+	}
+}
+
 void auc_desc_forget_limit(job_desc_msg_t *desc)
 {
 	/* How sbatch hands the option itself on; its value must still be one. */
@@ -135,6 +153,7 @@ void auc_desc_forget_limit(job_desc_msg_t *desc)
 				strcpy(p + sizeof(option) - 1, "0");
 		}
 	blank_after(desc->submit_line, "--max-price");
+	forget_in_script(desc->script);
 }
 
 enum auc_code auc_desc_confine(const job_desc_msg_t *desc, struct auc_bid *bid, struct auc_err *err)

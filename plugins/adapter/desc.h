@@ -25,8 +25,8 @@
  * bounded number of variables.
  */
 const char *auc_desc_bid(const job_desc_msg_t *desc);
-/* Blanks what --max-price said, in that text and wherever else DESC has it but in the script: what
- * a user would have paid is kept nowhere. */
+/* Blanks what --max-price said, in that text and wherever else DESC has it, lines of the script
+ * that begin with #SBATCH too: what a user would have paid is kept nowhere. */
 void auc_desc_forget_limit(job_desc_msg_t *desc);
 
 /* Confines BID to the partitions that the submission names, if it names any. AUC_EINVAL: too many.

@@ -19,6 +19,7 @@ setup_file()
 	cluster_start $(plugin_options) --auction-conf "$BATS_FILE_TMPDIR/auction.conf" \
 		--nodes 'node[1-2]:partition=edge,cpus=8,mem=16000,gpus=v100:2'
 	wait_until 30 eval 'quote | grep -q offered'
+	price > "$BATS_FILE_TMPDIR/fresh"
 }
 
 teardown_file()
@@ -74,4 +75,40 @@ price()
 	wait_until 20 settled "$job"
 	run -1 eval 'timeout 20 sacct -XP -o ALL -j "$job" | grep 987.654321'
 	run -1 grep -rs 987.654321 "$SANDBOX_DIR/state" "$SANDBOX_DIR/log"
+}
+
+@test "a limit in the script is taken, and removed from the script that Slurm keeps" {
+	{
+		echo '#!/bin/sh'
+		printf '#SBATCH --max-price=%s\n' 876.543219
+		echo 'echo ran'
+	} > "$SANDBOX_DIR/home/alice/limit.sh"
+	job=$(submit alice $(work 1 1) -o ran.txt limit.sh)
+	wait_until 5 receipt_state_is "$job" sold
+	run -1 grep -rsl 876.543219 "$SANDBOX_DIR/state" "$SANDBOX_DIR/log"
+	wait_until 30 settled "$job"
+	grep -q ran "$SANDBOX_DIR/home/alice/ran.txt"
+	run -1 grep -rsl 876.543219 "$SANDBOX_DIR/state" "$SANDBOX_DIR/log"
+}
+
+# How many answers the spool has.
+answers()
+{
+	grep -rhos '"event":"answer"' "$SANDBOX_DIR/state" | wc -l
+}
+
+@test "slurmctld is restarted: it asks for what it asked for before" {
+	before=$(answers)
+	run -1 as alice sbatch --max-price=0 $(work 1 1) --wrap true
+	for i in 1 2 3; do
+		job=$(submit alice --max-price=1000 $(work 1 1) -o /dev/null --wrap true)
+	done
+	wait_until 60 settled "$job"
+	wait_until 10 eval '[ "$(answers)" = $((before + 4)) ]'
+	offered=$(price)
+	[ -n "$offered" ]
+	[ "$offered" != "$(cat "$BATS_FILE_TMPDIR/fresh")" ]
+	sandbox restart slurmctld
+	# it may depend on how much is idle, and nodes take their time
+	wait_until 60 eval '[ "$(price)" = "$offered" ]'
 }

@@ -154,6 +154,8 @@ static void test_limit_is_forgotten(void **state)
 	     other[] = "PATH=/max-price=7";
 	char env[] = "SLURM_AUCTION_BID=max-price=3",
 	     option[] = "_SLURM_SPANK_OPTION_auction_max_price=12.5";
+	char script[] = "#!/bin/sh\n#SBATCH --max-price=12.5 -n 1\necho --max-price=4\n"
+			"#SBATCH --max-price 3";
 	char line[] = "sbatch --max-price=12.5 --max-price  7 -n 1",
 	     *spanks[] = {other, spank, option}, *envs[] = {env, NULL};
 	job_desc_msg_t d;
@@ -166,7 +168,10 @@ static void test_limit_is_forgotten(void **state)
 	d.submit_line = line;
 	d.environment = envs;
 	d.env_size = 2;
+	d.script = script;
 	auc_desc_forget_limit(&d);
+	assert_string_equal(script, "#!/bin/sh\n#SBATCH --max-price=     -n 1\necho --max-price=4\n"
+				    "#SBATCH --max-price  ");
 	assert_string_equal(spank, "SLURM_AUCTION_BID=epochs=2 max-price=     chunks=3");
 	assert_string_equal(env, "SLURM_AUCTION_BID=max-price= ");
 	assert_string_equal(option, "_SLURM_SPANK_OPTION_auction_max_price=0");

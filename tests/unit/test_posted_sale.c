@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include <cmocka.h>
+#include <json-c/json.h>
 
 #include "auction-private.h"
 #include "world.h"
@@ -160,6 +161,108 @@ static void test_limit_is_kept_nowhere(void **state)
 	}
 }
 
+/* Who leaves what he is offered, again and again, moves the price once in a slot. */
+static void test_leaving_teaches_once(void **state)
+{
+	struct fixture *f = *state;
+	auc_money once;
+	bool yes;
+
+	for (unsigned i = 0; i < 30; i++)
+		ask(f->a, 1e6, NOW + 5 * SLOT * i, &yes);
+	ask(f->a, 0, NOW + 200 * SLOT, &yes);
+	once = ask(f->a, -1, NOW + 200 * SLOT, &yes);
+	for (unsigned i = 0; i < 500; i++)
+		ask(f->a, 0, NOW + 200 * SLOT, &yes);
+	assert_int_equal(ask(f->a, -1, NOW + 200 * SLOT, &yes), once);
+	assert_int_equal(auc_answers_count(f->a->answers), 31);
+	ask(f->a, 0, NOW + 201 * SLOT, &yes);
+	assert_int_equal(auc_answers_count(f->a->answers), 32);
+}
+
+/* What was learned survives: the next controller asks for the same. */
+static void test_restart(void **state)
+{
+	struct fixture *f = *state;
+	double now = NOW;
+	auc_money price, fresh;
+	struct auc_auction *b;
+	bool yes;
+
+	fresh = ask(f->a, -1, NOW, &yes);
+	for (unsigned i = 0; i < 200; i++, now += 5 * SLOT) {
+		price = ask(f->a, -1, now, &yes);
+		ask(f->a, i % 4 ? auc_money_to(price) : 0, now, &yes);
+		if (i == 100) /* some of it from a snapshot */
+			f->a->snapshot_at = 0;
+		if (i % 10 == 0)
+			assert_int_equal(auc_auction_commit(f->a, NULL), AUC_OK);
+	}
+	assert_int_equal(auc_auction_commit(f->a, NULL), AUC_OK);
+	price = ask(f->a, -1, now, &yes);
+	assert_true(price != fresh);
+	auc_auction_destroy(f->a);
+	f->a = b = world_open(GLOBALS, f->dir, now);
+	assert_int_equal(auc_answers_count(b->answers), 200);
+	assert_int_equal(ask(b, -1, now, &yes), price);
+}
+
+/* The spool is believed only where it makes sense, and holds no more than it may. */
+static void test_answers_read(void **state)
+{
+	static const char good[] =
+		"{\"event\":\"answer\",\"arrival\":7,\"slots\":2,\"offered\":true,"
+		"\"accepted\":false,\"worker_type\":\"v100\",\"workers\":2,"
+		"\"worker_price\":0.5,\"idle_workers\":8,\"ps_type\":\"ps.m\",\"ps\":1,"
+		"\"ps_price\":0.1,\"idle_ps\":4}";
+	static const char *const wrong[][2] = {
+		{"\"arrival\":7", "\"arrival\":-1"},
+		{"\"slots\":2", "\"slots\":0"},
+		{"\"offered\":true", "\"offered\":1"},
+		{"\"offered\":true,\"accepted\":false", "\"offered\":false,\"accepted\":true"},
+		{"\"v100\"", "\"v 100\""},
+		{"\"v100\"", "7"},
+		{"\"workers\":2", "\"workers\":0"},
+		{"\"workers\":2", "\"workers\":99999999999"},
+		{"\"worker_price\":0.5", "\"worker_price\":-0.5"},
+		{"\"ps_price\":0.1", "\"ps_price\":1e300"},
+		{"\"idle_ps\":4", "\"idle_pq\":4"},
+	};
+	struct auc_answers *l = auc_answers_create(), *copy;
+	struct json_object *o = json_tokener_parse(good), *again;
+	struct auc_err err;
+	char text[512];
+
+	(void)state;
+	assert_true(auc_answers_knows(o));
+	assert_int_equal(auc_answers_apply(l, o, &err), AUC_OK);
+	again = auc_answers_event(l, 0);
+	assert_true(json_object_equal(o, again));
+	json_object_put(again);
+	for (unsigned i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+		const char *at = strstr(good, wrong[i][0]);
+
+		snprintf(text, sizeof(text), "%.*s%s%s", (int)(at - good), good, wrong[i][1],
+			 at + strlen(wrong[i][0]));
+		again = json_tokener_parse(text);
+		assert_non_null(again);
+		if (auc_answers_apply(l, again, &err) != AUC_ECORRUPT)
+			fail_msg("%s", text);
+		json_object_put(again);
+	}
+	for (unsigned i = 1; i < AUC_ANSWERS_MAX + 10; i++) {
+		json_object_object_add(o, "arrival", json_object_new_int64(i));
+		assert_int_equal(auc_answers_apply(l, o, &err), AUC_OK);
+	}
+	copy = auc_answers_copy(l);
+	assert_int_equal(auc_answers_count(copy), AUC_ANSWERS_MAX);
+	assert_int_equal(auc_answers_at(copy, 0)->arrival, 10);
+	assert_int_equal(auc_answers_at(copy, AUC_ANSWERS_MAX - 1)->arrival, AUC_ANSWERS_MAX + 9);
+	auc_answers_destroy(copy);
+	auc_answers_destroy(l);
+	json_object_put(o);
+}
+
 static void test_words(void **state)
 {
 	static const struct {
@@ -202,6 +305,9 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_exactly_the_offer, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_offers_follow_answers, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_limit_is_kept_nowhere, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_leaving_teaches_once, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_restart, set_up, tear_down),
+		cmocka_unit_test(test_answers_read),
 		cmocka_unit_test_setup_teardown(test_words, set_up, tear_down),
 	};
 
