@@ -45,7 +45,7 @@ static double best_along(const struct best *b, unsigned kind, unsigned type, str
 static int compare_steps(const void *a, const void *b);
 static void climb_runs(struct best *b);
 static void climb_from(struct best *b, const double *start);
-static void clear_market(const struct best *b, double *prices);
+static bool clear_market(const struct best *b, double *prices);
 static void walk(struct best *b);
 static enum auc_code simplex(struct best *b);
 static double bound(const struct best *b, const double *prices);
@@ -222,11 +222,12 @@ static void climb_runs(struct best *b)
 	climb_from(b, room);
 	earned = b->earned;
 	memcpy(first, b->prices, b->n * sizeof(*first));
-	clear_market(b, room);
-	climb_from(b, room);
-	if (b->earned < earned) {
-		b->earned = earned;
-		memcpy(b->prices, first, b->n * sizeof(*first));
+	if (clear_market(b, room)) {
+		climb_from(b, room);
+		if (b->earned < earned) {
+			b->earned = earned;
+			memcpy(b->prices, first, b->n * sizeof(*first));
+		}
 	}
 	walk(b);
 	free(room);
@@ -257,13 +258,15 @@ static void climb_from(struct best *b, const double *start)
 			}
 }
 
-/* Raises PRICES type by type until those who pay them ask for no more than there is. */
-static void clear_market(const struct best *b, double *prices)
+/* Raises PRICES type by type until those who pay them ask for no more than there is. False: that is
+ * so already. */
+static bool clear_market(const struct best *b, double *prices)
 {
 	const struct posted_world *w = b->w;
 	double asked[AUC_POSTED_KINDS][AUC_TYPES_MAX], slots, there, over;
 	const struct posted_user *u;
 	unsigned round, kind, i;
+	bool raised = false;
 
 	for (round = 0; round < CLEARINGS; round++) {
 		memset(asked, 0, sizeof(asked));
@@ -280,11 +283,13 @@ static void clear_market(const struct best *b, double *prices)
 			for (i = 0; i < w->ntypes[kind]; i++) {
 				there = w->total[kind][i] * w->slots;
 				over = there > 0 ? asked[kind][i] / there : 1;
-				if (over > 1)
-					prices[(kind ? w->ntypes[0] : 0) + i] *=
-						pow(fmin(over, 10), 0.2);
+				if (!(over > 1))
+					continue;
+				prices[(kind ? w->ntypes[0] : 0) + i] *= pow(fmin(over, 10), 0.2);
+				raised = true;
 			}
 	}
+	return raised;
 }
 
 /* All prices at once, by chance: steps that grow where they help and shrink where they do not. */
