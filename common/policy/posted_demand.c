@@ -21,6 +21,7 @@
 #define PULL          10.0   /* answers' worth of the logistic */
 #define SMOOTHING     0.25   /* what a bin gives to either neighbour, in each round */
 #define ROUNDS        5      /* of expectation and maximisation, at a time */
+#define HALF_MAX      16     /* bins, of half a box that blurs */
 #define NEAR          4      /* bins to either side that count as near */
 #define CURVE_ANSWERS 1000.0 /* before the curve is used to fit scales */
 #define EARLY         1500   /* answers; until then scales are fitted */
@@ -333,10 +334,9 @@ static void learn_curve(struct auc_demand *d, const struct auc_demand_answer *a)
 	d->offered[level][bin]++;
 	d->taken[level][bin] += a->accepted;
 	if (d->answers - d->binned > kept / GROWN) {
-		for (fits = d->answers < EARLY ? EARLY_FITS : 1; fits; fits--) {
+		for (fits = d->answers < EARLY ? EARLY_FITS : 1; fits; fits--)
 			fit_scales(d);
-			bin_all(d);
-		}
+		bin_all(d);
 	} else if (d->answers - d->smoothed > kept / GROWN_CURVE) {
 		make_curves(d);
 	}
@@ -442,8 +442,11 @@ static void make_curve(const struct auc_demand *d, struct auc_demand_curve *c, d
 	survive(d->part, accept);
 	blur(accept, c->accept, sigma);
 	blur(d->part, c->steep, sigma);
-	for (i = 0, c->best = 0; i < BINS; i++) {
-		c->best = fmax(c->best, d->factor[i] * c->accept[i]);
+	for (i = 0, c->best = 0, c->at = 0; i < BINS; i++) {
+		if (d->factor[i] * c->accept[i] > c->best) {
+			c->best = d->factor[i] * c->accept[i];
+			c->at = i;
+		}
 		p = fmin(fmax(c->accept[i], CLIP), 1 - CLIP);
 		c->steep[i] /= AUC_DEMAND_BIN;
 		c->info[i] = c->steep[i] * c->steep[i] / (p * (1 - p));
@@ -470,18 +473,21 @@ static void find_unsure(struct auc_demand *d)
 /* FROM after a noise of SIGMA: three means over boxes. The ends go on for ever. */
 static void blur(const double *from, double *to, double sigma)
 {
+	double copy[BINS + 2 * HALF_MAX + 1], sum;
 	int half = (int)floor(sigma / AUC_DEMAND_BIN + 0.5), i, pass;
-	double copy[BINS], sum;
 
-	memcpy(to, from, sizeof(copy));
+	memcpy(to, from, BINS * sizeof(*to));
 	for (pass = 0; pass < 3 && half; pass++) {
-		memcpy(copy, to, sizeof(copy));
-		for (i = -half, sum = 0; i <= half; i++)
-			sum += copy[moved_bin(0, i)];
+		for (i = 0; i < half; i++)
+			copy[i] = to[0];
+		memcpy(copy + half, to, BINS * sizeof(*to));
+		for (i = BINS + half; i <= BINS + 2 * half; i++)
+			copy[i] = to[BINS - 1];
+		for (i = 0, sum = 0; i <= 2 * half; i++)
+			sum += copy[i];
 		for (i = 0; i < BINS; i++) {
 			to[i] = sum / (2 * half + 1);
-			sum += copy[moved_bin((unsigned)i, half + 1)] -
-			       copy[moved_bin((unsigned)i, -half)];
+			sum += copy[i + 2 * half + 1] - copy[i];
 		}
 	}
 }

@@ -42,6 +42,7 @@ struct auc_demand_answer {
 /* The curve for one sigma, by bin. */
 struct auc_demand_curve {
 	double best;                    /* the highest of x S(x) */
+	unsigned at;                    /* its bin */
 	double accept[AUC_DEMAND_BINS]; /* S */
 	double steep[AUC_DEMAND_BINS];  /* - dS / d ln x */
 	double info[AUC_DEMAND_BINS];   /* of an answer about ln B: steep^2 / (S (1 - S)) */

@@ -157,7 +157,7 @@ static double draw(const struct shared *d, const struct auc_posted_ask *ask, dou
 		   double cost)
 {
 	const struct auc_demand *m = &d->demand;
-	unsigned level = auc_demand_level(sigma), set[BINS], n = 0, i;
+	unsigned level = auc_demand_level(sigma), set[BINS + 1], n = 0, i;
 	const struct auc_demand_curve *c = &m->curve[level];
 	double cheap = 1 / fmax(d->jobs ? b / d->bundle : 1, CHEAP);
 	double worth = later(d, ask->type[AUC_POSTED_WORKER], level, sigma, cheap);
@@ -172,9 +172,10 @@ static double draw(const struct shared *d, const struct auc_posted_ask *ask, dou
 	}
 	lose = LOSE + LOSE_FIRST / sqrt(1 + (double)m->answers / LOSE_ANSWERS) + LOSE_DOUBT * sigma;
 	best *= 1 - fmin(lose * cheap * sqrt(cheap), LOSE_MAX);
-	for (i = 0; i < BINS; i++)
-		if (score[i] + (m->factor[i] - cost) * unsure * m->unsure[i] >= best)
-			set[n++] = i;
+	for (i = 0; i < BINS; i++) {
+		set[n] = i;
+		n += score[i] + (m->factor[i] - cost) * unsure * m->unsure[i] >= best;
+	}
 	if (!n)
 		set[n++] = BINS - 1; /* it costs others more than anybody pays */
 	return pick(d, set, n, c->info);
@@ -223,9 +224,9 @@ static double best_accept(const struct shared *d, double cost)
 {
 	const struct auc_demand *m = &d->demand;
 	double best = -INFINITY, gain;
-	unsigned i, at = BINS - 1;
+	unsigned i, at = cost > 0 ? BINS - 1 : m->curve[0].at;
 
-	for (i = 0; i < BINS; i++) {
+	for (i = 0; i < BINS && cost > 0; i++) {
 		gain = (m->factor[i] - cost) * m->curve[0].accept[i];
 		if (gain > best) {
 			best = gain;
