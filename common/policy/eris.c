@@ -44,6 +44,7 @@
 
 #include "num.h"
 #include "policy/eris-private.h"
+#include "policy/option.h"
 
 #define TIE        1e-12
 #define ROUNDS     8
@@ -100,7 +101,6 @@ static enum auc_code eris_quote(struct auc_policy_ctx *ctx, const struct auc_mar
 				struct auc_err *err);
 static int64_t eris_least_slots(const struct auc_market *m, const struct auc_job *job,
 				unsigned worker, unsigned ps, int64_t n);
-static bool set_option(struct auc_policy_ctx *ctx, const char *word, size_t len);
 static enum auc_code check_job(const struct auc_market *m, const struct auc_job *job,
 			       struct auc_err *err);
 static bool set_up(struct auc_policy_ctx *ctx);
@@ -143,28 +143,36 @@ const struct auc_policy auc_policy_eris = {
 	.least_slots = eris_least_slots,
 };
 
+struct options {
+	unsigned variant, exact;
+	uint64_t effort;
+};
+
 static enum auc_code eris_create(const char *options, struct auc_policy_ctx **ctx,
 				 struct auc_err *err)
 {
-	struct auc_policy_ctx *made = calloc(1, sizeof(*made));
-	size_t len;
+	static const struct auc_option list[] = {
+		{.key = "variant",
+		 .choices = "best|paper",
+		 .offset = offsetof(struct options, variant)},
+		{.key = "effort",
+		 .type = AUC_OPTION_COUNT,
+		 .max = 1000,
+		 .offset = offsetof(struct options, effort)},
+		{.key = "exact", .choices = "on|off", .offset = offsetof(struct options, exact)},
+	};
+	struct options o = {.effort = 1};
+	enum auc_code rc = auc_options_read("eris", options, list, 3, &o, err);
 
 	*ctx = NULL;
-	if (!made)
+	if (rc != AUC_OK)
+		return rc;
+	*ctx = calloc(1, sizeof(**ctx));
+	if (!*ctx)
 		return auc_err_set(err, AUC_ENOMEM, "no memory for policy eris");
-	made->effort = 1;
-	while (*options) {
-		len = strcspn(options, ",");
-		if (!set_option(made, options, len)) {
-			eris_destroy(made);
-			return auc_err_set(err, AUC_EINVAL,
-					   "Policy=eris: '%.*s' is no option, expected "
-					   "variant=best|paper, effort=0 to 1000 or exact=on|off",
-					   (int)(len < 80 ? len : 80), options);
-		}
-		options += len + (options[len] == ',');
-	}
-	*ctx = made;
+	(*ctx)->paper = o.variant == 1;
+	(*ctx)->heuristic = o.exact == 1;
+	(*ctx)->effort = (unsigned)o.effort;
 	return AUC_OK;
 }
 
@@ -177,29 +185,6 @@ static void eris_destroy(struct auc_policy_ctx *ctx)
 	for (i = 0; i < ERIS_MEMORIES; i++)
 		free(ctx->memory[i].at);
 	free(ctx);
-}
-
-static bool set_option(struct auc_policy_ctx *ctx, const char *word, size_t len)
-{
-	static const char *const words[] = {"variant=best", "variant=paper", "exact=on",
-					    "exact=off"};
-	unsigned effort = 0;
-	size_t i;
-
-	for (i = 0; i < 4; i++)
-		if (strlen(words[i]) == len && !strncmp(word, words[i], len)) {
-			*(i < 2 ? &ctx->paper : &ctx->heuristic) = i % 2;
-			return true;
-		}
-	if (len < 8 || len > 11 || strncmp(word, "effort=", 7) != 0)
-		return false;
-	for (i = 7; i < len; i++) {
-		if (word[i] < '0' || word[i] > '9')
-			return false;
-		effort = effort * 10 + (unsigned)(word[i] - '0');
-	}
-	ctx->effort = effort;
-	return effort <= 1000;
 }
 
 static enum auc_code eris_quote(struct auc_policy_ctx *ctx, const struct auc_market *m,

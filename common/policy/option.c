@@ -4,14 +4,17 @@
 #include "config.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "num.h"
 #include "policy/option.h"
 
-#define WORD_MAX 64 /* characters of a word that any row may take */
-
-static bool take(const struct auc_option *o, const char *value, void *values);
+static bool take(const struct auc_option *o, char *value, void *values);
+static enum auc_code read_word(const char *policy, const char *at, size_t key, size_t len,
+			       const struct auc_option *list, unsigned n, void *values,
+			       struct auc_err *err);
+static int shown(size_t len);
 static bool choose(const char *choices, const char *value, unsigned *chosen);
 static enum auc_code refuse(const char *policy, const char *word, size_t len,
 			    const struct auc_option *list, unsigned n, struct auc_err *err);
@@ -20,34 +23,62 @@ enum auc_code auc_options_read(const char *policy, const char *options,
 			       const struct auc_option *list, unsigned n, void *values,
 			       struct auc_err *err)
 {
-	char word[WORD_MAX], *value;
 	const char *at, *before;
+	enum auc_code rc = AUC_OK;
 	size_t len, key;
-	unsigned i;
 
-	for (at = options; *at; at += len + (at[len] == ',')) {
+	for (at = options; *at && rc == AUC_OK; at += len + (at[len] == ',')) {
 		len = strcspn(at, ",");
 		key = strcspn(at, "=,");
-		if (len >= sizeof(word) || key == len)
-			return refuse(policy, at, len, list, n, err);
-		memcpy(word, at, len);
-		word[key] = word[len] = '\0';
-		value = word + key + 1;
-		for (i = 0; i < n; i++)
-			if (!strcmp(list[i].key, word) && take(&list[i], value, values))
-				break;
-		if (i == n)
+		if (key == len)
 			return refuse(policy, at, len, list, n, err);
 		for (before = options; before < at; before += strcspn(before, ",") + 1)
 			if (!strncmp(before, at, key + 1))
 				return auc_err_set(err, AUC_EINVAL,
-						   "Policy=%s: '%.*s': expected %s once", policy,
-						   (int)len, at, list[i].key);
+						   "Policy=%s: '%.*s': expected %.*s once", policy,
+						   shown(len), at, shown(key), at);
+		rc = read_word(policy, at, key, len, list, n, values, err);
 	}
-	return AUC_OK;
+	return rc;
 }
 
-static bool take(const struct auc_option *o, const char *value, void *values)
+bool auc_options_have(const char *options, const char *key)
+{
+	size_t n = strlen(key);
+
+	for (; *options; options += *options == ',') {
+		if (!strncmp(options, key, n) && options[n] == '=')
+			return true;
+		options += strcspn(options, ",");
+	}
+	return false;
+}
+
+/* "KEY=VALUE", LEN characters at AT. */
+static enum auc_code read_word(const char *policy, const char *at, size_t key, size_t len,
+			       const struct auc_option *list, unsigned n, void *values,
+			       struct auc_err *err)
+{
+	char *word = strndup(at, len);
+	unsigned i;
+
+	if (!word)
+		return auc_err_set(err, AUC_ENOMEM, "no memory for policy %s", policy);
+	word[key] = '\0';
+	for (i = 0; i < n; i++)
+		if (!strcmp(list[i].key, word) && take(&list[i], word + key + 1, values))
+			break;
+	free(word);
+	return i < n ? AUC_OK : refuse(policy, at, len, list, n, err);
+}
+
+/* How much of a piece of LEN characters an error repeats. */
+static int shown(size_t len)
+{
+	return len < 80 ? (int)len : 80;
+}
+
+static bool take(const struct auc_option *o, char *value, void *values)
 {
 	void *to = (char *)values + o->offset;
 
@@ -57,6 +88,8 @@ static bool take(const struct auc_option *o, const char *value, void *values)
 	case AUC_OPTION_COUNT:
 		return auc_parse_count(value, (uint64_t)o->min, (uint64_t)o->max, to, o->key,
 				       NULL) == AUC_OK;
+	case AUC_OPTION_TEXT:
+		return *value && (*(char **)to = strdup(value));
 	case AUC_OPTION_NUMBER:
 		return auc_parse_number(value, o->min, o->max, to, o->key, NULL) == AUC_OK;
 	}
@@ -96,5 +129,5 @@ static enum auc_code refuse(const char *policy, const char *word, size_t len,
 							  list[i].key, list[i].min, list[i].max));
 	}
 	return auc_err_set(err, AUC_EINVAL, "Policy=%s: '%.*s' is no option, expected %s", policy,
-			   (int)(len < 80 ? len : 80), word, expected);
+			   shown(len), word, expected);
 }

@@ -110,7 +110,7 @@ struct auc_posted_offer {
 };
 
 struct auc_posted_pricing {
-	const char *word, *summary;
+	const char *summary;
 	/* *SELF: what it knows, NULL on failure: AUC_ENOMEM, or AUC_EINVAL of "fixed". TERMS
 	 * outlives it. */
 	enum auc_code (*create)(const struct auc_posted_terms *terms, void **self,
@@ -128,7 +128,6 @@ struct auc_posted_pricing {
 
 extern const struct auc_posted_pricing auc_posted_bandit, auc_posted_top, auc_posted_random,
 	auc_posted_fixed, auc_posted_shared;
-const struct auc_posted_pricing *auc_posted_pricing_find(const char *word, size_t len);
 
 /* T * arrivals so far / slots so far: n_k as an online policy knows it; at least 2. */
 double auc_posted_forecast(const struct auc_posted_terms *terms, double arrivals, auc_slot now);

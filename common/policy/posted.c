@@ -13,8 +13,10 @@
  *   placement=pa|upa|rs|cha   bandwidth=static|dynamic: runtimes (1) or (22)
  *   variant=paper             the bandit as printed, theta too
  *   theta=auto|paper|SHARE    of a type's jobs that pay nothing at first (bandit); auto: the
- * printed one, at most 0.1 ceiling=CREDITS           the unit price that the papers call 1 seed=N
- * of what is random fixed=W1/W2/.../P1/...    unit prices of worker types, then of PS types
+ *                             printed one, at most 0.1
+ *   ceiling=CREDITS           the unit price that the papers call 1
+ *   seed=N                    of what is random
+ *   fixed=W1/W2/.../P1/...    unit prices of worker types, then of PS types
  *
  * A bid without counts asks for a worker per chunk and the PSs of DPS's (12); without the computing
  * time of an epoch, an epoch is a mini-batch on each worker. Of several types that the job may use
@@ -29,6 +31,7 @@
 #include "market-private.h"
 #include "num.h"
 #include "policy/baseline.h"
+#include "policy/option.h"
 #include "policy/policy.h"
 #include "policy/posted-private.h"
 
@@ -81,8 +84,6 @@ static unsigned of_kind(const struct auc_market *m, unsigned kind, unsigned i);
 static void posted_answered(struct auc_policy_ctx *ctx, const struct auc_market *m,
 			    const struct auc_job *job, const struct auc_decision *decision,
 			    bool accepted);
-static enum auc_code set_option(struct auc_policy_ctx *ctx, const char *word, size_t len,
-				struct auc_err *err);
 static enum auc_code prepare(struct auc_policy_ctx *ctx, const struct auc_market *m,
 			     struct auc_err *err);
 static bool same_types(const struct auc_policy_ctx *ctx, const struct auc_market *m);
@@ -113,33 +114,80 @@ const struct auc_policy auc_policy_posted = {
 	.recall = posted_recall,
 };
 
+struct options {
+	unsigned pricing, placement, bandwidth, variant, theta_word;
+	double theta, ceiling;
+	uint64_t seed;
+	char *fixed;
+};
+
+#define IN_OPTIONS(member) offsetof(struct options, member)
+static const struct auc_option posted_options[] = {
+	{.key = "pricing",
+	 .choices = "shared|bandit|top|random|fixed",
+	 .offset = IN_OPTIONS(pricing)},
+	{.key = "placement", .choices = "pa|upa|rs|cha", .offset = IN_OPTIONS(placement)},
+	{.key = "bandwidth", .choices = "static|dynamic", .offset = IN_OPTIONS(bandwidth)},
+	{.key = "variant", .choices = "paper", .offset = IN_OPTIONS(variant)},
+	{.key = "theta", .choices = "auto|paper", .offset = IN_OPTIONS(theta_word)},
+	{.key = "theta", .type = AUC_OPTION_NUMBER, .max = 1, .offset = IN_OPTIONS(theta)},
+	{.key = "ceiling",
+	 .type = AUC_OPTION_NUMBER,
+	 .min = 1e-6,
+	 .max = 1e6,
+	 .offset = IN_OPTIONS(ceiling)},
+	{.key = "seed",
+	 .type = AUC_OPTION_COUNT,
+	 .max = (double)(UINT64_MAX >> 11),
+	 .offset = IN_OPTIONS(seed)},
+	{.key = "fixed", .type = AUC_OPTION_TEXT, .choices = "PRICES", .offset = IN_OPTIONS(fixed)},
+};
+#define NOPTIONS (sizeof(posted_options) / sizeof(*posted_options))
+
 static enum auc_code posted_create(const char *options, struct auc_policy_ctx **out,
 				   struct auc_err *err)
 {
+	static const struct auc_posted_pricing *const pricings[] = {
+		&auc_posted_shared, &auc_posted_bandit, &auc_posted_top, &auc_posted_random,
+		&auc_posted_fixed};
 	struct auc_policy_ctx *ctx = calloc(1, sizeof(*ctx));
-	enum auc_code rc = AUC_OK;
-	bool theta = false;
-	size_t len;
+	struct options o = {.pricing = AUC_OPTION_NOT_GIVEN,
+			    .variant = AUC_OPTION_NOT_GIVEN,
+			    .theta_word = AUC_OPTION_NOT_GIVEN,
+			    .theta = -1,
+			    .ceiling = 1,
+			    .seed = 1};
+	enum auc_code rc;
 
 	*out = NULL;
 	if (!ctx)
 		return auc_err_set(err, AUC_ENOMEM, "no memory for policy posted");
-	ctx->pricing = &auc_posted_shared;
-	ctx->terms.theta = -1;
-	ctx->terms.ceiling = 1;
-	ctx->terms.seed = 1;
-	for (; *options && rc == AUC_OK; options += len + (options[len] == ',')) {
-		len = strcspn(options, ",");
-		theta = theta || !strncmp(options, "theta=", 6);
-		rc = set_option(ctx, options, len, err);
-	}
-	if (rc == AUC_OK && ctx->terms.paper && !theta)
-		ctx->terms.theta = AUC_POSTED_THETA_PAPER;
-	if (rc == AUC_OK)
-		*out = ctx;
-	else
+	rc = auc_options_read("posted", options, posted_options, NOPTIONS, &o, err);
+	ctx->fixed = o.fixed;
+	if (rc != AUC_OK) {
 		posted_destroy(ctx);
-	return rc;
+		return rc;
+	}
+	ctx->placement = (enum auc_posted_placement)o.placement;
+	ctx->dynamic = o.bandwidth == 1;
+	ctx->terms.paper = o.variant != AUC_OPTION_NOT_GIVEN;
+	ctx->terms.ceiling = o.ceiling;
+	ctx->terms.seed = o.seed;
+	ctx->terms.fixed = o.fixed;
+	if (o.theta >= 0)
+		ctx->terms.theta = o.theta;
+	else if (o.theta_word == 1 || (o.theta_word == AUC_OPTION_NOT_GIVEN && ctx->terms.paper))
+		ctx->terms.theta = AUC_POSTED_THETA_PAPER;
+	else
+		ctx->terms.theta = AUC_POSTED_THETA_AUTO;
+	if (o.pricing != AUC_OPTION_NOT_GIVEN)
+		ctx->pricing = pricings[o.pricing];
+	else
+		ctx->pricing = o.fixed            ? &auc_posted_fixed
+			       : ctx->terms.paper ? &auc_posted_bandit
+						  : &auc_posted_shared;
+	*out = ctx;
+	return AUC_OK;
 }
 
 static void posted_destroy(struct auc_policy_ctx *ctx)
@@ -280,79 +328,6 @@ static enum auc_code posted_recall(struct auc_policy_ctx *ctx, const struct auc_
 static unsigned of_kind(const struct auc_market *m, unsigned kind, unsigned i)
 {
 	return kind == AUC_POSTED_PS ? auc_ps_index(m, i) : i;
-}
-
-/* -- options -- */
-
-/* Takes WORD if it is KEY=one of WORDS. */
-static bool choose(const char *word, size_t len, const char *key, const char *const *words,
-		   int *chosen)
-{
-	size_t n = strlen(key);
-	int i;
-
-	if (len < n || strncmp(word, key, n) != 0)
-		return false;
-	for (i = 0; words[i]; i++)
-		if (strlen(words[i]) == len - n && !strncmp(word + n, words[i], len - n)) {
-			*chosen = i;
-			return true;
-		}
-	return false;
-}
-
-static enum auc_code set_option(struct auc_policy_ctx *ctx, const char *word, size_t len,
-				struct auc_err *err)
-{
-	static const char *const placements[] = {"pa", "upa", "rs", "cha", NULL};
-	static const char *const bandwidths[] = {"static", "dynamic", NULL};
-	static const char *const variants[] = {"paper", NULL};
-	static const char *const thetas[] = {"auto", "paper", NULL};
-	const struct auc_posted_pricing *pricing;
-	char value[64];
-	int chosen = 0;
-	size_t key = strcspn(word, "=,");
-
-	snprintf(value, sizeof(value), "%.*s",
-		 key < len ? (int)(len - key - 1 < 63 ? len - key - 1 : 63) : 0,
-		 word + (key < len ? key + 1 : 0));
-	if (choose(word, len, "placement=", placements, &chosen)) {
-		ctx->placement = (enum auc_posted_placement)chosen;
-	} else if (choose(word, len, "bandwidth=", bandwidths, &chosen)) {
-		ctx->dynamic = chosen == 1;
-	} else if (choose(word, len, "variant=", variants, &chosen)) {
-		ctx->terms.paper = true;
-		ctx->pricing = &auc_posted_bandit;
-	} else if (choose(word, len, "theta=", thetas, &chosen)) {
-		ctx->terms.theta = chosen ? AUC_POSTED_THETA_PAPER : AUC_POSTED_THETA_AUTO;
-	} else if (!strncmp(word, "theta=", 6)) {
-		return auc_parse_number(value, 0, 1, &ctx->terms.theta, "posted: theta", err);
-	} else if (!strncmp(word, "ceiling=", 8)) {
-		return auc_parse_number(value, 1e-6, 1e6, &ctx->terms.ceiling, "posted: ceiling",
-					err);
-	} else if (!strncmp(word, "seed=", 5)) {
-		return auc_parse_count(value, 0, UINT64_MAX >> 11, &ctx->terms.seed, "posted: seed",
-				       err);
-	} else if (!strncmp(word, "fixed=", 6)) {
-		free(ctx->fixed);
-		ctx->fixed = strndup(word + 6, len - 6);
-		ctx->terms.fixed = ctx->fixed;
-		ctx->pricing = &auc_posted_fixed;
-		return ctx->fixed ? AUC_OK
-				  : auc_err_set(err, AUC_ENOMEM, "no memory for policy posted");
-	} else if (!strncmp(word, "pricing=", 8) &&
-		   (pricing = auc_posted_pricing_find(word + 8, len - 8))) {
-		ctx->pricing = pricing;
-	} else {
-		return auc_err_set(err, AUC_EINVAL,
-				   "posted: '%.*s' is no option, expected pricing=shared, bandit, "
-				   "top, random or fixed, "
-				   "placement=pa, upa, rs or cha, bandwidth=static or dynamic, "
-				   "variant=paper, theta=auto, paper or "
-				   "a share, ceiling=CREDITS, seed=N or fixed=PRICES",
-				   (int)(len < 80 ? len : 80), word);
-	}
-	return AUC_OK;
 }
 
 /* -- the market -- */

@@ -68,7 +68,6 @@ static enum auc_code fixed_create(const struct auc_posted_terms *terms, void **s
 static void fixed_offer(void *self, struct auc_posted_offer *offer);
 
 const struct auc_posted_pricing auc_posted_bandit = {
-	.word = "bandit",
 	.summary = "the paper's upper confidence bounds",
 	.create = bandit_create,
 	.destroy = bandit_destroy,
@@ -78,7 +77,6 @@ const struct auc_posted_pricing auc_posted_bandit = {
 };
 
 const struct auc_posted_pricing auc_posted_top = {
-	.word = "top",
 	.summary = "the same over worker types alone",
 	.create = top_create,
 	.destroy = bandit_destroy,
@@ -88,7 +86,6 @@ const struct auc_posted_pricing auc_posted_top = {
 };
 
 const struct auc_posted_pricing auc_posted_random = {
-	.word = "random",
 	.summary = "any price",
 	.create = random_create,
 	.destroy = free,
@@ -97,25 +94,11 @@ const struct auc_posted_pricing auc_posted_random = {
 };
 
 const struct auc_posted_pricing auc_posted_fixed = {
-	.word = "fixed",
 	.summary = "given prices",
 	.create = fixed_create,
 	.destroy = free,
 	.offer = fixed_offer,
 };
-
-const struct auc_posted_pricing *auc_posted_pricing_find(const char *word, size_t len)
-{
-	static const struct auc_posted_pricing *const all[] = {
-		&auc_posted_shared, &auc_posted_bandit, &auc_posted_top, &auc_posted_random,
-		&auc_posted_fixed};
-	unsigned i;
-
-	for (i = 0; i < sizeof(all) / sizeof(all[0]); i++)
-		if (strlen(all[i]->word) == len && !strncmp(all[i]->word, word, len))
-			return all[i];
-	return NULL;
-}
 
 double auc_posted_forecast(const struct auc_posted_terms *terms, double arrivals, auc_slot now)
 {

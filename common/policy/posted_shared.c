@@ -73,7 +73,6 @@ static void learn_lambda(struct shared *d, const struct auc_posted_offer *offer,
 			 const double *part);
 
 const struct auc_posted_pricing auc_posted_shared = {
-	.word = "shared",
 	.summary = "bundles, one demand curve, bid prices",
 	.create = shared_create,
 	.destroy = shared_destroy,

@@ -13,6 +13,7 @@
 #include "offline.h"
 #include "posted_world.h"
 #include "prices.h"
+#include "policy/option.h"
 #include "replay.h"
 #include "steps.h"
 #include "world.h"
@@ -197,12 +198,14 @@ static enum auc_code open_bfp(struct replay *p, struct auc_err *err)
 	return rc;
 }
 
-/* What is random in it follows the run's seed; options that name one come last, and count. */
+/* What is random in it follows the run's seed, unless the options name one. */
 static enum auc_code open_posted(struct replay *p, struct auc_err *err)
 {
 	enum auc_code rc;
 	char *options;
 
+	if (auc_options_have(p->options, "seed"))
+		return p->policy->create(p->options, &p->ctx, err);
 	if (asprintf(&options, "seed=%llu,%s", (unsigned long long)p->result->seed, p->options) < 0)
 		return auc_err_set(err, AUC_ENOMEM, "--policy: no memory");
 	rc = p->policy->create(options, &p->ctx, err);

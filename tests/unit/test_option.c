@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <setjmp.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -60,6 +61,26 @@ static void test_values(void **state)
 	assert_true(v.word == 7 && v.x == 0.25);
 }
 
+static void test_text(void **state)
+{
+	static const struct auc_option text = {
+		.key = "fixed", .type = AUC_OPTION_TEXT, .choices = "PRICES"};
+	char *value = NULL;
+	struct auc_err err;
+
+	(void)state;
+	assert_int_equal(auc_options_read("p", "fixed=0.5/1=2", &text, 1, &value, NULL), AUC_OK);
+	assert_string_equal(value, "0.5/1=2");
+	free(value);
+	value = NULL;
+	assert_int_equal(auc_options_read("p", "fixed=", &text, 1, &value, &err), AUC_EINVAL);
+	assert_null(value);
+	assert_string_equal(err.text, "Policy=p: 'fixed=' is no option, expected fixed=PRICES");
+	assert_int_equal(auc_options_read("p", "fixed=a,x", &text, 1, &value, &err), AUC_EINVAL);
+	assert_string_equal(value, "a");
+	free(value);
+}
+
 static void test_refused(void **state)
 {
 	static const struct {
@@ -94,15 +115,28 @@ static void test_refused(void **state)
 	}
 	memset(longest + 4, 'w', 150);
 	assert_int_equal(auc_options_read("p", longest, list, 4, &v, &err), AUC_EINVAL);
+	longest[80] = '\0';
+	assert_memory_equal(err.text + strlen("Policy=p: '"), longest, 80);
 	assert_int_equal(auc_options_read("p", "", NULL, 0, NULL, NULL), AUC_OK);
 	assert_int_equal(auc_options_read("p", "a=b", NULL, 0, NULL, &err), AUC_EINVAL);
 	assert_string_equal(err.text, "Policy=p: 'a=b' is no option, expected none");
+}
+
+static void test_have(void **state)
+{
+	(void)state;
+	assert_true(auc_options_have("seed=1", "seed"));
+	assert_true(auc_options_have("a=b,seed=", "seed"));
+	assert_false(auc_options_have("", "seed"));
+	assert_false(auc_options_have("a=seed,seeds=1,seed,noseed=1,", "seed"));
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_values),
+		cmocka_unit_test(test_text),
+		cmocka_unit_test(test_have),
 		cmocka_unit_test(test_refused),
 	};
 
