@@ -324,6 +324,16 @@ void auc_sale_view_clear(struct auc_sale_view *v)
 	memset(v, 0, sizeof(*v));
 }
 
+uint64_t auc_auction_edition(struct auc_auction *a)
+{
+	uint64_t edition;
+
+	pthread_mutex_lock(&a->lock);
+	edition = a->ledger ? auc_ledger_edition(a->ledger) : 0;
+	pthread_mutex_unlock(&a->lock);
+	return edition;
+}
+
 enum auc_code auc_auction_sales(struct auc_auction *a, struct auc_sale_view **views, unsigned *n,
 				struct auc_err *err)
 {

@@ -183,6 +183,9 @@ struct auc_sale_view {
 	struct auc_part *parts; /* by start, the lead's first */
 };
 void auc_sale_view_clear(struct auc_sale_view *v);
+/* Another whenever the answer of auc_auction_sales() or auc_auction_sale() may be another; 0: it
+ * has no ledger yet. */
+uint64_t auc_auction_edition(struct auc_auction *a);
 /* All live sales in order of sale (liens too), without their parts; *VIEWS is malloc'd, free each
  * and the array. */
 enum auc_code auc_auction_sales(struct auc_auction *a, struct auc_sale_view **views, unsigned *n,

@@ -276,7 +276,7 @@ bool auc_exec_busy(const struct auc_exec *x, const struct auc_exec_rules *rules,
 	    x->state == AUC_EXEC_SETTLED || x->tell)
 		return true;
 	/* Jobs are slower than the clock: for a while behind it they are watched. */
-	if (auc_exec_next(x, rules, now - rules->again) <= now + soon)
+	if (auc_exec_due(x, rules, now - rules->again, now + soon))
 		return true;
 	if (x->state == AUC_EXEC_CHANGING && !stands(x, rules, now))
 		return true;
@@ -285,6 +285,22 @@ bool auc_exec_busy(const struct auc_exec *x, const struct auc_exec_rules *rules,
 		    now < x->parts[i].end &&
 		    (x->parts[i].start <= x->start || now >= x->parts[i].start - rules->ahead))
 			return true;
+	return false;
+}
+
+bool auc_exec_due(const struct auc_exec *x, const struct auc_exec_rules *rules, double since,
+		  double until)
+{
+	for (unsigned i = 0; i < x->nparts; i++) {
+		const struct auc_part *p = &x->parts[i];
+		double at[] = {p->start, p->end - rules->end_margin, p->end - rules->end_margin / 2,
+			       p->start > x->start ? p->start - rules->notice : INFINITY,
+			       p->end < x->end ? p->end - rules->notice : INFINITY};
+
+		for (unsigned k = 0; k < sizeof(at) / sizeof(*at); k++)
+			if (at[k] > since && at[k] <= until)
+				return true;
+	}
 	return false;
 }
 

@@ -154,6 +154,10 @@ double auc_exec_next(const struct auc_exec *x, const struct auc_exec_rules *rule
 /* True if its jobs are to be looked at often: something has just been or is about to be done. */
 bool auc_exec_busy(const struct auc_exec *x, const struct auc_exec_rules *rules, double now,
 		   double soon);
+/* True if between SINCE and UNTIL something is to be asked of jobs that run or wait as they should.
+ */
+bool auc_exec_due(const struct auc_exec *x, const struct auc_exec_rules *rules, double since,
+		  double until);
 /* The clock was set by STEP seconds: what was measured by it is measured by the new one. */
 void auc_exec_shift(struct auc_exec *x, double step);
 /* True if PART's job is to run at NOW. */

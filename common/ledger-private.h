@@ -24,6 +24,7 @@ struct auc_ledger {
 	auc_money live;    /* payments of the live sales */
 	double next_lapse; /* no lien lapses before that */
 	uint64_t last_order;
+	uint64_t edition; /* another with each change */
 	unsigned count, alloc;
 	struct auc_entry **entries;         /* by order */
 	struct auc_entry **by_id, **by_job; /* hash tables of alloc buckets */

@@ -44,7 +44,7 @@ static unsigned index_of(const struct auc_ledger *l, const struct auc_entry *e);
 static void remove_entry(struct auc_ledger *l, struct auc_entry *e);
 static void move_to_end(struct auc_ledger *l, struct auc_entry *e);
 static void lapse(struct auc_ledger *l, struct auc_entry *e);
-static void emit(const struct auc_ledger *l, struct json_object *event);
+static void emit(struct auc_ledger *l, struct json_object *event);
 static struct json_object *totals_record(const struct auc_totals *t);
 
 /* -- public functions -- */
@@ -63,6 +63,8 @@ struct auc_ledger *auc_ledger_create(struct auc_market *m, auc_event_fn emit_fn,
 		free(l);
 		return NULL;
 	}
+	/* No two ledgers have an edition in common. */
+	l->edition = l->boot;
 	return l;
 }
 
@@ -418,6 +420,11 @@ const struct auc_sale *auc_ledger_at(const struct auc_ledger *l, unsigned i)
 	return i < l->count ? &l->entries[i]->sale : NULL;
 }
 
+uint64_t auc_ledger_edition(const struct auc_ledger *l)
+{
+	return l->edition ? l->edition : 1;
+}
+
 const struct auc_totals *auc_ledger_totals(const struct auc_ledger *l)
 {
 	return &l->totals;
@@ -478,6 +485,7 @@ enum auc_code auc_ledger_rebase(struct auc_ledger *l, struct auc_market *to, str
 			misfits += !auc_entry_move(l->entries[i], to, &moves[i],
 						   misfits ? NULL : &first);
 		l->market = to;
+		l->edition++;
 		for (unsigned i = n; i-- > 0;)
 			if (moves[i].drop)
 				lapse(l, l->entries[i]);
@@ -588,6 +596,7 @@ static void enter_job(struct auc_ledger *l, struct auc_entry *e)
 
 void auc_ledger_append(struct auc_ledger *l, struct auc_entry *e)
 {
+	l->edition++;
 	e->order = ++l->last_order;
 	l->entries[l->count++] = e;
 	enter_id(l, e);
@@ -649,8 +658,9 @@ static void lapse(struct auc_ledger *l, struct auc_entry *e)
 }
 
 /* Takes EVENT over. */
-static void emit(const struct auc_ledger *l, struct json_object *event)
+static void emit(struct auc_ledger *l, struct json_object *event)
 {
+	l->edition++;
 	if (!event)
 		return;
 	if (l->emit)

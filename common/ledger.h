@@ -130,6 +130,8 @@ const struct auc_sale *auc_ledger_find_job(const struct auc_ledger *l, uint32_t 
 unsigned auc_ledger_count(const struct auc_ledger *l);
 /* I from 0 to count - 1, in order of sale. */
 const struct auc_sale *auc_ledger_at(const struct auc_ledger *l, unsigned i);
+/* Another with each change of L; not 0. */
+uint64_t auc_ledger_edition(const struct auc_ledger *l);
 const struct auc_totals *auc_ledger_totals(const struct auc_ledger *l);
 
 /*

@@ -52,6 +52,19 @@ typedef ListIterator auc_list_itr_t;
 #define AUC_INFO_JOB_ID(info) ((info)->job_id)
 #endif
 
+/* slurm_load_job() names the job as a step does, from 25.11 on. */
+#if SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(25, 11, 0)
+#define AUC_LOAD_JOB(jobs, id, flags)                                                              \
+	({                                                                                         \
+		slurm_step_id_t step_ = SLURM_STEP_ID_INITIALIZER;                                 \
+                                                                                                   \
+		step_.job_id = (id);                                                               \
+		slurm_load_job((jobs), step_, (flags));                                            \
+	})
+#else
+#define AUC_LOAD_JOB(jobs, id, flags) slurm_load_job((jobs), (id), (flags))
+#endif
+
 /* What slurm_create_reservation() returns is malloc()ed in 24.11 and Slurm's in 26.05: in between
  * it is not known, and some bytes are given up. */
 #if SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(26, 5, 0)

@@ -834,12 +834,40 @@ static void test_worlds(void **state)
 	assert_true(notices > n / 4 && moves > n / 8 && changes > n / 20);
 }
 
+/* When jobs are to be asked for something, and when the clock passes over a part that goes on. */
+static void test_due(void **state)
+{
+	const struct auc_part parts[] = {
+		{.server = "a", .lead = true, .workers = 1, .ps = 1, .start = 100, .end = 200},
+		{.server = "b", .workers = 1, .start = 150, .end = 180},
+	};
+	const struct {
+		double since, until;
+		bool due;
+	} cases[] = {
+		{90, 99, false},   {99, 100, true},   {100, 146, false},   {146, 147, true},
+		{147, 149, false}, {149, 151, true},  {150, 176, false},   {176, 177, true},
+		{177, 178, false}, {178, 179, true},  {179, 179.4, false}, {179.4, 179.5, true},
+		{180, 198, false}, {196, 197, false}, {198, 199, true},    {199.5, 300, false},
+		{90, 300, true},
+	};
+	struct auc_exec x;
+
+	(void)state;
+	assert_int_equal(auc_exec_init(&x, parts, 2, &err), AUC_OK);
+	for (unsigned i = 0; i < sizeof(cases) / sizeof(*cases); i++)
+		assert_int_equal(auc_exec_due(&x, &rules, cases[i].since, cases[i].until),
+				 cases[i].due);
+	auc_exec_clear(&x);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_parts),       cmocka_unit_test(test_single_steps),
 		cmocka_unit_test(test_refused),     cmocka_unit_test(test_late),
-		cmocka_unit_test(test_uncommitted), cmocka_unit_test(test_worlds),
+		cmocka_unit_test(test_uncommitted), cmocka_unit_test(test_due),
+		cmocka_unit_test(test_worlds),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -161,6 +161,23 @@ static void assert_replays(struct auc_ledger *l, struct auc_market *m, struct js
 	json_object_put(expected);
 }
 
+/* Of all that the agent is told of the sales. */
+static uint64_t sum_of_sales(const struct auc_ledger *l)
+{
+	uint64_t sum = UINT64_C(0xcbf29ce484222325);
+	char text[AUC_SALE_ID_LEN + 64];
+
+	for (unsigned i = 0; i < auc_ledger_count(l); i++) {
+		const struct auc_sale *s = auc_ledger_at(l, i);
+
+		snprintf(text, sizeof(text), "%s %d %u %u;", s->id, (int)s->state, s->job_id,
+			 s->revision);
+		for (const char *c = text; *c; c++)
+			sum = (sum ^ (unsigned char)*c) * UINT64_C(0x100000001b3);
+	}
+	return sum;
+}
+
 static void random_life(unsigned steps)
 {
 	struct json_object *events = json_object_new_array();
@@ -168,6 +185,7 @@ static void random_life(unsigned steps)
 	struct auc_ledger *l = auc_ledger_create(m, keep_event, events);
 	char id[AUC_SALE_ID_LEN];
 	struct auc_plan plan;
+	uint64_t edition = auc_ledger_edition(l), sum = sum_of_sales(l);
 	uint32_t next_job = 1;
 	double now = 0;
 
@@ -241,6 +259,10 @@ static void random_life(unsigned steps)
 		}
 		assert_true(auc_market_sound(m));
 		assert_int_equal(auc_ledger_check(l, &err), AUC_OK);
+		assert_true(sum_of_sales(l) == sum || auc_ledger_edition(l) != edition);
+		edition = auc_ledger_edition(l);
+		sum = sum_of_sales(l);
+		assert_true(auc_ledger_edition(l) == edition);
 		for (unsigned i = 0; i < auc_ledger_count(l); i++)
 			liens |= auc_ledger_at(l, i)->state == AUC_SALE_LIEN;
 		if (step % 16 == 15)

@@ -111,6 +111,8 @@ static void carry_out(struct auc_agent *a, struct auc_task *t, const struct auc_
 		code = auc_slice_of(p, p->start, p->end, &slice, &err);
 		if (!code)
 			code = submit(a, t, action->part, &slice, &id, &err);
+		/* It may be there all the same. */
+		t->whole |= code == AUC_EIO;
 		break;
 	case AUC_ASK_NUDGE:
 		code = nudge(t, p->lead ? 0 : action->part, &err);

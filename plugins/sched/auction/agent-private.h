@@ -12,13 +12,24 @@
 
 #include "auction.h"
 #include "control.h"
+#include "pace.h"
 #include "status.h"
 #include "tasks.h"
+
+#define AUC_SOON                                                                                   \
+	0.25 /* seconds until something that is about to happen; between two cycles then           \
+	      */
 
 struct auc_fences;
 struct auc_power;
 
-#define AUC_USERS_MAX 32 /* more users than this: load all jobs in one RPC */
+/* A user who has sales. */
+struct auc_owner_jobs {
+	uint32_t uid;
+	unsigned records; /* jobs that the user had when that was last counted */
+	unsigned wanted;  /* of them, the present look is at so many, */
+	bool whole;       /* or at all */
+};
 
 /* The thread's own: no other looks at it. */
 struct auc_agent {
@@ -28,11 +39,19 @@ struct auc_agent {
 	char dir[PATH_MAX];
 	struct auc_tasks tasks;
 	struct auc_exec_rules rules;
-	job_info_msg_t *loaded[AUC_USERS_MAX + 1];
-	unsigned nloaded;
-	double since; /* the agent runs: auc_site_elapsed() */
-	bool heard;   /* all nodes have told slurmctld of their jobs since then */
-	double next_look, next_busy_look, next_nodes, next_records, next_try;
+	job_info_msg_t **loaded;
+	unsigned nloaded, loaded_alloc;
+	struct auc_owner_jobs *owners;
+	unsigned nowners, owners_alloc;
+	unsigned records; /* all of Slurm's jobs when they were last counted */
+	uint64_t edition; /* of the ledger, that the tasks are like; 0: none */
+	struct auc_pace pace;
+	struct auc_pace_signs signs; /* of this cycle */
+	double since;                /* the agent runs: auc_site_elapsed() */
+	bool heard;                  /* all nodes have told slurmctld of their jobs since then */
+	double next_nodes, next_records, next_keep, next_try;
+	double latest_nodes;                               /* nodes are looked at by then, */
+	struct auc_stamp node_stamps[AUC_CONTROL_NSTAMPS]; /* and if slurmctld says something new */
 	double clock; /* Unix time is ahead of auc_site_elapsed() by that; 0: not known yet */
 	struct auc_server_spec *servers; /* as Slurm lists them */
 	unsigned nservers, nodes;        /* nodes: how many different lists there have been */
@@ -49,10 +68,18 @@ struct auc_agent {
 /* agent.c: logs what goes wrong again and again once, and counts it under KIND. */
 void auc_agent_complain(struct auc_agent *a, enum auc_agent_error kind, const struct auc_err *err);
 
-/* look.c: loads the records of the users that have sales, or ALL, and sees which sales they belong
- * to; records stay until auc_look_free(). False: something is missing. */
-bool auc_look_load(struct auc_agent *a, double now, bool all);
+/* look.c: at which records the agent is to look now. */
+enum auc_look auc_look_due(struct auc_agent *a, double now);
+/* True if T is near a change, so that its jobs are to be looked at in this cycle. */
+bool auc_look_near(const struct auc_agent *a, const struct auc_task *t, double now);
+/* Loads the records that a look of KIND is at, and sees which sales they belong to; records stay
+ * until auc_look_free(). False: something is missing. */
+bool auc_look_load(struct auc_agent *a, double now, enum auc_look kind);
 void auc_look_see(struct auc_agent *a, double now);
+/* All records are to be looked at by AT, if that can be paid for. */
+void auc_look_want_all(struct auc_agent *a, double at);
+/* Forgets what it knows of former looks. */
+void auc_look_reset(struct auc_agent *a);
 void auc_look_free(struct auc_agent *a);
 /* While there is no ledger to ask, jobs with a live receipt are still not their owners' to change.
  */

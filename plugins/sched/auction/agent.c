@@ -26,14 +26,14 @@
 #include "site.h"
 #include "writer.h"
 
-#define CYCLE_BUSY 0.25 /* seconds between cycles: something is about to happen */
-#define CYCLE_IDLE 0.5  /* nothing is; new liens are found this soon */
+#define CYCLE_IDLE 0.5 /* nothing is; new liens are found this soon */
 #define PASS_MAX                                                                                   \
 	1.0 /* seconds that a cycle may ask things of Slurm; the rest waits for the next           \
 	     */
 #define NODES_EVERY 2.0  /* seconds between looks at the nodes, */
 #define NODES_SHARE 100  /* or so many times what a look takes, */
-#define NODES_MAX   10.0 /* but so many at most */
+#define NODES_MAX   10.0 /* but so many at most, and so many where slurmctld says nothing new */
+#define KEEP_EVERY  1.0  /* seconds between looks at what fences and power saving need */
 #define RETRY       1.0  /* seconds before what failed at the start is tried again */
 #define AHEAD       30.0 /* seconds before its slot a member is submitted */
 #define GRACE       15.0 /* seconds a job may start late before the sale counts as failed, at least */
@@ -55,6 +55,7 @@ static void *agent_main(void *arg);
 static void follow_clock(struct auc_agent *a);
 static void check_version(struct auc_agent *a);
 static void reload(struct auc_agent *a, double now);
+static bool nodes_due(const struct auc_agent *a, double now);
 static bool refresh_nodes(struct auc_agent *a, double now, bool force);
 static void list_up(struct auc_agent *a);
 static bool all_heard(const node_info_msg_t *nodes);
@@ -184,6 +185,11 @@ static void *agent_main(void *arg)
 	auc_power_clear(a);
 	free(a->servers);
 	free(a->up);
+	free(a->loaded);
+	free(a->owners);
+	a->loaded = NULL;
+	a->owners = NULL;
+	a->loaded_alloc = a->nowners = a->owners_alloc = 0;
 	a->servers = NULL;
 	a->up = NULL;
 	a->nservers = a->nup = 0;
@@ -203,8 +209,8 @@ static void follow_clock(struct auc_agent *a)
 		return;
 	if (a->clock != 0) {
 		slurm_info("sched/auction: the clock was set by %.1f s", step);
-		a->next_look = a->next_busy_look = a->next_nodes = a->next_records = a->next_try =
-			0;
+		a->next_nodes = a->next_keep = a->next_try = 0;
+		auc_look_reset(a);
 		for (struct auc_task *t = a->tasks.list; t; t = t->next) {
 			auc_exec_shift(&t->exec, step);
 			t->receipt_next += step;
@@ -243,6 +249,17 @@ static void reload(struct auc_agent *a, double now)
 	refresh_nodes(a, now, true);
 }
 
+/* Now and then whatever slurmctld says; else if it says that something has changed. */
+static bool nodes_due(const struct auc_agent *a, double now)
+{
+	bool moved = a->next_nodes == 0 || now >= a->latest_nodes;
+
+	for (unsigned i = 0; i < AUC_CONTROL_NSTAMPS && now >= a->next_nodes && !moved; i++)
+		moved = i != AUC_STAMP_JOBS &&
+			auc_stamp_moved(&a->node_stamps[i], auc_control_changed(i));
+	return now >= a->next_nodes && moved;
+}
+
 /* Tells the auction when nodes or partitions changed; true if it knows them. */
 static bool refresh_nodes(struct auc_agent *a, double now, bool force)
 {
@@ -256,6 +273,9 @@ static bool refresh_nodes(struct auc_agent *a, double now, bool force)
 	unsigned n;
 
 	a->next_nodes = now + NODES_EVERY;
+	a->latest_nodes = a->next_nodes; /* if this fails */
+	for (unsigned i = 0; i < AUC_CONTROL_NSTAMPS; i++)
+		a->node_stamps[i] = auc_stamp_of(auc_control_changed(i), now);
 	if (!a->auction)
 		return false;
 	if (auc_control_load_nodes(&nodes, &partitions, &err)) {
@@ -276,6 +296,7 @@ static bool refresh_nodes(struct auc_agent *a, double now, bool force)
 		auc_agent_complain(a, AUC_ERROR_NODES, &err);
 	known = code != AUC_ENOMEM && take_servers(a, servers, n, now, force);
 	if (known) {
+		a->latest_nodes = now + NODES_MAX;
 		auc_fence_look(a, nodes, partitions);
 		auc_power_look(a, nodes);
 	}
@@ -418,7 +439,8 @@ static void open_up(struct auc_agent *a, double now)
 	free(views);
 	if (auc_learner_start(a->auction, &err)) /* prices stay as they are */
 		auc_agent_complain(a, AUC_ERROR_LEDGER, &err);
-	a->next_records = 0;
+	auc_look_reset(a);
+	a->edition = 0;
 	a->opened = false;
 	a->ready = true;
 	return;
@@ -429,15 +451,18 @@ closed:
 /* One round; returns when the next is due. */
 static double cycle(struct auc_agent *a, double now)
 {
-	bool all = now >= a->next_records, looked;
+	enum auc_look kind;
+	bool looked;
 	struct auc_err err;
 
 	take_rules(a);
 	auc_act_receipts_written(a, now);
 	if (!auc_book_sync(a))
 		return now + RETRY;
-	looked = (all || now >= a->next_look || (now >= a->next_busy_look && busy(a, now))) &&
-		 auc_look_load(a, now, all);
+	for (struct auc_task *t = a->tasks.list; t; t = t->next)
+		mark_down(a, t, now);
+	kind = auc_look_due(a, now);
+	looked = kind != AUC_LOOK_NONE && auc_look_load(a, now, kind);
 	/* A record can be newer than the list of sales that said which users to look at: its lien
 	 * is in the next list. */
 	if (looked && !auc_book_sync(a)) {
@@ -455,19 +480,22 @@ static double cycle(struct auc_agent *a, double now)
 		a->changed = true;
 	auc_book_revise(a, now);
 	auc_book_commit(a);
-	if (looked) {
+	if (looked || now >= a->next_keep) {
+		a->next_keep = now + KEEP_EVERY;
 		auc_fence_keep(a, now);
 		auc_power_keep(a, now);
+	}
+	if (looked) {
 		act_all(a, now);
 		drop_finished_tasks(a);
 		publish_protected(a);
 		auc_look_free(a);
-		if (all && !a->opened) {
+		if (kind == AUC_LOOK_ALL && !a->opened) {
 			a->opened = true;
 			auc_site_gate(NULL);
 		}
 	}
-	if (now >= a->next_nodes)
+	if (nodes_due(a, now))
 		refresh_nodes(a, now, false);
 	count_states(a);
 	auc_series_add(&a->stats.cycles, auc_site_now() - now);
@@ -493,12 +521,11 @@ static void take_rules(struct auc_agent *a)
 	};
 }
 
-/* True if some sale is near a change, so that the jobs are to be looked at in this cycle. */
+/* True if some sale is near a change. */
 static bool busy(const struct auc_agent *a, double now)
 {
 	for (const struct auc_task *t = a->tasks.list; t; t = t->next)
-		if ((t->receipt && !t->receipt_sent && now >= t->receipt_next) ||
-		    auc_exec_busy(&t->exec, &a->rules, now, CYCLE_BUSY))
+		if (t->exec.state == AUC_EXEC_LIEN || auc_look_near(a, t, now))
 			return true;
 	return false;
 }
@@ -575,7 +602,7 @@ static void publish_protected(struct auc_agent *a)
 /* The next regular cycle, or sooner if a sale's clock asks for something. */
 static double next_wake(const struct auc_agent *a, double now)
 {
-	double later = auc_site_now(), wake = later + (busy(a, later) ? CYCLE_BUSY : CYCLE_IDLE);
+	double later = auc_site_now(), wake = later + (busy(a, later) ? AUC_SOON : CYCLE_IDLE);
 
 	for (const struct auc_task *t = a->tasks.list; t; t = t->next) {
 		double at = auc_exec_next(&t->exec, &a->rules, now);

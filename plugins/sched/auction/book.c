@@ -13,7 +13,7 @@
 #include "receipts.h"
 #include "site.h"
 
-static void take_view(struct auc_agent *a, const struct auc_sale_view *view);
+static bool take_view(struct auc_agent *a, const struct auc_sale_view *view);
 static bool take_plan(struct auc_agent *a, struct auc_task *t);
 static void confirm(struct auc_agent *a, struct auc_task *t, double now);
 static void know_lead(struct auc_agent *a, struct auc_task *t);
@@ -25,11 +25,16 @@ static void new_receipt(struct auc_task *t, char *receipt);
 
 bool auc_book_sync(struct auc_agent *a)
 {
+	uint64_t edition = auc_auction_edition(a->auction);
 	struct auc_sale_view *views;
 	struct auc_task **at, *t;
 	unsigned lapsed = 0, n;
 	struct auc_err err;
+	bool good = true;
 
+	if (edition && edition == a->edition)
+		return true;
+	a->edition = 0;
 	if (auc_auction_sales(a->auction, &views, &n, &err)) {
 		auc_agent_complain(a, AUC_ERROR_LEDGER, &err);
 		return false;
@@ -37,7 +42,7 @@ bool auc_book_sync(struct auc_agent *a)
 	for (t = a->tasks.list; t; t = t->next)
 		t->listed = false;
 	for (unsigned i = 0; i < n; i++) {
-		take_view(a, &views[i]);
+		good &= take_view(a, &views[i]);
 		auc_sale_view_clear(&views[i]);
 	}
 	free(views);
@@ -53,8 +58,10 @@ bool auc_book_sync(struct auc_agent *a)
 	}
 	/* A lien can lapse while its job's record is on the way: look at all records soon, but not
 	 * in a storm of dry runs. */
-	if (lapsed && a->next_records > auc_site_now() + 5)
-		a->next_records = auc_site_now() + 5;
+	if (lapsed)
+		auc_look_want_all(a, auc_site_now() + 5);
+	if (good)
+		a->edition = edition;
 	return true;
 }
 
@@ -125,8 +132,8 @@ void auc_book_commit(struct auc_agent *a)
 		t->exec.committed = t->exec.booked != AUC_SALE_LIEN;
 }
 
-/* One live sale, as the ledger has it now. */
-static void take_view(struct auc_agent *a, const struct auc_sale_view *view)
+/* One live sale, as the ledger has it now. False: it is to be taken again. */
+static bool take_view(struct auc_agent *a, const struct auc_sale_view *view)
 {
 	struct auc_task *t = auc_tasks_find(&a->tasks, view->sale);
 	struct auc_sale_view whole;
@@ -135,21 +142,22 @@ static void take_view(struct auc_agent *a, const struct auc_sale_view *view)
 	if (!t) {
 		/* Liens may have lapsed since. */
 		if (auc_auction_sale(a->auction, view->sale, &whole, NULL))
-			return;
+			return false;
 		t = auc_tasks_add(&a->tasks, &whole);
 		auc_sale_view_clear(&whole);
 		if (!t) {
 			auc_err_set(&err, AUC_ENOMEM, "out of memory for a sale");
 			auc_agent_complain(a, AUC_ERROR_LEDGER, &err);
-			return;
+			return false;
 		}
 	} else if (t->revision != view->revision && !take_plan(a, t)) {
-		return;
+		return false;
 	}
 	t->listed = true;
 	t->exec.booked = view->state;
 	if (view->job_id)
 		t->exec.jobs[0].id = view->job_id;
+	return true;
 }
 
 /* The plan of T has changed. */

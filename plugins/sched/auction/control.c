@@ -17,6 +17,9 @@
  */
 #define PLACEHOLDER "#!/bin/sh\nexec sleep 1000000\n"
 
+/* Hidden partitions too; without asking first whether there is a federation. */
+#define SHOW (SHOW_ALL | SHOW_LOCAL)
+
 static enum auc_code failed(struct auc_err *err, const char *what, uint32_t job_id);
 static enum auc_code failed_with(struct auc_err *err, const char *what, const char *name);
 static enum auc_code update_node(const char *node, uint32_t state, const char *what,
@@ -31,9 +34,9 @@ enum auc_code auc_control_load_nodes(node_info_msg_t **nodes, partition_info_msg
 {
 	*nodes = NULL;
 	*partitions = NULL;
-	if (slurm_load_node(0, nodes, SHOW_ALL))
+	if (slurm_load_node(0, nodes, SHOW))
 		return failed(err, "loading nodes", 0);
-	if (slurm_load_partitions(0, partitions, SHOW_ALL)) {
+	if (slurm_load_partitions(0, partitions, SHOW)) {
 		enum auc_code code = failed(err, "loading partitions", 0);
 
 		slurm_free_node_info_msg(*nodes);
@@ -46,14 +49,41 @@ enum auc_code auc_control_load_nodes(node_info_msg_t **nodes, partition_info_msg
 enum auc_code auc_control_load_jobs(job_info_msg_t **jobs, struct auc_err *err)
 {
 	*jobs = NULL;
-	return slurm_load_jobs(0, jobs, SHOW_ALL) ? failed(err, "loading jobs", 0) : AUC_OK;
+	return slurm_load_jobs(0, jobs, SHOW) ? failed(err, "loading jobs", 0) : AUC_OK;
 }
 
 enum auc_code auc_control_load_user_jobs(uint32_t uid, job_info_msg_t **jobs, struct auc_err *err)
 {
 	*jobs = NULL;
-	return slurm_load_job_user(jobs, uid, SHOW_ALL) ? failed(err, "loading a user's jobs", 0)
-							: AUC_OK;
+	return slurm_load_job_user(jobs, uid, SHOW) ? failed(err, "loading a user's jobs", 0)
+						    : AUC_OK;
+}
+
+enum auc_code auc_control_load_job(uint32_t job_id, job_info_msg_t **jobs, struct auc_err *err)
+{
+	*jobs = NULL;
+	errno = 0;
+	if (!AUC_LOAD_JOB(jobs, job_id, SHOW))
+		return AUC_OK;
+	if (errno == ESLURM_INVALID_JOB_ID)
+		return auc_err_set(err, AUC_ENOENT, "there is no job %u", job_id);
+	return failed(err, "loading job", job_id);
+}
+
+int64_t auc_control_changed(enum auc_control_stamp what)
+{
+	static const char *const names[AUC_CONTROL_NSTAMPS] = {
+		[AUC_STAMP_JOBS] = "last_job_update",
+		[AUC_STAMP_NODES] = "last_node_update",
+		[AUC_STAMP_PARTITIONS] = "last_part_update",
+		[AUC_STAMP_RESERVATIONS] = "last_resv_update",
+	};
+	/* slurmctld's own, which stay where they are. */
+	static const volatile time_t *at[AUC_CONTROL_NSTAMPS];
+
+	if (!at[what])
+		at[what] = dlsym(RTLD_DEFAULT, names[what]);
+	return at[what] ? (int64_t)*at[what] : -1;
 }
 
 /* Slurm 22.05 leaks every AdminComment, which is each receipt; where it does not, it finds NULL. */

@@ -17,10 +17,22 @@
 /* Nodes and partitions as they are now; free with Slurm's functions. */
 enum auc_code auc_control_load_nodes(node_info_msg_t **nodes, partition_info_msg_t **partitions,
 				     struct auc_err *err);
-/* All jobs, or those of one user; free with auc_control_free_jobs(). */
+/* All jobs, those of one user, or one; free with auc_control_free_jobs(). AUC_ENOENT: there is no
+ * such job. */
 enum auc_code auc_control_load_jobs(job_info_msg_t **jobs, struct auc_err *err);
 enum auc_code auc_control_load_user_jobs(uint32_t uid, job_info_msg_t **jobs, struct auc_err *err);
+enum auc_code auc_control_load_job(uint32_t job_id, job_info_msg_t **jobs, struct auc_err *err);
 void auc_control_free_jobs(job_info_msg_t *jobs);
+/* When slurmctld last changed any job, node, partition or reservation: Unix time, -1 if it does not
+ * say. No RPC. */
+enum auc_control_stamp {
+	AUC_STAMP_JOBS,
+	AUC_STAMP_NODES,
+	AUC_STAMP_PARTITIONS,
+	AUC_STAMP_RESERVATIONS,
+	AUC_CONTROL_NSTAMPS
+};
+int64_t auc_control_changed(enum auc_control_stamp what);
 /* Version text of the running slurmctld into BUF. */
 enum auc_code auc_control_version(char *buf, size_t size, struct auc_err *err);
 

@@ -1,14 +1,16 @@
 /*
  * look.c - the agent looks at Slurm's job records. A record is trusted for what Slurm alone writes:
- * id, user, state, AdminComment. At the start and once a minute all are looked at and brought into
- * agreement with the ledger: a record with a receipt that it does not know is sold again as it
- * stood.
+ * id, user, state, AdminComment. Which are looked at, and how often, pace.h says; a user's are
+ * asked for one by one or all in a list, whatever is less work. At the start and now and then all
+ * there are are looked at and brought into agreement with the ledger: a record with a receipt that
+ * it does not know is sold again as it stood.
  */
 #include "config.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "agent-private.h"
 #include "desc.h"
@@ -16,13 +18,26 @@
 #include "receipts.h"
 #include "site.h"
 
-#define LOOK_EVERY 1.0 /* seconds between looks at jobs that only run, */
-#define LOOK_SHARE                                                                                 \
-	10 /* or so many times what a look takes, as of an owner with thousands of jobs, */
-#define LOOK_MAX      5.0  /* but so many at most */
-#define BUSY_SHARE    4    /* the same where something is about to happen */
-#define RECORDS_EVERY 60.0 /* seconds between looks at all jobs */
+#define SEEK     0.25 /* seconds between the first looks for the job of a lien; then twice as many, */
+#define SEEK_MAX 2.0 /* up to that */
+#define STRAYS   5.0 /* seconds until jobs that are nobody's are looked at again */
 
+static struct auc_pace_signs signs_of(const struct auc_agent *a, double now);
+static bool has_trouble(const struct auc_agent *a, const struct auc_task *t, double now);
+static bool count_wanted(struct auc_agent *a, enum auc_look kind, double now);
+static bool is_wanted(const struct auc_agent *a, const struct auc_task *t, enum auc_look kind,
+		      double now);
+static struct auc_owner_jobs *owner(struct auc_agent *a, uint32_t uid);
+static bool best_as_list(const struct auc_agent *a, const struct auc_owner_jobs *o);
+static bool best_all(const struct auc_agent *a);
+static enum auc_code load_all(struct auc_agent *a, struct auc_err *err);
+static enum auc_code load_wanted(struct auc_agent *a, enum auc_look kind, double now,
+				 struct auc_err *err);
+static enum auc_code load_task(struct auc_agent *a, struct auc_task *t, struct auc_err *err);
+static enum auc_code keep(struct auc_agent *a, job_info_msg_t *jobs, struct auc_err *err);
+static void count_records(struct auc_agent *a);
+static void begin(struct auc_task *t, double now);
+static double own_seconds(void);
 static void see(struct auc_agent *a, const slurm_job_info_t *info, double now);
 static bool has_lien(const struct auc_agent *a, uint32_t uid);
 static void see_member(struct auc_agent *a, const slurm_job_info_t *info,
@@ -33,46 +48,47 @@ static void adopt(struct auc_agent *a, const slurm_job_info_t *info, const struc
 		  double now);
 static void void_receipt(struct auc_agent *a, const slurm_job_info_t *info, const char *why);
 
-bool auc_look_load(struct auc_agent *a, double now, bool all)
+enum auc_look auc_look_due(struct auc_agent *a, double now)
 {
-	uint32_t users[AUC_USERS_MAX];
-	double began = auc_site_now(), took, wait;
-	unsigned nusers = 0;
+	a->signs = signs_of(a, now);
+	return auc_pace_due(&a->pace, &a->signs, now);
+}
+
+bool auc_look_near(const struct auc_agent *a, const struct auc_task *t, double now)
+{
+	if (t->exec.state == AUC_EXEC_LIEN)
+		return now >= t->seek_next;
+	/* What was due since it was looked at last is not over because the agent was busy. */
+	return (t->receipt && !t->receipt_sent && now >= t->receipt_next) ||
+	       auc_exec_due(&t->exec, &a->rules, t->looked_at, now + AUC_SOON) ||
+	       auc_exec_busy(&t->exec, &a->rules, now, AUC_SOON);
+}
+
+bool auc_look_load(struct auc_agent *a, double now, enum auc_look kind)
+{
+	double began = auc_site_now(), own = own_seconds(), took;
+	enum auc_code code;
 	struct auc_err err;
 
-	for (struct auc_task *t = a->tasks.list; t && !all; t = t->next) {
-		unsigned i;
-
-		for (i = 0; i < nusers && users[i] != t->uid; i++)
-			;
-		if (i == AUC_USERS_MAX)
-			all = true;
-		else if (i == nusers)
-			users[nusers++] = t->uid;
-	}
 	a->nloaded = 0;
-	if (all) {
-		if (auc_control_load_jobs(&a->loaded[0], &err)) {
-			auc_agent_complain(a, AUC_ERROR_LOOK, &err);
-			return false;
-		}
-		a->nloaded = 1;
-		a->next_records = now + RECORDS_EVERY;
-	}
-	for (unsigned i = 0; i < nusers && !all; i++) {
-		if (auc_control_load_user_jobs(users[i], &a->loaded[a->nloaded], &err)) {
-			auc_agent_complain(a, AUC_ERROR_LOOK, &err);
-			auc_look_free(a);
-			return false;
-		}
-		a->nloaded++;
+	for (struct auc_task *t = a->tasks.list; t; t = t->next)
+		t->looked = false;
+	if (kind == AUC_LOOK_ALL)
+		code = load_all(a, &err);
+	else
+		code = load_wanted(a, kind, now, &err);
+	if (code) {
+		auc_agent_complain(a, AUC_ERROR_LOOK, &err);
+		auc_look_free(a);
+		return false;
 	}
 	took = auc_site_now() - began;
-	wait = took * LOOK_SHARE < LOOK_MAX ? took * LOOK_SHARE : LOOK_MAX;
-	a->next_look = now + (wait > LOOK_EVERY ? wait : LOOK_EVERY);
-	a->next_busy_look = now + took * BUSY_SHARE;
+	auc_pace_did(&a->pace, kind, &a->signs, now, took, own_seconds() - own);
+	if (kind == AUC_LOOK_ALL)
+		a->next_records = now + a->pace.wait[AUC_LOOK_ALL];
 	for (struct auc_task *t = a->tasks.list; t; t = t->next)
-		auc_task_look(t);
+		if (t->looked)
+			begin(t, now);
 	auc_series_add(&a->stats.looks, took);
 	return true;
 }
@@ -101,6 +117,19 @@ void auc_look_free(struct auc_agent *a)
 		t->lead = NULL;
 }
 
+void auc_look_want_all(struct auc_agent *a, double at)
+{
+	at = auc_pace_all(&a->pace, at);
+	if (a->next_records > at)
+		a->next_records = at;
+}
+
+void auc_look_reset(struct auc_agent *a)
+{
+	memset(&a->pace, 0, sizeof(a->pace));
+	a->next_records = 0;
+}
+
 void auc_look_protect(void)
 {
 	job_info_msg_t *jobs;
@@ -121,6 +150,230 @@ void auc_look_protect(void)
 		auc_site_protect(ids, n, NULL);
 	free(ids);
 	auc_control_free_jobs(jobs);
+}
+
+static struct auc_pace_signs signs_of(const struct auc_agent *a, double now)
+{
+	struct auc_pace_signs s = {.jobs = auc_control_changed(AUC_STAMP_JOBS),
+				   .nodes = auc_control_changed(AUC_STAMP_NODES),
+				   .all = now >= a->next_records};
+
+	for (const struct auc_task *t = a->tasks.list; t; t = t->next) {
+		s.near |= auc_look_near(a, t, now);
+		s.trouble |= has_trouble(a, t, now);
+	}
+	return s;
+}
+
+/* True if what T waits for need not show in what slurmctld changes. */
+static bool has_trouble(const struct auc_agent *a, const struct auc_task *t, double now)
+{
+	const struct auc_exec *x = &t->exec;
+
+	if (x->booked == AUC_SALE_LIEN || x->booked == AUC_SALE_SETTLED)
+		return false;
+	if (!t->known || !x->committed || t->whole || t->suspended || x->why)
+		return true;
+	for (unsigned i = 0; i < x->nparts; i++)
+		if (x->jobs[i].late > 0 ||
+		    (now < x->parts[i].end &&
+		     (x->closed[i] ||
+		      (x->down[i] > 0 && now >= x->parts[i].start - a->rules.ahead))))
+			return true;
+	return false;
+}
+
+/* Counts, by owner, the jobs that a look of KIND is at. False: no memory. */
+static bool count_wanted(struct auc_agent *a, enum auc_look kind, double now)
+{
+	for (unsigned i = 0; i < a->nowners; i++) {
+		a->owners[i].wanted = 0;
+		a->owners[i].whole = false;
+	}
+	for (const struct auc_task *t = a->tasks.list; t; t = t->next) {
+		struct auc_owner_jobs *o;
+
+		if (!is_wanted(a, t, kind, now))
+			continue;
+		o = owner(a, t->uid);
+		if (!o)
+			return false;
+		o->whole |= t->whole || !t->exec.jobs[0].id;
+		for (unsigned i = 0; i < t->exec.nparts; i++)
+			o->wanted += t->exec.jobs[i].id && (!i || !t->parts[i].lead);
+	}
+	return true;
+}
+
+static bool is_wanted(const struct auc_agent *a, const struct auc_task *t, enum auc_look kind,
+		      double now)
+{
+	if (kind >= AUC_LOOK_LIVE || auc_look_near(a, t, now))
+		return true;
+	return kind == AUC_LOOK_RUNNING &&
+	       ((t->exec.state != AUC_EXEC_LIEN && t->exec.state != AUC_EXEC_WAITING) ||
+		has_trouble(a, t, now));
+}
+
+/* NULL: no memory. */
+static struct auc_owner_jobs *owner(struct auc_agent *a, uint32_t uid)
+{
+	for (unsigned i = 0; i < a->nowners; i++)
+		if (a->owners[i].uid == uid)
+			return &a->owners[i];
+	if (a->nowners == a->owners_alloc) {
+		unsigned n = a->owners_alloc ? 2 * a->owners_alloc : 8;
+		struct auc_owner_jobs *grown = realloc(a->owners, n * sizeof(*grown));
+
+		if (!grown)
+			return NULL;
+		a->owners = grown;
+		a->owners_alloc = n;
+	}
+	a->owners[a->nowners] = (struct auc_owner_jobs){.uid = uid};
+	return &a->owners[a->nowners++];
+}
+
+static bool best_as_list(const struct auc_agent *a, const struct auc_owner_jobs *o)
+{
+	return o->whole ||
+	       auc_pace_cost_single(o->wanted) > auc_pace_cost_list(o->records, a->records);
+}
+
+static bool best_all(const struct auc_agent *a)
+{
+	double cost = 0;
+
+	for (unsigned i = 0; i < a->nowners; i++) {
+		const struct auc_owner_jobs *o = &a->owners[i];
+
+		cost += best_as_list(a, o) ? auc_pace_cost_list(o->records, a->records)
+					   : auc_pace_cost_single(o->wanted);
+	}
+	return cost > auc_pace_cost_list(a->records, a->records);
+}
+
+static enum auc_code load_all(struct auc_agent *a, struct auc_err *err)
+{
+	job_info_msg_t *jobs;
+	enum auc_code code = auc_control_load_jobs(&jobs, err);
+
+	if (!code)
+		code = keep(a, jobs, err);
+	if (code)
+		return code;
+	for (struct auc_task *t = a->tasks.list; t; t = t->next)
+		t->looked = true;
+	count_records(a);
+	return AUC_OK;
+}
+
+static enum auc_code load_wanted(struct auc_agent *a, enum auc_look kind, double now,
+				 struct auc_err *err)
+{
+	enum auc_code code = AUC_OK;
+	struct auc_task *t;
+
+	if (!count_wanted(a, kind, now))
+		return auc_err_set(err, AUC_ENOMEM, "out of memory for the owners of sales");
+	if (best_all(a))
+		return load_all(a, err);
+	for (unsigned i = 0; i < a->nowners && !code; i++) {
+		struct auc_owner_jobs *o = &a->owners[i];
+		job_info_msg_t *jobs;
+
+		if ((!o->wanted && !o->whole) || !best_as_list(a, o))
+			continue;
+		code = auc_control_load_user_jobs(o->uid, &jobs, err);
+		if (!code)
+			code = keep(a, jobs, err);
+		if (code)
+			return code;
+		o->records = jobs->record_count;
+		for (t = a->tasks.list; t; t = t->next)
+			t->looked |= t->uid == o->uid;
+	}
+	for (t = a->tasks.list; t && !code; t = t->next)
+		if (!t->looked && is_wanted(a, t, kind, now))
+			code = load_task(a, t, err);
+	return code;
+}
+
+/* The jobs of T one by one. */
+static enum auc_code load_task(struct auc_agent *a, struct auc_task *t, struct auc_err *err)
+{
+	for (unsigned i = 0; i < t->exec.nparts; i++) {
+		job_info_msg_t *jobs;
+		enum auc_code code;
+
+		if (!t->exec.jobs[i].id || (i && t->parts[i].lead))
+			continue;
+		code = auc_control_load_job(t->exec.jobs[i].id, &jobs, err);
+		if (!code)
+			code = keep(a, jobs, err);
+		if (code && code != AUC_ENOENT)
+			return code;
+	}
+	t->looked = true;
+	return AUC_OK;
+}
+
+/* Owns JOBS. */
+static enum auc_code keep(struct auc_agent *a, job_info_msg_t *jobs, struct auc_err *err)
+{
+	if (a->nloaded == a->loaded_alloc) {
+		unsigned n = a->loaded_alloc ? 2 * a->loaded_alloc : 16;
+		job_info_msg_t **grown = realloc(a->loaded, n * sizeof(job_info_msg_t *));
+
+		if (!grown) {
+			auc_control_free_jobs(jobs);
+			return auc_err_set(err, AUC_ENOMEM, "out of memory for lists of jobs");
+		}
+		a->loaded = grown;
+		a->loaded_alloc = n;
+	}
+	a->loaded[a->nloaded++] = jobs;
+	return AUC_OK;
+}
+
+/* How many jobs each owner has, and all together. Owners without sales are forgotten. */
+static void count_records(struct auc_agent *a)
+{
+	const job_info_msg_t *jobs = a->loaded[0];
+	unsigned n = 0;
+
+	a->nowners = 0;
+	a->records = jobs->record_count;
+	for (const struct auc_task *t = a->tasks.list; t; t = t->next)
+		if (!owner(a, t->uid))
+			return;
+	for (uint32_t i = 0; i < jobs->record_count && a->nowners; i++) {
+		/* Jobs of a user are often next to each other. */
+		for (unsigned k = 0;
+		     k < a->nowners && a->owners[n].uid != jobs->job_array[i].user_id; k++)
+			n = (n + 1) % a->nowners;
+		a->owners[n].records += a->owners[n].uid == jobs->job_array[i].user_id;
+	}
+}
+
+/* Its jobs have been loaded, and are about to be seen. */
+static void begin(struct auc_task *t, double now)
+{
+	auc_task_look(t);
+	t->looked_at = now;
+	t->whole = false;
+	if (t->exec.state == AUC_EXEC_LIEN) {
+		t->seek = t->seek > 0 ? 2 * t->seek : SEEK;
+		t->seek_next = now + (t->seek < SEEK_MAX ? t->seek : SEEK_MAX);
+	}
+}
+
+static double own_seconds(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts);
+	return (double)ts.tv_sec + (double)ts.tv_nsec * 1e-9;
 }
 
 /* Finds out which sale, if any, a record belongs to. */
@@ -195,6 +448,7 @@ static void see_member(struct auc_agent *a, const slurm_job_info_t *info,
 		   "cancelled",
 		   AUC_INFO_JOB_ID(info), r->sale);
 	auc_act_kill_stray(a, info);
+	auc_look_want_all(a, now + STRAYS);
 }
 
 /* A job with the receipt of a sale that is not tied to it yet. */
@@ -216,6 +470,7 @@ static void see_lead(struct auc_agent *a, const slurm_job_info_t *info, const st
 				    "job %u; cancelled",
 				    id, r->sale, t->exec.jobs[0].id);
 			auc_act_kill_stray(a, info);
+			auc_look_want_all(a, now + STRAYS);
 		}
 		return;
 	}
@@ -226,6 +481,7 @@ static void see_lead(struct auc_agent *a, const slurm_job_info_t *info, const st
 		auc_control_set_receipt(id, settled, NULL);
 		auc_receipts_recheck(r->sale);
 		auc_act_kill_stray(a, info);
+		auc_look_want_all(a, now + STRAYS);
 	} else if (!settled) {
 		adopt(a, info, r, now);
 	}

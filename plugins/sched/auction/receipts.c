@@ -157,10 +157,15 @@ enum auc_code auc_receipts_save(struct auc_err *err)
 
 void auc_receipts_release(void)
 {
+	bool more = false;
+
 	pthread_mutex_lock(&receipts.lock);
-	for (struct entry *e = receipts.list; e; e = e->next)
+	for (struct entry *e = receipts.list; e; e = e->next) {
+		more |= !e->released;
 		e->released = true;
-	pthread_cond_signal(&receipts.wake);
+	}
+	if (more)
+		pthread_cond_signal(&receipts.wake);
 	pthread_mutex_unlock(&receipts.lock);
 }
 

@@ -12,6 +12,7 @@
 static int by_sale(const void *a, const void *b);
 static int by_job(const void *a, const void *b);
 static void task_free(struct auc_task *t);
+static unsigned count_members(const struct auc_task *t);
 static int part_of(const struct auc_task *t, const slurm_job_info_t *info, double now);
 static const char *why_state(const slurm_job_info_t *info);
 
@@ -42,7 +43,7 @@ struct auc_task *auc_tasks_add(struct auc_tasks *tasks, struct auc_sale_view *vi
 enum auc_code auc_task_replan(struct auc_task *t, struct auc_sale_view *view, struct auc_err *err)
 {
 	struct auc_part *parts = view->parts;
-	unsigned n = view->nparts;
+	unsigned n = view->nparts, members = count_members(t);
 	enum auc_code code;
 
 	/* A plan whose names nobody knows any more has no parts; its lead is there all the same. */
@@ -68,6 +69,7 @@ enum auc_code auc_task_replan(struct auc_task *t, struct auc_sale_view *view, st
 	t->parts = parts;
 	t->revision = view->revision;
 	t->marked = 0;
+	t->whole |= count_members(t) < members;
 	return AUC_OK;
 }
 
@@ -197,6 +199,16 @@ static void task_free(struct auc_task *t)
 	free(t->parts);
 	free(t->receipt);
 	free(t);
+}
+
+/* Members that are known to be there. Those that a new plan has no part for are nobody's. */
+static unsigned count_members(const struct auc_task *t)
+{
+	unsigned n = 0;
+
+	for (unsigned i = 1; i < t->exec.nparts; i++)
+		n += t->exec.jobs[i].id != 0;
+	return n;
 }
 
 /*

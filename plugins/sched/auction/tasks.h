@@ -23,7 +23,10 @@ struct auc_task {
 	struct auc_exec exec;         /* borrows them */
 	const slurm_job_info_t *lead; /* its record in the present cycle; NULL: not seen */
 	double sold;                  /* when the agent confirmed it; 0: before its time */
-	bool looked;                  /* its user's jobs were loaded in this cycle */
+	bool looked;                  /* its jobs were loaded in this cycle */
+	double looked_at;             /* when they last were */
+	bool whole;                   /* all of its user's jobs are to be loaded once */
+	double seek, seek_next;       /* lien: between two looks for its job, and the next */
 	bool known;                   /* its lead's record was compared with the sale */
 	bool suspended;               /* one of its jobs is; from 26.05 on owners can do that */
 	bool listed;                  /* in the ledger in this cycle */
