@@ -46,6 +46,7 @@ struct fit {
 enum which { ALL, DAY, HALF_OF_DAY };
 
 static enum auc_code forecast(struct fit *f, struct auc_err *err);
+static void carry_over(struct fit *f);
 static bool expect(const struct fit *f, const struct auc_past_bid *past, auc_slot arrival,
 		   struct expected *e);
 static enum auc_code winsorize(struct fit *f, struct auc_err *err);
@@ -77,6 +78,8 @@ enum auc_code auc_fit(const struct auc_fit_input *in, struct auc_tariff **out, s
 
 	*out = NULL;
 	rc = f.t ? forecast(&f, err) : auc_err_set(err, AUC_ENOMEM, "no memory for a fit");
+	if (rc == AUC_OK)
+		carry_over(&f);
 	if (rc == AUC_OK && guard_due(&f))
 		rc = guard(&f, err);
 	if (rc == AUC_OK)
@@ -123,7 +126,6 @@ void auc_fit_forget(struct auc_fit_memory *memory)
 
 static enum auc_code forecast(struct fit *f, struct auc_err *err)
 {
-	static const struct auc_learn_choice flat = {AUC_LEARN_FLAT, FLOOR};
 	const struct auc_fit_input *in = f->in;
 	double seconds = in->conf->slot_seconds;
 	unsigned count = auc_past_count(in->past), periods;
@@ -185,6 +187,15 @@ static enum auc_code forecast(struct fit *f, struct auc_err *err)
 		f->later[i] = f->list[i].job;
 		f->later[i].arrival += period;
 	}
+	return AUC_OK;
+}
+
+/* What the guard took last, and found; if it has not looked, what is usual. */
+static void carry_over(struct fit *f)
+{
+	static const struct auc_learn_choice flat = {AUC_LEARN_FLAT, FLOOR};
+	const struct auc_fit_input *in = f->in;
+
 	f->t->kind = in->kind;
 	f->t->choice = in->kind == AUC_TARIFF_FLAT ? flat : auc_learn_usual;
 	if (in->last && in->last->day_bids) {
@@ -197,7 +208,6 @@ static enum auc_code forecast(struct fit *f, struct auc_err *err)
 		f->t->guard_seconds = in->last->guard_seconds;
 		memcpy(f->t->worth, in->last->worth, sizeof(f->t->worth));
 	}
-	return AUC_OK;
 }
 
 /* False: the bid means nothing today. */
