@@ -87,7 +87,7 @@ trained()
 	[ "$(receipt_get "$job" '[.transfers[].chunks] | add')" = 4 ]
 	[ "$(receipt_get "$job" '[.transfers | group_by(.slot)[] | map(.chunks) | add] | max')" = 2 ]
 	[ "$(receipt_get "$job" '.transfers | length')" -ge 2 ]
-	wait_until 100 settled "$job"
+	wait_until 150 settled "$job"
 
 	cat "$home/train.out" >&2
 	[ "$(database_receipt "$job" .why)" = completed ]
@@ -116,7 +116,7 @@ trained()
 	receipt "$job" >&2
 	[ "$(receipt_get "$job" '[.transfers[] | select(.from == "d1") | .chunks] | add')" = 2 ]
 	receipt_get "$job" .bid | grep -q 'data=d1=2'
-	wait_until 100 settled "$job"
+	wait_until 150 settled "$job"
 	cat "$home/train.out" >&2
 	[ "$(database_receipt "$job" .why)" = completed ]
 	trained 2

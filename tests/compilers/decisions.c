@@ -1,6 +1,6 @@
 /*
- * decisions.c - prints every decision of policies dps and oasis on random small markets, to the
- * last bit of their numbers, and every layout of policies that decide slot by slot. tests/run
+ * decisions.c - prints every decision of policies dps, eris and oasis on random small markets, to
+ * the last bit of their numbers, and every layout of policies that decide slot by slot. tests/run
  * compares what the builds of several compilers and levels print: decisions must not depend on
  * them.
  *
@@ -22,6 +22,7 @@
 
 static void decide(const struct auc_policy *policy, struct auc_policy_ctx *ctx,
 		   struct tiny_market *t, struct auc_market *m, struct tiny_random *r);
+static void lay_data(struct auc_job *job, const struct auc_market *m, struct tiny_random *r);
 static void step(const struct tiny_market *t, struct tiny_random *r);
 static void print_decision(const struct auc_decision *d, const struct auc_market *m);
 static void must(enum auc_code code, const struct auc_err *err);
@@ -31,12 +32,13 @@ int main(int argc, char **argv)
 	unsigned markets = argc > 1 ? (unsigned)strtoul(argv[1], NULL, 10) : MARKETS, i, n;
 	uint64_t seed = argc > 2 ? strtoull(argv[2], NULL, 10) : 1;
 	static struct tiny_market t;
-	struct auc_policy_ctx *ctx, *oasis;
+	struct auc_policy_ctx *ctx, *oasis, *eris;
 	struct tiny_random r;
 	struct auc_err err;
 
 	must(auc_policy_dps.create("", &ctx, &err), &err);
 	must(auc_policy_oasis.create("", &oasis, &err), &err);
+	must(auc_policy_eris.create("", &eris, &err), &err);
 	for (i = 0; i < markets; i++) {
 		struct auc_market *m;
 		unsigned servers, slots;
@@ -50,6 +52,8 @@ int main(int argc, char **argv)
 		printf("market %llu\n", (unsigned long long)(seed + i));
 		for (n = 0; n < JOBS; n++)
 			decide(&auc_policy_dps, ctx, &t, m, &r);
+		for (n = 0; n < JOBS / 2; n++)
+			decide(&auc_policy_eris, eris, &t, m, &r);
 		tiny_set_bounds(&t, &r, m);
 		for (n = 0; n < JOBS / 2; n++)
 			decide(&auc_policy_oasis, oasis, &t, m, &r);
@@ -58,6 +62,7 @@ int main(int argc, char **argv)
 	}
 	auc_policy_dps.destroy(ctx);
 	auc_policy_oasis.destroy(oasis);
+	auc_policy_eris.destroy(eris);
 	return EXIT_SUCCESS;
 }
 
@@ -71,6 +76,8 @@ static void decide(const struct auc_policy *policy, struct auc_policy_ctx *ctx,
 
 	tiny_job_make(&j, r, t);
 	tiny_resolve(m, &j, &job);
+	if (policy->sites)
+		lay_data(&job, m, r);
 	auc_decision_init(&d);
 	must(policy->quote(ctx, m, &job, &d, &err), &err);
 	print_decision(&d, m);
@@ -78,6 +85,21 @@ static void decide(const struct auc_policy *policy, struct auc_policy_ctx *ctx,
 		tiny_book(t, m, &d.plan);
 	auc_decision_clear(&d);
 	auc_job_clear(&job);
+}
+
+/* Some of the chunks on one server, the others on another. */
+static void lay_data(struct auc_job *job, const struct auc_market *m, struct tiny_random *r)
+{
+	unsigned first = (unsigned)tiny_int(r, 0, (int)auc_market_nservers(m) - 2);
+	uint64_t some = (uint64_t)tiny_int(r, 0, (int)job->chunks);
+
+	job->data = calloc(2, sizeof(*job->data));
+	if (!job->data)
+		exit(EXIT_FAILURE);
+	if (some)
+		job->data[job->ndata++] = (struct auc_data){first, some};
+	if (some < job->chunks)
+		job->data[job->ndata++] = (struct auc_data){first + 1, job->chunks - some};
 }
 
 static void step(const struct tiny_market *t, struct tiny_random *r)

@@ -19,24 +19,31 @@ static const char site[] =
 	"Model=resnet50 Epochs=30 Chunks=8 Minibatches=50 GradientMB=97.4 "
 	"WorkerTime=v100=1.9s,t4=3.4s PSTime=ps.m=50ms\n";
 
+static const char places[] = "Policy=eris\nPartitionName=edge\nWorkerType=v100 TRES=cpu=4\n"
+			     "PSType=ps.s TRES=cpu=1\n";
+
 static void try_bid(const struct auc_conf *conf, const char *text);
+static void check_data(const struct auc_bid *bid);
 static void check_bid(const struct auc_conf *conf, const struct auc_bid *bid);
 static void check_list(const struct auc_named *list, unsigned n, unsigned limit, double min);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	const char *values[32] = {NULL};
-	struct auc_conf *conf;
+	struct auc_conf *conf, *eris;
 	char *text = malloc(size + 1), *joined, *again;
 
 	REQUIRE(text);
 	memcpy(text, data, size);
 	text[size] = '\0';
 	REQUIRE(auc_conf_parse(site, strlen(site), "site", &conf, NULL) == AUC_OK);
+	REQUIRE(auc_conf_parse(places, strlen(places), "places", &eris, NULL) == AUC_OK);
 	try_bid(conf, text);
+	try_bid(eris, text);
 	try_bid(NULL, text);
 	auc_bid_check_word(conf, "bid", text, NULL);
 	auc_bid_check_word(NULL, "upload", text, NULL);
+	auc_bid_check_word(eris, "data", text, NULL);
 	if (auc_bid_join(text, values, &joined, NULL) == AUC_OK) {
 		REQUIRE(auc_bid_join(joined, values, &again, NULL) == AUC_OK);
 		REQUIRE(!strcmp(joined, again));
@@ -44,6 +51,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		free(again);
 	}
 	auc_conf_free(conf);
+	auc_conf_free(eris);
 	free(text);
 	return 0;
 }
@@ -82,6 +90,8 @@ static void check_bid(const struct auc_conf *conf, const struct auc_bid *bid)
 	check_list(bid->worker_seconds, bid->nworkers, AUC_BID_TYPES_MAX, 1e-9);
 	check_list(bid->ps_seconds, bid->nps, AUC_BID_TYPES_MAX, 0);
 	check_list(bid->upload, bid->nupload, AUC_BID_UPLOAD_MAX, 0);
+	check_list(bid->data, bid->ndata, AUC_BID_DATA_MAX, 1);
+	check_data(bid);
 	REQUIRE(bid->upload_default == -1 ||
 		(bid->upload_default >= 0 && bid->upload_default <= 1e6));
 	REQUIRE(bid->epochs <= AUC_WORK_MAX && bid->chunks <= AUC_WORK_MAX &&
@@ -89,6 +99,18 @@ static void check_bid(const struct auc_conf *conf, const struct auc_bid *bid)
 	if (conf)
 		REQUIRE(bid->epochs && bid->chunks && bid->minibatches && bid->nworkers &&
 			bid->nps);
+}
+
+/* All chunks lie somewhere, or it is not said where. */
+static void check_data(const struct auc_bid *bid)
+{
+	uint64_t sum = 0;
+
+	for (unsigned i = 0; i < bid->ndata; i++) {
+		REQUIRE(bid->data[i].value == (double)(uint64_t)bid->data[i].value);
+		sum += (uint64_t)bid->data[i].value;
+	}
+	REQUIRE(!bid->ndata || sum == bid->chunks);
 }
 
 static void check_list(const struct auc_named *list, unsigned n, unsigned limit, double min)
