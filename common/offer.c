@@ -271,6 +271,11 @@ static void print_limit(const struct auc_auction *a, FILE *out)
 			"it needs at least %" PRId64 " slots, and from its data's arrival to the "
 			"end of the horizon there are %" PRId64,
 			least, left > 0 ? left : 0);
+	else if (job->ndata && job->chunk_mb > auc_market_transfer_budget(m))
+		fprintf(out,
+			"a chunk of %g MB is more than nodes may send in a slot (%g MB), so none "
+			"can be moved, and they cannot all be trained where they lie",
+			job->chunk_mb, auc_market_transfer_budget(m));
 	else {
 		fprintf(out, "what is free until ");
 		print_time(out, (double)(auc_market_last(m) + 1) * auc_market_slot_seconds(m));

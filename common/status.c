@@ -32,6 +32,9 @@ static struct json_object *learning(const struct look *look);
 static bool add_bounds(struct json_object *o, const char *key, double lower, double upper);
 static struct json_object *servers(const struct look *look);
 static struct json_object *server(const struct auc_market *m, unsigned s);
+static struct json_object *traffic(const struct auc_market *m);
+static double used_of(const struct auc_market *m, unsigned s, unsigned tres, auc_slot t);
+static double price_of(const struct auc_market *m, unsigned s, unsigned tres, auc_slot t);
 static struct json_object *runs(const struct auc_market *m, unsigned s, unsigned tres);
 static struct json_object *sales(const struct look *look);
 static struct json_object *sale(const struct auc_market *m, const struct auc_sale *s);
@@ -76,14 +79,19 @@ static bool take_look(const struct auc_auction *a, struct look *look)
 	look->market = *m;
 	look->market.used = malloc((n + 1) * sizeof(*m->used));
 	look->market.unit_price = malloc((n + 1) * sizeof(*m->unit_price));
+	look->market.transfer.used = malloc(m->slots * sizeof(*m->transfer.used));
+	look->market.transfer.price = malloc(m->slots * sizeof(*m->transfer.price));
 	look->ledger = auc_ledger_copy(a->ledger);
 	look->tariff = tariff ? auc_tariff_copy(tariff) : NULL;
 	look->past = auc_past_count(a->past);
-	if (!look->market.used || !look->market.unit_price || !look->ledger ||
-	    (tariff && !look->tariff))
+	if (!look->market.used || !look->market.unit_price || !look->market.transfer.used ||
+	    !look->market.transfer.price || !look->ledger || (tariff && !look->tariff))
 		return false;
 	memcpy(look->market.used, m->used, n * sizeof(*m->used));
 	memcpy(look->market.unit_price, m->unit_price, n * sizeof(*m->unit_price));
+	memcpy(look->market.transfer.used, m->transfer.used, m->slots * sizeof(*m->transfer.used));
+	memcpy(look->market.transfer.price, m->transfer.price,
+	       m->slots * sizeof(*m->transfer.price));
 	return true;
 }
 
@@ -91,6 +99,8 @@ static void clear_look(struct look *look)
 {
 	free(look->market.used);
 	free(look->market.unit_price);
+	free(look->market.transfer.used);
+	free(look->market.transfer.price);
 	auc_ledger_destroy(look->ledger);
 	auc_tariff_free(look->tariff);
 }
@@ -212,7 +222,43 @@ static struct json_object *servers(const struct look *look)
 			json_object_put(list);
 			return NULL;
 		}
+	if (list && look->market.transfer.limited && !push(list, traffic(&look->market))) {
+		json_object_put(list);
+		return NULL;
+	}
 	return list;
+}
+
+/* What all servers together may send each other, as if it were one TRES of one more. */
+static struct json_object *traffic(const struct auc_market *m)
+{
+	struct json_object *o = json_object_new_object(), *tres = json_object_new_array();
+	struct json_object *t = json_object_new_object();
+	bool ok = o && tres && t && auc_json_add_text(o, "name", "*") &&
+		  auc_json_add_text(o, "partition", "") && auc_json_add_bool(o, "for_sale", true) &&
+		  auc_json_add_text(t, "name", AUC_TRANSFER) &&
+		  auc_json_add_double(t, "capacity", auc_market_transfer_budget(m)) &&
+		  auc_json_add(t, "runs", runs(m, AUC_ANY_SERVER, 0));
+
+	ok = ok && push(tres, json_object_get(t)) && auc_json_add(o, "tres", json_object_get(tres));
+	json_object_put(t);
+	json_object_put(tres);
+	if (ok)
+		return o;
+	json_object_put(o);
+	return NULL;
+}
+
+static double used_of(const struct auc_market *m, unsigned s, unsigned tres, auc_slot t)
+{
+	return s == AUC_ANY_SERVER ? auc_market_transfer_used(m, t)
+				   : auc_market_used(m, s, tres, t);
+}
+
+static double price_of(const struct auc_market *m, unsigned s, unsigned tres, auc_slot t)
+{
+	return s == AUC_ANY_SERVER ? auc_market_transfer_price(m, t)
+				   : auc_market_price(m, s, tres, t);
 }
 
 static struct json_object *server(const struct auc_market *m, unsigned s)
@@ -255,9 +301,9 @@ static struct json_object *runs(const struct auc_market *m, unsigned s, unsigned
 	bool ok = list;
 
 	for (auc_slot t = from; ok && t <= last; t++) {
-		used = auc_market_used(m, s, tres, t);
-		price += auc_market_price(m, s, tres, t);
-		if (t < last && auc_market_used(m, s, tres, t + 1) == used &&
+		used = used_of(m, s, tres, t);
+		price += price_of(m, s, tres, t);
+		if (t < last && used_of(m, s, tres, t + 1) == used &&
 		    (!m->given || t > auc_market_first(m) + 1))
 			continue;
 		run = json_object_new_array();
@@ -265,7 +311,7 @@ static struct json_object *runs(const struct auc_market *m, unsigned s, unsigned
 		     push(run, json_object_new_int64(t)) &&
 		     push(run, json_object_new_double(used)) &&
 		     push(run, json_object_new_double(m->given ? price / (double)(t - from + 1)
-							       : auc_market_price(m, s, tres, t)));
+							       : price_of(m, s, tres, t)));
 		if (ok)
 			ok = push(list, run);
 		else

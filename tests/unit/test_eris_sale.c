@@ -340,6 +340,53 @@ static void test_hostile(void **state)
 	auc_plan_clear(&plan);
 }
 
+static double number(struct json_object *o, unsigned i)
+{
+	return json_object_get_double(json_object_array_get_idx(o, i));
+}
+
+/* What is sold of the budget, and its price, for all to see: as of one more server. */
+static void test_status(void **state)
+{
+	struct fixture *f = *state;
+	struct json_object *o, *servers, *last, *tres, *runs, *run;
+	struct auc_offer offer;
+
+	assert_true(sell(f->a, BUSY "data=edge1=12", NOW, 7, &offer));
+	o = auc_auction_status(f->a, NOW);
+	assert_true(json_object_object_get_ex(o, "servers", &servers));
+	last = json_object_array_get_idx(servers, world_nservers);
+	assert_string_equal(json_object_get_string(json_object_object_get(last, "name")), "*");
+	tres = json_object_array_get_idx(json_object_object_get(last, "tres"), 0);
+	assert_true(json_object_get_double(json_object_object_get(tres, "capacity")) == BUDGET);
+	runs = json_object_object_get(tres, "runs");
+	assert_true(json_object_array_length(runs) > 1);
+	for (unsigned i = 0; i < json_object_array_length(runs); i++) {
+		run = json_object_array_get_idx(runs, i);
+		for (auc_slot t = (auc_slot)number(run, 0); t <= (auc_slot)number(run, 1); t++) {
+			assert_true(auc_market_transfer_used(f->a->market, t) == number(run, 2));
+			assert_true(auc_market_transfer_price(f->a->market, t) == number(run, 3));
+		}
+	}
+	json_object_put(o);
+	auc_offer_clear(&offer);
+}
+
+/* A chunk that no slot can carry, and that cannot be trained where it lies. */
+static void test_too_large(void **state)
+{
+	struct fixture *f = *state;
+	struct auc_bid bid = world_bid(f->a, "9 " WORK "data-mb=120 data=edge1=1,big1=1");
+	struct auc_offer offer;
+
+	assert_int_equal(auc_auction_bid(f->a, &bid, 1000, NOW, false, &offer, NULL), AUC_OK);
+	assert_false(offer.accepted);
+	assert_non_null(strstr(offer.message,
+			       "no schedule is possible at any price: a chunk of 60 MB is "
+			       "more than nodes may send in a slot (50 MB)"));
+	auc_offer_clear(&offer);
+}
+
 /* Prices=published: what past bids say of the traffic, too; as nothing is sold, nothing costs. */
 static void test_published(void **state)
 {
@@ -367,6 +414,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_node_fails, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_hostile, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_published, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_status, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_too_large, set_up, tear_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
