@@ -27,7 +27,7 @@
 	"cpu=1.01\n"
 /* A worker passes through nearly three chunks in a slot for one epoch: of two epochs, through one.
  */
-#define WORK "epochs=2 minibatches=100 gradient-mb=0 worker-time=v100=1s ps-time=ps.m=10ms "
+#define WORK "epochs=2 minibatches=100 worker-time=v100=1s ps-time=ps.m=10ms "
 #define BUSY "bid=linear:500,20 " WORK "data-mb=120 chunks=12 "
 
 struct fixture {
@@ -263,6 +263,38 @@ static void test_smaller_budget(void **state)
 	free(after);
 }
 
+/* A sale that a node has no room for any more is booked in pieces: what it sends once, and given
+ * back whole. */
+static void test_pieces(void **state)
+{
+	struct auc_server_spec *specs = malloc(world_nservers * sizeof(*specs));
+	struct fixture *f = *state;
+	int64_t *before, *after;
+	struct auc_offer offer;
+
+	assert_true(sell(f->a, BUSY "gradient-mb=0.01 data=edge1=12", NOW, 7, &offer));
+	assert_true(offer.plan.nmoves > 0 && offer.plan.exchange_mb > 0);
+	auc_offer_clear(&offer);
+	before = booked(f->a, 60);
+	memcpy(specs, world_servers, world_nservers * sizeof(*specs));
+	for (unsigned k = 0; k < specs[0].ncapacity; k++)
+		if (!strcmp(specs[0].capacity[k].name, "gpu:v100"))
+			specs[0].capacity[k].value = 0;
+	assert_int_equal(auc_auction_set_servers(f->a, specs, world_nservers, NOW, NULL),
+			 AUC_EFULL);
+	after = booked(f->a, 60);
+	assert_memory_equal(before, after, 60 * sizeof(*before));
+	free(after);
+	assert_int_equal(auc_auction_settle(f->a, 7, "cancelled", NOW, NULL, NULL), AUC_OK);
+	after = booked(f->a, 60);
+	for (unsigned i = 0; i < 60; i++)
+		assert_int_equal(after[i], 0);
+	assert_true(auc_market_sound(f->a->market));
+	free(before);
+	free(after);
+	free(specs);
+}
+
 /* What lies on a node that fails cannot be trained elsewhere. */
 static void test_node_fails(void **state)
 {
@@ -411,6 +443,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_places, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_never_oversold, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_smaller_budget, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_pieces, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_node_fails, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_hostile, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_published, set_up, tear_down),
