@@ -12,6 +12,7 @@
 #define ROUNDS     3  /* over all prices with a step */
 #define REPLAYS    64 /* of every day */
 #define MARGIN_ONE 0.05
+#define BEHIND     0.02 /* of the days so far: then the others are not replayed */
 #define PRICES_MAX (AUC_TRES_MAX + 1)
 
 /* What the past would have been worth. */
@@ -34,7 +35,7 @@ static enum auc_code find_level(struct search *f, struct auc_err *err);
 static enum auc_code climb(struct search *f, double step, struct auc_err *err);
 static enum auc_code try_floors(struct search *f, bool *better, struct auc_err *err);
 static enum auc_code replay(struct search *f, enum scenario_prices prices, struct worth *to,
-			    struct auc_err *err);
+			    const struct worth *best, struct auc_err *err);
 static bool surely_better(const struct search *f, const struct worth *a, const struct worth *b);
 static enum auc_code take(const struct search *f, struct scenario *s, bool flat, char **chosen,
 			  struct auc_err *err);
@@ -55,7 +56,7 @@ enum auc_code floors_learn(struct scenario *s, const char *policy, struct scenar
 			rc = auc_err_set(err, AUC_ENOMEM, "--history: no memory");
 	}
 	if (rc == AUC_OK && !flat)
-		rc = replay(&f, SCENARIO_PRICES_OFFLINE, &f.published, err);
+		rc = replay(&f, SCENARIO_PRICES_OFFLINE, &f.published, NULL, err);
 	if (rc == AUC_OK)
 		rc = start(&f, s, err);
 	if (rc == AUC_OK)
@@ -88,7 +89,7 @@ static enum auc_code start(struct search *f, const struct scenario *s, struct au
 		add_price(f, AUC_TRANSFER, s->transfer_mb_per_slot);
 	for (unsigned k = 0; k < f->n; k++)
 		f->price[k].value = f->price[k].value > 0 ? share / f->price[k].value : 0;
-	return replay(f, SCENARIO_PRICES_GIVEN, &f->none, err);
+	return replay(f, SCENARIO_PRICES_GIVEN, &f->none, NULL, err);
 }
 
 static void add_price(struct search *f, const char *name, double amount)
@@ -149,7 +150,7 @@ static enum auc_code try_floors(struct search *f, bool *better, struct auc_err *
 	for (unsigned i = 0; i < f->ndays && rc == AUC_OK; i++)
 		rc = set_floors(f->days[i], f->price, f->n, err);
 	if (rc == AUC_OK)
-		rc = replay(f, SCENARIO_PRICES_BOUNDS, &f->now, err);
+		rc = replay(f, SCENARIO_PRICES_BOUNDS, &f->now, &f->floors, err);
 	*better = rc == AUC_OK && f->now.sum > f->floors.sum;
 	if (!*better)
 		return rc;
@@ -160,14 +161,16 @@ static enum auc_code try_floors(struct search *f, bool *better, struct auc_err *
 	return AUC_OK;
 }
 
+/* What the past is worth at PRICES; less, if that is far behind BEST (NULL: none). */
 static enum auc_code replay(struct search *f, enum scenario_prices prices, struct worth *to,
-			    struct auc_err *err)
+			    const struct worth *best, struct auc_err *err)
 {
 	enum auc_code rc = AUC_OK;
+	double least = 0;
 
 	f->replays++;
 	to->sum = 0;
-	for (unsigned i = 0; i < f->ndays && rc == AUC_OK; i++) {
+	for (unsigned i = 0; i < f->ndays && to->sum >= least && rc == AUC_OK; i++) {
 		struct result result = {0};
 
 		f->days[i]->prices = prices;
@@ -176,6 +179,7 @@ static enum auc_code replay(struct search *f, enum scenario_prices prices, struc
 		rc = replay_run(f->days[i], f->policy, 1, NULL, NULL, &result, err);
 		to->by_day[i] = result.welfare;
 		to->sum += result.welfare;
+		least += best ? (1 - BEHIND) * best->by_day[i] : 0;
 		result_clear(&result);
 	}
 	return rc;
