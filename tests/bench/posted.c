@@ -166,7 +166,7 @@ static void shift(const char *seed)
 		for (unsigned r = 0; r < 2; r++) {
 			rules[r].seed = number;
 			tenths(&w, rules[r], earned);
-			printf("%g %s %s", factors[f], seed, rules[r].pricing->word);
+			printf("%g %s %s", factors[f], seed, r ? "bandit" : "shared");
 			for (unsigned k = 0; k < 10; k++)
 				printf(" %.3f", earned[k] / (k < 5 ? before : after)[k]);
 			printf("\n");
