@@ -28,6 +28,8 @@
 #define LAST_DELAY 30.0
 #define RECHECK                                                                                    \
 	3.0 /* seconds after which slurmctld has written what it has to say about an old job */
+/* Seconds behind an outage of the database in which slurmctld writes rows as they were before. */
+#define DOUBT     20.0
 #define BATCH     64    /* jobs looked up with one question */
 #define GIVE_UP   86400 /* seconds after which a receipt that the database never takes is dropped */
 #define KEEP      600   /* seconds a delivered final receipt is kept, at least */
@@ -49,6 +51,7 @@ static struct {
 	pthread_t thread;
 	bool running, stop, dirty;
 	uint64_t serial;
+	double doubt; /* until then, by auc_site_elapsed(), a row may be written again */
 	char path[PATH_MAX];
 	struct entry *list;
 } receipts = {.lock = PTHREAD_MUTEX_INITIALIZER, .wake = PTHREAD_COND_INITIALIZER};
@@ -407,6 +410,7 @@ static void deliver(struct auc_account *jobs, const uint64_t *serials, unsigned 
 	} else if (auc_accounting_look(jobs, n, &err)) {
 		for (unsigned i = 0; i < n; i++)
 			jobs[i].found = jobs[i].ended = jobs[i].same = jobs[i].other = false;
+		receipts.doubt = auc_site_elapsed() + DOUBT; /* this thread's alone */
 	}
 	breathe(since);
 	for (unsigned i = 0; i < n; i++)
@@ -429,7 +433,7 @@ static void breathe(double since)
 static void answered(const struct auc_account *job, uint64_t serial, const struct auc_err *why)
 {
 	struct auc_err err = *why;
-	bool set = false, stop;
+	bool set = false, sure = auc_site_elapsed() >= receipts.doubt, stop;
 	struct entry *e;
 	double now;
 
@@ -440,7 +444,7 @@ static void answered(const struct auc_account *job, uint64_t serial, const struc
 	/* Before slurmctld's own row for the end is there, a final receipt would be overwritten by
 	 * it. */
 	if (e && !stop) {
-		e->done = job->same && (job->ended || !e->final);
+		e->done = job->same && ((job->ended && sure) || !e->final);
 		set = job->found && !job->same && (job->ended || !e->final);
 		/* slurmctld forgot the job and gave its number again: there is no row for it. */
 		if (set && e->final && job->other) {
@@ -448,7 +452,7 @@ static void answered(const struct auc_account *job, uint64_t serial, const struc
 			set = false;
 		}
 		now = auc_site_now();
-		e->due = now + e->delay;
+		e->due = now + (job->same ? RECHECK : e->delay);
 		if (now - e->since > PATIENCE)
 			e->delay = e->delay * 2 < LAST_DELAY ? e->delay * 2 : LAST_DELAY;
 		if (!e->done && !set && e->delay >= LAST_DELAY)
