@@ -481,18 +481,17 @@ bool auc_auction_sells(const struct auc_auction *a, unsigned server)
 static auc_money refund_due(const struct auc_auction *a, const struct auc_sale *s, const char *why,
 			    double now)
 {
-	auc_slot next = auc_slot_from(now, a->conf->slot_seconds), all = 0, unused = 0;
+	auc_slot next = auc_slot_from(now, a->conf->slot_seconds);
+	auc_slot all = s->plan.lost, back = s->plan.lost;
 
 	if (s->state != AUC_SALE_RUNNING || !strcmp(why, "node_fail") || !strcmp(why, "lost"))
 		return s->payment;
-	if (!a->conf->refund_unused)
-		return 0;
 	for (const struct auc_run *r = s->plan.runs; r < s->plan.runs + s->plan.nruns; r++) {
 		all += r->to - r->from + 1;
-		if (r->to >= next)
-			unused += r->to - (r->from > next ? r->from : next) + 1;
+		if (r->to >= next && a->conf->refund_unused)
+			back += r->to - (r->from > next ? r->from : next) + 1;
 	}
-	return all ? (auc_money)((__int128)s->payment * unused / all) : 0;
+	return all ? (auc_money)((__int128)s->payment * back / all) : 0;
 }
 
 enum auc_code auc_auction_give_receipt(const struct auc_auction *a, const struct auc_sale *s,
@@ -514,6 +513,7 @@ static enum auc_code fill_view(const struct auc_auction *a, const struct auc_sal
 	v->uid = s->uid;
 	v->start = (double)s->plan.start * a->conf->slot_seconds;
 	v->end = (double)s->plan.completion * a->conf->slot_seconds;
+	v->slot_seconds = a->conf->slot_seconds;
 	v->payment = s->payment;
 	v->value = s->value;
 	v->revision = s->revision;

@@ -131,8 +131,8 @@ enum auc_code auc_auction_start(struct auc_auction *a, uint32_t job_id, double n
 				struct auc_err *err);
 /*
  * Ends the sale of JOB_ID at NOW. The refund follows the published rule: never started, node
- * failure or lost: everything; else with RefundUnused the whole slots not begun, pro rata of the
- * payment by slots; else nothing.
+ * failure or lost: everything; else the slots that could not be had (plan.lost) and with
+ * RefundUnused the whole slots not begun, pro rata of the payment by slots.
  */
 enum auc_code auc_auction_settle(struct auc_auction *a, uint32_t job_id, const char *why,
 				 double now, char **receipt, struct auc_err *err);
@@ -152,6 +152,16 @@ enum auc_code auc_auction_extend(struct auc_auction *a, uint32_t job_id, char **
  */
 enum auc_code auc_auction_move(struct auc_auction *a, uint32_t job_id, const char *server,
 			       double since, char **receipt, struct auc_err *err);
+/*
+ * What JOB_ID was to have from SINCE on (Unix time, the begin of a slot) and could not, through no
+ * fault of its own, comes so many slots later that it begins at UNTIL or behind it, at no charge,
+ * on the same servers or others of their partition, while the bid is worth its payment then. Where
+ * there is no room for that, it loses its slots before UNTIL (plan.lost), for which it is paid back
+ * in the end; if no other is left, all comes as soon as there is room, as in auc_auction_move().
+ * AUC_EFULL: it cannot be; AUC_ESTATE: its plan is revised (auc_auction_revise()), not put off.
+ */
+enum auc_code auc_auction_put_off(struct auc_auction *a, uint32_t job_id, double since,
+				  double until, char **receipt, struct auc_err *err);
 /*
  * With a policy that decides slot by slot: brings the plans of its sales up to date, if something
  * has happened since they were made. *CHANGED (may be NULL): how many got another. Of one thread,
@@ -176,6 +186,7 @@ struct auc_sale_view {
 	enum auc_sale_state state;
 	uint32_t job_id, uid;
 	double start, end; /* Unix time */
+	double slot_seconds;
 	auc_money payment, value;
 	unsigned revision; /* changes with the plan */
 	bool extend;       /* its bid buys more slots at the end */

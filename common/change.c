@@ -21,6 +21,12 @@ static bool all_up(const struct auc_market *m, const struct auc_plan *plan);
 static enum auc_code move(struct auc_auction *a, const struct auc_sale *s, unsigned server,
 			  auc_slot from, struct auc_err *err);
 static bool trains_on(const struct auc_plan *plan, unsigned server, auc_slot from);
+static enum auc_code put_off(struct auc_auction *a, const struct auc_sale *s, auc_slot from,
+			     auc_slot until, struct auc_err *err);
+static enum auc_code try_later(struct auc_auction *a, const struct auc_sale *s, auc_slot from,
+			       unsigned later, struct auc_err *err);
+static enum auc_code take_later(struct auc_auction *a, const struct auc_sale *s,
+				struct auc_plan *made, unsigned later, struct auc_err *err);
 static const unsigned *uploads_of(struct auc_auction *a, const struct auc_sale *s, unsigned server);
 static enum auc_code set_completion(const struct auc_auction *a, const struct auc_sale *s,
 				    struct auc_plan *plan, auc_slot completion,
@@ -74,6 +80,23 @@ enum auc_code auc_auction_move(struct auc_auction *a, uint32_t job_id, const cha
 		from = s->plan.start;
 	if (rc == AUC_OK)
 		rc = move(a, s, (unsigned)k, from, err);
+	if (rc == AUC_OK)
+		rc = auc_auction_give_receipt(a, s, 0, NULL, receipt, err);
+	pthread_mutex_unlock(&a->lock);
+	return rc;
+}
+
+enum auc_code auc_auction_put_off(struct auc_auction *a, uint32_t job_id, double since,
+				  double until, char **receipt, struct auc_err *err)
+{
+	const struct auc_sale *s = NULL;
+	enum auc_code rc;
+
+	pthread_mutex_lock(&a->lock);
+	rc = begin(a, job_id, &s, err);
+	if (rc == AUC_OK)
+		rc = put_off(a, s, auc_slot_of(since, a->conf->slot_seconds),
+			     auc_slot_from(until, a->conf->slot_seconds), err);
 	if (rc == AUC_OK)
 		rc = auc_auction_give_receipt(a, s, 0, NULL, receipt, err);
 	pthread_mutex_unlock(&a->lock);
@@ -192,20 +215,83 @@ static enum auc_code move(struct auc_auction *a, const struct auc_sale *s, unsig
 		if (later && completion - 1 > auc_market_last(a->market))
 			break;
 		rc = auc_plan_without(a->market, &s->plan, server, from, later, upload, &made, err);
-		if (rc == AUC_OK && later)
-			rc = set_completion(a, s, &made, completion, err);
-		if (rc == AUC_OK && later && auc_plan_value(&made) < s->payment) {
-			rc = auc_err_set(err, AUC_EFULL,
-					 "no other node has room in time for what %s was to give",
-					 auc_market_server_name(a->market, server));
-			break;
-		}
 		if (rc == AUC_OK)
-			rc = auc_ledger_change(a->ledger, s->job_id, &made,
-					       later ? auc_plan_value(&made) : s->value, s->payment,
-					       err);
+			rc = take_later(a, s, &made, later, err);
 	}
 	auc_plan_clear(&made);
+	if (rc == AUC_ESTATE)
+		rc = auc_err_set(err, AUC_EFULL,
+				 "no other node has room in time for what %s was to give",
+				 auc_market_server_name(a->market, server));
+	return rc;
+}
+
+/*
+ * What S missed from FROM on comes when slot UNTIL begins. Where there is no room for that, a plan
+ * that has more slots loses those before, which are paid back in the end; one that has none comes
+ * when there is room.
+ */
+static enum auc_code put_off(struct auc_auction *a, const struct auc_sale *s, auc_slot from,
+			     auc_slot until, struct auc_err *err)
+{
+	unsigned least = (unsigned)(until - from);
+	struct auc_plan cut;
+	enum auc_code rc;
+
+	if (s->plan.nchunks)
+		return auc_err_set(err, AUC_ESTATE,
+				   "job %" PRIu32 ": its plan is revised as others come and go",
+				   s->job_id);
+	if (until <= from)
+		return auc_err_set(err, AUC_EINVAL, "job %" PRIu32 ": nothing is missed",
+				   s->job_id);
+	rc = try_later(a, s, from, least, err);
+	if (rc == AUC_OK || rc == AUC_ENOMEM)
+		return rc;
+	auc_plan_init(&cut);
+	rc = auc_plan_cut(&s->plan, from, until, &cut, err);
+	if (rc == AUC_OK)
+		rc = auc_ledger_change(a->ledger, s->job_id, &cut, s->value, s->payment, err);
+	auc_plan_clear(&cut);
+	for (unsigned later = least + 1; later <= least + LATER_MAX && rc == AUC_EFULL; later++)
+		rc = try_later(a, s, from, later, err);
+	return rc == AUC_ESTATE ? auc_err_set(err, AUC_EFULL, "no node has room in time") : rc;
+}
+
+/* AUC_EFULL: no room; AUC_ESTATE: nor would there be later. */
+static enum auc_code try_later(struct auc_auction *a, const struct auc_sale *s, auc_slot from,
+			       unsigned later, struct auc_err *err)
+{
+	struct auc_plan made;
+	enum auc_code rc;
+
+	if (s->plan.chunk_mb > 0)
+		return auc_err_set(err, AUC_ESTATE, "its data are where and when its plan says");
+	if (s->plan.completion + later - 1 > auc_market_last(a->market))
+		return auc_err_set(err, AUC_ESTATE, "its last slot would not be for sale yet");
+	auc_plan_init(&made);
+	rc = auc_plan_later(a->market, &s->plan, from, later, &made, err);
+	if (rc == AUC_OK)
+		rc = take_later(a, s, &made, later, err);
+	auc_plan_clear(&made);
+	return rc;
+}
+
+/* S gets MADE, which completes LATER slots later. AUC_ESTATE: that is worth less than it pays. */
+static enum auc_code take_later(struct auc_auction *a, const struct auc_sale *s,
+				struct auc_plan *made, unsigned later, struct auc_err *err)
+{
+	auc_money value = s->value;
+	enum auc_code rc = AUC_OK;
+
+	if (later) {
+		rc = set_completion(a, s, made, s->plan.completion + later, err);
+		value = auc_plan_value(made);
+	}
+	if (rc == AUC_OK && value < s->payment)
+		rc = auc_err_set(err, AUC_ESTATE, "it would be worth less than it pays by then");
+	if (rc == AUC_OK)
+		rc = auc_ledger_change(a->ledger, s->job_id, made, value, s->payment, err);
 	return rc;
 }
 

@@ -10,12 +10,16 @@
 #define CLOSE 1.0 /* seconds: what Slurm rounds times to */
 
 static bool same_part(const struct auc_part *a, const struct auc_part *b);
+static int job_for(const struct auc_exec *x, const struct auc_part *part);
+static bool is_early(const struct auc_exec *x, const struct auc_exec_job *job,
+		     const struct auc_part *part);
 static double leaves(const struct auc_exec *x, const struct auc_exec_rules *rules, unsigned part);
 static void watch(struct auc_exec *x, const struct auc_exec_rules *rules, double now);
 static struct auc_exec_booking step(struct auc_exec *x, const struct auc_exec_rules *rules,
 				    double now);
 static struct auc_exec_booking group(struct auc_exec *x, const struct auc_exec_rules *rules,
 				     double now);
+static double missed(const struct auc_exec *x, const struct auc_exec_rules *rules, double now);
 static const char *broken(const struct auc_exec *x, const struct auc_exec_rules *rules,
 			  unsigned part, double now);
 static bool overdue(const struct auc_exec_job *job, const struct auc_exec_rules *rules, double now);
@@ -60,9 +64,8 @@ enum auc_code auc_exec_take(struct auc_exec *x, const struct auc_part *parts, un
 	}
 	for (unsigned i = 0; i < nparts; i++) {
 		jobs[i].part = -1;
-		for (unsigned k = 0; k < x->nparts && !parts[i].lead; k++)
-			if (!x->parts[k].lead && same_part(&x->parts[k], &parts[i]))
-				jobs[i] = x->jobs[k];
+		if (!parts[i].lead && job_for(x, &parts[i]) >= 0)
+			jobs[i] = x->jobs[job_for(x, &parts[i])];
 	}
 	if (x->nparts) {
 		jobs[0] = x->jobs[0];
@@ -114,6 +117,12 @@ void auc_exec_refused(struct auc_exec *x, const struct auc_exec_booking *booking
 {
 	if (booking->book == AUC_BOOK_EXTEND)
 		x->extend = false;
+	if (booking->book == AUC_BOOK_PUT_OFF) {
+		/* While whole slots are left, it has these. */
+		if (booking->when + x->slot > x->end)
+			x->why = "node_fail";
+		x->replan = now + rules->ahead;
+	}
 	if (booking->book == AUC_BOOK_MOVE) {
 		/* A node that is only to come may be mended in time. */
 		x->why = broken(x, rules, booking->part, now);
@@ -177,7 +186,8 @@ unsigned auc_exec_actions(const struct auc_exec *x, const struct auc_exec_rules 
 
 		/* Slurm starts a requeued job by a rule of its own, when nobody looks too early. */
 		if (lead->part < 0 || (unsigned)lead->part < on ||
-		    now < x->parts[lead->part].start - CLOSE) {
+		    (now < x->parts[lead->part].start - CLOSE &&
+		     !(lead->part == 0 && is_early(x, lead, x->parts)))) {
 			if (now >= lead->next)
 				ask(actions, max, &n, AUC_ASK_MOVE, on);
 		} else if (x->tell || (now >= change - rules->notice && x->told < change)) {
@@ -275,6 +285,8 @@ bool auc_exec_busy(const struct auc_exec *x, const struct auc_exec_rules *rules,
 	    x->state == AUC_EXEC_STARTING || x->state == AUC_EXEC_ENDING ||
 	    x->state == AUC_EXEC_SETTLED || x->tell)
 		return true;
+	if (!x->why && now >= x->replan && missed(x, rules, now) > 0)
+		return true;
 	/* Jobs are slower than the clock: for a while behind it they are watched. */
 	if (auc_exec_due(x, rules, now - rules->again, now + soon))
 		return true;
@@ -325,8 +337,34 @@ bool auc_exec_part_due(const struct auc_exec *x, const struct auc_exec_rules *ru
 /* Nodes and counts are what a job cannot change; its end it can. */
 static bool same_part(const struct auc_part *a, const struct auc_part *b)
 {
-	return !strcmp(a->server, b->server) && a->workers == b->workers && a->ps == b->ps &&
-	       a->start == b->start;
+	return !strcmp(a->server, b->server) && a->workers == b->workers && a->ps == b->ps;
+}
+
+/* The member that there is for PART of another plan; -1: none. */
+static int job_for(const struct auc_exec *x, const struct auc_part *part)
+{
+	int found = -1;
+
+	for (unsigned k = 0; k < x->nparts; k++) {
+		if (x->parts[k].lead || !same_part(&x->parts[k], part))
+			continue;
+		if (x->parts[k].start == part->start)
+			return (int)k;
+		if (is_early(x, &x->jobs[k], part))
+			found = (int)k;
+	}
+	return found;
+}
+
+/*
+ * True if JOB runs in the slot before PART's first, which nobody else can have: it began late, and
+ * its plan was put off. What runs and was to begin earlier had a clock that was set back.
+ */
+static bool is_early(const struct auc_exec *x, const struct auc_exec_job *job,
+		     const struct auc_part *part)
+{
+	return job->seen == AUC_SEEN_RUNNING && job->began > part->start - x->slot &&
+	       job->began < part->start - CLOSE;
 }
 
 /* When PART's job is taken away. */
@@ -388,7 +426,14 @@ static struct auc_exec_booking group(struct auc_exec *x, const struct auc_exec_r
 	struct auc_exec_booking b = {.book = AUC_BOOK_NOTHING};
 	const struct auc_exec_job *lead = &x->jobs[0];
 	unsigned on = auc_exec_lead_part(x, rules, now);
+	double begun = missed(x, rules, now);
 
+	if (begun > 0 && now >= x->replan) {
+		b.book = AUC_BOOK_PUT_OFF;
+		b.part = x->booked == AUC_SALE_SOLD ? 0 : on;
+		b.when = begun - rules->late;
+		return b;
+	}
 	if (now >= x->end - rules->end_margin) {
 		if (lead->seen == AUC_SEEN_RUNNING && x->extend && now < x->end)
 			b.book = AUC_BOOK_EXTEND;
@@ -415,6 +460,27 @@ static struct auc_exec_booking group(struct auc_exec *x, const struct auc_exec_r
 		x->why = why;
 	}
 	return b;
+}
+
+/*
+ * When the lead begins, or could, if that is too late, because nobody looked after it when its plan
+ * began, or went on behind a pause; else 0.
+ */
+static double missed(const struct auc_exec *x, const struct auc_exec_rules *rules, double now)
+{
+	unsigned part = x->booked == AUC_SALE_SOLD ? 0 : auc_exec_lead_part(x, rules, now);
+	const struct auc_exec_job *lead = &x->jobs[0];
+	const struct auc_part *p = &x->parts[part];
+	double begun = lead->seen == AUC_SEEN_RUNNING ? lead->began : now;
+
+	if ((lead->seen != AUC_SEEN_RUNNING && lead->seen != AUC_SEEN_PENDING) ||
+	    p->start >= rules->since || begun <= p->start + rules->late)
+		return 0;
+	/* It ran until then, somewhere else. */
+	for (unsigned i = 0; i < x->nparts; i++)
+		if (x->parts[i].lead && x->parts[i].end == p->start)
+			return 0;
+	return lead->seen == AUC_SEEN_PENDING || lead->part == (int)part ? begun : 0;
 }
 
 /*

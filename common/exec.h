@@ -42,6 +42,7 @@ struct auc_exec_job {
 	/* what was seen */
 	enum auc_seen seen;
 	const char *why;     /* it has ended: a settlement's word for the cause */
+	double began;        /* it runs: since when */
 	double ended, begin; /* when; it is pending: not to start before that */
 	double limit;        /* when its time limit ends it, as far as that is known; 0: unknown */
 	int part;            /* lead: the part that its record stands for; -1: none of them */
@@ -57,6 +58,7 @@ struct auc_exec {
 	enum auc_sale_state booked; /* what the ledger says */
 	bool committed;             /* and that is on disk */
 	bool extend;                /* more slots may be bought at the end */
+	double slot;                /* seconds of one */
 	double start, end;
 	unsigned nparts;
 	const struct auc_part *parts; /* borrowed; at least one */
@@ -77,6 +79,8 @@ struct auc_exec_rules {
 	double ahead;      /* members are submitted that long before their slot */
 	double grace;      /* a job may start that late */
 	double patience;   /* a node may be down that long, as all are after a restart */
+	double late;       /* a plan may begin that late without being put off */
+	double since;      /* what was to begin before, nobody looked after: Unix time */
 	double again;      /* between two attempts at the same */
 	unsigned tries;    /* to submit a member */
 };
@@ -88,6 +92,7 @@ enum auc_exec_book {
 	AUC_BOOK_START,   /* it runs */
 	AUC_BOOK_EXTEND,  /* one more slot is bought; refused: auc_exec_refused() */
 	AUC_BOOK_MOVE,    /* what PART's server was to give is moved to others; refused: likewise */
+	AUC_BOOK_PUT_OFF, /* what begins with PART begins at WHEN or behind it; refused: likewise */
 	AUC_BOOK_SETTLE,  /* it is over, for WHY, since WHEN */
 };
 struct auc_exec_booking {
@@ -114,8 +119,9 @@ struct auc_exec_action {
 };
 
 /*
- * A sale of NPARTS parts (borrowed), with no job known. auc_exec_take() gives it another plan: jobs
- * of parts that are in both stay, of the others only the lead does. AUC_ENOMEM.
+ * A sale of NPARTS parts (borrowed), with no job known; x->slot is the caller's to set.
+ * auc_exec_take() gives it another plan: jobs of parts that are in both stay, and members that run
+ * and are to go on within a slot, of the others only the lead does. AUC_ENOMEM.
  */
 enum auc_code auc_exec_init(struct auc_exec *x, const struct auc_part *parts, unsigned nparts,
 			    struct auc_err *err);

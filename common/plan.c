@@ -221,9 +221,9 @@ bool auc_plan_same(const struct auc_plan *a, const struct auc_plan *b)
 {
 	return a->worker_type == b->worker_type && a->ps_type == b->ps_type &&
 	       a->colocated == b->colocated && a->arrival == b->arrival && a->start == b->start &&
-	       a->completion == b->completion && a->due == b->due && a->nruns == b->nruns &&
-	       a->nshares == b->nshares && a->nchunks == b->nchunks && a->nspans == b->nspans &&
-	       a->nmoves == b->nmoves && a->chunk_mb == b->chunk_mb &&
+	       a->completion == b->completion && a->lost == b->lost && a->due == b->due &&
+	       a->nruns == b->nruns && a->nshares == b->nshares && a->nchunks == b->nchunks &&
+	       a->nspans == b->nspans && a->nmoves == b->nmoves && a->chunk_mb == b->chunk_mb &&
 	       a->exchange_mb == b->exchange_mb &&
 	       (!a->nmoves || !memcmp(a->moves, b->moves, a->nmoves * sizeof(*a->moves))) &&
 	       (!a->nruns || !memcmp(a->runs, b->runs, a->nruns * sizeof(*a->runs))) &&
@@ -290,6 +290,8 @@ struct json_object *auc_plan_to_json(const struct auc_plan *p, const struct auc_
 	     auc_json_add(o, "arrival", json_object_new_int64(p->arrival)) &&
 	     auc_json_add(o, "start", json_object_new_int64(p->start)) &&
 	     auc_json_add(o, "completion", json_object_new_int64(p->completion));
+	if (ok && p->lost)
+		ok = auc_json_add(o, "lost", json_object_new_int64(p->lost));
 	for (i = 0; ok && i < p->nruns; i++) {
 		run = run_to_json(p, &p->runs[i], m);
 		ok = run && !json_object_array_add(runs, run);
@@ -413,7 +415,7 @@ static struct json_object *run_to_json(const struct auc_plan *p, const struct au
 static enum auc_code read_head(struct json_object *o, const struct auc_market *m,
 			       struct auc_plan *p, struct auc_err *err)
 {
-	struct json_object *colocated;
+	struct json_object *colocated, *lost;
 	enum auc_code rc;
 
 	rc = read_type(o, "worker_type", m, auc_market_find_worker_type, &p->worker_type, err);
@@ -431,6 +433,12 @@ static enum auc_code read_head(struct json_object *o, const struct auc_market *m
 	    !json_object_is_type(colocated, json_type_boolean))
 		return auc_err_set(err, AUC_EINVAL, "colocated: expected true or false");
 	p->colocated = json_object_get_boolean(colocated);
+	if (!json_object_object_get_ex(o, "lost", &lost))
+		return AUC_OK;
+	if (!json_object_is_type(lost, json_type_int) || json_object_get_int64(lost) < 0 ||
+	    json_object_get_int64(lost) > INT_MAX)
+		return auc_err_set(err, AUC_EINVAL, "lost: expected a number of slots");
+	p->lost = (unsigned)json_object_get_int64(lost);
 	return AUC_OK;
 }
 

@@ -46,8 +46,9 @@ struct auc_plan {
 	unsigned worker_type, ps_type;
 	bool colocated;
 	auc_slot arrival, start, completion; /* completion = last slot used + 1 */
-	double value;                        /* f(completion - arrival), credits */
-	double cost; /* sum of unit prices x amounts over the plan: what was minimised */
+	unsigned lost; /* slots of it that could not be had, and are paid back at its settlement */
+	double value;  /* f(completion - arrival), credits */
+	double cost;   /* sum of unit prices x amounts over the plan: what was minimised */
 	unsigned nruns, runs_alloc;
 	struct auc_run *runs;
 	unsigned nshares, shares_alloc;
@@ -98,9 +99,10 @@ struct json_object;
 /*
  * JSON of the plan, names instead of indices:
  * {"worker_type","ps_type","colocated","arrival","start","completion",
- * "plan":[{"from","to","workers":{server:n},"ps":{server:n}}]}, and with chunks "due" and
- * "chunks":[{"server","worker","runs":[[from,to],...]}]; of chunks that lie somewhere "chunk_mb",
- * "exchange_mb" and "transfers":[{"slot","from","to","chunks"}]. New reference; NULL: no memory.
+ * "plan":[{"from","to","workers":{server:n},"ps":{server:n}}]}, where slots were lost "lost", with
+ * chunks "due" and "chunks":[{"server","worker","runs":[[from,to],...]}]; of chunks that lie
+ * somewhere "chunk_mb", "exchange_mb" and "transfers":[{"slot","from","to","chunks"}]. New
+ * reference; NULL: no memory.
  */
 struct json_object *auc_plan_to_json(const struct auc_plan *p, const struct auc_market *m);
 /* The reverse, everything checked (names exist, counts > 0, runs ordered and disjoint,

@@ -24,6 +24,7 @@ struct search {
 	unsigned nshares;
 };
 
+static enum auc_code remake(struct search *s, struct auc_plan *made, struct auc_err *err);
 static enum auc_code copy_head(const struct auc_plan *plan, struct auc_plan *made,
 			       struct auc_err *err);
 static enum auc_code spread_run(struct search *s, const struct auc_run *run, struct auc_plan *made,
@@ -58,37 +59,55 @@ enum auc_code auc_plan_without(const struct auc_market *m, const struct auc_plan
 			   .later = later,
 			   .upload = upload,
 			   .checks = CHECKS_MAX};
-	enum auc_code rc;
 
-	if (later && plan->nmoves)
-		return auc_err_set(err, AUC_EFULL, "its data move in the slots that it has");
-	s.shares = malloc(((size_t)AUC_PARTS_MAX + 1) * sizeof(*s.shares));
-	if (!s.shares)
-		return auc_err_set(err, AUC_ENOMEM, "out of memory for another plan");
 	for (unsigned r = 0; r < plan->nruns && later; r++)
 		for (auc_slot t = plan->runs[r].from; t <= plan->runs[r].to; t++)
 			s.back |= t >= from && auc_plan_share_on(plan, &plan->runs[r], server) &&
 				  auc_market_is_closed(m, server, t);
-	s.prefer = find_one_for_all(&s);
-	rc = copy_head(plan, made, err);
+	return remake(&s, made, err);
+}
+
+enum auc_code auc_plan_later(const struct auc_market *m, const struct auc_plan *plan, auc_slot from,
+			     unsigned later, struct auc_plan *made, struct auc_err *err)
+{
+	struct search s = {.m = m,
+			   .plan = plan,
+			   .from = from,
+			   .later = later,
+			   .back = true,
+			   .checks = CHECKS_MAX};
+
+	/* Whichever: it may be had again, and says what group others have to be of. */
+	for (unsigned r = plan->nruns; r-- > 0 && plan->runs[r].to >= from;)
+		s.server = plan->shares[plan->runs[r].first_share].server;
+	return remake(&s, made, err);
+}
+
+enum auc_code auc_plan_cut(const struct auc_plan *plan, auc_slot from, auc_slot until,
+			   struct auc_plan *made, struct auc_err *err)
+{
+	struct search s = {.plan = plan};
+	enum auc_code rc = copy_head(plan, made, err);
+
+	for (unsigned i = 0; i < plan->nmoves && rc == AUC_OK; i++)
+		if (plan->moves[i].slot >= from && plan->moves[i].slot < until)
+			rc = auc_err_set(err, AUC_EFULL, "its data moved in slots that are lost");
 	for (unsigned r = 0; r < plan->nruns && rc == AUC_OK; r++) {
 		const struct auc_run *run = &plan->runs[r];
-		auc_slot first = run->from > from ? run->from : from;
 
-		if (run->to < from || (!later && !auc_plan_share_on(plan, run, server))) {
-			rc = copy_run(&s, run, run->from, run->to, made, err);
-			continue;
-		}
-		if (run->from < first)
-			rc = copy_run(&s, run, run->from, first - 1, made, err);
-		if (rc == AUC_OK)
-			rc = add_run(&s, run, first + later, run->to + later, made, err);
+		if (run->from < from)
+			rc = copy_run(&s, run, run->from, run->to < from ? run->to : from - 1, made,
+				      err);
+		if (rc == AUC_OK && run->to >= until)
+			rc = copy_run(&s, run, run->from > until ? run->from : until, run->to, made,
+				      err);
+		for (auc_slot t = run->from; t <= run->to; t++)
+			made->lost += t >= from && t < until;
 	}
-	free(s.shares);
-	if (rc == AUC_OK) {
+	if (rc == AUC_OK && plan->completion <= until)
+		rc = auc_err_set(err, AUC_EFULL, "all of its slots are lost");
+	if (rc == AUC_OK)
 		made->start = made->runs[0].from;
-		made->completion = made->runs[made->nruns - 1].to + 1;
-	}
 	return rc;
 }
 
@@ -115,6 +134,40 @@ const struct auc_share *auc_plan_share_on(const struct auc_plan *plan, const str
 		if (plan->shares[run->first_share + i].server == server)
 			return &plan->shares[run->first_share + i];
 	return NULL;
+}
+
+/* The plan that S describes. */
+static enum auc_code remake(struct search *s, struct auc_plan *made, struct auc_err *err)
+{
+	const struct auc_plan *plan = s->plan;
+	enum auc_code rc;
+
+	if (s->later && plan->nmoves)
+		return auc_err_set(err, AUC_EFULL, "its data move in the slots that it has");
+	s->shares = malloc(((size_t)AUC_PARTS_MAX + 1) * sizeof(*s->shares));
+	if (!s->shares)
+		return auc_err_set(err, AUC_ENOMEM, "out of memory for another plan");
+	s->prefer = find_one_for_all(s);
+	rc = copy_head(plan, made, err);
+	for (unsigned r = 0; r < plan->nruns && rc == AUC_OK; r++) {
+		const struct auc_run *run = &plan->runs[r];
+		auc_slot first = run->from > s->from ? run->from : s->from;
+
+		if (run->to < s->from || (!s->later && !auc_plan_share_on(plan, run, s->server))) {
+			rc = copy_run(s, run, run->from, run->to, made, err);
+			continue;
+		}
+		if (run->from < first)
+			rc = copy_run(s, run, run->from, first - 1, made, err);
+		if (rc == AUC_OK)
+			rc = add_run(s, run, first + s->later, run->to + s->later, made, err);
+	}
+	free(s->shares);
+	if (rc == AUC_OK) {
+		made->start = made->runs[0].from;
+		made->completion = made->runs[made->nruns - 1].to + 1;
+	}
+	return rc;
 }
 
 /* MADE becomes PLAN without its runs. */

@@ -1,5 +1,5 @@
-/* replan.h - plans on other servers: without one that they were to have, or on the parts of a large
- * one. */
+/* replan.h - other plans for what was sold: without a server that it was to have, later, without
+ * the slots that were lost, or on the parts of a large server. */
 #ifndef AUC_REPLAN_H
 #define AUC_REPLAN_H
 
@@ -20,6 +20,20 @@
 enum auc_code auc_plan_without(const struct auc_market *m, const struct auc_plan *plan,
 			       unsigned server, auc_slot from, unsigned later,
 			       const unsigned *upload, struct auc_plan *made, struct auc_err *err);
+/*
+ * MADE (initialised) becomes PLAN with all that comes from FROM on LATER (> 0) slots later, on the
+ * same servers where they have room then, else on others of their group. Value and cost stay. As
+ * auc_plan_without().
+ */
+enum auc_code auc_plan_later(const struct auc_market *m, const struct auc_plan *plan, auc_slot from,
+			     unsigned later, struct auc_plan *made, struct auc_err *err);
+/*
+ * MADE (initialised) becomes PLAN without its slots FROM to UNTIL - 1, which are counted in
+ * made->lost. Value, cost and completion stay. AUC_EFULL: there is none left from UNTIL on, or its
+ * data move in those.
+ */
+enum auc_code auc_plan_cut(const struct auc_plan *plan, auc_slot from, auc_slot until,
+			   struct auc_plan *made, struct auc_err *err);
 /*
  * MADE (initialised) becomes PLAN with what it has on wholes (auc_market_add_whole()) on parts of
  * them that are up, open and have room: those that gave to the run before come first, PSs stay

@@ -102,10 +102,10 @@ def book($cells; $sign): reduce ($cells | to_entries[]) as $c (.; .book[$c.key] 
 		| .lost_gpus = (.lead and .gpu == 0 and any($ran_for[$t.sale][]; .lead and .gpu > 0 and .at < $t.at))
 		| .disturbed = (if was_away(.begin - 1; .at; 15) then "slurmctld" elif .again or .moved or failed($s.nodes; .begin - 30; .at) then "node"
 			elif .lost_gpus then "gpus" else "quiet" end)
-	  else .outside = true end
+	  else .outside = true | .next = ($slots | index($now + 1)) end
 	] as $placed
 | [$placed[] | select(.outside or .over > 0)
-	| .excuse = (if .outside then null
+	| .excuse = (if .outside then (if .next and was_away(.at - 30; .at; 15) then "began late and was put off" else null end)
 		elif .over <= 1 then "within a second"
 		elif was_away((.last + 1) * $slot - 1; .seen; 15) then "slurmctld was away at the end of its slots"
 		else null end)] as $outside
@@ -123,6 +123,7 @@ def book($cells; $sign): reduce ($cells | to_entries[]) as $c (.; .book[$c.key] 
 | [$sales[] | . as $s | .settled as $final | [($ran_for[.sale] // [])[] | select(.lead)] as $runs
 	| ($runs | map(.seen // infinite) | max) as $seen | ($runs | map(.gone // infinite) | max) as $gone
 	| (.last.plan.completion) as $completion
+	| (.last.plan.lost // 0) as $lost
 	| if $final == null then "\(.sale): not settled" else
 		($final.kept | micro) as $kept | ($final.refund | micro) as $refund
 		| ([.plans[-1].cells | keys[] | split(" ")[1] | tonumber] | unique | map(select(. >= $final.free_from)) | length) as $unused
@@ -130,8 +131,8 @@ def book($cells; $sign): reduce ($cells | to_entries[]) as $c (.; .book[$c.key] 
 		  (if $kept + $refund != .payment then "\($kept | credits) kept and \($refund | credits) paid back of \(.payment | credits)" else empty end),
 		  (if ($final.why | IN("node_fail", "lost")) or (.running | not) then
 			(if $kept != 0 then "\($final.why), \(if .running then "started" else "never started" end), but \($kept | credits) kept" else empty end)
-		   elif $refund != (.payment * $unused / .slots | floor) then
-			"\($final.why): \($refund | credits) paid back of \(.payment | credits), but \($unused) of \(.slots) slots were not begun"
+		   elif $refund != (.payment * ($unused + $lost) / (.slots + $lost) | floor) then
+			"\($final.why): \($refund | credits) paid back of \(.payment | credits), but \($unused) of \(.slots) slots were not begun, \($lost) lost"
 		   else empty end),
 		  (if $runs == [] and $kept != 0 then "no task of it ever ran, but \($kept | credits) kept" else empty end),
 		  (if $runs != [] and $kept != 0 and $final.free_from < $completion and $final.free_from > ($gone / $slot | ceil)

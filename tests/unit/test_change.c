@@ -225,6 +225,116 @@ static void test_later(void **state)
 	auc_auction_destroy(a);
 }
 
+#define ONE_SLOT "epochs=1 minibatches=100 worker-time=v100=3s ps-time=ps.m=0"
+
+/* All nodes are half full, so that the next one pays. */
+static void sell_four(struct auc_auction *a)
+{
+	for (unsigned i = 0; i < 4; i++)
+		sell(a, "linear:100,10 " TWO_SLOTS, 10 + i, NOW);
+}
+
+/* What was missed comes later, on the same server, while that is worth the payment. */
+static void test_put_off(void **state)
+{
+	struct auc_auction *a = world_open("Prices=given\nEta=gpu:v100=20", world_dir, NOW);
+	char server[AUC_NAME_MAX], *receipt;
+	struct auc_sale_view v;
+	auc_money paid;
+
+	(void)state;
+	sell_four(a);
+	paid = sell(a, "linear:100,10 " TWO_SLOTS, 1, NOW);
+	assert_true(paid > 0);
+	v = view_of(a, 1);
+	strcpy(server, v.parts[0].server);
+	assert_true(v.start == 1001 * SLOT);
+	auc_sale_view_clear(&v);
+	assert_int_equal(auc_auction_put_off(a, 9, 1001 * SLOT, 1002 * SLOT, NULL, &err),
+			 AUC_ENOENT);
+	assert_int_equal(auc_auction_put_off(a, 1, 1001 * SLOT, 1001 * SLOT, NULL, &err),
+			 AUC_EINVAL);
+	assert_int_equal(auc_auction_put_off(a, 1, 1001 * SLOT, 1001 * SLOT + 200, &receipt, &err),
+			 AUC_OK);
+	assert_null(strstr(receipt, "\"lost\""));
+	free(receipt);
+	v = view_of(a, 1);
+	assert_true(v.start == 1002 * SLOT && v.end == 1004 * SLOT);
+	assert_string_equal(v.parts[0].server, server);
+	assert_int_equal(v.payment, paid);
+	assert_int_equal(v.value, 70 * AUC_CREDIT);
+	auc_sale_view_clear(&v);
+	/* It has all that it paid for. */
+	assert_int_equal(auc_auction_settle(a, 1, "timeout", 1004 * SLOT, &receipt, &err), AUC_OK);
+	assert_non_null(strstr(receipt, "\"refund\":\"0.000000\""));
+	free(receipt);
+	assert_int_equal(auc_ledger_check(a->ledger, &err), AUC_OK);
+	assert_true(auc_market_sound(a->market));
+	auc_auction_destroy(a);
+}
+
+/* There is no room: slots that are left are had, the others paid back; also behind a crash. */
+static void test_lost(void **state)
+{
+	struct auc_auction *a = world_open("Prices=given\nEta=gpu:v100=20", world_dir, NOW);
+	struct auc_sale_view v;
+	struct auc_receipt r;
+	auc_money paid;
+	char *receipt;
+
+	(void)state;
+	sell_four(a);
+	paid = sell(a, "linear:100,10 " TWO_SLOTS, 1, NOW);
+	assert_true(paid > 1);
+	close_all(a, 1003 * SLOT, 1020 * SLOT);
+	assert_int_equal(auc_auction_put_off(a, 1, 1001 * SLOT, 1001 * SLOT + 200, &receipt, &err),
+			 AUC_OK);
+	assert_non_null(strstr(receipt, "\"lost\":1,"));
+	free(receipt);
+	v = view_of(a, 1);
+	assert_true(v.start == 1002 * SLOT && v.end == 1003 * SLOT);
+	assert_int_equal(v.payment, paid);
+	auc_sale_view_clear(&v);
+	assert_int_equal(auc_auction_commit(a, &err), AUC_OK);
+	auc_auction_destroy(a);
+	a = world_open("Prices=given\nEta=gpu:v100=20", world_dir, NOW);
+	assert_int_equal(auc_auction_settle(a, 1, "timeout", 1003 * SLOT, &receipt, &err), AUC_OK);
+	assert_int_equal(auc_receipt_parse(receipt, &r, &err), AUC_OK);
+	assert_int_equal(r.refund, paid / 2);
+	assert_int_equal(r.payment, paid - paid / 2);
+	auc_receipt_clear(&r);
+	free(receipt);
+	assert_int_equal(auc_ledger_check(a->ledger, &err), AUC_OK);
+	assert_true(auc_market_sound(a->market));
+	auc_auction_destroy(a);
+}
+
+/* All of it is missed and the next slots are taken: it comes when there is room, or not at all. */
+static void test_all_missed(void **state)
+{
+	struct auc_auction *a = world_open("Prices=given\nEta=gpu:v100=20", world_dir, NOW);
+	struct auc_sale_view v;
+
+	(void)state;
+	sell_four(a);
+	assert_true(sell(a, "linear:100,10 " ONE_SLOT, 1, NOW) > 0);
+	assert_true(sell(a, "linear:40,10 " ONE_SLOT, 2, NOW) > 0);
+	close_all(a, 1002 * SLOT, 1006 * SLOT);
+	assert_int_equal(auc_auction_put_off(a, 1, 1001 * SLOT, 1001 * SLOT + 200, NULL, &err),
+			 AUC_OK);
+	v = view_of(a, 1);
+	assert_true(v.start == 1006 * SLOT && v.end == 1007 * SLOT);
+	auc_sale_view_clear(&v);
+	assert_int_equal(auc_auction_put_off(a, 2, 1001 * SLOT, 1001 * SLOT + 200, NULL, &err),
+			 AUC_EFULL);
+	v = view_of(a, 2);
+	assert_true(v.start == 1001 * SLOT && v.end == 1002 * SLOT);
+	auc_sale_view_clear(&v);
+	assert_int_equal(auc_ledger_check(a->ledger, &err), AUC_OK);
+	assert_true(auc_market_sound(a->market));
+	auc_auction_destroy(a);
+}
+
 /* What no other server can take alone, several can; the PSs stay together. */
 static void test_split(void **state)
 {
@@ -300,6 +410,9 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_move, world_setup, world_teardown),
 		cmocka_unit_test_setup_teardown(test_move_on, world_setup, world_teardown),
 		cmocka_unit_test_setup_teardown(test_later, world_setup, world_teardown),
+		cmocka_unit_test_setup_teardown(test_put_off, world_setup, world_teardown),
+		cmocka_unit_test_setup_teardown(test_lost, world_setup, world_teardown),
+		cmocka_unit_test_setup_teardown(test_all_missed, world_setup, world_teardown),
 		cmocka_unit_test_setup_teardown(test_split, world_setup, world_teardown),
 		cmocka_unit_test_setup_teardown(test_late_start, world_setup, world_teardown),
 	};

@@ -18,8 +18,6 @@
 #define RECEIPT_AGAIN 30.0 /* seconds before one that could not be written is tried again */
 #define ACTIONS_MAX   64   /* of one sale in one cycle; the rest follows in the next */
 #define AGAIN         2.0  /* seconds until jobs that are held are looked at again */
-/* Seconds from the start in which nodes may have jobs to tell of, at most. */
-#define SETTLING 30.0
 
 static void carry_out(struct auc_agent *a, struct auc_task *t,
 		      const struct auc_exec_action *action);
@@ -152,7 +150,7 @@ static void carry_out(struct auc_agent *a, struct auc_task *t, const struct auc_
  */
 static enum auc_code end_job(struct auc_agent *a, uint32_t job, bool pending, struct auc_err *err)
 {
-	if (!pending || a->heard || auc_site_elapsed() > a->since + SETTLING)
+	if (!pending || a->heard || auc_site_elapsed() > a->since + AUC_SETTLING)
 		return auc_control_kill(job, err);
 	if (a->next_records > auc_site_now() + AGAIN)
 		a->next_records = auc_site_now() + AGAIN;

@@ -23,6 +23,9 @@
 struct auc_fences;
 struct auc_power;
 
+/* Seconds from the start in which nodes may have jobs to tell of, at most. */
+#define AUC_SETTLING 30.0
+
 /* A user who has sales. */
 struct auc_owner_jobs {
 	uint32_t uid;
@@ -49,6 +52,7 @@ struct auc_agent {
 	struct auc_pace_signs signs; /* of this cycle */
 	double since;                /* the agent runs: auc_site_elapsed() */
 	bool heard;                  /* all nodes have told slurmctld of their jobs since then */
+	double back;                 /* and since when they have: likewise */
 	double next_nodes, next_records, next_keep, next_try;
 	double latest_nodes;                               /* nodes are looked at by then, */
 	struct auc_stamp node_stamps[AUC_CONTROL_NSTAMPS]; /* and if slurmctld says something new */

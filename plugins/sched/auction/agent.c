@@ -286,7 +286,10 @@ static bool refresh_nodes(struct auc_agent *a, double now, bool force)
 	if (took * NODES_SHARE > NODES_EVERY)
 		a->next_nodes =
 			now + (took * NODES_SHARE < NODES_MAX ? took * NODES_SHARE : NODES_MAX);
-	a->heard |= all_heard(nodes);
+	if (!a->heard && all_heard(nodes)) {
+		a->heard = true;
+		a->back = auc_site_elapsed();
+	}
 	for (uint32_t i = 0; i < partitions->record_count; i++)
 		if (partitions->partition_array[i].flags & PART_FLAG_DEFAULT)
 			auc_site_set_default_partition(partitions->partition_array[i].name);
@@ -509,13 +512,19 @@ static double cycle(struct auc_agent *a, double now)
 static void take_rules(struct auc_agent *a)
 {
 	const struct auc_conf *conf = auc_auction_conf(a->auction);
+	double tenth = conf->slot_seconds / 10, back = a->heard ? a->back : auc_site_elapsed();
 
+	if (back > a->since + AUC_SETTLING)
+		back = a->since + AUC_SETTLING;
 	a->rules = (struct auc_exec_rules){
 		.end_margin = conf->end_margin,
 		.notice = conf->change_notice,
 		.ahead = AHEAD,
 		.grace = conf->slot_seconds / 4 > GRACE ? conf->slot_seconds / 4 : GRACE,
 		.patience = PATIENCE,
+		.late = conf->late_start +
+			(conf->start_margin > tenth ? conf->start_margin : tenth),
+		.since = back + a->clock,
 		.again = AGAIN,
 		.tries = TRIES,
 	};

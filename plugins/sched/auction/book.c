@@ -86,6 +86,7 @@ void auc_book_step(struct auc_agent *a, struct auc_task *t, double now)
 		break;
 	case AUC_BOOK_EXTEND:
 	case AUC_BOOK_MOVE:
+	case AUC_BOOK_PUT_OFF:
 		if (!change(a, t, &b, now))
 			auc_exec_refused(&t->exec, &b, &a->rules, now);
 		break;
@@ -262,37 +263,43 @@ static void start(struct auc_agent *a, struct auc_task *t, double now)
 		   t->exec.jobs[0].id, now - t->exec.start);
 }
 
-/* The sale gets one more slot, or another server instead of one that fails. */
+/* The sale gets one more slot, another server instead of one that fails, or later what it missed.
+ */
 static bool change(struct auc_agent *a, struct auc_task *t, const struct auc_exec_booking *booking,
 		   double now)
 {
-	const char *server = t->parts[booking->part].server;
+	static const char *const refused[] = {[AUC_BOOK_EXTEND] = "no other slot",
+					      [AUC_BOOK_MOVE] = "not moved",
+					      [AUC_BOOK_PUT_OFF] = "not put off"};
+	const struct auc_part *p = &t->parts[booking->part];
 	uint32_t id = t->exec.jobs[0].id;
 	struct auc_err err;
 	enum auc_code code;
 
 	if (booking->book == AUC_BOOK_EXTEND) {
 		code = auc_auction_extend(a->auction, id, NULL, &err);
+	} else if (booking->book == AUC_BOOK_PUT_OFF) {
+		code = auc_auction_put_off(a->auction, id, p->start, booking->when, NULL, &err);
 	} else {
 		/* What it gives before PART may run well: a node that is drained lets its jobs end.
 		 */
-		double begins = t->parts[booking->part].start;
-
-		code = auc_auction_move(a->auction, id, server, begins > now ? begins : now, NULL,
-					&err);
+		code = auc_auction_move(a->auction, id, p->server, p->start > now ? p->start : now,
+					NULL, &err);
 		a->next_nodes = 0;
 	}
 	if (code) {
-		slurm_info("sched/auction: job %u: %s: %s", id,
-			   booking->book == AUC_BOOK_EXTEND ? "no other slot" : "not moved",
-			   err.text);
+		slurm_info("sched/auction: job %u: %s: %s", id, refused[booking->book], err.text);
 		return false;
 	}
 	if (booking->book == AUC_BOOK_EXTEND)
 		slurm_info("sched/auction: job %u: bought another slot", id);
+	else if (booking->book == AUC_BOOK_PUT_OFF)
+		slurm_info("sched/auction: job %u: what it missed while slurmctld was away comes "
+			   "later or is paid back",
+			   id);
 	else
 		slurm_info("sched/auction: job %u: what %s was to give moves to another node", id,
-			   server);
+			   p->server);
 	a->changed = true;
 	/* If this fails, the next look at the ledger tries it again. */
 	take_plan(a, t);

@@ -431,11 +431,13 @@ static void see_member(struct auc_agent *a, const slurm_job_info_t *info,
 	    t->uid == info->user_id) {
 		for (unsigned i = 1; i < t->exec.nparts; i++) {
 			const struct auc_part *p = &t->parts[i];
-			double begin = (double)info->eligible_time;
+			bool waits = auc_job_pending(info);
+			double begin = (double)(waits ? info->eligible_time : info->start_time);
 
-			/* The same share may come back behind a pause. */
+			/* The same share may come back behind a pause; one that was put off may
+			 * begin within the slot before. */
 			if (p->lead || t->exec.jobs[i].id || p->end <= now ||
-			    begin < p->start - 1 || begin >= p->end ||
+			    begin < p->start - (waits ? 1 : t->exec.slot) || begin >= p->end ||
 			    auc_slice_of(p, p->start, p->end, &slice, NULL) ||
 			    !auc_slice_fits(&slice, info))
 				continue;

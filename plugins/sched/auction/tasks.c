@@ -66,6 +66,7 @@ enum auc_code auc_task_replan(struct auc_task *t, struct auc_sale_view *view, st
 		return code;
 	}
 	free(t->parts);
+	t->exec.slot = view->slot_seconds;
 	t->parts = parts;
 	t->revision = view->revision;
 	t->marked = 0;
@@ -148,7 +149,7 @@ void auc_task_see(struct auc_task *t, unsigned part, const slurm_job_info_t *inf
 	struct auc_exec_job *j = &t->exec.jobs[part];
 
 	j->why = NULL;
-	j->ended = j->limit = 0;
+	j->ended = j->limit = j->began = 0;
 	j->begin = (double)info->eligible_time; /* what Slurm calls so is BeginTime */
 	if (auc_job_finished(info)) {
 		j->seen = AUC_SEEN_ENDED;
@@ -159,6 +160,7 @@ void auc_task_see(struct auc_task *t, unsigned part, const slurm_job_info_t *inf
 	} else {
 		j->seen = info->job_state & JOB_CONFIGURING ? AUC_SEEN_STARTING : AUC_SEEN_RUNNING;
 		j->limit = (double)info->end_time;
+		j->began = (double)info->start_time;
 		t->suspended |= (info->job_state & JOB_STATE_BASE) == JOB_SUSPENDED;
 	}
 	if (part)
