@@ -1,0 +1,369 @@
+# slurmctld is stopped and started, and killed and started, with a sale in each state of its machine (doc/executor.md): it ends as it
+# would have, and nothing is sold, paid or run twice.
+
+load lib
+load plugins
+
+slot=14
+
+setup_file()
+{
+	need_plugins
+	HOLD_DIR=$(mktemp -d "${TMPDIR:-/tmp}/auction-hold-XXXXXX")
+	export HOLD_DIR
+	chmod 755 "$HOLD_DIR"
+	gcc -shared -fPIC -o "$HOLD_DIR/hold_writes.so" "$(dirname "$BATS_TEST_FILENAME")/hold_writes.c"
+	cat > "$BATS_FILE_TMPDIR/auction.conf" <<-END
+		Policy=oasis
+		SlotSeconds=$slot
+		Slots=60
+		Prices=given
+		Lower=gpu:v100=0.5
+		Upper=gpu:v100=0.5
+		ChangeNotice=7
+		EndMargin=6
+		PartitionName=wide
+		PartitionName=one
+		PartitionName=move
+		PartitionName=pause
+		PartitionName=boot
+		WorkerType=v100 TRES=cpu=2,mem=500,gpu:v100=1
+		PSType=ps.s TRES=cpu=2,mem=200
+	END
+	# A node is full with four workers and one PS. That of boot is off, and boots when this file lets it.
+	# shellcheck disable=SC2046
+	cluster_start $(plugin_options) --auction-conf "$BATS_FILE_TMPDIR/auction.conf" --env LD_PRELOAD="$HOLD_DIR/hold_writes.so" \
+		--env HOLD_WRITES="$HOLD_DIR/hold" --nodes 'wide[1-2]:partition=wide,cpus=10,mem=16000,gpus=v100:4' \
+		--nodes 'one1:partition=one,cpus=10,mem=16000,gpus=v100:4' \
+		--nodes 'move[1-2]:partition=move,cpus=10,mem=16000,gpus=v100:4' \
+		--nodes 'pause1:partition=pause,cpus=10,mem=16000,gpus=v100:4' \
+		--nodes 'boot1:partition=boot,cpus=10,mem=16000,gpus=v100:4,start=power' --set ResumeTimeout=900
+	wait_until 20 open_for_bids
+}
+
+teardown_file()
+{
+	rm -f "${HOLD_DIR:-/nonexistent}/hold"
+	boots CONT || true
+	cluster_stop
+	[ -z "${HOLD_DIR-}" ] || rm -rf "$HOLD_DIR"
+}
+
+# boots STOP|CONT: whether cloud nodes come up when slurmctld asks for them.
+boots()
+{
+	kill -"$1" "$(cat "$SANDBOX_DIR/run/power.pid")"
+}
+
+# A bid for WORKERS at a time in SLOTS slots, on nodes of one partition. bid PARTITION WORKERS SLOTS
+bid()
+{
+	echo "--bid=linear:1000,5 -p $1 --chunks=$2 --epochs=1 --minibatches=$(($3 * slot)) --gradient-mb=0 --worker-time=v100=1s" \
+		'--ps-time=ps.s=0s'
+}
+
+open_for_bids()
+{
+	as alice sbatch --quote $(bid wide 1 1) --wrap true 2>&1 | grep -q 'auction: .*accepted'
+}
+
+# Waits for a moment from which on there are some seconds until the next slot.
+early_in_slot()
+{
+	wait_until $((slot + 2)) eval '[ $(($(date +%s) % slot)) -le '$((slot / 3))' ]'
+}
+
+# Slots from the next one on, to slot $1.
+slots_to()
+{
+	echo $(($1 - $(date +%s) / slot - 1))
+}
+
+# Waits until SECONDS before slot $1. before_slot SLOT SECONDS
+before_slot()
+{
+	local at=$(($1 * slot - $2))
+
+	wait_until $((at + 2 - $(date +%s))) eval '[ $(date +%s) -ge '$at' ]'
+}
+
+# What a restart must not change.
+state()
+{
+	local job
+
+	for job; do
+		receipt_get "$job" '"\(.sale) \(.payment) \(.start) \(.completion) \(.plan)"'
+	done
+	fresh_status
+	status '.totals | "sold \(.sold) charged \(.charged)"'
+}
+
+# same_as FILE JOB...
+same_as()
+{
+	diff "$1" <(shift; state "$@") >&2
+}
+
+# True when slurmctld has saved its jobs since then, in Unix time.
+jobs_saved()
+{
+	[ -n "$(find "$SANDBOX_DIR/state/job_state" -newermt "@$1")" ]
+}
+
+# True when slurmctld has saved its jobs behind the last that the ledger did.
+saved()
+{
+	jobs_saved "$(stat -c %.Y "$SANDBOX_DIR/state/auction/journal")"
+}
+
+# The script of a job that is asked what it saw: each start with its node, and each notice.
+talker()
+{
+	cat <<-'END'
+		echo "start ${SLURM_RESTART_COUNT-0} $SLURMD_NODENAME"
+		trap 'echo told' USR1
+		trap '' TERM
+		while :; do sleep 1 & wait; done
+	END
+}
+
+# Receipts, ledger and accounting agree on all that was ever sold here: at the end of the file, as slurmctld writes rows again for a while
+# behind an outage of the database.
+books_agree()
+{
+	local payment sum=0
+
+	wait_until 30 status_is .totals.live 0
+	wait_until 60 status_is .agent.final_receipts_waiting 0
+	fresh_status
+	for payment in $(sacct -nPXaD -S now-1day -o AdminComment | grep '^{"auction":1' |
+		jq -rs 'map(select(.state != "member")) | group_by(.sale)[] | last | "\(.state) \(.payment)"' | sed -n 's/^settled //p'); do
+		sum=$((sum + $(micro "$payment")))
+	done
+	status .totals >&2
+	echo "settled payments: $sum" >&2
+	[ "$sum" = "$(micro "$(status .totals.settled_revenue)")" ]
+	[ "$(micro "$(status .totals.charged)")" = $(($(micro "$(status .totals.refunded)") + sum)) ]
+	# A node whose jobs slurmctld takes for somebody else's is drained.
+	! sinfo -hN -o '%N %T' | grep -E 'drain|down' || false
+}
+
+# Its notices as of each layout but the first, and where it ran in which order. ran_on FILE NODE...
+ran_on()
+{
+	local expected=() i=0 node
+
+	for node in "${@:2}"; do
+		expected+=("start $i $node")
+		i=$((i + 1))
+	done
+	cat "$SANDBOX_DIR/home/alice/$1" >&2
+	[ "$(grep ^start "$SANDBOX_DIR/home/alice/$1")" = "$(printf '%s\n' "${expected[@]}")" ]
+}
+
+@test "waiting, starting, running, changing, pausing and ending: stopped, stopped in the middle of a change, and killed" {
+	local first second gap
+	boots STOP
+	early_in_slot
+	# They only keep others out of their slots: the plan of $move is on move2 while move1 is taken, that of $pause has a pause.
+	block_move=$(submit bob $(bid move 4 3) --upload=move=$((4 * slot))s -o /dev/null --wrap 'sleep 1')
+	first=$(receipt_get "$block_move" .start) second=$(receipt_get "$block_move" .completion)
+	block_pause=$(submit bob $(bid pause 4 6) --upload=pause=$((2 * slot))s -o /dev/null --wrap 'sleep 1')
+	move=$(submit alice $(bid move 4 "$(slots_to $((second + 3)))") -o move.txt --open-mode=append --wrap "$(talker)")
+	pause=$(submit alice $(bid pause 4 3) -o pause.txt --open-mode=append --wrap "$(talker)")
+	boot=$(submit alice $(bid boot 1 "$(slots_to $((second + 3)))") -o /dev/null --wrap 'sleep 1')
+	wait=$(submit carol $(bid one 1 1) --upload=one=$((10 * slot))s -o /dev/null --wrap 'sleep 1')
+	early_in_slot
+	end1=$(submit carol $(bid one 1 "$(slots_to "$first")") -o /dev/null --wrap "$(talker)")
+	end2=$(submit carol $(bid one 1 "$(slots_to "$second")") -o /dev/null --wrap "$(talker)")
+	run=$(submit alice $(bid wide 8 "$(slots_to $((second + 2)))") -o /dev/null --wrap "$(talker)")
+	[ "$(receipt_get "$move" '[.plan[].workers | keys[]] | join(" ")')" = 'move1 move2 move1' ]
+	[ "$(receipt_get "$move" "[.plan[].from] | .[1:] == [$first, $second]")" = true ]
+	[ "$(receipt_get "$pause" ".plan | length == 2 and .[0].to < $first - 1 and .[1].from > $second")" = true ]
+	[ "$(receipt_get "$end1" .completion) $(receipt_get "$end2" .completion)" = "$first $second" ]
+	[ "$(receipt_get "$wait" ".start > $second")" = true ]
+	all="$move $pause $boot $wait $end1 $end2 $run"
+	for job in $block_move $block_pause; do
+		wait_until 5 receipt_state_is "$job" sold
+		as bob scancel "$job"
+	done
+
+	# All but boot's run, and pause has begun its pause.
+	for job in $move $end1 $end2 $run; do
+		wait_until 40 group_is "$job" RUNNING
+		wait_until 5 receipt_state_is "$job" running
+	done
+	[ "$(members "$run" | wc -l)" -ge 1 ]
+	gap=$(receipt_get "$pause" '.plan[0].to + 1')
+	before_slot $((gap + 1)) $((slot - 2))
+	wait_until 10 eval 'receipt_state_is "$pause" running && job_is "$pause" PENDING'
+	job_is "$boot" CONFIGURING
+	receipt_state_is "$wait" sold
+	state $all > "$BATS_TEST_TMPDIR/before"
+	group_jobs "$run" > "$BATS_TEST_TMPDIR/group"
+
+	# Told of the change, and ending.
+	wait_until $((first * slot - $(date +%s))) log_has "job $move is told that its layout changes"
+	wait_until 5 log_has "job $end1 is ended: timeout"
+	sandbox restart slurmctld
+	# In the middle of the change, which comes late now.
+	wait_until 30 log_has "job $move moves to move2"
+	sandbox restart slurmctld
+	wait_until 30 runs_on "$move" move2
+	wait_until 30 settled "$end1"
+	wait_until 10 same_as "$BATS_TEST_TMPDIR/before" $all
+	[ "$(group_jobs "$run")" = "$(cat "$BATS_TEST_TMPDIR/group")" ]
+	group_is "$run" RUNNING
+
+	# Not in the moment in which a job starts or moves: slurmctld does not get over that.
+	wait_until 20 saved
+	wait_until $((second * slot - $(date +%s))) eval '[ $(grep -c "job $move is told" "$SANDBOX_DIR/log/slurmctld.log") -ge 2 ]'
+	[ $(($(date +%s) + 4)) -lt $((second * slot)) ]
+	sandbox restart slurmctld --kill
+	wait_until 30 runs_on "$move" move1
+	wait_until 10 same_as "$BATS_TEST_TMPDIR/before" $all
+	group_is "$run" RUNNING
+	boots CONT
+
+	for job in $move $pause $boot $wait $end1 $end2 $run; do
+		wait_until 90 settled "$job"
+		[ "$(database_receipt "$job" .sale)" = "$(receipt_get "$job" .sale)" ]
+	done
+	for job in $move $pause $end1 $end2 $run; do
+		[ "$(database_receipt "$job" .why)" = timeout ]
+	done
+	[ "$(database_receipt "$wait" .why)" = completed ]
+	[ "$(database_receipt "$boot" .why)" = completed ]
+	ran_on move.txt move1 move2 move1
+	ran_on pause.txt pause1 pause1
+	# What began behind the restarts began in time.
+	for job in $pause $wait; do
+		begin=$(receipt_get "$job" '.plan[-1].from * .slot_seconds')
+		[ "$(job_time "$job" StartTime)" -ge "$begin" ]
+		[ "$(job_time "$job" StartTime)" -le $((begin + 2)) ]
+	done
+}
+
+# The state in the final receipt of a job that waits for the database.
+undelivered()
+{
+	jq -r ".entries[] | select(.job == $1 and .done == false) | .text" "$SANDBOX_DIR/state/auction/receipts" | jq -r .state
+}
+
+# not_on_disk [--kill]: slurmctld ends when one sale is settled and its receipt not delivered, one is sold, but in memory alone, and
+# one is a lien.
+not_on_disk()
+{
+	local done sold lien since before
+
+	# The database is away: what is settled meanwhile has its receipt in a file.
+	done=$(submit alice $(bid one 1 1) -o /dev/null --wrap 'sleep 1')
+	wait_until 5 receipt_state_is "$done" sold
+	sandbox stop slurmdbd
+	wait_until 40 eval '[ "$(undelivered '"$done"')" = settled ]'
+
+	touch "$HOLD_DIR/hold"
+	sold=$(submit alice $(bid wide 8 1) --upload=wide=$((6 * slot))s -o /dev/null --wrap 'sleep 1')
+	wait_until 5 log_has "job $sold: sale .* confirmed"
+	lien=$(submit bob $(bid move 4 1) --upload=move=$((6 * slot))s -o /dev/null --wrap 'sleep 1')
+	since=$(date +%s.%N)
+	before=$(for job in $sold $lien; do receipt_get "$job" '"\(.sale) \(.payment) \(.start) \(.plan)"'; done)
+	wait_until 20 jobs_saved "$since"
+	receipt_state_is "$sold" lien
+	receipt_state_is "$lien" lien
+	! grep -q "$(receipt_get "$sold" .sale)" "$SANDBOX_DIR/state/auction/journal" || false
+	sandbox stop slurmctld "$@"
+	rm "$HOLD_DIR/hold"
+	sandbox start slurmctld
+	sandbox start slurmdbd
+	for job in $sold $lien; do
+		wait_until 60 receipt_state_is "$job" sold
+	done
+	[ "$(for job in $sold $lien; do receipt_get "$job" '"\(.sale) \(.payment) \(.start) \(.plan)"'; done)" = "$before" ]
+	wait_until 60 settled "$done"
+	[ "$(database_receipt "$done" '"\(.why) \(.payment)"')" = 'completed 0.500000' ]
+	as alice scancel "$sold"
+	as bob scancel "$lien"
+	for job in $sold $lien; do
+		wait_until 30 settled "$job"
+		[ "$(database_receipt "$job" '"\(.why) \(.payment)"')" = 'cancelled 0.000000' ]
+	done
+}
+
+@test "lien, sold and settled, not on disk or not delivered: stopped" {
+	not_on_disk
+}
+
+@test "lien, sold and settled, not on disk or not delivered: killed" {
+	not_on_disk --kill
+}
+
+# What job $1 waits for, which began while slurmctld was away, begins within a slot before its plan, or a little behind its start.
+put_off_to_its_start()
+{
+	local start began
+
+	start=$(plan_start "$1") began=$(job_time "$1" StartTime)
+	[ "$began" -gt $((start - slot)) ]
+	[ "$began" -le $((start + 3)) ]
+	[ "$(job_field "$1" Restarts)" = 0 ]
+}
+
+@test "a start that slurmctld missed: made up for behind the plan, or the slots paid back, or everything" {
+	local first old
+	early_in_slot
+	up=$((2 * slot))s
+	alone=$(submit alice $(bid one 1 1) --upload=one=$up -o /dev/null --wrap 'sleep 4')
+	group=$(submit alice $(bid wide 8 2) --upload=wide=$up -o /dev/null --wrap 'sleep 200')
+	first=$(receipt_get "$alone" .start)
+	# Worth nothing a slot later.
+	urgent=$(submit carol --bid=deadline:1000,3 $(bid move 4 1 | cut -d' ' -f2-) --upload=move=$up -o /dev/null --wrap 'sleep 200')
+	# Another has the slots behind this one's.
+	short=$(submit alice $(bid pause 4 4) --upload=pause=$up -o /dev/null --wrap 'sleep 200')
+	next=$(submit bob $(bid pause 4 1) --upload=pause=$((6 * slot))s -o /dev/null --wrap 'sleep 1')
+	for job in $alone $group $urgent $short; do
+		[ "$(receipt_get "$job" .start)" = "$first" ]
+		wait_until 5 receipt_state_is "$job" sold
+	done
+	[ "$(receipt_get "$short" .completion) $(receipt_get "$next" .start)" = "$((first + 4)) $((first + 4))" ]
+	[ "$(micro "$(receipt_get "$urgent" .payment)")" -gt 0 ]
+	for job in $alone $group $short; do
+		eval "paid_$job=$(receipt_get "$job" .payment)"
+	done
+	before_slot "$first" 5
+	sandbox stop slurmctld
+	before_slot "$first" -5
+	sandbox start slurmctld
+
+	wait_until 30 eval '[ "$(receipt_get "$alone" .start)" -gt '"$first"' ]'
+	wait_until 30 eval '[ "$(receipt_get "$group" .start)" -gt '"$first"' ]'
+	wait_until 30 eval '[ "$(receipt_get "$short" ".lost // 0")" -gt 0 ]'
+	for job in $alone $group $short; do
+		wait_until $((2 * slot + 5)) job_is "$job" 'RUNNING|COMPLETED'
+	done
+	for job in $alone $group; do
+		put_off_to_its_start "$job"
+		[ "$(receipt_get "$job" .payment)" = "$(eval "echo \$paid_$job")" ]
+		[ "$(receipt_get "$job" '.lost // 0')" = 0 ]
+	done
+	[ "$(receipt_get "$alone" '.completion - .start') $(receipt_get "$group" '.completion - .start')" = '1 2' ]
+	wait_until 20 runs_on "$group" 'wide1 wide2'
+	put_off_to_its_start "$short"
+	[ "$(receipt_get "$short" '.completion - .start + .lost')" = 4 ]
+
+	for job in $alone $group $urgent $short $next; do
+		wait_until 90 settled "$job"
+	done
+	[ "$(database_receipt "$alone" .why)" = completed ]
+	[ "$(database_receipt "$group" .why)" = timeout ]
+	[ "$(job_time "$group" EndTime)" -gt $(((first + 2) * slot)) ]
+	[ "$(database_receipt "$urgent" '"\(.why) \(.payment)"')" = 'node_fail 0.000000' ]
+	[ "$(database_receipt "$short" .why)" = timeout ]
+	[ "$(micro "$(database_receipt "$short" .refund)")" = $(($(micro "$(eval "echo \$paid_$short")") * $(receipt_get "$short" .lost) / 4)) ]
+	[ "$(database_receipt "$next" .why)" = completed ]
+	for job in $alone $group; do
+		[ "$(database_receipt "$job" .payment)" = "$(eval "echo \$paid_$job")" ]
+	done
+	books_agree
+}
