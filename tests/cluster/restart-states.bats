@@ -1,5 +1,5 @@
-# slurmctld is stopped and started, and killed and started, with a sale in each state of its machine (doc/executor.md): it ends as it
-# would have, and nothing is sold, paid or run twice.
+# slurmctld is stopped and started, and killed and started, with a sale in each state of its machine (doc/executor.md): it ends as
+# it would have, and nothing is sold, paid or run twice.
 
 load lib
 load plugins
@@ -128,8 +128,8 @@ talker()
 	END
 }
 
-# Receipts, ledger and accounting agree on all that was ever sold here: at the end of the file, as slurmctld writes rows again for a while
-# behind an outage of the database.
+# Receipts, ledger and accounting agree on all that was ever sold here: at the end of the file, as slurmctld writes rows again for
+# a while behind an outage of the database.
 books_agree()
 {
 	local payment sum=0
@@ -251,8 +251,8 @@ undelivered()
 	jq -r ".entries[] | select(.job == $1 and .done == false) | .text" "$SANDBOX_DIR/state/auction/receipts" | jq -r .state
 }
 
-# not_on_disk [--kill]: slurmctld ends when one sale is settled and its receipt not delivered, one is sold, but in memory alone, and
-# one is a lien.
+# not_on_disk [--kill]: slurmctld ends when one sale is settled and its receipt not delivered, one is sold, but in memory alone,
+# and one is a lien.
 not_on_disk()
 {
 	local done sold lien since before
@@ -299,7 +299,8 @@ not_on_disk()
 	not_on_disk --kill
 }
 
-# What job $1 waits for, which began while slurmctld was away, begins within a slot before its plan, or a little behind its start.
+# Job $1, whose slot began while slurmctld was away, began within a slot before what is its plan now, or a little behind its start,
+# and once.
 put_off_to_its_start()
 {
 	local start began
@@ -360,7 +361,8 @@ put_off_to_its_start()
 	[ "$(job_time "$group" EndTime)" -gt $(((first + 2) * slot)) ]
 	[ "$(database_receipt "$urgent" '"\(.why) \(.payment)"')" = 'node_fail 0.000000' ]
 	[ "$(database_receipt "$short" .why)" = timeout ]
-	[ "$(micro "$(database_receipt "$short" .refund)")" = $(($(micro "$(eval "echo \$paid_$short")") * $(receipt_get "$short" .lost) / 4)) ]
+	paid=$(micro "$(eval "echo \$paid_$short")") lost=$(receipt_get "$short" .lost)
+	[ "$(micro "$(database_receipt "$short" .refund)")" = $((paid * lost / 4)) ]
 	[ "$(database_receipt "$next" .why)" = completed ]
 	for job in $alone $group; do
 		[ "$(database_receipt "$job" .payment)" = "$(eval "echo \$paid_$job")" ]
