@@ -17,21 +17,21 @@
 #define SPREAD_SD     0.5
 #define SPREAD_MIN    0.05
 #define SPREAD_MAX    1.5
-#define STEP_MAX      0.5    /* of a logarithm, by one answer or fit */
-#define PULL          10.0   /* answers' worth of the logistic */
-#define SMOOTHING     0.25   /* what a bin gives to either neighbour, in each round */
-#define ROUNDS        5      /* of expectation and maximisation, at a time */
-#define HALF_MAX      16     /* bins, of half a box that blurs */
-#define NEAR          4      /* bins to either side that count as near */
-#define CURVE_ANSWERS 1000.0 /* before the curve is used to fit scales */
-#define EARLY         1500   /* answers; until then scales are fitted */
-#define EARLY_FITS    3      /* so often at a time */
-#define GROWN         7      /* all is fitted anew when answers have grown by this part, */
-#define GROWN_CURVE   20     /* and the curve when by this */
-#define CLIP          0.02   /* no answer is less likely */
-#define WATCHED       300    /* answers before shifts are looked for */
-#define ALARM         15.0   /* of a cumulative sum, ln */
-#define FARTHEST      50     /* shifts looked at, to either side, and how many bins each is */
+#define STEP_MAX      0.5  /* of a logarithm, by one answer or fit */
+#define PULL          10.0 /* answers' worth of the logistic */
+#define SMOOTHING     0.25 /* what a bin gives to either neighbour, in each round */
+#define ROUNDS        5    /* of expectation and maximisation, at a time */
+#define HALF_MAX      16   /* bins, of half a box that blurs */
+#define NEAR          4    /* bins to either side that count as near */
+#define CURVE_ANSWERS 1000 /* before the curve is used to fit scales */
+#define EARLY         1500 /* answers; until then scales are fitted */
+#define EARLY_FITS    3    /* so often at a time */
+#define GROWN         7    /* all is fitted anew when answers have grown by this part, */
+#define GROWN_CURVE   20   /* and the curve when by this */
+#define CLIP          0.02 /* no answer is less likely */
+#define WATCHED       300  /* answers before shifts are looked for */
+#define ALARM         15.0 /* of a cumulative sum, ln */
+#define FARTHEST      50   /* shifts looked at, to either side, and how many bins each is */
 #define SHIFT_BINS    2
 #define SHIFT_COST    0.02 /* ln, of each of these */
 #define SETTLED       400  /* answers until a shift is done with */
@@ -50,6 +50,7 @@ static void add_answers(const struct auc_demand *d, double *slope);
 static void invert(double *a, unsigned n);
 static unsigned bin_of(const struct auc_demand *d, const struct auc_demand_answer *a,
 		       unsigned *level);
+static unsigned bin_at(double z);
 static unsigned moved_bin(unsigned bin, int by);
 static void learn_curve(struct auc_demand *d, const struct auc_demand_answer *a);
 static void bin_all(struct auc_demand *d);
@@ -133,13 +134,6 @@ unsigned auc_demand_level(double sigma)
 	return level;
 }
 
-unsigned auc_demand_bin(double x)
-{
-	double bin = (log(x) - AUC_DEMAND_LOWEST) / AUC_DEMAND_BIN;
-
-	return !(bin > 0) ? 0 : bin >= BINS ? BINS - 1 : (unsigned)bin;
-}
-
 void auc_demand_learn(struct auc_demand *d, const unsigned *type, const unsigned *count,
 		      double price, bool accepted)
 {
@@ -173,11 +167,10 @@ static double logistic(const struct auc_demand *d, double z)
 /* The same by what is used to fit scales, and how fast it falls with Z. */
 static double likely(const struct auc_demand *d, double z, double *steep)
 {
-	unsigned bin =
-		moved_bin(0, (int)fmax(fmin((z - AUC_DEMAND_LOWEST) / AUC_DEMAND_BIN, BINS), 0));
+	unsigned bin = bin_at(z);
 	double p;
 
-	if ((double)d->answers >= CURVE_ANSWERS) {
+	if (d->answers >= CURVE_ANSWERS) {
 		*steep = d->curve[0].steep[bin];
 		return fmin(fmax(d->curve[0].accept[bin], CLIP), 1 - CLIP);
 	}
@@ -195,7 +188,7 @@ static void learn_scales(struct auc_demand *d, const struct auc_demand_answer *a
 	double column[2 * AUC_TYPES_MAX], steep, p, all, gain, step, down,
 		share[AUC_POSTED_KINDS] = {part[0] / b, part[1] / b};
 
-	if ((double)d->answers < CURVE_ANSWERS)
+	if (d->answers < CURVE_ANSWERS)
 		learn_spread(d, z, a->accepted);
 	p = likely(d, z, &steep);
 	if (!(steep > 0))
@@ -253,8 +246,7 @@ static void fit_scales(struct auc_demand *d)
 		mean += i < d->nworker ? step[i] / d->nworker : 0;
 	}
 	for (i = 0; i < n; i++)
-		set_mean(d, i,
-			 d->mean[i] + step[i] - ((double)d->answers >= CURVE_ANSWERS ? mean : 0));
+		set_mean(d, i, d->mean[i] + step[i] - (d->answers >= CURVE_ANSWERS ? mean : 0));
 }
 
 /* Adds to SLOPE and to the covariance, which is an information so far. */
@@ -310,10 +302,17 @@ static void invert(double *a, unsigned n)
 static unsigned bin_of(const struct auc_demand *d, const struct auc_demand_answer *a,
 		       unsigned *level)
 {
-	double part[AUC_POSTED_KINDS], b = auc_demand_bundle(d, a->type, a->count, part), bin;
+	double part[AUC_POSTED_KINDS], b = auc_demand_bundle(d, a->type, a->count, part);
 
 	*level = auc_demand_level(auc_demand_doubt(d, a->type, part));
-	bin = (a->price - log(b) + d->level - a->level - AUC_DEMAND_LOWEST) / AUC_DEMAND_BIN;
+	return bin_at(a->price - log(b) + d->level - a->level);
+}
+
+/* That of ln x = Z, the first or last where it is beyond. */
+static unsigned bin_at(double z)
+{
+	double bin = (z - AUC_DEMAND_LOWEST) / AUC_DEMAND_BIN;
+
 	return !(bin > 0) ? 0 : bin >= BINS ? BINS - 1 : (unsigned)bin;
 }
 

@@ -84,8 +84,6 @@ double auc_demand_bundle(const struct auc_demand *d, const unsigned *type, const
 double auc_demand_doubt(const struct auc_demand *d, const unsigned *type, const double *part);
 /* Which of the curves is that of SIGMA. */
 unsigned auc_demand_level(double sigma);
-/* The bin of X, the first or last where it is beyond. */
-unsigned auc_demand_bin(double x);
 /* COUNT of TYPE were offered at PRICE > 0 in all; the user accepted or not. */
 void auc_demand_learn(struct auc_demand *d, const unsigned *type, const unsigned *count,
 		      double price, bool accepted);
