@@ -67,8 +67,8 @@ const struct key auc_conf_keys[] = {
 		 "Prices=published or learned: what the base is at least."},
 	{.section = GLOBAL, .name = "TransferBudget", .type = TYPE_NUMBER, .offset = IN_CONF(transfer_mb),
 	 .min = 0.001, .max = 4e9,
-	 .help = "Policy=eris: MB (millions of bytes) that all nodes together may send each other in a slot: chunks that are moved, and "
-		 "what workers away from the PS exchange with it. Sold like a TRES called transfer, whose base stands in Eta. Default: "
+	 .help = "Policy=eris: MB (millions of bytes) that all nodes together may send each other in a slot: chunks that are "
+		 "moved, and what workers away from the PS exchange with it. Sold like a TRES called transfer, whose base stands in Eta. Default: "
 		 "no limit, and no price."},
 	{.section = GLOBAL, .name = "Lower", .type = TYPE_AMOUNTS, .offset = IN_CONF(bounds.lower), .count = IN_CONF(bounds.nlower),
 	 .limit = AUC_TRES_MAX, .min = 0, .max = ETA_MAX,

@@ -260,35 +260,25 @@ static bool carry(const struct mover *m, const struct carriage *c, uint64_t have
 				  (char *)c->max, NULL};
 	char *send[] = {(char *)"--chunk=send", (char *)c->from, from, (char *)c->max, NULL};
 	char *receive[] = {(char *)"--chunk=receive", (char *)c->to, NULL};
-	struct step steps[2];
-	unsigned n = 1;
-	bool started;
+	struct step steps[2] = {{.out = -1, .code = -1}, {.out = -1, .code = -1}};
+	unsigned n = m->opt->shared ? 1 : 2;
+	bool done;
 
 	snprintf(from, sizeof(from), "%" PRIu64, have);
 	if (m->opt->shared) {
-		started = step_start(m, steps, c->to_job, copy, -1);
-	} else {
-		started = step_start(m, &steps[1], c->from_job, send, -1);
-		if (started) {
-			n = 2;
-			started = step_start(m, &steps[0], c->to_job, receive, steps[1].out);
-			/* The receiver's alone: else it would not see the sender's end. */
-			close(steps[1].out);
-			steps[1].out = -1;
-			if (!started)
-				steps[0] = (struct step){.out = -1};
-		}
+		step_start(m, &steps[0], c->to_job, copy, -1);
+	} else if (step_start(m, &steps[1], c->from_job, send, -1)) {
+		step_start(m, &steps[0], c->to_job, receive, steps[1].out);
+		/* The receiver's alone: else the sender would not see that it has gone. */
+		close(steps[1].out);
+		steps[1].out = -1;
 	}
-	if (!started && n == 1)
-		return false;
 	steps_wait(steps, n, c->until);
-	*came = 0;
-	if (steps[0].code != 0 || steps[n - 1].code != 0 ||
-	    sscanf(steps[0].text, "%" SCNu64, came) != 1) {
+	done = steps[0].code == 0 && steps[n - 1].code == 0 &&
+	       sscanf(steps[0].text, "%" SCNu64, came) == 1;
+	if (!done)
 		*came = 0;
-		return false;
-	}
-	return true;
+	return done;
 }
 
 /*
