@@ -68,8 +68,8 @@ const struct key auc_conf_keys[] = {
 	{.section = GLOBAL, .name = "TransferBudget", .type = TYPE_NUMBER, .offset = IN_CONF(transfer_mb),
 	 .min = 0.001, .max = 4e9,
 	 .help = "Policy=eris: MB (millions of bytes) that all nodes together may send each other in a slot: chunks that are "
-		 "moved, and what workers away from the PS exchange with it. Sold like a TRES called transfer, whose base stands in Eta. Default: "
-		 "no limit, and no price."},
+		 "moved, and what workers away from the PS exchange with it. Sold like a TRES called transfer, whose base "
+		 "stands in Eta. Default: no limit, and no price."},
 	{.section = GLOBAL, .name = "Lower", .type = TYPE_AMOUNTS, .offset = IN_CONF(bounds.lower), .count = IN_CONF(bounds.nlower),
 	 .limit = AUC_TRES_MAX, .min = 0, .max = ETA_MAX,
 	 .help = "Policy=oasis: unit price of each TRES where nothing is sold, 0 for one that is not named. With "
