@@ -50,9 +50,15 @@ struct auc_agent {
 	uint64_t edition; /* of the ledger, that the tasks are like; 0: none */
 	struct auc_pace pace;
 	struct auc_pace_signs signs; /* of this cycle */
-	double since;                /* the agent runs: auc_site_elapsed() */
-	bool heard;                  /* all nodes have told slurmctld of their jobs since then */
-	double back;                 /* and since when they have: likewise */
+	/* No sale can be near a change, or have trouble, before that, as long as the ledger and the
+	 * nodes are as in these editions: then nobody goes through all sales in each cycle. */
+	double calm_until;
+	uint64_t calm_edition;
+	unsigned calm_nodes;
+	bool calm;    /* it is so in this cycle */
+	double since; /* the agent runs: auc_site_elapsed() */
+	bool heard;   /* all nodes have told slurmctld of their jobs since then */
+	double back;  /* and since when they have: likewise */
 	double next_nodes, next_records, next_keep, next_try;
 	double latest_nodes;                               /* nodes are looked at by then, */
 	struct auc_stamp node_stamps[AUC_CONTROL_NSTAMPS]; /* and if slurmctld says something new */
@@ -76,6 +82,8 @@ void auc_agent_complain(struct auc_agent *a, enum auc_agent_error kind, const st
 enum auc_look auc_look_due(struct auc_agent *a, double now);
 /* True if T is near a change, so that its jobs are to be looked at in this cycle. */
 bool auc_look_near(const struct auc_agent *a, const struct auc_task *t, double now);
+/* True if what T waits for need not show in what slurmctld changes. */
+bool auc_look_trouble(const struct auc_agent *a, const struct auc_task *t, double now);
 /* Loads the records that a look of KIND is at, and sees which sales they belong to; records stay
  * until auc_look_free(). False: something is missing. */
 bool auc_look_load(struct auc_agent *a, double now, enum auc_look kind);

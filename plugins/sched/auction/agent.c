@@ -59,6 +59,7 @@ static bool nodes_due(const struct auc_agent *a, double now);
 static bool refresh_nodes(struct auc_agent *a, double now, bool force);
 static void list_up(struct auc_agent *a);
 static bool all_heard(const node_info_msg_t *nodes);
+static void mark_all(struct auc_agent *a, double now);
 static void mark_down(const struct auc_agent *a, struct auc_task *t, double now);
 static int by_name(const void *a, const void *b);
 static bool take_servers(struct auc_agent *a, struct auc_server_spec *servers, unsigned n,
@@ -66,12 +67,11 @@ static bool take_servers(struct auc_agent *a, struct auc_server_spec *servers, u
 static void open_up(struct auc_agent *a, double now);
 static double cycle(struct auc_agent *a, double now);
 static void take_rules(struct auc_agent *a);
-static bool busy(const struct auc_agent *a, double now);
 static void act_all(struct auc_agent *a, double now);
 static void count_states(struct auc_agent *a);
 static void drop_finished_tasks(struct auc_agent *a);
 static void publish_protected(struct auc_agent *a);
-static double next_wake(const struct auc_agent *a, double now);
+static double next_wake(struct auc_agent *a, double now);
 
 enum auc_code auc_agent_start(uint32_t built, struct auc_err *err)
 {
@@ -242,6 +242,7 @@ static void reload(struct auc_agent *a, double now)
 		slurm_error("sched/auction: configuration not reloaded: %s", err.text);
 		return;
 	}
+	a->calm_until = 0; /* the rules are others */
 	slurm_info("sched/auction: configuration reloaded%s%s", code ? ", but " : "",
 		   code ? err.text : "");
 	if (auc_site_keep(&err))
@@ -344,6 +345,13 @@ static void list_up(struct auc_agent *a)
 			a->up[a->nup++] = a->servers[i].name;
 	if (a->up)
 		qsort(a->up, a->nup, sizeof(*a->up), by_name);
+}
+
+static void mark_all(struct auc_agent *a, double now)
+{
+	for (struct auc_task *t = a->tasks.list; t; t = t->next)
+		mark_down(a, t, now);
+	a->calm_nodes = a->nodes;
 }
 
 /* Tells T's machine which of its servers are down, or somebody else's. */
@@ -462,8 +470,9 @@ static double cycle(struct auc_agent *a, double now)
 	auc_act_receipts_written(a, now);
 	if (!auc_book_sync(a))
 		return now + RETRY;
-	for (struct auc_task *t = a->tasks.list; t; t = t->next)
-		mark_down(a, t, now);
+	a->calm = now < a->calm_until && a->edition == a->calm_edition && a->nodes == a->calm_nodes;
+	if (!a->calm)
+		mark_all(a, now);
 	kind = auc_look_due(a, now);
 	looked = kind != AUC_LOOK_NONE && auc_look_load(a, now, kind);
 	/* A record can be newer than the list of sales that said which users to look at: its lien
@@ -500,7 +509,8 @@ static double cycle(struct auc_agent *a, double now)
 	}
 	if (nodes_due(a, now))
 		refresh_nodes(a, now, false);
-	count_states(a);
+	if (!a->calm)
+		count_states(a);
 	auc_series_add(&a->stats.cycles, auc_site_now() - now);
 	if (auc_status_write(a->dir, a->auction, now, a->changed, &a->stats, &err) > 0)
 		a->changed = false;
@@ -528,15 +538,6 @@ static void take_rules(struct auc_agent *a)
 		.again = AGAIN,
 		.tries = TRIES,
 	};
-}
-
-/* True if some sale is near a change. */
-static bool busy(const struct auc_agent *a, double now)
-{
-	for (const struct auc_task *t = a->tasks.list; t; t = t->next)
-		if (t->exec.state == AUC_EXEC_LIEN || auc_look_near(a, t, now))
-			return true;
-	return false;
 }
 
 /* Sales that there is no time for come first in the next cycle. */
@@ -609,15 +610,23 @@ static void publish_protected(struct auc_agent *a)
 }
 
 /* The next regular cycle, or sooner if a sale's clock asks for something. */
-static double next_wake(const struct auc_agent *a, double now)
+static double next_wake(struct auc_agent *a, double now)
 {
-	double later = auc_site_now(), wake = later + (busy(a, later) ? AUC_SOON : CYCLE_IDLE);
+	double later = auc_site_now(), next = INFINITY;
+	/* As long as nodes come back behind a start, it is open what was missed. */
+	bool busy = false,
+	     calm = a->edition != 0 && (a->heard || auc_site_elapsed() > a->since + AUC_SETTLING);
 
+	if (a->calm)
+		return fmin(later + CYCLE_IDLE, a->calm_until);
 	for (const struct auc_task *t = a->tasks.list; t; t = t->next) {
-		double at = auc_exec_next(&t->exec, &a->rules, now);
+		bool near = t->exec.state == AUC_EXEC_LIEN || auc_look_near(a, t, later);
 
-		if (at + 0.01 < wake)
-			wake = at + 0.01;
+		busy |= near;
+		calm = calm && !near && !t->receipt && !auc_look_trouble(a, t, later);
+		next = fmin(next, auc_exec_next(&t->exec, &a->rules, now));
 	}
-	return wake;
+	a->calm_until = calm ? next - AUC_SOON : 0;
+	a->calm_edition = a->edition;
+	return fmin(later + (busy ? AUC_SOON : CYCLE_IDLE), next + 0.01);
 }

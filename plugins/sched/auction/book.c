@@ -129,7 +129,7 @@ void auc_book_commit(struct auc_agent *a)
 		return;
 	}
 	auc_receipts_release();
-	for (struct auc_task *t = a->tasks.list; t; t = t->next)
+	for (struct auc_task *t = a->calm ? NULL : a->tasks.list; t; t = t->next)
 		t->exec.committed = t->exec.booked != AUC_SALE_LIEN;
 }
 

@@ -23,7 +23,6 @@
 #define STRAYS   5.0 /* seconds until jobs that are nobody's are looked at again */
 
 static struct auc_pace_signs signs_of(const struct auc_agent *a, double now);
-static bool has_trouble(const struct auc_agent *a, const struct auc_task *t, double now);
 static bool count_wanted(struct auc_agent *a, enum auc_look kind, double now);
 static bool is_wanted(const struct auc_agent *a, const struct auc_task *t, enum auc_look kind,
 		      double now);
@@ -64,6 +63,23 @@ bool auc_look_near(const struct auc_agent *a, const struct auc_task *t, double n
 	       auc_exec_busy(&t->exec, &a->rules, now, AUC_SOON);
 }
 
+bool auc_look_trouble(const struct auc_agent *a, const struct auc_task *t, double now)
+{
+	const struct auc_exec *x = &t->exec;
+
+	if (x->booked == AUC_SALE_LIEN || x->booked == AUC_SALE_SETTLED)
+		return false;
+	if (!t->known || !x->committed || t->whole || t->suspended || x->why || x->replan > now)
+		return true;
+	for (unsigned i = 0; i < x->nparts; i++)
+		if (x->jobs[i].late > 0 ||
+		    (now < x->parts[i].end &&
+		     (x->closed[i] ||
+		      (x->down[i] > 0 && now >= x->parts[i].start - a->rules.ahead))))
+			return true;
+	return false;
+}
+
 bool auc_look_load(struct auc_agent *a, double now, enum auc_look kind)
 {
 	double began = auc_site_now(), own = own_seconds(), took;
@@ -71,6 +87,7 @@ bool auc_look_load(struct auc_agent *a, double now, enum auc_look kind)
 	struct auc_err err;
 
 	a->nloaded = 0;
+	a->calm = false;
 	for (struct auc_task *t = a->tasks.list; t; t = t->next)
 		t->looked = false;
 	if (kind == AUC_LOOK_ALL)
@@ -128,6 +145,7 @@ void auc_look_reset(struct auc_agent *a)
 {
 	memset(&a->pace, 0, sizeof(a->pace));
 	a->next_records = 0;
+	a->calm_until = 0;
 }
 
 void auc_look_protect(void)
@@ -158,29 +176,11 @@ static struct auc_pace_signs signs_of(const struct auc_agent *a, double now)
 				   .nodes = auc_control_changed(AUC_STAMP_NODES),
 				   .all = now >= a->next_records};
 
-	for (const struct auc_task *t = a->tasks.list; t; t = t->next) {
+	for (const struct auc_task *t = a->calm ? NULL : a->tasks.list; t; t = t->next) {
 		s.near |= auc_look_near(a, t, now);
-		s.trouble |= has_trouble(a, t, now);
+		s.trouble |= auc_look_trouble(a, t, now);
 	}
 	return s;
-}
-
-/* True if what T waits for need not show in what slurmctld changes. */
-static bool has_trouble(const struct auc_agent *a, const struct auc_task *t, double now)
-{
-	const struct auc_exec *x = &t->exec;
-
-	if (x->booked == AUC_SALE_LIEN || x->booked == AUC_SALE_SETTLED)
-		return false;
-	if (!t->known || !x->committed || t->whole || t->suspended || x->why)
-		return true;
-	for (unsigned i = 0; i < x->nparts; i++)
-		if (x->jobs[i].late > 0 ||
-		    (now < x->parts[i].end &&
-		     (x->closed[i] ||
-		      (x->down[i] > 0 && now >= x->parts[i].start - a->rules.ahead))))
-			return true;
-	return false;
 }
 
 /* Counts, by owner, the jobs that a look of KIND is at. False: no memory. */
@@ -212,7 +212,7 @@ static bool is_wanted(const struct auc_agent *a, const struct auc_task *t, enum 
 		return true;
 	return kind == AUC_LOOK_RUNNING &&
 	       ((t->exec.state != AUC_EXEC_LIEN && t->exec.state != AUC_EXEC_WAITING) ||
-		has_trouble(a, t, now));
+		auc_look_trouble(a, t, now));
 }
 
 /* NULL: no memory. */

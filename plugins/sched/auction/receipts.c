@@ -50,6 +50,7 @@ static struct {
 	pthread_cond_t wake;
 	pthread_t thread;
 	bool running, stop, dirty;
+	bool held; /* some are not released */
 	uint64_t serial;
 	double doubt; /* until then, by auc_site_elapsed(), a row may be written again */
 	char path[PATH_MAX];
@@ -160,15 +161,13 @@ enum auc_code auc_receipts_save(struct auc_err *err)
 
 void auc_receipts_release(void)
 {
-	bool more = false;
-
 	pthread_mutex_lock(&receipts.lock);
-	for (struct entry *e = receipts.list; e; e = e->next) {
-		more |= !e->released;
-		e->released = true;
-	}
-	if (more)
+	if (receipts.held) {
+		for (struct entry *e = receipts.list; e; e = e->next)
+			e->released = true;
+		receipts.held = false;
 		pthread_cond_signal(&receipts.wake);
+	}
 	pthread_mutex_unlock(&receipts.lock);
 }
 
@@ -327,6 +326,7 @@ static struct entry *put(uint32_t job_id, const char *sale, const char *text, bo
 	snprintf(e->sale, sizeof(e->sale), "%s", sale);
 	e->final = final;
 	e->released = !final;
+	receipts.held |= final;
 	e->done = false;
 	e->since = auc_site_now();
 	e->due = e->since + FIRST_DELAY;
