@@ -149,7 +149,7 @@ unsigned auc_exec_actions(const struct auc_exec *x, const struct auc_exec_rules 
 		const struct auc_exec_job *j = &x->jobs[i];
 		bool alive = j->id && j->seen != AUC_SEEN_NOT && j->seen != AUC_SEEN_GONE &&
 			     j->seen != AUC_SEEN_ENDED;
-		bool repeat = now >= j->next;
+		bool repeat = now >= j->next, kill = repeat || !j->killed;
 
 		if (i && p->lead)
 			continue;
@@ -157,7 +157,7 @@ unsigned auc_exec_actions(const struct auc_exec *x, const struct auc_exec_rules 
 			/* At the end of a plan there is time for a warning. */
 			if (alive && last && !j->warned)
 				ask(actions, max, &n, AUC_ASK_WARN, i);
-			else if (alive && !last && repeat)
+			else if (alive && !last && kill)
 				ask(actions, max, &n, AUC_ASK_KILL, i);
 			continue;
 		}
@@ -169,7 +169,7 @@ unsigned auc_exec_actions(const struct auc_exec *x, const struct auc_exec_rules 
 			    now < leaves(x, rules, i) && repeat && j->tries < rules->tries)
 				ask(actions, max, &n, AUC_ASK_SUBMIT, i);
 		} else if (alive && now >= leaves(x, rules, i)) {
-			if (repeat)
+			if (kill)
 				ask(actions, max, &n, AUC_ASK_KILL, i);
 		} else if (alive && now >= p->end - rules->end_margin && !j->warned) {
 			ask(actions, max, &n, AUC_ASK_WARN, i);
@@ -235,9 +235,11 @@ void auc_exec_did(struct auc_exec *x, const struct auc_exec_action *action, enum
 	case AUC_ASK_PLACE:
 		j->warned = false;
 		break;
+	case AUC_ASK_KILL:
+		j->killed = true;
+		break;
 	case AUC_ASK_NUDGE:
 	case AUC_ASK_LIMIT:
-	case AUC_ASK_KILL:
 		break;
 	}
 	j->next = now + rules->again;

@@ -48,8 +48,8 @@ struct auc_exec_job {
 	int part;            /* lead: the part that its record stands for; -1: none of them */
 	/* what was done */
 	unsigned tries; /* submissions that failed */
-	bool warned;
-	double next; /* nothing is repeated before */
+	bool warned, killed;
+	double next; /* nothing is repeated before; the first kill waits for nothing */
 	double late; /* since when it should run and does not; 0: it does */
 };
 

@@ -66,3 +66,16 @@ teardown_file()
 	fresh_status
 	[ "$(status ".sales[] | select(.job == $job)")" = "" ]
 }
+
+# slurmctld then lets who changes a job of which it asks the database wait for up to 5 s.
+@test "slurmdbd hangs: a lead that is to move may be late, but the agent waits for nothing, and the plan's end stands" {
+	sandbox restart slurmctld # its figures begin again
+	wait_until 20 auction_open
+	submit_elastic
+	kill -STOP "$(cat "$SANDBOX_DIR/run/slurmdbd.pid")"
+	wait_until $(($(plan_end "$job") - $(date +%s) + 8)) job_ended "$job"
+	fresh_status
+	[ "$(status .agent.cycles.max_us)" -lt 4000000 ]
+	kill -CONT "$(cat "$SANDBOX_DIR/run/slurmdbd.pid")"
+	wait_until 60 settled "$job"
+}

@@ -146,6 +146,34 @@ quiet()
 	[ "$(database_receipt "$second" .sale)" = "$sale" ]
 }
 
+# Rows of job $1 that have a receipt of sale $2, as its states.
+states_in_rows()
+{
+	sacct -nPXD -j "$1" -o AdminComment | jq -r --arg sale "$2" 'select(.sale == $sale) | "\(.state) \(.why)"'
+}
+
+@test "slurmctld comes back from before a job that the accounting knows: the next job gets its number, and each its own receipt" {
+	wait_until 60 status_is .totals.live 0
+	sandbox stop slurmctld
+	cp -p "$SANDBOX_DIR"/state/job_state* "$BATS_TEST_TMPDIR"
+	sandbox start slurmctld
+	wait_until 60 auction_open
+	first=$(submit alice $(small_bid 100 30) -J first -o /dev/null --wrap 'sleep 60')
+	sale=$(receipt_get "$first" .sale)
+	wait_until 30 eval '[ -n "$(states_in_rows "$first" "$sale")" ]'
+	sandbox stop slurmctld --kill
+	cp -p "$BATS_TEST_TMPDIR"/job_state* "$SANDBOX_DIR/state"
+	sandbox start slurmctld
+	wait_until 60 auction_open
+	wait_until 20 status_is .totals.live 0
+	second=$(submit bob $(small_bid 200 1) -J second -o /dev/null --wrap 'sleep 1')
+	[ "$second" = "$first" ]
+	other=$(receipt_get "$second" .sale)
+	wait_until 60 eval '[ "$(states_in_rows "$second" "$other")" = "settled completed" ]'
+	wait_until 60 eval '[ "$(states_in_rows "$first" "$sale")" = "settled lost" ]'
+	wait_until 60 status_is .agent.final_receipts_waiting 0
+}
+
 forgotten_runs()
 {
 	cat /proc/[0-9]*/cmdline 2> /dev/null | tr '\0' ' ' | grep -q 'sleep [4]721'

@@ -378,6 +378,28 @@ static void test_late(void **state)
 	auc_exec_clear(&x);
 }
 
+/* What was asked last does not keep a job alive. */
+static void test_kill_at_once(void **state)
+{
+	struct auc_exec_action nudge = {.ask = AUC_ASK_NUDGE, .part = 0},
+			       kill = {.ask = AUC_ASK_KILL};
+	struct auc_exec x;
+	char text[256];
+
+	(void)state;
+	set_up(&x, AUC_SALE_SOLD, 100);
+	x.jobs[0].seen = AUC_SEEN_PENDING;
+	x.jobs[1].seen = AUC_SEEN_PENDING;
+	auc_exec_did(&x, &nudge, AUC_OK, 0, &rules, 100);
+	x.jobs[1].seen = AUC_SEEN_ENDED;
+	x.jobs[1].why = "cancelled";
+	assert_string_equal(step_text(&x, 100.1, text), "-, ending: kill 0");
+	auc_exec_did(&x, &kill, AUC_OK, 0, &rules, 100.1);
+	assert_string_equal(step_text(&x, 100.2, text), "-, ending:");
+	assert_string_equal(step_text(&x, 100.7, text), "-, ending: kill 0");
+	auc_exec_clear(&x);
+}
+
 /* -- what was missed while nobody looked -- */
 
 /* One slot on a, for the lead and a member on c. */
@@ -575,10 +597,11 @@ static void test_due(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_parts),       cmocka_unit_test(test_single_steps),
-		cmocka_unit_test(test_refused),     cmocka_unit_test(test_late),
-		cmocka_unit_test(test_uncommitted), cmocka_unit_test(test_missed),
-		cmocka_unit_test(test_put_off),     cmocka_unit_test(test_due),
+		cmocka_unit_test(test_parts),        cmocka_unit_test(test_single_steps),
+		cmocka_unit_test(test_refused),      cmocka_unit_test(test_late),
+		cmocka_unit_test(test_uncommitted),  cmocka_unit_test(test_missed),
+		cmocka_unit_test(test_put_off),      cmocka_unit_test(test_due),
+		cmocka_unit_test(test_kill_at_once),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -12,6 +12,10 @@
 #include "receipt.h"
 #include "slurm_compat.h"
 
+#define NAME_CHARS                                                                                 \
+	"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"                           \
+	"+,-./:=@_"
+
 /* A condition that is a list of jobs. */
 struct condition {
 	slurmdb_job_cond_t cond;
@@ -22,9 +26,9 @@ static void *connection(void);
 static bool condition_init(struct condition *c, unsigned n);
 static void condition_add(struct condition *c, unsigned i, uint32_t job_id);
 static void condition_clear(struct condition *c);
-static void compare(struct auc_account *jobs, unsigned n, const slurmdb_job_rec_t *rec,
-		    time_t *newest);
-static bool is_of_another(const char *text, const char *sale);
+static void find(struct auc_account *job, auc_list_t rows);
+static bool same_name(const slurmdb_job_rec_t *a, const slurmdb_job_rec_t *b);
+static int is_of(const char *text, const char *sale);
 static enum auc_code failed(struct auc_err *err, const char *what);
 
 bool auc_accounting_present(void)
@@ -33,7 +37,7 @@ bool auc_accounting_present(void)
 	       strstr(slurm_conf.accounting_storage_type, "slurmdbd");
 }
 
-enum auc_code auc_accounting_set(uint32_t job_id, const char *text, struct auc_err *err)
+enum auc_code auc_accounting_set(const struct auc_account *job, struct auc_err *err)
 {
 	slurmdb_job_rec_t *rec;
 	struct condition c;
@@ -42,9 +46,15 @@ enum auc_code auc_accounting_set(uint32_t job_id, const char *text, struct auc_e
 
 	if (!condition_init(&c, 1))
 		return auc_err_set(err, AUC_ENOMEM, "out of memory");
-	condition_add(&c, 0, job_id);
+	condition_add(&c, 0, job->job_id);
+	if (job->behind) {
+		/* Of all rows that this leaves the newest is changed. */
+		c.cond.usage_end = job->before;
+		c.cond.jobname_list = slurm_list_create(NULL);
+		slurm_list_append(c.cond.jobname_list, (char *)job->name);
+	}
 	rec = slurmdb_create_job_rec();
-	rec->admin_comment = slurm_xstrdup(text);
+	rec->admin_comment = slurm_xstrdup(job->text);
 	errno = 0;
 	changed = slurmdb_job_modify(connection(), &c.cond, rec);
 	condition_clear(&c);
@@ -56,41 +66,28 @@ enum auc_code auc_accounting_set(uint32_t job_id, const char *text, struct auc_e
 		slurm_list_destroy(changed);
 	if (count == 0)
 		return auc_err_set(err, AUC_ENOENT, "job %u is not in the accounting database",
-				   job_id);
+				   job->job_id);
 	return AUC_OK;
 }
 
 enum auc_code auc_accounting_look(struct auc_account *jobs, unsigned n, struct auc_err *err)
 {
-	const slurmdb_job_rec_t *rec;
 	struct condition c;
-	auc_list_itr_t it;
 	auc_list_t rows;
-	time_t *newest;
 
-	newest = calloc(n, sizeof(*newest));
-	if (!newest || !condition_init(&c, n)) {
-		free(newest);
+	if (!condition_init(&c, n))
 		return auc_err_set(err, AUC_ENOMEM, "out of memory");
-	}
-	for (unsigned i = 0; i < n; i++) {
+	for (unsigned i = 0; i < n; i++)
 		condition_add(&c, i, jobs[i].job_id);
-		jobs[i].found = jobs[i].ended = jobs[i].same = jobs[i].other = false;
-	}
-	c.cond.flags |= JOBCOND_FLAG_NO_STEP;
+	c.cond.flags |= JOBCOND_FLAG_NO_STEP | JOBCOND_FLAG_DUP;
 	errno = 0;
 	rows = slurmdb_jobs_get(connection(), &c.cond);
 	condition_clear(&c);
-	if (!rows) {
-		free(newest);
+	if (!rows)
 		return failed(err, "reading jobs");
-	}
-	it = slurm_list_iterator_create(rows);
-	while ((rec = slurm_list_next(it)))
-		compare(jobs, n, rec, newest);
-	slurm_list_iterator_destroy(it);
+	for (unsigned i = 0; i < n; i++)
+		find(&jobs[i], rows);
 	slurm_list_destroy(rows);
-	free(newest);
 	return AUC_OK;
 }
 
@@ -133,35 +130,64 @@ static void condition_clear(struct condition *c)
 {
 	slurm_list_destroy(c->cond.cluster_list);
 	slurm_list_destroy(c->cond.step_list);
+	if (c->cond.jobname_list)
+		slurm_list_destroy(c->cond.jobname_list);
 	free(c->steps);
 }
 
-/* Slurm's job numbers begin again one day, so the newest row of a number counts. */
-static void compare(struct auc_account *jobs, unsigned n, const slurmdb_job_rec_t *rec,
-		    time_t *newest)
+/* A row without a receipt may be a run of the job that has just begun. */
+static void find(struct auc_account *job, auc_list_t rows)
 {
-	for (unsigned i = 0; i < n; i++) {
-		if (jobs[i].job_id != rec->jobid || rec->submit < newest[i])
+	const slurmdb_job_rec_t *newest = NULL, *own = NULL, *rec;
+	auc_list_itr_t it = slurm_list_iterator_create(rows);
+
+	while ((rec = slurm_list_next(it))) {
+		if (rec->jobid != job->job_id)
 			continue;
-		newest[i] = rec->submit;
-		jobs[i].found = true;
-		jobs[i].ended = rec->end != 0;
-		jobs[i].same = rec->admin_comment && !strcmp(rec->admin_comment, jobs[i].text);
-		jobs[i].other = is_of_another(rec->admin_comment, jobs[i].sale);
+		if (!newest || rec->submit > newest->submit)
+			newest = rec;
+		if (is_of(rec->admin_comment, job->sale) > 0 && (!own || rec->submit > own->submit))
+			own = rec;
 	}
+	job->found = newest;
+	job->behind = false;
+	job->other = newest && newest != own &&
+		     (is_of(newest->admin_comment, job->sale) == 0 ||
+		      (own && (newest->uid != own->uid || !same_name(newest, own))));
+	if (job->other && own) {
+		snprintf(job->name, sizeof(job->name), "%s", own->jobname ? own->jobname : "");
+		job->before = own->eligible + 1;
+		/* It becomes part of a question in SQL. */
+		job->behind = job->name[0] && !job->name[strspn(job->name, NAME_CHARS)] &&
+			      !strcmp(job->name, own->jobname);
+		slurm_list_iterator_reset(it);
+		while ((rec = slurm_list_next(it)))
+			if (rec->jobid == job->job_id && rec->submit > own->submit &&
+			    rec->eligible < job->before && same_name(rec, own))
+				job->behind = false;
+		newest = own;
+	}
+	slurm_list_iterator_destroy(it);
+	job->ended = newest && (newest->end || job->behind);
+	job->same = newest && newest->admin_comment && !strcmp(newest->admin_comment, job->text);
 }
 
-/* True if TEXT is a receipt, and not of SALE. */
-static bool is_of_another(const char *text, const char *sale)
+static bool same_name(const slurmdb_job_rec_t *a, const slurmdb_job_rec_t *b)
+{
+	return !strcmp(a->jobname ? a->jobname : "", b->jobname ? b->jobname : "");
+}
+
+/* 1: TEXT is a receipt of SALE; 0: of another; -1: none. */
+static int is_of(const char *text, const char *sale)
 {
 	struct auc_receipt r;
-	bool other;
+	int is;
 
 	if (!text || !auc_receipt_is(text) || auc_receipt_parse(text, &r, NULL))
-		return false;
-	other = strcmp(r.sale, sale) != 0;
+		return -1;
+	is = !strcmp(r.sale, sale);
 	auc_receipt_clear(&r);
-	return other;
+	return is;
 }
 
 static enum auc_code failed(struct auc_err *err, const char *what)

@@ -8,27 +8,33 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <time.h>
 
 #include "err.h"
 #include "ledger.h"
 
 /* False where the site stores no accounts in slurmdbd: then there is nobody to tell. */
 bool auc_accounting_present(void);
-/* Sets the AdminComment of a job's row. AUC_ENOENT: there is no row; AUC_EIO: the database did not
- * answer. */
-enum auc_code auc_accounting_set(uint32_t job_id, const char *text, struct auc_err *err);
-
-/* What the database says of one job: its newest row. */
+/*
+ * What the database says of one job: its newest row. slurmctld may have forgotten the job and given
+ * its number again: then its newest row lies behind another job's.
+ */
 struct auc_account {
 	uint32_t job_id;
 	const char *text;           /* what AdminComment should be */
 	char sale[AUC_SALE_ID_LEN]; /* whose receipt that is */
 	bool found, ended, same;
-	bool other; /* it has the receipt of another sale: the number was given again */
+	bool other;  /* the number's newest row is another job's; without BEHIND there is no row for
+			the sale, or none that can be told apart */
+	bool behind; /* the sale's row is BEFORE and called NAME */
+	time_t before;
+	char name[64];
 };
-/* Looks N jobs up with one question, and fills found, ended (it has an end time), same and other.
- * AUC_EIO.
- */
+/* Looks N jobs up with one question, and fills in what follows SALE; ENDED: the row has an end
+ * time, or nobody will give it one any more. AUC_EIO. */
 enum auc_code auc_accounting_look(struct auc_account *jobs, unsigned n, struct auc_err *err);
+/* Sets the AdminComment of the row that was found. AUC_ENOENT: there is no row; AUC_EIO: the
+ * database did not answer. */
+enum auc_code auc_accounting_set(const struct auc_account *job, struct auc_err *err);
 
 #endif

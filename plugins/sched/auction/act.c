@@ -9,22 +9,23 @@
 #include <string.h>
 
 #include "agent-private.h"
+#include "change.h"
 #include "desc.h"
 #include "fence.h"
 #include "receipts.h"
 #include "site.h"
-#include "writer.h"
 
-#define RECEIPT_AGAIN 30.0 /* seconds before one that could not be written is tried again */
-#define ACTIONS_MAX   64   /* of one sale in one cycle; the rest follows in the next */
-#define AGAIN         2.0  /* seconds until jobs that are held are looked at again */
+#define ACTIONS_MAX 64  /* of one sale in one cycle; the rest follows in the next */
+#define AGAIN       2.0 /* seconds until jobs that are held are looked at again */
 
 static void carry_out(struct auc_agent *a, struct auc_task *t,
 		      const struct auc_exec_action *action);
 static enum auc_code end_job(struct auc_agent *a, uint32_t job, bool pending, struct auc_err *err);
-static enum auc_code nudge(const struct auc_task *t, unsigned part, struct auc_err *err);
-static enum auc_code change(struct auc_task *t, enum auc_exec_ask ask, uint32_t job,
-			    const struct auc_slice *slice, struct auc_err *err);
+static bool waits(const struct auc_agent *a, enum auc_exec_ask ask, uint32_t job);
+static bool may_run(const struct auc_agent *a);
+static void look_again(struct auc_agent *a);
+static enum auc_code nudge(struct auc_agent *a, const struct auc_task *t, unsigned part,
+			   struct auc_err *err);
 static enum auc_code submit(const struct auc_agent *a, struct auc_task *t, unsigned part,
 			    const struct auc_slice *slice, uint32_t *id, struct auc_err *err);
 
@@ -55,37 +56,25 @@ void auc_act_receipt(struct auc_agent *a, struct auc_task *t, double now)
 	    t->exec.booked == AUC_SALE_SETTLED)
 		return;
 	auc_receipts_put(t->exec.jobs[0].id, t->sale, t->receipt);
-	t->receipt_sent = auc_writer_put(t->exec.jobs[0].id, t->sale, t->receipt);
+	t->receipt_sent = !auc_change_put(a, AUC_CHANGE_RECEIPT, t->exec.jobs[0].id, t->sale, NULL,
+					  t->receipt, NULL);
 }
 
-void auc_act_receipts_written(struct auc_agent *a, double now)
+void auc_act_kill_stray(struct auc_agent *a, const slurm_job_info_t *info, const char *receipt)
 {
-	struct auc_written *w;
-
-	while ((w = auc_writer_take())) {
-		struct auc_task *t = auc_tasks_find(&a->tasks, w->sale);
-
-		if (t)
-			t->receipt_sent = false;
-		if (w->code && w->code != AUC_ESTATE) {
-			/* Who changes a job that the database has no row for waits for 5 s. */
-			if (t)
-				t->receipt_next = now + RECEIPT_AGAIN;
-			auc_agent_complain(a, AUC_ERROR_RECEIPT, &w->err);
-		} else if (t && t->receipt && !strcmp(t->receipt, w->text)) {
-			/* A job that has ended gets its final receipt in the database. */
-			free(t->receipt);
-			t->receipt = NULL;
-		}
-		auc_written_free(w);
-	}
-}
-
-void auc_act_kill_stray(struct auc_agent *a, const slurm_job_info_t *info)
-{
+	bool bar = auc_job_pending(info) && may_run(a);
+	uint32_t job = AUC_INFO_JOB_ID(info);
+	enum auc_code code;
 	struct auc_err err;
 
-	if (end_job(a, AUC_INFO_JOB_ID(info), auc_job_pending(info), &err))
+	if (receipt)
+		code = auc_change_put(a, bar ? AUC_CHANGE_BAR : AUC_CHANGE_END, job, NULL, NULL,
+				      receipt, &err);
+	else
+		code = end_job(a, job, auc_job_pending(info), &err);
+	if (bar)
+		look_again(a);
+	if (code && code != AUC_ESTATE)
 		auc_agent_complain(a, AUC_ERROR_KILL, &err);
 }
 
@@ -97,13 +86,21 @@ static void carry_out(struct auc_agent *a, struct auc_task *t, const struct auc_
 		[AUC_ASK_LIMIT] = AUC_ERROR_MOVE,    [AUC_ASK_NOTICE] = AUC_ERROR_SIGNAL,
 		[AUC_ASK_WARN] = AUC_ERROR_SIGNAL,   [AUC_ASK_KILL] = AUC_ERROR_KILL,
 	};
+	static const enum auc_change changes[] = {
+		[AUC_ASK_PLACE] = AUC_CHANGE_PLACE,
+		[AUC_ASK_MOVE] = AUC_CHANGE_MOVE,
+		[AUC_ASK_LIMIT] = AUC_CHANGE_LIMIT,
+	};
 	const struct auc_part *p = &t->parts[action->part];
-	uint32_t job = t->exec.jobs[p->lead ? 0 : action->part].id, id = 0;
+	unsigned part = p->lead ? 0 : action->part;
+	uint32_t job = t->exec.jobs[part].id, id = 0;
 	enum auc_code code = AUC_OK;
 	struct auc_slice slice;
 	struct auc_err err;
 	int sig;
 
+	if (waits(a, action->ask, job))
+		return;
 	switch (action->ask) {
 	case AUC_ASK_SUBMIT:
 		code = auc_slice_of(p, p->start, p->end, &slice, &err);
@@ -113,14 +110,17 @@ static void carry_out(struct auc_agent *a, struct auc_task *t, const struct auc_
 		t->whole |= code == AUC_EIO;
 		break;
 	case AUC_ASK_NUDGE:
-		code = nudge(t, p->lead ? 0 : action->part, &err);
+		code = nudge(a, t, part, &err);
 		break;
-	case AUC_ASK_PLACE:
 	case AUC_ASK_MOVE:
+		slurm_info("sched/auction: job %u moves to %s", job, p->server);
+		/* fall through */
+	case AUC_ASK_PLACE:
 	case AUC_ASK_LIMIT:
 		code = auc_slice_of(p, p->start, p->end, &slice, &err);
 		if (!code)
-			code = change(t, action->ask, job, &slice, &err);
+			code = auc_change_put(a, changes[action->ask], job, t->sale, &slice, NULL,
+					      &err);
 		break;
 	case AUC_ASK_NOTICE:
 		sig = auc_conf_change_signal(auc_auction_conf(a->auction));
@@ -132,9 +132,7 @@ static void carry_out(struct auc_agent *a, struct auc_task *t, const struct auc_
 		auc_control_warn(job, action->part == 0, NULL);
 		break;
 	case AUC_ASK_KILL:
-		code = end_job(a, job,
-			       t->exec.jobs[p->lead ? 0 : action->part].seen == AUC_SEEN_PENDING,
-			       &err);
+		code = end_job(a, job, t->exec.jobs[part].seen == AUC_SEEN_PENDING, &err);
 		break;
 	}
 	/* What came too late did no harm. */
@@ -143,25 +141,45 @@ static void carry_out(struct auc_agent *a, struct auc_task *t, const struct auc_
 	auc_exec_did(&t->exec, action, code, id, &a->rules, auc_site_now());
 }
 
-/*
- * Ends JOB. A slurmctld that was killed may have forgotten that a job that it takes for PENDING
- * runs. It finds out when the node tells of it, and ends what it does not know; but not what it
- * takes for a job that has just been cancelled. Until then the job is held.
- */
-static enum auc_code end_job(struct auc_agent *a, uint32_t job, bool pending, struct auc_err *err)
+/* While JOB is being changed, what its record says is not what it will be. */
+static bool waits(const struct auc_agent *a, enum auc_exec_ask ask, uint32_t job)
 {
-	if (!pending || a->heard || auc_site_elapsed() > a->since + AUC_SETTLING)
-		return auc_control_kill(job, err);
+	return ask != AUC_ASK_SUBMIT && ask != AUC_ASK_WARN && ask != AUC_ASK_KILL &&
+	       auc_change_out(a, job);
+}
+
+/*
+ * A slurmctld that was killed may have forgotten that a job that it takes for pending runs. It
+ * finds out when the node tells of it, and ends what it does not know; but not what it takes for a
+ * job that has just been cancelled. Until then jobs that pend are held.
+ */
+static bool may_run(const struct auc_agent *a)
+{
+	return !a->heard && auc_site_elapsed() <= a->since + AUC_SETTLING;
+}
+
+static void look_again(struct auc_agent *a)
+{
 	if (a->next_records > auc_site_now() + AGAIN)
 		a->next_records = auc_site_now() + AGAIN;
-	return auc_control_hold(job, err);
+}
+
+static enum auc_code end_job(struct auc_agent *a, uint32_t job, bool pending, struct auc_err *err)
+{
+	if (!pending || !may_run(a)) {
+		auc_change_overtake(a, job);
+		return auc_control_kill(job, err);
+	}
+	look_again(a);
+	return auc_change_put(a, AUC_CHANGE_HOLD, job, NULL, NULL, NULL, err);
 }
 
 /*
  * Slurm tries pending jobs now and then; one whose slot has begun is not to wait. Only where its
- * record says otherwise is the job changed: slurmctld may let us wait for that.
+ * record says otherwise is the job changed: slurmctld may let who asks for that wait.
  */
-static enum auc_code nudge(const struct auc_task *t, unsigned part, struct auc_err *err)
+static enum auc_code nudge(struct auc_agent *a, const struct auc_task *t, unsigned part,
+			   struct auc_err *err)
 {
 	const struct auc_exec_job *j = &t->exec.jobs[part];
 	/* A requeue that was cut short may have left it open to its owner. */
@@ -169,20 +187,7 @@ static enum auc_code nudge(const struct auc_task *t, unsigned part, struct auc_e
 
 	if (j->begin <= auc_site_now() && !open && auc_control_schedule())
 		return AUC_OK;
-	return auc_control_start_now(j->id, err);
-}
-
-static enum auc_code change(struct auc_task *t, enum auc_exec_ask ask, uint32_t job,
-			    const struct auc_slice *slice, struct auc_err *err)
-{
-	if (ask == AUC_ASK_LIMIT)
-		return auc_control_limit(job, slice->minutes, err);
-	/* Each run of a job has a row of its own in the database: it gets the receipt again. */
-	t->known = false;
-	if (ask == AUC_ASK_PLACE)
-		return auc_control_place(job, slice, err);
-	slurm_info("sched/auction: job %u moves to %s", job, slice->node);
-	return auc_control_move(job, slice, err);
+	return auc_change_put(a, AUC_CHANGE_START, j->id, t->sale, NULL, NULL, err);
 }
 
 static enum auc_code submit(const struct auc_agent *a, struct auc_task *t, unsigned part,

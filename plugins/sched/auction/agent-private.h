@@ -20,6 +20,7 @@
 	0.25 /* seconds until something that is about to happen; between two cycles then           \
 	      */
 
+struct auc_errands;
 struct auc_fences;
 struct auc_power;
 
@@ -69,9 +70,10 @@ struct auc_agent {
 	unsigned nup;
 	uint32_t *protected;
 	unsigned nprotected;
-	struct auc_fences *fences; /* fence.c's */
-	struct auc_power *power;   /* power.c's */
-	struct auc_err said;       /* the last complaint, so that it is not repeated each second */
+	struct auc_errands *changes, *writes; /* change.c's */
+	struct auc_fences *fences;            /* fence.c's */
+	struct auc_power *power;              /* power.c's */
+	struct auc_err said; /* the last complaint, so that it is not repeated each second */
 	struct auc_agent_stats stats;
 };
 
@@ -109,11 +111,10 @@ void auc_book_commit(struct auc_agent *a);
 
 /* act.c: asks Slurm for what T needs now. */
 void auc_act(struct auc_agent *a, struct auc_task *t, double now);
-/* Has T's receipt written into its lead's record, if there is a new one; takes note of those that
- * were. */
+/* Has T's receipt written into its lead's record, if there is a new one. */
 void auc_act_receipt(struct auc_agent *a, struct auc_task *t, double now);
-void auc_act_receipts_written(struct auc_agent *a, double now);
-/* Ends a job that belongs to no sale, as often as it is seen. */
-void auc_act_kill_stray(struct auc_agent *a, const slurm_job_info_t *info);
+/* Ends a job that belongs to no sale, as often as it is seen; RECEIPT: the last that it gets, or
+ * NULL. */
+void auc_act_kill_stray(struct auc_agent *a, const slurm_job_info_t *info, const char *receipt);
 
 #endif

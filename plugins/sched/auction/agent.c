@@ -18,13 +18,13 @@
 
 #include "agent.h"
 #include "agent-private.h"
+#include "change.h"
 #include "fence.h"
 #include "learner.h"
 #include "nodes.h"
 #include "power.h"
 #include "receipts.h"
 #include "site.h"
-#include "writer.h"
 
 #define CYCLE_IDLE 0.5 /* nothing is; new liens are found this soon */
 #define PASS_MAX                                                                                   \
@@ -40,7 +40,7 @@
 #define PATIENCE    4.0 /* seconds a node may be down before another takes its place */
 #define AGAIN       0.5 /* seconds between nudges of a job, or kills */
 #define TRIES       5   /* to submit a member */
-#define STOP_WAIT   5   /* seconds an RPC gets at the end */
+#define STOP_WAIT   6   /* seconds for all threads to end: an RPC that changes a job may take 5 s */
 #define CLOCK_STEP  0.5 /* seconds: less is what keeps a clock right */
 
 static struct {
@@ -110,8 +110,8 @@ void auc_agent_stop(void)
 	pthread_mutex_unlock(&agent.lock);
 	clock_gettime(CLOCK_REALTIME, &until);
 	until.tv_sec += STOP_WAIT;
-	if (pthread_timedjoin_np(agent.thread, NULL, &until) || !auc_learner_stop() ||
-	    !auc_receipts_stop() || !auc_writer_stop()) {
+	if (pthread_timedjoin_np(agent.thread, NULL, &until) || !auc_learner_stop(&until) ||
+	    !auc_receipts_stop(&until) || !auc_change_stop(&agent.a, &until)) {
 		/* slurmctld no longer answers RPCs and is ending. Everything committed is safe. */
 		slurm_error("sched/auction: the agent does not end in %d s and is left behind",
 			    STOP_WAIT);
@@ -436,7 +436,7 @@ static void open_up(struct auc_agent *a, double now)
 			   (unsigned long long)report.journal_records,
 			   (unsigned long long)report.torn_bytes);
 	}
-	if (auc_receipts_start(a->dir, &err) || auc_writer_start(&err) ||
+	if (auc_receipts_start(a->dir, &err) || auc_change_start(a, &err) ||
 	    auc_auction_sales(a->auction, &views, &n, &err)) {
 		auc_site_gate(err.text);
 		auc_agent_complain(a, AUC_ERROR_LEDGER, &err);
@@ -467,7 +467,7 @@ static double cycle(struct auc_agent *a, double now)
 	struct auc_err err;
 
 	take_rules(a);
-	auc_act_receipts_written(a, now);
+	auc_change_done(a, now);
 	if (!auc_book_sync(a))
 		return now + RETRY;
 	a->calm = now < a->calm_until && a->edition == a->calm_edition && a->nodes == a->calm_nodes;
@@ -576,8 +576,9 @@ static void drop_finished_tasks(struct auc_agent *a)
 		bool left = t->exec.booked != AUC_SALE_SETTLED || !t->looked;
 
 		for (unsigned i = 0; i < t->exec.nparts && !left; i++)
-			left = t->exec.jobs[i].id && t->exec.jobs[i].seen != AUC_SEEN_GONE &&
-			       t->exec.jobs[i].seen != AUC_SEEN_ENDED;
+			left = t->exec.jobs[i].id && (auc_change_out(a, t->exec.jobs[i].id) ||
+						      (t->exec.jobs[i].seen != AUC_SEEN_GONE &&
+						       t->exec.jobs[i].seen != AUC_SEEN_ENDED));
 		if (left)
 			at = &t->next;
 		else

@@ -1,7 +1,8 @@
 /*
  * control.h - what the agent asks of slurmctld, by ordinary RPCs to ourselves. Each may block for
- * as long as slurmctld takes, so only the agent's thread calls them, with no lock held. Errors
- * carry Slurm's own text.
+ * as long as slurmctld takes, so only the agent's threads call them, with no lock held; those that
+ * change a job's record for up to 5 s, so the agent has them called (change.h). Errors carry
+ * Slurm's own text.
  */
 #ifndef AUC_CONTROL_H
 #define AUC_CONTROL_H

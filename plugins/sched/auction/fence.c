@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "change.h"
 #include "fence.h"
 #include "receipt.h"
 #include "site.h"
@@ -148,6 +149,14 @@ void auc_fence_keep(struct auc_agent *a, double now)
 	}
 	for (struct auc_task *t = a->tasks.list; t && asked < ASK_MAX; t = t->next)
 		put_inside(a, t, now, &asked);
+}
+
+void auc_fence_outside(struct auc_agent *a, uint32_t job)
+{
+	for (struct fence *x = a->fences ? a->fences->list : NULL; x; x = x->next)
+		for (unsigned i = 0; i < x->njobs; i++)
+			if (x->jobs[i] == job)
+				x->jobs[i] = x->jobs[--x->njobs];
 }
 
 const char *auc_fence_of(const struct auc_agent *a, const struct auc_task *t, unsigned part)
@@ -495,7 +504,8 @@ static void put_inside(struct auc_agent *a, struct auc_task *t, double now, unsi
 		has = t->lead->resv_name ? t->lead->resv_name : "";
 		name = auc_fence_of(a, t, on);
 		if ((name ? strcmp(has, name) != 0 : auc_fence_is_ours(has)) && ++*asked &&
-		    auc_control_reserve(t->exec.jobs[0].id, name ? name : "", &err) == AUC_EIO)
+		    auc_change_put(a, AUC_CHANGE_RESERVE, t->exec.jobs[0].id, t->sale, NULL,
+				   name ? name : "", &err) == AUC_ENOMEM)
 			auc_agent_complain(a, AUC_ERROR_FENCE, &err);
 	}
 	for (unsigned i = 1; i < t->exec.nparts; i++) {
@@ -510,16 +520,13 @@ static void put_inside(struct auc_agent *a, struct auc_task *t, double now, unsi
 
 static void put_member(struct auc_agent *a, struct fence *x, uint32_t job)
 {
-	struct auc_err err;
 	uint32_t *grown;
 
 	for (unsigned i = 0; i < x->njobs; i++)
 		if (x->jobs[i] == job)
 			return;
-	if (auc_control_reserve(job, x->name, &err) == AUC_EIO) {
-		auc_agent_complain(a, AUC_ERROR_FENCE, &err);
+	if (auc_change_put(a, AUC_CHANGE_RESERVE, job, NULL, NULL, x->name, NULL))
 		return;
-	}
 	grown = realloc(x->jobs, (x->njobs + 1) * sizeof(*grown));
 	if (!grown)
 		return;

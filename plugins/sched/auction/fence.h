@@ -26,6 +26,8 @@ void auc_fence_look(struct auc_agent *a, const node_info_msg_t *nodes,
 void auc_fence_keep(struct auc_agent *a, double now);
 /* The fence that PART of T's plan is behind, as there is one now; NULL: none. */
 const char *auc_fence_of(const struct auc_agent *a, const struct auc_task *t, unsigned part);
+/* JOB, a member, could not be put inside its fence: it is tried again. */
+void auc_fence_outside(struct auc_agent *a, uint32_t job);
 /* True if others have SERVER at some time from FROM to TO. */
 bool auc_fence_closes(const struct auc_agent *a, const char *server, double from, double to);
 /* The clock was set by STEP seconds. */

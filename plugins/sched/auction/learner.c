@@ -17,9 +17,8 @@
 #include "tariff.h"
 #include "watch.h"
 
-#define EVERY     0.5 /* seconds between looks whether there is something to fit */
-#define NICE      10
-#define STOP_WAIT 5 /* seconds one quote gets at the end */
+#define EVERY 0.5 /* seconds between looks whether there is something to fit */
+#define NICE  10
 
 static struct {
 	pthread_mutex_t lock;
@@ -54,19 +53,15 @@ enum auc_code auc_learner_start(struct auc_auction *a, struct auc_err *err)
 	return AUC_OK;
 }
 
-bool auc_learner_stop(void)
+bool auc_learner_stop(const struct timespec *until)
 {
-	struct timespec until;
-
 	if (!learner.running)
 		return true;
 	pthread_mutex_lock(&learner.lock);
 	atomic_store(&learner.stop, true);
 	pthread_cond_signal(&learner.wake);
 	pthread_mutex_unlock(&learner.lock);
-	clock_gettime(CLOCK_REALTIME, &until);
-	until.tv_sec += STOP_WAIT;
-	if (pthread_timedjoin_np(learner.thread, NULL, &until))
+	if (pthread_timedjoin_np(learner.thread, NULL, until))
 		return false;
 	learner.running = false;
 	return true;

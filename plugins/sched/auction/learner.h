@@ -7,12 +7,14 @@
 #define AUC_LEARNER_H
 
 #include <stdbool.h>
+#include <time.h>
 
 #include "auction.h"
 
 /* Starts the thread for A, if it does not run. AUC_EIO: no thread. */
 enum auc_code auc_learner_start(struct auc_auction *a, struct auc_err *err);
-/* Ends it, in the midst of a fit, too. False: it does not end in time and is left behind. */
-bool auc_learner_stop(void);
+/* Ends it, in the midst of a fit, too. False: it does not end before UNTIL (CLOCK_REALTIME) and is
+ * left behind. */
+bool auc_learner_stop(const struct timespec *until);
 
 #endif

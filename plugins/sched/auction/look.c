@@ -449,7 +449,7 @@ static void see_member(struct auc_agent *a, const slurm_job_info_t *info,
 	slurm_info("sched/auction: job %u is a member of sale %s, which does not need it; "
 		   "cancelled",
 		   AUC_INFO_JOB_ID(info), r->sale);
-	auc_act_kill_stray(a, info);
+	auc_act_kill_stray(a, info, NULL);
 	auc_look_want_all(a, now + STRAYS);
 }
 
@@ -471,7 +471,7 @@ static void see_lead(struct auc_agent *a, const slurm_job_info_t *info, const st
 			slurm_error("sched/auction: job %u shows the receipt of sale %s, which is "
 				    "job %u; cancelled",
 				    id, r->sale, t->exec.jobs[0].id);
-			auc_act_kill_stray(a, info);
+			auc_act_kill_stray(a, info, NULL);
 			auc_look_want_all(a, now + STRAYS);
 		}
 		return;
@@ -480,9 +480,8 @@ static void see_lead(struct auc_agent *a, const slurm_job_info_t *info, const st
 	if (settled && !auc_job_finished(info)) {
 		slurm_info("sched/auction: job %u came back from before its settlement; cancelled",
 			   id);
-		auc_control_set_receipt(id, settled, NULL);
 		auc_receipts_recheck(r->sale);
-		auc_act_kill_stray(a, info);
+		auc_act_kill_stray(a, info, settled);
 		auc_look_want_all(a, now + STRAYS);
 	} else if (!settled) {
 		adopt(a, info, r, now);
@@ -546,10 +545,7 @@ static void void_receipt(struct auc_agent *a, const slurm_job_info_t *info, cons
 			auc_agent_complain(a, AUC_ERROR_RECEIPT, &err);
 		auc_receipt_clear(&r);
 	}
-	if (!auc_job_finished(info)) {
-		if (text)
-			auc_control_set_receipt(id, text, NULL);
-		auc_act_kill_stray(a, info);
-	}
+	if (!auc_job_finished(info))
+		auc_act_kill_stray(a, info, text);
 	free(text);
 }

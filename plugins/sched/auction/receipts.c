@@ -26,14 +26,16 @@
 #define PATIENCE                                                                                   \
 	10.0 /* slurmctld writes new jobs every 5 s: after this, delays are doubled each time */
 #define LAST_DELAY 30.0
+#define LATE                                                                                       \
+	60.0 /* seconds after which slurmctld will not write the end of a job any more, so far as  \
+		anybody knows: it may have forgotten the job */
 #define RECHECK                                                                                    \
 	3.0 /* seconds after which slurmctld has written what it has to say about an old job */
 /* Seconds behind an outage of the database in which slurmctld writes rows as they were before. */
-#define DOUBT     20.0
-#define BATCH     64    /* jobs looked up with one question */
-#define GIVE_UP   86400 /* seconds after which a receipt that the database never takes is dropped */
-#define KEEP      600   /* seconds a delivered final receipt is kept, at least */
-#define STOP_WAIT 5     /* seconds a call to the database gets at the end */
+#define DOUBT   20.0
+#define BATCH   64    /* jobs looked up with one question */
+#define GIVE_UP 86400 /* seconds after which a receipt that the database never takes is dropped */
+#define KEEP    600   /* seconds a delivered final receipt is kept, at least */
 
 struct entry {
 	struct entry *next;
@@ -93,19 +95,15 @@ enum auc_code auc_receipts_start(const char *dir, struct auc_err *err)
 	return AUC_OK;
 }
 
-bool auc_receipts_stop(void)
+bool auc_receipts_stop(const struct timespec *until)
 {
-	struct timespec until;
-
 	if (!receipts.running)
 		return true;
 	pthread_mutex_lock(&receipts.lock);
 	receipts.stop = true;
 	pthread_cond_signal(&receipts.wake);
 	pthread_mutex_unlock(&receipts.lock);
-	clock_gettime(CLOCK_REALTIME, &until);
-	until.tv_sec += STOP_WAIT;
-	if (pthread_timedjoin_np(receipts.thread, NULL, &until))
+	if (pthread_timedjoin_np(receipts.thread, NULL, until))
 		return false;
 	receipts.running = false;
 	clear();
@@ -409,7 +407,8 @@ static void deliver(struct auc_account *jobs, const uint64_t *serials, unsigned 
 			jobs[i].found = jobs[i].ended = jobs[i].same = true;
 	} else if (auc_accounting_look(jobs, n, &err)) {
 		for (unsigned i = 0; i < n; i++)
-			jobs[i].found = jobs[i].ended = jobs[i].same = jobs[i].other = false;
+			jobs[i].found = jobs[i].ended = jobs[i].same = jobs[i].other =
+				jobs[i].behind = false;
 		receipts.doubt = auc_site_elapsed() + DOUBT; /* this thread's alone */
 	}
 	breathe(since);
@@ -433,7 +432,7 @@ static void breathe(double since)
 static void answered(const struct auc_account *job, uint64_t serial, const struct auc_err *why)
 {
 	struct auc_err err = *why;
-	bool set = false, sure = auc_site_elapsed() >= receipts.doubt, stop;
+	bool set = false, sure = auc_site_elapsed() >= receipts.doubt, over, stop;
 	struct entry *e;
 	double now;
 
@@ -444,14 +443,17 @@ static void answered(const struct auc_account *job, uint64_t serial, const struc
 	/* Before slurmctld's own row for the end is there, a final receipt would be overwritten by
 	 * it. */
 	if (e && !stop) {
-		e->done = job->same && ((job->ended && sure) || !e->final);
-		set = job->found && !job->same && (job->ended || !e->final);
+		now = auc_site_now();
+		over = job->ended || !e->final || now - e->since > LATE;
+		set = job->found && !job->same && over;
+		/* Should slurmctld write the end all the same, it is to be found out. */
+		e->done = job->same && over &&
+			  ((job->ended && sure) || !e->final || now - e->since > KEEP);
 		/* slurmctld forgot the job and gave its number again: there is no row for it. */
-		if (set && e->final && job->other) {
-			e->done = true;
+		if (set && job->other && !job->behind) {
+			e->done = e->final;
 			set = false;
 		}
-		now = auc_site_now();
 		e->due = now + (job->same ? RECHECK : e->delay);
 		if (now - e->since > PATIENCE)
 			e->delay = e->delay * 2 < LAST_DELAY ? e->delay * 2 : LAST_DELAY;
@@ -466,7 +468,7 @@ static void answered(const struct auc_account *job, uint64_t serial, const struc
 	if (!set)
 		return;
 	now = auc_site_now();
-	if (auc_accounting_set(job->job_id, job->text, &err))
+	if (auc_accounting_set(job, &err))
 		slurm_error("sched/auction: %s", err.text);
 	breathe(now);
 }

@@ -14,6 +14,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <time.h>
 
 #include "err.h"
 
@@ -21,8 +22,9 @@ struct json_object;
 
 /* Reads the file and starts the thread. AUC_ECORRUPT: the file is not ours; AUC_EIO, AUC_ENOMEM. */
 enum auc_code auc_receipts_start(const char *dir, struct auc_err *err);
-/* Ends the thread; false if it does not end in time. What is not delivered yet is in the file. */
-bool auc_receipts_stop(void);
+/* Ends the thread; false if it does not end before UNTIL (CLOCK_REALTIME). What is not delivered
+ * yet is in the file. */
+bool auc_receipts_stop(const struct timespec *until);
 
 /* Queues a receipt of a live sale. */
 void auc_receipts_put(uint32_t job_id, const char *sale, const char *text);
