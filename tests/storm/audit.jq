@@ -8,7 +8,7 @@
 
 include "memory";
 
-# What the records of as many ordinary jobs made slurmctld grow by, each, without the auction's plugins (storm.md), twice.
+# kB for each record of a job: only gross leaks show here, see storm.md.
 def record_kb: 200;
 
 def micro: if type == "number" then . * 1000000 | round
