@@ -80,10 +80,12 @@ void auc_change_done(struct auc_agent *a, double now)
 	struct auc_errand *e;
 
 	while ((e = auc_errands_take(a->changes))) {
+		a->calm_until = 0;
 		done(a, (struct change *)e);
 		free(e);
 	}
 	while ((e = auc_errands_take(a->writes))) {
+		a->calm_until = 0;
 		receipt_done(a, (struct change *)e, now);
 		free(e);
 	}
