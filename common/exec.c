@@ -31,6 +31,7 @@ static enum auc_exec_state state_of(const struct auc_exec *x, const struct auc_e
 				    double now);
 static bool stands(const struct auc_exec *x, const struct auc_exec_rules *rules, double now);
 static double next_change(const struct auc_exec *x, double now);
+static double told_from(const struct auc_exec *x, const struct auc_exec_rules *rules);
 static void ask(struct auc_exec_action *actions, unsigned max, unsigned *n, enum auc_exec_ask ask,
 		unsigned part);
 
@@ -190,7 +191,8 @@ unsigned auc_exec_actions(const struct auc_exec *x, const struct auc_exec_rules 
 		     !(lead->part == 0 && is_early(x, lead, x->parts)))) {
 			if (now >= lead->next)
 				ask(actions, max, &n, AUC_ASK_MOVE, on);
-		} else if (x->tell || (now >= change - rules->notice && x->told < change)) {
+		} else if (now >= told_from(x, rules) &&
+			   (x->tell || (now >= change - rules->notice && x->told < change))) {
 			ask(actions, max, &n, AUC_ASK_NOTICE, on);
 		} else if (lead->limit > 0 && lead->limit < x->parts[on].end - CLOSE &&
 			   now >= lead->next) {
@@ -262,7 +264,7 @@ unsigned auc_exec_lead_part(const struct auc_exec *x, const struct auc_exec_rule
 
 double auc_exec_next(const struct auc_exec *x, const struct auc_exec_rules *rules, double now)
 {
-	double next = INFINITY;
+	double next = told_from(x, rules) > now ? told_from(x, rules) : INFINITY;
 
 	for (unsigned i = 0; i < x->nparts; i++) {
 		const struct auc_part *p = &x->parts[i];
@@ -305,6 +307,8 @@ bool auc_exec_busy(const struct auc_exec *x, const struct auc_exec_rules *rules,
 bool auc_exec_due(const struct auc_exec *x, const struct auc_exec_rules *rules, double since,
 		  double until)
 {
+	if (told_from(x, rules) > since && told_from(x, rules) <= until)
+		return true;
 	for (unsigned i = 0; i < x->nparts; i++) {
 		const struct auc_part *p = &x->parts[i];
 		double at[] = {p->start, p->end - rules->end_margin, p->end - rules->end_margin / 2,
@@ -594,6 +598,14 @@ static bool stands(const struct auc_exec *x, const struct auc_exec_rules *rules,
 		    x->jobs[i].seen != AUC_SEEN_RUNNING)
 			return false;
 	return true;
+}
+
+/* A signal before its script has set its trap would end the lead. */
+static double told_from(const struct auc_exec *x, const struct auc_exec_rules *rules)
+{
+	const struct auc_exec_job *lead = &x->jobs[0];
+
+	return lead->seen == AUC_SEEN_RUNNING ? lead->began + rules->settle : -INFINITY;
 }
 
 /* When the layout next changes behind NOW, before the end of all; INFINITY: never. */

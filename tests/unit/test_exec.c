@@ -274,6 +274,33 @@ static void test_single_steps(void **state)
 	}
 }
 
+/* A script that has just begun is told of a change when its trap stands, and is not forgotten. */
+static void test_young(void **state)
+{
+	struct auc_exec_rules by = rules;
+	struct auc_exec_booking b;
+	struct auc_exec x;
+	char text[256];
+
+	(void)state;
+	by.settle = 2;
+	set_up(&x, AUC_SALE_RUNNING, 117);
+	x.jobs[0].began = 116.5;
+	x.jobs[3].id = 3;
+	x.jobs[3].seen = AUC_SEEN_PENDING;
+	for (int tell = 0; tell < 2; tell++) {
+		x.tell = tell;
+		assert_string_equal(step_text_by(&x, &by, 117, text, &b), "-, changing:");
+		assert_string_equal(step_text_by(&x, &by, 118.4, text, &b), "-, changing:");
+		assert_string_equal(step_text_by(&x, &by, 118.5, text, &b),
+				    "-, changing: notice 0");
+	}
+	assert_true(auc_exec_next(&x, &by, 118) == 118.5);
+	assert_true(auc_exec_due(&x, &by, 118, 118.5));
+	assert_false(auc_exec_due(&x, &by, 118, 118.4));
+	auc_exec_clear(&x);
+}
+
 static void test_uncommitted(void **state)
 {
 	static const double times[] = {90, 100, 105, 117, 119.6, 125, 129.6, 140};
@@ -597,11 +624,11 @@ static void test_due(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_parts),        cmocka_unit_test(test_single_steps),
-		cmocka_unit_test(test_refused),      cmocka_unit_test(test_late),
-		cmocka_unit_test(test_uncommitted),  cmocka_unit_test(test_missed),
-		cmocka_unit_test(test_put_off),      cmocka_unit_test(test_due),
-		cmocka_unit_test(test_kill_at_once),
+		cmocka_unit_test(test_parts),  cmocka_unit_test(test_single_steps),
+		cmocka_unit_test(test_young),  cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_late),   cmocka_unit_test(test_uncommitted),
+		cmocka_unit_test(test_missed), cmocka_unit_test(test_put_off),
+		cmocka_unit_test(test_due),    cmocka_unit_test(test_kill_at_once),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -25,6 +25,7 @@ static const struct auc_exec_rules rules = {.end_margin = 1,
 					    .grace = 4,
 					    .patience = 1,
 					    .late = 2,
+					    .settle = 1,
 					    .again = 0.5,
 					    .tries = 3};
 static struct auc_err err;
@@ -425,6 +426,7 @@ static void act(void)
 				j->begin = w.parts[p].start;
 				break;
 			case AUC_ASK_NOTICE:
+				assert_true(j->is != AUC_SEEN_RUNNING || w.now >= j->began + 1);
 				w.notices++;
 				break;
 			case AUC_ASK_LIMIT:
