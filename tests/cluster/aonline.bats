@@ -80,8 +80,7 @@ quiet()
 {
 	local into=$(($(date +%s) % slot))
 
-	[ -n "$(find "$SANDBOX_DIR/state/job_state" -newermt "@$(stat -c %Y "$SANDBOX_DIR/state/auction/journal")")" ] &&
-		[ $into -ge 4 ] && [ $into -le 7 ]
+	saved && [ $into -ge 4 ] && [ $into -le 7 ]
 }
 
 # True if in each slot of the plan its workers are where the chunks are that are trained in it.

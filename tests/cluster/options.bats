@@ -136,7 +136,7 @@ or a --model that has it" sbatch --bid=5 --wrap true
 	refused "sbatch: error: auction: SLURM_AUCTION_BID: --bid: 'foo' is not a utility: expected a value in credits, such as 300, or \
 sigmoid:, linear:, inverse:, deadline: or table:" env SLURM_AUCTION_BID=foo sbatch --wrap true
 	refused "sbatch: error: auction: SLURM_AUCTION_BID: bid: 'gpus' is not a key, expected bid, epochs, chunks, minibatches, \
-gradient-mb, worker-time, ps-time, upload, data-mb, model, quote, overrun or max-price" env SLURM_AUCTION_BID='3 gpus=2' sbatch --wrap true
+gradient-mb, worker-time, ps-time, upload, data-mb, model, quote, overrun, max-price or data" env SLURM_AUCTION_BID='3 gpus=2' sbatch --wrap true
 }
 
 @test "salloc and srun refuse a bid, and ignore the environment" {

@@ -75,8 +75,7 @@ quiet()
 {
 	local into=$(($(date +%s) % slot))
 
-	[ -n "$(find "$SANDBOX_DIR/state/job_state" -newermt "@$(stat -c %Y "$SANDBOX_DIR/state/auction/journal")")" ] &&
-		[ $into -ge 6 ] && [ $into -le 7 ]
+	saved && [ $into -ge 6 ] && [ $into -le 7 ]
 }
 
 @test "scontrol reconfigure" {

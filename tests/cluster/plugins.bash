@@ -126,3 +126,15 @@ runs_on()
 {
 	[ "$(running_nodes "$1")" = "$2" ]
 }
+
+# True when slurmctld has saved its jobs since $1, in Unix time.
+jobs_saved()
+{
+	[ -n "$(find "$SANDBOX_DIR/state/job_state" -newermt "@$1")" ]
+}
+
+# True when slurmctld has saved its jobs behind the last that the ledger did.
+saved()
+{
+	jobs_saved "$(stat -c %.Y "$SANDBOX_DIR/state/auction/journal")"
+}

@@ -105,18 +105,6 @@ same_as()
 	diff "$1" <(shift; state "$@") >&2
 }
 
-# True when slurmctld has saved its jobs since then, in Unix time.
-jobs_saved()
-{
-	[ -n "$(find "$SANDBOX_DIR/state/job_state" -newermt "@$1")" ]
-}
-
-# True when slurmctld has saved its jobs behind the last that the ledger did.
-saved()
-{
-	jobs_saved "$(stat -c %.Y "$SANDBOX_DIR/state/auction/journal")"
-}
-
 # The script of a job that is asked what it saw: each start with its node, and each notice.
 talker()
 {
