@@ -290,11 +290,22 @@ end_leftovers()
 		*/slurmstepd | */slurmd | */slurmctld | */slurmdbd | */slurm*-wlm | */munged | */mariadbd) ;;
 		*) continue ;;
 		esac
-		grep -qzx "SLURM_CONF=$B/etc/slurm.conf" "$p/environ" 2> /dev/null || continue
+		started_here "${p#/proc/}" || continue
 		kill_tree "${p#/proc/}"
 	done
 	wait_for 10 no_process "${killed[@]+"${killed[@]}"}"
 	return 0
+}
+
+# A slurmstepd of 24.11 has its title where its environment was; its tasks tell.
+started_here()
+{
+	local pid
+
+	for pid in "$1" $(cat "/proc/$1/task/"*/children 2> /dev/null); do
+		grep -qzx "SLURM_CONF=$B/etc/slurm.conf" "/proc/$pid/environ" 2> /dev/null && return
+	done
+	return 1
 }
 
 no_process()
