@@ -123,7 +123,7 @@ books_agree()
 	local payment sum=0
 
 	wait_until 30 status_is .totals.live 0
-	wait_until 60 status_is .agent.final_receipts_waiting 0
+	wait_until 60 status_is .agent.final_receipts_waiting "$(sort -u "$BATS_FILE_TMPDIR/without-row" 2> /dev/null | wc -l)"
 	fresh_status
 	for payment in $(sacct -nPXaD -S now-1day -o AdminComment | grep '^{"auction":1' |
 		jq -rs 'map(select(.state != "member")) | group_by(.sale)[] | last | "\(.state) \(.payment)"' | sed -n 's/^settled //p'); do
@@ -274,9 +274,17 @@ not_on_disk()
 	as alice scancel "$sold"
 	as bob scancel "$lien"
 	for job in $sold $lien; do
-		wait_until 30 settled "$job"
-		[ "$(database_receipt "$job" '"\(.why) \(.payment)"')" = 'cancelled 0.000000' ]
+		wait_until 30 settled "$job" || without_row "$job"
+		without_row "$job" || [ "$(database_receipt "$job" '"\(.why) \(.payment)"')" = 'cancelled 0.000000' ]
 	done
+}
+
+# slurmctld of 24.11, killed while slurmdbd is away, never tells it of a job that is cancelled before it could begin: its final receipt
+# waits for a row.
+without_row()
+{
+	[ -z "$(timeout 20 sacct -nXPj "$1" -o JobID)" ] && log_has "receipt of job $1 not delivered: it is not in the accounting" &&
+		echo "$1" >> "$BATS_FILE_TMPDIR/without-row"
 }
 
 @test "lien, sold and settled, not on disk or not delivered: stopped" {
