@@ -26,7 +26,7 @@ static bool overdue(const struct auc_exec_job *job, const struct auc_exec_rules 
 static bool movable(const struct auc_exec *x, const struct auc_exec_rules *rules, unsigned part);
 static bool needs_other(const struct auc_exec *x, const struct auc_exec_rules *rules, unsigned part,
 			double now);
-static const char *why_ended(const struct auc_exec *x);
+static const char *why_ended(const struct auc_exec *x, const struct auc_exec_rules *rules);
 static enum auc_exec_state state_of(const struct auc_exec *x, const struct auc_exec_rules *rules,
 				    double now);
 static bool stands(const struct auc_exec *x, const struct auc_exec_rules *rules, double now);
@@ -411,7 +411,7 @@ static struct auc_exec_booking step(struct auc_exec *x, const struct auc_exec_ru
 	}
 	if (lead->seen == AUC_SEEN_GONE || lead->seen == AUC_SEEN_ENDED) {
 		b.book = AUC_BOOK_SETTLE;
-		b.why = lead->seen == AUC_SEEN_GONE ? "lost" : why_ended(x);
+		b.why = lead->seen == AUC_SEEN_GONE ? "lost" : why_ended(x, rules);
 		b.when = lead->seen == AUC_SEEN_ENDED && lead->ended > 0 && lead->ended < now
 				 ? lead->ended
 				 : now;
@@ -552,13 +552,17 @@ static bool needs_other(const struct auc_exec *x, const struct auc_exec_rules *r
 	return j->seen != AUC_SEEN_RUNNING && j->seen != AUC_SEEN_STARTING;
 }
 
-static const char *why_ended(const struct auc_exec *x)
+static const char *why_ended(const struct auc_exec *x, const struct auc_exec_rules *rules)
 {
 	const char *why = x->jobs[0].why;
 
-	/* A job that heeds the warning before its end and exits well has completed. */
-	if (x->why && (strcmp(x->why, "timeout") || strcmp(why, "completed")))
-		return x->why;
+	if (x->why)
+		/* A job that heeds the warning before its end and exits well has completed. */
+		return strcmp(x->why, "timeout") || strcmp(why, "completed") ? x->why : why;
+	/* It was ended with its plan, by who has since been restarted. */
+	if (x->booked == AUC_SALE_RUNNING && x->jobs[0].ended >= x->end - rules->end_margin &&
+	    (!strcmp(why, "cancelled") || !strcmp(why, "failed")))
+		return "timeout";
 	return why;
 }
 

@@ -301,6 +301,38 @@ static void test_young(void **state)
 	auc_exec_clear(&x);
 }
 
+/* A restart forgets that a job was ended with its plan, but not when it ended. */
+static void test_ended_with_plan(void **state)
+{
+	static const struct {
+		enum auc_sale_state booked;
+		double ended;
+		const char *why, *settled;
+	} cases[] = {
+		{AUC_SALE_RUNNING, 129, "cancelled", "timeout"},
+		{AUC_SALE_RUNNING, 129.5, "failed", "timeout"},
+		{AUC_SALE_RUNNING, 128.9, "cancelled", "cancelled"},
+		{AUC_SALE_RUNNING, 129.5, "completed", "completed"},
+		{AUC_SALE_RUNNING, 129.5, "node_fail", "node_fail"},
+		{AUC_SALE_SOLD, 129.5, "cancelled", "cancelled"},
+	};
+	struct auc_exec x;
+
+	(void)state;
+	for (unsigned i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct auc_exec_booking b;
+
+		set_up(&x, cases[i].booked, 131);
+		x.jobs[0].seen = AUC_SEEN_ENDED;
+		x.jobs[0].ended = cases[i].ended;
+		x.jobs[0].why = cases[i].why;
+		b = auc_exec_step(&x, &rules, 131);
+		assert_int_equal(b.book, AUC_BOOK_SETTLE);
+		assert_string_equal(b.why, cases[i].settled);
+		auc_exec_clear(&x);
+	}
+}
+
 static void test_uncommitted(void **state)
 {
 	static const double times[] = {90, 100, 105, 117, 119.6, 125, 129.6, 140};
@@ -624,11 +656,12 @@ static void test_due(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_parts),  cmocka_unit_test(test_single_steps),
-		cmocka_unit_test(test_young),  cmocka_unit_test(test_refused),
-		cmocka_unit_test(test_late),   cmocka_unit_test(test_uncommitted),
-		cmocka_unit_test(test_missed), cmocka_unit_test(test_put_off),
-		cmocka_unit_test(test_due),    cmocka_unit_test(test_kill_at_once),
+		cmocka_unit_test(test_parts),        cmocka_unit_test(test_single_steps),
+		cmocka_unit_test(test_young),        cmocka_unit_test(test_ended_with_plan),
+		cmocka_unit_test(test_refused),      cmocka_unit_test(test_late),
+		cmocka_unit_test(test_uncommitted),  cmocka_unit_test(test_missed),
+		cmocka_unit_test(test_put_off),      cmocka_unit_test(test_due),
+		cmocka_unit_test(test_kill_at_once),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
