@@ -19,6 +19,7 @@ struct worth {
 static struct worth worth_of(const struct auc_market *m, const struct auc_job *job);
 static int by_work(const void *a, const void *b);
 static int ascending(const void *a, const void *b);
+static double percentile(double *list, unsigned n);
 static void limit_group(const struct worth *list, unsigned n, double *scratch, double *factor);
 
 enum auc_code auc_winsorize(const struct auc_market *m, const struct auc_job *const *jobs,
