@@ -16,6 +16,7 @@
 static bool take_view(struct auc_agent *a, const struct auc_sale_view *view);
 static bool take_plan(struct auc_agent *a, struct auc_task *t);
 static void confirm(struct auc_agent *a, struct auc_task *t, double now);
+static bool was_changed(struct auc_agent *a, const struct auc_task *t);
 static void know_lead(struct auc_agent *a, struct auc_task *t);
 static void start(struct auc_agent *a, struct auc_task *t, double now);
 static bool change(struct auc_agent *a, struct auc_task *t, const struct auc_exec_booking *booking,
@@ -189,8 +190,6 @@ static bool take_plan(struct auc_agent *a, struct auc_task *t)
 /* The lien's job exists: it is sold. */
 static void confirm(struct auc_agent *a, struct auc_task *t, double now)
 {
-	const struct auc_part *p = t->parts;
-	struct auc_slice slice;
 	char *receipt = NULL;
 	struct auc_err err;
 	enum auc_code code;
@@ -211,13 +210,34 @@ static void confirm(struct auc_agent *a, struct auc_task *t, double now)
 	know_lead(a, t);
 	slurm_info("sched/auction: job %u: sale %s confirmed, %u part%s", t->exec.jobs[0].id,
 		   t->sale, t->exec.nparts, t->exec.nparts == 1 ? "" : "s");
-	/* Between submission and now its owner could still change it. */
-	if (!auc_job_finished(t->lead) && (auc_slice_of(p, p->start, p->end, &slice, &err) ||
-					   !auc_slice_matches(&slice, t->lead))) {
+	if (was_changed(a, t)) {
 		slurm_info("sched/auction: job %u was changed after its bid; cancelled",
 			   t->exec.jobs[0].id);
 		t->exec.why = "cancelled";
 	}
+}
+
+/* Until a sale is confirmed its owner can change its job, also after the agent has looked at it in
+ * this cycle. From then on job_submit/auction allows no change, so that what is loaded now is what
+ * will run. */
+static bool was_changed(struct auc_agent *a, const struct auc_task *t)
+{
+	const struct auc_part *p = t->parts;
+	const slurm_job_info_t *job = t->lead;
+	job_info_msg_t *jobs = NULL;
+	struct auc_slice slice;
+	struct auc_err err;
+	bool changed;
+
+	if (auc_control_load_job(t->exec.jobs[0].id, &jobs, &err))
+		auc_agent_complain(a, AUC_ERROR_LOOK, &err);
+	else if (jobs->record_count)
+		job = jobs->job_array;
+	changed = !auc_job_finished(job) && (auc_slice_of(p, p->start, p->end, &slice, &err) ||
+					     !auc_slice_matches(&slice, job));
+	if (jobs)
+		auc_control_free_jobs(jobs);
+	return changed;
 }
 
 /* First look at a sale's job: for whom members are submitted, and whether the receipt it shows is

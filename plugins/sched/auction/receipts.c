@@ -416,6 +416,8 @@ static void deliver(struct auc_account *jobs, const uint64_t *serials, unsigned 
 		answered(&jobs[i], serials[i], &err);
 }
 
+/* Waits for as long as it is since SINCE, a time of auc_site_elapsed(), but for a second at most.
+ */
 static void breathe(double since)
 {
 	double wait = auc_site_elapsed() - since;
@@ -434,7 +436,7 @@ static void answered(const struct auc_account *job, uint64_t serial, const struc
 	struct auc_err err = *why;
 	bool set = false, sure = auc_site_elapsed() >= receipts.doubt, over, stop;
 	struct entry *e;
-	double now;
+	double now, since;
 
 	pthread_mutex_lock(&receipts.lock);
 	stop = receipts.stop;
@@ -467,10 +469,10 @@ static void answered(const struct auc_account *job, uint64_t serial, const struc
 	pthread_mutex_unlock(&receipts.lock);
 	if (!set)
 		return;
-	now = auc_site_now();
+	since = auc_site_elapsed();
 	if (auc_accounting_set(job, &err))
 		slurm_error("sched/auction: %s", err.text);
-	breathe(now);
+	breathe(since);
 }
 
 /* Drops what is delivered or hopeless and old enough. */
