@@ -13,6 +13,8 @@ static bool same_part(const struct auc_part *a, const struct auc_part *b);
 static int job_for(const struct auc_exec *x, const struct auc_part *part);
 static bool is_early(const struct auc_exec *x, const struct auc_exec_job *job,
 		     const struct auc_part *part);
+static bool is_astray(const struct auc_exec *x, const struct auc_exec_rules *rules, double now);
+static double strayed(const struct auc_exec *x, const struct auc_exec_rules *rules, double now);
 static double leaves(const struct auc_exec *x, const struct auc_exec_rules *rules, unsigned part);
 static void watch(struct auc_exec *x, const struct auc_exec_rules *rules, double now);
 static struct auc_exec_booking step(struct auc_exec *x, const struct auc_exec_rules *rules,
@@ -185,10 +187,7 @@ unsigned auc_exec_actions(const struct auc_exec *x, const struct auc_exec_rules 
 	if (lead->seen == AUC_SEEN_RUNNING) {
 		double change = next_change(x, now);
 
-		/* Slurm starts a requeued job by a rule of its own, when nobody looks too early. */
-		if (lead->part < 0 || (unsigned)lead->part < on ||
-		    (now < x->parts[lead->part].start - CLOSE &&
-		     !(lead->part == 0 && is_early(x, lead, x->parts)))) {
+		if (is_astray(x, rules, now)) {
 			if (now >= lead->next)
 				ask(actions, max, &n, AUC_ASK_MOVE, on);
 		} else if (now >= told_from(x, rules) &&
@@ -332,6 +331,7 @@ void auc_exec_shift(struct auc_exec *x, double step)
 		x->down[i] = x->down[i] > 0 ? x->down[i] + step : 0;
 	}
 	x->replan += step;
+	x->astray = x->astray > 0 ? x->astray + step : 0;
 }
 
 bool auc_exec_part_due(const struct auc_exec *x, const struct auc_exec_rules *rules, unsigned part,
@@ -373,6 +373,34 @@ static bool is_early(const struct auc_exec *x, const struct auc_exec_job *job,
 	       job->began < part->start - CLOSE;
 }
 
+/* True if the lead runs where its plan is not, or will not be in a moment. */
+static bool is_astray(const struct auc_exec *x, const struct auc_exec_rules *rules, double now)
+{
+	const struct auc_exec_job *lead = &x->jobs[0];
+
+	/* Where nobody knows its names any more, it stays. */
+	if (lead->seen != AUC_SEEN_RUNNING || !x->parts[0].server[0])
+		return false;
+	if (lead->part < 0 || (unsigned)lead->part < auc_exec_lead_part(x, rules, now))
+		return true;
+	/* Slurm starts a requeued job by a rule of its own, when nobody looks too early. */
+	return now < x->parts[lead->part].start - CLOSE &&
+	       !(lead->part == 0 && is_early(x, lead, x->parts));
+}
+
+/* For how long it has been seen so, behind the end of its slots there; 0: it is not. */
+static double strayed(const struct auc_exec *x, const struct auc_exec_rules *rules, double now)
+{
+	int part = x->jobs[0].part;
+	double since = x->astray;
+
+	if (!(since > 0))
+		return 0;
+	if (part >= 0 && (unsigned)part < auc_exec_lead_part(x, rules, now))
+		since = fmax(since, x->parts[part].end);
+	return fmax(now - since, 0);
+}
+
 /* When PART's job is taken away. */
 static double leaves(const struct auc_exec *x, const struct auc_exec_rules *rules, unsigned part)
 {
@@ -396,6 +424,12 @@ static void watch(struct auc_exec *x, const struct auc_exec_rules *rules, double
 	}
 	if (stands(x, rules, now))
 		x->stood = true;
+	if (!is_astray(x, rules, now)) {
+		x->astray = 0;
+		x->stuck = false;
+	} else if (!(x->astray > 0)) {
+		x->astray = now;
+	}
 }
 
 static struct auc_exec_booking step(struct auc_exec *x, const struct auc_exec_rules *rules,
@@ -444,13 +478,17 @@ static struct auc_exec_booking group(struct auc_exec *x, const struct auc_exec_r
 		if (lead->seen == AUC_SEEN_RUNNING && x->extend && now < x->end)
 			b.book = AUC_BOOK_EXTEND;
 		else if (lead->seen == AUC_SEEN_RUNNING)
-			x->why = x->stood ? "timeout" : "node_fail";
+			x->why =
+				x->stood && !(strayed(x, rules, now) > 0) ? "timeout" : "node_fail";
 		else
 			x->why = x->booked == AUC_SALE_RUNNING || x->down[on] > 0 || x->closed[on]
 					 ? "node_fail"
 					 : "cancelled";
 		return b;
 	}
+	/* Before those whose slots these are count as late. */
+	if (strayed(x, rules, now) > (x->stuck ? rules->grace / 2 : rules->grace))
+		x->why = "node_fail";
 	for (unsigned i = 0; i < x->nparts && !x->why; i++) {
 		const char *why = broken(x, rules, i, now);
 

@@ -69,6 +69,8 @@ struct auc_exec {
 	double told;     /* the change that the lead was told of */
 	bool tell;       /* it is to be told at once */
 	bool stood;      /* all its jobs did run once */
+	double astray;   /* since when the lead runs where its plan is not; 0: it does not */
+	bool stuck;      /* and Slurm refused to move it: the caller's to set */
 	double replan;   /* not tried again before */
 };
 

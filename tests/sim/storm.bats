@@ -110,4 +110,18 @@ altered()
 	echo '1015 1022 killed' > away
 	run -0 audit
 	[[ $output == *"tasks that ended behind their slots: 1 (slurmctld was away at the end of its slots 1)"* ]]
+
+	# But not for long behind its return.
+	sed -i '/auction-1/s/1023.1/1041.9/g' tasks.json
+	run -0 audit
+	altered tasks.json '/auction-1/s/1041.9/1042.1/g' 'job 2 (auction-1-node2) ran on node2 from 1000.5 to 1042.1, which sale s-1 did not buy'
+	echo '1041 1044 killed' >> away
+	sed -i '/auction-1/s/1041.9/1063.9/g' tasks.json
+	run -0 audit
+	altered tasks.json '/auction-1/s/1063.9/1064.1/g' 'which sale s-1 did not buy'
+	# Or behind its slots, if it came back just before their end.
+	echo '1010 1015 restarted' > away
+	sed -i '/auction-1/s/1063.9/1039.9/g' tasks.json
+	run -0 audit
+	altered tasks.json '/auction-1/s/1039.9/1040.1/g' 'which sale s-1 did not buy'
 }

@@ -11,6 +11,10 @@ include "memory";
 # kB for each record of a job: only gross leaks show here, see storm.md.
 def record_kb: 200;
 
+# Seconds behind its slots, or behind slurmctld's return, in which a task has ended: a lead that cannot be moved is ended behind 15 s
+# or a quarter of a slot (doc/executor.md), and that takes some, too.
+def ended_within: ([15, $slot / 4] | max) + 5;
+
 def micro: if type == "number" then . * 1000000 | round
 	elif test("^[0-9]+\\.[0-9]{6}$") then sub("\\."; "") | tonumber else error("not money: \(.)") end;
 def credits: "\(. / 1000000)";
@@ -23,6 +27,8 @@ def kinds(f): group_by(f) | map("\(.[0] | f) \(length)") | join(", ");
 
 # True if slurmctld was away, or had just come back, in [from, to]: AFTER seconds.
 def was_away($from; $to; $after): any($away[]; .from <= $to and .to + $after >= $from);
+# When slurmctld last came back, as of this moment; while it is away: when it will.
+def returned: . as $at | [$away[] | select(.from <= $at) | .to] | max // 0;
 # True if one of NODES failed or came back in [from, to].
 def failed($nodes; $from; $to): any($failures[]; (.node | IN($nodes[])) and .at >= $from and .at <= $to);
 
@@ -104,7 +110,7 @@ def book($cells; $sign): reduce ($cells | to_entries[]) as $c (.; .book[$c.key] 
 		| .moved = ($changed >= $begin)
 		| .late = (.at - .begin)
 		| .initial = (.lead and ($s.told.at // 0) <= .begin and all($ran_for[$t.sale][]; .lead == false or .at >= $t.at))
-		| .returned = ([$away[] | select(.from <= $t.at) | .to] | max // 0)
+		| .returned = (.at | returned)
 		| .lost_gpus = (.lead and .gpu == 0 and any($ran_for[$t.sale][]; .lead and .gpu > 0 and .at < $t.at))
 		| .disturbed = (if was_away(.begin - 1; .at; 15) then "slurmctld" elif .again or .moved or failed($s.nodes; .begin - 30; .at) then "node"
 			elif .lost_gpus then "gpus" else "quiet" end)
@@ -113,7 +119,7 @@ def book($cells; $sign): reduce ($cells | to_entries[]) as $c (.; .book[$c.key] 
 | [$placed[] | select(.outside or .over > 0)
 	| .excuse = (if .outside then (if .next and was_away(.at - 30; .at; 15) then "began late and was put off" else null end)
 		elif .over <= 1 then "within a second"
-		elif was_away((.last + 1) * $slot - 1; .seen; 15) then "slurmctld was away at the end of its slots"
+		elif was_away((.last + 1) * $slot - 1; .seen; 15) and .seen - ([(.last + 1) * $slot, (.seen | returned)] | max) <= ended_within then "slurmctld was away at the end of its slots"
 		else null end)] as $outside
 
 # 5. What was bought and paid for, and did not run: slots of the plan before the end of all.

@@ -459,6 +459,73 @@ static void test_kill_at_once(void **state)
 	auc_exec_clear(&x);
 }
 
+/* A lead that cannot be moved is ended soon behind its slots, sooner where Slurm said so. */
+static void test_stuck(void **state)
+{
+	static const struct {
+		double seen, next; /* first seen behind its slots, and then */
+		int part;
+		bool stuck;
+		const char *expected;
+	} cases[] = {
+		{119.5, 121.9, 0, true, "-, changing: move 2"},
+		{119.5, 122.1, 0, true, "-, ending: kill 0 kill 1 kill 3"},
+		{119.5, 123.9, 0, false, "-, changing: move 2"},
+		{119.5, 124.1, 0, false, "-, ending: kill 0 kill 1 kill 3"},
+		/* As after a restart, or when all stood still for a while. */
+		{123, 124.9, 0, true, "-, changing: move 2"},
+		{123, 125.1, 0, true, "-, ending: kill 0 kill 1 kill 3"},
+		/* Another plan: nothing there is its own any more. */
+		{121, 122.9, -1, true, "-, changing: move 2"},
+		{121, 123.1, -1, true, "-, ending: kill 0 kill 1 kill 3"},
+	};
+	struct auc_exec x;
+	char text[256];
+
+	(void)state;
+	for (unsigned i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		set_up(&x, AUC_SALE_RUNNING, 125);
+		x.jobs[0].part = cases[i].part;
+		step_text(&x, cases[i].seen, text);
+		assert_non_null(strstr(text, "move 2"));
+		x.stuck = cases[i].stuck;
+		if (strcmp(step_text(&x, cases[i].next, text), cases[i].expected))
+			fail_msg("case %u: '%s', expected '%s'", i, text, cases[i].expected);
+		auc_exec_clear(&x);
+	}
+
+	/* Moved after all; and a clock that is set changes nothing. */
+	set_up(&x, AUC_SALE_RUNNING, 125);
+	x.jobs[0].part = -1;
+	step_text(&x, 120, text);
+	auc_exec_shift(&x, 2);
+	x.stuck = true;
+	assert_string_equal(step_text(&x, 123.5, text), "-, changing: move 2");
+	x.jobs[0].part = 2;
+	assert_string_equal(step_text(&x, 124.5, text), "-, running:");
+	assert_false(x.stuck);
+	/* At the end of its plan it is none that had what it paid for. */
+	x.jobs[0].part = 0;
+	step_text(&x, 127.5, text);
+	step_text(&x, 129.1, text);
+	assert_string_equal(x.why, "node_fail");
+	auc_exec_clear(&x);
+
+	/* Nobody knows the names of its plan any more. */
+	set_up(&x, AUC_SALE_RUNNING, 105);
+	{
+		struct auc_part nameless = {.lead = true, .start = 100, .end = 130};
+
+		assert_int_equal(auc_exec_take(&x, &nameless, 1, &err), AUC_OK);
+		x.jobs[0].seen = AUC_SEEN_RUNNING;
+		x.jobs[0].part = -1;
+		x.tell = false;
+		assert_string_equal(step_text(&x, 106, text), "-, changing:");
+		assert_string_equal(step_text(&x, 116, text), "-, changing:");
+		auc_exec_clear(&x);
+	}
+}
+
 /* -- what was missed while nobody looked -- */
 
 /* One slot on a, for the lead and a member on c. */
@@ -661,7 +728,7 @@ int main(void)
 		cmocka_unit_test(test_refused),      cmocka_unit_test(test_late),
 		cmocka_unit_test(test_uncommitted),  cmocka_unit_test(test_missed),
 		cmocka_unit_test(test_put_off),      cmocka_unit_test(test_due),
-		cmocka_unit_test(test_kill_at_once),
+		cmocka_unit_test(test_kill_at_once), cmocka_unit_test(test_stuck),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

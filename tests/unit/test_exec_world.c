@@ -79,6 +79,7 @@ struct world_job {
 	const char *why;
 	struct auc_part part; /* what it is submitted for */
 	double begin, began, ended, completing;
+	double outside; /* a lead that cannot be moved: since when it has no slots where it runs */
 };
 
 static struct {
@@ -96,9 +97,10 @@ static struct {
 	double now, back; /* back: the controller is away until then */
 	double away;      /* since when jobs were not looked after */
 	double end;       /* of the plan */
+	double refuses;   /* no job can be changed until then */
 	struct auc_exec_rules rules;
 	bool calm; /* nothing more goes wrong */
-	unsigned notices, moves, changes, put_off;
+	unsigned notices, moves, changes, put_off, stuck;
 } w;
 
 static void random_parts(void)
@@ -268,6 +270,7 @@ static bool put_off(unsigned part, double until)
 	free(w.parts);
 	w.parts = made;
 	w.put_off++;
+	w.away = w.now; /* as if: what runs by the old plan is found by the next look */
 	return true;
 }
 
@@ -381,6 +384,13 @@ static void book(void)
 	w.x.committed = false;
 }
 
+/* What slurmctld refuses while its database does not answer for the job. */
+static bool is_change(enum auc_exec_ask ask)
+{
+	return ask == AUC_ASK_NUDGE || ask == AUC_ASK_PLACE || ask == AUC_ASK_MOVE ||
+	       ask == AUC_ASK_LIMIT;
+}
+
 static void act(void)
 {
 	struct auc_exec_action actions[ACTIONS];
@@ -398,6 +408,12 @@ static void act(void)
 			rc = below(4) ? AUC_EIO : AUC_EFULL;
 			if (actions[i].ask != AUC_ASK_SUBMIT && below(2))
 				rc = AUC_OK;
+			else
+				w.away = w.now; /* as if: it is asked for again */
+		}
+		if (w.now < w.refuses && is_change(actions[i].ask)) {
+			rc = AUC_EIO;
+			w.x.stuck |= actions[i].ask == AUC_ASK_MOVE;
 		}
 		if (rc == AUC_OK)
 			switch (actions[i].ask) {
@@ -457,9 +473,11 @@ static void check(void)
 
 	assert_true(w.charged <= 1 && w.settled <= w.charged);
 	for (unsigned i = 0; i < w.njobs; i++) {
-		const struct world_job *j = &w.jobs[i];
+		struct world_job *j = &w.jobs[i];
+		double outside = j->outside;
 		bool bought = false;
 
+		j->outside = 0;
 		if (j->is != AUC_SEEN_RUNNING)
 			continue;
 		assert_null(on[server_of(j)]);
@@ -474,7 +492,13 @@ static void check(void)
 				w.now < w.parts[p].end + 2 * TICK &&
 				(w.now >= w.parts[p].start || (j->began > w.parts[p].start - SLOT &&
 							       j->began < w.parts[p].start));
-		if (!bought)
+		if (bought)
+			continue;
+		/* One that cannot be moved is ended soon. */
+		j->outside = outside > 0 ? outside : w.now;
+		w.stuck += outside > 0;
+		if (!j->lead || w.now > w.refuses + 1 ||
+		    w.now > j->outside + w.rules.grace / 2 + 4 * TICK)
 			fail_msg("at %g job %u runs on %s, which it did not buy", w.now, j->id,
 				 j->part.server);
 	}
@@ -498,6 +522,8 @@ static void live(uint64_t number)
 		world_moves();
 		if (!w.calm && !below(300))
 			crash();
+		if (!w.calm && !below(200))
+			w.refuses = w.now + below(80) * TICK;
 		if (w.now < w.back || (!w.calm && !below(30))) {
 			w.away = w.now;
 			continue;
@@ -537,7 +563,7 @@ static void test_worlds(void **state)
 {
 	const char *text = getenv("AUC_TEST_WORLDS");
 	unsigned n = text ? (unsigned)atoi(text) : 300, notices = 0, moves = 0, changes = 0;
-	unsigned later = 0;
+	unsigned later = 0, stuck = 0;
 
 	(void)state;
 	for (unsigned i = 1; i <= n; i++) {
@@ -547,9 +573,11 @@ static void test_worlds(void **state)
 		moves += w.moves;
 		changes += w.changes;
 		later += w.put_off;
+		stuck += w.stuck;
 	}
 	/* Otherwise nothing was tested. */
-	assert_true(notices > n / 4 && moves > n / 8 && changes > n / 20 && later > n / 100);
+	assert_true(notices > n / 4 && moves > n / 8 && changes > n / 20 && later > n / 100 &&
+		    stuck > n / 20);
 }
 
 int main(void)

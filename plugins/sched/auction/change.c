@@ -170,6 +170,8 @@ static void done(struct auc_agent *a, const struct change *c)
 	/* What came too late did no harm. */
 	if (e->code && e->code != AUC_ESTATE) {
 		auc_agent_complain(a, kinds[c->what], &e->err);
+		if (t && c->what == AUC_CHANGE_MOVE)
+			t->exec.stuck = true;
 		if (c->what == AUC_CHANGE_RESERVE)
 			auc_fence_outside(a, (uint32_t)e->key);
 		return;
