@@ -43,6 +43,7 @@
 #define TRIES       5   /* to submit a member */
 #define STOP_WAIT   6   /* seconds for all threads to end: an RPC that changes a job may take 5 s */
 #define CLOCK_STEP  0.5 /* seconds: less is what keeps a clock right */
+#define CLOCK_READ  0.01 /* seconds that reading two clocks may take */
 
 static struct {
 	pthread_mutex_t lock;
@@ -201,10 +202,26 @@ static void *agent_main(void *arg)
 	return NULL;
 }
 
+/*
+ * How far the clock is ahead of the one that nobody sets, both read in one moment: a thread that
+ * was put aside between the two readings would see a clock that was set.
+ */
+static double clock_ahead(void)
+{
+	double before, now, after;
+
+	do {
+		before = auc_site_elapsed();
+		now = auc_site_now();
+		after = auc_site_elapsed();
+	} while (after - before > CLOCK_READ);
+	return now - before;
+}
+
 /* When the clock was set, what is to be done some time from now is still to be done then. */
 static void follow_clock(struct auc_agent *a)
 {
-	double ahead = auc_site_now() - auc_site_elapsed(), step = ahead - a->clock;
+	double ahead = clock_ahead(), step = ahead - a->clock;
 
 	if (fabs(step) < CLOCK_STEP)
 		return;
