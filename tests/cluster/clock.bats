@@ -21,7 +21,7 @@ setup_file()
 	cluster_start $(plugin_options) --slot-seconds 5 --slots 300 --env LD_PRELOAD="$library" \
 		--env FAKETIME_TIMESTAMP_FILE="$CLOCK_DIR/clock" --env FAKETIME_NO_CACHE=1 \
 		--env FAKETIME_DONT_FAKE_MONOTONIC=1 || skip "slurmctld $(slurmctld -V) does not start under libfaketime"
-	wait_until 20 auction_open
+	wait_until 30 auction_open
 }
 
 teardown_file()
@@ -35,7 +35,7 @@ step_clock()
 {
 	printf '%+d\n' $(($(cat "$CLOCK_DIR/clock") + $1)) > "$CLOCK_DIR/new"
 	mv "$CLOCK_DIR/new" "$CLOCK_DIR/clock"
-	wait_until 10 log_has "the clock was set by $1[.]"
+	wait_until 30 log_has "the clock was set by $1[.]"
 }
 
 # The cluster's time.
@@ -49,9 +49,8 @@ starts_in_time()
 	local start
 
 	start=$(plan_start "$1")
-	wait_until $((start + 20 - $(cluster_now))) job_is "$1" RUNNING
-	[ "$(job_time "$1" StartTime)" -ge "$start" ]
-	[ "$(job_time "$1" StartTime)" -le $((start + 2)) ]
+	wait_until $((start + 30 - $(cluster_now))) job_is "$1" RUNNING
+	began_in_time "$1" "$start"
 }
 
 waiting_job()
@@ -61,50 +60,50 @@ waiting_job()
 
 @test "the clock is set forward: what waits starts in its slot by the new clock, what runs ends with its plan" {
 	runs=$(submit bob $(small_bid 100 12) -p edge -o /dev/null --wrap 'sleep 600')
-	wait_until 20 job_is "$runs" RUNNING
-	wait_until 5 receipt_state_is "$runs" running
+	wait_until 30 job_is "$runs" RUNNING
+	wait_until 30 receipt_state_is "$runs" running
 	waits=$(waiting_job 55s)
-	wait_until 5 receipt_state_is "$waits" sold
+	wait_until 30 receipt_state_is "$waits" sold
 	step_clock 25
 	starts_in_time "$waits"
 	end=$(plan_end "$runs")
-	wait_until $((end + 20 - $(cluster_now))) settled "$runs"
+	wait_until $((end + 40 - $(cluster_now))) settled "$runs"
 	[ "$(database_receipt "$runs" .why)" = timeout ]
-	[ "$(job_time "$runs" EndTime)" -le $((end + 1)) ]
+	ended_in_time "$runs" "$end"
 	[ "$(job_time "$runs" EndTime)" -ge $((end - 3)) ]
 	wait_until 30 settled "$waits"
 }
 
 @test "the clock is set back: jobs go on, bids are taken at once, what is sold starts in its slot" {
-	runs=$(submit bob $(small_bid 100 5) -p edge -o /dev/null --wrap 'sleep 600')
-	wait_until 20 job_is "$runs" RUNNING
-	wait_until 5 receipt_state_is "$runs" running
-	wait_until 20 eval '[ $(($(cluster_now) - $(plan_start '"$runs"'))) -ge 7 ]'
+	runs=$(submit bob $(small_bid 100 7) -p edge -o /dev/null --wrap 'sleep 600')
+	wait_until 30 job_is "$runs" RUNNING
+	wait_until 30 receipt_state_is "$runs" running
+	wait_until 30 eval '[ $(($(cluster_now) - $(plan_start '"$runs"'))) -ge 7 ]'
 	step_clock -4
 	end=$(plan_end "$runs")
-	wait_until $((end + 20 - $(cluster_now))) settled "$runs"
+	wait_until $((end + 40 - $(cluster_now))) settled "$runs"
 	[ "$(database_receipt "$runs" .why)" = timeout ]
 	[ "$(job_field "$runs" Restarts)" = 0 ]
-	[ "$(job_time "$runs" EndTime)" -le $((end + 1)) ]
+	ended_in_time "$runs" "$end"
 	[ "$(job_time "$runs" EndTime)" -ge $((end - 3)) ]
 	waits=$(waiting_job 30s)
-	wait_until 5 receipt_state_is "$waits" sold
+	wait_until 30 receipt_state_is "$waits" sold
 	step_clock -15
 	starts_in_time "$waits"
 	wait_until 40 settled "$waits"
 	[ "$(database_receipt "$waits" .why)" = timeout ]
 	# By an hour: what was sold before is an hour ahead. slurmctld itself starts no job before its clock is where it was.
 	later=$(waiting_job 5s)
-	wait_until 5 receipt_state_is "$later" sold
+	wait_until 30 receipt_state_is "$later" sold
 	step_clock -3600
-	wait_until 20 auction_open
+	wait_until 30 auction_open
 	new=$(waiting_job 5s)
-	wait_until 5 receipt_state_is "$new" sold
+	wait_until 30 receipt_state_is "$new" sold
 	[ "$(plan_start "$new")" -le $(($(cluster_now) + 20)) ]
 	[ "$(plan_start "$later")" -ge $(($(cluster_now) + 3500)) ]
 	as alice scancel "$later" "$new"
 	for job in $later $new; do
-		wait_until 20 settled "$job"
+		wait_until 30 settled "$job"
 		[ "$(database_receipt "$job" .why)" = cancelled ]
 	done
 }

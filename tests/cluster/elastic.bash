@@ -17,10 +17,10 @@ submit_elastic()
 		job=$(submit alice $(bid $((3 + tries)) 3) -o elastic.txt --open-mode=append \
 			--wrap 'echo start "${SLURM_RESTART_COUNT-0}" "$SLURMD_NODENAME"; trap "echo told" USR1; while :; do sleep 1 & wait; done') ||
 			continue
-		wait_until 5 receipt_state_is "$job" 'sold'
+		wait_until 30 receipt_state_is "$job" 'sold'
 		[ "$(receipt_get "$job" '.plan | length > 1')" != true ] || return 0
 		as alice scancel "$job"
-		wait_until 20 job_ended "$job"
+		wait_until 30 job_ended "$job"
 	done
 	echo "no plan has several layouts" >&2
 	return 1

@@ -12,7 +12,7 @@ setup()
 teardown()
 {
 	timeout 20 scancel --user=alice 2>/dev/null || true
-	wait_until 20 no_jobs
+	wait_until 30 no_jobs
 }
 
 no_jobs()

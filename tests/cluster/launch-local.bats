@@ -30,7 +30,7 @@ setup()
 teardown()
 {
 	[ -f "${dir:-/nonexistent}/t.pids" ] || return 0
-	wait_until 2 gone || { echo "left behind: $(cat "$dir/t.pids")"; return 1; }
+	wait_until 30 gone || { echo "left behind: $(cat "$dir/t.pids")"; return 1; }
 }
 
 # A zombie lives no more: whoever inherited it reaps it when it likes.
@@ -127,7 +127,7 @@ value()
 	chmod +x "$dir/mark"
 	"$SLAUNCH" --local 3:2 --grace 5 "$dir/mark" "$TRAIN" --pace 20ms --epochs 100 >"$dir/out" 2>&1 3>&- &
 	launcher=$!
-	wait_until 20 grep -q '^epoch=1 ' "$dir/out"
+	wait_until 30 grep -q '^epoch=1 ' "$dir/out"
 	kill -9 "$(cat "$dir/worker2")"
 	wait "$launcher" || code=$?
 	cat "$dir/out"
@@ -144,9 +144,9 @@ value()
 @test "SIGTERM reaches tasks that are only just starting" {
 	SECONDS=0
 	for _ in 1 2 3 4 5; do
-		WORKER='exec sleep 100' PS='exit 3' run -3 "$SLAUNCH" --local 8:1 --grace 20 "${task[@]}"
+		WORKER='exec sleep 100' PS='exit 3' run -3 "$SLAUNCH" --local 8:1 --grace 60 "${task[@]}"
 	done
-	[ $SECONDS -lt 20 ]
+	[ $SECONDS -lt 60 ]
 }
 
 @test "PSs that stay are ended after the last worker: no failure" {
@@ -169,9 +169,9 @@ value()
 	export WORKER='trap "echo usr1 >>'"$dir/usr1"'" USR1; trap "exit 0" TERM; echo up >>'"$dir/up"'; while :; do sleep 0.05; done'
 	"$SLAUNCH" --local 2 --grace 5 "${task[@]}" 3>&- &
 	launcher=$!
-	wait_until 10 lines_in "$dir/up" 2
+	wait_until 30 lines_in "$dir/up" 2
 	kill -USR1 $launcher
-	wait_until 10 lines_in "$dir/usr1" 2
+	wait_until 30 lines_in "$dir/usr1" 2
 	kill -TERM $launcher
 	wait $launcher
 }
@@ -180,7 +180,7 @@ value()
 	export WORKER='echo up >>'"$dir/up"'; exec sleep 100'
 	"$SLAUNCH" --local 2 --grace 5 "${task[@]}" 3>&- &
 	launcher=$!
-	wait_until 10 lines_in "$dir/up" 2
+	wait_until 30 lines_in "$dir/up" 2
 	kill -TERM $launcher
 	wait $launcher || code=$?
 	[ "${code:-0}" = 143 ]
@@ -190,9 +190,9 @@ value()
 	export WORKER='echo up >>'"$dir/up"'; exec sleep 100' PS='trap "" TERM; echo up >>'"$dir/up"'; while :; do sleep 0.1; done'
 	"$SLAUNCH" --local 2:1 --grace 500ms "${task[@]}" 3>&- 2>"$dir/err" &
 	launcher=$!
-	wait_until 10 lines_in "$dir/up" 3
+	wait_until 30 lines_in "$dir/up" 3
 	kill -KILL $launcher
-	wait_until 10 gone
+	wait_until 30 gone
 	grep -q '^slaunch: worker 1: the launcher is gone: ending the program$' "$dir/err"
 }
 
@@ -259,7 +259,7 @@ value()
 	common=(AUCTION_NUM_WORKERS=1 AUCTION_NUM_PS=1 AUCTION_PS_HOSTS=127.0.0.1:$port AUCTION_RANK=0)
 	env "${common[@]}" AUCTION_TOKEN=$token AUCTION_ROLE=ps "$TRAIN" >"$dir/ps" 2>&1 3>&- &
 	ps=$!
-	wait_until 10 bash -c "exec 9<>/dev/tcp/127.0.0.1/$port" 2>/dev/null
+	wait_until 30 bash -c "exec 9<>/dev/tcp/127.0.0.1/$port" 2>/dev/null
 	# Noise, an enormous message, silence, a worker with another token.
 	head -c 3000 /dev/urandom >"/dev/tcp/127.0.0.1/$port" 2>/dev/null || true
 	printf 'AUTR\001\000\000\000%8s%8s\377\377\377\377\377\377\377\377' >"/dev/tcp/127.0.0.1/$port" 2>/dev/null || true

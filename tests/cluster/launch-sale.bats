@@ -11,7 +11,7 @@ setup_file()
 	need_plugins
 	need_launcher
 	cluster_start $(plugin_options) --slot-seconds 5
-	wait_until 20 auction_open
+	wait_until 30 auction_open
 }
 
 teardown_file()
@@ -75,26 +75,31 @@ seen_is_sold()
 }
 
 @test "co-located: one line trains on what was bought" {
-	job=$(submit alice $(small_bid 100 3) -o co.txt --wrap "$SLAUNCH $TRAIN --epochs 1 --chunks 1 --minibatches 15 --pace v100=400ms")
+	job=$(submit alice $(small_bid 100 5) -o co.txt --wrap "$SLAUNCH $TRAIN --epochs 1 --chunks 1 --minibatches 15 --pace v100=400ms")
 	wait_until 30 job_is "$job" COMPLETED
 	cat "$home/co.txt"
 	grep -q '^final epochs=1 ' "$home/co.txt"
 	seen_is_sold "$job" "$home/co.txt"
 	# It took the time of its mini-batches, and its steps are in the accounting.
 	[ "$(sed -n 's/^epoch=1 .*seconds=\([0-9]*\).*/\1/p' "$home/co.txt")" -ge 6 ]
-	[ "$(timeout 20 sacct -nP -j "$job" -o JobName,State | grep -v batch | tail -n +2 | sort | xargs)" = 'ps|COMPLETED worker|COMPLETED' ]
+	wait_until 30 steps_completed "$job"
+}
+
+steps_completed()
+{
+	[ "$(timeout 20 sacct -nP -j "$1" -o JobName,State | grep -v batch | tail -n +2 | sort | xargs)" = 'ps|COMPLETED worker|COMPLETED' ]
 }
 
 @test "distributed: eight workers and their PSs on several nodes" {
-	job=$(submit alice $(wide_bid 1000) -o wide.txt --wrap "$SLAUNCH -v $TRAIN --epochs 1 --chunks 8 --minibatches 20 --pace v100=300ms; echo code \$?; exec sleep 60")
-	wait_until 40 grep -q '^code ' "$home/wide.txt"
+	job=$(submit alice $(wide_bid 1000) -o wide.txt --wrap "$SLAUNCH -v $TRAIN --epochs 1 --chunks 8 --minibatches 20 --pace v100=100ms; echo code \$?; exec sleep 60")
+	wait_until 60 grep -q '^code ' "$home/wide.txt"
 	cat "$home/wide.txt"
 	grep -qx 'code 0' "$home/wide.txt"
 	seen_is_sold "$job" "$home/wide.txt"
 	[ "$(grep -c '^seen .*role=worker' "$home/wide.txt")" = 8 ]
 	grep -q '^final epochs=1 ' "$home/wide.txt"
 	timeout 20 scancel "$job"
-	wait_until 20 no_jobs
+	wait_until 30 no_jobs
 }
 
 no_jobs()
@@ -105,18 +110,18 @@ no_jobs()
 @test "a failing worker's exit code is the job's, and the sale is settled" {
 	printf '#!/bin/sh\n[ $AUCTION_ROLE = ps ] && exec sleep 100\nexit 9\n' > "$home/fail"
 	chmod +x "$home/fail"
-	job=$(submit alice $(small_bid 100 2) -o fail.txt --wrap "$SLAUNCH --grace 1 ./fail")
+	job=$(submit alice $(small_bid 100 4) -o fail.txt --wrap "$SLAUNCH --grace 1 ./fail")
 	wait_until 30 job_is "$job" FAILED
 	[ "$(job_field "$job" ExitCode)" = 9:0 ]
 	grep -q '^slaunch: worker 0 on .* exited with code 9$' "$home/fail.txt"
-	wait_until 20 settled "$job"
+	wait_until 30 settled "$job"
 	[ "$(database_receipt "$job" .why)" = failed ]
 }
 
 @test "several sales train side by side" {
 	jobs=()
 	for i in 1 2 3 4; do
-		jobs+=("$(submit alice $(small_bid 200 3) -o "side$i.txt" --wrap "$SLAUNCH $TRAIN --epochs 2 --chunks 1 --minibatches 10 --pace v100=200ms")")
+		jobs+=("$(submit alice $(small_bid 200 5) -o "side$i.txt" --wrap "$SLAUNCH $TRAIN --epochs 2 --chunks 1 --minibatches 10 --pace v100=200ms")")
 	done
 	for i in 1 2 3 4; do
 		wait_until 60 job_is "${jobs[i - 1]}" COMPLETED

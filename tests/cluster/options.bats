@@ -50,7 +50,7 @@ bid_of()
 	local job
 
 	job=$(as alice "$@" --parsable -o bid.txt --wrap 'echo "${SLURM_SPANK_SLURM_AUCTION_BID-none}"') &&
-		wait_until 20 job_is "$job" COMPLETED && cat "$SANDBOX_DIR/home/alice/bid.txt"
+		wait_until 30 job_is "$job" COMPLETED && cat "$SANDBOX_DIR/home/alice/bid.txt"
 }
 
 @test "sbatch --help lists every option" {
@@ -85,10 +85,10 @@ ps-time=ps=50ms upload=node1=2,cloud=12h model=small quote=yes" ]
 		echo "$SLURM_SPANK_SLURM_AUCTION_BID"
 	END
 	job=$(submit alice bid.sh)
-	wait_until 20 job_is "$job" COMPLETED
+	wait_until 30 job_is "$job" COMPLETED
 	[ "$(cat "$SANDBOX_DIR/home/alice/bid.txt")" = "bid=300 model=small" ]
 	job=$(submit alice --bid=500 bid.sh)
-	wait_until 20 job_is "$job" COMPLETED
+	wait_until 30 job_is "$job" COMPLETED
 	[ "$(cat "$SANDBOX_DIR/home/alice/bid.txt")" = "bid=500 model=small" ]
 }
 
@@ -156,7 +156,7 @@ gradient-mb, worker-time, ps-time, upload, data-mb, model, quote, overrun, max-p
 	END
 	job=$(as alice env SLURM_AUCTION_EPOCHS=2 sbatch --parsable --bid=3 --model=small --gradient-mb=1 --quote \
 		-o nested.txt -e nested.err nested.sh)
-	wait_until 20 job_is "$job" COMPLETED
+	wait_until 30 job_is "$job" COMPLETED
 	[ "$(cat "$SANDBOX_DIR/home/alice/nested.txt")" = "step
 refused" ]
 	[ "$(head -n 1 "$SANDBOX_DIR/home/alice/nested.err")" = "srun: error: auction: --epochs: bids are for sbatch; a job of srun \

@@ -9,7 +9,7 @@ setup_file()
 {
 	need_plugins
 	cluster_start $(plugin_options) --slot-seconds 5
-	wait_until 20 auction_open
+	wait_until 30 auction_open
 }
 
 teardown_file()
@@ -95,17 +95,17 @@ delaying=' cannot be combined with a bid: it could keep the job from starting in
 @test "a bid that names partitions is kept to them" {
 	# v100 are on edge nodes and in the cloud; data are sooner at the edge, so that is where it goes by itself.
 	job=$(submit alice $(small_bid 100 1) -o /dev/null --wrap true)
-	wait_until 5 receipt_state_is "$job" sold
+	wait_until 30 receipt_state_is "$job" sold
 	[ "$(job_field "$job" Partition)" = edge ]
 	[[ $(receipt_get "$job" '.plan[0].workers | keys[0]') == edge* ]]
 	as alice scancel "$job"
 	job=$(submit alice -p cloud $(small_bid 100 1) -o /dev/null --wrap true)
-	wait_until 5 receipt_state_is "$job" sold
+	wait_until 30 receipt_state_is "$job" sold
 	[ "$(job_field "$job" Partition)" = cloud ]
 	[[ $(receipt_get "$job" '.plan[0].workers | keys[0]') == cloud* ]]
 	as alice scancel "$job"
 	job=$(submit alice -p cloud,edge $(small_bid 100 1) -o /dev/null --wrap true)
-	wait_until 5 receipt_state_is "$job" sold
+	wait_until 30 receipt_state_is "$job" sold
 	[ "$(job_field "$job" Partition)" = edge ]
 	as alice scancel "$job"
 }
@@ -155,7 +155,7 @@ int main(int argc, char **argv)
 END
 	cc -w -o "$SANDBOX_DIR/home/alice/forge" "$BATS_TEST_TMPDIR/forge.c" -lslurm || skip "cannot be compiled here"
 	real=$(submit alice $(wide_bid 1000) -o /dev/null --wrap 'sleep 60')
-	wait_until 5 receipt_state_is "$real" sold
+	wait_until 30 receipt_state_is "$real" sold
 	sale=$(receipt_get "$real" .sale)
 	for text in "$(receipt "$real")" "{\"auction\":1,\"sale\":\"$sale\",\"state\":\"member\",\"lead\":$real}"; do
 		for partition in edge main; do
@@ -168,7 +168,7 @@ END
 	run ! as alice scontrol update jobid="$plain" AdminComment="$(receipt "$real")"
 	[[ $(receipt "$plain") != *auction* ]]
 	as alice scancel "$real" "$plain"
-	wait_until 20 settled "$real"
+	wait_until 30 settled "$real"
 }
 
 # While a job pends Slurm shows "NumCPUs=10-10"; it may start meanwhile.
@@ -196,7 +196,7 @@ unchangeable()
 
 @test "a sold job cannot be changed by its owner, neither its lead nor its members, pending or running" {
 	job=$(submit alice $(wide_bid 1000) -o /dev/null --wrap 'sleep 60')
-	wait_until 5 receipt_state_is "$job" sold
+	wait_until 30 receipt_state_is "$job" sold
 	unchangeable "$job"
 	wait_until 30 group_is "$job" RUNNING
 	for one in $(group_jobs "$job"); do
@@ -205,11 +205,11 @@ unchangeable()
 	# From 26.05 on Slurm lets owners suspend their jobs; what was sold goes on at once.
 	for one in $(group_jobs "$job"); do
 		as alice scontrol suspend "$one" || continue
-		wait_until 10 job_is "$one" RUNNING
+		wait_until 30 job_is "$one" RUNNING
 	done
 	log_has "job $job: change by uid 2001 denied: job $job was sold by auction as it stands and cannot be changed"
 	as alice scancel "$job"
-	wait_until 20 settled "$job"
+	wait_until 30 settled "$job"
 }
 
 @test "a change in the moment before the sale is confirmed ends the job" {
@@ -245,26 +245,26 @@ END
 	echo 'SlotSeconds=soon' >> "$conf"
 	lines=$(wc -l < "$conf")
 	scontrol reconfigure
-	wait_until 10 log_has "configuration not reloaded: .*auction.conf:$lines: SlotSeconds=soon"
+	wait_until 30 log_has "configuration not reloaded: .*auction.conf:$lines: SlotSeconds=soon"
 	job=$(submit alice $(small_bid 100 1) -o /dev/null --wrap true)
 	cp "$BATS_TEST_TMPDIR/auction.conf" "$conf"
-	scontrol reconfigure
-	wait_until 20 settled "$job"
+	reconfigure
+	wait_until 30 settled "$job"
 }
 
 @test "a default bid for jobs without one" {
 	conf=$SANDBOX_DIR/etc/auction.conf
 	cp "$conf" "$BATS_TEST_TMPDIR/auction.conf"
 	echo 'DefaultBid="bid=50 model=small"' >> "$conf"
-	scontrol reconfigure
-	wait_until 10 eval 'job=$(submit alice -p edge -o /dev/null --wrap true)'
+	reconfigure
+	wait_until 30 eval 'job=$(submit alice -p edge -o /dev/null --wrap true)'
 	job=$(submit alice -p edge -o /dev/null --wrap true)
-	wait_until 5 receipt_state_is "$job" sold
+	wait_until 30 receipt_state_is "$job" sold
 	run ! as alice srun -p edge true
 	[[ $output == *"only batch jobs can bid; use sbatch"* ]]
 	cp "$BATS_TEST_TMPDIR/auction.conf" "$conf"
-	scontrol reconfigure
-	wait_until 10 eval '! submit alice -p edge -o /dev/null --wrap true'
+	reconfigure
+	wait_until 30 eval '! submit alice -p edge -o /dev/null --wrap true'
 }
 
 @test "a broken auction.conf at the start: bids and the auction's partitions are refused with the reason, other jobs run" {
@@ -277,10 +277,10 @@ END
 	run ! as alice sbatch -p edge --wrap true
 	[[ $output == *Slots=many* ]]
 	job=$(submit alice -p main -o /dev/null --wrap true)
-	wait_until 20 job_is "$job" COMPLETED
+	wait_until 30 job_is "$job" COMPLETED
 	cp "$BATS_TEST_TMPDIR/auction.conf" "$conf"
 	scontrol reconfigure
-	wait_until 20 auction_open
+	wait_until 30 auction_open
 	job=$(submit alice $(small_bid 100 1) -o /dev/null --wrap true)
-	wait_until 20 settled "$job"
+	wait_until 30 settled "$job"
 }

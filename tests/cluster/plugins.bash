@@ -30,12 +30,27 @@ fresh_status()
 	local now
 
 	now=$(date +%s.%N)
-	wait_until 15 eval '[ "$(status ".time > '"$now"'")" = true ]'
+	wait_until 30 eval '[ "$(status ".time > '"$now"'")" = true ]'
 }
 
 auction_open()
 {
 	status_is .ready true && ! grep -q starting <<< "$(as alice sbatch --quote $(small_bid 1 1) --wrap true 2>&1)"
+}
+
+reloads()
+{
+	grep -c 'auction: configuration reloaded' "$SANDBOX_DIR/log/slurmctld.log" || true
+}
+
+# Returns when the agent has read a changed auction.conf.
+reconfigure()
+{
+	local before
+
+	before=$(reloads)
+	scontrol reconfigure
+	wait_until 30 eval '[ "$(reloads)" -gt '"$before"' ]'
 }
 
 # The receipt in the accounting database. database_receipt JOB FILTER
@@ -63,6 +78,27 @@ plan_start()
 plan_end()
 {
 	receipt_get "$1" '.completion * .slot_seconds'
+}
+
+# Seconds that something may come later than it should where the machine is slow or stalls for a moment.
+late=10
+
+# began_in_time JOB START: not before START, and soon after it.
+began_in_time()
+{
+	local began
+
+	began=$(job_time "$1" StartTime)
+	[ "$began" -ge "$2" ] && [ "$began" -le $(($2 + late)) ] || { echo "job $1 began $((began - $2)) s behind its time" >&2; return 1; }
+}
+
+# ended_in_time JOB END
+ended_in_time()
+{
+	local ended
+
+	ended=$(job_time "$1" EndTime)
+	[ "$ended" -le $(($2 + late)) ] || { echo "job $1 ended $((ended - $2)) s behind its time" >&2; return 1; }
 }
 
 # When a job began or ended, in Unix time. job_time JOB StartTime|EndTime

@@ -49,7 +49,7 @@ price()
 	[ -n "$offered" ]
 	[ "$(price)" = "$offered" ]
 	job=$(submit alice --max-price="$offered" $(work 1 1) -o /dev/null --wrap 'sleep 3')
-	wait_until 5 receipt_state_is "$job" sold
+	wait_until 30 receipt_state_is "$job" sold
 	[ "$(receipt_get "$job" .payment)" = "$offered" ]
 	[ "$(receipt_get "$job" .policy)" = posted ]
 	wait_until 30 settled "$job"
@@ -67,12 +67,12 @@ price()
 }
 
 @test "the limit is in no job, no log and no file of the controller" {
-	job=$(submit alice --max-price=987.654321 $(work 1 1) -o env.txt --wrap env)
-	wait_until 5 receipt_state_is "$job" sold
+	job=$(submit alice --max-price=987.654321 $(work 1 4) -o env.txt --wrap env)
+	wait_until 30 receipt_state_is "$job" sold
 	run -1 grep -rsl 987.654321 "$SANDBOX_DIR/state" "$SANDBOX_DIR/log"
 	wait_until 30 job_is "$job" COMPLETED
 	run -1 grep 987.654321 "$SANDBOX_DIR/home/alice/env.txt"
-	wait_until 20 settled "$job"
+	wait_until 30 settled "$job"
 	run -1 eval 'timeout 20 sacct -XP -o ALL -j "$job" | grep 987.654321'
 	run -1 grep -rs 987.654321 "$SANDBOX_DIR/state" "$SANDBOX_DIR/log"
 }
@@ -83,8 +83,8 @@ price()
 		printf '#SBATCH --max-price=%s\n' 876.543219
 		echo 'echo ran'
 	} > "$SANDBOX_DIR/home/alice/limit.sh"
-	job=$(submit alice $(work 1 1) -o ran.txt limit.sh)
-	wait_until 5 receipt_state_is "$job" sold
+	job=$(submit alice $(work 1 4) -o ran.txt limit.sh)
+	wait_until 30 receipt_state_is "$job" sold
 	run -1 grep -rsl 876.543219 "$SANDBOX_DIR/state" "$SANDBOX_DIR/log"
 	wait_until 30 settled "$job"
 	grep -q ran "$SANDBOX_DIR/home/alice/ran.txt"
@@ -104,7 +104,7 @@ answers()
 		job=$(submit alice --max-price=1000 $(work 1 1) -o /dev/null --wrap true)
 	done
 	wait_until 60 settled "$job"
-	wait_until 10 eval '[ "$(answers)" = $((before + 4)) ]'
+	wait_until 30 eval '[ "$(answers)" = $((before + 4)) ]'
 	offered=$(price)
 	[ -n "$offered" ]
 	[ "$offered" != "$(cat "$BATS_FILE_TMPDIR/fresh")" ]
