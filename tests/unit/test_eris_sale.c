@@ -30,29 +30,9 @@
 #define WORK "epochs=2 minibatches=100 worker-time=v100=1s ps-time=ps.m=10ms "
 #define BUSY "bid=linear:500,20 " WORK "data-mb=120 chunks=12 "
 
-struct fixture {
-	char dir[64];
-	struct auc_auction *a;
-};
-
 static int set_up(void **state)
 {
-	struct fixture *f = calloc(1, sizeof(*f));
-
-	world_mkdir(f->dir);
-	f->a = world_open(GLOBALS, f->dir, NOW);
-	*state = f;
-	return 0;
-}
-
-static int tear_down(void **state)
-{
-	struct fixture *f = *state;
-
-	auc_auction_destroy(f->a);
-	world_rmdir(f->dir);
-	free(f);
-	return 0;
+	return world_auction_setup(state, GLOBALS);
 }
 
 /* Bytes of the budget that are booked, by slot of the window. */
@@ -127,7 +107,7 @@ static void refused(struct auc_auction *a, const char *text, const char *why)
  */
 static void test_moves(void **state)
 {
-	struct fixture *f = *state;
+	struct world_auction *f = *state;
 	struct auc_offer offer;
 	struct auc_receipt r;
 	struct auc_err err;
@@ -165,7 +145,7 @@ static void test_places(void **state)
 		 .ncapacity = 3,
 		 .capacity = {{"cpu", 24}, {"mem", 65536}, {"gpu:v100", 2}}},
 	};
-	struct fixture *f = *state;
+	struct world_auction *f = *state;
 	struct auc_offer offer;
 
 	refused(f->a, BUSY "data=edge=12", "--data: 'edge' has 4 nodes, expected the name of one");
@@ -178,7 +158,7 @@ static void test_places(void **state)
 	auc_offer_clear(&offer);
 }
 
-static struct auc_auction *restart(struct fixture *f, const char *globals, double now)
+static struct auc_auction *restart(struct world_auction *f, const char *globals, double now)
 {
 	assert_int_equal(auc_auction_commit(f->a, NULL), AUC_OK);
 	auc_auction_destroy(f->a);
@@ -188,7 +168,7 @@ static struct auc_auction *restart(struct fixture *f, const char *globals, doubl
 /* Random jobs, until the budget is what refuses them; jobs end early; the controller restarts. */
 static void test_never_oversold(void **state)
 {
-	struct fixture *f = *state;
+	struct world_auction *f = *state;
 	unsigned sold = 0, moves = 0, job = 100;
 	struct auc_offer offer;
 	char text[400];
@@ -237,7 +217,7 @@ static void test_smaller_budget(void **state)
 {
 	static const char small[] = "Policy=eris\nSlotSeconds=300\nSlots=60\nTransferBudget=15\n"
 				    "Prices=given\nEta=transfer=2,cpu=1.01\n";
-	struct fixture *f = *state;
+	struct world_auction *f = *state;
 	int64_t *before, *after;
 	struct auc_offer offer;
 
@@ -268,7 +248,7 @@ static void test_smaller_budget(void **state)
 static void test_pieces(void **state)
 {
 	struct auc_server_spec *specs = malloc(world_nservers * sizeof(*specs));
-	struct fixture *f = *state;
+	struct world_auction *f = *state;
 	int64_t *before, *after;
 	struct auc_offer offer;
 
@@ -298,7 +278,7 @@ static void test_pieces(void **state)
 /* What lies on a node that fails cannot be trained elsewhere. */
 static void test_node_fails(void **state)
 {
-	struct fixture *f = *state;
+	struct world_auction *f = *state;
 	struct auc_offer offer;
 	struct auc_err err;
 
@@ -337,7 +317,7 @@ static void test_hostile(void **state)
 		"\"to\":1002,\"workers\":{\"edge2\":1},\"ps\":{\"edge2\":1}}]";
 	static const char good[] =
 		"[{\"slot\":1001,\"from\":\"edge1\",\"to\":\"edge2\",\"chunks\":2}]";
-	struct fixture *f = *state;
+	struct world_auction *f = *state;
 	struct json_object *o;
 	struct auc_plan plan;
 	struct auc_err err;
@@ -380,7 +360,7 @@ static double number(struct json_object *o, unsigned i)
 /* What is sold of the budget, and its price, for all to see: as of one more server. */
 static void test_status(void **state)
 {
-	struct fixture *f = *state;
+	struct world_auction *f = *state;
 	struct json_object *o, *servers, *last, *tres, *runs, *run;
 	struct auc_offer offer;
 
@@ -407,7 +387,7 @@ static void test_status(void **state)
 /* A chunk that no slot can carry, and that cannot be trained where it lies. */
 static void test_too_large(void **state)
 {
-	struct fixture *f = *state;
+	struct world_auction *f = *state;
 	struct auc_bid bid = world_bid(f->a, "9 " WORK "data-mb=120 data=edge1=1,big1=1");
 	struct auc_offer offer;
 
@@ -424,7 +404,7 @@ static void test_published(void **state)
 {
 	static const char globals[] =
 		"Policy=eris\nSlotSeconds=300\nSlots=60\nTransferBudget=50\nPrices=published\n";
-	struct fixture *f = *state;
+	struct world_auction *f = *state;
 	struct auc_offer offer;
 
 	assert_int_equal(auc_auction_reconfigure(f->a, world_conf(globals), NOW, NULL), AUC_OK);
@@ -439,16 +419,18 @@ static void test_published(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_moves, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(test_places, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(test_never_oversold, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(test_smaller_budget, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(test_pieces, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(test_node_fails, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(test_hostile, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(test_published, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(test_status, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(test_too_large, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_moves, set_up, world_auction_teardown),
+		cmocka_unit_test_setup_teardown(test_places, set_up, world_auction_teardown),
+		cmocka_unit_test_setup_teardown(test_never_oversold, set_up,
+						world_auction_teardown),
+		cmocka_unit_test_setup_teardown(test_smaller_budget, set_up,
+						world_auction_teardown),
+		cmocka_unit_test_setup_teardown(test_pieces, set_up, world_auction_teardown),
+		cmocka_unit_test_setup_teardown(test_node_fails, set_up, world_auction_teardown),
+		cmocka_unit_test_setup_teardown(test_hostile, set_up, world_auction_teardown),
+		cmocka_unit_test_setup_teardown(test_published, set_up, world_auction_teardown),
+		cmocka_unit_test_setup_teardown(test_status, set_up, world_auction_teardown),
+		cmocka_unit_test_setup_teardown(test_too_large, set_up, world_auction_teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -32,14 +32,14 @@ struct errand {
 	unsigned number;
 };
 
-static void world_init(struct world *w);
-static void world_free(struct world *w);
+static struct auc_errands *world_start(struct world *w, unsigned threads);
+static struct auc_errands *world_busy(struct world *w);
+static void world_end(struct world *w, struct auc_errands *q);
 static struct auc_errand *errand(struct world *w, uint64_t key,
 				 enum auc_code (*run)(struct auc_errand *e));
 static struct auc_errand *take_one(struct auc_errands *q);
 static void note(struct auc_errand *e, unsigned *back, unsigned *taken);
 static struct timespec in(double seconds);
-static void stop(struct auc_errands *q);
 static enum auc_code count(struct auc_errand *e);
 static enum auc_code wait_for_go(struct auc_errand *e);
 static enum auc_code look_around(struct auc_errand *e);
@@ -47,13 +47,11 @@ static void undo(struct auc_errand *e);
 
 static void test_result_comes_back(void **state)
 {
-	struct auc_errands *q = auc_errands_start(3, "test", NULL);
 	struct auc_errand *e;
 	struct world w;
+	struct auc_errands *q = world_start(&w, 3);
 
 	(void)state;
-	world_init(&w);
-	assert_non_null(q);
 	assert_null(auc_errands_take(q));
 	assert_false(auc_errands_has(q, 5));
 	assert_true(auc_errands_put(q, errand(&w, 5, count)));
@@ -64,18 +62,16 @@ static void test_result_comes_back(void **state)
 	assert_int_equal(atomic_load(&w.undone), 0);
 	free(e);
 	assert_false(auc_errands_has(q, 5));
-	stop(q);
-	world_free(&w);
+	world_end(&w, q);
 }
 
 static void test_slow_ones_keep_only_their_threads(void **state)
 {
-	struct auc_errands *q = auc_errands_start(3, "test", NULL);
 	struct auc_errand *e;
 	struct world w;
+	struct auc_errands *q = world_start(&w, 3);
 
 	(void)state;
-	world_init(&w);
 	assert_true(auc_errands_put(q, errand(&w, 1, wait_for_go)));
 	assert_true(auc_errands_put(q, errand(&w, 2, wait_for_go)));
 	for (uint64_t key = 3; key < 10; key++)
@@ -92,21 +88,17 @@ static void test_slow_ones_keep_only_their_threads(void **state)
 	sem_post(&w.go);
 	free(take_one(q));
 	free(take_one(q));
-	stop(q);
-	world_free(&w);
+	world_end(&w, q);
 }
 
 /* Waiting, being run, or run and not taken yet. */
 static void test_one_of_a_key_at_a_time(void **state)
 {
-	struct auc_errands *q = auc_errands_start(1, "test", NULL);
 	struct auc_errand *e;
 	struct world w;
+	struct auc_errands *q = world_busy(&w);
 
 	(void)state;
-	world_init(&w);
-	assert_true(auc_errands_put(q, errand(&w, 1, wait_for_go)));
-	sem_wait(&w.begun);
 	assert_true(auc_errands_put(q, errand(&w, 2, wait_for_go)));
 	assert_false(auc_errands_put(q, errand(&w, 1, count)));
 	assert_false(auc_errands_put(q, errand(&w, 2, count)));
@@ -122,20 +114,16 @@ static void test_one_of_a_key_at_a_time(void **state)
 	free(take_one(q));
 	free(take_one(q));
 	assert_int_equal(atomic_load(&w.ran), 1);
-	stop(q);
-	world_free(&w);
+	world_end(&w, q);
 }
 
 static void test_overtaken(void **state)
 {
-	struct auc_errands *q = auc_errands_start(1, "test", NULL);
 	struct auc_errand *e;
 	struct world w;
+	struct auc_errands *q = world_busy(&w);
 
 	(void)state;
-	world_init(&w);
-	assert_true(auc_errands_put(q, errand(&w, 1, wait_for_go)));
-	sem_wait(&w.begun);
 	assert_true(auc_errands_put(q, errand(&w, 2, count)));
 	assert_true(auc_errands_put(q, errand(&w, 3, count)));
 	auc_errands_overtake(q, 3); /* the last of the queue */
@@ -157,18 +145,16 @@ static void test_overtaken(void **state)
 	free(e);
 	assert_int_equal(atomic_load(&w.ran), 1);
 	assert_int_equal(atomic_load(&w.undone), 1);
-	stop(q);
-	world_free(&w);
+	world_end(&w, q);
 }
 
 static void test_stop(void **state)
 {
-	struct auc_errands *q = auc_errands_start(4, "test", NULL);
 	struct timespec until = in(0.05);
 	struct world w;
+	struct auc_errands *q = world_start(&w, 4);
 
 	(void)state;
-	world_init(&w);
 	assert_true(auc_errands_stop(NULL, &until));
 	for (uint64_t key = 1; key < 5; key++)
 		assert_true(auc_errands_put(q, errand(&w, key, wait_for_go)));
@@ -178,21 +164,19 @@ static void test_stop(void **state)
 	assert_false(auc_errands_stop(q, &until));
 	for (unsigned i = 0; i < 4; i++)
 		sem_post(&w.go);
-	stop(q);
+	world_end(&w, q);
 	/* What waited is forgotten. */
 	assert_int_equal(atomic_load(&w.ran), 0);
-	world_free(&w);
 }
 
 /* At random: of a key one thing at a time, and everything that was taken over comes back once. */
 static void test_random(void **state)
 {
-	struct auc_errands *q = auc_errands_start(4, "test", NULL);
 	unsigned put = 0, taken = 0, back[ERRANDS] = {0};
 	struct world w;
+	struct auc_errands *q = world_start(&w, 4);
 
 	(void)state;
-	world_init(&w);
 	srandom(4);
 	for (unsigned i = 0; i < ERRANDS; i++) {
 		struct auc_errand *e = errand(&w, (uint64_t)random() % KEYS, look_around);
@@ -214,19 +198,35 @@ static void test_random(void **state)
 	assert_true(put > ERRANDS / 4);
 	assert_int_equal(atomic_load(&w.ran), put);
 	assert_false(atomic_load(&w.overlap));
-	stop(q);
-	world_free(&w);
+	world_end(&w, q);
 }
 
-static void world_init(struct world *w)
+static struct auc_errands *world_start(struct world *w, unsigned threads)
 {
+	struct auc_errands *q = auc_errands_start(threads, "test", NULL);
+
 	*w = (struct world){.ran = 0};
 	sem_init(&w->begun, 0, 0);
 	sem_init(&w->go, 0, 0);
+	assert_non_null(q);
+	return q;
 }
 
-static void world_free(struct world *w)
+/* One thread, which runs errand 1 until w->go. */
+static struct auc_errands *world_busy(struct world *w)
 {
+	struct auc_errands *q = world_start(w, 1);
+
+	assert_true(auc_errands_put(q, errand(w, 1, wait_for_go)));
+	sem_wait(&w->begun);
+	return q;
+}
+
+static void world_end(struct world *w, struct auc_errands *q)
+{
+	struct timespec until = in(60);
+
+	assert_true(auc_errands_stop(q, &until));
 	sem_destroy(&w->begun);
 	sem_destroy(&w->go);
 }
@@ -269,13 +269,6 @@ static struct timespec in(double seconds)
 	t.tv_sec += t.tv_nsec / 1000000000;
 	t.tv_nsec %= 1000000000;
 	return t;
-}
-
-static void stop(struct auc_errands *q)
-{
-	struct timespec until = in(60);
-
-	assert_true(auc_errands_stop(q, &until));
 }
 
 static enum auc_code count(struct auc_errand *e)

@@ -14,41 +14,14 @@
 
 #include "auction-private.h"
 #include "exec.h"
+#include "execmarket.h"
 
 #define ACTIONS 64
 
-static const struct auc_exec_rules rules = {.end_margin = 1,
-					    .notice = 3,
-					    .ahead = 5,
-					    .grace = 4,
-					    .patience = 1,
-					    .late = 2,
-					    .again = 0.5,
-					    .tries = 3};
+static const struct auc_exec_rules rules = {EXEC_RULES};
 static struct auc_err err;
 
 /* -- parts of a plan -- */
-
-static struct auc_market *make_market(void)
-{
-	static const struct auc_named worker[] = {{"cpu", 2}, {"gpu", 1}}, ps[] = {{"cpu", 1}};
-	struct auc_named capacity[] = {{"cpu", 100}, {"gpu", 20}};
-	struct auc_price price = {.neta = 2, .eta = {{"cpu", 3}, {"gpu", 20}}};
-	struct auc_market *m = auc_market_create(50, 10, 0);
-	char name[16];
-
-	assert_int_equal(auc_market_add_worker_type(m, "w", worker, 2, 1000, &err), AUC_OK);
-	assert_int_equal(auc_market_add_ps_type(m, "p", ps, 1, 1000, &err), AUC_OK);
-	for (unsigned i = 0; i < 4; i++) {
-		snprintf(name, sizeof(name), "s%u", i);
-		assert_int_equal(auc_market_add_server(m, name, "g", false,
-						       AUC_ROLE_WORKER | AUC_ROLE_PS, 0, capacity,
-						       2, &err),
-				 AUC_OK);
-	}
-	assert_int_equal(auc_market_ready(m, &price, &err), AUC_OK);
-	return m;
-}
 
 /* "0-3 s0:2+1 s1:1 | 4-5 ...": runs of slots, shares as workers+PSs. */
 static void plan_of(struct auc_plan *p, const char *text)
@@ -75,7 +48,7 @@ static void plan_of(struct auc_plan *p, const char *text)
 
 static char *parts_text(const char *plan_text, char *text, size_t size)
 {
-	struct auc_market *m = make_market();
+	struct auc_market *m = execmarket_make();
 	struct auc_part *parts;
 	struct auc_plan plan;
 	unsigned n;

@@ -15,19 +15,12 @@
 
 #include "auction-private.h"
 #include "exec.h"
+#include "execmarket.h"
 
 #define PARTS_MAX 64
 #define ACTIONS   64
 
-static const struct auc_exec_rules rules = {.end_margin = 1,
-					    .notice = 3,
-					    .ahead = 5,
-					    .grace = 4,
-					    .patience = 1,
-					    .late = 2,
-					    .settle = 1,
-					    .again = 0.5,
-					    .tries = 3};
+static const struct auc_exec_rules rules = {EXEC_RULES, .settle = 1};
 static struct auc_err err;
 static uint64_t seed;
 
@@ -44,27 +37,6 @@ static uint64_t next_random(void)
 static unsigned below(unsigned n)
 {
 	return (unsigned)(next_random() % n);
-}
-
-static struct auc_market *make_market(void)
-{
-	static const struct auc_named worker[] = {{"cpu", 2}, {"gpu", 1}}, ps[] = {{"cpu", 1}};
-	struct auc_named capacity[] = {{"cpu", 100}, {"gpu", 20}};
-	struct auc_price price = {.neta = 2, .eta = {{"cpu", 3}, {"gpu", 20}}};
-	struct auc_market *m = auc_market_create(50, 10, 0);
-	char name[16];
-
-	assert_int_equal(auc_market_add_worker_type(m, "w", worker, 2, 1000, &err), AUC_OK);
-	assert_int_equal(auc_market_add_ps_type(m, "p", ps, 1, 1000, &err), AUC_OK);
-	for (unsigned i = 0; i < 4; i++) {
-		snprintf(name, sizeof(name), "s%u", i);
-		assert_int_equal(auc_market_add_server(m, name, "g", false,
-						       AUC_ROLE_WORKER | AUC_ROLE_PS, 0, capacity,
-						       2, &err),
-				 AUC_OK);
-	}
-	assert_int_equal(auc_market_ready(m, &price, &err), AUC_OK);
-	return m;
 }
 
 #define SLOT    10.0
@@ -509,7 +481,7 @@ static void live(uint64_t number)
 	memset(&w, 0, sizeof(w));
 	seed = number;
 	w.rules = rules;
-	w.market = make_market();
+	w.market = execmarket_make();
 	random_parts();
 	for (unsigned i = 0; i < w.nparts; i++)
 		w.end = w.parts[i].end > w.end ? w.parts[i].end : w.end;

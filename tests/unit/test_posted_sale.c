@@ -22,29 +22,9 @@
 #define JOB     "epochs=10 chunks=2 minibatches=100 gradient-mb=1 worker-time=v100=1s ps-time=ps.m=10ms"
 #define LIMIT   "77.123457"
 
-struct fixture {
-	char dir[64];
-	struct auc_auction *a;
-};
-
 static int set_up(void **state)
 {
-	struct fixture *f = calloc(1, sizeof(*f));
-
-	world_mkdir(f->dir);
-	f->a = world_open(GLOBALS, f->dir, NOW);
-	*state = f;
-	return 0;
-}
-
-static int tear_down(void **state)
-{
-	struct fixture *f = *state;
-
-	auc_auction_destroy(f->a);
-	world_rmdir(f->dir);
-	free(f);
-	return 0;
+	return world_auction_setup(state, GLOBALS);
 }
 
 /* Asks with LIMIT credits; < 0: a quote. What was asked for, and the answer in *ACCEPTED. */
@@ -70,7 +50,7 @@ static auc_money ask(struct auc_auction *a, double limit, double now, bool *acce
 
 static void test_exactly_the_offer(void **state)
 {
-	struct fixture *f = *state;
+	struct world_auction *f = *state;
 	bool yes;
 	auc_money price = ask(f->a, -1, NOW, &yes);
 
@@ -89,7 +69,7 @@ static void test_exactly_the_offer(void **state)
  * nothing. */
 static void test_offers_follow_answers(void **state)
 {
-	struct fixture *f = *state;
+	struct world_auction *f = *state;
 	struct auc_auction *b = world_create(GLOBALS);
 	char dir[64];
 	unsigned answers[2] = {0, 0}, differ = 0;
@@ -127,7 +107,7 @@ static void test_offers_follow_answers(void **state)
 /* Neither the receipt, nor the message, nor a byte of the spool has it. */
 static void test_limit_is_kept_nowhere(void **state)
 {
-	struct fixture *f = *state;
+	struct world_auction *f = *state;
 	struct auc_bid bid = world_bid(f->a, JOB " max-price=" LIMIT);
 	static const char *const files[] = {"journal", "state"};
 	struct auc_offer offer;
@@ -164,7 +144,7 @@ static void test_limit_is_kept_nowhere(void **state)
 /* Who leaves what he is offered, again and again, moves the price once in a slot. */
 static void test_leaving_teaches_once(void **state)
 {
-	struct fixture *f = *state;
+	struct world_auction *f = *state;
 	auc_money once;
 	bool yes;
 
@@ -183,7 +163,7 @@ static void test_leaving_teaches_once(void **state)
 /* What was learned survives: the next controller asks for the same. */
 static void test_restart(void **state)
 {
-	struct fixture *f = *state;
+	struct world_auction *f = *state;
 	double now = NOW;
 	auc_money price, fresh;
 	struct auc_auction *b;
@@ -274,7 +254,7 @@ static void test_words(void **state)
 		{GLOBALS, JOB " max-price=1 overrun=extend", "--overrun"},
 		{"", JOB " bid=300 max-price=3", "expected --bid instead"},
 	};
-	struct fixture *f = *state;
+	struct world_auction *f = *state;
 	struct auc_offer offer;
 	struct auc_bid bid;
 	struct auc_err err;
@@ -302,13 +282,17 @@ static void test_words(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_exactly_the_offer, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(test_offers_follow_answers, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(test_limit_is_kept_nowhere, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(test_leaving_teaches_once, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(test_restart, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_exactly_the_offer, set_up,
+						world_auction_teardown),
+		cmocka_unit_test_setup_teardown(test_offers_follow_answers, set_up,
+						world_auction_teardown),
+		cmocka_unit_test_setup_teardown(test_limit_is_kept_nowhere, set_up,
+						world_auction_teardown),
+		cmocka_unit_test_setup_teardown(test_leaving_teaches_once, set_up,
+						world_auction_teardown),
+		cmocka_unit_test_setup_teardown(test_restart, set_up, world_auction_teardown),
 		cmocka_unit_test(test_answers_read),
-		cmocka_unit_test_setup_teardown(test_words, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_words, set_up, world_auction_teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

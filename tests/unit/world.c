@@ -147,6 +147,27 @@ int world_teardown(void **state)
 	return 0;
 }
 
+int world_auction_setup(void **state, const char *globals)
+{
+	struct world_auction *w = calloc(1, sizeof(*w));
+
+	assert_non_null(w);
+	world_mkdir(w->dir);
+	w->a = world_open(globals, w->dir, NOW);
+	*state = w;
+	return 0;
+}
+
+int world_auction_teardown(void **state)
+{
+	struct world_auction *w = *state;
+
+	auc_auction_destroy(w->a);
+	world_rmdir(w->dir);
+	free(w);
+	return 0;
+}
+
 void world_mkdir(char *dir)
 {
 	strcpy(dir, "world-XXXXXX");

@@ -34,6 +34,16 @@ struct auc_totals world_totals(struct auc_auction *a);
 extern char world_dir[64];
 int world_setup(void **state);
 int world_teardown(void **state);
+/*
+ * An auction of its own for each test: the set-up with GLOBALS, to be called by one of cmocka's, and
+ * cmocka's tear-down.
+ */
+struct world_auction {
+	char dir[64];
+	struct auc_auction *a;
+};
+int world_auction_setup(void **state, const char *globals);
+int world_auction_teardown(void **state);
 /* A new scratch directory, its name in DIR[64]; and its end, spool files and all. */
 void world_mkdir(char *dir);
 void world_rmdir(const char *dir);
