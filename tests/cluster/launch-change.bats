@@ -36,7 +36,7 @@ teardown()
 	[ -z "$launcher" ] || kill -TERM "$launcher" 2>/dev/null || true
 	[ ! -f "$out" ] || cat "$out"
 	[ -f "${dir:-/nonexistent}/t.pids" ] || return 0
-	wait_until 10 gone || { echo "left behind: $(cat "$dir/t.pids")"; return 1; }
+	wait_until 30 gone || { echo "left behind: $(cat "$dir/t.pids")"; return 1; }
 }
 
 gone()
@@ -126,20 +126,20 @@ epochs()
 	WORKER='trap "say told \$(group .)" USR1; trap "say ended; exit 9" TERM; say start $AUCTION_RANK/$AUCTION_NUM_WORKERS $RANK/$WORLD_SIZE $DMLC_NUM_WORKER $(jq ".cluster.worker | length" <<<"$TF_CONFIG"); forever' \
 	PS='trap "say told \$(group .)" USR1; say start; forever' \
 		follow 2:1 --elastic "${task[@]}"
-	wait_until 20 lines 2 '^worker [01]: start [01]/2 [01]/2 2 2$'
-	wait_until 20 lines 1 '^ps 0: start$'
-	change 2 3:1
+	wait_until 30 lines 2 '^worker [01]: start [01]/2 [01]/2 2 2$'
+	wait_until 30 lines 1 '^ps 0: start$'
+	change 6 3:1
 	# The notice, with what comes and who leaves.
-	wait_until 20 lines 1 '^worker 0: told .*"next":\{.*"change":"resize",.*"workers":3,"ps":1,"leaves":false\}'
+	wait_until 30 lines 1 '^worker 0: told .*"next":\{.*"change":"resize",.*"workers":3,"ps":1,"leaves":false\}'
 	# The new one: rank, numbers and lists are those of the new layout.
-	wait_until 20 lines 1 '^worker 2: start 2/3 2/3 3 3$'
-	wait_until 20 lines 1 '^worker 0: told .*"next":null,"workers":\[.*"id":2,"rank":2,.*\]'
-	change 2 1:1
-	wait_until 20 lines 1 '^worker 2: told .*"next":\{.*"change":"resize",.*"workers":1,"ps":1,"leaves":true\}'
+	wait_until 30 lines 1 '^worker 2: start 2/3 2/3 3 3$'
+	wait_until 30 lines 1 '^worker 0: told .*"next":null,"workers":\[.*"id":2,"rank":2,.*\]'
+	change 6 1:1
+	wait_until 30 lines 1 '^worker 2: told .*"next":\{.*"change":"resize",.*"workers":1,"ps":1,"leaves":true\}'
 	# The latest of a node leave, and that is no failure.
-	wait_until 20 lines 1 '^worker 2: ended$'
-	wait_until 20 lines 1 '^worker 1: ended$'
-	wait_until 20 lines 1 '^ps 0: told .*"next":null,"workers":\[\{"id":0,[^}]*\}\],'
+	wait_until 30 lines 1 '^worker 2: ended$'
+	wait_until 30 lines 1 '^worker 1: ended$'
+	wait_until 30 lines 1 '^ps 0: told .*"next":null,"workers":\[\{"id":0,[^}]*\}\],'
 	[ "$(grep -c ': start' "$out")" = 4 ]
 	kill -0 "$launcher"
 	! grep -q '^worker 0: ended' "$out" || false
@@ -148,11 +148,13 @@ epochs()
 
 @test "without --elastic all are stopped and started again with each layout, also after a pause" {
 	WORKER='say start $AUCTION_RANK/$AUCTION_NUM_WORKERS restarts=$AUCTION_RESTARTS; forever' PS='say ps of $AUCTION_NUM_WORKERS; forever' \
-		launch -v --notice 500ms --local 2:1 --then 1s:1:1 --then 1s:0 --then 1s:3:2 "${task[@]}"
-	wait_until 20 lines 2 '^worker [0-9]*: start [0-9]/2 restarts=0$'
-	wait_until 20 lines 1 '^worker [0-9]*: start 0/1 restarts=1$'
-	wait_until 20 lines 3 '^worker [0-9]*: start [012]/3 restarts=2$'
-	wait_until 20 lines 2 '^ps [0-9]*: ps of 3$'
+		follow 2:1 -v --notice 500ms "${task[@]}"
+	wait_until 30 lines 2 '^worker [0-9]*: start [0-9]/2 restarts=0$'
+	change 1 1:1
+	wait_until 30 lines 1 '^worker [0-9]*: start 0/1 restarts=1$'
+	change 1 0 1 3:2
+	wait_until 30 lines 3 '^worker [0-9]*: start [012]/3 restarts=2$'
+	wait_until 30 lines 2 '^ps [0-9]*: ps of 3$'
 	kill -TERM "$launcher"
 	ends 143
 }
@@ -167,31 +169,32 @@ epochs()
 
 @test "without --elastic a task that ends after the notice stops all; they start with the next layout" {
 	WORKER='trap "say leaves; exit 3" USR1; say start; forever' PS='say start; forever' follow 2:1 "${task[@]}"
-	wait_until 20 lines 2 '^worker [01]: start$'
-	change 2 1:1
-	wait_until 20 lines 1 '^worker 2: start$'
-	wait_until 20 lines 1 '^ps 1: start$'
+	wait_until 30 lines 2 '^worker [01]: start$'
+	change 6 1:1
+	wait_until 30 lines 1 '^worker 2: start$'
+	wait_until 30 lines 1 '^ps 1: start$'
 	lines 1 '^worker [01]: leaves$'
 	! grep -q '^slaunch:' "$out" || false
 	! grep -q '^worker 3:' "$out" || false
 }
 
 @test "PSs that change stop even an elastic program" {
-	WORKER='say start $AUCTION_NUM_PS; forever' launch --elastic --notice 500ms --local 1:1 --then 1s:1:2 "${task[@]}"
-	wait_until 20 lines 1 '^worker 0: start 1$'
-	wait_until 20 lines 1 '^worker 1: start 2$'
+	WORKER='say start $AUCTION_NUM_PS; forever' follow 1:1 --elastic --notice 500ms "${task[@]}"
+	wait_until 30 lines 1 '^worker 0: start 1$'
+	change 1 1:2
+	wait_until 30 lines 1 '^worker 1: start 2$'
 }
 
 @test "what a leaving task does is no failure; what another does, is" {
 	# Worker 1 leaves as it likes once it is told, worker 2 does not want to and is killed hard.
 	WORKER='[ $AUCTION_ID = 1 ] && trap "say code 7; exit 7" USR1; trap "say no" TERM; say start; forever' \
 		follow 3 --elastic --grace 500ms "${task[@]}"
-	wait_until 20 lines 3 'start$'
-	change 2 1
-	wait_until 20 lines 1 '^worker 1: code 7$'
-	wait_until 20 lines 1 '^worker 2: no$'
+	wait_until 30 lines 3 'start$'
+	change 6 1
+	wait_until 30 lines 1 '^worker 1: code 7$'
+	wait_until 30 lines 1 '^worker 2: no$'
 	change 1 2
-	wait_until 20 lines 1 '^worker 3: start$'
+	wait_until 30 lines 1 '^worker 3: start$'
 	kill -KILL "$(tail -n 1 "$dir/t.pids")"
 	ends 137
 	[ "$(grep -c '^slaunch:' "$out")" = 1 ]
@@ -205,9 +208,9 @@ epochs()
 
 @test "a program without a handler does not die of the signal" {
 	WORKER='say start; forever' follow 1 --elastic "${task[@]}"
-	wait_until 20 lines 1 '^worker 0: start$'
+	wait_until 30 lines 1 '^worker 0: start$'
 	change 1 2
-	wait_until 20 lines 1 '^worker 1: start$'
+	wait_until 30 lines 1 '^worker 1: start$'
 	kill -USR1 "$launcher"
 	kill -TERM "$launcher"
 	ends 143
@@ -215,40 +218,42 @@ epochs()
 
 @test "--change-signal is what tasks get" {
 	WORKER='trap "say usr1" USR1; trap "say winch" WINCH; forever' \
-		launch --change-signal=WINCH --notice 1s --elastic --local 1 --then 2s:2 "${task[@]}"
-	wait_until 20 lines 1 '^worker 0: winch$'
-	wait_until 20 test "$(wc -l <"$dir/t.pids")" -ge 1
+		launch --change-signal=WINCH --notice 1s --elastic --local 1 --then 8s:2 "${task[@]}"
+	wait_until 30 lines 1 '^worker 0: winch$'
+	wait_until 30 test "$(wc -l <"$dir/t.pids")" -ge 1
 	! grep -q usr1 "$out" || false
 }
 
 @test "--plan: a plan that is made anew is read when the signal says so" {
 	printf '# now, and much later\n0 1\n\n1000s 2\n' >"$dir/plan"
 	WORKER='say start $AUCTION_NUM_WORKERS; forever' launch --elastic --notice 1s --plan "$dir/plan" "${task[@]}"
-	wait_until 20 lines 1 '^worker 0: start 1$'
+	wait_until 30 lines 1 '^worker 0: start 1$'
 	printf '0 1\n1s 3\n' >"$dir/plan"
 	kill -USR1 "$launcher"
-	wait_until 20 lines 2 '^worker [12]: start 3$'
+	wait_until 30 lines 2 '^worker [12]: start 3$'
 	# A file that is wrong is said to be, and the plan stays.
 	echo "nonsense" >"$dir/plan"
 	kill -USR1 "$launcher"
-	wait_until 20 lines 1 '^slaunch: --plan=.*: expected lines TIME WORKERS\[:PS\]$'
+	wait_until 30 lines 1 '^slaunch: --plan=.*: expected lines TIME WORKERS\[:PS\]$'
 	kill -TERM "$launcher"
 	ends 143
 }
 
 @test "a signal between two layouts ends the launcher" {
-	WORKER='say start; forever' launch --notice 100ms -v --local 1 --then 500ms:0 --then 1000s:1 "${task[@]}"
-	wait_until 20 lines 1 '^slaunch: the layout changes: ending all tasks$'
-	wait_until 20 gone
+	WORKER='say start; forever' follow 1 --notice 100ms -v "${task[@]}"
+	wait_until 30 lines 1 '^worker 0: start$'
+	change 0.5 0 1000 1
+	wait_until 30 lines 1 '^slaunch: the layout changes: ending all tasks$'
+	wait_until 30 gone
 	kill -TERM "$launcher"
 	ends 143
 }
 
 @test "a launcher killed by SIGKILL leaves nothing behind, whoever has joined" {
 	WORKER='say start; forever' launch --elastic --grace 500ms --local 1:1 --then 500ms:3:1 "${task[@]}"
-	wait_until 20 lines 3 '^worker [012]: start$'
+	wait_until 30 lines 3 '^worker [012]: start$'
 	kill -KILL "$launcher"
-	wait_until 10 gone
+	wait_until 30 gone
 	launcher=
 }
 
@@ -286,17 +291,17 @@ epochs()
 }
 
 @test "async: workers join and leave a running PS, and the loss goes down" {
-	follow 1:2 --elastic "$TRAIN" --async --rate 0.1 --epochs 5 --chunks 16 --minibatches 8 --pace 4ms --checkpoint "$dir/ckpt"
-	wait_until 20 lines 1 '^epoch=1 '
+	follow 1:2 --elastic "$TRAIN" --async --rate 0.1 --epochs 8 --chunks 16 --minibatches 8 --pace 20ms --checkpoint "$dir/ckpt"
+	wait_until 30 lines 1 '^epoch=1 '
 	change 0.5 3:2
-	wait_until 20 lines 3 '^joined'
-	wait_until 20 lines 1 '^epoch=2 '
+	wait_until 30 lines 3 '^joined'
+	wait_until 30 lines 1 '^epoch=2 '
 	change 0.5 1:2
-	wait_until 20 lines 2 '^left worker=[12] '
+	wait_until 30 lines 2 '^left worker=[12] '
 	change 0.5 2:2
-	wait_until 20 lines 4 '^joined'
+	wait_until 30 lines 4 '^joined'
 	ends 0
-	epochs 5
+	epochs 8
 	downward
 	[ "$(grep -c '^checkpoint' "$out")" -ge 3 ]
 	[ "$(grep -c '^seen .*role=ps' "$out")" = 2 ]
@@ -306,7 +311,7 @@ epochs()
 @test "async: a worker that is killed, and one that hangs, do no harm to the others" {
 	port=$((20000 + RANDOM % 5000))
 	export AUCTION_NUM_WORKERS=3 AUCTION_NUM_PS=1 AUCTION_PS_HOSTS=127.0.0.1:$port AUCTION_TOKEN=0123456789abcdef0123456789abcdef
-	work=(--async --epochs 3 --chunks 6 --minibatches 4 --pace 20ms --lost 1s)
+	work=(--async --epochs 3 --chunks 6 --minibatches 4 --pace 20ms --lost 8s)
 	AUCTION_ROLE=ps AUCTION_RANK=0 "$TRAIN" "${work[@]}" >"$out" 2>&1 3>&- &
 	ps=$!
 	workers=()
@@ -314,7 +319,7 @@ epochs()
 		AUCTION_ROLE=worker AUCTION_RANK=$i "$TRAIN" "${work[@]}" >"$dir/w$i" 2>&1 3>&- &
 		workers+=($!)
 	done
-	wait_until 20 lines 3 '^joined'
+	wait_until 30 lines 3 '^joined'
 	kill -KILL "${workers[1]}"
 	kill -STOP "${workers[2]}"
 	wait "${workers[0]}"
@@ -342,8 +347,8 @@ train_on()
 	train_on edge1 0
 	first=$!
 	train_on edge3 1
-	wait_until 20 lines 6 '^chunk='
-	grep -q '^auction-train: worker 1 is on a node where no chunk lies, and has nothing to do$' "$out"
+	wait_until 30 lines 6 '^chunk='
+	wait_until 30 lines 1 '^auction-train: worker 1 is on a node where no chunk lies, and has nothing to do$'
 	kill -TERM $ps "$first" $!
 	wait $ps || [ $? = 143 ]
 	wait
@@ -389,14 +394,14 @@ train_on()
 }
 
 @test "synchronous training forms anew with each layout, also after a pause, and the loss goes down" {
-	follow 1:1 "$TRAIN" --rate 0.1 --epochs 4 --minibatches 8 --chunks 16 --pace 5ms --checkpoint "$dir/ckpt"
-	wait_until 20 lines 1 '^epoch=1 '
+	follow 1:1 "$TRAIN" --rate 0.1 --epochs 10 --minibatches 8 --chunks 16 --pace 20ms --checkpoint "$dir/ckpt"
+	wait_until 30 lines 1 '^epoch=1 '
 	change 1 3:2
-	wait_until 20 lines 1 '^resumed'
-	wait_until 20 lines 1 '^epoch=2 '
+	wait_until 30 lines 1 '^resumed'
+	wait_until 30 lines 1 '^epoch=2 '
 	change 0.2 0 0.5 2:1
 	ends 0
-	epochs 4
+	epochs 10
 	downward
 	[ "$(grep -c '^resumed' "$out")" = 2 ]
 }
