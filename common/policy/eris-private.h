@@ -1,7 +1,8 @@
 /*
- * eris-private.h - the inside of policy eris, for eris.c, which spreads the chunks over slots,
- * eris_slot.c, which says what training some of them costs in one slot, and eris_paper.c, the
- * printed algorithm.
+ * eris-private.h - the inside of policy eris: eris.c sets up a quote, eris_search.c spreads the
+ * chunks over slots, eris_slot.c says what training some of them costs in one slot, eris_plan.c
+ * keeps the best schedule and makes it a plan, eris_exact.c finds it in small markets, and
+ * eris_paper.c is the printed algorithm.
  */
 #ifndef AUC_ERIS_PRIVATE_H
 #define AUC_ERIS_PRIVATE_H
@@ -9,14 +10,54 @@
 #include "market-private.h"
 #include "policy/policy.h"
 
-#define ERIS_VARIANTS 3 /* how much a slot's traffic is shunned beyond its price */
+#define ERIS_VARIANTS 3     /* how much a slot's traffic is shunned beyond its price */
+#define ERIS_TIE      1e-12 /* payoffs that differ by less, relatively, are alike */
 
 /* An array that is made anew when a larger one is needed. */
 struct eris_memory {
 	void *at;
 	size_t bytes;
 };
-#define ERIS_MEMORIES 32
+
+/* Their numbers. */
+enum {
+	ERIS_READY,
+	ERIS_CHUNKS,
+	ERIS_LOCAL,
+	ERIS_SHADOW,
+	ERIS_STAMP,
+	ERIS_LEFT,
+	ERIS_OVER,
+	ERIS_NOWHERE,
+	ERIS_LIE,
+	ERIS_NEED,
+	ERIS_REACH,
+	ERIS_COST,
+	ERIS_CHOICE,
+	ERIS_DONE,
+	ERIS_PATH,
+	ERIS_SLICES,
+	ERIS_BEST,
+	ERIS_ORDER,
+	/* of eris_search.c */
+	ERIS_ONE_COST,
+	ERIS_ONE_CHOICE,
+	/* of eris_slot.c */
+	ERIS_SITES,
+	ERIS_PARTS,
+	ERIS_HOME,
+	ERIS_MERGED,
+	ERIS_HEAP,
+	/* of eris_exact.c */
+	ERIS_EXACT_COST,
+	ERIS_EXACT_DONE,
+	ERIS_TAKEN,
+	ERIS_DIGITS,
+	/* of eris_paper.c */
+	ERIS_PAIRS,
+	ERIS_HERE,
+	ERIS_MEMORIES
+};
 
 /* Units FROM to TO of a site, on the lower hull of what they cost there. */
 struct eris_part {
@@ -71,7 +112,6 @@ struct auc_policy_ctx {
 	bool paper, heuristic; /* heuristic: also where the exact program is small */
 	unsigned effort;
 	uint64_t work; /* steps so far */
-	bool tight;    /* budgets of slots were in the way */
 	/* of the quote at hand */
 	const struct auc_market *m;
 	const struct auc_job *job;
@@ -87,7 +127,7 @@ struct auc_policy_ctx {
 	int64_t move_bytes, exchange_bytes;  /* of a unit, of a worker away from the PS */
 	unsigned *local;                     /* by server: units that lie there */
 	double *shadow;                      /* by server */
-	unsigned *stamp, stamp_now;          /* by server: it is a site of the slot */
+	uint64_t *stamp, stamp_now;          /* by server: it is a site of the slot */
 	struct eris_slot slot;
 	/* by slot index and units */
 	double *cost, *done;
@@ -100,7 +140,7 @@ struct auc_policy_ctx {
 	/* the schedule at hand, and the best one */
 	unsigned nslices, nbest;
 	struct eris_slice *slices, *best;
-	unsigned slices_most;
+	unsigned *order, slices_most; /* scratch of as many numbers as slices */
 	bool found;
 	double best_payoff;
 	unsigned best_completion; /* slot index */
@@ -110,15 +150,6 @@ struct auc_policy_ctx {
 
 /* Memory number I for N elements of SIZE; what was in it is lost if it has to grow. NULL: none. */
 void *auc_eris_memory(struct auc_policy_ctx *ctx, unsigned i, size_t n, size_t size);
-enum {
-	ERIS_SITES,
-	ERIS_PARTS,
-	ERIS_HOME,
-	ERIS_MERGED,
-	ERIS_HEAP,
-	ERIS_RANK,
-	ERIS_OWN /* the first of eris.c's */
-};
 
 /*
  * Looks at SLOT, with LOCAL units lying at each server and SHADOW their worth (NULL: none), for up
@@ -133,16 +164,23 @@ void auc_eris_price(struct auc_policy_ctx *ctx, unsigned variant, double *cost,
  * sites. */
 bool auc_eris_lay_out(struct auc_policy_ctx *ctx, unsigned ps, unsigned d, double cost);
 
-/* What a schedule's slices cost in all; they are sorted by slot and site. */
-double auc_eris_cost(const struct auc_policy_ctx *ctx, const struct eris_slice *slices, unsigned n);
-/* Begins a schedule in ctx->slices. False: no memory. */
-bool auc_eris_start_slices(struct auc_policy_ctx *ctx);
-/* All schedules, if there are few enough of them. False: no memory. */
+/* The best schedule of the pair of types that is found is kept. False: no memory. */
+bool auc_eris_search(struct auc_policy_ctx *ctx);
+/* All schedules, if there are few enough of them, the same. */
 bool auc_eris_exact(struct auc_policy_ctx *ctx);
-/* The printed algorithm: false: no memory. */
+/* The printed algorithm, the same. */
 bool auc_eris_paper(struct auc_policy_ctx *ctx);
-/* The schedule in ctx->slices is kept if it is the best one so far. */
+
+/* Begins a schedule in ctx->slices, with all units left: one slice for each unit at most, and one
+ * for each slot whose PS has no worker beside it. False: no memory. */
+bool auc_eris_start_slices(struct auc_policy_ctx *ctx);
+/* The schedule in ctx->slices is kept if it is the best one so far. False: no memory. */
 bool auc_eris_keep(struct auc_policy_ctx *ctx);
+/* The kept schedule as a plan, priced as it will be charged. */
+enum auc_code auc_eris_plan(struct auc_policy_ctx *ctx, struct auc_plan *plan, struct auc_err *err);
+
+void auc_eris_set_types(struct auc_policy_ctx *ctx, unsigned worker, unsigned ps);
+/* What the job is worth when its last slot is the one before index COMPLETION. */
 double auc_eris_value(const struct auc_policy_ctx *ctx, unsigned completion);
 /* How many workers fit on SERVER beside a PS; -1: the PS does not fit. */
 int64_t auc_eris_home(const struct auc_policy_ctx *ctx, unsigned slot, unsigned server);

@@ -12,9 +12,6 @@
 
 #define SERVERS_MOST 4
 #define WORK_MOST    400000.0 /* ways that are looked at */
-#define TIE          1e-12
-
-enum { COST = ERIS_MEMORIES - 8, DONE, TAKEN, DIGITS };
 
 /* One slot: the ways to train a set of chunks. */
 struct spread {
@@ -51,10 +48,10 @@ bool auc_eris_exact(struct auc_policy_ctx *ctx)
 	if (ways(ctx, states) > WORK_MOST)
 		return true;
 	all = states - 1;
-	cost = auc_eris_memory(ctx, COST, states, sizeof(*cost));
-	before = auc_eris_memory(ctx, DONE, 2 * (size_t)states, sizeof(*before));
-	taken = auc_eris_memory(ctx, TAKEN, (size_t)states * ctx->m->slots, sizeof(*taken));
-	digits = auc_eris_memory(ctx, DIGITS, (size_t)states * n, sizeof(*digits));
+	cost = auc_eris_memory(ctx, ERIS_EXACT_COST, states, sizeof(*cost));
+	before = auc_eris_memory(ctx, ERIS_EXACT_DONE, 2 * (size_t)states, sizeof(*before));
+	taken = auc_eris_memory(ctx, ERIS_TAKEN, (size_t)states * ctx->m->slots, sizeof(*taken));
+	digits = auc_eris_memory(ctx, ERIS_DIGITS, (size_t)states * n, sizeof(*digits));
 	if (!cost || !before || !taken || !digits)
 		return false;
 	for (i = 0; i < states; i++)
@@ -93,7 +90,7 @@ bool auc_eris_exact(struct auc_policy_ctx *ctx)
 		memcpy(before, after, states * sizeof(*before));
 		if (isinf(before[all]) ||
 		    (ctx->found &&
-		     value - before[all] <= ctx->best_payoff + TIE * (value + before[all])))
+		     value - before[all] <= ctx->best_payoff + ERIS_TIE * (value + before[all])))
 			continue;
 		if (!trace(ctx, slot + 1, states, taken, digits))
 			return false;

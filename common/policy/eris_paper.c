@@ -24,8 +24,6 @@
 #include "num.h"
 #include "policy/eris-private.h"
 
-enum { PAIRS = ERIS_MEMORIES - 4, HERE };
-
 struct pair {
 	unsigned from, to;
 	double gain; /* Omega of (9), less than 0 where a move pays */
@@ -106,12 +104,8 @@ static bool carry_out(struct auc_policy_ctx *ctx, unsigned completion, bool *don
 	struct deploy d;
 
 	*done = false;
-	ctx->slices_most = 2 * ctx->units + ctx->m->slots + 1;
-	ctx->slices = auc_eris_memory(ctx, ERIS_SITES, ctx->slices_most, sizeof(*ctx->slices));
-	if (!ctx->slices)
+	if (!auc_eris_start_slices(ctx))
 		return false;
-	ctx->nslices = 0;
-	memcpy(ctx->left, ctx->local, ctx->m->nservers * sizeof(*ctx->left));
 	for (slot = completion; slot-- > ctx->start0; left -= n) {
 		before = row(ctx->done, ctx, slot);
 		cost = row(ctx->cost, ctx, slot);
@@ -154,8 +148,8 @@ static bool open_deploy(struct auc_policy_ctx *ctx, struct deploy *d, unsigned s
 	unsigned i, from, to;
 
 	*d = (struct deploy){.slot = slot};
-	d->pairs = auc_eris_memory(ctx, PAIRS, ctx->job->ndata * n + 1, sizeof(*d->pairs));
-	d->here = auc_eris_memory(ctx, HERE, 2 * n + 1, sizeof(*d->here));
+	d->pairs = auc_eris_memory(ctx, ERIS_PAIRS, ctx->job->ndata * n + 1, sizeof(*d->pairs));
+	d->here = auc_eris_memory(ctx, ERIS_HERE, 2 * n + 1, sizeof(*d->here));
 	if (!d->pairs || !d->here)
 		return false;
 	d->order = w->order + cell;
