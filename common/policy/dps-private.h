@@ -16,6 +16,8 @@ struct lane {
 	unsigned worker;
 	bool colocated;
 	unsigned dmin, dmax; /* durations that any PS type can give */
+	double slots;        /* workers times duration, the least of all durations */
+	double floor;        /* what any of its schedules costs at least, if the quote's is there */
 	unsigned nlevels;
 	int64_t level[DPS_LEVELS]; /* worker counts, ascending */
 	int64_t room; /* while windows of one completion are gone through: workers that fit */
@@ -77,6 +79,7 @@ struct auc_policy_ctx {
 	uint8_t *block_done;    /* by lane and row: both are there */
 	double *ps_block;       /* by PS type and row: cheapest PS; < 0 not there yet */
 	double *ps_bound;       /* by slot index: cheapest PS of any type (prefix sums) */
+	double floor;           /* what any schedule costs at least; < 0: not there yet */
 	double keep;            /* factor that takes off bounds what rounding may have added */
 	double *value;          /* by completion: utility */
 	double *least;          /* by completion: lowest bound of a window */
@@ -94,6 +97,8 @@ struct auc_policy_ctx {
 void auc_dps_add_lane(struct auc_policy_ctx *ctx, unsigned worker, bool colocated);
 /* Brings the bounds up to slot index SLOT. */
 void auc_dps_extend_bounds(struct auc_policy_ctx *ctx, unsigned slot);
+/* Finds the floors: what schedules cost at least, at the lowest prices of all slots. */
+void auc_dps_find_floor(struct auc_policy_ctx *ctx);
 /* A better bound than dps_bound_of(): workers change servers at the borders of blocks only. *ROOM:
  * no more workers than that fit. */
 double auc_dps_block_bound(struct auc_policy_ctx *ctx, unsigned lane, unsigned start, unsigned end,

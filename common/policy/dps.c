@@ -10,7 +10,7 @@
  * The printed Algorithms 3 and 4 are not optimal, so that truthfulness fails. This search is exact:
  *
  *  - Completions ascend. Utility does not increase and costs are >= 0, so the search stops where
- *    f(completion - arrival) <= best payoff.
+ *    f(completion - arrival) less the lowest price of all slots <= best payoff.
  *  - Of all worker counts of one duration only the smallest matters: one less never costs more.
  *  - A window is looked at only if a lower bound of its cost leaves room for a better payoff. There
  *    are two, a quick one and a better one: dps_bounds.c.
@@ -62,9 +62,10 @@ static void *reserve(struct auc_policy_ctx *ctx, size_t n, size_t size);
 static void set_up(struct auc_policy_ctx *ctx, const struct auc_market *m,
 		   const struct auc_job *job);
 static void search(struct auc_policy_ctx *ctx);
+static bool nothing_better_from(struct auc_policy_ctx *ctx, unsigned completion, double value);
 static void try_likeliest(struct auc_policy_ctx *ctx, unsigned completion, double value);
 static void try_all(struct auc_policy_ctx *ctx, unsigned completion, double value);
-static void open_lanes(struct auc_policy_ctx *ctx);
+static void open_lanes(struct auc_policy_ctx *ctx, double value);
 static bool next_duration(struct auc_policy_ctx *ctx, unsigned completion, unsigned d);
 static void try_types(struct auc_policy_ctx *ctx, unsigned lane, unsigned completion, unsigned d,
 		      double value);
@@ -258,6 +259,7 @@ static void set_up(struct auc_policy_ctx *ctx, const struct auc_market *m,
 		for (p = 0; p < m->nps_types; p++)
 			for (i = 0; i < 2; i++)
 				*dps_work_of(ctx, w, p, i) = auc_job_work(m, job, w, p, i);
+	ctx->floor = -1;
 	ctx->nlanes = 0;
 	for (w = 0; w < m->nworker_types; w++) {
 		auc_dps_add_lane(ctx, w, true);
@@ -290,7 +292,7 @@ static void search(struct auc_policy_ctx *ctx)
 		value = auc_utility_value(&ctx->job->utility,
 					  (double)(ctx->m->first + completion - ctx->job->arrival));
 		ctx->value[completion] = value;
-		if (ctx->found && value <= ctx->best_payoff) {
+		if (nothing_better_from(ctx, completion, value)) {
 			last = completion - 1;
 			break;
 		}
@@ -301,11 +303,27 @@ static void search(struct auc_policy_ctx *ctx)
 	}
 	for (completion = ctx->start0 + 1; completion <= last; completion++) {
 		value = ctx->value[completion];
-		if (ctx->found && value <= ctx->best_payoff && completion > ctx->best.completion)
+		if (completion > ctx->best.completion &&
+		    nothing_better_from(ctx, completion, value))
 			return;
 		if (!ctx->bounds || ctx->least[completion] < limit_of(ctx, completion, value))
 			try_all(ctx, completion, value);
 	}
+}
+
+/* True if no schedule that completes at COMPLETION, which is worth VALUE, or later can become the
+ * best one, as none costs less than the floor. */
+static bool nothing_better_from(struct auc_policy_ctx *ctx, unsigned completion, double value)
+{
+	if (!ctx->found)
+		return false;
+	if (value <= ctx->best_payoff)
+		return true;
+	if (!ctx->bounds || !(ctx->best.cost > 0))
+		return false;
+	if (ctx->floor < 0)
+		auc_dps_find_floor(ctx);
+	return ctx->floor >= limit_of(ctx, completion, value);
 }
 
 /* Notes the lowest bound of the windows that end at COMPLETION and tries that window. */
@@ -314,7 +332,7 @@ static void try_likeliest(struct auc_policy_ctx *ctx, unsigned completion, doubl
 	unsigned d, i, lane, best_d = 0, best_lane = 0;
 	double bound, ps, least = INFINITY;
 
-	open_lanes(ctx);
+	open_lanes(ctx, value);
 	for (d = 1; next_duration(ctx, completion, d); d++) {
 		ps = dps_least_ps(ctx, completion, d);
 		for (i = 0; i < ctx->nopen; i++) {
@@ -342,7 +360,7 @@ static void try_all(struct auc_policy_ctx *ctx, unsigned completion, double valu
 	double bound = 0, ps = 0;
 	unsigned d, i, lane;
 
-	open_lanes(ctx);
+	open_lanes(ctx, value);
 	for (d = 1; next_duration(ctx, completion, d); d++) {
 		if (ctx->bounds)
 			ps = dps_least_ps(ctx, completion, d);
@@ -360,16 +378,20 @@ static void try_all(struct auc_policy_ctx *ctx, unsigned completion, double valu
 	}
 }
 
-/* Begins with the windows of another completion: all lanes are open. */
-static void open_lanes(struct auc_policy_ctx *ctx)
+/* Begins with the windows of another completion: all lanes are open whose floor leaves room for a
+ * better payoff, or for a tie with whatever is found later. */
+static void open_lanes(struct auc_policy_ctx *ctx, double value)
 {
+	double limit = ctx->floor < 0 ? INFINITY : value - ctx->best_payoff + 16 * TIE * value;
 	unsigned i;
 
+	ctx->nopen = 0;
 	for (i = 0; i < ctx->nlanes; i++) {
-		ctx->open[i] = i;
+		if (ctx->lanes[i].floor > limit)
+			continue;
+		ctx->open[ctx->nopen++] = i;
 		ctx->lanes[i].room = INT64_MAX;
 	}
-	ctx->nopen = ctx->nlanes;
 }
 
 /*

@@ -15,6 +15,7 @@
 #include "num.h"
 #include "policy/dps-private.h"
 
+static double lowest_price(const struct auc_policy_ctx *ctx, unsigned type);
 static void add_slot(struct auc_policy_ctx *ctx, unsigned lane, unsigned slot);
 static const double *lane_block(struct auc_policy_ctx *ctx, unsigned lane, unsigned row,
 				unsigned slot);
@@ -51,11 +52,13 @@ void auc_dps_add_lane(struct auc_policy_ctx *ctx, unsigned worker, bool colocate
 	lane->colocated = colocated;
 	lane->dmax = longest < m->slots ? (unsigned)longest : m->slots;
 	lane->dmin = lane->dmax + 1;
+	lane->slots = INFINITY;
 	for (d = lane->dmax; d; d--) {
 		ctx->fewest[base + d] = auc_job_workers(least, d, job->chunks);
 		if (!ctx->fewest[base + d])
 			break;
 		lane->dmin = d;
+		lane->slots = fmin(lane->slots, (double)ctx->fewest[base + d] * d);
 		distinct += d == lane->dmax || ctx->fewest[base + d] != ctx->fewest[base + d + 1];
 	}
 	if (lane->dmin > lane->dmax)
@@ -73,6 +76,39 @@ void auc_dps_add_lane(struct auc_policy_ctx *ctx, unsigned worker, bool colocate
 		ctx->ratio[base + d] = (double)ctx->fewest[base + d] / (double)lane->level[i];
 	}
 	ctx->nlanes++;
+}
+
+void auc_dps_find_floor(struct auc_policy_ctx *ctx)
+{
+	double least[2 * AUC_TYPES_MAX], ps = INFINITY;
+	struct lane *l;
+	unsigned i;
+
+	for (i = 0; i < ctx->m->nworker_types + ctx->m->nps_types; i++)
+		least[i] = lowest_price(ctx, i);
+	for (i = 0; i < ctx->m->nps_types; i++)
+		if (ctx->job->ps_seconds[i] >= 0)
+			ps = fmin(ps, least[auc_ps_index(ctx->m, i)]);
+	ctx->floor = INFINITY;
+	for (l = ctx->lanes; l < ctx->lanes + ctx->nlanes; l++) {
+		l->floor = (l->slots * least[l->worker] + l->dmin * ps) * ctx->keep;
+		ctx->floor = fmin(ctx->floor, l->floor);
+	}
+}
+
+/* Of TYPE in any slot that the job may use. */
+static double lowest_price(const struct auc_policy_ctx *ctx, unsigned type)
+{
+	const struct auc_type_cache *c = &ctx->m->cache[type];
+	double least = INFINITY;
+	unsigned slot;
+	size_t cell;
+
+	for (slot = ctx->start0; slot < ctx->slots; slot++) {
+		cell = auc_cell(ctx->m, slot, 0);
+		least = fmin(least, c->price[cell + c->order[cell]]);
+	}
+	return least;
 }
 
 /* Bounds of all slot indices up to SLOT, as far as they are not there yet. */
