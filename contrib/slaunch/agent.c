@@ -99,7 +99,13 @@ int agent_run(const char *task, char *const program[])
 			  .err.from = -1,
 			  .group.fd = -1};
 	const char *token = getenv(AGENT_TOKEN), *where = getenv(AGENT_CONNECT);
+	sigset_t announced;
 
+	/* A change may be announced while the group forms: agent_start() reads it. */
+	sigemptyset(&announced);
+	sigaddset(&announced, SIGUSR1);
+	sigaddset(&announced, SIGUSR2);
+	sigprocmask(SIG_BLOCK, &announced, NULL);
 	if (!token || !where) {
 		say("--task is for slaunch itself: %s is not set",
 		    token ? AGENT_CONNECT : AGENT_TOKEN);
