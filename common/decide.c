@@ -9,6 +9,7 @@
 #include <json-c/json.h>
 
 #include "auction-private.h"
+#include "receipt.h"
 #include "replan.h"
 
 static enum auc_code decide(struct auc_auction *a, const struct auc_bid *bid, double now,
@@ -242,6 +243,12 @@ static enum auc_code put_lien(struct auc_auction *a, const char *text, uint32_t 
 		return rc;
 	rc = auc_auction_give_receipt(a, auc_ledger_find(a->ledger, offer->sale), 0, NULL,
 				      &offer->receipt, err);
+	if (rc == AUC_OK && strlen(offer->receipt) > AUC_RECEIPT_MAX)
+		rc = auc_err_set(
+			err, AUC_EFULL,
+			"the receipt of the best schedule has %zu bytes, the accounting keeps %d; "
+			"lower --chunks or --epochs",
+			strlen(offer->receipt), AUC_RECEIPT_MAX);
 	if (rc != AUC_OK)
 		auc_ledger_drop(a->ledger, offer->sale, NULL);
 	return rc;

@@ -8,6 +8,7 @@
 #include <json-c/json.h>
 
 #include "jsonio.h"
+#include "pack.h"
 #include "receipt.h"
 #include "text.h"
 
@@ -32,6 +33,10 @@ static bool grow(void **array, unsigned n, size_t size);
 static bool add_plan(struct json_object *o, const struct auc_sale *sale,
 		     const struct auc_market *m);
 static char *print(struct json_object *o);
+static char *print_packed(struct json_object *o);
+static enum auc_code unpack(struct json_object *o, struct auc_err *err);
+static bool move_long(struct json_object *from, struct json_object *to);
+static const char *text_of(struct json_object *o);
 
 /* -- public functions -- */
 
@@ -184,11 +189,34 @@ static enum auc_code parse(const char *text, struct json_object **o, struct auc_
 	if (!*o)
 		return auc_err_set(err, AUC_EINVAL, "receipt: not one JSON object");
 	rc = auc_json_int(*o, "auction", RECEIPT_VERSION, RECEIPT_VERSION, &version, err);
+	if (rc == AUC_OK)
+		rc = unpack(*o, err);
 	if (rc != AUC_OK) {
 		auc_err_prefix(err, "receipt");
 		json_object_put(*o);
 	}
 	return rc;
+}
+
+/* Puts what is packed in O where it would be otherwise. */
+static enum auc_code unpack(struct json_object *o, struct auc_err *err)
+{
+	struct json_object *packed, *whole;
+	bool ok;
+	char *text;
+
+	if (!json_object_object_get_ex(o, "packed", &packed))
+		return AUC_OK;
+	text = json_object_is_type(packed, json_type_string)
+		       ? auc_unpack(json_object_get_string(packed), TEXT_MAX)
+		       : NULL;
+	whole = text ? auc_json_parse(text, strlen(text)) : NULL;
+	free(text);
+	ok = whole && move_long(whole, o);
+	json_object_put(whole);
+	json_object_object_del(o, "packed");
+	return ok ? AUC_OK
+		  : auc_err_set(err, AUC_EINVAL, "packed: expected base64 of gzip of an object");
 }
 
 static enum auc_code read_sale(struct json_object *o, struct auc_receipt *r, struct auc_err *err)
@@ -478,10 +506,45 @@ static bool add_plan(struct json_object *o, const struct auc_sale *sale, const s
 /* Takes O over. */
 static char *print(struct json_object *o)
 {
-	const char *text = json_object_to_json_string_ext(
-		o, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE);
-	char *copy = text ? strdup(text) : NULL;
+	const char *text = text_of(o);
+	char *copy = !text ? NULL : strlen(text) > AUC_RECEIPT_MAX ? print_packed(o) : strdup(text);
 
 	json_object_put(o);
 	return copy;
+}
+
+static char *print_packed(struct json_object *o)
+{
+	struct json_object *whole = json_object_new_object();
+	const char *text = whole && move_long(o, whole) ? text_of(whole) : NULL;
+	char *packed = text ? auc_pack(text) : NULL;
+	bool ok = packed && auc_json_add_text(o, "packed", packed);
+
+	free(packed);
+	json_object_put(whole);
+	text = ok ? text_of(o) : NULL;
+	return text ? strdup(text) : NULL;
+}
+
+/* What makes a receipt long. */
+static bool move_long(struct json_object *from, struct json_object *to)
+{
+	static const char *const keys[] = {"plan", "chunks", "transfers"};
+	struct json_object *v;
+
+	for (unsigned i = 0; i < sizeof(keys) / sizeof(*keys); i++) {
+		if (!json_object_object_get_ex(from, keys[i], &v))
+			continue;
+		if (!auc_json_add(to, keys[i], json_object_get(v)))
+			return false;
+		json_object_object_del(from, keys[i]);
+	}
+	return true;
+}
+
+/* O's own. */
+static const char *text_of(struct json_object *o)
+{
+	return json_object_to_json_string_ext(o, JSON_C_TO_STRING_PLAIN |
+							 JSON_C_TO_STRING_NOSLASHESCAPE);
 }

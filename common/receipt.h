@@ -20,6 +20,9 @@
 #include "ledger.h"
 #include "market.h"
 
+/* Bytes that the accounting keeps of a receipt: what MySQL's "text" holds. */
+#define AUC_RECEIPT_MAX 65535
+
 /* What a receipt says without a market: for the launcher, the commands and the tests. Names, not
  * indices. */
 struct auc_receipt_share {
@@ -70,7 +73,11 @@ bool auc_receipt_is(const char *text);
 enum auc_code auc_receipt_parse(const char *text, struct auc_receipt *r, struct auc_err *err);
 void auc_receipt_clear(struct auc_receipt *r);
 
-/* Text of a sale's receipt, malloc'd; REFUND and WHY only for state settled. NULL: no memory. */
+/*
+ * Text of a sale's receipt, malloc'd; REFUND and WHY only for state settled. NULL: no memory. Where
+ * it would have more than AUC_RECEIPT_MAX bytes, plan, chunks and transfers are packed (pack.h), as
+ * one object; if that is not enough, it is longer.
+ */
 char *auc_receipt_print(const struct auc_sale *sale, const struct auc_market *m, auc_money refund,
 			const char *why);
 char *auc_receipt_print_member(const char *sale_id, uint32_t lead);

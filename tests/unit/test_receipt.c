@@ -146,6 +146,142 @@ static void test_is(void **state)
 	assert_false(auc_receipt_is(NULL));
 }
 
+/* -- receipts that the accounting would cut -- */
+
+#define NODES 60
+
+static struct auc_market *make_wide_market(void)
+{
+	static const struct auc_named worker[] = {{"cpu", 2}, {"gpu:v100", 1}}, ps[] = {{"cpu", 1}};
+	static const struct auc_named capacity[] = {{"cpu", 90}, {"gpu:v100", 40}};
+	struct auc_price price = {0};
+	struct auc_market *m = auc_market_create(50, 300, 100);
+	char name[32];
+
+	assert_int_equal(auc_market_add_worker_type(m, "v100", worker, 2, 1000, &err), AUC_OK);
+	assert_int_equal(auc_market_add_ps_type(m, "ps.m", ps, 1, 1000, &err), AUC_OK);
+	for (unsigned i = 0; i < NODES; i++) {
+		snprintf(name, sizeof(name), "a-node-with-a-long-name%02u", i);
+		assert_int_equal(
+			auc_market_add_server(m, name, "edge", false, 3, 0, capacity, 2, &err),
+			AUC_OK);
+	}
+	assert_int_equal(auc_market_ready(m, &price, &err), AUC_OK);
+	return m;
+}
+
+/* Another layout in each of RUNS slots, and a bid of BID bytes. */
+static void make_long_sale(struct auc_sale *s, enum auc_sale_state state, unsigned runs, size_t bid)
+{
+	make_sale(s, state);
+	free(s->bid);
+	s->bid = malloc(bid + 1);
+	assert_non_null(s->bid);
+	memset(s->bid, 'x', bid);
+	s->bid[bid] = 0;
+	auc_plan_clear(&s->plan);
+	auc_plan_init(&s->plan);
+	s->plan.arrival = s->plan.start = 103;
+	s->plan.completion = 103 + runs;
+	for (unsigned i = 0; i < runs; i++) {
+		assert_int_equal(auc_plan_add_run(&s->plan, 103 + i, 103 + i, &err), AUC_OK);
+		for (unsigned n = 0; n < NODES; n++)
+			assert_int_equal(
+				auc_plan_add_share(&s->plan, n, 1 + (n * i) % 7, n == i % 4, &err),
+				AUC_OK);
+	}
+}
+
+static bool says(const char *text, const char *key)
+{
+	return strstr(text, key) != NULL;
+}
+
+/* To the byte: the longest that stays as it is, and the first that is packed. */
+static void test_limit(void **state)
+{
+	struct auc_market *m = make_wide_market();
+	struct auc_sale s;
+	size_t bid;
+	char *text;
+
+	(void)state;
+	make_long_sale(&s, AUC_SALE_SOLD, 30, 0);
+	text = auc_receipt_print(&s, m, 0, NULL);
+	assert_true(says(text, "\"plan\":["));
+	bid = AUC_RECEIPT_MAX - strlen(text);
+	free(text);
+	auc_sale_clear(&s);
+	for (unsigned more = 0; more < 2; more++) {
+		struct auc_receipt r;
+
+		make_long_sale(&s, AUC_SALE_SOLD, 30, bid + more);
+		text = auc_receipt_print(&s, m, 0, NULL);
+		assert_true(more ? strlen(text) < AUC_RECEIPT_MAX / 2
+				 : strlen(text) == AUC_RECEIPT_MAX);
+		assert_true(says(text, "\"plan\":[") == !more);
+		assert_true(says(text, "\"packed\":\"") == more);
+		assert_int_equal(auc_receipt_parse(text, &r, &err), AUC_OK);
+		assert_int_equal(r.nruns, 30);
+		assert_int_equal(r.nshares, 30 * NODES);
+		auc_receipt_clear(&r);
+		free(text);
+		auc_sale_clear(&s);
+	}
+	auc_market_destroy(m);
+}
+
+/* What is packed is sold again as it stood, and settled. */
+static void test_packed(void **state)
+{
+	struct auc_market *m = make_wide_market();
+	struct auc_sale s, again;
+	struct auc_receipt r;
+	char *text, *twice, *at;
+
+	(void)state;
+	make_long_sale(&s, AUC_SALE_RUNNING, 150, 100);
+	text = auc_receipt_print(&s, m, 0, NULL);
+	assert_true(says(text, "\"packed\":\"") && strlen(text) <= AUC_RECEIPT_MAX);
+	assert_true(auc_receipt_is(text));
+	assert_int_equal(auc_receipt_to_sale(text, m, &again, &err), AUC_OK);
+	assert_int_equal(again.plan.nruns, 150);
+	assert_int_equal(again.plan.nshares, 150 * NODES);
+	assert_memory_equal(again.plan.shares, s.plan.shares,
+			    s.plan.nshares * sizeof(*s.plan.shares));
+	twice = auc_receipt_print(&again, m, 0, NULL);
+	assert_string_equal(text, twice);
+	auc_sale_clear(&again);
+	free(twice);
+
+	/* Another letter at any place of what is packed, but for those of gzip's own notes of time
+	 * and system. */
+	at = strstr(text, "packed\":\"") + strlen("packed\":\"");
+	for (size_t i = 16; i + 4 < strcspn(at, "\""); i += 397) {
+		char old = at[i];
+
+		at[i] = old == 'A' ? 'B' : 'A';
+		assert_int_equal(auc_receipt_parse(text, &r, &err), AUC_EINVAL);
+		assert_string_equal(err.text,
+				    "receipt: packed: expected base64 of gzip of an object");
+		assert_null(r.runs);
+		at[i] = old;
+	}
+	free(text);
+	auc_sale_clear(&s);
+
+	make_long_sale(&s, AUC_SALE_SETTLED, 150, 100);
+	text = auc_receipt_print(&s, m, 2600000, "cancelled");
+	assert_true(strlen(text) <= AUC_RECEIPT_MAX);
+	assert_int_equal(auc_receipt_parse(text, &r, &err), AUC_OK);
+	assert_int_equal(r.refund, 2600000);
+	assert_int_equal(r.nruns, 150);
+	auc_receipt_clear(&r);
+	free(text);
+	auc_sale_clear(&s);
+	auc_market_destroy(m);
+}
+
 static void test_bad(void **state)
 {
 	static const struct {
@@ -157,6 +293,10 @@ static void test_bad(void **state)
 		{"{\"auction\":1", "receipt: not one JSON object"},
 		{"{\"auction\":1} x", "receipt: not one JSON object"},
 		{"{\"auction\":2}", "receipt: auction: expected a whole number from 1 to 1"},
+		{"{\"auction\":1,\"packed\":1}",
+		 "receipt: packed: expected base64 of gzip of an object"},
+		{"{\"auction\":1,\"packed\":\"H4sI\"}",
+		 "receipt: packed: expected base64 of gzip of an object"},
 		{"{\"auction\":1}", "receipt: sale: expected a text of at most 39 characters"},
 		{"{\"auction\":1,\"sale\":\"\"}",
 		 "receipt: sale: expected a text of at least one character"},
@@ -221,6 +361,7 @@ int main(void)
 		cmocka_unit_test(test_round_trip), cmocka_unit_test(test_settled),
 		cmocka_unit_test(test_member),     cmocka_unit_test(test_is),
 		cmocka_unit_test(test_bad),        cmocka_unit_test(test_damaged),
+		cmocka_unit_test(test_limit),      cmocka_unit_test(test_packed),
 	};
 
 	return cmocka_run_group_tests_name("receipt", tests, NULL, NULL);
