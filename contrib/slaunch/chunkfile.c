@@ -155,6 +155,7 @@ static bool open_source(const char *path, const char *max, int *fd, uint64_t *si
 	return false;
 }
 
+/* For in->total bytes. What is longer than that is no part of it: it is thrown away. */
 static bool open_part(struct incoming *in, const char *path)
 {
 	char dir[PATH_MAX];
@@ -169,7 +170,12 @@ static bool open_part(struct incoming *in, const char *path)
 	if (in->fd < 0 || fstat(in->fd, &st) != 0)
 		return failed(in->part);
 	in->have = (uint64_t)st.st_size;
-	return true;
+	if (in->have <= in->total)
+		return true;
+	say("%s: %" PRIu64 " bytes, more than the %" PRIu64 " of the chunk, which starts anew",
+	    in->part, in->have, in->total);
+	in->have = 0;
+	return ftruncate(in->fd, 0) == 0 || failed(in->part);
 }
 
 /* Until it is whole, or no more comes. */

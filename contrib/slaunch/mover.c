@@ -175,7 +175,8 @@ static bool move_chunk(struct mover *m, const struct move *move, uint64_t *bytes
 		return false;
 	while (!done && clock_wall() < c.until) {
 		if (find_jobs(m, &c) && ask_size(m, &c, &whole, &have)) {
-			first = looks++ ? first : have;
+			/* Fewer: what was there was no part of it. */
+			first = looks++ && first < have ? first : have;
 			done = whole || carry(m, &c, have, &came);
 		}
 		if (!done)
@@ -184,7 +185,7 @@ static bool move_chunk(struct mover *m, const struct move *move, uint64_t *bytes
 	c.until = clock_wall() + LAST_SECONDS;
 	if (!done && looks && !ask_size(m, &c, &whole, &have))
 		have = first;
-	*bytes = have + came - first;
+	*bytes = have > first ? have + came - first : came;
 	say("slot %" PRId64 ": chunk %" PRIu64 " %s from %s to %s: %" PRIu64 " bytes", move->slot,
 	    move->chunk, done ? "moved" : "not moved", move->from, move->to, *bytes);
 	return done;
