@@ -41,15 +41,17 @@ static const int shifts[AUC_DEMAND_SHIFTS] = {-80, -56, -34, -20, -10,
 					      10,  20,  34,  56,  80}; /* bins */
 
 static void set_mean(struct auc_demand *d, unsigned i, double mean);
+static double scale_of(struct auc_demand *d, unsigned i);
+static double clamp(double x, double low, double high);
 static double logistic(const struct auc_demand *d, double z);
 static double likely(const struct auc_demand *d, double z, double *steep);
 static void learn_scales(struct auc_demand *d, const struct auc_demand_answer *a);
+static void subtract(double *a, const double *column, unsigned n, double factor);
 static void learn_spread(struct auc_demand *d, double z, bool accepted);
 static void fit_scales(struct auc_demand *d);
-static void add_answers(const struct auc_demand *d, double *slope);
+static void add_answers(struct auc_demand *d, double *slope);
 static void invert(double *a, unsigned n);
-static unsigned bin_of(const struct auc_demand *d, const struct auc_demand_answer *a,
-		       unsigned *level);
+static unsigned bin_of(struct auc_demand *d, const struct auc_demand_answer *a, unsigned *level);
 static unsigned bin_at(double z);
 static unsigned moved_bin(unsigned bin, int by);
 static void learn_curve(struct auc_demand *d, const struct auc_demand_answer *a);
@@ -107,11 +109,11 @@ void auc_demand_clear(struct auc_demand *d)
 	d->memory = NULL;
 }
 
-double auc_demand_bundle(const struct auc_demand *d, const unsigned *type, const unsigned *count,
+double auc_demand_bundle(struct auc_demand *d, const unsigned *type, const unsigned *count,
 			 double part[AUC_POSTED_KINDS])
 {
-	part[AUC_POSTED_WORKER] = d->scale[type[AUC_POSTED_WORKER]] * count[AUC_POSTED_WORKER];
-	part[AUC_POSTED_PS] = d->scale[d->nworker + type[AUC_POSTED_PS]] * count[AUC_POSTED_PS];
+	part[AUC_POSTED_WORKER] = scale_of(d, type[AUC_POSTED_WORKER]) * count[AUC_POSTED_WORKER];
+	part[AUC_POSTED_PS] = scale_of(d, d->nworker + type[AUC_POSTED_PS]) * count[AUC_POSTED_PS];
 	return part[AUC_POSTED_WORKER] + part[AUC_POSTED_PS];
 }
 
@@ -155,7 +157,21 @@ void auc_demand_learn(struct auc_demand *d, const unsigned *type, const unsigned
 static void set_mean(struct auc_demand *d, unsigned i, double mean)
 {
 	d->mean[i] = mean;
-	d->scale[i] = exp(mean);
+	d->stale[i] = true;
+}
+
+static double scale_of(struct auc_demand *d, unsigned i)
+{
+	if (d->stale[i]) {
+		d->scale[i] = exp(d->mean[i]);
+		d->stale[i] = false;
+	}
+	return d->scale[i];
+}
+
+static double clamp(double x, double low, double high)
+{
+	return x < low ? low : x > high ? high : x;
 }
 
 /* How likely a yes is at the price exp(Z) B, by the logistic. */
@@ -172,21 +188,21 @@ static double likely(const struct auc_demand *d, double z, double *steep)
 
 	if (d->answers >= CURVE_ANSWERS) {
 		*steep = d->curve[0].steep[bin];
-		return fmin(fmax(d->curve[0].accept[bin], CLIP), 1 - CLIP);
+		return clamp(d->curve[0].accept[bin], CLIP, 1 - CLIP);
 	}
 	p = logistic(d, z);
 	*steep = p * (1 - p) / exp(d->spread);
-	return fmin(fmax(p, 1e-6), 1 - 1e-6);
+	return clamp(p, 1e-6, 1 - 1e-6);
 }
 
 /* One step of the filter. */
 static void learn_scales(struct auc_demand *d, const struct auc_demand_answer *a)
 {
-	unsigned n = d->n, at[AUC_POSTED_KINDS] = {a->type[0], d->nworker + a->type[1]}, i, k;
+	unsigned n = d->n, at[AUC_POSTED_KINDS] = {a->type[0], d->nworker + a->type[1]}, i;
 	double part[AUC_POSTED_KINDS], b = auc_demand_bundle(d, a->type, a->count, part),
 				       z = a->price - log(b);
-	double column[2 * AUC_TYPES_MAX], steep, p, all, gain, step, down,
-		share[AUC_POSTED_KINDS] = {part[0] / b, part[1] / b};
+	double column[2 * AUC_TYPES_MAX] = {0}, steep, p, all, gain, step,
+			  share[AUC_POSTED_KINDS] = {part[0] / b, part[1] / b};
 
 	if (d->answers < CURVE_ANSWERS)
 		learn_spread(d, z, a->accepted);
@@ -198,11 +214,22 @@ static void learn_scales(struct auc_demand *d, const struct auc_demand_answer *a
 	all = share[0] * column[at[0]] + share[1] * column[at[1]];
 	gain = 1 / (p * (1 - p) + steep * steep * all);
 	step = gain * steep * ((a->accepted ? 1 : 0) - p);
-	for (i = 0; i < n; i++) {
-		set_mean(d, i, d->mean[i] + fmin(fmax(step * column[i], -STEP_MAX), STEP_MAX));
-		down = steep * steep * gain * column[i];
+	for (i = 0; i < n; i++)
+		set_mean(d, i, d->mean[i] + clamp(step * column[i], -STEP_MAX, STEP_MAX));
+	subtract(d->cov, column, n, steep * steep * gain);
+}
+
+/* A, N x N, less FACTOR times the outer product of COLUMN. */
+AUC_DEMAND_VECTORIZED static void subtract(double *restrict a, const double *restrict column,
+					   unsigned n, double factor)
+{
+	unsigned i, k;
+	double down;
+
+	for (i = 0; i < n; i++, a += n) {
+		down = factor * column[i];
 		for (k = 0; k < n; k++)
-			d->cov[i * n + k] -= down * column[k];
+			a[k] -= down * column[k];
 	}
 }
 
@@ -213,7 +240,7 @@ static void learn_spread(struct auc_demand *d, double z, bool accepted)
 	       weight = p * (1 - p) * logit * logit;
 	double gain = d->spread_var / (1 + weight * d->spread_var);
 
-	d->spread -= fmin(fmax(gain * logit * ((accepted ? 1 : 0) - p), -STEP_MAX), STEP_MAX);
+	d->spread -= clamp(gain * logit * ((accepted ? 1 : 0) - p), -STEP_MAX, STEP_MAX);
 	d->spread_var = gain;
 	d->spread = fmin(fmax(d->spread, log(SPREAD_MIN)), log(SPREAD_MAX));
 }
@@ -242,7 +269,7 @@ static void fit_scales(struct auc_demand *d)
 	for (i = 0; i < n; i++) {
 		for (k = 0, step[i] = 0; k < n; k++)
 			step[i] += d->cov[i * n + k] * slope[k];
-		step[i] = fmin(fmax(step[i], -STEP_MAX), STEP_MAX);
+		step[i] = clamp(step[i], -STEP_MAX, STEP_MAX);
 		mean += i < d->nworker ? step[i] / d->nworker : 0;
 	}
 	for (i = 0; i < n; i++)
@@ -250,7 +277,7 @@ static void fit_scales(struct auc_demand *d)
 }
 
 /* Adds to SLOPE and to the covariance, which is an information so far. */
-static void add_answers(const struct auc_demand *d, double *slope)
+static void add_answers(struct auc_demand *d, double *slope)
 {
 	uint64_t kept = d->answers < MEMORY ? d->answers : MEMORY, r;
 	double part[AUC_POSTED_KINDS], share, b, p, steep, push;
@@ -299,8 +326,7 @@ static void invert(double *a, unsigned n)
 /* -- the curve -- */
 
 /* Where A is, as scales are now. */
-static unsigned bin_of(const struct auc_demand *d, const struct auc_demand_answer *a,
-		       unsigned *level)
+static unsigned bin_of(struct auc_demand *d, const struct auc_demand_answer *a, unsigned *level)
 {
 	double part[AUC_POSTED_KINDS], b = auc_demand_bundle(d, a->type, a->count, part);
 
@@ -446,7 +472,7 @@ static void make_curve(const struct auc_demand *d, struct auc_demand_curve *c, d
 			c->best = d->factor[i] * c->accept[i];
 			c->at = i;
 		}
-		p = fmin(fmax(c->accept[i], CLIP), 1 - CLIP);
+		p = clamp(c->accept[i], CLIP, 1 - CLIP);
 		c->steep[i] /= AUC_DEMAND_BIN;
 		c->info[i] = c->steep[i] * c->steep[i] / (p * (1 - p));
 		c->log[0][i] = log(1 - p);

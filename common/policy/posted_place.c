@@ -9,8 +9,15 @@
 #include "num.h"
 #include "policy/posted-private.h"
 
-/* Servers that are picked by looking through all of them; more than these are sorted. */
+/* Servers that are picked by looking through all of them; more than these come out of a heap. */
 #define PICKS_MAX 12
+
+/* gcc does not do it at -O2; the comparisons are the same ones. */
+#if defined(__GNUC__) && !defined(__clang__)
+#define VECTORIZED __attribute__((optimize("O3")))
+#else
+#define VECTORIZED
+#endif
 
 #define COUNT_BITS 21 /* of a key: no server is taken to hold more than AUC_FIT_MAX = 2^20 */
 #define INDEX_BITS (64 - 2 * COUNT_BITS)
@@ -25,11 +32,15 @@ struct order {
 };
 
 static int find_one(const struct auc_posted_room *room, const struct auc_posted_ask *ask);
+static int32_t most_where(const int32_t *values, const int32_t *others, int32_t low, int32_t high,
+			  unsigned n);
 static int32_t ps_beside(const struct auc_posted_room *room, unsigned server, unsigned workers);
 static void order_open(struct order *o, struct auc_posted_layout *l, enum auc_posted_placement how,
 		       const struct auc_posted_room *room, const struct auc_posted_ask *ask,
 		       uint64_t luck);
 static unsigned order_at(struct order *o, unsigned i);
+static uint64_t highest(const uint64_t *key, unsigned n);
+static void sift(uint64_t *heap, unsigned n, unsigned i, uint64_t key);
 static unsigned first_in_ring(const struct auc_posted_ask *ask, unsigned nservers);
 static bool fill(struct order *o, int kind, const int32_t *idle, unsigned n);
 static bool spread(struct order *o, int kind, const int32_t *idle, unsigned n);
@@ -146,10 +157,19 @@ static int find_one(const struct auc_posted_room *room, const struct auc_posted_
 {
 	const int32_t *w = room->idle[AUC_POSTED_WORKER], *p = room->idle[AUC_POSTED_PS];
 	int32_t dk = (int32_t)ask->count[AUC_POSTED_WORKER],
-		dm = (int32_t)ask->count[AUC_POSTED_PS];
+		dm = (int32_t)ask->count[AUC_POSTED_PS], most, ps;
 	int best = -1;
 	unsigned s;
 
+	if (!room->beside) {
+		most = most_where(w, p, dm, INT32_MAX, room->nservers);
+		if (most < dk)
+			return -1;
+		ps = most_where(p, w, most, most, room->nservers);
+		for (s = 0; w[s] != most || p[s] != ps; s++)
+			;
+		return (int)s;
+	}
 	for (s = 0; s < room->nservers; s++) {
 		if (w[s] < dk || p[s] < dm)
 			continue;
@@ -159,6 +179,20 @@ static int find_one(const struct auc_posted_room *room, const struct auc_posted_
 			best = (int)s;
 	}
 	return best;
+}
+
+/* The highest of N VALUES, none below 0, where OTHERS are LOW to HIGH; else -1. */
+VECTORIZED static int32_t most_where(const int32_t *values, const int32_t *others, int32_t low,
+				     int32_t high, unsigned n)
+{
+	int32_t most = -1, value;
+	unsigned i;
+
+	for (i = 0; i < n; i++) {
+		value = (others[i] >= low && others[i] <= high) ? values[i] : -1;
+		most = value > most ? value : most;
+	}
+	return most;
 }
 
 static int32_t ps_beside(const struct auc_posted_room *room, unsigned server, unsigned workers)
@@ -205,36 +239,60 @@ static unsigned first_in_ring(const struct auc_posted_ask *ask, unsigned nserver
 	return nservers ? (unsigned)(h % nservers) : 0;
 }
 
-static int compare_keys(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return (x < y) - (x > y);
-}
-
-/* The I-th server; each call asks for one that is known, or for the next. A key of 0 is one that
- * was picked. */
+/*
+ * The I-th server; each call asks for one that is known, or for the next. The first ones are
+ * picked, and their keys then 0; more of them come out of a heap of the others.
+ */
 static unsigned order_at(struct order *o, unsigned i)
 {
 	struct auc_posted_layout *l = o->l;
-	unsigned n = o->room->nservers, s, best = 0, k;
+	unsigned n = o->room->nservers, k, s;
 
 	if (i < o->known)
 		return l->order[i];
-	if (i == PICKS_MAX) {
-		qsort(l->key, n, sizeof(*l->key), compare_keys);
-		for (k = i; k < n; k++)
-			l->order[k] = INDEX_MASK - (uint32_t)(l->key[k - i] & INDEX_MASK);
-		o->known = n;
-		return l->order[i];
+	for (k = n / 2; i == PICKS_MAX && k > 0; k--)
+		sift(l->key, n, k - 1, l->key[k - 1]);
+	if (i < PICKS_MAX) {
+		s = INDEX_MASK - (unsigned)(highest(l->key, n) & INDEX_MASK);
+		l->key[s] = 0;
+	} else {
+		s = INDEX_MASK - (unsigned)(l->key[0] & INDEX_MASK);
+		sift(l->key, n, 0, 0);
 	}
-	for (s = 1; s < n; s++)
-		if (l->key[s] > l->key[best])
-			best = s;
-	l->key[best] = 0;
-	l->order[i] = best;
+	l->order[i] = s;
 	o->known = i + 1;
-	return best;
+	return s;
+}
+
+/* The highest of N keys; in four rows, so that none waits for the one before it. */
+static uint64_t highest(const uint64_t *key, unsigned n)
+{
+	uint64_t most[4] = {0};
+	unsigned i, k;
+
+	for (i = 0; i + 4 <= n; i += 4)
+		for (k = 0; k < 4; k++)
+			most[k] = key[i + k] > most[k] ? key[i + k] : most[k];
+	for (; i < n; i++)
+		most[0] = key[i] > most[0] ? key[i] : most[0];
+	for (k = 1; k < 4; k++)
+		most[0] = most[k] > most[0] ? most[k] : most[0];
+	return most[0];
+}
+
+/* Puts KEY at I of a heap of N, the highest first, or below. */
+static void sift(uint64_t *heap, unsigned n, unsigned i, uint64_t key)
+{
+	unsigned child;
+
+	while ((child = 2 * i + 1) < n) {
+		child += child + 1 < n && heap[child + 1] > heap[child];
+		if (heap[child] <= key)
+			break;
+		heap[i] = heap[child];
+		i = child;
+	}
+	heap[i] = key;
 }
 
 /* Servers in order, each as full as it gets. */

@@ -67,6 +67,9 @@ static double draw(const struct shared *d, const struct auc_posted_ask *ask, dou
 		   double cost);
 static double later(const struct shared *d, unsigned type, unsigned level, double sigma,
 		    double cheap);
+static void rate(const struct auc_demand *m, const struct auc_demand_curve *c, double cost,
+		 double worth, double unsure, double *score, double *hope);
+static double highest(const double *value);
 static double pick(const struct shared *d, const unsigned *set, unsigned n, const double *info);
 static double best_accept(const struct shared *d, double cost);
 static void learn_lambda(struct shared *d, const struct auc_posted_offer *offer, double b,
@@ -108,7 +111,7 @@ static void shared_destroy(void *self)
 
 static void shared_offer(void *self, struct auc_posted_offer *offer)
 {
-	const struct shared *d = self;
+	struct shared *d = self;
 	const struct auc_posted_ask *ask = &offer->ask;
 	double part[AUC_POSTED_KINDS],
 		b = auc_demand_bundle(&d->demand, ask->type, ask->count, part), x;
@@ -158,26 +161,49 @@ static double draw(const struct shared *d, const struct auc_posted_ask *ask, dou
 	const struct auc_demand *m = &d->demand;
 	unsigned level = auc_demand_level(sigma), set[BINS + 1], n = 0, i;
 	const struct auc_demand_curve *c = &m->curve[level];
-	double cheap = 1 / fmax(d->jobs ? b / d->bundle : 1, CHEAP);
+	double cheap = 1 / fmax(d->jobs ? b / d->bundle : 1, CHEAP), best, lose;
 	double worth = later(d, ask->type[AUC_POSTED_WORKER], level, sigma, cheap);
-	double most = LATER_MAX * m->curve[0].best, unsure = UNSURE * cheap, score[BINS], best = 0,
-	       lose;
+	double score[BINS], hope[BINS];
 
-	for (i = 0; i < BINS; i++) {
-		double more = worth * c->info[i];
-
-		score[i] = (m->factor[i] - cost) * c->accept[i] + (more < most ? more : most);
-		best = score[i] > best ? score[i] : best;
-	}
+	rate(m, c, cost, worth, UNSURE * cheap, score, hope);
+	best = fmax(0, highest(score));
 	lose = LOSE + LOSE_FIRST / sqrt(1 + (double)m->answers / LOSE_ANSWERS) + LOSE_DOUBT * sigma;
 	best *= 1 - fmin(lose * cheap * sqrt(cheap), LOSE_MAX);
 	for (i = 0; i < BINS; i++) {
 		set[n] = i;
-		n += score[i] + (m->factor[i] - cost) * unsure * m->unsure[i] >= best;
+		n += hope[i] >= best;
 	}
 	if (!n)
 		set[n++] = BINS - 1; /* it costs others more than anybody pays */
 	return pick(d, set, n, c->info);
+}
+
+/* What x of each bin earns, and what its answer is WORTH; HOPE: with UNSURE deviations of S more.
+ */
+AUC_DEMAND_VECTORIZED static void rate(const struct auc_demand *m, const struct auc_demand_curve *c,
+				       double cost, double worth, double unsure,
+				       double *restrict score, double *restrict hope)
+{
+	double most = LATER_MAX * m->curve[0].best, more;
+	unsigned i;
+
+	for (i = 0; i < BINS; i++) {
+		more = worth * c->info[i];
+		score[i] = (m->factor[i] - cost) * c->accept[i] + (more < most ? more : most);
+		hope[i] = score[i] + (m->factor[i] - cost) * unsure * m->unsure[i];
+	}
+}
+
+/* The highest of BINS values; in four rows, so that none waits for the one before it. */
+static double highest(const double *value)
+{
+	double most[4] = {value[0], value[1], value[2], value[3]};
+	unsigned i, k;
+
+	for (i = 4; i < BINS; i += 4)
+		for (k = 0; k < 4; k++)
+			most[k] = value[i + k] > most[k] ? value[i + k] : most[k];
+	return fmax(fmax(most[0], most[1]), fmax(most[2], most[3]));
 }
 
 /*
@@ -199,40 +225,38 @@ static double later(const struct shared *d, unsigned type, unsigned level, doubl
 /* Any x of the N bins of SET, rather where an answer says much. */
 static double pick(const struct shared *d, const unsigned *set, unsigned n, const double *info)
 {
-	double most = 1e-12, sum = 0, luck = auc_posted_luck(d->terms->seed, d->jobs), weight = 0;
+	double most = 1e-12, sum = 0, luck = auc_posted_luck(d->terms->seed, d->jobs), weight[BINS];
 	unsigned i;
 
 	for (i = 0; i < n; i++)
 		most = info[set[i]] > most ? info[set[i]] : most;
-	for (i = 0; i < n; i++)
-		sum += RANDOM + info[set[i]] / most;
-	luck *= sum;
 	for (i = 0; i < n; i++) {
-		weight = RANDOM + info[set[i]] / most;
-		if (luck < weight)
-			break;
-		luck -= weight;
+		weight[i] = RANDOM + info[set[i]] / most;
+		sum += weight[i];
 	}
+	luck *= sum;
+	for (i = 0; i < n && luck >= weight[i]; i++)
+		luck -= weight[i];
 	if (i == n)
 		luck = 0, i--;
-	return exp(AUC_DEMAND_LOWEST + AUC_DEMAND_BIN * (set[i] + luck / weight));
+	return exp(AUC_DEMAND_LOWEST + AUC_DEMAND_BIN * (set[i] + luck / weight[i]));
 }
 
 /* S at the best x. */
 static double best_accept(const struct shared *d, double cost)
 {
 	const struct auc_demand *m = &d->demand;
-	double best = -INFINITY, gain;
-	unsigned i, at = cost > 0 ? BINS - 1 : m->curve[0].at;
+	double gain[BINS], best;
+	unsigned i;
 
-	for (i = 0; i < BINS && cost > 0; i++) {
-		gain = (m->factor[i] - cost) * m->curve[0].accept[i];
-		if (gain > best) {
-			best = gain;
-			at = i;
-		}
-	}
-	return m->curve[0].accept[at];
+	if (!(cost > 0))
+		return m->curve[0].accept[m->curve[0].at];
+	for (i = 0; i < BINS; i++)
+		gain[i] = (m->factor[i] - cost) * m->curve[0].accept[i];
+	best = highest(gain);
+	for (i = 0; i + 1 < BINS && gain[i] < best; i++)
+		;
+	return m->curve[0].accept[i];
 }
 
 /* Dual descent: what jobs of these types, such as this one of B, are expected to take against what
