@@ -107,7 +107,7 @@ struct aon_choice {
 	unsigned n; /* chunks that went there */
 };
 
-/* The same in a heap, with the quantity of its next chunk. */
+/* The same in a heap or in line, with the quantity of its next chunk. */
 struct aon_next {
 	double q;
 	unsigned choice;
@@ -127,9 +127,9 @@ struct auc_stepper_ctx {
 	int64_t *held; /* of it, by server, in units */
 	struct auc_room room;
 	/* a dispatch */
-	struct aon_choice *choices; /* by worker of the kind */
-	struct aon_next *heap;
-	unsigned choices_alloc;
+	struct aon_choice *choices;    /* by worker of the kind */
+	struct aon_next *heap, *again; /* again: by chunk */
+	unsigned choices_alloc, again_alloc;
 	struct aon_job **pushed; /* alloc long */
 	int64_t *left;           /* of a queue, its entries' work, data and ends */
 	auc_slot *ready, *ends;

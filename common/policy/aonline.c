@@ -108,6 +108,7 @@ static void aonline_destroy(struct auc_stepper_ctx *ctx)
 	auc_room_clear(&ctx->room);
 	free(ctx->choices);
 	free(ctx->heap);
+	free(ctx->again);
 	free(ctx->pushed);
 	free(ctx->left);
 	free(ctx->ready);

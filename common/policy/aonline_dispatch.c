@@ -14,6 +14,7 @@
 #include "config.h"
 
 #include <limits.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,13 +28,21 @@ struct ask {
 	const struct auc_market *m;
 	struct aon_job *j;
 	unsigned nchoices;
+	unsigned ps[2];         /* servers that hold a PS and get data, nservers: none */
 	struct aon_pool *cloud; /* the one it may use, or NULL */
 	unsigned cloud_n;       /* chunks that go there */
 	auc_slot own, cost;     /* slots until it is complete; and what others lose */
 	unsigned npushed;
 };
 
+/* Workers by the Q of their next chunk. */
+struct line {
+	struct aon_next *heap, *again;
+	unsigned n, first, last; /* of the heap; of again */
+};
+
 static bool look(struct ask *a, struct auc_err *err);
+static void find_ps(struct ask *a);
 static bool ps_somewhere(const struct ask *a, unsigned server);
 static bool fits_with_ps(const struct auc_market *m, unsigned server, const struct auc_bundle *w,
 			 const struct auc_bundle *ps);
@@ -45,6 +54,13 @@ static void run_queue(const auc_slot *ready, int64_t *left, auc_slot *ends, unsi
 		      auc_slot from, auc_slot until);
 static void measure_storage(const struct ask *a);
 static bool fill(struct ask *a, bool edge, bool cloud);
+static inline struct aon_next choice_next(const struct aon_choice *choice, unsigned at,
+					  const struct aon_job *j);
+static void line_open(struct line *line, const struct ask *a, bool edge, double most);
+static const struct aon_next *line_first(const struct line *line);
+static void line_take(struct line *line, const struct aon_next *first);
+static void line_again(struct line *line, struct aon_next next);
+static inline bool before(const struct aon_next *a, const struct aon_next *b);
 static void sift(struct aon_next *heap, unsigned n, unsigned i);
 static void weigh(struct ask *a);
 static bool choose(struct ask *a);
@@ -94,11 +110,18 @@ static bool look(struct ask *a, struct auc_err *err)
 		ctx->heap = calloc(kind->n, sizeof(*ctx->heap));
 		ctx->choices_alloc = choices && ctx->heap ? kind->n : 0;
 	}
-	if (kind->n > ctx->choices_alloc || !ctx->left || !ctx->ready || !ctx->ends) {
+	if (j->n > ctx->again_alloc) {
+		free(ctx->again);
+		ctx->again = calloc(j->n, sizeof(*ctx->again));
+		ctx->again_alloc = ctx->again ? j->n : 0;
+	}
+	if (j->n > ctx->again_alloc || kind->n > ctx->choices_alloc || !ctx->left || !ctx->ready ||
+	    !ctx->ends) {
 		ctx->queue_alloc = 0;
 		auc_err_set(err, AUC_ENOMEM, "no memory for a dispatch among %u workers", kind->n);
 		return false;
 	}
+	find_ps(a);
 	for (w = kind->workers; w < kind->workers + kind->n && ctx->site != AON_CLOUD; w++) {
 		if (w->server != server)
 			usable = j->upload[w->server] != UINT_MAX && ps_somewhere(a, w->server);
@@ -114,19 +137,25 @@ static bool look(struct ask *a, struct auc_err *err)
 	return true;
 }
 
+/* The first two servers where a PS may be without a worker beside it. */
+static void find_ps(struct ask *a)
+{
+	const int32_t *fit = a->m->cache[auc_ps_index(a->m, a->j->ps_type)].fit0;
+	unsigned s, n = 0;
+
+	a->ps[0] = a->ps[1] = a->m->nservers;
+	for (s = 0; s < a->m->nservers && n < 2; s++)
+		if (fit[s] > 0 && a->j->upload[s] != UINT_MAX &&
+		    !(a->ctx->site == AON_EDGE && a->m->servers[s].cloud))
+			a->ps[n++] = s;
+}
+
 /* Beside a worker on SERVER, or on another one. */
 static bool ps_somewhere(const struct ask *a, unsigned server)
 {
-	const int32_t *fit = a->m->cache[auc_ps_index(a->m, a->j->ps_type)].fit0;
-	unsigned s;
-
-	if (fit[server] > 0 && fits_with_ps(a->m, server, &a->j->kind->bundle, &a->j->ps))
-		return true;
-	for (s = 0; s < a->m->nservers; s++)
-		if (s != server && fit[s] > 0 && a->j->upload[s] != UINT_MAX &&
-		    !(a->ctx->site == AON_EDGE && a->m->servers[s].cloud))
-			return true;
-	return false;
+	return a->ps[a->ps[0] == server] < a->m->nservers ||
+	       (a->m->cache[auc_ps_index(a->m, a->j->ps_type)].fit0[server] > 0 &&
+		fits_with_ps(a->m, server, &a->j->kind->bundle, &a->j->ps));
 }
 
 /* One worker and one PS, on an empty server. */
@@ -148,6 +177,7 @@ static struct aon_choice first_choice(struct auc_stepper_ctx *ctx, const struct 
 	struct aon_choice choice = {.slots = j->upload[w->server] + j->apart, .worker = w};
 	const struct aon_entry *e;
 	unsigned i, before;
+	int64_t chunks;
 
 	if (w->n) {
 		before = load_queue(ctx, j, w, 0);
@@ -157,8 +187,10 @@ static struct aon_choice first_choice(struct auc_stepper_ctx *ctx, const struct 
 			choice.slots += ctx->left[i];
 		for (; i < w->n; i++) {
 			e = &w->queue[i];
-			choice.pushed +=
-				(double)((ctx->left[i] + e->apart - 1) / e->apart) / e->nchunks;
+			chunks = ctx->left[i] <= e->apart
+					 ? ctx->left[i] > 0
+					 : (ctx->left[i] + e->apart - 1) / e->apart;
+			choice.pushed += (double)chunks / e->nchunks;
 		}
 		choice.pushed *= (double)j->length;
 	}
@@ -253,11 +285,12 @@ static bool fill(struct ask *a, bool edge, bool cloud)
 {
 	struct auc_stepper_ctx *ctx = a->ctx;
 	struct aon_choice *choice;
-	struct aon_next *heap = ctx->heap;
 	struct aon_job *j = a->j;
 	bool limited = ctx->any_limited;
 	double first = 0, later = 0;
-	unsigned n = 0, i;
+	const struct aon_next *next;
+	struct line line;
+	unsigned i, at;
 
 	measure_storage(a);
 	cloud = cloud && a->cloud;
@@ -266,39 +299,97 @@ static bool fill(struct ask *a, bool edge, bool cloud)
 		later = (double)(j->upload[a->cloud->server] + j->apart);
 	}
 	a->cloud_n = 0;
+	for (i = 0; i < a->nchoices; i++)
+		ctx->choices[i].n = 0;
 	/* Without storage limits the cloud takes all that would wait for more. */
-	for (i = 0; i < a->nchoices; i++) {
-		choice = &ctx->choices[i];
-		choice->n = 0;
-		heap[n] = (struct aon_next){(double)choice->slots + choice->pushed, i};
-		n += edge && (limited || !cloud || heap[n].q <= later);
-	}
-	for (i = n / 2; i > 0; i--)
-		sift(heap, n, i - 1);
+	line_open(&line, a, edge, limited || !cloud ? INFINITY : later);
 	for (i = 0; i < j->n; i++) {
-		while (limited && n &&
-		       ctx->storage[ctx->choices[heap->choice].worker->server] <= 0) {
-			heap[0] = heap[--n];
-			sift(heap, n, 0);
-		}
+		while ((next = line_first(&line)) && limited &&
+		       ctx->storage[ctx->choices[next->choice].worker->server] <= 0)
+			line_take(&line, next);
 		if (cloud && (!limited || ctx->storage[a->cloud->server] >= j->n - i) &&
-		    (!n || heap->q > (i ? later : first))) {
+		    (!next || next->q > (i ? later : first))) {
 			a->cloud_n = j->n - i;
 			return true;
 		}
-		if (!n)
+		if (!next)
 			return false;
-		choice = &ctx->choices[heap->choice];
-		j->chunks[i].next = heap->choice;
+		at = j->chunks[i].next = next->choice;
+		line_take(&line, next);
+		choice = &ctx->choices[at];
 		if (limited)
 			ctx->storage[choice->worker->server]--;
-		heap->q = (double)(choice->slots + ++choice->n * j->apart) + choice->pushed;
-		sift(heap, n, 0);
+		choice->n++;
+		line_again(&line, choice_next(choice, at, j));
 	}
 	return true;
 }
 
-/* Lets element I of the heap sink to its place; equal ones are in the order of the workers. */
+/* The quantity of the next chunk of J at CHOICE, the one at AT. */
+static inline struct aon_next choice_next(const struct aon_choice *choice, unsigned at,
+					  const struct aon_job *j)
+{
+	return (struct aon_next){(double)(choice->slots + choice->n * j->apart) + choice->pushed,
+				 at};
+}
+
+/*
+ * Workers by the Q of their next chunk. Those that have got none are in a heap; the others stand in
+ * a line behind it, for with each chunk all of them grow by the same: who comes back is the last.
+ */
+static void line_open(struct line *line, const struct ask *a, bool edge, double most)
+{
+	const struct aon_choice *choices = a->ctx->choices;
+	struct aon_next *heap = a->ctx->heap;
+	unsigned n = 0, i;
+
+	for (i = 0; i < a->nchoices && edge; i++) {
+		heap[n] = choice_next(&choices[i], i, a->j);
+		n += heap[n].q <= most;
+	}
+	for (i = n / 2; i > 0; i--)
+		sift(heap, n, i - 1);
+	*line = (struct line){.heap = heap, .n = n, .again = a->ctx->again};
+}
+
+/* The next one, NULL: nobody. */
+static const struct aon_next *line_first(const struct line *line)
+{
+	const struct aon_next *back = &line->again[line->first];
+
+	if (line->first == line->last)
+		return line->n ? line->heap : NULL;
+	return line->n && before(line->heap, back) ? line->heap : back;
+}
+
+/* Takes out who is the FIRST. */
+static void line_take(struct line *line, const struct aon_next *first)
+{
+	if (first != line->heap) {
+		line->first++;
+		return;
+	}
+	line->heap[0] = line->heap[--line->n];
+	sift(line->heap, line->n, 0);
+}
+
+/* NEXT comes back; rounding may make it a little less than, or equal to, who is before it. */
+static void line_again(struct line *line, struct aon_next next)
+{
+	unsigned i;
+
+	for (i = line->last++; i > line->first && before(&next, &line->again[i - 1]); i--)
+		line->again[i] = line->again[i - 1];
+	line->again[i] = next;
+}
+
+/* Equal ones are in the order of the workers. */
+static inline bool before(const struct aon_next *a, const struct aon_next *b)
+{
+	return a->q != b->q ? a->q < b->q : a->choice < b->choice;
+}
+
+/* Lets element I of the heap sink to its place. */
 static void sift(struct aon_next *heap, unsigned n, unsigned i)
 {
 	struct aon_next moved;
@@ -308,12 +399,8 @@ static void sift(struct aon_next *heap, unsigned n, unsigned i)
 		return;
 	for (moved = heap[i]; 2 * i + 1 < n; i = least) {
 		least = 2 * i + 1;
-		if (least + 1 < n && (heap[least + 1].q < heap[least].q ||
-				      (heap[least + 1].q == heap[least].q &&
-				       heap[least + 1].choice < heap[least].choice)))
-			least++;
-		if (heap[least].q > moved.q ||
-		    (heap[least].q == moved.q && heap[least].choice > moved.choice))
+		least += least + 1 < n && before(&heap[least + 1], &heap[least]);
+		if (before(&moved, &heap[least]))
 			break;
 		heap[i] = heap[least];
 	}
