@@ -1,0 +1,143 @@
+# slurmctld is killed in the middle of a change, and refuses to move a job: its moments are held (hold_requeue.c), so that they are
+# these and no others.
+
+load lib
+load plugins
+
+slot=16
+
+setup_file()
+{
+	need_plugins
+	HOLD_DIR=$(mktemp -d "${TMPDIR:-/tmp}/auction-hold-XXXXXX")
+	export HOLD_DIR
+	chmod 755 "$HOLD_DIR"
+	gcc -shared -fPIC -o "$HOLD_DIR/hold_requeue.so" "$(dirname "$BATS_TEST_FILENAME")/hold_requeue.c" -ldl
+	cat > "$BATS_FILE_TMPDIR/auction.conf" <<-END
+		Policy=oasis
+		SlotSeconds=$slot
+		Slots=60
+		Prices=given
+		Lower=gpu:v100=0.5
+		Upper=gpu:v100=0.5
+		ChangeNotice=8
+		EndMargin=14
+		PartitionName=before
+		PartitionName=behind
+		PartitionName=stuck
+		WorkerType=v100 TRES=cpu=2,mem=500,gpu:v100=1
+		PSType=ps.s TRES=cpu=2,mem=200
+	END
+	# A node is full with four workers and one PS.
+	# shellcheck disable=SC2046
+	cluster_start $(plugin_options) --auction-conf "$BATS_FILE_TMPDIR/auction.conf" --env LD_PRELOAD="$HOLD_DIR/hold_requeue.so" \
+		--env HOLD_REQUEUE="$HOLD_DIR" --nodes 'before[1-2]:partition=before,cpus=10,mem=16000,gpus=v100:4' \
+		--nodes 'behind[1-2]:partition=behind,cpus=10,mem=16000,gpus=v100:4' \
+		--nodes 'stuck[1-2]:partition=stuck,cpus=10,mem=16000,gpus=v100:4'
+	# Slurm starts a job that was requeued once its credential has expired, which is soon in a sandbox, on the node that it was on.
+	sed -i 's/cred_expire=5$/cred_expire=120/' "$SANDBOX_DIR/etc/slurm.conf"
+	grep -q 'cred_expire=120' "$SANDBOX_DIR/etc/slurm.conf"
+	sandbox restart slurmctld
+	wait_until 20 eval 'as alice sbatch --quote '"$(bid stuck 1)"' --wrap true 2>&1 | grep -q "auction: .*accepted"'
+}
+
+teardown_file()
+{
+	rm -f "${HOLD_DIR:-/nonexistent}"/*-[0-9]*
+	cluster_stop
+	[ -z "${HOLD_DIR-}" ] || rm -rf "$HOLD_DIR"
+}
+
+# A bid for a whole node of PARTITION in SLOTS slots. bid PARTITION SLOTS
+bid()
+{
+	echo "--bid=linear:1000,5 -p $1 --chunks=4 --epochs=1 --minibatches=$(($2 * slot)) --gradient-mb=0 --worker-time=v100=1s" \
+		'--ps-time=ps.s=0s'
+}
+
+# Waits for a moment from which on there are some seconds until the next slot.
+early_in_slot()
+{
+	wait_until $((slot + 2)) eval '[ $(($(date +%s) % slot)) -le '$((slot / 3))' ]'
+}
+
+# A job whose first node is taken from slot $first on, so that it moves to the second then, and is there for four slots.
+# moving PARTITION
+moving()
+{
+	submit alice $(bid "$1" $((first + 3 - $(date +%s) / slot))) -o "$1.txt" --open-mode=append \
+		--wrap "echo start \${SLURM_RESTART_COUNT-0} \$SLURMD_NODENAME; trap '' USR1; while :; do sleep 1 & wait; done"
+}
+
+# starts FILE: each start of its script, with its node.
+starts()
+{
+	grep ^start "$SANDBOX_DIR/home/alice/$1" | cut -d' ' -f2- | paste -sd,
+}
+
+# Its requeue is being asked for.
+moves()
+{
+	log_has "job $1 moves to"
+}
+
+@test "slurmctld killed in the middle of a change, before and behind the requeue; a lead that it then refuses to move" {
+	local partition job since later
+	declare -A of
+
+	early_in_slot
+	for partition in before behind stuck; do
+		of[$partition-block]=$(submit bob $(bid $partition 4) --upload=$partition=$((3 * slot))s -o /dev/null --wrap 'sleep 1')
+	done
+	first=$(receipt_get "${of[before-block]}" .start)
+	for partition in before behind stuck; do
+		[ "$(receipt_get "${of[$partition-block]}" .start)" = "$first" ]
+		job=$(moving $partition)
+		of[$partition]=$job
+		[ "$(receipt_get "$job" '[.plan[].workers | keys[]] | join(" ")')" = "${partition}1 ${partition}2" ]
+		[ "$(receipt_get "$job" ".plan[1].from == $first and .completion == $((first + 4))")" = true ]
+		wait_until 20 receipt_state_is "${of[$partition-block]}" sold
+		as bob scancel "${of[$partition-block]}"
+	done
+	touch "$HOLD_DIR/before-${of[before]}" "$HOLD_DIR/behind-${of[behind]}" "$HOLD_DIR/before-${of[stuck]}"
+	for partition in before behind stuck; do
+		wait_until $((2 * slot)) receipt_state_is "${of[$partition]}" running
+	done
+
+	# The change comes: one is requeued and is nowhere yet, the others are about to be requeued.
+	for partition in before behind stuck; do
+		wait_until $(((first + 1) * slot - $(date +%s))) moves "${of[$partition]}"
+	done
+	wait_until 30 job_is "${of[behind]}" PENDING
+	# slurmctld saves that before it is killed: it does not get over a job that is not where it left it.
+	later=$(submit bob $(bid before 1) --upload=before=$((9 * slot))s -o /dev/null --wrap true)
+	since=$(date +%s.%N)
+	wait_until 30 jobs_saved "$since"
+	job_is "${of[before]}" RUNNING
+	job_is "${of[behind]}" PENDING
+	job_is "${of[stuck]}" RUNNING
+	sandbox stop slurmctld --kill
+	touch "$HOLD_DIR/refuse-${of[stuck]}"
+	rm "$HOLD_DIR"/before-* "$HOLD_DIR"/behind-*
+	sandbox start slurmctld
+
+	wait_until 40 status_is .ready true
+	as bob scancel "$later"
+
+	for partition in before behind; do
+		wait_until 40 runs_on "${of[$partition]}" ${partition}2
+		wait_until 20 eval '[ "$(starts $partition.txt)" = "0 ${partition}1,1 ${partition}2" ]'
+		as alice scancel "${of[$partition]}"
+	done
+	wait_until 40 log_has "job ${of[stuck]} is ended: node_fail"
+	for partition in before behind stuck; do
+		wait_until 30 settled "${of[$partition]}"
+	done
+	[ "$(database_receipt "${of[before]}" '"\(.why) \(.refund)"')" = 'cancelled 0.000000' ]
+	[ "$(database_receipt "${of[behind]}" '"\(.why) \(.refund)"')" = 'cancelled 0.000000' ]
+	[ "$(database_receipt "${of[stuck]}" '"\(.why) \(.payment)"')" = 'node_fail 0.000000' ]
+	[ "$(starts stuck.txt)" = '0 stuck1' ]
+	[ "$(job_time "${of[stuck]}" EndTime)" -ge $((first * slot + 7)) ]
+	wait_until 20 status_is .totals.live 0
+	! sinfo -hN -o '%N %T' | grep -E 'drain|down' || false
+}
