@@ -319,7 +319,8 @@ static bool launch_init(struct launch *L)
 					  L->opt->change_signal, 0};
 	     *s; s++)
 		sigaddset(&mask, *s);
-	sigprocmask(SIG_BLOCK, &mask, &L->old.mask);
+	sigprocmask(SIG_BLOCK, &mask, NULL);
+	L->old.mask = L->opt->mask;
 	L->sigfd = signalfd(-1, &mask, SFD_CLOEXEC | SFD_NONBLOCK);
 	if (L->sigfd < 0 || !wire_token(L->token)) {
 		say("%s", strerror(errno));
@@ -358,10 +359,8 @@ static void launch_clear(struct launch *L)
 		wire_close(&L->guests[i].wire);
 	if (L->listen_fd >= 0)
 		close(L->listen_fd);
-	if (L->sigfd >= 0) {
+	if (L->sigfd >= 0)
 		close(L->sigfd);
-		sigprocmask(SIG_SETMASK, &L->old.mask, NULL);
-	}
 	look_end(&L->look);
 	course_clear(&L->course);
 	layout_clear(&L->layout);

@@ -60,6 +60,7 @@ static enum auc_code options_check(struct options *o, struct auc_err *err);
 static enum auc_code options_then(struct options *o, const char *text, struct auc_err *err);
 static enum auc_code options_signal(const char *text, int *sig, struct auc_err *err);
 static enum auc_code options_data(const char *text, struct auc_err *err);
+static void hold_changes(struct start_options *opt);
 static pid_t start_mover(const struct layout *l, struct options *o);
 static enum auc_code layout_find(struct layout *l, struct options *o, char *host, size_t size,
 				 struct auc_err *err);
@@ -96,6 +97,7 @@ int main(int argc, char **argv)
 	}
 	self[n] = '\0';
 	o.start.agent = self;
+	hold_changes(&o.start);
 	if (layout_find(&layout, &o, host, sizeof(host), &err) != AUC_OK) {
 		say("%s", err.text);
 		course_clear(&o.course);
@@ -286,6 +288,16 @@ static enum auc_code options_data(const char *text, struct auc_err *err)
 				   text);
 	return setenv(DATA_DIR, text, 1) == 0 ? AUC_OK
 					      : auc_err_set(err, AUC_ENOMEM, "out of memory");
+}
+
+/* A change may be announced while the group is waited for: launch_run() hears of it then. */
+static void hold_changes(struct start_options *opt)
+{
+	sigset_t announced;
+
+	sigemptyset(&announced);
+	sigaddset(&announced, opt->change_signal);
+	sigprocmask(SIG_BLOCK, &announced, &opt->mask);
 }
 
 /* Whoever moves chunks, where the plan does; 0: nobody. */

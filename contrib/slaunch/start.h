@@ -22,6 +22,7 @@ struct start_options {
 	bool follow;        /* the plan may change: it is looked at */
 	bool elastic;       /* workers may come and go while the program runs */
 	int change_signal;
+	sigset_t mask; /* as it was before the change signal was blocked */
 	bool handled;  /* the program has a handler for it from the start, or wants to die of it */
 	double notice; /* seconds before a change in which the tasks are told */
 	const char *plan_file; /* --plan: read again when a change is announced; NULL: none */
