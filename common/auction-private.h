@@ -22,6 +22,11 @@
 #define AUC_TAUGHT         1024 /* users, by uid: of two of one place, only the last is known */
 #define AUC_SNAPSHOT_BYTES (1u << 20) /* of journal, and another one follows */
 
+struct auc_events {
+	struct json_object *list; /* array */
+	bool missed; /* there was no memory for one: the list does not say all that happened */
+};
+
 struct auc_auction {
 	pthread_mutex_t admin;
 	pthread_mutex_t lock;
@@ -59,17 +64,17 @@ struct auc_auction {
 	unsigned fresh;                   /* bids that the price does not know */
 	struct auc_job job;               /* scratch of a decision */
 	struct auc_decision decision, extra;
-	double hint_seconds;        /* what a refusal's hints may take */
-	struct json_object *events; /* array: decided, not yet taken by a commit */
-	bool recovered;             /* the spool was read */
-	char broken[512];   /* why bids are refused: said from outside, or recovery failed */
-	char io_error[512]; /* why the last commit failed */
-	char warning[512];  /* why the last snapshot failed */
+	double hint_seconds;      /* what a refusal's hints may take */
+	struct auc_events events; /* decided, not yet taken by a commit */
+	bool recovered;           /* the spool was read */
+	char broken[512];         /* why bids are refused: said from outside, or recovery failed */
+	char io_error[512];       /* why the last commit failed */
+	char warning[512];        /* why the last snapshot failed */
 
 	/* Behind admin. */
 	struct auc_spool *spool;
-	struct json_object *writing; /* array: taken, not yet in the spool's queue */
-	uint64_t snapshot_at;        /* bytes of journal at which the next snapshot is due */
+	struct auc_events writing; /* taken, not yet in the spool's queue */
+	uint64_t snapshot_at;      /* bytes of journal at which the next snapshot is due */
 };
 
 /* Slots as Unix time: the slot that NOW is in, and the first that begins at or after it. */
@@ -101,8 +106,8 @@ bool auc_auction_publish(struct auc_auction *a, double now);
 enum auc_code auc_auction_take_price(struct auc_auction *a, struct auc_err *err);
 /* Lets liens lapse, counted in *LAPSED (may be NULL), and the market's window move. */
 void auc_auction_pass_time(struct auc_auction *a, double now, unsigned *lapsed);
-/* persist.c: the ledger's sink, behind lock; EVENT to the end of the json array ARG, taking it
- * over. */
+/* persist.c: the ledger's sink, behind lock; EVENT to the end of ARG, a struct auc_events, taking
+ * it over (NULL: no memory). */
 void auc_auction_queue_event(void *arg, struct json_object *event);
 void auc_event_append(void *arg, struct json_object *event);
 enum auc_code auc_auction_no_memory(struct auc_err *err);

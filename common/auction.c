@@ -55,9 +55,10 @@ enum auc_code auc_auction_create(struct auc_conf *conf, struct auc_auction **out
 	a->history = auc_history_create(conf->history_bids);
 	a->past = auc_past_create(conf->history_bids);
 	a->answers = auc_answers_create();
-	a->events = json_object_new_array();
-	a->writing = json_object_new_array();
-	if (rc == AUC_OK && (!a->history || !a->past || !a->answers || !a->events || !a->writing))
+	a->events.list = json_object_new_array();
+	a->writing.list = json_object_new_array();
+	if (rc == AUC_OK &&
+	    (!a->history || !a->past || !a->answers || !a->events.list || !a->writing.list))
 		rc = auc_auction_no_memory(err);
 	if (rc != AUC_OK) {
 		auc_auction_destroy(a);
@@ -72,8 +73,8 @@ void auc_auction_destroy(struct auc_auction *a)
 	if (!a)
 		return;
 	auc_spool_close(a->spool);
-	json_object_put(a->events);
-	json_object_put(a->writing);
+	json_object_put(a->events.list);
+	json_object_put(a->writing.list);
 	auc_ledger_destroy(a->ledger);
 	auc_market_destroy(a->market);
 	auc_history_destroy(a->history);

@@ -213,7 +213,8 @@ void auc_auction_totals(struct auc_auction *a, struct auc_totals *totals);
 /*
  * Makes everything decided so far durable; a snapshot now and then. Only one thread may call it; no
  * lock is held during I/O. On AUC_EIO the events stay queued and the auction counts as broken until
- * a later commit succeeds.
+ * a later commit succeeds; so on AUC_ENOMEM. Where there was no memory for an event, the next commit
+ * writes a snapshot, which has all that is, in place of events.
  */
 enum auc_code auc_auction_commit(struct auc_auction *a, struct auc_err *err);
 

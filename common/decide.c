@@ -174,15 +174,13 @@ static void keep_answer(struct auc_auction *a)
 {
 	struct auc_decision *d = &a->decision;
 	struct auc_answer answer;
-	struct json_object *event;
 
 	a->policy->answered(a->ctx, a->market, &a->job, d, d->accepted);
 	if (!a->policy->answer(a->ctx, a->market, &a->job, d, d->accepted, &answer) ||
 	    auc_answers_add(a->answers, &answer, NULL) != AUC_OK)
 		return;
-	event = auc_answers_event(a->answers, auc_answers_count(a->answers) - 1);
-	if (event)
-		auc_event_append(a->events, event);
+	auc_event_append(&a->events,
+			 auc_answers_event(a->answers, auc_answers_count(a->answers) - 1));
 }
 
 /* What is kept of BID. One that is looked at again must say for itself where it may run, one whose
@@ -260,16 +258,13 @@ static enum auc_code put_lien(struct auc_auction *a, const char *text, uint32_t 
 static enum auc_code learn(struct auc_auction *a, struct auc_err *err)
 {
 	const struct auc_tariff *tariff = auc_auction_tariff_in_force(a);
-	struct json_object *event;
 	enum auc_code rc;
 
 	rc = auc_history_add(a->history, a->market, &a->job, a->policy->prices, err);
 	if (rc != AUC_OK)
 		return rc;
-	event = auc_history_event(a->history, auc_history_count(a->history) - 1);
-	if (!event)
-		return auc_auction_no_memory(err);
-	auc_event_append(a->events, event);
+	auc_event_append(&a->events,
+			 auc_history_event(a->history, auc_history_count(a->history) - 1));
 	a->fresh++;
 	a->price_old = (!tariff || tariff->kind == AUC_TARIFF_PUBLISHED) &&
 		       (a->policy->prices == AUC_PRICE_ETA ||

@@ -21,8 +21,8 @@
 struct auc_fit_job {
 	struct auc_auction now; /* what a market is laid out from: conf, policy, specs, closed */
 	const struct auc_conf *conf;
-	struct auc_conf twice;     /* the same with two periods for sale */
-	struct json_object *sales; /* the ledger's records */
+	struct auc_conf twice;   /* the same with two periods for sale */
+	struct auc_events sales; /* the ledger's records */
 	struct auc_past *past;
 	struct auc_history *history;
 	struct auc_tariff *last;
@@ -41,7 +41,6 @@ static enum auc_code lay_out_one(const struct auc_auction *a, const struct auc_f
 				 struct auc_market **m, struct auc_err *err);
 static enum auc_code book_sales(struct auc_fit_job *j, struct auc_market *m, struct auc_err *err);
 static enum auc_tariff_kind kind_of(const struct auc_conf *conf);
-static void append(void *array, struct json_object *event);
 
 bool auc_auction_fit_due(struct auc_auction *a, double now)
 {
@@ -89,7 +88,9 @@ enum auc_code auc_auction_fit_begin(struct auc_auction *a, double now, struct au
 	}
 	pthread_mutex_unlock(&a->lock);
 	if (rc == AUC_OK) /* a copy still names what it sold by the market, which admin keeps */
-		rc = auc_ledger_dump(ledger, append, j->sales, err);
+		rc = auc_ledger_dump(ledger, auc_event_append, &j->sales, err);
+	if (rc == AUC_OK && j->sales.missed)
+		rc = auc_auction_no_memory(err);
 	pthread_mutex_unlock(&a->admin);
 	auc_ledger_destroy(ledger);
 	if (rc == AUC_OK)
@@ -140,7 +141,7 @@ static void job_free(struct auc_fit_job *j)
 {
 	if (!j)
 		return;
-	json_object_put(j->sales);
+	json_object_put(j->sales.list);
 	auc_past_destroy(j->past);
 	auc_history_destroy(j->history);
 	auc_tariff_free(j->last);
@@ -177,7 +178,6 @@ void auc_auction_fit_end(struct auc_auction *a, struct auc_fit_job *j, struct au
 bool auc_auction_publish(struct auc_auction *a, double now)
 {
 	struct auc_tariff *t = a->next_tariff;
-	struct json_object *event;
 
 	if (!t || (auc_slot_of(now, t->slot_seconds) <= auc_slot_of(t->time, t->slot_seconds) &&
 		   now >= t->time))
@@ -187,16 +187,13 @@ bool auc_auction_publish(struct auc_auction *a, double now)
 	auc_tariff_free(a->tariff);
 	a->tariff = t;
 	a->price_old = true;
-	event = auc_tariff_event(t);
-	if (event)
-		append(a->events, event);
+	auc_event_append(&a->events, auc_tariff_event(t));
 	return true;
 }
 
 enum auc_code auc_auction_remember(struct auc_auction *a, const struct auc_bid *bid, double now,
 				   bool accepted, struct auc_err *err)
 {
-	struct json_object *event;
 	enum auc_code rc;
 
 	if (!auc_conf_fits(a->conf))
@@ -204,10 +201,7 @@ enum auc_code auc_auction_remember(struct auc_auction *a, const struct auc_bid *
 	rc = auc_past_add(a->past, bid, now, a->conf->slot_seconds, accepted, err);
 	if (rc != AUC_OK)
 		return rc;
-	event = auc_past_event(a->past, auc_past_count(a->past) - 1);
-	if (!event)
-		return auc_err_set(err, AUC_ENOMEM, "auction: out of memory");
-	append(a->events, event);
+	auc_event_append(&a->events, auc_past_event(a->past, auc_past_count(a->past) - 1));
 	return AUC_OK;
 }
 
@@ -244,12 +238,12 @@ static enum auc_code copy_in(struct auc_auction *a, struct auc_fit_job *j,
 	j->now.policy = a->policy;
 	j->kind = kind_of(a->conf);
 	j->now.nclosed = a->nclosed;
-	j->sales = json_object_new_array();
+	j->sales.list = json_object_new_array();
 	j->past = auc_past_copy(a->past);
 	j->history = auc_history_copy(a->history);
 	j->last = last ? auc_tariff_copy(last) : NULL;
 	*ledger = auc_ledger_copy(a->ledger);
-	if (!*ledger || !j->sales || !j->past || !j->history || (last && !j->last) ||
+	if (!*ledger || !j->sales.list || !j->past || !j->history || (last && !j->last) ||
 	    !copy_list(a->specs, a->nspecs, sizeof(*a->specs), &j->now.specs) ||
 	    !copy_list(a->closed, a->nclosed, sizeof(*a->closed), &j->now.closed))
 		return auc_err_set(err, AUC_ENOMEM, "no memory for a fit");
@@ -288,7 +282,7 @@ static enum auc_code lay_out(struct auc_fit_job *j, struct auc_market **market,
 static enum auc_code lay_out_one(const struct auc_auction *a, const struct auc_fit_job *j,
 				 struct auc_market **m, struct auc_err *err)
 {
-	enum auc_code rc = auc_auction_build_market(a, j->sales, j->time, m, err);
+	enum auc_code rc = auc_auction_build_market(a, j->sales.list, j->time, m, err);
 
 	if (rc == AUC_OK)
 		rc = auc_auction_apply_closed(a, *m, err);
@@ -302,8 +296,8 @@ static enum auc_code book_sales(struct auc_fit_job *j, struct auc_market *m, str
 
 	if (!ledger)
 		return auc_err_set(err, AUC_ENOMEM, "no memory for a fit");
-	for (size_t i = 0; i < json_object_array_length(j->sales) && rc == AUC_OK; i++)
-		rc = auc_ledger_apply(ledger, json_object_array_get_idx(j->sales, i), err);
+	for (size_t i = 0; i < json_object_array_length(j->sales.list) && rc == AUC_OK; i++)
+		rc = auc_ledger_apply(ledger, json_object_array_get_idx(j->sales.list, i), err);
 	auc_ledger_destroy(ledger);
 	return rc;
 }
@@ -311,11 +305,4 @@ static enum auc_code book_sales(struct auc_fit_job *j, struct auc_market *m, str
 static enum auc_tariff_kind kind_of(const struct auc_conf *conf)
 {
 	return conf->prices == AUC_PRICES_FLAT ? AUC_TARIFF_FLAT : AUC_TARIFF_LEARNED;
-}
-
-/* Takes EVENT over. */
-static void append(void *array, struct json_object *event)
-{
-	if (json_object_array_add(array, event))
-		json_object_put(event);
 }

@@ -22,14 +22,14 @@ struct replay {
 };
 
 static enum auc_code recall(struct auc_auction *a);
-static struct json_object *take_events(struct auc_auction *a);
+static bool take_events(struct auc_auction *a, struct auc_events *taken);
 static struct json_object *dump_all(const struct auc_ledger *ledger,
 				    const struct auc_history *history, const struct auc_past *past,
 				    const struct auc_answers *answers,
 				    const struct auc_tariff *tariff, struct auc_err *err);
-static enum auc_code append_new(struct json_object *records, struct json_object *event,
-				struct auc_err *err);
 static enum auc_code write_events(struct auc_auction *a, struct auc_err *err);
+static enum auc_code write_whole(struct auc_auction *a, struct json_object *records,
+				 struct auc_err *err);
 static enum auc_code write_snapshot(struct auc_auction *a, struct json_object *records,
 				    struct auc_err *err);
 static enum auc_code replay_begin(struct auc_auction *a, double now, struct replay *replay,
@@ -125,6 +125,7 @@ static enum auc_code recall(struct auc_auction *a)
 
 void auc_auction_close_spool(struct auc_auction *a)
 {
+	struct auc_events taken = {0};
 	struct auc_spool *spool;
 
 	pthread_mutex_lock(&a->admin);
@@ -132,8 +133,10 @@ void auc_auction_close_spool(struct auc_auction *a)
 	spool = a->spool;
 	a->spool = NULL;
 	a->recovered = false;
-	json_object_put(take_events(a));
-	json_object_array_del_idx(a->writing, 0, json_object_array_length(a->writing));
+	if (take_events(a, &taken))
+		json_object_put(taken.list);
+	json_object_array_del_idx(a->writing.list, 0, json_object_array_length(a->writing.list));
+	a->writing.missed = false;
 	pthread_mutex_unlock(&a->lock);
 	auc_spool_close(spool);
 	pthread_mutex_unlock(&a->admin);
@@ -141,13 +144,14 @@ void auc_auction_close_spool(struct auc_auction *a)
 
 enum auc_code auc_auction_commit(struct auc_auction *a, struct auc_err *err)
 {
-	struct json_object *records = NULL, *taken;
+	struct json_object *records = NULL;
+	struct auc_events taken;
 	struct auc_ledger *ledger = NULL;
 	struct auc_history *history = NULL;
 	struct auc_past *past = NULL;
 	struct auc_answers *answers = NULL;
 	struct auc_tariff *tariff = NULL;
-	bool due;
+	bool took, due, whole;
 	struct auc_err why = {0};
 	enum auc_code rc;
 
@@ -159,8 +163,10 @@ enum auc_code auc_auction_commit(struct auc_auction *a, struct auc_err *err)
 	/* What a snapshot says must be what the events up to now say: both are taken in one hold of
 	 * the lock, and put into words behind it. */
 	pthread_mutex_lock(&a->lock);
-	taken = take_events(a);
-	due = taken && auc_spool_journal_bytes(a->spool) >= a->snapshot_at;
+	took = take_events(a, &taken);
+	if (took)
+		a->writing.missed |= taken.missed;
+	due = took && (a->writing.missed || auc_spool_journal_bytes(a->spool) >= a->snapshot_at);
 	if (due) {
 		ledger = auc_ledger_copy(a->ledger);
 		history = auc_history_copy(a->history);
@@ -177,12 +183,15 @@ enum auc_code auc_auction_commit(struct auc_auction *a, struct auc_err *err)
 	auc_past_destroy(past);
 	auc_answers_destroy(answers);
 	auc_tariff_free(tariff);
-	rc = taken ? AUC_OK : auc_auction_no_memory(&why);
-	for (size_t i = 0; taken && i < json_object_array_length(taken); i++)
-		auc_event_append(a->writing, json_object_get(json_object_array_get_idx(taken, i)));
-	json_object_put(taken);
+	rc = took ? AUC_OK : auc_auction_no_memory(&why);
+	for (size_t i = 0; took && i < json_object_array_length(taken.list); i++)
+		auc_event_append(&a->writing,
+				 json_object_get(json_object_array_get_idx(taken.list, i)));
+	if (took)
+		json_object_put(taken.list);
+	whole = a->writing.missed;
 	if (rc == AUC_OK)
-		rc = write_events(a, &why);
+		rc = whole ? write_whole(a, records, &why) : write_events(a, &why);
 	pthread_mutex_lock(&a->lock);
 	snprintf(a->io_error, sizeof(a->io_error), "%s", why.text);
 	pthread_mutex_unlock(&a->lock);
@@ -190,7 +199,8 @@ enum auc_code auc_auction_commit(struct auc_auction *a, struct auc_err *err)
 		why.text[0] = 0;
 		/* The events are safe without it: a failure is shown, and tried again when the
 		 * journal has grown. */
-		(void)write_snapshot(a, records, &why);
+		if (!whole)
+			(void)write_snapshot(a, records, &why);
 		a->snapshot_at = auc_spool_journal_bytes(a->spool) + AUC_SNAPSHOT_BYTES;
 		pthread_mutex_lock(&a->lock);
 		snprintf(a->warning, sizeof(a->warning), "%s", why.text);
@@ -201,14 +211,15 @@ enum auc_code auc_auction_commit(struct auc_auction *a, struct auc_err *err)
 	return rc == AUC_OK ? rc : auc_err_set(err, rc, "%s", why.text);
 }
 
-static struct json_object *take_events(struct auc_auction *a)
+static bool take_events(struct auc_auction *a, struct auc_events *taken)
 {
-	struct json_object *fresh = json_object_new_array(), *taken = a->events;
+	struct json_object *fresh = json_object_new_array();
 
 	if (!fresh)
-		return NULL;
-	a->events = fresh;
-	return taken;
+		return false;
+	*taken = a->events;
+	a->events = (struct auc_events){.list = fresh};
+	return true;
 }
 
 /* Every record of a snapshot. */
@@ -217,46 +228,56 @@ static struct json_object *dump_all(const struct auc_ledger *ledger,
 				    const struct auc_answers *answers,
 				    const struct auc_tariff *tariff, struct auc_err *err)
 {
-	struct json_object *records = json_object_new_array();
-	enum auc_code rc = records ? AUC_OK : auc_auction_no_memory(err);
+	struct auc_events records = {.list = json_object_new_array()};
+	enum auc_code rc = records.list ? AUC_OK : auc_auction_no_memory(err);
 
 	if (rc == AUC_OK)
-		rc = auc_ledger_dump(ledger, auc_event_append, records, err);
+		rc = auc_ledger_dump(ledger, auc_event_append, &records, err);
 	for (unsigned i = 0; rc == AUC_OK && i < auc_history_count(history); i++)
-		rc = append_new(records, auc_history_event(history, i), err);
+		auc_event_append(&records, auc_history_event(history, i));
 	for (unsigned i = 0; rc == AUC_OK && i < auc_past_count(past); i++)
-		rc = append_new(records, auc_past_event(past, i), err);
+		auc_event_append(&records, auc_past_event(past, i));
 	for (unsigned i = 0; rc == AUC_OK && i < auc_answers_count(answers); i++)
-		rc = append_new(records, auc_answers_event(answers, i), err);
+		auc_event_append(&records, auc_answers_event(answers, i));
 	if (rc == AUC_OK && tariff)
-		rc = append_new(records, auc_tariff_event(tariff), err);
+		auc_event_append(&records, auc_tariff_event(tariff));
+	if (rc == AUC_OK && records.missed)
+		rc = auc_auction_no_memory(err);
 	if (rc == AUC_OK)
-		return records;
-	json_object_put(records);
+		return records.list;
+	json_object_put(records.list);
 	return NULL;
-}
-
-/* Takes EVENT (NULL: no memory) over. */
-static enum auc_code append_new(struct json_object *records, struct json_object *event,
-				struct auc_err *err)
-{
-	if (!event)
-		return auc_auction_no_memory(err);
-	auc_event_append(records, event);
-	return AUC_OK;
 }
 
 static enum auc_code write_events(struct auc_auction *a, struct auc_err *err)
 {
-	size_t n = json_object_array_length(a->writing), i;
+	size_t n = json_object_array_length(a->writing.list), i;
 	enum auc_code rc = AUC_OK;
 
 	for (i = 0; i < n && rc == AUC_OK; i++)
-		rc = auc_spool_add(a->spool, json_object_array_get_idx(a->writing, i), err);
+		rc = auc_spool_add(a->spool, json_object_array_get_idx(a->writing.list, i), err);
 	if (rc != AUC_OK)
 		i--;
-	json_object_array_del_idx(a->writing, 0, i);
+	json_object_array_del_idx(a->writing.list, 0, i);
 	return rc == AUC_OK ? auc_spool_commit(a->spool, err) : rc;
+}
+
+/*
+ * An event was missed, so that the journal cannot say what happened; a snapshot says what is. What
+ * the spool's queue has came before.
+ */
+static enum auc_code write_whole(struct auc_auction *a, struct json_object *records,
+				 struct auc_err *err)
+{
+	enum auc_code rc = records ? auc_spool_commit(a->spool, err) : auc_auction_no_memory(err);
+
+	if (rc == AUC_OK)
+		rc = write_snapshot(a, records, err);
+	if (rc != AUC_OK)
+		return rc;
+	json_object_array_del_idx(a->writing.list, 0, json_object_array_length(a->writing.list));
+	a->writing.missed = false;
+	return AUC_OK;
 }
 
 static enum auc_code write_snapshot(struct auc_auction *a, struct json_object *records,
@@ -273,13 +294,17 @@ void auc_auction_queue_event(void *arg, struct json_object *event)
 {
 	struct auc_auction *a = arg;
 
-	auc_event_append(a->events, event);
+	auc_event_append(&a->events, event);
 }
 
 void auc_event_append(void *arg, struct json_object *event)
 {
-	if (json_object_array_add(arg, event))
-		json_object_put(event);
+	struct auc_events *events = arg;
+
+	if (event && !json_object_array_add(events->list, event))
+		return;
+	json_object_put(event);
+	events->missed = true;
 }
 
 static enum auc_code replay_begin(struct auc_auction *a, double now, struct replay *replay,

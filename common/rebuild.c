@@ -160,15 +160,17 @@ static enum auc_code set_specs(struct auc_auction *a, const struct auc_server_sp
 
 enum auc_code auc_auction_rebuild(struct auc_auction *a, double now, struct auc_err *err)
 {
-	struct json_object *records = json_object_new_array();
+	struct auc_events records = {.list = json_object_new_array()};
 	struct auc_market *market = NULL;
-	enum auc_code rc = records ? AUC_OK : auc_auction_no_memory(err);
+	enum auc_code rc = records.list ? AUC_OK : auc_auction_no_memory(err);
 
 	if (rc == AUC_OK && a->ledger)
-		rc = auc_ledger_dump(a->ledger, auc_event_append, records, err);
+		rc = auc_ledger_dump(a->ledger, auc_event_append, &records, err);
+	if (rc == AUC_OK && records.missed)
+		rc = auc_auction_no_memory(err);
 	if (rc == AUC_OK)
-		rc = auc_auction_build_market(a, records, now, &market, err);
-	json_object_put(records);
+		rc = auc_auction_build_market(a, records.list, now, &market, err);
+	json_object_put(records.list);
 	if (rc == AUC_OK)
 		rc = auc_auction_apply_closed(a, market, err);
 	if (rc == AUC_OK && !a->ledger &&

@@ -2,6 +2,7 @@
  */
 #include "config.h"
 
+#include <dlfcn.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -256,6 +257,90 @@ static void test_close_spool(void **state)
 	auc_auction_destroy(a);
 }
 
+/* -- no memory for an event -- */
+
+/* Which of all additions to arrays fail; libauction's find this one first. */
+static struct {
+	unsigned seen, from, to;
+} additions;
+
+int json_object_array_add(struct json_object *array, struct json_object *value)
+{
+	int (*next)(struct json_object *, struct json_object *) =
+		(int (*)(struct json_object *, struct json_object *))dlsym(RTLD_NEXT,
+									   "json_object_array_add");
+
+	additions.seen++;
+	if (additions.seen >= additions.from && additions.seen < additions.to)
+		return -1;
+	return next(array, value);
+}
+
+/* Sales, starts, settlements and commits, whatever becomes of them. */
+static void live(struct auc_auction *a)
+{
+	for (uint32_t job = 1; job <= 4; job++) {
+		struct auc_bid bid = world_bid(a, "9000 minibatches=100 worker-time=t4=3s");
+		struct auc_offer o;
+
+		if (auc_auction_bid(a, &bid, 1000, NOW, true, &o, &err) == AUC_OK) {
+			if (o.accepted && auc_auction_confirm(a, o.sale, job, NULL, &err) != AUC_OK)
+				auc_auction_drop(a, o.sale, NULL);
+			auc_offer_clear(&o);
+		}
+		if (job > 1)
+			auc_auction_start(a, job - 1, NOW + SLOT, NULL, &err);
+		if (job % 2)
+			auc_auction_commit(a, &err);
+		if (job > 2)
+			auc_auction_settle(a, job - 2, "cancelled", NOW + SLOT, NULL, &err);
+	}
+	auc_auction_commit(a, &err);
+}
+
+/* Wherever memory is short, for one addition or for some: a commit that succeeds has all that is.
+ */
+static void test_no_memory(void **state)
+{
+	const char *conf = "Prices=learned\nHistoryBids=20\nEta=cpu=2\nSlots=100";
+	static const unsigned widths[] = {1, 9};
+	unsigned closed = 0, total = 1;
+	char *before, *after;
+
+	(void)state;
+	for (unsigned w = 0; w < sizeof(widths) / sizeof(*widths); w++)
+		for (unsigned k = 1; k <= total; k++) {
+			char dir[64];
+			struct auc_auction *a;
+
+			world_mkdir(dir);
+			a = world_open(conf, dir, NOW);
+			additions.seen = 0;
+			additions.from = k;
+			additions.to = k + widths[w];
+			live(a);
+			total = additions.seen;
+			additions.to = 0;
+			if (auc_auction_ready(a, &err) != AUC_OK) {
+				assert_non_null(strstr(err.text, "out of memory"));
+				closed++;
+			}
+			world_commit(a);
+			assert_int_equal(auc_auction_ready(a, &err), AUC_OK);
+			auc_auction_tick(a, NOW);
+			before = status_of(a, NOW);
+			auc_auction_destroy(a);
+			a = world_open(conf, dir, NOW);
+			after = status_of(a, NOW);
+			assert_string_equal(before, after);
+			free(before);
+			free(after);
+			auc_auction_destroy(a);
+			world_rmdir(dir);
+		}
+	assert_true(total > 20 && closed > 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -265,6 +350,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_cannot_write, world_setup, world_teardown),
 		cmocka_unit_test_setup_teardown(test_state_of_another, world_setup, world_teardown),
 		cmocka_unit_test_setup_teardown(test_close_spool, world_setup, world_teardown),
+		cmocka_unit_test_setup_teardown(test_no_memory, world_setup, world_teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
