@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "auction-private.h"
-#include "market-private.h"
+#include "market_cells.h"
 
 static bool clip(const struct auc_market *m, const struct auc_closed *c, auc_slot from,
 		 auc_slot *first, auc_slot *last);
@@ -59,8 +59,10 @@ enum auc_code auc_market_close(struct auc_market *m, const struct auc_closed *li
 			m->changed[nchanged++] = (struct auc_share){.server = s};
 	}
 	free(old);
-	if (nchanged)
+	if (nchanged) {
 		auc_market_refresh(m, from, to, m->changed, nchanged);
+		auc_cells_refresh_wholes(m, from, to);
+	}
 	return AUC_OK;
 }
 

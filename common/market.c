@@ -371,9 +371,11 @@ double auc_market_capacity(const struct auc_market *m, unsigned server, unsigned
 
 double auc_market_used(const struct auc_market *m, unsigned server, unsigned tres, auc_slot t)
 {
+	size_t cell = auc_cell(m, (unsigned)(t - m->first), server);
+
 	if (t < m->first || t > auc_market_last(m))
 		return 0;
-	return (double)m->used[auc_cell(m, (unsigned)(t - m->first), server) * m->ntres + tres] /
+	return (double)(m->used[cell * m->ntres + tres] - auc_cells_lost(m, cell, server, tres)) /
 	       m->tres[tres].scale;
 }
 
@@ -419,6 +421,7 @@ void auc_market_set_roles(struct auc_market *m, const unsigned *roles)
 {
 	struct auc_share *changed = m->changed;
 	unsigned s, t, i, k, n = 0;
+	bool moved = false;
 	size_t cell;
 
 	for (s = 0; s < m->nservers; s++) {
@@ -426,6 +429,7 @@ void auc_market_set_roles(struct auc_market *m, const unsigned *roles)
 		unsigned now = roles[s];
 
 		if (server->whole) {
+			moved |= !server->inside != !roles[s];
 			server->inside = roles[s];
 			continue;
 		}
@@ -438,6 +442,8 @@ void auc_market_set_roles(struct auc_market *m, const unsigned *roles)
 			changed[n++] = (struct auc_share){.server = s};
 		}
 	}
+	if (moved)
+		auc_cells_refresh_wholes(m, m->first, auc_market_last(m));
 	if (!n)
 		return;
 	auc_cells_lay_out_idle(m);

@@ -17,6 +17,8 @@ static enum auc_code check_change(const struct auc_market *m, const struct auc_p
 				  auc_slot from, auc_slot to, bool book, struct auc_err *err);
 static void apply_change(struct auc_market *m, const struct auc_plan *plan, auc_slot from,
 			 auc_slot to, bool book);
+static void refresh_wholes(struct auc_market *m, const struct auc_plan *plan,
+			   const struct auc_run *run, auc_slot from, auc_slot to);
 static void add_units(struct auc_market *m, unsigned server, auc_slot from, auc_slot to,
 		      const int64_t *units, int sign);
 
@@ -161,7 +163,6 @@ static void apply_change(struct auc_market *m, const struct auc_plan *plan, auc_
 			 auc_slot to, bool book)
 {
 	const struct auc_share *share;
-	struct auc_share whole = {0};
 	const struct auc_run *run;
 	int64_t units[AUC_TRES_MAX];
 	auc_slot a, b, t;
@@ -177,13 +178,8 @@ static void apply_change(struct auc_market *m, const struct auc_plan *plan, auc_
 			share = &plan->shares[run->first_share + i];
 			share_units(m, plan, share, units);
 			add_units(m, share->server, a, b, units, book ? 1 : -1);
-			if (!m->servers[share->server].whole)
-				continue;
-			whole.server = m->servers[share->server].whole - 1;
-			add_units(m, whole.server, a, b, units, book ? 1 : -1);
-			if (!m->bulk)
-				auc_cells_refresh_blocks(m, a, b, &whole, 1);
 		}
+		refresh_wholes(m, plan, run, a, b);
 		if (m->bulk)
 			continue;
 		for (t = a; t <= b; t++)
@@ -192,6 +188,20 @@ static void apply_change(struct auc_market *m, const struct auc_plan *plan, auc_
 	}
 	if (auc_market_clip(m, &from, &to))
 		auc_transfer_apply(m, plan, from, to, book);
+}
+
+/* The large servers that shares of RUN are on parts of. */
+static void refresh_wholes(struct auc_market *m, const struct auc_plan *plan,
+			   const struct auc_run *run, auc_slot from, auc_slot to)
+{
+	unsigned last = 0, whole;
+
+	for (unsigned i = 0; i < run->nshares; i++) {
+		whole = m->servers[plan->shares[run->first_share + i].server].whole;
+		if (whole && whole != last)
+			auc_cells_refresh_whole(m, whole - 1, from, to);
+		last = whole;
+	}
 }
 
 /* Adds SIGN * UNITS to what is used of SERVER in the slots [FROM, TO] of the window; its blocks and

@@ -25,7 +25,8 @@ static void empty_rows(struct auc_market *m, unsigned from, unsigned count);
 static int32_t fit_in_cell(const struct auc_market *m, const struct auc_bundle *type,
 			   unsigned server, size_t cell);
 static void reprice_slot(struct auc_market *m, unsigned slot, const bool *moved);
-static double unit_price(const struct auc_market *m, unsigned server, unsigned tres, int64_t used);
+static double unit_price(const struct auc_market *m, size_t cell, unsigned server, unsigned tres,
+			 int64_t used);
 static const struct auc_price_curve *curve_of(const struct auc_market *m, unsigned server,
 					      unsigned tres);
 static void refresh_block(struct auc_market *m, unsigned level, auc_slot i, unsigned server);
@@ -66,6 +67,7 @@ void auc_market_advance(struct auc_market *m, auc_slot first)
 	for (level = 0; level < m->nlevels; level++)
 		shift_level(m, level, (first >> level) - (old >> level));
 	auc_market_shift_closed(m, shift);
+	auc_cells_refresh_wholes(m, m->first + (m->slots - shift), auc_market_last(m));
 	auc_transfer_shift(m, shift);
 	/* Blocks that were partly beyond the window have slots now that are not free. */
 	if (m->idle_costs)
@@ -85,7 +87,7 @@ bool auc_market_cache_sound(const struct auc_market *m)
 	for (cell = 0; cell < cells; cell++) {
 		s = (unsigned)(cell % m->nservers);
 		for (k = 0; k < m->ntres; k++) {
-			unit = unit_price(m, s, k, m->used[cell * m->ntres + k]);
+			unit = unit_price(m, cell, s, k, m->used[cell * m->ntres + k]);
 			if (!m->given && m->unit_price[cell * m->ntres + k] != unit)
 				return false;
 		}
@@ -185,6 +187,7 @@ enum auc_code auc_cells_lay_out(struct auc_market *m, struct auc_err *err)
 	empty_slots(m, 0);
 	if (m->idle_costs)
 		auc_cells_refresh_blocks(m, m->first, auc_market_last(m), NULL, 0);
+	auc_cells_refresh_wholes(m, m->first, auc_market_last(m));
 	return AUC_OK;
 }
 
@@ -329,7 +332,7 @@ static void reprice_slot(struct auc_market *m, unsigned slot, const bool *moved)
 			if (!moved[k])
 				continue;
 			at = auc_cell(m, slot, s) * m->ntres + k;
-			price = unit_price(m, s, k, m->used[at]);
+			price = unit_price(m, auc_cell(m, slot, s), s, k, m->used[at]);
 			touched = touched || price != m->unit_price[at];
 			m->unit_price[at] = price;
 		}
@@ -341,13 +344,16 @@ static void reprice_slot(struct auc_market *m, unsigned slot, const bool *moved)
 		auc_cells_refresh_order(m, slot);
 }
 
-/* What the price function says of USED units. */
-static double unit_price(const struct auc_market *m, unsigned server, unsigned tres, int64_t used)
+/* What the price function says of USED units in CELL. */
+static double unit_price(const struct auc_market *m, size_t cell, unsigned server, unsigned tres,
+			 int64_t used)
 {
-	if (!used)
+	int64_t lost = m->servers[server].nparts ? auc_cells_lost(m, cell, server, tres) : 0;
+
+	if (used <= lost)
 		return m->idle_price[(size_t)server * m->ntres + tres];
-	return auc_price_unit(curve_of(m, server, tres), (double)used,
-			      (double)m->servers[server].units[tres]);
+	return auc_price_unit(curve_of(m, server, tres), (double)(used - lost),
+			      (double)(m->servers[server].units[tres] - lost));
 }
 
 static const struct auc_price_curve *curve_of(const struct auc_market *m, unsigned server,
@@ -499,5 +505,5 @@ void auc_cells_set_used(struct auc_market *m, size_t cell, unsigned server, unsi
 	m->used[cell * m->ntres + tres] = used;
 	if (m->given)
 		return;
-	m->unit_price[cell * m->ntres + tres] = unit_price(m, server, tres, used);
+	m->unit_price[cell * m->ntres + tres] = unit_price(m, cell, server, tres, used);
 }

@@ -25,6 +25,14 @@ void auc_cells_refresh_order(struct auc_market *m, unsigned row);
 void auc_cells_refresh_blocks(struct auc_market *m, auc_slot from, auc_slot to,
 			      const struct auc_share *shares, unsigned nshares);
 void auc_cells_refresh_all(struct auc_market *m);
+/*
+ * market_whole.c: what the large server WHOLE has in the slots [FROM, TO] of the window is again
+ * what its parts have, with all that follows; the same for all of them. Of how much of TRES the
+ * parts take nothing more in CELL (0: SERVER has none).
+ */
+void auc_cells_refresh_whole(struct auc_market *m, unsigned whole, auc_slot from, auc_slot to);
+void auc_cells_refresh_wholes(struct auc_market *m, auc_slot from, auc_slot to);
+int64_t auc_cells_lost(const struct auc_market *m, size_t cell, unsigned server, unsigned tres);
 /* New prices of the TRES whose function MOVED, everywhere, and all that follows from them. */
 void auc_cells_reprice(struct auc_market *m, const bool *moved);
 

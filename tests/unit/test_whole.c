@@ -55,7 +55,12 @@ static struct auc_auction *make(const char *policy, struct auc_server_spec *spec
 	return a;
 }
 
-/* What is used of the whole is what is used of its parts, and nothing too much. */
+static bool is_open(const struct auc_market *m, unsigned server, auc_slot t)
+{
+	return auc_market_hosts(m, server) && !auc_market_is_closed(m, server, t);
+}
+
+/* What is used of the whole is what is used of its parts that can be had, and nothing too much. */
 static void assert_sound(const struct auc_auction *a)
 {
 	const struct auc_market *m = a->market;
@@ -70,7 +75,7 @@ static void assert_sound(const struct auc_auction *a)
 			double sum = 0;
 
 			for (unsigned s = 0; s < auc_market_nservers(m); s++)
-				if (auc_market_whole(m, s) == whole)
+				if (auc_market_whole(m, s) == whole && is_open(m, s, t))
 					sum += auc_market_used(m, s, k, t);
 			assert_true(sum == auc_market_used(m, (unsigned)whole, k, t));
 		}
@@ -162,6 +167,76 @@ static void test_pieces(void **state)
 	world_rmdir(dir);
 }
 
+/* Nodes that are down, or somebody else's for a time, are no part of what is sold, until they are
+ * back. */
+static void test_closed(void **state)
+{
+	static const char bid[] = "1000 epochs=1 chunks=9 minibatches=100 gradient-mb=0 "
+				  "worker-time=w=3s ps-time=p=0";
+	static const char *const policies[] = {"dps", "oasis"};
+
+	(void)state;
+	for (unsigned p = 0; p < 2; p++) {
+		struct auc_closed_time other = {"n2", NOW, NOW + 30 * SLOT};
+		struct auc_server_spec specs[NODES];
+		struct auc_auction *a;
+		struct auc_offer o;
+		double price;
+		int cloud;
+		char dir[64];
+
+		world_mkdir(dir);
+		a = make(policies[p], specs, dir);
+		cloud = auc_market_find_server(a->market, "cloud");
+		price = auc_market_price(a->market, (unsigned)cloud, 0, 1010);
+		/* Five GPUs are left, and as many workers. */
+		specs[0].down = specs[1].down = true;
+		assert_int_equal(auc_auction_set_servers(a, specs, NODES, NOW, &err), AUC_OK);
+		assert_int_equal(auc_auction_close(a, &other, 1, &err), AUC_OK);
+		cloud = auc_market_find_server(a->market, "cloud");
+		assert_true(auc_market_price(a->market, (unsigned)cloud, 0, 1010) == price);
+		assert_sound(a);
+		if (!sell(a, bid, 1, NOW, &o))
+			fail_msg("%s: %s", policies[p], o.message);
+		for (unsigned i = 0; i < o.nparts; i++)
+			assert_true(!strcmp(o.parts[i].server, "n3") ||
+				    !strcmp(o.parts[i].server, "n4"));
+		assert_true(o.plan.completion - o.plan.start >= 2);
+		assert_sound(a);
+		auc_offer_clear(&o);
+		/* Slots that come into the window are without them, too. */
+		auc_auction_tick(a, NOW + 20 * SLOT);
+		assert_sound(a);
+		/* All are back: nine at once. */
+		specs[0].down = specs[1].down = false;
+		assert_int_equal(auc_auction_set_servers(a, specs, NODES, NOW + 20 * SLOT, &err),
+				 AUC_OK);
+		assert_int_equal(auc_auction_close(a, &other, 0, &err), AUC_OK);
+		assert_sound(a);
+		assert_true(sell(a, bid, 2, NOW + 20 * SLOT, &o));
+		assert_int_equal(o.plan.completion - o.plan.start, 1);
+		auc_offer_clear(&o);
+		auc_auction_destroy(a);
+		world_rmdir(dir);
+	}
+}
+
+/* Some nodes are somebody else's for some time. */
+static enum auc_code close_some(struct auc_auction *a, const struct auc_server_spec *specs,
+				double now)
+{
+	struct auc_closed_time list[NODES];
+	unsigned n = below(NODES);
+
+	memset(list, 0, sizeof(list));
+	for (unsigned i = 0; i < n; i++) {
+		strcpy(list[i].server, specs[below(NODES)].name);
+		list[i].from = now + below(20) * SLOT;
+		list[i].to = list[i].from + below(60) * SLOT;
+	}
+	return auc_auction_close(a, list, n, &err);
+}
+
 /* Random bids, nodes that go and come, moves, ends: always sound, all of a bid's workers are
  * somewhere. */
 static void test_random(void **state)
@@ -188,7 +263,10 @@ static void test_random(void **state)
 				 "%u epochs=1 chunks=%u minibatches=%u gradient-mb=10 "
 				 "worker-time=w=3s ps-time=p=0",
 				 1 + below(2000), 1 + below(14), 50 + below(300));
-			switch (below(5)) {
+			switch (below(6)) {
+			case 5:
+				assert_int_equal(close_some(a, specs, now), AUC_OK);
+				break;
 			case 0:
 			case 1:
 				if (sell(a, text, jobs + 1, now, &o)) {
@@ -243,6 +321,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_spread),
 		cmocka_unit_test(test_pieces),
+		cmocka_unit_test(test_closed),
 		cmocka_unit_test(test_random),
 	};
 
