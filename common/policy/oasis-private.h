@@ -92,6 +92,8 @@ static inline double *auc_oasis_cost_of(const struct auc_policy_ctx *ctx, unsign
 
 /* oasis.c: what the job is worth if it completes there. */
 double auc_oasis_value_at(const struct auc_policy_ctx *ctx, unsigned completion);
+/* Lowers TO[N] to FROM[N] + ADD where that is less: nearly all the time of a decision. */
+void auc_oasis_lower(double *restrict to, const double *restrict from, double add, size_t n);
 /* Whether A goes before B, which may be none: a better payoff, or the same one earlier. */
 bool auc_oasis_is_better(const struct oasis_schedule *a, const struct oasis_schedule *b);
 /* Sees to it that the costs of a slot are there, bounds or exact. False: no memory. */

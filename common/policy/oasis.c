@@ -88,7 +88,6 @@ static bool make_room(struct auc_policy_ctx *ctx);
 static bool search_all(struct auc_policy_ctx *ctx, struct oasis_schedule *best);
 static bool forward(struct auc_policy_ctx *ctx, struct oasis_schedule *best);
 static void add_slot(struct auc_policy_ctx *ctx, unsigned slot);
-static void relax(double *restrict to, const double *restrict from, double add, size_t n);
 static void trace(struct auc_policy_ctx *ctx, const struct oasis_schedule *best);
 static enum auc_code make_plan(struct auc_policy_ctx *ctx, const struct oasis_schedule *s,
 			       struct auc_plan *plan, struct auc_err *err);
@@ -412,12 +411,12 @@ static void add_slot(struct auc_policy_ctx *ctx, unsigned slot)
 		after[w] = INFINITY;
 	for (d = 1; d <= most && d <= units; d++) {
 		last = reached < units - d ? reached : units - d;
-		relax(after + d, before, cost[d], (size_t)last + 1);
+		auc_oasis_lower(after + d, before, cost[d], (size_t)last + 1);
 	}
 }
 
-/* Lowers TO[N] to FROM[N] + ADD where that is less: nearly all the time of a decision. */
-VECTORIZED static void relax(double *restrict to, const double *restrict from, double add, size_t n)
+VECTORIZED void auc_oasis_lower(double *restrict to, const double *restrict from, double add,
+				size_t n)
 {
 	double sum;
 	size_t i;

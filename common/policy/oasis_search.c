@@ -28,7 +28,8 @@
  * Over completions: later ones are worth no more and cost no more, so that value(first) -
  * bound(last) is an upper bound of the payoff of a range of completions. Ranges of growing
  * length are looked at, the last completion of each first, and halved as long as they may have
- * something better.
+ * something better. What the last one costs is a lower bound for the others, and what would no
+ * longer be better than the best so far is not looked for.
  *
  * Where the costs of a slot are lower bounds, what is found may be too good: the slots that it uses
  * are then looked at exactly, and it is searched again, until all that it uses are exact.
@@ -104,9 +105,11 @@ static bool open_slots(struct auc_policy_ctx *ctx, unsigned end);
 static bool repeat_slot(struct auc_policy_ctx *ctx, unsigned slot);
 static void make_hull(struct auc_policy_ctx *ctx, unsigned slot);
 static bool examine(struct auc_policy_ctx *ctx, struct oasis_schedule *best, unsigned first,
-		    unsigned last);
+		    unsigned last, double least);
 static bool evaluate(struct auc_policy_ctx *ctx, struct oasis_schedule *best, unsigned first,
 		     unsigned last, double *bound);
+static double most_useful(const struct auc_policy_ctx *ctx, const struct oasis_schedule *best,
+			  unsigned completion);
 static bool may_be_better(const struct auc_policy_ctx *ctx, const struct oasis_schedule *best,
 			  unsigned completion, double cost);
 static double take(struct auc_policy_ctx *ctx, struct oasis_schedule *best, unsigned end);
@@ -115,7 +118,8 @@ static double select_slope(struct segment *s, size_t n, uint64_t units);
 static double fill_rest(struct auc_policy_ctx *ctx, const struct relaxed *r);
 static double excess(const struct auc_policy_ctx *ctx, const struct relaxed *r, unsigned slot,
 		     int64_t step);
-static bool close_gap(struct auc_policy_ctx *ctx, const struct relaxed *r, double gap);
+static bool close_gap(struct auc_policy_ctx *ctx, const struct relaxed *r, double least,
+		      double most, bool *any);
 static bool list_choices(struct auc_policy_ctx *ctx, const struct relaxed *r, double limit,
 			 struct choices *c);
 static bool same_slot(const struct auc_policy_ctx *ctx, unsigned a, unsigned b);
@@ -123,7 +127,7 @@ static unsigned sort_choices(const struct auc_policy_ctx *ctx, const struct rela
 			     unsigned slot, double limit, bool corners, struct choice *list);
 static double add_up(const struct choices *c, double *sums, size_t width, bool ring, size_t rest,
 		     double limit);
-static void add_choices(const double *from, double *to, size_t width, bool ring, double limit,
+static void add_choices(const double *from, double *to, size_t width, bool ring,
 			const struct choice *x, unsigned n);
 static void trace(struct auc_policy_ctx *ctx, const struct choices *c, const double *sums,
 		  size_t width, size_t rest);
@@ -140,7 +144,7 @@ bool auc_oasis_search(struct auc_policy_ctx *ctx, struct oasis_schedule *best)
 		if (!may_be_better(ctx, best, first, 0))
 			break;
 		last = n <= ctx->m->slots - first ? first + n - 1 : ctx->m->slots;
-		if (!examine(ctx, best, first, last))
+		if (!examine(ctx, best, first, last, 0))
 			return false;
 	}
 	return first != 0 || ctx->nopen == ctx->m->slots;
@@ -234,52 +238,77 @@ static void make_hull(struct auc_policy_ctx *ctx, unsigned slot)
 
 /* -- completions -- */
 
-/* Looks for what is better than BEST among the completions FIRST to LAST. False: no memory. */
+/* Looks for what is better than BEST among the completions FIRST to LAST, by which the work costs
+ * at LEAST so much. False: no memory. */
 static bool examine(struct auc_policy_ctx *ctx, struct oasis_schedule *best, unsigned first,
-		    unsigned last)
+		    unsigned last, double least)
 {
+	double bound = least;
 	unsigned middle;
-	double bound;
 
 	if (!open_slots(ctx, last) || !evaluate(ctx, best, first, last, &bound))
 		return false;
 	if (first == last || !may_be_better(ctx, best, first, bound))
 		return true;
 	middle = first + (last - 1 - first) / 2;
-	return examine(ctx, best, first, middle) &&
-	       (middle + 1 == last || examine(ctx, best, middle + 1, last - 1));
+	return examine(ctx, best, first, middle, bound) &&
+	       (middle + 1 == last || examine(ctx, best, middle + 1, last - 1, bound));
 }
 
 /*
- * *BOUND: what the work costs at least by LAST. If that makes LAST a completion that may be better
- * than BEST, the bound is exact, and BEST is changed if so. False: no memory.
+ * Raises *BOUND to what is found of the least cost of the work by LAST. If a completion from FIRST
+ * to LAST may be better than BEST at that, it is exact, and BEST is changed if LAST is better.
+ * False: no memory.
  */
 static bool evaluate(struct auc_policy_ctx *ctx, struct oasis_schedule *best, unsigned first,
 		     unsigned last, double *bound)
 {
+	double least = *bound, most = most_useful(ctx, best, first);
 	struct relaxed r = {.end = last};
-	bool changed = true;
+	bool changed = true, any;
 	unsigned slot;
-	double gap;
 
 	while (changed) {
 		if (!relax(ctx, &r))
 			return false;
-		*bound = r.cost;
-		if (!may_be_better(ctx, best, first, r.cost) ||
-		    !may_be_better(ctx, best, last, r.cost))
+		*bound = fmax(least, r.cost);
+		if (!may_be_better(ctx, best, first, *bound) ||
+		    !may_be_better(ctx, best, last, *bound))
 			return true;
-		gap = fill_rest(ctx, &r);
 		changed = false;
-		if (!close_gap(ctx, &r, gap) ||
-		    !auc_oasis_make_exact(ctx, ctx->trial, last, &changed))
+		if (!close_gap(ctx, &r, least - r.cost, most - r.cost, &any))
+			return false;
+		if (!any) {
+			*bound = fmax(least, most);
+			return true;
+		}
+		if (!auc_oasis_make_exact(ctx, ctx->trial, last, &changed))
 			return false;
 		for (slot = ctx->start0; slot < last; slot++)
 			if (ctx->trial[slot] && ctx->costs[slot] == OASIS_JOINT)
 				make_hull(ctx, slot);
 	}
-	*bound = take(ctx, best, last);
+	*bound = fmax(least, take(ctx, best, last));
 	return true;
+}
+
+/* At more than this cost nothing that completes from COMPLETION on is better than the best. */
+static double most_useful(const struct auc_policy_ctx *ctx, const struct oasis_schedule *best,
+			  unsigned completion)
+{
+	const struct oasis_schedule *b[] = {best, &ctx->best};
+	double value = auc_oasis_value_at(ctx, completion), most = INFINITY, cost;
+	unsigned i;
+
+	for (i = 0; i < 2; i++) {
+		if (!b[i]->found)
+			continue;
+		cost = value - (b[i]->value - b[i]->cost);
+		/* more than the margin of auc_oasis_is_better() */
+		cost += 10 * OASIS_TIE * (value + fabs(cost) + b[i]->value + b[i]->cost) + DBL_MIN;
+		most = fmin(most, cost);
+	}
+	return most;
 }
 
 /* A completion from COMPLETION on, if the work costs at least COST, may be better than the best. */
@@ -453,16 +482,23 @@ static double fill_rest(struct auc_policy_ctx *ctx, const struct relaxed *r)
 
 /* -- the gap between the relaxation and a schedule -- */
 
-/* Changes ctx->trial to the cheapest schedule, which is by at most GAP dearer than R. False: no
- * memory. */
-static bool close_gap(struct auc_policy_ctx *ctx, const struct relaxed *r, double gap)
+/*
+ * Sets ctx->trial to the cheapest schedule, which is known to be by at least LEAST dearer than R.
+ * *ANY false: none is by less than MOST, and ctx->trial is not used. False: no memory.
+ */
+static bool close_gap(struct auc_policy_ctx *ctx, const struct relaxed *r, double least,
+		      double most, bool *any)
 {
-	double rounding = OASIS_TIE * (r->cost + gap), limit = gap - rounding, sum, *sums;
 	size_t whole = 2 * (size_t)ctx->pair.units + 2, width, cells;
+	double gap = fill_rest(ctx, r), limit = gap, sum, *sums;
 	struct choices c;
 	bool all;
 
-	if (limit <= 0)
+	if (gap < INFINITY)
+		limit -= OASIS_TIE * (r->cost + gap);
+	*any = gap < INFINITY && limit <= most;
+	limit = fmin(limit, most);
+	if (limit <= 0 || limit <= least)
 		return true;
 	if (!list_choices(ctx, r, limit, &c))
 		return false;
@@ -481,7 +517,8 @@ static bool close_gap(struct auc_policy_ctx *ctx, const struct relaxed *r, doubl
 		sum = add_up(&c, sums, width, false, r->rest, limit);
 		if (sum < limit) {
 			trace(ctx, &c, sums, width, r->rest);
-			limit = sum - rounding;
+			*any = true;
+			limit = sum - OASIS_TIE * (r->cost + sum);
 		}
 		if (all || limit <= 0)
 			return true;
@@ -580,7 +617,7 @@ static double add_up(const struct choices *c, double *sums, size_t width, bool r
 	size_t i;
 
 	for (i = 0; i < 2 * width; i++)
-		from[i] = INFINITY;
+		from[i] = limit; /* there is none */
 	from[width / 2] = 0;
 	for (k = 0; k < c->nslots; k++, from = to) {
 		f = &c->slots[k];
@@ -589,37 +626,30 @@ static double add_up(const struct choices *c, double *sums, size_t width, bool r
 		memcpy(to, from, 2 * width * sizeof(*to));
 		if (settled && f->first == f[-1].first)
 			continue;
-		add_choices(from, to, width, ring, limit, x + 1, f->corners - 1);
-		add_choices(from + width, to + width, width, ring, limit, x + 1, f->corners - 1);
-		add_choices(from, to + width, width, ring, limit, x + f->corners,
-			    f->n - f->corners);
+		add_choices(from, to, width, ring, x + 1, f->corners - 1);
+		add_choices(from + width, to + width, width, ring, x + 1, f->corners - 1);
+		add_choices(from, to + width, width, ring, x + f->corners, f->n - f->corners);
 		settled = !memcmp(from, to, 2 * width * sizeof(*to));
 	}
 	i = (width / 2 + rest) % width;
 	return fmin(from[i], from[width + i]);
 }
 
-/* Lowers TO to what comes of FROM and one of the choices. */
-static void add_choices(const double *from, double *to, size_t width, bool ring, double limit,
+/* Lowers TO to what comes of FROM and one of the choices, whose steps are less than WIDTH. */
+static void add_choices(const double *from, double *to, size_t width, bool ring,
 			const struct choice *x, unsigned n)
 {
 	unsigned k;
-	size_t i, j;
-	double sum;
+	size_t up;
 
-	for (i = 0; i < width && n; i++)
-		for (k = 0; k < n; k++) {
-			sum = from[i] + x[k].excess;
-			if (sum >= limit)
-				break;
-			j = i + (size_t)x[k].step;
-			if (j >= width && !ring)
-				continue;
-			if (j >= width)
-				j += x[k].step < 0 ? width : -width;
-			if (sum < to[j])
-				to[j] = sum;
-		}
+	for (k = 0; k < n; k++) {
+		/* modulo the width each step goes up */
+		up = (size_t)(x[k].step < 0 ? x[k].step + (int64_t)width : x[k].step);
+		if (ring || x[k].step > 0)
+			auc_oasis_lower(to + up, from, x[k].excess, width - up);
+		if (ring || x[k].step < 0)
+			auc_oasis_lower(to, from + (width - up), x[k].excess, up);
+	}
 }
 
 /* Sets ctx->trial to what makes REST. */
