@@ -4,15 +4,18 @@
  * PSs are placed round robin. The paper describes each in a sentence; what it leaves open is
  * settled here.
  *
- * oasis-fifo  Jobs run in the order of arrival with a fixed number of workers ("workers" of the
- * job, else one a chunk) until they are done; none starts before its predecessor. oasis-drf
- * Whenever a job comes or goes all jobs get workers anew, one at a time, the job with the least
- * dominant share first. rrh         Risk-reward: a job is admitted if its value at the completion
- * that the jobs of more value per share of the cluster leave it, less what it costs the others by
- * delay, is positive. Every slot those with most value per share left run, with their fixed number
- * of workers; the others pause. dorm        When a job comes or goes, newcomers and at most a fifth
- * of the running jobs, those farthest above the fair share of oasis-drf, get workers anew: first up
- * to the fair share, then, for utilisation, whatever still fits, the largest first.
+ * - oasis-fifo: jobs run in the order of arrival with a fixed number of workers ("workers" of the
+ *   job, else one a chunk) until they are done; none starts before its predecessor.
+ * - oasis-drf: whenever a job comes or goes all jobs get workers anew, one at a time, the job with
+ *   the least dominant share first.
+ * - rrh (risk-reward): a job is admitted if its value at the completion that the jobs of more value
+ *   per share of the cluster leave it, less what it costs the others by delay, is positive. Every
+ *   slot those with most value per share left run, with their fixed number of workers; the others
+ *   pause.
+ * - dorm: when a job comes or goes, newcomers and at most a fifth of the running jobs, those
+ * farthest above the fair share of oasis-drf, get workers anew: first up to the fair share, then,
+ * for utilisation, whatever still fits, the largest first. Dorm itself solves an integer program
+ *   there: contrib/auctionsim/dorm.c, for what is small enough; tests/bench/oasis.md compares them.
  *
  * Options: none.
  */
@@ -23,45 +26,10 @@
 #include <string.h>
 
 #include "num.h"
+#include "policy/elastic-private.h"
 #include "policy/option.h"
-#include "policy/room.h"
-#include "policy/stepper.h"
 
-#define ADJUSTED 0.2 /* dorm: share of the running jobs that may change at a time */
-
-enum kind { FIFO, DRF, RRH, DORM };
-
-struct job {
-	uint64_t id, number; /* number: in the order of arrival */
-	auc_slot arrival;
-	struct auc_utility utility;
-	unsigned worker_type, ps_type;
-	struct auc_bundle worker, ps;
-	unsigned *upload; /* by server */
-	int64_t left;     /* worker-slots */
-	int64_t chunks, fixed;
-	double share; /* dominant share of the cluster that one worker takes, with its part of a PS
-		       */
-	int64_t n;    /* workers, on the shares below */
-	unsigned nshares;
-	struct auc_share *shares; /* by server, as many as there are */
-	double rank;              /* of the slot at hand: what it is sorted by */
-	bool again;               /* gets workers anew */
-	bool done;
-};
-
-struct auc_stepper_ctx {
-	enum kind kind;
-	uint64_t arrived;
-	unsigned n, alloc;
-	struct job **jobs; /* at hand, in the order of arrival */
-	struct auc_layout *layouts;
-	struct auc_room room;
-	unsigned next, next_ps; /* servers at which the round goes on */
-	bool changed;           /* a job came or went */
-};
-
-static enum auc_code make(enum kind kind, const char *name, const char *options,
+static enum auc_code make(enum auc_elastic_kind kind, const char *name, const char *options,
 			  struct auc_stepper_ctx **ctx, struct auc_err *err);
 static void elastic_destroy(struct auc_stepper_ctx *ctx);
 static enum auc_code elastic_arrive(struct auc_stepper_ctx *ctx, const struct auc_market *m,
@@ -72,43 +40,42 @@ static enum auc_code elastic_step(struct auc_stepper_ctx *ctx, const struct auc_
 				  struct auc_err *err);
 static enum auc_code elastic_leave(struct auc_stepper_ctx *ctx, uint64_t id, struct auc_err *err);
 static void step_fifo(struct auc_stepper_ctx *ctx, auc_slot t);
-static void step_fair(struct auc_stepper_ctx *ctx, auc_slot t);
 static void step_rrh(struct auc_stepper_ctx *ctx, auc_slot t);
 static void choose_adjusted(struct auc_stepper_ctx *ctx);
-static bool admit(const struct auc_stepper_ctx *ctx, const struct job *j);
-static void set_up_types(struct job *j, const struct auc_market *m, const struct auc_job *job);
-static int64_t pss(const struct job *j, int64_t n);
-static double density(const struct job *j, auc_slot t);
-static bool add_worker(struct auc_stepper_ctx *ctx, struct job *j, auc_slot t);
-static bool add_one(struct auc_stepper_ctx *ctx, struct job *j, auc_slot t, bool ps);
-static bool place(struct auc_stepper_ctx *ctx, struct job *j, auc_slot t);
-static bool hold(struct auc_stepper_ctx *ctx, struct job *j);
-static void drop_layout(struct auc_stepper_ctx *ctx, struct job *j);
-static void free_job(struct job *j);
+static bool admit(const struct auc_stepper_ctx *ctx, const struct auc_elastic_job *j);
+static void set_up_types(struct auc_elastic_job *j, const struct auc_market *m,
+			 const struct auc_job *job);
+static int64_t pss(const struct auc_elastic_job *j, int64_t n);
+static double density(const struct auc_elastic_job *j, auc_slot t);
+static bool add_worker(struct auc_stepper_ctx *ctx, struct auc_elastic_job *j, auc_slot t);
+static bool add_one(struct auc_stepper_ctx *ctx, struct auc_elastic_job *j, auc_slot t, bool ps);
+static bool place(struct auc_stepper_ctx *ctx, struct auc_elastic_job *j, auc_slot t);
+static void drop_layout(struct auc_stepper_ctx *ctx, struct auc_elastic_job *j);
+static void free_job(struct auc_elastic_job *j);
 static void drop_done(struct auc_stepper_ctx *ctx);
 
 static enum auc_code fifo_create(const char *options, struct auc_stepper_ctx **ctx,
 				 struct auc_err *err)
 {
-	return make(FIFO, "oasis-fifo", options, ctx, err);
+	return make(AUC_ELASTIC_FIFO, "oasis-fifo", options, ctx, err);
 }
 
 static enum auc_code drf_create(const char *options, struct auc_stepper_ctx **ctx,
 				struct auc_err *err)
 {
-	return make(DRF, "oasis-drf", options, ctx, err);
+	return make(AUC_ELASTIC_DRF, "oasis-drf", options, ctx, err);
 }
 
 static enum auc_code rrh_create(const char *options, struct auc_stepper_ctx **ctx,
 				struct auc_err *err)
 {
-	return make(RRH, "rrh", options, ctx, err);
+	return make(AUC_ELASTIC_RRH, "rrh", options, ctx, err);
 }
 
 static enum auc_code dorm_create(const char *options, struct auc_stepper_ctx **ctx,
 				 struct auc_err *err)
 {
-	return make(DORM, "dorm", options, ctx, err);
+	return make(AUC_ELASTIC_DORM, "dorm", options, ctx, err);
 }
 
 #define STEPPER(word, text, function)                                                              \
@@ -126,7 +93,7 @@ const struct auc_stepper auc_stepper_rrh =
 const struct auc_stepper auc_stepper_dorm =
 	STEPPER("dorm", "baseline of oasis: utilisation, fairness, few changes", dorm_create);
 
-static enum auc_code make(enum kind kind, const char *name, const char *options,
+static enum auc_code make(enum auc_elastic_kind kind, const char *name, const char *options,
 			  struct auc_stepper_ctx **ctx, struct auc_err *err)
 {
 	enum auc_code rc = auc_options_read(name, options, NULL, 0, NULL, err);
@@ -160,7 +127,7 @@ static enum auc_code elastic_arrive(struct auc_stepper_ctx *ctx, const struct au
 				    struct auc_err *err)
 {
 	struct auc_layout *layouts;
-	struct job *j = calloc(1, sizeof(*j)), **jobs;
+	struct auc_elastic_job *j = calloc(1, sizeof(*j)), **jobs;
 	unsigned more = ctx->alloc * 2 + 16;
 	enum auc_code rc;
 
@@ -195,7 +162,7 @@ static enum auc_code elastic_arrive(struct auc_stepper_ctx *ctx, const struct au
 		*reason = AUC_REASON_NONE;
 	j->fixed = j->n;
 	drop_layout(ctx, j);
-	if (*reason == AUC_REASON_NONE && ctx->kind == RRH && !admit(ctx, j))
+	if (*reason == AUC_REASON_NONE && ctx->kind == AUC_ELASTIC_RRH && !admit(ctx, j))
 		*reason = AUC_REASON_CAPACITY;
 	if (rc != AUC_OK || *reason != AUC_REASON_NONE) {
 		free_job(j);
@@ -211,7 +178,7 @@ static enum auc_code elastic_step(struct auc_stepper_ctx *ctx, const struct auc_
 				  struct auc_err *err)
 {
 	enum auc_code rc;
-	struct job *j;
+	struct auc_elastic_job *j;
 	unsigned i;
 
 	*n = 0;
@@ -220,12 +187,16 @@ static enum auc_code elastic_step(struct auc_stepper_ctx *ctx, const struct auc_
 	rc = auc_room_open(&ctx->room, m, t, err);
 	if (rc != AUC_OK)
 		return rc;
-	if (ctx->kind == FIFO)
+	if (ctx->kind == AUC_ELASTIC_FIFO)
 		step_fifo(ctx, t);
-	else if (ctx->kind == RRH)
+	else if (ctx->kind == AUC_ELASTIC_RRH)
 		step_rrh(ctx, t);
+	else if (ctx->instead)
+		rc = ctx->instead(ctx, t, err);
 	else
-		step_fair(ctx, t);
+		auc_elastic_fair(ctx, t);
+	if (rc != AUC_OK)
+		return rc;
 	ctx->changed = false;
 	for (i = 0; i < ctx->n; i++) {
 		j = ctx->jobs[i];
@@ -262,36 +233,36 @@ static enum auc_code elastic_leave(struct auc_stepper_ctx *ctx, uint64_t id, str
 static void step_fifo(struct auc_stepper_ctx *ctx, auc_slot t)
 {
 	bool blocked = false;
-	struct job *j;
+	struct auc_elastic_job *j;
 	unsigned i;
 
 	/* those that run first, for one that waits must not take their place */
 	for (i = 0; i < ctx->n; i++)
 		if (ctx->jobs[i]->n)
-			hold(ctx, ctx->jobs[i]);
+			auc_elastic_hold(ctx, ctx->jobs[i]);
 	for (i = 0; i < ctx->n && !blocked; i++) {
 		j = ctx->jobs[i];
 		blocked = !j->n && !place(ctx, j, t);
 	}
 }
 
-/* drf and dorm. */
-static void step_fair(struct auc_stepper_ctx *ctx, auc_slot t)
+void auc_elastic_fair(struct auc_stepper_ctx *ctx, auc_slot t)
 {
-	struct job *j, *least;
+	struct auc_elastic_job *j, *least;
 	bool fair;
 	unsigned i;
 
 	for (i = 0; i < ctx->n; i++)
-		ctx->jobs[i]->again = !ctx->jobs[i]->n || (ctx->changed && ctx->kind == DRF);
-	if (ctx->changed && ctx->kind == DORM)
+		ctx->jobs[i]->again =
+			!ctx->jobs[i]->n || (ctx->changed && ctx->kind == AUC_ELASTIC_DRF);
+	if (ctx->changed && ctx->kind == AUC_ELASTIC_DORM)
 		choose_adjusted(ctx);
 	for (i = 0; i < ctx->n; i++) {
 		j = ctx->jobs[i];
 		if (j->again)
 			j->n = j->nshares = 0;
 		else
-			j->again = !hold(ctx, j);
+			j->again = !auc_elastic_hold(ctx, j);
 	}
 	/* rank: workers' dominant share so far; a job to which nothing can be added is out */
 	for (i = 0; i < ctx->n; i++)
@@ -301,7 +272,7 @@ static void step_fair(struct auc_stepper_ctx *ctx, auc_slot t)
 		for (i = 0; i < ctx->n; i++) {
 			j = ctx->jobs[i];
 			/* dorm, beyond the fair share: the largest worker first */
-			fair = ctx->kind == DRF || j->rank < 1.0 / ctx->n;
+			fair = ctx->kind == AUC_ELASTIC_DRF || j->rank < 1.0 / ctx->n;
 			if (isinf(j->rank))
 				continue;
 			if (!least ||
@@ -323,11 +294,11 @@ static void choose_adjusted(struct auc_stepper_ctx *ctx)
 {
 	unsigned i, running = 0;
 	int64_t open;
-	struct job *most;
+	struct auc_elastic_job *most;
 
 	for (i = 0; i < ctx->n; i++)
 		running += ctx->jobs[i]->n > 0;
-	for (open = auc_ceil(ADJUSTED * running); open > 0; open--) {
+	for (open = auc_ceil(AUC_DORM_CHANGED * running); open > 0; open--) {
 		most = NULL;
 		for (i = 0; i < ctx->n; i++)
 			if (!ctx->jobs[i]->again &&
@@ -342,7 +313,8 @@ static void choose_adjusted(struct auc_stepper_ctx *ctx)
 
 static int compare_rank(const void *a, const void *b)
 {
-	const struct job *x = *(struct job *const *)a, *y = *(struct job *const *)b;
+	const struct auc_elastic_job *x = *(struct auc_elastic_job *const *)a,
+				     *y = *(struct auc_elastic_job *const *)b;
 
 	if (x->rank != y->rank)
 		return x->rank > y->rank ? -1 : 1;
@@ -356,18 +328,18 @@ static void step_rrh(struct auc_stepper_ctx *ctx, auc_slot t)
 	for (i = 0; i < ctx->n; i++)
 		ctx->jobs[i]->rank = density(ctx->jobs[i], t);
 	if (ctx->n)
-		qsort(ctx->jobs, ctx->n, sizeof(struct job *), compare_rank);
+		qsort(ctx->jobs, ctx->n, sizeof(struct auc_elastic_job *), compare_rank);
 	for (i = 0; i < ctx->n; i++)
-		if (!ctx->jobs[i]->n || !hold(ctx, ctx->jobs[i]))
+		if (!ctx->jobs[i]->n || !auc_elastic_hold(ctx, ctx->jobs[i]))
 			place(ctx, ctx->jobs[i], t);
 }
 
 /* J's value when those before it have had the cluster, less what its work takes from those behind
  * it. */
-static bool admit(const struct auc_stepper_ctx *ctx, const struct job *j)
+static bool admit(const struct auc_stepper_ctx *ctx, const struct auc_elastic_job *j)
 {
 	double own = density(j, j->arrival), wait = 0, cost = 0, end;
-	const struct job *k;
+	const struct auc_elastic_job *k;
 	unsigned i;
 
 	for (i = 0; i < ctx->n; i++) {
@@ -387,7 +359,8 @@ static bool admit(const struct auc_stepper_ctx *ctx, const struct job *j)
 
 /* The pair of types with least work; of a type's bandwidth b the part of a PS that one worker needs
  * is b / B. */
-static void set_up_types(struct job *j, const struct auc_market *m, const struct auc_job *job)
+static void set_up_types(struct auc_elastic_job *j, const struct auc_market *m,
+			 const struct auc_job *job)
 {
 	double all[2][AUC_TRES_MAX] = {{0}};
 	int64_t work;
@@ -426,13 +399,13 @@ static void set_up_types(struct job *j, const struct auc_market *m, const struct
 	}
 }
 
-static int64_t pss(const struct job *j, int64_t n)
+static int64_t pss(const struct auc_elastic_job *j, int64_t n)
 {
 	return auc_ceil(j->worker.bandwidth * (double)n / j->ps.bandwidth);
 }
 
 /* Value for the share of the cluster that is left to do, if it ran from slot T on. */
-static double density(const struct job *j, auc_slot t)
+static double density(const struct auc_elastic_job *j, auc_slot t)
 {
 	double end = (double)(t + auc_job_duration((double)j->left, j->fixed) - j->arrival);
 
@@ -440,7 +413,7 @@ static double density(const struct job *j, auc_slot t)
 }
 
 /* One worker more, and a PS if it needs one. */
-static bool add_worker(struct auc_stepper_ctx *ctx, struct job *j, auc_slot t)
+static bool add_worker(struct auc_stepper_ctx *ctx, struct auc_elastic_job *j, auc_slot t)
 {
 	unsigned before = ctx->next, server;
 
@@ -470,7 +443,7 @@ static bool add_worker(struct auc_stepper_ctx *ctx, struct job *j, auc_slot t)
 
 /* On the next server of the round that has room and the job's data. T INT64_MAX: these are
  * everywhere. */
-static bool add_one(struct auc_stepper_ctx *ctx, struct job *j, auc_slot t, bool ps)
+static bool add_one(struct auc_stepper_ctx *ctx, struct auc_elastic_job *j, auc_slot t, bool ps)
 {
 	const struct auc_bundle *type = ps ? &j->ps : &j->worker;
 	unsigned n = ctx->room.m->nservers, i, s, at, *next = ps ? &ctx->next_ps : &ctx->next;
@@ -497,7 +470,7 @@ static bool add_one(struct auc_stepper_ctx *ctx, struct job *j, auc_slot t, bool
 }
 
 /* With its fixed number of workers, or not at all. */
-static bool place(struct auc_stepper_ctx *ctx, struct job *j, auc_slot t)
+static bool place(struct auc_stepper_ctx *ctx, struct auc_elastic_job *j, auc_slot t)
 {
 	j->n = j->nshares = 0;
 	while (j->n < j->fixed && add_worker(ctx, j, t))
@@ -508,8 +481,7 @@ static bool place(struct auc_stepper_ctx *ctx, struct job *j, auc_slot t)
 	return false;
 }
 
-/* Keeps its layout of the slot before. False, and it has none, if others are in its place. */
-static bool hold(struct auc_stepper_ctx *ctx, struct job *j)
+bool auc_elastic_hold(struct auc_stepper_ctx *ctx, struct auc_elastic_job *j)
 {
 	struct auc_share *s;
 
@@ -530,7 +502,7 @@ static bool hold(struct auc_stepper_ctx *ctx, struct job *j)
 	return false;
 }
 
-static void drop_layout(struct auc_stepper_ctx *ctx, struct job *j)
+static void drop_layout(struct auc_stepper_ctx *ctx, struct auc_elastic_job *j)
 {
 	const struct auc_share *s;
 
@@ -541,7 +513,7 @@ static void drop_layout(struct auc_stepper_ctx *ctx, struct job *j)
 	j->n = j->nshares = 0;
 }
 
-static void free_job(struct job *j)
+static void free_job(struct auc_elastic_job *j)
 {
 	if (!j)
 		return;

@@ -90,6 +90,8 @@ struct auc_stepper {
 	enum auc_code (*resume)(struct auc_stepper_ctx *ctx, const struct auc_market *m,
 				uint64_t id, const struct auc_job *job, const struct auc_plan *plan,
 				auc_slot t, struct auc_err *err);
+	/* NULL: it has none. A sentence about how it decided so far, malloc'd; NULL: no memory. */
+	char *(*remark)(const struct auc_stepper_ctx *ctx);
 };
 
 extern const struct auc_stepper auc_stepper_aonline, auc_stepper_srtf, auc_stepper_tiresias_l,

@@ -22,6 +22,7 @@
 #include "import.h"
 #include "learned.h"
 #include "num.h"
+#include "dorm.h"
 #include "offline.h"
 #include "plot.h"
 #include "policy/policy.h"
@@ -188,6 +189,7 @@ static int command_policies(int argc, char **argv)
 		printf("%-10s %s\n", auc_policies[i]->name, auc_policies[i]->summary);
 	for (i = 0; auc_steppers[i]; i++)
 		printf("%-10s %s\n", auc_steppers[i]->name, auc_steppers[i]->summary);
+	printf("%-10s %s\n", dorm_milp.name, dorm_milp.summary);
 	printf("%-10s %s\n", OFFLINE_NAME, OFFLINE_SUMMARY);
 	printf("%-10s %s\n", OFFLINE_OASIS_NAME, OFFLINE_OASIS_SUMMARY);
 	printf("%-10s %s\n", POSTED_BFP_NAME, POSTED_BFP_SUMMARY);

@@ -22,6 +22,7 @@ static const struct check_steps policies[] = {
 	{"antman", check_eris_steps, NULL, false, true, false},
 	{"batchsche", check_gang, NULL, false, false, false},
 	{"dorm", check_elastic, NULL, false, false, true},
+	{"dorm-milp", check_elastic, NULL, false, false, true},
 	{"liquid", check_eris_steps, NULL, false, true, false},
 	{"oasis-drf", check_elastic, NULL, false, false, true},
 	{"oasis-fifo", check_elastic, NULL, false, false, true},

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "dorm.h"
 #include "num.h"
 #include "offline.h"
 #include "posted_world.h"
@@ -167,7 +168,7 @@ static enum auc_code open_policy(struct replay *p, const char *text, struct auc_
 	if (!name)
 		return auc_err_set(err, AUC_ENOMEM, "--policy: no memory");
 	p->policy = auc_policy_find(name);
-	p->stepper = auc_stepper_find(name);
+	p->stepper = strcmp(name, dorm_milp.name) ? auc_stepper_find(name) : &dorm_milp;
 	p->options = text + len + (text[len] == ',');
 	p->offline_oasis = !strcmp(name, OFFLINE_OASIS_NAME);
 	p->offline = p->offline_oasis || !strcmp(name, OFFLINE_NAME);

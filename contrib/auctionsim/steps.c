@@ -63,6 +63,8 @@ enum auc_code steps_run(const struct scenario *s, const struct auc_stepper *step
 			rc = keep_chunks(&p, i, err);
 	if (rc == AUC_OK)
 		count_preemptions(&p);
+	if (rc == AUC_OK && stepper->remark)
+		result->remark = stepper->remark(p.ctx);
 	if (p.ctx)
 		stepper->destroy(p.ctx);
 	auc_plan_clear(&p.slot);

@@ -41,6 +41,22 @@ setup()
 	[[ $output == *"rrh: 'site=any' is no option, expected none"* ]]
 }
 
+@test "dorm by its integer program: what it lays out stands the check, and the program is said to have been solved" {
+	for seed in 1 2 3; do
+		"$sim" gen oasis servers=2 ps_servers=2 slots=15 jobs=6 epochs=20:50 chunks=2:6 minibatches=20:60 bandwidth=1000:5000 \
+			arrival=1:6 target=1:4 -s $seed -o s.json
+		run --separate-stderr "$sim" run -p dorm-milp,seconds=60 --json s.json
+		[[ $stderr != *"needs GLPK"* ]] || skip "no GLPK"
+		[ "$status" = 0 ]
+		[[ $stderr == *" programs solved, 0 cut short with the best so far, 0 without one left to the rule;"* ]]
+		echo "$output" > r.json
+		run -0 "$sim" check s.json r.json
+		[ -z "$output" ]
+	done
+	run -1 "$sim" run -p dorm-milp,unfair=2 s.json
+	[[ $output == *"unfair"* ]]
+}
+
 @test "what cannot be is said" {
 	"$sim" gen oasis servers=2 ps_servers=2 slots=20 jobs=3 bandwidth=6000 ps_bandwidth=5000 -o narrow.json
 	[ "$("$sim" run -p oasis --json narrow.json | jq -c '[.jobs[].reason]')" = '["capacity","capacity","capacity"]' ]

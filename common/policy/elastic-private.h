@@ -1,0 +1,54 @@
+/*
+ * elastic-private.h - the inside of the baselines of OASiS (elastic.c), for elastic.c and for the
+ * simulator, which has Dorm's integer program beside its rule.
+ */
+#ifndef AUC_ELASTIC_PRIVATE_H
+#define AUC_ELASTIC_PRIVATE_H
+
+#include "policy/room.h"
+#include "policy/stepper.h"
+
+#define AUC_DORM_CHANGED 0.2 /* share of the running jobs that dorm may change at a time */
+
+enum auc_elastic_kind { AUC_ELASTIC_FIFO, AUC_ELASTIC_DRF, AUC_ELASTIC_RRH, AUC_ELASTIC_DORM };
+
+struct auc_elastic_job {
+	uint64_t id, number; /* number: in the order of arrival */
+	auc_slot arrival;
+	struct auc_utility utility;
+	unsigned worker_type, ps_type;
+	struct auc_bundle worker, ps;
+	unsigned *upload; /* by server */
+	int64_t left;     /* worker-slots */
+	int64_t chunks, fixed;
+	double share; /* dominant share of the cluster that one worker takes, with its part of a PS
+		       */
+	int64_t n;    /* workers, on the shares below */
+	unsigned nshares;
+	struct auc_share *shares; /* by server, as many as there are */
+	double rank;              /* of the slot at hand: what it is sorted by */
+	bool again;               /* gets workers anew */
+	bool done;
+};
+
+struct auc_stepper_ctx {
+	enum auc_elastic_kind kind;
+	/* In the place of dorm's rule: gives the jobs at hand workers in slot T, whose room is
+	 * open. NULL: the rule */
+	enum auc_code (*instead)(struct auc_stepper_ctx *ctx, auc_slot t, struct auc_err *err);
+	void *arg; /* its own */
+	uint64_t arrived;
+	unsigned n, alloc;
+	struct auc_elastic_job **jobs; /* at hand, in the order of arrival */
+	struct auc_layout *layouts;
+	struct auc_room room;
+	unsigned next, next_ps; /* servers at which the round goes on */
+	bool changed;           /* a job came or went */
+};
+
+/* The rules of drf and of dorm, by kind, for slot T, whose room is open. */
+void auc_elastic_fair(struct auc_stepper_ctx *ctx, auc_slot t);
+/* J keeps its layout of the slot before. False, and it has none, if others are in its place. */
+bool auc_elastic_hold(struct auc_stepper_ctx *ctx, struct auc_elastic_job *j);
+
+#endif
