@@ -26,86 +26,129 @@ struct spread {
 	unsigned best[SERVERS_MOST], best_ps;
 };
 
-static double ways(const struct auc_policy_ctx *ctx, unsigned states);
+/* Every set of chunks, by how many of each site are in it. */
+struct sets {
+	unsigned n;            /* of sets; the last one is all chunks */
+	double *cost, *done;   /* of training it in the slot at hand; until then, and scratch */
+	unsigned *taken;       /* by slot and set: of these the ones that are trained there */
+	unsigned char *digits; /* by set and site: chunks */
+};
+
+static bool open_sets(struct auc_policy_ctx *ctx, struct sets *t, bool *few);
+static unsigned lie_at(const struct auc_policy_ctx *ctx, unsigned i);
+static void add_slot(struct auc_policy_ctx *ctx, struct sets *t, unsigned slot);
+static bool disjoint(const struct auc_policy_ctx *ctx, const struct sets *t, unsigned a,
+		     unsigned b);
+static double ways(const struct auc_policy_ctx *ctx, unsigned sets);
 static void open_slot(struct spread *s, struct auc_policy_ctx *ctx, unsigned slot);
-static double train(struct spread *s, unsigned taken, const unsigned char *digits);
+static double train(struct spread *s, unsigned taken, const struct sets *t);
 static void spread(struct spread *s, unsigned server, unsigned n, double cost, int64_t bytes);
-static bool trace(struct auc_policy_ctx *ctx, unsigned completion, unsigned states,
-		  const unsigned *taken, const unsigned char *digits);
+static bool trace(struct auc_policy_ctx *ctx, unsigned completion, const struct sets *t);
 
 bool auc_eris_exact(struct auc_policy_ctx *ctx)
 {
-	unsigned states = 1, all, slot, i, k, u, n = ctx->job->ndata, *taken;
-	double *cost, *before, *after, value, sum;
-	const unsigned char *a, *b;
-	unsigned char *digits;
+	unsigned slot, all, u;
 	struct spread s;
+	struct sets t;
+	double value;
+	bool few;
 
-	if (ctx->m->nservers > SERVERS_MOST || ctx->lump > 1 || ctx->units > 100)
-		return true;
-	for (i = 0; i < n; i++)
-		states *= ctx->local[ctx->job->data[i].server] + 1;
-	if (ways(ctx, states) > WORK_MOST)
-		return true;
-	all = states - 1;
-	cost = auc_eris_memory(ctx, ERIS_EXACT_COST, states, sizeof(*cost));
-	before = auc_eris_memory(ctx, ERIS_EXACT_DONE, 2 * (size_t)states, sizeof(*before));
-	taken = auc_eris_memory(ctx, ERIS_TAKEN, (size_t)states * ctx->m->slots, sizeof(*taken));
-	digits = auc_eris_memory(ctx, ERIS_DIGITS, (size_t)states * n, sizeof(*digits));
-	if (!cost || !before || !taken || !digits)
+	if (!open_sets(ctx, &t, &few))
 		return false;
-	for (i = 0; i < states; i++)
-		for (k = 0, u = i; k < n; u /= ctx->local[ctx->job->data[k++].server] + 1)
-			digits[i * n + k] =
-				(unsigned char)(u % (ctx->local[ctx->job->data[k].server] + 1));
-	after = before + states;
-	for (i = 0; i < states; i++)
-		before[i] = i ? INFINITY : 0;
-	for (slot = ctx->start0; slot < ctx->m->slots; slot++) {
+	all = t.n - 1;
+	for (slot = ctx->start0; slot < ctx->m->slots && few; slot++) {
 		value = auc_eris_value(ctx, slot + 1);
 		if (ctx->found && value <= ctx->best_payoff)
 			break;
 		open_slot(&s, ctx, slot);
-		for (u = 0; u < states; u++)
-			cost[u] = u ? train(&s, u, digits) : 0;
-		for (i = 0; i < states; i++) {
-			after[i] = before[i];
-			taken[(size_t)slot * states + i] = 0;
-		}
-		for (i = 0; i < states; i++)
-			for (u = 1; u < states - i && !isinf(before[i]); u++) {
-				a = digits + (size_t)i * n;
-				b = digits + (size_t)u * n;
-				for (k = 0;
-				     k < n &&
-				     a[k] + b[k] <= (int)ctx->local[ctx->job->data[k].server];
-				     k++)
-					;
-				sum = before[i] + cost[u];
-				if (k < n || !(sum < after[i + u]))
-					continue;
-				after[i + u] = sum;
-				taken[(size_t)slot * states + i + u] = u;
-			}
-		memcpy(before, after, states * sizeof(*before));
-		if (isinf(before[all]) ||
+		for (u = 0; u < t.n; u++)
+			t.cost[u] = u ? train(&s, u, &t) : 0;
+		add_slot(ctx, &t, slot);
+		if (isinf(t.done[all]) ||
 		    (ctx->found &&
-		     value - before[all] <= ctx->best_payoff + ERIS_TIE * (value + before[all])))
+		     value - t.done[all] <= ctx->best_payoff + ERIS_TIE * (value + t.done[all])))
 			continue;
-		if (!trace(ctx, slot + 1, states, taken, digits))
+		if (!trace(ctx, slot + 1, &t))
 			return false;
 	}
 	return true;
 }
 
+/* The tables, with nothing trained; *FEW: there are few enough sets for them. False: no memory. */
+static bool open_sets(struct auc_policy_ctx *ctx, struct sets *t, bool *few)
+{
+	unsigned i, k, u, all, n = ctx->job->ndata;
+
+	*few = false;
+	*t = (struct sets){.n = 1};
+	if (ctx->m->nservers > SERVERS_MOST || ctx->lump > 1 || ctx->units > 100)
+		return true;
+	for (i = 0; i < n; i++)
+		t->n *= lie_at(ctx, i) + 1;
+	if (ways(ctx, t->n) > WORK_MOST)
+		return true;
+	*few = true;
+	t->cost = auc_eris_memory(ctx, ERIS_EXACT_COST, t->n, sizeof(*t->cost));
+	t->done = auc_eris_memory(ctx, ERIS_EXACT_DONE, 2 * (size_t)t->n, sizeof(*t->done));
+	t->taken =
+		auc_eris_memory(ctx, ERIS_TAKEN, (size_t)t->n * ctx->m->slots, sizeof(*t->taken));
+	t->digits = auc_eris_memory(ctx, ERIS_DIGITS, (size_t)t->n * n, sizeof(*t->digits));
+	if (!t->cost || !t->done || !t->taken || !t->digits)
+		return false;
+	for (i = 0; i < t->n; i++) {
+		t->done[i] = i ? INFINITY : 0;
+		for (k = 0, u = i; k < n; k++, u /= all) {
+			all = lie_at(ctx, k) + 1;
+			t->digits[i * n + k] = (unsigned char)(u % all);
+		}
+	}
+	return true;
+}
+
+static unsigned lie_at(const struct auc_policy_ctx *ctx, unsigned i)
+{
+	return ctx->local[ctx->job->data[i].server];
+}
+
+/* done[] behind a slot, from done[] before it. */
+static void add_slot(struct auc_policy_ctx *ctx, struct sets *t, unsigned slot)
+{
+	unsigned *taken = t->taken + (size_t)slot * t->n, i, u;
+	double *after = t->done + t->n, sum;
+
+	memcpy(after, t->done, t->n * sizeof(*after));
+	memset(taken, 0, t->n * sizeof(*taken));
+	for (i = 0; i < t->n; i++)
+		for (u = 1; u < t->n - i && !isinf(t->done[i]); u++) {
+			sum = t->done[i] + t->cost[u];
+			if (!(sum < after[i + u]) || !disjoint(ctx, t, i, u))
+				continue;
+			after[i + u] = sum;
+			taken[i + u] = u;
+		}
+	memcpy(t->done, after, t->n * sizeof(*after));
+}
+
+/* The sets A and B together are a set: no site has more chunks in both than lie there. */
+static bool disjoint(const struct auc_policy_ctx *ctx, const struct sets *t, unsigned a, unsigned b)
+{
+	unsigned n = ctx->job->ndata, k;
+
+	for (k = 0; k < n; k++)
+		if ((unsigned)t->digits[(size_t)a * n + k] + t->digits[(size_t)b * n + k] >
+		    lie_at(ctx, k))
+			return false;
+	return true;
+}
+
 /* How many there are, in all slots. */
-static double ways(const struct auc_policy_ctx *ctx, unsigned states)
+static double ways(const struct auc_policy_ctx *ctx, unsigned sets)
 {
 	double n = ctx->m->nservers, spreads = 1, i;
 
 	for (i = 1; i < n; i++)
 		spreads *= (ctx->units + i) / i;
-	return states * (states + spreads * n) * (ctx->m->slots - ctx->start0);
+	return sets * (sets + spreads * n) * (ctx->m->slots - ctx->start0);
 }
 
 static void open_slot(struct spread *s, struct auc_policy_ctx *ctx, unsigned slot)
@@ -133,7 +176,7 @@ static void open_slot(struct spread *s, struct auc_policy_ctx *ctx, unsigned slo
 }
 
 /* The least cost of training the set TAKEN, which stays in S. */
-static double train(struct spread *s, unsigned taken, const unsigned char *digits)
+static double train(struct spread *s, unsigned taken, const struct sets *t)
 {
 	const struct auc_job *job = s->ctx->job;
 	const struct auc_market *m = s->ctx->m;
@@ -141,7 +184,7 @@ static double train(struct spread *s, unsigned taken, const unsigned char *digit
 
 	memset(s->taken, 0, sizeof(s->taken));
 	for (i = 0; i < job->ndata; i++) {
-		s->taken[job->data[i].server] = digits[(size_t)taken * job->ndata + i];
+		s->taken[job->data[i].server] = t->digits[(size_t)taken * job->ndata + i];
 		n += s->taken[job->data[i].server];
 	}
 	s->least = INFINITY;
@@ -183,20 +226,19 @@ static void spread(struct spread *s, unsigned server, unsigned n, double cost, i
 }
 
 /* The schedule that has trained all before COMPLETION, kept if it is the best one. */
-static bool trace(struct auc_policy_ctx *ctx, unsigned completion, unsigned states,
-		  const unsigned *taken, const unsigned char *digits)
+static bool trace(struct auc_policy_ctx *ctx, unsigned completion, const struct sets *t)
 {
-	unsigned state = states - 1, slot, u, i, k;
+	unsigned state = t->n - 1, slot, u, i, k;
 	struct spread s;
 
 	if (!auc_eris_start_slices(ctx))
 		return false;
 	for (slot = completion; slot-- > ctx->start0; state -= u) {
-		u = taken[(size_t)slot * states + state];
+		u = t->taken[(size_t)slot * t->n + state];
 		if (!u)
 			continue;
 		open_slot(&s, ctx, slot);
-		train(&s, u, digits);
+		train(&s, u, t);
 		for (i = 0; i < s.servers; i++) {
 			if (!s.best[i] && i != s.best_ps)
 				continue;

@@ -39,6 +39,9 @@ struct deploy {
 
 static bool open_deploy(struct auc_policy_ctx *ctx, struct deploy *d, unsigned slot);
 static double deploy(struct auc_policy_ctx *ctx, struct deploy *d, unsigned n, bool keep);
+static bool place(const struct auc_policy_ctx *ctx, struct deploy *d, unsigned n);
+static unsigned place_ps(const struct auc_policy_ctx *ctx, const struct deploy *d);
+static void keep_slices(struct auc_policy_ctx *ctx, struct deploy *d, unsigned ps);
 static void move_chunks(struct auc_policy_ctx *ctx, struct deploy *d, unsigned n);
 static unsigned room_for(const struct auc_policy_ctx *ctx, const struct deploy *d, unsigned server);
 static bool price_slots(struct auc_policy_ctx *ctx);
@@ -176,32 +179,15 @@ static double deploy(struct auc_policy_ctx *ctx, struct deploy *d, unsigned n, b
 	size_t cell = auc_cell(m, d->slot, 0);
 	const struct auc_type_cache *w = &m->cache[ctx->worker];
 	const struct auc_type_cache *p = &m->cache[auc_ps_index(m, ctx->ps)];
-	unsigned *here = d->here, *came = d->here + m->nservers, i, s, left = n, ps = m->nservers,
-		 k;
+	unsigned *here = d->here, *came = d->here + m->nservers, s, ps;
 	int64_t bytes = 0;
 	double cost = 0;
 
 	memset(here, 0, 2 * (size_t)m->nservers * sizeof(*here));
 	move_chunks(ctx, d, n);
-	/* Lines 12 to 15: the cheapest sites first. */
-	for (i = 0; i < m->nservers && left; i++) {
-		s = d->order[i];
-		k = here[s] + came[s];
-		k = k < room_for(ctx, d, s) ? k : room_for(ctx, d, s);
-		k = k < left ? k : left;
-		came[s] = k > here[s] ? k - here[s] : 0; /* those that lie there go first */
-		here[s] = k;
-		left -= k;
-	}
-	for (; i < m->nservers; i++)
-		here[d->order[i]] = 0;
-	if (left)
+	if (!place(ctx, d, n))
 		return INFINITY;
-	/* Line 16. */
-	for (s = 0; s < m->nservers; s++)
-		if (here[s] && auc_eris_home(ctx, d->slot, s) >= (int64_t)ctx->need[here[s]] &&
-		    (ps == m->nservers || ctx->need[here[s]] > ctx->need[here[ps]]))
-			ps = s;
+	ps = place_ps(ctx, d);
 	if (ps == m->nservers)
 		return INFINITY;
 	for (s = 0; s < m->nservers; s++) {
@@ -213,7 +199,50 @@ static double deploy(struct auc_policy_ctx *ctx, struct deploy *d, unsigned n, b
 	}
 	if (bytes > auc_transfer_left(m, d->slot))
 		return INFINITY;
-	for (s = 0; s < m->nservers && keep; s++) {
+	if (keep)
+		keep_slices(ctx, d, ps);
+	return cost + p->price[cell + ps] + (double)bytes * 1e-6 * m->transfer.price[d->slot];
+}
+
+/* Lines 12 to 15: the cheapest sites first. False: N units do not fit. */
+static bool place(const struct auc_policy_ctx *ctx, struct deploy *d, unsigned n)
+{
+	unsigned servers = ctx->m->nservers, *here = d->here, *came = d->here + servers;
+	unsigned i, s, k, room, left = n;
+
+	for (i = 0; i < servers && left; i++) {
+		s = d->order[i];
+		room = room_for(ctx, d, s);
+		k = here[s] + came[s];
+		k = k < room ? k : room;
+		k = k < left ? k : left;
+		came[s] = k > here[s] ? k - here[s] : 0; /* those that lie there go first */
+		here[s] = k;
+		left -= k;
+	}
+	for (; i < servers; i++)
+		here[d->order[i]] = 0;
+	return !left;
+}
+
+/* Line 16. The number of servers: it fits nowhere. */
+static unsigned place_ps(const struct auc_policy_ctx *ctx, const struct deploy *d)
+{
+	const unsigned *here = d->here;
+	unsigned s, ps = ctx->m->nservers;
+
+	for (s = 0; s < ctx->m->nservers; s++)
+		if (here[s] && auc_eris_home(ctx, d->slot, s) >= (int64_t)ctx->need[here[s]] &&
+		    (ps == ctx->m->nservers || ctx->need[here[s]] > ctx->need[here[ps]]))
+			ps = s;
+	return ps;
+}
+
+static void keep_slices(struct auc_policy_ctx *ctx, struct deploy *d, unsigned ps)
+{
+	unsigned *here = d->here, *came = d->here + ctx->m->nservers, i, k, s;
+
+	for (s = 0; s < ctx->m->nservers; s++) {
 		if (!here[s])
 			continue;
 		ctx->slices[ctx->nslices++] =
@@ -227,7 +256,6 @@ static double deploy(struct auc_policy_ctx *ctx, struct deploy *d, unsigned n, b
 			came[s] -= k;
 		}
 	}
-	return cost + p->price[cell + ps] + (double)bytes * 1e-6 * m->transfer.price[d->slot];
 }
 
 /* Lines 3 to 11 with (10): what lies at a site, in HERE, and what comes there. */

@@ -43,6 +43,8 @@ struct rest {
 	int64_t bytes;
 };
 
+static bool choose_sites(struct auc_policy_ctx *ctx, const unsigned *local, const double *shadow);
+static double shunned(const struct auc_policy_ctx *ctx, unsigned variant);
 static void add_site(struct auc_policy_ctx *ctx, unsigned server, const unsigned *local,
 		     const double *shadow);
 static unsigned make_parts(const struct auc_policy_ctx *ctx, unsigned site, bool home,
@@ -67,21 +69,48 @@ static void take(struct fill *f, unsigned site, unsigned k, double cost, int64_t
 bool auc_eris_open(struct auc_policy_ctx *ctx, unsigned slot, const unsigned *local,
 		   const double *shadow, unsigned most, unsigned variant)
 {
+	struct eris_slot *s = &ctx->slot;
+	size_t parts;
+	unsigned i;
+
+	*s = (struct eris_slot){.slot = slot, .most = most};
+	s->left = auc_transfer_left(ctx->m, slot);
+	s->alpha = ctx->m->transfer.price[slot] / 1e6;
+	if (!choose_sites(ctx, local, shadow))
+		return false;
+	parts = (size_t)s->nsites * (most + 1) + 1; /* a part has a unit at least */
+	s->parts = auc_eris_memory(ctx, ERIS_PARTS, parts, sizeof(*s->parts));
+	s->merged = auc_eris_memory(ctx, ERIS_MERGED, parts, sizeof(*s->merged));
+	s->home = auc_eris_memory(ctx, ERIS_HOME, (size_t)most + 1, sizeof(*s->home));
+	if (!s->parts || !s->merged || !s->home)
+		return false;
+	s->shun = shunned(ctx, variant);
+	for (i = 0; i < s->nsites; i++) {
+		s->sites[i].first = s->nparts;
+		s->nparts += make_parts(ctx, i, false, s->parts + s->nparts);
+		s->sites[i].last = s->nparts;
+	}
+	merge(ctx);
+	ctx->work += s->nsites + s->nparts;
+	return true;
+}
+
+/*
+ * The sites of the slot at hand: those of the data, the cheapest ones for workers until they are
+ * enough, and some more, and the cheapest ones for the PS. False: no memory.
+ */
+static bool choose_sites(struct auc_policy_ctx *ctx, const unsigned *local, const double *shadow)
+{
 	const struct auc_market *m = ctx->m;
 	const struct auc_type_cache *w = &m->cache[ctx->worker];
 	const struct auc_type_cache *p = &m->cache[auc_ps_index(m, ctx->ps)];
-	size_t cell = auc_cell(m, slot, 0), most_sites;
 	struct eris_slot *s = &ctx->slot;
+	size_t cell = auc_cell(m, s->slot, 0), sites = ctx->job->ndata + s->most + 2 * SPARE;
 	unsigned i, server, enough = 0, spare = 0;
-	double price = 0;
 
-	*s = (struct eris_slot){.slot = slot, .most = most};
-	s->left = auc_transfer_left(m, slot);
-	s->alpha = m->transfer.price[slot] / 1e6;
-	most_sites = ctx->job->ndata + most + 2 * SPARE;
-	most_sites = most_sites < m->nservers ? most_sites : m->nservers;
-	s->sites = auc_eris_memory(ctx, ERIS_SITES, most_sites + 1, sizeof(*s->sites));
-	s->heap = auc_eris_memory(ctx, ERIS_HEAP, most_sites + 1, sizeof(*s->heap));
+	sites = sites < m->nservers ? sites : m->nservers;
+	s->sites = auc_eris_memory(ctx, ERIS_SITES, sites + 1, sizeof(*s->sites));
+	s->heap = auc_eris_memory(ctx, ERIS_HEAP, sites + 1, sizeof(*s->heap));
 	if (!s->sites || !s->heap)
 		return false;
 	ctx->stamp_now++;
@@ -91,10 +120,10 @@ bool auc_eris_open(struct auc_policy_ctx *ctx, unsigned slot, const unsigned *lo
 		server = w->order[cell + i];
 		if (!w->fit[cell + server])
 			break;
-		if (ctx->ready[server] > slot || ctx->stamp[server] == ctx->stamp_now)
+		if (ctx->ready[server] > s->slot || ctx->stamp[server] == ctx->stamp_now)
 			continue;
 		add_site(ctx, server, local, shadow);
-		if (enough < most && s->nsites < ctx->job->ndata + most)
+		if (enough < s->most && s->nsites < ctx->job->ndata + s->most)
 			enough += holds(ctx, s->sites[s->nsites - 1].fit);
 		else
 			spare++;
@@ -103,33 +132,29 @@ bool auc_eris_open(struct auc_policy_ctx *ctx, unsigned slot, const unsigned *lo
 		server = p->order[cell + i];
 		if (!p->fit[cell + server])
 			break;
-		if (ctx->ready[server] > slot)
+		if (ctx->ready[server] > s->slot)
 			continue;
 		add_site(ctx, server, local, shadow);
 		spare++;
 	}
-	cell = (size_t)s->nsites * (most + 1) + 1; /* a part has a unit at least */
-	s->parts = auc_eris_memory(ctx, ERIS_PARTS, cell, sizeof(*s->parts));
-	s->merged = auc_eris_memory(ctx, ERIS_MERGED, cell, sizeof(*s->merged));
-	s->home = auc_eris_memory(ctx, ERIS_HOME, (size_t)most + 1, sizeof(*s->home));
-	if (!s->parts || !s->merged || !s->home)
-		return false;
+	return true;
+}
+
+/* What is added to the price of a byte: nothing, what makes traffic as dear as workers, or more
+ * than all else. */
+static double shunned(const struct auc_policy_ctx *ctx, unsigned variant)
+{
+	const struct eris_slot *s = &ctx->slot;
+	double price = 0;
+	unsigned i;
+
 	for (i = 0; i < s->nsites; i++)
 		if (s->sites[i].fit)
 			price = fmax(price, s->sites[i].price);
 	if (variant == 1)
-		s->shun = price / (double)(1 + ctx->exchange_bytes) +
-			  price / (double)(1 + ctx->move_bytes);
-	if (variant == 2)
-		s->shun = 1e6 * (price + s->alpha + 1);
-	for (i = 0; i < s->nsites; i++) {
-		s->sites[i].first = s->nparts;
-		s->nparts += make_parts(ctx, i, false, s->parts + s->nparts);
-		s->sites[i].last = s->nparts;
-	}
-	merge(ctx);
-	ctx->work += s->nsites + s->nparts;
-	return true;
+		return price / (double)(1 + ctx->exchange_bytes) +
+		       price / (double)(1 + ctx->move_bytes);
+	return variant == 2 ? 1e6 * (price + s->alpha + 1) : 0;
 }
 
 static void add_site(struct auc_policy_ctx *ctx, unsigned server, const unsigned *local,
