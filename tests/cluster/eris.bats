@@ -130,6 +130,62 @@ already()
 	[ "$(receipt_get "$job" '.transfers[0].to')" = g1 ] && echo 7040 || echo 0
 }
 
+# An srun that lets the first 40000 bytes of a chunk through, and the others once the file "go" is there.
+hold_moves()
+{
+	as alice mkdir -p "$home/bin"
+	rm -f "$home/go"
+	cat > "$home/bin/srun" <<-END
+		#!/bin/bash
+		case " \$* " in
+		*" --chunk=receive "*)
+			exec $(command -v srun) "\$@" < <(head -c 40000; for _ in {1..900}; do [ -e $home/go ] || sleep 0.1; done; exec cat)
+			;;
+		esac
+		exec $(command -v srun) "\$@"
+	END
+	chmod 755 "$home/bin/srun"
+	sed -i "2i PATH=$home/bin:\$PATH" "$home/train.sh"
+}
+
+# On a machine that stalls for a whole slot, nothing has been moved when the job is over.
+begun_or_over()
+{
+	[ -s "$home/data/g2/chunk.2.part" ] || settled "$job"
+}
+
+# How much of the chunks of $job was sent, "CHUNK BYTES" for each, whether it came to an end or not.
+sent()
+{
+	sed -n 's/^slaunch: slot [0-9]*: chunk \([0-9]*\) \(not \)\?moved from .*: \([0-9]*\) bytes$/\1 \3/p' "$home/train.out"
+}
+
+@test "slurmctld is killed in the middle of a move: no byte is sent twice, a chunk is there whole or not at all, and the job ends" {
+	local c
+
+	chunks_on g1 4
+	hold_moves
+	job=$(submit alice $(bid 4 g1=4) -o train.out "$home/train.sh")
+	wait_until 5 receipt_state_is "$job" sold
+	[ "$(receipt_get "$job" '[.transfers[].chunks] | add')" = 2 ]
+	wait_until 90 begun_or_over
+	wait_until 60 saved
+	sandbox restart slurmctld --kill
+	as alice touch "$home/go"
+	wait_until 150 settled "$job"
+
+	cat "$home/train.out" >&2
+	[ "$(sent | awk -v most=$chunk '$2 > most' | wc -l)" = 0 ]
+	for c in 2 3; do
+		[ ! -e "$home/data/g2/chunk.$c" ] || cmp "$home/data/g1/chunk.$c" "$home/data/g2/chunk.$c"
+	done
+	# The slot may be over before slurmctld is back: then what is not there stays away, and the job is not whole.
+	if [ "$(database_receipt "$job" .why)" = completed ]; then
+		[ "$(sent | sort)" = "$(printf '%s\n' "2 $chunk" "3 $chunk")" ]
+		trained 4
+	fi
+}
+
 @test "what cannot be had is refused, and the reason said" {
 	run as alice sbatch $(bid 3 g1=1,g9=2) --wrap true
 	[ "$status" != 0 ]
