@@ -106,26 +106,26 @@ chunks_fit_plan()
 		exec sleep 1000
 	END
 	chmod +x "$SANDBOX_DIR/home/alice/task"
-	long=$(submit alice $(work 4 5) -o long.txt --open-mode=append \
+	long=$(submit alice $(work 4 8) -o long.txt --open-mode=append \
 		--wrap "echo start \$SLURMD_NODENAME; exec $SLAUNCH --elastic ./task")
-	wait_until 5 receipt_state_is "$long" sold
-	wait_until 5 dispatched "$long"
+	wait_until 30 receipt_state_is "$long" sold
+	wait_until 30 dispatched "$long"
 	wait_until 30 group_nodes_are "$long" 'node1:3 node2:2'
-	[ "$(trained "$long")" = '20 0' ]
+	[ "$(trained "$long")" = '32 0' ]
 	[ "$(chunk_servers "$long")" = 'node1 node1 node2 node2' ]
 	completion=$(receipt_get "$long" .completion)
 
 	# Its data lie on node2: node1 would have them when long is over.
-	short=$(submit bob $(work 1 2) --upload=node1=1000,node2=0 -o /dev/null --wrap 'sleep 1000')
-	wait_until 5 dispatched "$short"
-	wait_until 5 completion_is "$long" $((completion + 2))
+	short=$(submit bob $(work 1 3) --upload=node1=1000,node2=0 -o /dev/null --wrap 'sleep 1000')
+	wait_until 30 dispatched "$short"
+	wait_until 30 completion_is "$long" $((completion + 3))
 	[ "$(chunk_servers "$short")" = node2 ]
-	completion_is "$short" $(($(receipt_get "$short" .start) + 2))
-	[ "$(trained "$long")" = '20 1' ]
+	completion_is "$short" $(($(receipt_get "$short" .start) + 3))
+	[ "$(trained "$long")" = '32 1' ]
 	[ "$(chunk_servers "$long")" = 'node1 node1 node2 node2' ]
 	[ "$(chunks_fit_plan "$long")" = true ]
 	plans=$(receipt_get "$long" .plan) chunks=$(receipt_get "$long" .chunks)
-	wait_until 20 quiet
+	wait_until 60 quiet
 	sandbox restart slurmctld --kill
 	wait_until 30 status_is .ready true
 	[ "$(receipt_get "$long" .plan)" = "$plans" ]
@@ -133,12 +133,12 @@ chunks_fit_plan()
 
 	# The member on node2 gets smaller, the lead goes on; the short job runs beside it, then all is as it was.
 	wait_until 30 group_nodes_are "$short" node2:2
-	wait_until 15 group_nodes_are "$long" 'node1:3 node2:1'
+	wait_until 30 group_nodes_are "$long" 'node1:3 node2:1'
 	wait_until 30 settled "$short"
-	wait_until 20 group_nodes_are "$long" 'node1:3 node2:2'
+	wait_until 30 group_nodes_are "$long" 'node1:3 node2:2'
 	[ "$(receipt_get "$long" .chunks)" = "$chunks" ]
 	# At the end one chunk is left, on node2, and the PS, which the lead is restarted for.
-	wait_until 60 group_nodes_are "$long" 'node1:1 node2:1'
+	wait_until 90 group_nodes_are "$long" 'node1:1 node2:1'
 	wait_until 60 settled "$long"
 	for job in "$short" "$long"; do
 		[ "$(database_receipt "$job" .why)" = timeout ] # it used all of its plan
