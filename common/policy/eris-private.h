@@ -36,6 +36,7 @@ enum {
 	ERIS_CHOICE,
 	ERIS_DONE,
 	ERIS_PATH,
+	ERIS_MOST,
 	ERIS_SLICES,
 	ERIS_BEST,
 	ERIS_ORDER,
@@ -133,6 +134,7 @@ struct auc_policy_ctx {
 	double *cost, *done;
 	struct eris_choice *choice;
 	unsigned *path;    /* units by slot index */
+	unsigned *most;    /* the same: that the slot was priced for */
 	unsigned *left;    /* by server: units that no slot has trained where they lie */
 	unsigned *nowhere; /* by server: 0 */
 	unsigned *over;    /* by server: units of that kind that the path uses */

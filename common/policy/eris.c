@@ -273,7 +273,9 @@ static bool set_up_pair(struct auc_policy_ctx *ctx, unsigned worker, unsigned ps
 	ctx->done =
 		auc_eris_memory(ctx, ERIS_DONE, (slots + 1) * (ctx->units + 1), sizeof(*ctx->done));
 	ctx->path = auc_eris_memory(ctx, ERIS_PATH, m->slots, sizeof(*ctx->path));
-	if (!ctx->need || !ctx->reach || !ctx->cost || !ctx->choice || !ctx->done || !ctx->path)
+	ctx->most = auc_eris_memory(ctx, ERIS_MOST, m->slots, sizeof(*ctx->most));
+	if (!ctx->need || !ctx->reach || !ctx->cost || !ctx->choice || !ctx->done || !ctx->path ||
+	    !ctx->most)
 		return false;
 	for (k = 0; k <= ctx->units; k++)
 		ctx->need[k] = (uint64_t)auc_ceil(each * (double)k * (double)ctx->lump);

@@ -127,7 +127,7 @@ static bool forward(struct auc_policy_ctx *ctx, const unsigned *local, double su
 			best = fmax(best, route->value - route->cost);
 		if (value <= best)
 			break;
-		most = pays(ctx, slot, value - fmax(0, best) + sum);
+		most = ctx->most[slot] = pays(ctx, slot, value - fmax(0, best) + sum);
 		if (!price_slot(ctx, slot, local, ctx->shadow, most, cost_of(ctx, slot),
 				choice_of(ctx, slot)))
 			return false;
@@ -313,7 +313,7 @@ static bool shadow_prices(struct auc_policy_ctx *ctx, const struct route *route,
 		if (!d)
 			continue;
 		choice = &choice_of(ctx, slot)[d];
-		if (!auc_eris_open(ctx, slot, ctx->local, ctx->shadow, ctx->units,
+		if (!auc_eris_open(ctx, slot, ctx->local, ctx->shadow, ctx->most[slot],
 				   choice->variant) ||
 		    !auc_eris_lay_out(ctx, choice->ps, d, cost_of(ctx, slot)[d]))
 			return false;
