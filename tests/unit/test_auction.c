@@ -393,6 +393,47 @@ static void test_too_many_parts(void **state)
 	auc_auction_destroy(a);
 }
 
+/* Names in which no letter follows from another cannot be made shorter: with as many nodes as one
+ * job may have, the accounting would cut the receipt. */
+static void test_receipt_too_long(void **state)
+{
+	static const char letters[] =
+		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+	enum { N = AUC_PARTS_MAX };
+	struct auc_auction *a = world_create("Prices=given\nEta=cpu=1\nSlots=2");
+	struct auc_server_spec *specs = calloc(N, sizeof(*specs));
+	struct auc_bid bid;
+	struct auc_offer o;
+	uint64_t random = 1;
+	char text[128];
+
+	(void)state;
+	for (unsigned i = 0; i < N; i++) {
+		specs[i] = world_servers[0];
+		for (unsigned k = 0; k < AUC_NAME_MAX - 1; k++) {
+			random = random * UINT64_C(6364136223846793005) + 1442695040888963407u;
+			specs[i].name[k] = letters[random >> 58];
+		}
+		specs[i].capacity[2].value = 1;
+	}
+	specs[0].capacity[0].value = 10000; /* room for the PSs */
+	specs[0].capacity[1].value = 1e7;
+	assert_int_equal(auc_auction_set_servers(a, specs, N, NOW, &err), AUC_OK);
+	assert_int_equal(auc_auction_open_spool(a, world_dir, NOW, NULL, &err), AUC_OK);
+	snprintf(text, sizeof(text), "500 chunks=%d minibatches=100 worker-time=v100=3s", N);
+	bid = world_bid(a, text);
+	assert_int_equal(auc_auction_bid(a, &bid, 1000, NOW, true, &o, &err), AUC_EFULL);
+	assert_non_null(strstr(err.text, "the receipt of the best schedule has "));
+	assert_non_null(strstr(err.text, " bytes, the accounting keeps 65535; lower --chunks"));
+	assert_int_equal(world_totals(a).sold, 0);
+	/* Nothing of it is held, so that others have these nodes. */
+	snprintf(text, sizeof(text), "500 chunks=%d minibatches=100 worker-time=v100=3s", N - 100);
+	world_sell(a, text, 1, NOW);
+	world_commit(a);
+	free(specs);
+	auc_auction_destroy(a);
+}
+
 /* -- prices -- */
 
 /* -- workers that vary -- */
@@ -412,6 +453,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_lien_lapses, world_setup, world_teardown),
 		cmocka_unit_test_setup_teardown(test_refunds, world_setup, world_teardown),
 		cmocka_unit_test_setup_teardown(test_too_many_parts, world_setup, world_teardown),
+		cmocka_unit_test_setup_teardown(test_receipt_too_long, world_setup, world_teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
