@@ -14,9 +14,16 @@
 #define PRICE_MAX 1e15
 #define SLOTS_MAX 1e9
 
+struct waiting {
+	char sale[AUC_SALE_ID_LEN];
+	struct auc_answer answer;
+};
+
 struct auc_answers {
 	unsigned count, alloc, oldest; /* a ring once COUNT is AUC_ANSWERS_MAX */
 	struct auc_answer *list;
+	uint64_t waited;         /* how many ever did */
+	struct waiting *waiting; /* a ring of the last AUC_ANSWERS_MAX; "": taken */
 };
 
 /* What an event has, by kind of type. */
@@ -35,8 +42,10 @@ struct auc_answers *auc_answers_create(void)
 
 void auc_answers_destroy(struct auc_answers *l)
 {
-	if (l)
-		free(l->list);
+	if (!l)
+		return;
+	free(l->list);
+	free(l->waiting);
 	free(l);
 }
 
@@ -82,6 +91,38 @@ enum auc_code auc_answers_add(struct auc_answers *l, const struct auc_answer *a,
 	}
 	l->list[l->count++] = *a;
 	return AUC_OK;
+}
+
+enum auc_code auc_answers_wait(struct auc_answers *l, const char *sale, const struct auc_answer *a,
+			       struct auc_err *err)
+{
+	struct waiting *w;
+
+	if (!l->waiting)
+		l->waiting = calloc(AUC_ANSWERS_MAX, sizeof(*l->waiting));
+	if (!l->waiting)
+		return auc_err_set(err, AUC_ENOMEM, "answers: out of memory");
+	w = &l->waiting[l->waited++ % AUC_ANSWERS_MAX];
+	snprintf(w->sale, sizeof(w->sale), "%s", sale);
+	w->answer = *a;
+	return AUC_OK;
+}
+
+/* The latest are asked for first. */
+bool auc_answers_take(struct auc_answers *l, const char *sale, struct auc_answer *a)
+{
+	uint64_t kept = l->waited < AUC_ANSWERS_MAX ? l->waited : AUC_ANSWERS_MAX;
+	struct waiting *w;
+
+	for (uint64_t i = 1; i <= kept && *sale; i++) {
+		w = &l->waiting[(l->waited - i) % AUC_ANSWERS_MAX];
+		if (strcmp(w->sale, sale) != 0)
+			continue;
+		*a = w->answer;
+		*w->sale = '\0';
+		return true;
+	}
+	return false;
 }
 
 struct json_object *auc_answers_event(const struct auc_answers *l, unsigned i)

@@ -7,6 +7,7 @@
 #define AUC_ANSWERS_H
 
 #include "err.h"
+#include "ledger.h"
 #include "policy/policy.h"
 
 struct json_object;
@@ -25,6 +26,15 @@ const struct auc_answer *auc_answers_at(const struct auc_answers *l, unsigned i)
 /* Remembers A. AUC_ENOMEM. */
 enum auc_code auc_answers_add(struct auc_answers *l, const struct auc_answer *a,
 			      struct auc_err *err);
+
+/*
+ * A yes that is only said so far: SALE, a lien, has no job yet, and may be a dry run. It is kept in
+ * memory alone, until it is taken or AUC_ANSWERS_MAX others came. AUC_ENOMEM.
+ */
+enum auc_code auc_answers_wait(struct auc_answers *l, const char *sale, const struct auc_answer *a,
+			       struct auc_err *err);
+/* Takes that of SALE out into *A; false: there is none. */
+bool auc_answers_take(struct auc_answers *l, const char *sale, struct auc_answer *a);
 
 /* Answer I as an event "answer" (doc/ledger.md); new reference, NULL: no memory. */
 struct json_object *auc_answers_event(const struct auc_answers *l, unsigned i);

@@ -104,6 +104,8 @@ enum auc_code auc_auction_remember(struct auc_auction *a, const struct auc_bid *
 bool auc_auction_publish(struct auc_auction *a, double now);
 /* Prices that follow from configuration, history and what was published. */
 enum auc_code auc_auction_take_price(struct auc_auction *a, struct auc_err *err);
+/* decide.c: ANSWER, to an offer of the policy, is believed. The lock is held. */
+void auc_auction_keep_answer(struct auc_auction *a, const struct auc_answer *answer);
 /* Lets liens lapse, counted in *LAPSED (may be NULL), and the market's window move. */
 void auc_auction_pass_time(struct auc_auction *a, double now, unsigned *lapsed);
 /* persist.c: the ledger's sink, behind lock; EVENT to the end of ARG, a struct auc_events, taking

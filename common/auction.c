@@ -21,6 +21,7 @@
 
 /* -- private prototypes -- */
 
+static void believe(struct auc_auction *a, const char *sale);
 static auc_money refund_due(const struct auc_auction *a, const struct auc_sale *s, const char *why,
 			    double now);
 static enum auc_code fill_view(const struct auc_auction *a, const struct auc_sale *s, bool parts,
@@ -203,10 +204,21 @@ enum auc_code auc_auction_confirm(struct auc_auction *a, const char *sale, uint3
 	if (rc == AUC_OK)
 		rc = auc_ledger_confirm(a->ledger, sale, job_id, err);
 	if (rc == AUC_OK)
+		believe(a, sale);
+	if (rc == AUC_OK)
 		rc = auc_auction_give_receipt(a, auc_ledger_find(a->ledger, sale), 0, NULL, receipt,
 					      err);
 	pthread_mutex_unlock(&a->lock);
 	return rc;
+}
+
+/* SALE has a job: whoever said yes to its price meant it. */
+static void believe(struct auc_auction *a, const char *sale)
+{
+	struct auc_answer answer;
+
+	if (auc_answers_take(a->answers, sale, &answer))
+		auc_auction_keep_answer(a, &answer);
 }
 
 enum auc_code auc_auction_drop(struct auc_auction *a, const char *sale, struct auc_err *err)
@@ -290,6 +302,8 @@ enum auc_code auc_auction_adopt(struct auc_auction *a, const char *receipt, uint
 		sale.uid = uid;
 		sale.state = state;
 		rc = auc_ledger_adopt(a->ledger, &sale, err);
+		if (rc == AUC_OK)
+			believe(a, sale.id);
 		auc_sale_clear(&sale);
 	}
 	a->stale = true;

@@ -17,7 +17,7 @@ static enum auc_code decide(struct auc_auction *a, const struct auc_bid *bid, do
 static enum auc_code ask_user(struct auc_auction *a, const struct auc_bid *bid, uint32_t uid,
 			      bool hold, struct auc_err *err);
 static bool teaches(struct auc_auction *a, uint32_t uid);
-static void keep_answer(struct auc_auction *a);
+static void await_job(struct auc_auction *a, const char *sale);
 static enum auc_code spread(struct auc_auction *a, struct auc_err *err);
 static bool on_wholes(const struct auc_market *m, const struct auc_plan *plan);
 static enum auc_code text_of(const struct auc_auction *a, const struct auc_bid *bid, char **text,
@@ -46,10 +46,13 @@ enum auc_code auc_auction_bid(struct auc_auction *a, const struct auc_bid *bid, 
 		rc = fill_offer(a, offer, err);
 	if (rc == AUC_OK && !(offer->message = auc_offer_message(a, offer, hold)))
 		rc = auc_auction_no_memory(err);
-	if (rc == AUC_OK && hold && offer->accepted)
+	if (rc == AUC_OK && hold && offer->accepted) {
 		rc = put_lien(a, text, uid, now, offer, err);
-	else if (rc == AUC_OK && hold)
+		if (rc == AUC_OK && a->policy->posts)
+			await_job(a, offer->sale);
+	} else if (rc == AUC_OK && hold) {
 		auc_ledger_refuse(a->ledger, auc_reason_word(offer->reason));
+	}
 	/* Only now: the price of this bid does not know this bid. */
 	if (rc == AUC_OK && hold && auc_conf_learns(a->conf)) {
 		(void)learn(a, NULL);
@@ -129,12 +132,13 @@ static bool on_wholes(const struct auc_market *m, const struct auc_plan *plan)
 
 /*
  * Posted prices: the offer is there before the limit is looked at, and is worth what it costs to
- * whoever keeps it. Only a bid teaches, not a quote.
+ * whoever keeps it. Only a bid teaches, not a quote; and a yes when it has become a job.
  */
 static enum auc_code ask_user(struct auc_auction *a, const struct auc_bid *bid, uint32_t uid,
 			      bool hold, struct auc_err *err)
 {
 	struct auc_decision *d = &a->decision;
+	struct auc_answer answer;
 
 	if (hold && bid->max_price < 0)
 		return auc_err_set(err, AUC_EINVAL,
@@ -148,8 +152,9 @@ static enum auc_code ask_user(struct auc_auction *a, const struct auc_bid *bid, 
 		d->accepted = false;
 		d->reason = AUC_REASON_PRICE;
 	}
-	if (teaches(a, uid))
-		keep_answer(a);
+	if (!d->accepted && teaches(a, uid) &&
+	    a->policy->answer(a->ctx, a->market, &a->job, d, false, &answer))
+		auc_auction_keep_answer(a, &answer);
 	return AUC_OK;
 }
 
@@ -159,8 +164,6 @@ static bool teaches(struct auc_auction *a, uint32_t uid)
 {
 	unsigned at = uid % AUC_TAUGHT;
 
-	if (a->decision.accepted)
-		return true;
 	if (a->taught[at].uid == uid && a->taught[at].slot == a->job.arrival)
 		return false;
 	a->taught[at].uid = uid;
@@ -168,16 +171,22 @@ static bool teaches(struct auc_auction *a, uint32_t uid)
 	return true;
 }
 
-/* The policy learns from the answer, and it is put down for the next one. Without memory for that,
- * the next one does not know it. */
-static void keep_answer(struct auc_auction *a)
+/* Whoever says yes pays nothing for it either, until there is a job: only that is believed. Without
+ * memory for it, it is not. */
+static void await_job(struct auc_auction *a, const char *sale)
 {
-	struct auc_decision *d = &a->decision;
 	struct auc_answer answer;
 
-	a->policy->answered(a->ctx, a->market, &a->job, d, d->accepted);
-	if (!a->policy->answer(a->ctx, a->market, &a->job, d, d->accepted, &answer) ||
-	    auc_answers_add(a->answers, &answer, NULL) != AUC_OK)
+	if (a->policy->answer(a->ctx, a->market, &a->job, &a->decision, true, &answer))
+		(void)auc_answers_wait(a->answers, sale, &answer, NULL);
+}
+
+/* The policy learns from it, now as after a restart, and it is put down for the next one. Without
+ * memory for that, the next one does not know it. */
+void auc_auction_keep_answer(struct auc_auction *a, const struct auc_answer *answer)
+{
+	if (!a->policy->posts || a->policy->recall(a->ctx, a->market, answer, NULL) != AUC_OK ||
+	    auc_answers_add(a->answers, answer, NULL) != AUC_OK)
 		return;
 	auc_event_append(&a->events,
 			 auc_answers_event(a->answers, auc_answers_count(a->answers) - 1));

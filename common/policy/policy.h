@@ -114,8 +114,8 @@ struct auc_policy {
 	bool (*answer)(const struct auc_policy_ctx *ctx, const struct auc_market *m,
 		       const struct auc_job *job, const struct auc_decision *decision,
 		       bool accepted, struct auc_answer *answer);
-	/* Learns what answer() put down before CTX was made; of types that M does not have, or
-	 * later than M: nothing. */
+	/* Learns what answer() put down, even before CTX was made; of types that M does not have,
+	 * or later than M: nothing. */
 	enum auc_code (*recall)(struct auc_policy_ctx *ctx, const struct auc_market *m,
 				const struct auc_answer *answer, struct auc_err *err);
 };

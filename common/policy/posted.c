@@ -84,6 +84,8 @@ static unsigned of_kind(const struct auc_market *m, unsigned kind, unsigned i);
 static void posted_answered(struct auc_policy_ctx *ctx, const struct auc_market *m,
 			    const struct auc_job *job, const struct auc_decision *decision,
 			    bool accepted);
+static void learn(struct auc_policy_ctx *ctx, const struct auc_posted_offer *offer, bool offered,
+		  bool accepted, auc_slot completion);
 static enum auc_code prepare(struct auc_policy_ctx *ctx, const struct auc_market *m,
 			     struct auc_err *err);
 static bool same_types(const struct auc_policy_ctx *ctx, const struct auc_market *m);
@@ -252,23 +254,23 @@ static void posted_answered(struct auc_policy_ctx *ctx, const struct auc_market 
 			    bool accepted)
 {
 	struct auc_posted_offer offer;
-	struct auc_posted_running r;
-	unsigned kind;
 
-	if (!read_offer(ctx, m, job, decision, &offer))
-		return;
+	if (read_offer(ctx, m, job, decision, &offer))
+		learn(ctx, &offer, decision->offered, accepted, decision->plan.completion);
+}
+
+/* ACCEPTED: it runs until COMPLETION. */
+static void learn(struct auc_policy_ctx *ctx, const struct auc_posted_offer *offer, bool offered,
+		  bool accepted, auc_slot completion)
+{
+	struct auc_posted_running r = {
+		.completion = completion, .id = ctx->jobs++, .slots = offer->slots};
+
 	if (ctx->pricing->answered)
-		ctx->pricing->answered(ctx->self, &offer, decision->offered, accepted);
-	if (accepted) {
-		for (kind = 0; kind < AUC_POSTED_KINDS; kind++)
-			r.type[kind] = offer.ask.type[kind];
-		r.completion = decision->plan.completion;
-		r.id = ctx->jobs;
-		r.slots = offer.slots;
-		/* without memory for it, a duration goes unlearned */
+		ctx->pricing->answered(ctx->self, offer, offered, accepted);
+	memcpy(r.type, offer->ask.type, sizeof(r.type));
+	if (accepted) /* without memory for it, a duration goes unlearned */
 		(void)auc_posted_queue_push(&ctx->running, &r);
-	}
-	ctx->jobs++;
 }
 
 static bool posted_answer(const struct auc_policy_ctx *ctx, const struct auc_market *m,
@@ -318,9 +320,8 @@ static enum auc_code posted_recall(struct auc_policy_ctx *ctx, const struct auc_
 	offer.ask.arrival = answer->arrival;
 	if (answer->arrival < ctx->terms.first)
 		ctx->terms.first = answer->arrival;
-	if (ctx->pricing->answered)
-		ctx->pricing->answered(ctx->self, &offer, answer->offered, answer->accepted);
-	ctx->jobs++;
+	learn(ctx, &offer, answer->offered, answer->accepted,
+	      answer->arrival + (auc_slot)answer->slots);
 	return AUC_OK;
 }
 

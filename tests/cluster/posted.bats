@@ -97,6 +97,16 @@ answers()
 	grep -rhos '"event":"answer"' "$SANDBOX_DIR/state" | wc -l
 }
 
+@test "whoever says yes to a price without a job teaches nothing" {
+	before=$(answers)
+	for i in 1 2; do
+		run -0 as alice sbatch --test-only --max-price=1000 $(work 1 1) --wrap true
+	done
+	job=$(submit alice --max-price=1000 $(work 1 1) -o /dev/null --wrap true)
+	wait_until 60 settled "$job"
+	wait_until 10 eval '[ "$(answers)" = $((before + 1)) ]'
+}
+
 @test "slurmctld is restarted: it asks for what it asked for before" {
 	before=$(answers)
 	run -1 as alice sbatch --max-price=0 $(work 1 1) --wrap true

@@ -27,8 +27,9 @@ static int set_up(void **state)
 	return world_auction_setup(state, GLOBALS);
 }
 
-/* Asks with LIMIT credits; < 0: a quote. What was asked for, and the answer in *ACCEPTED. */
-static auc_money ask(struct auc_auction *a, double limit, double now, bool *accepted)
+/* Asks with LIMIT credits; < 0: a quote. What was asked for, and the answer in *ACCEPTED; SALE, if
+ * not NULL, is the lien. */
+static auc_money say(struct auc_auction *a, double limit, double now, bool *accepted, char *sale)
 {
 	struct auc_bid bid = world_bid(a, JOB);
 	struct auc_offer offer;
@@ -44,7 +45,21 @@ static auc_money ask(struct auc_auction *a, double limit, double now, bool *acce
 	payment = offer.payment;
 	if (limit >= 0)
 		assert_int_equal(offer.accepted, payment <= auc_money_from(limit));
+	if (sale)
+		snprintf(sale, AUC_SALE_ID_LEN, "%s", offer.sale);
 	auc_offer_clear(&offer);
+	return payment;
+}
+
+/* The same, and a yes becomes a job. */
+static auc_money ask(struct auc_auction *a, double limit, double now, bool *accepted)
+{
+	static uint32_t job = 100;
+	char sale[AUC_SALE_ID_LEN];
+	auc_money payment = say(a, limit, now, accepted, sale);
+
+	if (limit >= 0 && *accepted)
+		assert_int_equal(auc_auction_confirm(a, sale, job++, NULL, NULL), AUC_OK);
 	return payment;
 }
 
@@ -158,6 +173,84 @@ static void test_leaving_teaches_once(void **state)
 	assert_int_equal(auc_answers_count(f->a->answers), 31);
 	ask(f->a, 0, NOW + 201 * SLOT, &yes);
 	assert_int_equal(auc_answers_count(f->a->answers), 32);
+}
+
+/* A yes without a job, as of a dry run, teaches nothing, however often it is said; that of a job
+ * does, once. */
+static void test_yes_teaches_with_its_job(void **state)
+{
+	char sale[AUC_SALE_ID_LEN], other[AUC_SALE_ID_LEN];
+	struct world_auction *f = *state;
+	double now = NOW;
+	auc_money price;
+	bool yes;
+
+	for (unsigned i = 0; i < 30; i++, now += 5 * SLOT)
+		ask(f->a, 1e6, now, &yes);
+	assert_int_equal(auc_answers_count(f->a->answers), 30);
+	price = ask(f->a, -1, now, &yes);
+	for (unsigned i = 0; i < 200; i++, now += 5 * SLOT)
+		assert_int_equal(say(f->a, 1e6, now, &yes, other), price);
+	assert_int_equal(auc_answers_count(f->a->answers), 30);
+	assert_int_equal(auc_auction_tick(f->a, now), 1);
+	assert_int_equal(auc_auction_confirm(f->a, other, 7, NULL, NULL), AUC_ENOENT);
+	/* the next ones of them never become a job */
+	say(f->a, 1e6, now, &yes, other);
+	assert_int_equal(auc_auction_drop(f->a, other, NULL), AUC_OK);
+	assert_int_equal(ask(f->a, -1, now, &yes), price);
+	say(f->a, 1e6, now, &yes, other);
+	say(f->a, 1e6, now, &yes, sale);
+	assert_int_equal(auc_auction_confirm(f->a, sale, 8, NULL, NULL), AUC_OK);
+	assert_int_equal(auc_answers_count(f->a->answers), 31);
+	assert_true(auc_answers_at(f->a->answers, 30)->accepted);
+	price = ask(f->a, -1, now, &yes);
+	assert_int_equal(auc_auction_confirm(f->a, sale, 8, NULL, NULL), AUC_OK);
+	assert_int_equal(auc_answers_count(f->a->answers), 31);
+	assert_int_equal(ask(f->a, -1, now, &yes), price);
+	assert_int_equal(auc_auction_confirm(f->a, other, 9, NULL, NULL), AUC_OK);
+	assert_int_equal(auc_answers_count(f->a->answers), 32);
+}
+
+/* Its lien lapsed before the job was seen: the receipt says whose yes it was. */
+static void test_late_job_teaches(void **state)
+{
+	struct world_auction *f = *state;
+	struct auc_bid bid = world_bid(f->a, JOB " max-price=1000000");
+	struct auc_offer offer;
+
+	assert_int_equal(auc_auction_bid(f->a, &bid, 1000, NOW, true, &offer, NULL), AUC_OK);
+	assert_true(offer.accepted);
+	assert_int_equal(auc_auction_tick(f->a, NOW + 100), 1);
+	assert_int_equal(auc_answers_count(f->a->answers), 0);
+	for (unsigned i = 0; i < 2; i++) {
+		(void)auc_auction_adopt(f->a, offer.receipt, 20, 1000, AUC_SALE_SOLD, NULL);
+		assert_int_equal(auc_answers_count(f->a->answers), 1);
+	}
+	auc_offer_clear(&offer);
+}
+
+/* Of more than are kept the oldest go. */
+static void test_waiting(void **state)
+{
+	struct auc_answers *l = auc_answers_create();
+	struct auc_answer a = {.slots = 0};
+	char sale[AUC_SALE_ID_LEN];
+
+	(void)state;
+	for (unsigned i = 0; i < AUC_ANSWERS_MAX + 10; i++) {
+		a.slots = i;
+		snprintf(sale, sizeof(sale), "s-%u", i);
+		assert_int_equal(auc_answers_wait(l, sale, &a, NULL), AUC_OK);
+	}
+	assert_int_equal(auc_answers_count(l), 0);
+	assert_false(auc_answers_take(l, "s-9", &a));
+	assert_true(auc_answers_take(l, "s-10", &a));
+	assert_true(a.slots == 10);
+	assert_false(auc_answers_take(l, "s-10", &a));
+	assert_false(auc_answers_take(l, "", &a));
+	assert_true(auc_answers_take(l, "s-4001", &a));
+	assert_true(a.slots == 4001);
+	auc_answers_destroy(l);
 }
 
 /* What was learned survives: the next controller asks for the same. */
@@ -290,6 +383,11 @@ int main(void)
 						world_auction_teardown),
 		cmocka_unit_test_setup_teardown(test_leaving_teaches_once, set_up,
 						world_auction_teardown),
+		cmocka_unit_test_setup_teardown(test_yes_teaches_with_its_job, set_up,
+						world_auction_teardown),
+		cmocka_unit_test_setup_teardown(test_late_job_teaches, set_up,
+						world_auction_teardown),
+		cmocka_unit_test(test_waiting),
 		cmocka_unit_test_setup_teardown(test_restart, set_up, world_auction_teardown),
 		cmocka_unit_test(test_answers_read),
 		cmocka_unit_test_setup_teardown(test_words, set_up, world_auction_teardown),
