@@ -31,6 +31,7 @@ struct order {
 	bool picked; /* by key, one by one; else l->order has all */
 };
 
+static int64_t total(const int32_t *idle, unsigned n);
 static int find_one(const struct auc_posted_room *room, const struct auc_posted_ask *ask);
 static int32_t most_where(const int32_t *values, const int32_t *others, int32_t low, int32_t high,
 			  unsigned n);
@@ -91,6 +92,9 @@ bool auc_posted_place(struct auc_posted_layout *l, enum auc_posted_placement how
 	int one;
 
 	l->n = 0;
+	if (total(room->idle[AUC_POSTED_WORKER], room->nservers) < d[AUC_POSTED_WORKER] ||
+	    total(ps_idle, room->nservers) < d[AUC_POSTED_PS])
+		return false;
 	if (how == AUC_POSTED_PA || how == AUC_POSTED_UPA) {
 		one = find_one(room, ask);
 		if (one >= 0) {
@@ -150,6 +154,16 @@ int64_t auc_posted_slots(double seconds, double slot_seconds)
 	int64_t slots = auc_ceil(seconds / slot_seconds);
 
 	return slots > 1 ? slots : 1;
+}
+
+VECTORIZED static int64_t total(const int32_t *idle, unsigned n)
+{
+	int64_t sum = 0;
+	unsigned i;
+
+	for (i = 0; i < n; i++)
+		sum += idle[i];
+	return sum;
 }
 
 /* The first server in PA's order that holds all, or -1. */

@@ -28,6 +28,7 @@ struct best {
 	unsigned n;
 	double *prices, *trial;
 	double earned; /* with PRICES */
+	double *later; /* by job, and 0 at the end: see struct posted_rules */
 	struct auc_err *err;
 	enum auc_code rc;
 	double mean_slots;
@@ -61,8 +62,12 @@ enum auc_code posted_world_best(const struct posted_world *w, const struct poste
 	unsigned i, kind;
 
 	b.trial = calloc(b.n + 1, sizeof(*b.trial));
-	if (!b.trial)
+	b.later = calloc(w->njobs + 1, sizeof(*b.later));
+	if (!b.trial || !b.later) {
+		free(b.trial);
+		free(b.later);
 		return auc_err_set(err, AUC_ENOMEM, "no memory for fixed prices");
+	}
 	for (i = 0; i < b.n; i++)
 		prices[i] = 0;
 	for (i = 0; i < w->njobs;
@@ -80,6 +85,7 @@ enum auc_code posted_world_best(const struct posted_world *w, const struct poste
 	else
 		climb_runs(&b);
 	free(b.trial);
+	free(b.later);
 	return b.rc;
 }
 
@@ -134,12 +140,21 @@ enum auc_code posted_bfp_options(const struct scenario *s, const char *options, 
 	return rc;
 }
 
+/* What PRICES earn; something lower if that is not more than what is earned now. */
 static double earn(struct best *b, const double *prices)
 {
 	struct posted_rules rules = *b->rules;
 	struct posted_run run = {.revenue = 0};
+	double asked;
+	unsigned i;
 
 	rules.fixed = prices;
+	rules.later = b->later;
+	rules.beat = b->earned * (1 - 1e-9); /* sums of another order */
+	for (i = b->w->njobs; i-- > 0;) {
+		asked = posted_world_asked(b->w, prices, i);
+		b->later[i] = b->later[i + 1] + (asked <= b->w->users[i].budget ? asked : 0);
+	}
 	if (b->rc == AUC_OK)
 		b->rc = posted_world_run(b->w, &rules, &run, b->err);
 	return b->rc == AUC_OK ? run.revenue : 0;
@@ -242,6 +257,7 @@ static void climb_from(struct best *b, const double *start)
 	unsigned i, k, pass;
 
 	memcpy(b->prices, start, b->n * sizeof(*start));
+	b->earned = 0;
 	b->earned = earn(b, b->prices);
 	for (k = 0; k < sizeof(factors) / sizeof(factors[0]); k++) {
 		for (i = 0; i < b->n; i++)

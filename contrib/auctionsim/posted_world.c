@@ -84,6 +84,8 @@ enum auc_code posted_world_run(const struct posted_world *w, const struct posted
 
 	*run = (struct posted_run){.earned = earned, .ran = ran, .price = price};
 	for (i = 0; i < w->njobs && rc == AUC_OK; i++) {
+		if (rules->later && run->revenue + rules->later[i] < rules->beat)
+			break;
 		for (; t + 1 < w->users[i].ask.arrival; t++) {
 			if (earned)
 				earned[t] = run->revenue;
@@ -248,6 +250,14 @@ static enum auc_code prepare(struct now *n, struct auc_err *err)
 	return n->rules->fixed ? AUC_OK : n->rules->pricing->create(&n->terms, &n->self, err);
 }
 
+double posted_world_asked(const struct posted_world *w, const double *fixed, unsigned job)
+{
+	const struct auc_posted_ask *ask = &w->users[job].ask;
+
+	return fixed[ask->type[0]] * ask->count[0] +
+	       fixed[w->ntypes[0] + ask->type[1]] * ask->count[1];
+}
+
 /* False: no memory. */
 static bool serve(struct now *n, unsigned job)
 {
@@ -266,6 +276,9 @@ static bool serve(struct now *n, unsigned job)
 	bool fits, accepted = false;
 	double asked = NAN;
 
+	/* a user who goes in any case changes nothing */
+	if (rules->later && posted_world_asked(w, rules->fixed, job) > u->budget)
+		return true;
 	release(n, u->ask.arrival);
 	fits = auc_posted_place(&n->layout, rules->placement, &room, &u->ask,
 				rules->seed ^ auc_posted_hash(job));

@@ -54,7 +54,14 @@ struct posted_rules {
 	bool paper;
 	uint64_t seed;
 	const double *fixed; /* not NULL: unit prices, of workers and then of PSs; no pricing */
+	/* Not NULL, with fixed prices: revenue alone is asked for, and only if it is above BEAT. By
+	 * job: what it and those after it pay if there is room for all. */
+	const double *later;
+	double beat;
 };
+
+/* What JOB is asked for at FIXED unit prices. */
+double posted_world_asked(const struct posted_world *w, const double *fixed, unsigned job);
 
 enum auc_code posted_world_run(const struct posted_world *w, const struct posted_rules *rules,
 			       struct posted_run *run, struct auc_err *err);
