@@ -34,11 +34,11 @@ setup_file()
 		--env HOLD_REQUEUE="$HOLD_DIR" --nodes 'before[1-2]:partition=before,cpus=10,mem=16000,gpus=v100:4' \
 		--nodes 'behind[1-2]:partition=behind,cpus=10,mem=16000,gpus=v100:4' \
 		--nodes 'stuck[1-2]:partition=stuck,cpus=10,mem=16000,gpus=v100:4'
-	# Slurm starts a job that was requeued once its credential has expired, which is soon in a sandbox, on the node that it was on.
-	sed -i 's/cred_expire=5$/cred_expire=120/' "$SANDBOX_DIR/etc/slurm.conf"
+	# Slurm starts a job that was requeued once its credential has expired, which is sooner in a sandbox, on the node that it was on.
+	sed -i 's/cred_expire=[0-9]*$/cred_expire=120/' "$SANDBOX_DIR/etc/slurm.conf"
 	grep -q 'cred_expire=120' "$SANDBOX_DIR/etc/slurm.conf"
 	sandbox restart slurmctld
-	wait_until 20 eval 'as alice sbatch --quote '"$(bid stuck 1)"' --wrap true 2>&1 | grep -q "auction: .*accepted"'
+	wait_until 30 eval 'as alice sbatch --quote '"$(bid stuck 1)"' --wrap true 2>&1 | grep -q "auction: .*accepted"'
 }
 
 teardown_file()
@@ -58,7 +58,7 @@ bid()
 # Waits for a moment from which on there are some seconds until the next slot.
 early_in_slot()
 {
-	wait_until $((slot + 2)) eval '[ $(($(date +%s) % slot)) -le '$((slot / 3))' ]'
+	wait_until 60 eval '[ $(($(date +%s) % slot)) -le '$((slot / 3))' ]'
 }
 
 # A job whose first node is taken from slot $first on, so that it moves to the second then, and is there for four slots.
@@ -96,7 +96,9 @@ moves()
 		of[$partition]=$job
 		[ "$(receipt_get "$job" '[.plan[].workers | keys[]] | join(" ")')" = "${partition}1 ${partition}2" ]
 		[ "$(receipt_get "$job" ".plan[1].from == $first and .completion == $((first + 4))")" = true ]
-		wait_until 20 receipt_state_is "${of[$partition-block]}" sold
+	done
+	for partition in before behind stuck; do
+		wait_until 30 receipt_state_is "${of[$partition-block]}" sold
 		as bob scancel "${of[$partition-block]}"
 	done
 	touch "$HOLD_DIR/before-${of[before]}" "$HOLD_DIR/behind-${of[behind]}" "$HOLD_DIR/before-${of[stuck]}"
@@ -121,15 +123,15 @@ moves()
 	rm "$HOLD_DIR"/before-* "$HOLD_DIR"/behind-*
 	sandbox start slurmctld
 
-	wait_until 40 status_is .ready true
+	wait_until 60 status_is .ready true
 	as bob scancel "$later"
 
 	for partition in before behind; do
-		wait_until 40 runs_on "${of[$partition]}" ${partition}2
-		wait_until 20 eval '[ "$(starts $partition.txt)" = "0 ${partition}1,1 ${partition}2" ]'
+		wait_until 60 runs_on "${of[$partition]}" ${partition}2
+		wait_until 30 eval '[ "$(starts $partition.txt)" = "0 ${partition}1,1 ${partition}2" ]'
 		as alice scancel "${of[$partition]}"
 	done
-	wait_until 40 log_has "job ${of[stuck]} is ended: node_fail"
+	wait_until 60 log_has "job ${of[stuck]} is ended: node_fail"
 	for partition in before behind stuck; do
 		wait_until 30 settled "${of[$partition]}"
 	done
@@ -138,6 +140,6 @@ moves()
 	[ "$(database_receipt "${of[stuck]}" '"\(.why) \(.payment)"')" = 'node_fail 0.000000' ]
 	[ "$(starts stuck.txt)" = '0 stuck1' ]
 	[ "$(job_time "${of[stuck]}" EndTime)" -ge $((first * slot + 7)) ]
-	wait_until 20 status_is .totals.live 0
+	wait_until 30 status_is .totals.live 0
 	! sinfo -hN -o '%N %T' | grep -E 'drain|down' || false
 }
