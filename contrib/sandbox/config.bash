@@ -198,7 +198,7 @@ SlurmctldPort=$PORT_BASE
 SlurmUser=slurm
 SlurmdUser=root
 AuthType=auth/munge
-AuthInfo=socket=$B/munge/socket,cred_expire=5
+AuthInfo=socket=$B/munge/socket,cred_expire=30
 CredType=cred/munge
 $bind
 StateSaveLocation=$B/state
