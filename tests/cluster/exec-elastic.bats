@@ -4,7 +4,7 @@ load lib
 load plugins
 load elastic
 
-slot=10
+slot=15
 
 setup_file()
 {
@@ -21,7 +21,7 @@ setup_file()
 	END
 	cluster_start $(plugin_options) --auction-conf "$BATS_FILE_TMPDIR/auction.conf" \
 		--nodes 'node[1-3]:partition=edge,cpus=8,mem=16000,gpus=v100:4'
-	wait_until 20 eval 'as alice sbatch --quote --bid=1 --worker-time=v100=1s --wrap true 2>&1 | grep -q "auction: .*slots"'
+	wait_until 30 eval 'as alice sbatch --quote --bid=1 --worker-time=v100=1s --wrap true 2>&1 | grep -q "auction: .*slots"'
 }
 
 teardown_file()
@@ -36,8 +36,8 @@ teardown_file()
 	for ((run = 0; run < $(receipt_get "$job" '.plan | length'); run++)); do
 		from=$(receipt_get "$job" ".plan[$run].from * .slot_seconds")
 		nodes=$(receipt_get "$job" ".plan[$run] | (.workers + .ps) | keys | sort | join(\" \")")
-		wait_until $((from - $(date +%s) + 1)) eval "[ \$(date +%s) -ge $from ]"
-		wait_until $((slot - 2)) runs_on "$job" "$nodes"
+		wait_until $((from + 2 - $(date +%s))) eval "[ \$(date +%s) -ge $from ]"
+		wait_until $slot runs_on "$job" "$nodes"
 		grep -q "$(job_field "$job" NodeList)" <<< "$nodes"
 	done
 	wait_until 30 settled "$job"
@@ -50,18 +50,18 @@ teardown_file()
 	done
 	grep -q ^told "$SANDBOX_DIR/home/alice/elastic.txt"
 	# Nobody is left of the group.
-	wait_until 10 eval '[ -z "$(running_nodes '"$job"')" ]'
+	wait_until 30 eval '[ -z "$(running_nodes '"$job"')" ]'
 }
 
 @test "what is not used is given back, and no member outlives its lead" {
 	submit_elastic
 	wait_until 60 job_is "$job" RUNNING
-	wait_until 5 receipt_state_is "$job" running
+	wait_until 30 receipt_state_is "$job" running
 	as alice scancel "$job"
-	wait_until 20 settled "$job"
+	wait_until 30 settled "$job"
 	[ "$(database_receipt "$job" .why)" = cancelled ]
 	for one in $(group_jobs "$job"); do
-		wait_until 10 job_ended "$one"
+		wait_until 30 job_ended "$one"
 	done
 	fresh_status
 	[ "$(status ".sales[] | select(.job == $job)")" = "" ]
@@ -70,10 +70,10 @@ teardown_file()
 # slurmctld then lets who changes a job of which it asks the database wait for up to 5 s.
 @test "slurmdbd hangs: a lead that is to move may be late, but the agent waits for nothing, and the plan's end stands" {
 	sandbox restart slurmctld # its figures begin again
-	wait_until 20 auction_open
+	wait_until 30 auction_open
 	submit_elastic
 	kill -STOP "$(cat "$SANDBOX_DIR/run/slurmdbd.pid")"
-	wait_until $(($(plan_end "$job") - $(date +%s) + 8)) job_ended "$job"
+	wait_until $(($(plan_end "$job") - $(date +%s) + 30)) job_ended "$job"
 	fresh_status
 	[ "$(status .agent.cycles.max_us)" -lt 4000000 ]
 	kill -CONT "$(cat "$SANDBOX_DIR/run/slurmdbd.pid")"
