@@ -2,7 +2,9 @@
 # the spool says: contrib/demo/audit on real jobs, and audit itself on records that were tampered with.
 
 load lib
+load plugins
 
+slot=15
 audit=$lib_dir/../../contrib/demo/audit
 
 setup_file()
@@ -10,21 +12,24 @@ setup_file()
 	need_plugins
 	command -v slaunch > /dev/null || skip "slaunch is not installed"
 	# shellcheck disable=SC2046
-	cluster_start $(plugin_options) --slot-seconds 5
+	cluster_start $(plugin_options) --slot-seconds $slot
+	wait_until 30 auction_open
 	cat > "$SANDBOX_DIR/job.sh" <<'END'
 #!/bin/bash
 #SBATCH --output=%x-%j.out
 exec slaunch auction-train --epochs=1 --chunks="$1" --minibatches=20 --pace=20ms
 END
-	# All at once, so that they run beside each other: on one node; on several; two that share a node with what runs there.
-	v100='--worker-time=v100=100ms --ps-time=ps.s=5ms --minibatches=20'
-	t4='--worker-time=t4=200ms --ps-time=ps.s=10ms --minibatches=20'
+	# A slot is much longer than what is done in it. All in one, so that they run beside each other: on one node; on several; two that
+	# share a node with what runs there.
+	wait_until 60 eval '[ $(($(date +%s) % slot)) -le 4 ]'
+	v100='--worker-time=v100=100ms --ps-time=ps.s=5ms --minibatches=60'
+	t4='--worker-time=t4=200ms --ps-time=ps.s=10ms --minibatches=60'
 	export colocated distributed second third
 	colocated=$(submit alice --bid=50 $v100 --chunks=2 -J one "$SANDBOX_DIR/job.sh" 2)
 	distributed=$(submit bob --bid=deadline:500,3 $t4 --chunks=8 -J several "$SANDBOX_DIR/job.sh" 8)
 	second=$(submit carol --bid=linear:400,100 $t4 --chunks=5 -J second "$SANDBOX_DIR/job.sh" 5)
 	third=$(submit alice --bid=deadline:300,3 $v100 --chunks=8 -J third "$SANDBOX_DIR/job.sh" 8)
-	wait_until 90 all_settled
+	wait_until 180 all_settled
 }
 
 all_settled()
