@@ -21,6 +21,7 @@
 	     prices */
 #define BACK_OFF  0.25 /* and takes smaller steps */
 #define PRICE_TOP 1e15 /* what a market takes */
+#define RARE      0.25
 
 /* By (group, slot), all in one piece of memory: what a phase works on. */
 struct tables {
@@ -769,11 +770,15 @@ static void keep_best(struct auc_dual *d, const double *price, double bound)
 	memcpy(d->best_payoff, d->payoff, d->njobs * sizeof(double));
 }
 
-/* What a unit of each TRES that was used at the first prices, 0, earned on average. */
+/*
+ * What a unit of each TRES that was used at the first prices, 0, earned on average. Of one that was
+ * hardly used: as if that were RARE times the average of all, or its price would move in leaps that
+ * no bound gets over.
+ */
 static void set_scale(struct auc_dual *d, double gained)
 {
-	double used[AUC_TRES_MAX] = {0}, all[AUC_TRES_MAX] = {0};
-	unsigned g, k, t;
+	double used[AUC_TRES_MAX] = {0}, all[AUC_TRES_MAX] = {0}, part = 0;
+	unsigned g, k, t, n = 0;
 	size_t i;
 
 	for (g = 0; g < d->ngroups; g++)
@@ -783,7 +788,13 @@ static void set_scale(struct auc_dual *d, double gained)
 			all[d->tres[g]] += d->t.capacity[i];
 		}
 	for (k = 0; k < d->m->ntres; k++)
-		d->scale[k] = used[k] > 0 ? gained / used[k] : all[k] > 0 ? gained / all[k] : 0;
+		if (all[k] > 0) {
+			part += used[k] / all[k];
+			n++;
+		}
+	part = part > 0 ? RARE * part / n : 1;
+	for (k = 0; k < d->m->ntres; k++)
+		d->scale[k] = all[k] > 0 ? gained / fmax(used[k], part * all[k]) : 0;
 	d->scaled = true;
 }
 

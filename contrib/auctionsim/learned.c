@@ -32,6 +32,7 @@ struct candidate {
 #define COLD           0.5   /* without a past: there is nothing to compare with */
 #define MARGIN         0.005 /* of what the past was worth */
 #define MARGIN_ONE     0.05  /* the same if there is but one day, so that chance is not known */
+#define SURE           0.5   /* standard errors */
 
 struct past {
 	const struct auc_policy *policy;
@@ -398,8 +399,11 @@ static double worth_of(const struct past *p, const struct candidate *c)
 	return sum / weight;
 }
 
-/* True if prices C are better than BASE by more than chance may make them: by a standard error of
- * the days' gains and MARGIN. */
+/*
+ * True if prices C are better than BASE, likely not by chance: by SURE standard errors of the days'
+ * gains and MARGIN. No more, as they will be better than that: each day of the past is taught by
+ * the others, today by them all.
+ */
 static bool surely_better(const struct past *p, const struct candidate *c,
 			  const struct candidate *base)
 {
@@ -412,7 +416,7 @@ static bool surely_better(const struct past *p, const struct candidate *c,
 	}
 	if (p->n == 1)
 		return mean > MARGIN_ONE * base->welfare;
-	return mean - sqrt(square / (p->n - 1) / p->n) > MARGIN * base->welfare / p->n;
+	return mean - SURE * sqrt(square / (p->n - 1) / p->n) > MARGIN * base->welfare / p->n;
 }
 
 /* The best of those that are learned, if it is surely better than the best of the others. */

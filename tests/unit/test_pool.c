@@ -194,11 +194,66 @@ static void test_pool(void **unused)
 	auc_market_destroy(m);
 }
 
+/* The bound of a fit for 20 jobs that all like PSs of type p, of which there are few, better than
+ * those of type q, and for one of weight RARE that needs q. */
+static double fitted_bound(double rare)
+{
+	static const struct auc_price none;
+	struct auc_market *m = auc_market_create(SLOTS, 60, 1);
+	struct auc_named gpu = {"gpu", 8}, cpu[2] = {{"cpu", 1}, {"big", 1}};
+	struct auc_dual_job jobs[21];
+	struct auc_job list[21];
+	unsigned upload[2] = {0}, i, k;
+	struct auc_err err = {0};
+	struct auc_learn *l;
+	double bound;
+
+	must(auc_market_add_server(m, "s", "a", false, AUC_ROLE_WORKER, 0, &gpu, 1, &err), &err);
+	must(auc_market_add_server(m, "t", "a", false, AUC_ROLE_PS, 0, cpu, 2, &err), &err);
+	gpu.value = cpu[0].value = cpu[1].value = 1;
+	must(auc_market_add_worker_type(m, "w", &gpu, 1, 100, &err), &err);
+	must(auc_market_add_ps_type(m, "p", &cpu[0], 1, 1000, &err), &err);
+	must(auc_market_add_ps_type(m, "q", &cpu[1], 1, 1000, &err), &err);
+	must(auc_market_ready(m, &none, &err), &err);
+	for (i = 0; i < 21; i++) {
+		list[i] = (struct auc_job){
+			.arrival = 1,
+			.utility = {.form = AUC_FORM_LINEAR, .scale = 50 + 5 * i},
+			.epochs = 1,
+			.chunks = 2,
+			.minibatches = 2,
+			.upload = upload,
+			.upload_alloc = 2,
+		};
+		for (k = 0; k < AUC_TYPES_MAX; k++)
+			list[i].worker_seconds[k] = list[i].ps_seconds[k] = -1;
+		list[i].worker_seconds[0] = 60;
+		list[i].ps_seconds[1] = 20;
+		if (i < 20)
+			list[i].ps_seconds[0] = 0;
+		jobs[i] = (struct auc_dual_job){.job = &list[i], .weight = i == 20 ? rare : 1};
+	}
+	must(auc_learn_create(m, &auc_policy_dps, "", &l, &err), &err);
+	must(auc_learn_fit(l, m, jobs, 21, 1, AUC_LEARN_ITERATIONS, &err), &err);
+	bound = auc_learn_bound(l);
+	auc_learn_destroy(l);
+	auc_market_destroy(m);
+	return bound;
+}
+
+/* Prices of what is hardly used do not keep a fit from finding the others. */
+static void test_hardly_used(void **unused)
+{
+	(void)unused;
+	assert_true(fitted_bound(1e-4) < 1.01 * fitted_bound(0));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_same_payoffs),
 		cmocka_unit_test(test_pool),
+		cmocka_unit_test(test_hardly_used),
 	};
 
 	return cmocka_run_group_tests_name("pool", tests, NULL, NULL);
