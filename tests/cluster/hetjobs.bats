@@ -19,12 +19,12 @@ teardown_file()
 }
 
 @test "a heterogeneous job runs while a sold job does" {
-	wait_until 20 auction_open
+	wait_until 30 auction_open
 	log_has 'auction: other jobs are scheduled by .*/sched_backfill.so'
 	bid=$(submit alice $(small_bid 100 3) -o /dev/null --wrap 'sleep 60')
-	wait_until 20 job_is "$bid" RUNNING
+	wait_until 30 job_is "$bid" RUNNING
 	het=$(submit bob -p main -N1 -n1 -o out.txt --wrap 'srun --het-group=0,1 printenv SLURMD_NODENAME' : -p main -N1 -n2)
-	wait_until 40 job_ended "$het"
+	wait_until 60 job_ended "$het"
 	[ "$(sort "$SANDBOX_DIR/home/bob/out.txt" | uniq -c | awk '{print $1}' | sort | paste -sd' ')" = "1 2" ]
 	job_is "$bid" 'RUNNING|TIMEOUT|CANCELLED'
 	wait_until 30 settled "$bid"
@@ -35,6 +35,6 @@ teardown_file()
 	run ! as alice sbatch $(small_bid 100 1) -n1 --wrap true : -n1
 	[[ $output == *auction* ]]
 	job=$(submit bob -p main -t 1 -o /dev/null --wrap true)
-	wait_until 20 job_is "$job" COMPLETED
-	[ "$(sdiag | sed -n 's/.*Total cycles: *//p' | tail -n 1)" -gt 0 ]
+	wait_until 30 job_is "$job" COMPLETED
+	wait_until 30 eval '[ "$(sdiag | sed -n "s/.*Total cycles: *//p" | tail -n 1)" -gt 0 ]'
 }
