@@ -19,15 +19,19 @@
 #define SPREAD_MAX    1.5
 #define STEP_MAX      0.5  /* of a logarithm, by one answer or fit */
 #define PULL          10.0 /* answers' worth of the logistic */
-#define SMOOTHING     0.25 /* what a bin gives to either neighbour, in each round */
-#define ROUNDS        5    /* of expectation and maximisation, at a time */
+#define SMOOTHING     0.15 /* what a bin gives to either neighbour, in each round */
+#define ROUNDS        3    /* of expectation and maximisation, at a time; */
+#define ROUNDS_FITTED 5    /* when scales were fitted; */
+#define ROUNDS_FIRST  15   /* the same, until there are as many answers as this: */
+#define ROUNDS_UNTIL  3000
+#define BLUR          0.25 /* of a bundle's doubt, in its answers: those of a type share it */
 #define HALF_MAX      16   /* bins, of half a box that blurs */
 #define NEAR          4    /* bins to either side that count as near */
 #define CURVE_ANSWERS 1000 /* before the curve is used to fit scales */
 #define EARLY         1500 /* answers; until then scales are fitted */
 #define EARLY_FITS    3    /* so often at a time */
-#define GROWN         7    /* all is fitted anew when answers have grown by this part, */
-#define GROWN_CURVE   20   /* and the curve when by this */
+#define GROWN         5    /* all is fitted anew when answers have grown by this part, */
+#define GROWN_CURVE   10   /* and the curve when by this */
 #define CLIP          0.02 /* no answer is less likely */
 #define WATCHED       300  /* answers before shifts are looked for */
 #define ALARM         15.0 /* of a cumulative sum, ln */
@@ -56,7 +60,7 @@ static unsigned bin_at(double z);
 static unsigned moved_bin(unsigned bin, int by);
 static void learn_curve(struct auc_demand *d, const struct auc_demand_answer *a);
 static void bin_all(struct auc_demand *d);
-static void make_curves(struct auc_demand *d);
+static void make_curves(struct auc_demand *d, unsigned rounds);
 static void add_users(const struct auc_demand *d, const double *accept, unsigned level,
 		      double *users);
 static void survive(const double *part, double *accept);
@@ -97,7 +101,7 @@ enum auc_code auc_demand_open(struct auc_demand *d, const unsigned types[AUC_POS
 			(i + 1 < BINS ? logistic(d, AUC_DEMAND_LOWEST + AUC_DEMAND_BIN * (i + 1))
 				      : 0);
 	}
-	make_curves(d);
+	make_curves(d, ROUNDS);
 	return AUC_OK;
 }
 
@@ -330,7 +334,7 @@ static unsigned bin_of(struct auc_demand *d, const struct auc_demand_answer *a, 
 {
 	double part[AUC_POSTED_KINDS], b = auc_demand_bundle(d, a->type, a->count, part);
 
-	*level = auc_demand_level(auc_demand_doubt(d, a->type, part));
+	*level = auc_demand_level(BLUR * auc_demand_doubt(d, a->type, part));
 	return bin_at(a->price - log(b) + d->level - a->level);
 }
 
@@ -363,7 +367,7 @@ static void learn_curve(struct auc_demand *d, const struct auc_demand_answer *a)
 			fit_scales(d);
 		bin_all(d);
 	} else if (d->answers - d->smoothed > kept / GROWN_CURVE) {
-		make_curves(d);
+		make_curves(d, ROUNDS);
 	}
 }
 
@@ -380,11 +384,11 @@ static void bin_all(struct auc_demand *d)
 		d->taken[level][bin] += d->memory[i].accepted;
 	}
 	d->binned = d->answers;
-	make_curves(d);
+	make_curves(d, d->answers > ROUNDS_UNTIL ? ROUNDS_FITTED : ROUNDS_FIRST);
 }
 
-/* Some rounds of expectation and maximisation, from where the last ended. */
-static void make_curves(struct auc_demand *d)
+/* ROUNDS of expectation and maximisation, from where the last ended. */
+static void make_curves(struct auc_demand *d, unsigned rounds)
 {
 	double accept[BINS], users[BINS], base[BINS], sum, kept = PULL;
 	unsigned i, level, round;
@@ -396,7 +400,7 @@ static void make_curves(struct auc_demand *d)
 	}
 	for (i = 0; i < BINS; i++)
 		base[i] -= i + 1 < BINS ? base[i + 1] : 0;
-	for (round = 0; round < ROUNDS; round++) {
+	for (round = 0; round < rounds; round++) {
 		survive(d->part, accept);
 		memset(users, 0, sizeof(users));
 		for (level = 0; level < LEVELS; level++)
