@@ -1,11 +1,13 @@
 /*
  * posted_bandit.c - the pricing of the paper (Alg. 1), and what it is compared with:
- *   bandit  for each type an upper confidence bound over a grid of prices P = {delta (1 + delta)^z
- * <= 1}; the first theta n jobs of a type pay nothing. R(p) = p min(n Q^U(p), what can be sold),
- * ties: the lower price. top     our reading of TOP (Zhang et al., INFOCOM 2018), which sells
- * single instances: the same bandit over worker types alone, without nil prices; PSs come with the
- * workers at no charge. random  both unit prices uniform in [0, 1]. fixed   given unit prices: what
- * the best fixed prices are found and run with.
+ *
+ * - bandit: for each type an upper confidence bound over a grid of prices P = {delta (1 + delta)^z
+ *   <= 1}; the first theta n jobs of a type pay nothing. R(p) = p min(n Q^U(p), what can be sold),
+ *   ties: the lower price.
+ * - top: our reading of TOP (Zhang et al., INFOCOM 2018), which sells single instances: the same
+ *   bandit over worker types alone, without nil prices; PSs come with the workers at no charge.
+ * - random: both unit prices uniform in [0, 1].
+ * - fixed: given unit prices; what the best fixed prices are found and run with.
  *
  * Estimates count every offer. What can be sold is C T / mean duration. With paper: only offers
  * that were taken count (which goes on offering a price that nobody takes), and the supply side is

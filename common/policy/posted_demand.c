@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "num.h"
 #include "policy/posted_demand.h"
 
 /* Chosen on markets of seeds 201 to 204; the report has others. */
@@ -224,8 +225,8 @@ static void learn_scales(struct auc_demand *d, const struct auc_demand_answer *a
 }
 
 /* A, N x N, less FACTOR times the outer product of COLUMN. */
-AUC_DEMAND_VECTORIZED static void subtract(double *restrict a, const double *restrict column,
-					   unsigned n, double factor)
+AUC_VECTORIZED static void subtract(double *restrict a, const double *restrict column, unsigned n,
+				    double factor)
 {
 	unsigned i, k;
 	double down;

@@ -8,12 +8,14 @@
  * S blurred by sigma, and that is what is looked at for it.
  *
  * - The curve is the distribution of the users' v / B in bins, by expectation and maximisation over
- *   answers that say no more than above or below, each blurred by how well its B is known (so that
- *   S is that of known scales), with a light pull toward a logistic and a light smoothing.
+ *   answers that say no more than above or below, with a light pull toward a logistic and a light
+ *   smoothing. Each answer is blurred by a part of the doubt about its B, so that S is nearly that
+ *   of known scales: by all of it, as if the doubt were another one for each answer and not the
+ *   same for all of a type, two kinds of users far apart would long look like one.
  * - The scales are those that are likeliest: a filter takes each answer as it comes, and all that
- * is remembered is fitted anew (Fisher's scoring) whenever it has grown by a seventh. The
- * likelihood is of a logistic at first; then of the curve, which knows where it is steep. From then
- * on the mean scale stays: how high demand is, is in the curve.
+ * is remembered is fitted anew (Fisher's scoring) whenever it has grown by a fifth. The likelihood
+ * is of a logistic at first; then of the curve, which knows where it is steep. From then on the
+ * mean scale stays: how high demand is, is in the curve.
  * - A likelihood test for a common factor (cumulative sums for factors up and down) finds shifts of
  *   demand; the likeliest factor moves all scales, and is corrected as more answers come. Answers
  *   from before keep what they said of the shape of the curve and of the types.
@@ -30,13 +32,6 @@ enum {
 };
 #define AUC_DEMAND_BIN    0.02 /* of ln x */
 #define AUC_DEMAND_LOWEST (-2.4)
-
-/* gcc does not do it at -O2; the sums and comparisons are the same ones. */
-#if defined(__GNUC__) && !defined(__clang__)
-#define AUC_DEMAND_VECTORIZED __attribute__((optimize("O3")))
-#else
-#define AUC_DEMAND_VECTORIZED
-#endif
 
 extern const double auc_demand_sigma[AUC_DEMAND_LEVELS];
 
@@ -56,7 +51,7 @@ struct auc_demand_curve {
 	double log[2][AUC_DEMAND_BINS]; /* of the probabilities of no and yes */
 };
 
-/* Read-only but to posted_demand.c. */
+/* For posted_demand.c alone to change. */
 struct auc_demand {
 	unsigned nworker, n;            /* types: workers, and PSs after them */
 	double start;                   /* ln of a scale before any evidence */

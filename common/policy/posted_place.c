@@ -12,13 +12,6 @@
 /* Servers that are picked by looking through all of them; more than these come out of a heap. */
 #define PICKS_MAX 12
 
-/* gcc does not do it at -O2; the comparisons are the same ones. */
-#if defined(__GNUC__) && !defined(__clang__)
-#define VECTORIZED __attribute__((optimize("O3")))
-#else
-#define VECTORIZED
-#endif
-
 #define COUNT_BITS 21 /* of a key: no server is taken to hold more than AUC_FIT_MAX = 2^20 */
 #define INDEX_BITS (64 - 2 * COUNT_BITS)
 #define INDEX_MASK ((1U << INDEX_BITS) - 1)
@@ -156,7 +149,7 @@ int64_t auc_posted_slots(double seconds, double slot_seconds)
 	return slots > 1 ? slots : 1;
 }
 
-VECTORIZED static int64_t total(const int32_t *idle, unsigned n)
+AUC_VECTORIZED static int64_t total(const int32_t *idle, unsigned n)
 {
 	int64_t sum = 0;
 	unsigned i;
@@ -196,8 +189,8 @@ static int find_one(const struct auc_posted_room *room, const struct auc_posted_
 }
 
 /* The highest of N VALUES, none below 0, where OTHERS are LOW to HIGH; else -1. */
-VECTORIZED static int32_t most_where(const int32_t *values, const int32_t *others, int32_t low,
-				     int32_t high, unsigned n)
+AUC_VECTORIZED static int32_t most_where(const int32_t *values, const int32_t *others, int32_t low,
+					 int32_t high, unsigned n)
 {
 	int32_t most = -1, value;
 	unsigned i;

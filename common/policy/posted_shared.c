@@ -25,6 +25,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "num.h"
 #include "policy/posted_demand.h"
 
 /* Chosen on markets of seeds 201 to 204; the report has others. */
@@ -180,9 +181,9 @@ static double draw(const struct shared *d, const struct auc_posted_ask *ask, dou
 
 /* What x of each bin earns, and what its answer is WORTH; HOPE: with UNSURE deviations of S more.
  */
-AUC_DEMAND_VECTORIZED static void rate(const struct auc_demand *m, const struct auc_demand_curve *c,
-				       double cost, double worth, double unsure,
-				       double *restrict score, double *restrict hope)
+AUC_VECTORIZED static void rate(const struct auc_demand *m, const struct auc_demand_curve *c,
+				double cost, double worth, double unsure, double *restrict score,
+				double *restrict hope)
 {
 	double most = LATER_MAX * m->curve[0].best, more;
 	unsigned i;
