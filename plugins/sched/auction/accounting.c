@@ -94,8 +94,10 @@ enum auc_code auc_accounting_look(struct auc_account *jobs, unsigned n, struct a
 /* slurmctld's connection; the pointer is read at each call, as slurmctld may replace it. */
 static void *connection(void)
 {
-	void **symbol = dlsym(RTLD_DEFAULT, "acct_db_conn");
+	static void **symbol;
 
+	if (!symbol)
+		symbol = dlsym(RTLD_DEFAULT, "acct_db_conn");
 	return symbol ? *symbol : NULL;
 }
 

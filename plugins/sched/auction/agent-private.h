@@ -64,9 +64,11 @@ struct auc_agent {
 	double latest_nodes;                               /* nodes are looked at by then, */
 	struct auc_stamp node_stamps[AUC_CONTROL_NSTAMPS]; /* and if slurmctld says something new */
 	double clock; /* Unix time is ahead of auc_site_elapsed() by that; 0: not known yet */
-	struct auc_server_spec *servers; /* as Slurm lists them */
-	unsigned nservers, nodes;        /* nodes: how many different lists there have been */
-	const char **up;                 /* names of those that are up, in order */
+	partition_info_msg_t *partitions; /* as Slurm last listed them; NULL: they are to be */
+	double next_seldom;               /* partitions and reservations are loaded again by then */
+	struct auc_server_spec *servers;  /* as Slurm lists them */
+	unsigned nservers, nodes;         /* nodes: how many different lists there have been */
+	const char **up;                  /* names of those that are up, in order */
 	unsigned nup;
 	uint32_t *protected;
 	unsigned nprotected;

@@ -58,6 +58,8 @@ static void follow_clock(struct auc_agent *a);
 static void check_version(struct auc_agent *a);
 static void reload(struct auc_agent *a, double now);
 static bool nodes_due(const struct auc_agent *a, double now);
+static bool said_new(const struct auc_agent *a, enum auc_control_stamp what);
+static bool load_nodes(struct auc_agent *a, double now, bool seldom, node_info_msg_t **nodes);
 static bool refresh_nodes(struct auc_agent *a, double now, bool force);
 static void list_up(struct auc_agent *a);
 static bool all_heard(const node_info_msg_t *nodes);
@@ -185,6 +187,8 @@ static void *agent_main(void *arg)
 	auc_tasks_clear(&a->tasks);
 	auc_fence_clear(a);
 	auc_power_clear(a);
+	slurm_free_partition_info_msg(a->partitions);
+	a->partitions = NULL;
 	free(a->servers);
 	free(a->up);
 	free(a->loaded);
@@ -227,7 +231,7 @@ static void follow_clock(struct auc_agent *a)
 		return;
 	if (a->clock != 0) {
 		slurm_info("sched/auction: the clock was set by %.1f s", step);
-		a->next_nodes = a->next_keep = a->next_try = 0;
+		a->next_nodes = a->next_seldom = a->next_keep = a->next_try = 0;
 		auc_look_reset(a);
 		for (struct auc_task *t = a->tasks.list; t; t = t->next) {
 			auc_exec_shift(&t->exec, step);
@@ -274,15 +278,43 @@ static bool nodes_due(const struct auc_agent *a, double now)
 	bool moved = a->next_nodes == 0 || now >= a->latest_nodes;
 
 	for (unsigned i = 0; i < AUC_CONTROL_NSTAMPS && now >= a->next_nodes && !moved; i++)
-		moved = i != AUC_STAMP_JOBS &&
-			auc_stamp_moved(&a->node_stamps[i], auc_control_changed(i));
+		moved = i != AUC_STAMP_JOBS && said_new(a, i);
 	return now >= a->next_nodes && moved;
+}
+
+static bool said_new(const struct auc_agent *a, enum auc_control_stamp what)
+{
+	return auc_stamp_moved(&a->node_stamps[what], auc_control_changed(what));
+}
+
+/* SELDOM: the partitions, too, and the reservations are to be next. Each start and end of a job is
+ * a change of nodes, hardly any is one of these. */
+static bool load_nodes(struct auc_agent *a, double now, bool seldom, node_info_msg_t **nodes)
+{
+	enum auc_code code = AUC_OK;
+	struct auc_err err;
+
+	if (seldom) {
+		slurm_free_partition_info_msg(a->partitions);
+		a->partitions = NULL;
+		code = auc_control_load_partitions(&a->partitions, &err);
+		a->next_seldom = now + NODES_MAX;
+	}
+	if (!code)
+		code = auc_control_load_nodes(nodes, &err);
+	if (!code)
+		return true;
+	a->next_seldom = 0;
+	auc_agent_complain(a, AUC_ERROR_NODES, &err);
+	return false;
 }
 
 /* Tells the auction when nodes or partitions changed; true if it knows them. */
 static bool refresh_nodes(struct auc_agent *a, double now, bool force)
 {
-	partition_info_msg_t *partitions;
+	bool seldom = force || !a->partitions || now >= a->next_seldom ||
+		      said_new(a, AUC_STAMP_PARTITIONS) || said_new(a, AUC_STAMP_RESERVATIONS);
+	const partition_info_msg_t *partitions;
 	struct auc_server_spec *servers;
 	node_info_msg_t *nodes;
 	struct auc_err err;
@@ -297,10 +329,9 @@ static bool refresh_nodes(struct auc_agent *a, double now, bool force)
 		a->node_stamps[i] = auc_stamp_of(auc_control_changed(i), now);
 	if (!a->auction)
 		return false;
-	if (auc_control_load_nodes(&nodes, &partitions, &err)) {
-		auc_agent_complain(a, AUC_ERROR_NODES, &err);
+	if (!load_nodes(a, now, seldom, &nodes))
 		return false;
-	}
+	partitions = a->partitions;
 	took = auc_site_now() - began;
 	if (took * NODES_SHARE > NODES_EVERY)
 		a->next_nodes =
@@ -319,11 +350,10 @@ static bool refresh_nodes(struct auc_agent *a, double now, bool force)
 	known = code != AUC_ENOMEM && take_servers(a, servers, n, now, force);
 	if (known) {
 		a->latest_nodes = now + NODES_MAX;
-		auc_fence_look(a, nodes, partitions);
+		auc_fence_look(a, nodes, seldom);
 		auc_power_look(a, nodes);
 	}
 	slurm_free_node_info_msg(nodes);
-	slurm_free_partition_info_msg(partitions);
 	return known;
 }
 
@@ -508,6 +538,8 @@ static double cycle(struct auc_agent *a, double now)
 	}
 	if (auc_auction_tick(a->auction, now))
 		a->changed = true;
+	if (auc_auction_fit_due(a->auction, now))
+		auc_learner_ask();
 	auc_book_revise(a, now);
 	auc_book_commit(a);
 	if (looked || now >= a->next_keep) {

@@ -29,21 +29,17 @@ static enum auc_code update(job_desc_msg_t *desc, uint32_t job_id, const char *w
 static enum auc_code kill_with(uint32_t job_id, uint16_t sig, uint16_t flags, const char *what,
 			       struct auc_err *err);
 
-enum auc_code auc_control_load_nodes(node_info_msg_t **nodes, partition_info_msg_t **partitions,
-				     struct auc_err *err)
+enum auc_code auc_control_load_nodes(node_info_msg_t **nodes, struct auc_err *err)
 {
 	*nodes = NULL;
-	*partitions = NULL;
-	if (slurm_load_node(0, nodes, SHOW))
-		return failed(err, "loading nodes", 0);
-	if (slurm_load_partitions(0, partitions, SHOW)) {
-		enum auc_code code = failed(err, "loading partitions", 0);
+	return slurm_load_node(0, nodes, SHOW) ? failed(err, "loading nodes", 0) : AUC_OK;
+}
 
-		slurm_free_node_info_msg(*nodes);
-		*nodes = NULL;
-		return code;
-	}
-	return AUC_OK;
+enum auc_code auc_control_load_partitions(partition_info_msg_t **partitions, struct auc_err *err)
+{
+	*partitions = NULL;
+	return slurm_load_partitions(0, partitions, SHOW) ? failed(err, "loading partitions", 0)
+							  : AUC_OK;
 }
 
 enum auc_code auc_control_load_jobs(job_info_msg_t **jobs, struct auc_err *err)
@@ -269,8 +265,10 @@ enum auc_code auc_control_hold(uint32_t job_id, struct auc_err *err)
 
 bool auc_control_schedule(void)
 {
-	void (*queue)(void) = (void (*)(void))dlsym(RTLD_DEFAULT, "queue_job_scheduler");
+	static void (*queue)(void);
 
+	if (!queue)
+		queue = (void (*)(void))dlsym(RTLD_DEFAULT, "queue_job_scheduler");
 	if (queue)
 		queue();
 	return queue;

@@ -15,9 +15,9 @@
 #include "err.h"
 #include "slurm_compat.h"
 
-/* Nodes and partitions as they are now; free with Slurm's functions. */
-enum auc_code auc_control_load_nodes(node_info_msg_t **nodes, partition_info_msg_t **partitions,
-				     struct auc_err *err);
+/* Nodes, partitions as they are now; free with Slurm's functions. */
+enum auc_code auc_control_load_nodes(node_info_msg_t **nodes, struct auc_err *err);
+enum auc_code auc_control_load_partitions(partition_info_msg_t **partitions, struct auc_err *err);
 /* All jobs, those of one user, or one; free with auc_control_free_jobs(). AUC_ENOENT: there is no
  * such job. */
 enum auc_code auc_control_load_jobs(job_info_msg_t **jobs, struct auc_err *err);

@@ -36,6 +36,7 @@ struct auc_fences {
 	struct fence *list;
 	char (*names)[AUC_NAME_MAX]; /* servers that are fenced, in order */
 	unsigned nnames;
+	reserve_info_msg_t *reservations; /* as Slurm last listed them; NULL: they are to be */
 	struct auc_closed_time *closed;
 	unsigned nclosed, closed_alloc;
 };
@@ -53,7 +54,7 @@ static bool take_names(struct auc_agent *a, const node_info_msg_t *nodes,
 static bool is_shared(const struct auc_conf *conf, const partition_info_msg_t *partitions,
 		      int node);
 static bool in_pairs(const int32_t *pairs, int node);
-static bool look_at_reservations(struct auc_agent *a, const node_info_msg_t *nodes,
+static bool look_at_reservations(struct auc_agent *a, const node_info_msg_t *nodes, bool fresh,
 				 struct auc_fences *f);
 static bool look_at_jobs(struct auc_agent *a, const node_info_msg_t *nodes, struct auc_fences *f);
 static void take_fence(struct auc_fences *f, const reserve_info_t *r);
@@ -71,8 +72,7 @@ static void put_inside(struct auc_agent *a, struct auc_task *t, double now, unsi
 static void put_member(struct auc_agent *a, struct fence *x, uint32_t job);
 static void forget(struct fence *x);
 
-void auc_fence_look(struct auc_agent *a, const node_info_msg_t *nodes,
-		    const partition_info_msg_t *partitions)
+void auc_fence_look(struct auc_agent *a, const node_info_msg_t *nodes, bool fresh)
 {
 	struct auc_closed_time *old;
 	struct auc_fences *f;
@@ -82,13 +82,13 @@ void auc_fence_look(struct auc_agent *a, const node_info_msg_t *nodes,
 	if (!a->fences)
 		a->fences = calloc(1, sizeof(*a->fences));
 	f = a->fences;
-	if (!f || !take_names(a, nodes, partitions))
+	if (!f || !take_names(a, nodes, a->partitions))
 		return;
 	old = f->closed;
 	nold = f->nclosed;
 	f->closed = NULL;
 	f->nclosed = f->closed_alloc = 0;
-	if (!look_at_reservations(a, nodes, f) || !look_at_jobs(a, nodes, f)) {
+	if (!look_at_reservations(a, nodes, fresh, f) || !look_at_jobs(a, nodes, f)) {
 		/* What was closed is not sold because Slurm did not answer this time. */
 		free(f->closed);
 		f->closed = old;
@@ -208,6 +208,7 @@ void auc_fence_clear(struct auc_agent *a)
 		forget(x);
 	}
 	free(a->fences->names);
+	slurm_free_reservation_info_msg(a->fences->reservations);
 	free(a->fences->closed);
 	free(a->fences);
 	a->fences = NULL;
@@ -261,17 +262,22 @@ static bool in_pairs(const int32_t *pairs, int node)
 }
 
 /* False: Slurm did not say. */
-static bool look_at_reservations(struct auc_agent *a, const node_info_msg_t *nodes,
+static bool look_at_reservations(struct auc_agent *a, const node_info_msg_t *nodes, bool fresh,
 				 struct auc_fences *f)
 {
-	reserve_info_msg_t *msg;
+	const reserve_info_msg_t *msg;
 	struct auc_err err;
 	struct fence **at, *x;
 
-	if (auc_control_load_reservations(&msg, &err)) {
-		auc_agent_complain(a, AUC_ERROR_FENCE, &err);
-		return false;
+	if (fresh || !f->reservations) {
+		slurm_free_reservation_info_msg(f->reservations);
+		f->reservations = NULL;
+		if (auc_control_load_reservations(&f->reservations, &err)) {
+			auc_agent_complain(a, AUC_ERROR_FENCE, &err);
+			return false;
+		}
 	}
+	msg = f->reservations;
 	for (x = f->list; x; x = x->next)
 		x->there = false;
 	for (uint32_t i = 0; i < msg->record_count; i++) {
@@ -283,7 +289,6 @@ static bool look_at_reservations(struct auc_agent *a, const node_info_msg_t *nod
 			close_nodes(f, nodes, r->node_inx, (double)r->start_time - LIMIT_SLACK,
 				    (double)r->end_time);
 	}
-	slurm_free_reservation_info_msg(msg);
 	/* Somebody else has taken it away. */
 	for (at = &f->list; (x = *at);) {
 		if (x->there || !x->made) {

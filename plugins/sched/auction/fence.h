@@ -19,9 +19,9 @@
 /*
  * Looks at nodes, reservations and jobs: which servers are fenced (Fence= in auction.conf), which
  * fences there are, and in which times others have the servers, which are closed in the auction.
+ * FRESH: reservations are loaded again; else they are as they were.
  */
-void auc_fence_look(struct auc_agent *a, const node_info_msg_t *nodes,
-		    const partition_info_msg_t *partitions);
+void auc_fence_look(struct auc_agent *a, const node_info_msg_t *nodes, bool fresh);
 /* Makes, changes and removes fences as the sales want them, and puts the jobs that wait inside. */
 void auc_fence_keep(struct auc_agent *a, double now);
 /* The fence that PART of T's plan is behind, as there is one now; NULL: none. */

@@ -17,14 +17,13 @@
 #include "tariff.h"
 #include "watch.h"
 
-#define EVERY 0.5 /* seconds between looks whether there is something to fit */
-#define NICE  10
+#define NICE 10
 
 static struct {
 	pthread_mutex_t lock;
 	pthread_cond_t wake;
 	pthread_t thread;
-	bool running;
+	bool running, asked;
 	atomic_bool stop;
 	struct auc_auction *auction;
 	double guard_time; /* of the choice that was logged last */
@@ -44,6 +43,7 @@ enum auc_code auc_learner_start(struct auc_auction *a, struct auc_err *err)
 	if (learner.running)
 		return AUC_OK;
 	atomic_store(&learner.stop, false);
+	learner.asked = false;
 	learner.auction = a;
 	rc = pthread_create(&learner.thread, NULL, learner_main, NULL);
 	if (rc)
@@ -67,26 +67,31 @@ bool auc_learner_stop(const struct timespec *until)
 	return true;
 }
 
+void auc_learner_ask(void)
+{
+	pthread_mutex_lock(&learner.lock);
+	learner.asked = true;
+	pthread_cond_signal(&learner.wake);
+	pthread_mutex_unlock(&learner.lock);
+}
+
 static void *learner_main(void *arg)
 {
-	struct timespec until;
-
 	(void)arg;
 	/* Linux keeps it by thread. Where it is refused, there is no harm. */
 	(void)setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), NICE);
 	pthread_mutex_lock(&learner.lock);
 	while (!atomic_load(&learner.stop)) {
+		if (!learner.asked) {
+			pthread_cond_wait(&learner.wake, &learner.lock);
+			continue;
+		}
+		learner.asked = false;
 		pthread_mutex_unlock(&learner.lock);
+		/* It may have been asked again during the last fit. */
 		if (auc_auction_fit_due(learner.auction, auc_site_now()))
 			fit(learner.auction);
-		clock_gettime(CLOCK_MONOTONIC, &until);
-		until.tv_nsec += (long)(EVERY * 1e9);
-		until.tv_sec += until.tv_nsec / 1000000000;
-		until.tv_nsec %= 1000000000;
 		pthread_mutex_lock(&learner.lock);
-		if (!atomic_load(&learner.stop))
-			pthread_cond_clockwait(&learner.wake, &learner.lock, CLOCK_MONOTONIC,
-					       &until);
 	}
 	pthread_mutex_unlock(&learner.lock);
 	return NULL;

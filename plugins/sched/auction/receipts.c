@@ -43,6 +43,7 @@ struct entry {
 	uint32_t job_id;
 	char sale[AUC_SALE_ID_LEN];
 	char *text;
+	char *json; /* its line of the file but for what follows "done"; NULL: not made yet */
 	bool final, released, done;
 	double since, due, delay;
 };
@@ -61,7 +62,8 @@ static struct {
 
 static enum auc_code load_file(struct auc_err *err);
 static enum auc_code load_entry(struct json_object *o, struct auc_err *err);
-static struct json_object *to_json(void);
+static char *print_file(size_t *len);
+static char *print_entry(const struct entry *e);
 static struct entry *put(uint32_t job_id, const char *sale, const char *text, bool final);
 static void *deliver_all(void *arg);
 static unsigned take_due(double now, struct auc_account *jobs, uint64_t *serials, double *until);
@@ -132,23 +134,22 @@ enum auc_code auc_receipts_put_final(uint32_t job_id, const char *sale, const ch
 
 enum auc_code auc_receipts_save(struct auc_err *err)
 {
-	struct json_object *o = NULL;
 	enum auc_code code;
-	const char *text;
+	char *text = NULL;
+	bool dirty;
 	size_t len;
 
 	pthread_mutex_lock(&receipts.lock);
-	if (receipts.dirty)
-		o = to_json();
+	dirty = receipts.dirty;
+	if (dirty)
+		text = print_file(&len);
 	receipts.dirty = false;
 	pthread_mutex_unlock(&receipts.lock);
-	if (!o)
+	if (!dirty)
 		return AUC_OK;
-	text = json_object_to_json_string_length(
-		o, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE, &len);
 	code = text ? auc_file_replace(receipts.path, text, len, 0600, true, err)
 		    : auc_err_set(err, AUC_ENOMEM, "out of memory for %s", receipts.path);
-	json_object_put(o);
+	free(text);
 	if (code) {
 		pthread_mutex_lock(&receipts.lock);
 		receipts.dirty = true;
@@ -272,26 +273,52 @@ static enum auc_code load_entry(struct json_object *o, struct auc_err *err)
 	return AUC_OK;
 }
 
-static struct json_object *to_json(void)
+/* NULL: no memory. Locked by the caller. */
+static char *print_file(size_t *len)
 {
-	struct json_object *o = json_object_new_object(), *entries = json_object_new_array();
+	char *text = NULL;
+	FILE *f = open_memstream(&text, len);
+	const char *sep = "";
+	bool good = f;
 
-	json_object_object_add(o, FORMAT, json_object_new_int(1));
-	for (struct entry *e = receipts.list; e; e = e->next) {
-		struct json_object *j;
-
+	if (!f)
+		return NULL;
+	fprintf(f, "{\"%s\":1,\"entries\":[", FORMAT);
+	for (struct entry *e = receipts.list; e && good; e = e->next) {
 		if (!e->final)
 			continue;
-		j = json_object_new_object();
-		json_object_object_add(j, "job", json_object_new_int64(e->job_id));
-		json_object_object_add(j, "sale", json_object_new_string(e->sale));
-		json_object_object_add(j, "since", json_object_new_double(e->since));
-		json_object_object_add(j, "done", json_object_new_boolean(e->done));
-		json_object_object_add(j, "text", json_object_new_string(e->text));
-		json_object_array_add(entries, j);
+		if (!e->json)
+			e->json = print_entry(e);
+		good = e->json;
+		fprintf(f, "%s%s,\"done\":%s}", sep, good ? e->json : "",
+			e->done ? "true" : "false");
+		sep = ",";
 	}
-	json_object_object_add(o, "entries", entries);
-	return o;
+	fputs("]}", f);
+	if (!fclose(f) && good)
+		return text;
+	free(text);
+	return NULL;
+}
+
+/* An entry stays as it is while others come, and there may be many. */
+static char *print_entry(const struct entry *e)
+{
+	struct json_object *o = json_object_new_object();
+	char *line = NULL;
+	const char *text;
+	size_t len;
+
+	json_object_object_add(o, "job", json_object_new_int64(e->job_id));
+	json_object_object_add(o, "sale", json_object_new_string(e->sale));
+	json_object_object_add(o, "since", json_object_new_double(e->since));
+	json_object_object_add(o, "text", json_object_new_string(e->text));
+	text = json_object_to_json_string_length(
+		o, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE, &len);
+	if (text)
+		line = strndup(text, len - 1); /* without the last brace */
+	json_object_put(o);
+	return line;
 }
 
 /* The newest text of a job's sale; a final one is not replaced by another. Locked by the caller (or
@@ -318,7 +345,9 @@ static struct entry *put(uint32_t job_id, const char *sale, const char *text, bo
 		receipts.list = e;
 	}
 	free(e->text);
+	free(e->json);
 	e->text = copy;
+	e->json = NULL;
 	e->serial = ++receipts.serial;
 	e->job_id = job_id;
 	snprintf(e->sale, sizeof(e->sale), "%s", sale);
@@ -515,5 +544,6 @@ static void clear(void)
 static void entry_free(struct entry *e)
 {
 	free(e->text);
+	free(e->json);
 	free(e);
 }
