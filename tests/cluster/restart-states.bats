@@ -204,7 +204,7 @@ sell_to_changes()
 }
 
 @test "waiting, starting, running, changing, pausing and ending: stopped, stopped in the middle of a change, and killed" {
-	local first second gap begun
+	local first second gap begun slow
 	boots STOP
 	in_one_slot sell_changes
 	in_one_slot sell_to_changes
@@ -224,6 +224,19 @@ sell_to_changes()
 		wait_until 40 group_is "$job" RUNNING
 		wait_until 30 receipt_state_is "$job" running
 	done
+	# A start that was late is taken for one that slurmctld missed, once that is restarted.
+	slow=
+	for job in $move $end1 $end2 $run; do
+		[ "$(job_time "$job" StartTime)" -le $(($(plan_start "$job") + 1)) ] || slow=$job
+	done
+	if [ -n "$slow" ]; then
+		boots CONT
+		scancel $all
+		for job in $all; do
+			wait_until 60 settled "$job"
+		done
+		skip "job $slow began late"
+	fi
 	[ "$(members "$run" | wc -l)" -ge 1 ]
 	gap=$(receipt_get "$pause" '.plan[0].to + 1')
 	before_slot $((gap + 1)) $((slot - 2))
