@@ -9,7 +9,7 @@ setup_file()
 {
 	need_plugins
 	cluster_start $(plugin_options) --slot-seconds 10
-	wait_until 20 auction_open
+	wait_until 30 auction_open
 }
 
 teardown_file()
@@ -22,8 +22,8 @@ prices()
 {
 	sed -i "s/^Prices=.*/Prices=$1/" "$SANDBOX_DIR/etc/auction.conf"
 	scontrol reconfigure
-	wait_until 20 status_is .prices "$1"
-	wait_until 20 auction_open
+	wait_until 30 status_is .prices "$1"
+	wait_until 30 auction_open
 }
 
 # The highest price of any class and slot
@@ -50,7 +50,7 @@ above()
 	for i in {1..16}; do
 		as alice sbatch $(wide_bid $((1000 + i))) -o /dev/null --wrap 'sleep 1' > /dev/null 2>&1 || true
 	done
-	wait_until 40 status_is .learning.kind flat
+	wait_until 90 eval '[ "$(status ".learning | .kind == \"flat\" and .bids >= 10")" = true ]'
 	fresh_status
 	[ "$(status .learning.kept)" = 16 ]
 	[ "$(status '.learning.bids >= 10 and .learning.bound > 0 and .learning.seconds >= 0')" = true ]
@@ -68,7 +68,7 @@ above()
 	kept=$(status .learning.kept)
 	sandbox restart slurmctld --kill
 	wait_until 60 auction_open
-	wait_until 10 eval '[ "$(status .learning.kept)" = '"$kept"' ]'
+	wait_until 30 eval '[ "$(status .learning.kept)" = '"$kept"' ]'
 	# Unless a fit of the same bids has followed by now, whose prices are of the same kind.
 	[ "$(status .learning.kind)" = flat ]
 	[ "$(status '.learning | del(.kept) | tojson')" = "$before" ] || [ "$(status .learning.time)" != "$(jq .time <<< "$before")" ]
@@ -85,15 +85,15 @@ above()
 	run -1 sprice_here -l -f "$SANDBOX_DIR/state/auction/status.json"
 	[[ $output == *"prices are not fitted: Prices=none"* ]]
 	# Before its slot it would get everything back.
-	wait_until 40 receipt_state_is "$job" running
+	wait_until $(($(plan_start "$job") + 30 - $(date +%s))) receipt_state_is "$job" running
 	as alice scancel "$job"
-	wait_until 20 settled "$job"
+	wait_until 30 settled "$job"
 	[ "$(database_receipt "$job" .payment)" = "$payment" ]
 }
 
 @test "reconfigured to learned: the guard chooses, and says why" {
 	prices learned
-	wait_until 40 eval '[ "$(status ".learning.day_bids >= 10")" = true ]'
+	wait_until 90 eval '[ "$(status ".learning.day_bids >= 10")" = true ]'
 	[ "$(status '.learning | .day_worth as $w | [.worth[] <= $w * 1.06] | all')" = true ]
 	[ "$(status '.learning | .gap >= 0 and .gap <= 1')" = true ]
 	status .learning.why | grep -q 'replayed, the last [0-9]* bids are worth'

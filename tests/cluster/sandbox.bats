@@ -5,6 +5,7 @@ load lib
 setup_file()
 {
 	cluster_start --plugins off
+	export sleeper=$((1000000 + RANDOM)) # seconds, like no other process's
 }
 
 # What a test that failed left behind.
@@ -17,7 +18,7 @@ teardown()
 
 sleeper_runs()
 {
-	cat /proc/[0-9]*/cmdline 2> /dev/null | tr '\0' ' ' | grep -q 'sleep [4]711'
+	cat /proc/[0-9]*/cmdline 2> /dev/null | tr '\0' ' ' | grep -q "sleep [1]${sleeper#1}"
 }
 
 teardown_file()
@@ -48,11 +49,11 @@ main* 2 idle" ]
 
 @test "an ordinary user's job runs on the node it asks for, and is in the accounting" {
 	job=$(submit alice -w node2 -J plain -o out.txt --wrap 'id -un; echo $SLURMD_NODENAME')
-	wait_until 20 job_is "$job" COMPLETED
+	wait_until 30 job_is "$job" COMPLETED
 	[ "$(cat "$SANDBOX_DIR/home/alice/out.txt")" = "alice
 node2" ]
-	wait_until 20 sacct_is "$job" State COMPLETED
-	wait_until 20 sacct_is "$job" User,Account,NodeList,Partition 'alice[|]training[|]node2[|]main'
+	wait_until 30 sacct_is "$job" State COMPLETED
+	wait_until 30 sacct_is "$job" User,Account,NodeList,Partition 'alice[|]training[|]node2[|]main'
 }
 
 @test "a job sees the GPUs that it was given" {
@@ -74,7 +75,7 @@ node2" ]
 
 @test "slurmctld can be restarted and killed; jobs stay" {
 	job=$(submit alice -o /dev/null --wrap 'sleep 60')
-	wait_until 20 job_is "$job" RUNNING
+	wait_until 30 job_is "$job" RUNNING
 	pid=$(cat "$SANDBOX_DIR/run/slurmctld.pid")
 	run -0 sandbox restart slurmctld
 	[ "$(cat "$SANDBOX_DIR/run/slurmctld.pid")" != "$pid" ]
@@ -114,8 +115,8 @@ node2" ]
 @test "down ends only what up started, jobs too" {
 	other=$(mktemp -d "${TMPDIR:-/tmp}/auction-test-XXXXXX")
 	sandbox -d "$other" up --nodes 'x1:partition=main,cpus=4,mem=4000'
-	sandbox -d "$other" exec -u bob -- sbatch -o /dev/null --wrap 'exec sleep 4711'
-	wait_until 20 sleeper_runs
+	sandbox -d "$other" exec -u bob -- sbatch -o /dev/null --wrap "exec sleep $sleeper"
+	wait_until 30 sleeper_runs
 	# A pid file that names somebody else's process, as after a crash.
 	sleep 300 3>&- &
 	stranger=$!
@@ -132,8 +133,8 @@ node2" ]
 @test "down ends what a slurmd that was killed left running" {
 	other=$(mktemp -d "${TMPDIR:-/tmp}/auction-test-XXXXXX")
 	sandbox -d "$other" up --nodes 'x1:partition=main,cpus=4,mem=4000'
-	sandbox -d "$other" exec -u bob -- sbatch -o /dev/null --wrap 'exec sleep 4711'
-	wait_until 20 sleeper_runs
+	sandbox -d "$other" exec -u bob -- sbatch -o /dev/null --wrap "exec sleep $sleeper"
+	wait_until 30 sleeper_runs
 	sandbox -d "$other" stop x1 --kill
 	sandbox -d "$other" stop slurmctld --kill
 	sleeper_runs
