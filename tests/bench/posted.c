@@ -13,7 +13,7 @@
  *
  * posted times: microseconds a job, of all that a run does with it, at the paper's scale and at ten
  * times that, beside a loop that sorts all servers and works out all prices for each job, as
- * printed.
+ * printed; of pricing shared also without what it learns of the answer, and without any pricing.
  */
 #include "config.h"
 
@@ -316,6 +316,41 @@ static double reference(const struct posted_world *w)
 	return (measure_cpu() - start) / fmax(1, w->njobs) * 1e6;
 }
 
+/* Pricing shared, whose offers are put down, or made again as they were: with or without what is
+ * learned of the answers. */
+static struct {
+	double (*price)[AUC_POSTED_KINDS];
+	unsigned n;
+	bool again, learns;
+	void *self;
+} tape;
+
+static enum auc_code tape_create(const struct auc_posted_terms *terms, void **self,
+				 struct auc_err *err)
+{
+	enum auc_code rc = auc_posted_shared.create(terms, &tape.self, err);
+
+	tape.n = 0;
+	*self = tape.self;
+	return rc;
+}
+
+static void tape_offer(void *self, struct auc_posted_offer *offer)
+{
+	if (tape.again)
+		memcpy(offer->price, tape.price[tape.n], sizeof(offer->price));
+	else
+		auc_posted_shared.offer(self, offer);
+	memcpy(tape.price[tape.n++], offer->price, sizeof(offer->price));
+}
+
+static void tape_answered(void *self, const struct auc_posted_offer *offer, bool offered,
+			  bool accepted)
+{
+	if (tape.learns)
+		auc_posted_shared.answered(self, offer, offered, accepted);
+}
+
 static double median_us(const struct posted_world *w, struct posted_rules rules)
 {
 	double us[5], swap;
@@ -334,6 +369,30 @@ static double median_us(const struct posted_world *w, struct posted_rules rules)
 	return us[2];
 }
 
+/* Prints what pricing shared takes in all, but for learning, and but for all pricing. */
+static void time_shared(const struct posted_world *w)
+{
+	struct auc_posted_pricing pricing = {.create = tape_create,
+					     .destroy = auc_posted_shared.destroy,
+					     .offer = tape_offer,
+					     .answered = tape_answered};
+	struct posted_rules rules = {.pricing = &pricing, .seed = 1};
+	double all, learning, placing;
+
+	tape.price = calloc(w->njobs + 1, sizeof(*tape.price));
+	if (!tape.price)
+		exit(1);
+	tape.again = false;
+	tape.learns = true;
+	all = median_us(w, rules);
+	tape.again = true;
+	learning = median_us(w, rules);
+	tape.learns = false;
+	placing = median_us(w, rules);
+	printf(" %.2f %.2f %.2f", all, all - (learning - placing), placing);
+	free(tape.price);
+}
+
 static void times(void)
 {
 	static const char *const scales[][2] = {{"servers=50", "jobs=10000"},
@@ -343,20 +402,20 @@ static void times(void)
 	struct posted_world w;
 	struct scenario *s;
 
-	printf("servers jobs reference placing bandit shared placing-upa\n");
+	printf("servers jobs reference placing placing-upa bandit shared unlearned unpriced\n");
 	for (unsigned i = 0; i < 2; i++) {
 		s = make(1, scales[i], 2);
 		if (posted_world_open(s, 0, 1, &w, &err) != AUC_OK)
 			fail(&err);
 		scenario_free(s);
-		printf("%u %u %.2f %.2f %.2f %.2f %.2f\n", w.nservers, w.njobs, reference(&w),
+		printf("%u %u %.2f %.2f %.2f %.2f", w.nservers, w.njobs, reference(&w),
 		       median_us(&w, (struct posted_rules){.fixed = none}),
-		       median_us(&w, (struct posted_rules){.pricing = &auc_posted_bandit,
-							   .theta = AUC_POSTED_THETA_AUTO}),
 		       median_us(&w,
-				 (struct posted_rules){.pricing = &auc_posted_shared, .seed = 1}),
-		       median_us(&w, (struct posted_rules){.fixed = none,
-							   .placement = AUC_POSTED_UPA}));
+				 (struct posted_rules){.fixed = none, .placement = AUC_POSTED_UPA}),
+		       median_us(&w, (struct posted_rules){.pricing = &auc_posted_bandit,
+							   .theta = AUC_POSTED_THETA_AUTO}));
+		time_shared(&w);
+		printf("\n");
 		posted_world_close(&w);
 	}
 }
