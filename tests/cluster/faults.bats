@@ -157,15 +157,17 @@ sell_dear()
 
 @test "types, prices and policy change under what was sold: it keeps what it has, at its price" {
 	conf=$SANDBOX_DIR/etc/auction.conf
-	waits=$(submit alice $(later_bid 100 4) -o /dev/null --wrap 'sleep 60')
-	runs=$(submit bob --bid=deadline:1000,20 $(wide_bid 1 | cut -d' ' -f2- | sed "s/--minibatches=[0-9]*/--minibatches=$((12 * slot))/") -p edge -o /dev/null --wrap 'sleep 60')
+	# On GPUs of the other kind, so that what runs has one layout all the while.
+	waits=$(submit alice $(later_bid 100 4 | sed s/v100=/t4=/) -o /dev/null --wrap 'sleep 60')
+	runs=$(submit bob --bid=deadline:1000,50 $(wide_bid 1 | cut -d' ' -f2- | sed "s/--minibatches=[0-9]*/--minibatches=$((30 * slot))/") \
+		-p edge -o /dev/null --wrap 'sleep 200')
 	wait_until 30 group_is "$runs" RUNNING
 	wait_until 30 receipt_state_is "$runs" running
 	group=$(group_jobs "$runs")
 	before=$(for job in $waits $runs; do receipt_get "$job" '"\(.sale) \(.payment) \(.start) \(.plan)"'; done)
 	cp "$conf" "$BATS_TEST_TMPDIR/auction.conf"
 	# Workers need less, PSs have another name, prices are higher.
-	sed -i -e '/^Policy=/d' -e '/^Lower=/d' -e '/^Upper=/d' -e '/^WorkerType=v100/s/cpu=[0-9]*/cpu=1/' \
+	sed -i -e '/^Policy=/d' -e '/^Eta=/d' -e '/^Lower=/d' -e '/^Upper=/d' -e '/^WorkerType=v100/s/cpu=[0-9]*/cpu=1/' \
 		-e 's/^PSType=ps.s/PSType=ps.new/' -e 's/ps\.s=/ps.new=/g' "$conf"
 	printf 'Policy=dps\nEta=gpu:v100=200\n' >> "$conf"
 	reconfigure
