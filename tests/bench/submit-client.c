@@ -1,10 +1,11 @@
 /*
  * submit-client.c - submits batch jobs to the cluster of $SLURM_CONF as fast as it answers.
  *
- *   submit-client [-q] [-n JOBS] [-t THREADS] [-p PARTITION] [-b BID]
+ *   submit-client [-q] [-n JOBS] [-t THREADS] [-p PARTITION] [-b BID] [-s SECONDS]
  *
  * Without BID the jobs are held, so that only the submission is measured; with -q they queue. A bid
- * stands in the job's environment, and refusals count as answers. Prints "JOBS/S ACCEPTED REFUSED".
+ * stands in the job's environment, and refusals count as answers. A job ends after SECONDS, or when
+ * it is ended. Prints "JOBS/S ACCEPTED REFUSED".
  */
 #include "config.h"
 
@@ -23,10 +24,10 @@
 #define THREADS_MAX 64
 
 static struct {
-	unsigned jobs, threads;
+	unsigned jobs, threads, seconds;
 	char *partition, *bid;
 	bool queue;
-} options = {.jobs = 500, .threads = 8};
+} options = {.jobs = 500, .threads = 8, .seconds = 100000};
 
 static atomic_uint next_job, accepted, refused;
 
@@ -40,7 +41,7 @@ int main(int argc, char **argv)
 	double begin;
 	int c;
 
-	while ((c = getopt(argc, argv, "qn:t:p:b:")) != -1) {
+	while ((c = getopt(argc, argv, "qn:t:p:b:s:")) != -1) {
 		switch (c) {
 		case 'q':
 			options.queue = true;
@@ -56,6 +57,9 @@ int main(int argc, char **argv)
 			break;
 		case 'b':
 			options.bid = optarg;
+			break;
+		case 's':
+			options.seconds = (unsigned)strtoul(optarg, NULL, 10);
 			break;
 		default:
 			return 2;
@@ -90,12 +94,13 @@ static void *submitter(void *arg)
 
 static void submit(void)
 {
-	char bid[1024], path[] = "PATH=/usr/bin:/bin", script[] = "#!/bin/sh\nexec sleep 100000\n";
+	char bid[1024], path[] = "PATH=/usr/bin:/bin", script[64];
 	char name[] = "bench", dir[] = "/", null[] = "/dev/null";
 	char *environment[] = {path, bid, NULL};
 	submit_response_msg_t *response = NULL;
 	job_desc_msg_t job;
 
+	snprintf(script, sizeof(script), "#!/bin/sh\nexec sleep %u\n", options.seconds);
 	snprintf(bid, sizeof(bid), "SLURM_AUCTION_BID=%s", options.bid ? options.bid : "");
 	slurm_init_job_desc_msg(&job);
 	job.name = name;
