@@ -99,7 +99,7 @@ downward()
 	end=$(($(now) + 600))
 	# After the move it has an epoch to go.
 	new_group "epochs=1000; [ \"\$SLURM_RESTART_COUNT\" != 1 ] || epochs=\$((\$(grep -c ^epoch= $dir/lead.out) + 2))
-$SLAUNCH -v --elastic --wait 30 --notice 3s --grace 5s $TRAIN --async --rate 0.1 --chunks 16 --minibatches 8 --epochs \$epochs --pace 5ms --checkpoint $dir/ckpt" edge1 1
+$SLAUNCH -v --elastic --wait 60 --notice 3s --grace 5s $TRAIN --async --rate 0.1 --chunks 16 --minibatches 8 --epochs \$epochs --pace 5ms --checkpoint $dir/ckpt" edge1 1
 	plan "$(now) $end edge1:1:1"
 	start "$lead"
 	wait_until 30 lines 1 '^epoch=1 '
@@ -110,8 +110,8 @@ $SLAUNCH -v --elastic --wait 30 --notice 3s --grace 5s $TRAIN --async --rate 0.1
 	old=${members[edge2]}
 	plan "$(now) $((t1 - 1)) edge1:1:1" "$t1 $((t2 - 1)) edge1:1:1 edge2:0:1" "$t2 $end edge1:1:1 edge2:0:2"
 	announce
-	wait_until 20 lines 1 '^slaunch: a change is announced: looking at the plan$'
-	wait_until 20 lines 1 '^checkpoint '
+	wait_until 30 lines 1 '^slaunch: a change is announced: looking at the plan$'
+	wait_until 30 lines 1 '^checkpoint '
 	start "$old"
 	wait_until 30 lines 1 '^joined worker=1 workers=2$'
 	[ "$(seen edge2 worker "job=$old ")" = 1 ]
@@ -127,12 +127,12 @@ $SLAUNCH -v --elastic --wait 30 --notice 3s --grace 5s $TRAIN --async --rate 0.1
 	plan "$(now) $((t3 - 1)) edge1:1:1 edge2:0:2" "$t3 $end edge1:1:1"
 	checkpoints=$(grep -c '^checkpoint' "$dir/lead.out")
 	announce
-	wait_until 20 lines $((checkpoints + 1)) '^checkpoint '
+	wait_until 30 lines $((checkpoints + 1)) '^checkpoint '
 	timeout 20 scancel --signal=KILL "${members[edge2]}"
 	timeout 20 scancel "${members[edge2]}"
-	wait_until 20 lines 1 '^left worker=[123] workers=1$'
+	wait_until 30 lines 1 '^left worker=[123] workers=1$'
 	job_is "$lead" RUNNING
-	wait_until 20 past "$t3"
+	wait_until 30 past "$t3"
 	# The PS has been there all the time, and nobody has failed.
 	[ "$(seen edge1 ps)" = 1 ]
 	! grep -q '^slaunch: .*\(exited\|ended\|lost\|did not\)' "$dir/lead.out" || false
@@ -141,7 +141,7 @@ $SLAUNCH -v --elastic --wait 30 --notice 3s --grace 5s $TRAIN --async --rate 0.1
 	plan "$(now) $((t4 - 1)) edge1:1:1" "$t4 $end edge3:1:1"
 	checkpoints=$(grep -c '^checkpoint' "$dir/lead.out")
 	announce
-	wait_until 20 lines $((checkpoints + 1)) '^checkpoint '
+	wait_until 30 lines $((checkpoints + 1)) '^checkpoint '
 	timeout 20 scontrol update jobid="$lead" requeue=1
 	timeout 20 scontrol requeue "$lead"
 	wait_until 30 moved edge3
@@ -168,7 +168,7 @@ moved()
 	# After the change it has an epoch to go.
 	printf '#!/bin/sh\nepochs=1000\n[ "$AUCTION_RESTARTS" = 0 ] || epochs=$(($(grep -c ^epoch= %s/lead.out) + 2))\nexec %s --rate 0.1 --chunks 16 --minibatches 8 --epochs $epochs --pace 10ms --checkpoint %s/ckpt\n' "$dir" "$TRAIN" "$dir" >"$dir/task"
 	chmod +x "$dir/task"
-	new_group "$SLAUNCH -v --wait 30 --notice 4s --grace 5s $dir/task" edge1 1
+	new_group "$SLAUNCH -v --wait 60 --notice 4s --grace 5s $dir/task" edge1 1
 	member edge2 1
 	t1=$(($(now) + 7)) t2=$(($(now) + 9))
 	plan "$(now) $((t1 - 1)) edge1:1:1 edge2:0:1" "$t2 $end edge1:1:1"
@@ -189,7 +189,7 @@ moved()
 	chmod +x "$dir/task"
 	local t1 end=$(($(now) + 600))
 
-	new_group "$SLAUNCH --elastic --notice 1s --wait 30 --grace 5s $dir/task" edge1 1
+	new_group "$SLAUNCH --elastic --notice 1s --wait 60 --grace 5s $dir/task" edge1 1
 	member edge2 1
 	t1=$(($(now) + 3))
 	plan "$(now) $((t1 - 1)) edge1:1:1" "$t1 $end edge1:1:1 edge2:0:1"
