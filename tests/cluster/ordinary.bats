@@ -38,17 +38,24 @@ all_ended()
 	! SLURM_CONF=$1/etc/slurm.conf squeue -ho '%j %T' -t all | grep "^$2 " | grep -qvE 'COMPLETED|FAILED|CANCELLED' || false
 }
 
+# Nor what srun and salloc say where they have to wait for a moment.
+without_numbers()
+{
+	sed -E -e 's/job [0-9]+/job N/g' -e 's/allocation [0-9]+/allocation N/' -e '/has been revoked/d' \
+		-e '/Pending job allocation|queued and waiting|has been allocated|Waiting for resource|ready for job/d'
+}
+
 # same NAME COMMAND...: gives the command to both clusters, and compares the jobs named NAME that come of it, and what was printed.
 same()
 {
 	local name=$1 a b
 
 	shift
-	a=$(in_cluster "$WITHOUT" "$@" 2>&1 | sed -E -e 's/job [0-9]+/job N/g' -e 's/allocation [0-9]+/allocation N/' -e '/has been revoked/d')
-	b=$(in_cluster "$WITH" "$@" 2>&1 | sed -E -e 's/job [0-9]+/job N/g' -e 's/allocation [0-9]+/allocation N/' -e '/has been revoked/d')
+	a=$(in_cluster "$WITHOUT" "$@" 2>&1 | without_numbers)
+	b=$(in_cluster "$WITH" "$@" 2>&1 | without_numbers)
 	[ "$a" = "$b" ] || { printf 'without: %s\nwith: %s\n' "$a" "$b"; return 1; }
-	wait_until 40 all_ended "$WITHOUT" "$name"
-	wait_until 40 all_ended "$WITH" "$name"
+	wait_until 60 all_ended "$WITHOUT" "$name"
+	wait_until 60 all_ended "$WITH" "$name"
 	[ -n "$(jobs_of "$WITH" "$name")" ]
 	diff <(jobs_of "$WITHOUT" "$name") <(jobs_of "$WITH" "$name")
 }
