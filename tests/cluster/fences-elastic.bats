@@ -21,7 +21,7 @@ setup_file()
 	# shellcheck disable=SC2046
 	cluster_start $(plugin_options) --auction-conf "$BATS_FILE_TMPDIR/auction.conf" \
 		--nodes 'node[1-3]:partition=edge+main,cpus=8,mem=16000,gpus=v100:4'
-	wait_until 20 eval 'as alice sbatch --quote --bid=1 --worker-time=v100=1s --wrap true 2>&1 | grep -q "auction: .*slots"'
+	wait_until 30 eval 'as alice sbatch --quote --bid=1 --worker-time=v100=1s --wrap true 2>&1 | grep -q "auction: .*slots"'
 }
 
 teardown_file()
@@ -55,7 +55,7 @@ group_is_inside()
 	submit_elastic
 	start=$(plan_start "$job") end=$(plan_end "$job")
 	payment=$(receipt_get "$job" .payment)
-	wait_until $((start + 5 - $(date +%s))) job_is "$job" RUNNING
+	wait_until $((start + 30 - $(date +%s))) job_is "$job" RUNNING
 	# Each of them would take a whole node for longer than any pause.
 	long=
 	for node in node1 node2 node3; do
@@ -68,7 +68,7 @@ group_is_inside()
 		wait_until $((slot - 2)) runs_on "$job" "$nodes"
 		group_is_inside "$job"
 	done
-	wait_until $((end + 20 - $(date +%s))) settled "$job"
+	wait_until $((end + 40 - $(date +%s))) settled "$job"
 	[ "$(database_receipt "$job" .why)" = timeout ]
 	[ "$(database_receipt "$job" .payment)" = "$payment" ]
 	# None of them began on a node while it was sold.
@@ -78,42 +78,42 @@ group_is_inside()
 		last=$(database_receipt "$job" "[.plan[] | select((.workers + .ps) | has(\"$node\")) | .to + 1] | max // 0 | . * $slot")
 		[ "$(job_time "$one" StartTime)" -ge $((last - 1)) ]
 	done
-	wait_until 20 no_fences
+	wait_until 30 no_fences
 }
 
 @test "--overrun=extend: the fence is extended with the plan, and goes with the job" {
 	job=$(submit alice --overrun=extend --bid=1000 --chunks=1 --epochs=1 --minibatches=$slot --gradient-mb=0 --worker-time=v100=1s --ps-time=ps.s=0s \
 		-o /dev/null --wrap 'sleep 25')
-	wait_until 5 receipt_state_is "$job" sold
-	wait_until 20 job_is "$job" RUNNING
+	wait_until 30 receipt_state_is "$job" sold
+	wait_until 30 job_is "$job" RUNNING
 	end=$(plan_end "$job") node=$(job_field "$job" NodeList)
 	long=$(submit bob -p main -w "$node" --exclusive -t 5 -o /dev/null --wrap 'sleep 1')
 	fence=$(job_field "$job" Reservation)
 	until_now=$(scontrol -o show reservation "$fence" | grep -o 'EndTime=[^ ]*')
-	wait_until 20 eval '[ "$(plan_end '"$job"')" -gt '"$end"' ]'
-	wait_until 10 eval '[ "$(scontrol -o show reservation '"$fence"' | grep -o "EndTime=[^ ]*")" != '"$until_now"' ]'
+	wait_until 30 eval '[ "$(plan_end '"$job"')" -gt '"$end"' ]'
+	wait_until 30 eval '[ "$(scontrol -o show reservation '"$fence"' | grep -o "EndTime=[^ ]*")" != '"$until_now"' ]'
 	wait_until 40 job_is "$job" COMPLETED
 	[ "$(job_time "$job" EndTime)" -ge $((end + 5)) ]
 	wait_until 30 job_is "$long" COMPLETED
 	[ "$(job_time "$long" StartTime)" -ge "$(job_time "$job" EndTime)" ]
-	wait_until 20 settled "$job"
+	wait_until 30 settled "$job"
 	[ "$(database_receipt "$job" .why)" = completed ]
-	wait_until 20 no_fences
+	wait_until 30 no_fences
 }
 
 @test "a node that fails behind its fence: the plan and the fence move to another" {
 	job=$(submit alice --bid=1000 --chunks=8 --epochs=1 --minibatches=$((6 * slot)) --gradient-mb=0 --worker-time=v100=1s --ps-time=ps.s=0s \
 		-o /dev/null --wrap 'trap : USR1; while :; do sleep 1 & wait; done')
-	wait_until 5 receipt_state_is "$job" sold
+	wait_until 30 receipt_state_is "$job" sold
 	wait_until 30 eval '[ -n "$(members '"$job"')" ] && group_is '"$job"' RUNNING'
-	wait_until 5 receipt_state_is "$job" running
+	wait_until 30 receipt_state_is "$job" running
 	node=$(job_field "$(members "$job" | head -n 1)" NodeList)
 	others=$(printf '%s\n' node1 node2 node3 | grep -vx "$node" | paste -sd' ')
 	scontrol update nodename="$node" state=down reason=test
 	wait_until 30 eval '[[ " $(running_nodes '"$job"') " != *" '"$node"' "* ]] && [ "$(receipt_get '"$job"' ".plan[-1] | (.workers + .ps) | has(\"'"$node"'\")")" = false ]'
 	wait_until 30 runs_on "$job" "$others"
-	wait_until 10 group_is_inside "$job"
+	wait_until 30 group_is_inside "$job"
 	as alice scancel "$job"
-	wait_until 20 settled "$job"
-	wait_until 20 no_fences
+	wait_until 30 settled "$job"
+	wait_until 30 no_fences
 }
