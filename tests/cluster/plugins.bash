@@ -169,8 +169,22 @@ jobs_saved()
 	[ -n "$(find "$SANDBOX_DIR/state/job_state" -newermt "@$1")" ]
 }
 
-# True when slurmctld has saved its jobs behind the last that the ledger did.
+# True when slurmctld has saved its jobs behind the last that the ledger did, and not while it was asking the accounting for a job's row:
+# of a slurmctld that is killed then, the next one lets nobody change that job. A job is saved when it is changed.
 saved()
 {
-	jobs_saved "$(stat -c %.Y "$SANDBOX_DIR/state/auction/journal")"
+	local journal=$SANDBOX_DIR/state/auction/journal since=$BATS_TEST_TMPDIR/since job jobs
+
+	if [ ! "$since" -nt "$journal" ]; then
+		jobs=$(timeout 20 squeue -ho %A)
+		[ -n "$jobs" ] || { jobs_saved "$(stat -c %.Y "$journal")"; return; }
+		for job in $jobs; do
+			[ -n "$(timeout 20 sacct -nXP -j "$job" -o JobID)" ] || return 1
+		done
+		touch "$since"
+		for job in $jobs; do
+			timeout 20 scontrol update jobid="$job" comment=saved || { rm "$since"; return 1; }
+		done
+	fi
+	jobs_saved "$(stat -c %.Y "$since")"
 }
