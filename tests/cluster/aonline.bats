@@ -134,7 +134,7 @@ chunks_fit_plan()
 	# The member on node2 gets smaller, the lead goes on; the short job runs beside it, then all is as it was.
 	wait_until 30 group_nodes_are "$short" node2:2
 	wait_until 30 group_nodes_are "$long" 'node1:3 node2:1'
-	wait_until 30 settled "$short"
+	wait_until $((3 * slot + 30)) settled "$short"
 	wait_until 30 group_nodes_are "$long" 'node1:3 node2:2'
 	[ "$(receipt_get "$long" .chunks)" = "$chunks" ]
 	# At the end one chunk is left, on node2, and the PS, which the lead is restarted for.

@@ -26,6 +26,8 @@ setup_file()
 	END
 	cluster_start $(plugin_options) --auction-conf "$BATS_FILE_TMPDIR/auction.conf" \
 		--nodes 'g[1-2]:partition=gpu,cpus=8,mem=16000,gpus=v100:2' --nodes 'd1:partition=store,cpus=8,mem=16000'
+	# See aonline.bats.
+	sandbox restart slurmctld
 	wait_until 30 auction_open_for_eris
 }
 
