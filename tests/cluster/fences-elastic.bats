@@ -101,7 +101,15 @@ group_is_inside()
 	wait_until 30 no_fences
 }
 
+# True when the auction knows that all three nodes are free: an ordinary job that was there is seen to be gone at the next look at nodes.
+all_for_sale()
+{
+	as alice sbatch --quote --bid=linear:1000,400 --chunks=12 --epochs=1 --minibatches=$slot --gradient-mb=0 --worker-time=v100=1s \
+		--ps-time=ps.s=0s --wrap true 2>&1 | grep -q ' 12 x v100 on '
+}
+
 @test "a node that fails behind its fence: the plan and the fence move to another" {
+	wait_until 60 all_for_sale
 	job=$(submit alice --bid=1000 --chunks=8 --epochs=1 --minibatches=$((6 * slot)) --gradient-mb=0 --worker-time=v100=1s --ps-time=ps.s=0s \
 		-o /dev/null --wrap 'trap : USR1; while :; do sleep 1 & wait; done')
 	wait_until 30 receipt_state_is "$job" sold
