@@ -137,15 +137,6 @@ static enum auc_code check_prices(struct parser *p)
 				"none with policy %s, which does not sell by them", conf->policy);
 		conf->prices = AUC_PRICES_NONE;
 	}
-	if (policy->sites && auc_conf_fits(conf)) {
-		if (global_word(p, "Prices"))
-			return auc_conf_word_error(
-				p, global_word(p, "Prices"),
-				"none, given or published with policy %s, for which "
-				"prices are not fitted to past bids",
-				conf->policy);
-		conf->prices = AUC_PRICES_PUBLISHED;
-	}
 	if (global_word(p, "TransferBudget") && !policy->sites)
 		return auc_conf_word_error(p, global_word(p, "TransferBudget"),
 					   "none with policy %s, which moves no data",

@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "fit.h"
+#include "fit_sites.h"
 #include "learn.h"
 #include "winsor.h"
 
@@ -60,6 +61,7 @@ static unsigned take(struct fit *f, enum which which);
 static enum auc_code learn(struct fit *f, const struct auc_market *m, enum which which,
 			   struct auc_learn **l, struct auc_err *err);
 static enum auc_code go_on_learning(struct fit *f, struct auc_err *err);
+static enum auc_code fit_sites(struct fit *f, struct auc_err *err);
 static bool same_layout(const struct auc_market *a, const struct auc_market *b);
 static bool same_types(const struct auc_market *a, const struct auc_market *b);
 static enum auc_code replay(struct fit *f, const struct auc_learn *l, struct candidate *c,
@@ -80,11 +82,13 @@ enum auc_code auc_fit(const struct auc_fit_input *in, struct auc_tariff **out, s
 	rc = f.t ? forecast(&f, err) : auc_err_set(err, AUC_ENOMEM, "no memory for a fit");
 	if (rc == AUC_OK)
 		carry_over(&f);
-	if (rc == AUC_OK && guard_due(&f))
+	if (rc == AUC_OK && in->policy->sites)
+		rc = fit_sites(&f, err);
+	else if (rc == AUC_OK && guard_due(&f))
 		rc = guard(&f, err);
-	if (rc == AUC_OK)
+	if (rc == AUC_OK && !in->policy->sites)
 		rc = go_on_learning(&f, err);
-	if (rc == AUC_OK && (f.t->kind == AUC_TARIFF_LEARNED || f.t->kind == AUC_TARIFF_FLAT)) {
+	if (rc == AUC_OK && !in->policy->sites && f.t->kind >= AUC_TARIFF_FLAT) {
 		rc = auc_learn_list(in->memory->learn, in->market, &f.t->choice, &list, &n, err);
 		if (rc == AUC_OK)
 			rc = auc_tariff_set(f.t, in->market, list, n, err);
@@ -93,7 +97,8 @@ enum auc_code auc_fit(const struct auc_fit_input *in, struct auc_tariff **out, s
 	if (rc == AUC_OK) {
 		f.t->time = in->now;
 		f.t->slot_seconds = in->conf->slot_seconds;
-		f.t->bound = auc_learn_bound(in->memory->learn);
+		if (!in->policy->sites)
+			f.t->bound = auc_learn_bound(in->memory->learn);
 		f.t->seconds = processor_seconds() - began;
 		*out = f.t;
 		f.t = NULL;
@@ -433,6 +438,24 @@ static enum auc_code go_on_learning(struct fit *f, struct auc_err *err)
 	}
 	auc_fit_forget(memory);
 	return learn(f, m, ALL, &memory->learn, err);
+}
+
+/* Of a policy of sites: what the guard found, as long as it does not look again. */
+static enum auc_code fit_sites(struct fit *f, struct auc_err *err)
+{
+	double began = processor_seconds();
+	enum auc_code rc;
+
+	auc_fit_forget(f->in->memory);
+	if (guard_due(f) && f->ndays >= AUC_FIT_BIDS_MIN) {
+		rc = auc_sites_guard(f->in, f->dual, take(f, DAY), f->t, err);
+		f->t->guard_seconds = processor_seconds() - began;
+	} else {
+		rc = auc_sites_keep(f->in, f->t, err);
+	}
+	if (rc == AUC_OK)
+		f->t->bound = auc_sites_bound(f->in->market, f->dual, take(f, ALL), f->t);
+	return rc;
 }
 
 /* Do they have the same servers and types? */

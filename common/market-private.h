@@ -69,9 +69,10 @@ struct auc_type_cache {
 /* What servers may send each other in a slot: transfer.c. */
 struct auc_transfer {
 	bool limited;
-	int64_t budget; /* bytes in a slot */
-	int64_t *used;  /* by slot index */
-	double *price;  /* credits per MB, by slot index */
+	int64_t budget;    /* bytes in a slot */
+	int64_t *used;     /* by slot index */
+	double *price;     /* credits per MB, by slot index */
+	double idle_price; /* the same of slots to come, where prices are given */
 	struct auc_price_curve curve;
 };
 

@@ -41,6 +41,7 @@ static enum auc_code read_price(const struct auc_market *m, const struct auc_pri
 static bool same_curves(const struct auc_price_curve *a, const struct auc_price_curve *b);
 static struct auc_market *same_servers(const struct auc_market *from, auc_slot first,
 				       unsigned slots);
+static double *idle_price_of(struct auc_market *m, const struct auc_given_price *g);
 static void set_given(struct auc_market *m, const struct auc_given_price *g);
 static int find_name(const void *first, size_t stride, unsigned count, const char *name);
 
@@ -503,10 +504,10 @@ enum auc_code auc_market_give_prices(struct auc_market *m, const struct auc_give
 	}
 	m->given = true;
 	memset(m->idle_price, 0, (size_t)m->nservers * m->ntres * sizeof(*m->idle_price));
+	m->transfer.idle_price = 0;
 	for (i = 0; i < n; i++)
 		if (list[i].from <= auc_market_last(m) + 1 && list[i].to > auc_market_last(m))
-			m->idle_price[(size_t)list[i].server * m->ntres + list[i].tres] =
-				list[i].price;
+			*idle_price_of(m, &list[i]) = list[i].price;
 	auc_cells_lay_out_idle(m);
 	memset(m->unit_price, 0,
 	       (size_t)m->slots * m->nservers * m->ntres * sizeof(*m->unit_price));
@@ -737,6 +738,13 @@ static bool same_curves(const struct auc_price_curve *a, const struct auc_price_
 		    a[i].upper != b[i].upper)
 			return false;
 	return true;
+}
+
+/* Where the price that G gives is kept for slots to come. */
+static double *idle_price_of(struct auc_market *m, const struct auc_given_price *g)
+{
+	return g->server == AUC_ANY_SERVER ? &m->transfer.idle_price
+					   : &m->idle_price[(size_t)g->server * m->ntres + g->tres];
 }
 
 /* The part of G that is in the window; auc_cells_refresh_all() must follow. */

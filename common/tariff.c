@@ -18,12 +18,18 @@
 #define WORTH_MAX   1e30
 #define TIME_MAX    1e11
 #define COUNT_MAX   1000000000
+#define TRAFFIC     "*" /* the group of what all servers may send each other: no partition's name */
 
 static const char *const words[AUC_TARIFF_KINDS] = {"none", "published", "flat", "learned"};
 
 static const char *const forms[AUC_LEARN_FORMS] = {"none", "flat", "level", "timed", "mixed"};
 
 static unsigned list_classes(struct auc_tariff *t, const struct auc_market *m, unsigned *of);
+static unsigned list_class(struct auc_tariff *t, const char *group, const char *tres,
+			   double capacity);
+static const struct auc_tariff_class *traffic_of(const struct auc_tariff *t);
+static unsigned give_runs(const struct auc_tariff *t, const struct auc_tariff_class *c,
+			  unsigned server, unsigned tres, struct auc_given_price *list);
 static const struct auc_tariff_class *
 class_of(const struct auc_tariff *t, const struct auc_market *m, unsigned server, unsigned tres);
 static unsigned add_runs(struct auc_tariff *t, struct auc_tariff_class *c, const double *price,
@@ -83,7 +89,8 @@ enum auc_code auc_tariff_set(struct auc_tariff *t, const struct auc_market *m,
 {
 	auc_slot first = auc_market_first(m), last = auc_market_last(m);
 	unsigned slots = (unsigned)(last - first) + 1, step, rows, i;
-	unsigned ntres = auc_market_ntres(m), cells = auc_market_nservers(m) * ntres;
+	unsigned ntres = auc_market_ntres(m);
+	unsigned cells = auc_market_nservers(m) * ntres + 1; /* the last is traffic's */
 	unsigned *of = calloc((size_t)cells + 1, sizeof(*of));
 	double *price;
 
@@ -97,7 +104,9 @@ enum auc_code auc_tariff_set(struct auc_tariff *t, const struct auc_market *m,
 		return no_memory(err);
 	}
 	for (size_t k = 0; k < n; k++) {
-		unsigned cell = list[k].server * ntres + list[k].tres;
+		unsigned cell = list[k].server == AUC_ANY_SERVER
+					? cells - 1
+					: list[k].server * ntres + list[k].tres;
 		auc_slot from = list[k].from > first ? list[k].from : first;
 
 		for (; of[cell] && from <= list[k].to && from <= last; from++)
@@ -117,10 +126,10 @@ enum auc_code auc_tariff_set(struct auc_tariff *t, const struct auc_market *m,
 
 enum auc_code auc_tariff_give(const struct auc_tariff *t, struct auc_market *m, struct auc_err *err)
 {
-	unsigned servers = auc_market_nservers(m), ntres = auc_market_ntres(m), s, k, r;
-	const struct auc_tariff_class *c;
+	unsigned servers = auc_market_nservers(m), ntres = auc_market_ntres(m), s, k;
+	const struct auc_tariff_class *traffic = traffic_of(t), *c;
 	struct auc_given_price *list;
-	size_t n = 0;
+	size_t n = traffic ? traffic->nruns : 0;
 	enum auc_code rc;
 
 	for (s = 0; s < servers; s++)
@@ -130,15 +139,11 @@ enum auc_code auc_tariff_give(const struct auc_tariff *t, struct auc_market *m, 
 	if (!list)
 		return no_memory(err);
 	for (n = 0, s = 0; s < servers; s++)
-		for (k = 0; k < ntres; k++) {
-			c = class_of(t, m, s, k);
-			for (r = 0; c && r < c->nruns; r++) {
-				const struct auc_tariff_run *run = &t->runs[c->first_run + r];
-
-				list[n++] = (struct auc_given_price){s, k, run->from, run->to,
-								     run->price};
-			}
-		}
+		for (k = 0; k < ntres; k++)
+			if ((c = class_of(t, m, s, k)))
+				n += give_runs(t, c, s, k, list + n);
+	if (traffic)
+		n += give_runs(t, traffic, AUC_ANY_SERVER, 0, list + n);
 	rc = auc_market_give_prices(m, list, n, err);
 	free(list);
 	return rc;
@@ -241,37 +246,66 @@ enum auc_code auc_tariff_read(struct json_object *event, struct auc_tariff **out
 				: auc_err_set(err, AUC_ECORRUPT, "event 'prices': %s", why.text);
 }
 
-/* OF: by server and TRES the index of its class + 1; 0: the server has nothing of it. Returns how
- * many there are. */
+/* OF: by server and TRES, and behind them of traffic, the index of its class + 1; 0: there is none.
+ * Returns how many there are. */
 static unsigned list_classes(struct auc_tariff *t, const struct auc_market *m, unsigned *of)
 {
-	unsigned s, k, i, ntres = auc_market_ntres(m);
+	unsigned s, k, ntres = auc_market_ntres(m);
+	double budget = auc_market_transfer_budget(m);
 
 	for (s = 0; s < auc_market_nservers(m); s++)
-		for (k = 0; k < ntres; k++) {
-			const char *group = auc_market_server_group(m, s),
-				   *tres = auc_market_tres_name(m, k);
-			double capacity = auc_market_capacity(m, s, k);
-			struct auc_tariff_class *c = t->classes;
-
-			if (!(capacity > 0))
-				continue;
-			for (i = 0; i < t->nclasses; i++, c++)
-				if (c->capacity == capacity && !strcmp(c->tres, tres) &&
-				    !strcmp(c->group, group))
-					break;
-			if (i == t->nclasses && i == CLASSES_MAX)
-				continue;
-			if (i == t->nclasses) {
-				t->nclasses++;
-				strcpy(c->group, group);
-				strcpy(c->tres, tres);
-				c->capacity = capacity;
-			}
-			c->servers++;
-			of[s * ntres + k] = i + 1;
-		}
+		for (k = 0; k < ntres; k++)
+			of[s * ntres + k] = list_class(t, auc_market_server_group(m, s),
+						       auc_market_tres_name(m, k),
+						       auc_market_capacity(m, s, k));
+	if (isfinite(budget))
+		of[s * ntres] = list_class(t, TRAFFIC, AUC_TRANSFER, budget);
 	return t->nclasses;
+}
+
+/* The index + 1 of the class of what a server has, which is made if there is none; 0: it has
+ * nothing. */
+static unsigned list_class(struct auc_tariff *t, const char *group, const char *tres,
+			   double capacity)
+{
+	struct auc_tariff_class *c = t->classes;
+
+	if (!(capacity > 0))
+		return 0;
+	while (c < t->classes + t->nclasses &&
+	       (c->capacity != capacity || strcmp(c->tres, tres) || strcmp(c->group, group)))
+		c++;
+	if (c == t->classes + t->nclasses) {
+		if (t->nclasses == CLASSES_MAX)
+			return 0;
+		t->nclasses++;
+		strcpy(c->group, group);
+		strcpy(c->tres, tres);
+		c->capacity = capacity;
+	}
+	c->servers++;
+	return (unsigned)(c - t->classes) + 1;
+}
+
+/* The class of traffic; NULL: none. */
+static const struct auc_tariff_class *traffic_of(const struct auc_tariff *t)
+{
+	for (unsigned i = 0; i < t->nclasses; i++)
+		if (!strcmp(t->classes[i].group, TRAFFIC))
+			return &t->classes[i];
+	return NULL;
+}
+
+/* C's runs to LIST; returns how many. */
+static unsigned give_runs(const struct auc_tariff *t, const struct auc_tariff_class *c,
+			  unsigned server, unsigned tres, struct auc_given_price *list)
+{
+	for (unsigned r = 0; r < c->nruns; r++) {
+		const struct auc_tariff_run *run = &t->runs[c->first_run + r];
+
+		list[r] = (struct auc_given_price){server, tres, run->from, run->to, run->price};
+	}
+	return c->nruns;
 }
 
 /* The class of SERVER and TRES, or that of its partition with the nearest amount; NULL: none. */

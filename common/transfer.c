@@ -113,7 +113,7 @@ void auc_transfer_shift(struct auc_market *m, unsigned shift)
 	memmove(m->transfer.used, m->transfer.used + shift, keep * sizeof(*m->transfer.used));
 	memmove(m->transfer.price, m->transfer.price + shift, keep * sizeof(*m->transfer.price));
 	for (i = (unsigned)keep; i < m->slots; i++) {
-		m->transfer.price[i] = 0;
+		m->transfer.price[i] = m->transfer.idle_price;
 		set_used(m, i, 0);
 	}
 }
@@ -131,6 +131,7 @@ void auc_transfer_copy(struct auc_market *m, const struct auc_market *from)
 	m->transfer.limited = from->transfer.limited;
 	m->transfer.budget = from->transfer.budget;
 	m->transfer.curve = from->transfer.curve;
+	m->transfer.idle_price = from->transfer.idle_price;
 	memcpy(m->transfer.used, from->transfer.used, m->slots * sizeof(*m->transfer.used));
 	memcpy(m->transfer.price, from->transfer.price, m->slots * sizeof(*m->transfer.price));
 }

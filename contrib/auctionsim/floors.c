@@ -5,15 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "flat.h"
 #include "floors.h"
 #include "replay.h"
 
-#define LEVELS     8  /* from 2^(1 - LEVELS) of all worth up, doubling */
-#define ROUNDS     3  /* over all prices with a step */
-#define REPLAYS    64 /* of every day */
 #define MARGIN_ONE 0.05
 #define BEHIND     0.02 /* of the days so far: then the others are not replayed */
-#define PRICES_MAX (AUC_TRES_MAX + 1)
 
 /* What the past would have been worth. */
 struct worth {
@@ -24,22 +21,18 @@ struct search {
 	const char *policy;
 	unsigned ndays;
 	struct scenario *const *days;
-	unsigned n, replays; /* n: prices */
-	struct auc_named price[PRICES_MAX], best[PRICES_MAX];
+	struct auc_flat best;
 	struct worth none, published, floors, now;
 };
 
-static enum auc_code start(struct search *f, const struct scenario *s, struct auc_err *err);
-static void add_price(struct search *f, const char *name, double amount);
-static enum auc_code find_level(struct search *f, struct auc_err *err);
-static enum auc_code climb(struct search *f, double step, struct auc_err *err);
-static enum auc_code try_floors(struct search *f, bool *better, struct auc_err *err);
+static void start(struct search *f, const struct scenario *s);
+static auc_flat_try try_floors;
 static enum auc_code replay(struct search *f, enum scenario_prices prices, struct worth *to,
 			    const struct worth *best, struct auc_err *err);
 static bool surely_better(const struct search *f, const struct worth *a, const struct worth *b);
 static enum auc_code take(const struct search *f, struct scenario *s, bool flat, char **chosen,
 			  struct auc_err *err);
-static enum auc_code set_floors(struct scenario *s, const struct auc_named *price, unsigned n,
+static enum auc_code set_floors(struct scenario *s, const struct auc_flat *flat,
 				struct auc_err *err);
 
 enum auc_code floors_learn(struct scenario *s, const char *policy, struct scenario *const *days,
@@ -58,11 +51,14 @@ enum auc_code floors_learn(struct scenario *s, const char *policy, struct scenar
 	if (rc == AUC_OK && !flat)
 		rc = replay(&f, SCENARIO_PRICES_OFFLINE, &f.published, NULL, err);
 	if (rc == AUC_OK)
-		rc = start(&f, s, err);
+		rc = replay(&f, SCENARIO_PRICES_GIVEN, &f.none, NULL, err);
+	start(&f, s);
 	if (rc == AUC_OK)
-		rc = find_level(&f, err);
-	for (double step = 2; step > 1.1 && rc == AUC_OK; step = sqrt(step))
-		rc = climb(&f, step, err);
+		rc = auc_flat_search(&f.best, try_floors, &f, err);
+	for (unsigned i = 0; i < n && rc == AUC_OK; i++)
+		rc = set_floors(days[i], &f.best, err);
+	if (rc == AUC_OK)
+		rc = replay(&f, SCENARIO_PRICES_BOUNDS, &f.floors, NULL, err);
 	if (rc == AUC_OK)
 		rc = take(&f, s, flat, chosen, err);
 	for (unsigned i = 0; i < 4; i++)
@@ -71,94 +67,42 @@ enum auc_code floors_learn(struct scenario *s, const char *policy, struct scenar
 }
 
 /* The prices at which all that a day has would cost what its jobs are worth if they were done at
- * once; and what the past is worth without prices. */
-static enum auc_code start(struct search *f, const struct scenario *s, struct auc_err *err)
+ * once. */
+static void start(struct search *f, const struct scenario *s)
 {
 	const struct scenario_server *server;
 	const struct scenario_job *j;
-	double worth = 0, share;
+	double worth = 0;
 
 	for (unsigned i = 0; i < f->ndays; i++)
 		for (j = f->days[i]->jobs; j < f->days[i]->jobs + f->days[i]->njobs; j++)
 			worth += auc_utility_value(&j->utility, 1) / f->ndays;
-	share = worth / (double)s->slots;
 	for (server = s->servers; server < s->servers + s->nservers; server++)
 		for (unsigned k = 0; k < server->ncapacity; k++)
-			add_price(f, server->capacity[k].name, server->capacity[k].value);
+			auc_flat_add(&f->best, server->capacity[k].name, server->capacity[k].value);
 	if (s->transfer_mb_per_slot > 0)
-		add_price(f, AUC_TRANSFER, s->transfer_mb_per_slot);
-	for (unsigned k = 0; k < f->n; k++)
-		f->price[k].value = f->price[k].value > 0 ? share / f->price[k].value : 0;
-	return replay(f, SCENARIO_PRICES_GIVEN, &f->none, NULL, err);
+		auc_flat_add(&f->best, AUC_TRANSFER, s->transfer_mb_per_slot);
+	auc_flat_spread(&f->best, worth / (double)s->slots);
 }
 
-static void add_price(struct search *f, const char *name, double amount)
+static enum auc_code try_floors(void *arg, const struct auc_flat *flat, double *worth,
+				struct auc_err *err)
 {
-	unsigned k = 0;
-
-	while (k < f->n && strcmp(f->price[k].name, name) != 0)
-		k++;
-	if (k == PRICES_MAX)
-		return;
-	if (k == f->n)
-		strcpy(f->price[f->n++].name, name);
-	f->price[k].value += amount;
-}
-
-static enum auc_code find_level(struct search *f, struct auc_err *err)
-{
-	enum auc_code rc = AUC_OK;
-	bool better;
-
-	for (unsigned k = 0; k < f->n; k++)
-		f->price[k].value = ldexp(f->price[k].value, -LEVELS);
-	for (unsigned i = 0; i < LEVELS && rc == AUC_OK; i++) {
-		for (unsigned k = 0; k < f->n; k++)
-			f->price[k].value *= 2;
-		rc = try_floors(f, &better, err);
-	}
-	return rc;
-}
-
-/* Each price higher and lower by STEP, as long as that is better. */
-static enum auc_code climb(struct search *f, double step, struct auc_err *err)
-{
-	bool better, moved = true;
-	enum auc_code rc = AUC_OK;
-
-	for (unsigned round = 0; moved && round < ROUNDS; round++) {
-		moved = false;
-		for (unsigned k = 0; k < 2 * f->n; k++)
-			for (better = true; better;) {
-				if (rc != AUC_OK || f->replays == REPLAYS)
-					return rc;
-				memcpy(f->price, f->best, sizeof(f->price));
-				f->price[k / 2].value *= k % 2 ? 1 / step : step;
-				rc = try_floors(f, &better, err);
-				moved = moved || better;
-			}
-	}
-	return rc;
-}
-
-/* Keeps f->price if the past is worth more with it than with the best so far. */
-static enum auc_code try_floors(struct search *f, bool *better, struct auc_err *err)
-{
+	struct search *f = arg;
 	enum auc_code rc = AUC_OK;
 	struct worth kept;
 
 	for (unsigned i = 0; i < f->ndays && rc == AUC_OK; i++)
-		rc = set_floors(f->days[i], f->price, f->n, err);
+		rc = set_floors(f->days[i], flat, err);
 	if (rc == AUC_OK)
 		rc = replay(f, SCENARIO_PRICES_BOUNDS, &f->now, &f->floors, err);
-	*better = rc == AUC_OK && f->now.sum > f->floors.sum;
-	if (!*better)
-		return rc;
-	kept = f->floors;
-	f->floors = f->now;
-	f->now = kept;
-	memcpy(f->best, f->price, sizeof(f->best));
-	return AUC_OK;
+	*worth = f->now.sum;
+	if (rc == AUC_OK && f->now.sum > f->floors.sum) {
+		kept = f->floors;
+		f->floors = f->now;
+		f->now = kept;
+	}
+	return rc;
 }
 
 /* What the past is worth at PRICES; less, if that is far behind BEST (NULL: none). */
@@ -168,7 +112,6 @@ static enum auc_code replay(struct search *f, enum scenario_prices prices, struc
 	enum auc_code rc = AUC_OK;
 	double least = 0;
 
-	f->replays++;
 	to->sum = 0;
 	for (unsigned i = 0; i < f->ndays && to->sum >= least && rc == AUC_OK; i++) {
 		struct result result = {0};
@@ -209,11 +152,12 @@ static enum auc_code take(const struct search *f, struct scenario *s, bool flat,
 	size_t len;
 
 	if (surely_better(f, &f->floors, other)) {
-		rc = set_floors(s, f->best, f->n, err);
+		rc = set_floors(s, &f->best, err);
 		len = (size_t)snprintf(what, sizeof(what), "learned prices:");
-		for (unsigned k = 0; k < f->n && len < sizeof(what); k++)
+		for (unsigned k = 0; k < f->best.n && len < sizeof(what); k++)
 			len += (size_t)snprintf(what + len, sizeof(what) - len, "%s %.40s %.4g",
-						k ? "," : "", f->best[k].name, f->best[k].value);
+						k ? "," : "", f->best.price[k].name,
+						f->best.price[k].value);
 	} else {
 		s->prices = published ? SCENARIO_PRICES_OFFLINE : SCENARIO_PRICES_GIVEN;
 		s->nvalues = 0;
@@ -231,22 +175,22 @@ static enum auc_code take(const struct search *f, struct scenario *s, bool flat,
 }
 
 /* Constant prices: a lower bound that is the upper one, too. */
-static enum auc_code set_floors(struct scenario *s, const struct auc_named *price, unsigned n,
+static enum auc_code set_floors(struct scenario *s, const struct auc_flat *flat,
 				struct auc_err *err)
 {
 	struct scenario_amounts *const to[] = {&s->both.lower, &s->both.upper};
 
 	for (unsigned i = 0; i < 2; i++) {
-		struct auc_named *list = calloc(n + 1, sizeof(*list));
+		struct auc_named *list = calloc(flat->n + 1, sizeof(*list));
 
 		if (!list)
 			return auc_err_set(err, AUC_ENOMEM, "--history: no memory");
 		free(to[i]->list);
 		to[i]->list = list;
 		to[i]->n = 0;
-		for (unsigned k = 0; k < n; k++)
-			if (price[k].value > 0)
-				list[to[i]->n++] = price[k];
+		for (unsigned k = 0; k < flat->n; k++)
+			if (flat->price[k].value > 0)
+				list[to[i]->n++] = flat->price[k];
 	}
 	for (unsigned r = 0; r < 2; r++) {
 		struct scenario_bounds *one = r ? &s->ps_bounds : &s->worker;

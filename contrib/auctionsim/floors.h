@@ -11,10 +11,9 @@
 #include "scenario.h"
 
 /*
- * Puts into S what is best for DAYS[N], n > 0, days of the same market, under POLICY
- * ("NAME[,option=value...]"), one of sites that sells. The prices at which all that there is would
- * cost what all jobs are worth are tried at several levels, then each price by itself higher and
- * lower, in a bounded number of replays. They must be better for the past than no prices and,
+ * Puts into S what common/flat.h finds best for DAYS[N], n > 0, days of the same market, under
+ * POLICY ("NAME[,option=value...]"), one of sites that sells. They must be better for the past than
+ * no prices and,
  * unless FLAT, the published ones by a standard error of what the days say (by five percent of a
  * single day); else S gets the best of these. *CHOSEN says what and why; malloc'd. The prices of
  * DAYS change. AUC_ENOMEM, or what a replay says.

@@ -204,3 +204,31 @@ sent()
 	[ "$status" != 0 ]
 	[[ $output == *"no schedule is possible at any price"* ]]
 }
+
+# sprice's word on fitted prices, as the last status has them.
+sprice_here()
+{
+	"${AUCTION_PREFIX:+$AUCTION_PREFIX/bin/sprice}${AUCTION_BUILD:+$AUCTION_BUILD/contrib/sprice/sprice}" "$@" \
+		-f "$SANDBOX_DIR/state/auction/status.json"
+}
+
+@test "prices are fitted to bids, that of what nodes send, too, from the next slot on" {
+	sed -i 's/^Prices=.*/Prices=flat/' "$SANDBOX_DIR/etc/auction.conf"
+	scontrol reconfigure
+	wait_until 30 status_is .prices flat
+	wait_until 30 auction_open_for_eris
+	for i in {1..12}; do
+		as alice sbatch $(bid 8 g1=8) -o /dev/null --wrap true > /dev/null 2>&1 || true
+	done
+	wait_until 180 eval '[ "$(status ".learning | .kind == \"flat\" and .day_bids >= 10")" = true ]'
+	fresh_status
+	sprice_here -cP >&2
+	sprice_here -l >&2
+	sprice_here -cP | grep -q '^\*|transfer|'
+	sprice_here -cP | grep -q '^gpu|gpu:v100|'
+	[ "$(status '.learning | .slot > .time / .slot_seconds and .day_worth > 0 and .day_worth <= .day_bound')" = true ]
+	status .learning.why | grep -q '^flat .*replayed, the last [0-9]* bids are worth'
+	# What is sold of traffic costs what was published.
+	[ "$(status '(.learning.classes[] | select(.partition == "*").runs[0][2]) as $p |
+		[.servers[] | select(.name == "*").tres[].runs[][3]] | all(. > $p * (1 - 1e-9) and . < $p * (1 + 1e-9))')" = true ]
+}

@@ -108,6 +108,13 @@ market()
 	jq -e '.[0] | .totals.accepted > 5 and all(.jobs[] | select(.accepted); .colocated and .transfers == [])' r.json
 }
 
+@test "a price of traffic may hold beyond the last slot" {
+	market
+	jq '.prices = {mode: "given", values: [{server: "*", tres: "transfer", from: 1, to: 100000, price: 0.5}]}' s.json > g.json
+	run -0 "$sim" run -p eris --json -o r.json g.json
+	"$sim" check g.json r.json
+}
+
 @test "jobs that cannot finish by the horizon are refused for capacity" {
 	market chunks=5000 slots=3 arrival=2:3
 	"$sim" run -p eris -p eris,variant=paper --json s.json > r.json

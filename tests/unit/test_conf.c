@@ -290,7 +290,7 @@ static void test_transfer(void **state)
 	auc_conf_free(c);
 	c = parsed("Policy=eris\n" TYPES);
 	assert_true(c->transfer_mb < 0);
-	assert_int_equal(c->prices, AUC_PRICES_PUBLISHED);
+	assert_int_equal(c->prices, AUC_PRICES_LEARNED);
 	auc_conf_free(c);
 	refused("Policy=eris\nTransferBudget=0\n" TYPES,
 		"a.conf:2: TransferBudget=0: expected a number from 0.001 to 4000000000");
@@ -298,9 +298,6 @@ static void test_transfer(void **state)
 		"a.conf:2: TransferBudget=1GB: expected a number from 0.001 to 4000000000");
 	refused("TransferBudget=5\n" TYPES,
 		"a.conf:1: TransferBudget=5: expected none with policy dps, which moves no data");
-	refused("Policy=eris\nPrices=learned\n" TYPES,
-		"a.conf:2: Prices=learned: expected none, given or published with policy eris, for "
-		"which prices are not fitted to past bids");
 	refused("Policy=eris\nEta=transfer=2\n" TYPES,
 		"a.conf:2: Eta=transfer=2: expected TRES that a WorkerType or PSType has, "
 		"'transfer' is in none");

@@ -113,6 +113,14 @@ static void test_limits(void **state)
 	assert_true(auc_plan_cost(&p, m) == 0);
 	assert_int_equal(auc_market_give_prices(m, &given, 1, &err), AUC_OK);
 	assert_true(auc_plan_cost(&p, m) == 70);
+	given.to = SLOTS + 5; /* for slots to come, too */
+	assert_int_equal(auc_market_give_prices(m, &given, 1, &err), AUC_OK);
+	auc_market_advance(m, 1 + SLOTS / 2);
+	assert_true(auc_market_transfer_price(m, SLOTS + 1) == 7);
+	given.to = SLOTS;
+	assert_int_equal(auc_market_give_prices(m, &given, 1, &err), AUC_OK);
+	auc_market_advance(m, 2 + SLOTS);
+	assert_true(auc_market_transfer_price(m, 2 + SLOTS) == 0);
 	auc_market_destroy(m);
 	m = auc_market_create(SLOTS, 60, 1);
 	assert_int_equal(auc_market_set_transfer(m, -1, &err), AUC_EINVAL);
