@@ -21,6 +21,8 @@ struct day {
 	unsigned n;
 };
 
+static enum auc_code find(struct day *d, struct auc_tariff *t, struct auc_err *err);
+static enum auc_code compare(const struct day *d, struct auc_tariff *t, struct auc_err *err);
 static enum auc_code replay(const struct day *d, enum auc_tariff_kind kind,
 			    const struct auc_tariff *t, double *worth, struct auc_err *err);
 static enum auc_code sell(const struct day *d, struct auc_market *m, double *worth,
@@ -39,39 +41,18 @@ static double price_of(const struct auc_tariff *t, const char *tres);
 enum auc_code auc_sites_guard(const struct auc_fit_input *in, const struct auc_dual_job *jobs,
 			      unsigned n, struct auc_tariff *t, struct auc_err *err)
 {
-	const struct auc_tariff *last = in->last;
-	bool holds = last && last->day_bids && last->kind == AUC_TARIFF_FLAT;
 	struct day day = {.in = in, .jobs = jobs, .n = n};
-	double *worth = t->worth, now = 0, other;
 	enum auc_code rc;
 
 	memset(t->worth, 0, sizeof(t->worth));
-	rc = search(&day, t, err);
-	if (rc == AUC_OK)
-		rc = replay(&day, AUC_TARIFF_FLAT, t, &worth[AUC_TARIFF_FLAT], err);
-	if (rc == AUC_OK && holds)
-		rc = replay(&day, AUC_TARIFF_FLAT, last, &now, err);
-	if (rc == AUC_OK && holds && now >= (1 - KEEP) * worth[AUC_TARIFF_FLAT]) {
-		worth[AUC_TARIFF_FLAT] = now;
-		rc = take_classes(t, last, err);
-	}
 	t->kind = AUC_TARIFF_FLAT;
-	if (in->kind != AUC_TARIFF_FLAT) {
-		if (rc == AUC_OK)
-			rc = replay(&day, AUC_TARIFF_NONE, NULL, &worth[AUC_TARIFF_NONE], err);
-		if (rc == AUC_OK)
-			rc = replay(&day, AUC_TARIFF_PUBLISHED, NULL, &worth[AUC_TARIFF_PUBLISHED],
-				    err);
-		other = fmax(worth[AUC_TARIFF_NONE], worth[AUC_TARIFF_PUBLISHED]);
-		if (worth[AUC_TARIFF_FLAT] <= (holds ? 1 : 1 + MARGIN) * other)
-			t->kind = worth[AUC_TARIFF_PUBLISHED] > worth[AUC_TARIFF_NONE]
-					  ? AUC_TARIFF_PUBLISHED
-					  : AUC_TARIFF_NONE;
-	}
+	rc = find(&day, t, err);
+	if (rc == AUC_OK && in->kind != AUC_TARIFF_FLAT)
+		rc = compare(&day, t, err);
 	if (rc != AUC_OK)
 		return rc;
 	t->day_bound = auc_sites_bound(in->empty, jobs, n, t);
-	t->day_worth = worth[t->kind];
+	t->day_worth = t->worth[t->kind];
 	t->day_bids = n;
 	t->guard_time = in->now;
 	if (t->kind != AUC_TARIFF_FLAT)
@@ -87,6 +68,46 @@ enum auc_code auc_sites_keep(const struct auc_fit_input *in, struct auc_tariff *
 				   "too few bids in the last period, %d are needed",
 				   AUC_FIT_BIDS_MIN);
 	return take_classes(t, in->last, err);
+}
+
+/* -- the guard -- */
+
+static bool holds(const struct auc_tariff *last)
+{
+	return last && last->day_bids && last->kind == AUC_TARIFF_FLAT;
+}
+
+/* The best constant prices into T; where those that hold are hardly worse, these. */
+static enum auc_code find(struct day *d, struct auc_tariff *t, struct auc_err *err)
+{
+	double *worth = &t->worth[AUC_TARIFF_FLAT], now;
+	enum auc_code rc = search(d, t, err);
+
+	if (rc == AUC_OK)
+		rc = replay(d, AUC_TARIFF_FLAT, t, worth, err);
+	if (rc != AUC_OK || !holds(d->in->last))
+		return rc;
+	rc = replay(d, AUC_TARIFF_FLAT, d->in->last, &now, err);
+	if (rc != AUC_OK || now < (1 - KEEP) * *worth)
+		return rc;
+	*worth = now;
+	return take_classes(t, d->in->last, err);
+}
+
+/* Changes T's kind to one of the others, unless constant prices are better. */
+static enum auc_code compare(const struct day *d, struct auc_tariff *t, struct auc_err *err)
+{
+	double margin = holds(d->in->last) ? 0 : MARGIN, *worth = t->worth;
+	enum auc_tariff_kind other = AUC_TARIFF_NONE;
+	enum auc_code rc = replay(d, AUC_TARIFF_NONE, NULL, &worth[AUC_TARIFF_NONE], err);
+
+	if (rc == AUC_OK)
+		rc = replay(d, AUC_TARIFF_PUBLISHED, NULL, &worth[AUC_TARIFF_PUBLISHED], err);
+	if (worth[AUC_TARIFF_PUBLISHED] > worth[AUC_TARIFF_NONE])
+		other = AUC_TARIFF_PUBLISHED;
+	if (worth[AUC_TARIFF_FLAT] <= (1 + margin) * worth[other])
+		t->kind = other;
+	return rc;
 }
 
 /* -- replays -- */
