@@ -1,6 +1,7 @@
 /*
  * auction-private.h - the inside of struct auc_auction, for the files that are the auction only:
- * auction.c and change, closed, decide, learning, offer, parts, persist, rebuild, revise, status.
+ * auction.c and accept, change, closed, decide, learning, offer, parts, persist, rebuild, revise,
+ * status.
  *
  * Two mutexes. `lock` guards what decisions read and change; it is never held across I/O. `admin`
  * puts the calls that build, open, write and look (set_servers, reconfigure, open_spool, tick,
@@ -17,6 +18,7 @@
 #include "fit.h"
 #include "history.h"
 #include "past.h"
+#include "standing.h"
 #include "tariff.h"
 
 #define AUC_TAUGHT         1024 /* users, by uid: of two of one place, only the last is known */
@@ -46,7 +48,8 @@ struct auc_auction {
 	struct auc_ledger *ledger;
 	struct auc_history *history;
 	struct auc_past *past;
-	struct auc_answers *answers; /* of a policy that posts prices */
+	struct auc_answers *answers;   /* of a policy that posts prices */
+	struct auc_standing *standing; /* its offers */
 	struct {
 		uint32_t uid;
 		auc_slot slot;
@@ -115,6 +118,15 @@ void auc_event_append(void *arg, struct json_object *event);
 enum auc_code auc_auction_no_memory(struct auc_err *err);
 /* The lock is held. AUC_ESTATE: bids are not taken, and why. */
 enum auc_code auc_auction_check_ready(const struct auc_auction *a, struct auc_err *err);
+/*
+ * accept.c; the lock is held. a->decision, on a quote, stands as an offer, which is named in OFFER,
+ * if there is one and there is room for it; and a->decision is again what BID takes, for a->job.
+ * The sentences are the user's.
+ */
+enum auc_code auc_auction_stand(struct auc_auction *a, const struct auc_bid *bid, uint32_t uid,
+				double now, struct auc_offer *offer, struct auc_err *err);
+enum auc_code auc_auction_take(struct auc_auction *a, const struct auc_bid *bid, uint32_t uid,
+			       double now, struct auc_err *err);
 /* The first slot that a decision of NOW may still change, of a policy that steps (revise.c). */
 auc_slot auc_auction_first_open(const struct auc_auction *a, double now);
 /* The text of S's receipt into *RECEIPT, if RECEIPT is not NULL. */

@@ -56,10 +56,11 @@ enum auc_code auc_auction_create(struct auc_conf *conf, struct auc_auction **out
 	a->history = auc_history_create(conf->history_bids);
 	a->past = auc_past_create(conf->history_bids);
 	a->answers = auc_answers_create();
+	a->standing = auc_standing_create();
 	a->events.list = json_object_new_array();
 	a->writing.list = json_object_new_array();
-	if (rc == AUC_OK &&
-	    (!a->history || !a->past || !a->answers || !a->events.list || !a->writing.list))
+	if (rc == AUC_OK && (!a->history || !a->past || !a->answers || !a->standing ||
+			     !a->events.list || !a->writing.list))
 		rc = auc_auction_no_memory(err);
 	if (rc != AUC_OK) {
 		auc_auction_destroy(a);
@@ -81,6 +82,7 @@ void auc_auction_destroy(struct auc_auction *a)
 	auc_history_destroy(a->history);
 	auc_past_destroy(a->past);
 	auc_answers_destroy(a->answers);
+	auc_standing_destroy(a->standing);
 	auc_tariff_free(a->tariff);
 	auc_tariff_free(a->next_tariff);
 	auc_fit_forget(&a->fit_memory);
@@ -212,11 +214,12 @@ enum auc_code auc_auction_confirm(struct auc_auction *a, const char *sale, uint3
 	return rc;
 }
 
-/* SALE has a job: whoever said yes to its price meant it. */
+/* SALE has a job: whoever said yes to its price meant it, and an offer is for one job. */
 static void believe(struct auc_auction *a, const char *sale)
 {
 	struct auc_answer answer;
 
+	auc_standing_sold(a->standing, sale);
 	if (auc_answers_take(a->answers, sale, &answer))
 		auc_auction_keep_answer(a, &answer);
 }

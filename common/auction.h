@@ -98,6 +98,9 @@ struct auc_offer {
 	bool accepted;
 	enum auc_reason reason;
 	char sale[AUC_SALE_ID_LEN]; /* lien, if one was put */
+	/* Of a quote of posted prices: what a bid can accept for so many seconds; 0: nothing. */
+	uint64_t id;
+	double seconds;
 	double best_payoff;
 	auc_money payment, value;
 	double start, end; /* Unix time of the plan's first and behind its last slot */
@@ -118,6 +121,9 @@ void auc_offer_clear(struct auc_offer *o);
  * false. AUC_ENOENT, AUC_EINVAL: the bid names what nobody has; AUC_ESTATE: not ready; AUC_EFULL:
  * more than AUC_PARTS_MAX nodes. Counts the bid, and with prices learned remembers what it says
  * (held bids and refusals; not with HOLD false: a quote changes nothing).
+ * Posted prices: what a quote offers stands for OfferTime, and a bid that accepts it gets that, at
+ * its price, as many slots later as the first it can have has moved, or one of the errors of
+ * auc_standing_find(); AUC_EFULL: its place is taken.
  */
 enum auc_code auc_auction_bid(struct auc_auction *a, const struct auc_bid *bid, uint32_t uid,
 			      double now, bool hold, struct auc_offer *offer, struct auc_err *err);
@@ -213,8 +219,8 @@ void auc_auction_totals(struct auc_auction *a, struct auc_totals *totals);
 /*
  * Makes everything decided so far durable; a snapshot now and then. Only one thread may call it; no
  * lock is held during I/O. On AUC_EIO the events stay queued and the auction counts as broken until
- * a later commit succeeds; so on AUC_ENOMEM. Where there was no memory for an event, the next commit
- * writes a snapshot, which has all that is, in place of events.
+ * a later commit succeeds; so on AUC_ENOMEM. Where there was no memory for an event, the next
+ * commit writes a snapshot, which has all that is, in place of events.
  */
 enum auc_code auc_auction_commit(struct auc_auction *a, struct auc_err *err);
 

@@ -22,6 +22,7 @@
 #define SECONDS_MAX      1e9
 #define NO_CONF_SLOT     300.0 /* slot length where no configuration says it */
 #define KNOWN_NAMES_SIZE 200
+#define OFFER_DIGITS     16
 
 enum key {
 	KEY_BID,
@@ -38,6 +39,7 @@ enum key {
 	KEY_OVERRUN,
 	KEY_MAX_PRICE,
 	KEY_PLACES,
+	KEY_ACCEPT,
 	NKEYS
 };
 
@@ -77,6 +79,8 @@ static enum auc_code read_overrun(const struct auc_conf *conf, const char *value
 				  struct auc_bid *bid, const char *what, struct auc_err *err);
 static enum auc_code read_places(const struct auc_conf *conf, const char *value,
 				 struct auc_bid *bid, const char *what, struct auc_err *err);
+static enum auc_code read_accept(const struct auc_conf *conf, const char *value,
+				 struct auc_bid *bid, const char *what, struct auc_err *err);
 
 const struct auc_bid_key auc_bid_keys[] = {
 	[KEY_BID] = {"bid", "SLURM_AUCTION_BID", "UTILITY",
@@ -114,6 +118,9 @@ const struct auc_bid_key auc_bid_keys[] = {
 	[KEY_PLACES] = {"data", "SLURM_AUCTION_DATA", "NODE=CHUNKS,...",
 			"where the policy goes by where data lie: how many of the chunks lie at "
 			"each node; e.g. edge1=10,edge2=17"},
+	[KEY_ACCEPT] = {"accept", "SLURM_AUCTION_ACCEPT", "OFFER",
+			"where prices are posted: take this offer, which --quote has made for the "
+			"same job, at its price"},
 };
 const unsigned auc_bid_nkeys = NKEYS;
 
@@ -125,6 +132,7 @@ static const read_fn readers[] = {
 	[KEY_DATA] = read_data,           [KEY_MODEL] = read_model,
 	[KEY_QUOTE] = read_quote,         [KEY_OVERRUN] = read_overrun,
 	[KEY_MAX_PRICE] = read_max_price, [KEY_PLACES] = read_places,
+	[KEY_ACCEPT] = read_accept,
 };
 
 static int find_key(const char *name);
@@ -136,6 +144,8 @@ static enum auc_code make_bid(const struct auc_conf *conf, const struct words *w
 			      struct auc_bid *bid, struct auc_err *err);
 static bool steps(const struct auc_conf *conf);
 static bool posts(const struct auc_conf *conf);
+static enum auc_code check_accept(const struct auc_conf *conf, const struct auc_bid *bid,
+				  struct auc_err *err);
 static enum auc_code check_data(const struct auc_conf *conf, const struct auc_bid *bid,
 				struct auc_err *err);
 static uint64_t sum_data(const struct auc_bid *bid);
@@ -340,7 +350,7 @@ static enum auc_code sort_word(char *word, bool first, struct words *words, stru
 			err, AUC_EINVAL,
 			"bid: '%.80s' is not a key, expected bid, epochs, chunks, minibatches, "
 			"gradient-mb, worker-time, ps-time, upload, data-mb, model, quote, "
-			"overrun, max-price or data",
+			"overrun, max-price, data or accept",
 			word);
 	if (words->value[key])
 		return auc_err_set(err, AUC_EINVAL,
@@ -388,7 +398,9 @@ static enum auc_code make_bid(const struct auc_conf *conf, const struct words *w
 	if (model)
 		fill_from_model(model, words, bid);
 	fill_plain(conf, bid);
-	rc = check_data(conf, bid, err);
+	rc = check_accept(conf, bid, err);
+	if (rc == AUC_OK)
+		rc = check_data(conf, bid, err);
 	if (rc != AUC_OK || bid->nworkers || !conf)
 		return rc;
 	known_types(conf->worker_types, conf->nworker_types, known);
@@ -413,6 +425,20 @@ static bool posts(const struct auc_conf *conf)
 	const struct auc_policy *policy = conf ? auc_policy_of_cluster(conf->policy) : NULL;
 
 	return policy && policy->posts;
+}
+
+static enum auc_code check_accept(const struct auc_conf *conf, const struct auc_bid *bid,
+				  struct auc_err *err)
+{
+	if (bid->accept && bid->quote)
+		return auc_err_set(err, AUC_EINVAL,
+				   "--accept: given with --quote, expected one of them");
+	if (bid->accept && conf && !posts(conf))
+		return auc_err_set(
+			err, AUC_EINVAL,
+			"--accept: given, expected --bid instead: policy %s posts no prices",
+			conf->policy);
+	return AUC_OK;
 }
 
 /* Every chunk lies somewhere, where the policy asks where, and only there a bid says it. */
@@ -569,6 +595,20 @@ static enum auc_code read_max_price(const struct auc_conf *conf, const char *val
 {
 	(void)conf;
 	return auc_parse_number(value, 0, AUC_VALUE_MAX, &bid->max_price, what, err);
+}
+
+static enum auc_code read_accept(const struct auc_conf *conf, const char *value,
+				 struct auc_bid *bid, const char *what, struct auc_err *err)
+{
+	(void)conf;
+	if (strlen(value) == OFFER_DIGITS && strspn(value, "0123456789abcdef") == OFFER_DIGITS)
+		bid->accept = strtoull(value, NULL, 16);
+	if (bid->accept)
+		return AUC_OK;
+	return auc_err_set(err, AUC_EINVAL,
+			   "%s: '%.80s' is no offer, expected its %d digits, such as "
+			   "05c83f6d94a0be17, as --quote has said them",
+			   what, value, OFFER_DIGITS);
 }
 
 static enum auc_code read_data(const struct auc_conf *conf, const char *value, struct auc_bid *bid,

@@ -9,6 +9,7 @@
  *
  *   Policy=dps[,option=value...]
  *   SlotSeconds=300  Slots=288  StartMargin=2  LateStart=0  EndMargin=1  LienSeconds=10
+ *   OfferTime=60
  *   ChangeNotice=30  ChangeSignal=USR1
  *   Prices=learned|flat|published|given|none  Eta=gpu:v100=25,cpu=2,...  HistoryBids=1000
  *   TransferBudget=MB
@@ -94,6 +95,7 @@ struct auc_conf {
 	double slot_seconds;
 	unsigned slots;
 	double start_margin, late_start, end_margin, lien_seconds;
+	double offer_seconds; /* how long what a quote offers stands; 0: it does not */
 	double change_notice;
 	char change_signal[AUC_NAME_MAX];
 	unsigned prices; /* enum auc_prices */

@@ -55,6 +55,9 @@ const struct key auc_conf_keys[] = {
 	{.section = GLOBAL, .name = "LienSeconds", .type = TYPE_SPAN, .offset = IN_CONF(lien_seconds),
 	 .min = 1, .max = 3600, .preset = "10",
 	 .help = "How long a plan is held for a submission until its job is seen."},
+	{.section = GLOBAL, .name = "OfferTime", .type = TYPE_SPAN, .offset = IN_CONF(offer_seconds),
+	 .min = 0, .max = 3600, .preset = "60",
+	 .help = "Policy=posted: how long what sbatch --quote offers can be had at its price by sbatch --accept. 0: not at all."},
 	{.section = GLOBAL, .name = "Prices", .type = TYPE_ONE_OF, .offset = IN_CONF(prices),
 	 .choices = "none|given|published|flat|learned", .preset = "learned",
 	 .help = "Where prices come from. none: everything that is free costs nothing. given: Eta (Policy=oasis: Lower and Upper). "

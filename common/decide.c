@@ -12,8 +12,8 @@
 #include "receipt.h"
 #include "replan.h"
 
-static enum auc_code decide(struct auc_auction *a, const struct auc_bid *bid, double now,
-			    struct auc_err *err);
+static enum auc_code decide(struct auc_auction *a, const struct auc_bid *bid, uint32_t uid,
+			    double now, struct auc_err *err);
 static enum auc_code ask_user(struct auc_auction *a, const struct auc_bid *bid, uint32_t uid,
 			      bool hold, struct auc_err *err);
 static bool teaches(struct auc_auction *a, uint32_t uid);
@@ -37,19 +37,23 @@ enum auc_code auc_auction_bid(struct auc_auction *a, const struct auc_bid *bid, 
 	memset(offer, 0, sizeof(*offer));
 	auc_plan_init(&offer->plan);
 	pthread_mutex_lock(&a->lock);
-	rc = decide(a, bid, now, err);
+	rc = decide(a, bid, uid, now, err);
 	if (rc == AUC_OK && a->policy->posts)
 		rc = ask_user(a, bid, uid, hold, err);
 	if (rc == AUC_OK && hold)
 		rc = text_of(a, bid, &text, err);
 	if (rc == AUC_OK)
 		rc = fill_offer(a, offer, err);
+	if (rc == AUC_OK && !hold)
+		rc = auc_auction_stand(a, bid, uid, now, offer, err);
 	if (rc == AUC_OK && !(offer->message = auc_offer_message(a, offer, hold)))
 		rc = auc_auction_no_memory(err);
 	if (rc == AUC_OK && hold && offer->accepted) {
 		rc = put_lien(a, text, uid, now, offer, err);
 		if (rc == AUC_OK && a->policy->posts)
 			await_job(a, offer->sale);
+		if (rc == AUC_OK && bid->accept)
+			auc_standing_take(a->standing, bid->accept, offer->sale);
 	} else if (rc == AUC_OK && hold) {
 		auc_ledger_refuse(a->ledger, auc_reason_word(offer->reason));
 	}
@@ -75,8 +79,8 @@ void auc_offer_clear(struct auc_offer *o)
 }
 
 /* Into a->job and a->decision. */
-static enum auc_code decide(struct auc_auction *a, const struct auc_bid *bid, double now,
-			    struct auc_err *err)
+static enum auc_code decide(struct auc_auction *a, const struct auc_bid *bid, uint32_t uid,
+			    double now, struct auc_err *err)
 {
 	enum auc_code rc = auc_auction_check_ready(a, err);
 	auc_slot arrival;
@@ -95,6 +99,8 @@ static enum auc_code decide(struct auc_auction *a, const struct auc_bid *bid, do
 	rc = auc_job_resolve(a->market, bid, arrival, &a->job, err);
 	if (rc != AUC_OK)
 		return rc;
+	if (bid->accept)
+		return auc_auction_take(a, bid, uid, now, err);
 	rc = a->policy->quote(a->ctx, a->market, &a->job, &a->decision, err);
 	return rc == AUC_OK ? spread(a, err) : rc;
 }
@@ -140,15 +146,15 @@ static enum auc_code ask_user(struct auc_auction *a, const struct auc_bid *bid, 
 	struct auc_decision *d = &a->decision;
 	struct auc_answer answer;
 
-	if (hold && bid->max_price < 0)
+	if (hold && bid->max_price < 0 && !bid->accept)
 		return auc_err_set(err, AUC_EINVAL,
 				   "--max-price: not given, expected what the job may cost, in "
-				   "credits; --quote says what "
-				   "it does");
+				   "credits, or --accept with an offer; --quote makes one");
 	d->plan.value = d->plan.cost;
 	if (!hold)
 		return AUC_OK;
-	if (d->offered && auc_plan_payment(&d->plan) > auc_money_from(bid->max_price)) {
+	if (d->offered && bid->max_price >= 0 &&
+	    auc_plan_payment(&d->plan) > auc_money_from(bid->max_price)) {
 		d->accepted = false;
 		d->reason = AUC_REASON_PRICE;
 	}

@@ -144,6 +144,10 @@ enum auc_code auc_market_unbook(struct auc_market *m, const struct auc_plan *pla
  * AUC_EFULL, AUC_ESTATE as above. */
 enum auc_code auc_market_book_transfer(struct auc_market *m, const struct auc_plan *plan,
 				       auc_slot from, auc_slot to, bool book, struct auc_err *err);
+/* AUC_OK if all of PLAN could be booked as something new: in the window, on servers that host such
+ * and are not closed then. AUC_EFULL. */
+enum auc_code auc_market_has_room(const struct auc_market *m, const struct auc_plan *plan,
+				  struct auc_err *err);
 /* Sets aside AMOUNT of one TRES on one server in [FROM, TO] (a scenario's "state", a drained node).
  */
 enum auc_code auc_market_reserve(struct auc_market *m, unsigned server, unsigned tres,

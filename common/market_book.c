@@ -15,6 +15,8 @@ static enum auc_code check_plan(const struct auc_market *m, const struct auc_pla
 				struct auc_err *err);
 static enum auc_code check_change(const struct auc_market *m, const struct auc_plan *plan,
 				  auc_slot from, auc_slot to, bool book, struct auc_err *err);
+static enum auc_code check_open(const struct auc_market *m, const struct auc_plan *plan,
+				const struct auc_run *run, struct auc_err *err);
 static void apply_change(struct auc_market *m, const struct auc_plan *plan, auc_slot from,
 			 auc_slot to, bool book);
 static void refresh_wholes(struct auc_market *m, const struct auc_plan *plan,
@@ -39,6 +41,17 @@ enum auc_code auc_market_unbook(struct auc_market *m, const struct auc_plan *pla
 
 	if (rc == AUC_OK)
 		apply_change(m, plan, from, to, false);
+	return rc;
+}
+
+enum auc_code auc_market_has_room(const struct auc_market *m, const struct auc_plan *plan,
+				  struct auc_err *err)
+{
+	enum auc_code rc = check_change(m, plan, plan->start, plan->completion - 1, true, err);
+
+	for (const struct auc_run *r = plan->runs; rc == AUC_OK && r < plan->runs + plan->nruns;
+	     r++)
+		rc = check_open(m, plan, r, err);
 	return rc;
 }
 
@@ -157,6 +170,28 @@ static enum auc_code check_change(const struct auc_market *m, const struct auc_p
 	if (rc == AUC_OK && auc_market_clip(m, &from, &to))
 		rc = auc_transfer_check(m, plan, from, to, book, err);
 	return rc;
+}
+
+/* Is RUN in the window, and for sale? */
+static enum auc_code check_open(const struct auc_market *m, const struct auc_plan *plan,
+				const struct auc_run *run, struct auc_err *err)
+{
+	const struct auc_share *s = plan->shares + run->first_share;
+	unsigned needed;
+
+	if (run->from < m->first || run->to > auc_market_last(m))
+		return auc_err_set(err, AUC_EFULL, "slots %lld to %lld are not for sale",
+				   (long long)run->from, (long long)run->to);
+	for (; s < plan->shares + run->first_share + run->nshares; s++) {
+		needed = (s->workers ? AUC_ROLE_WORKER : 0) | (s->ps ? AUC_ROLE_PS : 0);
+		for (auc_slot t = run->from; t <= run->to; t++)
+			if (needed & ~auc_market_hosts(m, s->server) ||
+			    auc_market_is_closed(m, s->server, t))
+				return auc_err_set(err, AUC_EFULL,
+						   "server %s, slot %lld: not for sale",
+						   m->servers[s->server].name, (long long)t);
+	}
+	return AUC_OK;
 }
 
 static void apply_change(struct auc_market *m, const struct auc_plan *plan, auc_slot from,

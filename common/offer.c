@@ -106,6 +106,11 @@ static void print_posted(const struct auc_auction *a, FILE *out, const struct au
 	print_plan(out, a->market, &offer->plan);
 	print_when(out, &offer->plan, offer);
 	fprintf(out, hold && offer->accepted ? ", pays %s" : ", price %s", payment);
+	if (offer->id)
+		fprintf(out,
+			"\nauction: --accept=%016" PRIx64
+			" buys it at this price within %.15g s, if its place is free then",
+			offer->id, offer->seconds);
 	if (!hold)
 		fprintf(out,
 			"\nauction: take it with --max-price=%s; prices change as others buy or "

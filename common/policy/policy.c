@@ -63,3 +63,14 @@ void auc_decision_clear(struct auc_decision *d)
 	auc_plan_clear(&d->plan);
 	memset(d, 0, sizeof(*d));
 }
+
+enum auc_code auc_decision_copy(struct auc_decision *to, const struct auc_decision *from,
+				struct auc_err *err)
+{
+	struct auc_plan plan = to->plan;
+	enum auc_code rc = auc_plan_copy(&plan, &from->plan, err);
+
+	*to = *from;
+	to->plan = plan;
+	return rc;
+}

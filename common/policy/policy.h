@@ -138,5 +138,8 @@ void auc_decision_init(struct auc_decision *d);
 /* No schedule (reason capacity), memory kept: what a quote begins with. */
 void auc_decision_reset(struct auc_decision *d);
 void auc_decision_clear(struct auc_decision *d);
+/* AUC_ENOMEM: *TO is good for nothing but to be reset or cleared. */
+enum auc_code auc_decision_copy(struct auc_decision *to, const struct auc_decision *from,
+				struct auc_err *err);
 
 #endif

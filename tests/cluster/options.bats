@@ -56,7 +56,7 @@ bid_of()
 @test "sbatch --help lists every option" {
 	run -0 as alice sbatch --help
 	for option in bid=UTILITY epochs=N chunks=N minibatches=N gradient-mb=MB worker-time=TYPE=TIME ps-time=TYPE=TIME \
-		upload=SITE=TIME data-mb=MB model=NAME quote overrun=kill max-price=CREDITS; do
+		upload=SITE=TIME data-mb=MB model=NAME quote overrun=kill max-price=CREDITS accept=OFFER; do
 		[[ $output == *"--$option"* ]]
 	done
 }
@@ -136,7 +136,7 @@ or a --model that has it" sbatch --bid=5 --wrap true
 	refused "sbatch: error: auction: SLURM_AUCTION_BID: --bid: 'foo' is not a utility: expected a value in credits, such as 300, or \
 sigmoid:, linear:, inverse:, deadline: or table:" env SLURM_AUCTION_BID=foo sbatch --wrap true
 	refused "sbatch: error: auction: SLURM_AUCTION_BID: bid: 'gpus' is not a key, expected bid, epochs, chunks, minibatches, \
-gradient-mb, worker-time, ps-time, upload, data-mb, model, quote, overrun, max-price or data" env SLURM_AUCTION_BID='3 gpus=2' sbatch --wrap true
+gradient-mb, worker-time, ps-time, upload, data-mb, model, quote, overrun, max-price, data or accept" env SLURM_AUCTION_BID='3 gpus=2' sbatch --wrap true
 }
 
 @test "salloc and srun refuse a bid, and ignore the environment" {

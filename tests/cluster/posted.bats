@@ -1,4 +1,4 @@
-# Policy posted on a real cluster: a price to take or to leave, and the user's limit nowhere afterwards.
+# Policy posted on a real cluster: a price to take or to leave, now or as an offer that stands, and the user's limit nowhere afterwards.
 
 load lib
 load plugins
@@ -12,6 +12,7 @@ setup_file()
 		Policy=posted,ceiling=10
 		SlotSeconds=$slot
 		Slots=100
+		OfferTime=600
 		PartitionName=edge
 		WorkerType=v100 TRES=cpu=1,mem=500,gpu:v100=1
 		PSType=ps.s TRES=cpu=1,mem=200
@@ -33,15 +34,27 @@ work()
 	echo "--chunks=$1 --epochs=$2 --minibatches=$slot --gradient-mb=0 --worker-time=v100=1s --ps-time=ps.s=0s -p edge"
 }
 
+# quote [USER]
 quote()
 {
-	as alice sbatch --quote $(work 1 1) --wrap true 2>&1
+	as "${1-alice}" sbatch --quote $(work 1 1) --wrap true 2>&1
 }
 
-# The price that is offered now.
+# The price that is offered now. price [USER]
 price()
 {
-	quote | sed -n 's/.*--max-price=\([0-9.]*\);.*/\1/p'
+	quote "$@" | price_in
+}
+
+# What an answer has of them: a price, and an offer to accept.
+price_in()
+{
+	sed -n 's/.*--max-price=\([0-9.]*\);.*/\1/p'
+}
+
+offer_in()
+{
+	sed -n 's/.*--accept=\([0-9a-f]\{16\}\) .*/\1/p'
 }
 
 @test "an offer is taken at its price, and what was offered is what is paid" {
@@ -121,4 +134,42 @@ answers()
 	sandbox restart slurmctld
 	# it may depend on how much is idle, and nodes take their time
 	wait_until 60 eval '[ "$(price)" = "$offered" ]'
+}
+
+# bob leaves what he is offered and buys; has the price changed? moved_from PRICE
+moved_from()
+{
+	local now
+
+	as bob sbatch --max-price=0 $(work 1 1) --wrap true || true
+	submit bob --max-price=1000 $(work 1 1) -o /dev/null --wrap true || true
+	now=$(price bob)
+	[ -n "$now" ] && [ "$now" != "$1" ]
+}
+
+@test "an offer is accepted at its price when the price has changed, by its user for its job, once" {
+	wait_until 30 eval 'answer=$(quote); offer=$(offer_in <<< "$answer"); [ -n "$offer" ]'
+	offered=$(price_in <<< "$answer")
+	[ -n "$offered" ]
+	wait_until 60 moved_from "$offered"
+	run -1 as bob sbatch --accept="$offer" $(work 1 1) --wrap true
+	[[ $output == *"offer $offer was made to another user; ask for another with --quote"* ]]
+	run -1 as alice sbatch --accept="$offer" $(work 2 1) --wrap true
+	[[ $output == *"offer $offer was made for another job"* ]]
+	printf '#!/bin/sh\n#SBATCH --accept=%s\ntrue\n' "$offer" > "$SANDBOX_DIR/home/alice/accept.sh"
+	# bob's jobs may be in its place
+	wait_until 60 eval 'job=$(submit alice $(work 1 1) -o /dev/null accept.sh)'
+	wait_until 60 settled "$job"
+	[ "$(database_receipt "$job" .payment)" = "$offered" ]
+	run -1 as alice sbatch --accept="$offer" $(work 1 1) --wrap true
+	[[ $output == *"offer $offer has become a job"* ]]
+}
+
+@test "an offer expires" {
+	sed -i 's/^OfferTime=.*/OfferTime=1/' "$SANDBOX_DIR/etc/auction.conf"
+	reconfigure
+	wait_until 60 eval 'answer=$(quote); grep -q "at this price within 1 s" <<< "$answer"'
+	offer=$(offer_in <<< "$answer")
+	# until then it is one for another job
+	wait_until 30 eval 'as alice sbatch --accept="$offer" $(work 2 1) --wrap true 2>&1 | grep -q "offer $offer has expired: it stood for 1 s"'
 }
