@@ -139,6 +139,9 @@ static void carry_out(struct auc_agent *a, struct auc_task *t, const struct auc_
 	if (code && code != AUC_ESTATE)
 		auc_agent_complain(a, kinds[action->ask], &err);
 	auc_exec_did(&t->exec, action, code, id, &a->rules, auc_site_now());
+	/* Other sales may keep the agent for a while. */
+	if (id)
+		auc_agent_protect(a);
 }
 
 /* While JOB is being changed, what its record says is not what it will be. */

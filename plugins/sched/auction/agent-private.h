@@ -61,7 +61,8 @@ struct auc_agent {
 	bool heard;   /* all nodes have told slurmctld of their jobs since then */
 	double back;  /* and since when they have: likewise */
 	double next_nodes, next_records, next_keep, next_try;
-	double latest_nodes;                               /* nodes are looked at by then, */
+	bool nodes_fresh;    /* nodes are known as they were behind this cycle's look at records */
+	double latest_nodes; /* nodes are looked at by then, */
 	struct auc_stamp node_stamps[AUC_CONTROL_NSTAMPS]; /* and if slurmctld says something new */
 	double clock; /* Unix time is ahead of auc_site_elapsed() by that; 0: not known yet */
 	partition_info_msg_t *partitions; /* as Slurm last listed them; NULL: they are to be */
@@ -81,6 +82,15 @@ struct auc_agent {
 
 /* agent.c: logs what goes wrong again and again once, and counts it under KIND. */
 void auc_agent_complain(struct auc_agent *a, enum auc_agent_error kind, const struct auc_err *err);
+
+/* The jobs of all sales are not their owners' to change. */
+void auc_agent_protect(struct auc_agent *a);
+
+/*
+ * What is about to be booked for T depends on nodes: takes note of what has become of them since
+ * they were looked at, which is once in a cycle at most, and tells T's machine.
+ */
+void auc_agent_see_nodes(struct auc_agent *a, struct auc_task *t, double now);
 
 /* look.c: at which records the agent is to look now. */
 enum auc_look auc_look_due(struct auc_agent *a, double now);

@@ -58,6 +58,7 @@ static void follow_clock(struct auc_agent *a);
 static void check_version(struct auc_agent *a);
 static void reload(struct auc_agent *a, double now);
 static bool nodes_due(const struct auc_agent *a, double now);
+static bool nodes_moved(const struct auc_agent *a);
 static bool said_new(const struct auc_agent *a, enum auc_control_stamp what);
 static bool load_nodes(struct auc_agent *a, double now, bool seldom, node_info_msg_t **nodes);
 static bool refresh_nodes(struct auc_agent *a, double now, bool force);
@@ -74,7 +75,6 @@ static void take_rules(struct auc_agent *a);
 static void act_all(struct auc_agent *a, double now);
 static void count_states(struct auc_agent *a);
 static void drop_finished_tasks(struct auc_agent *a);
-static void publish_protected(struct auc_agent *a);
 static double next_wake(struct auc_agent *a, double now);
 
 enum auc_code auc_agent_start(uint32_t built, struct auc_err *err)
@@ -275,11 +275,17 @@ static void reload(struct auc_agent *a, double now)
 /* Now and then whatever slurmctld says; else if it says that something has changed. */
 static bool nodes_due(const struct auc_agent *a, double now)
 {
-	bool moved = a->next_nodes == 0 || now >= a->latest_nodes;
+	return now >= a->next_nodes &&
+	       (a->next_nodes == 0 || now >= a->latest_nodes || nodes_moved(a));
+}
 
-	for (unsigned i = 0; i < AUC_CONTROL_NSTAMPS && now >= a->next_nodes && !moved; i++)
-		moved = i != AUC_STAMP_JOBS && said_new(a, i);
-	return now >= a->next_nodes && moved;
+/* True if slurmctld says that it knows more of nodes than we do. */
+static bool nodes_moved(const struct auc_agent *a)
+{
+	for (unsigned i = 0; i < AUC_CONTROL_NSTAMPS; i++)
+		if (i != AUC_STAMP_JOBS && said_new(a, i))
+			return true;
+	return false;
 }
 
 static bool said_new(const struct auc_agent *a, enum auc_control_stamp what)
@@ -314,6 +320,7 @@ static bool refresh_nodes(struct auc_agent *a, double now, bool force)
 {
 	bool seldom = force || !a->partitions || now >= a->next_seldom ||
 		      said_new(a, AUC_STAMP_PARTITIONS) || said_new(a, AUC_STAMP_RESERVATIONS);
+	struct auc_stamp stamps[AUC_CONTROL_NSTAMPS];
 	const partition_info_msg_t *partitions;
 	struct auc_server_spec *servers;
 	node_info_msg_t *nodes;
@@ -326,7 +333,7 @@ static bool refresh_nodes(struct auc_agent *a, double now, bool force)
 	a->next_nodes = now + NODES_EVERY;
 	a->latest_nodes = a->next_nodes; /* if this fails */
 	for (unsigned i = 0; i < AUC_CONTROL_NSTAMPS; i++)
-		a->node_stamps[i] = auc_stamp_of(auc_control_changed(i), now);
+		stamps[i] = auc_stamp_of(auc_control_changed(i), now);
 	if (!a->auction)
 		return false;
 	if (!load_nodes(a, now, seldom, &nodes))
@@ -350,6 +357,7 @@ static bool refresh_nodes(struct auc_agent *a, double now, bool force)
 	known = code != AUC_ENOMEM && take_servers(a, servers, n, now, force);
 	if (known) {
 		a->latest_nodes = now + NODES_MAX;
+		memcpy(a->node_stamps, stamps, sizeof(stamps));
 		auc_fence_look(a, nodes, seldom);
 		auc_power_look(a, nodes);
 	}
@@ -400,6 +408,14 @@ static void mark_all(struct auc_agent *a, double now)
 	for (struct auc_task *t = a->tasks.list; t; t = t->next)
 		mark_down(a, t, now);
 	a->calm_nodes = a->nodes;
+}
+
+void auc_agent_see_nodes(struct auc_agent *a, struct auc_task *t, double now)
+{
+	if (!a->nodes_fresh && nodes_moved(a))
+		refresh_nodes(a, now, false);
+	a->nodes_fresh = true;
+	mark_down(a, t, now);
 }
 
 /* Tells T's machine which of its servers are down, or somebody else's. */
@@ -523,6 +539,7 @@ static double cycle(struct auc_agent *a, double now)
 		mark_all(a, now);
 	kind = auc_look_due(a, now);
 	looked = kind != AUC_LOOK_NONE && auc_look_load(a, now, kind);
+	a->nodes_fresh = false;
 	/* A record can be newer than the list of sales that said which users to look at: its lien
 	 * is in the next list. */
 	if (looked && !auc_book_sync(a)) {
@@ -550,7 +567,7 @@ static double cycle(struct auc_agent *a, double now)
 	if (looked) {
 		act_all(a, now);
 		drop_finished_tasks(a);
-		publish_protected(a);
+		auc_agent_protect(a);
 		auc_look_free(a);
 		if (kind == AUC_LOOK_ALL && !a->opened) {
 			a->opened = true;
@@ -637,7 +654,7 @@ static void drop_finished_tasks(struct auc_agent *a)
 	}
 }
 
-static void publish_protected(struct auc_agent *a)
+void auc_agent_protect(struct auc_agent *a)
 {
 	uint32_t *ids;
 	unsigned n = 0, max = 0;

@@ -16,6 +16,7 @@
 static bool take_view(struct auc_agent *a, const struct auc_sale_view *view);
 static bool take_plan(struct auc_agent *a, struct auc_task *t);
 static void confirm(struct auc_agent *a, struct auc_task *t, double now);
+static bool takes_nodes(enum auc_exec_book book);
 static bool was_changed(struct auc_agent *a, const struct auc_task *t);
 static void know_lead(struct auc_agent *a, struct auc_task *t);
 static void start(struct auc_agent *a, struct auc_task *t, double now);
@@ -76,6 +77,10 @@ void auc_book_step(struct auc_agent *a, struct auc_task *t, double now)
 	if (t->lead && t->exec.booked != AUC_SALE_LIEN && !t->known)
 		know_lead(a, t);
 	b = auc_exec_step(&t->exec, &a->rules, now);
+	if (takes_nodes(b.book)) {
+		auc_agent_see_nodes(a, t, now);
+		b = auc_exec_step(&t->exec, &a->rules, now);
+	}
 	switch (b.book) {
 	case AUC_BOOK_NOTHING:
 		break;
@@ -217,6 +222,12 @@ static void confirm(struct auc_agent *a, struct auc_task *t, double now)
 	}
 }
 
+/* True if what comes of it depends on which nodes are up and nobody else's. */
+static bool takes_nodes(enum auc_exec_book book)
+{
+	return book == AUC_BOOK_EXTEND || book == AUC_BOOK_MOVE || book == AUC_BOOK_PUT_OFF;
+}
+
 /* Until a sale is confirmed its owner can change its job, also after the agent has looked at it in
  * this cycle. From then on job_submit/auction allows no change, so that what is loaded now is what
  * will run. */
@@ -305,7 +316,6 @@ static bool change(struct auc_agent *a, struct auc_task *t, const struct auc_exe
 		 */
 		code = auc_auction_move(a->auction, id, p->server, p->start > now ? p->start : now,
 					NULL, &err);
-		a->next_nodes = 0;
 	}
 	if (code) {
 		slurm_info("sched/auction: job %u: %s: %s", id, refused[booking->book], err.text);
