@@ -520,6 +520,9 @@ static double missed(const struct auc_exec *x, const struct auc_exec_rules *rule
 	if ((lead->seen != AUC_SEEN_RUNNING && lead->seen != AUC_SEEN_PENDING) ||
 	    p->start >= rules->since || begun <= p->start + rules->late)
 		return 0;
+	/* It was late, but it began while somebody looked. */
+	if (lead->seen == AUC_SEEN_RUNNING && begun < rules->from - CLOSE)
+		return 0;
 	/* It ran until then, somewhere else. */
 	for (unsigned i = 0; i < x->nparts; i++)
 		if (x->parts[i].lead && x->parts[i].end == p->start)

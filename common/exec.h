@@ -83,6 +83,7 @@ struct auc_exec_rules {
 	double patience;   /* a node may be down that long, as all are after a restart */
 	double late;       /* a plan may begin that late without being put off */
 	double since;      /* what was to begin before, nobody looked after: Unix time */
+	double from;       /* and when slurmctld was started; likewise */
 	double settle;     /* a lead is told nothing for that long behind its begin */
 	double again;      /* between two attempts at the same */
 	unsigned tries;    /* to submit a member */

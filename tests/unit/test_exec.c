@@ -560,6 +560,15 @@ static void test_missed(void **state)
 		{pausing, AUC_SALE_RUNNING, 147, 148, AUC_SEEN_RUNNING, 147,
 		 "put off, running:", 145},
 		{pausing, AUC_SALE_RUNNING, 130, 130, AUC_SEEN_PENDING, 0, "-, waiting:", 0},
+		/* It began, be it late, before the restart: then or in its run behind the pause. */
+		{short_parts, AUC_SALE_RUNNING, 108, 108, AUC_SEEN_RUNNING, 103.5,
+		 "-, running:", 0},
+		{short_parts, AUC_SALE_SOLD, 108, 108, AUC_SEEN_RUNNING, 103.5,
+		 "start, running:", 0},
+		{pausing, AUC_SALE_RUNNING, 147, 148, AUC_SEEN_RUNNING, 143, "-, running:", 0},
+		/* It began behind that, before its nodes were back. */
+		{short_parts, AUC_SALE_RUNNING, 108, 109, AUC_SEEN_RUNNING, 106,
+		 "put off, running:", 104},
 	};
 	char text[256];
 
@@ -571,6 +580,7 @@ static void test_missed(void **state)
 		struct auc_exec x;
 
 		away.since = c->since;
+		away.from = c->since - 2; /* then its nodes came back */
 		assert_int_equal(auc_exec_init(&x, c->parts, c->parts == moving ? 4 : 2, &err),
 				 AUC_OK);
 		x.slot = 10;

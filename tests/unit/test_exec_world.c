@@ -265,7 +265,7 @@ static void crash(void)
 	if (w.booked == AUC_SALE_SETTLED && w.disk != AUC_SALE_SETTLED)
 		w.settled--;
 	forget();
-	w.back = w.rules.since = w.now + below(40) * 0.5;
+	w.back = w.rules.since = w.rules.from = w.now + below(40) * 0.5;
 }
 
 static void look(void)

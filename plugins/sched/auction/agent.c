@@ -602,6 +602,7 @@ static void take_rules(struct auc_agent *a)
 		.late = conf->late_start +
 			(conf->start_margin > tenth ? conf->start_margin : tenth),
 		.since = back + a->clock,
+		.from = a->since + a->clock,
 		.settle = SETTLE,
 		.again = AGAIN,
 		.tries = TRIES,
