@@ -22,13 +22,15 @@ struct day {
 };
 
 static enum auc_code find(struct day *d, struct auc_tariff *t, struct auc_err *err);
-static enum auc_code compare(const struct day *d, struct auc_tariff *t, struct auc_err *err);
+static enum auc_code compare(struct day *d, struct auc_tariff *t, struct auc_err *err);
 static enum auc_code replay(const struct day *d, enum auc_tariff_kind kind,
 			    const struct auc_tariff *t, double *worth, struct auc_err *err);
 static enum auc_code sell(const struct day *d, struct auc_market *m, double *worth,
 			  struct auc_err *err);
 static auc_flat_try try_flat;
+static struct auc_flat spread(const struct day *d);
 static enum auc_code search(struct day *d, struct auc_tariff *t, struct auc_err *err);
+static enum auc_code set_trace(const struct day *d, struct auc_tariff *t, struct auc_err *err);
 static enum auc_code set_flat(struct auc_tariff *t, const struct auc_market *m,
 			      const struct auc_flat *f, struct auc_err *err);
 static enum auc_code take_classes(struct auc_tariff *t, const struct auc_tariff *from,
@@ -72,9 +74,10 @@ enum auc_code auc_sites_keep(const struct auc_fit_input *in, struct auc_tariff *
 
 /* -- the guard -- */
 
+/* Prices that are more than a trace. */
 static bool holds(const struct auc_tariff *last)
 {
-	return last && last->day_bids && last->kind == AUC_TARIFF_FLAT;
+	return last && last->day_bids && last->kind == AUC_TARIFF_FLAT && last->choice.factor > 0;
 }
 
 /* The best constant prices into T; where those that hold are hardly worse, these. */
@@ -94,19 +97,31 @@ static enum auc_code find(struct day *d, struct auc_tariff *t, struct auc_err *e
 	return take_classes(t, d->in->last, err);
 }
 
-/* Changes T's kind to one of the others, unless constant prices are better. */
-static enum auc_code compare(const struct day *d, struct auc_tariff *t, struct auc_err *err)
+/* T becomes one of the others, unless its constant prices are better. */
+static enum auc_code compare(struct day *d, struct auc_tariff *t, struct auc_err *err)
 {
-	double margin = holds(d->in->last) ? 0 : MARGIN, *worth = t->worth;
+	double margin = holds(d->in->last) ? 0 : MARGIN, *worth = t->worth, trace = 0;
 	enum auc_tariff_kind other = AUC_TARIFF_NONE;
 	enum auc_code rc = replay(d, AUC_TARIFF_NONE, NULL, &worth[AUC_TARIFF_NONE], err);
+	struct auc_tariff thrifty = {.kind = AUC_TARIFF_FLAT};
 
 	if (rc == AUC_OK)
 		rc = replay(d, AUC_TARIFF_PUBLISHED, NULL, &worth[AUC_TARIFF_PUBLISHED], err);
+	if (rc == AUC_OK)
+		rc = set_trace(d, &thrifty, err);
+	if (rc == AUC_OK)
+		rc = replay(d, AUC_TARIFF_FLAT, &thrifty, &trace, err);
 	if (worth[AUC_TARIFF_PUBLISHED] > worth[AUC_TARIFF_NONE])
 		other = AUC_TARIFF_PUBLISHED;
-	if (worth[AUC_TARIFF_FLAT] <= (1 + margin) * worth[other])
+	if (trace > worth[other]) {
+		if (rc == AUC_OK && worth[AUC_TARIFF_FLAT] <= (1 + margin) * trace) {
+			rc = take_classes(t, &thrifty, err);
+			worth[AUC_TARIFF_FLAT] = trace;
+		}
+	} else if (worth[AUC_TARIFF_FLAT] <= (1 + margin) * worth[other]) {
 		t->kind = other;
+	}
+	drop_classes(&thrifty);
 	return rc;
 }
 
@@ -175,13 +190,12 @@ static enum auc_code try_flat(void *arg, const struct auc_flat *f, double *worth
 	return rc;
 }
 
-/* The best constant prices into T. */
-static enum auc_code search(struct day *d, struct auc_tariff *t, struct auc_err *err)
+/* Prices at which all there is would cost what all bids are worth if they were done at once. */
+static struct auc_flat spread(const struct day *d)
 {
 	const struct auc_market *m = d->in->empty;
 	double budget = auc_market_transfer_budget(m), worth = 0;
 	struct auc_flat f = {.n = 0};
-	enum auc_code rc;
 
 	for (unsigned s = 0; s < m->nservers; s++)
 		for (unsigned k = 0; k < m->ntres; k++)
@@ -192,8 +206,28 @@ static enum auc_code search(struct day *d, struct auc_tariff *t, struct auc_err 
 	for (unsigned i = 0; i < d->n; i++)
 		worth += auc_utility_value(&d->jobs[i].job->utility, 1);
 	auc_flat_spread(&f, worth / m->slots);
-	rc = auc_flat_search(&f, try_flat, d, err);
+	return f;
+}
+
+/* The best constant prices into T. */
+static enum auc_code search(struct day *d, struct auc_tariff *t, struct auc_err *err)
+{
+	struct auc_flat f = spread(d);
+	enum auc_code rc = auc_flat_search(&f, try_flat, d, err);
+
 	return rc == AUC_OK ? set_flat(t, d->in->market, &f, err) : rc;
+}
+
+/* A trace of prices, which is told apart by a factor of 0. */
+static enum auc_code set_trace(const struct day *d, struct auc_tariff *t, struct auc_err *err)
+{
+	struct auc_flat f = spread(d);
+	enum auc_code rc;
+
+	auc_flat_trace(&f);
+	rc = set_flat(t, d->in->market, &f, err);
+	t->choice.factor = 0;
+	return rc;
 }
 
 /* -- prices -- */

@@ -3,7 +3,8 @@
  * one of an MB of traffic (flat.h), which hold until the guard looks again.
  *
  * The guard replays the bids of the last period with each of them in an empty market, as it does
- * without prices and with the published ones; what is taken, and what holds on, is as fit.h says.
+ * without prices, with the published ones and with a trace of prices, which are flat with a factor
+ * of 0; what is taken, and what holds on, is as fit.h says.
  *
  * The bound is certified, and further off than that of fit.h: a job needs so many worker-slots at
  * least, wherever its chunks lie, and sends nothing. What it gains at given prices is no more than

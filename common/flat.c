@@ -7,7 +7,8 @@
 
 #include "flat.h"
 
-#define LEVELS    8   /* from 2^(1 - LEVELS) of all worth up, doubling */
+#define LEVELS    8 /* from 2^(1 - LEVELS) of all worth up, doubling */
+#define TRACE     (-14)
 #define ROUNDS    3   /* over all prices with a step */
 #define STEP      2.0 /* by which a price is raised or lowered, and its root, and so on */
 #define STEP_LAST 1.1
@@ -52,6 +53,12 @@ void auc_flat_spread(struct auc_flat *f, double worth)
 {
 	for (unsigned k = 0; k < f->n; k++)
 		f->price[k].value = f->price[k].value > 0 ? worth / f->price[k].value : 0;
+}
+
+void auc_flat_trace(struct auc_flat *f)
+{
+	for (unsigned k = 0; k < f->n; k++)
+		f->price[k].value = ldexp(f->price[k].value, TRACE);
 }
 
 enum auc_code auc_flat_search(struct auc_flat *f, auc_flat_try *try, void *arg, struct auc_err *err)

@@ -27,6 +27,13 @@ void auc_flat_add(struct auc_flat *f, const char *name, double amount);
 /* Prices in the place of the amounts: all there is in a slot costs WORTH, each part the same. */
 void auc_flat_spread(struct auc_flat *f, double worth);
 
+/*
+ * So little of the prices of F, of auc_flat_spread(), that they refuse nobody: where nothing costs,
+ * schedules are worth the same whatever they take; at a trace of prices the thrifty one is best,
+ * which leaves more to others.
+ */
+void auc_flat_trace(struct auc_flat *f);
+
 /* What the past is WORTH with the prices of F; of one that is far behind the best, less will do. */
 typedef enum auc_code auc_flat_try(void *arg, const struct auc_flat *f, double *worth,
 				   struct auc_err *err);

@@ -21,11 +21,13 @@ struct search {
 	const char *policy;
 	unsigned ndays;
 	struct scenario *const *days;
-	struct auc_flat best;
-	struct worth none, published, floors, now;
+	struct auc_flat best, trace;
+	struct worth none, published, trace_worth, floors, now;
 };
 
 static void start(struct search *f, const struct scenario *s);
+static enum auc_code replay_floors(struct search *f, const struct auc_flat *flat, struct worth *to,
+				   const struct worth *best, struct auc_err *err);
 static auc_flat_try try_floors;
 static enum auc_code replay(struct search *f, enum scenario_prices prices, struct worth *to,
 			    const struct worth *best, struct auc_err *err);
@@ -39,11 +41,11 @@ enum auc_code floors_learn(struct scenario *s, const char *policy, struct scenar
 			   unsigned n, bool flat, char **chosen, struct auc_err *err)
 {
 	struct search f = {.policy = policy, .days = days, .ndays = n};
-	struct worth *all[] = {&f.none, &f.published, &f.floors, &f.now};
+	struct worth *all[] = {&f.none, &f.published, &f.trace_worth, &f.floors, &f.now};
 	enum auc_code rc = AUC_OK;
 
 	*chosen = NULL;
-	for (unsigned i = 0; i < 4 && rc == AUC_OK; i++) {
+	for (unsigned i = 0; i < 5 && rc == AUC_OK; i++) {
 		all[i]->by_day = calloc(n, sizeof(double));
 		if (!all[i]->by_day)
 			rc = auc_err_set(err, AUC_ENOMEM, "--history: no memory");
@@ -54,14 +56,14 @@ enum auc_code floors_learn(struct scenario *s, const char *policy, struct scenar
 		rc = replay(&f, SCENARIO_PRICES_GIVEN, &f.none, NULL, err);
 	start(&f, s);
 	if (rc == AUC_OK)
-		rc = auc_flat_search(&f.best, try_floors, &f, err);
-	for (unsigned i = 0; i < n && rc == AUC_OK; i++)
-		rc = set_floors(days[i], &f.best, err);
+		rc = replay_floors(&f, &f.trace, &f.trace_worth, NULL, err);
 	if (rc == AUC_OK)
-		rc = replay(&f, SCENARIO_PRICES_BOUNDS, &f.floors, NULL, err);
+		rc = auc_flat_search(&f.best, try_floors, &f, err);
+	if (rc == AUC_OK)
+		rc = replay_floors(&f, &f.best, &f.floors, NULL, err);
 	if (rc == AUC_OK)
 		rc = take(&f, s, flat, chosen, err);
-	for (unsigned i = 0; i < 4; i++)
+	for (unsigned i = 0; i < 5; i++)
 		free(all[i]->by_day);
 	return rc;
 }
@@ -83,19 +85,27 @@ static void start(struct search *f, const struct scenario *s)
 	if (s->transfer_mb_per_slot > 0)
 		auc_flat_add(&f->best, AUC_TRANSFER, s->transfer_mb_per_slot);
 	auc_flat_spread(&f->best, worth / (double)s->slots);
+	f->trace = f->best;
+	auc_flat_trace(&f->trace);
+}
+
+static enum auc_code replay_floors(struct search *f, const struct auc_flat *flat, struct worth *to,
+				   const struct worth *best, struct auc_err *err)
+{
+	enum auc_code rc = AUC_OK;
+
+	for (unsigned i = 0; i < f->ndays && rc == AUC_OK; i++)
+		rc = set_floors(f->days[i], flat, err);
+	return rc == AUC_OK ? replay(f, SCENARIO_PRICES_BOUNDS, to, best, err) : rc;
 }
 
 static enum auc_code try_floors(void *arg, const struct auc_flat *flat, double *worth,
 				struct auc_err *err)
 {
 	struct search *f = arg;
-	enum auc_code rc = AUC_OK;
+	enum auc_code rc = replay_floors(f, flat, &f->now, &f->floors, err);
 	struct worth kept;
 
-	for (unsigned i = 0; i < f->ndays && rc == AUC_OK; i++)
-		rc = set_floors(f->days[i], flat, err);
-	if (rc == AUC_OK)
-		rc = replay(f, SCENARIO_PRICES_BOUNDS, &f->now, &f->floors, err);
 	*worth = f->now.sum;
 	if (rc == AUC_OK && f->now.sum > f->floors.sum) {
 		kept = f->floors;
@@ -147,10 +157,13 @@ static enum auc_code take(const struct search *f, struct scenario *s, bool flat,
 {
 	bool published = !flat && f->published.sum > f->none.sum;
 	const struct worth *other = published ? &f->published : &f->none;
+	bool trace = f->trace_worth.sum > other->sum;
 	enum auc_code rc = AUC_OK;
 	char what[2048];
 	size_t len;
 
+	if (trace)
+		other = &f->trace_worth;
 	if (surely_better(f, &f->floors, other)) {
 		rc = set_floors(s, &f->best, err);
 		len = (size_t)snprintf(what, sizeof(what), "learned prices:");
@@ -158,6 +171,9 @@ static enum auc_code take(const struct search *f, struct scenario *s, bool flat,
 			len += (size_t)snprintf(what + len, sizeof(what) - len, "%s %.40s %.4g",
 						k ? "," : "", f->best.price[k].name,
 						f->best.price[k].value);
+	} else if (trace) {
+		rc = set_floors(s, &f->trace, err);
+		strcpy(what, "a trace of prices");
 	} else {
 		s->prices = published ? SCENARIO_PRICES_OFFLINE : SCENARIO_PRICES_GIVEN;
 		s->nvalues = 0;

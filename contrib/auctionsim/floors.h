@@ -12,11 +12,10 @@
 
 /*
  * Puts into S what common/flat.h finds best for DAYS[N], n > 0, days of the same market, under
- * POLICY ("NAME[,option=value...]"), one of sites that sells. They must be better for the past than
- * no prices and,
- * unless FLAT, the published ones by a standard error of what the days say (by five percent of a
- * single day); else S gets the best of these. *CHOSEN says what and why; malloc'd. The prices of
- * DAYS change. AUC_ENOMEM, or what a replay says.
+ * POLICY ("NAME[,option=value...]"), one of sites that sells. By a standard error of what the days
+ * say (by five percent of a single day) it must be better for them than no prices, than a trace of
+ * these and, unless FLAT, than the published ones; else S gets the best of these. *CHOSEN says what
+ * and why; malloc'd. The prices of DAYS change. AUC_ENOMEM, or what a replay says.
  */
 enum auc_code floors_learn(struct scenario *s, const char *policy, struct scenario *const *days,
 			   unsigned n, bool flat, char **chosen, struct auc_err *err);
