@@ -12,6 +12,7 @@
 #include "floors.h"
 #include "jsonio.h"
 #include "learned.h"
+#include "levels.h"
 #include "replay.h"
 #include "teacher.h"
 #include "text.h"
@@ -70,7 +71,9 @@ static enum auc_code take_values(struct scenario *s, const struct auc_market *m,
 				 const struct auc_given_price *list, size_t n, struct auc_err *err);
 static void set_none(struct scenario *s);
 static struct json_object *prices_json(const struct scenario *s);
-static struct json_object *floors_json(const struct scenario *s);
+static struct json_object *learned_json(void);
+static struct json_object *bounds_json(const struct scenario *s);
+static bool add_bounds(struct json_object *o, const struct scenario_bounds *b);
 static struct json_object *amounts_json(const struct scenario_amounts *a);
 
 enum auc_code learned_prices(struct scenario *s, const char *mode, const char *policy,
@@ -102,13 +105,19 @@ enum auc_code learned_prices(struct scenario *s, const char *mode, const char *p
 		s->prices = SCENARIO_PRICES_OFFLINE;
 	if (!flat && strcmp(mode, "learned") != 0)
 		return AUC_OK;
+	if (!n && !flat && p.policy->prices == AUC_PRICE_BOUNDS) {
+		s->prices = SCENARIO_PRICES_LEARNED;
+		return AUC_OK;
+	}
 	if ((flat || p.policy->sites) && !n)
 		return auc_err_set(err, AUC_EINVAL, "--prices: %s%s needs a past: --history FILE",
 				   mode, p.policy->sites ? " of a policy of sites" : "");
 	rc = load_past(&p, s, past, n, err);
 	if (rc == AUC_OK)
 		rc = p.policy->sites ? floors_learn(s, policy, p.days, n, flat, chosen, err)
-				     : learn(s, &p, chosen, err);
+		     : p.policy->prices == AUC_PRICE_BOUNDS
+			     ? levels_learn(s, p.policy, policy, p.days, n, flat, chosen, err)
+			     : learn(s, &p, chosen, err);
 	for (i = 0; p.days && i < p.n; i++) {
 		p.days[i]->teacher = NULL;
 		scenario_free(p.days[i]);
@@ -149,7 +158,7 @@ enum auc_code learned_write(const char *path, const struct scenario *s, const ch
 {
 	struct json_object *root = NULL, *prices;
 	enum auc_code rc = document_load(path, &root, err);
-	bool failed, given, constant;
+	bool failed, given, bounds, learned;
 	const char *text;
 	FILE *f;
 
@@ -163,11 +172,13 @@ enum auc_code learned_write(const char *path, const struct scenario *s, const ch
 		return rc;
 	}
 	given = s->prices == SCENARIO_PRICES_GIVEN;
-	constant = s->prices == SCENARIO_PRICES_BOUNDS && s->both.lower.n;
-	if (given || constant || s->prices == SCENARIO_PRICES_OFFLINE)
+	bounds = s->prices == SCENARIO_PRICES_BOUNDS &&
+		 (s->both.lower.n || s->worker.lower.n || s->ps_bounds.lower.n);
+	learned = s->prices == SCENARIO_PRICES_LEARNED;
+	if (given || bounds || learned || s->prices == SCENARIO_PRICES_OFFLINE)
 		json_object_object_del(root, "prices");
-	prices = given ? prices_json(s) : constant ? floors_json(s) : NULL;
-	if ((given || constant) && !auc_json_add(root, "prices", prices))
+	prices = given ? prices_json(s) : bounds ? bounds_json(s) : learned ? learned_json() : NULL;
+	if ((given || bounds || learned) && !auc_json_add(root, "prices", prices))
 		rc = auc_err_set(err, AUC_ENOMEM, "%s: no memory", to);
 	text = rc == AUC_OK
 		       ? json_object_to_json_string_ext(
@@ -205,7 +216,9 @@ static enum auc_code load_past(struct past *p, const struct scenario *s, char *c
 					 "--history: %s: its servers, types, slots or budget are "
 					 "not those of %s",
 					 paths[p->n], s->file);
-		for (i = 0; rc == AUC_OK && !p->policy->sites && i < p->days[p->n]->njobs; i++)
+		for (i = 0; rc == AUC_OK && p->policy->prices == AUC_PRICE_ETA &&
+			    !p->policy->sites && i < p->days[p->n]->njobs;
+		     i++)
 			if (world_is_own(&p->days[p->n]->jobs[i]))
 				rc = auc_err_set(err, AUC_EINVAL,
 						 "--history: %s: $.jobs[%u]: has types of its own, "
@@ -558,17 +571,40 @@ static struct json_object *prices_json(const struct scenario *s)
 	return NULL;
 }
 
-/* Constant prices are bounds of which one is the other. */
-static struct json_object *floors_json(const struct scenario *s)
+static struct json_object *learned_json(void)
 {
 	struct json_object *o = json_object_new_object();
 
-	if (o && auc_json_add_text(o, "mode", "bounds") &&
-	    auc_json_add(o, "lower", amounts_json(&s->both.lower)) &&
-	    auc_json_add(o, "upper", amounts_json(&s->both.upper)))
+	if (o && auc_json_add_text(o, "mode", "learned"))
 		return o;
 	json_object_put(o);
 	return NULL;
+}
+
+static struct json_object *bounds_json(const struct scenario *s)
+{
+	struct json_object *o = json_object_new_object();
+	bool ok = o && auc_json_add_text(o, "mode", "bounds") && add_bounds(o, &s->both);
+
+	for (unsigned r = 0; ok && r < 2; r++) {
+		const struct scenario_bounds *role = r ? &s->ps_bounds : &s->worker;
+		struct json_object *one = json_object_new_object();
+
+		ok = one && add_bounds(one, role) &&
+		     (!role->lower.n || auc_json_add(o, r ? "ps" : "worker", json_object_get(one)));
+		json_object_put(one);
+	}
+	if (ok)
+		return o;
+	json_object_put(o);
+	return NULL;
+}
+
+/* What there is of lower and upper bounds. */
+static bool add_bounds(struct json_object *o, const struct scenario_bounds *b)
+{
+	return (!b->lower.n || auc_json_add(o, "lower", amounts_json(&b->lower))) &&
+	       (!b->upper.n || auc_json_add(o, "upper", amounts_json(&b->upper)));
 }
 
 static struct json_object *amounts_json(const struct scenario_amounts *a)

@@ -93,3 +93,39 @@ setup()
 	run -1 "$sim" run -p offline-oasis,columns=10 s.json
 	[[ $output == *"tries at most 10"* ]]
 }
+
+@test "--prices learned: bounds that days of the past teach, whose jobs have types of their own" {
+	"$sim" gen oasis servers=4 ps_servers=4 slots=40 jobs=180 -s 4 -o all.json
+	for day in 0 1 2; do
+		jq -c --argjson day $day '.jobs = .jobs[60 * $day:60 * ($day + 1)]' all.json > day$day.json
+	done
+	run -0 --separate-stderr "$sim" run -p oasis --json --prices=learned --history=day1.json --history=day2.json \
+		--priced=priced.json -o r.json day0.json
+	[[ $stderr == "auctionsim: oasis: learned prices: bounds times "*", U / L "*": the past would have been worth "* ]]
+	"$sim" check priced.json r.json
+	jq -e '.prices | .mode == "bounds" and (.worker.lower.gpu | . > 0) and (.ps.lower | has("gpu") | not) and (.ps.upper.cpu > 0)' priced.json
+	"$sim" run -p oasis --json priced.json | jq 'del(.timing)' > again.json
+	jq 'del(.timing)' r.json | cmp - again.json
+	"$sim" run -p oasis --json --prices=none day0.json > free.json
+	jq -e -s '.[0].totals.welfare > 1.5 * .[1].totals.welfare' r.json free.json
+	# of all schedules none is worth more than the bound
+	"$sim" bound --schedules oasis -n 3 --json day0.json > bound.json
+	jq -e -s '.[0].totals.welfare <= .[1].bound' r.json bound.json
+
+	# flat: L is U; of a single day
+	run -0 --separate-stderr "$sim" run -p oasis --prices=flat --history=day1.json --priced=priced.json day0.json
+	jq -e '.prices | .worker.lower == .worker.upper and .ps.lower == .ps.upper' priced.json
+
+	# without a past: what the day's own jobs teach as they come
+	run -0 --separate-stderr "$sim" run -p oasis --json --prices=learned --priced=priced.json -o r.json day0.json
+	[ -z "$stderr" ]
+	jq -e '.prices == {mode: "learned"}' priced.json
+	"$sim" run -p oasis --json priced.json | jq 'del(.timing)' > again.json
+	jq 'del(.timing)' r.json | cmp - again.json
+	jq '.servers[0].capacity.cpu += 1' day1.json > other.json
+	run -1 "$sim" run -p oasis --prices=learned --history=other.json day0.json
+	[[ $output == *"--history: other.json: its servers, types, slots or budget are not those of day0.json" ]]
+	# policies whose prices stand for classes of servers do not learn from such jobs
+	run -1 "$sim" run -p dps --prices=learned --history=day1.json day0.json
+	[[ $output == *'$.jobs[0]: has types of its own, from which nothing can be learned'* ]]
+}
