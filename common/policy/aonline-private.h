@@ -1,7 +1,8 @@
 /*
  * aonline-private.h - what the parts of policy aonline share: aonline.c (options, jobs that come
- * and go), aonline_dispatch.c (which worker trains which chunk), aonline_step.c (what runs in a
- * slot, PSs).
+ * and go), aonline_dispatch.c (which worker trains which chunk), aonline_line.c (the workers by
+ * what a chunk costs there), aonline_queue.c (what waits at a worker), aonline_step.c (what runs in
+ * a slot, PSs).
  */
 #ifndef AUC_AONLINE_PRIVATE_H
 #define AUC_AONLINE_PRIVATE_H
@@ -28,10 +29,10 @@ struct aon_chunk {
  */
 struct aon_entry {
 	struct aon_job *job;
-	int64_t length;
-	uint64_t number;
-	auc_slot ready;         /* its data are there */
-	int64_t left;           /* slots of all of them */
+	auc_slot ready; /* its data are there */
+	int32_t length;
+	int32_t left;           /* slots of all of them */
+	int32_t chunks, weight; /* how many, and the weight of each: see struct aon_brief */
 	int32_t apart, nchunks; /* nchunks: of the whole job */
 	unsigned chunk;         /* the one at hand: the others follow it */
 };
@@ -47,6 +48,23 @@ struct aon_worker {
 	struct aon_worker *next; /* in a step: of the same job's */
 };
 
+#define AON_WEIGHT_BITS 20
+#define AON_BUCKETS     256
+
+/*
+ * What a dispatch reads of every worker to know which queues it need not look at. Weights are
+ * parts of their jobs, chunks by all of the job's, in 2^-AON_WEIGHT_BITS, rounded down.
+ */
+struct aon_brief {
+	unsigned server, index, n; /* as the worker's */
+	int32_t first_left;        /* slots of the first */
+	auc_slot ready;            /* from then on the data of all of them are there */
+	int64_t left;              /* slots of all of them */
+	int32_t shortest, longest; /* lengths of the first and the last of them; 0: nobody */
+	int32_t least, last;       /* the least weight of a chunk; of all chunks of the last */
+	int32_t all;               /* of all, of the first one chunk alone */
+};
+
 /* Workers of the cloud, as bits: which are in use, and which of them are free from the next slot
  * on. */
 struct aon_pool {
@@ -54,25 +72,27 @@ struct aon_pool {
 	uint64_t *used, *ended;
 };
 
-/* A worker type and all workers of it. */
+/* A worker type and all workers of it, or a PS type. */
 struct aon_kind {
-	struct auc_bundle bundle;
+	struct auc_bundle bundle; /* of a PS: nobody works */
 	unsigned n;
 	struct aon_worker *workers; /* at the edge, ascending by server */
+	struct aon_brief *briefs;   /* of each of them */
+	int64_t left;               /* slots of all that wait there */
 	unsigned npools;
 	struct aon_pool *pools; /* in the cloud, ascending by server */
 };
 
 struct aon_job {
-	uint64_t id, number; /* number: in the order of arrival */
+	uint64_t id;
 	auc_slot arrival;
 	unsigned worker_type, ps_type;
 	struct aon_kind *kind;
-	struct auc_bundle ps;
-	unsigned *upload; /* by server */
+	const struct auc_bundle *ps;
+	const unsigned *upload; /* by server; behind the chunks, they behind the job */
 	int64_t apart,
-		together;    /* slots of a chunk with a PS elsewhere, and with all in one place */
-	int64_t length;      /* chunks x slots of one: the shorter goes first */
+		together; /* slots of a chunk with a PS elsewhere, and with all in one place */
+	int32_t length;   /* chunks x slots of one: the shorter goes first, then who came first */
 	int64_t chunk_units; /* of storage */
 	unsigned n, undone;
 	struct aon_chunk *chunks;
@@ -80,9 +100,9 @@ struct aon_job {
 	bool colocated;         /* all of them, and the PS */
 	struct aon_pool *cloud; /* NULL: none of them */
 	unsigned cloud_undone;
-	auc_slot end; /* when it would be complete if nobody else came */
-	auc_slot ran; /* the latest slot it ran in */
-	bool done;
+	auc_slot end;       /* when it would be complete if nobody else came */
+	auc_slot ran;       /* the latest slot it ran in */
+	bool done, stopped; /* stopped: some chunk was, and has runs before the latest */
 	/* the PS */
 	unsigned ps_server;
 	bool ps_held;                  /* in a step: taken out of the room already */
@@ -99,24 +119,36 @@ enum aon_site {
 	AON_CLOUD,
 };
 
-/* A worker that the chunks of a new job may go to. D times the quantity Q is the sum of the two. */
+/* What the chunks of a new job find at a worker. D times the quantity Q is slots + pushed. */
 struct aon_choice {
-	int64_t slots; /* until the first chunk would be trained */
-	double pushed; /* what a chunk would push back */
-	struct aon_worker *worker;
-	unsigned n; /* chunks that went there */
+	int64_t slots;          /* until the first chunk would be trained */
+	double pushed;          /* what a chunk would push back */
+	int64_t ahead;          /* slots of all that goes first */
+	unsigned place, behind; /* in the queue, and how many others are behind it there */
+	unsigned n;             /* chunks that went there */
+	unsigned first;         /* of them */
+	bool serial;            /* nobody there waits for data */
 };
 
-/* The same in a heap or in line, with the quantity of its next chunk. */
+/* A worker with the quantity of its next chunk. */
 struct aon_next {
 	double q;
-	unsigned choice;
+	unsigned worker;
+};
+
+/* Workers in the order of the Q of their next chunk: aonline_line.c. */
+struct aon_line {
+	const struct aon_job *j;
+	unsigned shift; /* waits of 2^shift go into one bucket */
+	double limit;   /* the least Q of those in the next bucket */
+	unsigned bucket, nrun, next, nheap, first, last;
+	struct aon_next *run, *heap, *again;
 };
 
 struct auc_stepper_ctx {
 	enum aon_site site;
 	bool guard;
-	uint64_t arrived, marks;
+	uint64_t marks;
 	unsigned nservers; /* 0: no job has come yet */
 	unsigned nkinds;
 	struct aon_kind **kinds;
@@ -127,14 +159,21 @@ struct auc_stepper_ctx {
 	int64_t *held; /* of it, by server, in units */
 	struct auc_room room;
 	/* a dispatch */
-	struct aon_choice *choices;    /* by worker of the kind */
-	struct aon_next *heap, *again; /* again: by chunk */
-	unsigned choices_alloc, again_alloc;
+	unsigned workers_alloc, chunks_alloc, queue_alloc;
+	unsigned longest;              /* the longest queue there was */
+	struct aon_choice *choices;    /* by worker of the kind, as the next three */
+	unsigned *behind;              /* who is next in its bucket */
+	unsigned buckets[AON_BUCKETS]; /* its first */
+	struct aon_next *run, *heap;
+	struct aon_next *again; /* by chunk, as the next two */
+	unsigned *order;        /* the worker of each chunk */
+	unsigned *touched;      /* workers that got one, ntouched of them */
+	unsigned ntouched;
 	struct aon_job **pushed; /* alloc long */
 	int64_t *left;           /* of a queue, its entries' work, data and ends */
 	auc_slot *ready, *ends;
-	unsigned queue_alloc, longest; /* longest: the longest queue there was */
-	int64_t *storage;              /* by server: chunks for which there is room */
+	bool *servers;    /* some of them */
+	int64_t *storage; /* by server: chunks for which there is room */
 	/* a step */
 	struct auc_layout *layouts; /* alloc long */
 	struct auc_share *shares;
@@ -143,12 +182,6 @@ struct auc_stepper_ctx {
 	struct auc_chunk *seen; /* for chunks() */
 	struct auc_span *spans;
 };
-
-/* True if J goes before a job of that length and number. */
-static inline bool aon_before(const struct aon_job *j, int64_t length, uint64_t number)
-{
-	return j->length != length ? j->length < length : j->number < number;
-}
 
 /*
  * Dispatches all chunks of J, which is not yet in ctx->jobs. *PLACED false: there is no worker, or
@@ -165,21 +198,58 @@ void aon_free_worker(const struct aon_job *j, const struct aon_chunk *c);
 /* aonline.c: room for one more job, and CTX knows M. */
 enum auc_code aon_make_place(struct auc_stepper_ctx *ctx, const struct auc_market *m,
 			     struct auc_err *err);
-/* Makes *J (zeroed) of JOB, with types W and P, not dispatched. *REASON capacity: it is too long.
+/* Makes *J of JOB, with types W and P, not dispatched. NULL: an error, or AUC_OK and it is too
+ * long.
  */
 enum auc_code aon_make_job(struct auc_stepper_ctx *ctx, const struct auc_market *m, uint64_t id,
-			   const struct auc_job *job, unsigned w, unsigned p,
-			   enum auc_reason *reason, struct aon_job *j, struct auc_err *err);
+			   const struct auc_job *job, unsigned w, unsigned p, struct aon_job **j,
+			   struct auc_err *err);
 void aon_free_job(struct aon_job *j);
 /* J goes to its place among ctx->jobs, where there is room. */
 void aon_enter(struct auc_stepper_ctx *ctx, struct aon_job *j);
 /* The job at hand of that id; NULL. */
 struct aon_job *aon_find(const struct auc_stepper_ctx *ctx, uint64_t id);
 
-/* aonline_dispatch.c: CHUNK of J goes to W, behind those of the same job there, if there are any.
+/*
+ * aonline_queue.c. Worker W of J's kind gets chunks of J, FIRST and those that follow it, LEFT
+ * slots in all, at PLACE of its queue, which aon_queue_place() says.
  */
-enum auc_code aon_put_chunk(struct auc_stepper_ctx *ctx, struct aon_job *j, struct aon_worker *w,
-			    unsigned chunk, struct auc_err *err);
+enum auc_code aon_queue_insert(struct auc_stepper_ctx *ctx, struct aon_job *j, unsigned w,
+			       unsigned place, unsigned first, unsigned chunks, int64_t left,
+			       struct auc_err *err);
+/* Where a job of LENGTH that comes now is in W's queue. */
+unsigned aon_queue_place(const struct aon_worker *w, int32_t length);
+/* The head of W's queue was trained in a slot, and its chunk is not done. */
+void aon_queue_trained(struct aon_kind *kind, const struct aon_worker *w);
+/* W's queue has other chunks than before: the brief of it. */
+void aon_queue_changed(struct aon_kind *kind, const struct aon_worker *w);
+/* Entry E goes out of W's queue. */
+void aon_queue_remove(struct aon_kind *kind, struct aon_worker *w, unsigned e);
+/* What a chunk of J would find at worker W; CHOICE->serial is known. */
+void aon_queue_ask(struct auc_stepper_ctx *ctx, const struct aon_job *j, unsigned w,
+		   struct aon_choice *choice);
+/*
+ * When the chunks of J that go to worker W by CHOICE would be done; and in ctx->ends, from CHOICE's
+ * place + 1 on, when the entries from that place on would be.
+ */
+auc_slot aon_queue_ends(struct auc_stepper_ctx *ctx, const struct aon_job *j, unsigned w,
+			const struct aon_choice *choice);
+
+/*
+ * aonline_line.c. All workers of J's kind that FIT, by server, has, that get its data and whose
+ * SERVERS (NULL: all) are true stand in line. RANGE: slots that the first chunks may have to wait;
+ * a guess, which makes it fast.
+ */
+void aon_line_open(struct aon_line *line, struct auc_stepper_ctx *ctx, const struct aon_job *j,
+		   const int32_t *fit, const bool *servers, int64_t range);
+/* Nobody does. */
+void aon_line_none(struct aon_line *line);
+/* The next one, NULL: nobody. */
+const struct aon_next *aon_line_first(struct auc_stepper_ctx *ctx, struct aon_line *line);
+/* Takes out who is the FIRST, for good or until it comes back with the Q of its next chunk. */
+void aon_line_take(struct aon_line *line, const struct aon_next *first);
+void aon_line_again(struct auc_stepper_ctx *ctx, struct aon_line *line, unsigned worker);
+
 /* aonline_step.c: POOL has bits for worker N. */
 enum auc_code aon_grow_pool(struct aon_pool *pool, unsigned n, struct auc_err *err);
 

@@ -44,6 +44,8 @@ static enum auc_code aonline_arrive(struct auc_stepper_ctx *ctx, const struct au
 				    struct auc_err *err);
 static enum auc_code meet_market(struct auc_stepper_ctx *ctx, const struct auc_market *m,
 				 struct auc_err *err);
+static int64_t chunk_slots(const struct auc_market *m, const struct auc_job *job, unsigned w,
+			   unsigned p, bool together);
 static enum auc_code find_kind(struct auc_stepper_ctx *ctx, const struct auc_market *m,
 			       unsigned type, struct aon_kind **kind, struct auc_err *err);
 static bool add_workers(struct aon_kind *kind, const struct auc_market *m, unsigned type);
@@ -107,12 +109,17 @@ static void aonline_destroy(struct auc_stepper_ctx *ctx)
 	free(ctx->held);
 	auc_room_clear(&ctx->room);
 	free(ctx->choices);
+	free(ctx->behind);
+	free(ctx->run);
 	free(ctx->heap);
 	free(ctx->again);
+	free(ctx->order);
+	free(ctx->touched);
 	free(ctx->pushed);
 	free(ctx->left);
 	free(ctx->ready);
 	free(ctx->ends);
+	free(ctx->servers);
 	free(ctx->storage);
 	free(ctx->layouts);
 	free(ctx->shares);
@@ -134,15 +141,13 @@ static enum auc_code aonline_arrive(struct auc_stepper_ctx *ctx, const struct au
 	*reason = AUC_REASON_CAPACITY;
 	if (rc != AUC_OK || !auc_baseline_types(m, job, &w, &p))
 		return rc;
-	j = calloc(1, sizeof(*j));
+	rc = aon_make_job(ctx, m, id, job, w, p, &j, err);
 	if (!j)
-		return auc_err_set(err, AUC_ENOMEM, "no memory for a job");
-	rc = aon_make_job(ctx, m, id, job, w, p, reason, j, err);
-	if (rc == AUC_OK && *reason == AUC_REASON_NONE) {
-		rc = aon_dispatch(ctx, m, j, &placed, err);
-		*reason = placed ? AUC_REASON_NONE : AUC_REASON_CAPACITY;
-	}
-	if (rc == AUC_OK && *reason == AUC_REASON_NONE)
+		return rc;
+	rc = aon_dispatch(ctx, m, j, &placed, err);
+	if (rc == AUC_OK && placed)
+		*reason = AUC_REASON_NONE;
+	if (rc == AUC_OK && placed)
 		aon_enter(ctx, j);
 	else
 		aon_free_job(j);
@@ -155,7 +160,7 @@ void aon_enter(struct auc_stepper_ctx *ctx, struct aon_job *j)
 
 	for (high = ctx->n; low < high;) {
 		middle = (low + high) / 2;
-		if (aon_before(j, ctx->jobs[middle]->length, ctx->jobs[middle]->number))
+		if (j->length < ctx->jobs[middle]->length)
 			high = middle;
 		else
 			low = middle + 1;
@@ -178,13 +183,15 @@ static enum auc_code meet_market(struct auc_stepper_ctx *ctx, const struct auc_m
 				   ctx->nservers - 1, m->nservers);
 	free(ctx->limited);
 	free(ctx->held);
+	free(ctx->servers);
 	free(ctx->storage);
 	free(ctx->count);
 	ctx->limited = calloc(n, sizeof(*ctx->limited));
 	ctx->held = calloc(n, sizeof(*ctx->held));
+	ctx->servers = calloc(n, sizeof(*ctx->servers));
 	ctx->storage = calloc(n, sizeof(*ctx->storage));
 	ctx->count = calloc(n, sizeof(*ctx->count));
-	if (!ctx->limited || !ctx->held || !ctx->storage || !ctx->count)
+	if (!ctx->limited || !ctx->held || !ctx->servers || !ctx->storage || !ctx->count)
 		return auc_err_set(err, AUC_ENOMEM, "no memory for %u servers", m->nservers);
 	for (s = 0; s < m->nservers; s++) {
 		ctx->limited[s] = k >= 0 && m->servers[s].units[k] > 0;
@@ -220,44 +227,61 @@ enum auc_code aon_make_place(struct auc_stepper_ctx *ctx, const struct auc_marke
 }
 
 enum auc_code aon_make_job(struct auc_stepper_ctx *ctx, const struct auc_market *m, uint64_t id,
-			   const struct auc_job *job, unsigned w, unsigned p,
-			   enum auc_reason *reason, struct aon_job *j, struct auc_err *err)
+			   const struct auc_job *job, unsigned w, unsigned p, struct aon_job **made,
+			   struct auc_err *err)
 {
-	int k = auc_market_find_tres(m, "storage");
-	double chunks = (double)job->chunks;
+	size_t chunks = job->chunks * sizeof(struct aon_chunk), uploads;
+	struct aon_kind *kind, *ps;
+	int64_t apart, together;
+	struct aon_job *j;
 	enum auc_code rc;
+	int k;
 
-	*reason = AUC_REASON_CAPACITY;
+	*made = NULL;
 	if (job->chunks > CHUNKS_MAX)
 		return auc_err_set(err, AUC_EINVAL,
 				   "aonline: chunks: expected at most %d, found %llu", CHUNKS_MAX,
 				   (unsigned long long)job->chunks);
-	j->worker_type = w;
-	j->ps_type = p;
-	j->id = id;
-	j->number = ctx->arrived++;
-	j->arrival = job->arrival;
-	j->ps = m->types[auc_ps_index(m, j->ps_type)];
-	j->apart = auc_job_duration(
-		auc_job_work(m, job, j->worker_type, j->ps_type, false) / chunks, 1);
-	j->together = auc_job_duration(
-		auc_job_work(m, job, j->worker_type, j->ps_type, true) / chunks, 1);
-	if (j->apart > CHUNK_SLOTS_MAX)
+	apart = chunk_slots(m, job, w, p, false);
+	together = chunk_slots(m, job, w, p, true);
+	if (apart > CHUNK_SLOTS_MAX)
 		return AUC_OK;
-	j->n = j->undone = (unsigned)job->chunks;
-	j->length = j->n * j->apart;
-	j->chunk_units = k < 0 ? 0 : auc_ceil(job->chunk_mb * m->tres[k].scale);
-	j->ran = job->arrival - 2;
-	rc = find_kind(ctx, m, j->worker_type, &j->kind, err);
+	rc = find_kind(ctx, m, w, &kind, err);
+	if (rc == AUC_OK)
+		rc = find_kind(ctx, m, auc_ps_index(m, p), &ps, err);
 	if (rc != AUC_OK)
 		return rc;
-	j->upload = malloc((m->nservers + 1) * sizeof(*j->upload));
-	j->chunks = calloc(j->n, sizeof(*j->chunks));
-	if (!j->upload || !j->chunks)
-		return auc_err_set(err, AUC_ENOMEM, "no memory for a job of %u chunks", j->n);
-	memcpy(j->upload, job->upload, m->nservers * sizeof(*j->upload));
-	*reason = AUC_REASON_NONE;
+	uploads = m->nservers * sizeof(*j->upload);
+	j = malloc(sizeof(*j) + chunks + uploads);
+	if (!j)
+		return auc_err_set(err, AUC_ENOMEM, "no memory for a job of %llu chunks",
+				   (unsigned long long)job->chunks);
+	memset(j, 0, sizeof(*j) + chunks);
+	j->chunks = (struct aon_chunk *)(j + 1);
+	j->upload = memcpy(j->chunks + job->chunks, job->upload, uploads);
+	j->id = id;
+	j->arrival = job->arrival;
+	j->worker_type = w;
+	j->ps_type = p;
+	j->kind = kind;
+	j->ps = &ps->bundle;
+	j->apart = apart;
+	j->together = together;
+	j->n = j->undone = (unsigned)job->chunks;
+	j->length = (int32_t)(j->n * apart);
+	if (ctx->any_limited && (k = auc_market_find_tres(m, "storage")) >= 0)
+		j->chunk_units = auc_ceil(job->chunk_mb * m->tres[k].scale);
+	j->ran = job->arrival - 2;
+	*made = j;
 	return AUC_OK;
+}
+
+static int64_t chunk_slots(const struct auc_market *m, const struct auc_job *job, unsigned w,
+			   unsigned p, bool together)
+{
+	double chunks = (double)job->chunks;
+
+	return auc_job_duration(auc_job_work(m, job, w, p, together) / chunks, 1);
 }
 
 /* Types that jobs bring along are compared by what they are. */
@@ -269,7 +293,8 @@ static enum auc_code find_kind(struct auc_stepper_ctx *ctx, const struct auc_mar
 	unsigned i;
 
 	for (i = 0; i < ctx->nkinds; i++)
-		if (!strcmp(ctx->kinds[i]->bundle.name, b->name) &&
+		if (ctx->kinds[i]->bundle.role == b->role &&
+		    !strcmp(ctx->kinds[i]->bundle.name, b->name) &&
 		    !memcmp(ctx->kinds[i]->bundle.units, b->units, sizeof(b->units))) {
 			*kind = ctx->kinds[i];
 			return AUC_OK;
@@ -286,33 +311,36 @@ static enum auc_code find_kind(struct auc_stepper_ctx *ctx, const struct auc_mar
 		}
 	}
 	free_kind(made);
-	return auc_err_set(err, AUC_ENOMEM, "no memory for the workers of type %s", b->name);
+	return auc_err_set(err, AUC_ENOMEM, "no memory for type %s", b->name);
 }
 
-/* Those of an empty cluster. */
+/* Those of an empty cluster; none of a PS type. */
 static bool add_workers(struct aon_kind *kind, const struct auc_market *m, unsigned type)
 {
 	const int32_t *fit = m->cache[type].fit0;
+	unsigned nservers = m->types[type].role & AUC_ROLE_WORKER ? m->nservers : 0;
 	size_t workers = 0, pools = 0;
 	int32_t i, n;
 	unsigned s;
 
-	for (s = 0; s < m->nservers; s++)
+	for (s = 0; s < nservers; s++)
 		if (m->servers[s].cloud)
 			pools += fit[s] > 0;
 		else
 			workers += (size_t)(fit[s] < WORKERS_MAX ? fit[s] : WORKERS_MAX);
 	kind->workers = calloc(workers + 1, sizeof(*kind->workers));
+	kind->briefs = calloc(workers + 1, sizeof(*kind->briefs));
 	kind->pools = calloc(pools + 1, sizeof(*kind->pools));
-	if (!kind->workers || !kind->pools)
+	if (!kind->workers || !kind->briefs || !kind->pools)
 		return false;
-	for (s = 0; s < m->nservers; s++) {
+	for (s = 0; s < nservers; s++) {
 		n = fit[s] < WORKERS_MAX ? fit[s] : WORKERS_MAX;
 		if (m->servers[s].cloud && n > 0)
 			kind->pools[kind->npools++].server = s;
 		for (i = 0; i < n && !m->servers[s].cloud; i++) {
-			kind->workers[kind->n].server = s;
-			kind->workers[kind->n++].index = (unsigned)i;
+			kind->workers[kind->n].server = kind->briefs[kind->n].server = s;
+			kind->workers[kind->n].index = kind->briefs[kind->n].index = (unsigned)i;
+			kind->n++;
 		}
 	}
 	return true;
@@ -331,6 +359,7 @@ static void free_kind(struct aon_kind *kind)
 		free(kind->pools[i].ended);
 	}
 	free(kind->workers);
+	free(kind->briefs);
 	free(kind->pools);
 	free(kind);
 }
@@ -339,10 +368,8 @@ void aon_free_job(struct aon_job *j)
 {
 	unsigned i;
 
-	for (i = 0; j->chunks && i < j->n; i++)
+	for (i = 0; j->stopped && i < j->n; i++)
 		free(j->chunks[i].before);
-	free(j->chunks);
-	free(j->upload);
 	free(j);
 }
 
@@ -360,7 +387,7 @@ void aon_drop_done(struct auc_stepper_ctx *ctx)
 			ctx->jobs[kept++] = j;
 			continue;
 		}
-		for (k = 0; k < j->n; k++) {
+		for (k = 0; j->chunk_units && k < j->n; k++) {
 			s = j->chunks[k].server;
 			if (ctx->limited[s])
 				ctx->held[s] -= j->chunk_units;
@@ -395,7 +422,7 @@ static enum auc_code aonline_leave(struct auc_stepper_ctx *ctx, uint64_t id, str
 		for (k = 0; k < w->n && w->queue[k].job != j; k++)
 			;
 		if (k < w->n)
-			memmove(&w->queue[k], &w->queue[k + 1], (--w->n - k) * sizeof(*w->queue));
+			aon_queue_remove(j->kind, w, k);
 		if (w->ran == j)
 			w->ran = NULL;
 	}

@@ -4,66 +4,53 @@
  *   D Q(w) = Delta + W + p + D p sum 1/D',
  * W the slots that chunks ahead still need when the data are there, the sum over the chunks that
  * would be pushed back. The next chunk of the job finds the one before it ahead of it, so that a
- * worker's Q grows by p with each, and a heap of the workers is all that is needed.
+ * worker's Q grows by p with each, and the workers by the Q of their next chunk are all that is
+ * needed (aonline_line.c).
  *
  * The guard looks at the whole job: slots until it is complete, and by how much that completes
  * others later, with the chunks where Algorithm 2 has them, with all of them at the edge, and with
  * all of them in the cloud. Nothing is in the way there, so that with every job the sum of all
- * completion times grows at most as if everything went to the cloud.
+ * completion times grows at most as if everything went to the cloud. The first two are one sequence
+ * of workers, shorter or longer.
  */
 #include "config.h"
 
 #include <limits.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "policy/aonline-private.h"
 
-#define NEVER INT64_MAX
-
-/* A dispatch that is looked at: ctx->choices[].n, and this. */
+/* A dispatch that is looked at: chunks from edge_n on are in the cloud. */
 struct ask {
 	struct auc_stepper_ctx *ctx;
 	const struct auc_market *m;
 	struct aon_job *j;
-	unsigned nchoices;
 	unsigned ps[2];         /* servers that hold a PS and get data, nservers: none */
 	struct aon_pool *cloud; /* the one it may use, or NULL */
-	unsigned cloud_n;       /* chunks that go there */
-	auc_slot own, cost;     /* slots until it is complete; and what others lose */
+	int64_t cloud_room;     /* chunks that can be stored there */
+	struct aon_line line;
+	unsigned edge_n;
+	auc_slot own, cost; /* slots until it is complete; and what others lose */
 	unsigned npushed;
 };
 
-/* Workers by the Q of their next chunk. */
-struct line {
-	struct aon_next *heap, *again;
-	unsigned n, first, last; /* of the heap; of again */
-};
-
-static bool look(struct ask *a, struct auc_err *err);
+static bool make_place(struct auc_stepper_ctx *ctx, const struct aon_job *j);
+static void *renew(void *array, unsigned n, size_t size);
+static void look(struct ask *a);
 static void find_ps(struct ask *a);
-static bool ps_somewhere(const struct ask *a, unsigned server);
+static const bool *find_servers(const struct ask *a);
 static bool fits_with_ps(const struct auc_market *m, unsigned server, const struct auc_bundle *w,
 			 const struct auc_bundle *ps);
-static struct aon_choice first_choice(struct auc_stepper_ctx *ctx, const struct aon_job *j,
-				      struct aon_worker *w);
-static unsigned load_queue(struct auc_stepper_ctx *ctx, const struct aon_job *j,
-			   const struct aon_worker *w, unsigned n);
-static void run_queue(const auc_slot *ready, int64_t *left, auc_slot *ends, unsigned n,
-		      auc_slot from, auc_slot until);
-static void measure_storage(const struct ask *a);
-static bool fill(struct ask *a, bool edge, bool cloud);
-static inline struct aon_next choice_next(const struct aon_choice *choice, unsigned at,
-					  const struct aon_job *j);
-static void line_open(struct line *line, const struct ask *a, bool edge, double most);
-static const struct aon_next *line_first(const struct line *line);
-static void line_take(struct line *line, const struct aon_next *first);
-static void line_again(struct line *line, struct aon_next next);
-static inline bool before(const struct aon_next *a, const struct aon_next *b);
-static void sift(struct aon_next *heap, unsigned n, unsigned i);
+static void measure_storage(struct ask *a);
+static const struct aon_next *find_next(struct ask *a);
+static const struct aon_choice *place(struct ask *a, const struct aon_next *next);
+static bool fill(struct ask *a, bool cloud);
+static void go_back(struct ask *a, unsigned edge_n);
 static void weigh(struct ask *a);
+static void weigh_pushed(struct ask *a, const struct aon_worker *w, unsigned place);
 static bool choose(struct ask *a);
+static void choose_whole(struct ask *a);
 static enum auc_code commit(struct ask *a, struct auc_err *err);
 
 enum auc_code aon_dispatch(struct auc_stepper_ctx *ctx, const struct auc_market *m,
@@ -72,69 +59,77 @@ enum auc_code aon_dispatch(struct auc_stepper_ctx *ctx, const struct auc_market 
 	struct ask a = {.ctx = ctx, .m = m, .j = j};
 
 	*placed = false;
-	if (!look(&a, err))
-		return AUC_ENOMEM;
+	if (!make_place(ctx, j))
+		return auc_err_set(err, AUC_ENOMEM,
+				   "no memory for a dispatch of %u chunks among %u workers", j->n,
+				   j->kind->n);
+	look(&a);
 	if (!choose(&a))
 		return AUC_OK;
 	*placed = true;
 	return commit(&a, err);
 }
 
-/* Every worker that the job may use, with the Q of its first chunk there, and the cloud. */
-static bool look(struct ask *a, struct auc_err *err)
+/* For all that is looked at; nothing of it lasts. */
+static bool make_place(struct auc_stepper_ctx *ctx, const struct aon_job *j)
+{
+	unsigned n;
+
+	if (ctx->workers_alloc <= j->kind->n) {
+		n = j->kind->n + 1;
+		ctx->choices = renew(ctx->choices, n, sizeof(*ctx->choices));
+		ctx->behind = renew(ctx->behind, n, sizeof(*ctx->behind));
+		ctx->run = renew(ctx->run, n, sizeof(*ctx->run));
+		ctx->heap = renew(ctx->heap, n, sizeof(*ctx->heap));
+		ctx->workers_alloc = ctx->choices && ctx->behind && ctx->run && ctx->heap ? n : 0;
+	}
+	if (ctx->chunks_alloc < j->n) {
+		ctx->again = renew(ctx->again, j->n, sizeof(*ctx->again));
+		ctx->order = renew(ctx->order, j->n, sizeof(*ctx->order));
+		ctx->touched = renew(ctx->touched, j->n, sizeof(*ctx->touched));
+		ctx->chunks_alloc = ctx->again && ctx->order && ctx->touched ? j->n : 0;
+	}
+	if (ctx->queue_alloc <= ctx->longest) {
+		n = 2 * ctx->longest + 16;
+		ctx->left = renew(ctx->left, n, sizeof(*ctx->left));
+		ctx->ready = renew(ctx->ready, n, sizeof(*ctx->ready));
+		ctx->ends = renew(ctx->ends, n, sizeof(*ctx->ends));
+		ctx->queue_alloc = ctx->left && ctx->ready && ctx->ends ? n : 0;
+	}
+	return ctx->workers_alloc && ctx->chunks_alloc && ctx->queue_alloc;
+}
+
+static void *renew(void *array, unsigned n, size_t size)
+{
+	free(array);
+	return calloc(n, size);
+}
+
+/* Every worker that the job may use stands in line, and the cloud is known. */
+static void look(struct ask *a)
 {
 	struct auc_stepper_ctx *ctx = a->ctx;
 	const struct aon_job *j = a->j;
-	struct aon_kind *kind = j->kind;
 	const int32_t *fit = a->m->cache[j->worker_type].fit0;
-	struct aon_choice *choices;
-	struct aon_worker *w;
 	struct aon_pool *pool;
-	unsigned server = UINT_MAX;
-	bool usable = false;
+	int64_t range;
 
-	if (ctx->longest + 1 > ctx->queue_alloc) {
-		free(ctx->left);
-		free(ctx->ready);
-		free(ctx->ends);
-		ctx->queue_alloc = 2 * ctx->longest + 16;
-		ctx->left = calloc(ctx->queue_alloc, sizeof(*ctx->left));
-		ctx->ready = calloc(ctx->queue_alloc, sizeof(*ctx->ready));
-		ctx->ends = calloc(ctx->queue_alloc, sizeof(*ctx->ends));
-	}
-	if (kind->n > ctx->choices_alloc) {
-		choices = realloc(ctx->choices, kind->n * sizeof(*choices));
-		if (choices)
-			ctx->choices = choices;
-		free(ctx->heap);
-		ctx->heap = calloc(kind->n, sizeof(*ctx->heap));
-		ctx->choices_alloc = choices && ctx->heap ? kind->n : 0;
-	}
-	if (j->n > ctx->again_alloc) {
-		free(ctx->again);
-		ctx->again = calloc(j->n, sizeof(*ctx->again));
-		ctx->again_alloc = ctx->again ? j->n : 0;
-	}
-	if (j->n > ctx->again_alloc || kind->n > ctx->choices_alloc || !ctx->left || !ctx->ready ||
-	    !ctx->ends) {
-		ctx->queue_alloc = 0;
-		auc_err_set(err, AUC_ENOMEM, "no memory for a dispatch among %u workers", kind->n);
-		return false;
-	}
 	find_ps(a);
-	for (w = kind->workers; w < kind->workers + kind->n && ctx->site != AON_CLOUD; w++) {
-		if (w->server != server)
-			usable = j->upload[w->server] != UINT_MAX && ps_somewhere(a, w->server);
-		server = w->server;
-		if (usable && (int32_t)w->index < fit[server])
-			ctx->choices[a->nchoices++] = first_choice(ctx, j, w);
-	}
-	for (pool = kind->pools; pool < kind->pools + kind->npools && ctx->site != AON_EDGE; pool++)
-		if (j->upload[pool->server] != UINT_MAX && fit[pool->server] > 0 &&
-		    fits_with_ps(a->m, pool->server, &kind->bundle, &j->ps) &&
+	ctx->ntouched = 0;
+	for (pool = j->kind->pools; pool < j->kind->pools + j->kind->npools; pool++)
+		if (ctx->site != AON_EDGE && j->upload[pool->server] != UINT_MAX &&
+		    fit[pool->server] > 0 &&
+		    fits_with_ps(a->m, pool->server, &j->kind->bundle, j->ps) &&
 		    (!a->cloud || j->upload[pool->server] < j->upload[a->cloud->server]))
 			a->cloud = pool;
-	return true;
+	/* Nobody waits longer than for the cloud, if it has room. */
+	range = a->cloud ? (int64_t)j->upload[a->cloud->server]
+			 : 2 * j->kind->left / (j->kind->n + 1) + 2 * j->apart;
+	if (ctx->site == AON_CLOUD)
+		aon_line_none(&a->line);
+	else
+		aon_line_open(&a->line, ctx, j, fit, find_servers(a), range);
+	measure_storage(a);
 }
 
 /* The first two servers where a PS may be without a worker beside it. */
@@ -150,12 +145,19 @@ static void find_ps(struct ask *a)
 			a->ps[n++] = s;
 }
 
-/* Beside a worker on SERVER, or on another one. */
-static bool ps_somewhere(const struct ask *a, unsigned server)
+/* Those whose workers have a PS, beside them or on another server; NULL: all. */
+static const bool *find_servers(const struct ask *a)
 {
-	return a->ps[a->ps[0] == server] < a->m->nservers ||
-	       (a->m->cache[auc_ps_index(a->m, a->j->ps_type)].fit0[server] > 0 &&
-		fits_with_ps(a->m, server, &a->j->kind->bundle, &a->j->ps));
+	const int32_t *fit = a->m->cache[auc_ps_index(a->m, a->j->ps_type)].fit0;
+	bool *servers = a->ctx->servers;
+	unsigned s;
+
+	if (a->ps[1] < a->m->nservers)
+		return NULL;
+	for (s = 0; s < a->m->nservers; s++)
+		servers[s] = (a->ps[0] != s && a->ps[0] < a->m->nservers) ||
+			     (fit[s] > 0 && fits_with_ps(a->m, s, &a->j->kind->bundle, a->j->ps));
+	return servers;
 }
 
 /* One worker and one PS, on an empty server. */
@@ -171,98 +173,15 @@ static bool fits_with_ps(const struct auc_market *m, unsigned server, const stru
 	return (s->roles & AUC_ROLE_WORKER) && (s->roles & AUC_ROLE_PS);
 }
 
-static struct aon_choice first_choice(struct auc_stepper_ctx *ctx, const struct aon_job *j,
-				      struct aon_worker *w)
-{
-	struct aon_choice choice = {.slots = j->upload[w->server] + j->apart, .worker = w};
-	const struct aon_entry *e;
-	unsigned i, before;
-	int64_t chunks;
-
-	if (w->n) {
-		before = load_queue(ctx, j, w, 0);
-		run_queue(ctx->ready, ctx->left, ctx->ends, w->n, j->arrival,
-			  j->arrival + j->upload[w->server]);
-		for (i = 0; i < before; i++)
-			choice.slots += ctx->left[i];
-		for (; i < w->n; i++) {
-			e = &w->queue[i];
-			chunks = ctx->left[i] <= e->apart
-					 ? ctx->left[i] > 0
-					 : (ctx->left[i] + e->apart - 1) / e->apart;
-			choice.pushed += (double)chunks / e->nchunks;
-		}
-		choice.pushed *= (double)j->length;
-	}
-	return choice;
-}
-
-/*
- * W's queue in ctx->ready and ctx->left, with N chunks of J in their place if N > 0. Returns the
- * place of J.
- */
-static unsigned load_queue(struct auc_stepper_ctx *ctx, const struct aon_job *j,
-			   const struct aon_worker *w, unsigned n)
-{
-	unsigned i, to = 0, place = w->n;
-
-	for (i = 0; i < w->n; i++) {
-		if (place == w->n && aon_before(j, w->queue[i].length, w->queue[i].number)) {
-			place = i;
-			to += n > 0;
-		}
-		ctx->ready[to] = w->queue[i].ready;
-		ctx->left[to++] = w->queue[i].left;
-	}
-	if (n) {
-		ctx->ready[place] = j->arrival + j->upload[w->server];
-		ctx->left[place] = n * j->apart;
-	}
-	return place;
-}
-
-/*
- * What a worker does with a queue from slot FROM until the start of slot UNTIL: in each slot the
- * first that has data. LEFT goes down, ENDS says when it came to 0.
- */
-static void run_queue(const auc_slot *ready, int64_t *left, auc_slot *ends, unsigned n,
-		      auc_slot from, auc_slot until)
-{
-	auc_slot t = from, next, slots;
-	unsigned first = 0, i;
-
-	while (t < until) {
-		while (first < n && !left[first])
-			first++;
-		next = until;
-		for (i = first; i < n; i++) {
-			if (left[i] && ready[i] <= t)
-				break;
-			if (left[i] && ready[i] < next)
-				next = ready[i];
-		}
-		if (first == n)
-			return;
-		if (i == n) {
-			t = next;
-			continue;
-		}
-		slots = left[i] < next - t ? left[i] : next - t;
-		left[i] -= slots;
-		t += slots;
-		if (!left[i])
-			ends[i] = t;
-	}
-}
-
 /* Chunks that each server still has room to store. */
-static void measure_storage(const struct ask *a)
+static void measure_storage(struct ask *a)
 {
 	auc_slot t = a->j->arrival;
 	int64_t units, used;
 	unsigned s;
 	int k;
 
+	a->cloud_room = INT64_MAX;
 	if (!a->ctx->any_limited)
 		return;
 	k = auc_market_find_tres(a->m, "storage");
@@ -278,213 +197,173 @@ static void measure_storage(const struct ask *a)
 					    (unsigned)k];
 		a->ctx->storage[s] = (units - used - a->ctx->held[s]) / a->j->chunk_units;
 	}
+	if (a->cloud)
+		a->cloud_room = a->ctx->storage[a->cloud->server];
 }
 
-/* Algorithm 2, among edge workers, the cloud, or both. False: there is no place for all chunks. */
-static bool fill(struct ask *a, bool edge, bool cloud)
+/* The worker for the next chunk, NULL: there is none with room to store it. */
+static const struct aon_next *find_next(struct ask *a)
+{
+	const struct aon_next *next;
+
+	while ((next = aon_line_first(a->ctx, &a->line)) && a->ctx->any_limited &&
+	       a->ctx->storage[a->j->kind->workers[next->worker].server] <= 0)
+		aon_line_take(&a->line, next);
+	return next;
+}
+
+/* The next chunk goes to NEXT. */
+static const struct aon_choice *place(struct ask *a, const struct aon_next *next)
 {
 	struct auc_stepper_ctx *ctx = a->ctx;
-	struct aon_choice *choice;
-	struct aon_job *j = a->j;
-	bool limited = ctx->any_limited;
-	double first = 0, later = 0;
-	const struct aon_next *next;
-	struct line line;
-	unsigned i, at;
+	unsigned w = next->worker;
+	struct aon_choice *choice = &ctx->choices[w];
 
-	measure_storage(a);
-	cloud = cloud && a->cloud;
-	if (cloud) {
-		first = (double)(j->upload[a->cloud->server] + j->together);
-		later = (double)(j->upload[a->cloud->server] + j->apart);
-	}
-	a->cloud_n = 0;
-	for (i = 0; i < a->nchoices; i++)
-		ctx->choices[i].n = 0;
-	/* Without storage limits the cloud takes all that would wait for more. */
-	line_open(&line, a, edge, limited || !cloud ? INFINITY : later);
-	for (i = 0; i < j->n; i++) {
-		while ((next = line_first(&line)) && limited &&
-		       ctx->storage[ctx->choices[next->choice].worker->server] <= 0)
-			line_take(&line, next);
-		if (cloud && (!limited || ctx->storage[a->cloud->server] >= j->n - i) &&
-		    (!next || next->q > (i ? later : first))) {
-			a->cloud_n = j->n - i;
-			return true;
+	ctx->order[a->edge_n++] = w;
+	aon_line_take(&a->line, next);
+	if (ctx->any_limited)
+		ctx->storage[a->j->kind->workers[w].server]--;
+	if (!choice->n++)
+		ctx->touched[ctx->ntouched++] = w;
+	aon_line_again(ctx, &a->line, w);
+	return choice;
+}
+
+/*
+ * Algorithm 2, from chunk edge_n on: all of them go to workers at the edge, or with CLOUD those
+ * from the first one on that is better off there. False: there is no place for them.
+ */
+static bool fill(struct ask *a, bool cloud)
+{
+	const struct aon_job *j = a->j;
+	const struct aon_next *next;
+	int64_t most;
+
+	while (a->edge_n < j->n) {
+		next = find_next(a);
+		if (cloud && a->cloud_room >= j->n - a->edge_n) {
+			most = j->upload[a->cloud->server] + (a->edge_n ? j->apart : j->together);
+			if (!next || next->q > (double)most)
+				return true;
 		}
 		if (!next)
 			return false;
-		at = j->chunks[i].next = next->choice;
-		line_take(&line, next);
-		choice = &ctx->choices[at];
-		if (limited)
-			ctx->storage[choice->worker->server]--;
-		choice->n++;
-		line_again(&line, choice_next(choice, at, j));
+		place(a, next);
 	}
 	return true;
 }
 
-/* The quantity of the next chunk of J at CHOICE, the one at AT. */
-static inline struct aon_next choice_next(const struct aon_choice *choice, unsigned at,
-					  const struct aon_job *j)
+/* Only the first EDGE_N chunks stay at the edge; there is no way forward again. */
+static void go_back(struct ask *a, unsigned edge_n)
 {
-	return (struct aon_next){(double)(choice->slots + choice->n * j->apart) + choice->pushed,
-				 at};
-}
-
-/*
- * Workers by the Q of their next chunk. Those that have got none are in a heap; the others stand in
- * a line behind it, for with each chunk all of them grow by the same: who comes back is the last.
- */
-static void line_open(struct line *line, const struct ask *a, bool edge, double most)
-{
-	const struct aon_choice *choices = a->ctx->choices;
-	struct aon_next *heap = a->ctx->heap;
-	unsigned n = 0, i;
-
-	for (i = 0; i < a->nchoices && edge; i++) {
-		heap[n] = choice_next(&choices[i], i, a->j);
-		n += heap[n].q <= most;
+	while (a->edge_n > edge_n) {
+		a->edge_n--;
+		a->ctx->ntouched -= !--a->ctx->choices[a->ctx->order[a->edge_n]].n;
 	}
-	for (i = n / 2; i > 0; i--)
-		sift(heap, n, i - 1);
-	*line = (struct line){.heap = heap, .n = n, .again = a->ctx->again};
-}
-
-/* The next one, NULL: nobody. */
-static const struct aon_next *line_first(const struct line *line)
-{
-	const struct aon_next *back = &line->again[line->first];
-
-	if (line->first == line->last)
-		return line->n ? line->heap : NULL;
-	return line->n && before(line->heap, back) ? line->heap : back;
-}
-
-/* Takes out who is the FIRST. */
-static void line_take(struct line *line, const struct aon_next *first)
-{
-	if (first != line->heap) {
-		line->first++;
-		return;
-	}
-	line->heap[0] = line->heap[--line->n];
-	sift(line->heap, line->n, 0);
-}
-
-/* NEXT comes back; rounding may make it a little less than, or equal to, who is before it. */
-static void line_again(struct line *line, struct aon_next next)
-{
-	unsigned i;
-
-	for (i = line->last++; i > line->first && before(&next, &line->again[i - 1]); i--)
-		line->again[i] = line->again[i - 1];
-	line->again[i] = next;
-}
-
-/* Equal ones are in the order of the workers. */
-static inline bool before(const struct aon_next *a, const struct aon_next *b)
-{
-	return a->q != b->q ? a->q < b->q : a->choice < b->choice;
-}
-
-/* Lets element I of the heap sink to its place. */
-static void sift(struct aon_next *heap, unsigned n, unsigned i)
-{
-	struct aon_next moved;
-	unsigned least;
-
-	if (i >= n)
-		return;
-	for (moved = heap[i]; 2 * i + 1 < n; i = least) {
-		least = 2 * i + 1;
-		least += least + 1 < n && before(&heap[least + 1], &heap[least]);
-		if (before(&moved, &heap[least]))
-			break;
-		heap[i] = heap[least];
-	}
-	heap[i] = moved;
 }
 
 /* What the dispatch at hand costs: ctx->pushed are the jobs that it makes later. */
 static void weigh(struct ask *a)
 {
 	struct auc_stepper_ctx *ctx = a->ctx;
+	const struct aon_job *j = a->j;
 	struct aon_choice *choice;
-	struct aon_job *j = a->j, *other;
-	unsigned i, place;
+	auc_slot end;
+	unsigned i;
 
 	a->npushed = 0;
 	a->own = 0;
 	ctx->marks++;
-	if (a->cloud_n)
-		a->own =
-			j->upload[a->cloud->server] + (a->cloud_n == j->n ? j->together : j->apart);
-	for (unsigned k = 0; k < a->nchoices; k++) {
-		choice = &ctx->choices[k];
-		if (!choice->n)
-			continue;
-		place = load_queue(ctx, j, choice->worker, choice->n);
-		run_queue(ctx->ready, ctx->left, ctx->ends, choice->worker->n + 1, j->arrival,
-			  NEVER);
-		if (ctx->ends[place] - j->arrival > a->own)
-			a->own = ctx->ends[place] - j->arrival;
-		for (i = place; i < choice->worker->n; i++) {
-			other = choice->worker->queue[i].job;
-			if (other->mark != ctx->marks) {
-				other->mark = ctx->marks;
-				other->pushed = other->end;
-				ctx->pushed[a->npushed++] = other;
-			}
-			if (ctx->ends[i + 1] > other->pushed)
-				other->pushed = ctx->ends[i + 1];
-		}
+	if (a->edge_n < j->n)
+		a->own = j->upload[a->cloud->server] + (a->edge_n ? j->apart : j->together);
+	for (i = 0; i < ctx->ntouched; i++) {
+		choice = &ctx->choices[ctx->touched[i]];
+		end = aon_queue_ends(ctx, j, ctx->touched[i], choice) - j->arrival;
+		if (end > a->own)
+			a->own = end;
+		if (choice->behind)
+			weigh_pushed(a, &j->kind->workers[ctx->touched[i]], choice->place);
 	}
 	a->cost = a->own;
 	for (i = 0; i < a->npushed; i++)
 		a->cost += ctx->pushed[i]->pushed - ctx->pushed[i]->end;
 }
 
+static void weigh_pushed(struct ask *a, const struct aon_worker *w, unsigned place)
+{
+	struct auc_stepper_ctx *ctx = a->ctx;
+	struct aon_job *other;
+	unsigned i;
+
+	for (i = place; i < w->n; i++) {
+		other = w->queue[i].job;
+		if (other->mark != ctx->marks) {
+			other->mark = ctx->marks;
+			other->pushed = other->end;
+			ctx->pushed[a->npushed++] = other;
+		}
+		if (ctx->ends[i + 1] > other->pushed)
+			other->pushed = ctx->ends[i + 1];
+	}
+}
+
 /* The dispatch to be committed. False: there is none. */
 static bool choose(struct ask *a)
 {
-	static const struct {
-		bool edge, cloud;
-	} ways[] = {{true, true}, {false, true}, {true, false}};
-	unsigned best = 0, latest = 0;
+	const struct aon_job *j = a->j;
 	auc_slot least;
-	bool split;
+	unsigned printed;
 
-	if (!fill(a, a->ctx->site != AON_CLOUD, a->ctx->site != AON_EDGE))
+	if (a->ctx->guard && a->cloud && a->cloud_room >= j->n) {
+		choose_whole(a);
+		return true;
+	}
+	if (!fill(a, a->cloud != NULL))
 		return false;
 	if (!a->ctx->guard)
 		return true;
 	weigh(a);
+	printed = a->edge_n;
 	least = a->cost;
-	split = a->cloud_n && a->cloud_n < a->j->n;
-	/* The cloud wins a tie: nobody can push the job back there. */
-	if (a->cloud && a->cloud_n < a->j->n &&
-	    a->j->upload[a->cloud->server] + a->j->together <= least) {
-		latest = 1;
-		if (fill(a, false, true)) {
+	if (printed < j->n) {
+		if (fill(a, false)) {
 			weigh(a);
-			best = 1;
-			least = a->cost;
+			if (a->cost < least)
+				return true;
 		}
-	}
-	if (split) {
-		latest = 2;
-		if (fill(a, true, false)) {
-			weigh(a);
-			best = a->cost < least ? 2 : best;
-		}
-	}
-	if (best != latest) {
-		fill(a, ways[best].edge, ways[best].cloud);
+		go_back(a, printed);
 		weigh(a);
 	}
 	return true;
+}
+
+/*
+ * The guard where the cloud has room: a job that has chunks there and at the edge is complete no
+ * sooner than all of it there, so that it is all here or all there. The cloud wins a tie: nobody
+ * can push the job back there.
+ */
+static void choose_whole(struct ask *a)
+{
+	const struct aon_job *j = a->j;
+	auc_slot cloud = j->upload[a->cloud->server] + j->together;
+	const struct aon_choice *choice;
+	const struct aon_next *next;
+
+	while (a->edge_n < j->n) {
+		next = find_next(a);
+		if (!next || (!a->edge_n && next->q > (double)cloud))
+			break;
+		choice = place(a, next);
+		if (choice->serial && choice->slots + (choice->n - 1) * j->apart >= cloud)
+			break;
+	}
+	if (a->edge_n == j->n) {
+		weigh(a);
+		if (a->cost < cloud)
+			return;
+	}
+	go_back(a, 0);
+	weigh(a);
 }
 
 static enum auc_code commit(struct ask *a, struct auc_err *err)
@@ -492,22 +371,39 @@ static enum auc_code commit(struct ask *a, struct auc_err *err)
 	struct auc_stepper_ctx *ctx = a->ctx;
 	struct aon_job *j = a->j;
 	enum auc_code rc = AUC_OK;
-	unsigned i;
+	struct aon_choice *choice;
+	struct aon_chunk *c;
+	unsigned i, w;
 
-	j->first_cloud = j->n - a->cloud_n;
-	j->cloud_undone = a->cloud_n;
-	j->colocated = a->cloud_n == j->n;
-	j->cloud = a->cloud_n ? a->cloud : NULL;
+	j->first_cloud = a->edge_n;
+	j->cloud_undone = j->n - a->edge_n;
+	j->colocated = a->edge_n == 0;
+	j->cloud = j->cloud_undone ? a->cloud : NULL;
 	if (j->colocated)
-		j->length = j->n * j->together;
-	for (i = 0; i < j->n && rc == AUC_OK; i++) {
-		j->chunks[i].left = (int32_t)(j->colocated ? j->together : j->apart);
-		if (i < j->first_cloud)
-			rc = aon_put_chunk(ctx, j, ctx->choices[j->chunks[i].next].worker, i, err);
-		else
-			j->chunks[i].server = j->cloud->server;
-		if (ctx->limited[j->chunks[i].server])
-			ctx->held[j->chunks[i].server] += j->chunk_units;
+		j->length = (int32_t)(j->n * j->together);
+	for (i = 0; i < ctx->ntouched; i++)
+		ctx->choices[ctx->touched[i]].first = UINT_MAX;
+	for (i = j->n; i-- > 0;) {
+		c = &j->chunks[i];
+		c->left = (int32_t)(j->colocated ? j->together : j->apart);
+		if (i < j->first_cloud) {
+			w = ctx->order[i];
+			choice = &ctx->choices[w];
+			c->server = j->kind->workers[w].server;
+			c->worker = j->kind->workers[w].index;
+			c->next = choice->first;
+			choice->first = i;
+		} else {
+			c->server = j->cloud->server;
+		}
+		if (j->chunk_units && ctx->limited[c->server])
+			ctx->held[c->server] += j->chunk_units;
+	}
+	for (i = 0; i < ctx->ntouched && rc == AUC_OK; i++) {
+		w = ctx->touched[i];
+		choice = &ctx->choices[w];
+		rc = aon_queue_insert(ctx, j, w, choice->place, choice->first, choice->n,
+				      choice->n * j->apart, err);
 	}
 	if (!ctx->guard)
 		return rc;
@@ -515,47 +411,4 @@ static enum auc_code commit(struct ask *a, struct auc_err *err)
 	for (i = 0; i < a->npushed; i++)
 		ctx->pushed[i]->end = ctx->pushed[i]->pushed;
 	return rc;
-}
-
-enum auc_code aon_put_chunk(struct auc_stepper_ctx *ctx, struct aon_job *j, struct aon_worker *w,
-			    unsigned chunk, struct auc_err *err)
-{
-	struct aon_chunk *c = &j->chunks[chunk], *last;
-	unsigned i = 0, alloc = w->alloc * 2 + 4;
-	struct aon_entry *grown;
-
-	c->server = w->server;
-	c->worker = w->index;
-	c->next = UINT_MAX;
-	while (i < w->n && w->queue[i].job != j &&
-	       !aon_before(j, w->queue[i].length, w->queue[i].number))
-		i++;
-	if (i < w->n && w->queue[i].job == j) {
-		for (last = &j->chunks[w->queue[i].chunk]; last->next != UINT_MAX;)
-			last = &j->chunks[last->next];
-		last->next = chunk;
-		w->queue[i].left += c->left;
-		return AUC_OK;
-	}
-	if (w->n == w->alloc) {
-		grown = realloc(w->queue, alloc * sizeof(*grown));
-		if (!grown)
-			return auc_err_set(err, AUC_ENOMEM, "no memory for a queue of chunks");
-		w->queue = grown;
-		w->alloc = alloc;
-	}
-	memmove(&w->queue[i + 1], &w->queue[i], (w->n++ - i) * sizeof(*w->queue));
-	w->queue[i] = (struct aon_entry){
-		.job = j,
-		.length = j->length,
-		.number = j->number,
-		.apart = (int32_t)j->apart,
-		.nchunks = (int32_t)j->n,
-		.ready = j->arrival + j->upload[w->server],
-		.chunk = chunk,
-		.left = c->left,
-	};
-	if (w->n > ctx->longest)
-		ctx->longest = w->n;
-	return AUC_OK;
 }

@@ -22,7 +22,7 @@ static enum auc_code put_at_edge(struct auc_stepper_ctx *ctx, struct aon_job *j,
 				 bool runs, struct auc_err *err);
 static enum auc_code put_in_cloud(struct aon_job *j, struct aon_chunk *c, struct auc_err *err);
 static void take_ps(struct aon_job *j, const struct auc_plan *plan, auc_slot t);
-static enum auc_code other(const struct aon_job *j, const char *what, struct auc_err *err);
+static enum auc_code other(uint64_t id, const char *what, struct auc_err *err);
 
 enum auc_code aon_keep(struct auc_stepper_ctx *ctx, uint64_t id, struct auc_plan *plan,
 		       struct auc_err *err)
@@ -50,25 +50,18 @@ enum auc_code aon_resume(struct auc_stepper_ctx *ctx, const struct auc_market *m
 			 const struct auc_job *job, const struct auc_plan *plan, auc_slot t,
 			 struct auc_err *err)
 {
-	enum auc_reason reason = AUC_REASON_NONE;
-	struct aon_job *j = calloc(1, sizeof(*j));
-	enum auc_code rc;
+	enum auc_code rc = aon_make_place(ctx, m, err);
+	struct aon_job *j;
 
+	if (rc != AUC_OK)
+		return rc;
+	if (plan->worker_type >= m->nworker_types || plan->ps_type >= m->nps_types ||
+	    job->worker_seconds[plan->worker_type] < 0 || job->ps_seconds[plan->ps_type] < 0)
+		return other(id, "types", err);
+	rc = aon_make_job(ctx, m, id, job, plan->worker_type, plan->ps_type, &j, err);
 	if (!j)
-		return auc_err_set(err, AUC_ENOMEM, "no memory for a job");
-	j->id = id;
-	rc = aon_make_place(ctx, m, err);
-	if (rc == AUC_OK &&
-	    (plan->worker_type >= m->nworker_types || plan->ps_type >= m->nps_types ||
-	     job->worker_seconds[plan->worker_type] < 0 || job->ps_seconds[plan->ps_type] < 0))
-		rc = other(j, "types", err);
-	if (rc == AUC_OK)
-		rc = aon_make_job(ctx, m, id, job, plan->worker_type, plan->ps_type, &reason, j,
-				  err);
-	if (rc == AUC_OK && reason != AUC_REASON_NONE)
-		rc = other(j, "length", err);
-	if (rc == AUC_OK)
-		rc = check(j, plan, m, err);
+		return rc != AUC_OK ? rc : other(id, "length", err);
+	rc = check(j, plan, m, err);
 	if (rc == AUC_OK)
 		rc = take_plan(ctx, j, plan, t, err);
 	if (rc != AUC_OK) {
@@ -89,27 +82,27 @@ static enum auc_code check(const struct aon_job *j, const struct auc_plan *plan,
 	unsigned i, k, cloud = UINT_MAX;
 
 	if (plan->nchunks != j->n)
-		return other(j, "number of chunks", err);
+		return other(j->id, "number of chunks", err);
 	for (i = 0; i < j->n; i++) {
 		c = &plan->chunks[i];
 		if (c->server >= m->nservers)
-			return other(j, "server of a chunk", err);
+			return other(j->id, "server of a chunk", err);
 		if (!m->servers[c->server].cloud) {
 			if (cloud != UINT_MAX)
-				return other(j, "order of chunks", err);
+				return other(j->id, "order of chunks", err);
 			for (k = 0; k < kind->n && (kind->workers[k].server != c->server ||
 						    kind->workers[k].index != c->worker);
 			     k++)
 				;
 			if (k == kind->n)
-				return other(j, "worker of a chunk", err);
+				return other(j->id, "worker of a chunk", err);
 			continue;
 		}
 		for (k = 0; k < kind->npools && kind->pools[k].server != c->server; k++)
 			;
 		if (k == kind->npools || (cloud != UINT_MAX && cloud != c->server) ||
 		    c->worker >= AUC_FIT_MAX)
-			return other(j, "worker in the cloud", err);
+			return other(j->id, "worker in the cloud", err);
 		cloud = c->server;
 	}
 	return AUC_OK;
@@ -122,6 +115,7 @@ static enum auc_code take_plan(struct auc_stepper_ctx *ctx, struct aon_job *j,
 	unsigned i;
 	enum auc_code rc = AUC_OK;
 
+	j->stopped = true;
 	for (i = 0; i < j->kind->npools; i++)
 		if (j->kind->pools[i].server == plan->chunks[j->n - 1].server)
 			j->cloud = &j->kind->pools[i];
@@ -139,11 +133,11 @@ static enum auc_code take_plan(struct auc_stepper_ctx *ctx, struct aon_job *j,
 				plan->chunks[i].nspans, t, err);
 	for (i = j->undone = 0; i < j->n && rc == AUC_OK; i++) {
 		if (j->chunks[i].left < 0)
-			rc = other(j, "length", err);
+			rc = other(j->id, "length", err);
 		j->undone += j->chunks[i].left > 0;
 	}
 	if (rc == AUC_OK && !j->undone)
-		rc = other(j, "end", err);
+		rc = other(j->id, "end", err);
 	take_ps(j, plan, t);
 	for (i = 0; i < j->n && rc == AUC_OK; i++)
 		rc = take_chunk(ctx, j, i, plan, t, err);
@@ -202,6 +196,8 @@ static enum auc_code put_at_edge(struct auc_stepper_ctx *ctx, struct aon_job *j,
 {
 	const struct aon_chunk *c = &j->chunks[i];
 	struct aon_worker *w = j->kind->workers;
+	struct aon_chunk *last;
+	unsigned e;
 
 	while (w->server != c->server || w->index != c->worker)
 		w++;
@@ -209,7 +205,17 @@ static enum auc_code put_at_edge(struct auc_stepper_ctx *ctx, struct aon_job *j,
 		w->ran = j;
 		w->ran_chunk = i;
 	}
-	return aon_put_chunk(ctx, j, w, i, err);
+	e = aon_queue_place(w, j->length);
+	if (!e || w->queue[e - 1].job != j)
+		return aon_queue_insert(ctx, j, (unsigned)(w - j->kind->workers), e, i, 1, c->left,
+					err);
+	for (last = &j->chunks[w->queue[--e].chunk]; last->next != UINT_MAX;)
+		last = &j->chunks[last->next];
+	last->next = i;
+	w->queue[e].left += c->left;
+	w->queue[e].chunks++;
+	aon_queue_changed(j->kind, w);
+	return AUC_OK;
 }
 
 static enum auc_code put_in_cloud(struct aon_job *j, struct aon_chunk *c, struct auc_err *err)
@@ -241,8 +247,8 @@ static void take_ps(struct aon_job *j, const struct auc_plan *plan, auc_slot t)
 	}
 }
 
-static enum auc_code other(const struct aon_job *j, const char *what, struct auc_err *err)
+static enum auc_code other(uint64_t id, const char *what, struct auc_err *err)
 {
 	return auc_err_set(err, AUC_ESTATE, "job %llu: its plan has another %s",
-			   (unsigned long long)j->id, what);
+			   (unsigned long long)id, what);
 }

@@ -146,8 +146,8 @@ static void keep_held(struct slot *s, struct aon_job *j)
 	j->cloud_held = 0;
 	if (j->ran != s->t - 1 || (!j->candidates && !cloud_ready(s, j)))
 		return;
-	if (auc_room_fit(room, j->ps_server, &j->ps) > 0) {
-		auc_room_take(room, j->ps_server, &j->ps, 1);
+	if (auc_room_fit(room, j->ps_server, j->ps) > 0) {
+		auc_room_take(room, j->ps_server, j->ps, 1);
 		j->ps_held = true;
 	}
 	if (!j->cloud_undone)
@@ -228,7 +228,7 @@ static void pause_job(struct slot *s, struct aon_job *j, unsigned in_cloud)
 	if (in_cloud)
 		auc_room_give(room, j->cloud->server, &j->kind->bundle, in_cloud);
 	if (j->ps_held)
-		auc_room_give(room, j->ps_server, &j->ps, 1);
+		auc_room_give(room, j->ps_server, j->ps, 1);
 	j->ps_held = false;
 }
 
@@ -245,12 +245,12 @@ static bool take_ps(struct slot *s, unsigned place)
 		last = s->ctx->jobs[i];
 		if (!last->ps_held || !may_hold_ps(s, j, last->ps_server))
 			continue;
-		auc_room_give(room, last->ps_server, &last->ps, 1);
+		auc_room_give(room, last->ps_server, last->ps, 1);
 		last->ps_held = false;
-		if (auc_room_fit(room, last->ps_server, &j->ps)) {
+		if (auc_room_fit(room, last->ps_server, j->ps)) {
 			server = last->ps_server;
 		} else {
-			auc_room_take(room, last->ps_server, &last->ps, 1);
+			auc_room_take(room, last->ps_server, last->ps, 1);
 			last->ps_held = true;
 		}
 	}
@@ -297,9 +297,9 @@ static bool put_ps(struct slot *s, struct aon_job *j, unsigned server)
 {
 	struct auc_room *room = &s->ctx->room;
 
-	if (!auc_room_fit(room, server, &j->ps))
+	if (!auc_room_fit(room, server, j->ps))
 		return false;
-	auc_room_take(room, server, &j->ps, 1);
+	auc_room_take(room, server, j->ps, 1);
 	j->ps_server = server;
 	return true;
 }
@@ -313,7 +313,7 @@ static unsigned free_ps(const struct slot *s, const struct aon_job *j)
 	for (cloud = 0; cloud < 2; cloud++)
 		for (server = 0; server < m->nservers; server++)
 			if (m->servers[server].cloud == (cloud == 1) && may_hold_ps(s, j, server) &&
-			    auc_room_fit(&s->ctx->room, server, &j->ps) > 0)
+			    auc_room_fit(&s->ctx->room, server, j->ps) > 0)
 				return server;
 	return NOWHERE;
 }
@@ -345,12 +345,17 @@ static enum auc_code train_edge(struct slot *s, struct aon_job *j, struct auc_er
 		w->ran = j;
 		w->ran_chunk = e->chunk;
 		e->left--;
-		if (c->left)
+		if (c->left) {
+			aon_queue_trained(j->kind, w);
 			continue;
+		}
 		w->ran = NULL;
 		e->chunk = c->next;
-		if (!e->left)
-			memmove(e, e + 1, (--w->n - w->head) * sizeof(*e));
+		e->chunks--;
+		if (e->left)
+			aon_queue_changed(j->kind, w);
+		else
+			aon_queue_remove(j->kind, w, w->head);
 	}
 	return rc;
 }
@@ -404,6 +409,7 @@ static enum auc_code train(struct slot *s, struct aon_job *j, struct aon_chunk *
 			return auc_err_set(err, AUC_ENOMEM, "no memory for what a chunk did");
 		c->before = grown;
 		c->alloc = alloc;
+		j->stopped = true;
 	}
 	if (c->nruns)
 		c->before[c->nruns - 1] = c->run;

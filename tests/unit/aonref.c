@@ -17,7 +17,7 @@ struct aonref *aonref_make(int workers)
 	return r;
 }
 
-void aonref_free(struct aonref *r)
+static void clear(struct aonref *r)
 {
 	int w;
 
@@ -27,6 +27,11 @@ void aonref_free(struct aonref *r)
 	free(r->jobs);
 	free(r->chunks);
 	free(r->left);
+}
+
+void aonref_free(struct aonref *r)
+{
+	clear(r);
 	free(r);
 }
 
@@ -100,24 +105,42 @@ static double quantity(struct aonref *r, int new, int worker, int delay)
 	return delay + wait + j->p + (double)j->n * j->p * pushed;
 }
 
-bool aonref_arrive(struct aonref *r, int arrival, int n, int apart, int together, const int *delay,
-		   int cloud_delay)
+/* True if N more chunks are more than SITE (AONREF_CLOUD or a server) can store besides those of
+ * jobs that are not complete. */
+static bool full(const struct aonref *r, int site, int n, int t)
+{
+	int storage = site == AONREF_CLOUD ? r->cloud_storage : site ? 0 : r->storage;
+	const struct aonref_chunk *c;
+
+	if (!storage)
+		return false;
+	for (c = r->chunks; c < r->chunks + r->nchunks; c++)
+		n += (c->worker == AONREF_CLOUD ? AONREF_CLOUD : r->server[c->worker]) == site &&
+		     (!r->jobs[c->job].completion || r->jobs[c->job].completion > t);
+	return n > storage;
+}
+
+/* Algorithm 2 with all workers, or those of a site. False: it stopped somewhere. */
+static bool dispatch(struct aonref *r, const struct aonref_job *job, int together, const int *delay,
+		     int cloud_delay, bool at_edge, bool in_cloud)
 {
 	struct aonref_job *j;
 	struct aonref_chunk *c;
 	double q, least = 0;
-	int d, w, best;
+	int d, w, best, n = job->n, apart = job->p;
 	bool cloud = false;
 
 	make_room(r, n);
 	j = &r->jobs[r->njobs];
-	*j = (struct aonref_job){arrival, n, apart, r->nchunks, n, 0};
+	*j = *job;
+	j->first_chunk = r->nchunks;
 	for (d = 0; d < n; d++) {
 		c = &r->chunks[r->nchunks];
 		*c = (struct aonref_chunk){.job = r->njobs, .left = apart};
 		best = -2;
-		for (w = 0; w < r->nworkers && !cloud; w++) {
-			if (delay[w] == AONREF_FAR)
+		for (w = 0; w < r->nworkers && at_edge && !cloud; w++) {
+			if (delay[w] == AONREF_FAR ||
+			    (r->storage && full(r, r->server[w], 1, j->arrival)))
 				continue;
 			q = quantity(r, r->nchunks, w, delay[w]);
 			if (best == -2 || q < least) {
@@ -126,7 +149,9 @@ bool aonref_arrive(struct aonref *r, int arrival, int n, int apart, int together
 			}
 		}
 		q = cloud_delay + (d ? apart : together);
-		if (cloud_delay != AONREF_FAR && (cloud || best == -2 || q < least)) {
+		if (in_cloud && cloud_delay != AONREF_FAR &&
+		    (cloud ||
+		     ((best == -2 || q < least) && !full(r, AONREF_CLOUD, n - d, j->arrival)))) {
 			cloud = true;
 			best = AONREF_CLOUD;
 			if (!d)
@@ -136,12 +161,106 @@ bool aonref_arrive(struct aonref *r, int arrival, int n, int apart, int together
 			return false;
 		c->worker = best;
 		c->left = j->p;
-		c->ready = arrival + (cloud ? cloud_delay : delay[best]);
+		c->ready = j->arrival + (cloud ? cloud_delay : delay[best]);
 		if (!cloud)
 			put(r, r->nchunks, &r->queues[best]);
 		r->nchunks++;
 	}
 	r->njobs++;
+	return true;
+}
+
+static void *copy(const void *data, size_t n)
+{
+	void *made = malloc(n + 1);
+
+	if (!made)
+		abort();
+	return n ? memcpy(made, data, n) : made;
+}
+
+static struct aonref *copy_all(const struct aonref *r)
+{
+	struct aonref *made = copy(r, sizeof(*r));
+	int w;
+
+	made->jobs = copy(r->jobs, (size_t)r->jobs_alloc * sizeof(*r->jobs));
+	made->chunks = copy(r->chunks, (size_t)r->chunks_alloc * sizeof(*r->chunks));
+	made->left = copy(r->left, (size_t)r->chunks_alloc * sizeof(*r->left));
+	made->queues = copy(r->queues, (size_t)r->nworkers * sizeof(*r->queues));
+	for (w = 0; w < r->nworkers; w++)
+		made->queues[w].chunks =
+			copy(r->queues[w].chunks, (size_t)r->queues[w].alloc * sizeof(int));
+	return made;
+}
+
+/* The sum of all completions if nobody else comes after slot T began. */
+static long run_out(const struct aonref *r, int t)
+{
+	struct aonref *tried = copy_all(r);
+	long sum;
+	int i;
+	bool busy = true;
+
+	for (; busy; t++) {
+		aonref_step(tried, t);
+		for (i = 0, busy = false, sum = 0; i < tried->njobs; i++) {
+			busy = busy || !tried->jobs[i].completion;
+			sum += tried->jobs[i].completion;
+		}
+	}
+	aonref_free(tried);
+	return sum;
+}
+
+/* What TRIED holds, if it is better than R by more than nothing, or BEST has none yet. */
+static void keep_better(struct aonref **best, long *least, struct aonref *tried, int t, bool tie)
+{
+	long sum = run_out(tried, t);
+
+	if (*best && (tie ? sum > *least : sum >= *least)) {
+		aonref_free(tried);
+		return;
+	}
+	if (*best)
+		aonref_free(*best);
+	*best = tried;
+	*least = sum;
+}
+
+bool aonref_arrive(struct aonref *r, int arrival, int n, int apart, int together, const int *delay,
+		   int cloud_delay)
+{
+	struct aonref_job job = {arrival, n, apart, 0, n, 0};
+	struct aonref *best = NULL, *tried;
+	long least = 0;
+	bool split;
+	int k, at_edge;
+
+	if (!r->guard && !r->storage && !r->cloud_storage)
+		return dispatch(r, &job, together, delay, cloud_delay, true, true);
+	tried = copy_all(r);
+	if (!dispatch(tried, &job, together, delay, cloud_delay, true, true)) {
+		aonref_free(tried);
+		return false;
+	}
+	for (k = 0, at_edge = 0; k < n; k++)
+		at_edge += tried->chunks[r->nchunks + k].worker != AONREF_CLOUD;
+	split = at_edge && at_edge < n;
+	keep_better(&best, &least, tried, arrival, false);
+	tried = r->guard ? copy_all(r) : NULL;
+	if (tried && dispatch(tried, &job, together, delay, cloud_delay, false, true))
+		keep_better(&best, &least, tried, arrival, true);
+	else if (tried)
+		aonref_free(tried);
+	tried = r->guard && split ? copy_all(r) : NULL;
+	if (tried && dispatch(tried, &job, together, delay, cloud_delay, true, false))
+		keep_better(&best, &least, tried, arrival, false);
+	else if (tried)
+		aonref_free(tried);
+	clear(r);
+	*r = *best;
+	free(best);
 	return true;
 }
 

@@ -1,6 +1,7 @@
 /*
  * aonref.h - the algorithms of policy aonline as plainly as they can be written, chunk by chunk and
  * slot by slot, with PSs for everybody: what the policy is compared with, in results and in speed.
+ * The guard tries a dispatch on a copy of all there is and runs that to the end.
  */
 #ifndef AONREF_H
 #define AONREF_H
@@ -23,6 +24,10 @@ struct aonref_job {
 };
 
 struct aonref {
+	bool guard;
+	const int *server; /* by worker */
+	int storage;       /* chunks that server 0 has room for; 0: it has no limit */
+	int cloud_storage; /* the same of the cloud */
 	int nworkers, njobs, nchunks, jobs_alloc, chunks_alloc;
 	struct aonref_job *jobs;
 	struct aonref_chunk *chunks;
@@ -33,6 +38,7 @@ struct aonref {
 	} * queues;
 };
 
+/* Without guard and limits; those may be set before the first job comes. */
 struct aonref *aonref_make(int workers);
 void aonref_free(struct aonref *r);
 /* Dispatches the next job; DELAY by worker. False: no place, and it is not there. */

@@ -20,13 +20,14 @@
 
 #define SERVERS_MAX 4
 #define JOBS_MAX    16
+#define WORKERS_MAX 60
 #define SLOTS       400
 #define NEVER       (-1)
 
 /* Workers by server, the last one is the cloud; PSs there. */
 struct world {
-	unsigned n; /* servers of the edge */
-	int workers[SERVERS_MAX], ps, storage;
+	unsigned n;                                           /* servers of the edge */
+	int workers[SERVERS_MAX], ps, storage, cloud_storage; /* storage: of the first */
 };
 
 struct wish {
@@ -58,9 +59,12 @@ static void start(struct run *r, const struct world *w, const char *options)
 		snprintf(name, sizeof(name), "s%u", s);
 		capacity[0] = (struct auc_named){"gpu", s < w->n ? w->workers[s] : 1000};
 		capacity[1] = (struct auc_named){"cpu", s < w->n ? w->ps : 1000};
-		capacity[2] = (struct auc_named){"storage", s ? 0 : w->storage};
+		capacity[2] = (struct auc_named){"storage", s == w->n ? w->cloud_storage
+							    : s       ? 0
+								      : w->storage};
 		assert_int_equal(auc_market_add_server(r->m, name, "g", s == w->n, 3, 0, capacity,
-						       w->storage ? 3 : 2, &err),
+						       w->storage || w->cloud_storage ? 3 : 2,
+						       &err),
 				 AUC_OK);
 	}
 	auc_market_add_worker_type(r->m, "w", &worker, 1, 16, &err);
@@ -157,7 +161,7 @@ static const struct auc_chunk *chunks_of(struct run *r, uint64_t id, unsigned ex
 /* One worker: the short job preempts the long one, which goes on where it was. */
 static void test_preemption(void **state)
 {
-	static const struct world w = {1, {1}, 2, 0};
+	static const struct world w = {.n = 1, .workers = {1}, .ps = 2};
 	static const struct wish wishes[] = {{1, 1, 5, 5, {0, NEVER}}, {2, 1, 2, 2, {1, NEVER}}};
 	const struct auc_chunk *c;
 	struct run r;
@@ -185,7 +189,7 @@ static void test_preemption(void **state)
 /* Two PSs' worth of jobs, one PS: the longer job pauses; its workers train what comes next. */
 static void test_no_ps(void **state)
 {
-	static const struct world w = {1, {3}, 1, 0};
+	static const struct world w = {.n = 1, .workers = {3}, .ps = 1};
 	static const struct wish wishes[] = {
 		{1, 1, 6, 6, {0, NEVER}}, {2, 1, 2, 2, {0, NEVER}}, {3, 1, 9, 9, {0, NEVER}}};
 	struct run r;
@@ -205,7 +209,7 @@ static void test_no_ps(void **state)
 /* Chunks of a job stay stored until it is complete; what is full is skipped. */
 static void test_storage(void **state)
 {
-	static const struct world w = {2, {2, 1}, 9, 5};
+	static const struct world w = {.n = 2, .workers = {2, 1}, .ps = 9, .storage = 5};
 	static const struct wish wishes[] = {{1, 2, 3, 3, {0, NEVER, NEVER}},
 					     {2, 1, 1, 1, {0, 2, NEVER}},
 					     {3, 1, 1, 1, {0, NEVER, NEVER}},
@@ -224,7 +228,7 @@ static void test_storage(void **state)
 /* The guard: a job that waits for less in the cloud goes there as a whole. */
 static void test_guard(void **state)
 {
-	static const struct world w = {1, {1}, 9, 0};
+	static const struct world w = {.n = 1, .workers = {1}, .ps = 9};
 	static const struct wish wish = {1, 4, 3, 2, {0, 6}};
 	struct run r;
 
@@ -245,9 +249,24 @@ static void test_guard(void **state)
 	stop(&r);
 }
 
+/* The guard knows when a shorter job's data come: a job that is complete by then stays. */
+static void test_guard_waits(void **state)
+{
+	static const struct world w = {.n = 1, .workers = {1}, .ps = 9};
+	static const struct wish wishes[] = {{1, 1, 5, 5, {10, NEVER}}, {2, 3, 2, 2, {0, 7}}};
+	struct run r;
+
+	(void)state;
+	start(&r, &w, "");
+	run_all(&r, &w, wishes, 2);
+	assert_int_equal(r.completion[0], 16);
+	assert_int_equal(r.completion[1], 8); /* 11 in the cloud */
+	stop(&r);
+}
+
 static void test_leave(void **state)
 {
-	static const struct world w = {1, {1}, 9, 2};
+	static const struct world w = {.n = 1, .workers = {1}, .ps = 9, .storage = 2};
 	static const struct wish wishes[] = {
 		{1, 1, 9, 9, {0, NEVER}}, {3, 1, 2, 2, {0, NEVER}}, {1, 2, 5, 5, {NEVER, 0}}};
 	const struct auc_chunk *chunks;
@@ -271,7 +290,7 @@ static void test_leave(void **state)
 
 static void test_refused(void **state)
 {
-	static const struct world w = {1, {1}, 0, 0};
+	static const struct world w = {.n = 1, .workers = {1}, .ps = 0};
 	static const char *const bad[] = {"guard", "guard=jobs", "guard=job,", "site=moon", ","};
 	struct wish wish = {1, 1, 3, 3, {0, NEVER}};
 	struct auc_stepper_ctx *ctx;
@@ -331,68 +350,120 @@ static void make_wishes(struct tiny_random *random, const struct world *w, struc
 	}
 }
 
+/* True if each chunk of job I was on the same worker in the same slots. */
+static void compare_chunks(struct run *r, const struct world *w, const struct wish *wishes,
+			   const struct aonref *ref, unsigned i)
+{
+	const struct auc_chunk *chunk = chunks_of(r, i, (unsigned)wishes[i].chunks);
+	const struct aonref_chunk *c;
+	unsigned s;
+	int k, first;
+
+	/* the reference has only jobs that have a place */
+	for (s = 0, c = ref->chunks; s < i; s++)
+		c += r->reason[s] == AUC_REASON_NONE ? wishes[s].chunks : 0;
+	for (k = 0; k < wishes[i].chunks; k++, chunk++, c++) {
+		for (s = 0, first = 0; s < chunk->server; s++)
+			first += w->workers[s];
+		if (c->worker == AONREF_CLOUD)
+			assert_int_equal(chunk->server, w->n);
+		else
+			assert_int_equal(first + (int)chunk->worker, c->worker);
+		assert_int_equal(chunk->nruns, c->runs);
+		assert_int_equal(chunk->preemptions, c->runs - 1);
+		assert_int_equal(chunk->runs[0].from, c->first);
+		assert_int_equal(chunk->runs[c->runs - 1].to, c->last);
+	}
+}
+
+/* The policy and the plain algorithm side by side: wishes are in the order of arrival. */
+static void compare_with_reference(const struct world *w, const struct wish *wishes, unsigned n,
+				   bool guard)
+{
+	int delay[WORKERS_MAX], server[WORKERS_MAX], k, workers = 0;
+	struct aonref *ref;
+	struct run r;
+	unsigned i, done = 0;
+	bool placed;
+	auc_slot t;
+
+	for (i = 0; i < w->n; i++)
+		for (k = 0; k < w->workers[i]; k++)
+			server[workers++] = (int)i;
+	ref = aonref_make(workers);
+	ref->guard = guard;
+	ref->server = server;
+	ref->storage = w->storage / 2;
+	ref->cloud_storage = w->cloud_storage / 2;
+	start(&r, w, guard ? "" : "guard=none");
+	for (t = 1; done < n; t++) {
+		assert_true(t < 20 * SLOTS);
+		slot(&r, w, wishes, n, t);
+		for (i = 0; i < n; i++) {
+			if (wishes[i].arrival != t)
+				continue;
+			for (k = 0; k < workers; k++)
+				delay[k] = wishes[i].delay[server[k]];
+			placed = aonref_arrive(ref, (int)t, wishes[i].chunks, wishes[i].apart,
+					       wishes[i].together, delay, wishes[i].delay[w->n]);
+			assert_int_equal(placed, r.reason[i] == AUC_REASON_NONE);
+			done += !placed;
+		}
+		aonref_step(ref, (int)t);
+		for (i = 0; i < n; i++)
+			if (r.completion[i] == t + 1) {
+				compare_chunks(&r, w, wishes, ref, i);
+				done++;
+			}
+	}
+	aonref_free(ref);
+	stop(&r);
+}
+
 /* The same chunks on the same workers in the same slots as the plain algorithm has them. */
 static void test_reference(void **state)
 {
 	struct tiny_random random = {7};
 	struct wish wishes[JOBS_MAX];
-	const struct auc_chunk *chunk;
-	struct aonref_chunk *c;
-	struct aonref *ref;
 	struct world w;
-	struct run r;
-	int delay[100], server[100], first[SERVERS_MAX], k, workers;
-	unsigned round, i, n;
-	auc_slot t;
+	unsigned round, n;
 
 	(void)state;
-	for (round = 0; round < 600; round++) {
+	for (round = 0; round < 900; round++) {
 		make_world(&random, &w, SERVERS_MAX, 3);
 		n = (unsigned)tiny_int(&random, 1, JOBS_MAX);
 		make_wishes(&random, &w, wishes, n, 6, 5, 3, tiny_chance(&random, 0.7));
-		for (i = 0, workers = 0; i < w.n; i++) {
-			first[i] = workers;
-			for (k = 0; k < w.workers[i]; k++)
-				server[workers++] = (int)i;
-		}
-		ref = aonref_make(workers);
-		start(&r, &w, "guard=none");
-		for (t = 1; t < SLOTS; t++) {
-			for (i = 0; i < n; i++) {
-				if (wishes[i].arrival != t)
-					continue;
-				for (k = 0; k < workers; k++)
-					delay[k] = wishes[i].delay[server[k]];
-				assert_true(aonref_arrive(ref, (int)t, wishes[i].chunks,
-							  wishes[i].apart, wishes[i].together,
-							  delay, wishes[i].delay[w.n]));
-			}
-			slot(&r, &w, wishes, n, t);
-			aonref_step(ref, (int)t);
-			for (i = 0; i < n; i++) {
-				if (r.completion[i] != t + 1)
-					continue;
-				assert_int_equal(ref->jobs[i].completion, t + 1);
-				chunk = chunks_of(&r, i, (unsigned)wishes[i].chunks);
-				for (k = 0; k < wishes[i].chunks; k++, chunk++) {
-					c = &ref->chunks[ref->jobs[i].first_chunk + k];
-					if (c->worker == AONREF_CLOUD)
-						assert_int_equal(chunk->server, w.n);
-					else
-						assert_int_equal(first[chunk->server] +
-									 (int)chunk->worker,
-								 c->worker);
-					assert_int_equal(chunk->nruns, c->runs);
-					assert_int_equal(chunk->preemptions, c->runs - 1);
-					assert_int_equal(chunk->runs[0].from, c->first);
-					assert_int_equal(chunk->runs[c->runs - 1].to, c->last);
-				}
-			}
-		}
-		for (i = 0; i < n; i++)
-			assert_true(r.completion[i]);
-		aonref_free(ref);
-		stop(&r);
+		if (tiny_chance(&random, 0.25))
+			w.storage = 2 * tiny_int(&random, 1, 12);
+		if (tiny_chance(&random, 0.25))
+			w.cloud_storage = 2 * tiny_int(&random, 1, 12);
+		compare_with_reference(&w, wishes, n, round % 2);
+	}
+}
+
+/* The same with many workers, large jobs and data that are under way for long. */
+static void test_reference_large(void **state)
+{
+	struct tiny_random random = {29};
+	struct wish wishes[JOBS_MAX];
+	struct world w;
+	unsigned round, i, s;
+	bool far;
+
+	(void)state;
+	for (round = 0; round < 60; round++) {
+		make_world(&random, &w, SERVERS_MAX, WORKERS_MAX / SERVERS_MAX);
+		make_wishes(&random, &w, wishes, JOBS_MAX, 40, 6, 2, tiny_chance(&random, 0.7));
+		far = tiny_chance(&random, 0.3);
+		for (i = 0; i < JOBS_MAX && far; i++)
+			for (s = 0; s <= w.n; s++)
+				if (wishes[i].delay[s] != NEVER)
+					wishes[i].delay[s] *= tiny_int(&random, 1, 9);
+		if (tiny_chance(&random, 0.2))
+			w.storage = 2 * tiny_int(&random, 10, 200);
+		if (tiny_chance(&random, 0.2))
+			w.cloud_storage = 2 * tiny_int(&random, 10, 200);
+		compare_with_reference(&w, wishes, JOBS_MAX, round % 2);
 	}
 }
 
@@ -599,11 +670,12 @@ static void test_shared(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_preemption), cmocka_unit_test(test_no_ps),
-		cmocka_unit_test(test_storage),    cmocka_unit_test(test_guard),
-		cmocka_unit_test(test_leave),      cmocka_unit_test(test_refused),
-		cmocka_unit_test(test_reference),  cmocka_unit_test(test_optimum),
-		cmocka_unit_test(test_guard_sum),  cmocka_unit_test(test_shared),
+		cmocka_unit_test(test_preemption),      cmocka_unit_test(test_no_ps),
+		cmocka_unit_test(test_storage),         cmocka_unit_test(test_guard),
+		cmocka_unit_test(test_guard_waits),     cmocka_unit_test(test_leave),
+		cmocka_unit_test(test_refused),         cmocka_unit_test(test_reference),
+		cmocka_unit_test(test_reference_large), cmocka_unit_test(test_optimum),
+		cmocka_unit_test(test_guard_sum),       cmocka_unit_test(test_shared),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
