@@ -158,6 +158,8 @@ enum auc_code auc_auction_reconfigure(struct auc_auction *a, struct auc_conf *co
 		    auc_past_set_limit(a->past, conf->history_bids, NULL) == AUC_OK && a->market)
 			(void)auc_auction_take_price(a, NULL);
 		a->old_confs[a->nold_confs++] = old;
+		if (conf->prices != old->prices)
+			a->fit_added = 0; /* all that is kept is new to a fit of that kind */
 		if (!keep)
 			old_policy->destroy(old_ctx);
 	} else {

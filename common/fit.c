@@ -11,42 +11,35 @@
 #include "learn.h"
 #include "winsor.h"
 
-#define KEEP       0.01 /* part of its worth that other prices must be better by */
-#define MARGIN     0.05 /* and those that are taught better than the others */
-#define CANDIDATES 64
-#define COST       100 /* times of what it took, until the guard looks again: 1 % */
-#define FLOOR      0.2 /* of flat prices that no guard has looked at */
-#define PARTS      4   /* of a period: the last one tells how many bids come now */
-
-/* Prices that the guard looks at. */
-struct candidate {
-	enum auc_tariff_kind kind;
-	struct auc_learn_choice choice; /* of kind flat or learned */
-	double worth;
-};
+#define COST  100  /* times of what it took, until the guard looks again: 1 % */
+#define PARTS 4    /* of a period: the last one tells how many bids come now */
+#define DAYS  7    /* periods that are replayed at most */
+#define WORK  8000 /* and, but for the last two, no more than that: bids times periods */
 
 /* An expected bid. */
 struct expected {
 	struct auc_job job;
 	double weight;
-	bool day; /* of the last period */
+	auc_slot day; /* whole periods ago */
+	bool half;    /* teaches, if there is but one day */
 };
 
 struct fit {
 	const struct auc_fit_input *in;
-	struct expected *list;     /* by arrival */
-	unsigned n, ndays;         /* ndays: of the last period */
+	struct expected *list; /* by arrival */
+	unsigned n;
 	struct auc_job *later;     /* the same a period later; uploads are those of list */
 	struct auc_dual_job *dual; /* scratch, 2 * n long */
 	double seen, before;       /* bids of the last part of a period, and of the same part of one
 				      before, on average */
+	double rate;               /* how many more are expected for that */
+	unsigned days, day_bids;   /* that the guard replays */
+	struct auc_learn *taught[DAYS]; /* by day: what the other ones teach */
 	struct auc_tariff *t;
 };
 
-/* Which of the expected bids, and how often each. */
-enum which { ALL, DAY, HALF_OF_DAY };
-
 static enum auc_code forecast(struct fit *f, struct auc_err *err);
+static void count_days(struct fit *f, unsigned periods);
 static void carry_over(struct fit *f);
 static bool expect(const struct fit *f, const struct auc_past_bid *past, auc_slot arrival,
 		   struct expected *e);
@@ -54,20 +47,27 @@ static enum auc_code winsorize(struct fit *f, struct auc_err *err);
 static int by_arrival(const void *a, const void *b);
 static bool guard_due(const struct fit *f);
 static enum auc_code guard(struct fit *f, struct auc_err *err);
-static unsigned list_candidates(const struct fit *f, struct candidate *list);
-static void choose(struct fit *f, const struct candidate *list, unsigned n);
+static void keep(struct fit *f, const struct auc_guard_verdict *v);
 static enum auc_code certify(struct fit *f, struct auc_err *err);
-static unsigned take(struct fit *f, enum which which);
-static enum auc_code learn(struct fit *f, const struct auc_market *m, enum which which,
+static enum auc_code certify_day(struct fit *f, unsigned day, double *bound, struct auc_err *err);
+static void choose(struct fit *f);
+static bool teaches(const struct fit *f, unsigned i, unsigned day, double *weight);
+static unsigned take_others(struct fit *f, unsigned day, double rate);
+static unsigned take_day(struct fit *f, unsigned day);
+static unsigned take_all(struct fit *f, double rate);
+static enum auc_code learn(struct fit *f, const struct auc_market *m, unsigned njobs,
 			   struct auc_learn **l, struct auc_err *err);
 static enum auc_code go_on_learning(struct fit *f, struct auc_err *err);
 static enum auc_code fit_sites(struct fit *f, struct auc_err *err);
 static bool same_layout(const struct auc_market *a, const struct auc_market *b);
 static bool same_types(const struct auc_market *a, const struct auc_market *b);
-static enum auc_code replay(struct fit *f, const struct auc_learn *l, struct candidate *c,
-			    struct auc_err *err);
+static enum auc_code replay(void *arg, const struct auc_guard_choice *choice, unsigned day,
+			    double *worth, struct auc_err *err);
 static enum auc_code give(const struct fit *f, struct auc_market *m, const struct auc_learn *l,
-			  const struct candidate *c, struct auc_err *err);
+			  const struct auc_guard_choice *c, struct auc_err *err);
+static enum auc_code fit_again(struct fit *f, struct auc_market *m, unsigned day, auc_slot now,
+			       unsigned seen, const struct auc_guard_choice *c,
+			       struct auc_learn **l, struct auc_err *err);
 static double processor_seconds(void);
 
 enum auc_code auc_fit(const struct auc_fit_input *in, struct auc_tariff **out, struct auc_err *err)
@@ -86,8 +86,10 @@ enum auc_code auc_fit(const struct auc_fit_input *in, struct auc_tariff **out, s
 		rc = fit_sites(&f, err);
 	else if (rc == AUC_OK && guard_due(&f))
 		rc = guard(&f, err);
-	if (rc == AUC_OK && !in->policy->sites)
+	if (rc == AUC_OK && !in->policy->sites) {
+		choose(&f);
 		rc = go_on_learning(&f, err);
+	}
 	if (rc == AUC_OK && !in->policy->sites && f.t->kind >= AUC_TARIFF_FLAT) {
 		rc = auc_learn_list(in->memory->learn, in->market, &f.t->choice, &list, &n, err);
 		if (rc == AUC_OK)
@@ -114,6 +116,8 @@ enum auc_code auc_fit(const struct auc_fit_input *in, struct auc_tariff **out, s
 	}
 	for (unsigned i = 0; i < f.n; i++)
 		auc_job_clear(&f.list[i].job);
+	for (unsigned d = 0; d < DAYS; d++)
+		auc_learn_destroy(f.taught[d]);
 	free(f.list);
 	free(f.later);
 	free(f.dual);
@@ -133,10 +137,10 @@ static enum auc_code forecast(struct fit *f, struct auc_err *err)
 {
 	const struct auc_fit_input *in = f->in;
 	double seconds = in->conf->slot_seconds;
-	unsigned count = auc_past_count(in->past), periods;
+	unsigned count = auc_past_count(in->past), periods, day = 0;
 	auc_slot first = auc_market_first(in->market), period = in->conf->slots, oldest, span, at;
-	double weight, rate = 1;
 	enum auc_code rc;
+	double weight;
 
 	f->list = calloc((size_t)count + 1, sizeof(*f->list));
 	f->later = calloc((size_t)count + 1, sizeof(*f->later));
@@ -163,21 +167,21 @@ static enum auc_code forecast(struct fit *f, struct auc_err *err)
 		else
 			at = first + (at - oldest) * period / (span + 1);
 		e->weight = weight;
-		e->day = age < period;
+		e->day = age / period;
 		if (b->slot_seconds != seconds || !expect(f, b, at, e))
 			continue;
-		f->ndays += e->day;
 		/* the slot that has begun is not over */
 		if (age % period >= 1 && age % period <= period / PARTS)
-			*(e->day ? &f->seen : &f->before) += 1;
+			*(e->day ? &f->before : &f->seen) += 1;
 		f->t->expected += e->weight;
 		f->n++;
 	}
+	f->rate = 1;
 	if (periods > 1) {
 		f->before /= periods - 1;
-		rate = auc_learn_rate(f->seen, f->before);
+		f->rate = auc_learn_rate(f->seen, f->before);
 	}
-	f->t->expected *= rate;
+	f->t->expected *= f->rate;
 	f->t->bids = f->n;
 	if (f->n < AUC_FIT_BIDS_MIN)
 		return auc_err_set(err, AUC_ENOENT,
@@ -188,31 +192,36 @@ static enum auc_code forecast(struct fit *f, struct auc_err *err)
 		return rc;
 	qsort(f->list, f->n, sizeof(*f->list), by_arrival);
 	for (unsigned i = 0; i < f->n; i++) {
-		f->list[i].weight *= rate;
+		f->list[i].half = !f->list[i].day && day++ % 2 == 0;
 		f->later[i] = f->list[i].job;
 		f->later[i].arrival += period;
 	}
+	count_days(f, periods);
 	return AUC_OK;
+}
+
+/* The last periods, as many as the guard has time for; of policies of sites only one. */
+static void count_days(struct fit *f, unsigned periods)
+{
+	unsigned bids[DAYS + 1] = {0};
+
+	for (unsigned i = 0; i < f->n; i++)
+		bids[f->list[i].day < DAYS ? f->list[i].day : DAYS]++;
+	do
+		f->day_bids += bids[f->days++];
+	while (!f->in->policy->sites && f->days < periods && f->days < DAYS &&
+	       (f->days == 1 || (f->days + 1) * (f->day_bids + bids[f->days]) <= WORK));
 }
 
 /* What the guard took last, and found; if it has not looked, what is usual. */
 static void carry_over(struct fit *f)
 {
-	static const struct auc_learn_choice flat = {AUC_LEARN_FLAT, FLOOR};
-	const struct auc_fit_input *in = f->in;
+	bool flat = f->in->kind == AUC_TARIFF_FLAT;
 
-	f->t->kind = in->kind;
-	f->t->choice = in->kind == AUC_TARIFF_FLAT ? flat : auc_learn_usual;
-	if (in->last && in->last->day_bids) {
-		f->t->kind = in->last->kind;
-		f->t->choice = in->last->choice;
-		f->t->day_bids = in->last->day_bids;
-		f->t->day_bound = in->last->day_bound;
-		f->t->day_worth = in->last->day_worth;
-		f->t->guard_time = in->last->guard_time;
-		f->t->guard_seconds = in->last->guard_seconds;
-		memcpy(f->t->worth, in->last->worth, sizeof(f->t->worth));
-	}
+	f->t->guard = (struct auc_tariff_guard){
+		.flat = flat, .choice = flat ? auc_guard_usual_flat : auc_guard_usual};
+	if (f->in->last && f->in->last->guard.bids && f->in->last->guard.flat == flat)
+		f->t->guard = f->in->last->guard;
 }
 
 /* False: the bid means nothing today. */
@@ -263,101 +272,70 @@ static int by_arrival(const void *a, const void *b)
 
 static bool guard_due(const struct fit *f)
 {
-	double period = f->in->conf->slots * f->in->conf->slot_seconds;
-
+	const struct auc_tariff_guard *g = &f->t->guard;
+	double period = f->in->conf->slots * f->in->conf->slot_seconds, now = f->in->now;
 	bool changed = f->before > 0 && auc_learn_level_changed(f->seen, f->before) &&
-		       f->in->now >= f->t->guard_time + period / PARTS;
+		       now >= g->time + period / PARTS;
 
-	return !f->t->day_bids || ((f->in->now >= f->t->guard_time + period || changed ||
-				    f->ndays >= 2 * f->t->day_bids) &&
-				   f->in->now >= f->t->guard_time + COST * f->t->guard_seconds);
+	return !g->bids || ((now >= g->time + period || changed || f->day_bids >= 2 * g->bids) &&
+			    now >= g->time + COST * g->seconds);
 }
 
 static enum auc_code guard(struct fit *f, struct auc_err *err)
 {
-	struct candidate list[CANDIDATES];
+	bool flat = f->in->kind == AUC_TARIFF_FLAT;
 	double began = processor_seconds();
-	struct auc_learn *l = NULL;
-	enum auc_code rc;
-	unsigned n;
+	enum auc_code rc = AUC_OK;
+	struct auc_guard_verdict v;
 
-	if (f->ndays < AUC_FIT_BIDS_MIN)
-		return AUC_OK; /* a day without bids says nothing */
-	n = list_candidates(f, list);
-	rc = learn(f, f->in->empty, HALF_OF_DAY, &l, err);
-	for (unsigned i = 0; i < n && rc == AUC_OK; i++)
-		rc = replay(f, l, &list[i], err);
-	auc_learn_destroy(l);
+	if (f->day_bids < AUC_FIT_BIDS_MIN)
+		return AUC_OK; /* days without bids say nothing */
+	for (unsigned d = 0; d < f->days && rc == AUC_OK; d++)
+		rc = learn(f, f->in->empty, take_others(f, d, 1), &f->taught[d], err);
 	if (rc == AUC_OK)
+		rc = auc_guard_choose(f->days, flat, replay, f, &v, err);
+	if (rc == AUC_OK) {
+		keep(f, &v);
 		rc = certify(f, err);
-	if (rc == AUC_OK)
-		choose(f, list, n);
-	f->t->guard_seconds = processor_seconds() - began;
+	}
+	f->t->guard.seconds = processor_seconds() - began;
 	return rc;
 }
 
-/* In the order of preference where they are worth the same. */
-static unsigned list_candidates(const struct fit *f, struct candidate *list)
+static void keep(struct fit *f, const struct auc_guard_verdict *v)
 {
-	static const double floors[] = {0.02, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.7, 1};
-	static const double factors[] = {0.5, 0.6, 0.7, 0.8, 0.9, 1, 1.15, 1.3};
-	bool flat = f->in->kind == AUC_TARIFF_FLAT;
-	unsigned n = 0;
+	f->t->guard = (struct auc_tariff_guard){
+		.flat = f->in->kind == AUC_TARIFF_FLAT,
+		.choice = v->choice,
+		.days = f->days,
+		.bids = f->day_bids,
+		.worth = v->worth,
+		.gain = v->gain,
+		.error = v->error,
+		.needed = v->needed,
+		.time = f->in->now,
+	};
+	memcpy(f->t->guard.worth_of, v->worth_of, sizeof(v->worth_of));
+}
 
-	if (!flat) {
-		list[n++] = (struct candidate){.kind = AUC_TARIFF_NONE};
-		list[n++] = (struct candidate){.kind = AUC_TARIFF_PUBLISHED};
+static enum auc_code certify(struct fit *f, struct auc_err *err)
+{
+	enum auc_code rc = AUC_OK;
+
+	for (unsigned d = 0; d < f->days && rc == AUC_OK; d++) {
+		double bound = INFINITY;
+
+		rc = certify_day(f, d, &bound, err);
+		f->t->guard.bound += bound;
 	}
-	for (unsigned i = 0; i < sizeof(floors) / sizeof(floors[0]); i++)
-		list[n++] = (struct candidate){.kind = AUC_TARIFF_FLAT,
-					       .choice = {AUC_LEARN_FLAT, floors[i]}};
-	for (unsigned form = AUC_LEARN_LEVEL; form < AUC_LEARN_FORMS && !flat; form++)
-		for (unsigned i = 0; i < sizeof(factors) / sizeof(factors[0]); i++)
-			list[n++] = (struct candidate){.kind = AUC_TARIFF_LEARNED,
-						       .choice = {form, factors[i]}};
-	return n;
+	return rc;
 }
 
 /*
- * What was worth most. Prices that are taught must be better than the others by MARGIN, as one
- * period may be chance; not if they hold already. What holds stays where it is worth nearly as
- * much as its like.
- */
-static void choose(struct fit *f, const struct candidate *list, unsigned n)
-{
-	const struct auc_tariff *last = f->in->last;
-	const struct candidate *of[2] = {NULL, NULL}, *best, *c, *now = NULL;
-	bool looked = last && last->day_bids;
-	double margin = looked && last->kind >= AUC_TARIFF_FLAT ? 0 : MARGIN;
-
-	memset(f->t->worth, 0, sizeof(f->t->worth));
-	for (c = list; c < list + n; c++) {
-		const struct candidate **to = &of[c->kind >= AUC_TARIFF_FLAT];
-
-		f->t->worth[c->kind] = fmax(f->t->worth[c->kind], c->worth);
-		if (!*to || c->worth > (*to)->worth)
-			*to = c;
-		if (looked && c->kind == last->kind &&
-		    (c->kind <= AUC_TARIFF_PUBLISHED || (c->choice.form == last->choice.form &&
-							 c->choice.factor == last->choice.factor)))
-			now = c;
-	}
-	best = !of[0] || of[1]->worth > (1 + margin) * of[0]->worth ? of[1] : of[0];
-	if (now && (now->kind >= AUC_TARIFF_FLAT) == (best->kind >= AUC_TARIFF_FLAT) &&
-	    now->worth >= (1 - KEEP) * best->worth)
-		best = now;
-	f->t->kind = best->kind;
-	f->t->choice = best->choice;
-	f->t->day_worth = best->worth;
-	f->t->day_bids = f->ndays;
-	f->t->guard_time = f->in->now;
-}
-
-/*
- * The bound of the last period: for any prices one holds (dual.h), so for those of the fit that
+ * The bound of a day: for any prices one holds (dual.h), so for those of the fit that
  * knows the whole of it, in the market itself and not in a pool.
  */
-static enum auc_code certify(struct fit *f, struct auc_err *err)
+static enum auc_code certify_day(struct fit *f, unsigned day, double *least, struct auc_err *err)
 {
 	static const struct auc_learn_choice choices[] = {{AUC_LEARN_DUAL, 1},
 							  {AUC_LEARN_TIMED, 1},
@@ -370,11 +348,10 @@ static enum auc_code certify(struct fit *f, struct auc_err *err)
 	double bound;
 	size_t n;
 
-	f->t->day_bound = INFINITY;
-	rc = learn(f, f->in->empty, DAY, &l, err);
+	rc = learn(f, f->in->empty, take_day(f, day), &l, err);
 	if (rc == AUC_OK)
 		rc = auc_dual_create(f->in->empty, f->in->policy, f->in->options, f->dual,
-				     take(f, DAY), &d, err);
+				     take_day(f, day), &d, err);
 	if (rc == AUC_OK)
 		auc_dual_watch(d, f->in->watch);
 	for (unsigned i = 0; i < sizeof(choices) / sizeof(choices[0]) && rc == AUC_OK; i++) {
@@ -382,7 +359,7 @@ static enum auc_code certify(struct fit *f, struct auc_err *err)
 		if (rc == AUC_OK)
 			rc = auc_dual_bound_at(d, list, n, &bound, err);
 		if (rc == AUC_OK)
-			f->t->day_bound = fmin(f->t->day_bound, bound);
+			*least = fmin(*least, bound);
 		free(list);
 		list = NULL;
 	}
@@ -391,29 +368,67 @@ static enum auc_code certify(struct fit *f, struct auc_err *err)
 	return rc;
 }
 
-/* Puts the bids that are meant in F's scratch; returns how many. */
-static unsigned take(struct fit *f, enum which which)
+/* What holds now: what the guard took, unless the day is not like those that it knows. */
+static void choose(struct fit *f)
 {
-	unsigned n = 0, day = 0;
+	const struct auc_guard_choice *c = &f->t->guard.choice;
+
+	f->t->moved = f->in->kind == AUC_TARIFF_LEARNED && !c->again && f->before > 0 &&
+		      auc_guard_moved(c, f->seen, f->before);
+	f->t->kind = f->t->moved ? AUC_TARIFF_LEARNED : c->kind;
+	f->t->choice = f->t->moved ? auc_guard_again(c) : c->prices;
+}
+
+/* -- which of the expected bids, and how often each -- */
+
+/* Bid I teaches what DAY is replayed with, WEIGHT times. */
+static bool teaches(const struct fit *f, unsigned i, unsigned day, double *weight)
+{
+	bool single = f->days == 1;
+
+	*weight = single ? 2 : 1.0 / (f->days - 1);
+	return single ? f->list[i].half : f->list[i].day < f->days && f->list[i].day != day;
+}
+
+static unsigned take_others(struct fit *f, unsigned day, double rate)
+{
+	unsigned n = 0;
+	double weight;
+
+	for (unsigned i = 0; i < f->n; i++)
+		if (teaches(f, i, day, &weight))
+			f->dual[n++] = (struct auc_dual_job){
+				.job = &f->list[i].job, .weight = weight * rate * AUC_LEARN_WEIGHT};
+	return n;
+}
+
+static unsigned take_day(struct fit *f, unsigned day)
+{
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < f->n; i++)
+		if (f->list[i].day == day)
+			f->dual[n++] = (struct auc_dual_job){.job = &f->list[i].job, .weight = 1};
+	return n;
+}
+
+static unsigned take_all(struct fit *f, double rate)
+{
+	unsigned n = 0;
 
 	for (unsigned i = 0; i < f->n; i++) {
-		const struct expected *e = &f->list[i];
-		double weight = which == ALL   ? e->weight * AUC_LEARN_WEIGHT
-				: which == DAY ? 1
-					       : 2 * AUC_LEARN_WEIGHT;
+		double weight = f->list[i].weight * rate * AUC_LEARN_WEIGHT;
 
-		day += e->day;
-		if (which != ALL && (!e->day || (which == HALF_OF_DAY && day % 2 == 0)))
-			continue;
-		f->dual[n++] = (struct auc_dual_job){.job = &e->job, .weight = weight};
-		if (which == ALL)
-			f->dual[n++] = (struct auc_dual_job){.job = &f->later[i], .weight = weight};
+		f->dual[n++] = (struct auc_dual_job){.job = &f->list[i].job, .weight = weight};
+		f->dual[n++] = (struct auc_dual_job){.job = &f->later[i], .weight = weight};
 	}
 	return n;
 }
 
-/* *L is to be destroyed. */
-static enum auc_code learn(struct fit *f, const struct auc_market *m, enum which which,
+/* -- fits -- */
+
+/* From the first NJOBS of F's scratch; *L is to be destroyed. */
+static enum auc_code learn(struct fit *f, const struct auc_market *m, unsigned njobs,
 			   struct auc_learn **l, struct auc_err *err)
 {
 	enum auc_code rc = auc_learn_create(m, f->in->policy, f->in->options, l, err);
@@ -421,23 +436,30 @@ static enum auc_code learn(struct fit *f, const struct auc_market *m, enum which
 	if (rc != AUC_OK)
 		return rc;
 	auc_learn_watch(*l, f->in->watch);
-	return auc_learn_fit(*l, m, f->dual, take(f, which), auc_market_first(m),
-			     AUC_LEARN_ITERATIONS, err);
+	return auc_learn_fit(*l, m, f->dual, njobs, auc_market_first(m), AUC_LEARN_ITERATIONS, err);
 }
 
-/* From all bids for the market, from the last fit's prices on where there is one. */
+/*
+ * From all bids, from the last fit's prices on where there is one: prices that are fitted again for
+ * the market as it is booked and for as many bids as come now, others for one like those that they
+ * were chosen in.
+ */
 static enum auc_code go_on_learning(struct fit *f, struct auc_err *err)
 {
+	bool booked = f->t->moved || f->t->guard.choice.again;
+	const struct auc_market *m = booked ? f->in->market : f->in->unbooked;
 	struct auc_fit_memory *memory = f->in->memory;
-	const struct auc_market *m = f->in->market;
+	unsigned n = take_all(f, booked ? f->rate : 1);
 
-	if (memory->learn && memory->conf == f->in->conf && same_layout(m, memory->market)) {
+	if (memory->learn && memory->conf == f->in->conf && memory->booked == booked &&
+	    same_layout(m, memory->market)) {
 		auc_learn_watch(memory->learn, f->in->watch);
-		return auc_learn_fit(memory->learn, m, f->dual, take(f, ALL), auc_market_first(m),
+		return auc_learn_fit(memory->learn, m, f->dual, n, auc_market_first(m),
 				     AUC_LEARN_AGAIN, err);
 	}
 	auc_fit_forget(memory);
-	return learn(f, m, ALL, &memory->learn, err);
+	memory->booked = booked;
+	return learn(f, m, n, &memory->learn, err);
 }
 
 /* Of a policy of sites: what the guard found, as long as it does not look again. */
@@ -447,14 +469,14 @@ static enum auc_code fit_sites(struct fit *f, struct auc_err *err)
 	enum auc_code rc;
 
 	auc_fit_forget(f->in->memory);
-	if (guard_due(f) && f->ndays >= AUC_FIT_BIDS_MIN) {
-		rc = auc_sites_guard(f->in, f->dual, take(f, DAY), f->t, err);
-		f->t->guard_seconds = processor_seconds() - began;
+	if (guard_due(f) && f->day_bids >= AUC_FIT_BIDS_MIN) {
+		rc = auc_sites_guard(f->in, f->dual, take_day(f, 0), f->t, err);
+		f->t->guard.seconds = processor_seconds() - began;
 	} else {
 		rc = auc_sites_keep(f->in, f->t, err);
 	}
 	if (rc == AUC_OK)
-		f->t->bound = auc_sites_bound(f->in->market, f->dual, take(f, ALL), f->t);
+		f->t->bound = auc_sites_bound(f->in->market, f->dual, take_all(f, f->rate), f->t);
 	return rc;
 }
 
@@ -486,33 +508,48 @@ static bool same_types(const struct auc_market *a, const struct auc_market *b)
 	       auc_market_nps_types(a) == auc_market_nps_types(b);
 }
 
-/* What the last period is worth with the prices of C, L being what was learned. */
-static enum auc_code replay(struct fit *f, const struct auc_learn *l, struct candidate *c,
-			    struct auc_err *err)
+/* -- a day again -- */
+
+/* What DAY is worth with the prices of C. */
+static enum auc_code replay(void *arg, const struct auc_guard_choice *c, unsigned day,
+			    double *worth, struct auc_err *err)
 {
+	struct fit *f = arg;
+	auc_slot every = (f->in->conf->slots + AUC_GUARD_FITS_A_DAY - 1) / AUC_GUARD_FITS_A_DAY;
+	auc_slot next = auc_market_first(f->in->empty) + every;
 	struct auc_market *m = auc_market_clone(f->in->empty);
 	struct auc_policy_ctx *ctx = NULL;
+	struct auc_learn *again = NULL;
 	struct auc_decision d;
+	unsigned seen = 0;
 	enum auc_code rc;
 
 	auc_decision_init(&d);
-	c->worth = 0;
+	*worth = 0;
 	rc = m ? f->in->policy->create(f->in->options, &ctx, err)
 	       : auc_err_set(err, AUC_ENOMEM, "no memory for a replay");
 	if (rc == AUC_OK)
-		rc = give(f, m, l, c, err);
+		rc = give(f, m, f->taught[day], c, err);
 	for (unsigned i = 0; i < f->n && rc == AUC_OK; i++) {
-		if (!f->list[i].day)
+		const struct auc_job *job = &f->list[i].job;
+
+		if (f->list[i].day != day)
 			continue;
 		if (!auc_watch_goes_on(f->in->watch))
 			rc = auc_err_set(err, AUC_ESTATE, "the fit was stopped");
+		if (rc == AUC_OK && c->again && job->arrival >= next) {
+			rc = fit_again(f, m, day, job->arrival, seen, c, &again, err);
+			next = job->arrival + every;
+		}
+		seen++;
 		if (rc == AUC_OK)
-			rc = f->in->policy->quote(ctx, m, &f->list[i].job, &d, err);
+			rc = f->in->policy->quote(ctx, m, job, &d, err);
 		if (rc != AUC_OK || !d.accepted)
 			continue;
 		rc = auc_market_book(m, &d.plan, d.plan.start, d.plan.completion - 1, err);
-		c->worth += d.plan.value;
+		*worth += d.plan.value;
 	}
+	auc_learn_destroy(again);
 	auc_decision_clear(&d);
 	if (ctx)
 		f->in->policy->destroy(ctx);
@@ -521,7 +558,7 @@ static enum auc_code replay(struct fit *f, const struct auc_learn *l, struct can
 }
 
 static enum auc_code give(const struct fit *f, struct auc_market *m, const struct auc_learn *l,
-			  const struct candidate *c, struct auc_err *err)
+			  const struct auc_guard_choice *c, struct auc_err *err)
 {
 	struct auc_given_price *list = NULL;
 	enum auc_code rc = AUC_OK;
@@ -530,11 +567,35 @@ static enum auc_code give(const struct fit *f, struct auc_market *m, const struc
 	if (c->kind == AUC_TARIFF_PUBLISHED)
 		return auc_market_set_price(m, f->in->published, err);
 	if (c->kind != AUC_TARIFF_NONE)
-		rc = auc_learn_list(l, m, &c->choice, &list, &n, err);
+		rc = auc_learn_list(l, m, &c->prices, &list, &n, err);
 	if (rc == AUC_OK)
 		rc = auc_market_give_prices(m, list, n, err);
 	free(list);
 	return rc;
+}
+
+/* In slot NOW of DAY, which has had SEEN bids: prices for M as it is booked. *L: the fits of the
+ * day, NULL before the first. */
+static enum auc_code fit_again(struct fit *f, struct auc_market *m, unsigned day, auc_slot now,
+			       unsigned seen, const struct auc_guard_choice *c,
+			       struct auc_learn **l, struct auc_err *err)
+{
+	double expected = 0, weight;
+	enum auc_code rc = AUC_OK;
+
+	for (unsigned i = 0; i < f->n; i++)
+		if (f->list[i].job.arrival < now && teaches(f, i, day, &weight))
+			expected += weight;
+	if (!*l) {
+		rc = auc_learn_create(m, f->in->policy, f->in->options, l, err);
+		if (rc != AUC_OK)
+			return rc;
+		auc_learn_follow(*l, f->taught[day]);
+		auc_learn_watch(*l, f->in->watch);
+	}
+	rc = auc_learn_fit(*l, m, f->dual, take_others(f, day, auc_learn_rate(seen, expected)), now,
+			   AUC_LEARN_AGAIN, err);
+	return rc == AUC_OK ? give(f, m, *l, c, err) : rc;
 }
 
 static double processor_seconds(void)

@@ -15,14 +15,16 @@
  * are expected, or fewer (auc_learn_rate()). No bid counts for much more than others of its size
  * (winsor.h), neither here nor in what follows.
  *
- * The guard. The bids of the last period are replayed in an empty market without prices, with the
- * published ones, and with flat and learned ones of several forms and levels; these are taught by
- * every other of the bids, as if there were twice as many. What was worth most is taken; of prices
- * that learn only what is better than the others by five percent, as one period may be chance; and
- * where what holds is worth nearly as much as its like, it stays. The guard looks once in a period;
- * after a quarter of one if the bids of the last quarter are far more or fewer than before; and
- * while there is less than one, each time that the bids have doubled; never sooner than a hundred
- * times what its last look took of a processor.
+ * The guard (guard.h). The bids of the last periods, up to seven of them, are replayed in an empty
+ * market; with less than two periods of past, what there is counts as one. It looks once in a
+ * period; after a quarter of one if the bids of the last quarter are far more or fewer than before;
+ * and while there are few, each time that the bids have doubled; never sooner than a hundred times
+ * what its last look took of a processor.
+ *
+ * What it takes holds as it was replayed. Prices that are fitted again are fitted to the market as
+ * it is booked, and to as many bids as come now; others to one with nothing booked and to as many
+ * as came. If far more bids come now than before, or fewer, prices are fitted again whatever was
+ * taken.
  */
 #ifndef AUC_FIT_H
 #define AUC_FIT_H
@@ -40,13 +42,15 @@
 struct auc_fit_memory {
 	const struct auc_conf *conf;
 	struct auc_market *market; /* of the last fit, whose servers and types it was made for */
+	bool booked;               /* it was fitted as it is booked */
 	struct auc_learn *learn;
 };
 void auc_fit_forget(struct auc_fit_memory *memory);
 
 struct auc_fit_input {
-	struct auc_market *market;      /* two periods from now on, as it is booked; taken over */
-	const struct auc_market *empty; /* the first period, nothing booked, no prices */
+	struct auc_market *market; /* two periods from now on, as it is booked; taken over */
+	const struct auc_market *unbooked; /* the same, nothing booked */
+	const struct auc_market *empty;    /* of that the first period, no prices */
 	const struct auc_policy *policy;
 	const char *options; /* of the policy */
 	const struct auc_conf *conf;

@@ -46,17 +46,17 @@ enum auc_code auc_sites_guard(const struct auc_fit_input *in, const struct auc_d
 	struct day day = {.in = in, .jobs = jobs, .n = n};
 	enum auc_code rc;
 
-	memset(t->worth, 0, sizeof(t->worth));
+	t->guard = (struct auc_tariff_guard){
+		.flat = in->kind == AUC_TARIFF_FLAT, .days = 1, .bids = n, .time = in->now};
 	t->kind = AUC_TARIFF_FLAT;
 	rc = find(&day, t, err);
 	if (rc == AUC_OK && in->kind != AUC_TARIFF_FLAT)
 		rc = compare(&day, t, err);
 	if (rc != AUC_OK)
 		return rc;
-	t->day_bound = auc_sites_bound(in->empty, jobs, n, t);
-	t->day_worth = t->worth[t->kind];
-	t->day_bids = n;
-	t->guard_time = in->now;
+	t->guard.bound = auc_sites_bound(in->empty, jobs, n, t);
+	t->guard.worth = t->guard.worth_of[t->kind];
+	t->guard.choice = (struct auc_guard_choice){.kind = t->kind, .prices = t->choice};
 	if (t->kind != AUC_TARIFF_FLAT)
 		drop_classes(t);
 	return AUC_OK;
@@ -65,10 +65,12 @@ enum auc_code auc_sites_guard(const struct auc_fit_input *in, const struct auc_d
 enum auc_code auc_sites_keep(const struct auc_fit_input *in, struct auc_tariff *t,
 			     struct auc_err *err)
 {
-	if (!in->last || !in->last->day_bids)
+	if (!in->last || !in->last->guard.bids)
 		return auc_err_set(err, AUC_ENOENT,
 				   "too few bids in the last period, %d are needed",
 				   AUC_FIT_BIDS_MIN);
+	t->kind = in->last->kind;
+	t->guard = in->last->guard;
 	return take_classes(t, in->last, err);
 }
 
@@ -77,13 +79,13 @@ enum auc_code auc_sites_keep(const struct auc_fit_input *in, struct auc_tariff *
 /* Prices that are more than a trace. */
 static bool holds(const struct auc_tariff *last)
 {
-	return last && last->day_bids && last->kind == AUC_TARIFF_FLAT && last->choice.factor > 0;
+	return last && last->guard.bids && last->kind == AUC_TARIFF_FLAT && last->choice.factor > 0;
 }
 
 /* The best constant prices into T; where those that hold are hardly worse, these. */
 static enum auc_code find(struct day *d, struct auc_tariff *t, struct auc_err *err)
 {
-	double *worth = &t->worth[AUC_TARIFF_FLAT], now;
+	double *worth = &t->guard.worth_of[AUC_TARIFF_FLAT], now;
 	enum auc_code rc = search(d, t, err);
 
 	if (rc == AUC_OK)
@@ -100,7 +102,8 @@ static enum auc_code find(struct day *d, struct auc_tariff *t, struct auc_err *e
 /* T becomes one of the others, unless its constant prices are better. */
 static enum auc_code compare(struct day *d, struct auc_tariff *t, struct auc_err *err)
 {
-	double margin = holds(d->in->last) ? 0 : MARGIN, *worth = t->worth, trace = 0;
+	double margin = holds(d->in->last) ? 0 : MARGIN, *worth = t->guard.worth_of, trace = 0,
+	       base;
 	enum auc_tariff_kind other = AUC_TARIFF_NONE;
 	enum auc_code rc = replay(d, AUC_TARIFF_NONE, NULL, &worth[AUC_TARIFF_NONE], err);
 	struct auc_tariff thrifty = {.kind = AUC_TARIFF_FLAT};
@@ -113,12 +116,15 @@ static enum auc_code compare(struct day *d, struct auc_tariff *t, struct auc_err
 		rc = replay(d, AUC_TARIFF_FLAT, &thrifty, &trace, err);
 	if (worth[AUC_TARIFF_PUBLISHED] > worth[AUC_TARIFF_NONE])
 		other = AUC_TARIFF_PUBLISHED;
+	base = fmax(trace, worth[other]);
+	t->guard.gain = worth[AUC_TARIFF_FLAT] - base;
+	t->guard.needed = margin * base;
 	if (trace > worth[other]) {
-		if (rc == AUC_OK && worth[AUC_TARIFF_FLAT] <= (1 + margin) * trace) {
+		if (rc == AUC_OK && !(t->guard.gain > t->guard.needed)) {
 			rc = take_classes(t, &thrifty, err);
 			worth[AUC_TARIFF_FLAT] = trace;
 		}
-	} else if (worth[AUC_TARIFF_FLAT] <= (1 + margin) * worth[other]) {
+	} else if (!(t->guard.gain > t->guard.needed)) {
 		t->kind = other;
 	}
 	drop_classes(&thrifty);

@@ -16,8 +16,6 @@
 #define LEVEL_CHANGED 1.25
 #define SURE          2 /* standard deviations, of counts of independent arrivals */
 
-const struct auc_learn_choice auc_learn_usual = {AUC_LEARN_MIXED, 0.85};
-
 struct auc_learn {
 	const struct auc_policy *policy, *quotes; /* quotes: in the pool */
 	char *options;

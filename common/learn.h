@@ -51,9 +51,6 @@ struct auc_learn_choice {
 	double factor; /* by which they are multiplied, >= 0 */
 };
 
-/* What is taken where nothing has been compared. */
-extern const struct auc_learn_choice auc_learn_usual;
-
 /* For the servers, types and window length of M, sold by POLICY with OPTIONS. AUC_EINVAL: a
  * baseline; AUC_ENOMEM. */
 enum auc_code auc_learn_create(const struct auc_market *m, const struct auc_policy *policy,

@@ -36,7 +36,8 @@ static enum auc_code copy_in(struct auc_auction *a, struct auc_fit_job *j,
 			     struct auc_ledger **ledger, struct auc_err *err);
 static bool copy_list(void *list, unsigned n, size_t size, void *copy);
 static enum auc_code lay_out(struct auc_fit_job *j, struct auc_market **market,
-			     struct auc_market **empty, struct auc_err *err);
+			     struct auc_market **unbooked, struct auc_market **empty,
+			     struct auc_err *err);
 static enum auc_code lay_out_one(const struct auc_auction *a, const struct auc_fit_job *j,
 				 struct auc_market **m, struct auc_err *err);
 static enum auc_code book_sales(struct auc_fit_job *j, struct auc_market *m, struct auc_err *err);
@@ -103,12 +104,12 @@ enum auc_code auc_auction_fit_begin(struct auc_auction *a, double now, struct au
 enum auc_code auc_fit_job_run(struct auc_fit_job *j, const struct auc_watch *watch,
 			      struct auc_tariff **t, struct auc_err *err)
 {
-	struct auc_market *market = NULL, *empty = NULL;
+	struct auc_market *market = NULL, *unbooked = NULL, *empty = NULL;
 	struct auc_price prior, published;
 	enum auc_code rc;
 
 	*t = NULL;
-	rc = lay_out(j, &market, &empty, err);
+	rc = lay_out(j, &market, &unbooked, &empty, err);
 	if (rc == AUC_OK) {
 		auc_price_from_conf(j->conf, j->now.policy->prices, &prior);
 		rc = auc_history_price(j->history, market, &prior, &published, err);
@@ -116,6 +117,7 @@ enum auc_code auc_fit_job_run(struct auc_fit_job *j, const struct auc_watch *wat
 	if (rc == AUC_OK) {
 		const struct auc_fit_input in = {
 			.market = market,
+			.unbooked = unbooked,
 			.empty = empty,
 			.policy = j->now.policy,
 			.options = j->conf->policy_options,
@@ -133,6 +135,7 @@ enum auc_code auc_fit_job_run(struct auc_fit_job *j, const struct auc_watch *wat
 		market = NULL; /* it is the memory's */
 	}
 	auc_market_destroy(market);
+	auc_market_destroy(unbooked);
 	auc_market_destroy(empty);
 	return rc;
 }
@@ -163,7 +166,7 @@ void auc_auction_fit_end(struct auc_auction *a, struct auc_fit_job *j, struct au
 	if (t && a->recovered && auc_conf_fits(a->conf) &&
 	    t->slot_seconds == a->conf->slot_seconds &&
 	    (a->conf->prices == AUC_PRICES_LEARNED || t->kind == kind_of(a->conf))) {
-		a->fit_seconds = t->seconds - (t->guard_time == t->time ? t->guard_seconds : 0);
+		a->fit_seconds = t->seconds - (t->guard.time == t->time ? t->guard.seconds : 0);
 		a->fit_bids = t->bids;
 		auc_tariff_free(a->next_tariff);
 		a->next_tariff = t;
@@ -265,9 +268,10 @@ static bool copy_list(void *list, unsigned n, size_t size, void *copy)
 	return to;
 }
 
-/* The market as it is booked, for two periods, and one period without sales. */
+/* The market as it is booked, for two periods; and two periods, and one, without sales. */
 static enum auc_code lay_out(struct auc_fit_job *j, struct auc_market **market,
-			     struct auc_market **empty, struct auc_err *err)
+			     struct auc_market **unbooked, struct auc_market **empty,
+			     struct auc_err *err)
 {
 	struct auc_auction one = j->now;
 	struct auc_conf conf = *j->conf;
@@ -276,6 +280,8 @@ static enum auc_code lay_out(struct auc_fit_job *j, struct auc_market **market,
 	one.conf = &conf;
 	if (rc == AUC_OK)
 		rc = lay_out_one(&one, j, empty, err);
+	if (rc == AUC_OK && !(*unbooked = auc_market_clone(*market)))
+		rc = auc_err_set(err, AUC_ENOMEM, "no memory for a fit");
 	return rc == AUC_OK ? book_sales(j, *market, err) : rc;
 }
 

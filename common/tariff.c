@@ -37,8 +37,15 @@ static unsigned add_runs(struct auc_tariff *t, struct auc_tariff_class *c, const
 static struct json_object *class_json(const struct auc_tariff *t, const struct auc_tariff_class *c);
 static struct json_object *runs_json(const struct auc_tariff_run *r, unsigned n);
 static bool push(struct json_object *array, struct json_object *element);
+static bool add_guard(struct json_object *o, const struct auc_tariff_guard *g);
+static void print_choice(const struct auc_guard_choice *c, char *to, size_t size);
+static void print_comparison(const struct auc_tariff_guard *g, char *to, size_t size);
 static enum auc_code read_head(struct json_object *o, struct auc_tariff *t, struct auc_err *err);
-static enum auc_code read_kind(struct json_object *o, struct auc_tariff *t, struct auc_err *err);
+static enum auc_code read_guard(struct json_object *o, struct auc_tariff *t, struct auc_err *err);
+static enum auc_code read_verdict(struct json_object *o, struct json_object *chosen,
+				  struct auc_tariff *t, struct auc_err *err);
+static enum auc_code read_kind(struct json_object *o, enum auc_tariff_kind *kind,
+			       struct auc_learn_choice *prices, struct auc_err *err);
 static enum auc_code read_word(struct json_object *o, const char *key, const char *const *list,
 			       unsigned n, unsigned *which, struct auc_err *err);
 static enum auc_code read_worth(struct json_object *o, struct auc_tariff *t, struct auc_err *err);
@@ -151,30 +158,60 @@ enum auc_code auc_tariff_give(const struct auc_tariff *t, struct auc_market *m, 
 
 double auc_tariff_gap(const struct auc_tariff *t)
 {
-	if (!t->day_bids || !(t->day_bound > 0))
+	if (!t->guard.bids || !(t->guard.bound > 0))
 		return NAN;
-	return 1 - t->day_worth / t->day_bound;
+	return 1 - t->guard.worth / t->guard.bound;
 }
 
 char *auc_tariff_why(const struct auc_tariff *t)
 {
-	char *text = NULL, what[64] = "";
+	const struct auc_tariff_guard *g = &t->guard;
+	char *text = NULL, what[128] = "", compared[256] = "", taken[64], held[64];
 	int n;
 
-	if (t->kind >= AUC_TARIFF_FLAT)
-		snprintf(what, sizeof(what), " (%s x %g)", forms[t->choice.form], t->choice.factor);
-	if (!t->day_bids)
-		n = asprintf(&text, "%s%s: too few bids to compare", words[t->kind], what);
+	print_choice(&g->choice, held, sizeof(held));
+	print_choice(&(struct auc_guard_choice){t->kind, t->choice, g->choice.again || t->moved},
+		     taken, sizeof(taken));
+	if (t->moved)
+		snprintf(what, sizeof(what), " instead of %s, as not as many bids come as before",
+			 held);
+	if (g->bids && !g->flat)
+		print_comparison(g, compared, sizeof(compared));
+	if (!g->bids)
+		n = asprintf(&text, "%s%s: too few bids to compare", taken, what);
 	else
 		n = asprintf(
 			&text,
-			"%s%s: replayed, the last %u bids are worth %.6g with these, %.6g "
+			"%s%s: replayed, the last %u bids are worth %.6g with %s, %.6g "
 			"without prices, %.6g with the published, %.6g with flat and %.6g with "
-			"learned ones; at most %.6g",
-			words[t->kind], what, t->day_bids, t->day_worth, t->worth[AUC_TARIFF_NONE],
-			t->worth[AUC_TARIFF_PUBLISHED], t->worth[AUC_TARIFF_FLAT],
-			t->worth[AUC_TARIFF_LEARNED], t->day_bound);
+			"learned ones; at most %.6g%s",
+			taken, what, g->bids, g->worth, t->moved ? held : "these",
+			g->worth_of[AUC_TARIFF_NONE], g->worth_of[AUC_TARIFF_PUBLISHED],
+			g->worth_of[AUC_TARIFF_FLAT], g->worth_of[AUC_TARIFF_LEARNED], g->bound,
+			compared);
 	return n < 0 ? NULL : text;
+}
+
+/* "none", "learned (mixed x 0.85, fitted again)" */
+static void print_choice(const struct auc_guard_choice *c, char *to, size_t size)
+{
+	if (c->kind < AUC_TARIFF_FLAT)
+		snprintf(to, size, "%s", words[c->kind]);
+	else
+		snprintf(to, size, "%s (%s x %g%s)", words[c->kind], forms[c->prices.form],
+			 c->prices.factor, c->again ? ", fitted again" : "");
+}
+
+/* Whether prices that learn were surely better. */
+static void print_comparison(const struct auc_tariff_guard *g, char *to, size_t size)
+{
+	char error[64] = "";
+
+	if (g->days > 1)
+		snprintf(error, sizeof(error), " (standard error %.6g)", g->error);
+	snprintf(to, size, "; in %s those that learn gain %.6g%s, %s the %.6g that they must",
+		 g->days > 1 ? "a period" : "the period", g->gain, error,
+		 g->gain > g->needed ? "more than" : "not more than", g->needed);
 }
 
 struct json_object *auc_tariff_event(const struct auc_tariff *t)
@@ -190,15 +227,11 @@ struct json_object *auc_tariff_event(const struct auc_tariff *t)
 		  auc_json_add_int(o, "bids", t->bids) &&
 		  auc_json_add_double(o, "expected", t->expected) &&
 		  auc_json_add_double(o, "bound", t->bound) &&
-		  auc_json_add_int(o, "day_bids", t->day_bids) &&
-		  auc_json_add_double(o, "day_worth", t->day_worth) &&
-		  auc_json_add_double(o, "day_bound", t->day_bound) &&
-		  auc_json_add_double(o, "guard_time", t->guard_time) &&
-		  auc_json_add_double(o, "guard_seconds", t->guard_seconds) &&
+		  auc_json_add_bool(o, "moved", t->moved) && add_guard(o, &t->guard) &&
 		  auc_json_add_double(o, "seconds", t->seconds);
 
 	for (unsigned i = 0; ok && i < AUC_TARIFF_KINDS; i++)
-		ok = auc_json_add_double(worth, words[i], t->worth[i]);
+		ok = auc_json_add_double(worth, words[i], t->guard.worth_of[i]);
 	for (unsigned i = 0; ok && i < t->nclasses; i++)
 		ok = push(classes, class_json(t, &t->classes[i]));
 	if (ok && auc_json_add(o, "worth", json_object_get(worth)) &&
@@ -211,6 +244,29 @@ struct json_object *auc_tariff_event(const struct auc_tariff *t)
 	json_object_put(worth);
 	json_object_put(classes);
 	return NULL;
+}
+
+static bool add_guard(struct json_object *o, const struct auc_tariff_guard *g)
+{
+	struct json_object *chosen = json_object_new_object();
+	bool ok = chosen && auc_json_add_int(o, "day_bids", g->bids) &&
+		  auc_json_add_double(o, "day_worth", g->worth) &&
+		  auc_json_add_double(o, "day_bound", g->bound) &&
+		  auc_json_add_double(o, "guard_time", g->time) &&
+		  auc_json_add_double(o, "guard_seconds", g->seconds) &&
+		  auc_json_add_text(chosen, "kind", words[g->choice.kind]) &&
+		  auc_json_add_text(chosen, "form", forms[g->choice.prices.form]) &&
+		  auc_json_add_double(chosen, "factor", g->choice.prices.factor) &&
+		  auc_json_add_bool(chosen, "again", g->choice.again) &&
+		  auc_json_add_bool(chosen, "flat", g->flat) &&
+		  auc_json_add_int(chosen, "periods", g->days) &&
+		  auc_json_add_double(chosen, "gain", g->gain) &&
+		  auc_json_add_double(chosen, "error", g->error) &&
+		  auc_json_add_double(chosen, "needed", g->needed) &&
+		  auc_json_add(o, "guard", json_object_get(chosen));
+
+	json_object_put(chosen);
+	return ok;
 }
 
 bool auc_tariff_knows(struct json_object *event)
@@ -400,7 +456,7 @@ static bool push(struct json_object *array, struct json_object *element)
 
 static enum auc_code read_head(struct json_object *o, struct auc_tariff *t, struct auc_err *err)
 {
-	enum auc_code rc = read_kind(o, t, err);
+	enum auc_code rc = read_kind(o, &t->kind, &t->choice, err);
 
 	if (rc == AUC_OK)
 		rc = auc_json_double(o, "slot_seconds", 1e-3, 1e9, &t->slot_seconds, err);
@@ -415,28 +471,69 @@ static enum auc_code read_head(struct json_object *o, struct auc_tariff *t, stru
 	if (rc == AUC_OK)
 		rc = auc_json_double(o, "bound", 0, WORTH_MAX, &t->bound, err);
 	if (rc == AUC_OK)
-		rc = read_count(o, "day_bids", &t->day_bids, err);
-	if (rc == AUC_OK)
-		rc = auc_json_double(o, "day_worth", 0, WORTH_MAX, &t->day_worth, err);
-	if (rc == AUC_OK)
-		rc = auc_json_double(o, "day_bound", 0, WORTH_MAX, &t->day_bound, err);
-	if (rc == AUC_OK)
-		rc = auc_json_double(o, "guard_time", 0, TIME_MAX, &t->guard_time, err);
-	if (rc == AUC_OK)
-		rc = auc_json_double(o, "guard_seconds", 0, TIME_MAX, &t->guard_seconds, err);
+		rc = read_guard(o, t, err);
 	return rc == AUC_OK ? auc_json_double(o, "seconds", 0, TIME_MAX, &t->seconds, err) : rc;
 }
 
-static enum auc_code read_kind(struct json_object *o, struct auc_tariff *t, struct auc_err *err)
+static enum auc_code read_guard(struct json_object *o, struct auc_tariff *t, struct auc_err *err)
 {
-	unsigned kind = 0, form = 0;
-	enum auc_code rc = read_word(o, "kind", words, AUC_TARIFF_KINDS, &kind, err);
+	struct auc_tariff_guard *g = &t->guard;
+	enum auc_code rc = read_count(o, "day_bids", &g->bids, err);
+	struct json_object *chosen;
+
+	if (rc == AUC_OK)
+		rc = auc_json_double(o, "day_worth", 0, WORTH_MAX, &g->worth, err);
+	if (rc == AUC_OK)
+		rc = auc_json_double(o, "day_bound", 0, WORTH_MAX, &g->bound, err);
+	if (rc == AUC_OK)
+		rc = auc_json_double(o, "guard_time", 0, TIME_MAX, &g->time, err);
+	if (rc == AUC_OK)
+		rc = auc_json_double(o, "guard_seconds", 0, TIME_MAX, &g->seconds, err);
+	if (rc != AUC_OK)
+		return rc;
+	if (json_object_object_get_ex(o, "guard", &chosen))
+		return read_verdict(o, chosen, t, err);
+	/* Older records have one period, and only prices that are fitted again. */
+	g->days = g->bids > 0;
+	g->flat = t->kind == AUC_TARIFF_FLAT;
+	g->choice = (struct auc_guard_choice){t->kind, t->choice, true};
+	return AUC_OK;
+}
+
+static enum auc_code read_verdict(struct json_object *o, struct json_object *chosen,
+				  struct auc_tariff *t, struct auc_err *err)
+{
+	struct auc_tariff_guard *g = &t->guard;
+	enum auc_code rc = auc_json_bool(o, "moved", &t->moved, err);
+
+	if (rc == AUC_OK && !json_object_is_type(chosen, json_type_object))
+		rc = auc_err_set(err, AUC_EINVAL, "guard: expected an object");
+	if (rc == AUC_OK)
+		rc = read_kind(chosen, &g->choice.kind, &g->choice.prices, err);
+	if (rc == AUC_OK)
+		rc = auc_json_bool(chosen, "again", &g->choice.again, err);
+	if (rc == AUC_OK)
+		rc = auc_json_bool(chosen, "flat", &g->flat, err);
+	if (rc == AUC_OK)
+		rc = read_count(chosen, "periods", &g->days, err);
+	if (rc == AUC_OK)
+		rc = auc_json_double(chosen, "gain", -WORTH_MAX, WORTH_MAX, &g->gain, err);
+	if (rc == AUC_OK)
+		rc = auc_json_double(chosen, "error", 0, WORTH_MAX, &g->error, err);
+	return rc == AUC_OK ? auc_json_double(chosen, "needed", 0, WORTH_MAX, &g->needed, err) : rc;
+}
+
+static enum auc_code read_kind(struct json_object *o, enum auc_tariff_kind *kind,
+			       struct auc_learn_choice *prices, struct auc_err *err)
+{
+	unsigned word = 0, form = 0;
+	enum auc_code rc = read_word(o, "kind", words, AUC_TARIFF_KINDS, &word, err);
 
 	if (rc == AUC_OK)
 		rc = read_word(o, "form", forms, AUC_LEARN_FORMS, &form, err);
-	t->kind = kind;
-	t->choice.form = form;
-	return rc == AUC_OK ? auc_json_double(o, "factor", 0, 1e6, &t->choice.factor, err) : rc;
+	*kind = word;
+	prices->form = form;
+	return rc == AUC_OK ? auc_json_double(o, "factor", 0, 1e6, &prices->factor, err) : rc;
 }
 
 /* Which of LIST[N] stands there. */
@@ -461,7 +558,7 @@ static enum auc_code read_worth(struct json_object *o, struct auc_tariff *t, str
 	if (!json_object_object_get_ex(o, "worth", &worth))
 		return auc_err_set(err, AUC_EINVAL, "worth: is missing");
 	for (unsigned i = 0; rc == AUC_OK && i < AUC_TARIFF_KINDS; i++)
-		rc = auc_json_double(worth, words[i], 0, WORTH_MAX, &t->worth[i], err);
+		rc = auc_json_double(worth, words[i], 0, WORTH_MAX, &t->guard.worth_of[i], err);
 	return rc;
 }
 

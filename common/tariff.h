@@ -10,20 +10,10 @@
 #include <stdbool.h>
 
 #include "err.h"
-#include "learn.h"
+#include "guard.h"
 #include "market.h"
 
 struct json_object;
-
-/* Kinds of prices that a guard chooses among, in the order of preference where they are worth the
- * same. */
-enum auc_tariff_kind {
-	AUC_TARIFF_NONE,      /* everything is free */
-	AUC_TARIFF_PUBLISHED, /* those of the policy's paper, which bookings move */
-	AUC_TARIFF_FLAT,      /* one for each TRES */
-	AUC_TARIFF_LEARNED,   /* by class of servers, or class and slot */
-	AUC_TARIFF_KINDS
-};
 
 #define AUC_TARIFF_RUNS 8192 /* of all classes together: a tariff is one line of the spool */
 #define AUC_TARIFF_OPEN                                                                            \
@@ -41,6 +31,18 @@ struct auc_tariff_class {
 	unsigned first_run, nruns; /* ascending; what they leave out is free */
 };
 
+/* What the guard found when it replayed the past. */
+struct auc_tariff_guard {
+	bool flat; /* it was to choose among flat prices only */
+	struct auc_guard_choice choice;
+	unsigned days, bids; /* periods and bids replayed; 0: it has not looked yet */
+	double worth, bound; /* of all of them, with what it chose, and with anything, certified */
+	double worth_of[AUC_TARIFF_KINDS]; /* with the best of each kind */
+	double gain, error, needed;        /* of the ones that learn, in a period (guard.h) */
+	double time;                       /* Unix time at which it looked */
+	double seconds;                    /* of a processor that it took */
+};
+
 struct auc_tariff {
 	enum auc_tariff_kind kind;
 	struct auc_learn_choice
@@ -52,14 +54,10 @@ struct auc_tariff {
 	unsigned bids;   /* of the past that it was made of */
 	double expected; /* bids in the slots for sale */
 	double bound;    /* in a pool (learn.h) */
-	/* The guard: the last day, replayed. */
-	unsigned day_bids;              /* 0: it has not looked yet */
-	double worth[AUC_TARIFF_KINDS]; /* of that day with the best of each kind */
-	double day_worth;               /* with what was chosen */
-	double day_bound;               /* and with anything, certified (dual.h) */
-	double guard_time;              /* Unix time at which it looked */
-	double guard_seconds;           /* of a processor that it took */
-	double seconds;                 /* and the whole fit */
+	/* Far more bids come than before, or fewer: these prices are not what the guard chose. */
+	bool moved;
+	struct auc_tariff_guard guard;
+	double seconds; /* of a processor that the whole fit took */
 	unsigned nclasses, nruns;
 	struct auc_tariff_class *classes;
 	struct auc_tariff_run *runs;

@@ -10,6 +10,7 @@
 
 #include "document.h"
 #include "floors.h"
+#include "guard.h"
 #include "jsonio.h"
 #include "learned.h"
 #include "levels.h"
@@ -19,21 +20,8 @@
 #include "winsor.h"
 #include "world.h"
 
-/* Prices that the guard chooses among. */
-enum kind { NONE, PUBLISHED, TAUGHT };
-
-struct candidate {
-	enum kind kind;
-	struct teacher_choice choice;
-	double welfare; /* of the past days */
-	double *by_day;
-};
-
-#define CANDIDATES_MAX 64
-#define COLD           0.5   /* without a past: there is nothing to compare with */
-#define MARGIN         0.005 /* of what the past was worth */
-#define MARGIN_ONE     0.05  /* the same if there is but one day, so that chance is not known */
-#define SURE           0.5   /* standard errors */
+/* Without a past: there is nothing to compare with. */
+static const struct auc_guard_choice cold = {AUC_TARIFF_LEARNED, {AUC_LEARN_MIXED, 0.5}, true};
 
 struct past {
 	const struct auc_policy *policy;
@@ -42,8 +30,6 @@ struct past {
 	unsigned n;
 	struct scenario **days;
 	struct teacher **teachers; /* by day: what the others teach */
-	unsigned ncandidates;
-	struct candidate candidates[CANDIDATES_MAX];
 };
 
 static enum auc_code load_past(struct past *p, const struct scenario *s, char *const *paths,
@@ -55,18 +41,12 @@ static bool same_types(const struct scenario_type *a, unsigned na, const struct 
 static bool same_amounts(const struct auc_named *a, unsigned na, const struct auc_named *b,
 			 unsigned nb);
 static enum auc_code learn(struct scenario *s, struct past *p, char **chosen, struct auc_err *err);
-static void add(struct past *p, enum kind kind, enum auc_learn_form form, double factor,
-		bool again);
-static void add_candidates(struct past *p);
-static enum auc_code guard(struct past *p, struct auc_err *err);
-static enum auc_code rehearse(struct past *p, struct candidate *c, struct auc_err *err);
-static double worth_of(const struct past *p, const struct candidate *c);
-static bool surely_better(const struct past *p, const struct candidate *c,
-			  const struct candidate *base);
-static const struct candidate *best_of(const struct past *p);
-static enum auc_code take(struct scenario *s, const struct past *p, const struct candidate *c,
-			  struct auc_err *err);
-static char *explain(const struct past *p, const struct candidate *best);
+static enum auc_code guard(struct past *p, struct auc_guard_verdict *v, struct auc_err *err);
+static enum auc_code rehearse(void *arg, const struct auc_guard_choice *choice, unsigned day,
+			      double *worth, struct auc_err *err);
+static enum auc_code take(struct scenario *s, const struct past *p,
+			  const struct auc_guard_choice *c, struct auc_err *err);
+static char *explain(const struct past *p, const struct auc_guard_verdict *v);
 static enum auc_code take_values(struct scenario *s, const struct auc_market *m,
 				 const struct auc_given_price *list, size_t n, struct auc_err *err);
 static void set_none(struct scenario *s);
@@ -122,8 +102,6 @@ enum auc_code learned_prices(struct scenario *s, const char *mode, const char *p
 		p.days[i]->teacher = NULL;
 		scenario_free(p.days[i]);
 	}
-	for (i = 0; i < p.ncandidates; i++)
-		free(p.candidates[i].by_day);
 	for (i = 0; p.teachers && i < p.n; i++)
 		teacher_destroy(p.teachers[i]);
 	free(p.days);
@@ -133,20 +111,13 @@ enum auc_code learned_prices(struct scenario *s, const char *mode, const char *p
 
 static enum auc_code learn(struct scenario *s, struct past *p, char **chosen, struct auc_err *err)
 {
-	const struct candidate *best = NULL;
-	enum auc_code rc;
+	struct auc_guard_verdict v = {.choice = cold};
+	enum auc_code rc = p->n ? guard(p, &v, err) : AUC_OK;
 
-	if (p->n)
-		add_candidates(p);
-	else
-		add(p, TAUGHT, AUC_LEARN_MIXED, COLD, true);
-	rc = p->n ? guard(p, err) : AUC_OK;
 	if (rc == AUC_OK)
-		best = best_of(p);
-	if (rc == AUC_OK)
-		rc = take(s, p, best, err);
+		rc = take(s, p, &v.choice, err);
 	if (rc == AUC_OK && p->n) {
-		*chosen = explain(p, best);
+		*chosen = explain(p, &v);
 		if (!*chosen)
 			rc = auc_err_set(err, AUC_ENOMEM, "--prices: no memory");
 	}
@@ -316,157 +287,59 @@ static bool same_amounts(const struct auc_named *a, unsigned na, const struct au
 
 /* -- the guard -- */
 
-static void add(struct past *p, enum kind kind, enum auc_learn_form form, double factor, bool again)
-{
-	if (p->ncandidates < CANDIDATES_MAX)
-		p->candidates[p->ncandidates++] = (struct candidate){
-			.kind = kind, .choice = {.prices = {form, factor}, .again = again}};
-}
-
-static void add_candidates(struct past *p)
-{
-	static const double floors[] = {0.03, 0.06, 0.1, 0.15, 0.2, 0.3, 0.5};
-	static const double factors[] = {0.6, 0.7, 0.85, 1};
-	unsigned i, f;
-
-	if (!p->flat) {
-		add(p, NONE, AUC_LEARN_NONE, 0, false);
-		add(p, PUBLISHED, AUC_LEARN_NONE, 0, false);
-	}
-	for (i = 0; i < sizeof(floors) / sizeof(floors[0]); i++)
-		add(p, TAUGHT, AUC_LEARN_FLAT, floors[i], false);
-	for (f = AUC_LEARN_LEVEL; f < AUC_LEARN_FORMS && !p->flat; f++)
-		for (i = 0; i < sizeof(factors) / sizeof(factors[0]); i++)
-			add(p, TAUGHT, f, factors[i], false);
-}
-
-/*
- * What all past days are worth with each candidate's prices. Fits during the day take longest: they
- * are looked at last, and only where prices that are learned are better than others at all.
- */
-static enum auc_code guard(struct past *p, struct auc_err *err)
+static enum auc_code guard(struct past *p, struct auc_guard_verdict *v, struct auc_err *err)
 {
 	enum auc_code rc = AUC_OK;
-	unsigned i;
 
 	p->teachers = calloc(p->n + 1, sizeof(struct teacher *));
 	if (!p->teachers)
 		return auc_err_set(err, AUC_ENOMEM, "--history: no memory");
-	for (i = 0; i < p->n && rc == AUC_OK; i++)
+	for (unsigned i = 0; i < p->n && rc == AUC_OK; i++)
 		rc = teacher_create(p->days[i], p->policy, p->days, p->n, i, &p->teachers[i], err);
-	for (i = 0; i < p->ncandidates && rc == AUC_OK; i++)
-		rc = rehearse(p, &p->candidates[i], err);
-	if (rc != AUC_OK || p->flat || best_of(p)->kind != TAUGHT)
-		return rc;
-	add(p, TAUGHT, auc_learn_usual.form, auc_learn_usual.factor, true);
-	return rehearse(p, &p->candidates[p->ncandidates - 1], err);
+	return rc == AUC_OK ? auc_guard_choose(p->n, p->flat, rehearse, p, v, err) : rc;
 }
 
-static enum auc_code rehearse(struct past *p, struct candidate *c, struct auc_err *err)
+static enum auc_code rehearse(void *arg, const struct auc_guard_choice *choice, unsigned i,
+			      double *worth, struct auc_err *err)
 {
-	enum auc_code rc = AUC_OK;
-	struct scenario *day;
-	unsigned i;
+	struct past *p = arg;
+	struct scenario *day = p->days[i];
+	struct result result = {0};
+	enum auc_code rc;
 
-	c->welfare = 0;
-	c->by_day = calloc(p->n, sizeof(double));
-	if (!c->by_day)
-		return auc_err_set(err, AUC_ENOMEM, "--history: no memory");
-	for (i = 0; i < p->n && rc == AUC_OK; i++) {
-		struct result result = {0};
-
-		day = p->days[i];
-		day->teacher = p->teachers[i];
-		if (c->kind == NONE)
-			set_none(day);
-		else
-			day->prices = c->kind == PUBLISHED ? SCENARIO_PRICES_OFFLINE
-							   : SCENARIO_PRICES_TAUGHT;
-		teacher_choose(p->teachers[i], &c->choice);
-		rc = replay_run(day, p->text, 1, NULL, NULL, &result, err);
-		c->welfare += result.welfare;
-		c->by_day[i] = result.welfare;
-		result_clear(&result);
-	}
+	day->teacher = p->teachers[i];
+	if (choice->kind == AUC_TARIFF_NONE)
+		set_none(day);
+	else
+		day->prices = choice->kind == AUC_TARIFF_PUBLISHED ? SCENARIO_PRICES_OFFLINE
+								   : SCENARIO_PRICES_TAUGHT;
+	teacher_choose(p->teachers[i], choice);
+	rc = replay_run(day, p->text, 1, NULL, NULL, &result, err);
+	*worth = result.welfare;
+	result_clear(&result);
 	return rc;
 }
 
-/*
- * What C is taken to be worth: its neighbours, the same at the next levels, count half each, as of
- * many candidates the one that looks best is often lucky.
- */
-static double worth_of(const struct past *p, const struct candidate *c)
-{
-	const struct candidate *next[] = {c - 1, c + 1};
-	double sum = 2 * c->welfare, weight = 2;
-	unsigned i;
-
-	for (i = 0; i < 2; i++)
-		if (c->kind == TAUGHT && next[i] >= p->candidates &&
-		    next[i] < p->candidates + p->ncandidates && next[i]->kind == TAUGHT &&
-		    next[i]->choice.prices.form == c->choice.prices.form &&
-		    next[i]->choice.again == c->choice.again) {
-			sum += next[i]->welfare;
-			weight++;
-		}
-	return sum / weight;
-}
-
-/*
- * True if prices C are better than BASE, likely not by chance: by SURE standard errors of the days'
- * gains and MARGIN. No more, as they will be better than that: each day of the past is taught by
- * the others, today by them all.
- */
-static bool surely_better(const struct past *p, const struct candidate *c,
-			  const struct candidate *base)
-{
-	double mean = (c->welfare - base->welfare) / p->n, square = 0, gain;
-	unsigned i;
-
-	for (i = 0; i < p->n; i++) {
-		gain = c->by_day[i] - base->by_day[i];
-		square += (gain - mean) * (gain - mean);
-	}
-	if (p->n == 1)
-		return mean > MARGIN_ONE * base->welfare;
-	return mean - SURE * sqrt(square / (p->n - 1) / p->n) > MARGIN * base->welfare / p->n;
-}
-
-/* The best of those that are learned, if it is surely better than the best of the others. */
-static const struct candidate *best_of(const struct past *p)
-{
-	const struct candidate *best[2] = {NULL, NULL}, *c, **to; /* others, learned */
-
-	for (c = p->candidates; c < p->candidates + p->ncandidates; c++) {
-		to = &best[c->kind == TAUGHT];
-		if (!*to || worth_of(p, c) > worth_of(p, *to))
-			*to = c;
-	}
-	if (!best[0] || (best[1] && p->n && surely_better(p, best[1], best[0])))
-		return best[1];
-	return best[0];
-}
-
 /* Gives S the prices of C. */
-static enum auc_code take(struct scenario *s, const struct past *p, const struct candidate *c,
-			  struct auc_err *err)
+static enum auc_code take(struct scenario *s, const struct past *p,
+			  const struct auc_guard_choice *c, struct auc_err *err)
 {
 	struct auc_given_price *list = NULL;
 	struct auc_market *m = NULL;
 	enum auc_code rc;
 	size_t n;
 
-	if (c->kind == NONE)
+	if (c->kind == AUC_TARIFF_NONE)
 		set_none(s);
-	if (c->kind == PUBLISHED)
+	if (c->kind == AUC_TARIFF_PUBLISHED)
 		s->prices = SCENARIO_PRICES_OFFLINE;
 	rc = teacher_create(s, p->policy, p->days, p->n, p->n, &s->teacher, err);
 	if (rc != AUC_OK)
 		return rc;
-	teacher_choose(s->teacher, &c->choice);
+	teacher_choose(s->teacher, c);
 	if (!p->flat)
 		teacher_watch(s->teacher);
-	if (c->kind != TAUGHT)
+	if (c->kind < AUC_TARIFF_FLAT)
 		return AUC_OK;
 	s->prices = SCENARIO_PRICES_TAUGHT;
 	if (!teacher_is_fixed(s->teacher))
@@ -490,25 +363,22 @@ static const char *const forms[] = {
 };
 
 /* What was chosen, and what the best of each kind would have been worth. */
-static char *explain(const struct past *p, const struct candidate *best)
+static char *explain(const struct past *p, const struct auc_guard_verdict *v)
 {
+	const struct auc_guard_choice *c = &v->choice;
 	char what[128], *text = NULL;
-	const struct candidate *c;
-	double welfare[3] = {0};
 
-	for (c = p->candidates; c < p->candidates + p->ncandidates; c++)
-		welfare[c->kind] = fmax(welfare[c->kind], worth_of(p, c));
-	if (best->kind == TAUGHT)
+	if (c->kind >= AUC_TARIFF_FLAT)
 		snprintf(what, sizeof(what), "learned prices: %s, times %g%s",
-			 forms[best->choice.prices.form], best->choice.prices.factor,
-			 best->choice.again ? ", fitted again" : "");
+			 forms[c->prices.form], c->prices.factor, c->again ? ", fitted again" : "");
 	else
 		snprintf(what, sizeof(what), "%s prices",
-			 best->kind == NONE ? "no" : "the published");
+			 c->kind == AUC_TARIFF_NONE ? "no" : "the published");
 	if (asprintf(&text,
 		     "%.40s: %s: the past would have been worth %.2f without prices, %.2f with the "
 		     "published, %.2f with learned ones",
-		     p->text, what, welfare[NONE], welfare[PUBLISHED], welfare[TAUGHT]) < 0)
+		     p->text, what, v->worth_of[AUC_TARIFF_NONE], v->worth_of[AUC_TARIFF_PUBLISHED],
+		     fmax(v->worth_of[AUC_TARIFF_FLAT], v->worth_of[AUC_TARIFF_LEARNED])) < 0)
 		return NULL;
 	return text;
 }

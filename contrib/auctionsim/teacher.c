@@ -8,7 +8,6 @@
 #include "teacher.h"
 #include "world.h"
 
-#define FITS_A_DAY 30  /* prices are fitted again that often */
 #define FIRST_JOBS 10  /* without a past: from that many jobs on */
 #define GROWTH     1.5 /* and each time that there are that many times as many */
 
@@ -25,7 +24,7 @@ struct teacher {
 	struct bids past, today;
 	struct auc_learn *before; /* the fit that the day begins with */
 	struct auc_learn *now;    /* fits of the day */
-	struct teacher_choice choice;
+	struct auc_guard_choice choice;
 	bool watches;       /* whether as many jobs come as in the past */
 	bool moved;         /* they do not: prices are fitted again as the day goes on */
 	auc_slot next;      /* slot of the next fit */
@@ -38,7 +37,6 @@ static enum auc_code add_job(struct bids *c, const struct auc_job *job, unsigned
 			     struct auc_err *err);
 static void clear(struct bids *c);
 static enum auc_code first_fit(struct teacher *t, struct auc_err *err);
-static bool level_changed(const struct teacher *t, auc_slot now);
 static double heard_before(const struct teacher *t, auc_slot now);
 static enum auc_code fit(struct teacher *t, struct auc_learn *l, struct auc_market *m, auc_slot now,
 			 unsigned iterations, struct auc_err *err);
@@ -82,7 +80,7 @@ void teacher_destroy(struct teacher *t)
 	free(t);
 }
 
-void teacher_choose(struct teacher *t, const struct teacher_choice *choice)
+void teacher_choose(struct teacher *t, const struct auc_guard_choice *choice)
 {
 	t->choice = *choice;
 }
@@ -191,7 +189,7 @@ enum auc_code teacher_open(struct teacher *t, struct auc_market *m, struct auc_e
 	if (rc != AUC_OK)
 		return rc;
 	auc_learn_follow(t->now, t->before);
-	t->next = auc_market_first(m) + (auc_slot)ceil((double)t->s->slots / FITS_A_DAY);
+	t->next = auc_market_first(m) + (auc_slot)ceil((double)t->s->slots / AUC_GUARD_FITS_A_DAY);
 	t->next_jobs = FIRST_JOBS;
 	t->moved = false;
 	if (t->s->prices != SCENARIO_PRICES_TAUGHT)
@@ -215,12 +213,13 @@ enum auc_code teacher_before(struct teacher *t, struct auc_market *m, auc_slot n
 
 	if (!due || now > auc_market_last(m))
 		return AUC_OK;
-	t->next = now + (auc_slot)ceil((double)t->s->slots / FITS_A_DAY);
+	t->next = now + (auc_slot)ceil((double)t->s->slots / AUC_GUARD_FITS_A_DAY);
 	t->next_jobs = (unsigned)ceil(GROWTH * t->today.n);
-	t->moved = t->moved || (t->watches && !t->choice.again && level_changed(t, now));
+	t->moved = t->moved || (t->watches && !t->choice.again &&
+				auc_guard_moved(&t->choice, t->today.n, heard_before(t, now)));
 	if (t->past.n && !t->choice.again && !t->moved)
 		return AUC_OK;
-	choice = t->choice.prices.form < AUC_LEARN_LEVEL ? auc_learn_usual : t->choice.prices;
+	choice = auc_guard_again(&t->choice);
 	rc = fit(t, t->now, m, now,
 		 auc_learn_ready(t->now) || (t->past.n && !t->moved) ? AUC_LEARN_AGAIN
 								     : AUC_LEARN_ITERATIONS,
@@ -241,15 +240,6 @@ static double heard_before(const struct teacher *t, auc_slot now)
 	for (unsigned i = 0; i < t->past.n; i++)
 		sum += t->past.jobs[i].arrival < now ? t->past.weight : 0;
 	return sum;
-}
-
-/* More jobs come than in the past, or fewer; of prices that nothing was worth in the past, more. */
-static bool level_changed(const struct teacher *t, auc_slot now)
-{
-	double seen = t->today.n, expected = heard_before(t, now);
-
-	return (seen > expected || t->choice.prices.form != AUC_LEARN_NONE) &&
-	       auc_learn_level_changed(seen, expected);
 }
 
 enum auc_code teacher_heard(struct teacher *t, const struct auc_job *job, struct auc_err *err)

@@ -6,18 +6,13 @@
 #define SIM_TEACHER_H
 
 #include "err.h"
+#include "guard.h"
 #include "learn.h"
 #include "market.h"
 #include "policy/policy.h"
 #include "scenario.h"
 
 struct teacher;
-
-/* What prices are for a day. */
-struct teacher_choice {
-	struct auc_learn_choice prices;
-	bool again; /* they are fitted again as the day goes on */
-};
 
 /*
  * For scenario S sold by POLICY, from the jobs of DAYS[N] but that of index WITHOUT (N: none is
@@ -29,7 +24,7 @@ enum auc_code teacher_create(const struct scenario *s, const struct auc_policy *
 			     struct scenario *const *days, unsigned n, unsigned without,
 			     struct teacher **t, struct auc_err *err);
 void teacher_destroy(struct teacher *t);
-void teacher_choose(struct teacher *t, const struct teacher_choice *choice);
+void teacher_choose(struct teacher *t, const struct auc_guard_choice *choice);
 /* Does the choice give prices that hold all day? */
 bool teacher_is_fixed(const struct teacher *t);
 /* From now on, once many more or fewer jobs have come than in the past, prices are fitted again as

@@ -71,24 +71,30 @@ static struct json_object *learning_of(struct json_object *status);
 static const char *const total_names[] = {"bids",     "refused", "lapsed",         "sold",
 					  "settled",  "live",    "liens",          "charged",
 					  "refunded", "revenue", "settled_revenue"};
-/* What --learning shows: keys of "learning", "worth" of each kind. */
+/* What --learning shows: keys of "learning", or of an object there. */
 static const struct {
-	const char *name, *key, *worth;
+	const char *name, *key, *within;
 	bool is_time, guard; /* guard: only once it has looked */
 } learning_rows[] = {
 	{"kind", "kind", NULL, false, false},
 	{"form", "form", NULL, false, false},
 	{"factor", "factor", NULL, false, false},
+	{"moved", "moved", NULL, false, false},
 	{"why", "why", NULL, false, false},
 	{"gap", "gap", NULL, false, true},
 	{"chosen", "guard_time", NULL, true, true},
+	{"periods", "periods", "guard", false, true},
 	{"day_bids", "day_bids", NULL, false, true},
 	{"day_worth", "day_worth", NULL, false, true},
 	{"day_bound", "day_bound", NULL, false, true},
-	{"worth_none", "worth", "none", false, true},
-	{"worth_published", "worth", "published", false, true},
-	{"worth_flat", "worth", "flat", false, true},
-	{"worth_learned", "worth", "learned", false, true},
+	{"worth_none", "none", "worth", false, true},
+	{"worth_published", "published", "worth", false, true},
+	{"worth_flat", "flat", "worth", false, true},
+	{"worth_learned", "learned", "worth", false, true},
+	{"gain", "gain", "guard", false, true},
+	{"gain_error", "error", "guard", false, true},
+	{"gain_needed", "needed", "guard", false, true},
+	{"fitted_again", "again", "guard", false, true},
 	{"fitted", "time", NULL, true, false},
 	{"seconds", "seconds", NULL, false, false},
 	{"bids", "bids", NULL, false, false},
@@ -558,7 +564,7 @@ static struct json_object *runs_for_sale(struct json_object *class, int64_t firs
 
 static int add_learning(struct table *t, struct json_object *status, struct row *row)
 {
-	struct json_object *learning = learning_of(status);
+	struct json_object *learning = learning_of(status), *within;
 	int code = EXIT_SUCCESS;
 	bool looked;
 
@@ -568,10 +574,11 @@ static int add_learning(struct table *t, struct json_object *status, struct row 
 	for (size_t i = 0; i < sizeof(learning_rows) / sizeof(*learning_rows) && !code; i++) {
 		row->key = learning_rows[i].name;
 		row->is_time = learning_rows[i].is_time;
+		within = learning;
+		if (learning_rows[i].within)
+			json_object_object_get_ex(learning, learning_rows[i].within, &within);
 		if ((looked || !learning_rows[i].guard) &&
-		    json_object_object_get_ex(learning, learning_rows[i].key, &row->value) &&
-		    (!learning_rows[i].worth ||
-		     json_object_object_get_ex(row->value, learning_rows[i].worth, &row->value)))
+		    json_object_object_get_ex(within, learning_rows[i].key, &row->value))
 			code = table_row(t, row);
 	}
 	return code;

@@ -107,7 +107,7 @@ static void fit(struct auc_auction *a, double now)
 	sample(BEGIN, measure_cpu() - began);
 	must(auc_fit_job_run(job, NULL, &t, &err));
 	seconds = measure_cpu() - began;
-	sample(t->guard_time == now ? GUARD : FIT, seconds);
+	sample(t->guard.time == now ? GUARD : FIT, seconds);
 	auc_auction_fit_end(a, job, t);
 }
 

@@ -93,8 +93,9 @@ above()
 
 @test "reconfigured to learned: the guard chooses, and says why" {
 	prices learned
-	wait_until 90 eval '[ "$(status ".learning.day_bids >= 10")" = true ]'
-	[ "$(status '.learning | .day_worth as $w | [.worth[] <= $w * 1.06] | all')" = true ]
+	wait_until 90 eval '[ "$(status ".learning | .guard.flat == false and .day_bids >= 10")" = true ]'
+	[ "$(status '.learning | .day_worth as $w | [.worth.none, .worth.published] | map(. <= $w * 1.000001) | all')" = true ]
+	[ "$(status '.learning.guard | .periods >= 1 and (.kind == "none" or .kind == "published") == (.gain <= .needed)')" = true ]
 	[ "$(status '.learning | .gap >= 0 and .gap <= 1')" = true ]
 	status .learning.why | grep -q 'replayed, the last [0-9]* bids are worth'
 	log_has 'prices from the next slot on: '

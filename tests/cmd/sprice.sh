@@ -63,9 +63,11 @@ edge      gpu:v100        2     2 1.500000 2.000000 2.950000 4.000000" -c -f "$h
 expect 'what was learned' 0 "kind|learned
 form|mixed
 factor|0.8
-why|learned (mixed x 0.8): replayed, the last 206 bids are worth 4000 with these, 3100 without prices, 3200 with the published, 3900 with flat and 4000 with learned ones; at most 4200.5
+moved|false
+why|learned (mixed x 0.8): replayed, the last 206 bids are worth 4000 with these, 3100 without prices, 3200 with the published, 3900 with flat and 4000 with learned ones; at most 4200.5; in a period those that learn gain 400 (standard error 150.5), more than the 91.25 that they must
 gap|0.0477324
 chosen|1979-07-05T02:33:20
+periods|2
 day_bids|206
 day_worth|4000
 day_bound|4200.5
@@ -73,6 +75,10 @@ worth_none|3100
 worth_published|3200
 worth_flat|3900
 worth_learned|4000
+gain|400
+gain_error|150.5
+gain_needed|91.25
+fitted_again|false
 fitted|1979-07-05T05:20:05
 seconds|0.412
 bids|412

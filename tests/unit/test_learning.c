@@ -182,16 +182,16 @@ static void test_guard(void **state)
 	now += SLOT;
 	auc_auction_tick(a, now);
 	assert_true(auc_auction_tariff(a, &t));
-	assert_true(t->day_bids == 12);
+	assert_true(t->guard.bids == 12);
 	for (unsigned k = 0; k < AUC_TARIFF_KINDS; k++)
-		assert_true(1.05 * t->day_worth >= t->worth[k]);
-	assert_true(t->day_worth > 0 && t->day_bound >= t->day_worth);
+		assert_true(1.05 * t->guard.worth >= t->guard.worth_of[k]);
+	assert_true(t->guard.worth > 0 && t->guard.bound >= t->guard.worth);
 	assert_true(t->kind <= AUC_TARIFF_PUBLISHED); /* what learns would gain nothing */
 	assert_true(auc_tariff_gap(t) >= 0 && auc_tariff_gap(t) < 0.2);
 	why = auc_tariff_why(t);
 	assert_non_null(strstr(why, "the last 12 bids are worth"));
 	free(why);
-	past = t->guard_time;
+	past = t->guard.time;
 	check_status(a, t, now);
 	auc_tariff_free(t);
 
@@ -199,7 +199,7 @@ static void test_guard(void **state)
 	submit(a, cheap, 2, 400, &now);
 	assert_true(fit(a, now));
 	auc_auction_tick(a, now + SLOT);
-	assert_true(auc_auction_tariff(a, &t) && t->guard_time == past);
+	assert_true(auc_auction_tariff(a, &t) && t->guard.time == past);
 	auc_tariff_free(t);
 	auc_auction_destroy(a);
 	world_rmdir(dir);
@@ -224,9 +224,55 @@ static void test_worth(void **state)
 	auc_auction_tick(a, now + SLOT);
 	assert_true(auc_auction_tariff(a, &t));
 	assert_true(t->kind == AUC_TARIFF_FLAT || t->kind == AUC_TARIFF_LEARNED);
-	assert_true(t->day_worth > t->worth[AUC_TARIFF_NONE] &&
-		    t->day_worth > t->worth[AUC_TARIFF_PUBLISHED]);
-	assert_true(t->day_worth <= t->day_bound && auc_tariff_gap(t) < 0.5);
+	assert_true(t->guard.worth > t->guard.worth_of[AUC_TARIFF_NONE] &&
+		    t->guard.worth > t->guard.worth_of[AUC_TARIFF_PUBLISHED]);
+	assert_true(t->guard.worth <= t->guard.bound && auc_tariff_gap(t) < 0.5);
+	auc_tariff_free(t);
+	auc_auction_destroy(a);
+	world_rmdir(dir);
+}
+
+/* Several periods: each is taught by the others, and what the guard found outlives the process. */
+static void test_periods(void **state)
+{
+	struct auc_auction *a;
+	struct auc_tariff *t, *back;
+	double now = NOW;
+	char dir[32];
+
+	(void)state;
+	world_mkdir(dir);
+	a = world_open("Slots=40\nHistoryBids=2000\nPrices=flat", dir, now);
+	for (unsigned i = 0; i < 3 * 40; i++) {
+		submit(a, cheap, 1, SLOT / 2, &now);
+		submit(a, i % 5 ? cheap : dear, 1, SLOT / 2, &now);
+	}
+	assert_true(fit(a, now));
+	auc_auction_tick(a, now + SLOT);
+	assert_true(auc_auction_tariff(a, &t));
+	assert_true(t->guard.flat && t->guard.choice.kind == AUC_TARIFF_FLAT);
+	auc_tariff_free(t);
+
+	/* It looks at once when it may choose among more. */
+	assert_int_equal(
+		auc_auction_reconfigure(a, world_conf("Slots=40\nHistoryBids=2000\nPrices=learned"),
+					now, NULL),
+		AUC_OK);
+	a->fit_seconds = 0; /* however slow this machine is */
+	assert_true(fit(a, now));
+	auc_auction_tick(a, now + SLOT);
+	assert_true(auc_auction_tariff(a, &t));
+	assert_true(!t->guard.flat && t->guard.days >= 2 && t->guard.bids >= 150);
+	assert_true(t->guard.worth_of[AUC_TARIFF_NONE] > 0 &&
+		    t->guard.worth <= t->guard.bound * (1 + 1e-9));
+	assert_true((t->guard.gain > t->guard.needed) == (t->guard.choice.kind >= AUC_TARIFF_FLAT));
+	assert_int_equal(t->moved ? AUC_TARIFF_LEARNED : t->guard.choice.kind, t->kind);
+	assert_int_equal(auc_auction_commit(a, NULL), AUC_OK);
+	auc_auction_destroy(a);
+	a = world_open("Slots=40\nHistoryBids=2000\nPrices=learned", dir, now);
+	assert_true(auc_auction_tariff(a, &back));
+	assert_memory_equal(&back->guard, &t->guard, sizeof(t->guard));
+	auc_tariff_free(back);
 	auc_tariff_free(t);
 	auc_auction_destroy(a);
 	world_rmdir(dir);
@@ -421,6 +467,9 @@ static void test_hostile(void **state)
 	"\"guard_time\":0,\"guard_seconds\":0,"                                                    \
 	"\"seconds\":1,\"worth\":{\"none\":0,\"published\":0,\"flat\":0,\"learned\":0},"           \
 	"\"classes\":"
+#define GUARD                                                                                      \
+	"{\"kind\":\"none\",\"form\":\"none\",\"factor\":0,\"again\":false,\"flat\":false,"        \
+	"\"periods\":2,\"gain\":-3,\"error\":1,\"needed\":2}"
 #define CLASS "{\"partition\":\"e\",\"tres\":\"cpu\",\"capacity\":2,\"servers\":1,\"runs\":"
 	static const char *const prices[] = {
 		"{\"event\":\"prices\"}",
@@ -433,6 +482,10 @@ static void test_hostile(void **state)
 		HEAD "[" CLASS "[[1,2,1e300]]}]}",
 		HEAD "[" CLASS "[[1,9007199254740993,1]]}]}",
 		HEAD "[" CLASS "[[1,2,1],[2,3,1]]}]}",
+		HEAD "[],\"guard\":7,\"moved\":false}",
+		HEAD "[],\"guard\":{},\"moved\":false}",
+		HEAD "[],\"guard\":" GUARD "}",
+		HEAD "[],\"guard\":{\"kind\":\"dear\"},\"moved\":false}",
 	};
 	struct auc_past *p = auc_past_create(3);
 	struct auc_tariff *t;
@@ -454,9 +507,16 @@ static void test_hostile(void **state)
 			fail_msg("%s", prices[i]);
 		json_object_put(o);
 	}
+	o = auc_json_parse(HEAD "[],\"moved\":true,\"guard\":" GUARD "}",
+			   strlen(HEAD "[],\"moved\":true,\"guard\":" GUARD "}"));
+	assert_int_equal(auc_tariff_read(o, &t, NULL), AUC_OK);
+	assert_true(t->moved && t->guard.days == 2 && t->guard.gain == -3);
+	auc_tariff_free(t);
+	json_object_put(o);
 	o = auc_json_parse(HEAD "[]}", strlen(HEAD "[]}"));
 	assert_int_equal(auc_tariff_read(o, &t, NULL), AUC_OK);
 	assert_true(t->kind == AUC_TARIFF_FLAT && t->nclasses == 0 && t->bids == 3);
+	assert_true(t->guard.choice.kind == AUC_TARIFF_FLAT && t->guard.flat && t->guard.days == 0);
 	auc_tariff_free(t);
 	json_object_put(o);
 }
@@ -536,8 +596,9 @@ int main(void)
 		cmocka_unit_test(test_past),    cmocka_unit_test(test_hostile),
 		cmocka_unit_test(test_tariff),  cmocka_unit_test(test_scarcity),
 		cmocka_unit_test(test_guard),   cmocka_unit_test(test_worth),
-		cmocka_unit_test(test_restart), cmocka_unit_test(test_nodes),
-		cmocka_unit_test(test_stop),    cmocka_unit_test(test_level),
+		cmocka_unit_test(test_periods), cmocka_unit_test(test_restart),
+		cmocka_unit_test(test_nodes),   cmocka_unit_test(test_stop),
+		cmocka_unit_test(test_level),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

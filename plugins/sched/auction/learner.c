@@ -27,6 +27,7 @@ static struct {
 	atomic_bool stop;
 	struct auc_auction *auction;
 	double guard_time; /* of the choice that was logged last */
+	bool moved;
 	struct auc_err said;
 } learner = {.lock = PTHREAD_MUTEX_INITIALIZER, .wake = PTHREAD_COND_INITIALIZER};
 
@@ -128,9 +129,10 @@ static void say(const struct auc_tariff *t)
 {
 	char *why = auc_tariff_why(t);
 
-	if (t->guard_time != learner.guard_time)
+	if (t->guard.time != learner.guard_time || t->moved != learner.moved)
 		slurm_info("sched/auction: prices from the next slot on: %s", why ? why : "");
-	learner.guard_time = t->guard_time;
+	learner.guard_time = t->guard.time;
+	learner.moved = t->moved;
 	slurm_debug("sched/auction: prices: %s, fitted to %u bids in %.3f s: %.6g are expected in "
 		    "a period, those of two are worth %.6g at most",
 		    auc_tariff_word(t->kind), t->bids, t->seconds, t->expected, t->bound);
