@@ -102,8 +102,8 @@ enum auc_code auc_auction_build_market(const struct auc_auction *a, struct json_
  * to the next fit; true if the time has come at which the last fit's prices hold.
  */
 const struct auc_tariff *auc_auction_tariff_in_force(const struct auc_auction *a);
-enum auc_code auc_auction_remember(struct auc_auction *a, const struct auc_bid *bid, double now,
-				   bool accepted, struct auc_err *err);
+enum auc_code auc_auction_remember(struct auc_auction *a, const struct auc_bid *bid, uint32_t uid,
+				   double now, bool accepted, struct auc_err *err);
 bool auc_auction_publish(struct auc_auction *a, double now);
 /* Prices that follow from configuration, history and what was published. */
 enum auc_code auc_auction_take_price(struct auc_auction *a, struct auc_err *err);

@@ -60,7 +60,7 @@ enum auc_code auc_auction_bid(struct auc_auction *a, const struct auc_bid *bid, 
 	/* Only now: the price of this bid does not know this bid. */
 	if (rc == AUC_OK && hold && auc_conf_learns(a->conf)) {
 		(void)learn(a, NULL);
-		(void)auc_auction_remember(a, bid, now, offer->accepted, NULL);
+		(void)auc_auction_remember(a, bid, uid, now, offer->accepted, NULL);
 	}
 	pthread_mutex_unlock(&a->lock);
 	free(text);

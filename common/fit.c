@@ -9,6 +9,7 @@
 #include "fit.h"
 #include "fit_sites.h"
 #include "learn.h"
+#include "users.h"
 #include "winsor.h"
 
 #define COST  100  /* times of what it took, until the guard looks again: 1 % */
@@ -20,8 +21,11 @@
 struct expected {
 	struct auc_job job;
 	double weight;
-	auc_slot day; /* whole periods ago */
-	bool half;    /* teaches, if there is but one day */
+	unsigned user; /* users.h */
+	double share;  /* of its weight that counts */
+	auc_slot day;  /* whole periods ago */
+	bool recent;   /* in the last part of one */
+	bool half;     /* teaches, if there is but one day */
 };
 
 struct fit {
@@ -30,8 +34,9 @@ struct fit {
 	unsigned n;
 	struct auc_job *later;     /* the same a period later; uploads are those of list */
 	struct auc_dual_job *dual; /* scratch, 2 * n long */
+	unsigned *users;           /* scratch, n long */
 	double seen, before;       /* bids of the last part of a period, and of the same part of one
-				      before, on average */
+				      before, on average; no user's more than the others' */
 	double rate;               /* how many more are expected for that */
 	unsigned days, day_bids;   /* that the guard replays */
 	struct auc_learn *taught[DAYS]; /* by day: what the other ones teach */
@@ -43,7 +48,8 @@ static void count_days(struct fit *f, unsigned periods);
 static void carry_over(struct fit *f);
 static bool expect(const struct fit *f, const struct auc_past_bid *past, auc_slot arrival,
 		   struct expected *e);
-static enum auc_code winsorize(struct fit *f, struct auc_err *err);
+static enum auc_code limit_users(struct fit *f, struct auc_err *err);
+static double count_recent(struct fit *f, bool before);
 static int by_arrival(const void *a, const void *b);
 static bool guard_due(const struct fit *f);
 static enum auc_code guard(struct fit *f, struct auc_err *err);
@@ -68,6 +74,7 @@ static enum auc_code give(const struct fit *f, struct auc_market *m, const struc
 static enum auc_code fit_again(struct fit *f, struct auc_market *m, unsigned day, auc_slot now,
 			       unsigned seen, const struct auc_guard_choice *c,
 			       struct auc_learn **l, struct auc_err *err);
+static double rate_of(struct fit *f, unsigned day, auc_slot now, unsigned seen);
 static double processor_seconds(void);
 
 enum auc_code auc_fit(const struct auc_fit_input *in, struct auc_tariff **out, struct auc_err *err)
@@ -121,6 +128,7 @@ enum auc_code auc_fit(const struct auc_fit_input *in, struct auc_tariff **out, s
 	free(f.list);
 	free(f.later);
 	free(f.dual);
+	free(f.users);
 	return rc;
 }
 
@@ -145,7 +153,8 @@ static enum auc_code forecast(struct fit *f, struct auc_err *err)
 	f->list = calloc((size_t)count + 1, sizeof(*f->list));
 	f->later = calloc((size_t)count + 1, sizeof(*f->later));
 	f->dual = calloc(2 * (size_t)count + 1, sizeof(*f->dual));
-	if (!f->list || !f->later || !f->dual)
+	f->users = calloc((size_t)count + 1, sizeof(*f->users));
+	if (!f->list || !f->later || !f->dual || !f->users)
 		return auc_err_set(err, AUC_ENOMEM, "no memory for a forecast");
 	oldest = count ? (auc_slot)floor(auc_past_at(in->past, 0)->time / seconds) : first;
 	span = first > oldest ? first - oldest : 1;
@@ -168,28 +177,29 @@ static enum auc_code forecast(struct fit *f, struct auc_err *err)
 			at = first + (at - oldest) * period / (span + 1);
 		e->weight = weight;
 		e->day = age / period;
+		e->user = b->user;
+		/* the slot that has begun is not over */
+		e->recent = age % period >= 1 && age % period <= period / PARTS;
 		if (b->slot_seconds != seconds || !expect(f, b, at, e))
 			continue;
-		/* the slot that has begun is not over */
-		if (age % period >= 1 && age % period <= period / PARTS)
-			*(e->day ? &f->before : &f->seen) += 1;
-		f->t->expected += e->weight;
 		f->n++;
 	}
+	f->t->bids = f->n;
+	if (f->n < AUC_FIT_BIDS_MIN)
+		return auc_err_set(err, AUC_ENOENT,
+				   "%u past bids that mean something today, %d are needed", f->n,
+				   AUC_FIT_BIDS_MIN);
+	rc = limit_users(f, err);
+	if (rc != AUC_OK)
+		return rc;
+	for (unsigned i = 0; i < f->n; i++)
+		f->t->expected += f->list[i].weight * f->list[i].share;
 	f->rate = 1;
 	if (periods > 1) {
 		f->before /= periods - 1;
 		f->rate = auc_learn_rate(f->seen, f->before);
 	}
 	f->t->expected *= f->rate;
-	f->t->bids = f->n;
-	if (f->n < AUC_FIT_BIDS_MIN)
-		return auc_err_set(err, AUC_ENOENT,
-				   "%u past bids that mean something today, %d are needed", f->n,
-				   AUC_FIT_BIDS_MIN);
-	rc = winsorize(f, err);
-	if (rc != AUC_OK)
-		return rc;
 	qsort(f->list, f->n, sizeof(*f->list), by_arrival);
 	for (unsigned i = 0; i < f->n; i++) {
 		f->list[i].half = !f->list[i].day && day++ % 2 == 0;
@@ -241,24 +251,48 @@ static bool expect(const struct fit *f, const struct auc_past_bid *past, auc_slo
 	return false;
 }
 
-/* Takes from values what is above what others bid (winsor.h). */
-static enum auc_code winsorize(struct fit *f, struct auc_err *err)
+/* Takes from values what is above what others bid (winsor.h), and from the weight of a user what is
+ * above that of the others (users.h). */
+static enum auc_code limit_users(struct fit *f, struct auc_err *err)
 {
 	const struct auc_job **jobs = calloc((size_t)f->n + 1, sizeof(struct auc_job *));
-	double *factor = calloc((size_t)f->n + 1, sizeof(*factor));
+	double *factor = calloc((size_t)f->n + 1, sizeof(*factor)), share;
+	unsigned *user = f->users, who;
 	enum auc_code rc = AUC_OK;
 
 	if (!jobs || !factor)
 		rc = auc_err_set(err, AUC_ENOMEM, "no memory for a forecast");
-	for (unsigned i = 0; rc == AUC_OK && i < f->n; i++)
+	for (unsigned i = 0; rc == AUC_OK && i < f->n; i++) {
 		jobs[i] = &f->list[i].job;
+		user[i] = f->list[i].user;
+	}
 	if (rc == AUC_OK)
-		rc = auc_winsorize(f->in->market, jobs, f->n, factor, err);
-	for (unsigned i = 0; rc == AUC_OK && i < f->n; i++)
+		rc = auc_winsorize(f->in->market, jobs, user, f->n, factor, err);
+	for (unsigned i = 0; rc == AUC_OK && i < f->n; i++) {
 		auc_utility_multiply(&f->list[i].job.utility, factor[i]);
+		factor[i] = auc_winsor_work(f->in->market, jobs[i]);
+	}
+	if (rc == AUC_OK) {
+		share = auc_users_share(user, factor, f->n, &who);
+		for (unsigned i = 0; i < f->n; i++)
+			f->list[i].share = who != AUC_USER_NONE && user[i] == who ? share : 1;
+		f->seen = count_recent(f, false);
+		f->before = count_recent(f, true);
+	}
 	free(jobs);
 	free(factor);
 	return rc;
+}
+
+/* Bids in the last part of the last period, or of those before. */
+static double count_recent(struct fit *f, bool before)
+{
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < f->n; i++)
+		if (f->list[i].recent && (f->list[i].day > 0) == before)
+			f->users[n++] = f->list[i].user;
+	return auc_users_sum(f->users, NULL, n);
 }
 
 static int by_arrival(const void *a, const void *b)
@@ -398,7 +432,8 @@ static unsigned take_others(struct fit *f, unsigned day, double rate)
 	for (unsigned i = 0; i < f->n; i++)
 		if (teaches(f, i, day, &weight))
 			f->dual[n++] = (struct auc_dual_job){
-				.job = &f->list[i].job, .weight = weight * rate * AUC_LEARN_WEIGHT};
+				.job = &f->list[i].job,
+				.weight = weight * rate * AUC_LEARN_WEIGHT * f->list[i].share};
 	return n;
 }
 
@@ -417,7 +452,7 @@ static unsigned take_all(struct fit *f, double rate)
 	unsigned n = 0;
 
 	for (unsigned i = 0; i < f->n; i++) {
-		double weight = f->list[i].weight * rate * AUC_LEARN_WEIGHT;
+		double weight = f->list[i].weight * f->list[i].share * rate * AUC_LEARN_WEIGHT;
 
 		f->dual[n++] = (struct auc_dual_job){.job = &f->list[i].job, .weight = weight};
 		f->dual[n++] = (struct auc_dual_job){.job = &f->later[i], .weight = weight};
@@ -580,12 +615,8 @@ static enum auc_code fit_again(struct fit *f, struct auc_market *m, unsigned day
 			       unsigned seen, const struct auc_guard_choice *c,
 			       struct auc_learn **l, struct auc_err *err)
 {
-	double expected = 0, weight;
 	enum auc_code rc = AUC_OK;
 
-	for (unsigned i = 0; i < f->n; i++)
-		if (f->list[i].job.arrival < now && teaches(f, i, day, &weight))
-			expected += weight;
 	if (!*l) {
 		rc = auc_learn_create(m, f->in->policy, f->in->options, l, err);
 		if (rc != AUC_OK)
@@ -593,9 +624,30 @@ static enum auc_code fit_again(struct fit *f, struct auc_market *m, unsigned day
 		auc_learn_follow(*l, f->taught[day]);
 		auc_learn_watch(*l, f->in->watch);
 	}
-	rc = auc_learn_fit(*l, m, f->dual, take_others(f, day, auc_learn_rate(seen, expected)), now,
+	rc = auc_learn_fit(*l, m, f->dual, take_others(f, day, rate_of(f, day, now, seen)), now,
 			   AUC_LEARN_AGAIN, err);
 	return rc == AUC_OK ? give(f, m, *l, c, err) : rc;
+}
+
+/* How many times as many bids DAY has had before slot NOW, SEEN, as the past that teaches it. */
+static double rate_of(struct fit *f, unsigned day, auc_slot now, unsigned seen)
+{
+	double expected = 0, weight, share;
+	unsigned n = 0, who;
+
+	for (unsigned i = 0; i < f->n; i++)
+		if (teaches(f, i, day, &weight))
+			f->users[n++] = f->list[i].user;
+	share = auc_users_share(f->users, NULL, n, &who);
+	for (unsigned i = 0; i < f->n; i++)
+		if (f->list[i].job.arrival < now && teaches(f, i, day, &weight))
+			expected += who != AUC_USER_NONE && f->list[i].user == who ? weight * share
+										   : weight;
+	n = 0;
+	for (unsigned i = 0; n < seen; i++)
+		if (f->list[i].day == day)
+			f->users[n++] = f->list[i].user;
+	return auc_learn_rate(auc_users_sum(f->users, NULL, n), expected);
 }
 
 static double processor_seconds(void)

@@ -12,17 +12,20 @@
 
 #define TIME_MAX    1e11 /* Unix time of an event: year 5138 */
 #define SECONDS_MAX 1e9
+#define USER_MAX    INT64_C(4000000000)
 
 struct auc_past {
 	unsigned limit, count, oldest;
 	size_t bytes; /* of all texts */
 	unsigned long long added;
 	bool forgot;               /* something */
+	unsigned users;            /* the highest number given to one */
 	struct auc_past_bid *bids; /* limit long */
 };
 
 static enum auc_code remember(struct auc_past *p, const struct auc_past_bid *from,
 			      struct auc_err *err);
+static unsigned user_of(const struct auc_past *p, uint32_t uid);
 static void forget_oldest(struct auc_past *p);
 static bool add_partitions(struct json_object *o, const struct auc_past_bid *b);
 static enum auc_code read_partitions(struct json_object *event, struct auc_past_bid *b,
@@ -92,13 +95,16 @@ const struct auc_past_bid *auc_past_at(const struct auc_past *p, unsigned i)
 	return &p->bids[(p->oldest + i) % p->limit];
 }
 
-enum auc_code auc_past_add(struct auc_past *p, const struct auc_bid *bid, double time,
+enum auc_code auc_past_add(struct auc_past *p, const struct auc_bid *bid, uint32_t uid, double time,
 			   double slot_seconds, bool accepted, struct auc_err *err)
 {
 	struct auc_past_bid one = {
 		.time = time,
 		.slot_seconds = slot_seconds,
 		.accepted = accepted,
+		.user = user_of(p, uid),
+		.known = true,
+		.uid = uid,
 		.text = auc_bid_print(bid),
 		.npartitions = bid->npartitions,
 		.partitions = (char(*)[AUC_NAME_MAX])bid->partitions,
@@ -123,6 +129,7 @@ struct auc_past *auc_past_copy(const struct auc_past *p)
 	if (copy) {
 		copy->added = p->added;
 		copy->forgot = p->forgot;
+		copy->users = p->users;
 	}
 	return copy;
 }
@@ -134,8 +141,9 @@ struct json_object *auc_past_event(const struct auc_past *p, unsigned i)
 
 	if (o && auc_json_add_text(o, "event", "bid") && auc_json_add_double(o, "time", b->time) &&
 	    auc_json_add_double(o, "slot_seconds", b->slot_seconds) &&
-	    auc_json_add_bool(o, "accepted", b->accepted) && auc_json_add_text(o, "bid", b->text) &&
-	    (!b->npartitions || add_partitions(o, b)))
+	    auc_json_add_bool(o, "accepted", b->accepted) &&
+	    (b->user == AUC_USER_NONE || auc_json_add_int(o, "user", b->user)) &&
+	    auc_json_add_text(o, "bid", b->text) && (!b->npartitions || add_partitions(o, b)))
 		return o;
 	json_object_put(o);
 	return NULL;
@@ -154,8 +162,10 @@ enum auc_code auc_past_apply(struct auc_past *p, struct json_object *event, stru
 {
 	char names[AUC_BID_PARTITIONS_MAX][AUC_NAME_MAX];
 	struct auc_past_bid b = {.partitions = names};
+	struct json_object *number;
 	struct auc_err why = {0};
 	enum auc_code rc;
+	int64_t user = 0;
 
 	b.text = malloc(AUC_BID_TEXT_MAX);
 	rc = b.text ? auc_json_double(event, "time", 0, TIME_MAX, &b.time, &why)
@@ -165,6 +175,10 @@ enum auc_code auc_past_apply(struct auc_past *p, struct json_object *event, stru
 				     &why);
 	if (rc == AUC_OK)
 		rc = auc_json_bool(event, "accepted", &b.accepted, &why);
+	if (rc == AUC_OK && json_object_object_get_ex(event, "user", &number)) {
+		rc = auc_json_int(event, "user", 1, USER_MAX, &user, &why);
+		b.user = (unsigned)user;
+	}
 	if (rc == AUC_OK)
 		rc = auc_json_text(event, "bid", b.text, AUC_BID_TEXT_MAX, &why);
 	if (rc == AUC_OK && !plain(b.text))
@@ -197,7 +211,17 @@ static enum auc_code remember(struct auc_past *p, const struct auc_past_bid *fro
 	p->bids[(p->oldest + p->count++) % p->limit] = b;
 	p->bytes += size;
 	p->added++;
+	p->users = b.user > p->users ? b.user : p->users;
 	return AUC_OK;
+}
+
+/* The number of a user: the one that an earlier bid has, or a new one. */
+static unsigned user_of(const struct auc_past *p, uint32_t uid)
+{
+	for (unsigned i = p->count; i--;)
+		if (auc_past_at(p, i)->known && auc_past_at(p, i)->uid == uid)
+			return auc_past_at(p, i)->user;
+	return p->users < USER_MAX ? p->users + 1 : AUC_USER_NONE;
 }
 
 static void forget_oldest(struct auc_past *p)

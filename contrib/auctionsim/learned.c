@@ -17,6 +17,7 @@
 #include "replay.h"
 #include "teacher.h"
 #include "text.h"
+#include "users.h"
 #include "winsor.h"
 #include "world.h"
 
@@ -199,41 +200,54 @@ static enum auc_code load_past(struct past *p, const struct scenario *s, char *c
 	return rc == AUC_OK && !p->policy->sites ? winsorize(p, err) : rc;
 }
 
-/* Takes from the values of all days what is above what others bid (common/winsor.h). */
+/* Takes from the values of all days what is above what others bid (common/winsor.h), and from the
+ * weight of a user what is above that of the others (common/users.h). */
 static enum auc_code winsorize(struct past *p, struct auc_err *err)
 {
 	struct auc_market *m = NULL;
 	struct auc_job *jobs;
 	const struct auc_job **list;
 	enum auc_code rc = AUC_OK;
-	unsigned n = 0, i, k, at;
-	double *factor;
+	unsigned n = 0, i, k, at, *user, who = AUC_USER_NONE;
+	double *factor, *work, share = 1;
 
 	for (i = 0; i < p->n; i++)
 		n += p->days[i]->njobs;
 	jobs = calloc((size_t)n + 1, sizeof(*jobs));
 	list = calloc((size_t)n + 1, sizeof(struct auc_job *));
 	factor = calloc((size_t)n + 1, sizeof(*factor));
-	if (!jobs || !list || !factor)
+	work = calloc((size_t)n + 1, sizeof(*work));
+	user = calloc((size_t)n + 1, sizeof(*user));
+	if (!jobs || !list || !factor || !work || !user)
 		rc = auc_err_set(err, AUC_ENOMEM, "--history: no memory");
 	if (rc == AUC_OK && n)
 		rc = world_market(p->days[0], NULL, &m, err);
 	for (at = 0, i = 0; i < p->n; i++)
 		for (k = 0; rc == AUC_OK && k < p->days[i]->njobs; k++, at++) {
 			list[at] = &jobs[at];
+			user[at] = p->days[i]->jobs[k].user;
 			rc = world_job(p->days[i], &p->days[i]->jobs[k], &jobs[at], err);
+			if (rc == AUC_OK)
+				work[at] = auc_winsor_work(m, &jobs[at]);
 		}
 	if (rc == AUC_OK && n)
-		rc = auc_winsorize(m, list, n, factor, err);
+		rc = auc_winsorize(m, list, user, n, factor, err);
+	if (rc == AUC_OK)
+		share = auc_users_share(user, work, n, &who);
 	for (at = 0, i = 0; i < p->n; i++)
-		for (k = 0; rc == AUC_OK && k < p->days[i]->njobs; k++, at++)
+		for (k = 0; rc == AUC_OK && k < p->days[i]->njobs; k++, at++) {
 			auc_utility_multiply(&p->days[i]->jobs[k].utility, factor[at]);
+			if (who != AUC_USER_NONE && user[at] == who)
+				p->days[i]->jobs[k].share = share;
+		}
 	for (at = 0; jobs && at < n; at++)
 		auc_job_clear(&jobs[at]);
 	auc_market_destroy(m);
 	free(jobs);
 	free(list);
 	free(factor);
+	free(work);
+	free(user);
 	return rc;
 }
 

@@ -99,12 +99,13 @@ enum auc_code prices_before(struct prices *p, struct auc_market *m, auc_slot now
 }
 
 enum auc_code prices_learn(struct prices *p, const struct auc_market *where,
-			   const struct auc_job *job, struct auc_market *m, struct auc_err *err)
+			   const struct auc_job *job, unsigned user, struct auc_market *m,
+			   struct auc_err *err)
 {
 	enum auc_code rc = AUC_OK;
 
 	if (p->s->teacher)
-		return teacher_heard(p->s->teacher, job, err);
+		return teacher_heard(p->s->teacher, job, user, err);
 	if (p->s->prices != SCENARIO_PRICES_LEARNED)
 		return AUC_OK;
 	hear(p, where, job, m);

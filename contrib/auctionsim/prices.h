@@ -23,8 +23,10 @@ void prices_close(struct prices *p);
 /* It is slot NOW, whose jobs are to be decided next. */
 enum auc_code prices_before(struct prices *p, struct auc_market *m, auc_slot now,
 			    struct auc_err *err);
-/* JOB was decided in WHERE (M, or a market of its own): M's prices learn from it, if they do. */
+/* JOB, of USER (users.h), was decided in WHERE (M, or a market of its own): M's prices learn from
+ * it, if they do. */
 enum auc_code prices_learn(struct prices *p, const struct auc_market *where,
-			   const struct auc_job *job, struct auc_market *m, struct auc_err *err);
+			   const struct auc_job *job, unsigned user, struct auc_market *m,
+			   struct auc_err *err);
 
 #endif

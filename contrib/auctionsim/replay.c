@@ -300,7 +300,8 @@ static enum auc_code decide(struct replay *p, unsigned index, struct auc_err *er
 	if (rc == AUC_OK && !p->made && p->decision.accepted && p->policy->booked)
 		p->policy->booked(p->ctx, own ? own : p->market, &p->job, &p->decision);
 	if (rc == AUC_OK && p->prices)
-		rc = prices_learn(p->prices, own ? own : p->market, &p->job, p->market, err);
+		rc = prices_learn(p->prices, own ? own : p->market, &p->job, job->user, p->market,
+				  err);
 	auc_market_destroy(own);
 	return rc;
 }

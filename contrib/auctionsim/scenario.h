@@ -43,6 +43,7 @@ struct scenario_pair {
 
 struct scenario_job {
 	char *id;
+	unsigned user; /* users.h: the same for the same user of all scenarios */
 	uint64_t arrival;
 	bool has_utility;
 	struct auc_utility utility;
@@ -64,6 +65,7 @@ struct scenario_job {
 	uint64_t workers, ps;                         /* 0: not given */
 	double compute_seconds_per_epoch, budget;     /* < 0: not given */
 	bool guaranteed;
+	double share; /* not of the file: of its weight in a past */
 };
 
 /* What is sold already, or what it costs: from slot FROM to slot TO. */

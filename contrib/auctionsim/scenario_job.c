@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include <json-c/json.h>
+#include <xxhash.h>
 
 #include "bid.h"
 #include "scenario-private.h"
@@ -27,6 +28,8 @@ static enum auc_code read_upload(struct reader *r, struct json_object *v, const 
 				 void *target);
 static enum auc_code read_data(struct reader *r, struct json_object *v, const struct field *f,
 			       void *target);
+static enum auc_code read_user(struct reader *r, struct json_object *v, const struct field *f,
+			       void *target);
 static enum auc_code read_utility(struct reader *r, struct json_object *v, const struct field *f,
 				  void *target);
 static enum auc_code read_form(struct reader *r, struct json_object *v, const struct field *f,
@@ -41,6 +44,7 @@ static enum auc_code check_job(struct reader *r, const struct scenario_job *j);
 
 static const struct field job_fields[] = {
 	{"id", field_text, offsetof(struct scenario_job, id), 0, 0, true},
+	{"user", read_user, 0, 0, 0, false},
 	{"arrival", field_count, offsetof(struct scenario_job, arrival), 1, SLOT_MAX, true},
 	{"utility", read_utility, 0, 0, 0, false},
 	{"epochs", field_count, offsetof(struct scenario_job, epochs), 1, AUC_WORK_MAX, false},
@@ -120,6 +124,7 @@ enum auc_code scenario_read_job(struct reader *r, struct json_object *v, void *e
 	j->compute_seconds_per_epoch = j->budget = -1;
 	j->chunk_mb = 2;
 	j->guaranteed = true;
+	j->share = 1;
 	rc = FIELDS_READ(r, v, job_fields, j);
 	if (rc != AUC_OK)
 		return rc;
@@ -133,6 +138,19 @@ enum auc_code scenario_read_job(struct reader *r, struct json_object *v, void *e
 	if (!scenario_names_add(&known->jobs, j->id, 0))
 		return reader_fail(r, AUC_ENOMEM, "no memory");
 	return AUC_OK;
+}
+
+static enum auc_code read_user(struct reader *r, struct json_object *v, const struct field *f,
+			       void *target)
+{
+	struct scenario_job *j = target;
+	char *name = NULL;
+	enum auc_code rc = field_text(r, v, f, &name);
+
+	if (rc == AUC_OK)
+		j->user = (unsigned)XXH3_64bits(name, strlen(name)) | 1;
+	free(name);
+	return rc;
 }
 
 static enum auc_code check_job(struct reader *r, const struct scenario_job *j)

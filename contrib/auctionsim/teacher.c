@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "teacher.h"
+#include "users.h"
 #include "world.h"
 
 #define FIRST_JOBS 10  /* without a past: from that many jobs on */
@@ -15,7 +16,9 @@
 struct bids {
 	unsigned n, alloc;
 	struct auc_job *jobs;
-	double weight; /* of each */
+	unsigned *user; /* users.h */
+	double *share;
+	double weight; /* of each, times its share */
 };
 
 struct teacher {
@@ -33,9 +36,11 @@ struct teacher {
 
 static enum auc_code hear_days(struct teacher *t, struct scenario *const *days, unsigned n,
 			       unsigned without, struct auc_err *err);
-static enum auc_code add_job(struct bids *c, const struct auc_job *job, unsigned nservers,
-			     struct auc_err *err);
+static enum auc_code add_job(struct bids *c, const struct auc_job *job, unsigned user, double share,
+			     unsigned nservers, struct auc_err *err);
+static bool grow(struct bids *c);
 static void clear(struct bids *c);
+static double seen_today(const struct teacher *t);
 static enum auc_code first_fit(struct teacher *t, struct auc_err *err);
 static double heard_before(const struct teacher *t, auc_slot now);
 static enum auc_code fit(struct teacher *t, struct auc_learn *l, struct auc_market *m, auc_slot now,
@@ -123,26 +128,24 @@ static enum auc_code hear_days(struct teacher *t, struct scenario *const *days, 
 		     k += half ? 2 : 1) {
 			rc = world_job(days[i], &days[i]->jobs[k], &job, err);
 			if (rc == AUC_OK)
-				rc = add_job(&t->past, &job, t->s->nservers, err);
+				rc = add_job(&t->past, &job, days[i]->jobs[k].user,
+					     days[i]->jobs[k].share, t->s->nservers, err);
 		}
 	auc_job_clear(&job);
 	return rc;
 }
 
-static enum auc_code add_job(struct bids *c, const struct auc_job *job, unsigned nservers,
-			     struct auc_err *err)
+static enum auc_code add_job(struct bids *c, const struct auc_job *job, unsigned user, double share,
+			     unsigned nservers, struct auc_err *err)
 {
-	unsigned alloc = c->n < c->alloc ? c->alloc : 2 * c->alloc + 64;
-	struct auc_job *grown =
-		c->n < c->alloc ? c->jobs : realloc(c->jobs, alloc * sizeof(*grown));
 	unsigned *upload = malloc((nservers + 1) * sizeof(*upload));
 
-	c->jobs = grown ? grown : c->jobs;
-	if (!grown || !upload) {
+	if (!upload || (c->n == c->alloc && !grow(c))) {
 		free(upload);
 		return auc_err_set(err, AUC_ENOMEM, "--history: no memory");
 	}
-	c->alloc = alloc;
+	c->user[c->n] = user;
+	c->share[c->n] = share;
 	memcpy(upload, job->upload, nservers * sizeof(*upload));
 	c->jobs[c->n] = *job;
 	c->jobs[c->n].ndata = c->jobs[c->n].data_alloc = 0;
@@ -152,6 +155,22 @@ static enum auc_code add_job(struct bids *c, const struct auc_job *job, unsigned
 	return AUC_OK;
 }
 
+static bool grow(struct bids *c)
+{
+	unsigned alloc = 2 * c->alloc + 64;
+	struct auc_job *jobs = realloc(c->jobs, alloc * sizeof(*jobs));
+	unsigned *user = realloc(c->user, alloc * sizeof(*user));
+	double *share = realloc(c->share, alloc * sizeof(*share));
+
+	c->jobs = jobs ? jobs : c->jobs;
+	c->user = user ? user : c->user;
+	c->share = share ? share : c->share;
+	if (!jobs || !user || !share)
+		return false;
+	c->alloc = alloc;
+	return true;
+}
+
 static void clear(struct bids *c)
 {
 	unsigned i;
@@ -159,6 +178,8 @@ static void clear(struct bids *c)
 	for (i = 0; i < c->n; i++)
 		auc_job_clear(&c->jobs[i]);
 	free(c->jobs);
+	free(c->user);
+	free(c->share);
 }
 
 /* -- the day -- */
@@ -216,7 +237,7 @@ enum auc_code teacher_before(struct teacher *t, struct auc_market *m, auc_slot n
 	t->next = now + (auc_slot)ceil((double)t->s->slots / AUC_GUARD_FITS_A_DAY);
 	t->next_jobs = (unsigned)ceil(GROWTH * t->today.n);
 	t->moved = t->moved || (t->watches && !t->choice.again &&
-				auc_guard_moved(&t->choice, t->today.n, heard_before(t, now)));
+				auc_guard_moved(&t->choice, seen_today(t), heard_before(t, now)));
 	if (t->past.n && !t->choice.again && !t->moved)
 		return AUC_OK;
 	choice = auc_guard_again(&t->choice);
@@ -232,19 +253,31 @@ enum auc_code teacher_before(struct teacher *t, struct auc_market *m, auc_slot n
 	return rc;
 }
 
-/* Jobs of the past that a day has before slot NOW. */
+/* Jobs of the past that a day has before slot NOW; no user's count for more than the others'. */
 static double heard_before(const struct teacher *t, auc_slot now)
 {
-	double sum = 0;
+	double sum = 0, share;
+	unsigned who;
 
+	share = auc_users_share(t->past.user, NULL, t->past.n, &who);
 	for (unsigned i = 0; i < t->past.n; i++)
-		sum += t->past.jobs[i].arrival < now ? t->past.weight : 0;
+		if (t->past.jobs[i].arrival < now)
+			sum += who != AUC_USER_NONE && t->past.user[i] == who
+				       ? t->past.weight * share
+				       : t->past.weight;
 	return sum;
 }
 
-enum auc_code teacher_heard(struct teacher *t, const struct auc_job *job, struct auc_err *err)
+/* The same for the day so far. */
+static double seen_today(const struct teacher *t)
 {
-	return add_job(&t->today, job, t->s->nservers, err);
+	return auc_users_sum(t->today.user, NULL, t->today.n);
+}
+
+enum auc_code teacher_heard(struct teacher *t, const struct auc_job *job, unsigned user,
+			    struct auc_err *err)
+{
+	return add_job(&t->today, job, user, 1, t->s->nservers, err);
 }
 
 /*
@@ -265,7 +298,7 @@ static enum auc_code fit(struct teacher *t, struct auc_learn *l, struct auc_mark
 
 	if (!list || !jobs)
 		rc = auc_err_set(err, AUC_ENOMEM, "--history: no memory");
-	weight = t->past.n ? t->past.weight * auc_learn_rate(t->today.n, heard_before(t, now))
+	weight = t->past.n ? t->past.weight * auc_learn_rate(seen_today(t), heard_before(t, now))
 			   : left / fmax(passed, 1);
 	for (i = 0; rc == AUC_OK && i < c->n; i++) {
 		jobs[i] = c->jobs[i];
@@ -273,8 +306,8 @@ static enum auc_code fit(struct teacher *t, struct auc_learn *l, struct auc_mark
 			jobs[i].arrival =
 				now + (auc_slot)((double)(jobs[i].arrival - auc_market_first(m)) *
 						 left / fmax(passed, 1));
-		list[i] =
-			(struct auc_dual_job){.job = &jobs[i], .weight = weight * AUC_LEARN_WEIGHT};
+		list[i] = (struct auc_dual_job){.job = &jobs[i],
+						.weight = weight * AUC_LEARN_WEIGHT * c->share[i]};
 	}
 	if (rc == AUC_OK)
 		rc = auc_learn_fit(l, m, list, c->n, now, iterations, err);

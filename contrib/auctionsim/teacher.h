@@ -40,7 +40,8 @@ enum auc_code teacher_open(struct teacher *t, struct auc_market *m, struct auc_e
 /* It is slot NOW, whose jobs are to be decided next: gives M other prices, if there are any. */
 enum auc_code teacher_before(struct teacher *t, struct auc_market *m, auc_slot now,
 			     struct auc_err *err);
-/* JOB was decided. */
-enum auc_code teacher_heard(struct teacher *t, const struct auc_job *job, struct auc_err *err);
+/* JOB, of USER (users.h), was decided. */
+enum auc_code teacher_heard(struct teacher *t, const struct auc_job *job, unsigned user,
+			    struct auc_err *err);
 
 #endif

@@ -403,15 +403,28 @@ static void test_past(void **state)
 	bid.npartitions = 1;
 	strcpy(bid.partitions[0], "edge");
 	for (unsigned i = 0; i < 5; i++)
-		assert_int_equal(auc_past_add(p, &bid, i, 300, i % 2, NULL), AUC_OK);
+		assert_int_equal(auc_past_add(p, &bid, 1000 + i % 2, i, 300, i % 2, NULL), AUC_OK);
 	assert_true(auc_past_count(p) == 3 && auc_past_truncated(p) && auc_past_added(p) == 5);
 	assert_true(auc_past_at(p, 0)->time == 2 &&
 		    !strcmp(auc_past_at(p, 2)->partitions[0], "edge"));
 	assert_null(strstr(auc_past_at(p, 0)->text, "user"));
+	assert_true(auc_past_at(p, 0)->user == 1 && auc_past_at(p, 1)->user == 2 &&
+		    auc_past_at(p, 2)->user == 1);
 	copy = auc_past_copy(p);
 	o = auc_past_event(copy, 1);
 	assert_true(auc_past_knows(o));
+	assert_null(strstr(json_object_to_json_string(o), "1001"));
 	assert_int_equal(auc_past_apply(copy, o, NULL), AUC_OK);
+	assert_int_equal(auc_past_at(copy, 2)->user, 2);
+	/* Whose those were is not known any more: who comes next is another. */
+	{
+		struct auc_past *later = auc_past_create(9);
+
+		assert_int_equal(auc_past_apply(later, o, NULL), AUC_OK);
+		assert_int_equal(auc_past_add(later, &bid, 1001, 9, 300, true, NULL), AUC_OK);
+		assert_int_equal(auc_past_at(later, 1)->user, 3);
+		auc_past_destroy(later);
+	}
 	json_object_put(o);
 	assert_true(auc_past_count(copy) == 3 && auc_past_at(copy, 2)->time == 3 &&
 		    auc_past_at(copy, 2)->accepted &&
@@ -455,6 +468,8 @@ static void test_hostile(void **state)
 		"\"a\\u0001\"}",
 		"{\"event\":\"bid\",\"time\":1,\"slot_seconds\":1,\"accepted\":true,\"bid\":\"1\","
 		"\"partitions\":[]}",
+		"{\"event\":\"bid\",\"time\":1,\"slot_seconds\":1,\"accepted\":true,\"bid\":\"1\","
+		"\"user\":0}",
 		"{\"event\":\"bid\",\"time\":1,\"slot_seconds\":1,\"accepted\":true,\"bid\":\"1\","
 		"\"partitions\":[7]}",
 		"{\"event\":\"bid\",\"time\":1,\"slot_seconds\":1,\"accepted\":true,\"bid\":\"1\","

@@ -14,6 +14,7 @@
 
 #include "learn.h"
 #include "market.h"
+#include "users.h"
 #include "winsor.h"
 
 #define BIDS 200
@@ -27,6 +28,7 @@ static double draw(double low, double high)
 }
 
 static unsigned upload[1];
+static const unsigned nobody[BIDS];
 
 /* WORK worker slots, at most ten at a time. */
 static struct auc_job job_of(double work, double value)
@@ -71,7 +73,7 @@ static void test_raised(void **state)
 		jobs[i] = job_of(exp(draw(0, 5)), i % 10 ? value[i] : 10 * value[i]);
 		list[i] = &jobs[i];
 	}
-	assert_int_equal(auc_winsorize(m, list, BIDS, factor, NULL), AUC_OK);
+	assert_int_equal(auc_winsorize(m, list, nobody, BIDS, factor, NULL), AUC_OK);
 	for (unsigned i = 0; i < BIDS; i++) {
 		assert_true(factor[i] > 0 && factor[i] <= 1);
 		if (i % 10)
@@ -83,7 +85,7 @@ static void test_raised(void **state)
 	assert_true(most < 500 * exp(1));
 	for (unsigned i = 0; i < BIDS; i++)
 		jobs[i].utility.scale = value[i];
-	assert_int_equal(auc_winsorize(m, list, BIDS, factor, NULL), AUC_OK);
+	assert_int_equal(auc_winsorize(m, list, nobody, BIDS, factor, NULL), AUC_OK);
 	for (unsigned i = 0; i < BIDS; i++)
 		assert_true(factor[i] * value[i] > 0.75 * value[i]);
 	auc_market_destroy(m);
@@ -107,11 +109,100 @@ static void test_large(void **state)
 	}
 	jobs[1].worker_seconds[0] = -1;
 	jobs[2].utility.scale = 0;
-	assert_int_equal(auc_winsorize(m, list, BIDS, factor, NULL), AUC_OK);
+	assert_int_equal(auc_winsorize(m, list, nobody, BIDS, factor, NULL), AUC_OK);
 	for (unsigned i = 0; i < BIDS; i++)
 		assert_true(fabs(factor[i] - 1) < 1e-9);
-	assert_int_equal(auc_winsorize(m, list, 0, factor, NULL), AUC_OK);
+	assert_int_equal(auc_winsorize(m, list, nobody, 0, factor, NULL), AUC_OK);
 	auc_market_destroy(m);
+}
+
+/*
+ * Whatever one user bids, however often: none of it counts for more, both in value and in value per
+ * work, than something that another user bid. And what is known of no user is taken as it was.
+ */
+static void test_one_user(void **state)
+{
+	struct auc_market *m = market();
+	struct auc_job jobs[BIDS];
+	const struct auc_job *list[BIDS];
+	double factor[BIDS], plain[BIDS], work[BIDS];
+	unsigned user[BIDS], n, raised = 0;
+
+	(void)state;
+	for (unsigned round = 0; round < 2000; round++) {
+		double share = draw(0, 1), most = 0, densest = 0;
+		unsigned others = 0;
+
+		n = 2 + (unsigned)draw(0, BIDS - 2);
+		for (unsigned i = 0; i < n; i++) {
+			bool his = draw(0, 1) < share;
+
+			work[i] = exp(draw(0, 4));
+			user[i] = his ? 7 : draw(0, 1) < 0.5 ? AUC_USER_NONE : 8 + i % 3;
+			jobs[i] = job_of(work[i], draw(100, 500) * (his ? exp(draw(0, 9)) : 1));
+			list[i] = &jobs[i];
+			if (his)
+				continue;
+			others++;
+			most = fmax(most, jobs[i].utility.scale);
+			densest = fmax(densest, jobs[i].utility.scale / work[i]);
+		}
+		if (!others || others == n)
+			continue;
+		assert_int_equal(auc_winsorize(m, list, user, n, factor, NULL), AUC_OK);
+		assert_int_equal(auc_winsorize(m, list, nobody, n, plain, NULL), AUC_OK);
+		for (unsigned i = 0; i < n; i++) {
+			double value = factor[i] * jobs[i].utility.scale;
+
+			assert_true(factor[i] > 0 && factor[i] <= 1);
+			if (user[i] != 7)
+				continue;
+			assert_true(value <= most * (1 + 1e-9) ||
+				    value <= densest * work[i] * (1 + 1e-9));
+			raised += plain[i] * jobs[i].utility.scale > fmax(most, densest * work[i]);
+		}
+	}
+	assert_true(raised > 1000); /* without, he could */
+	auc_market_destroy(m);
+}
+
+/* No user counts for more than all the others; nothing else changes. */
+static void test_share(void **state)
+{
+	unsigned user[BIDS], who, large = 0;
+	double amount[BIDS];
+
+	(void)state;
+	for (unsigned round = 0; round < 5000; round++) {
+		double of[5] = {0}, all = 0, capped = 0, share;
+		unsigned n = (unsigned)draw(0, 12);
+
+		for (unsigned i = 0; i < n; i++) {
+			user[i] = (unsigned)draw(0, 5);
+			amount[i] = draw(0, 1) < 0.1 ? 0 : exp(draw(-5, 5));
+			of[user[i]] += amount[i];
+			all += amount[i];
+		}
+		share = auc_users_share(user, amount, n, &who);
+		assert_true(share > 0 && share <= 1);
+		for (unsigned u = 0; u < 5; u++) {
+			double others = all - of[u], own = of[u] * (u == who && who ? share : 1);
+
+			capped += own;
+			if (u != AUC_USER_NONE && others > 1e-9 * all)
+				assert_true(own <= others * (1 + 1e-9));
+			assert_true(own == of[u] || (u == who && of[u] > others));
+		}
+		assert_true(fabs(auc_users_sum(user, amount, n) - capped) <= 1e-9 * all);
+		large += who != AUC_USER_NONE;
+	}
+	assert_true(large > 500);
+	for (unsigned i = 0; i < 9; i++)
+		user[i] = i ? 3 : 4;
+	assert_true(auc_users_share(user, NULL, 9, &who) == 1.0 / 8 && who == 3);
+	assert_true(auc_users_sum(user, NULL, 9) == 2);
+	assert_true(auc_users_share(user + 1, NULL, 8, &who) == 1); /* nobody else */
+	assert_true(auc_users_sum(nobody, NULL, 9) == 9);
 }
 
 /* All values, at each time. */
@@ -150,10 +241,9 @@ static void test_level(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_raised),
-		cmocka_unit_test(test_large),
-		cmocka_unit_test(test_multiply),
-		cmocka_unit_test(test_level),
+		cmocka_unit_test(test_raised),   cmocka_unit_test(test_large),
+		cmocka_unit_test(test_one_user), cmocka_unit_test(test_share),
+		cmocka_unit_test(test_multiply), cmocka_unit_test(test_level),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
