@@ -270,10 +270,10 @@ static enum auc_code limit_users(struct fit *f, struct auc_err *err)
 		rc = auc_winsorize(f->in->market, jobs, user, f->n, factor, err);
 	for (unsigned i = 0; rc == AUC_OK && i < f->n; i++) {
 		auc_utility_multiply(&f->list[i].job.utility, factor[i]);
-		factor[i] = auc_winsor_work(f->in->market, jobs[i]);
+		factor[i] = f->list[i].weight * auc_winsor_work(f->in->market, jobs[i]);
 	}
 	if (rc == AUC_OK) {
-		share = auc_users_share(user, factor, f->n, &who);
+		share = auc_users_share(user, factor, f->n, auc_winsor_room(f->in->empty), &who);
 		for (unsigned i = 0; i < f->n; i++)
 			f->list[i].share = who != AUC_USER_NONE && user[i] == who ? share : 1;
 		f->seen = count_recent(f, false);
@@ -638,7 +638,7 @@ static double rate_of(struct fit *f, unsigned day, auc_slot now, unsigned seen)
 	for (unsigned i = 0; i < f->n; i++)
 		if (teaches(f, i, day, &weight))
 			f->users[n++] = f->list[i].user;
-	share = auc_users_share(f->users, NULL, n, &who);
+	share = auc_users_share(f->users, NULL, n, 0, &who);
 	for (unsigned i = 0; i < f->n; i++)
 		if (f->list[i].job.arrival < now && teaches(f, i, day, &weight))
 			expected += who != AUC_USER_NONE && f->list[i].user == who ? weight * share

@@ -26,6 +26,9 @@ struct auc_past {
 static enum auc_code remember(struct auc_past *p, const struct auc_past_bid *from,
 			      struct auc_err *err);
 static unsigned user_of(const struct auc_past *p, uint32_t uid);
+static void make_room(struct auc_past *p);
+static unsigned large_user(const struct auc_past *p);
+static struct auc_past_bid *bid_at(const struct auc_past *p, unsigned i);
 static void forget_oldest(struct auc_past *p);
 static bool add_partitions(struct json_object *o, const struct auc_past_bid *b);
 static enum auc_code read_partitions(struct json_object *event, struct auc_past_bid *b,
@@ -92,7 +95,7 @@ bool auc_past_truncated(const struct auc_past *p)
 
 const struct auc_past_bid *auc_past_at(const struct auc_past *p, unsigned i)
 {
-	return &p->bids[(p->oldest + i) % p->limit];
+	return bid_at(p, i);
 }
 
 enum auc_code auc_past_add(struct auc_past *p, const struct auc_bid *bid, uint32_t uid, double time,
@@ -207,7 +210,7 @@ static enum auc_code remember(struct auc_past *p, const struct auc_past_bid *fro
 	if (names)
 		memcpy(b.partitions, from->partitions, names);
 	while (p->count && (p->count == p->limit || p->bytes + size > AUC_PAST_BYTES))
-		forget_oldest(p);
+		make_room(p);
 	p->bids[(p->oldest + p->count++) % p->limit] = b;
 	p->bytes += size;
 	p->added++;
@@ -222,6 +225,41 @@ static unsigned user_of(const struct auc_past *p, uint32_t uid)
 		if (auc_past_at(p, i)->known && auc_past_at(p, i)->uid == uid)
 			return auc_past_at(p, i)->user;
 	return p->users < USER_MAX ? p->users + 1 : AUC_USER_NONE;
+}
+
+/* Forgets one bid: of a user who has nine tenths of them, else of anybody, the oldest. */
+static void make_room(struct auc_past *p)
+{
+	unsigned user = large_user(p), i = 0;
+	struct auc_past_bid gone;
+
+	while (user != AUC_USER_NONE && bid_at(p, i)->user != user)
+		i++;
+	gone = *bid_at(p, i);
+	for (; i; i--)
+		*bid_at(p, i) = *bid_at(p, i - 1);
+	*bid_at(p, 0) = gone;
+	forget_oldest(p);
+}
+
+/* AUC_USER_NONE: there is none. */
+static unsigned large_user(const struct auc_past *p)
+{
+	unsigned who = AUC_USER_NONE, lead = 0, own = 0, i;
+
+	for (i = 0; i < p->count; i++) {
+		if (!lead)
+			who = bid_at(p, i)->user;
+		lead += bid_at(p, i)->user == who ? 1 : -1;
+	}
+	for (i = 0; i < p->count; i++)
+		own += bid_at(p, i)->user == who;
+	return 10 * own >= 9 * p->count ? who : AUC_USER_NONE;
+}
+
+static struct auc_past_bid *bid_at(const struct auc_past *p, unsigned i)
+{
+	return &p->bids[(p->oldest + i) % p->limit];
 }
 
 static void forget_oldest(struct auc_past *p)

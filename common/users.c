@@ -30,7 +30,8 @@ static unsigned likeliest(const unsigned *user, const double *amount, unsigned n
 	return who;
 }
 
-double auc_users_share(const unsigned *user, const double *amount, unsigned n, unsigned *who)
+double auc_users_share(const unsigned *user, const double *amount, unsigned n, double enough,
+		       unsigned *who)
 {
 	double own = 0, others = 0;
 
@@ -39,8 +40,8 @@ double auc_users_share(const unsigned *user, const double *amount, unsigned n, u
 		return 1;
 	for (unsigned i = 0; i < n; i++)
 		*(user[i] == *who ? &own : &others) += amount_of(amount, i);
-	if (others > 0 && own > others)
-		return others / own;
+	if (others > 0 && own > others && own > enough)
+		return (others > enough ? others : enough) / own;
 	*who = AUC_USER_NONE;
 	return 1;
 }
@@ -50,7 +51,7 @@ double auc_users_sum(const unsigned *user, const double *amount, unsigned n)
 	double sum = 0, share;
 	unsigned who;
 
-	share = auc_users_share(user, amount, n, &who);
+	share = auc_users_share(user, amount, n, 0, &who);
 	for (unsigned i = 0; i < n; i++)
 		sum += amount_of(amount, i) * (who != AUC_USER_NONE && user[i] == who ? share : 1);
 	return sum;

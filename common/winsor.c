@@ -101,6 +101,20 @@ double auc_winsor_work(const struct auc_market *m, const struct auc_job *job)
 	       (worker + (isinf(ps) ? 0 : ps)) / m->slot_seconds;
 }
 
+double auc_winsor_room(const struct auc_market *m)
+{
+	double room = 0;
+
+	for (size_t cell = 0; cell < (size_t)m->slots * m->nservers; cell++) {
+		int32_t most = 0;
+
+		for (unsigned w = 0; w < m->nworker_types; w++)
+			most = m->cache[w].fit[cell] > most ? m->cache[w].fit[cell] : most;
+		room += most;
+	}
+	return room;
+}
+
 static int by_work(const void *a, const void *b)
 {
 	const struct worth *x = a, *y = b;

@@ -233,7 +233,7 @@ static enum auc_code winsorize(struct past *p, struct auc_err *err)
 	if (rc == AUC_OK && n)
 		rc = auc_winsorize(m, list, user, n, factor, err);
 	if (rc == AUC_OK)
-		share = auc_users_share(user, work, n, &who);
+		share = auc_users_share(user, work, n, m ? p->n * auc_winsor_room(m) : 0, &who);
 	for (at = 0, i = 0; i < p->n; i++)
 		for (k = 0; rc == AUC_OK && k < p->days[i]->njobs; k++, at++) {
 			auc_utility_multiply(&p->days[i]->jobs[k].utility, factor[at]);

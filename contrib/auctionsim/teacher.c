@@ -259,7 +259,7 @@ static double heard_before(const struct teacher *t, auc_slot now)
 	double sum = 0, share;
 	unsigned who;
 
-	share = auc_users_share(t->past.user, NULL, t->past.n, &who);
+	share = auc_users_share(t->past.user, NULL, t->past.n, 0, &who);
 	for (unsigned i = 0; i < t->past.n; i++)
 		if (t->past.jobs[i].arrival < now)
 			sum += who != AUC_USER_NONE && t->past.user[i] == who

@@ -115,11 +115,12 @@ static void test_scarce(void **state)
 	assert_int_equal(fit(a, &now), AUC_OK);
 	assert_true(auc_auction_tariff(a, &t));
 	assert_int_equal(t->kind, AUC_TARIFF_FLAT);
-	assert_true(t->day_bids == 76 && t->bids == 76);
-	assert_true(t->day_worth >
-		    1.05 * fmax(t->worth[AUC_TARIFF_NONE], t->worth[AUC_TARIFF_PUBLISHED]));
-	assert_true(t->worth[AUC_TARIFF_LEARNED] == 0 && t->day_worth == t->worth[AUC_TARIFF_FLAT]);
-	assert_true(t->day_worth <= t->day_bound && t->bound > t->day_bound);
+	assert_true(t->guard.bids == 76 && t->bids == 76);
+	assert_true(t->guard.worth > 1.05 * fmax(t->guard.worth_of[AUC_TARIFF_NONE],
+						 t->guard.worth_of[AUC_TARIFF_PUBLISHED]));
+	assert_true(t->guard.worth_of[AUC_TARIFF_LEARNED] == 0 &&
+		    t->guard.worth == t->guard.worth_of[AUC_TARIFF_FLAT]);
+	assert_true(t->guard.worth <= t->guard.bound && t->bound > t->guard.bound);
 	assert_non_null(traffic = traffic_class(t));
 	assert_string_equal(traffic->tres, "transfer");
 	assert_true(traffic->capacity == 60 && traffic->nruns == 1);
@@ -165,7 +166,8 @@ static void test_plenty(void **state)
 		assert_true(auc_auction_tariff(a, &t));
 		assert_int_equal(t->kind, flat ? AUC_TARIFF_FLAT : AUC_TARIFF_NONE);
 		assert_true(flat == (traffic_class(t) != NULL));
-		assert_true(t->day_worth > 0 && auc_tariff_gap(t) >= 0 && auc_tariff_gap(t) < 0.2);
+		assert_true(t->guard.worth > 0 && auc_tariff_gap(t) >= 0 &&
+			    auc_tariff_gap(t) < 0.2);
 		why = auc_tariff_why(t);
 		assert_non_null(strstr(why, "the last 10 bids are worth"));
 		free(why);
@@ -190,15 +192,15 @@ static void test_holds(void **state)
 		crowd(a, &now);
 	assert_int_equal(fit(a, &now), AUC_OK);
 	gpu = v100_price(a, auc_market_first(a->market));
-	looked = a->tariff->guard_time;
+	looked = a->tariff->guard.time;
 	crowd(a, &now);
 	assert_int_equal(fit(a, &now), AUC_OK);
-	assert_true(a->tariff->guard_time == looked);
+	assert_true(a->tariff->guard.time == looked);
 	assert_true(v100_price(a, auc_market_first(a->market)) == gpu);
 	while (now < looked + 50 * SLOT)
 		crowd(a, &now);
 	assert_int_equal(fit(a, &now), AUC_OK);
-	assert_true(a->tariff->guard_time > looked);
+	assert_true(a->tariff->guard.time > looked);
 	assert_true(v100_price(a, auc_market_first(a->market)) == gpu);
 	auc_auction_destroy(a);
 	world_rmdir(dir);
@@ -327,12 +329,12 @@ static void test_bound(void **state)
 		assert_int_equal(fit(a, &now), AUC_OK);
 		assert_true(auc_auction_tariff(a, &t));
 		for (unsigned k = 0; k < AUC_TARIFF_KINDS; k++)
-			assert_true(t->worth[k] <= t->day_bound);
-		assert_true(t->day_worth > 0 && t->day_bound < 1000 * t->day_bids);
+			assert_true(t->guard.worth_of[k] <= t->guard.bound);
+		assert_true(t->guard.worth > 0 && t->guard.bound < 1000 * t->guard.bids);
 		if (t->kind == AUC_TARIFF_FLAT && t->choice.factor == 0) {
 			traces++;
-			assert_true(t->day_worth > t->worth[AUC_TARIFF_NONE] &&
-				    t->day_worth > t->worth[AUC_TARIFF_PUBLISHED]);
+			assert_true(t->guard.worth > t->guard.worth_of[AUC_TARIFF_NONE] &&
+				    t->guard.worth > t->guard.worth_of[AUC_TARIFF_PUBLISHED]);
 			assert_true(v100_price(a, auc_market_first(a->market)) > 0);
 			assert_true(v100_price(a, auc_market_first(a->market)) < 0.01);
 		}

@@ -455,6 +455,29 @@ static void test_past(void **state)
 	auc_past_destroy(p);
 }
 
+/* Who bids and bids drives out what he bid himself. */
+static void test_driven_out(void **state)
+{
+	struct auc_past *p = auc_past_create(100);
+	struct auc_bid bid = {0};
+	unsigned others = 0;
+
+	(void)state;
+	assert_int_equal(auc_bid_parse(NULL, "7 worker-time=x=1s", &bid, NULL), AUC_OK);
+	for (unsigned i = 0; i < 90; i++)
+		assert_int_equal(auc_past_add(p, &bid, 1000 + i % 3, i, 300, false, NULL), AUC_OK);
+	for (unsigned i = 0; i < 1000; i++)
+		assert_int_equal(auc_past_add(p, &bid, 77, 100 + i, 300, false, NULL), AUC_OK);
+	assert_int_equal(auc_past_count(p), 100);
+	for (unsigned i = 0; i < 100; i++) {
+		others += auc_past_at(p, i)->uid != 77;
+		assert_true(!i || auc_past_at(p, i)->time > auc_past_at(p, i - 1)->time);
+	}
+	assert_int_equal(others, 10);
+	assert_true(auc_past_at(p, 99)->time == 1099 && auc_past_truncated(p));
+	auc_past_destroy(p);
+}
+
 static void test_hostile(void **state)
 {
 	static const char *const bids[] = {
@@ -608,12 +631,12 @@ static void test_level(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_past),    cmocka_unit_test(test_hostile),
-		cmocka_unit_test(test_tariff),  cmocka_unit_test(test_scarcity),
-		cmocka_unit_test(test_guard),   cmocka_unit_test(test_worth),
-		cmocka_unit_test(test_periods), cmocka_unit_test(test_restart),
-		cmocka_unit_test(test_nodes),   cmocka_unit_test(test_stop),
-		cmocka_unit_test(test_level),
+		cmocka_unit_test(test_past),     cmocka_unit_test(test_driven_out),
+		cmocka_unit_test(test_hostile),  cmocka_unit_test(test_tariff),
+		cmocka_unit_test(test_scarcity), cmocka_unit_test(test_guard),
+		cmocka_unit_test(test_worth),    cmocka_unit_test(test_periods),
+		cmocka_unit_test(test_restart),  cmocka_unit_test(test_nodes),
+		cmocka_unit_test(test_stop),     cmocka_unit_test(test_level),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -166,7 +166,7 @@ static void test_one_user(void **state)
 	auc_market_destroy(m);
 }
 
-/* No user counts for more than all the others; nothing else changes. */
+/* No user counts for more than all the others, or enough; nothing else changes. */
 static void test_share(void **state)
 {
 	unsigned user[BIDS], who, large = 0;
@@ -174,7 +174,8 @@ static void test_share(void **state)
 
 	(void)state;
 	for (unsigned round = 0; round < 5000; round++) {
-		double of[5] = {0}, all = 0, capped = 0, share;
+		double of[5] = {0}, all = 0, share, enough = round % 2 ? draw(0, 9) : 0;
+		double capped = 0;
 		unsigned n = (unsigned)draw(0, 12);
 
 		for (unsigned i = 0; i < n; i++) {
@@ -183,15 +184,17 @@ static void test_share(void **state)
 			of[user[i]] += amount[i];
 			all += amount[i];
 		}
-		share = auc_users_share(user, amount, n, &who);
+		share = auc_users_share(user, amount, n, enough, &who);
 		assert_true(share > 0 && share <= 1);
 		for (unsigned u = 0; u < 5; u++) {
 			double others = all - of[u], own = of[u] * (u == who && who ? share : 1);
 
-			capped += own;
+			double most = fmax(others, enough);
+
+			capped += fmin(of[u], others > 0 && u ? others : of[u]);
 			if (u != AUC_USER_NONE && others > 1e-9 * all)
-				assert_true(own <= others * (1 + 1e-9));
-			assert_true(own == of[u] || (u == who && of[u] > others));
+				assert_true(own <= most * (1 + 1e-9));
+			assert_true(own == of[u] || (u == who && of[u] > most));
 		}
 		assert_true(fabs(auc_users_sum(user, amount, n) - capped) <= 1e-9 * all);
 		large += who != AUC_USER_NONE;
@@ -199,9 +202,10 @@ static void test_share(void **state)
 	assert_true(large > 500);
 	for (unsigned i = 0; i < 9; i++)
 		user[i] = i ? 3 : 4;
-	assert_true(auc_users_share(user, NULL, 9, &who) == 1.0 / 8 && who == 3);
+	assert_true(auc_users_share(user, NULL, 9, 0, &who) == 1.0 / 8 && who == 3);
+	assert_true(auc_users_share(user, NULL, 9, 4, &who) == 0.5 && who == 3);
 	assert_true(auc_users_sum(user, NULL, 9) == 2);
-	assert_true(auc_users_share(user + 1, NULL, 8, &who) == 1); /* nobody else */
+	assert_true(auc_users_share(user + 1, NULL, 8, 0, &who) == 1); /* nobody else */
 	assert_true(auc_users_sum(nobody, NULL, 9) == 9);
 }
 
