@@ -261,6 +261,23 @@ with()
 	run_sim 0 run -p dps --prices flat --history "$dir/past.json" --priced "$dir/priced.json" "$dir/more.json"
 }
 
+@test "--prices learned: a user who bids much, and often, makes little of the past" {
+	"$sim" gen dps servers=8 jobs=60 slots=30 spread=one cloud_workers=20 cloud_ps=10 -s 12 -o "$dir/all.json"
+	jq -c '.jobs |= .[0:30]' "$dir/all.json" > "$dir/past.json"
+	jq -c '.jobs |= .[30:60]' "$dir/all.json" > "$dir/day.json"
+	jq -c '.jobs += [.jobs[] as $j | range(5) as $i | $j | .id += "x\($i)" | .user = "x" | .utility.scale *= 100]' "$dir/past.json" > "$dir/x.json"
+	jq -c '.jobs |= map(del(.user))' "$dir/x.json" > "$dir/many.json"
+	for past in past x many; do
+		run_sim 0 run -p dps --prices flat --history "$dir/$past.json" --priced "$dir/priced-$past.json" "$dir/day.json"
+	done
+	dearest='[.prices.values[].price] | max'
+	[ "$(jq -n "(input | $dearest) as \$x | (input | $dearest) as \$past | \$x < 20 * \$past" "$dir/priced-x.json" "$dir/priced-past.json")" = true ]
+	[ "$(jq -n "(input | $dearest) as \$many | (input | $dearest) as \$x | \$many > 5 * \$x" "$dir/priced-many.json" "$dir/priced-x.json")" = true ]
+	jq -c '.jobs[0].user = 7' "$dir/day.json" > "$dir/wrong.json"
+	run_sim 1 run -p dps "$dir/wrong.json"
+	[[ $stderr == *'jobs[0].user'* ]]
+}
+
 @test "--prices learned without a past: from the jobs of the day, as they come" {
 	"$sim" gen dps servers=8 jobs=60 slots=30 spread=one cloud_workers=20 cloud_ps=10 -s 12 -o "$dir/day.json"
 	run_sim 0 run -p dps --json --prices learned "$dir/day.json"
