@@ -26,6 +26,16 @@ prices()
 	wait_until 30 auction_open
 }
 
+# Sixteen bids, more than there is room for
+crowd()
+{
+	local i
+
+	for i in {1..16}; do
+		as alice sbatch $(wide_bid $((1000 + i))) -o /dev/null --wrap 'sleep 1' > /dev/null 2>&1 || true
+	done
+}
+
 # The highest price of any class and slot
 dearest()
 {
@@ -47,9 +57,7 @@ above()
 	prices flat
 	status_is .learning.kept 0
 	run -1 sprice_here -l -f /dev/null
-	for i in {1..16}; do
-		as alice sbatch $(wide_bid $((1000 + i))) -o /dev/null --wrap 'sleep 1' > /dev/null 2>&1 || true
-	done
+	crowd
 	wait_until 90 eval '[ "$(status ".learning | .kind == \"flat\" and .bids >= 10")" = true ]'
 	fresh_status
 	[ "$(status .learning.kept)" = 16 ]
@@ -93,6 +101,7 @@ above()
 
 @test "reconfigured to learned: the guard chooses, and says why" {
 	prices learned
+	crowd # those of before may be more than a period ago
 	wait_until 90 eval '[ "$(status ".learning | .guard.flat == false and .day_bids >= 10")" = true ]'
 	[ "$(status '.learning | .day_worth as $w | [.worth.none, .worth.published] | map(. <= $w * 1.000001) | all')" = true ]
 	[ "$(status '.learning.guard | .periods >= 1 and (.kind == "none" or .kind == "published") == (.gain <= .needed)')" = true ]
