@@ -224,7 +224,7 @@ sell_to_changes()
 		wait_until 40 group_is "$job" RUNNING
 		wait_until 30 receipt_state_is "$job" running
 	done
-	# A start that was late is taken for one that slurmctld missed, once that is restarted.
+	# A machine that starts jobs late does not get through two restarts between the changes.
 	slow=
 	for job in $move $end1 $end2 $run; do
 		[ "$(job_time "$job" StartTime)" -le $(($(plan_start "$job") + 1)) ] || slow=$job
@@ -327,13 +327,12 @@ not_on_disk()
 		wait_until 60 receipt_state_is "$job" sold
 	done
 	[ "$(for job in $sold $lien; do receipt_get "$job" '"\(.sale) \(.payment) \(.start) \(.plan)"'; done)" = "$before" ]
-	wait_until 60 settled "$done"
-	[ "$(database_receipt "$done" '"\(.why) \(.payment)"')" = 'completed 0.500000' ]
+	# slurmctld writes rows that it kept while the database was away over it, as they were, and it is put right again.
+	wait_until 60 database_receipt_is "$done" '"\(.state) \(.why) \(.payment)"' 'settled completed 0.500000'
 	as alice scancel "$sold"
 	as bob scancel "$lien"
 	for job in $sold $lien; do
-		wait_until 30 settled "$job" || without_row "$job"
-		without_row "$job" || [ "$(database_receipt "$job" '"\(.why) \(.payment)"')" = 'cancelled 0.000000' ]
+		wait_until 60 database_receipt_is "$job" '"\(.state) \(.why) \(.payment)"' 'settled cancelled 0.000000' || without_row "$job"
 	done
 }
 
@@ -400,6 +399,7 @@ sell_starts()
 	wait_until 30 eval '[ "$(receipt_get "$alone" .start)" -gt '"$first"' ]'
 	wait_until 30 eval '[ "$(receipt_get "$group" .start)" -gt '"$first"' ]'
 	wait_until 30 eval '[ "$(receipt_get "$short" ".lost // 0")" -gt 0 ]'
+	wait_until $((2 * slot + 5)) runs_on "$group" 'wide1 wide2'
 	for job in $alone $group $short; do
 		wait_until $((2 * slot + 5)) job_is "$job" 'RUNNING|COMPLETED'
 	done
@@ -409,7 +409,6 @@ sell_starts()
 		[ "$(receipt_get "$job" '.lost // 0')" = 0 ]
 	done
 	[ "$(receipt_get "$alone" '.completion - .start') $(receipt_get "$group" '.completion - .start')" = '1 2' ]
-	wait_until 30 runs_on "$group" 'wide1 wide2'
 	put_off_to_its_start "$short"
 	[ "$(receipt_get "$short" '.completion - .start + .lost')" = 4 ]
 
