@@ -83,16 +83,28 @@ lines()
 	[ "$(grep -cE "$2" "$dir/lead.out")" -ge "$1" ]
 }
 
-# The loss ends well below where it began, and is nowhere above the least so far, but for the noise of single mini-batches.
+# The loss of whole epochs ends well below where it began, and is nowhere above the least so far, but for noise.
 downward()
 {
-	grep -E '^(checkpoint|resumed|final) ' "$dir/lead.out" | grep -o '\bloss=[^ ]*' | cut -d= -f2 |
+	grep '^epoch=' "$dir/lead.out" | grep -o '\bloss=[^ ]*' | cut -d= -f2 |
 		awk 'NR > 1 && $1 > min * 1.02 {print "loss rose from " min " to " $1; bad = 1}
 			NR == 1 {first = $1}
 			{last = $1; min = NR == 1 || $1 < min ? $1 : min}
-			END {exit bad || NR < 3 || last > first * 0.97}'
+			END {exit bad || NR < 2 || last > first * 0.97}'
 }
 
+seen_is()
+{
+	[ "$(seen "$1" "$2" "$3")" = "$4" ]
+}
+
+# How often slaunch has told of a change, or made one that it had no time to tell of.
+changes()
+{
+	grep -cE '^slaunch: the layout changes (in|to)' "$dir/lead.out" || true
+}
+
+# Times until something changes are long enough for a machine that stalls for some seconds meanwhile.
 @test "elastic: a node joins, its count changes, it leaves and is killed hard; the PS moves, with the same job" {
 	local t1 t2 t3 t4 end
 
@@ -105,7 +117,7 @@ $SLAUNCH -v --elastic --wait 60 --notice 3s --grace 5s $TRAIN --async --rate 0.1
 	wait_until 30 lines 1 '^epoch=1 '
 
 	# It comes in some seconds, and has two workers some seconds later; only the first is announced.
-	t1=$(($(now) + 4)) t2=$(($(now) + 9))
+	t1=$(($(now) + 7)) t2=$(($(now) + 16))
 	member edge2 1
 	old=${members[edge2]}
 	plan "$(now) $((t1 - 1)) edge1:1:1" "$t1 $((t2 - 1)) edge1:1:1 edge2:0:1" "$t2 $end edge1:1:1 edge2:0:2"
@@ -114,16 +126,17 @@ $SLAUNCH -v --elastic --wait 60 --notice 3s --grace 5s $TRAIN --async --rate 0.1
 	wait_until 30 lines 1 '^checkpoint '
 	start "$old"
 	wait_until 30 lines 1 '^joined worker=1 workers=2$'
-	[ "$(seen edge2 worker "job=$old ")" = 1 ]
+	wait_until 30 seen_is edge2 worker "job=$old " 1
+	before=$(changes)
 	member edge2 2
-	wait_until 30 past $((t2 - 2))
+	wait_until 30 lines $((before + 1)) '^slaunch: the layout changes (in|to)'
 	end_member "$old"
 	start "${members[edge2]}"
 	wait_until 30 lines 1 '^joined worker=[23] workers=3$'
-	[ "$(seen edge2 worker "job=${members[edge2]} ")" = 2 ]
+	wait_until 30 seen_is edge2 worker "job=${members[edge2]} " 2
 
 	# It leaves, and is given no time for it.
-	t3=$(($(now) + 4))
+	t3=$(($(now) + 7))
 	plan "$(now) $((t3 - 1)) edge1:1:1 edge2:0:2" "$t3 $end edge1:1:1"
 	checkpoints=$(grep -c '^checkpoint' "$dir/lead.out")
 	announce
@@ -137,7 +150,7 @@ $SLAUNCH -v --elastic --wait 60 --notice 3s --grace 5s $TRAIN --async --rate 0.1
 	[ "$(seen edge1 ps)" = 1 ]
 	! grep -q '^slaunch: .*\(exited\|ended\|lost\|did not\)' "$dir/lead.out" || false
 
-	t4=$(($(now) + 4))
+	t4=$(($(now) + 7))
 	plan "$(now) $((t4 - 1)) edge1:1:1" "$t4 $end edge3:1:1"
 	checkpoints=$(grep -c '^checkpoint' "$dir/lead.out")
 	announce
@@ -170,7 +183,7 @@ moved()
 	chmod +x "$dir/task"
 	new_group "$SLAUNCH -v --wait 60 --notice 4s --grace 5s $dir/task" edge1 1
 	member edge2 1
-	t1=$(($(now) + 7)) t2=$(($(now) + 9))
+	t1=$(($(now) + 12)) t2=$(($(now) + 14))
 	plan "$(now) $((t1 - 1)) edge1:1:1 edge2:0:1" "$t2 $end edge1:1:1"
 	start "$lead" "${members[@]}"
 	# By the clock alone.
