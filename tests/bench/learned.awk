@@ -63,7 +63,8 @@ END {
 	if (table == "traces")
 		line = "| trace | first day | published | no prices | learned | " known lost
 	if (table == "pasts")
-		line = "| types | arrivals, values | jobs | past | seeds | no prices | learned | more than with the usual past, same seeds | " lost
+		line = "| types | arrivals, values | jobs | past | seeds | no prices | learned |" \
+			" more than with the usual past, same seeds | " lost
 	for (r = 1; r <= nrows; r++) {
 		row = rows[r]
 		split(row, name, " ")
@@ -86,8 +87,8 @@ END {
 				mean(row, 6), range(row, 8), range(row, "change"), high[row, "loss"]
 	}
 	if (table == "summary") {
-		printf "%d days of the table: %.1f points at most were lost to the better of published and no prices (target: never more than " \
-			"1.5); more than 1.5 on %s.\n", n["all", "loss"], high["all", "loss"], missed == "" ? "none" : missed
+		printf "%d days of the table: %.1f points at most were lost to the better of published and no prices (target: never " \
+			"more than 1.5); more than 1.5 on %s.\n", n["all", "loss"], high["all", "loss"], missed == "" ? "none" : missed
 		if (n["all", "of best"])
 			printf "%d days of which a good schedule was looked for: learned prices are worth %s per cent of the best one known " \
 				"(target: 97 on average).\n", n["all", "of best"], range("all", "of best")
