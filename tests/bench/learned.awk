@@ -23,6 +23,11 @@ function mean(row, what)
 	return n[row, what] ? sprintf("%.1f", sum[row, what] / n[row, what]) : "-"
 }
 
+function known_of(row)
+{
+	return n[row, "best"] ? mean(row, "best") " (seeds: " n[row, "best"] ")" : "-"
+}
+
 function range(row, what)
 {
 	return n[row, what] ? sprintf("%.1f (%.1f to %.1f)", sum[row, what] / n[row, what], low[row, what], high[row, what]) : "-"
@@ -43,6 +48,7 @@ $4 == "-" || $8 == "-" || ($1 ~ /-trace-/) != (table == "traces") { next }
 	}
 	learned[row, $3] = share[8]
 	if ($2 == "same" && $10 != "-") {
+		add(row, "best", 100 * best / $4)
 		add(row, "of best", 100 * $8 / best)
 		add("all", "of best", 100 * $8 / best)
 	}
@@ -78,10 +84,10 @@ END {
 		if (table == "shares")
 			printf "| %s | %s | %s | %s | %s | %s | %s | %s | %s | %s | %s | %.1f |\n", part[1], part[2], part[3] * scale, seeds[row],
 				mean(row, 5), mean(row, 6), range(row, 8), target, met,
-				mean(row, 10), range(row, "of best"), high[row, "loss"]
+				known_of(row), range(row, "of best"), high[row, "loss"]
 		if (table == "traces")
 			printf "| %s | %s | %s | %s | %s | %s | %s | %.1f |\n", part[1], part[3], mean(row, 5), mean(row, 6), mean(row, 8),
-				mean(row, 10), mean(row, "of best"), high[row, "loss"]
+				mean(row, "best"), mean(row, "of best"), high[row, "loss"]
 		if (table == "pasts")
 			printf "| %s | %s | %s | %s | %s | %s | %s | %s | %.1f |\n", part[1], part[2], part[3] * scale, name[2], seeds[row],
 				mean(row, 6), range(row, 8), range(row, "change"), high[row, "loss"]
