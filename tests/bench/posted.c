@@ -5,6 +5,8 @@
  * posted row BUDGET LOAD SEED: revenue against the best fixed prices: hindsight, others, simplex,
  * and with the pricings shared, bandit, DPS-simple, TOP and Random.
  *
+ * posted others BUDGET LOAD SEED: of these, others and the pricing shared alone.
+ *
  * posted shift SEED: by tenths of the horizon, demand being another from half of it on, against the
  * fixed prices that are best for each half.
  *
@@ -116,6 +118,20 @@ static void row(const char *budget, const char *load, const char *seed)
 		printf(" %.1f", revenue(&w, one));
 	}
 	printf("\n");
+	posted_world_close(&w);
+	posted_world_close(&others);
+}
+
+static void row_others(const char *budget, const char *load, const char *seed)
+{
+	struct posted_rules shared = {.pricing = &auc_posted_shared,
+				      .seed = strtoull(seed, NULL, 10)};
+	struct posted_world w, others;
+
+	make_halves(shared.seed, budget, atof(load), NULL, &w, &others);
+	printf("%s %s %s", budget, load, seed);
+	printf(" %.1f", best(&others, &w, false));
+	printf(" %.1f\n", revenue(&w, shared));
 	posted_world_close(&w);
 	posted_world_close(&others);
 }
@@ -426,6 +442,10 @@ int main(int argc, char **argv)
 		row(argv[2], argv[3], argv[4]);
 		return 0;
 	}
+	if (argc == 5 && !strcmp(argv[1], "others")) {
+		row_others(argv[2], argv[3], argv[4]);
+		return 0;
+	}
 	if (argc == 3 && !strcmp(argv[1], "shift")) {
 		shift(argv[2]);
 		return 0;
@@ -439,6 +459,6 @@ int main(int argc, char **argv)
 		return 0;
 	}
 	fprintf(stderr,
-		"usage: posted row BUDGET LOAD SEED | shift SEED | figure N SEED | times\n");
+		"usage: posted row|others BUDGET LOAD SEED | shift SEED | figure N SEED | times\n");
 	return 2;
 }
