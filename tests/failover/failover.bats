@@ -14,6 +14,9 @@ setup_file()
 	export SANDBOX_DIR MACHINES=$SANDBOX_DIR/machines
 	# shellcheck disable=SC2046
 	sandbox conf --write $(plugin_options) --slot-seconds 5 --nodes 'edge[1-2]:partition=edge,cpus=8,mem=16000,gpus=v100:4'
+	export HOLD_NODES=$SANDBOX_DIR/hold/nodes
+	mkdir -m 1777 "$SANDBOX_DIR/hold"
+	gcc -shared -fPIC -o "$SANDBOX_DIR/hold_nodes.so" "$(dirname "$BATS_TEST_FILENAME")/hold_nodes.c" -ldl
 	mkdir "$MACHINES"
 	make_network
 	for name in ctl1 ctl2; do
@@ -91,7 +94,10 @@ END
 
 start_ctl()
 {
-	on "$1" slurmctld -f "$SANDBOX_DIR/etc/$1.conf" 3>&-
+	local env=()
+
+	[ "$1" != ctl2 ] || env=(env LD_PRELOAD="$SANDBOX_DIR/hold_nodes.so")
+	on "$1" "${env[@]}" slurmctld -f "$SANDBOX_DIR/etc/$1.conf" 3>&-
 }
 
 # as USER COMMAND..., on the machine that users work on.
@@ -127,6 +133,13 @@ open_since()
 log_of_has()
 {
 	grep -q -- "$2" "$SANDBOX_DIR/log/$1.log"
+}
+
+# The primary has opened the spool file N times, and bids are taken since $2. On 24.11 a backup may keep it for some seconds of the
+# primary's start, which says so and waits.
+primary_open()
+{
+	[ "$(grep -c "sched/auction: spool .* records" "$SANDBOX_DIR/log/ctl1.log")" = "$1" ] && open_since "$2"
 }
 
 # settled_as JOB WHY: without a database the log alone tells.
@@ -168,8 +181,7 @@ settled_as()
 	wait_until 10 receipt_state_is "$last" sold
 	began=$(date +%s)
 	start_ctl ctl1
-	# On 24.11 a backup may keep the spool file for some seconds of the primary's start, which says so and waits.
-	wait_until 120 eval '[ "$(grep -c "sched/auction: spool .* records" "$SANDBOX_DIR/log/ctl1.log")" = 2 ] && open_since '"$began"
+	wait_until 120 primary_open 2 "$began"
 	echo "# bids are taken by the primary $(($(date +%s) - began)) s after its start" >&3
 	fresh_status
 	status_is .totals.sold 4
@@ -182,6 +194,23 @@ settled_as()
 	status_is .totals.live 0
 
 	# And away once more: what the backup knew of its first time does not count.
+	began=$(date +%s)
+	kill -KILL "$(cat "$SANDBOX_DIR/run/ctl1.pid")"
+	wait_until 90 open_since "$began"
+	status_is .totals.sold 5
+}
+
+@test "a backup that gives way while Slurm does not answer its agent gives the spool back, and can take over again" {
+	touch "$HOLD_NODES"
+	wait_until 30 test -e "$HOLD_NODES.asked"
+	began=$(date +%s)
+	start_ctl ctl1
+	wait_until 120 log_of_has ctl2 'the agent does not end in 6 s and is left behind'
+	wait_until 60 log_of_has ctl1 'another process has it open'
+	rm "$HOLD_NODES"
+	wait_until 60 log_of_has ctl2 'the agent that was left behind has ended'
+	wait_until 120 primary_open 3 "$began"
+	status_is .totals.sold 5
 	began=$(date +%s)
 	kill -KILL "$(cat "$SANDBOX_DIR/run/ctl1.pid")"
 	wait_until 90 open_since "$began"

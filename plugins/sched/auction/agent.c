@@ -48,11 +48,17 @@
 static struct {
 	pthread_mutex_t lock;
 	pthread_cond_t wake;
-	pthread_t thread;
+	pthread_t thread, late; /* ends what did not end in time */
 	bool running, stop, reconfigure;
+	bool ended;   /* the thread has */
+	bool is_late; /* there is one that ends the others */
 	struct auc_agent a;
 } agent = {.lock = PTHREAD_MUTEX_INITIALIZER, .wake = PTHREAD_COND_INITIALIZER};
 
+static struct timespec stop_until(void);
+static bool end_threads(const struct timespec *until);
+static void *end_late(void *arg);
+static bool is_stopped(void);
 static void *agent_main(void *arg);
 static void follow_clock(struct auc_agent *a);
 static void check_version(struct auc_agent *a);
@@ -82,12 +88,19 @@ enum auc_code auc_agent_start(uint32_t built, struct auc_err *err)
 	enum auc_code code;
 	int rc;
 
+	if (agent.is_late) {
+		struct timespec until = stop_until();
+
+		if (pthread_timedjoin_np(agent.late, NULL, &until))
+			return auc_err_set(err, AUC_ESTATE, "the last agent has not ended yet");
+		agent.is_late = false;
+	}
 	if (agent.running)
 		return AUC_OK;
 	code = auc_site_get(built, err);
 	if (code)
 		return code;
-	agent.stop = agent.reconfigure = false;
+	agent.stop = agent.reconfigure = agent.ended = false;
 	auc_site_gate("it is starting; try again in some seconds");
 	auc_site_attach(true);
 	rc = pthread_create(&agent.thread, NULL, agent_main, NULL);
@@ -103,25 +116,41 @@ enum auc_code auc_agent_start(uint32_t built, struct auc_err *err)
 
 void auc_agent_stop(void)
 {
-	struct timespec until;
+	struct timespec until = stop_until();
 
-	if (!agent.running)
+	if (agent.is_late || !agent.running)
 		return;
 	auc_site_gate("it is being stopped");
 	pthread_mutex_lock(&agent.lock);
 	agent.stop = true;
 	pthread_cond_signal(&agent.wake);
 	pthread_mutex_unlock(&agent.lock);
+	if (end_threads(&until))
+		return;
+	/* slurmctld answers no RPC any more. If it ends, everything committed is safe; if it gives
+	 * way to another one, that waits for the spool. */
+	slurm_error("sched/auction: the agent does not end in %d s and is left behind", STOP_WAIT);
+	agent.is_late = !pthread_create(&agent.late, NULL, end_late, NULL);
+}
+
+static struct timespec stop_until(void)
+{
+	struct timespec until;
+
 	clock_gettime(CLOCK_REALTIME, &until);
 	until.tv_sec += STOP_WAIT;
-	if (pthread_timedjoin_np(agent.thread, NULL, &until) || !auc_learner_stop(&until) ||
-	    !auc_receipts_stop(&until) || !auc_change_stop(&agent.a, &until)) {
-		/* slurmctld no longer answers RPCs and is ending. Everything committed is safe. */
-		slurm_error("sched/auction: the agent does not end in %d s and is left behind",
-			    STOP_WAIT);
-		return;
-	}
-	agent.running = false;
+	return until;
+}
+
+/* True if all threads have ended before UNTIL, and what they had is free. */
+static bool end_threads(const struct timespec *until)
+{
+	if (!agent.ended && pthread_timedjoin_np(agent.thread, NULL, until))
+		return false;
+	agent.ended = true;
+	if (!auc_learner_stop(until) || !auc_receipts_stop(until) ||
+	    !auc_change_stop(&agent.a, until))
+		return false;
 	auc_site_attach(false);
 	/* job_submit may keep the auction, as on a backup controller that gives way: the spool is
 	 * the other's then. */
@@ -130,6 +159,17 @@ void auc_agent_stop(void)
 	agent.a.spool_open = false;
 	auc_site_put();
 	agent.a.auction = NULL;
+	agent.running = false;
+	return true;
+}
+
+static void *end_late(void *arg)
+{
+	(void)arg;
+	for (struct timespec until = stop_until(); !end_threads(&until); until = stop_until())
+		;
+	slurm_info("sched/auction: the agent that was left behind has ended");
+	return NULL;
 }
 
 void auc_agent_reconfigure(void)
@@ -148,6 +188,16 @@ void auc_agent_complain(struct auc_agent *a, enum auc_agent_error kind, const st
 		return;
 	a->said = *err;
 	slurm_error("sched/auction: %s", err->text);
+}
+
+static bool is_stopped(void)
+{
+	bool stop;
+
+	pthread_mutex_lock(&agent.lock);
+	stop = agent.stop;
+	pthread_mutex_unlock(&agent.lock);
+	return stop;
 }
 
 static void *agent_main(void *arg)
@@ -559,6 +609,11 @@ static double cycle(struct auc_agent *a, double now)
 		auc_learner_ask();
 	auc_book_revise(a, now);
 	auc_book_commit(a);
+	/* Jobs may be another slurmctld's now. */
+	if (is_stopped()) {
+		auc_look_free(a);
+		return now;
+	}
 	if (looked || now >= a->next_keep) {
 		a->next_keep = now + KEEP_EVERY;
 		auc_fence_keep(a, now);
