@@ -125,21 +125,23 @@ chunks_fit_plan()
 	[ "$(chunk_servers "$long")" = 'node1 node1 node2 node2' ]
 	[ "$(chunks_fit_plan "$long")" = true ]
 	plans=$(receipt_get "$long" .plan) chunks=$(receipt_get "$long" .chunks)
+
+	# The member on node2 gets smaller, the lead goes on; the short job runs beside it.
+	wait_until 60 group_nodes_are "$short" node2:2
+	wait_until 60 group_nodes_are "$long" 'node1:3 node2:1'
+	# Nothing begins or ends as long as it runs, so that it does not matter how long slurmctld takes to come back.
 	wait_until 60 quiet
 	sandbox restart slurmctld --kill
-	wait_until 30 status_is .ready true
+	wait_until 90 status_is .ready true
 	[ "$(receipt_get "$long" .plan)" = "$plans" ]
 	[ "$(receipt_get "$long" .chunks)" = "$chunks" ]
 
-	# The member on node2 gets smaller, the lead goes on; the short job runs beside it, then all is as it was.
-	wait_until 30 group_nodes_are "$short" node2:2
-	wait_until 30 group_nodes_are "$long" 'node1:3 node2:1'
-	wait_until $((3 * slot + 30)) settled "$short"
-	wait_until 30 group_nodes_are "$long" 'node1:3 node2:2'
-	[ "$(receipt_get "$long" .chunks)" = "$chunks" ]
-	# At the end one chunk is left, on node2, and the PS, which the lead is restarted for.
+	# Then all is as it was; at the end one chunk is left, on node2, and the PS, which the lead is restarted for.
+	wait_until $((3 * slot + 60)) group_nodes_are "$long" 'node1:3 node2:2'
 	wait_until 90 group_nodes_are "$long" 'node1:1 node2:1'
-	wait_until 60 settled "$long"
+	[ "$(receipt_get "$long" .chunks)" = "$chunks" ]
+	wait_until 90 settled "$short"
+	wait_until 90 settled "$long"
 	for job in "$short" "$long"; do
 		[ "$(database_receipt "$job" .why)" = timeout ] # it used all of its plan
 		[ "$(database_receipt "$job" '.payment + " " + .value')" = '0.000000 0.000000' ]
