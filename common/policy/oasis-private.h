@@ -44,7 +44,7 @@ struct oasis_memory {
 
 #define OASIS_SLOT_MEMORIES 8  /* the first ones are oasis_slot.c's */
 #define OASIS_SEARCH_MEMORY 21 /* and from here on those of oasis_search.c */
-#define OASIS_MEMORIES      30
+#define OASIS_MEMORIES      31
 
 #define OASIS_TIE 1e-12 /* payoffs that differ by less than that part of value + cost are equal */
 

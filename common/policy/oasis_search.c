@@ -21,7 +21,8 @@
  * one slot is not at a corner: with two, work moved from one to the other does, in one of the two
  *    directions, not raise the cost until one of them is at a corner.
  *  - Sums are looked at modulo a width, which is a relaxation. If that has nothing below the gap
- *    there is nothing. Else sums within the width are looked at, and if they have nothing as good
+ *    there is nothing; a coarser relaxation, where dear choices are of no slot, shows that sooner
+ *    as a rule. Else sums within the width are looked at, and if they have nothing as good
  *    as the relaxation, twice the width, up to one beyond which no sum lies.
  *  - Slots that are alike are passed over once one more of them changes nothing.
  *
@@ -44,6 +45,7 @@
 #include "policy/oasis-private.h"
 
 #define GROWTH    6                  /* of the ranges of completions */
+#define PARTS     4                  /* fewer choices than that cost a gap's part or more each */
 #define SUM_CELLS ((size_t)16 << 20) /* a gap that would need more stays */
 
 /* Numbers of memory. */
@@ -57,6 +59,7 @@ enum {
 	FREE,
 	CHOICES,
 	SUMS,
+	DEAR,
 	MEMORIES_END
 };
 _Static_assert(MEMORIES_END <= OASIS_MEMORIES, "numbers of memory");
@@ -125,6 +128,10 @@ static bool list_choices(struct auc_policy_ctx *ctx, const struct relaxed *r, do
 static bool same_slot(const struct auc_policy_ctx *ctx, unsigned a, unsigned b);
 static unsigned sort_choices(const struct auc_policy_ctx *ctx, const struct relaxed *r,
 			     unsigned slot, double limit, bool corners, struct choice *list);
+static bool is_hopeless(struct auc_policy_ctx *ctx, const struct choices *c, double *sums,
+			size_t width, size_t rest, double limit);
+static void keep_least(double *least, size_t width, const struct choice *x, unsigned n);
+static void add_least(double **from, double **to, const double *least, size_t width, double limit);
 static double add_up(const struct choices *c, double *sums, size_t width, bool ring, size_t rest,
 		     double limit);
 static void add_choices(const double *from, double *to, size_t width, bool ring,
@@ -511,6 +518,8 @@ static bool close_gap(struct auc_policy_ctx *ctx, const struct relaxed *r, doubl
 		sums = auc_oasis_memory(ctx, SUMS, cells, sizeof(*sums));
 		if (!sums)
 			return false;
+		if (is_hopeless(ctx, &c, sums, width, r->rest, limit))
+			return true;
 		all = width == whole || c.reach < width / 2;
 		if (!all && add_up(&c, sums, width, true, r->rest, limit) >= limit)
 			return true;
@@ -598,6 +607,80 @@ static unsigned sort_choices(const struct auc_policy_ctx *ctx, const struct rela
 		list[at] = c;
 	}
 	return n;
+}
+
+/*
+ * True if there is no sum of excesses below LIMIT whose steps make REST. It is a relaxation beyond
+ * that of add_up() with RING, and much faster where choices are many: below LIMIT are at most
+ * PARTS - 1 choices of LIMIT / PARTS or more, and at most one that is no corner. Those are taken
+ * from all slots together, whatever else is chosen there.
+ */
+static bool is_hopeless(struct auc_policy_ctx *ctx, const struct choices *c, double *sums,
+			size_t width, size_t rest, double limit)
+{
+	double *corners = auc_oasis_memory(ctx, DEAR, 2 * width, sizeof(*corners)), *from = sums,
+	       *to = sums + width, *others, *swap;
+	bool settled = false;
+	const struct choice *x;
+	unsigned k, cheap;
+	size_t i;
+
+	if (!corners)
+		return false;
+	others = corners + width;
+	for (i = 0; i < width; i++)
+		from[i] = corners[i] = others[i] = limit; /* there is none */
+	from[0] = 0;
+	for (k = 0; k < c->nslots; k++) {
+		const struct free_slot *f = &c->slots[k];
+		bool again = k && f->first == f[-1].first;
+
+		if (again && settled)
+			continue;
+		x = c->list + f->first;
+		for (cheap = 1; cheap < f->corners && x[cheap].excess < limit / PARTS; cheap++)
+			;
+		if (!again) {
+			keep_least(corners, width, x + cheap, f->corners - cheap);
+			keep_least(others, width, x + f->corners, f->n - f->corners);
+		}
+		memcpy(to, from, width * sizeof(*to));
+		add_choices(from, to, width, true, x + 1, cheap - 1);
+		settled = !memcmp(from, to, width * sizeof(*to));
+		swap = from;
+		from = to;
+		to = swap;
+	}
+	for (k = 1; k < PARTS; k++)
+		add_least(&from, &to, corners, width, limit);
+	add_least(&from, &to, others, width, limit);
+	return from[rest % width] >= limit;
+}
+
+/* Of each step, modulo WIDTH, the least excess. */
+static void keep_least(double *least, size_t width, const struct choice *x, unsigned n)
+{
+	for (; n--; x++) {
+		size_t up = (size_t)(x->step < 0 ? x->step + (int64_t)width : x->step);
+
+		least[up] = fmin(least[up], x->excess);
+	}
+}
+
+/* One of LEAST more, or none: *TO becomes *FROM. */
+static void add_least(double **from, double **to, const double *least, size_t width, double limit)
+{
+	double *sums = *from;
+	size_t i;
+
+	memcpy(*to, sums, width * sizeof(**to));
+	for (i = 0; i < width; i++)
+		if (least[i] < limit) {
+			auc_oasis_lower(*to + i, sums, least[i], width - i);
+			auc_oasis_lower(*to, sums + (width - i), least[i], i);
+		}
+	*from = *to;
+	*to = sums;
 }
 
 /*
