@@ -156,10 +156,11 @@ moved_from()
 	[[ $output == *"offer $offer was made to another user; ask for another with --quote"* ]]
 	run -1 as alice sbatch --accept="$offer" $(work 2 1) --wrap true
 	[[ $output == *"offer $offer was made for another job"* ]]
-	printf '#!/bin/sh\n#SBATCH --accept=%s\ntrue\n' "$offer" > "$SANDBOX_DIR/home/alice/accept.sh"
-	# bob's jobs may be in its place
+	printf '#!/bin/sh\n#SBATCH --accept=%s\nsleep 3\n' "$offer" > "$SANDBOX_DIR/home/alice/accept.sh"
+	# what ends in the second in which it began is paid back; bob's jobs may be in its place
 	wait_until 60 eval 'job=$(submit alice $(work 1 1) -o /dev/null accept.sh)'
 	wait_until 60 settled "$job"
+	echo "$answer: job $job: $(database_receipt "$job" .)"
 	[ "$(database_receipt "$job" .payment)" = "$offered" ]
 	run -1 as alice sbatch --accept="$offer" $(work 1 1) --wrap true
 	[[ $output == *"offer $offer has become a job"* ]]
