@@ -11,6 +11,7 @@
 #include <time.h>
 
 #include <json-c/json.h>
+#include <libsmartcols.h>
 
 #include "columns.h"
 #include "jsonio.h"
@@ -52,50 +53,59 @@ static void t_name(const struct row *r, FILE *f);
 static void t_value(const struct row *r, FILE *f);
 
 const struct field columns_of_prices[] = {
-	{"server", "SERVER", false, p_server, "node"},
-	{"partition", "PARTITION", false, p_partition, "its partition"},
-	{"sells", "SELLS", false, p_sells, "yes, or no while it is down"},
-	{"tres", "TRES", false, p_tres, "trackable resource"},
-	{"capacity", "CAPACITY", true, p_capacity, "how much of it the node has"},
-	{"used", "USED", true, p_used, "how much is sold in the present slot"},
-	{"load", "LOAD%", true, p_load, "share that is sold, mean over all slots for sale"},
-	{"now", "NOW", true, p_now, "price in the present slot, credits per unit and slot"},
-	{"next", "NEXT", true, p_next, "price in the next slot"},
-	{"mean", "MEAN", true, p_mean, "price, mean over all slots for sale"},
-	{"max", "MAX", true, p_max, "highest price in any slot for sale"},
+	{"server", "SERVER", 0, p_server, "node"},
+	{"partition", "PARTITION", 0, p_partition, "its partition"},
+	{"sells", "SELLS", 0, p_sells, "yes, or no while it is down"},
+	{"tres", "TRES", 0, p_tres, "trackable resource"},
+	{"capacity", "CAPACITY", SCOLS_FL_RIGHT, p_capacity, "how much of it the node has"},
+	{"used", "USED", SCOLS_FL_RIGHT, p_used, "how much is sold in the present slot"},
+	{"load", "LOAD%", SCOLS_FL_RIGHT, p_load,
+	 "share that is sold, mean over all slots for sale"},
+	{"now", "NOW", SCOLS_FL_RIGHT, p_now,
+	 "price in the present slot, credits per unit and slot"},
+	{"next", "NEXT", SCOLS_FL_RIGHT, p_next, "price in the next slot"},
+	{"mean", "MEAN", SCOLS_FL_RIGHT, p_mean, "price, mean over all slots for sale"},
+	{"max", "MAX", SCOLS_FL_RIGHT, p_max, "highest price in any slot for sale"},
 	{0},
 };
 
 const struct field columns_of_sales[] = {
-	{"job", "JOBID", true, s_job, "lead job; 0 for a lien"},
-	{"state", "STATE", false, s_state, "lien, sold or running"},
-	{"user", "USER", false, s_user, "who bought it"},
-	{"start", "START", false, s_start, "when its first slot begins"},
-	{"end", "END", false, s_end, "when its last slot ends"},
-	{"workers", "WORKERS", false, s_workers, "how many workers of which type"},
-	{"ps", "PS", false, s_ps, "how many PSs of which type"},
-	{"nodes", "NODES", false, s_nodes, "the plan's nodes, that of the PSs first"},
-	{"payment", "PAYMENT", true, s_payment, "what it pays, credits"},
-	{"value", "VALUE", true, s_value, "what it is worth to the buyer, credits"},
-	{"sale", "SALE", false, s_sale, "id of the sale"},
+	{"job", "JOBID", SCOLS_FL_RIGHT, s_job, "lead job; 0 for a lien"},
+	{"state", "STATE", 0, s_state, "lien, sold or running"},
+	{"user", "USER", 0, s_user, "who bought it"},
+	{"start", "START", 0, s_start, "when its first slot begins"},
+	{"end", "END", 0, s_end, "when its last slot ends"},
+	{"workers", "WORKERS", 0, s_workers, "how many workers of which type"},
+	{"ps", "PS", 0, s_ps, "how many PSs of which type"},
+	{"nodes", "NODES", 0, s_nodes, "the plan's nodes, that of the PSs first"},
+	{"payment", "PAYMENT", SCOLS_FL_RIGHT, s_payment, "what it pays, credits"},
+	{"value", "VALUE", SCOLS_FL_RIGHT, s_value, "what it is worth to the buyer, credits"},
+	{"sale", "SALE", 0, s_sale, "id of the sale"},
 	{0},
 };
 
 const struct field columns_of_classes[] = {
-	{"partition", "PARTITION", false, p_partition, "partition of the nodes"},
-	{"tres", "TRES", false, p_tres, "trackable resource"},
-	{"capacity", "CAPACITY", true, p_capacity, "how much of it each node has"},
-	{"nodes", "NODES", true, c_servers, "how many such nodes there are"},
-	{"now", "NOW", true, p_now, "price in the present slot, credits per unit and slot"},
-	{"next", "NEXT", true, p_next, "price in the next slot"},
-	{"mean", "MEAN", true, p_mean, "price, mean over all slots for sale"},
-	{"max", "MAX", true, p_max, "highest price in any slot for sale"},
+	{"partition", "PARTITION", 0, p_partition, "partition of the nodes"},
+	{"tres", "TRES", 0, p_tres, "trackable resource"},
+	{"capacity", "CAPACITY", SCOLS_FL_RIGHT, p_capacity, "how much of it each node has"},
+	{"nodes", "NODES", SCOLS_FL_RIGHT, c_servers, "how many such nodes there are"},
+	{"now", "NOW", SCOLS_FL_RIGHT, p_now,
+	 "price in the present slot, credits per unit and slot"},
+	{"next", "NEXT", SCOLS_FL_RIGHT, p_next, "price in the next slot"},
+	{"mean", "MEAN", SCOLS_FL_RIGHT, p_mean, "price, mean over all slots for sale"},
+	{"max", "MAX", SCOLS_FL_RIGHT, p_max, "highest price in any slot for sale"},
 	{0},
 };
 
 const struct field columns_of_totals[] = {
-	{"name", "TOTAL", false, t_name, "what is counted"},
-	{"value", "VALUE", true, t_value, "how many, or credits"},
+	{"name", "TOTAL", 0, t_name, "what is counted"},
+	{"value", "VALUE", SCOLS_FL_RIGHT, t_value, "how many, or credits"},
+	{0},
+};
+
+const struct field columns_of_learning[] = {
+	{"name", "LEARNING", 0, t_name, "what is said"},
+	{"value", "VALUE", SCOLS_FL_WRAP, t_value, "a word, a sentence, a time or a number"},
 	{0},
 };
 

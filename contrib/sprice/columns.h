@@ -25,14 +25,14 @@ struct row {
 
 struct field {
 	const char *name, *heading;
-	bool right;
+	int flags; /* of libsmartcols */
 	void (*print)(const struct row *row, FILE *out);
 	const char *help;
 };
 
 /* Each ends with a field without a name. */
 extern const struct field columns_of_prices[], columns_of_classes[], columns_of_sales[],
-	columns_of_totals[];
+	columns_of_totals[], columns_of_learning[];
 
 /* "" if there is no such text. */
 const char *status_text(struct json_object *o, const char *key);

@@ -227,8 +227,10 @@ static void help(void)
 	help_fields(columns_of_classes);
 	puts("Columns of sales:");
 	help_fields(columns_of_sales);
-	puts("Columns of totals and learning:");
+	puts("Columns of totals:");
 	help_fields(columns_of_totals);
+	puts("Columns of learning:");
+	help_fields(columns_of_learning);
 }
 
 static void help_fields(const struct field *fields)
@@ -353,7 +355,7 @@ static int show(const struct options *o, struct json_object *status)
 				  "partition,tres,capacity,nodes,now,next,mean,max");
 		return code ? code : add_classes(&t, status, &row) | table_close(&t);
 	case VIEW_LEARNING:
-		code = table_open(&t, o, columns_of_totals, "name,value");
+		code = table_open(&t, o, columns_of_learning, "name,value");
 		return code ? code : add_learning(&t, status, &row) | table_close(&t);
 	}
 	return code;
@@ -394,7 +396,7 @@ static int table_open(struct table *t, const struct options *o, const struct fie
 	scols_table_enable_noheadings(t->scols, o->noheader);
 	for (unsigned i = 0; i < t->n; i++)
 		if (!scols_table_new_column(t->scols, t->fields[i]->heading, 0,
-					    t->fields[i]->right ? SCOLS_FL_RIGHT : 0))
+					    t->fields[i]->flags))
 			return fail("out of memory");
 	return EXIT_SUCCESS;
 }

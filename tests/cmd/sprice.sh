@@ -113,6 +113,11 @@ if [[ $("$sprice" -sP -h -o nodes -f "$temp" | head -n 1) != edge1,*node-with-a-
 	echo 'FAIL: a cell of 2,600 bytes'
 	failed=1
 fi
+# Words and sentences begin at the left.
+if [[ $("$sprice" -l -f "$here/status-learned.json" | head -n 2) != $'LEARNING        VALUE\nkind            learned' ]]; then
+	echo 'FAIL: what was learned, as a table'
+	failed=1
+fi
 for view in -P --json --spool="$here/spool-1"; do
 	"$sprice" "$view" -f "$here/status.json" > /dev/full 2> "$temp" && { echo "FAIL: $view: a full disk"; failed=1; }
 	[[ $(< "$temp") == "sprice: cannot write: No space left on device" ]] || { echo "FAIL: $view: $(< "$temp")"; failed=1; }
