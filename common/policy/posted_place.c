@@ -192,11 +192,12 @@ static int find_one(const struct auc_posted_room *room, const struct auc_posted_
 AUC_VECTORIZED static int32_t most_where(const int32_t *values, const int32_t *others, int32_t low,
 					 int32_t high, unsigned n)
 {
-	int32_t most = -1, value;
+	int32_t most = -1, value, within;
 	unsigned i;
 
 	for (i = 0; i < n; i++) {
-		value = (others[i] >= low && others[i] <= high) ? values[i] : -1;
+		within = -(int32_t)((others[i] >= low) & (others[i] <= high));
+		value = (values[i] & within) | ~within; /* no branch: vectors are made of it */
 		most = value > most ? value : most;
 	}
 	return most;
