@@ -34,6 +34,7 @@ struct aon_entry {
 	int32_t left;           /* slots of all of them */
 	int32_t chunks, weight; /* how many, and the weight of each: see struct aon_brief */
 	int32_t apart, nchunks; /* nchunks: of the whole job */
+	double part;            /* chunks / nchunks */
 	unsigned chunk;         /* the one at hand: the others follow it */
 };
 
@@ -49,7 +50,7 @@ struct aon_worker {
 };
 
 #define AON_WEIGHT_BITS 20
-#define AON_BUCKETS     256
+#define AON_BUCKETS     640
 
 /*
  * What a dispatch reads of every worker to know which queues it need not look at. Weights are
@@ -78,7 +79,6 @@ struct aon_kind {
 	unsigned n;
 	struct aon_worker *workers; /* at the edge, ascending by server */
 	struct aon_brief *briefs;   /* of each of them */
-	int64_t left;               /* slots of all that wait there */
 	unsigned npools;
 	struct aon_pool *pools; /* in the cloud, ascending by server */
 };
@@ -100,9 +100,9 @@ struct aon_job {
 	bool colocated;         /* all of them, and the PS */
 	struct aon_pool *cloud; /* NULL: none of them */
 	unsigned cloud_undone;
-	auc_slot end;       /* when it would be complete if nobody else came */
-	auc_slot ran;       /* the latest slot it ran in */
-	bool done, stopped; /* stopped: some chunk was, and has runs before the latest */
+	auc_slot end; /* when it would be complete if nobody else came */
+	auc_slot ran; /* the latest slot it ran in */
+	bool stopped; /* some chunk was, and has runs before the latest */
 	/* the PS */
 	unsigned ps_server;
 	bool ps_held;                  /* in a step: taken out of the room already */
@@ -139,8 +139,7 @@ struct aon_next {
 /* Workers in the order of the Q of their next chunk: aonline_line.c. */
 struct aon_line {
 	const struct aon_job *j;
-	unsigned shift; /* waits of 2^shift go into one bucket */
-	double limit;   /* the least Q of those in the next bucket */
+	double limit; /* the least Q of those in the next bucket */
 	unsigned bucket, nrun, next, nheap, first, last;
 	struct aon_next *run, *heap, *again;
 };
@@ -153,7 +152,8 @@ struct auc_stepper_ctx {
 	unsigned nkinds;
 	struct aon_kind **kinds;
 	unsigned n, alloc, ndone;
-	struct aon_job **jobs; /* those at hand, in the order in which they go first */
+	struct aon_job **jobs; /* those at hand, in the order in which they go first; alloc long */
+	unsigned *done;        /* places of those that are complete, ascending; alloc long */
 	bool *limited;         /* by server: it has a TRES storage */
 	bool any_limited;
 	int64_t *held; /* of it, by server, in units */
@@ -223,6 +223,8 @@ unsigned aon_queue_place(const struct aon_worker *w, int32_t length);
 void aon_queue_trained(struct aon_kind *kind, const struct aon_worker *w);
 /* W's queue has other chunks than before: the brief of it. */
 void aon_queue_changed(struct aon_kind *kind, const struct aon_worker *w);
+/* E is of so many CHUNKS now. */
+void aon_queue_count(struct aon_entry *e, int32_t chunks);
 /* Entry E goes out of W's queue. */
 void aon_queue_remove(struct aon_kind *kind, struct aon_worker *w, unsigned e);
 /* What a chunk of J would find at worker W; CHOICE->serial is known. */
@@ -237,11 +239,10 @@ auc_slot aon_queue_ends(struct auc_stepper_ctx *ctx, const struct aon_job *j, un
 
 /*
  * aonline_line.c. All workers of J's kind that FIT, by server, has, that get its data and whose
- * SERVERS (NULL: all) are true stand in line. RANGE: slots that the first chunks may have to wait;
- * a guess, which makes it fast.
+ * SERVERS (NULL: all) are true stand in line.
  */
 void aon_line_open(struct aon_line *line, struct auc_stepper_ctx *ctx, const struct aon_job *j,
-		   const int32_t *fit, const bool *servers, int64_t range);
+		   const int32_t *fit, const bool *servers);
 /* Nobody does. */
 void aon_line_none(struct aon_line *line);
 /* The next one, NULL: nobody. */

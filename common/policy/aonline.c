@@ -50,6 +50,8 @@ static enum auc_code find_kind(struct auc_stepper_ctx *ctx, const struct auc_mar
 			       unsigned type, struct aon_kind **kind, struct auc_err *err);
 static bool add_workers(struct aon_kind *kind, const struct auc_market *m, unsigned type);
 static void free_kind(struct aon_kind *kind);
+static void drop_job(struct auc_stepper_ctx *ctx, struct aon_job *j);
+static unsigned find_place(const struct auc_stepper_ctx *ctx, uint64_t id);
 static enum auc_code aonline_leave(struct auc_stepper_ctx *ctx, uint64_t id, struct auc_err *err);
 static enum auc_code aonline_chunks(struct auc_stepper_ctx *ctx, uint64_t id,
 				    const struct auc_chunk **chunks, unsigned *n,
@@ -116,6 +118,7 @@ static void aonline_destroy(struct auc_stepper_ctx *ctx)
 	free(ctx->order);
 	free(ctx->touched);
 	free(ctx->pushed);
+	free(ctx->done);
 	free(ctx->left);
 	free(ctx->ready);
 	free(ctx->ends);
@@ -206,7 +209,7 @@ enum auc_code aon_make_place(struct auc_stepper_ctx *ctx, const struct auc_marke
 {
 	enum auc_code rc = meet_market(ctx, m, err);
 	unsigned alloc = ctx->alloc * 2 + 16;
-	void *jobs, *pushed, *layouts;
+	void *jobs, *pushed, *done, *layouts;
 
 	aon_drop_done(ctx);
 	if (rc != AUC_OK || ctx->n < ctx->alloc)
@@ -217,10 +220,13 @@ enum auc_code aon_make_place(struct auc_stepper_ctx *ctx, const struct auc_marke
 	pushed = realloc(ctx->pushed, alloc * sizeof(*ctx->pushed));
 	if (pushed)
 		ctx->pushed = pushed;
+	done = realloc(ctx->done, alloc * sizeof(*ctx->done));
+	if (done)
+		ctx->done = done;
 	layouts = realloc(ctx->layouts, alloc * sizeof(*ctx->layouts));
 	if (layouts)
 		ctx->layouts = layouts;
-	if (!jobs || !pushed || !layouts)
+	if (!jobs || !pushed || !done || !layouts)
 		return auc_err_set(err, AUC_ENOMEM, "no memory for a job");
 	ctx->alloc = alloc;
 	return AUC_OK;
@@ -375,49 +381,61 @@ void aon_free_job(struct aon_job *j)
 
 void aon_drop_done(struct auc_stepper_ctx *ctx)
 {
-	unsigned i, k, s, kept = 0;
-	struct aon_job *j;
+	unsigned i, from, to;
 
-	if (!ctx->ndone)
-		return;
-	ctx->ndone = 0;
-	for (i = 0; i < ctx->n; i++) {
-		j = ctx->jobs[i];
-		if (!j->done) {
-			ctx->jobs[kept++] = j;
-			continue;
-		}
-		for (k = 0; j->chunk_units && k < j->n; k++) {
-			s = j->chunks[k].server;
-			if (ctx->limited[s])
-				ctx->held[s] -= j->chunk_units;
-		}
-		aon_free_job(j);
+	for (i = 0; i < ctx->ndone; i++) {
+		from = ctx->done[i] + 1;
+		to = i + 1 < ctx->ndone ? ctx->done[i + 1] : ctx->n;
+		drop_job(ctx, ctx->jobs[ctx->done[i]]);
+		memmove(&ctx->jobs[from - i - 1], &ctx->jobs[from],
+			(to - from) * sizeof(struct aon_job *));
 	}
-	ctx->n = kept;
+	ctx->n -= ctx->ndone;
+	ctx->ndone = 0;
+}
+
+/* With all that it stored. */
+static void drop_job(struct auc_stepper_ctx *ctx, struct aon_job *j)
+{
+	unsigned k, s;
+
+	for (k = 0; j->chunk_units && k < j->n; k++) {
+		s = j->chunks[k].server;
+		if (ctx->limited[s])
+			ctx->held[s] -= j->chunk_units;
+	}
+	aon_free_job(j);
 }
 
 struct aon_job *aon_find(const struct auc_stepper_ctx *ctx, uint64_t id)
 {
+	unsigned place = find_place(ctx, id);
+
+	return place < ctx->n ? ctx->jobs[place] : NULL;
+}
+
+/* Among all jobs at hand; their number: it is not. */
+static unsigned find_place(const struct auc_stepper_ctx *ctx, uint64_t id)
+{
 	unsigned i;
 
-	for (i = 0; i < ctx->n; i++)
-		if (ctx->jobs[i]->id == id)
-			return ctx->jobs[i];
-	return NULL;
+	for (i = 0; i < ctx->n && ctx->jobs[i]->id != id; i++)
+		;
+	return i;
 }
 
 static enum auc_code aonline_leave(struct auc_stepper_ctx *ctx, uint64_t id, struct auc_err *err)
 {
 	struct aon_worker *w;
 	struct aon_job *j;
-	unsigned k;
+	unsigned place, k;
 
 	aon_drop_done(ctx);
-	j = aon_find(ctx, id);
-	if (!j)
+	place = find_place(ctx, id);
+	if (place == ctx->n)
 		return auc_err_set(err, AUC_ENOENT, "job %llu: not at hand",
 				   (unsigned long long)id);
+	j = ctx->jobs[place];
 	for (w = j->kind->workers; w < j->kind->workers + j->kind->n; w++) {
 		for (k = 0; k < w->n && w->queue[k].job != j; k++)
 			;
@@ -429,8 +447,7 @@ static enum auc_code aonline_leave(struct auc_stepper_ctx *ctx, uint64_t id, str
 	for (k = j->first_cloud; k < j->n; k++)
 		if (j->chunks[k].left)
 			aon_free_worker(j, &j->chunks[k]);
-	j->done = true;
-	ctx->ndone++;
+	ctx->done[ctx->ndone++] = place;
 	aon_drop_done(ctx);
 	return AUC_OK;
 }

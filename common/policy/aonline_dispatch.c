@@ -31,7 +31,7 @@ struct ask {
 	int64_t cloud_room;     /* chunks that can be stored there */
 	struct aon_line line;
 	unsigned edge_n;
-	auc_slot own, cost; /* slots until it is complete; and what others lose */
+	auc_slot own, others; /* slots until it is complete, and those that others lose */
 	unsigned npushed;
 };
 
@@ -44,10 +44,12 @@ static bool fits_with_ps(const struct auc_market *m, unsigned server, const stru
 			 const struct auc_bundle *ps);
 static void measure_storage(struct ask *a);
 static const struct aon_next *find_next(struct ask *a);
-static const struct aon_choice *place(struct ask *a, const struct aon_next *next);
+static void place(struct ask *a, const struct aon_next *next);
 static bool fill(struct ask *a, bool cloud);
 static void go_back(struct ask *a, unsigned edge_n);
 static void weigh(struct ask *a);
+static void weigh_none(struct ask *a);
+static void weigh_worker(struct ask *a, unsigned w);
 static void weigh_pushed(struct ask *a, const struct aon_worker *w, unsigned place);
 static bool choose(struct ask *a);
 static void choose_whole(struct ask *a);
@@ -112,7 +114,6 @@ static void look(struct ask *a)
 	const struct aon_job *j = a->j;
 	const int32_t *fit = a->m->cache[j->worker_type].fit0;
 	struct aon_pool *pool;
-	int64_t range;
 
 	find_ps(a);
 	ctx->ntouched = 0;
@@ -122,13 +123,10 @@ static void look(struct ask *a)
 		    fits_with_ps(a->m, pool->server, &j->kind->bundle, j->ps) &&
 		    (!a->cloud || j->upload[pool->server] < j->upload[a->cloud->server]))
 			a->cloud = pool;
-	/* Nobody waits longer than for the cloud, if it has room. */
-	range = a->cloud ? (int64_t)j->upload[a->cloud->server]
-			 : 2 * j->kind->left / (j->kind->n + 1) + 2 * j->apart;
 	if (ctx->site == AON_CLOUD)
 		aon_line_none(&a->line);
 	else
-		aon_line_open(&a->line, ctx, j, fit, find_servers(a), range);
+		aon_line_open(&a->line, ctx, j, fit, find_servers(a));
 	measure_storage(a);
 }
 
@@ -213,20 +211,18 @@ static const struct aon_next *find_next(struct ask *a)
 }
 
 /* The next chunk goes to NEXT. */
-static const struct aon_choice *place(struct ask *a, const struct aon_next *next)
+static void place(struct ask *a, const struct aon_next *next)
 {
 	struct auc_stepper_ctx *ctx = a->ctx;
 	unsigned w = next->worker;
-	struct aon_choice *choice = &ctx->choices[w];
 
 	ctx->order[a->edge_n++] = w;
 	aon_line_take(&a->line, next);
 	if (ctx->any_limited)
 		ctx->storage[a->j->kind->workers[w].server]--;
-	if (!choice->n++)
+	if (!ctx->choices[w].n++)
 		ctx->touched[ctx->ntouched++] = w;
 	aon_line_again(ctx, &a->line, w);
-	return choice;
 }
 
 /*
@@ -265,28 +261,33 @@ static void go_back(struct ask *a, unsigned edge_n)
 /* What the dispatch at hand costs: ctx->pushed are the jobs that it makes later. */
 static void weigh(struct ask *a)
 {
-	struct auc_stepper_ctx *ctx = a->ctx;
 	const struct aon_job *j = a->j;
-	struct aon_choice *choice;
-	auc_slot end;
 	unsigned i;
 
-	a->npushed = 0;
-	a->own = 0;
-	ctx->marks++;
+	weigh_none(a);
 	if (a->edge_n < j->n)
 		a->own = j->upload[a->cloud->server] + (a->edge_n ? j->apart : j->together);
-	for (i = 0; i < ctx->ntouched; i++) {
-		choice = &ctx->choices[ctx->touched[i]];
-		end = aon_queue_ends(ctx, j, ctx->touched[i], choice) - j->arrival;
-		if (end > a->own)
-			a->own = end;
-		if (choice->behind)
-			weigh_pushed(a, &j->kind->workers[ctx->touched[i]], choice->place);
-	}
-	a->cost = a->own;
-	for (i = 0; i < a->npushed; i++)
-		a->cost += ctx->pushed[i]->pushed - ctx->pushed[i]->end;
+	for (i = 0; i < a->ctx->ntouched; i++)
+		weigh_worker(a, a->ctx->touched[i]);
+}
+
+static void weigh_none(struct ask *a)
+{
+	a->npushed = 0;
+	a->own = a->others = 0;
+	a->ctx->marks++;
+}
+
+/* Also worker W, or W again with more chunks than it was weighed with. */
+static void weigh_worker(struct ask *a, unsigned w)
+{
+	const struct aon_choice *choice = &a->ctx->choices[w];
+	auc_slot end = aon_queue_ends(a->ctx, a->j, w, choice) - a->j->arrival;
+
+	if (end > a->own)
+		a->own = end;
+	if (choice->behind)
+		weigh_pushed(a, &a->j->kind->workers[w], choice->place);
 }
 
 static void weigh_pushed(struct ask *a, const struct aon_worker *w, unsigned place)
@@ -302,8 +303,10 @@ static void weigh_pushed(struct ask *a, const struct aon_worker *w, unsigned pla
 			other->pushed = other->end;
 			ctx->pushed[a->npushed++] = other;
 		}
-		if (ctx->ends[i + 1] > other->pushed)
+		if (ctx->ends[i + 1] > other->pushed) {
+			a->others += ctx->ends[i + 1] - other->pushed;
 			other->pushed = ctx->ends[i + 1];
+		}
 	}
 }
 
@@ -324,11 +327,11 @@ static bool choose(struct ask *a)
 		return true;
 	weigh(a);
 	printed = a->edge_n;
-	least = a->cost;
+	least = a->own + a->others;
 	if (printed < j->n) {
 		if (fill(a, false)) {
 			weigh(a);
-			if (a->cost < least)
+			if (a->own + a->others < least)
 				return true;
 		}
 		go_back(a, printed);
@@ -339,29 +342,30 @@ static bool choose(struct ask *a)
 
 /*
  * The guard where the cloud has room: a job that has chunks there and at the edge is complete no
- * sooner than all of it there, so that it is all here or all there. The cloud wins a tie: nobody
+ * sooner than all of it there, so that it is all here or all there. With every chunk it costs more
+ * here, so that it is weighed chunk by chunk, until that is too much. The cloud wins a tie: nobody
  * can push the job back there.
  */
 static void choose_whole(struct ask *a)
 {
 	const struct aon_job *j = a->j;
 	auc_slot cloud = j->upload[a->cloud->server] + j->together;
-	const struct aon_choice *choice;
 	const struct aon_next *next;
+	unsigned w;
 
+	weigh_none(a);
 	while (a->edge_n < j->n) {
 		next = find_next(a);
 		if (!next || (!a->edge_n && next->q > (double)cloud))
 			break;
-		choice = place(a, next);
-		if (choice->serial && choice->slots + (choice->n - 1) * j->apart >= cloud)
+		w = next->worker;
+		place(a, next);
+		weigh_worker(a, w);
+		if (a->own + a->others >= cloud)
 			break;
 	}
-	if (a->edge_n == j->n) {
-		weigh(a);
-		if (a->cost < cloud)
-			return;
-	}
+	if (a->edge_n == j->n && a->own + a->others < cloud)
+		return;
 	go_back(a, 0);
 	weigh(a);
 }

@@ -21,10 +21,15 @@
 #include "policy/aonline-private.h"
 
 #define NOBODY   UINT_MAX
-#define WAIT_MAX (INT64_C(1) << 40) /* slots: who waits longer is behind all others */
+#define WAIT_MAX (INT64_C(1) << 30) /* slots: nobody is said to wait longer */
+
+/* Buckets, 2^BUCKET_BITS between a power of two and the next, from a 16th of a slot on. */
+#define BUCKET_BITS  5
+#define BUCKET_FIRST ((INT64_C(1023) + AON_WEIGHT_BITS - 4) << BUCKET_BITS)
 
 static inline int64_t least_wait(const struct aon_brief *b, int64_t delay, int64_t length,
 				 auc_slot now);
+static inline unsigned bucket_of(int64_t wait);
 static inline double least_of(const struct aon_line *line, unsigned bucket);
 static void next_bucket(const struct auc_stepper_ctx *ctx, struct aon_line *line);
 static void open_bucket(struct auc_stepper_ctx *ctx, struct aon_line *line);
@@ -36,20 +41,16 @@ static void push(struct aon_line *line, struct aon_next next);
 static void sift(struct aon_next *heap, unsigned n);
 
 void aon_line_open(struct aon_line *line, struct auc_stepper_ctx *ctx, const struct aon_job *j,
-		   const int32_t *fit, const bool *servers, int64_t range)
+		   const int32_t *fit, const bool *servers)
 {
 	const struct aon_brief *b = j->kind->briefs;
+	unsigned w, bucket, *behind = ctx->behind;
 	const unsigned *upload = j->upload;
-	unsigned w, bucket, shift = 0, *behind = ctx->behind;
 	auc_slot now = j->arrival;
-	int64_t wait, length = j->length;
+	int64_t length = j->length;
 
-	range = (range < WAIT_MAX ? range : WAIT_MAX) << AON_WEIGHT_BITS;
-	while (range >> shift >= AON_BUCKETS)
-		shift++;
 	*line = (struct aon_line){
 		.j = j,
-		.shift = shift,
 		.run = ctx->run,
 		.heap = ctx->heap,
 		.again = ctx->again,
@@ -59,12 +60,23 @@ void aon_line_open(struct aon_line *line, struct auc_stepper_ctx *ctx, const str
 		if (upload[b[w].server] == UINT_MAX || (int32_t)b[w].index >= fit[b[w].server] ||
 		    (servers && !servers[b[w].server]))
 			continue;
-		wait = least_wait(&b[w], upload[b[w].server], length, now) >> shift;
-		bucket = wait < AON_BUCKETS - 1 ? (unsigned)wait : AON_BUCKETS - 1;
+		bucket = bucket_of(least_wait(&b[w], upload[b[w].server], length, now));
 		behind[w] = ctx->buckets[bucket];
 		ctx->buckets[bucket] = w;
 	}
 	next_bucket(ctx, line);
+}
+
+/* The power of two in WAIT, and the bits behind it, as a double has them. */
+static inline unsigned bucket_of(int64_t wait)
+{
+	double exact = (double)wait;
+	int64_t bits;
+
+	memcpy(&bits, &exact, sizeof(bits));
+	bits = (bits >> (52 - BUCKET_BITS)) - BUCKET_FIRST;
+	bits = bits > 0 ? bits : 0;
+	return bits < AON_BUCKETS - 1 ? (unsigned)bits : AON_BUCKETS - 1;
 }
 
 void aon_line_none(struct aon_line *line)
@@ -80,14 +92,14 @@ static inline int64_t least_wait(const struct aon_brief *b, int64_t delay, int64
 				 auc_slot now)
 {
 	int64_t rest = b->left - delay, firm = b->first_left - delay, some, none;
-	bool sure = (firm > 0) & (b->ready <= now);
+	int64_t sure = -(int64_t)((firm > 0) & (b->ready <= now)); /* all bits, or none */
 
 	rest = rest < WAIT_MAX ? rest : WAIT_MAX;
 	rest = (rest > 0 ? rest : 0) << AON_WEIGHT_BITS;
 	some = length * b->least;
 	some = some < rest ? some : rest;
-	none = sure ? length * b->all : some;
-	some = sure ? (firm << AON_WEIGHT_BITS) + length * b->last : some;
+	none = (sure & (length * b->all)) | (~sure & some);
+	some = (sure & (firm * (1 << AON_WEIGHT_BITS) + length * b->last)) | (~sure & some);
 	some = length < b->shortest ? none : some;
 	return (delay << AON_WEIGHT_BITS) + (length < b->longest ? some : rest);
 }
@@ -103,10 +115,14 @@ static void next_bucket(const struct auc_stepper_ctx *ctx, struct aon_line *line
 /* The least Q of those in BUCKET, exactly; beyond all of them there is nobody. */
 static inline double least_of(const struct aon_line *line, unsigned bucket)
 {
+	int64_t bits = (bucket + BUCKET_FIRST) << (52 - BUCKET_BITS);
+	double wait = 0;
+
 	if (bucket == AON_BUCKETS)
 		return INFINITY;
-	return (double)line->j->apart +
-	       (double)((int64_t)bucket << line->shift) / (1 << AON_WEIGHT_BITS);
+	if (bucket)
+		memcpy(&wait, &bits, sizeof(wait));
+	return (double)line->j->apart + wait / (1 << AON_WEIGHT_BITS);
 }
 
 const struct aon_next *aon_line_first(struct auc_stepper_ctx *ctx, struct aon_line *line)

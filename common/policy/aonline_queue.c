@@ -15,6 +15,7 @@
 
 static void ask_serial(const struct aon_job *j, const struct aon_worker *w, int64_t delay,
 		       struct aon_choice *choice);
+static double part_of(const struct aon_entry *e, int64_t left);
 static void ask_waiting(struct auc_stepper_ctx *ctx, const struct aon_job *j,
 			const struct aon_worker *w, int64_t delay, struct aon_choice *choice);
 static void end_serial(struct auc_stepper_ctx *ctx, const struct aon_job *j,
@@ -61,12 +62,19 @@ enum auc_code aon_queue_insert(struct auc_stepper_ctx *ctx, struct aon_job *j, u
 		.weight = (int32_t)((1 << AON_WEIGHT_BITS) / j->n) - 1,
 		.apart = (int32_t)j->apart,
 		.nchunks = (int32_t)j->n,
+		.part = (double)chunks / j->n,
 		.chunk = first,
 	};
 	if (++worker->n > ctx->longest)
 		ctx->longest = worker->n;
 	aon_queue_changed(j->kind, worker);
 	return AUC_OK;
+}
+
+void aon_queue_count(struct aon_entry *e, int32_t chunks)
+{
+	e->chunks = chunks;
+	e->part = (double)chunks / e->nchunks;
 }
 
 void aon_queue_remove(struct aon_kind *kind, struct aon_worker *w, unsigned e)
@@ -83,7 +91,6 @@ void aon_queue_trained(struct aon_kind *kind, const struct aon_worker *w)
 
 	b->left--;
 	b->first_left -= w->head == 0;
-	kind->left--;
 }
 
 void aon_queue_changed(struct aon_kind *kind, const struct aon_worker *w)
@@ -92,7 +99,6 @@ void aon_queue_changed(struct aon_kind *kind, const struct aon_worker *w)
 	const struct aon_entry *first = w->queue, *e;
 	int64_t all = 0;
 
-	kind->left -= b->left;
 	b->n = w->n;
 	b->left = b->ready = b->all = 0;
 	b->first_left = b->shortest = b->longest = b->last = 0;
@@ -111,7 +117,6 @@ void aon_queue_changed(struct aon_kind *kind, const struct aon_worker *w)
 	b->shortest = first->length;
 	b->longest = e[-1].length;
 	b->last = w->n > 1 ? e[-1].chunks * e[-1].weight : 0;
-	kind->left += b->left;
 }
 
 void aon_queue_ask(struct auc_stepper_ctx *ctx, const struct aon_job *j, unsigned w,
@@ -134,31 +139,36 @@ void aon_queue_ask(struct auc_stepper_ctx *ctx, const struct aon_job *j, unsigne
 static void ask_serial(const struct aon_job *j, const struct aon_worker *w, int64_t delay,
 		       struct aon_choice *choice)
 {
-	int64_t gap, left, chunks;
-	const struct aon_entry *e = w->queue, *end = e + w->n;
+	const struct aon_entry *e = w->queue;
+	int64_t ahead = 0, gap;
+	double pushed = 0;
+	unsigned i;
 
-	for (; e < end && e->length <= j->length; e++)
-		choice->ahead += e->left;
-	choice->place = (unsigned)(e - w->queue);
-	choice->slots = (choice->ahead > delay ? choice->ahead : delay) + j->apart;
-	gap = choice->ahead < delay ? delay - choice->ahead : 0;
-	for (; e < end; e++) {
-		left = e->left - gap;
-		gap = left < 0 ? -left : 0;
-		if (left <= 0)
-			continue;
-		chunks = left <= e->apart ? 1 : ((int32_t)left + e->apart - 1) / e->apart;
-		choice->pushed += (double)chunks / e->nchunks;
+	for (i = 0; i < w->n && e[i].length <= j->length; i++)
+		ahead += e[i].left;
+	choice->place = i;
+	choice->ahead = ahead;
+	choice->slots = (ahead > delay ? ahead : delay) + j->apart;
+	for (gap = delay - ahead; i < w->n && gap > 0; i++) {
+		if (e[i].left > gap)
+			pushed += part_of(&e[i], e[i].left - gap);
+		gap -= e[i].left;
 	}
-	choice->pushed *= (double)j->length;
+	for (; i < w->n; i++)
+		pushed += e[i].part;
+	choice->pushed = pushed * (double)j->length;
+}
+
+/* Those of E's chunks, by all of its job's, that take the last LEFT slots of it. */
+static double part_of(const struct aon_entry *e, int64_t left)
+{
+	return (double)((left + e->apart - 1) / e->apart) / e->nchunks;
 }
 
 /* The same where data are under way. */
 static void ask_waiting(struct auc_stepper_ctx *ctx, const struct aon_job *j,
 			const struct aon_worker *w, int64_t delay, struct aon_choice *choice)
 {
-	const struct aon_entry *e;
-	int64_t left;
 	unsigned i;
 
 	choice->place = aon_queue_place(w, j->length);
@@ -167,11 +177,8 @@ static void ask_waiting(struct auc_stepper_ctx *ctx, const struct aon_job *j,
 	run_queue(ctx->ready, ctx->left, ctx->ends, w->n, j->arrival, j->arrival + delay);
 	for (i = 0; i < choice->place; i++)
 		choice->slots += ctx->left[i];
-	for (; i < w->n; i++) {
-		e = &w->queue[i];
-		left = ctx->left[i];
-		choice->pushed += (double)((left + e->apart - 1) / e->apart) / e->nchunks;
-	}
+	for (; i < w->n; i++)
+		choice->pushed += part_of(&w->queue[i], ctx->left[i]);
 	choice->pushed *= (double)j->length;
 }
 

@@ -213,7 +213,7 @@ static enum auc_code put_at_edge(struct auc_stepper_ctx *ctx, struct aon_job *j,
 		last = &j->chunks[last->next];
 	last->next = i;
 	w->queue[e].left += c->left;
-	w->queue[e].chunks++;
+	aon_queue_count(&w->queue[e], w->queue[e].chunks + 1);
 	aon_queue_changed(j->kind, w);
 	return AUC_OK;
 }

@@ -181,9 +181,10 @@ static enum auc_code run_job(struct slot *s, unsigned place, struct auc_err *err
 	if (rc == AUC_OK && in_cloud)
 		rc = train_cloud(s, j, in_cloud, err);
 	j->ran = s->t;
-	j->done = !j->undone;
-	s->ctx->ndone += j->done;
-	s->ctx->layouts[s->nlayouts - 1].last = j->done;
+	if (!j->undone) {
+		s->ctx->done[s->ctx->ndone++] = place;
+		s->ctx->layouts[s->nlayouts - 1].last = true;
+	}
 	return rc;
 }
 
@@ -351,7 +352,7 @@ static enum auc_code train_edge(struct slot *s, struct aon_job *j, struct auc_er
 		}
 		w->ran = NULL;
 		e->chunk = c->next;
-		e->chunks--;
+		aon_queue_count(e, e->chunks - 1);
 		if (e->left)
 			aon_queue_changed(j->kind, w);
 		else

@@ -264,6 +264,31 @@ static void test_guard_waits(void **state)
 	stop(&r);
 }
 
+/*
+ * The same where the cloud has room for some chunks only: the second one of the short job would be
+ * there by its Q, 5 against 4 slots and a third of 4 slots that the long job's chunk waits; but
+ * that job is complete no later, for its other worker has two of its chunks.
+ */
+static void test_guard_part(void **state)
+{
+	static const struct world w = {.n = 2, .workers = {1, 1}, .ps = 9, .cloud_storage = 2};
+	static const struct wish wishes[] = {{1, 3, 10, 10, {0, 0, NEVER}},
+					     {2, 2, 2, 1, {NEVER, 0, 3}}};
+	struct run r;
+
+	(void)state;
+	start(&r, &w, "guard=none");
+	run_all(&r, &w, wishes, 2);
+	assert_int_equal(r.completion[0], 21);
+	assert_int_equal(r.completion[1], 7);
+	stop(&r);
+	start(&r, &w, "");
+	run_all(&r, &w, wishes, 2);
+	assert_int_equal(r.completion[0], 21);
+	assert_int_equal(r.completion[1], 6);
+	stop(&r);
+}
+
 static void test_leave(void **state)
 {
 	static const struct world w = {.n = 1, .workers = {1}, .ps = 9, .storage = 2};
@@ -670,12 +695,13 @@ static void test_shared(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_preemption),      cmocka_unit_test(test_no_ps),
-		cmocka_unit_test(test_storage),         cmocka_unit_test(test_guard),
-		cmocka_unit_test(test_guard_waits),     cmocka_unit_test(test_leave),
-		cmocka_unit_test(test_refused),         cmocka_unit_test(test_reference),
-		cmocka_unit_test(test_reference_large), cmocka_unit_test(test_optimum),
-		cmocka_unit_test(test_guard_sum),       cmocka_unit_test(test_shared),
+		cmocka_unit_test(test_preemption),  cmocka_unit_test(test_no_ps),
+		cmocka_unit_test(test_storage),     cmocka_unit_test(test_guard),
+		cmocka_unit_test(test_guard_waits), cmocka_unit_test(test_guard_part),
+		cmocka_unit_test(test_leave),       cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_reference),   cmocka_unit_test(test_reference_large),
+		cmocka_unit_test(test_optimum),     cmocka_unit_test(test_guard_sum),
+		cmocka_unit_test(test_shared),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
