@@ -298,21 +298,21 @@ static void drop_classes(struct auc_tariff *t)
 double auc_sites_bound(const struct auc_market *m, const struct auc_dual_job *jobs, unsigned n,
 		       const struct auc_tariff *t)
 {
-	double best = INFINITY, free[AUC_TRES_MAX] = {0}, price[AUC_TRES_MAX] = {0};
+	double best = INFINITY, unsold[AUC_TRES_MAX] = {0}, price[AUC_TRES_MAX] = {0};
 	size_t cells = (size_t)m->slots * m->nservers;
 
 	for (unsigned k = 0; k < m->ntres; k++) {
 		price[k] = price_of(t, m->tres[k].name);
 		for (size_t cell = 0; cell < cells; cell++)
-			free[k] += (double)(m->servers[cell % m->nservers].units[k] -
-					    m->used[cell * m->ntres + k]) /
-				   (double)m->tres[k].scale;
+			unsold[k] += (double)(m->servers[cell % m->nservers].units[k] -
+					      m->used[cell * m->ntres + k]) /
+				     (double)m->tres[k].scale;
 	}
 	for (unsigned level = 0; level < LEVELS; level++) {
 		double factor = level ? ldexp(1, (int)level - 4) : 0, sum = 0;
 
 		for (unsigned k = 0; k < m->ntres; k++)
-			sum += factor * price[k] * free[k];
+			sum += factor * price[k] * unsold[k];
 		for (unsigned i = 0; i < n; i++)
 			sum += jobs[i].weight * payoff(m, jobs[i].job, price, factor);
 		best = fmin(best, sum);
