@@ -18,7 +18,7 @@
 #include <json-c/json.h>
 
 #include "auction-private.h"
-#include "fit_sites.h"
+#include "fitting.h"
 #include "world.h"
 
 #define GLOBAL "Policy=eris\nSlots=40\nTransferBudget=60\nHistoryBids=300\n"
@@ -29,57 +29,23 @@
 static const char dear[] = "bid=linear:2000,150" WORK "data=edge1=10,edge2=2";
 static const char cheap[] = "bid=linear:60,0.5" WORK "data=edge3=12";
 
-/* N bids of TEXT, one in EVERY seconds from *NOW on. */
-static void submit(struct auc_auction *a, const char *text, unsigned n, double every, double *now)
-{
-	struct auc_bid bid = world_bid(a, text);
-	static uint32_t job = 1;
-	struct auc_offer o;
-
-	for (unsigned i = 0; i < n; i++, *now += every) {
-		assert_int_equal(auc_auction_bid(a, &bid, 1, *now, true, &o, NULL), AUC_OK);
-		if (o.accepted)
-			assert_int_equal(auc_auction_confirm(a, o.sale, job++, NULL, NULL), AUC_OK);
-		auc_offer_clear(&o);
-		auc_auction_tick(a, *now);
-	}
-}
-
 /* More than there is room for, by a third. */
 static void crowd(struct auc_auction *a, double *now)
 {
 	for (unsigned i = 0; i < 25; i++) {
-		submit(a, cheap, 2, 100, now);
-		submit(a, dear, 1, 100, now);
+		fitting_submit(a, cheap, 2, 100, now);
+		fitting_submit(a, dear, 1, 100, now);
 	}
 }
 
-/* As the agent's thread does it; *NOW is in the next slot then. */
+/* *NOW is in the next slot then. */
 static enum auc_code fit(struct auc_auction *a, double *now)
 {
-	struct auc_fit_job *j;
-	struct auc_tariff *t;
-	struct auc_err err;
-	enum auc_code rc;
+	enum auc_code rc = fitting_run(a, *now);
 
-	assert_true(auc_auction_fit_due(a, *now));
-	if (auc_auction_fit_begin(a, *now, &j, &err) != AUC_OK)
-		fail_msg("%s", err.text);
-	rc = auc_fit_job_run(j, NULL, &t, &err);
-	if (rc != AUC_OK && rc != AUC_ENOENT)
-		fail_msg("%s", err.text);
-	auc_auction_fit_end(a, j, t);
 	*now += SLOT;
 	auc_auction_tick(a, *now);
 	return rc;
-}
-
-static double v100_price(const struct auc_auction *a, auc_slot slot)
-{
-	int s = auc_market_find_server(a->market, "edge1"),
-	    k = auc_market_find_tres(a->market, "gpu:v100");
-
-	return auc_market_price(a->market, (unsigned)s, (unsigned)k, slot);
 }
 
 static double traffic_price(const struct auc_auction *a, auc_slot slot)
@@ -100,7 +66,7 @@ static const struct auc_tariff_class *traffic_class(const struct auc_tariff *t)
 static void test_scarce(void **state)
 {
 	const struct auc_tariff_class *traffic;
-	double now = NOW, gpu, mb, payment;
+	double now = NOW, gpu, mb;
 	struct auc_auction *a;
 	struct auc_tariff *t;
 	struct auc_offer o;
@@ -111,7 +77,6 @@ static void test_scarce(void **state)
 	a = world_open(GLOBAL "Prices=learned", dir, now);
 	crowd(a, &now);
 	o = world_offer(a, dear, now, true);
-	payment = (double)o.payment;
 	assert_int_equal(fit(a, &now), AUC_OK);
 	assert_true(auc_auction_tariff(a, &t));
 	assert_int_equal(t->kind, AUC_TARIFF_FLAT);
@@ -124,25 +89,20 @@ static void test_scarce(void **state)
 	assert_non_null(traffic = traffic_class(t));
 	assert_string_equal(traffic->tres, "transfer");
 	assert_true(traffic->capacity == 60 && traffic->nruns == 1);
-	gpu = v100_price(a, 1000 + 30);
+	gpu = fitting_v100_price(a, 1000 + 30);
 	mb = traffic_price(a, 1000 + 30);
 	assert_true(gpu > 0 && mb == t->runs[traffic->first_run].price && mb > 0);
 	auc_tariff_free(t);
-	if (o.accepted) { /* what was quoted before is honoured */
-		struct auc_sale_view v;
-
-		assert_int_equal(auc_auction_sale(a, o.sale, &v, NULL), AUC_OK);
-		assert_true((double)v.payment == payment);
-		auc_sale_view_clear(&v);
-	}
+	if (o.accepted) /* what was quoted before */
+		fitting_honoured(a, &o);
 	auc_offer_clear(&o);
 
 	/* Neither bids nor time change them; slots that come on sale cost the same. */
-	submit(a, dear, 2, 1, &now);
+	fitting_submit(a, dear, 2, 1, &now);
 	for (unsigned i = 0; i < 50; i++, now += SLOT)
 		auc_auction_tick(a, now);
 	for (auc_slot s = auc_market_first(a->market); s <= auc_market_last(a->market); s++)
-		assert_true(v100_price(a, s) == gpu && traffic_price(a, s) == mb);
+		assert_true(fitting_v100_price(a, s) == gpu && traffic_price(a, s) == mb);
 	auc_auction_destroy(a);
 	world_rmdir(dir);
 }
@@ -159,9 +119,9 @@ static void test_plenty(void **state)
 
 		world_mkdir(dir);
 		a = world_open(flat ? GLOBAL "Prices=flat" : GLOBAL "Prices=learned", dir, now);
-		submit(a, cheap, 9, 900, &now);
+		fitting_submit(a, cheap, 9, 900, &now);
 		assert_false(auc_auction_fit_due(a, now));
-		submit(a, cheap, 1, 900, &now);
+		fitting_submit(a, cheap, 1, 900, &now);
 		assert_int_equal(fit(a, &now), AUC_OK);
 		assert_true(auc_auction_tariff(a, &t));
 		assert_int_equal(t->kind, flat ? AUC_TARIFF_FLAT : AUC_TARIFF_NONE);
@@ -191,17 +151,17 @@ static void test_holds(void **state)
 	while (now < NOW + 45 * SLOT)
 		crowd(a, &now);
 	assert_int_equal(fit(a, &now), AUC_OK);
-	gpu = v100_price(a, auc_market_first(a->market));
+	gpu = fitting_v100_price(a, auc_market_first(a->market));
 	looked = a->tariff->guard.time;
 	crowd(a, &now);
 	assert_int_equal(fit(a, &now), AUC_OK);
 	assert_true(a->tariff->guard.time == looked);
-	assert_true(v100_price(a, auc_market_first(a->market)) == gpu);
+	assert_true(fitting_v100_price(a, auc_market_first(a->market)) == gpu);
 	while (now < looked + 50 * SLOT)
 		crowd(a, &now);
 	assert_int_equal(fit(a, &now), AUC_OK);
 	assert_true(a->tariff->guard.time > looked);
-	assert_true(v100_price(a, auc_market_first(a->market)) == gpu);
+	assert_true(fitting_v100_price(a, auc_market_first(a->market)) == gpu);
 	auc_auction_destroy(a);
 	world_rmdir(dir);
 }
@@ -216,9 +176,9 @@ static void test_quiet(void **state)
 	(void)state;
 	world_mkdir(dir);
 	a = world_open(GLOBAL "Prices=learned", dir, now);
-	submit(a, cheap, 12, 60, &now);
+	fitting_submit(a, cheap, 12, 60, &now);
 	now += 60 * SLOT;
-	submit(a, cheap, 2, 60, &now);
+	fitting_submit(a, cheap, 2, 60, &now);
 	assert_int_equal(fit(a, &now), AUC_ENOENT);
 	assert_null(a->tariff);
 	auc_auction_destroy(a);
@@ -243,7 +203,7 @@ static void test_restart(void **state)
 		if (snapshot)
 			a->snapshot_at = 1;
 		assert_int_equal(auc_auction_commit(a, NULL), AUC_OK);
-		gpu = v100_price(a, 1000 + 35);
+		gpu = fitting_v100_price(a, 1000 + 35);
 		mb = traffic_price(a, 1000 + 35);
 		count = auc_past_count(a->past);
 		assert_true(mb > 0);
@@ -253,32 +213,22 @@ static void test_restart(void **state)
 		assert_int_equal(auc_past_count(a->past), count);
 		assert_non_null(strstr(auc_past_at(a->past, 2)->text,
 				       " data-mb=120 data=edge1=10,edge2=2"));
-		assert_true(v100_price(a, 1000 + 35) == gpu && traffic_price(a, 1000 + 35) == mb);
+		assert_true(fitting_v100_price(a, 1000 + 35) == gpu &&
+			    traffic_price(a, 1000 + 35) == mb);
 		assert_int_equal(fit(a, &now), AUC_OK);
 		/* Without a budget traffic has no price; with another one the same. */
 		assert_int_equal(
 			auc_auction_reconfigure(
 				a, world_conf("Policy=eris\nSlots=40\nPrices=flat\n"), now, NULL),
 			AUC_OK);
-		assert_true(v100_price(a, 1000 + 36) == gpu);
+		assert_true(fitting_v100_price(a, 1000 + 36) == gpu);
 		auc_auction_destroy(a);
 		world_rmdir(dir);
 	}
 }
 
-static bool stop_at(void *arg)
-{
-	unsigned *left = arg;
-
-	return (*left)-- > 0;
-}
-
 static void test_stop(void **state)
 {
-	unsigned left;
-	struct auc_watch watch = {stop_at, &left};
-	struct auc_fit_job *j;
-	struct auc_tariff *t;
 	struct auc_auction *a;
 	double now = NOW;
 	char dir[64];
@@ -286,14 +236,8 @@ static void test_stop(void **state)
 	(void)state;
 	world_mkdir(dir);
 	a = world_open(GLOBAL "Prices=learned", dir, now);
-	submit(a, dear, 20, 60, &now);
-	for (unsigned i = 0; i < 1000; i = 4 * i + 1) {
-		left = i;
-		assert_int_equal(auc_auction_fit_begin(a, now, &j, NULL), AUC_OK);
-		assert_int_equal(auc_fit_job_run(j, &watch, &t, NULL), AUC_ESTATE);
-		assert_null(t);
-		auc_auction_fit_end(a, j, t);
-	}
+	fitting_submit(a, dear, 20, 60, &now);
+	fitting_stop(a, now, 4, 1000);
 	auc_auction_destroy(a);
 	world_rmdir(dir);
 }
@@ -324,7 +268,7 @@ static void test_bound(void **state)
 				 "data=edge1=%d,big2=%d",
 				 100 + rand() % 900, 1 + rand() % 8, 3 + rand() % 9, 1 + rand() % 3,
 				 1 + rand() % 2, 1 + rand() % 9, on1 + on3, on1, on3);
-			submit(a, text, 1, rand() % 400, &now);
+			fitting_submit(a, text, 1, rand() % 400, &now);
 		}
 		assert_int_equal(fit(a, &now), AUC_OK);
 		assert_true(auc_auction_tariff(a, &t));
@@ -335,8 +279,8 @@ static void test_bound(void **state)
 			traces++;
 			assert_true(t->guard.worth > t->guard.worth_of[AUC_TARIFF_NONE] &&
 				    t->guard.worth > t->guard.worth_of[AUC_TARIFF_PUBLISHED]);
-			assert_true(v100_price(a, auc_market_first(a->market)) > 0);
-			assert_true(v100_price(a, auc_market_first(a->market)) < 0.01);
+			assert_true(fitting_v100_price(a, auc_market_first(a->market)) > 0);
+			assert_true(fitting_v100_price(a, auc_market_first(a->market)) < 0.01);
 		}
 		auc_tariff_free(t);
 		auc_auction_destroy(a);

@@ -16,11 +16,10 @@
 #include <json-c/json.h>
 
 #include "auction-private.h"
-#include "fit.h"
+#include "fitting.h"
 #include "jsonio.h"
 #include "world.h"
 
-#define SLOT   300.0
 #define GLOBAL "Slots=40\nHistoryBids=200\n"
 
 /* Two slots of two v100 that are worth much; all the edge's v100 are eight. */
@@ -29,55 +28,20 @@ static const char dear[] =
 static const char cheap[] =
 	"linear:60,1 epochs=8 chunks=2 minibatches=300 worker-time=v100=1s ps-time=ps.m=0 upload=0";
 
-/* N bids of TEXT, one in EVERY seconds from *NOW on, each followed by a tick. */
-static unsigned submit(struct auc_auction *a, const char *text, unsigned n, double every,
-		       double *now)
-{
-	struct auc_bid bid = world_bid(a, text);
-	static uint32_t job = 1;
-	unsigned accepted = 0;
-	struct auc_offer o;
-
-	for (unsigned i = 0; i < n; i++, *now += every) {
-		assert_int_equal(auc_auction_bid(a, &bid, 1, *now, true, &o, NULL), AUC_OK);
-		accepted += o.accepted;
-		if (o.accepted)
-			assert_int_equal(auc_auction_confirm(a, o.sale, job++, NULL, NULL), AUC_OK);
-		auc_offer_clear(&o);
-		auc_auction_tick(a, *now);
-	}
-	return accepted;
-}
-
-/* A whole fit, as the agent's thread does it; false: there was none to be made. */
+/* False: there was none to be made. */
 static bool fit(struct auc_auction *a, double now)
 {
-	struct auc_fit_job *j;
-	struct auc_tariff *t;
-	enum auc_code rc;
-	struct auc_err err;
-
-	if (!auc_auction_fit_due(a, now))
-		return false;
-	if (auc_auction_fit_begin(a, now, &j, &err) != AUC_OK)
-		fail_msg("%s", err.text);
-	rc = auc_fit_job_run(j, NULL, &t, &err);
-	if (rc != AUC_OK && rc != AUC_ENOENT)
-		fail_msg("%s", err.text);
-	auc_auction_fit_end(a, j, t);
-	return rc == AUC_OK;
+	return auc_auction_fit_due(a, now) && fitting_run(a, now) == AUC_OK;
 }
 
 /* Mean price of a v100 on edge1 over the slots for sale. */
 static double v100_price(struct auc_auction *a)
 {
-	int s = auc_market_find_server(a->market, "edge1"),
-	    k = auc_market_find_tres(a->market, "gpu:v100");
 	auc_slot first = auc_market_first(a->market), last = auc_market_last(a->market);
 	double sum = 0;
 
 	for (auc_slot t = first; t <= last; t++)
-		sum += auc_market_price(a->market, (unsigned)s, (unsigned)k, t);
+		sum += fitting_v100_price(a, t);
 	return sum / (double)(last - first + 1);
 }
 
@@ -102,15 +66,15 @@ static void test_scarcity(void **state)
 	struct auc_tariff *t;
 	struct auc_offer o;
 	double now = NOW, before;
-	char dir[32], *why;
+	char dir[64], *why;
 
 	(void)state;
 	world_mkdir(dir);
 	a = world_open(GLOBAL "Prices=flat", dir, now);
 	assert_false(fit(a, now)); /* of nothing */
-	submit(a, dear, 9, 20, &now);
+	fitting_submit(a, dear, 9, 20, &now);
 	assert_false(auc_auction_fit_due(a, now));
-	submit(a, dear, 120, 60, &now);
+	fitting_submit(a, dear, 120, 60, &now);
 	before = v100_price(a); /* the published ones */
 	assert_false(auc_auction_tariff(a, &t));
 	assert_true(fit(a, now));
@@ -131,16 +95,11 @@ static void test_scarcity(void **state)
 	free(why);
 	auc_tariff_free(t);
 	assert_true(v100_price(a) > 1 && v100_price(a) < 9000);
-	if (o.accepted) {
-		struct auc_sale_view v;
-
-		assert_int_equal(auc_auction_sale(a, o.sale, &v, NULL), AUC_OK);
-		assert_true(v.payment == o.payment);
-		auc_sale_view_clear(&v);
-	}
+	if (o.accepted)
+		fitting_honoured(a, &o);
 	auc_offer_clear(&o);
 	before = v100_price(a);
-	submit(a, cheap, 3, 1, &now); /* nothing that is bid or sold moves them */
+	fitting_submit(a, cheap, 3, 1, &now); /* nothing that is bid or sold moves them */
 	assert_true(v100_price(a) == before);
 	for (unsigned i = 0; i < 60; i++, now += SLOT)
 		auc_auction_tick(a, now); /* nor does time: new slots cost the same */
@@ -172,12 +131,12 @@ static void test_guard(void **state)
 	struct auc_auction *a;
 	struct auc_tariff *t;
 	double now = NOW, past;
-	char dir[32], *why;
+	char dir[64], *why;
 
 	(void)state;
 	world_mkdir(dir);
 	a = world_open(GLOBAL "Prices=learned", dir, now);
-	submit(a, cheap, 12, 900, &now);
+	fitting_submit(a, cheap, 12, 900, &now);
 	assert_true(fit(a, now));
 	now += SLOT;
 	auc_auction_tick(a, now);
@@ -196,7 +155,7 @@ static void test_guard(void **state)
 	auc_tariff_free(t);
 
 	/* It does not look again for every bid. */
-	submit(a, cheap, 2, 400, &now);
+	fitting_submit(a, cheap, 2, 400, &now);
 	assert_true(fit(a, now));
 	auc_auction_tick(a, now + SLOT);
 	assert_true(auc_auction_tariff(a, &t) && t->guard.time == past);
@@ -211,14 +170,14 @@ static void test_worth(void **state)
 	struct auc_auction *a;
 	struct auc_tariff *t;
 	double now = NOW;
-	char dir[32];
+	char dir[64];
 
 	(void)state;
 	world_mkdir(dir);
 	a = world_open(GLOBAL "Prices=learned", dir, now);
 	for (unsigned i = 0; i < 40; i++) {
-		submit(a, cheap, 2, 100, &now);
-		submit(a, dear, 2, 50, &now);
+		fitting_submit(a, cheap, 2, 100, &now);
+		fitting_submit(a, dear, 2, 50, &now);
 	}
 	assert_true(fit(a, now));
 	auc_auction_tick(a, now + SLOT);
@@ -252,14 +211,14 @@ static void test_periods(void **state)
 	struct auc_auction *a;
 	struct auc_tariff *t, *back;
 	double now = NOW;
-	char dir[32];
+	char dir[64];
 
 	(void)state;
 	world_mkdir(dir);
 	a = world_open("Slots=40\nHistoryBids=2000\nPrices=flat", dir, now);
 	for (unsigned i = 0; i < 3 * 40; i++) {
-		submit(a, cheap, 1, SLOT / 2, &now);
-		submit(a, i % 5 ? cheap : dear, 1, SLOT / 2, &now);
+		fitting_submit(a, cheap, 1, SLOT / 2, &now);
+		fitting_submit(a, i % 5 ? cheap : dear, 1, SLOT / 2, &now);
 	}
 	assert_true(fit(a, now));
 	auc_auction_tick(a, now + SLOT);
@@ -299,14 +258,14 @@ static void test_restart(void **state)
 	struct auc_auction *a;
 	double now = NOW, price, paid;
 	unsigned count;
-	char dir[32];
+	char dir[64];
 
 	(void)state;
 	for (unsigned snapshot = 0; snapshot < 2; snapshot++) {
 		now = NOW;
 		world_mkdir(dir);
 		a = world_open(GLOBAL "Prices=flat", dir, now);
-		submit(a, dear, 100, 60, &now);
+		fitting_submit(a, dear, 100, 60, &now);
 		assert_true(fit(a, now));
 		now += SLOT;
 		auc_auction_tick(a, now);
@@ -349,12 +308,12 @@ static void test_nodes(void **state)
 	struct auc_server_spec specs[8];
 	double now = NOW, price;
 	struct auc_auction *a;
-	char dir[32];
+	char dir[64];
 
 	(void)state;
 	world_mkdir(dir);
 	a = world_open(GLOBAL "Prices=flat", dir, now);
-	submit(a, dear, 100, 60, &now);
+	fitting_submit(a, dear, 100, 60, &now);
 	assert_true(fit(a, now));
 	now += SLOT;
 	auc_auction_tick(a, now);
@@ -373,34 +332,17 @@ static void test_nodes(void **state)
 	world_rmdir(dir);
 }
 
-static bool stop_at(void *arg)
-{
-	unsigned *left = arg;
-
-	return (*left)-- > 0;
-}
-
 static void test_stop(void **state)
 {
-	unsigned left;
-	struct auc_watch watch = {stop_at, &left};
-	struct auc_fit_job *j;
-	struct auc_tariff *t;
 	struct auc_auction *a;
 	double now = NOW;
-	char dir[32];
+	char dir[64];
 
 	(void)state;
 	world_mkdir(dir);
 	a = world_open(GLOBAL "Prices=learned", dir, now);
-	submit(a, dear, 20, 60, &now);
-	for (unsigned i = 0; i < 3000; i = 3 * i + 1) {
-		left = i;
-		assert_int_equal(auc_auction_fit_begin(a, now, &j, NULL), AUC_OK);
-		assert_int_equal(auc_fit_job_run(j, &watch, &t, NULL), AUC_ESTATE);
-		assert_null(t);
-		auc_auction_fit_end(a, j, t);
-	}
+	fitting_submit(a, dear, 20, 60, &now);
+	fitting_stop(a, now, 3, 3000);
 	auc_auction_destroy(a);
 	world_rmdir(dir);
 }
@@ -623,12 +565,12 @@ static void test_level(void **state)
 		struct auc_auction *a;
 		struct auc_tariff *t;
 		double now = NOW;
-		char dir[32];
+		char dir[64];
 
 		world_mkdir(dir);
 		a = world_open("Slots=40\nHistoryBids=2000\nPrices=flat", dir, now);
-		submit(a, cheap, 111, SLOT, &now);
-		submit(a, cheap, more ? 33 : 11, more ? SLOT / 3 : SLOT, &now);
+		fitting_submit(a, cheap, 111, SLOT, &now);
+		fitting_submit(a, cheap, more ? 33 : 11, more ? SLOT / 3 : SLOT, &now);
 		assert_true(fit(a, now));
 		auc_auction_tick(a, now + SLOT);
 		assert_true(auc_auction_tariff(a, &t));
