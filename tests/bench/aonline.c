@@ -8,7 +8,10 @@
  * 0.1) scales the length of the jobs: at 1, the paper's, nearly all of them go to the cloud. What
  * is timed is every arrival, which dispatches all chunks of a job, and every slot. The reference is
  * the same algorithm without the guard, written plainly (unit/aonref.c), with the first
- * REFERENCE_JOBS (default 300) of the same jobs; both must agree on when each job is complete.
+ * REFERENCE_JOBS (default 300) of the same jobs; both must agree on when each job is complete. The
+ * floor is what no dispatch can do without, and nothing else: it remembers the job, its chunks and
+ * times of transport, and looks once at each worker of its type, in memory of the same size, as
+ * long as the policy.
  * Times are CPU time of the thread, so that other programs on the machine do not count.
  */
 #include "config.h"
@@ -22,7 +25,7 @@
 
 #include "../unit/aonref.h"
 #include "measure.h"
-#include "policy/stepper.h"
+#include "policy/aonline-private.h"
 
 #define TYPES     8
 #define SLOTS     9000
@@ -235,6 +238,76 @@ static void run_reference(struct world *w, unsigned jobs, struct times *times, u
 	aonref_free(ref);
 }
 
+/* What is remembered of job I. */
+static struct aon_job *remember(const struct world *w, unsigned i)
+{
+	size_t chunks = w->wishes[i].chunks * sizeof(struct aon_chunk);
+	size_t uploads = (w->servers + 1) * sizeof(unsigned);
+	struct aon_job *j = malloc(sizeof(*j) + chunks + uploads);
+
+	if (!j)
+		exit(EXIT_FAILURE);
+	memset(j, 0, sizeof(*j) + chunks);
+	j->chunks = (struct aon_chunk *)(j + 1);
+	j->upload = memcpy(j->chunks + w->wishes[i].chunks, w->wishes[i].upload, uploads);
+	return j;
+}
+
+/* All workers, those of each type one after the other: TYPES + 1 places in FIRST. */
+static struct aon_brief *make_briefs(const struct world *w, unsigned *first)
+{
+	struct aon_brief *briefs = calloc(w->nworkers, sizeof(*briefs));
+	unsigned i, k, n = 0;
+
+	for (k = 0; k < TYPES; k++) {
+		first[k] = n;
+		for (i = 0; i < w->nworkers; i++)
+			if (w->type[i] == k)
+				briefs[n++].server = w->server[i];
+	}
+	first[TYPES] = n;
+	return briefs;
+}
+
+/* Jobs come, and go when they were complete. */
+static void run_floor(const struct world *w, struct times *times)
+{
+	struct aon_job **jobs = calloc(w->jobs, sizeof(struct aon_job *));
+	unsigned first[TYPES + 1], i, k, came = 0;
+	struct aon_brief *briefs = make_briefs(w, first);
+	volatile int64_t sink;
+	int64_t sum, left;
+	double before;
+	auc_slot t;
+
+	for (t = 1; t < SLOTS && came < w->jobs; t++) {
+		before = measure_cpu();
+		for (; came < w->jobs && w->wishes[came].arrival == t; came++) {
+			jobs[came] = remember(w, came);
+			sum = 0;
+			for (k = first[w->wish_type[came]]; k < first[w->wish_type[came] + 1];
+			     k++) {
+				left = briefs[k].left + jobs[came]->upload[briefs[k].server];
+				sum += left < briefs[k].all ? left : briefs[k].ready;
+			}
+			sink = sum;
+		}
+		times->arrive += measure_cpu() - before;
+		for (i = 0; i < came; i++)
+			if (w->completion[i] == t + 1) {
+				free(jobs[i]);
+				jobs[i] = NULL;
+			}
+	}
+	(void)sink;
+	times->n += w->jobs;
+	times->nslots += (unsigned)t - 1;
+	for (i = 0; i < w->jobs; i++)
+		free(jobs[i]);
+	free(jobs);
+	free(briefs);
+}
+
 static void report(const char *what, const struct times *t)
 {
 	printf("  %-34s %5u jobs: %9.2f us a job, %9.2f us a slot\n", what, t->n,
@@ -244,12 +317,13 @@ static void report(const char *what, const struct times *t)
 static unsigned bench(unsigned factor, unsigned reference, double work)
 {
 	struct world w = {.servers = 100 * factor, .jobs = 300 * factor, .work = work};
-	struct times guarded = {0}, printed = {0}, short_run = {0}, plain = {0};
+	struct times guarded = {0}, printed = {0}, short_run = {0}, plain = {0}, bare = {0};
 	unsigned differ = 0, i;
 
 	make_workers(&w);
 	make_jobs(&w);
 	run_policy(&w, w.jobs, "", &guarded);
+	run_floor(&w, &bare);
 	run_policy(&w, w.jobs, "guard=none", &printed);
 	if (reference > w.jobs)
 		reference = w.jobs;
@@ -261,6 +335,7 @@ static unsigned bench(unsigned factor, unsigned reference, double work)
 	report("aonline,guard=none", &printed);
 	report("aonline,guard=none", &short_run);
 	report("reference", &plain);
+	report("floor", &bare);
 	if (differ)
 		printf("  %u jobs are complete at another time than in the reference\n", differ);
 	for (i = 0; i < w.jobs; i++)
