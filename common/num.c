@@ -38,30 +38,28 @@ static const struct unit *find_unit(const char *word);
 
 int64_t auc_ceil(double x)
 {
-	double down;
+	int64_t down;
 
 	if (isnan(x) || x >= INT_LIMIT)
 		return INT64_MAX;
 	if (x <= 0)
 		return 0;
-	down = floor(x);
-	if (x - down <= SLACK * x)
-		return (int64_t)down;
-	return (int64_t)down + 1;
+	down = (int64_t)x;
+	return x - (double)down <= SLACK * x ? down : down + 1;
 }
 
 int64_t auc_floor(double x)
 {
-	double up;
+	int64_t down;
 
 	if (isnan(x) || x >= INT_LIMIT)
 		return INT64_MAX;
 	if (x <= 0)
 		return 0;
-	up = ceil(x);
-	if (up - x <= SLACK * x)
-		return (int64_t)up;
-	return (int64_t)up - (up > x);
+	down = (int64_t)x;
+	if ((double)down == x)
+		return down;
+	return (double)(down + 1) - x <= SLACK * x ? down + 1 : down;
 }
 
 auc_money auc_money_from(double credits)

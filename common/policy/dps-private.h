@@ -1,6 +1,6 @@
 /*
- * dps-private.h - the inside of policy dps, for dps.c, which searches, and dps_bounds.c, which
- * tells it what a window costs at least.
+ * dps-private.h - the inside of policy dps, for dps.c, which searches, dps_bounds.c, which tells it
+ * what a window costs at least, and dps_windows.c, which tells it what it costs.
  */
 #ifndef AUC_DPS_PRIVATE_H
 #define AUC_DPS_PRIVATE_H
@@ -11,6 +11,21 @@
 /* Worker counts per lane for which bounds are tabled; fewer if the tables would be too large. */
 #define DPS_LEVELS 64
 
+/* Of servers that hold PSs: all; the large ones, as the cloud is, and the others. */
+enum tier { ANY, LARGE, SMALL, TIERS };
+
+/* What servers of a tier offer of a type: the lowest price of one, INFINITY if none fits, and, but
+ * for ANY, how many fit on one of them at most. */
+struct offer {
+	double price;
+	int32_t most;
+};
+
+struct window_offers {
+	unsigned start, end; /* slot indices; end 0: none yet */
+	struct offer tier[TIERS];
+};
+
 /* One worker type and placement: what bounds are kept for. */
 struct lane {
 	unsigned worker;
@@ -20,14 +35,17 @@ struct lane {
 	double floor;        /* what any of its schedules costs at least, if the quote's is there */
 	unsigned nlevels;
 	int64_t level[DPS_LEVELS]; /* worker counts, ascending */
+	unsigned closed;           /* completions from here on need not be looked at */
 	int64_t room; /* while windows of one completion are gone through: workers that fit */
 };
 
-/* By server: sums of price and minima of fit of one type over [completion - d, completion - 1]. */
+/* What one type finds over [completion - d, completion - 1]. */
 struct window {
 	unsigned completion, d; /* slot indices; d 0: empty */
-	double *sum;
-	int32_t *fit;
+	unsigned n;
+	uint32_t *list; /* the servers where one fits all the window, ascending */
+	double *sum;    /* by server, of those: price */
+	int32_t *fit;   /* by server: how many fit; 0 on those that are not in the list */
 };
 
 /* The servers usable in a window by ascending (sum, -fit, index), as far as they were needed. */
@@ -75,37 +93,71 @@ struct auc_policy_ctx {
 	double *ratio;
 	double *bound; /* by lane, slot index and level: cost of the slots before (prefix sums) */
 	double *block; /* by lane, row of the market and level: cost in that block alone */
-	int64_t *block_room;    /* by lane and row: no more workers than that fit */
-	uint8_t *block_done;    /* by lane and row: both are there */
-	double *ps_block;       /* by PS type and row: cheapest PS; < 0 not there yet */
+	int64_t *block_room;                 /* by lane and row: no more workers than that fit */
+	uint8_t *block_done;                 /* by lane and row: both are there */
+	struct offer *offers;                /* by type, tier and row of the market */
+	uint8_t *offers_done;                /* by the same: that is there */
+	struct window_offers *window_offers; /* by type: of the last window */
+	uint8_t *large; /* by server: it holds more than half of the most workers of a type */
+	unsigned nlarge;
+	uint32_t *large_list;
+	int64_t (*most)[TIERS]; /* by type and tier: how many fit on an empty server at most */
 	double *ps_bound;       /* by slot index: cheapest PS of any type (prefix sums) */
 	double floor;           /* what any schedule costs at least; < 0: not there yet */
 	double keep;            /* factor that takes off bounds what rounding may have added */
 	double *value;          /* by completion: utility */
 	double *least;          /* by completion: lowest bound of a window */
+	size_t *tried;          /* by completion: lane and d of the window that was tried first */
 	unsigned nopen, *open;  /* lanes at hand */
-	unsigned bounded;       /* slot indices below this have their bounds */
 	double *work;           /* by worker type, PS type, placement */
 	struct window *windows; /* by type */
 	struct filler filler;
-	unsigned *take; /* by server: workers of the final layout */
-	void *memory[32];
+	unsigned words;      /* of a set of servers */
+	uint64_t *hosts;     /* by type and row: the servers where one fits */
+	uint8_t *hosts_done; /* by type and row: that is there */
+	uint64_t *common;    /* scratch: a set of servers; rows of a window */
+	unsigned *rows;
+	uint32_t *ps_servers; /* of the window at hand: that may hold the PSs */
+	double *ps_cost;      /* what they cost there at least */
+	unsigned *take;       /* by server: workers of the final layout */
+	void *memory[40];
 	unsigned nmemory;
 };
 
 /* Adds the lane of one worker type and placement if the job may use it. */
 void auc_dps_add_lane(struct auc_policy_ctx *ctx, unsigned worker, bool colocated);
-/* Brings the bounds up to slot index SLOT. */
-void auc_dps_extend_bounds(struct auc_policy_ctx *ctx, unsigned slot);
+/* Adds the bounds of slot index SLOT, the next one, for the lanes that are open. */
+void auc_dps_add_bounds(struct auc_policy_ctx *ctx, unsigned slot);
 /* Finds the floors: what schedules cost at least, at the lowest prices of all slots. */
 void auc_dps_find_floor(struct auc_policy_ctx *ctx);
+/* The block that a walk over slot indices up to END takes next at AT: the largest that begins
+ * there. Returns its row of the market, moves AT behind it. */
+unsigned auc_dps_next_block(const struct auc_market *m, unsigned *at, unsigned end);
 /* A better bound than dps_bound_of(): workers change servers at the borders of blocks only. *ROOM:
  * no more workers than that fit. */
 double auc_dps_block_bound(struct auc_policy_ctx *ctx, unsigned lane, unsigned start, unsigned end,
 			   int64_t *room);
-/* The same for one PS. */
-double auc_dps_ps_block_bound(struct auc_policy_ctx *ctx, unsigned ps, unsigned start,
-			      unsigned end);
+/* True if C costs LIMIT or more, as its workers cost WORKERS at least. */
+bool auc_dps_too_dear(struct auc_policy_ctx *ctx, const struct choice *c, double workers,
+		      double limit);
+/* dps_windows.c: what TYPE finds in the window of D slots; holds until TYPE's next window. */
+const struct window *auc_dps_window(struct auc_policy_ctx *ctx, unsigned type, unsigned completion,
+				    unsigned d);
+/* Begins with the servers of a window, none taken yet. */
+void auc_dps_start_filler(struct auc_policy_ctx *ctx, unsigned worker, unsigned completion,
+			  unsigned d);
+/* Takes servers until they hold N workers; false if all together do not. */
+bool auc_dps_fill(struct filler *f, int64_t n);
+/*
+ * What N workers cost at least with none on server WITHOUT (UINT32_MAX: any), INFINITY if they do
+ * not fit; *NSERVERS (may be NULL) is on how many servers they are. If WITHOUT is among the servers
+ * used, its place is taken by the next ones.
+ */
+double auc_dps_fill_cost(struct filler *f, int64_t n, unsigned without, unsigned *nservers);
+/* Workers on servers cheaper than SUM, as far as servers are taken: the others cost no less. */
+int64_t auc_dps_cheaper_than(const struct filler *f, double sum);
+/* Tells large servers from the others. */
+void auc_dps_find_tiers(struct auc_policy_ctx *ctx);
 
 static inline double *dps_work_of(struct auc_policy_ctx *ctx, unsigned worker, unsigned ps,
 				  bool colocated)

@@ -12,8 +12,10 @@
  *  - Completions ascend. Utility does not increase and costs are >= 0, so the search stops where
  *    f(completion - arrival) less the lowest price of all slots <= best payoff.
  *  - Of all worker counts of one duration only the smallest matters: one less never costs more.
- *  - A window is looked at only if a lower bound of its cost leaves room for a better payoff. There
- *    are two, a quick one and a better one: dps_bounds.c.
+ *  - A window is looked at only if a lower bound of its cost leaves room for a better payoff, or
+ * for the same one if nothing that is known of it loses the tie. There are a quick one and better
+ *    ones: dps_bounds.c.
+ *  - A window's prices are summed for the servers alone that are free in all of it: dps_windows.c.
  *  - In a window servers are taken by ascending sum of prices. For a PS server and a number of PSs
  *    the cost is convex in the number of workers there, so one layout for each number is enough.
  *
@@ -42,6 +44,7 @@
 
 #define TABLE_BYTES ((size_t)32 << 20)
 #define TIE         1e-11
+#define PS_COUNTS   32 /* workers beside PSs for which the least PSs are kept */
 
 struct options {
 	unsigned variant, bounds;
@@ -65,29 +68,27 @@ static void search(struct auc_policy_ctx *ctx);
 static bool nothing_better_from(struct auc_policy_ctx *ctx, unsigned completion, double value);
 static void try_likeliest(struct auc_policy_ctx *ctx, unsigned completion, double value);
 static void try_all(struct auc_policy_ctx *ctx, unsigned completion, double value);
-static void open_lanes(struct auc_policy_ctx *ctx, double value);
+static void open_lanes(struct auc_policy_ctx *ctx, unsigned completion, double value);
 static bool next_duration(struct auc_policy_ctx *ctx, unsigned completion, unsigned d);
 static void try_types(struct auc_policy_ctx *ctx, unsigned lane, unsigned completion, unsigned d,
 		      double value);
 static double limit_of(const struct auc_policy_ctx *ctx, unsigned completion, double value);
-static const struct window *window_at(struct auc_policy_ctx *ctx, unsigned type,
-				      unsigned completion, unsigned d);
+static double limit_within(const struct auc_policy_ctx *ctx, double value, bool ties);
+static double limit_for(const struct auc_policy_ctx *ctx, const struct choice *c);
+static void try_distributed(struct auc_policy_ctx *ctx, struct choice *c, double workers_cost);
+static unsigned list_ps_servers(struct auc_policy_ctx *ctx, const struct choice *c,
+				const struct window *workers, const struct window *pss,
+				double limit);
+static unsigned least_servers(const struct auc_policy_ctx *ctx, const struct choice *c);
 static void try_colocated(struct auc_policy_ctx *ctx, struct choice *c);
-static void try_distributed(struct auc_policy_ctx *ctx, struct choice *c);
+static int64_t least_ps(const struct auc_policy_ctx *ctx, const struct choice *c, int64_t fit,
+			int64_t *few);
 static void try_ps_server(struct auc_policy_ctx *ctx, struct choice *c,
 			  const struct window *workers, double ps_sum, int64_t ps_fit);
 static int64_t joint_fit(const struct auc_policy_ctx *ctx, const struct choice *c, int64_t fit,
 			 int64_t z);
 static void offer(struct auc_policy_ctx *ctx, const struct choice *c);
 static int compare_ties(const struct choice *a, const struct choice *b);
-static void start_filler(struct auc_policy_ctx *ctx, unsigned worker, unsigned completion,
-			 unsigned d);
-static bool fill(struct filler *f, int64_t n);
-static unsigned rank_for(const struct filler *f, int64_t n);
-static double fill_cost(struct filler *f, int64_t n, unsigned without, unsigned *nservers);
-static int64_t cheaper_than(const struct filler *f, double sum);
-static bool heap_before(const struct filler *f, uint32_t a, uint32_t b);
-static void sift_down(struct filler *f, unsigned i);
 static enum auc_code make_plan(struct auc_policy_ctx *ctx, struct auc_decision *decision,
 			       struct auc_err *err);
 
@@ -196,13 +197,26 @@ static enum auc_code make_room(struct auc_policy_ctx *ctx, const struct auc_mark
 	ctx->block = reserve(ctx, lanes * m->nrows * ctx->levels, sizeof(*ctx->block));
 	ctx->block_room = reserve(ctx, lanes * m->nrows, sizeof(*ctx->block_room));
 	ctx->block_done = reserve(ctx, lanes * m->nrows, sizeof(*ctx->block_done));
-	ctx->ps_block = reserve(ctx, ps * m->nrows, sizeof(*ctx->ps_block));
+	ctx->offers_done = reserve(ctx, TIERS * types * m->nrows + 1, sizeof(*ctx->offers_done));
+	ctx->offers = reserve(ctx, TIERS * types * m->nrows + 1, sizeof(*ctx->offers));
+	ctx->large_list = reserve(ctx, servers, sizeof(*ctx->large_list));
+	ctx->window_offers = reserve(ctx, types + 1, sizeof(*ctx->window_offers));
+	ctx->large = reserve(ctx, servers, sizeof(*ctx->large));
+	ctx->most = reserve(ctx, types + 1, sizeof(*ctx->most));
 	ctx->ps_bound = reserve(ctx, slots, sizeof(*ctx->ps_bound));
 	ctx->value = reserve(ctx, slots, sizeof(*ctx->value));
 	ctx->least = reserve(ctx, slots, sizeof(*ctx->least));
+	ctx->tried = reserve(ctx, slots, sizeof(*ctx->tried));
 	ctx->open = reserve(ctx, lanes, sizeof(*ctx->open));
 	ctx->work = reserve(ctx, lanes * ps, sizeof(*ctx->work));
 	ctx->windows = reserve(ctx, types + 1, sizeof(*ctx->windows));
+	ctx->words = (m->nservers + 63) / 64;
+	ctx->hosts = reserve(ctx, types * m->nrows * (size_t)ctx->words + 1, sizeof(*ctx->hosts));
+	ctx->hosts_done = reserve(ctx, types * m->nrows + 1, sizeof(*ctx->hosts_done));
+	ctx->common = reserve(ctx, ctx->words + 1, sizeof(*ctx->common));
+	ctx->rows = reserve(ctx, slots, sizeof(*ctx->rows));
+	ctx->ps_servers = reserve(ctx, servers, sizeof(*ctx->ps_servers));
+	ctx->ps_cost = reserve(ctx, servers, sizeof(*ctx->ps_cost));
 	ctx->take = reserve(ctx, servers, sizeof(*ctx->take));
 	f->heap = reserve(ctx, servers, sizeof(*f->heap));
 	f->taken = reserve(ctx, servers, sizeof(*f->taken));
@@ -212,6 +226,7 @@ static enum auc_code make_room(struct auc_policy_ctx *ctx, const struct auc_mark
 	if (ctx->windows) {
 		ctx->windows[0].sum = reserve(ctx, (types + 1) * servers, sizeof(double));
 		ctx->windows[0].fit = reserve(ctx, (types + 1) * servers, sizeof(int32_t));
+		ctx->windows[0].list = reserve(ctx, (types + 1) * servers, sizeof(uint32_t));
 	}
 	for (i = 0; i < ctx->nmemory; i++)
 		if (!ctx->memory[i]) {
@@ -222,6 +237,7 @@ static enum auc_code make_room(struct auc_policy_ctx *ctx, const struct auc_mark
 	for (i = 1; i < types; i++) {
 		ctx->windows[i].sum = ctx->windows[0].sum + i * servers;
 		ctx->windows[i].fit = ctx->windows[0].fit + i * servers;
+		ctx->windows[i].list = ctx->windows[0].list + i * servers;
 	}
 	return AUC_OK;
 }
@@ -266,16 +282,16 @@ static void set_up(struct auc_policy_ctx *ctx, const struct auc_market *m,
 		auc_dps_add_lane(ctx, w, false);
 	}
 	ctx->keep = 1 - DBL_EPSILON * (m->slots + 16);
-	ctx->bounded = ctx->start0;
 	ctx->ps_bound[ctx->start0] = 0;
 	for (i = 0; i < ctx->nlanes; i++)
 		memset(ctx->bound + ((size_t)i * (m->slots + 1) + ctx->start0) * ctx->levels, 0,
 		       ctx->levels * sizeof(*ctx->bound));
 	memset(ctx->block_done, 0, (size_t)ctx->nlanes * m->nrows);
-	for (i = 0; i < m->nps_types * m->nrows; i++)
-		ctx->ps_block[i] = -1;
+	memset(ctx->offers_done, 0, TIERS * (size_t)(m->nworker_types + m->nps_types) * m->nrows);
+	auc_dps_find_tiers(ctx);
 	for (i = 0; i < m->nworker_types + m->nps_types; i++)
-		ctx->windows[i].d = 0;
+		ctx->windows[i].d = ctx->window_offers[i].end = 0;
+	memset(ctx->hosts_done, 0, (size_t)(m->nworker_types + m->nps_types) * m->nrows);
 	ctx->filler.d = 0;
 }
 
@@ -298,7 +314,8 @@ static void search(struct auc_policy_ctx *ctx)
 		}
 		if (!ctx->bounds)
 			continue;
-		auc_dps_extend_bounds(ctx, completion - 1);
+		open_lanes(ctx, completion, value);
+		auc_dps_add_bounds(ctx, completion - 1);
 		try_likeliest(ctx, completion, value);
 	}
 	for (completion = ctx->start0 + 1; completion <= last; completion++) {
@@ -326,13 +343,13 @@ static bool nothing_better_from(struct auc_policy_ctx *ctx, unsigned completion,
 	return ctx->floor >= limit_of(ctx, completion, value);
 }
 
-/* Notes the lowest bound of the windows that end at COMPLETION and tries that window. */
+/* Notes the lowest bound of the open lanes' windows that end at COMPLETION and tries that window.
+ */
 static void try_likeliest(struct auc_policy_ctx *ctx, unsigned completion, double value)
 {
 	unsigned d, i, lane, best_d = 0, best_lane = 0;
 	double bound, ps, least = INFINITY;
 
-	open_lanes(ctx, value);
 	for (d = 1; next_duration(ctx, completion, d); d++) {
 		ps = dps_least_ps(ctx, completion, d);
 		for (i = 0; i < ctx->nopen; i++) {
@@ -350,8 +367,11 @@ static void try_likeliest(struct auc_policy_ctx *ctx, unsigned completion, doubl
 		}
 	}
 	ctx->least[completion] = least;
-	if (least < limit_of(ctx, completion, value))
-		try_types(ctx, best_lane, completion, best_d, value);
+	ctx->tried[completion] = 0;
+	if (least >= limit_of(ctx, completion, value))
+		return;
+	ctx->tried[completion] = (size_t)best_lane * (ctx->slots + 1) + best_d;
+	try_types(ctx, best_lane, completion, best_d, value);
 }
 
 /* Tries all windows that end at COMPLETION, short ones first: their sums grow slot by slot. */
@@ -360,7 +380,7 @@ static void try_all(struct auc_policy_ctx *ctx, unsigned completion, double valu
 	double bound = 0, ps = 0;
 	unsigned d, i, lane;
 
-	open_lanes(ctx, value);
+	open_lanes(ctx, completion, value);
 	for (d = 1; next_duration(ctx, completion, d); d++) {
 		if (ctx->bounds)
 			ps = dps_least_ps(ctx, completion, d);
@@ -370,27 +390,37 @@ static void try_all(struct auc_policy_ctx *ctx, unsigned completion, double valu
 			    ctx->fewest[(size_t)lane * (ctx->slots + 1) + d] >
 				    ctx->lanes[lane].room)
 				continue;
-			if (ctx->bounds)
+			if (ctx->bounds) {
+				if (ctx->tried[completion] == (size_t)lane * (ctx->slots + 1) + d)
+					continue;
 				bound = dps_bound_of(ctx, lane, completion, d);
+			}
 			if (bound + ps < limit_of(ctx, completion, value))
 				try_types(ctx, lane, completion, d, value);
 		}
 	}
 }
 
-/* Begins with the windows of another completion: all lanes are open whose floor leaves room for a
- * better payoff, or for a tie with whatever is found later. */
-static void open_lanes(struct auc_policy_ctx *ctx, double value)
+/*
+ * Begins with the windows of another completion: all lanes are open whose floor leaves room for a
+ * better payoff, or for a tie with whatever is found later. As values fall and the best payoff
+ * rises, a lane that is closed stays closed, and bounds of later slots are not needed.
+ */
+static void open_lanes(struct auc_policy_ctx *ctx, unsigned completion, double value)
 {
 	double limit = ctx->floor < 0 ? INFINITY : value - ctx->best_payoff + 16 * TIE * value;
+	struct lane *l;
 	unsigned i;
 
 	ctx->nopen = 0;
 	for (i = 0; i < ctx->nlanes; i++) {
-		if (ctx->lanes[i].floor > limit)
+		l = &ctx->lanes[i];
+		if (l->floor > limit && completion < l->closed)
+			l->closed = completion;
+		if (completion >= l->closed)
 			continue;
 		ctx->open[ctx->nopen++] = i;
-		ctx->lanes[i].room = INT64_MAX;
+		l->room = INT64_MAX;
 	}
 }
 
@@ -429,14 +459,19 @@ static void try_types(struct auc_policy_ctx *ctx, unsigned lane, unsigned comple
 			   .completion = completion,
 			   .start = completion - d,
 			   .worker = l->worker,
-			   .colocated = l->colocated};
-	double work, bound = 0;
+			   .colocated = l->colocated,
+			   .n = fewest,
+			   .here = INT64_MAX};
+	double work, workers, bound = 0;
 	unsigned p;
 
+	c.nservers = least_servers(ctx, &c);
 	if (ctx->bounds) {
+		if (dps_bound_of(ctx, lane, completion, d) + dps_least_ps(ctx, completion, d) >=
+		    limit_for(ctx, &c))
+			return;
 		bound = auc_dps_block_bound(ctx, lane, c.start, completion, &room);
-		if (fewest > room ||
-		    bound + dps_least_ps(ctx, completion, d) >= limit_of(ctx, completion, value))
+		if (fewest > room || bound + dps_least_ps(ctx, completion, d) >= limit_for(ctx, &c))
 			return;
 	}
 	for (p = 0; p < ctx->nps; p++) {
@@ -446,17 +481,29 @@ static void try_types(struct auc_policy_ctx *ctx, unsigned lane, unsigned comple
 		c.n = auc_job_workers(work, d, ctx->job->chunks);
 		if (!c.n || c.n > room || auc_job_duration(work, c.n) != d)
 			continue;
-		if (ctx->bounds &&
-		    bound * ((double)c.n / (double)fewest) +
-				    auc_dps_ps_block_bound(ctx, p, c.start, completion) >=
-			    limit_of(ctx, completion, value))
-			continue;
 		c.ps = p;
+		c.ps_server = 0;
+		c.here = INT64_MAX;
+		c.nservers = least_servers(ctx, &c);
+		workers = bound * ((double)c.n / (double)fewest);
+		if (ctx->bounds && auc_dps_too_dear(ctx, &c, workers, limit_for(ctx, &c)))
+			continue;
 		if (l->colocated)
 			try_colocated(ctx, &c);
 		else
-			try_distributed(ctx, &c);
+			try_distributed(ctx, &c, workers);
 	}
+}
+
+/* On how many servers C's workers are at least. */
+static unsigned least_servers(const struct auc_policy_ctx *ctx, const struct choice *c)
+{
+	int64_t most = ctx->m->cache[c->worker].max0, n;
+
+	if (c->colocated || most < 1)
+		return 1;
+	n = (c->n + most - 1) / most;
+	return n < 2 ? 2 : n < UINT32_MAX ? (unsigned)n : UINT32_MAX;
 }
 
 /*
@@ -465,59 +512,48 @@ static void try_types(struct auc_policy_ctx *ctx, unsigned lane, unsigned comple
  */
 static double limit_of(const struct auc_policy_ctx *ctx, unsigned completion, double value)
 {
-	double limit;
-
 	if (!ctx->found)
 		return INFINITY;
-	limit = value - ctx->best_payoff;
-	if (completion <= ctx->best.completion)
+	return limit_within(ctx, value, completion <= ctx->best.completion);
+}
+
+static double limit_within(const struct auc_policy_ctx *ctx, double value, bool ties)
+{
+	double limit = value - ctx->best_payoff;
+
+	if (ties)
 		return limit + 4 * TIE * (value + ctx->best.value + ctx->best.cost) + DBL_MIN;
 	return limit - TIE * (value + ctx->best.value + ctx->best.cost);
 }
 
-/* Sums and minima of TYPE over the window. Windows of one completion only grow, so they are
- * continued, not begun anew. */
-static const struct window *window_at(struct auc_policy_ctx *ctx, unsigned type,
-				      unsigned completion, unsigned d)
+/*
+ * The same for schedules of which C says what is known; what is not is as if it were the best: on
+ * the fewest servers, the lowest PS server, all workers there. If even that would lose a tie with
+ * the best one, only a better payoff will do.
+ */
+static double limit_for(const struct auc_policy_ctx *ctx, const struct choice *c)
 {
-	const struct auc_type_cache *c = &ctx->m->cache[type];
-	struct window *win = &ctx->windows[type];
-	unsigned n = ctx->nservers, s;
-	double *sum = win->sum;
-	int32_t *fit = win->fit;
-	const double *price;
-	const int32_t *now;
-
-	if (!win->d || win->completion != completion || win->d > d) {
-		win->completion = completion;
-		win->d = 1;
-		memcpy(sum, c->price + auc_cell(ctx->m, completion - 1, 0), n * sizeof(*sum));
-		memcpy(fit, c->fit + auc_cell(ctx->m, completion - 1, 0), n * sizeof(*fit));
-	}
-	for (; win->d < d; win->d++) {
-		price = c->price + auc_cell(ctx->m, completion - 1 - win->d, 0);
-		now = c->fit + auc_cell(ctx->m, completion - 1 - win->d, 0);
-		for (s = 0; s < n; s++)
-			sum[s] += price[s];
-		for (s = 0; s < n; s++)
-			fit[s] = now[s] < fit[s] ? now[s] : fit[s];
-	}
-	return win;
+	if (!ctx->found)
+		return INFINITY;
+	return limit_within(ctx, c->value, compare_ties(c, &ctx->best) < 0);
 }
 
 /* All workers and one PS on one server. */
 static void try_colocated(struct auc_policy_ctx *ctx, struct choice *c)
 {
-	unsigned d = c->completion - c->start, s;
-	const struct window *workers = window_at(ctx, c->worker, c->completion, d);
-	const struct window *pss = window_at(ctx, auc_ps_index(ctx->m, c->ps), c->completion, d);
-	double limit = limit_of(ctx, c->completion, c->value);
+	unsigned d = c->completion - c->start, i, s;
+	const struct window *workers = auc_dps_window(ctx, c->worker, c->completion, d);
+	const struct window *pss =
+		auc_dps_window(ctx, auc_ps_index(ctx->m, c->ps), c->completion, d);
+	double limit;
 
 	c->nservers = 1;
 	c->z = 1;
 	c->here = c->n;
-	for (s = 0; s < ctx->nservers; s++) {
-		if (workers->fit[s] < c->n || pss->fit[s] < 1 || ctx->ready[s] > c->start)
+	limit = limit_for(ctx, c);
+	for (i = 0; i < workers->n; i++) {
+		s = workers->list[i];
+		if (workers->fit[s] < c->n || pss->fit[s] < 1)
 			continue;
 		c->cost = (double)c->n * workers->sum[s] + pss->sum[s];
 		if (c->cost >= limit)
@@ -526,30 +562,68 @@ static void try_colocated(struct auc_policy_ctx *ctx, struct choice *c)
 		if (joint_fit(ctx, c, workers->fit[s], 1) < c->n)
 			continue;
 		offer(ctx, c);
-		limit = limit_of(ctx, c->completion, c->value);
+		limit = limit_for(ctx, c);
 	}
 }
 
-/* Each PS server in turn, the other workers on the cheapest other servers. */
-static void try_distributed(struct auc_policy_ctx *ctx, struct choice *c)
+/* Each PS server in turn, the other workers on the cheapest other servers. WORKERS_COST: what the
+ * workers cost at least. */
+static void try_distributed(struct auc_policy_ctx *ctx, struct choice *c, double workers_cost)
 {
-	unsigned d = c->completion - c->start, s;
-	const struct window *workers = window_at(ctx, c->worker, c->completion, d);
-	const struct window *pss;
-	double least, limit = limit_of(ctx, c->completion, c->value);
+	unsigned d = c->completion - c->start, ps = auc_ps_index(ctx->m, c->ps), i, s;
+	const struct window *workers = auc_dps_window(ctx, c->worker, c->completion, d);
+	const struct window *pss = auc_dps_window(ctx, ps, c->completion, d);
+	struct choice open = *c; /* what is known of all of them */
+	double least, limit = limit_for(ctx, &open);
+	unsigned n = list_ps_servers(ctx, c, workers, pss, limit - workers_cost);
 
-	start_filler(ctx, c->worker, c->completion, d);
-	least = fill_cost(&ctx->filler, c->n, UINT32_MAX, NULL);
-	if (least >= limit)
+	if (!n)
 		return;
-	pss = window_at(ctx, auc_ps_index(ctx->m, c->ps), c->completion, d);
-	for (s = 0; s < ctx->nservers; s++) {
-		if (pss->fit[s] < 1 || ctx->ready[s] > c->start || least + pss->sum[s] >= limit)
+	auc_dps_start_filler(ctx, c->worker, c->completion, d);
+	least = auc_dps_fill_cost(&ctx->filler, c->n, UINT32_MAX, NULL);
+	for (i = 0; i < n && least < limit; i++) {
+		s = ctx->ps_servers[i];
+		if (least + ctx->ps_cost[i] >= limit)
 			continue;
-		c->ps_server = s;
+		c->ps_server = open.ps_server = s;
 		try_ps_server(ctx, c, workers, pss->sum[s], pss->fit[s]);
-		limit = limit_of(ctx, c->completion, c->value);
+		limit = limit_for(ctx, &open);
 	}
+}
+
+/* Lists the servers that can hold all PSs of C for less than LIMIT, with what they cost at least:
+ * with as many workers beside them as fit. */
+static unsigned list_ps_servers(struct auc_policy_ctx *ctx, const struct choice *c,
+				const struct window *workers, const struct window *pss,
+				double limit)
+{
+	int64_t few[PS_COUNTS] = {0}, z; /* PSs at least, by the workers beside them */
+	unsigned n = 0, i, s;
+
+	for (i = 0; i < pss->n; i++) {
+		s = pss->list[i];
+		if (pss->sum[s] >= limit)
+			continue;
+		z = least_ps(ctx, c, workers->fit[s], few);
+		if (z > pss->fit[s] || (double)z * pss->sum[s] >= limit)
+			continue;
+		ctx->ps_servers[n] = s;
+		ctx->ps_cost[n++] = (double)z * pss->sum[s];
+	}
+	return n;
+}
+
+/* PSs that C needs at least if FIT workers fit beside them; FEW has those that are known. */
+static int64_t least_ps(const struct auc_policy_ctx *ctx, const struct choice *c, int64_t fit,
+			int64_t *few)
+{
+	int64_t beside = fit < c->n ? fit : c->n - 1;
+
+	if (beside >= PS_COUNTS)
+		return auc_job_ps(ctx->m, c->worker, c->ps, c->n - beside);
+	if (!few[beside])
+		few[beside] = auc_job_ps(ctx->m, c->worker, c->ps, c->n - beside);
+	return few[beside];
 }
 
 /*
@@ -569,7 +643,7 @@ static void try_ps_server(struct auc_policy_ctx *ctx, struct choice *c,
 	int64_t best = 0, elsewhere, served, low, high;
 
 	if (fit) {
-		best = c->n - cheaper_than(f, sum);
+		best = c->n - auc_dps_cheaper_than(f, sum);
 		best = best < 0 ? 0 : best > most ? most : best;
 	}
 	for (elsewhere = c->n - most; elsewhere <= c->n; elsewhere = served + 1) {
@@ -584,12 +658,12 @@ static void try_ps_server(struct auc_policy_ctx *ctx, struct choice *c,
 		if (high < low)
 			continue;
 		c->here = best < low ? low : best > high ? high : best;
-		c->cost = fill_cost(f, c->n - c->here, c->ps_server, &c->nservers);
+		c->cost = auc_dps_fill_cost(f, c->n - c->here, c->ps_server, &c->nservers);
 		c->cost += (double)c->z * ps_sum;
 		if (c->here)
 			c->cost += (double)c->here * sum;
 		c->nservers++;
-		if (c->cost < limit_of(ctx, c->completion, c->value))
+		if (c->cost < limit_for(ctx, c))
 			offer(ctx, c);
 		if (low <= best)
 			return;
@@ -671,134 +745,6 @@ static int compare_ties(const struct choice *a, const struct choice *b)
 	return 0;
 }
 
-static void start_filler(struct auc_policy_ctx *ctx, unsigned worker, unsigned completion,
-			 unsigned d)
-{
-	const struct window *win = window_at(ctx, worker, completion, d);
-	struct filler *f = &ctx->filler;
-	unsigned s;
-
-	if (f->d == d && f->completion == completion && f->worker == worker)
-		return;
-	f->worker = worker;
-	f->completion = completion;
-	f->d = d;
-	f->sum = win->sum;
-	f->fit = win->fit;
-	f->nheap = f->ntaken = 0;
-	for (s = 0; s < ctx->nservers; s++) {
-		f->rank[s] = 0;
-		if (win->fit[s] && ctx->ready[s] <= completion - d)
-			f->heap[f->nheap++] = s;
-	}
-	for (s = f->nheap / 2; s--;)
-		sift_down(f, s);
-}
-
-/* Takes servers until they hold N workers; false if all together do not. */
-static bool fill(struct filler *f, int64_t n)
-{
-	int64_t workers = f->ntaken ? f->workers[f->ntaken - 1] : 0;
-	double cost = f->ntaken ? f->cost[f->ntaken - 1] : 0;
-	uint32_t s;
-
-	while (workers < n && f->nheap) {
-		s = f->heap[0];
-		f->heap[0] = f->heap[--f->nheap];
-		sift_down(f, 0);
-		workers += f->fit[s];
-		cost += f->fit[s] * f->sum[s];
-		f->taken[f->ntaken] = s;
-		f->workers[f->ntaken] = workers;
-		f->cost[f->ntaken] = cost;
-		f->rank[s] = ++f->ntaken;
-	}
-	return workers >= n;
-}
-
-/* The least rank up to which N >= 1 workers are held; they are. */
-static unsigned rank_for(const struct filler *f, int64_t n)
-{
-	unsigned low = 0, high = f->ntaken - 1, mid;
-
-	while (low < high) {
-		mid = (low + high) / 2;
-		if (f->workers[mid] >= n)
-			high = mid;
-		else
-			low = mid + 1;
-	}
-	return low;
-}
-
-/*
- * What N workers cost at least with none on server WITHOUT (UINT32_MAX: any), INFINITY if they do
- * not fit; *NSERVERS (may be NULL) is on how many servers they are. If WITHOUT is among the servers
- * used, its place is taken by the next ones.
- */
-static double fill_cost(struct filler *f, int64_t n, unsigned without, unsigned *nservers)
-{
-	double cost = 0;
-	unsigned r, used, skipped;
-
-	if (!fill(f, n))
-		return INFINITY;
-	r = rank_for(f, n);
-	skipped = without != UINT32_MAX && f->rank[without] && f->rank[without] <= r + 1;
-	if (skipped) {
-		n += f->fit[without];
-		if (!fill(f, n))
-			return INFINITY;
-		r = rank_for(f, n);
-		cost = -(double)f->fit[without] * f->sum[without];
-	}
-	used = r + 1 - skipped;
-	if (nservers)
-		*nservers = used;
-	if (!r)
-		return (double)n * f->sum[f->taken[0]];
-	return f->cost[r - 1] + (double)(n - f->workers[r - 1]) * f->sum[f->taken[r]] + cost;
-}
-
-/* Workers on servers cheaper than SUM, as far as servers are taken: the others cost no less. */
-static int64_t cheaper_than(const struct filler *f, double sum)
-{
-	unsigned low = 0, high = f->ntaken, mid;
-
-	while (low < high) {
-		mid = (low + high) / 2;
-		if (f->sum[f->taken[mid]] < sum)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low ? f->workers[low - 1] : 0;
-}
-
-static bool heap_before(const struct filler *f, uint32_t a, uint32_t b)
-{
-	if (f->sum[a] != f->sum[b])
-		return f->sum[a] < f->sum[b];
-	if (f->fit[a] != f->fit[b])
-		return f->fit[a] > f->fit[b];
-	return a < b;
-}
-
-static void sift_down(struct filler *f, unsigned i)
-{
-	uint32_t s = f->heap[i];
-	unsigned child;
-
-	for (; (child = 2 * i + 1) < f->nheap; i = child) {
-		if (child + 1 < f->nheap && heap_before(f, f->heap[child + 1], f->heap[child]))
-			child++;
-		if (!heap_before(f, f->heap[child], s))
-			break;
-		f->heap[i] = f->heap[child];
-	}
-	f->heap[i] = s;
-}
-
 /* Lays the best schedule out and prices it as it will be charged. */
 static enum auc_code make_plan(struct auc_policy_ctx *ctx, struct auc_decision *decision,
 			       struct auc_err *err)
@@ -820,8 +766,8 @@ static enum auc_code make_plan(struct auc_policy_ctx *ctx, struct auc_decision *
 	memset(ctx->take, 0, ctx->nservers * sizeof(*ctx->take));
 	ctx->take[c->ps_server] = (unsigned)c->here;
 	if (left) {
-		start_filler(ctx, c->worker, c->completion, c->completion - c->start);
-		fill(f, left + f->fit[c->ps_server]);
+		auc_dps_start_filler(ctx, c->worker, c->completion, c->completion - c->start);
+		auc_dps_fill(f, left + f->fit[c->ps_server]);
 		for (r = 0; left && r < f->ntaken; r++) {
 			s = f->taken[r];
 			if (s == c->ps_server)

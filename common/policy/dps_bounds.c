@@ -6,15 +6,24 @@
  * of each slot, read off the market's price order, are summed over slots by prefix sums: workers
  * may change servers each slot. The same for blocks of 1, 2, 4, ... slots gives the better bound of
  * a window made of blocks, in which they stay where they are for a block.
+ *
+ * PSs, all on one server, are as many as the workers elsewhere need. So few are enough only where
+ * many workers fit beside them, which on most servers they do not. Large servers, as the cloud is,
+ * are therefore looked at apart from the others.
  */
 #include "config.h"
 
 #include <float.h>
+#include <limits.h>
 #include <math.h>
+#include <string.h>
 
 #include "num.h"
 #include "policy/dps-private.h"
 
+static unsigned find_fewest(struct lane *lane, double work, uint64_t chunks, int64_t *fewest);
+static void choose_levels(struct auc_policy_ctx *ctx, struct lane *lane, size_t base,
+			  unsigned distinct);
 static double lowest_price(const struct auc_policy_ctx *ctx, unsigned type);
 static void add_slot(struct auc_policy_ctx *ctx, unsigned lane, unsigned slot);
 static const double *lane_block(struct auc_policy_ctx *ctx, unsigned lane, unsigned row,
@@ -23,8 +32,12 @@ static int64_t walk_distributed(const struct auc_policy_ctx *ctx, const struct l
 				unsigned row, unsigned slot, double *level_cost);
 static int64_t walk_colocated(const struct auc_policy_ctx *ctx, const struct lane *l, unsigned row,
 			      unsigned slot, double *level_cost);
-static double ps_block(struct auc_policy_ctx *ctx, unsigned ps, unsigned row, unsigned slot);
-static unsigned next_block(const struct auc_market *m, unsigned *at, unsigned end);
+static const struct offer *offer_of(struct auc_policy_ctx *ctx, unsigned type, enum tier tier,
+				    unsigned row, unsigned slot);
+static const struct offer *window_offers(struct auc_policy_ctx *ctx, unsigned type, unsigned start,
+					 unsigned end);
+static double exchange_bound(const struct auc_policy_ctx *ctx, const struct choice *c, int64_t most,
+			     const struct offer *beside, const struct offer *ps, double any);
 
 void auc_dps_add_lane(struct auc_policy_ctx *ctx, unsigned worker, bool colocated)
 {
@@ -33,7 +46,7 @@ void auc_dps_add_lane(struct auc_policy_ctx *ctx, unsigned worker, bool colocate
 	struct lane *lane = &ctx->lanes[ctx->nlanes];
 	size_t base = (size_t)ctx->nlanes * (m->slots + 1);
 	double least = DBL_MAX, most = -1, work;
-	unsigned p, d, i, distinct = 0, every, seen;
+	unsigned p, distinct;
 	int64_t longest;
 
 	if (job->worker_seconds[worker] < 0)
@@ -50,32 +63,56 @@ void auc_dps_add_lane(struct auc_policy_ctx *ctx, unsigned worker, bool colocate
 	longest = auc_job_duration(most, 1);
 	lane->worker = worker;
 	lane->colocated = colocated;
-	lane->dmax = longest < m->slots ? (unsigned)longest : m->slots;
+	lane->closed = UINT_MAX;
+	lane->dmax = longest < m->slots - ctx->start0 ? (unsigned)longest : m->slots - ctx->start0;
+	distinct = find_fewest(lane, least, job->chunks, ctx->fewest + base);
+	if (!distinct)
+		return;
+	choose_levels(ctx, lane, base, distinct);
+	ctx->nlanes++;
+}
+
+/* The FEWEST workers that do WORK, by duration. Returns how many different numbers that is. */
+static unsigned find_fewest(struct lane *lane, double work, uint64_t chunks, int64_t *fewest)
+{
+	unsigned d = lane->dmax, distinct = 0;
+	int64_t n;
+
 	lane->dmin = lane->dmax + 1;
 	lane->slots = INFINITY;
-	for (d = lane->dmax; d; d--) {
-		ctx->fewest[base + d] = auc_job_workers(least, d, job->chunks);
-		if (!ctx->fewest[base + d])
+	while (d) {
+		n = auc_job_workers(work, d, chunks);
+		if (!n)
 			break;
-		lane->dmin = d;
-		lane->slots = fmin(lane->slots, (double)ctx->fewest[base + d] * d);
-		distinct += d == lane->dmax || ctx->fewest[base + d] != ctx->fewest[base + d + 1];
+		lane->dmin = (unsigned)auc_job_duration(work, n);
+		lane->slots = fmin(lane->slots, (double)n * lane->dmin);
+		distinct++;
+		while (d >= lane->dmin)
+			fewest[d--] = n;
 	}
-	if (lane->dmin > lane->dmax)
-		return;
-	/* levels: every so many of the distinct counts, from the least; then the largest level
-	 * below each count */
-	every = (distinct + ctx->levels - 1) / ctx->levels;
+	return distinct;
+}
+
+/* Levels: every so many of the DISTINCT counts, from the least; then the largest level below each
+ * count. */
+static void choose_levels(struct auc_policy_ctx *ctx, struct lane *lane, size_t base,
+			  unsigned distinct)
+{
+	unsigned every = (distinct + ctx->levels - 1) / ctx->levels, seen = 0, d = lane->dmax;
+	double ratio;
+	int64_t n;
+
 	lane->nlevels = 0;
-	for (d = lane->dmax, seen = 0; d >= lane->dmin; d--) {
-		if (d == lane->dmax || ctx->fewest[base + d] != ctx->fewest[base + d + 1])
-			if (seen++ % every == 0)
-				lane->level[lane->nlevels++] = ctx->fewest[base + d];
-		i = lane->nlevels - 1;
-		ctx->level_of[base + d] = (uint8_t)i;
-		ctx->ratio[base + d] = (double)ctx->fewest[base + d] / (double)lane->level[i];
+	while (d >= lane->dmin) {
+		n = ctx->fewest[base + d];
+		if (seen++ % every == 0)
+			lane->level[lane->nlevels++] = n;
+		ratio = (double)n / (double)lane->level[lane->nlevels - 1];
+		for (; d >= lane->dmin && ctx->fewest[base + d] == n; d--) {
+			ctx->level_of[base + d] = (uint8_t)(lane->nlevels - 1);
+			ctx->ratio[base + d] = ratio;
+		}
 	}
-	ctx->nlanes++;
 }
 
 void auc_dps_find_floor(struct auc_policy_ctx *ctx)
@@ -111,22 +148,20 @@ static double lowest_price(const struct auc_policy_ctx *ctx, unsigned type)
 	return least;
 }
 
-/* Bounds of all slot indices up to SLOT, as far as they are not there yet. */
-void auc_dps_extend_bounds(struct auc_policy_ctx *ctx, unsigned slot)
+/* Bounds of slot index SLOT, of the lanes that are open. */
+void auc_dps_add_bounds(struct auc_policy_ctx *ctx, unsigned slot)
 {
+	double least = INFINITY;
 	unsigned i, p;
-	double least;
 
-	for (; ctx->bounded <= slot; ctx->bounded++) {
-		for (i = 0; i < ctx->nlanes; i++)
-			add_slot(ctx, i, ctx->bounded);
-		least = INFINITY;
-		for (p = 0; p < ctx->m->nps_types; p++)
-			if (ctx->job->ps_seconds[p] >= 0)
-				least = fmin(least, ps_block(ctx, p, ctx->bounded, ctx->bounded));
-		ctx->ps_bound[ctx->bounded + 1] =
-			ctx->ps_bound[ctx->bounded] + (isinf(least) ? 0 : least);
-	}
+	for (i = 0; i < ctx->nopen; i++)
+		add_slot(ctx, ctx->open[i], slot);
+	for (p = 0; p < ctx->m->nps_types; p++)
+		if (ctx->job->ps_seconds[p] >= 0)
+			least = fmin(
+				least,
+				offer_of(ctx, auc_ps_index(ctx->m, p), ANY, slot, slot)->price);
+	ctx->ps_bound[slot + 1] = ctx->ps_bound[slot] + (isinf(least) ? 0 : least);
 }
 
 /* Adds one slot to a lane's prefix sums. */
@@ -217,33 +252,64 @@ static int64_t walk_colocated(const struct auc_policy_ctx *ctx, const struct lan
 	return most;
 }
 
-/* What a PS costs at least in a block; INFINITY if none fits. */
-static double ps_block(struct auc_policy_ctx *ctx, unsigned ps, unsigned row, unsigned slot)
+/* What the servers of TIER offer of TYPE in the block of the market's ROW, which begins at slot
+ * index SLOT. Worked out when first asked for. */
+static const struct offer *offer_of(struct auc_policy_ctx *ctx, unsigned type, enum tier tier,
+				    unsigned row, unsigned slot)
 {
-	const struct auc_type_cache *c = &ctx->m->cache[auc_ps_index(ctx->m, ps)];
+	const struct auc_type_cache *c = &ctx->m->cache[type];
+	size_t at = ((size_t)type * TIERS + tier) * ctx->nrows + row;
 	size_t cell = auc_cell(ctx->m, row, 0);
-	double *cost = &ctx->ps_block[(size_t)ps * ctx->nrows + row];
-	unsigned r;
+	struct offer *o = &ctx->offers[at];
+	bool listed = tier == LARGE && ctx->nlarge < ctx->nservers / 8; /* few: each is looked at */
+	unsigned r, n = listed ? ctx->nlarge : ctx->nservers;
 	uint32_t s;
 
-	if (*cost >= 0)
-		return *cost;
-	*cost = INFINITY;
-	for (r = 0; r < ctx->nservers; r++) {
-		s = c->order[cell + r];
-		if (!c->fit[cell + s])
+	if (ctx->offers_done[at])
+		return o;
+	ctx->offers_done[at] = 1;
+	*o = (struct offer){.price = INFINITY};
+	for (r = 0; r < n; r++) {
+		s = listed ? ctx->large_list[r] : c->order[cell + r];
+		if (!c->fit[cell + s] && !listed)
 			break;
-		if (ctx->ready[s] <= slot) {
-			*cost = c->price[cell + s];
+		if (!c->fit[cell + s] || ctx->ready[s] > slot || (tier == SMALL && ctx->large[s]) ||
+		    (tier == LARGE && !ctx->large[s]))
+			continue;
+		o->price = fmin(o->price, c->price[cell + s]);
+		o->most = c->fit[cell + s] > o->most ? c->fit[cell + s] : o->most;
+		if (!listed) {
+			o->most = ctx->most[type][tier];
 			break;
 		}
 	}
-	return *cost;
+	return o;
 }
 
-/* The block that a walk over slot indices up to END takes next at AT: the largest that begins
- * there. Returns its row, moves AT behind it. */
-static unsigned next_block(const struct auc_market *m, unsigned *at, unsigned end)
+void auc_dps_find_tiers(struct auc_policy_ctx *ctx)
+{
+	const struct auc_market *m = ctx->m;
+	unsigned ntypes = ctx->nworkers + ctx->nps, s, i;
+	int64_t fit, *most;
+
+	memset(ctx->large, 0, ctx->nservers);
+	memset(ctx->most, 0, ntypes * sizeof(*ctx->most));
+	for (i = 0; i < ctx->nworkers; i++)
+		for (s = 0; s < ctx->nservers; s++)
+			ctx->large[s] |= m->cache[i].fit0[s] > m->cache[i].max0 / 2;
+	ctx->nlarge = 0;
+	for (s = 0; s < ctx->nservers; s++)
+		if (ctx->large[s])
+			ctx->large_list[ctx->nlarge++] = s;
+	for (i = 0; i < ntypes; i++)
+		for (s = 0; s < ctx->nservers; s++) {
+			fit = m->cache[i].fit0[s];
+			most = &ctx->most[i][ctx->large[s] ? LARGE : SMALL];
+			*most = fit > *most ? fit : *most;
+		}
+}
+
+unsigned auc_dps_next_block(const struct auc_market *m, unsigned *at, unsigned end)
 {
 	auc_slot t = m->first + *at;
 	unsigned level = 0, row;
@@ -266,7 +332,7 @@ double auc_dps_block_bound(struct auc_policy_ctx *ctx, unsigned lane, unsigned s
 	*room = INT64_MAX;
 	while (at < end) {
 		slot = at;
-		row = next_block(ctx->m, &at, end);
+		row = auc_dps_next_block(ctx->m, &at, end);
 		cost += lane_block(ctx, lane, row, slot)[level];
 		fits = ctx->block_room[(size_t)lane * ctx->nrows + row];
 		*room = fits < *room ? fits : *room;
@@ -274,15 +340,75 @@ double auc_dps_block_bound(struct auc_policy_ctx *ctx, unsigned lane, unsigned s
 	return cost * ctx->keep * ctx->ratio[(size_t)lane * (ctx->slots + 1) + end - start];
 }
 
-double auc_dps_ps_block_bound(struct auc_policy_ctx *ctx, unsigned ps, unsigned start, unsigned end)
+/* The same of a window, by tier: the least that one costs, and how many fit on a server at most. */
+static const struct offer *window_offers(struct auc_policy_ctx *ctx, unsigned type, unsigned start,
+					 unsigned end)
 {
-	unsigned slot, at = start, row;
-	double cost = 0;
+	struct window_offers *all = &ctx->window_offers[type];
+	unsigned slot, row, at = start;
+	const struct offer *o;
+	enum tier tier;
 
+	if (all->start == start && all->end == end)
+		return all->tier;
+	*all = (struct window_offers){.start = start, .end = end};
+	for (tier = ANY; tier < TIERS; tier++)
+		all->tier[tier].most = INT32_MAX;
 	while (at < end) {
 		slot = at;
-		row = next_block(ctx->m, &at, end);
-		cost += ps_block(ctx, ps, row, slot);
+		row = auc_dps_next_block(ctx->m, &at, end);
+		for (tier = ANY; tier < TIERS; tier++) {
+			o = offer_of(ctx, type, tier, row, slot);
+			all->tier[tier].price += o->price * ctx->keep;
+			if (o->most < all->tier[tier].most)
+				all->tier[tier].most = o->most;
+		}
 	}
-	return cost * ctx->keep;
+	return all->tier;
+}
+
+bool auc_dps_too_dear(struct auc_policy_ctx *ctx, const struct choice *c, double workers,
+		      double limit)
+{
+	unsigned type = auc_ps_index(ctx->m, c->ps);
+	const struct offer *ps = window_offers(ctx, type, c->start, c->completion), *beside;
+	enum tier tier;
+	int64_t most, z;
+
+	if (workers + ps[ANY].price >= limit)
+		return true;
+	if (c->colocated)
+		return false;
+	beside = window_offers(ctx, c->worker, c->start, c->completion);
+	for (tier = LARGE; tier < TIERS; tier++) {
+		most = beside[tier].most < c->n ? beside[tier].most : c->n - 1;
+		z = auc_job_ps(ctx->m, c->worker, c->ps, c->n - most);
+		if (z <= ps[tier].most && workers + (double)z * ps[tier].price < limit &&
+		    exchange_bound(ctx, c, most, &beside[tier], &ps[tier], beside[ANY].price) <
+			    limit)
+			return false;
+	}
+	return true;
+}
+
+/*
+ * What C costs at least with its PSs on a server that offers no more than PS, and up to MOST
+ * workers beside them at the price of BESIDE, the others at ANY each. PSs are counted in fractions,
+ * but for the first, so that the cost is convex in the workers beside them, with one kink.
+ */
+static double exchange_bound(const struct auc_policy_ctx *ctx, const struct choice *c, int64_t most,
+			     const struct offer *beside, const struct offer *ps, double any)
+{
+	const struct auc_market *m = ctx->m;
+	double n = (double)c->n, here = most ? beside->price : 0, least = INFINITY;
+	double each = m->types[c->worker].bandwidth / m->types[auc_ps_index(m, c->ps)].bandwidth *
+		      (1 - 1e-8);
+	double few = fmax(0, n - ps->most / each);
+	double y[3] = {few, fmin(fmax(few, n - 1 / each), (double)most), (double)most};
+	unsigned i;
+
+	for (i = 0; i < 3; i++)
+		least = fmin(least, fmax(1, each * (n - y[i])) * ps->price + y[i] * here +
+					    (n - y[i]) * any);
+	return least * ctx->keep;
 }
