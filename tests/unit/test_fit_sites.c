@@ -29,6 +29,16 @@
 static const char dear[] = "bid=linear:2000,150" WORK "data=edge1=10,edge2=2";
 static const char cheap[] = "bid=linear:60,0.5" WORK "data=edge3=12";
 
+static int flat_prices(void **state)
+{
+	return world_auction_setup(state, GLOBAL "Prices=flat");
+}
+
+static int learned_prices(void **state)
+{
+	return world_auction_setup(state, GLOBAL "Prices=learned");
+}
+
 /* More than there is room for, by a third. */
 static void crowd(struct auc_auction *a, double *now)
 {
@@ -65,16 +75,13 @@ static const struct auc_tariff_class *traffic_class(const struct auc_tariff *t)
  * nothing moves. */
 static void test_scarce(void **state)
 {
+	struct world_auction *f = *state;
+	struct auc_auction *a = f->a;
 	const struct auc_tariff_class *traffic;
 	double now = NOW, gpu, mb;
-	struct auc_auction *a;
 	struct auc_tariff *t;
 	struct auc_offer o;
-	char dir[64];
 
-	(void)state;
-	world_mkdir(dir);
-	a = world_open(GLOBAL "Prices=learned", dir, now);
 	crowd(a, &now);
 	o = world_offer(a, dear, now, true);
 	assert_int_equal(fit(a, &now), AUC_OK);
@@ -103,8 +110,6 @@ static void test_scarce(void **state)
 		auc_auction_tick(a, now);
 	for (auc_slot s = auc_market_first(a->market); s <= auc_market_last(a->market); s++)
 		assert_true(fitting_v100_price(a, s) == gpu && traffic_price(a, s) == mb);
-	auc_auction_destroy(a);
-	world_rmdir(dir);
 }
 
 /* Where there is room for all, nothing costs; with Prices=flat there are prices all the same. */
@@ -141,13 +146,10 @@ static void test_plenty(void **state)
  * more. */
 static void test_holds(void **state)
 {
-	struct auc_auction *a;
+	struct world_auction *f = *state;
+	struct auc_auction *a = f->a;
 	double now = NOW, gpu, looked;
-	char dir[64];
 
-	(void)state;
-	world_mkdir(dir);
-	a = world_open(GLOBAL "Prices=flat", dir, now);
 	while (now < NOW + 45 * SLOT)
 		crowd(a, &now);
 	assert_int_equal(fit(a, &now), AUC_OK);
@@ -162,27 +164,20 @@ static void test_holds(void **state)
 	assert_int_equal(fit(a, &now), AUC_OK);
 	assert_true(a->tariff->guard.time > looked);
 	assert_true(fitting_v100_price(a, auc_market_first(a->market)) == gpu);
-	auc_auction_destroy(a);
-	world_rmdir(dir);
 }
 
 /* A quiet period without prices that hold teaches nothing. */
 static void test_quiet(void **state)
 {
-	struct auc_auction *a;
+	struct world_auction *f = *state;
+	struct auc_auction *a = f->a;
 	double now = NOW;
-	char dir[64];
 
-	(void)state;
-	world_mkdir(dir);
-	a = world_open(GLOBAL "Prices=learned", dir, now);
 	fitting_submit(a, cheap, 12, 60, &now);
 	now += 60 * SLOT;
 	fitting_submit(a, cheap, 2, 60, &now);
 	assert_int_equal(fit(a, &now), AUC_ENOENT);
 	assert_null(a->tariff);
-	auc_auction_destroy(a);
-	world_rmdir(dir);
 }
 
 /* The spool keeps what a bid says of its data, and the price of traffic, in journal and snapshot.
@@ -229,17 +224,12 @@ static void test_restart(void **state)
 
 static void test_stop(void **state)
 {
-	struct auc_auction *a;
+	struct world_auction *f = *state;
+	struct auc_auction *a = f->a;
 	double now = NOW;
-	char dir[64];
 
-	(void)state;
-	world_mkdir(dir);
-	a = world_open(GLOBAL "Prices=learned", dir, now);
 	fitting_submit(a, dear, 20, 60, &now);
 	fitting_stop(a, now, 4, 1000);
-	auc_auction_destroy(a);
-	world_rmdir(dir);
 }
 
 /* Bids of all sorts: whatever they are sold by, they are worth no more than the bound says. Where
@@ -292,9 +282,13 @@ static void test_bound(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_scarce),  cmocka_unit_test(test_plenty),
-		cmocka_unit_test(test_holds),   cmocka_unit_test(test_quiet),
-		cmocka_unit_test(test_restart), cmocka_unit_test(test_stop),
+		cmocka_unit_test_setup_teardown(test_scarce, learned_prices,
+						world_auction_teardown),
+		cmocka_unit_test(test_plenty),
+		cmocka_unit_test_setup_teardown(test_holds, flat_prices, world_auction_teardown),
+		cmocka_unit_test_setup_teardown(test_quiet, learned_prices, world_auction_teardown),
+		cmocka_unit_test(test_restart),
+		cmocka_unit_test_setup_teardown(test_stop, learned_prices, world_auction_teardown),
 		cmocka_unit_test(test_bound),
 	};
 

@@ -28,6 +28,16 @@ static const char dear[] =
 static const char cheap[] =
 	"linear:60,1 epochs=8 chunks=2 minibatches=300 worker-time=v100=1s ps-time=ps.m=0 upload=0";
 
+static int flat_prices(void **state)
+{
+	return world_auction_setup(state, GLOBAL "Prices=flat");
+}
+
+static int learned_prices(void **state)
+{
+	return world_auction_setup(state, GLOBAL "Prices=learned");
+}
+
 /* False: there was none to be made. */
 static bool fit(struct auc_auction *a, double now)
 {
@@ -61,16 +71,14 @@ static double cost(struct auc_auction *a, const char *text, double now)
  */
 static void test_scarcity(void **state)
 {
+	struct world_auction *f = *state;
+	struct auc_auction *a = f->a;
 	struct auc_bid bid;
-	struct auc_auction *a;
 	struct auc_tariff *t;
 	struct auc_offer o;
 	double now = NOW, before;
-	char dir[64], *why;
+	char *why;
 
-	(void)state;
-	world_mkdir(dir);
-	a = world_open(GLOBAL "Prices=flat", dir, now);
 	assert_false(fit(a, now)); /* of nothing */
 	fitting_submit(a, dear, 9, 20, &now);
 	assert_false(auc_auction_fit_due(a, now));
@@ -104,8 +112,6 @@ static void test_scarcity(void **state)
 	for (unsigned i = 0; i < 60; i++, now += SLOT)
 		auc_auction_tick(a, now); /* nor does time: new slots cost the same */
 	assert_true(fabs(v100_price(a) - before) < 1e-9 * before);
-	auc_auction_destroy(a);
-	world_rmdir(dir);
 }
 
 /* The status says what holds, and the runs of servers what it costs now, next, and on average. */
@@ -128,14 +134,12 @@ static void check_status(struct auc_auction *a, const struct auc_tariff *t, doub
 /* Where nothing is scarce the guard takes what costs nobody anything. */
 static void test_guard(void **state)
 {
-	struct auc_auction *a;
+	struct world_auction *f = *state;
+	struct auc_auction *a = f->a;
 	struct auc_tariff *t;
 	double now = NOW, past;
-	char dir[64], *why;
+	char *why;
 
-	(void)state;
-	world_mkdir(dir);
-	a = world_open(GLOBAL "Prices=learned", dir, now);
 	fitting_submit(a, cheap, 12, 900, &now);
 	assert_true(fit(a, now));
 	now += SLOT;
@@ -160,21 +164,16 @@ static void test_guard(void **state)
 	auc_auction_tick(a, now + SLOT);
 	assert_true(auc_auction_tariff(a, &t) && t->guard.time == past);
 	auc_tariff_free(t);
-	auc_auction_destroy(a);
-	world_rmdir(dir);
 }
 
 /* Scarce and mixed: what the guard takes is worth more, replayed, than doing without. */
 static void test_worth(void **state)
 {
-	struct auc_auction *a;
+	struct world_auction *f = *state;
+	struct auc_auction *a = f->a;
 	struct auc_tariff *t;
 	double now = NOW;
-	char dir[64];
 
-	(void)state;
-	world_mkdir(dir);
-	a = world_open(GLOBAL "Prices=learned", dir, now);
 	for (unsigned i = 0; i < 40; i++) {
 		fitting_submit(a, cheap, 2, 100, &now);
 		fitting_submit(a, dear, 2, 50, &now);
@@ -187,8 +186,6 @@ static void test_worth(void **state)
 		    t->guard.worth > t->guard.worth_of[AUC_TARIFF_PUBLISHED]);
 	assert_true(t->guard.worth <= t->guard.bound && auc_tariff_gap(t) < 0.5);
 	auc_tariff_free(t);
-	auc_auction_destroy(a);
-	world_rmdir(dir);
 }
 
 /* Not byte by byte: there is padding. */
@@ -305,14 +302,11 @@ static void test_restart(void **state)
 /* Nodes that change keep the prices of their class. */
 static void test_nodes(void **state)
 {
+	struct world_auction *f = *state;
+	struct auc_auction *a = f->a;
 	struct auc_server_spec specs[8];
 	double now = NOW, price;
-	struct auc_auction *a;
-	char dir[64];
 
-	(void)state;
-	world_mkdir(dir);
-	a = world_open(GLOBAL "Prices=flat", dir, now);
 	fitting_submit(a, dear, 100, 60, &now);
 	assert_true(fit(a, now));
 	now += SLOT;
@@ -328,23 +322,16 @@ static void test_nodes(void **state)
 				     (unsigned)auc_market_find_server(a->market, "edge9"),
 				     (unsigned)auc_market_find_tres(a->market, "gpu:v100"),
 				     auc_market_first(a->market)) > 0);
-	auc_auction_destroy(a);
-	world_rmdir(dir);
 }
 
 static void test_stop(void **state)
 {
-	struct auc_auction *a;
+	struct world_auction *f = *state;
+	struct auc_auction *a = f->a;
 	double now = NOW;
-	char dir[64];
 
-	(void)state;
-	world_mkdir(dir);
-	a = world_open(GLOBAL "Prices=learned", dir, now);
 	fitting_submit(a, dear, 20, 60, &now);
 	fitting_stop(a, now, 3, 3000);
-	auc_auction_destroy(a);
-	world_rmdir(dir);
 }
 
 /* Bounded by count and bytes. */
@@ -587,12 +574,18 @@ static void test_level(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_past),     cmocka_unit_test(test_driven_out),
-		cmocka_unit_test(test_hostile),  cmocka_unit_test(test_tariff),
-		cmocka_unit_test(test_scarcity), cmocka_unit_test(test_guard),
-		cmocka_unit_test(test_worth),    cmocka_unit_test(test_periods),
-		cmocka_unit_test(test_restart),  cmocka_unit_test(test_nodes),
-		cmocka_unit_test(test_stop),     cmocka_unit_test(test_level),
+		cmocka_unit_test(test_past),
+		cmocka_unit_test(test_driven_out),
+		cmocka_unit_test(test_hostile),
+		cmocka_unit_test(test_tariff),
+		cmocka_unit_test_setup_teardown(test_scarcity, flat_prices, world_auction_teardown),
+		cmocka_unit_test_setup_teardown(test_guard, learned_prices, world_auction_teardown),
+		cmocka_unit_test_setup_teardown(test_worth, learned_prices, world_auction_teardown),
+		cmocka_unit_test(test_periods),
+		cmocka_unit_test(test_restart),
+		cmocka_unit_test_setup_teardown(test_nodes, flat_prices, world_auction_teardown),
+		cmocka_unit_test_setup_teardown(test_stop, learned_prices, world_auction_teardown),
+		cmocka_unit_test(test_level),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
