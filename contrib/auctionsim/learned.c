@@ -22,7 +22,7 @@
 #include "world.h"
 
 /* Without a past: there is nothing to compare with. */
-static const struct auc_guard_choice cold = {AUC_TARIFF_LEARNED, {AUC_LEARN_MIXED, 0.5}, true};
+static const struct auc_guard_choice cold = {AUC_TARIFF_LEARNED, {AUC_LEARN_MIXED, 1}, true};
 
 struct past {
 	const struct auc_policy *policy;

@@ -9,8 +9,10 @@
 #include "users.h"
 #include "world.h"
 
-#define FIRST_JOBS 10  /* without a past: from that many jobs on */
-#define GROWTH     1.5 /* and each time that there are that many times as many */
+/* Without a past: */
+#define FIRST_JOBS 10  /* prices are fitted from that many jobs on, */
+#define GROWTH     1.1 /* and each time that there are that many times as many; */
+#define DOUBT      5   /* those of n jobs are multiplied by n / (n + DOUBT) */
 
 /* Jobs of the past, or of the day. */
 struct bids {
@@ -241,6 +243,8 @@ enum auc_code teacher_before(struct teacher *t, struct auc_market *m, auc_slot n
 	if (t->past.n && !t->choice.again && !t->moved)
 		return AUC_OK;
 	choice = auc_guard_again(&t->choice);
+	if (!t->past.n)
+		choice.factor *= (double)t->today.n / (t->today.n + DOUBT);
 	rc = fit(t, t->now, m, now,
 		 auc_learn_ready(t->now) || (t->past.n && !t->moved) ? AUC_LEARN_AGAIN
 								     : AUC_LEARN_ITERATIONS,

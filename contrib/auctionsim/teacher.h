@@ -17,8 +17,8 @@ struct teacher;
 /*
  * For scenario S sold by POLICY, from the jobs of DAYS[N] but that of index WITHOUT (N: none is
  * left out); if that is the only one, from every other of its jobs, counted twice. None left: from
- * the day's own jobs alone, as they come. DAYS must stay. AUC_EINVAL: a job with types of its own,
- * which teaches nothing.
+ * the day's own jobs alone, as they come, and the fewer there are, the lower are prices. DAYS must
+ * stay. AUC_EINVAL: a job with types of its own, which teaches nothing.
  */
 enum auc_code teacher_create(const struct scenario *s, const struct auc_policy *policy,
 			     struct scenario *const *days, unsigned n, unsigned without,

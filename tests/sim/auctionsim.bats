@@ -289,6 +289,12 @@ with()
 	run_sim 1 run -p dps --prices learned --priced "$dir/priced.json" "$dir/day.json"
 	[[ $stderr == *"--priced: the prices change as the day goes on"* ]]
 	[ ! -e "$dir/priced.json" ]
+	# where much is scarce, prices soon are what the day's jobs are worth
+	"$sim" gen dps servers=40 jobs=120 slots=100 spread=one cloud_workers=40 cloud_ps=20 -s 12 -o "$dir/scarce.json"
+	for prices in none learned; do
+		"$sim" run -p dps --json --prices "$prices" "$dir/scarce.json" | jq .totals.welfare
+	done > "$dir/worth"
+	awk 'NR == 1 {none = $1} END {exit !(NR == 2 && none > 0 && $1 > 1.25 * none)}' "$dir/worth"
 }
 
 @test "offline: the optimum, checked; too large, or out of time" {
