@@ -28,7 +28,7 @@
 #include "num.h"
 #include "policy/posted_demand.h"
 
-/* Chosen on markets of seeds 201 to 212; the report has others. */
+/* Chosen on markets of seeds 201 to 224; the report has others. */
 #define UNIT          0.15  /* a scale before any evidence, of the ceiling */
 #define LOSE          0.002 /* the part of the best that an offer may lose, in the end; */
 #define LOSE_FIRST    0.02  /* more of it at first, which goes with the root of the answers; */
@@ -38,8 +38,8 @@
 #define CHEAP         0.1  /* a job worth less than this part of the mean counts as that */
 #define MEAN_JOBS     200  /* how many that mean looks back */
 #define UNSURE        0.1  /* deviations of S that are hoped for */
-#define LATER         0.6  /* of what an answer is worth to later jobs, by one step ahead; */
-#define LATER_MAX     1.0  /* of the best, what an answer may be worth to later jobs */
+#define LATER         0.5  /* of what an answer is worth to later jobs, by one step ahead; */
+#define LATER_MAX     3.0  /* of the best, what an answer may be worth to later jobs */
 #define RANDOM        0.03 /* weight of any offer against the one that says most */
 #define DUAL_STEP     0.05
 #define DUAL_FILL     0.95 /* of what there is: jobs do not tile it */
@@ -51,6 +51,7 @@ struct shared {
 	const struct auc_posted_terms *terms;
 	struct auc_demand demand;
 	double bundle; /* mean B */
+	double level;  /* of demand, when that was worked out */
 	uint64_t jobs;
 	/* bid prices */
 	double lambda[AUC_POSTED_KINDS][AUC_TYPES_MAX], arrivals[AUC_POSTED_KINDS][AUC_TYPES_MAX];
@@ -74,6 +75,7 @@ static void rate(const struct auc_demand *m, const struct auc_demand_curve *c, d
 static double highest(const double *value);
 static double pick(const struct shared *d, const unsigned *set, unsigned n, const double *info);
 static double best_accept(const struct shared *d, double cost);
+static void follow_shift(struct shared *d);
 static void learn_lambda(struct shared *d, const struct auc_posted_offer *offer, double b,
 			 const double *part);
 
@@ -138,8 +140,10 @@ static void shared_answered(void *self, const struct auc_posted_offer *offer, bo
 	learn_lambda(d, offer, b, part);
 	for (kind = 0; kind < AUC_POSTED_KINDS; kind++)
 		price += offer->price[kind] * ask->count[kind];
-	if (offered && price > 0)
+	if (offered && price > 0) {
 		auc_demand_learn(&d->demand, ask->type, ask->count, price, accepted);
+		follow_shift(d);
+	}
 }
 
 static double bid_price(const struct shared *d, const struct auc_posted_offer *offer)
@@ -260,6 +264,21 @@ static double best_accept(const struct shared *d, double cost)
 	for (i = 0; i + 1 < BINS && gain[i] < best; i++)
 		;
 	return m->curve[0].accept[i];
+}
+
+/* After a shift of demand all that is counted in credits is so many times what it was. */
+static void follow_shift(struct shared *d)
+{
+	double by = exp(d->demand.level - d->level);
+	unsigned kind, type;
+
+	if (d->demand.level == d->level)
+		return;
+	d->level = d->demand.level;
+	d->bundle *= by;
+	for (kind = 0; kind < AUC_POSTED_KINDS; kind++)
+		for (type = 0; type < d->terms->ntypes[kind]; type++)
+			d->lambda[kind][type] *= by;
 }
 
 /* Dual descent: what jobs of these types, such as this one of B, are expected to take against what

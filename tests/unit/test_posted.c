@@ -810,6 +810,25 @@ static void test_best(void **state)
 	print_message("fixed prices found: at least %.3f of the grid's best\n", worst);
 }
 
+/* The market of N WORDS in *W, and its scenario. */
+static struct scenario *make_market(const char *const *words, unsigned n, struct posted_world *w)
+{
+	size_t size = 0;
+	char *text = NULL;
+	FILE *out = open_memstream(&text, &size);
+	struct auc_err err = {.text = ""};
+	struct scenario *s;
+
+	assert_non_null(out);
+	assert_int_equal(gen_write(gen_find("posted"), (char *const *)words, n, 4, out, &err),
+			 AUC_OK);
+	fclose(out);
+	s = corrupt_scenario(text);
+	free(text);
+	assert_int_equal(posted_world_open(s, 0, 1, w, &err), AUC_OK);
+	return s;
+}
+
 /* The fast world and the market's replay come to the same. */
 static void test_worlds_agree(void **state)
 {
@@ -832,20 +851,11 @@ static void test_worlds_agree(void **state)
 		  .theta = 0.05}},
 		{"posted,pricing=top", {.pricing = &auc_posted_top}},
 	};
-	size_t size = 0;
-	char *text = NULL;
-	FILE *out = open_memstream(&text, &size);
 	struct auc_err err = {.text = ""};
 	struct posted_world w;
-	struct scenario *s;
+	struct scenario *s = make_market(words, 6, &w);
 
 	(void)state;
-	assert_int_equal(gen_write(gen_find("posted"), (char *const *)words, 6, 4, out, &err),
-			 AUC_OK);
-	fclose(out);
-	s = corrupt_scenario(text);
-	free(text);
-	assert_int_equal(posted_world_open(s, 0, 1, &w, &err), AUC_OK);
 	for (unsigned i = 0; i < sizeof(runs) / sizeof(runs[0]); i++) {
 		struct posted_run fast = {.price = calloc(w.njobs, sizeof(double))};
 		struct result slow;
@@ -866,6 +876,52 @@ static void test_worlds_agree(void **state)
 	scenario_free(s);
 }
 
+/* What W's last jobs, a quarter of the horizon, paid. */
+static double late_revenue(const struct posted_world *w, struct posted_rules rules)
+{
+	struct posted_run run = {.earned = calloc((size_t)w->slots, sizeof(double))};
+	unsigned slots = (unsigned)w->slots;
+	double late;
+
+	assert_non_null(run.earned);
+	assert_int_equal(posted_world_run(w, &rules, &run, NULL), AUC_OK);
+	late = run.earned[slots - 1] - run.earned[slots - slots / 4 - 1];
+	free(run.earned);
+	return late;
+}
+
+/* Budgets become half or twice what they were, in the middle: a quarter of the horizon later prices
+ * have followed. Against them: the fixed prices that are best without a shift, times that. Offers
+ * that do not follow earn nothing, or half. */
+static void test_shifts(void **state)
+{
+	static const double factors[] = {1, 0.5, 2};
+	struct posted_rules fixed = {.placement = AUC_POSTED_PA},
+			    shared = {.pricing = &auc_posted_shared, .seed = 5};
+	double prices[2 * AUC_TYPES_MAX], part;
+	struct posted_world w;
+	char shift[32];
+	const char *words[] = {"servers=10", "slots=4000", "jobs=4000",     "worker_types=3",
+			       "ps_types=2", "load=0.5",   "budget=normal", shift};
+
+	(void)state;
+	for (unsigned i = 0; i < 3; i++) {
+		snprintf(shift, sizeof(shift), "shift=%g", factors[i]);
+		scenario_free(make_market(words, 8, &w));
+		if (!i)
+			assert_int_equal(posted_world_best(&w, &fixed, false, prices, NULL),
+					 AUC_OK);
+		for (unsigned k = 0; k < w.ntypes[0] + w.ntypes[1]; k++)
+			prices[k] *= factors[i] / (i ? factors[i - 1] : 1);
+		fixed.fixed = prices;
+		part = late_revenue(&w, shared) / late_revenue(&w, fixed);
+		print_message("%s: %.3f of fixed prices\n", shift, part);
+		assert_true(part > 0.85);
+		fixed.fixed = NULL;
+		posted_world_close(&w);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -876,6 +932,7 @@ int main(void)
 		cmocka_unit_test(test_corrupted),  cmocka_unit_test(test_no_offer),
 		cmocka_unit_test(test_seeds),      cmocka_unit_test(test_options),
 		cmocka_unit_test(test_best),       cmocka_unit_test(test_worlds_agree),
+		cmocka_unit_test(test_shifts),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
