@@ -15,6 +15,7 @@ static bool is_early(const struct auc_exec *x, const struct auc_exec_job *job,
 		     const struct auc_part *part);
 static bool is_astray(const struct auc_exec *x, const struct auc_exec_rules *rules, double now);
 static double strayed(const struct auc_exec *x, const struct auc_exec_rules *rules, double now);
+static bool is_elsewhere(const struct auc_exec *x);
 static double leaves(const struct auc_exec *x, const struct auc_exec_rules *rules, unsigned part);
 static void watch(struct auc_exec *x, const struct auc_exec_rules *rules, double now);
 static struct auc_exec_booking step(struct auc_exec *x, const struct auc_exec_rules *rules,
@@ -58,11 +59,13 @@ enum auc_code auc_exec_take(struct auc_exec *x, const struct auc_part *parts, un
 	struct auc_exec_job *jobs = calloc(nparts, sizeof(*jobs));
 	double *down = calloc(nparts, sizeof(*down));
 	bool *closed = calloc(nparts, sizeof(*closed));
+	bool *unheard = calloc(nparts, sizeof(*unheard));
 
-	if (!jobs || !down || !closed) {
+	if (!jobs || !down || !closed || !unheard) {
 		free(jobs);
 		free(down);
 		free(closed);
+		free(unheard);
 		return auc_err_set(err, AUC_ENOMEM, "out of memory for the jobs of a sale");
 	}
 	for (unsigned i = 0; i < nparts; i++) {
@@ -80,10 +83,12 @@ enum auc_code auc_exec_take(struct auc_exec *x, const struct auc_part *parts, un
 	free(x->jobs);
 	free(x->down);
 	free(x->closed);
+	free(x->unheard);
 	x->tell = x->tell || (x->nparts && x->booked == AUC_SALE_RUNNING);
 	x->jobs = jobs;
 	x->down = down;
 	x->closed = closed;
+	x->unheard = unheard;
 	x->parts = parts;
 	x->nparts = nparts;
 	x->start = parts[0].start;
@@ -99,6 +104,7 @@ void auc_exec_clear(struct auc_exec *x)
 	free(x->jobs);
 	free(x->down);
 	free(x->closed);
+	free(x->unheard);
 	memset(x, 0, sizeof(*x));
 }
 
@@ -154,7 +160,7 @@ unsigned auc_exec_actions(const struct auc_exec *x, const struct auc_exec_rules 
 			     j->seen != AUC_SEEN_ENDED;
 		bool repeat = now >= j->next, kill = repeat || !j->killed;
 
-		if (i && p->lead)
+		if (i ? p->lead : is_elsewhere(x))
 			continue;
 		if (ending) {
 			/* At the end of a plan there is time for a warning. */
@@ -182,7 +188,7 @@ unsigned auc_exec_actions(const struct auc_exec *x, const struct auc_exec_rules 
 			ask(actions, max, &n, AUC_ASK_LIMIT, i);
 		}
 	}
-	if (ending)
+	if (ending || is_elsewhere(x))
 		return n;
 	if (lead->seen == AUC_SEEN_RUNNING) {
 		double change = next_change(x, now);
@@ -401,6 +407,20 @@ static double strayed(const struct auc_exec *x, const struct auc_exec_rules *rul
 	return fmax(now - since, 0);
 }
 
+/*
+ * True if the lead may run elsewhere than its record says, which slurmctld finds out when it hears
+ * of the nodes of its plan. It ends the job there then, but not if its record has just ended.
+ */
+static bool is_elsewhere(const struct auc_exec *x)
+{
+	enum auc_seen seen = x->jobs[0].seen;
+	bool unheard = false;
+
+	for (unsigned i = 0; i < x->nparts; i++)
+		unheard |= x->parts[i].lead && x->unheard[i];
+	return unheard && (seen == AUC_SEEN_STARTING || seen == AUC_SEEN_RUNNING);
+}
+
 /* When PART's job is taken away. */
 static double leaves(const struct auc_exec *x, const struct auc_exec_rules *rules, unsigned part)
 {
@@ -417,14 +437,15 @@ static void watch(struct auc_exec *x, const struct auc_exec_rules *rules, double
 
 		if (i && x->parts[i].lead)
 			continue;
-		if (!auc_exec_part_due(x, rules, i ? i : on, now) || j->seen == AUC_SEEN_RUNNING)
+		if (!auc_exec_part_due(x, rules, i ? i : on, now) || j->seen == AUC_SEEN_RUNNING ||
+		    x->unheard[i ? i : on])
 			j->late = 0;
 		else if (!j->late)
 			j->late = now;
 	}
 	if (stands(x, rules, now))
 		x->stood = true;
-	if (!is_astray(x, rules, now)) {
+	if (!is_astray(x, rules, now) || is_elsewhere(x)) {
 		x->astray = 0;
 		x->stuck = false;
 	} else if (!(x->astray > 0)) {

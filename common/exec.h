@@ -65,6 +65,8 @@ struct auc_exec {
 	struct auc_exec_job *jobs;    /* by part */
 	double *down;    /* by part: since when its server is not to be used; 0: it is */
 	bool *closed;    /* by part: its server is somebody else's in a part of its time */
+	bool *unheard;   /* by part: a slurmctld that was started does not know yet what runs on its
+			    server; the caller's to set */
 	const char *why; /* it is being ended, for this reason */
 	double told;     /* the change that the lead was told of */
 	bool tell;       /* it is to be told at once */

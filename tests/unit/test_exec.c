@@ -499,6 +499,46 @@ static void test_stuck(void **state)
 	}
 }
 
+/* slurmctld may not know yet where the lead runs: then nothing ends it, and nobody is late. */
+static void test_unheard(void **state)
+{
+	struct auc_exec x;
+	char text[256];
+
+	(void)state;
+	/* It is to move, and to be told. */
+	set_up(&x, AUC_SALE_RUNNING, 125);
+	x.jobs[0].part = 0;
+	x.unheard[2] = true;
+	x.tell = true;
+	assert_string_equal(step_text(&x, 121, text), "-, changing:");
+	assert_string_equal(step_text(&x, 128.9, text), "-, changing:");
+	assert_true(x.astray == 0);
+	x.unheard[2] = false;
+	assert_string_equal(step_text(&x, 128.95, text), "-, changing: move 2");
+	auc_exec_clear(&x);
+
+	/* Its plan is over; members never move. */
+	set_up(&x, AUC_SALE_RUNNING, 125);
+	x.unheard[0] = true;
+	assert_string_equal(step_text(&x, 129.6, text), "-, ending: kill 1 kill 3");
+	x.unheard[0] = false;
+	assert_string_equal(step_text(&x, 129.7, text), "-, ending: kill 0 kill 1 kill 3");
+	auc_exec_clear(&x);
+
+	/* What pends, nobody lets begin: it is prepared, and not late. */
+	set_up(&x, AUC_SALE_SOLD, 105);
+	x.unheard[0] = x.unheard[1] = true;
+	x.jobs[0].part = -1;
+	assert_string_equal(step_text(&x, 101, text), "-, starting: nudge 1 place 0");
+	step_text(&x, 109, text);
+	assert_true(x.jobs[0].late == 0 && x.jobs[1].late == 0);
+	x.unheard[0] = x.unheard[1] = false;
+	step_text(&x, 110, text);
+	assert_true(x.jobs[0].late == 110 && x.jobs[1].late == 110);
+	auc_exec_clear(&x);
+}
+
 /* -- what was missed while nobody looked -- */
 
 /* One slot on a, for the lead and a member on c. */
@@ -712,6 +752,7 @@ int main(void)
 		cmocka_unit_test(test_uncommitted),  cmocka_unit_test(test_missed),
 		cmocka_unit_test(test_put_off),      cmocka_unit_test(test_due),
 		cmocka_unit_test(test_kill_at_once), cmocka_unit_test(test_stuck),
+		cmocka_unit_test(test_unheard),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -50,7 +50,13 @@ struct world_job {
 	enum auc_seen is; /* PENDING, RUNNING or ENDED */
 	const char *why;
 	struct auc_part part; /* what it is submitted for */
-	double begin, began, ended, completing;
+	struct auc_part left; /* lead: what it was before it moved, */
+	double left_began;    /* and since when */
+	double made, begin, began, ended, completing;
+	/* what slurmctld has forgotten: */
+	bool elsewhere;     /* it does not run where its record says */
+	bool ghost, orphan; /* it runs on ghost_on; and has no record */
+	unsigned ghost_on;
 	double outside; /* a lead that cannot be moved: since when it has no slots where it runs */
 };
 
@@ -66,13 +72,16 @@ static struct {
 	struct world_job jobs[JOBS];
 	unsigned njobs;
 	bool down[SERVERS];
-	double now, back; /* back: the controller is away until then */
-	double away;      /* since when jobs were not looked after */
-	double end;       /* of the plan */
-	double refuses;   /* no job can be changed until then */
+	bool unheard[SERVERS];   /* slurmctld does not know what runs there */
+	double told_at[SERVERS]; /* until then */
+	double now, back;        /* back: the controller is away until then */
+	double away;             /* since when jobs were not looked after */
+	double end;              /* of the plan */
+	double refuses;          /* no job can be changed until then */
+	double moved;            /* when a job last began */
 	struct auc_exec_rules rules;
 	bool calm; /* nothing more goes wrong */
-	unsigned notices, moves, changes, put_off, stuck;
+	unsigned notices, moves, changes, put_off, stuck, forgotten;
 } w;
 
 static void random_parts(void)
@@ -114,6 +123,7 @@ static struct world_job *world_submit(const struct auc_part *part, bool lead)
 				.lead = lead,
 				.is = AUC_SEEN_PENDING,
 				.part = *part,
+				.made = w.now,
 				.begin = part->start};
 	return j;
 }
@@ -125,6 +135,74 @@ static void end_job(struct world_job *j, const char *why)
 	j->is = AUC_SEEN_ENDED;
 	j->why = why;
 	j->ended = w.now;
+}
+
+static bool any_unheard(void)
+{
+	for (unsigned s = 0; s < SERVERS; s++)
+		if (w.unheard[s])
+			return true;
+	return false;
+}
+
+/* Ends J as the agent does: what pends is held until all nodes have told, as it may run. */
+static void kill_job(struct world_job *j)
+{
+	if (j->is == AUC_SEEN_PENDING && any_unheard())
+		j->begin = INFINITY;
+	else
+		end_job(j, "cancelled");
+}
+
+/*
+ * A server tells of its jobs, and slurmctld ends there what it does not know of; but what it takes
+ * for a job that has only just ended it leaves alone.
+ */
+static void servers_tell(void)
+{
+	for (unsigned s = 0; s < SERVERS; s++) {
+		if (!w.unheard[s] || w.now < w.told_at[s])
+			continue;
+		w.unheard[s] = false;
+		for (unsigned i = 0; i < w.njobs; i++) {
+			struct world_job *j = &w.jobs[i];
+
+			if (j->ghost && j->ghost_on == s &&
+			    (j->orphan || j->is != AUC_SEEN_ENDED || w.now > j->ended + 10))
+				j->ghost = false;
+		}
+	}
+}
+
+/* What was saved last was so some seconds ago: slurmctld comes back with that. */
+static void forget_jobs(void)
+{
+	double saved = w.now - below(20) * TICK;
+
+	for (unsigned i = 0; i < w.njobs; i++) {
+		struct world_job *j = &w.jobs[i];
+
+		if (j->is != AUC_SEEN_RUNNING || j->began < saved || j->ghost)
+			continue;
+		w.forgotten++;
+		j->ghost = !j->elsewhere;
+		j->ghost_on = server_of(j);
+		if (!j->lead && j->made >= saved) {
+			j->orphan = j->gone = true;
+			j->is = AUC_SEEN_ENDED;
+		} else if (j->lead && j->left_began > 0 && j->left_began < saved) {
+			j->part = j->left;
+			j->began = j->left_began;
+			j->elsewhere = true;
+		} else {
+			j->is = AUC_SEEN_PENDING;
+			j->begin = j->part.start;
+		}
+	}
+	for (unsigned s = 0; s < SERVERS; s++) {
+		w.unheard[s] = !w.down[s];
+		w.told_at[s] = w.back + below(28) * TICK;
+	}
 }
 
 /* What happens without the controller's asking. */
@@ -139,25 +217,35 @@ static void world_moves(void)
 		struct world_job *j = &w.jobs[i];
 
 		if (j->is != AUC_SEEN_PENDING || j->begin > w.now || j->completing > w.now ||
-		    w.down[server_of(j)] || taken[server_of(j)] || !below(4))
+		    w.down[server_of(j)] || w.unheard[server_of(j)] || taken[server_of(j)] ||
+		    !below(4))
 			continue;
 		j->is = AUC_SEEN_RUNNING;
-		j->began = w.now;
+		j->elsewhere = false;
+		j->began = w.moved = w.now;
 		taken[server_of(j)] = true;
 	}
 	if (w.calm)
 		return;
-	if (!below(300) && w.njobs)
-		end_job(&w.jobs[below(w.njobs)],
-			(const char *[]){"completed", "failed", "cancelled"}[below(3)]);
+	if (!below(300) && w.njobs) {
+		struct world_job *j = &w.jobs[below(w.njobs)];
+
+		/* A job that its owner cancels before slurmctld knows that it runs, runs on. */
+		if (!j->ghost && !j->elsewhere)
+			end_job(j, (const char *[]){"completed", "failed", "cancelled"}[below(3)]);
+	}
 	if (!below(400)) {
 		unsigned s = below(SERVERS);
 
 		w.down[s] = !w.down[s];
 		for (unsigned i = 0; i < w.njobs; i++)
 			if (w.down[s] && server_of(&w.jobs[i]) == s &&
-			    w.jobs[i].is == AUC_SEEN_RUNNING)
+			    w.jobs[i].is == AUC_SEEN_RUNNING && !w.jobs[i].elsewhere)
 				end_job(&w.jobs[i], "node_fail");
+		for (unsigned i = 0; i < w.njobs; i++)
+			if (w.down[s] && w.jobs[i].ghost && w.jobs[i].ghost_on == s)
+				w.jobs[i].ghost = false;
+		w.unheard[s] = w.unheard[s] && !w.down[s];
 	}
 }
 
@@ -266,12 +354,15 @@ static void crash(void)
 		w.settled--;
 	forget();
 	w.back = w.rules.since = w.rules.from = w.now + below(40) * 0.5;
+	if (below(2))
+		forget_jobs();
 }
 
 static void look(void)
 {
 	for (unsigned i = 0; i < w.nparts; i++) {
 		w.x.jobs[i].seen = AUC_SEEN_GONE;
+		w.x.unheard[i] = w.unheard[w.parts[i].server[1] - '0'];
 		if (!w.down[w.parts[i].server[1] - '0'])
 			w.x.down[i] = 0;
 		else if (!(w.x.down[i] > 0))
@@ -303,7 +394,7 @@ static void look(void)
 				i = p;
 			}
 		if (i == w.nparts) {
-			end_job(j, "cancelled");
+			kill_job(j);
 			continue;
 		}
 		w.x.jobs[i].seen = j->is;
@@ -402,6 +493,8 @@ static void act(void)
 				if (j->is != AUC_SEEN_RUNNING)
 					break;
 				j->is = AUC_SEEN_PENDING;
+				j->left = j->part;
+				j->left_began = j->began;
 				j->completing = w.now + 0.6;
 				w.moves++;
 				if (!w.calm && !below(10))
@@ -421,7 +514,7 @@ static void act(void)
 			case AUC_ASK_WARN:
 				break;
 			case AUC_ASK_KILL:
-				end_job(j, "cancelled");
+				kill_job(j);
 				break;
 			}
 		auc_exec_did(&w.x, &actions[i], rc, rc == AUC_OK ? id : 0, &w.rules, w.now);
@@ -450,7 +543,15 @@ static void check(void)
 		bool bought = false;
 
 		j->outside = 0;
-		if (j->is != AUC_SEEN_RUNNING)
+		if (j->ghost) {
+			assert_null(on[j->ghost_on]);
+			on[j->ghost_on] = j;
+			/* slurmctld has ended it when the server told. */
+			if (!w.unheard[j->ghost_on])
+				fail_msg("at %g job %u still runs on s%u", w.now, j->id,
+					 j->ghost_on);
+		}
+		if (j->is != AUC_SEEN_RUNNING || j->elsewhere)
 			continue;
 		assert_null(on[server_of(j)]);
 		on[server_of(j)] = j;
@@ -491,8 +592,9 @@ static void live(uint64_t number)
 	for (w.now = below(20); w.now < w.end + 40; w.now += TICK) {
 		w.calm = w.now > w.end + 10;
 		requeue_rule();
+		servers_tell();
 		world_moves();
-		if (!w.calm && !below(300))
+		if (!w.calm && !below(w.now < w.moved + 5 ? 50 : 300))
 			crash();
 		if (!w.calm && !below(200))
 			w.refuses = w.now + below(80) * TICK;
@@ -505,6 +607,8 @@ static void live(uint64_t number)
 			w.now += below(12);
 			w.away = w.now;
 		}
+		if (any_unheard())
+			w.away = w.rules.since = w.now;
 		w.x.booked = w.booked;
 		look();
 		book();
@@ -535,7 +639,7 @@ static void test_worlds(void **state)
 {
 	const char *text = getenv("AUC_TEST_WORLDS");
 	unsigned n = text ? (unsigned)atoi(text) : 300, notices = 0, moves = 0, changes = 0;
-	unsigned later = 0, stuck = 0;
+	unsigned later = 0, stuck = 0, forgotten = 0;
 
 	(void)state;
 	for (unsigned i = 1; i <= n; i++) {
@@ -546,10 +650,11 @@ static void test_worlds(void **state)
 		changes += w.changes;
 		later += w.put_off;
 		stuck += w.stuck;
+		forgotten += w.forgotten;
 	}
 	/* Otherwise nothing was tested. */
 	assert_true(notices > n / 4 && moves > n / 8 && changes > n / 20 && later > n / 100 &&
-		    stuck > n / 20);
+		    stuck > n / 20 && forgotten > n / 4);
 }
 
 int main(void)

@@ -28,6 +28,7 @@ static void condition_add(struct condition *c, unsigned i, uint32_t job_id);
 static void condition_clear(struct condition *c);
 static void find(struct auc_account *job, auc_list_t rows);
 static bool same_name(const slurmdb_job_rec_t *a, const slurmdb_job_rec_t *b);
+static bool is_half(const slurmdb_job_rec_t *rec);
 static int is_of(const char *text, const char *sale);
 static enum auc_code failed(struct auc_err *err, const char *what);
 
@@ -151,6 +152,8 @@ static void find(struct auc_account *job, auc_list_t rows)
 		if (is_of(rec->admin_comment, job->sale) > 0 && (!own || rec->submit > own->submit))
 			own = rec;
 	}
+	if (own && is_half(newest))
+		newest = own;
 	job->found = newest;
 	job->behind = false;
 	job->other = newest && newest != own &&
@@ -177,6 +180,16 @@ static void find(struct auc_account *job, auc_list_t rows)
 static bool same_name(const slurmdb_job_rec_t *a, const slurmdb_job_rec_t *b)
 {
 	return !strcmp(a->jobname ? a->jobname : "", b->jobname ? b->jobname : "");
+}
+
+/*
+ * True if REC is of a run of which slurmctld was killed before it told the database anything but
+ * that its script has begun: it has no name and no partition, nobody will end it, and slurmdbd
+ * changes none that was never eligible. "sacctmgr show runawayjobs" is for these.
+ */
+static bool is_half(const slurmdb_job_rec_t *rec)
+{
+	return !rec->uid && !rec->end && !rec->eligible && !(rec->partition && rec->partition[0]);
 }
 
 /* 1: TEXT is a receipt of SALE; 0: of another; -1: none. */

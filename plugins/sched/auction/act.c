@@ -158,7 +158,7 @@ static bool waits(const struct auc_agent *a, enum auc_exec_ask ask, uint32_t job
  */
 static bool may_run(const struct auc_agent *a)
 {
-	return !a->heard && auc_site_elapsed() <= a->since + AUC_SETTLING;
+	return !a->heard;
 }
 
 static void look_again(struct auc_agent *a)

@@ -23,6 +23,7 @@
 struct auc_errands;
 struct auc_fences;
 struct auc_power;
+struct auc_settle;
 
 /* Seconds from the start in which nodes may have jobs to tell of, at most. */
 #define AUC_SETTLING 30.0
@@ -58,8 +59,9 @@ struct auc_agent {
 	unsigned calm_nodes;
 	bool calm;    /* it is so in this cycle */
 	double since; /* the agent runs: auc_site_elapsed() */
-	bool heard;   /* all nodes have told slurmctld of their jobs since then */
-	double back;  /* and since when they have: likewise */
+	bool heard; /* all nodes have told slurmctld of their jobs since then, or are not waited for
+		     */
+	double back; /* and since when they have: likewise */
 	double next_nodes, next_records, next_keep, next_try;
 	bool nodes_fresh;    /* nodes are known as they were behind this cycle's look at records */
 	double latest_nodes; /* nodes are looked at by then, */
@@ -76,6 +78,7 @@ struct auc_agent {
 	struct auc_errands *changes, *writes; /* change.c's */
 	struct auc_fences *fences;            /* fence.c's */
 	struct auc_power *power;              /* power.c's */
+	struct auc_settle *settle;            /* settle.c's */
 	struct auc_err said; /* the last complaint, so that it is not repeated each second */
 	struct auc_agent_stats stats;
 };

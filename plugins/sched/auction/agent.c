@@ -24,6 +24,7 @@
 #include "nodes.h"
 #include "power.h"
 #include "receipts.h"
+#include "settle.h"
 #include "site.h"
 
 #define CYCLE_IDLE 0.5 /* nothing is; new liens are found this soon */
@@ -69,9 +70,9 @@ static bool said_new(const struct auc_agent *a, enum auc_control_stamp what);
 static bool load_nodes(struct auc_agent *a, double now, bool seldom, node_info_msg_t **nodes);
 static bool refresh_nodes(struct auc_agent *a, double now, bool force);
 static void list_up(struct auc_agent *a);
-static bool all_heard(const node_info_msg_t *nodes);
 static void mark_all(struct auc_agent *a, double now);
 static void mark_down(const struct auc_agent *a, struct auc_task *t, double now);
+static void mark_unheard(const struct auc_agent *a, struct auc_task *t);
 static int by_name(const void *a, const void *b);
 static bool take_servers(struct auc_agent *a, struct auc_server_spec *servers, unsigned n,
 			 double now, bool force);
@@ -206,7 +207,7 @@ static void *agent_main(void *arg)
 
 	(void)arg;
 	a->since = auc_site_elapsed();
-	a->heard = false;
+	auc_settle_clear(a);
 	check_version(a);
 	pthread_mutex_lock(&agent.lock);
 	while (!agent.stop) {
@@ -237,6 +238,7 @@ static void *agent_main(void *arg)
 	auc_tasks_clear(&a->tasks);
 	auc_fence_clear(a);
 	auc_power_clear(a);
+	auc_settle_clear(a);
 	slurm_free_partition_info_msg(a->partitions);
 	a->partitions = NULL;
 	free(a->servers);
@@ -375,12 +377,12 @@ static bool refresh_nodes(struct auc_agent *a, double now, bool force)
 	struct auc_server_spec *servers;
 	node_info_msg_t *nodes;
 	struct auc_err err;
-	double began = auc_site_now(), took;
+	double began = auc_site_now(), took, every = a->heard ? NODES_EVERY : AUC_SETTLE_EVERY;
 	enum auc_code code;
 	bool known;
 	unsigned n;
 
-	a->next_nodes = now + NODES_EVERY;
+	a->next_nodes = now + every;
 	a->latest_nodes = a->next_nodes; /* if this fails */
 	for (unsigned i = 0; i < AUC_CONTROL_NSTAMPS; i++)
 		stamps[i] = auc_stamp_of(auc_control_changed(i), now);
@@ -390,13 +392,9 @@ static bool refresh_nodes(struct auc_agent *a, double now, bool force)
 		return false;
 	partitions = a->partitions;
 	took = auc_site_now() - began;
-	if (took * NODES_SHARE > NODES_EVERY)
+	if (took * NODES_SHARE > every)
 		a->next_nodes =
 			now + (took * NODES_SHARE < NODES_MAX ? took * NODES_SHARE : NODES_MAX);
-	if (!a->heard && all_heard(nodes)) {
-		a->heard = true;
-		a->back = auc_site_elapsed();
-	}
 	for (uint32_t i = 0; i < partitions->record_count; i++)
 		if (partitions->partition_array[i].flags & PART_FLAG_DEFAULT)
 			auc_site_set_default_partition(partitions->partition_array[i].name);
@@ -406,8 +404,9 @@ static bool refresh_nodes(struct auc_agent *a, double now, bool force)
 		auc_agent_complain(a, AUC_ERROR_NODES, &err);
 	known = code != AUC_ENOMEM && take_servers(a, servers, n, now, force);
 	if (known) {
-		a->latest_nodes = now + NODES_MAX;
+		a->latest_nodes = a->heard ? now + NODES_MAX : a->next_nodes;
 		memcpy(a->node_stamps, stamps, sizeof(stamps));
+		auc_settle_look(a, nodes);
 		auc_fence_look(a, nodes, seldom);
 		auc_power_look(a, nodes);
 	}
@@ -485,20 +484,11 @@ static void mark_down(const struct auc_agent *a, struct auc_task *t, double now)
 	}
 }
 
-/* True if slurmctld has heard of each node that it takes for good, since it was started. */
-static bool all_heard(const node_info_msg_t *nodes)
+/* Tells T's machine of which of its servers slurmctld may not know what runs there. */
+static void mark_unheard(const struct auc_agent *a, struct auc_task *t)
 {
-	for (uint32_t i = 0; i < nodes->record_count; i++) {
-		const node_info_t *n = &nodes->node_array[i];
-		uint32_t base = n->node_state & NODE_STATE_BASE;
-
-		if (n->name && !n->slurmd_start_time && base != NODE_STATE_DOWN &&
-		    base != NODE_STATE_ERROR && base != NODE_STATE_FUTURE &&
-		    !(n->node_state & (NODE_STATE_POWERED_DOWN | NODE_STATE_POWERING_DOWN |
-				       NODE_STATE_POWERING_UP)))
-			return false;
-	}
-	return true;
+	for (unsigned i = 0; i < t->exec.nparts; i++)
+		t->exec.unheard[i] = auc_settle_waits(a, t->parts[i].server);
 }
 
 static int by_name(const void *a, const void *b)
@@ -600,6 +590,7 @@ static double cycle(struct auc_agent *a, double now)
 		auc_look_see(a, now);
 		for (struct auc_task *t = a->tasks.list; t; t = t->next) {
 			mark_down(a, t, now);
+			mark_unheard(a, t);
 			auc_book_step(a, t, now);
 		}
 	}
@@ -646,8 +637,6 @@ static void take_rules(struct auc_agent *a)
 	const struct auc_conf *conf = auc_auction_conf(a->auction);
 	double tenth = conf->slot_seconds / 10, back = a->heard ? a->back : auc_site_elapsed();
 
-	if (back > a->since + AUC_SETTLING)
-		back = a->since + AUC_SETTLING;
 	a->rules = (struct auc_exec_rules){
 		.end_margin = conf->end_margin,
 		.notice = conf->change_notice,
@@ -739,8 +728,7 @@ static double next_wake(struct auc_agent *a, double now)
 {
 	double later = auc_site_now(), next = INFINITY;
 	/* As long as nodes come back behind a start, it is open what was missed. */
-	bool busy = false,
-	     calm = a->edition != 0 && (a->heard || auc_site_elapsed() > a->since + AUC_SETTLING);
+	bool busy = false, calm = a->edition != 0 && a->heard;
 
 	if (a->calm)
 		return fmin(later + CYCLE_IDLE, a->calm_until);

@@ -20,6 +20,9 @@
 /* Hidden partitions too; without asking first whether there is a federation. */
 #define SHOW (SHOW_ALL | SHOW_LOCAL)
 
+static enum auc_code create_reservation(const char *name, const char *nodes, uint32_t uid,
+					time_t start, time_t end, uint64_t flags,
+					struct auc_err *err);
 static enum auc_code failed(struct auc_err *err, const char *what, uint32_t job_id);
 static enum auc_code failed_with(struct auc_err *err, const char *what, const char *name);
 static enum auc_code update_node(const char *node, uint32_t state, const char *what,
@@ -178,24 +181,14 @@ enum auc_code auc_control_load_reservations(reserve_info_msg_t **msg, struct auc
 enum auc_code auc_control_create_reservation(const char *name, const char *nodes, uint32_t uid,
 					     time_t start, time_t end, struct auc_err *err)
 {
-	time_t now = time(NULL);
-	resv_desc_msg_t desc;
-	char user[16], *made;
+	return create_reservation(name, nodes, uid, start, end, RESERVE_FLAG_OVERLAP, err);
+}
 
-	snprintf(user, sizeof(user), "%u", uid);
-	slurm_init_resv_desc_msg(&desc);
-	desc.name = (char *)name;
-	desc.node_list = (char *)nodes;
-	desc.users = user;
-	desc.start_time = start < now ? now : start;
-	desc.end_time = end;
-	desc.flags = RESERVE_FLAG_OVERLAP | RESERVE_FLAG_IGN_JOBS;
-	errno = 0;
-	made = slurm_create_reservation(&desc);
-	if (!made)
-		return failed_with(err, "making reservation", name);
-	AUC_FREE_RESV_NAME(made);
-	return AUC_OK;
+enum auc_code auc_control_close_nodes(const char *name, const char *nodes, time_t end,
+				      struct auc_err *err)
+{
+	/* Of all reservations only maintenance holds for jobs that are in one. */
+	return create_reservation(name, nodes, 0, 0, end, RESERVE_FLAG_MAINT, err);
 }
 
 enum auc_code auc_control_update_reservation(const char *name, const char *nodes, time_t end,
@@ -365,6 +358,32 @@ enum auc_code auc_control_kill(uint32_t job_id, struct auc_err *err)
 	kill_with(job_id, SIGKILL, KILL_STEPS_ONLY, "killing the steps of job", NULL);
 	kill_with(job_id, SIGKILL, KILL_JOB_BATCH, "killing the script of job", NULL);
 	return kill_with(job_id, SIGKILL, 0, "cancelling job", err);
+}
+
+static enum auc_code create_reservation(const char *name, const char *nodes, uint32_t uid,
+					time_t start, time_t end, uint64_t flags,
+					struct auc_err *err)
+{
+	time_t now = time(NULL);
+	resv_desc_msg_t desc;
+	char user[16], *made;
+
+	snprintf(user, sizeof(user), "%u", uid);
+	slurm_init_resv_desc_msg(&desc);
+	desc.name = (char *)name;
+	desc.node_list = (char *)nodes;
+	desc.users = user;
+	desc.start_time = start < now ? now : start;
+	desc.end_time = end;
+	desc.flags = flags | RESERVE_FLAG_IGN_JOBS;
+	errno = 0;
+	made = slurm_create_reservation(&desc);
+	if (!made && errno == ESLURM_RESERVATION_NAME_DUP)
+		return auc_err_set(err, AUC_EEXIST, "there is a reservation %s", name);
+	if (!made)
+		return failed_with(err, "making reservation", name);
+	AUC_FREE_RESV_NAME(made);
+	return AUC_OK;
 }
 
 static enum auc_code failed(struct auc_err *err, const char *what, uint32_t job_id)

@@ -58,6 +58,10 @@ enum auc_code auc_control_load_reservations(reserve_info_msg_t **msg, struct auc
 /* One of NODES (names with commas) for jobs of UID, whatever runs there or is reserved there. */
 enum auc_code auc_control_create_reservation(const char *name, const char *nodes, uint32_t uid,
 					     time_t start, time_t end, struct auc_err *err);
+/* Nothing starts on NODES until END, in reservations neither; what runs goes on. AUC_EEXIST: there
+ * is one of that name. */
+enum auc_code auc_control_close_nodes(const char *name, const char *nodes, time_t end,
+				      struct auc_err *err);
 enum auc_code auc_control_update_reservation(const char *name, const char *nodes, time_t end,
 					     struct auc_err *err);
 /* AUC_ESTATE: a job is in it; AUC_ENOENT: there is none. */

@@ -9,6 +9,7 @@
 #include "change.h"
 #include "fence.h"
 #include "receipt.h"
+#include "settle.h"
 #include "site.h"
 
 #define SLACK 180 /* seconds: limits of jobs are whole minutes, and a job may start late */
@@ -285,7 +286,7 @@ static bool look_at_reservations(struct auc_agent *a, const node_info_msg_t *nod
 
 		if (r->name && auc_fence_is_ours(r->name))
 			take_fence(f, r);
-		else
+		else if (!r->name || strcmp(r->name, AUC_SETTLE_NAME))
 			close_nodes(f, nodes, r->node_inx, (double)r->start_time - LIMIT_SLACK,
 				    (double)r->end_time);
 	}
