@@ -157,7 +157,8 @@ static void find(struct auc_account *job, auc_list_t rows)
 	job->found = newest;
 	job->behind = false;
 	job->other = newest && newest != own &&
-		     (is_of(newest->admin_comment, job->sale) == 0 ||
+		     ((job->settled > 0 && (double)newest->submit > job->settled) ||
+		      is_of(newest->admin_comment, job->sale) == 0 ||
 		      (own && (newest->uid != own->uid || !same_name(newest, own))));
 	if (job->other && own) {
 		snprintf(job->name, sizeof(job->name), "%s", own->jobname ? own->jobname : "");

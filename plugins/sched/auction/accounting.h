@@ -23,6 +23,7 @@ struct auc_account {
 	uint32_t job_id;
 	const char *text;           /* what AdminComment should be */
 	char sale[AUC_SALE_ID_LEN]; /* whose receipt that is */
+	double settled; /* when that was: who came later is another job; 0: it is not settled */
 	bool found, ended, same;
 	bool other;  /* the number's newest row is another job's; without BEHIND there is no row for
 			the sale, or none that can be told apart */

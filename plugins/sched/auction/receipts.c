@@ -414,6 +414,7 @@ static unsigned take_due(double now, struct auc_account *jobs, uint64_t *serials
 		jobs[n].job_id = e->job_id;
 		jobs[n].text = strdup(e->text);
 		memcpy(jobs[n].sale, e->sale, sizeof(jobs[n].sale));
+		jobs[n].settled = e->final ? e->since : 0;
 		serials[n] = e->serial;
 		if (jobs[n].text)
 			n++;
