@@ -15,7 +15,7 @@ static bool is_early(const struct auc_exec *x, const struct auc_exec_job *job,
 		     const struct auc_part *part);
 static bool is_astray(const struct auc_exec *x, const struct auc_exec_rules *rules, double now);
 static double strayed(const struct auc_exec *x, const struct auc_exec_rules *rules, double now);
-static bool is_elsewhere(const struct auc_exec *x);
+static bool is_elsewhere(const struct auc_exec *x, double now);
 static double leaves(const struct auc_exec *x, const struct auc_exec_rules *rules, unsigned part);
 static void watch(struct auc_exec *x, const struct auc_exec_rules *rules, double now);
 static struct auc_exec_booking step(struct auc_exec *x, const struct auc_exec_rules *rules,
@@ -160,7 +160,7 @@ unsigned auc_exec_actions(const struct auc_exec *x, const struct auc_exec_rules 
 			     j->seen != AUC_SEEN_ENDED;
 		bool repeat = now >= j->next, kill = repeat || !j->killed;
 
-		if (i ? p->lead : is_elsewhere(x))
+		if (i ? p->lead : is_elsewhere(x, now))
 			continue;
 		if (ending) {
 			/* At the end of a plan there is time for a warning. */
@@ -188,7 +188,7 @@ unsigned auc_exec_actions(const struct auc_exec *x, const struct auc_exec_rules 
 			ask(actions, max, &n, AUC_ASK_LIMIT, i);
 		}
 	}
-	if (ending || is_elsewhere(x))
+	if (ending || is_elsewhere(x, now))
 		return n;
 	if (lead->seen == AUC_SEEN_RUNNING) {
 		double change = next_change(x, now);
@@ -408,17 +408,20 @@ static double strayed(const struct auc_exec *x, const struct auc_exec_rules *rul
 }
 
 /*
- * True if the lead may run elsewhere than its record says, which slurmctld finds out when it hears
- * of the nodes of its plan. It ends the job there then, but not if its record has just ended.
+ * True if the lead may run elsewhere than its record says: where it was to be next, before that
+ * node has told slurmctld. What it tells, slurmctld ends there, but not if the job's record has
+ * just ended.
  */
-static bool is_elsewhere(const struct auc_exec *x)
+static bool is_elsewhere(const struct auc_exec *x, double now)
 {
-	enum auc_seen seen = x->jobs[0].seen;
-	bool unheard = false;
+	const struct auc_exec_job *lead = &x->jobs[0];
 
-	for (unsigned i = 0; i < x->nparts; i++)
-		unheard |= x->parts[i].lead && x->unheard[i];
-	return unheard && (seen == AUC_SEEN_STARTING || seen == AUC_SEEN_RUNNING);
+	if (lead->seen != AUC_SEEN_STARTING && lead->seen != AUC_SEEN_RUNNING)
+		return false;
+	for (unsigned i = 0; i < x->nparts && x->parts[i].start <= now; i++)
+		if (x->parts[i].lead && x->unheard[i] && (int)i != lead->part)
+			return true;
+	return false;
 }
 
 /* When PART's job is taken away. */
@@ -445,7 +448,7 @@ static void watch(struct auc_exec *x, const struct auc_exec_rules *rules, double
 	}
 	if (stands(x, rules, now))
 		x->stood = true;
-	if (!is_astray(x, rules, now) || is_elsewhere(x)) {
+	if (!is_astray(x, rules, now) || is_elsewhere(x, now)) {
 		x->astray = 0;
 		x->stuck = false;
 	} else if (!(x->astray > 0)) {

@@ -518,6 +518,12 @@ static void test_unheard(void **state)
 	assert_string_equal(step_text(&x, 128.95, text), "-, changing: move 2");
 	auc_exec_clear(&x);
 
+	/* Where it is by its record does not count, and where it will be. */
+	set_up(&x, AUC_SALE_RUNNING, 105);
+	x.unheard[0] = x.unheard[2] = true;
+	assert_string_equal(step_text(&x, 118, text), "-, changing: submit 3 notice 0");
+	auc_exec_clear(&x);
+
 	/* Its plan is over; members never move. */
 	set_up(&x, AUC_SALE_RUNNING, 125);
 	x.unheard[0] = true;

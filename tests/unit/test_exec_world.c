@@ -240,7 +240,8 @@ static void world_moves(void)
 		w.down[s] = !w.down[s];
 		for (unsigned i = 0; i < w.njobs; i++)
 			if (w.down[s] && server_of(&w.jobs[i]) == s &&
-			    w.jobs[i].is == AUC_SEEN_RUNNING && !w.jobs[i].elsewhere)
+			    w.jobs[i].is == AUC_SEEN_RUNNING && !w.jobs[i].elsewhere &&
+			    !w.jobs[i].ghost)
 				end_job(&w.jobs[i], "node_fail");
 		for (unsigned i = 0; i < w.njobs; i++)
 			if (w.down[s] && w.jobs[i].ghost && w.jobs[i].ghost_on == s)
