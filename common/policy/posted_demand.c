@@ -30,7 +30,7 @@
 #define GROWN_CURVE  10   /* and the curve when by this */
 #define CLIP         0.04 /* no answer is less likely */
 #define WATCHED      300  /* answers before shifts are looked for */
-#define ALARM        15.0 /* of a cumulative sum, ln */
+#define ALARM        20.0 /* of a cumulative sum, ln */
 #define FARTHEST     50   /* shifts looked at, to either side, and how many bins each is */
 #define SHIFT_BINS   2
 #define SHIFT_COST   0.02 /* ln, of each of these */
