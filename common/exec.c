@@ -255,13 +255,16 @@ void auc_exec_did(struct auc_exec *x, const struct auc_exec_action *action, enum
 unsigned auc_exec_lead_part(const struct auc_exec *x, const struct auc_exec_rules *rules,
 			    double now)
 {
+	/* What has not begun by then would be ended while it begins, which Slurm may take KillWait
+	 * for. */
+	double early = x->jobs[0].seen == AUC_SEEN_PENDING ? CLOSE : 0;
 	unsigned last = 0;
 
 	for (unsigned i = 0; i < x->nparts; i++) {
 		if (!x->parts[i].lead)
 			continue;
 		last = i;
-		if (now < leaves(x, rules, i))
+		if (now < leaves(x, rules, i) - early)
 			break;
 	}
 	return last;

@@ -545,6 +545,25 @@ static void test_unheard(void **state)
 	auc_exec_clear(&x);
 }
 
+/* A lead that pends until its part is nearly over is placed for its next. */
+static void test_nearly_over(void **state)
+{
+	struct auc_exec x;
+	char text[256];
+
+	(void)state;
+	set_up(&x, AUC_SALE_RUNNING, 105);
+	x.jobs[0].seen = AUC_SEEN_PENDING;
+	x.stood = true;
+	x.jobs[3].id = 3;
+	x.jobs[3].seen = AUC_SEEN_PENDING;
+	step_text(&x, 118.3, text);
+	assert_non_null(strstr(text, "nudge 0"));
+	step_text(&x, 118.6, text);
+	assert_non_null(strstr(text, "place 2"));
+	auc_exec_clear(&x);
+}
+
 /* -- what was missed while nobody looked -- */
 
 /* One slot on a, for the lead and a member on c. */
@@ -758,7 +777,7 @@ int main(void)
 		cmocka_unit_test(test_uncommitted),  cmocka_unit_test(test_missed),
 		cmocka_unit_test(test_put_off),      cmocka_unit_test(test_due),
 		cmocka_unit_test(test_kill_at_once), cmocka_unit_test(test_stuck),
-		cmocka_unit_test(test_unheard),
+		cmocka_unit_test(test_unheard),      cmocka_unit_test(test_nearly_over),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
