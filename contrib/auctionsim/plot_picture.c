@@ -249,6 +249,9 @@ static enum auc_code draw(struct picture *p, struct auc_err *err)
 	pid_t pid;
 
 	snprintf(script, sizeof(script), "%s.gp", p->name);
+	/* The script is UTF-8, whatever the user's locale is. */
+	if (setenv("LC_ALL", "C.UTF-8", 1))
+		return auc_err_set(err, AUC_ENOMEM, "out of memory to run gnuplot");
 	rc = posix_spawn_file_actions_init(&actions);
 	if (rc)
 		return auc_err_set(err, AUC_ENOMEM, "gnuplot: %s", strerror(rc));

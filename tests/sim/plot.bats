@@ -102,7 +102,7 @@ refused()
 	"$sim" run -p dps --json "$dir/evil.json" | jq --arg n "$evil" '.policy += "," + $n' > "$dir/evil-r.json"
 	"$sim" run -p dps --json -o "$dir/evil-r2.json" "$dir/evil.json"
 	cd "$dir"
-	run_sim 0 plot -o out evil.json evil-r.json evil-r2.json
+	LC_ALL=C run_sim 0 plot -o out evil.json evil-r.json evil-r2.json
 	[ -z "$stderr" ] || { echo "$stderr"; false; }
 	for k in policies utilisation prices-1 prices-2 gantt-1 gantt-2 payments; do
 		[ "$(head -c 8 "out/$k.png" | od -An -tx1)" = ' 89 50 4e 47 0d 0a 1a 0a' ]
