@@ -144,6 +144,7 @@ up()
 	# There is time to buy the next slot although the agent does not come to it for some seconds.
 	sed -i 's/^EndMargin=.*/EndMargin=7/' "$SANDBOX_DIR/etc/auction.conf"
 	reconfigure
+	wait_until 30 auction_open
 	bob=$(submit bob $(small_bid 100 1) -o /dev/null --wrap 'sleep 60')
 	job=$(submit alice $(small_bid 100 1) --overrun=extend -o /dev/null --wrap 'sleep 15')
 	wait_until 30 receipt_state_is "$job" sold
