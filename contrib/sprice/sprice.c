@@ -22,19 +22,20 @@
 
 #include "columns.h"
 #include "jsonio.h"
+#include "metrics.h"
 #include "spool.h"
 
 #define FILE_MAX    (1 << 28) /* bytes of a status file */
 #define FIELDS_MAX  32
 #define STATUS_FILE "auction/status.json" /* in StateSaveLocation */
 
-enum { OPT_JSON = 256, OPT_SPOOL, OPT_HELP };
+enum { OPT_JSON = 256, OPT_METRICS, OPT_SPOOL, OPT_HELP };
 enum view { VIEW_PRICES, VIEW_CLASSES, VIEW_SALES, VIEW_TOTALS, VIEW_LEARNING };
 
 struct options {
 	enum view view;
 	const char *file, *spool, *format;
-	bool json, noheader, parsable;
+	bool json, metrics, noheader, parsable;
 };
 
 /* Where the rows of a view go. */
@@ -124,6 +125,9 @@ int main(int argc, char **argv)
 	if (o.json) {
 		puts(json_object_to_json_string_ext(status, JSON_C_TO_STRING_PRETTY));
 		code = EXIT_SUCCESS;
+	} else if (o.metrics) {
+		metrics_print(status);
+		code = EXIT_SUCCESS;
 	} else {
 		code = show(&o, status);
 	}
@@ -146,6 +150,7 @@ static int options_parse(struct options *o, int argc, char **argv)
 		{"classes", no_argument, NULL, 'c'},
 		{"learning", no_argument, NULL, 'l'},
 		{"json", no_argument, NULL, OPT_JSON},
+		{"metrics", no_argument, NULL, OPT_METRICS},
 		{"spool", required_argument, NULL, OPT_SPOOL},
 		{"version", no_argument, NULL, 'V'},
 		{"help", no_argument, NULL, OPT_HELP},
@@ -182,6 +187,9 @@ static int options_parse(struct options *o, int argc, char **argv)
 		case OPT_JSON:
 			o->json = true;
 			break;
+		case OPT_METRICS:
+			o->metrics = true;
+			break;
 		case OPT_SPOOL:
 			o->spool = optarg;
 			break;
@@ -214,6 +222,8 @@ static void help(void)
 	      "  -h, --noheader       no line of headings\n"
 	      "  -P, --parsable       columns separated by '|'\n"
 	      "      --json           the whole status as JSON\n"
+	      "      --metrics        the same as OpenMetrics text, for a collector of time "
+	      "series\n"
 	      "  -f, --file=FILE      status file (default: SPRICE_FILE, else " STATUS_FILE "\n"
 	      "                       in Slurm's StateSaveLocation)\n"
 	      "      --spool=DIR      verifies a spool directory and prints all its records\n"

@@ -108,5 +108,6 @@ above()
 	[ "$(status '.learning | .gap >= 0 and .gap <= 1')" = true ]
 	status .learning.why | grep -q 'replayed, the last [0-9]* bids are worth'
 	log_has 'prices from the next slot on: '
+	log_has 'forecast: [0-9.]* bids in a period, made of [0-9]*; those of two are worth [0-9.e+]* at most; the bids replayed fall'
 	sprice_here -l -f "$SANDBOX_DIR/state/auction/status.json"
 }

@@ -56,6 +56,142 @@ edge2|yes|gpu:v100|24.000000
 cloud1|no|cpu|0.000000
 cloud1|no|mem|0.000000" -P -o server,Sells,tres,max -f "$here/status.json"
 
+expect 'metrics' 0 '# TYPE auction_info gauge
+# HELP auction_info Policy and Prices of auction.conf.
+auction_info{policy="dps",prices="given"} 1
+# TYPE auction_ready gauge
+# HELP auction_ready 1 while bids are taken.
+auction_ready 1
+# TYPE auction_status_timestamp_seconds gauge
+# HELP auction_status_timestamp_seconds Unix time of what is shown here.
+auction_status_timestamp_seconds 300000310
+# TYPE auction_slot_seconds gauge
+# HELP auction_slot_seconds Length of a slot.
+auction_slot_seconds 300
+# TYPE auction_bids counter
+# HELP auction_bids Bids, by what became of them.
+auction_bids_total{end="refused"} 1
+auction_bids_total{end="lapsed"} 1
+auction_bids_total{end="sold"} 2
+# TYPE auction_settled counter
+# HELP auction_settled Sales that are settled.
+auction_settled_total 0
+# TYPE auction_charged_credits counter
+# HELP auction_charged_credits What was charged.
+auction_charged_credits_total 16.678579
+# TYPE auction_refunded_credits counter
+# HELP auction_refunded_credits What was paid back.
+auction_refunded_credits_total 0
+# TYPE auction_live_sales gauge
+# HELP auction_live_sales Sales that are not settled.
+auction_live_sales 2
+# TYPE auction_liens gauge
+# HELP auction_liens Plans that are held for a submission.
+auction_liens 0
+# TYPE auction_node_capacity gauge
+# HELP auction_node_capacity How much of a TRES a node has.
+auction_node_capacity{node="edge1",partition="edge",tres="cpu"} 24
+auction_node_capacity{node="edge1",partition="edge",tres="mem"} 65536
+auction_node_capacity{node="edge1",partition="edge",tres="gpu:v100"} 2
+auction_node_capacity{node="edge2",partition="edge",tres="cpu"} 24
+auction_node_capacity{node="edge2",partition="edge",tres="mem"} 65536
+auction_node_capacity{node="edge2",partition="edge",tres="gpu:v100"} 2
+auction_node_capacity{node="cloud1",partition="cloud",tres="cpu"} 64
+auction_node_capacity{node="cloud1",partition="cloud",tres="mem"} 262144
+# TYPE auction_node_sold gauge
+# HELP auction_node_sold How much of it is sold in the present slot.
+auction_node_sold{node="edge1",partition="edge",tres="cpu"} 10
+auction_node_sold{node="edge1",partition="edge",tres="mem"} 20480
+auction_node_sold{node="edge1",partition="edge",tres="gpu:v100"} 2
+auction_node_sold{node="edge2",partition="edge",tres="cpu"} 4
+auction_node_sold{node="edge2",partition="edge",tres="mem"} 8192
+auction_node_sold{node="edge2",partition="edge",tres="gpu:v100"} 1
+auction_node_sold{node="cloud1",partition="cloud",tres="cpu"} 0
+auction_node_sold{node="cloud1",partition="cloud",tres="mem"} 0
+# TYPE auction_node_price_credits gauge
+# HELP auction_node_price_credits Its price in the present slot, a unit and slot.
+auction_node_price_credits{node="edge1",partition="edge",tres="cpu"} 0.781797436280679
+auction_node_price_credits{node="edge1",partition="edge",tres="mem"} 0
+auction_node_price_credits{node="edge1",partition="edge",tres="gpu:v100"} 24
+auction_node_price_credits{node="edge2",partition="edge",tres="cpu"} 0.259921049894873
+auction_node_price_credits{node="edge2",partition="edge",tres="mem"} 0
+auction_node_price_credits{node="edge2",partition="edge",tres="gpu:v100"} 4
+auction_node_price_credits{node="cloud1",partition="cloud",tres="cpu"} 0
+auction_node_price_credits{node="cloud1",partition="cloud",tres="mem"} 0
+# EOF' --metrics -f "$here/status.json"
+
+expect 'metrics of what was learned' 0 '# TYPE auction_info gauge
+# HELP auction_info Policy and Prices of auction.conf.
+auction_info{policy="dps",prices="learned"} 1
+# TYPE auction_ready gauge
+# HELP auction_ready 1 while bids are taken.
+auction_ready 1
+# TYPE auction_status_timestamp_seconds gauge
+# HELP auction_status_timestamp_seconds Unix time of what is shown here.
+auction_status_timestamp_seconds 300000310
+# TYPE auction_slot_seconds gauge
+# HELP auction_slot_seconds Length of a slot.
+auction_slot_seconds 300
+# TYPE auction_class_price_credits gauge
+# HELP auction_class_price_credits Fitted price of a TRES in the present slot, a unit and slot, on nodes of a partition that have so much of it.
+auction_class_price_credits{partition="edge",tres="cpu",capacity="24"} 0
+auction_class_price_credits{partition="edge",tres="gpu:v100",capacity="2"} 1.5
+# TYPE auction_kept_bids gauge
+# HELP auction_kept_bids Bids that are kept to learn from.
+auction_kept_bids 500
+# TYPE auction_prices_info gauge
+# HELP auction_prices_info Which prices hold.
+auction_prices_info{kind="learned",form="mixed"} 1
+# TYPE auction_prices_factor gauge
+# HELP auction_prices_factor By which the dual prices are multiplied.
+auction_prices_factor 0.8
+# TYPE auction_prices_moved gauge
+# HELP auction_prices_moved 1: fitted again whatever was chosen.
+auction_prices_moved 0
+# TYPE auction_fit_timestamp_seconds gauge
+# HELP auction_fit_timestamp_seconds Unix time of the last fit.
+auction_fit_timestamp_seconds 300000005.5
+# TYPE auction_fit_seconds gauge
+# HELP auction_fit_seconds What it took of a processor.
+auction_fit_seconds 0.412
+# TYPE auction_fit_bids gauge
+# HELP auction_fit_bids Bids that it was made of.
+auction_fit_bids 412
+# TYPE auction_forecast_bids gauge
+# HELP auction_forecast_bids Bids that are expected in a period.
+auction_forecast_bids 206
+# TYPE auction_forecast_bound_credits gauge
+# HELP auction_forecast_bound_credits What those of two periods are worth at most.
+auction_forecast_bound_credits 8123.25
+# TYPE auction_guard_timestamp_seconds gauge
+# HELP auction_guard_timestamp_seconds Unix time at which prices were last compared.
+auction_guard_timestamp_seconds 299990000
+# TYPE auction_guard_bids gauge
+# HELP auction_guard_bids Bids of the past that were replayed.
+auction_guard_bids 206
+# TYPE auction_guard_bound_credits gauge
+# HELP auction_guard_bound_credits What those are worth at most.
+auction_guard_bound_credits 4200.5
+# TYPE auction_guard_gap_ratio gauge
+# HELP auction_guard_gap_ratio The part of it that the prices chosen are short of.
+auction_guard_gap_ratio 0.0477324
+# TYPE auction_guard_worth_credits gauge
+# HELP auction_guard_worth_credits What the bids replayed are worth with the best prices of a kind.
+auction_guard_worth_credits{kind="none"} 3100
+auction_guard_worth_credits{kind="published"} 3200
+auction_guard_worth_credits{kind="flat"} 3900
+auction_guard_worth_credits{kind="learned"} 4000
+# TYPE auction_guard_gain_credits gauge
+# HELP auction_guard_gain_credits A period, of prices that learn over others.
+auction_guard_gain_credits 400
+# TYPE auction_guard_gain_error_credits gauge
+# HELP auction_guard_gain_error_credits Its standard error.
+auction_guard_gain_error_credits 150.5
+# TYPE auction_guard_gain_needed_credits gauge
+# HELP auction_guard_gain_needed_credits What it must exceed.
+auction_guard_gain_needed_credits 91.25
+# EOF' --metrics -f "$here/status-learned.json"
+
 expect 'fitted prices by class' 0 "PARTITION TRES     CAPACITY NODES      NOW     NEXT     MEAN      MAX
 edge      cpu            24     2 0.000000 0.000000 0.000000 0.000000
 edge      gpu:v100        2     2 1.500000 2.000000 2.950000 4.000000" -c -f "$here/status-learned.json"

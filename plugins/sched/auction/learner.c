@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include <errno.h>
+#include <math.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -35,6 +36,7 @@ static void *learner_main(void *arg);
 static void fit(struct auc_auction *a);
 static bool go_on(void *arg);
 static void say(const struct auc_tariff *t);
+static void say_more(const struct auc_tariff *t);
 static void complain(const struct auc_err *err);
 
 enum auc_code auc_learner_start(struct auc_auction *a, struct auc_err *err)
@@ -124,19 +126,49 @@ static bool go_on(void *arg)
 	return !atomic_load(&learner.stop);
 }
 
-/* Each choice of the guard once; each fit for those who ask for it. */
+/* Each choice of the guard once, with its first prices; each fit for those who ask for it. */
 static void say(const struct auc_tariff *t)
 {
 	char *why = auc_tariff_why(t);
 
-	if (t->guard.time != learner.guard_time || t->moved != learner.moved)
+	if (t->guard.time != learner.guard_time || t->moved != learner.moved) {
 		slurm_info("sched/auction: prices from the next slot on: %s", why ? why : "");
+		say_more(t);
+	}
 	learner.guard_time = t->guard.time;
 	learner.moved = t->moved;
 	slurm_debug("sched/auction: prices: %s, fitted to %u bids in %.3f s: %.6g are expected in "
 		    "a period, those of two are worth %.6g at most",
 		    auc_tariff_word(t->kind), t->bids, t->seconds, t->expected, t->bound);
 	free(why);
+}
+
+/* The forecast, how far the choice is from the best there could be, and what each class costs. */
+static void say_more(const struct auc_tariff *t)
+{
+	double gap = auc_tariff_gap(t);
+	char text[64] = "";
+
+	if (isfinite(gap))
+		snprintf(text, sizeof(text), "; the bids replayed fall %.1f%% short of their bound",
+			 100 * gap);
+	slurm_info("sched/auction: forecast: %.6g bids in a period, made of %u; those of two are "
+		   "worth %.6g at most%s",
+		   t->expected, t->bids, t->bound, text);
+	for (unsigned i = 0; i < t->nclasses; i++) {
+		const struct auc_tariff_class *c = &t->classes[i];
+		const struct auc_tariff_run *runs = t->runs + c->first_run;
+		double least = INFINITY, most = 0;
+
+		for (unsigned k = 0; k < c->nruns; k++) {
+			least = fmin(least, runs[k].price);
+			most = fmax(most, runs[k].price);
+		}
+		if (most > 0)
+			slurm_info("sched/auction: prices of %s on the %u nodes of %s with %.15g: "
+				   "%.6g to %.6g credits per unit and slot",
+				   c->tres, c->servers, c->group, c->capacity, least, most);
+	}
 }
 
 static void complain(const struct auc_err *err)

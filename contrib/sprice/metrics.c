@@ -1,0 +1,293 @@
+/*
+ * metrics.c - see metrics.h.
+ *
+ * Amounts are what they are in the status: credits, bids, seconds. Prices are those of the present
+ * slot. A family of metrics is printed whole before the next one begins, as OpenMetrics demands;
+ * and nothing is said that the older text format of Prometheus does not know, either.
+ */
+#include "config.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <json-c/json.h>
+
+#include "columns.h"
+#include "metrics.h"
+
+struct label {
+	const char *name, *value;
+};
+
+static void family(const char *name, const char *type, const char *help);
+static void sample(const char *name, const char *suffix, const struct label *labels, unsigned n,
+		   double value);
+static void one(const char *name, const char *help, double value);
+static void print_totals(struct json_object *totals);
+static void print_servers(struct json_object *servers, int64_t slot);
+static void print_classes(struct json_object *classes, int64_t slot);
+static void print_learning(struct json_object *learning);
+static bool run_of(struct json_object *tres, int64_t slot, struct json_object **run);
+static double total(struct json_object *totals, const char *key);
+static double truth(struct json_object *o, const char *key);
+static struct json_object *within(struct json_object *o, const char *key);
+static struct json_object *item(struct json_object *list, size_t i);
+static size_t length(struct json_object *list);
+
+static const char *const words[] = {"none", "published", "flat", "learned"};
+#define WORDS (sizeof(words) / sizeof(*words))
+
+void metrics_print(struct json_object *status)
+{
+	struct label policy = {"policy", status_text(status, "policy")};
+	struct label prices = {"prices", status_text(status, "prices")};
+	double seconds = status_number(status, "slot_seconds");
+	double now = status_number(status, "time");
+	struct json_object *learning = within(status, "learning");
+
+	family("auction_info", "gauge", "Policy and Prices of auction.conf.");
+	sample("auction_info", "", (struct label[]){policy, prices}, 2, 1);
+	one("auction_ready", "1 while bids are taken.", truth(status, "ready"));
+	one("auction_status_timestamp_seconds", "Unix time of what is shown here.", now);
+	one("auction_slot_seconds", "Length of a slot.", seconds);
+	print_totals(within(status, "totals"));
+	if (seconds > 0 && now >= 0) {
+		int64_t slot = (int64_t)floor(now / seconds);
+
+		print_servers(within(status, "servers"), slot);
+		print_classes(within(learning, "classes"), slot);
+	}
+	print_learning(learning);
+	puts("# EOF");
+}
+
+/* -- what is printed -- */
+
+static void print_totals(struct json_object *totals)
+{
+	static const char *const ends[] = {"refused", "lapsed", "sold"};
+
+	if (!totals)
+		return;
+	family("auction_bids", "counter", "Bids, by what became of them.");
+	for (unsigned i = 0; i < sizeof(ends) / sizeof(*ends); i++)
+		sample("auction_bids", "_total", &(struct label){"end", ends[i]}, 1,
+		       total(totals, ends[i]));
+	family("auction_settled", "counter", "Sales that are settled.");
+	sample("auction_settled", "_total", NULL, 0, total(totals, "settled"));
+	family("auction_charged_credits", "counter", "What was charged.");
+	sample("auction_charged_credits", "_total", NULL, 0, total(totals, "charged"));
+	family("auction_refunded_credits", "counter", "What was paid back.");
+	sample("auction_refunded_credits", "_total", NULL, 0, total(totals, "refunded"));
+	one("auction_live_sales", "Sales that are not settled.", total(totals, "live"));
+	one("auction_liens", "Plans that are held for a submission.", total(totals, "liens"));
+}
+
+static void print_servers(struct json_object *servers, int64_t slot)
+{
+	static const struct {
+		const char *name, *help;
+		int column; /* of a run; -1: the capacity */
+	} families[] = {
+		{"auction_node_capacity", "How much of a TRES a node has.", -1},
+		{"auction_node_sold", "How much of it is sold in the present slot.", 2},
+		{"auction_node_price_credits", "Its price in the present slot, a unit and slot.",
+		 3},
+	};
+	struct json_object *server, *list, *tres, *run;
+
+	for (unsigned f = 0; length(servers) && f < sizeof(families) / sizeof(*families); f++) {
+		family(families[f].name, "gauge", families[f].help);
+		for (size_t i = 0; i < length(servers); i++) {
+			server = item(servers, i);
+			list = within(server, "tres");
+			for (size_t k = 0; k < length(list); k++) {
+				tres = item(list, k);
+				const struct label labels[] = {
+					{"node", status_text(server, "name")},
+					{"partition", status_text(server, "partition")},
+					{"tres", status_text(tres, "name")},
+				};
+
+				if (families[f].column < 0)
+					sample(families[f].name, "", labels, 3,
+					       status_number(tres, "capacity"));
+				else if (run_of(tres, slot, &run))
+					sample(families[f].name, "", labels, 3,
+					       json_object_get_double(
+						       item(run, (size_t)families[f].column)));
+			}
+		}
+	}
+}
+
+/* Fitted prices; what is free in the present slot may have no run. */
+static void print_classes(struct json_object *classes, int64_t slot)
+{
+	struct json_object *class, *run;
+	char capacity[32];
+
+	if (!length(classes))
+		return;
+	family("auction_class_price_credits", "gauge",
+	       "Fitted price of a TRES in the present slot, a unit and slot, on nodes of a "
+	       "partition that have so much of it.");
+	for (size_t i = 0; i < length(classes); i++) {
+		class = item(classes, i);
+		snprintf(capacity, sizeof(capacity), "%.15g", status_number(class, "capacity"));
+		const struct label labels[] = {
+			{"partition", status_text(class, "partition")},
+			{"tres", status_text(class, "tres")},
+			{"capacity", capacity},
+		};
+
+		sample("auction_class_price_credits", "", labels, 3,
+		       run_of(class, slot, &run) ? json_object_get_double(item(run, 2)) : 0);
+	}
+}
+
+static void print_learning(struct json_object *learning)
+{
+	struct json_object *guard = within(learning, "guard"), *worth = within(learning, "worth");
+	struct label choice[] = {
+		{"kind", learning ? status_text(learning, "kind") : ""},
+		{"form", learning ? status_text(learning, "form") : ""},
+	};
+
+	if (!learning)
+		return;
+	one("auction_kept_bids", "Bids that are kept to learn from.",
+	    status_number(learning, "kept"));
+	if (!*choice[0].value)
+		return; /* nothing was fitted yet */
+	family("auction_prices_info", "gauge", "Which prices hold.");
+	sample("auction_prices_info", "", choice, 2, 1);
+	one("auction_prices_factor", "By which the dual prices are multiplied.",
+	    status_number(learning, "factor"));
+	one("auction_prices_moved", "1: fitted again whatever was chosen.",
+	    truth(learning, "moved"));
+	one("auction_fit_timestamp_seconds", "Unix time of the last fit.",
+	    status_number(learning, "time"));
+	one("auction_fit_seconds", "What it took of a processor.",
+	    status_number(learning, "seconds"));
+	one("auction_fit_bids", "Bids that it was made of.", status_number(learning, "bids"));
+	one("auction_forecast_bids", "Bids that are expected in a period.",
+	    status_number(learning, "expected"));
+	one("auction_forecast_bound_credits", "What those of two periods are worth at most.",
+	    status_number(learning, "bound"));
+	if (!(status_number(learning, "day_bids") > 0))
+		return; /* the guard has not looked yet */
+	one("auction_guard_timestamp_seconds", "Unix time at which prices were last compared.",
+	    status_number(learning, "guard_time"));
+	one("auction_guard_bids", "Bids of the past that were replayed.",
+	    status_number(learning, "day_bids"));
+	one("auction_guard_bound_credits", "What those are worth at most.",
+	    status_number(learning, "day_bound"));
+	one("auction_guard_gap_ratio", "The part of it that the prices chosen are short of.",
+	    status_number(learning, "gap"));
+	family("auction_guard_worth_credits", "gauge",
+	       "What the bids replayed are worth with the best prices of a kind.");
+	for (unsigned i = 0; i < WORDS; i++)
+		sample("auction_guard_worth_credits", "", &(struct label){"kind", words[i]}, 1,
+		       worth ? status_number(worth, words[i]) : NAN);
+	if (!guard)
+		return;
+	one("auction_guard_gain_credits", "A period, of prices that learn over others.",
+	    status_number(guard, "gain"));
+	one("auction_guard_gain_error_credits", "Its standard error.",
+	    status_number(guard, "error"));
+	one("auction_guard_gain_needed_credits", "What it must exceed.",
+	    status_number(guard, "needed"));
+}
+
+/* -- OpenMetrics -- */
+
+static void family(const char *name, const char *type, const char *help)
+{
+	printf("# TYPE %s %s\n# HELP %s %s\n", name, type, name, help);
+}
+
+/* Nothing, if VALUE is not known. */
+static void sample(const char *name, const char *suffix, const struct label *labels, unsigned n,
+		   double value)
+{
+	if (!isfinite(value))
+		return;
+	printf("%s%s", name, suffix);
+	for (unsigned i = 0; i < n; i++) {
+		printf("%s%s=\"", i ? "," : "{", labels[i].name);
+		for (const char *c = labels[i].value; *c; c++) {
+			if (*c == '\\' || *c == '"')
+				putchar('\\');
+			fputs(*c == '\n' ? "\\n" : (char[]){*c, '\0'}, stdout);
+		}
+		putchar('"');
+	}
+	printf("%s %.15g\n", n ? "}" : "", value);
+}
+
+/* A gauge with one sample. */
+static void one(const char *name, const char *help, double value)
+{
+	if (!isfinite(value))
+		return;
+	family(name, "gauge", help);
+	sample(name, "", NULL, 0, value);
+}
+
+/* -- the status -- */
+
+/* The run of TRES, [from, to, ...], in which SLOT is. */
+static bool run_of(struct json_object *tres, int64_t slot, struct json_object **run)
+{
+	struct json_object *runs = within(tres, "runs");
+
+	for (size_t i = 0; i < length(runs); i++) {
+		*run = item(runs, i);
+		if (length(*run) >= 3 && json_object_get_int64(item(*run, 0)) <= slot &&
+		    json_object_get_int64(item(*run, 1)) >= slot)
+			return true;
+	}
+	return false;
+}
+
+/* A count, or credits as text. */
+static double total(struct json_object *totals, const char *key)
+{
+	const char *text = status_text(totals, key);
+
+	return *text ? strtod(text, NULL) : status_number(totals, key);
+}
+
+/* NAN: it does not say. */
+static double truth(struct json_object *o, const char *key)
+{
+	struct json_object *v = within(o, key);
+
+	return v ? json_object_get_boolean(v) : NAN;
+}
+
+/* NULL, if there is nothing of that name. */
+static struct json_object *within(struct json_object *o, const char *key)
+{
+	struct json_object *v = NULL;
+
+	return json_object_is_type(o, json_type_object) && json_object_object_get_ex(o, key, &v)
+		       ? v
+		       : NULL;
+}
+
+static struct json_object *item(struct json_object *list, size_t i)
+{
+	return json_object_array_get_idx(list, i);
+}
+
+/* 0: it is no list. */
+static size_t length(struct json_object *list)
+{
+	return json_object_is_type(list, json_type_array) ? json_object_array_length(list) : 0;
+}
