@@ -9,6 +9,7 @@
 #include "fit.h"
 #include "fit_sites.h"
 #include "learn.h"
+#include "mix.h"
 #include "users.h"
 #include "winsor.h"
 
@@ -23,6 +24,7 @@ struct expected {
 	double weight;
 	unsigned user; /* users.h */
 	double share;  /* of its weight that counts */
+	auc_slot age;  /* slots ago */
 	auc_slot day;  /* whole periods ago */
 	bool recent;   /* in the last part of one */
 	bool half;     /* teaches, if there is but one day */
@@ -38,12 +40,16 @@ struct fit {
 	double seen, before;       /* bids of the last part of a period, and of the same part of one
 				      before, on average; no user's more than the others' */
 	double rate;               /* how many more are expected for that */
+	auc_slot since;            /* slots for which such jobs have come as come now; 0: always */
+	bool partly;               /* for less than a period */
 	unsigned days, day_bids;   /* that the guard replays */
 	struct auc_learn *taught[DAYS]; /* by day: what the other ones teach */
 	struct auc_tariff *t;
 };
 
 static enum auc_code forecast(struct fit *f, struct auc_err *err);
+static enum auc_code find_change(struct fit *f, struct auc_err *err);
+static void place(struct fit *f, auc_slot span, unsigned periods);
 static void count_days(struct fit *f, unsigned periods);
 static void carry_over(struct fit *f);
 static bool expect(const struct fit *f, const struct auc_past_bid *past, auc_slot arrival,
@@ -148,7 +154,6 @@ static enum auc_code forecast(struct fit *f, struct auc_err *err)
 	unsigned count = auc_past_count(in->past), periods, day = 0;
 	auc_slot first = auc_market_first(in->market), period = in->conf->slots, oldest, span, at;
 	enum auc_code rc;
-	double weight;
 
 	f->list = calloc((size_t)count + 1, sizeof(*f->list));
 	f->later = calloc((size_t)count + 1, sizeof(*f->later));
@@ -157,33 +162,24 @@ static enum auc_code forecast(struct fit *f, struct auc_err *err)
 	if (!f->list || !f->later || !f->dual || !f->users)
 		return auc_err_set(err, AUC_ENOMEM, "no memory for a forecast");
 	oldest = count ? (auc_slot)floor(auc_past_at(in->past, 0)->time / seconds) : first;
-	span = first > oldest ? first - oldest : 1;
-	periods = (unsigned)(span / period);
-	weight = periods                        ? 1.0 / periods
-		 : auc_past_truncated(in->past) ? (double)period / (double)span
-						: 1;
+	span = first > oldest ? first - oldest : 0;
 	for (unsigned i = 0; i < count; i++) {
 		const struct auc_past_bid *b = auc_past_at(in->past, i);
 		struct expected *e = &f->list[f->n];
-		auc_slot age;
 
 		at = (auc_slot)floor(b->time / seconds);
-		age = first > at ? first - at : 0;
-		if (periods && age >= (auc_slot)periods * period)
-			continue;
-		if (periods)
-			at = first + (period - 1 - (age + period - 1) % period);
-		else
-			at = first + (at - oldest) * period / (span + 1);
-		e->weight = weight;
-		e->day = age / period;
+		e->age = first > at ? first - at : 0;
 		e->user = b->user;
-		/* the slot that has begun is not over */
-		e->recent = age % period >= 1 && age % period <= period / PARTS;
-		if (b->slot_seconds != seconds || !expect(f, b, at, e))
-			continue;
-		f->n++;
+		if (b->slot_seconds == seconds && expect(f, b, at, e))
+			f->n++;
 	}
+	rc = find_change(f, err);
+	if (rc != AUC_OK)
+		return rc;
+	span = f->since ? f->since : span;
+	periods = (unsigned)(span / period);
+	f->partly = f->since && !periods;
+	place(f, span, periods);
 	f->t->bids = f->n;
 	if (f->n < AUC_FIT_BIDS_MIN)
 		return auc_err_set(err, AUC_ENOENT,
@@ -208,6 +204,57 @@ static enum auc_code forecast(struct fit *f, struct auc_err *err)
 	}
 	count_days(f, periods);
 	return AUC_OK;
+}
+
+/* Since when such bids have come as come now. */
+static enum auc_code find_change(struct fit *f, struct auc_err *err)
+{
+	const struct auc_job **jobs = calloc((size_t)f->n + 1, sizeof(*jobs));
+	auc_slot *age = calloc((size_t)f->n + 1, sizeof(*age)), period = f->in->conf->slots;
+	struct auc_mix bids = {jobs, f->users, f->n};
+	enum auc_code rc = AUC_OK;
+
+	if (!jobs || !age)
+		rc = auc_err_set(err, AUC_ENOMEM, "no memory for a forecast");
+	for (unsigned i = 0; rc == AUC_OK && i < f->n; i++) {
+		jobs[i] = &f->list[i].job;
+		f->users[i] = f->list[i].user;
+		age[i] = f->list[i].age;
+	}
+	if (rc == AUC_OK && !f->in->policy->sites && period >= PARTS)
+		rc = auc_mix_since(f->in->market, &bids, age, period, period / PARTS, &f->since,
+				   err);
+	free(jobs);
+	free(age);
+	return rc;
+}
+
+/* Bids of the last SPAN slots, or of its PERIODS, to when they are expected; others are left out.
+ */
+static void place(struct fit *f, auc_slot span, unsigned periods)
+{
+	auc_slot first = auc_market_first(f->in->market), period = f->in->conf->slots;
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < f->n; i++) {
+		struct expected *e = &f->list[i];
+
+		if (periods ? e->age >= (auc_slot)periods * period : e->age > span) {
+			auc_job_clear(&e->job);
+			continue;
+		}
+		e->day = e->age / period;
+		/* the slot that has begun is not over */
+		e->recent = e->age % period >= 1 && e->age % period <= period / PARTS;
+		e->job.arrival = first + (periods ? period - 1 - (e->age + period - 1) % period
+						  : (span - e->age) * period / (span + 1));
+		e->weight = periods ? 1.0 / periods
+			    : f->since || auc_past_truncated(f->in->past)
+				    ? (double)period / (double)(span ? span : 1)
+				    : 1;
+		f->list[n++] = *e;
+	}
+	f->n = n;
 }
 
 /* The last periods, as many as the guard has time for; of policies of sites only one. */
@@ -322,8 +369,8 @@ static enum auc_code guard(struct fit *f, struct auc_err *err)
 	enum auc_code rc = AUC_OK;
 	struct auc_guard_verdict v;
 
-	if (f->day_bids < AUC_FIT_BIDS_MIN)
-		return AUC_OK; /* days without bids say nothing */
+	if (f->day_bids < AUC_FIT_BIDS_MIN || f->partly)
+		return AUC_OK; /* days without bids say nothing, nor does a part of one */
 	for (unsigned d = 0; d < f->days && rc == AUC_OK; d++)
 		rc = learn(f, f->in->empty, take_others(f, d, 1), &f->taught[d], err);
 	if (rc == AUC_OK)
@@ -407,8 +454,8 @@ static void choose(struct fit *f)
 {
 	const struct auc_guard_choice *c = &f->t->guard.choice;
 
-	f->t->moved = f->in->kind == AUC_TARIFF_LEARNED && !c->again && f->before > 0 &&
-		      auc_guard_moved(c, f->seen, f->before);
+	f->t->moved = f->in->kind == AUC_TARIFF_LEARNED && !c->again &&
+		      (f->partly || (f->before > 0 && auc_guard_moved(c, f->seen, f->before)));
 	f->t->kind = f->t->moved ? AUC_TARIFF_LEARNED : c->kind;
 	f->t->choice = f->t->moved ? auc_guard_again(c) : c->prices;
 }
@@ -487,13 +534,14 @@ static enum auc_code go_on_learning(struct fit *f, struct auc_err *err)
 	unsigned n = take_all(f, booked ? f->rate : 1);
 
 	if (memory->learn && memory->conf == f->in->conf && memory->booked == booked &&
-	    same_layout(m, memory->market)) {
+	    memory->changed == !!f->since && same_layout(m, memory->market)) {
 		auc_learn_watch(memory->learn, f->in->watch);
 		return auc_learn_fit(memory->learn, m, f->dual, n, auc_market_first(m),
 				     AUC_LEARN_AGAIN, err);
 	}
 	auc_fit_forget(memory);
 	memory->booked = booked;
+	memory->changed = f->since;
 	return learn(f, m, n, &memory->learn, err);
 }
 

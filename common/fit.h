@@ -10,6 +10,11 @@
  * they fit into the period. All of that is expected once more in the period behind it: what is sold
  * out has no price of its own, and slots that come on sale need one.
  *
+ * If other jobs come than before (mix.h: those of the last quarter of a period are others than
+ * those of that quarter of the periods before), the history begins where they changed. As long as
+ * that is less than a period ago it is drawn out like one that forgot, the guard does not look, and
+ * prices are fitted again whatever it took.
+ *
  * How many of them come is measured against how many came: if there were more bids in the last
  * quarter of a period than in the same quarter of the periods before, on average, that many more
  * are expected, or fewer (auc_learn_rate()). No bid counts for much more than others of its size
@@ -43,6 +48,7 @@ struct auc_fit_memory {
 	const struct auc_conf *conf;
 	struct auc_market *market; /* of the last fit, whose servers and types it was made for */
 	bool booked;               /* it was fitted as it is booked */
+	bool changed;              /* and to bids since a change alone */
 	struct auc_learn *learn;
 };
 void auc_fit_forget(struct auc_fit_memory *memory);

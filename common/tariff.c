@@ -173,7 +173,7 @@ char *auc_tariff_why(const struct auc_tariff *t)
 	print_choice(&(struct auc_guard_choice){t->kind, t->choice, g->choice.again || t->moved},
 		     taken, sizeof(taken));
 	if (t->moved)
-		snprintf(what, sizeof(what), " instead of %s, as not as many bids come as before",
+		snprintf(what, sizeof(what), " instead of %s, as other or not as many bids come as before",
 			 held);
 	if (g->bids && !g->flat)
 		print_comparison(g, compared, sizeof(compared));

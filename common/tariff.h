@@ -54,7 +54,8 @@ struct auc_tariff {
 	unsigned bids;   /* of the past that it was made of */
 	double expected; /* bids in the slots for sale */
 	double bound;    /* in a pool (learn.h) */
-	/* Far more bids come than before, or fewer: these prices are not what the guard chose. */
+	/* Far more bids come than before, or fewer, or others: these prices are not what the guard
+	 * chose. */
 	bool moved;
 	struct auc_tariff_guard guard;
 	double seconds; /* of a processor that the whole fit took */

@@ -30,7 +30,6 @@ struct limit {
 	double value, density;
 };
 
-static struct worth worth_of(const struct auc_market *m, const struct auc_job *job);
 static int by_work(const void *a, const void *b);
 static int ascending(const void *a, const void *b);
 static double percentile(double *list, unsigned n);
@@ -51,9 +50,8 @@ enum auc_code auc_winsorize(const struct auc_market *m, const struct auc_job *co
 		rc = auc_err_set(err, AUC_ENOMEM, "no memory for the bids of the past");
 	for (unsigned i = 0; rc == AUC_OK && i < n; i++) {
 		factor[i] = 1;
-		list[count] = worth_of(m, jobs[i]);
-		list[count].at = i;
-		list[count].user = user[i];
+		list[count] = (struct worth){i, user[i], auc_winsor_work(m, jobs[i]),
+					     auc_winsor_value(m, jobs[i])};
 		count += list[count].work > 0 && list[count].value > 0;
 	}
 	groups = groups < 1 ? 1 : groups > GROUPS ? GROUPS : groups;
@@ -70,19 +68,17 @@ enum auc_code auc_winsorize(const struct auc_market *m, const struct auc_job *co
 	return rc;
 }
 
-static struct worth worth_of(const struct auc_market *m, const struct auc_job *job)
+double auc_winsor_value(const struct auc_market *m, const struct auc_job *job)
 {
-	struct worth w = {.work = auc_winsor_work(m, job)};
+	double work = auc_winsor_work(m, job), soonest;
 	unsigned upload = UINT32_MAX;
-	double soonest;
 
 	for (unsigned s = 0; s < m->nservers; s++)
 		upload = job->upload[s] < upload ? job->upload[s] : upload;
-	if (!(w.work > 0) || upload == UINT32_MAX)
-		return (struct worth){0};
-	soonest = ceil(w.work / (double)job->chunks);
-	w.value = auc_utility_value(&job->utility, upload + (soonest > 1 ? soonest : 1));
-	return w;
+	if (!(work > 0) || upload == UINT32_MAX)
+		return 0;
+	soonest = ceil(work / (double)job->chunks);
+	return auc_utility_value(&job->utility, upload + (soonest > 1 ? soonest : 1));
 }
 
 double auc_winsor_work(const struct auc_market *m, const struct auc_job *job)

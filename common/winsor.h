@@ -22,6 +22,8 @@ enum auc_code auc_winsorize(const struct auc_market *m, const struct auc_job *co
 			    const unsigned *user, unsigned n, double *factor, struct auc_err *err);
 /* Worker slots that JOB, one of M, takes on the types it is fastest on. */
 double auc_winsor_work(const struct auc_market *m, const struct auc_job *job);
+/* What JOB, one of M, is worth if it ends as soon as it can; 0: it cannot be done. */
+double auc_winsor_value(const struct auc_market *m, const struct auc_job *job);
 /* Worker slots that M, in which nothing is booked, has in all. */
 double auc_winsor_room(const struct auc_market *m);
 

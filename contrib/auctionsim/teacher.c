@@ -5,11 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "mix.h"
 #include "teacher.h"
 #include "users.h"
 #include "world.h"
 
-/* Without a past: */
+/* Without a past, or one of such jobs as come today: */
 #define FIRST_JOBS 10  /* prices are fitted from that many jobs on, */
 #define GROWTH     1.1 /* and each time that there are that many times as many; */
 #define DOUBT      5   /* those of n jobs are multiplied by n / (n + DOUBT) */
@@ -30,10 +31,11 @@ struct teacher {
 	struct auc_learn *before; /* the fit that the day begins with */
 	struct auc_learn *now;    /* fits of the day */
 	struct auc_guard_choice choice;
-	bool watches;       /* whether as many jobs come as in the past */
-	bool moved;         /* they do not: prices are fitted again as the day goes on */
+	bool watches;       /* whether such jobs come as in the past, and as many */
+	bool alone;         /* there is no past, or one of other jobs, which is left aside */
+	bool moved;         /* they did not: prices are fitted again as the day goes on */
 	auc_slot next;      /* slot of the next fit */
-	unsigned next_jobs; /* or jobs, without a past */
+	unsigned next_jobs; /* or jobs, if the day is alone; that is looked at then, too */
 };
 
 static enum auc_code hear_days(struct teacher *t, struct scenario *const *days, unsigned n,
@@ -42,6 +44,10 @@ static enum auc_code add_job(struct bids *c, const struct auc_job *job, unsigned
 			     unsigned nservers, struct auc_err *err);
 static bool grow(struct bids *c);
 static void clear(struct bids *c);
+static enum auc_code begin_fits(struct teacher *t, const struct auc_market *m, bool alone,
+				struct auc_err *err);
+static enum auc_code compare(struct teacher *t, struct auc_market *m, auc_slot now,
+			     struct auc_err *err);
 static double seen_today(const struct teacher *t);
 static enum auc_code first_fit(struct teacher *t, struct auc_err *err);
 static double heard_before(const struct teacher *t, auc_slot now);
@@ -66,6 +72,7 @@ enum auc_code teacher_create(const struct scenario *s, const struct auc_policy *
 		rc = world_market(s, NULL, &m, err);
 	if (rc == AUC_OK)
 		rc = auc_learn_create(m, policy, "", &t->before, err);
+	t->alone = !t->past.n;
 	if (rc == AUC_OK && t->past.n)
 		rc = first_fit(t, err);
 	auc_market_destroy(m);
@@ -207,11 +214,9 @@ enum auc_code teacher_open(struct teacher *t, struct auc_market *m, struct auc_e
 
 	clear(&t->today);
 	t->today = (struct bids){.weight = 1};
-	auc_learn_destroy(t->now);
-	rc = auc_learn_create(m, t->policy, "", &t->now, err);
+	rc = begin_fits(t, m, !t->past.n, err);
 	if (rc != AUC_OK)
 		return rc;
-	auc_learn_follow(t->now, t->before);
 	t->next = auc_market_first(m) + (auc_slot)ceil((double)t->s->slots / AUC_GUARD_FITS_A_DAY);
 	t->next_jobs = FIRST_JOBS;
 	t->moved = false;
@@ -225,35 +230,90 @@ enum auc_code teacher_open(struct teacher *t, struct auc_market *m, struct auc_e
 	return rc;
 }
 
+/* The fits of the day begin, with the prices that the past has taught or, ALONE, with none. */
+static enum auc_code begin_fits(struct teacher *t, const struct auc_market *m, bool alone,
+				struct auc_err *err)
+{
+	enum auc_code rc;
+
+	t->alone = alone;
+	auc_learn_destroy(t->now);
+	t->now = NULL;
+	rc = auc_learn_create(m, t->policy, "", &t->now, err);
+	if (rc == AUC_OK && !alone)
+		auc_learn_follow(t->now, t->before);
+	return rc;
+}
+
 enum auc_code teacher_before(struct teacher *t, struct auc_market *m, auc_slot now,
 			     struct auc_err *err)
 {
-	bool due = t->past.n ? now >= t->next : t->today.n >= t->next_jobs;
+	bool grown = t->today.n >= t->next_jobs, due;
 	struct auc_learn_choice choice;
 	struct auc_given_price *list = NULL;
-	enum auc_code rc;
+	enum auc_code rc = AUC_OK;
 	size_t n = 0;
 
-	if (!due || now > auc_market_last(m))
+	if (now > auc_market_last(m))
 		return AUC_OK;
+	if (grown && t->watches && t->past.n)
+		rc = compare(t, m, now, err);
+	due = t->alone ? grown : now >= t->next;
+	if (grown)
+		t->next_jobs = (unsigned)ceil(GROWTH * t->today.n);
+	if (rc != AUC_OK || !due)
+		return rc;
 	t->next = now + (auc_slot)ceil((double)t->s->slots / AUC_GUARD_FITS_A_DAY);
-	t->next_jobs = (unsigned)ceil(GROWTH * t->today.n);
-	t->moved = t->moved || (t->watches && !t->choice.again &&
-				auc_guard_moved(&t->choice, seen_today(t), heard_before(t, now)));
-	if (t->past.n && !t->choice.again && !t->moved)
+	t->moved = t->moved || t->alone ||
+		   (t->watches && !t->choice.again &&
+		    auc_guard_moved(&t->choice, seen_today(t), heard_before(t, now)));
+	if (!t->choice.again && !t->moved)
 		return AUC_OK;
 	choice = auc_guard_again(&t->choice);
-	if (!t->past.n)
-		choice.factor *= (double)t->today.n / (t->today.n + DOUBT);
+	if (t->alone)
+		choice = (struct auc_learn_choice){AUC_LEARN_MIXED,
+						   (double)t->today.n / (t->today.n + DOUBT)};
 	rc = fit(t, t->now, m, now,
-		 auc_learn_ready(t->now) || (t->past.n && !t->moved) ? AUC_LEARN_AGAIN
-								     : AUC_LEARN_ITERATIONS,
+		 auc_learn_ready(t->now) || !(t->alone || t->moved) ? AUC_LEARN_AGAIN
+								    : AUC_LEARN_ITERATIONS,
 		 err);
 	if (rc == AUC_OK)
 		rc = auc_learn_list(t->now, m, &choice, &list, &n, err);
 	if (rc == AUC_OK)
 		rc = auc_market_give_prices(m, list, n, err);
 	free(list);
+	return rc;
+}
+
+/* Today is alone as long as its jobs are others than the past had by slot NOW. */
+static enum auc_code compare(struct teacher *t, struct auc_market *m, auc_slot now,
+			     struct auc_err *err)
+{
+	struct auc_mix today = {.user = t->today.user}, past = {0};
+	const struct auc_job **jobs = calloc((size_t)t->today.n + t->past.n, sizeof(*jobs));
+	unsigned *user = calloc(t->past.n, sizeof(*user));
+	enum auc_code rc = AUC_OK;
+	double evidence = 0;
+
+	if (!jobs || !user)
+		rc = auc_err_set(err, AUC_ENOMEM, "--history: no memory");
+	for (; rc == AUC_OK && today.n < t->today.n; today.n++)
+		jobs[today.n] = &t->today.jobs[today.n];
+	for (unsigned i = 0; rc == AUC_OK && i < t->past.n; i++)
+		if (t->past.jobs[i].arrival < now) {
+			jobs[today.n + past.n] = &t->past.jobs[i];
+			user[past.n++] = t->past.user[i];
+		}
+	if (rc == AUC_OK) {
+		today.jobs = jobs;
+		past.jobs = jobs + today.n;
+		past.user = user;
+		rc = auc_mix_compare(m, &today, &past, &evidence, err);
+	}
+	if (rc == AUC_OK && (evidence > 1) != t->alone)
+		rc = begin_fits(t, m, evidence > 1, err);
+	free(jobs);
+	free(user);
 	return rc;
 }
 
@@ -273,6 +333,8 @@ static double heard_before(const struct teacher *t, auc_slot now)
 }
 
 /* The same for the day so far. */
+static enum auc_code compare(struct teacher *t, struct auc_market *m, auc_slot now,
+			     struct auc_err *err);
 static double seen_today(const struct teacher *t)
 {
 	return auc_users_sum(t->today.user, NULL, t->today.n);
@@ -286,13 +348,13 @@ enum auc_code teacher_heard(struct teacher *t, const struct auc_job *job, unsign
 
 /*
  * What is expected from slot NOW on: the jobs of the past, as many more or fewer as today has had
- * more or fewer than they until now; without a past, those of the day again, over the rest of it
- * and at their rate.
+ * more or fewer than they until now; if today is alone, its own again, over the rest of it and at
+ * their rate.
  */
 static enum auc_code fit(struct teacher *t, struct auc_learn *l, struct auc_market *m, auc_slot now,
 			 unsigned iterations, struct auc_err *err)
 {
-	const struct bids *c = t->past.n ? &t->past : &t->today;
+	const struct bids *c = t->alone ? &t->today : &t->past;
 	double passed = (double)(now - auc_market_first(m)), weight;
 	double left = (double)(auc_market_last(m) - now) + 1;
 	struct auc_dual_job *list = calloc((size_t)c->n + 1, sizeof(*list));
@@ -302,11 +364,11 @@ static enum auc_code fit(struct teacher *t, struct auc_learn *l, struct auc_mark
 
 	if (!list || !jobs)
 		rc = auc_err_set(err, AUC_ENOMEM, "--history: no memory");
-	weight = t->past.n ? t->past.weight * auc_learn_rate(seen_today(t), heard_before(t, now))
-			   : left / fmax(passed, 1);
+	weight = t->alone ? left / fmax(passed, 1)
+			  : t->past.weight * auc_learn_rate(seen_today(t), heard_before(t, now));
 	for (i = 0; rc == AUC_OK && i < c->n; i++) {
 		jobs[i] = c->jobs[i];
-		if (!t->past.n)
+		if (t->alone)
 			jobs[i].arrival =
 				now + (auc_slot)((double)(jobs[i].arrival - auc_market_first(m)) *
 						 left / fmax(passed, 1));

@@ -27,8 +27,11 @@ void teacher_destroy(struct teacher *t);
 void teacher_choose(struct teacher *t, const struct auc_guard_choice *choice);
 /* Does the choice give prices that hold all day? */
 bool teacher_is_fixed(const struct teacher *t);
-/* From now on, once many more or fewer jobs have come than in the past, prices are fitted again as
- * the day goes on, whatever was chosen; did that happen? */
+/*
+ * From now on, once many more or fewer jobs have come than in the past, prices are fitted again as
+ * the day goes on, whatever was chosen, and once they are other jobs (mix.h), as if there was no
+ * past; did that happen?
+ */
 void teacher_watch(struct teacher *t);
 bool teacher_moved(const struct teacher *t);
 /* The prices that the choice begins the day with; *LIST is malloc'd. */

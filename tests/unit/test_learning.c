@@ -571,6 +571,43 @@ static void test_level(void **state)
 	assert_true(fabs(expected[1] - 95) < 4);
 }
 
+/* As many bids come in the last quarter of the fourth period as ever, but others: these alone are
+ * expected, four times as often as they came, and prices are fitted again whatever was chosen. A
+ * period later all that came in it. */
+static void test_other_jobs(void **state)
+{
+	struct auc_auction *a;
+	struct auc_tariff *t;
+	double now = NOW;
+	char dir[64];
+
+	(void)state;
+	world_mkdir(dir);
+	a = world_open("Slots=40\nHistoryBids=2000\nPrices=learned", dir, now);
+	fitting_submit(a, cheap, 450, SLOT / 3, &now);
+	assert_true(fit(a, now));
+	auc_auction_tick(a, now + SLOT);
+	assert_true(auc_auction_tariff(a, &t));
+	assert_true(!t->moved && t->bids > 350 && fabs(t->expected - 120) < 4);
+	auc_tariff_free(t);
+	fitting_submit(a, dear, 30, SLOT / 3, &now);
+	assert_true(fit(a, now));
+	auc_auction_tick(a, now + SLOT);
+	assert_true(auc_auction_tariff(a, &t));
+	assert_true(t->bids >= 28 && t->bids <= 34 && fabs(t->expected - 120) < 12);
+	assert_true(t->moved || t->guard.choice.again);
+	assert_int_equal(t->kind, AUC_TARIFF_LEARNED);
+	auc_tariff_free(t);
+	fitting_submit(a, dear, 100, SLOT / 3, &now);
+	assert_true(fit(a, now));
+	auc_auction_tick(a, now + SLOT);
+	assert_true(auc_auction_tariff(a, &t));
+	assert_true(t->bids >= 116 && t->bids <= 124 && fabs(t->expected - 120) < 4);
+	auc_tariff_free(t);
+	auc_auction_destroy(a);
+	world_rmdir(dir);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -586,6 +623,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_nodes, flat_prices, world_auction_teardown),
 		cmocka_unit_test_setup_teardown(test_stop, learned_prices, world_auction_teardown),
 		cmocka_unit_test(test_level),
+		cmocka_unit_test(test_other_jobs),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
