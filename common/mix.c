@@ -12,7 +12,7 @@
 
 #define ERROR  0.001 /* days on which chance alone may look like a change, */
 #define LOOKS  30    /* at so many looks a day */
-#define LEAST  0.25  /* difference that matters */
+#define LEAST  0.5   /* difference that matters */
 #define PARTS  32    /* that a change is looked for in */
 #define LARGE  50    /* a user with one of so many jobs is looked at */
 #define TRAITS (2 + 2 * AUC_TYPES_MAX)

@@ -10,10 +10,10 @@
  *   D^2 n m / (n + m) > ln(2 / e) / 2,
  *
  * e such that jobs like those of the past are taken for others once in a thousand days, if that is
- * asked thirty times a day. And D must be at least a quarter: smaller differences cost less than a
- * past that is thrown away. All of that must hold without the jobs of any one user, too, who has at
- * least a fiftieth of them: nobody alone can have the past forgotten, and one user's change is
- * none.
+ * asked thirty times a day. And D must be at least a half, so that at least as many jobs now are
+ * others as are not: days that differ less, as real ones do, are better off with their past than
+ * without. All of that must hold without the jobs of any one user, too, who has at least a fiftieth
+ * of them: nobody alone can have the past forgotten, and one user's change is none.
  */
 #ifndef AUC_MIX_H
 #define AUC_MIX_H
