@@ -95,6 +95,8 @@ struct auc_market {
 	int64_t *used;      /* by cell and TRES, in units */
 	double *unit_price; /* by cell and TRES, credits per amount of 1 and slot */
 	double *idle_price; /* by server and TRES: the same where nothing is used */
+	uint64_t *moved;    /* by row of the caches: the types of which a price moved since they
+			       were put in order; one bit each */
 	struct auc_share
 		*changed; /* scratch of auc_market_set_roles() and auc_market_close(), by server */
 	uint8_t *closed;  /* by cell: nothing more fits there; NULL: none ever was */

@@ -78,6 +78,7 @@ void auc_market_destroy(struct auc_market *m)
 	free(m->unit_price);
 	free(m->idle_price);
 	free(m->changed);
+	free(m->moved);
 	free(m->closed);
 	free(m->closures);
 	auc_transfer_free(m);
@@ -122,6 +123,7 @@ static struct auc_market *same_servers(const struct auc_market *from, auc_slot f
 	m->unit_price = NULL;
 	m->idle_price = NULL;
 	m->changed = NULL;
+	m->moved = NULL;
 	m->closed = NULL;
 	m->closures = NULL;
 	m->nclosures = 0;

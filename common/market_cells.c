@@ -13,6 +13,8 @@
 #include "market_cells.h"
 #include "plan.h"
 
+_Static_assert(2 * AUC_TYPES_MAX <= 64, "a bit for each type");
+
 #define SORT_MOVES 16 /* places per server that are cheaper to move than to sort anew */
 
 static void lay_out_empty(struct auc_market *m, unsigned type);
@@ -29,6 +31,7 @@ static double unit_price(const struct auc_market *m, size_t cell, unsigned serve
 			 int64_t used);
 static const struct auc_price_curve *curve_of(const struct auc_market *m, unsigned server,
 					      unsigned tres);
+static void set_price(struct auc_market *m, unsigned type, unsigned row, size_t cell, double price);
 static void refresh_block(struct auc_market *m, unsigned level, auc_slot i, unsigned server);
 static bool block_part(const struct auc_market *m, unsigned level, auc_slot i, unsigned *row);
 static void sort_order(const double *price, uint32_t *order, unsigned n);
@@ -165,7 +168,9 @@ enum auc_code auc_cells_lay_out(struct auc_market *m, struct auc_err *err)
 	m->unit_price = calloc(amounts, sizeof(*m->unit_price));
 	m->idle_price = calloc(row * (m->ntres ? m->ntres : 1), sizeof(*m->idle_price));
 	m->changed = calloc(row, sizeof(*m->changed));
-	if (!m->used || !m->unit_price || !m->idle_price || !m->changed || !auc_transfer_lay_out(m))
+	m->moved = calloc(m->nrows, sizeof(*m->moved));
+	if (!m->used || !m->unit_price || !m->idle_price || !m->changed || !m->moved ||
+	    !auc_transfer_lay_out(m))
 		return auc_err_set(err, AUC_ENOMEM,
 				   "no memory for a market of %u servers and %u slots", m->nservers,
 				   m->slots);
@@ -365,14 +370,23 @@ static const struct auc_price_curve *curve_of(const struct auc_market *m, unsign
 void auc_cells_refresh_cell(struct auc_market *m, size_t cell, unsigned server)
 {
 	const double *unit_price = m->unit_price + cell * m->ntres;
+	unsigned row = (unsigned)(cell / m->nservers), i;
 	struct auc_type_cache *c;
-	unsigned i;
 
 	for (i = 0; i < m->nworker_types + m->nps_types; i++) {
 		c = &m->cache[i];
 		c->fit[cell] = fit_in_cell(m, &m->types[i], server, cell);
-		c->price[cell] = c->fit[cell] ? bundle_price(&m->types[i], unit_price) : INFINITY;
+		set_price(m, i, row, cell,
+			  c->fit[cell] ? bundle_price(&m->types[i], unit_price) : INFINITY);
 	}
+}
+
+/* Of one of TYPE in CELL, which is of ROW. */
+static void set_price(struct auc_market *m, unsigned type, unsigned row, size_t cell, double price)
+{
+	if (m->cache[type].price[cell] != price)
+		m->moved[row] |= UINT64_C(1) << type;
+	m->cache[type].price[cell] = price;
 }
 
 void auc_cells_refresh_order(struct auc_market *m, unsigned row)
@@ -380,8 +394,10 @@ void auc_cells_refresh_order(struct auc_market *m, unsigned row)
 	unsigned i;
 
 	for (i = 0; i < m->nworker_types + m->nps_types; i++)
-		sort_order(m->cache[i].price + auc_cell(m, row, 0),
-			   m->cache[i].order + auc_cell(m, row, 0), m->nservers);
+		if (m->moved[row] >> i & 1)
+			sort_order(m->cache[i].price + auc_cell(m, row, 0),
+				   m->cache[i].order + auc_cell(m, row, 0), m->nservers);
+	m->moved[row] = 0;
 }
 
 void auc_cells_refresh_blocks(struct auc_market *m, auc_slot from, auc_slot to,
@@ -400,22 +416,26 @@ void auc_cells_refresh_blocks(struct auc_market *m, auc_slot from, auc_slot to,
 
 static void refresh_block(struct auc_market *m, unsigned level, auc_slot i, unsigned server)
 {
-	size_t cell = auc_cell(m, auc_block_row(m, level, i), server);
+	unsigned at = auc_block_row(m, level, i), type, half, row, nparts = 0;
+	size_t cell = auc_cell(m, at, server), part[2];
 	struct auc_type_cache *c;
-	unsigned type, half, row;
-	int32_t fit;
+	int32_t fit, least;
+	double price;
 
+	for (half = 0; half < 2; half++)
+		if (block_part(m, level - 1, 2 * i + half, &row))
+			part[nparts++] = auc_cell(m, row, server);
 	for (type = 0; type < m->nworker_types + m->nps_types; type++) {
 		c = &m->cache[type];
-		c->fit[cell] = c->fit0[server];
-		c->price[cell] = c->fit0[server] ? 0 : INFINITY;
-		for (half = 0; half < 2; half++) {
-			if (!block_part(m, level - 1, 2 * i + half, &row))
-				continue;
-			fit = c->fit[auc_cell(m, row, server)];
-			c->fit[cell] = fit < c->fit[cell] ? fit : c->fit[cell];
-			c->price[cell] += c->price[auc_cell(m, row, server)];
+		least = c->fit0[server];
+		price = least ? 0 : INFINITY;
+		for (half = 0; half < nparts; half++) {
+			fit = c->fit[part[half]];
+			least = fit < least ? fit : least;
+			price += c->price[part[half]];
 		}
+		c->fit[cell] = least;
+		set_price(m, type, at, cell, price);
 	}
 }
 

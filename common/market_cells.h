@@ -19,7 +19,7 @@ void auc_cells_lay_out_idle(struct auc_market *m);
 void auc_cells_set_used(struct auc_market *m, size_t cell, unsigned server, unsigned tres,
 			int64_t used);
 void auc_cells_refresh_cell(struct auc_market *m, size_t cell, unsigned server);
-/* Every type's order of one row. */
+/* The order of one row, of each type of which a price there moved. */
 void auc_cells_refresh_order(struct auc_market *m, unsigned row);
 /* The blocks that overlap [FROM, TO], for the servers of SHARES (NULL: all). */
 void auc_cells_refresh_blocks(struct auc_market *m, auc_slot from, auc_slot to,

@@ -8,8 +8,9 @@
 #include "market-private.h"
 #include "pool_dps.h"
 
-#define LANES 2 /* of a worker type: distributed, co-located */
+#define TIERS 12 /* of numbers of workers on one server: 1, 2, up to 4, up to 8 ... and beyond */
 #define HINTS 4096
+#define SLACK 1e-7 /* relative: far more than rounding */
 
 /* One type on one server that can host it. */
 struct host {
@@ -23,6 +24,17 @@ struct host {
 struct hosts {
 	unsigned n;
 	struct host *list;
+};
+
+/* One search: schedules of one worker type, distributed or co-located. */
+struct lane {
+	unsigned worker;
+	bool colocated;
+	double work[AUC_TYPES_MAX]; /* by PS type */
+	double least;               /* of all PS types */
+	double pss;                 /* PSs per worker at least */
+	double *const *cheapest;    /* sums of the least price of a worker before slot i; by tier */
+	unsigned shortest, longest; /* durations that there may be */
 };
 
 /* The window that was best for a job when it was quoted last: likely to be close to the best still.
@@ -39,11 +51,16 @@ struct auc_policy_ctx {
 	struct hosts workers[AUC_TYPES_MAX]; /* of distributed schedules */
 	struct hosts lone[AUC_TYPES_MAX];    /* the same types where PSs are, too */
 	struct hosts ps[AUC_TYPES_MAX];
-	double *need;   /* workers at least, by duration */
-	double *room;   /* of one search, by first slot: the most workers there can be from there on
-			 */
-	double *served; /* of one quote, by first slot: Mbit/s that PSs on one server exchange */
-	double *cheapest[AUC_TYPES_MAX][LANES]; /* sums of the least price before slot i */
+	/* by first slot, up to that from which on all servers are ready that ever are */
+	unsigned settled;
+	double *room;   /* of one search: the most workers there can be from there on */
+	double *served; /* of one quote: Mbit/s that PSs on one server exchange */
+	/* sums of the least price before slot i: of a worker, of one where that many of the tier
+	 * might be, of a PS */
+	double *cheapest[AUC_TYPES_MAX], *cheapest_lone[AUC_TYPES_MAX][TIERS];
+	double *cheapest_ps[AUC_TYPES_MAX];
+	double *cheapest_any; /* of a PS of any type in any_mask */
+	uint64_t any_mask;    /* 0: not there yet */
 	void *memory[8];
 	unsigned nmemory;
 	/* one quote */
@@ -124,7 +141,9 @@ static enum auc_code make_room(struct auc_policy_ctx *ctx, const struct auc_mark
 	ctx->ntypes = ntypes;
 	list = reserve(ctx, hosts, sizeof(*list));
 	fit = reserve(ctx, hosts * slots, sizeof(*fit));
-	sum = reserve(ctx, (hosts + LANES * (size_t)m->nworker_types + 3) * slots, sizeof(*sum));
+	sum = reserve(ctx,
+		      (hosts + (TIERS + 1) * (size_t)m->nworker_types + m->nps_types + 3) * slots,
+		      sizeof(*sum));
 	if (!list || !fit || !sum) {
 		release(ctx);
 		return auc_err_set(err, AUC_ENOMEM, "no memory for a pool");
@@ -134,17 +153,21 @@ static enum auc_code make_room(struct auc_policy_ctx *ctx, const struct auc_mark
 		list[i].sum = sum + i * slots;
 	}
 	sum += hosts * slots;
-	ctx->need = sum + LANES * (size_t)m->nworker_types * slots;
-	ctx->room = ctx->need + slots;
-	ctx->served = ctx->room + slots;
 	for (w = 0; w < m->nworker_types; w++) {
 		ctx->workers[w].list = list + (size_t)w * m->nservers;
 		ctx->lone[w].list = list + (size_t)(ntypes + w) * m->nservers;
-		for (i = 0; i < LANES; i++)
-			ctx->cheapest[w][i] = sum + (LANES * w + i) * slots;
+		ctx->cheapest[w] = sum;
+		for (i = 0; i < TIERS; i++)
+			ctx->cheapest_lone[w][i] = sum += slots;
+		sum += slots;
 	}
-	for (i = 0; i < m->nps_types; i++)
+	for (i = 0; i < m->nps_types; i++, sum += slots) {
 		ctx->ps[i].list = list + (size_t)(m->nworker_types + i) * m->nservers;
+		ctx->cheapest_ps[i] = sum;
+	}
+	ctx->room = sum;
+	ctx->served = sum + slots;
+	ctx->cheapest_any = sum + 2 * slots;
 	return AUC_OK;
 }
 
@@ -178,25 +201,38 @@ static void take_hosts(const struct auc_market *m, struct hosts *h, unsigned typ
 	}
 }
 
-static void take_cheapest(const struct hosts *h, unsigned slots, double *sum)
+/* Of the hosts on which more than ABOVE fit: sums of the least price, 0 where there is none. */
+static void take_cheapest(const struct hosts *h, unsigned slots, int32_t above, double *sum)
 {
+	const struct host *i;
 	double least, price;
-	unsigned t, i;
+	unsigned t;
 
 	for (t = 0; t < slots; t++) {
-		least = h->n ? INFINITY : 0;
-		for (i = 0; i < h->n; i++) {
-			price = h->list[i].sum[t + 1] - h->list[i].sum[t];
+		least = INFINITY;
+		for (i = h->list; i < h->list + h->n; i++) {
+			price = i->most > above ? i->sum[t + 1] - i->sum[t] : INFINITY;
 			least = price < least ? price : least;
 		}
-		sum[t + 1] = sum[t] + least;
+		sum[t + 1] = sum[t] + (isinf(least) ? 0 : least);
 	}
+}
+
+/* The tier of N workers; *ABOVE: they are more than that. */
+static unsigned tier_of(double n, int32_t *above)
+{
+	unsigned tier = 0;
+
+	while (tier + 1 < TIERS && n > (double)(1 << tier))
+		tier++;
+	*above = tier ? 1 << (tier - 1) : 0;
+	return tier;
 }
 
 static enum auc_code pool_look(struct auc_policy_ctx *ctx, const struct auc_market *m,
 			       struct auc_err *err)
 {
-	unsigned both = AUC_ROLE_WORKER | AUC_ROLE_PS, w, p;
+	unsigned both = AUC_ROLE_WORKER | AUC_ROLE_PS, w, p, i;
 	enum auc_code rc = make_room(ctx, m, err);
 
 	if (rc != AUC_OK)
@@ -204,11 +240,16 @@ static enum auc_code pool_look(struct auc_policy_ctx *ctx, const struct auc_mark
 	for (w = 0; w < m->nworker_types; w++) {
 		take_hosts(m, &ctx->workers[w], w, both, AUC_ROLE_WORKER);
 		take_hosts(m, &ctx->lone[w], w, both, both);
-		take_cheapest(&ctx->workers[w], m->slots, ctx->cheapest[w][0]);
-		take_cheapest(&ctx->lone[w], m->slots, ctx->cheapest[w][1]);
+		take_cheapest(&ctx->workers[w], m->slots, 0, ctx->cheapest[w]);
+		for (i = 0; i < TIERS; i++)
+			take_cheapest(&ctx->lone[w], m->slots, i ? 1 << (i - 1) : 0,
+				      ctx->cheapest_lone[w][i]);
 	}
-	for (p = 0; p < m->nps_types; p++)
+	for (p = 0; p < m->nps_types; p++) {
 		take_hosts(m, &ctx->ps[p], auc_ps_index(m, p), AUC_ROLE_PS, AUC_ROLE_PS);
+		take_cheapest(&ctx->ps[p], m->slots, 0, ctx->cheapest_ps[p]);
+	}
+	ctx->any_mask = 0;
 	return AUC_OK;
 }
 
@@ -308,36 +349,31 @@ static bool may_host(const struct auc_policy_ctx *ctx, const struct hosts *h, un
 	return false;
 }
 
-static void try_distributed(struct auc_policy_ctx *ctx, unsigned w, unsigned start, unsigned end,
-			    double value)
+static void try_distributed(struct auc_policy_ctx *ctx, const struct lane *lane, unsigned start,
+			    unsigned end, double value)
 {
 	const struct auc_job *job = ctx->job;
 	const struct host *h;
 	double cheapest;
 	int64_t fewest;
-	double cost, with, work, least;
+	double cost, with, least;
+	unsigned w = lane->worker, p;
 	int64_t n, z;
-	unsigned p;
 
-	work = INFINITY;
-	for (p = 0; p < ctx->m->nps_types; p++)
-		if (job->ps_seconds[p] >= 0)
-			work = fmin(work, auc_job_work(ctx->m, job, w, p, false));
 	/* no schedule of this window has fewer workers, or costs less */
-	fewest = (int64_t)at_least(work / (end - start));
+	fewest = (int64_t)at_least(lane->least / (end - start));
 	cheapest = place(ctx, w, start, end, fewest, NULL);
 	if (value - cheapest <= ctx->best)
 		return;
 	for (p = 0; p < ctx->m->nps_types; p++) {
 		if (job->ps_seconds[p] < 0)
 			continue;
-		work = auc_job_work(ctx->m, job, w, p, false);
-		least = at_least(work / (end - start));
+		least = at_least(lane->work[p] / (end - start));
 		least *= ctx->m->types[w].bandwidth /
 			 ctx->m->types[auc_ps_index(ctx->m, p)].bandwidth;
 		if (!may_host(ctx, &ctx->ps[p], start, least))
 			continue;
-		n = auc_job_workers(work, end - start, job->chunks);
+		n = auc_job_workers(lane->work[p], end - start, job->chunks);
 		if (!n)
 			continue;
 		z = auc_job_ps(ctx->m, w, p, n);
@@ -371,25 +407,24 @@ static bool fit_beside(const struct auc_market *m, unsigned w, unsigned p, unsig
 	return true;
 }
 
-static void try_colocated(struct auc_policy_ctx *ctx, unsigned w, unsigned start, unsigned end,
-			  double value)
+static void try_colocated(struct auc_policy_ctx *ctx, const struct lane *lane, unsigned start,
+			  unsigned end, double value)
 {
 	const struct auc_job *job = ctx->job;
 	const struct host *h, *q;
-	double cheapest = ctx->cheapest[w][1][end] - ctx->cheapest[w][1][start];
-	double cost, work, least;
-	unsigned p;
+	double cheapest = lane->cheapest[0][end] - lane->cheapest[0][start];
+	double cost, least;
+	unsigned w = lane->worker, p;
 	int64_t n;
 
 	for (p = 0; p < ctx->m->nps_types; p++) {
 		if (job->ps_seconds[p] < 0)
 			continue;
-		work = auc_job_work(ctx->m, job, w, p, true);
-		least = at_least(work / (end - start));
+		least = at_least(lane->work[p] / (end - start));
 		if (value - least * cheapest <= ctx->best ||
 		    !may_host(ctx, &ctx->lone[w], start, least))
 			continue;
-		n = auc_job_workers(work, end - start, job->chunks);
+		n = auc_job_workers(lane->work[p], end - start, job->chunks);
 		if (!n)
 			continue;
 		for (h = ctx->lone[w].list; h < ctx->lone[w].list + ctx->lone[w].n; h++) {
@@ -418,6 +453,19 @@ static unsigned ready_at(const struct auc_policy_ctx *ctx, unsigned server)
 	return at > 0 ? (unsigned)at : 0;
 }
 
+/* The first slot from which on nothing more becomes ready. */
+static void find_settled(struct auc_policy_ctx *ctx)
+{
+	unsigned s, at;
+
+	ctx->settled = 0;
+	for (s = 0; s < ctx->nservers; s++) {
+		at = ready_at(ctx, s);
+		if (at < ctx->slots && at > ctx->settled)
+			ctx->settled = at;
+	}
+}
+
 /* What PSs on one server can exchange at most, by first slot. */
 static void find_served(struct auc_policy_ctx *ctx)
 {
@@ -426,79 +474,159 @@ static void find_served(struct auc_policy_ctx *ctx)
 	unsigned p, t, at;
 	double mbps;
 
-	memset(ctx->served, 0, (ctx->slots + 1) * sizeof(double));
+	memset(ctx->served, 0, (ctx->settled + 1) * sizeof(double));
 	for (p = 0; p < m->nps_types; p++)
 		for (h = ctx->ps[p].list;
 		     h < ctx->ps[p].list + ctx->ps[p].n && ctx->job->ps_seconds[p] >= 0; h++) {
 			at = ready_at(ctx, h->server);
 			mbps = h->most * m->types[auc_ps_index(m, p)].bandwidth;
-			ctx->served[at] = fmax(ctx->served[at], mbps);
+			if (at < ctx->slots)
+				ctx->served[at] = fmax(ctx->served[at], mbps);
 		}
-	for (t = 1; t < ctx->slots; t++)
+	for (t = 1; t <= ctx->settled; t++)
 		ctx->served[t] = fmax(ctx->served[t], ctx->served[t - 1]);
 }
 
-/* How many workers of type W a schedule can have at most, by first slot. */
-static void find_room(struct auc_policy_ctx *ctx, unsigned w, bool colocated)
+/* How many workers a schedule of LANE can have at most, by first slot. */
+static void find_room(struct auc_policy_ctx *ctx, const struct lane *lane)
 {
-	const struct hosts *h = colocated ? &ctx->lone[w] : &ctx->workers[w];
-	double *room = ctx->room, before = 0, bandwidth = ctx->m->types[w].bandwidth;
+	const struct hosts *h =
+		lane->colocated ? &ctx->lone[lane->worker] : &ctx->workers[lane->worker];
+	double *room = ctx->room, before = 0, bandwidth = ctx->m->types[lane->worker].bandwidth;
 	unsigned i, t, at;
 
-	memset(room, 0, (ctx->slots + 1) * sizeof(double));
+	memset(room, 0, (ctx->settled + 1) * sizeof(double));
 	for (i = 0; i < h->n; i++) {
 		at = ready_at(ctx, h->list[i].server);
-		room[at] = colocated ? fmax(room[at], h->list[i].most) : room[at] + h->list[i].most;
+		if (at == ctx->slots)
+			continue;
+		room[at] = lane->colocated ? fmax(room[at], h->list[i].most)
+					   : room[at] + h->list[i].most;
 	}
+	for (t = 0; t <= ctx->settled; t++) {
+		before = lane->colocated ? fmax(before, room[t]) : before + room[t];
+		room[t] = lane->colocated ? before
+					  : fmin(before, ctx->served[t] / bandwidth * (1 + 1e-8));
+	}
+}
+
+/* What the cheapest PS costs that the job may have: sums of the slots before. */
+static void find_cheapest_ps(struct auc_policy_ctx *ctx)
+{
+	const struct auc_market *m = ctx->m;
+	uint64_t mask = 0;
+	double least;
+	unsigned p, t;
+
+	for (p = 0; p < m->nps_types; p++)
+		if (ctx->job->ps_seconds[p] >= 0)
+			mask |= UINT64_C(1) << p;
+	if (mask == ctx->any_mask)
+		return;
+	ctx->any_mask = mask;
 	for (t = 0; t < ctx->slots; t++) {
-		before = colocated ? fmax(before, room[t]) : before + room[t];
-		room[t] =
-			colocated ? before : fmin(before, ctx->served[t] / bandwidth * (1 + 1e-8));
+		least = INFINITY;
+		for (p = 0; p < m->nps_types; p++)
+			if (mask >> p & 1 && ctx->ps[p].n)
+				least = fmin(least,
+					     ctx->cheapest_ps[p][t + 1] - ctx->cheapest_ps[p][t]);
+		ctx->cheapest_any[t + 1] = ctx->cheapest_any[t] + (isinf(least) ? 0 : least);
 	}
+}
+
+/* True if there are schedules of W. */
+static bool open_lane(struct auc_policy_ctx *ctx, struct lane *lane, unsigned w, bool colocated)
+{
+	const struct hosts *h = colocated ? &ctx->lone[w] : &ctx->workers[w];
+	const struct auc_market *m = ctx->m;
+	double highest = 0, most = 0, n;
+	unsigned p, i;
+
+	lane->worker = w;
+	lane->colocated = colocated;
+	lane->least = INFINITY;
+	lane->pss = colocated ? 0 : INFINITY;
+	lane->cheapest = colocated ? ctx->cheapest_lone[w] : &ctx->cheapest[w];
+	for (p = 0; p < m->nps_types; p++)
+		if (ctx->job->ps_seconds[p] >= 0) {
+			lane->work[p] = auc_job_work(m, ctx->job, w, p, colocated);
+			lane->least = fmin(lane->least, lane->work[p]);
+			highest = fmax(highest, lane->work[p]);
+			lane->pss = fmin(lane->pss, m->types[w].bandwidth /
+							    m->types[auc_ps_index(m, p)].bandwidth *
+							    (1 - 1e-8));
+		}
+	for (i = 0; i < h->n; i++) {
+		n = m->cache[w].fit0[h->list[i].server];
+		most = colocated ? fmax(most, n) : most + n;
+	}
+	most = fmin(most, (double)ctx->job->chunks);
+	if (isinf(lane->least) || !(most > 0) || !(lane->least / most < ctx->slots))
+		return false;
+	lane->shortest = (unsigned)(lane->least / most * (1 - 1e-9));
+	lane->shortest = lane->shortest ? lane->shortest : 1;
+	lane->longest = highest < ctx->slots ? (unsigned)highest + 1 : ctx->slots;
+	return true;
+}
+
+/*
+ * The first duration from D on, up to LAST, of which a window that ends at C may be better than the
+ * best; above LAST: none. As windows grow, they cost more by worker, and fewer are ready: whatever
+ * needs no fewer workers than what has been ruled out is ruled out, too.
+ */
+static unsigned next_duration(const struct auc_policy_ctx *ctx, const struct lane *lane, unsigned c,
+			      unsigned d, unsigned last, double value)
+{
+	double limit = value - ctx->best + SLACK * value, n, price, ps, cost, room, most, next;
+	unsigned at, tier = 0;
+	int32_t above = 0;
+
+	while (d <= last) {
+		at = c - d;
+		n = at_least(lane->least / d);
+		room = ctx->room[at < ctx->settled ? at : ctx->settled];
+		if (lane->colocated)
+			tier = tier_of(n, &above);
+		price = lane->cheapest[tier][c] - lane->cheapest[tier][at];
+		ps = ctx->cheapest_any[c] - ctx->cheapest_any[at];
+		cost = n * price + (n * lane->pss > 1 ? n * lane->pss : 1) * ps;
+		if (n <= room && cost < limit)
+			return d;
+		/* no more workers than that will do, until they are of another tier */
+		most = n * lane->pss > 1 ? limit / (price + lane->pss * ps) : (limit - ps) / price;
+		most = most > above ? most : above;
+		most = most < room ? most : room;
+		next = lane->least * (1 - SLACK) / most;
+		d = !(next < last + 1) ? last + 1 : next > d + 1 ? (unsigned)next : d + 1;
+	}
+	return d;
 }
 
 /* Windows of worker type W, earliest completion first, as long as the value is above the best
  * payoff. */
 static void search(struct auc_policy_ctx *ctx, unsigned w, bool colocated, unsigned start0)
 {
-	const double *cheapest = ctx->cheapest[w][colocated];
-	const struct hosts *h = colocated ? &ctx->lone[w] : &ctx->workers[w];
-	double work = INFINITY, highest = 0, most = 0, value, n, one;
-	unsigned p, i, c, d, shortest, longest;
-	double *need = ctx->need;
+	struct lane lane;
+	unsigned c, d, last;
+	double value;
 
-	for (p = 0; p < ctx->m->nps_types; p++)
-		if (ctx->job->ps_seconds[p] >= 0) {
-			one = auc_job_work(ctx->m, ctx->job, w, p, colocated);
-			work = fmin(work, one);
-			highest = fmax(highest, one);
-		}
-	for (i = 0; i < h->n; i++) {
-		n = ctx->m->cache[w].fit0[h->list[i].server];
-		most = colocated ? fmax(most, n) : most + n;
-	}
-	most = fmin(most, (double)ctx->job->chunks);
-	if (isinf(work) || !(most > 0) || !(work / most < ctx->slots))
+	if (!open_lane(ctx, &lane, w, colocated))
 		return;
-	shortest = (unsigned)(work / most * (1 - 1e-9));
-	shortest = shortest ? shortest : 1;
-	longest = highest < ctx->slots ? (unsigned)highest + 1 : ctx->slots;
-	find_room(ctx, w, colocated);
-	for (d = shortest; d <= longest; d++)
-		need[d] = at_least(work / d);
-	for (c = start0 + shortest; c <= ctx->slots; c++) {
+	find_room(ctx, &lane);
+	for (c = start0 + lane.shortest; c <= ctx->slots; c++) {
 		value = auc_utility_value(&ctx->job->utility,
 					  (double)(ctx->m->first + c - ctx->job->arrival));
 		if (value <= ctx->best)
 			return;
-		for (d = shortest; d <= longest && d + start0 <= c; d++) {
-			if (need[d] > ctx->room[c - d] ||
-			    value - need[d] * (cheapest[c] - cheapest[c - d]) <= ctx->best)
-				continue;
+		last = lane.longest < c - start0 ? lane.longest : c - start0;
+		for (d = lane.shortest; (d = next_duration(ctx, &lane, c, d, last, value)) <= last;
+		     d++) {
 			if (colocated)
-				try_colocated(ctx, w, c - d, c, value);
+				try_colocated(ctx, &lane, c - d, c, value);
 			else
-				try_distributed(ctx, w, c - d, c, value);
+				try_distributed(ctx, &lane, c - d, c, value);
+			if (value <= ctx->best)
+				return;
 		}
 	}
 }
@@ -506,16 +634,19 @@ static void search(struct auc_policy_ctx *ctx, unsigned w, bool colocated, unsig
 static void try_window(struct auc_policy_ctx *ctx, unsigned w, bool colocated, unsigned start,
 		       unsigned end)
 {
+	struct lane lane;
 	double value;
 
 	if (w >= ctx->m->nworker_types || ctx->job->worker_seconds[w] < 0 || end > ctx->slots)
 		return;
+	if (!open_lane(ctx, &lane, w, colocated))
+		return;
 	value = auc_utility_value(&ctx->job->utility,
 				  (double)(ctx->m->first + end - ctx->job->arrival));
 	if (colocated)
-		try_colocated(ctx, w, start, end, value);
+		try_colocated(ctx, &lane, start, end, value);
 	else
-		try_distributed(ctx, w, start, end, value);
+		try_distributed(ctx, &lane, start, end, value);
 }
 
 static enum auc_code make_plan(struct auc_policy_ctx *ctx, struct auc_err *err)
@@ -569,7 +700,9 @@ static enum auc_code pool_quote(struct auc_policy_ctx *ctx, const struct auc_mar
 		return AUC_OK;
 	if (job->arrival + (auc_slot)least > start)
 		start = job->arrival + (auc_slot)least;
+	find_settled(ctx);
 	find_served(ctx);
+	find_cheapest_ps(ctx);
 	hint = &ctx->hints[(uintptr_t)job / sizeof(*job) % HINTS];
 	if (hint->job == job && hint->start >= (unsigned)(start - m->first))
 		try_window(ctx, hint->worker, hint->colocated, hint->start, hint->completion);
