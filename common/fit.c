@@ -34,15 +34,15 @@ struct fit {
 	const struct auc_fit_input *in;
 	struct expected *list; /* by arrival */
 	unsigned n;
-	struct auc_job *later;     /* the same a period later; uploads are those of list */
-	struct auc_dual_job *dual; /* scratch, 2 * n long */
-	unsigned *users;           /* scratch, n long */
-	double seen, before;       /* bids of the last part of a period, and of the same part of one
-				      before, on average; no user's more than the others' */
-	double rate;               /* how many more are expected for that */
-	auc_slot since;            /* slots for which such jobs have come as come now; 0: always */
-	bool partly;               /* for less than a period */
-	unsigned days, day_bids;   /* that the guard replays */
+	struct auc_job *later;        /* the same a period later; uploads are those of list */
+	struct auc_dual_job *dual;    /* scratch, 2 * n long */
+	unsigned *users;              /* scratch, twice that */
+	struct auc_users_level level; /* bids of the last part of a period, and of the same part of
+					 one before, on average */
+	double rate;                  /* how many more are expected for that */
+	auc_slot since;          /* slots for which such jobs have come as come now; 0: always */
+	bool partly;             /* for less than a period */
+	unsigned days, day_bids; /* that the guard replays */
 	struct auc_learn *taught[DAYS]; /* by day: what the other ones teach */
 	struct auc_tariff *t;
 };
@@ -55,7 +55,7 @@ static void carry_over(struct fit *f);
 static bool expect(const struct fit *f, const struct auc_past_bid *past, auc_slot arrival,
 		   struct expected *e);
 static enum auc_code limit_users(struct fit *f, struct auc_err *err);
-static double count_recent(struct fit *f, bool before);
+static enum auc_code count_recent(struct fit *f, unsigned periods, struct auc_err *err);
 static int by_arrival(const void *a, const void *b);
 static bool guard_due(const struct fit *f);
 static enum auc_code guard(struct fit *f, struct auc_err *err);
@@ -80,7 +80,8 @@ static enum auc_code give(const struct fit *f, struct auc_market *m, const struc
 static enum auc_code fit_again(struct fit *f, struct auc_market *m, unsigned day, auc_slot now,
 			       unsigned seen, const struct auc_guard_choice *c,
 			       struct auc_learn **l, struct auc_err *err);
-static double rate_of(struct fit *f, unsigned day, auc_slot now, unsigned seen);
+static enum auc_code rate_of(struct fit *f, unsigned day, auc_slot now, unsigned seen, double *rate,
+			     struct auc_err *err);
 static double processor_seconds(void);
 
 enum auc_code auc_fit(const struct auc_fit_input *in, struct auc_tariff **out, struct auc_err *err)
@@ -158,7 +159,7 @@ static enum auc_code forecast(struct fit *f, struct auc_err *err)
 	f->list = calloc((size_t)count + 1, sizeof(*f->list));
 	f->later = calloc((size_t)count + 1, sizeof(*f->later));
 	f->dual = calloc(2 * (size_t)count + 1, sizeof(*f->dual));
-	f->users = calloc((size_t)count + 1, sizeof(*f->users));
+	f->users = calloc(2 * (size_t)count + 1, sizeof(*f->users));
 	if (!f->list || !f->later || !f->dual || !f->users)
 		return auc_err_set(err, AUC_ENOMEM, "no memory for a forecast");
 	oldest = count ? (auc_slot)floor(auc_past_at(in->past, 0)->time / seconds) : first;
@@ -186,15 +187,13 @@ static enum auc_code forecast(struct fit *f, struct auc_err *err)
 				   "%u past bids that mean something today, %d are needed", f->n,
 				   AUC_FIT_BIDS_MIN);
 	rc = limit_users(f, err);
+	if (rc == AUC_OK)
+		rc = count_recent(f, periods, err);
 	if (rc != AUC_OK)
 		return rc;
 	for (unsigned i = 0; i < f->n; i++)
 		f->t->expected += f->list[i].weight * f->list[i].share;
-	f->rate = 1;
-	if (periods > 1) {
-		f->before /= periods - 1;
-		f->rate = auc_learn_rate(f->seen, f->before);
-	}
+	f->rate = periods > 1 ? auc_learn_rate(f->level.now, f->level.before) : 1;
 	f->t->expected *= f->rate;
 	qsort(f->list, f->n, sizeof(*f->list), by_arrival);
 	for (unsigned i = 0; i < f->n; i++) {
@@ -323,23 +322,25 @@ static enum auc_code limit_users(struct fit *f, struct auc_err *err)
 		share = auc_users_share(user, factor, f->n, auc_winsor_room(f->in->empty), &who);
 		for (unsigned i = 0; i < f->n; i++)
 			f->list[i].share = who != AUC_USER_NONE && user[i] == who ? share : 1;
-		f->seen = count_recent(f, false);
-		f->before = count_recent(f, true);
 	}
 	free(jobs);
 	free(factor);
 	return rc;
 }
 
-/* Bids in the last part of the last period, or of those before. */
-static double count_recent(struct fit *f, bool before)
+/* Bids in the last part of the last period, and of those before. */
+static enum auc_code count_recent(struct fit *f, unsigned periods, struct auc_err *err)
 {
-	unsigned n = 0;
+	unsigned n = 0, m = 0;
 
 	for (unsigned i = 0; i < f->n; i++)
-		if (f->list[i].recent && (f->list[i].day > 0) == before)
+		if (f->list[i].recent && !f->list[i].day)
 			f->users[n++] = f->list[i].user;
-	return auc_users_sum(f->users, NULL, n);
+	for (unsigned i = 0; i < f->n; i++)
+		if (f->list[i].recent && f->list[i].day)
+			f->users[n + m++] = f->list[i].user;
+	return auc_users_level(f->users, n, f->users + n, m, periods > 1 ? 1.0 / (periods - 1) : 1,
+			       &f->level, err);
 }
 
 static int by_arrival(const void *a, const void *b)
@@ -355,7 +356,8 @@ static bool guard_due(const struct fit *f)
 {
 	const struct auc_tariff_guard *g = &f->t->guard;
 	double period = f->in->conf->slots * f->in->conf->slot_seconds, now = f->in->now;
-	bool changed = f->before > 0 && auc_learn_level_changed(f->seen, f->before) &&
+	bool changed = f->level.before > 0 &&
+		       auc_learn_level_changed(f->level.now, f->level.before) &&
 		       now >= g->time + period / PARTS;
 
 	return !g->bids || ((now >= g->time + period || changed || f->day_bids >= 2 * g->bids) &&
@@ -455,7 +457,8 @@ static void choose(struct fit *f)
 	const struct auc_guard_choice *c = &f->t->guard.choice;
 
 	f->t->moved = f->in->kind == AUC_TARIFF_LEARNED && !c->again &&
-		      (f->partly || (f->before > 0 && auc_guard_moved(c, f->seen, f->before)));
+		      (f->partly ||
+		       (f->level.before > 0 && auc_guard_moved(c, f->level.now, f->level.before)));
 	f->t->kind = f->t->moved ? AUC_TARIFF_LEARNED : c->kind;
 	f->t->choice = f->t->moved ? auc_guard_again(c) : c->prices;
 }
@@ -664,6 +667,7 @@ static enum auc_code fit_again(struct fit *f, struct auc_market *m, unsigned day
 			       struct auc_learn **l, struct auc_err *err)
 {
 	enum auc_code rc = AUC_OK;
+	double rate;
 
 	if (!*l) {
 		rc = auc_learn_create(m, f->in->policy, f->in->options, l, err);
@@ -672,30 +676,33 @@ static enum auc_code fit_again(struct fit *f, struct auc_market *m, unsigned day
 		auc_learn_follow(*l, f->taught[day]);
 		auc_learn_watch(*l, f->in->watch);
 	}
-	rc = auc_learn_fit(*l, m, f->dual, take_others(f, day, rate_of(f, day, now, seen)), now,
-			   AUC_LEARN_AGAIN, err);
+	rc = rate_of(f, day, now, seen, &rate, err);
+	if (rc == AUC_OK)
+		rc = auc_learn_fit(*l, m, f->dual, take_others(f, day, rate), now, AUC_LEARN_AGAIN,
+				   err);
 	return rc == AUC_OK ? give(f, m, *l, c, err) : rc;
 }
 
 /* How many times as many bids DAY has had before slot NOW, SEEN, as the past that teaches it. */
-static double rate_of(struct fit *f, unsigned day, auc_slot now, unsigned seen)
+static enum auc_code rate_of(struct fit *f, unsigned day, auc_slot now, unsigned seen, double *rate,
+			     struct auc_err *err)
 {
-	double expected = 0, weight, share;
-	unsigned n = 0, who;
+	struct auc_users_level level;
+	double weight, each = 1;
+	unsigned n = 0, m = 0;
+	enum auc_code rc;
 
-	for (unsigned i = 0; i < f->n; i++)
-		if (teaches(f, i, day, &weight))
-			f->users[n++] = f->list[i].user;
-	share = auc_users_share(f->users, NULL, n, 0, &who);
-	for (unsigned i = 0; i < f->n; i++)
-		if (f->list[i].job.arrival < now && teaches(f, i, day, &weight))
-			expected += who != AUC_USER_NONE && f->list[i].user == who ? weight * share
-										   : weight;
-	n = 0;
 	for (unsigned i = 0; n < seen; i++)
 		if (f->list[i].day == day)
 			f->users[n++] = f->list[i].user;
-	return auc_learn_rate(auc_users_sum(f->users, NULL, n), expected);
+	for (unsigned i = 0; i < f->n && f->list[i].job.arrival < now; i++)
+		if (teaches(f, i, day, &weight)) {
+			f->users[n + m++] = f->list[i].user;
+			each = weight;
+		}
+	rc = auc_users_level(f->users, n, f->users + n, m, each, &level, err);
+	*rate = auc_learn_rate(level.now, level.before);
+	return rc;
 }
 
 static double processor_seconds(void)

@@ -1,8 +1,11 @@
 /* users.c - see users.h */
 #include "config.h"
 
-#include <stddef.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
 
+#include "learn.h"
 #include "users.h"
 
 static double amount_of(const double *amount, unsigned i)
@@ -46,13 +49,44 @@ double auc_users_share(const unsigned *user, const double *amount, unsigned n, d
 	return 1;
 }
 
-double auc_users_sum(const unsigned *user, const double *amount, unsigned n)
-{
-	double sum = 0, share;
-	unsigned who;
+struct bid {
+	unsigned user;
+	bool now;
+};
 
-	share = auc_users_share(user, amount, n, 0, &who);
-	for (unsigned i = 0; i < n; i++)
-		sum += amount_of(amount, i) * (who != AUC_USER_NONE && user[i] == who ? share : 1);
-	return sum;
+static int by_user(const void *a, const void *b)
+{
+	const struct bid *x = a, *y = b;
+
+	return x->user < y->user ? -1 : x->user > y->user;
+}
+
+static double change_of(const struct auc_users_level *level)
+{
+	return fabs(log(auc_learn_rate(level->now, level->before)));
+}
+
+enum auc_code auc_users_level(const unsigned *now, unsigned n, const unsigned *before, unsigned m,
+			      double weight, struct auc_users_level *level, struct auc_err *err)
+{
+	struct auc_users_level all = {n, m * weight}, others;
+	struct bid *list = malloc(((size_t)n + m + 1) * sizeof(*list));
+	size_t from, to, i;
+
+	*level = all;
+	if (!list)
+		return auc_err_set(err, AUC_ENOMEM, "no memory to count bids");
+	for (i = 0; i < (size_t)n + m; i++)
+		list[i] = (struct bid){i < n ? now[i] : before[i - n], i < n};
+	qsort(list, (size_t)n + m, sizeof(*list), by_user);
+	for (from = 0; from < (size_t)n + m; from = to) {
+		others = all;
+		for (to = from; to < (size_t)n + m && list[to].user == list[from].user; to++)
+			*(list[to].now ? &others.now : &others.before) -= list[to].now ? 1 : weight;
+		if (list[from].user != AUC_USER_NONE && to - from < (size_t)n + m &&
+		    change_of(&others) < change_of(level))
+			*level = others;
+	}
+	free(list);
+	return AUC_OK;
 }

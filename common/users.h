@@ -1,11 +1,13 @@
 /*
  * users.h - what a single user can make of the past: expected bids of one user are no more work
- * than those of all others together, or than the whole market can do if that is more; and in
- * counting how many bids come, one user is never more than the others. Where all bids are of one
- * user, they count as they are. Several users who act together are not seen.
+ * than those of all others together, or than the whole market can do if that is more; and that more
+ * or fewer bids come than before is true only if it is without any one user. Where all bids are of
+ * one user, they count as they are. Several users who act together are not seen.
  */
 #ifndef AUC_USERS_H
 #define AUC_USERS_H
+
+#include "err.h"
 
 #define AUC_USER_NONE 0 /* not known: a user of its own, who is never too large */
 
@@ -16,7 +18,17 @@
  */
 double auc_users_share(const unsigned *user, const double *amount, unsigned n, double enough,
 		       unsigned *who);
-/* What the amounts are together if no user has more than the others. */
-double auc_users_sum(const unsigned *user, const double *amount, unsigned n);
+struct auc_users_level {
+	double now, before;
+};
+
+/*
+ * How many bids have come, those of NOW[N], and came before, those of BEFORE[M], WEIGHT each: all
+ * of them, or all but one user's where that changes their number least (learn.h). So nobody alone
+ * makes it look as if more or fewer came; where all are of one user, they count as they are.
+ * AUC_ENOMEM.
+ */
+enum auc_code auc_users_level(const unsigned *now, unsigned n, const unsigned *before, unsigned m,
+			      double weight, struct auc_users_level *level, struct auc_err *err);
 
 #endif

@@ -13,7 +13,8 @@
 /* Without a past, or one of such jobs as come today: */
 #define FIRST_JOBS 10  /* prices are fitted from that many jobs on, */
 #define GROWTH     1.1 /* and each time that there are that many times as many; */
-#define DOUBT      5   /* those of n jobs are multiplied by n / (n + DOUBT) */
+#define DOUBT      5   /* those of n jobs are multiplied by n / (n + DOUBT); */
+#define PARTS      5   /* of the day so far tell how many jobs come */
 
 /* Jobs of the past, or of the day. */
 struct bids {
@@ -31,7 +32,8 @@ struct teacher {
 	struct auc_learn *before; /* the fit that the day begins with */
 	struct auc_learn *now;    /* fits of the day */
 	struct auc_guard_choice choice;
-	bool watches;       /* whether such jobs come as in the past, and as many */
+	struct auc_users_level level; /* jobs, at the last look */
+	bool watches;                 /* whether such jobs come as in the past, and as many */
 	bool alone;         /* there is no past, or one of other jobs, which is left aside */
 	bool moved;         /* they did not: prices are fitted again as the day goes on */
 	auc_slot next;      /* slot of the next fit */
@@ -48,11 +50,17 @@ static enum auc_code begin_fits(struct teacher *t, const struct auc_market *m, b
 				struct auc_err *err);
 static enum auc_code compare(struct teacher *t, struct auc_market *m, auc_slot now,
 			     struct auc_err *err);
-static double seen_today(const struct teacher *t);
+static enum auc_code count(struct teacher *t, auc_slot now, struct auc_err *err);
 static enum auc_code first_fit(struct teacher *t, struct auc_err *err);
-static double heard_before(const struct teacher *t, auc_slot now);
 static enum auc_code fit(struct teacher *t, struct auc_learn *l, struct auc_market *m, auc_slot now,
 			 unsigned iterations, struct auc_err *err);
+static unsigned expect_past(const struct teacher *t, struct auc_dual_job *list);
+static unsigned expect_today(const struct teacher *t, const struct auc_market *m, auc_slot now,
+			     struct auc_dual_job *list, struct auc_job *jobs);
+static unsigned expect_again(const struct bids *c, unsigned i, double weight, auc_slot from,
+			     double length, struct auc_dual_job *list, struct auc_job *jobs);
+static unsigned part_of(auc_slot passed, double length, unsigned parts);
+static int ascending(const void *a, const void *b);
 
 enum auc_code teacher_create(const struct scenario *s, const struct auc_policy *policy,
 			     struct scenario *const *days, unsigned n, unsigned without,
@@ -220,6 +228,7 @@ enum auc_code teacher_open(struct teacher *t, struct auc_market *m, struct auc_e
 	t->next = auc_market_first(m) + (auc_slot)ceil((double)t->s->slots / AUC_GUARD_FITS_A_DAY);
 	t->next_jobs = FIRST_JOBS;
 	t->moved = false;
+	t->level = (struct auc_users_level){0};
 	if (t->s->prices != SCENARIO_PRICES_TAUGHT)
 		return AUC_OK;
 	if (t->past.n)
@@ -264,11 +273,12 @@ enum auc_code teacher_before(struct teacher *t, struct auc_market *m, auc_slot n
 	if (rc != AUC_OK || !due)
 		return rc;
 	t->next = now + (auc_slot)ceil((double)t->s->slots / AUC_GUARD_FITS_A_DAY);
+	rc = count(t, now, err);
 	t->moved = t->moved || t->alone ||
 		   (t->watches && !t->choice.again &&
-		    auc_guard_moved(&t->choice, seen_today(t), heard_before(t, now)));
-	if (!t->choice.again && !t->moved)
-		return AUC_OK;
+		    auc_guard_moved(&t->choice, t->level.now, t->level.before));
+	if (rc != AUC_OK || (!t->choice.again && !t->moved))
+		return rc;
 	choice = auc_guard_again(&t->choice);
 	if (t->alone)
 		choice = (struct auc_learn_choice){AUC_LEARN_MIXED,
@@ -317,27 +327,20 @@ static enum auc_code compare(struct teacher *t, struct auc_market *m, auc_slot n
 	return rc;
 }
 
-/* Jobs of the past that a day has before slot NOW; no user's count for more than the others'. */
-static double heard_before(const struct teacher *t, auc_slot now)
+/* How many jobs the day has had, and the past by slot NOW, whoever may have changed that. */
+static enum auc_code count(struct teacher *t, auc_slot now, struct auc_err *err)
 {
-	double sum = 0, share;
-	unsigned who;
+	unsigned *user = calloc((size_t)t->past.n + 1, sizeof(*user)), n = 0;
+	enum auc_code rc;
 
-	share = auc_users_share(t->past.user, NULL, t->past.n, 0, &who);
+	if (!user)
+		return auc_err_set(err, AUC_ENOMEM, "--history: no memory");
 	for (unsigned i = 0; i < t->past.n; i++)
 		if (t->past.jobs[i].arrival < now)
-			sum += who != AUC_USER_NONE && t->past.user[i] == who
-				       ? t->past.weight * share
-				       : t->past.weight;
-	return sum;
-}
-
-/* The same for the day so far. */
-static enum auc_code compare(struct teacher *t, struct auc_market *m, auc_slot now,
-			     struct auc_err *err);
-static double seen_today(const struct teacher *t)
-{
-	return auc_users_sum(t->today.user, NULL, t->today.n);
+			user[n++] = t->past.user[i];
+	rc = auc_users_level(t->today.user, t->today.n, user, n, t->past.weight, &t->level, err);
+	free(user);
+	return rc;
 }
 
 enum auc_code teacher_heard(struct teacher *t, const struct auc_job *job, unsigned user,
@@ -348,36 +351,90 @@ enum auc_code teacher_heard(struct teacher *t, const struct auc_job *job, unsign
 
 /*
  * What is expected from slot NOW on: the jobs of the past, as many more or fewer as today has had
- * more or fewer than they until now; if today is alone, its own again, over the rest of it and at
- * their rate.
+ * more or fewer than they until now; if today is alone, jobs like its own.
  */
 static enum auc_code fit(struct teacher *t, struct auc_learn *l, struct auc_market *m, auc_slot now,
 			 unsigned iterations, struct auc_err *err)
 {
-	const struct bids *c = t->alone ? &t->today : &t->past;
-	double passed = (double)(now - auc_market_first(m)), weight;
-	double left = (double)(auc_market_last(m) - now) + 1;
-	struct auc_dual_job *list = calloc((size_t)c->n + 1, sizeof(*list));
-	struct auc_job *jobs = calloc((size_t)c->n + 1, sizeof(*jobs));
+	size_t most = 2 * (size_t)t->today.n + t->past.n + 1;
+	struct auc_dual_job *list = calloc(most, sizeof(*list));
+	struct auc_job *jobs = calloc(most, sizeof(*jobs));
 	enum auc_code rc = AUC_OK;
-	unsigned i;
+	unsigned n = 0;
 
 	if (!list || !jobs)
 		rc = auc_err_set(err, AUC_ENOMEM, "--history: no memory");
-	weight = t->alone ? left / fmax(passed, 1)
-			  : t->past.weight * auc_learn_rate(seen_today(t), heard_before(t, now));
-	for (i = 0; rc == AUC_OK && i < c->n; i++) {
-		jobs[i] = c->jobs[i];
-		if (t->alone)
-			jobs[i].arrival =
-				now + (auc_slot)((double)(jobs[i].arrival - auc_market_first(m)) *
-						 left / fmax(passed, 1));
-		list[i] = (struct auc_dual_job){.job = &jobs[i],
-						.weight = weight * AUC_LEARN_WEIGHT * c->share[i]};
-	}
 	if (rc == AUC_OK)
-		rc = auc_learn_fit(l, m, list, c->n, now, iterations, err);
+		n = t->alone ? expect_today(t, m, now, list, jobs) : expect_past(t, list);
+	if (rc == AUC_OK)
+		rc = auc_learn_fit(l, m, list, n, now, iterations, err);
 	free(list);
 	free(jobs);
 	return rc;
+}
+
+static unsigned expect_past(const struct teacher *t, struct auc_dual_job *list)
+{
+	double weight =
+		t->past.weight * AUC_LEARN_WEIGHT * auc_learn_rate(t->level.now, t->level.before);
+	unsigned i;
+
+	for (i = 0; i < t->past.n; i++)
+		list[i] = (struct auc_dual_job){.job = &t->past.jobs[i],
+						.weight = weight * t->past.share[i]};
+	return i;
+}
+
+/*
+ * The jobs of the last fifth of the day so far are expected once more in as long a time, and then
+ * as many as came in the median fifth, of all of them: a burst is expected to go on for as long as
+ * it has lasted, but not to come again.
+ */
+static unsigned expect_today(const struct teacher *t, const struct auc_market *m, auc_slot now,
+			     struct auc_dual_job *list, struct auc_job *jobs)
+{
+	const struct bids *c = &t->today;
+	double passed = fmax((double)(now - auc_market_first(m)), 1);
+	double left = (double)(auc_market_last(m) - now) + 1;
+	unsigned parts = passed < PARTS ? (unsigned)passed : PARTS, count[PARTS] = {0}, last, n;
+	double length = passed / parts, near = fmin(length, left), median;
+
+	for (unsigned i = 0; i < c->n; i++)
+		count[part_of(c->jobs[i].arrival - auc_market_first(m), length, parts)]++;
+	last = count[parts - 1];
+	qsort(count, parts, sizeof(*count), ascending);
+	median = (count[parts / 2] + count[(parts - 1) / 2]) / 2.0;
+	n = expect_again(c, c->n - last, near / length, now, near, list, jobs);
+	return n + expect_again(c, 0, median * (left - near) / length / c->n, now + (auc_slot)near,
+				left - near, list + n, jobs + n);
+}
+
+/* The jobs of C from index I on, WEIGHT times, evenly over LENGTH slots from slot FROM on; returns
+ * how many they are. */
+static unsigned expect_again(const struct bids *c, unsigned i, double weight, auc_slot from,
+			     double length, struct auc_dual_job *list, struct auc_job *jobs)
+{
+	unsigned n, of = weight > 0 ? c->n - i : 0;
+
+	for (n = 0; n < of; n++) {
+		jobs[n] = c->jobs[i + n];
+		jobs[n].arrival = from + (auc_slot)(length * (n + 0.5) / of);
+		list[n] = (struct auc_dual_job){
+			.job = &jobs[n], .weight = weight * AUC_LEARN_WEIGHT * c->share[i + n]};
+	}
+	return n;
+}
+
+static unsigned part_of(auc_slot passed, double length, unsigned parts)
+{
+	unsigned part = (unsigned)((double)passed / length);
+
+	return part < parts ? part : parts - 1;
+}
+
+static int ascending(const void *a, const void *b)
+{
+	const unsigned *x = a, *y = b;
+
+	return *x < *y ? -1 : *x > *y;
 }
