@@ -14,7 +14,7 @@
 #define FIRST_JOBS 10  /* prices are fitted from that many jobs on, */
 #define GROWTH     1.1 /* and each time that there are that many times as many; */
 #define DOUBT      5   /* those of n jobs are multiplied by n / (n + DOUBT); */
-#define PARTS      5   /* of the day so far tell how many jobs come */
+#define PARTS      5   /* of the day so far: the last one is expected to come again */
 
 /* Jobs of the past, or of the day. */
 struct bids {
@@ -59,8 +59,6 @@ static unsigned expect_today(const struct teacher *t, const struct auc_market *m
 			     struct auc_dual_job *list, struct auc_job *jobs);
 static unsigned expect_again(const struct bids *c, unsigned i, double weight, auc_slot from,
 			     double length, struct auc_dual_job *list, struct auc_job *jobs);
-static unsigned part_of(auc_slot passed, double length, unsigned parts);
-static int ascending(const void *a, const void *b);
 
 enum auc_code teacher_create(const struct scenario *s, const struct auc_policy *policy,
 			     struct scenario *const *days, unsigned n, unsigned without,
@@ -387,25 +385,21 @@ static unsigned expect_past(const struct teacher *t, struct auc_dual_job *list)
 
 /*
  * The jobs of the last fifth of the day so far are expected once more in as long a time, and then
- * as many as came in the median fifth, of all of them: a burst is expected to go on for as long as
- * it has lasted, but not to come again.
+ * all of them, at the rate at which they came: a burst is expected to go on for as long as it has
+ * lasted, but not to come again.
  */
 static unsigned expect_today(const struct teacher *t, const struct auc_market *m, auc_slot now,
 			     struct auc_dual_job *list, struct auc_job *jobs)
 {
-	const struct bids *c = &t->today;
 	double passed = fmax((double)(now - auc_market_first(m)), 1);
 	double left = (double)(auc_market_last(m) - now) + 1;
-	unsigned parts = passed < PARTS ? (unsigned)passed : PARTS, count[PARTS] = {0}, last, n;
-	double length = passed / parts, near = fmin(length, left), median;
+	double near = fmin(fmax(passed / PARTS, 1), left);
+	unsigned i = 0, n;
 
-	for (unsigned i = 0; i < c->n; i++)
-		count[part_of(c->jobs[i].arrival - auc_market_first(m), length, parts)]++;
-	last = count[parts - 1];
-	qsort(count, parts, sizeof(*count), ascending);
-	median = (count[parts / 2] + count[(parts - 1) / 2]) / 2.0;
-	n = expect_again(c, c->n - last, near / length, now, near, list, jobs);
-	return n + expect_again(c, 0, median * (left - near) / length / c->n, now + (auc_slot)near,
+	while (i < t->today.n && (double)t->today.jobs[i].arrival < (double)now - near)
+		i++;
+	n = expect_again(&t->today, i, 1, now, near, list, jobs);
+	return n + expect_again(&t->today, 0, (left - near) / passed, now + (auc_slot)near,
 				left - near, list + n, jobs + n);
 }
 
@@ -423,18 +417,4 @@ static unsigned expect_again(const struct bids *c, unsigned i, double weight, au
 			.job = &jobs[n], .weight = weight * AUC_LEARN_WEIGHT * c->share[i + n]};
 	}
 	return n;
-}
-
-static unsigned part_of(auc_slot passed, double length, unsigned parts)
-{
-	unsigned part = (unsigned)((double)passed / length);
-
-	return part < parts ? part : parts - 1;
-}
-
-static int ascending(const void *a, const void *b)
-{
-	const unsigned *x = a, *y = b;
-
-	return *x < *y ? -1 : *x > *y;
 }
