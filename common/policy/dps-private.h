@@ -21,6 +21,13 @@ struct offer {
 	int32_t most;
 };
 
+/* What servers of a tier offer of PSs of any type that the job may have; INFINITY and 0 if none. */
+struct ps_offer {
+	double one;    /* the lowest price of a PS */
+	double mbps;   /* the lowest price of 1 Mbit/s of bandwidth */
+	double serves; /* Mbit/s of as many of a type as fit on one of them at most */
+};
+
 struct window_offers {
 	unsigned start, end; /* slot indices; end 0: none yet */
 	struct offer tier[TIERS];
@@ -93,11 +100,15 @@ struct auc_policy_ctx {
 	double *ratio;
 	double *bound; /* by lane, slot index and level: cost of the slots before (prefix sums) */
 	double *block; /* by lane, row of the market and level: cost in that block alone */
-	int64_t *block_room;                 /* by lane and row: no more workers than that fit */
-	uint8_t *block_done;                 /* by lane and row: both are there */
-	struct offer *offers;                /* by type, tier and row of the market */
-	uint8_t *offers_done;                /* by the same: that is there */
-	struct window_offers *window_offers; /* by type: of the last window */
+	int64_t *block_room;              /* by lane and row: no more workers than that fit */
+	uint8_t *block_done;              /* by lane and row: both are there */
+	struct offer *offers;             /* by type, tier and row of the market */
+	uint8_t *offers_done;             /* by the same: that is there */
+	struct ps_offer *ps_offers;       /* by tier and row of the market */
+	uint8_t *ps_offers_done;          /* by row: those are there */
+	struct ps_offer window_ps[TIERS]; /* of the last window */
+	unsigned window_ps_start, window_ps_end; /* its slot indices; end 0: none yet */
+	struct window_offers *window_offers;     /* by type: of the last window */
 	uint8_t *large; /* by server: it holds more than half of the most workers of a type */
 	unsigned nlarge;
 	uint32_t *large_list;
@@ -120,7 +131,7 @@ struct auc_policy_ctx {
 	uint32_t *ps_servers; /* of the window at hand: that may hold the PSs */
 	double *ps_cost;      /* what they cost there at least */
 	unsigned *take;       /* by server: workers of the final layout */
-	void *memory[40];
+	void *memory[44];
 	unsigned nmemory;
 };
 
@@ -140,6 +151,9 @@ double auc_dps_block_bound(struct auc_policy_ctx *ctx, unsigned lane, unsigned s
 /* True if C costs LIMIT or more, as its workers cost WORKERS at least. */
 bool auc_dps_too_dear(struct auc_policy_ctx *ctx, const struct choice *c, double workers,
 		      double limit);
+/* The same of schedules like C with any PS type and at least as many workers. */
+bool auc_dps_all_too_dear(struct auc_policy_ctx *ctx, const struct choice *c, double workers,
+			  double limit);
 /* dps_windows.c: what TYPE finds in the window of D slots; holds until TYPE's next window. */
 const struct window *auc_dps_window(struct auc_policy_ctx *ctx, unsigned type, unsigned completion,
 				    unsigned d);

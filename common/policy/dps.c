@@ -199,6 +199,8 @@ static enum auc_code make_room(struct auc_policy_ctx *ctx, const struct auc_mark
 	ctx->block_done = reserve(ctx, lanes * m->nrows, sizeof(*ctx->block_done));
 	ctx->offers_done = reserve(ctx, TIERS * types * m->nrows + 1, sizeof(*ctx->offers_done));
 	ctx->offers = reserve(ctx, TIERS * types * m->nrows + 1, sizeof(*ctx->offers));
+	ctx->ps_offers = reserve(ctx, TIERS * (size_t)m->nrows, sizeof(*ctx->ps_offers));
+	ctx->ps_offers_done = reserve(ctx, m->nrows, sizeof(*ctx->ps_offers_done));
 	ctx->large_list = reserve(ctx, servers, sizeof(*ctx->large_list));
 	ctx->window_offers = reserve(ctx, types + 1, sizeof(*ctx->window_offers));
 	ctx->large = reserve(ctx, servers, sizeof(*ctx->large));
@@ -288,6 +290,8 @@ static void set_up(struct auc_policy_ctx *ctx, const struct auc_market *m,
 		       ctx->levels * sizeof(*ctx->bound));
 	memset(ctx->block_done, 0, (size_t)ctx->nlanes * m->nrows);
 	memset(ctx->offers_done, 0, TIERS * (size_t)(m->nworker_types + m->nps_types) * m->nrows);
+	memset(ctx->ps_offers_done, 0, m->nrows);
+	ctx->window_ps_end = 0;
 	auc_dps_find_tiers(ctx);
 	for (i = 0; i < m->nworker_types + m->nps_types; i++)
 		ctx->windows[i].d = ctx->window_offers[i].end = 0;
@@ -347,19 +351,27 @@ static bool nothing_better_from(struct auc_policy_ctx *ctx, unsigned completion,
  */
 static void try_likeliest(struct auc_policy_ctx *ctx, unsigned completion, double value)
 {
-	unsigned d, i, lane, best_d = 0, best_lane = 0;
-	double bound, ps, least = INFINITY;
+	unsigned longest = completion - ctx->start0, d, i, lane, best_d = 0, best_lane = 0;
+	const int64_t *rooms, *fewest;
+	double bound, least = INFINITY;
+	const struct lane *l;
+	int64_t room;
 
-	for (d = 1; next_duration(ctx, completion, d); d++) {
-		ps = dps_least_ps(ctx, completion, d);
-		for (i = 0; i < ctx->nopen; i++) {
-			lane = ctx->open[i];
-			if (d < ctx->lanes[lane].dmin ||
-			    ctx->fewest[(size_t)lane * (ctx->slots + 1) + d] >
-				    ctx->lanes[lane].room)
+	for (i = 0; i < ctx->nopen; i++) {
+		lane = ctx->open[i];
+		l = &ctx->lanes[lane];
+		rooms = ctx->block_room + (size_t)lane * ctx->nrows + completion;
+		fewest = ctx->fewest + (size_t)lane * (ctx->slots + 1);
+		room = INT64_MAX;
+		for (d = 1; d <= longest && d <= l->dmax; d++) {
+			room = *(rooms - d) < room ? *(rooms - d) : room;
+			if (l->level[0] > room)
+				break;
+			if (d < l->dmin || fewest[d] > room)
 				continue;
-			bound = dps_bound_of(ctx, lane, completion, d) + ps;
-			if (bound < least) {
+			bound = dps_bound_of(ctx, lane, completion, d) +
+				dps_least_ps(ctx, completion, d);
+			if (bound < least || (bound == least && d < best_d)) {
 				least = bound;
 				best_d = d;
 				best_lane = lane;
@@ -471,7 +483,7 @@ static void try_types(struct auc_policy_ctx *ctx, unsigned lane, unsigned comple
 		    limit_for(ctx, &c))
 			return;
 		bound = auc_dps_block_bound(ctx, lane, c.start, completion, &room);
-		if (fewest > room || bound + dps_least_ps(ctx, completion, d) >= limit_for(ctx, &c))
+		if (fewest > room || auc_dps_all_too_dear(ctx, &c, bound, limit_for(ctx, &c)))
 			return;
 	}
 	for (p = 0; p < ctx->nps; p++) {

@@ -21,7 +21,7 @@
 #include "num.h"
 #include "policy/dps-private.h"
 
-static unsigned find_fewest(struct lane *lane, double work, uint64_t chunks, int64_t *fewest);
+static unsigned find_fewest(struct lane *lane, double work, uint64_t most, int64_t *fewest);
 static void choose_levels(struct auc_policy_ctx *ctx, struct lane *lane, size_t base,
 			  unsigned distinct);
 static double lowest_price(const struct auc_policy_ctx *ctx, unsigned type);
@@ -36,8 +36,14 @@ static const struct offer *offer_of(struct auc_policy_ctx *ctx, unsigned type, e
 				    unsigned row, unsigned slot);
 static const struct offer *window_offers(struct auc_policy_ctx *ctx, unsigned type, unsigned start,
 					 unsigned end);
+static const struct ps_offer *ps_offers_of(struct auc_policy_ctx *ctx, unsigned row, unsigned slot);
+static const struct ps_offer *window_ps_offers(struct auc_policy_ctx *ctx, unsigned start,
+					       unsigned end);
 static double exchange_bound(const struct auc_policy_ctx *ctx, const struct choice *c, int64_t most,
 			     const struct offer *beside, const struct offer *ps, double any);
+static double any_exchange_bound(const struct auc_policy_ctx *ctx, const struct choice *c,
+				 int64_t most, const struct offer *beside,
+				 const struct ps_offer *ps, double any);
 
 void auc_dps_add_lane(struct auc_policy_ctx *ctx, unsigned worker, bool colocated)
 {
@@ -47,7 +53,7 @@ void auc_dps_add_lane(struct auc_policy_ctx *ctx, unsigned worker, bool colocate
 	size_t base = (size_t)ctx->nlanes * (m->slots + 1);
 	double least = DBL_MAX, most = -1, work;
 	unsigned p, distinct;
-	int64_t longest;
+	int64_t longest, room;
 
 	if (job->worker_seconds[worker] < 0)
 		return;
@@ -65,15 +71,20 @@ void auc_dps_add_lane(struct auc_policy_ctx *ctx, unsigned worker, bool colocate
 	lane->colocated = colocated;
 	lane->closed = UINT_MAX;
 	lane->dmax = longest < m->slots - ctx->start0 ? (unsigned)longest : m->slots - ctx->start0;
-	distinct = find_fewest(lane, least, job->chunks, ctx->fewest + base);
+	/* more than that fit nowhere */
+	room = colocated ? m->cache[worker].max0 : m->cache[worker].total0;
+	distinct = find_fewest(lane, least,
+			       (uint64_t)room < job->chunks ? (uint64_t)room : job->chunks,
+			       ctx->fewest + base);
 	if (!distinct)
 		return;
 	choose_levels(ctx, lane, base, distinct);
 	ctx->nlanes++;
 }
 
-/* The FEWEST workers that do WORK, by duration. Returns how many different numbers that is. */
-static unsigned find_fewest(struct lane *lane, double work, uint64_t chunks, int64_t *fewest)
+/* The FEWEST workers, up to MOST, that do WORK, by duration. Returns how many different numbers
+ * that is. */
+static unsigned find_fewest(struct lane *lane, double work, uint64_t most, int64_t *fewest)
 {
 	unsigned d = lane->dmax, distinct = 0;
 	int64_t n;
@@ -81,7 +92,7 @@ static unsigned find_fewest(struct lane *lane, double work, uint64_t chunks, int
 	lane->dmin = lane->dmax + 1;
 	lane->slots = INFINITY;
 	while (d) {
-		n = auc_job_workers(work, d, chunks);
+		n = auc_job_workers(work, d, most);
 		if (!n)
 			break;
 		lane->dmin = (unsigned)auc_job_duration(work, n);
@@ -225,25 +236,46 @@ static int64_t walk_distributed(const struct auc_policy_ctx *ctx, const struct l
 	return workers;
 }
 
-/* The cheapest single server, for all levels. */
+/*
+ * The cheapest single server, for all levels: of the large ones each is looked at if they are few,
+ * of the others only as long as a dearer one may hold more.
+ */
 static int64_t walk_colocated(const struct auc_policy_ctx *ctx, const struct lane *l, unsigned row,
 			      unsigned slot, double *level_cost)
 {
 	const struct auc_type_cache *c = &ctx->m->cache[l->worker];
 	size_t cell = auc_cell(ctx->m, row, 0);
-	int32_t most = 0;
-	unsigned r, i = 0;
+	bool listed = ctx->nlarge < ctx->nservers / 8;
+	int64_t most = 0, top = listed ? ctx->most[l->worker][SMALL] : c->max0, fit;
+	unsigned r, i = 0, k;
 	uint32_t s;
 
-	for (r = 0; r < ctx->nservers && i < l->nlevels; r++) {
+	for (r = 0; r < ctx->nservers && i < l->nlevels && most < top && l->level[i] <= top; r++) {
 		s = c->order[cell + r];
-		if (!c->fit[cell + s])
+		fit = c->fit[cell + s];
+		if (!fit)
 			break;
-		if (ctx->ready[s] > slot || c->fit[cell + s] <= most)
+		if (ctx->ready[s] > slot || fit <= most || (listed && ctx->large[s]))
 			continue;
-		most = c->fit[cell + s];
+		most = fit;
 		for (; i < l->nlevels && l->level[i] <= most; i++)
 			level_cost[i] = (double)l->level[i] * c->price[cell + s];
+	}
+	if (i < l->nlevels && l->level[i] > top)
+		most = top; /* at most: the walk ended early */
+	listed = listed && ctx->most[l->worker][LARGE] > 0;
+	for (k = i; listed && k < l->nlevels; k++)
+		level_cost[k] = INFINITY;
+	for (r = 0; listed && r < ctx->nlarge; r++) {
+		s = ctx->large_list[r];
+		fit = c->fit[cell + s];
+		if (!fit || ctx->ready[s] > slot)
+			continue;
+		most = fit > most ? fit : most;
+		for (k = 0; k < l->nlevels && l->level[k] <= fit; k++)
+			level_cost[k] =
+				fmin(level_cost[k], (double)l->level[k] * c->price[cell + s]);
+		i = k > i ? k : i;
 	}
 	if (i == l->nlevels)
 		return INT64_MAX;
@@ -367,6 +399,89 @@ static const struct offer *window_offers(struct auc_policy_ctx *ctx, unsigned ty
 	return all->tier;
 }
 
+/* What servers of each tier offer of PSs in the block of the market's ROW. */
+static const struct ps_offer *ps_offers_of(struct auc_policy_ctx *ctx, unsigned row, unsigned slot)
+{
+	struct ps_offer *all = ctx->ps_offers + (size_t)row * TIERS;
+	const struct offer *o;
+	double bandwidth;
+	enum tier tier;
+	unsigned p;
+
+	if (ctx->ps_offers_done[row])
+		return all;
+	ctx->ps_offers_done[row] = 1;
+	for (tier = LARGE; tier < TIERS; tier++)
+		all[tier] = (struct ps_offer){.one = INFINITY, .mbps = INFINITY};
+	for (p = 0; p < ctx->nps; p++) {
+		if (ctx->job->ps_seconds[p] < 0)
+			continue;
+		bandwidth = ctx->m->types[auc_ps_index(ctx->m, p)].bandwidth;
+		for (tier = LARGE; tier < TIERS; tier++) {
+			o = offer_of(ctx, auc_ps_index(ctx->m, p), tier, row, slot);
+			if (o->price < all[tier].one)
+				all[tier].one = o->price;
+			if (o->price / bandwidth < all[tier].mbps)
+				all[tier].mbps = o->price / bandwidth;
+			if (o->most * bandwidth > all[tier].serves)
+				all[tier].serves = o->most * bandwidth;
+		}
+	}
+	return all;
+}
+
+/* The same of a window. */
+static const struct ps_offer *window_ps_offers(struct auc_policy_ctx *ctx, unsigned start,
+					       unsigned end)
+{
+	struct ps_offer *all = ctx->window_ps;
+	const struct ps_offer *o;
+	unsigned slot, row, at = start;
+	enum tier tier;
+
+	if (ctx->window_ps_start == start && ctx->window_ps_end == end)
+		return all;
+	ctx->window_ps_start = start;
+	ctx->window_ps_end = end;
+	for (tier = LARGE; tier < TIERS; tier++)
+		all[tier] = (struct ps_offer){.serves = INFINITY};
+	while (at < end) {
+		slot = at;
+		row = auc_dps_next_block(ctx->m, &at, end);
+		o = ps_offers_of(ctx, row, slot);
+		for (tier = LARGE; tier < TIERS; tier++) {
+			all[tier].one += o[tier].one * ctx->keep;
+			all[tier].mbps += o[tier].mbps * ctx->keep;
+			if (o[tier].serves < all[tier].serves)
+				all[tier].serves = o[tier].serves;
+		}
+	}
+	return all;
+}
+
+bool auc_dps_all_too_dear(struct auc_policy_ctx *ctx, const struct choice *c, double workers,
+			  double limit)
+{
+	const struct ps_offer *ps = window_ps_offers(ctx, c->start, c->completion);
+	const struct offer *beside;
+	int64_t most;
+	enum tier tier;
+
+	if (workers + fmin(ps[LARGE].one, ps[SMALL].one) >= limit)
+		return true;
+	if (c->colocated)
+		return false;
+	beside = window_offers(ctx, c->worker, c->start, c->completion);
+	for (tier = LARGE; tier < TIERS; tier++) {
+		most = beside[tier].most < c->n ? beside[tier].most : c->n - 1;
+		if (any_exchange_bound(ctx, c, most, &beside[tier], &ps[tier], beside[ANY].price) <
+			    limit &&
+		    workers + any_exchange_bound(ctx, c, most, NULL, &ps[tier], 0) < limit)
+			return false;
+	}
+	return true;
+}
+
 bool auc_dps_too_dear(struct auc_policy_ctx *ctx, const struct choice *c, double workers,
 		      double limit)
 {
@@ -410,5 +525,32 @@ static double exchange_bound(const struct auc_policy_ctx *ctx, const struct choi
 	for (i = 0; i < 3; i++)
 		least = fmin(least, fmax(1, each * (n - y[i])) * ps->price + y[i] * here +
 					    (n - y[i]) * any);
+	return least * ctx->keep;
+}
+
+/*
+ * The same of all PS types: what C costs at least with its PSs on a server that offers no more than
+ * PS. BESIDE NULL: the PSs alone.
+ */
+static double any_exchange_bound(const struct auc_policy_ctx *ctx, const struct choice *c,
+				 int64_t most, const struct offer *beside,
+				 const struct ps_offer *ps, double any)
+{
+	double bandwidth = ctx->m->types[c->worker].bandwidth * (1 - 1e-8), n = (double)c->n;
+	double few = fmax(0, n - ps->serves / bandwidth), least = INFINITY, cost, y[3];
+	double here = most && beside ? beside->price : 0;
+	unsigned i;
+
+	if (few > (double)most || isinf(ps->one))
+		return INFINITY;
+	y[0] = few;
+	y[1] = ps->mbps > 0 ? n - ps->one / (bandwidth * ps->mbps) : few;
+	y[1] = fmin(fmax(few, y[1]), (double)most);
+	y[2] = (double)most;
+	for (i = 0; i < 3; i++) {
+		cost = fmax(ps->one, bandwidth * (n - y[i]) * ps->mbps) + y[i] * here +
+		       (n - y[i]) * any;
+		least = fmin(least, cost);
+	}
 	return least * ctx->keep;
 }

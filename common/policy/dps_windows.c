@@ -72,18 +72,18 @@ static const uint64_t *hosts_of(struct auc_policy_ctx *ctx, unsigned type, unsig
 	const struct auc_type_cache *c = &ctx->m->cache[type];
 	size_t at = (size_t)type * ctx->nrows + row, cell = auc_cell(ctx->m, row, 0);
 	uint64_t *hosts = ctx->hosts + at * ctx->words;
-	unsigned r;
-	uint32_t s;
+	unsigned k, s, end;
+	uint64_t word;
 
 	if (ctx->hosts_done[at])
 		return hosts;
 	ctx->hosts_done[at] = 1;
-	memset(hosts, 0, ctx->words * sizeof(*hosts));
-	for (r = 0; r < ctx->nservers; r++) {
-		s = c->order[cell + r];
-		if (!c->fit[cell + s])
-			break;
-		hosts[s / 64] |= UINT64_C(1) << (s % 64);
+	for (k = 0; k < ctx->words; k++) {
+		end = 64 * k + 64 < ctx->nservers ? 64 * k + 64 : ctx->nservers;
+		word = 0;
+		for (s = 64 * k; s < end; s++)
+			word |= (uint64_t)(c->fit[cell + s] > 0) << (s % 64);
+		hosts[k] = word;
 	}
 	return hosts;
 }
