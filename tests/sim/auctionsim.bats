@@ -261,6 +261,20 @@ with()
 	run_sim 0 run -p dps --prices flat --history "$dir/past.json" --priced "$dir/priced.json" "$dir/more.json"
 }
 
+@test "--prices learned: where other jobs come than in the past, prices are those of a day without one" {
+	"$sim" gen dps servers=20 jobs=120 slots=30 spread=one cloud_workers=20 cloud_ps=10 -s 12 -o "$dir/all.json"
+	jq -c '.jobs |= .[0:60]' "$dir/all.json" > "$dir/like.json"
+	jq -c '.jobs |= .[60:120]' "$dir/all.json" > "$dir/day.json"
+	jq -c '.jobs |= map(.worker_seconds.w1 = 1)' "$dir/like.json" > "$dir/other.json"
+	run_sim 0 run -p dps --prices learned --history "$dir/like.json" --priced "$dir/priced.json" "$dir/day.json"
+	run_sim 1 run -p dps --prices learned --history "$dir/other.json" --priced "$dir/priced.json" "$dir/day.json"
+	[[ $stderr == *"--priced: the prices change as the day goes on"* ]]
+	# not if those are one user's
+	jq -c --slurpfile like "$dir/like.json" '.jobs |= map(.id += "x" | .user = "x") | .jobs += $like[0].jobs' \
+		"$dir/other.json" > "$dir/both.json"
+	run_sim 0 run -p dps --prices learned --history "$dir/both.json" --priced "$dir/priced.json" "$dir/day.json"
+}
+
 @test "--prices learned: a user who bids much, and often, makes little of the past" {
 	"$sim" gen dps servers=8 jobs=60 slots=30 spread=one cloud_workers=20 cloud_ps=10 -s 12 -o "$dir/all.json"
 	jq -c '.jobs |= .[0:30]' "$dir/all.json" > "$dir/past.json"
