@@ -60,6 +60,7 @@ enum auc_code auc_mix_compare(const struct auc_market *m, const struct auc_mix *
 {
 	struct test t = {.ntraits = 2 + m->nworker_types + m->nps_types, .n = now->n + past->n};
 	unsigned from, to;
+	double least;
 
 	t.list = calloc((size_t)t.ntraits * t.n + 1, sizeof(*t.list));
 	t.users = calloc((size_t)t.n + 1, sizeof(*t.users));
@@ -73,15 +74,16 @@ enum auc_code auc_mix_compare(const struct auc_market *m, const struct auc_mix *
 	for (unsigned k = 0; k < t.ntraits; k++)
 		qsort(t.list + (size_t)k * t.n, t.n, sizeof(*t.list), by_x);
 	qsort(t.users, t.n, sizeof(*t.users), by_number);
-	*evidence = evidence_without(&t, AUC_USER_NONE);
-	for (from = 0; from<t.n && * evidence> 1; from = to) {
+	least = evidence_without(&t, AUC_USER_NONE);
+	for (from = 0; from < t.n && least > 1; from = to) {
 		for (to = from + 1; to < t.n && t.users[to] == t.users[from]; to++)
 			;
 		/* A user who is alone is as good as not known. */
 		if (t.users[from] != AUC_USER_NONE && to - from < t.n &&
 		    LARGE * (to - from) >= (now->n < past->n ? now->n : past->n))
-			*evidence = fmin(*evidence, evidence_without(&t, t.users[from]));
+			least = fmin(least, evidence_without(&t, t.users[from]));
 	}
+	*evidence = least;
 	free(t.list);
 	free(t.users);
 	return AUC_OK;
