@@ -47,18 +47,17 @@ $4 == "-" || $8 == "-" || ($1 ~ /-trace-/) != (table == "traces") { next }
 		if ($i > best) best = $i
 	}
 	learned[row, $3] = share[8]
-	if ($2 == "same" && $10 != "-") {
+	if ($10 != "-") {
 		add(row, "best", 100 * best / $4)
 		add(row, "of best", 100 * $8 / best)
-		add("all", "of best", 100 * $8 / best)
+		add($2, "of best", 100 * $8 / best)
 	}
 	if (($1 " same", $3) in learned) add(row, "change", share[8] - learned[$1 " same", $3])
 	if ($5 == "-" || $6 == "-") next
 	loss = (share[5] > share[6] ? share[5] : share[6]) - share[8]
 	add(row, "loss", loss)
-	if ($2 != "same") next
-	add("all", "loss", loss)
-	if (loss > 1.5) missed = missed sprintf("%s%s, seed %s (%.1f)", missed == "" ? "" : "; ", $1, $3, loss)
+	add($2, "loss", loss)
+	if (loss > 1.5) missed[$2] = missed[$2] sprintf("%s%s, seed %s (%.1f)", missed[$2] == "" ? "" : "; ", $1, $3, loss)
 }
 
 END {
@@ -70,7 +69,7 @@ END {
 		line = "| trace | first day | published | no prices | learned | " known lost
 	if (table == "pasts")
 		line = "| types | arrivals, values | jobs | past | seeds | no prices | learned |" \
-			" more than with the usual past, same seeds | " lost
+			" more than with the usual past, same seeds | learned, of the best known | " lost
 	for (r = 1; r <= nrows; r++) {
 		row = rows[r]
 		split(row, name, " ")
@@ -89,16 +88,23 @@ END {
 			printf "| %s | %s | %s | %s | %s | %s | %s | %.1f |\n", part[1], part[3], mean(row, 5), mean(row, 6), mean(row, 8),
 				mean(row, "best"), mean(row, "of best"), high[row, "loss"]
 		if (table == "pasts")
-			printf "| %s | %s | %s | %s | %s | %s | %s | %s | %.1f |\n", part[1], part[2], part[3] * scale, name[2], seeds[row],
-				mean(row, 6), range(row, 8), range(row, "change"), high[row, "loss"]
+			printf "| %s | %s | %s | %s | %s | %s | %s | %s | %s | %.1f |\n", part[1], part[2], part[3] * scale, name[2],
+				seeds[row], mean(row, 6), range(row, 8), range(row, "change"), range(row, "of best"), high[row, "loss"]
 	}
 	if (table == "summary") {
-		printf "%d days of the table: %.1f points at most were lost to the better of published and no prices (target: never " \
-			"more than 1.5); more than 1.5 on %s.\n", n["all", "loss"], high["all", "loss"], missed == "" ? "none" : missed
-		if (n["all", "of best"])
-			printf "%d days of which a good schedule was looked for: learned prices are worth %s per cent of the best one known " \
-				"(target: 97 on average).\n", n["all", "of best"], range("all", "of best")
+		summary("same", "the table")
+		if (n["four", "loss"]) summary("four", "it with four days of the past")
 	}
+}
+
+function summary(past, days)
+{
+	printf "%d days of %s: %.1f points at most were lost to the better of published and no prices (target: never " \
+		"more than 1.5); more than 1.5 on %s.\n", n[past, "loss"], days, high[past, "loss"], missed[past] == "" ? "none" : missed[past]
+	if (n[past, "of best"])
+		printf "%d of them of which a good schedule was looked for: learned prices are worth %s per cent of the best one known " \
+			"(target: 97 on average).\n", n[past, "of best"], range(past, "of best")
+	print ""
 }
 
 function head(line)
