@@ -16,6 +16,8 @@
 #include "columns.h"
 #include "jsonio.h"
 
+#define SLOT_LIMIT 1e15
+
 static bool run_at(const struct row *row, int64_t slot, double *used, double *price);
 static void print_at(const struct row *row, FILE *out, int64_t slot, bool price);
 static void print_over_runs(const struct row *row, FILE *out,
@@ -123,6 +125,17 @@ double status_number(struct json_object *o, const char *key)
 	double value;
 
 	return auc_json_double(o, key, -1e18, 1e18, &value, NULL) == AUC_OK ? value : NAN;
+}
+
+bool status_slot(struct json_object *status, int64_t *slot)
+{
+	double time = status_number(status, "time");
+	double seconds = status_number(status, "slot_seconds");
+
+	if (!(seconds > 0) || !(time >= 0) || !(time / seconds < SLOT_LIMIT))
+		return false;
+	*slot = (int64_t)floor(time / seconds);
+	return true;
 }
 
 /* What the run of SLOT says. */

@@ -38,5 +38,7 @@ extern const struct field columns_of_prices[], columns_of_classes[], columns_of_
 const char *status_text(struct json_object *o, const char *key);
 /* NAN if there is no such number. */
 double status_number(struct json_object *o, const char *key);
+/* The slot in which STATUS was written; false: it has no time that makes sense. */
+bool status_slot(struct json_object *status, int64_t *slot);
 
 #endif

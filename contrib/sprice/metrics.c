@@ -23,17 +23,68 @@ struct label {
 	const char *name, *value;
 };
 
+/* A gauge with one sample, the amount at KEY. */
+struct gauge {
+	const char *name, *key, *help;
+};
+
+static const struct gauge status_gauges[] = {
+	{"auction_ready", "ready", "1 while bids are taken."},
+	{"auction_status_timestamp_seconds", "time", "Unix time of what is shown here."},
+	{"auction_slot_seconds", "slot_seconds", "Length of a slot."},
+	{0},
+};
+static const struct gauge totals_gauges[] = {
+	{"auction_live_sales", "live", "Sales that are not settled."},
+	{"auction_liens", "liens", "Plans that are held for a submission."},
+	{0},
+};
+static const struct gauge fit_gauges[] = {
+	{"auction_prices_factor", "factor", "By which the dual prices are multiplied."},
+	{"auction_prices_moved", "moved", "1: fitted again whatever was chosen."},
+	{"auction_fit_timestamp_seconds", "time", "Unix time of the last fit."},
+	{"auction_fit_seconds", "seconds", "What it took of a processor."},
+	{"auction_fit_bids", "bids", "Bids that it was made of."},
+	{"auction_forecast_bids", "expected", "Bids that are expected in a period."},
+	{"auction_forecast_bound_credits", "bound", "What those of two periods are worth at most."},
+	{0},
+};
+static const struct gauge day_gauges[] = {
+	{"auction_guard_timestamp_seconds", "guard_time",
+	 "Unix time at which prices were last compared."},
+	{"auction_guard_bids", "day_bids", "Bids of the past that were replayed."},
+	{"auction_guard_bound_credits", "day_bound", "What those are worth at most."},
+	{"auction_guard_gap_ratio", "gap", "The part of it that the prices chosen are short of."},
+	{0},
+};
+static const struct gauge guard_gauges[] = {
+	{"auction_guard_gain_credits", "gain", "A period, of prices that learn over others."},
+	{"auction_guard_gain_error_credits", "error", "Its standard error."},
+	{"auction_guard_gain_needed_credits", "needed", "What it must exceed."},
+	{0},
+};
+static const struct gauge kept_gauges[] = {
+	{"auction_kept_bids", "kept", "Bids that are kept to learn from."},
+	{0},
+};
+/* The same, counters. */
+static const struct gauge totals_counters[] = {
+	{"auction_settled", "settled", "Sales that are settled."},
+	{"auction_charged_credits", "charged", "What was charged."},
+	{"auction_refunded_credits", "refunded", "What was paid back."},
+	{0},
+};
+
 static void family(const char *name, const char *type, const char *help);
 static void sample(const char *name, const char *suffix, const struct label *labels, unsigned n,
 		   double value);
-static void one(const char *name, const char *help, double value);
+static void print_gauges(const struct gauge *list, struct json_object *o);
 static void print_totals(struct json_object *totals);
 static void print_servers(struct json_object *servers, int64_t slot);
 static void print_classes(struct json_object *classes, int64_t slot);
 static void print_learning(struct json_object *learning);
 static bool run_of(struct json_object *tres, int64_t slot, struct json_object **run);
-static double total(struct json_object *totals, const char *key);
-static double truth(struct json_object *o, const char *key);
+static double amount(struct json_object *o, const char *key);
 static struct json_object *within(struct json_object *o, const char *key);
 static struct json_object *item(struct json_object *list, size_t i);
 static size_t length(struct json_object *list);
@@ -45,19 +96,14 @@ void metrics_print(struct json_object *status)
 {
 	struct label policy = {"policy", status_text(status, "policy")};
 	struct label prices = {"prices", status_text(status, "prices")};
-	double seconds = status_number(status, "slot_seconds");
-	double now = status_number(status, "time");
 	struct json_object *learning = within(status, "learning");
+	int64_t slot;
 
 	family("auction_info", "gauge", "Policy and Prices of auction.conf.");
 	sample("auction_info", "", (struct label[]){policy, prices}, 2, 1);
-	one("auction_ready", "1 while bids are taken.", truth(status, "ready"));
-	one("auction_status_timestamp_seconds", "Unix time of what is shown here.", now);
-	one("auction_slot_seconds", "Length of a slot.", seconds);
+	print_gauges(status_gauges, status);
 	print_totals(within(status, "totals"));
-	if (seconds > 0 && now >= 0) {
-		int64_t slot = (int64_t)floor(now / seconds);
-
+	if (status_slot(status, &slot)) {
 		print_servers(within(status, "servers"), slot);
 		print_classes(within(learning, "classes"), slot);
 	}
@@ -76,15 +122,12 @@ static void print_totals(struct json_object *totals)
 	family("auction_bids", "counter", "Bids, by what became of them.");
 	for (unsigned i = 0; i < sizeof(ends) / sizeof(*ends); i++)
 		sample("auction_bids", "_total", &(struct label){"end", ends[i]}, 1,
-		       total(totals, ends[i]));
-	family("auction_settled", "counter", "Sales that are settled.");
-	sample("auction_settled", "_total", NULL, 0, total(totals, "settled"));
-	family("auction_charged_credits", "counter", "What was charged.");
-	sample("auction_charged_credits", "_total", NULL, 0, total(totals, "charged"));
-	family("auction_refunded_credits", "counter", "What was paid back.");
-	sample("auction_refunded_credits", "_total", NULL, 0, total(totals, "refunded"));
-	one("auction_live_sales", "Sales that are not settled.", total(totals, "live"));
-	one("auction_liens", "Plans that are held for a submission.", total(totals, "liens"));
+		       amount(totals, ends[i]));
+	for (const struct gauge *c = totals_counters; c->name; c++) {
+		family(c->name, "counter", c->help);
+		sample(c->name, "_total", NULL, 0, amount(totals, c->key));
+	}
+	print_gauges(totals_gauges, totals);
 }
 
 static void print_servers(struct json_object *servers, int64_t slot)
@@ -160,48 +203,21 @@ static void print_learning(struct json_object *learning)
 
 	if (!learning)
 		return;
-	one("auction_kept_bids", "Bids that are kept to learn from.",
-	    status_number(learning, "kept"));
+	print_gauges(kept_gauges, learning);
 	if (!*choice[0].value)
 		return; /* nothing was fitted yet */
 	family("auction_prices_info", "gauge", "Which prices hold.");
 	sample("auction_prices_info", "", choice, 2, 1);
-	one("auction_prices_factor", "By which the dual prices are multiplied.",
-	    status_number(learning, "factor"));
-	one("auction_prices_moved", "1: fitted again whatever was chosen.",
-	    truth(learning, "moved"));
-	one("auction_fit_timestamp_seconds", "Unix time of the last fit.",
-	    status_number(learning, "time"));
-	one("auction_fit_seconds", "What it took of a processor.",
-	    status_number(learning, "seconds"));
-	one("auction_fit_bids", "Bids that it was made of.", status_number(learning, "bids"));
-	one("auction_forecast_bids", "Bids that are expected in a period.",
-	    status_number(learning, "expected"));
-	one("auction_forecast_bound_credits", "What those of two periods are worth at most.",
-	    status_number(learning, "bound"));
+	print_gauges(fit_gauges, learning);
 	if (!(status_number(learning, "day_bids") > 0))
 		return; /* the guard has not looked yet */
-	one("auction_guard_timestamp_seconds", "Unix time at which prices were last compared.",
-	    status_number(learning, "guard_time"));
-	one("auction_guard_bids", "Bids of the past that were replayed.",
-	    status_number(learning, "day_bids"));
-	one("auction_guard_bound_credits", "What those are worth at most.",
-	    status_number(learning, "day_bound"));
-	one("auction_guard_gap_ratio", "The part of it that the prices chosen are short of.",
-	    status_number(learning, "gap"));
+	print_gauges(day_gauges, learning);
 	family("auction_guard_worth_credits", "gauge",
 	       "What the bids replayed are worth with the best prices of a kind.");
 	for (unsigned i = 0; i < WORDS; i++)
 		sample("auction_guard_worth_credits", "", &(struct label){"kind", words[i]}, 1,
 		       worth ? status_number(worth, words[i]) : NAN);
-	if (!guard)
-		return;
-	one("auction_guard_gain_credits", "A period, of prices that learn over others.",
-	    status_number(guard, "gain"));
-	one("auction_guard_gain_error_credits", "Its standard error.",
-	    status_number(guard, "error"));
-	one("auction_guard_gain_needed_credits", "What it must exceed.",
-	    status_number(guard, "needed"));
+	print_gauges(guard_gauges, guard);
 }
 
 /* -- OpenMetrics -- */
@@ -230,13 +246,17 @@ static void sample(const char *name, const char *suffix, const struct label *lab
 	printf("%s %.15g\n", n ? "}" : "", value);
 }
 
-/* A gauge with one sample. */
-static void one(const char *name, const char *help, double value)
+static void print_gauges(const struct gauge *list, struct json_object *o)
 {
-	if (!isfinite(value))
-		return;
-	family(name, "gauge", help);
-	sample(name, "", NULL, 0, value);
+	double value;
+
+	for (; list->name; list++) {
+		value = amount(o, list->key);
+		if (!isfinite(value))
+			continue;
+		family(list->name, "gauge", list->help);
+		sample(list->name, "", NULL, 0, value);
+	}
 }
 
 /* -- the status -- */
@@ -255,20 +275,16 @@ static bool run_of(struct json_object *tres, int64_t slot, struct json_object **
 	return false;
 }
 
-/* A count, or credits as text. */
-static double total(struct json_object *totals, const char *key)
-{
-	const char *text = status_text(totals, key);
-
-	return *text ? strtod(text, NULL) : status_number(totals, key);
-}
-
-/* NAN: it does not say. */
-static double truth(struct json_object *o, const char *key)
+/* A number, credits as text, or 1 for true; NAN: none of these. */
+static double amount(struct json_object *o, const char *key)
 {
 	struct json_object *v = within(o, key);
 
-	return v ? json_object_get_boolean(v) : NAN;
+	if (json_object_is_type(v, json_type_boolean))
+		return json_object_get_boolean(v);
+	if (json_object_is_type(v, json_type_string))
+		return strtod(json_object_get_string(v), NULL);
+	return v ? status_number(o, key) : NAN;
 }
 
 /* NULL, if there is nothing of that name. */

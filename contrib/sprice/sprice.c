@@ -345,9 +345,8 @@ static int show(const struct options *o, struct json_object *status)
 
 	if (json_object_object_get_ex(status, "ready", &ready) && !json_object_get_boolean(ready))
 		fail("the auction is closed: %s", status_text(status, "reason"));
-	if (!(row.slot_seconds > 0) || !(status_number(status, "time") >= 0))
-		return fail("the status has no time or no slot_seconds");
-	row.slot = (int64_t)floor(status_number(status, "time") / row.slot_seconds);
+	if (!status_slot(status, &row.slot))
+		return fail("the status has no time or no slot_seconds that make sense");
 	switch (o->view) {
 	case VIEW_PRICES:
 		code = table_open(&t, o, columns_of_prices,

@@ -265,7 +265,7 @@ if ! "$sprice" --json -f "$here/status.json" | grep -q '"format":"auction-status
 	failed=1
 fi
 for ((i = 1; i <= $(wc -l < "$here/status-learned.json"); i++)); do
-	for view in -Pc -Pl; do
+	for view in -Pc -Pl --metrics; do
 		sed "${i}s/[0-9\"].*/\"x\":[{}]/" "$here/status-learned.json" > "$temp"
 		"$sprice" "$view" -f "$temp" > /dev/null 2>&1
 		(($? > 1)) && { echo "FAIL: line $i of learned prices cut"; failed=1; }
@@ -274,9 +274,12 @@ for ((i = 1; i <= $(wc -l < "$here/status-learned.json"); i++)); do
 		(($? > 1)) && { echo "FAIL: line $i of learned prices without numbers"; failed=1; }
 	done
 done
+sed 's/"time":300000310/"time":1e300/' "$here/status.json" > "$temp"
+expect 'a time beyond all slots' 1 'sprice: the status has no time or no slot_seconds that make sense' -f "$temp"
+"$sprice" --metrics -f "$temp" | grep -q 'node_sold{' && { echo 'FAIL: a slot of a time beyond all slots'; failed=1; }
 # A status with any line missing or cut is shown or refused, and does no harm.
 for ((i = 1; i <= $(wc -l < "$here/status.json"); i += 13)); do
-	for view in -P -Ps -Pt; do
+	for view in -P -Ps -Pt --metrics; do
 		sed "${i}d" "$here/status.json" > "$temp"
 		"$sprice" "$view" -f "$temp" > /dev/null 2>&1
 		(($? > 1)) && { echo "FAIL: line $i missing"; failed=1; }
