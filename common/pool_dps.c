@@ -218,14 +218,20 @@ static void take_cheapest(const struct hosts *h, unsigned slots, int32_t above, 
 	}
 }
 
+/* Numbers of workers of TIER are above that. */
+static int32_t above_of(unsigned tier)
+{
+	return tier ? 1 << (tier - 1) : 0;
+}
+
 /* The tier of N workers; *ABOVE: they are more than that. */
 static unsigned tier_of(double n, int32_t *above)
 {
 	unsigned tier = 0;
 
-	while (tier + 1 < TIERS && n > (double)(1 << tier))
+	while (tier + 1 < TIERS && n > (double)above_of(tier + 1))
 		tier++;
-	*above = tier ? 1 << (tier - 1) : 0;
+	*above = above_of(tier);
 	return tier;
 }
 
@@ -242,7 +248,7 @@ static enum auc_code pool_look(struct auc_policy_ctx *ctx, const struct auc_mark
 		take_hosts(m, &ctx->lone[w], w, both, both);
 		take_cheapest(&ctx->workers[w], m->slots, 0, ctx->cheapest[w]);
 		for (i = 0; i < TIERS; i++)
-			take_cheapest(&ctx->lone[w], m->slots, i ? 1 << (i - 1) : 0,
+			take_cheapest(&ctx->lone[w], m->slots, above_of(i),
 				      ctx->cheapest_lone[w][i]);
 	}
 	for (p = 0; p < m->nps_types; p++) {

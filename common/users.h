@@ -18,8 +18,9 @@
  */
 double auc_users_share(const unsigned *user, const double *amount, unsigned n, double enough,
 		       unsigned *who);
+
 struct auc_users_level {
-	double now, before;
+	double now, before; /* bids */
 };
 
 /*

@@ -18,6 +18,7 @@
 
 #include "columns.h"
 #include "metrics.h"
+#include "tariff.h"
 
 struct label {
 	const char *name, *value;
@@ -88,9 +89,6 @@ static double amount(struct json_object *o, const char *key);
 static struct json_object *within(struct json_object *o, const char *key);
 static struct json_object *item(struct json_object *list, size_t i);
 static size_t length(struct json_object *list);
-
-static const char *const words[] = {"none", "published", "flat", "learned"};
-#define WORDS (sizeof(words) / sizeof(*words))
 
 void metrics_print(struct json_object *status)
 {
@@ -214,9 +212,12 @@ static void print_learning(struct json_object *learning)
 	print_gauges(day_gauges, learning);
 	family("auction_guard_worth_credits", "gauge",
 	       "What the bids replayed are worth with the best prices of a kind.");
-	for (unsigned i = 0; i < WORDS; i++)
-		sample("auction_guard_worth_credits", "", &(struct label){"kind", words[i]}, 1,
-		       worth ? status_number(worth, words[i]) : NAN);
+	for (unsigned i = 0; i < AUC_TARIFF_KINDS; i++) {
+		const char *kind = auc_tariff_word(i);
+
+		sample("auction_guard_worth_credits", "", &(struct label){"kind", kind}, 1,
+		       amount(worth, kind));
+	}
 	print_gauges(guard_gauges, guard);
 }
 
