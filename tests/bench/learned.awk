@@ -78,7 +78,7 @@ END {
 		if (line != "") head(line)
 		line = ""
 		split(name[1], part, "-")
-			target = scale == 1 ? target_of(name[1]) : ""
+		target = scale == 1 ? target_of(name[1]) : ""
 		met = (target == "") ? "" : (mean(row, 8) + 0 >= target) ? "yes" : "no"
 		if (table == "shares")
 			printf "| %s | %s | %s | %s | %s | %s | %s | %s | %s | %s | %s | %.1f |\n", part[1], part[2], part[3] * scale, seeds[row],
@@ -93,7 +93,7 @@ END {
 	}
 	if (table == "summary") {
 		summary("same", "the table")
-		if (n["four", "loss"]) summary("four", "it with four days of the past")
+		if (n["two", "loss"]) summary("two", "it with two days of the past")
 	}
 }
 
