@@ -19,6 +19,8 @@
 #define PATIENCE                                                                                   \
 	4 /* that part of the iterations without a better bound, and it goes back to the best      \
 	     prices */
+#define PATIENCE_LEAST                                                                             \
+	12 /* where prices come from another level: for some ten steps the bound is worse */
 #define BACK_OFF  0.25 /* and takes smaller steps */
 #define PRICE_TOP 1e15 /* what a market takes */
 #define RARE      0.25
@@ -88,6 +90,7 @@ static void add_use(struct auc_dual *d, const struct auc_market *m, double weigh
 static double certify(double sum, size_t terms);
 static void keep_best(struct auc_dual *d, const double *price, double bound);
 static void set_scale(struct auc_dual *d, double gained);
+static unsigned patience(const struct auc_dual_phase *phase);
 static void move(struct auc_dual *d);
 static double *saved_table(struct auc_dual *d, unsigned i, size_t *n);
 
@@ -798,6 +801,14 @@ static void set_scale(struct auc_dual *d, double gained)
 	d->scaled = true;
 }
 
+/* Iterations without a better bound, until it goes back to the best prices. */
+static unsigned patience(const struct auc_dual_phase *phase)
+{
+	unsigned n = phase->iterations / PATIENCE;
+
+	return phase->level != AUC_DUAL_POOL && n < PATIENCE_LEAST ? PATIENCE_LEAST : n;
+}
+
 /* Down where not everything is used, up where more is. */
 static void move(struct auc_dual *d)
 {
@@ -808,7 +819,7 @@ static void move(struct auc_dual *d)
 	unsigned g, t;
 	size_t i;
 
-	if (d->stalled > d->phase.iterations / PATIENCE) {
+	if (d->stalled > patience(&d->phase)) {
 		d->stalled = 0;
 		d->resumed = d->done - 1;
 		d->backed_off *= BACK_OFF;

@@ -33,7 +33,9 @@
 #define SEED_MAX        9007199254740992ULL
 #define ITERATIONS      150 /* if not asked for */
 #define ITERATIONS_MAX  1000000
-#define POOL_ITERATIONS 300 /* that the first prices come from */
+#define POOL_ITERATIONS 300  /* that the first prices come from */
+#define FIRST_WAY       1.0  /* first step of the first phase, times its iterations */
+#define FIRST_STEP_MAX  0.03 /* larger ones do not get back below the pool's bound */
 #define SECONDS_MAX     1e9
 #define SAVE_EVERY      15.0 /* seconds */
 #define SHOW_EVERY      0.5
@@ -387,7 +389,10 @@ static enum auc_code start_in_pool(struct bound *b, struct auc_err *err)
 	return rc;
 }
 
-/* Steps are much smaller where the prices are close already. */
+/*
+ * Steps are much smaller where the prices are close already. The fewer there are of the first
+ * phase, the larger they are at first: prices have the same way to go.
+ */
 static enum auc_code begin_phase(struct bound *b, struct auc_err *err)
 {
 	unsigned all = (unsigned)b->o->iterations, servers = all / 3;
@@ -397,6 +402,9 @@ static enum auc_code begin_phase(struct bound *b, struct auc_err *err)
 	enum auc_code rc;
 
 	phase.iterations = b->phase ? servers : all - servers;
+	if (!b->phase)
+		phase.first_step =
+			fmin(fmax(phase.first_step, FIRST_WAY / phase.iterations), FIRST_STEP_MAX);
 	rc = auc_dual_begin(b->dual, &phase, err);
 	if (rc == AUC_OK && !b->phase)
 		rc = start_in_pool(b, err);

@@ -111,6 +111,9 @@ setup()
 	# of all schedules none is worth more than the bound
 	"$sim" bound --schedules oasis -n 3 --json day0.json > bound.json
 	jq -e -s '.[0].totals.welfare <= .[1].bound' r.json bound.json
+	# some 20 iterations go beyond the prices of the pool
+	"$sim" bound --schedules oasis -n 30 --json day0.json > tight.json
+	jq -e -s '.[0].totals.welfare <= .[1].bound and .[1].bound < 0.995 * .[2].bound' r.json tight.json bound.json
 
 	# flat: L is U; of a single day
 	run -0 --separate-stderr "$sim" run -p oasis --prices=flat --history=day1.json --priced=priced.json day0.json
