@@ -233,8 +233,8 @@ enum auc_code auc_auction_commit(struct auc_auction *a, struct auc_err *err);
 struct auc_fit_job;
 struct auc_tariff;
 struct auc_watch;
-/* True if there is something new to fit. A fit follows no sooner than a hundred times the
- * processor time that the last one took. */
+/* True if there is something new to fit. A fit follows no sooner than AUC_FIT_COST times
+ * the processor time that the last one took. */
 bool auc_auction_fit_due(struct auc_auction *a, double now);
 /* *JOB is for auc_auction_fit_end(). AUC_ESTATE: prices are not learned, or it is not ready. */
 enum auc_code auc_auction_fit_begin(struct auc_auction *a, double now, struct auc_fit_job **job,

@@ -89,7 +89,7 @@ const struct key auc_conf_keys[] = {
 	 .help = "Upper of servers that host PSs; one that hosts workers, too, has the lower Lower and the higher Upper of both. "
 		 "Default: the same as Lower and Upper."},
 	{.section = GLOBAL, .name = "HistoryBids", .type = TYPE_COUNT, .offset = IN_CONF(history_bids),
-	 .min = 1, .max = 10000, .preset = "1000",
+	 .min = 1, .max = 10000, .preset = "8000",
 	 .help = "How many of the last bids prices are learned from."},
 	{.section = GLOBAL, .name = "SpoolDir", .type = TYPE_PATH, .offset = IN_CONF(spool_dir),
 	 .help = "Directory of the price state. Default: auction in StateSaveLocation."},

@@ -13,10 +13,9 @@
 #include "users.h"
 #include "winsor.h"
 
-#define COST  100  /* times of what it took, until the guard looks again: 1 % */
-#define PARTS 4    /* of a period: the last one tells how many bids come now */
-#define DAYS  7    /* periods that are replayed at most */
-#define WORK  8000 /* and, but for the last two, no more than that: bids times periods */
+#define PARTS 4     /* of a period: the last one tells how many bids come now */
+#define DAYS  7     /* periods that are replayed at most */
+#define WORK  25000 /* and, but for the last two, no more than that: bids times periods */
 
 /* An expected bid. */
 struct expected {
@@ -263,10 +262,22 @@ static void count_days(struct fit *f, unsigned periods)
 
 	for (unsigned i = 0; i < f->n; i++)
 		bids[f->list[i].day < DAYS ? f->list[i].day : DAYS]++;
-	do
-		f->day_bids += bids[f->days++];
-	while (!f->in->policy->sites && f->days < periods && f->days < DAYS &&
-	       (f->days == 1 || (f->days + 1) * (f->day_bids + bids[f->days]) <= WORK));
+	f->days = f->in->policy->sites ? 1 : auc_fit_days(bids, periods);
+	for (unsigned d = 0; d < f->days; d++)
+		f->day_bids += bids[d];
+}
+
+unsigned auc_fit_days(const unsigned *bids, unsigned periods)
+{
+	unsigned days = 1, sum = bids[0];
+
+	while (days < periods && days < DAYS) {
+		sum += bids[days];
+		if (days > 1 && (uint64_t)(days + 1) * sum > WORK)
+			break;
+		days++;
+	}
+	return days;
 }
 
 /* What the guard took last, and found; if it has not looked, what is usual. */
@@ -361,7 +372,7 @@ static bool guard_due(const struct fit *f)
 		       now >= g->time + period / PARTS;
 
 	return !g->bids || ((now >= g->time + period || changed || f->day_bids >= 2 * g->bids) &&
-			    now >= g->time + COST * g->seconds);
+			    now >= g->time + AUC_FIT_COST * g->seconds);
 }
 
 static enum auc_code guard(struct fit *f, struct auc_err *err)

@@ -20,11 +20,12 @@
  * are expected, or fewer (auc_learn_rate()). No bid counts for much more than others of its size
  * (winsor.h), neither here nor in what follows.
  *
- * The guard (guard.h). The bids of the last periods, up to seven of them, are replayed in an empty
- * market; with less than two periods of past, what there is counts as one. It looks once in a
- * period; after a quarter of one if the bids of the last quarter are far more or fewer than before;
- * and while there are few, each time that the bids have doubled; never sooner than a hundred times
- * what its last look took of a processor.
+ * The guard (guard.h). The bids of the last periods are replayed in an empty market, up to seven
+ * of them, but of more than two no more than bids times periods are 25000 (five of 1000 bids
+ * each), as that is what it takes grows with; with less than two periods of past, what there is
+ * counts as one. It looks once in a period; after a quarter of one if the bids of the last quarter
+ * are far more or fewer than before; and while there are few, each time that the bids have doubled;
+ * never sooner than AUC_FIT_COST times what its last look took of a processor.
  *
  * What it takes holds as it was replayed. Prices that are fitted again are fitted to the market as
  * it is booked, and to as many bids as come now; others to one with nothing booked and to as many
@@ -42,6 +43,9 @@
 #include "watch.h"
 
 #define AUC_FIT_BIDS_MIN 10 /* fewer teach nothing */
+/* So many times what a fit, or a look of the guard, took of a processor pass until the next: half a
+ * per cent each. */
+#define AUC_FIT_COST 200
 
 /* What a fit leaves to the next one, so that it goes on from there. All NULL at first. */
 struct auc_fit_memory {
@@ -75,5 +79,9 @@ struct auc_fit_input {
  * today; AUC_ESTATE: WATCH stopped it; AUC_EINVAL: the policy does not sell by prices; AUC_ENOMEM.
  */
 enum auc_code auc_fit(const struct auc_fit_input *in, struct auc_tariff **t, struct auc_err *err);
+
+/* How many of the last PERIODS the guard replays, 1 at least, if there were BIDS[0] bids in the
+ * last one, BIDS[1] in the one before, and so on. */
+unsigned auc_fit_days(const unsigned *bids, unsigned periods);
 
 #endif

@@ -13,9 +13,8 @@
 #include "auction-private.h"
 #include "fit.h"
 
-#define COST   100 /* a fit follows no sooner than so many times what the last one took: 1 % */
-#define GROWTH 2   /* within a slot, when there are 1 / GROWTH more bids than it had */
-#define QUIET  12  /* slots without a bid, and prices follow the clock */
+#define GROWTH 2  /* within a slot, when there are 1 / GROWTH more bids than it had */
+#define QUIET  12 /* slots without a bid, and prices follow the clock */
 
 /* Everything copied: nothing of it is the auction's but the configuration, which stays. */
 struct auc_fit_job {
@@ -57,7 +56,7 @@ bool auc_auction_fit_due(struct auc_auction *a, double now)
 		passed = auc_slot_of(now, seconds) - auc_slot_of(a->fit_time, seconds);
 		due = auc_past_count(a->past) >= AUC_FIT_BIDS_MIN &&
 		      (fresh ? passed || fresh * GROWTH >= a->fit_bids : passed >= QUIET) &&
-		      (now < a->fit_time || now >= a->fit_time + COST * a->fit_seconds);
+		      (now < a->fit_time || now >= a->fit_time + AUC_FIT_COST * a->fit_seconds);
 	}
 	pthread_mutex_unlock(&a->lock);
 	return due;

@@ -9,7 +9,8 @@
  * bids a day for DAYS (1) days. In the LAST (10) slots a fit is made whenever one is due, as the
  * agent's thread does; these slots count, and one look of the guard in a day. Each bid is quoted by
  * the policy at the prices in force and in the same market with none; times are CPU time of the
- * thread. Exit status 1 if the fits took more than PERCENT of a core.
+ * thread. A fit is asked whether to go on, as the agent's thread is when slurmctld stops: "unasked"
+ * is for how long it was not. Exit status 1 if the fits took more than PERCENT of a core.
  */
 #include "config.h"
 
@@ -23,8 +24,9 @@
 #include "cluster.h"
 #include "measure.h"
 #include "tariff.h"
+#include "watch.h"
 
-#define NOW 1.7e9
+#define NOW 1.7001e9 /* a slot begins */
 
 struct options {
 	unsigned servers, slots, bids, days, last;
@@ -37,7 +39,7 @@ struct series {
 	double *seconds;
 };
 
-enum { QUOTE, QUOTE_FREE, FIT, GUARD, BEGIN, PUBLISH, TICK, NSERIES };
+enum { QUOTE, QUOTE_FREE, FIT, GUARD, BEGIN, UNASKED, PUBLISH, TICK, NSERIES };
 
 static struct series all[NSERIES] = {
 	[QUOTE] = {.what = "quote, these prices"},
@@ -45,6 +47,7 @@ static struct series all[NSERIES] = {
 	[FIT] = {.what = "fit"},
 	[GUARD] = {.what = "fit with guard"},
 	[BEGIN] = {.what = "copying for a fit"},
+	[UNASKED] = {.what = "fit, unasked"},
 	[PUBLISH] = {.what = "tick that publishes"},
 	[TICK] = {.what = "tick of a new slot"},
 };
@@ -94,9 +97,25 @@ static void bid(struct auc_auction *a, struct auc_market *free_of_charge, double
 	auc_offer_clear(&offer);
 }
 
+struct asked {
+	double last, longest;
+};
+
+static bool go_on(void *arg)
+{
+	struct asked *asked = arg;
+	double now = measure_cpu();
+
+	asked->longest = fmax(asked->longest, now - asked->last);
+	asked->last = now;
+	return true;
+}
+
 /* What the agent's thread does. */
 static void fit(struct auc_auction *a, double now)
 {
+	struct asked asked = {0};
+	const struct auc_watch watch = {go_on, &asked};
 	double began = measure_cpu(), seconds;
 	struct auc_fit_job *job;
 	struct auc_tariff *t;
@@ -105,7 +124,10 @@ static void fit(struct auc_auction *a, double now)
 		return;
 	must(auc_auction_fit_begin(a, now, &job, &err));
 	sample(BEGIN, measure_cpu() - began);
-	must(auc_fit_job_run(job, NULL, &t, &err));
+	asked.last = measure_cpu();
+	must(auc_fit_job_run(job, &watch, &t, &err));
+	go_on(&asked);
+	sample(UNASKED, asked.longest);
 	seconds = measure_cpu() - began;
 	sample(t->guard.time == now ? GUARD : FIT, seconds);
 	auc_auction_fit_end(a, job, t);

@@ -53,7 +53,7 @@ static void test_defaults(void **state)
 	assert_int_equal(auc_conf_change_signal(c), SIGUSR1);
 	assert_int_equal(c->prices, AUC_PRICES_LEARNED);
 	assert_int_equal(c->neta, 0);
-	assert_int_equal(c->history_bids, 1000);
+	assert_int_equal(c->history_bids, 8000);
 	assert_null(c->spool_dir);
 	assert_null(c->default_bid);
 	assert_string_equal(c->default_model, "");

@@ -16,6 +16,7 @@
 #include <json-c/json.h>
 
 #include "auction-private.h"
+#include "fit.h"
 #include "fitting.h"
 #include "jsonio.h"
 #include "world.h"
@@ -246,6 +247,32 @@ static void test_periods(void **state)
 	auc_tariff_free(t);
 	auc_auction_destroy(a);
 	world_rmdir(dir);
+}
+
+/* As many periods as there are, but no more than seven, and of many bids fewer; two always. */
+static void test_days(void **state)
+{
+	static const struct {
+		unsigned bids[8], days;
+	} cases[] = {
+		{{1000, 1000, 1000, 1000, 1000, 1000, 1000, 1000}, 5}, /* 5 times 5000 */
+		{{1001, 1000, 1000, 1000, 1000, 1000, 1000, 1000}, 4},
+		{{510, 510, 510, 510, 510, 510, 510, 510}, 7},
+		{{10, 10, 9000, 10, 10, 10, 10, 10}, 2},
+		{{0, 0, 0, 0, 0, 0, 0, 0}, 7},
+		{{5000, 5000, 0, 0, 0, 0, 0, 0}, 2},
+		{{UINT32_MAX / 2, UINT32_MAX / 2, 0, 0, 0, 0, 0, 0}, 2},
+	};
+
+	(void)state;
+	for (unsigned i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		assert_int_equal(auc_fit_days(cases[i].bids, 8), cases[i].days);
+		for (unsigned periods = 0; periods < 8; periods++)
+			assert_int_equal(auc_fit_days(cases[i].bids, periods),
+					 periods < 1               ? 1
+					 : periods < cases[i].days ? periods
+								   : cases[i].days);
+	}
 }
 
 /* History and prices outlive the process, in the journal and in a snapshot, and a reconfiguration.
@@ -619,6 +646,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_guard, learned_prices, world_auction_teardown),
 		cmocka_unit_test_setup_teardown(test_worth, learned_prices, world_auction_teardown),
 		cmocka_unit_test(test_periods),
+		cmocka_unit_test(test_days),
 		cmocka_unit_test(test_restart),
 		cmocka_unit_test_setup_teardown(test_nodes, flat_prices, world_auction_teardown),
 		cmocka_unit_test_setup_teardown(test_stop, learned_prices, world_auction_teardown),
