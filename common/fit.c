@@ -176,6 +176,8 @@ static enum auc_code forecast(struct fit *f, struct auc_err *err)
 	rc = find_change(f, err);
 	if (rc != AUC_OK)
 		return rc;
+	if (f->since)
+		f->t->other_since = (double)(first - f->since) * seconds;
 	span = f->since ? f->since : span;
 	periods = (unsigned)(span / period);
 	f->partly = f->since && !periods;

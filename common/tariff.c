@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include <json-c/json.h>
 
@@ -38,6 +39,7 @@ static struct json_object *class_json(const struct auc_tariff *t, const struct a
 static struct json_object *runs_json(const struct auc_tariff_run *r, unsigned n);
 static bool push(struct json_object *array, struct json_object *element);
 static bool add_guard(struct json_object *o, const struct auc_tariff_guard *g);
+static void print_change(const struct auc_tariff *t, const char *held, char *to, size_t size);
 static void print_choice(const struct auc_guard_choice *c, char *to, size_t size);
 static void print_comparison(const struct auc_tariff_guard *g, char *to, size_t size);
 static enum auc_code read_head(struct json_object *o, struct auc_tariff *t, struct auc_err *err);
@@ -166,15 +168,13 @@ double auc_tariff_gap(const struct auc_tariff *t)
 char *auc_tariff_why(const struct auc_tariff *t)
 {
 	const struct auc_tariff_guard *g = &t->guard;
-	char *text = NULL, what[128] = "", compared[256] = "", taken[64], held[64];
+	char *text = NULL, what[256] = "", compared[256] = "", taken[64], held[64];
 	int n;
 
 	print_choice(&g->choice, held, sizeof(held));
 	print_choice(&(struct auc_guard_choice){t->kind, t->choice, g->choice.again || t->moved},
 		     taken, sizeof(taken));
-	if (t->moved)
-		snprintf(what, sizeof(what), " instead of %s, as other or not as many bids come as before",
-			 held);
+	print_change(t, held, what, sizeof(what));
 	if (g->bids && !g->flat)
 		print_comparison(g, compared, sizeof(compared));
 	if (!g->bids)
@@ -190,6 +190,22 @@ char *auc_tariff_why(const struct auc_tariff *t)
 			g->worth_of[AUC_TARIFF_FLAT], g->worth_of[AUC_TARIFF_LEARNED], g->bound,
 			compared);
 	return n < 0 ? NULL : text;
+}
+
+/* What is not as it was; HELD: what the guard chose. */
+static void print_change(const struct auc_tariff *t, const char *held, char *to, size_t size)
+{
+	time_t since = (time_t)t->other_since;
+	char at[32] = "";
+	struct tm tm;
+
+	if (since > 0 && localtime_r(&since, &tm))
+		strftime(at, sizeof(at), "%Y-%m-%dT%H:%M:%S", &tm);
+	if (!t->moved && !at[0])
+		return;
+	snprintf(to, size, "%s%s, as %s%s%s", t->moved ? " instead of " : "", t->moved ? held : "",
+		 at[0] ? "since " : "far more or far fewer bids come than before", at,
+		 at[0] ? " other bids come than before, and only these are expected" : "");
 }
 
 /* "none", "learned (mixed x 0.85, fitted again)" */
@@ -227,6 +243,7 @@ struct json_object *auc_tariff_event(const struct auc_tariff *t)
 		  auc_json_add_int(o, "bids", t->bids) &&
 		  auc_json_add_double(o, "expected", t->expected) &&
 		  auc_json_add_double(o, "bound", t->bound) &&
+		  (t->other_since == 0 || auc_json_add_double(o, "other_since", t->other_since)) &&
 		  auc_json_add_bool(o, "moved", t->moved) && add_guard(o, &t->guard) &&
 		  auc_json_add_double(o, "seconds", t->seconds);
 
@@ -457,6 +474,7 @@ static bool push(struct json_object *array, struct json_object *element)
 static enum auc_code read_head(struct json_object *o, struct auc_tariff *t, struct auc_err *err)
 {
 	enum auc_code rc = read_kind(o, &t->kind, &t->choice, err);
+	struct json_object *since;
 
 	if (rc == AUC_OK)
 		rc = auc_json_double(o, "slot_seconds", 1e-3, 1e9, &t->slot_seconds, err);
@@ -470,6 +488,8 @@ static enum auc_code read_head(struct json_object *o, struct auc_tariff *t, stru
 		rc = auc_json_double(o, "expected", 0, COUNT_MAX, &t->expected, err);
 	if (rc == AUC_OK)
 		rc = auc_json_double(o, "bound", 0, WORTH_MAX, &t->bound, err);
+	if (rc == AUC_OK && json_object_object_get_ex(o, "other_since", &since))
+		rc = auc_json_double(o, "other_since", 0, TIME_MAX, &t->other_since, err);
 	if (rc == AUC_OK)
 		rc = read_guard(o, t, err);
 	return rc == AUC_OK ? auc_json_double(o, "seconds", 0, TIME_MAX, &t->seconds, err) : rc;

@@ -54,6 +54,9 @@ struct auc_tariff {
 	unsigned bids;   /* of the past that it was made of */
 	double expected; /* bids in the slots for sale */
 	double bound;    /* in a pool (learn.h) */
+	/* Unix time since which other bids come than before; 0: they are alike. The prices are made
+	 * of those since then alone. */
+	double other_since;
 	/* Far more bids come than before, or fewer, or others: these prices are not what the guard
 	 * chose. */
 	bool moved;

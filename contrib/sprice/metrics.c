@@ -43,6 +43,8 @@ static const struct gauge totals_gauges[] = {
 static const struct gauge fit_gauges[] = {
 	{"auction_prices_factor", "factor", "By which the dual prices are multiplied."},
 	{"auction_prices_moved", "moved", "1: fitted again whatever was chosen."},
+	{"auction_bids_changed_timestamp_seconds", "other_since",
+	 "Unix time since which other bids come than before, if so."},
 	{"auction_fit_timestamp_seconds", "time", "Unix time of the last fit."},
 	{"auction_fit_seconds", "seconds", "What it took of a processor."},
 	{"auction_fit_bids", "bids", "Bids that it was made of."},

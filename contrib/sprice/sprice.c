@@ -81,6 +81,7 @@ static const struct {
 	{"form", "form", NULL, false, false},
 	{"factor", "factor", NULL, false, false},
 	{"moved", "moved", NULL, false, false},
+	{"other_since", "other_since", NULL, true, false},
 	{"why", "why", NULL, false, false},
 	{"gap", "gap", NULL, false, true},
 	{"chosen", "guard_time", NULL, true, true},

@@ -274,6 +274,12 @@ for ((i = 1; i <= $(wc -l < "$here/status-learned.json"); i++)); do
 		(($? > 1)) && { echo "FAIL: line $i of learned prices without numbers"; failed=1; }
 	done
 done
+sed 's/"moved":false/"moved":true,"other_since":299999400/' "$here/status-learned.json" > "$temp"
+if [[ $("$sprice" -lP -h -f "$temp" | sed -n 4,5p) != $'moved|true\nother_since|1979-07-05T05:10:00' ]] ||
+	! "$sprice" --metrics -f "$temp" | grep -qx 'auction_bids_changed_timestamp_seconds 299999400'; then
+	echo 'FAIL: bids that are others than before'
+	failed=1
+fi
 sed 's/"time":300000310/"time":1e300/' "$here/status.json" > "$temp"
 expect 'a time beyond all slots' 1 'sprice: the status has no time or no slot_seconds that make sense' -f "$temp"
 "$sprice" --metrics -f "$temp" | grep -q 'node_sold{' && { echo 'FAIL: a slot of a time beyond all slots'; failed=1; }

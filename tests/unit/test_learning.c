@@ -604,9 +604,10 @@ static void test_level(void **state)
 static void test_other_jobs(void **state)
 {
 	struct auc_auction *a;
-	struct auc_tariff *t;
-	double now = NOW;
-	char dir[64];
+	struct auc_tariff *t, *back;
+	struct json_object *o;
+	double now = NOW, since;
+	char dir[64], *why;
 
 	(void)state;
 	world_mkdir(dir);
@@ -616,7 +617,9 @@ static void test_other_jobs(void **state)
 	auc_auction_tick(a, now + SLOT);
 	assert_true(auc_auction_tariff(a, &t));
 	assert_true(!t->moved && t->bids > 350 && fabs(t->expected - 120) < 4);
+	assert_true(t->other_since == 0);
 	auc_tariff_free(t);
+	since = now;
 	fitting_submit(a, dear, 30, SLOT / 3, &now);
 	assert_true(fit(a, now));
 	auc_auction_tick(a, now + SLOT);
@@ -624,6 +627,17 @@ static void test_other_jobs(void **state)
 	assert_true(t->bids >= 28 && t->bids <= 34 && fabs(t->expected - 120) < 12);
 	assert_true(t->moved || t->guard.choice.again);
 	assert_int_equal(t->kind, AUC_TARIFF_LEARNED);
+	assert_true(fabs(t->other_since - since) <= 2 * SLOT);
+	why = auc_tariff_why(t);
+	assert_non_null(strstr(why, " other bids come than before, and only these are expected"));
+	free(why);
+	o = auc_tariff_event(t);
+	assert_int_equal(auc_tariff_read(o, &back, NULL), AUC_OK);
+	assert_true(back->other_since == t->other_since && back->moved == t->moved);
+	json_object_object_add(o, "other_since", json_object_new_string("noon"));
+	auc_tariff_free(back);
+	assert_int_equal(auc_tariff_read(o, &back, NULL), AUC_ECORRUPT);
+	json_object_put(o);
 	auc_tariff_free(t);
 	fitting_submit(a, dear, 100, SLOT / 3, &now);
 	assert_true(fit(a, now));

@@ -28,7 +28,7 @@ static struct {
 	atomic_bool stop;
 	struct auc_auction *auction;
 	double guard_time; /* of the choice that was logged last */
-	bool moved;
+	bool moved, others;
 	struct auc_err said;
 } learner = {.lock = PTHREAD_MUTEX_INITIALIZER, .wake = PTHREAD_COND_INITIALIZER};
 
@@ -126,17 +126,21 @@ static bool go_on(void *arg)
 	return !atomic_load(&learner.stop);
 }
 
-/* Each choice of the guard once, with its first prices; each fit for those who ask for it. */
+/* Each choice of the guard once, with its first prices, and each change of what comes; each fit for
+ * those who ask for it. */
 static void say(const struct auc_tariff *t)
 {
+	bool others = t->other_since > 0;
 	char *why = auc_tariff_why(t);
 
-	if (t->guard.time != learner.guard_time || t->moved != learner.moved) {
+	if (t->guard.time != learner.guard_time || t->moved != learner.moved ||
+	    others != learner.others) {
 		slurm_info("sched/auction: prices from the next slot on: %s", why ? why : "");
 		say_more(t);
 	}
 	learner.guard_time = t->guard.time;
 	learner.moved = t->moved;
+	learner.others = others;
 	slurm_debug("sched/auction: prices: %s, fitted to %u bids in %.3f s: %.6g are expected in "
 		    "a period, those of two are worth %.6g at most",
 		    auc_tariff_word(t->kind), t->bids, t->seconds, t->expected, t->bound);
