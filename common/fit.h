@@ -16,9 +16,9 @@
  * prices are fitted again whatever it took.
  *
  * How many of them come is measured against how many came: if there were more bids in the last
- * quarter of a period than in the same quarter of the periods before, on average, that many more
- * are expected, or fewer (auc_learn_rate()). No bid counts for much more than others of its size
- * (winsor.h), neither here nor in what follows.
+ * quarter of a period than in the same quarter of the periods before, on average, and not by
+ * chance, that many more are expected, or fewer (auc_learn_rate()). No bid counts for much more
+ * than others of its size (winsor.h), neither here nor in what follows.
  *
  * The guard (guard.h). The bids of the last periods are replayed in an empty market, up to seven
  * of them, but of more than two no more than bids times periods are 25000 (five of 1000 bids

@@ -412,15 +412,21 @@ enum auc_code auc_learn_prices(const struct auc_market *m, const struct auc_poli
 	return rc;
 }
 
-double auc_learn_rate(double seen, double expected)
+double auc_learn_ratio(double seen, double expected)
 {
 	return (seen + RATE_PRIOR) / (expected + RATE_PRIOR);
+}
+
+double auc_learn_rate(double seen, double expected)
+{
+	bool chance = fabs(seen - expected) <= SURE * sqrt(fmax(seen, expected));
+
+	return chance ? 1 : auc_learn_ratio(seen, expected);
 }
 
 bool auc_learn_level_changed(double seen, double expected)
 {
 	double rate = auc_learn_rate(seen, expected);
 
-	return fmax(rate, 1 / rate) > LEVEL_CHANGED &&
-	       fabs(seen - expected) > SURE * sqrt(fmax(seen, expected));
+	return fmax(rate, 1 / rate) > LEVEL_CHANGED;
 }

@@ -109,10 +109,13 @@ enum auc_code auc_learn_prices(const struct auc_market *m, const struct auc_poli
 
 /*
  * How many times as many jobs as before are to be expected, if SEEN have come since the day began
- * and EXPECTED had come by this time on a day of the past.
+ * and EXPECTED had come by this time on a day of the past: 1, unless chance alone would hardly be
+ * that far off.
  */
 double auc_learn_rate(double seen, double expected);
-/* True if that is far from 1, and not by chance. */
+/* The same, chance or not. */
+double auc_learn_ratio(double seen, double expected);
+/* True if that is far from 1. */
 bool auc_learn_level_changed(double seen, double expected);
 
 #endif

@@ -63,7 +63,7 @@ static int by_user(const void *a, const void *b)
 
 static double change_of(const struct auc_users_level *level)
 {
-	return fabs(log(auc_learn_rate(level->now, level->before)));
+	return fabs(log(auc_learn_ratio(level->now, level->before)));
 }
 
 enum auc_code auc_users_level(const unsigned *now, unsigned n, const unsigned *before, unsigned m,

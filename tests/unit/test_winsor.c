@@ -271,6 +271,8 @@ static void test_level(void **state)
 	assert_true(auc_learn_level_changed(40, 20));
 	assert_true(auc_learn_level_changed(20, 40));
 	assert_true(auc_learn_rate(100, 100) == 1 && auc_learn_rate(40, 20) > 1.5);
+	assert_true(auc_learn_rate(115, 100) == 1 && auc_learn_rate(1200, 1000) > 1.15);
+	assert_true(auc_learn_ratio(115, 100) > 1.1 && auc_learn_rate(20, 40) < 0.7);
 }
 
 int main(void)
