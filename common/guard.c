@@ -34,15 +34,18 @@ static void add(struct guard *g, enum auc_tariff_kind kind, enum auc_learn_form 
 		double factor);
 static enum auc_code rehearse(struct guard *g, struct candidate *c, struct auc_err *err);
 static const struct candidate *best_of(const struct guard *g, bool taught);
-static void compare(const struct guard *g, const struct candidate *c, const struct candidate *base,
-		    struct auc_guard_verdict *v);
+static enum auc_code prefer_usual(struct guard *g, const struct candidate *other,
+				  const struct candidate **best, struct auc_guard_verdict *v,
+				  struct auc_err *err);
+static bool is_better(const struct guard *g, const struct candidate *c,
+		      const struct candidate *base, struct auc_guard_verdict *v);
 static double worth_of(const struct guard *g, const struct candidate *c);
 
 enum auc_code auc_guard_choose(unsigned ndays, bool flat, auc_guard_replay *replay, void *arg,
 			       struct auc_guard_verdict *v, struct auc_err *err)
 {
 	struct guard g = {.ndays = ndays, .replay = replay, .arg = arg};
-	const struct candidate *best;
+	const struct candidate *best, *other;
 	enum auc_code rc = AUC_OK;
 
 	*v = (struct auc_guard_verdict){0};
@@ -51,17 +54,11 @@ enum auc_code auc_guard_choose(unsigned ndays, bool flat, auc_guard_replay *repl
 		rc = rehearse(&g, &g.list[i], err);
 	best = best_of(&g, true);
 	if (rc == AUC_OK && !flat) {
-		compare(&g, best, best_of(&g, false), v);
-		if (v->gain > v->needed) {
-			g.list[g.n++] = (struct candidate){.choice = auc_guard_usual};
-			rc = rehearse(&g, &g.list[g.n - 1], err);
-		}
-	}
-	if (rc == AUC_OK && !flat) {
-		best = best_of(&g, true);
-		compare(&g, best, best_of(&g, false), v);
-		if (!(v->gain > v->needed))
-			best = best_of(&g, false);
+		other = best_of(&g, false);
+		if (is_better(&g, best, other, v))
+			rc = prefer_usual(&g, other, &best, v, err);
+		if (rc == AUC_OK && !is_better(&g, best, other, v))
+			best = other;
 	}
 	for (const struct candidate *c = g.list; rc == AUC_OK && c < g.list + g.n; c++)
 		v->worth_of[c->choice.kind] = fmax(v->worth_of[c->choice.kind], worth_of(&g, c));
@@ -120,12 +117,31 @@ static const struct candidate *best_of(const struct guard *g, bool taught)
 	return best;
 }
 
+/* *BEST of all that are taught: the usual ones, if they are better than OTHER and the best of all
+ * are not better than they. */
+static enum auc_code prefer_usual(struct guard *g, const struct candidate *other,
+				  const struct candidate **best, struct auc_guard_verdict *v,
+				  struct auc_err *err)
+{
+	struct candidate *usual = &g->list[g->n++];
+	enum auc_code rc;
+
+	*usual = (struct candidate){.choice = auc_guard_usual};
+	rc = rehearse(g, usual, err);
+	if (rc != AUC_OK)
+		return rc;
+	*best = best_of(g, true);
+	if (is_better(g, usual, other, v) && !is_better(g, *best, usual, v))
+		*best = usual;
+	return AUC_OK;
+}
+
 /*
- * How much better than BASE prices C are. Half a standard error, no more, as they will be better
- * than that: each day of the past is taught by the others, today by them all.
+ * Whether C are better than BASE, and not by chance. Half a standard error, no more, as prices will
+ * be better than that: each day of the past is taught by the others, today by them all.
  */
-static void compare(const struct guard *g, const struct candidate *c, const struct candidate *base,
-		    struct auc_guard_verdict *v)
+static bool is_better(const struct guard *g, const struct candidate *c,
+		      const struct candidate *base, struct auc_guard_verdict *v)
 {
 	double square = 0, gain;
 
@@ -133,13 +149,14 @@ static void compare(const struct guard *g, const struct candidate *c, const stru
 	v->error = 0;
 	v->needed = MARGIN_ONE * base->worth;
 	if (g->ndays == 1)
-		return;
+		return v->gain > v->needed;
 	for (unsigned i = 0; i < g->ndays; i++) {
 		gain = c->by_day[i] - base->by_day[i];
 		square += (gain - v->gain) * (gain - v->gain);
 	}
 	v->error = sqrt(square / (g->ndays - 1) / g->ndays);
 	v->needed = MARGIN * base->worth / g->ndays + SURE * v->error;
+	return v->gain > v->needed;
 }
 
 /* What C is taken to be worth. */

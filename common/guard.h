@@ -6,12 +6,14 @@
  * Candidates. No prices; the published ones; and prices that are taught: one of each TRES at seven
  * levels, and each other form of learn.h at four. A day is taught by the other days, a single one
  * by every other of its jobs, counted twice. Fits during the day take longest: they are looked at
- * last, and only where prices that are taught are better than others at all.
+ * last, at one level, and only where prices that are taught are better than others at all.
  *
  * Choice. Of many candidates the one that looks best is often lucky: neighbours, the same form at
  * the next levels, count half each. The best of those that are taught must be better than the best
  * of the others by half a percent and by half a standard error of the days' gains; where there is
- * but one day, so that chance is not known, by five percent.
+ * but one day, so that chance is not known, by five percent. Those that
+ * are fitted again are taken if they are that much better than the others, and no other taught ones
+ * that much better than they.
  */
 #ifndef AUC_GUARD_H
 #define AUC_GUARD_H
@@ -21,7 +23,7 @@
 #include "err.h"
 #include "learn.h"
 
-/* Kinds of prices, in the order of preference where they are worth the same. */
+/* Kinds of prices; of the first two, those that are worth the same are taken in this order. */
 enum auc_tariff_kind {
 	AUC_TARIFF_NONE,      /* everything is free */
 	AUC_TARIFF_PUBLISHED, /* those of the policy's paper, which bookings move */
@@ -49,8 +51,8 @@ struct auc_guard_verdict {
 	struct auc_guard_choice choice;
 	/* Of all days together: with the choice; with the best of each kind, neighbours counted. */
 	double worth, worth_of[AUC_TARIFF_KINDS];
-	/* A day, of the best that are taught over the best of the others: mean, its standard error
-	 * (0: one day), and what the mean must exceed. */
+	/* A day, of the best that are taught, or the usual, over the best of the others: mean, its
+	 * standard error (0: one day), and what the mean must exceed. */
 	double gain, error, needed;
 };
 

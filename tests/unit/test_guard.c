@@ -112,7 +112,7 @@ static bool surely_better(const struct past *p, unsigned a, unsigned b)
 static void test_rule(void **state)
 {
 	struct auc_guard_verdict v;
-	unsigned taken[2] = {0, 0}, again = 0;
+	unsigned taken[2] = {0, 0}, again = 0, usual = 0;
 
 	(void)state;
 	for (unsigned round = 0; round < 3000; round++) {
@@ -126,6 +126,11 @@ static void test_rule(void **state)
 		assert_int_equal(auc_guard_choose(p.ndays, false, replay, &p, &v, NULL), AUC_OK);
 		of[0] = best(&p, false);
 		of[1] = best(&p, true);
+		if (p.choice[p.n - 1].again && surely_better(&p, p.n - 1, of[0]) &&
+		    !surely_better(&p, of[1], p.n - 1)) {
+			usual += of[1] != p.n - 1;
+			of[1] = p.n - 1;
+		}
 		sure = surely_better(&p, of[1], of[0]);
 		assert_same(&v.choice, &p.choice[of[sure]]);
 		assert_true(v.worth == total(&p, of[sure]));
@@ -140,6 +145,7 @@ static void test_rule(void **state)
 		assert_true(!sure || p.choice[p.n - 1].again);
 	}
 	assert_true(taken[0] > 500 && taken[1] > 500 && again >= taken[1] && again < 3000);
+	assert_true(usual > 100);
 }
 
 /* Nothing is gained: everything stays free. */
@@ -156,7 +162,8 @@ static void test_equal(void **state)
 	assert_true(v.choice.kind == AUC_TARIFF_NONE); /* one day may be chance */
 	p = (struct past){.ndays = 2, .others = 100, .taught = 104};
 	assert_int_equal(auc_guard_choose(2, false, replay, &p, &v, NULL), AUC_OK);
-	assert_true(v.choice.kind == AUC_TARIFF_FLAT && v.gain == 4 && v.error == 0);
+	assert_true(v.gain == 4 && v.error == 0);
+	assert_same(&v.choice, &auc_guard_usual); /* nothing is better than they */
 	/* A past that is worth nothing teaches nothing. */
 	p = (struct past){.ndays = 2};
 	assert_int_equal(auc_guard_choose(2, false, replay, &p, &v, NULL), AUC_OK);
