@@ -141,8 +141,10 @@ enum auc_code auc_learn_step(struct auc_learn *l, struct auc_err *err)
 	enum auc_code rc = l->dual ? auc_dual_step(l->dual, err)
 				   : auc_err_set(err, AUC_ESTATE, "no fit has begun");
 
-	if (rc == AUC_OK && !auc_dual_left(l->dual))
+	if (rc == AUC_OK && !auc_dual_left(l->dual)) {
 		rc = finish(l, err);
+		drop_jobs(l); /* a later fit needs the prices alone */
+	}
 	return rc;
 }
 
