@@ -238,21 +238,27 @@ double auc_plan_cost(const struct auc_plan *p, const struct auc_market *m)
 	const struct auc_bundle *ps = &m->types[auc_ps_index(m, p->ps_type)];
 	const struct auc_share *share, *end;
 	const struct auc_run *run;
+	const double *unit;
 	double cost = 0;
-	auc_slot t;
+	auc_slot from, to, t;
 	unsigned k;
 
 	for (run = p->runs; run < p->runs + p->nruns; run++) {
 		end = p->shares + run->first_share + run->nshares;
-		for (t = run->from; t <= run->to; t++)
+		from = run->from;
+		to = run->to;
+		if (!auc_market_clip(m, &from, &to))
+			continue;
+		for (t = from; t <= to; t++)
 			for (share = p->shares + run->first_share; share < end; share++) {
 				int whole = auc_market_whole(m, share->server);
 				unsigned s = whole < 0 ? share->server : (unsigned)whole;
 
+				unit = m->unit_price +
+				       auc_cell(m, (unsigned)(t - m->first), s) * m->ntres;
 				for (k = 0; k < m->ntres; k++)
-					cost += auc_market_price(m, s, k, t) *
-						(share->workers * worker->amount[k] +
-						 share->ps * ps->amount[k]);
+					cost += unit[k] * (share->workers * worker->amount[k] +
+							   share->ps * ps->amount[k]);
 			}
 	}
 	return cost + auc_plan_transfer_cost(p, m);

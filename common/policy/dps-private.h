@@ -1,6 +1,7 @@
 /*
- * dps-private.h - the inside of policy dps, for dps.c, which searches, dps_bounds.c, which tells it
- * what a window costs at least, and dps_windows.c, which tells it what it costs.
+ * dps-private.h - the inside of policy dps, for dps.c, which searches, dps_bounds.c and
+ * dps_floor.c, which tell it what a window costs at least, and dps_windows.c, which tells it what
+ * it costs.
  */
 #ifndef AUC_DPS_PRIVATE_H
 #define AUC_DPS_PRIVATE_H
@@ -9,7 +10,7 @@
 #include "policy/policy.h"
 
 /* Worker counts per lane for which bounds are tabled; fewer if the tables would be too large. */
-#define DPS_LEVELS 64
+#define DPS_LEVELS 16
 
 /* Of servers that hold PSs: all; the large ones, as the cloud is, and the others. */
 enum tier { ANY, LARGE, SMALL, TIERS };
@@ -28,6 +29,12 @@ struct ps_offer {
 	double serves; /* Mbit/s of as many of a type as fit on one of them at most */
 };
 
+/* What slots from the quote's first on to before this one offer of something by themselves. */
+struct offer_series {
+	double sum;    /* of the lowest prices */
+	unsigned none; /* behind the last slot that offers nothing; 0: each does */
+};
+
 struct window_offers {
 	unsigned start, end; /* slot indices; end 0: none yet */
 	struct offer tier[TIERS];
@@ -39,7 +46,7 @@ struct lane {
 	bool colocated;
 	unsigned dmin, dmax; /* durations that any PS type can give */
 	double slots;        /* workers times duration, the least of all durations */
-	double floor;        /* what any of its schedules costs at least, if the quote's is there */
+	double floor; /* what any of its schedules costs at least, if the search's end is there */
 	unsigned nlevels;
 	int64_t level[DPS_LEVELS]; /* worker counts, ascending */
 	unsigned closed;           /* completions from here on need not be looked at */
@@ -102,21 +109,26 @@ struct auc_policy_ctx {
 	double *block; /* by lane, row of the market and level: cost in that block alone */
 	int64_t *block_room;              /* by lane and row: no more workers than that fit */
 	uint8_t *block_done;              /* by lane and row: both are there */
-	struct offer *offers;             /* by type, tier and row of the market */
+	struct offer (*offers)[TIERS];    /* by type and row of the market */
 	uint8_t *offers_done;             /* by the same: that is there */
 	struct ps_offer *ps_offers;       /* by tier and row of the market */
 	uint8_t *ps_offers_done;          /* by row: those are there */
 	struct ps_offer window_ps[TIERS]; /* of the last window */
 	unsigned window_ps_start, window_ps_end; /* its slot indices; end 0: none yet */
 	struct window_offers *window_offers;     /* by type: of the last window */
-	uint8_t *large; /* by server: it holds more than half of the most workers of a type */
+	struct offer_series *series;             /* dps_floor.c */
+	unsigned *followed;                      /* by what it is of: slots before that are in it */
+	double serves[TIERS]; /* Mbit/s that PSs on one server exchange at most */
+	uint8_t *large;       /* by server: it holds more than half of the most workers of a type */
 	unsigned nlarge;
 	uint32_t *large_list;
 	int64_t (*most)[TIERS]; /* by type and tier: how many fit on an empty server at most */
 	double *ps_bound;       /* by slot index: cheapest PS of any type (prefix sums) */
-	double floor;           /* what any schedule costs at least; < 0: not there yet */
 	double keep;            /* factor that takes off bounds what rounding may have added */
 	double *value;          /* by completion: utility */
+	unsigned valued;        /* completions up to that one have theirs */
+	unsigned end;           /* completions from here on need not be looked at; 0: not known */
+	bool moved;             /* the best one is another since END was found */
 	double *least;          /* by completion: lowest bound of a window */
 	size_t *tried;          /* by completion: lane and d of the window that was tried first */
 	unsigned nopen, *open;  /* lanes at hand */
@@ -131,7 +143,7 @@ struct auc_policy_ctx {
 	uint32_t *ps_servers; /* of the window at hand: that may hold the PSs */
 	double *ps_cost;      /* what they cost there at least */
 	unsigned *take;       /* by server: workers of the final layout */
-	void *memory[44];
+	void *memory[48];
 	unsigned nmemory;
 };
 
@@ -139,8 +151,29 @@ struct auc_policy_ctx {
 void auc_dps_add_lane(struct auc_policy_ctx *ctx, unsigned worker, bool colocated);
 /* Adds the bounds of slot index SLOT, the next one, for the lanes that are open. */
 void auc_dps_add_bounds(struct auc_policy_ctx *ctx, unsigned slot);
-/* Finds the floors: what schedules cost at least, at the lowest prices of all slots. */
-void auc_dps_find_floor(struct auc_policy_ctx *ctx);
+/* Finds the lanes' floors: what schedules cost at least, at the lowest prices of the slots before
+ * END. */
+void auc_dps_find_floors(struct auc_policy_ctx *ctx, unsigned end);
+/* What servers offer of TYPE, by tier, in the block of the market's ROW, which begins at slot index
+ * SLOT; of PSs of any type, but for ANY. */
+const struct offer *auc_dps_offers(struct auc_policy_ctx *ctx, unsigned type, unsigned row,
+				   unsigned slot);
+const struct ps_offer *auc_dps_ps_offers(struct auc_policy_ctx *ctx, unsigned row, unsigned slot);
+/*
+ * What C costs at least with any PS type, its PSs on a server that offers no more than PS and up to
+ * MOST workers beside them at the price of BESIDE, the others at ANY each. BESIDE NULL: the PSs
+ * alone.
+ */
+double auc_dps_exchange_bound(const struct auc_policy_ctx *ctx, const struct choice *c,
+			      int64_t most, const struct offer *beside, const struct ps_offer *ps,
+			      double any);
+/* dps_floor.c: begins with the offers of another quote. How many series there are. */
+void auc_dps_start_series(struct auc_policy_ctx *ctx);
+size_t auc_dps_nseries(const struct auc_policy_ctx *ctx);
+/* What schedules of the window cost at least, as its workers cost WORKERS at least; LIMIT and more
+ * need not be told apart. */
+double auc_dps_window_floor(struct auc_policy_ctx *ctx, unsigned lane, unsigned completion,
+			    unsigned d, double workers, double limit);
 /* The block that a walk over slot indices up to END takes next at AT: the largest that begins
  * there. Returns its row of the market, moves AT behind it. */
 unsigned auc_dps_next_block(const struct auc_market *m, unsigned *at, unsigned end);
@@ -148,10 +181,9 @@ unsigned auc_dps_next_block(const struct auc_market *m, unsigned *at, unsigned e
  * no more workers than that fit. */
 double auc_dps_block_bound(struct auc_policy_ctx *ctx, unsigned lane, unsigned start, unsigned end,
 			   int64_t *room);
-/* True if C costs LIMIT or more, as its workers cost WORKERS at least. */
-bool auc_dps_too_dear(struct auc_policy_ctx *ctx, const struct choice *c, double workers,
-		      double limit);
-/* The same of schedules like C with any PS type and at least as many workers. */
+/* What C costs at least, as its workers cost WORKERS at least. */
+double auc_dps_type_bound(struct auc_policy_ctx *ctx, const struct choice *c, double workers);
+/* True if schedules like C with any PS type and at least as many workers cost LIMIT or more. */
 bool auc_dps_all_too_dear(struct auc_policy_ctx *ctx, const struct choice *c, double workers,
 			  double limit);
 /* dps_windows.c: what TYPE finds in the window of D slots; holds until TYPE's next window. */

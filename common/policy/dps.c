@@ -10,11 +10,12 @@
  * The printed Algorithms 3 and 4 are not optimal, so that truthfulness fails. This search is exact:
  *
  *  - Completions ascend. Utility does not increase and costs are >= 0, so the search stops where
- *    f(completion - arrival) less the lowest price of all slots <= best payoff.
+ *    f(completion - arrival), less what the work costs at the lowest prices of the slots up to
+ *    where f alone is the best payoff, is no better than that.
  *  - Of all worker counts of one duration only the smallest matters: one less never costs more.
  *  - A window is looked at only if a lower bound of its cost leaves room for a better payoff, or
- * for the same one if nothing that is known of it loses the tie. There are a quick one and better
- *    ones: dps_bounds.c.
+ *    for the same one if nothing that is known of it loses the tie. There are quick ones, by slot,
+ *    with the PSs in dps_floor.c, and better ones, by blocks of slots: dps_bounds.c.
  *  - A window's prices are summed for the servers alone that are free in all of it: dps_windows.c.
  *  - In a window servers are taken by ascending sum of prices. For a PS server and a number of PSs
  *    the cost is convex in the number of workers there, so one layout for each number is enough.
@@ -50,6 +51,13 @@ struct options {
 	unsigned variant, bounds;
 };
 
+/* A PS type for a window: workers, what those cost at least, and what all of it does. */
+struct ps_try {
+	unsigned ps;
+	int64_t n;
+	double workers, bound;
+};
+
 static enum auc_code dps_create(const char *options, struct auc_policy_ctx **ctx,
 				struct auc_err *err);
 static void dps_destroy(struct auc_policy_ctx *ctx);
@@ -66,9 +74,12 @@ static void set_up(struct auc_policy_ctx *ctx, const struct auc_market *m,
 		   const struct auc_job *job);
 static void search(struct auc_policy_ctx *ctx);
 static bool nothing_better_from(struct auc_policy_ctx *ctx, unsigned completion, double value);
+static double value_of(struct auc_policy_ctx *ctx, unsigned completion);
+static bool costs(const struct auc_policy_ctx *ctx);
+static void close_lanes(struct auc_policy_ctx *ctx);
 static void try_likeliest(struct auc_policy_ctx *ctx, unsigned completion, double value);
 static void try_all(struct auc_policy_ctx *ctx, unsigned completion, double value);
-static void open_lanes(struct auc_policy_ctx *ctx, unsigned completion, double value);
+static void open_lanes(struct auc_policy_ctx *ctx, unsigned completion);
 static bool next_duration(struct auc_policy_ctx *ctx, unsigned completion, unsigned d);
 static void try_types(struct auc_policy_ctx *ctx, unsigned lane, unsigned completion, unsigned d,
 		      double value);
@@ -197,12 +208,14 @@ static enum auc_code make_room(struct auc_policy_ctx *ctx, const struct auc_mark
 	ctx->block = reserve(ctx, lanes * m->nrows * ctx->levels, sizeof(*ctx->block));
 	ctx->block_room = reserve(ctx, lanes * m->nrows, sizeof(*ctx->block_room));
 	ctx->block_done = reserve(ctx, lanes * m->nrows, sizeof(*ctx->block_done));
-	ctx->offers_done = reserve(ctx, TIERS * types * m->nrows + 1, sizeof(*ctx->offers_done));
-	ctx->offers = reserve(ctx, TIERS * types * m->nrows + 1, sizeof(*ctx->offers));
+	ctx->offers_done = reserve(ctx, types * m->nrows + 1, sizeof(*ctx->offers_done));
+	ctx->offers = reserve(ctx, types * m->nrows + 1, sizeof(*ctx->offers));
 	ctx->ps_offers = reserve(ctx, TIERS * (size_t)m->nrows, sizeof(*ctx->ps_offers));
 	ctx->ps_offers_done = reserve(ctx, m->nrows, sizeof(*ctx->ps_offers_done));
 	ctx->large_list = reserve(ctx, servers, sizeof(*ctx->large_list));
 	ctx->window_offers = reserve(ctx, types + 1, sizeof(*ctx->window_offers));
+	ctx->series = reserve(ctx, auc_dps_nseries(ctx) * slots, sizeof(*ctx->series));
+	ctx->followed = reserve(ctx, auc_dps_nseries(ctx), sizeof(*ctx->followed));
 	ctx->large = reserve(ctx, servers, sizeof(*ctx->large));
 	ctx->most = reserve(ctx, types + 1, sizeof(*ctx->most));
 	ctx->ps_bound = reserve(ctx, slots, sizeof(*ctx->ps_bound));
@@ -260,7 +273,7 @@ static void set_up(struct auc_policy_ctx *ctx, const struct auc_market *m,
 		   const struct auc_job *job)
 {
 	auc_slot late = auc_market_last(m) + 1;
-	unsigned w, p, s, i;
+	unsigned first = m->slots, w, p, s, i;
 	auc_slot t;
 
 	ctx->m = m;
@@ -272,12 +285,17 @@ static void set_up(struct auc_policy_ctx *ctx, const struct auc_market *m,
 		t = job->arrival < late ? job->arrival + (auc_slot)job->upload[s] : late;
 		t = t < m->first ? m->first : t;
 		ctx->ready[s] = t < late ? (uint32_t)(t - m->first) : m->slots;
+		first = ctx->ready[s] < first ? ctx->ready[s] : first;
 	}
+	ctx->start0 = first > ctx->start0 ? first : ctx->start0;
 	for (w = 0; w < m->nworker_types; w++)
 		for (p = 0; p < m->nps_types; p++)
 			for (i = 0; i < 2; i++)
 				*dps_work_of(ctx, w, p, i) = auc_job_work(m, job, w, p, i);
-	ctx->floor = -1;
+	ctx->end = 0;
+	ctx->valued = ctx->start0;
+	auc_dps_find_tiers(ctx);
+	auc_dps_start_series(ctx);
 	ctx->nlanes = 0;
 	for (w = 0; w < m->nworker_types; w++) {
 		auc_dps_add_lane(ctx, w, true);
@@ -289,10 +307,9 @@ static void set_up(struct auc_policy_ctx *ctx, const struct auc_market *m,
 		memset(ctx->bound + ((size_t)i * (m->slots + 1) + ctx->start0) * ctx->levels, 0,
 		       ctx->levels * sizeof(*ctx->bound));
 	memset(ctx->block_done, 0, (size_t)ctx->nlanes * m->nrows);
-	memset(ctx->offers_done, 0, TIERS * (size_t)(m->nworker_types + m->nps_types) * m->nrows);
+	memset(ctx->offers_done, 0, (size_t)(m->nworker_types + m->nps_types) * m->nrows);
 	memset(ctx->ps_offers_done, 0, m->nrows);
 	ctx->window_ps_end = 0;
-	auc_dps_find_tiers(ctx);
 	for (i = 0; i < m->nworker_types + m->nps_types; i++)
 		ctx->windows[i].d = ctx->window_offers[i].end = 0;
 	memset(ctx->hosts_done, 0, (size_t)(m->nworker_types + m->nps_types) * m->nrows);
@@ -305,20 +322,18 @@ static void set_up(struct auc_policy_ctx *ctx, const struct auc_market *m,
  */
 static void search(struct auc_policy_ctx *ctx)
 {
-	unsigned completion, last = ctx->slots;
+	unsigned completion, last = ctx->nlanes ? ctx->slots : 0;
 	double value;
 
 	for (completion = ctx->start0 + 1; completion <= last; completion++) {
-		value = auc_utility_value(&ctx->job->utility,
-					  (double)(ctx->m->first + completion - ctx->job->arrival));
-		ctx->value[completion] = value;
+		value = value_of(ctx, completion);
 		if (nothing_better_from(ctx, completion, value)) {
 			last = completion - 1;
 			break;
 		}
 		if (!ctx->bounds)
 			continue;
-		open_lanes(ctx, completion, value);
+		open_lanes(ctx, completion);
 		auc_dps_add_bounds(ctx, completion - 1);
 		try_likeliest(ctx, completion, value);
 	}
@@ -332,19 +347,61 @@ static void search(struct auc_policy_ctx *ctx)
 	}
 }
 
+/* What the job is worth at COMPLETION; worked out when first asked for. */
+static double value_of(struct auc_policy_ctx *ctx, unsigned completion)
+{
+	double slots;
+
+	while (ctx->valued < completion) {
+		slots = (double)(ctx->m->first + ++ctx->valued - ctx->job->arrival);
+		ctx->value[ctx->valued] = auc_utility_value(&ctx->job->utility, slots);
+	}
+	return ctx->value[completion];
+}
+
 /* True if no schedule that completes at COMPLETION, which is worth VALUE, or later can become the
- * best one, as none costs less than the floor. */
+ * best one. */
 static bool nothing_better_from(struct auc_policy_ctx *ctx, unsigned completion, double value)
 {
 	if (!ctx->found)
 		return false;
 	if (value <= ctx->best_payoff)
 		return true;
-	if (!ctx->bounds || !(ctx->best.cost > 0))
+	if (!costs(ctx))
 		return false;
-	if (ctx->floor < 0)
-		auc_dps_find_floor(ctx);
-	return ctx->floor >= limit_of(ctx, completion, value);
+	if (ctx->moved)
+		close_lanes(ctx);
+	return completion >= ctx->end;
+}
+
+/* True if schedules may be ruled out by what they cost. */
+static bool costs(const struct auc_policy_ctx *ctx)
+{
+	return ctx->bounds && ctx->found && ctx->best.cost > 0;
+}
+
+/* Finds the completions from which on no schedule of a lane, or of any, can become the best one. */
+static void close_lanes(struct auc_policy_ctx *ctx)
+{
+	unsigned end = ctx->end, i;
+	struct lane *l;
+
+	if (!end) { /* the first time: later ones are worth no more than what is there */
+		end = ctx->best.completion;
+		while (end <= ctx->slots && value_of(ctx, end) > ctx->best_payoff)
+			end++;
+		auc_dps_find_floors(ctx, end - 1);
+	}
+	ctx->end = ctx->start0 + 1;
+	for (i = 0; i < ctx->nlanes; i++) {
+		l = &ctx->lanes[i];
+		l->closed = l->closed < end ? l->closed : end;
+		while (l->closed > ctx->start0 + 1 &&
+		       l->floor >= limit_of(ctx, l->closed - 1, ctx->value[l->closed - 1]))
+			l->closed--;
+		ctx->end = l->closed > ctx->end ? l->closed : ctx->end;
+	}
+	ctx->moved = false;
 }
 
 /* Notes the lowest bound of the open lanes' windows that end at COMPLETION and tries that window.
@@ -353,7 +410,8 @@ static void try_likeliest(struct auc_policy_ctx *ctx, unsigned completion, doubl
 {
 	unsigned longest = completion - ctx->start0, d, i, lane, best_d = 0, best_lane = 0;
 	const int64_t *rooms, *fewest;
-	double bound, least = INFINITY;
+	double bound, workers, least = INFINITY, limit = limit_of(ctx, completion, value);
+	bool dear = costs(ctx);
 	const struct lane *l;
 	int64_t room;
 
@@ -369,8 +427,11 @@ static void try_likeliest(struct auc_policy_ctx *ctx, unsigned completion, doubl
 				break;
 			if (d < l->dmin || fewest[d] > room)
 				continue;
-			bound = dps_bound_of(ctx, lane, completion, d) +
-				dps_least_ps(ctx, completion, d);
+			workers = dps_bound_of(ctx, lane, completion, d);
+			bound = workers + dps_least_ps(ctx, completion, d);
+			if (dear && bound < least && bound < limit)
+				bound = auc_dps_window_floor(ctx, lane, completion, d, workers,
+							     least);
 			if (bound < least || (bound == least && d < best_d)) {
 				least = bound;
 				best_d = d;
@@ -380,7 +441,7 @@ static void try_likeliest(struct auc_policy_ctx *ctx, unsigned completion, doubl
 	}
 	ctx->least[completion] = least;
 	ctx->tried[completion] = 0;
-	if (least >= limit_of(ctx, completion, value))
+	if (least >= limit)
 		return;
 	ctx->tried[completion] = (size_t)best_lane * (ctx->slots + 1) + best_d;
 	try_types(ctx, best_lane, completion, best_d, value);
@@ -392,7 +453,7 @@ static void try_all(struct auc_policy_ctx *ctx, unsigned completion, double valu
 	double bound = 0, ps = 0;
 	unsigned d, i, lane;
 
-	open_lanes(ctx, completion, value);
+	open_lanes(ctx, completion);
 	for (d = 1; next_duration(ctx, completion, d); d++) {
 		if (ctx->bounds)
 			ps = dps_least_ps(ctx, completion, d);
@@ -413,27 +474,18 @@ static void try_all(struct auc_policy_ctx *ctx, unsigned completion, double valu
 	}
 }
 
-/*
- * Begins with the windows of another completion: all lanes are open whose floor leaves room for a
- * better payoff, or for a tie with whatever is found later. As values fall and the best payoff
- * rises, a lane that is closed stays closed, and bounds of later slots are not needed.
- */
-static void open_lanes(struct auc_policy_ctx *ctx, unsigned completion, double value)
+/* Begins with the windows of another completion. A lane that is closed stays closed: bounds of
+ * later slots are not needed. */
+static void open_lanes(struct auc_policy_ctx *ctx, unsigned completion)
 {
-	double limit = ctx->floor < 0 ? INFINITY : value - ctx->best_payoff + 16 * TIE * value;
-	struct lane *l;
 	unsigned i;
 
 	ctx->nopen = 0;
-	for (i = 0; i < ctx->nlanes; i++) {
-		l = &ctx->lanes[i];
-		if (l->floor > limit && completion < l->closed)
-			l->closed = completion;
-		if (completion >= l->closed)
-			continue;
-		ctx->open[ctx->nopen++] = i;
-		l->room = INT64_MAX;
-	}
+	for (i = 0; i < ctx->nlanes; i++)
+		if (completion < ctx->lanes[i].closed) {
+			ctx->open[ctx->nopen++] = i;
+			ctx->lanes[i].room = INT64_MAX;
+		}
 }
 
 /*
@@ -461,7 +513,7 @@ static bool next_duration(struct auc_policy_ctx *ctx, unsigned completion, unsig
 	return n > 0;
 }
 
-/* The PS types of one window. */
+/* The PS types of one window, by ascending bound. */
 static void try_types(struct auc_policy_ctx *ctx, unsigned lane, unsigned completion, unsigned d,
 		      double value)
 {
@@ -474,16 +526,20 @@ static void try_types(struct auc_policy_ctx *ctx, unsigned lane, unsigned comple
 			   .colocated = l->colocated,
 			   .n = fewest,
 			   .here = INT64_MAX};
-	double work, workers, bound = 0;
-	unsigned p;
+	struct ps_try tries[AUC_TYPES_MAX], t;
+	double work, workers, bound = 0, limit;
+	unsigned n = 0, p, i;
 
 	c.nservers = least_servers(ctx, &c);
 	if (ctx->bounds) {
-		if (dps_bound_of(ctx, lane, completion, d) + dps_least_ps(ctx, completion, d) >=
-		    limit_for(ctx, &c))
+		limit = limit_for(ctx, &c);
+		workers = dps_bound_of(ctx, lane, completion, d);
+		if (workers + dps_least_ps(ctx, completion, d) >= limit ||
+		    (costs(ctx) &&
+		     auc_dps_window_floor(ctx, lane, completion, d, workers, limit) >= limit))
 			return;
 		bound = auc_dps_block_bound(ctx, lane, c.start, completion, &room);
-		if (fewest > room || auc_dps_all_too_dear(ctx, &c, bound, limit_for(ctx, &c)))
+		if (fewest > room || auc_dps_all_too_dear(ctx, &c, bound, limit))
 			return;
 	}
 	for (p = 0; p < ctx->nps; p++) {
@@ -494,16 +550,25 @@ static void try_types(struct auc_policy_ctx *ctx, unsigned lane, unsigned comple
 		if (!c.n || c.n > room || auc_job_duration(work, c.n) != d)
 			continue;
 		c.ps = p;
+		t = (struct ps_try){p, c.n, bound * ((double)c.n / (double)fewest), 0};
+		if (ctx->bounds)
+			t.bound = auc_dps_type_bound(ctx, &c, t.workers);
+		for (i = n++; i && tries[i - 1].bound > t.bound; i--)
+			tries[i] = tries[i - 1];
+		tries[i] = t;
+	}
+	for (i = 0; i < n; i++) {
+		c.ps = tries[i].ps;
+		c.n = tries[i].n;
 		c.ps_server = 0;
 		c.here = INT64_MAX;
 		c.nservers = least_servers(ctx, &c);
-		workers = bound * ((double)c.n / (double)fewest);
-		if (ctx->bounds && auc_dps_too_dear(ctx, &c, workers, limit_for(ctx, &c)))
+		if (ctx->bounds && tries[i].bound >= limit_for(ctx, &c))
 			continue;
 		if (l->colocated)
 			try_colocated(ctx, &c);
 		else
-			try_distributed(ctx, &c, workers);
+			try_distributed(ctx, &c, tries[i].workers);
 	}
 }
 
@@ -730,7 +795,7 @@ static void offer(struct auc_policy_ctx *ctx, const struct choice *c)
 		}
 	}
 	ctx->top_payoff = ctx->found ? fmax(ctx->top_payoff, payoff) : payoff;
-	ctx->found = true;
+	ctx->found = ctx->moved = true;
 	ctx->best = *c;
 	ctx->best_payoff = payoff;
 }

@@ -24,7 +24,8 @@
 static unsigned find_fewest(struct lane *lane, double work, uint64_t most, int64_t *fewest);
 static void choose_levels(struct auc_policy_ctx *ctx, struct lane *lane, size_t base,
 			  unsigned distinct);
-static double lowest_price(const struct auc_policy_ctx *ctx, unsigned type);
+static double lowest_price(const struct auc_policy_ctx *ctx, unsigned type, unsigned end);
+static double cheapest(const struct auc_policy_ctx *ctx, unsigned type, unsigned slot);
 static void add_slot(struct auc_policy_ctx *ctx, unsigned lane, unsigned slot);
 static const double *lane_block(struct auc_policy_ctx *ctx, unsigned lane, unsigned row,
 				unsigned slot);
@@ -32,18 +33,12 @@ static int64_t walk_distributed(const struct auc_policy_ctx *ctx, const struct l
 				unsigned row, unsigned slot, double *level_cost);
 static int64_t walk_colocated(const struct auc_policy_ctx *ctx, const struct lane *l, unsigned row,
 			      unsigned slot, double *level_cost);
-static const struct offer *offer_of(struct auc_policy_ctx *ctx, unsigned type, enum tier tier,
-				    unsigned row, unsigned slot);
 static const struct offer *window_offers(struct auc_policy_ctx *ctx, unsigned type, unsigned start,
 					 unsigned end);
-static const struct ps_offer *ps_offers_of(struct auc_policy_ctx *ctx, unsigned row, unsigned slot);
 static const struct ps_offer *window_ps_offers(struct auc_policy_ctx *ctx, unsigned start,
 					       unsigned end);
 static double exchange_bound(const struct auc_policy_ctx *ctx, const struct choice *c, int64_t most,
 			     const struct offer *beside, const struct offer *ps, double any);
-static double any_exchange_bound(const struct auc_policy_ctx *ctx, const struct choice *c,
-				 int64_t most, const struct offer *beside,
-				 const struct ps_offer *ps, double any);
 
 void auc_dps_add_lane(struct auc_policy_ctx *ctx, unsigned worker, bool colocated)
 {
@@ -69,7 +64,7 @@ void auc_dps_add_lane(struct auc_policy_ctx *ctx, unsigned worker, bool colocate
 	longest = auc_job_duration(most, 1);
 	lane->worker = worker;
 	lane->colocated = colocated;
-	lane->closed = UINT_MAX;
+	lane->closed = m->slots + 1;
 	lane->dmax = longest < m->slots - ctx->start0 ? (unsigned)longest : m->slots - ctx->start0;
 	/* more than that fit nowhere */
 	room = colocated ? m->cache[worker].max0 : m->cache[worker].total0;
@@ -126,33 +121,30 @@ static void choose_levels(struct auc_policy_ctx *ctx, struct lane *lane, size_t 
 	}
 }
 
-void auc_dps_find_floor(struct auc_policy_ctx *ctx)
+void auc_dps_find_floors(struct auc_policy_ctx *ctx, unsigned end)
 {
 	double least[2 * AUC_TYPES_MAX], ps = INFINITY;
 	struct lane *l;
 	unsigned i;
 
 	for (i = 0; i < ctx->m->nworker_types + ctx->m->nps_types; i++)
-		least[i] = lowest_price(ctx, i);
+		least[i] = lowest_price(ctx, i, end);
 	for (i = 0; i < ctx->m->nps_types; i++)
 		if (ctx->job->ps_seconds[i] >= 0)
 			ps = fmin(ps, least[auc_ps_index(ctx->m, i)]);
-	ctx->floor = INFINITY;
-	for (l = ctx->lanes; l < ctx->lanes + ctx->nlanes; l++) {
+	for (l = ctx->lanes; l < ctx->lanes + ctx->nlanes; l++)
 		l->floor = (l->slots * least[l->worker] + l->dmin * ps) * ctx->keep;
-		ctx->floor = fmin(ctx->floor, l->floor);
-	}
 }
 
-/* Of TYPE in any slot that the job may use. */
-static double lowest_price(const struct auc_policy_ctx *ctx, unsigned type)
+/* Of TYPE in any slot before END that the job may use. */
+static double lowest_price(const struct auc_policy_ctx *ctx, unsigned type, unsigned end)
 {
 	const struct auc_type_cache *c = &ctx->m->cache[type];
 	double least = INFINITY;
 	unsigned slot;
 	size_t cell;
 
-	for (slot = ctx->start0; slot < ctx->slots; slot++) {
+	for (slot = ctx->start0; slot < end; slot++) {
 		cell = auc_cell(ctx->m, slot, 0);
 		least = fmin(least, c->price[cell + c->order[cell]]);
 	}
@@ -169,10 +161,24 @@ void auc_dps_add_bounds(struct auc_policy_ctx *ctx, unsigned slot)
 		add_slot(ctx, ctx->open[i], slot);
 	for (p = 0; p < ctx->m->nps_types; p++)
 		if (ctx->job->ps_seconds[p] >= 0)
-			least = fmin(
-				least,
-				offer_of(ctx, auc_ps_index(ctx->m, p), ANY, slot, slot)->price);
+			least = fmin(least, cheapest(ctx, auc_ps_index(ctx->m, p), slot));
 	ctx->ps_bound[slot + 1] = ctx->ps_bound[slot] + (isinf(least) ? 0 : least);
+}
+
+/* What one of TYPE costs at least in a slot; INFINITY: none fits. */
+static double cheapest(const struct auc_policy_ctx *ctx, unsigned type, unsigned slot)
+{
+	const struct auc_type_cache *c = &ctx->m->cache[type];
+	size_t cell = auc_cell(ctx->m, slot, 0);
+	unsigned r;
+	uint32_t s;
+
+	for (r = 0; r < ctx->nservers; r++) {
+		s = c->order[cell + r];
+		if (!c->fit[cell + s] || ctx->ready[s] <= slot)
+			return c->price[cell + s];
+	}
+	return INFINITY;
 }
 
 /* Adds one slot to a lane's prefix sums. */
@@ -284,37 +290,43 @@ static int64_t walk_colocated(const struct auc_policy_ctx *ctx, const struct lan
 	return most;
 }
 
-/* What the servers of TIER offer of TYPE in the block of the market's ROW, which begins at slot
- * index SLOT. Worked out when first asked for. */
-static const struct offer *offer_of(struct auc_policy_ctx *ctx, unsigned type, enum tier tier,
-				    unsigned row, unsigned slot)
+/* Worked out when first asked for. */
+const struct offer *auc_dps_offers(struct auc_policy_ctx *ctx, unsigned type, unsigned row,
+				   unsigned slot)
 {
 	const struct auc_type_cache *c = &ctx->m->cache[type];
-	size_t at = ((size_t)type * TIERS + tier) * ctx->nrows + row;
-	size_t cell = auc_cell(ctx->m, row, 0);
-	struct offer *o = &ctx->offers[at];
-	bool listed = tier == LARGE && ctx->nlarge < ctx->nservers / 8; /* few: each is looked at */
-	unsigned r, n = listed ? ctx->nlarge : ctx->nservers;
+	size_t at = (size_t)type * ctx->nrows + row, cell = auc_cell(ctx->m, row, 0);
+	struct offer *o = ctx->offers[at];
+	bool listed = ctx->nlarge < ctx->nservers / 8; /* few: each is looked at */
+	bool seek[TIERS] = {
+		[LARGE] = !listed && ctx->most[type][LARGE], [SMALL] = ctx->most[type][SMALL]};
+	enum tier tier;
+	unsigned r;
 	uint32_t s;
 
 	if (ctx->offers_done[at])
 		return o;
 	ctx->offers_done[at] = 1;
-	*o = (struct offer){.price = INFINITY};
-	for (r = 0; r < n; r++) {
-		s = listed ? ctx->large_list[r] : c->order[cell + r];
-		if (!c->fit[cell + s] && !listed)
+	o[LARGE] = o[SMALL] = (struct offer){.price = INFINITY};
+	for (r = 0; r < ctx->nservers && (seek[LARGE] || seek[SMALL]); r++) {
+		s = c->order[cell + r];
+		tier = ctx->large[s] ? LARGE : SMALL;
+		if (!c->fit[cell + s])
 			break;
-		if (!c->fit[cell + s] || ctx->ready[s] > slot || (tier == SMALL && ctx->large[s]) ||
-		    (tier == LARGE && !ctx->large[s]))
+		if (!seek[tier] || ctx->ready[s] > slot)
 			continue;
-		o->price = fmin(o->price, c->price[cell + s]);
-		o->most = c->fit[cell + s] > o->most ? c->fit[cell + s] : o->most;
-		if (!listed) {
-			o->most = ctx->most[type][tier];
-			break;
-		}
+		o[tier] = (struct offer){c->price[cell + s], (int32_t)ctx->most[type][tier]};
+		seek[tier] = false;
 	}
+	for (r = 0; listed && r < ctx->nlarge; r++) {
+		s = ctx->large_list[r];
+		if (!c->fit[cell + s] || ctx->ready[s] > slot)
+			continue;
+		o[LARGE].price = fmin(o[LARGE].price, c->price[cell + s]);
+		if (c->fit[cell + s] > o[LARGE].most)
+			o[LARGE].most = c->fit[cell + s];
+	}
+	o[ANY].price = o[LARGE].price < o[SMALL].price ? o[LARGE].price : o[SMALL].price;
 	return o;
 }
 
@@ -322,10 +334,10 @@ void auc_dps_find_tiers(struct auc_policy_ctx *ctx)
 {
 	const struct auc_market *m = ctx->m;
 	unsigned ntypes = ctx->nworkers + ctx->nps, s, i;
-	int64_t fit, *most;
+	int32_t fit, small, most;
+	const int32_t *fits;
 
 	memset(ctx->large, 0, ctx->nservers);
-	memset(ctx->most, 0, ntypes * sizeof(*ctx->most));
 	for (i = 0; i < ctx->nworkers; i++)
 		for (s = 0; s < ctx->nservers; s++)
 			ctx->large[s] |= m->cache[i].fit0[s] > m->cache[i].max0 / 2;
@@ -333,12 +345,19 @@ void auc_dps_find_tiers(struct auc_policy_ctx *ctx)
 	for (s = 0; s < ctx->nservers; s++)
 		if (ctx->large[s])
 			ctx->large_list[ctx->nlarge++] = s;
-	for (i = 0; i < ntypes; i++)
-		for (s = 0; s < ctx->nservers; s++) {
-			fit = m->cache[i].fit0[s];
-			most = &ctx->most[i][ctx->large[s] ? LARGE : SMALL];
-			*most = fit > *most ? fit : *most;
+	for (i = 0; i < ntypes; i++) {
+		fits = m->cache[i].fit0;
+		for (small = 0, s = 0; s < ctx->nservers; s++) {
+			fit = ctx->large[s] ? 0 : fits[s];
+			small = fit > small ? fit : small;
 		}
+		for (most = 0, s = 0; s < ctx->nlarge; s++) {
+			fit = fits[ctx->large_list[s]];
+			most = fit > most ? fit : most;
+		}
+		ctx->most[i][SMALL] = small;
+		ctx->most[i][LARGE] = most;
+	}
 }
 
 unsigned auc_dps_next_block(const struct auc_market *m, unsigned *at, unsigned end)
@@ -389,18 +408,17 @@ static const struct offer *window_offers(struct auc_policy_ctx *ctx, unsigned ty
 	while (at < end) {
 		slot = at;
 		row = auc_dps_next_block(ctx->m, &at, end);
+		o = auc_dps_offers(ctx, type, row, slot);
 		for (tier = ANY; tier < TIERS; tier++) {
-			o = offer_of(ctx, type, tier, row, slot);
-			all->tier[tier].price += o->price * ctx->keep;
-			if (o->most < all->tier[tier].most)
-				all->tier[tier].most = o->most;
+			all->tier[tier].price += o[tier].price * ctx->keep;
+			if (o[tier].most < all->tier[tier].most)
+				all->tier[tier].most = o[tier].most;
 		}
 	}
 	return all->tier;
 }
 
-/* What servers of each tier offer of PSs in the block of the market's ROW. */
-static const struct ps_offer *ps_offers_of(struct auc_policy_ctx *ctx, unsigned row, unsigned slot)
+const struct ps_offer *auc_dps_ps_offers(struct auc_policy_ctx *ctx, unsigned row, unsigned slot)
 {
 	struct ps_offer *all = ctx->ps_offers + (size_t)row * TIERS;
 	const struct offer *o;
@@ -417,14 +435,14 @@ static const struct ps_offer *ps_offers_of(struct auc_policy_ctx *ctx, unsigned 
 		if (ctx->job->ps_seconds[p] < 0)
 			continue;
 		bandwidth = ctx->m->types[auc_ps_index(ctx->m, p)].bandwidth;
+		o = auc_dps_offers(ctx, auc_ps_index(ctx->m, p), row, slot);
 		for (tier = LARGE; tier < TIERS; tier++) {
-			o = offer_of(ctx, auc_ps_index(ctx->m, p), tier, row, slot);
-			if (o->price < all[tier].one)
-				all[tier].one = o->price;
-			if (o->price / bandwidth < all[tier].mbps)
-				all[tier].mbps = o->price / bandwidth;
-			if (o->most * bandwidth > all[tier].serves)
-				all[tier].serves = o->most * bandwidth;
+			if (o[tier].price < all[tier].one)
+				all[tier].one = o[tier].price;
+			if (o[tier].price / bandwidth < all[tier].mbps)
+				all[tier].mbps = o[tier].price / bandwidth;
+			if (o[tier].most * bandwidth > all[tier].serves)
+				all[tier].serves = o[tier].most * bandwidth;
 		}
 	}
 	return all;
@@ -448,7 +466,7 @@ static const struct ps_offer *window_ps_offers(struct auc_policy_ctx *ctx, unsig
 	while (at < end) {
 		slot = at;
 		row = auc_dps_next_block(ctx->m, &at, end);
-		o = ps_offers_of(ctx, row, slot);
+		o = auc_dps_ps_offers(ctx, row, slot);
 		for (tier = LARGE; tier < TIERS; tier++) {
 			all[tier].one += o[tier].one * ctx->keep;
 			all[tier].mbps += o[tier].mbps * ctx->keep;
@@ -474,36 +492,37 @@ bool auc_dps_all_too_dear(struct auc_policy_ctx *ctx, const struct choice *c, do
 	beside = window_offers(ctx, c->worker, c->start, c->completion);
 	for (tier = LARGE; tier < TIERS; tier++) {
 		most = beside[tier].most < c->n ? beside[tier].most : c->n - 1;
-		if (any_exchange_bound(ctx, c, most, &beside[tier], &ps[tier], beside[ANY].price) <
-			    limit &&
-		    workers + any_exchange_bound(ctx, c, most, NULL, &ps[tier], 0) < limit)
+		if (auc_dps_exchange_bound(ctx, c, most, &beside[tier], &ps[tier],
+					   beside[ANY].price) < limit &&
+		    workers + auc_dps_exchange_bound(ctx, c, most, NULL, &ps[tier], 0) < limit)
 			return false;
 	}
 	return true;
 }
 
-bool auc_dps_too_dear(struct auc_policy_ctx *ctx, const struct choice *c, double workers,
-		      double limit)
+double auc_dps_type_bound(struct auc_policy_ctx *ctx, const struct choice *c, double workers)
 {
 	unsigned type = auc_ps_index(ctx->m, c->ps);
 	const struct offer *ps = window_offers(ctx, type, c->start, c->completion), *beside;
+	double least = INFINITY, cost, exchange;
 	enum tier tier;
 	int64_t most, z;
 
-	if (workers + ps[ANY].price >= limit)
-		return true;
 	if (c->colocated)
-		return false;
+		return workers + ps[ANY].price;
 	beside = window_offers(ctx, c->worker, c->start, c->completion);
 	for (tier = LARGE; tier < TIERS; tier++) {
 		most = beside[tier].most < c->n ? beside[tier].most : c->n - 1;
 		z = auc_job_ps(ctx->m, c->worker, c->ps, c->n - most);
-		if (z <= ps[tier].most && workers + (double)z * ps[tier].price < limit &&
-		    exchange_bound(ctx, c, most, &beside[tier], &ps[tier], beside[ANY].price) <
-			    limit)
-			return false;
+		if (z > ps[tier].most)
+			continue;
+		cost = workers + (double)z * ps[tier].price;
+		exchange =
+			exchange_bound(ctx, c, most, &beside[tier], &ps[tier], beside[ANY].price);
+		cost = exchange > cost ? exchange : cost;
+		least = cost < least ? cost : least;
 	}
-	return true;
+	return least;
 }
 
 /*
@@ -528,29 +547,27 @@ static double exchange_bound(const struct auc_policy_ctx *ctx, const struct choi
 	return least * ctx->keep;
 }
 
-/*
- * The same of all PS types: what C costs at least with its PSs on a server that offers no more than
- * PS. BESIDE NULL: the PSs alone.
- */
-static double any_exchange_bound(const struct auc_policy_ctx *ctx, const struct choice *c,
-				 int64_t most, const struct offer *beside,
-				 const struct ps_offer *ps, double any)
+/* As exchange_bound(), of all PS types. */
+double auc_dps_exchange_bound(const struct auc_policy_ctx *ctx, const struct choice *c,
+			      int64_t most, const struct offer *beside, const struct ps_offer *ps,
+			      double any)
 {
 	double bandwidth = ctx->m->types[c->worker].bandwidth * (1 - 1e-8), n = (double)c->n;
-	double few = fmax(0, n - ps->serves / bandwidth), least = INFINITY, cost, y[3];
-	double here = most && beside ? beside->price : 0;
+	double few = n - ps->serves / bandwidth, many = (double)most, least = INFINITY;
+	double here = most && beside ? beside->price : 0, y[3], pss, cost;
 	unsigned i;
 
-	if (few > (double)most || isinf(ps->one))
+	few = few > 0 ? few : 0;
+	if (few > many || isinf(ps->one))
 		return INFINITY;
 	y[0] = few;
 	y[1] = ps->mbps > 0 ? n - ps->one / (bandwidth * ps->mbps) : few;
-	y[1] = fmin(fmax(few, y[1]), (double)most);
-	y[2] = (double)most;
-	for (i = 0; i < 3; i++) {
-		cost = fmax(ps->one, bandwidth * (n - y[i]) * ps->mbps) + y[i] * here +
-		       (n - y[i]) * any;
-		least = fmin(least, cost);
+	y[1] = y[1] < few ? few : y[1] > many ? many : y[1];
+	y[2] = many;
+	for (i = beside ? 0 : 2; i < 3; i++) {
+		pss = bandwidth * (n - y[i]) * ps->mbps;
+		cost = (pss > ps->one ? pss : ps->one) + y[i] * here + (n - y[i]) * any;
+		least = cost < least ? cost : least;
 	}
 	return least * ctx->keep;
 }
