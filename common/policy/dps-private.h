@@ -118,8 +118,9 @@ struct auc_policy_ctx {
 	struct window_offers *window_offers;     /* by type: of the last window */
 	struct offer_series *series;             /* dps_floor.c */
 	unsigned *followed;                      /* by what it is of: slots before that are in it */
-	double serves[TIERS]; /* Mbit/s that PSs on one server exchange at most */
-	uint8_t *large;       /* by server: it holds more than half of the most workers of a type */
+	unsigned asked, ruled_out; /* windows whose floors were looked at, and were too high */
+	double serves[TIERS];      /* Mbit/s that PSs on one server exchange at most */
+	uint8_t *large; /* by server: it holds more than half of the most workers of a type */
 	unsigned nlarge;
 	uint32_t *large_list;
 	int64_t (*most)[TIERS]; /* by type and tier: how many fit on an empty server at most */

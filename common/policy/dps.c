@@ -43,9 +43,10 @@
 #include "policy/dps_paper.h"
 #include "policy/option.h"
 
-#define TABLE_BYTES ((size_t)32 << 20)
-#define TIE         1e-11
-#define PS_COUNTS   32 /* workers beside PSs for which the least PSs are kept */
+#define TABLE_BYTES  ((size_t)32 << 20)
+#define TIE          1e-11
+#define FLOORS_TRIED 64 /* windows of a quote, before it is known whether their floors help */
+#define PS_COUNTS    32 /* workers beside PSs for which the least PSs are kept */
 
 struct options {
 	unsigned variant, bounds;
@@ -83,6 +84,9 @@ static void open_lanes(struct auc_policy_ctx *ctx, unsigned completion);
 static bool next_duration(struct auc_policy_ctx *ctx, unsigned completion, unsigned d);
 static void try_types(struct auc_policy_ctx *ctx, unsigned lane, unsigned completion, unsigned d,
 		      double value);
+static bool floor_rules_out(struct auc_policy_ctx *ctx, unsigned lane, unsigned completion,
+			    unsigned d, double workers, double limit);
+static bool floors_help(const struct auc_policy_ctx *ctx);
 static double limit_of(const struct auc_policy_ctx *ctx, unsigned completion, double value);
 static double limit_within(const struct auc_policy_ctx *ctx, double value, bool ties);
 static double limit_for(const struct auc_policy_ctx *ctx, const struct choice *c);
@@ -292,7 +296,7 @@ static void set_up(struct auc_policy_ctx *ctx, const struct auc_market *m,
 		for (p = 0; p < m->nps_types; p++)
 			for (i = 0; i < 2; i++)
 				*dps_work_of(ctx, w, p, i) = auc_job_work(m, job, w, p, i);
-	ctx->end = 0;
+	ctx->end = ctx->asked = ctx->ruled_out = 0;
 	ctx->valued = ctx->start0;
 	auc_dps_find_tiers(ctx);
 	auc_dps_start_series(ctx);
@@ -411,7 +415,7 @@ static void try_likeliest(struct auc_policy_ctx *ctx, unsigned completion, doubl
 	unsigned longest = completion - ctx->start0, d, i, lane, best_d = 0, best_lane = 0;
 	const int64_t *rooms, *fewest;
 	double bound, workers, least = INFINITY, limit = limit_of(ctx, completion, value);
-	bool dear = costs(ctx);
+	bool floors = floors_help(ctx);
 	const struct lane *l;
 	int64_t room;
 
@@ -429,7 +433,7 @@ static void try_likeliest(struct auc_policy_ctx *ctx, unsigned completion, doubl
 				continue;
 			workers = dps_bound_of(ctx, lane, completion, d);
 			bound = workers + dps_least_ps(ctx, completion, d);
-			if (dear && bound < least && bound < limit)
+			if (floors && bound < least && bound < limit)
 				bound = auc_dps_window_floor(ctx, lane, completion, d, workers,
 							     least);
 			if (bound < least || (bound == least && d < best_d)) {
@@ -513,6 +517,26 @@ static bool next_duration(struct auc_policy_ctx *ctx, unsigned completion, unsig
 	return n > 0;
 }
 
+/* True if the window's floor is LIMIT or more. Not asked where that is hardly ever so, as among
+ * servers that are all but full: it would only take time. */
+static bool floor_rules_out(struct auc_policy_ctx *ctx, unsigned lane, unsigned completion,
+			    unsigned d, double workers, double limit)
+{
+	bool out;
+
+	if (!floors_help(ctx))
+		return false;
+	out = auc_dps_window_floor(ctx, lane, completion, d, workers, limit) >= limit;
+	ctx->asked++;
+	ctx->ruled_out += out;
+	return out;
+}
+
+static bool floors_help(const struct auc_policy_ctx *ctx)
+{
+	return costs(ctx) && (ctx->asked < FLOORS_TRIED || ctx->ruled_out * 16 >= ctx->asked);
+}
+
 /* The PS types of one window, by ascending bound. */
 static void try_types(struct auc_policy_ctx *ctx, unsigned lane, unsigned completion, unsigned d,
 		      double value)
@@ -535,8 +559,7 @@ static void try_types(struct auc_policy_ctx *ctx, unsigned lane, unsigned comple
 		limit = limit_for(ctx, &c);
 		workers = dps_bound_of(ctx, lane, completion, d);
 		if (workers + dps_least_ps(ctx, completion, d) >= limit ||
-		    (costs(ctx) &&
-		     auc_dps_window_floor(ctx, lane, completion, d, workers, limit) >= limit))
+		    floor_rules_out(ctx, lane, completion, d, workers, limit))
 			return;
 		bound = auc_dps_block_bound(ctx, lane, c.start, completion, &room);
 		if (fewest > room || auc_dps_all_too_dear(ctx, &c, bound, limit))
