@@ -6,7 +6,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "fit.h"
+#include "fit-private.h"
+#include "fit_levels.h"
 #include "fit_sites.h"
 #include "learn.h"
 #include "mix.h"
@@ -41,6 +42,7 @@ struct fit {
 	double rate;                  /* how many more are expected for that */
 	auc_slot since;          /* slots for which such jobs have come as come now; 0: always */
 	bool partly;             /* for less than a period */
+	unsigned periods;        /* that bids are of; 1 if they are of less than one */
 	unsigned days, day_bids; /* that the guard replays */
 	struct auc_learn *taught[DAYS]; /* by day: what the other ones teach */
 	struct auc_tariff *t;
@@ -58,6 +60,8 @@ static enum auc_code count_recent(struct fit *f, unsigned periods, struct auc_er
 static int by_arrival(const void *a, const void *b);
 static bool guard_due(const struct fit *f);
 static enum auc_code guard(struct fit *f, struct auc_err *err);
+static enum auc_code compare_forms(struct fit *f, struct auc_err *err);
+static enum auc_code compare_levels(struct fit *f, struct auc_err *err);
 static void keep(struct fit *f, const struct auc_guard_verdict *v);
 static enum auc_code certify(struct fit *f, struct auc_err *err);
 static enum auc_code certify_day(struct fit *f, unsigned day, double *bound, struct auc_err *err);
@@ -66,6 +70,9 @@ static bool teaches(const struct fit *f, unsigned i, unsigned day, double *weigh
 static unsigned take_others(struct fit *f, unsigned day, double rate);
 static unsigned take_day(struct fit *f, unsigned day);
 static unsigned take_all(struct fit *f, double rate);
+static enum auc_code take_by_day(struct fit *f, unsigned ndays, double rate,
+				 struct auc_fit_days *days, struct auc_err *err);
+static enum auc_code set_prices(struct fit *f, struct auc_err *err);
 static enum auc_code learn(struct fit *f, const struct auc_market *m, unsigned njobs,
 			   struct auc_learn **l, struct auc_err *err);
 static enum auc_code go_on_learning(struct fit *f, struct auc_err *err);
@@ -87,9 +94,7 @@ enum auc_code auc_fit(const struct auc_fit_input *in, struct auc_tariff **out, s
 {
 	struct fit f = {.in = in, .t = calloc(1, sizeof(*f.t))};
 	double began = processor_seconds();
-	struct auc_given_price *list = NULL;
 	enum auc_code rc;
-	size_t n;
 
 	*out = NULL;
 	rc = f.t ? forecast(&f, err) : auc_err_set(err, AUC_ENOMEM, "no memory for a fit");
@@ -103,12 +108,8 @@ enum auc_code auc_fit(const struct auc_fit_input *in, struct auc_tariff **out, s
 		choose(&f);
 		rc = go_on_learning(&f, err);
 	}
-	if (rc == AUC_OK && !in->policy->sites && f.t->kind >= AUC_TARIFF_FLAT) {
-		rc = auc_learn_list(in->memory->learn, in->market, &f.t->choice, &list, &n, err);
-		if (rc == AUC_OK)
-			rc = auc_tariff_set(f.t, in->market, list, n, err);
-		free(list);
-	}
+	if (rc == AUC_OK && !in->policy->sites && f.t->kind >= AUC_TARIFF_FLAT)
+		rc = set_prices(&f, err);
 	if (rc == AUC_OK) {
 		f.t->time = in->now;
 		f.t->slot_seconds = in->conf->slot_seconds;
@@ -182,6 +183,7 @@ static enum auc_code forecast(struct fit *f, struct auc_err *err)
 	periods = (unsigned)(span / period);
 	f->partly = f->since && !periods;
 	place(f, span, periods);
+	f->periods = periods ? periods : 1;
 	f->t->bids = f->n;
 	if (f->n < AUC_FIT_BIDS_MIN)
 		return auc_err_set(err, AUC_ENOENT,
@@ -287,8 +289,11 @@ static void carry_over(struct fit *f)
 {
 	bool flat = f->in->kind == AUC_TARIFF_FLAT;
 
-	f->t->guard = (struct auc_tariff_guard){
-		.flat = flat, .choice = flat ? auc_guard_usual_flat : auc_guard_usual};
+	f->t->guard = (struct auc_tariff_guard){.flat = flat,
+						.choice = f->in->policy->prices == AUC_PRICE_BOUNDS
+								  ? auc_fit_levels_usual
+							  : flat ? auc_guard_usual_flat
+								 : auc_guard_usual};
 	if (f->in->last && f->in->last->guard.bids && f->in->last->guard.flat == flat)
 		f->t->guard = f->in->last->guard;
 }
@@ -379,22 +384,42 @@ static bool guard_due(const struct fit *f)
 
 static enum auc_code guard(struct fit *f, struct auc_err *err)
 {
-	bool flat = f->in->kind == AUC_TARIFF_FLAT;
 	double began = processor_seconds();
-	enum auc_code rc = AUC_OK;
-	struct auc_guard_verdict v;
+	enum auc_code rc;
 
 	if (f->day_bids < AUC_FIT_BIDS_MIN || f->partly)
 		return AUC_OK; /* days without bids say nothing, nor does a part of one */
+	rc = compare_forms(f, err);
+	if (rc == AUC_OK && f->in->policy->prices == AUC_PRICE_BOUNDS)
+		rc = compare_levels(f, err);
+	if (rc == AUC_OK)
+		rc = certify(f, err);
+	f->t->guard.seconds = processor_seconds() - began;
+	return rc;
+}
+
+static enum auc_code compare_forms(struct fit *f, struct auc_err *err)
+{
+	struct auc_guard_verdict v;
+	enum auc_code rc = AUC_OK;
+
 	for (unsigned d = 0; d < f->days && rc == AUC_OK; d++)
 		rc = learn(f, f->in->empty, take_others(f, d, 1), &f->taught[d], err);
 	if (rc == AUC_OK)
-		rc = auc_guard_choose(f->days, flat, replay, f, &v, err);
-	if (rc == AUC_OK) {
+		rc = auc_guard_choose(f->days, f->in->kind == AUC_TARIFF_FLAT, replay, f, &v, err);
+	if (rc == AUC_OK)
 		keep(f, &v);
-		rc = certify(f, err);
-	}
-	f->t->guard.seconds = processor_seconds() - began;
+	return rc;
+}
+
+static enum auc_code compare_levels(struct fit *f, struct auc_err *err)
+{
+	struct auc_fit_days days;
+	enum auc_code rc = take_by_day(f, f->days, 1, &days, err);
+
+	if (rc == AUC_OK)
+		rc = auc_fit_levels_guard(f->in, &days, f->t, err);
+	free((void *)days.first);
 	return rc;
 }
 
@@ -474,6 +499,11 @@ static void choose(struct fit *f)
 		       (f->level.before > 0 && auc_guard_moved(c, f->level.now, f->level.before)));
 	f->t->kind = f->t->moved ? AUC_TARIFF_LEARNED : c->kind;
 	f->t->choice = f->t->moved ? auc_guard_again(c) : c->prices;
+	if (f->t->moved && f->in->policy->prices == AUC_PRICE_BOUNDS &&
+	    (c->kind < AUC_TARIFF_FLAT || c->prices.form == AUC_LEARN_BOUNDS)) {
+		f->t->kind = auc_fit_levels_usual.kind;
+		f->t->choice = auc_fit_levels_usual.prices;
+	}
 }
 
 /* -- which of the expected bids, and how often each -- */
@@ -523,7 +553,54 @@ static unsigned take_all(struct fit *f, double rate)
 	return n;
 }
 
+/* Bids of the first NDAYS periods, each as often as one of its user counts, times RATE. DAYS' list
+ * of firsts is to be freed. */
+static enum auc_code take_by_day(struct fit *f, unsigned ndays, double rate,
+				 struct auc_fit_days *days, struct auc_err *err)
+{
+	unsigned *first = calloc((size_t)ndays + 2, sizeof(*first));
+
+	*days = (struct auc_fit_days){ndays, first, f->dual};
+	if (!first)
+		return auc_err_set(err, AUC_ENOMEM, "no memory for a fit");
+	/* FIRST[D + 1] runs from where D begins to where it ends */
+	for (unsigned i = 0; i < f->n; i++)
+		if (f->list[i].day + 2 <= ndays)
+			first[f->list[i].day + 2]++;
+	for (unsigned d = 2; d <= ndays; d++)
+		first[d] += first[d - 1];
+	for (unsigned i = 0; i < f->n; i++)
+		if (f->list[i].day < ndays)
+			f->dual[first[f->list[i].day + 1]++] = (struct auc_dual_job){
+				.job = &f->list[i].job,
+				.weight = f->list[i].weight * f->periods * f->list[i].share * rate};
+	return AUC_OK;
+}
+
 /* -- fits -- */
+
+/* T's prices, as it has chosen them. */
+static enum auc_code set_prices(struct fit *f, struct auc_err *err)
+{
+	const struct auc_fit_input *in = f->in;
+	struct auc_given_price *list = NULL;
+	struct auc_fit_days days;
+	enum auc_code rc;
+	size_t n;
+
+	if (f->t->choice.form == AUC_LEARN_BOUNDS) {
+		rc = take_by_day(f, f->periods, f->t->moved ? f->rate : 1, &days, err);
+		if (rc == AUC_OK)
+			rc = auc_fit_levels_set(in, &days, f->t, err);
+		free((void *)days.first);
+		return rc;
+	}
+	rc = auc_learn_list(in->memory->learn, in->market, &f->t->choice, &list, &n, err);
+	if (rc == AUC_OK)
+		rc = auc_tariff_set(f->t, in->market, list, n, err);
+	free(list);
+	return rc;
+}
 
 /* From the first NJOBS of F's scratch; *L is to be destroyed. */
 static enum auc_code learn(struct fit *f, const struct auc_market *m, unsigned njobs,
@@ -715,6 +792,35 @@ static enum auc_code rate_of(struct fit *f, unsigned day, auc_slot now, unsigned
 		}
 	rc = auc_users_level(f->users, n, f->users + n, m, each, &level, err);
 	*rate = auc_learn_rate(level.now, level.before);
+	return rc;
+}
+
+enum auc_code auc_fit_sell(const struct auc_fit_input *in, struct auc_market *m,
+			   const struct auc_dual_job *jobs, unsigned n, double *worth,
+			   struct auc_err *err)
+{
+	const struct auc_policy *policy = in->policy;
+	struct auc_policy_ctx *ctx = NULL;
+	struct auc_decision decision;
+	enum auc_code rc;
+
+	auc_decision_init(&decision);
+	*worth = 0;
+	rc = policy->create(in->options, &ctx, err);
+	for (unsigned i = 0; i < n && rc == AUC_OK; i++) {
+		if (!auc_watch_goes_on(in->watch))
+			rc = auc_err_set(err, AUC_ESTATE, "the fit was stopped");
+		if (rc == AUC_OK)
+			rc = policy->quote(ctx, m, jobs[i].job, &decision, err);
+		if (rc != AUC_OK || !decision.accepted)
+			continue;
+		rc = auc_market_book(m, &decision.plan, decision.plan.start,
+				     decision.plan.completion - 1, err);
+		*worth += decision.plan.value;
+	}
+	auc_decision_clear(&decision);
+	if (ctx)
+		policy->destroy(ctx);
 	return rc;
 }
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fit-private.h"
 #include "fit_sites.h"
 #include "flat.h"
 #include "market-private.h"
@@ -25,8 +26,6 @@ static enum auc_code find(struct day *d, struct auc_tariff *t, struct auc_err *e
 static enum auc_code compare(struct day *d, struct auc_tariff *t, struct auc_err *err);
 static enum auc_code replay(const struct day *d, enum auc_tariff_kind kind,
 			    const struct auc_tariff *t, double *worth, struct auc_err *err);
-static enum auc_code sell(const struct day *d, struct auc_market *m, double *worth,
-			  struct auc_err *err);
 static auc_flat_try try_flat;
 static struct auc_flat spread(const struct day *d);
 static enum auc_code search(struct day *d, struct auc_tariff *t, struct auc_err *err);
@@ -149,37 +148,8 @@ static enum auc_code replay(const struct day *d, enum auc_tariff_kind kind,
 	else
 		rc = auc_tariff_give(t, m, err);
 	if (rc == AUC_OK)
-		rc = sell(d, m, worth, err);
+		rc = auc_fit_sell(d->in, m, d->jobs, d->n, worth, err);
 	auc_market_destroy(m);
-	return rc;
-}
-
-/* Sells M to the bids in turn. */
-static enum auc_code sell(const struct day *d, struct auc_market *m, double *worth,
-			  struct auc_err *err)
-{
-	const struct auc_policy *policy = d->in->policy;
-	struct auc_policy_ctx *ctx = NULL;
-	struct auc_decision decision;
-	enum auc_code rc;
-
-	auc_decision_init(&decision);
-	*worth = 0;
-	rc = policy->create(d->in->options, &ctx, err);
-	for (unsigned i = 0; i < d->n && rc == AUC_OK; i++) {
-		if (!auc_watch_goes_on(d->in->watch))
-			rc = auc_err_set(err, AUC_ESTATE, "the fit was stopped");
-		if (rc == AUC_OK)
-			rc = policy->quote(ctx, m, d->jobs[i].job, &decision, err);
-		if (rc != AUC_OK || !decision.accepted)
-			continue;
-		rc = auc_market_book(m, &decision.plan, decision.plan.start,
-				     decision.plan.completion - 1, err);
-		*worth += decision.plan.value;
-	}
-	auc_decision_clear(&decision);
-	if (ctx)
-		policy->destroy(ctx);
 	return rc;
 }
 

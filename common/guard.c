@@ -80,7 +80,7 @@ static void list_candidates(struct guard *g, bool flat)
 	}
 	for (unsigned i = 0; i < sizeof(floors) / sizeof(floors[0]); i++)
 		add(g, AUC_TARIFF_FLAT, AUC_LEARN_FLAT, floors[i]);
-	for (unsigned form = AUC_LEARN_LEVEL; form < AUC_LEARN_FORMS && !flat; form++)
+	for (unsigned form = AUC_LEARN_LEVEL; form <= AUC_LEARN_MIXED && !flat; form++)
 		for (unsigned i = 0; i < sizeof(factors) / sizeof(factors[0]); i++)
 			add(g, AUC_TARIFF_LEARNED, form, factors[i]);
 }

@@ -36,12 +36,13 @@ struct auc_learn;
 
 /* Which prices are made of a fit. */
 enum auc_learn_form {
-	AUC_LEARN_NONE,  /* 0 */
-	AUC_LEARN_FLAT,  /* one price of each TRES: what a unit of it earned on average if all was
-			    free */
-	AUC_LEARN_LEVEL, /* one price of each class: the mean of its dual prices over time */
-	AUC_LEARN_TIMED, /* the dual prices by class and slot, smoothed */
-	AUC_LEARN_MIXED, /* half of each of the last two */
+	AUC_LEARN_NONE,   /* 0 */
+	AUC_LEARN_FLAT,   /* one price of each TRES: what a unit of it earned on average if all was
+			     free */
+	AUC_LEARN_LEVEL,  /* one price of each class: the mean of its dual prices over time */
+	AUC_LEARN_TIMED,  /* the dual prices by class and slot, smoothed */
+	AUC_LEARN_MIXED,  /* half of each of the last two */
+	AUC_LEARN_BOUNDS, /* one price of each TRES and role: those of levels.h, not of a fit */
 	AUC_LEARN_FORMS,
 	AUC_LEARN_DUAL = AUC_LEARN_FORMS /* the dual prices themselves: not to sell by */
 };

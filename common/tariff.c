@@ -23,7 +23,8 @@
 
 static const char *const words[AUC_TARIFF_KINDS] = {"none", "published", "flat", "learned"};
 
-static const char *const forms[AUC_LEARN_FORMS] = {"none", "flat", "level", "timed", "mixed"};
+static const char *const forms[AUC_LEARN_FORMS] = {"none",  "flat",  "level",
+						   "timed", "mixed", "bounds"};
 
 static unsigned list_classes(struct auc_tariff *t, const struct auc_market *m, unsigned *of);
 static unsigned list_class(struct auc_tariff *t, const char *group, const char *tres,
@@ -221,13 +222,19 @@ static void print_choice(const struct auc_guard_choice *c, char *to, size_t size
 /* Whether prices that learn were surely better. */
 static void print_comparison(const struct auc_tariff_guard *g, char *to, size_t size)
 {
+	const char *in = g->days > 1 ? "a period" : "the period";
 	char error[64] = "";
 
-	if (g->days > 1)
+	if (g->days > 1 && g->error > 0)
 		snprintf(error, sizeof(error), " (standard error %.6g)", g->error);
-	snprintf(to, size, "; in %s those that learn gain %.6g%s, %s the %.6g that they must",
-		 g->days > 1 ? "a period" : "the period", g->gain, error,
-		 g->gain > g->needed ? "more than" : "not more than", g->needed);
+	if (g->needed < 0)
+		snprintf(to, size, "; in %s those that learn gain %.6g, and may lose %.6g", in,
+			 g->gain, -g->needed);
+	else
+		snprintf(to, size,
+			 "; in %s those that learn gain %.6g%s, %s the %.6g that they must", in,
+			 g->gain, error, g->gain > g->needed ? "more than" : "not more than",
+			 g->needed);
 }
 
 struct json_object *auc_tariff_event(const struct auc_tariff *t)
@@ -540,7 +547,9 @@ static enum auc_code read_verdict(struct json_object *o, struct json_object *cho
 		rc = auc_json_double(chosen, "gain", -WORTH_MAX, WORTH_MAX, &g->gain, err);
 	if (rc == AUC_OK)
 		rc = auc_json_double(chosen, "error", 0, WORTH_MAX, &g->error, err);
-	return rc == AUC_OK ? auc_json_double(chosen, "needed", 0, WORTH_MAX, &g->needed, err) : rc;
+	return rc == AUC_OK
+		       ? auc_json_double(chosen, "needed", -WORTH_MAX, WORTH_MAX, &g->needed, err)
+		       : rc;
 }
 
 static enum auc_code read_kind(struct json_object *o, enum auc_tariff_kind *kind,

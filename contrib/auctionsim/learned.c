@@ -8,12 +8,12 @@
 
 #include <json-c/json.h>
 
+#include "day_bounds.h"
 #include "document.h"
 #include "floors.h"
 #include "guard.h"
 #include "jsonio.h"
 #include "learned.h"
-#include "levels.h"
 #include "replay.h"
 #include "teacher.h"
 #include "text.h"
@@ -97,7 +97,7 @@ enum auc_code learned_prices(struct scenario *s, const char *mode, const char *p
 	if (rc == AUC_OK)
 		rc = p.policy->sites ? floors_learn(s, policy, p.days, n, flat, chosen, err)
 		     : p.policy->prices == AUC_PRICE_BOUNDS
-			     ? levels_learn(s, p.policy, policy, p.days, n, flat, chosen, err)
+			     ? day_bounds_learn(s, policy, p.days, n, flat, chosen, err)
 			     : learn(s, &p, chosen, err);
 	for (i = 0; p.days && i < p.n; i++) {
 		p.days[i]->teacher = NULL;

@@ -20,7 +20,7 @@
  * several levels, and what was worth most in all is taken for the day. "flat": of these, those with
  * one price of each TRES. *CHOSEN then says what and why, malloc'd. Without a past "learned" are
  * prices that the day's own jobs teach as they come; there is no guard. Policies of sites learn as
- * floors.h says, and only from a past; those that sell by bounds as levels.h says, without a past
+ * floors.h says, and only from a past; those that sell by bounds as day_bounds.h says, without a past
  * as the day's own jobs come. AUC_EINVAL: no such mode, a past of another market;
  * AUC_ENOMEM.
  */

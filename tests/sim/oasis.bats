@@ -101,7 +101,7 @@ setup()
 	done
 	run -0 --separate-stderr "$sim" run -p oasis --json --prices=learned --history=day1.json --history=day2.json \
 		--priced=priced.json -o r.json day0.json
-	[[ $stderr == "auctionsim: oasis: learned prices: bounds times "*", U / L "*": the past would have been worth "* ]]
+	[[ $stderr == "auctionsim: oasis: learned prices: bounds times "*": the past would have been worth "* ]]
 	"$sim" check priced.json r.json
 	jq -e '.prices | .mode == "bounds" and (.worker.lower.gpu | . > 0) and (.ps.lower | has("gpu") | not) and (.ps.upper.cpu > 0)' priced.json
 	"$sim" run -p oasis --json priced.json | jq 'del(.timing)' > again.json
