@@ -119,3 +119,27 @@ closed()
 	echo "$output" >&2
 	[[ $output == *"no node it may use can hold one PS"* ]]
 }
+
+@test "prices of each TRES are fitted to bids, those of workers on their nodes, of PSs on theirs, from the next slot on" {
+	local sprice=${AUCTION_PREFIX:+$AUCTION_PREFIX/bin/sprice}${AUCTION_BUILD:+$AUCTION_BUILD/contrib/sprice/sprice}
+	local file=$SANDBOX_DIR/state/auction/status.json
+
+	sed -i "1a Prices=flat" "$SANDBOX_DIR/etc/auction.conf"
+	scontrol reconfigure
+	wait_until 30 status_is .prices flat
+	wait_until 30 auction_open_for_oasis
+	for i in {1..16}; do
+		as alice sbatch $(bid 8 40) -o /dev/null --wrap true > /dev/null 2>&1 || true
+	done
+	wait_until 180 eval '[ "$(status ".learning | .kind == \"flat\" and .day_bids >= 10")" = true ]'
+	fresh_status
+	"$sprice" -l -f "$file" >&2
+	"$sprice" -cP -f "$file" >&2
+	"$sprice" -cP -f "$file" | grep -q '^gpu|gpu:v100|'
+	"$sprice" -cP -f "$file" | grep -q '^cpu|cpu|'
+	[ "$(status '.learning | .slot > .time / .slot_seconds and .day_worth > 0 and .day_worth <= .day_bound')" = true ]
+	status .learning.why | grep -Eq '^flat \((bounds|flat) x [0-9.]*\): replayed, the last [0-9]* bids are worth'
+	[ "$(status '[.learning.classes[] | select(.partition == "gpu" and .tres == "gpu:v100").runs[][2]] | length > 0 and all(. > 0)')" = true ]
+	# In all slots the same, whatever is sold.
+	"$sprice" -cPh -f "$file" | awk -F '|' '$5 != $6 || $6 != $7 || $7 != $8 { exit 1 }'
+}
