@@ -67,7 +67,7 @@ const struct key auc_conf_keys[] = {
 	{.section = GLOBAL, .name = "Eta", .type = TYPE_AMOUNTS, .offset = IN_CONF(eta), .count = IN_CONF(neta),
 	 .limit = AUC_TRES_MAX, .min = 1, .max = ETA_MAX,
 	 .help = "Base of the price function for each TRES; one that is not named has base 1 and is free. With "
-		 "Prices=published or learned: what the base is at least."},
+		 "published prices, also if learned takes these: what the base is at least."},
 	{.section = GLOBAL, .name = "TransferBudget", .type = TYPE_NUMBER, .offset = IN_CONF(transfer_mb),
 	 .min = 0.001, .max = 4e9,
 	 .help = "Policy=eris: MB (millions of bytes) that all nodes together may send each other in a slot: chunks that are "
@@ -76,11 +76,11 @@ const struct key auc_conf_keys[] = {
 	{.section = GLOBAL, .name = "Lower", .type = TYPE_AMOUNTS, .offset = IN_CONF(bounds.lower), .count = IN_CONF(bounds.nlower),
 	 .limit = AUC_TRES_MAX, .min = 0, .max = ETA_MAX,
 	 .help = "Policy=oasis: unit price of each TRES where nothing is sold, 0 for one that is not named. With "
-		 "Prices=published or learned: what it is at least."},
+		 "published prices, and with flat ones of form bounds, also if learned takes these: what it is at least."},
 	{.section = GLOBAL, .name = "Upper", .type = TYPE_AMOUNTS, .offset = IN_CONF(bounds.upper), .count = IN_CONF(bounds.nupper),
 	 .limit = AUC_TRES_MAX, .min = 0, .max = ETA_MAX,
 	 .help = "Policy=oasis: unit price of each TRES where all of it is sold; one that is not named is free. With "
-		 "Prices=published or learned: what it is at least."},
+		 "published prices, also if learned takes these: what it is at least."},
 	{.section = GLOBAL, .name = "PSLower", .type = TYPE_AMOUNTS, .offset = IN_CONF(ps_bounds.lower),
 	 .count = IN_CONF(ps_bounds.nlower), .limit = AUC_TRES_MAX, .min = 0, .max = ETA_MAX,
 	 .help = "Lower of servers that host PSs. Needs PSUpper."},
