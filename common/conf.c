@@ -84,6 +84,7 @@ void auc_conf_free(struct auc_conf *conf)
 	if (!conf)
 		return;
 	free(conf->spool_dir);
+	free(conf->public_status);
 	free(conf->default_bid);
 	free(conf->partitions);
 	free(conf->worker_types);

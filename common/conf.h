@@ -14,7 +14,8 @@
  *   Prices=learned|flat|published|given|none  Eta=gpu:v100=25,cpu=2,...  HistoryBids=1000
  *   TransferBudget=MB
  *   Lower=gpu:v100=0.01,...  Upper=gpu:v100=1000,...  PSLower=  PSUpper=
- *   SpoolDir=/path          DefaultBid=...  DefaultModel=...  RefundUnused=no|yes
+ *   SpoolDir=/path          PublicStatus=/path  DefaultBid=...  DefaultModel=...
+ *   RefundUnused=no|yes
  *   Fence=auto|yes|no  PowerUpLead=SPAN
  *   PartitionName=edge Site=edge|cloud Roles=both|worker|ps Upload=SPAN Bandwidth=NUMBER
  *     auction partitions: their nodes are sold
@@ -104,8 +105,9 @@ struct auc_conf {
 	struct auc_conf_bounds bounds, ps_bounds; /* the latter empty: the same */
 	double transfer_mb; /* what all nodes may send each other in a slot; < 0: no limit */
 	unsigned history_bids;
-	char *spool_dir;   /* NULL: the adapter's default */
-	char *default_bid; /* NULL: a job without a bid is refused in an auction partition */
+	char *spool_dir;     /* NULL: the adapter's default */
+	char *public_status; /* NULL: none */
+	char *default_bid;   /* NULL: a job without a bid is refused in an auction partition */
 	char default_model[AUC_NAME_MAX];
 	unsigned fence;       /* enum auc_fence */
 	double power_up_lead; /* seconds; 0: the adapter's default */

@@ -25,7 +25,9 @@ enum auc_code auc_file_replace(const char *path, const char *text, size_t len, m
 
 	if (snprintf(temporary, sizeof(temporary), "%s.new", path) >= (int)sizeof(temporary))
 		return auc_err_set(err, AUC_EIO, "%.200s...: %s", path, strerror(ENAMETOOLONG));
-	fd = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode);
+	/* What a crash left; where others may write, it may be a link of theirs. */
+	unlink(temporary);
+	fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
 	if (fd < 0)
 		return auc_err_set(err, AUC_EIO, "%s: %s", path, strerror(errno));
 	good = !fchmod(fd, mode) && write_all(fd, text, len) && (!sync || !fsync(fd));

@@ -11,9 +11,10 @@
 #include "err.h"
 
 /*
- * PATH gets the LEN bytes at TEXT and MODE, whatever the umask; "PATH.new" is used for it. With
- * SYNC it is on the disk, name and all, when this returns. AUC_EIO: "PATH: reason", and PATH is as
- * it was (a sync of the directory that fails leaves the new text there).
+ * PATH gets the LEN bytes at TEXT and MODE, whatever the umask; "PATH.new" is used for it, anew: a
+ * link there is not followed. With SYNC it is on the disk, name and all, when this returns.
+ * AUC_EIO: "PATH: reason", and PATH is as it was (a sync of the directory that fails leaves the new
+ * text there).
  */
 enum auc_code auc_file_replace(const char *path, const char *text, size_t len, mode_t mode,
 			       bool sync, struct auc_err *err);

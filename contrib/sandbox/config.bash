@@ -418,6 +418,7 @@ LienSeconds=10
 Prices=given
 Eta=gpu:v100=20,gpu:t4=8,cpu=1.5,mem=1.001
 SpoolDir=$B/state/auction
+PublicStatus=$B/run/auction.json
 PartitionName=edge Site=edge
 PartitionName=cloud Site=cloud Upload=20s
 WorkerType=v100 TRES=cpu=2,mem=500,gpu:v100=1 Bandwidth=1024

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <json-c/json.h>
 #include <libsmartcols.h>
@@ -21,6 +22,7 @@
 #endif
 
 #include "columns.h"
+#include "conf.h"
 #include "jsonio.h"
 #include "metrics.h"
 #include "spool.h"
@@ -28,6 +30,7 @@
 #define FILE_MAX    (1 << 28) /* bytes of a status file */
 #define FIELDS_MAX  32
 #define STATUS_FILE "auction/status.json" /* in StateSaveLocation */
+#define CONF_OPTION "auction_conf="       /* of SchedulerParameters */
 
 enum { OPT_JSON = 256, OPT_METRICS, OPT_SPOOL, OPT_HELP };
 enum view { VIEW_PRICES, VIEW_CLASSES, VIEW_SALES, VIEW_TOTALS, VIEW_LEARNING };
@@ -52,6 +55,9 @@ static void help_fields(const struct field *fields);
 static int written(void);
 static int fail(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 static const char *default_file(char *path, size_t size);
+#ifdef BUILT_FOR_SLURM
+static void find_file(const slurm_conf_t *slurm, char *path, size_t size);
+#endif
 static char *read_file(const char *path);
 static struct json_object *status_load(const struct options *o);
 static int show(const struct options *o, struct json_object *status);
@@ -226,7 +232,8 @@ static void help(void)
 	      "      --metrics        the same as OpenMetrics text, for a collector of time "
 	      "series\n"
 	      "  -f, --file=FILE      status file (default: SPRICE_FILE, else " STATUS_FILE "\n"
-	      "                       in Slurm's StateSaveLocation)\n"
+	      "                       in Slurm's StateSaveLocation, or PublicStatus of "
+	      "auction.conf)\n"
 	      "      --spool=DIR      verifies a spool directory and prints all its records\n"
 	      "  -V, --version\n"
 	      "      --help\n"
@@ -285,7 +292,7 @@ static const char *default_file(char *path, size_t size)
 #ifdef BUILT_FOR_SLURM
 	slurm_init(NULL);
 	if (slurm_load_ctl_conf((time_t)0, &conf) == 0) {
-		snprintf(path, size, "%s/" STATUS_FILE, conf->state_save_location);
+		find_file(conf, path, size);
 		slurm_free_ctl_conf(conf);
 		return path;
 	}
@@ -296,6 +303,34 @@ static const char *default_file(char *path, size_t size)
 	fail("where is the status? Slurm's controller does not say; give --file=FILE");
 	return NULL;
 }
+
+#ifdef BUILT_FOR_SLURM
+/* The whole status, or, if that may not be read, the public one, where auction.conf names it. */
+static void find_file(const slurm_conf_t *slurm, char *path, size_t size)
+{
+	const char *file = slurm->slurm_conf ? slurm->slurm_conf : "";
+	const char *option = slurm->sched_params ? strstr(slurm->sched_params, CONF_OPTION) : NULL;
+	const char *slash = strrchr(file, '/');
+	struct auc_conf *conf = NULL;
+	struct auc_err err;
+
+	if (option && (option == slurm->sched_params || option[-1] == ',')) {
+		option += strlen(CONF_OPTION);
+		snprintf(path, size, "%.*s", (int)strcspn(option, ","), option);
+	} else {
+		snprintf(path, size, "%.*sauction.conf", slash ? (int)(slash - file) + 1 : 0, file);
+	}
+	if (auc_conf_load(path, &conf, &err) != AUC_OK)
+		conf = NULL;
+	if (conf && conf->spool_dir)
+		snprintf(path, size, "%s/status.json", conf->spool_dir);
+	else
+		snprintf(path, size, "%s/" STATUS_FILE, slurm->state_save_location);
+	if (conf && conf->public_status && access(path, R_OK))
+		snprintf(path, size, "%s", conf->public_status);
+	auc_conf_free(conf);
+}
+#endif
 
 static char *read_file(const char *path)
 {
@@ -354,6 +389,9 @@ static int show(const struct options *o, struct json_object *status)
 				  "server,partition,tres,capacity,used,load,now,next,mean");
 		return code ? code : add_prices(&t, status, &row) | table_close(&t);
 	case VIEW_SALES:
+		if (json_object_object_get_ex(status, "servers", NULL) &&
+		    !json_object_object_get_ex(status, "sales", NULL))
+			return fail("--sales: this status is the public one, which has none");
 		code = table_open(&t, o, columns_of_sales,
 				  "job,state,user,start,end,workers,ps,nodes,payment,value");
 		return code ? code : add_sales(&t, status, &row) | table_close(&t);

@@ -111,3 +111,32 @@ above()
 	log_has 'forecast: [0-9.]* bids in a period, made of [0-9]*; those of two are worth [0-9.e+]* at most; the bids replayed fall'
 	sprice_here -l -f "$SANDBOX_DIR/state/auction/status.json"
 }
+
+@test "users see prices and what they were learned from, not what others bid" {
+	public=$SANDBOX_DIR/run/auction.json
+	wait_until 30 test -s "$public"
+	job=$(submit alice $(small_bid 900000 10) -o /dev/null --wrap 'sleep 60')
+	fresh_status
+	[ "$(status '.sales | length')" -ge 1 ]
+	wait_until 30 eval '[ "$(jq .totals.live "$public")" = "$(status .totals.live)" ]'
+	[ "$(jq 'has("sales") or has("agent")' "$public")" = false ]
+	# Without --file: root reads the whole status, a user the public one.
+	sprice_here -sPh -o job | grep -qx "$job"
+	export -f sprice_here
+	run as bob bash -c sprice_here
+	[[ $output == *edge1* ]]
+	as bob bash -c 'sprice_here --learning' | grep -q '^kind'
+	run -1 as bob bash -c 'sprice_here --sales'
+	[[ $output == "sprice: --sales: this status is the public one, which has none" ]]
+	as alice scancel "$job"
+}
+
+@test "a public status that cannot be written is said once, and is no harm" {
+	sed -i "s,^PublicStatus=.*,PublicStatus=$SANDBOX_DIR/run/none/auction.json," "$SANDBOX_DIR/etc/auction.conf"
+	scontrol reconfigure
+	wait_until 30 log_has 'PublicStatus: .*/run/none/auction.json: No such file'
+	fresh_status
+	fresh_status
+	[ "$(grep -c 'run/none/auction.json' "$SANDBOX_DIR/log/slurmctld.log")" = 1 ]
+	auction_open
+}

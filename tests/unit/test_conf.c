@@ -245,6 +245,8 @@ static void test_values(void **state)
 		"a.conf:1: Prices=free: expected one of none|given|published|flat|learned");
 	refused("RefundUnused=1\n" TYPES, "a.conf:1: RefundUnused=1: expected no or yes");
 	refused("SpoolDir=spool\n" TYPES, "a.conf:1: SpoolDir=spool: expected an absolute path");
+	refused("PublicStatus=status.json\n" TYPES,
+		"a.conf:1: PublicStatus=status.json: expected an absolute path");
 	refused("Policy=,x\n" TYPES, "a.conf:1: Policy=,x: expected a policy's "
 				     "name[,option=value...] (there is no policy "
 				     "'')");

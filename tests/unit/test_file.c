@@ -78,6 +78,24 @@ static void test_replaced(void **state)
 	umask(umask_before);
 }
 
+/* Where others may write: what they left under the name that is used is not followed. */
+static void test_link_of_others(void **state)
+{
+	char other[PATH_MAX], made[PATH_MAX];
+	struct stat st;
+
+	(void)state;
+	snprintf(other, sizeof(other), "%.4000s.other", path);
+	snprintf(made, sizeof(made), "%.4000s.new", path);
+	assert_int_equal(auc_file_replace(other, "theirs", 6, 0600, false, &err), AUC_OK);
+	assert_int_equal(symlink(other, made), 0);
+	assert_int_equal(auc_file_replace(path, "ours", 4, 0644, false, &err), AUC_OK);
+	assert_text("ours");
+	assert_int_equal(stat(other, &st), 0);
+	assert_true(st.st_size == 6 && (st.st_mode & 07777) == 0600);
+	assert_int_equal(unlink(other), 0);
+}
+
 /* Each failure leaves the old text, no other file, and as many open files as there were. */
 static void test_failures(void **state)
 {
@@ -115,6 +133,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_replaced, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_link_of_others, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_failures, setup, teardown),
 	};
 

@@ -627,7 +627,7 @@ static double cycle(struct auc_agent *a, double now)
 	auc_series_add(&a->stats.cycles, auc_site_now() - now);
 	if (auc_status_write(a->dir, a->auction, now, a->changed, &a->stats, &err) > 0)
 		a->changed = false;
-	else if (err.code)
+	if (err.code)
 		auc_agent_complain(a, AUC_ERROR_COMMIT, &err);
 	return next_wake(a, now);
 }

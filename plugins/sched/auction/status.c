@@ -19,6 +19,7 @@ static struct {
 	struct auc_totals totals;
 } last;
 
+static enum auc_code replace(const char *path, struct json_object *o, struct auc_err *err);
 static struct json_object *agent_to_json(const struct auc_agent_stats *stats);
 static struct json_object *series_to_json(const struct auc_series *s);
 
@@ -35,12 +36,12 @@ int auc_status_write(const char *dir, struct auc_auction *a, double now, bool ch
 		     const struct auc_agent_stats *stats, struct auc_err *err)
 {
 	int64_t slot = (int64_t)(now / auc_auction_conf(a)->slot_seconds);
+	const char *public = auc_auction_conf(a)->public_status;
 	struct auc_totals totals;
 	char path[PATH_MAX];
 	struct json_object *o;
+	struct auc_err why;
 	enum auc_code code;
-	const char *text;
-	size_t len;
 
 	err->code = AUC_OK;
 	memset(&totals, 0, sizeof(totals));
@@ -56,17 +57,31 @@ int auc_status_write(const char *dir, struct auc_auction *a, double now, bool ch
 	}
 	json_object_object_add(o, "agent", agent_to_json(stats));
 	snprintf(path, sizeof(path), "%.4000s/status.json", dir);
-	text = json_object_to_json_string_length(o, JSON_C_TO_STRING_PLAIN, &len);
-	/* Readers are users; slurmctld's umask does not decide. */
-	code = text ? auc_file_replace(path, text, len, 0644, false, err)
-		    : auc_err_set(err, AUC_ENOMEM, "out of memory for status.json");
+	code = replace(path, o, err);
+	if (code == AUC_OK) {
+		last.written = now;
+		last.slot = slot;
+		last.totals = totals;
+	}
+	if (code == AUC_OK && public) {
+		json_object_object_del(o, "sales");
+		json_object_object_del(o, "agent");
+		if (replace(public, o, &why) != AUC_OK) /* the next one tries again */
+			auc_err_set(err, why.code, "PublicStatus: %.400s", why.text);
+	}
 	json_object_put(o);
-	if (code)
-		return -1;
-	last.written = now;
-	last.slot = slot;
-	last.totals = totals;
-	return 1;
+	return code == AUC_OK ? 1 : -1;
+}
+
+static enum auc_code replace(const char *path, struct json_object *o, struct auc_err *err)
+{
+	size_t len;
+	const char *text = json_object_to_json_string_length(o, JSON_C_TO_STRING_PLAIN, &len);
+
+	if (!text)
+		return auc_err_set(err, AUC_ENOMEM, "out of memory for %s", path);
+	/* Readers are users; slurmctld's umask does not decide. */
+	return auc_file_replace(path, text, len, 0644, false, err);
 }
 
 static struct json_object *agent_to_json(const struct auc_agent_stats *stats)

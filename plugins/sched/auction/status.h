@@ -1,5 +1,5 @@
 /* status.h - DIR/status.json: the market, the sales and the agent's own state, for sprice, the demo
- * and the tests. */
+ * and the tests; and PublicStatus of auction.conf: the market alone, for all users. */
 #ifndef AUC_STATUS_H
 #define AUC_STATUS_H
 
@@ -44,9 +44,9 @@ struct auc_agent_stats {
 };
 
 /*
- * Replaces the file, at most once a second, if CHANGED or bids came in or the slot is a new one.
- * Returns 1 if it did, 0 if there was no need, -1 on an error; ERR is filled then and has code
- * AUC_OK otherwise.
+ * Replaces the files, at most once a second, if CHANGED or bids came in or the slot is a new one.
+ * Returns 1 if it did, 0 if there was no need, -1 on an error; ERR says which, also if it is only
+ * the public one that could not be written, and has code AUC_OK otherwise.
  */
 int auc_status_write(const char *dir, struct auc_auction *a, double now, bool changed,
 		     const struct auc_agent_stats *stats, struct auc_err *err);
