@@ -79,6 +79,20 @@ enum auc_code auc_conf_parse(const char *text, size_t len, const char *name, str
 	return rc;
 }
 
+void auc_conf_path(const char *options, const char *slurm_conf, char *path, size_t size)
+{
+	static const char name[] = "auction_conf=", usual[] = "/etc/slurm/slurm.conf";
+	const char *option = options ? strstr(options, name) : NULL;
+	const char *file = slurm_conf ? slurm_conf : usual, *slash = strrchr(file, '/');
+
+	if (option && (option == options || option[-1] == ',')) {
+		option += strlen(name);
+		snprintf(path, size, "%.*s", (int)strcspn(option, ","), option);
+	} else {
+		snprintf(path, size, "%.*sauction.conf", slash ? (int)(slash - file) + 1 : 0, file);
+	}
+}
+
 void auc_conf_free(struct auc_conf *conf)
 {
 	if (!conf)

@@ -118,6 +118,12 @@ struct auc_conf {
 	struct auc_conf_model *models;
 };
 
+/*
+ * Where auction.conf is, to PATH: as OPTIONS, SchedulerParameters of slurm.conf, say after
+ * auction_conf=, else beside SLURM_CONF, the path of slurm.conf. Either may be NULL.
+ */
+void auc_conf_path(const char *options, const char *slurm_conf, char *path, size_t size);
+
 /* Reads PATH. *CONF is malloc'd; free with auc_conf_free(). AUC_EIO, AUC_EINVAL; *CONF is NULL
  * then. */
 enum auc_code auc_conf_load(const char *path, struct auc_conf **conf, struct auc_err *err);

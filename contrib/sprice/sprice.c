@@ -30,7 +30,6 @@
 #define FILE_MAX    (1 << 28) /* bytes of a status file */
 #define FIELDS_MAX  32
 #define STATUS_FILE "auction/status.json" /* in StateSaveLocation */
-#define CONF_OPTION "auction_conf="       /* of SchedulerParameters */
 
 enum { OPT_JSON = 256, OPT_METRICS, OPT_SPOOL, OPT_HELP };
 enum view { VIEW_PRICES, VIEW_CLASSES, VIEW_SALES, VIEW_TOTALS, VIEW_LEARNING };
@@ -308,20 +307,11 @@ static const char *default_file(char *path, size_t size)
 /* The whole status, or, if that may not be read, the public one, where auction.conf names it. */
 static void find_file(const slurm_conf_t *slurm, char *path, size_t size)
 {
-	const char *file = slurm->slurm_conf ? slurm->slurm_conf : "";
-	const char *option = slurm->sched_params ? strstr(slurm->sched_params, CONF_OPTION) : NULL;
-	const char *slash = strrchr(file, '/');
 	struct auc_conf *conf = NULL;
 	struct auc_err err;
 
-	if (option && (option == slurm->sched_params || option[-1] == ',')) {
-		option += strlen(CONF_OPTION);
-		snprintf(path, size, "%.*s", (int)strcspn(option, ","), option);
-	} else {
-		snprintf(path, size, "%.*sauction.conf", slash ? (int)(slash - file) + 1 : 0, file);
-	}
-	if (auc_conf_load(path, &conf, &err) != AUC_OK)
-		conf = NULL;
+	auc_conf_path(slurm->sched_params, slurm->slurm_conf, path, size);
+	auc_conf_load(path, &conf, &err); /* NULL: what is usual */
 	if (conf && conf->spool_dir)
 		snprintf(path, size, "%s/status.json", conf->spool_dir);
 	else

@@ -13,11 +13,9 @@
 #include "site.h"
 #include "slurm_compat.h"
 
-#define CONF_NAME   "auction.conf"
-#define CONF_OPTION "auction_conf="
-#define CONF_KEPT   "auction.conf" /* in StateSaveLocation */
-#define CONF_MAX    (1024 * 1024)  /* a larger file is not searched for partition names */
-#define NAMES_MAX   64
+#define CONF_KEPT "auction.conf" /* in StateSaveLocation */
+#define CONF_MAX  (1024 * 1024)  /* a larger file is not searched for partition names */
+#define NAMES_MAX 64
 
 static struct {
 	pthread_rwlock_t conf; /* held shared while a bid is decided, exclusively while the
@@ -183,23 +181,10 @@ bool auc_site_default_is_ours(void)
 
 void auc_site_read_slurm_conf(void)
 {
-	const char *option =
-		slurm_conf.sched_params ? strstr(slurm_conf.sched_params, CONF_OPTION) : NULL;
 	const char *file = slurm_conf.slurm_conf ? slurm_conf.slurm_conf : getenv("SLURM_CONF");
-	const char *slash;
 
-	if (!file)
-		file = "/etc/slurm/slurm.conf";
-	slash = strrchr(file, '/');
 	pthread_mutex_lock(&site.lock);
-	if (option && (option == slurm_conf.sched_params || option[-1] == ',')) {
-		option += strlen(CONF_OPTION);
-		snprintf(site.conf_path, sizeof(site.conf_path), "%.*s", (int)strcspn(option, ","),
-			 option);
-	} else {
-		snprintf(site.conf_path, sizeof(site.conf_path), "%.*s" CONF_NAME,
-			 slash ? (int)(slash - file) + 1 : 0, file);
-	}
+	auc_conf_path(slurm_conf.sched_params, file, site.conf_path, sizeof(site.conf_path));
 	snprintf(site.state_dir, sizeof(site.state_dir), "%s",
 		 slurm_conf.state_save_location ? slurm_conf.state_save_location
 						: "/var/spool/slurm");

@@ -381,6 +381,24 @@ static void test_limits(void **state)
 	free(large);
 }
 
+static void test_path(void **state)
+{
+	char path[64];
+
+	(void)state;
+	auc_conf_path("sched_interval=1,auction_conf=/a/b.conf,x=1", "/etc/s/slurm.conf", path,
+		      sizeof(path));
+	assert_string_equal(path, "/a/b.conf");
+	auc_conf_path("auction_conf=/a/c.conf", NULL, path, sizeof(path));
+	assert_string_equal(path, "/a/c.conf");
+	auc_conf_path("no_auction_conf=/a/b.conf", "/etc/s/slurm.conf", path, sizeof(path));
+	assert_string_equal(path, "/etc/s/auction.conf");
+	auc_conf_path(NULL, "slurm.conf", path, sizeof(path));
+	assert_string_equal(path, "auction.conf");
+	auc_conf_path(NULL, NULL, path, sizeof(path));
+	assert_string_equal(path, "/etc/slurm/auction.conf");
+}
+
 static void test_load(void **state)
 {
 	char path[] = "/tmp/test_conf.XXXXXX", message[256];
@@ -478,9 +496,9 @@ int main(void)
 		cmocka_unit_test(test_change),   cmocka_unit_test(test_print),
 		cmocka_unit_test(test_words),    cmocka_unit_test(test_nul),
 		cmocka_unit_test(test_values),   cmocka_unit_test(test_references),
-		cmocka_unit_test(test_limits),   cmocka_unit_test(test_load),
-		cmocka_unit_test(test_transfer), cmocka_unit_test(test_manual),
-		cmocka_unit_test(test_example),
+		cmocka_unit_test(test_limits),   cmocka_unit_test(test_path),
+		cmocka_unit_test(test_load),     cmocka_unit_test(test_transfer),
+		cmocka_unit_test(test_manual),   cmocka_unit_test(test_example),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
