@@ -4,8 +4,8 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "clock.h"
 #include "fit-private.h"
 #include "fit_levels.h"
 #include "fit_sites.h"
@@ -88,12 +88,11 @@ static enum auc_code fit_again(struct fit *f, struct auc_market *m, unsigned day
 			       struct auc_learn **l, struct auc_err *err);
 static enum auc_code rate_of(struct fit *f, unsigned day, auc_slot now, unsigned seen, double *rate,
 			     struct auc_err *err);
-static double processor_seconds(void);
 
 enum auc_code auc_fit(const struct auc_fit_input *in, struct auc_tariff **out, struct auc_err *err)
 {
 	struct fit f = {.in = in, .t = calloc(1, sizeof(*f.t))};
-	double began = processor_seconds();
+	double began = auc_clock(CLOCK_THREAD_CPUTIME_ID);
 	enum auc_code rc;
 
 	*out = NULL;
@@ -115,7 +114,7 @@ enum auc_code auc_fit(const struct auc_fit_input *in, struct auc_tariff **out, s
 		f.t->slot_seconds = in->conf->slot_seconds;
 		if (!in->policy->sites)
 			f.t->bound = auc_learn_bound(in->memory->learn);
-		f.t->seconds = processor_seconds() - began;
+		f.t->seconds = auc_clock(CLOCK_THREAD_CPUTIME_ID) - began;
 		*out = f.t;
 		f.t = NULL;
 	}
@@ -384,7 +383,7 @@ static bool guard_due(const struct fit *f)
 
 static enum auc_code guard(struct fit *f, struct auc_err *err)
 {
-	double began = processor_seconds();
+	double began = auc_clock(CLOCK_THREAD_CPUTIME_ID);
 	enum auc_code rc;
 
 	if (f->day_bids < AUC_FIT_BIDS_MIN || f->partly)
@@ -394,7 +393,7 @@ static enum auc_code guard(struct fit *f, struct auc_err *err)
 		rc = compare_levels(f, err);
 	if (rc == AUC_OK)
 		rc = certify(f, err);
-	f->t->guard.seconds = processor_seconds() - began;
+	f->t->guard.seconds = auc_clock(CLOCK_THREAD_CPUTIME_ID) - began;
 	return rc;
 }
 
@@ -641,13 +640,13 @@ static enum auc_code go_on_learning(struct fit *f, struct auc_err *err)
 /* Of a policy of sites: what the guard found, as long as it does not look again. */
 static enum auc_code fit_sites(struct fit *f, struct auc_err *err)
 {
-	double began = processor_seconds();
+	double began = auc_clock(CLOCK_THREAD_CPUTIME_ID);
 	enum auc_code rc;
 
 	auc_fit_forget(f->in->memory);
 	if (guard_due(f) && f->day_bids >= AUC_FIT_BIDS_MIN) {
 		rc = auc_sites_guard(f->in, f->dual, take_day(f, 0), f->t, err);
-		f->t->guard.seconds = processor_seconds() - began;
+		f->t->guard.seconds = auc_clock(CLOCK_THREAD_CPUTIME_ID) - began;
 	} else {
 		rc = auc_sites_keep(f->in, f->t, err);
 	}
@@ -822,12 +821,4 @@ enum auc_code auc_fit_sell(const struct auc_fit_input *in, struct auc_market *m,
 	if (ctx)
 		policy->destroy(ctx);
 	return rc;
-}
-
-static double processor_seconds(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }

@@ -16,9 +16,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "auction-private.h"
+#include "clock.h"
 #include "market-private.h"
 #include "text.h"
 
@@ -55,7 +55,6 @@ static void hint_epochs(struct auc_auction *a, FILE *out, struct budget *b);
 static bool ask(struct auc_auction *a, const struct auc_job *job, struct budget *b);
 static bool can_ask(const struct budget *b);
 static double up(double credits);
-static double clock_now(void);
 
 char *auc_offer_message(struct auc_auction *a, const struct auc_offer *offer, bool hold)
 {
@@ -120,7 +119,7 @@ static void print_posted(const struct auc_auction *a, FILE *out, const struct au
 
 static void print_refusal(struct auc_auction *a, FILE *out, const struct auc_offer *offer)
 {
-	struct budget b = {.quotes = QUOTES_MAX, .until = clock_now() + a->hint_seconds};
+	struct budget b = {.quotes = QUOTES_MAX, .until = auc_clock_now() + a->hint_seconds};
 
 	if (offer->reason == AUC_REASON_PAYOFF) {
 		fprintf(out,
@@ -446,7 +445,7 @@ static void hint_epochs(struct auc_auction *a, FILE *out, struct budget *b)
 /* Would JOB be accepted? Into a->extra. Also false if the budget is spent. */
 static bool ask(struct auc_auction *a, const struct auc_job *job, struct budget *b)
 {
-	double began = clock_now();
+	double began = auc_clock_now();
 	bool yes;
 
 	if (!can_ask(b))
@@ -454,25 +453,17 @@ static bool ask(struct auc_auction *a, const struct auc_job *job, struct budget 
 	b->quotes--;
 	yes = a->policy->quote(a->ctx, a->market, job, &a->extra, NULL) == AUC_OK &&
 	      a->extra.accepted;
-	b->last = clock_now() - began;
+	b->last = auc_clock_now() - began;
 	return yes;
 }
 
 static bool can_ask(const struct budget *b)
 {
-	return b->quotes && clock_now() + b->last <= b->until;
+	return b->quotes && auc_clock_now() + b->last <= b->until;
 }
 
 /* Two micro-credits above at most: what is printed with six decimals is still enough. */
 static double up(double credits)
 {
 	return (floor(credits * 1e6) + 2) / 1e6;
-}
-
-static double clock_now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }

@@ -9,10 +9,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "auction-private.h"
 #include "bid.h"
+#include "clock.h"
 #include "course.h"
 #include "market-private.h"
 
@@ -49,7 +49,6 @@ static void add_job(struct auc_auction *a, unsigned sale, struct auc_bid *bid, s
 static enum auc_code put(struct auc_auction *a, struct revising *r, unsigned *changed,
 			 struct auc_err *err);
 static void clear(struct revising *r);
-static double clock_now(void);
 
 auc_slot auc_auction_first_open(const struct auc_auction *a, double now)
 {
@@ -66,7 +65,7 @@ enum auc_code auc_auction_revise(struct auc_auction *a, double now, unsigned *ch
 				 struct auc_err *err)
 {
 	struct revising r = {.n = 0};
-	double began = clock_now();
+	double began = auc_clock_now();
 	enum auc_code rc = AUC_OK;
 	bool due;
 
@@ -87,7 +86,7 @@ enum auc_code auc_auction_revise(struct auc_auction *a, double now, unsigned *ch
 		/* What bids and ticks do meanwhile is seen by the next. */
 		a->stale = a->stale || rc != AUC_OK;
 		a->revise_next =
-			rc == AUC_OK ? 0 : now + AGAIN + AGAIN_SHARE * (clock_now() - began);
+			rc == AUC_OK ? 0 : now + AGAIN + AGAIN_SHARE * (auc_clock_now() - began);
 		pthread_mutex_unlock(&a->lock);
 	}
 	clear(&r);
@@ -224,12 +223,4 @@ static void clear(struct revising *r)
 	free(r->others);
 	free(r->list);
 	free(r->market);
-}
-
-static double clock_now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }

@@ -276,21 +276,14 @@ static void *reserve(struct auc_policy_ctx *ctx, size_t n, size_t size)
 static void set_up(struct auc_policy_ctx *ctx, const struct auc_market *m,
 		   const struct auc_job *job)
 {
-	auc_slot late = auc_market_last(m) + 1;
 	unsigned first = m->slots, w, p, s, i;
-	auc_slot t;
 
 	ctx->m = m;
 	ctx->job = job;
 	ctx->found = false;
-	t = job->arrival > m->first ? job->arrival : m->first;
-	ctx->start0 = t < late ? (unsigned)(t - m->first) : m->slots;
-	for (s = 0; s < m->nservers; s++) {
-		t = job->arrival < late ? job->arrival + (auc_slot)job->upload[s] : late;
-		t = t < m->first ? m->first : t;
-		ctx->ready[s] = t < late ? (uint32_t)(t - m->first) : m->slots;
+	ctx->start0 = auc_policy_ready(m, job, ctx->ready);
+	for (s = 0; s < m->nservers; s++)
 		first = ctx->ready[s] < first ? ctx->ready[s] : first;
-	}
 	ctx->start0 = first > ctx->start0 ? first : ctx->start0;
 	for (w = 0; w < m->nworker_types; w++)
 		for (p = 0; p < m->nps_types; p++)
@@ -884,8 +877,6 @@ static enum auc_code make_plan(struct auc_policy_ctx *ctx, struct auc_decision *
 	if (rc != AUC_OK)
 		return rc;
 	plan->cost = auc_plan_cost(plan, ctx->m);
-	decision->best_payoff = plan->value - plan->cost;
-	decision->accepted = decision->best_payoff > 0;
-	decision->reason = decision->accepted ? AUC_REASON_NONE : AUC_REASON_PAYOFF;
+	auc_decision_by_payoff(decision);
 	return AUC_OK;
 }

@@ -149,9 +149,7 @@ static enum auc_code eris_quote(struct auc_policy_ctx *ctx, const struct auc_mar
 	rc = auc_eris_plan(ctx, &decision->plan, err);
 	if (rc != AUC_OK)
 		return rc;
-	decision->best_payoff = decision->plan.value - decision->plan.cost;
-	decision->accepted = decision->best_payoff > 0;
-	decision->reason = decision->accepted ? AUC_REASON_NONE : AUC_REASON_PAYOFF;
+	auc_decision_by_payoff(decision);
 	return AUC_OK;
 }
 
@@ -215,14 +213,11 @@ static bool set_up(struct auc_policy_ctx *ctx)
 {
 	const struct auc_market *m = ctx->m;
 	const struct auc_job *job = ctx->job;
-	auc_slot late = auc_market_last(m) + 1, t;
 	size_t n = (size_t)m->nservers + 1;
-	unsigned s, i;
+	unsigned i;
 
 	ctx->found = false;
 	ctx->work = 0;
-	t = job->arrival > m->first ? job->arrival : m->first;
-	ctx->start0 = t < late ? (unsigned)(t - m->first) : m->slots;
 	ctx->ready = auc_eris_memory(ctx, ERIS_READY, n, sizeof(*ctx->ready));
 	ctx->chunks = auc_eris_memory(ctx, ERIS_CHUNKS, n, sizeof(*ctx->chunks));
 	ctx->local = auc_eris_memory(ctx, ERIS_LOCAL, n, sizeof(*ctx->local));
@@ -238,11 +233,7 @@ static bool set_up(struct auc_policy_ctx *ctx)
 	memset(ctx->chunks, 0, n * sizeof(*ctx->chunks));
 	for (i = 0; i < job->ndata; i++)
 		ctx->chunks[job->data[i].server] = job->data[i].chunks;
-	for (s = 0; s < m->nservers; s++) {
-		t = job->arrival < late ? job->arrival + (auc_slot)job->upload[s] : late;
-		t = t < m->first ? m->first : t;
-		ctx->ready[s] = t < late ? (uint32_t)(t - m->first) : m->slots;
-	}
+	ctx->start0 = auc_policy_ready(m, job, ctx->ready);
 	return true;
 }
 

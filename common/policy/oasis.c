@@ -159,9 +159,7 @@ static enum auc_code oasis_quote(struct auc_policy_ctx *ctx, const struct auc_ma
 				rc = try_pair(ctx, w, p, decision, err);
 	if (rc != AUC_OK || !ctx->best.found)
 		return rc;
-	decision->best_payoff = decision->plan.value - decision->plan.cost;
-	decision->accepted = decision->best_payoff > 0;
-	decision->reason = decision->accepted ? AUC_REASON_NONE : AUC_REASON_PAYOFF;
+	auc_decision_by_payoff(decision);
 	return AUC_OK;
 }
 
@@ -191,13 +189,8 @@ void *auc_oasis_memory(struct auc_policy_ctx *ctx, unsigned i, size_t n, size_t 
 static bool set_up(struct auc_policy_ctx *ctx)
 {
 	const struct auc_market *m = ctx->m;
-	const struct auc_job *job = ctx->job;
-	auc_slot late = auc_market_last(m) + 1, t;
-	unsigned s;
 
 	ctx->best.found = false;
-	t = job->arrival > m->first ? job->arrival : m->first;
-	ctx->start0 = t < late ? (unsigned)(t - m->first) : m->slots;
 	ctx->ready = auc_oasis_memory(ctx, READY, m->nservers, sizeof(*ctx->ready));
 	ctx->layout.shares =
 		auc_oasis_memory(ctx, LAYOUT, m->nservers, sizeof(*ctx->layout.shares));
@@ -205,11 +198,7 @@ static bool set_up(struct auc_policy_ctx *ctx)
 		auc_oasis_memory(ctx, BEFORE, m->nservers, sizeof(*ctx->before.shares));
 	if (!ctx->ready || !ctx->layout.shares || !ctx->before.shares)
 		return false;
-	for (s = 0; s < m->nservers; s++) {
-		t = job->arrival < late ? job->arrival + (auc_slot)job->upload[s] : late;
-		t = t < m->first ? m->first : t;
-		ctx->ready[s] = t < late ? (uint32_t)(t - m->first) : m->slots;
-	}
+	ctx->start0 = auc_policy_ready(m, ctx->job, ctx->ready);
 	return true;
 }
 

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "market-private.h"
 #include "policy/policy.h"
 
 const struct auc_policy *const auc_policies[] = {
@@ -41,6 +42,20 @@ const char *auc_reason_word(enum auc_reason reason)
 	return "invalid";
 }
 
+unsigned auc_policy_ready(const struct auc_market *m, const struct auc_job *job, uint32_t *ready)
+{
+	auc_slot late = auc_market_last(m) + 1, t;
+	unsigned s;
+
+	for (s = 0; s < m->nservers; s++) {
+		t = job->arrival < late ? job->arrival + (auc_slot)job->upload[s] : late;
+		t = t < m->first ? m->first : t;
+		ready[s] = t < late ? (uint32_t)(t - m->first) : m->slots;
+	}
+	t = job->arrival > m->first ? job->arrival : m->first;
+	return t < late ? (unsigned)(t - m->first) : m->slots;
+}
+
 void auc_decision_init(struct auc_decision *d)
 {
 	memset(d, 0, sizeof(*d));
@@ -62,6 +77,13 @@ void auc_decision_clear(struct auc_decision *d)
 {
 	auc_plan_clear(&d->plan);
 	memset(d, 0, sizeof(*d));
+}
+
+void auc_decision_by_payoff(struct auc_decision *d)
+{
+	d->best_payoff = d->plan.value - d->plan.cost;
+	d->accepted = d->best_payoff > 0;
+	d->reason = d->accepted ? AUC_REASON_NONE : AUC_REASON_PAYOFF;
 }
 
 enum auc_code auc_decision_copy(struct auc_decision *to, const struct auc_decision *from,

@@ -134,10 +134,18 @@ static inline bool auc_policy_is_priced(const struct auc_policy *policy)
 extern const struct auc_policy auc_policy_aonline;
 const struct auc_policy *auc_policy_of_cluster(const char *name);
 
+/*
+ * From which slot index of M on JOB may use a server: READY, by server, M's number of slots if it
+ * is too late. Without regard to where its data are: returned.
+ */
+unsigned auc_policy_ready(const struct auc_market *m, const struct auc_job *job, uint32_t *ready);
+
 void auc_decision_init(struct auc_decision *d);
 /* No schedule (reason capacity), memory kept: what a quote begins with. */
 void auc_decision_reset(struct auc_decision *d);
 void auc_decision_clear(struct auc_decision *d);
+/* D has a whole plan: it is taken if its value is more than its cost. */
+void auc_decision_by_payoff(struct auc_decision *d);
 /* AUC_ENOMEM: *TO is good for nothing but to be reset or cleared. */
 enum auc_code auc_decision_copy(struct auc_decision *to, const struct auc_decision *from,
 				struct auc_err *err);

@@ -10,13 +10,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <json-c/json.h>
 
 #include "bound.h"
 #include "check.h"
+#include "clock.h"
 #include "document.h"
 #include "gen.h"
 #include "import.h"
@@ -71,7 +71,6 @@ static FILE *open_output(const struct options *o, struct auc_err *err);
 static enum auc_code close_output(const struct options *o, FILE *out, enum auc_code rc,
 				  struct auc_err *err);
 static void show_progress(void *arg, unsigned done, unsigned all);
-static double now(void);
 static int complain(const struct auc_err *err);
 static int usage(FILE *out);
 
@@ -270,7 +269,7 @@ static enum auc_code run_all(const struct options *o, const char *path, struct a
 		rc = set_prices(o, s, o->policies[i], err);
 		if (rc != AUC_OK)
 			break;
-		progress = (struct progress){.policy = o->policies[i], .start = now()};
+		progress = (struct progress){.policy = o->policies[i], .start = auc_clock_now()};
 		rc = replay_run(s, o->policies[i], o->seed,
 				isatty(STDERR_FILENO) ? show_progress : NULL, &progress,
 				&results[i], err);
@@ -341,21 +340,13 @@ static enum auc_code close_output(const struct options *o, FILE *out, enum auc_c
 static void show_progress(void *arg, unsigned done, unsigned all)
 {
 	struct progress *p = arg;
-	double passed = now() - p->start;
+	double passed = auc_clock_now() - p->start;
 
 	if (passed < PROGRESS_AFTER)
 		return;
 	p->shown = true;
 	fprintf(stderr, "\r%.40s: %u of %u, %.0f s left\033[K", p->policy, done, all,
 		passed / done * (all - done));
-}
-
-static double now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
 static int complain(const struct auc_err *err)

@@ -12,13 +12,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <json-c/json.h>
 #include <libsmartcols.h>
 
 #include "bound.h"
+#include "clock.h"
 #include "dual.h"
 #include "jsonio.h"
 #include "learn.h"
@@ -96,7 +96,6 @@ static void clear(struct bound *b);
 static void on_signal(int signal);
 static void show(struct bound *b);
 static void show_verified(void *arg, unsigned done, unsigned all);
-static double now(void);
 static int complain(const struct auc_err *err);
 static int usage(FILE *out);
 
@@ -231,7 +230,7 @@ static enum auc_code run(struct bound *b, const char *path, struct auc_err *err)
 {
 	enum auc_code rc = scenario_load(path, &b->s, err);
 
-	b->start = b->saved = now();
+	b->start = b->saved = auc_clock_now();
 	if (rc == AUC_OK)
 		rc = open_dual(b, err);
 	if (rc == AUC_OK && b->o->state)
@@ -264,7 +263,7 @@ static enum auc_code verify(const struct options *o, const char *path, bool *pro
 	struct proof *p = NULL;
 	struct scenario *s;
 	long double bound;
-	double start = now();
+	double start = auc_clock_now();
 	unsigned wrong;
 	enum auc_code rc = scenario_load(path, &s, err);
 
@@ -354,9 +353,9 @@ static enum auc_code improve(struct bound *b, struct auc_err *err)
 		if (rc == AUC_OK)
 			rc = auc_dual_step(b->dual, err);
 		b->done++;
-		if (rc == AUC_OK && b->o->state && now() - b->saved > SAVE_EVERY)
+		if (rc == AUC_OK && b->o->state && auc_clock_now() - b->saved > SAVE_EVERY)
 			rc = save_state(b, err);
-		if (isatty(STDERR_FILENO) && now() - b->shown > SHOW_EVERY)
+		if (isatty(STDERR_FILENO) && auc_clock_now() - b->shown > SHOW_EVERY)
 			show(b);
 	}
 	if (b->shown > 0)
@@ -416,7 +415,7 @@ static bool good_enough(const struct bound *b)
 {
 	if (!b->done)
 		return false;
-	if (b->o->seconds >= 0 && now() - b->start >= b->o->seconds)
+	if (b->o->seconds >= 0 && auc_clock_now() - b->start >= b->o->seconds)
 		return true;
 	return b->o->gap >= 0 && gap_of(b, b->best) <= b->o->gap / 100;
 }
@@ -467,7 +466,7 @@ static enum auc_code save_state(struct bound *b, struct auc_err *err)
 	enum auc_code rc;
 	FILE *f;
 
-	b->saved = now();
+	b->saved = auc_clock_now();
 	if (!temporary)
 		return auc_err_set(err, AUC_ENOMEM, "--state: no memory");
 	snprintf(temporary, len, "%s.new", b->o->state);
@@ -671,9 +670,9 @@ static void on_signal(int signal)
 
 static void show(struct bound *b)
 {
-	double passed = now() - b->start;
+	double passed = auc_clock_now() - b->start;
 
-	b->shown = now();
+	b->shown = auc_clock_now();
 	fprintf(stderr, "\riteration %llu of %llu, bound %.2f", (unsigned long long)b->done,
 		(unsigned long long)b->o->iterations, auc_dual_bound(b->dual));
 	if (b->best >= 0)
@@ -687,18 +686,10 @@ static void show_verified(void *arg, unsigned done, unsigned all)
 {
 	double *start = arg;
 
-	if (*start >= 0 && now() - *start < SHOW_EVERY)
+	if (*start >= 0 && auc_clock_now() - *start < SHOW_EVERY)
 		return;
 	*start = -1;
 	fprintf(stderr, "\r%u of %u jobs\033[K", done, all);
-}
-
-static double now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
 static int complain(const struct auc_err *err)

@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "clock.h"
 #include "dorm_program.h"
 #include "num.h"
 
@@ -57,7 +58,6 @@ double dorm_use(const struct dorm_program *p)
 
 #ifdef HAVE_GLPK
 #include <glpk.h>
-#include <time.h>
 
 /* ceil(x) < x + 1 by at least that, unless b / B is in smaller parts than Mbit/s are; and GLPK has
  * to tell it from rounding, as it does without its presolver. */
@@ -76,14 +76,6 @@ struct program {
 	struct row row;
 	double stop;
 };
-
-static double processor_seconds(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
-}
 
 /* Columns of job I: y of server 0, z of it, y of server 1 and so on, then a and d. */
 static int column_of(const struct dorm_program *p, unsigned job, unsigned server, bool ps)
@@ -223,7 +215,7 @@ static void add_limits(struct program *g)
 
 static void watch(glp_tree *tree, void *arg)
 {
-	if (processor_seconds() >= ((struct program *)arg)->stop)
+	if (auc_clock(CLOCK_PROCESS_CPUTIME_ID) >= ((struct program *)arg)->stop)
 		glp_ios_terminate(tree);
 }
 
@@ -284,7 +276,7 @@ static enum dorm_found solve(struct program *g, unsigned *found)
 	how.tol_int = ROUNDING;
 	how.cb_func = watch;
 	how.cb_info = g;
-	g->stop = processor_seconds() + g->p->seconds;
+	g->stop = auc_clock(CLOCK_PROCESS_CPUTIME_ID) + g->p->seconds;
 	glp_init_smcp(&relaxed);
 	relaxed.msg_lev = GLP_MSG_OFF;
 	relaxed.tm_lim = (int)fmin(INT32_MAX, 1000 * g->p->seconds);

@@ -19,8 +19,8 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "clock.h"
 #include "num.h"
 #include "offline.h"
 
@@ -52,8 +52,6 @@ static enum auc_code write_program(struct offline *p, struct auc_err *err);
 static void watch(glp_tree *tree, void *arg);
 static enum auc_code keep(struct offline *p, const struct choice *c, struct auc_err *err);
 static void *at(const struct list *l, size_t i);
-static double seconds_now(void);
-static double processor_seconds(void);
 
 enum auc_code offline_run(const struct scenario *s, bool oasis, const char *options,
 			  struct result *result, double *us, struct auc_err *err)
@@ -64,7 +62,7 @@ enum auc_code offline_run(const struct scenario *s, bool oasis, const char *opti
 			    .seconds = -1,
 			    .memory = true,
 			    .oasis = oasis};
-	double start = seconds_now();
+	double start = auc_clock_now();
 	enum auc_code rc;
 
 	p.ways.size = sizeof(struct way);
@@ -79,7 +77,7 @@ enum auc_code offline_run(const struct scenario *s, bool oasis, const char *opti
 	}
 	if (rc == AUC_OK)
 		rc = solve(&p, err);
-	us[0] = (seconds_now() - start) * 1e6;
+	us[0] = (auc_clock_now() - start) * 1e6;
 	result->decisions = 1;
 	if (p.lp)
 		glp_delete_prob(p.lp);
@@ -428,7 +426,7 @@ static enum auc_code solve(struct offline *p, struct auc_err *err)
 	how.br_tech = GLP_BR_PCH;
 	how.cb_func = watch;
 	how.cb_info = p;
-	p->stop = processor_seconds() + p->seconds;
+	p->stop = auc_clock(CLOCK_PROCESS_CPUTIME_ID) + p->seconds;
 	p->bound = INFINITY;
 	code = glp_intopt(p->lp, &how);
 	status = glp_mip_status(p->lp);
@@ -477,7 +475,7 @@ static void watch(glp_tree *tree, void *arg)
 	struct offline *p = arg;
 	int node = glp_ios_best_node(tree);
 
-	if (p->seconds < 0 || processor_seconds() < p->stop)
+	if (p->seconds < 0 || auc_clock(CLOCK_PROCESS_CPUTIME_ID) < p->stop)
 		return;
 	if (node)
 		p->bound = glp_ios_node_bound(tree, node);
@@ -562,22 +560,6 @@ bool offline_push(struct offline *p, struct list *l, const void *element)
 static void *at(const struct list *l, size_t i)
 {
 	return l->data + i * l->size;
-}
-
-static double seconds_now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
-}
-
-static double processor_seconds(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
 #else

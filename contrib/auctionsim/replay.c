@@ -7,8 +7,8 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "clock.h"
 #include "dorm.h"
 #include "num.h"
 #include "offline.h"
@@ -316,7 +316,7 @@ static enum auc_code resolve(struct replay *p, unsigned index, struct auc_err *e
 static enum auc_code quote(struct replay *p, struct auc_market *m, unsigned index,
 			   struct auc_err *err)
 {
-	struct timespec before, after;
+	double before;
 	enum auc_code rc;
 
 	if (p->made) {
@@ -329,11 +329,9 @@ static enum auc_code quote(struct replay *p, struct auc_market *m, unsigned inde
 	rc = p->policy->posts ? posted_job(p, index, err) : resolve(p, index, err);
 	if (rc != AUC_OK)
 		return rc;
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &before);
+	before = auc_clock(CLOCK_THREAD_CPUTIME_ID);
 	rc = p->policy->quote(p->ctx, m, &p->job, &p->decision, err);
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &after);
-	p->us[p->result->decisions++] = (double)(after.tv_sec - before.tv_sec) * 1e6 +
-					(double)(after.tv_nsec - before.tv_nsec) / 1e3;
+	p->us[p->result->decisions++] = (auc_clock(CLOCK_THREAD_CPUTIME_ID) - before) * 1e6;
 	return rc;
 }
 

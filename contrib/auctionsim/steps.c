@@ -7,8 +7,8 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "clock.h"
 #include "steps.h"
 #include "world.h"
 
@@ -43,7 +43,6 @@ static enum auc_code take(struct steps *p, auc_slot t, unsigned server,
 static bool same_layout(const struct auc_plan *plan, const struct auc_layout *layout);
 static enum auc_code keep_chunks(struct steps *p, unsigned index, struct auc_err *err);
 static void count_preemptions(struct steps *p);
-static double microseconds(void);
 
 enum auc_code steps_run(const struct scenario *s, const struct auc_stepper *stepper,
 			const char *options, const unsigned *order, replay_progress progress,
@@ -128,12 +127,12 @@ static enum auc_code arrive(struct steps *p, auc_slot t, unsigned index, struct 
 	if (rc == AUC_OK)
 		rc = (p->stepper->sites ? world_site_job : world_task)(p->s, job, &p->job, err);
 	if (rc == AUC_OK) {
-		before = microseconds();
+		before = auc_clock_now();
 		rc = p->stepper->arrive(p->ctx, own ? own : p->market, index, &p->job, &o->reason,
 					err);
 		if (rc != AUC_OK)
 			auc_err_prefix(err, "%s: $.jobs[%u]", p->s->file, index);
-		p->us += microseconds() - before;
+		p->us += (auc_clock_now() - before) * 1e6;
 	}
 	auc_market_destroy(own);
 	if (rc != AUC_OK)
@@ -147,12 +146,12 @@ static enum auc_code arrive(struct steps *p, auc_slot t, unsigned index, struct 
 static enum auc_code step(struct steps *p, auc_slot t, struct auc_err *err)
 {
 	const struct auc_layout *layouts;
-	double before = microseconds();
+	double before = auc_clock_now();
 	enum auc_code rc;
 	unsigned i, n;
 
 	rc = p->stepper->step(p->ctx, p->market, t, &layouts, &n, err);
-	p->us += microseconds() - before;
+	p->us += (auc_clock_now() - before) * 1e6;
 	for (i = 0; i < n && rc == AUC_OK; i++)
 		rc = keep_layout(p, t, &layouts[i], err);
 	for (i = 0; i < n && rc == AUC_OK; i++)
@@ -341,12 +340,4 @@ static void count_preemptions(struct steps *p)
 		if (!o->completed && run[o->plan.nruns - 1].to < last)
 			p->result->preemptions++;
 	}
-}
-
-static double microseconds(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec * 1e6 + (double)t.tv_nsec / 1e3;
 }

@@ -366,7 +366,7 @@ static void agent_watch(struct agent *a)
 	/* What came together with the word to start. */
 	agent_obey(a);
 	for (;;) {
-		double now = clock_now(), until = a->pid ? a->kill_at : drain_until;
+		double now = auc_clock_now(), until = a->pid ? a->kill_at : drain_until;
 		struct pollfd p[4] = {
 			{.fd = a->wire.fd,
 			 .events = POLLIN | (wire_pending(&a->wire) ? POLLOUT : 0)},
@@ -377,7 +377,7 @@ static void agent_watch(struct agent *a)
 
 		if (!a->pid && ((a->out.from < 0 && a->err.from < 0) || now >= drain_until))
 			return;
-		if (poll(p, 4, clock_poll_timeout(until, now)) < 0 && errno != EINTR)
+		if (poll(p, 4, auc_clock_poll_timeout(until, now)) < 0 && errno != EINTR)
 			return;
 		if (p[0].revents)
 			agent_listen(a);
@@ -388,8 +388,8 @@ static void agent_watch(struct agent *a)
 		if (p[3].revents)
 			labeller_read(&a->err, a->label);
 		if (!a->pid && drain_until <= 0)
-			drain_until = clock_now() + AGENT_DRAIN;
-		if (a->pid && a->kill_at > 0 && clock_now() >= a->kill_at) {
+			drain_until = auc_clock_now() + AGENT_DRAIN;
+		if (a->pid && a->kill_at > 0 && auc_clock_now() >= a->kill_at) {
 			agent_signal(a, SIGKILL);
 			a->kill_at = 0;
 		}
@@ -408,7 +408,7 @@ static void agent_listen(struct agent *a)
 		return;
 	complain(a, "the launcher is gone: ending the program");
 	agent_signal(a, SIGTERM);
-	a->kill_at = clock_now() + a->grace;
+	a->kill_at = auc_clock_now() + a->grace;
 }
 
 /* Does what the messages that are here say. */
@@ -478,7 +478,7 @@ static void agent_reap(struct agent *a)
 static void agent_report(struct agent *a)
 {
 	struct json_object *o = json_object_new_object();
-	double until = clock_now() + AGENT_LAST_WORDS;
+	double until = auc_clock_now() + AGENT_LAST_WORDS;
 	bool open = a->wire.fd >= 0;
 
 	if (WIFEXITED(a->status))
@@ -490,10 +490,10 @@ static void agent_report(struct agent *a)
 		return;
 	}
 	open = wire_send(&a->wire, o);
-	while (open && wire_pending(&a->wire) && clock_now() < until) {
+	while (open && wire_pending(&a->wire) && auc_clock_now() < until) {
 		struct pollfd p = {.fd = a->wire.fd, .events = POLLOUT};
 
-		poll(&p, 1, clock_poll_timeout(until, clock_now()));
+		poll(&p, 1, auc_clock_poll_timeout(until, auc_clock_now()));
 		open = wire_flush(&a->wire);
 	}
 }

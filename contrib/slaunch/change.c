@@ -95,7 +95,7 @@ void change_look(struct launch *L)
 	group_clear(&g);
 	/* Unless a newer look is wanted. */
 	if (L->answer_by > 0 && L->look_at <= 0)
-		L->answer_by = clock_now();
+		L->answer_by = auc_clock_now();
 	if (L->wait_until <= 0)
 		return;
 	/* A layout is forming. */
@@ -107,7 +107,7 @@ void change_look(struct launch *L)
 
 void change_step(struct launch *L)
 {
-	double now = clock_now();
+	double now = auc_clock_now();
 
 	if (!L->opt->follow && L->course.nlegs < 2)
 		return;
@@ -129,7 +129,7 @@ void change_step(struct launch *L)
 
 double change_next(const struct launch *L, double next)
 {
-	double now = clock_now(), wall = clock_wall(), at = 0;
+	double now = auc_clock_now(), wall = auc_clock_wall(), at = 0;
 	const struct course_leg *leg;
 
 	if ((!L->opt->follow && L->course.nlegs < 2) || L->phase >= PHASE_DRAIN)
@@ -186,7 +186,7 @@ struct json_object *change_json(const struct launch *L, const struct task *t)
 static void change_run(struct launch *L)
 {
 	const struct course_leg *leg = leg_next(L);
-	double now = clock_now(), wall = clock_wall();
+	double now = auc_clock_now(), wall = auc_clock_wall();
 	bool due;
 
 	if (leg && wall >= change_time(L)) {
@@ -228,7 +228,7 @@ static void change_run(struct launch *L)
 static void change_pause(struct launch *L)
 {
 	const struct course_leg *leg;
-	double now = clock_now();
+	double now = auc_clock_now();
 
 	if (L->heard && L->layout.lead)
 		L->look_at = now;
@@ -245,7 +245,7 @@ static void change_pause(struct launch *L)
 	leg = course_at(&L->course, now_in_pause(L));
 	if (!leg)
 		launch_fail(L, EXIT_FAILURE, "the plan is over");
-	else if (clock_wall() >= fmax(leg->begin, L->turn_until))
+	else if (auc_clock_wall() >= fmax(leg->begin, L->turn_until))
 		change_begin(L, leg);
 }
 
@@ -256,7 +256,7 @@ static void change_notice(struct launch *L, const struct course_leg *leg)
 	if (!leg->elsewhere)
 		change_mark(L, leg);
 	if (L->opt->verbose)
-		say("the layout changes in %.1f s", L->noticed - clock_wall());
+		say("the layout changes in %.1f s", L->noticed - auc_clock_wall());
 	launch_tell(L);
 }
 
@@ -308,14 +308,14 @@ static void change_resize(struct launch *L, const struct course_leg *leg)
 	start_export(&L->layout, L->opt, L->address, L->token);
 	launch_form(L);
 	L->gave_up = false;
-	L->wait_until = clock_now() + L->opt->wait;
+	L->wait_until = auc_clock_now() + L->opt->wait;
 	change_join(L);
 }
 
 /* Starts the tasks of the jobs that are known by now, and looks for the others. */
 static void change_join(struct launch *L)
 {
-	double now = clock_now();
+	double now = auc_clock_now();
 
 	if (!L->finished)
 		launch_start_missing(L, now + L->opt->wait);
@@ -328,7 +328,7 @@ static void change_join(struct launch *L)
 /* LEG may begin: waits for its jobs. */
 static void change_begin(struct launch *L, const struct course_leg *leg)
 {
-	double now = clock_now();
+	double now = auc_clock_now();
 
 	if (leg->elsewhere) {
 		if (L->opt->verbose)
@@ -356,7 +356,7 @@ static void change_complete(struct launch *L)
 
 	if (leg && (leg->elsewhere || (L->layout.lead && !layout_complete(&L->layout, NULL)))) {
 		if (L->look_at <= 0)
-			L->look_at = clock_now() + LOOK_OFTEN;
+			L->look_at = auc_clock_now() + LOOK_OFTEN;
 		return;
 	}
 	L->wait_until = L->look_at = 0;
@@ -364,7 +364,7 @@ static void change_complete(struct launch *L)
 	start_export(&L->layout, L->opt, L->address, L->token);
 	start_export_restarts(++L->restarts);
 	L->phase = PHASE_GATHER;
-	L->deadline = clock_now() + L->opt->wait;
+	L->deadline = auc_clock_now() + L->opt->wait;
 	launch_start_missing(L, 0);
 }
 
@@ -392,7 +392,7 @@ static bool change_course(struct launch *L, const struct group *g)
 	if (L->phase == PHASE_PAUSE && L->wait_until > 0) {
 		const struct course_leg *leg = course_at(&c, now_in_pause(L));
 
-		if (!leg || clock_wall() < leg->begin ||
+		if (!leg || auc_clock_wall() < leg->begin ||
 		    (!leg->elsewhere && !layout_same(&L->layout, &leg->layout, ROLES))) {
 			L->wait_until = 0;
 			return false;
@@ -501,7 +501,7 @@ static double change_time(const struct launch *L)
 
 	if (!leg || leg->begin > t + SAME_TIME || leg->elsewhere ||
 	    !layout_same(&L->layout, &leg->layout, ROLES))
-		return fmin(t, clock_wall());
+		return fmin(t, auc_clock_wall());
 	return leg->end;
 }
 
@@ -516,11 +516,11 @@ static double notice_time(const struct launch *L)
 /* The time of day, but not before the layout begins: the job may have started a little early. */
 static double now_in_layout(const struct launch *L)
 {
-	return fmax(clock_wall(), L->layout.begin);
+	return fmax(auc_clock_wall(), L->layout.begin);
 }
 
 /* The time of day, but not before the layout that has been stopped was to end. */
 static double now_in_pause(const struct launch *L)
 {
-	return fmax(clock_wall(), L->turn_until);
+	return fmax(auc_clock_wall(), L->turn_until);
 }

@@ -147,7 +147,7 @@ bool change_broken(struct launch *L);
 void change_look(struct launch *L);
 /* What follows from the plan and the time. */
 void change_step(struct launch *L);
-/* The earlier of NEXT (0: never) and the time of clock_now() at which change_step() has to do
+/* The earlier of NEXT (0: never) and the time of auc_clock_now() at which change_step() has to do
  * something. */
 double change_next(const struct launch *L, double next);
 /* What a task is told of the change that comes; NULL: none is known. */

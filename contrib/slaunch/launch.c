@@ -69,7 +69,7 @@ int launch_run(const struct layout *l, struct course *c, const struct start_opti
 	for (unsigned i = 0; i < GUESTS_MAX; i++)
 		L.guests[i].wire.fd = -1;
 	if (layout_copy(&L.layout, l, NULL) == AUC_OK && launch_init(&L)) {
-		L.deadline = clock_now() + opt->wait;
+		L.deadline = auc_clock_now() + opt->wait;
 		launch_start_missing(&L, 0);
 		while (!launch_done(&L)) {
 			launch_poll(&L);
@@ -244,7 +244,7 @@ void launch_leave(struct launch *L)
 				o = json_object_new_object();
 				json_object_object_add(o, "stop", json_object_new_int(SIGTERM));
 				wire_send(&t->wire, o);
-				p->kill_at = clock_now() + L->opt->grace;
+				p->kill_at = auc_clock_now() + L->opt->grace;
 			} else if (t->state != TASK_ENDED) {
 				absent = true;
 			}
@@ -306,7 +306,7 @@ void launch_fail(struct launch *L, int code, const char *fmt, ...)
 	if (L->phase != PHASE_GATHER)
 		launch_send(L, "signal", SIGTERM, true);
 	L->phase = PHASE_STOP;
-	L->deadline = clock_now() + L->opt->grace;
+	L->deadline = auc_clock_now() + L->opt->grace;
 }
 
 static bool launch_init(struct launch *L)
@@ -401,7 +401,7 @@ static void launch_poll(struct launch *L)
 
 		L->poll[n++] = (struct pollfd){.fd = L->tasks[i].wire.fd, .events = POLLIN | out};
 	}
-	if (poll(L->poll, n, clock_poll_timeout(launch_next(L), clock_now())) < 0)
+	if (poll(L->poll, n, auc_clock_poll_timeout(launch_next(L), auc_clock_now())) < 0)
 		return;
 	for (unsigned i = 0; i < L->ntasks; i++)
 		if (L->poll[POLL_OTHER + GUESTS_MAX + i].revents)
@@ -449,7 +449,7 @@ static void launch_accept(struct launch *L)
 		setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof(on));
 		setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
 		wire_init(&g->wire, fd, WIRE_HELLO_MAX);
-		g->deadline = clock_now() + GUEST_SECONDS;
+		g->deadline = auc_clock_now() + GUEST_SECONDS;
 	}
 }
 
@@ -538,7 +538,7 @@ static void task_read(struct launch *L, struct task *t)
 	wire_close(&t->wire);
 	if (t->state == TASK_HERE || t->state == TASK_RUNNING) {
 		t->state = TASK_LOST;
-		t->lost_at = clock_now();
+		t->lost_at = auc_clock_now();
 	}
 }
 
@@ -623,10 +623,10 @@ static void launch_signals(struct launch *L)
 		if (L->phase < PHASE_STOP) {
 			L->interrupted = true;
 			L->phase = PHASE_STOP;
-			L->deadline = clock_now() + L->opt->grace;
+			L->deadline = auc_clock_now() + L->opt->grace;
 		} else {
 			/* Asked for twice: no more patience. */
-			L->deadline = clock_now();
+			L->deadline = auc_clock_now();
 		}
 	}
 }
@@ -683,7 +683,7 @@ static void proc_ended(struct launch *L, struct proc *p)
 /* What follows from the state and the time. */
 static void launch_step(struct launch *L)
 {
-	double now = clock_now();
+	double now = auc_clock_now();
 	bool due = L->deadline > 0 && now >= L->deadline;
 	unsigned here = 0, joining = 0;
 
@@ -787,7 +787,7 @@ static void launch_stop(struct launch *L)
 {
 	launch_send(L, "stop", SIGTERM, false);
 	L->phase = PHASE_STOP;
-	L->deadline = clock_now() + L->opt->grace;
+	L->deadline = auc_clock_now() + L->opt->grace;
 }
 
 static void launch_kill(struct launch *L)
@@ -797,7 +797,7 @@ static void launch_kill(struct launch *L)
 		if (L->procs[i].pid && !L->opt->direct)
 			kill(L->procs[i].pid, SIGTERM);
 	L->phase = PHASE_KILL;
-	L->deadline = clock_now() + LAST_SECONDS;
+	L->deadline = auc_clock_now() + LAST_SECONDS;
 }
 
 /* The step is not to be, or what is left of it is to end. */
@@ -815,7 +815,7 @@ static void launch_give_up(struct launch *L, struct proc *p)
 	}
 	if (p->pid)
 		kill(p->pid, SIGTERM);
-	p->kill_at = clock_now() + L->opt->grace;
+	p->kill_at = auc_clock_now() + L->opt->grace;
 }
 
 /* The grace time of tasks that leave is over. */
@@ -838,7 +838,7 @@ static void launch_kill_leaving(struct launch *L, struct proc *p)
 		kill(-p->pid, SIGKILL);
 	else if (all && !L->opt->direct)
 		kill(p->pid, SIGTERM);
-	p->kill_at = p->killed ? 0 : clock_now() + LAST_SECONDS;
+	p->kill_at = p->killed ? 0 : auc_clock_now() + LAST_SECONDS;
 	p->killed = true;
 }
 

@@ -163,7 +163,7 @@ void look_node_addr(const char *node, char *buf, size_t size)
 enum auc_code look_wait(uint32_t job_id, double wait, unsigned verbose, struct layout *l,
 			struct course *c, struct auc_err *err)
 {
-	double until = clock_now() + wait;
+	double until = auc_clock_now() + wait;
 	char waiting[sizeof(err->text)] = "";
 	bool told = false;
 
@@ -179,28 +179,28 @@ enum auc_code look_wait(uint32_t job_id, double wait, unsigned verbose, struct l
 		if (rc == AUC_OK) {
 			layout_clear(l);
 			course_clear(c);
-			rc = group_course(&g, clock_wall(), c, &why);
+			rc = group_course(&g, auc_clock_wall(), c, &why);
 			early = wait >= 0 && rc == AUC_OK ? look_early(c) : NULL;
 			if (early) {
 				snprintf(waiting, sizeof(waiting),
 					 "the plan comes to %s in %.0f s only", g.node,
-					 ceil(early->begin - clock_wall()));
+					 ceil(early->begin - auc_clock_wall()));
 			} else if (rc == AUC_OK) {
-				rc = group_layout(&g, clock_wall(), l, &why);
+				rc = group_layout(&g, auc_clock_wall(), l, &why);
 			}
 			if (rc == AUC_OK && !early) {
 				group_fill(&g, NULL, l, waiting, sizeof(waiting));
 				complete = wait < 0 || layout_complete(l, NULL);
 			}
 			group_clear(&g);
-		} else if (rc == AUC_EIO && wait >= 0 && clock_now() < until) {
+		} else if (rc == AUC_EIO && wait >= 0 && auc_clock_now() < until) {
 			/* A controller that restarts comes back. */
 			snprintf(waiting, sizeof(waiting), "%s", why.text);
 			rc = AUC_OK;
 		}
 		if (rc == AUC_OK && complete)
 			return AUC_OK;
-		if (rc == AUC_OK && clock_now() >= until)
+		if (rc == AUC_OK && auc_clock_now() >= until)
 			rc = auc_err_set(&why, AUC_ESTATE,
 					 "after %g s (--wait) the group is not complete: %s", wait,
 					 waiting);
@@ -212,7 +212,7 @@ enum auc_code look_wait(uint32_t job_id, double wait, unsigned verbose, struct l
 		if (verbose && !told)
 			say("waiting for the group: %s", waiting);
 		told = true;
-		clock_sleep(LOOK_AGAIN);
+		auc_clock_sleep(LOOK_AGAIN);
 	}
 }
 
@@ -275,11 +275,11 @@ void look_end(struct look *k)
 /* The leg that the lead has been moved for, a little too early; NULL: it is where it belongs. */
 static const struct course_leg *look_early(const struct course *c)
 {
-	const struct course_leg *leg = course_at(c, clock_wall());
+	const struct course_leg *leg = course_at(c, auc_clock_wall());
 
 	if (!leg || !leg->elsewhere)
 		return NULL;
-	leg = course_after(c, clock_wall());
+	leg = course_after(c, auc_clock_wall());
 	return leg && !leg->elsewhere ? leg : NULL;
 }
 

@@ -136,16 +136,16 @@ static bool read_plan(struct mover *m)
 static void move_slot(struct mover *m, unsigned first, unsigned n)
 {
 	int64_t slot = m->moves[first].slot;
-	double begin = (double)slot * m->receipt.slot_seconds, wait = begin - clock_wall();
+	double begin = (double)slot * m->receipt.slot_seconds, wait = begin - auc_clock_wall();
 	uint64_t sum = 0, bytes;
 	unsigned done = 0;
 
 	/* What this job, started again, does not find done in a slot of before is too late: it
 	 * would be sent out of another slot's budget. */
-	if (clock_wall() >= begin + m->receipt.slot_seconds)
+	if (auc_clock_wall() >= begin + m->receipt.slot_seconds)
 		return;
-	while ((wait = begin - clock_wall()) > 0)
-		clock_sleep(wait < AGAIN ? wait : AGAIN);
+	while ((wait = begin - auc_clock_wall()) > 0)
+		auc_clock_sleep(wait < AGAIN ? wait : AGAIN);
 	for (unsigned i = first; i < first + n; i++) {
 		done += move_chunk(m, &m->moves[i], &bytes);
 		sum += bytes;
@@ -173,16 +173,16 @@ static bool move_chunk(struct mover *m, const struct move *move, uint64_t *bytes
 	}
 	if (!name_paths(m, &c))
 		return false;
-	while (!done && clock_wall() < c.until) {
+	while (!done && auc_clock_wall() < c.until) {
 		if (find_jobs(m, &c) && ask_size(m, &c, &whole, &have)) {
 			/* Fewer: what was there was no part of it. */
 			first = looks++ && first < have ? first : have;
 			done = whole || carry(m, &c, have, &came);
 		}
 		if (!done)
-			clock_sleep(AGAIN);
+			auc_clock_sleep(AGAIN);
 	}
-	c.until = clock_wall() + LAST_SECONDS;
+	c.until = auc_clock_wall() + LAST_SECONDS;
 	if (!done && looks && !ask_size(m, &c, &whole, &have))
 		have = first;
 	*bytes = have > first ? have + came - first : came;
@@ -353,12 +353,12 @@ static void steps_wait(struct step *s, unsigned n, double until)
 			s[i].pid = 0;
 			s[i].code = WIFEXITED(status) ? WEXITSTATUS(status) : EXIT_FAILURE;
 		}
-		for (unsigned i = 0; i < n && left && !told && clock_wall() >= until; i++)
+		for (unsigned i = 0; i < n && left && !told && auc_clock_wall() >= until; i++)
 			if (s[i].pid > 0)
 				kill(s[i].pid, SIGTERM);
-		told = told || clock_wall() >= until;
+		told = told || auc_clock_wall() >= until;
 		if (left)
-			clock_sleep(POLL);
+			auc_clock_sleep(POLL);
 	} while (left);
 	for (unsigned i = 0; i < n; i++) {
 		ssize_t got = s[i].out >= 0 ? read(s[i].out, s[i].text, OUT_MAX - 1) : -1;

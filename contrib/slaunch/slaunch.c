@@ -72,7 +72,7 @@ int main(int argc, char **argv)
 				      .grace = DEFAULT_GRACE,
 				      .notice = DEFAULT_NOTICE,
 				      .change_signal = SIGUSR1,
-				      .plan_start = clock_wall()}};
+				      .plan_start = auc_clock_wall()}};
 	char self[PATH_MAX], host[256];
 	struct auc_err err = {0};
 	struct layout layout;

@@ -70,13 +70,14 @@ enum auc_code async_ps_run(const struct place *p, const struct train_options *op
 	enum auc_code rc = ps_init(&ps, err);
 
 	while (rc == AUC_OK && !ps_ended(&ps)) {
-		rc = server_wait(&ps.server, clock_now() + CHECK_SECONDS, ps.notice.fd, err);
+		rc = server_wait(&ps.server, auc_clock_now() + CHECK_SECONDS, ps.notice.fd, err);
 		notice_read(&ps.notice);
 		if (rc != AUC_OK || p->rank != 0)
 			continue;
 		ps_drop_silent(&ps);
 		ps_hand_out(&ps);
-		if (!ps.over && !ps.notice.stop && (ps.notice.change || clock_now() >= ps.save_at))
+		if (!ps.over && !ps.notice.stop &&
+		    (ps.notice.change || auc_clock_now() >= ps.save_at))
 			rc = ps_save(&ps, ps.notice.change, err);
 		ps.notice.change = false;
 	}
@@ -144,8 +145,8 @@ static enum auc_code ps_resume(struct async_ps *ps, struct auc_err *err)
 	if (rc == AUC_OK && ps->opt->homes.n)
 		chunks_settle(&ps->chunks, &ps->opt->homes, ps->opt->epochs);
 	free(c.passes);
-	ps->epoch_begin = clock_now();
-	ps->save_at = clock_now() + ps->opt->checkpoint_every;
+	ps->epoch_begin = auc_clock_now();
+	ps->save_at = auc_clock_now() + ps->opt->checkpoint_every;
 	if (rc == AUC_OK && ps->over)
 		report_final(ps->opt, ps->chunks.epochs, ps->params);
 	return rc;
@@ -260,7 +261,7 @@ static enum auc_code ps_gone(void *arg, struct client *c, bool malformed, struct
 static enum auc_code ps_push(struct async_ps *ps, struct client *c, const double *v,
 			     struct auc_err *err)
 {
-	double begin = clock_now(), samples = v[0];
+	double begin = auc_clock_now(), samples = v[0];
 
 	for (uint64_t i = 0; i < PROTO_METRICS + ps->n; i++)
 		if (!isfinite(v[i]))
@@ -269,7 +270,7 @@ static enum auc_code ps_push(struct async_ps *ps, struct client *c, const double
 					   (long long)c->id);
 	for (uint64_t i = 0; i < ps->n && samples > 0; i++)
 		ps->params[ps->from + i] -= ps->opt->rate * v[PROTO_METRICS + i] / samples;
-	clock_sleep_until(begin + ps->opt->pace);
+	auc_clock_sleep_until(begin + ps->opt->pace);
 	if (!ps_send_params(ps, c))
 		ps_drop(ps, c, "does not take its parameters");
 	return AUC_OK;
@@ -313,8 +314,8 @@ static enum auc_code ps_epoch(struct async_ps *ps, struct auc_err *err)
 {
 	enum auc_code rc;
 
-	report_epoch(ps->chunks.epochs, &ps->chunks.last, clock_now() - ps->epoch_begin);
-	ps->epoch_begin = clock_now();
+	report_epoch(ps->chunks.epochs, &ps->chunks.last, auc_clock_now() - ps->epoch_begin);
+	ps->epoch_begin = auc_clock_now();
 	rc = ps_save(ps, false, err);
 	if (rc != AUC_OK || ps->chunks.epochs < ps->opt->epochs)
 		return rc;
@@ -391,7 +392,7 @@ static void ps_drop(struct async_ps *ps, struct client *c, const char *why)
 /* A worker that has a chunk and says nothing: its node may hang. */
 static void ps_drop_silent(struct async_ps *ps)
 {
-	double now = clock_now();
+	double now = auc_clock_now();
 
 	for (unsigned i = 0; i < ps->server.nclients; i++) {
 		struct client *c = &ps->server.clients[i];
@@ -426,7 +427,7 @@ static enum auc_code ps_save(struct async_ps *ps, bool tell, struct auc_err *err
 		.epochs = ps->chunks.epochs, .passes = ps->chunks.passes, .sum = ps->chunks.sum};
 	enum auc_code rc;
 
-	ps->save_at = clock_now() + ps->opt->checkpoint_every;
+	ps->save_at = auc_clock_now() + ps->opt->checkpoint_every;
 	if (!ps->opt->checkpoint)
 		return AUC_OK;
 	rc = ps_gather(ps, err);

@@ -119,7 +119,7 @@ static enum auc_code worker_train(struct async_worker *w, struct auc_err *err)
 			return rc;
 		done = NULL;
 		if (h.type == PROTO_WAIT) {
-			clock_sleep_until(clock_now() + HERE_AGAIN);
+			auc_clock_sleep_until(auc_clock_now() + HERE_AGAIN);
 			notice_read(&w->notice);
 			if (w->notice.stop)
 				return auc_err_set(err, AUC_ESTATE, "asked to end");
@@ -202,7 +202,7 @@ static enum auc_code worker_chunk(struct async_worker *w, uint64_t chunk, struct
 	if (rc == AUC_OK && w->opt->data)
 		rc = worker_load(w, chunk, err);
 	for (uint64_t i = 0; i < w->opt->minibatches && rc == AUC_OK; i++) {
-		double begin = clock_now();
+		double begin = auc_clock_now();
 		struct metrics mine = {0};
 
 		memset(w->grad, 0, w->n * sizeof(double));
@@ -219,7 +219,7 @@ static enum auc_code worker_chunk(struct async_worker *w, uint64_t chunk, struct
 			model_sample(w->params, w->opt->hidden, x, label, w->grad, w->scratch,
 				     &mine);
 		}
-		clock_sleep_until(begin + w->opt->pace);
+		auc_clock_sleep_until(begin + w->opt->pace);
 		rc = worker_send(w, PROTO_PUSH, &mine, err);
 		if (rc == AUC_OK)
 			rc = worker_pull(w, err);

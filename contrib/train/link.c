@@ -64,7 +64,7 @@ enum auc_code link_send(struct link *l, const void *data, size_t len, bool more,
 
 enum auc_code link_recv(struct link *l, void *data, size_t len, struct auc_err *err)
 {
-	double until = l->timeout > 0 ? clock_now() + l->timeout : 0;
+	double until = l->timeout > 0 ? auc_clock_now() + l->timeout : 0;
 	char *p = data;
 
 	while (len) {
@@ -72,13 +72,13 @@ enum auc_code link_recv(struct link *l, void *data, size_t len, struct auc_err *
 			{.fd = l->fd, .events = POLLIN},
 			{.fd = l->notice ? l->notice->fd : -1, .events = POLLIN},
 		};
-		double now = clock_now();
+		double now = auc_clock_now();
 		ssize_t n;
 
 		if (until > 0 && now >= until)
 			return auc_err_set(err, AUC_EIO, "PS %u did not answer within %g s", l->ps,
 					   l->timeout);
-		if (poll(fds, 2, clock_poll_timeout(until, now)) < 0)
+		if (poll(fds, 2, auc_clock_poll_timeout(until, now)) < 0)
 			continue;
 		if (fds[1].revents && link_stopped(l))
 			return auc_err_set(err, AUC_ESTATE, "asked to end");
@@ -117,7 +117,7 @@ static enum auc_code link_connect(struct link *l, const struct train_host *h, do
 				  struct auc_err *err)
 {
 	struct addrinfo hints = {.ai_socktype = SOCK_STREAM}, *ai;
-	double until = clock_now() + connect_wait;
+	double until = auc_clock_now() + connect_wait;
 	char service[8];
 	int rc, on = 1;
 
@@ -133,7 +133,7 @@ static enum auc_code link_connect(struct link *l, const struct train_host *h, do
 		if (l->fd >= 0)
 			close(l->fd);
 		l->fd = -1;
-		if (clock_now() >= until) {
+		if (auc_clock_now() >= until) {
 			freeaddrinfo(ai);
 			return auc_err_set(err, AUC_EIO, "cannot reach PS %u at %s port %u: %s",
 					   l->ps, h->host, h->port, strerror(rc));
@@ -142,7 +142,7 @@ static enum auc_code link_connect(struct link *l, const struct train_host *h, do
 			freeaddrinfo(ai);
 			return auc_err_set(err, AUC_ESTATE, "asked to end");
 		}
-		clock_sleep(CONNECT_AGAIN);
+		auc_clock_sleep(CONNECT_AGAIN);
 	}
 	freeaddrinfo(ai);
 	setsockopt(l->fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof(on));

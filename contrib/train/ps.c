@@ -51,12 +51,13 @@ enum auc_code ps_run(const struct place *p, const struct train_options *opt, str
 	enum auc_code rc = ps_init(&ps, err);
 	double stop_at = 0;
 
-	while (rc == AUC_OK && ps.nbye < p->nworkers && (stop_at <= 0 || clock_now() < stop_at)) {
+	while (rc == AUC_OK && ps.nbye < p->nworkers &&
+	       (stop_at <= 0 || auc_clock_now() < stop_at)) {
 		rc = server_wait(&ps.server, stop_at, ps.notice.fd, err);
 		notice_read(&ps.notice);
 		/* The workers are to end, too: a moment later nobody has to miss us. */
 		if (ps.notice.stop && stop_at <= 0)
-			stop_at = clock_now() + LAST_SECONDS;
+			stop_at = auc_clock_now() + LAST_SECONDS;
 		if (ps.notice.stop && ps.ngone == ps.nhello)
 			break;
 	}
@@ -163,9 +164,9 @@ static enum auc_code ps_push(struct ps *ps, struct client *c, const double *v, s
 	ps->has_pushed[c->id] = true;
 	if (++ps->npushed < ps->place->nworkers)
 		return AUC_OK;
-	begin = clock_now();
+	begin = auc_clock_now();
 	ps_update(ps);
-	clock_sleep_until(begin + ps->opt->pace);
+	auc_clock_sleep_until(begin + ps->opt->pace);
 	return ps_send_params(ps, err);
 }
 

@@ -55,7 +55,7 @@ void server_clear(struct server *s)
 enum auc_code server_wait(struct server *s, double until, int fd, struct auc_err *err)
 {
 	enum auc_code rc = server_room(s, err);
-	double now = clock_now(), next = until;
+	double now = auc_clock_now(), next = until;
 	unsigned n = s->nclients;
 
 	if (rc != AUC_OK)
@@ -70,14 +70,14 @@ enum auc_code server_wait(struct server *s, double until, int fd, struct auc_err
 	/* While there is no room, callers wait in the kernel's queue. */
 	s->poll[n] = (struct pollfd){.fd = server_full(s) ? -1 : s->listen_fd, .events = POLLIN};
 	s->poll[n + 1] = (struct pollfd){.fd = fd, .events = POLLIN};
-	if (poll(s->poll, n + 2, clock_poll_timeout(next, now)) < 0)
+	if (poll(s->poll, n + 2, auc_clock_poll_timeout(next, now)) < 0)
 		return AUC_OK;
 	for (unsigned i = 0; i < n && rc == AUC_OK; i++)
 		if (s->poll[i].revents && s->clients[i].fd >= 0)
 			rc = server_read(s, &s->clients[i], err);
 	if (rc == AUC_OK && s->poll[n].revents)
 		rc = server_accept(s, err);
-	now = clock_now();
+	now = auc_clock_now();
 	for (unsigned i = 0; i < s->nclients; i++)
 		if (s->clients[i].fd >= 0 && s->clients[i].id < 0 &&
 		    now > s->clients[i].since + STRANGER_TIME)
@@ -184,7 +184,8 @@ static enum auc_code server_accept(struct server *s, struct auc_err *err)
 		for (unsigned i = 0; i < s->nclients && fd >= 0; i++) {
 			if (s->clients[i].fd >= 0)
 				continue;
-			s->clients[i] = (struct client){.fd = fd, .id = -1, .since = clock_now()};
+			s->clients[i] =
+				(struct client){.fd = fd, .id = -1, .since = auc_clock_now()};
 			fd = -1;
 		}
 		rc = server_room(s, err);
@@ -234,7 +235,7 @@ static enum auc_code server_message(struct server *s, struct client *c, struct a
 	const struct proto_header *h = (const struct proto_header *)c->in;
 	enum auc_code rc = AUC_OK;
 
-	c->heard = clock_now();
+	c->heard = auc_clock_now();
 	if (c->id >= 0)
 		return s->message(s->arg, c, h, (const double *)(c->in + sizeof(*h)), err);
 	if (token_right(s, (const struct proto_hello *)c->in))

@@ -17,7 +17,7 @@
 struct client {
 	int fd;       /* -1: free */
 	int64_t id;   /* -1: has not said HELLO */
-	double since; /* clock_now() of the connection */
+	double since; /* auc_clock_now() of the connection */
 	double heard; /* and of its last message */
 	bool bye;
 	bool has_chunk, waits; /* asynchronous training: what it works on; it wants something */
@@ -51,8 +51,8 @@ struct server {
 enum auc_code server_init(struct server *s, const struct place *p, unsigned workers_max,
 			  uint64_t count_max, struct auc_err *err);
 void server_clear(struct server *s);
-/* Serves what comes until something has, or until UNTIL of clock_now() (0: no limit), or FD (-1:
- * none) can be read. */
+/* Serves what comes until something has, or until UNTIL of auc_clock_now() (0: no limit), or FD
+ * (-1: none) can be read. */
 enum auc_code server_wait(struct server *s, double until, int fd, struct auc_err *err);
 /* Sends a header, METRICS[PROTO_METRICS] and N doubles. False: it does not take them. */
 bool client_send(struct client *c, const struct proto_header *h, const double *metrics,

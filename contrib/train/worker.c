@@ -156,7 +156,7 @@ static enum auc_code worker_train(struct worker *w, struct auc_err *err)
 	enum auc_code rc = AUC_OK;
 
 	while (w->at.epochs < w->opt->epochs && rc == AUC_OK) {
-		double begin = clock_now();
+		double begin = auc_clock_now();
 		struct metrics whole;
 
 		rc = worker_epoch(w, err);
@@ -166,7 +166,7 @@ static enum auc_code worker_train(struct worker *w, struct auc_err *err)
 		w->at = (struct ckpt){.epochs = w->at.epochs + 1};
 		if (w->place->rank != 0)
 			continue;
-		report_epoch(w->at.epochs, &whole, clock_now() - begin);
+		report_epoch(w->at.epochs, &whole, auc_clock_now() - begin);
 		rc = worker_save(w, false, err);
 	}
 	return rc;
@@ -180,13 +180,13 @@ static enum auc_code worker_epoch(struct worker *w, struct auc_err *err)
 
 	while (w->at.minibatches < all && rc == AUC_OK) {
 		uint64_t first = w->at.minibatches, minibatch = first + w->place->rank;
-		double begin = clock_now();
+		double begin = auc_clock_now();
 
 		memset(w->grad, 0, w->n * sizeof(double));
 		w->mine = (struct metrics){0};
 		if (minibatch < all) {
 			worker_minibatch(w, minibatch);
-			clock_sleep_until(begin + w->opt->pace);
+			auc_clock_sleep_until(begin + w->opt->pace);
 		}
 		rc = worker_push(w, err);
 		if (rc == AUC_OK)

@@ -3,9 +3,9 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "clock.h"
 #include "measure.h"
 
 uint64_t measure_random = 1;
@@ -28,10 +28,7 @@ unsigned measure_pick(unsigned low, unsigned high)
 
 double measure_cpu(void)
 {
-	struct timespec t;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+	return auc_clock(CLOCK_THREAD_CPUTIME_ID);
 }
 
 double measure_resident_mb(void)

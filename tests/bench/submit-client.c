@@ -15,11 +15,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <slurm/slurm.h>
 #include <slurm/slurm_errno.h>
+
+#include "clock.h"
 
 #define THREADS_MAX 64
 
@@ -33,7 +34,6 @@ static atomic_uint next_job, accepted, refused;
 
 static void *submitter(void *arg);
 static void submit(void);
-static double now(void);
 
 int main(int argc, char **argv)
 {
@@ -70,7 +70,7 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	slurm_init(NULL);
-	begin = now();
+	begin = auc_clock_now();
 	for (unsigned i = 0; i < options.threads; i++) {
 		if (pthread_create(&threads[i], NULL, submitter, NULL)) {
 			fprintf(stderr, "submit-client: no thread\n");
@@ -79,7 +79,7 @@ int main(int argc, char **argv)
 	}
 	for (unsigned i = 0; i < options.threads; i++)
 		pthread_join(threads[i], NULL);
-	printf("%.1f %u %u\n", options.jobs / (now() - begin), atomic_load(&accepted),
+	printf("%.1f %u %u\n", options.jobs / (auc_clock_now() - begin), atomic_load(&accepted),
 	       atomic_load(&refused));
 	return 0;
 }
@@ -123,12 +123,4 @@ static void submit(void)
 			fprintf(stderr, "submit-client: %s\n", slurm_strerror(slurm_get_errno()));
 		atomic_fetch_add(&refused, 1);
 	}
-}
-
-static double now(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (double)ts.tv_sec + (double)ts.tv_nsec / 1e9;
 }

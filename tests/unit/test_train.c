@@ -434,10 +434,10 @@ static void test_link_timeout(void **state)
 	assert_int_equal(write(fd[1], "abcdef", 6), 6);
 	assert_int_equal(link_recv(&l, buf, 4, &err), AUC_OK);
 	assert_memory_equal(buf, "abcd", 4);
-	begin = clock_now();
+	begin = auc_clock_now();
 	assert_int_equal(link_recv(&l, buf, 4, &err), AUC_EIO);
 	assert_string_equal(err.text, "PS 3 did not answer within 0.2 s");
-	assert_true(clock_now() - begin >= 0.2);
+	assert_true(auc_clock_now() - begin >= 0.2);
 	close(fd[1]);
 	assert_int_equal(link_recv(&l, buf, 1, &err), AUC_EIO);
 	assert_string_equal(err.text, "PS 3 went away");

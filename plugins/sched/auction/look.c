@@ -10,9 +10,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "agent-private.h"
+#include "clock.h"
 #include "desc.h"
 #include "receipt.h"
 #include "receipts.h"
@@ -36,7 +36,6 @@ static enum auc_code load_task(struct auc_agent *a, struct auc_task *t, struct a
 static enum auc_code keep(struct auc_agent *a, job_info_msg_t *jobs, struct auc_err *err);
 static void count_records(struct auc_agent *a);
 static void begin(struct auc_task *t, double now);
-static double own_seconds(void);
 static void see(struct auc_agent *a, const slurm_job_info_t *info, double now);
 static bool has_lien(const struct auc_agent *a, uint32_t uid);
 static void see_member(struct auc_agent *a, const slurm_job_info_t *info,
@@ -82,7 +81,7 @@ bool auc_look_trouble(const struct auc_agent *a, const struct auc_task *t, doubl
 
 bool auc_look_load(struct auc_agent *a, double now, enum auc_look kind)
 {
-	double began = auc_site_now(), own = own_seconds(), took;
+	double began = auc_site_now(), own = auc_clock(CLOCK_THREAD_CPUTIME_ID), took;
 	enum auc_code code;
 	struct auc_err err;
 
@@ -100,7 +99,8 @@ bool auc_look_load(struct auc_agent *a, double now, enum auc_look kind)
 		return false;
 	}
 	took = auc_site_now() - began;
-	auc_pace_did(&a->pace, kind, &a->signs, now, took, own_seconds() - own);
+	auc_pace_did(&a->pace, kind, &a->signs, now, took,
+		     auc_clock(CLOCK_THREAD_CPUTIME_ID) - own);
 	if (kind == AUC_LOOK_ALL)
 		a->next_records = now + a->pace.wait[AUC_LOOK_ALL];
 	for (struct auc_task *t = a->tasks.list; t; t = t->next)
@@ -366,14 +366,6 @@ static void begin(struct auc_task *t, double now)
 		t->seek = t->seek > 0 ? 2 * t->seek : SEEK;
 		t->seek_next = now + (t->seek < SEEK_MAX ? t->seek : SEEK_MAX);
 	}
-}
-
-static double own_seconds(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts);
-	return (double)ts.tv_sec + (double)ts.tv_nsec * 1e-9;
 }
 
 /* Finds out which sale, if any, a record belongs to. */
