@@ -239,9 +239,15 @@ stop_one()
 	wait_for 10 gone "$pid" "$(program_of "$1")"
 }
 
+# gone PID PROGRAM. A process that ends has no command line any more, but its ports, until its last thread has ended: what is left
+# then is nothing, or a zombie.
 gone()
 {
-	! is_ours "$1" "$2"
+	local stat=
+
+	[ -n "$(tr -d '\0' 2> /dev/null < "/proc/$1/cmdline")" ] && { ! is_ours "$1" "$2"; return; }
+	read -r stat 2> /dev/null < "/proc/$1/stat" || return 0
+	[[ "${stat##*) }" = Z* ]] && [ "$(ls "/proc/$1/task" 2> /dev/null | wc -l)" -le 1 ]
 }
 
 stop_all()

@@ -142,6 +142,34 @@ node2" ]
 	run ! sleeper_runs
 }
 
+# Its first thread has ended, and with that it has no command line any more; another one holds what it has open.
+@test "a daemon that was killed is gone once its last thread is" {
+	local dir=$BATS_TEST_TMPDIR in pid
+	cat > "$dir/ends.c" <<-'END'
+		#include <pthread.h>
+		#include <stdlib.h>
+		#include <unistd.h>
+		static void *wait_for_end(void *arg) { char c; if (read(0, &c, 1) < 1) exit(0); return arg; }
+		int main(void) { pthread_t t; pthread_create(&t, NULL, wait_for_end, NULL); pthread_exit(NULL); }
+	END
+	gcc -pthread -o "$dir/slurmctld" "$dir/ends.c"
+	mkfifo "$dir/in"
+	SLURM_CONF=$dir/etc/slurm.conf "$dir/slurmctld" < "$dir/in" 3>&- &
+	pid=$!
+	exec {in}> "$dir/in"
+	source "$(dirname "$BATS_TEST_FILENAME")/../../contrib/sandbox/daemons.bash"
+	B=$dir
+	no_command_line()
+	{
+		[ -z "$(tr -d '\0' < "/proc/$pid/cmdline")" ]
+	}
+	wait_until 10 no_command_line
+	run gone "$pid" slurmctld
+	[ "$status" -ne 0 ]
+	exec {in}>&-
+	wait_until 10 gone "$pid" slurmctld
+}
+
 @test "wrong options are refused with a sentence" {
 	run -1 sandbox -d /tmp/x up --slot-seconds none
 	[ "$output" = "sandbox: --slot-seconds none: expected a number from 1 to 86400" ]
