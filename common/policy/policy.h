@@ -135,8 +135,8 @@ extern const struct auc_policy auc_policy_aonline;
 const struct auc_policy *auc_policy_of_cluster(const char *name);
 
 /*
- * From which slot index of M on JOB may use a server: READY, by server, M's number of slots if it
- * is too late. Without regard to where its data are: returned.
+ * To READY, by server: the slot index of M from which on JOB may use it, once its data are there;
+ * M's number of slots if that is too late. Returns the same for a server that has the data at once.
  */
 unsigned auc_policy_ready(const struct auc_market *m, const struct auc_job *job, uint32_t *ready);
 

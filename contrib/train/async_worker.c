@@ -119,7 +119,7 @@ static enum auc_code worker_train(struct async_worker *w, struct auc_err *err)
 			return rc;
 		done = NULL;
 		if (h.type == PROTO_WAIT) {
-			auc_clock_sleep_until(auc_clock_now() + HERE_AGAIN);
+			auc_clock_sleep(HERE_AGAIN);
 			notice_read(&w->notice);
 			if (w->notice.stop)
 				return auc_err_set(err, AUC_ESTATE, "asked to end");
