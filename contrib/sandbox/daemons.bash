@@ -163,11 +163,24 @@ serve_power()
 	while read -r word list <&8; do
 		for node in $(node_names "$list"); do
 			case $word in
-			resume) start_node "$node" -b 8>&- ;;
+			resume) boot_node "$node" 8>&- ;;
 			suspend) stop_one "$node" 8>&- ;;
 			esac
 		done
 	done
+}
+
+# A machine that boots. Not in the second in which it was asked to: slurmctld knows a boot by whole seconds of two clocks, and
+# takes a slurmd that registers in that second for one that has not booted yet; it registers only once.
+boot_node()
+{
+	local asked=$EPOCHSECONDS
+
+	stop_one "$1"
+	while [ "$EPOCHSECONDS" = "$asked" ]; do
+		sleep 0.05
+	done
+	start_node "$1" -b
 }
 
 start_slurmds()

@@ -170,6 +170,27 @@ node2" ]
 	wait_until 10 gone "$pid" slurmctld
 }
 
+@test "a cloud node boots when it is asked to, but not in the same second, in which slurmctld does not notice" {
+	other=$(mktemp -d "${TMPDIR:-/tmp}/auction-test-XXXXXX")
+	sandbox -d "$other" up --plugins off --nodes 'c1:partition=cloud,cpus=4,mem=4000,start=power'
+	pid_file=$other/run/slurmd-c1.pid before=
+	boots()
+	{
+		pid=$(cat "$pid_file") && [ -n "$pid" ] && [ "$pid" != "$before" ]
+	}
+	# Twice: one that is up boots anew.
+	for i in 1 2; do
+		now=$EPOCHSECONDS
+		while [ "$EPOCHSECONDS" = "$now" ]; do :; done
+		asked=$EPOCHSECONDS
+		echo 'resume c1' > "$other/run/power"
+		wait_until 30 boots
+		[ "$(stat -c %Y "$pid_file")" -gt "$asked" ]
+		before=$pid
+	done
+	run -0 sandbox -d "$other" down --remove
+}
+
 @test "wrong options are refused with a sentence" {
 	run -1 sandbox -d /tmp/x up --slot-seconds none
 	[ "$output" = "sandbox: --slot-seconds none: expected a number from 1 to 86400" ]
