@@ -75,7 +75,7 @@ node_is()
 	done
 	member=$(members "$job" | head -n 1)
 	node=$(job_field "$member" NodeList)
-	scontrol update nodename="$node" state=down reason=test
+	fail_node "$node"
 	wait_until 30 eval '[[ " $(last_nodes '"$job"') " != *" '"$node"' "* ]]'
 	wait_until 60 runs_on "$job" "$(last_nodes "$job")"
 	[ "$(receipt_get "$job" .payment)" = "$payment" ]

@@ -34,12 +34,13 @@ for_sale()
 	status_is ".servers[] | select(.name == \"$1\") | .for_sale" "$2"
 }
 
-down()
+# Nothing runs there. Not down: fail_node() says why.
+away()
 {
 	local node
 
 	for node; do
-		scontrol update nodename="$node" state=down reason=test
+		scontrol update nodename="$node" state=drain reason=test
 	done
 	for node; do
 		wait_until 30 for_sale "$node" false
@@ -71,7 +72,7 @@ up()
 	wait_until 30 receipt_state_is "$job" running
 	node=$(job_field "$(members "$job" | head -n 1)" NodeList)
 	lead=$(job_field "$job" NodeList)
-	scontrol update nodename="$node" state=down reason=test
+	fail_node "$node"
 	wait_until 30 eval '[[ " $(last_nodes '"$job"') " != *" '"$node"' "* ]]'
 	nodes=$(last_nodes "$job")
 	wait_until 30 runs_on "$job" "$nodes"
@@ -91,10 +92,10 @@ up()
 	others=$(status '.servers[] | select(.partition == "edge") | .name' | grep -vxF "$(last_nodes "$job" | tr ' ' '\n')")
 	wait_until 30 group_is "$job" RUNNING
 	wait_until 30 receipt_state_is "$job" running
-	down $others
+	away $others
 	group=$(group_jobs "$job")
 	node=$(job_field "$(members "$job" | head -n 1)" NodeList)
-	scontrol update nodename="$node" state=down reason=test
+	fail_node "$node"
 	for one in $group; do
 		wait_until 30 job_ended "$one"
 	done
@@ -109,7 +110,7 @@ up()
 	wait_until 30 job_is "$job" RUNNING
 	wait_until 30 receipt_state_is "$job" running
 	node=$(job_field "$job" NodeList)
-	scontrol update nodename="$node" state=down reason=test
+	fail_node "$node"
 	wait_until 30 settled "$job"
 	[ "$(database_receipt "$job" .why)" = node_fail ]
 	[ "$(database_receipt "$job" .payment)" = 0.000000 ]
@@ -118,7 +119,7 @@ up()
 
 @test "a node that is drained before the slot: the job starts on another, in its slots" {
 	# Another keeps it waiting.
-	down edge2 edge3 edge4
+	away edge2 edge3 edge4
 	first=$(submit bob $(long_bid 1000 | sed "s/chunks=8/chunks=4/; s/,14/,7/; s/--minibatches=[0-9]*/--minibatches=$((5 * slot))/") -o /dev/null --wrap 'sleep 60')
 	wait_until 30 job_is "$first" RUNNING
 	job=$(submit alice $(small_bid 100 2) -p edge -o /dev/null --wrap 'sleep 60')

@@ -122,7 +122,7 @@ all_for_sale()
 	wait_until 30 receipt_state_is "$job" running
 	node=$(job_field "$(members "$job" | head -n 1)" NodeList)
 	others=$(printf '%s\n' node1 node2 node3 | grep -vx "$node" | paste -sd' ')
-	scontrol update nodename="$node" state=down reason=test
+	fail_node "$node"
 	wait_until 30 eval '[[ " $(running_nodes '"$job"') " != *" '"$node"' "* ]] && [ "$(receipt_get '"$job"' ".plan[-1] | (.workers + .ps) | has(\"'"$node"'\")")" = false ]'
 	wait_until 30 runs_on "$job" "$others"
 	wait_until 30 group_is_inside "$job"

@@ -93,8 +93,8 @@ quiet()
 	three_jobs
 	reconfigure
 	wait_until 30 auction_open
-	sold_as_before
 	group_is "$running" RUNNING
+	sold_as_before
 	all_settle
 }
 
@@ -102,8 +102,8 @@ quiet()
 	three_jobs
 	sandbox restart slurmctld
 	wait_until 30 auction_open
-	wait_until 30 sold_as_before
 	group_is "$running" RUNNING
+	wait_until 30 sold_as_before
 	all_settle
 }
 

@@ -146,6 +146,12 @@ log_has()
 	grep -q -- "$1" "$SANDBOX_DIR/log/slurmctld.log"
 }
 
+# The node fails, and stays away: one that is only down comes back as soon as slurmctld pings it (ReturnToService=2).
+fail_node()
+{
+	scontrol update nodename="$1" state=down reason=test && scontrol update nodename="$1" state=drain reason=test
+}
+
 # The nodes of the plan of job $1 in its last run.
 last_nodes()
 {

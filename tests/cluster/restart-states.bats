@@ -170,15 +170,14 @@ ran_on()
 	[ "$(grep ^start "$SANDBOX_DIR/home/alice/$1")" = "$(printf '%s\n' "${expected[@]}")" ]
 }
 
-# How often $move was told of a change, or moved: an agent that is late does not tell it any more.
-changes()
+# True once $move was told of a change, or moved: an agent that is late does not tell it any more. change_begun [NODE]: since it moved
+# to NODE.
+change_begun()
 {
-	grep -cE "job $move (is told that its layout changes|moves to )" "$SANDBOX_DIR/log/slurmctld.log"
-}
-
-changes_begun()
-{
-	[ "$(changes)" -ge "$1" ]
+	awk -v told="job $move is told that its layout changes" -v moved="job $move moves to" -v from="${1:+job $move moves to $1}" '
+		index($0, told) || index($0, moved) { begun = 1 }
+		from != "" && index($0, from) { begun = 0 }
+		END { exit !begun }' "$SANDBOX_DIR/log/slurmctld.log"
 }
 
 # They only keep others out of their slots: the plan of $move is on move2 while move1 is taken, that of $pause has a pause.
@@ -204,7 +203,7 @@ sell_to_changes()
 }
 
 @test "waiting, starting, running, changing, pausing and ending: stopped, stopped in the middle of a change, and killed" {
-	local first second gap begun slow
+	local first second gap slow
 	boots STOP
 	in_one_slot sell_changes
 	in_one_slot sell_to_changes
@@ -247,7 +246,7 @@ sell_to_changes()
 	group_jobs "$run" > "$BATS_TEST_TMPDIR/group"
 
 	# Told of the change, and ending.
-	wait_until $((first * slot + 30 - $(date +%s))) changes_begun 1
+	wait_until $((first * slot + 30 - $(date +%s))) change_begun
 	wait_until 30 log_has "job $end1 is ended: timeout"
 	sandbox restart slurmctld
 	# In the middle of the change, which comes late now.
@@ -261,8 +260,7 @@ sell_to_changes()
 
 	# Not in the moment in which a job starts or moves: slurmctld does not get over that.
 	wait_until 30 saved
-	begun=$(changes)
-	wait_until $((second * slot + 30 - $(date +%s))) changes_begun $((begun + 1))
+	wait_until $((second * slot + 30 - $(date +%s))) change_begun move2
 	if [ $(($(date +%s) + 4)) -lt $((second * slot)) ]; then
 		sandbox restart slurmctld --kill
 	else
