@@ -123,6 +123,9 @@ enum auc_code auc_learn_begin(struct auc_learn *l, const struct auc_market *m,
 	l->pooled = NULL;
 	drop_jobs(l);
 	from = from > m->first ? from : m->first;
+	for (unsigned i = 0; i < njobs; i++)
+		if (jobs[i].own)
+			auc_pool_add_types(l->pool, jobs[i].own);
 	rc = auc_pool_market(l->pool, m, from, &l->pooled, err);
 	if (rc == AUC_OK)
 		rc = take_jobs(l, jobs, njobs, from, err);

@@ -17,6 +17,7 @@
 
 #define NEVER_FITS   (INT64_C(1) << 53) /* units of an amount beyond every capacity */
 #define SCALE_MAX    9
+#define ROUNDING     1e-6 /* of an amount, at most */
 #define AMOUNT_SLACK 1e-9 /* of an amount, at least of 1: more than rounding to units takes */
 
 /* The price functions of all TRES, by the server's roles. */
@@ -710,6 +711,11 @@ static enum auc_code to_units(const struct auc_tres *tres, const char *name, dou
 		return auc_err_set(err, AUC_EINVAL,
 				   "%s: %s=%g: too small to count, the least is %g", name,
 				   tres->name, *amount, 1 / tres->scale);
+	if (fabs((double)*units - scaled) > ROUNDING * scaled)
+		return auc_err_set(err, AUC_EINVAL,
+				   "%s: %s=%.12g: expected a multiple of %g, in which %s is "
+				   "counted beside the largest server",
+				   name, tres->name, *amount, 1 / tres->scale, tres->name);
 	*amount = (double)*units / tres->scale;
 	return AUC_OK;
 }

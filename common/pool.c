@@ -21,6 +21,7 @@ struct stand_in {
 struct auc_pool {
 	unsigned nservers, ntres; /* of the market */
 	bool one_server;
+	bool *used[2]; /* some worker type (PS type) takes of it, by TRES of the market */
 	unsigned nclasses;
 	struct auc_class *classes;
 	uint32_t *class_of; /* by server and TRES */
@@ -63,10 +64,14 @@ enum auc_code auc_pool_create(const struct auc_market *m, bool one_server, struc
 	p->classes = calloc(cells, sizeof(*p->classes));
 	p->stand_ins = calloc(2 * n + 1, sizeof(*p->stand_ins));
 	p->members = calloc(2 * n + 1, sizeof(*p->members));
-	if (p->class_of && p->classes && p->stand_ins && p->members)
+	p->used[0] = calloc(m->ntres + 1, sizeof(**p->used));
+	p->used[1] = calloc(m->ntres + 1, sizeof(**p->used));
+	if (p->class_of && p->classes && p->stand_ins && p->members && p->used[0] && p->used[1])
 		rc = make_classes(p, m, err);
 	else
 		rc = auc_err_set(err, AUC_ENOMEM, "no memory for a pool");
+	if (rc == AUC_OK)
+		auc_pool_add_types(p, m);
 	if (rc == AUC_OK)
 		make_kinds(p, m);
 	if (rc == AUC_OK && one_server)
@@ -86,7 +91,18 @@ void auc_pool_destroy(struct auc_pool *p)
 	free(p->classes);
 	free(p->stand_ins);
 	free(p->members);
+	free(p->used[0]);
+	free(p->used[1]);
 	free(p);
+}
+
+void auc_pool_add_types(struct auc_pool *p, const struct auc_market *m)
+{
+	unsigned k, ps;
+
+	for (k = 0; k < p->ntres; k++)
+		for (ps = 0; ps < 2; ps++)
+			p->used[ps][k] = p->used[ps][k] || used_by(m, ps, k);
 }
 
 unsigned auc_pool_nclasses(const struct auc_pool *p)
@@ -292,8 +308,8 @@ static enum auc_code add_servers(const struct auc_pool *p, const struct auc_mark
 	for (s = p->stand_ins; s < p->stand_ins + p->nstand_ins && rc == AUC_OK; s++) {
 		first = &m->servers[p->members[s->first]];
 		for (n = 0, k = 0; k < m->ntres; k++) {
-			if (!s->single && !used_by(m, false, k) &&
-			    (p->one_server || !used_by(m, true, k)))
+			if (!s->single && k < p->ntres && !p->used[0][k] &&
+			    (p->one_server || !p->used[1][k]))
 				continue;
 			for (units = 0, i = 0; i < s->nmembers; i++)
 				units += m->servers[p->members[s->first + i]].units[k];

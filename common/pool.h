@@ -33,6 +33,9 @@ struct auc_class {
 enum auc_code auc_pool_create(const struct auc_market *m, bool one_server, struct auc_pool **p,
 			      struct auc_err *err);
 void auc_pool_destroy(struct auc_pool *p);
+/* From now on the pools that P makes have what the types of M need, too, a market with the servers
+ * P was made of and perhaps types of its own. Pools made before do not go with those made after. */
+void auc_pool_add_types(struct auc_pool *p, const struct auc_market *m);
 
 unsigned auc_pool_nclasses(const struct auc_pool *p);
 const struct auc_class *auc_pool_class(const struct auc_pool *p, unsigned i);

@@ -86,21 +86,26 @@ void books_raise_sites(struct books *b, const struct scenario_job *job)
 	long double value = books_value(&job->utility, 1), units, mb, n;
 	unsigned w, p, k, nw = b->s->nworker_types + job->nworker_types;
 	unsigned np = b->s->nps_types + job->nps_types;
+	const struct scenario_type *worker, *ps;
+	double seconds;
 
 	n = books_ceil((long double)job->epochs * job->chunks / job->chunks_per_slot);
-	for (w = 0; w < nw; w++)
-		for (p = 0; p < np; p++)
+	for (w = 0; w < nw; w++) {
+		worker = books_type(b->s->worker_types, b->s->nworker_types, job->worker_types, w);
+		if (!books_worker_type(b, job, worker->name, &seconds))
+			continue;
+		for (p = 0; p < np; p++) {
+			ps = books_type(b->s->ps_types, b->s->nps_types, job->ps_types, p);
+			if (!books_ps_type(b, job, ps->name, &seconds))
+				continue;
 			for (k = 0; k < b->ntres; k++) {
-				units = n * books_amount(books_type(b->s->worker_types,
-								    b->s->nworker_types,
-								    job->worker_types, w),
-							 b->tres[k]) +
-					books_amount(books_type(b->s->ps_types, b->s->nps_types,
-								job->ps_types, p),
-						     b->tres[k]);
+				units = n * books_amount(worker, b->tres[k]) +
+					books_amount(ps, b->tres[k]);
 				if (units > 0)
 					b->eta[k] = fmaxl(b->eta[k], value / units + 1);
 			}
+		}
+	}
 	mb = n * job->exchange_mb_per_slot;
 	if (!(mb > 0))
 		mb = (long double)job->chunks * job->chunk_mb;

@@ -124,7 +124,9 @@ bool check_oasis(struct check *c, const struct sold *j);
 bool check_pss(struct check *c, const struct sold *j, const struct run *run);
 /* The work of a baseline of oasis: a struct check_steps' work(). */
 void check_elastic(struct check *c, struct sold *j);
-/* Runs in order, within the horizon, from the arrival on. */
+/* No two runs in a row that are one. */
+void check_maximal(struct check *c, const struct sold *j);
+/* Maximal runs in order, within the horizon, from the arrival on. */
 bool check_times(struct check *c, const struct sold *j);
 /* The same of policy eris; a struct check_steps' work() of its baselines; MB that RUN sends in a
  * slot; sends them, which must be within the budget; a reader of "transfers". */

@@ -23,6 +23,7 @@ static enum auc_code read_server(struct reader *r, struct json_object *v, const 
 static bool check_layout(struct check *c, const struct sold *j, const struct run *run);
 static bool check_moves(struct check *c, const struct sold *j);
 static uint64_t workers_on(const struct run *run, unsigned server);
+static long double whole_bytes(long double mb);
 static long double holds(const struct sold *j, uint64_t workers);
 static bool all_trained(const struct check *c, const struct sold *j, long double *lacking);
 
@@ -129,13 +130,19 @@ void check_eris_steps(struct check *c, struct sold *j)
 long double check_sent(const struct sold *j, const struct run *run, uint64_t slot)
 {
 	uint64_t away = check_sum(run->workers, run->nworkers) - workers_on(run, run->ps->server);
-	long double mb = away * (long double)j->job->exchange_mb_per_slot;
+	long double mb = away * whole_bytes(j->job->exchange_mb_per_slot);
 	unsigned i;
 
 	for (i = 0; i < j->ntransfers; i++)
 		if (j->transfers[i].slot == slot)
-			mb += j->transfers[i].chunks * (long double)j->job->chunk_mb;
+			mb += j->transfers[i].chunks * whole_bytes(j->job->chunk_mb);
 	return mb;
+}
+
+/* What is sent is counted in bytes (common/transfer.c). */
+static long double whole_bytes(long double mb)
+{
+	return roundl(mb * 1e6L) / 1e6L;
 }
 
 void check_send(struct check *c, const struct sold *j, const struct run *run, uint64_t slot)

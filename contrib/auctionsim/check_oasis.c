@@ -46,6 +46,7 @@ bool check_times(struct check *c, const struct sold *j)
 					next, c->s->slots, run->from, run->to);
 			return false;
 		}
+	check_maximal(c, j);
 	if (j->start != j->runs->from)
 		check_violation(c, "start", j,
 				"expected %" PRIu64 ", the plan's first slot, found %" PRIu64,

@@ -120,15 +120,23 @@ static bool check_runs(struct check *c, const struct sold *j)
 		if (!c->steps->spread && run->ps->count != 1)
 			check_violation(c, "plan", j, "expected 1 PS, found %" PRIu64,
 					run->ps->count);
-		if (before && before->to + 1 == run->from &&
-		    same_groups(before->workers, before->nworkers, run->workers, run->nworkers) &&
-		    same_groups(before->ps, before->nps, run->ps, run->nps))
+	}
+	check_maximal(c, j);
+	return true;
+}
+
+void check_maximal(struct check *c, const struct sold *j)
+{
+	const struct run *run;
+
+	for (run = j->runs + 1; run < j->runs + j->nruns; run++)
+		if (run[-1].to + 1 == run->from &&
+		    same_groups(run[-1].workers, run[-1].nworkers, run->workers, run->nworkers) &&
+		    same_groups(run[-1].ps, run[-1].nps, run->ps, run->nps))
 			check_violation(c, "plan", j,
 					"expected one run of slots with one layout, found another "
 					"from %" PRIu64,
 					run->from);
-	}
-	return true;
 }
 
 static bool same_groups(const struct group *a, unsigned n, const struct group *b, unsigned m)

@@ -120,6 +120,23 @@ with()
 	[[ $stderr == *'$.jobs[1].worker_seconds.half: '* ]]
 }
 
+@test "a job's own types may take what no common type does" {
+	with '.servers[].capacity.mem = 8 | .servers[0].capacity.mem = 16 |
+		.jobs[0].worker_types = [{name: "own", tres: {gpu: 1, mem: 4}, bandwidth_mbps: 1000}] | .jobs[0].worker_seconds = {own: 2}'
+	run_sim 0 bound --json "$dir/with.json"
+	jq -e '.bound > 0' <<< "$output"
+}
+
+@test "an amount that cannot be counted beside the largest server is refused, not rounded" {
+	with '.servers[0].capacity.gpu = 1e15'
+	run_sim 0 run "$dir/with.json"
+	with '.servers[0].capacity.gpu = 1e15 | .worker_types[0].tres.gpu = 1.5'
+	run_sim 1 run "$dir/with.json"
+	[[ $stderr == *"w: gpu=1.5: expected a multiple of 1, in which gpu is counted beside the largest server" ]]
+	with '.worker_types[0].tres.gpu = 0.333333333333'
+	run_sim 0 run "$dir/with.json"
+}
+
 @test "a job that arrives after the last slot is refused: capacity" {
 	with '.jobs[0].arrival = 21'
 	run_sim 0 run --json "$dir/with.json"

@@ -101,6 +101,33 @@ market()
 	jq -e '.totals.revenue > 0' r.json
 }
 
+@test "prices follow from the types that a job may use, traffic is paid by the byte, a layout is one run" {
+	cat > s.json <<-'END'
+		{"format": "auction-scenario/1", "name": "types", "slots": 6, "slot_seconds": 10,
+		 "worker_types": [{"name": "w", "tres": {"gpu": 1}, "bandwidth_mbps": 100},
+		                  {"name": "half", "tres": {"gpu": 0.5}, "bandwidth_mbps": 100}],
+		 "ps_types": [{"name": "p", "tres": {"cpu": 1}, "bandwidth_mbps": 200}],
+		 "servers": [{"name": "a", "roles": ["ps"], "capacity": {"cpu": 8}}, {"name": "b", "roles": ["worker"], "capacity": {"gpu": 4}}],
+		 "jobs": [{"id": "j", "arrival": 1, "utility": {"form": "linear", "intercept": 100, "slope": 20}, "epochs": 1, "chunks": 7,
+		           "chunks_per_slot": 1, "exchange_mb_per_slot": 3.2466667, "chunk_mb": 1, "data_chunks": {"b": 7},
+		           "worker_seconds": {"w": 1}, "ps_seconds": {"p": 0.1}}]}
+	END
+	jq '.jobs += [.jobs[0] | .id = "k"] | .servers[1].capacity.gpu = 20' s.json > two.json # without prices: from all jobs; the second one pays
+	"$sim" run -p eris --json two.json > r.json
+	"$sim" check two.json r.json
+	jq -e '.totals.revenue > 0' r.json
+
+	jq '.transfer_mb_per_slot = 1000 | .prices = {mode: "given", values: [{server: "*", tres: "transfer", from: 1, to: 6, price: 0.1}]} |
+		.jobs[0] |= (.chunks = 8 | .data_chunks.b = 8)' s.json > g.json
+	"$sim" run -p eris --json g.json > r.json
+	"$sim" check g.json r.json
+	jq -e '.totals.revenue > 2' r.json
+
+	jq '.jobs[0].plan |= ([.[] | select(.from < .to)][0] as $r | map(if . == $r then (.to = .from), (.from += 1) else . end))' r.json > split.json
+	run -1 "$sim" check g.json split.json
+	[[ $output == *"expected one run of slots with one layout, found another from 2"* ]]
+}
+
 @test "a budget of 0: nothing is sent, all that runs is at one site" {
 	market transfer_mb=0 data_sites=1
 	"$sim" run -p eris -p eris,variant=paper --json s.json > r.json
