@@ -166,7 +166,8 @@ static unsigned least_upload(const struct auc_market *m, const struct auc_job *j
 
 /*
  * Raises RATIO by the schedules of one type pair and placement. Worker counts beyond what the empty
- * cluster holds are no schedules. Distributed, the fewest PSs are those for one worker elsewhere.
+ * cluster holds are no schedules, nor are durations beyond the last slot. Distributed, the fewest
+ * PSs are those for one worker elsewhere.
  */
 static void layout_ratios(const struct auc_market *m, const struct auc_job *job, unsigned w,
 			  unsigned p, bool colocated, unsigned upload, double *ratio)
@@ -175,20 +176,22 @@ static void layout_ratios(const struct auc_market *m, const struct auc_job *job,
 	double work = auc_job_work(m, job, w, p, colocated);
 	int64_t most = colocated ? m->cache[w].max0 : m->cache[w].total0;
 	int64_t n, z = colocated ? 1 : auc_job_ps(m, w, p, 1);
+	auc_slot d, longest = auc_market_last(m) - job->arrival - upload + 1;
 	double value, units;
-	unsigned d, k;
+	unsigned k;
 
 	if (z > m->cache[auc_ps_index(m, p)].max0)
 		return;
-	for (d = 1; d <= m->slots; d++) {
-		value = auc_utility_value(&job->utility, (double)upload + d);
-		if (!may_raise(worker, ps, work, (double)z * d, value, ratio, m->ntres))
+	for (d = 1; d <= m->slots && d <= longest; d++) {
+		value = auc_utility_value(&job->utility, (double)upload + (double)d);
+		if (!may_raise(worker, ps, work, (double)z * (double)d, value, ratio, m->ntres))
 			return;
 		n = auc_job_workers(work, d, job->chunks);
 		if (!n || n > most || auc_job_duration(work, n) != d)
 			continue;
 		for (k = 0; k < m->ntres; k++) {
-			units = ((double)n * worker->amount[k] + (double)z * ps->amount[k]) * d;
+			units = ((double)n * worker->amount[k] + (double)z * ps->amount[k]) *
+				(double)d;
 			if (units > 0 && value / units > ratio[k])
 				ratio[k] = value / units;
 		}

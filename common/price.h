@@ -70,8 +70,10 @@ void auc_price_raise(struct auc_price_bounds *b, const struct auc_price_bounds *
 /*
  * What one job says about the bases (DPS section 4.2, per TRES): ratio[k] = max over its worker
  * type, PS type, placement and worker count of f(Delta_min + d) / (TRES k units x slots of that
- * schedule), 0 where it cannot use k. eta_k is the maximum over jobs of the ratio, plus 1. RATIO
- * has auc_market_ntres() entries.
+ * schedule), 0 where it cannot use k. A schedule is one that the empty servers hold all together
+ * and that ends by the last slot, with the fewest PSs; whether they are those that have its data
+ * first, Delta_min after its arrival, is not asked: at most, not just, the paper's maximum. eta_k
+ * is the maximum over jobs of the ratio, plus 1. RATIO has auc_market_ntres() entries.
  */
 void auc_price_ratios(const struct auc_market *m, const struct auc_job *job, double *ratio);
 /*

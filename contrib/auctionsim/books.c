@@ -401,7 +401,7 @@ static void pair_ratios(struct books *b, const struct scenario_job *job,
 	}
 	if (z > ps_room)
 		return;
-	for (d = 1; d <= b->s->slots; d++) {
+	for (d = 1; job->arrival + upload + d <= b->s->slots + 1.0L; d++) {
 		n = fmaxl(1, floorl(work / d) - 1);
 		while (books_duration(work, n) > d)
 			n++;

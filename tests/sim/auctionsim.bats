@@ -234,6 +234,26 @@ with()
 	run_sim 2 bound -n 0 "$dir/s.json"
 }
 
+@test "the base of a price leaves out what nobody can be served with" {
+	cat > "$dir/late.json" <<-'END'
+		{"format": "auction-scenario/1", "name": "late", "slots": 4, "slot_seconds": 10,
+		 "worker_types": [{"name": "w", "tres": {"gpu": 1}, "bandwidth_mbps": 100}],
+		 "ps_types": [{"name": "p", "tres": {"cpu": 1}, "bandwidth_mbps": 100}],
+		 "servers": [{"name": "a", "capacity": {"gpu": 2, "cpu": 2}}],
+		 "jobs": [
+		  {"id": "first", "arrival": 1, "utility": {"form": "constant", "scale": 10}, "epochs": 1, "chunks": 1,
+		   "minibatches": 1, "gradient_mb": 0, "worker_seconds": {"w": 10}, "ps_seconds": {"p": 0}},
+		  {"id": "second", "arrival": 1, "utility": {"form": "deadline", "scale": 10, "deadline": 1}, "epochs": 1,
+		   "chunks": 1, "minibatches": 1, "gradient_mb": 0, "worker_seconds": {"w": 10}, "ps_seconds": {"p": 0}},
+		  {"id": "late", "arrival": 4, "utility": {"form": "constant", "scale": 10000}, "epochs": 1, "chunks": 1,
+		   "minibatches": 1, "gradient_mb": 0, "worker_seconds": {"w": 20}, "ps_seconds": {"p": 0}}]}
+	END
+	run_sim 0 run -p dps --json "$dir/late.json"
+	[ "$(jq -c '[.jobs[].accepted]' <<< "$output")" = "[true,true,false]" ]
+	"$sim" run -p dps --json "$dir/late.json" -o "$dir/late.result"
+	"$sim" check "$dir/late.json" "$dir/late.result"
+}
+
 @test "--prices: goes before the scenario's; learned ones come from the past, through a guard" {
 	local day
 
