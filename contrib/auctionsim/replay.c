@@ -15,6 +15,7 @@
 #include "posted_world.h"
 #include "prices.h"
 #include "policy/option.h"
+#include "rearrange.h"
 #include "replay.h"
 #include "steps.h"
 #include "world.h"
@@ -34,7 +35,11 @@ struct replay {
 	struct auc_job job;
 	struct auc_decision decision;
 	unsigned *order; /* of arrival */
-	double *us;      /* time of each decision */
+	/* jobs that may make room: their plans, their indices, and what one has then */
+	const struct auc_plan **plans;
+	unsigned *sold;
+	struct auc_plan moved;
+	double *us; /* time of each decision */
 	struct result *result;
 };
 
@@ -48,6 +53,10 @@ static enum auc_code prepare(struct replay *p, struct auc_err *err);
 static enum auc_code decide(struct replay *p, unsigned index, struct auc_err *err);
 static enum auc_code quote(struct replay *p, struct auc_market *m, unsigned index,
 			   struct auc_err *err);
+static enum auc_code make_room(struct replay *p, unsigned index, struct auc_err *err);
+static enum auc_code sold_job(void *arg, unsigned i, struct auc_job *job, struct auc_err *err);
+static enum auc_code quote_job(void *arg, struct auc_job *job, struct auc_decision *d,
+			       struct auc_err *err);
 static enum auc_code posted_job(struct replay *p, unsigned index, struct auc_err *err);
 static void ask_user(struct replay *p, const struct auc_market *m, const struct scenario_job *job);
 static enum auc_code take_out(struct replay *p, const struct auc_market *own,
@@ -71,7 +80,9 @@ enum auc_code replay_run(const struct scenario *s, const char *policy, uint64_t 
 	result->jobs = calloc(s->njobs + 1, sizeof(*result->jobs));
 	p.order = calloc(s->njobs + 1, sizeof(*p.order));
 	p.us = calloc(s->njobs + s->slots + 1, sizeof(*p.us));
-	rc = result->policy && result->jobs && p.order && p.us
+	p.plans = calloc(s->njobs + 1, sizeof(*p.plans));
+	p.sold = calloc(s->njobs + 1, sizeof(*p.sold));
+	rc = result->policy && result->jobs && p.order && p.us && p.plans && p.sold
 		     ? AUC_OK
 		     : auc_err_set(err, AUC_ENOMEM, "%s: no memory", s->file);
 	if (rc == AUC_OK) {
@@ -97,8 +108,11 @@ enum auc_code replay_run(const struct scenario *s, const char *policy, uint64_t 
 	auc_decision_clear(&p.decision);
 	auc_job_clear(&p.job);
 	auc_market_destroy(p.market);
+	auc_plan_clear(&p.moved);
 	prices_close(p.prices);
 	free(p.order);
+	free(p.plans);
+	free(p.sold);
 	free(p.us);
 	return rc;
 }
@@ -289,6 +303,8 @@ static enum auc_code decide(struct replay *p, unsigned index, struct auc_err *er
 	}
 	if (rc == AUC_OK)
 		rc = quote(p, own ? own : p->market, index, err);
+	if (rc == AUC_OK && !p->made && !own && p->s->rearranges && p->policy == &auc_policy_dps)
+		rc = make_room(p, index, err);
 	if (rc == AUC_OK && !p->made && p->policy->posts)
 		ask_user(p, own ? own : p->market, job);
 	if (rc == AUC_OK && p->decision.accepted && p->decision.plan.nruns)
@@ -333,6 +349,59 @@ static enum auc_code quote(struct replay *p, struct auc_market *m, unsigned inde
 	rc = p->policy->quote(p->ctx, m, &p->job, &p->decision, err);
 	p->us[p->result->decisions++] = (auc_clock(CLOCK_THREAD_CPUTIME_ID) - before) * 1e6;
 	return rc;
+}
+
+/* Jobs that have not begun may make room for the one that P->decision is on. */
+static enum auc_code make_room(struct replay *p, unsigned index, struct auc_err *err)
+{
+	auc_slot now = (auc_slot)p->s->jobs[index].arrival;
+	struct rearrange x = {.market = p->market,
+			      .from = now,
+			      .plans = p->plans,
+			      .job = sold_job,
+			      .quote = quote_job,
+			      .arg = p};
+	struct outcome *o;
+	enum auc_code rc;
+	unsigned which;
+	double before = auc_clock(CLOCK_THREAD_CPUTIME_ID);
+
+	/* Those of this very slot have been told that they begin. */
+	for (unsigned i = 0; i < p->s->njobs; i++) {
+		o = &p->result->jobs[i];
+		if (!o->completed || o->plan.start <= now || world_is_own(&p->s->jobs[i]))
+			continue;
+		p->plans[x.n] = &o->plan;
+		p->sold[x.n++] = i;
+	}
+	rc = rearrange(&x, &p->job, &p->decision, &which, &p->moved, err);
+	p->us[p->result->decisions - 1] += (auc_clock(CLOCK_THREAD_CPUTIME_ID) - before) * 1e6;
+	if (rc != AUC_OK || which == REARRANGE_NONE)
+		return rc;
+	p->result->rearranged++;
+	o = &p->result->jobs[p->sold[which]];
+	rc = auc_market_unbook(p->market, &o->plan, 1, (auc_slot)p->s->slots, err);
+	if (rc == AUC_OK)
+		rc = auc_plan_copy(&o->plan, &p->moved, err);
+	if (rc == AUC_OK)
+		rc = auc_market_book(p->market, &o->plan, 1, (auc_slot)p->s->slots, err);
+	o->value = o->plan.value;
+	return rc;
+}
+
+static enum auc_code sold_job(void *arg, unsigned i, struct auc_job *job, struct auc_err *err)
+{
+	struct replay *p = arg;
+
+	return world_job(p->s, &p->s->jobs[p->sold[i]], job, err);
+}
+
+static enum auc_code quote_job(void *arg, struct auc_job *job, struct auc_decision *d,
+			       struct auc_err *err)
+{
+	struct replay *p = arg;
+
+	return p->policy->quote(p->ctx, p->market, job, d, err);
 }
 
 /* The budget stays here: the policy sees the rest. */
@@ -425,6 +494,11 @@ static void sum_up(struct replay *p)
 		r->welfare += o->value;
 		jct += (double)(o->plan.completion - o->plan.arrival);
 	}
+	if (r->rearranged && asprintf(&r->remark,
+				      "%.40s: %u sold jobs made room for others, and complete no "
+				      "later",
+				      r->policy, r->rearranged) < 0)
+		r->remark = NULL;
 	r->mean_jct_slots = r->completed ? jct / r->completed : 0;
 	qsort(p->us, r->decisions, sizeof(*p->us), compare_double);
 	r->p50_us = quantile(p->us, r->decisions, 0.5);

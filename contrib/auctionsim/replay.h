@@ -37,7 +37,8 @@ struct result {
 	unsigned accepted, completed;
 	double welfare, revenue, mean_jct_slots;
 	uint64_t preemptions;
-	char *remark; /* NULL, or a sentence about the result for whoever asked for it */
+	unsigned rearranged; /* jobs that made room for others */
+	char *remark;        /* NULL, or a sentence about the result for whoever asked for it */
 	/* decisions, in microseconds */
 	unsigned decisions;
 	double p50_us, p99_us, max_us;
