@@ -22,6 +22,7 @@ static enum auc_code confine(const struct auc_market *m, const struct auc_bid *b
 			     unsigned *upload, struct auc_err *err);
 static bool names_partition(const struct auc_bid *bid, const char *name);
 static unsigned whole_slots(double slots);
+static int64_t fewest(double work, int64_t d, int64_t low, int64_t high);
 
 enum auc_code auc_job_resolve(const struct auc_market *m, const struct auc_bid *bid,
 			      auc_slot arrival, struct auc_job *job, struct auc_err *err)
@@ -128,17 +129,18 @@ int64_t auc_job_duration(double work, int64_t n)
 
 int64_t auc_job_workers(double work, int64_t d, uint64_t chunks)
 {
-	int64_t n = auc_ceil(work / (double)d);
+	int64_t n = auc_ceil(work / (double)d), most = (int64_t)chunks;
 
-	if (n < 1)
-		n = 1;
-	/* the 1e-9 rule on work/d and on work/n may differ by a worker: auc_job_duration() decides
-	 */
-	if (n != INT64_MAX && auc_job_duration(work, n) > d)
-		n++;
-	while (n > 1 && n != INT64_MAX && auc_job_duration(work, n - 1) <= d)
-		n--;
-	return (uint64_t)n <= chunks ? n : 0;
+	if (!most)
+		return 0;
+	n = n < 1 ? 1 : n < most ? n : most;
+	/* the 1e-9 rule on work/d and on work/n may differ, as a rule by a worker:
+	 * auc_job_duration() decides */
+	if (auc_job_duration(work, n) <= d)
+		return n == 1 || auc_job_duration(work, n - 1) > d ? n : fewest(work, d, 1, n - 1);
+	if (n < most && auc_job_duration(work, n + 1) <= d)
+		return n + 1;
+	return auc_job_duration(work, most) > d ? 0 : fewest(work, d, n + 2, most);
 }
 
 int64_t auc_job_ps(const struct auc_market *m, unsigned worker_type, unsigned ps_type,
@@ -350,4 +352,19 @@ static unsigned whole_slots(double slots)
 	int64_t n = auc_ceil(slots);
 
 	return n < UINT32_MAX ? (unsigned)n : UINT32_MAX;
+}
+
+/* The fewest workers, from LOW to HIGH, that need at most D slots; HIGH do. */
+static int64_t fewest(double work, int64_t d, int64_t low, int64_t high)
+{
+	int64_t middle;
+
+	while (low < high) {
+		middle = low + (high - low) / 2;
+		if (auc_job_duration(work, middle) <= d)
+			high = middle;
+		else
+			low = middle + 1;
+	}
+	return low;
 }

@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -427,6 +428,37 @@ static void test_ratios(void **state)
 	auc_market_destroy(m);
 }
 
+/* The fewest workers, whatever the size of the work: whoever goes through them one by one does not
+ * come back from here. */
+static void test_workers(void **state)
+{
+	static const int64_t slots[] = {1, 2, 3, 7, 150, 288, 10000};
+	static const uint64_t most[] = {0, 1, 2, 3, 1000, AUC_FIT_MAX, AUC_WORK_MAX};
+	struct tiny_random r = {11};
+	double work;
+	int64_t n, d;
+	uint64_t chunks;
+
+	(void)state;
+	alarm(60);
+	for (unsigned i = 0; i < 200000; i++) {
+		work = exp2(140 * tiny_real(&r) - 40);
+		if (tiny_chance(&r, 0.3)) /* whole, or as good as */
+			work = floor(work) * (1 + (tiny_real(&r) - 0.5) * 4e-9);
+		d = slots[tiny_int(&r, 0, sizeof(slots) / sizeof(*slots) - 1)];
+		chunks = most[tiny_int(&r, 0, sizeof(most) / sizeof(*most) - 1)];
+		n = auc_job_workers(work, d, chunks);
+		if (n) {
+			assert_true(n >= 1 && (uint64_t)n <= chunks);
+			assert_true(auc_job_duration(work, n) <= d);
+			assert_true(n == 1 || auc_job_duration(work, n - 1) > d);
+		} else if (chunks) {
+			assert_true(auc_job_duration(work, (int64_t)chunks) > d);
+		}
+	}
+	alarm(0);
+}
+
 static void test_price_unit(void **state)
 {
 	struct auc_price_curve c = {.kind = AUC_PRICE_ETA, .eta = 25};
@@ -615,6 +647,7 @@ int main(void)
 		cmocka_unit_test(test_bounds),    cmocka_unit_test(test_ratios),
 		cmocka_unit_test(test_data),      cmocka_unit_test(test_caches),
 		cmocka_unit_test(test_given),     cmocka_unit_test(test_reserve_bulk),
+		cmocka_unit_test(test_workers),
 	};
 
 	return cmocka_run_group_tests_name("market", tests, NULL, NULL);
