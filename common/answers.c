@@ -12,7 +12,6 @@
 
 #define COUNT_MAX (1 << 20)
 #define PRICE_MAX 1e15
-#define SLOTS_MAX 1e9
 
 struct waiting {
 	char sale[AUC_SALE_ID_LEN];
@@ -173,7 +172,7 @@ static enum auc_code read_answer(struct json_object *event, struct auc_answer *a
 	int64_t count;
 
 	if (rc == AUC_OK)
-		rc = auc_json_double(event, "slots", 1, SLOTS_MAX, &a->slots, err);
+		rc = auc_json_double(event, "slots", 1, AUC_ANSWER_SLOTS_MAX, &a->slots, err);
 	if (rc == AUC_OK)
 		rc = auc_json_bool(event, "offered", &a->offered, err);
 	if (rc == AUC_OK)

@@ -72,7 +72,7 @@ struct auc_auction {
 	bool recovered;           /* the spool was read */
 	char broken[512];         /* why bids are refused: said from outside, or recovery failed */
 	char io_error[512];       /* why the last commit failed */
-	char warning[512];        /* why the last snapshot failed */
+	char warning[512]; /* why the last snapshot failed, or what of the spool is left out */
 
 	/* Behind admin. */
 	struct auc_spool *spool;

@@ -188,7 +188,12 @@ enum auc_code auc_past_apply(struct auc_past *p, struct json_object *event, stru
 		rc = auc_err_set(&why, AUC_EINVAL, "bid: expected the text of a bid");
 	if (rc == AUC_OK)
 		rc = read_partitions(event, &b, &why);
-	rc = rc == AUC_OK ? remember(p, &b, err) : corrupt(err, why.text);
+	if (rc == AUC_OK)
+		rc = remember(p, &b, err);
+	else if (rc == AUC_ENOMEM)
+		rc = auc_err_set(err, rc, "history of bids: out of memory");
+	else
+		rc = corrupt(err, why.text);
 	free(b.text);
 	return rc;
 }

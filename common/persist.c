@@ -4,6 +4,7 @@
  */
 #include "config.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -42,12 +43,15 @@ enum auc_code auc_auction_open_spool(struct auc_auction *a, const char *dir, dou
 				     struct auc_spool_report *report, struct auc_err *err)
 {
 	struct replay replay = {0};
+	struct auc_spool_report unused;
 	struct auc_spool *spool = NULL;
 	struct auc_err own;
 	enum auc_code rc;
 
 	if (!err)
 		err = &own;
+	if (!report)
+		report = &unused;
 	pthread_mutex_lock(&a->admin);
 	if (!a->market || a->spool) {
 		rc = auc_err_set(err, AUC_ESTATE, "spool %s: %s", dir,
@@ -85,6 +89,12 @@ enum auc_code auc_auction_open_spool(struct auc_auction *a, const char *dir, dou
 		a->spool = spool;
 		a->recovered = true;
 		a->broken[0] = 0;
+		if (report->skipped)
+			snprintf(a->warning, sizeof(a->warning),
+				 "%" PRIu64
+				 " records that prices learn from are of no use and left "
+				 "out, the first: %.400s",
+				 report->skipped, report->why);
 		spool = NULL;
 	} else {
 		snprintf(a->broken, sizeof(a->broken), "%s", err->text);
@@ -329,16 +339,24 @@ static enum auc_code replay_begin(struct auc_auction *a, double now, struct repl
 static enum auc_code replay_event(void *arg, struct json_object *event, struct auc_err *err)
 {
 	struct replay *replay = arg;
+	struct auc_tariff *tariff;
+	enum auc_code rc;
 
-	if (auc_history_knows(event))
-		return auc_history_apply(replay->history, event, err);
-	if (auc_past_knows(event))
-		return auc_past_apply(replay->past, event, err);
-	if (auc_answers_knows(event))
-		return auc_answers_apply(replay->answers, event, err);
-	if (auc_tariff_knows(event)) {
-		auc_tariff_free(replay->tariff);
-		return auc_tariff_read(event, &replay->tariff, err);
+	if (auc_history_knows(event)) {
+		rc = auc_history_apply(replay->history, event, err);
+	} else if (auc_past_knows(event)) {
+		rc = auc_past_apply(replay->past, event, err);
+	} else if (auc_answers_knows(event)) {
+		rc = auc_answers_apply(replay->answers, event, err);
+	} else if (auc_tariff_knows(event)) {
+		rc = auc_tariff_read(event, &tariff, err);
+		if (rc == AUC_OK) {
+			auc_tariff_free(replay->tariff);
+			replay->tariff = tariff;
+		}
+	} else {
+		return auc_ledger_apply(replay->ledger, event, err);
 	}
-	return auc_ledger_apply(replay->ledger, event, err);
+	/* Nobody was promised anything by what prices learn from: they can do without. */
+	return rc == AUC_ECORRUPT ? AUC_EINVAL : rc;
 }

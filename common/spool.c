@@ -56,6 +56,7 @@ struct recovery {
 	uint64_t skip_to;            /* events up to here are in the snapshot */
 	struct json_object *pending; /* array: the commit being read */
 	uint64_t delivered;
+	struct auc_spool_report *report;
 };
 
 struct inspection {
@@ -312,7 +313,8 @@ static enum auc_code take_lock(struct auc_spool *s, struct auc_err *err)
 static enum auc_code recover(struct auc_spool *s, auc_spool_fn fn, void *arg,
 			     struct auc_spool_report *report, struct auc_err *err)
 {
-	struct recovery rv = {.sink.record = recover_record, .fn = fn, .arg = arg};
+	struct recovery rv = {
+		.sink.record = recover_record, .fn = fn, .arg = arg, .report = report};
 	struct reader state = {.fd = -1}, journal = {.fd = -1};
 	enum auc_code rc, src;
 	int fd;
@@ -475,15 +477,18 @@ static enum auc_code deliver_pending(struct recovery *rv, const struct reader *r
 				     struct auc_err *err)
 {
 	size_t n = json_object_array_length(rv->pending);
+	struct auc_err why = {0};
 	enum auc_code rc;
 
 	for (size_t i = 0; i < n; i++) {
-		rc = rv->fn ? rv->fn(rv->arg, json_object_array_get_idx(rv->pending, i), err)
+		rc = rv->fn ? rv->fn(rv->arg, json_object_array_get_idx(rv->pending, i), &why)
 			    : AUC_OK;
-		if (rc != AUC_OK) {
-			auc_err_prefix(err, "%s line %" PRIu64, r->path, r->line - (n - 1 - i));
-			return rc;
-		}
+		if (rc != AUC_OK)
+			auc_err_prefix(&why, "%s line %" PRIu64, r->path, r->line - (n - 1 - i));
+		if (rc == AUC_EINVAL && !rv->report->skipped++)
+			strcpy(rv->report->why, why.text);
+		if (rc != AUC_OK && rc != AUC_EINVAL)
+			return auc_err_set(err, rc, "%s", why.text);
 		rv->delivered++;
 	}
 	json_object_array_del_idx(rv->pending, 0, n);

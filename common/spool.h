@@ -24,13 +24,15 @@
 struct json_object;
 struct auc_spool;
 
-/* Gets each recovered record's payload in order; anything but AUC_OK stops the opening with that
- * error. */
+/* Gets each recovered record's payload in order. AUC_EINVAL: it is of no use, and can be left out;
+ * anything else but AUC_OK stops the opening with that error. */
 typedef enum auc_code (*auc_spool_fn)(void *arg, struct json_object *payload, struct auc_err *err);
 
 struct auc_spool_report {
 	uint64_t snapshot_records, journal_records, last_seq;
 	uint64_t torn_bytes; /* cut off the journal's end */
+	uint64_t skipped;    /* records that FN left out, */
+	char why[512];       /* and where the first of them stands and why */
 };
 
 /*

@@ -31,13 +31,15 @@ struct auc_decision {
 	double idle[2]; /* workers and PSs of these types that were idle: answered() learns by it */
 };
 
+#define AUC_ANSWER_SLOTS_MAX 1e9
+
 /* What a policy that posts prices learns from one job; index 0: workers, 1: PSs. */
 struct auc_answer {
 	char type[2][AUC_NAME_MAX];
 	unsigned count[2]; /* at least 1 */
 	double price[2];   /* of one of each */
 	double idle[2];    /* of these types, before the job */
-	double slots;      /* how long it takes */
+	double slots;      /* how long it takes, 1 to AUC_ANSWER_SLOTS_MAX */
 	auc_slot arrival;
 	bool offered; /* false: there was no room for it */
 	bool accepted;

@@ -280,7 +280,7 @@ static bool posted_answer(const struct auc_policy_ctx *ctx, const struct auc_mar
 	struct auc_posted_offer offer;
 	unsigned kind;
 
-	if (!read_offer(ctx, m, job, decision, &offer))
+	if (!read_offer(ctx, m, job, decision, &offer) || offer.slots > AUC_ANSWER_SLOTS_MAX)
 		return false;
 	*answer = (struct auc_answer){.slots = offer.slots,
 				      .arrival = offer.ask.arrival,
@@ -303,7 +303,8 @@ static enum auc_code posted_recall(struct auc_policy_ctx *ctx, const struct auc_
 	unsigned kind, i, n[] = {m->nworker_types, m->nps_types};
 	enum auc_code rc = prepare(ctx, m, err);
 
-	if (rc != AUC_OK || answer->arrival > auc_market_last(m))
+	if (rc != AUC_OK || answer->arrival > auc_market_last(m) ||
+	    !(answer->slots <= AUC_ANSWER_SLOTS_MAX))
 		return rc;
 	for (kind = 0; kind < AUC_POSTED_KINDS; kind++) {
 		for (i = 0; i < n[kind] &&

@@ -226,6 +226,177 @@ static void test_state_of_another(void **state)
 	auc_auction_destroy(a);
 }
 
+/* What prices learn from can be done without: what of it is of no use is left out, and said. */
+static void test_useless_records(void **state)
+{
+	static const char *const records[] = {
+		"{\"event\":\"answer\",\"arrival\":7,\"slots\":1e13,\"offered\":true,"
+		"\"accepted\":false,\"worker_type\":\"v100\",\"workers\":2,"
+		"\"worker_price\":0.5,\"idle_workers\":8,\"ps_type\":\"ps.m\",\"ps\":1,"
+		"\"ps_price\":0.1,\"idle_ps\":4}",
+		"{\"event\":\"claim\",\"slot\":7,\"value\":-1}",
+		"{\"event\":\"ratios\",\"tres\":{\"cpu\":1e300}}",
+		"{\"event\":\"bid\",\"time\":-1}",
+		"{\"event\":\"prices\",\"kind\":\"odd\"}",
+		"{\"event\":\"ratios\",\"tres\":{\"cpu\":3}}",
+	};
+	const char globals[] = "Prices=learned\nHistoryBids=20\nSlots=100";
+	struct auc_auction *a = world_open(globals, world_dir, NOW);
+	struct auc_spool_report report;
+	struct json_object *o;
+	char *status;
+
+	(void)state;
+	world_sell(a, "300 worker-time=v100=3s", 7, NOW);
+	world_commit(a);
+	for (unsigned i = 0; i < sizeof(records) / sizeof(*records); i++) {
+		o = json_tokener_parse(records[i]);
+		assert_int_equal(auc_spool_add(a->spool, o, &err), AUC_OK);
+		json_object_put(o);
+	}
+	assert_int_equal(auc_spool_commit(a->spool, &err), AUC_OK);
+	auc_auction_destroy(a);
+
+	a = world_create(globals);
+	assert_int_equal(auc_auction_set_servers(a, world_servers, world_nservers, NOW, &err),
+			 AUC_OK);
+	if (auc_auction_open_spool(a, world_dir, NOW, &report, &err) != AUC_OK)
+		fail_msg("%s", err.text);
+	assert_int_equal(auc_auction_ready(a, &err), AUC_OK);
+	assert_true(auc_auction_owns(a, 7));
+	assert_int_equal(report.skipped, 5);
+	assert_non_null(strstr(report.why, "/journal line "));
+	assert_non_null(strstr(report.why, "event 'answer': slots: 1e+13, expected"));
+	assert_int_equal(auc_history_count(a->history), 2); /* what job 7 said, and the last */
+	status = status_of(a, NOW);
+	assert_non_null(strstr(status, "\"warning\":\"5 records "));
+	free(status);
+	/* The next snapshot is without them. */
+	a->snapshot_at = 0;
+	world_commit(a);
+	auc_auction_destroy(a);
+	a = world_create(globals);
+	assert_int_equal(auc_auction_set_servers(a, world_servers, world_nservers, NOW, &err),
+			 AUC_OK);
+	assert_int_equal(auc_auction_open_spool(a, world_dir, NOW, &report, &err), AUC_OK);
+	assert_int_equal(report.skipped, 0);
+	assert_int_equal(auc_history_count(a->history), 2);
+	auc_auction_destroy(a);
+}
+
+/* -- bids as large and as small as they may be -- */
+
+#define PICK(...)                                                                                  \
+	({                                                                                         \
+		static const char *const list_[] = {__VA_ARGS__};                                  \
+		list_[(unsigned)rand_r(&seed) % (sizeof(list_) / sizeof(*list_))];                 \
+	})
+#define AS_LARGE "1", "2", "10", "1000", "1e6", "1e9"
+
+static unsigned seed;
+
+/* A bid as POLICY takes it. */
+static void extreme_bid(const char *policy, char *text, size_t size)
+{
+	bool eris = !strcmp(policy, "eris"), posted = !strcmp(policy, "posted");
+	const char *worth =
+		posted ? PICK("max-price=0", "max-price=1e-6", "max-price=1000", "max-price=1e9")
+		       : PICK("bid=1e9", "bid=999999999.9999999", "bid=1e-7", "bid=sigmoid:1e9,0",
+			      "bid=sigmoid:1e9,1e6,1e6", "bid=linear:1e9,1e-9", "bid=inverse:100",
+			      "bid=deadline:1e9,1e6", "bid=table:0=1e9,1e6=0");
+
+	if (!strcmp(policy, "aonline"))
+		worth = "";
+	snprintf(
+		text, size,
+		"%s epochs=%s minibatches=%s gradient-mb=%s worker-time=%s ps-time=ps.m=%s %s%s %s",
+		worth, PICK(AS_LARGE), PICK(AS_LARGE), PICK("0", "1e-9", "50", "1e9"),
+		PICK("t4=1e-9s", "v100=1e-9s,t4=1e-9s", "v100=1e-6s", "v100=1s", "t4=1e9s"),
+		PICK("0", "1e-9s", "1s", "1e9s"), eris ? "data=" : "chunks=",
+		eris ? PICK("edge1=2", "edge1=1,edge2=3", "edge4=7,big1=4", "edge1=1e9",
+			    "edge1=1e9,big1=1e9")
+		     : PICK(AS_LARGE),
+		eris ? PICK("data-mb=1e-9", "data-mb=1000", "data-mb=1e12")
+		     : PICK("", "data-mb=1e12", "upload=1e6", "upload=0", "upload=edge=1e6"));
+}
+
+/* Whatever is sold or refused, what is put down of it is read back, all of it. */
+static void test_extreme_bids(void **state)
+{
+	static const struct {
+		const char *policy, *globals;
+	} kinds[] = {
+		{"dps", "Prices=learned\nHistoryBids=400"},
+		{"dps", "Prices=published\nHistoryBids=400"},
+		{"dps", "Prices=given\nEta=cpu=2,gpu:v100=1e12"},
+		{"oasis", "Prices=learned\nHistoryBids=400"},
+		{"oasis", "Prices=published\nHistoryBids=400"},
+		{"eris", "Prices=learned\nHistoryBids=400\nTransferBudget=4e9"},
+		{"eris", "Prices=published\nHistoryBids=400"},
+		{"posted", ""},
+		{"aonline", ""},
+	};
+
+	(void)state;
+	for (unsigned k = 0; k < sizeof(kinds) / sizeof(*kinds); k++) {
+		char globals[256], dir[64], text[512];
+		struct auc_totals before, after;
+		struct auc_spool_report report;
+		unsigned answers, past, ratios, sales;
+		struct auc_auction *a;
+		uint32_t job = 1;
+
+		seed = k + 1;
+		snprintf(globals, sizeof(globals), "Policy=%s\n%s\nSlots=60", kinds[k].policy,
+			 kinds[k].globals);
+		world_mkdir(dir);
+		a = world_open(globals, dir, NOW);
+		for (unsigned i = 0; i < 300; i++) {
+			double now = NOW + i * SLOT / 2;
+			struct auc_bid bid;
+			struct auc_offer o;
+
+			extreme_bid(kinds[k].policy, text, sizeof(text));
+			bid = world_bid(a, text);
+			if (i % 4 == 0 && strcmp(kinds[k].policy, "eris") != 0) {
+				bid.npartitions = 1;
+				strcpy(bid.partitions[0], i % 8 ? "edge" : "cloud");
+			}
+			if (auc_auction_bid(a, &bid, 1000 + i, now, true, &o, &err) != AUC_OK)
+				continue;
+			if (o.accepted &&
+			    auc_auction_confirm(a, o.sale, job++, NULL, &err) != AUC_OK)
+				fail_msg("%s: %s", text, err.text);
+			auc_offer_clear(&o);
+		}
+		world_commit(a);
+		assert_true(job > 5);
+		before = world_totals(a);
+		answers = auc_answers_count(a->answers);
+		past = auc_past_count(a->past);
+		ratios = auc_history_count(a->history);
+		sales = auc_ledger_count(a->ledger);
+		auc_auction_destroy(a);
+
+		a = world_create(globals);
+		assert_int_equal(
+			auc_auction_set_servers(a, world_servers, world_nservers, NOW, &err),
+			AUC_OK);
+		if (auc_auction_open_spool(a, dir, NOW, &report, &err) != AUC_OK)
+			fail_msg("%s: %s", globals, err.text);
+		if (report.skipped)
+			fail_msg("%s: %s", globals, report.why);
+		after = world_totals(a);
+		assert_memory_equal(&before, &after, sizeof(before));
+		assert_int_equal(auc_answers_count(a->answers), answers);
+		assert_int_equal(auc_past_count(a->past), past);
+		assert_int_equal(auc_history_count(a->history), ratios);
+		assert_int_equal(auc_ledger_count(a->ledger), sales);
+		auc_auction_destroy(a);
+		world_rmdir(dir);
+	}
+}
+
 /* A controller that gives way and comes back knows what the other one sold in between. */
 static void test_close_spool(void **state)
 {
@@ -349,6 +520,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_not_ready, world_setup, world_teardown),
 		cmocka_unit_test_setup_teardown(test_cannot_write, world_setup, world_teardown),
 		cmocka_unit_test_setup_teardown(test_state_of_another, world_setup, world_teardown),
+		cmocka_unit_test_setup_teardown(test_useless_records, world_setup, world_teardown),
+		cmocka_unit_test(test_extreme_bids),
 		cmocka_unit_test_setup_teardown(test_close_spool, world_setup, world_teardown),
 		cmocka_unit_test_setup_teardown(test_no_memory, world_setup, world_teardown),
 	};

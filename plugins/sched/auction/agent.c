@@ -539,6 +539,10 @@ static void open_up(struct auc_agent *a, double now)
 			   a->dir, (unsigned long long)report.snapshot_records,
 			   (unsigned long long)report.journal_records,
 			   (unsigned long long)report.torn_bytes);
+		if (report.skipped)
+			slurm_error("sched/auction: %llu records that prices learn from are of no "
+				    "use and left out, the first: %s",
+				    (unsigned long long)report.skipped, report.why);
 	}
 	if (auc_receipts_start(a->dir, &err) || auc_change_start(a, &err) ||
 	    auc_auction_sales(a->auction, &views, &n, &err)) {
