@@ -320,7 +320,7 @@ enum auc_code auc_bid_confine(struct auc_bid *bid, const struct auc_market *m, s
 					   "most %d",
 					   AUC_BID_UPLOAD_MAX);
 		strcpy(bid->upload[bid->nupload].name, m->servers[s].group);
-		bid->upload[bid->nupload++].value = UINT32_MAX;
+		bid->upload[bid->nupload++].value = AUC_WAIT_MAX;
 	}
 	return AUC_OK;
 }
@@ -347,11 +347,10 @@ static bool names_partition(const struct auc_bid *bid, const char *name)
 	return false;
 }
 
+/* The longest wait that a bid may name is for ever. */
 static unsigned whole_slots(double slots)
 {
-	int64_t n = auc_ceil(slots);
-
-	return n < UINT32_MAX ? (unsigned)n : UINT32_MAX;
+	return slots < AUC_WAIT_MAX ? (unsigned)auc_ceil(slots) : UINT32_MAX;
 }
 
 /* The fewest workers, from LOW to HIGH, that need at most D slots; HIGH do. */

@@ -11,6 +11,7 @@
 #define LETTERS    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_"
 #define DIGITS     "0123456789"
 #define NAME_CHARS LETTERS DIGITS "._:/+-"
+#define OLD_NEVER  "4294967295" /* in bids of older spools, AUC_WAIT_MAX */
 
 static enum auc_code parse_value(const char *s, const struct auc_list_rule *rule, double *value,
 				 const char *what, struct auc_err *err);
@@ -146,6 +147,10 @@ static enum auc_code parse_value(const char *s, const struct auc_list_rule *rule
 
 	switch (rule->unit) {
 	case AUC_UNIT_SLOTS:
+		if (!strcmp(s, OLD_NEVER)) {
+			*value = AUC_WAIT_MAX;
+			return AUC_OK;
+		}
 		return auc_parse_slots(s, rule->slot_seconds, value, what, err);
 	case AUC_UNIT_SECONDS:
 		rc = auc_parse_span(s, 1, rule->slot_seconds, value, what, err);

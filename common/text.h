@@ -12,7 +12,7 @@
 #include "err.h"
 
 #define AUC_NUMBER_LEN 32  /* buffer for auc_number_str() */
-#define AUC_WAIT_MAX   1e6 /* slots: the longest time in slots a bid may name */
+#define AUC_WAIT_MAX   1e6 /* slots: the longest time that a bid may name; an upload of it: never */
 
 /* Shortest decimal text that reads back as V (finite), with '.' in every locale, into BUF of
  * AUC_NUMBER_LEN; returns BUF. */

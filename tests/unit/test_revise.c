@@ -223,6 +223,38 @@ static void test_confined(void **state)
 			auc_market_server_group(a->market, plan_of(a, 2)->shares[i].server),
 			"edge");
 	assert_non_null(strstr(auc_ledger_find_job(a->ledger, 2)->bid, "cloud="));
+	assert_true(plan_of(a, 2)->due > 0); /* it is the stepper's */
+	auc_auction_destroy(a);
+}
+
+/* What never gets to some servers, in the bid of a job that is kept, is read back as that; also as
+ * older spools have it. */
+static void test_never(void **state)
+{
+	static const char *const never[] = {"1000000", "1e6", "4294967295"};
+	struct auc_auction *a = world_open(POLICY, world_dir, NOW);
+	struct auc_job job = {0};
+	struct auc_bid b;
+	char text[512], more[64];
+
+	(void)state;
+	for (unsigned i = 0; i < sizeof(never) / sizeof(*never); i++) {
+		snprintf(more, sizeof(more), "upload=edge=2,cloud=%s", never[i]);
+		snprintf(text, sizeof(text), "epochs=3 worker-time=v100=3s,t4=1s %s", more);
+		if (auc_bid_parse(auc_auction_conf(a), text, &b, &err) != AUC_OK)
+			fail_msg("%s", err.text);
+		assert_int_equal(auc_job_resolve(a->market, &b, 1001, &job, &err), AUC_OK);
+		for (unsigned s = 0; s < auc_market_nservers(a->market); s++)
+			assert_int_equal(job.upload[s],
+					 !strcmp(auc_market_server_group(a->market, s), "cloud")
+						 ? UINT32_MAX
+						 : 2);
+	}
+	assert_int_equal(auc_bid_parse(auc_auction_conf(a), "upload=cloud=1000001", &b, &err),
+			 AUC_EINVAL);
+	assert_int_equal(auc_bid_parse(auc_auction_conf(a), "upload=cloud=4294967294", &b, &err),
+			 AUC_EINVAL);
+	auc_job_clear(&job);
 	auc_auction_destroy(a);
 }
 
@@ -559,6 +591,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_preempts, world_setup, world_teardown),
 		cmocka_unit_test_setup_teardown(test_adopted, world_setup, world_teardown),
 		cmocka_unit_test_setup_teardown(test_confined, world_setup, world_teardown),
+		cmocka_unit_test_setup_teardown(test_never, world_setup, world_teardown),
 		cmocka_unit_test_setup_teardown(test_refusals, world_setup, world_teardown),
 		cmocka_unit_test_setup_teardown(test_words, world_setup, world_teardown),
 		cmocka_unit_test_setup_teardown(test_as_simulated, world_setup, world_teardown),
