@@ -471,10 +471,12 @@ enum auc_code auc_auction_take_price(struct auc_auction *a, struct auc_err *err)
 
 void auc_auction_pass_time(struct auc_auction *a, double now, unsigned *lapsed)
 {
-	unsigned n = a->ledger ? auc_ledger_lapse(a->ledger, now) : 0;
+	unsigned n = 0;
 
+	/* Who waited for the lock has an older time than a lien that was made meanwhile. */
+	if (a->ledger)
+		n = auc_ledger_lapse(a->ledger, now, 2 * a->conf->lien_seconds);
 	a->stale = a->stale || n;
-
 	if (lapsed)
 		*lapsed = n;
 	auc_market_advance(a->market, auc_slot_of(now, a->conf->slot_seconds));

@@ -22,7 +22,8 @@ struct auc_ledger {
 	uint64_t boot, last_id;
 	struct auc_totals totals;
 	auc_money live;    /* payments of the live sales */
-	double next_lapse; /* no lien lapses before that */
+	double next_lapse; /* no lien lapses before that, */
+	double last_lapse; /* and none behind that */
 	uint64_t last_order;
 	uint64_t edition; /* another with each change */
 	unsigned count, alloc;

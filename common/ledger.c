@@ -59,6 +59,7 @@ struct auc_ledger *auc_ledger_create(struct auc_market *m, auc_event_fn emit_fn,
 	l->emit = emit_fn;
 	l->arg = arg;
 	l->next_lapse = INFINITY;
+	l->last_lapse = -INFINITY;
 	if (getentropy(&l->boot, sizeof(l->boot))) {
 		free(l);
 		return NULL;
@@ -113,30 +114,33 @@ enum auc_code auc_ledger_hold(struct auc_ledger *l, const struct auc_plan *plan,
 	}
 	auc_ledger_append(l, e);
 	l->last_id++;
-	if (expires < l->next_lapse)
-		l->next_lapse = expires;
+	l->next_lapse = fmin(l->next_lapse, expires);
+	l->last_lapse = fmax(l->last_lapse, expires);
 	return AUC_OK;
 }
 
-unsigned auc_ledger_lapse(struct auc_ledger *l, double now)
+unsigned auc_ledger_lapse(struct auc_ledger *l, double now, double longest)
 {
 	unsigned n = 0;
 
 	/* Every bid comes here, with all the sales there are. */
-	if (now < l->next_lapse)
+	if (now < l->next_lapse && l->last_lapse - now <= longest)
 		return 0;
 	l->next_lapse = INFINITY;
+	l->last_lapse = -INFINITY;
 	for (unsigned i = 0; i < l->count;) {
 		struct auc_entry *e = l->entries[i];
 
-		if (e->sale.state == AUC_SALE_LIEN && e->sale.expires <= now) {
+		if (e->sale.state != AUC_SALE_LIEN) {
+			i++;
+		} else if (e->sale.expires <= now || e->sale.expires - now > longest) {
 			lapse(l, e);
 			n++;
-			continue;
+		} else {
+			l->next_lapse = fmin(l->next_lapse, e->sale.expires);
+			l->last_lapse = fmax(l->last_lapse, e->sale.expires);
+			i++;
 		}
-		if (e->sale.state == AUC_SALE_LIEN && e->sale.expires < l->next_lapse)
-			l->next_lapse = e->sale.expires;
-		i++;
 	}
 	return n;
 }

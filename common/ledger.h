@@ -79,8 +79,9 @@ void auc_ledger_destroy(struct auc_ledger *l);
 enum auc_code auc_ledger_hold(struct auc_ledger *l, const struct auc_plan *plan, const char *policy,
 			      const char *bid, uint32_t uid, double expires, char *id,
 			      struct auc_err *err);
-/* Unbooks liens that lapsed by NOW; returns how many. */
-unsigned auc_ledger_lapse(struct auc_ledger *l, double now);
+/* Unbooks liens that lapsed by NOW, or have more than LONGEST left, as the clock was set back;
+ * returns how many. */
+unsigned auc_ledger_lapse(struct auc_ledger *l, double now, double longest);
 /* Drops one lien at once. AUC_ENOENT, AUC_ESTATE. */
 enum auc_code auc_ledger_drop(struct auc_ledger *l, const char *id, struct auc_err *err);
 /*

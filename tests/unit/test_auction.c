@@ -291,6 +291,27 @@ static void test_lien_lapses(void **state)
 	auc_auction_destroy(a);
 }
 
+/* Its time was by another clock: for as long as that is ahead, nobody is to wait. */
+static void test_lien_clock_back(void **state)
+{
+	struct auc_auction *a =
+		world_open("Prices=given\nEta=cpu=1\nLienSeconds=10", world_dir, NOW);
+	struct auc_offer o = world_offer(a, "5 worker-time=v100=3s", NOW, true);
+
+	(void)state;
+	assert_true(o.accepted);
+	auc_offer_clear(&o);
+	/* Whoever waited for the lock comes with an older time. */
+	assert_int_equal(auc_auction_tick(a, NOW - 1), 0);
+	o = world_offer(a, "5 worker-time=v100=3s", NOW - 1, true);
+	assert_true(o.accepted);
+	auc_offer_clear(&o);
+	assert_int_equal(auc_auction_tick(a, NOW - 10.5), 1);
+	assert_int_equal(auc_auction_tick(a, NOW - 3600), 1);
+	assert_int_equal(auc_auction_tick(a, NOW + 10), 0);
+	auc_auction_destroy(a);
+}
+
 /* -- refunds -- */
 
 static auc_money refund_of(struct auc_auction *a, uint32_t job, bool start, const char *why,
@@ -451,6 +472,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_quote_sells_nothing, world_setup,
 						world_teardown),
 		cmocka_unit_test_setup_teardown(test_lien_lapses, world_setup, world_teardown),
+		cmocka_unit_test_setup_teardown(test_lien_clock_back, world_setup, world_teardown),
 		cmocka_unit_test_setup_teardown(test_refunds, world_setup, world_teardown),
 		cmocka_unit_test_setup_teardown(test_too_many_parts, world_setup, world_teardown),
 		cmocka_unit_test_setup_teardown(test_receipt_too_long, world_setup, world_teardown),

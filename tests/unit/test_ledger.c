@@ -235,7 +235,7 @@ static void random_life(unsigned steps)
 			break;
 		case 9:
 			now += below(10);
-			auc_ledger_lapse(l, now);
+			auc_ledger_lapse(l, now, 1e9);
 			auc_market_advance(m, auc_market_first(m) + below(2));
 			break;
 		case 10:
@@ -314,8 +314,8 @@ static void test_rules(void **state)
 	/* Two more small workers of the same server fit (GPU 2), a fifth PS pair does not (four are
 	 * booked). */
 	assert_int_equal(auc_ledger_hold(l, &plan, "dps", "bid=10", 5, 60, other, &err), AUC_EFULL);
-	assert_int_equal(auc_ledger_lapse(l, 49.9), 0);
-	assert_int_equal(auc_ledger_lapse(l, 50), 1);
+	assert_int_equal(auc_ledger_lapse(l, 49.9, 1e9), 0);
+	assert_int_equal(auc_ledger_lapse(l, 50, 1e9), 1);
 	assert_int_equal(auc_ledger_confirm(l, id, 1, &err), AUC_ENOENT);
 	snprintf(id, sizeof(id), "%s", auc_ledger_at(l, 0)->id);
 	assert_int_equal(auc_ledger_confirm(l, id, 0, &err), AUC_EINVAL);
@@ -519,7 +519,7 @@ static void test_many(void **state)
 	/* Sold from the last to the first, with jobs that are far apart and have equal buckets. */
 	for (uint32_t i = MANY; i-- > 0;)
 		assert_int_equal(auc_ledger_confirm(l, id[i], 1 + 4096 * i, &err), AUC_OK);
-	assert_int_equal(auc_ledger_lapse(l, 1e9), 0);
+	assert_int_equal(auc_ledger_lapse(l, 1e9, 1e9), 0);
 	for (unsigned i = 0; i < MANY; i++)
 		there[i] = true;
 	for (unsigned round = 0; round < MANY; round++) {
@@ -547,11 +547,11 @@ static void test_many(void **state)
 	/* Liens lapse in order of their times, not of their making. */
 	assert_int_equal(auc_ledger_hold(l, &plan, "dps", "bid=2", 5, 90, id[0], &err), AUC_OK);
 	assert_int_equal(auc_ledger_hold(l, &plan, "dps", "bid=2", 5, 70, id[1], &err), AUC_OK);
-	assert_int_equal(auc_ledger_lapse(l, 69), 0);
-	assert_int_equal(auc_ledger_lapse(l, 70), 1);
+	assert_int_equal(auc_ledger_lapse(l, 69, 1e9), 0);
+	assert_int_equal(auc_ledger_lapse(l, 70, 1e9), 1);
 	assert_non_null(auc_ledger_find(l, id[0]));
-	assert_int_equal(auc_ledger_lapse(l, 89), 0);
-	assert_int_equal(auc_ledger_lapse(l, 90), 1);
+	assert_int_equal(auc_ledger_lapse(l, 89, 1e9), 0);
+	assert_int_equal(auc_ledger_lapse(l, 90, 1e9), 1);
 	assert_null(auc_ledger_find(l, id[0]));
 	auc_ledger_destroy(l);
 	auc_market_destroy(m);
