@@ -164,7 +164,8 @@ enum auc_code auc_auction_move(struct auc_auction *a, uint32_t job_id, const cha
  * on the same servers or others of their partition, while the bid is worth its payment then. Where
  * there is no room for that, it loses its slots before UNTIL (plan.lost), for which it is paid back
  * in the end; if no other is left, all comes as soon as there is room, as in auc_auction_move().
- * AUC_EFULL: it cannot be; AUC_ESTATE: its plan is revised (auc_auction_revise()), not put off.
+ * AUC_EINVAL: none of its slots is from SINCE on; AUC_EFULL: it cannot be; AUC_ESTATE: its plan is
+ * revised (auc_auction_revise()), not put off.
  */
 enum auc_code auc_auction_put_off(struct auc_auction *a, uint32_t job_id, double since,
 				  double until, char **receipt, struct auc_err *err);

@@ -242,9 +242,12 @@ static enum auc_code put_off(struct auc_auction *a, const struct auc_sale *s, au
 		return auc_err_set(err, AUC_ESTATE,
 				   "job %" PRIu32 ": its plan is revised as others come and go",
 				   s->job_id);
-	if (until <= from)
-		return auc_err_set(err, AUC_EINVAL, "job %" PRIu32 ": nothing is missed",
-				   s->job_id);
+	if (until <= from || from >= s->plan.completion)
+		return auc_err_set(err, AUC_EINVAL,
+				   "job %" PRIu32 ": nothing is missed in slots %lld to %lld of a "
+				   "plan that ends with %lld",
+				   s->job_id, (long long)from, (long long)until - 1,
+				   (long long)s->plan.completion - 1);
 	rc = try_later(a, s, from, least, err);
 	if (rc == AUC_OK || rc == AUC_ENOMEM)
 		return rc;

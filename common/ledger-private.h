@@ -64,8 +64,8 @@ void auc_entry_take(struct auc_entry *e, struct auc_entry *from);
 /* The sale as an event or record. NULL: no memory. */
 struct json_object *auc_entry_record(const struct auc_entry *e, const struct auc_market *m,
 				     const char *event);
-/* The same where the sale is to have what E says: AUC_EFULL if that is more than a record may have.
- */
+/* The same where the sale is to have what E says: AUC_EFULL if that is more than a record may have,
+ * AUC_EINVAL if it could not be read back. */
 enum auc_code auc_entry_event(const struct auc_entry *e, const struct auc_market *m,
 			      const char *word, struct json_object **event, struct auc_err *err);
 /* The reverse, not booked. A plan that M cannot resolve is left empty, with the record kept. */

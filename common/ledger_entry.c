@@ -220,6 +220,9 @@ enum auc_code auc_entry_event(const struct auc_entry *e, const struct auc_market
 {
 	size_t len = 0;
 
+	*event = NULL;
+	if (!e->record && auc_plan_check(&e->sale.plan, err) != AUC_OK)
+		return AUC_EINVAL;
 	*event = auc_entry_record(e, m, word);
 	if (!*event || !json_object_to_json_string_length(*event, JSON_C_TO_STRING_PLAIN, &len)) {
 		json_object_put(*event);

@@ -333,15 +333,21 @@ enum auc_code auc_plan_from_json(struct json_object *o, const struct auc_market 
 		rc = read_run(json_object_array_get_idx(runs, i), m, p, err);
 	if (rc != AUC_OK)
 		return rc;
-	if (p->arrival > p->start || p->start != p->runs[0].from ||
-	    p->completion != p->runs[p->nruns - 1].to + 1)
-		return auc_err_set(err, AUC_EINVAL,
-				   "plan: arrival %lld, start %lld, completion %lld do not agree "
-				   "with the runs",
-				   (long long)p->arrival, (long long)p->start,
-				   (long long)p->completion);
-	rc = read_chunks(o, m, p, err);
+	rc = auc_plan_check(p, err);
+	if (rc == AUC_OK)
+		rc = read_chunks(o, m, p, err);
 	return rc == AUC_OK ? auc_plan_read_transfers(o, m, p, err) : rc;
+}
+
+enum auc_code auc_plan_check(const struct auc_plan *p, struct auc_err *err)
+{
+	if (p->nruns && p->arrival <= p->start && p->start == p->runs[0].from &&
+	    p->completion == p->runs[p->nruns - 1].to + 1)
+		return AUC_OK;
+	return auc_err_set(err, AUC_EINVAL,
+			   "plan: arrival %lld, start %lld, completion %lld do not agree with the "
+			   "runs",
+			   (long long)p->arrival, (long long)p->start, (long long)p->completion);
 }
 
 enum auc_code auc_plan_match_types(struct auc_plan *p, const struct auc_market *m,

@@ -85,6 +85,8 @@ enum auc_code auc_plan_add_span(struct auc_plan *p, auc_slot from, auc_slot to,
 bool auc_plan_same(const struct auc_plan *a, const struct auc_plan *b);
 enum auc_code auc_plan_add_move(struct auc_plan *p, auc_slot slot, unsigned from, unsigned to,
 				unsigned chunks, struct auc_err *err);
+/* AUC_EINVAL unless P's arrival, start and completion agree with its runs. */
+enum auc_code auc_plan_check(const struct auc_plan *p, struct auc_err *err);
 /* MB that P sends in slot T of RUN. */
 double auc_plan_transfer(const struct auc_plan *p, const struct auc_run *run, auc_slot t);
 /* Recomputes the cost at the market's present prices, slot by slot, ascending server and TRES, then

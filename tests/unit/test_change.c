@@ -254,6 +254,16 @@ static void test_put_off(void **state)
 			 AUC_ENOENT);
 	assert_int_equal(auc_auction_put_off(a, 1, 1001 * SLOT, 1001 * SLOT, NULL, &err),
 			 AUC_EINVAL);
+	/* Its last slot is over: there is nothing to come later. */
+	for (unsigned late = 1003; late < 1006; late++) {
+		assert_int_equal(
+			auc_auction_put_off(a, 1, late * SLOT, (late + 1) * SLOT, NULL, &err),
+			AUC_EINVAL);
+		assert_non_null(strstr(err.text, "job 1: "));
+		v = view_of(a, 1);
+		assert_true(v.start == 1001 * SLOT && v.end == 1003 * SLOT);
+		auc_sale_view_clear(&v);
+	}
 	assert_int_equal(auc_auction_put_off(a, 1, 1001 * SLOT, 1001 * SLOT + 200, &receipt, &err),
 			 AUC_OK);
 	assert_null(strstr(receipt, "\"lost\""));

@@ -362,6 +362,16 @@ static void test_change(void **state)
 			 AUC_EINVAL);
 	assert_int_equal(auc_ledger_change(l, 1, &plan, 9 * AUC_CREDIT, 10 * AUC_CREDIT, &err),
 			 AUC_EINVAL);
+	/* A plan that nobody could read back. */
+	plan.completion++;
+	assert_int_equal(auc_ledger_change(l, 1, &plan, 9 * AUC_CREDIT, 5 * AUC_CREDIT, &err),
+			 AUC_EINVAL);
+	assert_non_null(strstr(err.text, "do not agree with the runs"));
+	assert_int_equal(auc_ledger_hold(l, &plan, "dps", "bid=1", 5, 50, other, &err), AUC_EINVAL);
+	plan.completion--;
+	assert_int_equal(auc_ledger_find(l, id)->payment, 4 * AUC_CREDIT);
+	assert_int_equal(auc_ledger_find(l, id)->revision, 0);
+	assert_int_equal(auc_ledger_count(l), 1);
 	/* Somebody has server 0 in slot 105, so that a fifth slot does not fit; all is as it was.
 	 */
 	plan.runs[0].from = plan.start = plan.arrival = 105;
