@@ -4,9 +4,7 @@
  *
  * Every change that is offered has been tried: the same policy was asked again, at the same prices,
  * with the bid changed in that way. That is at most QUOTES_MAX more decisions, and none is begun
- * after SECONDS_MAX, as this happens under the lock. The one exception needs no trial: a value that
- * is higher at every time by as much as the best payoff is short moves every schedule's payoff by
- * the same amount.
+ * after hint_seconds, as this happens under the lock.
  */
 #include "config.h"
 
@@ -49,7 +47,9 @@ static void print_types(FILE *out, const struct auc_market *m, const struct auc_
 static void hint_value(struct auc_auction *a, FILE *out, const struct auc_offer *offer,
 		       struct budget *b);
 static bool raise_utility(struct auc_auction *a, const struct auc_offer *offer,
-			  struct auc_utility *u, struct budget *b);
+			  struct auc_utility *u, bool *same, struct budget *b);
+static bool look_higher(struct auc_auction *a, const struct auc_plan *plan, struct auc_job *job,
+			struct budget *b);
 static void hint_deadline(struct auc_auction *a, FILE *out, struct budget *b);
 static void hint_epochs(struct auc_auction *a, FILE *out, struct budget *b);
 static bool ask(struct auc_auction *a, const struct auc_job *job, struct budget *b);
@@ -326,69 +326,84 @@ static void print_types(FILE *out, const struct auc_market *m, const struct auc_
 static void hint_value(struct auc_auction *a, FILE *out, const struct auc_offer *offer,
 		       struct budget *b)
 {
+	/* A deadline that the best schedule misses says nothing about a value before it. */
+	bool missed = a->job.utility.form == AUC_FORM_DEADLINE && !(offer->plan.value > 0), same;
 	struct auc_utility raised;
 	char *text;
 
-	/* A deadline that the best schedule misses says nothing about a value before it. */
 	if (-offer->best_payoff > AUC_VALUE_MAX)
 		return; /* nobody may bid that much */
-	if (a->job.utility.form != AUC_FORM_DEADLINE || offer->plan.value > 0)
-		fprintf(out, "\nauction: would be accepted: a value higher by %.6f at every time",
-			up(-offer->best_payoff));
-	else
+	if (missed)
 		fprintf(out, "\nauction: the best schedule comes after the deadline");
-	if (!raise_utility(a, offer, &raised, b) || !(text = auc_utility_print(&raised)))
+	if (!raise_utility(a, offer, &raised, &same, b) || !(text = auc_utility_print(&raised)))
 		return;
-	fprintf(out, "%s--bid=%s",
-		a->job.utility.form != AUC_FORM_DEADLINE || offer->plan.value > 0
-			? ", as "
-			: "\nauction: would be accepted: a higher value before it, as ",
-		text);
+	fprintf(out, "\nauction: would be accepted: ");
+	if (same)
+		fprintf(out, "a value higher by %.6f at every time", up(-offer->best_payoff));
+	else
+		fprintf(out, "a higher value%s", missed ? " before it" : "");
+	fprintf(out, ", as --bid=%s", text);
 	free(text);
 }
 
-/* The bid's utility, raised in its own form until the best schedule pays. False: there is no such,
- * or it was not accepted. */
+/* The bid's utility, raised in its own form until a schedule pays: SAME, the best one. False: there
+ * is no such, or it was not accepted. */
 static bool raise_utility(struct auc_auction *a, const struct auc_offer *offer,
-			  struct auc_utility *u, struct budget *b)
+			  struct auc_utility *u, bool *same, struct budget *b)
 {
-	const struct auc_plan *plan;
+	const struct auc_plan *plan = &offer->plan;
 	struct auc_job job = a->job;
 
 	*u = job.utility;
+	*same = true;
 	switch (u->form) {
 	case AUC_FORM_DEADLINE:
 	case AUC_FORM_SIGMOID:
 	case AUC_FORM_INVERSE:
+	case AUC_FORM_LINEAR:
 		/* The best schedule may be one that is worth next to nothing: for a much higher
 		 * value another one is. */
-		plan = &offer->plan;
-		if (plan->value <= plan->cost / FAR_OFF) {
-			job.utility.scale = AUC_VALUE_MAX;
-			if (!ask(a, &job, b))
+		if (plan->value <= (u->form == AUC_FORM_LINEAR ? 0 : plan->cost / FAR_OFF)) {
+			if (!look_higher(a, plan, &job, b))
 				return false;
 			plan = &a->extra.plan;
+			*same = u->form != AUC_FORM_LINEAR && offer->plan.value > 0 &&
+				plan->cost == offer->plan.cost &&
+				plan->completion == offer->plan.completion;
 		}
 		if (!(plan->value > 0))
 			return false;
-		u->scale = up(job.utility.scale * (1 + 1e-9) * (plan->cost / plan->value));
+		if (u->form == AUC_FORM_LINEAR)
+			u->scale = up(job.utility.scale - (plan->value - plan->cost));
+		else
+			u->scale = up(job.utility.scale * (1 + 1e-9) * (plan->cost / plan->value));
 		break;
 	case AUC_FORM_CONSTANT:
-	case AUC_FORM_LINEAR:
 		u->scale = up(u->scale - offer->best_payoff);
 		break;
 	case AUC_FORM_TABLE:
-		for (unsigned i = 0; i < u->npoints; i++) {
+		for (unsigned i = 0; i < u->npoints; i++)
 			u->points[i].value = up(u->points[i].value - offer->best_payoff);
-			if (u->points[i].value > AUC_VALUE_MAX)
-				return false;
-		}
 		break;
 	}
-	if (!(u->scale <= AUC_VALUE_MAX))
-		return false;
 	job.utility = *u;
-	return ask(a, &job, b);
+	return auc_utility_check(u, "", NULL) == AUC_OK && ask(a, &job, b);
+}
+
+/* What would be best for JOB at a higher value, into a->extra: that of a line is nowhere 0 that
+ * pays for PLAN, and where it is not 0 its height decides nothing. */
+static bool look_higher(struct auc_auction *a, const struct auc_plan *plan, struct auc_job *job,
+			struct budget *b)
+{
+	struct auc_utility *u = &job->utility;
+
+	if (u->form == AUC_FORM_LINEAR)
+		u->scale =
+			fmin(AUC_VALUE_MAX,
+			     up(plan->cost + u->decay * (double)(plan->completion - job->arrival)));
+	else
+		u->scale = AUC_VALUE_MAX;
+	return ask(a, job, b);
 }
 
 /* The same value for as long as it takes: its completion is a deadline that would do. */

@@ -1,6 +1,7 @@
 /* test_auction.c - the facade: one bid's life, messages and their hints, refunds. */
 #include "config.h"
 
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -106,6 +107,16 @@ static unsigned try_hints(struct auc_auction *a, const char *text, const char *m
 	return tried;
 }
 
+/* Nothing is promised that no bid can say. */
+static unsigned promises(const char *message)
+{
+	unsigned n = 0;
+
+	for (const char *p = message; (p = strstr(p, "would be accepted: ")); p++)
+		n++;
+	return n;
+}
+
 static void test_hints_are_true(void **state)
 {
 	static const struct {
@@ -117,7 +128,7 @@ static void test_hints_are_true(void **state)
 		 "\nauction: would be accepted: a value higher by ", 2},
 		{"bid=sigmoid:100,0.9,30 epochs=20 chunks=4 minibatches=100 "
 		 "worker-time=v100=3s,t4=9s ps-time=ps.m=0.1s",
-		 "\nauction: would be accepted: a value higher by ", 2},
+		 "\nauction: would be accepted: a higher value, as --bid=sigmoid:", 2},
 		{"bid=linear:700,7 epochs=20 chunks=2 minibatches=100 worker-time=v100=3s "
 		 "ps-time=ps.m=0.1s",
 		 "\nauction: would be accepted: the value that it has at once", 1},
@@ -137,6 +148,25 @@ static void test_hints_are_true(void **state)
 		 "worker-time=v100=3s "
 		 "ps-time=ps.m=0.1s",
 		 "\nauction: would be accepted: a value higher by ", 1},
+		/* Worth nothing whenever it may be done. */
+		{"bid=linear:2.28719,356 epochs=20 chunks=2 minibatches=100 worker-time=v100=3s "
+		 "ps-time=ps.m=0",
+		 "\nauction: would be accepted: a higher value, as --bid=linear:", 1},
+		{"bid=linear:0,4 epochs=3 chunks=2 minibatches=100 worker-time=v100=3s "
+		 "ps-time=ps.m=0",
+		 "\nauction: would be accepted: a higher value, as --bid=linear:", 1},
+		{"bid=inverse:0.04,3 epochs=1 chunks=2 minibatches=100 worker-time=v100=3s "
+		 "ps-time=ps.m=0",
+		 "\nauction: would be accepted: a higher value, as --bid=inverse:", 1},
+		{"bid=inverse:0.04,2 epochs=20 chunks=2 minibatches=100 worker-time=v100=3s "
+		 "ps-time=ps.m=0",
+		 "(payoff ", 0},
+		{"bid=sigmoid:1,1e6,4 epochs=1 chunks=1 minibatches=100 "
+		 "worker-time=v100=3s ps-time=ps.m=0",
+		 "(payoff ", 0},
+		{"bid=sigmoid:1,1e6,1 epochs=20 chunks=2 minibatches=100 "
+		 "worker-time=v100=3s ps-time=ps.m=0",
+		 "(payoff ", 0},
 		{"bid=500 epochs=2000 chunks=2 minibatches=100 worker-time=v100=3s "
 		 "ps-time=ps.m=0.1s",
 		 "refused: no schedule is possible at any price: it needs at least 2067 slots, and "
@@ -159,10 +189,79 @@ static void test_hints_are_true(void **state)
 		hints = try_hints(a, cases[i].bid, o.message);
 		if (hints < cases[i].hints)
 			fail_msg("case %u: %u hints: %s", i, hints, o.message);
+		if (hints != promises(o.message))
+			fail_msg("case %u: promises more than %u hints: %s", i, hints, o.message);
 		if (getenv("SHOW"))
 			print_message("%s\n", o.message);
 		auc_offer_clear(&o);
 	}
+	auc_auction_destroy(a);
+}
+
+/* A value of any form. */
+static void random_value(char *text, size_t size, unsigned *seed)
+{
+	double value = ldexp(1, (int)(rand_r(seed) % 16) - 4),
+	       decay = ldexp(1, (int)(rand_r(seed) % 14) - 7);
+	double time = 1 + rand_r(seed) % 300 / 10.;
+
+	switch (rand_r(seed) % 7) {
+	case 0:
+		snprintf(text, size, "bid=%.4f", value);
+		break;
+	case 1:
+		snprintf(text, size, "bid=linear:%.4f,%.4f", value, decay);
+		break;
+	case 2:
+		snprintf(text, size, "bid=sigmoid:%.4f,%.4f,%.1f", value, decay, time);
+		break;
+	case 3:
+		snprintf(text, size, "bid=inverse:%.4f", value);
+		break;
+	case 4:
+		snprintf(text, size, "bid=inverse:%.4f,%.1f", value, time);
+		break;
+	case 5:
+		snprintf(text, size, "bid=deadline:%.4f,%.1f", value, time);
+		break;
+	default:
+		snprintf(text, size, "bid=table:%.1f=%.4f,%.1f=%.4f", time, value, time + 5,
+			 value / 3);
+		break;
+	}
+}
+
+static void test_hints_at_random(void **state)
+{
+	struct auc_auction *a = world_open(
+		"Prices=given\nEta=gpu:v100=90,gpu:t4=90,cpu=40\nSlots=100", world_dir, NOW);
+	unsigned seed = 1, refused = 0, tried = 0;
+
+	(void)state;
+	a->hint_seconds = 1e9;
+	world_load(a);
+	for (unsigned i = 0; i < 400; i++) {
+		char text[512];
+		struct auc_offer o;
+		unsigned hints;
+
+		random_value(text, sizeof(text), &seed);
+		snprintf(text + strlen(text), sizeof(text) - strlen(text),
+			 " epochs=%u chunks=%u minibatches=100 worker-time=v100=3s,t4=9s "
+			 "ps-time=ps.m=0.1s gradient-mb=%u",
+			 1 + rand_r(&seed) % 40, 1 + rand_r(&seed) % 6, rand_r(&seed) % 50);
+		o = world_offer(a, text, NOW, false);
+		if (!o.accepted) {
+			refused++;
+			hints = try_hints(a, text, o.message);
+			if (hints != promises(o.message))
+				fail_msg("%s: promises more than %u hints: %s", text, hints,
+					 o.message);
+			tried += hints;
+		}
+		auc_offer_clear(&o);
+	}
+	assert_true(refused > 100 && tried > 100);
 	auc_auction_destroy(a);
 }
 
@@ -178,6 +277,7 @@ static void test_value_is_exact(void **state)
 	double higher;
 
 	(void)state;
+	a->hint_seconds = 1e9;
 	world_load(a);
 	snprintf(text, sizeof(text), "bid=0.5 %s", rest);
 	o = world_offer(a, text, NOW, false);
@@ -465,6 +565,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_one_life, world_setup, world_teardown),
+		cmocka_unit_test_setup_teardown(test_hints_at_random, world_setup, world_teardown),
 		cmocka_unit_test_setup_teardown(test_hints_are_true, world_setup, world_teardown),
 		cmocka_unit_test_setup_teardown(test_value_is_exact, world_setup, world_teardown),
 		cmocka_unit_test_setup_teardown(test_capacity_messages, world_setup,
