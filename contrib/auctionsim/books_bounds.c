@@ -25,6 +25,11 @@ struct books_packing {
 };
 
 static bool hear(struct books *b, const struct scenario_job *job);
+static void hear_types(const struct books *b, const struct scenario_job *job,
+		       const struct scenario_pair *pair, unsigned ps_index, struct word *best,
+		       long double *least);
+static const struct scenario_pair *find_pair(const struct scenario_pair *list, unsigned n,
+					     unsigned index);
 static void print_bounds(struct books *b);
 static void learn(struct books *b);
 static long double amount_of(const struct scenario_type *type, const char *tres);
@@ -103,49 +108,73 @@ long double books_bounded_price(const struct books *b, unsigned server, unsigned
 	return isinf(lower) ? 0 : expl(lower * (1 - x) + upper * x);
 }
 
-/* Of the types of the shortest completion, then least work. False: there are none. */
+/* Of the types of the shortest completion, then least work, then those that come first: of the
+ * scenario, then its own. False: there are none. */
 static bool hear(struct books *b, const struct scenario_job *job)
 {
 	struct word *w = &b->packing->word[b->packing->n], best = {.value = -1};
-	long double most, work, d, least = INFINITY, upload = INFINITY;
-	const struct scenario_type *worker, *ps;
-	unsigned i, k, s;
+	unsigned nworkers = b->s->nworker_types + job->nworker_types, i;
+	unsigned nps = b->s->nps_types + job->nps_types, k;
+	const struct scenario_pair *worker, *ps;
+	long double least = INFINITY;
 
-	for (s = 0; s < b->s->nservers; s++)
-		upload = fminl(upload, books_ceil(scenario_upload(job, s)));
-	for (i = 0; i < job->nworker_seconds; i++)
-		for (k = 0; k < job->nps_seconds; k++) {
-			worker = books_type(b->s->worker_types, b->s->nworker_types,
-					    job->worker_types, job->worker_seconds[i].index);
-			ps = books_type(b->s->ps_types, b->s->nps_types, job->ps_types,
-					job->ps_seconds[k].index);
-			for (s = 0, most = 0; s < b->s->nservers; s++)
-				most += books_fit(b, worker, AUC_ROLE_WORKER, s);
-			work = fmaxl(
-				1, books_ceil(books_work(b, job, worker,
-							 job->worker_seconds[i].value, 0, false)));
-			most = fminl(fminl(most, job->chunks), work);
-			if (!(most > 0) || books_ps(worker, ps, 1) > 1)
-				continue;
-			d = books_duration(work, most);
-			if (best.worker && (d > least || (d == least && work >= best.work)))
-				continue;
-			least = d;
-			best = (struct word){
-				.arrival = job->arrival,
-				.value = books_value(&job->utility, d + upload),
-				.late = log_value(&job->utility,
-						  (long double)b->s->slots + 1 - job->arrival),
-				.work = work,
-				.ps_work = d * books_ps(worker, ps, most),
-				.worker = worker,
-				.ps = ps};
+	for (i = 0; i < nworkers; i++) {
+		worker = find_pair(job->worker_seconds, job->nworker_seconds, i);
+		for (k = 0; k < nps && worker; k++) {
+			ps = find_pair(job->ps_seconds, job->nps_seconds, k);
+			if (ps)
+				hear_types(b, job, worker, ps->index, &best, &least);
 		}
+	}
 	if (!best.worker)
 		return false;
 	*w = best;
 	b->packing->n++;
 	return true;
+}
+
+/* Takes them if they are better than BEST, which is complete after LEAST slots. */
+static void hear_types(const struct books *b, const struct scenario_job *job,
+		       const struct scenario_pair *pair, unsigned ps_index, struct word *best,
+		       long double *least)
+{
+	const struct scenario_type *worker, *ps;
+	long double most = 0, upload = INFINITY, work, d;
+	unsigned s;
+
+	worker =
+		books_type(b->s->worker_types, b->s->nworker_types, job->worker_types, pair->index);
+	ps = books_type(b->s->ps_types, b->s->nps_types, job->ps_types, ps_index);
+	for (s = 0; s < b->s->nservers; s++) {
+		most += books_fit(b, worker, AUC_ROLE_WORKER, s);
+		upload = fminl(upload, books_ceil(scenario_upload(job, s)));
+	}
+	work = fmaxl(1, books_ceil(books_work(b, job, worker, pair->value, 0, false)));
+	most = fminl(fminl(most, job->chunks), work);
+	if (!(most > 0) || books_ps(worker, ps, 1) > 1)
+		return;
+	d = books_duration(work, most);
+	if (d > *least || (d == *least && work >= best->work))
+		return;
+	*least = d;
+	*best = (struct word){
+		.arrival = job->arrival,
+		.value = books_value(&job->utility, d + upload),
+		.late = log_value(&job->utility, (long double)b->s->slots + 1 - job->arrival),
+		.work = work,
+		.ps_work = d * books_ps(worker, ps, most),
+		.worker = worker,
+		.ps = ps};
+}
+
+static const struct scenario_pair *find_pair(const struct scenario_pair *list, unsigned n,
+					     unsigned index)
+{
+	unsigned i;
+
+	for (i = 0; i < n && list[i].index != index; i++)
+		;
+	return i < n ? &list[i] : NULL;
 }
 
 /* (23) to (26) as policies are told to read them. */

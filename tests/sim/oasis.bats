@@ -29,6 +29,36 @@ setup()
 	[[ $output == *"PSs for"* ]]
 }
 
+# small JOB: three slots of a second, one server, and the members that JOB has beside what a job needs
+small()
+{
+	jq -n --argjson job "$1" '{format: "auction-scenario/1", name: "small", slots: 3, slot_seconds: 1,
+		worker_types: [{name: "w", tres: {gpu: 1}, bandwidth_mbps: 1}],
+		ps_types: [{name: "p0", tres: {cpu: 1}, bandwidth_mbps: 1}, {name: "p1", tres: {mem: 1}, bandwidth_mbps: 1}],
+		servers: [{name: "s", capacity: {cpu: 2, gpu: 2, mem: 2}}],
+		jobs: [{id: "j", arrival: 1, utility: {form: "constant", scale: 9}, epochs: 1, chunks: 1, minibatches: 1, gradient_mb: 0,
+			worker_seconds: {w: 1}, ps_seconds: {p0: 0}} + $job]}'
+}
+
+# stands FILTER: what oasis makes of small.json by FILTER stands the check; its result is in result.json
+stands()
+{
+	jq "$1" small.json > s.json
+	"$sim" run -p oasis --json -o result.json s.json
+	run -0 "$sim" check s.json result.json
+	[ -z "$output" ]
+	jq -e '.jobs[0].accepted' result.json
+}
+
+@test "prices of all jobs: of types that complete a job alike the scenario's first counts, then the job's own, whatever the order of its keys" {
+	small '{"ps_types": [{"name": "own", "tres": {"gpu": 0.5}, "bandwidth_mbps": 1}]}' > small.json
+	for keys in '{p0: 0, p1: 0, own: 0}' '{p1: 0, p0: 0}' '{own: 0, p1: 0}' '{own: 0, p1: 0, p0: 0}'; do
+		stands ".jobs[0].ps_seconds = $keys"
+	done
+	small '{"worker_types": [{"name": "own", "tres": {"mem": 1}, "bandwidth_mbps": 1}]}' > small.json
+	stands '.jobs[0].worker_seconds = {own: 1, w: 1}'
+}
+
 @test "the baselines keep to its model" {
 	"$sim" gen oasis servers=8 ps_servers=8 slots=40 jobs=40 -o s.json
 	"$sim" run -p oasis-fifo -p oasis-drf -p rrh -p dorm --json s.json > result.json
