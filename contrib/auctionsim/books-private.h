@@ -23,7 +23,7 @@ struct books {
 	/* ln L and ln U by role: workers, PSs; -INFINITY: 0 */
 	long double lower[2][TRES_MAX], upper[2][TRES_MAX];
 	/* transfer, by slot: MB, prices of mode given; and its function */
-	long double *sent, *send_price, send_eta, send_lower, send_upper;
+	long double *sent, *send_price, send_eta, send_lower[2], send_upper[2];
 	bool sites;                    /* prices are those of policy eris */
 	struct books_packing *packing; /* what the jobs so far said about them */
 };
@@ -48,6 +48,13 @@ bool books_set_bounds(struct books *b);
 void books_learn_bounds(struct books *b, const struct scenario_job *job);
 long double books_bounded_price(const struct books *b, unsigned server, unsigned tres,
 				long double x);
+/* ln L and ln U that mode bounds gives a TRES for a role, 0: workers, 1: PSs. They are a pair: of a
+ * TRES that stands under the role neither is taken from above both roles. */
+void books_named_bounds(const struct scenario *s, const char *name, unsigned role,
+			long double *lower, long double *upper);
+/* By ln L and ln U by role: the price of what there is on servers of ROLES, X of which is used. */
+long double books_curve(const long double lower[2], const long double upper[2], unsigned roles,
+			long double x);
 void books_free_packing(struct books_packing *p);
 
 #endif

@@ -38,8 +38,7 @@ static long double clearing_price(const struct books *b, unsigned role, unsigned
 				  long double (*price)[TRES_MAX], long double capacity);
 static long double capacity_of(const struct books *b, unsigned role, unsigned k);
 static void raise_upper(struct books *b, const struct word *w);
-static void take(struct books *b, const struct scenario_bounds *given, unsigned first,
-		 unsigned last);
+static const struct auc_named *find(const struct scenario_amounts *list, const char *name);
 static long double log_value(const struct auc_utility *u, long double x);
 
 bool books_set_bounds(struct books *b)
@@ -49,7 +48,7 @@ bool books_set_bounds(struct books *b)
 
 	for (r = 0; r < 2; r++)
 		for (k = 0; k < b->ntres; k++)
-			b->lower[r][k] = b->upper[r][k] = -INFINITY;
+			books_named_bounds(s, b->tres[k], r, &b->lower[r][k], &b->upper[r][k]);
 	b->packing = calloc(1, sizeof(*b->packing));
 	if (!b->packing)
 		return false;
@@ -58,9 +57,6 @@ bool books_set_bounds(struct books *b)
 	b->packing->density = calloc(s->njobs + 1, 2 * sizeof(long double));
 	if (!b->packing->word || !b->packing->left || !b->packing->density)
 		return false;
-	take(b, &s->both, 0, 1);
-	take(b, &s->worker, 0, 0);
-	take(b, &s->ps_bounds, 1, 1);
 	for (i = 0; i < s->njobs && s->prices == SCENARIO_PRICES_OFFLINE; i++)
 		hear(b, &s->jobs[i]);
 	if (s->prices == SCENARIO_PRICES_OFFLINE)
@@ -91,21 +87,54 @@ void books_learn_bounds(struct books *b, const struct scenario_job *job)
 	learn(b);
 }
 
+void books_named_bounds(const struct scenario *s, const char *name, unsigned role,
+			long double *lower, long double *upper)
+{
+	const struct scenario_bounds *given = role ? &s->ps_bounds : &s->worker;
+	const struct auc_named *l, *u;
+
+	if (!find(&given->lower, name) && !find(&given->upper, name))
+		given = &s->both;
+	l = find(&given->lower, name);
+	u = find(&given->upper, name);
+	*lower = l ? logl(l->value) : -INFINITY;
+	*upper = u ? logl(u->value) : *lower;
+}
+
+long double books_curve(const long double lower[2], const long double upper[2], unsigned roles,
+			long double x)
+{
+	long double least = -INFINITY, most = -INFINITY;
+	unsigned r;
+
+	for (r = 0; r < 2; r++) {
+		if (!(roles & (r ? AUC_ROLE_PS : AUC_ROLE_WORKER)) || isinf(upper[r]))
+			continue;
+		least = isinf(most) ? lower[r] : fminl(least, lower[r]);
+		most = fmaxl(most, upper[r]);
+	}
+	if (x >= 1)
+		return expl(most);
+	return isinf(least) ? 0 : expl(least * (1 - x) + most * x);
+}
+
 long double books_bounded_price(const struct books *b, unsigned server, unsigned tres,
 				long double x)
 {
-	long double lower = -INFINITY, upper = -INFINITY;
-	unsigned roles = b->s->servers[server].roles, r;
+	const long double lower[] = {b->lower[0][tres], b->lower[1][tres]};
+	const long double upper[] = {b->upper[0][tres], b->upper[1][tres]};
 
-	for (r = 0; r < 2; r++) {
-		if (!(roles & (r ? AUC_ROLE_PS : AUC_ROLE_WORKER)) || isinf(b->upper[r][tres]))
-			continue;
-		lower = isinf(upper) ? b->lower[r][tres] : fminl(lower, b->lower[r][tres]);
-		upper = fmaxl(upper, b->upper[r][tres]);
-	}
-	if (x >= 1)
-		return expl(upper);
-	return isinf(lower) ? 0 : expl(lower * (1 - x) + upper * x);
+	return books_curve(lower, upper, b->s->servers[server].roles, x);
+}
+
+static const struct auc_named *find(const struct scenario_amounts *list, const char *name)
+{
+	unsigned i;
+
+	for (i = 0; i < list->n; i++)
+		if (!strcmp(list->list[i].name, name))
+			return &list->list[i];
+	return NULL;
 }
 
 /* Of the types of the shortest completion, then least work, then those that come first: of the
@@ -329,27 +358,6 @@ static void raise_upper(struct books *b, const struct word *w)
 				b->upper[r][k] = fmaxl(
 					b->upper[r][k],
 					logl(fminl(w->value / type->tres[i].value, PRICE_MAX)));
-		}
-	}
-}
-
-/* What the scenario gives for roles FIRST to LAST. */
-static void take(struct books *b, const struct scenario_bounds *given, unsigned first,
-		 unsigned last)
-{
-	unsigned i, r;
-	int k;
-
-	for (r = first; r <= last; r++) {
-		for (i = 0; i < given->lower.n; i++) {
-			k = books_tres(b, given->lower.list[i].name);
-			if (k >= 0)
-				b->lower[r][k] = b->upper[r][k] = logl(given->lower.list[i].value);
-		}
-		for (i = 0; i < given->upper.n; i++) {
-			k = books_tres(b, given->upper.list[i].name);
-			if (k >= 0)
-				b->upper[r][k] = logl(given->upper.list[i].value);
 		}
 	}
 }

@@ -12,7 +12,6 @@
 
 #define NAME "transfer"
 
-static const struct auc_named *find(const struct scenario_amounts *list, const char *name);
 static void enter(const struct books *b, long double *slots, const struct scenario_entry *e,
 		  bool add);
 
@@ -23,7 +22,6 @@ bool books_open_transfer(struct books *b)
 	b->sent = calloc(b->s->slots + 1, sizeof(*b->sent));
 	b->send_price = calloc(b->s->slots + 1, sizeof(*b->send_price));
 	b->send_eta = 1;
-	b->send_lower = b->send_upper = -INFINITY;
 	for (i = 0; i < b->s->nstate && b->sent; i++)
 		enter(b, b->sent, &b->s->state[i], true);
 	return b->sent && b->send_price;
@@ -32,22 +30,15 @@ bool books_open_transfer(struct books *b)
 void books_set_transfer(struct books *b)
 {
 	const struct scenario *s = b->s;
-	const struct auc_named *lower, *upper, *eta;
 	unsigned i;
 
 	for (i = 0; i < s->nvalues; i++)
 		enter(b, b->send_price, &s->values[i], false);
-	eta = find(&s->eta, NAME);
-	if (eta)
-		b->send_eta = eta->value;
-	for (i = 0; i < 2; i++) {
-		lower = find(i ? &s->both.lower : &s->worker.lower, NAME);
-		upper = find(i ? &s->both.upper : &s->worker.upper, NAME);
-		if (!lower && !upper)
-			continue;
-		b->send_upper = logl(upper ? upper->value : lower->value);
-		b->send_lower = lower ? logl(lower->value) : -INFINITY;
-	}
+	for (i = 0; i < s->eta.n; i++)
+		if (!strcmp(s->eta.list[i].name, NAME))
+			b->send_eta = s->eta.list[i].value;
+	for (i = 0; i < 2; i++)
+		books_named_bounds(s, NAME, i, &b->send_lower[i], &b->send_upper[i]);
 	for (i = 0; i < s->njobs && b->sites && s->prices == SCENARIO_PRICES_OFFLINE; i++)
 		books_raise_sites(b, &s->jobs[i]);
 }
@@ -63,13 +54,9 @@ long double books_transfer_cost(const struct books *b, uint64_t slot, long doubl
 	if (budget == 0)
 		return 0;
 	x = b->sent[slot - 1] / budget;
-	if (b->bounded) {
-		if (x >= 1)
-			return expl(b->send_upper) * mb;
-		return isinf(b->send_lower)
-			       ? 0
-			       : expl(b->send_lower * (1 - x) + b->send_upper * x) * mb;
-	}
+	if (b->bounded)
+		return mb *
+		       books_curve(b->send_lower, b->send_upper, AUC_ROLE_WORKER | AUC_ROLE_PS, x);
 	return x > 0 ? (powl(b->send_eta, x) - 1) * mb : 0;
 }
 
@@ -111,16 +98,6 @@ void books_raise_sites(struct books *b, const struct scenario_job *job)
 		mb = (long double)job->chunks * job->chunk_mb;
 	if (mb > 0)
 		b->send_eta = fmaxl(b->send_eta, value / mb + 1);
-}
-
-static const struct auc_named *find(const struct scenario_amounts *list, const char *name)
-{
-	unsigned i;
-
-	for (i = 0; i < list->n; i++)
-		if (!strcmp(list->list[i].name, name))
-			return &list->list[i];
-	return NULL;
 }
 
 static void enter(const struct books *b, long double *slots, const struct scenario_entry *e,

@@ -95,6 +95,12 @@ market()
 	"$sim" run -p eris --json b.json > r.json
 	"$sim" check b.json r.json
 	jq -e '[.jobs[] | select(.accepted) | .payment] | length > 0 and min > 0' r.json
+	# what is sent has no role: the lower L and the higher U
+	for role in worker ps; do
+		jq ".prices.$role = {lower: {transfer: 5}, upper: {transfer: 50}}" b.json > role.json
+		"$sim" run -p eris --json role.json > r.json
+		"$sim" check role.json r.json
+	done
 	jq '.prices = {mode: "given", values: [{server: "*", tres: "transfer", from: 1, to: 30, price: 0.5}]}' s.json > g.json
 	"$sim" run -p eris --json g.json > r.json
 	"$sim" check g.json r.json

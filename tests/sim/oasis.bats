@@ -50,6 +50,13 @@ stands()
 	jq -e '.jobs[0].accepted' result.json
 }
 
+# pays AMOUNT FILTER: and pays so much
+pays()
+{
+	stands "$2"
+	jq -e ".jobs[0].payment - $1 | fabs < 1e-9" result.json
+}
+
 @test "prices of all jobs: of types that complete a job alike the scenario's first counts, then the job's own, whatever the order of its keys" {
 	small '{"ps_types": [{"name": "own", "tres": {"gpu": 0.5}, "bandwidth_mbps": 1}]}' > small.json
 	for keys in '{p0: 0, p1: 0, own: 0}' '{p1: 0, p0: 0}' '{own: 0, p1: 0}' '{own: 0, p1: 0, p0: 0}'; do
@@ -57,6 +64,17 @@ stands()
 	done
 	small '{"worker_types": [{"name": "own", "tres": {"mem": 1}, "bandwidth_mbps": 1}]}' > small.json
 	stands '.jobs[0].worker_seconds = {own: 1, w: 1}'
+}
+
+@test "mode bounds: of a TRES that a role names, all that stands above both roles is nothing to it" {
+	small '{"ps_seconds": {"p1": 0}}' | jq '.worker_types[0].tres.mem = 1 |
+		.servers = [{name: "s", roles: ["worker"], capacity: {gpu: 2, mem: 2}}, {name: "t", roles: ["ps"], capacity: {mem: 2}}] |
+		.prices = {mode: "bounds", lower: {gpu: 0.1, mem: 0.01}, upper: {mem: 1}}' > small.json
+	pays 0.12 .
+	# no L, and so nothing until it is full; L alone, which is U, too
+	pays 0.02 '.prices.worker = {lower: {}, upper: {gpu: 1}}'
+	pays 3.11 '.prices.worker = {lower: {mem: 3}, upper: {}}'
+	pays 0.11 '.prices.ps = {lower: {}, upper: {mem: 2}}'
 }
 
 @test "the baselines keep to its model" {
