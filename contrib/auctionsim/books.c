@@ -158,6 +158,9 @@ long double books_cost(const struct books *b, const struct scenario_type *type, 
 	int k;
 
 	for (i = 0; i < type->ntres; i++) {
+		/* what it takes 0 of, its server may lack: that has no price */
+		if (!(type->tres[i].value > 0))
+			continue;
 		k = books_tres(b, type->tres[i].name);
 		for (t = from; t <= to && k >= 0; t++)
 			cost += unit_price(b, server, (unsigned)k, t) * type->tres[i].value * count;

@@ -77,6 +77,13 @@ pays()
 	pays 0.11 '.prices.ps = {lower: {}, upper: {mem: 2}}'
 }
 
+@test "a type that takes 0 of what its server lacks costs nothing for it" {
+	small '{}' | jq '.ps_types[0].tres.gpu = 0 |
+		.servers = [{name: "s", roles: ["worker"], capacity: {gpu: 2}}, {name: "t", roles: ["ps"], capacity: {cpu: 2}}]' > small.json
+	stands .
+	pays 0.3 '.prices = {mode: "bounds", lower: {gpu: 0.1, cpu: 0.2}, upper: {gpu: 1, cpu: 1}}'
+}
+
 @test "the baselines keep to its model" {
 	"$sim" gen oasis servers=8 ps_servers=8 slots=40 jobs=40 -o s.json
 	"$sim" run -p oasis-fifo -p oasis-drf -p rrh -p dorm --json s.json > result.json
