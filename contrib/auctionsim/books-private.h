@@ -15,10 +15,11 @@ struct books {
 	const struct scenario *s;
 	unsigned ntres;
 	const char *tres[TRES_MAX];
-	long double *capacity; /* by server and TRES */
-	long double *used;     /* by server, TRES and slot */
-	long double *given;    /* the same: prices of mode given; NULL: those of a function */
-	bool bounded;          /* it is policy oasis's, else dps's */
+	double steps[TRES_MAX]; /* in which each is counted, in an amount of 1 */
+	long double *capacity;  /* by server and TRES */
+	long double *used;      /* by server, TRES and slot */
+	long double *given;     /* the same: prices of mode given; NULL: those of a function */
+	bool bounded;           /* it is policy oasis's, else dps's */
 	long double eta[TRES_MAX];
 	/* ln L and ln U by role: workers, PSs; -INFINITY: 0 */
 	long double lower[2][TRES_MAX], upper[2][TRES_MAX];
@@ -36,8 +37,9 @@ const struct scenario_type *books_type(const struct scenario_type *common, unsig
 /* How many of TYPE an empty SERVER holds. */
 long double books_fit(const struct books *b, const struct scenario_type *type, unsigned role,
 		      unsigned server);
-
-long double books_amount(const struct scenario_type *type, const char *tres);
+/* What TYPE takes of a TRES; an amount as it is counted, in whole steps. */
+long double books_amount(const struct books *b, const struct scenario_type *type, unsigned tres);
+long double books_counted(const struct books *b, unsigned tres, double amount);
 /* What is sent: memory (false: none), prices; and what JOB says about eris's bases. */
 bool books_open_transfer(struct books *b);
 void books_set_transfer(struct books *b);

@@ -10,7 +10,14 @@
 #define SLACK   1e-9L      /* relative: formats.md, section 5 */
 #define FIT_MAX 1048576.0L /* a server is not taken to hold more of a type */
 
+/* Of what is sold a step is 1 / STEPS, or ten times as much, and so on, so that a server has no
+ * more than STEPS_MAX of them. */
+#define STEPS     1e9
+#define STEPS_MAX 4503599627370496.0
+
 static void add_tres(struct books *b, const struct auc_named *list, unsigned n);
+static void set_steps(struct books *b);
+static long double times(const struct books *b, unsigned tres, long double left, double amount);
 static size_t at(const struct books *b, unsigned server, unsigned tres, uint64_t slot);
 static long double unit_price(const struct books *b, unsigned server, unsigned tres, uint64_t slot);
 static void enter(const struct books *b, long double *cells, const struct scenario_entry *e,
@@ -24,7 +31,7 @@ static void pair_ratios(struct books *b, const struct scenario_job *job,
 struct books *books_open(const struct scenario *s)
 {
 	struct books *b = calloc(1, sizeof(*b));
-	unsigned i, k;
+	unsigned i, k, tres;
 	size_t cells;
 
 	if (!b)
@@ -38,6 +45,7 @@ struct books *books_open(const struct scenario *s)
 		books_close(b);
 		return NULL;
 	}
+	set_steps(b);
 	cells = (size_t)s->nservers * b->ntres;
 	b->capacity = calloc(cells + 1, sizeof(*b->capacity));
 	b->used = calloc(cells * s->slots + 1, sizeof(*b->used));
@@ -47,10 +55,11 @@ struct books *books_open(const struct scenario *s)
 		return NULL;
 	}
 	for (i = 0; i < s->nservers; i++)
-		for (k = 0; k < s->servers[i].ncapacity; k++)
-			b->capacity[i * b->ntres +
-				    (unsigned)books_tres(b, s->servers[i].capacity[k].name)] =
-				s->servers[i].capacity[k].value;
+		for (k = 0; k < s->servers[i].ncapacity; k++) {
+			tres = (unsigned)books_tres(b, s->servers[i].capacity[k].name);
+			b->capacity[i * b->ntres + tres] =
+				books_counted(b, tres, s->servers[i].capacity[k].value);
+		}
 	for (i = 0; i < s->nstate; i++)
 		enter(b, b->used, &s->state[i], true);
 	return b;
@@ -163,7 +172,8 @@ long double books_cost(const struct books *b, const struct scenario_type *type, 
 			continue;
 		k = books_tres(b, type->tres[i].name);
 		for (t = from; t <= to && k >= 0; t++)
-			cost += unit_price(b, server, (unsigned)k, t) * type->tres[i].value * count;
+			cost += unit_price(b, server, (unsigned)k, t) *
+				books_counted(b, (unsigned)k, type->tres[i].value) * count;
 	}
 	return cost;
 }
@@ -188,7 +198,7 @@ const char *books_add(struct books *b, const struct scenario_type *type, unsigne
 		capacity = b->capacity[server * b->ntres + (unsigned)k];
 		for (t = from; t <= to; t++) {
 			used = &b->used[at(b, server, (unsigned)k, t)];
-			*used += (long double)type->tres[i].value * count;
+			*used += books_counted(b, (unsigned)k, type->tres[i].value) * count;
 			if (*used > capacity + SLACK / 2 && *used > capacity * (1 + 1e-15L) &&
 			    !over) {
 				over = type->tres[i].name;
@@ -225,17 +235,23 @@ long double books_room(const struct books *b, const struct scenario_type *type, 
 	long double most = FIT_MAX, left;
 	unsigned i;
 	uint64_t t;
+	int k;
 
 	if (!(b->s->servers[server].roles & role))
 		return 0;
-	for (i = 0; i < type->ntres; i++)
-		for (t = from; type->tres[i].value > 0 && t <= to; t++) {
+	for (i = 0; i < type->ntres; i++) {
+		if (!(type->tres[i].value > 0))
+			continue;
+		k = books_tres(b, type->tres[i].name);
+		if (k < 0)
+			return 0;
+		for (t = from; t <= to; t++) {
 			left = books_left(b, server, type->tres[i].name, t);
 			if (beside)
-				left -= count *
-					(long double)books_amount(beside, type->tres[i].name);
-			most = fminl(most, left > 0 ? books_floor(left / type->tres[i].value) : 0);
+				left -= count * books_amount(b, beside, (unsigned)k);
+			most = fminl(most, times(b, (unsigned)k, left, type->tres[i].value));
 		}
+	}
 	return most;
 }
 
@@ -328,6 +344,23 @@ static void add_tres(struct books *b, const struct auc_named *list, unsigned n)
 			b->tres[b->ntres++] = list[i].name;
 }
 
+static void set_steps(struct books *b)
+{
+	const struct scenario_server *server;
+	double most;
+	unsigned i, k;
+
+	for (k = 0; k < b->ntres; k++) {
+		most = 0;
+		for (server = b->s->servers; server < b->s->servers + b->s->nservers; server++)
+			for (i = 0; i < server->ncapacity; i++)
+				if (!strcmp(server->capacity[i].name, b->tres[k]))
+					most = fmax(most, server->capacity[i].value);
+		for (b->steps[k] = STEPS; b->steps[k] > 1 && most * b->steps[k] > STEPS_MAX;)
+			b->steps[k] /= 10;
+	}
+}
+
 static size_t at(const struct books *b, unsigned server, unsigned tres, uint64_t slot)
 {
 	return ((size_t)server * b->ntres + tres) * b->s->slots + (slot - 1);
@@ -358,7 +391,8 @@ static void enter(const struct books *b, long double *cells, const struct scenar
 		return;
 	for (t = e->from; t <= e->to && t <= b->s->slots; t++)
 		if (add)
-			cells[at(b, e->server, (unsigned)k, t)] += e->amount;
+			cells[at(b, e->server, (unsigned)k, t)] +=
+				books_counted(b, (unsigned)k, e->amount);
 		else
 			cells[at(b, e->server, (unsigned)k, t)] = e->amount;
 }
@@ -412,8 +446,7 @@ static void pair_ratios(struct books *b, const struct scenario_job *job,
 			continue;
 		value = books_value(&job->utility, upload + books_duration(work, n));
 		for (k = 0; k < b->ntres; k++) {
-			units = (n * books_amount(worker, b->tres[k]) +
-				 z * books_amount(ps, b->tres[k])) *
+			units = (n * books_amount(b, worker, k) + z * books_amount(b, ps, k)) *
 				books_duration(work, n);
 			if (units > 0 && value / units + 1 > b->eta[k])
 				b->eta[k] = value / units + 1;
@@ -437,20 +470,40 @@ long double books_fit(const struct books *b, const struct scenario_type *type, u
 		if (!(type->tres[i].value > 0))
 			continue;
 		k = books_tres(b, type->tres[i].name);
-		capacity = k < 0 ? 0 : b->capacity[server * b->ntres + (unsigned)k];
-		most = fminl(most, books_floor(capacity / type->tres[i].value));
+		if (k < 0)
+			return 0;
+		capacity = b->capacity[server * b->ntres + (unsigned)k];
+		most = fminl(most, times(b, (unsigned)k, capacity, type->tres[i].value));
 	}
 	return most;
 }
 
-long double books_amount(const struct scenario_type *type, const char *tres)
+/* How often AMOUNT of a TRES is in LEFT, exactly. */
+static long double times(const struct books *b, unsigned tres, long double left, double amount)
+{
+	long double steps = b->steps[tres];
+
+	return left > 0 ? floorl(roundl(left * steps) /
+				 roundl(books_counted(b, tres, amount) * steps))
+			: 0;
+}
+
+long double books_amount(const struct books *b, const struct scenario_type *type, unsigned tres)
 {
 	unsigned i;
 
 	for (i = 0; i < type->ntres; i++)
-		if (!strcmp(type->tres[i].name, tres))
-			return type->tres[i].value;
+		if (!strcmp(type->tres[i].name, b->tres[tres]))
+			return books_counted(b, tres, type->tres[i].value);
 	return 0;
+}
+
+/* As doc/formats.md says: what is sold is counted in whole steps. */
+long double books_counted(const struct books *b, unsigned tres, double amount)
+{
+	double steps = amount * b->steps[tres];
+
+	return steps > STEPS_MAX ? amount : roundl(steps) / b->steps[tres];
 }
 
 const struct scenario_type *books_type(const struct scenario_type *common, unsigned ncommon,

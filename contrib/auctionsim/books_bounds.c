@@ -32,7 +32,6 @@ static const struct scenario_pair *find_pair(const struct scenario_pair *list, u
 					     unsigned index);
 static void print_bounds(struct books *b);
 static void learn(struct books *b);
-static long double amount_of(const struct scenario_type *type, const char *tres);
 static long double use_of(const struct books *b, const struct word *w, unsigned role, unsigned k);
 static long double clearing_price(const struct books *b, unsigned role, unsigned k,
 				  long double (*price)[TRES_MAX], long double capacity);
@@ -319,18 +318,8 @@ static long double clearing_price(const struct books *b, unsigned role, unsigned
 /* Twice what the job takes of a TRES on servers of that role. */
 static long double use_of(const struct books *b, const struct word *w, unsigned role, unsigned k)
 {
-	return 2 * (role ? w->ps_work * amount_of(w->ps, b->tres[k])
-			 : w->work * amount_of(w->worker, b->tres[k]));
-}
-
-static long double amount_of(const struct scenario_type *type, const char *tres)
-{
-	unsigned i;
-
-	for (i = 0; i < type->ntres; i++)
-		if (!strcmp(type->tres[i].name, tres))
-			return type->tres[i].value;
-	return 0;
+	return 2 * (role ? w->ps_work * books_amount(b, w->ps, k)
+			 : w->work * books_amount(b, w->worker, k));
 }
 
 static long double capacity_of(const struct books *b, unsigned role, unsigned k)
@@ -346,20 +335,16 @@ static long double capacity_of(const struct books *b, unsigned role, unsigned k)
 
 static void raise_upper(struct books *b, const struct word *w)
 {
-	const struct scenario_type *type;
-	unsigned r, i;
-	int k;
+	long double amount;
+	unsigned r, k;
 
-	for (r = 0; r < 2; r++) {
-		type = r ? w->ps : w->worker;
-		for (i = 0; i < type->ntres; i++) {
-			k = books_tres(b, type->tres[i].name);
-			if (k >= 0 && type->tres[i].value > 0)
-				b->upper[r][k] = fmaxl(
-					b->upper[r][k],
-					logl(fminl(w->value / type->tres[i].value, PRICE_MAX)));
+	for (r = 0; r < 2; r++)
+		for (k = 0; k < b->ntres; k++) {
+			amount = books_amount(b, r ? w->ps : w->worker, k);
+			if (amount > 0)
+				b->upper[r][k] = fmaxl(b->upper[r][k],
+						       logl(fminl(w->value / amount, PRICE_MAX)));
 		}
-	}
 }
 
 static long double log_value(const struct auc_utility *u, long double x)

@@ -86,8 +86,7 @@ void books_raise_sites(struct books *b, const struct scenario_job *job)
 			if (!books_ps_type(b, job, ps->name, &seconds))
 				continue;
 			for (k = 0; k < b->ntres; k++) {
-				units = n * books_amount(worker, b->tres[k]) +
-					books_amount(ps, b->tres[k]);
+				units = n * books_amount(b, worker, k) + books_amount(b, ps, k);
 				if (units > 0)
 					b->eta[k] = fmaxl(b->eta[k], value / units + 1);
 			}

@@ -84,6 +84,30 @@ pays()
 	pays 0.3 '.prices = {mode: "bounds", lower: {gpu: 0.1, cpu: 0.2}, upper: {gpu: 1, cpu: 1}}'
 }
 
+@test "amounts are counted in steps of 1e-9, what is free, taken and sold before" {
+	small '{"chunks": 3}' | jq '.servers[0].capacity = {gpu: 2.9999999995, cpu: 9}' > small.json
+	stands . # three of them fit
+	jq -e '.jobs[0].plan[0].workers.s == 3' result.json
+	stands '.servers[0].capacity.gpu = 9 | .worker_types[0].tres.gpu = 3.0000000003'
+	jq -e '.jobs[0].plan[0].workers.s == 3' result.json
+	stands '.servers[0].capacity.gpu = 4 | .state = [{server: "s", tres: "gpu", from: 1, to: 3, used: 1.0000000004}]'
+	jq -e '.jobs[0].plan[0].workers.s == 3' result.json
+	# not three, by a whole step
+	stands '.servers[0].capacity.gpu = 2.999999999'
+	jq -e '.jobs[0].plan[0].workers.s == 2' result.json
+	jq '(.jobs[0].plan[0] | .workers.s, .ps.s) = 3 | .jobs[0].plan |= .[:1]' result.json > wrong.json
+	run -1 "$sim" check s.json wrong.json
+	[[ $output == *"expected gpu of server s within its capacity"* ]]
+	jq '.servers[0].capacity.gpu = 2.999999999 | .state = [{server: "s", tres: "gpu", from: 1, to: 3, used: 1}] |
+		.jobs[0].utility = {form: "deadline", scale: 9, deadline: 1} | .jobs += [.jobs[0] | .id = "k" | .utility = {form: "constant", scale: 3}]' \
+		small.json > s.json
+	"$sim" run -p dps --json -o result.json s.json
+	"$sim" check s.json result.json
+	# of what there is more than 4.5 million of, a step is larger
+	stands '.servers[0].capacity.gpu = 9e6 | .worker_types[0].tres.gpu = 3000000.000000004'
+	jq -e '.jobs[0].plan[0].workers.s == 3' result.json
+}
+
 @test "the baselines keep to its model" {
 	"$sim" gen oasis servers=8 ps_servers=8 slots=40 jobs=40 -o s.json
 	"$sim" run -p oasis-fifo -p oasis-drf -p rrh -p dorm --json s.json > result.json
