@@ -36,6 +36,11 @@ static enum auc_code read_all(FILE *in, const char *path, char **text, size_t *l
 			      struct auc_err *err);
 static enum auc_code syntax_error(const char *text, size_t at, const char *name, const char *why,
 				  struct auc_err *err);
+static const char *find_fault(const char *text, const char **why);
+static const char *number_end(const char *p);
+static const char *string_fault(const char *p, const char **why);
+static bool is_utf8(const unsigned char *p);
+static bool is_half(const char *p, const char *digits);
 static enum auc_code check_keys(const char *text, const char *name, struct auc_err *err);
 static enum auc_code see_key(struct level *levels, unsigned depth, const char *name,
 			     struct auc_err *err);
@@ -71,6 +76,7 @@ enum auc_code document_parse(const char *text, size_t len, const char *name,
 {
 	struct json_tokener *tok;
 	enum json_tokener_error bad;
+	const char *fault, *why;
 	enum auc_code rc = AUC_OK;
 	size_t end;
 
@@ -89,6 +95,8 @@ enum auc_code document_parse(const char *text, size_t len, const char *name,
 		rc = syntax_error(text, end, name, json_tokener_error_desc(bad), err);
 	else if (end != len)
 		rc = syntax_error(text, end, name, "something behind the end", err);
+	else if ((fault = find_fault(text, &why)))
+		rc = syntax_error(text, (size_t)(fault - text), name, why, err);
 	if (rc == AUC_OK)
 		rc = check_keys(text, name, err);
 	if (rc == AUC_OK)
@@ -346,6 +354,95 @@ static enum auc_code syntax_error(const char *text, size_t at, const char *name,
 	return auc_err_set(err, AUC_EINVAL,
 			   "%.160s: line %zu, column %zu: expected one JSON value, found: %s", name,
 			   line, column, why);
+}
+
+/* What json-c takes in TEXT and JSON does not know, and WHY; NULL: nothing. */
+static const char *find_fault(const char *text, const char **why)
+{
+	const char *p = text, *fault;
+
+	while (*p) {
+		if (*p == '"') {
+			fault = string_fault(p, why);
+			if (fault)
+				return fault;
+			p = string_end(p) + 1;
+		} else if (isdigit((unsigned char)*p) || (*p == '-' && p[1] != 'I')) {
+			*why = "a number that is not written as in JSON";
+			fault = p;
+			p = number_end(p);
+			if (!p)
+				return fault;
+		} else {
+			p++; /* infinity and NaN are left to who knows their path */
+		}
+	}
+	return NULL;
+}
+
+/* NULL: it is none. */
+static const char *number_end(const char *p)
+{
+	static const char digits[] = "0123456789";
+	size_t n;
+
+	p += *p == '-';
+	n = *p == '0' ? 1 : strspn(p, digits);
+	if (!n)
+		return NULL;
+	p += n;
+	if (*p == '.') {
+		n = strspn(p + 1, digits);
+		if (!n)
+			return NULL;
+		p += 1 + n;
+	}
+	if (*p == 'e' || *p == 'E') {
+		p++;
+		p += *p == '+' || *p == '-';
+		n = strspn(p, digits);
+		if (!n)
+			return NULL;
+		p += n;
+	}
+	return isdigit((unsigned char)*p) ? NULL : p;
+}
+
+/* In the string that P opens, whose bytes json-c has looked at one by one. */
+static const char *string_fault(const char *p, const char **why)
+{
+	static const char first[] = "89ab", second[] = "cdef";
+
+	for (p++; *p != '"'; p++) {
+		*why = "a control character within a text";
+		if ((unsigned char)*p < 0x20)
+			return p;
+		*why = "bytes that are not UTF-8";
+		if (!is_utf8((const unsigned char *)p))
+			return p;
+		if (*p != '\\')
+			continue;
+		*why = "half a character";
+		if (is_half(p, second) || (is_half(p, first) && !is_half(p + 6, second)))
+			return p;
+		p += is_half(p, first) ? 7 : 1; /* then come digits */
+	}
+	return NULL;
+}
+
+/* Of what has the right number of bytes: nothing too long, no half of a pair, nothing too large. */
+static bool is_utf8(const unsigned char *p)
+{
+	return !(p[0] == 0xc0 || p[0] == 0xc1 || p[0] > 0xf4 || (p[0] == 0xe0 && p[1] < 0xa0) ||
+		 (p[0] == 0xed && p[1] > 0x9f) || (p[0] == 0xf0 && p[1] < 0x90) ||
+		 (p[0] == 0xf4 && p[1] > 0x8f));
+}
+
+/* P writes a half of a surrogate pair, whose second digit is one of DIGITS. */
+static bool is_half(const char *p, const char *digits)
+{
+	return p[0] == '\\' && p[1] == 'u' && tolower((unsigned char)p[2]) == 'd' && p[3] &&
+	       strchr(digits, tolower((unsigned char)p[3]));
 }
 
 /* TEXT has been parsed: it is sound and not too deep. */

@@ -14,9 +14,9 @@
 struct json_object;
 
 /*
- * Reads PATH ("-": standard input), one JSON value to the last byte. What is not UTF-8, has a key
- * twice in one object or a NUL in a text is refused. AUC_EIO, AUC_EINVAL, AUC_ENOMEM. Free *ROOT
- * with json_object_put().
+ * Reads PATH ("-": standard input), one JSON value to the last byte. What is not JSON or not UTF-8,
+ * has a key twice in one object or a NUL in a text is refused. AUC_EIO, AUC_EINVAL, AUC_ENOMEM.
+ * Free *ROOT with json_object_put().
  */
 enum auc_code document_load(const char *path, struct json_object **root, struct auc_err *err);
 /* The same from LEN bytes of TEXT, a NUL behind them; NAME stands for the file in errors. */

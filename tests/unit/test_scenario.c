@@ -98,6 +98,20 @@ static const struct {
 	{"{\"cpu\":2}}", "{\"gpu\":2}}", "$.prices.eta.gpu", "found 'gpu'"},
 	{"\"name\":\"two\"", "\"name\":\"t\\u0000wo\"", "", "no NUL"},
 	{"\"name\":\"two\"", "\"name\":\"t\xff\"", "", "line 1"},
+	{"\"name\":\"two\"", "\"name\":\"t\xed\xa0\x80\"", "",
+	 "column 41: expected one JSON value, "
+	 "found: bytes that are not UTF-8"},
+	{"\"name\":\"two\"", "\"name\":\"t\xc0\xaf\"", "", "not UTF-8"},
+	{"\"name\":\"two\"", "\"name\":\"t\\ud800\"", "", "half a character"},
+	{"\"name\":\"two\"", "\"name\":\"t\\udc00\\ud800\"", "", "half a character"},
+	{"\"name\":\"two\"", "\"name\":\"t\\ud800\\u0041\"", "", "half a character"},
+	{"\"name\":\"two\"", "\"name\":\"t\two\"", "", "line 1"},
+	{"\"name\":\"two\"", "\"na\\ud800me\":\"two\"", "", "half a character"},
+	{"\"slots\":50", "\"slots\":50.", "",
+	 "column 53: expected one JSON value, found: a number"},
+	{"\"slots\":50", "\"slots\":5.e1", "", "number"},
+	{"\"decay\":0.02", "\"decay\":00.02", "", "number"},
+	{"\"decay\":0.02", "\"decay\":-.02", "", "number"},
 	{"{\"cpu\":2}}}", "{\"cpu\":2}}", "", "line 1"},
 	{"{\"cpu\":2}}}", "{\"cpu\":2}}} {", "", "line 1"},
 };
@@ -201,6 +215,30 @@ static void test_forms(void **state)
 	}
 }
 
+/* All of them are JSON. */
+static void test_written(void **state)
+{
+	static const char *const slots[] = {"50", "5e1", "5E+1", "50.0", "500e-1", "0.5e2"};
+	static const char *const names[] = {"\\ud83d\\ude00", "\xf0\x9f\x98\x80"};
+	char text[64];
+	struct scenario *s;
+	unsigned i;
+
+	(void)state;
+	for (i = 0; i < sizeof(slots) / sizeof(slots[0]); i++) {
+		snprintf(text, sizeof(text), "\"slots\":%s,", slots[i]);
+		s = parse("\"slots\":50,", text);
+		assert_int_equal(s->slots, 50);
+		scenario_free(s);
+	}
+	for (i = 0; i < 2; i++) {
+		snprintf(text, sizeof(text), "\"name\":\"%s\\n\\\\u\"", names[i]);
+		s = parse("\"name\":\"two\"", text);
+		assert_string_equal(s->name, "\xf0\x9f\x98\x80\n\\u");
+		scenario_free(s);
+	}
+}
+
 /* Keys may stand in any order: jobs before what they name. */
 static void test_order(void **state)
 {
@@ -223,9 +261,8 @@ static void test_order(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_refused),
-		cmocka_unit_test(test_read),
-		cmocka_unit_test(test_forms),
+		cmocka_unit_test(test_refused), cmocka_unit_test(test_read),
+		cmocka_unit_test(test_forms),   cmocka_unit_test(test_written),
 		cmocka_unit_test(test_order),
 	};
 
