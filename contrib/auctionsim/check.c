@@ -14,6 +14,7 @@
 #include "bid.h"
 #include "check-private.h"
 #include "num.h"
+#include "replay.h"
 
 #define COUNT_MAX 1e9
 #define SLOT_MAX  1e15
@@ -222,6 +223,8 @@ static void read_policy(struct check *c)
 		check_violation(c, "policy", NULL,
 				"expected a policy that this program can check, found %.80s",
 				c->policy);
+	else if (replay_check_options(c->policy, &c->why) != AUC_OK)
+		check_violation(c, "policy", NULL, "%s", c->why.text);
 }
 
 /* -- reading jobs -- */

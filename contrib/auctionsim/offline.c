@@ -94,6 +94,13 @@ enum auc_code offline_run(const struct scenario *s, bool oasis, const char *opti
 	return rc;
 }
 
+enum auc_code offline_check_options(const char *options, struct auc_err *err)
+{
+	struct offline p = {0};
+
+	return read_options(&p, options, err);
+}
+
 static enum auc_code read_options(struct offline *p, const char *options, struct auc_err *err)
 {
 	static const struct auc_option list[] = {
@@ -575,6 +582,13 @@ enum auc_code offline_run(const struct scenario *s, bool oasis, const char *opti
 	return auc_err_set(err, AUC_ESTATE,
 			   "policy offline needs GLPK, which this program was built without (on "
 			   "Debian: libglpk-dev)");
+}
+
+enum auc_code offline_check_options(const char *options, struct auc_err *err)
+{
+	(void)options;
+	(void)err;
+	return AUC_OK;
 }
 
 #endif

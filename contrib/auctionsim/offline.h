@@ -31,5 +31,7 @@
  */
 enum auc_code offline_run(const struct scenario *s, bool oasis, const char *options,
 			  struct result *result, double *us, struct auc_err *err);
+/* Whether it takes OPTIONS; without GLPK, any. AUC_EINVAL, AUC_ENOMEM. */
+enum auc_code offline_check_options(const char *options, struct auc_err *err);
 
 #endif

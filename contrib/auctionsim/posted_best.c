@@ -39,6 +39,11 @@ struct step {
 		rest; /* a user who goes above price AT, who buys UNITS and pays REST besides */
 };
 
+struct options {
+	unsigned fit, placement, bandwidth;
+};
+
+static enum auc_code read_options(const char *options, struct options *o, struct auc_err *err);
 static double earn(struct best *b, const double *prices);
 static bool improve(struct best *b);
 static void climb_room(struct best *b);
@@ -89,25 +94,17 @@ enum auc_code posted_world_best(const struct posted_world *w, const struct poste
 	return b.rc;
 }
 
-struct options {
-	unsigned fit, placement, bandwidth;
-};
+enum auc_code posted_bfp_check_options(const char *options, struct auc_err *err)
+{
+	struct options o = {.placement = AUC_POSTED_PA};
+
+	return read_options(options, &o, err);
+}
 
 enum auc_code posted_bfp_options(const struct scenario *s, const char *options, char **text,
 				 struct auc_err *err)
 {
 	static const char *const placements[] = {"pa", "upa", "rs", "cha"};
-	static const struct auc_option list[] = {
-		{.key = "fit",
-		 .choices = "search|simplex",
-		 .offset = offsetof(struct options, fit)},
-		{.key = "placement",
-		 .choices = "pa|upa|rs|cha",
-		 .offset = offsetof(struct options, placement)},
-		{.key = "bandwidth",
-		 .choices = "static|dynamic",
-		 .offset = offsetof(struct options, bandwidth)},
-	};
 	struct options o = {.placement = AUC_POSTED_PA};
 	struct posted_rules rules = {0};
 	double prices[2 * AUC_TYPES_MAX];
@@ -119,7 +116,7 @@ enum auc_code posted_bfp_options(const struct scenario *s, const char *options, 
 	FILE *out;
 
 	*text = NULL;
-	rc = auc_options_read("bfp", options, list, 3, &o, err);
+	rc = read_options(options, &o, err);
 	if (rc != AUC_OK)
 		return rc;
 	rules.placement = (enum auc_posted_placement)o.placement;
@@ -138,6 +135,23 @@ enum auc_code posted_bfp_options(const struct scenario *s, const char *options, 
 	if (rc == AUC_OK && (!out || fclose(out)))
 		return auc_err_set(err, AUC_ENOMEM, "no memory for policy bfp");
 	return rc;
+}
+
+static enum auc_code read_options(const char *options, struct options *o, struct auc_err *err)
+{
+	static const struct auc_option list[] = {
+		{.key = "fit",
+		 .choices = "search|simplex",
+		 .offset = offsetof(struct options, fit)},
+		{.key = "placement",
+		 .choices = "pa|upa|rs|cha",
+		 .offset = offsetof(struct options, placement)},
+		{.key = "bandwidth",
+		 .choices = "static|dynamic",
+		 .offset = offsetof(struct options, bandwidth)},
+	};
+
+	return auc_options_read("bfp", options, list, 3, o, err);
 }
 
 /* What PRICES earn; something lower if that is not more than what is earned now. */

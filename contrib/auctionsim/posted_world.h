@@ -84,5 +84,7 @@ enum auc_code posted_world_best(const struct posted_world *w, const struct poste
  */
 enum auc_code posted_bfp_options(const struct scenario *s, const char *options, char **text,
 				 struct auc_err *err);
+/* Whether it takes OPTIONS. AUC_EINVAL, AUC_ENOMEM. */
+enum auc_code posted_bfp_check_options(const char *options, struct auc_err *err);
 
 #endif

@@ -138,6 +138,29 @@ enum auc_code replay_repeat(const struct scenario *s, const struct result *made,
 	return rc;
 }
 
+enum auc_code replay_check_options(const char *policy, struct auc_err *err)
+{
+	size_t len = strlen(POSTED_BFP_NAME);
+	struct auc_stepper_ctx *ctx = NULL;
+	struct result result = {0};
+	struct replay p = {.result = &result};
+	enum auc_code rc;
+
+	/* which would look for the prices of a scenario */
+	if (!strncmp(policy, POSTED_BFP_NAME, len) && (!policy[len] || policy[len] == ','))
+		return posted_bfp_check_options(policy + len + (policy[len] == ','), err);
+	rc = open_policy(&p, policy, err);
+	if (rc == AUC_OK && p.stepper)
+		rc = p.stepper->create(p.options, &ctx, err);
+	else if (rc == AUC_OK && p.offline)
+		rc = offline_check_options(p.options, err);
+	if (p.ctx)
+		p.policy->destroy(p.ctx);
+	if (ctx)
+		p.stepper->destroy(ctx);
+	return rc;
+}
+
 bool replay_is_priced(const char *policy)
 {
 	const struct auc_policy *found = policy_of(policy);

@@ -57,6 +57,8 @@ enum auc_code replay_run(const struct scenario *s, const char *policy, uint64_t 
 			 replay_progress progress, void *arg, struct result *result,
 			 struct auc_err *err);
 void result_clear(struct result *r);
+/* Whether replay_run() takes these options of POLICY. AUC_ENOENT, AUC_EINVAL, AUC_ENOMEM. */
+enum auc_code replay_check_options(const char *policy, struct auc_err *err);
 
 /* Shown M when the slots FROM to TO have passed: no later job changes what they hold and cost. */
 typedef void (*replay_look)(void *arg, const struct auc_market *m, auc_slot from, auc_slot to);

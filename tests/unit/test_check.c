@@ -61,6 +61,17 @@ static const struct corruption mutations[] = {
 	{"dps", "/format", "\"auction-result/2\"", "$.format"},
 	{"dps", "/scenario", "\"other\"", "$.scenario"},
 	{"dps", "/policy", "\"nobody\"", "$.policy"},
+	{"dps", "/policy", "\"dps,variant=best\"",
+	 "$.policy: Policy=dps: 'variant=best' is no option"},
+	{"dps", "/policy", "\"dps,,\"", "$.policy: Policy=dps: '' is no option"},
+	{"fifo", "/policy", "\"fifo,variant=paper\"",
+	 "$.policy: Policy=fifo: 'variant=paper' is no"},
+	{"srtf", "/policy", "\"srtf,speed=2\"", "$.policy: Policy=srtf: 'speed=2' is no option"},
+#ifdef HAVE_GLPK
+	{"unpriced", "/policy", "\"offline,seconds=no\"",
+	 "$.policy: Policy=offline: 'seconds=no' is no"},
+#endif
+	{"unpriced", "/policy", "\"bfp,fit=x\"", "$.policy: Policy=bfp: 'fit=x' is no option"},
 	{"dps", "/policy", "\"unpriced\"", "$.jobs[3].payment"},
 	{"dps", "/policy", "\"fifo\"", "$.jobs[3].payment"},
 	{"dps", "/seed", "-1", "$.seed"},
