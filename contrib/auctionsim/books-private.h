@@ -31,9 +31,6 @@ struct books {
 
 /* Index of a TRES of the servers, or -1. */
 int books_tres(const struct books *b, const char *name);
-/* A type that a job may use, by its index. */
-const struct scenario_type *books_type(const struct scenario_type *common, unsigned ncommon,
-				       const struct scenario_type *own, unsigned index);
 /* How many of TYPE an empty SERVER holds. */
 long double books_fit(const struct books *b, const struct scenario_type *type, unsigned role,
 		      unsigned server);

@@ -30,6 +30,9 @@ const struct scenario_type *books_worker_type(const struct books *b, const struc
 					      const char *name, double *seconds);
 const struct scenario_type *books_ps_type(const struct books *b, const struct scenario_job *job,
 					  const char *name, double *seconds);
+/* A type that a job may use, by its index: common ones, then its own. */
+const struct scenario_type *books_type(const struct scenario_type *common, unsigned ncommon,
+				       const struct scenario_type *own, unsigned index);
 
 /* What COUNT of TYPE on SERVER cost in slots FROM to TO, all within the horizon. */
 long double books_cost(const struct books *b, const struct scenario_type *type, unsigned server,

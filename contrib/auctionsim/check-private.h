@@ -120,6 +120,9 @@ struct check_steps {
 /* The schedule of an accepted job of policy oasis, whose types are known. False: it is none that
  * could be priced. */
 bool check_oasis(struct check *c, const struct sold *j);
+/* Refused by oasis for its payoff or for capacity: is there a schedule? Of types that may be in
+ * each other's way only what could be without that is known. */
+void check_oasis_refused(struct check *c, const struct sold *j);
 /* Workers and PSs of RUN as OASiS has them. False: there are none. */
 bool check_pss(struct check *c, const struct sold *j, const struct run *run);
 /* The work of a baseline of oasis: a struct check_steps' work(). */

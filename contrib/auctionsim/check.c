@@ -466,6 +466,9 @@ static void check_refused(struct check *c, struct sold *j)
 	if (j->job->arrival > c->s->slots && !capacity)
 		check_violation(c, "reason", j,
 				"expected capacity, for it arrives after the last slot");
+	if ((payoff || capacity) && c->priced && c->elastic && !c->own_reckoning &&
+	    j->job->arrival <= c->s->slots)
+		check_oasis_refused(c, j);
 	if (payoff != !isnan(j->best_payoff))
 		check_violation(c, "best_payoff", j, "expected with reason payoff and only there");
 	if (payoff && j->best_payoff > 0)

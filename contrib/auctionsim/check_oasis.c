@@ -6,11 +6,20 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <string.h>
 
 #include "check-private.h"
 
 static void check_work(struct check *c, const struct sold *j);
 static long double work_of(const struct check *c, const struct sold *j);
+static long double work_with(const struct check *c, const struct scenario_job *job,
+			     const struct scenario_type *worker, double seconds);
+static long double most_work(const struct check *c, const struct scenario_job *job,
+			     const struct scenario_type *worker, const struct scenario_type *ps);
+static long double room(const struct check *c, const struct scenario_job *job,
+			const struct scenario_type *type, unsigned role, uint64_t slot);
+static bool may_collide(const struct check *c, const struct scenario_type *worker,
+			const struct scenario_type *ps);
 
 bool check_oasis(struct check *c, const struct sold *j)
 {
@@ -122,10 +131,97 @@ static void check_work(struct check *c, const struct sold *j)
 				done);
 }
 
+void check_oasis_refused(struct check *c, const struct sold *j)
+{
+	bool capacity = !strcmp(j->reason, "capacity"), maybe = false;
+	const struct scenario_job *job = j->job;
+	const struct scenario_type *worker, *ps;
+	long double work, most, least = INFINITY;
+	unsigned i, k;
+
+	for (i = 0; i < job->nworker_seconds; i++)
+		for (k = 0; k < job->nps_seconds; k++) {
+			worker = books_type(c->s->worker_types, c->s->nworker_types,
+					    job->worker_types, job->worker_seconds[i].index);
+			ps = books_type(c->s->ps_types, c->s->nps_types, job->ps_types,
+					job->ps_seconds[k].index);
+			work = work_with(c, job, worker, job->worker_seconds[i].value);
+			least = fminl(least, work);
+			most = most_work(c, job, worker, ps);
+			if (most < work)
+				continue;
+			maybe = true;
+			if (capacity && !may_collide(c, worker, ps)) {
+				check_violation(c, "reason", j,
+						"expected payoff, for %.0Lf worker-slots of them "
+						"fit, found capacity",
+						work);
+				return;
+			}
+		}
+	if (!capacity && !maybe)
+		check_violation(c, "reason", j,
+				"expected capacity, for %.0Lf worker-slots do not fit, found "
+				"payoff",
+				least);
+}
+
+/* Worker-slots that the job could have, if no server had to hold both of its types. */
+static long double most_work(const struct check *c, const struct scenario_job *job,
+			     const struct scenario_type *worker, const struct scenario_type *ps)
+{
+	long double sum = 0, n, z;
+	uint64_t t;
+
+	if (books_ps(worker, ps, 1) > 1)
+		return 0;
+	for (t = job->arrival; t <= c->s->slots; t++) {
+		n = fminl(room(c, job, worker, AUC_ROLE_WORKER, t), job->chunks);
+		z = room(c, job, ps, AUC_ROLE_PS, t);
+		if (books_ps(worker, ps, n) > z)
+			n = books_floor(z * ps->bandwidth_mbps / worker->bandwidth_mbps);
+		sum += n;
+	}
+	return sum;
+}
+
+/* How many of TYPE fit in a slot, where the job's data are there. */
+static long double room(const struct check *c, const struct scenario_job *job,
+			const struct scenario_type *type, unsigned role, uint64_t slot)
+{
+	long double sum = 0;
+	unsigned s;
+
+	for (s = 0; s < c->s->nservers; s++)
+		if (job->arrival + books_ceil(scenario_upload(job, s)) <= slot)
+			sum += books_room(c->books, type, role, s, slot, slot, NULL, 0);
+	return sum;
+}
+
+/* What one of a type takes may be in the way of the other. */
+static bool may_collide(const struct check *c, const struct scenario_type *worker,
+			const struct scenario_type *ps)
+{
+	unsigned s, i, k;
+
+	for (s = 0; s < c->s->nservers; s++)
+		for (i = 0;
+		     c->s->servers[s].roles == (AUC_ROLE_WORKER | AUC_ROLE_PS) && i < worker->ntres;
+		     i++)
+			for (k = 0; k < ps->ntres; k++)
+				if (!strcmp(worker->tres[i].name, ps->tres[k].name) &&
+				    worker->tres[i].value > 0 && ps->tres[k].value > 0)
+					return true;
+	return false;
+}
+
 static long double work_of(const struct check *c, const struct sold *j)
 {
-	long double work =
-		books_ceil(books_work(c->books, j->job, j->worker, j->worker_seconds, 0, false));
+	return work_with(c, j->job, j->worker, j->worker_seconds);
+}
 
-	return work > 1 ? work : 1;
+static long double work_with(const struct check *c, const struct scenario_job *job,
+			     const struct scenario_type *worker, double seconds)
+{
+	return fmaxl(1, books_ceil(books_work(c->books, job, worker, seconds, 0, false)));
 }

@@ -108,6 +108,27 @@ pays()
 	jq -e '.jobs[0].plan[0].workers.s == 3' result.json
 }
 
+@test "who is refused for capacity fits nowhere, who is refused for the payoff fits somewhere" {
+	"$sim" gen oasis servers=4 ps_servers=4 slots=15 jobs=40 epochs=10:60 chunks=2:6 minibatches=20:60 bandwidth=1000:5000 -s 1 -o gen.json
+	jq '.prices = {mode: "bounds", lower: {gpu: 0.5, cpu: 0.1}, upper: {gpu: 50, cpu: 10}}' gen.json > s.json
+	"$sim" run -p oasis --json s.json > result.json
+	run -0 "$sim" check s.json result.json
+	jq -e '[.jobs[].reason | select(.)] | (index("capacity") and index("payoff"))' result.json
+	jq '(.jobs[] | select(.reason == "payoff")) |= (.reason = "capacity" | del(.best_payoff))' result.json > wrong.json
+	run -1 "$sim" check s.json wrong.json
+	[[ $output == *"expected payoff, for "*" worker-slots of them fit, found capacity"* ]]
+	jq '(.jobs[] | select(.reason == "capacity")) |= (.reason = "payoff" | .best_payoff = -1)' result.json > wrong.json
+	run -1 "$sim" check s.json wrong.json
+	[[ $output == *"expected capacity, for "*" worker-slots do not fit, found payoff"* ]]
+	# with types that share what a server of both roles has
+	jq '.servers[].roles = ["worker", "ps"]' s.json > both.json
+	"$sim" run -p oasis --json both.json > result.json
+	run -0 "$sim" check both.json result.json
+	jq '(.jobs[] | select(.reason == "capacity")) |= (.reason = "payoff" | .best_payoff = -1)' result.json > wrong.json
+	run -1 "$sim" check both.json wrong.json
+	[[ $output == *"do not fit, found payoff"* ]]
+}
+
 @test "the baselines keep to its model" {
 	"$sim" gen oasis servers=8 ps_servers=8 slots=40 jobs=40 -o s.json
 	"$sim" run -p oasis-fifo -p oasis-drf -p rrh -p dorm --json s.json > result.json
