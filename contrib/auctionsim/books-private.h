@@ -29,14 +29,6 @@ struct books {
 	struct books_packing *packing; /* what the jobs so far said about them */
 };
 
-/* Index of a TRES of the servers, or -1. */
-int books_tres(const struct books *b, const char *name);
-/* How many of TYPE an empty SERVER holds. */
-long double books_fit(const struct books *b, const struct scenario_type *type, unsigned role,
-		      unsigned server);
-/* What TYPE takes of a TRES; an amount as it is counted, in whole steps. */
-long double books_amount(const struct books *b, const struct scenario_type *type, unsigned tres);
-long double books_counted(const struct books *b, unsigned tres, double amount);
 /* What is sent: memory (false: none), prices; and what JOB says about eris's bases. */
 bool books_open_transfer(struct books *b);
 void books_set_transfer(struct books *b);

@@ -325,6 +325,16 @@ long double books_value(const struct auc_utility *u, long double x)
 	return v > 0 ? v : 0;
 }
 
+unsigned books_ntres(const struct books *b)
+{
+	return b->ntres;
+}
+
+long double books_capacity(const struct books *b, unsigned server, unsigned tres)
+{
+	return b->capacity[server * b->ntres + tres];
+}
+
 int books_tres(const struct books *b, const char *name)
 {
 	unsigned k;

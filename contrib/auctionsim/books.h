@@ -34,6 +34,17 @@ const struct scenario_type *books_ps_type(const struct books *b, const struct sc
 const struct scenario_type *books_type(const struct scenario_type *common, unsigned ncommon,
 				       const struct scenario_type *own, unsigned index);
 
+/* The TRES of the servers: their number, the index of one or -1, and how much a server has. */
+unsigned books_ntres(const struct books *b);
+int books_tres(const struct books *b, const char *name);
+long double books_capacity(const struct books *b, unsigned server, unsigned tres);
+/* What TYPE takes of a TRES; an amount as it is counted, in whole steps. */
+long double books_amount(const struct books *b, const struct scenario_type *type, unsigned tres);
+long double books_counted(const struct books *b, unsigned tres, double amount);
+/* How many of TYPE an empty SERVER holds. */
+long double books_fit(const struct books *b, const struct scenario_type *type, unsigned role,
+		      unsigned server);
+
 /* What COUNT of TYPE on SERVER cost in slots FROM to TO, all within the horizon. */
 long double books_cost(const struct books *b, const struct scenario_type *type, unsigned server,
 		       uint64_t from, uint64_t to, uint64_t count);

@@ -154,10 +154,15 @@ enum auc_code check_read_chunks(struct reader *r, struct json_object *v, const s
 void check_chunks(struct check *c, struct sold *j);
 void check_chunks_end(struct check *c);
 void check_clear_chunks(struct sold *j);
+/* Who waits in policy aonline had to, in a result that is sound apart from that. False: no memory.
+ */
+bool check_turns(struct check *c);
 
 /* KEY: a member of the job, or of the result if J is NULL; NULL: the text says it all. */
 void check_violation(struct check *c, const char *key, const struct sold *j, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
+/* Is WORD one of the policy's options? */
+bool check_option(const struct check *c, const char *word);
 /* Finds the types that J names. */
 bool check_types(struct check *c, struct sold *j);
 /* One window within the horizon, not before the arrival. */

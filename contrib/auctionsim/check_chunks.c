@@ -129,7 +129,7 @@ void check_chunks(struct check *c, struct sold *j)
 
 void check_chunks_end(struct check *c)
 {
-	if (!check_holds(c) || !check_storage(c))
+	if (!check_holds(c) || !check_storage(c) || (!c->violations && !check_turns(c)))
 		c->no_memory = true;
 }
 

@@ -11,7 +11,6 @@
 
 #include "check-private.h"
 
-static bool option(const struct check *c, const char *word);
 static long double duration(const struct check *c, const struct sold *j, const struct run *run,
 			    bool together);
 static long double exchange_seconds(const struct check *c, const struct sold *j,
@@ -48,7 +47,7 @@ bool check_posted(struct check *c, const struct sold *j)
 		check_violation(c, "plan", j,
 				"expected %.0Lf slots in these places, found %" PRIu64, d,
 				run->to - run->from + 1);
-	if (!together && !option(c, "placement=rs"))
+	if (!together && !check_option(c, "placement=rs"))
 		check_together(c, j, run);
 	return true;
 }
@@ -97,8 +96,7 @@ void check_posted_refused(struct check *c, struct sold *j)
 		check_no_room(c, j);
 }
 
-/* Is WORD one of the policy's options? */
-static bool option(const struct check *c, const char *word)
+bool check_option(const struct check *c, const char *word)
 {
 	const char *at = strstr(c->policy, word);
 
@@ -130,7 +128,7 @@ static long double exchange_seconds(const struct check *c, const struct sold *j,
 	long double b = INFINITY;
 	unsigned i, k;
 
-	if (!run || !option(c, "bandwidth=dynamic"))
+	if (!run || !check_option(c, "bandwidth=dynamic"))
 		return mbit / fminl(h, H / dk);
 	for (i = 0; i < run->nworkers; i++) {
 		for (k = 0, here = 0; k < run->nps; k++)
@@ -210,7 +208,7 @@ static void check_no_room(struct check *c, struct sold *j)
 	unsigned s, i, k;
 
 	if (job->nworker_seconds != 1 || job->nps_seconds != 1 || has_uploads(job) ||
-	    option(c, "placement=rs"))
+	    check_option(c, "placement=rs"))
 		return;
 	j->worker = books_worker_type(
 		c->books, job, scenario_worker_type_name(c->s, job, job->worker_seconds->index),
@@ -229,7 +227,7 @@ static void check_no_room(struct check *c, struct sold *j)
 		for (k = 0; k < j->ps->ntres; k++)
 			shared = shared || !strcmp(j->worker->tres[i].name, j->ps->tres[k].name);
 	d = duration(c, j, NULL, false);
-	if (shared || option(c, "bandwidth=dynamic") || job->arrival + d - 1 > c->s->slots)
+	if (shared || check_option(c, "bandwidth=dynamic") || job->arrival + d - 1 > c->s->slots)
 		return;
 	for (s = 0; s < c->s->nservers; s++) {
 		workers += books_room(c->books, j->worker, AUC_ROLE_WORKER, s, job->arrival,

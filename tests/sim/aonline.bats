@@ -53,6 +53,44 @@ setup()
 	run -1 "$sim" check s.json early.json
 }
 
+# made FILTER: what jobs a and b of turns.json do instead. run(JOB; RUNS): its only chunk is trained in these slots
+made()
+{
+	jq 'def run($i; $runs): .jobs[$i] |= (.chunks[0].runs = $runs | .start = $runs[0][0] | .completion = $runs[-1][1] + 1 |
+			.plan = [$runs[] | {from: .[0], to: .[1], workers: {e1: 1}, ps: {e1: 1}}]);
+		'"$1"' | .totals.preemptions = ([.jobs[].chunks[].runs | length - 1 | select(. > 0)] | add // 0) |
+		.totals.completed = ([.jobs[].completion | select(.)] | length) |
+		.totals.mean_jct_slots = ([.jobs[] | select(.completion) | .completion - {a: 1, b: 2}[.id]] | add / length)' turns.json > made.json
+}
+
+@test "who waits longer than it has to, and a PS that is not where it belongs, is noticed" {
+	# a takes four slots from 1 on, b two from 2 on, both on the one worker
+	jq -n '{epochs: 1, chunks: 1, gradient_mb: 0, worker_seconds: {w: 1}, ps_seconds: {p: 0}} as $job |
+		{format: "auction-scenario/1", name: "turns", slots: 9, slot_seconds: 1,
+		worker_types: [{name: "w", tres: {gpu: 1}, bandwidth_mbps: 1}], ps_types: [{name: "p", tres: {cpu: 1}, bandwidth_mbps: 1}],
+		servers: [{name: "e1", capacity: {gpu: 1, cpu: 1}}, {name: "e2", roles: ["ps"], capacity: {cpu: 2}}],
+		jobs: [$job + {id: "a", arrival: 1, minibatches: 4}, $job + {id: "b", arrival: 2, minibatches: 2}]}' > s.json
+	"$sim" run -p aonline --json -o turns.json s.json
+	made 'run(0; [[1, 1], [4, 6]]) | run(1; [[2, 3]])'
+	diff <(jq -S 'del(.timing)' turns.json) <(jq -S 'del(.timing)' made.json)
+	run -0 "$sim" check s.json made.json
+	for wrong in '1 a: run(0; [[2, 2], [5, 7]]) | run(1; [[3, 4]])' '2 b: run(0; [[1, 4]]) | run(1; [[5, 6]])' \
+			'2 b: run(0; [[1, 2], [5, 6]]) | run(1; [[3, 4]])' '4 a: run(0; [[1, 1], [5, 7]])' \
+			'2 b: run(0; [[1, 4]]) | .jobs[1] |= {id, accepted, value, payment, payoff, plan: [], transfers: [], chunks} |
+				.jobs[1].chunks[0].runs = []'; do
+		made "${wrong#*: }"
+		run -1 "$sim" check s.json made.json
+		[[ $output == *"job ${wrong:2:1}: chunk 0: expected training on e1 in slot ${wrong:0:1}, where it is its turn"* ]]
+	done
+	# while it runs, and when it begins
+	made '.jobs[0].plan |= [.[0], (.[1] | .to = 4), (.[1] | .from = 5 | .ps = {e2: 1})]'
+	run -1 "$sim" check s.json made.json
+	[[ $output == *"job a: expected the PS on e1 in slot 5, too, for nobody who goes first has taken its place, found e2"* ]]
+	made '.jobs[0].plan[1].ps = {e2: 1}'
+	run -1 "$sim" check s.json made.json
+	[[ $output == *"job a: expected the new PS of slot 4 on e1, the first server with room, found e2"* ]]
+}
+
 @test "no server stores more than it can; without a cloud a job waits its turn or is refused" {
 	"$sim" gen aonline -s 5 servers=5 jobs=30 worker_types=2 worker_slots=0.0001:0.001 storage=100:200 -o s.json
 	"$sim" run -p aonline -p aonline,guard=none --json s.json > result.json
