@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "again.h"
 #include "auction.h"
 #include "control.h"
 #include "pace.h"
@@ -40,7 +41,8 @@ struct auc_owner_jobs {
 struct auc_agent {
 	struct auc_auction *auction; /* of the site */
 	bool spool_open, ready, commit_ok, changed;
-	bool opened; /* all records were seen once; bids are taken */
+	bool opened;  /* all records were seen once; bids are taken */
+	bool unsaved; /* the last commit failed */
 	char dir[PATH_MAX];
 	struct auc_tasks tasks;
 	struct auc_exec_rules rules;
@@ -79,11 +81,11 @@ struct auc_agent {
 	struct auc_fences *fences;            /* fence.c's */
 	struct auc_power *power;              /* power.c's */
 	struct auc_settle *settle;            /* settle.c's */
-	struct auc_err said; /* the last complaint, so that it is not repeated each second */
+	struct auc_again_said said;           /* complaints */
 	struct auc_agent_stats stats;
 };
 
-/* agent.c: logs what goes wrong again and again once, and counts it under KIND. */
+/* agent.c: logs what goes wrong again and again now and then, and counts it under KIND. */
 void auc_agent_complain(struct auc_agent *a, enum auc_agent_error kind, const struct auc_err *err);
 
 /* The jobs of all sales are not their owners' to change. */

@@ -185,10 +185,8 @@ void auc_agent_reconfigure(void)
 void auc_agent_complain(struct auc_agent *a, enum auc_agent_error kind, const struct auc_err *err)
 {
 	a->stats.errors[kind]++;
-	if (!strcmp(a->said.text, err->text))
-		return;
-	a->said = *err;
-	slurm_error("sched/auction: %s", err->text);
+	if (auc_again_say(&a->said, err->text, auc_site_elapsed()))
+		slurm_error("sched/auction: %s", err->text);
 }
 
 static bool is_stopped(void)
@@ -207,6 +205,8 @@ static void *agent_main(void *arg)
 
 	(void)arg;
 	a->since = auc_site_elapsed();
+	memset(&a->said, 0, sizeof(a->said));
+	a->unsaved = false;
 	auc_settle_clear(a);
 	check_version(a);
 	pthread_mutex_lock(&agent.lock);
@@ -312,6 +312,8 @@ static void reload(struct auc_agent *a, double now)
 	struct auc_err err;
 	enum auc_code code = auc_site_reload(now, &err);
 
+	/* Who has just changed something wants to hear what is still wrong. */
+	memset(&a->said, 0, sizeof(a->said));
 	if (code && code != AUC_EFULL) {
 		slurm_error("sched/auction: configuration not reloaded: %s", err.text);
 		return;

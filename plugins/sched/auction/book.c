@@ -127,13 +127,21 @@ void auc_book_commit(struct auc_agent *a)
 	struct auc_err err;
 	enum auc_code code = auc_receipts_save(&err);
 
+	/* Nothing is written before they are, so nothing more is sold. */
+	if (code)
+		auc_err_prefix(&err, "final receipts cannot be saved");
+	auc_auction_break(a->auction, code ? err.text : NULL);
 	if (!code)
 		code = auc_auction_commit(a->auction, &err);
 	a->commit_ok = !code;
 	if (code) {
 		auc_agent_complain(a, AUC_ERROR_COMMIT, &err);
+		a->unsaved = true;
 		return;
 	}
+	if (a->unsaved)
+		slurm_info("sched/auction: what was decided is on disk again");
+	a->unsaved = false;
 	auc_receipts_release();
 	for (struct auc_task *t = a->calm ? NULL : a->tasks.list; t; t = t->next)
 		t->exec.committed = t->exec.booked != AUC_SALE_LIEN;
