@@ -131,7 +131,8 @@ start_slurmctld()
 wait_for_auction()
 {
 	[ "$PLUGINS" = on ] || return 0
-	wait_for 15 auction_ready || say "no bids are taken: $(grep 'auction:' "$B/log/slurmctld.log" | tail -n 1)"
+	wait_for 15 auction_ready ||
+		say "no bids are taken: $(sed -n 's/.*"ready":false,"reason":"\([^"]*\).*/\1/p' "$B/state/auction/status.json" 2> /dev/null | tr -d '\\')"
 }
 
 auction_ready()

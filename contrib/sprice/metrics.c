@@ -99,8 +99,10 @@ void metrics_print(struct json_object *status)
 	struct json_object *learning = within(status, "learning");
 	int64_t slot;
 
-	family("auction_info", "gauge", "Policy and Prices of auction.conf.");
-	sample("auction_info", "", (struct label[]){policy, prices}, 2, 1);
+	if (*policy.value) {
+		family("auction_info", "gauge", "Policy and Prices of auction.conf.");
+		sample("auction_info", "", (struct label[]){policy, prices}, 2, 1);
+	}
 	print_gauges(status_gauges, status);
 	print_totals(within(status, "totals"));
 	if (status_slot(status, &slot)) {

@@ -369,8 +369,11 @@ static int show(const struct options *o, struct json_object *status)
 	struct table t;
 	int code = EXIT_FAILURE;
 
-	if (json_object_object_get_ex(status, "ready", &ready) && !json_object_get_boolean(ready))
+	if (json_object_object_get_ex(status, "ready", &ready) && !json_object_get_boolean(ready)) {
 		fail("the auction is closed: %s", status_text(status, "reason"));
+		if (!json_object_object_get_ex(status, "policy", NULL))
+			return EXIT_SUCCESS; /* without auction.conf there is nothing else */
+	}
 	if (!status_slot(status, &row.slot))
 		return fail("the status has no time or no slot_seconds that make sense");
 	switch (o->view) {

@@ -251,6 +251,15 @@ enum auc_code auc_site_keep(struct auc_err *err)
 	return code;
 }
 
+struct auc_conf *auc_site_kept(void)
+{
+	struct auc_conf *conf = NULL;
+	char path[PATH_MAX];
+
+	kept_path(path, sizeof(path));
+	return load_conf(path, &conf, NULL) ? NULL : conf;
+}
+
 void auc_site_attach(bool attached)
 {
 	pthread_mutex_lock(&site.lock);
@@ -323,13 +332,10 @@ double auc_site_elapsed(void)
  */
 static bool load_kept(struct auc_conf **conf)
 {
-	char path[PATH_MAX];
-	struct auc_err err;
-
 	if (!getenv("SLURMCTLD_RECONF"))
 		return false;
-	kept_path(path, sizeof(path));
-	if (load_conf(path, conf, &err))
+	*conf = auc_site_kept();
+	if (!*conf)
 		return false;
 	slurm_error("auction: %s; the configuration before it stays in force", site.why.text);
 	return true;

@@ -66,6 +66,8 @@ enum auc_code auc_site_reload(double now, struct auc_err *err);
  * starting anew finds it if auction.conf is broken then. File I/O. AUC_EIO, AUC_ESTATE.
  */
 enum auc_code auc_site_keep(struct auc_err *err);
+/* The one that was kept last, to be freed; NULL: none. File I/O. */
+struct auc_conf *auc_site_kept(void);
 
 /*
  * Jobs that carry out live sales (leads and members), which their owners may not change. The agent

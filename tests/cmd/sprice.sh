@@ -283,6 +283,22 @@ fi
 sed 's/"time":300000310/"time":1e300/' "$here/status.json" > "$temp"
 expect 'a time beyond all slots' 1 'sprice: the status has no time or no slot_seconds that make sense' -f "$temp"
 "$sprice" --metrics -f "$temp" | grep -q 'node_sold{' && { echo 'FAIL: a slot of a time beyond all slots'; failed=1; }
+# The auction is closed: with a market, and without, as where auction.conf is broken.
+sed 's/"ready":true/"ready":false/; s/"reason":""/"reason":"the disk is full"/' "$here/status.json" > "$temp"
+expect 'closed, sales' 0 "sprice: the auction is closed: the disk is full
+41|running
+42|sold" -f "$temp" -s -h -P -o job,state
+echo '{"format":"auction-status/1","time":300000310.5,"warning":"","ready":false,"reason":"auction.conf:3: Slots=many"}' > "$temp"
+for view in -P -Ps -Pt -Pc -Pl; do
+	expect "closed, $view" 0 'sprice: the auction is closed: auction.conf:3: Slots=many' "$view" -f "$temp"
+done
+expect 'closed, metrics' 0 '# TYPE auction_ready gauge
+# HELP auction_ready 1 while bids are taken.
+auction_ready 0
+# TYPE auction_status_timestamp_seconds gauge
+# HELP auction_status_timestamp_seconds Unix time of what is shown here.
+auction_status_timestamp_seconds 300000310.5
+# EOF' --metrics -f "$temp"
 # A status with any line missing or cut is shown or refused, and does no harm.
 for ((i = 1; i <= $(wc -l < "$here/status.json"); i += 13)); do
 	for view in -P -Ps -Pt --metrics; do

@@ -81,6 +81,7 @@ struct auc_agent {
 	struct auc_fences *fences;            /* fence.c's */
 	struct auc_power *power;              /* power.c's */
 	struct auc_settle *settle;            /* settle.c's */
+	struct auc_err unknown;               /* why nodes or partitions were last not known */
 	struct auc_again_said said;           /* complaints */
 	struct auc_agent_stats stats;
 };

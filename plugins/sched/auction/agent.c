@@ -69,6 +69,7 @@ static bool nodes_moved(const struct auc_agent *a);
 static bool said_new(const struct auc_agent *a, enum auc_control_stamp what);
 static bool load_nodes(struct auc_agent *a, double now, bool seldom, node_info_msg_t **nodes);
 static bool refresh_nodes(struct auc_agent *a, double now, bool force);
+static void miss_nodes(struct auc_agent *a, const struct auc_err *err);
 static void list_up(struct auc_agent *a);
 static void mark_all(struct auc_agent *a, double now);
 static void mark_down(const struct auc_agent *a, struct auc_task *t, double now);
@@ -78,6 +79,8 @@ static bool take_servers(struct auc_agent *a, struct auc_server_spec *servers, u
 			 double now, bool force);
 static void open_up(struct auc_agent *a, double now);
 static double cycle(struct auc_agent *a, double now);
+static void write_status(struct auc_agent *a, double now);
+static void find_dir(struct auc_agent *a, const struct auc_conf *conf);
 static void take_rules(struct auc_agent *a);
 static void act_all(struct auc_agent *a, double now);
 static void count_states(struct auc_agent *a);
@@ -233,8 +236,10 @@ static void *agent_main(void *arg)
 			pthread_cond_clockwait(&agent.wake, &agent.lock, CLOCK_MONOTONIC, &until);
 	}
 	pthread_mutex_unlock(&agent.lock);
-	if (a->ready)
+	if (a->ready) {
 		auc_book_commit(a);
+		write_status(a, auc_site_now());
+	}
 	auc_tasks_clear(&a->tasks);
 	auc_fence_clear(a);
 	auc_power_clear(a);
@@ -365,7 +370,7 @@ static bool load_nodes(struct auc_agent *a, double now, bool seldom, node_info_m
 	if (!code)
 		return true;
 	a->next_seldom = 0;
-	auc_agent_complain(a, AUC_ERROR_NODES, &err);
+	miss_nodes(a, &err);
 	return false;
 }
 
@@ -403,7 +408,7 @@ static bool refresh_nodes(struct auc_agent *a, double now, bool force)
 	code = auc_nodes_servers(auc_auction_conf(a->auction), nodes, partitions, &servers, &n,
 				 &err);
 	if (code)
-		auc_agent_complain(a, AUC_ERROR_NODES, &err);
+		miss_nodes(a, &err);
 	known = code != AUC_ENOMEM && take_servers(a, servers, n, now, force);
 	if (known) {
 		a->latest_nodes = a->heard ? now + NODES_MAX : a->next_nodes;
@@ -435,10 +440,16 @@ static bool take_servers(struct auc_agent *a, struct auc_server_spec *servers, u
 	a->changed = true;
 	code = auc_auction_set_servers(a->auction, servers, n, now, &err);
 	if (code)
-		auc_agent_complain(a, AUC_ERROR_NODES, &err);
+		miss_nodes(a, &err);
 	else
 		slurm_info("sched/auction: %u nodes are for sale", n);
 	return code == AUC_OK || code == AUC_EFULL;
+}
+
+static void miss_nodes(struct auc_agent *a, const struct auc_err *err)
+{
+	a->unknown = *err;
+	auc_agent_complain(a, AUC_ERROR_NODES, err);
 }
 
 static void list_up(struct auc_agent *a)
@@ -515,17 +526,16 @@ static void open_up(struct auc_agent *a, double now)
 		goto closed;
 	}
 	auc_site_leave();
+	/* To recover the state may take a while. */
+	write_status(a, now);
 	if (auc_site_keep(&err))
 		auc_agent_complain(a, AUC_ERROR_COMMIT, &err);
-	if (!refresh_nodes(a, now, true))
+	if (!refresh_nodes(a, now, true)) {
+		auc_site_gate(a->unknown.text);
 		goto closed;
+	}
 	if (!a->spool_open) {
-		const struct auc_conf *conf = auc_auction_conf(a->auction);
-
-		if (conf->spool_dir)
-			snprintf(a->dir, sizeof(a->dir), "%s", conf->spool_dir);
-		else
-			snprintf(a->dir, sizeof(a->dir), "%.4000s/auction", auc_site_state_dir());
+		find_dir(a, auc_auction_conf(a->auction));
 		code = auc_auction_open_spool(a->auction, a->dir, now, &report, &err);
 		if (code && code != AUC_EFULL) {
 			auc_site_gate(err.text);
@@ -567,6 +577,7 @@ static void open_up(struct auc_agent *a, double now)
 	return;
 closed:
 	auc_look_protect();
+	write_status(a, now);
 }
 
 /* One round; returns when the next is due. */
@@ -574,7 +585,6 @@ static double cycle(struct auc_agent *a, double now)
 {
 	enum auc_look kind;
 	bool looked;
-	struct auc_err err;
 
 	take_rules(a);
 	auc_change_done(a, now);
@@ -631,11 +641,36 @@ static double cycle(struct auc_agent *a, double now)
 	if (!a->calm)
 		count_states(a);
 	auc_series_add(&a->stats.cycles, auc_site_now() - now);
-	if (auc_status_write(a->dir, a->auction, now, a->changed, &a->stats, &err) > 0)
+	write_status(a, now);
+	return next_wake(a, now);
+}
+
+/* Before there is a spool, where it is to be; without an auction, where the last one was. */
+static void write_status(struct auc_agent *a, double now)
+{
+	struct auc_conf *kept = a->auction ? NULL : auc_site_kept();
+	const struct auc_conf *conf = a->auction ? auc_auction_conf(a->auction) : kept;
+	struct auc_status_files files = {a->dir, conf ? conf->public_status : NULL};
+	struct auc_err err;
+
+	if (!a->spool_open) {
+		find_dir(a, conf);
+		mkdir(a->dir, 0700);
+	}
+	if (auc_status_write(&files, a->auction, now, a->changed, &a->stats, &err) > 0)
 		a->changed = false;
 	if (err.code)
 		auc_agent_complain(a, AUC_ERROR_COMMIT, &err);
-	return next_wake(a, now);
+	auc_conf_free(kept);
+}
+
+/* CONF may be NULL. */
+static void find_dir(struct auc_agent *a, const struct auc_conf *conf)
+{
+	if (conf && conf->spool_dir)
+		snprintf(a->dir, sizeof(a->dir), "%s", conf->spool_dir);
+	else
+		snprintf(a->dir, sizeof(a->dir), "%.4000s/auction", auc_site_state_dir());
 }
 
 static void take_rules(struct auc_agent *a)

@@ -5,9 +5,11 @@
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "file.h"
 #include "receipts.h"
+#include "site.h"
 #include "slurm_compat.h"
 #include "status.h"
 
@@ -17,9 +19,14 @@ static struct {
 	double written;
 	int64_t slot;
 	struct auc_totals totals;
+	char shut[sizeof(((struct auc_err *)0)->text)]; /* why no bids were taken; "": they were */
 } last;
 
-static enum auc_code replace(const char *path, struct json_object *o, struct auc_err *err);
+static struct json_object *nothing(double now);
+static enum auc_code replace(const char *path, struct json_object *o, bool wrong,
+			     struct auc_err *err);
+static enum auc_code put(const char *path, struct json_object *o, struct auc_err *err);
+static struct json_object *shorten(struct json_object *o);
 static struct json_object *agent_to_json(const struct auc_agent_stats *stats);
 static struct json_object *series_to_json(const struct auc_series *s);
 
@@ -32,48 +39,91 @@ void auc_series_add(struct auc_series *s, double seconds)
 		s->max = seconds;
 }
 
-int auc_status_write(const char *dir, struct auc_auction *a, double now, bool changed,
-		     const struct auc_agent_stats *stats, struct auc_err *err)
+int auc_status_write(const struct auc_status_files *files, struct auc_auction *a, double now,
+		     bool changed, const struct auc_agent_stats *stats, struct auc_err *err)
 {
-	int64_t slot = (int64_t)(now / auc_auction_conf(a)->slot_seconds);
-	const char *public = auc_auction_conf(a)->public_status;
+	int64_t slot = a ? (int64_t)(now / auc_auction_conf(a)->slot_seconds) : 0;
+	struct auc_err shut = {0}, why;
+	bool gate = auc_site_open(&shut) != AUC_OK, turned;
 	struct auc_totals totals;
 	char path[PATH_MAX];
 	struct json_object *o;
-	struct auc_err why;
 	enum auc_code code;
 
 	err->code = AUC_OK;
 	memset(&totals, 0, sizeof(totals));
-	auc_auction_totals(a, &totals);
+	if (a)
+		auc_auction_totals(a, &totals);
+	if (a && !gate)
+		auc_auction_ready(a, &shut);
+	turned = last.written == 0 || strcmp(shut.text, last.shut) != 0;
 	changed |= slot != last.slot || memcmp(&totals, &last.totals, sizeof(totals)) != 0;
 	/* A clock set back must not stop the file. */
-	if (!changed || (now >= last.written && now < last.written + EVERY))
+	if (!turned && (!changed || (now >= last.written && now < last.written + EVERY)))
 		return 0;
-	o = auc_auction_status(a, now);
+	o = a ? auc_auction_status(a, now) : nothing(now);
 	if (!o) {
 		auc_err_set(err, AUC_ENOMEM, "out of memory for status.json");
 		return -1;
 	}
+	if (gate) {
+		json_object_object_add(o, "ready", json_object_new_boolean(false));
+		json_object_object_add(o, "reason", json_object_new_string(shut.text));
+	}
 	json_object_object_add(o, "agent", agent_to_json(stats));
-	snprintf(path, sizeof(path), "%.4000s/status.json", dir);
-	code = replace(path, o, err);
+	snprintf(path, sizeof(path), "%.4000s/status.json", files->dir);
+	code = replace(path, o, turned, err);
 	if (code == AUC_OK) {
 		last.written = now;
 		last.slot = slot;
 		last.totals = totals;
 	}
-	if (code == AUC_OK && public) {
+	/* Whoever reads the public one may be told even where the disk of the other is full. */
+	if (files->public) {
 		json_object_object_del(o, "sales");
 		json_object_object_del(o, "agent");
-		if (replace(public, o, &why) != AUC_OK) /* the next one tries again */
+		if (replace(files->public, o, turned, &why) != AUC_OK && code == AUC_OK)
 			auc_err_set(err, why.code, "PublicStatus: %.400s", why.text);
 	}
+	if (code == AUC_OK) /* the next one tries the public one again */
+		memcpy(last.shut, shut.text, sizeof(last.shut));
 	json_object_put(o);
 	return code == AUC_OK ? 1 : -1;
 }
 
-static enum auc_code replace(const char *path, struct json_object *o, struct auc_err *err)
+/* The status where there is no auction. */
+static struct json_object *nothing(double now)
+{
+	struct json_object *o = json_object_new_object();
+
+	json_object_object_add(o, "format", json_object_new_string("auction-status/1"));
+	json_object_object_add(o, "time", json_object_new_double(now));
+	json_object_object_add(o, "warning", json_object_new_string(""));
+	return o;
+}
+
+/* WRONG: what is there must not stay. Without it there is room for a short one at least. */
+static enum auc_code replace(const char *path, struct json_object *o, bool wrong,
+			     struct auc_err *err)
+{
+	enum auc_code code = put(path, o, err);
+	struct json_object *brief;
+
+	if (code && wrong) {
+		unlink(path);
+		code = put(path, o, err);
+	}
+	if (code && wrong) {
+		brief = shorten(o);
+		code = put(path, brief, err);
+		json_object_put(brief);
+	}
+	if (!code)
+		err->code = AUC_OK;
+	return code;
+}
+
+static enum auc_code put(const char *path, struct json_object *o, struct auc_err *err)
 {
 	size_t len;
 	const char *text = json_object_to_json_string_length(o, JSON_C_TO_STRING_PLAIN, &len);
@@ -82,6 +132,20 @@ static enum auc_code replace(const char *path, struct json_object *o, struct auc
 		return auc_err_set(err, AUC_ENOMEM, "out of memory for %s", path);
 	/* Readers are users; slurmctld's umask does not decide. */
 	return auc_file_replace(path, text, len, 0644, false, err);
+}
+
+/* What is known in a line. */
+static struct json_object *shorten(struct json_object *o)
+{
+	struct json_object *brief = json_object_new_object();
+
+	json_object_object_foreach(o, key, value)
+	{
+		if (!json_object_is_type(value, json_type_object) &&
+		    !json_object_is_type(value, json_type_array))
+			json_object_object_add(brief, key, json_object_get(value));
+	}
+	return brief;
 }
 
 static struct json_object *agent_to_json(const struct auc_agent_stats *stats)

@@ -43,12 +43,20 @@ struct auc_agent_stats {
 	unsigned postponed;                /* sales that the last cycle had no time for */
 };
 
+/* Where it goes: DIR/status.json and PUBLIC (NULL: nowhere). */
+struct auc_status_files {
+	const char *dir, *public;
+};
+
 /*
- * Replaces the files, at most once a second, if CHANGED or bids came in or the slot is a new one.
- * Returns 1 if it did, 0 if there was no need, -1 on an error; ERR says which, also if it is only
- * the public one that could not be written, and has code AUC_OK otherwise.
+ * Replaces the files, at once if bids are taken and were not or the other way round, else at most
+ * once a second and if CHANGED or bids came in or the slot is a new one. Without an auction (A is
+ * NULL) they say why there is none. A file that says the wrong thing of that and cannot be replaced
+ * is removed, and one without market and sales takes its place, if there is room for that. Returns
+ * 1 if it did, 0 if there was no need, -1 on an error; ERR says which, also if it is only the
+ * public one that could not be written, and has code AUC_OK otherwise.
  */
-int auc_status_write(const char *dir, struct auc_auction *a, double now, bool changed,
-		     const struct auc_agent_stats *stats, struct auc_err *err);
+int auc_status_write(const struct auc_status_files *files, struct auc_auction *a, double now,
+		     bool changed, const struct auc_agent_stats *stats, struct auc_err *err);
 
 #endif
