@@ -35,7 +35,7 @@
 #define NODES_SHARE 100  /* or so many times what a look takes, */
 #define NODES_MAX   10.0 /* but so many at most, and so many where slurmctld says nothing new */
 #define KEEP_EVERY  1.0  /* seconds between looks at what fences and power saving need */
-#define RETRY       1.0  /* seconds before what failed at the start is tried again */
+#define RETRY       1.0  /* seconds before what failed in a cycle is tried again */
 #define AHEAD       30.0 /* seconds before its slot a member is submitted */
 #define GRACE       15.0 /* seconds a job may start late before the sale counts as failed, at least */
 #define PATIENCE    4.0 /* seconds a node may be down before another takes its place */
@@ -210,6 +210,7 @@ static void *agent_main(void *arg)
 	a->since = auc_site_elapsed();
 	memset(&a->said, 0, sizeof(a->said));
 	a->unsaved = false;
+	a->next_try = a->wait = 0;
 	auc_settle_clear(a);
 	check_version(a);
 	pthread_mutex_lock(&agent.lock);
@@ -317,8 +318,10 @@ static void reload(struct auc_agent *a, double now)
 	struct auc_err err;
 	enum auc_code code = auc_site_reload(now, &err);
 
-	/* Who has just changed something wants to hear what is still wrong. */
+	/* Who has just changed something wants to hear what is still wrong, and soon when it is not
+	 * any more. */
 	memset(&a->said, 0, sizeof(a->said));
+	a->wait = 0;
 	if (code && code != AUC_EFULL) {
 		slurm_error("sched/auction: configuration not reloaded: %s", err.text);
 		return;
@@ -425,11 +428,12 @@ static bool refresh_nodes(struct auc_agent *a, double now, bool force)
 static bool take_servers(struct auc_agent *a, struct auc_server_spec *servers, unsigned n,
 			 double now, bool force)
 {
+	bool same = a->servers && n == a->nservers &&
+		    !memcmp(servers, a->servers, n * sizeof(*servers));
 	enum auc_code code;
 	struct auc_err err;
 
-	if (!force && a->servers && n == a->nservers &&
-	    !memcmp(servers, a->servers, n * sizeof(*servers))) {
+	if (!force && same) {
 		free(servers);
 		return true;
 	}
@@ -441,7 +445,7 @@ static bool take_servers(struct auc_agent *a, struct auc_server_spec *servers, u
 	code = auc_auction_set_servers(a->auction, servers, n, now, &err);
 	if (code)
 		miss_nodes(a, &err);
-	else
+	else if (!same)
 		slurm_info("sched/auction: %u nodes are for sale", n);
 	return code == AUC_OK || code == AUC_EFULL;
 }
@@ -510,7 +514,7 @@ static int by_name(const void *a, const void *b)
 }
 
 /* Nodes, spool, records: everything that must be in agreement before bids are taken. Tried until it
- * works. */
+ * works, more and more seldom (again.h), as each time slurmctld is asked for all that it knows. */
 static void open_up(struct auc_agent *a, double now)
 {
 	struct auc_spool_report report = {0};
@@ -519,7 +523,8 @@ static void open_up(struct auc_agent *a, double now)
 	struct auc_err err;
 	unsigned n;
 
-	a->next_try = now + RETRY;
+	a->wait = auc_again_wait(a->wait);
+	a->next_try = now + a->wait;
 	a->auction = auc_site_enter(&err);
 	if (!a->auction) {
 		auc_site_gate(err.text);
@@ -574,6 +579,7 @@ static void open_up(struct auc_agent *a, double now)
 	a->edition = 0;
 	a->opened = false;
 	a->ready = true;
+	a->wait = 0;
 	return;
 closed:
 	auc_look_protect();
