@@ -374,6 +374,8 @@ static int show(const struct options *o, struct json_object *status)
 		if (!json_object_object_get_ex(status, "policy", NULL))
 			return EXIT_SUCCESS; /* without auction.conf there is nothing else */
 	}
+	if (*status_text(status, "warning"))
+		fail("warning: %s", status_text(status, "warning"));
 	if (!status_slot(status, &row.slot))
 		return fail("the status has no time or no slot_seconds that make sense");
 	switch (o->view) {

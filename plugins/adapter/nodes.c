@@ -58,6 +58,20 @@ enum auc_code auc_nodes_servers(const struct auc_conf *conf, const node_info_msg
 	return code;
 }
 
+void auc_nodes_missing(const struct auc_conf *conf, const partition_info_msg_t *partitions,
+		       char *buf, size_t size)
+{
+	size_t n = 0;
+
+	buf[0] = '\0';
+	for (unsigned i = 0; i < conf->npartitions && n < size; i++)
+		if (!find_partition(partitions, conf->partitions[i].name))
+			n += (size_t)snprintf(buf + n, size - n, "%sPartitionName=%s",
+					      n ? ", " : "", conf->partitions[i].name);
+	if (n && n < size)
+		snprintf(buf + n, size - n, ": slurm.conf has no such partition");
+}
+
 enum auc_code auc_nodes_parse_gres(const char *text, struct auc_named *tres, unsigned *ntres,
 				   struct auc_err *err)
 {

@@ -20,6 +20,10 @@ enum auc_code auc_nodes_servers(const struct auc_conf *conf, const node_info_msg
 				struct auc_server_spec **servers, unsigned *nservers,
 				struct auc_err *err);
 
+/* Those of CONF's partitions that Slurm does not have, as a sentence; "": it has all. */
+void auc_nodes_missing(const struct auc_conf *conf, const partition_info_msg_t *partitions,
+		       char *buf, size_t size);
+
 /*
  * Adds the counts in Slurm's text of a node's GRES ("gpu:v100:4(S:0-1),gpu:2,shard:8") to
  * TRES[*NTRES], at most AUC_TRES_MAX. AUC_EINVAL: not such a text; AUC_EFULL: more names than that.

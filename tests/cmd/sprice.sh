@@ -283,6 +283,10 @@ fi
 sed 's/"time":300000310/"time":1e300/' "$here/status.json" > "$temp"
 expect 'a time beyond all slots' 1 'sprice: the status has no time or no slot_seconds that make sense' -f "$temp"
 "$sprice" --metrics -f "$temp" | grep -q 'node_sold{' && { echo 'FAIL: a slot of a time beyond all slots'; failed=1; }
+sed 's/"warning":""/"warning":"PartitionName=gone"/' "$here/status.json" > "$temp"
+expect 'a warning' 0 "sprice: warning: PartitionName=gone
+41|running
+42|sold" -f "$temp" -s -h -P -o job,state
 # The auction is closed: with a market, and without, as where auction.conf is broken.
 sed 's/"ready":true/"ready":false/; s/"reason":""/"reason":"the disk is full"/' "$here/status.json" > "$temp"
 expect 'closed, sales' 0 "sprice: the auction is closed: the disk is full

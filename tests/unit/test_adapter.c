@@ -104,6 +104,7 @@ static void test_servers(void **state)
 	struct auc_server_spec *s;
 	struct auc_conf *conf;
 	struct auc_err err;
+	char missing[128];
 	unsigned ns;
 
 	(void)state;
@@ -122,6 +123,17 @@ static void test_servers(void **state)
 	assert_string_equal(s[2].partition, "cloud");
 	assert_true(s[2].down);
 	free(s);
+	auc_nodes_missing(conf, &p, missing, sizeof(missing));
+	assert_string_equal(missing, "");
+	p.partition_array++;
+	p.record_count = 1;
+	auc_nodes_missing(conf, &p, missing, sizeof(missing));
+	assert_string_equal(missing, "PartitionName=cloud: slurm.conf has no such partition");
+	p.record_count = 0;
+	auc_nodes_missing(conf, &p, missing, sizeof(missing));
+	assert_string_equal(
+		missing,
+		"PartitionName=edge, PartitionName=cloud: slurm.conf has no such partition");
 	auc_conf_free(conf);
 }
 

@@ -84,6 +84,7 @@ struct auc_agent {
 	struct auc_settle *settle;            /* settle.c's */
 	struct auc_err unknown;               /* why nodes or partitions were last not known */
 	struct auc_again_said said;           /* complaints */
+	char missing[512];                    /* partitions that slurm.conf lacks; "": none */
 	struct auc_agent_stats stats;
 };
 

@@ -69,6 +69,7 @@ static bool nodes_moved(const struct auc_agent *a);
 static bool said_new(const struct auc_agent *a, enum auc_control_stamp what);
 static bool load_nodes(struct auc_agent *a, double now, bool seldom, node_info_msg_t **nodes);
 static bool refresh_nodes(struct auc_agent *a, double now, bool force);
+static void see_missing(struct auc_agent *a);
 static void miss_nodes(struct auc_agent *a, const struct auc_err *err);
 static void list_up(struct auc_agent *a);
 static void mark_all(struct auc_agent *a, double now);
@@ -211,6 +212,7 @@ static void *agent_main(void *arg)
 	memset(&a->said, 0, sizeof(a->said));
 	a->unsaved = false;
 	a->next_try = a->wait = 0;
+	a->missing[0] = '\0';
 	auc_settle_clear(a);
 	check_version(a);
 	pthread_mutex_lock(&agent.lock);
@@ -408,6 +410,7 @@ static bool refresh_nodes(struct auc_agent *a, double now, bool force)
 	for (uint32_t i = 0; i < partitions->record_count; i++)
 		if (partitions->partition_array[i].flags & PART_FLAG_DEFAULT)
 			auc_site_set_default_partition(partitions->partition_array[i].name);
+	see_missing(a);
 	code = auc_nodes_servers(auc_auction_conf(a->auction), nodes, partitions, &servers, &n,
 				 &err);
 	if (code)
@@ -448,6 +451,20 @@ static bool take_servers(struct auc_agent *a, struct auc_server_spec *servers, u
 	else if (!same)
 		slurm_info("sched/auction: %u nodes are for sale", n);
 	return code == AUC_OK || code == AUC_EFULL;
+}
+
+/* Nothing of a partition that Slurm does not have is for sale: maybe one with a typing error. */
+static void see_missing(struct auc_agent *a)
+{
+	char missing[sizeof(a->missing)];
+
+	auc_nodes_missing(auc_auction_conf(a->auction), a->partitions, missing, sizeof(missing));
+	if (!strcmp(missing, a->missing))
+		return;
+	memcpy(a->missing, missing, sizeof(missing));
+	a->changed = true;
+	if (*missing)
+		slurm_error("sched/auction: auction.conf: %s", missing);
 }
 
 static void miss_nodes(struct auc_agent *a, const struct auc_err *err)
@@ -656,7 +673,7 @@ static void write_status(struct auc_agent *a, double now)
 {
 	struct auc_conf *kept = a->auction ? NULL : auc_site_kept();
 	const struct auc_conf *conf = a->auction ? auc_auction_conf(a->auction) : kept;
-	struct auc_status_files files = {a->dir, conf ? conf->public_status : NULL};
+	struct auc_status_files files = {a->dir, conf ? conf->public_status : NULL, a->missing};
 	struct auc_err err;
 
 	if (!a->spool_open) {

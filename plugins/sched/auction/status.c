@@ -70,6 +70,8 @@ int auc_status_write(const struct auc_status_files *files, struct auc_auction *a
 		json_object_object_add(o, "ready", json_object_new_boolean(false));
 		json_object_object_add(o, "reason", json_object_new_string(shut.text));
 	}
+	if (!json_object_get_string_len(json_object_object_get(o, "warning")))
+		json_object_object_add(o, "warning", json_object_new_string(files->warning));
 	json_object_object_add(o, "agent", agent_to_json(stats));
 	snprintf(path, sizeof(path), "%.4000s/status.json", files->dir);
 	code = replace(path, o, turned, err);

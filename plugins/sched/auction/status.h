@@ -43,9 +43,10 @@ struct auc_agent_stats {
 	unsigned postponed;                /* sales that the last cycle had no time for */
 };
 
-/* Where it goes: DIR/status.json and PUBLIC (NULL: nowhere). */
+/* Where it goes, DIR/status.json and PUBLIC (NULL: nowhere), and what it warns of if the auction
+ * itself does not ("": nothing). */
 struct auc_status_files {
-	const char *dir, *public;
+	const char *dir, *public, *warning;
 };
 
 /*
