@@ -57,6 +57,8 @@ const char *auc_err_word(enum auc_code code)
 		return "state";
 	case AUC_EEXIST:
 		return "exists";
+	case AUC_ELIMIT:
+		return "limit";
 	}
 	return "unknown";
 }

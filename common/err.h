@@ -20,6 +20,7 @@ enum auc_code {
 	AUC_EFULL,    /* not enough capacity left */
 	AUC_ESTATE,   /* not possible in this state (sale already settled, auction not ready) */
 	AUC_EEXIST,   /* a name is taken */
+	AUC_ELIMIT,   /* a limit that a site has set does not allow it */
 };
 
 struct auc_err {

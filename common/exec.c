@@ -219,7 +219,8 @@ void auc_exec_did(struct auc_exec *x, const struct auc_exec_action *action, enum
 		  uint32_t id, const struct auc_exec_rules *rules, double now)
 {
 	/* The lead's job is that of part 0, whichever part it is to become. */
-	struct auc_exec_job *j = &x->jobs[x->parts[action->part].lead ? 0 : action->part];
+	const struct auc_part *p = &x->parts[action->part];
+	struct auc_exec_job *j = &x->jobs[p->lead ? 0 : action->part];
 
 	switch (action->ask) {
 	case AUC_ASK_SUBMIT:
@@ -228,7 +229,12 @@ void auc_exec_did(struct auc_exec *x, const struct auc_exec_action *action, enum
 			j->seen = AUC_SEEN_NOT;
 			return;
 		}
-		j->tries = result == AUC_EFULL ? rules->tries : j->tries + 1;
+		/* Where it is one job too many, jobs of the layout before end first. */
+		if (result == AUC_ELIMIT && p->start > x->start && now < p->start)
+			break;
+		j->why = result == AUC_ELIMIT ? "limit" : NULL;
+		j->tries = result == AUC_EFULL || (j->why && p->start <= x->start) ? rules->tries
+										   : j->tries + 1;
 		break;
 	case AUC_ASK_NOTICE:
 		if (now >= next_change(x, now) - rules->notice)
@@ -575,7 +581,7 @@ static const char *broken(const struct auc_exec *x, const struct auc_exec_rules 
 			       ? "node_fail"
 			       : NULL;
 	if (j->tries >= rules->tries)
-		return "node_fail";
+		return j->why ? j->why : "node_fail";
 	if (!j->id || j->seen == AUC_SEEN_NOT)
 		return NULL;
 	if (j->seen == AUC_SEEN_GONE)

@@ -41,7 +41,7 @@ struct auc_exec_job {
 	uint32_t id; /* 0: not submitted */
 	/* what was seen */
 	enum auc_seen seen;
-	const char *why;     /* it has ended: a settlement's word for the cause */
+	const char *why;     /* it has ended, or was refused: a settlement's word for the cause */
 	double began;        /* it runs: since when */
 	double ended, begin; /* when; it is pending: not to start before that */
 	double limit;        /* when its time limit ends it, as far as that is known; 0: unknown */
@@ -152,8 +152,9 @@ void auc_exec_refused(struct auc_exec *x, const struct auc_exec_booking *booking
 unsigned auc_exec_actions(const struct auc_exec *x, const struct auc_exec_rules *rules, double now,
 			  struct auc_exec_action *actions, unsigned max);
 /*
- * ACTION was carried out with RESULT: AUC_OK, AUC_EFULL (Slurm refuses it and will again) or any
- * other (it may work later). ID: of a job submitted.
+ * ACTION was carried out with RESULT: AUC_OK, AUC_EFULL (Slurm refuses it and will again),
+ * AUC_ELIMIT (its owner has as many jobs as may be) or any other (it may work later). ID: of a job
+ * submitted.
  */
 void auc_exec_did(struct auc_exec *x, const struct auc_exec_action *action, enum auc_code result,
 		  uint32_t id, const struct auc_exec_rules *rules, double now);

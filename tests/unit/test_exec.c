@@ -410,6 +410,37 @@ static void test_late(void **state)
 	auc_exec_clear(&x);
 }
 
+/* Where Slurm takes a member for one job too many of its owner's: at once, or, where jobs of the
+ * layout before are to end first, when its slot has begun. */
+static void test_limit(void **state)
+{
+	const struct auc_exec_action first = {.ask = AUC_ASK_SUBMIT, .part = 1},
+				     later = {.ask = AUC_ASK_SUBMIT, .part = 3};
+	struct auc_exec x;
+
+	(void)state;
+	set_up(&x, AUC_SALE_SOLD, 90);
+	x.jobs[1].id = 0;
+	x.jobs[1].seen = AUC_SEEN_NOT;
+	auc_exec_did(&x, &first, AUC_ELIMIT, 0, &rules, 90);
+	auc_exec_step(&x, &rules, 90.1);
+	assert_string_equal(x.why, "limit");
+	auc_exec_clear(&x);
+
+	set_up(&x, AUC_SALE_RUNNING, 115);
+	x.jobs[3].id = 0;
+	x.jobs[3].seen = AUC_SEEN_NOT;
+	for (unsigned i = 0; i < 2 * rules.tries; i++)
+		auc_exec_did(&x, &later, AUC_ELIMIT, 0, &rules, 115);
+	auc_exec_step(&x, &rules, 115.1);
+	assert_null(x.why);
+	for (unsigned i = 0; i < rules.tries; i++)
+		auc_exec_did(&x, &later, AUC_ELIMIT, 0, &rules, 120 + i * rules.again);
+	auc_exec_step(&x, &rules, 123);
+	assert_string_equal(x.why, "limit");
+	auc_exec_clear(&x);
+}
+
 /* What was asked last does not keep a job alive. */
 static void test_kill_at_once(void **state)
 {
@@ -778,6 +809,7 @@ int main(void)
 		cmocka_unit_test(test_put_off),      cmocka_unit_test(test_due),
 		cmocka_unit_test(test_kill_at_once), cmocka_unit_test(test_stuck),
 		cmocka_unit_test(test_unheard),      cmocka_unit_test(test_nearly_over),
+		cmocka_unit_test(test_limit),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -159,8 +159,10 @@ enum auc_code auc_control_submit_member(const struct auc_owner *owner,
 		 * may pass. */
 		bool refused = errno >= ESLURM_INVALID_PARTITION_NAME && errno < 3000;
 
+		code = errno == ESLURM_ACCOUNTING_POLICY ? AUC_ELIMIT
+		       : refused                         ? AUC_EFULL
+							 : AUC_EIO;
 		failed(err, "submitting a member of job", lead);
-		code = refused ? AUC_EFULL : AUC_EIO;
 	} else {
 		/* A code in the response with a job is a remark ("node not available yet"), not a
 		 * failure. */

@@ -46,8 +46,8 @@ struct auc_owner {
 
 /*
  * Submits SLICE as a placeholder batch job for OWNER, member of SALE with lead LEAD. Its time limit
- * and the agent end it. AUC_EFULL: Slurm refuses it (and will again); AUC_EIO: Slurm could not be
- * asked.
+ * and the agent end it. AUC_ELIMIT: a limit of the owner's association or QOS does not allow it;
+ * AUC_EFULL: Slurm refuses it (and will again); AUC_EIO: Slurm could not be asked.
  */
 enum auc_code auc_control_submit_member(const struct auc_owner *owner,
 					const struct auc_slice *slice, const char *sale,
