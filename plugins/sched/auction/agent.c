@@ -81,7 +81,7 @@ static bool take_servers(struct auc_agent *a, struct auc_server_spec *servers, u
 static void open_up(struct auc_agent *a, double now);
 static double cycle(struct auc_agent *a, double now);
 static void write_status(struct auc_agent *a, double now);
-static void find_dir(struct auc_agent *a, const struct auc_conf *conf);
+static void find_dir(const struct auc_conf *conf, char *dir, size_t size);
 static void take_rules(struct auc_agent *a);
 static void act_all(struct auc_agent *a, double now);
 static void count_states(struct auc_agent *a);
@@ -333,6 +333,16 @@ static void reload(struct auc_agent *a, double now)
 		   code ? err.text : "");
 	if (auc_site_keep(&err))
 		auc_agent_complain(a, AUC_ERROR_COMMIT, &err);
+	if (a->spool_open) {
+		char dir[sizeof(a->dir)];
+
+		find_dir(auc_auction_conf(a->auction), dir, sizeof(dir));
+		if (strcmp(dir, a->dir))
+			slurm_error(
+				"sched/auction: SpoolDir=%s: in force once slurmctld is started "
+				"again; until then it is %s as before",
+				dir, a->dir);
+	}
 	refresh_nodes(a, now, true);
 }
 
@@ -557,7 +567,7 @@ static void open_up(struct auc_agent *a, double now)
 		goto closed;
 	}
 	if (!a->spool_open) {
-		find_dir(a, auc_auction_conf(a->auction));
+		find_dir(auc_auction_conf(a->auction), a->dir, sizeof(a->dir));
 		code = auc_auction_open_spool(a->auction, a->dir, now, &report, &err);
 		if (code && code != AUC_EFULL) {
 			auc_site_gate(err.text);
@@ -677,7 +687,7 @@ static void write_status(struct auc_agent *a, double now)
 	struct auc_err err;
 
 	if (!a->spool_open) {
-		find_dir(a, conf);
+		find_dir(conf, a->dir, sizeof(a->dir));
 		mkdir(a->dir, 0700);
 	}
 	if (auc_status_write(&files, a->auction, now, a->changed, &a->stats, &err) > 0)
@@ -687,13 +697,13 @@ static void write_status(struct auc_agent *a, double now)
 	auc_conf_free(kept);
 }
 
-/* CONF may be NULL. */
-static void find_dir(struct auc_agent *a, const struct auc_conf *conf)
+/* Where the spool is to be; CONF may be NULL. */
+static void find_dir(const struct auc_conf *conf, char *dir, size_t size)
 {
 	if (conf && conf->spool_dir)
-		snprintf(a->dir, sizeof(a->dir), "%s", conf->spool_dir);
+		snprintf(dir, size, "%s", conf->spool_dir);
 	else
-		snprintf(a->dir, sizeof(a->dir), "%.4000s/auction", auc_site_state_dir());
+		snprintf(dir, size, "%.4000s/auction", auc_site_state_dir());
 }
 
 static void take_rules(struct auc_agent *a)
