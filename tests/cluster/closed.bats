@@ -1,0 +1,214 @@
+# The auction is closed: its disk is full, its spool or auction.conf is broken. Bids are refused with the reason, the status, the public
+# one and sprice say so, the log says it once, and it opens again. What else auction.conf and accounts can have wrong is said, too.
+
+load lib
+load plugins
+
+slot=5
+
+setup_file()
+{
+	need_plugins
+	cluster_start $(plugin_options) --slot-seconds 5 --set AccountingStorageEnforce=limits
+	wait_until 30 auction_open
+}
+
+# As it was, whatever a test left.
+teardown()
+{
+	if is_mounted; then
+		rm -f "$(spool)/fill"
+	fi
+	[ ! -e "$BATS_TEST_TMPDIR/state" ] || cp -p "$BATS_TEST_TMPDIR/state" "$(spool)/state"
+	[ ! -e "$BATS_TEST_TMPDIR/auction.conf" ] || cp "$BATS_TEST_TMPDIR/auction.conf" "$SANDBOX_DIR/etc/auction.conf"
+	sandbox start slurmctld
+	scontrol reconfigure
+	wait_until 30 auction_open
+}
+
+teardown_file()
+{
+	if is_mounted; then # as a test failed
+		umount -l "$(spool)"
+	fi
+	cluster_stop
+}
+
+spool()
+{
+	echo "$SANDBOX_DIR/state/auction"
+}
+
+is_mounted()
+{
+	[ -n "${SANDBOX_DIR-}" ] && grep -qF " $(spool) tmpfs " /proc/mounts
+}
+
+sprice_here()
+{
+	"${AUCTION_PREFIX:+$AUCTION_PREFIX/bin/sprice}${AUCTION_BUILD:+$AUCTION_BUILD/contrib/sprice/sprice}" "$@"
+}
+
+bid_refused()
+{
+	said=$(as alice sbatch $(small_bid 100 1) -o /dev/null --wrap true 2>&1) && return 1
+	grep -q -- "$1" <<< "$said"
+}
+
+# Both files, and sprice with each of them: closed_says TEXT
+closed_says()
+{
+	local file
+
+	for file in "$(spool)/status.json" "$SANDBOX_DIR/run/auction.json"; do
+		[ "$(jq .ready "$file")" = false ] || return
+		jq -r .reason "$file" | grep -q -- "$1" || return
+		sprice_here -f "$file" 2>&1 | grep -q "^sprice: the auction is closed: .*$1" || return
+		sprice_here -f "$file" > /dev/null 2>&1 || return
+		sprice_here --metrics -f "$file" | grep -qx 'auction_ready 0' || return
+	done
+}
+
+logged()
+{
+	grep -c -- "$1" "$SANDBOX_DIR/log/slurmctld.log" || true
+}
+
+# How often anybody has asked slurmctld for its nodes.
+node_looks()
+{
+	timeout 20 sdiag | sed -n 's/^[[:space:]]*REQUEST_NODE_INFO .*count:\([0-9]*\).*/\1/p' | head -n 1
+}
+
+# Takes all that is left of the disk, once more.
+fill()
+{
+	dd if=/dev/zero bs=4k oflag=append conv=notrunc of="$(spool)/fill" 2> /dev/null || true
+}
+
+@test "the disk is full when a job ends: bids are refused until there is room again, and nothing is lost" {
+	sandbox stop slurmctld
+	mount -t tmpfs -o size=1m,mode=700,uid="$(id -u slurm)" auction "$(spool)" || skip "no file system can be mounted here"
+	sandbox start slurmctld
+	wait_until 30 auction_open
+	first=$(submit alice $(small_bid 100 60) -o /dev/null --wrap "until [ -e $BATS_TEST_TMPDIR/first ]; do sleep 0.2; done")
+	second=$(submit bob $(small_bid 100 60) -o /dev/null --wrap "until [ -e $BATS_TEST_TMPDIR/second ]; do sleep 0.2; done")
+	chmod 755 "$BATS_RUN_TMPDIR" "$BATS_TEST_TMPDIR"
+	wait_until 30 receipt_state_is "$first" running
+	wait_until 30 receipt_state_is "$second" running
+	fill
+	touch "$BATS_TEST_TMPDIR/first"
+	wait_until 30 job_is "$first" COMPLETED
+	# Room that the agent makes is taken, too.
+	wait_until 60 eval 'fill; bid_refused "No space left" && closed_says "No space left"'
+	touch "$BATS_TEST_TMPDIR/second"
+	wait_until 30 job_is "$second" COMPLETED
+	wait_until 60 eval 'fill; bid_refused "No space left" && closed_says "No space left"'
+	# It tries again twice a second, and says so once.
+	looks=$(node_looks)
+	wait_until 60 eval '[ "$(node_looks)" -gt $looks ]'
+	log_has 'receipts: No space left'
+	[ -z "$(grep 'No space left' "$SANDBOX_DIR/log/slurmctld.log" | sed 's/^[^]]*] //' | sort | uniq -d)" ]
+	rm "$(spool)/fill"
+	wait_until 30 auction_open
+	wait_until 30 settled "$first"
+	wait_until 30 settled "$second"
+	[ "$(database_receipt "$first" .why)" = completed ]
+	third=$(submit carol $(small_bid 100 2) -o /dev/null --wrap true)
+	wait_until 30 settled "$third"
+	wait_until 60 status_is '"\(.totals.live) \(.totals.liens) \(.agent.final_receipts_waiting)"' '0 0 0'
+	totals=$(status '.totals | "\(.sold) \(.settled) \(.charged)"')
+	sandbox stop slurmctld
+	cp -a "$(spool)" "$BATS_TEST_TMPDIR/spool"
+	umount "$(spool)"
+	rm -rf "$(spool)"
+	cp -a "$BATS_TEST_TMPDIR/spool" "$(spool)"
+	sandbox start slurmctld
+	wait_until 30 auction_open
+	[ "$(status '.totals | "\(.sold) \(.settled) \(.charged)"')" = "$totals" ]
+}
+
+@test "a spool that is broken: closed, and said once; it opens when it is mended" {
+	sandbox stop slurmctld
+	mv "$(spool)/state" "$BATS_TEST_TMPDIR/state"
+	echo broken > "$(spool)/state"
+	before=$(logged 'nodes are for sale')
+	sandbox start slurmctld
+	wait_until 30 bid_refused 'no bids are taken now: .*state'
+	wait_until 30 closed_says 'state'
+	# By then it has tried again more than once.
+	looks=$(node_looks)
+	wait_until 60 eval '[ "$(node_looks)" -ge $((looks + 2)) ]'
+	[ "$(logged 'nodes are for sale')" = $((before + 1)) ]
+	cp -p "$BATS_TEST_TMPDIR/state" "$(spool)/state"
+	scontrol reconfigure
+	wait_until 30 auction_open
+	[ "$(jq .ready "$SANDBOX_DIR/run/auction.json")" = true ]
+}
+
+@test "an auction.conf that is broken at the start: closed" {
+	conf=$SANDBOX_DIR/etc/auction.conf
+	cp "$conf" "$BATS_TEST_TMPDIR/auction.conf"
+	sed -i 's/^Slots=.*/Slots=many/' "$conf"
+	sandbox restart slurmctld
+	wait_until 30 closed_says 'Slots=many'
+	cp "$BATS_TEST_TMPDIR/auction.conf" "$conf"
+	scontrol reconfigure
+	wait_until 30 auction_open
+	[ "$(jq .ready "$SANDBOX_DIR/run/auction.json")" = true ]
+}
+
+@test "slurmctld is stopped: closed" {
+	sandbox stop slurmctld
+	closed_says 'stopped'
+	sandbox start slurmctld
+	wait_until 30 auction_open
+}
+
+@test "a partition that slurm.conf does not have is named" {
+	conf=$SANDBOX_DIR/etc/auction.conf
+	cp "$conf" "$BATS_TEST_TMPDIR/auction.conf"
+	said='PartitionName=nowhere: slurm.conf has no such partition'
+	echo 'PartitionName=nowhere' >> "$conf"
+	reconfigure
+	wait_until 30 eval 'status .warning | grep -q "$said"'
+	[ "$(status .ready)" = true ]
+	sprice_here -f "$(spool)/status.json" 2>&1 | grep "^sprice: warning: .*$said"
+	[ "$(logged "$said")" = 1 ]
+	pid=$(cat "$SANDBOX_DIR/run/slurmctld.pid")
+	reconfigure
+	fresh_status
+	[ "$pid" != "$(cat "$SANDBOX_DIR/run/slurmctld.pid")" ] || [ "$(logged "$said")" = 1 ]
+	cp "$BATS_TEST_TMPDIR/auction.conf" "$conf"
+	reconfigure
+	wait_until 30 status_is .warning ''
+}
+
+@test "SpoolDir is changed: the old one stays until slurmctld is started again, and the log says so" {
+	conf=$SANDBOX_DIR/etc/auction.conf
+	pid=$(cat "$SANDBOX_DIR/run/slurmctld.pid")
+	cp "$conf" "$BATS_TEST_TMPDIR/auction.conf"
+	sed -i 's,^SpoolDir=.*,SpoolDir='"$SANDBOX_DIR/state/elsewhere," "$conf"
+	scontrol reconfigure
+	if [ "$pid" = "$(cat "$SANDBOX_DIR/run/slurmctld.pid")" ]; then
+		wait_until 30 log_has "SpoolDir=$SANDBOX_DIR/state/elsewhere: .* $(spool) .*"
+		fresh_status
+		[ ! -e "$SANDBOX_DIR/state/elsewhere" ]
+	fi
+	cp "$BATS_TEST_TMPDIR/auction.conf" "$conf"
+	reconfigure
+	wait_until 30 auction_open
+}
+
+@test "an account that may not have as many jobs as a plan has nodes: the job is ended, for that reason, and paid back" {
+	as root sacctmgr -i modify user alice set maxsubmitjobs=1
+	job=$(submit alice --bid=deadline:1000,14 $(wide_bid 1 | cut -d' ' -f2-) -p edge --upload=edge=20s -o /dev/null --wrap 'sleep 60')
+	wait_until 60 job_ended "$job"
+	wait_until 30 settled "$job"
+	[ "$(database_receipt "$job" '"\(.why) \(.payment)"')" = 'limit 0.000000' ]
+	as root sacctmgr -i modify user alice set maxsubmitjobs=-1
+	job=$(submit alice $(wide_bid 1000) -p edge -o /dev/null --wrap 'sleep 60')
+	wait_until 30 group_is "$job" RUNNING
+	as alice scancel "$job"
+	wait_until 30 settled "$job"
+}
