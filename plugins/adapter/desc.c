@@ -156,6 +156,18 @@ void auc_desc_forget_limit(job_desc_msg_t *desc)
 	forget_in_script(desc->script);
 }
 
+uint32_t auc_desc_job_id(const job_desc_msg_t *desc)
+{
+	uint32_t id = AUC_DESC_JOB_ID(desc);
+
+	if (AUC_DESC_SLUID(desc))
+		return 0;
+	/* As slurmctld does it: the number in front of "12_3" and "12+1", cut to 32 bits. */
+	if (desc->job_id_str)
+		return (uint32_t)strtol(desc->job_id_str, NULL, 10);
+	return id == NO_VAL ? 0 : id;
+}
+
 enum auc_code auc_desc_confine(const job_desc_msg_t *desc, struct auc_bid *bid, struct auc_err *err)
 {
 	const char *p = desc->partition ? desc->partition : "";

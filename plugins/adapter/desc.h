@@ -29,6 +29,10 @@ const char *auc_desc_bid(const job_desc_msg_t *desc);
  * that begin with #SBATCH too: what a user would have paid is kept nowhere. */
 void auc_desc_forget_limit(job_desc_msg_t *desc);
 
+/* The job that DESC asks to change, as slurmctld finds it. 0: it is not named by a number (from
+ * 25.11 on it may be by a SLUID). */
+uint32_t auc_desc_job_id(const job_desc_msg_t *desc);
+
 /* Confines BID to the partitions that the submission names, if it names any. AUC_EINVAL: too many.
  */
 enum auc_code auc_desc_confine(const job_desc_msg_t *desc, struct auc_bid *bid,

@@ -268,6 +268,16 @@ void auc_site_attach(bool attached)
 	pthread_mutex_unlock(&site.lock);
 }
 
+bool auc_site_attached(void)
+{
+	bool attached;
+
+	pthread_mutex_lock(&site.lock);
+	attached = site.attached;
+	pthread_mutex_unlock(&site.lock);
+	return attached;
+}
+
 enum auc_code auc_site_protect(const uint32_t *jobs, unsigned njobs, struct auc_err *err)
 {
 	uint32_t *copy = malloc((njobs + 1) * sizeof(*copy));

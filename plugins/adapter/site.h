@@ -76,6 +76,7 @@ struct auc_conf *auc_site_kept(void);
  */
 enum auc_protect { AUC_PROTECT_NO, AUC_PROTECT_YES, AUC_PROTECT_UNKNOWN };
 void auc_site_attach(bool attached);
+bool auc_site_attached(void);
 enum auc_code auc_site_protect(const uint32_t *jobs, unsigned njobs, struct auc_err *err);
 enum auc_protect auc_site_protects(uint32_t job_id);
 /* The sale whose members Slurm now gets from the agent: only these may be submitted as members. ""

@@ -43,12 +43,15 @@ typedef ListIterator auc_list_itr_t;
 #define AUC_GRES_PREFIX "gres:"
 #endif
 
-/* The job a job_desc_msg_t is about: job_id became step_id.job_id in 25.11. */
+/* The job a job_desc_msg_t is about: job_id became step_id.job_id in 25.11, where step_id.sluid, if
+ * set, counts instead. */
 #if SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(25, 11, 0)
 #define AUC_DESC_JOB_ID(desc) ((desc)->step_id.job_id)
+#define AUC_DESC_SLUID(desc)  ((desc)->step_id.sluid)
 #define AUC_INFO_JOB_ID(info) ((info)->step_id.job_id)
 #else
 #define AUC_DESC_JOB_ID(desc) ((desc)->job_id)
+#define AUC_DESC_SLUID(desc)  0
 #define AUC_INFO_JOB_ID(info) ((info)->job_id)
 #endif
 

@@ -212,6 +212,51 @@ unchangeable()
 	wait_until 30 settled "$job"
 }
 
+@test "a sold job cannot be changed by a request that names two jobs" {
+	type -P cc > /dev/null && [ -e /usr/include/slurm/slurm.h ] || skip "no C compiler or no Slurm headers"
+	cat > "$BATS_TEST_TMPDIR/twoids.c" <<'END'
+#include <slurm/slurm.h>
+#include <slurm/slurm_errno.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+int main(int argc, char **argv)
+{
+	job_array_resp_msg_t *r = NULL;
+	job_desc_msg_t d;
+	slurm_init(NULL);
+	slurm_init_job_desc_msg(&d);
+	d.job_id_str = argv[1];
+#if SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(25, 11, 0)
+	d.step_id.job_id = atoi(argv[2]);
+#else
+	d.job_id = atoi(argv[2]);
+#endif
+	d.time_limit = atoi(argv[3]);
+	if (slurm_update_job2(&d, &r)) {
+		printf("%s\n", slurm_strerror(errno));
+		return 1;
+	}
+	printf("changed\n");
+	return 0;
+}
+END
+	cc -w -o "$SANDBOX_DIR/home/alice/twoids" "$BATS_TEST_TMPDIR/twoids.c" -lslurm || skip "cannot be compiled here"
+	job=$(submit alice $(small_bid 100 4) -o /dev/null --wrap 'sleep 60')
+	other=$(submit alice -p main --hold -o /dev/null --wrap true)
+	wait_until 30 receipt_state_is "$job" sold
+	before=$(sold_fields "$job")
+	run ! as alice ./twoids "$job" "$other" 100
+	[ "$output" = 'Access/permission denied' ]
+	[ "$(sold_fields "$job")" = "$before" ]
+	# The other way round it is the other one that is changed.
+	run -0 as alice ./twoids "$other" "$job" 100
+	[ "$(job_field "$other" TimeLimit)" = 01:40:00 ]
+	[ "$(sold_fields "$job")" = "$before" ]
+	as alice scancel "$job" "$other"
+	wait_until 30 settled "$job"
+}
+
 @test "a change in the moment before the sale is confirmed ends the job" {
 	local i job wait
 

@@ -191,6 +191,29 @@ static void test_limit_is_forgotten(void **state)
 	assert_string_equal(other, "PATH=/max-price=7");
 }
 
+/* Whoever may send anything may name two jobs: the text is what slurmctld goes by. */
+static void test_changed_job(void **state)
+{
+	static const struct {
+		uint32_t id;
+		const char *text;
+		uint32_t changed;
+	} cases[] = {
+		{7, NULL, 7},         {NO_VAL, "12", 12},    {0, "12", 12},   {7, "12", 12},
+		{NO_VAL, "12_3", 12}, {7, "12_[1-3,5]", 12}, {7, "12+1", 12}, {7, "4294967308", 12},
+		{7, " +12", 12},      {7, "s1A2B3C", 0},     {7, "", 0},      {NO_VAL, NULL, 0},
+	};
+	job_desc_msg_t d;
+
+	(void)state;
+	for (unsigned i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		slurm_init_job_desc_msg(&d);
+		AUC_DESC_JOB_ID(&d) = cases[i].id;
+		d.job_id_str = (char *)cases[i].text;
+		assert_int_equal(auc_desc_job_id(&d), cases[i].changed);
+	}
+}
+
 static void refused(job_desc_msg_t *d, const char *option)
 {
 	struct auc_err err;
@@ -400,11 +423,12 @@ static void test_void(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_gres),      cmocka_unit_test(test_limit_is_forgotten),
-		cmocka_unit_test(test_gres_bad),  cmocka_unit_test(test_servers),
-		cmocka_unit_test(test_bid_found), cmocka_unit_test(test_contradictions),
-		cmocka_unit_test(test_slice),     cmocka_unit_test(test_apply),
-		cmocka_unit_test(test_trap),      cmocka_unit_test(test_void),
+		cmocka_unit_test(test_gres),           cmocka_unit_test(test_limit_is_forgotten),
+		cmocka_unit_test(test_gres_bad),       cmocka_unit_test(test_servers),
+		cmocka_unit_test(test_bid_found),      cmocka_unit_test(test_changed_job),
+		cmocka_unit_test(test_contradictions), cmocka_unit_test(test_slice),
+		cmocka_unit_test(test_apply),          cmocka_unit_test(test_trap),
+		cmocka_unit_test(test_void),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -54,7 +54,6 @@ static int decide(struct auc_auction *a, job_desc_msg_t *desc, const char *text,
 static int take_offer(struct auc_auction *a, job_desc_msg_t *desc, const struct auc_offer *offer,
 		      char **err_msg);
 static int check_modify(const job_desc_msg_t *desc, char *why, size_t size);
-static uint32_t modified_job(const job_desc_msg_t *desc);
 static void say(char **err_msg, const char *lines);
 static int fail(char **err_msg, int rc, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 
@@ -124,8 +123,8 @@ int job_modify(job_desc_msg_t *desc, struct job_record *job, uint32_t submit_uid
 	rc = check_modify(desc, why, sizeof(why));
 	if (rc == SLURM_SUCCESS)
 		return rc;
-	slurm_info("auction: job %u: change by uid %u denied: %s", modified_job(desc), submit_uid,
-		   why);
+	slurm_info("auction: job %u: change by uid %u denied: %s", auc_desc_job_id(desc),
+		   submit_uid, why);
 	return fail(err_msg, rc, "%s", why);
 }
 
@@ -275,7 +274,7 @@ static int take_offer(struct auc_auction *a, job_desc_msg_t *desc, const struct 
  */
 static int check_modify(const job_desc_msg_t *desc, char *why, size_t size)
 {
-	uint32_t job_id = modified_job(desc);
+	uint32_t job_id = auc_desc_job_id(desc);
 	struct auc_auction *a;
 	enum auc_protect protect;
 	bool sold = false;
@@ -288,6 +287,12 @@ static int check_modify(const job_desc_msg_t *desc, char *why, size_t size)
 		snprintf(why, size, "reservation %.128s is for what was sold only",
 			 desc->reservation);
 		return ESLURM_RESERVATION_ACCESS;
+	}
+	if (!job_id && auc_site_attached()) {
+		snprintf(why, size,
+			 "the job is not named by its number, by which the auction knows what was "
+			 "sold; give that");
+		return ESLURM_INVALID_JOB_ID;
 	}
 	protect = auc_site_protects(job_id);
 	if (protect == AUC_PROTECT_UNKNOWN) {
@@ -316,15 +321,6 @@ static int check_modify(const job_desc_msg_t *desc, char *why, size_t size)
 		return ESLURM_ACCESS_DENIED;
 	}
 	return SLURM_SUCCESS;
-}
-
-static uint32_t modified_job(const job_desc_msg_t *desc)
-{
-	uint32_t id = AUC_DESC_JOB_ID(desc);
-
-	if ((id == 0 || id == NO_VAL) && desc->job_id_str)
-		id = (uint32_t)strtoul(desc->job_id_str, NULL, 10);
-	return id;
 }
 
 /* Gives the user LINES; slurmctld frees the text. */
