@@ -419,6 +419,20 @@ bool auc_auction_owns(struct auc_auction *a, uint32_t job_id)
 	return owns;
 }
 
+bool auc_auction_awaits(struct auc_auction *a, uint32_t uid)
+{
+	bool awaits = false;
+
+	pthread_mutex_lock(&a->lock);
+	for (unsigned i = a->ledger ? auc_ledger_count(a->ledger) : 0; i-- > 0 && !awaits;) {
+		const struct auc_sale *s = auc_ledger_at(a->ledger, i);
+
+		awaits = s->state == AUC_SALE_LIEN && s->uid == uid;
+	}
+	pthread_mutex_unlock(&a->lock);
+	return awaits;
+}
+
 void auc_auction_totals(struct auc_auction *a, struct auc_totals *totals)
 {
 	memset(totals, 0, sizeof(*totals));

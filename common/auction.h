@@ -215,6 +215,9 @@ enum auc_code auc_auction_sale_of_job(struct auc_auction *a, uint32_t job_id,
 /* True if JOB_ID is the lead of a live sale: what job_modify asks; takes the lock for a look-up
  * only. */
 bool auc_auction_owns(struct auc_auction *a, uint32_t job_id);
+/* True if UID has a lien: one of its jobs, nobody knows which, may have been sold. Asked before
+ * auc_auction_owns() no job slips through between the two. */
+bool auc_auction_awaits(struct auc_auction *a, uint32_t uid);
 void auc_auction_totals(struct auc_auction *a, struct auc_totals *totals);
 
 /*

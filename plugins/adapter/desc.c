@@ -90,6 +90,9 @@ static uint64_t number_at(const job_desc_msg_t *desc, const struct field *f);
 static const char *string_at(const job_desc_msg_t *desc, const struct field *f);
 static void set_string(char **field, const char *value);
 static bool same_gres(const char *a, const char *b);
+static bool alone(const struct auc_slice *slice, const slurm_job_info_t *info);
+static bool unset(uint16_t n);
+static bool empty(const char *s);
 static bool is_shell(const char *line, size_t len);
 static bool is_bid_variable(const char *variable);
 static void append_variable(job_desc_msg_t *desc, const char *name, const char *value);
@@ -337,7 +340,15 @@ bool auc_fence_is_ours(const char *name)
 
 bool auc_slice_matches(const struct auc_slice *slice, const slurm_job_info_t *info)
 {
-	return auc_slice_fits(slice, info) && info->time_limit == slice->minutes && !info->requeue;
+	const char *each = info->tres_per_task;
+
+	return auc_slice_fits(slice, info) && info->time_limit == slice->minutes &&
+	       !info->requeue && alone(slice, info) && unset(info->sockets_per_node) &&
+	       unset(info->cores_per_socket) && unset(info->threads_per_core) &&
+	       empty(info->tres_per_job) && empty(info->tres_per_socket) &&
+	       empty(info->cpus_per_tres) &&
+	       /* Newer releases may say here, too, what cpus_per_task does. */
+	       (empty(each) || (!strncmp(each, "cpu", 3) && !strchr(each, ',')));
 }
 
 bool auc_slice_fits(const struct auc_slice *slice, const slurm_job_info_t *info)
@@ -368,6 +379,29 @@ char *auc_receipt_void(const char *receipt, const char *why)
 								JSON_C_TO_STRING_NOSLASHESCAPE));
 	json_object_put(o);
 	return text;
+}
+
+/* One task on one node, with the CPUs of SLICE; 0 is what a release does not say. */
+static bool alone(const struct auc_slice *slice, const slurm_job_info_t *info)
+{
+	if (info->num_tasks > 1 || (!unset(info->ntasks_per_node) && info->ntasks_per_node > 1) ||
+	    (info->pn_min_cpus && info->pn_min_cpus != slice->cpus))
+		return false;
+	/* Of one that has begun it is what it was given, whole cores. num_nodes is an estimate of
+	 * Slurm's, which can be 2 for this job. */
+	return (info->job_state & JOB_STATE_BASE) != JOB_PENDING ||
+	       ((!info->num_cpus || info->num_cpus == slice->cpus) &&
+		(!info->max_cpus || info->max_cpus == slice->cpus) && info->max_nodes <= 1);
+}
+
+static bool unset(uint16_t n)
+{
+	return !n || n >= NO_VAL16;
+}
+
+static bool empty(const char *s)
+{
+	return !s || !*s;
 }
 
 static const char *find_variable(char *const *env, uint32_t n, const char *name)

@@ -1,4 +1,5 @@
-# What is not sold: dry runs, quotes, and submissions that Slurm refuses after the auction said yes.
+# What is not sold: dry runs, quotes, and submissions that Slurm refuses after the auction said yes; and what can be done to a job
+# between its bid and its sale.
 
 load lib
 load plugins
@@ -8,13 +9,50 @@ slot=5
 setup_file()
 {
 	need_plugins
-	cluster_start $(plugin_options) --slot-seconds 5 --set AccountingStorageEnforce=associations
+	HOLD_DIR=$(mktemp -d "${TMPDIR:-/tmp}/auction-hold-XXXXXX")
+	export HOLD_DIR
+	chmod 755 "$HOLD_DIR"
+	gcc -shared -fPIC -o "$HOLD_DIR/hold_writes.so" "$(dirname "$BATS_TEST_FILENAME")/hold_writes.c"
+	cluster_start $(plugin_options) --slot-seconds 5 --set AccountingStorageEnforce=associations \
+		--env LD_PRELOAD="$HOLD_DIR/hold_writes.so" --env HOLD_WRITES="$HOLD_DIR/hold"
 	wait_until 30 auction_open
 }
 
 teardown_file()
 {
+	rm -f "${HOLD_DIR:-/nonexistent}/hold"
 	cluster_stop
+	[ -z "${HOLD_DIR-}" ] || rm -rf "$HOLD_DIR"
+}
+
+teardown()
+{
+	rm -f "$HOLD_DIR/hold"
+}
+
+# The agent stands still, writing that $first is sold, until the file is away: whatever is sold from now on is a lien.
+hold_agent()
+{
+	fresh_status
+	wait_until 30 status_is .totals.liens 0
+	touch "$HOLD_DIR/hold"
+	first=$(submit bob $(later_bid) -o /dev/null --wrap 'sleep 60')
+	wait_until 30 log_has "job $first: sale .* confirmed"
+}
+
+# One that begins when all is done here.
+later_bid()
+{
+	echo "$(small_bid 1000 4) --upload=120s"
+}
+
+# The job was sold after all, and given back at once.
+given_back()
+{
+	wait_until 30 job_is "$1" CANCELLED
+	log_has "job $1 was changed after its bid; cancelled"
+	wait_until 30 settled "$1"
+	[ "$(database_receipt "$1" .payment)" = 0.000000 ]
 }
 
 # Every lien of now has gone, and nothing was sold.
@@ -100,4 +138,26 @@ END
 		[ "$(job_field "$one" Account)" = training ]
 	done
 	wait_until 40 settled "$job"
+}
+
+@test "between its bid and its sale the owner cannot change a job, nor any other, and for whoever else does it is cancelled" {
+	sacctmgr -i add coordinator account=training names=carol
+	other=$(submit alice -p main --hold -o /dev/null --wrap true)
+	run -0 as alice scontrol update jobid="$other" timelimit=7
+	hold_agent
+	job=$(submit alice $(later_bid) -o /dev/null --wrap 'sleep 60')
+	for what in NumCPUs=12-12 TimeLimit=100 StartTime=now TresPerJob=gpu:3 Comment=x; do
+		run ! as alice scontrol update jobid="$job" "$what" || { echo "$what"; return 1; }
+	done
+	run ! as alice scontrol update jobid="$other" timelimit=8
+	log_has "job $job: change by uid 2001 denied: .* try again in a moment"
+	# Its coordinator has no bid.
+	run -0 as carol scontrol update jobid="$job" NumCPUs=12-12 NumTasks=4
+	[ "$(job_field "$job" NumTasks)" = 4 ]
+	rm "$HOLD_DIR/hold"
+	given_back "$job"
+	wait_until 30 receipt_state_is "$first" sold
+	run -0 as alice scontrol update jobid="$other" timelimit=8
+	as bob scancel "$first"
+	as alice scancel "$other"
 }

@@ -370,6 +370,78 @@ static void test_apply(void **state)
 	AUC_XFREE(d.admin_comment);
 }
 
+/* What a record shows of a job that waits as it was sold, and of one that its owner has changed. */
+static void test_changed_record(void **state)
+{
+	struct auc_part p = part();
+	slurm_job_info_t sold, info;
+	struct auc_slice s;
+
+	(void)state;
+	assert_int_equal(auc_slice_of(&p, 100, 220, &s, NULL), AUC_OK);
+	/* As 22.05 has them. */
+	sold = (slurm_job_info_t){
+		.job_state = JOB_PENDING,
+		.req_nodes = (char *)"edge1",
+		.partition = (char *)"edge",
+		.tres_per_node = (char *)"gres:gpu:v100:2,gres:shard:3",
+		.pn_min_memory = 1200,
+		.time_limit = 2,
+		.cpus_per_task = 5,
+		.pn_min_cpus = 5,
+		.num_cpus = 5,
+		.max_cpus = 5,
+		.num_tasks = 1,
+		.num_nodes = 1,
+		.max_nodes = 1,
+		.sockets_per_node = NO_VAL16,
+		.cores_per_socket = NO_VAL16,
+		.threads_per_core = NO_VAL16,
+	};
+	assert_true(auc_slice_matches(&s, &sold));
+	/* Slurm estimates it. */
+	info = sold;
+	info.num_nodes = 2;
+	assert_true(auc_slice_matches(&s, &info));
+	/* Nor is what a release does not say a change, or how Slurm rounds what runs. */
+	info = sold;
+	info.pn_min_cpus = 0;
+	info.max_cpus = info.num_tasks = info.num_nodes = info.max_nodes = 0;
+	info.ntasks_per_node = NO_VAL16;
+	info.sockets_per_node = info.cores_per_socket = info.threads_per_core = 0;
+	info.tres_per_task = (char *)"cpu=5";
+	info.tres_per_job = info.tres_per_socket = info.cpus_per_tres = (char *)"";
+	assert_true(auc_slice_matches(&s, &info));
+	info = sold;
+	info.job_state = JOB_RUNNING;
+	info.num_cpus = 6;
+	info.max_cpus = info.max_nodes = 0;
+	assert_true(auc_slice_matches(&s, &info));
+#define CHANGED(field, value)                                                                      \
+	do {                                                                                       \
+		info = sold;                                                                       \
+		info.field = (value);                                                              \
+		assert_false(auc_slice_matches(&s, &info));                                        \
+	} while (0)
+	CHANGED(num_tasks, 4);
+	CHANGED(num_cpus, 12);
+	CHANGED(max_cpus, 12);
+	CHANGED(pn_min_cpus, 6);
+	CHANGED(max_nodes, 2);
+	CHANGED(ntasks_per_node, 2);
+	CHANGED(sockets_per_node, 2);
+	CHANGED(cores_per_socket, 4);
+	CHANGED(threads_per_core, 1);
+	CHANGED(requeue, 1);
+	CHANGED(tres_per_job, (char *)"gpu:3");
+	CHANGED(tres_per_socket, (char *)"gpu:1");
+	CHANGED(tres_per_task, (char *)"gpu:2");
+	CHANGED(tres_per_task, (char *)"cpu=5,gres/gpu=2");
+	CHANGED(cpus_per_tres, (char *)"gpu:6");
+	CHANGED(time_limit, 3);
+#undef CHANGED
+}
+
 static void test_trap(void **state)
 {
 	static const char *const cases[][2] = {
@@ -427,8 +499,8 @@ int main(void)
 		cmocka_unit_test(test_gres_bad),       cmocka_unit_test(test_servers),
 		cmocka_unit_test(test_bid_found),      cmocka_unit_test(test_changed_job),
 		cmocka_unit_test(test_contradictions), cmocka_unit_test(test_slice),
-		cmocka_unit_test(test_apply),          cmocka_unit_test(test_trap),
-		cmocka_unit_test(test_void),
+		cmocka_unit_test(test_apply),          cmocka_unit_test(test_changed_record),
+		cmocka_unit_test(test_trap),           cmocka_unit_test(test_void),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -365,6 +365,8 @@ static void test_lien_lapses(void **state)
 	assert_int_equal(more.reason, AUC_REASON_CAPACITY);
 	auc_offer_clear(&more);
 	assert_int_equal(auc_auction_tick(a, NOW + 9), 0);
+	assert_true(auc_auction_awaits(a, 1000));
+	assert_false(auc_auction_awaits(a, 1001));
 	assert_int_equal(auc_auction_sales(a, &views, &n, &err), AUC_OK);
 	assert_int_equal(n, 8);
 	while (n)
@@ -377,12 +379,14 @@ static void test_lien_lapses(void **state)
 	auc_offer_clear(&more);
 	assert_int_equal(world_totals(a).lapsed, 8);
 	assert_int_equal(auc_auction_tick(a, NOW + 10), 0);
+	assert_false(auc_auction_awaits(a, 1000));
 	assert_int_equal(auc_auction_confirm(a, o[1].sale, 5, NULL, &err), AUC_ENOENT);
 	/* The job was there after all: its receipt sells it again as it stood, once. */
 	assert_int_equal(auc_auction_adopt(a, o[1].receipt, 5, 1000, AUC_SALE_SOLD, &err), AUC_OK);
 	assert_int_equal(auc_auction_adopt(a, o[1].receipt, 5, 1000, AUC_SALE_SOLD, &err),
 			 AUC_EEXIST);
 	assert_true(auc_auction_owns(a, 5));
+	assert_false(auc_auction_awaits(a, 1000));
 	for (int i = 0; i < 8; i++)
 		auc_offer_clear(&o[i]);
 	struct auc_totals t = world_totals(a);

@@ -53,7 +53,7 @@ static int submit_bid(job_desc_msg_t *desc, const char *text, char **err_msg);
 static int decide(struct auc_auction *a, job_desc_msg_t *desc, const char *text, char **err_msg);
 static int take_offer(struct auc_auction *a, job_desc_msg_t *desc, const struct auc_offer *offer,
 		      char **err_msg);
-static int check_modify(const job_desc_msg_t *desc, char *why, size_t size);
+static int check_modify(const job_desc_msg_t *desc, uint32_t uid, char *why, size_t size);
 static void say(char **err_msg, const char *lines);
 static int fail(char **err_msg, int rc, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 
@@ -120,7 +120,7 @@ int job_modify(job_desc_msg_t *desc, struct job_record *job, uint32_t submit_uid
 	/* The agent's own updates come through here too; it must not wait for anything it holds. */
 	if (submit_uid == 0 || submit_uid == slurm_conf.slurm_user_id)
 		return SLURM_SUCCESS;
-	rc = check_modify(desc, why, sizeof(why));
+	rc = check_modify(desc, submit_uid, why, sizeof(why));
 	if (rc == SLURM_SUCCESS)
 		return rc;
 	slurm_info("auction: job %u: change by uid %u denied: %s", auc_desc_job_id(desc),
@@ -270,14 +270,15 @@ static int take_offer(struct auc_auction *a, job_desc_msg_t *desc, const struct 
 	return SLURM_SUCCESS;
 }
 
-/* Slurm's code if an ordinary user may not make the change DESC asks for, with the reason in WHY.
+/* Slurm's code if UID, an ordinary user, may not make the change DESC asks for, with the reason in
+ * WHY.
  */
-static int check_modify(const job_desc_msg_t *desc, char *why, size_t size)
+static int check_modify(const job_desc_msg_t *desc, uint32_t uid, char *why, size_t size)
 {
 	uint32_t job_id = auc_desc_job_id(desc);
 	struct auc_auction *a;
 	enum auc_protect protect;
-	bool sold = false;
+	bool sold = false, awaited = false;
 
 	if (desc->admin_comment && auc_receipt_is(desc->admin_comment)) {
 		snprintf(why, size, "AdminComment: a receipt is written by the auction only");
@@ -303,6 +304,7 @@ static int check_modify(const job_desc_msg_t *desc, char *why, size_t size)
 	}
 	a = protect == AUC_PROTECT_YES ? NULL : auc_site_enter(NULL);
 	if (a) {
+		awaited = auc_auction_awaits(a, uid);
 		sold = auc_auction_owns(a, job_id);
 		auc_site_leave();
 	}
@@ -312,6 +314,12 @@ static int check_modify(const job_desc_msg_t *desc, char *why, size_t size)
 			 "and bid again",
 			 job_id);
 		return ESLURM_ACCESS_DENIED;
+	}
+	if (awaited) {
+		snprintf(why, size,
+			 "a bid of yours has just been accepted, and which job it is of is not "
+			 "known yet; try again in a moment");
+		return ESLURM_TRANSITION_STATE_NO_UPDATE;
 	}
 	if (desc->partition && partition_of(desc) != ELSEWHERE) {
 		snprintf(why, size,
