@@ -161,3 +161,14 @@ END
 	as bob scancel "$first"
 	as alice scancel "$other"
 }
+
+@test "a job that was changed when its lien had lapsed is not sold again as it stands" {
+	hold_agent
+	job=$(submit alice $(later_bid) -o /dev/null --wrap 'sleep 60')
+	# Liens lapse when somebody asks.
+	wait_until 60 eval '! as bob sbatch --quote $(small_bid 1 1) --wrap true; as alice scontrol update jobid="$job" NumCPUs=12-12 NumTasks=4'
+	rm "$HOLD_DIR/hold"
+	given_back "$job"
+	wait_until 30 receipt_state_is "$first" sold
+	as bob scancel "$first"
+}

@@ -52,6 +52,7 @@ struct auc_agent {
 	unsigned nowners, owners_alloc;
 	unsigned records; /* all of Slurm's jobs when they were last counted */
 	uint64_t edition; /* of the ledger, that the tasks are like; 0: none */
+	uint64_t lapsed;  /* liens, as counted by it */
 	struct auc_pace pace;
 	struct auc_pace_signs signs; /* of this cycle */
 	/* No sale can be near a change, or have trouble, before that, as long as the ledger and the
@@ -123,6 +124,8 @@ void auc_look_protect(void);
 bool auc_book_sync(struct auc_agent *a);
 /* Steps T's machine and does in the ledger what it says. */
 void auc_book_step(struct auc_agent *a, struct auc_task *t, double now);
+/* Ends T, just sold, if its job is no longer as its bid made it. */
+void auc_book_check(struct auc_agent *a, struct auc_task *t);
 /* Where a policy decides slot by slot: has the ledger bring its plans up to date, and takes them.
  */
 void auc_book_revise(struct auc_agent *a, double now);

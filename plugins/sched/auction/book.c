@@ -30,9 +30,10 @@ bool auc_book_sync(struct auc_agent *a)
 	uint64_t edition = auc_auction_edition(a->auction);
 	struct auc_sale_view *views;
 	struct auc_task **at, *t;
-	unsigned lapsed = 0, n;
+	struct auc_totals totals;
 	struct auc_err err;
 	bool good = true;
+	unsigned n;
 
 	if (edition && edition == a->edition)
 		return true;
@@ -50,7 +51,6 @@ bool auc_book_sync(struct auc_agent *a)
 	free(views);
 	for (at = &a->tasks.list; (t = *at);) {
 		if (!t->listed && t->exec.booked == AUC_SALE_LIEN) {
-			lapsed++;
 			auc_tasks_remove(&a->tasks, at);
 			continue;
 		}
@@ -58,10 +58,12 @@ bool auc_book_sync(struct auc_agent *a)
 			t->exec.booked = AUC_SALE_SETTLED;
 		at = &t->next;
 	}
-	/* A lien can lapse while its job's record is on the way: look at all records soon, but not
-	 * in a storm of dry runs. */
-	if (lapsed)
+	/* A lien can lapse while its job's record is on the way, or before it was seen at all: look
+	 * at all records soon, but not in a storm of dry runs. */
+	auc_auction_totals(a->auction, &totals);
+	if (totals.lapsed != a->lapsed)
 		auc_look_want_all(a, auc_site_now() + 5);
+	a->lapsed = totals.lapsed;
 	if (good)
 		a->edition = edition;
 	return true;
@@ -223,11 +225,16 @@ static void confirm(struct auc_agent *a, struct auc_task *t, double now)
 	know_lead(a, t);
 	slurm_info("sched/auction: job %u: sale %s confirmed, %u part%s", t->exec.jobs[0].id,
 		   t->sale, t->exec.nparts, t->exec.nparts == 1 ? "" : "s");
-	if (was_changed(a, t)) {
-		slurm_info("sched/auction: job %u was changed after its bid; cancelled",
-			   t->exec.jobs[0].id);
-		t->exec.why = "cancelled";
-	}
+	auc_book_check(a, t);
+}
+
+void auc_book_check(struct auc_agent *a, struct auc_task *t)
+{
+	if (!was_changed(a, t))
+		return;
+	slurm_info("sched/auction: job %u was changed after its bid; cancelled",
+		   t->exec.jobs[0].id);
+	t->exec.why = "cancelled";
 }
 
 /* True if what comes of it depends on which nodes are up and nobody else's. */

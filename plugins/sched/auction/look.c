@@ -522,6 +522,9 @@ static void adopt(struct auc_agent *a, const slurm_job_info_t *info, const struc
 	t->exec.committed = false;
 	auc_task_look(t);
 	auc_task_see(t, 0, info, now);
+	/* From when its lien lapsed until now its owner could change it. */
+	if (!strcmp(r->state, "lien"))
+		auc_book_check(a, t);
 }
 
 /* The job loses what it was sold: it is cancelled and its receipt says that nothing is paid. */
