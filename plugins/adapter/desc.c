@@ -95,6 +95,7 @@ static bool unset(uint16_t n);
 static bool empty(const char *s);
 static bool is_shell(const char *line, size_t len);
 static bool is_bid_variable(const char *variable);
+static bool is_variable(const char *variable, const char *name);
 static void append_variable(job_desc_msg_t *desc, const char *name, const char *value);
 
 const char *auc_desc_bid(const job_desc_msg_t *desc)
@@ -503,18 +504,25 @@ static bool is_shell(const char *line, size_t len)
 	return false;
 }
 
+/* A bid's, or what a sold job has of its sale. */
 static bool is_bid_variable(const char *variable)
 {
-	if (!variable || strncmp(variable, "SLURM_AUCTION_", strlen("SLURM_AUCTION_")))
-		return false;
-	for (unsigned i = 0; i < auc_bid_nkeys; i++) {
-		const char *name = auc_bid_keys[i].env;
-		size_t len = name ? strlen(name) : 0;
+	static const char *const ours[] = {AUC_ENV_BID, AUC_ENV_SALE, AUC_ENV_START, AUC_ENV_END};
 
-		if (len && !strncmp(variable, name, len) && variable[len] == '=')
+	for (unsigned i = 0; variable && i < sizeof(ours) / sizeof(*ours); i++)
+		if (is_variable(variable, ours[i]))
 			return true;
-	}
-	return !strncmp(variable, AUC_ENV_BID "=", strlen(AUC_ENV_BID "="));
+	for (unsigned i = 0; variable && i < auc_bid_nkeys; i++)
+		if (auc_bid_keys[i].env && is_variable(variable, auc_bid_keys[i].env))
+			return true;
+	return false;
+}
+
+static bool is_variable(const char *variable, const char *name)
+{
+	size_t len = strlen(name);
+
+	return !strncmp(variable, name, len) && variable[len] == '=';
 }
 
 static void append_variable(job_desc_msg_t *desc, const char *name, const char *value)

@@ -70,7 +70,7 @@ enum auc_code auc_desc_check(const job_desc_msg_t *desc, struct auc_err *err);
  * RECEIPT. */
 void auc_desc_apply(job_desc_msg_t *desc, const struct auc_slice *slice, const char *receipt);
 /* Removes the bid's variables from the job's environment, so that a submission inside the job is
- * not a bid; adds ours. */
+ * not a bid, and those of a sale inside whose job it was submitted; adds ours. */
 void auc_desc_environment(job_desc_msg_t *desc, const char *sale, double start, double end);
 
 /*

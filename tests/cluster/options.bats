@@ -163,6 +163,23 @@ refused" ]
 is interactive and cannot wait for its slot" ]
 }
 
+@test "sbatch in a job that bid bids what it says itself, mostly nothing" {
+	cat > "$SANDBOX_DIR/home/alice/outer.sh" <<-'END'
+		#!/bin/bash
+		show='echo "${SLURM_SPANK_SLURM_AUCTION_BID-none}"'
+		sbatch -o inner1.txt --wrap "$show"
+		sbatch --bid=3 --worker-time=v100=2s -o inner2.txt --wrap "$show"
+		env | grep -c '^SLURM_SPANK__SLURM_SPANK_OPTION_auction_' > outer.txt
+	END
+	job=$(as alice sbatch --parsable --bid=3 --model=small --epochs=4 --quote -o /dev/null outer.sh)
+	wait_until 30 job_is "$job" COMPLETED
+	# It would be there to be taken up.
+	[ "$(cat "$SANDBOX_DIR/home/alice/outer.txt")" = 4 ]
+	wait_until 30 eval '[ -s "$SANDBOX_DIR/home/alice/inner1.txt" ] && [ -s "$SANDBOX_DIR/home/alice/inner2.txt" ]'
+	[ "$(cat "$SANDBOX_DIR/home/alice/inner1.txt")" = none ]
+	[ "$(cat "$SANDBOX_DIR/home/alice/inner2.txt")" = "bid=3 worker-time=v100=2s" ]
+}
+
 @test "without auction.conf here, what can be checked is checked" {
 	mv "$SANDBOX_DIR/etc/auction.conf" "$SANDBOX_DIR/etc/away"
 	run -0 --separate-stderr bid_of sbatch

@@ -44,6 +44,25 @@ teardown_file()
 	[ "$(database_receipt "$job" .why)" = completed ]
 }
 
+@test "sbatch in a sold job submits an ordinary job, or bids what it says itself" {
+	cat > "$SANDBOX_DIR/home/alice/outer.sh" <<-END
+		#!/bin/bash
+		sbatch --parsable -p main -o /dev/null --wrap true
+		sbatch --parsable $(small_bid 90 1) -o inner.txt --wrap 'env | grep ^SLURM_AUCTION_SALE='
+	END
+	job=$(submit alice $(small_bid 100 2) --upload=${slot}s -o outer.txt outer.sh)
+	wait_until 40 job_is "$job" COMPLETED
+	cat "$SANDBOX_DIR/home/alice/outer.txt" >&2
+	inner=($(grep -E '^[0-9]+$' "$SANDBOX_DIR/home/alice/outer.txt"))
+	wait_until 30 job_is "${inner[0]}" COMPLETED
+	[ -z "$(receipt "${inner[0]}")" ]
+	[[ $(receipt_get "$job" .bid) == "bid=100 "*upload* ]]
+	[[ $(receipt_get "${inner[1]}" .bid) == "bid=90 "* ]]
+	[[ $(receipt_get "${inner[1]}" .bid) != *upload* ]]
+	wait_until 30 settled "${inner[1]}"
+	[ "$(cat "$SANDBOX_DIR/home/alice/inner.txt")" = "SLURM_AUCTION_SALE=$(database_receipt "${inner[1]}" .sale)" ]
+}
+
 @test "a distributed job gets exact members, which start with it and end with it" {
 	job=$(submit alice $(wide_bid 1000) -o /dev/null --wrap 'sleep 60')
 	wait_until 30 receipt_state_is "$job" sold

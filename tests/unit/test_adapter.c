@@ -305,8 +305,14 @@ static void test_slice(void **state)
 
 static void test_apply(void **state)
 {
-	static const char *const before[] = {"PATH=/bin", "SLURM_AUCTION_BID=300",
-					     "SLURM_AUCTION_EPOCHS=3", "HOME=/"};
+	/* As from within a job that was sold. */
+	static const char *const before[] = {"PATH=/bin",
+					     "SLURM_AUCTION_BID=300",
+					     "SLURM_AUCTION_EPOCHS=3",
+					     "SLURM_AUCTION_SALE=ab-0",
+					     "SLURM_AUCTION_START=0.000",
+					     "SLURM_AUCTION_END=100.000",
+					     "HOME=/"};
 	slurm_job_info_t info = {0};
 	struct auc_part p = part();
 	struct auc_slice s;
@@ -314,8 +320,8 @@ static void test_apply(void **state)
 
 	(void)state;
 	slurm_init_job_desc_msg(&d);
-	AUC_XRECALLOC(d.environment, 4);
-	for (d.env_size = 0; d.env_size < 4; d.env_size++)
+	AUC_XRECALLOC(d.environment, 7);
+	for (d.env_size = 0; d.env_size < 7; d.env_size++)
 		d.environment[d.env_size] = slurm_xstrdup(before[d.env_size]);
 	d.partition = slurm_xstrdup("cloud");
 	assert_int_equal(auc_slice_of(&p, 100, 220, &s, NULL), AUC_OK);

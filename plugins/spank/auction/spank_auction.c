@@ -29,6 +29,7 @@ SPANK_PLUGIN(auction, 1)
 #define DEFAULT_CONF     "/etc/slurm/auction.conf"
 #define CONF_NAME        "auction.conf"
 #define INHERITED_PREFIX "SLURM_SPANK__SLURM_SPANK_OPTION_auction_"
+#define INHERITED_SIZE   128
 #define PATH_SIZE        4096
 #define KEYS_MAX         32
 
@@ -47,6 +48,8 @@ static int read_args(int ac, char **av);
 static const struct auc_conf *site_conf(void);
 static int take_option(int val, const char *arg, int remote);
 static bool inherited(const char *name, const char *value);
+static void inherited_name(const char *name, char variable[static INHERITED_SIZE]);
+static void forget_inherited(void);
 static int make_bid(spank_t sp);
 static const char *environment(unsigned key);
 static bool environment_ok(void);
@@ -61,6 +64,8 @@ int slurm_spank_init(spank_t sp, int ac, char **av)
 		return ESPANK_SUCCESS;
 	if (context != S_CTX_REMOTE && read_args(ac, av) != 0)
 		return -1;
+	if (context == S_CTX_ALLOCATOR && is_sbatch())
+		forget_inherited();
 	/* slurmstepd complains of options that it gets with a job and that nobody registered. */
 	for (key = 0; key < auc_bid_nkeys && key < KEYS_MAX; key++) {
 		struct spank_option option = {
@@ -187,16 +192,34 @@ static int take_option(int val, const char *arg, int remote)
  */
 static bool inherited(const char *name, const char *value)
 {
-	char variable[128];
+	char variable[INHERITED_SIZE];
 	const char *left;
-	char *c;
 
-	snprintf(variable, sizeof(variable), INHERITED_PREFIX "%s", name);
-	for (c = variable; *c; c++)
-		if (*c == '-')
-			*c = '_';
+	inherited_name(name, variable);
 	left = getenv(variable);
 	return left && (!value || !strcmp(left, value));
+}
+
+static void inherited_name(const char *name, char variable[static INHERITED_SIZE])
+{
+	snprintf(variable, INHERITED_SIZE, INHERITED_PREFIX "%s", name);
+	for (char *c = variable; *c; c++)
+		if (*c == '-')
+			*c = '_';
+}
+
+/* sbatch in a job would take the options that this job was submitted with for its own: before it
+ * does, they go. */
+static void forget_inherited(void)
+{
+	char variable[INHERITED_SIZE];
+
+	for (unsigned key = 0; key < auc_bid_nkeys; key++) {
+		inherited_name(auc_bid_keys[key].key, variable);
+		unsetenv(variable);
+	}
+	snprintf(variable, INHERITED_SIZE, "SLURM_SPANK_%s", auc_bid_keys[0].env);
+	unsetenv(variable);
 }
 
 /* Puts options and environment together, checks the whole and hands it on. */
