@@ -405,6 +405,7 @@ static bool empty(const char *s)
 	return !s || !*s;
 }
 
+/* Value of variable NAME; NULL: there is none, or it is empty. */
 static const char *find_variable(char *const *env, uint32_t n, const char *name)
 {
 	size_t len = strlen(name);
@@ -412,7 +413,7 @@ static const char *find_variable(char *const *env, uint32_t n, const char *name)
 	if (!env)
 		return NULL;
 	for (uint32_t i = 0; i < n && i < ENV_SCAN_MAX; i++)
-		if (env[i] && !strncmp(env[i], name, len) && env[i][len] == '=')
+		if (env[i] && !strncmp(env[i], name, len) && env[i][len] == '=' && env[i][len + 1])
 			return env[i] + len + 1;
 	return NULL;
 }

@@ -21,8 +21,8 @@
 
 /*
  * Text of the bid that comes with a submission, borrowed from DESC: spank_job_env first (the
- * command line of sbatch, srun, salloc), then the job's environment (REST). NULL: none. Looks at a
- * bounded number of variables.
+ * command line of sbatch, srun, salloc), then the job's environment (REST). NULL: none; an empty
+ * one is none. Looks at a bounded number of variables.
  */
 const char *auc_desc_bid(const job_desc_msg_t *desc);
 /* Blanks what --max-price said, in that text and wherever else DESC has it, lines of the script

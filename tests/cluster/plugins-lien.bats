@@ -131,6 +131,12 @@ END
 	wait_until 30 status_is .totals.sold $((sold + 1))
 }
 
+@test "an empty bid in the environment is none" {
+	job=$(as alice env SLURM_AUCTION_BID= SLURM_AUCTION_EPOCHS= SLURM_AUCTION_QUOTE= sbatch --parsable -p main -o /dev/null --wrap true)
+	wait_until 30 job_is "$job" COMPLETED
+	[ -z "$(receipt "$job")" ]
+}
+
 @test "members take the account of their lead" {
 	job=$(submit alice -A training $(wide_bid 1000) -o /dev/null --wrap 'sleep 1')
 	wait_until 30 eval '[ -n "$(members '"$job"')" ]'

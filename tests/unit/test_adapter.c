@@ -144,13 +144,20 @@ static void test_bid_found(void **state)
 	char *spank[] = {(char *)"OTHER=1", (char *)"SLURM_AUCTION_BID=bid=3 epochs=2"};
 	char *prefixed[] = {(char *)"SPANK_SLURM_AUCTION_BID=bid=4"};
 	char *env[] = {(char *)"SLURM_AUCTION_BIDDER=x", (char *)"SLURM_AUCTION_BID=bid=5"};
+	char *none[] = {(char *)"SLURM_AUCTION_BID="};
 	job_desc_msg_t d;
 
 	(void)state;
 	slurm_init_job_desc_msg(&d);
 	assert_null(auc_desc_bid(&d));
+	d.environment = none;
+	d.env_size = 1;
+	assert_null(auc_desc_bid(&d));
 	d.environment = env;
 	d.env_size = 2;
+	assert_string_equal(auc_desc_bid(&d), "bid=5");
+	d.spank_job_env = none;
+	d.spank_job_env_size = 1;
 	assert_string_equal(auc_desc_bid(&d), "bid=5");
 	d.spank_job_env = prefixed;
 	d.spank_job_env_size = 1;
