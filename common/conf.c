@@ -134,8 +134,14 @@ int auc_conf_change_signal(const struct auc_conf *conf)
 		name += 3;
 	for (int i = 1; i < SIGRTMIN; i++)
 		if (sigabbrev_np(i) && !strcasecmp(name, sigabbrev_np(i)))
-			return i;
+			return auc_change_signal_fits(i) ? i : -1;
 	return -1;
+}
+
+bool auc_change_signal_fits(int sig)
+{
+	return sig != SIGKILL && sig != SIGSTOP && sig != SIGCHLD && sig != SIGTERM &&
+	       sig != SIGINT && sig != SIGHUP;
 }
 
 static enum auc_code read_file(const char *path, char **text, size_t *len, struct auc_err *err)

@@ -145,8 +145,11 @@ bool auc_conf_fits(const struct auc_conf *conf);
 /* The word of PRICES. */
 const char *auc_prices_word(unsigned prices);
 
-/* The number of ChangeSignal; 0: none. */
+/* The number of ChangeSignal; 0: none; -1: not one that can be. */
 int auc_conf_change_signal(const struct auc_conf *conf);
+/* True if SIG can announce a change: it does not end or stop a job whatever that does about it, and
+ * slaunch does not need it for something else. */
+bool auc_change_signal_fits(int sig);
 
 /* Prints every value in force as a file that auc_conf_parse() reads back to an equal configuration.
  */

@@ -245,7 +245,8 @@ static enum auc_code check_change(struct parser *p)
 	}
 	if (auc_conf_change_signal(conf) < 0)
 		return auc_conf_word_error(p, global_word(p, "ChangeSignal"),
-					   "the name of a signal, such as USR1, or none");
+					   "the name of a signal that ends no job, such as "
+					   "USR1, USR2 or URG, or none");
 	return AUC_OK;
 }
 

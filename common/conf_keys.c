@@ -51,7 +51,8 @@ const struct key auc_conf_keys[] = {
 	 .help = "How long before its layout changes a job is told. At most half of SlotSeconds. Default: a tenth of SlotSeconds, "
 		 "but 5 s at least and 60 s at most."},
 	{.section = GLOBAL, .name = "ChangeSignal", .type = TYPE_NAME, .offset = IN_CONF(change_signal), .preset = "USR1",
-	 .help = "The signal that tells it, such as USR1, URG or WINCH; none: no signal."},
+	 .help = "The signal that tells it, such as USR1, URG or WINCH; none: no signal. Not KILL, STOP, TERM, INT, HUP or CHLD, which "
+		 "slaunch does not take for it."},
 	{.section = GLOBAL, .name = "LienSeconds", .type = TYPE_SPAN, .offset = IN_CONF(lien_seconds),
 	 .min = 1, .max = 3600, .preset = "10",
 	 .help = "How long a plan is held for a submission until its job is seen."},

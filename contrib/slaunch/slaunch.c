@@ -17,6 +17,7 @@
 #include "agent.h"
 #include "chunkfile.h"
 #include "clock.h"
+#include "conf.h"
 #include "course.h"
 #include "launch.h"
 #include "layout.h"
@@ -270,8 +271,7 @@ static enum auc_code options_signal(const char *text, int *sig, struct auc_err *
 			n = i;
 	if (!n)
 		auc_parse_count(text, 1, SIGRTMAX, &n, "--change-signal", NULL);
-	if (!n || n == SIGKILL || n == SIGSTOP || n == SIGCHLD || n == SIGTERM || n == SIGINT ||
-	    n == SIGHUP)
+	if (!n || !auc_change_signal_fits((int)n))
 		return auc_err_set(err, AUC_EINVAL,
 				   "--change-signal=%s: expected a signal that ends no task, such "
 				   "as USR1, USR2 or URG",

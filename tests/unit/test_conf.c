@@ -313,6 +313,8 @@ static void test_transfer(void **state)
 
 static void test_references(void **state)
 {
+	static const char *const unfit[] = {"KILL", "STOP", "sigterm", "INT", "HUP", "CHLD"};
+
 	(void)state;
 	refused(TYPES "WorkerType=v100 TRES=cpu=1\n",
 		"a.conf:4: WorkerType=v100: expected a name that no other WorkerType has");
@@ -346,8 +348,20 @@ static void test_references(void **state)
 		"a.conf:4: LateStart=5m: expected less than SlotSeconds (300 s)");
 	refused(TYPES "ChangeNotice=151\n",
 		"a.conf:4: ChangeNotice=151: expected at most half of SlotSeconds (150 s)");
-	refused(TYPES "ChangeSignal=USR3\n", "a.conf:4: ChangeSignal=USR3: expected the name of a "
-					     "signal, such as USR1, or none");
+	/* What slaunch does not take. */
+	for (unsigned i = 0; i < sizeof(unfit) / sizeof(*unfit); i++) {
+		char text[1024], message[256];
+
+		snprintf(text, sizeof(text), TYPES "ChangeSignal=%s\n", unfit[i]);
+		snprintf(message, sizeof(message),
+			 "a.conf:4: ChangeSignal=%s: expected the name of a signal that ends no "
+			 "job, such as USR1, USR2 or URG, or none",
+			 unfit[i]);
+		refused(text, message);
+	}
+	refused(TYPES "ChangeSignal=USR3\n",
+		"a.conf:4: ChangeSignal=USR3: expected the name of a signal that ends no job, such "
+		"as USR1, USR2 or URG, or none");
 	refused("", "a.conf: no line PartitionName=, expected at least one PartitionName, "
 		    "WorkerType and PSType");
 	refused("PartitionName=e\nWorkerType=v TRES=cpu=1\n",
