@@ -7,6 +7,7 @@
 #include "config.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -42,6 +43,7 @@ enum auc_code auc_auction_take(struct auc_auction *a, const struct auc_bid *bid,
 {
 	struct auc_plan *plan = &a->decision.plan;
 	struct auc_standing_offer *o;
+	const struct auc_sale *held;
 	struct auc_err why;
 	enum auc_code rc;
 	uint64_t work;
@@ -49,12 +51,14 @@ enum auc_code auc_auction_take(struct auc_auction *a, const struct auc_bid *bid,
 	rc = work_of(bid, &work, err);
 	if (rc == AUC_OK)
 		rc = auc_standing_find(a->standing, bid->accept, uid, work, now, &o, err);
-	if (rc == AUC_OK && auc_ledger_find(a->ledger, o->sale))
+	held = rc == AUC_OK ? auc_ledger_find(a->ledger, o->sale) : NULL;
+	if (held)
 		rc = auc_err_set(err, AUC_ESTATE,
 				 "--accept: offer %016" PRIx64
-				 " is just becoming a job, and is for one only; ask for another "
-				 "with --quote",
-				 bid->accept);
+				 " is held for a submission, and is for one job only; where that "
+				 "becomes none, as with --test-only, it can be had again in %.0f "
+				 "s, if it still stands",
+				 bid->accept, ceil(held->expires - now));
 	if (rc == AUC_OK)
 		rc = auc_decision_copy(&a->decision, &o->decision, err);
 	if (rc != AUC_OK)

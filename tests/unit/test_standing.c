@@ -363,7 +363,9 @@ static void test_one_job(void **state)
 	struct auc_bid bid = world_bid(f->a, JOB);
 	struct auc_offer o = take(f->a, JOB, id, NOW, NULL);
 
-	take(f->a, JOB, id, NOW + 1, "is just becoming a job");
+	take(f->a, JOB, id, NOW + 0.5,
+	     "is held for a submission, and is for one job only; where that becomes none, as with "
+	     "--test-only, it can be had again in 10 s");
 	assert_int_equal(auc_auction_drop(f->a, o.sale, NULL), AUC_OK);
 	auc_offer_clear(&o);
 	o = take(f->a, JOB, id, NOW + 1, NULL);
