@@ -233,6 +233,7 @@ enum auc_code auc_slice_of(const struct auc_part *part, double start, double end
 
 enum auc_code auc_desc_check(const job_desc_msg_t *desc, struct auc_err *err)
 {
+	const char *option = NULL;
 	const struct field *f;
 	job_desc_msg_t plain;
 
@@ -248,11 +249,17 @@ enum auc_code auc_desc_check(const job_desc_msg_t *desc, struct auc_err *err)
 				   "what each node gives");
 	f = first_set(decided, sizeof(decided) / sizeof(decided[0]), desc, &plain);
 	if (f)
+		option = f->option;
+	else if (desc->bitflags & GRES_ENFORCE_BIND)
+		option = "--gres-flags=enforce-binding"; /* all CPUs of the sockets of its GPUs */
+	else if ((desc->task_dist & SLURM_DIST_STATE_BASE) == SLURM_DIST_ARBITRARY)
+		option = "--distribution=arbitrary"; /* Slurm would refuse to move it */
+	if (option)
 		return auc_err_set(err, AUC_EINVAL,
 				   "%s cannot be combined with a bid: the auction decides nodes, "
 				   "tasks, CPUs, memory, "
 				   "GPUs, start and time; leave it out",
-				   f->option);
+				   option);
 	f = first_set(delaying, sizeof(delaying) / sizeof(delaying[0]), desc, &plain);
 	if (f)
 		return auc_err_set(err, AUC_EINVAL,

@@ -48,6 +48,8 @@ delaying=' cannot be combined with a bid: it could keep the job from starting in
 	refused "--exclusive$decided" --exclusive
 	refused "--mincpus$decided" --mincpus=2
 	refused "--core-spec$decided" --core-spec=1
+	# It would get whole sockets.
+	refused "--gres-flags=enforce-binding$decided" --gres-flags=enforce-binding
 }
 
 @test "options that could delay a sold job" {

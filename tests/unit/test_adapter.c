@@ -243,6 +243,10 @@ static void test_contradictions(void **state)
 	assert_int_equal(auc_desc_check(&d, NULL), AUC_OK);
 	d.min_nodes = d.max_nodes = d.num_tasks = 1;
 	assert_int_equal(auc_desc_check(&d, NULL), AUC_OK);
+	/* What changes nothing in what a job is given. */
+	d.bitflags = SPREAD_JOB | GRES_DISABLE_BIND;
+	d.task_dist = SLURM_DIST_BLOCK;
+	assert_int_equal(auc_desc_check(&d, NULL), AUC_OK);
 	d.min_nodes = 2;
 	refused(&d, "--nodes");
 	d.num_tasks = 4;
@@ -263,6 +267,10 @@ static void test_contradictions(void **state)
 	refused(&d, "--gpus");
 	d.shared = 0;
 	refused(&d, "--exclusive");
+	d.bitflags = GRES_ENFORCE_BIND;
+	refused(&d, "--gres-flags=enforce-binding");
+	d.task_dist = SLURM_DIST_ARBITRARY;
+	refused(&d, "--distribution=arbitrary");
 	d.dependency = (char *)"after:1";
 	refused(&d, "--dependency");
 	d.reservation = (char *)"r";
