@@ -572,23 +572,25 @@ static const char *broken(const struct auc_exec *x, const struct auc_exec_rules 
 {
 	bool lead = x->parts[part].lead;
 	const struct auc_exec_job *j = &x->jobs[lead ? 0 : part];
+	/* Whoever is over a limit may be so by other jobs of his. */
+	const char *why = j->seen != AUC_SEEN_ENDED && j->why ? j->why : "node_fail";
 
 	if (now >= x->parts[part].end - rules->end_margin)
 		return NULL;
 	if (lead)
 		return j->seen == AUC_SEEN_PENDING && overdue(j, rules, now) &&
 				       part == auc_exec_lead_part(x, rules, now)
-			       ? "node_fail"
+			       ? why
 			       : NULL;
 	if (j->tries >= rules->tries)
-		return j->why ? j->why : "node_fail";
+		return why;
 	if (!j->id || j->seen == AUC_SEEN_NOT)
 		return NULL;
 	if (j->seen == AUC_SEEN_GONE)
 		return "node_fail";
 	if (j->seen == AUC_SEEN_ENDED)
 		return j->why;
-	return overdue(j, rules, now) && x->jobs[0].seen == AUC_SEEN_RUNNING ? "node_fail" : NULL;
+	return overdue(j, rules, now) && x->jobs[0].seen == AUC_SEEN_RUNNING ? why : NULL;
 }
 
 /* One that has its node waits for it to boot, as long as Slurm lets it. */

@@ -41,7 +41,8 @@ struct auc_exec_job {
 	uint32_t id; /* 0: not submitted */
 	/* what was seen */
 	enum auc_seen seen;
-	const char *why;     /* it has ended, or was refused: a settlement's word for the cause */
+	const char *why;     /* a settlement's word for why it has ended, was refused or, if not
+				NULL, waits */
 	double began;        /* it runs: since when */
 	double ended, begin; /* when; it is pending: not to start before that */
 	double limit;        /* when its time limit ends it, as far as that is known; 0: unknown */

@@ -212,3 +212,13 @@ fill()
 	as alice scancel "$job"
 	wait_until 30 settled "$job"
 }
+
+@test "an account whose jobs may be as many, but not run at once: the reason is the same" {
+	as root sacctmgr -i modify user alice set maxjobs=1
+	job=$(submit alice $(wide_bid 1000) -p edge -o /dev/null --wrap 'sleep 60')
+	wait_until 60 receipt_state_is "$job" running
+	wait_until 60 job_ended "$job"
+	wait_until 30 settled "$job"
+	as root sacctmgr -i modify user alice set maxjobs=-1
+	[ "$(database_receipt "$job" .why)" = limit ]
+}

@@ -439,6 +439,17 @@ static void test_limit(void **state)
 	auc_exec_step(&x, &rules, 123);
 	assert_string_equal(x.why, "limit");
 	auc_exec_clear(&x);
+
+	/* One that may be submitted and not start. */
+	set_up(&x, AUC_SALE_RUNNING, 100);
+	x.jobs[1].seen = AUC_SEEN_PENDING;
+	x.jobs[1].why = "limit";
+	x.jobs[1].late = 100;
+	auc_exec_step(&x, &rules, 100 + rules.grace);
+	assert_null(x.why);
+	auc_exec_step(&x, &rules, 100 + rules.grace + 1);
+	assert_string_equal(x.why, "limit");
+	auc_exec_clear(&x);
 }
 
 /* What was asked last does not keep a job alive. */

@@ -9,6 +9,7 @@
 #include "desc.h"
 #include "tasks.h"
 
+static bool at_limit(uint32_t reason);
 static int by_sale(const void *a, const void *b);
 static int by_job(const void *a, const void *b);
 static void task_free(struct auc_task *t);
@@ -157,6 +158,7 @@ void auc_task_see(struct auc_task *t, unsigned part, const slurm_job_info_t *inf
 		j->ended = (double)info->end_time;
 	} else if (auc_job_pending(info)) {
 		j->seen = AUC_SEEN_PENDING;
+		j->why = at_limit(info->state_reason) ? "limit" : NULL;
 	} else {
 		j->seen = info->job_state & JOB_CONFIGURING ? AUC_SEEN_STARTING : AUC_SEEN_RUNNING;
 		j->limit = (double)info->end_time;
@@ -167,6 +169,27 @@ void auc_task_see(struct auc_task *t, unsigned part, const slurm_job_info_t *inf
 		return;
 	t->lead = info;
 	j->part = part_of(t, info, now);
+}
+
+/* Of a job that waits: a limit of its association or QOS keeps it. */
+static bool at_limit(uint32_t reason)
+{
+	static const struct {
+		uint32_t from, to;
+	} limits[] = {
+		{WAIT_ASSOC_JOB_LIMIT, WAIT_ASSOC_TIME_LIMIT},
+		{WAIT_QOS_THRES, WAIT_QOS_TIME_LIMIT},
+		{WAIT_QOS_GRP_CPU, WAIT_ASSOC_MAX_SUB_JOB},
+		{WAIT_ASSOC_GRP_UNK, WAIT_QOS_MIN_BB},
+		{WAIT_QOS_MAX_BB_PER_ACCT, WAIT_QOS_MAX_UNK_PER_ACCT},
+		{WAIT_ACCOUNT_POLICY, WAIT_QOS_MAX_SUB_JOB_PER_ACCT},
+		{WAIT_ASSOC_GRP_BILLING, WAIT_QOS_MIN_BILLING},
+	};
+
+	for (unsigned i = 0; i < sizeof(limits) / sizeof(*limits); i++)
+		if (reason >= limits[i].from && reason <= limits[i].to)
+			return true;
+	return false;
 }
 
 bool auc_job_finished(const slurm_job_info_t *info)
