@@ -170,11 +170,14 @@ static void check_together(struct check *c, const struct sold *j, const struct r
 
 static bool one_server(struct check *c, const struct sold *j, uint64_t from, unsigned *server)
 {
-	uint64_t to = from + (uint64_t)duration(c, j, NULL, true) - 1;
+	long double lasts = duration(c, j, NULL, true);
+	uint64_t to;
 	unsigned s;
 
-	if (to > c->s->slots)
+	/* It may be infinite. */
+	if (!(from + lasts - 1 <= c->s->slots))
 		return false;
+	to = from + (uint64_t)lasts - 1;
 	for (s = 0; s < c->s->nservers; s++)
 		if (j->job->arrival + books_ceil(scenario_upload(j->job, s)) <= from &&
 		    books_room(c->books, j->worker, AUC_ROLE_WORKER, s, from, to, NULL, 0) >=

@@ -280,7 +280,8 @@ static void open_slot(struct turns *l)
 	int k;
 
 	memset(l->used, 0, (size_t)s->nservers * l->ntres * sizeof(*l->used));
-	for (e = s->state; e < s->state + s->nstate; e++) {
+	for (i = 0; i < s->nstate; i++) {
+		e = &s->state[i];
 		k = books_tres(l->c->books, e->tres);
 		if (e->server != SCENARIO_ANY_SERVER && k >= 0 && e->from <= l->slot &&
 		    l->slot <= e->to)
@@ -455,11 +456,11 @@ static void check_ps(struct turns *l, const struct turn *u, bool first)
 static bool was_taken(const struct turns *l, const struct turn *u)
 {
 	unsigned server = u->before->ps->server;
-	const struct scenario_entry *e;
+	const struct scenario *s = l->c->s;
 	const struct turn *v;
 
-	for (e = l->c->s->state; e < l->c->s->state + l->c->s->nstate; e++)
-		if (e->server == server && e->from == l->slot)
+	for (unsigned i = 0; i < s->nstate; i++)
+		if (s->state[i].server == server && s->state[i].from == l->slot)
 			return true;
 	for (v = l->list; v < u; v++)
 		if (v->now && v->now->ps->server == server &&
