@@ -213,7 +213,8 @@ static bool check_chunk(struct check *c, const struct sold *j, const struct chun
 	return good;
 }
 
-/* There is a worker of that number on an empty server. */
+/* There is a worker of that number on an empty server; in the cloud, where each chunk has its own,
+ * one may keep its number while it waits. */
 static void check_worker(struct check *c, const struct sold *j, const struct chunk *chunk)
 {
 	const struct scenario_server *server = &c->s->servers[chunk->server];
@@ -228,6 +229,11 @@ static void check_worker(struct check *c, const struct sold *j, const struct chu
 				has = server->capacity[k].value;
 		has = books_floor(has / j->worker->tres[i].value);
 		fit = has < fit ? has : fit;
+	}
+	if (server->cloud) {
+		for (i = 0, has = 0; i < c->s->njobs; i++)
+			has += c->s->jobs[i].chunks;
+		fit = has > fit ? has : fit;
 	}
 	if (chunk->worker >= fit)
 		check_violation(c, "chunks", j,

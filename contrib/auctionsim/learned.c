@@ -434,7 +434,8 @@ static struct json_object *prices_json(const struct scenario *s)
 	const struct scenario_entry *e;
 	char text[AUC_NUMBER_LEN];
 
-	for (e = s->values; ok && e < s->values + s->nvalues; e++) {
+	for (unsigned i = 0; ok && i < s->nvalues; i++) {
+		e = &s->values[i];
 		one = json_object_new_object();
 		ok = one && auc_json_add_text(one, "server", s->servers[e->server].name) &&
 		     auc_json_add_text(one, "tres", e->tres) &&

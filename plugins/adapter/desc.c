@@ -94,6 +94,8 @@ static bool alone(const struct auc_slice *slice, const slurm_job_info_t *info);
 static bool unset(uint16_t n);
 static bool empty(const char *s);
 static bool is_shell(const char *line, size_t len);
+static void remove_variables(job_desc_msg_t *desc, bool (*is)(const char *variable));
+static bool is_sale_variable(const char *variable);
 static bool is_bid_variable(const char *variable);
 static bool is_variable(const char *variable, const char *name);
 static void append_variable(job_desc_msg_t *desc, const char *name, const char *value);
@@ -243,6 +245,10 @@ enum auc_code auc_desc_check(const job_desc_msg_t *desc, struct auc_err *err)
 			err, AUC_EINVAL,
 			"--array=%.64s: a job array cannot bid; submit one job for each bid",
 			desc->array_inx);
+	if (desc->bitflags & CRON_JOB)
+		return auc_err_set(err, AUC_EINVAL,
+				   "a job of scrontab cannot bid; have it submit one with sbatch, "
+				   "from a partition that is not the auction's");
 	if (desc->het_job_offset != NO_VAL)
 		return auc_err_set(err, AUC_EINVAL,
 				   "a heterogeneous job cannot bid: the auction itself decides "
@@ -295,22 +301,18 @@ void auc_desc_apply(job_desc_msg_t *desc, const struct auc_slice *slice, const c
 void auc_desc_environment(job_desc_msg_t *desc, const char *sale, double start, double end)
 {
 	char text[32];
-	uint32_t kept = 0;
 
-	for (uint32_t i = 0; i < desc->env_size; i++) {
-		if (is_bid_variable(desc->environment[i]))
-			AUC_XFREE(desc->environment[i]);
-		else
-			desc->environment[kept++] = desc->environment[i];
-	}
-	for (uint32_t i = kept; i < desc->env_size; i++)
-		desc->environment[i] = NULL;
-	desc->env_size = kept;
+	remove_variables(desc, is_bid_variable);
 	append_variable(desc, AUC_ENV_SALE, sale);
 	snprintf(text, sizeof(text), "%.3f", start);
 	append_variable(desc, AUC_ENV_START, text);
 	snprintf(text, sizeof(text), "%.3f", end);
 	append_variable(desc, AUC_ENV_END, text);
+}
+
+void auc_desc_forget_sale(job_desc_msg_t *desc)
+{
+	remove_variables(desc, is_sale_variable);
 }
 
 void auc_desc_trap(job_desc_msg_t *desc, int sig)
@@ -512,14 +514,33 @@ static bool is_shell(const char *line, size_t len)
 	return false;
 }
 
+static void remove_variables(job_desc_msg_t *desc, bool (*is)(const char *variable))
+{
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < desc->env_size; i++) {
+		if (is(desc->environment[i]))
+			AUC_XFREE(desc->environment[i]);
+		else
+			desc->environment[kept++] = desc->environment[i];
+	}
+	for (uint32_t i = kept; i < desc->env_size; i++)
+		desc->environment[i] = NULL;
+	desc->env_size = kept;
+}
+
+static bool is_sale_variable(const char *variable)
+{
+	return variable &&
+	       (is_variable(variable, AUC_ENV_SALE) || is_variable(variable, AUC_ENV_START) ||
+		is_variable(variable, AUC_ENV_END));
+}
+
 /* A bid's, or what a sold job has of its sale. */
 static bool is_bid_variable(const char *variable)
 {
-	static const char *const ours[] = {AUC_ENV_BID, AUC_ENV_SALE, AUC_ENV_START, AUC_ENV_END};
-
-	for (unsigned i = 0; variable && i < sizeof(ours) / sizeof(*ours); i++)
-		if (is_variable(variable, ours[i]))
-			return true;
+	if (is_sale_variable(variable) || (variable && is_variable(variable, AUC_ENV_BID)))
+		return true;
 	for (unsigned i = 0; variable && i < auc_bid_nkeys; i++)
 		if (auc_bid_keys[i].env && is_variable(variable, auc_bid_keys[i].env))
 			return true;

@@ -72,6 +72,9 @@ void auc_desc_apply(job_desc_msg_t *desc, const struct auc_slice *slice, const c
 /* Removes the bid's variables from the job's environment, so that a submission inside the job is
  * not a bid, and those of a sale inside whose job it was submitted; adds ours. */
 void auc_desc_environment(job_desc_msg_t *desc, const char *sale, double start, double end);
+/* The same for a job that is none of the auction's: only what it has of a sale inside whose job it
+ * was submitted. */
+void auc_desc_forget_sale(job_desc_msg_t *desc);
 
 /*
  * Has a shell script in DESC live through signal SIG, the notice of a change, which the script's

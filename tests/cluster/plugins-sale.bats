@@ -47,14 +47,15 @@ teardown_file()
 @test "sbatch in a sold job submits an ordinary job, or bids what it says itself" {
 	cat > "$SANDBOX_DIR/home/alice/outer.sh" <<-END
 		#!/bin/bash
-		sbatch --parsable -p main -o /dev/null --wrap true
+		sbatch --parsable -p main -o plain.txt --wrap 'env | grep -c ^SLURM_AUCTION_'
 		sbatch --parsable $(small_bid 90 1) -o inner.txt --wrap 'env | grep ^SLURM_AUCTION_SALE='
 	END
 	job=$(submit alice $(small_bid 100 2) --upload=${slot}s -o outer.txt outer.sh)
 	wait_until 40 job_is "$job" COMPLETED
 	cat "$SANDBOX_DIR/home/alice/outer.txt" >&2
 	inner=($(grep -E '^[0-9]+$' "$SANDBOX_DIR/home/alice/outer.txt"))
-	wait_until 30 job_is "${inner[0]}" COMPLETED
+	wait_until 30 job_is "${inner[0]}" FAILED
+	[ "$(cat "$SANDBOX_DIR/home/alice/plain.txt")" = 0 ]
 	[ -z "$(receipt "${inner[0]}")" ]
 	[[ $(receipt_get "$job" .bid) == "bid=100 "*upload* ]]
 	[[ $(receipt_get "${inner[1]}" .bid) == "bid=90 "* ]]

@@ -53,6 +53,24 @@ setup()
 	run -1 "$sim" check s.json early.json
 }
 
+@test "in a small cloud a chunk that was stopped keeps its number beside those that train" {
+	jq -n 'def job($id; $arrival; $chunks; $slots; $ps; $ready): {id: $id, arrival: $arrival, chunks: $chunks, epochs: $slots, minibatches: 1,
+			gradient_mb: 0, worker_seconds: {w: 1}, ps_seconds: {($ps): 0}, upload_slots: {c: $ready}};
+		{format: "auction-scenario/1", name: "small", slots: 16, slot_seconds: 1,
+		worker_types: [{name: "w", tres: {gpu: 0.4}, bandwidth_mbps: 1}],
+		ps_types: [{name: "half", tres: {cpu: 0.5}, bandwidth_mbps: 1}, {name: "one", tres: {cpu: 1}, bandwidth_mbps: 1}],
+		servers: [{name: "c", site: "cloud", capacity: {cpu: 2, gpu: 3}}],
+		jobs: [job("a"; 5; 1; 4; "one"; 0), job("b"; 8; 1; 1; "one"; 0), job("c"; 8; 3; 1; "half"; 5), job("d"; 4; 2; 6; "one"; 2),
+			job("e"; 4; 2; 4; "one"; 4), job("f"; 7; 1; 1; "one"; 5), job("g"; 8; 3; 1; "half"; 5)]}' > s.json
+	"$sim" run -p aonline --json -o result.json s.json
+	"$sim" check s.json result.json
+	# seven fit
+	jq -e '([.jobs[].chunks[].worker] | max) >= 7 and .totals.preemptions > 0' result.json
+	jq '.jobs[0].chunks[0].worker = 13' result.json > beyond.json
+	run -1 "$sim" check s.json beyond.json
+	[[ $output == *"expected a worker of c, 0 to 12, found 13"* ]]
+}
+
 # made FILTER: what jobs a and b of turns.json do instead. run(JOB; RUNS): its only chunk is trained in these slots
 made()
 {

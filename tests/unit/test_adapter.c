@@ -283,6 +283,9 @@ static void test_contradictions(void **state)
 	refused(&d, "--array=1-3");
 	d.het_job_offset = 0;
 	refused(&d, "heterogeneous");
+	d.begin_time = 1;
+	d.bitflags = CRON_JOB;
+	refused(&d, "scrontab");
 }
 
 static struct auc_part part(void)
@@ -382,6 +385,10 @@ static void test_apply(void **state)
 	assert_true(auc_slice_fits(&s, &info));
 	info.pn_min_memory = 1201;
 	assert_false(auc_slice_fits(&s, &info));
+	/* As one from within that is none of the auction's. */
+	auc_desc_forget_sale(&d);
+	assert_int_equal(d.env_size, 2);
+	assert_string_equal(d.environment[1], "HOME=/");
 	for (uint32_t i = 0; i < d.env_size; i++)
 		AUC_XFREE(d.environment[i]);
 	AUC_XFREE(d.environment);

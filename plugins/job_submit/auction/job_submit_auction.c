@@ -89,8 +89,10 @@ int job_submit(job_desc_msg_t *desc, uint32_t submit_uid, char **err_msg)
 			    desc->reservation);
 	bid = auc_desc_bid(desc);
 	where = partition_of(desc);
-	if (!bid && where == ELSEWHERE)
+	if (!bid && where == ELSEWHERE) {
+		auc_desc_forget_sale(desc);
 		return SLURM_SUCCESS;
+	}
 	auc_site_partitions(names, sizeof(names));
 	if (bid && desc->partition && where != OURS)
 		return fail(err_msg, ESLURM_INVALID_PARTITION_NAME,
