@@ -5,6 +5,7 @@
 #include "config.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -218,23 +219,13 @@ static bool check_chunk(struct check *c, const struct sold *j, const struct chun
 static void check_worker(struct check *c, const struct sold *j, const struct chunk *chunk)
 {
 	const struct scenario_server *server = &c->s->servers[chunk->server];
-	long double fit = 1e9L, has;
-	unsigned i, k;
+	long double fit = books_fit(c->books, j->worker, AUC_ROLE_WORKER, chunk->server);
+	long double chunks = 0;
+	unsigned i;
 
-	for (i = 0; i < j->worker->ntres; i++) {
-		if (!(j->worker->tres[i].value > 0))
-			continue;
-		for (k = 0, has = 0; k < server->ncapacity; k++)
-			if (!strcmp(server->capacity[k].name, j->worker->tres[i].name))
-				has = server->capacity[k].value;
-		has = books_floor(has / j->worker->tres[i].value);
-		fit = has < fit ? has : fit;
-	}
-	if (server->cloud) {
-		for (i = 0, has = 0; i < c->s->njobs; i++)
-			has += c->s->jobs[i].chunks;
-		fit = has > fit ? has : fit;
-	}
+	for (i = 0; server->cloud && i < c->s->njobs; i++)
+		chunks += c->s->jobs[i].chunks;
+	fit = fmaxl(fit, chunks);
 	if (chunk->worker >= fit)
 		check_violation(c, "chunks", j,
 				"chunk %u: expected a worker of %s, 0 to %.0Lf, found %" PRIu64,
