@@ -135,6 +135,52 @@ bool engine_same_plan(const struct auc_plan *a, const struct auc_plan *b)
 	       !memcmp(a->shares, b->shares, a->nshares * sizeof(a->shares[0]));
 }
 
+void property_small(const struct auc_policy *policy,
+		    void (*price)(struct tiny_market *t, struct tiny_random *r,
+				  struct auc_market *m),
+		    unsigned servers, unsigned min_slots, unsigned max_slots,
+		    void (*check)(struct engine *e, struct tiny_market *t, struct auc_market *m,
+				  const struct tiny_job *j, struct tiny_random *r))
+{
+	unsigned i, n, slots, counts[3] = {0};
+	struct tiny_market t;
+	struct tiny_random r;
+	struct auc_market *m;
+	struct tiny_job j;
+	struct engine e;
+
+	engine_start(&e, policy);
+	for (i = 0; i < property.markets; i++) {
+		r.state = property.seed = property.first_seed + i;
+		n = (unsigned)tiny_int(&r, 2, (int)servers);
+		slots = (unsigned)tiny_int(&r, (int)min_slots, (int)max_slots);
+		tiny_market_make(&t, &r, n, slots);
+		m = tiny_build(&t);
+		price(&t, &r, m);
+		for (property.job = 0; property.job < 2; property.job++) {
+			tiny_job_make(&j, &r, &t);
+			engine_decide(&e, m, &j);
+			check(&e, &t, m, &j, &r);
+			if (e.decision.accepted)
+				tiny_book(&t, m, &e.decision.plan);
+			assert_true(auc_market_sound(m));
+			assert_true(auc_market_cache_sound(m));
+			counts[e.decision.reason]++;
+		}
+		auc_market_destroy(m);
+	}
+	engine_stop(&e);
+	print_message("%u markets: %u accepted, %u refused for payoff, %u for capacity\n",
+		      property.markets, counts[AUC_REASON_NONE], counts[AUC_REASON_PAYOFF],
+		      counts[AUC_REASON_CAPACITY]);
+	/* the test is worth something only if it sees all kinds */
+	if (property.markets >= 1000) {
+		assert_true(counts[AUC_REASON_NONE] > property.markets / 5);
+		assert_true(counts[AUC_REASON_PAYOFF] > property.markets / 20);
+		assert_true(counts[AUC_REASON_CAPACITY] > property.markets / 20);
+	}
+}
+
 void property_large(const struct auc_policy *policy,
 		    void (*price)(struct tiny_market *t, struct tiny_random *r,
 				  struct auc_market *m),

@@ -42,6 +42,18 @@ void engine_check_truthful(struct engine *e, const struct auc_market *m, const s
 bool engine_same_plan(const struct auc_plan *a, const struct auc_plan *b);
 
 /*
+ * Markets of 2 to SERVERS servers and MIN_SLOTS to MAX_SLOTS slots, with prices from PRICE, and two
+ * jobs in each: CHECK looks at the decision on J, which is then booked. Of many there must be some
+ * that are accepted and some that are refused for either reason.
+ */
+void property_small(const struct auc_policy *policy,
+		    void (*price)(struct tiny_market *t, struct tiny_random *r,
+				  struct auc_market *m),
+		    unsigned servers, unsigned min_slots, unsigned max_slots,
+		    void (*check)(struct engine *e, struct tiny_market *t, struct auc_market *m,
+				  const struct tiny_job *j, struct tiny_random *r));
+
+/*
  * Markets too large for brute force, moving through time, with prices from PRICE and jobs of up to
  * CHUNKS chunks (0: as they are drawn): CHECK compares with bounds=off.
  */

@@ -34,6 +34,11 @@ struct outcome {
 	unsigned nservers;
 };
 
+/* Decisions on schedules of these kinds. */
+static struct {
+	unsigned colocated, several;
+} seen;
+
 /* What one window offers, by server. */
 struct view {
 	int64_t start, end; /* slot indices, end exclusive */
@@ -248,28 +253,22 @@ static void check_plain(struct engine *e, const struct auc_market *m)
 }
 
 static void check_job(struct engine *e, struct tiny_market *t, struct auc_market *m,
-		      struct tiny_random *r)
+		      const struct tiny_job *j, struct tiny_random *r)
 {
-	struct auc_decision *d = &e->decision;
-	struct tiny_job j;
-	struct outcome best;
+	const struct auc_decision *d = &e->decision;
+	struct outcome best = brute_force(t, j);
 
-	tiny_job_make(&j, r, t);
-	engine_decide(e, m, &j);
-	best = brute_force(t, &j);
 	assert_int_equal(best.feasible, d->reason != AUC_REASON_CAPACITY);
 	if (best.feasible) {
 		assert_close(d->best_payoff, best.payoff, d->plan.value + d->plan.cost);
 		assert_int_equal(d->plan.completion, best.completion);
 		assert_int_equal(d->plan.nshares, best.nservers);
-		assert_plan(t, &j, &d->plan);
+		assert_plan(t, j, &d->plan);
 	}
 	check_plain(e, m);
-	engine_check_truthful(e, m, &j, r);
-	if (d->accepted)
-		tiny_book(t, m, &d->plan);
-	assert_true(auc_market_sound(m));
-	assert_true(auc_market_cache_sound(m));
+	engine_check_truthful(e, m, j, r);
+	seen.colocated += d->reason != AUC_REASON_CAPACITY && d->plan.colocated;
+	seen.several += d->plan.nshares > 1;
 }
 
 static void price(struct tiny_market *t, struct tiny_random *r, struct auc_market *m)
@@ -280,43 +279,12 @@ static void price(struct tiny_market *t, struct tiny_random *r, struct auc_marke
 
 static void test_property(void **state)
 {
-	unsigned i, n, servers, slots, counts[3] = {0}, colocated = 0, several = 0;
-	struct tiny_market t;
-	struct tiny_random r;
-	struct auc_market *m;
-	struct engine e;
-
 	(void)state;
-	engine_start(&e, &auc_policy_dps);
-	for (i = 0; i < property.markets; i++) {
-		r.state = property.seed = property.first_seed + i;
-		servers = (unsigned)tiny_int(&r, 2, SERVERS);
-		slots = (unsigned)tiny_int(&r, 4, SLOTS);
-		tiny_market_make(&t, &r, servers, slots);
-		m = tiny_build(&t);
-		price(&t, &r, m);
-		for (n = 0; n < 2; n++) {
-			property.job = n;
-			check_job(&e, &t, m, &r);
-			counts[e.decision.reason]++;
-			colocated += e.decision.reason != AUC_REASON_CAPACITY &&
-				     e.decision.plan.colocated;
-			several += e.decision.plan.nshares > 1;
-		}
-		auc_market_destroy(m);
-	}
-	engine_stop(&e);
-	print_message("%u markets: %u accepted, %u refused for payoff, %u for capacity; %u "
-		      "co-located, %u on several servers\n",
-		      property.markets, counts[AUC_REASON_NONE], counts[AUC_REASON_PAYOFF],
-		      counts[AUC_REASON_CAPACITY], colocated, several);
-	/* the test is worth something only if it sees all kinds */
-	if (property.markets >= 1000) {
-		assert_true(counts[AUC_REASON_NONE] > property.markets / 5);
-		assert_true(counts[AUC_REASON_PAYOFF] > property.markets / 20);
-		assert_true(counts[AUC_REASON_CAPACITY] > property.markets / 20);
-		assert_true(colocated > property.markets / 20 && several > property.markets / 10);
-	}
+	property_small(&auc_policy_dps, price, SERVERS, 4, SLOTS, check_job);
+	print_message("%u co-located, %u on several servers\n", seen.colocated, seen.several);
+	if (property.markets >= 1000)
+		assert_true(seen.colocated > property.markets / 20 &&
+			    seen.several > property.markets / 10);
 }
 
 static void test_large(void **state)

@@ -36,6 +36,11 @@ struct outcome {
 	int64_t completion;
 };
 
+/* Schedules of several runs, and those with workers beside PSs. */
+static struct {
+	unsigned several, both;
+} seen;
+
 /* What is being enumerated: one pair of types. */
 struct frame {
 	const struct tiny_market *t;
@@ -218,28 +223,26 @@ static void check_plain(struct engine *e, const struct auc_market *m)
 }
 
 static void check_job(struct engine *e, struct tiny_market *t, struct auc_market *m,
-		      struct tiny_random *r)
+		      const struct tiny_job *j, struct tiny_random *r)
 {
-	struct auc_decision *d = &e->decision;
-	struct tiny_job j;
-	struct outcome best;
+	const struct auc_decision *d = &e->decision;
+	struct outcome best = brute_force(t, j);
+	unsigned k;
 
-	tiny_job_make(&j, r, t);
-	engine_decide(e, m, &j);
-	best = brute_force(t, &j);
 	assert_int_equal(best.feasible, d->reason != AUC_REASON_CAPACITY);
 	if (best.feasible) {
 		assert_close(d->best_payoff, best.payoff, d->plan.value + d->plan.cost);
 		assert_int_equal(d->plan.completion, best.completion);
-		assert_plan(t, &j, &d->plan);
+		assert_plan(t, j, &d->plan);
 	}
 	check_plain(e, m);
 	engine_check_paper(e, m);
-	engine_check_truthful(e, m, &j, r);
-	if (d->accepted)
-		tiny_book(t, m, &d->plan);
-	assert_true(auc_market_sound(m));
-	assert_true(auc_market_cache_sound(m));
+	engine_check_truthful(e, m, j, r);
+	seen.several += d->plan.nruns > 1;
+	for (k = 0; k < d->plan.nshares; k++)
+		if (d->plan.shares[k].workers && d->plan.shares[k].ps)
+			break;
+	seen.both += k < d->plan.nshares;
 }
 
 static void price(struct tiny_market *t, struct tiny_random *r, struct auc_market *m)
@@ -252,48 +255,12 @@ static void price(struct tiny_market *t, struct tiny_random *r, struct auc_marke
 
 static void test_property(void **state)
 {
-	unsigned i, n, servers, slots, counts[3] = {0}, several = 0, both = 0, k;
-	struct auc_plan *plan;
-	struct tiny_market t;
-	struct tiny_random r;
-	struct auc_market *m;
-	struct engine e;
-
 	(void)state;
-	engine_start(&e, &auc_policy_oasis);
-	for (i = 0; i < property.markets; i++) {
-		r.state = property.seed = property.first_seed + i;
-		servers = (unsigned)tiny_int(&r, 2, SERVERS);
-		slots = (unsigned)tiny_int(&r, 3, SLOTS);
-		tiny_market_make(&t, &r, servers, slots);
-		m = tiny_build(&t);
-		price(&t, &r, m);
-		for (n = 0; n < 2; n++) {
-			property.job = n;
-			check_job(&e, &t, m, &r);
-			counts[e.decision.reason]++;
-			plan = &e.decision.plan;
-			several += plan->nruns > 1;
-			for (k = 0; k < plan->nshares; k++)
-				if (plan->shares[k].workers && plan->shares[k].ps)
-					break;
-			both += k < plan->nshares;
-		}
-		auc_market_destroy(m);
-	}
-	engine_stop(&e);
-	print_message("%u markets: %u accepted, %u refused for payoff, %u for capacity; %u of "
-		      "several runs, %u with workers "
-		      "beside PSs\n",
-		      property.markets, counts[AUC_REASON_NONE], counts[AUC_REASON_PAYOFF],
-		      counts[AUC_REASON_CAPACITY], several, both);
-	/* the test is worth something only if it sees all kinds */
-	if (property.markets >= 1000) {
-		assert_true(counts[AUC_REASON_NONE] > property.markets / 5);
-		assert_true(counts[AUC_REASON_PAYOFF] > property.markets / 20);
-		assert_true(counts[AUC_REASON_CAPACITY] > property.markets / 20);
-		assert_true(several > property.markets / 10 && both > property.markets / 10);
-	}
+	property_small(&auc_policy_oasis, price, SERVERS, 3, SLOTS, check_job);
+	print_message("%u of several runs, %u with workers beside PSs\n", seen.several, seen.both);
+	if (property.markets >= 1000)
+		assert_true(seen.several > property.markets / 10 &&
+			    seen.both > property.markets / 10);
 }
 
 static void test_large(void **state)
