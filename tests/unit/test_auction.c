@@ -483,36 +483,60 @@ static void test_refunds(void **state)
 
 /* -- restarts and changes -- */
 
+/* N nodes of one GPU, the first with room for the PSs; to be named and freed. */
+static struct auc_server_spec *single_gpus(unsigned n)
+{
+	struct auc_server_spec *specs = calloc(n, sizeof(*specs));
+
+	assert_non_null(specs);
+	for (unsigned i = 0; i < n; i++) {
+		specs[i] = world_servers[0];
+		specs[i].capacity[2].value = 1;
+	}
+	specs[0].capacity[0].value = 10000;
+	specs[0].capacity[1].value = 1e7;
+	return specs;
+}
+
+/* A bid for all of N single GPUs at once. */
+static const char *wide_bid(unsigned n)
+{
+	static char text[128];
+
+	snprintf(text, sizeof(text), "500 chunks=%u minibatches=100 worker-time=v100=3s", n);
+	return text;
+}
+
+/* An auction of the N SPECS, in which a schedule on all of them is no offer: why is in err. */
+static struct auc_auction *refuse_all(const struct auc_server_spec *specs, unsigned n)
+{
+	struct auc_auction *a = world_create("Prices=given\nEta=cpu=1\nSlots=2");
+	struct auc_bid bid;
+	struct auc_offer o;
+
+	assert_int_equal(auc_auction_set_servers(a, specs, n, NOW, &err), AUC_OK);
+	assert_int_equal(auc_auction_open_spool(a, world_dir, NOW, NULL, &err), AUC_OK);
+	bid = world_bid(a, wide_bid(n));
+	assert_int_equal(auc_auction_bid(a, &bid, 1000, NOW, true, &o, &err), AUC_EFULL);
+	return a;
+}
+
 /* A schedule over more nodes than one job can be made of is no offer: its record would not fit a
  * line of the spool, which would then never take anything again. */
 static void test_too_many_parts(void **state)
 {
 	enum { N = AUC_PARTS_MAX + 50 };
-	struct auc_auction *a = world_create("Prices=given\nEta=cpu=1\nSlots=2");
-	struct auc_server_spec *specs = calloc(N, sizeof(*specs));
-	struct auc_bid bid;
-	struct auc_offer o;
-	char text[128];
+	struct auc_server_spec *specs = single_gpus(N);
+	struct auc_auction *a;
 
 	(void)state;
-	for (unsigned i = 0; i < N; i++) {
-		specs[i] = world_servers[0];
+	for (unsigned i = 0; i < N; i++)
 		snprintf(specs[i].name, sizeof(specs[i].name), "n%u", i);
-		specs[i].capacity[2].value = 1;
-	}
-	specs[0].capacity[0].value = 10000; /* room for the PSs */
-	specs[0].capacity[1].value = 1e7;
-	assert_int_equal(auc_auction_set_servers(a, specs, N, NOW, &err), AUC_OK);
-	assert_int_equal(auc_auction_open_spool(a, world_dir, NOW, NULL, &err), AUC_OK);
-	snprintf(text, sizeof(text), "500 chunks=%d minibatches=100 worker-time=v100=3s", N);
-	bid = world_bid(a, text);
-	assert_int_equal(auc_auction_bid(a, &bid, 1000, NOW, true, &o, &err), AUC_EFULL);
+	a = refuse_all(specs, N);
 	assert_string_equal(err.text, "the best schedule is on 1074 nodes, at most 1024 can be one "
 				      "job; lower --chunks");
 	assert_int_equal(world_totals(a).bids, 0);
-	snprintf(text, sizeof(text), "500 chunks=%d minibatches=100 worker-time=v100=3s",
-		 AUC_PARTS_MAX);
-	world_sell(a, text, 1, NOW);
+	world_sell(a, wide_bid(AUC_PARTS_MAX), 1, NOW);
 	world_commit(a);
 	free(specs);
 	auc_auction_destroy(a);
@@ -525,35 +549,22 @@ static void test_receipt_too_long(void **state)
 	static const char letters[] =
 		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 	enum { N = AUC_PARTS_MAX };
-	struct auc_auction *a = world_create("Prices=given\nEta=cpu=1\nSlots=2");
-	struct auc_server_spec *specs = calloc(N, sizeof(*specs));
-	struct auc_bid bid;
-	struct auc_offer o;
+	struct auc_server_spec *specs = single_gpus(N);
+	struct auc_auction *a;
 	uint64_t random = 1;
-	char text[128];
 
 	(void)state;
-	for (unsigned i = 0; i < N; i++) {
-		specs[i] = world_servers[0];
+	for (unsigned i = 0; i < N; i++)
 		for (unsigned k = 0; k < AUC_NAME_MAX - 1; k++) {
 			random = random * UINT64_C(6364136223846793005) + 1442695040888963407u;
 			specs[i].name[k] = letters[random >> 58];
 		}
-		specs[i].capacity[2].value = 1;
-	}
-	specs[0].capacity[0].value = 10000; /* room for the PSs */
-	specs[0].capacity[1].value = 1e7;
-	assert_int_equal(auc_auction_set_servers(a, specs, N, NOW, &err), AUC_OK);
-	assert_int_equal(auc_auction_open_spool(a, world_dir, NOW, NULL, &err), AUC_OK);
-	snprintf(text, sizeof(text), "500 chunks=%d minibatches=100 worker-time=v100=3s", N);
-	bid = world_bid(a, text);
-	assert_int_equal(auc_auction_bid(a, &bid, 1000, NOW, true, &o, &err), AUC_EFULL);
+	a = refuse_all(specs, N);
 	assert_non_null(strstr(err.text, "the receipt of the best schedule has "));
 	assert_non_null(strstr(err.text, " bytes, the accounting keeps 65535; lower --chunks"));
 	assert_int_equal(world_totals(a).sold, 0);
 	/* Nothing of it is held, so that others have these nodes. */
-	snprintf(text, sizeof(text), "500 chunks=%d minibatches=100 worker-time=v100=3s", N - 100);
-	world_sell(a, text, 1, NOW);
+	world_sell(a, wide_bid(N - 100), 1, NOW);
 	world_commit(a);
 	free(specs);
 	auc_auction_destroy(a);

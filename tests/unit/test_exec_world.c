@@ -16,6 +16,7 @@
 #include "auction-private.h"
 #include "exec.h"
 #include "execmarket.h"
+#include "splitmix.h"
 
 #define PARTS_MAX 64
 #define ACTIONS   64
@@ -24,19 +25,9 @@ static const struct auc_exec_rules rules = {EXEC_RULES, .settle = 1};
 static struct auc_err err;
 static uint64_t seed;
 
-/* splitmix64 */
-static uint64_t next_random(void)
-{
-	uint64_t z = seed += UINT64_C(0x9e3779b97f4a7c15);
-
-	z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-	z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
-	return z ^ (z >> 31);
-}
-
 static unsigned below(unsigned n)
 {
-	return (unsigned)(next_random() % n);
+	return (unsigned)(splitmix(&seed) % n);
 }
 
 #define SLOT    10.0

@@ -17,6 +17,7 @@
 
 #include "ledger.h"
 #include "receipt.h"
+#include "splitmix.h"
 
 #define SLOTS   24
 #define SERVERS 4
@@ -24,19 +25,9 @@
 static struct auc_err err;
 static uint64_t seed;
 
-/* splitmix64 */
-static uint64_t next_random(void)
-{
-	uint64_t z = seed += UINT64_C(0x9e3779b97f4a7c15);
-
-	z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-	z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
-	return z ^ (z >> 31);
-}
-
 static unsigned below(unsigned n)
 {
-	return (unsigned)(next_random() % n);
+	return (unsigned)(splitmix(&seed) % n);
 }
 
 static struct auc_market *make_market(unsigned nservers, double gpus, auc_slot first, bool reversed)
@@ -221,7 +212,7 @@ static void random_life(unsigned steps)
 			if (s && s->job_id)
 				assert_int_equal(
 					auc_ledger_settle(l, s->job_id, s->plan.start + below(8),
-							  (auc_money)(next_random() %
+							  (auc_money)(splitmix(&seed) %
 								      (uint64_t)(s->payment + 1)),
 							  "completed", &err),
 					AUC_OK);

@@ -13,18 +13,9 @@
 #include <cmocka.h>
 
 #include "pace.h"
+#include "splitmix.h"
 
 static uint64_t seed;
-
-/* splitmix64 */
-static double next_random(void)
-{
-	uint64_t z = seed += UINT64_C(0x9e3779b97f4a7c15);
-
-	z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-	z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
-	return (double)((z ^ (z >> 31)) >> 11) * 0x1p-53;
-}
 
 /* A stamp is whole seconds: a look in the same second, or the next, may have come too early. */
 static void test_stamps(void **state)
@@ -120,15 +111,15 @@ static void test_random(void **state)
 		enum auc_look kind;
 
 		seed = run;
-		own = pow(10, -5 + 3 * next_random());
-		rate = pow(10, -3 + 3 * next_random());
+		own = pow(10, -5 + 3 * splitmix_real(&seed));
+		rate = pow(10, -3 + 3 * splitmix_real(&seed));
 		auc_pace_did(&p, AUC_LOOK_ALL, &s, now, own, own);
 		for (; now < end; now += 0.5) {
-			if (next_random() < rate) {
+			if (splitmix_real(&seed) < rate) {
 				s.jobs = (int64_t)now;
 				jobs = jobs > 0 ? jobs : now;
 			}
-			if (next_random() < rate / 10) {
+			if (splitmix_real(&seed) < rate / 10) {
 				s.nodes = (int64_t)now;
 				nodes = nodes > 0 ? nodes : now;
 			}

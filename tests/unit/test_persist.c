@@ -28,11 +28,23 @@ static char *status_of(struct auc_auction *a, double now)
 	return text;
 }
 
+/* The auction again from the spool in DIR, with the status BEFORE, which is freed. */
+static struct auc_auction *reopen(const char *conf, const char *dir, char *before)
+{
+	struct auc_auction *a = world_open(conf, dir, NOW);
+	char *after = status_of(a, NOW);
+
+	assert_string_equal(before, after);
+	free(before);
+	free(after);
+	return a;
+}
+
 static void test_restart(void **state)
 {
 	const char *conf = "Prices=learned\nHistoryBids=20\nEta=cpu=2\nSlots=100";
 	struct auc_auction *a = world_open(conf, world_dir, NOW);
-	char *before, *after;
+	char *before;
 
 	(void)state;
 	world_load(a);
@@ -52,11 +64,7 @@ static void test_restart(void **state)
 	auc_auction_tick(a, NOW); /* the prices that recovery will find */
 	before = status_of(a, NOW);
 	auc_auction_destroy(a);
-	a = world_open(conf, world_dir, NOW);
-	after = status_of(a, NOW);
-	assert_string_equal(before, after);
-	free(before);
-	free(after);
+	a = reopen(conf, world_dir, before);
 	/* The events that are not committed are lost, and nothing else. */
 	assert_int_equal(auc_auction_settle(a, 102, "cancelled", NOW + 5, NULL, &err), AUC_OK);
 	auc_auction_destroy(a);
@@ -70,7 +78,7 @@ static void test_snapshots(void **state)
 {
 	const char *conf = "Prices=learned\nHistoryBids=50\nEta=cpu=2\nSlots=100";
 	struct auc_auction *a = world_open(conf, world_dir, NOW);
-	char *before, *after, path[128];
+	char *before, path[128];
 	FILE *f;
 	long size;
 
@@ -98,11 +106,7 @@ static void test_snapshots(void **state)
 	fseek(f, 0, SEEK_END);
 	assert_in_range(ftell(f), 5000, 200000);
 	fclose(f);
-	a = world_open(conf, world_dir, NOW);
-	after = status_of(a, NOW);
-	assert_string_equal(before, after);
-	free(before);
-	free(after);
+	a = reopen(conf, world_dir, before);
 	auc_auction_destroy(a);
 }
 
@@ -476,7 +480,7 @@ static void test_no_memory(void **state)
 	const char *conf = "Prices=learned\nHistoryBids=20\nEta=cpu=2\nSlots=100";
 	static const unsigned widths[] = {1, 9};
 	unsigned closed = 0, total = 1;
-	char *before, *after;
+	char *before;
 
 	(void)state;
 	for (unsigned w = 0; w < sizeof(widths) / sizeof(*widths); w++)
@@ -501,11 +505,7 @@ static void test_no_memory(void **state)
 			auc_auction_tick(a, NOW);
 			before = status_of(a, NOW);
 			auc_auction_destroy(a);
-			a = world_open(conf, dir, NOW);
-			after = status_of(a, NOW);
-			assert_string_equal(before, after);
-			free(before);
-			free(after);
+			a = reopen(conf, dir, before);
 			auc_auction_destroy(a);
 			world_rmdir(dir);
 		}

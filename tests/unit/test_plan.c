@@ -6,11 +6,13 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
 #include <json-c/json.h>
 
+#include "edited.h"
 #include "plan.h"
 
 static const char good[] =
@@ -150,24 +152,21 @@ static void test_bad_json(void **state)
 	};
 	struct auc_market *m = make_market();
 	struct json_object *o;
-	const char *at;
-	char text[1024];
 	struct auc_err err;
 	struct auc_plan p;
+	char *text;
 	size_t i;
 
 	(void)state;
 	auc_plan_init(&p);
 	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
-		at = strstr(good, bad[i][0]);
-		assert_non_null(at);
-		snprintf(text, sizeof(text), "%.*s%s%s", (int)(at - good), good, bad[i][1],
-			 at + strlen(bad[i][0]));
+		text = edited(good, bad[i][0], bad[i][1]);
 		o = json_tokener_parse(text);
 		assert_non_null(o);
 		assert_int_not_equal(auc_plan_from_json(o, m, &p, &err), AUC_OK);
 		assert_string_equal(err.text, bad[i][2]);
 		json_object_put(o);
+		free(text);
 	}
 	assert_int_equal(auc_plan_from_json(NULL, m, &p, &err), AUC_EINVAL);
 	auc_plan_clear(&p);

@@ -16,6 +16,7 @@
 #include <json-c/json.h>
 
 #include "auction-private.h"
+#include "edited.h"
 #include "world.h"
 
 #define GLOBALS "Policy=posted,seed=4\nSlotSeconds=300\nSlots=100\n"
@@ -304,7 +305,6 @@ static void test_answers_read(void **state)
 	struct auc_answers *l = auc_answers_create(), *copy;
 	struct json_object *o = json_tokener_parse(good), *again;
 	struct auc_err err;
-	char text[512];
 
 	(void)state;
 	assert_true(auc_answers_knows(o));
@@ -313,15 +313,14 @@ static void test_answers_read(void **state)
 	assert_true(json_object_equal(o, again));
 	json_object_put(again);
 	for (unsigned i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
-		const char *at = strstr(good, wrong[i][0]);
+		char *text = edited(good, wrong[i][0], wrong[i][1]);
 
-		snprintf(text, sizeof(text), "%.*s%s%s", (int)(at - good), good, wrong[i][1],
-			 at + strlen(wrong[i][0]));
 		again = json_tokener_parse(text);
 		assert_non_null(again);
 		if (auc_answers_apply(l, again, &err) != AUC_ECORRUPT)
 			fail_msg("%s", text);
 		json_object_put(again);
+		free(text);
 	}
 	for (unsigned i = 1; i < AUC_ANSWERS_MAX + 10; i++) {
 		json_object_object_add(o, "arrival", json_object_new_int64(i));

@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include "edited.h"
 #include "scenario.h"
 
 static const char base[] =
@@ -116,17 +117,6 @@ static const struct {
 	{"{\"cpu\":2}}}", "{\"cpu\":2}}} {", "", "line 1"},
 };
 
-static char *edited(const char *old, const char *new)
-{
-	const char *at = strstr(base, old);
-	char *text = malloc(sizeof(base) + strlen(new));
-
-	assert_non_null(at);
-	assert_non_null(text);
-	sprintf(text, "%.*s%s%s", (int)(at - base), base, new, at + strlen(old));
-	return text;
-}
-
 static void test_refused(void **state)
 {
 	struct scenario *s;
@@ -136,7 +126,7 @@ static void test_refused(void **state)
 
 	(void)state;
 	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
-		text = edited(bad[i].old, bad[i].new);
+		text = edited(base, bad[i].old, bad[i].new);
 		memset(&err, 0, sizeof(err));
 		s = (void *)&err;
 		assert_int_equal(scenario_parse(text, strlen(text), "f.json", &s, &err),
@@ -153,7 +143,7 @@ static void test_refused(void **state)
 
 static struct scenario *parse(const char *old, const char *new)
 {
-	char *text = edited(old, new);
+	char *text = edited(base, old, new);
 	struct auc_err err = {.text = ""};
 	struct scenario *s;
 

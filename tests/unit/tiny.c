@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "splitmix.h"
 #include "tiny.h"
 
 static const char *const tres_names[TINY_TRES] = {"gpu", "cpu", "mem", "gpu:t4"};
@@ -19,23 +20,14 @@ static void must(enum auc_code rc, const struct auc_err *err)
 	exit(1);
 }
 
-static uint64_t next(struct tiny_random *r)
-{
-	uint64_t z = r->state += UINT64_C(0x9e3779b97f4a7c15); /* splitmix64 */
-
-	z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-	z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
-	return z ^ (z >> 31);
-}
-
 int tiny_int(struct tiny_random *r, int low, int high)
 {
-	return low + (int)(next(r) % (uint64_t)(high - low + 1));
+	return low + (int)(splitmix(&r->state) % (uint64_t)(high - low + 1));
 }
 
 double tiny_real(struct tiny_random *r)
 {
-	return (double)(next(r) >> 11) / 9007199254740992.0;
+	return splitmix_real(&r->state);
 }
 
 /* In [0, 1), small ones more often. */
