@@ -33,12 +33,9 @@ struct options {
 	double limit_ms;
 };
 
-/* The times of one call. */
 struct series {
-	const char *what;
+	struct measure_series times;
 	bool waited_for; /* by slurmctld, for each job */
-	unsigned n, alloc;
-	double *seconds;
 };
 
 enum {
@@ -62,22 +59,22 @@ enum {
 };
 
 static struct series all[NSERIES] = {
-	[SERIES_REFERENCE] = {.what = "policy"},
-	[SERIES_QUOTE] = {.what = "bid: quote", .waited_for = true},
-	[SERIES_ACCEPTED] = {.what = "bid: accepted", .waited_for = true},
-	[SERIES_REFUSED] = {.what = "bid: refused", .waited_for = true},
-	[SERIES_CONFIRM] = {.what = "confirm", .waited_for = true},
-	[SERIES_START] = {.what = "start", .waited_for = true},
-	[SERIES_SETTLE] = {.what = "settle", .waited_for = true},
-	[SERIES_OWNS] = {.what = "owns", .waited_for = true},
-	[SERIES_TICK] = {.what = "tick"},
-	[SERIES_TICK_SLOT] = {.what = "tick, new slot"},
-	[SERIES_SALES] = {.what = "sales"},
-	[SERIES_STATUS] = {.what = "status"},
-	[SERIES_COPY] = {.what = "  locked part"},
-	[SERIES_COMMIT] = {.what = "commit"},
-	[SERIES_DOWN] = {.what = "node down or up"},
-	[SERIES_NODES] = {.what = "node changed"},
+	[SERIES_REFERENCE] = {.times.what = "policy"},
+	[SERIES_QUOTE] = {.times.what = "bid: quote", .waited_for = true},
+	[SERIES_ACCEPTED] = {.times.what = "bid: accepted", .waited_for = true},
+	[SERIES_REFUSED] = {.times.what = "bid: refused", .waited_for = true},
+	[SERIES_CONFIRM] = {.times.what = "confirm", .waited_for = true},
+	[SERIES_START] = {.times.what = "start", .waited_for = true},
+	[SERIES_SETTLE] = {.times.what = "settle", .waited_for = true},
+	[SERIES_OWNS] = {.times.what = "owns", .waited_for = true},
+	[SERIES_TICK] = {.times.what = "tick"},
+	[SERIES_TICK_SLOT] = {.times.what = "tick, new slot"},
+	[SERIES_SALES] = {.times.what = "sales"},
+	[SERIES_STATUS] = {.times.what = "status"},
+	[SERIES_COPY] = {.times.what = "  locked part"},
+	[SERIES_COMMIT] = {.times.what = "commit"},
+	[SERIES_DOWN] = {.times.what = "node down or up"},
+	[SERIES_NODES] = {.times.what = "node changed"},
 };
 
 static struct auc_err err;
@@ -89,16 +86,7 @@ static void must(enum auc_code rc)
 
 static void sample(unsigned what, double since)
 {
-	struct series *s = &all[what];
-	double seconds = measure_cpu() - since;
-
-	if (s->n == s->alloc) {
-		s->alloc = s->alloc ? 2 * s->alloc : 1024;
-		s->seconds = realloc(s->seconds, s->alloc * sizeof(*s->seconds));
-		if (!s->seconds)
-			exit(1);
-	}
-	s->seconds[s->n++] = seconds;
+	measure_add(&all[what].times, measure_cpu() - since);
 }
 
 /* One bid in the three ways; the job ID under which it was sold, or 0. */
@@ -201,18 +189,6 @@ static void look(struct auc_auction *a, double now)
 	auc_ledger_destroy(copy);
 }
 
-static void remove_spool(const char *dir)
-{
-	static const char *const names[] = {"journal", "state", "lock"};
-	char path[128];
-
-	for (unsigned i = 0; i < sizeof(names) / sizeof(*names); i++) {
-		snprintf(path, sizeof(path), "%s/%s", dir, names[i]);
-		unlink(path);
-	}
-	rmdir(dir);
-}
-
 /* Each call in a market with all its sales. */
 static void run(struct auc_auction *a, const struct options *o, struct auc_server_spec *servers,
 		uint32_t last)
@@ -255,16 +231,12 @@ static bool report(double limit_ms)
 	bool ok = true;
 
 	for (struct series *s = all; s < all + NSERIES; s++) {
-		unsigned p99;
+		struct measure_series *times = &s->times;
 
-		if (!s->n)
-			continue;
-		p99 = measure_sort(s->seconds, s->n);
-		printf("  %-15s median %9.1f us  p99 %9.1f us  worst %9.1f us  (%u)\n", s->what,
-		       1e6 * s->seconds[s->n / 2], 1e6 * s->seconds[p99],
-		       1e6 * s->seconds[s->n - 1], s->n);
-		ok = ok && !(s->waited_for && 1e3 * s->seconds[s->n - 1] > limit_ms);
-		free(s->seconds);
+		measure_print(times);
+		if (times->n && s->waited_for)
+			ok = ok && 1e3 * times->seconds[times->n - 1] <= limit_ms;
+		free(times->seconds);
 	}
 	return ok;
 }
@@ -324,6 +296,6 @@ int main(int argc, char **argv)
 	auc_auction_destroy(a);
 	free(servers);
 	if (spool == dir)
-		remove_spool(dir);
+		measure_remove_spool(dir);
 	return ok ? 0 : 1;
 }

@@ -33,15 +33,9 @@ struct options {
 	double value, limit;
 };
 
-struct series {
-	const char *what;
-	unsigned n, alloc;
-	double *seconds;
-};
-
 enum { QUOTE, QUOTE_FREE, FIT, GUARD, BEGIN, UNASKED, PUBLISH, TICK, NSERIES };
 
-static struct series all[NSERIES] = {
+static struct measure_series all[NSERIES] = {
 	[QUOTE] = {.what = "quote, these prices"},
 	[QUOTE_FREE] = {.what = "quote, none"},
 	[FIT] = {.what = "fit"},
@@ -59,19 +53,6 @@ static void must(enum auc_code rc)
 	measure_must("learning", rc, &err);
 }
 
-static void sample(unsigned what, double seconds)
-{
-	struct series *s = &all[what];
-
-	if (s->n == s->alloc) {
-		s->alloc = s->alloc ? 2 * s->alloc : 1024;
-		s->seconds = realloc(s->seconds, s->alloc * sizeof(*s->seconds));
-		if (!s->seconds)
-			exit(1);
-	}
-	s->seconds[s->n++] = seconds;
-}
-
 /* One bid, which is taken if it is accepted. */
 static void bid(struct auc_auction *a, struct auc_market *free_of_charge, double value, double now,
 		bool measured)
@@ -86,10 +67,10 @@ static void bid(struct auc_auction *a, struct auc_market *free_of_charge, double
 	if (measured) { /* the job is as the policy got it */
 		began = measure_cpu();
 		must(a->policy->quote(a->ctx, a->market, &a->job, &a->decision, &err));
-		sample(QUOTE, measure_cpu() - began);
+		measure_add(&all[QUOTE], measure_cpu() - began);
 		began = measure_cpu();
 		must(a->policy->quote(a->ctx, free_of_charge, &a->job, &a->decision, &err));
-		sample(QUOTE_FREE, measure_cpu() - began);
+		measure_add(&all[QUOTE_FREE], measure_cpu() - began);
 	}
 	must(auc_auction_bid(a, &b, 1000, now, true, &offer, &err));
 	if (offer.accepted)
@@ -123,13 +104,13 @@ static void fit(struct auc_auction *a, double now)
 	if (!auc_auction_fit_due(a, now))
 		return;
 	must(auc_auction_fit_begin(a, now, &job, &err));
-	sample(BEGIN, measure_cpu() - began);
+	measure_add(&all[BEGIN], measure_cpu() - began);
 	asked.last = measure_cpu();
 	must(auc_fit_job_run(job, &watch, &t, &err));
 	go_on(&asked);
-	sample(UNASKED, asked.longest);
+	measure_add(&all[UNASKED], asked.longest);
 	seconds = measure_cpu() - began;
-	sample(t->guard.time == now ? GUARD : FIT, seconds);
+	measure_add(&all[t->guard.time == now ? GUARD : FIT], seconds);
 	auc_auction_fit_end(a, job, t);
 }
 
@@ -142,7 +123,7 @@ static void slot(struct auc_auction *a, const struct options *o, unsigned n, dou
 
 	auc_auction_tick(a, now);
 	if (measured)
-		sample(publishes ? PUBLISH : TICK, measure_cpu() - began);
+		measure_add(&all[publishes ? PUBLISH : TICK], measure_cpu() - began);
 	free_of_charge = measured ? auc_market_clone(a->market) : NULL;
 	if (measured && free_of_charge)
 		must(auc_market_give_prices(free_of_charge, NULL, 0, &err));
@@ -160,17 +141,9 @@ static void report(const struct options *o, const struct auc_auction *a, double 
 	double sum[NSERIES] = {0}, day = o->slots * CLUSTER_SLOT;
 
 	for (unsigned i = 0; i < NSERIES; i++) {
-		struct series *s = &all[i];
-		unsigned p99;
-
-		for (unsigned k = 0; k < s->n; k++)
-			sum[i] += s->seconds[k];
-		if (!s->n)
-			continue;
-		p99 = measure_sort(s->seconds, s->n);
-		printf("  %-20s median %10.1f us  p99 %10.1f us  worst %10.1f us  (%u)\n", s->what,
-		       1e6 * s->seconds[s->n / 2], 1e6 * s->seconds[p99],
-		       1e6 * s->seconds[s->n - 1], s->n);
+		for (unsigned k = 0; k < all[i].n; k++)
+			sum[i] += all[i].seconds[k];
+		measure_print(&all[i]);
 	}
 	*share = 100 * (sum[FIT] / (o->last * CLUSTER_SLOT) +
 			(all[GUARD].n ? sum[GUARD] / all[GUARD].n : 0) / day);
@@ -178,18 +151,6 @@ static void report(const struct options *o, const struct auc_auction *a, double 
 	if (why)
 		printf("  %s; gap %.1f %%\n", why, 100 * auc_tariff_gap(a->tariff));
 	free(why);
-}
-
-static void remove_spool(const char *dir)
-{
-	static const char *const names[] = {"journal", "state", "lock"};
-	char path[128];
-
-	for (unsigned i = 0; i < sizeof(names) / sizeof(*names); i++) {
-		snprintf(path, sizeof(path), "%s/%s", dir, names[i]);
-		unlink(path);
-	}
-	rmdir(dir);
 }
 
 int main(int argc, char **argv)
@@ -241,7 +202,7 @@ int main(int argc, char **argv)
 	report(&o, a, &share);
 	auc_auction_destroy(a);
 	free(servers);
-	remove_spool(dir);
+	measure_remove_spool(dir);
 	for (unsigned i = 0; i < NSERIES; i++)
 		free(all[i].seconds);
 	return share <= o.limit ? 0 : 1;

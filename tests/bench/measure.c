@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "../unit/splitmix.h"
 #include "clock.h"
 #include "measure.h"
 
@@ -14,11 +15,7 @@ static int ascending(const void *a, const void *b);
 
 double measure_uniform(void)
 {
-	uint64_t z = measure_random += UINT64_C(0x9e3779b97f4a7c15); /* splitmix64 */
-
-	z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-	z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
-	return (double)((z ^ (z >> 31)) >> 11) / 9007199254740992.0;
+	return splitmix_real(&measure_random);
 }
 
 unsigned measure_pick(unsigned low, unsigned high)
@@ -49,12 +46,46 @@ unsigned measure_sort(double *seconds, unsigned n)
 	return (unsigned)(((uint64_t)n * 99 + 99) / 100 - 1);
 }
 
+void measure_add(struct measure_series *s, double seconds)
+{
+	if (s->n == s->alloc) {
+		s->alloc = s->alloc ? 2 * s->alloc : 1024;
+		s->seconds = realloc(s->seconds, s->alloc * sizeof(*s->seconds));
+		if (!s->seconds)
+			exit(1);
+	}
+	s->seconds[s->n++] = seconds;
+}
+
+void measure_print(struct measure_series *s)
+{
+	unsigned p99;
+
+	if (!s->n)
+		return;
+	p99 = measure_sort(s->seconds, s->n);
+	printf("  %-20s median %10.1f us  p99 %10.1f us  worst %10.1f us  (%u)\n", s->what,
+	       1e6 * s->seconds[s->n / 2], 1e6 * s->seconds[p99], 1e6 * s->seconds[s->n - 1], s->n);
+}
+
 void measure_must(const char *program, enum auc_code rc, const struct auc_err *err)
 {
 	if (rc == AUC_OK)
 		return;
 	fprintf(stderr, "%s: %s\n", program, err->text);
 	exit(1);
+}
+
+void measure_remove_spool(const char *dir)
+{
+	static const char *const names[] = {"journal", "state", "lock"};
+	char path[128];
+
+	for (unsigned i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		snprintf(path, sizeof(path), "%s/%s", dir, names[i]);
+		unlink(path);
+	}
+	rmdir(dir);
 }
 
 static int ascending(const void *a, const void *b)

@@ -80,8 +80,7 @@ static void run(unsigned servers, unsigned jobs)
 {
 	double *bids = calloc(jobs + 1, sizeof(*bids)),
 	       *revisions = calloc(jobs + 1, sizeof(*revisions));
-	static const char *const files[] = {"state", "journal", "lock"};
-	char dir[] = "revise-XXXXXX", path[64];
+	char dir[] = "revise-XXXXXX";
 	struct auc_auction *a;
 	struct auc_err err;
 	unsigned n = 0, p99;
@@ -108,11 +107,7 @@ static void run(unsigned servers, unsigned jobs)
 		       last * 1e3);
 	}
 	auc_auction_destroy(a);
-	for (unsigned i = 0; i < sizeof(files) / sizeof(*files); i++) {
-		snprintf(path, sizeof(path), "%s/%s", dir, files[i]);
-		unlink(path);
-	}
-	rmdir(dir);
+	measure_remove_spool(dir);
 	free(bids);
 	free(revisions);
 }
