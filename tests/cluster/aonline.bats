@@ -26,11 +26,6 @@ setup_file()
 	wait_until 30 eval 'as alice sbatch --quote $(work 1 1) --wrap true 2>&1 | grep -q "would be accepted"'
 }
 
-teardown_file()
-{
-	cluster_stop
-}
-
 setup()
 {
 	need_launcher

@@ -41,11 +41,6 @@ all_settled()
 	done
 }
 
-teardown_file()
-{
-	cluster_stop
-}
-
 run_audit()
 {
 	sandbox exec "$audit" "$@" "$SANDBOX_DIR/state/auction" "${home:-$SANDBOX_DIR/home}"

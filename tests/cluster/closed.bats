@@ -8,9 +8,7 @@ slot=5
 
 setup_file()
 {
-	need_plugins
-	cluster_start $(plugin_options) --slot-seconds 5 --set AccountingStorageEnforce=limits
-	wait_until 30 auction_open
+	auction_start --set AccountingStorageEnforce=limits
 }
 
 # As it was, whatever a test left.

@@ -7,16 +7,8 @@ slot=10
 
 setup_file()
 {
-	need_plugins
-	# shellcheck disable=SC2046
-	cluster_start $(plugin_options) --slot-seconds 10 --nodes 'edge1:partition=edge,cpus=8,mem=16000,gpus=t4:4' \
+	auction_start --nodes 'edge1:partition=edge,cpus=8,mem=16000,gpus=t4:4' \
 		--nodes 'cloud[1-3]:partition=cloud,cpus=8,mem=16000,gpus=v100:4,start=power'
-	wait_until 30 auction_open
-}
-
-teardown_file()
-{
-	cluster_stop
 }
 
 node_is()

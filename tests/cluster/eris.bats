@@ -31,11 +31,6 @@ setup_file()
 	wait_until 30 auction_open_for_eris
 }
 
-teardown_file()
-{
-	cluster_stop
-}
-
 setup()
 {
 	need_launcher

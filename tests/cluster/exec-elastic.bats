@@ -24,11 +24,6 @@ setup_file()
 	wait_until 30 eval 'as alice sbatch --quote --bid=1 --worker-time=v100=1s --wrap true 2>&1 | grep -q "auction: .*slots"'
 }
 
-teardown_file()
-{
-	cluster_stop
-}
-
 @test "each layout stands soon after its first slot begins; the lead keeps its number where it moves" {
 	rm -f "$SANDBOX_DIR/home/alice/elastic.txt"
 	submit_elastic

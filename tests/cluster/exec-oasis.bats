@@ -25,11 +25,6 @@ setup_file()
 	wait_until 30 auction_open_for_oasis
 }
 
-teardown_file()
-{
-	cluster_stop
-}
-
 setup()
 {
 	need_launcher

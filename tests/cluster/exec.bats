@@ -7,19 +7,12 @@ slot=10
 
 setup_file()
 {
-	need_plugins
-	cluster_start $(plugin_options) --slot-seconds 10
-	wait_until 30 auction_open
+	auction_start
 }
 
 teardown()
 {
 	kill -CONT "$(cat "$SANDBOX_DIR/run/slurmdbd.pid")" || true
-}
-
-teardown_file()
-{
-	cluster_stop
 }
 
 # As wide_bid of plugins, but for twelve slots: there is time to look. long_bid VALUE

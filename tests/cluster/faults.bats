@@ -9,15 +9,7 @@ slot=5
 
 setup_file()
 {
-	need_plugins
-	# shellcheck disable=SC2046
-	cluster_start $(plugin_options) --slot-seconds 5
-	wait_until 30 auction_open
-}
-
-teardown_file()
-{
-	cluster_stop
+	auction_start
 }
 
 teardown()

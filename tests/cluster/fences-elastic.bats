@@ -24,11 +24,6 @@ setup_file()
 	wait_until 30 eval 'as alice sbatch --quote --bid=1 --worker-time=v100=1s --wrap true 2>&1 | grep -q "auction: .*slots"'
 }
 
-teardown_file()
-{
-	cluster_stop
-}
-
 fences()
 {
 	scontrol -o show reservation | sed -nE 's/^ReservationName=(auction-[0-9a-f]{16}-[^ ]*) .*/\1/p'

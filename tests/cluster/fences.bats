@@ -7,15 +7,7 @@ slot=10
 
 setup_file()
 {
-	need_plugins
-	# shellcheck disable=SC2046
-	cluster_start $(plugin_options) --slot-seconds 10 --nodes 'edge1:partition=edge+main,cpus=8,mem=16000,gpus=v100:4'
-	wait_until 30 auction_open
-}
-
-teardown_file()
-{
-	cluster_stop
+	auction_start --nodes 'edge1:partition=edge+main,cpus=8,mem=16000,gpus=v100:4'
 }
 
 fences()

@@ -13,11 +13,6 @@ setup_file()
 		--nodes 'edge[1-2]:partition=edge,cpus=8,mem=16000,gpus=v100:4'
 }
 
-teardown_file()
-{
-	cluster_stop
-}
-
 @test "a heterogeneous job runs while a sold job does" {
 	wait_until 30 auction_open
 	log_has 'auction: other jobs are scheduled by .*/sched_backfill.so'

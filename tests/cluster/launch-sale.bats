@@ -14,11 +14,6 @@ setup_file()
 	wait_until 30 auction_open
 }
 
-teardown_file()
-{
-	cluster_stop
-}
-
 setup()
 {
 	need_launcher

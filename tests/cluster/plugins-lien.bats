@@ -8,21 +8,13 @@ slot=5
 
 setup_file()
 {
-	need_plugins
-	HOLD_DIR=$(mktemp -d "${TMPDIR:-/tmp}/auction-hold-XXXXXX")
-	export HOLD_DIR
-	chmod 755 "$HOLD_DIR"
-	gcc -shared -fPIC -o "$HOLD_DIR/hold_writes.so" "$(dirname "$BATS_TEST_FILENAME")/hold_writes.c"
-	cluster_start $(plugin_options) --slot-seconds 5 --set AccountingStorageEnforce=associations \
-		--env LD_PRELOAD="$HOLD_DIR/hold_writes.so" --env HOLD_WRITES="$HOLD_DIR/hold"
-	wait_until 30 auction_open
+	hold_make hold_writes
+	auction_start --set AccountingStorageEnforce=associations --env LD_PRELOAD="$HOLD_DIR/hold_writes.so" --env HOLD_WRITES="$HOLD_DIR/hold"
 }
 
 teardown_file()
 {
-	rm -f "${HOLD_DIR:-/nonexistent}/hold"
-	cluster_stop
-	[ -z "${HOLD_DIR-}" ] || rm -rf "$HOLD_DIR"
+	hold_stop
 }
 
 teardown()

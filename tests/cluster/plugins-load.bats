@@ -7,14 +7,7 @@ slot=5
 
 setup_file()
 {
-	need_plugins
-	cluster_start $(plugin_options) --slot-seconds 5
-	wait_until 30 auction_open
-}
-
-teardown_file()
-{
-	cluster_stop
+	auction_start
 }
 
 # submitter USER NUMBER: bids of several kinds, dry runs between them.

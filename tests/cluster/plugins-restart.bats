@@ -7,14 +7,7 @@ slot=10
 
 setup_file()
 {
-	need_plugins
-	cluster_start $(plugin_options) --slot-seconds 10
-	wait_until 30 auction_open
-}
-
-teardown_file()
-{
-	cluster_stop
+	auction_start
 }
 
 # When data are there, so that slots begin behind whatever is done to slurmctld.

@@ -1,5 +1,20 @@
 # plugins.bash - what the tests of job_submit/auction and sched/auction share. Loaded after lib.
 
+# auction_start [OPTION...]: a new cluster with slots of $slot seconds, whose auction is open; options are sandbox's. For setup_file.
+auction_start()
+{
+	need_plugins
+	# shellcheck disable=SC2046
+	cluster_start $(plugin_options) --slot-seconds "$slot" "$@"
+	wait_until 30 auction_open
+}
+
+# The end of every file that does not have its own.
+teardown_file()
+{
+	cluster_stop
+}
+
 # A bid of one worker and one PS on one node: SLOTS slots long (of $slot seconds), worth VALUE, whenever it is done.
 # small_bid VALUE SLOTS
 small_bid()
@@ -51,6 +66,23 @@ reconfigure()
 	before=$(reloads)
 	scontrol reconfigure
 	wait_until 30 eval '[ "$(reloads)" -gt '"$before"' ]'
+}
+
+# Makes $HOLD_DIR with NAME.so, of NAME.c, for slurmctld to preload, which is held while there are certain other files in it. hold_make NAME
+hold_make()
+{
+	HOLD_DIR=$(mktemp -d "${TMPDIR:-/tmp}/auction-hold-XXXXXX")
+	export HOLD_DIR
+	chmod 755 "$HOLD_DIR"
+	gcc -shared -fPIC -o "$HOLD_DIR/$1.so" "$lib_dir/$1.c" -ldl
+}
+
+# For teardown_file: nothing is held any longer, so that slurmctld can end, and the cluster is stopped.
+hold_stop()
+{
+	[ -z "${HOLD_DIR-}" ] || find "$HOLD_DIR" -type f ! -name '*.so' -delete
+	cluster_stop
+	[ -z "${HOLD_DIR-}" ] || rm -rf "$HOLD_DIR"
 }
 
 # The receipt in the accounting database. database_receipt JOB FILTER

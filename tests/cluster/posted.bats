@@ -23,11 +23,6 @@ setup_file()
 	price > "$BATS_FILE_TMPDIR/fresh"
 }
 
-teardown_file()
-{
-	cluster_stop
-}
-
 # A job of CHUNKS workers for SLOTS slots, without a price. work CHUNKS SLOTS
 work()
 {

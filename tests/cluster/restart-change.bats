@@ -3,32 +3,15 @@
 
 load lib
 load plugins
+load restart
 
 slot=16
 
 setup_file()
 {
 	need_plugins
-	HOLD_DIR=$(mktemp -d "${TMPDIR:-/tmp}/auction-hold-XXXXXX")
-	export HOLD_DIR
-	chmod 755 "$HOLD_DIR"
-	gcc -shared -fPIC -o "$HOLD_DIR/hold_requeue.so" "$(dirname "$BATS_TEST_FILENAME")/hold_requeue.c" -ldl
-	cat > "$BATS_FILE_TMPDIR/auction.conf" <<-END
-		Policy=oasis
-		SlotSeconds=$slot
-		Slots=60
-		Prices=given
-		Lower=gpu:v100=0.5
-		Upper=gpu:v100=0.5
-		ChangeNotice=8
-		EndMargin=14
-		PartitionName=before
-		PartitionName=behind
-		PartitionName=stuck
-		WorkerType=v100 TRES=cpu=2,mem=500,gpu:v100=1
-		PSType=ps.s TRES=cpu=2,mem=200
-	END
-	# A node is full with four workers and one PS.
+	hold_make hold_requeue
+	conf_write 8 14 before behind stuck
 	# shellcheck disable=SC2046
 	cluster_start $(plugin_options) --auction-conf "$BATS_FILE_TMPDIR/auction.conf" --env LD_PRELOAD="$HOLD_DIR/hold_requeue.so" \
 		--env HOLD_REQUEUE="$HOLD_DIR" --nodes 'before[1-2]:partition=before,cpus=10,mem=16000,gpus=v100:4' \
@@ -38,34 +21,19 @@ setup_file()
 	sed -i 's/cred_expire=[0-9]*$/cred_expire=120/' "$SANDBOX_DIR/etc/slurm.conf"
 	grep -q 'cred_expire=120' "$SANDBOX_DIR/etc/slurm.conf"
 	sandbox restart slurmctld
-	wait_until 30 eval 'as alice sbatch --quote '"$(bid stuck 1)"' --wrap true 2>&1 | grep -q "auction: .*accepted"'
+	wait_until 30 open_for_bids stuck
 }
 
 teardown_file()
 {
-	rm -f "${HOLD_DIR:-/nonexistent}"/*-[0-9]*
-	cluster_stop
-	[ -z "${HOLD_DIR-}" ] || rm -rf "$HOLD_DIR"
-}
-
-# A bid for a whole node of PARTITION in SLOTS slots. bid PARTITION SLOTS
-bid()
-{
-	echo "--bid=linear:1000,5 -p $1 --chunks=4 --epochs=1 --minibatches=$(($2 * slot)) --gradient-mb=0 --worker-time=v100=1s" \
-		'--ps-time=ps.s=0s'
-}
-
-# Waits for a moment from which on there are some seconds until the next slot.
-early_in_slot()
-{
-	wait_until 60 eval '[ $(($(date +%s) % slot)) -le '$((slot / 3))' ]'
+	hold_stop
 }
 
 # A job whose first node is taken from slot $first on, so that it moves to the second then, and is there for four slots.
 # moving PARTITION
 moving()
 {
-	submit alice $(bid "$1" $((first + 3 - $(date +%s) / slot))) -o "$1.txt" --open-mode=append \
+	submit alice $(bid "$1" 4 $((first + 3 - $(date +%s) / slot))) -o "$1.txt" --open-mode=append \
 		--wrap "echo start \${SLURM_RESTART_COUNT-0} \$SLURMD_NODENAME; trap '' USR1; while :; do sleep 1 & wait; done"
 }
 
@@ -87,7 +55,7 @@ moves()
 
 	early_in_slot
 	for partition in before behind stuck; do
-		of[$partition-block]=$(submit bob $(bid $partition 4) --upload=$partition=$((3 * slot))s -o /dev/null --wrap 'sleep 1')
+		of[$partition-block]=$(submit bob $(bid $partition 4 4 3) -o /dev/null --wrap 'sleep 1')
 	done
 	first=$(receipt_get "${of[before-block]}" .start)
 	for partition in before behind stuck; do
@@ -112,7 +80,7 @@ moves()
 	done
 	wait_until 30 job_is "${of[behind]}" PENDING
 	# slurmctld saves that before it is killed: it does not get over a job that is not where it left it.
-	later=$(submit bob $(bid before 1) --upload=before=$((9 * slot))s -o /dev/null --wrap true)
+	later=$(submit bob $(bid before 4 1 9) -o /dev/null --wrap true)
 	since=$(date +%s.%N)
 	wait_until 30 jobs_saved "$since"
 	job_is "${of[before]}" RUNNING

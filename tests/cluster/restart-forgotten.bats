@@ -3,45 +3,20 @@
 
 load lib
 load plugins
+load restart
 
 slot=16
 
 setup_file()
 {
 	need_plugins
-	cat > "$BATS_FILE_TMPDIR/auction.conf" <<-END
-		Policy=oasis
-		SlotSeconds=$slot
-		Slots=60
-		Prices=given
-		Lower=gpu:v100=0.5
-		Upper=gpu:v100=0.5
-		ChangeNotice=4
-		EndMargin=4
-		PartitionName=one
-		PartitionName=move
-		WorkerType=v100 TRES=cpu=2,mem=500,gpu:v100=1
-		PSType=ps.s TRES=cpu=2,mem=200
-	END
-	# A node is full with four workers and one PS.
+	conf_write 4 4 one move
 	# shellcheck disable=SC2046
 	cluster_start $(plugin_options) --auction-conf "$BATS_FILE_TMPDIR/auction.conf" \
 		--nodes 'one1:partition=one,cpus=10,mem=16000,gpus=v100:4' --nodes 'move[1-2]:partition=move,cpus=10,mem=16000,gpus=v100:4'
 	# A slurmctld of 26.05 that is killed before it has ended in good order once does not start again: it misses files of its state.
 	sandbox restart slurmctld
-	wait_until 30 eval 'as alice sbatch --quote '"$(bid one 1)"' --wrap true 2>&1 | grep -q "auction: .*accepted"'
-}
-
-teardown_file()
-{
-	cluster_stop
-}
-
-# A bid for a whole node of PARTITION in SLOTS slots, which do not begin before DELAY more are over. bid PARTITION SLOTS [DELAY]
-bid()
-{
-	echo "--bid=linear:1000,5 -p $1 --chunks=4 --epochs=1 --minibatches=$(($2 * slot)) --gradient-mb=0 --worker-time=v100=1s" \
-		"--ps-time=ps.s=0s --upload=$1=$((${3-0} * slot))s"
+	wait_until 30 open_for_bids one
 }
 
 # The script of a job that says each tenth of a second that it runs, and where, and heeds no warning.
@@ -58,13 +33,13 @@ sell_all()
 {
 	local from=$(($(date +%s) / slot))
 
-	block=$(submit bob $(bid move 1 1) -o /dev/null --wrap 'sleep 1')
+	block=$(submit bob $(bid move 4 1 1) -o /dev/null --wrap 'sleep 1')
 	away=$(receipt_get "$block" .start)
-	alone=$(submit alice $(bid one 1 1) -o alone.txt --wrap "$(talker)")
-	moves=$(submit alice $(bid move $((away - from))) -o moves.txt --open-mode=append --wrap "$(talker)")
+	alone=$(submit alice $(bid one 4 1 1) -o alone.txt --wrap "$(talker)")
+	moves=$(submit alice $(bid move 4 $((away - from))) -o moves.txt --open-mode=append --wrap "$(talker)")
 	next=() expected="$((away + 1)) $((away + 1)) $((away + 1))"
 	for partition in one move move; do
-		next+=("$(submit carol $(bid $partition 2 2) -o "next-${#next[@]}.txt" --wrap 'echo "$SLURMD_NODENAME $(date +%s.%N)"; sleep 1')")
+		next+=("$(submit carol $(bid $partition 4 2 2) -o "next-${#next[@]}.txt" --wrap 'echo "$SLURMD_NODENAME $(date +%s.%N)"; sleep 1')")
 	done
 	[ "$(receipt_get "$alone" .start) $(receipt_get "$moves" .completion)" = "$away $((away + 1))" ] &&
 		[ "$(receipt_get "$moves" '[.plan[].workers | keys[]] | join(" ")')" = 'move1 move2' ] &&

@@ -3,34 +3,16 @@
 
 load lib
 load plugins
+load restart
 
 slot=14
 
 setup_file()
 {
 	need_plugins
-	HOLD_DIR=$(mktemp -d "${TMPDIR:-/tmp}/auction-hold-XXXXXX")
-	export HOLD_DIR
-	chmod 755 "$HOLD_DIR"
-	gcc -shared -fPIC -o "$HOLD_DIR/hold_writes.so" "$(dirname "$BATS_TEST_FILENAME")/hold_writes.c"
-	cat > "$BATS_FILE_TMPDIR/auction.conf" <<-END
-		Policy=oasis
-		SlotSeconds=$slot
-		Slots=60
-		Prices=given
-		Lower=gpu:v100=0.5
-		Upper=gpu:v100=0.5
-		ChangeNotice=7
-		EndMargin=6
-		PartitionName=wide
-		PartitionName=one
-		PartitionName=move
-		PartitionName=pause
-		PartitionName=boot
-		WorkerType=v100 TRES=cpu=2,mem=500,gpu:v100=1
-		PSType=ps.s TRES=cpu=2,mem=200
-	END
-	# A node is full with four workers and one PS. That of boot is off, and boots when this file lets it.
+	hold_make hold_writes
+	conf_write 7 6 wide one move pause boot
+	# The node of boot is off, and boots when this file lets it.
 	# shellcheck disable=SC2046
 	cluster_start $(plugin_options) --auction-conf "$BATS_FILE_TMPDIR/auction.conf" --env LD_PRELOAD="$HOLD_DIR/hold_writes.so" \
 		--env HOLD_WRITES="$HOLD_DIR/hold" --nodes 'wide[1-2]:partition=wide,cpus=10,mem=16000,gpus=v100:4' \
@@ -38,39 +20,19 @@ setup_file()
 		--nodes 'move[1-2]:partition=move,cpus=10,mem=16000,gpus=v100:4' \
 		--nodes 'pause1:partition=pause,cpus=10,mem=16000,gpus=v100:4' \
 		--nodes 'boot1:partition=boot,cpus=10,mem=16000,gpus=v100:4,start=power' --set ResumeTimeout=900
-	wait_until 30 open_for_bids
+	wait_until 30 open_for_bids wide
 }
 
 teardown_file()
 {
-	rm -f "${HOLD_DIR:-/nonexistent}/hold"
 	boots CONT || true
-	cluster_stop
-	[ -z "${HOLD_DIR-}" ] || rm -rf "$HOLD_DIR"
+	hold_stop
 }
 
 # boots STOP|CONT: whether cloud nodes come up when slurmctld asks for them.
 boots()
 {
 	kill -"$1" "$(cat "$SANDBOX_DIR/run/power.pid")"
-}
-
-# A bid for WORKERS at a time in SLOTS slots, on nodes of one partition. bid PARTITION WORKERS SLOTS
-bid()
-{
-	echo "--bid=linear:1000,5 -p $1 --chunks=$2 --epochs=1 --minibatches=$(($3 * slot)) --gradient-mb=0 --worker-time=v100=1s" \
-		'--ps-time=ps.s=0s'
-}
-
-open_for_bids()
-{
-	as alice sbatch --quote $(bid wide 1 1) --wrap true 2>&1 | grep -q 'auction: .*accepted'
-}
-
-# Waits for a moment from which on there are some seconds until the next slot.
-early_in_slot()
-{
-	wait_until 60 eval '[ $(($(date +%s) % slot)) -le '$((slot / 3))' ]'
 }
 
 # Slots from the first one that can be bought now, to slot $1.
@@ -183,13 +145,13 @@ change_begun()
 # They only keep others out of their slots: the plan of $move is on move2 while move1 is taken, that of $pause has a pause.
 sell_changes()
 {
-	block_move=$(submit bob $(bid move 4 3) --upload=move=$((4 * slot))s -o /dev/null --wrap 'sleep 1')
+	block_move=$(submit bob $(bid move 4 3 4) -o /dev/null --wrap 'sleep 1')
 	first=$(receipt_get "$block_move" .start) second=$(receipt_get "$block_move" .completion)
-	block_pause=$(submit bob $(bid pause 4 6) --upload=pause=$((2 * slot))s -o /dev/null --wrap 'sleep 1')
+	block_pause=$(submit bob $(bid pause 4 6 2) -o /dev/null --wrap 'sleep 1')
 	move=$(submit alice $(bid move 4 "$(slots_to $((second + 3)))") -o move.txt --open-mode=append --wrap "$(talker)")
 	pause=$(submit alice $(bid pause 4 3) -o pause.txt --open-mode=append --wrap "$(talker)")
 	boot=$(submit alice $(bid boot 1 "$(slots_to $((second + 6)))") -o /dev/null --wrap 'sleep 1')
-	wait=$(submit carol $(bid one 1 1) --upload=one=$((10 * slot))s -o /dev/null --wrap 'sleep 1')
+	wait=$(submit carol $(bid one 1 1 10) -o /dev/null --wrap 'sleep 1')
 	made="$block_move $block_pause $move $pause $boot $wait"
 }
 
@@ -308,9 +270,9 @@ not_on_disk()
 	wait_until 40 eval '[ "$(undelivered '"$done"')" = settled ]'
 
 	touch "$HOLD_DIR/hold"
-	sold=$(submit alice $(bid wide 8 1) --upload=wide=$((6 * slot))s -o /dev/null --wrap 'sleep 1')
+	sold=$(submit alice $(bid wide 8 1 6) -o /dev/null --wrap 'sleep 1')
 	wait_until 30 log_has "job $sold: sale .* confirmed"
-	lien=$(submit bob $(bid move 4 1) --upload=move=$((6 * slot))s -o /dev/null --wrap 'sleep 1')
+	lien=$(submit bob $(bid move 4 1 6) -o /dev/null --wrap 'sleep 1')
 	since=$(date +%s.%N)
 	before=$(for job in $sold $lien; do receipt_get "$job" '"\(.sale) \(.payment) \(.start) \(.plan)"'; done)
 	wait_until 30 jobs_saved "$since"
@@ -373,7 +335,7 @@ sell_starts()
 	urgent=$(submit carol --bid=deadline:1000,3 $(bid move 4 1 | cut -d' ' -f2-) --upload=move=$up -o /dev/null --wrap 'sleep 200')
 	# Another has the slots behind this one's.
 	short=$(submit alice $(bid pause 4 4) --upload=pause=$up -o /dev/null --wrap 'sleep 200')
-	next=$(submit bob $(bid pause 4 1) --upload=pause=$((6 * slot))s -o /dev/null --wrap 'sleep 1')
+	next=$(submit bob $(bid pause 4 1 6) -o /dev/null --wrap 'sleep 1')
 	made="$alone $group $urgent $short $next"
 }
 
