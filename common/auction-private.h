@@ -29,6 +29,13 @@ struct auc_events {
 	bool missed; /* there was no memory for one: the list does not say all that happened */
 };
 
+/* Sold jobs that are to be looked at since prices have changed (waiting.c). */
+struct auc_waiting {
+	bool due; /* they have, or a sale has ended, since these were listed */
+	unsigned n, next;
+	uint32_t *jobs;
+};
+
 struct auc_auction {
 	pthread_mutex_t admin;
 	pthread_mutex_t lock;
@@ -63,6 +70,7 @@ struct auc_auction {
 	struct auc_price price;           /* the market's, where no tariff holds */
 	bool stale;                       /* plans of a policy that steps could be others now */
 	double revise_next;               /* they are not revised before */
+	struct auc_waiting waiting;       /* of a policy that rearranges */
 	bool price_old;                   /* the history says more than the price does */
 	unsigned fresh;                   /* bids that the price does not know */
 	struct auc_job job;               /* scratch of a decision */
@@ -129,6 +137,14 @@ enum auc_code auc_auction_take(struct auc_auction *a, const struct auc_bid *bid,
 			       double now, struct auc_err *err);
 /* The first slot that a decision of NOW may still change, of a policy that steps (revise.c). */
 auc_slot auc_auction_first_open(const struct auc_auction *a, double now);
+/* decide.c: the decision on JOB at nodes, not at servers of many nodes. Under the lock. */
+enum auc_code auc_auction_quote(struct auc_auction *a, struct auc_job *job, struct auc_decision *d,
+				struct auc_err *err);
+/* waiting.c: moves jobs that wait to where it costs less by now, and adds to *CHANGED (may be NULL)
+ * how many.
+ * Admin is held. */
+enum auc_code auc_auction_rearrange(struct auc_auction *a, double now, unsigned *changed,
+				    struct auc_err *err);
 /* The text of S's receipt into *RECEIPT, if RECEIPT is not NULL. */
 enum auc_code auc_auction_give_receipt(const struct auc_auction *a, const struct auc_sale *s,
 				       auc_money refund, const char *why, char **receipt,

@@ -91,6 +91,7 @@ void auc_auction_destroy(struct auc_auction *a)
 	auc_decision_clear(&a->decision);
 	auc_decision_clear(&a->extra);
 	auc_job_clear(&a->job);
+	free(a->waiting.jobs);
 	for (unsigned i = 0; i < a->nold_confs; i++)
 		auc_conf_free(a->old_confs[i]);
 	free(a->old_confs);
@@ -282,7 +283,7 @@ enum auc_code auc_auction_settle(struct auc_auction *a, uint32_t job_id, const c
 	if (rc == AUC_OK)
 		rc = auc_ledger_settle(a->ledger, job_id, auc_slot_from(now, a->conf->slot_seconds),
 				       refund, why, err);
-	a->stale = true;
+	a->stale = a->waiting.due = true;
 	pthread_mutex_unlock(&a->lock);
 	if (rc == AUC_OK && receipt)
 		*receipt = text;

@@ -111,6 +111,7 @@ struct auc_conf {
 	char default_model[AUC_NAME_MAX];
 	unsigned fence;       /* enum auc_fence */
 	double power_up_lead; /* seconds; 0: the adapter's default */
+	bool rearrange;       /* what is sold and waits may be placed anew (rearrange.h) */
 	bool refund_unused;   /* unused whole slots of a job that ended early are paid back */
 	unsigned npartitions, nworker_types, nps_types, nmodels;
 	struct auc_conf_partition *partitions;

@@ -18,7 +18,6 @@ static enum auc_code ask_user(struct auc_auction *a, const struct auc_bid *bid, 
 			      bool hold, struct auc_err *err);
 static bool teaches(struct auc_auction *a, uint32_t uid);
 static void await_job(struct auc_auction *a, const char *sale);
-static enum auc_code spread(struct auc_auction *a, struct auc_err *err);
 static bool on_wholes(const struct auc_market *m, const struct auc_plan *plan);
 static enum auc_code text_of(const struct auc_auction *a, const struct auc_bid *bid, char **text,
 			     struct auc_err *err);
@@ -101,19 +100,19 @@ static enum auc_code decide(struct auc_auction *a, const struct auc_bid *bid, ui
 		return rc;
 	if (bid->accept)
 		return auc_auction_take(a, bid, uid, now, err);
-	rc = a->policy->quote(a->ctx, a->market, &a->job, &a->decision, err);
-	return rc == AUC_OK ? spread(a, err) : rc;
+	return auc_auction_quote(a, &a->job, &a->decision, err);
 }
 
 /* What the decision has on large servers of many nodes goes to the nodes. Where it does not fit, as
  * what is free there is in pieces, the best schedule without that server is taken. */
-static enum auc_code spread(struct auc_auction *a, struct auc_err *err)
+enum auc_code auc_auction_quote(struct auc_auction *a, struct auc_job *job, struct auc_decision *d,
+				struct auc_err *err)
 {
-	struct auc_plan made, *plan = &a->decision.plan;
-	enum auc_code rc = AUC_OK;
+	enum auc_code rc = a->policy->quote(a->ctx, a->market, job, d, err);
+	struct auc_plan made, *plan = &d->plan;
 
 	auc_plan_init(&made);
-	while (rc == AUC_OK && a->decision.accepted && on_wholes(a->market, plan)) {
+	while (rc == AUC_OK && d->accepted && on_wholes(a->market, plan)) {
 		rc = auc_plan_spread(a->market, plan, &made, err);
 		if (rc == AUC_OK)
 			rc = auc_plan_copy(plan, &made, err);
@@ -121,8 +120,8 @@ static enum auc_code spread(struct auc_auction *a, struct auc_err *err)
 			continue;
 		for (unsigned i = 0; i < plan->nshares; i++)
 			if (auc_market_is_whole(a->market, plan->shares[i].server))
-				a->job.upload[plan->shares[i].server] = UINT32_MAX;
-		rc = a->policy->quote(a->ctx, a->market, &a->job, &a->decision, err);
+				job->upload[plan->shares[i].server] = UINT32_MAX;
+		rc = a->policy->quote(a->ctx, a->market, job, d, err);
 	}
 	auc_plan_clear(&made);
 	return rc;
@@ -203,14 +202,14 @@ void auc_auction_keep_answer(struct auc_auction *a, const struct auc_answer *ans
 static enum auc_code text_of(const struct auc_auction *a, const struct auc_bid *bid, char **text,
 			     struct auc_err *err)
 {
-	bool changes = a->policy->stepper || bid->ndata;
+	bool again = a->policy->stepper || a->policy->rearranges, changes = again || bid->ndata;
 	struct auc_bid *own = changes ? malloc(sizeof(*own)) : NULL;
 	enum auc_code rc = AUC_OK;
 
 	if (own) {
 		*own = *bid;
 		auc_bid_name_nodes(own, a->market);
-		if (a->policy->stepper)
+		if (again)
 			rc = auc_bid_confine(own, a->market, err);
 	} else if (changes) {
 		return auc_auction_no_memory(err);

@@ -27,8 +27,8 @@
  * are far more or fewer than before; and while there are few, each time that the bids have doubled;
  * never sooner than AUC_FIT_COST times what its last look took of a processor.
  *
- * Of a policy that sells by bounds it also looks at those of levels.h (fit_levels.h), which each fit
- * learns anew from all bids.
+ * Of a policy that sells by bounds it also looks at those of levels.h (fit_levels.h), which each
+ * fit learns anew from all bids.
  *
  * What it takes holds as it was replayed. Prices that are fitted again are fitted to the market as
  * it is booked, and to as many bids as come now; others to one with nothing booked and to as many

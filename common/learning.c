@@ -189,6 +189,7 @@ bool auc_auction_publish(struct auc_auction *a, double now)
 	auc_tariff_free(a->tariff);
 	a->tariff = t;
 	a->price_old = true;
+	a->waiting.due = true;
 	auc_event_append(&a->events, auc_tariff_event(t));
 	return true;
 }

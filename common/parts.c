@@ -85,6 +85,11 @@ enum auc_code auc_plan_parts(const struct auc_market *m, const struct auc_plan *
 	return AUC_OK;
 }
 
+const struct auc_share *auc_plan_lead(const struct auc_plan *p)
+{
+	return &p->shares[choose_lead(p, 0, false)];
+}
+
 /* True if the run behind RUN follows it without a pause. */
 static bool next_run(const struct auc_plan *plan, unsigned run)
 {

@@ -72,6 +72,11 @@ enum auc_code auc_auction_revise(struct auc_auction *a, double now, unsigned *ch
 	if (changed)
 		*changed = 0;
 	pthread_mutex_lock(&a->admin);
+	if (a->policy->rearranges) {
+		rc = auc_auction_rearrange(a, now, changed, err);
+		pthread_mutex_unlock(&a->admin);
+		return rc;
+	}
 	pthread_mutex_lock(&a->lock);
 	due = is_due(a, now);
 	if (due)

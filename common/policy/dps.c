@@ -110,6 +110,7 @@ static enum auc_code make_plan(struct auc_policy_ctx *ctx, struct auc_decision *
 const struct auc_policy auc_policy_dps = {
 	.name = "dps",
 	.summary = "sealed bids; one window, co-located or distributed (DPS, TMC'23)",
+	.rearranges = true,
 	.create = dps_create,
 	.destroy = dps_destroy,
 	.quote = dps_quote,

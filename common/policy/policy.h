@@ -62,10 +62,11 @@ struct auc_policy {
 	 * when it sees all jobs replaces that (auc_auction_revise()).
 	 */
 	const struct auc_stepper *stepper;
-	bool sites;    /* it reads where chunks of a job lie, and what it sends: not how long
-			  mini-batches take */
-	bool baseline; /* prices nothing: to compare with, not to sell by. Its market must be free
-			  of prices */
+	bool sites;      /* it reads where chunks of a job lie, and what it sends: not how long
+			    mini-batches take */
+	bool rearranges; /* what is sold and has not begun may be placed anew (rearrange.h) */
+	bool baseline;   /* prices nothing: to compare with, not to sell by. Its market must be free
+			    of prices */
 	/*
 	 * It posts prices: a quote does not look at the job's utility; ACCEPTED says that there is
 	 * an offer, which the user takes or leaves. The plan has no value, and its cost is the

@@ -48,7 +48,7 @@ struct options {
 	char *history[HISTORY_MAX];
 	unsigned nhistory;
 	uint64_t seed;
-	bool json, rearrange;
+	bool json, stay;
 };
 
 struct progress {
@@ -199,16 +199,11 @@ static int command_policies(int argc, char **argv)
 static int options_parse(struct options *o, int argc, char **argv)
 {
 	static const struct option options[] = {
-		{"policy", required_argument, NULL, 'p'},
-		{"json", no_argument, NULL, 'j'},
-		{"seed", required_argument, NULL, 's'},
-		{"output", required_argument, NULL, 'o'},
-		{"prices", required_argument, NULL, 'P'},
-		{"history", required_argument, NULL, 'H'},
-		{"priced", required_argument, NULL, 'W'},
-		{"rearrange", no_argument, NULL, 'R'},
-		{"help", no_argument, NULL, 'h'},
-		{NULL, 0, NULL, 0},
+		{"policy", required_argument, NULL, 'p'}, {"json", no_argument, NULL, 'j'},
+		{"seed", required_argument, NULL, 's'},   {"output", required_argument, NULL, 'o'},
+		{"prices", required_argument, NULL, 'P'}, {"history", required_argument, NULL, 'H'},
+		{"priced", required_argument, NULL, 'W'}, {"no-rearrange", no_argument, NULL, 'S'},
+		{"help", no_argument, NULL, 'h'},         {NULL, 0, NULL, 0},
 	};
 	struct auc_err err = {0};
 	int c;
@@ -242,8 +237,8 @@ static int options_parse(struct options *o, int argc, char **argv)
 		case 'W':
 			o->priced = optarg;
 			break;
-		case 'R':
-			o->rearrange = true;
+		case 'S':
+			o->stay = true;
 			break;
 		case 'H':
 			if (o->nhistory == HISTORY_MAX) {
@@ -270,7 +265,7 @@ static enum auc_code run_all(const struct options *o, const char *path, struct a
 	unsigned i;
 
 	if (rc == AUC_OK)
-		s->rearranges = o->rearrange;
+		s->stays = o->stay;
 	for (i = 0; i < o->npolicies && rc == AUC_OK; i++) {
 		rc = set_prices(o, s, o->policies[i], err);
 		if (rc != AUC_OK)
@@ -284,10 +279,6 @@ static enum auc_code run_all(const struct options *o, const char *path, struct a
 		if (results[i].remark)
 			fprintf(stderr, "auctionsim: %s\n", results[i].remark);
 	}
-	if (rc == AUC_OK && o->priced && results[o->npolicies - 1].rearranged)
-		rc = auc_err_set(err, AUC_EINVAL,
-				 "--priced: sold jobs made room for others, and pay for what they "
-				 "had before, which a scenario cannot say; expected no --rearrange");
 	if (rc == AUC_OK && o->priced)
 		rc = learned_write(path, s, o->priced, err);
 	if (rc == AUC_OK)
@@ -385,7 +376,7 @@ static int usage(FILE *out)
 	      "      --history FILE for flat and learned: a day before; may be given several "
 	      "times\n"
 	      "      --priced FILE  write the scenario with these prices, for check and plot\n"
-	      "      --rearrange    dps: what is sold and has not begun may make room\n"
+	      "      --no-rearrange with learned: what is sold stays where it was sold\n"
 	      "\n"
 	      "check: does a result keep to its scenario and policy? A line for each violation; "
 	      "exit 1\n"

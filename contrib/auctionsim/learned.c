@@ -322,6 +322,7 @@ static enum auc_code rehearse(void *arg, const struct auc_guard_choice *choice, 
 	enum auc_code rc;
 
 	day->teacher = p->teachers[i];
+	day->stays = true; /* as where slurmctld looks at its past (fit.c) */
 	if (choice->kind == AUC_TARIFF_NONE)
 		set_none(day);
 	else

@@ -20,9 +20,8 @@
  * several levels, and what was worth most in all is taken for the day. "flat": of these, those with
  * one price of each TRES. *CHOSEN then says what and why, malloc'd. Without a past "learned" are
  * prices that the day's own jobs teach as they come; there is no guard. Policies of sites learn as
- * floors.h says, and only from a past; those that sell by bounds as day_bounds.h says, without a past
- * as the day's own jobs come. AUC_EINVAL: no such mode, a past of another market;
- * AUC_ENOMEM.
+ * floors.h says, and only from a past; those that sell by bounds as day_bounds.h says, without a
+ * past as the day's own jobs come. AUC_EINVAL: no such mode, a past of another market; AUC_ENOMEM.
  */
 enum auc_code learned_prices(struct scenario *s, const char *mode, const char *policy,
 			     char *const *past, unsigned n, char **chosen, struct auc_err *err);

@@ -92,10 +92,11 @@ void prices_close(struct prices *p)
 	free(p);
 }
 
-enum auc_code prices_before(struct prices *p, struct auc_market *m, auc_slot now,
+enum auc_code prices_before(struct prices *p, struct auc_market *m, auc_slot now, bool *changed,
 			    struct auc_err *err)
 {
-	return p->s->teacher ? teacher_before(p->s->teacher, m, now, err) : AUC_OK;
+	*changed = false;
+	return p->s->teacher ? teacher_before(p->s->teacher, m, now, changed, err) : AUC_OK;
 }
 
 enum auc_code prices_learn(struct prices *p, const struct auc_market *where,

@@ -20,8 +20,8 @@ struct prices;
 enum auc_code prices_open(const struct scenario *s, const struct auc_policy *policy,
 			  struct auc_market *m, struct prices **p, struct auc_err *err);
 void prices_close(struct prices *p);
-/* It is slot NOW, whose jobs are to be decided next. */
-enum auc_code prices_before(struct prices *p, struct auc_market *m, auc_slot now,
+/* It is slot NOW, whose jobs are to be decided next. *CHANGED: M has other prices now. */
+enum auc_code prices_before(struct prices *p, struct auc_market *m, auc_slot now, bool *changed,
 			    struct auc_err *err);
 /* JOB, of USER (users.h), was decided in WHERE (M, or a market of its own): M's prices learn from
  * it, if they do. */

@@ -35,11 +35,7 @@ struct replay {
 	struct auc_job job;
 	struct auc_decision decision;
 	unsigned *order; /* of arrival */
-	/* jobs that may make room: their plans, their indices, and what one has then */
-	const struct auc_plan **plans;
-	unsigned *sold;
-	struct auc_plan moved;
-	double *us; /* time of each decision */
+	double *us;      /* time of each decision */
 	struct result *result;
 };
 
@@ -53,8 +49,7 @@ static enum auc_code prepare(struct replay *p, struct auc_err *err);
 static enum auc_code decide(struct replay *p, unsigned index, struct auc_err *err);
 static enum auc_code quote(struct replay *p, struct auc_market *m, unsigned index,
 			   struct auc_err *err);
-static enum auc_code make_room(struct replay *p, unsigned index, struct auc_err *err);
-static enum auc_code sold_job(void *arg, unsigned i, struct auc_job *job, struct auc_err *err);
+static enum auc_code rearrange(struct replay *p, auc_slot now, struct auc_err *err);
 static enum auc_code quote_job(void *arg, struct auc_job *job, struct auc_decision *d,
 			       struct auc_err *err);
 static enum auc_code posted_job(struct replay *p, unsigned index, struct auc_err *err);
@@ -80,9 +75,7 @@ enum auc_code replay_run(const struct scenario *s, const char *policy, uint64_t 
 	result->jobs = calloc(s->njobs + 1, sizeof(*result->jobs));
 	p.order = calloc(s->njobs + 1, sizeof(*p.order));
 	p.us = calloc(s->njobs + s->slots + 1, sizeof(*p.us));
-	p.plans = calloc(s->njobs + 1, sizeof(*p.plans));
-	p.sold = calloc(s->njobs + 1, sizeof(*p.sold));
-	rc = result->policy && result->jobs && p.order && p.us && p.plans && p.sold
+	rc = result->policy && result->jobs && p.order && p.us
 		     ? AUC_OK
 		     : auc_err_set(err, AUC_ENOMEM, "%s: no memory", s->file);
 	if (rc == AUC_OK) {
@@ -108,11 +101,8 @@ enum auc_code replay_run(const struct scenario *s, const char *policy, uint64_t 
 	auc_decision_clear(&p.decision);
 	auc_job_clear(&p.job);
 	auc_market_destroy(p.market);
-	auc_plan_clear(&p.moved);
 	prices_close(p.prices);
 	free(p.order);
-	free(p.plans);
-	free(p.sold);
 	free(p.us);
 	return rc;
 }
@@ -311,6 +301,7 @@ static enum auc_code decide(struct replay *p, unsigned index, struct auc_err *er
 	const struct scenario_job *job = &p->s->jobs[index];
 	struct auc_market *own = NULL;
 	enum auc_code rc = AUC_OK;
+	bool changed = false;
 
 	if (job->arrival > p->s->slots) {
 		if (!p->made)
@@ -318,7 +309,9 @@ static enum auc_code decide(struct replay *p, unsigned index, struct auc_err *er
 		return AUC_OK;
 	}
 	if (p->prices)
-		rc = prices_before(p->prices, p->market, (auc_slot)job->arrival, err);
+		rc = prices_before(p->prices, p->market, (auc_slot)job->arrival, &changed, err);
+	if (rc == AUC_OK && changed && !p->made && p->policy->rearranges && !p->s->stays)
+		rc = rearrange(p, (auc_slot)job->arrival, err);
 	if (rc == AUC_OK && world_is_own(job)) {
 		rc = world_market(p->s, job, &own, err);
 		if (rc == AUC_OK)
@@ -326,8 +319,6 @@ static enum auc_code decide(struct replay *p, unsigned index, struct auc_err *er
 	}
 	if (rc == AUC_OK)
 		rc = quote(p, own ? own : p->market, index, err);
-	if (rc == AUC_OK && !p->made && !own && p->s->rearranges && p->policy == &auc_policy_dps)
-		rc = make_room(p, index, err);
 	if (rc == AUC_OK && !p->made && p->policy->posts)
 		ask_user(p, own ? own : p->market, job);
 	if (rc == AUC_OK && p->decision.accepted && p->decision.plan.nruns)
@@ -374,49 +365,35 @@ static enum auc_code quote(struct replay *p, struct auc_market *m, unsigned inde
 	return rc;
 }
 
-/* Jobs that have not begun may make room for the one that P->decision is on. */
-static enum auc_code make_room(struct replay *p, unsigned index, struct auc_err *err)
+/* It is slot NOW, with other prices than the one before: jobs that wait move to where it costs
+ * less. Those of this very slot have been told that they begin. */
+static enum auc_code rearrange(struct replay *p, auc_slot now, struct auc_err *err)
 {
-	auc_slot now = (auc_slot)p->s->jobs[index].arrival;
-	struct rearrange x = {.market = p->market,
-			      .from = now,
-			      .plans = p->plans,
-			      .job = sold_job,
-			      .quote = quote_job,
-			      .arg = p};
+	struct auc_rearrange x = {
+		.market = p->market, .from = now + 1, .quote = quote_job, .arg = p};
+	auc_slot last = (auc_slot)p->s->slots;
+	enum auc_code rc = AUC_OK;
 	struct outcome *o;
-	enum auc_code rc;
-	unsigned which;
-	double before = auc_clock(CLOCK_THREAD_CPUTIME_ID);
+	bool found;
 
-	/* Those of this very slot have been told that they begin. */
-	for (unsigned i = 0; i < p->s->njobs; i++) {
-		o = &p->result->jobs[i];
-		if (!o->completed || o->plan.start <= now || world_is_own(&p->s->jobs[i]))
+	for (unsigned i = 0; i < p->s->njobs && rc == AUC_OK; i++) {
+		o = &p->result->jobs[p->order[i]];
+		if (!o->completed || o->plan.start <= now || world_is_own(&p->s->jobs[p->order[i]]))
 			continue;
-		p->plans[x.n] = &o->plan;
-		p->sold[x.n++] = i;
+		rc = world_job(p->s, &p->s->jobs[p->order[i]], &p->job, err);
+		if (rc == AUC_OK)
+			rc = auc_rearrange(&x, &p->job, &o->plan, &p->decision, &found, err);
+		if (rc != AUC_OK || !found)
+			continue;
+		p->result->rearranged++;
+		rc = auc_market_unbook(p->market, &o->plan, 1, last, err);
+		if (rc == AUC_OK)
+			rc = auc_plan_copy(&o->plan, &p->decision.plan, err);
+		if (rc == AUC_OK)
+			rc = auc_market_book(p->market, &o->plan, 1, last, err);
+		o->value = o->plan.value;
 	}
-	rc = rearrange(&x, &p->job, &p->decision, &which, &p->moved, err);
-	p->us[p->result->decisions - 1] += (auc_clock(CLOCK_THREAD_CPUTIME_ID) - before) * 1e6;
-	if (rc != AUC_OK || which == REARRANGE_NONE)
-		return rc;
-	p->result->rearranged++;
-	o = &p->result->jobs[p->sold[which]];
-	rc = auc_market_unbook(p->market, &o->plan, 1, (auc_slot)p->s->slots, err);
-	if (rc == AUC_OK)
-		rc = auc_plan_copy(&o->plan, &p->moved, err);
-	if (rc == AUC_OK)
-		rc = auc_market_book(p->market, &o->plan, 1, (auc_slot)p->s->slots, err);
-	o->value = o->plan.value;
 	return rc;
-}
-
-static enum auc_code sold_job(void *arg, unsigned i, struct auc_job *job, struct auc_err *err)
-{
-	struct replay *p = arg;
-
-	return world_job(p->s, &p->s->jobs[p->sold[i]], job, err);
 }
 
 static enum auc_code quote_job(void *arg, struct auc_job *job, struct auc_decision *d,
@@ -518,8 +495,8 @@ static void sum_up(struct replay *p)
 		jct += (double)(o->plan.completion - o->plan.arrival);
 	}
 	if (r->rearranged && asprintf(&r->remark,
-				      "%.40s: %u sold jobs made room for others, and complete no "
-				      "later",
+				      "%.40s: %u times a sold job that waited moved to where it "
+				      "cost less by then",
 				      r->policy, r->rearranged) < 0)
 		r->remark = NULL;
 	r->mean_jct_slots = r->completed ? jct / r->completed : 0;

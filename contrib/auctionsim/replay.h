@@ -37,7 +37,7 @@ struct result {
 	unsigned accepted, completed;
 	double welfare, revenue, mean_jct_slots;
 	uint64_t preemptions;
-	unsigned rearranged; /* jobs that made room for others */
+	unsigned rearranged; /* times that a job that waited was placed anew */
 	char *remark;        /* NULL, or a sentence about the result for whoever asked for it */
 	/* decisions, in microseconds */
 	unsigned decisions;

@@ -114,7 +114,7 @@ struct scenario {
 	struct scenario_bounds both, worker, ps_bounds; /* mode bounds */
 	char *file;                                     /* for errors */
 	struct teacher *teacher; /* owned; NULL: none. Mode taught needs it */
-	bool rearranges;         /* not of the file: sold jobs make room (rearrange.h) */
+	bool stays; /* not of the file: jobs that wait are not placed anew (rearrange.h) */
 };
 
 /*

@@ -252,7 +252,7 @@ static enum auc_code begin_fits(struct teacher *t, const struct auc_market *m, b
 	return rc;
 }
 
-enum auc_code teacher_before(struct teacher *t, struct auc_market *m, auc_slot now,
+enum auc_code teacher_before(struct teacher *t, struct auc_market *m, auc_slot now, bool *changed,
 			     struct auc_err *err)
 {
 	bool grown = t->today.n >= t->next_jobs, due;
@@ -289,6 +289,7 @@ enum auc_code teacher_before(struct teacher *t, struct auc_market *m, auc_slot n
 		rc = auc_learn_list(t->now, m, &choice, &list, &n, err);
 	if (rc == AUC_OK)
 		rc = auc_market_give_prices(m, list, n, err);
+	*changed = rc == AUC_OK;
 	free(list);
 	return rc;
 }

@@ -40,8 +40,9 @@ enum auc_code teacher_list(const struct teacher *t, const struct auc_market *m,
 
 /* The day begins in M: gives it prices, if the scenario's are taught. */
 enum auc_code teacher_open(struct teacher *t, struct auc_market *m, struct auc_err *err);
-/* It is slot NOW, whose jobs are to be decided next: gives M other prices, if there are any. */
-enum auc_code teacher_before(struct teacher *t, struct auc_market *m, auc_slot now,
+/* It is slot NOW, whose jobs are to be decided next: gives M other prices, if there are any, and
+ * makes *CHANGED true. */
+enum auc_code teacher_before(struct teacher *t, struct auc_market *m, auc_slot now, bool *changed,
 			     struct auc_err *err);
 /* JOB, of USER (users.h), was decided. */
 enum auc_code teacher_heard(struct teacher *t, const struct auc_job *job, unsigned user,

@@ -99,7 +99,9 @@ static void sell(struct bench *b, unsigned market, const struct auc_decision *d)
 
 static void decide(struct bench *b, const struct scenario_job *job)
 {
-	must(prices_before(b->prices, b->market[PRICED], (auc_slot)job->arrival, &err));
+	bool changed;
+
+	must(prices_before(b->prices, b->market[PRICED], (auc_slot)job->arrival, &changed, &err));
 	must(world_job(b->s, job, &b->job, &err));
 	for (unsigned i = 0; i < TURNS * MARKETS; i++)
 		quote(b, i % MARKETS);

@@ -234,46 +234,18 @@ with()
 	run_sim 2 bound -n 0 "$dir/s.json"
 }
 
-@test "--rearrange: what is sold and has not begun makes room, and completes no later at its price" {
-	cat > "$dir/room.json" <<-'END'
-		{"format": "auction-scenario/1", "name": "room", "slots": 12, "slot_seconds": 10,
-		 "worker_types": [{"name": "v", "tres": {"gpu": 1}, "bandwidth_mbps": 100}, {"name": "t", "tres": {"old": 1}, "bandwidth_mbps": 100}],
-		 "ps_types": [{"name": "p", "tres": {"cpu": 1}, "bandwidth_mbps": 100}],
-		 "servers": [{"name": "a", "capacity": {"gpu": 1, "cpu": 2}}, {"name": "b", "capacity": {"old": 1, "cpu": 2}}],
-		 "jobs": [
-		  {"id": "either", "arrival": 1, "utility": {"form": "deadline", "scale": 50, "deadline": 6}, "epochs": 1, "chunks": 1, "minibatches": 1,
-		   "gradient_mb": 0, "worker_seconds": {"v": 20, "t": 20}, "ps_seconds": {"p": 0}, "upload_default": 3},
-		  {"id": "only", "arrival": 2, "utility": {"form": "deadline", "scale": 90, "deadline": 5}, "epochs": 1, "chunks": 1, "minibatches": 1,
-		   "gradient_mb": 0, "worker_seconds": {"v": 20}, "ps_seconds": {"p": 0}, "upload_default": 3}],
-		 "prices": {"mode": "given", "values": [{"server": "a", "tres": "gpu", "from": 1, "to": 12, "price": 1},
-		                                        {"server": "b", "tres": "old", "from": 1, "to": 12, "price": 4}]}}
-	END
-	run_sim 0 run -p dps --json "$dir/room.json"
-	[ "$(jq -c '[.jobs[] | [.accepted, .payment, .completion]]' <<< "$output")" = '[[true,2,6],[false,null,null]]' ]
-	# "only" pays 2 for its slots, and the 6 that the other's cost more
-	run_sim 0 run -p dps --rearrange --json "$dir/room.json"
-	[ "$(jq -c '[.jobs[] | [.accepted, .payment, .completion, .worker_type]]' <<< "$output")" = '[[true,2,6,"t"],[true,8,7,"v"]]' ]
-	[[ $stderr == *"dps: 1 sold jobs made room for others, and complete no later"* ]]
-	jq '.jobs[1].utility.scale = 7' "$dir/room.json" > "$dir/poor.json"
-	run_sim 0 run -p dps --rearrange --json "$dir/poor.json"
-	[ "$(jq -c '[.jobs[].accepted]' <<< "$output")" = '[true,false]' ]
-	run_sim 1 run -p dps --rearrange --priced "$dir/priced.json" "$dir/room.json"
-	[[ $stderr == *"--priced: sold jobs made room for others"* ]]
-	# Others are not touched, nor is a job that begins where the new one comes.
-	run_sim 0 run -p oasis --prices none --rearrange --json "$dir/room.json"
-	[ -z "$stderr" ]
-	jq '.jobs[1].arrival = 4 | .jobs[1].upload_default = 0 | .jobs[1].utility.deadline = 2' "$dir/room.json" > "$dir/late.json"
-	run_sim 0 run -p dps --rearrange --json "$dir/late.json"
-	[ "$(jq -c '[.jobs[].accepted]' <<< "$output")" = '[true,false]' ]
-}
-
-@test "--rearrange: of a day with many jobs all schedules can be executed" {
+@test "with learned prices what waits moves to where it costs less; all of it can be executed; --no-rearrange" {
 	"$sim" gen dps servers=20 jobs=120 slots=60 spread=one cloud_workers=20 cloud_ps=10 -s 12 -o "$dir/day.json"
-	run_sim 0 run -p dps --rearrange --json "$dir/day.json"
-	[[ $stderr == *" sold jobs made room"* ]]
+	run_sim 0 run -p dps --prices learned --json "$dir/day.json"
+	[[ $stderr == *"dps: "[1-9]*" times a sold job that waited moved to where it cost less by then"* ]]
 	# As a baseline's, which asks nothing for it: check then asks whether all of it fits, and what it is worth.
-	jq '.policy = "fifo" | .totals.revenue = 0 | .jobs[] |= if .accepted then .payment = 0 | .payoff = .value else . end' <<< "$output" > "$dir/result"
+	jq '.policy = "fifo" | .totals.revenue = 0 | .jobs[] |= if .accepted then .payment = 0 | .payoff = .value
+		else .reason = "capacity" | del(.best_payoff) end' <<< "$output" > "$dir/result"
 	run_sim 0 check "$dir/day.json" "$dir/result"
+	for words in '--prices learned --no-rearrange' '--prices none' ''; do
+		run_sim 0 run -p dps $words --json "$dir/day.json"
+		[[ $stderr != *moved* ]]
+	done
 }
 
 @test "the base of a price leaves out what nobody can be served with" {

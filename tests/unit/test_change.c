@@ -96,6 +96,119 @@ static void test_extend(void **state)
 	auc_auction_destroy(a);
 }
 
+/* Waits for its data for three slots. */
+#define WAITS "constant:1000 upload=edge=3 " TWO_SLOTS
+
+/* In the slots for which job 1 is sold, its server costs something, and no other. */
+static void make_dear(struct auc_auction *a)
+{
+	int tres = auc_market_find_tres(a->market, "gpu:v100");
+	const struct auc_plan *p = &auc_ledger_find_job(a->ledger, 1)->plan;
+	struct auc_given_price price = {.server = auc_plan_lead(p)->server,
+					.tres = (unsigned)tres,
+					.from = p->start,
+					.to = p->completion - 1,
+					.price = 2};
+
+	assert_int_equal(auc_market_give_prices(a->market, &price, 1, &err), AUC_OK);
+	a->waiting.due = true;
+}
+
+/* With learned prices, a job that is sold and waits moves to where it costs less by now. */
+static void test_rearrange(void **state)
+{
+	static const struct {
+		const char *globals;
+		bool moves;
+	} cases[] = {
+		{"", true},
+		{"Rearrange=no", false},
+		{"Prices=published", false},
+		{"Policy=oasis", false},
+		{"PowerUpLead=20m", false},
+	};
+
+	for (unsigned i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct auc_auction *a = world_open(cases[i].globals, world_dir, NOW);
+		struct auc_sale_view before, after;
+		struct auc_receipt r;
+		unsigned changed;
+		char *receipt;
+
+		world_sell(a, WAITS, 1, NOW);
+		before = view_of(a, 1);
+		make_dear(a);
+		assert_int_equal(auc_auction_revise(a, NOW, &changed, &err), AUC_OK);
+		assert_int_equal(changed, cases[i].moves);
+		after = view_of(a, 1);
+		assert_int_equal(after.revision, before.revision + cases[i].moves);
+		assert_int_equal(!strcmp(after.parts[0].server, before.parts[0].server),
+				 !cases[i].moves);
+		assert_string_equal(after.parts[0].partition, "edge");
+		assert_true(after.end <= before.end && after.payment == before.payment &&
+			    after.value >= before.value);
+		assert_int_equal(auc_ledger_check(a->ledger, &err), AUC_OK);
+		assert_true(auc_market_sound(a->market));
+		/* Once, until something happens again. */
+		assert_int_equal(auc_auction_revise(a, NOW, &changed, &err), AUC_OK);
+		assert_int_equal(changed, 0);
+		/* Its receipt says so, and so does the disk. */
+		assert_int_equal(auc_auction_confirm(a, before.sale, 1, &receipt, &err), AUC_OK);
+		assert_int_equal(auc_receipt_parse(receipt, &r, &err), AUC_OK);
+		assert_string_equal(r.shares[0].server, after.parts[0].server);
+		auc_receipt_clear(&r);
+		free(receipt);
+		auc_sale_view_clear(&before);
+		before = after;
+		world_commit(a);
+		auc_auction_destroy(a);
+		a = world_open(cases[i].globals, world_dir, NOW);
+		after = view_of(a, 1);
+		assert_string_equal(after.parts[0].server, before.parts[0].server);
+		assert_true(after.payment == before.payment);
+		auc_sale_view_clear(&before);
+		auc_sale_view_clear(&after);
+		assert_int_equal(auc_ledger_check(a->ledger, &err), AUC_OK);
+		/* What a sale leaves may be cheaper than what others have. */
+		a->waiting.due = false;
+		assert_int_equal(auc_auction_settle(a, 1, "cancelled", NOW, NULL, &err), AUC_OK);
+		assert_true(a->waiting.due);
+		auc_auction_destroy(a);
+		world_teardown(state);
+		world_setup(state);
+	}
+}
+
+/* Who is about to begin stays, and who has begun, or was sold to a submission whose job nobody has
+ * seen yet. */
+static void test_rearrange_not(void **state)
+{
+	struct auc_auction *a = world_open("", world_dir, NOW);
+	struct auc_sale_view v;
+	struct auc_offer o;
+	unsigned changed;
+
+	(void)state;
+	world_sell(a, WAITS, 1, NOW);
+	v = view_of(a, 1);
+	make_dear(a);
+	assert_int_equal(auc_auction_revise(a, v.start - 59, &changed, &err), AUC_OK);
+	assert_int_equal(changed, 0);
+	assert_int_equal(auc_auction_start(a, 1, v.start, NULL, &err), AUC_OK);
+	auc_sale_view_clear(&v);
+	a->waiting.due = true;
+	assert_int_equal(auc_auction_revise(a, NOW, &changed, &err), AUC_OK);
+	assert_int_equal(changed, 0);
+	assert_int_equal(auc_auction_settle(a, 1, "completed", NOW, NULL, &err), AUC_OK);
+
+	o = world_offer(a, WAITS, NOW, true);
+	assert_true(o.accepted);
+	auc_offer_clear(&o);
+	assert_int_equal(auc_auction_revise(a, NOW, &changed, &err), AUC_OK);
+	assert_int_equal(changed, 0);
+	auc_auction_destroy(a);
+}
+
 static void test_move(void **state)
 {
 	struct auc_auction *a = world_open("Prices=given\nEta=gpu:v100=20", world_dir, NOW);
@@ -418,6 +531,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_extend, world_setup, world_teardown),
 		cmocka_unit_test_setup_teardown(test_move, world_setup, world_teardown),
+		cmocka_unit_test_setup_teardown(test_rearrange, world_setup, world_teardown),
+		cmocka_unit_test_setup_teardown(test_rearrange_not, world_setup, world_teardown),
 		cmocka_unit_test_setup_teardown(test_move_on, world_setup, world_teardown),
 		cmocka_unit_test_setup_teardown(test_later, world_setup, world_teardown),
 		cmocka_unit_test_setup_teardown(test_put_off, world_setup, world_teardown),
