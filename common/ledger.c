@@ -414,6 +414,13 @@ const struct auc_sale *auc_ledger_find_job(const struct auc_ledger *l, uint32_t 
 	return e ? &e->sale : NULL;
 }
 
+bool auc_ledger_is_booked(const struct auc_ledger *l, uint32_t job_id)
+{
+	const struct auc_entry *e = auc_ledger_entry_of_job(l, job_id);
+
+	return e && !e->record && !e->booked;
+}
+
 unsigned auc_ledger_count(const struct auc_ledger *l)
 {
 	return l->count;

@@ -128,6 +128,8 @@ void auc_ledger_refuse(struct auc_ledger *l, const char *reason);
 /* Look-ups; pointers stay valid until the next change. NULL: none. */
 const struct auc_sale *auc_ledger_find(const struct auc_ledger *l, const char *id);
 const struct auc_sale *auc_ledger_find_job(const struct auc_ledger *l, uint32_t job_id);
+/* True if all that the sale of JOB_ID takes is booked: its nodes still have it. */
+bool auc_ledger_is_booked(const struct auc_ledger *l, uint32_t job_id);
 unsigned auc_ledger_count(const struct auc_ledger *l);
 /* I from 0 to count - 1, in order of sale. */
 const struct auc_sale *auc_ledger_at(const struct auc_ledger *l, unsigned i);

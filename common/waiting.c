@@ -79,8 +79,8 @@ static enum auc_code list(struct auc_auction *a, struct auc_err *err)
 /* Whose nodes are being made ready stays, as does what is not as it was sold. */
 static bool may_move(const struct auc_auction *a, const struct auc_sale *s, auc_slot from)
 {
-	return s && s->state == AUC_SALE_SOLD && s->plan.nruns && !s->plan.lost &&
-	       s->plan.start >= from && !strcmp(s->policy, a->policy->name);
+	return s && s->state == AUC_SALE_SOLD && auc_ledger_is_booked(a->ledger, s->job_id) &&
+	       !s->plan.lost && s->plan.start >= from && !strcmp(s->policy, a->policy->name);
 }
 
 static enum auc_code look_at(struct auc_auction *a, uint32_t job_id, auc_slot from, bool *moved,
@@ -104,7 +104,7 @@ static enum auc_code look_at(struct auc_auction *a, uint32_t job_id, auc_slot fr
 		value = s->value;
 	rc = auc_ledger_change(a->ledger, job_id, made, value, s->payment, err);
 	*moved = rc == AUC_OK;
-	return rc;
+	return rc == AUC_EFULL ? AUC_OK : rc; /* its record would be too long */
 }
 
 /* What S asked for, into a->job. */

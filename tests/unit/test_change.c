@@ -179,11 +179,12 @@ static void test_rearrange(void **state)
 	}
 }
 
-/* Who is about to begin stays, and who has begun, or was sold to a submission whose job nobody has
- * seen yet. */
+/* Who is about to begin stays, who has begun, whose node has lost what was sold of it, and what was
+ * sold to a submission whose job nobody has seen yet. */
 static void test_rearrange_not(void **state)
 {
 	struct auc_auction *a = world_open("", world_dir, NOW);
+	struct auc_server_spec specs[6];
 	struct auc_sale_view v;
 	struct auc_offer o;
 	unsigned changed;
@@ -191,6 +192,16 @@ static void test_rearrange_not(void **state)
 	(void)state;
 	world_sell(a, WAITS, 1, NOW);
 	v = view_of(a, 1);
+	memcpy(specs, world_servers, sizeof(specs));
+	for (unsigned i = 0; i < 6; i++)
+		if (!strcmp(specs[i].name, v.parts[0].server))
+			specs[i].capacity[2].value = 0;
+	assert_int_equal(auc_auction_set_servers(a, specs, 6, NOW, &err), AUC_EFULL);
+	make_dear(a);
+	assert_int_equal(auc_auction_revise(a, NOW, &changed, &err), AUC_OK);
+	assert_int_equal(changed, 0);
+	assert_int_equal(auc_auction_set_servers(a, world_servers, world_nservers, NOW, &err),
+			 AUC_OK);
 	make_dear(a);
 	assert_int_equal(auc_auction_revise(a, v.start - 59, &changed, &err), AUC_OK);
 	assert_int_equal(changed, 0);
