@@ -141,8 +141,7 @@ auc_slot auc_auction_first_open(const struct auc_auction *a, double now);
 enum auc_code auc_auction_quote(struct auc_auction *a, struct auc_job *job, struct auc_decision *d,
 				struct auc_err *err);
 /* waiting.c: moves jobs that wait to where it costs less by now, and adds to *CHANGED (may be NULL)
- * how many.
- * Admin is held. */
+ * how many. Admin is held. */
 enum auc_code auc_auction_rearrange(struct auc_auction *a, double now, unsigned *changed,
 				    struct auc_err *err);
 /* The text of S's receipt into *RECEIPT, if RECEIPT is not NULL. */

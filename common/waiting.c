@@ -14,8 +14,10 @@
 #include "clock.h"
 #include "rearrange.h"
 
-#define AHEAD 60.0 /* seconds before its slots a job's nodes are being made ready, at least */
-#define BUSY  0.1  /* seconds at a time, or little more: its caller has other things to do */
+/* Seconds before its first slot from which on a job stays: members are submitted half a minute
+ * ahead, and a lead that moves has to be told to Slurm before. */
+#define AHEAD 60.0
+#define BUSY  0.1 /* seconds at a time, or little more: its caller has other things to do */
 
 static enum auc_code list(struct auc_auction *a, struct auc_err *err);
 static bool may_move(const struct auc_auction *a, const struct auc_sale *s, auc_slot from);
@@ -99,6 +101,7 @@ static enum auc_code look_at(struct auc_auction *a, uint32_t job_id, auc_slot fr
 	rc = auc_rearrange(&x, &a->job, &s->plan, &a->decision, moved, err);
 	if (rc != AUC_OK || !*moved)
 		return rc;
+	/* It completes no later; rounding must not bring the value below the payment. */
 	value = auc_plan_value(made);
 	if (value < s->value)
 		value = s->value;
