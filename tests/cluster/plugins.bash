@@ -112,6 +112,12 @@ plan_end()
 	receipt_get "$1" '.completion * .slot_seconds'
 }
 
+# The nodes that a job's workers are to have. nodes_of JOB
+nodes_of()
+{
+	receipt_get "$1" '[.plan[].workers | keys[]] | unique | join(",")'
+}
+
 # Seconds that something may come later than it should where the machine is slow or stalls for a moment.
 late=10
 

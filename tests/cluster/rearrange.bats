@@ -23,11 +23,6 @@ bid()
 		--upload=edge=130s,cloud=130s "$@" --wrap 'echo "$SLURMD_NODENAME"; sleep 8'
 }
 
-node_of()
-{
-	receipt_get "$1" '[.plan[].workers | keys[]] | unique | join(",")'
-}
-
 # Two jobs that may be on one node each, and $job, which was cheaper beside the second when it came: $first and $second.
 sell_three()
 {
@@ -37,7 +32,7 @@ sell_three()
 	wait_until 30 receipt_state_is "$job" sold
 	second=$(bid bob --partition=cloud -o /dev/null)
 	wait_until 30 receipt_state_is "$second" sold
-	[ "$(node_of "$job")" = big1 ]
+	[ "$(nodes_of "$job")" = big1 ]
 	payment=$(receipt_get "$job" .payment)
 	completion=$(receipt_get "$job" .completion)
 }
@@ -45,7 +40,7 @@ sell_three()
 @test "what a sale leaves is cheaper: the job moves there, and runs there, also if slurmctld is killed meanwhile" {
 	sell_three
 	as bob scancel "$first"
-	wait_until 30 eval '[ "$(node_of '"$job"')" = edge1 ]'
+	wait_until 30 eval '[ "$(nodes_of '"$job"')" = edge1 ]'
 	[ "$(receipt_get "$job" .payment)" = "$payment" ]
 	[ "$(receipt_get "$job" .completion)" -le "$completion" ]
 	wait_until 30 eval '[ "$(job_field '"$job"' ReqNodeList)" = edge1 ]'
@@ -57,7 +52,7 @@ sell_three()
 	wait_until 30 test "$SANDBOX_DIR/state/job_state" -nt "$BATS_TEST_TMPDIR/moved"
 	sandbox restart slurmctld --kill
 	wait_until 60 auction_open
-	[ "$(node_of "$job")" = edge1 ]
+	[ "$(nodes_of "$job")" = edge1 ]
 
 	start=$(plan_start "$job")
 	wait_until $((start + 40 - $(date +%s))) settled "$job"
@@ -78,7 +73,7 @@ sell_three()
 	wait_until 30 settled "$first"
 	fresh_status
 	fresh_status
-	[ "$(node_of "$job")" = big1 ]
+	[ "$(nodes_of "$job")" = big1 ]
 	as alice scancel "$job"
 	as bob scancel "$second"
 	wait_until 30 settled "$job"
