@@ -140,10 +140,10 @@ auc_slot auc_auction_first_open(const struct auc_auction *a, double now);
 /* decide.c: the decision on JOB at nodes, not at servers of many nodes. Under the lock. */
 enum auc_code auc_auction_quote(struct auc_auction *a, struct auc_job *job, struct auc_decision *d,
 				struct auc_err *err);
-/* waiting.c: moves jobs that wait to where it costs less by now, and adds to *CHANGED (may be NULL)
- * how many. Admin is held. */
-enum auc_code auc_auction_rearrange(struct auc_auction *a, double now, unsigned *changed,
-				    struct auc_err *err);
+/* waiting.c: moves jobs that wait, and do not begin within LEAD seconds, to where it costs less by
+ * now, and adds to *CHANGED (may be NULL) how many. Admin is held. */
+enum auc_code auc_auction_rearrange(struct auc_auction *a, double now, double lead,
+				    unsigned *changed, struct auc_err *err);
 /* The text of S's receipt into *RECEIPT, if RECEIPT is not NULL. */
 enum auc_code auc_auction_give_receipt(const struct auc_auction *a, const struct auc_sale *s,
 				       auc_money refund, const char *why, char **receipt,

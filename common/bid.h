@@ -118,8 +118,9 @@ enum auc_code auc_bid_join(const char *text, const char *const *values, char **j
 			   struct auc_err *err);
 
 /*
- * Says in BID's uploads what its partitions say: nothing of M outside them gets data. The text of a
- * bid has uploads, but no partitions. AUC_EFULL: it names too many sites.
+ * Says in BID's uploads what its partitions say: nothing outside them gets data, neither what M has
+ * nor what it will have. The text of a bid has uploads, but no partitions. AUC_EFULL: it names too
+ * many sites.
  */
 struct auc_market;
 enum auc_code auc_bid_confine(struct auc_bid *bid, const struct auc_market *m, struct auc_err *err);

@@ -206,8 +206,10 @@ unsigned auc_exec_actions(const struct auc_exec *x, const struct auc_exec_rules 
 	} else if (lead->seen == AUC_SEEN_PENDING && now >= lead->next) {
 		const struct auc_part *p = &x->parts[on];
 
-		/* Slurm begins a requeued job by a rule of its own. */
-		if (lead->part != (int)on || lead->begin < p->start)
+		/* Slurm begins a requeued job by a rule of its own; and its plan may begin earlier
+		 * by now. */
+		if (lead->part != (int)on || lead->begin < p->start ||
+		    (now < p->start && lead->begin > p->start + CLOSE))
 			ask(actions, max, &n, AUC_ASK_PLACE, on);
 		else if (now >= p->start)
 			ask(actions, max, &n, AUC_ASK_NUDGE, on);
@@ -229,9 +231,16 @@ void auc_exec_did(struct auc_exec *x, const struct auc_exec_action *action, enum
 			j->seen = AUC_SEEN_NOT;
 			return;
 		}
-		/* Where it is one job too many, jobs of the layout before end first. */
-		if (result == AUC_ELIMIT && p->start > x->start && now < p->start)
+		/* Where it is one job too many, jobs of the layout before end first; and what was
+		 * sold can be had once its owner has one job less. */
+		if (result == AUC_ELIMIT && now < p->start &&
+		    (p->start > x->start || x->replanned)) {
+			if (now < p->start - rules->ahead) {
+				j->next = now + rules->ahead;
+				return;
+			}
 			break;
+		}
 		j->why = result == AUC_ELIMIT ? "limit" : NULL;
 		j->tries = result == AUC_EFULL || (j->why && p->start <= x->start) ? rules->tries
 										   : j->tries + 1;
@@ -417,9 +426,9 @@ static double strayed(const struct auc_exec *x, const struct auc_exec_rules *rul
 }
 
 /*
- * True if the lead may run elsewhere than its record says: where it was to be next, before that
- * node has told slurmctld. What it tells, slurmctld ends there, but not if the job's record has
- * just ended.
+ * True if the lead may run elsewhere than its record says: where it was to be next, maybe by a plan
+ * that has changed since, before that node has told slurmctld. What it tells, slurmctld ends there,
+ * but not if the job's record has just ended.
  */
 static bool is_elsewhere(const struct auc_exec *x, double now)
 {
@@ -428,7 +437,7 @@ static bool is_elsewhere(const struct auc_exec *x, double now)
 	if (lead->seen != AUC_SEEN_STARTING && lead->seen != AUC_SEEN_RUNNING)
 		return false;
 	for (unsigned i = 0; i < x->nparts && x->parts[i].start <= now; i++)
-		if (x->parts[i].lead && x->unheard[i] && (int)i != lead->part)
+		if (x->unheard[i] && (int)i != lead->part)
 			return true;
 	return false;
 }

@@ -58,6 +58,7 @@ struct auc_exec {
 	enum auc_exec_state state;
 	enum auc_sale_state booked; /* what the ledger says */
 	bool committed;             /* and that is on disk */
+	bool replanned;             /* its plan is not the first that it had */
 	bool extend;                /* more slots may be bought at the end */
 	double slot;                /* seconds of one */
 	double start, end;

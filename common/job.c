@@ -1,6 +1,7 @@
 /* job.c - a bid resolved against a market (market.h); how fast a job runs (market-private.h). */
 #include "config.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,6 +19,7 @@ static enum auc_code resolve_data(const struct auc_market *m, const struct auc_b
 				  struct auc_job *job, struct auc_err *err);
 static int find_site(const struct auc_market *m, const char *name, unsigned *n);
 static int by_server(const void *a, const void *b);
+static double usual_upload(const struct auc_market *m, const struct auc_bid *bid, unsigned server);
 static enum auc_code confine(const struct auc_market *m, const struct auc_bid *bid,
 			     unsigned *upload, struct auc_err *err);
 static bool names_partition(const struct auc_bid *bid, const char *name);
@@ -243,15 +245,8 @@ static enum auc_code resolve_upload(const struct auc_market *m, const struct auc
 	unsigned i, s;
 	int pass;
 
-	for (s = 0; s < m->nservers; s++) {
-		double slots = m->servers[s].upload_default;
-
-		if (bid->upload_default >= 0)
-			slots = bid->upload_default;
-		else if (bid->data_mb > 0 && !bid->ndata && m->servers[s].bandwidth > 0)
-			slots = bid->data_mb * 8 / m->servers[s].bandwidth / m->slot_seconds;
-		upload[s] = whole_slots(slots);
-	}
+	for (s = 0; s < m->nservers; s++)
+		upload[s] = whole_slots(usual_upload(m, bid, s));
 	for (pass = 0; pass < 2; pass++)
 		for (i = 0; i < bid->nupload; i++) {
 			u = &bid->upload[i];
@@ -311,7 +306,7 @@ enum auc_code auc_bid_confine(struct auc_bid *bid, const struct auc_market *m, s
 	}
 	bid->nupload = kept;
 	for (s = 0; s < m->nservers; s++) {
-		if (!*m->servers[s].group || names_partition(bid, m->servers[s].group) ||
+		if (!names_partition(bid, m->servers[s].group) ||
 		    auc_find_named(bid->upload, bid->nupload, m->servers[s].group))
 			continue;
 		if (bid->nupload == AUC_BID_UPLOAD_MAX)
@@ -320,9 +315,23 @@ enum auc_code auc_bid_confine(struct auc_bid *bid, const struct auc_market *m, s
 					   "most %d",
 					   AUC_BID_UPLOAD_MAX);
 		strcpy(bid->upload[bid->nupload].name, m->servers[s].group);
-		bid->upload[bid->nupload++].value = AUC_WAIT_MAX;
+		bid->upload[bid->nupload++].value = fmin(usual_upload(m, bid, s), AUC_WAIT_MAX);
 	}
+	/* Also in partitions that there will be. */
+	bid->upload_default = AUC_WAIT_MAX;
 	return AUC_OK;
+}
+
+/* Slots, of a server that the bid does not name. */
+static double usual_upload(const struct auc_market *m, const struct auc_bid *bid, unsigned server)
+{
+	const struct auc_server *s = &m->servers[server];
+
+	if (bid->upload_default >= 0)
+		return bid->upload_default;
+	if (bid->data_mb > 0 && !bid->ndata && s->bandwidth > 0)
+		return bid->data_mb * 8 / s->bandwidth / m->slot_seconds;
+	return s->upload_default;
 }
 
 void auc_bid_name_nodes(struct auc_bid *bid, const struct auc_market *m)

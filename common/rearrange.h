@@ -6,7 +6,9 @@
  * and pays what it was sold for, and what it leaves is there for whoever is worth more. Where it
  * goes does not depend on what its bid says it is worth, so that no bid gains by saying something
  * else. It keeps its types of worker and PS, and its lead workers if it had some, as Slurm cannot
- * give a job that waits for GPUs others than it asked for, or none.
+ * give a job that waits for GPUs others than it asked for, or none. And it needs no more than
+ * before: no more nodes, workers or PSs at a time, nowhere more but for the lead, and no more slots
+ * from its begin on, so that no limit of its owner ends what it would not have ended before.
  */
 #ifndef AUC_REARRANGE_H
 #define AUC_REARRANGE_H

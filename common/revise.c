@@ -61,7 +61,7 @@ auc_slot auc_auction_first_open(const struct auc_auction *a, double now)
 	return auc_slot_from(now + ahead, conf->slot_seconds);
 }
 
-enum auc_code auc_auction_revise(struct auc_auction *a, double now, unsigned *changed,
+enum auc_code auc_auction_revise(struct auc_auction *a, double now, double lead, unsigned *changed,
 				 struct auc_err *err)
 {
 	struct revising r = {.n = 0};
@@ -73,7 +73,7 @@ enum auc_code auc_auction_revise(struct auc_auction *a, double now, unsigned *ch
 		*changed = 0;
 	pthread_mutex_lock(&a->admin);
 	if (a->policy->rearranges) {
-		rc = auc_auction_rearrange(a, now, changed, err);
+		rc = auc_auction_rearrange(a, now, lead, changed, err);
 		pthread_mutex_unlock(&a->admin);
 		return rc;
 	}

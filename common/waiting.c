@@ -6,18 +6,22 @@
  */
 #include "config.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "auction-private.h"
 #include "bid.h"
 #include "clock.h"
 #include "rearrange.h"
 
-/* Seconds before its first slot from which on a job stays: members are submitted half a minute
- * ahead, and a lead that moves has to be told to Slurm before. */
+/* Seconds before its first slot from which on a job stays: Slurm has to be told where it goes, and
+ * its members there submitted. */
 #define AHEAD 60.0
 #define BUSY  0.1 /* seconds at a time, or little more: its caller has other things to do */
+
+static const struct timespec breath = {.tv_nsec = 50000};
 
 static enum auc_code list(struct auc_auction *a, struct auc_err *err);
 static bool may_move(const struct auc_auction *a, const struct auc_sale *s, auc_slot from);
@@ -27,26 +31,27 @@ static enum auc_code resolve(struct auc_auction *a, const struct auc_sale *s, st
 static enum auc_code quote(void *arg, struct auc_job *job, struct auc_decision *d,
 			   struct auc_err *err);
 
-enum auc_code auc_auction_rearrange(struct auc_auction *a, double now, unsigned *changed,
-				    struct auc_err *err)
+enum auc_code auc_auction_rearrange(struct auc_auction *a, double now, double lead,
+				    unsigned *changed, struct auc_err *err)
 {
 	struct auc_waiting *w = &a->waiting;
-	double began = auc_clock_now(), ahead = AHEAD;
+	double began = auc_clock_now();
 	enum auc_code rc, worst = AUC_OK;
 	auc_slot from;
-	bool moved;
+	bool moved, ready;
 
 	pthread_mutex_lock(&a->lock);
-	if (a->conf->power_up_lead > ahead)
-		ahead = a->conf->power_up_lead;
-	from = auc_auction_first_open(a, now + ahead);
-	if (!a->conf->rearrange || a->conf->prices != AUC_PRICES_LEARNED || !a->recovered ||
-	    !a->market)
+	from = auc_auction_first_open(a, now + fmax(AHEAD, lead));
+	/* While nothing can be written Slurm hears of no plan, and goes by those that it knows. */
+	ready = auc_auction_check_ready(a, NULL) == AUC_OK;
+	if (!a->conf->rearrange || a->conf->prices != AUC_PRICES_LEARNED)
 		w->n = 0;
-	else if (w->due)
+	else if (ready && w->due && w->next >= w->n)
 		worst = list(a, err);
 	pthread_mutex_unlock(&a->lock);
-	while (w->next < w->n && auc_clock_now() < began + BUSY) {
+	while (ready && w->next < w->n && auc_clock_now() < began + BUSY) {
+		/* A mutex is not fair: whoever waits for it gets it now. */
+		nanosleep(&breath, NULL);
 		pthread_mutex_lock(&a->lock);
 		rc = look_at(a, w->jobs[w->next++], from, &moved, worst == AUC_OK ? err : NULL);
 		pthread_mutex_unlock(&a->lock);

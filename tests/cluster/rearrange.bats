@@ -64,6 +64,35 @@ sell_three()
 	[ "$(database_receipt "$second" .why)" = completed ]
 }
 
+# Is one of $job and $second to begin sooner than $was? Then it is $moved.
+one_moved()
+{
+	for moved in "$job" "$second"; do
+		[ "$(plan_start "$moved")" -ge "$was" ] || return 0
+	done
+	return 1
+}
+
+@test "the same node is free sooner: one of two jobs begins sooner, with Slurm, too" {
+	first=$(bid bob --partition=edge --chunks=2 -o /dev/null)
+	wait_until 30 receipt_state_is "$first" sold
+	job=$(bid alice --partition=edge --bid=deadline:1000,215s -o /dev/null)
+	second=$(bid bob --partition=edge --bid=deadline:1000,215s -o /dev/null)
+	wait_until 30 receipt_state_is "$second" sold
+	was=$(plan_start "$job")
+	[ "$was" -ge "$(plan_end "$first")" ]
+	as bob scancel "$first"
+	wait_until 30 one_moved
+	start=$(plan_start "$moved")
+	wait_until 30 eval '[ "$(job_time "$moved" EligibleTime)" = "$start" ]'
+	wait_until $((start + 40 - $(date +%s))) settled "$moved"
+	began_in_time "$moved" "$start"
+	[ "$(database_receipt "$moved" .why)" = completed ]
+	as root scancel "$job" "$second"
+	wait_until 30 settled "$job"
+	wait_until 30 settled "$second"
+}
+
 @test "Rearrange=no: it stays" {
 	sed -i '1i Rearrange=no' "$SANDBOX_DIR/etc/auction.conf"
 	reconfigure

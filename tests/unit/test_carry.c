@@ -17,6 +17,7 @@
 #include "agent-private.h"
 #include "change.h"
 #include "fence.h"
+#include "power.h"
 #include "receipts.h"
 #include "site.h"
 #include "world.h"
@@ -96,6 +97,12 @@ void auc_receipts_release(void)
 void auc_series_add(struct auc_series *s, double seconds)
 {
 	(void)s, (void)seconds;
+}
+
+double auc_power_lead(const struct auc_agent *a)
+{
+	(void)a;
+	return 0;
 }
 
 double auc_site_now(void)
@@ -348,6 +355,20 @@ static void test_protect(void **state)
 	auc_act(&s.agent, s.t, NOW + 50);
 	assert_int_equal(submitted, 2);
 	assert_int_equal(protected, 2);
+	sale_tear_down(&s);
+
+	/* Of a plan that is new, and whose members of before are being looked for, nothing yet. */
+	sale_set_up(&s, 6, "", "");
+	s.agent.commit_ok = true;
+	for (unsigned i = 1; i < s.t->exec.nparts; i++)
+		s.t->exec.jobs[i] = (struct auc_exec_job){.seen = AUC_SEEN_NOT};
+	submitted = protected = 0;
+	s.t->whole = true;
+	auc_act(&s.agent, s.t, NOW + 50);
+	assert_int_equal(submitted, 0);
+	s.t->whole = false;
+	auc_act(&s.agent, s.t, NOW + 50);
+	assert_int_equal(submitted, 2);
 	sale_tear_down(&s);
 }
 

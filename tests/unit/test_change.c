@@ -119,13 +119,14 @@ static void test_rearrange(void **state)
 {
 	static const struct {
 		const char *globals;
+		double lead;
 		bool moves;
 	} cases[] = {
-		{"", true},
-		{"Rearrange=no", false},
-		{"Prices=published", false},
-		{"Policy=oasis", false},
-		{"PowerUpLead=20m", false},
+		{"", 0, true},
+		{"Rearrange=no", 0, false},
+		{"Prices=published", 0, false},
+		{"Policy=oasis", 0, false},
+		{"", 1200, false},
 	};
 
 	for (unsigned i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
@@ -138,7 +139,7 @@ static void test_rearrange(void **state)
 		world_sell(a, WAITS, 1, NOW);
 		before = view_of(a, 1);
 		make_dear(a);
-		assert_int_equal(auc_auction_revise(a, NOW, &changed, &err), AUC_OK);
+		assert_int_equal(auc_auction_revise(a, NOW, cases[i].lead, &changed, &err), AUC_OK);
 		assert_int_equal(changed, cases[i].moves);
 		after = view_of(a, 1);
 		assert_int_equal(after.revision, before.revision + cases[i].moves);
@@ -150,7 +151,7 @@ static void test_rearrange(void **state)
 		assert_int_equal(auc_ledger_check(a->ledger, &err), AUC_OK);
 		assert_true(auc_market_sound(a->market));
 		/* Once, until something happens again. */
-		assert_int_equal(auc_auction_revise(a, NOW, &changed, &err), AUC_OK);
+		assert_int_equal(auc_auction_revise(a, NOW, 0, &changed, &err), AUC_OK);
 		assert_int_equal(changed, 0);
 		/* Its receipt says so, and so does the disk. */
 		assert_int_equal(auc_auction_confirm(a, before.sale, 1, &receipt, &err), AUC_OK);
@@ -198,24 +199,24 @@ static void test_rearrange_not(void **state)
 			specs[i].capacity[2].value = 0;
 	assert_int_equal(auc_auction_set_servers(a, specs, 6, NOW, &err), AUC_EFULL);
 	make_dear(a);
-	assert_int_equal(auc_auction_revise(a, NOW, &changed, &err), AUC_OK);
+	assert_int_equal(auc_auction_revise(a, NOW, 0, &changed, &err), AUC_OK);
 	assert_int_equal(changed, 0);
 	assert_int_equal(auc_auction_set_servers(a, world_servers, world_nservers, NOW, &err),
 			 AUC_OK);
 	make_dear(a);
-	assert_int_equal(auc_auction_revise(a, v.start - 59, &changed, &err), AUC_OK);
+	assert_int_equal(auc_auction_revise(a, v.start - 59, 0, &changed, &err), AUC_OK);
 	assert_int_equal(changed, 0);
 	assert_int_equal(auc_auction_start(a, 1, v.start, NULL, &err), AUC_OK);
 	auc_sale_view_clear(&v);
 	a->waiting.due = true;
-	assert_int_equal(auc_auction_revise(a, NOW, &changed, &err), AUC_OK);
+	assert_int_equal(auc_auction_revise(a, NOW, 0, &changed, &err), AUC_OK);
 	assert_int_equal(changed, 0);
 	assert_int_equal(auc_auction_settle(a, 1, "completed", NOW, NULL, &err), AUC_OK);
 
 	o = world_offer(a, WAITS, NOW, true);
 	assert_true(o.accepted);
 	auc_offer_clear(&o);
-	assert_int_equal(auc_auction_revise(a, NOW, &changed, &err), AUC_OK);
+	assert_int_equal(auc_auction_revise(a, NOW, 0, &changed, &err), AUC_OK);
 	assert_int_equal(changed, 0);
 	auc_auction_destroy(a);
 }

@@ -440,6 +440,26 @@ static void test_limit(void **state)
 	assert_string_equal(x.why, "limit");
 	auc_exec_clear(&x);
 
+	/* A plan that is not the first: what was sold can be had once its owner has a job less. */
+	set_up(&x, AUC_SALE_SOLD, 50);
+	x.replanned = true;
+	x.jobs[1].id = 0;
+	x.jobs[1].seen = AUC_SEEN_NOT;
+	for (unsigned i = 0; i < 2 * rules.tries; i++) {
+		auc_exec_did(&x, &first, AUC_ELIMIT, 0, &rules, 50);
+		assert_true(x.jobs[1].next > 50 && x.jobs[1].next < 100);
+	}
+	auc_exec_step(&x, &rules, 50.1);
+	assert_null(x.why);
+	for (unsigned i = 0; i < 2 * rules.tries; i++)
+		auc_exec_did(&x, &first, AUC_ELIMIT, 0, &rules, 99);
+	auc_exec_step(&x, &rules, 99.1);
+	assert_null(x.why);
+	auc_exec_did(&x, &first, AUC_ELIMIT, 0, &rules, 101);
+	auc_exec_step(&x, &rules, 101.1);
+	assert_string_equal(x.why, "limit");
+	auc_exec_clear(&x);
+
 	/* One that may be submitted and not start. */
 	set_up(&x, AUC_SALE_RUNNING, 100);
 	x.jobs[1].seen = AUC_SEEN_PENDING;
@@ -604,6 +624,31 @@ static void test_nearly_over(void **state)
 	step_text(&x, 118.6, text);
 	assert_non_null(strstr(text, "place 2"));
 	auc_exec_clear(&x);
+}
+
+/* The begin of a lead that pends is its part's, as it is by now: also where that is on the same
+ * node, and sooner. */
+static void test_begin(void **state)
+{
+	static const struct {
+		double begin;
+		const char *asked;
+	} cases[] = {
+		{100, "-, waiting:"},
+		{100.9, "-, waiting:"}, /* rounded */
+		{110, "-, waiting: place 0"},
+		{90, "-, waiting: place 0"},
+	};
+	struct auc_exec x;
+	char text[256];
+
+	(void)state;
+	for (unsigned i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		set_up(&x, AUC_SALE_SOLD, 50);
+		x.jobs[0].begin = cases[i].begin;
+		assert_string_equal(step_text(&x, 50, text), cases[i].asked);
+		auc_exec_clear(&x);
+	}
 }
 
 /* -- what was missed while nobody looked -- */
@@ -819,8 +864,8 @@ int main(void)
 		cmocka_unit_test(test_uncommitted),  cmocka_unit_test(test_missed),
 		cmocka_unit_test(test_put_off),      cmocka_unit_test(test_due),
 		cmocka_unit_test(test_kill_at_once), cmocka_unit_test(test_stuck),
-		cmocka_unit_test(test_unheard),      cmocka_unit_test(test_nearly_over),
-		cmocka_unit_test(test_limit),
+		cmocka_unit_test(test_unheard),      cmocka_unit_test(test_begin),
+		cmocka_unit_test(test_nearly_over),  cmocka_unit_test(test_limit),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -30,10 +30,11 @@ static unsigned below(unsigned n)
 	return (unsigned)(splitmix(&seed) % n);
 }
 
-#define SLOT    10.0
-#define TICK    0.25
-#define SERVERS 4
-#define JOBS    256
+#define SLOT            10.0
+#define TICK            0.25
+#define REARRANGE_AHEAD 10.0
+#define SERVERS         4
+#define JOBS            256
 
 struct world_job {
 	uint32_t id;
@@ -72,14 +73,15 @@ static struct {
 	double moved;            /* when a job last began */
 	struct auc_exec_rules rules;
 	bool calm; /* nothing more goes wrong */
-	unsigned notices, moves, changes, put_off, stuck, forgotten;
+	unsigned notices, moves, changes, put_off, rearranged, stuck, forgotten;
 } w;
 
-static void random_parts(void)
+/* A plan that begins in SLOT or soon after. */
+static void random_parts(auc_slot slot, struct auc_part **parts, unsigned *nparts)
 {
-	auc_slot slot = 2 + below(3);
 	struct auc_plan plan;
 
+	slot += below(6);
 	auc_plan_init(&plan);
 	for (unsigned r = 1 + below(5); r > 0; r--) {
 		auc_slot to = slot + below(3);
@@ -95,8 +97,8 @@ static void random_parts(void)
 	}
 	plan.start = plan.runs[0].from;
 	plan.completion = plan.runs[plan.nruns - 1].to + 1;
-	assert_int_equal(auc_plan_parts(w.market, &plan, &w.parts, &w.nparts, &err), AUC_OK);
-	assert_true(w.nparts <= PARTS_MAX);
+	assert_int_equal(auc_plan_parts(w.market, &plan, parts, nparts, &err), AUC_OK);
+	assert_true(*nparts <= PARTS_MAX);
 	auc_plan_clear(&plan);
 }
 
@@ -176,6 +178,13 @@ static void forget_jobs(void)
 		if (j->is != AUC_SEEN_RUNNING || j->began < saved || j->ghost)
 			continue;
 		w.forgotten++;
+		/* It is where it was before, and slurmctld takes it for what it was then. */
+		if (j->lead && j->left_began > 0 && j->left_began < saved && !j->elsewhere &&
+		    !strcmp(j->left.server, j->part.server)) {
+			j->part = j->left;
+			j->began = j->left_began;
+			continue;
+		}
 		j->ghost = !j->elsewhere;
 		j->ghost_on = server_of(j);
 		if (!j->lead && j->made >= saved) {
@@ -326,6 +335,27 @@ static bool put_off(unsigned part, double until)
 	return true;
 }
 
+/* A sale that waits is placed anew, sooner or later than before, where slurmctld has time to hear
+ * of it. */
+static void rearrange(void)
+{
+	struct auc_part *made;
+	unsigned n;
+
+	if (w.booked != AUC_SALE_SOLD || w.parts[0].start < w.now + REARRANGE_AHEAD)
+		return;
+	random_parts((auc_slot)ceil((w.now + REARRANGE_AHEAD) / SLOT), &made, &n);
+	assert_int_equal(auc_exec_take(&w.x, made, n, &err), AUC_OK);
+	w.x.replanned = true;
+	w.x.committed = false;
+	free(w.parts);
+	w.parts = made;
+	w.nparts = n;
+	for (unsigned p = 0; p < n; p++)
+		w.end = made[p].end > w.end ? made[p].end : w.end;
+	w.rearranged++;
+}
+
 static void forget(void)
 {
 	free(w.parts);
@@ -399,6 +429,7 @@ static void look(void)
 		w.x.jobs[i].part = -1;
 		for (unsigned p = 0; p < w.nparts; p++)
 			if (w.parts[p].lead && !strcmp(w.parts[p].server, j->part.server) &&
+			    w.parts[p].workers == j->part.workers &&
 			    w.parts[p].start == j->part.start)
 				w.x.jobs[i].part = (int)p;
 	}
@@ -575,7 +606,7 @@ static void live(uint64_t number)
 	seed = number;
 	w.rules = rules;
 	w.market = execmarket_make();
-	random_parts();
+	random_parts(2, &w.parts, &w.nparts);
 	for (unsigned i = 0; i < w.nparts; i++)
 		w.end = w.parts[i].end > w.end ? w.parts[i].end : w.end;
 	to_disk();
@@ -605,6 +636,8 @@ static void live(uint64_t number)
 		look();
 		book();
 		w.x.booked = w.booked;
+		if (!w.calm && !below(60))
+			rearrange();
 		/* Now and then the disk does not take it. */
 		if (w.calm || below(20)) {
 			to_disk();
@@ -631,7 +664,7 @@ static void test_worlds(void **state)
 {
 	const char *text = getenv("AUC_TEST_WORLDS");
 	unsigned n = text ? (unsigned)atoi(text) : 300, notices = 0, moves = 0, changes = 0;
-	unsigned later = 0, stuck = 0, forgotten = 0;
+	unsigned later = 0, rearranged = 0, stuck = 0, forgotten = 0;
 
 	(void)state;
 	for (unsigned i = 1; i <= n; i++) {
@@ -641,12 +674,13 @@ static void test_worlds(void **state)
 		moves += w.moves;
 		changes += w.changes;
 		later += w.put_off;
+		rearranged += w.rearranged;
 		stuck += w.stuck;
 		forgotten += w.forgotten;
 	}
 	/* Otherwise nothing was tested. */
 	assert_true(notices > n / 4 && moves > n / 8 && changes > n / 20 && later > n / 100 &&
-		    stuck > n / 20 && forgotten > n / 4);
+		    rearranged > n / 2 && stuck > n / 20 && forgotten > n / 4);
 }
 
 int main(void)

@@ -369,6 +369,59 @@ static void test_resolve(void **state)
 	auc_market_destroy(m);
 }
 
+/* A bid that is confined never gets to a partition that it does not name, also when it is resolved
+ * later, when there are others, and to those that it names as before. */
+static void test_confine(void **state)
+{
+	static const struct auc_price price = {0};
+	static const struct {
+		struct auc_bid bid; /* its uploads and data */
+		const char *partition;
+		unsigned upload[2];
+	} cases[] = {
+		{{.upload_default = -1}, "edge", {0, UINT32_MAX}},
+		{{.upload_default = -1}, "cloud", {UINT32_MAX, 3}},
+		{{.upload_default = 5}, "cloud", {UINT32_MAX, 5}},
+		{{.upload_default = -1, .data_mb = 11300}, "cloud", {UINT32_MAX, 4}},
+		{{.upload_default = -1, .nupload = 2, .upload = {{"c1", 0.2}, {"edge", 7}}},
+		 "cloud",
+		 {UINT32_MAX, 1}},
+		{{.upload_default = -1, .nupload = 2, .upload = {{"c1", 0.2}, {"edge", 7}}},
+		 "edge",
+		 {7, UINT32_MAX}},
+	};
+
+	(void)state;
+	for (unsigned i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct auc_bid bid = cases[i].bid;
+		struct auc_market *m = open_market();
+		struct auc_job job = {0};
+
+		auc_market_set_bandwidth(m, 80);
+		assert_int_equal(auc_market_ready(m, &price, NULL), AUC_OK);
+		bid.epochs = bid.chunks = bid.minibatches = 1;
+		bid.nworkers = bid.nps = 1;
+		bid.worker_seconds[0] = (struct auc_named){"w", 2};
+		bid.ps_seconds[0] = (struct auc_named){"p", 0};
+		bid.npartitions = 1;
+		strcpy(bid.partitions[0], cases[i].partition);
+		assert_int_equal(auc_bid_confine(&bid, m, NULL), AUC_OK);
+		auc_market_destroy(m);
+		m = open_market();
+		auc_market_set_bandwidth(m, 80);
+		assert_int_equal(auc_market_add_server(m, "n1", "new", false, 3, 0, edge, 2, NULL),
+				 AUC_OK);
+		assert_int_equal(auc_market_ready(m, &price, NULL), AUC_OK);
+		bid.npartitions = 0;
+		assert_int_equal(auc_job_resolve(m, &bid, 100, &job, NULL), AUC_OK);
+		assert_int_equal(job.upload[0], cases[i].upload[0]);
+		assert_int_equal(job.upload[1], cases[i].upload[1]);
+		assert_int_equal(job.upload[2], UINT32_MAX);
+		auc_job_clear(&job);
+		auc_market_destroy(m);
+	}
+}
+
 /* f = 60. Work: 6 batches of 100 s, 2 worker-slots of 300 s: 1 worker x 2 slots or 2 x 1; 1 PS. */
 /* Data take their size over the bandwidth of the server that says one, unless the bid gives the
  * time. */
@@ -639,15 +692,15 @@ static void test_caches(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_clone),     cmocka_unit_test(test_book),
-		cmocka_unit_test(test_advance),   cmocka_unit_test(test_set_roles),
-		cmocka_unit_test(test_reserve),   cmocka_unit_test(test_scales),
-		cmocka_unit_test(test_set_price), cmocka_unit_test(test_bad_lists),
-		cmocka_unit_test(test_resolve),   cmocka_unit_test(test_price_unit),
-		cmocka_unit_test(test_bounds),    cmocka_unit_test(test_ratios),
-		cmocka_unit_test(test_data),      cmocka_unit_test(test_caches),
-		cmocka_unit_test(test_given),     cmocka_unit_test(test_reserve_bulk),
-		cmocka_unit_test(test_workers),
+		cmocka_unit_test(test_clone),        cmocka_unit_test(test_book),
+		cmocka_unit_test(test_advance),      cmocka_unit_test(test_set_roles),
+		cmocka_unit_test(test_reserve),      cmocka_unit_test(test_scales),
+		cmocka_unit_test(test_set_price),    cmocka_unit_test(test_bad_lists),
+		cmocka_unit_test(test_resolve),      cmocka_unit_test(test_price_unit),
+		cmocka_unit_test(test_bounds),       cmocka_unit_test(test_ratios),
+		cmocka_unit_test(test_data),         cmocka_unit_test(test_confine),
+		cmocka_unit_test(test_caches),       cmocka_unit_test(test_given),
+		cmocka_unit_test(test_reserve_bulk), cmocka_unit_test(test_workers),
 	};
 
 	return cmocka_run_group_tests_name("market", tests, NULL, NULL);

@@ -112,9 +112,33 @@ static uint64_t fingerprint(const struct auc_market *m)
 	return h;
 }
 
+/* The plans have one run each. */
+static bool no_more(const struct auc_plan *p, const struct auc_plan *old)
+{
+	const struct auc_plan *const plans[] = {p, old};
+	unsigned workers[2] = {0}, ps[2] = {0}, workers_most[2] = {0}, ps_most[2] = {0};
+
+	assert_true(p->nruns == 1 && old->nruns == 1);
+	for (unsigned k = 0; k < 2; k++)
+		for (unsigned i = 0; i < plans[k]->nshares; i++) {
+			const struct auc_share *s = &plans[k]->shares[i];
+
+			workers[k] += s->workers;
+			ps[k] += s->ps;
+			if (k == 0 && s == auc_plan_lead(p))
+				continue;
+			workers_most[k] =
+				s->workers > workers_most[k] ? s->workers : workers_most[k];
+			ps_most[k] = s->ps > ps_most[k] ? s->ps : ps_most[k];
+		}
+	return p->nshares <= old->nshares && workers[0] <= workers[1] && ps[0] <= ps[1] &&
+	       workers_most[0] <= workers_most[1] && ps_most[0] <= ps_most[1] &&
+	       p->completion - p->start <= old->completion - old->start;
+}
+
 /* What a schedule costs at least that is as I's has to be, which costs COST and is taken out;
  * INFINITY: there is none. */
-static double least_cost(struct world *w, unsigned i, double cost, bool *with_lead)
+static double least_cost(struct world *w, unsigned i, double cost, bool *allowed)
 {
 	const struct auc_plan *old = &w->sold[i];
 	struct auc_job job = {0};
@@ -136,7 +160,8 @@ static double least_cost(struct world *w, unsigned i, double cost, bool *with_le
 	assert_int_equal(quote(w, &job, &d, NULL), AUC_OK);
 	if (d.accepted) {
 		least = d.plan.cost;
-		*with_lead = auc_plan_lead(&d.plan)->workers > 0;
+		*allowed = (!auc_plan_lead(old)->workers || auc_plan_lead(&d.plan)->workers) &&
+			   no_more(&d.plan, old);
 	}
 	auc_decision_clear(&d);
 	auc_job_clear(&job);
@@ -152,6 +177,7 @@ static void check_found(const struct world *w, unsigned i, const struct auc_plan
 	assert_true(plan->worker_type == old->worker_type && plan->ps_type == old->ps_type);
 	assert_true(plan->arrival == old->arrival && plan->cost == old->cost);
 	assert_true(!auc_plan_lead(old)->workers || auc_plan_lead(plan)->workers);
+	assert_true(no_more(plan, old));
 	assert_close(plan->value,
 		     tiny_value(&w->jobs[i].utility,
 				(long double)(plan->completion - w->jobs[i].arrival)),
@@ -170,7 +196,7 @@ static void try_markets(const struct auc_policy *policy, bool given)
 		struct auc_decision d;
 		struct world w;
 		uint64_t before;
-		bool found, with_lead = false;
+		bool found, allowed = false;
 
 		open_world(&w, &r, policy, given);
 		struct auc_rearrange x = {.market = w.m, .from = w.from, .quote = quote, .arg = &w};
@@ -187,7 +213,7 @@ static void try_markets(const struct auc_policy *policy, bool given)
 			assert_true(fingerprint(w.m) == before);
 			book(&w, old, false);
 			cost = auc_plan_cost(old, w.m);
-			least = cost > 0 ? least_cost(&w, i, cost, &with_lead) : 0;
+			least = cost > 0 ? least_cost(&w, i, cost, &allowed) : 0;
 			assert_true(least <= cost * (1 + 1e-9));
 			tried++;
 			moved += found;
@@ -196,7 +222,7 @@ static void try_markets(const struct auc_policy *policy, bool given)
 				assert_close(auc_plan_cost(&d.plan, w.m), least, cost);
 				assert_true(least < cost);
 			} else if (least < 0.99 * cost) {
-				assert_true(auc_plan_lead(old)->workers && !with_lead);
+				assert_true(!allowed);
 			}
 			if (found)
 				assert_int_equal(auc_plan_copy(&w.sold[i], &d.plan, NULL), AUC_OK);

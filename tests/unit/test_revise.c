@@ -63,7 +63,7 @@ static unsigned revise(struct auc_auction *a, double now)
 {
 	unsigned changed;
 
-	if (auc_auction_revise(a, now, &changed, &err) != AUC_OK)
+	if (auc_auction_revise(a, now, 0, &changed, &err) != AUC_OK)
 		fail_msg("%s", err.text);
 	assert_int_equal(auc_ledger_check(a->ledger, &err), AUC_OK);
 	assert_true(auc_market_sound(a->market));
@@ -222,7 +222,7 @@ static void test_confined(void **state)
 		assert_string_equal(
 			auc_market_server_group(a->market, plan_of(a, 2)->shares[i].server),
 			"edge");
-	assert_non_null(strstr(auc_ledger_find_job(a->ledger, 2)->bid, "cloud="));
+	assert_non_null(strstr(auc_ledger_find_job(a->ledger, 2)->bid, "upload=edge=0,1000000"));
 	assert_true(plan_of(a, 2)->due > 0); /* it is the stepper's */
 	auc_auction_destroy(a);
 }
@@ -568,7 +568,7 @@ static void test_beside_bids(void **state)
 		pthread_mutex_lock(&a->lock);
 		a->revise_next = 0;
 		pthread_mutex_unlock(&a->lock);
-		if (auc_auction_revise(a, now, &changed, &err) != AUC_OK)
+		if (auc_auction_revise(a, now, 0, &changed, &err) != AUC_OK)
 			assert_int_equal(err.code, AUC_EFULL);
 		all += changed;
 	} while (!last);

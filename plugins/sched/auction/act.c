@@ -101,6 +101,10 @@ static void carry_out(struct auc_agent *a, struct auc_task *t, const struct auc_
 
 	if (waits(a, action->ask, job))
 		return;
+	/* Its owner may have no more jobs than it has: members of the plan before are found, and
+	 * end, first. */
+	if (action->ask == AUC_ASK_SUBMIT && t->whole)
+		return;
 	switch (action->ask) {
 	case AUC_ASK_SUBMIT:
 		code = auc_slice_of(p, p->start, p->end, &slice, &err);

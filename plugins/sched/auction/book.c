@@ -10,6 +10,7 @@
 
 #include "agent-private.h"
 #include "desc.h"
+#include "power.h"
 #include "receipts.h"
 #include "site.h"
 
@@ -114,7 +115,7 @@ void auc_book_revise(struct auc_agent *a, double now)
 	struct auc_err err;
 	unsigned changed;
 
-	if (auc_auction_revise(a->auction, now, &changed, &err))
+	if (auc_auction_revise(a->auction, now, auc_power_lead(a), &changed, &err))
 		auc_agent_complain(a, AUC_ERROR_LEDGER, &err);
 	if (!changed)
 		return;

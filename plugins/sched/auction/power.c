@@ -25,7 +25,6 @@ struct auc_power {
 };
 
 static int by_name(const void *x, const void *y);
-static double lead(const struct auc_agent *a);
 static bool falls_asleep(const struct power_node *n, double now);
 
 void auc_power_look(struct auc_agent *a, const node_info_msg_t *nodes)
@@ -62,7 +61,7 @@ void auc_power_look(struct auc_agent *a, const node_info_msg_t *nodes)
 
 void auc_power_keep(struct auc_agent *a, double now)
 {
-	double until = now + lead(a);
+	double until = now + auc_power_lead(a);
 
 	if (!a->power || !a->power->nnodes)
 		return;
@@ -112,10 +111,12 @@ static int by_name(const void *x, const void *y)
 	return strcmp(x, y); /* a name comes first in the struct */
 }
 
-static double lead(const struct auc_agent *a)
+double auc_power_lead(const struct auc_agent *a)
 {
 	double seconds = auc_auction_conf(a->auction)->power_up_lead;
 
+	if (!a->power || !a->power->nnodes)
+		return 0;
 	return (seconds > 0 ? seconds : (double)slurm_conf.resume_timeout) + LOOK;
 }
 

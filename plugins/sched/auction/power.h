@@ -12,6 +12,8 @@
 void auc_power_look(struct auc_agent *a, const node_info_msg_t *nodes);
 /* Powers up what is sold soon. */
 void auc_power_keep(struct auc_agent *a, double now);
+/* Seconds before its slot from which on a node is powered up; 0: none is ever powered down. */
+double auc_power_lead(const struct auc_agent *a);
 void auc_power_clear(struct auc_agent *a);
 
 #endif

@@ -68,6 +68,7 @@ enum auc_code auc_task_replan(struct auc_task *t, struct auc_sale_view *view, st
 	}
 	free(t->parts);
 	t->exec.slot = view->slot_seconds;
+	t->exec.replanned = view->revision > 0;
 	t->parts = parts;
 	t->revision = view->revision;
 	t->marked = 0;
@@ -256,7 +257,9 @@ static int part_of(const struct auc_task *t, const slurm_job_info_t *info, doubl
 		if (p->start <= when && when < p->end && info->req_nodes &&
 		    !strcmp(info->req_nodes, p->server))
 			node = (int)i;
+		/* Slurm may not begin one whose limit is too long, for what comes behind it. */
 		if (!auc_slice_fits(&slice, info) ||
+		    (pending && info->time_limit > slice.minutes) ||
 		    (found >= 0 && (pending ? t->parts[found].end > when : p->start > when)))
 			continue;
 		found = (int)i;
