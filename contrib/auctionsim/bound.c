@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <getopt.h>
+#include <inttypes.h>
 #include <math.h>
 #include <signal.h>
 #include <stdio.h>
@@ -16,9 +17,11 @@
 
 #include <json-c/json.h>
 #include <libsmartcols.h>
+#include <xxhash.h>
 
 #include "bound.h"
 #include "clock.h"
+#include "document.h"
 #include "dual.h"
 #include "jsonio.h"
 #include "learn.h"
@@ -39,7 +42,7 @@
 #define SECONDS_MAX     1e9
 #define SAVE_EVERY      15.0 /* seconds */
 #define SHOW_EVERY      0.5
-#define STATE_MAGIC     "auction-bound-state/1"
+#define STATE_MAGIC     "auction-bound-state/2"
 
 enum { EXIT_USAGE = 2 };
 
@@ -57,6 +60,7 @@ struct options {
 struct bound {
 	const struct options *o;
 	struct scenario *s;
+	uint64_t hash; /* of what the scenario says */
 	struct auc_market *market;
 	struct auc_job *jobs;
 	struct auc_dual_job *dual_jobs;
@@ -73,6 +77,7 @@ static volatile sig_atomic_t stop;
 
 static int options_parse(struct options *o, int argc, char **argv);
 static enum auc_code run(struct bound *b, const char *path, struct auc_err *err);
+static enum auc_code load_scenario(struct bound *b, const char *path, struct auc_err *err);
 static enum auc_code verify(const struct options *o, const char *path, bool *proven,
 			    struct auc_err *err);
 static enum auc_code check_policies(const struct options *o, struct auc_err *err);
@@ -228,7 +233,7 @@ static enum auc_code check_policies(const struct options *o, struct auc_err *err
 
 static enum auc_code run(struct bound *b, const char *path, struct auc_err *err)
 {
-	enum auc_code rc = scenario_load(path, &b->s, err);
+	enum auc_code rc = load_scenario(b, path, err);
 
 	b->start = b->saved = auc_clock_now();
 	if (rc == AUC_OK)
@@ -254,6 +259,25 @@ static enum auc_code run(struct bound *b, const char *path, struct auc_err *err)
 	if (b->o->prices)
 		rc = write_prices(b, err);
 	return rc == AUC_OK ? print(b, err) : rc;
+}
+
+static enum auc_code load_scenario(struct bound *b, const char *path, struct auc_err *err)
+{
+	struct json_object *root = NULL;
+	const char *text;
+	enum auc_code rc = document_load(path, &root, err);
+
+	if (rc == AUC_OK)
+		rc = scenario_read(root, path, &b->s, err);
+	if (rc == AUC_OK && b->o->state) {
+		text = json_object_to_json_string_ext(root, JSON_C_TO_STRING_PLAIN);
+		if (text)
+			b->hash = XXH3_64bits(text, strlen(text));
+		else
+			rc = auc_err_set(err, AUC_ENOMEM, "%s: no memory", path);
+	}
+	json_object_put(root);
+	return rc;
 }
 
 static enum auc_code verify(const struct options *o, const char *path, bool *proven,
@@ -426,24 +450,31 @@ static bool good_enough(const struct bound *b)
 static enum auc_code load_state(struct bound *b, struct auc_err *err)
 {
 	FILE *f = fopen(b->o->state, "re");
-	char magic[40] = "", name[80] = "", schedules[40] = "";
+	char magic[40] = "", schedules[40] = "";
 	unsigned long long done, iterations;
 	enum auc_code rc = AUC_OK;
 	unsigned phase;
+	uint64_t hash;
 
 	if (!f)
 		return errno == ENOENT
 			       ? AUC_OK
 			       : auc_err_set(err, AUC_EIO, "%s: %s", b->o->state, strerror(errno));
-	if (fscanf(f, "%39s %39s %llu %llu %u %79[^\n]", magic, schedules, &iterations, &done,
-		   &phase, name) != 6 ||
-	    fgetc(f) != '\n' || strcmp(magic, STATE_MAGIC) != 0)
-		rc = auc_err_set(err, AUC_ECORRUPT, "not the state of a bound");
-	else if (strncmp(name, b->s->name, sizeof(name) - 1) != 0 ||
-		 strcmp(schedules, b->o->schedules) != 0)
+	if (fscanf(f, "%39s", magic) != 1 || strcmp(magic, STATE_MAGIC) != 0)
 		rc = auc_err_set(err, AUC_ECORRUPT,
-				 "the state of scenario %s and schedules %s, expected %.80s and %s",
-				 name, schedules, b->s->name, b->o->schedules);
+				 "expected the state of a bound, " STATE_MAGIC ", found '%s'",
+				 magic);
+	else if (fscanf(f, "%39s %llu %llu %u %16" SCNx64, schedules, &iterations, &done, &phase,
+			&hash) != 5 ||
+		 fgetc(f) != '\n')
+		rc = auc_err_set(err, AUC_ECORRUPT, "the state of a bound is damaged");
+	else if (hash != b->hash)
+		rc = auc_err_set(err, AUC_ECORRUPT, "the state of another scenario than %s",
+				 b->s->file);
+	else if (strcmp(schedules, b->o->schedules) != 0)
+		rc = auc_err_set(err, AUC_ECORRUPT,
+				 "the state of schedules %s, expected --schedules %s", schedules,
+				 b->o->schedules);
 	else if (iterations != b->o->iterations)
 		rc = auc_err_set(err, AUC_ECORRUPT,
 				 "the state of %llu iterations, expected --iterations %llu",
@@ -473,9 +504,9 @@ static enum auc_code save_state(struct bound *b, struct auc_err *err)
 	f = open_file(temporary, err);
 	rc = f ? AUC_OK : AUC_EIO;
 	if (f) {
-		fprintf(f, STATE_MAGIC " %s %llu %llu %u %.79s\n", b->o->schedules,
+		fprintf(f, STATE_MAGIC " %s %llu %llu %u %016" PRIx64 "\n", b->o->schedules,
 			(unsigned long long)b->o->iterations, (unsigned long long)b->done, b->phase,
-			b->s->name);
+			b->hash);
 		rc = close_file(temporary, f, auc_dual_save(b->dual, f, err), err);
 	}
 	if (rc == AUC_OK && rename(temporary, b->o->state) != 0)

@@ -204,7 +204,7 @@ with()
 	until grep -q auctionsim "/proc/$!/comm" && grep -q SigCgt:.*[2367abef]$ "/proc/$!/status"; do :; done
 	kill -INT $!
 	wait $! && false # its exit status is 1
-	[[ $(head -n 1 "$dir/state") == "auction-bound-state/1 dps 1000000 "* ]]
+	[[ $(head -n 1 "$dir/state") == "auction-bound-state/2 dps 1000000 "* ]]
 	run_sim 1 bound -p dps -n 40 --state "$dir/state" "$dir/g.json"
 	[[ $stderr == *"expected --iterations 40"* ]]
 	# one iteration more each time, as an interrupt after each would have it
@@ -219,10 +219,25 @@ with()
 	# another scenario, and a state that is damaged
 	"$sim" gen dps servers=11 jobs=30 slots=30 spread=one -s 4 -o "$dir/other.json"
 	run_sim 1 bound -p dps -n 40 --state "$dir/state" "$dir/other.json"
-	[[ $stderr == *"the state of scenario dps-s10-j30"* ]]
+	[[ $stderr == "auctionsim: bound: $dir/state: the state of another scenario than $dir/other.json" ]]
+	jq '.jobs[0].utility.scale *= 2' "$dir/g.json" > "$dir/dearer.json" # of the same name
+	run_sim 1 bound -p dps -n 40 --state "$dir/state" "$dir/dearer.json"
+	[[ $stderr == *"the state of another scenario"* && -z $output ]]
+	echo 'auction-bound-state/1 dps 40 40 2 dps-s10-j30' > "$dir/older"
+	run_sim 1 bound -p dps -n 40 --state "$dir/older" "$dir/g.json"
+	[[ $stderr == *"expected the state of a bound, auction-bound-state/2, found 'auction-bound-state/1'" ]]
 	printf x | dd of="$dir/state" bs=1 seek=2000 conv=notrunc status=none
 	run_sim 1 bound -p dps -n 40 --state "$dir/state" "$dir/g.json"
 	[[ $stderr == *"is damaged"* ]]
+}
+
+@test "bound: goes on, whatever the name of the scenario" {
+	with '.name = " two\nlines "'
+	run_sim 0 bound -n 20 --state "$dir/state" -j "$dir/with.json"
+	first=$output
+	jq . "$dir/with.json" > "$dir/laid-out.json" # the same, in other words
+	run_sim 0 bound -n 20 --state "$dir/state" -j "$dir/laid-out.json"
+	[ "$output" = "$first" ]
 }
 
 @test "bound: what it refuses" {
