@@ -100,7 +100,8 @@ enum auc_code learned_prices(struct scenario *s, const char *mode, const char *p
 			     ? day_bounds_learn(s, policy, p.days, n, flat, chosen, err)
 			     : learn(s, &p, chosen, err);
 	for (i = 0; p.days && i < p.n; i++) {
-		p.days[i]->teacher = NULL;
+		if (p.days[i]) /* NULL: the one that could not be read */
+			p.days[i]->teacher = NULL;
 		scenario_free(p.days[i]);
 	}
 	for (i = 0; p.teachers && i < p.n; i++)

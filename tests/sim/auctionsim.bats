@@ -316,6 +316,19 @@ with()
 	[[ $stderr == *"are not those of"* ]]
 }
 
+@test "--history: a file that cannot be read is named" {
+	local policy word file
+
+	for policy in dps oasis; do
+		for word in learned flat; do
+			for file in "$dir/none.json" "$dir" ""; do
+				run_sim 1 run -p "$policy" --prices "$word" --history "$dir/s.json" --history "$file" "$dir/s.json"
+				[[ $stderr == "auctionsim: "*": "* && $stderr == *"$file"* && -z $output ]]
+			done
+		done
+	done
+}
+
 @test "--prices learned: where many more jobs come than in the past, prices are fitted again" {
 	"$sim" gen dps servers=8 jobs=120 slots=30 spread=one cloud_workers=20 cloud_ps=10 -s 12 -o "$dir/all.json"
 	jq -c '.jobs |= .[0:15]' "$dir/all.json" > "$dir/past.json"
