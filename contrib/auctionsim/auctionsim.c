@@ -5,7 +5,6 @@
  */
 #include "config.h"
 
-#include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,6 +23,7 @@
 #include "num.h"
 #include "dorm.h"
 #include "offline.h"
+#include "output.h"
 #include "plot.h"
 #include "policy/policy.h"
 #include "posted_world.h"
@@ -57,22 +57,40 @@ struct progress {
 	bool shown;
 };
 
+static int command(int argc, char **argv);
 static int command_run(int argc, char **argv);
 static int command_check(int argc, char **argv);
 static int command_gen(int argc, char **argv);
 static int command_policies(int argc, char **argv);
-static int options_parse(struct options *o, int argc, char **argv);
+static int options_parse(struct options *o, const char *letters, const struct option *options,
+			 int argc, char **argv);
 static enum auc_code run_all(const struct options *o, const char *path, struct auc_err *err);
 static enum auc_code set_prices(const struct options *o, struct scenario *s, const char *policy,
 				struct auc_err *err);
 static enum auc_code print_results(const struct options *o, const struct scenario *s,
 				   const struct result *results, struct auc_err *err);
-static FILE *open_output(const struct options *o, struct auc_err *err);
-static enum auc_code close_output(const struct options *o, FILE *out, enum auc_code rc,
-				  struct auc_err *err);
 static void show_progress(void *arg, unsigned done, unsigned all);
 static int complain(const struct auc_err *err);
 static int usage(FILE *out);
+
+/* What each command takes. */
+static const struct option run_options[] = {
+	{"policy", required_argument, NULL, 'p'}, {"json", no_argument, NULL, 'j'},
+	{"seed", required_argument, NULL, 's'},   {"output", required_argument, NULL, 'o'},
+	{"prices", required_argument, NULL, 'P'}, {"history", required_argument, NULL, 'H'},
+	{"priced", required_argument, NULL, 'W'}, {"no-rearrange", no_argument, NULL, 'S'},
+	{"help", no_argument, NULL, 'h'},         {NULL, 0, NULL, 0},
+};
+static const struct option gen_options[] = {
+	{"seed", required_argument, NULL, 's'},
+	{"output", required_argument, NULL, 'o'},
+	{"help", no_argument, NULL, 'h'},
+	{NULL, 0, NULL, 0},
+};
+static const struct option no_options[] = {
+	{"help", no_argument, NULL, 'h'},
+	{NULL, 0, NULL, 0},
+};
 
 static const struct command {
 	const char *name;
@@ -85,6 +103,13 @@ static const struct command {
 
 int main(int argc, char **argv)
 {
+	output_begin();
+	return output_end(command(argc, argv));
+}
+
+static int command(int argc, char **argv)
+{
+	static char name[] = "auctionsim: policies";
 	unsigned i;
 
 	if (argc < 2)
@@ -95,9 +120,14 @@ int main(int argc, char **argv)
 		puts("auctionsim " PACKAGE_VERSION);
 		return EXIT_SUCCESS;
 	}
-	for (i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
-		if (!strcmp(argv[1], commands[i].name))
-			return commands[i].run(argc - 1, argv + 1);
+	for (i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
+		if (strcmp(argv[1], commands[i].name) != 0)
+			continue;
+		/* The name that getopt's errors begin with. */
+		snprintf(name, sizeof(name), "auctionsim: %s", commands[i].name);
+		argv[1] = name;
+		return commands[i].run(argc - 1, argv + 1);
+	}
 	fprintf(stderr, "auctionsim: '%s' is no command\n", argv[1]);
 	return usage(stderr);
 }
@@ -106,7 +136,7 @@ static int command_run(int argc, char **argv)
 {
 	struct options o = {.seed = 1};
 	struct auc_err err = {0};
-	int code = options_parse(&o, argc, argv);
+	int code = options_parse(&o, "p:js:o:h", run_options, argc, argv);
 
 	if (code >= 0)
 		return code;
@@ -115,6 +145,11 @@ static int command_run(int argc, char **argv)
 	if (optind != argc - 1) {
 		fprintf(stderr, "auctionsim: run: expected one SCENARIO\n");
 		return usage(stderr);
+	}
+	if (o.priced && !strcmp(argv[optind], "-")) {
+		fprintf(stderr, "auctionsim: run: --priced: SCENARIO is -, standard input, "
+				"expected the name of a file: it is read twice\n");
+		return EXIT_USAGE;
 	}
 	return run_all(&o, argv[optind], &err) == AUC_OK ? EXIT_SUCCESS : complain(&err);
 }
@@ -127,7 +162,7 @@ static int command_check(int argc, char **argv)
 	struct auc_err err = {0};
 	unsigned violations = 0;
 	enum auc_code rc;
-	int code = options_parse(&o, argc, argv);
+	int code = options_parse(&o, "h", no_options, argc, argv);
 
 	if (code >= 0)
 		return code;
@@ -152,38 +187,51 @@ static int command_gen(int argc, char **argv)
 	const struct gen_setting *g = argc > 1 ? gen_find(argv[1]) : NULL;
 	struct options o = {.seed = 1};
 	struct auc_err err = {0};
-	enum auc_code rc = AUC_OK;
-	FILE *out;
+	struct output out;
+	enum auc_code rc;
 	int code;
 
+	if (argc > 1 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h")))
+		return usage(stdout);
 	if (!g) {
-		fprintf(stderr, "auctionsim: gen: expected a setting:");
+		fputs("auctionsim: gen: ", stderr);
+		if (argc > 1)
+			fprintf(stderr, "'%s' is no setting, ", argv[1]);
+		fputs("expected", stderr);
 		for (code = 0; gen_at((unsigned)code); code++)
-			fprintf(stderr, " %s", gen_name(gen_at((unsigned)code)));
-		fputc('\n', stderr);
+			fprintf(stderr, "%s %s", code ? "," : "", gen_name(gen_at((unsigned)code)));
+		fputs(" first\n", stderr);
 		return EXIT_USAGE;
 	}
-	code = options_parse(&o, argc - 1, argv + 1);
+	argv[1] = argv[0];
+	code = options_parse(&o, "s:o:h", gen_options, argc - 1, argv + 1);
 	if (code == EXIT_SUCCESS) {
 		printf("\nParameters of setting %s, their defaults and meaning\n", gen_name(g));
 		gen_print_help(g, stdout);
 	}
 	if (code >= 0)
 		return code;
-	out = open_output(&o, &err);
-	if (!out)
-		return complain(&err);
-	rc = gen_write(g, argv + 1 + optind, (unsigned)(argc - 1 - optind), o.seed, out, &err);
-	rc = close_output(&o, out, rc, &err);
+	rc = output_open(&out, "--output", o.output, &err);
+	if (rc == AUC_OK) {
+		rc = gen_write(g, argv + 1 + optind, (unsigned)(argc - 1 - optind), o.seed,
+			       out.stream, &err);
+		rc = output_close(&out, rc, &err);
+	}
 	return rc == AUC_OK ? EXIT_SUCCESS : complain(&err);
 }
 
 static int command_policies(int argc, char **argv)
 {
+	struct options o = {.seed = 1};
 	unsigned i;
+	int code = options_parse(&o, "h", no_options, argc, argv);
 
-	(void)argc;
-	(void)argv;
+	if (code >= 0)
+		return code;
+	if (optind != argc) {
+		fprintf(stderr, "auctionsim: policies: '%s', expected no argument\n", argv[optind]);
+		return usage(stderr);
+	}
 	for (i = 0; auc_policies[i]; i++)
 		printf("%-10s %s\n", auc_policies[i]->name, auc_policies[i]->summary);
 	for (i = 0; auc_steppers[i]; i++)
@@ -196,19 +244,13 @@ static int command_policies(int argc, char **argv)
 }
 
 /* Returns an exit code, or -1 to go on. */
-static int options_parse(struct options *o, int argc, char **argv)
+static int options_parse(struct options *o, const char *letters, const struct option *options,
+			 int argc, char **argv)
 {
-	static const struct option options[] = {
-		{"policy", required_argument, NULL, 'p'}, {"json", no_argument, NULL, 'j'},
-		{"seed", required_argument, NULL, 's'},   {"output", required_argument, NULL, 'o'},
-		{"prices", required_argument, NULL, 'P'}, {"history", required_argument, NULL, 'H'},
-		{"priced", required_argument, NULL, 'W'}, {"no-rearrange", no_argument, NULL, 'S'},
-		{"help", no_argument, NULL, 'h'},         {NULL, 0, NULL, 0},
-	};
 	struct auc_err err = {0};
 	int c;
 
-	while ((c = getopt_long(argc, argv, "p:js:o:h", options, NULL)) != -1)
+	while ((c = getopt_long(argc, argv, letters, options, NULL)) != -1)
 		switch (c) {
 		case 'p':
 			if (o->npolicies == POLICIES_MAX) {
@@ -308,34 +350,14 @@ static enum auc_code set_prices(const struct options *o, struct scenario *s, con
 static enum auc_code print_results(const struct options *o, const struct scenario *s,
 				   const struct result *results, struct auc_err *err)
 {
-	FILE *out = open_output(o, err);
-	enum auc_code rc;
+	struct output out;
+	enum auc_code rc = output_open(&out, "--output", o->output, err);
 
-	if (!out)
-		return AUC_EIO;
-	rc = o->json ? result_print_json(out, s, results, o->npolicies, err)
-		     : result_print_table(out, s, results, o->npolicies, err);
-	return close_output(o, out, rc, err);
-}
-
-/* Where --output says, or standard output. */
-static FILE *open_output(const struct options *o, struct auc_err *err)
-{
-	FILE *out = o->output ? fopen(o->output, "we") : stdout;
-
-	if (!out)
-		auc_err_set(err, AUC_EIO, "%s: %s", o->output, strerror(errno));
-	return out;
-}
-
-/* Returns RC, or what closing adds to it. */
-static enum auc_code close_output(const struct options *o, FILE *out, enum auc_code rc,
-				  struct auc_err *err)
-{
-	if ((o->output ? fclose(out) : fflush(out)) != 0 && rc == AUC_OK)
-		rc = auc_err_set(err, AUC_EIO, "%s: %s", o->output ? o->output : "standard output",
-				 strerror(errno));
-	return rc;
+	if (rc != AUC_OK)
+		return rc;
+	rc = o->json ? result_print_json(out.stream, s, results, o->npolicies, err)
+		     : result_print_table(out.stream, s, results, o->npolicies, err);
+	return output_close(&out, rc, err);
 }
 
 static void show_progress(void *arg, unsigned done, unsigned all)
@@ -381,12 +403,16 @@ static int usage(FILE *out)
 	      "check: does a result keep to its scenario and policy? A line for each violation; "
 	      "exit 1\n"
 	      "\n"
-	      "gen: a scenario of a published setting; 'gen dps --help' lists its parameters\n"
+	      "gen: a scenario of a published setting: dps, oasis, eris, aonline or posted; 'gen "
+	      "dps "
+	      "--help' lists its parameters\n"
 	      "  -o, --output FILE  write there\n"
 	      "  -s, --seed N       (1)\n"
 	      "\n"
+	      "import: a scenario of what a cluster did; 'import --help' says more\n"
 	      "plot: pictures of results; 'plot --help' says more\n"
-	      "bound: how far policies are from the best; 'bound --help' says more\n",
+	      "bound: how far policies are from the best; 'bound --help' says more\n"
+	      "policies: the names of all policies\n",
 	      out);
 	return out == stdout ? EXIT_SUCCESS : EXIT_USAGE;
 }

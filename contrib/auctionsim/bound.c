@@ -25,6 +25,7 @@
 #include "dual.h"
 #include "jsonio.h"
 #include "learn.h"
+#include "output.h"
 #include "proof.h"
 #include "replay.h"
 #include "scenario.h"
@@ -199,6 +200,8 @@ static int options_parse(struct options *o, int argc, char **argv)
 		rc = auc_err_set(
 			&err, AUC_EINVAL,
 			"--gap: expected a --policy, too: the gap is that of the best one");
+	if (rc == AUC_OK && o->state && !*o->state)
+		rc = auc_err_set(&err, AUC_EINVAL, "--state: '', expected the name of a file");
 	if (rc == AUC_OK)
 		rc = check_policies(o, &err);
 	if (rc == AUC_OK)
@@ -521,10 +524,10 @@ static enum auc_code write_prices(const struct bound *b, struct auc_err *err)
 	const struct auc_market *m = b->market;
 	unsigned s, k, t, n = 0, max = auc_market_nservers(m) * auc_market_ntres(m);
 	struct proof *p = proof_create(b->s, max);
-	enum auc_code rc = AUC_OK;
+	enum auc_code rc;
 	struct proof_row *row;
 	bool priced;
-	FILE *f;
+	struct output out;
 
 	if (p)
 		p->policy = strdup(b->o->schedules);
@@ -551,23 +554,23 @@ static enum auc_code write_prices(const struct bound *b, struct auc_err *err)
 	for (s = n; s < max; s++)
 		free(p->rows[s].price);
 	p->nrows = n;
-	f = open_file(b->o->prices, err);
-	if (f)
-		rc = close_file(b->o->prices, f, proof_write(f, b->s, p, err), err);
+	rc = output_open(&out, "--prices", b->o->prices, err);
+	if (rc == AUC_OK)
+		rc = output_close(&out, proof_write(out.stream, b->s, p, err), err);
 	proof_free(p);
-	return f ? rc : AUC_EIO;
+	return rc;
 }
 
 static enum auc_code print(const struct bound *b, struct auc_err *err)
 {
-	FILE *out = b->o->output ? open_file(b->o->output, err) : stdout;
-	enum auc_code rc = AUC_OK;
+	struct output out;
+	enum auc_code rc = output_open(&out, "--output", b->o->output, err);
 
-	if (!out)
-		return AUC_EIO;
-	if (!(b->o->json ? print_json(b, out) : print_table(b, out)))
+	if (rc != AUC_OK)
+		return rc;
+	if (!(b->o->json ? print_json(b, out.stream) : print_table(b, out.stream)))
 		rc = auc_err_set(err, AUC_ENOMEM, "no memory for the result");
-	return b->o->output ? close_file(b->o->output, out, rc, err) : rc;
+	return output_close(&out, rc, err);
 }
 
 static bool print_table(const struct bound *b, FILE *out)

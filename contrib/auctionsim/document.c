@@ -19,6 +19,7 @@
 
 #include "bid.h"
 #include "document.h"
+#include "output.h"
 
 #define DEPTH_MAX JSON_TOKENER_DEFAULT_DEPTH
 #define FOUND_MAX 60 /* bytes of a bad value that an error repeats */
@@ -54,17 +55,16 @@ static enum auc_code unknown_key(struct reader *r, const struct field *fields, u
 
 enum auc_code document_load(const char *path, struct json_object **root, struct auc_err *err)
 {
-	FILE *in = strcmp(path, "-") ? fopen(path, "re") : stdin;
+	FILE *in;
 	char *text = NULL;
 	size_t len = 0;
-	enum auc_code rc;
+	enum auc_code rc = input_open(path, &in, err);
 
 	*root = NULL;
-	if (!in)
-		return auc_err_set(err, AUC_EIO, "%s: %s", path, strerror(errno));
+	if (rc != AUC_OK)
+		return rc;
 	rc = read_all(in, path, &text, &len, err);
-	if (in != stdin)
-		fclose(in);
+	input_close(in);
 	if (rc == AUC_OK)
 		rc = document_parse(text, len, path, root, err);
 	free(text);

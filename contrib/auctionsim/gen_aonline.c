@@ -76,7 +76,7 @@ static const struct parameter parameters[] = {
 	[CHUNK_MB] = GEN_RANGE("chunk_mb", 2, 2, 0, 1e6, "u_j, MB"),
 	[ARRIVAL] = GEN_COUNTS("arrival", 1, 200, 1, AUC_SLOTS_MAX, "r_j"),
 	[PATTERN] =
-		GEN_WORD("pattern", patterns, 0, "arrivals even, or in two peaks of that range"),
+		GEN_WORD("pattern", patterns, 0, "of arrivals in that range: even, or two peaks"),
 	[EPOCHS] = GEN_COUNTS("epochs", 20, 60, 1, 1e6, "E_j"),
 	[MODEL] = GEN_COUNTS("model", 1, 6, 1, 6, "of Table II: 27, 115 or 60 chunks"),
 	[WORKER_SLOTS] = GEN_RANGE("worker_slots", 0.001, 0.05, 0, 1e4, "m_j, in slots"),

@@ -86,10 +86,10 @@ static const struct parameter parameters[] = {
 		"cloud_workers", 100, 100, 0, 1e6,
 		"C_sw of the cloud (the paper does not say); 0 and cloud_ps=0: no cloud"),
 	[CLOUD_PS] = GEN_COUNTS("cloud_ps", 50, 50, 0, 1e6, "C_sp of the cloud"),
-	[SPREAD] = GEN_WORD(
-		"spread", spreads, 0,
-		"an edge server has that many of each type, or of one worker type and one PS "
-		"type"),
+	[SPREAD] = GEN_WORD("spread", spreads, 0,
+			    "each: an edge server has that many of each type; one: of one worker "
+			    "type and one PS "
+			    "type"),
 };
 
 const struct gen_setting gen_dps = {"dps", parameters, DPS_PARAMETERS, write_scenario};

@@ -1,13 +1,12 @@
 /* import_command.c - "auctionsim import": its command line. See auctionsim(1). */
 #include "config.h"
 
-#include <errno.h>
 #include <getopt.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "import.h"
 #include "num.h"
+#include "output.h"
 
 #define SEED_MAX 9007199254740992ULL /* 2^53: exact in every JSON reader */
 
@@ -23,20 +22,14 @@ int import_command(int argc, char **argv)
 	const char *output = NULL;
 	struct auc_err err = {0};
 	int code = parse(&o, &output, argc, argv);
+	struct output out;
 	enum auc_code rc;
-	FILE *out;
 
 	if (code >= 0)
 		return code;
-	out = output ? fopen(output, "we") : stdout;
-	if (!out) {
-		auc_err_set(&err, AUC_EIO, "%.200s: %s", output, strerror(errno));
-		return complain(&err);
-	}
-	rc = import_write(&o, out, stderr, &err);
-	if ((output ? fclose(out) : fflush(out)) != 0 && rc == AUC_OK)
-		rc = auc_err_set(&err, AUC_EIO, "%.200s: %s", output ? output : "standard output",
-				 strerror(errno));
+	rc = output_open(&out, "--output", output, &err);
+	if (rc == AUC_OK)
+		rc = output_close(&out, import_write(&o, out.stream, stderr, &err), &err);
 	return rc == AUC_OK ? EXIT_SUCCESS : complain(&err);
 }
 

@@ -10,6 +10,7 @@
 
 #include "import-private.h"
 #include "num.h"
+#include "output.h"
 
 #define LINE_MAX_BYTES (1 << 20)
 #define FOUND_MAX      60 /* bytes of a bad value that an error repeats */
@@ -20,14 +21,13 @@ static unsigned long field_column(const struct import_table *tb, unsigned field)
 
 enum auc_code import_open(struct import_text *t, const char *path, struct auc_err *err)
 {
-	FILE *in = strcmp(path, "-") ? fopen(path, "re") : stdin;
+	FILE *in;
+	enum auc_code rc = input_open(path, &in, err);
 
-	if (!in) {
-		memset(t, 0, sizeof(*t));
-		return auc_err_set(err, AUC_EIO, "%.200s: %s", path, strerror(errno));
-	}
-	import_open_stream(t, in, path);
-	return AUC_OK;
+	memset(t, 0, sizeof(*t));
+	if (rc == AUC_OK)
+		import_open_stream(t, in, path);
+	return rc;
 }
 
 void import_open_stream(struct import_text *t, FILE *in, const char *name)
@@ -37,8 +37,7 @@ void import_open_stream(struct import_text *t, FILE *in, const char *name)
 
 void import_close(struct import_text *t)
 {
-	if (t->in && t->in != stdin)
-		fclose(t->in);
+	input_close(t->in);
 	free(t->buffer);
 	memset(t, 0, sizeof(*t));
 }

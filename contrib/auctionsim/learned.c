@@ -1,7 +1,6 @@
 /* learned.c - see learned.h */
 #include "config.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +13,7 @@
 #include "guard.h"
 #include "jsonio.h"
 #include "learned.h"
+#include "output.h"
 #include "replay.h"
 #include "teacher.h"
 #include "text.h"
@@ -131,9 +131,9 @@ enum auc_code learned_write(const char *path, const struct scenario *s, const ch
 {
 	struct json_object *root = NULL, *prices;
 	enum auc_code rc = document_load(path, &root, err);
-	bool failed, given, bounds, learned;
+	bool given, bounds, learned;
+	struct output out;
 	const char *text;
-	FILE *f;
 
 	if (rc == AUC_OK &&
 	    (s->prices == SCENARIO_PRICES_TAUGHT || (s->teacher && teacher_moved(s->teacher))))
@@ -159,15 +159,11 @@ enum auc_code learned_write(const char *path, const struct scenario *s, const ch
 		       : NULL;
 	if (rc == AUC_OK && !text)
 		rc = auc_err_set(err, AUC_ENOMEM, "%s: no memory", to);
-	f = rc == AUC_OK ? fopen(to, "we") : NULL;
-	if (f) {
-		fprintf(f, "%s\n", text);
-		failed = ferror(f);
-		failed = fclose(f) != 0 || failed;
-		if (failed)
-			rc = auc_err_set(err, AUC_EIO, "%s: %s", to, strerror(errno));
-	} else if (rc == AUC_OK) {
-		rc = auc_err_set(err, AUC_EIO, "%s: %s", to, strerror(errno));
+	if (rc == AUC_OK)
+		rc = output_open(&out, "--priced", to, err);
+	if (rc == AUC_OK) {
+		fprintf(out.stream, "%s\n", text);
+		rc = output_close(&out, AUC_OK, err);
 	}
 	json_object_put(root);
 	return rc;

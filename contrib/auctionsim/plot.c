@@ -87,9 +87,9 @@ int plot_command(int argc, char **argv)
 			w.options.directory);
 	plot_input_clear(&p.input);
 	free(p.policies);
-	if (rc == AUC_OK && fflush(stdout) == 0)
+	if (rc == AUC_OK)
 		return EXIT_SUCCESS;
-	fprintf(stderr, "auctionsim: plot: %s\n", rc == AUC_OK ? strerror(errno) : err.text);
+	fprintf(stderr, "auctionsim: plot: %s\n", err.text);
 	return EXIT_FAILURE;
 }
 
@@ -177,6 +177,8 @@ static int words_parse(struct words *w, int argc, char **argv)
 			break;
 		case 'o':
 			w->options.directory = optarg;
+			if (!*optarg)
+				code = refuse("--output", optarg, "the name of a directory");
 			break;
 		case 'f':
 			for (i = 0; i < 3 && strcmp(formats[i], optarg) != 0; i++)

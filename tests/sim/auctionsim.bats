@@ -175,6 +175,111 @@ with()
 	run_sim 0 --version
 }
 
+@test "usage: an option of another command is refused, and so is an argument too many" {
+	local words
+
+	for words in 'gen dps --policy dps' 'gen dps --iterations 5' 'gen dps -j' 'check --json a b' 'check -s 2 a b' 'policies --json' \
+		'bound --history a b' 'run --iterations 5 a'; do
+		run_sim 2 $words
+		[[ $stderr == "auctionsim: ${words%% *}: "*" option "* && -z $output ]]
+	done
+	run_sim 2 gen --iterations 5
+	[[ $stderr == "auctionsim: gen: '--iterations' is no setting, expected dps, oasis, eris, aonline, posted first" ]]
+	run_sim 2 policies dps
+	[[ ${stderr_lines[0]} == "auctionsim: policies: 'dps', expected no argument" ]]
+}
+
+@test "--help: of every command, with every word that a parameter may have" {
+	local words
+
+	for words in '' run check gen 'gen dps' 'gen oasis' 'gen eris' 'gen aonline' 'gen posted' import plot bound policies; do
+		run_sim 0 $words --help
+		[[ ${lines[0]} == "Usage: auctionsim "* && -z $stderr ]]
+		run_sim 0 $words -h
+	done
+	for words in 'gen dps:spread:each one' 'gen dps:utility:sigmoid linear inverse' 'gen aonline:pattern:even peaks' \
+		'gen eris:prices:printed offline learned' 'import:utility:sigmoid linear deadline constant' \
+		'import:types:own any' 'import:states:all ended completed'; do
+		IFS=: read -r command parameter words <<< "$words"
+		run_sim 0 $command --help
+		for word in $words; do
+			grep -E "^  $parameter .*\\b$word\\b" <<< "$output"
+		done
+	done
+}
+
+@test "-o: after an error what was there is there; else it is replaced, and its mode kept" {
+	local words inode
+
+	echo old > "$dir/f"
+	chmod 640 "$dir/f"
+	for words in 'gen dps colour=red' "import -n $dir/none $dir/none" "import -n $dir/s.json $dir/s.json" "run -p lottery $dir/s.json" \
+		"bound --schedules fifo $dir/s.json" "run $dir/none"; do
+		run_sim 1 $words -o "$dir/f"
+		[ "$(cat "$dir/f")" = old ]
+	done
+	for words in "gen dps jobs=3" "run -j $dir/s.json" "bound -n 2 -j $dir/s.json"; do
+		run_sim 0 $words -o "$dir/f"
+		[ -z "$output" ]
+		jq -e .format "$dir/f"
+		[ "$(stat -c %a "$dir/f")" = 640 ]
+	done
+	[ "$(cd "$dir" && echo f*)" = f ]
+	(umask 027 && "$sim" gen dps -o "$dir/new")
+	[ "$(stat -c %a "$dir/new")" = 640 ]
+	# a link stays a link, a file with two names has both, a device is none
+	ln -s new "$dir/link"
+	ln "$dir/f" "$dir/f2"
+	for words in link f; do
+		run_sim 0 gen posted jobs=2 -o "$dir/$words"
+	done
+	[ -L "$dir/link" ]
+	cmp "$dir/new" "$dir/f2"
+	run_sim 1 gen dps -o /dev/full
+	[[ $stderr == "auctionsim: /dev/full: No space left on device" && -c /dev/full ]]
+	"$sim" gen dps -o /dev/stdout | jq -e .format
+	run_sim 1 gen dps -o "$dir/none/f"
+	[[ $stderr == *"none/f: No such file or directory" ]]
+}
+
+@test "standard output that cannot be written is an error" {
+	local words
+
+	"$sim" run -j "$dir/s.json" > "$dir/r.json"
+	"$sim" bound -n 3 --prices "$dir/p.json" "$dir/s.json"
+	jq '.totals.welfare += 1' "$dir/r.json" > "$dir/bad.json"
+	for words in 'gen dps' "run $dir/s.json" "run -j $dir/s.json" "check $dir/s.json $dir/bad.json" "bound -n 3 $dir/s.json" \
+		"bound -j -n 3 $dir/s.json" "bound --verify $dir/p.json $dir/s.json" policies --help --version 'import --help' 'gen dps --help' \
+		"plot --no-png -o $dir/plots $dir/s.json $dir/r.json"; do
+		for out in '> /dev/full' '>&-'; do
+			run -1 --separate-stderr bash -c "\"\$0\" $words $out" "$sim"
+			[[ $stderr == "auctionsim: "*"standard output: "* && ${#stderr_lines[@]} = 1 ]]
+		done
+	done
+	# what is closed is not needed where nothing is written, and becomes no file of ours
+	"$sim" check "$dir/s.json" "$dir/r.json" >&-
+	"$sim" run -j -o "$dir/r2.json" "$dir/s.json" <&- >&- 2>&-
+	jq -e .format "$dir/r2.json"
+}
+
+@test "standard input is read once; a file name is not empty" {
+	local words
+
+	"$sim" run -j "$dir/s.json" > "$dir/r.json"
+	for words in 'check - -' 'import -n - -' 'bound --verify - -' 'plot --no-png - -' 'run --prices flat --history - -'; do
+		run -1 --separate-stderr "$sim" $words < "$dir/s.json"
+		[[ $stderr == *"-: expected the name of a file: standard input is read once"* && -z $output ]]
+	done
+	run -2 --separate-stderr "$sim" run --priced "$dir/f" - < "$dir/s.json"
+	[[ $stderr == *"--priced: SCENARIO is -"* && ! -e $dir/f ]]
+	cd "$dir"
+	for words in run 'run s.json -o' 'run s.json --priced' 'gen dps -o' 'bound s.json --state' 'bound -n 2 s.json --prices' 'check s.json' \
+		'import s.json -n' 'import s.json -n s.json -c' 'plot --no-png s.json r.json -o'; do
+		run --separate-stderr "$sim" $words ''
+		[[ $status != 0 && ($stderr == *"'': expected the name of a "* || $stderr == *"'', expected the name of a "*) ]]
+	done
+}
+
 @test "bound: policies stay below it, the prices prove it" {
 	"$sim" gen dps servers=10 jobs=30 slots=30 spread=one -s 3 -o "$dir/g.json"
 	run_sim 0 bound -p dps -p unpriced -p fifo -p drf -n 30 --json --prices "$dir/p.json" "$dir/g.json"

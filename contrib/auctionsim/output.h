@@ -1,0 +1,44 @@
+/*
+ * output.h - where a command writes: to standard output, or to a file that gets all of it or, after
+ * an error, is as it was. Also standard input, which can be read only once.
+ */
+#ifndef SIM_OUTPUT_H
+#define SIM_OUTPUT_H
+
+#include <stdio.h>
+
+#include "err.h"
+
+struct output {
+	const char *path; /* NULL: standard output */
+	FILE *stream;     /* write here */
+	char *text;
+	size_t len;
+};
+
+/*
+ * Begins to write what OPTION names, PATH (NULL: standard output). What is there is not touched
+ * before output_close(), which has to follow. AUC_EINVAL, AUC_ENOMEM: nothing to close.
+ */
+enum auc_code output_open(struct output *o, const char *option, const char *path,
+			  struct auc_err *err);
+/*
+ * With RC AUC_OK puts the file there: a regular one is replaced as a whole. Returns RC, or what
+ * goes wrong here: AUC_EIO "FILE: reason".
+ */
+enum auc_code output_close(struct output *o, enum auc_code rc, struct auc_err *err);
+
+/* Before anything is opened: a standard stream that is closed must not become one of our files. */
+void output_begin(void);
+/* At the end of the program, with its exit code: a failure if standard output could not be written,
+ * which it says. */
+int output_end(int code);
+
+/*
+ * Opens PATH for reading ("-": standard input, once). AUC_EINVAL, AUC_EIO: the sentence names PATH;
+ * *IN is NULL then. Close with input_close().
+ */
+enum auc_code input_open(const char *path, FILE **in, struct auc_err *err);
+void input_close(FILE *in);
+
+#endif
