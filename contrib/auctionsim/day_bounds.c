@@ -25,7 +25,7 @@ static enum auc_code set_prices(struct scenario *s, enum auc_level_kind kind,
 				const struct auc_price *price, struct auc_err *err);
 static enum auc_code set_role(struct scenario_bounds *to, const struct auc_price *price,
 			      unsigned role, struct auc_err *err);
-static char *explain(const struct search *f, const struct auc_levels *found);
+static char *explain(const struct search *f, const struct auc_levels *found, bool flat);
 static enum auc_code no_memory(struct auc_err *err);
 
 enum auc_code day_bounds_learn(struct scenario *s, const char *policy, struct scenario *const *days,
@@ -47,7 +47,7 @@ enum auc_code day_bounds_learn(struct scenario *s, const char *policy, struct sc
 		rc = auc_levels_teach(m, &f.past, found.factor, &price, err);
 	if (rc == AUC_OK)
 		rc = set_prices(s, found.kind, &price, err);
-	if (rc == AUC_OK && !(*chosen = explain(&f, &found)))
+	if (rc == AUC_OK && !(*chosen = explain(&f, &found, flat)))
 		rc = no_memory(err);
 	auc_market_destroy(m);
 	free(f.past.first);
@@ -165,7 +165,7 @@ static enum auc_code set_role(struct scenario_bounds *to, const struct auc_price
 	return AUC_OK;
 }
 
-static char *explain(const struct search *f, const struct auc_levels *found)
+static char *explain(const struct search *f, const struct auc_levels *found, bool flat)
 {
 	static const char *const words[] = {
 		[AUC_LEVEL_NONE] = "no prices",
@@ -173,18 +173,20 @@ static char *explain(const struct search *f, const struct auc_levels *found)
 		[AUC_LEVEL_OF_DAY] = "bounds that the day's jobs teach",
 	};
 	const double *worth = found->worth;
-	char what[80], *text = NULL;
+	char what[80], others[1100] = "", *text = NULL;
 
 	if (found->kind == AUC_LEVEL_TAUGHT)
 		snprintf(what, sizeof(what), "learned prices: bounds times %.3g", found->factor);
 	else
 		snprintf(what, sizeof(what), "%s", words[found->kind]);
-	if (asprintf(&text,
-		     "%.40s: %s: the past would have been worth %.2f without prices, %.2f with the "
-		     "published, %.2f with bounds that its jobs teach as they come, %.2f with "
-		     "learned ones",
-		     f->policy, what, worth[AUC_LEVEL_NONE], worth[AUC_LEVEL_PUBLISHED],
-		     worth[AUC_LEVEL_OF_DAY], worth[AUC_LEVEL_TAUGHT]) < 0)
+	if (!flat) /* else they were not replayed */
+		snprintf(others, sizeof(others),
+			 "%.2f without prices, %.2f with the published, %.2f with bounds that its "
+			 "jobs teach as they come, ",
+			 worth[AUC_LEVEL_NONE], worth[AUC_LEVEL_PUBLISHED],
+			 worth[AUC_LEVEL_OF_DAY]);
+	if (asprintf(&text, "%.40s: %s: the past would have been worth %s%.2f with learned ones",
+		     f->policy, what, others, worth[AUC_LEVEL_TAUGHT]) < 0)
 		return NULL;
 	return text;
 }

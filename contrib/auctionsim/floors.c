@@ -159,7 +159,7 @@ static enum auc_code take(const struct search *f, struct scenario *s, bool flat,
 	const struct worth *other = published ? &f->published : &f->none;
 	bool trace = f->trace_worth.sum > other->sum;
 	enum auc_code rc = AUC_OK;
-	char what[2048];
+	char what[2048], also[400] = "";
 	size_t len;
 
 	if (trace)
@@ -179,11 +179,12 @@ static enum auc_code take(const struct search *f, struct scenario *s, bool flat,
 		s->nvalues = 0;
 		snprintf(what, sizeof(what), "%s prices", published ? "the published" : "no");
 	}
-	if (rc == AUC_OK &&
-	    asprintf(chosen,
-		     "%.40s: %s: the past would have been worth %.2f without prices, %.2f with the "
-		     "published, %.2f with learned ones",
-		     f->policy, what, f->none.sum, f->published.sum, f->floors.sum) < 0) {
+	if (!flat) /* else they were not replayed */
+		snprintf(also, sizeof(also), "%.2f with the published, ", f->published.sum);
+	if (rc == AUC_OK && asprintf(chosen,
+				     "%.40s: %s: the past would have been worth %.2f without "
+				     "prices, %s%.2f with learned ones",
+				     f->policy, what, f->none.sum, also, f->floors.sum) < 0) {
 		*chosen = NULL;
 		rc = auc_err_set(err, AUC_ENOMEM, "--history: no memory");
 	}

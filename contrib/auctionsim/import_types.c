@@ -124,7 +124,8 @@ bool import_types_write(const struct import_types *t)
 
 	fputs("\"worker_types\": [\n", g->out);
 	for (i = 0; i < t->n && ok; i++)
-		if (t->list[i].used) {
+		/* Those of auction.conf are the same whatever jobs there are. */
+		if (t->list[i].used || (t->im->conf && t->list[i].most > 0)) {
 			ok = gen_put(g, before, type_object(&t->list[i]));
 			before = ",\n";
 		}

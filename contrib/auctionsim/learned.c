@@ -15,6 +15,7 @@
 #include "learned.h"
 #include "output.h"
 #include "replay.h"
+#include "same.h"
 #include "teacher.h"
 #include "text.h"
 #include "users.h"
@@ -36,11 +37,6 @@ struct past {
 static enum auc_code load_past(struct past *p, const struct scenario *s, char *const *paths,
 			       unsigned n, struct auc_err *err);
 static enum auc_code winsorize(struct past *p, struct auc_err *err);
-static bool same_market(const struct scenario *a, const struct scenario *b);
-static bool same_types(const struct scenario_type *a, unsigned na, const struct scenario_type *b,
-		       unsigned nb);
-static bool same_amounts(const struct auc_named *a, unsigned na, const struct auc_named *b,
-			 unsigned nb);
 static enum auc_code learn(struct scenario *s, struct past *p, char **chosen, struct auc_err *err);
 static enum auc_code guard(struct past *p, struct auc_guard_verdict *v, struct auc_err *err);
 static enum auc_code rehearse(void *arg, const struct auc_guard_choice *choice, unsigned day,
@@ -64,6 +60,7 @@ enum auc_code learned_prices(struct scenario *s, const char *mode, const char *p
 	struct past p = {.text = policy, .flat = flat};
 	size_t len = strcspn(policy, ",");
 	enum auc_code rc;
+	bool jobs = false;
 	unsigned i;
 
 	*chosen = NULL;
@@ -94,6 +91,13 @@ enum auc_code learned_prices(struct scenario *s, const char *mode, const char *p
 		return auc_err_set(err, AUC_EINVAL, "--prices: %s%s needs a past: --history FILE",
 				   mode, p.policy->sites ? " of a policy of sites" : "");
 	rc = load_past(&p, s, past, n, err);
+	for (i = 0; i < p.n && rc == AUC_OK; i++)
+		jobs |= p.days[i]->njobs > 0;
+	if (rc == AUC_OK && flat && !jobs)
+		rc = auc_err_set(err, AUC_EINVAL,
+				 "--history: expected jobs, from which --prices flat comes, found "
+				 "none in %.200s%s",
+				 past[0], n > 1 ? " and the others" : "");
 	if (rc == AUC_OK)
 		rc = p.policy->sites ? floors_learn(s, policy, p.days, n, flat, chosen, err)
 		     : p.policy->prices == AUC_PRICE_BOUNDS
@@ -180,11 +184,13 @@ static enum auc_code load_past(struct past *p, const struct scenario *s, char *c
 		return auc_err_set(err, AUC_ENOMEM, "--history: no memory");
 	for (; p->n < n && rc == AUC_OK; p->n++) {
 		rc = scenario_load(paths[p->n], &p->days[p->n], err);
-		if (rc == AUC_OK && !same_market(s, p->days[p->n]))
-			rc = auc_err_set(err, AUC_EINVAL,
-					 "--history: %s: its servers, types, slots or budget are "
-					 "not those of %s",
-					 paths[p->n], s->file);
+		if (rc == AUC_OK)
+			rc = same_market(s, p->days[p->n], err);
+		if (rc != AUC_OK && p->days[p->n])
+			auc_err_prefix(err,
+				       "--history: %.100s: its servers, types, slots or budget "
+				       "are not those of %.100s",
+				       paths[p->n], s->file);
 		for (i = 0; rc == AUC_OK && p->policy->prices == AUC_PRICE_ETA &&
 			    !p->policy->sites && i < p->days[p->n]->njobs;
 		     i++)
@@ -246,54 +252,6 @@ static enum auc_code winsorize(struct past *p, struct auc_err *err)
 	free(work);
 	free(user);
 	return rc;
-}
-
-static bool same_market(const struct scenario *a, const struct scenario *b)
-{
-	const struct scenario_server *x, *y;
-	unsigned i;
-
-	if (a->slots != b->slots || a->slot_seconds != b->slot_seconds ||
-	    a->nservers != b->nservers || a->transfer_mb_per_slot != b->transfer_mb_per_slot ||
-	    !same_types(a->worker_types, a->nworker_types, b->worker_types, b->nworker_types) ||
-	    !same_types(a->ps_types, a->nps_types, b->ps_types, b->nps_types))
-		return false;
-	for (i = 0; i < a->nservers; i++) {
-		x = &a->servers[i];
-		y = &b->servers[i];
-		if (strcmp(x->name, y->name) != 0 || x->cloud != y->cloud || x->roles != y->roles ||
-		    !same_amounts(x->capacity, x->ncapacity, y->capacity, y->ncapacity))
-			return false;
-	}
-	return true;
-}
-
-static bool same_types(const struct scenario_type *a, unsigned na, const struct scenario_type *b,
-		       unsigned nb)
-{
-	unsigned i;
-
-	if (na != nb)
-		return false;
-	for (i = 0; i < na; i++)
-		if (strcmp(a[i].name, b[i].name) != 0 ||
-		    a[i].bandwidth_mbps != b[i].bandwidth_mbps ||
-		    !same_amounts(a[i].tres, a[i].ntres, b[i].tres, b[i].ntres))
-			return false;
-	return true;
-}
-
-static bool same_amounts(const struct auc_named *a, unsigned na, const struct auc_named *b,
-			 unsigned nb)
-{
-	unsigned i;
-
-	if (na != nb)
-		return false;
-	for (i = 0; i < na; i++)
-		if (strcmp(a[i].name, b[i].name) != 0 || a[i].value != b[i].value)
-			return false;
-	return true;
 }
 
 /* -- the guard -- */
@@ -374,11 +332,11 @@ static const char *const forms[] = {
 	[AUC_LEARN_MIXED] = "prices by class, half of them by slot",
 };
 
-/* What was chosen, and what the best of each kind would have been worth. */
+/* What was chosen, and what the best of each kind that was replayed would have been worth. */
 static char *explain(const struct past *p, const struct auc_guard_verdict *v)
 {
 	const struct auc_guard_choice *c = &v->choice;
-	char what[128], *text = NULL;
+	char what[128], others[700] = "", *text = NULL;
 
 	if (c->kind >= AUC_TARIFF_FLAT)
 		snprintf(what, sizeof(what), "learned prices: %s, times %g%s",
@@ -386,10 +344,11 @@ static char *explain(const struct past *p, const struct auc_guard_verdict *v)
 	else
 		snprintf(what, sizeof(what), "%s prices",
 			 c->kind == AUC_TARIFF_NONE ? "no" : "the published");
-	if (asprintf(&text,
-		     "%.40s: %s: the past would have been worth %.2f without prices, %.2f with the "
-		     "published, %.2f with learned ones",
-		     p->text, what, v->worth_of[AUC_TARIFF_NONE], v->worth_of[AUC_TARIFF_PUBLISHED],
+	if (!p->flat)
+		snprintf(others, sizeof(others), "%.2f without prices, %.2f with the published, ",
+			 v->worth_of[AUC_TARIFF_NONE], v->worth_of[AUC_TARIFF_PUBLISHED]);
+	if (asprintf(&text, "%.40s: %s: the past would have been worth %s%.2f with learned ones",
+		     p->text, what, others,
 		     fmax(v->worth_of[AUC_TARIFF_FLAT], v->worth_of[AUC_TARIFF_LEARNED])) < 0)
 		return NULL;
 	return text;

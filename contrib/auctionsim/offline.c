@@ -78,7 +78,7 @@ enum auc_code offline_run(const struct scenario *s, bool oasis, const char *opti
 	if (rc == AUC_OK)
 		rc = solve(&p, err);
 	us[0] = (auc_clock_now() - start) * 1e6;
-	result->decisions = 1;
+	result->decisions = s->njobs > 0; /* all jobs by one */
 	if (p.lp)
 		glp_delete_prob(p.lp);
 	books_close(p.books);

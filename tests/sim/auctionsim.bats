@@ -421,6 +421,59 @@ with()
 	[[ $stderr == *"are not those of"* ]]
 }
 
+@test "--prices flat: says nothing of prices that were not replayed, and needs jobs in the past" {
+	local policy setting
+
+	"$sim" gen dps servers=4 jobs=12 slots=20 cloud_workers=0 cloud_ps=0 -o "$dir/dps.json"
+	"$sim" gen oasis servers=4 ps_servers=4 jobs=6 slots=20 -o "$dir/oasis.json"
+	"$sim" gen eris servers=4 jobs=6 slots=20 -o "$dir/eris.json"
+	for policy in dps oasis eris; do
+		run_sim 0 run -p $policy --prices flat --history "$dir/$policy.json" "$dir/$policy.json"
+		[[ $stderr == *": the past would have been worth "*" with learned ones" && $stderr != *published* && $stderr != *teach* ]]
+		[[ $policy == eris || $stderr != *without* ]]
+		run_sim 0 run -p $policy --prices learned --history "$dir/$policy.json" "$dir/$policy.json"
+		[[ $stderr == *" without prices, "*" with the published, "*" with learned ones"* ]]
+		jq '.jobs = []' "$dir/$policy.json" > "$dir/empty.json"
+		run_sim 1 run -p $policy --prices flat --history "$dir/empty.json" --history "$dir/empty.json" "$dir/$policy.json"
+		[[ $stderr == *"--history: expected jobs, from which --prices flat comes, found none in $dir/empty.json and the others" ]]
+		run_sim 0 run -p $policy --prices flat --history "$dir/empty.json" --history "$dir/$policy.json" "$dir/$policy.json"
+		run_sim 0 run -p $policy --prices learned --history "$dir/empty.json" "$dir/$policy.json"
+	done
+}
+
+@test "--history: says what is not the same" {
+	local change said
+
+	while IFS=@ read -r change said; do
+		with "$change"
+		run_sim 1 run --prices learned --history "$dir/with.json" "$dir/s.json"
+		[[ $stderr == "auctionsim: --history: $dir/with.json: "*" not those of $dir/s.json: \$.$said" ]] || { echo "$change: $stderr"; false; }
+	done <<-'END'
+		.slots = 10@slots: expected 20, found 10
+		.slot_seconds = 10.5@slot_seconds: expected 100, found 10.5
+		.transfer_mb_per_slot = 4@transfer_mb_per_slot: expected none, found 4
+		.worker_types[0].tres.cpu = 1@worker_types[0].tres.cpu: expected 2, found 1
+		.worker_types += [{name: "v", tres: {gpu: 1}, bandwidth_mbps: 1}]@worker_types[1].name: expected none, found v
+		.ps_types[0].bandwidth_mbps = 1@ps_types[0].bandwidth_mbps: expected 2000, found 1
+		.servers[0].name = "e0"@servers[0].name: expected e1, found e0
+		del(.servers[1])@servers[1].name: expected e2, found none
+		.servers[1].site = "cloud"@servers[1].site: expected edge, found cloud
+		.servers[1].roles = ["worker"]@servers[1].roles: expected worker and ps, found worker
+		.servers[0].capacity.cpu = 16@servers[0].capacity.cpu: expected 15, found 16
+		del(.servers[1].capacity.cpu)@servers[1].capacity (TRES 2): expected cpu, found none
+	END
+}
+
+@test "a scenario without jobs: no decisions" {
+	with '.jobs = []'
+	for policy in dps fifo srtf aonline offline oasis-fifo; do
+		run --separate-stderr "$sim" run -p $policy -j "$dir/with.json"
+		[[ $stderr != *"built without"* ]] || continue
+		jq -e '.totals.jobs == 0 and .timing.decisions == 0 and .timing.max_us == 0' <<< "$output"
+		"$sim" check "$dir/with.json" - <<< "$output"
+	done
+}
+
 @test "--history: a file that cannot be read is named" {
 	local policy word file
 

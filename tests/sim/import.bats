@@ -100,6 +100,35 @@ as_logged()
 	[[ $stderr == *"expected a node in a partition that auction.conf sells, found none" ]]
 }
 
+@test "days of one log with one auction.conf are of one market, whatever GPUs their jobs used: README.md" {
+	local d
+
+	{
+		echo 'JobID|Submit|Start|End|ElapsedRaw|State|ReqTRES|AllocTRES|Partition|NodeList'
+		for d in 05 06 07; do
+			for i in 0 1 2 3 4 5 6 7; do
+				type=v100
+				[ "$d$i" != 052 ] || type=t4
+				echo "$d$i|2026-10-${d}T0$i:00:01|2026-10-${d}T0$i:00:01|2026-10-${d}T0$i:50:01|3000|COMPLETED||gres/gpu=2,gres/gpu:$type=2|edge|"
+			done
+		done
+	} > "$dir/october.json"
+	cd "$dir"
+	cp "$logs/auction.conf" .
+	cp "$logs/nodes-22.05.txt" nodes
+	auctionsim() { "$sim" "$@"; }
+	sed -n '/^    import() /,/^    auctionsim run .*--history/p' "$BATS_TEST_DIRNAME/../../README.md" > words
+	[ "$(wc -l < words)" = 5 ]
+	. ./words > out 2> error
+	grep '^october.json: 8 servers, 8 jobs, 288 slots of 600 s$' out
+	grep '^auctionsim: dps: .*: the past would have been worth ' error
+	jq -e '[.worker_types[].name] == ["v100", "t4"]' wednesday.json
+	run_sim 0 import -n nodes --from=2026-10-05 --to=2026-10-06 october.json slot_seconds=600 slots=288 -o monday.json
+	run_sim 0 import -n nodes --from=2026-10-06 --to=2026-10-07 october.json slot_seconds=600 slots=288 -o tuesday.json
+	run_sim 1 run --prices learned --history monday.json tuesday.json
+	[[ $stderr == *': $.worker_types[1].name: expected none, found t4' ]]
+}
+
 @test "sacct --json of Slurm 24.11 and 26.05" {
 	for v in 24.11 26.05; do
 		run_sim 0 import -n "$logs/nodes-22.05.txt" "$logs/sacct-$v.json" slot_seconds=2 tail=0.1 -o "$dir/s.json"
