@@ -337,16 +337,16 @@ static void walk(struct best *b)
 	}
 }
 
-/* The right-hand side of (3). */
+/* The right-hand side of (3); where jobs are longer than the market, there is no supply. */
 static double bound(const struct best *b, const double *prices)
 {
-	double demand = 0, supply = 0, asked, mu = b->w->slots - b->mean_slots;
+	double demand = 0, supply = 0, asked, mu = fmax(0, b->w->slots - b->mean_slots);
 	const struct posted_user *u;
 	unsigned kind, i;
 
 	for (i = 0; i < b->n; i++)
 		if (prices[i] < 0)
-			return -1;
+			return -INFINITY; /* worse than any */
 	for (u = b->w->users; u < b->w->users + b->w->njobs; u++) {
 		asked = prices[u->ask.type[0]] * u->ask.count[0] +
 			prices[b->w->ntypes[0] + u->ask.type[1]] * u->ask.count[1];

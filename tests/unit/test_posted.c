@@ -810,6 +810,38 @@ static void test_best(void **state)
 	print_message("fixed prices found: at least %.3f of the grid's best\n", worst);
 }
 
+/* Nelder and Mead's prices are not below 0, also where jobs are longer than all slots. */
+static void test_simplex_short(void **state)
+{
+	(void)state;
+	for (unsigned slots = 1; slots <= 4; slots++) {
+		int32_t capacity[2][1] = {{9}, {8}};
+		struct posted_user users[3];
+		struct posted_world w = {.nservers = 1,
+					 .ntypes = {1, 1},
+					 .njobs = 3,
+					 .slots = slots,
+					 .slot_seconds = 1,
+					 .bandwidth = {{100}, {100}},
+					 .total = {{9}, {8}},
+					 .capacity = {capacity[0], capacity[1]},
+					 .users = users};
+		struct posted_rules rules = {.placement = AUC_POSTED_PA};
+		double prices[2];
+
+		for (unsigned i = 0; i < w.njobs; i++)
+			users[i] = (struct posted_user){.ask = {.arrival = 1,
+								.epochs = 2 + i,
+								.seconds = 1,
+								.count = {1, 1}},
+							.budget = 1 + i};
+		assert_int_equal(posted_world_best(&w, &rules, true, prices, NULL), AUC_OK);
+		for (unsigned k = 0; k < 2; k++)
+			if (!(prices[k] >= 0 && prices[k] <= 3))
+				fail_msg("%u slots: price %u is %g", slots, k, prices[k]);
+	}
+}
+
 /* The market of N WORDS in *W, and its scenario. */
 static struct scenario *make_market(const char *const *words, unsigned n, struct posted_world *w)
 {
@@ -925,14 +957,14 @@ static void test_shifts(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_placements), cmocka_unit_test(test_many_servers),
-		cmocka_unit_test(test_bandit),     cmocka_unit_test(test_bandit_by_hand),
-		cmocka_unit_test(test_theta),      cmocka_unit_test(test_queue),
-		cmocka_unit_test(test_private),    cmocka_unit_test(test_checked),
-		cmocka_unit_test(test_corrupted),  cmocka_unit_test(test_no_offer),
-		cmocka_unit_test(test_seeds),      cmocka_unit_test(test_options),
-		cmocka_unit_test(test_best),       cmocka_unit_test(test_worlds_agree),
-		cmocka_unit_test(test_shifts),
+		cmocka_unit_test(test_placements),   cmocka_unit_test(test_many_servers),
+		cmocka_unit_test(test_bandit),       cmocka_unit_test(test_bandit_by_hand),
+		cmocka_unit_test(test_theta),        cmocka_unit_test(test_queue),
+		cmocka_unit_test(test_private),      cmocka_unit_test(test_checked),
+		cmocka_unit_test(test_corrupted),    cmocka_unit_test(test_no_offer),
+		cmocka_unit_test(test_seeds),        cmocka_unit_test(test_options),
+		cmocka_unit_test(test_best),         cmocka_unit_test(test_simplex_short),
+		cmocka_unit_test(test_worlds_agree), cmocka_unit_test(test_shifts),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
