@@ -211,7 +211,7 @@ static int command_gen(int argc, char **argv)
 	}
 	if (code >= 0)
 		return code;
-	rc = output_open(&out, "--output", o.output, &err);
+	rc = output_open(&out, o.output, &err);
 	if (rc == AUC_OK) {
 		rc = gen_write(g, argv + 1 + optind, (unsigned)(argc - 1 - optind), o.seed,
 			       out.stream, &err);
@@ -251,7 +251,7 @@ static int options_parse(struct options *o, const char *letters, const struct op
 	int c;
 
 	while ((c = getopt_long(argc, argv, letters, options, NULL)) != -1)
-		switch (c) {
+		switch (file_is_named(options, "oWH", c) ? c : '?') {
 		case 'p':
 			if (o->npolicies == POLICIES_MAX) {
 				fprintf(stderr, "auctionsim: --policy: more than %d\n",
@@ -351,7 +351,7 @@ static enum auc_code print_results(const struct options *o, const struct scenari
 				   const struct result *results, struct auc_err *err)
 {
 	struct output out;
-	enum auc_code rc = output_open(&out, "--output", o->output, err);
+	enum auc_code rc = output_open(&out, o->output, err);
 
 	if (rc != AUC_OK)
 		return rc;

@@ -151,7 +151,7 @@ static int options_parse(struct options *o, int argc, char **argv)
 	int c;
 
 	while (rc == AUC_OK && (c = getopt_long(argc, argv, "p:js:o:n:h", options, NULL)) != -1)
-		switch (c) {
+		switch (file_is_named(options, "oPvr", c) ? c : '?') {
 		case 'p':
 			if (o->npolicies == POLICIES_MAX)
 				rc = auc_err_set(&err, AUC_EINVAL, "--policy: more than %d",
@@ -200,8 +200,6 @@ static int options_parse(struct options *o, int argc, char **argv)
 		rc = auc_err_set(
 			&err, AUC_EINVAL,
 			"--gap: expected a --policy, too: the gap is that of the best one");
-	if (rc == AUC_OK && o->state && !*o->state)
-		rc = auc_err_set(&err, AUC_EINVAL, "--state: '', expected the name of a file");
 	if (rc == AUC_OK)
 		rc = check_policies(o, &err);
 	if (rc == AUC_OK)
@@ -554,7 +552,7 @@ static enum auc_code write_prices(const struct bound *b, struct auc_err *err)
 	for (s = n; s < max; s++)
 		free(p->rows[s].price);
 	p->nrows = n;
-	rc = output_open(&out, "--prices", b->o->prices, err);
+	rc = output_open(&out, b->o->prices, err);
 	if (rc == AUC_OK)
 		rc = output_close(&out, proof_write(out.stream, b->s, p, err), err);
 	proof_free(p);
@@ -564,7 +562,7 @@ static enum auc_code write_prices(const struct bound *b, struct auc_err *err)
 static enum auc_code print(const struct bound *b, struct auc_err *err)
 {
 	struct output out;
-	enum auc_code rc = output_open(&out, "--output", b->o->output, err);
+	enum auc_code rc = output_open(&out, b->o->output, err);
 
 	if (rc != AUC_OK)
 		return rc;

@@ -34,9 +34,7 @@ enum auc_code import_write(const struct import_options *o, FILE *out, FILE *repo
 	struct auc_conf *conf = NULL;
 	enum auc_code rc = AUC_OK;
 
-	if (o->conf && !*o->conf)
-		rc = auc_err_set(err, AUC_EINVAL, "--conf: '', expected the name of a file");
-	else if (o->conf)
+	if (o->conf)
 		rc = auc_conf_load(o->conf, &conf, err);
 	if (rc == AUC_OK && o->profiles)
 		rc = import_open(&profiles, o->profiles, err);

@@ -27,7 +27,7 @@ int import_command(int argc, char **argv)
 
 	if (code >= 0)
 		return code;
-	rc = output_open(&out, "--output", output, &err);
+	rc = output_open(&out, output, &err);
 	if (rc == AUC_OK)
 		rc = output_close(&out, import_write(&o, out.stream, stderr, &err), &err);
 	return rc == AUC_OK ? EXIT_SUCCESS : complain(&err);
@@ -53,7 +53,7 @@ static int parse(struct import_options *o, const char **output, int argc, char *
 	int c;
 
 	while ((c = getopt_long(argc, argv, "n:c:p:q:t:s:o:h", options, NULL)) != -1)
-		switch (c) {
+		switch (file_is_named(options, "ncpo", c) ? c : '?') {
 		case 'n':
 			o->nodes = optarg;
 			break;

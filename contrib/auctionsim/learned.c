@@ -164,7 +164,7 @@ enum auc_code learned_write(const char *path, const struct scenario *s, const ch
 	if (rc == AUC_OK && !text)
 		rc = auc_err_set(err, AUC_ENOMEM, "%s: no memory", to);
 	if (rc == AUC_OK)
-		rc = output_open(&out, "--priced", to, err);
+		rc = output_open(&out, to, err);
 	if (rc == AUC_OK) {
 		fprintf(out.stream, "%s\n", text);
 		rc = output_close(&out, AUC_OK, err);

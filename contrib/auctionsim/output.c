@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -20,14 +19,11 @@ static bool replace(const struct output *o, bool *tried);
 static bool overwrite(const struct output *o);
 static bool put(const struct output *o, FILE *f);
 
-enum auc_code output_open(struct output *o, const char *option, const char *path,
-			  struct auc_err *err)
+enum auc_code output_open(struct output *o, const char *path, struct auc_err *err)
 {
 	*o = (struct output){.path = path, .stream = stdout};
 	if (!path)
 		return AUC_OK;
-	if (!*path)
-		return auc_err_set(err, AUC_EINVAL, "%s: '', expected the name of a file", option);
 	o->stream = open_memstream(&o->text, &o->len);
 	return o->stream ? AUC_OK : auc_err_set(err, AUC_ENOMEM, "%s: no memory", path);
 }
@@ -66,6 +62,16 @@ int output_end(int code)
 		return code;
 	fprintf(stderr, "auctionsim: %s\n", err.text);
 	return code == EXIT_SUCCESS ? EXIT_FAILURE : code;
+}
+
+bool file_is_named(const struct option *options, const char *files, int c)
+{
+	if (!optarg || *optarg || !strchr(files, c))
+		return true;
+	while (options->name && options->val != c)
+		options++;
+	fprintf(stderr, "auctionsim: --%s: '', expected the name of a file\n", options->name);
+	return false;
 }
 
 enum auc_code input_open(const char *path, FILE **in, struct auc_err *err)

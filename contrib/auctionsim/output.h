@@ -5,6 +5,8 @@
 #ifndef SIM_OUTPUT_H
 #define SIM_OUTPUT_H
 
+#include <getopt.h>
+#include <stdbool.h>
 #include <stdio.h>
 
 #include "err.h"
@@ -17,11 +19,10 @@ struct output {
 };
 
 /*
- * Begins to write what OPTION names, PATH (NULL: standard output). What is there is not touched
- * before output_close(), which has to follow. AUC_EINVAL, AUC_ENOMEM: nothing to close.
+ * Begins to write to PATH (NULL: standard output). What is there is not touched before
+ * output_close(), which has to follow. AUC_ENOMEM: nothing to close.
  */
-enum auc_code output_open(struct output *o, const char *option, const char *path,
-			  struct auc_err *err);
+enum auc_code output_open(struct output *o, const char *path, struct auc_err *err);
 /*
  * With RC AUC_OK puts the file there: a regular one is replaced as a whole. Returns RC, or what
  * goes wrong here: AUC_EIO "FILE: reason".
@@ -34,6 +35,11 @@ void output_begin(void);
  * which it says. */
 int output_end(int code);
 
+/*
+ * For getopt_long(), which has returned C of OPTIONS: false, with a sentence on standard error, if
+ * C is one of FILES and names none.
+ */
+bool file_is_named(const struct option *options, const char *files, int c);
 /*
  * Opens PATH for reading ("-": standard input, once). AUC_EINVAL, AUC_EIO: the sentence names PATH;
  * *IN is NULL then. Close with input_close().

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 
 #include "num.h"
+#include "output.h"
 #include "plot.h"
 
 #define SIZE_MIN   200
@@ -171,14 +172,12 @@ static int words_parse(struct words *w, int argc, char **argv)
 	unsigned i;
 
 	while (code < 0 && (c = getopt_long(argc, argv, "k:o:f:z:n:h", options, NULL)) != -1)
-		switch (c) {
+		switch (file_is_named(options, "o", c) ? c : '?') {
 		case 'k':
 			code = parse_kinds(w, optarg);
 			break;
 		case 'o':
 			w->options.directory = optarg;
-			if (!*optarg)
-				code = refuse("--output", optarg, "the name of a directory");
 			break;
 		case 'f':
 			for (i = 0; i < 3 && strcmp(formats[i], optarg) != 0; i++)

@@ -273,10 +273,14 @@ with()
 	run -2 --separate-stderr "$sim" run --priced "$dir/f" - < "$dir/s.json"
 	[[ $stderr == *"--priced: SCENARIO is -"* && ! -e $dir/f ]]
 	cd "$dir"
-	for words in run 'run s.json -o' 'run s.json --priced' 'gen dps -o' 'bound s.json --state' 'bound -n 2 s.json --prices' 'check s.json' \
-		'import s.json -n' 'import s.json -n s.json -c' 'plot --no-png s.json r.json -o'; do
-		run --separate-stderr "$sim" $words ''
-		[[ $status != 0 && ($stderr == *"'': expected the name of a "* || $stderr == *"'', expected the name of a "*) ]]
+	for words in 'run s.json -o' 'run s.json --priced' 'run s.json --history' 'gen dps -o' 'bound s.json --state' 'bound -n 2 s.json --prices' \
+		'bound s.json --verify' 'import s.json -n' 'import s.json -n s.json -c' 'import s.json -p' 'plot --no-png s.json r.json -o'; do
+		run_sim 2 $words ''
+		[[ ${stderr_lines[0]} == "auctionsim: --"*": '', expected the name of a file" ]]
+	done
+	for words in run 'check s.json' bound 'import -n s.json' plot 'plot s.json'; do
+		run_sim 1 $words ''
+		[[ $stderr == *": '': expected the name of a file, or -" ]]
 	done
 }
 
@@ -479,7 +483,7 @@ with()
 
 	for policy in dps oasis; do
 		for word in learned flat; do
-			for file in "$dir/none.json" "$dir" ""; do
+			for file in "$dir/none.json" "$dir"; do # an empty name: see above
 				run_sim 1 run -p "$policy" --prices "$word" --history "$dir/s.json" --history "$file" "$dir/s.json"
 				[[ $stderr == "auctionsim: "*": "* && $stderr == *"$file"* && -z $output ]]
 			done
