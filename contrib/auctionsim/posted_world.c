@@ -129,9 +129,11 @@ static enum auc_code read_types(const struct scenario *s, struct posted_world *w
 			type = &types[kind][i];
 			if (i >= AUC_TYPES_MAX || !own_tres(s, type) || !(type->bandwidth_mbps > 0))
 				return auc_err_set(err, AUC_EINVAL,
-						   "%s: type %s: expected bandwidth_mbps, and TRES "
-						   "that no other type takes",
-						   s->file, type->name);
+						   "%s: $.%s[%u]: type %s: expected "
+						   "bandwidth_mbps, and TRES that no other type "
+						   "takes",
+						   s->file, kind ? "ps_types" : "worker_types", i,
+						   type->name);
 			w->bandwidth[kind][i] = type->bandwidth_mbps;
 			for (q = 0; q < s->nservers; q++) {
 				server = &s->servers[q];

@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,8 +14,13 @@ static enum auc_code make_market(const struct scenario *s, const struct scenario
 				 struct auc_err *err);
 static enum auc_code add_types(const struct scenario *s, const struct scenario_job *job,
 			       struct auc_market *m, struct auc_err *err);
-static enum auc_code add_type(struct auc_market *m, const struct scenario_type *t, unsigned role,
+static enum auc_code add_type(const struct scenario *s, const struct scenario_job *job,
+			      struct auc_market *m, unsigned role, unsigned index,
 			      struct auc_err *err);
+static const struct scenario_type *type_of(const struct scenario *s, const struct scenario_job *job,
+					   unsigned role, unsigned index);
+static const char *type_path(const struct scenario *s, const struct scenario_job *job,
+			     unsigned role, unsigned index, char path[80]);
 static enum auc_code needed(const struct scenario *s, const struct scenario_job *job, bool there,
 			    const char *key, struct auc_err *err);
 static enum auc_code needed_bandwidth(const struct scenario *s, const struct scenario_job *job,
@@ -226,10 +232,13 @@ static enum auc_code make_market(const struct scenario *s, const struct scenario
 	*m = auc_market_create(slots, s->slot_seconds, first);
 	if (!*m)
 		return auc_err_set(err, AUC_ENOMEM, "%s: no memory", s->file);
-	for (server = s->servers; server < s->servers + s->nservers && rc == AUC_OK; server++)
+	for (server = s->servers; server < s->servers + s->nservers && rc == AUC_OK; server++) {
 		rc = auc_market_add_server(*m, server->name, server->cloud ? "cloud" : "edge",
 					   server->cloud, server->roles, 0, server->capacity,
 					   server->ncapacity, err);
+		if (rc != AUC_OK)
+			auc_err_prefix(err, "$.servers[%u]", (unsigned)(server - s->servers));
+	}
 	if (rc == AUC_OK)
 		rc = add_types(s, job, *m, err);
 	if (rc == AUC_OK && s->transfer_mb_per_slot >= 0)
@@ -250,25 +259,52 @@ static enum auc_code add_types(const struct scenario *s, const struct scenario_j
 	enum auc_code rc = AUC_OK;
 	unsigned i;
 
-	for (i = 0; i < s->nworker_types && rc == AUC_OK; i++)
-		rc = add_type(m, &s->worker_types[i], AUC_ROLE_WORKER, err);
-	for (i = 0; i < s->nps_types && rc == AUC_OK; i++)
-		rc = add_type(m, &s->ps_types[i], AUC_ROLE_PS, err);
-	for (i = 0; job && i < job->nworker_types && rc == AUC_OK; i++)
-		rc = add_type(m, &job->worker_types[i], AUC_ROLE_WORKER, err);
-	for (i = 0; job && i < job->nps_types && rc == AUC_OK; i++)
-		rc = add_type(m, &job->ps_types[i], AUC_ROLE_PS, err);
+	for (i = 0; i < s->nworker_types + (job ? job->nworker_types : 0) && rc == AUC_OK; i++)
+		rc = add_type(s, job, m, AUC_ROLE_WORKER, i, err);
+	for (i = 0; i < s->nps_types + (job ? job->nps_types : 0) && rc == AUC_OK; i++)
+		rc = add_type(s, job, m, AUC_ROLE_PS, i, err);
 	return rc;
 }
 
-static enum auc_code add_type(struct auc_market *m, const struct scenario_type *t, unsigned role,
+static enum auc_code add_type(const struct scenario *s, const struct scenario_job *job,
+			      struct auc_market *m, unsigned role, unsigned index,
 			      struct auc_err *err)
 {
+	const struct scenario_type *t = type_of(s, job, role, index);
 	double mbps = t->bandwidth_mbps > 0 ? t->bandwidth_mbps : 1; /* nobody looks at it */
+	enum auc_code rc =
+		role == AUC_ROLE_WORKER
+			? auc_market_add_worker_type(m, t->name, t->tres, t->ntres, mbps, err)
+			: auc_market_add_ps_type(m, t->name, t->tres, t->ntres, mbps, err);
+	char path[80];
 
-	return role == AUC_ROLE_WORKER
-		       ? auc_market_add_worker_type(m, t->name, t->tres, t->ntres, mbps, err)
-		       : auc_market_add_ps_type(m, t->name, t->tres, t->ntres, mbps, err);
+	return rc == AUC_OK ? AUC_OK
+			    : auc_err_prefix(err, "%s", type_path(s, job, role, index, path));
+}
+
+/* The scenario's types, then the job's own. */
+static const struct scenario_type *type_of(const struct scenario *s, const struct scenario_job *job,
+					   unsigned role, unsigned index)
+{
+	if (role == AUC_ROLE_WORKER)
+		return index < s->nworker_types ? &s->worker_types[index]
+						: &job->worker_types[index - s->nworker_types];
+	return index < s->nps_types ? &s->ps_types[index] : &job->ps_types[index - s->nps_types];
+}
+
+/* Where that type is in the file. */
+static const char *type_path(const struct scenario *s, const struct scenario_job *job,
+			     unsigned role, unsigned index, char path[80])
+{
+	const char *key = role == AUC_ROLE_WORKER ? "worker_types" : "ps_types";
+	unsigned common = role == AUC_ROLE_WORKER ? s->nworker_types : s->nps_types;
+
+	if (index < common)
+		snprintf(path, 80, "$.%s[%u]", key, index);
+	else
+		snprintf(path, 80, "$.jobs[%u].%s[%u]", (unsigned)(job - s->jobs), key,
+			 index - common);
+	return path;
 }
 
 static enum auc_code needed(const struct scenario *s, const struct scenario_job *job, bool there,
@@ -284,21 +320,17 @@ static enum auc_code needed(const struct scenario *s, const struct scenario_job 
 static enum auc_code needed_bandwidth(const struct scenario *s, const struct scenario_job *job,
 				      struct auc_err *err)
 {
-	const struct scenario_type *t;
-	unsigned i, n = job->nworker_seconds, index;
+	unsigned i, n = job->nworker_seconds, index, role;
+	char path[80];
 
 	for (i = 0; i < n + job->nps_seconds; i++) {
 		index = i < n ? job->worker_seconds[i].index : job->ps_seconds[i - n].index;
-		if (i < n)
-			t = index < s->nworker_types ? &s->worker_types[index]
-						     : &job->worker_types[index - s->nworker_types];
-		else
-			t = index < s->nps_types ? &s->ps_types[index]
-						 : &job->ps_types[index - s->nps_types];
-		if (!(t->bandwidth_mbps > 0))
+		role = i < n ? AUC_ROLE_WORKER : AUC_ROLE_PS;
+		if (!(type_of(s, job, role, index)->bandwidth_mbps > 0))
 			return auc_err_set(err, AUC_EINVAL,
-					   "%s: type %s: expected bandwidth_mbps, found none",
-					   s->file, t->name);
+					   "%s: %s: type %s: expected bandwidth_mbps, found none",
+					   s->file, type_path(s, job, role, index, path),
+					   type_of(s, job, role, index)->name);
 	}
 	return AUC_OK;
 }

@@ -157,6 +157,21 @@ with()
 	with 'del(.jobs[0].epochs)'
 	run_sim 1 run "$dir/with.json"
 	[[ $stderr == *'$.jobs[0]: expected the key epochs, found none' ]]
+	with 'del(.worker_types[0].bandwidth_mbps)'
+	run_sim 1 run "$dir/with.json"
+	[[ $stderr == *'with.json: $.worker_types[0]: type w: expected bandwidth_mbps, found none' ]]
+	with 'del(.jobs[1].upload_default) | .jobs[1].ps_types = [{name: "own", tres: {cpu: 1}}] | .jobs[1].ps_seconds = {own: 1}'
+	run_sim 1 run "$dir/with.json"
+	[[ $stderr == *'with.json: $.jobs[1].ps_types[0]: type own: expected bandwidth_mbps, found none' ]]
+	with '.ps_types += [{name: "q", tres: {}, bandwidth_mbps: 1}]'
+	run_sim 1 run "$dir/with.json"
+	[[ $stderr == *'with.json: $.ps_types[1]: PS type q: uses no TRES' ]]
+	with '.servers[1].capacity += ([range(33) | {"r\(.)": 1}] | add)'
+	run_sim 1 run "$dir/with.json"
+	[[ $stderr == *'with.json: $.servers[1]: server e2: r'*': more than 32 different TRES' ]]
+	with '.ps_types[0].tres = .worker_types[0].tres | .jobs[] |= (.workers = 1 | .ps = 1 | .budget = 1 | .compute_seconds_per_epoch = 1)'
+	run_sim 1 run -p bfp "$dir/with.json"
+	[[ $stderr == *'with.json: $.worker_types[0]: type w: expected bandwidth_mbps, and TRES that no other type takes' ]]
 	run_sim 1 gen dps 'servers=many'
 	run_sim 1 gen dps 'chunks=9:3'
 	run_sim 1 gen dps 'colour=red'
