@@ -223,6 +223,49 @@ with()
 	done
 }
 
+# complete_words WORD...: what may follow, if the last is being typed
+complete_words()
+{
+	COMP_WORDS=("$sim" "$@")
+	COMP_CWORD=$#
+	_auctionsim 2> /dev/null || true # compopt works only while bash completes
+	echo " ${COMPREPLY[*]} "
+}
+
+@test "completion: knows every command, option and setting, and no other" {
+	local command option at
+
+	. "$BATS_TEST_DIRNAME/../../contrib/completion/auctionsim"
+	for command in run check gen import plot bound policies; do
+		[[ $(complete_words '') == *" $command "* ]]
+		at=()
+		[ $command != gen ] || at=(dps)
+		# each is taken, and each that --help or the manual page's synopsis shows is there
+		for option in $(complete_words $command "${at[@]}" --); do
+			run --separate-stderr "$sim" $command "${at[@]}" "$option=" < /dev/null
+			[[ $stderr != *unrecognized* && $stderr != *ambiguous* ]] || { echo "$command $option"; false; }
+		done
+		for option in $("$sim" $command --help | case $command in
+			run) sed -n '/^run:/,/^$/p' ;;
+			gen) sed -n '/^gen:/,/^$/p' ;;
+			check | policies) true ;;
+			*) cat ;;
+			esac | grep -o '^  .*' | grep -oE -- '--[a-z-]+' | sort -u) --help; do
+			[[ $(complete_words $command "${at[@]}" --) == *" $option "* ]] || { echo "$command $option"; false; }
+		done
+	done
+	"$sim" gen 2>&1 | grep -F "expected $(complete_words gen '' | sed 's/ --help $//; s/^ //; s/ /, /g') first"
+	[[ $(complete_words run -p d) == " dps drf dorm dorm-milp " ]]
+	[[ $(complete_words bound --policy = un) == *" unpriced "* ]]
+	[[ $(complete_words run --prices = f) == " flat " ]]
+	[[ $(complete_words bound --schedules '') == " dps oasis " ]]
+	[[ $(complete_words bound --prices f) == "  " ]] # a file
+	[[ $(complete_words gen aonline pat) == " pattern= " ]]
+	[[ $(complete_words import slack) == " slack= " ]]
+	[[ $(complete_words plot -k g) == " gantt " ]]
+	[[ $(complete_words plot --format = s) == " svg " ]]
+}
+
 @test "-o: after an error what was there is there; else it is replaced, and its mode kept" {
 	local words inode
 
