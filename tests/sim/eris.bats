@@ -230,5 +230,5 @@ refuses()
 	[[ $output == *"--prices: learned of a policy of sites needs a past: --history FILE" ]]
 	jq '.transfer_mb_per_slot = 5' day1.json > other.json
 	run -1 "$sim" run -p eris --prices=learned --history=other.json day3.json
-	[[ $output == *"--history: other.json: its servers, types, slots or budget are not those of day3.json" ]]
+	[[ $output == *"--history: other.json: its servers, types, slots or budget are not those of day3.json: \$.transfer_mb_per_slot: expected "*", found 5" ]]
 }
