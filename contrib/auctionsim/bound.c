@@ -482,10 +482,11 @@ static enum auc_code load_state(struct bound *b, struct auc_err *err)
 				 iterations, (unsigned long long)b->o->iterations);
 	else if (done < 1 || done > iterations || phase < 1 || phase > 2)
 		rc = auc_err_set(err, AUC_ECORRUPT, "the state of a bound is damaged");
-	if (rc == AUC_OK)
+	if (rc == AUC_OK) {
+		b->done = done;
+		b->phase = phase;
 		rc = auc_dual_load(b->dual, f, err);
-	b->done = done;
-	b->phase = phase;
+	}
 	fclose(f);
 	return rc == AUC_OK ? AUC_OK : auc_err_prefix(err, "%s", b->o->state);
 }

@@ -1,5 +1,6 @@
 /*
- * same.h - do two scenarios sell the same? What was learned from one is of no use to another market.
+ * same.h - do two scenarios sell the same? What was learned from one is of no use to another
+ * market.
  */
 #ifndef SIM_SAME_H
 #define SIM_SAME_H
