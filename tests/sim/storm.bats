@@ -8,9 +8,9 @@ setup()
 	# Slots of 10 s. The first sale has node1 and node2 in slots 100 and 101, the second node1 in slots 102 to 104 but ends in 103.
 	share='"worker_tres": {"cpu": 1, "mem": 500, "gpu:v100": 1}, "ps_tres": {"cpu": 1, "mem": 200}, "slot_seconds": 10'
 	cat > events.json <<END
-{"seq": 1, "at": 991, "event": "sold", "sale": "s-1", "job": 1, "state": "sold", "payment": "3.000000", "bid": "bid=sigmoid:50.001,0.5,9", $share,
+{"seq": 1, "at": 991, "event": "sold", "sale": "s-1", "job": 1, "state": "sold", "payment": "3.000000", "bid": "bid=sigmoid:50.000001,0.5,9", $share,
  "plan": {"completion": 102, "plan": [{"from": 100, "to": 101, "workers": {"node1": 4, "node2": 1}, "ps": {"node1": 2}}]}}
-{"seq": 2, "at": 992, "event": "sold", "sale": "s-2", "job": 3, "state": "sold", "payment": "2.000001", "bid": "bid=sigmoid:70.002,0.5,9", $share,
+{"seq": 2, "at": 992, "event": "sold", "sale": "s-2", "job": 3, "state": "sold", "payment": "2.000001", "bid": "bid=sigmoid:70.000002,0.5,9", $share,
  "plan": {"completion": 105, "plan": [{"from": 102, "to": 104, "workers": {"node1": 4}, "ps": {"node1": 2}}]}}
 {"seq": 3, "at": 1001, "event": "running", "sale": "s-1"}
 {"seq": 4, "at": 1020, "event": "settled", "sale": "s-1", "free_from": 102, "refund": "0.000000", "kept": "3.000000", "why": "timeout"}
@@ -64,6 +64,20 @@ altered()
 	[[ $output == *"first parts began behind their slot, quiet: p50 0.4 s, p99 0.4 s, max 0.4 s of 2"* ]]
 	[[ $output == *"further parts began behind their slot, quiet: p50 0.5 s, p99 0.5 s, max 0.5 s of 1"* ]]
 	[[ $output == *"ended: cancelled 1, timeout 1"* ]]
+}
+
+@test "a storm of more than a thousand submissions: each number is one sale's" {
+	local n value
+
+	# What sbatch got as 70.100000 the ledger has as 70.1.
+	for n in 1001:70.001001 100000:70.1 999999:70.999999; do
+		value=${n#*:} n=${n%:*}
+		sed -i "s/sigmoid:70[.0-9]*/sigmoid:$value/" events.json
+		sed -i "/\"job\": 3/s/storm-[0-9]*/storm-$n/" tasks.json
+		sed -i "s/^[0-9]* 3 /$n 3 /" submitted
+		run -0 audit
+		altered submitted 's/2.000001/2.000002/' 'job 3: told 2.000002, charged 2.000001'
+	done
 }
 
 @test "money: what was told, charged, kept and paid back" {

@@ -44,8 +44,8 @@ def lateness($what): "\($what) began behind their slot, quiet: \([.[] | select(.
 	"  with a node that failed or came back within 30 s: \([.[] | select(.disturbed == "node") | .late] | spread)",
 	([.[] | select(.disturbed == "gpus") | .late] | if . == [] then empty else "  of a job that had GPUs and has none now, so that Slurm waits for a free one: \(spread)" end),
 	([.[] | select(.disturbed == "slurmctld")] | "  with slurmctld away, or back for less than 15 s: \(map(.late) | spread); behind its return: \(map(.at - ([.begin, .returned] | max)) | spread)");
-# The number of the submission is in the thousandths of its bid's value.
-def number_of: .bid | capture("sigmoid:(?<value>[0-9.]+),").value | tonumber | (. - floor) * 1000 | round;
+# The number of the submission is in the six decimals of its bid's value, which the ledger writes without zeros at the end: 70.1 is that of 100000.
+def number_of: .bid | capture("sigmoid:(?<value>[0-9.]+),").value | tonumber | micro % 1000000;
 
 # Books CELLS with SIGN into .book, and notes what is then above what a node has.
 def book($cells; $sign): reduce ($cells | to_entries[]) as $c (.; .book[$c.key] as $b
