@@ -25,6 +25,8 @@ static void print_over_runs(const struct row *row, FILE *out,
 			    bool mean);
 static double fold_sum(double sum, double x, double slots);
 static double fold_max(double sum, double x, double slots);
+static void print_fixed(FILE *out, int decimals, double v);
+static void print_digits(FILE *out, int digits, double v);
 static void print_time(FILE *out, double when);
 static struct json_object *counts_of(const struct row *row, const char *role);
 static void print_counts(const struct row *row, FILE *out, const char *role, const char *type);
@@ -111,6 +113,14 @@ const struct field columns_of_learning[] = {
 	{0},
 };
 
+struct json_object *status_within(struct json_object *o, const char *key)
+{
+	struct json_object *v = NULL;
+
+	json_object_object_get_ex(o, key, &v); /* of what is no object: nothing */
+	return v;
+}
+
 const char *status_text(struct json_object *o, const char *key)
 {
 	struct json_object *v;
@@ -125,6 +135,15 @@ double status_number(struct json_object *o, const char *key)
 	double value;
 
 	return auc_json_double(o, key, -1e18, 1e18, &value, NULL) == AUC_OK ? value : NAN;
+}
+
+double status_item(struct json_object *list, size_t i)
+{
+	struct json_object *v = json_object_array_get_idx(list, i);
+
+	return json_object_is_type(v, json_type_double) || json_object_is_type(v, json_type_int)
+		       ? json_object_get_double(v)
+		       : NAN;
 }
 
 bool status_slot(struct json_object *status, int64_t *slot)
@@ -150,11 +169,10 @@ static bool run_at(const struct row *row, int64_t slot, double *used, double *pr
 		run = json_object_array_get_idx(runs, i);
 		if (!json_object_is_type(run, json_type_array) ||
 		    json_object_array_length(run) != 4 ||
-		    json_object_get_int64(json_object_array_get_idx(run, 0)) > slot ||
-		    json_object_get_int64(json_object_array_get_idx(run, 1)) < slot)
+		    !(status_item(run, 0) <= (double)slot && status_item(run, 1) >= (double)slot))
 			continue;
-		*used = json_object_get_double(json_object_array_get_idx(run, 2));
-		*price = json_object_get_double(json_object_array_get_idx(run, 3));
+		*used = status_item(run, 2);
+		*price = status_item(run, 3);
 		return true;
 	}
 	return false;
@@ -167,9 +185,9 @@ static void print_at(const struct row *row, FILE *out, int64_t slot, bool price)
 	if (!run_at(row, slot, &used, &unit))
 		fputs("-", out);
 	else if (price)
-		fprintf(out, "%.6f", unit);
+		print_fixed(out, 6, unit);
 	else
-		fprintf(out, "%.10g", used);
+		print_digits(out, 10, used);
 }
 
 /* FOLD over all slots of use or price; MEAN: divided by the slots. Use is shown in percent of the
@@ -189,19 +207,16 @@ static void print_over_runs(const struct row *row, FILE *out,
 		if (!json_object_is_type(run, json_type_array) ||
 		    json_object_array_length(run) != 4)
 			continue;
-		n = (double)(json_object_get_int64(json_object_array_get_idx(run, 1)) -
-			     json_object_get_int64(json_object_array_get_idx(run, 0)) + 1);
-		sum = fold(sum,
-			   json_object_get_double(json_object_array_get_idx(run, price ? 3 : 2)),
-			   n);
+		n = status_item(run, 1) - status_item(run, 0) + 1;
+		sum = fold(sum, status_item(run, price ? 3 : 2), n);
 		slots += n;
 	}
-	if (mean)
-		sum = slots > 0 ? sum / slots : 0;
+	if (mean && slots != 0)
+		sum /= slots;
 	if (price)
-		fprintf(out, "%.6f", sum);
+		print_fixed(out, 6, sum);
 	else
-		fprintf(out, "%.1f", 100 * sum / status_number(row->tres, "capacity"));
+		print_fixed(out, 1, 100 * sum / status_number(row->tres, "capacity"));
 }
 
 static double fold_sum(double sum, double x, double slots)
@@ -212,7 +227,20 @@ static double fold_sum(double sum, double x, double slots)
 static double fold_max(double sum, double x, double slots)
 {
 	(void)slots;
-	return x > sum ? x : sum;
+	return isnan(x) || x > sum ? x : sum;
+}
+
+/* Nothing, if V is not known. */
+static void print_fixed(FILE *out, int decimals, double v)
+{
+	if (isfinite(v))
+		fprintf(out, "%.*f", decimals, v);
+}
+
+static void print_digits(FILE *out, int digits, double v)
+{
+	if (isfinite(v))
+		fprintf(out, "%.*g", digits, v);
 }
 
 /* Like squeue. */
@@ -278,7 +306,7 @@ static void p_tres(const struct row *r, FILE *f)
 
 static void p_capacity(const struct row *r, FILE *f)
 {
-	fprintf(f, "%.10g", status_number(r->tres, "capacity"));
+	print_digits(f, 10, status_number(r->tres, "capacity"));
 }
 
 static void p_used(const struct row *r, FILE *f)
@@ -313,7 +341,7 @@ static void p_max(const struct row *r, FILE *f)
 
 static void c_servers(const struct row *r, FILE *f)
 {
-	fprintf(f, "%.0f", status_number(r->tres, "servers"));
+	print_fixed(f, 0, status_number(r->tres, "servers"));
 }
 
 static void s_sale(const struct row *r, FILE *f)
@@ -323,7 +351,7 @@ static void s_sale(const struct row *r, FILE *f)
 
 static void s_job(const struct row *r, FILE *f)
 {
-	fprintf(f, "%.0f", status_number(r->sale, "job"));
+	print_fixed(f, 0, status_number(r->sale, "job"));
 }
 
 static void s_user(const struct row *r, FILE *f)
@@ -334,7 +362,7 @@ static void s_user(const struct row *r, FILE *f)
 	if (pw)
 		fputs(pw->pw_name, f);
 	else
-		fprintf(f, "%.0f", uid);
+		print_fixed(f, 0, uid);
 }
 
 static void s_state(const struct row *r, FILE *f)
@@ -402,7 +430,7 @@ static void t_value(const struct row *r, FILE *f)
 	if (r->is_time)
 		print_time(f, json_object_get_double(r->value));
 	else if (json_object_is_type(r->value, json_type_double))
-		fprintf(f, "%.6g", json_object_get_double(r->value));
+		print_digits(f, 6, json_object_get_double(r->value));
 	else
 		fputs(json_object_get_string(r->value), f);
 }

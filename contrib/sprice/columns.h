@@ -34,10 +34,14 @@ struct field {
 extern const struct field columns_of_prices[], columns_of_classes[], columns_of_sales[],
 	columns_of_totals[], columns_of_learning[];
 
+/* NULL if there is nothing of that name, or null. */
+struct json_object *status_within(struct json_object *o, const char *key);
 /* "" if there is no such text. */
 const char *status_text(struct json_object *o, const char *key);
 /* NAN if there is no such number. */
 double status_number(struct json_object *o, const char *key);
+/* The same of a list's item. */
+double status_item(struct json_object *list, size_t i);
 /* The slot in which STATUS was written; false: it has no time that makes sense. */
 bool status_slot(struct json_object *status, int64_t *slot);
 

@@ -88,7 +88,6 @@ static void print_classes(struct json_object *classes, int64_t slot);
 static void print_learning(struct json_object *learning);
 static bool run_of(struct json_object *tres, int64_t slot, struct json_object **run);
 static double amount(struct json_object *o, const char *key);
-static struct json_object *within(struct json_object *o, const char *key);
 static struct json_object *item(struct json_object *list, size_t i);
 static size_t length(struct json_object *list);
 
@@ -96,7 +95,7 @@ void metrics_print(struct json_object *status)
 {
 	struct label policy = {"policy", status_text(status, "policy")};
 	struct label prices = {"prices", status_text(status, "prices")};
-	struct json_object *learning = within(status, "learning");
+	struct json_object *learning = status_within(status, "learning");
 	int64_t slot;
 
 	if (*policy.value) {
@@ -104,10 +103,10 @@ void metrics_print(struct json_object *status)
 		sample("auction_info", "", (struct label[]){policy, prices}, 2, 1);
 	}
 	print_gauges(status_gauges, status);
-	print_totals(within(status, "totals"));
+	print_totals(status_within(status, "totals"));
 	if (status_slot(status, &slot)) {
-		print_servers(within(status, "servers"), slot);
-		print_classes(within(learning, "classes"), slot);
+		print_servers(status_within(status, "servers"), slot);
+		print_classes(status_within(learning, "classes"), slot);
 	}
 	print_learning(learning);
 	puts("# EOF");
@@ -149,7 +148,7 @@ static void print_servers(struct json_object *servers, int64_t slot)
 		family(families[f].name, "gauge", families[f].help);
 		for (size_t i = 0; i < length(servers); i++) {
 			server = item(servers, i);
-			list = within(server, "tres");
+			list = status_within(server, "tres");
 			for (size_t k = 0; k < length(list); k++) {
 				tres = item(list, k);
 				const struct label labels[] = {
@@ -163,8 +162,7 @@ static void print_servers(struct json_object *servers, int64_t slot)
 					       status_number(tres, "capacity"));
 				else if (run_of(tres, slot, &run))
 					sample(families[f].name, "", labels, 3,
-					       json_object_get_double(
-						       item(run, (size_t)families[f].column)));
+					       status_item(run, (size_t)families[f].column));
 			}
 		}
 	}
@@ -175,6 +173,7 @@ static void print_classes(struct json_object *classes, int64_t slot)
 {
 	struct json_object *class, *run;
 	char capacity[32];
+	double much;
 
 	if (!length(classes))
 		return;
@@ -183,7 +182,10 @@ static void print_classes(struct json_object *classes, int64_t slot)
 	       "partition that have so much of it.");
 	for (size_t i = 0; i < length(classes); i++) {
 		class = item(classes, i);
-		snprintf(capacity, sizeof(capacity), "%.15g", status_number(class, "capacity"));
+		much = status_number(class, "capacity");
+		if (!isfinite(much))
+			continue; /* it is part of the name */
+		snprintf(capacity, sizeof(capacity), "%.15g", much);
 		const struct label labels[] = {
 			{"partition", status_text(class, "partition")},
 			{"tres", status_text(class, "tres")},
@@ -191,13 +193,14 @@ static void print_classes(struct json_object *classes, int64_t slot)
 		};
 
 		sample("auction_class_price_credits", "", labels, 3,
-		       run_of(class, slot, &run) ? json_object_get_double(item(run, 2)) : 0);
+		       run_of(class, slot, &run) ? status_item(run, 2) : 0);
 	}
 }
 
 static void print_learning(struct json_object *learning)
 {
-	struct json_object *guard = within(learning, "guard"), *worth = within(learning, "worth");
+	struct json_object *guard = status_within(learning, "guard"),
+			   *worth = status_within(learning, "worth");
 	struct label choice[] = {
 		{"kind", learning ? status_text(learning, "kind") : ""},
 		{"form", learning ? status_text(learning, "form") : ""},
@@ -269,12 +272,12 @@ static void print_gauges(const struct gauge *list, struct json_object *o)
 /* The run of TRES, [from, to, ...], in which SLOT is. */
 static bool run_of(struct json_object *tres, int64_t slot, struct json_object **run)
 {
-	struct json_object *runs = within(tres, "runs");
+	struct json_object *runs = status_within(tres, "runs");
 
 	for (size_t i = 0; i < length(runs); i++) {
 		*run = item(runs, i);
-		if (length(*run) >= 3 && json_object_get_int64(item(*run, 0)) <= slot &&
-		    json_object_get_int64(item(*run, 1)) >= slot)
+		if (length(*run) >= 3 && status_item(*run, 0) <= (double)slot &&
+		    status_item(*run, 1) >= (double)slot)
 			return true;
 	}
 	return false;
@@ -283,23 +286,13 @@ static bool run_of(struct json_object *tres, int64_t slot, struct json_object **
 /* A number, credits as text, or 1 for true; NAN: none of these. */
 static double amount(struct json_object *o, const char *key)
 {
-	struct json_object *v = within(o, key);
+	struct json_object *v = status_within(o, key);
 
 	if (json_object_is_type(v, json_type_boolean))
 		return json_object_get_boolean(v);
 	if (json_object_is_type(v, json_type_string))
 		return strtod(json_object_get_string(v), NULL);
 	return v ? status_number(o, key) : NAN;
-}
-
-/* NULL, if there is nothing of that name. */
-static struct json_object *within(struct json_object *o, const char *key)
-{
-	struct json_object *v = NULL;
-
-	return json_object_is_type(o, json_type_object) && json_object_object_get_ex(o, key, &v)
-		       ? v
-		       : NULL;
 }
 
 static struct json_object *item(struct json_object *list, size_t i)

@@ -365,13 +365,13 @@ static struct json_object *status_load(const struct options *o)
 static int show(const struct options *o, struct json_object *status)
 {
 	struct row row = {.slot_seconds = status_number(status, "slot_seconds")};
-	struct json_object *ready;
+	struct json_object *ready = status_within(status, "ready");
 	struct table t;
 	int code = EXIT_FAILURE;
 
-	if (json_object_object_get_ex(status, "ready", &ready) && !json_object_get_boolean(ready)) {
+	if (ready && !json_object_get_boolean(ready)) {
 		fail("the auction is closed: %s", status_text(status, "reason"));
-		if (!json_object_object_get_ex(status, "policy", NULL))
+		if (!status_within(status, "policy"))
 			return EXIT_SUCCESS; /* without auction.conf there is nothing else */
 	}
 	if (*status_text(status, "warning"))
@@ -384,8 +384,7 @@ static int show(const struct options *o, struct json_object *status)
 				  "server,partition,tres,capacity,used,load,now,next,mean");
 		return code ? code : add_prices(&t, status, &row) | table_close(&t);
 	case VIEW_SALES:
-		if (json_object_object_get_ex(status, "servers", NULL) &&
-		    !json_object_object_get_ex(status, "sales", NULL))
+		if (status_within(status, "servers") && !status_within(status, "sales"))
 			return fail("--sales: this status is the public one, which has none");
 		code = table_open(&t, o, columns_of_sales,
 				  "job,state,user,start,end,workers,ps,nodes,payment,value");
@@ -525,14 +524,13 @@ static int add_sales(struct table *t, struct json_object *status, struct row *ro
 
 static int add_totals(struct table *t, struct json_object *status, struct row *row)
 {
-	struct json_object *totals;
+	struct json_object *totals = status_within(status, "totals");
 	int code = EXIT_SUCCESS;
 
-	if (!json_object_object_get_ex(status, "totals", &totals))
-		return EXIT_SUCCESS;
 	for (size_t i = 0; i < sizeof(total_names) / sizeof(*total_names) && !code; i++) {
 		row->key = total_names[i];
-		if (json_object_object_get_ex(totals, row->key, &row->value))
+		row->value = status_within(totals, row->key);
+		if (row->value)
 			code = table_row(t, row);
 	}
 	return code;
@@ -621,9 +619,9 @@ static int add_learning(struct table *t, struct json_object *status, struct row 
 		row->is_time = learning_rows[i].is_time;
 		within = learning;
 		if (learning_rows[i].within)
-			json_object_object_get_ex(learning, learning_rows[i].within, &within);
-		if ((looked || !learning_rows[i].guard) &&
-		    json_object_object_get_ex(within, learning_rows[i].key, &row->value))
+			within = status_within(learning, learning_rows[i].within);
+		row->value = status_within(within, learning_rows[i].key);
+		if (row->value && (looked || !learning_rows[i].guard))
 			code = table_row(t, row);
 	}
 	return code;
@@ -632,10 +630,9 @@ static int add_learning(struct table *t, struct json_object *status, struct row 
 /* NULL, and said why: prices are not fitted. */
 static struct json_object *learning_of(struct json_object *status)
 {
-	struct json_object *learning;
+	struct json_object *learning = status_within(status, "learning");
 
-	if (json_object_object_get_ex(status, "learning", &learning))
-		return learning;
-	fail("prices are not fitted: Prices=%s", status_text(status, "prices"));
-	return NULL;
+	if (!learning)
+		fail("prices are not fitted: Prices=%s", status_text(status, "prices"));
+	return learning;
 }

@@ -303,6 +303,37 @@ auction_ready 0
 # HELP auction_status_timestamp_seconds Unix time of what is shown here.
 auction_status_timestamp_seconds 300000310.5
 # EOF' --metrics -f "$temp"
+# What is null is as if it were not there, and no number that is none is shown as one.
+if command -v jq > /dev/null; then
+	# without FILE VIEW PATH...: what is shown is the same with null at each path as without it
+	without()
+	{
+		local file=$here/$1 view=$2 path
+		for path in "${@:3}"; do
+			jq -c "del($path)" "$file" > "$temp"
+			expected=$("$sprice" "$view" -f "$temp" 2>&1)
+			code=$?
+			jq -c "$path = null" "$file" > "$temp"
+			expect "$path is null" "$code" "$expected" "$view" -f "$temp"
+		done
+	}
+	without status.json -Pt .ready .warning .policy .totals .totals.bids .totals.settled_revenue
+	without status.json -P .servers '.servers[0].name' '.servers[0].tres' '.servers[0].for_sale' '.servers[0].tres[0].name' '.servers[0].tres[0].runs'
+	without status.json -Ps .sales .servers '.sales[0].job' '.sales[0].uid' '.sales[0].plan' '.sales[0].plan[0].workers' '.sales[0].payment'
+	without status-learned.json -Pl .learning .learning.expected .learning.guard .learning.guard.needed .learning.worth .learning.day_bids
+	without status-learned.json -Pc .learning .learning.classes '.learning.classes[0].runs' '.learning.classes[0].capacity'
+	without status-learned.json --metrics .learning .learning.factor '.learning.classes[0].capacity' '.learning.classes[1].runs'
+	jq -c '.learning.classes[1] = null' "$here/status-learned.json" > "$temp"
+	[[ $("$sprice" --metrics -f "$temp" | grep -c '^auction_class_price_credits{') == 1 ]] || { echo 'FAIL: metrics of a class that is null'; failed=1; }
+	jq -c '.servers = [.servers[0]] | .servers[0].tres |= [.[0, 1, 2, 2]] | .servers[0].tres[0].capacity = "x" | .servers[0].tres[1].runs[0][3] = null
+		| .servers[0].tres[2].runs[0][3] = "nan" | .servers[0].tres[3].capacity = 0 | .servers[0].tres[3].runs[0][2] = []' "$here/status.json" > "$temp"
+	expect 'damaged prices' 0 "TRES|CAPACITY|USED|LOAD%|NOW|NEXT|MEAN|MAX
+cpu||10||0.781797|0.781797|0.195449|0.781797
+mem|65536|20480|7.8||||
+gpu:v100|2|2|25.0||||
+gpu:v100|0|||24.000000|24.000000|6.000000|24.000000" -P -o tres,capacity,used,load,now,next,mean,max -f "$temp"
+	"$sprice" --metrics -f "$temp" | grep -q ' [^0-9]*nan$' && { echo 'FAIL: metrics of damaged prices'; failed=1; }
+fi
 # A status with any line missing or cut is shown or refused, and does no harm.
 for ((i = 1; i <= $(wc -l < "$here/status.json"); i += 13)); do
 	for view in -P -Ps -Pt --metrics; do
