@@ -51,6 +51,28 @@ enum auc_code auc_file_replace(const char *path, const char *text, size_t len, m
 	return AUC_OK;
 }
 
+void auc_output_begin(void)
+{
+	int fd;
+
+	if (fcntl(STDOUT_FILENO, F_GETFD) != -1 || errno != EBADF)
+		return;
+	fd = open("/dev/null", O_RDONLY);
+	if (fd >= 0 && fd != STDOUT_FILENO) {
+		dup2(fd, STDOUT_FILENO); /* standard input was closed, too */
+		close(fd);
+	}
+}
+
+enum auc_code auc_output_end(struct auc_err *err)
+{
+	if (fflush(stdout))
+		return auc_err_set(err, AUC_EIO, "cannot write: %s", strerror(errno));
+	if (ferror(stdout)) /* earlier, line by line */
+		return auc_err_set(err, AUC_EIO, "cannot write: some of the output is lost");
+	return AUC_OK;
+}
+
 static bool write_all(int fd, const char *text, size_t len)
 {
 	while (len) {

@@ -1,5 +1,6 @@
 /*
- * file.h - a file that is replaced as a whole: readers see the old text or the new one.
+ * file.h - a file that is replaced as a whole: readers see the old text or the new one; and a
+ * command's standard output.
  */
 #ifndef AUC_FILE_H
 #define AUC_FILE_H
@@ -18,5 +19,12 @@
  */
 enum auc_code auc_file_replace(const char *path, const char *text, size_t len, mode_t mode,
 			       bool sync, struct auc_err *err);
+
+/* Before a command opens anything: where its standard output is closed, no file takes its number,
+ * and what is written there fails. */
+void auc_output_begin(void);
+
+/* At its end: AUC_EIO unless all that was printed to standard output has arrived. */
+enum auc_code auc_output_end(struct auc_err *err);
 
 #endif

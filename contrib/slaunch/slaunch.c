@@ -19,6 +19,7 @@
 #include "clock.h"
 #include "conf.h"
 #include "course.h"
+#include "file.h"
 #include "launch.h"
 #include "layout.h"
 #include "look.h"
@@ -66,6 +67,7 @@ static pid_t start_mover(const struct layout *l, struct options *o);
 static enum auc_code layout_find(struct layout *l, struct options *o, char *host, size_t size,
 				 struct auc_err *err);
 static void help(void);
+static int written(void);
 
 int main(int argc, char **argv)
 {
@@ -81,6 +83,7 @@ int main(int argc, char **argv)
 	ssize_t n;
 	int code;
 
+	auc_output_begin();
 	code = options_parse(&o, argc, argv);
 	if (code >= 0) {
 		course_clear(&o.course);
@@ -108,6 +111,7 @@ int main(int argc, char **argv)
 	code = EXIT_SUCCESS;
 	if (o.dry_run) {
 		start_print(&layout, &o.start);
+		code = written();
 	} else {
 		mover = start_mover(&layout, &o);
 		code = launch_run(&layout, &o.course, &o.start);
@@ -203,10 +207,10 @@ static int options_parse(struct options *o, int argc, char **argv)
 			break;
 		case 'V':
 			printf("slurm-auction %s\n", PACKAGE_VERSION);
-			return EXIT_SUCCESS;
+			return written();
 		case 'h':
 			help();
-			return EXIT_SUCCESS;
+			return written();
 		default:
 			fprintf(stderr, "Try \"slaunch --help\" for more information\n");
 			return EXIT_FAILURE;
@@ -369,4 +373,15 @@ static void help(void)
 	      "\n"
 	      "TIME is a number of seconds or has a unit: 500ms, 20s, 2m.\n",
 	      stdout);
+}
+
+/* An exit code: whether all output arrived. */
+static int written(void)
+{
+	struct auc_err err;
+
+	if (auc_output_end(&err) == AUC_OK)
+		return EXIT_SUCCESS;
+	say("%s", err.text);
+	return EXIT_FAILURE;
 }

@@ -23,6 +23,7 @@
 
 #include "columns.h"
 #include "conf.h"
+#include "file.h"
 #include "jsonio.h"
 #include "metrics.h"
 #include "spool.h"
@@ -117,6 +118,7 @@ int main(int argc, char **argv)
 	struct auc_err err;
 	int code;
 
+	auc_output_begin();
 	code = options_parse(&o, argc, argv);
 	if (code >= 0)
 		return code;
@@ -201,10 +203,10 @@ static int options_parse(struct options *o, int argc, char **argv)
 			break;
 		case 'V':
 			printf("slurm-auction %s\n", PACKAGE_VERSION);
-			return EXIT_SUCCESS;
+			return written();
 		case OPT_HELP:
 			help();
-			return EXIT_SUCCESS;
+			return written();
 		default:
 			fprintf(stderr, "Try \"sprice --help\" for more information\n");
 			return EXIT_FAILURE;
@@ -259,9 +261,9 @@ static void help_fields(const struct field *fields)
 /* An exit code: whether all output arrived. */
 static int written(void)
 {
-	if (fflush(stdout) || ferror(stdout))
-		return fail("cannot write: %s", strerror(errno));
-	return EXIT_SUCCESS;
+	struct auc_err err;
+
+	return auc_output_end(&err) == AUC_OK ? EXIT_SUCCESS : fail("%s", err.text);
 }
 
 static int fail(const char *fmt, ...)

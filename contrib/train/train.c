@@ -15,6 +15,7 @@
 
 #include "chunkdata.h"
 #include "ckpt.h"
+#include "file.h"
 #include "model.h"
 #include "num.h"
 #include "train.h"
@@ -41,6 +42,7 @@ static enum auc_code check_data(const struct train_options *o, struct auc_err *e
 static void seen(const struct place *p);
 static const char *env_or(const char *name, const char *other);
 static void help(void);
+static int written(void);
 
 int main(int argc, char **argv)
 {
@@ -58,8 +60,10 @@ int main(int argc, char **argv)
 	struct auc_err err = {0};
 	const char *pace = NULL;
 	struct place place = {0};
-	int code = options_parse(&o, &pace, argc, argv);
+	int code;
 
+	auc_output_begin();
+	code = options_parse(&o, &pace, argc, argv);
 	if (code >= 0)
 		return code;
 	/* Lines of many tasks meet in one file: each is written whole. */
@@ -80,7 +84,7 @@ int main(int argc, char **argv)
 		rc = run(&place, &o);
 	place_clear(&place);
 	homes_clear(&o.homes);
-	return rc == AUC_OK ? EXIT_SUCCESS : EXIT_FAILURE;
+	return rc == AUC_OK ? written() : EXIT_FAILURE;
 }
 
 void complain(const struct auc_err *err)
@@ -187,10 +191,10 @@ static int options_parse(struct train_options *o, const char **pace, int argc, c
 			break;
 		case 'V':
 			printf("slurm-auction %s\n", PACKAGE_VERSION);
-			return EXIT_SUCCESS;
+			return written();
 		case 'h':
 			help();
-			return EXIT_SUCCESS;
+			return written();
 		case '?':
 			fprintf(stderr, "Try \"auction-train --help\" for more information\n");
 			return EXIT_FAILURE;
@@ -298,4 +302,15 @@ static void help(void)
 	      "  -V, --version         print the version and stop\n"
 	      "  -h, --help            print this and stop\n",
 	      stdout);
+}
+
+/* An exit code: whether all output arrived. */
+static int written(void)
+{
+	struct auc_err err;
+
+	if (auc_output_end(&err) == AUC_OK)
+		return EXIT_SUCCESS;
+	complain(&err);
+	return EXIT_FAILURE;
 }
