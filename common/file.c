@@ -66,11 +66,14 @@ void auc_output_begin(void)
 
 enum auc_code auc_output_end(struct auc_err *err)
 {
-	if (fflush(stdout))
-		return auc_err_set(err, AUC_EIO, "cannot write: %s", strerror(errno));
-	if (ferror(stdout)) /* earlier, line by line */
-		return auc_err_set(err, AUC_EIO, "cannot write: some of the output is lost");
-	return AUC_OK;
+	const char *why = "some of the output is lost";
+
+	if (fflush(stdout) == 0 && !ferror(stdout))
+		return AUC_OK;
+	/* What failed earlier has left no errno: one more line does. */
+	if (write(STDOUT_FILENO, "\n", 1) < 0)
+		why = strerror(errno);
+	return auc_err_set(err, AUC_EIO, "cannot write: %s", why);
 }
 
 static bool write_all(int fd, const char *text, size_t len)

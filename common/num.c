@@ -182,13 +182,16 @@ enum auc_code auc_parse_span(const char *s, double default_unit_seconds, double 
 	if (!len || (s[len] && !u))
 		return auc_err_set(err, AUC_EINVAL,
 				   "%s: '" SHOWN
-				   "' is not a time, expected a number and ms, s, m, h, d or slots",
-				   what, s);
+				   "' is not a time, expected a number and ms, s, m, h%s",
+				   what, s, slot_seconds > 0 ? ", d or slots" : " or d");
 	if (u)
 		scale = u->seconds > 0 ? u->seconds : slot_seconds;
 	if (!(scale > 0))
-		return auc_err_set(err, AUC_EINVAL, "%s: '" SHOWN "' cannot be in slots here", what,
-				   s);
+		return auc_err_set(
+			err, AUC_EINVAL,
+			"%s: '" SHOWN
+			"' cannot be in slots here, expected a number and ms, s, m, h or d",
+			what, s);
 	if (number_value(s, len, &v) != AUC_OK)
 		return auc_err_set(err, AUC_ENOMEM, "%s: no memory", what);
 	/* 50 ms is 50 / 1000, not 50 * 0.001: the nearest double to what was written */

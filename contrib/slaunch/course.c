@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -68,13 +69,13 @@ enum auc_code course_add_local(struct course *c, double begin, const char *text,
 	if (local_parse(text, &workers, &ps) != AUC_OK || (!workers && (ps || !last)))
 		return auc_err_set(
 			err, AUC_EINVAL,
-			"%s=%s: expected WORKERS[:PS], 1 to %d workers and at most %d PSs%s", what,
+			"%s%s: expected WORKERS[:PS], 1 to %d workers and at most %d PSs%s", what,
 			text, COURSE_LOCAL_MAX, COURSE_LOCAL_MAX, last ? ", or 0 for a pause" : "");
 	if (last && begin <= last->begin)
 		return auc_err_set(
 			err, AUC_EINVAL,
-			"%s: '%s': expected a later time than that of the line or option before",
-			what, text);
+			"%s%s: expected a later time than that of the line or option before", what,
+			text);
 	if (last && (last->end <= 0 || last->end > begin))
 		last->end = last->layout.end = begin;
 	if (!workers)
@@ -103,30 +104,34 @@ enum auc_code course_read(struct course *c, const char *file, double start, stru
 {
 	FILE *f = fopen(file, "re");
 	enum auc_code rc = AUC_OK;
-	char line[200];
+	char line[200], option[PATH_MAX + 16];
 
 	memset(c, 0, sizeof(*c));
+	snprintf(option, sizeof(option), "--plan=%s", file);
 	if (!f)
-		return auc_err_set(err, AUC_EIO, "--plan=%s: %s", file, strerror(errno));
+		return auc_err_set(err, AUC_EIO, "%s: %s", option,
+				   *file ? strerror(errno) : "expected the name of a file");
 	while (rc == AUC_OK && fgets(line, sizeof(line), f)) {
-		char when[40], what[40], rest[2];
+		char when[40], what[40], rest[2], before[sizeof(option) + sizeof(when) + 3];
 		int n = sscanf(line, " %39s %39s %1s", when, what, rest);
 		double t;
 
 		if (n < 1 || *when == '#')
 			continue;
 		if (n != 2)
-			rc = auc_err_set(err, AUC_EINVAL,
-					 "--plan=%s: expected lines TIME WORKERS[:PS]", file);
+			rc = auc_err_set(err, AUC_EINVAL, "%s: expected lines TIME WORKERS[:PS]",
+					 option);
 		if (rc == AUC_OK)
-			rc = auc_parse_span(when, 1, 0, &t, "--plan", err);
+			rc = auc_parse_span(when, 1, 0, &t, option, err);
+		snprintf(before, sizeof(before), "%s: %s ", option, when);
 		if (rc == AUC_OK)
-			rc = course_add_local(c, start + t, what, "--plan", err);
+			rc = course_add_local(c, start + t, what, before, err);
 	}
+	if (rc == AUC_OK && ferror(f))
+		rc = auc_err_set(err, AUC_EIO, "%s: %s", option, strerror(errno));
 	fclose(f);
 	if (rc == AUC_OK && !c->nlegs)
-		rc = auc_err_set(err, AUC_EINVAL, "--plan=%s: expected lines TIME WORKERS[:PS]",
-				 file);
+		rc = auc_err_set(err, AUC_EINVAL, "%s: expected lines TIME WORKERS[:PS]", option);
 	if (rc != AUC_OK)
 		course_clear(c);
 	return rc;

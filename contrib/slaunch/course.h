@@ -34,8 +34,8 @@ enum auc_code course_make(struct course *c, const struct auc_receipt *r, uint32_
 			  const char *lead_node, double now, struct auc_err *err);
 /*
  * Adds a leg "W[:P]" that begins at Unix time BEGIN and ends the one before it; "0" makes a pause.
- * For tasks on this machine. AUC_EINVAL: TEXT is not of that form (WHAT names the option), or BEGIN
- * is not after the leg before.
+ * For tasks on this machine. AUC_EINVAL: TEXT is not of that form (WHAT is what messages say before
+ * it, "--local="), or BEGIN is not after the leg before.
  */
 enum auc_code course_add_local(struct course *c, double begin, const char *text, const char *what,
 			       struct auc_err *err);

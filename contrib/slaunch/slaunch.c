@@ -167,9 +167,14 @@ static int options_parse(struct options *o, int argc, char **argv)
 			o->start.scheduler = true;
 			break;
 		case OPT_LOCAL:
+			rc = o->local
+				     ? auc_err_set(&err, AUC_EINVAL,
+						   "--local=%s: expected only once; "
+						   "--then=TIME:WORKERS[:PS] says what comes later",
+						   optarg)
+				     : course_add_local(&o->course, o->start.plan_start, optarg,
+							"--local=", &err);
 			o->local = true;
-			rc = course_add_local(&o->course, o->start.plan_start, optarg, "--local",
-					      &err);
 			break;
 		case OPT_ELASTIC:
 			o->start.elastic = true;
@@ -218,7 +223,7 @@ static int options_parse(struct options *o, int argc, char **argv)
 	}
 	if (rc == AUC_OK)
 		rc = options_check(o, &err);
-	if (rc == AUC_OK && optind >= argc)
+	if (rc == AUC_OK && (optind >= argc || !*argv[optind]))
 		rc = auc_err_set(&err, AUC_EINVAL,
 				 "no program given: slaunch [OPTIONS] PROGRAM [ARGUMENTS]");
 	if (rc != AUC_OK) {
@@ -248,7 +253,7 @@ static enum auc_code options_check(struct options *o, struct auc_err *err)
 static enum auc_code options_then(struct options *o, const char *text, struct auc_err *err)
 {
 	const char *colon = strchr(text, ':');
-	char span[40];
+	char span[40], what[64];
 	double t;
 
 	if (!o->local)
@@ -260,8 +265,8 @@ static enum auc_code options_then(struct options *o, const char *text, struct au
 	if (auc_parse_span(span, 1, 0, &t, "--then", err) != AUC_OK)
 		return AUC_EINVAL;
 	o->then += t;
-	return course_add_local(&o->course, o->start.plan_start + o->then, colon + 1, "--then",
-				err);
+	snprintf(what, sizeof(what), "--then=%s:", span);
+	return course_add_local(&o->course, o->start.plan_start + o->then, colon + 1, what, err);
 }
 
 /* "USR1", "SIGUSR1" or a number. */

@@ -56,6 +56,7 @@ static int written(void);
 static int fail(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 static const char *default_file(char *path, size_t size);
 #ifdef BUILT_FOR_SLURM
+static void no_slurm(void);
 static void find_file(const slurm_conf_t *slurm, char *path, size_t size);
 #endif
 static char *read_file(const char *path);
@@ -110,6 +111,10 @@ static const struct {
 	{"bound", "bound", NULL, false, false},
 	{"kept", "kept", NULL, false, false},
 };
+
+#ifdef BUILT_FOR_SLURM
+static bool unconfigured; /* libslurm looks for its configuration */
+#endif
 
 int main(int argc, char **argv)
 {
@@ -214,6 +219,10 @@ static int options_parse(struct options *o, int argc, char **argv)
 	}
 	if (optind < argc)
 		return fail("'%s': no argument was expected", argv[optind]);
+	if (o->file && !*o->file)
+		return fail("--file=: expected the name of a file");
+	if (o->spool && !*o->spool)
+		return fail("--spool=: expected the name of a directory");
 	return -1;
 }
 
@@ -285,13 +294,22 @@ static const char *default_file(char *path, size_t size)
 {
 	const char *file = getenv("SPRICE_FILE");
 #ifdef BUILT_FOR_SLURM
+	const char *slurm = getenv("SLURM_CONF");
 	slurm_conf_t *conf;
 #endif
 
 	if (file && *file)
 		return file;
 #ifdef BUILT_FOR_SLURM
+	if (slurm && access(slurm, R_OK)) { /* libslurm would wait a minute for it */
+		fail("SLURM_CONF=%s: %s; where is the status? Give --file=FILE", slurm,
+		     strerror(errno));
+		return NULL;
+	}
+	unconfigured = true;
+	atexit(no_slurm);
 	slurm_init(NULL);
+	unconfigured = false;
 	if (slurm_load_ctl_conf((time_t)0, &conf) == 0) {
 		find_file(conf, path, size);
 		slurm_free_ctl_conf(conf);
@@ -306,6 +324,22 @@ static const char *default_file(char *path, size_t size)
 }
 
 #ifdef BUILT_FOR_SLURM
+/* libslurm ends a program that it finds no configuration for. */
+static void no_slurm(void)
+{
+	const char *slurm = getenv("SLURM_CONF");
+
+	if (!unconfigured)
+		return;
+	if (slurm)
+		fail("where is the status? %s (SLURM_CONF) is no configuration of Slurm; give "
+		     "--file=FILE",
+		     slurm);
+	else
+		fail("where is the status? Slurm finds no slurm.conf and SLURM_CONF is not set; "
+		     "give --file=FILE");
+}
+
 /* The whole status, or, if that may not be read, the public one, where auction.conf names it. */
 static void find_file(const slurm_conf_t *slurm, char *path, size_t size)
 {

@@ -202,6 +202,11 @@ static int options_parse(struct train_options *o, const char **pace, int argc, c
 	}
 	if (rc == AUC_OK && optind < argc)
 		rc = auc_err_set(&err, AUC_EINVAL, "'%s': no arguments expected", argv[optind]);
+	if (rc == AUC_OK && o->checkpoint && !*o->checkpoint)
+		rc = auc_err_set(&err, AUC_EINVAL, "--checkpoint=: expected the name of a file");
+	if (rc == AUC_OK && write && !*write)
+		rc = auc_err_set(&err, AUC_EINVAL,
+				 "--write-data=: expected the name of a directory");
 	if (rc == AUC_OK && write) {
 		o->chunks = o->chunks ? o->chunks : CHUNKS;
 		rc = chunkdata_write(write, o, &err);

@@ -238,6 +238,9 @@ expect 'a column' 1 "sprice: --format: 'cost' is no column here; sprice --help l
 expect 'a column of another view' 1 "sprice: --format: 'tres' is no column here; sprice --help lists them" -s -o tres -f "$here/status.json"
 expect 'no columns' 1 "sprice: --format: expected names of columns, separated by commas" -o , -f "$here/status.json"
 expect 'an argument' 1 "sprice: 'edge1': no argument was expected" edge1
+expect 'an argument that is empty' 1 "sprice: '': no argument was expected" ''
+expect 'a file without a name' 1 "sprice: --file=: expected the name of a file" -f ''
+expect 'a spool without a name' 1 "sprice: --spool=: expected the name of a directory" --spool=
 expect 'no spool' 1 "sprice: spool no/such/dir: cannot open: No such file or directory" --spool no/such/dir
 
 # A plan over many nodes is shown whole.
@@ -334,6 +337,17 @@ gpu:v100|2|2|25.0||||
 gpu:v100|0|||24.000000|24.000000|6.000000|24.000000" -P -o tres,capacity,used,load,now,next,mean,max -f "$temp"
 	"$sprice" --metrics -f "$temp" | grep -q ' [^0-9]*nan$' && { echo 'FAIL: metrics of damaged prices'; failed=1; }
 fi
+# Without a configuration of Slurm, or Slurm, it ends at once and says what to do.
+unset SPRICE_FILE
+echo 'no configuration' > "$temp"
+for conf in /no/such/slurm.conf "$temp" ''; do
+	got=$(SLURM_CONF=$conf timeout 50 "$sprice" 2>&1)
+	code=$?
+	if [[ $code -ne 1 || ${got##*$'\n'} != "sprice: "*"where is the status?"*" --file=FILE" ]]; then
+		echo "FAIL: SLURM_CONF=$conf: exit code $code: $got"
+		failed=1
+	fi
+done
 # A status with any line missing or cut is shown or refused, and does no harm.
 for ((i = 1; i <= $(wc -l < "$here/status.json"); i += 13)); do
 	for view in -P -Ps -Pt --metrics; do

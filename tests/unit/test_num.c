@@ -191,7 +191,11 @@ static void test_span(void **state)
 		err.text,
 		"Upload: '5x' is not a time, expected a number and ms, s, m, h, d or slots");
 	assert_int_equal(auc_parse_span("3slots", 1, 0, &v, "SlotSeconds", &err), AUC_EINVAL);
-	assert_string_equal(err.text, "SlotSeconds: '3slots' cannot be in slots here");
+	assert_string_equal(err.text, "SlotSeconds: '3slots' cannot be in slots here, expected a "
+				      "number and ms, s, m, h or d");
+	assert_int_equal(auc_parse_span("5x", 1, 0, &v, "--wait", &err), AUC_EINVAL);
+	assert_string_equal(err.text,
+			    "--wait: '5x' is not a time, expected a number and ms, s, m, h or d");
 	assert_true(v == 5);
 }
 

@@ -521,7 +521,9 @@ static void test_course_local(void **state)
 					    "1:257", "0:1", "-1", "1:1:1"};
 	for (unsigned i = 0; i < sizeof(wrong) / sizeof(*wrong); i++)
 		assert_int_equal(course_add_local(&c, 150, wrong[i], "--then", &err), AUC_EINVAL);
-	assert_int_equal(course_add_local(&c, 140, "1", "--then", &err), AUC_EINVAL);
+	assert_int_equal(course_add_local(&c, 140, "1", "--then=0s:", &err), AUC_EINVAL);
+	assert_string_equal(err.text, "--then=0s:1: expected a later time than that of the line or "
+				      "option before");
 	course_clear(&c);
 }
 
