@@ -18,6 +18,7 @@
 #include "auction-private.h"
 #include "clock.h"
 #include "market-private.h"
+#include "policy/baseline.h"
 #include "text.h"
 
 #define QUOTES_MAX   8
@@ -41,7 +42,9 @@ static void print_where(FILE *out, const struct auc_market *m, const struct auc_
 			bool ps);
 static void print_when(FILE *out, const struct auc_plan *plan, const struct auc_offer *offer);
 static void print_time(FILE *out, double when);
+static void print_crowded(const struct auc_auction *a, FILE *out);
 static void print_limit(const struct auc_auction *a, FILE *out);
+static bool print_unfit(const struct auc_auction *a, FILE *out);
 static int64_t most_at_all(const struct auc_auction *a, unsigned type);
 static void print_types(FILE *out, const struct auc_market *m, const struct auc_job *job, bool ps);
 static void hint_value(struct auc_auction *a, FILE *out, const struct auc_offer *offer,
@@ -93,8 +96,8 @@ static void print_posted(const struct auc_auction *a, FILE *out, const struct au
 	char payment[AUC_MONEY_LEN];
 
 	if (offer->reason == AUC_REASON_CAPACITY) {
-		fprintf(out, "auction: refused: what is free now cannot hold it for as long as it "
-			     "takes");
+		fprintf(out, "auction: refused: ");
+		print_crowded(a, out);
 		return;
 	}
 	auc_money_str(offer->payment, payment);
@@ -231,24 +234,36 @@ static void print_time(FILE *out, double when)
 
 /* -- why nothing is possible -- */
 
+/* Where prices are posted there is no room for a worker of each chunk. */
+static void print_crowded(const struct auc_auction *a, FILE *out)
+{
+	const struct auc_market *m = a->market;
+	int64_t chunks = (int64_t)a->job.chunks, most;
+	unsigned w, p;
+
+	if (print_unfit(a, out) || !auc_baseline_types(m, &a->job, &w, &p))
+		return;
+	most = most_at_all(a, w);
+	fprintf(out, chunks > most ? "the nodes it may use cannot hold it: "
+				   : "what is free now cannot hold it for as long as it takes: ");
+	fprintf(out, "%" PRId64 " x %s", chunks, auc_market_worker_type_name(m, w));
+	if (chunks <= most)
+		fprintf(out, " and %" PRId64 " x %s", auc_job_ps(m, w, p, chunks),
+			auc_market_ps_type_name(m, p));
+	fprintf(out, ", a worker for each of --chunks=%" PRId64, chunks);
+	if (chunks > most)
+		fprintf(out, ", expected at most %" PRId64, most);
+}
+
 static void print_limit(const struct auc_auction *a, FILE *out)
 {
 	const struct auc_market *m = a->market;
 	const struct auc_job *job = &a->job;
 	int64_t least = INT64_MAX, left, n, d;
-	bool any_worker = false, any_ps = false;
 	unsigned upload = UINT32_MAX;
 
-	for (unsigned w = 0; w < m->nworker_types; w++)
-		any_worker |= job->worker_seconds[w] >= 0 && most_at_all(a, w) > 0;
-	for (unsigned p = 0; p < m->nps_types; p++)
-		any_ps |= job->ps_seconds[p] >= 0 && most_at_all(a, auc_ps_index(m, p)) > 0;
-	if (!any_worker || !any_ps) {
-		fprintf(out, "no node it may use can hold one %s (", any_worker ? "PS" : "worker");
-		print_types(out, m, job, any_worker);
-		fprintf(out, ")");
+	if (print_unfit(a, out))
 		return;
-	}
 	/* A bound from below: every node there is. */
 	for (unsigned w = 0; w < m->nworker_types; w++)
 		for (unsigned p = 0; p < m->nps_types; p++) {
@@ -285,6 +300,25 @@ static void print_limit(const struct auc_auction *a, FILE *out)
 		print_time(out, (double)(auc_market_last(m) + 1) * auc_market_slot_seconds(m));
 		fprintf(out, " cannot hold it for as long as it takes");
 	}
+}
+
+/* True, and said: not even one worker and one PS can be anywhere. */
+static bool print_unfit(const struct auc_auction *a, FILE *out)
+{
+	const struct auc_market *m = a->market;
+	const struct auc_job *job = &a->job;
+	bool any_worker = false, any_ps = false;
+
+	for (unsigned w = 0; w < m->nworker_types; w++)
+		any_worker |= job->worker_seconds[w] >= 0 && most_at_all(a, w) > 0;
+	for (unsigned p = 0; p < m->nps_types; p++)
+		any_ps |= job->ps_seconds[p] >= 0 && most_at_all(a, auc_ps_index(m, p)) > 0;
+	if (any_worker && any_ps)
+		return false;
+	fprintf(out, "no node it may use can hold one %s (", any_worker ? "PS" : "worker");
+	print_types(out, m, job, any_worker);
+	fprintf(out, ")");
+	return true;
 }
 
 /* How many of a type fit on all nodes together that the job may use, nothing being sold. */

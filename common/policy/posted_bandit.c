@@ -341,7 +341,7 @@ static enum auc_code fixed_create(const struct auc_posted_terms *terms, void **s
 {
 	struct given *given = calloc(1, sizeof(*given));
 	const char *text = terms->fixed ? terms->fixed : "";
-	unsigned kind, i;
+	unsigned kind, i, wanted = terms->ntypes[0] + terms->ntypes[1], found = *text != '\0';
 	enum auc_code rc = AUC_OK;
 	char word[64];
 	size_t len;
@@ -349,19 +349,23 @@ static enum auc_code fixed_create(const struct auc_posted_terms *terms, void **s
 	*self = given;
 	if (!given)
 		return auc_err_set(err, AUC_ENOMEM, "no memory for a pricing");
+	for (const char *c = text; *c; c++)
+		found += *c == '/';
+	if (found != wanted)
+		rc = auc_err_set(err, AUC_EINVAL,
+				 "Policy=posted: 'fixed=%.100s' has %u prices, expected %u, of %u "
+				 "worker types and %u PS types",
+				 text, found, wanted, terms->ntypes[AUC_POSTED_WORKER],
+				 terms->ntypes[AUC_POSTED_PS]);
 	for (kind = 0; kind < AUC_POSTED_KINDS; kind++)
 		for (i = 0; i < terms->ntypes[kind] && rc == AUC_OK; i++) {
 			len = strcspn(text, "/");
 			snprintf(word, sizeof(word), "%.*s",
 				 (int)(len < sizeof(word) ? len : sizeof(word) - 1), text);
-			rc = auc_parse_number(word, 0, 1e9, &given->price[kind][i], "posted: fixed",
-					      err);
+			rc = auc_parse_number(word, 0, 1e9, &given->price[kind][i],
+					      "Policy=posted: fixed", err);
 			text += len + (text[len] == '/');
 		}
-	if (rc == AUC_OK && *text)
-		rc = auc_err_set(err, AUC_EINVAL,
-				 "posted: fixed: expected %u prices, found more: '%.40s'",
-				 terms->ntypes[0] + terms->ntypes[1], text);
 	if (rc != AUC_OK) {
 		free(given);
 		*self = NULL;

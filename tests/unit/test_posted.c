@@ -740,11 +740,21 @@ static void test_options(void **state)
 	}
 	assert_int_equal(replay_run(s, "posted,fixed=0.1/0.2/0.3", 1, NULL, NULL, &result, &err),
 			 AUC_EINVAL);
+	assert_non_null(strstr(err.text, "'fixed=0.1/0.2/0.3' has 3 prices, expected 4, of 2 "
+					 "worker types and 2 PS types"));
 	result_clear(&result);
 	assert_int_equal(
 		replay_run(s, "posted,fixed=0.1/0.2/0.3/0.4/1", 1, NULL, NULL, &result, &err),
 		AUC_EINVAL);
-	assert_non_null(strstr(err.text, "expected 4 prices"));
+	assert_non_null(strstr(err.text, "has 5 prices, expected 4"));
+	result_clear(&result);
+	assert_int_equal(replay_run(s, "posted,pricing=fixed", 1, NULL, NULL, &result, &err),
+			 AUC_EINVAL);
+	assert_non_null(strstr(err.text, "has 0 prices, expected 4"));
+	result_clear(&result);
+	assert_int_equal(replay_run(s, "posted,fixed=0.1/x/0.3/0.4", 1, NULL, NULL, &result, &err),
+			 AUC_EINVAL);
+	assert_non_null(strstr(err.text, "fixed: 'x' is not a decimal number"));
 	result_clear(&result);
 	run(s, "posted,fixed=0.1/0.2/0.3/0.4", 1, &result);
 	for (unsigned i = 0; i < s->njobs; i++)

@@ -367,7 +367,17 @@ static void test_words(void **state)
 			      "ps-time=ps.m=10ms max-price=1");
 	assert_int_equal(auc_auction_bid(f->a, &bid, 1000, NOW, true, &offer, &err), AUC_OK);
 	assert_int_equal(offer.reason, AUC_REASON_CAPACITY);
-	assert_non_null(strstr(offer.message, "cannot hold it"));
+	assert_non_null(strstr(offer.message, "the nodes it may use cannot hold it: 90 x v100, a "
+					      "worker for each of --chunks=90, expected at most"));
+	auc_offer_clear(&offer);
+	/* room, but not for so long */
+	bid = world_bid(f->a, "epochs=1000000 chunks=2 minibatches=100 worker-time=v100=1s "
+			      "ps-time=ps.m=10ms max-price=1");
+	assert_int_equal(auc_auction_bid(f->a, &bid, 1000, NOW, true, &offer, &err), AUC_OK);
+	assert_int_equal(offer.reason, AUC_REASON_CAPACITY);
+	assert_non_null(strstr(offer.message, "what is free now cannot hold it for as long as it "
+					      "takes: 2 x v100 and 1 x ps.m, a worker for each of "
+					      "--chunks=2"));
 	auc_offer_clear(&offer);
 }
 
