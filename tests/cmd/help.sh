@@ -1,0 +1,23 @@
+#!/bin/bash
+# help.sh - the options of sprice, slaunch and auction-train: --help has those that the manual has, the command knows them, and
+# bash-completion, which reads --help, offers them.
+# Run by "make check" in the build tree's tests/; $srcdir is the source tree's.
+set -u
+top=${srcdir:-$(dirname "$0")/..}/..
+export ASAN_OPTIONS=exitcode=99 UBSAN_OPTIONS=exitcode=99
+failed=0
+
+for command in sprice slaunch auction-train; do
+	program=../contrib/${command#auction-}/$command
+	help=$("$program" --help) || failed=1
+	listed=$(grep -oE '^ +(-[A-Za-z], +)?--[a-z-]+' <<< "$help" | grep -oE -- '--[a-z-]+' | sort)
+	manual=$(sed -n '/^\.SH OPTIONS/,/^\.SH/{s/\\-/-/g; p}' "$top/doc/man/$command.1" | grep -A1 '^\.T[PQ]' | grep -oE -- '--[a-z-]+' | sort)
+	[[ -n $listed && $listed == "$manual" ]] || { echo "FAIL: $command: --help and the manual:"; diff <(echo "$listed") <(echo "$manual"); failed=1; }
+	# As _longopt of bash-completion finds them: the first one of each line.
+	offered=$(while read -r line; do [[ $line =~ --[A-Za-z0-9]+([-_][A-Za-z0-9]+)* ]] && echo "${BASH_REMATCH[0]}"; done <<< "$help" | sort -u)
+	[[ $offered == "$listed" ]] || { echo "FAIL: $command: completion offers:"; diff <(echo "$listed") <(echo "$offered"); failed=1; }
+	for option in $listed; do
+		"$program" "$option=" --help 2>&1 | grep -q 'unrecognized option' && { echo "FAIL: $command $option: not known"; failed=1; }
+	done
+done
+exit $failed
