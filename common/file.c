@@ -53,27 +53,22 @@ enum auc_code auc_file_replace(const char *path, const char *text, size_t len, m
 
 void auc_output_begin(void)
 {
-	int fd;
-
-	if (fcntl(STDOUT_FILENO, F_GETFD) != -1 || errno != EBADF)
-		return;
-	fd = open("/dev/null", O_RDONLY);
-	if (fd >= 0 && fd != STDOUT_FILENO) {
-		dup2(fd, STDOUT_FILENO); /* standard input was closed, too */
-		close(fd);
-	}
+	/* What is read or written there fails, as it would. */
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+		if (fcntl(fd, F_GETFD) < 0 && errno == EBADF)
+			(void)!open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
 }
 
 enum auc_code auc_output_end(struct auc_err *err)
 {
-	const char *why = "some of the output is lost";
+	const char *why = "some of it is lost";
 
 	if (fflush(stdout) == 0 && !ferror(stdout))
 		return AUC_OK;
 	/* What failed earlier has left no errno: one more line does. */
 	if (write(STDOUT_FILENO, "\n", 1) < 0)
 		why = strerror(errno);
-	return auc_err_set(err, AUC_EIO, "cannot write: %s", why);
+	return auc_err_set(err, AUC_EIO, "standard output: %s", why);
 }
 
 static bool write_all(int fd, const char *text, size_t len)

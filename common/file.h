@@ -20,8 +20,8 @@
 enum auc_code auc_file_replace(const char *path, const char *text, size_t len, mode_t mode,
 			       bool sync, struct auc_err *err);
 
-/* Before a command opens anything: where its standard output is closed, no file takes its number,
- * and what is written there fails. */
+/* Before a command opens anything: a standard stream that is closed must not become one of its
+ * files, and to use it fails as before. */
 void auc_output_begin(void);
 
 /* At its end: AUC_EIO unless all that was printed to standard output has arrived. */

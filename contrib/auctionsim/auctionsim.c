@@ -17,6 +17,7 @@
 #include "check.h"
 #include "clock.h"
 #include "document.h"
+#include "file.h"
 #include "gen.h"
 #include "import.h"
 #include "learned.h"
@@ -103,7 +104,7 @@ static const struct command {
 
 int main(int argc, char **argv)
 {
-	output_begin();
+	auc_output_begin();
 	return output_end(command(argc, argv));
 }
 

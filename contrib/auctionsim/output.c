@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "file.h"
 #include "output.h"
 
 static bool stdout_said; /* an error has told of standard output already */
@@ -42,16 +43,6 @@ enum auc_code output_close(struct output *o, enum auc_code rc, struct auc_err *e
 		rc = auc_err_set(err, AUC_EIO, "%s: %s", o->path, strerror(errno));
 	free(o->text);
 	return rc;
-}
-
-void output_begin(void)
-{
-	int fd;
-
-	/* Each with what its use will fail with, or what is written to it be lost. */
-	for (fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
-		if (fcntl(fd, F_GETFD) < 0 && errno == EBADF)
-			(void)!open("/dev/null", fd == STDOUT_FILENO ? O_RDONLY : O_WRONLY);
 }
 
 int output_end(int code)
@@ -103,15 +94,10 @@ void input_close(FILE *in)
 /* RC, or what is wrong with standard output. */
 static enum auc_code standard(enum auc_code rc, struct auc_err *err)
 {
-	bool failed = ferror(stdout);
-
-	errno = 0;
-	failed = fflush(stdout) != 0 || failed;
-	if (!failed || (rc != AUC_OK && rc != AUC_EIO))
+	if ((rc != AUC_OK && rc != AUC_EIO) || auc_output_end(err) == AUC_OK)
 		return rc;
 	stdout_said = true;
-	return auc_err_set(err, AUC_EIO, "standard output: %s",
-			   errno ? strerror(errno) : "not all of it could be written");
+	return AUC_EIO;
 }
 
 /*

@@ -29,8 +29,6 @@ enum auc_code output_open(struct output *o, const char *path, struct auc_err *er
  */
 enum auc_code output_close(struct output *o, enum auc_code rc, struct auc_err *err);
 
-/* Before anything is opened: a standard stream that is closed must not become one of our files. */
-void output_begin(void);
 /* At the end of the program, with its exit code: a failure if standard output could not be written,
  * which it says. */
 int output_end(int code);

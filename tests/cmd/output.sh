@@ -23,7 +23,7 @@ lost()
 		*) "$@" <&- >&- 2> "$temp" ;;
 		esac
 		code=$?
-		if [[ $code -ne 1 ]] || ! grep -qE "^$name: cannot write: (No space left on device|Bad file descriptor)$" "$temp"; then
+		if [[ $code -ne 1 ]] || ! grep -qE "^$name: standard output: (No space left on device|Bad file descriptor)$" "$temp"; then
 			echo "FAIL: standard output is $to: $*: exit code $code: $(< "$temp")"
 			failed=1
 		fi

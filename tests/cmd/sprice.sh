@@ -259,7 +259,7 @@ if [[ $("$sprice" -l -f "$here/status-learned.json" | head -n 2) != $'LEARNING  
 fi
 for view in -P --json --spool="$here/spool-1"; do
 	"$sprice" "$view" -f "$here/status.json" > /dev/full 2> "$temp" && { echo "FAIL: $view: a full disk"; failed=1; }
-	[[ $(< "$temp") == "sprice: cannot write: No space left on device" ]] || { echo "FAIL: $view: $(< "$temp")"; failed=1; }
+	[[ $(< "$temp") == "sprice: standard output: No space left on device" ]] || { echo "FAIL: $view: $(< "$temp")"; failed=1; }
 done
 
 # The status as JSON is the status.
