@@ -139,6 +139,11 @@ static void test_rearrange(void **state)
 		world_sell(a, WAITS, 1, NOW);
 		before = view_of(a, 1);
 		make_dear(a);
+		/* Not while nothing can be written. */
+		strcpy(a->io_error, "No space left on device");
+		assert_int_equal(auc_auction_revise(a, NOW, cases[i].lead, &changed, &err), AUC_OK);
+		assert_int_equal(changed, 0);
+		a->io_error[0] = '\0';
 		assert_int_equal(auc_auction_revise(a, NOW, cases[i].lead, &changed, &err), AUC_OK);
 		assert_int_equal(changed, cases[i].moves);
 		after = view_of(a, 1);
