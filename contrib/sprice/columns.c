@@ -25,6 +25,7 @@ static void print_over_runs(const struct row *row, FILE *out,
 			    bool mean);
 static double fold_sum(double sum, double x, double slots);
 static double fold_max(double sum, double x, double slots);
+static double number_of(struct json_object *v);
 static void print_fixed(FILE *out, int decimals, double v);
 static void print_digits(FILE *out, int digits, double v);
 static void print_time(FILE *out, double when);
@@ -139,8 +140,11 @@ double status_number(struct json_object *o, const char *key)
 
 double status_item(struct json_object *list, size_t i)
 {
-	struct json_object *v = json_object_array_get_idx(list, i);
+	return number_of(json_object_array_get_idx(list, i));
+}
 
+static double number_of(struct json_object *v)
+{
 	return json_object_is_type(v, json_type_double) || json_object_is_type(v, json_type_int)
 		       ? json_object_get_double(v)
 		       : NAN;
@@ -428,7 +432,7 @@ static void t_name(const struct row *r, FILE *f)
 static void t_value(const struct row *r, FILE *f)
 {
 	if (r->is_time)
-		print_time(f, json_object_get_double(r->value));
+		print_time(f, number_of(r->value));
 	else if (json_object_is_type(r->value, json_type_double))
 		print_digits(f, 6, json_object_get_double(r->value));
 	else

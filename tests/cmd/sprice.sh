@@ -326,6 +326,8 @@ if command -v jq > /dev/null; then
 	without status-learned.json -Pl .learning .learning.expected .learning.guard .learning.guard.needed .learning.worth .learning.day_bids
 	without status-learned.json -Pc .learning .learning.classes '.learning.classes[0].runs' '.learning.classes[0].capacity'
 	without status-learned.json --metrics .learning .learning.factor '.learning.classes[0].capacity' '.learning.classes[1].runs'
+	jq -c '.learning.guard_time = "noon"' "$here/status-learned.json" > "$temp"
+	[[ $("$sprice" -lP -f "$temp" | grep '^chosen') == 'chosen|' ]] || { echo 'FAIL: a time that is none'; failed=1; }
 	jq -c '.learning.classes[1] = null' "$here/status-learned.json" > "$temp"
 	[[ $("$sprice" --metrics -f "$temp" | grep -c '^auction_class_price_credits{') == 1 ]] || { echo 'FAIL: metrics of a class that is null'; failed=1; }
 	jq -c '.servers = [.servers[0]] | .servers[0].tres |= [.[0, 1, 2, 2]] | .servers[0].tres[0].capacity = "x" | .servers[0].tres[1].runs[0][3] = null
