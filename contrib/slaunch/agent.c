@@ -47,6 +47,7 @@ struct labeller {
 	int from, to;
 	char buf[4096];
 	size_t len;
+	bool lost; /* a line could not be written, which was said */
 };
 
 struct agent {
@@ -536,8 +537,12 @@ static void labeller_put(struct labeller *l, const char *label, const char *line
 
 		if (k < 0 && errno == EINTR)
 			continue;
-		if (k <= 0)
+		if (k <= 0) {
+			if (!l->lost)
+				say("%soutput is lost: %s", label, strerror(errno));
+			l->lost = true;
 			return;
+		}
 		done += k;
 	}
 }

@@ -211,6 +211,11 @@ value()
 	[ "$(tr -dc x <<<"$output" | wc -c)" = 10000 ]
 }
 
+@test "--label: lines that cannot be written are told of once, and the program goes on" {
+	WORKER='for i in 1 2 3; do echo line; sleep 0.1; done; exit 3' run -3 bash -c '"$0" --local 1 --label "$@" 2>&1 > /dev/full' "$SLAUNCH" "${task[@]}"
+	[ "$(grep -c '^slaunch: worker 0: output is lost: No space left on device$' <<<"$output")" = 1 ]
+}
+
 @test "every framework finds its variables" {
 	print='echo "$AUCTION_ROLE $AUCTION_RANK: $DMLC_ROLE $DMLC_NUM_WORKER $DMLC_NUM_SERVER $DMLC_WORKER_ID rank=$RANK/$WORLD_SIZE local=$LOCAL_RANK/$LOCAL_WORLD_SIZE root=$DMLC_PS_ROOT_URI:$DMLC_PS_ROOT_PORT master=$MASTER_ADDR:$MASTER_PORT port=$AUCTION_PORT w=$AUCTION_WORKER_HOSTS p=$AUCTION_PS_HOSTS tf=$TF_CONFIG secret=$SLAUNCH_TOKEN"'
 	RANK=99 WORKER=$print PS=$print SCHEDULER=$print run -0 "$SLAUNCH" --local 2:1 --scheduler "${task[@]}"
