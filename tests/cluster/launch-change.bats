@@ -263,9 +263,9 @@ epochs()
 	run -1 "$SLAUNCH" --local 1 --then 5 true
 	[ "$output" = "slaunch: --then=5: expected TIME:WORKERS[:PS]" ]
 	run -1 "$SLAUNCH" --local 1 --then 5s:x true
-	[[ $output == "slaunch: --then=x: expected WORKERS[:PS], 1 to 256 workers"*", or 0 for a pause" ]]
+	[[ $output == "slaunch: --then=5s:x: expected WORKERS[:PS], 1 to 256 workers"*", or 0 for a pause" ]]
 	run -1 "$SLAUNCH" --local 1 --then 0s:2 true
-	[[ $output == "slaunch: --then: '2': expected a later time"* ]]
+	[[ $output == "slaunch: --then=0s:2: expected a later time"* ]]
 	run -1 "$SLAUNCH" --local 1 --plan /nonexistent true
 	[[ $output == "slaunch: --plan=/nonexistent: not together with --local or --then" ]]
 	run -1 "$SLAUNCH" --plan /nonexistent true
