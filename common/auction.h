@@ -174,8 +174,8 @@ enum auc_code auc_auction_put_off(struct auc_auction *a, uint32_t job_id, double
  * that decides slot by slot, all of its sales'; with learned prices and a policy that rearranges,
  * those of jobs that wait and cost less elsewhere by now (waiting.c), for a tenth of a second at a
  * time; who begins within LEAD seconds, for whom nodes are being powered up, stays. *CHANGED (may
- * be NULL): how many got another. Of one thread, the one that confirms, starts
- * and settles. AUC_EFULL: they stay as they are for now, and it is tried again.
+ * be NULL): how many got another. Of one thread, the one that confirms, starts and settles.
+ * AUC_EFULL: they stay as they are for now, and it is tried again.
  */
 enum auc_code auc_auction_revise(struct auc_auction *a, double now, double lead, unsigned *changed,
 				 struct auc_err *err);

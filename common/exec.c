@@ -235,11 +235,9 @@ void auc_exec_did(struct auc_exec *x, const struct auc_exec_action *action, enum
 		 * sold can be had once its owner has one job less. */
 		if (result == AUC_ELIMIT && now < p->start &&
 		    (p->start > x->start || x->replanned)) {
-			if (now < p->start - rules->ahead) {
-				j->next = now + rules->ahead;
-				return;
-			}
-			break;
+			j->next =
+				now + (now < p->start - rules->ahead ? rules->ahead : rules->again);
+			return;
 		}
 		j->why = result == AUC_ELIMIT ? "limit" : NULL;
 		j->tries = result == AUC_EFULL || (j->why && p->start <= x->start) ? rules->tries
