@@ -66,6 +66,7 @@ enum auc_code auc_auction_create(struct auc_conf *conf, struct auc_auction **out
 		auc_auction_destroy(a);
 		return rc;
 	}
+	auc_past_set_period(a->past, auc_conf_period(conf));
 	*out = a;
 	return AUC_OK;
 }
@@ -158,6 +159,7 @@ enum auc_code auc_auction_reconfigure(struct auc_auction *a, struct auc_conf *co
 		if (auc_history_set_limit(a->history, conf->history_bids, NULL) == AUC_OK &&
 		    auc_past_set_limit(a->past, conf->history_bids, NULL) == AUC_OK && a->market)
 			(void)auc_auction_take_price(a, NULL);
+		auc_past_set_period(a->past, auc_conf_period(conf));
 		a->old_confs[a->nold_confs++] = old;
 		if (conf->prices != old->prices)
 			a->fit_added = 0; /* all that is kept is new to a fit of that kind */

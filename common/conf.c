@@ -107,6 +107,11 @@ void auc_conf_free(struct auc_conf *conf)
 	free(conf);
 }
 
+double auc_conf_period(const struct auc_conf *conf)
+{
+	return conf->slots * conf->slot_seconds;
+}
+
 bool auc_conf_learns(const struct auc_conf *conf)
 {
 	return conf->prices == AUC_PRICES_PUBLISHED || auc_conf_fits(conf);

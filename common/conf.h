@@ -139,6 +139,8 @@ const struct auc_conf_type *auc_conf_worker_type(const struct auc_conf *conf, co
 const struct auc_conf_type *auc_conf_ps_type(const struct auc_conf *conf, const char *name);
 const struct auc_conf_model *auc_conf_model(const struct auc_conf *conf, const char *name);
 
+/* How long what is for sale is, in seconds. */
+double auc_conf_period(const struct auc_conf *conf);
 /* True if past bids make prices. */
 bool auc_conf_learns(const struct auc_conf *conf);
 /* True if they do so by fits. */

@@ -31,6 +31,7 @@ enum auc_code auc_auction_bid(struct auc_auction *a, const struct auc_bid *bid, 
 			      double now, bool hold, struct auc_offer *offer, struct auc_err *err)
 {
 	char *text = NULL;
+	bool again = false;
 	enum auc_code rc;
 
 	memset(offer, 0, sizeof(*offer));
@@ -58,8 +59,9 @@ enum auc_code auc_auction_bid(struct auc_auction *a, const struct auc_bid *bid, 
 	}
 	/* Only now: the price of this bid does not know this bid. */
 	if (rc == AUC_OK && hold && auc_conf_learns(a->conf)) {
-		(void)learn(a, NULL);
-		(void)auc_auction_remember(a, bid, uid, now, offer->accepted, NULL);
+		(void)auc_auction_remember(a, bid, uid, now, offer->accepted, &again, NULL);
+		if (!again)
+			(void)learn(a, NULL);
 	}
 	pthread_mutex_unlock(&a->lock);
 	free(text);

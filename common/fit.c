@@ -372,7 +372,7 @@ static int by_arrival(const void *a, const void *b)
 static bool guard_due(const struct fit *f)
 {
 	const struct auc_tariff_guard *g = &f->t->guard;
-	double period = f->in->conf->slots * f->in->conf->slot_seconds, now = f->in->now;
+	double period = auc_conf_period(f->in->conf), now = f->in->now;
 	bool changed = f->level.before > 0 &&
 		       auc_learn_level_changed(f->level.now, f->level.before) &&
 		       now >= g->time + period / PARTS;

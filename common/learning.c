@@ -195,16 +195,18 @@ bool auc_auction_publish(struct auc_auction *a, double now)
 }
 
 enum auc_code auc_auction_remember(struct auc_auction *a, const struct auc_bid *bid, uint32_t uid,
-				   double now, bool accepted, struct auc_err *err)
+				   double now, bool accepted, bool *again, struct auc_err *err)
 {
 	enum auc_code rc;
 
+	*again = false;
 	if (!auc_conf_fits(a->conf))
 		return AUC_OK;
 	rc = auc_past_add(a->past, bid, uid, now, a->conf->slot_seconds, accepted, err);
 	if (rc != AUC_OK)
 		return rc;
-	auc_event_append(&a->events, auc_past_event(a->past, auc_past_count(a->past) - 1));
+	auc_event_append(&a->events, auc_past_added_event(a->past));
+	*again = auc_past_was_again(a->past);
 	return AUC_OK;
 }
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include <json-c/json.h>
+#include <xxhash.h>
 
 #include "jsonio.h"
 #include "past.h"
@@ -20,11 +21,20 @@ struct auc_past {
 	unsigned long long added;
 	bool forgot;               /* something */
 	unsigned users;            /* the highest number given to one */
+	double period;             /* seconds; 0: no bid is made again */
+	unsigned latest;           /* in bids: what was added last */
 	struct auc_past_bid *bids; /* limit long */
 };
 
 static enum auc_code remember(struct auc_past *p, const struct auc_past_bid *from,
 			      struct auc_err *err);
+static enum auc_code copy_bid(const struct auc_past_bid *from, struct auc_past_bid *b,
+			      struct auc_err *err);
+static void free_bid(struct auc_past_bid *b);
+static void append(struct auc_past *p, const struct auc_past_bid *b);
+static struct auc_past_bid *made_before(struct auc_past *p, const struct auc_past_bid *b);
+static uint64_t work_of(const char *text);
+static struct json_object *event_of(const struct auc_past_bid *b);
 static unsigned user_of(const struct auc_past *p, uint32_t uid);
 static void make_room(struct auc_past *p);
 static unsigned large_user(const struct auc_past *p);
@@ -78,6 +88,11 @@ enum auc_code auc_past_set_limit(struct auc_past *p, unsigned limit, struct auc_
 	return AUC_OK;
 }
 
+void auc_past_set_period(struct auc_past *p, double seconds)
+{
+	p->period = seconds;
+}
+
 unsigned auc_past_count(const struct auc_past *p)
 {
 	return p->count;
@@ -103,6 +118,7 @@ enum auc_code auc_past_add(struct auc_past *p, const struct auc_bid *bid, uint32
 {
 	struct auc_past_bid one = {
 		.time = time,
+		.last = time,
 		.slot_seconds = slot_seconds,
 		.accepted = accepted,
 		.user = user_of(p, uid),
@@ -120,29 +136,51 @@ enum auc_code auc_past_add(struct auc_past *p, const struct auc_bid *bid, uint32
 	return rc;
 }
 
+bool auc_past_was_again(const struct auc_past *p)
+{
+	return p->added && p->bids[p->latest].last > p->bids[p->latest].time;
+}
+
+struct json_object *auc_past_added_event(const struct auc_past *p)
+{
+	struct auc_past_bid b = p->bids[p->latest];
+
+	b.time = b.last;
+	return event_of(&b);
+}
+
 struct auc_past *auc_past_copy(const struct auc_past *p)
 {
 	struct auc_past *copy = auc_past_create(p->limit);
+	struct auc_past_bid b;
 
-	for (unsigned i = 0; copy && i < p->count; i++)
-		if (remember(copy, auc_past_at(p, i), NULL) != AUC_OK) {
+	for (unsigned i = 0; copy && i < p->count; i++) {
+		if (copy_bid(auc_past_at(p, i), &b, NULL) != AUC_OK) {
 			auc_past_destroy(copy);
 			return NULL;
 		}
+		append(copy, &b);
+	}
 	if (copy) {
 		copy->added = p->added;
 		copy->forgot = p->forgot;
 		copy->users = p->users;
+		copy->period = p->period;
 	}
 	return copy;
 }
 
 struct json_object *auc_past_event(const struct auc_past *p, unsigned i)
 {
-	const struct auc_past_bid *b = auc_past_at(p, i);
+	return event_of(auc_past_at(p, i));
+}
+
+static struct json_object *event_of(const struct auc_past_bid *b)
+{
 	struct json_object *o = json_object_new_object();
 
 	if (o && auc_json_add_text(o, "event", "bid") && auc_json_add_double(o, "time", b->time) &&
+	    (b->last <= b->time || auc_json_add_double(o, "last", b->last)) &&
 	    auc_json_add_double(o, "slot_seconds", b->slot_seconds) &&
 	    auc_json_add_bool(o, "accepted", b->accepted) &&
 	    (b->user == AUC_USER_NONE || auc_json_add_int(o, "user", b->user)) &&
@@ -173,6 +211,9 @@ enum auc_code auc_past_apply(struct auc_past *p, struct json_object *event, stru
 	b.text = malloc(AUC_BID_TEXT_MAX);
 	rc = b.text ? auc_json_double(event, "time", 0, TIME_MAX, &b.time, &why)
 		    : auc_err_set(&why, AUC_ENOMEM, "out of memory");
+	b.last = b.time;
+	if (rc == AUC_OK && json_object_object_get_ex(event, "last", &number))
+		rc = auc_json_double(event, "last", b.time, TIME_MAX, &b.last, &why);
 	if (rc == AUC_OK)
 		rc = auc_json_double(event, "slot_seconds", 1e-3, SECONDS_MAX, &b.slot_seconds,
 				     &why);
@@ -198,29 +239,90 @@ enum auc_code auc_past_apply(struct auc_past *p, struct json_object *event, stru
 	return rc;
 }
 
-/* Takes a copy of FROM. */
+/* Takes a copy of FROM: in place of the one that is made again by it, else as another one. */
 static enum auc_code remember(struct auc_past *p, const struct auc_past_bid *from,
 			      struct auc_err *err)
 {
-	size_t names = from->npartitions * sizeof(*from->partitions), size = strlen(from->text);
-	struct auc_past_bid b = *from;
+	struct auc_past_bid b, *before;
+	enum auc_code rc = copy_bid(from, &b, err);
 
-	b.text = strdup(from->text);
-	b.partitions = names ? malloc(names) : NULL;
-	if (!b.text || (names && !b.partitions)) {
-		free(b.text);
-		free(b.partitions);
-		return auc_err_set(err, AUC_ENOMEM, "history of bids: out of memory");
+	if (rc != AUC_OK)
+		return rc;
+	b.work = work_of(b.text);
+	before = made_before(p, &b);
+	if (before) {
+		b.time = before->time;
+		p->bytes += strlen(b.text) - strlen(before->text);
+		free_bid(before);
+		*before = b;
+		p->latest = (unsigned)(before - p->bids);
+	} else {
+		while (p->count &&
+		       (p->count == p->limit || p->bytes + strlen(b.text) > AUC_PAST_BYTES))
+			make_room(p);
+		append(p, &b);
 	}
-	if (names)
-		memcpy(b.partitions, from->partitions, names);
-	while (p->count && (p->count == p->limit || p->bytes + size > AUC_PAST_BYTES))
-		make_room(p);
-	p->bids[(p->oldest + p->count++) % p->limit] = b;
-	p->bytes += size;
 	p->added++;
 	p->users = b.user > p->users ? b.user : p->users;
 	return AUC_OK;
+}
+
+static enum auc_code copy_bid(const struct auc_past_bid *from, struct auc_past_bid *b,
+			      struct auc_err *err)
+{
+	size_t names = from->npartitions * sizeof(*from->partitions);
+
+	*b = *from;
+	b->text = strdup(from->text);
+	b->partitions = names ? malloc(names) : NULL;
+	if (!b->text || (names && !b->partitions)) {
+		free_bid(b);
+		return auc_err_set(err, AUC_ENOMEM, "history of bids: out of memory");
+	}
+	if (names)
+		memcpy(b->partitions, from->partitions, names);
+	return AUC_OK;
+}
+
+static void free_bid(struct auc_past_bid *b)
+{
+	free(b->text);
+	free(b->partitions);
+}
+
+/* There is room; what B points to is P's from now on. */
+static void append(struct auc_past *p, const struct auc_past_bid *b)
+{
+	p->latest = (p->oldest + p->count++) % p->limit;
+	p->bids[p->latest] = *b;
+	p->bytes += strlen(b->text);
+}
+
+/* The refused one that B makes again: of several, the one that was made first. */
+static struct auc_past_bid *made_before(struct auc_past *p, const struct auc_past_bid *b)
+{
+	struct auc_past_bid *e, *found = NULL;
+	double since;
+
+	for (unsigned i = p->count; i-- && b->user != AUC_USER_NONE;) {
+		e = bid_at(p, i);
+		since = b->time - e->last;
+		if (b->time - e->time >= p->period)
+			break;
+		if (e->user == b->user && e->work == b->work && !e->accepted &&
+		    e->slot_seconds == b->slot_seconds && since >= b->slot_seconds &&
+		    since <= AUC_PAST_AGAIN * p->period &&
+		    p->bytes - strlen(e->text) + strlen(b->text) <= AUC_PAST_BYTES)
+			found = e;
+	}
+	return found;
+}
+
+/* The utility is what a text begins with. */
+static uint64_t work_of(const char *text)
+{
+	text += strcspn(text, " ");
+	return XXH3_64bits(text, strlen(text));
 }
 
 /* The number of a user: the one that an earlier bid has, or a new one. */
@@ -273,8 +375,7 @@ static void forget_oldest(struct auc_past *p)
 
 	p->forgot = true;
 	p->bytes -= strlen(b->text);
-	free(b->text);
-	free(b->partitions);
+	free_bid(b);
 	*b = (struct auc_past_bid){0};
 	p->oldest = (p->oldest + 1) % p->limit;
 	p->count--;

@@ -4,6 +4,9 @@
  * them can make of it is bounded (users.h); which user that is, only this process knows, and after
  * a restart the numbers go on with new ones. Bounded by count and by bytes; the oldest go first, of
  * a user with nine tenths of them before the others': nobody drives out what others bid.
+ *
+ * Who is refused bids again, by hand or in a loop, as it is or for more. That is one job, not many:
+ * it is kept once, from when it was made first, as it was made last (auc_past_set_period()).
  */
 #ifndef AUC_PAST_H
 #define AUC_PAST_H
@@ -21,13 +24,15 @@ struct auc_past;
 #define AUC_PAST_BYTES (4u << 20) /* of the texts of all bids together */
 
 struct auc_past_bid {
-	double time;         /* Unix time of its decision */
+	double time;         /* Unix time of its decision, the first one */
+	double last;         /* and of the last one, if it was made again */
 	double slot_seconds; /* of the slots that its times are in */
 	bool accepted;
 	unsigned user; /* users.h: the same for the same user, since this process began */
 	bool known;    /* whose it is, UID: never written */
 	uint32_t uid;
-	char *text; /* canonical text of the bid (bid.h) */
+	char *text;    /* canonical text of the bid (bid.h) */
+	uint64_t work; /* a hash of what is in it but the utility */
 	unsigned npartitions;
 	char (*partitions)[AUC_NAME_MAX]; /* to which it was confined */
 };
@@ -37,8 +42,16 @@ struct auc_past *auc_past_create(unsigned limit);
 void auc_past_destroy(struct auc_past *p);
 /* Takes another limit >= 1, forgetting the oldest where it is lower. AUC_ENOMEM: as before. */
 enum auc_code auc_past_set_limit(struct auc_past *p, unsigned limit, struct auc_err *err);
+/*
+ * From now on a bid of the same user for the same work is a refused one made again, if that was
+ * made (again) a slot's length before it at least and AUC_PAST_AGAIN of SECONDS at most, and less
+ * than SECONDS before it for the first time. 0, as it begins: none is.
+ */
+void auc_past_set_period(struct auc_past *p, double seconds);
+#define AUC_PAST_AGAIN 0.25
+
 unsigned auc_past_count(const struct auc_past *p);
-/* How many bids were ever added: what is new since a fit. */
+/* How many bids were ever added, those made again, too: what is new since a fit. */
 unsigned long long auc_past_added(const struct auc_past *p);
 /* True if older bids than the first were forgotten. */
 bool auc_past_truncated(const struct auc_past *p);
@@ -48,6 +61,10 @@ const struct auc_past_bid *auc_past_at(const struct auc_past *p, unsigned i);
 /* Remembers BID of user UID, which was decided at TIME in slots of SLOT_SECONDS. AUC_ENOMEM. */
 enum auc_code auc_past_add(struct auc_past *p, const struct auc_bid *bid, uint32_t uid, double time,
 			   double slot_seconds, bool accepted, struct auc_err *err);
+/* Of what was added last: whether it was one made again; and as an event "bid", which does that to
+ * whoever remembers the same (new reference, NULL: no memory). Before any other change. */
+bool auc_past_was_again(const struct auc_past *p);
+struct json_object *auc_past_added_event(const struct auc_past *p);
 /* A copy of all. NULL: no memory. */
 struct auc_past *auc_past_copy(const struct auc_past *p);
 

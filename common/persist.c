@@ -331,6 +331,8 @@ static enum auc_code replay_begin(struct auc_auction *a, double now, struct repl
 	replay->history = auc_history_create(a->conf->history_bids);
 	replay->past = auc_past_create(a->conf->history_bids);
 	replay->answers = auc_answers_create();
+	if (replay->past)
+		auc_past_set_period(replay->past, auc_conf_period(a->conf));
 	return replay->ledger && replay->history && replay->past && replay->answers
 		       ? AUC_OK
 		       : auc_auction_no_memory(err);

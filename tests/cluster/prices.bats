@@ -63,6 +63,21 @@ above()
 	[ "$(status .learning.slot)" -gt $(($(status '.learning.time | floor') / slot)) ]
 }
 
+@test "a refused bid that its user makes again is kept once" {
+	local kept refused
+
+	kept=$(status .learning.kept)
+	refused=$(status .totals.refused)
+	for _ in 1 2 3; do
+		run -1 as bob sbatch $(wide_bid 0.000001) -o /dev/null --wrap 'sleep 1'
+		now=$(date +%s)
+		wait_until 30 eval '[ "$(date +%s)" -gt $((now + slot)) ]'
+	done
+	fresh_status
+	[ "$(status .totals.refused)" = $((refused + 3)) ]
+	[ "$(status .learning.kept)" = $((kept + 1)) ]
+}
+
 @test "slurmctld killed and restarted: bids and prices are what they were" {
 	fresh_status
 	before=$(status '.learning | del(.kept) | tojson')

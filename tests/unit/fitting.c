@@ -17,12 +17,12 @@ unsigned fitting_submit(struct auc_auction *a, const char *text, unsigned n, dou
 			double *now)
 {
 	struct auc_bid bid = world_bid(a, text);
-	static uint32_t job = 1;
+	static uint32_t job = 1, uid = 1000;
 	unsigned accepted = 0;
 	struct auc_offer o;
 
 	for (unsigned i = 0; i < n; i++, *now += every) {
-		assert_int_equal(auc_auction_bid(a, &bid, 1, *now, true, &o, NULL), AUC_OK);
+		assert_int_equal(auc_auction_bid(a, &bid, uid++, *now, true, &o, NULL), AUC_OK);
 		accepted += o.accepted;
 		if (o.accepted)
 			assert_int_equal(auc_auction_confirm(a, o.sale, job++, NULL, NULL), AUC_OK);

@@ -5,8 +5,9 @@
 #include "auction.h"
 
 /*
- * N bids of TEXT from user 1, one in EVERY seconds from *NOW on, each followed by a tick; what is
- * accepted is confirmed. Returns how many are.
+ * N bids of TEXT, one in EVERY seconds from *NOW on, each followed by a tick; what is accepted is
+ * confirmed. Each is of another user: of one they might be the same job again (past.h). Returns how
+ * many are accepted.
  */
 unsigned fitting_submit(struct auc_auction *a, const char *text, unsigned n, double every,
 			double *now);

@@ -19,6 +19,7 @@
 #include "fit.h"
 #include "fitting.h"
 #include "jsonio.h"
+#include "splitmix.h"
 #include "world.h"
 
 #define GLOBAL "Slots=40\nHistoryBids=200\n"
@@ -361,6 +362,25 @@ static void test_stop(void **state)
 	fitting_stop(a, now, 3, 3000);
 }
 
+/* Who is refused and bids again each slot says the same as who bids once. */
+static void test_bid_again(void **state)
+{
+	struct world_auction *f = *state;
+	struct auc_auction *a = f->a;
+	struct auc_offer o;
+
+	for (unsigned i = 0; i < 8; i++) {
+		o = world_offer(a,
+				"9000 epochs=100000 chunks=2 minibatches=300 worker-time=v100=1s "
+				"ps-time=ps.m=0 upload=0",
+				NOW + i * SLOT, true);
+		assert_false(o.accepted);
+		auc_offer_clear(&o);
+	}
+	assert_int_equal(auc_past_count(a->past), 1);
+	assert_int_equal(auc_history_count(a->history), 1);
+}
+
 /* Bounded by count and bytes. */
 static void test_past(void **state)
 {
@@ -448,12 +468,143 @@ static void test_driven_out(void **state)
 	auc_past_destroy(p);
 }
 
+static struct auc_bid bid_of(const char *text)
+{
+	struct auc_bid bid = {0};
+	struct auc_err err;
+
+	if (auc_bid_parse(NULL, text, &bid, &err) != AUC_OK)
+		fail_msg("%s", err.text);
+	return bid;
+}
+
+#define PERIOD  12000.0 /* 40 slots of SECONDS */
+#define SECONDS 300.0
+
+/* Adds a bid of TEXT by UID in the middle of SLOT; true if it was one made again. */
+static bool add_again(struct auc_past *p, const char *text, uint32_t uid, unsigned slot,
+		      bool accepted)
+{
+	struct auc_bid bid = bid_of(text);
+
+	assert_int_equal(
+		auc_past_add(p, &bid, uid, (slot + 0.5) * SECONDS, SECONDS, accepted, NULL),
+		AUC_OK);
+	return auc_past_was_again(p);
+}
+
+/* A refused bid made again is one job, from when it was made first, as it was made last. */
+static void test_made_again(void **state)
+{
+	static const char job[] = "7 worker-time=x=1s", more[] = "sigmoid:9,0.1 worker-time=x=1s",
+			  other[] = "7 worker-time=x=2s";
+	struct auc_past *p = auc_past_create(100);
+	struct auc_bid bid = bid_of(job);
+
+	(void)state;
+	/* as long as nobody says how long a period is, it is another one */
+	assert_false(add_again(p, job, 1, 0, false) || add_again(p, job, 1, 1, false));
+	auc_past_destroy(p);
+	p = auc_past_create(100);
+	auc_past_set_period(p, PERIOD);
+	/* two within a slot are two, and so they are when they are made again */
+	assert_false(add_again(p, job, 1, 0, false) || add_again(p, job, 1, 0, false));
+	assert_true(add_again(p, job, 1, 1, false) && add_again(p, more, 1, 1, false));
+	assert_int_equal(auc_past_count(p), 2);
+	assert_int_equal(auc_past_added(p), 4);
+	assert_true(auc_past_at(p, 1)->time == 0.5 * SECONDS &&
+		    auc_past_at(p, 1)->last == 1.5 * SECONDS);
+	assert_non_null(strstr(auc_past_at(p, 1)->text, "sigmoid"));
+	assert_null(strstr(auc_past_at(p, 0)->text, "sigmoid"));
+	/* another user's, another job, slots of another length */
+	assert_false(add_again(p, job, 2, 2, false) || add_again(p, other, 1, 2, false));
+	assert_int_equal(auc_past_add(p, &bid, 1, 2.5 * SECONDS, SECONDS / 2, false, NULL), AUC_OK);
+	assert_false(auc_past_was_again(p));
+	/* one that was accepted is done */
+	assert_true(add_again(p, job, 1, 3, true) && add_again(p, job, 1, 4, true));
+	assert_true(auc_past_at(p, 0)->accepted && auc_past_at(p, 1)->accepted);
+	assert_false(add_again(p, job, 1, 5, false));
+	assert_int_equal(auc_past_count(p), 6);
+	/* a quarter of a period later it is, more than that it is not */
+	assert_true(add_again(p, job, 1, 15, false));
+	assert_false(add_again(p, job, 1, 26, false));
+	/* and not for more than a period */
+	for (unsigned slot = 27; slot < 66; slot++)
+		assert_true(add_again(p, job, 1, slot, false));
+	assert_false(add_again(p, job, 1, 66, false));
+	assert_int_equal(auc_past_count(p), 8);
+	auc_past_destroy(p);
+}
+
+static void assert_same_past(const struct auc_past *a, const struct auc_past *b)
+{
+	assert_int_equal(auc_past_count(a), auc_past_count(b));
+	for (unsigned i = 0; i < auc_past_count(a); i++) {
+		struct json_object *x = auc_past_event(a, i), *y = auc_past_event(b, i);
+
+		assert_string_equal(json_object_to_json_string(x), json_object_to_json_string(y));
+		json_object_put(x);
+		json_object_put(y);
+	}
+}
+
+/* What is kept in the spool, whole or bid by bid, remembers the same, whatever is made again; so
+ * does a copy; and in all there are as many bids as jobs that nobody can take for the same. */
+static void test_again_at_random(void **state)
+{
+	static const char *const jobs[] = {"7 worker-time=x=1s", "8 worker-time=x=1s",
+					   "7 worker-time=y=1s"};
+	uint64_t seed = 7;
+
+	(void)state;
+	for (unsigned round = 0; round < 300; round++) {
+		unsigned limit = 5 + (unsigned)(splitmix(&seed) % 40), again = 0;
+		struct auc_past *p = auc_past_create(limit), *journal = auc_past_create(limit);
+		struct auc_past *snapshot = auc_past_create(limit), *copy;
+		struct json_object *o;
+
+		auc_past_set_period(p, PERIOD);
+		auc_past_set_period(journal, PERIOD);
+		auc_past_set_period(snapshot, PERIOD);
+		for (unsigned i = 0, slot = 0; i < 60; i++) {
+			slot += (unsigned)(splitmix(&seed) % 4);
+			again += add_again(p, jobs[splitmix(&seed) % 3],
+					   (uint32_t)(splitmix(&seed) % 2), slot,
+					   splitmix(&seed) % 8 == 0);
+			o = auc_past_added_event(p);
+			assert_int_equal(auc_past_apply(journal, o, NULL), AUC_OK);
+			json_object_put(o);
+		}
+		assert_same_past(p, journal);
+		assert_true(again > 0 && auc_past_added(p) == 60);
+		assert_true(auc_past_count(p) == 60 - again || 60 - again > limit);
+		for (unsigned i = 0; i < auc_past_count(p); i++) {
+			o = auc_past_event(p, i);
+			assert_int_equal(auc_past_apply(snapshot, o, NULL), AUC_OK);
+			json_object_put(o);
+		}
+		assert_same_past(p, snapshot);
+		copy = auc_past_copy(p);
+		assert_same_past(p, copy);
+		/* and they go on alike */
+		assert_int_equal(add_again(p, jobs[0], 0, 300, false),
+				 add_again(copy, jobs[0], 0, 300, false));
+		assert_same_past(p, copy);
+		auc_past_destroy(p);
+		auc_past_destroy(copy);
+		auc_past_destroy(journal);
+		auc_past_destroy(snapshot);
+	}
+}
+
 static void test_hostile(void **state)
 {
 	static const char *const bids[] = {
 		"{\"event\":\"bid\"}",
 		"{\"event\":\"bid\",\"time\":-1,\"slot_seconds\":1,\"accepted\":true,\"bid\":"
 		"\"1\"}",
+		"{\"event\":\"bid\",\"time\":5,\"last\":4,\"slot_seconds\":1,\"accepted\":true,"
+		"\"bid\":\"1\"}",
 		"{\"event\":\"bid\",\"time\":1,\"slot_seconds\":0,\"accepted\":true,\"bid\":\"1\"}",
 		"{\"event\":\"bid\",\"time\":1,\"slot_seconds\":1,\"accepted\":1,\"bid\":\"1\"}",
 		"{\"event\":\"bid\",\"time\":1,\"slot_seconds\":1,\"accepted\":true,\"bid\":\"\"}",
@@ -654,9 +805,13 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_past),
 		cmocka_unit_test(test_driven_out),
+		cmocka_unit_test(test_made_again),
+		cmocka_unit_test(test_again_at_random),
 		cmocka_unit_test(test_hostile),
 		cmocka_unit_test(test_tariff),
 		cmocka_unit_test_setup_teardown(test_scarcity, flat_prices, world_auction_teardown),
+		cmocka_unit_test_setup_teardown(test_bid_again, flat_prices,
+						world_auction_teardown),
 		cmocka_unit_test_setup_teardown(test_guard, learned_prices, world_auction_teardown),
 		cmocka_unit_test_setup_teardown(test_worth, learned_prices, world_auction_teardown),
 		cmocka_unit_test(test_periods),
