@@ -107,12 +107,13 @@ enum auc_code auc_auction_build_market(const struct auc_auction *a, struct json_
 				       double now, struct auc_market **market, struct auc_err *err);
 /*
  * learning.c; the lock is held. The tariff by which is sold, NULL if by A->price; what the bid says
- * to the next fit, and whether it was a refused one made AGAIN; true if the time has come at which
- * the last fit's prices hold.
+ * to the next fit, at once ("": it was refused; AGAIN: as one before was) or when there is a job of
+ * SALE; there is one; true if the time has come at which the last fit's prices hold.
  */
 const struct auc_tariff *auc_auction_tariff_in_force(const struct auc_auction *a);
 enum auc_code auc_auction_remember(struct auc_auction *a, const struct auc_bid *bid, uint32_t uid,
-				   double now, bool accepted, bool *again, struct auc_err *err);
+				   double now, const char *sale, bool *again, struct auc_err *err);
+void auc_auction_remember_sold(struct auc_auction *a, const char *sale);
 bool auc_auction_publish(struct auc_auction *a, double now);
 /* Prices that follow from configuration, history and what was published. */
 enum auc_code auc_auction_take_price(struct auc_auction *a, struct auc_err *err);

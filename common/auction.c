@@ -219,7 +219,7 @@ enum auc_code auc_auction_confirm(struct auc_auction *a, const char *sale, uint3
 	return rc;
 }
 
-/* SALE has a job: whoever said yes to its price meant it, and an offer is for one job. */
+/* SALE has a job: whoever bid, or said yes to its price, meant it, and an offer is for one job. */
 static void believe(struct auc_auction *a, const char *sale)
 {
 	struct auc_answer answer;
@@ -227,6 +227,7 @@ static void believe(struct auc_auction *a, const char *sale)
 	auc_standing_sold(a->standing, sale);
 	if (auc_answers_take(a->answers, sale, &answer))
 		auc_auction_keep_answer(a, &answer);
+	auc_auction_remember_sold(a, sale);
 }
 
 enum auc_code auc_auction_drop(struct auc_auction *a, const char *sale, struct auc_err *err)

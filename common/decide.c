@@ -59,7 +59,7 @@ enum auc_code auc_auction_bid(struct auc_auction *a, const struct auc_bid *bid, 
 	}
 	/* Only now: the price of this bid does not know this bid. */
 	if (rc == AUC_OK && hold && auc_conf_learns(a->conf)) {
-		(void)auc_auction_remember(a, bid, uid, now, offer->accepted, &again, NULL);
+		(void)auc_auction_remember(a, bid, uid, now, offer->sale, &again, NULL);
 		if (!again)
 			(void)learn(a, NULL);
 	}

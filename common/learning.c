@@ -195,19 +195,28 @@ bool auc_auction_publish(struct auc_auction *a, double now)
 }
 
 enum auc_code auc_auction_remember(struct auc_auction *a, const struct auc_bid *bid, uint32_t uid,
-				   double now, bool accepted, bool *again, struct auc_err *err)
+				   double now, const char *sale, bool *again, struct auc_err *err)
 {
+	double seconds = a->conf->slot_seconds;
 	enum auc_code rc;
 
 	*again = false;
 	if (!auc_conf_fits(a->conf))
 		return AUC_OK;
-	rc = auc_past_add(a->past, bid, uid, now, a->conf->slot_seconds, accepted, err);
+	if (*sale)
+		return auc_past_wait(a->past, sale, bid, uid, now, seconds, err);
+	rc = auc_past_add(a->past, bid, uid, now, seconds, false, err);
 	if (rc != AUC_OK)
 		return rc;
 	auc_event_append(&a->events, auc_past_added_event(a->past));
 	*again = auc_past_was_again(a->past);
 	return AUC_OK;
+}
+
+void auc_auction_remember_sold(struct auc_auction *a, const char *sale)
+{
+	if (auc_past_take(a->past, sale))
+		auc_event_append(&a->events, auc_past_added_event(a->past));
 }
 
 const struct auc_tariff *auc_auction_tariff_in_force(const struct auc_auction *a)

@@ -1,6 +1,7 @@
 /* past.c - see past.h. A ring, like history.c's. */
 #include "config.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,6 +16,11 @@
 #define SECONDS_MAX 1e9
 #define USER_MAX    INT64_C(4000000000)
 
+struct waiting {
+	char sale[AUC_SALE_ID_LEN];
+	struct auc_past_bid bid;
+};
+
 struct auc_past {
 	unsigned limit, count, oldest;
 	size_t bytes; /* of all texts */
@@ -24,14 +30,18 @@ struct auc_past {
 	double period;             /* seconds; 0: no bid is made again */
 	unsigned latest;           /* in bids: what was added last */
 	struct auc_past_bid *bids; /* limit long */
+	uint64_t waited;           /* how many ever did */
+	struct waiting *waiting;   /* a ring of the last AUC_PAST_WAITING; "": taken */
 };
 
+static enum auc_code make_bid(const struct auc_bid *bid, double time, double slot_seconds,
+			      bool accepted, struct auc_past_bid *made, struct auc_err *err);
 static enum auc_code remember(struct auc_past *p, const struct auc_past_bid *from,
 			      struct auc_err *err);
 static enum auc_code copy_bid(const struct auc_past_bid *from, struct auc_past_bid *b,
 			      struct auc_err *err);
 static void free_bid(struct auc_past_bid *b);
-static void append(struct auc_past *p, const struct auc_past_bid *b);
+static void insert(struct auc_past *p, const struct auc_past_bid *b);
 static struct auc_past_bid *made_before(struct auc_past *p, const struct auc_past_bid *b);
 static uint64_t work_of(const char *text);
 static struct json_object *event_of(const struct auc_past_bid *b);
@@ -64,6 +74,9 @@ void auc_past_destroy(struct auc_past *p)
 		return;
 	while (p->count)
 		forget_oldest(p);
+	for (unsigned i = 0; p->waiting && i < AUC_PAST_WAITING; i++)
+		free_bid(&p->waiting[i].bid);
+	free(p->waiting);
 	free(p->bids);
 	free(p);
 }
@@ -116,20 +129,73 @@ const struct auc_past_bid *auc_past_at(const struct auc_past *p, unsigned i)
 enum auc_code auc_past_add(struct auc_past *p, const struct auc_bid *bid, uint32_t uid, double time,
 			   double slot_seconds, bool accepted, struct auc_err *err)
 {
+	struct auc_past_bid one;
+	enum auc_code rc = make_bid(bid, time, slot_seconds, accepted, &one, err);
+
+	if (rc != AUC_OK)
+		return rc;
+	one.uid = uid;
+	one.user = user_of(p, uid);
+	rc = remember(p, &one, err);
+	free_bid(&one);
+	return rc;
+}
+
+enum auc_code auc_past_wait(struct auc_past *p, const char *sale, const struct auc_bid *bid,
+			    uint32_t uid, double time, double slot_seconds, struct auc_err *err)
+{
+	struct auc_past_bid one;
+	struct waiting *w;
+	enum auc_code rc;
+
+	if (!p->waiting)
+		p->waiting = calloc(AUC_PAST_WAITING, sizeof(*p->waiting));
+	if (!p->waiting)
+		return auc_err_set(err, AUC_ENOMEM, "history of bids: out of memory");
+	rc = make_bid(bid, time, slot_seconds, true, &one, err);
+	if (rc != AUC_OK)
+		return rc;
+	one.uid = uid;
+	w = &p->waiting[p->waited++ % AUC_PAST_WAITING];
+	free_bid(&w->bid);
+	w->bid = one;
+	snprintf(w->sale, sizeof(w->sale), "%s", sale);
+	return AUC_OK;
+}
+
+/* The latest are asked for first. */
+bool auc_past_take(struct auc_past *p, const char *sale)
+{
+	uint64_t kept = p->waited < AUC_PAST_WAITING ? p->waited : AUC_PAST_WAITING;
+	struct waiting *w;
+
+	for (uint64_t i = 1; i <= kept && *sale; i++) {
+		w = &p->waiting[(p->waited - i) % AUC_PAST_WAITING];
+		if (strcmp(w->sale, sale) != 0)
+			continue;
+		*w->sale = '\0';
+		w->bid.user = user_of(p, w->bid.uid);
+		return remember(p, &w->bid, NULL) == AUC_OK;
+	}
+	return false;
+}
+
+/* MADE is to be freed, and is nobody's yet. */
+static enum auc_code make_bid(const struct auc_bid *bid, double time, double slot_seconds,
+			      bool accepted, struct auc_past_bid *made, struct auc_err *err)
+{
 	struct auc_past_bid one = {
 		.time = time,
 		.last = time,
 		.slot_seconds = slot_seconds,
 		.accepted = accepted,
-		.user = user_of(p, uid),
 		.known = true,
-		.uid = uid,
 		.text = auc_bid_print(bid),
 		.npartitions = bid->npartitions,
 		.partitions = (char(*)[AUC_NAME_MAX])bid->partitions,
 	};
 	enum auc_code rc = one.text
-				   ? remember(p, &one, err)
+				   ? copy_bid(&one, made, err)
 				   : auc_err_set(err, AUC_ENOMEM, "history of bids: out of memory");
 
 	free(one.text);
@@ -159,7 +225,7 @@ struct auc_past *auc_past_copy(const struct auc_past *p)
 			auc_past_destroy(copy);
 			return NULL;
 		}
-		append(copy, &b);
+		insert(copy, &b);
 	}
 	if (copy) {
 		copy->added = p->added;
@@ -260,7 +326,7 @@ static enum auc_code remember(struct auc_past *p, const struct auc_past_bid *fro
 		while (p->count &&
 		       (p->count == p->limit || p->bytes + strlen(b.text) > AUC_PAST_BYTES))
 			make_room(p);
-		append(p, &b);
+		insert(p, &b);
 	}
 	p->added++;
 	p->users = b.user > p->users ? b.user : p->users;
@@ -288,13 +354,19 @@ static void free_bid(struct auc_past_bid *b)
 {
 	free(b->text);
 	free(b->partitions);
+	b->text = NULL;
+	b->partitions = NULL;
 }
 
-/* There is room; what B points to is P's from now on. */
-static void append(struct auc_past *p, const struct auc_past_bid *b)
+/* Behind those of the same time and before. There is room; what B points to is P's from now on. */
+static void insert(struct auc_past *p, const struct auc_past_bid *b)
 {
-	p->latest = (p->oldest + p->count++) % p->limit;
-	p->bids[p->latest] = *b;
+	unsigned i;
+
+	for (i = p->count++; i && bid_at(p, i - 1)->time > b->time; i--)
+		*bid_at(p, i) = *bid_at(p, i - 1);
+	*bid_at(p, i) = *b;
+	p->latest = (p->oldest + i) % p->limit;
 	p->bytes += strlen(b->text);
 }
 

@@ -6,7 +6,9 @@
  * a user with nine tenths of them before the others': nobody drives out what others bid.
  *
  * Who is refused bids again, by hand or in a loop, as it is or for more. That is one job, not many:
- * it is kept once, from when it was made first, as it was made last (auc_past_set_period()).
+ * it is kept once, from when it was made first, as it was made last (auc_past_set_period()). And a
+ * bid that is accepted, but of which no job comes (sbatch --test-only, or a limit of Slurm's), is
+ * none: it waits until there is a job (auc_past_wait()).
  */
 #ifndef AUC_PAST_H
 #define AUC_PAST_H
@@ -16,6 +18,7 @@
 
 #include "bid.h"
 #include "err.h"
+#include "ledger.h"
 #include "users.h"
 
 struct json_object;
@@ -61,6 +64,15 @@ const struct auc_past_bid *auc_past_at(const struct auc_past *p, unsigned i);
 /* Remembers BID of user UID, which was decided at TIME in slots of SLOT_SECONDS. AUC_ENOMEM. */
 enum auc_code auc_past_add(struct auc_past *p, const struct auc_bid *bid, uint32_t uid, double time,
 			   double slot_seconds, bool accepted, struct auc_err *err);
+/*
+ * The same, accepted, once there is a job of SALE, a lien: until then it is in memory alone, and is
+ * gone when AUC_PAST_WAITING others came. AUC_ENOMEM.
+ */
+enum auc_code auc_past_wait(struct auc_past *p, const char *sale, const struct auc_bid *bid,
+			    uint32_t uid, double time, double slot_seconds, struct auc_err *err);
+#define AUC_PAST_WAITING 4096
+/* There is: remembers it, in its place by time. False: nothing waits for SALE, or no memory. */
+bool auc_past_take(struct auc_past *p, const char *sale);
 /* Of what was added last: whether it was one made again; and as an event "bid", which does that to
  * whoever remembers the same (new reference, NULL: no memory). Before any other change. */
 bool auc_past_was_again(const struct auc_past *p);

@@ -78,6 +78,18 @@ above()
 	[ "$(status .learning.kept)" = $((kept + 1)) ]
 }
 
+@test "a bid of which no job comes, as with sbatch --test-only, is not kept; that of a job is" {
+	local kept lapsed
+
+	kept=$(status .learning.kept)
+	lapsed=$(status .totals.lapsed)
+	as bob sbatch --test-only $(small_bid 1000000 1) --wrap true
+	wait_until 60 status_is .totals.lapsed $((lapsed + 1))
+	[ "$(status .learning.kept)" = "$kept" ]
+	as bob sbatch $(small_bid 1000000 1) -o /dev/null --wrap true
+	wait_until 60 status_is .learning.kept $((kept + 1))
+}
+
 @test "slurmctld killed and restarted: bids and prices are what they were" {
 	fresh_status
 	before=$(status '.learning | del(.kept) | tojson')

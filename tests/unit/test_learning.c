@@ -381,6 +381,30 @@ static void test_bid_again(void **state)
 	assert_int_equal(auc_history_count(a->history), 1);
 }
 
+/* A bid of which no job comes teaches no fit. */
+static void test_dry_run(void **state)
+{
+	struct world_auction *f = *state;
+	struct auc_auction *a = f->a;
+	struct auc_offer o = world_offer(a, dear, NOW, true);
+
+	assert_true(o.accepted);
+	assert_int_equal(auc_past_count(a->past), 0);
+	auc_offer_clear(&o);
+	auc_auction_tick(a, NOW + 10 * SLOT);
+	o = world_offer(a, dear, NOW + 10 * SLOT, true);
+	assert_true(o.accepted);
+	assert_int_equal(auc_past_count(a->past), 0);
+	assert_int_equal(auc_auction_confirm(a, o.sale, 77, NULL, NULL), AUC_OK);
+	assert_int_equal(auc_past_count(a->past), 1);
+	assert_true(auc_past_at(a->past, 0)->accepted &&
+		    auc_past_at(a->past, 0)->time == NOW + 10 * SLOT);
+	/* a confirmation that comes twice changes nothing */
+	(void)auc_auction_confirm(a, o.sale, 77, NULL, NULL);
+	assert_int_equal(auc_past_count(a->past), 1);
+	auc_offer_clear(&o);
+}
+
 /* Bounded by count and bytes. */
 static void test_past(void **state)
 {
@@ -405,7 +429,7 @@ static void test_past(void **state)
 	assert_true(auc_past_knows(o));
 	assert_null(strstr(json_object_to_json_string(o), "1001"));
 	assert_int_equal(auc_past_apply(copy, o, NULL), AUC_OK);
-	assert_int_equal(auc_past_at(copy, 2)->user, 2);
+	assert_true(auc_past_at(copy, 0)->user == 2 && auc_past_at(copy, 1)->user == 2);
 	/* Whose those were is not known any more: who comes next is another. */
 	{
 		struct auc_past *later = auc_past_create(9);
@@ -416,11 +440,13 @@ static void test_past(void **state)
 		auc_past_destroy(later);
 	}
 	json_object_put(o);
-	assert_true(auc_past_count(copy) == 3 && auc_past_at(copy, 2)->time == 3 &&
-		    auc_past_at(copy, 2)->accepted &&
-		    !strcmp(auc_past_at(copy, 2)->partitions[0], "edge"));
+	/* in its place by time */
+	assert_true(auc_past_count(copy) == 3 && auc_past_at(copy, 1)->time == 3 &&
+		    auc_past_at(copy, 2)->time == 4 && auc_past_at(copy, 1)->accepted &&
+		    !strcmp(auc_past_at(copy, 1)->partitions[0], "edge"));
 	assert_int_equal(auc_past_set_limit(copy, 2, NULL), AUC_OK);
-	assert_true(auc_past_count(copy) == 2 && auc_past_at(copy, 1)->time == 3);
+	assert_true(auc_past_count(copy) == 2 && auc_past_at(copy, 0)->time == 3 &&
+		    auc_past_at(copy, 1)->time == 4);
 	auc_past_destroy(copy);
 	auc_past_destroy(p);
 
@@ -548,8 +574,58 @@ static void assert_same_past(const struct auc_past *a, const struct auc_past *b)
 	}
 }
 
-/* What is kept in the spool, whole or bid by bid, remembers the same, whatever is made again; so
- * does a copy; and in all there are as many bids as jobs that nobody can take for the same. */
+/* A bid that is accepted counts when it has a job, from when it was made; one that never has, not.
+ */
+static void test_waits(void **state)
+{
+	static const char job[] = "7 worker-time=x=1s";
+	struct auc_past *p = auc_past_create(AUC_PAST_WAITING + 100);
+	struct auc_bid bid = bid_of(job);
+	char sale[AUC_SALE_ID_LEN];
+	struct json_object *o;
+
+	(void)state;
+	auc_past_set_period(p, PERIOD);
+	assert_false(auc_past_take(p, "a") || auc_past_take(p, ""));
+	assert_false(add_again(p, job, 1, 0, false));
+	assert_int_equal(auc_past_wait(p, "a", &bid, 1, 1.5 * SECONDS, SECONDS, NULL), AUC_OK);
+	assert_int_equal(auc_past_wait(p, "b", &bid, 2, 1.6 * SECONDS, SECONDS, NULL), AUC_OK);
+	assert_int_equal(auc_past_wait(p, "c", &bid, 3, 1.7 * SECONDS, SECONDS, NULL), AUC_OK);
+	assert_false(add_again(p, job, 4, 2, false));
+	assert_true(auc_past_count(p) == 2 && auc_past_added(p) == 2);
+	assert_true(auc_past_take(p, "b") && !auc_past_was_again(p) && !auc_past_take(p, "b"));
+	assert_true(auc_past_count(p) == 3 && auc_past_at(p, 1)->uid == 2 &&
+		    auc_past_at(p, 1)->accepted && auc_past_at(p, 1)->user == 3);
+	o = auc_past_added_event(p);
+	assert_non_null(strstr(json_object_to_json_string(o), "480"));
+	json_object_put(o);
+	/* this one had been refused before */
+	assert_true(auc_past_take(p, "a") && auc_past_was_again(p));
+	assert_true(auc_past_count(p) == 3 && auc_past_at(p, 0)->accepted &&
+		    auc_past_at(p, 0)->time == 0.5 * SECONDS);
+	/* of too many the oldest are gone */
+	for (unsigned i = 0; i < AUC_PAST_WAITING + 5; i++) {
+		snprintf(sale, sizeof(sale), "%u", i);
+		assert_int_equal(auc_past_wait(p, sale, &bid, 9, 900, SECONDS, NULL), AUC_OK);
+	}
+	assert_false(auc_past_take(p, "c") || auc_past_take(p, "4"));
+	assert_true(auc_past_take(p, "5") && auc_past_take(p, sale));
+	assert_int_equal(auc_past_count(p), 5);
+	auc_past_destroy(p);
+}
+
+/* Of TEXT, accepted by SALE: it is remembered later, or never. */
+static void wait_for(struct auc_past *p, const char *text, uint32_t uid, unsigned slot,
+		     const char *sale)
+{
+	struct auc_bid bid = bid_of(text);
+
+	assert_int_equal(auc_past_wait(p, sale, &bid, uid, (slot + 0.5) * SECONDS, SECONDS, NULL),
+			 AUC_OK);
+}
+
+/* What is kept in the spool, whole or bid by bid, remembers the same, whatever is made again and
+ * however late a job comes; so does a copy; and there are as many bids as could not be the same. */
 static void test_again_at_random(void **state)
 {
 	static const char *const jobs[] = {"7 worker-time=x=1s", "8 worker-time=x=1s",
@@ -558,7 +634,7 @@ static void test_again_at_random(void **state)
 
 	(void)state;
 	for (unsigned round = 0; round < 300; round++) {
-		unsigned limit = 5 + (unsigned)(splitmix(&seed) % 40), again = 0;
+		unsigned limit = 5 + (unsigned)(splitmix(&seed) % 40), again = 0, made = 0;
 		struct auc_past *p = auc_past_create(limit), *journal = auc_past_create(limit);
 		struct auc_past *snapshot = auc_past_create(limit), *copy;
 		struct json_object *o;
@@ -566,22 +642,35 @@ static void test_again_at_random(void **state)
 		auc_past_set_period(p, PERIOD);
 		auc_past_set_period(journal, PERIOD);
 		auc_past_set_period(snapshot, PERIOD);
-		for (unsigned i = 0, slot = 0; i < 60; i++) {
+		for (unsigned i = 0, slot = 0; i < 80; i++) {
+			const char *text = jobs[splitmix(&seed) % 3];
+			uint32_t uid = (uint32_t)(splitmix(&seed) % 2);
+			unsigned what = (unsigned)(splitmix(&seed) % 8);
+			char sale[2] = {(char)('a' + splitmix(&seed) % 4)};
+
 			slot += (unsigned)(splitmix(&seed) % 4);
-			again += add_again(p, jobs[splitmix(&seed) % 3],
-					   (uint32_t)(splitmix(&seed) % 2), slot,
-					   splitmix(&seed) % 8 == 0);
+			if (what == 0)
+				wait_for(p, text, uid, slot, sale);
+			if (what == 1 && !auc_past_take(p, sale))
+				continue;
+			if (what > 1)
+				(void)add_again(p, text, uid, slot, false);
+			if (what == 0)
+				continue;
+			made++;
+			again += auc_past_was_again(p);
 			o = auc_past_added_event(p);
 			assert_int_equal(auc_past_apply(journal, o, NULL), AUC_OK);
 			json_object_put(o);
 		}
 		assert_same_past(p, journal);
-		assert_true(again > 0 && auc_past_added(p) == 60);
-		assert_true(auc_past_count(p) == 60 - again || 60 - again > limit);
+		assert_true(again > 0 && auc_past_added(p) == made);
+		assert_true(auc_past_count(p) == made - again || made - again > limit);
 		for (unsigned i = 0; i < auc_past_count(p); i++) {
 			o = auc_past_event(p, i);
 			assert_int_equal(auc_past_apply(snapshot, o, NULL), AUC_OK);
 			json_object_put(o);
+			assert_true(!i || auc_past_at(p, i)->time >= auc_past_at(p, i - 1)->time);
 		}
 		assert_same_past(p, snapshot);
 		copy = auc_past_copy(p);
@@ -806,12 +895,14 @@ int main(void)
 		cmocka_unit_test(test_past),
 		cmocka_unit_test(test_driven_out),
 		cmocka_unit_test(test_made_again),
+		cmocka_unit_test(test_waits),
 		cmocka_unit_test(test_again_at_random),
 		cmocka_unit_test(test_hostile),
 		cmocka_unit_test(test_tariff),
 		cmocka_unit_test_setup_teardown(test_scarcity, flat_prices, world_auction_teardown),
 		cmocka_unit_test_setup_teardown(test_bid_again, flat_prices,
 						world_auction_teardown),
+		cmocka_unit_test_setup_teardown(test_dry_run, flat_prices, world_auction_teardown),
 		cmocka_unit_test_setup_teardown(test_guard, learned_prices, world_auction_teardown),
 		cmocka_unit_test_setup_teardown(test_worth, learned_prices, world_auction_teardown),
 		cmocka_unit_test(test_periods),
