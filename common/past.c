@@ -30,10 +30,12 @@ struct auc_past {
 	double period;             /* seconds; 0: no bid is made again */
 	unsigned latest;           /* in bids: what was added last */
 	struct auc_past_bid *bids; /* limit long */
-	uint64_t waited;           /* how many ever did */
-	struct waiting *waiting;   /* a ring of the last AUC_PAST_WAITING; "": taken */
+	uint64_t waited, gone;   /* how many ever did, and how many of those, the first, are gone */
+	size_t waiting_bytes;    /* of the texts of the others */
+	struct waiting *waiting; /* a ring of AUC_PAST_WAITING; "": taken */
 };
 
+static void end_wait(struct auc_past *p, uint64_t i);
 static enum auc_code make_bid(const struct auc_bid *bid, double time, double slot_seconds,
 			      bool accepted, struct auc_past_bid *made, struct auc_err *err);
 static enum auc_code remember(struct auc_past *p, const struct auc_past_bid *from,
@@ -74,8 +76,8 @@ void auc_past_destroy(struct auc_past *p)
 		return;
 	while (p->count)
 		forget_oldest(p);
-	for (unsigned i = 0; p->waiting && i < AUC_PAST_WAITING; i++)
-		free_bid(&p->waiting[i].bid);
+	while (p->gone < p->waited)
+		end_wait(p, p->gone++);
 	free(p->waiting);
 	free(p->bids);
 	free(p);
@@ -147,6 +149,7 @@ enum auc_code auc_past_wait(struct auc_past *p, const char *sale, const struct a
 	struct auc_past_bid one;
 	struct waiting *w;
 	enum auc_code rc;
+	size_t size;
 
 	if (!p->waiting)
 		p->waiting = calloc(AUC_PAST_WAITING, sizeof(*p->waiting));
@@ -156,9 +159,13 @@ enum auc_code auc_past_wait(struct auc_past *p, const char *sale, const struct a
 	if (rc != AUC_OK)
 		return rc;
 	one.uid = uid;
+	size = strlen(one.text);
+	while (p->gone < p->waited && (p->waited - p->gone == AUC_PAST_WAITING ||
+				       p->waiting_bytes + size > AUC_PAST_BYTES))
+		end_wait(p, p->gone++);
 	w = &p->waiting[p->waited++ % AUC_PAST_WAITING];
-	free_bid(&w->bid);
 	w->bid = one;
+	p->waiting_bytes += size;
 	snprintf(w->sale, sizeof(w->sale), "%s", sale);
 	return AUC_OK;
 }
@@ -166,18 +173,31 @@ enum auc_code auc_past_wait(struct auc_past *p, const char *sale, const struct a
 /* The latest are asked for first. */
 bool auc_past_take(struct auc_past *p, const char *sale)
 {
-	uint64_t kept = p->waited < AUC_PAST_WAITING ? p->waited : AUC_PAST_WAITING;
 	struct waiting *w;
+	bool kept;
 
-	for (uint64_t i = 1; i <= kept && *sale; i++) {
-		w = &p->waiting[(p->waited - i) % AUC_PAST_WAITING];
+	for (uint64_t i = p->waited; i-- > p->gone && *sale;) {
+		w = &p->waiting[i % AUC_PAST_WAITING];
 		if (strcmp(w->sale, sale) != 0)
 			continue;
-		*w->sale = '\0';
 		w->bid.user = user_of(p, w->bid.uid);
-		return remember(p, &w->bid, NULL) == AUC_OK;
+		kept = remember(p, &w->bid, NULL) == AUC_OK;
+		end_wait(p, i);
+		return kept;
 	}
 	return false;
+}
+
+/* Of the one that began to wait as number I; if it was taken before, nothing is left to do. */
+static void end_wait(struct auc_past *p, uint64_t i)
+{
+	struct waiting *w = &p->waiting[i % AUC_PAST_WAITING];
+
+	if (!*w->sale)
+		return;
+	p->waiting_bytes -= strlen(w->bid.text);
+	free_bid(&w->bid);
+	*w->sale = '\0';
 }
 
 /* MADE is to be freed, and is nobody's yet. */
@@ -354,8 +374,6 @@ static void free_bid(struct auc_past_bid *b)
 {
 	free(b->text);
 	free(b->partitions);
-	b->text = NULL;
-	b->partitions = NULL;
 }
 
 /* Behind those of the same time and before. There is room; what B points to is P's from now on. */

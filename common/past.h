@@ -66,7 +66,7 @@ enum auc_code auc_past_add(struct auc_past *p, const struct auc_bid *bid, uint32
 			   double slot_seconds, bool accepted, struct auc_err *err);
 /*
  * The same, accepted, once there is a job of SALE, a lien: until then it is in memory alone, and is
- * gone when AUC_PAST_WAITING others came. AUC_ENOMEM.
+ * gone when AUC_PAST_WAITING others wait, or AUC_PAST_BYTES of text. AUC_ENOMEM.
  */
 enum auc_code auc_past_wait(struct auc_past *p, const char *sale, const struct auc_bid *bid,
 			    uint32_t uid, double time, double slot_seconds, struct auc_err *err);

@@ -611,6 +611,16 @@ static void test_waits(void **state)
 	assert_false(auc_past_take(p, "c") || auc_past_take(p, "4"));
 	assert_true(auc_past_take(p, "5") && auc_past_take(p, sale));
 	assert_int_equal(auc_past_count(p), 5);
+	/* and of long ones sooner */
+	bid.nupload = AUC_BID_UPLOAD_MAX;
+	for (unsigned i = 0; i < bid.nupload; i++)
+		memset(bid.upload[i].name, 'x', sizeof(bid.upload[i].name) - 1);
+	for (unsigned i = 0; i < AUC_PAST_WAITING; i++) {
+		snprintf(sale, sizeof(sale), "L%u", i);
+		assert_int_equal(auc_past_wait(p, sale, &bid, 9, 900, SECONDS, NULL), AUC_OK);
+	}
+	assert_false(auc_past_take(p, "6") || auc_past_take(p, "L0"));
+	assert_true(auc_past_take(p, sale));
 	auc_past_destroy(p);
 }
 
