@@ -29,11 +29,13 @@ struct auc_events {
 	bool missed; /* there was no memory for one: the list does not say all that happened */
 };
 
-/* Sold jobs that are to be looked at since prices have changed (waiting.c). */
+/* Sold jobs that wait for their slots (waiting.c). */
 struct auc_waiting {
-	bool due; /* they have, or a sale has ended, since these were listed */
-	unsigned n, next;
-	uint32_t *jobs;
+	bool due;                 /* a fit or a sale has ended since they were placed anew */
+	auc_slot slot;            /* in which that was last */
+	struct auc_tariff *costs; /* what slots cost by the last fit; NULL: there was none */
+	/* Behind admin: the search under way, in the market as it is laid out now; NULL: none. */
+	struct auc_search *search;
 };
 
 struct auc_auction {
@@ -139,13 +141,17 @@ enum auc_code auc_auction_take(struct auc_auction *a, const struct auc_bid *bid,
 			       double now, struct auc_err *err);
 /* The first slot that a decision of NOW may still change, of a policy that steps (revise.c). */
 auc_slot auc_auction_first_open(const struct auc_auction *a, double now);
-/* decide.c: the decision on JOB at nodes, not at servers of many nodes. Under the lock. */
-enum auc_code auc_auction_quote(struct auc_auction *a, struct auc_job *job, struct auc_decision *d,
-				struct auc_err *err);
-/* waiting.c: moves jobs that wait, and do not begin within LEAD seconds, to where it costs less by
- * now, and adds to *CHANGED (may be NULL) how many. Admin is held. */
-enum auc_code auc_auction_rearrange(struct auc_auction *a, double now, double lead,
+/* decide.c: the decision on JOB at nodes, not at servers of many nodes; of those on which it does
+ * not fit JOB is kept away. */
+enum auc_code auc_quote_nodes(const struct auc_policy *policy, struct auc_policy_ctx *ctx,
+			      const struct auc_market *m, struct auc_job *job,
+			      struct auc_decision *d, struct auc_err *err);
+/* waiting.c: moves jobs that wait, and do not begin within LEAD seconds, to where they cost less by
+ * now, and adds to *CHANGED (may be NULL) how many; LIMITED as in auc_auction_revise(). Admin is
+ * held. */
+enum auc_code auc_auction_rearrange(struct auc_auction *a, double now, double lead, bool limited,
 				    unsigned *changed, struct auc_err *err);
+void auc_search_free(struct auc_search *s);
 /* The text of S's receipt into *RECEIPT, if RECEIPT is not NULL. */
 enum auc_code auc_auction_give_receipt(const struct auc_auction *a, const struct auc_sale *s,
 				       auc_money refund, const char *why, char **receipt,

@@ -92,7 +92,8 @@ void auc_auction_destroy(struct auc_auction *a)
 	auc_decision_clear(&a->decision);
 	auc_decision_clear(&a->extra);
 	auc_job_clear(&a->job);
-	free(a->waiting.jobs);
+	auc_tariff_free(a->waiting.costs);
+	auc_search_free(a->waiting.search);
 	for (unsigned i = 0; i < a->nold_confs; i++)
 		auc_conf_free(a->old_confs[i]);
 	free(a->old_confs);

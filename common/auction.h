@@ -173,12 +173,13 @@ enum auc_code auc_auction_put_off(struct auc_auction *a, uint32_t job_id, double
  * Brings plans of sales up to date, if something has happened since they were made. With a policy
  * that decides slot by slot, all of its sales'; with learned prices and a policy that rearranges,
  * those of jobs that wait and cost less elsewhere by now (waiting.c), for a tenth of a second at a
- * time; who begins within LEAD seconds, for whom nodes are being powered up, stays. *CHANGED (may
- * be NULL): how many got another. Of one thread, the one that confirms, starts and settles.
- * AUC_EFULL: they stay as they are for now, and it is tried again.
+ * time; who begins within LEAD seconds, for whom nodes are being powered up, stays. LIMITED: limits
+ * of their owners may end jobs that need more than before, so none does. *CHANGED (may be NULL):
+ * how many got another. Of one thread, the one that confirms, starts and settles. AUC_EFULL: they
+ * stay as they are for now, and it is tried again.
  */
-enum auc_code auc_auction_revise(struct auc_auction *a, double now, double lead, unsigned *changed,
-				 struct auc_err *err);
+enum auc_code auc_auction_revise(struct auc_auction *a, double now, double lead, bool limited,
+				 unsigned *changed, struct auc_err *err);
 /* Sells a receipt again as it stood, for JOB_ID in STATE. */
 enum auc_code auc_auction_adopt(struct auc_auction *a, const char *receipt, uint32_t job_id,
 				uint32_t uid, enum auc_sale_state state, struct auc_err *err);

@@ -102,28 +102,29 @@ static enum auc_code decide(struct auc_auction *a, const struct auc_bid *bid, ui
 		return rc;
 	if (bid->accept)
 		return auc_auction_take(a, bid, uid, now, err);
-	return auc_auction_quote(a, &a->job, &a->decision, err);
+	return auc_quote_nodes(a->policy, a->ctx, a->market, &a->job, &a->decision, err);
 }
 
 /* What the decision has on large servers of many nodes goes to the nodes. Where it does not fit, as
  * what is free there is in pieces, the best schedule without that server is taken. */
-enum auc_code auc_auction_quote(struct auc_auction *a, struct auc_job *job, struct auc_decision *d,
-				struct auc_err *err)
+enum auc_code auc_quote_nodes(const struct auc_policy *policy, struct auc_policy_ctx *ctx,
+			      const struct auc_market *m, struct auc_job *job,
+			      struct auc_decision *d, struct auc_err *err)
 {
-	enum auc_code rc = a->policy->quote(a->ctx, a->market, job, d, err);
+	enum auc_code rc = policy->quote(ctx, m, job, d, err);
 	struct auc_plan made, *plan = &d->plan;
 
 	auc_plan_init(&made);
-	while (rc == AUC_OK && d->accepted && on_wholes(a->market, plan)) {
-		rc = auc_plan_spread(a->market, plan, &made, err);
+	while (rc == AUC_OK && d->accepted && on_wholes(m, plan)) {
+		rc = auc_plan_spread(m, plan, &made, err);
 		if (rc == AUC_OK)
 			rc = auc_plan_copy(plan, &made, err);
 		if (rc != AUC_EFULL)
 			continue;
 		for (unsigned i = 0; i < plan->nshares; i++)
-			if (auc_market_is_whole(a->market, plan->shares[i].server))
+			if (auc_market_is_whole(m, plan->shares[i].server))
 				job->upload[plan->shares[i].server] = UINT32_MAX;
-		rc = a->policy->quote(a->ctx, a->market, job, d, err);
+		rc = policy->quote(ctx, m, job, d, err);
 	}
 	auc_plan_clear(&made);
 	return rc;

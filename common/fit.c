@@ -73,6 +73,7 @@ static unsigned take_all(struct fit *f, double rate);
 static enum auc_code take_by_day(struct fit *f, unsigned ndays, double rate,
 				 struct auc_fit_days *days, struct auc_err *err);
 static enum auc_code set_prices(struct fit *f, struct auc_err *err);
+static enum auc_code set_costs(struct fit *f, struct auc_err *err);
 static enum auc_code learn(struct fit *f, const struct auc_market *m, unsigned njobs,
 			   struct auc_learn **l, struct auc_err *err);
 static enum auc_code go_on_learning(struct fit *f, struct auc_err *err);
@@ -109,6 +110,8 @@ enum auc_code auc_fit(const struct auc_fit_input *in, struct auc_tariff **out, s
 	}
 	if (rc == AUC_OK && !in->policy->sites && f.t->kind >= AUC_TARIFF_FLAT)
 		rc = set_prices(&f, err);
+	if (rc == AUC_OK && in->policy->rearranges)
+		rc = set_costs(&f, err);
 	if (rc == AUC_OK) {
 		f.t->time = in->now;
 		f.t->slot_seconds = in->conf->slot_seconds;
@@ -142,6 +145,7 @@ void auc_fit_forget(struct auc_fit_memory *memory)
 {
 	auc_learn_destroy(memory->learn);
 	auc_market_destroy(memory->market);
+	auc_tariff_free(memory->costs);
 	*memory = (struct auc_fit_memory){0};
 }
 
@@ -597,6 +601,25 @@ static enum auc_code set_prices(struct fit *f, struct auc_err *err)
 	rc = auc_learn_list(in->memory->learn, in->market, &f->t->choice, &list, &n, err);
 	if (rc == AUC_OK)
 		rc = auc_tariff_set(f->t, in->market, list, n, err);
+	free(list);
+	return rc;
+}
+
+static enum auc_code set_costs(struct fit *f, struct auc_err *err)
+{
+	struct auc_fit_memory *memory = f->in->memory;
+	struct auc_given_price *list = NULL;
+	enum auc_code rc;
+	size_t n;
+
+	auc_tariff_free(memory->costs);
+	memory->costs = calloc(1, sizeof(*memory->costs));
+	if (!memory->costs)
+		return auc_err_set(err, AUC_ENOMEM, "no memory for a fit");
+	memory->costs->slot_seconds = f->in->conf->slot_seconds;
+	rc = auc_learn_list(memory->learn, f->in->market, &auc_guard_usual.prices, &list, &n, err);
+	if (rc == AUC_OK)
+		rc = auc_tariff_set(memory->costs, f->in->market, list, n, err);
 	free(list);
 	return rc;
 }

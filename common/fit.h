@@ -57,6 +57,9 @@ struct auc_fit_memory {
 	bool booked;               /* it was fitted as it is booked */
 	bool changed;              /* and to bids since a change alone */
 	struct auc_learn *learn;
+	/* What slots cost by it, whatever is sold by: for jobs that wait (rearrange.h), of a policy
+	 * that rearranges; else NULL. Its reader takes it out. */
+	struct auc_tariff *costs;
 };
 void auc_fit_forget(struct auc_fit_memory *memory);
 

@@ -157,6 +157,12 @@ void auc_auction_fit_end(struct auc_auction *a, struct auc_fit_job *j, struct au
 {
 	pthread_mutex_lock(&a->admin);
 	pthread_mutex_lock(&a->lock);
+	if (j->memory.costs) {
+		auc_tariff_free(a->waiting.costs);
+		a->waiting.costs = j->memory.costs;
+		a->waiting.due = true;
+		j->memory.costs = NULL;
+	}
 	if (!a->fit_memory.learn) {
 		a->fit_memory = j->memory;
 		j->memory = (struct auc_fit_memory){0};
@@ -189,7 +195,6 @@ bool auc_auction_publish(struct auc_auction *a, double now)
 	auc_tariff_free(a->tariff);
 	a->tariff = t;
 	a->price_old = true;
-	a->waiting.due = true;
 	auc_event_append(&a->events, auc_tariff_event(t));
 	return true;
 }

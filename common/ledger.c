@@ -383,6 +383,8 @@ static enum auc_code make_revision(const struct auc_ledger *l, const struct auc_
 	if (!r->made)
 		return auc_ledger_no_memory(err);
 	rc = auc_plan_copy(&r->made->sale.plan, from->plan, err);
+	if (r->made->sale.value < from->value)
+		r->made->sale.value = from->value;
 	if (rc == AUC_OK)
 		rc = auc_entry_event(r->made, l->market, "changed", &r->event, err);
 	return rc;

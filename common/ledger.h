@@ -113,12 +113,13 @@ enum auc_code auc_ledger_settle(struct auc_ledger *l, uint32_t job_id, auc_slot 
 enum auc_code auc_ledger_change(struct auc_ledger *l, uint32_t job_id, const struct auc_plan *plan,
 				auc_money value, auc_money payment, struct auc_err *err);
 /*
- * The same for several sales at once, whose value and payment stay: all, or none (AUC_EFULL: what
- * is booked besides them leaves no room). An event for each.
+ * The same for several sales at once, whose payment stays: all, or none (AUC_EFULL: what is booked
+ * besides them leaves no room). An event for each.
  */
 struct auc_revision {
 	uint32_t job_id;
 	const struct auc_plan *plan; /* borrowed */
+	auc_money value;             /* what it is worth there; less than before is not said */
 };
 enum auc_code auc_ledger_revise(struct auc_ledger *l, const struct auc_revision *list, unsigned n,
 				struct auc_err *err);

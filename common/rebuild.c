@@ -184,7 +184,10 @@ enum auc_code auc_auction_rebuild(struct auc_auction *a, double now, struct auc_
 	}
 	auc_market_destroy(a->market);
 	a->market = market;
-	auc_standing_void(a->standing); /* they name the old one's servers */
+	auc_standing_void(a->standing);     /* they name the old one's servers, */
+	auc_search_free(a->waiting.search); /* as it does */
+	a->waiting.search = NULL;
+	a->waiting.due = true;
 	a->stale = true;
 	if (auc_auction_take_price(a, rc == AUC_OK ? err : NULL) != AUC_OK && rc == AUC_OK)
 		rc = AUC_EINVAL;

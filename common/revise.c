@@ -61,8 +61,8 @@ auc_slot auc_auction_first_open(const struct auc_auction *a, double now)
 	return auc_slot_from(now + ahead, conf->slot_seconds);
 }
 
-enum auc_code auc_auction_revise(struct auc_auction *a, double now, double lead, unsigned *changed,
-				 struct auc_err *err)
+enum auc_code auc_auction_revise(struct auc_auction *a, double now, double lead, bool limited,
+				 unsigned *changed, struct auc_err *err)
 {
 	struct revising r = {.n = 0};
 	double began = auc_clock_now();
@@ -73,7 +73,7 @@ enum auc_code auc_auction_revise(struct auc_auction *a, double now, double lead,
 		*changed = 0;
 	pthread_mutex_lock(&a->admin);
 	if (a->policy->rearranges) {
-		rc = auc_auction_rearrange(a, now, lead, changed, err);
+		rc = auc_auction_rearrange(a, now, lead, limited, changed, err);
 		pthread_mutex_unlock(&a->admin);
 		return rc;
 	}
@@ -203,7 +203,7 @@ static enum auc_code put(struct auc_auction *a, struct revising *r, unsigned *ch
 
 		if (!j->left_out && !auc_plan_same(&j->made, j->plan))
 			r->list[n++] =
-				(struct auc_revision){r->sales[r->index[i]].job_id, &j->made};
+				(struct auc_revision){r->sales[r->index[i]].job_id, &j->made, 0};
 	}
 	rc = auc_ledger_revise(a->ledger, r->list, n, err);
 	if (rc == AUC_OK && changed)

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ahead.h"
 #include "clock.h"
 #include "dorm.h"
 #include "num.h"
@@ -18,6 +19,7 @@
 #include "rearrange.h"
 #include "replay.h"
 #include "steps.h"
+#include "teacher.h"
 #include "world.h"
 
 /* One run. */
@@ -32,6 +34,7 @@ struct replay {
 	const struct result *made; /* decisions that are repeated; NULL: the policy decides */
 	struct auc_market *market;
 	struct prices *prices; /* NULL: of a policy that prices nothing */
+	auc_slot rearranged;   /* in which sold jobs that wait were placed anew last; 0: never */
 	struct auc_job job;
 	struct auc_decision decision;
 	unsigned *order; /* of arrival */
@@ -50,8 +53,10 @@ static enum auc_code decide(struct replay *p, unsigned index, struct auc_err *er
 static enum auc_code quote(struct replay *p, struct auc_market *m, unsigned index,
 			   struct auc_err *err);
 static enum auc_code rearrange(struct replay *p, auc_slot now, struct auc_err *err);
-static enum auc_code quote_job(void *arg, struct auc_job *job, struct auc_decision *d,
-			       struct auc_err *err);
+static enum auc_code move_waiting(struct replay *p, struct auc_rearrange *x, auc_slot now,
+				  struct auc_err *err);
+static enum auc_code quote_in(void *arg, struct auc_market *m, struct auc_job *job,
+			      struct auc_decision *d, struct auc_err *err);
 static enum auc_code posted_job(struct replay *p, unsigned index, struct auc_err *err);
 static void ask_user(struct replay *p, const struct auc_market *m, const struct scenario_job *job);
 static enum auc_code take_out(struct replay *p, const struct auc_market *own,
@@ -310,8 +315,9 @@ static enum auc_code decide(struct replay *p, unsigned index, struct auc_err *er
 	}
 	if (p->prices)
 		rc = prices_before(p->prices, p->market, (auc_slot)job->arrival, &changed, err);
-	if (rc == AUC_OK && changed && !p->made && p->policy->rearranges && !p->s->stays)
-		rc = rearrange(p, (auc_slot)job->arrival, err);
+	if (rc == AUC_OK && p->s->teacher && !p->made && p->policy->rearranges && !p->s->stays &&
+	    p->rearranged < (auc_slot)job->arrival)
+		rc = rearrange(p, p->rearranged = (auc_slot)job->arrival, err);
 	if (rc == AUC_OK && world_is_own(job)) {
 		rc = world_market(p->s, job, &own, err);
 		if (rc == AUC_OK)
@@ -365,43 +371,86 @@ static enum auc_code quote(struct replay *p, struct auc_market *m, unsigned inde
 	return rc;
 }
 
-/* It is slot NOW, with other prices than the one before: jobs that wait move to where it costs
- * less. Those of this very slot have been told that they begin. */
+/* It is slot NOW: jobs that wait move to where they cost less by now. Those of this very slot have
+ * been told that they begin. */
 static enum auc_code rearrange(struct replay *p, auc_slot now, struct auc_err *err)
 {
-	struct auc_rearrange x = {
-		.market = p->market, .from = now + 1, .quote = quote_job, .arg = p};
-	auc_slot last = (auc_slot)p->s->slots;
+	struct auc_market *m = auc_market_clone(p->market);
+	struct auc_ahead *ahead = auc_ahead_create(p->market);
+	struct auc_rearrange *x =
+		m ? auc_rearrange_create(m, now + 1, false, (uint64_t)now, quote_in, p) : NULL;
+	struct auc_given_price *list = NULL;
 	enum auc_code rc = AUC_OK;
-	struct outcome *o;
-	bool found;
+	size_t n = 0;
 
-	for (unsigned i = 0; i < p->s->njobs && rc == AUC_OK; i++) {
-		o = &p->result->jobs[p->order[i]];
-		if (!o->completed || o->plan.start <= now || world_is_own(&p->s->jobs[p->order[i]]))
-			continue;
-		rc = world_job(p->s, &p->s->jobs[p->order[i]], &p->job, err);
+	if (!m || !ahead || !x)
+		rc = auc_err_set(err, AUC_ENOMEM, "%s: no memory", p->s->file);
+	if (rc == AUC_OK)
+		rc = teacher_costs(p->s->teacher, m, &list, &n, err);
+	if (rc == AUC_OK && n) {
+		for (unsigned i = 0; i < p->s->njobs; i++)
+			if (p->result->jobs[i].completed &&
+			    p->result->jobs[i].plan.completion > now)
+				auc_ahead_add(ahead, &p->result->jobs[i].plan);
+		rc = auc_market_give_prices(m, list, n, err);
 		if (rc == AUC_OK)
-			rc = auc_rearrange(&x, &p->job, &o->plan, &p->decision, &found, err);
-		if (rc != AUC_OK || !found)
-			continue;
-		p->result->rearranged++;
-		rc = auc_market_unbook(p->market, &o->plan, 1, last, err);
+			auc_ahead_discount(ahead, m, now);
 		if (rc == AUC_OK)
-			rc = auc_plan_copy(&o->plan, &p->decision.plan, err);
-		if (rc == AUC_OK)
-			rc = auc_market_book(p->market, &o->plan, 1, last, err);
-		o->value = o->plan.value;
+			rc = move_waiting(p, x, now, err);
 	}
+	free(list);
+	auc_rearrange_destroy(x);
+	auc_ahead_destroy(ahead);
+	auc_market_destroy(m);
 	return rc;
 }
 
-static enum auc_code quote_job(void *arg, struct auc_job *job, struct auc_decision *d,
-			       struct auc_err *err)
+static enum auc_code move_waiting(struct replay *p, struct auc_rearrange *x, auc_slot now,
+				  struct auc_err *err)
+{
+	auc_slot last = (auc_slot)p->s->slots;
+	struct outcome **waiting = calloc((size_t)p->s->njobs + 1, sizeof(struct outcome *)), *o;
+	enum auc_code rc =
+		waiting ? AUC_OK : auc_err_set(err, AUC_ENOMEM, "%s: no memory", p->s->file);
+	const struct auc_plan *plan;
+	unsigned n = 0, i;
+
+	for (i = 0; i < p->s->njobs && rc == AUC_OK; i++) {
+		const struct scenario_job *job = &p->s->jobs[p->order[i]];
+
+		o = &p->result->jobs[p->order[i]];
+		if (!o->completed || o->plan.start <= now || world_is_own(job))
+			continue;
+		rc = world_job(p->s, job, &p->job, err);
+		if (rc == AUC_OK)
+			rc = auc_rearrange_add(x, &p->job, &o->plan, err);
+		waiting[n++] = o;
+	}
+	for (i = auc_rearrange_rounds(x); i && rc == AUC_OK; i--)
+		rc = auc_rearrange_round(x, err);
+	for (i = 0; i < n && rc == AUC_OK; i++)
+		if (auc_rearrange_moved(x, i))
+			rc = auc_market_unbook(p->market, &waiting[i]->plan, 1, last, err);
+	for (i = 0; i < n && rc == AUC_OK; i++) {
+		plan = auc_rearrange_moved(x, i);
+		if (!plan)
+			continue;
+		p->result->rearranged++;
+		rc = auc_plan_copy(&waiting[i]->plan, plan, err);
+		if (rc == AUC_OK)
+			rc = auc_market_book(p->market, plan, 1, last, err);
+		waiting[i]->value = plan->value;
+	}
+	free(waiting);
+	return rc;
+}
+
+static enum auc_code quote_in(void *arg, struct auc_market *m, struct auc_job *job,
+			      struct auc_decision *d, struct auc_err *err)
 {
 	struct replay *p = arg;
 
-	return p->policy->quote(p->ctx, p->market, job, d, err);
+	return p->policy->quote(p->ctx, m, job, d, err);
 }
 
 /* The budget stays here: the policy sees the rest. */

@@ -294,6 +294,18 @@ enum auc_code teacher_before(struct teacher *t, struct auc_market *m, auc_slot n
 	return rc;
 }
 
+enum auc_code teacher_costs(const struct teacher *t, const struct auc_market *m,
+			    struct auc_given_price **list, size_t *n, struct auc_err *err)
+{
+	const struct auc_learn *l = auc_learn_ready(t->now) ? t->now : t->before;
+
+	*list = NULL;
+	*n = 0;
+	return auc_learn_ready(l) && (l == t->now || !t->alone)
+		       ? auc_learn_list(l, m, &auc_guard_usual.prices, list, n, err)
+		       : AUC_OK;
+}
+
 /* Today is alone as long as its jobs are others than the past had by slot NOW. */
 static enum auc_code compare(struct teacher *t, struct auc_market *m, auc_slot now,
 			     struct auc_err *err)

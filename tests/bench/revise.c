@@ -94,7 +94,7 @@ static void run(unsigned servers, unsigned jobs)
 		if (!bid(a, i + 1, &bids[i]))
 			continue;
 		last = -measure_cpu();
-		must(auc_auction_revise(a, NOW, 0, NULL, &err), &err);
+		must(auc_auction_revise(a, NOW, 0, false, NULL, &err), &err);
 		last += measure_cpu();
 		revisions[n++] = last;
 	}

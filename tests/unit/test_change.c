@@ -99,19 +99,37 @@ static void test_extend(void **state)
 /* Waits for its data for three slots. */
 #define WAITS "constant:1000 upload=edge=3 " TWO_SLOTS
 
-/* In the slots for which job 1 is sold, its server costs something, and no other. */
+/* By the last fit GPUs cost twice as much from the slot on in which job 1 is to begin. */
 static void make_dear(struct auc_auction *a)
 {
-	int tres = auc_market_find_tres(a->market, "gpu:v100");
+	unsigned tres = (unsigned)auc_market_find_tres(a->market, "gpu:v100"), n = 0;
 	const struct auc_plan *p = &auc_ledger_find_job(a->ledger, 1)->plan;
-	struct auc_given_price price = {.server = auc_plan_lead(p)->server,
-					.tres = (unsigned)tres,
-					.from = p->start,
-					.to = p->completion - 1,
-					.price = 2};
+	struct auc_given_price prices[2 * 6];
 
-	assert_int_equal(auc_market_give_prices(a->market, &price, 1, &err), AUC_OK);
+	for (unsigned s = 0; s < world_nservers; s++)
+		for (unsigned k = 0; k < 2; k++)
+			prices[n++] = (struct auc_given_price){
+				.server = s,
+				.tres = tres,
+				.from = k ? p->start : auc_market_first(a->market),
+				.to = k ? auc_market_last(a->market) : p->start - 1,
+				.price = 1 + k};
+	auc_tariff_free(a->waiting.costs);
+	a->waiting.costs = calloc(1, sizeof(*a->waiting.costs));
+	assert_non_null(a->waiting.costs);
+	a->waiting.costs->slot_seconds = a->conf->slot_seconds;
+	assert_int_equal(auc_tariff_set(a->waiting.costs, a->market, prices, n, &err), AUC_OK);
 	a->waiting.due = true;
+}
+
+/* Sells every GPU that v100 workers can have to jobs from 100 on, and to job 1 when they are
+ * through; then one of them is cancelled. */
+static void sell_behind(struct auc_auction *a)
+{
+	for (uint32_t job = 100; job < 108; job++)
+		world_sell(a, WAITS, job, NOW);
+	world_sell(a, WAITS, 1, NOW);
+	assert_int_equal(auc_auction_settle(a, 100, "cancelled", NOW, NULL, &err), AUC_OK);
 }
 
 /* With learned prices, a job that is sold and waits moves to where it costs less by now. */
@@ -126,7 +144,7 @@ static void test_rearrange(void **state)
 		{"Rearrange=no", 0, false},
 		{"Prices=published", 0, false},
 		{"Policy=oasis", 0, false},
-		{"", 1200, false},
+		{"", 1e5, false},
 	};
 
 	for (unsigned i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
@@ -136,32 +154,34 @@ static void test_rearrange(void **state)
 		unsigned changed;
 		char *receipt;
 
-		world_sell(a, WAITS, 1, NOW);
+		sell_behind(a);
 		before = view_of(a, 1);
 		make_dear(a);
 		/* Not while nothing can be written. */
 		strcpy(a->io_error, "No space left on device");
-		assert_int_equal(auc_auction_revise(a, NOW, cases[i].lead, &changed, &err), AUC_OK);
+		assert_int_equal(auc_auction_revise(a, NOW, cases[i].lead, false, &changed, &err),
+				 AUC_OK);
 		assert_int_equal(changed, 0);
 		a->io_error[0] = '\0';
-		assert_int_equal(auc_auction_revise(a, NOW, cases[i].lead, &changed, &err), AUC_OK);
+		assert_int_equal(auc_auction_revise(a, NOW, cases[i].lead, false, &changed, &err),
+				 AUC_OK);
 		assert_int_equal(changed, cases[i].moves);
 		after = view_of(a, 1);
 		assert_int_equal(after.revision, before.revision + cases[i].moves);
-		assert_int_equal(!strcmp(after.parts[0].server, before.parts[0].server),
-				 !cases[i].moves);
+		assert_true((after.end < before.end) == cases[i].moves);
 		assert_string_equal(after.parts[0].partition, "edge");
 		assert_true(after.end <= before.end && after.payment == before.payment &&
 			    after.value >= before.value);
 		assert_int_equal(auc_ledger_check(a->ledger, &err), AUC_OK);
 		assert_true(auc_market_sound(a->market));
 		/* Once, until something happens again. */
-		assert_int_equal(auc_auction_revise(a, NOW, 0, &changed, &err), AUC_OK);
+		assert_int_equal(auc_auction_revise(a, NOW, 0, false, &changed, &err), AUC_OK);
 		assert_int_equal(changed, 0);
 		/* Its receipt says so, and so does the disk. */
 		assert_int_equal(auc_auction_confirm(a, before.sale, 1, &receipt, &err), AUC_OK);
 		assert_int_equal(auc_receipt_parse(receipt, &r, &err), AUC_OK);
 		assert_string_equal(r.shares[0].server, after.parts[0].server);
+		assert_true((double)r.start * SLOT == after.parts[0].start);
 		auc_receipt_clear(&r);
 		free(receipt);
 		auc_sale_view_clear(&before);
@@ -171,7 +191,7 @@ static void test_rearrange(void **state)
 		a = world_open(cases[i].globals, world_dir, NOW);
 		after = view_of(a, 1);
 		assert_string_equal(after.parts[0].server, before.parts[0].server);
-		assert_true(after.payment == before.payment);
+		assert_true(after.end == before.end && after.payment == before.payment);
 		auc_sale_view_clear(&before);
 		auc_sale_view_clear(&after);
 		assert_int_equal(auc_ledger_check(a->ledger, &err), AUC_OK);
@@ -196,7 +216,7 @@ static void test_rearrange_not(void **state)
 	unsigned changed;
 
 	(void)state;
-	world_sell(a, WAITS, 1, NOW);
+	sell_behind(a);
 	v = view_of(a, 1);
 	memcpy(specs, world_servers, sizeof(specs));
 	for (unsigned i = 0; i < 6; i++)
@@ -204,24 +224,24 @@ static void test_rearrange_not(void **state)
 			specs[i].capacity[2].value = 0;
 	assert_int_equal(auc_auction_set_servers(a, specs, 6, NOW, &err), AUC_EFULL);
 	make_dear(a);
-	assert_int_equal(auc_auction_revise(a, NOW, 0, &changed, &err), AUC_OK);
+	assert_int_equal(auc_auction_revise(a, NOW, 0, false, &changed, &err), AUC_OK);
 	assert_int_equal(changed, 0);
 	assert_int_equal(auc_auction_set_servers(a, world_servers, world_nservers, NOW, &err),
 			 AUC_OK);
 	make_dear(a);
-	assert_int_equal(auc_auction_revise(a, v.start - 59, 0, &changed, &err), AUC_OK);
+	assert_int_equal(auc_auction_revise(a, v.start - 59, 0, false, &changed, &err), AUC_OK);
 	assert_int_equal(changed, 0);
 	assert_int_equal(auc_auction_start(a, 1, v.start, NULL, &err), AUC_OK);
 	auc_sale_view_clear(&v);
 	a->waiting.due = true;
-	assert_int_equal(auc_auction_revise(a, NOW, 0, &changed, &err), AUC_OK);
+	assert_int_equal(auc_auction_revise(a, NOW, 0, false, &changed, &err), AUC_OK);
 	assert_int_equal(changed, 0);
 	assert_int_equal(auc_auction_settle(a, 1, "completed", NOW, NULL, &err), AUC_OK);
 
 	o = world_offer(a, WAITS, NOW, true);
 	assert_true(o.accepted);
 	auc_offer_clear(&o);
-	assert_int_equal(auc_auction_revise(a, NOW, 0, &changed, &err), AUC_OK);
+	assert_int_equal(auc_auction_revise(a, NOW, 0, false, &changed, &err), AUC_OK);
 	assert_int_equal(changed, 0);
 	auc_auction_destroy(a);
 }

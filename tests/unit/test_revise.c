@@ -63,7 +63,7 @@ static unsigned revise(struct auc_auction *a, double now)
 {
 	unsigned changed;
 
-	if (auc_auction_revise(a, now, 0, &changed, &err) != AUC_OK)
+	if (auc_auction_revise(a, now, 0, false, &changed, &err) != AUC_OK)
 		fail_msg("%s", err.text);
 	assert_int_equal(auc_ledger_check(a->ledger, &err), AUC_OK);
 	assert_true(auc_market_sound(a->market));
@@ -461,8 +461,8 @@ static void test_full(void **state)
 	/* Both at once: all or nothing. */
 	auc_plan_init(&plan);
 	assert_int_equal(auc_plan_copy(&plan, plan_of(a, 1), &err), AUC_OK);
-	list[0] = (struct auc_revision){1, &plan};
-	list[1] = (struct auc_revision){2, &plan};
+	list[0] = (struct auc_revision){1, &plan, 0};
+	list[1] = (struct auc_revision){2, &plan, 0};
 	assert_int_equal(auc_ledger_revise(a->ledger, list, 2, &err), AUC_EFULL);
 	assert_true(auc_market_sound(a->market));
 	assert_int_equal(auc_plan_same(&plan, plan_of(a, 1)), true);
@@ -568,7 +568,7 @@ static void test_beside_bids(void **state)
 		pthread_mutex_lock(&a->lock);
 		a->revise_next = 0;
 		pthread_mutex_unlock(&a->lock);
-		if (auc_auction_revise(a, now, 0, &changed, &err) != AUC_OK)
+		if (auc_auction_revise(a, now, 0, false, &changed, &err) != AUC_OK)
 			assert_int_equal(err.code, AUC_EFULL);
 		all += changed;
 	} while (!last);

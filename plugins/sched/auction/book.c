@@ -14,6 +14,10 @@
 #include "receipts.h"
 #include "site.h"
 
+/* Of slurm_conf.accounting_storage_enforce, whose bits no public header names: limits are enforced
+ * (the same in all releases so far). */
+#define ENFORCE_LIMITS 0x2
+
 static bool take_view(struct auc_agent *a, const struct auc_sale_view *view);
 static bool take_plan(struct auc_agent *a, struct auc_task *t);
 static void confirm(struct auc_agent *a, struct auc_task *t, double now);
@@ -115,7 +119,9 @@ void auc_book_revise(struct auc_agent *a, double now)
 	struct auc_err err;
 	unsigned changed;
 
-	if (auc_auction_revise(a->auction, now, auc_power_lead(a), &changed, &err))
+	if (auc_auction_revise(a->auction, now, auc_power_lead(a),
+			       slurm_conf.accounting_storage_enforce & ENFORCE_LIMITS, &changed,
+			       &err))
 		auc_agent_complain(a, AUC_ERROR_LEDGER, &err);
 	if (!changed)
 		return;

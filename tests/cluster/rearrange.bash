@@ -1,0 +1,36 @@
+# rearrange.bash - what the tests of jobs that wait and move share. Loaded after plugins.
+
+slot=10
+
+# A new cluster whose window is 40 slots, with learned prices.
+# rearrange_start SANDBOX-OPTION...
+rearrange_start()
+{
+	auction_start "$@"
+	sed -i -e 's/^Prices=.*/Prices=learned/' -e '/^Eta=/d' -e 's/^Slots=.*/Slots=40/' "$SANDBOX_DIR/etc/auction.conf"
+	reconfigure
+	wait_until 30 auction_open
+}
+
+# WORKERS GPUs for four slots, from UPLOAD seconds on at the soonest, worth VALUE if done within DEADLINE seconds.
+# bid USER WORKERS VALUE UPLOAD DEADLINE SBATCH-WORDS
+bid()
+{
+	local user=$1 words="--bid=deadline:$3,$5s --epochs=1 --chunks=$2 --minibatches=40 --upload=edge=$4s,cloud=$4s"
+
+	shift 5
+	submit "$user" $words --gradient-mb=0 --worker-time=v100=1s --ps-time=ps.s=0s "$@"
+}
+
+# Bids for two GPUs of PARTITION from UPLOAD seconds on, far more than there are, of which most are refused: by the next fit these slots cost
+# something. crowd PARTITION UPLOAD
+crowd()
+{
+	local i before
+
+	for i in {1..16}; do
+		bid bob 2 $((50 * i * i)) "$2" 390 --partition="$1" -o /dev/null --wrap 'sleep 1' > /dev/null 2>&1 || true
+	done
+	before=$(date +%s)
+	wait_until 60 eval '[ "$(status ".learning | .kind == \"learned\" and .bids >= 10 and .time > '"$before"'")" = true ]'
+}
