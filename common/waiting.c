@@ -103,12 +103,15 @@ void auc_search_free(struct auc_search *s)
 	free(s);
 }
 
-/* While nothing can be written Slurm hears of no plan, and goes by those that it knows. */
+/* While nothing can be written Slurm hears of no plan, and goes by those that it knows. Where bids
+ * are not sold by what fits find, that is no good guide for those that wait either. */
 static bool is_due(const struct auc_auction *a, double now)
 {
+	const struct auc_tariff *t = auc_auction_tariff_in_force(a);
 	const struct auc_waiting *w = &a->waiting;
 
-	return a->conf->rearrange && a->conf->prices == AUC_PRICES_LEARNED && w->costs &&
+	return a->conf->rearrange && a->conf->prices == AUC_PRICES_LEARNED && t &&
+	       t->kind >= AUC_TARIFF_FLAT && w->costs &&
 	       w->costs->slot_seconds == a->conf->slot_seconds &&
 	       (w->due || auc_slot_of(now, a->conf->slot_seconds) != w->slot) &&
 	       auc_auction_check_ready(a, NULL) == AUC_OK;

@@ -322,6 +322,11 @@ static enum auc_code run_all(const struct options *o, const char *path, struct a
 		if (results[i].remark)
 			fprintf(stderr, "auctionsim: %s\n", results[i].remark);
 	}
+	for (i = 0; i < o->npolicies && rc == AUC_OK && o->priced; i++)
+		if (results[i].rearranged)
+			rc = auc_err_set(err, AUC_EINVAL,
+					 "--priced: sold jobs have moved as the day went on, which "
+					 "a scenario cannot say; expected --no-rearrange");
 	if (rc == AUC_OK && o->priced)
 		rc = learned_write(path, s, o->priced, err);
 	if (rc == AUC_OK)

@@ -301,6 +301,8 @@ enum auc_code teacher_costs(const struct teacher *t, const struct auc_market *m,
 
 	*list = NULL;
 	*n = 0;
+	if (!t->watches || (t->choice.kind < AUC_TARIFF_FLAT && !t->moved))
+		return AUC_OK;
 	return auc_learn_ready(l) && (l == t->now || !t->alone)
 		       ? auc_learn_list(l, m, &auc_guard_usual.prices, list, n, err)
 		       : AUC_OK;

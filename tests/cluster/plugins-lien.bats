@@ -158,6 +158,7 @@ END
 	run -0 as alice scontrol update jobid="$other" timelimit=8
 	as bob scancel "$first"
 	as alice scancel "$other"
+	wait_until 30 settled "$first" # which is written before the agent stands still again
 }
 
 @test "a job that was changed when its lien had lapsed is not sold again as it stands" {

@@ -53,7 +53,7 @@ above()
 	crowd
 	wait_until 90 eval '[ "$(status ".learning | .kind == \"flat\" and .bids >= 10")" = true ]'
 	fresh_status
-	[ "$(status .learning.kept)" = 16 ]
+	wait_until 30 status_is .learning.kept 16 # an accepted one counts when it has become a job
 	[ "$(status '.learning.bids >= 10 and .learning.bound > 0 and .learning.seconds >= 0')" = true ]
 	status '.totals.refused' | grep -qv '^0$'
 	sprice_here -c -f "$SANDBOX_DIR/state/auction/status.json"

@@ -2,50 +2,50 @@
 
 load lib
 load plugins
-
-slot=10
+load rearrange
 
 setup_file()
 {
-	auction_start --set AccountingStorageEnforce=limits --nodes edge[1-2]:partition=edge,cpus=8,mem=32000,gpus=v100:2
-	sed -i -e 's/^Prices=.*/Prices=learned/' -e '/^Eta=/d' "$SANDBOX_DIR/etc/auction.conf"
-	reconfigure
-	wait_until 30 auction_open
+	rearrange_start --set AccountingStorageEnforce=limits --nodes edge[1-2]:partition=edge,cpus=8,mem=32000,gpus=v100:2 --nodes big1:partition=cloud,cpus=8,mem=32000,gpus=v100:2
 }
 
-# bid USER WORKERS: WORKERS GPUs for four slots, as soon as the data are there
-bid()
+# sell GPUS UPLOAD DEADLINE SBATCH-WORDS: to bob, at once
+sell()
 {
-	submit "$1" --bid=deadline:1000,170s --epochs=1 --chunks="$2" --minibatches=40 --gradient-mb=0 --worker-time=v100=1s --ps-time=ps.s=0s \
-		--upload=edge=130s -o /dev/null --wrap 'sleep 8'
+	local job gpus=$1 upload=$2 deadline=$3
+
+	shift 3
+	job=$(bid bob "$gpus" 1000 "$upload" "$deadline" "$@" --partition=edge -o /dev/null --wrap 'sleep 1')
+	wait_until 30 receipt_state_is "$job" sold
+	echo "$job"
 }
 
 @test "where its owner has limits: it needs no more jobs than before, and a larger one where Slurm lets it begin" {
-	# All of them come in one slot.
-	wait_until 20 eval '[ "$(($(date +%s) % slot))" -le 1 ]'
-	both=$(bid bob 2)
-	second=$(bid bob 1)
-	wait_until 30 receipt_state_is "$second" sold
+	# Both nodes; and behind that, for long, a GPU of each.
+	early=$(sell 2 250 290)
+	sell 2 250 290
+	both=$(sell 2 260 400 --minibatches=80)
+	one=$(sell 1 260 400 --minibatches=80)
 	as bob scancel "$both"
 	wait_until 30 settled "$both"
-	first=$(bid bob 1)
-	wait_until 30 receipt_state_is "$first" sold
-	job=$(bid alice 2)
+	other=$(sell 1 260 400 --minibatches=80)
+	[ "$(nodes_of "$one")" != "$(nodes_of "$other")" ]
+	job=$(bid alice 2 2000 250 360 --partition=edge -o /dev/null --wrap 'sleep 8')
 	wait_until 30 group_is "$job" PENDING
 	[ "$(nodes_of "$job")" = edge1,edge2 ]
-	to=$(nodes_of "$first")
+	was=$(plan_start "$job")
+	to=$(nodes_of "$early")
 	cpus=$(job_field "$job" MinCPUsNode)
 	as root sacctmgr -i modify user alice set maxtresperjob=cpu="$cpus" maxsubmitjobs=2
 	[ "$(sacctmgr -nP show assoc user=alice format=maxtres,maxsubmit)" = "cpu=$cpus|2" ]
-	as bob scancel "$first"
+	crowd edge $((was - $(date +%s))) 4
+	as bob scancel "$early"
 	wait_until 30 eval '[ "$(nodes_of '"$job"')" = '"$to"' ]'
+	[ "$(plan_start "$job")" -lt "$was" ]
 	wait_until 30 eval '[ "$(job_field "$job" MinCPUsNode)" -gt '"$cpus"' ]'
 	start=$(plan_start "$job")
 	wait_until $((start + 40 - $(date +%s))) settled "$job"
 	began_in_time "$job" "$start"
 	[ "$(database_receipt "$job" .why)" = completed ]
 	as root sacctmgr -i modify user alice set maxtresperjob=cpu=-1 maxsubmitjobs=-1
-	as bob scancel "$second"
-	wait_until 30 settled "$second"
 }
-

@@ -2,12 +2,12 @@
 
 slot=10
 
-# A new cluster whose window is 40 slots, with learned prices.
+# A new cluster whose window is 200 slots, with learned prices.
 # rearrange_start SANDBOX-OPTION...
 rearrange_start()
 {
 	auction_start "$@"
-	sed -i -e 's/^Prices=.*/Prices=learned/' -e '/^Eta=/d' -e 's/^Slots=.*/Slots=40/' "$SANDBOX_DIR/etc/auction.conf"
+	sed -i -e 's/^Prices=.*/Prices=learned/' -e '/^Eta=/d' -e 's/^Slots=.*/Slots=200/' "$SANDBOX_DIR/etc/auction.conf"
 	reconfigure
 	wait_until 30 auction_open
 }
@@ -22,15 +22,20 @@ bid()
 	submit "$user" $words --gradient-mb=0 --worker-time=v100=1s --ps-time=ps.s=0s "$@"
 }
 
-# Bids for two GPUs of PARTITION from UPLOAD seconds on, far more than there are, of which most are refused: by the next fit these slots cost
-# something. crowd PARTITION UPLOAD
+# Bids for WORKERS GPUs (default: 2) of PARTITION from UPLOAD seconds on, far more than there are, of which most are refused: by the next fit
+# these slots cost something. That fit would come when some hundred times as long as the last one took has passed, but a slurmctld that has just
+# begun makes one at once. crowd PARTITION UPLOAD [WORKERS]
 crowd()
 {
 	local i before
 
+	fresh_status
+	before=$(status .learning.kept)
 	for i in {1..16}; do
-		bid bob 2 $((50 * i * i)) "$2" 390 --partition="$1" -o /dev/null --wrap 'sleep 1' > /dev/null 2>&1 || true
+		bid bob "${3:-2}" $((50 * i * i)) "$2" 390 --partition="$1" -o /dev/null --wrap 'sleep 1' > /dev/null 2>&1 || true
 	done
-	before=$(date +%s)
-	wait_until 60 eval '[ "$(status ".learning | .kind == \"learned\" and .bids >= 10 and .time > '"$before"'")" = true ]'
+	wait_until 30 status_is .learning.kept $((before + 16))
+	sandbox restart slurmctld
+	wait_until 60 auction_open
+	wait_until 60 eval '[ "$(status ".learning | (.kind == \"flat\" or .kind == \"learned\") and .bids >= $((before + 16))")" = true ]'
 }

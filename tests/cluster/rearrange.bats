@@ -9,27 +9,37 @@ setup_file()
 	rearrange_start --nodes edge1:partition=edge,cpus=8,mem=32000,gpus=v100:2 --nodes big1:partition=cloud,cpus=8,mem=32000,gpus=v100:2
 }
 
-# The whole of edge1, which others cannot have, then: $first. And $job, which is left the cloud, for which there are many bids.
-sell_two()
+# rearrange WORD: changes Rearrange= in auction.conf
+rearrange()
 {
-	first=$(bid bob 2 1000 190 230 --partition=edge -o /dev/null --wrap 'sleep 1')
+	sed -i -e '/^Rearrange=/d' -e "1i Rearrange=$1" "$SANDBOX_DIR/etc/auction.conf"
+	reconfigure
+	wait_until 30 auction_open
+}
+
+@test "what a sale leaves is cheaper: a job moves there, but with Rearrange=no, and runs there, also if slurmctld is killed meanwhile" {
+	rearrange no
+	# The whole of edge1. The job is left the cloud, for which there are many bids.
+	first=$(bid bob 2 100 200 250 --partition=edge -o /dev/null --wrap 'sleep 1')
 	wait_until 30 receipt_state_is "$first" sold
-	job=$(bid alice 1 90000 190 230 -o where.txt --wrap 'echo "$SLURMD_NODENAME"; sleep 8')
+	job=$(bid alice 1 1000 200 250 -o where.txt --wrap 'echo "$SLURMD_NODENAME"; sleep 8')
 	wait_until 30 receipt_state_is "$job" sold
 	[ "$(nodes_of "$job")" = big1 ]
 	payment=$(receipt_get "$job" .payment)
 	completion=$(receipt_get "$job" .completion)
 	crowd cloud 190
-	[ "$(nodes_of "$job")" = big1 ]
-}
-
-@test "what a sale leaves is cheaper: the job moves there, and runs there, also if slurmctld is killed meanwhile" {
-	sell_two
 	as bob scancel "$first"
-	wait_until 30 eval '[ "$(nodes_of '"$job"')" = edge1 ]'
+	wait_until 30 settled "$first"
+	now=$(date +%s)
+	wait_until 30 eval '[ "$(date +%s)" -gt $((now + slot)) ]'
+	fresh_status
+	[ "$(nodes_of "$job")" = big1 ]
+
+	rearrange yes
+	wait_until 30 eval '[ "$(nodes_of "$job")" = edge1 ]'
 	[ "$(receipt_get "$job" .payment)" = "$payment" ]
 	[ "$(receipt_get "$job" .completion)" -le "$completion" ]
-	wait_until 30 eval '[ "$(job_field '"$job"' ReqNodeList)" = edge1 ]'
+	wait_until 30 eval '[ "$(job_field "$job" ReqNodeList)" = edge1 ]'
 	[ "$(job_field "$job" Partition)" = edge ]
 	wait_until 10 log_has 'plans revised'
 
@@ -46,35 +56,4 @@ sell_two()
 	[ "$(database_receipt "$job" .why)" = completed ]
 	[ "$(database_receipt "$job" .payment)" = "$payment" ]
 	[ "$(cat "$SANDBOX_DIR/home/alice/where.txt")" = edge1 ]
-}
-
-@test "the same node is free sooner: a job begins sooner there, with Slurm, too" {
-	first=$(bid bob 2 1000 180 220 --partition=edge -o /dev/null --wrap 'sleep 1')
-	wait_until 30 receipt_state_is "$first" sold
-	job=$(bid alice 1 90000 180 270 --partition=edge -o /dev/null --wrap 'sleep 8')
-	wait_until 30 receipt_state_is "$job" sold
-	was=$(plan_start "$job")
-	[ "$was" -ge "$(plan_end "$first")" ]
-	# Its slots are those that others want.
-	crowd edge $((was - $(date +%s)))
-	[ "$(plan_start "$job")" = "$was" ]
-	as bob scancel "$first"
-	wait_until 30 eval '[ "$(plan_start "$job")" -lt "$was" ]'
-	start=$(plan_start "$job")
-	wait_until 30 eval '[ "$(job_time "$job" EligibleTime)" = "$start" ]'
-	wait_until $((start + 40 - $(date +%s))) settled "$job"
-	began_in_time "$job" "$start"
-	[ "$(database_receipt "$job" .why)" = completed ]
-}
-
-@test "Rearrange=no: it stays" {
-	sed -i '1i Rearrange=no' "$SANDBOX_DIR/etc/auction.conf"
-	reconfigure
-	wait_until 30 auction_open
-	sell_two
-	as bob scancel "$first"
-	wait_until 30 settled "$first"
-	fresh_status
-	fresh_status
-	[ "$(nodes_of "$job")" = big1 ]
 }

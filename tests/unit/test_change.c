@@ -99,8 +99,9 @@ static void test_extend(void **state)
 /* Waits for its data for three slots. */
 #define WAITS "constant:1000 upload=edge=3 " TWO_SLOTS
 
-/* By the last fit GPUs cost twice as much from the slot on in which job 1 is to begin. */
-static void make_dear(struct auc_auction *a)
+/* By the last fit GPUs cost twice as much from the slot on in which job 1 is to begin; KIND is what
+ * bids are sold by. */
+static void make_dear(struct auc_auction *a, enum auc_tariff_kind kind)
 {
 	unsigned tres = (unsigned)auc_market_find_tres(a->market, "gpu:v100"), n = 0;
 	const struct auc_plan *p = &auc_ledger_find_job(a->ledger, 1)->plan;
@@ -119,6 +120,10 @@ static void make_dear(struct auc_auction *a)
 	assert_non_null(a->waiting.costs);
 	a->waiting.costs->slot_seconds = a->conf->slot_seconds;
 	assert_int_equal(auc_tariff_set(a->waiting.costs, a->market, prices, n, &err), AUC_OK);
+	auc_tariff_free(a->tariff);
+	a->tariff = auc_tariff_copy(a->waiting.costs);
+	assert_non_null(a->tariff);
+	a->tariff->kind = kind;
 	a->waiting.due = true;
 }
 
@@ -137,14 +142,18 @@ static void test_rearrange(void **state)
 {
 	static const struct {
 		const char *globals;
+		enum auc_tariff_kind kind;
 		double lead;
 		bool moves;
 	} cases[] = {
-		{"", 0, true},
-		{"Rearrange=no", 0, false},
-		{"Prices=published", 0, false},
-		{"Policy=oasis", 0, false},
-		{"", 1e5, false},
+		{"", AUC_TARIFF_LEARNED, 0, true},
+		{"", AUC_TARIFF_FLAT, 0, true},
+		{"", AUC_TARIFF_NONE, 0, false},
+		{"", AUC_TARIFF_PUBLISHED, 0, false},
+		{"Rearrange=no", AUC_TARIFF_LEARNED, 0, false},
+		{"Prices=published", AUC_TARIFF_LEARNED, 0, false},
+		{"Policy=oasis", AUC_TARIFF_LEARNED, 0, false},
+		{"", AUC_TARIFF_LEARNED, 1e5, false},
 	};
 
 	for (unsigned i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
@@ -156,7 +165,7 @@ static void test_rearrange(void **state)
 
 		sell_behind(a);
 		before = view_of(a, 1);
-		make_dear(a);
+		make_dear(a, cases[i].kind);
 		/* Not while nothing can be written. */
 		strcpy(a->io_error, "No space left on device");
 		assert_int_equal(auc_auction_revise(a, NOW, cases[i].lead, false, &changed, &err),
@@ -223,12 +232,12 @@ static void test_rearrange_not(void **state)
 		if (!strcmp(specs[i].name, v.parts[0].server))
 			specs[i].capacity[2].value = 0;
 	assert_int_equal(auc_auction_set_servers(a, specs, 6, NOW, &err), AUC_EFULL);
-	make_dear(a);
+	make_dear(a, AUC_TARIFF_LEARNED);
 	assert_int_equal(auc_auction_revise(a, NOW, 0, false, &changed, &err), AUC_OK);
 	assert_int_equal(changed, 0);
 	assert_int_equal(auc_auction_set_servers(a, world_servers, world_nservers, NOW, &err),
 			 AUC_OK);
-	make_dear(a);
+	make_dear(a, AUC_TARIFF_LEARNED);
 	assert_int_equal(auc_auction_revise(a, v.start - 59, 0, false, &changed, &err), AUC_OK);
 	assert_int_equal(changed, 0);
 	assert_int_equal(auc_auction_start(a, 1, v.start, NULL, &err), AUC_OK);
