@@ -94,7 +94,7 @@ const struct key auc_conf_keys[] = {
 	 .help = "How many of the last bids prices are learned from."},
 	{.section = GLOBAL, .name = "Rearrange", .type = TYPE_CHOICE, .offset = IN_CONF(rearrange),
 	 .choices = "no|yes", .preset = "yes",
-	 .help = "Prices=learned with Policy=dps: whether a job that is sold and has not begun moves to nodes and slots that cost less by now. It completes no later, and pays what it was sold for."},
+	 .help = "Prices=learned with Policy=dps: whether jobs that are sold and have not begun move to nodes and slots that cost less by now. They complete no later, and pay what they were sold for."},
 	{.section = GLOBAL, .name = "SpoolDir", .type = TYPE_PATH, .offset = IN_CONF(spool_dir),
 	 .help = "Directory of the price state. Default: auction in StateSaveLocation."},
 	{.section = GLOBAL, .name = "PublicStatus", .type = TYPE_PATH, .offset = IN_CONF(public_status),

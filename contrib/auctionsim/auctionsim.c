@@ -305,6 +305,7 @@ static enum auc_code run_all(const struct options *o, const char *path, struct a
 	struct progress progress = {0};
 	struct scenario *s;
 	enum auc_code rc = scenario_load(path, &s, err);
+	bool moved = false;
 	unsigned i;
 
 	if (rc == AUC_OK)
@@ -322,13 +323,10 @@ static enum auc_code run_all(const struct options *o, const char *path, struct a
 		if (results[i].remark)
 			fprintf(stderr, "auctionsim: %s\n", results[i].remark);
 	}
-	for (i = 0; i < o->npolicies && rc == AUC_OK && o->priced; i++)
-		if (results[i].rearranged)
-			rc = auc_err_set(err, AUC_EINVAL,
-					 "--priced: sold jobs have moved as the day went on, which "
-					 "a scenario cannot say; expected --no-rearrange");
+	for (i = 0; i < o->npolicies; i++)
+		moved |= results[i].rearranged > 0;
 	if (rc == AUC_OK && o->priced)
-		rc = learned_write(path, s, o->priced, err);
+		rc = learned_write(path, s, moved, o->priced, err);
 	if (rc == AUC_OK)
 		rc = print_results(o, s, results, err);
 	for (i = 0; i < o->npolicies; i++)

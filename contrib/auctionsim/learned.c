@@ -130,7 +130,7 @@ static enum auc_code learn(struct scenario *s, struct past *p, char **chosen, st
 	return rc;
 }
 
-enum auc_code learned_write(const char *path, const struct scenario *s, const char *to,
+enum auc_code learned_write(const char *path, const struct scenario *s, bool moved, const char *to,
 			    struct auc_err *err)
 {
 	struct json_object *root = NULL, *prices;
@@ -144,6 +144,10 @@ enum auc_code learned_write(const char *path, const struct scenario *s, const ch
 		rc = auc_err_set(err, AUC_EINVAL,
 				 "--priced: the prices change as the day goes on, which a scenario "
 				 "cannot say");
+	if (rc == AUC_OK && moved)
+		rc = auc_err_set(err, AUC_EINVAL,
+				 "--priced: sold jobs have moved as the day went on, which a "
+				 "scenario cannot say; expected --no-rearrange");
 	if (rc != AUC_OK) {
 		json_object_put(root);
 		return rc;

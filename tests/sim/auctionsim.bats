@@ -428,6 +428,16 @@ complete_words()
 		run_sim 0 run -p dps $words --json "$dir/day.json"
 		[[ $stderr != *moved* ]]
 	done
+	# A scenario cannot say it.
+	"$sim" gen dps servers=20 jobs=240 slots=60 spread=one cloud_workers=20 cloud_ps=10 -s 12 -o "$dir/all.json"
+	jq -c '.jobs |= .[:120]' "$dir/all.json" > "$dir/day.json"
+	jq -c '.jobs |= .[120:]' "$dir/all.json" > "$dir/past.json"
+	run_sim 1 run -p dps --prices learned --history "$dir/past.json" --priced "$dir/priced.json" "$dir/day.json"
+	[[ $stderr == *"--priced: sold jobs have moved"*"--no-rearrange"* ]]
+	[ ! -e "$dir/priced.json" ]
+	run_sim 0 run -p dps --prices learned --no-rearrange --history "$dir/past.json" --priced "$dir/priced.json" --json "$dir/day.json"
+	jq 'del(.timing)' <<< "$output" > "$dir/result"
+	"$sim" check "$dir/priced.json" "$dir/result"
 }
 
 @test "the base of a price leaves out what nobody can be served with" {
