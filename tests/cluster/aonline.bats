@@ -72,6 +72,12 @@ chunk_servers()
 	receipt_get "$1" '[.chunks[].server] | join(" ")'
 }
 
+# True while a job can be sold, and seen among the others, before the next slot (ChangeNotice).
+early()
+{
+	[ $(($(date +%s) % slot)) -le 3 ]
+}
+
 # True when slurmctld has saved what it knows, and no slot begins now (as in plugins-restart.bats).
 quiet()
 {
@@ -101,6 +107,7 @@ chunks_fit_plan()
 		exec sleep 1000
 	END
 	chmod +x "$SANDBOX_DIR/home/alice/task"
+	wait_until 20 early
 	long=$(submit alice $(work 4 8) -o long.txt --open-mode=append \
 		--wrap "echo start \$SLURMD_NODENAME; exec $SLAUNCH --elastic ./task")
 	wait_until 30 receipt_state_is "$long" sold
@@ -111,6 +118,7 @@ chunks_fit_plan()
 	completion=$(receipt_get "$long" .completion)
 
 	# Its data lie on node2: node1 would have them when long is over.
+	wait_until 20 early
 	short=$(submit bob $(work 1 3) --upload=node1=1000,node2=0 -o /dev/null --wrap 'sleep 1000')
 	wait_until 30 dispatched "$short"
 	wait_until 30 completion_is "$long" $((completion + 3))

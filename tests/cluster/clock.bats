@@ -71,7 +71,7 @@ waiting_job()
 	[ "$(database_receipt "$runs" .why)" = timeout ]
 	ended_in_time "$runs" "$end"
 	[ "$(job_time "$runs" EndTime)" -ge $((end - 3)) ]
-	wait_until 30 settled "$waits"
+	wait_until 60 settled "$waits"
 }
 
 @test "the clock is set back: jobs go on, bids are taken at once, what is sold starts in its slot" {
@@ -103,7 +103,7 @@ waiting_job()
 	[ "$(plan_start "$later")" -ge $(($(cluster_now) + 3500)) ]
 	as alice scancel "$later" "$new"
 	for job in $later $new; do
-		wait_until 30 settled "$job"
+		wait_until 60 settled "$job"
 		[ "$(database_receipt "$job" .why)" = cancelled ]
 	done
 }

@@ -109,11 +109,11 @@ fill()
 	[ -z "$(grep 'No space left' "$SANDBOX_DIR/log/slurmctld.log" | sed 's/^[^]]*] //' | sort | uniq -d)" ]
 	rm "$(spool)/fill"
 	wait_until 30 auction_open
-	wait_until 30 settled "$first"
-	wait_until 30 settled "$second"
+	wait_until 60 settled "$first"
+	wait_until 60 settled "$second"
 	[ "$(database_receipt "$first" .why)" = completed ]
 	third=$(submit carol $(small_bid 100 2) -o /dev/null --wrap true)
-	wait_until 30 settled "$third"
+	wait_until 60 settled "$third"
 	wait_until 60 status_is '"\(.totals.live) \(.totals.liens) \(.agent.final_receipts_waiting)"' '0 0 0'
 	totals=$(status '.totals | "\(.sold) \(.settled) \(.charged)"')
 	sandbox stop slurmctld
@@ -202,13 +202,13 @@ fill()
 	as root sacctmgr -i modify user alice set maxsubmitjobs=1
 	job=$(submit alice --bid=deadline:1000,14 $(wide_bid 1 | cut -d' ' -f2-) -p edge --upload=edge=20s -o /dev/null --wrap 'sleep 60')
 	wait_until 60 job_ended "$job"
-	wait_until 30 settled "$job"
+	wait_until 60 settled "$job"
 	[ "$(database_receipt "$job" '"\(.why) \(.payment)"')" = 'limit 0.000000' ]
 	as root sacctmgr -i modify user alice set maxsubmitjobs=-1
 	job=$(submit alice $(wide_bid 1000) -p edge -o /dev/null --wrap 'sleep 60')
 	wait_until 30 group_is "$job" RUNNING
 	as alice scancel "$job"
-	wait_until 30 settled "$job"
+	wait_until 60 settled "$job"
 }
 
 @test "an account whose jobs may be as many, but not run at once: the reason is the same" {
@@ -216,7 +216,7 @@ fill()
 	job=$(submit alice $(wide_bid 1000) -p edge -o /dev/null --wrap 'sleep 60')
 	wait_until 60 receipt_state_is "$job" running
 	wait_until 60 job_ended "$job"
-	wait_until 30 settled "$job"
+	wait_until 60 settled "$job"
 	as root sacctmgr -i modify user alice set maxjobs=-1
 	[ "$(database_receipt "$job" .why)" = limit ]
 }

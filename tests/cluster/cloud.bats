@@ -28,7 +28,7 @@ node_is()
 	log_has "node $node is powered up for job $job, [0-9]* s ahead of its slot"
 	wait_until $((start + 30 - $(date +%s))) job_is "$job" RUNNING
 	began_in_time "$job" "$start"
-	wait_until 30 settled "$job"
+	wait_until 60 settled "$job"
 	wait_until 90 node_is "$node" 'idle~'
 }
 
@@ -73,5 +73,5 @@ node_is()
 	[ "$(receipt_get "$job" .payment)" = "$payment" ]
 	[ "$(receipt_get "$job" '[.plan[-1].workers[]] | add')" = 5 ]
 	as alice scancel "$job"
-	wait_until 30 settled "$job"
+	wait_until 60 settled "$job"
 }

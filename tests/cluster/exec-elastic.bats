@@ -35,7 +35,7 @@ setup_file()
 		wait_until $slot runs_on "$job" "$nodes"
 		grep -q "$(job_field "$job" NodeList)" <<< "$nodes"
 	done
-	wait_until 30 settled "$job"
+	wait_until 60 settled "$job"
 	[ "$(database_receipt "$job" .why)" = timeout ]
 	[ "$(database_receipt "$job" .payment)" = "$payment" ]
 	# The script began on each node that the lead was on, and was told of each change while it was there.
@@ -53,7 +53,7 @@ setup_file()
 	wait_until 60 job_is "$job" RUNNING
 	wait_until 30 receipt_state_is "$job" running
 	as alice scancel "$job"
-	wait_until 30 settled "$job"
+	wait_until 60 settled "$job"
 	[ "$(database_receipt "$job" .why)" = cancelled ]
 	for one in $(group_jobs "$job"); do
 		wait_until 30 job_ended "$one"

@@ -73,7 +73,7 @@ up()
 	[ "$(receipt_get "$job" '"\(.payment) \(.sale) \(.completion)"')" = "$payment $sale $completion" ]
 	[ "$(job_field "$job" NodeList)" = "$lead" ]
 	as alice scancel "$job"
-	wait_until 30 settled "$job"
+	wait_until 60 settled "$job"
 	[ "$(database_receipt "$job" .why)" = cancelled ]
 	[ "$(database_receipt "$job" .payment)" = "$payment" ]
 	up "$node"
@@ -92,7 +92,7 @@ up()
 	for one in $group; do
 		wait_until 30 job_ended "$one"
 	done
-	wait_until 30 settled "$job"
+	wait_until 60 settled "$job"
 	[ "$(database_receipt "$job" .why)" = node_fail ]
 	[ "$(database_receipt "$job" .payment)" = 0.000000 ]
 	up "$node" $others
@@ -104,7 +104,7 @@ up()
 	wait_until 30 receipt_state_is "$job" running
 	node=$(job_field "$job" NodeList)
 	fail_node "$node"
-	wait_until 30 settled "$job"
+	wait_until 60 settled "$job"
 	[ "$(database_receipt "$job" .why)" = node_fail ]
 	[ "$(database_receipt "$job" .payment)" = 0.000000 ]
 	up "$node"
@@ -128,8 +128,8 @@ up()
 	began_in_time "$job" "$(plan_start "$job")"
 	as bob scancel "$first"
 	as alice scancel "$job"
-	wait_until 30 settled "$job"
-	wait_until 30 settled "$first"
+	wait_until 60 settled "$job"
+	wait_until 60 settled "$first"
 	scontrol update nodename=edge1 state=resume
 	up edge2 edge4
 }
@@ -143,17 +143,17 @@ up()
 	job=$(submit alice $(small_bid 100 1) --overrun=extend -o /dev/null --wrap 'sleep 15')
 	wait_until 30 receipt_state_is "$job" sold
 	end=$(plan_end "$job")
-	wait_until 30 settled "$bob"
+	wait_until 60 settled "$bob"
 	[ "$(database_receipt "$bob" .why)" = timeout ]
 	wait_until 60 job_is "$job" COMPLETED
-	wait_until 30 settled "$job"
+	wait_until 60 settled "$job"
 	[ "$(database_receipt "$job" .why)" = completed ]
 	[ "$(database_receipt "$job" '.completion * .slot_seconds')" -ge $((end + slot)) ]
 	[ "$(database_receipt "$job" '.completion * .slot_seconds')" -ge "$(job_time "$job" EndTime)" ]
 	# A result that is worth nothing later is not worth another slot.
 	job=$(submit alice "$(small_bid 100 1 | sed 's/--bid=100/--bid=deadline:100,1/; s/ .*//')" $(small_bid 1 1 | cut -d' ' -f2-) \
 		--overrun=extend -o /dev/null --wrap 'sleep 60')
-	wait_until 30 settled "$job"
+	wait_until 60 settled "$job"
 	[ "$(database_receipt "$job" .why)" = timeout ]
 	[ "$(database_receipt "$job" '.completion - .start')" = 1 ]
 }
@@ -173,7 +173,7 @@ up()
 	[ "$(plan_start "$job")" -le "$before" ]
 	wait_until 30 job_is "$job" 'RUNNING|COMPLETED'
 	[ "$(job_time "$job" StartTime)" -lt $(($(plan_start "$job") + slot)) ]
-	wait_until 30 settled "$job"
+	wait_until 60 settled "$job"
 	sed -i '/^LateStart/d' "$SANDBOX_DIR/etc/auction.conf"
 	reconfigure
 }
@@ -184,7 +184,7 @@ up()
 	job=$(submit alice $(small_bid 100 2) -o /dev/null --wrap 'sleep 1')
 	wait_until 30 receipt_state_is "$job" sold
 	wait_until 60 job_is "$job" COMPLETED
-	wait_until 30 status_is .totals.live 0
+	wait_until 60 status_is .totals.live 0
 	sandbox start slurmdbd
 	wait_until 60 settled "$job"
 	[ "$(database_receipt "$job" .why)" = completed ]
@@ -204,7 +204,7 @@ up()
 	for job in "${jobs[@]}"; do
 		wait_until 60 job_ended "$job"
 	done
-	wait_until 30 status_is .totals.live 0
+	wait_until 60 status_is .totals.live 0
 	[ "$(status .agent.errors.start)" = 0 ]
 	kill -CONT "$(cat "$SANDBOX_DIR/run/slurmdbd.pid")"
 	for job in "${jobs[@]}"; do

@@ -68,7 +68,7 @@ sell_dear()
 	[ "$(receipt_get "$job" .payment)" = "$payment" ]
 	wait_until 30 job_is "$member" CANCELLED
 	as alice scancel "$job"
-	wait_until 30 settled "$job"
+	wait_until 60 settled "$job"
 }
 
 @test "a site reserves a node that a job runs on: the job goes on, as Slurm has it" {
@@ -108,7 +108,7 @@ sell_dear()
 	[ "$(receipt_get "$job" '"\(.payment) \(.start) \(.completion)"')" = "$plan" ]
 	starts_in_time "$job"
 	as alice scancel "$job"
-	wait_until 30 settled "$job"
+	wait_until 60 settled "$job"
 	cat "$BATS_TEST_TMPDIR/slurm.conf" > "$SLURM_CONF"
 	scontrol reconfigure
 	wait_until 30 status_is "[.servers[] | select(.name == \"$node\" and .for_sale)] | length" 1
@@ -125,7 +125,7 @@ sell_dear()
 	starts_in_time "$job"
 	[ "$(job_field "$job" NodeList)" = "$(last_nodes "$job")" ]
 	as alice scancel "$job"
-	wait_until 30 settled "$job"
+	wait_until 60 settled "$job"
 }
 
 @test "a site reserves all nodes: later at the same price, or paid back where that is worth nothing" {
@@ -144,7 +144,7 @@ sell_dear()
 	[ "$(database_receipt "$urgent" .payment)" = 0.000000 ]
 	starts_in_time "$patient"
 	as alice scancel "$patient"
-	wait_until 30 settled "$patient"
+	wait_until 60 settled "$patient"
 }
 
 @test "types, prices and policy change under what was sold: it keeps what it has, at its price" {
@@ -179,7 +179,7 @@ sell_dear()
 	as bob scancel "$runs"
 	as carol scancel "$new"
 	for job in $waits $runs $new; do
-		wait_until 30 settled "$job"
+		wait_until 60 settled "$job"
 	done
 	cat "$BATS_TEST_TMPDIR/auction.conf" > "$conf"
 	scontrol reconfigure

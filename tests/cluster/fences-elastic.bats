@@ -96,7 +96,7 @@ group_is_inside()
 	[ "$(job_time "$job" EndTime)" -ge $((end + 5)) ]
 	wait_until 30 job_is "$long" COMPLETED
 	[ "$(job_time "$long" StartTime)" -ge "$(job_time "$job" EndTime)" ]
-	wait_until 30 settled "$job"
+	wait_until 60 settled "$job"
 	[ "$(database_receipt "$job" .why)" = completed ]
 	wait_until 30 no_fences
 }
@@ -122,6 +122,6 @@ all_for_sale()
 	wait_until 30 runs_on "$job" "$others"
 	wait_until 30 group_is_inside "$job"
 	as alice scancel "$job"
-	wait_until 30 settled "$job"
+	wait_until 60 settled "$job"
 	wait_until 30 no_fences
 }

@@ -41,7 +41,7 @@ fence_count_is()
 	run ! as alice scontrol update jobid="$plain" reservation="$(fences)"
 	as alice scancel "$plain"
 	as alice scancel "$sold"
-	wait_until 30 settled "$sold"
+	wait_until 60 settled "$sold"
 	wait_until 30 fence_count_is 0
 	wait_until 60 job_is "$long" COMPLETED
 }
@@ -63,7 +63,7 @@ fence_count_is()
 	scontrol delete reservation auction-site
 	as alice scancel $jobs
 	for job in $jobs; do
-		wait_until 30 settled "$job"
+		wait_until 60 settled "$job"
 	done
 	wait_until 30 fence_count_is 0
 }

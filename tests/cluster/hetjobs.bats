@@ -22,7 +22,7 @@ setup_file()
 	wait_until 60 job_ended "$het"
 	[ "$(sort "$SANDBOX_DIR/home/bob/out.txt" | uniq -c | awk '{print $1}' | sort | paste -sd' ')" = "1 2" ]
 	job_is "$bid" 'RUNNING|TIMEOUT|CANCELLED'
-	wait_until 30 settled "$bid"
+	wait_until 60 settled "$bid"
 	[ "$(database_receipt "$bid" .why)" = timeout ]
 }
 

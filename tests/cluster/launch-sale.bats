@@ -109,7 +109,7 @@ no_jobs()
 	wait_until 30 job_is "$job" FAILED
 	[ "$(job_field "$job" ExitCode)" = 9:0 ]
 	grep -q '^slaunch: worker 0 on .* exited with code 9$' "$home/fail.txt"
-	wait_until 30 settled "$job"
+	wait_until 60 settled "$job"
 	[ "$(database_receipt "$job" .why)" = failed ]
 }
 

@@ -163,7 +163,7 @@ END
 	run ! as alice scontrol update jobid="$plain" AdminComment="$(receipt "$real")"
 	[[ $(receipt "$plain") != *auction* ]]
 	as alice scancel "$real" "$plain"
-	wait_until 30 settled "$real"
+	wait_until 60 settled "$real"
 }
 
 # While a job pends Slurm shows "NumCPUs=10-10"; it may start meanwhile.
@@ -204,7 +204,7 @@ unchangeable()
 	done
 	log_has "job $job: change by uid 2001 denied: job $job was sold by auction as it stands and cannot be changed"
 	as alice scancel "$job"
-	wait_until 30 settled "$job"
+	wait_until 60 settled "$job"
 }
 
 @test "a sold job cannot be changed by a request that names two jobs" {
@@ -250,7 +250,7 @@ END
 	[ "$(job_field "$other" TimeLimit)" = 01:40:00 ]
 	[ "$(sold_fields "$job")" = "$before" ]
 	as alice scancel "$job" "$other"
-	wait_until 30 settled "$job"
+	wait_until 60 settled "$job"
 }
 
 @test "a change in the moment before the sale is confirmed does not get through" {
@@ -284,7 +284,7 @@ END
 	job=$(submit alice $(small_bid 100 1) -o /dev/null --wrap true)
 	cp "$BATS_TEST_TMPDIR/auction.conf" "$conf"
 	reconfigure
-	wait_until 30 settled "$job"
+	wait_until 60 settled "$job"
 }
 
 @test "a default bid for jobs without one" {
@@ -317,5 +317,5 @@ END
 	scontrol reconfigure
 	wait_until 30 auction_open
 	job=$(submit alice $(small_bid 100 1) -o /dev/null --wrap true)
-	wait_until 30 settled "$job"
+	wait_until 60 settled "$job"
 }

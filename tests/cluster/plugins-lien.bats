@@ -43,7 +43,7 @@ given_back()
 {
 	wait_until 30 job_is "$1" CANCELLED
 	log_has "job $1 was changed after its bid; cancelled"
-	wait_until 30 settled "$1"
+	wait_until 60 settled "$1"
 	[ "$(database_receipt "$1" .payment)" = 0.000000 ]
 }
 
@@ -100,9 +100,9 @@ nothing_sold()
 	[ "$(receipt_get "$job" .payment)" = "$quoted" ]
 	as bob scancel "$first"
 	as alice scancel "$job"
-	wait_until 30 settled "$job"
+	wait_until 60 settled "$job"
 	fresh_status
-	wait_until 30 status_is .totals.live 0
+	wait_until 60 status_is .totals.live 0
 }
 
 @test "a bid in the environment alone, as front ends without SPANK send it" {
@@ -118,7 +118,7 @@ END
 	job=$(as alice env SLURM_CONF="$SANDBOX_DIR/etc/no-spank.conf" SLURM_AUCTION_BID="$bid" \
 		sbatch --parsable -o /dev/null rest.sh 2> /dev/null)
 	wait_until 30 receipt_state_is "$job" sold
-	wait_until 30 settled "$job"
+	wait_until 60 settled "$job"
 	[ "$(database_receipt "$job" .why)" = completed ]
 	wait_until 30 status_is .totals.sold $((sold + 1))
 }
@@ -158,7 +158,7 @@ END
 	run -0 as alice scontrol update jobid="$other" timelimit=8
 	as bob scancel "$first"
 	as alice scancel "$other"
-	wait_until 30 settled "$first" # which is written before the agent stands still again
+	wait_until 60 settled "$first" # which is written before the agent stands still again
 }
 
 @test "a job that was changed when its lien had lapsed is not sold again as it stands" {

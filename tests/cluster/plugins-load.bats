@@ -46,7 +46,7 @@ submitter()
 		[ "$(sacct_field "$job" NodeList)" = "$(database_receipt "$job" '.plan[0].ps | keys[0]')" ]
 	done
 	fresh_status
-	wait_until 30 status_is .totals.live 0
+	wait_until 60 status_is .totals.live 0
 	wait_until 30 status_is .agent.final_receipts_waiting 0
 	[ "$(status .totals.sold)" = "$accepted" ]
 	sum=0

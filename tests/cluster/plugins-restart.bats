@@ -26,7 +26,7 @@ three_jobs()
 		[ "$(job_time "$running" StartTime)" -gt $(($(plan_start "$running") + 1)) ] || break
 		# A start that was late is taken for one that slurmctld missed, once that is restarted.
 		as alice scancel "$running"
-		wait_until 30 settled "$running"
+		wait_until 60 settled "$running"
 	done
 	wait_until 30 eval '[ -n "$(members '"$running"')" ]'
 	pending=$(submit bob --bid=deadline:1000,14 $(wide_bid 1 | cut -d' ' -f2-) --upload=$ahead -o /dev/null --wrap 'sleep 1')
@@ -65,7 +65,7 @@ all_settle()
 	[ "$(database_receipt "$pending" .why)" = completed ]
 	[ "$(database_receipt "$single" .why)" = completed ]
 	fresh_status
-	wait_until 30 status_is .totals.live 0
+	wait_until 60 status_is .totals.live 0
 	wait_until 30 status_is .agent.final_receipts_waiting 0
 	for payment in $(sacct -nPXaD -S now-1day -o AdminComment | grep '^{"auction":1' | jq -r 'select(.state != "member") | .payment'); do
 		sum=$((sum + $(micro "$payment")))
@@ -118,11 +118,11 @@ quiet()
 	wait_until 60 auction_open
 	wait_until 30 status_is .totals.sold $((sold + 1))
 	if [ -z "$(job_state "$job")" ]; then
-		wait_until 30 status_is .totals.live 0
+		wait_until 60 status_is .totals.live 0
 		log_has "job $job is gone from Slurm"
 	else
 		as alice scancel "$job"
-		wait_until 30 settled "$job"
+		wait_until 60 settled "$job"
 	fi
 	[ "$(micro "$(status .totals.revenue)")" = "$(micro "$(status .totals.settled_revenue)")" ]
 }
@@ -140,7 +140,7 @@ states_in_rows()
 	wait_until 60 auction_open
 	if [ -n "$(job_state "$first")" ]; then
 		as alice scancel "$first"
-		wait_until 30 settled "$first"
+		wait_until 60 settled "$first"
 		skip "slurmctld remembers job $first"
 	fi
 	second=$(submit bob $(small_bid 200 1) -o /dev/null --wrap 'sleep 1')
@@ -167,7 +167,7 @@ states_in_rows()
 	cp -p "$BATS_TEST_TMPDIR"/job_state* "$SANDBOX_DIR/state"
 	sandbox start slurmctld
 	wait_until 60 auction_open
-	wait_until 30 status_is .totals.live 0
+	wait_until 60 status_is .totals.live 0
 	second=$(submit bob $(small_bid 200 1) -J second -o /dev/null --wrap 'sleep 1')
 	[ "$second" = "$first" ]
 	other=$(receipt_get "$second" .sale)
@@ -208,7 +208,7 @@ forgotten_runs()
 	wait_until 60 auction_open
 	# slurmctld has forgotten the end: it writes the row again, with the receipt of before.
 	wait_until 30 status_is .agent.final_receipts_waiting 0
-	wait_until 30 settled "$job"
+	wait_until 60 settled "$job"
 	wait_until 30 job_ended "$job"
 	wait_until 60 database_receipt_is "$job" . "$text"
 	fresh_status
@@ -252,5 +252,5 @@ forgotten_runs()
 	sandbox start slurmctld
 	wait_until 30 auction_open
 	as carol scancel "$single"
-	wait_until 30 settled "$single"
+	wait_until 60 settled "$single"
 }

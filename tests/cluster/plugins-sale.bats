@@ -33,7 +33,7 @@ setup_file()
 	[ "$sale" = "$(receipt_get "$job" .sale)" ]
 	# What a submission inside the job would otherwise take for its own bid.
 	[ "$bid" = none ]
-	wait_until 30 settled "$job"
+	wait_until 60 settled "$job"
 	[ "$(database_receipt "$job" .why)" = completed ]
 }
 
@@ -53,7 +53,7 @@ setup_file()
 	[[ $(receipt_get "$job" .bid) == "bid=100 "*upload* ]]
 	[[ $(receipt_get "${inner[1]}" .bid) == "bid=90 "* ]]
 	[[ $(receipt_get "${inner[1]}" .bid) != *upload* ]]
-	wait_until 30 settled "${inner[1]}"
+	wait_until 60 settled "${inner[1]}"
 	[ "$(cat "$SANDBOX_DIR/home/alice/inner.txt")" = "SLURM_AUCTION_SALE=$(database_receipt "${inner[1]}" .sale)" ]
 }
 
@@ -87,7 +87,7 @@ setup_file()
 		wait_until 30 job_ended "$one"
 		ended_in_time "$one" "$end"
 	done
-	wait_until 30 settled "$job"
+	wait_until 60 settled "$job"
 	[ "$(database_receipt "$job" .why)" = timeout ]
 	[ "$(database_receipt "$job" .payment)" = "$(receipt_get "$job" .payment)" ]
 }
@@ -101,7 +101,7 @@ setup_file()
 	for one in $group; do
 		wait_until 30 job_ended "$one"
 	done
-	wait_until 30 settled "$job"
+	wait_until 60 settled "$job"
 	[ "$(database_receipt "$job" .why)" = completed ]
 }
 
@@ -114,7 +114,7 @@ setup_file()
 	# Its node is free for the next one when the slot begins.
 	node=$(job_field "$job" NodeList)
 	wait_until $((end + late - $(date +%s))) eval '! scontrol show node '"$node"' | grep -q COMPLETING'
-	wait_until 30 settled "$job"
+	wait_until 60 settled "$job"
 	[ "$(database_receipt "$job" .why)" = timeout ]
 }
 
@@ -127,7 +127,7 @@ setup_file()
 	for one in $group; do
 		wait_until 30 job_ended "$one"
 	done
-	wait_until 30 settled "$job"
+	wait_until 60 settled "$job"
 	[ "$(database_receipt "$job" .why)" = cancelled ]
 	[ "$(database_receipt "$job" .payment)" = 0.000000 ]
 }
@@ -144,7 +144,7 @@ setup_file()
 	payment=$(receipt_get "$job" .payment)
 	[ "$(micro "$payment")" -gt 0 ]
 	as carol scancel "$job"
-	wait_until 30 settled "$job"
+	wait_until 60 settled "$job"
 	[ "$(database_receipt "$job" .why)" = cancelled ]
 	[ "$(database_receipt "$job" .payment)" = "$payment" ]
 	as bob scancel $others
@@ -153,7 +153,7 @@ setup_file()
 @test "a job that fails has paid" {
 	job=$(submit alice $(small_bid 100 3) -o /dev/null --wrap 'exit 3')
 	wait_until 30 job_is "$job" FAILED
-	wait_until 30 settled "$job"
+	wait_until 60 settled "$job"
 	[ "$(database_receipt "$job" .why)" = failed ]
 }
 
@@ -165,7 +165,7 @@ setup_file()
 	member=$(members "$job" | head -n 1)
 	as alice scancel "$member"
 	wait_until 30 job_ended "$job"
-	wait_until 30 settled "$job"
+	wait_until 60 settled "$job"
 	[ "$(database_receipt "$job" .why)" = cancelled ]
 	[ "$(database_receipt "$job" .refund)" = 0.000000 ]
 }
@@ -186,7 +186,7 @@ setup_file()
 	done
 	[ "$paying" -ge 3 ]
 	fresh_status
-	wait_until 30 status_is .totals.live 0
+	wait_until 60 status_is .totals.live 0
 	wait_until 30 status_is .agent.final_receipts_waiting 0
 	sum=0
 	for payment in $(sacct -nPXaD -S now-1day -o AdminComment | grep '^{"auction":1' | jq -r 'select(.state != "member") | .payment'); do

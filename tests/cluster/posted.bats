@@ -60,7 +60,7 @@ offer_in()
 	wait_until 30 receipt_state_is "$job" sold
 	[ "$(receipt_get "$job" .payment)" = "$offered" ]
 	[ "$(receipt_get "$job" .policy)" = posted ]
-	wait_until 30 settled "$job"
+	wait_until 60 settled "$job"
 	[ "$(database_receipt "$job" .payment)" = "$offered" ]
 }
 
@@ -80,7 +80,7 @@ offer_in()
 	run -1 grep -rsl 987.654321 "$SANDBOX_DIR/state" "$SANDBOX_DIR/log"
 	wait_until 30 job_is "$job" COMPLETED
 	run -1 grep 987.654321 "$SANDBOX_DIR/home/alice/env.txt"
-	wait_until 30 settled "$job"
+	wait_until 60 settled "$job"
 	run -1 eval 'timeout 20 sacct -XP -o ALL -j "$job" | grep 987.654321'
 	run -1 grep -rs 987.654321 "$SANDBOX_DIR/state" "$SANDBOX_DIR/log"
 }
@@ -94,7 +94,7 @@ offer_in()
 	job=$(submit alice $(work 1 4) -o ran.txt limit.sh)
 	wait_until 30 receipt_state_is "$job" sold
 	run -1 grep -rsl 876.543219 "$SANDBOX_DIR/state" "$SANDBOX_DIR/log"
-	wait_until 30 settled "$job"
+	wait_until 60 settled "$job"
 	grep -q ran "$SANDBOX_DIR/home/alice/ran.txt"
 	run -1 grep -rsl 876.543219 "$SANDBOX_DIR/state" "$SANDBOX_DIR/log"
 }

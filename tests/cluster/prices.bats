@@ -115,7 +115,7 @@ above()
 	# Before its slot it would get everything back.
 	wait_until $(($(plan_start "$job") + 30 - $(date +%s))) receipt_state_is "$job" running
 	as alice scancel "$job"
-	wait_until 30 settled "$job"
+	wait_until 60 settled "$job"
 	[ "$(database_receipt "$job" .payment)" = "$payment" ]
 }
 

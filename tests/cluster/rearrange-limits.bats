@@ -27,7 +27,7 @@ sell()
 	both=$(sell 2 260 400 --minibatches=80)
 	one=$(sell 1 260 400 --minibatches=80)
 	as bob scancel "$both"
-	wait_until 30 settled "$both"
+	wait_until 60 settled "$both"
 	other=$(sell 1 260 400 --minibatches=80)
 	[ "$(nodes_of "$one")" != "$(nodes_of "$other")" ]
 	job=$(bid alice 2 2000 250 360 --partition=edge -o /dev/null --wrap 'sleep 8')

@@ -29,7 +29,7 @@ rearrange()
 	completion=$(receipt_get "$job" .completion)
 	crowd cloud 190
 	as bob scancel "$first"
-	wait_until 30 settled "$first"
+	wait_until 60 settled "$first"
 	now=$(date +%s)
 	wait_until 30 eval '[ "$(date +%s)" -gt $((now + slot)) ]'
 	fresh_status

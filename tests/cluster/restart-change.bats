@@ -101,13 +101,13 @@ moves()
 	done
 	wait_until 60 log_has "job ${of[stuck]} is ended: node_fail"
 	for partition in before behind stuck; do
-		wait_until 30 settled "${of[$partition]}"
+		wait_until 60 settled "${of[$partition]}"
 	done
 	[ "$(database_receipt "${of[before]}" '"\(.why) \(.refund)"')" = 'cancelled 0.000000' ]
 	[ "$(database_receipt "${of[behind]}" '"\(.why) \(.refund)"')" = 'cancelled 0.000000' ]
 	[ "$(database_receipt "${of[stuck]}" '"\(.why) \(.payment)"')" = 'node_fail 0.000000' ]
 	[ "$(starts stuck.txt)" = '0 stuck1' ]
 	[ "$(job_time "${of[stuck]}" EndTime)" -ge $((first * slot + 7)) ]
-	wait_until 30 status_is .totals.live 0
+	wait_until 60 status_is .totals.live 0
 	! sinfo -hN -o '%N %T' | grep -E 'drain|down' || false
 }

@@ -54,7 +54,7 @@ in_one_slot()
 		[ "$(slots_to 0)" != "$from" ] || return 0
 		scancel $made
 		for job in $made; do
-			wait_until 30 settled "$job"
+			wait_until 60 settled "$job"
 		done
 	done
 	echo "too slow: no slot is long enough for $1" >&2
@@ -104,7 +104,7 @@ books_agree()
 {
 	local payment sum=0
 
-	wait_until 30 status_is .totals.live 0
+	wait_until 60 status_is .totals.live 0
 	wait_until 60 status_is .agent.final_receipts_waiting "$(sort -u "$BATS_FILE_TMPDIR/without-row" 2> /dev/null | wc -l)"
 	fresh_status
 	for payment in $(sacct -nPXaD -S now-1day -o AdminComment | grep '^{"auction":1' |
@@ -215,7 +215,7 @@ sell_to_changes()
 	wait_until 30 log_has "job $move moves to move2"
 	sandbox restart slurmctld
 	wait_until 30 runs_on "$move" move2
-	wait_until 30 settled "$end1"
+	wait_until 60 settled "$end1"
 	wait_until 30 same_as "$BATS_TEST_TMPDIR/before" $all
 	[ "$(group_jobs "$run")" = "$(cat "$BATS_TEST_TMPDIR/group")" ]
 	group_is "$run" RUNNING
