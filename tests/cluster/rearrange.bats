@@ -36,7 +36,7 @@ rearrange()
 	[ "$(nodes_of "$job")" = big1 ]
 
 	rearrange yes
-	wait_until 30 eval '[ "$(nodes_of "$job")" = edge1 ]'
+	wait_until 60 eval '[ "$(nodes_of "$job")" = edge1 ]'
 	[ "$(receipt_get "$job" .payment)" = "$payment" ]
 	[ "$(receipt_get "$job" .completion)" -le "$completion" ]
 	wait_until 30 eval '[ "$(job_field "$job" ReqNodeList)" = edge1 ]'
