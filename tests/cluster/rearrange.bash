@@ -34,7 +34,7 @@ crowd()
 	for i in {1..16}; do
 		bid bob "${3:-2}" $((50 * i * i)) "$2" 390 --partition="$1" -o /dev/null --wrap 'sleep 1' > /dev/null 2>&1 || true
 	done
-	wait_until 30 status_is .learning.kept $((before + 16))
+	wait_until 30 eval '[ "$(status .learning.kept)" -ge $((before + 16)) ]'
 	sandbox restart slurmctld
 	wait_until 60 auction_open
 	wait_until 60 eval '[ "$(status ".learning | (.kind == \"flat\" or .kind == \"learned\") and .bids >= $((before + 16))")" = true ]'
