@@ -25,9 +25,8 @@
  */
 enum auc_code learned_prices(struct scenario *s, const char *mode, const char *policy,
 			     char *const *past, unsigned n, char **chosen, struct auc_err *err);
-/* Writes scenario PATH with the prices that S has now, for "check" and "plot", unless they changed
- * as the day went on, or sold jobs MOVED. AUC_EINVAL, AUC_EIO,
- * AUC_ENOMEM. */
+/* Writes scenario PATH with the prices that S has now, for "check" and "plot". AUC_EINVAL: they
+ * changed as the day went on, or sold jobs MOVED; AUC_EIO, AUC_ENOMEM. */
 enum auc_code learned_write(const char *path, const struct scenario *s, bool moved, const char *to,
 			    struct auc_err *err);
 

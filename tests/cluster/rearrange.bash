@@ -23,7 +23,7 @@ bid()
 }
 
 # Bids for WORKERS GPUs (default: 2) of PARTITION from UPLOAD seconds on, far more than there are, of which most are refused: by the next fit
-# these slots cost something. That fit would come when some hundred times as long as the last one took has passed, but a slurmctld that has just
+# these slots cost something. That fit would come when two hundred times as long (AUC_FIT_COST) as the last one took has passed, but a slurmctld that has just
 # begun makes one at once. crowd PARTITION UPLOAD [WORKERS]
 crowd()
 {
