@@ -22,9 +22,9 @@ bid()
 	submit "$user" $words --gradient-mb=0 --worker-time=v100=1s --ps-time=ps.s=0s "$@"
 }
 
-# Bids for WORKERS GPUs (default: 2) of PARTITION from UPLOAD seconds on, far more than there are, of which most are refused: by the next fit
-# these slots cost something. That fit would come when two hundred times as long (AUC_FIT_COST) as the last one took has passed, but a slurmctld that has just
-# begun makes one at once. crowd PARTITION UPLOAD [WORKERS]
+# Bids for two GPUs of PARTITION from UPLOAD seconds on, far more than there are, of which most are refused: by the next fit these slots cost
+# something. That fit would come when two hundred times as long as the last one took has passed (AUC_FIT_COST), but a slurmctld that has just begun
+# makes one at once. crowd PARTITION UPLOAD
 crowd()
 {
 	local i before
@@ -32,7 +32,7 @@ crowd()
 	fresh_status
 	before=$(status .learning.kept)
 	for i in {1..16}; do
-		bid bob "${3:-2}" $((50 * i * i)) "$2" 390 --partition="$1" -o /dev/null --wrap 'sleep 1' > /dev/null 2>&1 || true
+		bid bob 2 $((50 * i * i)) "$2" 390 --partition="$1" -o /dev/null --wrap 'sleep 1' > /dev/null 2>&1 || true
 	done
 	wait_until 30 eval '[ "$(status .learning.kept)" -ge $((before + 16)) ]'
 	sandbox restart slurmctld
