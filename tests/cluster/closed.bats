@@ -8,7 +8,8 @@ slot=5
 
 setup_file()
 {
-	auction_start --set AccountingStorageEnforce=limits
+	hold_make hold_nodes
+	auction_start --set AccountingStorageEnforce=limits --env LD_PRELOAD="$HOLD_DIR/hold_nodes.so" --env HOLD_NODES="$HOLD_DIR/nodes"
 }
 
 # As it was, whatever a test left.
@@ -17,6 +18,7 @@ teardown()
 	if is_mounted; then
 		rm -f "$(spool)/fill"
 	fi
+	rm -f "$HOLD_DIR"/nodes*
 	[ ! -e "$BATS_TEST_TMPDIR/state" ] || cp -p "$BATS_TEST_TMPDIR/state" "$(spool)/state"
 	[ ! -e "$BATS_TEST_TMPDIR/auction.conf" ] || cp "$BATS_TEST_TMPDIR/auction.conf" "$SANDBOX_DIR/etc/auction.conf"
 	sandbox start slurmctld
@@ -29,7 +31,7 @@ teardown_file()
 	if is_mounted; then # as a test failed
 		umount -l "$(spool)"
 	fi
-	cluster_stop
+	hold_stop
 }
 
 spool()
@@ -159,6 +161,18 @@ fill()
 @test "slurmctld is stopped: closed" {
 	sandbox stop slurmctld
 	closed_says 'stopped'
+	sandbox start slurmctld
+	wait_until 30 auction_open
+}
+
+@test "slurmctld is stopped while it does not answer its agent: closed" {
+	touch "$HOLD_DIR/nodes"
+	wait_until 60 test -e "$HOLD_DIR/nodes.asked"
+	[ "$(status .ready)" = true ]
+	sandbox stop slurmctld
+	log_has 'the agent does not end in 6 s and is left behind'
+	closed_says 'stopped'
+	rm "$HOLD_DIR"/nodes*
 	sandbox start slurmctld
 	wait_until 30 auction_open
 }

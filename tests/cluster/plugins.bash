@@ -73,7 +73,7 @@ hold_make()
 {
 	HOLD_DIR=$(mktemp -d "${TMPDIR:-/tmp}/auction-hold-XXXXXX")
 	export HOLD_DIR
-	chmod 755 "$HOLD_DIR"
+	chmod 1777 "$HOLD_DIR"
 	gcc -shared -fPIC -o "$HOLD_DIR/$1.so" "$lib_dir/$1.c" -ldl
 }
 

@@ -16,7 +16,7 @@ setup_file()
 	sandbox conf --write $(plugin_options) --slot-seconds 5 --nodes 'edge[1-2]:partition=edge,cpus=8,mem=16000,gpus=v100:4'
 	export HOLD_NODES=$SANDBOX_DIR/hold/nodes
 	mkdir -m 1777 "$SANDBOX_DIR/hold"
-	gcc -shared -fPIC -o "$SANDBOX_DIR/hold_nodes.so" "$(dirname "$BATS_TEST_FILENAME")/hold_nodes.c" -ldl
+	gcc -shared -fPIC -o "$SANDBOX_DIR/hold_nodes.so" "$(dirname "$BATS_TEST_FILENAME")/../cluster/hold_nodes.c" -ldl
 	mkdir "$MACHINES"
 	make_network
 	for name in ctl1 ctl2; do

@@ -135,6 +135,7 @@ void auc_agent_stop(void)
 	/* slurmctld answers no RPC any more. If it ends, everything committed is safe; if it gives
 	 * way to another one, that waits for the spool. */
 	slurm_error("sched/auction: the agent does not end in %d s and is left behind", STOP_WAIT);
+	auc_status_shut();
 	agent.is_late = !pthread_create(&agent.late, NULL, end_late, NULL);
 }
 

@@ -1,8 +1,9 @@
-/* status.c - see status.h. Written by the agent's thread alone. */
+/* status.c - see status.h. */
 #include "config.h"
 
 #include <json-c/json.h>
 #include <limits.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -15,13 +16,19 @@
 
 #define EVERY 1.0 /* seconds between two files, at least */
 
+/* Of the agent's thread, and of the one that leaves it behind. */
 static struct {
+	pthread_mutex_t lock;
 	double written;
 	int64_t slot;
 	struct auc_totals totals;
 	char shut[sizeof(((struct auc_err *)0)->text)]; /* why no bids were taken; "": they were */
-} last;
+	char path[PATH_MAX], public[PATH_MAX];          /* "": not written */
+} last = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
+static int write_files(const struct auc_status_files *files, struct auc_auction *a, double now,
+		       bool changed, const struct auc_agent_stats *stats, struct auc_err *err);
+static void shut_file(const char *path, const char *why);
 static struct json_object *nothing(double now);
 static enum auc_code replace(const char *path, struct json_object *o, bool wrong,
 			     struct auc_err *err);
@@ -42,11 +49,48 @@ void auc_series_add(struct auc_series *s, double seconds)
 int auc_status_write(const struct auc_status_files *files, struct auc_auction *a, double now,
 		     bool changed, const struct auc_agent_stats *stats, struct auc_err *err)
 {
+	int rc;
+
+	pthread_mutex_lock(&last.lock);
+	rc = write_files(files, a, now, changed, stats, err);
+	pthread_mutex_unlock(&last.lock);
+	return rc;
+}
+
+void auc_status_shut(void)
+{
+	struct auc_err why;
+
+	if (auc_site_open(&why) == AUC_OK || pthread_mutex_trylock(&last.lock))
+		return;
+	shut_file(last.path, why.text);
+	shut_file(last.public, why.text);
+	pthread_mutex_unlock(&last.lock);
+}
+
+static void shut_file(const char *path, const char *why)
+{
+	struct json_object *o = *path ? json_object_from_file(path) : NULL;
+	struct auc_err err;
+
+	if (!json_object_is_type(o, json_type_object)) {
+		json_object_put(o);
+		return;
+	}
+	json_object_object_add(o, "ready", json_object_new_boolean(false));
+	json_object_object_add(o, "reason", json_object_new_string(why));
+	if (replace(path, o, true, &err))
+		slurm_error("sched/auction: %s", err.text);
+	json_object_put(o);
+}
+
+static int write_files(const struct auc_status_files *files, struct auc_auction *a, double now,
+		       bool changed, const struct auc_agent_stats *stats, struct auc_err *err)
+{
 	int64_t slot = a ? (int64_t)(now / auc_auction_conf(a)->slot_seconds) : 0;
 	struct auc_err shut = {0}, why;
 	bool gate = auc_site_open(&shut) != AUC_OK, turned;
 	struct auc_totals totals;
-	char path[PATH_MAX];
 	struct json_object *o;
 	enum auc_code code;
 
@@ -73,8 +117,9 @@ int auc_status_write(const struct auc_status_files *files, struct auc_auction *a
 	if (!json_object_get_string_len(json_object_object_get(o, "warning")))
 		json_object_object_add(o, "warning", json_object_new_string(files->warning));
 	json_object_object_add(o, "agent", agent_to_json(stats));
-	snprintf(path, sizeof(path), "%.4000s/status.json", files->dir);
-	code = replace(path, o, turned, err);
+	snprintf(last.path, sizeof(last.path), "%.4000s/status.json", files->dir);
+	snprintf(last.public, sizeof(last.public), "%s", files->public ? files->public : "");
+	code = replace(last.path, o, turned, err);
 	if (code == AUC_OK) {
 		last.written = now;
 		last.slot = slot;

@@ -59,5 +59,11 @@ struct auc_status_files {
  */
 int auc_status_write(const struct auc_status_files *files, struct auc_auction *a, double now,
 		     bool changed, const struct auc_agent_stats *stats, struct auc_err *err);
+/*
+ * Makes the files that were written last say that no bids are taken and why, if the gate is closed,
+ * where the thread that writes them may be at an RPC that nobody answers. If it is writing just
+ * now, nothing is done, as its disk may hang. An error is logged.
+ */
+void auc_status_shut(void);
 
 #endif

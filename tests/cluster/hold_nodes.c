@@ -1,7 +1,7 @@
 /*
  * hold_nodes.c - slurmctld answers nobody who asks for the nodes, as long as the file that
  * $HOLD_NODES names is there; who asks says so by a file of that name and ".asked". Preloaded into
- * the backup's slurmctld (failover.bats).
+ * slurmctld (closed.bats, failover.bats).
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
