@@ -119,6 +119,15 @@ altered()
 	altered events.json 's/"from": 102/"from": 101/' 'sold twice: node1 101'
 }
 
+@test "two sales that change places: in one commit, or the first has what the second still has" {
+	jq -s -c '[.[0] + {plan: .[1].plan}, .[1] + {plan: .[0].plan}, .[0] + {event: "changed", at: 993, seq: 2.1},
+		.[1] + {event: "changed", at: 993, seq: 2.2}, .[2:][]] | .[] | .commit = (.seq | floor)' events.json > swapped.json
+	mv swapped.json events.json
+	run audit
+	[[ $output == *"changed since: 2"* && $output != *"sold twice"* ]]
+	altered events.json 's/^{"seq":\(2\.[12]\)\(.*"commit":\)2}/{"seq":\1\2\1}/' 'sold twice: node1 100'
+}
+
 @test "while slurmctld is away nothing ends: counted, not wrong" {
 	sed -i '/auction-1/s/1019.3/1023.1/g' tasks.json
 	echo '1015 1022 killed' > away

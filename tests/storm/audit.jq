@@ -1,6 +1,6 @@
 # audit.jq - see run. What is compared:
 #   $tasks      what the nodes saw: each task with its job's TRES and when it lived (see watch)
-#   $events     what the auction sold: the ledger's events, in order, with the moment at which each was seen
+#   $events     what the auction sold: the ledger's events, in order, with the moment at which each was seen, and the commit that it is of
 #   $rows       what Slurm says: runs of jobs in the accounting, with their receipts
 #   $submitted  what the users were told
 # and besides $away: when slurmctld was; $failures: of nodes; $memory: RSS of slurmctld; $status: the last status.json;
@@ -47,14 +47,17 @@ def lateness($what): "\($what) began behind their slot, quiet: \([.[] | select(.
 # The number of the submission is in the six decimals of its bid's value, which the ledger writes without zeros at the end: 70.1 is that of 100000.
 def number_of: .bid | capture("sigmoid:(?<value>[0-9.]+),").value | tonumber | micro % 1000000;
 
-# Books CELLS with SIGN into .book, and notes what is then above what a node has.
-def book($cells; $sign): reduce ($cells | to_entries[]) as $c (.; .book[$c.key] as $b
-	| {cpu: (($b.cpu // 0) + $sign * $c.value.cpu), mem: (($b.mem // 0) + $sign * $c.value.mem), gpu: (($b.gpu // 0) + $sign * $c.value.gpu)} as $sum
-	| .book[$c.key] = $sum
-	| if $sum.cpu > $node.cpu or $sum.mem > $node.mem or $sum.gpu > $node.gpu then .oversold += ["\($c.key): \($sum | tojson)"] else . end);
+# Books CELLS with SIGN into .book.
+def book($cells; $sign): reduce ($cells | to_entries[]) as $c (.; .touched[$c.key] = true | .book[$c.key] as $b
+	| .book[$c.key] = {cpu: (($b.cpu // 0) + $sign * $c.value.cpu), mem: (($b.mem // 0) + $sign * $c.value.mem),
+		gpu: (($b.gpu // 0) + $sign * $c.value.gpu)});
+# Notes what is above what a node has, of what was touched since it last was: jobs that change places do so in one commit.
+def weigh: .book as $book | .oversold += [.touched | keys[] | $book[.] as $sum
+		| select($sum.cpu > $node.cpu or $sum.mem > $node.mem or $sum.gpu > $node.gpu) | "\(.): \($sum | tojson)"]
+	| .touched = {};
 
-# 1. The ledger, event by event.
-(reduce $events[] as $e ({sales: {}, book: {}, oversold: []};
+# 1. The ledger, commit by commit.
+(reduce ($events | group_by(.commit // .seq)[]) as $commit ({sales: {}, book: {}, touched: {}, oversold: []}; reduce $commit[] as $e (.;
 	if $e.event == "sold" then
 		.sales[$e.sale] = {sale: $e.sale, job: $e.job, n: ($e | number_of), payment: ($e.payment | micro), plans: [{at: $e.at, cells: ($e | cells)}],
 			slots: ($e | slots), last: $e, running: ($e.state == "running")}
@@ -66,7 +69,7 @@ def book($cells; $sign): reduce ($cells | to_entries[]) as $c (.; .book[$c.key] 
 	elif $e.event == "settled" then
 		book(.sales[$e.sale].plans[-1].cells | with_entries(select((.key | split(" ")[1] | tonumber) >= $e.free_from)); -1)
 		| .sales[$e.sale].settled = $e
-	else . end)) as $ledger
+	else . end) | weigh)) as $ledger
 | ($submitted | map({key: "\(.n)", value: .}) | from_entries) as $told
 | [$ledger.sales[] | . as $s | .told = $told["\(.n)"] | .all = ([.plans[].cells] | add) | .nodes = ([.all | keys[] | split(" ")[0]] | unique)] as $sales
 
@@ -172,7 +175,7 @@ def book($cells; $sign): reduce ($cells | to_entries[]) as $c (.; .book[$c.key] 
 # 8. Memory of slurmctld. Slurm itself grows, too: "run --ordinary" says by how much.
 | growth($memory; $rows) as $growth
 
-| "accepted: \($submitted | length) jobs; sold: \($sales | length), of several layouts: \($sales | map(select(.last.plan.plan | length > 1)) | length); changed for a failed node: \($sales | map(.plans | length - 1) | add)",
+| "accepted: \($submitted | length) jobs; sold: \($sales | length), of several layouts: \($sales | map(select(.last.plan.plan | length > 1)) | length); changed since: \($sales | map(.plans | length - 1) | add)",
   "tasks that ran: \($ran | length), of leads \($ran | map(select(.lead)) | length), at most \([$ran[] | . as $t | [$ran[] | select(.at <= $t.at and (.seen // infinite) > $t.at)] | length] | max) at a time",
   "ended: \($sales | kinds(.settled.why))",
   "charged \($charged | credits), kept \($t.settled_revenue), paid back \($t.refunded)",
