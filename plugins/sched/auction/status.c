@@ -28,8 +28,9 @@ static struct {
 
 static int write_files(const struct auc_status_files *files, struct auc_auction *a, double now,
 		       bool changed, const struct auc_agent_stats *stats, struct auc_err *err);
-static void shut_file(const char *path, const char *why);
+static void shut(struct json_object *o, const struct auc_err *why);
 static struct json_object *nothing(double now);
+static enum auc_code replace_both(struct json_object *o, bool wrong, struct auc_err *err);
 static enum auc_code replace(const char *path, struct json_object *o, bool wrong,
 			     struct auc_err *err);
 static enum auc_code put(const char *path, struct json_object *o, struct auc_err *err);
@@ -59,37 +60,34 @@ int auc_status_write(const struct auc_status_files *files, struct auc_auction *a
 
 void auc_status_shut(void)
 {
-	struct auc_err why;
+	struct json_object *o;
+	struct auc_err why, err;
 
 	if (auc_site_open(&why) == AUC_OK || pthread_mutex_trylock(&last.lock))
 		return;
-	shut_file(last.path, why.text);
-	shut_file(last.public, why.text);
+	o = *last.path ? json_object_from_file(last.path) : NULL;
+	if (json_object_is_type(o, json_type_object)) {
+		shut(o, &why);
+		replace_both(o, true, &err);
+		if (err.code)
+			slurm_error("sched/auction: %s", err.text);
+	}
+	json_object_put(o);
 	pthread_mutex_unlock(&last.lock);
 }
 
-static void shut_file(const char *path, const char *why)
+static void shut(struct json_object *o, const struct auc_err *why)
 {
-	struct json_object *o = *path ? json_object_from_file(path) : NULL;
-	struct auc_err err;
-
-	if (!json_object_is_type(o, json_type_object)) {
-		json_object_put(o);
-		return;
-	}
 	json_object_object_add(o, "ready", json_object_new_boolean(false));
-	json_object_object_add(o, "reason", json_object_new_string(why));
-	if (replace(path, o, true, &err))
-		slurm_error("sched/auction: %s", err.text);
-	json_object_put(o);
+	json_object_object_add(o, "reason", json_object_new_string(why->text));
 }
 
 static int write_files(const struct auc_status_files *files, struct auc_auction *a, double now,
 		       bool changed, const struct auc_agent_stats *stats, struct auc_err *err)
 {
 	int64_t slot = a ? (int64_t)(now / auc_auction_conf(a)->slot_seconds) : 0;
-	struct auc_err shut = {0}, why;
-	bool gate = auc_site_open(&shut) != AUC_OK, turned;
+	struct auc_err why = {0};
+	bool gate = auc_site_open(&why) != AUC_OK, turned;
 	struct auc_totals totals;
 	struct json_object *o;
 	enum auc_code code;
@@ -99,8 +97,8 @@ static int write_files(const struct auc_status_files *files, struct auc_auction 
 	if (a)
 		auc_auction_totals(a, &totals);
 	if (a && !gate)
-		auc_auction_ready(a, &shut);
-	turned = last.written == 0 || strcmp(shut.text, last.shut) != 0;
+		auc_auction_ready(a, &why);
+	turned = last.written == 0 || strcmp(why.text, last.shut) != 0;
 	changed |= slot != last.slot || memcmp(&totals, &last.totals, sizeof(totals)) != 0;
 	/* A clock set back must not stop the file. */
 	if (!turned && (!changed || (now >= last.written && now < last.written + EVERY)))
@@ -110,30 +108,20 @@ static int write_files(const struct auc_status_files *files, struct auc_auction 
 		auc_err_set(err, AUC_ENOMEM, "out of memory for status.json");
 		return -1;
 	}
-	if (gate) {
-		json_object_object_add(o, "ready", json_object_new_boolean(false));
-		json_object_object_add(o, "reason", json_object_new_string(shut.text));
-	}
+	if (gate)
+		shut(o, &why);
 	if (!json_object_get_string_len(json_object_object_get(o, "warning")))
 		json_object_object_add(o, "warning", json_object_new_string(files->warning));
 	json_object_object_add(o, "agent", agent_to_json(stats));
 	snprintf(last.path, sizeof(last.path), "%.4000s/status.json", files->dir);
 	snprintf(last.public, sizeof(last.public), "%s", files->public ? files->public : "");
-	code = replace(last.path, o, turned, err);
+	code = replace_both(o, turned, err);
 	if (code == AUC_OK) {
 		last.written = now;
 		last.slot = slot;
 		last.totals = totals;
+		memcpy(last.shut, why.text, sizeof(last.shut));
 	}
-	/* Whoever reads the public one may be told even where the disk of the other is full. */
-	if (files->public) {
-		json_object_object_del(o, "sales");
-		json_object_object_del(o, "agent");
-		if (replace(files->public, o, turned, &why) != AUC_OK && code == AUC_OK)
-			auc_err_set(err, why.code, "PublicStatus: %.400s", why.text);
-	}
-	if (code == AUC_OK) /* the next one tries the public one again */
-		memcpy(last.shut, shut.text, sizeof(last.shut));
 	json_object_put(o);
 	return code == AUC_OK ? 1 : -1;
 }
@@ -147,6 +135,25 @@ static struct json_object *nothing(double now)
 	json_object_object_add(o, "time", json_object_new_double(now));
 	json_object_object_add(o, "warning", json_object_new_string(""));
 	return o;
+}
+
+/* Puts O, and what is public of it (O is that then), in the files. ERR is about both, the answer
+ * about the first. */
+static enum auc_code replace_both(struct json_object *o, bool wrong, struct auc_err *err)
+{
+	enum auc_code code;
+	struct auc_err why;
+
+	err->code = AUC_OK;
+	code = replace(last.path, o, wrong, err);
+	/* Whoever reads the public one may be told even where the disk of the other is full. */
+	if (*last.public) {
+		json_object_object_del(o, "sales");
+		json_object_object_del(o, "agent");
+		if (replace(last.public, o, wrong, &why) != AUC_OK && code == AUC_OK)
+			auc_err_set(err, why.code, "PublicStatus: %.400s", why.text);
+	}
+	return code;
 }
 
 /* WRONG: what is there must not stay. Without it there is room for a short one at least. */
