@@ -19,13 +19,14 @@ prices()
 	wait_until 30 auction_open
 }
 
-# Sixteen bids, more than there is room for
+# Sixteen bids, more than there is room for, no two of them for the same work: a refused one that its user makes again a slot later counts as one.
 crowd()
 {
-	local i
+	local i words
 
 	for i in {1..16}; do
-		as alice sbatch $(wide_bid $((1000 + i))) -o /dev/null --wrap 'sleep 1' > /dev/null 2>&1 || true
+		words=$(wide_bid $((1000 + i)))
+		as alice sbatch ${words/v100=1s/v100=0.$((980 + i))s} -o /dev/null --wrap 'sleep 1' > /dev/null 2>&1 || true
 	done
 }
 

@@ -13,18 +13,20 @@ rearrange_start()
 }
 
 # WORKERS GPUs for four slots, from UPLOAD seconds on at the soonest, worth VALUE if done within DEADLINE seconds.
+# Each mini-batch takes a worker $pace (1s).
 # bid USER WORKERS VALUE UPLOAD DEADLINE SBATCH-WORDS
 bid()
 {
 	local user=$1 words="--bid=deadline:$3,$5s --epochs=1 --chunks=$2 --minibatches=40 --upload=edge=$4s,cloud=$4s"
 
 	shift 5
-	submit "$user" $words --gradient-mb=0 --worker-time=v100=1s --ps-time=ps.s=0s "$@"
+	submit "$user" $words --gradient-mb=0 --worker-time=v100="${pace:-1s}" --ps-time=ps.s=0s "$@"
 }
 
 # Bids for two GPUs of PARTITION from UPLOAD seconds on, far more than there are, of which most are refused: by the next fit these slots cost
 # something. That fit would come when two hundred times as long as the last one took has passed (AUC_FIT_COST), but a slurmctld that has just begun
-# makes one at once. crowd PARTITION UPLOAD
+# makes one at once. No two of them are for the same work: a refused bid that its user makes again a slot later counts as one.
+# crowd PARTITION UPLOAD
 crowd()
 {
 	local i before
@@ -32,7 +34,7 @@ crowd()
 	fresh_status
 	before=$(status .learning.kept)
 	for i in {1..16}; do
-		bid bob 2 $((50 * i * i)) "$2" 390 --partition="$1" -o /dev/null --wrap 'sleep 1' > /dev/null 2>&1 || true
+		pace=0.$((980 + i))s bid bob 2 $((50 * i * i)) "$2" 390 --partition="$1" -o /dev/null --wrap 'sleep 1' > /dev/null 2>&1 || true
 	done
 	wait_until 30 eval '[ "$(status .learning.kept)" -ge $((before + 16)) ]'
 	sandbox restart slurmctld
