@@ -40,28 +40,23 @@ fail_with_log()
 	return 1
 }
 
-now()
-{
-	local t=$EPOCHREALTIME
-	printf '%s' "${t/[.,]/}"
-}
-
-# Seconds since now() gave $1.
+# Seconds since $1, an earlier $EPOCHREALTIME.
 elapsed()
 {
-	local us=$(($(now) - $1))
+	local us=$((${EPOCHREALTIME/[.,]/} - ${1/[.,]/}))
 	printf '%d.%d' $((us / 1000000)) $((us / 100000 % 10))
 }
 
 # wait_for SECONDS CMD...: polls until CMD succeeds; fails when the time is over.
 wait_for()
 {
-	local end=$(($(now) + $1 * 1000000))
+	local end=$((${EPOCHREALTIME/[.,]/} + $1 * 1000000)) ms=50
 
 	shift
 	until "$@" > /dev/null 2>&1; do
-		[ "$(now)" -lt $end ] || return 1
-		sleep 0.05
+		[ "${EPOCHREALTIME/[.,]/}" -lt $end ] || return 1
+		sleep "${ms}e-3"
+		[ $ms -ge 200 ] || ms=$((ms + 50))
 	done
 }
 
@@ -219,20 +214,19 @@ make_users()
 # Replaces this shell by a command of an ordinary user.
 as_user()
 {
-	local user=$1
+	local user=$1 group
 
 	shift
-	user_exists "$user" || die "exec: no user $user"
+	group=$(id -g -- "$user" 2> /dev/null) || die "exec: no user $user"
 	export HOME=$B/home/$user USER=$user LOGNAME=$user SHELL=/bin/bash
 	[ -d "$HOME" ] || HOME=/
 	cd "$HOME" || exit 1
-	exec setpriv --reuid="$user" --regid="$(id -g "$user")" --init-groups "$@"
+	exec setpriv --reuid="$user" --regid="$group" --init-groups "$@"
 }
 
 export_environment()
 {
-	export SLURM_CONF=$B/etc/slurm.conf SANDBOX_DIR=$B PATH=${PROGRAM_PATH:+$PROGRAM_PATH:}$PATH
-	[ -n "$(host_address)" ] || export RES_OPTIONS=$impatient
+	export SLURM_CONF=$B/etc/slurm.conf SANDBOX_DIR=$B RES_OPTIONS=$impatient PATH=${PROGRAM_PATH:+$PROGRAM_PATH:}$PATH
 }
 
 # True if nothing listens on any of the 200 ports from $1 on.

@@ -1,7 +1,8 @@
 # config.bash - the files of a cluster: slurm.conf, gres.conf, slurmdbd.conf, auction.conf, keys, device files. Part of "sandbox".
 
-host=$(uname -n)
-host=${host%%.*}
+# As "uname -n" has it.
+read -r host_name < /proc/sys/kernel/hostname
+host=${host_name%%.*}
 stock_plugins=
 
 # Where the distribution keeps Slurm's own plugins.
@@ -23,7 +24,7 @@ host_address()
 {
 	local a
 
-	a=$(timeout 5 getent ahostsv4 "$(uname -n)" 2> /dev/null | awk 'NR == 1 {print $1}')
+	a=$(timeout 5 getent ahostsv4 "$host_name" 2> /dev/null | awk 'NR == 1 {print $1}')
 	case $a in
 	127.*) printf '%s' "$a" ;;
 	esac

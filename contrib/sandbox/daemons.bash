@@ -12,15 +12,6 @@ all_daemons()
 	started_nodes
 }
 
-pid_file_of()
-{
-	case $1 in
-	munged) echo "$B/munge/munged.pid" ;;
-	mariadbd | slurmdbd | slurmctld | power) echo "$B/run/$1.pid" ;;
-	*) echo "$B/run/slurmd-$1.pid" ;;
-	esac
-}
-
 log_of()
 {
 	case $1 in
@@ -30,32 +21,33 @@ log_of()
 	esac
 }
 
-program_of()
+# True if a daemon runs: then the caller's $pid is its process.
+daemon_runs()
 {
+	local file
+
 	case $1 in
-	munged | mariadbd | slurmdbd | slurmctld) echo "$1" ;;
-	power) echo bash ;;
-	*) echo slurmd ;;
+	munged) file=$B/munge/munged.pid ;;
+	mariadbd | slurmdbd | slurmctld | power) file=$B/run/$1.pid ;;
+	*) file=$B/run/slurmd-$1.pid ;;
 	esac
+	pid=
+	read -r pid 2> /dev/null < "$file" || [ -n "$pid" ] || return 1
+	is_ours "$pid" "$1"
 }
 
-# Prints the pid of a daemon that runs.
-daemon_pid()
-{
-	local pid=
-
-	read -r pid 2> /dev/null < "$(pid_file_of "$1")" || [ -n "$pid" ] || return 1
-	is_ours "$pid" "$(program_of "$1")" || return 1
-	echo "$pid"
-}
-
+# is_ours PID DAEMON
 is_ours()
 {
-	local words
+	local words program=slurmd
 
+	case $2 in
+	munged | mariadbd | slurmdbd | slurmctld) program=$2 ;;
+	power) program=bash ;;
+	esac
 	[[ $1 =~ ^[0-9]+$ ]] || return 1
 	mapfile -d '' -t words 2> /dev/null < "/proc/$1/cmdline" || return 1
-	[ ${#words[@]} -gt 0 ] && [ "${words[0]##*/}" = "$2" ] || return 1
+	[ ${#words[@]} -gt 0 ] && [ "${words[0]##*/}" = "$program" ] || return 1
 	[[ " ${words[*]} " == *"$B/"* ]] || grep -qzx "SLURM_CONF=$B/etc/slurm.conf" "/proc/$1/environ" 2> /dev/null
 }
 
@@ -68,7 +60,7 @@ run_daemon()
 
 start_munged()
 {
-	daemon_pid munged > /dev/null && return
+	daemon_runs munged && return
 	run_daemon munged --socket="$B/munge/socket" --key-file="$B/munge/key" --pid-file="$B/munge/munged.pid" \
 		--log-file="$B/munge/munged.log" --seed-file="$B/munge/seed" --num-threads=4 --origin=127.0.0.1 ||
 		fail_with_log "munged did not start" "$B/log/start.log"
@@ -78,7 +70,7 @@ start_munged()
 # mariadbd that starts deletes the temporary tables that it finds in the one it is given, another server's too.
 start_mariadbd()
 {
-	daemon_pid mariadbd > /dev/null && return
+	daemon_runs mariadbd && return
 	mkdir -p "$B/mysql/tmp"
 	if [ ! -d "$B/mysql/data/mysql" ]; then
 		rm -rf "$B/mysql/data"
@@ -105,7 +97,7 @@ sql()
 
 start_slurmdbd()
 {
-	if ! daemon_pid slurmdbd > /dev/null; then
+	if ! daemon_runs slurmdbd; then
 		run_daemon slurmdbd || fail_with_log "slurmdbd did not start" "$B/log/slurmdbd.log" || return
 	fi
 	wait_for 60 slurm sacctmgr -n list cluster || fail_with_log "slurmdbd does not answer" "$B/log/slurmdbd.log" || return
@@ -119,7 +111,7 @@ start_slurmdbd()
 
 start_slurmctld()
 {
-	if ! daemon_pid slurmctld > /dev/null; then
+	if ! daemon_runs slurmctld; then
 		touch "$B/run/slurmctld.starts"
 		run_daemon slurmctld -f "$B/etc/slurm.conf" || fail_with_log "slurmctld did not start" "$B/log/slurmctld.log" || return
 	fi
@@ -149,7 +141,7 @@ controller_serves()
 start_power()
 {
 	[ -n "$(power_nodes)" ] || return 0
-	daemon_pid power > /dev/null && return
+	daemon_runs power && return
 	SLURM_CONF=$B/etc/slurm.conf setsid bash "$here/sandbox" -d "$B" power < /dev/null > "$B/log/power.log" 2>&1 &
 	echo $! > "$B/run/power.pid"
 	disown
@@ -203,7 +195,7 @@ wait_for_nodes()
 # start_node NAME [OPTION...]
 start_node()
 {
-	daemon_pid "$1" > /dev/null && return
+	daemon_runs "$1" && return
 	mkdir -p "$B/spool/$1"
 	run_daemon slurmd -f "$B/etc/slurm.conf" -N "$@" || fail_with_log "slurmd of $1 did not start" "$(log_of "$1")"
 }
@@ -211,14 +203,14 @@ start_node()
 # True if no node with a slurmd that runs is down, unknown or not answering.
 nodes_serve()
 {
-	local states nodes=() node
+	local pid states nodes= node
 
 	for node in $(started_nodes); do
-		! daemon_pid "$node" > /dev/null || nodes+=("$node")
+		! daemon_runs "$node" || nodes+=,$node
 	done
-	[ ${#nodes[@]} -gt 0 ] || return 0
-	states=$(slurm sinfo -Nho '%T' -n "$(IFS=, && echo "${nodes[*]}")") || return 1
-	! grep -qvE '^(idle|mixed|allocated|completing|reserved|planned)$' <<< "$states"
+	[ -n "$nodes" ] || return 0
+	states=$(slurm sinfo -Nho '%T' -n "${nodes#,}") || return 1
+	[[ $states =~ ^((idle|mixed|allocated|completing|reserved|planned)($'\n'|$))+$ ]]
 }
 
 slurm()
@@ -245,34 +237,35 @@ stop_one()
 {
 	local pid
 
-	pid=$(daemon_pid "$1") || return 0
+	daemon_runs "$1" || return 0
 	kill -"${2:-TERM}" "$pid" 2> /dev/null
-	wait_for 30 gone "$pid" "$(program_of "$1")" && return
+	wait_for 30 gone "$pid" "$1" && return
 	say "$1 (pid $pid) ignores SIG${2:-TERM}: killed"
 	kill -KILL "$pid" 2> /dev/null
-	wait_for 10 gone "$pid" "$(program_of "$1")"
+	wait_for 10 gone "$pid" "$1"
 }
 
-# gone PID PROGRAM. A process that ends has no command line any more, but its ports, until its last thread has ended: what is left
+# gone PID DAEMON. A process that ends has no command line any more, but its ports, until its last thread has ended: what is left
 # then is nothing, or a zombie.
 gone()
 {
-	local stat=
+	local words=() stat=
 
-	[ -n "$(tr -d '\0' 2> /dev/null < "/proc/$1/cmdline")" ] && { ! is_ours "$1" "$2"; return; }
+	mapfile -d '' -t words 2> /dev/null < "/proc/$1/cmdline"
+	[[ "${words[*]}" != *[!\ ]* ]] || { ! is_ours "$1" "$2"; return; }
 	read -r stat 2> /dev/null < "/proc/$1/stat" || return 0
 	[[ "${stat##*) }" = Z* ]] && [ "$(ls "/proc/$1/task" 2> /dev/null | wc -l)" -le 1 ]
 }
 
 stop_all()
 {
-	local what names
+	local what names pid
 
 	end_jobs
 	stop_one power
 	mapfile -t names < <(started_nodes; power_nodes)
 	for what in "${names[@]}"; do
-		what=$(daemon_pid "$what") && kill -TERM "$what"
+		! daemon_runs "$what" || kill -TERM "$pid"
 	done
 	for what in "${names[@]}" slurmctld slurmdbd mariadbd munged; do
 		stop_one "$what"
@@ -283,7 +276,7 @@ stop_all()
 # Cancels what runs or waits, so that no job outlives its cluster.
 end_jobs()
 {
-	daemon_pid slurmctld > /dev/null && controller_serves || return 0
+	daemon_runs slurmctld && controller_serves || return 0
 	[ -n "$(slurm squeue -ho %i)" ] || return 0
 	slurm scancel -f --state=PENDING > /dev/null 2>&1
 	slurm scancel --state=RUNNING > /dev/null 2>&1

@@ -75,13 +75,13 @@ chunk_servers()
 # True while a job can be sold, and seen among the others, before the next slot (ChangeNotice).
 early()
 {
-	[ $(($(date +%s) % slot)) -le 3 ]
+	[ $((EPOCHSECONDS % slot)) -le 3 ]
 }
 
 # True when slurmctld has saved what it knows, and no slot begins now (as in plugins-restart.bats).
 quiet()
 {
-	local into=$(($(date +%s) % slot))
+	local into=$((EPOCHSECONDS % slot))
 
 	saved && [ $into -ge 4 ] && [ $into -le 7 ]
 }

@@ -41,7 +41,7 @@ step_clock()
 # The cluster's time.
 cluster_now()
 {
-	echo $(($(date +%s) + $(cat "$CLOCK_DIR/clock")))
+	echo $((EPOCHSECONDS + $(cat "$CLOCK_DIR/clock")))
 }
 
 starts_in_time()

@@ -24,9 +24,9 @@ node_is()
 	wait_until 30 receipt_state_is "$job" sold
 	node=$(receipt_get "$job" '.plan[0].ps | keys[0]')
 	start=$(plan_start "$job")
-	wait_until $((start - $(date +%s))) node_is "$node" idle
+	wait_until $((start - EPOCHSECONDS)) node_is "$node" idle
 	log_has "node $node is powered up for job $job, [0-9]* s ahead of its slot"
-	wait_until $((start + 30 - $(date +%s))) job_is "$job" RUNNING
+	wait_until $((start + 30 - EPOCHSECONDS)) job_is "$job" RUNNING
 	began_in_time "$job" "$start"
 	wait_until 60 settled "$job"
 	wait_until 90 node_is "$node" 'idle~'
@@ -61,7 +61,7 @@ node_is()
 	[ "$(receipt_get "$job" '[.plan[0].workers[]] | add')" = 5 ]
 	[ "$(last_nodes "$job" | wc -w)" -ge 2 ]
 	payment=$(receipt_get "$job" .payment) start=$(plan_start "$job")
-	wait_until $((start + 30 - $(date +%s))) runs_on "$job" "$(last_nodes "$job")"
+	wait_until $((start + 30 - EPOCHSECONDS)) runs_on "$job" "$(last_nodes "$job")"
 	for one in $(group_jobs "$job"); do
 		began_in_time "$one" "$start"
 	done

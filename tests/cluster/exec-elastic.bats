@@ -31,7 +31,7 @@ setup_file()
 	for ((run = 0; run < $(receipt_get "$job" '.plan | length'); run++)); do
 		from=$(receipt_get "$job" ".plan[$run].from * .slot_seconds")
 		nodes=$(receipt_get "$job" ".plan[$run] | (.workers + .ps) | keys | sort | join(\" \")")
-		wait_until $((from + 2 - $(date +%s))) eval "[ \$(date +%s) -ge $from ]"
+		wait_until $((from + 2 - EPOCHSECONDS)) eval "[ \$EPOCHSECONDS -ge $from ]"
 		wait_until $slot runs_on "$job" "$nodes"
 		grep -q "$(job_field "$job" NodeList)" <<< "$nodes"
 	done
@@ -68,7 +68,7 @@ setup_file()
 	wait_until 30 auction_open
 	submit_elastic
 	kill -STOP "$(cat "$SANDBOX_DIR/run/slurmdbd.pid")"
-	wait_until $(($(plan_end "$job") - $(date +%s) + 30)) job_ended "$job"
+	wait_until $(($(plan_end "$job") - EPOCHSECONDS + 30)) job_ended "$job"
 	fresh_status
 	# A machine that stalls makes one cycle long; an agent that waits, so many that the mean is twice that.
 	status .agent.cycles >&2

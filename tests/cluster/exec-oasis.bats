@@ -64,7 +64,7 @@ closed()
 	local t0
 
 	# From t0 on one server of workers can be had, two slots later both: 4, 4, 8, 8 and, as that is all, 4 workers.
-	t0=$((($(date +%s) / slot + 4) * slot))
+	t0=$(((EPOCHSECONDS / slot + 4) * slot))
 	reserved g1 $((t0 - 4 * slot)) "$t0"
 	reserved g2 $((t0 - 4 * slot)) $((t0 + 2 * slot))
 	wait_until 30 closed "$(date -d "@$t0" +%T)"
@@ -86,7 +86,7 @@ closed()
 	wait_until 60 lines 1 '^joined worker=[0-9]* workers=4$'
 	wait_until 60 lines 1 '^joined worker=[0-9]* workers=8$'
 	wait_until 60 lines 1 '^left worker=[0-9]* workers=4$'
-	[ "$(date +%s)" -ge $((t0 + 4 * slot - 6)) ]
+	[ "$EPOCHSECONDS" -ge $((t0 + 4 * slot - 6)) ]
 	wait_until 60 settled "$job"
 
 	cat "$home/train.out" >&2

@@ -163,8 +163,8 @@ up()
 	reconfigure
 	wait_until 30 auction_open
 	for tries in 1 2 3 4 5; do
-		wait_until 30 eval '[ $(($(date +%s) % slot)) = 1 ]'
-		before=$(date +%s)
+		wait_until 30 eval '[ $((EPOCHSECONDS % slot)) = 1 ]'
+		before=$EPOCHSECONDS
 		job=$(submit alice $(small_bid 100 2) -o /dev/null --wrap 'sleep 1')
 		[ "$(plan_start "$job")" -gt "$before" ] || break
 		# It was not quick enough.

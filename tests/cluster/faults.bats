@@ -40,7 +40,7 @@ starts_in_time()
 	local start
 
 	start=$(plan_start "$1")
-	wait_until $((start + 30 - $(date +%s))) job_is "$1" RUNNING
+	wait_until $((start + 30 - EPOCHSECONDS)) job_is "$1" RUNNING
 	began_in_time "$1" "$start"
 }
 
@@ -76,7 +76,7 @@ sell_dear()
 	wait_until 30 job_is "$job" RUNNING
 	wait_until 30 receipt_state_is "$job" running
 	node=$(job_field "$job" NodeList)
-	reserve mend "$node" $(($(date +%s) + 3)) $(($(date +%s) + 120))
+	reserve mend "$node" $((EPOCHSECONDS + 3)) $((EPOCHSECONDS + 120))
 	wait_until 60 settled "$job"
 	[ "$(database_receipt "$job" .why)" = timeout ]
 	[ "$(database_receipt "$job" '.plan[0].workers | keys[0]')" = "$node" ]

@@ -49,7 +49,7 @@ group_is_inside()
 	submit_elastic
 	start=$(plan_start "$job") end=$(plan_end "$job")
 	payment=$(receipt_get "$job" .payment)
-	wait_until $((start + 30 - $(date +%s))) job_is "$job" RUNNING
+	wait_until $((start + 30 - EPOCHSECONDS)) job_is "$job" RUNNING
 	# Each of them would take a whole node for longer than any pause.
 	long=
 	for node in node1 node2 node3; do
@@ -59,15 +59,15 @@ group_is_inside()
 	for ((run = 0; run < $(receipt_get "$job" '.plan | length'); run++)); do
 		from=$(receipt_get "$job" ".plan[$run].from * .slot_seconds")
 		nodes=$(receipt_get "$job" ".plan[$run] | (.workers + .ps) | keys | sort | join(\" \")")
-		wait_until $((from - $(date +%s) + 30)) eval "[ \$(date +%s) -ge $from ]"
+		wait_until $((from - EPOCHSECONDS + 30)) eval "[ \$EPOCHSECONDS -ge $from ]"
 		# A test that is late itself sees another layout.
 		to=$(receipt_get "$job" "(.plan[$run].to + 1) * .slot_seconds")
-		[ $((to - $(date +%s))) -ge 8 ] || continue
+		[ $((to - EPOCHSECONDS)) -ge 8 ] || continue
 		wait_until $slot runs_on "$job" "$nodes"
 		group_is_inside "$job"
 	done
 	[ "$inside" -gt 0 ]
-	wait_until $((end + 60 - $(date +%s))) settled "$job"
+	wait_until $((end + 60 - EPOCHSECONDS)) settled "$job"
 	[ "$(database_receipt "$job" .why)" = timeout ]
 	[ "$(database_receipt "$job" .payment)" = "$payment" ]
 	# None of them began on a node while it was sold.

@@ -31,7 +31,7 @@ fence_count_is()
 	[[ $output == *Nodes=edge1\ *Users=2001\ * ]]
 	wait_until 30 eval '[[ $(job_field '"$long"' Reason) == *Reserved* || $(job_field '"$long"' Reason) == *ReqNodeNotAvail* || $(job_field '"$long"' Reason) == Resources ]]'
 	start=$(plan_start "$sold")
-	wait_until $((start + 30 - $(date +%s))) job_is "$sold" RUNNING
+	wait_until $((start + 30 - EPOCHSECONDS)) job_is "$sold" RUNNING
 	began_in_time "$sold" "$start"
 	job_is "$long" PENDING
 	# Its owner has no other use of the reservation.

@@ -38,7 +38,7 @@ comment()
 # the lead on the first node. Sets lead and members[NODE]; its jobs are held: see start.
 group()
 {
-	local script=$1 nodes=$2 now=$(($(date +%s) / 10)) spec node ps w workers= pss= job
+	local script=$1 nodes=$2 now=$((EPOCHSECONDS / 10)) spec node ps w workers= pss= job
 	local from=${3:-$now} to=${4:-$((now + 60))}
 
 	unset members

@@ -80,20 +80,32 @@ as()
 
 # --- waiting -------------------------------------------------------------------------------------------------------------------
 
-# wait_until SECONDS COMMAND...: polls; on a timeout says what it waited for.
+# What is asked again and again starts few processes: where one costs 10 ms, and jq 50, the tests would load the machine more than Slurm
+# does. slurmctld need not answer all the same: scontrol gives up by itself (MessageTimeout).
+
+# Nothing is ever written there: reading from it with a limit is a sleep that starts no process.
+exec {never}<> <(:)
+
+# wait_until SECONDS COMMAND...: polls, at first every 100 ms, later every 300; on a timeout says what it waited for. COMMAND may be
+# "eval" of words with the caller's variables, so the names here are not common ones. bats' trap at each command, which doubles the
+# costs of a process, is off meanwhile.
 wait_until()
 {
-	local limit=$1 end
+	local wait_limit=$1 wait_end=$((SECONDS + $1)) wait_ms=100 wait_traced=false
 
 	shift
-	end=$((SECONDS + limit))
+	[[ $- != *T* ]] || wait_traced=true
+	set +T
 	until "$@" > /dev/null 2>&1; do
-		if [ $SECONDS -ge $end ]; then
-			echo "waited $limit s in vain for: $*" >&2
+		if [ $SECONDS -ge $wait_end ]; then
+			! $wait_traced || set -T
+			echo "waited $wait_limit s in vain for: $*" >&2
 			return 1
 		fi
-		sleep 0.1
+		read -rt "0.$wait_ms" -u "$never" || true
+		[ $wait_ms -ge 300 ] || wait_ms=$((wait_ms + 50))
 	done
+	! $wait_traced || set -T
 }
 
 # --- jobs ----------------------------------------------------------------------------------------------------------------------
@@ -109,10 +121,13 @@ submit()
 	grep -E '^[0-9]+(;.*)?$' <<< "$out" | cut -d';' -f1
 }
 
-# job_field JOB FIELD, as scontrol shows it.
+# job_field JOB FIELD, as scontrol shows it; nothing if there is none.
 job_field()
 {
-	timeout 20 scontrol -o show job "$1" | tr ' ' '\n' | sed -n "s/^$2=//p" | head -n 1
+	local text
+
+	text=" $(scontrol -o show job "$1")" || true
+	[[ ! $text =~ \ $2=([^\ ]*) ]] || echo "${BASH_REMATCH[1]}"
 }
 
 job_state()
@@ -120,12 +135,10 @@ job_state()
 	job_field "$1" JobState
 }
 
+# job_is JOB STATE[|STATE...]
 job_is()
 {
-	local state
-
-	state=$(job_state "$1")
-	[[ $state =~ ^($2)$ ]]
+	[[ $(job_state "$1") =~ ^($2)$ ]]
 }
 
 job_ended()
@@ -136,7 +149,10 @@ job_ended()
 # sacct_field JOB FIELD: of the job itself, not its steps.
 sacct_field()
 {
-	timeout 20 sacct -nPXD -S now-1day -j "$1" -o "$2" | tail -n 1
+	local rows
+
+	rows=$(sacct -nPXD -S now-1day -j "$1" -o "$2") || true
+	echo "${rows##*$'\n'}"
 }
 
 sacct_is()
@@ -149,7 +165,10 @@ sacct_is()
 # The receipt of a job, one line of JSON.
 receipt()
 {
-	timeout 20 scontrol show job "$1" | sed -n 's/^ *AdminComment=//p'
+	local text
+
+	text=$(scontrol show job "$1") || true
+	[[ ! $text =~ $'\n'\ *AdminComment=([^$'\n']*) ]] || echo "${BASH_REMATCH[1]}"
 }
 
 # receipt_get JOB FILTER: jq's filter on it.
@@ -158,22 +177,23 @@ receipt_get()
 	receipt "$1" | jq -r "$2"
 }
 
+# in_state RECEIPT STATE. Only a receipt itself has a "state", nothing in it.
+in_state()
+{
+	[[ $1 == *'"state":"'"$2"'"'* ]]
+}
+
 receipt_state_is()
 {
-	[ "$(receipt_get "$1" .state)" = "$2" ]
+	in_state "$(receipt "$1")" "$2"
 }
 
 # The jobs of a group: the lead, then its members, one a line.
 group_jobs()
 {
-	local job
-
 	echo "$1"
-	for job in $(timeout 20 squeue -ho %A; timeout 20 scontrol -o show job | sed -n 's/^JobId=\([0-9]*\) .*/\1/p'); do
-		echo "$job"
-	done | sort -nu | while read -r job; do
-		[ "$(receipt_get "$job" 'select(.state == "member") | .lead' 2> /dev/null)" != "$1" ] || echo "$job"
-	done
+	timeout 20 scontrol show job | awk -v member='"state":"member","lead":'"$1[,}]" \
+		'/^JobId=/ { job = substr($1, 7) } /^ *AdminComment=/ && $0 ~ member { print job }' | sort -n
 }
 
 # money: "12.600000" as micro-credits.

@@ -190,7 +190,8 @@ unchangeable()
 }
 
 @test "a sold job cannot be changed by its owner, neither its lead nor its members, pending or running" {
-	job=$(submit alice $(wide_bid 1000) -o /dev/null --wrap 'sleep 60')
+	# Long enough for all of what is tried, on a slow machine, too.
+	job=$(submit alice $(wide_bid 1000 60) -o /dev/null --wrap 'sleep 600')
 	wait_until 30 receipt_state_is "$job" sold
 	unchangeable "$job"
 	wait_until 30 group_is "$job" RUNNING

@@ -88,11 +88,11 @@ nothing_sold()
 @test "a quoted price is the price paid" {
 	first=$(submit bob --bid=linear:1000,100 $(small_bid 1 4 | cut -d' ' -f2-) -o /dev/null --wrap true)
 	for tries in 1 2 3 4 5; do
-		asked=$((($(date +%s) + 2) / slot))
+		asked=$(((EPOCHSECONDS + 2) / slot))
 		quoted=$(as alice sbatch --quote --bid=linear:1000,100 $(small_bid 1 4 | cut -d' ' -f2-) --wrap true 2>&1 |
 			sed -n 's/.* pays \([0-9.]*\) .*/\1/p')
 		job=$(submit alice --bid=linear:1000,100 $(small_bid 1 4 | cut -d' ' -f2-) -o /dev/null --wrap true)
-		[ $((($(date +%s) + 2) / slot)) != $asked ] || break
+		[ $(((EPOCHSECONDS + 2) / slot)) != $asked ] || break
 		# Another slot is the first now.
 		as alice scancel "$job"
 	done

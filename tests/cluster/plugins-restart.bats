@@ -77,7 +77,7 @@ all_settle()
 # a second time, find it there, and drain the node.
 quiet()
 {
-	local into=$(($(date +%s) % slot))
+	local into=$((EPOCHSECONDS % slot))
 
 	saved && [ $into -ge 6 ] && [ $into -le 7 ]
 }
@@ -189,7 +189,7 @@ forgotten_runs()
 	end=$(plan_end "$job")
 	wait_until 30 forgotten_runs
 	sandbox stop slurmctld --kill
-	wait_until $((end + 5 - $(date +%s))) eval '[ $(date +%s) -gt '"$end"' ]'
+	wait_until $((end + 5 - EPOCHSECONDS)) eval '[ $EPOCHSECONDS -gt '"$end"' ]'
 	sandbox start slurmctld
 	wait_until 60 auction_open
 	wait_until 30 eval '! forgotten_runs'

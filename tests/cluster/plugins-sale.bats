@@ -113,7 +113,7 @@ setup_file()
 	ended_in_time "$job" "$end"
 	# Its node is free for the next one when the slot begins.
 	node=$(job_field "$job" NodeList)
-	wait_until $((end + late - $(date +%s))) eval '! scontrol show node '"$node"' | grep -q COMPLETING'
+	wait_until $((end + late - EPOCHSECONDS)) eval '! scontrol show node '"$node"' | grep -q COMPLETING'
 	wait_until 60 settled "$job"
 	[ "$(database_receipt "$job" .why)" = timeout ]
 }

@@ -22,10 +22,13 @@ small_bid()
 	echo "--bid=$1 --epochs=1 --chunks=1 --minibatches=$(($2 * slot)) --gradient-mb=0 --worker-time=v100=1s --ps-time=ps.s=0s"
 }
 
-# A bid that only eight workers can meet, so that it takes two nodes and more: four slots long. wide_bid VALUE
+# A bid that only eight workers can meet, so that it takes two nodes and more: SLOTS slots long (4), worth nothing later than one slot behind
+# that. wide_bid VALUE [SLOTS]
 wide_bid()
 {
-	echo "--bid=deadline:$1,5 --epochs=1 --chunks=8 --minibatches=$((4 * slot)) --gradient-mb=0 --worker-time=v100=1s --ps-time=ps.s=0s"
+	local slots=${2:-4}
+
+	echo "--bid=deadline:$1,$((slots + 1)) --epochs=1 --chunks=8 --minibatches=$((slots * slot)) --gradient-mb=0 --worker-time=v100=1s --ps-time=ps.s=0s"
 }
 
 # status FILTER: jq's filter on status.json, as the agent last wrote it.
@@ -88,7 +91,7 @@ hold_stop()
 # The receipt in the accounting database. database_receipt JOB FILTER
 database_receipt()
 {
-	timeout 20 sacct -nPXD -S now-1day -j "$1" -o AdminComment | tail -n 1 | jq -r "$2"
+	sacct_field "$1" AdminComment | jq -r "$2"
 }
 
 database_receipt_is()
@@ -98,7 +101,7 @@ database_receipt_is()
 
 settled()
 {
-	database_receipt_is "$1" .state settled
+	in_state "$(sacct_field "$1" AdminComment)" settled
 }
 
 # Unix time of the plan's first slot and behind its last. plan_start JOB
@@ -148,7 +151,7 @@ job_time()
 # Seconds until TIME, a time of day within twelve hours, as quotes have it: maybe tomorrow's.
 seconds_until()
 {
-	echo $((($(date -d "$1" +%s) - $(date +%s) + 129600) % 86400 - 43200))
+	echo $((($(date -d "$1" +%s) - EPOCHSECONDS + 129600) % 86400 - 43200))
 }
 
 # What Slurm gave a job; before 23.02 the same field is what it asks for.

@@ -71,8 +71,8 @@ above()
 	refused=$(status .totals.refused)
 	for _ in 1 2 3; do
 		run -1 as bob sbatch $(wide_bid 0.000001) -o /dev/null --wrap 'sleep 1'
-		now=$(date +%s)
-		wait_until 30 eval '[ "$(date +%s)" -gt $((now + slot)) ]'
+		now=$EPOCHSECONDS
+		wait_until 30 eval '[ "$EPOCHSECONDS" -gt $((now + slot)) ]'
 	done
 	fresh_status
 	[ "$(status .totals.refused)" = $((refused + 3)) ]
@@ -114,7 +114,7 @@ above()
 	run -1 sprice_here -l -f "$SANDBOX_DIR/state/auction/status.json"
 	[[ $output == *"prices are not fitted: Prices=none"* ]]
 	# Before its slot it would get everything back.
-	wait_until $(($(plan_start "$job") + 30 - $(date +%s))) receipt_state_is "$job" running
+	wait_until $(($(plan_start "$job") + 30 - EPOCHSECONDS)) receipt_state_is "$job" running
 	as alice scancel "$job"
 	wait_until 60 settled "$job"
 	[ "$(database_receipt "$job" .payment)" = "$payment" ]

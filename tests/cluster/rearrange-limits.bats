@@ -27,7 +27,7 @@ setup_file()
 	[ "$(receipt_get "$job" .completion)" -le "$completion" ]
 	wait_until 30 eval '[ "$(job_field "$job" MinCPUsNode)" -gt '"$cpus"' ]'
 	start=$(plan_start "$job")
-	wait_until $((start + 40 - $(date +%s))) settled "$job"
+	wait_until $((start + 40 - EPOCHSECONDS)) settled "$job"
 	began_in_time "$job" "$start"
 	[ "$(database_receipt "$job" .why)" = completed ]
 	as root sacctmgr -i modify user alice set maxtresperjob=cpu=-1 maxsubmitjobs=-1

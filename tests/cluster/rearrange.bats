@@ -30,8 +30,8 @@ rearrange()
 	crowd cloud 190
 	as bob scancel "$first"
 	wait_until 60 settled "$first"
-	now=$(date +%s)
-	wait_until 30 eval '[ "$(date +%s)" -gt $((now + slot)) ]'
+	now=$EPOCHSECONDS
+	wait_until 30 eval '[ "$EPOCHSECONDS" -gt $((now + slot)) ]'
 	fresh_status
 	[ "$(nodes_of "$job")" = big1 ]
 
@@ -51,7 +51,7 @@ rearrange()
 	[ "$(nodes_of "$job")" = edge1 ]
 
 	start=$(plan_start "$job")
-	wait_until $((start + 40 - $(date +%s))) settled "$job"
+	wait_until $((start + 40 - EPOCHSECONDS)) settled "$job"
 	began_in_time "$job" "$start"
 	[ "$(database_receipt "$job" .why)" = completed ]
 	[ "$(database_receipt "$job" .payment)" = "$payment" ]

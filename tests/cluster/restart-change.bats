@@ -33,7 +33,7 @@ teardown_file()
 # moving PARTITION
 moving()
 {
-	submit alice $(bid "$1" 4 $((first + 3 - $(date +%s) / slot))) -o "$1.txt" --open-mode=append \
+	submit alice $(bid "$1" 4 $((first + 3 - EPOCHSECONDS / slot))) -o "$1.txt" --open-mode=append \
 		--wrap "echo start \${SLURM_RESTART_COUNT-0} \$SLURMD_NODENAME; trap '' USR1; while :; do sleep 1 & wait; done"
 }
 
@@ -76,7 +76,7 @@ moves()
 
 	# The change comes: one is requeued and is nowhere yet, the others are about to be requeued.
 	for partition in before behind stuck; do
-		wait_until $(((first + 1) * slot - $(date +%s))) moves "${of[$partition]}"
+		wait_until $(((first + 1) * slot - EPOCHSECONDS)) moves "${of[$partition]}"
 	done
 	wait_until 30 job_is "${of[behind]}" PENDING
 	# slurmctld saves that before it is killed: it does not get over a job that is not where it left it.

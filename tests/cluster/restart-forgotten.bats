@@ -31,7 +31,7 @@ talker()
 # All in one slot, so that the plans fit each other: what runs in the slot behind the next, $away, is forgotten.
 sell_all()
 {
-	local from=$(($(date +%s) / slot))
+	local from=$((EPOCHSECONDS / slot))
 
 	block=$(submit bob $(bid move 4 1 1) -o /dev/null --wrap 'sleep 1')
 	away=$(receipt_get "$block" .start)
@@ -48,7 +48,7 @@ sell_all()
 
 silent_for_3s()
 {
-	[ $(($(date +%s) - $(stat -c %Y "$SANDBOX_DIR/home/alice/$1"))) -ge 3 ]
+	[ $((EPOCHSECONDS - $(stat -c %Y "$SANDBOX_DIR/home/alice/$1"))) -ge 3 ]
 }
 
 # The last line of a talker on NODE. last_on FILE NODE
@@ -59,7 +59,7 @@ last_on()
 
 @test "what slurmctld has forgotten is ended before anything begins there" {
 	local job since node began
-	wait_until 30 eval '[ $(($(date +%s) % slot)) -le 4 ]'
+	wait_until 30 eval '[ $((EPOCHSECONDS % slot)) -le 4 ]'
 	if ! sell_all; then
 		scancel $block $alone $moves "${next[@]}"
 		skip "a slot is too short here to submit six jobs"
@@ -75,7 +75,7 @@ last_on()
 	sandbox stop slurmctld --kill
 	cp "$BATS_TEST_TMPDIR/job_state" "$SANDBOX_DIR/state/job_state"
 	rm -f "$SANDBOX_DIR/state/job_state.old"
-	wait_until $((2 * slot)) eval '[ "$(date +%s)" -ge $(((away + 1) * slot)) ]'
+	wait_until $((2 * slot)) eval '[ "$EPOCHSECONDS" -ge $(((away + 1) * slot)) ]'
 	! silent_for_3s alone.txt || false
 	! silent_for_3s moves.txt || false
 	sandbox start slurmctld

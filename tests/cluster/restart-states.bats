@@ -38,7 +38,7 @@ boots()
 # Slots from the first one that can be bought now, to slot $1.
 slots_to()
 {
-	echo $(($1 - ($(date +%s) + 2) / slot - 1))
+	echo $(($1 - (EPOCHSECONDS + 2) / slot - 1))
 }
 
 # in_one_slot COMMAND: it submits jobs, $made, whose plans count from the same slot. Where another one came first, they are given back,
@@ -66,7 +66,7 @@ before_slot()
 {
 	local at=$(($1 * slot - $2))
 
-	wait_until $((at + 2 - $(date +%s))) eval '[ $(date +%s) -ge '$at' ]'
+	wait_until $((at + 2 - EPOCHSECONDS)) eval '[ $EPOCHSECONDS -ge '$at' ]'
 }
 
 # What a restart must not change.
@@ -208,7 +208,7 @@ sell_to_changes()
 	group_jobs "$run" > "$BATS_TEST_TMPDIR/group"
 
 	# Told of the change, and ending.
-	wait_until $((first * slot + 30 - $(date +%s))) change_begun
+	wait_until $((first * slot + 30 - EPOCHSECONDS)) change_begun
 	wait_until 30 log_has "job $end1 is ended: timeout"
 	sandbox restart slurmctld
 	# In the middle of the change, which comes late now.
@@ -222,8 +222,8 @@ sell_to_changes()
 
 	# Not in the moment in which a job starts or moves: slurmctld does not get over that.
 	wait_until 30 saved
-	wait_until $((second * slot + 30 - $(date +%s))) change_begun move2
-	if [ $(($(date +%s) + 4)) -lt $((second * slot)) ]; then
+	wait_until $((second * slot + 30 - EPOCHSECONDS)) change_begun move2
+	if [ $((EPOCHSECONDS + 4)) -lt $((second * slot)) ]; then
 		sandbox restart slurmctld --kill
 	else
 		echo "# too late: slurmctld is not killed before the second change" >&3

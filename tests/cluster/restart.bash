@@ -36,5 +36,5 @@ open_for_bids()
 # Waits for a moment from which on there are some seconds until the next slot.
 early_in_slot()
 {
-	wait_until 60 eval '[ $(($(date +%s) % slot)) -le '$((slot / 3))' ]'
+	wait_until 60 eval '[ $((EPOCHSECONDS % slot)) -le '$((slot / 3))' ]'
 }
