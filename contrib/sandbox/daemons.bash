@@ -295,17 +295,17 @@ no_jobs()
 # environment that run_daemon() gave it tells a process of this cluster.
 end_leftovers()
 {
-	local p killed=()
+	local p program killed=()
 
-	for p in /proc/[0-9]*; do
-		# Debian's names end in -wlm.
-		case $(readlink "$p/exe") in
+	# Debian's names end in -wlm.
+	while read -r p program; do
+		case $program in
 		*/slurmstepd | */slurmd | */slurmctld | */slurmdbd | */slurm*-wlm | */munged | */mariadbd) ;;
 		*) continue ;;
 		esac
-		started_here "${p#/proc/}" || continue
-		kill_tree "${p#/proc/}"
-	done
+		started_here "$p" || continue
+		kill_tree "$p"
+	done < <(find /proc -maxdepth 2 -path '/proc/[0-9]*/exe' -printf '%h %l\n' 2> /dev/null | sed 's|^/proc/||')
 	wait_for 10 no_process "${killed[@]+"${killed[@]}"}"
 	return 0
 }
@@ -313,12 +313,29 @@ end_leftovers()
 # A slurmstepd of 24.11 has its title where its environment was; its tasks tell.
 started_here()
 {
-	local pid
+	local pid variables variable children
 
-	for pid in "$1" $(cat "/proc/$1/task/"*/children 2> /dev/null); do
-		grep -qzx "SLURM_CONF=$B/etc/slurm.conf" "/proc/$pid/environ" 2> /dev/null && return
+	children_of "$1"
+	for pid in "$1" "${children[@]+"${children[@]}"}"; do
+		mapfile -d '' -t variables 2> /dev/null < "/proc/$pid/environ" || continue
+		for variable in "${variables[@]+"${variables[@]}"}"; do
+			[ "$variable" != "SLURM_CONF=$B/etc/slurm.conf" ] || return 0
+		done
 	done
 	return 1
+}
+
+# Sets the caller's $children to the processes that process $1 started.
+children_of()
+{
+	local task some
+
+	children=()
+	for task in "/proc/$1/task/"*/children; do
+		some=()
+		read -ra some 2> /dev/null < "$task" || true
+		children+=("${some[@]+"${some[@]}"}")
+	done
 }
 
 no_process()
@@ -333,9 +350,10 @@ no_process()
 # Names in killed what it kills.
 kill_tree()
 {
-	local child
+	local child children
 
-	for child in $(cat "/proc/$1/task/"*/children 2> /dev/null); do
+	children_of "$1"
+	for child in "${children[@]+"${children[@]}"}"; do
 		kill_tree "$child"
 	done
 	kill -KILL "$1" 2> /dev/null
