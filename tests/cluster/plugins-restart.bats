@@ -134,10 +134,15 @@ states_in_rows()
 }
 
 @test "slurmctld killed at once: the next job gets the number of the one it forgot, and both are settled rightly" {
+	# Just behind the moment in which it saves its jobs: it does not do so again within the next five seconds.
+	since=$EPOCHREALTIME
+	held=$(submit alice -p main --hold -o /dev/null --wrap true)
+	wait_until 30 jobs_saved "$since"
 	first=$(submit alice $(small_bid 100 30) --upload=$ahead -o /dev/null --wrap 'sleep 60')
 	wait_until 30 receipt_state_is "$first" sold
 	sandbox restart slurmctld --kill
 	wait_until 60 auction_open
+	as alice scancel "$held"
 	if [ -n "$(job_state "$first")" ]; then
 		as alice scancel "$first"
 		wait_until 60 settled "$first"
