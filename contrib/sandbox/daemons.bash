@@ -303,9 +303,9 @@ end_leftovers()
 		*/slurmstepd | */slurmd | */slurmctld | */slurmdbd | */slurm*-wlm | */munged | */mariadbd) ;;
 		*) continue ;;
 		esac
-		started_here "$p" || continue
-		kill_tree "$p"
-	done < <(find /proc -maxdepth 2 -path '/proc/[0-9]*/exe' -printf '%h %l\n' 2> /dev/null | sed 's|^/proc/||')
+		started_here "${p#/proc/}" || continue
+		kill_tree "${p#/proc/}"
+	done < <(find /proc -maxdepth 2 -path '/proc/[0-9]*/exe' -printf '%h %l\n' 2> /dev/null)
 	wait_for 10 no_process "${killed[@]+"${killed[@]}"}"
 	return 0
 }
