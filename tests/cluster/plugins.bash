@@ -7,6 +7,13 @@ auction_start()
 	# shellcheck disable=SC2046
 	cluster_start $(plugin_options) --slot-seconds "$slot" "$@"
 	wait_until 30 auction_open
+	wait_until 60 nodes_settled
+}
+
+# All nodes have told of their jobs behind a start of slurmctld. Before, --test-only of Slurm knows no time at which a bid's nodes are free.
+nodes_settled()
+{
+	[[ $(scontrol show reservations) != *auction-settling* ]]
 }
 
 # The end of every file that does not have its own.

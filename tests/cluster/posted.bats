@@ -20,6 +20,7 @@ setup_file()
 	cluster_start $(plugin_options) --auction-conf "$BATS_FILE_TMPDIR/auction.conf" \
 		--nodes 'node[1-2]:partition=edge,cpus=8,mem=16000,gpus=v100:2'
 	wait_until 30 eval 'quote | grep -q offered'
+	wait_until 60 nodes_settled
 	price > "$BATS_FILE_TMPDIR/fresh"
 }
 
