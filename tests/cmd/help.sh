@@ -4,11 +4,12 @@
 # Run by "make check" in the build tree's tests/; $srcdir is the source tree's.
 set -u
 top=${srcdir:-$(dirname "$0")/..}/..
+. "$top/tests/cmd/built.bash"
 export ASAN_OPTIONS=exitcode=99 UBSAN_OPTIONS=exitcode=99
 failed=0
 
 for command in sprice slaunch auction-train; do
-	program=../contrib/${command#auction-}/$command
+	program=$(built "$command")
 	help=$("$program" --help) || failed=1
 	listed=$(grep -oE '^ +(-[A-Za-z], +)?--[a-z-]+' <<< "$help" | grep -oE -- '--[a-z-]+' | sort)
 	manual=$(sed -n '/^\.SH OPTIONS/,/^\.SH/{s/\\-/-/g; p}' "$top/doc/man/$command.1" | grep -A1 '^\.T[PQ]' | grep -oE -- '--[a-z-]+' | sort)

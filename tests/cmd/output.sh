@@ -5,7 +5,8 @@ set -u
 here=${srcdir:-$(dirname "$0")/..}/cmd
 export ASAN_OPTIONS=exitcode=99 UBSAN_OPTIONS=exitcode=99
 for v in $(compgen -e | grep -E '^(SLURM|AUCTION|SLAUNCH|DMLC)_'); do unset "$v"; done
-sprice=../contrib/sprice/sprice slaunch=../contrib/slaunch/slaunch train=../contrib/train/auction-train
+. "$here/built.bash"
+sprice=$(built sprice) slaunch=$(built slaunch) train=$(built auction-train)
 temp=$(mktemp) || exit 1
 trap 'rm -f "$temp"' EXIT
 failed=0

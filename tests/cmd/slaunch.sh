@@ -2,9 +2,10 @@
 # slaunch.sh - how slaunch and auction-train complain about their options; what they do is in cluster/launch-local.bats.
 # Run by "make check" in the build tree's tests/; $srcdir is the source tree's.
 set -u
+. "${srcdir:-$(dirname "$0")/..}/cmd/built.bash"
 export ASAN_OPTIONS=exitcode=99 UBSAN_OPTIONS=exitcode=99
 for v in $(compgen -e | grep -E '^(SLURM|AUCTION|SLAUNCH|DMLC)_'); do unset "$v"; done
-slaunch=../contrib/slaunch/slaunch train=../contrib/train/auction-train
+slaunch=$(built slaunch) train=$(built auction-train)
 temp=$(mktemp -d) || exit 1
 trap 'rm -rf "$temp"' EXIT
 failed=0

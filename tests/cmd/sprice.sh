@@ -3,7 +3,8 @@
 # Run by "make check" in the build tree's tests/; $srcdir is the source tree's.
 set -u
 here=${srcdir:-$(dirname "$0")/..}/cmd
-sprice=../contrib/sprice/sprice
+. "$here/built.bash"
+sprice=$(built sprice)
 export TZ=UTC ASAN_OPTIONS=exitcode=99 UBSAN_OPTIONS=exitcode=99
 failed=0
 
