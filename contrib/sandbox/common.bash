@@ -14,7 +14,7 @@ claims=/run/slurm-auction-sandbox
 impatient='timeout:1 attempts:2'
 
 # What "up" was told, kept in DIR/settings.
-PORT_BASE= PLUGINS= PLUGIN_DIR= PROGRAM_PATH= SLOT_SECONDS=10 SLOTS=180 AUCTION_CONF= DEBUG=info SCHEDULER=auction
+PORT_BASE= PLUGINS= PLUGIN_DIR= PROGRAM_PATH= SLOT_SECONDS=10 SLOTS=180 AUCTION_CONF= DATABASE= DEBUG=info SCHEDULER=auction
 NODES=() SET=() ENVIRONMENT=()
 
 say()
@@ -80,7 +80,7 @@ settings_save()
 	[ -O "$B" ] || die "$B belongs to somebody else"
 	chmod 755 "$B"
 	# -g: they are read inside a function.
-	declare -p PORT_BASE PLUGINS PLUGIN_DIR PROGRAM_PATH SLOT_SECONDS SLOTS AUCTION_CONF DEBUG SCHEDULER NODES SET ENVIRONMENT |
+	declare -p PORT_BASE PLUGINS PLUGIN_DIR PROGRAM_PATH SLOT_SECONDS SLOTS AUCTION_CONF DATABASE DEBUG SCHEDULER NODES SET ENVIRONMENT |
 		sed 's/^declare /declare -g /' > "$B/settings.new" && mv "$B/settings.new" "$B/settings"
 }
 
@@ -119,6 +119,7 @@ settings_parse()
 		--slot-seconds) check_number "$option" "$value" 1 86400; SLOT_SECONDS=$value ;;
 		--slots) check_number "$option" "$value" 1 10000; SLOTS=$value ;;
 		--auction-conf) [ -r "$value" ] || die "$option $value: cannot be read"; AUCTION_CONF=$(readlink -f "$value") ;;
+		--database) [ -d "$value/mysql" ] || die "--database $value: expected mysql/data of a cluster"; DATABASE=$(readlink -f "$value") ;;
 		--scheduler)
 			case $value in
 			auction | backfill) SCHEDULER=$value ;;

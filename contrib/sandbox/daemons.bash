@@ -74,8 +74,7 @@ start_mariadbd()
 	mkdir -p "$B/mysql/tmp"
 	if [ ! -d "$B/mysql/data/mysql" ]; then
 		rm -rf "$B/mysql/data"
-		mariadb-install-db --no-defaults --user=root --datadir="$B/mysql/data" --tmpdir="$B/mysql/tmp" --skip-test-db --force \
-			--innodb-log-file-size=8M --auth-root-authentication-method=socket > "$B/log/mariadb-install.log" 2>&1 ||
+		make_database > "$B/log/mariadb-install.log" 2>&1 ||
 			fail_with_log "the database could not be made" "$B/log/mariadb-install.log" || return
 	fi
 	env -i PATH="$PATH" LANG=C.UTF-8 SLURM_CONF="$B/etc/slurm.conf" setsid mariadbd --no-defaults --user=root \
@@ -88,6 +87,16 @@ start_mariadbd()
 	sql "create database if not exists slurm_acct;
 		create user if not exists slurm@localhost identified via unix_socket;
 		grant all on slurm_acct.* to slurm@localhost" || fail_with_log "the database refused its set-up" "$B/log/mariadbd.log"
+}
+
+make_database()
+{
+	if [ -n "$DATABASE" ]; then
+		cp -r "$DATABASE" "$B/mysql/data"
+	else
+		mariadb-install-db --no-defaults --user=root --datadir="$B/mysql/data" --tmpdir="$B/mysql/tmp" --skip-test-db --force \
+			--innodb-log-file-size=8M --auth-root-authentication-method=socket
+	fi
 }
 
 sql()

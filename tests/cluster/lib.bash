@@ -2,7 +2,7 @@
 # reading receipts and accounting.
 #
 # The environment says what is tested: AUCTION_PREFIX (an installation) or AUCTION_BUILD (a build tree); "tests/run FILE.bats" sets
-# it. CLUSTER_KEEP=1 leaves the cluster up after the tests.
+# it. CLUSTER_KEEP=1 leaves the cluster up after the tests. CLUSTER_DATABASE, if set, is a database that they begin with a copy of.
 
 lib_dir=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 sandbox_program=$lib_dir/../../contrib/sandbox/sandbox
@@ -44,7 +44,7 @@ cluster_start()
 	SANDBOX_DIR=$(mktemp -d "${TMPDIR:-/tmp}/auction-test-XXXXXX")
 	export SANDBOX_DIR
 	# bats keeps descriptor 3 for its own output; a daemon that held it would keep bats waiting.
-	"$sandbox_program" up "$@" 3>&- || return
+	"$sandbox_program" up ${CLUSTER_DATABASE:+--database "$CLUSTER_DATABASE"} "$@" 3>&- || return
 	export SLURM_CONF=$SANDBOX_DIR/etc/slurm.conf
 }
 
