@@ -198,6 +198,8 @@ node2" ]
 	[ "$output" = "sandbox: /tmp/a b: a cluster's directory may have letters, digits and ./_+- only" ]
 	run -1 sandbox -d /tmp/x-none status
 	[ "$output" = "sandbox: no cluster in /tmp/x-none (sandbox -d DIR up)" ]
+	run -1 sandbox -d /tmp/x up --database "$SANDBOX_DIR/etc"
+	[ "$output" = "sandbox: --database $SANDBOX_DIR/etc: expected mysql/data of a cluster" ]
 	run -1 sandbox -d /tmp/x up --nodes 'edge1:cpus=3'
 	[ "$output" = "sandbox: --nodes edge1:cpus=3: expected partition=P" ]
 }
