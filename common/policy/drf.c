@@ -9,16 +9,16 @@
  * maximal share of an earlier job): the paper does not say which. The first job has its own share
  * in both.
  *
- * What else the paper leaves open: baseline.h.
+ * What else the paper leaves open: pairs.h.
  */
 #include "config.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "market-private.h"
-#include "num.h"
-#include "policy/baseline.h"
+#include "market/market-private.h"
+#include "base/num.h"
+#include "policy/pairs.h"
 #include "policy/option.h"
 
 struct auc_policy_ctx {

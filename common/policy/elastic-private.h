@@ -5,7 +5,7 @@
 #ifndef AUC_ELASTIC_PRIVATE_H
 #define AUC_ELASTIC_PRIVATE_H
 
-#include "policy/room.h"
+#include "policy/free_room.h"
 #include "policy/stepper.h"
 
 #define AUC_DORM_CHANGED 0.2 /* share of the running jobs that dorm may change at a time */

@@ -15,7 +15,7 @@
  * - dorm: when a job comes or goes, newcomers and at most a fifth of the running jobs, those
  * farthest above the fair share of oasis-drf, get workers anew: first up to the fair share, then,
  * for utilisation, whatever still fits, the largest first. Dorm itself solves an integer program
- *   there: contrib/auctionsim/dorm.c, for what is small enough; tests/bench/oasis.md compares them.
+ *   there: contrib/auctionsim/optimum/dorm.c, for what is small enough; tests/bench/oasis.md compares them.
  *
  * Options: none.
  */
@@ -25,7 +25,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "num.h"
+#include "base/num.h"
 #include "policy/elastic-private.h"
 #include "policy/option.h"
 

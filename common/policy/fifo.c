@@ -8,15 +8,15 @@
  * Options: reading=blocking (default: no job starts before its predecessor) or reading=reserving
  * (each job takes its earliest window). The paper does not say which; its figures fit the first.
  *
- * What else the paper leaves open: baseline.h.
+ * What else the paper leaves open: pairs.h.
  */
 #include "config.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "market-private.h"
-#include "policy/baseline.h"
+#include "market/market-private.h"
+#include "policy/pairs.h"
 #include "policy/option.h"
 
 struct auc_policy_ctx {

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "num.h"
-#include "policy/baseline.h"
+#include "base/num.h"
+#include "policy/pairs.h"
 #include "policy/gang.h"
 
 #define CHUNK_SLOTS_MAX AUC_SLOTS_MAX /* a chunk that takes more is never trained */

@@ -6,7 +6,7 @@
 #ifndef AUC_GANG_H
 #define AUC_GANG_H
 
-#include "policy/room.h"
+#include "policy/free_room.h"
 #include "policy/stepper.h"
 
 enum auc_gang_site {

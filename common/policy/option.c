@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "num.h"
+#include "base/num.h"
 #include "policy/option.h"
 
 static bool take(const struct auc_option *o, char *value, void *values);

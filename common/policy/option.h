@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "err.h"
+#include "base/err.h"
 
 #define AUC_OPTION_NOT_GIVEN (~0u) /* for a choice whose absence means something */
 

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "market-private.h"
+#include "market/market-private.h"
 #include "policy/policy.h"
 
 const struct auc_policy *const auc_policies[] = {

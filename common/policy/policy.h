@@ -5,8 +5,8 @@
 #ifndef AUC_POLICY_H
 #define AUC_POLICY_H
 
-#include "market.h"
-#include "plan.h"
+#include "market/market.h"
+#include "market/plan.h"
 
 enum auc_reason {
 	AUC_REASON_NONE,     /* accepted */
@@ -64,7 +64,7 @@ struct auc_policy {
 	const struct auc_stepper *stepper;
 	bool sites;      /* it reads where chunks of a job lie, and what it sends: not how long
 			    mini-batches take */
-	bool rearranges; /* what is sold and has not begun may be placed anew (rearrange.h) */
+	bool rearranges; /* what is sold and has not begun may be placed anew (rearrange_search.h) */
 	bool baseline;   /* prices nothing: to compare with, not to sell by. Its market must be free
 			    of prices */
 	/*

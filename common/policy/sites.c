@@ -23,9 +23,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "num.h"
+#include "base/num.h"
 #include "policy/option.h"
-#include "policy/room.h"
+#include "policy/free_room.h"
 #include "policy/stepper.h"
 
 #define PATIENCE    3

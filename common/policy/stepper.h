@@ -15,8 +15,8 @@
 #ifndef AUC_STEPPER_H
 #define AUC_STEPPER_H
 
-#include "market.h"
-#include "plan.h"
+#include "market/market.h"
+#include "market/plan.h"
 #include "policy/policy.h"
 
 /* What one job gets in one slot. */

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "num.h"
+#include "base/num.h"
 #include "policy/gang.h"
 #include "policy/option.h"
 

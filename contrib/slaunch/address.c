@@ -12,9 +12,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "address.h"
-#include "hostport.h"
-#include "say.h"
+#include "slaunch/address.h"
+#include "base/hostport.h"
+#include "slaunch/say.h"
 
 static bool address_pick(const char *host, struct sockaddr_storage *addr, socklen_t *len);
 static void address_other(struct sockaddr_storage *addr, socklen_t *len);
@@ -38,7 +38,7 @@ int address_listen(const char *host, char *buf, size_t size)
 			close(fd);
 		return -1;
 	}
-	hostport_print(number, strtoul(service, NULL, 10), buf, size);
+	auc_hostport_print(number, strtoul(service, NULL, 10), buf, size);
 	return fd;
 }
 

@@ -12,9 +12,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "chunkfile.h"
-#include "num.h"
-#include "say.h"
+#include "slaunch/chunkfile.h"
+#include "base/num.h"
+#include "slaunch/say.h"
 
 #define BLOCK 65536
 

@@ -8,8 +8,8 @@
 
 #include <json-c/json.h>
 
-#include "group.h"
-#include "receipt.h"
+#include "slaunch/group.h"
+#include "ledger/receipt.h"
 
 #define GROUP_MEMBERS_MAX 65536
 

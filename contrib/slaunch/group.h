@@ -1,6 +1,6 @@
 /*
  * group.h - the group of jobs that a sold plan is: what one look at Slurm's queue has seen of it
- * (look.h), as data. Pure: no Slurm, no I/O.
+ * (queue.h), as data. Pure: no Slurm, no I/O.
  */
 #ifndef SLAUNCH_GROUP_H
 #define SLAUNCH_GROUP_H
@@ -8,9 +8,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "course.h"
-#include "err.h"
-#include "layout.h"
+#include "slaunch/legs.h"
+#include "base/err.h"
+#include "slaunch/layout.h"
 
 struct json_object;
 

@@ -15,8 +15,8 @@
 
 #include <json-c/json.h>
 
-#include "groupfile.h"
-#include "taskenv.h"
+#include "slaunch/groupfile.h"
+#include "slaunch/taskenv.h"
 
 static struct json_object *group_list(const struct peer *peers, unsigned n, enum role role);
 static bool process_catches(long pid, pid_t group, int sig);

@@ -10,8 +10,8 @@
 
 #include <sys/types.h>
 
-#include "err.h"
-#include "layout.h"
+#include "base/err.h"
+#include "slaunch/layout.h"
 
 struct json_object;
 

@@ -1,6 +1,6 @@
 /*
  * launch-private.h - the launcher at work, as its two files share it: launch.c starts tasks and
- * watches over them, change.c has them follow the plan.
+ * watches over them, follow.c has them follow the plan.
  */
 #ifndef SLAUNCH_LAUNCH_PRIVATE_H
 #define SLAUNCH_LAUNCH_PRIVATE_H
@@ -10,13 +10,13 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "course.h"
-#include "group.h"
-#include "launch.h"
-#include "look.h"
-#include "start.h"
-#include "taskenv.h"
-#include "wire.h"
+#include "slaunch/legs.h"
+#include "slaunch/group.h"
+#include "slaunch/launch.h"
+#include "slaunch/queue.h"
+#include "slaunch/start.h"
+#include "slaunch/taskenv.h"
+#include "slaunch/wire.h"
 
 #define GUESTS_MAX   64  /* connections that have not said who they are */
 #define LAST_SECONDS 5.0 /* between the last SIGKILLs */
@@ -134,7 +134,7 @@ unsigned launch_count(const struct launch *L, enum role role, enum task_state st
 void launch_fail(struct launch *L, int code, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* change.c */
+/* follow.c */
 
 /* A signal that may announce a change: SIG is passed on if none comes. */
 void change_heard(struct launch *L, int sig);

@@ -20,10 +20,10 @@
 
 #include <json-c/json.h>
 
-#include "address.h"
-#include "clock.h"
-#include "launch-private.h"
-#include "say.h"
+#include "slaunch/address.h"
+#include "base/clock.h"
+#include "slaunch/launch-private.h"
+#include "slaunch/say.h"
 
 #define GUEST_SECONDS 10.0 /* how long a connection has to say who it is */
 #define LOST_SECONDS  3.0  /* between the loss of an agent's connection and giving its task up */

@@ -16,9 +16,9 @@
 #ifndef SLAUNCH_LAUNCH_H
 #define SLAUNCH_LAUNCH_H
 
-#include "course.h"
-#include "layout.h"
-#include "start.h"
+#include "slaunch/legs.h"
+#include "slaunch/layout.h"
+#include "slaunch/start.h"
 
 /*
  * Runs layout L, and then what the course C (taken over) says. Returns the exit code: 0 if every

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "layout.h"
-#include "moves.h"
+#include "slaunch/layout.h"
+#include "slaunch/moves.h"
 
 static const char *const role_names[ROLES] = {"worker", "ps", "scheduler"};
 

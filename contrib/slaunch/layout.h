@@ -9,8 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "err.h"
-#include "receipt.h"
+#include "base/err.h"
+#include "ledger/receipt.h"
 
 #define LAYOUT_TASKS_MAX                                                                           \
 	4096 /* workers and PSs of one group: keeps every list in one environment variable */

@@ -13,12 +13,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "clock.h"
-#include "look.h"
-#include "mover.h"
-#include "moves.h"
-#include "say.h"
-#include "start.h"
+#include "base/clock.h"
+#include "slaunch/queue.h"
+#include "slaunch/mover.h"
+#include "slaunch/moves.h"
+#include "slaunch/say.h"
+#include "slaunch/start.h"
 
 #define AGAIN        0.5 /* seconds until what failed is tried again */
 #define POLL         0.02

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "moves.h"
+#include "slaunch/moves.h"
 
 static uint64_t count_chunks(const struct auc_receipt *r);
 static uint64_t leaving(const struct auc_receipt *r, unsigned site);

@@ -8,8 +8,8 @@
 
 #include <stdint.h>
 
-#include "err.h"
-#include "receipt.h"
+#include "base/err.h"
+#include "ledger/receipt.h"
 
 #define MOVES_CHUNKS_MAX 16384 /* of a job: their list is one environment variable */
 

@@ -4,7 +4,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "say.h"
+#include "slaunch/say.h"
 
 void say(const char *fmt, ...)
 {

@@ -10,11 +10,11 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-#include "agent.h"
-#include "num.h"
-#include "say.h"
-#include "start.h"
-#include "wire.h"
+#include "slaunch/task_agent.h"
+#include "base/num.h"
+#include "slaunch/say.h"
+#include "slaunch/start.h"
+#include "slaunch/wire.h"
 
 extern char **environ;
 

@@ -7,8 +7,8 @@
 
 #include <json-c/json.h>
 
-#include "hostport.h"
-#include "taskenv.h"
+#include "base/hostport.h"
+#include "slaunch/taskenv.h"
 
 /* What the frameworks of the table call our roles. */
 static const char *const dmlc_roles[ROLES] = {"worker", "server", "scheduler"};
@@ -211,7 +211,7 @@ static struct json_object *tf_list(const struct peer *peers, unsigned n, enum ro
 		const struct peer *p = peer_find(peers, n, role, rank);
 
 		if (p)
-			json_object_array_add(list, json_object_new_string(hostport_print(
+			json_object_array_add(list, json_object_new_string(auc_hostport_print(
 							    p->host, p->port, buf, sizeof(buf))));
 	}
 	return list;
@@ -235,7 +235,7 @@ static void env_set_hosts(struct env *e, const char *name, const struct peer *pe
 			continue;
 		if (rank)
 			list[len++] = ',';
-		hostport_print(p->host, p->port, list + len, size - len);
+		auc_hostport_print(p->host, p->port, list + len, size - len);
 		len += strlen(list + len);
 	}
 	env_set(e, name, list);

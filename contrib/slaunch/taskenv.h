@@ -8,8 +8,8 @@
 
 #include <stdbool.h>
 
-#include "err.h"
-#include "layout.h"
+#include "base/err.h"
+#include "slaunch/layout.h"
 
 struct json_object;
 

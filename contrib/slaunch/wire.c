@@ -13,7 +13,7 @@
 
 #include <json-c/json.h>
 
-#include "wire.h"
+#include "slaunch/wire.h"
 
 #define WIRE_DEPTH 4 /* our deepest message has three levels */
 

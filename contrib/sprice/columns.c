@@ -13,8 +13,8 @@
 #include <json-c/json.h>
 #include <libsmartcols.h>
 
-#include "columns.h"
-#include "jsonio.h"
+#include "sprice/columns.h"
+#include "base/json.h"
 
 #define SLOT_LIMIT 1e15
 

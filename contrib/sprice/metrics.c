@@ -16,9 +16,9 @@
 
 #include <json-c/json.h>
 
-#include "columns.h"
-#include "metrics.h"
-#include "tariff.h"
+#include "sprice/columns.h"
+#include "sprice/metrics.h"
+#include "pricing/tariff.h"
 
 struct label {
 	const char *name, *value;

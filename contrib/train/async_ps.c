@@ -13,12 +13,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "chunks.h"
-#include "clock.h"
-#include "link.h"
-#include "notice.h"
-#include "report.h"
-#include "server.h"
+#include "train/chunks.h"
+#include "base/clock.h"
+#include "train/link.h"
+#include "train/notice.h"
+#include "train/report.h"
+#include "train/server.h"
 
 #define GATHER_TIMEOUT 60  /* seconds for another PS to send its parameters */
 #define CHECK_SECONDS  1.0 /* how often the silent are looked for */

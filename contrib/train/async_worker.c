@@ -9,12 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "chunkdata.h"
-#include "clock.h"
-#include "data.h"
-#include "link.h"
-#include "model.h"
-#include "notice.h"
+#include "train/chunkdata.h"
+#include "base/clock.h"
+#include "train/data.h"
+#include "train/link.h"
+#include "train/model.h"
+#include "train/notice.h"
 
 #define HERE_AGAIN 0.2 /* seconds until a worker without chunks looks for some again */
 

@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "chunkdata.h"
+#include "train/chunkdata.h"
 
 static enum auc_code write_chunk(const char *dir, uint64_t n, const struct train_options *opt,
 				 const struct data *data, struct auc_err *err);

@@ -7,9 +7,9 @@
 
 #include <stdint.h>
 
-#include "data.h"
-#include "err.h"
-#include "train.h"
+#include "train/data.h"
+#include "base/err.h"
+#include "train/train.h"
 
 #define CHUNK_SAMPLE  (DATA_INPUTS + 1) /* doubles */
 #define CHUNKDATA_MAX 16384             /* chunks: a worker sends which of them it has */

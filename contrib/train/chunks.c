@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "chunks.h"
+#include "train/chunks.h"
 
 static bool is_free(const struct chunks *c, uint64_t chunk);
 

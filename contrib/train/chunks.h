@@ -12,9 +12,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "err.h"
-#include "homes.h"
-#include "model.h"
+#include "base/err.h"
+#include "train/homes.h"
+#include "train/model.h"
 
 struct chunks {
 	uint64_t n;

@@ -17,7 +17,7 @@
 
 #include <xxhash.h>
 
-#include "ckpt.h"
+#include "train/ckpt.h"
 
 #define CKPT_MAGIC 0x33544b4352545541ULL /* "AUTRCKT3" */
 

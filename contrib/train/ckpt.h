@@ -8,9 +8,9 @@
 
 #include <stdint.h>
 
-#include "err.h"
-#include "model.h"
-#include "train.h"
+#include "base/err.h"
+#include "train/model.h"
+#include "train/train.h"
 
 /* How far training is. */
 struct ckpt {

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "data.h"
+#include "train/data.h"
 
 #define STREAM_TEACHER 1000 /* apart from the streams of samples */
 /* Steep enough that labels are mostly determined, flat enough that they are not quite. */

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "homes.h"
-#include "num.h"
+#include "train/homes.h"
+#include "base/num.h"
 
 #define NAME "AUCTION_CHUNKS"
 

@@ -7,7 +7,7 @@
 
 #include <stdint.h>
 
-#include "err.h"
+#include "base/err.h"
 
 #define HOMES_CHUNKS_MAX 1000000
 #define HOMES_NOWHERE    UINT32_MAX /* a node without chunks */

@@ -11,8 +11,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "clock.h"
-#include "link.h"
+#include "base/clock.h"
+#include "train/link.h"
 
 #define CONNECT_AGAIN 0.1 /* seconds between two attempts */
 

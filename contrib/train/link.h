@@ -6,10 +6,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "err.h"
-#include "notice.h"
-#include "proto.h"
-#include "train.h"
+#include "base/err.h"
+#include "train/notice.h"
+#include "train/proto.h"
+#include "train/train.h"
 
 struct link {
 	unsigned ps;

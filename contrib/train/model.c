@@ -9,7 +9,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "model.h"
+#include "train/model.h"
 
 #define STREAM_START 1001 /* of random numbers, apart from those of data.c */
 

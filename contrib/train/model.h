@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "data.h"
+#include "train/data.h"
 
 #define MODEL_HIDDEN_MAX 4096
 

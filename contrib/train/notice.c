@@ -8,7 +8,7 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
-#include "notice.h"
+#include "train/notice.h"
 
 static void nothing(int sig);
 

@@ -7,7 +7,7 @@
 
 #include <stdbool.h>
 
-#include "err.h"
+#include "base/err.h"
 
 struct notice {
 	int fd;

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "hostport.h"
-#include "num.h"
-#include "train.h"
+#include "base/hostport.h"
+#include "base/num.h"
+#include "train/train.h"
 
 static enum auc_code place_role(struct place *p, const char *name, const char *value,
 				struct auc_err *err);
@@ -182,7 +182,7 @@ static enum auc_code place_count(const char *name, uint64_t min, uint64_t max, u
 static enum auc_code place_host(struct train_host *h, const char *name, const char *text,
 				struct auc_err *err)
 {
-	if (!hostport_split(text, h->host, sizeof(h->host), &h->port))
+	if (!auc_hostport_split(text, h->host, sizeof(h->host), &h->port))
 		return auc_err_set(err, AUC_EINVAL, "%s: '%s': expected host:port", name, text);
 	return AUC_OK;
 }

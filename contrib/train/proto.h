@@ -34,7 +34,7 @@
 
 #include <stdint.h>
 
-#include "train.h"
+#include "train/train.h"
 
 #define PROTO_MAGIC   0x52545541u /* "AUTR" */
 #define PROTO_METRICS 3           /* doubles in front of a PUSH's and a PARAMS' vector */

@@ -12,10 +12,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "clock.h"
-#include "model.h"
-#include "notice.h"
-#include "server.h"
+#include "base/clock.h"
+#include "train/model.h"
+#include "train/notice.h"
+#include "train/server.h"
 
 #define LAST_SECONDS 2.0 /* for the workers to go, when all are to end */
 

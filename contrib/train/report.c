@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-#include "report.h"
+#include "train/report.h"
 
 void report_epoch(uint64_t epochs, const struct metrics *m, double seconds)
 {

@@ -2,9 +2,9 @@
 #ifndef TRAIN_REPORT_H
 #define TRAIN_REPORT_H
 
-#include "ckpt.h"
-#include "model.h"
-#include "train.h"
+#include "train/ckpt.h"
+#include "train/model.h"
+#include "train/train.h"
 
 /* "epoch=3 loss=... accuracy=... seconds=..." */
 void report_epoch(uint64_t epochs, const struct metrics *m, double seconds);

@@ -12,8 +12,8 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-#include "clock.h"
-#include "server.h"
+#include "base/clock.h"
+#include "train/server.h"
 
 #define STRANGERS     16   /* connections beyond those of the workers */
 #define STRANGER_TIME 10.0 /* seconds to say HELLO */

@@ -10,9 +10,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "err.h"
-#include "proto.h"
-#include "train.h"
+#include "base/err.h"
+#include "train/proto.h"
+#include "train/train.h"
 
 struct client {
 	int fd;       /* -1: free */

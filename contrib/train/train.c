@@ -13,12 +13,12 @@
 #include <string.h>
 #include <time.h>
 
-#include "chunkdata.h"
-#include "ckpt.h"
-#include "file.h"
-#include "model.h"
-#include "num.h"
-#include "train.h"
+#include "train/chunkdata.h"
+#include "train/ckpt.h"
+#include "base/file.h"
+#include "train/model.h"
+#include "base/num.h"
+#include "train/train.h"
 
 #define WORK_MAX     1000000000ULL
 #define BATCH_MAX    1000000

@@ -6,8 +6,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "err.h"
-#include "homes.h"
+#include "base/err.h"
+#include "train/homes.h"
 
 #define TRAIN_TASKS_MAX 4096
 #define TRAIN_ID_MAX    1000000000

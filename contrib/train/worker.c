@@ -15,11 +15,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "clock.h"
-#include "data.h"
-#include "link.h"
-#include "notice.h"
-#include "report.h"
+#include "base/clock.h"
+#include "train/data.h"
+#include "train/link.h"
+#include "train/notice.h"
+#include "train/report.h"
 
 struct worker {
 	const struct place *place;

@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "desc.h"
-#include "num.h"
-#include "receipt.h"
+#include "adapter/desc.h"
+#include "base/num.h"
+#include "ledger/receipt.h"
 
 #define ENV_SCAN_MAX 65536u /* variables looked at in one submission */
 

@@ -8,9 +8,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "auction.h"
-#include "err.h"
-#include "slurm_compat.h"
+#include "auction/auction.h"
+#include "base/err.h"
+#include "adapter/slurm_compat.h"
 
 #define AUC_ENV_BID                                                                                \
 	"SLURM_AUCTION_BID" /* the bid's text, from our SPANK plugin or from the user              \

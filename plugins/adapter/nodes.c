@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "nodes.h"
+#include "adapter/nodes.h"
 
 #define GRES_MAX 4096 /* bytes of a node's GRES text */
 

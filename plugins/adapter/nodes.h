@@ -2,10 +2,10 @@
 #ifndef AUC_NODES_H
 #define AUC_NODES_H
 
-#include "auction.h"
-#include "conf.h"
-#include "err.h"
-#include "slurm_compat.h"
+#include "auction/auction.h"
+#include "input/conf.h"
+#include "base/err.h"
+#include "adapter/slurm_compat.h"
 
 /*
  * The nodes of CONF's partitions, in Slurm's order, each once (a node of two of them belongs to the

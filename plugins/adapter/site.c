@@ -7,11 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "clock.h"
-#include "file.h"
-#include "num.h"
-#include "site.h"
-#include "slurm_compat.h"
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/num.h"
+#include "adapter/site.h"
+#include "adapter/slurm_compat.h"
 
 #define CONF_KEPT "auction.conf" /* in StateSaveLocation */
 #define CONF_MAX  (1024 * 1024)  /* a larger file is not searched for partition names */

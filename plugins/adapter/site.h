@@ -16,8 +16,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "auction.h"
-#include "err.h"
+#include "auction/auction.h"
+#include "base/err.h"
 
 /*
  * Counts a user of the site; the first one loads the configuration. BUILT is the user's

@@ -23,9 +23,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../unit/aonref.h"
-#include "measure.h"
-#include "policy/aonline-private.h"
+#include "unit/support/aonref.h"
+#include "bench/measure.h"
+#include "policy/aonline/aonline-private.h"
 
 #define TYPES     8
 #define SLOTS     9000

@@ -21,9 +21,9 @@
 
 #include <json-c/json.h>
 
-#include "auction-private.h"
-#include "cluster.h"
-#include "measure.h"
+#include "auction/auction-private.h"
+#include "bench/cluster.h"
+#include "bench/measure.h"
 
 #define NOW 1.7e9
 

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cluster.h"
-#include "measure.h"
+#include "bench/cluster.h"
+#include "bench/measure.h"
 
 #define TYPES 5
 

@@ -2,7 +2,7 @@
 #ifndef BENCH_CLUSTER_H
 #define BENCH_CLUSTER_H
 
-#include "auction.h"
+#include "auction/auction.h"
 
 #define CLUSTER_SLOT 300.0 /* seconds */
 

@@ -20,7 +20,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "measure.h"
+#include "bench/measure.h"
 #include "policy/policy.h"
 
 #define TYPES 6

@@ -20,11 +20,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "auction-private.h"
-#include "cluster.h"
-#include "measure.h"
-#include "tariff.h"
-#include "watch.h"
+#include "auction/auction-private.h"
+#include "bench/cluster.h"
+#include "bench/measure.h"
+#include "pricing/tariff.h"
+#include "base/cancel.h"
 
 #define NOW 1.7001e9 /* a slot begins */
 

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "../unit/splitmix.h"
-#include "clock.h"
-#include "measure.h"
+#include "unit/support/splitmix.h"
+#include "base/clock.h"
+#include "bench/measure.h"
 
 uint64_t measure_random = 1;
 

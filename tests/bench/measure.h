@@ -8,7 +8,7 @@
 
 #include <stdint.h>
 
-#include "err.h"
+#include "base/err.h"
 
 /* State of the stream: set it to repeat a part. */
 extern uint64_t measure_random;

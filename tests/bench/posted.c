@@ -24,10 +24,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "gen.h"
-#include "measure.h"
-#include "posted_world.h"
-#include "scenario.h"
+#include "auctionsim/gen/gen.h"
+#include "bench/measure.h"
+#include "auctionsim/run/posted_world.h"
+#include "auctionsim/scenario/scenario.h"
 
 static void fail(const struct auc_err *err)
 {

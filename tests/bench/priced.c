@@ -16,10 +16,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "learned.h"
-#include "measure.h"
-#include "prices.h"
-#include "world.h"
+#include "auctionsim/run/learned.h"
+#include "bench/measure.h"
+#include "auctionsim/run/prices.h"
+#include "auctionsim/scenario/scenario_market.h"
 
 #define TURNS 3
 

@@ -12,8 +12,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "auction.h"
-#include "measure.h"
+#include "auction/auction.h"
+#include "bench/measure.h"
 
 #define NOW (1000 * 300.0)
 

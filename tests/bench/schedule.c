@@ -5,7 +5,7 @@
  *   schedule [-t SECONDS] [-s SEED] [-o RESULT] SCENARIO
  *
  * Prints its welfare; RESULT, for "auctionsim check", is one of policy offline. Prices are those of
- * the dual of the pool (common/learn.h) of just these jobs. Each job is worth its payoff at them;
+ * the dual of the pool (common/pricing/dual_prices.h) of just these jobs. Each job is worth its payoff at them;
  * in this order, at several levels of the prices, jobs take what is free and best for them. Then,
  * for SECONDS (10) of CPU time, some jobs are taken out, those near each other in time and place or
  * any, and they and some that have nothing yet take what is free again, in an order that is
@@ -20,10 +20,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "learn.h"
-#include "measure.h"
-#include "result.h"
-#include "world.h"
+#include "pricing/dual_prices.h"
+#include "bench/measure.h"
+#include "auctionsim/run/result.h"
+#include "auctionsim/scenario/scenario_market.h"
 
 #define FIT_ITERATIONS 300
 #define TAKEN_OUT_MAX  16    /* jobs in a round */

@@ -20,7 +20,7 @@
 #include <slurm/slurm.h>
 #include <slurm/slurm_errno.h>
 
-#include "clock.h"
+#include "base/clock.h"
 
 #define THREADS_MAX 64
 

@@ -14,8 +14,8 @@
 #include <json-c/json.h>
 
 #include "policy/policy.h"
-#include "stepping.h"
-#include "tiny.h"
+#include "unit/support/stepping.h"
+#include "unit/support/tiny.h"
 
 #define MARKETS 2000
 #define JOBS    6

@@ -23,7 +23,7 @@
 
 #include <json-c/json.h>
 
-#include "spool.h"
+#include "ledger/spool.h"
 
 /* -- the disk's model -- */
 

@@ -8,9 +8,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "bid.h"
-#include "conf.h"
-#include "fuzz.h"
+#include "input/bid.h"
+#include "input/conf.h"
+#include "fuzz/fuzz.h"
 
 static const char site[] =
 	"SlotSeconds=300 Slots=100\nPartitionName=edge\n"

@@ -7,8 +7,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "conf.h"
-#include "fuzz.h"
+#include "input/conf.h"
+#include "fuzz/fuzz.h"
 
 static void check_conf(const struct auc_conf *conf);
 static char *printed(const struct auc_conf *conf);

@@ -5,7 +5,7 @@
  */
 #include "config.h"
 
-#include "fuzz_import.h"
+#include "fuzz/fuzz_import.h"
 
 static const char conf_text[] =
 	"PartitionName=edge\nPartitionName=cloud Site=cloud Upload=2h\nPrices=given Eta=cpu=2\n"

@@ -7,11 +7,11 @@
 
 #include <string.h>
 
-#include "conf.h"
-#include "fuzz.h"
-#include "import-private.h"
-#include "replay.h"
-#include "scenario.h"
+#include "input/conf.h"
+#include "fuzz/fuzz.h"
+#include "auctionsim/import/import-private.h"
+#include "auctionsim/run/replay.h"
+#include "auctionsim/scenario/scenario.h"
 
 #define SMALL 4 /* servers and jobs of what is replayed */
 

@@ -1,7 +1,7 @@
 /* fuzz_import_json.c - any bytes as the output of sacct --json, over a few nodes. */
 #include "config.h"
 
-#include "fuzz_import.h"
+#include "fuzz/fuzz_import.h"
 
 static const char nodes_text[] =
 	"NodeName=edge1 CPUTot=16 RealMemory=32000 Gres=gpu:v100:4(S:0) Partitions=edge\n"

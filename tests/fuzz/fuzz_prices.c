@@ -8,10 +8,10 @@
 
 #include <json-c/json.h>
 
-#include "document.h"
-#include "fuzz.h"
-#include "proof.h"
-#include "verify.h"
+#include "auctionsim/io/document.h"
+#include "fuzz/fuzz.h"
+#include "auctionsim/bound/proof.h"
+#include "auctionsim/bound/verify.h"
 
 #define WELFARE 18 /* both jobs at once, each on a worker and a PS of e1 or e2 */
 

@@ -8,9 +8,9 @@
 
 #include <json-c/json.h>
 
-#include "document.h"
-#include "fuzz.h"
-#include "plot_read.h"
+#include "auctionsim/io/document.h"
+#include "fuzz/fuzz.h"
+#include "auctionsim/plot/plot_read.h"
 
 #define SERVERS 2
 #define SLOTS   20

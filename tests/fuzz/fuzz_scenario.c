@@ -10,12 +10,12 @@
 
 #include <json-c/json.h>
 
-#include "check.h"
-#include "document.h"
-#include "fuzz.h"
-#include "replay.h"
-#include "result.h"
-#include "scenario.h"
+#include "auctionsim/check/check.h"
+#include "auctionsim/io/document.h"
+#include "fuzz/fuzz.h"
+#include "auctionsim/run/replay.h"
+#include "auctionsim/run/result.h"
+#include "auctionsim/scenario/scenario.h"
 
 #define SMALL 12 /* servers, jobs, slots of what is replayed */
 

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "fuzz.h"
+#include "fuzz/fuzz.h"
 
 #define INPUT_MAX (1 << 22)
 

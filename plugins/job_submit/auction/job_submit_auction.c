@@ -14,12 +14,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "auction.h"
-#include "bid.h"
-#include "desc.h"
-#include "receipt.h"
-#include "site.h"
-#include "slurm_compat.h"
+#include "auction/auction.h"
+#include "input/bid.h"
+#include "adapter/desc.h"
+#include "ledger/receipt.h"
+#include "adapter/site.h"
+#include "adapter/slurm_compat.h"
 
 /* What sbatch says behind our own lines ("Batch job submission failed: ..."). */
 #define RC_REFUSED  ESLURM_REQUESTED_PART_CONFIG_UNAVAILABLE

@@ -8,9 +8,9 @@
 #include <string.h>
 #include <time.h>
 
-#include "accounting.h"
-#include "receipt.h"
-#include "slurm_compat.h"
+#include "sched/auction/accounting.h"
+#include "ledger/receipt.h"
+#include "adapter/slurm_compat.h"
 
 #define NAME_CHARS                                                                                 \
 	"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"                           \

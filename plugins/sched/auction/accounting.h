@@ -10,8 +10,8 @@
 #include <stdint.h>
 #include <time.h>
 
-#include "err.h"
-#include "ledger.h"
+#include "base/err.h"
+#include "ledger/ledger.h"
 
 /* False where the site stores no accounts in slurmdbd: then there is nobody to tell. */
 bool auc_accounting_present(void);

@@ -8,12 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "agent-private.h"
-#include "change.h"
-#include "desc.h"
-#include "fence.h"
-#include "receipts.h"
-#include "site.h"
+#include "sched/auction/agent-private.h"
+#include "sched/auction/job_change.h"
+#include "adapter/desc.h"
+#include "sched/auction/fence.h"
+#include "sched/auction/receipts.h"
+#include "adapter/site.h"
 
 #define ACTIONS_MAX 64  /* of one sale in one cycle; the rest follows in the next */
 #define AGAIN       2.0 /* seconds until jobs that are held are looked at again */

@@ -10,12 +10,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "again.h"
-#include "auction.h"
-#include "control.h"
-#include "pace.h"
-#include "status.h"
-#include "tasks.h"
+#include "sched/auction/retry.h"
+#include "auction/auction.h"
+#include "sched/auction/slurm_rpc.h"
+#include "sched/auction/look_pace.h"
+#include "sched/auction/status.h"
+#include "sched/auction/tasks.h"
 
 #define AUC_SOON                                                                                   \
 	0.25 /* seconds until something that is about to happen; between two cycles then           \
@@ -79,10 +79,10 @@ struct auc_agent {
 	unsigned nup;
 	uint32_t *protected;
 	unsigned nprotected;
-	struct auc_errands *changes, *writes; /* change.c's */
+	struct auc_errands *changes, *writes; /* job_change.c's */
 	struct auc_fences *fences;            /* fence.c's */
 	struct auc_power *power;              /* power.c's */
-	struct auc_settle *settle;            /* settle.c's */
+	struct auc_settle *settle;            /* settling.c's */
 	struct auc_err unknown;               /* why nodes or partitions were last not known */
 	struct auc_again_said said;           /* complaints */
 	char missing[512];                    /* partitions that slurm.conf lacks; "": none */

@@ -16,16 +16,16 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "agent.h"
-#include "agent-private.h"
-#include "change.h"
-#include "fence.h"
-#include "learner.h"
-#include "nodes.h"
-#include "power.h"
-#include "receipts.h"
-#include "settle.h"
-#include "site.h"
+#include "sched/auction/agent.h"
+#include "sched/auction/agent-private.h"
+#include "sched/auction/job_change.h"
+#include "sched/auction/fence.h"
+#include "sched/auction/fitter.h"
+#include "adapter/nodes.h"
+#include "sched/auction/power.h"
+#include "sched/auction/receipts.h"
+#include "sched/auction/settling.h"
+#include "adapter/site.h"
 
 #define CYCLE_IDLE 0.5 /* nothing is; new liens are found this soon */
 #define PASS_MAX                                                                                   \
@@ -542,7 +542,7 @@ static int by_name(const void *a, const void *b)
 }
 
 /* Nodes, spool, records: everything that must be in agreement before bids are taken. Tried until it
- * works, more and more seldom (again.h), as each time slurmctld is asked for all that it knows. */
+ * works, more and more seldom (retry.h), as each time slurmctld is asked for all that it knows. */
 static void open_up(struct auc_agent *a, double now)
 {
 	struct auc_spool_report report = {0};

@@ -8,7 +8,7 @@
 
 #include <stdint.h>
 
-#include "err.h"
+#include "base/err.h"
 
 /* Starts the thread for a plugin built with Slurm version BUILT. AUC_ESTATE, also while one that
  * was left behind has not ended; AUC_EIO. */

@@ -11,8 +11,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "backfill.h"
-#include "slurm_compat.h"
+#include "sched/auction/backfill.h"
+#include "adapter/slurm_compat.h"
 
 static struct {
 	void *handle;

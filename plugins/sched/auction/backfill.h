@@ -3,7 +3,7 @@
 #ifndef AUC_BACKFILL_H
 #define AUC_BACKFILL_H
 
-#include "err.h"
+#include "base/err.h"
 
 /* Loads sched_backfill.so from PLUGINDIR (Slurm's list of directories), the first that is not named
  * SELF, our own, and starts it. AUC_ENOENT, AUC_EIO. */

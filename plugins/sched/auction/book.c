@@ -8,11 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "agent-private.h"
-#include "desc.h"
-#include "power.h"
-#include "receipts.h"
-#include "site.h"
+#include "sched/auction/agent-private.h"
+#include "adapter/desc.h"
+#include "sched/auction/power.h"
+#include "sched/auction/receipts.h"
+#include "adapter/site.h"
 
 /* Of slurm_conf.accounting_storage_enforce, whose bits no public header names: limits are enforced
  * (the same in all releases so far). */

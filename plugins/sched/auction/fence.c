@@ -6,11 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "change.h"
-#include "fence.h"
-#include "receipt.h"
-#include "settle.h"
-#include "site.h"
+#include "sched/auction/job_change.h"
+#include "sched/auction/fence.h"
+#include "ledger/receipt.h"
+#include "sched/auction/settling.h"
+#include "adapter/site.h"
 
 #define SLACK 180 /* seconds: limits of jobs are whole minutes, and a job may start late */
 #define LIMIT_SLACK                                                                                \

@@ -14,7 +14,7 @@
 #ifndef AUC_FENCE_H
 #define AUC_FENCE_H
 
-#include "agent-private.h"
+#include "sched/auction/agent-private.h"
 
 /*
  * Looks at nodes, reservations and jobs: which servers are fenced (Fence= in auction.conf), which

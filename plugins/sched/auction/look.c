@@ -1,6 +1,6 @@
 /*
  * look.c - the agent looks at Slurm's job records. A record is trusted for what Slurm alone writes:
- * id, user, state, AdminComment. Which are looked at, and how often, pace.h says; a user's are
+ * id, user, state, AdminComment. Which are looked at, and how often, look_pace.h says; a user's are
  * asked for one by one or all in a list, whatever is less work. At the start and now and then all
  * there are are looked at and brought into agreement with the ledger: a record with a receipt that
  * it does not know is sold again as it stood.
@@ -11,12 +11,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "agent-private.h"
-#include "clock.h"
-#include "desc.h"
-#include "receipt.h"
-#include "receipts.h"
-#include "site.h"
+#include "sched/auction/agent-private.h"
+#include "base/clock.h"
+#include "adapter/desc.h"
+#include "ledger/receipt.h"
+#include "sched/auction/receipts.h"
+#include "adapter/site.h"
 
 #define SEEK     0.25 /* seconds between the first looks for the job of a lien; then twice as many, */
 #define SEEK_MAX 2.0 /* up to that */

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "power.h"
+#include "sched/auction/power.h"
 
 #define LOOK                                                                                       \
 	15.0 /* seconds: the next look at nodes comes sooner, and what it shows is acted on        \

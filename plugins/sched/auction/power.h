@@ -6,7 +6,7 @@
 #ifndef AUC_POWER_H
 #define AUC_POWER_H
 
-#include "agent-private.h"
+#include "sched/auction/agent-private.h"
 
 /* Takes note of which nodes are powered down. */
 void auc_power_look(struct auc_agent *a, const node_info_msg_t *nodes);

@@ -11,13 +11,13 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "accounting.h"
-#include "file.h"
-#include "num.h"
-#include "receipt.h"
-#include "receipts.h"
-#include "site.h"
-#include "slurm_compat.h"
+#include "sched/auction/accounting.h"
+#include "base/file.h"
+#include "base/num.h"
+#include "ledger/receipt.h"
+#include "sched/auction/receipts.h"
+#include "adapter/site.h"
+#include "adapter/slurm_compat.h"
 
 #define FORMAT "auction_receipts"
 #define FIRST_DELAY                                                                                \

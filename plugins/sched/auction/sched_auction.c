@@ -11,9 +11,9 @@
 
 #include <stdint.h>
 
-#include "agent.h"
-#include "backfill.h"
-#include "slurm_compat.h"
+#include "sched/auction/agent.h"
+#include "sched/auction/backfill.h"
+#include "adapter/slurm_compat.h"
 
 extern const char plugin_name[];
 extern const char plugin_type[];

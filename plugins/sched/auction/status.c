@@ -8,11 +8,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "file.h"
-#include "receipts.h"
-#include "site.h"
-#include "slurm_compat.h"
-#include "status.h"
+#include "base/file.h"
+#include "sched/auction/receipts.h"
+#include "adapter/site.h"
+#include "adapter/slurm_compat.h"
+#include "sched/auction/status.h"
 
 #define EVERY 1.0 /* seconds between two files, at least */
 

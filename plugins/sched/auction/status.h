@@ -6,10 +6,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "auction.h"
-#include "err.h"
+#include "auction/auction.h"
+#include "base/err.h"
 
-#include "exec.h"
+#include "exec/exec.h"
 
 /* Times of one kind of thing, as sdiag shows them. Seconds. */
 struct auc_series {

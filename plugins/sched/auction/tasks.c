@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "desc.h"
-#include "tasks.h"
+#include "adapter/desc.h"
+#include "sched/auction/tasks.h"
 
 static bool at_limit(uint32_t reason);
 static int by_sale(const void *a, const void *b);

@@ -8,9 +8,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "auction.h"
-#include "exec.h"
-#include "slurm_compat.h"
+#include "auction/auction.h"
+#include "exec/exec.h"
+#include "adapter/slurm_compat.h"
 
 struct auc_task {
 	struct auc_task *next;

@@ -20,8 +20,8 @@
 #include <slurm/slurm.h>
 #include <slurm/spank.h>
 
-#include "bid.h"
-#include "conf.h"
+#include "input/bid.h"
+#include "input/conf.h"
 
 SPANK_PLUGIN(auction, 1)
 

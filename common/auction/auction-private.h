@@ -1,0 +1,170 @@
+/*
+ * auction-private.h - the inside of struct auc_auction, for the files that are the auction only:
+ * auction.c and accept, change, closed, decide, learning, offer, parts, persist, rebuild, revise,
+ * status.
+ *
+ * Two mutexes. `lock` guards what decisions read and change; it is never held across I/O. `admin`
+ * puts the calls that build, open, write and look (set_servers, reconfigure, open_spool, tick,
+ * commit, status) one behind the other, I/O included; a bid never takes it. Order: admin, then
+ * lock.
+ */
+#ifndef AUC_AUCTION_PRIVATE_H
+#define AUC_AUCTION_PRIVATE_H
+
+#include <pthread.h>
+
+#include "pricing/posted_answers.h"
+#include "auction/auction.h"
+#include "pricing/fit.h"
+#include "pricing/price_history.h"
+#include "pricing/bid_log.h"
+#include "auction/offer_standing.h"
+#include "pricing/tariff.h"
+
+#define AUC_TAUGHT         1024 /* users, by uid: of two of one place, only the last is known */
+#define AUC_SNAPSHOT_BYTES (1u << 20) /* of journal, and another one follows */
+
+struct auc_events {
+	struct json_object *list; /* array */
+	bool missed; /* there was no memory for one: the list does not say all that happened */
+};
+
+/* Sold jobs that wait for their slots (rearrange.c). */
+struct auc_waiting {
+	bool due;                 /* a fit or a sale has ended since they were placed anew */
+	auc_slot slot;            /* in which that was last */
+	struct auc_tariff *costs; /* what slots cost by the last fit; NULL: there was none */
+	/* Behind admin: the search under way, in the market as it is laid out now; NULL: none. */
+	struct auc_search *search;
+};
+
+struct auc_auction {
+	pthread_mutex_t admin;
+	pthread_mutex_t lock;
+
+	/* Behind lock. Conf, specs and market change only with both held, so either is enough to
+	 * read them. */
+	struct auc_conf *conf;
+	struct auc_conf **old_confs; /* kept until the end: a caller may still be reading one */
+	unsigned nold_confs;
+	const struct auc_policy *policy;
+	struct auc_policy_ctx *ctx;
+	struct auc_server_spec *specs;
+	unsigned nspecs;
+	struct auc_closed_time *closed;
+	unsigned nclosed;
+	struct auc_market *market; /* NULL until the nodes are known */
+	struct auc_ledger *ledger;
+	struct auc_history *history;
+	struct auc_past *past;
+	struct auc_answers *answers;   /* of a policy that posts prices */
+	struct auc_standing *standing; /* its offers */
+	struct {
+		uint32_t uid;
+		auc_slot slot;
+	} taught[AUC_TAUGHT];             /* who last left an offer, and when */
+	struct auc_tariff *tariff;        /* published last; NULL: none yet */
+	struct auc_tariff *next_tariff;   /* of the last fit, to be published; NULL: none */
+	struct auc_fit_memory fit_memory; /* of the last fit, for the next */
+	double fit_time, fit_seconds;     /* when the last fit began, and what it took */
+	unsigned long long fit_added;     /* bids that it knew, of all that ever were */
+	unsigned fit_bids;                /* and that meant something */
+	struct auc_price price;           /* the market's, where no tariff holds */
+	bool stale;                       /* plans of a policy that steps could be others now */
+	double revise_next;               /* they are not revised before */
+	struct auc_waiting waiting;       /* of a policy that rearranges */
+	bool price_old;                   /* the history says more than the price does */
+	unsigned fresh;                   /* bids that the price does not know */
+	struct auc_job job;               /* scratch of a decision */
+	struct auc_decision decision, extra;
+	double hint_seconds;      /* what a refusal's hints may take */
+	struct auc_events events; /* decided, not yet taken by a commit */
+	bool recovered;           /* the spool was read */
+	char broken[512];         /* why bids are refused: said from outside, or recovery failed */
+	char io_error[512];       /* why the last commit failed */
+	char warning[512]; /* why the last snapshot failed, or what of the spool is left out */
+
+	/* Behind admin. */
+	struct auc_spool *spool;
+	struct auc_events writing; /* taken, not yet in the spool's queue */
+	uint64_t snapshot_at;      /* bytes of journal at which the next snapshot is due */
+};
+
+/* Slots as Unix time: the slot that NOW is in, and the first that begins at or after it. */
+auc_slot auc_slot_of(double now, double slot_seconds);
+auc_slot auc_slot_from(double now, double slot_seconds);
+
+/* What servers give to PLAN (sale_parts.c): *PARTS is malloc'd, by start, the lead's first. */
+enum auc_code auc_plan_parts(const struct auc_market *m, const struct auc_plan *plan,
+			     struct auc_part **parts, unsigned *nparts, struct auc_err *err);
+/* closures.c: closes in M what is closed now. */
+enum auc_code auc_auction_apply_closed(const struct auc_auction *a, struct auc_market *m,
+				       struct auc_err *err);
+/* rebuild.c; both mutexes are held. A market of the configuration and servers there are now.
+ * AUC_EFULL: done, but a sale no longer fits. */
+enum auc_code auc_auction_rebuild(struct auc_auction *a, double now, struct auc_err *err);
+/* A market of A's configuration and servers with whatever the ledger's RECORDS name, booked by
+ * nobody. */
+enum auc_code auc_auction_build_market(const struct auc_auction *a, struct json_object *records,
+				       double now, struct auc_market **market, struct auc_err *err);
+/*
+ * prices.c; the lock is held. The tariff by which is sold, NULL if by A->price; what the bid says
+ * to the next fit, at once ("": it was refused; AGAIN: as one before was) or when there is a job of
+ * SALE; there is one; true if the time has come at which the last fit's prices hold.
+ */
+const struct auc_tariff *auc_auction_tariff_in_force(const struct auc_auction *a);
+enum auc_code auc_auction_remember(struct auc_auction *a, const struct auc_bid *bid, uint32_t uid,
+				   double now, const char *sale, bool *again, struct auc_err *err);
+void auc_auction_remember_sold(struct auc_auction *a, const char *sale);
+bool auc_auction_publish(struct auc_auction *a, double now);
+/* Prices that follow from configuration, history and what was published. */
+enum auc_code auc_auction_take_price(struct auc_auction *a, struct auc_err *err);
+/* bidding.c: ANSWER, to an offer of the policy, is believed. The lock is held. */
+void auc_auction_keep_answer(struct auc_auction *a, const struct auc_answer *answer);
+/* Lets liens lapse, counted in *LAPSED (may be NULL), and the market's window move. */
+void auc_auction_pass_time(struct auc_auction *a, double now, unsigned *lapsed);
+/* store.c: the ledger's sink, behind lock; EVENT to the end of ARG, a struct auc_events, taking
+ * it over (NULL: no memory). */
+void auc_auction_queue_event(void *arg, struct json_object *event);
+void auc_event_append(void *arg, struct json_object *event);
+enum auc_code auc_auction_no_memory(struct auc_err *err);
+/* The lock is held. AUC_ESTATE: bids are not taken, and why. */
+enum auc_code auc_auction_check_ready(const struct auc_auction *a, struct auc_err *err);
+/*
+ * offer_accept.c; the lock is held. a->decision, on a quote, stands as an offer, which is named in OFFER,
+ * if there is one and there is room for it; and a->decision is again what BID takes, for a->job.
+ * The sentences are the user's.
+ */
+enum auc_code auc_auction_stand(struct auc_auction *a, const struct auc_bid *bid, uint32_t uid,
+				double now, struct auc_offer *offer, struct auc_err *err);
+enum auc_code auc_auction_take(struct auc_auction *a, const struct auc_bid *bid, uint32_t uid,
+			       double now, struct auc_err *err);
+/* The first slot that a decision of NOW may still change, of a policy that steps (revise.c). */
+auc_slot auc_auction_first_open(const struct auc_auction *a, double now);
+/* bidding.c: the decision on JOB at nodes, not at servers of many nodes; of those on which it does
+ * not fit JOB is kept away. */
+enum auc_code auc_quote_nodes(const struct auc_policy *policy, struct auc_policy_ctx *ctx,
+			      const struct auc_market *m, struct auc_job *job,
+			      struct auc_decision *d, struct auc_err *err);
+/* rearrange.c: moves jobs that wait, and do not begin within LEAD seconds, to where they cost less by
+ * now, and adds to *CHANGED (may be NULL) how many; LIMITED as in auc_auction_revise(). Admin is
+ * held. */
+enum auc_code auc_auction_rearrange(struct auc_auction *a, double now, double lead, bool limited,
+				    unsigned *changed, struct auc_err *err);
+void auc_search_free(struct auc_search *s);
+/* The text of S's receipt into *RECEIPT, if RECEIPT is not NULL. */
+enum auc_code auc_auction_give_receipt(const struct auc_auction *a, const struct auc_sale *s,
+				       auc_money refund, const char *why, char **receipt,
+				       struct auc_err *err);
+/* True if S's bid buys more slots at the end of its plan (sale_change.c). */
+bool auc_sale_extends(const struct auc_sale *s);
+/* True if SERVER's partition is sold and the server is up. */
+bool auc_auction_sells(const struct auc_auction *a, unsigned server);
+
+/*
+ * The text of OFFER (offer_text.c), filled but for the message, from a->decision on a->job at Unix time
+ * NOW. For a refusal it asks the policy some more. NULL: no memory.
+ */
+char *auc_offer_message(struct auc_auction *a, const struct auc_offer *offer, bool hold);
+
+#endif

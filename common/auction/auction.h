@@ -1,0 +1,263 @@
+/*
+ * auction.h - the whole auction as one object, safe for concurrent calls: what the plugins hold.
+ *
+ * One mutex guards market, policy, ledger and history. It is held for the time of a decision, never
+ * across I/O: changes queue events in memory and auc_auction_commit(), called by one thread only,
+ * takes them and writes them to the spool.
+ *
+ * Life: create (from a configuration) -> set_servers (nodes are known) -> open_spool (state
+ * recovered) -> ready. Before that, and when the state is broken, bids get AUC_ESTATE with a
+ * sentence for the user.
+ */
+#ifndef AUC_AUCTION_H
+#define AUC_AUCTION_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "input/bid.h"
+#include "input/conf.h"
+#include "ledger/ledger.h"
+#include "policy/policy.h"
+#include "ledger/receipt.h"
+#include "ledger/spool.h"
+
+struct auc_auction;
+
+/* A server as the cluster describes it. */
+struct auc_server_spec {
+	char name[AUC_NAME_MAX];
+	char partition[AUC_NAME_MAX]; /* names an auc_conf_partition */
+	unsigned ncapacity;
+	struct auc_named capacity[AUC_TRES_MAX];
+	bool down; /* known but not for sale now */
+};
+
+/* CONF is owned by the auction from then on, also when it fails. AUC_ENOENT, AUC_EINVAL: the policy
+ * or its options. */
+enum auc_code auc_auction_create(struct auc_conf *conf, struct auc_auction **a,
+				 struct auc_err *err);
+void auc_auction_destroy(struct auc_auction *a);
+/* The configuration in force. Stays valid until the auction is destroyed, even when another one has
+ * taken its place. */
+const struct auc_conf *auc_auction_conf(const struct auc_auction *a);
+
+/*
+ * (Re)builds the market from the cluster's nodes, at Unix time NOW. Live sales stay booked by
+ * server name; if one no longer fits or its server is gone, it stays in the ledger, is booked as
+ * far as it fits, and is reported in ERR with AUC_EFULL (the rest is done).
+ */
+enum auc_code auc_auction_set_servers(struct auc_auction *a, const struct auc_server_spec *servers,
+				      unsigned nservers, double now, struct auc_err *err);
+/* A time, FROM to TO in Unix time (TO INFINITY: for good), in which nothing more is sold on a
+ * server. */
+struct auc_closed_time {
+	char server[AUC_NAME_MAX];
+	double from, to;
+};
+/* From now on LIST is closed, and nothing else; what is sold there stays sold. AUC_ENOMEM. */
+enum auc_code auc_auction_close(struct auc_auction *a, const struct auc_closed_time *list,
+				unsigned n, struct auc_err *err);
+/* Takes a new configuration (owned), keeping sales and history, and rebuilds the market with the
+ * servers known. */
+enum auc_code auc_auction_reconfigure(struct auc_auction *a, struct auc_conf *conf, double now,
+				      struct auc_err *err);
+/* Recovers from the spool directory and keeps it for commits. A failure leaves the auction broken,
+ * with the reason. */
+enum auc_code auc_auction_open_spool(struct auc_auction *a, const char *dir, double now,
+				     struct auc_spool_report *report, struct auc_err *err);
+/*
+ * Lets go of the spool, so that another process can open it: what is not committed is lost, and no
+ * bids are taken until auc_auction_open_spool() has read it again.
+ */
+void auc_auction_close_spool(struct auc_auction *a);
+/* Declares the state broken (bids are refused with REASON) or ready. */
+void auc_auction_break(struct auc_auction *a, const char *reason);
+/* AUC_OK if bids can be taken, else AUC_ESTATE and why. */
+enum auc_code auc_auction_ready(struct auc_auction *a, struct auc_err *err);
+
+/*
+ * What one server gives to a plan, from START to END: what the adapter makes into one single-node
+ * job. At any time of the plan exactly one part is the lead's; all those of the lead are one job,
+ * the user's own, which moves from one to the next.
+ */
+struct auc_part {
+	char server[AUC_NAME_MAX];
+	char partition[AUC_NAME_MAX];
+	bool lead;         /* on a server of PSs */
+	double start, end; /* Unix time */
+	unsigned workers, ps;
+	unsigned ntres;
+	struct auc_named tres[AUC_TRES_MAX]; /* workers * worker TRES + ps * PS TRES, by name */
+};
+
+#define AUC_PARTS_MAX 1024 /* of one sale at a time */
+
+/* The answer to a bid. Free with auc_offer_clear(). */
+struct auc_offer {
+	bool accepted;
+	enum auc_reason reason;
+	char sale[AUC_SALE_ID_LEN]; /* lien, if one was put */
+	/* Of a quote of posted prices: what a bid can accept for so many seconds; 0: nothing. */
+	uint64_t id;
+	double seconds;
+	double best_payoff;
+	auc_money payment, value;
+	double start, end; /* Unix time of the plan's first and behind its last slot */
+	struct auc_plan plan;
+	char *receipt; /* AdminComment text, if a lien was put */
+	unsigned nparts;
+	struct auc_part *parts; /* by start, the lead's first */
+	/* Lines for the user's terminal, '\n' between them: what was decided, why, what would be
+	 * accepted. */
+	char *message;
+};
+void auc_offer_clear(struct auc_offer *o);
+
+/*
+ * Decides on BID at Unix time NOW for user UID. Arrival is the first slot that begins at or after
+ * NOW + StartMargin, with LateStart one that began up to that long before NOW. If HOLD and the
+ * payoff is positive, puts a lien that lapses after LienSeconds. A refusal is AUC_OK with accepted
+ * false. AUC_ENOENT, AUC_EINVAL: the bid names what nobody has; AUC_ESTATE: not ready; AUC_EFULL:
+ * more than AUC_PARTS_MAX nodes. Counts the bid, and with prices learned remembers what it says
+ * (held bids and refusals; not with HOLD false: a quote changes nothing).
+ * Posted prices: what a quote offers stands for OfferTime, and a bid that accepts it gets that, at
+ * its price, as many slots later as the first it can have has moved, or one of the errors of
+ * auc_standing_find(); AUC_EFULL: its place is taken.
+ */
+enum auc_code auc_auction_bid(struct auc_auction *a, const struct auc_bid *bid, uint32_t uid,
+			      double now, bool hold, struct auc_offer *offer, struct auc_err *err);
+
+/* Ledger operations under the lock; see ledger.h. RECEIPT (may be NULL) gets the new AdminComment
+ * text, malloc'd. */
+enum auc_code auc_auction_confirm(struct auc_auction *a, const char *sale, uint32_t job_id,
+				  char **receipt, struct auc_err *err);
+enum auc_code auc_auction_drop(struct auc_auction *a, const char *sale, struct auc_err *err);
+enum auc_code auc_auction_start(struct auc_auction *a, uint32_t job_id, double now, char **receipt,
+				struct auc_err *err);
+/*
+ * Ends the sale of JOB_ID at NOW. The refund follows the published rule: never started, node
+ * failure or lost: everything; else the slots that could not be had (plan.lost) and with
+ * RefundUnused the whole slots not begun, pro rata of the payment by slots.
+ */
+enum auc_code auc_auction_settle(struct auc_auction *a, uint32_t job_id, const char *why,
+				 double now, char **receipt, struct auc_err *err);
+/*
+ * One more slot for JOB_ID, which runs, with the layout of its last: at today's price, if its bid
+ * wants that and is worth more than what it pays then. AUC_ESTATE: it does not or is not;
+ * AUC_EFULL: the slot is sold.
+ */
+enum auc_code auc_auction_extend(struct auc_auction *a, uint32_t job_id, char **receipt,
+				 struct auc_err *err);
+/*
+ * What SERVER was to give JOB_ID in slots not over at SINCE (Unix time) moves to other servers of
+ * its partition that are up and have room, at no charge (auc_plan_without()). Where there are none,
+ * all that was to come from SINCE on comes later, by as few slots as it takes, up to a hundred, and
+ * as long as the bid is worth its payment then. AUC_EFULL: it cannot be; AUC_ENOENT: SERVER was to
+ * give nothing.
+ */
+enum auc_code auc_auction_move(struct auc_auction *a, uint32_t job_id, const char *server,
+			       double since, char **receipt, struct auc_err *err);
+/*
+ * What JOB_ID was to have from SINCE on (Unix time, the begin of a slot) and could not, through no
+ * fault of its own, comes so many slots later that it begins at UNTIL or behind it, at no charge,
+ * on the same servers or others of their partition, while the bid is worth its payment then. Where
+ * there is no room for that, it loses its slots before UNTIL (plan.lost), for which it is paid back
+ * in the end; if no other is left, all comes as soon as there is room, as in auc_auction_move().
+ * AUC_EINVAL: none of its slots is from SINCE on; AUC_EFULL: it cannot be; AUC_ESTATE: its plan is
+ * revised (auc_auction_revise()), not put off.
+ */
+enum auc_code auc_auction_put_off(struct auc_auction *a, uint32_t job_id, double since,
+				  double until, char **receipt, struct auc_err *err);
+/*
+ * Brings plans of sales up to date, if something has happened since they were made. With a policy
+ * that decides slot by slot, all of its sales'; with learned prices and a policy that rearranges,
+ * those of jobs that wait and cost less elsewhere by now (rearrange.c), for a tenth of a second at a
+ * time; who begins within LEAD seconds, for whom nodes are being powered up, stays. LIMITED: limits
+ * of their owners may end jobs that need more than before, so none does. *CHANGED (may be NULL):
+ * how many got another. Of one thread, the one that confirms, starts and settles. AUC_EFULL: they
+ * stay as they are for now, and it is tried again.
+ */
+enum auc_code auc_auction_revise(struct auc_auction *a, double now, double lead, bool limited,
+				 unsigned *changed, struct auc_err *err);
+/* Sells a receipt again as it stood, for JOB_ID in STATE. */
+enum auc_code auc_auction_adopt(struct auc_auction *a, const char *receipt, uint32_t job_id,
+				uint32_t uid, enum auc_sale_state state, struct auc_err *err);
+/*
+ * Time passes: lapses liens, moves the horizon, and takes the prices that the bids since the last
+ * tick teach, or publishes those of a fit. A clock that was ahead and is set back by more than a
+ * slot gets a new market. Waits for a commit under way. Returns the number of liens that lapsed.
+ */
+unsigned auc_auction_tick(struct auc_auction *a, double now);
+
+/* A consistent copy of one live sale in the cluster's terms. Free with auc_sale_view_clear(). */
+struct auc_sale_view {
+	char sale[AUC_SALE_ID_LEN];
+	enum auc_sale_state state;
+	uint32_t job_id, uid;
+	double start, end; /* Unix time */
+	double slot_seconds;
+	auc_money payment, value;
+	unsigned revision; /* changes with the plan */
+	bool extend;       /* its bid buys more slots at the end */
+	unsigned nparts;
+	struct auc_part *parts; /* by start, the lead's first */
+};
+void auc_sale_view_clear(struct auc_sale_view *v);
+/* Another whenever the answer of auc_auction_sales() or auc_auction_sale() may be another; 0: it
+ * has no ledger yet. */
+uint64_t auc_auction_edition(struct auc_auction *a);
+/* All live sales in order of sale (liens too), without their parts; *VIEWS is malloc'd, free each
+ * and the array. */
+enum auc_code auc_auction_sales(struct auc_auction *a, struct auc_sale_view **views, unsigned *n,
+				struct auc_err *err);
+enum auc_code auc_auction_sale(struct auc_auction *a, const char *sale, struct auc_sale_view *view,
+			       struct auc_err *err);
+enum auc_code auc_auction_sale_of_job(struct auc_auction *a, uint32_t job_id,
+				      struct auc_sale_view *view, struct auc_err *err);
+/* True if JOB_ID is the lead of a live sale: what job_modify asks; takes the lock for a look-up
+ * only. */
+bool auc_auction_owns(struct auc_auction *a, uint32_t job_id);
+/* True if UID has a lien: one of its jobs, nobody knows which, may have been sold. Asked before
+ * auc_auction_owns() no job slips through between the two. */
+bool auc_auction_awaits(struct auc_auction *a, uint32_t uid);
+void auc_auction_totals(struct auc_auction *a, struct auc_totals *totals);
+
+/*
+ * Makes everything decided so far durable; a snapshot now and then. Only one thread may call it; no
+ * lock is held during I/O. On AUC_EIO the events stay queued and the auction counts as broken until
+ * a later commit succeeds; so on AUC_ENOMEM. Where there was no memory for an event, the next
+ * commit writes a snapshot, which has all that is, in place of events.
+ */
+enum auc_code auc_auction_commit(struct auc_auction *a, struct auc_err *err);
+
+/*
+ * Prices that learn (Prices=flat and Prices=learned): the last bids are fitted (fit.h) in a thread
+ * of the caller's, one at a time: due -> begin (copies, under the locks) -> run (long, without any
+ * lock) -> end. What it found is published by the first auc_auction_tick() of a later slot, and
+ * holds until the next: in between no price changes. What was sold or held before keeps its price.
+ */
+struct auc_fit_job;
+struct auc_tariff;
+struct auc_watch;
+/* True if there is something new to fit. A fit follows no sooner than AUC_FIT_COST times
+ * the processor time that the last one took. */
+bool auc_auction_fit_due(struct auc_auction *a, double now);
+/* *JOB is for auc_auction_fit_end(). AUC_ESTATE: prices are not learned, or it is not ready. */
+enum auc_code auc_auction_fit_begin(struct auc_auction *a, double now, struct auc_fit_job **job,
+				    struct auc_err *err);
+/* As auc_fit(). */
+enum auc_code auc_fit_job_run(struct auc_fit_job *job, const struct auc_watch *watch,
+			      struct auc_tariff **t, struct auc_err *err);
+/* Takes JOB over, and T (NULL: the fit failed), to be published if it is what the configuration
+ * still wants. */
+void auc_auction_fit_end(struct auc_auction *a, struct auc_fit_job *job, struct auc_tariff *t);
+/* A copy of the prices that hold, to be freed; false: none were published yet. */
+bool auc_auction_tariff(struct auc_auction *a, struct auc_tariff **t);
+
+struct json_object;
+/* Market, prices and use by server, TRES and slot, sales and totals, as JSON (doc/status.md): for
+ * sprice and tests; waits for a commit under way. New reference. */
+struct json_object *auc_auction_status(struct auc_auction *a, double now);
+
+#endif

@@ -1,0 +1,290 @@
+/*
+ * bidding.c - one bid: the policy's decision on it, the offer, the lien, and what is learned.
+ */
+#include "config.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <json-c/json.h>
+
+#include "auction/auction-private.h"
+#include "ledger/receipt.h"
+#include "market/replan.h"
+
+static enum auc_code decide(struct auc_auction *a, const struct auc_bid *bid, uint32_t uid,
+			    double now, struct auc_err *err);
+static enum auc_code ask_user(struct auc_auction *a, const struct auc_bid *bid, uint32_t uid,
+			      bool hold, struct auc_err *err);
+static bool teaches(struct auc_auction *a, uint32_t uid);
+static void await_job(struct auc_auction *a, const char *sale);
+static bool on_wholes(const struct auc_market *m, const struct auc_plan *plan);
+static enum auc_code text_of(const struct auc_auction *a, const struct auc_bid *bid, char **text,
+			     struct auc_err *err);
+static enum auc_code fill_offer(struct auc_auction *a, struct auc_offer *offer,
+				struct auc_err *err);
+static enum auc_code put_lien(struct auc_auction *a, const char *text, uint32_t uid, double now,
+			      struct auc_offer *offer, struct auc_err *err);
+static enum auc_code learn(struct auc_auction *a, struct auc_err *err);
+
+enum auc_code auc_auction_bid(struct auc_auction *a, const struct auc_bid *bid, uint32_t uid,
+			      double now, bool hold, struct auc_offer *offer, struct auc_err *err)
+{
+	char *text = NULL;
+	bool again = false;
+	enum auc_code rc;
+
+	memset(offer, 0, sizeof(*offer));
+	auc_plan_init(&offer->plan);
+	pthread_mutex_lock(&a->lock);
+	rc = decide(a, bid, uid, now, err);
+	if (rc == AUC_OK && a->policy->posts)
+		rc = ask_user(a, bid, uid, hold, err);
+	if (rc == AUC_OK && hold)
+		rc = text_of(a, bid, &text, err);
+	if (rc == AUC_OK)
+		rc = fill_offer(a, offer, err);
+	if (rc == AUC_OK && !hold)
+		rc = auc_auction_stand(a, bid, uid, now, offer, err);
+	if (rc == AUC_OK && !(offer->message = auc_offer_message(a, offer, hold)))
+		rc = auc_auction_no_memory(err);
+	if (rc == AUC_OK && hold && offer->accepted) {
+		rc = put_lien(a, text, uid, now, offer, err);
+		if (rc == AUC_OK && a->policy->posts)
+			await_job(a, offer->sale);
+		if (rc == AUC_OK && bid->accept)
+			auc_standing_take(a->standing, bid->accept, offer->sale);
+	} else if (rc == AUC_OK && hold) {
+		auc_ledger_refuse(a->ledger, auc_reason_word(offer->reason));
+	}
+	/* Only now: the price of this bid does not know this bid. */
+	if (rc == AUC_OK && hold && auc_conf_learns(a->conf)) {
+		(void)auc_auction_remember(a, bid, uid, now, offer->sale, &again, NULL);
+		if (!again)
+			(void)learn(a, NULL);
+	}
+	pthread_mutex_unlock(&a->lock);
+	free(text);
+	if (rc != AUC_OK)
+		auc_offer_clear(offer);
+	return rc;
+}
+
+void auc_offer_clear(struct auc_offer *o)
+{
+	auc_plan_clear(&o->plan);
+	free(o->receipt);
+	free(o->parts);
+	free(o->message);
+	memset(o, 0, sizeof(*o));
+}
+
+/* Into a->job and a->decision. */
+static enum auc_code decide(struct auc_auction *a, const struct auc_bid *bid, uint32_t uid,
+			    double now, struct auc_err *err)
+{
+	enum auc_code rc = auc_auction_check_ready(a, err);
+	auc_slot arrival;
+
+	if (rc == AUC_OK && !a->nspecs)
+		rc = auc_err_set(err, AUC_ESTATE, "the auction has no nodes to sell");
+	if (rc != AUC_OK)
+		return rc;
+	auc_auction_pass_time(a, now, NULL);
+	if (a->policy->stepper)
+		arrival = auc_auction_first_open(a, now);
+	else if (a->conf->late_start > 0)
+		arrival = auc_slot_from(now - a->conf->late_start, a->conf->slot_seconds);
+	else
+		arrival = auc_slot_from(now + a->conf->start_margin, a->conf->slot_seconds);
+	rc = auc_job_resolve(a->market, bid, arrival, &a->job, err);
+	if (rc != AUC_OK)
+		return rc;
+	if (bid->accept)
+		return auc_auction_take(a, bid, uid, now, err);
+	return auc_quote_nodes(a->policy, a->ctx, a->market, &a->job, &a->decision, err);
+}
+
+/* What the decision has on large servers of many nodes goes to the nodes. Where it does not fit, as
+ * what is free there is in pieces, the best schedule without that server is taken. */
+enum auc_code auc_quote_nodes(const struct auc_policy *policy, struct auc_policy_ctx *ctx,
+			      const struct auc_market *m, struct auc_job *job,
+			      struct auc_decision *d, struct auc_err *err)
+{
+	enum auc_code rc = policy->quote(ctx, m, job, d, err);
+	struct auc_plan made, *plan = &d->plan;
+
+	auc_plan_init(&made);
+	while (rc == AUC_OK && d->accepted && on_wholes(m, plan)) {
+		rc = auc_plan_spread(m, plan, &made, err);
+		if (rc == AUC_OK)
+			rc = auc_plan_copy(plan, &made, err);
+		if (rc != AUC_EFULL)
+			continue;
+		for (unsigned i = 0; i < plan->nshares; i++)
+			if (auc_market_is_whole(m, plan->shares[i].server))
+				job->upload[plan->shares[i].server] = UINT32_MAX;
+		rc = policy->quote(ctx, m, job, d, err);
+	}
+	auc_plan_clear(&made);
+	return rc;
+}
+
+static bool on_wholes(const struct auc_market *m, const struct auc_plan *plan)
+{
+	for (unsigned i = 0; i < plan->nshares; i++)
+		if (auc_market_is_whole(m, plan->shares[i].server))
+			return true;
+	return false;
+}
+
+/*
+ * Posted prices: the offer is there before the limit is looked at, and is worth what it costs to
+ * whoever keeps it. Only a bid teaches, not a quote; and a yes when it has become a job.
+ */
+static enum auc_code ask_user(struct auc_auction *a, const struct auc_bid *bid, uint32_t uid,
+			      bool hold, struct auc_err *err)
+{
+	struct auc_decision *d = &a->decision;
+	struct auc_answer answer;
+
+	if (hold && bid->max_price < 0 && !bid->accept)
+		return auc_err_set(err, AUC_EINVAL,
+				   "--max-price: not given, expected what the job may cost, in "
+				   "credits, or --accept with an offer; --quote makes one");
+	d->plan.value = d->plan.cost;
+	if (!hold)
+		return AUC_OK;
+	if (d->offered && bid->max_price >= 0 &&
+	    auc_plan_payment(&d->plan) > auc_money_from(bid->max_price)) {
+		d->accepted = false;
+		d->reason = AUC_REASON_PRICE;
+	}
+	if (!d->accepted && teaches(a, uid) &&
+	    a->policy->answer(a->ctx, a->market, &a->job, d, false, &answer))
+		auc_auction_keep_answer(a, &answer);
+	return AUC_OK;
+}
+
+/* Whoever leaves what he is offered, or asks for more than there is, pays nothing for it: of all
+ * those of one user in one slot, the first is believed. */
+static bool teaches(struct auc_auction *a, uint32_t uid)
+{
+	unsigned at = uid % AUC_TAUGHT;
+
+	if (a->taught[at].uid == uid && a->taught[at].slot == a->job.arrival)
+		return false;
+	a->taught[at].uid = uid;
+	a->taught[at].slot = a->job.arrival;
+	return true;
+}
+
+/* Whoever says yes pays nothing for it either, until there is a job: only that is believed. Without
+ * memory for it, it is not. */
+static void await_job(struct auc_auction *a, const char *sale)
+{
+	struct auc_answer answer;
+
+	if (a->policy->answer(a->ctx, a->market, &a->job, &a->decision, true, &answer))
+		(void)auc_answers_wait(a->answers, sale, &answer, NULL);
+}
+
+/* The policy learns from it, now as after a restart, and it is put down for the next one. Without
+ * memory for that, the next one does not know it. */
+void auc_auction_keep_answer(struct auc_auction *a, const struct auc_answer *answer)
+{
+	if (!a->policy->posts || a->policy->recall(a->ctx, a->market, answer, NULL) != AUC_OK ||
+	    auc_answers_add(a->answers, answer, NULL) != AUC_OK)
+		return;
+	auc_event_append(&a->events,
+			 auc_answers_event(a->answers, auc_answers_count(a->answers) - 1));
+}
+
+/* What is kept of BID. One that is looked at again must say for itself where it may run, one whose
+ * chunks are moved where they lie. */
+static enum auc_code text_of(const struct auc_auction *a, const struct auc_bid *bid, char **text,
+			     struct auc_err *err)
+{
+	bool again = a->policy->stepper || a->policy->rearranges, changes = again || bid->ndata;
+	struct auc_bid *own = changes ? malloc(sizeof(*own)) : NULL;
+	enum auc_code rc = AUC_OK;
+
+	if (own) {
+		*own = *bid;
+		auc_bid_name_nodes(own, a->market);
+		if (again)
+			rc = auc_bid_confine(own, a->market, err);
+	} else if (changes) {
+		return auc_auction_no_memory(err);
+	}
+	*text = rc == AUC_OK ? auc_bid_print(own ? own : bid) : NULL;
+	free(own);
+	return rc != AUC_OK || *text ? rc : auc_auction_no_memory(err);
+}
+
+static enum auc_code fill_offer(struct auc_auction *a, struct auc_offer *offer, struct auc_err *err)
+{
+	const struct auc_decision *d = &a->decision;
+	enum auc_code rc;
+
+	offer->accepted = d->accepted;
+	offer->reason = d->reason;
+	if (!d->accepted && d->reason != AUC_REASON_PAYOFF && d->reason != AUC_REASON_PRICE)
+		return AUC_OK;
+	offer->best_payoff = d->best_payoff;
+	offer->payment = auc_plan_payment(&d->plan);
+	offer->value = auc_plan_value(&d->plan);
+	offer->start = (double)d->plan.start * a->conf->slot_seconds;
+	offer->end = (double)d->plan.completion * a->conf->slot_seconds;
+	for (const struct auc_run *r = d->plan.runs; r < d->plan.runs + d->plan.nruns; r++)
+		if (d->accepted && r->nshares > AUC_PARTS_MAX)
+			return auc_err_set(err, AUC_EFULL,
+					   "the best schedule is on %u nodes, at most %d can be "
+					   "one job; lower --chunks",
+					   r->nshares, AUC_PARTS_MAX);
+	rc = auc_plan_copy(&offer->plan, &d->plan, err);
+	return rc == AUC_OK
+		       ? auc_plan_parts(a->market, &d->plan, &offer->parts, &offer->nparts, err)
+		       : rc;
+}
+
+static enum auc_code put_lien(struct auc_auction *a, const char *text, uint32_t uid, double now,
+			      struct auc_offer *offer, struct auc_err *err)
+{
+	enum auc_code rc = auc_ledger_hold(a->ledger, &offer->plan, a->policy->name, text, uid,
+					   now + a->conf->lien_seconds, offer->sale, err);
+
+	if (rc != AUC_OK)
+		return rc;
+	rc = auc_auction_give_receipt(a, auc_ledger_find(a->ledger, offer->sale), 0, NULL,
+				      &offer->receipt, err);
+	if (rc == AUC_OK && strlen(offer->receipt) > AUC_RECEIPT_MAX)
+		rc = auc_err_set(
+			err, AUC_EFULL,
+			"the receipt of the best schedule has %zu bytes, the accounting keeps %d; "
+			"lower --chunks or --epochs",
+			strlen(offer->receipt), AUC_RECEIPT_MAX);
+	if (rc != AUC_OK)
+		auc_ledger_drop(a->ledger, offer->sale, NULL);
+	return rc;
+}
+
+/* Remembers what a->job says about prices. Prices follow at the next tick, not here: new bases
+ * move every price there is, and slurmctld waits for a bid. A bid that cannot be remembered is
+ * decided all the same. */
+static enum auc_code learn(struct auc_auction *a, struct auc_err *err)
+{
+	const struct auc_tariff *tariff = auc_auction_tariff_in_force(a);
+	enum auc_code rc;
+
+	rc = auc_history_add(a->history, a->market, &a->job, a->policy->prices, err);
+	if (rc != AUC_OK)
+		return rc;
+	auc_event_append(&a->events,
+			 auc_history_event(a->history, auc_history_count(a->history) - 1));
+	a->fresh++;
+	a->price_old = (!tariff || tariff->kind == AUC_TARIFF_PUBLISHED) &&
+		       (a->policy->prices == AUC_PRICE_ETA ||
+			auc_bounds_due(a->fresh, auc_history_count(a->history)));
+	return AUC_OK;
+}

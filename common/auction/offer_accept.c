@@ -1,0 +1,110 @@
+/*
+ * offer_accept.c - what a quote of posted prices offered is bought later: at its price, whatever the
+ * price is by then, on the same nodes, for as many slots. Those that have begun meanwhile nobody
+ * can have, so it comes as many slots later as they are. An offer holds no place: what others have
+ * bought there since is theirs.
+ */
+#include "config.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <xxhash.h>
+
+#include "auction/auction-private.h"
+
+static enum auc_code work_of(const struct auc_bid *bid, uint64_t *work, struct auc_err *err);
+static void put_off(struct auc_plan *plan, auc_slot slots);
+
+enum auc_code auc_auction_stand(struct auc_auction *a, const struct auc_bid *bid, uint32_t uid,
+				double now, struct auc_offer *offer, struct auc_err *err)
+{
+	double seconds = a->conf->offer_seconds;
+	enum auc_code rc;
+	uint64_t work;
+
+	/* An offer that is only looked at again stands no longer for it. */
+	if (!a->policy->posts || !a->decision.accepted || bid->accept || !(seconds > 0))
+		return AUC_OK;
+	rc = work_of(bid, &work, err);
+	if (rc != AUC_OK)
+		return rc;
+	/* Without room for it, the quote is still an answer. */
+	if (auc_standing_add(a->standing, uid, work, &a->decision, now, seconds, &offer->id,
+			     NULL) == AUC_OK)
+		offer->seconds = seconds;
+	return AUC_OK;
+}
+
+enum auc_code auc_auction_take(struct auc_auction *a, const struct auc_bid *bid, uint32_t uid,
+			       double now, struct auc_err *err)
+{
+	struct auc_plan *plan = &a->decision.plan;
+	struct auc_standing_offer *o;
+	const struct auc_sale *held;
+	struct auc_err why;
+	enum auc_code rc;
+	uint64_t work;
+
+	rc = work_of(bid, &work, err);
+	if (rc == AUC_OK)
+		rc = auc_standing_find(a->standing, bid->accept, uid, work, now, &o, err);
+	held = rc == AUC_OK ? auc_ledger_find(a->ledger, o->sale) : NULL;
+	if (held)
+		rc = auc_err_set(err, AUC_ESTATE,
+				 "--accept: offer %016" PRIx64
+				 " is held for a submission, and is for one job only; where that "
+				 "becomes none, as with --test-only, it can be had again in %.0f "
+				 "s, if it still stands",
+				 bid->accept, ceil(held->expires - now));
+	if (rc == AUC_OK)
+		rc = auc_decision_copy(&a->decision, &o->decision, err);
+	if (rc != AUC_OK)
+		return rc;
+	if (a->job.arrival > plan->arrival)
+		put_off(plan, a->job.arrival - plan->arrival);
+	if (auc_market_has_room(a->market, plan, &why) == AUC_OK)
+		return AUC_OK;
+	return auc_err_set(err, AUC_EFULL,
+			   "--accept: offer %016" PRIx64
+			   " stands with its price, but its place is gone (%s); ask for another "
+			   "with --quote",
+			   bid->accept, why.text);
+}
+
+/* A hash of what the job is: of its bid but for what is said of its price, and its partitions. It
+ * guards against mistakes; who finds another job of the same hash still gets only what was
+ * offered. */
+static enum auc_code work_of(const struct auc_bid *bid, uint64_t *work, struct auc_err *err)
+{
+	struct auc_bid *plain = malloc(sizeof(*plain));
+	char *text = NULL;
+
+	if (plain) {
+		*plain = *bid;
+		plain->quote = false;
+		text = auc_bid_print(plain);
+	}
+	free(plain);
+	if (!text)
+		return auc_auction_no_memory(err);
+	*work = XXH3_64bits(text, strlen(text));
+	for (unsigned i = 0; i < bid->npartitions; i++)
+		*work = XXH3_64bits_withSeed(bid->partitions[i], strlen(bid->partitions[i]), *work);
+	free(text);
+	return AUC_OK;
+}
+
+/* PLAN, of one that posts prices: of runs, and nothing that is moved. */
+static void put_off(struct auc_plan *plan, auc_slot slots)
+{
+	plan->arrival += slots;
+	plan->start += slots;
+	plan->completion += slots;
+	for (struct auc_run *r = plan->runs; r < plan->runs + plan->nruns; r++) {
+		r->from += slots;
+		r->to += slots;
+	}
+}

@@ -1,0 +1,518 @@
+/*
+ * offer_text.c - what the user reads: the decision, why, and for a refusal the least change that would
+ * be accepted.
+ *
+ * Every change that is offered has been tried: the same policy was asked again, at the same prices,
+ * with the bid changed in that way. That is at most QUOTES_MAX more decisions, and none is begun
+ * after hint_seconds, as this happens under the lock.
+ */
+#include "config.h"
+
+#include <inttypes.h>
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "auction/auction-private.h"
+#include "base/clock.h"
+#include "market/market-private.h"
+#include "policy/pairs.h"
+#include "base/list.h"
+
+#define QUOTES_MAX   8
+#define EPOCH_QUOTES 6
+#define SERVERS_MAX  4   /* named in a line */
+#define FAR_OFF      100 /* times its value is what a schedule costs that is of no help */
+
+/* What may still be tried. */
+struct budget {
+	unsigned quotes;
+	double until;
+	double last; /* seconds that the last one took */
+};
+
+static void print_posted(const struct auc_auction *a, FILE *out, const struct auc_offer *offer,
+			 bool hold);
+static void print_refusal(struct auc_auction *a, FILE *out, const struct auc_offer *offer);
+static void print_plan(FILE *out, const struct auc_market *m, const struct auc_plan *plan);
+static void print_changes(FILE *out, const struct auc_plan *plan);
+static void print_where(FILE *out, const struct auc_market *m, const struct auc_plan *plan,
+			bool ps);
+static void print_when(FILE *out, const struct auc_plan *plan, const struct auc_offer *offer);
+static void print_time(FILE *out, double when);
+static void print_crowded(const struct auc_auction *a, FILE *out);
+static void print_limit(const struct auc_auction *a, FILE *out);
+static bool print_unfit(const struct auc_auction *a, FILE *out);
+static int64_t most_at_all(const struct auc_auction *a, unsigned type);
+static void print_types(FILE *out, const struct auc_market *m, const struct auc_job *job, bool ps);
+static void hint_value(struct auc_auction *a, FILE *out, const struct auc_offer *offer,
+		       struct budget *b);
+static bool raise_utility(struct auc_auction *a, const struct auc_offer *offer,
+			  struct auc_utility *u, bool *same, struct budget *b);
+static bool look_higher(struct auc_auction *a, const struct auc_plan *plan, struct auc_job *job,
+			struct budget *b);
+static void hint_deadline(struct auc_auction *a, FILE *out, struct budget *b);
+static void hint_epochs(struct auc_auction *a, FILE *out, struct budget *b);
+static bool ask(struct auc_auction *a, const struct auc_job *job, struct budget *b);
+static bool can_ask(const struct budget *b);
+static double up(double credits);
+
+char *auc_offer_message(struct auc_auction *a, const struct auc_offer *offer, bool hold)
+{
+	char payment[AUC_MONEY_LEN], value[AUC_MONEY_LEN], *text = NULL;
+	size_t len;
+	FILE *out = open_memstream(&text, &len);
+
+	if (!out)
+		return NULL;
+	if (a->policy->posts) {
+		print_posted(a, out, offer, hold);
+	} else if (offer->accepted) {
+		fprintf(out, "auction: %s: ", hold ? "accepted" : "would be accepted");
+		print_plan(out, a->market, &offer->plan);
+		print_when(out, &offer->plan, offer);
+		if (a->policy->stepper)
+			fprintf(out, " as things are now; pays nothing");
+		else
+			fprintf(out, ", pays %s of value %s",
+				auc_money_str(offer->payment, payment),
+				auc_money_str(offer->value, value));
+	} else {
+		print_refusal(a, out, offer);
+	}
+	if (fclose(out)) {
+		free(text);
+		return NULL;
+	}
+	return text;
+}
+
+/* Of a posted price; the user's limit is in none of these lines, which may get into logs. */
+static void print_posted(const struct auc_auction *a, FILE *out, const struct auc_offer *offer,
+			 bool hold)
+{
+	char payment[AUC_MONEY_LEN];
+
+	if (offer->reason == AUC_REASON_CAPACITY) {
+		fprintf(out, "auction: refused: ");
+		print_crowded(a, out);
+		return;
+	}
+	auc_money_str(offer->payment, payment);
+	fprintf(out, "auction: %s: ",
+		!offer->accepted ? "refused: the price is above --max-price"
+		: hold           ? "accepted"
+				 : "offered");
+	print_plan(out, a->market, &offer->plan);
+	print_when(out, &offer->plan, offer);
+	fprintf(out, hold && offer->accepted ? ", pays %s" : ", price %s", payment);
+	if (offer->id)
+		fprintf(out,
+			"\nauction: --accept=%016" PRIx64
+			" buys it at this price within %.15g s, if its place is free then",
+			offer->id, offer->seconds);
+	if (!hold)
+		fprintf(out,
+			"\nauction: take it with --max-price=%s; prices change as others buy or "
+			"leave",
+			payment);
+}
+
+static void print_refusal(struct auc_auction *a, FILE *out, const struct auc_offer *offer)
+{
+	struct budget b = {.quotes = QUOTES_MAX, .until = auc_clock_now() + a->hint_seconds};
+
+	if (offer->reason == AUC_REASON_PAYOFF) {
+		fprintf(out,
+			"auction: refused: the best schedule would cost %.6f and be worth %.6f "
+			"(payoff %.6f): ",
+			offer->plan.cost, offer->plan.value, offer->best_payoff);
+		print_plan(out, a->market, &offer->plan);
+		print_when(out, &offer->plan, offer);
+		hint_value(a, out, offer, &b);
+		hint_deadline(a, out, &b);
+	} else {
+		fprintf(out, "auction: refused: no schedule is possible%s: ",
+			a->policy->stepper ? "" : " at any price");
+		print_limit(a, out);
+	}
+	hint_epochs(a, out, &b);
+}
+
+/* -- the plan in words -- */
+
+/* "2 x v100 on edge1 + 1 x ps.m on edge1", of several runs the first one and how they go on */
+static void print_plan(FILE *out, const struct auc_market *m, const struct auc_plan *plan)
+{
+	unsigned workers = 0, ps = 0;
+
+	for (unsigned i = 0; i < plan->runs[0].nshares; i++) {
+		workers += plan->shares[plan->runs[0].first_share + i].workers;
+		ps += plan->shares[plan->runs[0].first_share + i].ps;
+	}
+	fprintf(out, "%u x %s on ", workers, auc_market_worker_type_name(m, plan->worker_type));
+	print_where(out, m, plan, false);
+	fprintf(out, " + %u x %s on ", ps, auc_market_ps_type_name(m, plan->ps_type));
+	print_where(out, m, plan, true);
+	if (plan->nruns > 1)
+		print_changes(out, plan);
+}
+
+/* " at first, 3 layouts of 2 to 5 workers, 4 slots of pause" */
+static void print_changes(FILE *out, const struct auc_plan *plan)
+{
+	auc_slot pause = plan->completion - plan->start;
+	unsigned least = UINT_MAX, most = 0, workers;
+	const struct auc_run *run;
+
+	for (run = plan->runs; run < plan->runs + plan->nruns; run++) {
+		workers = 0;
+		for (unsigned i = 0; i < run->nshares; i++)
+			workers += plan->shares[run->first_share + i].workers;
+		least = workers < least ? workers : least;
+		most = workers > most ? workers : most;
+		pause -= run->to - run->from + 1;
+	}
+	fprintf(out, " at first, %u layouts of ", plan->nruns);
+	if (least < most)
+		fprintf(out, "%u to ", least);
+	fprintf(out, "%u worker%s", most, most > 1 ? "s" : "");
+	if (pause)
+		fprintf(out, ", %" PRId64 " slot%s of pause", pause, pause > 1 ? "s" : "");
+}
+
+static void print_where(FILE *out, const struct auc_market *m, const struct auc_plan *plan, bool ps)
+{
+	const struct auc_run *run = &plan->runs[0];
+	unsigned servers = 0, n = 0;
+
+	for (unsigned i = 0; i < run->nshares; i++) {
+		const struct auc_share *s = &plan->shares[run->first_share + i];
+
+		servers += (ps ? s->ps : s->workers) > 0;
+	}
+	for (unsigned i = 0; i < run->nshares; i++) {
+		const struct auc_share *s = &plan->shares[run->first_share + i];
+		unsigned count = ps ? s->ps : s->workers;
+
+		if (!count || n++ >= SERVERS_MAX)
+			continue;
+		fprintf(out, "%s%s", n > 1 ? ", " : "", auc_market_server_name(m, s->server));
+		if (servers > 1)
+			fprintf(out, " (%u)", count);
+	}
+	if (servers > SERVERS_MAX)
+		fprintf(out, " and %u more", servers - SERVERS_MAX);
+}
+
+static void print_when(FILE *out, const struct auc_plan *plan, const struct auc_offer *offer)
+{
+	fprintf(out, ", slots %" PRId64 " to %" PRId64 " (start ", plan->start,
+		plan->completion - 1);
+	print_time(out, offer->start);
+	fprintf(out, ", end ");
+	print_time(out, offer->end);
+	fprintf(out, ")");
+}
+
+/* The time of day, with the date if that is not within twelve hours. */
+static void print_time(FILE *out, double when)
+{
+	time_t t = (time_t)when;
+	char text[32] = "?";
+	struct tm tm;
+
+	if (localtime_r(&t, &tm))
+		strftime(text, sizeof(text),
+			 fabs(when - (double)time(NULL)) < 12 * 3600 ? "%H:%M:%S"
+								     : "%Y-%m-%dT%H:%M:%S",
+			 &tm);
+	fputs(text, out);
+}
+
+/* -- why nothing is possible -- */
+
+/* Where prices are posted there is no room for a worker of each chunk. */
+static void print_crowded(const struct auc_auction *a, FILE *out)
+{
+	const struct auc_market *m = a->market;
+	int64_t chunks = (int64_t)a->job.chunks, most;
+	unsigned w, p;
+
+	if (print_unfit(a, out) || !auc_baseline_types(m, &a->job, &w, &p))
+		return;
+	most = most_at_all(a, w);
+	fprintf(out, chunks > most ? "the nodes it may use cannot hold it: "
+				   : "what is free now cannot hold it for as long as it takes: ");
+	fprintf(out, "%" PRId64 " x %s", chunks, auc_market_worker_type_name(m, w));
+	if (chunks <= most)
+		fprintf(out, " and %" PRId64 " x %s", auc_job_ps(m, w, p, chunks),
+			auc_market_ps_type_name(m, p));
+	fprintf(out, ", a worker for each of --chunks=%" PRId64, chunks);
+	if (chunks > most)
+		fprintf(out, ", expected at most %" PRId64, most);
+}
+
+static void print_limit(const struct auc_auction *a, FILE *out)
+{
+	const struct auc_market *m = a->market;
+	const struct auc_job *job = &a->job;
+	int64_t least = INT64_MAX, left, n, d;
+	unsigned upload = UINT32_MAX;
+
+	if (print_unfit(a, out))
+		return;
+	/* A bound from below: every node there is. */
+	for (unsigned w = 0; w < m->nworker_types; w++)
+		for (unsigned p = 0; p < m->nps_types; p++) {
+			if (job->worker_seconds[w] < 0 || job->ps_seconds[p] < 0)
+				continue;
+			n = most_at_all(a, w);
+			if (!n || !most_at_all(a, auc_ps_index(m, p)))
+				continue;
+			if ((uint64_t)n > job->chunks)
+				n = (int64_t)job->chunks;
+			d = a->policy->least_slots(m, job, w, p, n);
+			least = d < least ? d : least;
+		}
+	if (least == INT64_MAX) {
+		fprintf(out, "no PS that it may use has the bandwidth of a worker");
+		return;
+	}
+	for (unsigned s = 0; s < m->nservers; s++)
+		if (auc_auction_sells(a, s) && job->upload[s] < upload)
+			upload = job->upload[s];
+	left = auc_market_last(m) - job->arrival - (int64_t)upload + 1;
+	if (least > left)
+		fprintf(out,
+			"it needs at least %" PRId64 " slots, and from its data's arrival to the "
+			"end of the horizon there are %" PRId64,
+			least, left > 0 ? left : 0);
+	else if (job->ndata && job->chunk_mb > auc_market_transfer_budget(m))
+		fprintf(out,
+			"a chunk of %g MB is more than nodes may send in a slot (%g MB), so none "
+			"can be moved, and they cannot all be trained where they lie",
+			job->chunk_mb, auc_market_transfer_budget(m));
+	else {
+		fprintf(out, "what is free until ");
+		print_time(out, (double)(auc_market_last(m) + 1) * auc_market_slot_seconds(m));
+		fprintf(out, " cannot hold it for as long as it takes");
+	}
+}
+
+/* True, and said: not even one worker and one PS can be anywhere. */
+static bool print_unfit(const struct auc_auction *a, FILE *out)
+{
+	const struct auc_market *m = a->market;
+	const struct auc_job *job = &a->job;
+	bool any_worker = false, any_ps = false;
+
+	for (unsigned w = 0; w < m->nworker_types; w++)
+		any_worker |= job->worker_seconds[w] >= 0 && most_at_all(a, w) > 0;
+	for (unsigned p = 0; p < m->nps_types; p++)
+		any_ps |= job->ps_seconds[p] >= 0 && most_at_all(a, auc_ps_index(m, p)) > 0;
+	if (any_worker && any_ps)
+		return false;
+	fprintf(out, "no node it may use can hold one %s (", any_worker ? "PS" : "worker");
+	print_types(out, m, job, any_worker);
+	fprintf(out, ")");
+	return true;
+}
+
+/* How many of a type fit on all nodes together that the job may use, nothing being sold. */
+static int64_t most_at_all(const struct auc_auction *a, unsigned type)
+{
+	int64_t n = 0;
+
+	for (unsigned s = 0; s < auc_market_nservers(a->market); s++)
+		if (a->job.upload[s] != UINT32_MAX && auc_auction_sells(a, s))
+			n += a->market->cache[type].fit0[s];
+	return n;
+}
+
+/* "v100: cpu=4 mem=8192 gpu:v100=1; t4: ..." of the types the bid may use. */
+static void print_types(FILE *out, const struct auc_market *m, const struct auc_job *job, bool ps)
+{
+	unsigned n = ps ? m->nps_types : m->nworker_types, shown = 0;
+	char number[AUC_NUMBER_LEN];
+	double amount;
+
+	for (unsigned i = 0; i < n; i++) {
+		if ((ps ? job->ps_seconds[i] : job->worker_seconds[i]) < 0 ||
+		    shown++ >= SERVERS_MAX)
+			continue;
+		fprintf(out, "%s%s:", shown > 1 ? "; " : "",
+			ps ? auc_market_ps_type_name(m, i) : auc_market_worker_type_name(m, i));
+		for (unsigned k = 0; k < auc_market_ntres(m); k++) {
+			amount = ps ? auc_market_ps_amount(m, i, k)
+				    : auc_market_worker_amount(m, i, k);
+			if (amount > 0)
+				fprintf(out, " %s=%s", auc_market_tres_name(m, k),
+					auc_number_str(amount, number));
+		}
+	}
+}
+
+/* -- what would be accepted -- */
+
+static void hint_value(struct auc_auction *a, FILE *out, const struct auc_offer *offer,
+		       struct budget *b)
+{
+	/* A deadline that the best schedule misses says nothing about a value before it. */
+	bool missed = a->job.utility.form == AUC_FORM_DEADLINE && !(offer->plan.value > 0), same;
+	struct auc_utility raised;
+	char *text;
+
+	if (-offer->best_payoff > AUC_VALUE_MAX)
+		return; /* nobody may bid that much */
+	if (missed)
+		fprintf(out, "\nauction: the best schedule comes after the deadline");
+	if (!raise_utility(a, offer, &raised, &same, b) || !(text = auc_utility_print(&raised)))
+		return;
+	fprintf(out, "\nauction: would be accepted: ");
+	if (same)
+		fprintf(out, "a value higher by %.6f at every time", up(-offer->best_payoff));
+	else
+		fprintf(out, "a higher value%s", missed ? " before it" : "");
+	fprintf(out, ", as --bid=%s", text);
+	free(text);
+}
+
+/* The bid's utility, raised in its own form until a schedule pays: SAME, the best one. False: there
+ * is no such, or it was not accepted. */
+static bool raise_utility(struct auc_auction *a, const struct auc_offer *offer,
+			  struct auc_utility *u, bool *same, struct budget *b)
+{
+	const struct auc_plan *plan = &offer->plan;
+	struct auc_job job = a->job;
+
+	*u = job.utility;
+	*same = true;
+	switch (u->form) {
+	case AUC_FORM_DEADLINE:
+	case AUC_FORM_SIGMOID:
+	case AUC_FORM_INVERSE:
+	case AUC_FORM_LINEAR:
+		/* The best schedule may be one that is worth next to nothing: for a much higher
+		 * value another one is. */
+		if (plan->value <= (u->form == AUC_FORM_LINEAR ? 0 : plan->cost / FAR_OFF)) {
+			if (!look_higher(a, plan, &job, b))
+				return false;
+			plan = &a->extra.plan;
+			*same = u->form != AUC_FORM_LINEAR && offer->plan.value > 0 &&
+				plan->cost == offer->plan.cost &&
+				plan->completion == offer->plan.completion;
+		}
+		if (!(plan->value > 0))
+			return false;
+		if (u->form == AUC_FORM_LINEAR)
+			u->scale = up(job.utility.scale - (plan->value - plan->cost));
+		else
+			u->scale = up(job.utility.scale * (1 + 1e-9) * (plan->cost / plan->value));
+		break;
+	case AUC_FORM_CONSTANT:
+		u->scale = up(u->scale - offer->best_payoff);
+		break;
+	case AUC_FORM_TABLE:
+		for (unsigned i = 0; i < u->npoints; i++)
+			u->points[i].value = up(u->points[i].value - offer->best_payoff);
+		break;
+	}
+	job.utility = *u;
+	return auc_utility_check(u, "", NULL) == AUC_OK && ask(a, &job, b);
+}
+
+/* What would be best for JOB at a higher value, into a->extra: that of a line is nowhere 0 that
+ * pays for PLAN, and where it is not 0 its height decides nothing. */
+static bool look_higher(struct auc_auction *a, const struct auc_plan *plan, struct auc_job *job,
+			struct budget *b)
+{
+	struct auc_utility *u = &job->utility;
+
+	if (u->form == AUC_FORM_LINEAR)
+		u->scale =
+			fmin(AUC_VALUE_MAX,
+			     up(plan->cost + u->decay * (double)(plan->completion - job->arrival)));
+	else
+		u->scale = AUC_VALUE_MAX;
+	return ask(a, job, b);
+}
+
+/* The same value for as long as it takes: its completion is a deadline that would do. */
+static void hint_deadline(struct auc_auction *a, FILE *out, struct budget *b)
+{
+	struct auc_utility u = {.form = AUC_FORM_CONSTANT,
+				.scale = auc_utility_value(&a->job.utility, 0)};
+	struct auc_job job = a->job;
+	char *text;
+
+	if (job.utility.form == AUC_FORM_CONSTANT || !(u.scale > 0))
+		return;
+	job.utility = u;
+	if (!ask(a, &job, b))
+		return;
+	u.form = AUC_FORM_DEADLINE;
+	u.target = (double)(a->extra.plan.completion - job.arrival);
+	job.utility = u;
+	if (!ask(a, &job, b) || !(text = auc_utility_print(&u)))
+		return;
+	fprintf(out, "\nauction: would be accepted: the value that it has at once (%.6f) until ",
+		u.scale);
+	print_time(out,
+		   (double)(job.arrival + (auc_slot)u.target) * auc_market_slot_seconds(a->market));
+	fprintf(out, ", as --bid=%s", text);
+	free(text);
+}
+
+/* Fewer epochs never make a schedule longer or dearer, so halving finds the bound. */
+static void hint_epochs(struct auc_auction *a, FILE *out, struct budget *b)
+{
+	uint64_t low = 0, high = a->job.epochs; /* accepted, refused */
+	struct auc_job job = a->job;
+
+	for (unsigned i = 0; i < EPOCH_QUOTES && high - low > 1 && can_ask(b); i++) {
+		if (!low)
+			job.epochs = 1;
+		else if (high / low >= 4)
+			job.epochs = (uint64_t)sqrt((double)low * (double)high);
+		else
+			job.epochs = low + (high - low) / 2;
+		if (ask(a, &job, b))
+			low = job.epochs;
+		else
+			high = job.epochs;
+	}
+	if (low)
+		fprintf(out,
+			"\nauction: would be accepted: at most %" PRIu64
+			" epoch%s, as --epochs=%" PRIu64,
+			low, low > 1 ? "s" : "", low);
+}
+
+/* Would JOB be accepted? Into a->extra. Also false if the budget is spent. */
+static bool ask(struct auc_auction *a, const struct auc_job *job, struct budget *b)
+{
+	double began = auc_clock_now();
+	bool yes;
+
+	if (!can_ask(b))
+		return false;
+	b->quotes--;
+	yes = a->policy->quote(a->ctx, a->market, job, &a->extra, NULL) == AUC_OK &&
+	      a->extra.accepted;
+	b->last = auc_clock_now() - began;
+	return yes;
+}
+
+static bool can_ask(const struct budget *b)
+{
+	return b->quotes && auc_clock_now() + b->last <= b->until;
+}
+
+/* Two micro-credits above at most: what is printed with six decimals is still enough. */
+static double up(double credits)
+{
+	return (floor(credits * 1e6) + 2) / 1e6;
+}

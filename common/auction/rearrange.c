@@ -1,0 +1,293 @@
+/*
+ * rearrange.c - sold jobs that wait for their slots move to where they cost less by now (auction.h,
+ * auc_auction_revise(); rearrange_search.h): once in a slot, and when a fit has ended or a sale has. What
+ * is to be known is copied under the lock, the search goes on without it, a tenth of a second at a
+ * time, and what it found is put in the ledger under the lock again: all of it or, where a bid has
+ * taken something of it meanwhile, nothing.
+ */
+#include "config.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pricing/nearness.h"
+#include "auction/auction-private.h"
+#include "input/bid.h"
+#include "base/clock.h"
+#include "market/market-private.h"
+#include "auction/rearrange_search.h"
+
+/* Seconds before its first slot from which on a job stays: Slurm has to be told where it goes, and
+ * its members there submitted. */
+#define AHEAD 60.0
+#define BUSY  0.1 /* seconds at a time, or little more: its caller has other things to do */
+
+/* A live sale, copied. */
+struct copied {
+	uint32_t job_id;
+	char *bid; /* NULL: it stays */
+	struct auc_plan plan;
+};
+
+struct auc_search {
+	const struct auc_policy *policy;
+	struct auc_policy_ctx *ctx;
+	struct auc_tariff *costs;
+	struct auc_market head, *market; /* head: of the auction's, whose window bids move */
+	struct auc_rearrange *x;
+	unsigned rounds; /* that are left */
+	unsigned n;
+	struct copied *sales;
+	unsigned njobs, *sale_of; /* by job of X */
+	unsigned *upload;         /* scratch */
+};
+
+static bool is_due(const struct auc_auction *a, double now);
+static enum auc_code begin(struct auc_auction *a, double now, double lead, bool limited,
+			   struct auc_err *err);
+static enum auc_code copy_sales(const struct auc_auction *a, struct auc_search *s, auc_slot from,
+				struct auc_err *err);
+static bool may_move(const struct auc_auction *a, const struct auc_sale *s, auc_slot from);
+static enum auc_code lay_out(struct auc_auction *a, struct auc_search *s, auc_slot now,
+			     struct auc_err *err);
+static enum auc_code add_jobs(struct auc_auction *a, struct auc_search *s, struct auc_err *err);
+static enum auc_code quote(void *arg, struct auc_market *market, struct auc_job *job,
+			   struct auc_decision *d, struct auc_err *err);
+static enum auc_code put(struct auc_auction *a, struct auc_search *s, auc_slot from,
+			 unsigned *changed, struct auc_err *err);
+
+enum auc_code auc_auction_rearrange(struct auc_auction *a, double now, double lead, bool limited,
+				    unsigned *changed, struct auc_err *err)
+{
+	struct auc_search *s = a->waiting.search;
+	double began = auc_clock_now();
+	enum auc_code rc = AUC_OK;
+
+	if (!s) {
+		rc = begin(a, now, lead, limited, err);
+		s = a->waiting.search;
+	}
+	while (s && rc == AUC_OK && s->rounds && auc_clock_now() < began + BUSY) {
+		rc = auc_rearrange_round(s->x, err);
+		s->rounds--;
+	}
+	if (!s || (rc == AUC_OK && s->rounds))
+		return rc;
+	if (rc == AUC_OK) {
+		pthread_mutex_lock(&a->lock);
+		rc = put(a, s, auc_auction_first_open(a, now + fmax(AHEAD, lead)), changed, err);
+		pthread_mutex_unlock(&a->lock);
+	}
+	auc_search_free(s);
+	a->waiting.search = NULL;
+	return rc;
+}
+
+void auc_search_free(struct auc_search *s)
+{
+	if (!s)
+		return;
+	auc_rearrange_destroy(s->x);
+	if (s->ctx)
+		s->policy->destroy(s->ctx);
+	auc_market_destroy(s->market);
+	auc_tariff_free(s->costs);
+	for (unsigned i = 0; s->sales && i < s->n; i++) {
+		free(s->sales[i].bid);
+		auc_plan_clear(&s->sales[i].plan);
+	}
+	free(s->sales);
+	free(s->sale_of);
+	free(s->upload);
+	free(s);
+}
+
+/* While nothing can be written Slurm hears of no plan, and goes by those that it knows. Where bids
+ * are not sold by what fits find, that is no good guide for those that wait either. */
+static bool is_due(const struct auc_auction *a, double now)
+{
+	const struct auc_tariff *t = auc_auction_tariff_in_force(a);
+	const struct auc_waiting *w = &a->waiting;
+
+	return a->conf->rearrange && a->conf->prices == AUC_PRICES_LEARNED && t &&
+	       t->kind >= AUC_TARIFF_FLAT && w->costs &&
+	       w->costs->slot_seconds == a->conf->slot_seconds &&
+	       (w->due || auc_slot_of(now, a->conf->slot_seconds) != w->slot) &&
+	       auc_auction_check_ready(a, NULL) == AUC_OK;
+}
+
+/* Begins a search, if it is time for one and there are jobs to place. */
+static enum auc_code begin(struct auc_auction *a, double now, double lead, bool limited,
+			   struct auc_err *err)
+{
+	struct auc_search *s = NULL;
+	enum auc_code rc = AUC_OK;
+	auc_slot slot, from;
+	bool due;
+
+	pthread_mutex_lock(&a->lock);
+	due = is_due(a, now);
+	slot = auc_slot_of(now, a->conf->slot_seconds);
+	from = auc_auction_first_open(a, now + fmax(AHEAD, lead));
+	if (due) {
+		a->waiting.due = false;
+		a->waiting.slot = slot;
+		s = calloc(1, sizeof(*s));
+		rc = s ? copy_sales(a, s, from, err) : auc_auction_no_memory(err);
+	}
+	pthread_mutex_unlock(&a->lock);
+	if (due && rc == AUC_OK && s->njobs)
+		rc = lay_out(a, s, slot, err);
+	if (due && rc == AUC_OK && s->njobs) {
+		s->x = auc_rearrange_create(s->market, from, limited, (uint64_t)slot, quote, s);
+		rc = s->x ? add_jobs(a, s, err) : auc_auction_no_memory(err);
+	}
+	if (rc == AUC_OK && s && s->njobs) {
+		s->rounds = auc_rearrange_rounds(s->x);
+		a->waiting.search = s;
+	} else {
+		auc_search_free(s);
+	}
+	return rc;
+}
+
+static enum auc_code copy_sales(const struct auc_auction *a, struct auc_search *s, auc_slot from,
+				struct auc_err *err)
+{
+	unsigned n = auc_ledger_count(a->ledger);
+	enum auc_code rc = AUC_OK;
+
+	s->policy = a->policy;
+	s->head = *a->market;
+	s->costs = auc_tariff_copy(a->waiting.costs);
+	s->sales = calloc(n + 1, sizeof(*s->sales));
+	s->sale_of = calloc(n + 1, sizeof(*s->sale_of));
+	if (!s->costs || !s->sales || !s->sale_of)
+		return auc_auction_no_memory(err);
+	for (unsigned i = 0; i < n && rc == AUC_OK; i++) {
+		const struct auc_sale *sale = auc_ledger_at(a->ledger, i);
+		struct copied *to = &s->sales[s->n];
+
+		/* What is not booked, as its nodes have lost it, takes nothing. */
+		if (sale->state != AUC_SALE_LIEN && !auc_ledger_is_booked(a->ledger, sale->job_id))
+			continue;
+		s->n++;
+		to->job_id = sale->job_id;
+		rc = auc_plan_copy(&to->plan, &sale->plan, err);
+		if (rc != AUC_OK || !may_move(a, sale, from))
+			continue;
+		to->bid = strdup(sale->bid);
+		s->njobs += to->bid != NULL;
+		rc = to->bid ? AUC_OK : auc_auction_no_memory(err);
+	}
+	return rc;
+}
+
+/* Whose nodes are being made ready stays, as does what is not as it was sold. */
+static bool may_move(const struct auc_auction *a, const struct auc_sale *s, auc_slot from)
+{
+	return s && s->state == AUC_SALE_SOLD && auc_ledger_is_booked(a->ledger, s->job_id) &&
+	       !s->plan.lost && s->plan.start >= from && s->plan.nruns == 1 &&
+	       !strcmp(s->policy, a->policy->name);
+}
+
+/* The market as it is booked, at what slots cost those who have bought them. Servers and types do
+ * not change while admin is held. */
+static enum auc_code lay_out(struct auc_auction *a, struct auc_search *s, auc_slot now,
+			     struct auc_err *err)
+{
+	const struct auc_market *head = &s->head;
+	struct auc_ahead *ahead;
+	enum auc_code rc;
+
+	s->market = auc_market_outline(head, head->first, head->slots);
+	s->upload = calloc((size_t)head->nservers + 1, sizeof(*s->upload));
+	ahead = s->market ? auc_ahead_create(s->market) : NULL;
+	rc = s->market && s->upload && ahead ? AUC_OK : auc_auction_no_memory(err);
+	if (rc == AUC_OK)
+		rc = a->policy->create(a->conf->policy_options, &s->ctx, err);
+	if (rc == AUC_OK)
+		rc = auc_tariff_give(s->costs, s->market, err);
+	for (unsigned i = 0; i < s->n && rc == AUC_OK; i++) {
+		rc = auc_market_book(s->market, &s->sales[i].plan, head->first,
+				     auc_market_last(s->market), err);
+		if (rc == AUC_OK && s->sales[i].plan.completion > now)
+			auc_ahead_add(ahead, &s->sales[i].plan);
+	}
+	if (rc == AUC_OK)
+		auc_ahead_discount(ahead, s->market, now);
+	auc_ahead_destroy(ahead);
+	return rc;
+}
+
+static enum auc_code add_jobs(struct auc_auction *a, struct auc_search *s, struct auc_err *err)
+{
+	struct auc_bid *bid = malloc(sizeof(*bid));
+	enum auc_code rc = bid ? AUC_OK : auc_auction_no_memory(err);
+	struct auc_job job = {0};
+
+	s->njobs = 0;
+	for (unsigned i = 0; i < s->n && rc == AUC_OK; i++) {
+		const struct copied *c = &s->sales[i];
+
+		/* What its bid names may be gone; then it stays where it is. */
+		if (!c->bid || auc_bid_parse(a->conf, c->bid, bid, NULL) != AUC_OK ||
+		    auc_job_resolve(s->market, bid, c->plan.arrival, &job, NULL) != AUC_OK)
+			continue;
+		rc = auc_rearrange_add(s->x, &job, &c->plan, err);
+		s->sale_of[s->njobs++] = i;
+	}
+	auc_job_clear(&job);
+	free(bid);
+	return rc;
+}
+
+/* Where a job does not fit on a large server of many nodes it is kept from it, for that quote. */
+static enum auc_code quote(void *arg, struct auc_market *market, struct auc_job *job,
+			   struct auc_decision *d, struct auc_err *err)
+{
+	struct auc_search *s = arg;
+	size_t size = market->nservers * sizeof(*job->upload);
+	enum auc_code rc;
+
+	memcpy(s->upload, job->upload, size);
+	rc = auc_quote_nodes(s->policy, s->ctx, market, job, d, err);
+	memcpy(job->upload, s->upload, size);
+	return rc;
+}
+
+/* The lock is held. FROM: the first slot that a job may have by now. */
+static enum auc_code put(struct auc_auction *a, struct auc_search *s, auc_slot from,
+			 unsigned *changed, struct auc_err *err)
+{
+	struct auc_revision *list = calloc(s->njobs + 1, sizeof(*list));
+	enum auc_code rc = list ? AUC_OK : auc_auction_no_memory(err);
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < s->njobs && rc == AUC_OK; i++) {
+		const struct copied *c = &s->sales[s->sale_of[i]];
+		const struct auc_plan *made = auc_rearrange_moved(s->x, i);
+		const struct auc_sale *sale = auc_ledger_find_job(a->ledger, c->job_id);
+
+		if (!made)
+			continue;
+		/* It has ended, or begins: who was to have its slots can not. */
+		if (!may_move(a, sale, from) || made->start < from ||
+		    !auc_plan_same(&sale->plan, &c->plan)) {
+			n = 0;
+			break;
+		}
+		list[n++] = (struct auc_revision){c->job_id, made, auc_plan_value(made)};
+	}
+	if (rc == AUC_OK && n && auc_auction_check_ready(a, NULL) == AUC_OK) {
+		rc = auc_ledger_revise(a->ledger, list, n, err);
+		if (rc == AUC_OK && changed)
+			*changed += n;
+		/* There is no room any more, or a record would be too long. */
+		if (rc == AUC_EFULL)
+			rc = AUC_OK;
+	}
+	free(list);
+	return rc;
+}

@@ -1,0 +1,393 @@
+/*
+ * rebuild.c - the auction's market, made of configuration, servers and what is sold.
+ *
+ * It is rebuilt, not patched, whenever the nodes or the configuration change: a new one is made
+ * beside the old, the ledger moves over by names, and only then the old one goes. What live sales
+ * name and the cluster no longer has (servers, types) is put into the new market too, so that every
+ * sale can be resolved; nothing new fits there.
+ */
+#include "config.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <json-c/json.h>
+
+#include "auction/auction-private.h"
+#include "base/json.h"
+
+static enum auc_code check_specs(const struct auc_conf *conf, const struct auc_server_spec *specs,
+				 unsigned n, struct auc_err *err);
+static bool same_specs(const struct auc_auction *a, const struct auc_server_spec *specs,
+		       unsigned n);
+static enum auc_code set_down(struct auc_auction *a, const struct auc_server_spec *specs,
+			      struct auc_err *err);
+static unsigned roles_of(const struct auc_server_spec *s, const struct auc_conf_partition *part);
+static unsigned *server_order(const struct auc_auction *a, unsigned *n);
+static enum auc_code set_specs(struct auc_auction *a, const struct auc_server_spec *specs,
+			       unsigned n, struct auc_err *err);
+static enum auc_code add_conf_types(struct auc_market *m, const struct auc_conf *conf,
+				    struct auc_err *err);
+static enum auc_code add_servers(struct auc_market *m, const struct auc_auction *a,
+				 struct auc_err *err);
+static enum auc_code add_names_of_sale(struct auc_market *m, struct json_object *record,
+				       struct auc_err *err);
+static enum auc_code add_sources_of_sale(struct auc_market *m, struct json_object *plan,
+					 struct auc_err *err);
+static enum auc_code add_name_of_sale(struct auc_market *m, const char *name, struct auc_err *err);
+static enum auc_code add_type_of_sale(struct auc_market *m, struct json_object *record, bool ps,
+				      struct auc_err *err);
+static auc_slot last_slot_of(struct json_object *records);
+
+enum auc_code auc_auction_set_servers(struct auc_auction *a, const struct auc_server_spec *servers,
+				      unsigned nservers, double now, struct auc_err *err)
+{
+	enum auc_code rc;
+
+	pthread_mutex_lock(&a->admin);
+	pthread_mutex_lock(&a->lock);
+	rc = check_specs(a->conf, servers, nservers, err);
+	if (rc == AUC_OK && a->market && same_specs(a, servers, nservers)) {
+		rc = set_down(a, servers, err);
+		auc_auction_pass_time(a, now, NULL);
+	} else if (rc == AUC_OK) {
+		struct auc_server_spec *old = a->specs;
+		unsigned nold = a->nspecs;
+
+		rc = set_specs(a, servers, nservers, err);
+		if (rc == AUC_OK)
+			rc = auc_auction_rebuild(a, now, err);
+		if (rc == AUC_OK || rc == AUC_EFULL) {
+			free(old);
+		} else if (a->specs != old) {
+			free(a->specs);
+			a->specs = old;
+			a->nspecs = nold;
+		}
+	}
+	pthread_mutex_unlock(&a->lock);
+	pthread_mutex_unlock(&a->admin);
+	return rc;
+}
+
+static enum auc_code check_specs(const struct auc_conf *conf, const struct auc_server_spec *specs,
+				 unsigned n, struct auc_err *err)
+{
+	for (unsigned i = 0; i < n; i++)
+		if (!auc_conf_partition(conf, specs[i].partition))
+			return auc_err_set(err, AUC_EINVAL,
+					   "node %s: partition %s is not one of auction.conf",
+					   specs[i].name, specs[i].partition);
+	return AUC_OK;
+}
+
+/* But for those that are down. */
+static bool same_specs(const struct auc_auction *a, const struct auc_server_spec *specs, unsigned n)
+{
+	if (n != a->nspecs)
+		return false;
+	for (unsigned i = 0; i < n; i++) {
+		const struct auc_server_spec *s = &a->specs[i], *t = &specs[i];
+
+		if (strcmp(s->name, t->name) || strcmp(s->partition, t->partition) ||
+		    s->ncapacity != t->ncapacity)
+			return false;
+		for (unsigned k = 0; k < s->ncapacity; k++)
+			if (strcmp(s->capacity[k].name, t->capacity[k].name) ||
+			    s->capacity[k].value != t->capacity[k].value)
+				return false;
+	}
+	return true;
+}
+
+/*
+ * The servers there are go down and come up as SPECS say. Nodes do that all the time: too often to
+ * build a market each time.
+ */
+static enum auc_code set_down(struct auc_auction *a, const struct auc_server_spec *specs,
+			      struct auc_err *err)
+{
+	/* What only old sales name stands behind them, and sells nothing. */
+	unsigned *roles = calloc(auc_market_nservers(a->market) + 1, sizeof(*roles)), n;
+	unsigned *order = server_order(a, &n);
+
+	if (!roles || !order) {
+		free(roles);
+		free(order);
+		return auc_auction_no_memory(err);
+	}
+	for (unsigned i = 0; i < a->nspecs; i++)
+		a->specs[i].down = specs[i].down;
+	for (unsigned i = 0; i < n; i++)
+		if (order[i] < a->nspecs)
+			roles[i] =
+				roles_of(&a->specs[order[i]],
+					 auc_conf_partition(a->conf, a->specs[order[i]].partition));
+	auc_market_set_roles(a->market, roles);
+	a->stale = true;
+	free(roles);
+	free(order);
+	return AUC_OK;
+}
+
+/* A server that is down keeps its capacity, so that its sales stay booked, but may host nothing
+ * new. */
+static unsigned roles_of(const struct auc_server_spec *s, const struct auc_conf_partition *part)
+{
+	static const unsigned roles[] = {
+		[AUC_PART_BOTH] = AUC_ROLE_WORKER | AUC_ROLE_PS,
+		[AUC_PART_WORKER] = AUC_ROLE_WORKER,
+		[AUC_PART_PS] = AUC_ROLE_PS,
+	};
+
+	return s->down ? 0 : roles[part->roles];
+}
+
+/* Puts a copy in place; the caller frees the old. */
+static enum auc_code set_specs(struct auc_auction *a, const struct auc_server_spec *specs,
+			       unsigned n, struct auc_err *err)
+{
+	struct auc_server_spec *copy = malloc((n ? n : 1) * sizeof(*copy));
+
+	if (!copy)
+		return auc_auction_no_memory(err);
+	if (n)
+		memcpy(copy, specs, n * sizeof(*copy));
+	a->specs = copy;
+	a->nspecs = n;
+	return AUC_OK;
+}
+
+enum auc_code auc_auction_rebuild(struct auc_auction *a, double now, struct auc_err *err)
+{
+	struct auc_events records = {.list = json_object_new_array()};
+	struct auc_market *market = NULL;
+	enum auc_code rc = records.list ? AUC_OK : auc_auction_no_memory(err);
+
+	if (rc == AUC_OK && a->ledger)
+		rc = auc_ledger_dump(a->ledger, auc_event_append, &records, err);
+	if (rc == AUC_OK && records.missed)
+		rc = auc_auction_no_memory(err);
+	if (rc == AUC_OK)
+		rc = auc_auction_build_market(a, records.list, now, &market, err);
+	json_object_put(records.list);
+	if (rc == AUC_OK)
+		rc = auc_auction_apply_closed(a, market, err);
+	if (rc == AUC_OK && !a->ledger &&
+	    !(a->ledger = auc_ledger_create(market, auc_auction_queue_event, a)))
+		rc = auc_auction_no_memory(err);
+	if (rc == AUC_OK)
+		rc = auc_ledger_rebase(a->ledger, market, err);
+	if (rc != AUC_OK && rc != AUC_EFULL) {
+		auc_market_destroy(market);
+		return rc;
+	}
+	auc_market_destroy(a->market);
+	a->market = market;
+	auc_standing_void(a->standing);     /* they name the old one's servers, */
+	auc_search_free(a->waiting.search); /* as it does */
+	a->waiting.search = NULL;
+	a->waiting.due = true;
+	a->stale = true;
+	if (auc_auction_take_price(a, rc == AUC_OK ? err : NULL) != AUC_OK && rc == AUC_OK)
+		rc = AUC_EINVAL;
+	/* A stepper asks only what is used: what else the market keeps of bookings is for quotes.
+	 */
+	if (a->policy->stepper)
+		auc_market_begin_bulk(market);
+	return rc;
+}
+
+enum auc_code auc_auction_build_market(const struct auc_auction *a, struct json_object *records,
+				       double now, struct auc_market **market, struct auc_err *err)
+{
+	const struct auc_conf *conf = a->conf;
+	auc_slot first = auc_slot_of(now, conf->slot_seconds), last = last_slot_of(records);
+	struct auc_price price;
+	unsigned slots = conf->slots;
+	struct auc_market *m;
+	enum auc_code rc;
+
+	/* Slots behind a shortened horizon stay as long as somebody owns one. */
+	if (last - first >= slots)
+		slots = last - first < AUC_SLOTS_MAX ? (unsigned)(last - first) + 1 : AUC_SLOTS_MAX;
+	auc_price_from_conf(conf, a->policy->prices, &price);
+	m = auc_market_create(slots, conf->slot_seconds, first);
+	rc = m ? AUC_OK : auc_auction_no_memory(err);
+	if (rc == AUC_OK)
+		rc = add_conf_types(m, conf, err);
+	if (rc == AUC_OK)
+		rc = add_servers(m, a, err);
+	for (size_t i = 0; rc == AUC_OK && i < json_object_array_length(records); i++)
+		rc = add_names_of_sale(m, json_object_array_get_idx(records, i), err);
+	if (rc == AUC_OK && conf->transfer_mb >= 0)
+		rc = auc_market_set_transfer(m, conf->transfer_mb, err);
+	if (rc == AUC_OK)
+		rc = auc_market_ready(m, &price, err);
+	if (rc != AUC_OK) {
+		auc_market_destroy(m);
+		return rc;
+	}
+	*market = m;
+	return AUC_OK;
+}
+
+static enum auc_code add_conf_types(struct auc_market *m, const struct auc_conf *conf,
+				    struct auc_err *err)
+{
+	const struct auc_conf_type *t;
+	enum auc_code rc = AUC_OK;
+
+	for (t = conf->worker_types; rc == AUC_OK && t < conf->worker_types + conf->nworker_types;
+	     t++)
+		rc = auc_market_add_worker_type(m, t->name, t->tres, t->ntres, t->bandwidth_mbps,
+						err);
+	for (t = conf->ps_types; rc == AUC_OK && t < conf->ps_types + conf->nps_types; t++)
+		rc = auc_market_add_ps_type(m, t->name, t->tres, t->ntres, t->bandwidth_mbps, err);
+	return rc;
+}
+
+static enum auc_code add_servers(struct auc_market *m, const struct auc_auction *a,
+				 struct auc_err *err)
+{
+	const struct auc_conf_partition *part;
+	const struct auc_server_spec *s;
+	enum auc_code rc = AUC_OK;
+	unsigned n, *order = server_order(a, &n), parts = 0;
+
+	if (!order)
+		return auc_auction_no_memory(err);
+	for (unsigned i = 0; i < n && rc == AUC_OK; i++) {
+		if (order[i] >= a->nspecs) {
+			rc = auc_market_add_whole(m, a->conf->partitions[order[i] - a->nspecs].name,
+						  parts, err);
+			parts = 0;
+			continue;
+		}
+		s = &a->specs[order[i]];
+		part = auc_conf_partition(a->conf, s->partition);
+		rc = auc_market_add_server(m, s->name, s->partition, part->cloud, roles_of(s, part),
+					   part->upload_seconds / a->conf->slot_seconds,
+					   s->capacity, s->ncapacity, err);
+		if (rc == AUC_OK)
+			auc_market_set_bandwidth(m, part->bandwidth_mbps);
+		parts += part->one_server;
+	}
+	free(order);
+	return rc;
+}
+
+/*
+ * The market's servers as indices of a->specs: as they come, then, for each partition P that is one
+ * server, its nodes and nspecs + P for the server that they are together. Without nodes whose
+ * partition was sold before a reconfiguration and is not now. Malloc'd; NULL: no memory.
+ */
+static unsigned *server_order(const struct auc_auction *a, unsigned *n)
+{
+	const struct auc_conf *conf = a->conf;
+	unsigned *order = malloc((a->nspecs + conf->npartitions + 1) * sizeof(*order));
+
+	*n = 0;
+	for (unsigned p = 0; p <= conf->npartitions && order; p++) {
+		unsigned before = *n;
+
+		if (p && !conf->partitions[p - 1].one_server)
+			continue;
+		for (unsigned i = 0; i < a->nspecs; i++) {
+			const struct auc_conf_partition *part =
+				auc_conf_partition(conf, a->specs[i].partition);
+
+			if (part && (p ? part == &conf->partitions[p - 1] : !part->one_server))
+				order[(*n)++] = i;
+		}
+		if (p && *n > before)
+			order[(*n)++] = a->nspecs + p - 1;
+	}
+	return order;
+}
+
+/* Servers and types that only a live sale names. */
+static enum auc_code add_names_of_sale(struct auc_market *m, struct json_object *record,
+				       struct auc_err *err)
+{
+	static const char *const roles[] = {"workers", "ps"};
+	struct json_object *plan, *runs, *servers;
+	enum auc_code rc;
+
+	if (!json_object_object_get_ex(record, "plan", &plan) ||
+	    !json_object_object_get_ex(plan, "plan", &runs) ||
+	    !json_object_is_type(runs, json_type_array))
+		return AUC_OK; /* the totals; a plan that is malformed is found when it is resolved
+				*/
+	rc = add_type_of_sale(m, record, false, err);
+	if (rc == AUC_OK)
+		rc = add_type_of_sale(m, record, true, err);
+	for (size_t i = 0; i < 2 * json_object_array_length(runs); i++) {
+		if (!json_object_object_get_ex(json_object_array_get_idx(runs, i / 2), roles[i % 2],
+					       &servers) ||
+		    !json_object_is_type(servers, json_type_object))
+			continue;
+		json_object_object_foreach(servers, name, count)
+		{
+			(void)count;
+			if (rc == AUC_OK)
+				rc = add_name_of_sale(m, name, err);
+		}
+	}
+	return rc == AUC_OK ? add_sources_of_sale(m, plan, err) : rc;
+}
+
+/* Where chunks come from that its PLAN moves. */
+static enum auc_code add_sources_of_sale(struct auc_market *m, struct json_object *plan,
+					 struct auc_err *err)
+{
+	struct json_object *moves, *name;
+	enum auc_code rc = AUC_OK;
+
+	if (!json_object_object_get_ex(plan, "transfers", &moves) ||
+	    !json_object_is_type(moves, json_type_array))
+		return AUC_OK;
+	for (size_t i = 0; i < json_object_array_length(moves) && rc == AUC_OK; i++)
+		if (json_object_object_get_ex(json_object_array_get_idx(moves, i), "from", &name) &&
+		    json_object_is_type(name, json_type_string))
+			rc = add_name_of_sale(m, json_object_get_string(name), err);
+	return rc;
+}
+
+static enum auc_code add_name_of_sale(struct auc_market *m, const char *name, struct auc_err *err)
+{
+	if (auc_market_find_server(m, name) >= 0)
+		return AUC_OK;
+	return auc_market_add_server(m, name, "", false, 0, 0, NULL, 0, err);
+}
+
+static enum auc_code add_type_of_sale(struct auc_market *m, struct json_object *record, bool ps,
+				      struct auc_err *err)
+{
+	struct auc_named tres[AUC_TRES_MAX];
+	char name[AUC_NAME_MAX];
+	struct json_object *plan;
+	unsigned ntres;
+	enum auc_code rc;
+
+	json_object_object_get_ex(record, "plan", &plan);
+	rc = auc_json_text(plan, ps ? "ps_type" : "worker_type", name, sizeof(name), err);
+	if (rc == AUC_OK)
+		rc = auc_json_amounts(record, ps ? "ps_tres" : "worker_tres", AUC_TRES_MAX, tres,
+				      &ntres, err);
+	return rc == AUC_OK ? auc_market_keep_type(m, ps, name, tres, ntres, err) : rc;
+}
+
+static auc_slot last_slot_of(struct json_object *records)
+{
+	struct json_object *plan, *completion;
+	auc_slot last = INT64_MIN / 2;
+
+	for (size_t i = 0; i < json_object_array_length(records); i++)
+		if (json_object_object_get_ex(json_object_array_get_idx(records, i), "plan",
+					      &plan) &&
+		    json_object_object_get_ex(plan, "completion", &completion) &&
+		    json_object_get_int64(completion) - 1 > last)
+			last = json_object_get_int64(completion) - 1;
+	return last;
+}

@@ -1,0 +1,30 @@
+/*
+ * file.h - a file that is replaced as a whole: readers see the old text or the new one; and a
+ * command's standard output.
+ */
+#ifndef AUC_FILE_H
+#define AUC_FILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+#include "base/err.h"
+
+/*
+ * PATH gets the LEN bytes at TEXT and MODE, whatever the umask; "PATH.new" is used for it, anew: a
+ * link there is not followed. With SYNC it is on the disk, name and all, when this returns.
+ * AUC_EIO: "PATH: reason", and PATH is as it was (a sync of the directory that fails leaves the new
+ * text there).
+ */
+enum auc_code auc_file_replace(const char *path, const char *text, size_t len, mode_t mode,
+			       bool sync, struct auc_err *err);
+
+/* Before a command opens anything: a standard stream that is closed must not become one of its
+ * files, and to use it fails as before. */
+void auc_output_begin(void);
+
+/* At its end: AUC_EIO unless all that was printed to standard output has arrived. */
+enum auc_code auc_output_end(struct auc_err *err);
+
+#endif

@@ -1,0 +1,50 @@
+/*
+ * json.h - members of JSON objects, written and read with checks: what events, receipts and the
+ * status share. For libauction itself, over json-c.
+ */
+#ifndef AUC_JSON_H
+#define AUC_JSON_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "input/bid.h"
+#include "base/err.h"
+#include "base/num.h"
+
+struct json_object;
+
+/* Gives VALUE (NULL: no memory) to O under KEY. False, with VALUE put, if there is no memory. */
+bool auc_json_add(struct json_object *o, const char *key, struct json_object *value);
+bool auc_json_add_text(struct json_object *o, const char *key, const char *text);
+bool auc_json_add_int(struct json_object *o, const char *key, int64_t value);
+bool auc_json_add_bool(struct json_object *o, const char *key, bool value);
+bool auc_json_add_double(struct json_object *o, const char *key, double value);
+bool auc_json_add_money(struct json_object *o, const char *key, auc_money value);
+
+/* Reads a member that must be there, of that type and in that range. AUC_EINVAL names the key and
+ * what was expected. */
+enum auc_code auc_json_text(struct json_object *o, const char *key, char *text, size_t size,
+			    struct auc_err *err);
+enum auc_code auc_json_int(struct json_object *o, const char *key, int64_t min, int64_t max,
+			   int64_t *value, struct auc_err *err);
+enum auc_code auc_json_bool(struct json_object *o, const char *key, bool *value,
+			    struct auc_err *err);
+enum auc_code auc_json_double(struct json_object *o, const char *key, double min, double max,
+			      double *value, struct auc_err *err);
+/* Money from 0 to AUC_MONEY_MAX, as text. */
+enum auc_code auc_json_money(struct json_object *o, const char *key, auc_money *value,
+			     struct auc_err *err);
+/* The same up to INT64_MAX: sums. */
+enum auc_code auc_json_sum(struct json_object *o, const char *key, auc_money *value,
+			   struct auc_err *err);
+/* An object of at most MAX amounts >= 0 by name. */
+enum auc_code auc_json_amounts(struct json_object *o, const char *key, unsigned max,
+			       struct auc_named *list, unsigned *n, struct auc_err *err);
+
+/* The one JSON object that TEXT, LEN bytes and a NUL, consists of, to the last byte. NULL: it is
+ * something else, or no memory. */
+struct json_object *auc_json_parse(const char *text, size_t len);
+
+#endif

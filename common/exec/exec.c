@@ -1,0 +1,718 @@
+/* exec.c - see exec.h and doc/executor.md. */
+#include "config.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "exec/exec.h"
+
+#define CLOSE 1.0 /* seconds: what Slurm rounds times to */
+
+static bool same_part(const struct auc_part *a, const struct auc_part *b);
+static int job_for(const struct auc_exec *x, const struct auc_part *part);
+static bool is_early(const struct auc_exec *x, const struct auc_exec_job *job,
+		     const struct auc_part *part);
+static bool is_astray(const struct auc_exec *x, const struct auc_exec_rules *rules, double now);
+static double strayed(const struct auc_exec *x, const struct auc_exec_rules *rules, double now);
+static bool is_elsewhere(const struct auc_exec *x, double now);
+static double leaves(const struct auc_exec *x, const struct auc_exec_rules *rules, unsigned part);
+static void watch(struct auc_exec *x, const struct auc_exec_rules *rules, double now);
+static struct auc_exec_booking step(struct auc_exec *x, const struct auc_exec_rules *rules,
+				    double now);
+static struct auc_exec_booking group(struct auc_exec *x, const struct auc_exec_rules *rules,
+				     double now);
+static double missed(const struct auc_exec *x, const struct auc_exec_rules *rules, double now);
+static const char *broken(const struct auc_exec *x, const struct auc_exec_rules *rules,
+			  unsigned part, double now);
+static bool overdue(const struct auc_exec_job *job, const struct auc_exec_rules *rules, double now);
+static bool movable(const struct auc_exec *x, const struct auc_exec_rules *rules, unsigned part);
+static bool needs_other(const struct auc_exec *x, const struct auc_exec_rules *rules, unsigned part,
+			double now);
+static const char *why_ended(const struct auc_exec *x, const struct auc_exec_rules *rules);
+static enum auc_exec_state state_of(const struct auc_exec *x, const struct auc_exec_rules *rules,
+				    double now);
+static bool stands(const struct auc_exec *x, const struct auc_exec_rules *rules, double now);
+static double next_change(const struct auc_exec *x, double now);
+static double told_from(const struct auc_exec *x, const struct auc_exec_rules *rules);
+static void ask(struct auc_exec_action *actions, unsigned max, unsigned *n, enum auc_exec_ask ask,
+		unsigned part);
+
+const char *auc_exec_state_word(enum auc_exec_state s)
+{
+	static const char *const words[AUC_EXEC_NSTATES] = {
+		"lien", "sold", "waiting", "starting", "running", "changing", "ending", "settled"};
+
+	return (unsigned)s < AUC_EXEC_NSTATES ? words[s] : "unknown";
+}
+
+enum auc_code auc_exec_init(struct auc_exec *x, const struct auc_part *parts, unsigned nparts,
+			    struct auc_err *err)
+{
+	memset(x, 0, sizeof(*x));
+	return auc_exec_take(x, parts, nparts, err);
+}
+
+enum auc_code auc_exec_take(struct auc_exec *x, const struct auc_part *parts, unsigned nparts,
+			    struct auc_err *err)
+{
+	struct auc_exec_job *jobs = calloc(nparts, sizeof(*jobs));
+	double *down = calloc(nparts, sizeof(*down));
+	bool *closed = calloc(nparts, sizeof(*closed));
+	bool *unheard = calloc(nparts, sizeof(*unheard));
+
+	if (!jobs || !down || !closed || !unheard) {
+		free(jobs);
+		free(down);
+		free(closed);
+		free(unheard);
+		return auc_err_set(err, AUC_ENOMEM, "out of memory for the jobs of a sale");
+	}
+	for (unsigned i = 0; i < nparts; i++) {
+		jobs[i].part = -1;
+		if (!parts[i].lead && job_for(x, &parts[i]) >= 0)
+			jobs[i] = x->jobs[job_for(x, &parts[i])];
+	}
+	if (x->nparts) {
+		jobs[0] = x->jobs[0];
+		/* It is looked at again before anything is decided by its place, and has time to
+		 * get there. */
+		jobs[0].seen = AUC_SEEN_NOT;
+		jobs[0].late = 0;
+	}
+	free(x->jobs);
+	free(x->down);
+	free(x->closed);
+	free(x->unheard);
+	x->tell = x->tell || (x->nparts && x->booked == AUC_SALE_RUNNING);
+	x->jobs = jobs;
+	x->down = down;
+	x->closed = closed;
+	x->unheard = unheard;
+	x->parts = parts;
+	x->nparts = nparts;
+	x->start = parts[0].start;
+	x->end = 0;
+	for (unsigned i = 0; i < nparts; i++)
+		if (parts[i].end > x->end)
+			x->end = parts[i].end;
+	return AUC_OK;
+}
+
+void auc_exec_clear(struct auc_exec *x)
+{
+	free(x->jobs);
+	free(x->down);
+	free(x->closed);
+	free(x->unheard);
+	memset(x, 0, sizeof(*x));
+}
+
+struct auc_exec_booking auc_exec_step(struct auc_exec *x, const struct auc_exec_rules *rules,
+				      double now)
+{
+	struct auc_exec_booking booking = {.book = AUC_BOOK_NOTHING};
+
+	if (x->booked != AUC_SALE_SETTLED && x->jobs[0].seen != AUC_SEEN_NOT) {
+		watch(x, rules, now);
+		booking = step(x, rules, now);
+	}
+	x->state = booking.book == AUC_BOOK_SETTLE ? AUC_EXEC_ENDING : state_of(x, rules, now);
+	return booking;
+}
+
+void auc_exec_refused(struct auc_exec *x, const struct auc_exec_booking *booking,
+		      const struct auc_exec_rules *rules, double now)
+{
+	if (booking->book == AUC_BOOK_EXTEND)
+		x->extend = false;
+	if (booking->book == AUC_BOOK_PUT_OFF) {
+		/* While whole slots are left, it has these. */
+		if (booking->when + x->slot > x->end)
+			x->why = "node_fail";
+		x->replan = now + rules->ahead;
+	}
+	if (booking->book == AUC_BOOK_MOVE) {
+		/* A node that is only to come may be mended in time. */
+		x->why = broken(x, rules, booking->part, now);
+		x->replan = now + (now < x->parts[booking->part].start - rules->ahead
+					   ? rules->ahead
+					   : 4 * rules->again);
+	}
+	x->state = state_of(x, rules, now);
+}
+
+unsigned auc_exec_actions(const struct auc_exec *x, const struct auc_exec_rules *rules, double now,
+			  struct auc_exec_action *actions, unsigned max)
+{
+	const struct auc_exec_job *lead = &x->jobs[0];
+	unsigned on = auc_exec_lead_part(x, rules, now), n = 0;
+	bool ending = x->booked == AUC_SALE_SETTLED || x->why;
+	bool last = x->booked != AUC_SALE_SETTLED && x->why && !strcmp(x->why, "timeout") &&
+		    now < x->end - rules->end_margin / 2;
+
+	if (!x->committed || x->booked == AUC_SALE_LIEN)
+		return 0;
+	for (unsigned i = 0; i < x->nparts; i++) {
+		const struct auc_part *p = &x->parts[i];
+		const struct auc_exec_job *j = &x->jobs[i];
+		bool alive = j->id && j->seen != AUC_SEEN_NOT && j->seen != AUC_SEEN_GONE &&
+			     j->seen != AUC_SEEN_ENDED;
+		bool repeat = now >= j->next, kill = repeat || !j->killed;
+
+		if (i ? p->lead : is_elsewhere(x, now))
+			continue;
+		if (ending) {
+			/* At the end of a plan there is time for a warning. */
+			if (alive && last && !j->warned)
+				ask(actions, max, &n, AUC_ASK_WARN, i);
+			else if (alive && !last && kill)
+				ask(actions, max, &n, AUC_ASK_KILL, i);
+			continue;
+		}
+		if (i == 0)
+			continue;
+		if (!j->id) {
+			/* The first layout is submitted at once, so that Slurm shows it. */
+			if ((p->start <= x->start || now >= p->start - rules->ahead) &&
+			    now < leaves(x, rules, i) && repeat && j->tries < rules->tries)
+				ask(actions, max, &n, AUC_ASK_SUBMIT, i);
+		} else if (alive && now >= leaves(x, rules, i)) {
+			if (kill)
+				ask(actions, max, &n, AUC_ASK_KILL, i);
+		} else if (alive && now >= p->end - rules->end_margin && !j->warned) {
+			ask(actions, max, &n, AUC_ASK_WARN, i);
+		} else if (j->seen == AUC_SEEN_PENDING && now >= p->start && repeat) {
+			ask(actions, max, &n, AUC_ASK_NUDGE, i);
+		} else if (alive && j->limit > 0 && j->limit < p->end - CLOSE && repeat) {
+			ask(actions, max, &n, AUC_ASK_LIMIT, i);
+		}
+	}
+	if (ending || is_elsewhere(x, now))
+		return n;
+	if (lead->seen == AUC_SEEN_RUNNING) {
+		double change = next_change(x, now);
+
+		if (is_astray(x, rules, now)) {
+			if (now >= lead->next)
+				ask(actions, max, &n, AUC_ASK_MOVE, on);
+		} else if (now >= told_from(x, rules) &&
+			   (x->tell || (now >= change - rules->notice && x->told < change))) {
+			ask(actions, max, &n, AUC_ASK_NOTICE, on);
+		} else if (lead->limit > 0 && lead->limit < x->parts[on].end - CLOSE &&
+			   now >= lead->next) {
+			ask(actions, max, &n, AUC_ASK_LIMIT, on);
+		}
+	} else if (lead->seen == AUC_SEEN_PENDING && now >= lead->next) {
+		const struct auc_part *p = &x->parts[on];
+
+		/* Slurm begins a requeued job by a rule of its own; and its plan may begin earlier
+		 * by now. */
+		if (lead->part != (int)on || lead->begin < p->start ||
+		    (now < p->start && lead->begin > p->start + CLOSE))
+			ask(actions, max, &n, AUC_ASK_PLACE, on);
+		else if (now >= p->start)
+			ask(actions, max, &n, AUC_ASK_NUDGE, on);
+	}
+	return n;
+}
+
+void auc_exec_did(struct auc_exec *x, const struct auc_exec_action *action, enum auc_code result,
+		  uint32_t id, const struct auc_exec_rules *rules, double now)
+{
+	/* The lead's job is that of part 0, whichever part it is to become. */
+	const struct auc_part *p = &x->parts[action->part];
+	struct auc_exec_job *j = &x->jobs[p->lead ? 0 : action->part];
+
+	switch (action->ask) {
+	case AUC_ASK_SUBMIT:
+		if (result == AUC_OK) {
+			j->id = id;
+			j->seen = AUC_SEEN_NOT;
+			return;
+		}
+		/* Where it is one job too many, jobs of the layout before end first; and what was
+		 * sold can be had once its owner has one job less. */
+		if (result == AUC_ELIMIT && now < p->start &&
+		    (p->start > x->start || x->replanned)) {
+			j->next =
+				now + (now < p->start - rules->ahead ? rules->ahead : rules->again);
+			return;
+		}
+		j->why = result == AUC_ELIMIT ? "limit" : NULL;
+		j->tries = result == AUC_EFULL || (j->why && p->start <= x->start) ? rules->tries
+										   : j->tries + 1;
+		break;
+	case AUC_ASK_NOTICE:
+		if (now >= next_change(x, now) - rules->notice)
+			x->told = next_change(x, now);
+		x->tell = false;
+		return;
+	case AUC_ASK_WARN:
+		j->warned = true;
+		return;
+	case AUC_ASK_MOVE:
+	case AUC_ASK_PLACE:
+		j->warned = false;
+		break;
+	case AUC_ASK_KILL:
+		j->killed = true;
+		break;
+	case AUC_ASK_NUDGE:
+	case AUC_ASK_LIMIT:
+		break;
+	}
+	j->next = now + rules->again;
+}
+
+unsigned auc_exec_lead_part(const struct auc_exec *x, const struct auc_exec_rules *rules,
+			    double now)
+{
+	/* What has not begun by then would be ended while it begins, which Slurm may take KillWait
+	 * for. */
+	double early = x->jobs[0].seen == AUC_SEEN_PENDING ? CLOSE : 0;
+	unsigned last = 0;
+
+	for (unsigned i = 0; i < x->nparts; i++) {
+		if (!x->parts[i].lead)
+			continue;
+		last = i;
+		if (now < leaves(x, rules, i) - early)
+			break;
+	}
+	return last;
+}
+
+double auc_exec_next(const struct auc_exec *x, const struct auc_exec_rules *rules, double now)
+{
+	double next = told_from(x, rules) > now ? told_from(x, rules) : INFINITY;
+
+	for (unsigned i = 0; i < x->nparts; i++) {
+		const struct auc_part *p = &x->parts[i];
+		double at[] = {p->start - rules->ahead,
+			       p->start - rules->notice,
+			       p->start,
+			       p->end - rules->notice,
+			       p->end - rules->end_margin,
+			       p->end - rules->end_margin / 2};
+
+		for (unsigned k = 0; k < sizeof(at) / sizeof(*at); k++)
+			if (at[k] > now && at[k] < next)
+				next = at[k];
+	}
+	return next;
+}
+
+bool auc_exec_busy(const struct auc_exec *x, const struct auc_exec_rules *rules, double now,
+		   double soon)
+{
+	if (x->state == AUC_EXEC_LIEN || x->state == AUC_EXEC_SOLD ||
+	    x->state == AUC_EXEC_STARTING || x->state == AUC_EXEC_ENDING ||
+	    x->state == AUC_EXEC_SETTLED || x->tell)
+		return true;
+	if (!x->why && now >= x->replan && missed(x, rules, now) > 0)
+		return true;
+	/* Jobs are slower than the clock: for a while behind it they are watched. */
+	if (auc_exec_due(x, rules, now - rules->again, now + soon))
+		return true;
+	if (x->state == AUC_EXEC_CHANGING && !stands(x, rules, now))
+		return true;
+	for (unsigned i = 1; i < x->nparts; i++)
+		if (!x->parts[i].lead && !x->jobs[i].id && x->jobs[i].tries < rules->tries &&
+		    now < x->parts[i].end &&
+		    (x->parts[i].start <= x->start || now >= x->parts[i].start - rules->ahead))
+			return true;
+	return false;
+}
+
+bool auc_exec_due(const struct auc_exec *x, const struct auc_exec_rules *rules, double since,
+		  double until)
+{
+	if (told_from(x, rules) > since && told_from(x, rules) <= until)
+		return true;
+	for (unsigned i = 0; i < x->nparts; i++) {
+		const struct auc_part *p = &x->parts[i];
+		double at[] = {p->start, p->end - rules->end_margin, p->end - rules->end_margin / 2,
+			       p->start > x->start ? p->start - rules->notice : INFINITY,
+			       p->end < x->end ? p->end - rules->notice : INFINITY};
+
+		for (unsigned k = 0; k < sizeof(at) / sizeof(*at); k++)
+			if (at[k] > since && at[k] <= until)
+				return true;
+	}
+	return false;
+}
+
+void auc_exec_shift(struct auc_exec *x, double step)
+{
+	for (unsigned i = 0; i < x->nparts; i++) {
+		struct auc_exec_job *j = &x->jobs[i];
+
+		j->next += step;
+		j->late = j->late > 0 ? j->late + step : 0;
+		x->down[i] = x->down[i] > 0 ? x->down[i] + step : 0;
+	}
+	x->replan += step;
+	x->astray = x->astray > 0 ? x->astray + step : 0;
+}
+
+bool auc_exec_part_due(const struct auc_exec *x, const struct auc_exec_rules *rules, unsigned part,
+		       double now)
+{
+	return now >= x->parts[part].start && now < leaves(x, rules, part);
+}
+
+/* Nodes and counts are what a job cannot change; its end it can. */
+static bool same_part(const struct auc_part *a, const struct auc_part *b)
+{
+	return !strcmp(a->server, b->server) && a->workers == b->workers && a->ps == b->ps;
+}
+
+/* The member that there is for PART of another plan; -1: none. */
+static int job_for(const struct auc_exec *x, const struct auc_part *part)
+{
+	int found = -1;
+
+	for (unsigned k = 0; k < x->nparts; k++) {
+		if (x->parts[k].lead || !same_part(&x->parts[k], part))
+			continue;
+		if (x->parts[k].start == part->start)
+			return (int)k;
+		if (is_early(x, &x->jobs[k], part))
+			found = (int)k;
+	}
+	return found;
+}
+
+/*
+ * True if JOB runs in the slot before PART's first, which nobody else can have: it began late, and
+ * its plan was put off. What runs and was to begin earlier had a clock that was set back.
+ */
+static bool is_early(const struct auc_exec *x, const struct auc_exec_job *job,
+		     const struct auc_part *part)
+{
+	return job->seen == AUC_SEEN_RUNNING && job->began > part->start - x->slot &&
+	       job->began < part->start - CLOSE;
+}
+
+/* True if the lead runs where its plan is not, or will not be in a moment. */
+static bool is_astray(const struct auc_exec *x, const struct auc_exec_rules *rules, double now)
+{
+	const struct auc_exec_job *lead = &x->jobs[0];
+
+	/* Where nobody knows its names any more, it stays. */
+	if (lead->seen != AUC_SEEN_RUNNING || !x->parts[0].server[0])
+		return false;
+	if (lead->part < 0 || (unsigned)lead->part < auc_exec_lead_part(x, rules, now))
+		return true;
+	/* Slurm starts a requeued job by a rule of its own, when nobody looks too early. */
+	return now < x->parts[lead->part].start - CLOSE &&
+	       !(lead->part == 0 && is_early(x, lead, x->parts));
+}
+
+/* For how long it has been seen so, behind the end of its slots there; 0: it is not. */
+static double strayed(const struct auc_exec *x, const struct auc_exec_rules *rules, double now)
+{
+	int part = x->jobs[0].part;
+	double since = x->astray;
+
+	if (!(since > 0))
+		return 0;
+	if (part >= 0 && (unsigned)part < auc_exec_lead_part(x, rules, now))
+		since = fmax(since, x->parts[part].end);
+	return fmax(now - since, 0);
+}
+
+/*
+ * True if the lead may run elsewhere than its record says: where it was to be next, maybe by a plan
+ * that has changed since, before that node has told slurmctld. What it tells, slurmctld ends there,
+ * but not if the job's record has just ended.
+ */
+static bool is_elsewhere(const struct auc_exec *x, double now)
+{
+	const struct auc_exec_job *lead = &x->jobs[0];
+
+	if (lead->seen != AUC_SEEN_STARTING && lead->seen != AUC_SEEN_RUNNING)
+		return false;
+	for (unsigned i = 0; i < x->nparts && x->parts[i].start <= now; i++)
+		if (x->unheard[i] && (int)i != lead->part)
+			return true;
+	return false;
+}
+
+/* When PART's job is taken away. */
+static double leaves(const struct auc_exec *x, const struct auc_exec_rules *rules, unsigned part)
+{
+	return x->parts[part].end - rules->end_margin / 2;
+}
+
+/* Takes note of what should run and does not. */
+static void watch(struct auc_exec *x, const struct auc_exec_rules *rules, double now)
+{
+	unsigned on = auc_exec_lead_part(x, rules, now);
+
+	for (unsigned i = 0; i < x->nparts; i++) {
+		struct auc_exec_job *j = &x->jobs[i];
+
+		if (i && x->parts[i].lead)
+			continue;
+		if (!auc_exec_part_due(x, rules, i ? i : on, now) || j->seen == AUC_SEEN_RUNNING ||
+		    x->unheard[i ? i : on])
+			j->late = 0;
+		else if (!j->late)
+			j->late = now;
+	}
+	if (stands(x, rules, now))
+		x->stood = true;
+	if (!is_astray(x, rules, now) || is_elsewhere(x, now)) {
+		x->astray = 0;
+		x->stuck = false;
+	} else if (!(x->astray > 0)) {
+		x->astray = now;
+	}
+}
+
+static struct auc_exec_booking step(struct auc_exec *x, const struct auc_exec_rules *rules,
+				    double now)
+{
+	const struct auc_exec_job *lead = &x->jobs[0];
+	struct auc_exec_booking b = {.book = AUC_BOOK_NOTHING};
+
+	if (x->booked == AUC_SALE_LIEN) {
+		if (lead->seen != AUC_SEEN_GONE)
+			b.book = AUC_BOOK_CONFIRM;
+		return b;
+	}
+	if (lead->seen == AUC_SEEN_GONE || lead->seen == AUC_SEEN_ENDED) {
+		b.book = AUC_BOOK_SETTLE;
+		b.why = lead->seen == AUC_SEEN_GONE ? "lost" : why_ended(x, rules);
+		b.when = lead->seen == AUC_SEEN_ENDED && lead->ended > 0 && lead->ended < now
+				 ? lead->ended
+				 : now;
+		return b;
+	}
+	/* A job may end before it was ever seen to run. */
+	if (x->booked == AUC_SALE_SOLD && lead->seen == AUC_SEEN_RUNNING && !x->why) {
+		b.book = AUC_BOOK_START;
+		return b;
+	}
+	return x->why ? b : group(x, rules, now);
+}
+
+/* The lead lives: does the rest, and is there time? */
+static struct auc_exec_booking group(struct auc_exec *x, const struct auc_exec_rules *rules,
+				     double now)
+{
+	struct auc_exec_booking b = {.book = AUC_BOOK_NOTHING};
+	const struct auc_exec_job *lead = &x->jobs[0];
+	unsigned on = auc_exec_lead_part(x, rules, now);
+	double begun = missed(x, rules, now);
+
+	if (begun > 0 && now >= x->replan) {
+		b.book = AUC_BOOK_PUT_OFF;
+		b.part = x->booked == AUC_SALE_SOLD ? 0 : on;
+		b.when = begun - rules->late;
+		return b;
+	}
+	if (now >= x->end - rules->end_margin) {
+		if (lead->seen == AUC_SEEN_RUNNING && x->extend && now < x->end)
+			b.book = AUC_BOOK_EXTEND;
+		else if (lead->seen == AUC_SEEN_RUNNING)
+			x->why =
+				x->stood && !(strayed(x, rules, now) > 0) ? "timeout" : "node_fail";
+		else
+			x->why = x->booked == AUC_SALE_RUNNING || x->down[on] > 0 || x->closed[on]
+					 ? "node_fail"
+					 : "cancelled";
+		return b;
+	}
+	/* Before those whose slots these are count as late. */
+	if (strayed(x, rules, now) > (x->stuck ? rules->grace / 2 : rules->grace))
+		x->why = "node_fail";
+	for (unsigned i = 0; i < x->nparts && !x->why; i++) {
+		const char *why = broken(x, rules, i, now);
+
+		/* Another node takes over what one that fails was to give. */
+		if (why ? !strcmp(why, "node_fail") && movable(x, rules, i)
+			: needs_other(x, rules, i, now)) {
+			if (now < x->replan)
+				continue;
+			b.book = AUC_BOOK_MOVE;
+			b.part = i;
+			return b;
+		}
+		x->why = why;
+	}
+	return b;
+}
+
+/*
+ * When the lead begins, or could, if that is too late, because nobody looked after it when its plan
+ * began, or went on behind a pause; else 0.
+ */
+static double missed(const struct auc_exec *x, const struct auc_exec_rules *rules, double now)
+{
+	unsigned part = x->booked == AUC_SALE_SOLD ? 0 : auc_exec_lead_part(x, rules, now);
+	const struct auc_exec_job *lead = &x->jobs[0];
+	const struct auc_part *p = &x->parts[part];
+	double begun = lead->seen == AUC_SEEN_RUNNING ? lead->began : now;
+
+	if ((lead->seen != AUC_SEEN_RUNNING && lead->seen != AUC_SEEN_PENDING) ||
+	    p->start >= rules->since || begun <= p->start + rules->late)
+		return 0;
+	/* It was late, but it began while somebody looked. */
+	if (lead->seen == AUC_SEEN_RUNNING && begun < rules->from - CLOSE)
+		return 0;
+	/* It ran until then, somewhere else. */
+	for (unsigned i = 0; i < x->nparts; i++)
+		if (x->parts[i].lead && x->parts[i].end == p->start)
+			return 0;
+	return lead->seen == AUC_SEEN_PENDING || lead->part == (int)part ? begun : 0;
+}
+
+/*
+ * Why the group cannot go on with PART as it is, or NULL. Paid back is only what its owner cannot
+ * bring about, who may cancel a member or kill what runs in it.
+ */
+static const char *broken(const struct auc_exec *x, const struct auc_exec_rules *rules,
+			  unsigned part, double now)
+{
+	bool lead = x->parts[part].lead;
+	const struct auc_exec_job *j = &x->jobs[lead ? 0 : part];
+	/* Whoever is over a limit may be so by other jobs of his. */
+	const char *why = j->seen != AUC_SEEN_ENDED && j->why ? j->why : "node_fail";
+
+	if (now >= x->parts[part].end - rules->end_margin)
+		return NULL;
+	if (lead)
+		return j->seen == AUC_SEEN_PENDING && overdue(j, rules, now) &&
+				       part == auc_exec_lead_part(x, rules, now)
+			       ? why
+			       : NULL;
+	if (j->tries >= rules->tries)
+		return why;
+	if (!j->id || j->seen == AUC_SEEN_NOT)
+		return NULL;
+	if (j->seen == AUC_SEEN_GONE)
+		return "node_fail";
+	if (j->seen == AUC_SEEN_ENDED)
+		return j->why;
+	return overdue(j, rules, now) && x->jobs[0].seen == AUC_SEEN_RUNNING ? why : NULL;
+}
+
+/* One that has its node waits for it to boot, as long as Slurm lets it. */
+static bool overdue(const struct auc_exec_job *job, const struct auc_exec_rules *rules, double now)
+{
+	return job->late && now > job->late + rules->grace && job->seen != AUC_SEEN_STARTING;
+}
+
+/* False if it is not the node's fault: Slurm refuses the member. */
+static bool movable(const struct auc_exec *x, const struct auc_exec_rules *rules, unsigned part)
+{
+	return x->parts[part].lead || x->jobs[part].tries < rules->tries || x->down[part] > 0;
+}
+
+/*
+ * True if PART does not run and cannot: its server is not to be used and PART begins soon or has
+ * begun, or its server is somebody else's then, which is known long before.
+ */
+static bool needs_other(const struct auc_exec *x, const struct auc_exec_rules *rules, unsigned part,
+			double now)
+{
+	const struct auc_part *p = &x->parts[part];
+	const struct auc_exec_job *j = &x->jobs[p->lead ? 0 : part];
+
+	bool down = x->down[part] > 0 && now >= x->down[part] + rules->patience &&
+		    now >= p->start - rules->ahead;
+
+	if ((!down && !x->closed[part]) || now >= p->end - rules->end_margin)
+		return false;
+	/* Members that are not there yet, nobody looks for. */
+	if (j->seen == AUC_SEEN_NOT && (p->lead || j->id || !x->closed[part]))
+		return false;
+	if (p->lead && part != auc_exec_lead_part(x, rules, now))
+		return now < p->start;
+	return j->seen != AUC_SEEN_RUNNING && j->seen != AUC_SEEN_STARTING;
+}
+
+static const char *why_ended(const struct auc_exec *x, const struct auc_exec_rules *rules)
+{
+	const char *why = x->jobs[0].why;
+
+	if (x->why)
+		/* A job that heeds the warning before its end and exits well has completed. */
+		return strcmp(x->why, "timeout") || strcmp(why, "completed") ? x->why : why;
+	/* It was ended with its plan, by who has since been restarted. */
+	if (x->booked == AUC_SALE_RUNNING && x->jobs[0].ended >= x->end - rules->end_margin &&
+	    (!strcmp(why, "cancelled") || !strcmp(why, "failed")))
+		return "timeout";
+	return why;
+}
+
+static enum auc_exec_state state_of(const struct auc_exec *x, const struct auc_exec_rules *rules,
+				    double now)
+{
+	bool due = false;
+
+	if (x->booked == AUC_SALE_SETTLED)
+		return AUC_EXEC_SETTLED;
+	if (x->booked == AUC_SALE_LIEN)
+		return AUC_EXEC_LIEN;
+	if (!x->committed)
+		return x->state > AUC_EXEC_SOLD ? x->state : AUC_EXEC_SOLD;
+	if (x->why)
+		return AUC_EXEC_ENDING;
+	for (unsigned i = 0; i < x->nparts && !due; i++)
+		due = auc_exec_part_due(x, rules, i, now);
+	if (!due && x->jobs[0].seen != AUC_SEEN_RUNNING)
+		return AUC_EXEC_WAITING;
+	if (!x->stood)
+		return AUC_EXEC_STARTING;
+	if (now >= next_change(x, now) - rules->notice || !stands(x, rules, now))
+		return AUC_EXEC_CHANGING;
+	return AUC_EXEC_RUNNING;
+}
+
+/* True if all that is due runs, and the lead where it belongs. */
+static bool stands(const struct auc_exec *x, const struct auc_exec_rules *rules, double now)
+{
+	const struct auc_exec_job *lead = &x->jobs[0];
+
+	if (lead->seen != AUC_SEEN_RUNNING || lead->part != (int)auc_exec_lead_part(x, rules, now))
+		return false;
+	for (unsigned i = 1; i < x->nparts; i++)
+		if (!x->parts[i].lead && auc_exec_part_due(x, rules, i, now) &&
+		    x->jobs[i].seen != AUC_SEEN_RUNNING)
+			return false;
+	return true;
+}
+
+/* A signal before its script has set its trap would end the lead. */
+static double told_from(const struct auc_exec *x, const struct auc_exec_rules *rules)
+{
+	const struct auc_exec_job *lead = &x->jobs[0];
+
+	return lead->seen == AUC_SEEN_RUNNING ? lead->began + rules->settle : -INFINITY;
+}
+
+/* When the layout next changes behind NOW, before the end of all; INFINITY: never. */
+static double next_change(const struct auc_exec *x, double now)
+{
+	double next = INFINITY;
+
+	for (unsigned i = 0; i < x->nparts; i++) {
+		if (x->parts[i].start > now && x->parts[i].start > x->start &&
+		    x->parts[i].start < next)
+			next = x->parts[i].start;
+		if (x->parts[i].end > now && x->parts[i].end < x->end && x->parts[i].end < next)
+			next = x->parts[i].end;
+	}
+	return next;
+}
+
+static void ask(struct auc_exec_action *actions, unsigned max, unsigned *n, enum auc_exec_ask ask,
+		unsigned part)
+{
+	if (*n < max)
+		actions[(*n)++] = (struct auc_exec_action){.ask = ask, .part = part};
+}

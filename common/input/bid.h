@@ -1,0 +1,136 @@
+/*
+ * bid.h - one bid: what a job is worth, how much work it is, and where it may run. Names only; a
+ * market resolves them (market.h: auc_job_resolve()).
+ *
+ * Text form, used between the SPANK plugin, the environment (SLURM_AUCTION_BID) and job_submit:
+ * words key=value separated by white space or ';', the keys being those of auc_bid_keys[] below,
+ * e.g. bid=sigmoid:300,0.02 epochs=30 chunks=27 minibatches=58 gradient-mb=97.4
+ *   worker-time=v100=1.9s,t4=3.4s ps-time=ps.m=50ms upload=edge1=2,cloud=12h
+ * data-mb=5000 data=edge1=10,edge2=17
+ * A time in upload= without a name is for every server not named ("upload=cloud=12h,1"). "quote" is
+ * a flag: quote, quote=yes or quote=no. A text that has no "bid=" word but whose first word is a
+ * utility is that utility ("300 epochs=20").
+ */
+#ifndef AUC_BID_H
+#define AUC_BID_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "market/utility.h"
+
+#define AUC_NAME_MAX           64    /* longest name of a type, server, model, TRES, with the NUL */
+#define AUC_BID_TYPES_MAX      32    /* types one bid may name, of either kind */
+#define AUC_BID_PARTITIONS_MAX 16    /* partitions one bid may be confined to */
+#define AUC_BID_UPLOAD_MAX     64    /* servers or sites one bid may name */
+#define AUC_BID_DATA_MAX       64    /* servers on which chunks of one bid may lie */
+#define AUC_BID_TEXT_MAX       25600 /* bytes of a bid's text: the longest canonical text fits */
+#define AUC_WORK_MAX           1000000000ULL
+
+struct auc_named {
+	char name[AUC_NAME_MAX];
+	double value;
+};
+
+struct auc_bid {
+	struct auc_utility utility;
+	uint64_t epochs, chunks, minibatches; /* E, D, M: 1..AUC_WORK_MAX */
+	double gradient_mb;                   /* m_j, >= 0 */
+	unsigned nworkers; /* worker types it may use: seconds per mini-batch, > 0 */
+	struct auc_named worker_seconds[AUC_BID_TYPES_MAX];
+	unsigned nps; /* PS types it may use: seconds per parameter update, >= 0 */
+	struct auc_named ps_seconds[AUC_BID_TYPES_MAX];
+	/* Delta_js by server or site name, slots: may be fractional, used rounded up. */
+	unsigned nupload;
+	struct auc_named upload[AUC_BID_UPLOAD_MAX];
+	/* Slots, for servers not named; < 0: not given, what the server's partition says. */
+	double upload_default;
+	/* Size of the data: what is above is not given follows from it where the site's bandwidth
+	 * is known. 0: not given. */
+	double data_mb;
+	/* Where its chunks lie, by server or by the name of a group of one server, in the order
+	 * in which they are numbered: whole numbers >= 1 that sum to chunks; 0: it does not say. */
+	unsigned ndata;
+	struct auc_named data[AUC_BID_DATA_MAX];
+	/* Groups of servers it is confined to; 0: may use any. Not part of the text: sbatch's own
+	 * --partition says it. */
+	unsigned npartitions;
+	char partitions[AUC_BID_PARTITIONS_MAX][AUC_NAME_MAX];
+	/* Posted prices: what its user pays at most, in credits; < 0: not given. Compared with an
+	 * offer, and in no text that is kept: auc_bid_print() leaves it out. */
+	double max_price;
+	uint64_t accept; /* the offer that its user takes (offer_standing.h), in no text that is kept
+			    either; 0: none */
+	bool quote;      /* only say what it would cost */
+	bool extend;     /* at the end of its plan it buys more, slot by slot */
+	char model[AUC_NAME_MAX]; /* profile it was filled from, or "" */
+};
+
+struct auc_conf;
+
+/* One key of the text form, which is also one sbatch option (--key), one environment variable and
+ * one manual line. */
+struct auc_bid_key {
+	const char *key;  /* "worker-time" */
+	const char *env;  /* "SLURM_AUCTION_WORKER_TIME" */
+	const char *arg;  /* "TYPE=TIME,..."; NULL: a flag */
+	const char *help; /* one line for sbatch --help */
+};
+extern const struct auc_bid_key auc_bid_keys[];
+extern const unsigned auc_bid_nkeys;
+
+/*
+ * Checks the value of one key by itself (what a SPANK option callback can do at once). The error
+ * reads
+ * "--KEY: 'VALUE' ..." or "--KEY: PART: 'PIECE' ...". CONF gives slot length, horizon, types and
+ * models; NULL skips what needs it. White space and ';' are refused in every value, so that values
+ * can be joined to a bid's text.
+ */
+enum auc_code auc_bid_check_word(const struct auc_conf *conf, const char *key, const char *value,
+				 struct auc_err *err);
+
+/*
+ * Parses a whole bid. What the words leave out comes from --model's profile, then from CONF's
+ * default model, then from plain defaults (epochs, chunks, minibatches: 1; gradient 0; every PS
+ * type at no time; upload: the partition's). A bid without value is an error but where CONF's
+ * policy prices nothing or posts its prices (then it is worth 0), and so is one for which no worker
+ * type has a time. Unknown and repeated keys are errors. A bid that has types named nowhere in CONF
+ * is an error that lists those there are. A policy that goes by where data lie asks for data= and
+ * data-mb=, no other takes data=. AUC_EINVAL, AUC_ENOENT (a type or model), AUC_ENOMEM;
+ * *BID is untouched then. CONF may be NULL: only what stands in the text itself is checked, slots
+ * count as 300 s and *BID is good for nothing but to be looked at.
+ */
+enum auc_code auc_bid_parse(const struct auc_conf *conf, const char *text, struct auc_bid *bid,
+			    struct auc_err *err);
+
+/* What a job that says nothing is to say where CONF (NULL: not known) holds: "a job needs a bid, as
+ * in sbatch --bid=VALUE --epochs=N ...". Static. */
+const char *auc_bid_needed(const struct auc_conf *conf);
+
+/*
+ * Joins TEXT (a bid's text; NULL or "": none) and VALUES (auc_bid_nkeys of them, in the order of
+ * auc_bid_keys[]; NULL: not given), where VALUES win, to one text "key=value ...". *JOINED is
+ * malloc'd, "" where nothing is given. The words of TEXT are only taken apart, not checked.
+ * AUC_EINVAL (TEXT is no list of words), AUC_ENOMEM.
+ */
+enum auc_code auc_bid_join(const char *text, const char *const *values, char **joined,
+			   struct auc_err *err);
+
+/*
+ * Says in BID's uploads what its partitions say: nothing outside them gets data, neither what M has
+ * nor what it will have. The text of a bid has uploads, but no partitions. AUC_EFULL: it names too
+ * many sites.
+ */
+struct auc_market;
+enum auc_code auc_bid_confine(struct auc_bid *bid, const struct auc_market *m, struct auc_err *err);
+/* Puts the names of M's servers where BID's data have those of groups of one server. */
+void auc_bid_name_nodes(struct auc_bid *bid, const struct auc_market *m);
+
+/*
+ * Canonical text of BID on one line, complete (the model's name is left out: it needs no profile),
+ * malloc'd; parsing it gives an equal bid. Times are in slots and in seconds. NULL: no memory.
+ */
+char *auc_bid_print(const struct auc_bid *bid);
+
+#endif

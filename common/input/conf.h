@@ -1,0 +1,167 @@
+/*
+ * conf.h - auction.conf: lines of Key=Value words, '#' comments, '\' continues a line, "Include" is
+ * not supported. Keys are not case sensitive; a value with white space or '#' stands in double
+ * quotes. Times without a unit are seconds.
+ *
+ * One table (conf_keys.c) holds every key with its type, default, bounds and manual line; unknown
+ * keys, repeated keys, bad values and bad references are errors "FILE:LINE: Key=value: what was
+ * expected".
+ *
+ *   Policy=dps[,option=value...]
+ *   SlotSeconds=300  Slots=288  StartMargin=2  LateStart=0  EndMargin=1  LienSeconds=10
+ *   OfferTime=60
+ *   ChangeNotice=30  ChangeSignal=USR1
+ *   Prices=learned|flat|published|given|none  Eta=gpu:v100=25,cpu=2,...  HistoryBids=1000
+ *   TransferBudget=MB
+ *   Lower=gpu:v100=0.01,...  Upper=gpu:v100=1000,...  PSLower=  PSUpper=
+ *   SpoolDir=/path          PublicStatus=/path  DefaultBid=...  DefaultModel=...
+ *   RefundUnused=no|yes
+ *   Fence=auto|yes|no  PowerUpLead=SPAN
+ *   PartitionName=edge Site=edge|cloud Roles=both|worker|ps Upload=SPAN Bandwidth=NUMBER
+ *     auction partitions: their nodes are sold
+ *   WorkerType=v100 TRES=cpu=4,mem=8192,gpu:v100=1 Bandwidth=1024
+ *   PSType=ps.m TRES=cpu=2,mem=4096 Bandwidth=8192
+ *   Model=resnet50 Epochs= Chunks= Minibatches= GradientMB= WorkerTime= PSTime=
+ *
+ * TRES names are Slurm's; "gres/gpu:v100" and "gpu:v100" are the same name. Only a PartitionName, a
+ * WorkerType and a PSType have to be there. The words of a configuration are complete and
+ * consistent when it is returned: a model and Eta name types and TRES that exist, DefaultModel a
+ * model, DefaultBid is a bid.
+ */
+#ifndef AUC_CONF_H
+#define AUC_CONF_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "input/bid.h"
+#include "base/err.h"
+
+#define AUC_TRES_MAX  32 /* different TRES in one market */
+#define AUC_TYPES_MAX 32 /* worker types, and PS types, in one market */
+#define AUC_SLOTS_MAX 10000
+
+struct auc_conf_type {
+	char name[AUC_NAME_MAX];
+	unsigned ntres;
+	struct auc_named tres[AUC_TRES_MAX];
+	double bandwidth_mbps; /* b_w or b_p, > 0 */
+	unsigned line;
+};
+
+/* Roles= of a partition, in the order of its words: what its nodes may host. */
+enum auc_part_roles { AUC_PART_BOTH, AUC_PART_WORKER, AUC_PART_PS };
+
+struct auc_conf_partition {
+	char name[AUC_NAME_MAX];
+	bool cloud;            /* Site=cloud */
+	unsigned roles;        /* enum auc_part_roles */
+	double bandwidth_mbps; /* at which data get to its servers; 0: not known */
+	double upload_seconds; /* Delta for its servers unless the bid says otherwise */
+	bool one_server; /* OneServer=yes: all its nodes together are one server of the market */
+};
+
+/* L and U of OASiS's price function: each Lower has an Upper that is no less. */
+struct auc_conf_bounds {
+	unsigned nlower, nupper;
+	struct auc_named lower[AUC_TRES_MAX], upper[AUC_TRES_MAX];
+};
+
+struct auc_conf_model {
+	char name[AUC_NAME_MAX];
+	uint64_t epochs, chunks, minibatches; /* 0: not given */
+	double gradient_mb;                   /* < 0: not given */
+	unsigned nworkers, nps;
+	struct auc_named worker_seconds[AUC_BID_TYPES_MAX];
+	struct auc_named ps_seconds[AUC_BID_TYPES_MAX];
+};
+
+/* Fence=, in the order of its words: which nodes are reserved while they are sold. */
+enum auc_fence { AUC_FENCE_NO, AUC_FENCE_YES, AUC_FENCE_AUTO };
+
+/* Prices=, in the order of its words: where prices come from. */
+enum auc_prices {
+	AUC_PRICES_NONE,
+	AUC_PRICES_GIVEN,     /* Eta, or Lower and Upper */
+	AUC_PRICES_PUBLISHED, /* the policy's paper, its parameters from past bids */
+	AUC_PRICES_FLAT,      /* from past bids, by class of nodes (fit.h) */
+	AUC_PRICES_LEARNED,   /* by class and slot, or what of all of these the past says is best */
+};
+
+struct auc_conf {
+	char policy[AUC_NAME_MAX]; /* "dps" */
+	char policy_options[256];  /* "variant=exact" or "" */
+	double slot_seconds;
+	unsigned slots;
+	double start_margin, late_start, end_margin, lien_seconds;
+	double offer_seconds; /* how long what a quote offers stands; 0: it does not */
+	double change_notice;
+	char change_signal[AUC_NAME_MAX];
+	unsigned prices; /* enum auc_prices */
+	unsigned neta;
+	struct auc_named eta[AUC_TRES_MAX];       /* bases of the price function, >= 1 */
+	struct auc_conf_bounds bounds, ps_bounds; /* the latter empty: the same */
+	double transfer_mb; /* what all nodes may send each other in a slot; < 0: no limit */
+	unsigned history_bids;
+	char *spool_dir;     /* NULL: the adapter's default */
+	char *public_status; /* NULL: none */
+	char *default_bid;   /* NULL: a job without a bid is refused in an auction partition */
+	char default_model[AUC_NAME_MAX];
+	unsigned fence;       /* enum auc_fence */
+	double power_up_lead; /* seconds; 0: the adapter's default */
+	bool rearrange;       /* what is sold and waits may be placed anew (rearrange_search.h) */
+	bool refund_unused;   /* unused whole slots of a job that ended early are paid back */
+	unsigned npartitions, nworker_types, nps_types, nmodels;
+	struct auc_conf_partition *partitions;
+	struct auc_conf_type *worker_types, *ps_types;
+	struct auc_conf_model *models;
+};
+
+/*
+ * Where auction.conf is, to PATH: as OPTIONS, SchedulerParameters of slurm.conf, say after
+ * auction_conf=, else beside SLURM_CONF, the path of slurm.conf. Either may be NULL.
+ */
+void auc_conf_path(const char *options, const char *slurm_conf, char *path, size_t size);
+
+/* Reads PATH. *CONF is malloc'd; free with auc_conf_free(). AUC_EIO, AUC_EINVAL; *CONF is NULL
+ * then. */
+enum auc_code auc_conf_load(const char *path, struct auc_conf **conf, struct auc_err *err);
+/* The same from LEN bytes of TEXT; NAME stands for the file in errors. */
+enum auc_code auc_conf_parse(const char *text, size_t len, const char *name, struct auc_conf **conf,
+			     struct auc_err *err);
+void auc_conf_free(struct auc_conf *conf);
+
+/* Look-ups by name; NULL where there is none. */
+const struct auc_conf_partition *auc_conf_partition(const struct auc_conf *conf, const char *name);
+const struct auc_conf_type *auc_conf_worker_type(const struct auc_conf *conf, const char *name);
+const struct auc_conf_type *auc_conf_ps_type(const struct auc_conf *conf, const char *name);
+const struct auc_conf_model *auc_conf_model(const struct auc_conf *conf, const char *name);
+
+/* How long what is for sale is, in seconds. */
+double auc_conf_period(const struct auc_conf *conf);
+/* True if past bids make prices. */
+bool auc_conf_learns(const struct auc_conf *conf);
+/* True if they do so by fits. */
+bool auc_conf_fits(const struct auc_conf *conf);
+/* The word of PRICES. */
+const char *auc_prices_word(unsigned prices);
+
+/* The number of ChangeSignal; 0: none; -1: not one that can be. */
+int auc_conf_change_signal(const struct auc_conf *conf);
+/* True if SIG can announce a change: it does not end or stop a job whatever that does about it, and
+ * slaunch does not need it for something else. */
+bool auc_change_signal_fits(int sig);
+
+/* Prints every value in force as a file that auc_conf_parse() reads back to an equal configuration.
+ */
+void auc_conf_print(const struct auc_conf *conf, FILE *out);
+/*
+ * Prints the table of keys, one per line, tab separated: the key its line begins with ("" where a
+ * line may begin with any), key, type and range, default ("" where there is none), meaning. The
+ * manual is made of it.
+ */
+void auc_conf_print_keys(FILE *out);
+
+#endif

@@ -1,0 +1,581 @@
+/*
+ * conf_keys.c - auc_conf_keys[] is the whole of what auction.conf may say: it parses, bounds, fills
+ * defaults, words the errors, prints the configuration and prints the manual's list.
+ */
+#include "config.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "input/conf-private.h"
+#include "base/num.h"
+#include "policy/policy.h"
+#include "base/list.h"
+
+#define PARTITIONS_MAX 64
+#define MODELS_MAX     256
+#define AMOUNT_MIN     1e-9 /* of a TRES in one worker or PS */
+#define AMOUNT_MAX     1e12
+#define ETA_MAX        1e12
+#define SECONDS_MAX    1e9
+#define DAY            86400.0
+
+#define IN_CONF(member)  offsetof(struct auc_conf, member)
+#define IN_PART(member)  offsetof(struct auc_conf_partition, member)
+#define IN_TYPE(member)  offsetof(struct auc_conf_type, member)
+#define IN_MODEL(member) offsetof(struct auc_conf_model, member)
+
+/* clang-format off */
+const struct key auc_conf_keys[] = {
+	{.section = GLOBAL, .name = "Policy", .type = TYPE_POLICY, .preset = "dps",
+	 .help = "How schedules are found and priced, with the options of that policy."},
+	{.section = GLOBAL, .name = "SlotSeconds", .type = TYPE_SPAN, .offset = IN_CONF(slot_seconds),
+	 .min = 1, .max = 7 * DAY, .preset = "300",
+	 .help = "Length of a slot, the unit of time that is sold."},
+	{.section = GLOBAL, .name = "Slots", .type = TYPE_COUNT, .offset = IN_CONF(slots),
+	 .min = 1, .max = AUC_SLOTS_MAX, .preset = "288",
+	 .help = "How many slots ahead are for sale."},
+	{.section = GLOBAL, .name = "StartMargin", .type = TYPE_SPAN, .offset = IN_CONF(start_margin),
+	 .min = 0, .max = DAY, .preset = "2",
+	 .help = "A slot that begins sooner than this after the submission is not sold to it."},
+	{.section = GLOBAL, .name = "LateStart", .type = TYPE_SPAN, .offset = IN_CONF(late_start),
+	 .min = 0, .max = DAY, .preset = "0",
+	 .help = "A slot that began no longer ago than this is sold, too, at its full price: the job starts at once. 0: jobs "
+		 "wait for a slot to begin. Less than SlotSeconds."},
+	{.section = GLOBAL, .name = "EndMargin", .type = TYPE_SPAN, .offset = IN_CONF(end_margin),
+	 .min = 0, .max = DAY, .preset = "1",
+	 .help = "A job's time limit ends this long before its last slot does, so that the next one starts on a free node. "
+		 "Less than SlotSeconds."},
+	{.section = GLOBAL, .name = "ChangeNotice", .type = TYPE_SPAN, .offset = IN_CONF(change_notice),
+	 .min = 0, .max = DAY,
+	 .help = "How long before its layout changes a job is told. At most half of SlotSeconds. Default: a tenth of SlotSeconds, "
+		 "but 5 s at least and 60 s at most."},
+	{.section = GLOBAL, .name = "ChangeSignal", .type = TYPE_NAME, .offset = IN_CONF(change_signal), .preset = "USR1",
+	 .help = "The signal that tells it, such as USR1, URG or WINCH; none: no signal. Not KILL, STOP, TERM, INT, HUP or CHLD, which "
+		 "slaunch does not take for it."},
+	{.section = GLOBAL, .name = "LienSeconds", .type = TYPE_SPAN, .offset = IN_CONF(lien_seconds),
+	 .min = 1, .max = 3600, .preset = "10",
+	 .help = "How long a plan is held for a submission until its job is seen."},
+	{.section = GLOBAL, .name = "OfferTime", .type = TYPE_SPAN, .offset = IN_CONF(offer_seconds),
+	 .min = 0, .max = 3600, .preset = "60",
+	 .help = "Policy=posted: how long what sbatch --quote offers can be had at its price by sbatch --accept. 0: not at all."},
+	{.section = GLOBAL, .name = "Prices", .type = TYPE_ONE_OF, .offset = IN_CONF(prices),
+	 .choices = "none|given|published|flat|learned", .preset = "learned",
+	 .help = "Where prices come from. none: everything that is free costs nothing. given: Eta (Policy=oasis: Lower and Upper). "
+		 "published: the function of the policy's paper, its parameters learned from past bids. flat: one price for each "
+		 "TRES, fitted to past bids. learned: prices for each class of nodes and slot, or none, or the published, or flat ones, "
+		 "whichever past bids, replayed, say is best; published ones until there are bids to learn from."},
+	{.section = GLOBAL, .name = "Eta", .type = TYPE_AMOUNTS, .offset = IN_CONF(eta), .count = IN_CONF(neta),
+	 .limit = AUC_TRES_MAX, .min = 1, .max = ETA_MAX,
+	 .help = "Base of the price function for each TRES; one that is not named has base 1 and is free. With "
+		 "published prices, also if learned takes these: what the base is at least."},
+	{.section = GLOBAL, .name = "TransferBudget", .type = TYPE_NUMBER, .offset = IN_CONF(transfer_mb),
+	 .min = 0.001, .max = 4e9,
+	 .help = "Policy=eris: MB (millions of bytes) that all nodes together may send each other in a slot: chunks that are "
+		 "moved, and what workers away from the PS exchange with it. Sold like a TRES called transfer, whose base "
+		 "stands in Eta. Default: no limit, and no price."},
+	{.section = GLOBAL, .name = "Lower", .type = TYPE_AMOUNTS, .offset = IN_CONF(bounds.lower), .count = IN_CONF(bounds.nlower),
+	 .limit = AUC_TRES_MAX, .min = 0, .max = ETA_MAX,
+	 .help = "Policy=oasis: unit price of each TRES where nothing is sold, 0 for one that is not named. With "
+		 "published prices, and with flat ones of form bounds, also if learned takes these: what it is at least."},
+	{.section = GLOBAL, .name = "Upper", .type = TYPE_AMOUNTS, .offset = IN_CONF(bounds.upper), .count = IN_CONF(bounds.nupper),
+	 .limit = AUC_TRES_MAX, .min = 0, .max = ETA_MAX,
+	 .help = "Policy=oasis: unit price of each TRES where all of it is sold; one that is not named is free. With "
+		 "published prices, also if learned takes these: what it is at least."},
+	{.section = GLOBAL, .name = "PSLower", .type = TYPE_AMOUNTS, .offset = IN_CONF(ps_bounds.lower),
+	 .count = IN_CONF(ps_bounds.nlower), .limit = AUC_TRES_MAX, .min = 0, .max = ETA_MAX,
+	 .help = "Lower of servers that host PSs. Needs PSUpper."},
+	{.section = GLOBAL, .name = "PSUpper", .type = TYPE_AMOUNTS, .offset = IN_CONF(ps_bounds.upper),
+	 .count = IN_CONF(ps_bounds.nupper), .limit = AUC_TRES_MAX, .min = 0, .max = ETA_MAX,
+	 .help = "Upper of servers that host PSs; one that hosts workers, too, has the lower Lower and the higher Upper of both. "
+		 "Default: the same as Lower and Upper."},
+	{.section = GLOBAL, .name = "HistoryBids", .type = TYPE_COUNT, .offset = IN_CONF(history_bids),
+	 .min = 1, .max = 10000, .preset = "8000",
+	 .help = "How many of the last bids prices are learned from."},
+	{.section = GLOBAL, .name = "Rearrange", .type = TYPE_CHOICE, .offset = IN_CONF(rearrange),
+	 .choices = "no|yes", .preset = "yes",
+	 .help = "Prices=learned with Policy=dps: whether jobs that are sold and have not begun move to nodes and slots that cost less by now. They complete no later, and pay what they were sold for."},
+	{.section = GLOBAL, .name = "SpoolDir", .type = TYPE_PATH, .offset = IN_CONF(spool_dir),
+	 .help = "Directory of the price state. Default: auction in StateSaveLocation."},
+	{.section = GLOBAL, .name = "PublicStatus", .type = TYPE_PATH, .offset = IN_CONF(public_status),
+	 .help = "File that all users may read: prices, what is free, and what prices were learned from, but no sales. sprice shows it to "
+		 "those who may not read the whole status. Its directory must exist, be on the controller's own disk, and one where SlurmUser "
+		 "may write and nobody else. Default: none."},
+	{.section = GLOBAL, .name = "DefaultBid", .type = TYPE_TEXT, .offset = IN_CONF(default_bid),
+	 .help = "Bid of a job that comes to an auction partition without one, words key=value in quotes or separated by "
+		 "';'. Default: such a job is refused."},
+	{.section = GLOBAL, .name = "DefaultModel", .type = TYPE_NAME, .offset = IN_CONF(default_model),
+	 .help = "Model that fills what a bid without a model leaves out."},
+	{.section = GLOBAL, .name = "RefundUnused", .type = TYPE_CHOICE, .offset = IN_CONF(refund_unused),
+	 .choices = "no|yes", .preset = "no",
+	 .help = "Whether a job that ends early gets back the share of its payment for whole slots it did not begin."},
+
+	{.section = GLOBAL, .name = "Fence", .type = TYPE_ONE_OF, .offset = IN_CONF(fence),
+	 .choices = "no|yes|auto", .preset = "auto",
+	 .help = "Whether nodes are reserved for the times that are sold, so that other partitions' jobs stay out: all that "
+		 "are sold, none, or those that are in another partition, too."},
+	{.section = GLOBAL, .name = "PowerUpLead", .type = TYPE_SPAN, .offset = IN_CONF(power_up_lead),
+	 .min = 0, .max = DAY, .preset = "0",
+	 .help = "How long before its slot a node that is powered down is powered up. 0: ResumeTimeout of slurm.conf."},
+
+	{.section = PARTITION, .name = "PartitionName", .type = TYPE_NEW_NAME, .offset = IN_PART(name), .required = true,
+	 .help = "Opens the line of a partition of slurm.conf whose nodes are sold."},
+	{.section = PARTITION, .name = "Site", .type = TYPE_CHOICE, .offset = IN_PART(cloud),
+	 .choices = "edge|cloud", .preset = "edge",
+	 .help = "Whether its nodes are near the data or in the cloud."},
+	{.section = PARTITION, .name = "Roles", .type = TYPE_ONE_OF, .offset = IN_PART(roles),
+	 .choices = "both|worker|ps", .preset = "both",
+	 .help = "What its nodes may host: workers, PSs or both. OASiS keeps them apart."},
+	{.section = PARTITION, .name = "Upload", .type = TYPE_SPAN, .offset = IN_PART(upload_seconds),
+	 .min = 0, .max = SECONDS_MAX, .preset = "0",
+	 .help = "Time until a job's data are on its nodes, unless the bid says otherwise."},
+	{.section = PARTITION, .name = "OneServer", .type = TYPE_CHOICE, .offset = IN_PART(one_server),
+	 .choices = "no|yes", .preset = "no",
+	 .help = "Whether its nodes are one large server, as a cloud is: what a schedule has there, workers and PSs of a co-located job, "
+		 "too, is spread over as many of them as it takes."},
+
+	{.section = PARTITION, .name = "Bandwidth", .type = TYPE_NUMBER, .offset = IN_PART(bandwidth_mbps),
+	 .min = 0, .max = 1e9, .preset = "0",
+	 .help = "Network bandwidth at which a job's data get to its nodes, in Mbit/s: with the bid's --data-mb the time "
+		 "until they are there, instead of Upload. 0: not known."},
+
+	{.section = WORKER_TYPE, .name = "WorkerType", .type = TYPE_NEW_NAME, .offset = IN_TYPE(name), .required = true,
+	 .help = "Opens the line of a kind of worker."},
+	{.section = WORKER_TYPE, .name = "TRES", .type = TYPE_AMOUNTS, .offset = IN_TYPE(tres), .count = IN_TYPE(ntres),
+	 .limit = AUC_TRES_MAX, .min = AMOUNT_MIN, .max = AMOUNT_MAX, .required = true,
+	 .help = "What one worker takes of a node: cpu, mem (in MB), gpu or gpu:TYPE."},
+	{.section = WORKER_TYPE, .name = "Bandwidth", .type = TYPE_NUMBER, .offset = IN_TYPE(bandwidth_mbps),
+	 .min = 1e-3, .max = 1e9, .preset = "1000",
+	 .help = "Network bandwidth one worker has, in Mbit/s."},
+	{.section = PS_TYPE, .name = "PSType", .type = TYPE_NEW_NAME, .offset = IN_TYPE(name), .required = true,
+	 .help = "Opens the line of a kind of parameter server."},
+	{.section = PS_TYPE, .name = "TRES", .type = TYPE_AMOUNTS, .offset = IN_TYPE(tres), .count = IN_TYPE(ntres),
+	 .limit = AUC_TRES_MAX, .min = AMOUNT_MIN, .max = AMOUNT_MAX, .required = true,
+	 .help = "What one PS takes of a node."},
+	{.section = PS_TYPE, .name = "Bandwidth", .type = TYPE_NUMBER, .offset = IN_TYPE(bandwidth_mbps),
+	 .min = 1e-3, .max = 1e9, .preset = "10000",
+	 .help = "Network bandwidth one PS has, in Mbit/s."},
+
+	{.section = MODEL, .name = "Model", .type = TYPE_NEW_NAME, .offset = IN_MODEL(name), .required = true,
+	 .help = "Opens the line of a profile that bids can take their work from."},
+	{.section = MODEL, .name = "Epochs", .type = TYPE_COUNT64, .offset = IN_MODEL(epochs),
+	 .min = 1, .max = AUC_WORK_MAX, .help = "Passes over the data set."},
+	{.section = MODEL, .name = "Chunks", .type = TYPE_COUNT64, .offset = IN_MODEL(chunks),
+	 .min = 1, .max = AUC_WORK_MAX, .help = "Chunks of the data set."},
+	{.section = MODEL, .name = "Minibatches", .type = TYPE_COUNT64, .offset = IN_MODEL(minibatches),
+	 .min = 1, .max = AUC_WORK_MAX, .help = "Mini-batches in one chunk."},
+	{.section = MODEL, .name = "GradientMB", .type = TYPE_NUMBER, .offset = IN_MODEL(gradient_mb),
+	 .min = 0, .max = 1e9, .help = "Size of the gradients, in MB."},
+	{.section = MODEL, .name = "WorkerTime", .type = TYPE_TIMES, .offset = IN_MODEL(worker_seconds),
+	 .count = IN_MODEL(nworkers), .limit = AUC_BID_TYPES_MAX, .min = 1e-9, .max = SECONDS_MAX,
+	 .help = "Time of one mini-batch on each worker type the model runs on."},
+	{.section = MODEL, .name = "PSTime", .type = TYPE_TIMES, .offset = IN_MODEL(ps_seconds),
+	 .count = IN_MODEL(nps), .limit = AUC_BID_TYPES_MAX, .min = 0, .max = SECONDS_MAX,
+	 .help = "Time of one parameter update on each PS type."},
+};
+/* clang-format on */
+#define NKEYS (sizeof(auc_conf_keys) / sizeof(*auc_conf_keys))
+const unsigned auc_conf_nkeys = NKEYS;
+_Static_assert(NKEYS <= AUC_CONF_KEYS_MAX, "more keys than there is room for");
+
+const struct list auc_conf_lists[NSECTIONS] = {
+	[PARTITION] = {IN_CONF(partitions), IN_CONF(npartitions), sizeof(struct auc_conf_partition),
+		       PARTITIONS_MAX},
+	[WORKER_TYPE] = {IN_CONF(worker_types), IN_CONF(nworker_types),
+			 sizeof(struct auc_conf_type), AUC_TYPES_MAX},
+	[PS_TYPE] = {IN_CONF(ps_types), IN_CONF(nps_types), sizeof(struct auc_conf_type),
+		     AUC_TYPES_MAX},
+	[MODEL] = {IN_CONF(models), IN_CONF(nmodels), sizeof(struct auc_conf_model), MODELS_MAX},
+};
+
+static enum auc_code set_name(const struct key *key, void *base, const char *value,
+			      struct auc_err *err);
+static enum auc_code set_policy(struct auc_conf *conf, const char *value, struct auc_err *err);
+static enum auc_code set_choice(const struct key *key, void *base, const char *value,
+				struct auc_err *err);
+static enum auc_code set_one_of(const struct key *key, void *base, const char *value);
+static enum auc_code set_text(const struct key *key, void *base, const char *value,
+			      struct auc_err *err);
+static enum auc_code set_list(const struct auc_conf *conf, const struct key *key, void *base,
+			      const char *value, struct auc_err *err);
+static enum auc_code set_span(const struct auc_conf *conf, const struct key *key, void *base,
+			      const char *value, struct auc_err *err);
+static void print_section(const struct auc_conf *conf, enum section section, const void *base,
+			  FILE *out);
+static bool print_value(const struct auc_conf *conf, const struct key *key, const void *base,
+			FILE *out);
+
+const struct auc_conf_partition *auc_conf_partition(const struct auc_conf *conf, const char *name)
+{
+	return auc_conf_item_find(conf, PARTITION, name);
+}
+
+const struct auc_conf_type *auc_conf_worker_type(const struct auc_conf *conf, const char *name)
+{
+	return auc_conf_item_find(conf, WORKER_TYPE, name);
+}
+
+const struct auc_conf_type *auc_conf_ps_type(const struct auc_conf *conf, const char *name)
+{
+	return auc_conf_item_find(conf, PS_TYPE, name);
+}
+
+const struct auc_conf_model *auc_conf_model(const struct auc_conf *conf, const char *name)
+{
+	return auc_conf_item_find(conf, MODEL, name);
+}
+
+void auc_conf_print(const struct auc_conf *conf, FILE *out)
+{
+	enum section section;
+	const char *items;
+	unsigned i, n;
+
+	print_section(conf, GLOBAL, conf, out);
+	for (section = PARTITION; section < NSECTIONS; section++) {
+		items = *(char *const *)((const char *)conf + auc_conf_lists[section].items);
+		n = *(const unsigned *)((const char *)conf + auc_conf_lists[section].count);
+		for (i = 0; i < n; i++)
+			print_section(conf, section, items + i * auc_conf_lists[section].size, out);
+	}
+}
+
+void auc_conf_print_keys(FILE *out)
+{
+	const struct key *key;
+	char range[128];
+
+	for (key = auc_conf_keys; key < auc_conf_keys + auc_conf_nkeys; key++) {
+		auc_conf_key_describe(key, range, sizeof(range));
+		fprintf(out, "%s\t%s\t%s\t%s\t%s\n",
+			key->section == GLOBAL ? "" : auc_conf_key_opening(key->section)->name,
+			key->name, range, key->preset ? key->preset : "", key->help);
+	}
+}
+
+const struct key *auc_conf_key_find(enum section section, const char *name)
+{
+	const struct key *key;
+
+	for (key = auc_conf_keys; key < auc_conf_keys + auc_conf_nkeys; key++)
+		if (key->section == section && auc_conf_same_word(key->name, name))
+			return key;
+	return NULL;
+}
+
+const struct key *auc_conf_key_opening(enum section section)
+{
+	const struct key *key = auc_conf_keys;
+
+	while (key->section != section)
+		key++;
+	return key;
+}
+
+enum auc_code auc_conf_key_set(const struct auc_conf *conf, const struct key *key, void *base,
+			       const char *value, struct auc_err *err)
+{
+	void *to = (char *)base + key->offset;
+	uint64_t count;
+	enum auc_code rc;
+
+	switch (key->type) {
+	case TYPE_NAME:
+	case TYPE_NEW_NAME:
+		return set_name(key, base, value, err);
+	case TYPE_POLICY:
+		return set_policy(base, value, err);
+	case TYPE_COUNT:
+	case TYPE_COUNT64:
+		rc = auc_parse_count(value, (uint64_t)key->min, (uint64_t)key->max, &count,
+				     key->name, NULL);
+		if (rc == AUC_OK && key->type == TYPE_COUNT)
+			*(unsigned *)to = (unsigned)count;
+		else if (rc == AUC_OK)
+			*(uint64_t *)to = count;
+		return rc;
+	case TYPE_NUMBER:
+		return auc_parse_number(value, key->min, key->max, to, key->name, NULL);
+	case TYPE_SPAN:
+		return set_span(conf, key, base, value, err);
+	case TYPE_CHOICE:
+		return set_choice(key, base, value, err);
+	case TYPE_ONE_OF:
+		return set_one_of(key, base, value);
+	case TYPE_TEXT:
+	case TYPE_PATH:
+		return set_text(key, base, value, err);
+	case TYPE_AMOUNTS:
+	case TYPE_TIMES:
+		return set_list(conf, key, base, value, err);
+	}
+	return AUC_EINVAL;
+}
+
+static enum auc_code set_name(const struct key *key, void *base, const char *value,
+			      struct auc_err *err)
+{
+	(void)err;
+	if (!auc_name_valid(value))
+		return AUC_EINVAL;
+	strcpy((char *)base + key->offset, value);
+	return AUC_OK;
+}
+
+/* The policy itself says whether it can be made with these options. */
+static enum auc_code set_policy(struct auc_conf *conf, const char *value, struct auc_err *err)
+{
+	size_t n = strcspn(value, ",");
+	const char *options = value[n] ? value + n + 1 : "";
+	const struct auc_policy *policy;
+	struct auc_policy_ctx *ctx;
+	char name[AUC_NAME_MAX];
+
+	if (n >= sizeof(name) || strlen(options) >= sizeof(conf->policy_options))
+		return AUC_EINVAL;
+	memcpy(name, value, n);
+	name[n] = '\0';
+	policy = auc_policy_of_cluster(name);
+	if (!policy)
+		return auc_err_set(err, AUC_ENOENT, "there is no policy '%s'", name);
+	if (policy->baseline)
+		return auc_err_set(err, AUC_EINVAL, "'%s' is for auctionsim, nothing to sell by",
+				   name);
+	if (policy->create(options, &ctx, err) != AUC_OK)
+		return AUC_EINVAL;
+	policy->destroy(ctx);
+	strcpy(conf->policy, name);
+	strcpy(conf->policy_options, options);
+	return AUC_OK;
+}
+
+static enum auc_code set_choice(const struct key *key, void *base, const char *value,
+				struct auc_err *err)
+{
+	const char *second = strchr(key->choices, '|') + 1;
+	char first[16];
+
+	(void)err;
+	snprintf(first, sizeof(first), "%.*s", (int)(second - key->choices - 1), key->choices);
+	if (!auc_conf_same_word(value, first) && !auc_conf_same_word(value, second))
+		return AUC_EINVAL;
+	*(bool *)((char *)base + key->offset) = auc_conf_same_word(value, second);
+	return AUC_OK;
+}
+
+static enum auc_code set_one_of(const struct key *key, void *base, const char *value)
+{
+	const char *p = key->choices;
+	char word[16];
+	size_t n;
+
+	for (unsigned i = 0;; i++, p += n + 1) {
+		n = strcspn(p, "|");
+		snprintf(word, sizeof(word), "%.*s", (int)n, p);
+		if (auc_conf_same_word(value, word)) {
+			*(unsigned *)((char *)base + key->offset) = i;
+			return AUC_OK;
+		}
+		if (!p[n])
+			return AUC_EINVAL;
+	}
+}
+
+static enum auc_code set_text(const struct key *key, void *base, const char *value,
+			      struct auc_err *err)
+{
+	char **to = (char **)((char *)base + key->offset);
+
+	(void)err;
+	if (!*value || (key->type == TYPE_PATH && *value != '/') ||
+	    (key->type == TYPE_PATH && strlen(value) >= 1024))
+		return AUC_EINVAL;
+	*to = strdup(value);
+	return *to ? AUC_OK : AUC_ENOMEM;
+}
+
+static enum auc_code set_list(const struct auc_conf *conf, const struct key *key, void *base,
+			      const char *value, struct auc_err *err)
+{
+	const struct auc_list_rule rule = {
+		.syntax = key->type == TYPE_TIMES ? "TYPE=TIME" : "TRES=NUMBER",
+		.unit = key->type == TYPE_TIMES ? AUC_UNIT_SECONDS : AUC_UNIT_NONE,
+		.min = key->min,
+		.max = key->max,
+		.slot_seconds = conf->slot_seconds,
+		.limit = key->limit,
+		.tres = key->type == TYPE_AMOUNTS,
+	};
+
+	return auc_parse_list(value, &rule, (struct auc_named *)((char *)base + key->offset),
+			      (unsigned *)((char *)base + key->count), NULL, key->name, err);
+}
+
+/* Globals have no slots to count in: SlotSeconds is one of them. */
+static enum auc_code set_span(const struct auc_conf *conf, const struct key *key, void *base,
+			      const char *value, struct auc_err *err)
+{
+	double slot = key->section == GLOBAL ? 0 : conf->slot_seconds;
+	double seconds;
+	enum auc_code rc;
+
+	(void)err;
+	rc = auc_parse_span(value, 1, slot, &seconds, key->name, NULL);
+	if (rc == AUC_OK && !(seconds >= key->min && seconds <= key->max))
+		rc = AUC_EINVAL;
+	if (rc == AUC_OK)
+		*(double *)((char *)base + key->offset) = seconds;
+	return rc;
+}
+
+void auc_conf_key_describe(const struct key *key, char *buf, size_t size)
+{
+	size_t n;
+
+	switch (key->type) {
+	case TYPE_NAME:
+	case TYPE_NEW_NAME:
+		snprintf(buf, size, "a name of up to %d letters, digits and ._:/+-",
+			 AUC_NAME_MAX - 1);
+		break;
+	case TYPE_POLICY:
+		snprintf(buf, size, "a policy's name[,option=value...]");
+		break;
+	case TYPE_COUNT:
+	case TYPE_COUNT64:
+		snprintf(buf, size, "a whole number from %.15g to %.15g", key->min, key->max);
+		break;
+	case TYPE_NUMBER:
+		snprintf(buf, size, "a number from %.15g to %.15g", key->min, key->max);
+		break;
+	case TYPE_SPAN:
+		snprintf(buf, size, "a time from %.15g s to %.15g s", key->min, key->max);
+		break;
+	case TYPE_CHOICE:
+		n = strcspn(key->choices, "|");
+		snprintf(buf, size, "%.*s or %s", (int)n, key->choices, key->choices + n + 1);
+		break;
+	case TYPE_ONE_OF:
+		snprintf(buf, size, "one of %s", key->choices);
+		break;
+	case TYPE_TEXT:
+		snprintf(buf, size, "a bid");
+		break;
+	case TYPE_PATH:
+		snprintf(buf, size, "an absolute path");
+		break;
+	case TYPE_AMOUNTS:
+		snprintf(buf, size, "TRES=NUMBER,... with numbers from %.15g to %.15g", key->min,
+			 key->max);
+		break;
+	case TYPE_TIMES:
+		snprintf(buf, size, "TYPE=TIME,... with times from %.15g s to %.15g s", key->min,
+			 key->max);
+		break;
+	}
+}
+
+/* One section's keys and values: globals a line each, an item on one line. */
+static void print_section(const struct auc_conf *conf, enum section section, const void *base,
+			  FILE *out)
+{
+	const struct key *key;
+
+	for (key = auc_conf_keys; key < auc_conf_keys + auc_conf_nkeys; key++) {
+		if (key->section != section || !print_value(conf, key, base, out))
+			continue;
+		fputc(section == GLOBAL ? '\n' : ' ', out);
+	}
+	if (section != GLOBAL)
+		fputc('\n', out);
+}
+
+/* Prints KEY=value unless the value is the one that stands for "not given"; true if it did. */
+static bool print_value(const struct auc_conf *conf, const struct key *key, const void *base,
+			FILE *out)
+{
+	const char *from = (const char *)base + key->offset;
+	char number[AUC_NUMBER_LEN];
+	const char *text = from;
+	size_t n;
+
+	switch (key->type) {
+	case TYPE_NAME:
+	case TYPE_NEW_NAME:
+		if (!*text)
+			return false;
+		fprintf(out, "%s=%s", key->name, text);
+		return true;
+	case TYPE_POLICY:
+		fprintf(out, "%s=\"%s%s%s\"", key->name, conf->policy,
+			*conf->policy_options ? "," : "", conf->policy_options);
+		return true;
+	case TYPE_COUNT:
+		fprintf(out, "%s=%u", key->name, *(const unsigned *)from);
+		return true;
+	case TYPE_COUNT64:
+		if (!*(const uint64_t *)from)
+			return false;
+		fprintf(out, "%s=%llu", key->name, (unsigned long long)*(const uint64_t *)from);
+		return true;
+	case TYPE_NUMBER:
+	case TYPE_SPAN:
+		if (*(const double *)from < 0)
+			return false;
+		fprintf(out, "%s=%s", key->name, auc_number_str(*(const double *)from, number));
+		return true;
+	case TYPE_CHOICE:
+		n = strcspn(key->choices, "|");
+		text = *(const bool *)from ? key->choices + n + 1 : key->choices;
+		fprintf(out, "%s=%.*s", key->name, (int)strcspn(text, "|"), text);
+		return true;
+	case TYPE_ONE_OF:
+		text = key->choices;
+		for (n = *(const unsigned *)from; n; n--)
+			text = strchr(text, '|') + 1;
+		fprintf(out, "%s=%.*s", key->name, (int)strcspn(text, "|"), text);
+		return true;
+	case TYPE_TEXT:
+	case TYPE_PATH:
+		text = *(char *const *)from;
+		if (!text)
+			return false;
+		fprintf(out, "%s=\"%s\"", key->name, text);
+		return true;
+	case TYPE_AMOUNTS:
+	case TYPE_TIMES:
+		n = *(const unsigned *)((const char *)base + key->count);
+		if (!n)
+			return false;
+		fprintf(out, "%s=", key->name);
+		auc_print_list(out, (const struct auc_named *)from, (unsigned)n,
+			       key->type == TYPE_TIMES ? "s" : "");
+		return true;
+	}
+	return false;
+}
+
+const void *auc_conf_item_find(const struct auc_conf *conf, enum section section, const char *name)
+{
+	const struct list *list = &auc_conf_lists[section];
+	const char *items = *(char *const *)((const char *)conf + list->items);
+	unsigned n = *(const unsigned *)((const char *)conf + list->count);
+	unsigned i;
+
+	for (i = 0; i < n; i++)
+		if (!strcmp(items + i * list->size, name))
+			return items + i * list->size;
+	return NULL;
+}
+
+bool auc_conf_same_word(const char *a, const char *b)
+{
+	for (; *a && *b; a++, b++) {
+		int x = *a >= 'A' && *a <= 'Z' ? *a + 32 : *a;
+		int y = *b >= 'A' && *b <= 'Z' ? *b + 32 : *b;
+
+		if (x != y)
+			return false;
+	}
+	return *a == *b;
+}

@@ -1,0 +1,170 @@
+/*
+ * ledger.h - what was sold to whom. A sale goes through
+ *
+ *   lien --confirm--> sold --start--> running --settle--> gone       (sold, running: change)
+ *     \                 \--settle (cancelled: refund)--> gone
+ *      \--lapse, drop--> gone
+ *
+ * of which only totals and the closing event remain,
+ *
+ * and every change is an event: one JSON object that the spool stores and that, applied in order to
+ * an empty ledger, gives the same ledger again (doc/ledger.md). A lien is only in memory, on
+ * purpose: nothing is sold yet; of one that lapses only the count is kept. The ledger books and
+ * unbooks the market it is given. Not thread-safe: auction.h locks around it.
+ */
+#ifndef AUC_LEDGER_H
+#define AUC_LEDGER_H
+
+#include <stdint.h>
+
+#include "base/err.h"
+#include "market/market.h"
+#include "base/num.h"
+#include "market/plan.h"
+
+struct json_object;
+
+enum auc_sale_state { AUC_SALE_LIEN, AUC_SALE_SOLD, AUC_SALE_RUNNING, AUC_SALE_SETTLED };
+const char *auc_sale_state_word(enum auc_sale_state s); /* "lien", "sold", "running", "settled" */
+
+#define AUC_SALE_ID_LEN 40
+
+struct auc_sale {
+	/* Unique for ever: "<boot>-<n>", boot = 64 random bits in hex chosen at start. */
+	char id[AUC_SALE_ID_LEN];
+	enum auc_sale_state state;
+	uint32_t job_id; /* 0 while a lien */
+	uint32_t uid;
+	double expires;           /* lien: Unix time at which it lapses */
+	auc_money value, payment; /* payment: what was agreed at the sale */
+	char policy[AUC_NAME_MAX];
+	struct auc_plan plan;
+	unsigned revision; /* of the plan: how often it was changed since it was read */
+	char *bid;         /* canonical text */
+};
+
+/* Frees what a sale holds. */
+void auc_sale_clear(struct auc_sale *sale);
+/* Adds what makes a sale's record readable without the configuration: slot_seconds, worker_tres,
+ * ps_tres. False: no memory. */
+bool auc_sale_add_types(struct json_object *o, const struct auc_sale *s,
+			const struct auc_market *m);
+
+struct auc_totals {
+	/* Counts since the ledger began; dropped liens count as lapsed. */
+	uint64_t bids; /* outcomes: refused + lapsed + sold */
+	uint64_t refused, lapsed, sold, settled;
+	auc_money charged;  /* payments of all sales ever confirmed */
+	auc_money refunded; /* given back at settlements */
+	/* revenue = charged - refunded; live sales are in it with their full payment */
+	auc_money settled_revenue; /* payments kept of settled sales */
+};
+
+/* Bytes of a sale's record: with what is put around it a line of the spool, and a receipt, hold it.
+ */
+#define AUC_RECORD_MAX ((1u << 20) - 4096)
+
+struct auc_ledger;
+
+/* An event sink: called inside the ledger operation with a new JSON object that it must put or
+ * keep. */
+typedef void (*auc_event_fn)(void *arg, struct json_object *event);
+
+/* An empty ledger over M (borrowed). EMIT may be NULL. NULL: no memory. */
+struct auc_ledger *auc_ledger_create(struct auc_market *m, auc_event_fn emit, void *arg);
+void auc_ledger_destroy(struct auc_ledger *l);
+
+/* Books PLAN until EXPIRES; the sale's ID is written to ID[AUC_SALE_ID_LEN]. AUC_EFULL if it does
+ * not fit any more, or its record would be longer than AUC_RECORD_MAX. */
+enum auc_code auc_ledger_hold(struct auc_ledger *l, const struct auc_plan *plan, const char *policy,
+			      const char *bid, uint32_t uid, double expires, char *id,
+			      struct auc_err *err);
+/* Unbooks liens that lapsed by NOW, or have more than LONGEST left, as the clock was set back;
+ * returns how many. */
+unsigned auc_ledger_lapse(struct auc_ledger *l, double now, double longest);
+/* Drops one lien at once. AUC_ENOENT, AUC_ESTATE. */
+enum auc_code auc_ledger_drop(struct auc_ledger *l, const char *id, struct auc_err *err);
+/*
+ * Lien -> sold for JOB_ID. Repeating it with the same job is AUC_OK without an event; a second job
+ * for the same sale is AUC_ESTATE; a lien that has lapsed is AUC_ENOENT (see auc_ledger_adopt()).
+ */
+enum auc_code auc_ledger_confirm(struct auc_ledger *l, const char *id, uint32_t job_id,
+				 struct auc_err *err);
+/* Sells again "as it stood" a sale that only a receipt knows, at its price; AUC_EFULL, AUC_EEXIST.
+ * STATE sold or running. */
+enum auc_code auc_ledger_adopt(struct auc_ledger *l, const struct auc_sale *sale,
+			       struct auc_err *err);
+/* Sold -> running. */
+enum auc_code auc_ledger_start(struct auc_ledger *l, uint32_t job_id, double when,
+			       struct auc_err *err);
+/*
+ * Ends a sale: slots from FREE_FROM on go back on sale, REFUND (0..payment) is given back, WHY is
+ * one word
+ * ("completed", "failed", "timeout", "cancelled", "limit", "node_fail", "lost"). The sale is gone
+ * afterwards.
+ */
+enum auc_code auc_ledger_settle(struct auc_ledger *l, uint32_t job_id, auc_slot free_from,
+				auc_money refund, const char *why, struct auc_err *err);
+/*
+ * Gives the sale of JOB_ID another plan, with the same past, and what it is worth and costs then:
+ * PAYMENT is not below what was agreed, nor above VALUE. AUC_EFULL: it does not fit, and nothing
+ * has changed.
+ */
+enum auc_code auc_ledger_change(struct auc_ledger *l, uint32_t job_id, const struct auc_plan *plan,
+				auc_money value, auc_money payment, struct auc_err *err);
+/*
+ * The same for several sales at once, whose payment stays: all, or none (AUC_EFULL: what is booked
+ * besides them leaves no room). An event for each.
+ */
+struct auc_revision {
+	uint32_t job_id;
+	const struct auc_plan *plan; /* borrowed */
+	auc_money value;             /* what it is worth there; less than before is not said */
+};
+enum auc_code auc_ledger_revise(struct auc_ledger *l, const struct auc_revision *list, unsigned n,
+				struct auc_err *err);
+/* Counts a refused bid (an event, so that totals survive). */
+void auc_ledger_refuse(struct auc_ledger *l, const char *reason);
+
+/* Look-ups; pointers stay valid until the next change. NULL: none. */
+const struct auc_sale *auc_ledger_find(const struct auc_ledger *l, const char *id);
+const struct auc_sale *auc_ledger_find_job(const struct auc_ledger *l, uint32_t job_id);
+/* True if all that the sale of JOB_ID takes is booked: its nodes still have it. */
+bool auc_ledger_is_booked(const struct auc_ledger *l, uint32_t job_id);
+unsigned auc_ledger_count(const struct auc_ledger *l);
+/* I from 0 to count - 1, in order of sale. */
+const struct auc_sale *auc_ledger_at(const struct auc_ledger *l, unsigned i);
+/* Another with each change of L; not 0. */
+uint64_t auc_ledger_edition(const struct auc_ledger *l);
+const struct auc_totals *auc_ledger_totals(const struct auc_ledger *l);
+
+/*
+ * Applies one stored event (or snapshot record) silently. AUC_ECORRUPT with the reason. A sale
+ * whose plan the market cannot take any more (a name that is gone, no room) is kept all the same,
+ * see auc_ledger_rebase(), which is to be called behind the last event.
+ */
+enum auc_code auc_ledger_apply(struct auc_ledger *l, struct json_object *event,
+			       struct auc_err *err);
+/*
+ * A copy to look at and to dump, over the same market, without events, for when L is behind a lock:
+ * nothing may change it. NULL: no memory.
+ */
+struct auc_ledger *auc_ledger_copy(const struct auc_ledger *l);
+/* Emits records that rebuild the whole ledger (liens excluded) through FN: totals first, then every
+ * live sale. AUC_ENOMEM. */
+enum auc_code auc_ledger_dump(const struct auc_ledger *l, auc_event_fn fn, void *arg,
+			      struct auc_err *err);
+
+/*
+ * Moves the ledger to another market, empty and ready, and books all live sales and liens there by
+ * name, as far as they fit. Liens that do not fit are dropped. AUC_EFULL names a sale that does not
+ * fit whole and counts them: the rest is done. AUC_ENOENT, AUC_ESTATE, AUC_ENOMEM: a sale names
+ * what TO does not have, or was sold in slots of another length; nothing has changed then and the
+ * ledger still uses its old market.
+ */
+enum auc_code auc_ledger_rebase(struct auc_ledger *l, struct auc_market *to, struct auc_err *err);
+/* AUC_ECORRUPT unless the money adds up: charged - refunded = settled_revenue + payments of live
+ * sales. */
+enum auc_code auc_ledger_check(const struct auc_ledger *l, struct auc_err *err);
+
+#endif

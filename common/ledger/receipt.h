@@ -1,0 +1,92 @@
+/*
+ * receipt.h - what stands in a job's AdminComment, which users cannot write: one JSON object on one
+ * line (doc/receipt.md).
+ *
+ *   {"auction":1,"sale":"ab12-7","state":"lien|sold|running|settled","policy":"dps","payment":"12.600000",
+ *    "value":"141.300000","slot_seconds":300,"worker_type":"v100","ps_type":"ps.m","colocated":false,"arrival":..,
+ *    "start":..,"completion":..,"plan":[{"from":..,"to":..,"workers":{"edge1":2},"ps":{"edge1":1}}],
+ *    "worker_tres":{"cpu":4,...},"ps_tres":{...},"bid":"...","refund":"0.000000","why":"completed"}
+ *
+ * "payment" is what is paid in that state (agreed, or after the refund once settled). A member has
+ *   {"auction":1,"sale":"ab12-7","state":"member","lead":123}
+ */
+#ifndef AUC_RECEIPT_H
+#define AUC_RECEIPT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "ledger/ledger.h"
+#include "market/market.h"
+
+/* Bytes that the accounting keeps of a receipt: what MySQL's "text" holds. */
+#define AUC_RECEIPT_MAX 65535
+
+/* What a receipt says without a market: for the launcher, the commands and the tests. Names, not
+ * indices. */
+struct auc_receipt_share {
+	char server[AUC_NAME_MAX];
+	unsigned workers, ps;
+};
+struct auc_receipt_run {
+	auc_slot from, to;
+	unsigned first_share, nshares;
+};
+/* Chunks that are moved in that slot, to be trained elsewhere. */
+struct auc_receipt_move {
+	auc_slot slot;
+	char from[AUC_NAME_MAX], to[AUC_NAME_MAX];
+	uint64_t chunks;
+};
+struct auc_receipt {
+	char sale[AUC_SALE_ID_LEN];
+	char state[16]; /* "lien", "sold", "running", "settled", "member" */
+	uint32_t lead;  /* member only */
+	char policy[AUC_NAME_MAX], worker_type[AUC_NAME_MAX], ps_type[AUC_NAME_MAX];
+	bool colocated;
+	double slot_seconds;
+	auc_slot arrival, start, completion;
+	auc_money payment, value, refund;
+	char why[24];
+	unsigned nworker_tres, nps_tres;
+	struct auc_named worker_tres[AUC_TRES_MAX],
+		ps_tres[AUC_TRES_MAX]; /* of one worker, of one PS */
+	unsigned nruns, nshares, nchunks;
+	struct auc_receipt_run *runs;
+	struct auc_receipt_share *shares;
+	char (*chunks)[AUC_NAME_MAX]; /* by chunk: the server it stays on; of policies that say so
+				       */
+	/* Of policies that move chunks: the bytes that one may have, what is moved, by slot, and
+	 * where the chunks lie at first: the first data[0].value ones on data[0].name, and so on.
+	 */
+	uint64_t chunk_bytes;
+	unsigned nmoves, ndata;
+	struct auc_receipt_move *moves;
+	struct auc_named data[AUC_BID_DATA_MAX];
+};
+
+/* True if TEXT looks like one of ours (begins with {"auction":): what job_submit must not let a
+ * user send. */
+bool auc_receipt_is(const char *text);
+/* Parses and checks everything. Free with auc_receipt_clear(). AUC_EINVAL. */
+enum auc_code auc_receipt_parse(const char *text, struct auc_receipt *r, struct auc_err *err);
+void auc_receipt_clear(struct auc_receipt *r);
+
+/*
+ * Text of a sale's receipt, malloc'd; REFUND and WHY only for state settled. NULL: no memory. Where
+ * it would have more than AUC_RECEIPT_MAX bytes, plan, chunks and transfers are packed (packed.h), as
+ * one object; if that is not enough, it is longer.
+ */
+char *auc_receipt_print(const struct auc_sale *sale, const struct auc_market *m, auc_money refund,
+			const char *why);
+char *auc_receipt_print_member(const char *sale_id, uint32_t lead);
+/*
+ * The sale a receipt stands for, resolved against M, without job and user (for auc_ledger_adopt());
+ * clear with auc_sale_clear(). AUC_EINVAL; AUC_ENOENT: it names what M does not have; AUC_ESTATE:
+ * it is settled, a member's, or in slots of another length.
+ */
+enum auc_code auc_receipt_to_sale(const char *text, const struct auc_market *m,
+				  struct auc_sale *sale, struct auc_err *err);
+
+#endif

@@ -1,0 +1,529 @@
+/*
+ * cells.c - see cells.h.
+ *
+ * Prices are cached per cell and TRES because pow() is what a quote could not afford; fits, bundle
+ * prices and the order of servers per slot because they change with bookings only.
+ */
+#include "config.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "market/cells.h"
+#include "market/plan.h"
+
+_Static_assert(2 * AUC_TYPES_MAX <= 64, "a bit for each type");
+
+#define SORT_MOVES 16 /* places per server that are cheaper to move than to sort anew */
+
+static void lay_out_empty(struct auc_market *m, unsigned type);
+static bool blocks_sound(const struct auc_market *m, unsigned level,
+			 const struct auc_type_cache *c);
+static void shift_amounts(struct auc_market *m, unsigned shift);
+static void shift_level(struct auc_market *m, unsigned level, auc_slot by);
+static void empty_slots(struct auc_market *m, unsigned from);
+static void empty_rows(struct auc_market *m, unsigned from, unsigned count);
+static int32_t fit_in_cell(const struct auc_market *m, const struct auc_bundle *type,
+			   unsigned server, size_t cell);
+static void reprice_slot(struct auc_market *m, unsigned slot, const bool *moved);
+static double unit_price(const struct auc_market *m, size_t cell, unsigned server, unsigned tres,
+			 int64_t used);
+static const struct auc_price_curve *curve_of(const struct auc_market *m, unsigned server,
+					      unsigned tres);
+static void set_price(struct auc_market *m, unsigned type, unsigned row, size_t cell, double price);
+static void refresh_block(struct auc_market *m, unsigned level, auc_slot i, unsigned server);
+static bool block_part(const struct auc_market *m, unsigned level, auc_slot i, unsigned *row);
+static void sort_order(const double *price, uint32_t *order, unsigned n);
+static int32_t fit_in(const struct auc_market *m, const struct auc_bundle *type, unsigned server,
+		      const int64_t *used);
+static double bundle_price(const struct auc_bundle *type, const double *unit_price);
+
+void auc_market_refresh(struct auc_market *m, auc_slot from, auc_slot to,
+			const struct auc_share *shares, unsigned nshares)
+{
+	unsigned i, row;
+	auc_slot t;
+
+	for (t = from; t <= to; t++) {
+		row = (unsigned)(t - m->first);
+		for (i = 0; i < nshares; i++)
+			auc_cells_refresh_cell(m, auc_cell(m, row, shares[i].server),
+					       shares[i].server);
+		auc_cells_refresh_order(m, row);
+	}
+	auc_cells_refresh_blocks(m, from, to, shares, nshares);
+}
+
+void auc_market_advance(struct auc_market *m, auc_slot first)
+{
+	auc_slot old = m->first;
+	unsigned level, shift;
+
+	if (first <= old)
+		return;
+	m->first = first;
+	if (!m->ready)
+		return;
+	shift = first - old < m->slots ? (unsigned)(first - old) : m->slots;
+	shift_amounts(m, shift);
+	for (level = 0; level < m->nlevels; level++)
+		shift_level(m, level, (first >> level) - (old >> level));
+	auc_market_shift_closed(m, shift);
+	auc_cells_refresh_wholes(m, m->first + (m->slots - shift), auc_market_last(m));
+	auc_transfer_shift(m, shift);
+	/* Blocks that were partly beyond the window have slots now that are not free. */
+	if (m->idle_costs)
+		auc_cells_refresh_blocks(m, first > old + m->slots ? first : old + m->slots,
+					 auc_market_last(m), NULL, 0);
+}
+
+bool auc_market_cache_sound(const struct auc_market *m)
+{
+	const struct auc_type_cache *c;
+	const double *price;
+	const uint32_t *order;
+	size_t cell, cells = (size_t)m->slots * m->nservers;
+	unsigned i, k, s, t;
+	double unit;
+
+	for (cell = 0; cell < cells; cell++) {
+		s = (unsigned)(cell % m->nservers);
+		for (k = 0; k < m->ntres; k++) {
+			unit = unit_price(m, cell, s, k, m->used[cell * m->ntres + k]);
+			if (!m->given && m->unit_price[cell * m->ntres + k] != unit)
+				return false;
+		}
+		for (i = 0; i < m->nworker_types + m->nps_types; i++) {
+			c = &m->cache[i];
+			if (c->fit[cell] != fit_in_cell(m, &m->types[i], s, cell) ||
+			    c->price[cell] !=
+				    (c->fit[cell] ? bundle_price(&m->types[i],
+								 m->unit_price + cell * m->ntres)
+						  : INFINITY))
+				return false;
+		}
+	}
+	for (i = 0; i < m->nworker_types + m->nps_types; i++)
+		for (t = 0; t < m->nrows; t++) {
+			price = m->cache[i].price + auc_cell(m, t, 0);
+			order = m->cache[i].order + auc_cell(m, t, 0);
+			for (s = 1; s < m->nservers; s++)
+				if (price[order[s - 1]] > price[order[s]] ||
+				    (price[order[s - 1]] == price[order[s]] &&
+				     order[s - 1] >= order[s]))
+					return false;
+		}
+	for (t = 1; t < m->nlevels; t++)
+		for (i = 0; i < m->nworker_types + m->nps_types; i++)
+			if (!blocks_sound(m, t, &m->cache[i]))
+				return false;
+	return true;
+}
+
+/* Blocks that are wholly in the window hold the sums and minima of their slots. */
+static bool blocks_sound(const struct auc_market *m, unsigned level, const struct auc_type_cache *c)
+{
+	size_t cell, slot_cell;
+	auc_slot i, t;
+	unsigned s;
+	double price;
+	int32_t fit;
+
+	for (i = (m->first >> level) + 1; i < auc_market_last(m) >> level; i++)
+		for (s = 0; s < m->nservers; s++) {
+			cell = auc_cell(m, auc_block_row(m, level, i), s);
+			price = 0;
+			fit = INT32_MAX;
+			for (t = i << level; t < (i + 1) << level; t++) {
+				slot_cell = auc_cell(m, (unsigned)(t - m->first), s);
+				price += c->price[slot_cell];
+				fit = c->fit[slot_cell] < fit ? c->fit[slot_cell] : fit;
+			}
+			if (c->fit[cell] != fit ||
+			    (fit ? fabs(c->price[cell] - price) > 1e-9 * price
+				 : isfinite(c->price[cell])))
+				return false;
+		}
+	return true;
+}
+
+enum auc_code auc_cells_lay_out(struct auc_market *m, struct auc_err *err)
+{
+	size_t row = m->nservers ? m->nservers : 1, cells;
+	size_t amounts = row * m->slots * (m->ntres ? m->ntres : 1);
+	struct auc_type_cache *c;
+	unsigned i;
+
+	m->level_row[1] = m->slots;
+	m->nlevels = 1;
+	while (m->nlevels < AUC_BLOCK_LEVELS && m->slots >> m->nlevels) {
+		m->level_row[m->nlevels + 1] =
+			m->level_row[m->nlevels] + (m->slots >> m->nlevels) + 2;
+		m->nlevels++;
+	}
+	m->nrows = m->level_row[m->nlevels];
+	cells = row * m->nrows;
+	m->used = calloc(amounts, sizeof(*m->used));
+	m->unit_price = calloc(amounts, sizeof(*m->unit_price));
+	m->idle_price = calloc(row * (m->ntres ? m->ntres : 1), sizeof(*m->idle_price));
+	m->changed = calloc(row, sizeof(*m->changed));
+	m->moved = calloc(m->nrows, sizeof(*m->moved));
+	if (!m->used || !m->unit_price || !m->idle_price || !m->changed || !m->moved ||
+	    !auc_transfer_lay_out(m))
+		return auc_err_set(err, AUC_ENOMEM,
+				   "no memory for a market of %u servers and %u slots", m->nservers,
+				   m->slots);
+	for (i = 0; i < m->nworker_types + m->nps_types; i++) {
+		c = &m->cache[i];
+		c->fit = calloc(cells, sizeof(*c->fit));
+		c->price = calloc(cells, sizeof(*c->price));
+		c->order = calloc(cells, sizeof(*c->order));
+		c->fit0 = calloc(row, sizeof(*c->fit0));
+		c->price0 = calloc(row, sizeof(*c->price0));
+		c->order0 = calloc(row, sizeof(*c->order0));
+		if (!c->fit || !c->price || !c->order || !c->fit0 || !c->price0 || !c->order0)
+			return auc_err_set(err, AUC_ENOMEM,
+					   "no memory for a market of %u servers and %u slots",
+					   m->nservers, m->slots);
+	}
+	auc_cells_lay_out_idle(m);
+	empty_rows(m, 0, m->nrows);
+	empty_slots(m, 0);
+	if (m->idle_costs)
+		auc_cells_refresh_blocks(m, m->first, auc_market_last(m), NULL, 0);
+	auc_cells_refresh_wholes(m, m->first, auc_market_last(m));
+	return AUC_OK;
+}
+
+void auc_cells_lay_out_idle(struct auc_market *m)
+{
+	const struct auc_server *server;
+	unsigned s, k, i, level, row;
+	double price;
+
+	m->idle_costs = false;
+	for (s = 0; s < m->nservers; s++) {
+		server = &m->servers[s];
+		for (k = 0; k < m->ntres; k++) {
+			price = m->idle_price[(size_t)s * m->ntres + k];
+			if (!m->given)
+				price = server->units[k] ? auc_price_unit(curve_of(m, s, k), 0,
+									  (double)server->units[k])
+							 : 0;
+			m->idle_price[(size_t)s * m->ntres + k] = price;
+			m->idle_costs = m->idle_costs || price > 0;
+		}
+	}
+	for (i = 0; i < m->nworker_types + m->nps_types; i++)
+		lay_out_empty(m, i);
+	/* Rows behind the last block are what the window grows into. */
+	for (level = 1; level < m->nlevels; level++) {
+		row = auc_block_row(m, level, auc_market_last(m) >> level) + 1;
+		empty_rows(m, row, m->level_row[level + 1] - row);
+	}
+}
+
+/* What an empty slot holds of one type. */
+static void lay_out_empty(struct auc_market *m, unsigned type)
+{
+	static const int64_t nothing[AUC_TRES_MAX];
+	struct auc_type_cache *c = &m->cache[type];
+	unsigned s;
+
+	c->total0 = c->max0 = 0;
+	for (s = 0; s < m->nservers; s++) {
+		c->fit0[s] = fit_in(m, &m->types[type], s, nothing);
+		c->price0[s] = c->fit0[s] ? bundle_price(&m->types[type],
+							 m->idle_price + (size_t)s * m->ntres)
+					  : INFINITY;
+		c->order0[s] = s;
+		c->total0 += c->fit0[s];
+		if (c->fit0[s] > c->max0)
+			c->max0 = c->fit0[s];
+	}
+	sort_order(c->price0, c->order0, m->nservers);
+}
+
+/* Drops the first SHIFT slots and adds as many empty ones. */
+static void shift_amounts(struct auc_market *m, unsigned shift)
+{
+	size_t row = (size_t)m->nservers * m->ntres, keep = (m->slots - shift) * row;
+
+	memmove(m->used, m->used + shift * row, keep * sizeof(*m->used));
+	memmove(m->unit_price, m->unit_price + shift * row, keep * sizeof(*m->unit_price));
+	empty_slots(m, m->slots - shift);
+}
+
+/* The same with the blocks of one level in all caches. */
+static void shift_level(struct auc_market *m, unsigned level, auc_slot by)
+{
+	unsigned rows = m->level_row[level + 1] - m->level_row[level];
+	unsigned shift = by < rows ? (unsigned)by : rows, i;
+	size_t to = auc_cell(m, m->level_row[level], 0), from = to + auc_cell(m, shift, 0);
+	size_t keep = auc_cell(m, rows - shift, 0);
+	struct auc_type_cache *c;
+
+	for (i = 0; i < m->nworker_types + m->nps_types; i++) {
+		c = &m->cache[i];
+		memmove(c->fit + to, c->fit + from, keep * sizeof(*c->fit));
+		memmove(c->price + to, c->price + from, keep * sizeof(*c->price));
+		memmove(c->order + to, c->order + from, keep * sizeof(*c->order));
+	}
+	empty_rows(m, m->level_row[level] + rows - shift, shift);
+}
+
+/* The slots from index FROM on: nothing used, idle prices. */
+static void empty_slots(struct auc_market *m, unsigned from)
+{
+	size_t row = (size_t)m->nservers * m->ntres, at;
+
+	for (at = from * row; at < m->slots * row; at += row) {
+		memset(m->used + at, 0, row * sizeof(*m->used));
+		memcpy(m->unit_price + at, m->idle_price, row * sizeof(*m->unit_price));
+	}
+}
+
+static void empty_rows(struct auc_market *m, unsigned from, unsigned count)
+{
+	size_t row = m->nservers, cell;
+	struct auc_type_cache *c;
+	unsigned i, r;
+
+	for (i = 0; i < m->nworker_types + m->nps_types; i++) {
+		c = &m->cache[i];
+		for (r = from; r < from + count; r++) {
+			cell = auc_cell(m, r, 0);
+			memcpy(c->fit + cell, c->fit0, row * sizeof(*c->fit));
+			memcpy(c->price + cell, c->price0, row * sizeof(*c->price));
+			memcpy(c->order + cell, c->order0, row * sizeof(*c->order));
+		}
+	}
+}
+
+void auc_cells_refresh_all(struct auc_market *m)
+{
+	unsigned t, s;
+
+	for (t = 0; t < m->slots; t++) {
+		for (s = 0; s < m->nservers; s++)
+			auc_cells_refresh_cell(m, auc_cell(m, t, s), s);
+		auc_cells_refresh_order(m, t);
+	}
+	auc_cells_refresh_blocks(m, m->first, auc_market_last(m), NULL, 0);
+}
+
+void auc_cells_reprice(struct auc_market *m, const bool *moved)
+{
+	unsigned t;
+
+	auc_cells_lay_out_idle(m);
+	for (t = 0; t < m->slots; t++)
+		reprice_slot(m, t, moved);
+	auc_cells_refresh_blocks(m, m->first, auc_market_last(m), NULL, 0);
+}
+
+/* The same in one slot, with the caches of whatever it changes. */
+static void reprice_slot(struct auc_market *m, unsigned slot, const bool *moved)
+{
+	bool touched, any = false;
+	size_t at;
+	unsigned k, s;
+	double price;
+
+	for (s = 0; s < m->nservers; s++) {
+		touched = false;
+		for (k = 0; k < m->ntres; k++) {
+			if (!moved[k])
+				continue;
+			at = auc_cell(m, slot, s) * m->ntres + k;
+			price = unit_price(m, auc_cell(m, slot, s), s, k, m->used[at]);
+			touched = touched || price != m->unit_price[at];
+			m->unit_price[at] = price;
+		}
+		if (touched)
+			auc_cells_refresh_cell(m, auc_cell(m, slot, s), s);
+		any = any || touched;
+	}
+	if (any)
+		auc_cells_refresh_order(m, slot);
+}
+
+/* What the price function says of USED units in CELL. */
+static double unit_price(const struct auc_market *m, size_t cell, unsigned server, unsigned tres,
+			 int64_t used)
+{
+	int64_t lost = m->servers[server].nparts ? auc_cells_lost(m, cell, server, tres) : 0;
+
+	if (used <= lost)
+		return m->idle_price[(size_t)server * m->ntres + tres];
+	return auc_price_unit(curve_of(m, server, tres), (double)(used - lost),
+			      (double)(m->servers[server].units[tres] - lost));
+}
+
+static const struct auc_price_curve *curve_of(const struct auc_market *m, unsigned server,
+					      unsigned tres)
+{
+	return &m->tres[tres].curve[m->servers[server].roles & AUC_ROLES_ALL];
+}
+
+void auc_cells_refresh_cell(struct auc_market *m, size_t cell, unsigned server)
+{
+	const double *unit_price = m->unit_price + cell * m->ntres;
+	unsigned row = (unsigned)(cell / m->nservers), i;
+	struct auc_type_cache *c;
+
+	for (i = 0; i < m->nworker_types + m->nps_types; i++) {
+		c = &m->cache[i];
+		c->fit[cell] = fit_in_cell(m, &m->types[i], server, cell);
+		set_price(m, i, row, cell,
+			  c->fit[cell] ? bundle_price(&m->types[i], unit_price) : INFINITY);
+	}
+}
+
+/* Of one of TYPE in CELL, which is of ROW. */
+static void set_price(struct auc_market *m, unsigned type, unsigned row, size_t cell, double price)
+{
+	if (m->cache[type].price[cell] != price)
+		m->moved[row] |= UINT64_C(1) << type;
+	m->cache[type].price[cell] = price;
+}
+
+void auc_cells_refresh_order(struct auc_market *m, unsigned row)
+{
+	unsigned i;
+
+	for (i = 0; i < m->nworker_types + m->nps_types; i++)
+		if (m->moved[row] >> i & 1)
+			sort_order(m->cache[i].price + auc_cell(m, row, 0),
+				   m->cache[i].order + auc_cell(m, row, 0), m->nservers);
+	m->moved[row] = 0;
+}
+
+void auc_cells_refresh_blocks(struct auc_market *m, auc_slot from, auc_slot to,
+			      const struct auc_share *shares, unsigned nshares)
+{
+	unsigned level, j, n = shares ? nshares : m->nservers;
+	auc_slot i;
+
+	for (level = 1; level < m->nlevels; level++)
+		for (i = from >> level; i <= to >> level; i++) {
+			for (j = 0; j < n; j++)
+				refresh_block(m, level, i, shares ? shares[j].server : j);
+			auc_cells_refresh_order(m, auc_block_row(m, level, i));
+		}
+}
+
+static void refresh_block(struct auc_market *m, unsigned level, auc_slot i, unsigned server)
+{
+	unsigned at = auc_block_row(m, level, i), type, half, row, nparts = 0;
+	size_t cell = auc_cell(m, at, server), part[2];
+	struct auc_type_cache *c;
+	int32_t fit, least;
+	double price;
+
+	for (half = 0; half < 2; half++)
+		if (block_part(m, level - 1, 2 * i + half, &row))
+			part[nparts++] = auc_cell(m, row, server);
+	for (type = 0; type < m->nworker_types + m->nps_types; type++) {
+		c = &m->cache[type];
+		least = c->fit0[server];
+		price = least ? 0 : INFINITY;
+		for (half = 0; half < nparts; half++) {
+			fit = c->fit[part[half]];
+			least = fit < least ? fit : least;
+			price += c->price[part[half]];
+		}
+		c->fit[cell] = least;
+		set_price(m, type, at, cell, price);
+	}
+}
+
+/* True and its row if block I of LEVEL begins in the window. */
+static bool block_part(const struct auc_market *m, unsigned level, auc_slot i, unsigned *row)
+{
+	if (i < m->first >> level || i > auc_market_last(m) >> level)
+		return false;
+	*row = auc_block_row(m, level, i);
+	return true;
+}
+
+static int compare_price(const void *a, const void *b, void *arg)
+{
+	const double *price = arg;
+	uint32_t i = *(const uint32_t *)a, j = *(const uint32_t *)b;
+
+	if (price[i] != price[j])
+		return price[i] < price[j] ? -1 : 1;
+	return (i > j) - (i < j);
+}
+
+/*
+ * By insertion, as bookings and new bases of the price leave all but a few servers where they were;
+ * what turns out to be another order altogether goes to qsort_r().
+ */
+static void sort_order(const double *price, uint32_t *order, unsigned n)
+{
+	unsigned budget = n * SORT_MOVES, j, k;
+	uint32_t s;
+
+	for (j = 1; j < n; j++) {
+		s = order[j];
+		for (k = j; k && (price[order[k - 1]] > price[s] ||
+				  (price[order[k - 1]] == price[s] && order[k - 1] > s));
+		     k--)
+			order[k] = order[k - 1];
+		order[k] = s;
+		if (j - k > budget) {
+			qsort_r(order, n, sizeof(*order), compare_price, (void *)price);
+			return;
+		}
+		budget -= j - k;
+	}
+}
+
+/* How many of TYPE fit on SERVER beside USED. A server without the role takes none. */
+static int32_t fit_in(const struct auc_market *m, const struct auc_bundle *type, unsigned server,
+		      const int64_t *used)
+{
+	const struct auc_server *s = &m->servers[server];
+	int64_t fit = AUC_FIT_MAX, n;
+	unsigned i, k;
+
+	if (!(s->roles & type->role))
+		return 0;
+	for (i = 0; i < type->nused; i++) {
+		k = type->used[i];
+		n = (s->units[k] - used[k]) / type->units[k];
+		if (n < fit)
+			fit = n;
+	}
+	return (int32_t)fit;
+}
+
+static int32_t fit_in_cell(const struct auc_market *m, const struct auc_bundle *type,
+			   unsigned server, size_t cell)
+{
+	if (m->closed && m->closed[cell])
+		return 0;
+	return fit_in(m, type, server, m->used + cell * m->ntres);
+}
+
+static double bundle_price(const struct auc_bundle *type, const double *unit_price)
+{
+	double price = 0;
+	unsigned i;
+
+	for (i = 0; i < type->nused; i++)
+		price += unit_price[type->used[i]] * type->amount[type->used[i]];
+	return price;
+}
+
+void auc_cells_set_used(struct auc_market *m, size_t cell, unsigned server, unsigned tres,
+			int64_t used)
+{
+	m->used[cell * m->ntres + tres] = used;
+	if (m->given)
+		return;
+	m->unit_price[cell * m->ntres + tres] = unit_price(m, cell, server, tres, used);
+}

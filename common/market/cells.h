@@ -1,0 +1,39 @@
+/*
+ * cells.h - what the market keeps by cell, for market.c and booking.c: use, prices, how
+ * many of each type fit, what one costs, and the servers' order by that; market-private.h has the
+ * layout. Who changes what is used says so with auc_cells_set_used() and then refreshes, in this
+ * order: cells, the order of their slots, the blocks they are in.
+ */
+#ifndef AUC_CELLS_H
+#define AUC_CELLS_H
+
+#include "market/market-private.h"
+
+/* Allocates and fills the timeline. On failure auc_market_destroy() frees what there is. */
+enum auc_code auc_cells_lay_out(struct auc_market *m, struct auc_err *err);
+/* What slots that come into the window are: empty, at the prices of nothing used, or those that
+ * were given. */
+void auc_cells_lay_out_idle(struct auc_market *m);
+
+/* USED is in units; the price follows it unless prices were given. */
+void auc_cells_set_used(struct auc_market *m, size_t cell, unsigned server, unsigned tres,
+			int64_t used);
+void auc_cells_refresh_cell(struct auc_market *m, size_t cell, unsigned server);
+/* The order of one row, of each type of which a price there moved. */
+void auc_cells_refresh_order(struct auc_market *m, unsigned row);
+/* The blocks that overlap [FROM, TO], for the servers of SHARES (NULL: all). */
+void auc_cells_refresh_blocks(struct auc_market *m, auc_slot from, auc_slot to,
+			      const struct auc_share *shares, unsigned nshares);
+void auc_cells_refresh_all(struct auc_market *m);
+/*
+ * aggregate.c: what the large server WHOLE has in the slots [FROM, TO] of the window is again
+ * what its parts have, with all that follows; the same for all of them. Of how much of TRES the
+ * parts take nothing more in CELL (0: SERVER has none).
+ */
+void auc_cells_refresh_whole(struct auc_market *m, unsigned whole, auc_slot from, auc_slot to);
+void auc_cells_refresh_wholes(struct auc_market *m, auc_slot from, auc_slot to);
+int64_t auc_cells_lost(const struct auc_market *m, size_t cell, unsigned server, unsigned tres);
+/* New prices of the TRES whose function MOVED, everywhere, and all that follows from them. */
+void auc_cells_reprice(struct auc_market *m, const bool *moved);
+
+#endif

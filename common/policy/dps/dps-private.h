@@ -1,0 +1,235 @@
+/*
+ * dps-private.h - the inside of policy dps, for dps.c, which searches, dps_bounds.c and
+ * dps_floor.c, which tell it what a window costs at least, and dps_windows.c, which tells it what
+ * it costs.
+ */
+#ifndef AUC_DPS_PRIVATE_H
+#define AUC_DPS_PRIVATE_H
+
+#include "market/market-private.h"
+#include "policy/policy.h"
+
+/* Worker counts per lane for which bounds are tabled; fewer if the tables would be too large. */
+#define DPS_LEVELS 16
+
+/* Of servers that hold PSs: all; the large ones, as the cloud is, and the others. */
+enum tier { ANY, LARGE, SMALL, TIERS };
+
+/* What servers of a tier offer of a type: the lowest price of one, INFINITY if none fits, and, but
+ * for ANY, how many fit on one of them at most. */
+struct offer {
+	double price;
+	int32_t most;
+};
+
+/* What servers of a tier offer of PSs of any type that the job may have; INFINITY and 0 if none. */
+struct ps_offer {
+	double one;    /* the lowest price of a PS */
+	double mbps;   /* the lowest price of 1 Mbit/s of bandwidth */
+	double serves; /* Mbit/s of as many of a type as fit on one of them at most */
+};
+
+/* What slots from the quote's first on to before this one offer of something by themselves. */
+struct offer_series {
+	double sum;    /* of the lowest prices */
+	unsigned none; /* behind the last slot that offers nothing; 0: each does */
+};
+
+struct window_offers {
+	unsigned start, end; /* slot indices; end 0: none yet */
+	struct offer tier[TIERS];
+};
+
+/* One worker type and placement: what bounds are kept for. */
+struct lane {
+	unsigned worker;
+	bool colocated;
+	unsigned dmin, dmax; /* durations that any PS type can give */
+	double slots;        /* workers times duration, the least of all durations */
+	double floor; /* what any of its schedules costs at least, if the search's end is there */
+	unsigned nlevels;
+	int64_t level[DPS_LEVELS]; /* worker counts, ascending */
+	unsigned closed;           /* completions from here on need not be looked at */
+	int64_t room; /* while windows of one completion are gone through: workers that fit */
+};
+
+/* What one type finds over [completion - d, completion - 1]. */
+struct window {
+	unsigned completion, d; /* slot indices; d 0: empty */
+	unsigned n;
+	uint32_t *list; /* the servers where one fits all the window, ascending */
+	double *sum;    /* by server, of those: price */
+	int32_t *fit;   /* by server: how many fit; 0 on those that are not in the list */
+};
+
+/* The servers usable in a window by ascending (sum, -fit, index), as far as they were needed. */
+struct filler {
+	unsigned worker, completion, d;
+	const double *sum;
+	const int32_t *fit;
+	unsigned nheap, ntaken;
+	uint32_t *heap, *taken;
+	int64_t *workers; /* by rank: workers that the servers up to this one hold */
+	double *cost;     /* by rank: what those cost */
+	uint32_t *rank;   /* by server: 1 + rank, 0 not taken */
+};
+
+/* One schedule. */
+struct choice {
+	double value, cost;
+	unsigned completion, start; /* slot indices */
+	unsigned nservers, worker, ps;
+	bool colocated;
+	unsigned ps_server;
+	int64_t n, here, z; /* workers, those on the PS server, PSs */
+};
+
+struct auc_policy_ctx {
+	struct auc_dps_paper *paper; /* variant=paper; NULL: exact */
+	bool bounds;
+	/* dimensions the memory is made for */
+	unsigned nservers, slots, nrows, nworkers, nps, levels;
+	/* of the quote at hand */
+	const struct auc_market *m;
+	const struct auc_job *job;
+	unsigned start0; /* first slot index the job may use */
+	uint32_t *ready; /* by server: first slot index at which it is usable */
+	bool found;
+	struct choice best;
+	double best_payoff;
+	double top_payoff; /* the highest seen: the best one is as good but for rounding */
+	unsigned nlanes;
+	struct lane *lanes;
+	/* by lane and d: the fewest workers of that duration, the largest level below, count /
+	 * level */
+	int64_t *fewest;
+	uint8_t *level_of;
+	double *ratio;
+	double *bound; /* by lane, slot index and level: cost of the slots before (prefix sums) */
+	double *block; /* by lane, row of the market and level: cost in that block alone */
+	int64_t *block_room;              /* by lane and row: no more workers than that fit */
+	uint8_t *block_done;              /* by lane and row: both are there */
+	struct offer (*offers)[TIERS];    /* by type and row of the market */
+	uint8_t *offers_done;             /* by the same: that is there */
+	struct ps_offer *ps_offers;       /* by tier and row of the market */
+	uint8_t *ps_offers_done;          /* by row: those are there */
+	struct ps_offer window_ps[TIERS]; /* of the last window */
+	unsigned window_ps_start, window_ps_end; /* its slot indices; end 0: none yet */
+	struct window_offers *window_offers;     /* by type: of the last window */
+	struct offer_series *series;             /* dps_floor.c */
+	unsigned *followed;                      /* by what it is of: slots before that are in it */
+	unsigned asked, ruled_out; /* windows whose floors were looked at, and were too high */
+	double serves[TIERS];      /* Mbit/s that PSs on one server exchange at most */
+	uint8_t *large; /* by server: it holds more than half of the most workers of a type */
+	unsigned nlarge;
+	uint32_t *large_list;
+	int64_t (*most)[TIERS]; /* by type and tier: how many fit on an empty server at most */
+	double *ps_bound;       /* by slot index: cheapest PS of any type (prefix sums) */
+	double keep;            /* factor that takes off bounds what rounding may have added */
+	double *value;          /* by completion: utility */
+	unsigned valued;        /* completions up to that one have theirs */
+	unsigned end;           /* completions from here on need not be looked at; 0: not known */
+	bool moved;             /* the best one is another since END was found */
+	double *least;          /* by completion: lowest bound of a window */
+	size_t *tried;          /* by completion: lane and d of the window that was tried first */
+	unsigned nopen, *open;  /* lanes at hand */
+	double *work;           /* by worker type, PS type, placement */
+	struct window *windows; /* by type */
+	struct filler filler;
+	unsigned words;      /* of a set of servers */
+	uint64_t *hosts;     /* by type and row: the servers where one fits */
+	uint8_t *hosts_done; /* by type and row: that is there */
+	uint64_t *common;    /* scratch: a set of servers; rows of a window */
+	unsigned *rows;
+	uint32_t *ps_servers; /* of the window at hand: that may hold the PSs */
+	double *ps_cost;      /* what they cost there at least */
+	unsigned *take;       /* by server: workers of the final layout */
+	void *memory[48];
+	unsigned nmemory;
+};
+
+/* Adds the lane of one worker type and placement if the job may use it. */
+void auc_dps_add_lane(struct auc_policy_ctx *ctx, unsigned worker, bool colocated);
+/* Adds the bounds of slot index SLOT, the next one, for the lanes that are open. */
+void auc_dps_add_bounds(struct auc_policy_ctx *ctx, unsigned slot);
+/* Finds the lanes' floors: what schedules cost at least, at the lowest prices of the slots before
+ * END. */
+void auc_dps_find_floors(struct auc_policy_ctx *ctx, unsigned end);
+/* What servers offer of TYPE, by tier, in the block of the market's ROW, which begins at slot index
+ * SLOT; of PSs of any type, but for ANY. */
+const struct offer *auc_dps_offers(struct auc_policy_ctx *ctx, unsigned type, unsigned row,
+				   unsigned slot);
+const struct ps_offer *auc_dps_ps_offers(struct auc_policy_ctx *ctx, unsigned row, unsigned slot);
+/*
+ * What C costs at least with any PS type, its PSs on a server that offers no more than PS and up to
+ * MOST workers beside them at the price of BESIDE, the others at ANY each. BESIDE NULL: the PSs
+ * alone.
+ */
+double auc_dps_exchange_bound(const struct auc_policy_ctx *ctx, const struct choice *c,
+			      int64_t most, const struct offer *beside, const struct ps_offer *ps,
+			      double any);
+/* dps_floor.c: begins with the offers of another quote. How many series there are. */
+void auc_dps_start_series(struct auc_policy_ctx *ctx);
+size_t auc_dps_nseries(const struct auc_policy_ctx *ctx);
+/* What schedules of the window cost at least, as its workers cost WORKERS at least; LIMIT and more
+ * need not be told apart. */
+double auc_dps_window_floor(struct auc_policy_ctx *ctx, unsigned lane, unsigned completion,
+			    unsigned d, double workers, double limit);
+/* The block that a walk over slot indices up to END takes next at AT: the largest that begins
+ * there. Returns its row of the market, moves AT behind it. */
+unsigned auc_dps_next_block(const struct auc_market *m, unsigned *at, unsigned end);
+/* A better bound than dps_bound_of(): workers change servers at the borders of blocks only. *ROOM:
+ * no more workers than that fit. */
+double auc_dps_block_bound(struct auc_policy_ctx *ctx, unsigned lane, unsigned start, unsigned end,
+			   int64_t *room);
+/* What C costs at least, as its workers cost WORKERS at least. */
+double auc_dps_type_bound(struct auc_policy_ctx *ctx, const struct choice *c, double workers);
+/* True if schedules like C with any PS type and at least as many workers cost LIMIT or more. */
+bool auc_dps_all_too_dear(struct auc_policy_ctx *ctx, const struct choice *c, double workers,
+			  double limit);
+/* dps_windows.c: what TYPE finds in the window of D slots; holds until TYPE's next window. */
+const struct window *auc_dps_window(struct auc_policy_ctx *ctx, unsigned type, unsigned completion,
+				    unsigned d);
+/* Begins with the servers of a window, none taken yet. */
+void auc_dps_start_filler(struct auc_policy_ctx *ctx, unsigned worker, unsigned completion,
+			  unsigned d);
+/* Takes servers until they hold N workers; false if all together do not. */
+bool auc_dps_fill(struct filler *f, int64_t n);
+/*
+ * What N workers cost at least with none on server WITHOUT (UINT32_MAX: any), INFINITY if they do
+ * not fit; *NSERVERS (may be NULL) is on how many servers they are. If WITHOUT is among the servers
+ * used, its place is taken by the next ones.
+ */
+double auc_dps_fill_cost(struct filler *f, int64_t n, unsigned without, unsigned *nservers);
+/* Workers on servers cheaper than SUM, as far as servers are taken: the others cost no less. */
+int64_t auc_dps_cheaper_than(const struct filler *f, double sum);
+/* Tells large servers from the others. */
+void auc_dps_find_tiers(struct auc_policy_ctx *ctx);
+
+static inline double *dps_work_of(struct auc_policy_ctx *ctx, unsigned worker, unsigned ps,
+				  bool colocated)
+{
+	return &ctx->work[(worker * ctx->nps + ps) * 2 + colocated];
+}
+
+/* What the fewest workers of a lane cost at least in the window. */
+static inline double dps_bound_of(const struct auc_policy_ctx *ctx, unsigned lane,
+				  unsigned completion, unsigned d)
+{
+	size_t base = (size_t)lane * (ctx->slots + 1);
+	unsigned level = ctx->level_of[base + d];
+
+	return (ctx->bound[(base + completion) * ctx->levels + level] * ctx->keep -
+		ctx->bound[(base + completion - d) * ctx->levels + level]) *
+	       ctx->ratio[base + d];
+}
+
+/* What one PS of any type costs at least in the window. */
+static inline double dps_least_ps(const struct auc_policy_ctx *ctx, unsigned completion, unsigned d)
+{
+	double ps = ctx->ps_bound[completion] * ctx->keep - ctx->ps_bound[completion - d];
+
+	return ps > 0 ? ps : 0;
+}
+
+#endif

@@ -1,0 +1,883 @@
+/*
+ * dps.c - the sealed-bid policy DPS. This file: the exact variant.
+ *
+ * R. Zhou, N. Wang, Y. Huang, J. Pang, H. Chen: "DPS: Dynamic Pricing and Scheduling for
+ * Distributed Machine Learning Jobs in Edge-Cloud Networks", IEEE TMC 2023: problem (21)-(22) at
+ * the prices (20), in place of Algorithms 2 to 4. A job gets one worker type, one PS type, one
+ * window of slots and a fixed layout, either co-located (all workers and one PS on one server) or
+ * distributed (all PSs on one server, at least one worker elsewhere).
+ *
+ * The printed Algorithms 3 and 4 are not optimal, so that truthfulness fails. This search is exact:
+ *
+ *  - Completions ascend. Utility does not increase and costs are >= 0, so the search stops where
+ *    f(completion - arrival), less what the work costs at the lowest prices of the slots up to
+ *    where f alone is the best payoff, is no better than that.
+ *  - Of all worker counts of one duration only the smallest matters: one less never costs more.
+ *  - A window is looked at only if a lower bound of its cost leaves room for a better payoff, or
+ *    for the same one if nothing that is known of it loses the tie. There are quick ones, by slot,
+ *    with the PSs in dps_floor.c, and better ones, by blocks of slots: dps_bounds.c.
+ *  - A window's prices are summed for the servers alone that are free in all of it: dps_windows.c.
+ *  - In a window servers are taken by ascending sum of prices. For a PS server and a number of PSs
+ *    the cost is convex in the number of workers there, so one layout for each number is enough.
+ *
+ * Departures from the print (policies.md): the job holds slots a..a+d-1; a server is usable from
+ * arrival + Delta on; types may share TRES, so workers and PSs on one server fit jointly.
+ *
+ * Ties: payoffs that differ by less than TIE of value + cost differ by rounding only and are equal.
+ * Then the order of compare_ties() decides: earliest completion, fewest servers, lowest worker
+ * type, lowest PS type, co-located first, earliest start, lowest PS server, most workers on it.
+ * Servers of equal price are filled by most room, then lowest index.
+ *
+ * Options: variant=exact|paper (paper: the algorithms as printed, dps_paper.c); bounds=on|off (off:
+ * every window, for tests).
+ */
+#include "config.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/num.h"
+#include "policy/dps/dps-private.h"
+#include "policy/dps/dps_paper.h"
+#include "policy/option.h"
+
+#define TABLE_BYTES  ((size_t)32 << 20)
+#define TIE          1e-11
+#define FLOORS_TRIED 64 /* windows of a quote, before it is known whether their floors help */
+#define PS_COUNTS    32 /* workers beside PSs for which the least PSs are kept */
+
+struct options {
+	unsigned variant, bounds;
+};
+
+/* A PS type for a window: workers, what those cost at least, and what all of it does. */
+struct ps_try {
+	unsigned ps;
+	int64_t n;
+	double workers, bound;
+};
+
+static enum auc_code dps_create(const char *options, struct auc_policy_ctx **ctx,
+				struct auc_err *err);
+static void dps_destroy(struct auc_policy_ctx *ctx);
+static enum auc_code dps_quote(struct auc_policy_ctx *ctx, const struct auc_market *m,
+			       const struct auc_job *job, struct auc_decision *decision,
+			       struct auc_err *err);
+static int64_t dps_least_slots(const struct auc_market *m, const struct auc_job *job,
+			       unsigned worker, unsigned ps, int64_t n);
+static enum auc_code make_room(struct auc_policy_ctx *ctx, const struct auc_market *m,
+			       struct auc_err *err);
+static void release(struct auc_policy_ctx *ctx);
+static void *reserve(struct auc_policy_ctx *ctx, size_t n, size_t size);
+static void set_up(struct auc_policy_ctx *ctx, const struct auc_market *m,
+		   const struct auc_job *job);
+static void search(struct auc_policy_ctx *ctx);
+static bool nothing_better_from(struct auc_policy_ctx *ctx, unsigned completion, double value);
+static double value_of(struct auc_policy_ctx *ctx, unsigned completion);
+static bool costs(const struct auc_policy_ctx *ctx);
+static void close_lanes(struct auc_policy_ctx *ctx);
+static void try_likeliest(struct auc_policy_ctx *ctx, unsigned completion, double value);
+static void try_all(struct auc_policy_ctx *ctx, unsigned completion, double value);
+static void open_lanes(struct auc_policy_ctx *ctx, unsigned completion);
+static bool next_duration(struct auc_policy_ctx *ctx, unsigned completion, unsigned d);
+static void try_types(struct auc_policy_ctx *ctx, unsigned lane, unsigned completion, unsigned d,
+		      double value);
+static bool floor_rules_out(struct auc_policy_ctx *ctx, unsigned lane, unsigned completion,
+			    unsigned d, double workers, double limit);
+static bool floors_help(const struct auc_policy_ctx *ctx);
+static double limit_of(const struct auc_policy_ctx *ctx, unsigned completion, double value);
+static double limit_within(const struct auc_policy_ctx *ctx, double value, bool ties);
+static double limit_for(const struct auc_policy_ctx *ctx, const struct choice *c);
+static void try_distributed(struct auc_policy_ctx *ctx, struct choice *c, double workers_cost);
+static unsigned list_ps_servers(struct auc_policy_ctx *ctx, const struct choice *c,
+				const struct window *workers, const struct window *pss,
+				double limit);
+static unsigned least_servers(const struct auc_policy_ctx *ctx, const struct choice *c);
+static void try_colocated(struct auc_policy_ctx *ctx, struct choice *c);
+static int64_t least_ps(const struct auc_policy_ctx *ctx, const struct choice *c, int64_t fit,
+			int64_t *few);
+static void try_ps_server(struct auc_policy_ctx *ctx, struct choice *c,
+			  const struct window *workers, double ps_sum, int64_t ps_fit);
+static int64_t joint_fit(const struct auc_policy_ctx *ctx, const struct choice *c, int64_t fit,
+			 int64_t z);
+static void offer(struct auc_policy_ctx *ctx, const struct choice *c);
+static int compare_ties(const struct choice *a, const struct choice *b);
+static enum auc_code make_plan(struct auc_policy_ctx *ctx, struct auc_decision *decision,
+			       struct auc_err *err);
+
+const struct auc_policy auc_policy_dps = {
+	.name = "dps",
+	.summary = "sealed bids; one window, co-located or distributed (DPS, TMC'23)",
+	.rearranges = true,
+	.create = dps_create,
+	.destroy = dps_destroy,
+	.quote = dps_quote,
+	.least_slots = dps_least_slots,
+};
+
+static enum auc_code dps_create(const char *options, struct auc_policy_ctx **ctx,
+				struct auc_err *err)
+{
+	static const struct auc_option list[] = {
+		{.key = "variant",
+		 .choices = "exact|paper",
+		 .offset = offsetof(struct options, variant)},
+		{.key = "bounds", .choices = "on|off", .offset = offsetof(struct options, bounds)},
+	};
+	struct options o = {0};
+	enum auc_code rc = auc_options_read("dps", options, list, 2, &o, err);
+	struct auc_policy_ctx *made;
+
+	*ctx = NULL;
+	if (rc != AUC_OK)
+		return rc;
+	made = calloc(1, sizeof(*made));
+	if (made && o.variant == 1)
+		made->paper = auc_dps_paper_create();
+	if (!made || (o.variant == 1 && !made->paper)) {
+		free(made);
+		return auc_err_set(err, AUC_ENOMEM, "no memory for policy dps");
+	}
+	made->bounds = o.bounds == 0;
+	*ctx = made;
+	return AUC_OK;
+}
+
+static void dps_destroy(struct auc_policy_ctx *ctx)
+{
+	if (!ctx)
+		return;
+	release(ctx);
+	auc_dps_paper_destroy(ctx->paper);
+	free(ctx);
+}
+
+static enum auc_code dps_quote(struct auc_policy_ctx *ctx, const struct auc_market *m,
+			       const struct auc_job *job, struct auc_decision *decision,
+			       struct auc_err *err)
+{
+	enum auc_code rc;
+
+	auc_decision_reset(decision);
+	if (!m->ready)
+		return auc_err_set(err, AUC_ESTATE, "the market is not laid out");
+	if (ctx->paper)
+		return auc_dps_paper_quote(ctx->paper, m, job, decision, err);
+	rc = make_room(ctx, m, err);
+	if (rc != AUC_OK)
+		return rc;
+	set_up(ctx, m, job);
+	search(ctx);
+	return ctx->found ? make_plan(ctx, decision, err) : AUC_OK;
+}
+
+/* Without exchange, as if one server could hold them. */
+static int64_t dps_least_slots(const struct auc_market *m, const struct auc_job *job,
+			       unsigned worker, unsigned ps, int64_t n)
+{
+	return auc_job_duration(auc_job_work(m, job, worker, ps, true), n);
+}
+
+/* Scratch memory for markets of M's size: made once, kept. */
+static enum auc_code make_room(struct auc_policy_ctx *ctx, const struct auc_market *m,
+			       struct auc_err *err)
+{
+	size_t servers = m->nservers + 1, slots = m->slots + 1;
+	size_t lanes = 2 * (size_t)m->nworker_types + 1, ps = m->nps_types + 1;
+	size_t types = m->nworker_types + m->nps_types;
+	struct filler *f = &ctx->filler;
+	size_t i;
+
+	if (ctx->nmemory && ctx->nservers == m->nservers && ctx->slots == m->slots &&
+	    ctx->nworkers == m->nworker_types && ctx->nps == m->nps_types)
+		return AUC_OK;
+	release(ctx);
+	ctx->nservers = m->nservers;
+	ctx->slots = m->slots;
+	ctx->nrows = m->nrows;
+	ctx->nworkers = m->nworker_types;
+	ctx->nps = m->nps_types;
+	ctx->levels = DPS_LEVELS;
+	while (ctx->levels > 4 &&
+	       lanes * (slots + m->nrows) * ctx->levels * sizeof(double) > TABLE_BYTES)
+		ctx->levels /= 2;
+
+	ctx->ready = reserve(ctx, servers, sizeof(*ctx->ready));
+	ctx->lanes = reserve(ctx, lanes, sizeof(*ctx->lanes));
+	ctx->level_of = reserve(ctx, lanes * slots, sizeof(*ctx->level_of));
+	ctx->ratio = reserve(ctx, lanes * slots, sizeof(*ctx->ratio));
+	ctx->fewest = reserve(ctx, lanes * slots, sizeof(*ctx->fewest));
+	ctx->bound = reserve(ctx, lanes * slots * ctx->levels, sizeof(*ctx->bound));
+	ctx->block = reserve(ctx, lanes * m->nrows * ctx->levels, sizeof(*ctx->block));
+	ctx->block_room = reserve(ctx, lanes * m->nrows, sizeof(*ctx->block_room));
+	ctx->block_done = reserve(ctx, lanes * m->nrows, sizeof(*ctx->block_done));
+	ctx->offers_done = reserve(ctx, types * m->nrows + 1, sizeof(*ctx->offers_done));
+	ctx->offers = reserve(ctx, types * m->nrows + 1, sizeof(*ctx->offers));
+	ctx->ps_offers = reserve(ctx, TIERS * (size_t)m->nrows, sizeof(*ctx->ps_offers));
+	ctx->ps_offers_done = reserve(ctx, m->nrows, sizeof(*ctx->ps_offers_done));
+	ctx->large_list = reserve(ctx, servers, sizeof(*ctx->large_list));
+	ctx->window_offers = reserve(ctx, types + 1, sizeof(*ctx->window_offers));
+	ctx->series = reserve(ctx, auc_dps_nseries(ctx) * slots, sizeof(*ctx->series));
+	ctx->followed = reserve(ctx, auc_dps_nseries(ctx), sizeof(*ctx->followed));
+	ctx->large = reserve(ctx, servers, sizeof(*ctx->large));
+	ctx->most = reserve(ctx, types + 1, sizeof(*ctx->most));
+	ctx->ps_bound = reserve(ctx, slots, sizeof(*ctx->ps_bound));
+	ctx->value = reserve(ctx, slots, sizeof(*ctx->value));
+	ctx->least = reserve(ctx, slots, sizeof(*ctx->least));
+	ctx->tried = reserve(ctx, slots, sizeof(*ctx->tried));
+	ctx->open = reserve(ctx, lanes, sizeof(*ctx->open));
+	ctx->work = reserve(ctx, lanes * ps, sizeof(*ctx->work));
+	ctx->windows = reserve(ctx, types + 1, sizeof(*ctx->windows));
+	ctx->words = (m->nservers + 63) / 64;
+	ctx->hosts = reserve(ctx, types * m->nrows * (size_t)ctx->words + 1, sizeof(*ctx->hosts));
+	ctx->hosts_done = reserve(ctx, types * m->nrows + 1, sizeof(*ctx->hosts_done));
+	ctx->common = reserve(ctx, ctx->words + 1, sizeof(*ctx->common));
+	ctx->rows = reserve(ctx, slots, sizeof(*ctx->rows));
+	ctx->ps_servers = reserve(ctx, servers, sizeof(*ctx->ps_servers));
+	ctx->ps_cost = reserve(ctx, servers, sizeof(*ctx->ps_cost));
+	ctx->take = reserve(ctx, servers, sizeof(*ctx->take));
+	f->heap = reserve(ctx, servers, sizeof(*f->heap));
+	f->taken = reserve(ctx, servers, sizeof(*f->taken));
+	f->workers = reserve(ctx, servers, sizeof(*f->workers));
+	f->cost = reserve(ctx, servers, sizeof(*f->cost));
+	f->rank = reserve(ctx, servers, sizeof(*f->rank));
+	if (ctx->windows) {
+		ctx->windows[0].sum = reserve(ctx, (types + 1) * servers, sizeof(double));
+		ctx->windows[0].fit = reserve(ctx, (types + 1) * servers, sizeof(int32_t));
+		ctx->windows[0].list = reserve(ctx, (types + 1) * servers, sizeof(uint32_t));
+	}
+	for (i = 0; i < ctx->nmemory; i++)
+		if (!ctx->memory[i]) {
+			release(ctx);
+			return auc_err_set(err, AUC_ENOMEM,
+					   "no memory for a quote among %u servers", m->nservers);
+		}
+	for (i = 1; i < types; i++) {
+		ctx->windows[i].sum = ctx->windows[0].sum + i * servers;
+		ctx->windows[i].fit = ctx->windows[0].fit + i * servers;
+		ctx->windows[i].list = ctx->windows[0].list + i * servers;
+	}
+	return AUC_OK;
+}
+
+static void release(struct auc_policy_ctx *ctx)
+{
+	while (ctx->nmemory)
+		free(ctx->memory[--ctx->nmemory]);
+}
+
+static void *reserve(struct auc_policy_ctx *ctx, size_t n, size_t size)
+{
+	return ctx->memory[ctx->nmemory++] = calloc(n, size);
+}
+
+/* Everything of the job that does not depend on a window. */
+static void set_up(struct auc_policy_ctx *ctx, const struct auc_market *m,
+		   const struct auc_job *job)
+{
+	unsigned first = m->slots, w, p, s, i;
+
+	ctx->m = m;
+	ctx->job = job;
+	ctx->found = false;
+	ctx->start0 = auc_policy_ready(m, job, ctx->ready);
+	for (s = 0; s < m->nservers; s++)
+		first = ctx->ready[s] < first ? ctx->ready[s] : first;
+	ctx->start0 = first > ctx->start0 ? first : ctx->start0;
+	for (w = 0; w < m->nworker_types; w++)
+		for (p = 0; p < m->nps_types; p++)
+			for (i = 0; i < 2; i++)
+				*dps_work_of(ctx, w, p, i) = auc_job_work(m, job, w, p, i);
+	ctx->end = ctx->asked = ctx->ruled_out = 0;
+	ctx->valued = ctx->start0;
+	auc_dps_find_tiers(ctx);
+	auc_dps_start_series(ctx);
+	ctx->nlanes = 0;
+	for (w = 0; w < m->nworker_types; w++) {
+		auc_dps_add_lane(ctx, w, true);
+		auc_dps_add_lane(ctx, w, false);
+	}
+	ctx->keep = 1 - DBL_EPSILON * (m->slots + 16);
+	ctx->ps_bound[ctx->start0] = 0;
+	for (i = 0; i < ctx->nlanes; i++)
+		memset(ctx->bound + ((size_t)i * (m->slots + 1) + ctx->start0) * ctx->levels, 0,
+		       ctx->levels * sizeof(*ctx->bound));
+	memset(ctx->block_done, 0, (size_t)ctx->nlanes * m->nrows);
+	memset(ctx->offers_done, 0, (size_t)(m->nworker_types + m->nps_types) * m->nrows);
+	memset(ctx->ps_offers_done, 0, m->nrows);
+	ctx->window_ps_end = 0;
+	for (i = 0; i < m->nworker_types + m->nps_types; i++)
+		ctx->windows[i].d = ctx->window_offers[i].end = 0;
+	memset(ctx->hosts_done, 0, (size_t)(m->nworker_types + m->nps_types) * m->nrows);
+	ctx->filler.d = 0;
+}
+
+/*
+ * Two passes. The first looks, for each completion, at the one window with the lowest bound, and so
+ * finds a payoff close to the best; the second looks at every window that can still beat it.
+ */
+static void search(struct auc_policy_ctx *ctx)
+{
+	unsigned completion, last = ctx->nlanes ? ctx->slots : 0;
+	double value;
+
+	for (completion = ctx->start0 + 1; completion <= last; completion++) {
+		value = value_of(ctx, completion);
+		if (nothing_better_from(ctx, completion, value)) {
+			last = completion - 1;
+			break;
+		}
+		if (!ctx->bounds)
+			continue;
+		open_lanes(ctx, completion);
+		auc_dps_add_bounds(ctx, completion - 1);
+		try_likeliest(ctx, completion, value);
+	}
+	for (completion = ctx->start0 + 1; completion <= last; completion++) {
+		value = ctx->value[completion];
+		if (completion > ctx->best.completion &&
+		    nothing_better_from(ctx, completion, value))
+			return;
+		if (!ctx->bounds || ctx->least[completion] < limit_of(ctx, completion, value))
+			try_all(ctx, completion, value);
+	}
+}
+
+/* What the job is worth at COMPLETION; worked out when first asked for. */
+static double value_of(struct auc_policy_ctx *ctx, unsigned completion)
+{
+	double slots;
+
+	while (ctx->valued < completion) {
+		slots = (double)(ctx->m->first + ++ctx->valued - ctx->job->arrival);
+		ctx->value[ctx->valued] = auc_utility_value(&ctx->job->utility, slots);
+	}
+	return ctx->value[completion];
+}
+
+/* True if no schedule that completes at COMPLETION, which is worth VALUE, or later can become the
+ * best one. */
+static bool nothing_better_from(struct auc_policy_ctx *ctx, unsigned completion, double value)
+{
+	if (!ctx->found)
+		return false;
+	if (value <= ctx->best_payoff)
+		return true;
+	if (!costs(ctx))
+		return false;
+	if (ctx->moved)
+		close_lanes(ctx);
+	return completion >= ctx->end;
+}
+
+/* True if schedules may be ruled out by what they cost. */
+static bool costs(const struct auc_policy_ctx *ctx)
+{
+	return ctx->bounds && ctx->found && ctx->best.cost > 0;
+}
+
+/* Finds the completions from which on no schedule of a lane, or of any, can become the best one. */
+static void close_lanes(struct auc_policy_ctx *ctx)
+{
+	unsigned end = ctx->end, i;
+	struct lane *l;
+
+	if (!end) { /* the first time: later ones are worth no more than what is there */
+		end = ctx->best.completion;
+		while (end <= ctx->slots && value_of(ctx, end) > ctx->best_payoff)
+			end++;
+		auc_dps_find_floors(ctx, end - 1);
+	}
+	ctx->end = ctx->start0 + 1;
+	for (i = 0; i < ctx->nlanes; i++) {
+		l = &ctx->lanes[i];
+		l->closed = l->closed < end ? l->closed : end;
+		while (l->closed > ctx->start0 + 1 &&
+		       l->floor >= limit_of(ctx, l->closed - 1, ctx->value[l->closed - 1]))
+			l->closed--;
+		ctx->end = l->closed > ctx->end ? l->closed : ctx->end;
+	}
+	ctx->moved = false;
+}
+
+/* Notes the lowest bound of the open lanes' windows that end at COMPLETION and tries that window.
+ */
+static void try_likeliest(struct auc_policy_ctx *ctx, unsigned completion, double value)
+{
+	unsigned longest = completion - ctx->start0, d, i, lane, best_d = 0, best_lane = 0;
+	const int64_t *rooms, *fewest;
+	double bound, workers, least = INFINITY, limit = limit_of(ctx, completion, value);
+	bool floors = floors_help(ctx);
+	const struct lane *l;
+	int64_t room;
+
+	for (i = 0; i < ctx->nopen; i++) {
+		lane = ctx->open[i];
+		l = &ctx->lanes[lane];
+		rooms = ctx->block_room + (size_t)lane * ctx->nrows + completion;
+		fewest = ctx->fewest + (size_t)lane * (ctx->slots + 1);
+		room = INT64_MAX;
+		for (d = 1; d <= longest && d <= l->dmax; d++) {
+			room = *(rooms - d) < room ? *(rooms - d) : room;
+			if (l->level[0] > room)
+				break;
+			if (d < l->dmin || fewest[d] > room)
+				continue;
+			workers = dps_bound_of(ctx, lane, completion, d);
+			bound = workers + dps_least_ps(ctx, completion, d);
+			if (floors && bound < least && bound < limit)
+				bound = auc_dps_window_floor(ctx, lane, completion, d, workers,
+							     least);
+			if (bound < least || (bound == least && d < best_d)) {
+				least = bound;
+				best_d = d;
+				best_lane = lane;
+			}
+		}
+	}
+	ctx->least[completion] = least;
+	ctx->tried[completion] = 0;
+	if (least >= limit)
+		return;
+	ctx->tried[completion] = (size_t)best_lane * (ctx->slots + 1) + best_d;
+	try_types(ctx, best_lane, completion, best_d, value);
+}
+
+/* Tries all windows that end at COMPLETION, short ones first: their sums grow slot by slot. */
+static void try_all(struct auc_policy_ctx *ctx, unsigned completion, double value)
+{
+	double bound = 0, ps = 0;
+	unsigned d, i, lane;
+
+	open_lanes(ctx, completion);
+	for (d = 1; next_duration(ctx, completion, d); d++) {
+		if (ctx->bounds)
+			ps = dps_least_ps(ctx, completion, d);
+		for (i = 0; i < ctx->nopen; i++) {
+			lane = ctx->open[i];
+			if (d < ctx->lanes[lane].dmin ||
+			    ctx->fewest[(size_t)lane * (ctx->slots + 1) + d] >
+				    ctx->lanes[lane].room)
+				continue;
+			if (ctx->bounds) {
+				if (ctx->tried[completion] == (size_t)lane * (ctx->slots + 1) + d)
+					continue;
+				bound = dps_bound_of(ctx, lane, completion, d);
+			}
+			if (bound + ps < limit_of(ctx, completion, value))
+				try_types(ctx, lane, completion, d, value);
+		}
+	}
+}
+
+/* Begins with the windows of another completion. A lane that is closed stays closed: bounds of
+ * later slots are not needed. */
+static void open_lanes(struct auc_policy_ctx *ctx, unsigned completion)
+{
+	unsigned i;
+
+	ctx->nopen = 0;
+	for (i = 0; i < ctx->nlanes; i++)
+		if (completion < ctx->lanes[i].closed) {
+			ctx->open[ctx->nopen++] = i;
+			ctx->lanes[i].room = INT64_MAX;
+		}
+}
+
+/*
+ * Brings the lanes' room up to the window of D slots, one longer than the last, and closes those
+ * that cannot have it. False if none is left.
+ */
+static bool next_duration(struct auc_policy_ctx *ctx, unsigned completion, unsigned d)
+{
+	struct lane *l;
+	unsigned i, n = 0;
+	int64_t room;
+
+	if (d > completion - ctx->start0)
+		return false;
+	for (i = 0; i < ctx->nopen; i++) {
+		l = &ctx->lanes[ctx->open[i]];
+		if (ctx->bounds) {
+			room = ctx->block_room[(size_t)ctx->open[i] * ctx->nrows + completion - d];
+			l->room = room < l->room ? room : l->room;
+		}
+		if (d <= l->dmax && l->level[0] <= l->room)
+			ctx->open[n++] = ctx->open[i];
+	}
+	ctx->nopen = n;
+	return n > 0;
+}
+
+/* True if the window's floor is LIMIT or more. Not asked where that is hardly ever so, as among
+ * servers that are all but full: it would only take time. */
+static bool floor_rules_out(struct auc_policy_ctx *ctx, unsigned lane, unsigned completion,
+			    unsigned d, double workers, double limit)
+{
+	bool out;
+
+	if (!floors_help(ctx))
+		return false;
+	out = auc_dps_window_floor(ctx, lane, completion, d, workers, limit) >= limit;
+	ctx->asked++;
+	ctx->ruled_out += out;
+	return out;
+}
+
+static bool floors_help(const struct auc_policy_ctx *ctx)
+{
+	return costs(ctx) && (ctx->asked < FLOORS_TRIED || ctx->ruled_out * 16 >= ctx->asked);
+}
+
+/* The PS types of one window, by ascending bound. */
+static void try_types(struct auc_policy_ctx *ctx, unsigned lane, unsigned completion, unsigned d,
+		      double value)
+{
+	const struct lane *l = &ctx->lanes[lane];
+	int64_t fewest = ctx->fewest[(size_t)lane * (ctx->slots + 1) + d], room = INT64_MAX;
+	struct choice c = {.value = value,
+			   .completion = completion,
+			   .start = completion - d,
+			   .worker = l->worker,
+			   .colocated = l->colocated,
+			   .n = fewest,
+			   .here = INT64_MAX};
+	struct ps_try tries[AUC_TYPES_MAX], t;
+	double work, workers, bound = 0, limit;
+	unsigned n = 0, p, i;
+
+	c.nservers = least_servers(ctx, &c);
+	if (ctx->bounds) {
+		limit = limit_for(ctx, &c);
+		workers = dps_bound_of(ctx, lane, completion, d);
+		if (workers + dps_least_ps(ctx, completion, d) >= limit ||
+		    floor_rules_out(ctx, lane, completion, d, workers, limit))
+			return;
+		bound = auc_dps_block_bound(ctx, lane, c.start, completion, &room);
+		if (fewest > room || auc_dps_all_too_dear(ctx, &c, bound, limit))
+			return;
+	}
+	for (p = 0; p < ctx->nps; p++) {
+		if (ctx->job->ps_seconds[p] < 0)
+			continue;
+		work = *dps_work_of(ctx, l->worker, p, l->colocated);
+		c.n = auc_job_workers(work, d, ctx->job->chunks);
+		if (!c.n || c.n > room || auc_job_duration(work, c.n) != d)
+			continue;
+		c.ps = p;
+		t = (struct ps_try){p, c.n, bound * ((double)c.n / (double)fewest), 0};
+		if (ctx->bounds)
+			t.bound = auc_dps_type_bound(ctx, &c, t.workers);
+		for (i = n++; i && tries[i - 1].bound > t.bound; i--)
+			tries[i] = tries[i - 1];
+		tries[i] = t;
+	}
+	for (i = 0; i < n; i++) {
+		c.ps = tries[i].ps;
+		c.n = tries[i].n;
+		c.ps_server = 0;
+		c.here = INT64_MAX;
+		c.nservers = least_servers(ctx, &c);
+		if (ctx->bounds && tries[i].bound >= limit_for(ctx, &c))
+			continue;
+		if (l->colocated)
+			try_colocated(ctx, &c);
+		else
+			try_distributed(ctx, &c, tries[i].workers);
+	}
+}
+
+/* On how many servers C's workers are at least. */
+static unsigned least_servers(const struct auc_policy_ctx *ctx, const struct choice *c)
+{
+	int64_t most = ctx->m->cache[c->worker].max0, n;
+
+	if (c->colocated || most < 1)
+		return 1;
+	n = (c->n + most - 1) / most;
+	return n < 2 ? 2 : n < UINT32_MAX ? (unsigned)n : UINT32_MAX;
+}
+
+/*
+ * A schedule that completes then and costs this or more cannot become the best one. At the best
+ * one's own completion ties are still open, so the limit is above them; later, ties are lost.
+ */
+static double limit_of(const struct auc_policy_ctx *ctx, unsigned completion, double value)
+{
+	if (!ctx->found)
+		return INFINITY;
+	return limit_within(ctx, value, completion <= ctx->best.completion);
+}
+
+static double limit_within(const struct auc_policy_ctx *ctx, double value, bool ties)
+{
+	double limit = value - ctx->best_payoff;
+
+	if (ties)
+		return limit + 4 * TIE * (value + ctx->best.value + ctx->best.cost) + DBL_MIN;
+	return limit - TIE * (value + ctx->best.value + ctx->best.cost);
+}
+
+/*
+ * The same for schedules of which C says what is known; what is not is as if it were the best: on
+ * the fewest servers, the lowest PS server, all workers there. If even that would lose a tie with
+ * the best one, only a better payoff will do.
+ */
+static double limit_for(const struct auc_policy_ctx *ctx, const struct choice *c)
+{
+	if (!ctx->found)
+		return INFINITY;
+	return limit_within(ctx, c->value, compare_ties(c, &ctx->best) < 0);
+}
+
+/* All workers and one PS on one server. */
+static void try_colocated(struct auc_policy_ctx *ctx, struct choice *c)
+{
+	unsigned d = c->completion - c->start, i, s;
+	const struct window *workers = auc_dps_window(ctx, c->worker, c->completion, d);
+	const struct window *pss =
+		auc_dps_window(ctx, auc_ps_index(ctx->m, c->ps), c->completion, d);
+	double limit;
+
+	c->nservers = 1;
+	c->z = 1;
+	c->here = c->n;
+	limit = limit_for(ctx, c);
+	for (i = 0; i < workers->n; i++) {
+		s = workers->list[i];
+		if (workers->fit[s] < c->n || pss->fit[s] < 1)
+			continue;
+		c->cost = (double)c->n * workers->sum[s] + pss->sum[s];
+		if (c->cost >= limit)
+			continue;
+		c->ps_server = s;
+		if (joint_fit(ctx, c, workers->fit[s], 1) < c->n)
+			continue;
+		offer(ctx, c);
+		limit = limit_for(ctx, c);
+	}
+}
+
+/* Each PS server in turn, the other workers on the cheapest other servers. WORKERS_COST: what the
+ * workers cost at least. */
+static void try_distributed(struct auc_policy_ctx *ctx, struct choice *c, double workers_cost)
+{
+	unsigned d = c->completion - c->start, ps = auc_ps_index(ctx->m, c->ps), i, s;
+	const struct window *workers = auc_dps_window(ctx, c->worker, c->completion, d);
+	const struct window *pss = auc_dps_window(ctx, ps, c->completion, d);
+	struct choice open = *c; /* what is known of all of them */
+	double least, limit = limit_for(ctx, &open);
+	unsigned n = list_ps_servers(ctx, c, workers, pss, limit - workers_cost);
+
+	if (!n)
+		return;
+	auc_dps_start_filler(ctx, c->worker, c->completion, d);
+	least = auc_dps_fill_cost(&ctx->filler, c->n, UINT32_MAX, NULL);
+	for (i = 0; i < n && least < limit; i++) {
+		s = ctx->ps_servers[i];
+		if (least + ctx->ps_cost[i] >= limit)
+			continue;
+		c->ps_server = open.ps_server = s;
+		try_ps_server(ctx, c, workers, pss->sum[s], pss->fit[s]);
+		limit = limit_for(ctx, &open);
+	}
+}
+
+/* Lists the servers that can hold all PSs of C for less than LIMIT, with what they cost at least:
+ * with as many workers beside them as fit. */
+static unsigned list_ps_servers(struct auc_policy_ctx *ctx, const struct choice *c,
+				const struct window *workers, const struct window *pss,
+				double limit)
+{
+	int64_t few[PS_COUNTS] = {0}, z; /* PSs at least, by the workers beside them */
+	unsigned n = 0, i, s;
+
+	for (i = 0; i < pss->n; i++) {
+		s = pss->list[i];
+		if (pss->sum[s] >= limit)
+			continue;
+		z = least_ps(ctx, c, workers->fit[s], few);
+		if (z > pss->fit[s] || (double)z * pss->sum[s] >= limit)
+			continue;
+		ctx->ps_servers[n] = s;
+		ctx->ps_cost[n++] = (double)z * pss->sum[s];
+	}
+	return n;
+}
+
+/* PSs that C needs at least if FIT workers fit beside them; FEW has those that are known. */
+static int64_t least_ps(const struct auc_policy_ctx *ctx, const struct choice *c, int64_t fit,
+			int64_t *few)
+{
+	int64_t beside = fit < c->n ? fit : c->n - 1;
+
+	if (beside >= PS_COUNTS)
+		return auc_job_ps(ctx->m, c->worker, c->ps, c->n - beside);
+	if (!few[beside])
+		few[beside] = auc_job_ps(ctx->m, c->worker, c->ps, c->n - beside);
+	return few[beside];
+}
+
+/*
+ * PSs on c->ps_server. Without PSs the cheapest number of workers there is BEST (of equals the
+ * largest, which needs the fewest servers), and the workers' cost is convex around it. The PS count
+ * is a step function of the workers elsewhere; on each step the cheapest number is the one next to
+ * BEST. Steps are tried from few PSs to many, until one reaches down to BEST: behind that both
+ * costs only grow.
+ */
+static void try_ps_server(struct auc_policy_ctx *ctx, struct choice *c,
+			  const struct window *workers, double ps_sum, int64_t ps_fit)
+{
+	struct filler *f = &ctx->filler;
+	double sum = workers->sum[c->ps_server];
+	int64_t fit = workers->fit[c->ps_server];
+	int64_t most = fit < c->n ? fit : c->n - 1; /* one worker at least is elsewhere */
+	int64_t best = 0, elsewhere, served, low, high;
+
+	if (fit) {
+		best = c->n - auc_dps_cheaper_than(f, sum);
+		best = best < 0 ? 0 : best > most ? most : best;
+	}
+	for (elsewhere = c->n - most; elsewhere <= c->n; elsewhere = served + 1) {
+		c->z = auc_job_ps(ctx->m, c->worker, c->ps, elsewhere);
+		if (c->z > ps_fit)
+			return;
+		served = auc_job_served(ctx->m, c->worker, c->ps, c->z);
+		if (served < elsewhere)
+			served = elsewhere;
+		low = c->n > served ? c->n - served : 0;
+		high = joint_fit(ctx, c, c->n - elsewhere, c->z);
+		if (high < low)
+			continue;
+		c->here = best < low ? low : best > high ? high : best;
+		c->cost = auc_dps_fill_cost(f, c->n - c->here, c->ps_server, &c->nservers);
+		c->cost += (double)c->z * ps_sum;
+		if (c->here)
+			c->cost += (double)c->here * sum;
+		c->nservers++;
+		if (c->cost < limit_for(ctx, c))
+			offer(ctx, c);
+		if (low <= best)
+			return;
+	}
+}
+
+/* How many of FIT workers fit on c->ps_server beside Z PSs all the window; -1: not even the PSs. */
+static int64_t joint_fit(const struct auc_policy_ctx *ctx, const struct choice *c, int64_t fit,
+			 int64_t z)
+{
+	const struct auc_market *m = ctx->m;
+	const struct auc_bundle *worker = &m->types[c->worker],
+				*ps = &m->types[auc_ps_index(m, c->ps)];
+	int64_t capacity, least, used;
+	unsigned i, k, t;
+
+	for (i = 0; i < worker->nused; i++) {
+		k = worker->used[i];
+		if (!ps->units[k])
+			continue;
+		capacity = m->servers[c->ps_server].units[k];
+		least = capacity;
+		for (t = c->start; t < c->completion; t++) {
+			used = m->used[auc_cell(m, t, c->ps_server) * m->ntres + k];
+			if (capacity - used < least)
+				least = capacity - used;
+		}
+		least -= z * ps->units[k];
+		if (least < 0)
+			return -1;
+		if (least / worker->units[k] < fit)
+			fit = least / worker->units[k];
+	}
+	return fit;
+}
+
+/*
+ * Takes C as the best so far if it is. Measured by the highest payoff seen, too, so that one tie
+ * after the other never goes down by more than one margin.
+ */
+static void offer(struct auc_policy_ctx *ctx, const struct choice *c)
+{
+	double payoff = c->value - c->cost, margin;
+
+	if (ctx->found) {
+		margin = TIE * (c->value + c->cost + ctx->best.value + ctx->best.cost);
+		if (payoff < ctx->top_payoff - margin)
+			return;
+		if (payoff <= ctx->best_payoff + margin && compare_ties(c, &ctx->best) >= 0) {
+			ctx->top_payoff = fmax(ctx->top_payoff, payoff);
+			return;
+		}
+	}
+	ctx->top_payoff = ctx->found ? fmax(ctx->top_payoff, payoff) : payoff;
+	ctx->found = ctx->moved = true;
+	ctx->best = *c;
+	ctx->best_payoff = payoff;
+}
+
+/* Which of two schedules of equal payoff goes first; see policy.h. */
+static int compare_ties(const struct choice *a, const struct choice *b)
+{
+	if (a->completion != b->completion)
+		return a->completion < b->completion ? -1 : 1;
+	if (a->nservers != b->nservers)
+		return a->nservers < b->nservers ? -1 : 1;
+	if (a->worker != b->worker)
+		return a->worker < b->worker ? -1 : 1;
+	if (a->ps != b->ps)
+		return a->ps < b->ps ? -1 : 1;
+	if (a->colocated != b->colocated)
+		return a->colocated ? -1 : 1;
+	if (a->start != b->start)
+		return a->start < b->start ? -1 : 1;
+	if (a->ps_server != b->ps_server)
+		return a->ps_server < b->ps_server ? -1 : 1;
+	if (a->here != b->here)
+		return a->here > b->here ? -1 : 1;
+	return 0;
+}
+
+/* Lays the best schedule out and prices it as it will be charged. */
+static enum auc_code make_plan(struct auc_policy_ctx *ctx, struct auc_decision *decision,
+			       struct auc_err *err)
+{
+	const struct choice *c = &ctx->best;
+	struct auc_plan *plan = &decision->plan;
+	struct filler *f = &ctx->filler;
+	int64_t left = c->n - c->here;
+	enum auc_code rc;
+	unsigned r, s;
+
+	plan->worker_type = c->worker;
+	plan->ps_type = c->ps;
+	plan->colocated = c->colocated;
+	plan->arrival = ctx->job->arrival;
+	plan->start = ctx->m->first + c->start;
+	plan->completion = ctx->m->first + c->completion;
+	plan->value = c->value;
+	memset(ctx->take, 0, ctx->nservers * sizeof(*ctx->take));
+	ctx->take[c->ps_server] = (unsigned)c->here;
+	if (left) {
+		auc_dps_start_filler(ctx, c->worker, c->completion, c->completion - c->start);
+		auc_dps_fill(f, left + f->fit[c->ps_server]);
+		for (r = 0; left && r < f->ntaken; r++) {
+			s = f->taken[r];
+			if (s == c->ps_server)
+				continue;
+			ctx->take[s] = (unsigned)(left < f->fit[s] ? left : f->fit[s]);
+			left -= ctx->take[s];
+		}
+	}
+	rc = auc_plan_add_run(plan, plan->start, plan->completion - 1, err);
+	for (s = 0; s < ctx->nservers && rc == AUC_OK; s++)
+		if (ctx->take[s] || s == c->ps_server)
+			rc = auc_plan_add_share(plan, s, ctx->take[s],
+						s == c->ps_server ? (unsigned)c->z : 0, err);
+	if (rc != AUC_OK)
+		return rc;
+	plan->cost = auc_plan_cost(plan, ctx->m);
+	auc_decision_by_payoff(decision);
+	return AUC_OK;
+}

@@ -1,0 +1,254 @@
+/*
+ * dps_windows.c - what a window of slots offers by server, and the cheapest servers for a number of
+ * workers in it.
+ *
+ * Sums and minima come from the largest blocks of slots that make up the window (market-private.h),
+ * and are made of those servers only that are free in all of them: of a busy market few are.
+ */
+#include "config.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "policy/dps/dps-private.h"
+
+static void list_hosts(struct auc_policy_ctx *ctx, unsigned type, unsigned nrows,
+		       struct window *win);
+static const uint64_t *hosts_of(struct auc_policy_ctx *ctx, unsigned type, unsigned row);
+static void sum_all(const struct auc_policy_ctx *ctx, unsigned type, unsigned nrows,
+		    struct window *win);
+static void sum_listed(const struct auc_policy_ctx *ctx, unsigned type, unsigned nrows,
+		       struct window *win);
+static unsigned rank_for(const struct filler *f, int64_t n);
+static bool heap_before(const struct filler *f, uint32_t a, uint32_t b);
+static void sift_down(struct filler *f, unsigned i);
+
+const struct window *auc_dps_window(struct auc_policy_ctx *ctx, unsigned type, unsigned completion,
+				    unsigned d)
+{
+	struct window *win = &ctx->windows[type];
+	unsigned at = completion - d, n = 0;
+
+	if (win->d == d && win->completion == completion)
+		return win;
+	win->completion = completion;
+	win->d = d;
+	while (at < completion)
+		ctx->rows[n++] = auc_dps_next_block(ctx->m, &at, completion);
+	list_hosts(ctx, type, n, win);
+	if (2 * win->n > ctx->nservers)
+		sum_all(ctx, type, n, win);
+	else
+		sum_listed(ctx, type, n, win);
+	return win;
+}
+
+/* The servers that can host TYPE in all of ctx->rows[NROWS]. */
+static void list_hosts(struct auc_policy_ctx *ctx, unsigned type, unsigned nrows,
+		       struct window *win)
+{
+	unsigned start = win->completion - win->d, i, k, s;
+	const uint64_t *hosts;
+	uint64_t word;
+
+	memcpy(ctx->common, hosts_of(ctx, type, ctx->rows[0]), ctx->words * sizeof(*ctx->common));
+	for (i = 1; i < nrows; i++) {
+		hosts = hosts_of(ctx, type, ctx->rows[i]);
+		for (k = 0; k < ctx->words; k++)
+			ctx->common[k] &= hosts[k];
+	}
+	win->n = 0;
+	for (k = 0; k < ctx->words; k++)
+		for (word = ctx->common[k]; word; word &= word - 1) {
+			s = 64 * k + (unsigned)__builtin_ctzll(word);
+			if (ctx->ready[s] <= start)
+				win->list[win->n++] = s;
+		}
+}
+
+/* One bit for each server that can host TYPE all the block of ROW. */
+static const uint64_t *hosts_of(struct auc_policy_ctx *ctx, unsigned type, unsigned row)
+{
+	const struct auc_type_cache *c = &ctx->m->cache[type];
+	size_t at = (size_t)type * ctx->nrows + row, cell = auc_cell(ctx->m, row, 0);
+	uint64_t *hosts = ctx->hosts + at * ctx->words;
+	unsigned k, s, end;
+	uint64_t word;
+
+	if (ctx->hosts_done[at])
+		return hosts;
+	ctx->hosts_done[at] = 1;
+	for (k = 0; k < ctx->words; k++) {
+		end = 64 * k + 64 < ctx->nservers ? 64 * k + 64 : ctx->nservers;
+		word = 0;
+		for (s = 64 * k; s < end; s++)
+			word |= (uint64_t)(c->fit[cell + s] > 0) << (s % 64);
+		hosts[k] = word;
+	}
+	return hosts;
+}
+
+static void sum_all(const struct auc_policy_ctx *ctx, unsigned type, unsigned nrows,
+		    struct window *win)
+{
+	unsigned start = win->completion - win->d, n = ctx->nservers, i, s;
+	size_t cell = auc_cell(ctx->m, ctx->rows[0], 0);
+	const double *price = ctx->m->cache[type].price;
+	const int32_t *fit = ctx->m->cache[type].fit;
+
+	memcpy(win->sum, price + cell, n * sizeof(*win->sum));
+	memcpy(win->fit, fit + cell, n * sizeof(*win->fit));
+	for (i = 1; i < nrows; i++) {
+		cell = auc_cell(ctx->m, ctx->rows[i], 0);
+		for (s = 0; s < n; s++)
+			win->sum[s] += price[cell + s];
+		for (s = 0; s < n; s++)
+			win->fit[s] = fit[cell + s] < win->fit[s] ? fit[cell + s] : win->fit[s];
+	}
+	for (s = 0; s < n; s++)
+		if (ctx->ready[s] > start)
+			win->fit[s] = 0;
+}
+
+static void sum_listed(const struct auc_policy_ctx *ctx, unsigned type, unsigned nrows,
+		       struct window *win)
+{
+	const double *price = ctx->m->cache[type].price;
+	const int32_t *fit = ctx->m->cache[type].fit;
+	unsigned i, k;
+	size_t cell;
+	uint32_t s;
+
+	memset(win->fit, 0, ctx->nservers * sizeof(*win->fit));
+	for (k = 0; k < win->n; k++) {
+		win->sum[win->list[k]] = 0;
+		win->fit[win->list[k]] = INT32_MAX;
+	}
+	for (i = 0; i < nrows; i++) {
+		cell = auc_cell(ctx->m, ctx->rows[i], 0);
+		for (k = 0; k < win->n; k++) {
+			s = win->list[k];
+			win->sum[s] += price[cell + s];
+			win->fit[s] = fit[cell + s] < win->fit[s] ? fit[cell + s] : win->fit[s];
+		}
+	}
+}
+
+void auc_dps_start_filler(struct auc_policy_ctx *ctx, unsigned worker, unsigned completion,
+			  unsigned d)
+{
+	const struct window *win = auc_dps_window(ctx, worker, completion, d);
+	struct filler *f = &ctx->filler;
+	unsigned s;
+
+	if (f->d == d && f->completion == completion && f->worker == worker)
+		return;
+	f->worker = worker;
+	f->completion = completion;
+	f->d = d;
+	f->sum = win->sum;
+	f->fit = win->fit;
+	f->ntaken = 0;
+	memset(f->rank, 0, ctx->nservers * sizeof(*f->rank));
+	memcpy(f->heap, win->list, win->n * sizeof(*f->heap));
+	f->nheap = win->n;
+	for (s = f->nheap / 2; s--;)
+		sift_down(f, s);
+}
+
+bool auc_dps_fill(struct filler *f, int64_t n)
+{
+	int64_t workers = f->ntaken ? f->workers[f->ntaken - 1] : 0;
+	double cost = f->ntaken ? f->cost[f->ntaken - 1] : 0;
+	uint32_t s;
+
+	while (workers < n && f->nheap) {
+		s = f->heap[0];
+		f->heap[0] = f->heap[--f->nheap];
+		sift_down(f, 0);
+		workers += f->fit[s];
+		cost += f->fit[s] * f->sum[s];
+		f->taken[f->ntaken] = s;
+		f->workers[f->ntaken] = workers;
+		f->cost[f->ntaken] = cost;
+		f->rank[s] = ++f->ntaken;
+	}
+	return workers >= n;
+}
+
+/* The least rank up to which N >= 1 workers are held; they are. */
+static unsigned rank_for(const struct filler *f, int64_t n)
+{
+	unsigned low = 0, high = f->ntaken - 1, mid;
+
+	while (low < high) {
+		mid = (low + high) / 2;
+		if (f->workers[mid] >= n)
+			high = mid;
+		else
+			low = mid + 1;
+	}
+	return low;
+}
+
+double auc_dps_fill_cost(struct filler *f, int64_t n, unsigned without, unsigned *nservers)
+{
+	double cost = 0;
+	unsigned r, used, skipped;
+
+	if (!auc_dps_fill(f, n))
+		return INFINITY;
+	r = rank_for(f, n);
+	skipped = without != UINT32_MAX && f->rank[without] && f->rank[without] <= r + 1;
+	if (skipped) {
+		n += f->fit[without];
+		if (!auc_dps_fill(f, n))
+			return INFINITY;
+		r = rank_for(f, n);
+		cost = -(double)f->fit[without] * f->sum[without];
+	}
+	used = r + 1 - skipped;
+	if (nservers)
+		*nservers = used;
+	if (!r)
+		return (double)n * f->sum[f->taken[0]];
+	return f->cost[r - 1] + (double)(n - f->workers[r - 1]) * f->sum[f->taken[r]] + cost;
+}
+
+int64_t auc_dps_cheaper_than(const struct filler *f, double sum)
+{
+	unsigned low = 0, high = f->ntaken, mid;
+
+	while (low < high) {
+		mid = (low + high) / 2;
+		if (f->sum[f->taken[mid]] < sum)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low ? f->workers[low - 1] : 0;
+}
+
+static bool heap_before(const struct filler *f, uint32_t a, uint32_t b)
+{
+	if (f->sum[a] != f->sum[b])
+		return f->sum[a] < f->sum[b];
+	if (f->fit[a] != f->fit[b])
+		return f->fit[a] > f->fit[b];
+	return a < b;
+}
+
+static void sift_down(struct filler *f, unsigned i)
+{
+	uint32_t s = f->heap[i];
+	unsigned child;
+
+	for (; (child = 2 * i + 1) < f->nheap; i = child) {
+		if (child + 1 < f->nheap && heap_before(f, f->heap[child + 1], f->heap[child]))
+			child++;
+		if (!heap_before(f, f->heap[child], s))
+			break;
+		f->heap[i] = f->heap[child];
+	}
+	f->heap[i] = s;
+}

@@ -1,0 +1,47 @@
+/*
+ * drift.h - are the jobs that come now others than those of the past? As many may come as ever, and
+ * each want what none of the past did.
+ *
+ * Compared is what prices depend on: the work of a job, what it is worth for that, and how much
+ * slower each type does it than the best. Of each the two-sample test of Kolmogorov and Smirnov:
+ * with D the largest difference between the shares of jobs that are below any limit, n jobs now and
+ * m before, jobs are others where
+ *
+ *   D^2 n m / (n + m) > ln(2 / e) / 2,
+ *
+ * e such that jobs like those of the past are taken for others once in a thousand days, if that is
+ * asked thirty times a day. And D must be at least a half, so that at least as many jobs now are
+ * others as are not: days that differ less, as real ones do, are better off with their past than
+ * without. All of that must hold without the jobs of any one user, too, who has at least a fiftieth
+ * of them: nobody alone can have the past forgotten, and one user's change is none.
+ */
+#ifndef AUC_DRIFT_H
+#define AUC_DRIFT_H
+
+#include "base/err.h"
+#include "market/market.h"
+
+struct auc_mix {
+	const struct auc_job *const *jobs;
+	const unsigned *user; /* user_share.h */
+	unsigned n;
+};
+
+/*
+ * *EVIDENCE that NOW are other jobs than those of PAST, all of them jobs of M: above 1 they are, 0
+ * without any, and the higher the surer. AUC_ENOMEM.
+ */
+enum auc_code auc_mix_compare(const struct auc_market *m, const struct auc_mix *now,
+			      const struct auc_mix *past, double *evidence, struct auc_err *err);
+
+/*
+ * For how long such jobs have come as come now. BIDS are jobs of M, AGE[i] slots ago that of index
+ * i. Those of the last PART slots are compared with those of the same time in the periods before,
+ * of PERIOD slots each, so that a day may be unlike a night: *SINCE is 0 if they are alike. Else it
+ * is the number of slots, whole parts, at which newer and older bids differ most. AUC_ENOMEM.
+ */
+enum auc_code auc_mix_since(const struct auc_market *m, const struct auc_mix *bids,
+			    const auc_slot *age, auc_slot period, auc_slot part, auc_slot *since,
+			    struct auc_err *err);
+
+#endif

@@ -1,0 +1,36 @@
+/*
+ * nearness.h - what a slot that is near is still worth to those who come later.
+ *
+ * Nobody buys a slot sooner ahead than data get there, and who needs several slots in a row must
+ * find all of them: of the windows of D slots that would have a slot N slots away in them, those
+ * that begin FIRST slots from now or later can still be bought, N - FIRST + 1 of D. What is left in
+ * near slots is thus worth little to others, and in the next slots of a cloud nothing: it is free
+ * for jobs that are sold already. FIRST and D, of each partition, are what plans that were bought
+ * there say: the least slots ahead, and the mean length.
+ */
+#ifndef AUC_NEARNESS_H
+#define AUC_NEARNESS_H
+
+#include "market/market.h"
+#include "market/plan.h"
+
+/* Of a partition of which fewer plans are known, nothing is. */
+#define AUC_AHEAD_PLANS 10
+/* The least share: no more is taken of what nobody else can use than is needed. */
+#define AUC_AHEAD_LEAST 0.01
+
+struct auc_ahead;
+
+/* For the partitions of M. NULL: no memory. */
+struct auc_ahead *auc_ahead_create(const struct auc_market *m);
+void auc_ahead_destroy(struct auc_ahead *a);
+/* PLAN, for servers of M, was bought by a job that came in its slot of arrival. */
+void auc_ahead_add(struct auc_ahead *a, const struct auc_plan *plan);
+/* What is left of the worth of SERVER's slot N slots ahead: AUC_AHEAD_LEAST to 1; 1 where nothing
+ * is known. */
+double auc_ahead_share(const struct auc_ahead *a, unsigned server, auc_slot n);
+/* Multiplies the prices of M, which has the servers that A was made for, by that, as it is slot
+ * NOW. Bookings do not change them from then on. */
+void auc_ahead_discount(const struct auc_ahead *a, struct auc_market *m, auc_slot now);
+
+#endif

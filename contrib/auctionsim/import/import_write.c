@@ -1,0 +1,733 @@
+/*
+ * import_write.c - see import-private.h: the window of the log, and the scenario of it. Rules: a
+ * worker is a GPU (or a share of one) with its share of the node; a job has as many chunks as it
+ * had workers, and its mini-batches take together what it ran for in the log, in the best placement
+ * that the servers allow: alone it runs as long as it did.
+ */
+#include "config.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "input/conf.h"
+#include "auctionsim/import/import-private.h"
+#include "auctionsim/import/import_types.h"
+#include "base/json.h"
+#include "base/num.h"
+#include "auctionsim/scenario/scenario.h"
+
+#define DEFAULT_SLOT_SECONDS 300
+#define STEP_MIN             1e-6 /* seconds: no mini-batch is taken to be shorter */
+#define LN_9                 2.1972245773362196
+
+static const char *const states[] = {"all", "ended", "completed", NULL};
+static const char *const types[] = {"own", "any", NULL};
+static const char *const utilities[] = {"sigmoid", "linear", "deadline", "constant", NULL};
+static const char *const prices[] = {"learned", "offline", NULL};
+
+static const struct parameter parameters[] = {
+	[IMPORT_SLOT_SECONDS] = {"slot_seconds",
+				 {0, 0},
+				 0,
+				 86400,
+				 false,
+				 false,
+				 NULL,
+				 "of a slot; 0: SlotSeconds of auction.conf, or 300"},
+	[IMPORT_SLOTS] = {"slots",
+			  {0, 0},
+			  0,
+			  AUC_SLOTS_MAX,
+			  false,
+			  true,
+			  NULL,
+			  "T; 0: until the last arrival and tail hours more"},
+	[IMPORT_TAIL] = {"tail", {24, 24}, 0, 1e6, false, false, NULL, "hours, see slots"},
+	[IMPORT_SPEEDUP] = {"speedup",
+			    {1, 1},
+			    1e-3,
+			    1e6,
+			    false,
+			    false,
+			    NULL,
+			    "how many times faster than in the log jobs arrive"},
+	[IMPORT_JOBS] = {"jobs",
+			 {0, 0},
+			 0,
+			 1e9,
+			 false,
+			 true,
+			 NULL,
+			 "at most that many, drawn evenly from the window; 0: all"},
+	[IMPORT_SERVERS] = {"servers",
+			    {0, 0},
+			    0,
+			    1e9,
+			    false,
+			    true,
+			    NULL,
+			    "at most that many, of each kind its share; 0: all"},
+	[IMPORT_STATES] = {"states",
+			   {0, 0},
+			   0,
+			   0,
+			   false,
+			   false,
+			   states,
+			   "all: also what still ran; ended: in any way; completed"},
+	[IMPORT_TYPES] = {"types",
+			  {0, 0},
+			  0,
+			  0,
+			  false,
+			  false,
+			  types,
+			  "of GPUs a job may use: own, those of the log; any"},
+	[IMPORT_PARTS] = {"parts",
+			  {4, 4},
+			  1,
+			  16,
+			  false,
+			  true,
+			  NULL,
+			  "a share of a GPU is rounded up to this part of one"},
+	[IMPORT_NODE_CPUS] = {"node_cpus",
+			      {8, 8},
+			      1,
+			      1e6,
+			      false,
+			      true,
+			      NULL,
+			      "CPUs per GPU of nodes that do not say (without GPU: in all)"},
+	[IMPORT_NODE_MEM] =
+		{"node_mem", {64000, 64000}, 1, 1e9, false, true, NULL, "the same for memory, MB"},
+	[IMPORT_PS_ROOM] = {"ps_room",
+			    {0.25, 0.25},
+			    0.01,
+			    0.9,
+			    false,
+			    false,
+			    NULL,
+			    "part of a node's CPUs and memory that its workers leave for PSs"},
+	[IMPORT_PS_CPUS] = {"ps_cpus", {1, 1}, 0.01, 1e6, false, false, NULL, "CPUs of a PS"},
+	[IMPORT_PS_MEM] = {"ps_mem", {4000, 4000}, 1, 1e9, false, true, NULL, "memory of a PS, MB"},
+	[IMPORT_BANDWIDTH] =
+		{"bandwidth", {10000, 10000}, 1, 1e9, false, true, NULL, "b_w, Mbit/s"},
+	[IMPORT_PS_BANDWIDTH] =
+		{"ps_bandwidth", {100000, 100000}, 1, 1e9, false, true, NULL, "b_p, Mbit/s"},
+	[IMPORT_STEP] = {"step",
+			 {0.2, 2},
+			 1e-3,
+			 1e4,
+			 true,
+			 false,
+			 NULL,
+			 "seconds of a mini-batch, for models without a profile"},
+	[IMPORT_EPOCHS] =
+		{"epochs", {10, 10}, 1, 1e6, true, true, NULL, "E_j, as far as there is work"},
+	[IMPORT_GRADIENT] = {"gradient_mb",
+			     {30, 575},
+			     0,
+			     1e6,
+			     true,
+			     false,
+			     NULL,
+			     "m_j, MB, for models without a profile"},
+	[IMPORT_EXCHANGE] =
+		{"exchange",
+		 {0.3, 0.3},
+		 0,
+		 0.45,
+		 false,
+		 false,
+		 NULL,
+		 "part of a mini-batch that the exchange takes at most; m_j is cut to it"},
+	[IMPORT_PS_TIME] = {"ps_time",
+			    {0.05, 0.05},
+			    0,
+			    0.45,
+			    false,
+			    false,
+			    NULL,
+			    "part of a mini-batch that the PS takes"},
+	[IMPORT_UPLOAD] =
+		{"upload", {0, 0}, 0, 1e6, true, true, NULL, "slots until a job's data are there"},
+	[IMPORT_GPU_HOUR] = {"gpu_hour",
+			     {1, 1},
+			     1e-6,
+			     1e6,
+			     false,
+			     false,
+			     NULL,
+			     "value of a GPU-hour of the log ..."},
+	[IMPORT_URGENCY] = {"urgency", {0.5, 5}, 1e-6, 1e6, true, false, NULL, "... times this"},
+	[IMPORT_UTILITY] = {"utility",
+			    {0, 0},
+			    0,
+			    0,
+			    false,
+			    false,
+			    utilities,
+			    "form of the value: sigmoid, linear, deadline or constant"},
+	[IMPORT_SLACK] = {"slack",
+			  {2, 6},
+			  1,
+			  1e6,
+			  true,
+			  false,
+			  NULL,
+			  "target or deadline, in the job's own lengths"},
+	[IMPORT_FALL] = {"fall",
+			 {0.5, 0.5},
+			 1e-6,
+			 1e6,
+			 true,
+			 false,
+			 NULL,
+			 "part of the target in which a sigmoid falls from 90 % to 10 %"},
+	[IMPORT_PRICES] = {"prices",
+			   {0, 0},
+			   0,
+			   0,
+			   false,
+			   false,
+			   prices,
+			   "learned from the jobs before (Eta of auction.conf if it says so), "
+			   "offline from all"},
+};
+
+const struct gen_setting import_setting = {"import", parameters, IMPORT_PARAMETERS, NULL};
+
+/* What is written. */
+struct window {
+	struct import *im;
+	struct import_types types;
+	double slot_seconds, from;
+	uint64_t slots;
+	unsigned njobs;
+	unsigned *jobs; /* by submission */
+	double gpu_seconds;
+};
+
+/* One job's work: on each type it may use, as it will be written. */
+struct work {
+	unsigned ntypes;
+	unsigned types[AUC_TYPES_MAX];
+	double step[AUC_TYPES_MAX]; /* seconds of a mini-batch in all */
+	double worker_seconds[AUC_TYPES_MAX];
+	unsigned chunks;
+	double epochs, minibatches, ps_seconds, gradient_mb;
+};
+
+static enum auc_code choose_window(struct window *w, struct auc_err *err);
+static enum auc_code read_bound(const struct import *im, const char *text, const char *what,
+				double *bound, struct auc_err *err);
+static void thin(struct window *w);
+static enum auc_code set_slots(struct window *w, struct auc_err *err);
+static void drop_impossible(struct window *w);
+static enum auc_code use_types(struct window *w, struct auc_err *err);
+static enum auc_code write_scenario(struct window *w, struct auc_err *err);
+static bool write_jobs(struct window *w);
+static struct json_object *job_object(struct window *w, unsigned index);
+static void make_work(struct window *w, const struct import_job *j, struct work *work);
+static const struct import_profile *find_profile(const struct import *im,
+						 const struct import_job *j, const char *kind);
+static double gradient_of(const struct import *im, const struct import_job *j);
+static struct json_object *utility_object(struct window *w, const struct import_job *j);
+static struct json_object *upload_object(struct window *w);
+static struct json_object *prices_object(const struct window *w);
+static double slots_of(const struct window *w, double seconds);
+static uint64_t arrival_of(const struct window *w, const struct import_job *j);
+static double round_down(double value, int digits);
+static double rounded(double value, int digits);
+static void print_report(const struct window *w, FILE *report);
+
+enum auc_code import_scenario(struct import *im, FILE *report, struct auc_err *err)
+{
+	struct window w = {.im = im};
+	enum auc_code rc;
+
+	w.slot_seconds = im->g.values[IMPORT_SLOT_SECONDS].low;
+	if (!(w.slot_seconds > 0))
+		w.slot_seconds = im->conf ? im->conf->slot_seconds : DEFAULT_SLOT_SECONDS;
+	rc = choose_window(&w, err);
+	if (rc == AUC_OK)
+		rc = set_slots(&w, err);
+	if (rc == AUC_OK)
+		rc = import_types_make(&w.types, im, err);
+	if (rc == AUC_OK) {
+		drop_impossible(&w);
+		thin(&w);
+		rc = use_types(&w, err);
+	}
+	if (rc == AUC_OK)
+		rc = write_scenario(&w, err);
+	if (rc == AUC_OK && report)
+		print_report(&w, report);
+	import_types_clear(&w.types);
+	free(w.jobs);
+	return rc;
+}
+
+/* -- which jobs -- */
+
+static int compare_submit(const void *a, const void *b, void *arg)
+{
+	unsigned i = *(const unsigned *)a, k = *(const unsigned *)b;
+	const struct import_job *jobs = arg;
+
+	if (jobs[i].submit != jobs[k].submit)
+		return jobs[i].submit < jobs[k].submit ? -1 : 1;
+	return (i > k) - (i < k);
+}
+
+static enum auc_code choose_window(struct window *w, struct auc_err *err)
+{
+	struct import *im = w->im;
+	enum auc_code rc;
+	double to = INFINITY;
+	unsigned i;
+
+	if (im->unix_time && im->njobs)
+		w->from = INFINITY;
+	for (i = 0; i < im->njobs; i++)
+		w->from = fmin(w->from, im->jobs[i].submit);
+	im->origin = w->from;
+	rc = read_bound(im, im->o->from, "--from", &w->from, err);
+	if (rc == AUC_OK)
+		rc = read_bound(im, im->o->to, "--to", &to, err);
+	if (rc == AUC_OK && !(w->from < to))
+		rc = auc_err_set(err, AUC_EINVAL, "--to: '%.80s', expected a time after --from",
+				 im->o->to);
+	if (rc != AUC_OK)
+		return rc;
+	w->jobs = calloc(im->njobs + 1, sizeof(*w->jobs));
+	if (!w->jobs)
+		return auc_err_set(err, AUC_ENOMEM, "no memory for %u jobs", im->njobs);
+	for (i = 0; i < im->njobs; i++)
+		if (im->jobs[i].submit >= w->from && im->jobs[i].submit < to)
+			w->jobs[w->njobs++] = i;
+		else
+			im->counts.outside++;
+	qsort_r(w->jobs, w->njobs, sizeof(*w->jobs), compare_submit, im->jobs);
+	return AUC_OK;
+}
+
+/* A span is counted from the first submission; in a trace, from its own time 0. */
+static enum auc_code read_bound(const struct import *im, const char *text, const char *what,
+				double *bound, struct auc_err *err)
+{
+	double seconds;
+	bool odd = false;
+
+	if (!text)
+		return AUC_OK;
+	if (im->unix_time && strchr(text, '-') && import_slurm_time(text, bound, &odd))
+		return AUC_OK;
+	if (auc_parse_span(text, 1, 0, &seconds, what, NULL) != AUC_OK)
+		return auc_err_set(err, AUC_EINVAL,
+				   "%s: '%.80s', expected a time span such as 7d%s", what, text,
+				   im->unix_time ? " or a date such as 2026-10-01" : "");
+	*bound = im->origin + seconds;
+	return AUC_OK;
+}
+
+/* Each as likely as any other. */
+static void thin(struct window *w)
+{
+	unsigned want = (unsigned)fmin(w->im->g.values[IMPORT_JOBS].low, UINT32_MAX), kept = 0, i;
+
+	if (!want || want >= w->njobs)
+		return;
+	for (i = 0; i < w->njobs; i++)
+		if (gen_uniform(&w->im->g) * (w->njobs - i) < want - kept)
+			w->jobs[kept++] = w->jobs[i];
+	w->im->counts.sampled_out += w->njobs - kept;
+	w->njobs = kept;
+}
+
+static enum auc_code set_slots(struct window *w, struct auc_err *err)
+{
+	const struct value *v = w->im->g.values;
+	uint64_t last = 1;
+
+	w->slots = (uint64_t)v[IMPORT_SLOTS].low;
+	if (w->slots)
+		return AUC_OK;
+	if (w->njobs)
+		last = arrival_of(w, &w->im->jobs[w->jobs[w->njobs - 1]]);
+	w->slots = last + (uint64_t)slots_of(w, v[IMPORT_TAIL].low * 3600);
+	if (w->slots <= AUC_SLOTS_MAX)
+		return AUC_OK;
+	return auc_err_set(err, AUC_EINVAL,
+			   "slots: the log takes %llu slots of %.15g s, expected at most %d: set "
+			   "slots, slot_seconds, speedup or tail, or choose with --from and --to",
+			   (unsigned long long)w->slots, w->slot_seconds, AUC_SLOTS_MAX);
+}
+
+/* What no server can run, and what is longer than the horizon: no policy could do it. */
+static void drop_impossible(struct window *w)
+{
+	struct import_counts *c = &w->im->counts;
+	unsigned list[AUC_TYPES_MAX], i, kept = 0;
+	const struct import_job *j;
+	bool small;
+
+	for (i = 0; i < w->njobs; i++) {
+		j = &w->im->jobs[w->jobs[i]];
+		if (!import_types_of(&w->types, j, list, &small))
+			*(small ? &c->too_many : &c->no_type) += 1;
+		else if (arrival_of(w, j) > w->slots)
+			c->outside++;
+		else if (slots_of(w, j->duration) > (double)w->slots)
+			c->too_long++;
+		else
+			w->jobs[kept++] = w->jobs[i];
+	}
+	w->njobs = kept;
+}
+
+static enum auc_code use_types(struct window *w, struct auc_err *err)
+{
+	unsigned list[AUC_TYPES_MAX], n, i, used = 0;
+	const struct import_job *j;
+	bool small;
+
+	for (i = 0; i < w->njobs; i++) {
+		j = &w->im->jobs[w->jobs[i]];
+		for (n = import_types_of(&w->types, j, list, &small); n > 0; n--) {
+			used += !w->types.list[list[n - 1]].used;
+			w->types.list[list[n - 1]].used = true;
+		}
+		w->gpu_seconds += j->gpus * j->duration;
+		for (n = 0; n < IMPORT_MARKS; n++)
+			w->im->counts.marks[n] += j->marks >> n & 1;
+	}
+	w->im->counts.imported = w->njobs;
+	if (used <= AUC_TYPES_MAX)
+		return AUC_OK;
+	return auc_err_set(err, AUC_EINVAL,
+			   "parts: the jobs need %u types of workers, expected at most %d: a "
+			   "smaller number makes fewer",
+			   used, AUC_TYPES_MAX);
+}
+
+/* -- the file -- */
+
+static enum auc_code write_scenario(struct window *w, struct auc_err *err)
+{
+	struct import *im = w->im;
+	FILE *out = im->g.out;
+	struct json_object *name, *price;
+	const char *text = strrchr(im->o->jobs, '/');
+	bool ok;
+
+	text = text && text[1] ? text + 1 : im->o->jobs;
+	name = json_object_new_string(import_id_valid(text) && strcmp(text, "-") ? text : "import");
+	fputs("{\"format\": \"" SCENARIO_FORMAT "\", \"name\": ", out);
+	ok = gen_put(&im->g, "", name);
+	fprintf(out, ", \"slots\": %llu, \"slot_seconds\": %.15g,\n", (unsigned long long)w->slots,
+		w->slot_seconds);
+	price = prices_object(w);
+	if (price)
+		ok = ok && gen_put(&im->g, "\"prices\": ", price);
+	fputs(price ? ",\n" : "", out);
+	ok = ok && import_types_write(&w->types) && write_jobs(w);
+	if (!ok)
+		return auc_err_set(err, AUC_ENOMEM, "no memory for a scenario");
+	return ferror(out) ? auc_err_set(err, AUC_EIO, "the scenario could not be written")
+			   : AUC_OK;
+}
+
+static bool write_jobs(struct window *w)
+{
+	bool ok = true;
+	unsigned i;
+
+	fputs("\"jobs\": [\n", w->im->g.out);
+	for (i = 0; i < w->njobs && ok; i++)
+		ok = gen_put(&w->im->g, i ? ",\n" : "", job_object(w, w->jobs[i]));
+	fputs("]}\n", w->im->g.out);
+	return ok;
+}
+
+static struct json_object *job_object(struct window *w, unsigned index)
+{
+	const struct import_job *j = &w->im->jobs[index];
+	struct json_object *o = json_object_new_object(), *worker = json_object_new_object(),
+			   *ps = json_object_new_object(), *upload;
+	struct work work;
+	double wait;
+	unsigned i;
+	bool ok = o && worker && ps;
+
+	make_work(w, j, &work);
+	for (i = 0; i < work.ntypes && ok; i++)
+		ok = gen_add_number(worker, w->types.list[work.types[i]].name,
+				    work.worker_seconds[i]);
+	for (i = 0; i < w->types.nps && ok; i++)
+		ok = gen_add_number(ps, w->types.ps[i].name, work.ps_seconds);
+	ok = ok && auc_json_add_text(o, "id", w->im->ids.list[index]) &&
+	     gen_add_number(o, "arrival", (double)arrival_of(w, j)) &&
+	     auc_json_add(o, "utility", utility_object(w, j)) &&
+	     gen_add_number(o, "epochs", work.epochs) && gen_add_number(o, "chunks", work.chunks) &&
+	     gen_add_number(o, "minibatches", work.minibatches) &&
+	     gen_add_number(o, "gradient_mb", work.gradient_mb) &&
+	     auc_json_add(o, "worker_seconds", json_object_get(worker)) &&
+	     auc_json_add(o, "ps_seconds", json_object_get(ps));
+	json_object_put(worker);
+	json_object_put(ps);
+	wait = gen_draw(&w->im->g, IMPORT_UPLOAD, 0);
+	if (ok && wait > 0)
+		ok = gen_add_number(o, "upload_default", wait);
+	upload = ok ? upload_object(w) : NULL;
+	if (upload)
+		ok = auc_json_add(o, "upload_slots", upload);
+	return gen_made(o, ok);
+}
+
+/*
+ * The synchronous steps of the log: so many mini-batches for each worker, one chunk each. With as
+ * many workers as in the log all of them take what the job ran for: co-located if a server holds
+ * that many and a PS, else with the exchange.
+ */
+static void make_work(struct window *w, const struct import_job *j, struct work *work)
+{
+	struct gen *g = &w->im->g;
+	const struct import_type *t = w->types.list;
+	double step = gen_draw(g, IMPORT_STEP, 3), gradient = gen_draw(g, IMPORT_GRADIENT, 1);
+	double epochs = gen_draw(g, IMPORT_EPOCHS, 0), steps, least = INFINITY, exchange;
+	const struct import_profile *own, *other;
+	double bandwidth = INFINITY, part;
+	unsigned i;
+	bool small;
+
+	work->ntypes = import_types_of(&w->types, j, work->types, &small);
+	own = find_profile(w->im, j, import_type_kind(&w->types, work->types[0]));
+	if (own)
+		step = 1 / own->steps_per_s;
+	if (gradient_of(w->im, j) >= 0)
+		gradient = gradient_of(w->im, j);
+	steps = fmin(fmax(1, round(j->duration / fmax(step, STEP_MIN))), (double)AUC_WORK_MAX);
+	work->epochs = fmin(epochs, steps);
+	work->minibatches = fmax(1, round(steps / work->epochs));
+	work->chunks = import_types_workers(&w->types, work->types[0], j->gpus);
+	step = j->duration / (work->epochs * work->minibatches);
+	for (i = 0; i < work->ntypes; i++) {
+		work->step[i] = step;
+		other = own ? find_profile(w->im, j, import_type_kind(&w->types, work->types[i]))
+			    : NULL;
+		if (other)
+			work->step[i] *= own->steps_per_s / other->steps_per_s;
+		least = fmin(least, work->step[i]);
+		bandwidth = fmin(bandwidth, t[work->types[i]].bandwidth);
+	}
+	/* An exchange so long that fewer workers on one server would be faster was not in the log.
+	 */
+	part = g->values[IMPORT_EXCHANGE].low;
+	for (i = 0; i < work->ntypes; i++)
+		if (work->chunks > t[work->types[i]].beside_ps)
+			part = fmin(part, 1 - t[work->types[i]].beside_ps / work->chunks);
+	work->ps_seconds = rounded(least * g->values[IMPORT_PS_TIME].low, 3);
+	work->gradient_mb = fmin(gradient, round_down(least * part * bandwidth / 16, 3));
+	for (i = 0; i < work->ntypes; i++) {
+		exchange = work->chunks <= t[work->types[i]].beside_ps
+				   ? 0
+				   : 16 * work->gradient_mb / t[work->types[i]].bandwidth;
+		work->worker_seconds[i] = rounded(work->step[i] - work->ps_seconds - exchange, 12);
+	}
+}
+
+/* The measurement of the job's model on that type of GPU that is nearest in workers and batch,
+ * which may be that of all workers or of one; NULL: none. */
+static const struct import_profile *find_profile(const struct import *im,
+						 const struct import_job *j, const char *kind)
+{
+	const struct import_profile *p, *best = NULL;
+	double distance, least = INFINITY, batch;
+	unsigned k;
+
+	if (j->model == IMPORT_NO_MODEL || !import_find(&im->profile_kinds, kind, &k))
+		return NULL;
+	for (p = im->profiles; p < im->profiles + im->nprofiles; p++) {
+		if (p->model != j->model || p->kind != k || !(p->steps_per_s > 0))
+			continue;
+		batch = (double)j->batch;
+		distance = 2 * fabs(log(p->workers / fmax(1, j->gpus)));
+		if (batch > 0 && p->batch > 0)
+			distance += fmin(fabs(log(p->batch / batch)),
+					 fabs(log(p->batch / (batch * fmax(1, j->gpus)))));
+		if (distance < least) {
+			least = distance;
+			best = p;
+		}
+	}
+	return best;
+}
+
+static double gradient_of(const struct import *im, const struct import_job *j)
+{
+	const struct import_profile *p;
+
+	for (p = im->profiles; j->model != IMPORT_NO_MODEL && p < im->profiles + im->nprofiles; p++)
+		if (p->model == j->model && p->gradient_mb >= 0)
+			return p->gradient_mb;
+	return -1;
+}
+
+static struct json_object *utility_object(struct window *w, const struct import_job *j)
+{
+	struct json_object *o = json_object_new_object();
+	struct gen *g = &w->im->g;
+	unsigned form = (unsigned)g->values[IMPORT_UTILITY].low;
+	double urgency = gen_draw(g, IMPORT_URGENCY, 3), slack = gen_draw(g, IMPORT_SLACK, 3);
+	double fall = gen_draw(g, IMPORT_FALL, 6), target, value;
+	bool ok = o && auc_json_add_text(o, "form", utilities[form]);
+
+	value = fmin(AUC_VALUE_MAX, round(g->values[IMPORT_GPU_HOUR].low * j->gpus * j->duration /
+					  3600 * urgency * 1e6) /
+					    1e6);
+	target = ceil(slack * slots_of(w, j->duration));
+	if (j->deadline >= 0)
+		target = fmax(1, (double)auc_floor(j->deadline / w->slot_seconds));
+	switch (form) {
+	case 0:
+		ok = ok && gen_add_number(o, "scale", value) &&
+		     gen_add_number(o, "decay", rounded(2 * LN_9 / (fall * target), 6)) &&
+		     gen_add_number(o, "target", target);
+		break;
+	case 1:
+		ok = ok && gen_add_number(o, "intercept", value) &&
+		     gen_add_number(o, "slope", rounded(value / (2 * target), 6));
+		break;
+	case 2:
+		ok = ok && gen_add_number(o, "scale", value) &&
+		     gen_add_number(o, "deadline", target);
+		break;
+	default:
+		ok = ok && gen_add_number(o, "scale", value);
+	}
+	return gen_made(o, ok);
+}
+
+/* Servers of partitions that data have to be brought to; NULL: none, or no memory. */
+static struct json_object *upload_object(struct window *w)
+{
+	struct json_object *o = NULL;
+	const struct import_node *n;
+	unsigned i;
+
+	for (i = 0; i < w->types.nservers; i++) {
+		n = &w->im->nodes[w->types.servers[i]];
+		if (!(n->upload_seconds > 0))
+			continue;
+		if (!o)
+			o = json_object_new_object();
+		if (!o || !gen_add_number(o, n->name, slots_of(w, n->upload_seconds)))
+			break;
+	}
+	return o;
+}
+
+/* NULL: the scenario says nothing about prices, so that they come from all its jobs. */
+static struct json_object *prices_object(const struct window *w)
+{
+	const struct auc_conf *conf = w->im->conf;
+	struct json_object *o, *eta;
+	bool ok;
+	unsigned i;
+
+	if (w->im->g.values[IMPORT_PRICES].low == 1)
+		return NULL;
+	o = json_object_new_object();
+	if (!conf || auc_conf_learns(conf))
+		return gen_made(o, o && auc_json_add_text(o, "mode", "learned"));
+	eta = json_object_new_object();
+	ok = o && eta && auc_json_add_text(o, "mode", "eta");
+	for (i = 0; i < conf->neta && ok; i++)
+		ok = gen_add_number(eta, conf->eta[i].name, conf->eta[i].value);
+	ok = ok && auc_json_add(o, "eta", json_object_get(eta));
+	json_object_put(eta);
+	return gen_made(o, ok);
+}
+
+/* -- numbers -- */
+
+/* At least one. */
+static double slots_of(const struct window *w, double seconds)
+{
+	return fmax(1, (double)auc_ceil(seconds / w->slot_seconds));
+}
+
+/* Who comes within a slot is seen at the next one's start. */
+static uint64_t arrival_of(const struct window *w, const struct import_job *j)
+{
+	double passed = (j->submit - w->from) / w->im->g.values[IMPORT_SPEEDUP].low;
+
+	return 1 + (uint64_t)auc_ceil(fmax(0, passed) / w->slot_seconds);
+}
+
+/* To that many significant digits, not up. */
+static double round_down(double value, int digits)
+{
+	double scale;
+
+	if (!(value > 0))
+		return 0;
+	scale = pow(10, digits - 1 - floor(log10(value)));
+	return rounded(floor(value * scale) / scale, digits);
+}
+
+/* To that many significant digits. */
+static double rounded(double value, int digits)
+{
+	char text[40];
+
+	snprintf(text, sizeof(text), "%.*g", digits, value);
+	return strtod(text, NULL);
+}
+
+/* -- what became of it -- */
+
+static void print_report(const struct window *w, FILE *report)
+{
+	const struct import_counts *c = &w->im->counts;
+	const struct {
+		unsigned long n;
+		const char *what;
+	} lines[] = {
+		{c->steps, "lines of job steps, passed over"},
+		{c->other_queue, "of other queues, skipped"},
+		{c->pending, "that never started, skipped"},
+		{c->no_gpu, "without GPU, skipped"},
+		{c->zero, "that ended as they began, skipped"},
+		{c->other_state, "in other states than wanted, skipped"},
+		{c->earlier_runs,
+		 "earlier or later runs of jobs that were requeued: the last counts"},
+		{c->outside, "outside the window, skipped"},
+		{c->sampled_out, "not drawn, skipped"},
+		{c->no_type, "for types of GPUs that no server has, skipped"},
+		{c->too_many, "for more GPUs than the servers have, skipped"},
+		{c->too_long, "longer than all slots, skipped"},
+		{c->marks[IMPORT_RAN], "taken that still ran, for as long as they had"},
+		{c->marks[IMPORT_NOT_COMPLETED],
+		 "taken that failed, were cancelled or ran out of time"},
+		{c->marks[IMPORT_SUSPENDED], "taken that were suspended, without that time"},
+		{c->marks[IMPORT_ARRAY], "taken of job arrays, each task a job"},
+		{c->marks[IMPORT_HET], "taken of heterogeneous jobs, each component a job"},
+		{c->marks[IMPORT_ODD_TIME],
+		 "taken with a time that local clocks show twice or never"},
+	};
+	double gpus = import_types_gpus(&w->types);
+	unsigned i;
+
+	fprintf(report, "%s: %lu jobs read, %lu imported\n", w->im->o->jobs, c->read, c->imported);
+	for (i = 0; i < sizeof(lines) / sizeof(lines[0]); i++)
+		if (lines[i].n)
+			fprintf(report, "  %8lu %s\n", lines[i].n, lines[i].what);
+	fprintf(report, "%s: %u servers taken, %.15g GPUs; %llu slots of %.15g s; load %.3f\n",
+		w->im->o->nodes, w->types.nservers, gpus, (unsigned long long)w->slots,
+		w->slot_seconds,
+		gpus > 0 ? w->gpu_seconds / (gpus * (double)w->slots * w->slot_seconds) : 0);
+}

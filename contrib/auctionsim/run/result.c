@@ -1,0 +1,319 @@
+/* result.c - see result.h */
+#include "config.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <json-c/json.h>
+#include <libsmartcols.h>
+
+#include "base/json.h"
+#include "auctionsim/run/result.h"
+#include "base/list.h"
+
+static bool add_line(struct libscols_table *table, const struct result *r);
+static bool add_cell(struct libscols_line *line, unsigned column, const char *fmt, double value)
+	__attribute__((format(printf, 3, 0)));
+static struct json_object *result_json(const struct scenario *s, const struct result *r);
+static struct json_object *job_json(const struct scenario *s, const struct scenario_job *job,
+				    const struct outcome *o);
+static bool add_offer(struct json_object *o, const struct outcome *outcome);
+static bool add_plan(struct json_object *o, const struct scenario *s,
+		     const struct scenario_job *job, const struct outcome *outcome);
+static struct json_object *transfers_json(const struct scenario *s, const struct auc_plan *plan);
+static bool add_chunks(struct json_object *o, const struct scenario *s,
+		       const struct outcome *outcome);
+static struct json_object *chunk_json(const struct scenario *s, const struct auc_chunk *chunk);
+static struct json_object *run_json(const struct scenario *s, const struct auc_plan *plan,
+				    const struct auc_run *run);
+static bool add_number(struct json_object *o, const char *key, double value);
+
+enum auc_code result_print_json(FILE *out, const struct scenario *s, const struct result *results,
+				unsigned n, struct auc_err *err)
+{
+	struct json_object *root = n > 1 ? json_object_new_array() : NULL, *one;
+	const char *text;
+	bool ok = true;
+	unsigned i;
+
+	for (i = 0; i < n && ok; i++) {
+		one = result_json(s, &results[i]);
+		ok = one != NULL;
+		if (n == 1)
+			root = one;
+		else if (ok && (!root || json_object_array_add(root, one)))
+			ok = false;
+	}
+	text = ok ? json_object_to_json_string_ext(root, JSON_C_TO_STRING_PRETTY |
+								 JSON_C_TO_STRING_SPACED |
+								 JSON_C_TO_STRING_NOSLASHESCAPE)
+		  : NULL;
+	if (text)
+		fprintf(out, "%s\n", text);
+	json_object_put(root);
+	if (!text)
+		return auc_err_set(err, AUC_ENOMEM, "no memory for the result");
+	return ferror(out) ? auc_err_set(err, AUC_EIO, "the result could not be written") : AUC_OK;
+}
+
+enum auc_code result_print_table(FILE *out, const struct scenario *s, const struct result *results,
+				 unsigned n, struct auc_err *err)
+{
+	static const char *const heads[] = {"POLICY",    "ACCEPTED", "COMPLETED",
+					    "WELFARE",   "REVENUE",  "MEAN_JCT",
+					    "PREEMPTED", "P50_US",   "P99_US"};
+	struct libscols_table *table = scols_new_table();
+	bool ok = table != NULL;
+	unsigned i;
+
+	for (i = 0; i < sizeof(heads) / sizeof(heads[0]) && ok; i++)
+		ok = scols_table_new_column(table, heads[i], 0, i ? SCOLS_FL_RIGHT : 0) != NULL;
+	for (i = 0; i < n && ok; i++)
+		ok = add_line(table, &results[i]);
+	if (ok) {
+		fprintf(out, "%s: %u servers, %u jobs, %llu slots of %g s\n", s->name, s->nservers,
+			s->njobs, (unsigned long long)s->slots, s->slot_seconds);
+		scols_table_set_stream(table, out);
+		ok = !scols_print_table(table);
+	}
+	scols_unref_table(table);
+	return ok ? AUC_OK : auc_err_set(err, AUC_ENOMEM, "no memory for the table");
+}
+
+/* The order of the headings. */
+static bool add_line(struct libscols_table *table, const struct result *r)
+{
+	struct libscols_line *line = scols_table_new_line(table, NULL);
+
+	return line && !scols_line_set_data(line, 0, r->policy) &&
+	       add_cell(line, 1, "%.0f", r->accepted) && add_cell(line, 2, "%.0f", r->completed) &&
+	       add_cell(line, 3, "%.2f", r->welfare) && add_cell(line, 4, "%.2f", r->revenue) &&
+	       add_cell(line, 5, "%.2f", r->mean_jct_slots) &&
+	       add_cell(line, 6, "%.0f", (double)r->preemptions) &&
+	       add_cell(line, 7, "%.0f", r->p50_us) && add_cell(line, 8, "%.0f", r->p99_us);
+}
+
+static bool add_cell(struct libscols_line *line, unsigned column, const char *fmt, double value)
+{
+	char text[400];
+
+	snprintf(text, sizeof(text), fmt, value);
+	return !scols_line_set_data(line, column, text);
+}
+
+static struct json_object *result_json(const struct scenario *s, const struct result *r)
+{
+	struct json_object *o = json_object_new_object(), *jobs = json_object_new_array();
+	struct json_object *totals = json_object_new_object(), *job;
+	struct json_object *timing = json_object_new_object();
+	bool ok = o && jobs && totals && timing;
+	unsigned i;
+
+	for (i = 0; i < r->njobs && ok; i++) {
+		job = job_json(s, &s->jobs[i], &r->jobs[i]);
+		ok = job && !json_object_array_add(jobs, job);
+		if (!ok)
+			json_object_put(job);
+	}
+	ok = ok && auc_json_add_text(o, "format", RESULT_FORMAT) &&
+	     auc_json_add_text(o, "scenario", s->name) &&
+	     auc_json_add_text(o, "policy", r->policy) &&
+	     auc_json_add_int(o, "seed", (int64_t)r->seed);
+	ok = ok && auc_json_add_int(totals, "jobs", (int64_t)r->njobs) &&
+	     auc_json_add_int(totals, "accepted", (int64_t)r->accepted) &&
+	     auc_json_add_int(totals, "completed", (int64_t)r->completed) &&
+	     add_number(totals, "welfare", r->welfare) &&
+	     add_number(totals, "revenue", r->revenue) &&
+	     add_number(totals, "mean_jct_slots", r->mean_jct_slots) &&
+	     auc_json_add_int(totals, "preemptions", (int64_t)r->preemptions);
+	ok = ok && auc_json_add_int(timing, "decisions", (int64_t)r->decisions) &&
+	     add_number(timing, "p50_us", r->p50_us) && add_number(timing, "p99_us", r->p99_us) &&
+	     add_number(timing, "max_us", r->max_us);
+	ok = ok && auc_json_add(o, "jobs", json_object_get(jobs)) &&
+	     auc_json_add(o, "totals", json_object_get(totals)) &&
+	     auc_json_add(o, "timing", json_object_get(timing));
+	json_object_put(jobs);
+	json_object_put(totals);
+	json_object_put(timing);
+	if (ok)
+		return o;
+	json_object_put(o);
+	return NULL;
+}
+
+static struct json_object *job_json(const struct scenario *s, const struct scenario_job *job,
+				    const struct outcome *outcome)
+{
+	struct json_object *o = json_object_new_object();
+	bool ok = o && auc_json_add_text(o, "id", job->id) &&
+		  auc_json_add_bool(o, "accepted", outcome->accepted);
+
+	if (outcome->accepted) {
+		ok = ok && add_number(o, "value", outcome->value) &&
+		     add_number(o, "payment", outcome->payment) &&
+		     add_number(o, "payoff", outcome->value - outcome->payment) &&
+		     add_plan(o, s, job, outcome);
+	} else {
+		ok = ok && auc_json_add_text(o, "reason", auc_reason_word(outcome->reason));
+		if (outcome->has_best)
+			ok = ok && add_number(o, "best_payoff", outcome->best_payoff);
+		if (outcome->offered)
+			ok = ok && add_number(o, "value", outcome->value);
+	}
+	if (outcome->offered)
+		ok = ok && add_offer(o, outcome);
+	if (ok)
+		return o;
+	json_object_put(o);
+	return NULL;
+}
+
+static bool add_offer(struct json_object *o, const struct outcome *outcome)
+{
+	struct json_object *list = json_object_new_array(), *price;
+	char text[AUC_NUMBER_LEN];
+	bool ok = list != NULL;
+	unsigned i;
+
+	for (i = 0; i < 2 && ok; i++) {
+		price = json_object_new_double_s(outcome->offer[i],
+						 auc_number_str(outcome->offer[i], text));
+		ok = price && !json_object_array_add(list, price);
+		if (!ok)
+			json_object_put(price);
+	}
+	ok = ok && auc_json_add(o, "offer", json_object_get(list));
+	json_object_put(list);
+	return ok;
+}
+
+static bool add_plan(struct json_object *o, const struct scenario *s,
+		     const struct scenario_job *job, const struct outcome *outcome)
+{
+	const struct auc_plan *plan = &outcome->plan;
+	struct json_object *runs = json_object_new_array(), *run;
+	bool ok = runs != NULL;
+	unsigned i;
+
+	if (plan->nruns)
+		ok = ok && auc_json_add(o, "start", json_object_new_int64(plan->start));
+	if (outcome->completed)
+		ok = ok && auc_json_add(o, "completion", json_object_new_int64(plan->completion));
+	if (plan->nruns)
+		ok = ok &&
+		     auc_json_add_text(o, "worker_type",
+				       scenario_worker_type_name(s, job, plan->worker_type)) &&
+		     auc_json_add_text(o, "ps_type",
+				       scenario_ps_type_name(s, job, plan->ps_type)) &&
+		     auc_json_add_bool(o, "colocated", plan->colocated);
+	for (i = 0; i < plan->nruns && ok; i++) {
+		run = run_json(s, plan, &plan->runs[i]);
+		ok = run && !json_object_array_add(runs, run);
+		if (!ok)
+			json_object_put(run);
+	}
+	ok = ok && auc_json_add(o, "plan", json_object_get(runs));
+	json_object_put(runs);
+	ok = ok && auc_json_add(o, "transfers", transfers_json(s, plan));
+	return ok && (!outcome->chunks || add_chunks(o, s, outcome));
+}
+
+static struct json_object *transfers_json(const struct scenario *s, const struct auc_plan *plan)
+{
+	struct json_object *list = json_object_new_array(), *o;
+	const struct auc_move *move;
+	bool ok = list != NULL;
+
+	for (unsigned i = 0; i < plan->nmoves && ok; i++) {
+		move = &plan->moves[i];
+		o = json_object_new_object();
+		ok = o && auc_json_add_int(o, "slot", move->slot) &&
+		     auc_json_add_text(o, "from", s->servers[move->from].name) &&
+		     auc_json_add_text(o, "to", s->servers[move->to].name) &&
+		     auc_json_add_int(o, "chunks", move->chunks) &&
+		     !json_object_array_add(list, json_object_get(o));
+		json_object_put(o);
+	}
+	if (ok)
+		return list;
+	json_object_put(list);
+	return NULL;
+}
+
+static bool add_chunks(struct json_object *o, const struct scenario *s,
+		       const struct outcome *outcome)
+{
+	struct json_object *list = json_object_new_array(), *chunk;
+	bool ok = list != NULL;
+	unsigned i;
+
+	for (i = 0; i < outcome->nchunks && ok; i++) {
+		chunk = chunk_json(s, &outcome->chunks[i]);
+		ok = chunk && !json_object_array_add(list, chunk);
+		if (!ok)
+			json_object_put(chunk);
+	}
+	ok = ok && auc_json_add(o, "chunks", json_object_get(list));
+	json_object_put(list);
+	return ok;
+}
+
+static struct json_object *chunk_json(const struct scenario *s, const struct auc_chunk *chunk)
+{
+	struct json_object *o = json_object_new_object(), *runs = json_object_new_array(), *run;
+	bool ok = o && runs && auc_json_add_text(o, "server", s->servers[chunk->server].name) &&
+		  auc_json_add_int(o, "worker", chunk->worker);
+	unsigned i;
+
+	for (i = 0; i < chunk->nruns && ok; i++) {
+		run = json_object_new_array();
+		ok = run &&
+		     !json_object_array_add(run, json_object_new_int64(chunk->runs[i].from)) &&
+		     !json_object_array_add(run, json_object_new_int64(chunk->runs[i].to));
+		ok = !json_object_array_add(runs, run) && ok;
+	}
+	ok = ok && auc_json_add(o, "runs", json_object_get(runs));
+	json_object_put(runs);
+	if (ok)
+		return o;
+	json_object_put(o);
+	return NULL;
+}
+
+static struct json_object *run_json(const struct scenario *s, const struct auc_plan *plan,
+				    const struct auc_run *run)
+{
+	struct json_object *o = json_object_new_object(), *workers = json_object_new_object();
+	struct json_object *ps = json_object_new_object();
+	bool ok = o && workers && ps;
+	const struct auc_share *share;
+	unsigned i;
+
+	for (i = 0; i < run->nshares && ok; i++) {
+		share = &plan->shares[run->first_share + i];
+		if (share->workers)
+			ok = auc_json_add_int(workers, s->servers[share->server].name,
+					      share->workers);
+		if (ok && share->ps)
+			ok = auc_json_add_int(ps, s->servers[share->server].name, share->ps);
+	}
+	ok = ok && auc_json_add(o, "from", json_object_new_int64(run->from)) &&
+	     auc_json_add(o, "to", json_object_new_int64(run->to)) &&
+	     auc_json_add(o, "workers", json_object_get(workers)) &&
+	     auc_json_add(o, "ps", json_object_get(ps));
+	json_object_put(workers);
+	json_object_put(ps);
+	if (ok)
+		return o;
+	json_object_put(o);
+	return NULL;
+}
+
+/* The shortest text that reads back to the same double. */
+static bool add_number(struct json_object *o, const char *key, double value)
+{
+	char text[AUC_NUMBER_LEN];
+
+	return auc_json_add(o, key,
+			    json_object_new_double_s(value, auc_number_str(value + 0.0, text)));
+}

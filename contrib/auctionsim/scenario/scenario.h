@@ -1,0 +1,141 @@
+/*
+ * scenario.h - a market and the jobs that arrive in it, as an auction-scenario/1 file says
+ * (doc/formats.md). The reader knows every key of the format, also those that a policy does not
+ * look at, and refuses whatever is not one.
+ */
+#ifndef SIM_SCENARIO_H
+#define SIM_SCENARIO_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "market/market.h"
+#include "market/utility.h"
+
+struct json_object;
+struct teacher;
+
+#define SCENARIO_FORMAT     "auction-scenario/1"
+#define SCENARIO_ANY_SERVER UINT32_MAX /* server "*": the transfer budget */
+
+/* A bundle of TRES; names are unique among the scenario's types and the job's own. */
+struct scenario_type {
+	char name[AUC_NAME_MAX];
+	unsigned ntres;
+	struct auc_named *tres;
+	double bandwidth_mbps; /* 0: not given */
+};
+
+struct scenario_server {
+	char name[AUC_NAME_MAX];
+	bool cloud;
+	unsigned roles;
+	unsigned ncapacity;
+	struct auc_named *capacity;
+};
+
+/* An amount at a server, or a time with a type: index and value. */
+struct scenario_pair {
+	unsigned index;
+	double value;
+};
+
+struct scenario_job {
+	char *id;
+	unsigned user; /* user_share.h: the same for the same user of all scenarios */
+	uint64_t arrival;
+	bool has_utility;
+	struct auc_utility utility;
+	uint64_t epochs, chunks, minibatches; /* 0: not given */
+	double gradient_mb;                   /* < 0: not given */
+	/* The types it may use; index: the scenario's types, then the job's own. */
+	unsigned nworker_seconds, nps_seconds;
+	struct scenario_pair *worker_seconds, *ps_seconds;
+	bool has_worker_seconds, has_ps_seconds;
+	unsigned nupload; /* slots, by server */
+	struct scenario_pair *upload;
+	double upload_default;
+	unsigned nworker_types, nps_types; /* its own */
+	struct scenario_type *worker_types, *ps_types;
+	unsigned ndata; /* chunks, by server */
+	struct scenario_pair *data;
+	double chunk_mb;
+	double exchange_mb_per_slot, chunks_per_slot; /* < 0: not given */
+	uint64_t workers, ps;                         /* 0: not given */
+	double compute_seconds_per_epoch, budget;     /* < 0: not given */
+	bool guaranteed;
+	double share; /* not of the file: of its weight in a past */
+};
+
+/* What is sold already, or what it costs: from slot FROM to slot TO. */
+struct scenario_entry {
+	unsigned server; /* or SCENARIO_ANY_SERVER */
+	char tres[AUC_NAME_MAX];
+	uint64_t from, to;
+	double amount; /* used, or price */
+};
+
+enum scenario_prices {
+	SCENARIO_PRICES_OFFLINE, /* no "prices": estimated from all jobs of the scenario */
+	SCENARIO_PRICES_GIVEN,
+	SCENARIO_PRICES_ETA,
+	SCENARIO_PRICES_BOUNDS,
+	SCENARIO_PRICES_LEARNED,
+	SCENARIO_PRICES_TAUGHT, /* not of the file: those of scenario.teacher */
+};
+
+/* Amounts by TRES. */
+struct scenario_amounts {
+	unsigned n;
+	struct auc_named *list;
+};
+
+/* L and U of one role. */
+struct scenario_bounds {
+	struct scenario_amounts lower, upper;
+};
+
+struct scenario {
+	char *name;
+	uint64_t slots;
+	double slot_seconds;
+	double transfer_mb_per_slot; /* < 0: unlimited */
+	unsigned nworker_types, nps_types, nservers, njobs;
+	struct scenario_type *worker_types, *ps_types;
+	struct scenario_server *servers;
+	struct scenario_job *jobs;
+	unsigned nstate;
+	struct scenario_entry *state;
+	enum scenario_prices prices;
+	unsigned nvalues; /* mode given */
+	struct scenario_entry *values;
+	struct scenario_amounts eta;                    /* mode eta */
+	struct scenario_bounds both, worker, ps_bounds; /* mode bounds */
+	char *file;                                     /* for errors */
+	struct teacher *teacher; /* owned; NULL: none. Mode taught needs it */
+	bool stays; /* not of the file: jobs that wait are not placed anew (rearrange_search.h) */
+};
+
+/*
+ * Reads PATH ("-": standard input). Errors name the file, the JSON path, what was expected and what
+ * was found. AUC_EINVAL, AUC_EIO, AUC_ENOMEM; *S is NULL then. Free with scenario_free().
+ */
+enum auc_code scenario_load(const char *path, struct scenario **s, struct auc_err *err);
+/* The same from LEN bytes of TEXT with a NUL behind them; NAME stands for the file. */
+enum auc_code scenario_parse(const char *text, size_t len, const char *name, struct scenario **s,
+			     struct auc_err *err);
+/* The same from ROOT, a document of NAME. */
+enum auc_code scenario_read(struct json_object *root, const char *name, struct scenario **s,
+			    struct auc_err *err);
+void scenario_free(struct scenario *s);
+
+/* The name of a type a job may use, by its index. */
+const char *scenario_worker_type_name(const struct scenario *s, const struct scenario_job *j,
+				      unsigned index);
+const char *scenario_ps_type_name(const struct scenario *s, const struct scenario_job *j,
+				  unsigned index);
+/* Slots until the job's data are at SERVER, as written. */
+double scenario_upload(const struct scenario_job *j, unsigned server);
+
+#endif

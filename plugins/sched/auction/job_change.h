@@ -1,0 +1,44 @@
+/*
+ * job_change.h - whatever changes a job's record is asked by threads of their own (rpc_threads.h):
+ * slurmctld lets who changes a job wait for up to 5 s while it asks the database for the job's row,
+ * and the agent has other jobs to start meanwhile. One thing at a time is asked of a job, and the
+ * next only by who has seen what came of it: then the agent's records are newer than that.
+ */
+#ifndef AUC_JOB_CHANGE_H
+#define AUC_JOB_CHANGE_H
+
+#include "sched/auction/agent-private.h"
+
+enum auc_change {
+	AUC_CHANGE_HOLD,  /* auc_control_hold(), */
+	AUC_CHANGE_START, /* auc_control_start_now() */
+	AUC_CHANGE_LIMIT, /* and so on; the slice's limit */
+	AUC_CHANGE_PLACE, /* to the slice */
+	AUC_CHANGE_MOVE,  /* likewise */
+	AUC_CHANGE_END,   /* TEXT: its last receipt, with which it is cancelled, */
+	AUC_CHANGE_BAR,   /* or held */
+	/* Beside any other change: */
+	AUC_CHANGE_RESERVE, /* TEXT: the reservation */
+	AUC_CHANGE_RECEIPT, /* TEXT */
+};
+
+/* Starts the threads, if they do not run. */
+enum auc_code auc_change_start(struct auc_agent *a, struct auc_err *err);
+/* Ends them; false if they do not end before UNTIL. What has not begun is forgotten. */
+bool auc_change_stop(struct auc_agent *a, const struct timespec *until);
+
+/* True if a change of JOB is under way, but for those beside others. */
+bool auc_change_out(const struct auc_agent *a, uint32_t job);
+/*
+ * Has JOB changed; SALE, SLICE and TEXT may be NULL where the change has none, and are copied.
+ * AUC_ESTATE: another is under way. AUC_ENOMEM.
+ */
+enum auc_code auc_change_put(struct auc_agent *a, enum auc_change what, uint32_t job,
+			     const char *sale, const struct auc_slice *slice, const char *text,
+			     struct auc_err *err);
+/* JOB is about to be killed: what was to change it does not come behind that. */
+void auc_change_overtake(struct auc_agent *a, uint32_t job);
+/* Takes note of the changes that are through. */
+void auc_change_done(struct auc_agent *a, double now);
+
+#endif

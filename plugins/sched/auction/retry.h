@@ -1,0 +1,29 @@
+/*
+ * retry.h - what the agent tries again, and what it says again, and when. Knows neither Slurm nor
+ * the clock.
+ */
+#ifndef AUC_RETRY_H
+#define AUC_RETRY_H
+
+#include <stdbool.h>
+
+#include "base/err.h"
+
+/* Seconds until what has just failed is tried again, where LAST were waited before it; 0: it was
+ * the first attempt. */
+double auc_again_wait(double last);
+
+#define AUC_AGAIN_TEXTS 32    /* that are remembered */
+#define AUC_AGAIN_SAID  600.0 /* seconds in which none of them is said again */
+
+struct auc_again_said {
+	struct {
+		double at; /* 0: nothing */
+		char text[sizeof(((struct auc_err *)0)->text)];
+	} said[AUC_AGAIN_TEXTS];
+};
+/* True if TEXT is to be said at NOW, seconds above 0 of a clock that nobody sets; it counts as said
+ * then. */
+bool auc_again_say(struct auc_again_said *s, const char *text, double now);
+
+#endif

@@ -1,0 +1,55 @@
+/*
+ * rpc_threads.h - what is asked by threads of their own, so that who asks for it need not wait: one
+ * thing at a time about each key. Knows nothing of Slurm.
+ */
+#ifndef AUC_RPC_THREADS_H
+#define AUC_RPC_THREADS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <time.h>
+
+#include "base/err.h"
+
+/* The first member of what is asked, which is one piece of malloc's. */
+struct auc_errand {
+	struct auc_errand *next; /* the queues' own, as is OVERTAKEN */
+	bool overtaken;
+	uint64_t key; /* what it is about */
+	/* Asks; called once, by any of the threads, with no lock held. */
+	enum auc_code (*run)(struct auc_errand *e);
+	/* Called likewise behind a RUN that was overtaken meanwhile. NULL: nothing is to be done.
+	 */
+	void (*undo)(struct auc_errand *e);
+	enum auc_code code; /* what came of it: the result of RUN, which fills ERR in */
+	struct auc_err err;
+};
+
+struct auc_errands;
+
+/* Starts THREADS (1 to 64) threads called NAME; NULL: not all could be started (AUC_EIO,
+ * AUC_ENOMEM). */
+struct auc_errands *auc_errands_start(unsigned threads, const char *name, struct auc_err *err);
+/*
+ * Ends the threads and frees Q with all that is in it: what has not begun is forgotten. False: one
+ * does not end before UNTIL (CLOCK_REALTIME); Q is still there, and this may be called again. NULL
+ * for Q is fine.
+ */
+bool auc_errands_stop(struct auc_errands *q, const struct timespec *until);
+
+/*
+ * Takes E over. False, with E freed: something with its key was put already, and what came of that
+ * was not taken yet.
+ */
+bool auc_errands_put(struct auc_errands *q, struct auc_errand *e);
+/* True if something with KEY was put, and what came of it was not taken yet. */
+bool auc_errands_has(struct auc_errands *q, uint64_t key);
+/*
+ * What cannot wait is about to be done, and nothing older with KEY may come behind it:
+ * what has not begun is forgotten, what is being run is undone when it returns.
+ */
+void auc_errands_overtake(struct auc_errands *q, uint64_t key);
+/* The next one that was run, to be freed with free(); NULL: none yet. */
+struct auc_errand *auc_errands_take(struct auc_errands *q);
+
+#endif

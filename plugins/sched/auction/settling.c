@@ -1,0 +1,167 @@
+/* settling.c - see settling.h. */
+#include "config.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sched/auction/settling.h"
+#include "adapter/site.h"
+
+#define AFTER 1.0 /* seconds that slurmctld may take to end what a node told it of */
+
+/* A server that has not told when it was first looked at. */
+struct settling {
+	char name[AUC_NAME_MAX];
+	double told; /* since when it has: auc_site_elapsed(); 0: it has not */
+};
+
+struct auc_settle {
+	struct settling *list;
+	unsigned n;
+	char *reserved; /* the names that the reservation is of; NULL: there is none */
+};
+
+static bool is_expected(const node_info_t *node);
+static bool list_servers(struct auc_agent *a, const node_info_msg_t *nodes);
+static void drop_settled(struct auc_settle *s, const node_info_msg_t *nodes, double elapsed);
+static bool bring_about(struct auc_agent *a, struct auc_settle *s);
+static char *names_of(const struct auc_settle *s);
+
+void auc_settle_look(struct auc_agent *a, const node_info_msg_t *nodes)
+{
+	double elapsed = auc_site_elapsed();
+	bool over = elapsed > a->since + AUC_SETTLING;
+	struct auc_settle *s;
+
+	if (a->heard || (!a->settle && !list_servers(a, nodes)))
+		return;
+	s = a->settle;
+	drop_settled(s, nodes, elapsed);
+	if (over)
+		s->n = 0;
+	if ((bring_about(a, s) || over) && !s->n) {
+		a->heard = true;
+		a->back = elapsed;
+	}
+}
+
+bool auc_settle_waits(const struct auc_agent *a, const char *server)
+{
+	for (unsigned i = 0; !a->heard && a->settle && i < a->settle->n; i++)
+		if (!strcmp(a->settle->list[i].name, server))
+			return true;
+	return false;
+}
+
+void auc_settle_clear(struct auc_agent *a)
+{
+	a->heard = false;
+	if (!a->settle)
+		return;
+	free(a->settle->list);
+	free(a->settle->reserved);
+	free(a->settle);
+	a->settle = NULL;
+}
+
+/* True if slurmctld takes NODE for good and has not heard of it since it was started. */
+static bool is_expected(const node_info_t *node)
+{
+	uint32_t base = node->node_state & NODE_STATE_BASE;
+
+	return !node->slurmd_start_time && base != NODE_STATE_DOWN && base != NODE_STATE_ERROR &&
+	       base != NODE_STATE_FUTURE &&
+	       !(node->node_state &
+		 (NODE_STATE_POWERED_DOWN | NODE_STATE_POWERING_DOWN | NODE_STATE_POWERING_UP));
+}
+
+/* False: no memory. */
+static bool list_servers(struct auc_agent *a, const node_info_msg_t *nodes)
+{
+	struct auc_settle *s = calloc(1, sizeof(*s));
+
+	if (s)
+		s->list = calloc(a->nservers + 1, sizeof(*s->list));
+	if (!s || !s->list) {
+		free(s);
+		return false;
+	}
+	/* Servers are in the order of the nodes. */
+	for (uint32_t i = 0, k = 0; i < nodes->record_count && k < a->nservers; i++) {
+		const node_info_t *node = &nodes->node_array[i];
+
+		if (!node->name || strcmp(node->name, a->servers[k].name))
+			continue;
+		if (is_expected(node))
+			strcpy(s->list[s->n++].name, node->name);
+		k++;
+	}
+	a->settle = s;
+	return true;
+}
+
+static void drop_settled(struct auc_settle *s, const node_info_msg_t *nodes, double elapsed)
+{
+	uint32_t next = 0;
+	unsigned left = 0;
+
+	/* What is listed is in the order of the nodes, too. */
+	for (unsigned k = 0; k < s->n; k++) {
+		struct settling *x = &s->list[k];
+		uint32_t i = next;
+
+		while (i < nodes->record_count &&
+		       (!nodes->node_array[i].name || strcmp(nodes->node_array[i].name, x->name)))
+			i++;
+		if (i == nodes->record_count)
+			continue; /* no node any more */
+		next = i + 1;
+		if (!(x->told > 0) && !is_expected(&nodes->node_array[i]))
+			x->told = elapsed;
+		if (!(x->told > 0) || elapsed < x->told + AFTER)
+			s->list[left++] = *x;
+	}
+	s->n = left;
+}
+
+/* The reservation is of what is listed. False: Slurm did not do it; it is tried again. */
+static bool bring_about(struct auc_agent *a, struct auc_settle *s)
+{
+	time_t end = (time_t)(a->since + a->clock + AUC_SETTLING) + 1;
+	enum auc_code code = AUC_OK;
+	char *names = names_of(s);
+	struct auc_err err;
+
+	if (!names)
+		return false;
+	if (!s->n && s->reserved)
+		code = auc_control_delete_reservation(AUC_SETTLE_NAME, &err);
+	else if (s->n && !s->reserved)
+		code = auc_control_close_nodes(AUC_SETTLE_NAME, names, end, &err);
+	else if (s->n && strcmp(names, s->reserved))
+		code = auc_control_update_reservation(AUC_SETTLE_NAME, names, end, &err);
+	/* There may be one from before slurmctld was started; and it removes what is over. */
+	if (code == AUC_EEXIST)
+		code = auc_control_update_reservation(AUC_SETTLE_NAME, names, end, &err);
+	if (code && code != AUC_ENOENT) {
+		auc_agent_complain(a, AUC_ERROR_FENCE, &err);
+		free(names);
+		return false;
+	}
+	free(s->reserved);
+	s->reserved = s->n ? names : NULL;
+	if (!s->n)
+		free(names);
+	return true;
+}
+
+/* With commas; NULL: no memory. */
+static char *names_of(const struct auc_settle *s)
+{
+	char *names = calloc(s->n + 1, AUC_NAME_MAX + 1), *at = names;
+
+	for (unsigned i = 0; names && i < s->n; i++)
+		at += sprintf(at, "%s%s", i ? "," : "", s->list[i].name);
+	return names;
+}

@@ -1,0 +1,928 @@
+/*
+ * test_prices.c - prices that learn, in the auction: what is remembered of bids, what a fit makes
+ * of it, when it is published, and what a restart, a crash and hostile records leave of it.
+ */
+#include "config.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+#include <json-c/json.h>
+
+#include "auction/auction-private.h"
+#include "pricing/fit.h"
+#include "unit/support/fitting.h"
+#include "base/json.h"
+#include "unit/support/splitmix.h"
+#include "unit/support/world.h"
+
+#define GLOBAL "Slots=40\nHistoryBids=200\n"
+
+/* Two slots of two v100 that are worth much; all the edge's v100 are eight. */
+static const char dear[] =
+	"9000 epochs=2 chunks=2 minibatches=300 worker-time=v100=1s ps-time=ps.m=0 upload=0";
+static const char cheap[] =
+	"linear:60,1 epochs=8 chunks=2 minibatches=300 worker-time=v100=1s ps-time=ps.m=0 upload=0";
+
+static int flat_prices(void **state)
+{
+	return world_auction_setup(state, GLOBAL "Prices=flat");
+}
+
+static int learned_prices(void **state)
+{
+	return world_auction_setup(state, GLOBAL "Prices=learned");
+}
+
+/* False: there was none to be made. */
+static bool fit(struct auc_auction *a, double now)
+{
+	return auc_auction_fit_due(a, now) && fitting_run(a, now) == AUC_OK;
+}
+
+/* Mean price of a v100 on edge1 over the slots for sale. */
+static double v100_price(struct auc_auction *a)
+{
+	auc_slot first = auc_market_first(a->market), last = auc_market_last(a->market);
+	double sum = 0;
+
+	for (auc_slot t = first; t <= last; t++)
+		sum += fitting_v100_price(a, t);
+	return sum / (double)(last - first + 1);
+}
+
+static double cost(struct auc_auction *a, const char *text, double now)
+{
+	struct auc_bid bid = world_bid(a, text);
+	struct auc_offer o;
+	double paid;
+
+	assert_int_equal(auc_auction_bid(a, &bid, 1, now, false, &o, NULL), AUC_OK);
+	paid = (double)o.payment;
+	auc_offer_clear(&o);
+	return paid;
+}
+
+/* Scarcity in the past makes prices; they change at a slot's begin only, and a lien keeps its own.
+ */
+static void test_scarcity(void **state)
+{
+	struct world_auction *f = *state;
+	struct auc_auction *a = f->a;
+	struct auc_bid bid;
+	struct auc_tariff *t;
+	struct auc_offer o;
+	double now = NOW, before;
+	char *why;
+
+	assert_false(fit(a, now)); /* of nothing */
+	fitting_submit(a, dear, 9, 20, &now);
+	assert_false(auc_auction_fit_due(a, now));
+	fitting_submit(a, dear, 120, 60, &now);
+	before = v100_price(a); /* the published ones */
+	assert_false(auc_auction_tariff(a, &t));
+	assert_true(fit(a, now));
+	assert_false(auc_auction_fit_due(a, now)); /* not before that one is out */
+	auc_auction_tick(a, now);
+	assert_true(v100_price(a) == before); /* not in this slot */
+
+	bid = world_bid(a, dear);
+	bid.utility = world_bid(a, "90000 worker-time=v100=1s").utility;
+	assert_int_equal(auc_auction_bid(a, &bid, 7, now, true, &o, NULL), AUC_OK);
+	now += SLOT;
+	auc_auction_tick(a, now);
+	assert_true(auc_auction_tariff(a, &t));
+	assert_int_equal(t->kind, AUC_TARIFF_FLAT);
+	assert_true(t->bids >= 100 && t->bound > 0 && t->slot == auc_slot_of(now, SLOT));
+	why = auc_tariff_why(t);
+	assert_non_null(strstr(why, "flat (flat x "));
+	free(why);
+	auc_tariff_free(t);
+	assert_true(v100_price(a) > 1 && v100_price(a) < 9000);
+	if (o.accepted)
+		fitting_honoured(a, &o);
+	auc_offer_clear(&o);
+	before = v100_price(a);
+	fitting_submit(a, cheap, 3, 1, &now); /* nothing that is bid or sold moves them */
+	assert_true(v100_price(a) == before);
+	for (unsigned i = 0; i < 60; i++, now += SLOT)
+		auc_auction_tick(a, now); /* nor does time: new slots cost the same */
+	assert_true(fabs(v100_price(a) - before) < 1e-9 * before);
+}
+
+/* The status says what holds, and the runs of servers what it costs now, next, and on average. */
+static void check_status(struct auc_auction *a, const struct auc_tariff *t, double now)
+{
+	struct json_object *o = auc_auction_status(a, now), *learning, *v;
+
+	assert_true(json_object_object_get_ex(o, "learning", &learning));
+	assert_true(json_object_object_get_ex(learning, "kind", &v));
+	assert_string_equal(json_object_get_string(v), auc_tariff_word(t->kind));
+	assert_true(json_object_object_get_ex(learning, "gap", &v));
+	assert_true(fabs(json_object_get_double(v) - auc_tariff_gap(t)) < 1e-12);
+	assert_true(json_object_object_get_ex(learning, "why", &v));
+	assert_true(json_object_object_get_ex(learning, "kept", &v));
+	assert_int_equal(json_object_get_int(v), auc_past_count(a->past));
+	assert_false(json_object_object_get_ex(learning, "event", &v));
+	json_object_put(o);
+}
+
+/* Where nothing is scarce the guard takes what costs nobody anything. */
+static void test_guard(void **state)
+{
+	struct world_auction *f = *state;
+	struct auc_auction *a = f->a;
+	struct auc_tariff *t;
+	double now = NOW, past;
+	char *why;
+
+	fitting_submit(a, cheap, 12, 900, &now);
+	assert_true(fit(a, now));
+	now += SLOT;
+	auc_auction_tick(a, now);
+	assert_true(auc_auction_tariff(a, &t));
+	assert_true(t->guard.bids == 12);
+	for (unsigned k = 0; k < AUC_TARIFF_KINDS; k++)
+		assert_true(1.05 * t->guard.worth >= t->guard.worth_of[k]);
+	assert_true(t->guard.worth > 0 && t->guard.bound >= t->guard.worth);
+	assert_true(t->kind <= AUC_TARIFF_PUBLISHED); /* what learns would gain nothing */
+	assert_true(auc_tariff_gap(t) >= 0 && auc_tariff_gap(t) < 0.2);
+	why = auc_tariff_why(t);
+	assert_non_null(strstr(why, "the last 12 bids are worth"));
+	free(why);
+	past = t->guard.time;
+	check_status(a, t, now);
+	auc_tariff_free(t);
+
+	/* It does not look again for every bid. */
+	fitting_submit(a, cheap, 2, 400, &now);
+	assert_true(fit(a, now));
+	auc_auction_tick(a, now + SLOT);
+	assert_true(auc_auction_tariff(a, &t) && t->guard.time == past);
+	auc_tariff_free(t);
+}
+
+/* Scarce and mixed: what the guard takes is worth more, replayed, than doing without. */
+static void test_worth(void **state)
+{
+	struct world_auction *f = *state;
+	struct auc_auction *a = f->a;
+	struct auc_tariff *t;
+	double now = NOW;
+
+	for (unsigned i = 0; i < 40; i++) {
+		fitting_submit(a, cheap, 2, 100, &now);
+		fitting_submit(a, dear, 2, 50, &now);
+	}
+	assert_true(fit(a, now));
+	auc_auction_tick(a, now + SLOT);
+	assert_true(auc_auction_tariff(a, &t));
+	assert_true(t->kind == AUC_TARIFF_FLAT || t->kind == AUC_TARIFF_LEARNED);
+	assert_true(t->guard.worth > t->guard.worth_of[AUC_TARIFF_NONE] &&
+		    t->guard.worth > t->guard.worth_of[AUC_TARIFF_PUBLISHED]);
+	assert_true(t->guard.worth <= t->guard.bound && auc_tariff_gap(t) < 0.5);
+	auc_tariff_free(t);
+}
+
+/* Not byte by byte: there is padding. */
+static void assert_same_guard(const struct auc_tariff_guard *a, const struct auc_tariff_guard *b)
+{
+	assert_true(a->flat == b->flat && a->choice.again == b->choice.again);
+	assert_int_equal(a->choice.kind, b->choice.kind);
+	assert_int_equal(a->choice.prices.form, b->choice.prices.form);
+	assert_true(a->choice.prices.factor == b->choice.prices.factor);
+	assert_true(a->days == b->days && a->bids == b->bids);
+	assert_true(a->worth == b->worth && a->bound == b->bound);
+	assert_memory_equal(a->worth_of, b->worth_of, sizeof(a->worth_of));
+	assert_true(a->gain == b->gain && a->error == b->error && a->needed == b->needed);
+	assert_true(a->time == b->time && a->seconds == b->seconds);
+}
+
+/* Several periods: each is taught by the others, and what the guard found outlives the process. */
+static void test_periods(void **state)
+{
+	struct auc_auction *a;
+	struct auc_tariff *t, *back;
+	double now = NOW;
+	char dir[64];
+
+	(void)state;
+	world_mkdir(dir);
+	a = world_open("Slots=40\nHistoryBids=2000\nPrices=flat", dir, now);
+	for (unsigned i = 0; i < 3 * 40; i++) {
+		fitting_submit(a, cheap, 1, SLOT / 2, &now);
+		fitting_submit(a, i % 5 ? cheap : dear, 1, SLOT / 2, &now);
+	}
+	assert_true(fit(a, now));
+	auc_auction_tick(a, now + SLOT);
+	assert_true(auc_auction_tariff(a, &t));
+	assert_true(t->guard.flat && t->guard.choice.kind == AUC_TARIFF_FLAT);
+	auc_tariff_free(t);
+
+	/* It looks at once when it may choose among more. */
+	assert_int_equal(
+		auc_auction_reconfigure(a, world_conf("Slots=40\nHistoryBids=2000\nPrices=learned"),
+					now, NULL),
+		AUC_OK);
+	a->fit_seconds = 0; /* however slow this machine is */
+	assert_true(fit(a, now));
+	auc_auction_tick(a, now + SLOT);
+	assert_true(auc_auction_tariff(a, &t));
+	assert_true(!t->guard.flat && t->guard.days >= 2 && t->guard.bids >= 150);
+	assert_true(t->guard.worth_of[AUC_TARIFF_NONE] > 0 &&
+		    t->guard.worth <= t->guard.bound * (1 + 1e-9));
+	assert_true((t->guard.gain > t->guard.needed) == (t->guard.choice.kind >= AUC_TARIFF_FLAT));
+	assert_int_equal(t->moved ? AUC_TARIFF_LEARNED : t->guard.choice.kind, t->kind);
+	assert_int_equal(auc_auction_commit(a, NULL), AUC_OK);
+	auc_auction_destroy(a);
+	a = world_open("Slots=40\nHistoryBids=2000\nPrices=learned", dir, now);
+	assert_true(auc_auction_tariff(a, &back));
+	assert_same_guard(&back->guard, &t->guard);
+	auc_tariff_free(back);
+	auc_tariff_free(t);
+	auc_auction_destroy(a);
+	world_rmdir(dir);
+}
+
+/* As many periods as there are, but no more than seven, and of many bids fewer; two always. */
+static void test_days(void **state)
+{
+	static const struct {
+		unsigned bids[8], days;
+	} cases[] = {
+		{{1000, 1000, 1000, 1000, 1000, 1000, 1000, 1000}, 5}, /* 5 times 5000 */
+		{{1001, 1000, 1000, 1000, 1000, 1000, 1000, 1000}, 4},
+		{{510, 510, 510, 510, 510, 510, 510, 510}, 7},
+		{{10, 10, 9000, 10, 10, 10, 10, 10}, 2},
+		{{0, 0, 0, 0, 0, 0, 0, 0}, 7},
+		{{5000, 5000, 0, 0, 0, 0, 0, 0}, 2},
+		{{UINT32_MAX / 2, UINT32_MAX / 2, 0, 0, 0, 0, 0, 0}, 2},
+	};
+
+	(void)state;
+	for (unsigned i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		assert_int_equal(auc_fit_days(cases[i].bids, 8), cases[i].days);
+		for (unsigned periods = 0; periods < 8; periods++)
+			assert_int_equal(auc_fit_days(cases[i].bids, periods),
+					 periods < 1               ? 1
+					 : periods < cases[i].days ? periods
+								   : cases[i].days);
+	}
+}
+
+/* History and prices outlive the process, in the journal and in a snapshot, and a reconfiguration.
+ */
+static void test_restart(void **state)
+{
+	struct auc_auction *a;
+	double now = NOW, price, paid;
+	unsigned count;
+	char dir[64];
+
+	(void)state;
+	for (unsigned snapshot = 0; snapshot < 2; snapshot++) {
+		now = NOW;
+		world_mkdir(dir);
+		a = world_open(GLOBAL "Prices=flat", dir, now);
+		fitting_submit(a, dear, 100, 60, &now);
+		assert_true(fit(a, now));
+		now += SLOT;
+		auc_auction_tick(a, now);
+		assert_true(auc_auction_fit_due(a, now + SLOT) == false); /* no new bid */
+		if (snapshot)
+			a->snapshot_at = 1;
+		assert_int_equal(auc_auction_commit(a, NULL), AUC_OK);
+		price = v100_price(a);
+		paid = cost(a, dear, now);
+		count = auc_past_count(a->past);
+		auc_auction_destroy(a);
+
+		a = world_open(GLOBAL "Prices=flat", dir, now);
+		assert_int_equal(auc_past_count(a->past), count);
+		assert_true(v100_price(a) == price && cost(a, dear, now) == paid && price > 0);
+		assert_true(auc_auction_fit_due(a, now)); /* what was read is to be looked at */
+
+		/* Other words in auction.conf hold at once, and what was learned waits. */
+		assert_int_equal(
+			auc_auction_reconfigure(a, world_conf(GLOBAL "Prices=none"), now, NULL),
+			AUC_OK);
+		assert_true(v100_price(a) == 0 && !auc_auction_fit_due(a, now));
+		assert_int_equal(
+			auc_auction_reconfigure(
+				a, world_conf(GLOBAL "Prices=given\nEta=gpu:v100=2"), now, NULL),
+			AUC_OK);
+		assert_true(v100_price(a) < price);
+		assert_int_equal(
+			auc_auction_reconfigure(a, world_conf(GLOBAL "Prices=flat"), now, NULL),
+			AUC_OK);
+		assert_true(v100_price(a) == price);
+		auc_auction_destroy(a);
+		world_rmdir(dir);
+	}
+}
+
+/* Nodes that change keep the prices of their class. */
+static void test_nodes(void **state)
+{
+	struct world_auction *f = *state;
+	struct auc_auction *a = f->a;
+	struct auc_server_spec specs[8];
+	double now = NOW, price;
+
+	fitting_submit(a, dear, 100, 60, &now);
+	assert_true(fit(a, now));
+	now += SLOT;
+	auc_auction_tick(a, now);
+	price = v100_price(a);
+	memcpy(specs, world_servers, world_nservers * sizeof(*specs));
+	specs[world_nservers] = specs[0];
+	strcpy(specs[world_nservers].name, "edge9");
+	specs[0].capacity[2].value = 3; /* the nearest class */
+	assert_int_equal(auc_auction_set_servers(a, specs, world_nservers + 1, now, NULL), AUC_OK);
+	assert_true(fabs(v100_price(a) - price) < 1e-9 * price);
+	assert_true(auc_market_price(a->market,
+				     (unsigned)auc_market_find_server(a->market, "edge9"),
+				     (unsigned)auc_market_find_tres(a->market, "gpu:v100"),
+				     auc_market_first(a->market)) > 0);
+}
+
+static void test_stop(void **state)
+{
+	struct world_auction *f = *state;
+	struct auc_auction *a = f->a;
+	double now = NOW;
+
+	fitting_submit(a, dear, 20, 60, &now);
+	fitting_stop(a, now, 3, 3000);
+}
+
+/* Who is refused and bids again each slot says the same as who bids once. */
+static void test_bid_again(void **state)
+{
+	struct world_auction *f = *state;
+	struct auc_auction *a = f->a;
+	struct auc_offer o;
+
+	for (unsigned i = 0; i < 8; i++) {
+		o = world_offer(a,
+				"9000 epochs=100000 chunks=2 minibatches=300 worker-time=v100=1s "
+				"ps-time=ps.m=0 upload=0",
+				NOW + i * SLOT, true);
+		assert_false(o.accepted);
+		auc_offer_clear(&o);
+	}
+	assert_int_equal(auc_past_count(a->past), 1);
+	assert_int_equal(auc_history_count(a->history), 1);
+}
+
+/* A bid of which no job comes teaches no fit. */
+static void test_dry_run(void **state)
+{
+	struct world_auction *f = *state;
+	struct auc_auction *a = f->a;
+	struct auc_offer o = world_offer(a, dear, NOW, true);
+
+	assert_true(o.accepted);
+	assert_int_equal(auc_past_count(a->past), 0);
+	auc_offer_clear(&o);
+	auc_auction_tick(a, NOW + 10 * SLOT);
+	o = world_offer(a, dear, NOW + 10 * SLOT, true);
+	assert_true(o.accepted);
+	assert_int_equal(auc_past_count(a->past), 0);
+	assert_int_equal(auc_auction_confirm(a, o.sale, 77, NULL, NULL), AUC_OK);
+	assert_int_equal(auc_past_count(a->past), 1);
+	assert_true(auc_past_at(a->past, 0)->accepted &&
+		    auc_past_at(a->past, 0)->time == NOW + 10 * SLOT);
+	/* a confirmation that comes twice changes nothing */
+	(void)auc_auction_confirm(a, o.sale, 77, NULL, NULL);
+	assert_int_equal(auc_past_count(a->past), 1);
+	auc_offer_clear(&o);
+}
+
+/* Bounded by count and bytes. */
+static void test_past(void **state)
+{
+	struct auc_past *p = auc_past_create(3), *copy;
+	struct auc_bid bid = {.npartitions = 1, .partitions = {"edge"}};
+	struct json_object *o;
+
+	(void)state;
+	assert_int_equal(auc_bid_parse(NULL, "7 worker-time=x=1s", &bid, NULL), AUC_OK);
+	bid.npartitions = 1;
+	strcpy(bid.partitions[0], "edge");
+	for (unsigned i = 0; i < 5; i++)
+		assert_int_equal(auc_past_add(p, &bid, 1000 + i % 2, i, 300, i % 2, NULL), AUC_OK);
+	assert_true(auc_past_count(p) == 3 && auc_past_truncated(p) && auc_past_added(p) == 5);
+	assert_true(auc_past_at(p, 0)->time == 2 &&
+		    !strcmp(auc_past_at(p, 2)->partitions[0], "edge"));
+	assert_null(strstr(auc_past_at(p, 0)->text, "user"));
+	assert_true(auc_past_at(p, 0)->user == 1 && auc_past_at(p, 1)->user == 2 &&
+		    auc_past_at(p, 2)->user == 1);
+	copy = auc_past_copy(p);
+	o = auc_past_event(copy, 1);
+	assert_true(auc_past_knows(o));
+	assert_null(strstr(json_object_to_json_string(o), "1001"));
+	assert_int_equal(auc_past_apply(copy, o, NULL), AUC_OK);
+	assert_true(auc_past_at(copy, 0)->user == 2 && auc_past_at(copy, 1)->user == 2);
+	/* Whose those were is not known any more: who comes next is another. */
+	{
+		struct auc_past *later = auc_past_create(9);
+
+		assert_int_equal(auc_past_apply(later, o, NULL), AUC_OK);
+		assert_int_equal(auc_past_add(later, &bid, 1001, 9, 300, true, NULL), AUC_OK);
+		assert_int_equal(auc_past_at(later, 1)->user, 3);
+		auc_past_destroy(later);
+	}
+	json_object_put(o);
+	/* in its place by time */
+	assert_true(auc_past_count(copy) == 3 && auc_past_at(copy, 1)->time == 3 &&
+		    auc_past_at(copy, 2)->time == 4 && auc_past_at(copy, 1)->accepted &&
+		    !strcmp(auc_past_at(copy, 1)->partitions[0], "edge"));
+	assert_int_equal(auc_past_set_limit(copy, 2, NULL), AUC_OK);
+	assert_true(auc_past_count(copy) == 2 && auc_past_at(copy, 0)->time == 3 &&
+		    auc_past_at(copy, 1)->time == 4);
+	auc_past_destroy(copy);
+	auc_past_destroy(p);
+
+	/* The longest texts do not add up beyond the bound. */
+	p = auc_past_create(10000);
+	o = json_object_new_object();
+	auc_json_add_text(o, "event", "bid");
+	auc_json_add_double(o, "time", 5);
+	auc_json_add_double(o, "slot_seconds", 300);
+	auc_json_add_bool(o, "accepted", false);
+	{
+		char text[AUC_BID_TEXT_MAX];
+
+		memset(text, 'x', sizeof(text) - 1);
+		text[sizeof(text) - 1] = '\0';
+		auc_json_add_text(o, "bid", text);
+	}
+	for (unsigned i = 0; i < 1000; i++)
+		assert_int_equal(auc_past_apply(p, o, NULL), AUC_OK);
+	assert_true(auc_past_count(p) == AUC_PAST_BYTES / (AUC_BID_TEXT_MAX - 1));
+	json_object_put(o);
+	auc_past_destroy(p);
+}
+
+/* Who bids and bids drives out what he bid himself. */
+static void test_driven_out(void **state)
+{
+	struct auc_past *p = auc_past_create(100);
+	struct auc_bid bid = {0};
+	unsigned others = 0;
+
+	(void)state;
+	assert_int_equal(auc_bid_parse(NULL, "7 worker-time=x=1s", &bid, NULL), AUC_OK);
+	for (unsigned i = 0; i < 90; i++)
+		assert_int_equal(auc_past_add(p, &bid, 1000 + i % 3, i, 300, false, NULL), AUC_OK);
+	for (unsigned i = 0; i < 1000; i++)
+		assert_int_equal(auc_past_add(p, &bid, 77, 100 + i, 300, false, NULL), AUC_OK);
+	assert_int_equal(auc_past_count(p), 100);
+	for (unsigned i = 0; i < 100; i++) {
+		others += auc_past_at(p, i)->uid != 77;
+		assert_true(!i || auc_past_at(p, i)->time > auc_past_at(p, i - 1)->time);
+	}
+	assert_int_equal(others, 10);
+	assert_true(auc_past_at(p, 99)->time == 1099 && auc_past_truncated(p));
+	auc_past_destroy(p);
+}
+
+static struct auc_bid bid_of(const char *text)
+{
+	struct auc_bid bid = {0};
+	struct auc_err err;
+
+	if (auc_bid_parse(NULL, text, &bid, &err) != AUC_OK)
+		fail_msg("%s", err.text);
+	return bid;
+}
+
+#define PERIOD  12000.0 /* 40 slots of SECONDS */
+#define SECONDS 300.0
+
+/* Adds a bid of TEXT by UID in the middle of SLOT; true if it was one made again. */
+static bool add_again(struct auc_past *p, const char *text, uint32_t uid, unsigned slot,
+		      bool accepted)
+{
+	struct auc_bid bid = bid_of(text);
+
+	assert_int_equal(
+		auc_past_add(p, &bid, uid, (slot + 0.5) * SECONDS, SECONDS, accepted, NULL),
+		AUC_OK);
+	return auc_past_was_again(p);
+}
+
+/* A refused bid made again is one job, from when it was made first, as it was made last. */
+static void test_made_again(void **state)
+{
+	static const char job[] = "7 worker-time=x=1s", more[] = "sigmoid:9,0.1 worker-time=x=1s",
+			  other[] = "7 worker-time=x=2s";
+	struct auc_past *p = auc_past_create(100);
+	struct auc_bid bid = bid_of(job);
+
+	(void)state;
+	/* as long as nobody says how long a period is, it is another one */
+	assert_false(add_again(p, job, 1, 0, false) || add_again(p, job, 1, 1, false));
+	auc_past_destroy(p);
+	p = auc_past_create(100);
+	auc_past_set_period(p, PERIOD);
+	/* two within a slot are two, and so they are when they are made again */
+	assert_false(add_again(p, job, 1, 0, false) || add_again(p, job, 1, 0, false));
+	assert_true(add_again(p, job, 1, 1, false) && add_again(p, more, 1, 1, false));
+	assert_int_equal(auc_past_count(p), 2);
+	assert_int_equal(auc_past_added(p), 4);
+	assert_true(auc_past_at(p, 1)->time == 0.5 * SECONDS &&
+		    auc_past_at(p, 1)->last == 1.5 * SECONDS);
+	assert_non_null(strstr(auc_past_at(p, 1)->text, "sigmoid"));
+	assert_null(strstr(auc_past_at(p, 0)->text, "sigmoid"));
+	/* another user's, another job, slots of another length */
+	assert_false(add_again(p, job, 2, 2, false) || add_again(p, other, 1, 2, false));
+	assert_int_equal(auc_past_add(p, &bid, 1, 2.5 * SECONDS, SECONDS / 2, false, NULL), AUC_OK);
+	assert_false(auc_past_was_again(p));
+	/* one that was accepted is done */
+	assert_true(add_again(p, job, 1, 3, true) && add_again(p, job, 1, 4, true));
+	assert_true(auc_past_at(p, 0)->accepted && auc_past_at(p, 1)->accepted);
+	assert_false(add_again(p, job, 1, 5, false));
+	assert_int_equal(auc_past_count(p), 6);
+	/* a quarter of a period later it is, more than that it is not */
+	assert_true(add_again(p, job, 1, 15, false));
+	assert_false(add_again(p, job, 1, 26, false));
+	/* and not for more than a period */
+	for (unsigned slot = 27; slot < 66; slot++)
+		assert_true(add_again(p, job, 1, slot, false));
+	assert_false(add_again(p, job, 1, 66, false));
+	assert_int_equal(auc_past_count(p), 8);
+	auc_past_destroy(p);
+}
+
+static void assert_same_past(const struct auc_past *a, const struct auc_past *b)
+{
+	assert_int_equal(auc_past_count(a), auc_past_count(b));
+	for (unsigned i = 0; i < auc_past_count(a); i++) {
+		struct json_object *x = auc_past_event(a, i), *y = auc_past_event(b, i);
+
+		assert_string_equal(json_object_to_json_string(x), json_object_to_json_string(y));
+		json_object_put(x);
+		json_object_put(y);
+	}
+}
+
+/* A bid that is accepted counts when it has a job, from when it was made; one that never has, not.
+ */
+static void test_waits(void **state)
+{
+	static const char job[] = "7 worker-time=x=1s";
+	struct auc_past *p = auc_past_create(AUC_PAST_WAITING + 100);
+	struct auc_bid bid = bid_of(job);
+	char sale[AUC_SALE_ID_LEN];
+	struct json_object *o;
+
+	(void)state;
+	auc_past_set_period(p, PERIOD);
+	assert_false(auc_past_take(p, "a") || auc_past_take(p, ""));
+	assert_false(add_again(p, job, 1, 0, false));
+	assert_int_equal(auc_past_wait(p, "a", &bid, 1, 1.5 * SECONDS, SECONDS, NULL), AUC_OK);
+	assert_int_equal(auc_past_wait(p, "b", &bid, 2, 1.6 * SECONDS, SECONDS, NULL), AUC_OK);
+	assert_int_equal(auc_past_wait(p, "c", &bid, 3, 1.7 * SECONDS, SECONDS, NULL), AUC_OK);
+	assert_false(add_again(p, job, 4, 2, false));
+	assert_true(auc_past_count(p) == 2 && auc_past_added(p) == 2);
+	assert_true(auc_past_take(p, "b") && !auc_past_was_again(p) && !auc_past_take(p, "b"));
+	assert_true(auc_past_count(p) == 3 && auc_past_at(p, 1)->uid == 2 &&
+		    auc_past_at(p, 1)->accepted && auc_past_at(p, 1)->user == 3);
+	o = auc_past_added_event(p);
+	assert_non_null(strstr(json_object_to_json_string(o), "480"));
+	json_object_put(o);
+	/* this one had been refused before */
+	assert_true(auc_past_take(p, "a") && auc_past_was_again(p));
+	assert_true(auc_past_count(p) == 3 && auc_past_at(p, 0)->accepted &&
+		    auc_past_at(p, 0)->time == 0.5 * SECONDS);
+	/* of too many the oldest are gone */
+	for (unsigned i = 0; i < AUC_PAST_WAITING + 5; i++) {
+		snprintf(sale, sizeof(sale), "%u", i);
+		assert_int_equal(auc_past_wait(p, sale, &bid, 9, 900, SECONDS, NULL), AUC_OK);
+	}
+	assert_false(auc_past_take(p, "c") || auc_past_take(p, "4"));
+	assert_true(auc_past_take(p, "5") && auc_past_take(p, sale));
+	assert_int_equal(auc_past_count(p), 5);
+	/* and of long ones sooner */
+	bid.nupload = AUC_BID_UPLOAD_MAX;
+	for (unsigned i = 0; i < bid.nupload; i++)
+		memset(bid.upload[i].name, 'x', sizeof(bid.upload[i].name) - 1);
+	for (unsigned i = 0; i < AUC_PAST_WAITING; i++) {
+		snprintf(sale, sizeof(sale), "L%u", i);
+		assert_int_equal(auc_past_wait(p, sale, &bid, 9, 900, SECONDS, NULL), AUC_OK);
+	}
+	assert_false(auc_past_take(p, "6") || auc_past_take(p, "L0"));
+	assert_true(auc_past_take(p, sale));
+	auc_past_destroy(p);
+}
+
+/* Of TEXT, accepted by SALE: it is remembered later, or never. */
+static void wait_for(struct auc_past *p, const char *text, uint32_t uid, unsigned slot,
+		     const char *sale)
+{
+	struct auc_bid bid = bid_of(text);
+
+	assert_int_equal(auc_past_wait(p, sale, &bid, uid, (slot + 0.5) * SECONDS, SECONDS, NULL),
+			 AUC_OK);
+}
+
+/* What is kept in the spool, whole or bid by bid, remembers the same, whatever is made again and
+ * however late a job comes; so does a copy; and there are as many bids as could not be the same. */
+static void test_again_at_random(void **state)
+{
+	static const char *const jobs[] = {"7 worker-time=x=1s", "8 worker-time=x=1s",
+					   "7 worker-time=y=1s"};
+	uint64_t seed = 7;
+
+	(void)state;
+	for (unsigned round = 0; round < 300; round++) {
+		unsigned limit = 5 + (unsigned)(splitmix(&seed) % 40), again = 0, made = 0;
+		struct auc_past *p = auc_past_create(limit), *journal = auc_past_create(limit);
+		struct auc_past *snapshot = auc_past_create(limit), *copy;
+		struct json_object *o;
+
+		auc_past_set_period(p, PERIOD);
+		auc_past_set_period(journal, PERIOD);
+		auc_past_set_period(snapshot, PERIOD);
+		for (unsigned i = 0, slot = 0; i < 80; i++) {
+			const char *text = jobs[splitmix(&seed) % 3];
+			uint32_t uid = (uint32_t)(splitmix(&seed) % 2);
+			unsigned what = (unsigned)(splitmix(&seed) % 8);
+			char sale[2] = {(char)('a' + splitmix(&seed) % 4)};
+
+			slot += (unsigned)(splitmix(&seed) % 4);
+			if (what == 0)
+				wait_for(p, text, uid, slot, sale);
+			if (what == 1 && !auc_past_take(p, sale))
+				continue;
+			if (what > 1)
+				(void)add_again(p, text, uid, slot, false);
+			if (what == 0)
+				continue;
+			made++;
+			again += auc_past_was_again(p);
+			o = auc_past_added_event(p);
+			assert_int_equal(auc_past_apply(journal, o, NULL), AUC_OK);
+			json_object_put(o);
+		}
+		assert_same_past(p, journal);
+		assert_true(again > 0 && auc_past_added(p) == made);
+		assert_true(auc_past_count(p) == made - again || made - again > limit);
+		for (unsigned i = 0; i < auc_past_count(p); i++) {
+			o = auc_past_event(p, i);
+			assert_int_equal(auc_past_apply(snapshot, o, NULL), AUC_OK);
+			json_object_put(o);
+			assert_true(!i || auc_past_at(p, i)->time >= auc_past_at(p, i - 1)->time);
+		}
+		assert_same_past(p, snapshot);
+		copy = auc_past_copy(p);
+		assert_same_past(p, copy);
+		/* and they go on alike */
+		assert_int_equal(add_again(p, jobs[0], 0, 300, false),
+				 add_again(copy, jobs[0], 0, 300, false));
+		assert_same_past(p, copy);
+		auc_past_destroy(p);
+		auc_past_destroy(copy);
+		auc_past_destroy(journal);
+		auc_past_destroy(snapshot);
+	}
+}
+
+static void test_hostile(void **state)
+{
+	static const char *const bids[] = {
+		"{\"event\":\"bid\"}",
+		"{\"event\":\"bid\",\"time\":-1,\"slot_seconds\":1,\"accepted\":true,\"bid\":"
+		"\"1\"}",
+		"{\"event\":\"bid\",\"time\":5,\"last\":4,\"slot_seconds\":1,\"accepted\":true,"
+		"\"bid\":\"1\"}",
+		"{\"event\":\"bid\",\"time\":1,\"slot_seconds\":0,\"accepted\":true,\"bid\":\"1\"}",
+		"{\"event\":\"bid\",\"time\":1,\"slot_seconds\":1,\"accepted\":1,\"bid\":\"1\"}",
+		"{\"event\":\"bid\",\"time\":1,\"slot_seconds\":1,\"accepted\":true,\"bid\":\"\"}",
+		"{\"event\":\"bid\",\"time\":1,\"slot_seconds\":1,\"accepted\":true,\"bid\":"
+		"\"a\\u0001\"}",
+		"{\"event\":\"bid\",\"time\":1,\"slot_seconds\":1,\"accepted\":true,\"bid\":\"1\","
+		"\"partitions\":[]}",
+		"{\"event\":\"bid\",\"time\":1,\"slot_seconds\":1,\"accepted\":true,\"bid\":\"1\","
+		"\"user\":0}",
+		"{\"event\":\"bid\",\"time\":1,\"slot_seconds\":1,\"accepted\":true,\"bid\":\"1\","
+		"\"partitions\":[7]}",
+		"{\"event\":\"bid\",\"time\":1,\"slot_seconds\":1,\"accepted\":true,\"bid\":\"1\","
+		"\"partitions\":[\"a b\"]}",
+	};
+#define HEAD                                                                                       \
+	"{\"event\":\"prices\",\"kind\":\"flat\",\"form\":\"flat\",\"factor\":0.5,\"slot_"         \
+	"seconds\":300,\"time\":1,\"slot\":2,"                                                     \
+	"\"bids\":3,\"expected\":3,\"bound\":4,\"day_bids\":0,\"day_worth\":0,\"day_bound\":0,"    \
+	"\"guard_time\":0,\"guard_seconds\":0,"                                                    \
+	"\"seconds\":1,\"worth\":{\"none\":0,\"published\":0,\"flat\":0,\"learned\":0},"           \
+	"\"classes\":"
+#define GUARD                                                                                      \
+	"{\"kind\":\"none\",\"form\":\"none\",\"factor\":0,\"again\":false,\"flat\":false,"        \
+	"\"periods\":2,\"gain\":-3,\"error\":1,\"needed\":2}"
+#define CLASS "{\"partition\":\"e\",\"tres\":\"cpu\",\"capacity\":2,\"servers\":1,\"runs\":"
+	static const char *const prices[] = {
+		"{\"event\":\"prices\"}",
+		HEAD "7}",
+		HEAD "[7]}",
+		HEAD "[" CLASS "7}]}",
+		HEAD "[" CLASS "[[1,2]]}]}",
+		HEAD "[" CLASS "[[2,1,1]]}]}",
+		HEAD "[" CLASS "[[1,2,-1]]}]}",
+		HEAD "[" CLASS "[[1,2,1e300]]}]}",
+		HEAD "[" CLASS "[[1,9007199254740993,1]]}]}",
+		HEAD "[" CLASS "[[1,2,1],[2,3,1]]}]}",
+		HEAD "[],\"guard\":7,\"moved\":false}",
+		HEAD "[],\"guard\":{},\"moved\":false}",
+		HEAD "[],\"guard\":" GUARD "}",
+		HEAD "[],\"guard\":{\"kind\":\"dear\"},\"moved\":false}",
+	};
+	struct auc_past *p = auc_past_create(3);
+	struct auc_tariff *t;
+	struct json_object *o;
+	struct auc_err err;
+
+	(void)state;
+	for (unsigned i = 0; i < sizeof(bids) / sizeof(*bids); i++) {
+		assert_non_null(o = auc_json_parse(bids[i], strlen(bids[i])));
+		if (auc_past_apply(p, o, &err) != AUC_ECORRUPT)
+			fail_msg("%s", bids[i]);
+		json_object_put(o);
+	}
+	assert_int_equal(auc_past_count(p), 0);
+	auc_past_destroy(p);
+	for (unsigned i = 0; i < sizeof(prices) / sizeof(*prices); i++) {
+		assert_non_null(o = auc_json_parse(prices[i], strlen(prices[i])));
+		if (auc_tariff_read(o, &t, &err) != AUC_ECORRUPT || t)
+			fail_msg("%s", prices[i]);
+		json_object_put(o);
+	}
+	o = auc_json_parse(HEAD "[],\"moved\":true,\"guard\":" GUARD "}",
+			   strlen(HEAD "[],\"moved\":true,\"guard\":" GUARD "}"));
+	assert_int_equal(auc_tariff_read(o, &t, NULL), AUC_OK);
+	assert_true(t->moved && t->guard.days == 2 && t->guard.gain == -3);
+	auc_tariff_free(t);
+	json_object_put(o);
+	o = auc_json_parse(HEAD "[]}", strlen(HEAD "[]}"));
+	assert_int_equal(auc_tariff_read(o, &t, NULL), AUC_OK);
+	assert_true(t->kind == AUC_TARIFF_FLAT && t->nclasses == 0 && t->bids == 3);
+	assert_true(t->guard.choice.kind == AUC_TARIFF_FLAT && t->guard.flat && t->guard.days == 0);
+	auc_tariff_free(t);
+	json_object_put(o);
+}
+
+/* A tariff reads back as it was written, and long ones are put together. */
+static void test_tariff(void **state)
+{
+	struct auc_price free_of_charge = {0};
+	const struct auc_named gpu = {"gpu", 4};
+	struct auc_market *m = auc_market_create(AUC_SLOTS_MAX, 300, 1000);
+	struct auc_tariff *t = calloc(1, sizeof(*t)), *back;
+	struct auc_given_price *list = calloc(2 * AUC_SLOTS_MAX, sizeof(*list));
+	double sum = 0, all = 0;
+	struct json_object *o;
+
+	(void)state;
+	assert_int_equal(auc_market_add_server(m, "a", "east", false, 3, 0, &gpu, 1, NULL), AUC_OK);
+	assert_int_equal(auc_market_add_server(m, "b", "west", false, 3, 0, &gpu, 1, NULL), AUC_OK);
+	assert_int_equal(auc_market_ready(m, &free_of_charge, NULL), AUC_OK);
+	for (unsigned i = 0; i < AUC_SLOTS_MAX; i++) {
+		list[i] = (struct auc_given_price){0, 0, 1000 + i, 1000 + i, i % 7 + 0.1};
+		list[AUC_SLOTS_MAX + i] = (struct auc_given_price){1, 0, 1000 + i, 1000 + i, i};
+		sum += i % 7 + 0.1;
+	}
+	assert_int_equal(auc_tariff_set(t, m, list, 2 * AUC_SLOTS_MAX, NULL), AUC_OK);
+	assert_true(t->nclasses == 2 && t->nruns <= AUC_TARIFF_RUNS && t->nruns > 1000);
+	t->kind = AUC_TARIFF_LEARNED;
+	t->slot_seconds = 300;
+	assert_non_null(o = auc_tariff_event(t));
+	assert_true(auc_tariff_knows(o));
+	assert_int_equal(auc_tariff_read(o, &back, NULL), AUC_OK);
+	json_object_put(o);
+	assert_memory_equal(back->runs, t->runs, t->nruns * sizeof(*t->runs));
+	assert_int_equal(auc_tariff_give(back, m, NULL), AUC_OK);
+	for (unsigned i = 0; i < AUC_SLOTS_MAX; i++)
+		all += auc_market_price(m, 0, 0, 1000 + i);
+	assert_true(fabs(all - sum) < 1e-3 * sum);
+	auc_tariff_free(back);
+	auc_tariff_free(t);
+	free(list);
+	auc_market_destroy(m);
+}
+
+/* In the last quarter of the third period there are three times as many bids as before: more are
+ * expected than came. */
+static void test_level(void **state)
+{
+	double expected[2];
+
+	(void)state;
+	for (unsigned more = 0; more < 2; more++) {
+		struct auc_auction *a;
+		struct auc_tariff *t;
+		double now = NOW;
+		char dir[64];
+
+		world_mkdir(dir);
+		a = world_open("Slots=40\nHistoryBids=2000\nPrices=flat", dir, now);
+		fitting_submit(a, cheap, 111, SLOT, &now);
+		fitting_submit(a, cheap, more ? 33 : 11, more ? SLOT / 3 : SLOT, &now);
+		assert_true(fit(a, now));
+		auc_auction_tick(a, now + SLOT);
+		assert_true(auc_auction_tariff(a, &t));
+		expected[more] = t->expected;
+		auc_tariff_free(t);
+		auc_auction_destroy(a);
+		world_rmdir(dir);
+	}
+	assert_true(fabs(expected[0] - 40) < 2);
+	/* a third of 142 bids, times (30 + 10) / (10 + 10) */
+	assert_true(fabs(expected[1] - 95) < 4);
+}
+
+/* As many bids come in the last quarter of the fourth period as ever, but others: these alone are
+ * expected, four times as often as they came, and prices are fitted again whatever was chosen. A
+ * period later all that came in it. */
+static void test_other_jobs(void **state)
+{
+	struct auc_auction *a;
+	struct auc_tariff *t, *back;
+	struct json_object *o;
+	double now = NOW, since;
+	char dir[64], *why;
+
+	(void)state;
+	world_mkdir(dir);
+	a = world_open("Slots=40\nHistoryBids=2000\nPrices=learned", dir, now);
+	fitting_submit(a, cheap, 450, SLOT / 3, &now);
+	assert_true(fit(a, now));
+	auc_auction_tick(a, now + SLOT);
+	assert_true(auc_auction_tariff(a, &t));
+	assert_true(!t->moved && t->bids > 350 && fabs(t->expected - 120) < 4);
+	assert_true(t->other_since == 0);
+	auc_tariff_free(t);
+	since = now;
+	fitting_submit(a, dear, 30, SLOT / 3, &now);
+	assert_true(fit(a, now));
+	auc_auction_tick(a, now + SLOT);
+	assert_true(auc_auction_tariff(a, &t));
+	assert_true(t->bids >= 28 && t->bids <= 34 && fabs(t->expected - 120) < 12);
+	assert_true(t->moved || t->guard.choice.again);
+	assert_int_equal(t->kind, AUC_TARIFF_LEARNED);
+	assert_true(fabs(t->other_since - since) <= 2 * SLOT);
+	why = auc_tariff_why(t);
+	assert_non_null(strstr(why, " other bids come than before, and only these are expected"));
+	free(why);
+	o = auc_tariff_event(t);
+	assert_int_equal(auc_tariff_read(o, &back, NULL), AUC_OK);
+	assert_true(back->other_since == t->other_since && back->moved == t->moved);
+	json_object_object_add(o, "other_since", json_object_new_string("noon"));
+	auc_tariff_free(back);
+	assert_int_equal(auc_tariff_read(o, &back, NULL), AUC_ECORRUPT);
+	json_object_put(o);
+	auc_tariff_free(t);
+	fitting_submit(a, dear, 100, SLOT / 3, &now);
+	assert_true(fit(a, now));
+	auc_auction_tick(a, now + SLOT);
+	assert_true(auc_auction_tariff(a, &t));
+	assert_true(t->bids >= 116 && t->bids <= 124 && fabs(t->expected - 120) < 4);
+	auc_tariff_free(t);
+	auc_auction_destroy(a);
+	world_rmdir(dir);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_past),
+		cmocka_unit_test(test_driven_out),
+		cmocka_unit_test(test_made_again),
+		cmocka_unit_test(test_waits),
+		cmocka_unit_test(test_again_at_random),
+		cmocka_unit_test(test_hostile),
+		cmocka_unit_test(test_tariff),
+		cmocka_unit_test_setup_teardown(test_scarcity, flat_prices, world_auction_teardown),
+		cmocka_unit_test_setup_teardown(test_bid_again, flat_prices,
+						world_auction_teardown),
+		cmocka_unit_test_setup_teardown(test_dry_run, flat_prices, world_auction_teardown),
+		cmocka_unit_test_setup_teardown(test_guard, learned_prices, world_auction_teardown),
+		cmocka_unit_test_setup_teardown(test_worth, learned_prices, world_auction_teardown),
+		cmocka_unit_test(test_periods),
+		cmocka_unit_test(test_days),
+		cmocka_unit_test(test_restart),
+		cmocka_unit_test_setup_teardown(test_nodes, flat_prices, world_auction_teardown),
+		cmocka_unit_test_setup_teardown(test_stop, learned_prices, world_auction_teardown),
+		cmocka_unit_test(test_level),
+		cmocka_unit_test(test_other_jobs),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

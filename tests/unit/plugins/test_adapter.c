@@ -1,0 +1,535 @@
+/* test_adapter.c - between Slurm's structures and the auction: nodes, bids in submissions,
+ * single-node jobs. */
+#include "config.h"
+
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+#include <json-c/json.h>
+
+#include "adapter/desc.h"
+#include "adapter/nodes.h"
+
+/* -- nodes -- */
+
+static unsigned gres(const char *text, struct auc_named *tres)
+{
+	unsigned n = 0;
+	struct auc_err err;
+
+	assert_int_equal(auc_nodes_parse_gres(text, tres, &n, &err), AUC_OK);
+	return n;
+}
+
+static void test_gres(void **state)
+{
+	struct auc_named t[AUC_TRES_MAX];
+
+	(void)state;
+	assert_int_equal(gres("", t), 0);
+	assert_int_equal(gres("(null)", t), 0);
+	assert_int_equal(gres("gpu:v100:4", t), 1);
+	assert_string_equal(t[0].name, "gpu:v100");
+	assert_true(t[0].value == 4);
+	assert_int_equal(gres("gpu:v100:4(S:0,1),gpu:t4:2(S:0-1),shard:8", t), 3);
+	assert_string_equal(t[1].name, "gpu:t4");
+	assert_true(t[1].value == 2);
+	assert_string_equal(t[2].name, "shard");
+	assert_true(t[2].value == 8);
+	assert_int_equal(gres("gpu:2,gpu:3", t), 1);
+	assert_true(t[0].value == 5);
+	assert_int_equal(gres("gpu", t), 1);
+	assert_true(t[0].value == 1);
+	assert_int_equal(gres("bandwidth:lustre:no_consume:4G", t), 0);
+	assert_int_equal(gres("disk:2K", t), 1);
+	assert_true(t[0].value == 2048);
+}
+
+static void test_gres_bad(void **state)
+{
+	struct auc_named t[AUC_TRES_MAX];
+	char many[400] = "";
+	struct auc_err err;
+	unsigned n = 0;
+
+	(void)state;
+	assert_int_equal(auc_nodes_parse_gres("gpu:4x", t, &n, &err), AUC_EINVAL);
+	assert_non_null(strstr(err.text, "gpu:4x"));
+	assert_int_equal(auc_nodes_parse_gres("gpu:4KK", t, &n, &err), AUC_EINVAL);
+	for (unsigned i = 0; i <= AUC_TRES_MAX; i++)
+		sprintf(many + strlen(many), "%sg%u:1", i ? "," : "", i);
+	n = 0;
+	assert_int_equal(auc_nodes_parse_gres(many, t, &n, &err), AUC_EINVAL);
+	assert_int_equal(n, AUC_TRES_MAX);
+}
+
+static const char conf_text[] =
+	"Policy=dps\nSlotSeconds=10\nSlots=10\nPrices=given\nEta=cpu=2\n"
+	"PartitionName=edge Site=edge\nPartitionName=cloud Site=cloud\n"
+	"WorkerType=w TRES=cpu=1,mem=1 Bandwidth=1\nPSType=p TRES=cpu=1,mem=1 "
+	"Bandwidth=1\n";
+
+static void test_servers(void **state)
+{
+	int32_t edge[] = {0, 1, 3, 3, -1}, cloud[] = {1, 2, -1};
+	partition_info_t parts[] = {
+		{.name = (char *)"cloud", .node_inx = cloud},
+		{.name = (char *)"edge", .node_inx = edge},
+	};
+	node_info_t nodes[] = {
+		{.name = (char *)"e0",
+		 .cpus = 8,
+		 .cpus_efctv = 6,
+		 .real_memory = 1000,
+		 .mem_spec_limit = 100,
+		 .gres = (char *)"gpu:v100:2",
+		 .node_state = NODE_STATE_IDLE},
+		{.name = (char *)"both",
+		 .cpus = 4,
+		 .real_memory = 10,
+		 .node_state = NODE_STATE_MIXED},
+		{.name = (char *)"c0",
+		 .cpus = 4,
+		 .real_memory = 10,
+		 .node_state = NODE_STATE_IDLE | NODE_STATE_DRAIN},
+		{.name = (char *)"bad", .cpus = 4, .gres = (char *)"gpu:x1:2x"},
+		{.name = (char *)"other", .cpus = 4},
+	};
+	partition_info_msg_t p = {.record_count = 2, .partition_array = parts};
+	node_info_msg_t n = {.record_count = 5, .node_array = nodes};
+	struct auc_server_spec *s;
+	struct auc_conf *conf;
+	struct auc_err err;
+	char missing[128];
+	unsigned ns;
+
+	(void)state;
+	assert_int_equal(auc_conf_parse(conf_text, strlen(conf_text), "test", &conf, &err), AUC_OK);
+	assert_int_equal(auc_nodes_servers(conf, &n, &p, &s, &ns, &err), AUC_EINVAL);
+	assert_non_null(strstr(err.text, "bad"));
+	assert_int_equal(ns, 3);
+	assert_string_equal(s[0].name, "e0");
+	assert_string_equal(s[0].partition, "edge");
+	assert_int_equal(s[0].ncapacity, 3);
+	assert_true(s[0].capacity[0].value == 6 && s[0].capacity[1].value == 900);
+	assert_string_equal(s[0].capacity[2].name, "gpu:v100");
+	assert_false(s[0].down);
+	/* In both partitions: the first of auction.conf has it. */
+	assert_string_equal(s[1].partition, "edge");
+	assert_string_equal(s[2].partition, "cloud");
+	assert_true(s[2].down);
+	free(s);
+	auc_nodes_missing(conf, &p, missing, sizeof(missing));
+	assert_string_equal(missing, "");
+	p.partition_array++;
+	p.record_count = 1;
+	auc_nodes_missing(conf, &p, missing, sizeof(missing));
+	assert_string_equal(missing, "PartitionName=cloud: slurm.conf has no such partition");
+	p.record_count = 0;
+	auc_nodes_missing(conf, &p, missing, sizeof(missing));
+	assert_string_equal(
+		missing,
+		"PartitionName=edge, PartitionName=cloud: slurm.conf has no such partition");
+	auc_conf_free(conf);
+}
+
+/* -- submissions -- */
+
+static void test_bid_found(void **state)
+{
+	char *spank[] = {(char *)"OTHER=1", (char *)"SLURM_AUCTION_BID=bid=3 epochs=2"};
+	char *prefixed[] = {(char *)"SPANK_SLURM_AUCTION_BID=bid=4"};
+	char *env[] = {(char *)"SLURM_AUCTION_BIDDER=x", (char *)"SLURM_AUCTION_BID=bid=5"};
+	char *none[] = {(char *)"SLURM_AUCTION_BID="};
+	job_desc_msg_t d;
+
+	(void)state;
+	slurm_init_job_desc_msg(&d);
+	assert_null(auc_desc_bid(&d));
+	d.environment = none;
+	d.env_size = 1;
+	assert_null(auc_desc_bid(&d));
+	d.environment = env;
+	d.env_size = 2;
+	assert_string_equal(auc_desc_bid(&d), "bid=5");
+	d.spank_job_env = none;
+	d.spank_job_env_size = 1;
+	assert_string_equal(auc_desc_bid(&d), "bid=5");
+	d.spank_job_env = prefixed;
+	d.spank_job_env_size = 1;
+	assert_string_equal(auc_desc_bid(&d), "bid=4");
+	d.spank_job_env = spank;
+	d.spank_job_env_size = 2;
+	assert_string_equal(auc_desc_bid(&d), "bid=3 epochs=2");
+}
+
+static void test_limit_is_forgotten(void **state)
+{
+	char spank[] = "SLURM_AUCTION_BID=epochs=2 max-price=12.5 chunks=3",
+	     other[] = "PATH=/max-price=7";
+	char env[] = "SLURM_AUCTION_BID=max-price=3",
+	     option[] = "_SLURM_SPANK_OPTION_auction_max_price=12.5";
+	char script[] = "#!/bin/sh\n#SBATCH --max-price=12.5 -n 1\necho --max-price=4\n"
+			"#SBATCH --max-price 3";
+	char line[] = "sbatch --max-price=12.5 --max-price  7 -n 1",
+	     *spanks[] = {other, spank, option}, *envs[] = {env, NULL};
+	job_desc_msg_t d;
+
+	(void)state;
+	slurm_init_job_desc_msg(&d);
+	auc_desc_forget_limit(&d);
+	d.spank_job_env = spanks;
+	d.spank_job_env_size = 3;
+	d.submit_line = line;
+	d.environment = envs;
+	d.env_size = 2;
+	d.script = script;
+	auc_desc_forget_limit(&d);
+	assert_string_equal(script, "#!/bin/sh\n#SBATCH --max-price=     -n 1\necho --max-price=4\n"
+				    "#SBATCH --max-price  ");
+	assert_string_equal(spank, "SLURM_AUCTION_BID=epochs=2 max-price=     chunks=3");
+	assert_string_equal(env, "SLURM_AUCTION_BID=max-price= ");
+	assert_string_equal(option, "_SLURM_SPANK_OPTION_auction_max_price=0");
+	assert_string_equal(line, "sbatch --max-price=     --max-price    -n 1");
+	assert_string_equal(other, "PATH=/max-price=7");
+}
+
+/* Whoever may send anything may name two jobs: the text is what slurmctld goes by. */
+static void test_changed_job(void **state)
+{
+	static const struct {
+		uint32_t id;
+		const char *text;
+		uint32_t changed;
+	} cases[] = {
+		{7, NULL, 7},         {NO_VAL, "12", 12},    {0, "12", 12},   {7, "12", 12},
+		{NO_VAL, "12_3", 12}, {7, "12_[1-3,5]", 12}, {7, "12+1", 12}, {7, "4294967308", 12},
+		{7, " +12", 12},      {7, "s1A2B3C", 0},     {7, "", 0},      {NO_VAL, NULL, 0},
+	};
+	job_desc_msg_t d;
+
+	(void)state;
+	for (unsigned i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		slurm_init_job_desc_msg(&d);
+		AUC_DESC_JOB_ID(&d) = cases[i].id;
+		d.job_id_str = (char *)cases[i].text;
+		assert_int_equal(auc_desc_job_id(&d), cases[i].changed);
+	}
+}
+
+static void refused(job_desc_msg_t *d, const char *option)
+{
+	struct auc_err err;
+
+	assert_int_equal(auc_desc_check(d, &err), AUC_EINVAL);
+	assert_non_null(strstr(err.text, option));
+	slurm_init_job_desc_msg(d);
+	d->het_job_offset = NO_VAL;
+}
+
+static void test_contradictions(void **state)
+{
+	job_desc_msg_t d;
+
+	(void)state;
+	slurm_init_job_desc_msg(&d);
+	d.het_job_offset = NO_VAL;
+	/* What a plain sbatch sends. */
+	d.min_cpus = 1;
+	assert_int_equal(auc_desc_check(&d, NULL), AUC_OK);
+	d.min_nodes = d.max_nodes = d.num_tasks = 1;
+	assert_int_equal(auc_desc_check(&d, NULL), AUC_OK);
+	/* What changes nothing in what a job is given. */
+	d.bitflags = SPREAD_JOB | GRES_DISABLE_BIND;
+	d.task_dist = SLURM_DIST_BLOCK;
+	assert_int_equal(auc_desc_check(&d, NULL), AUC_OK);
+	d.min_nodes = 2;
+	refused(&d, "--nodes");
+	d.num_tasks = 4;
+	refused(&d, "--ntasks");
+	d.cpus_per_task = 2;
+	refused(&d, "--cpus-per-task");
+	d.pn_min_memory = 100;
+	refused(&d, "--mem");
+	d.time_limit = 5;
+	refused(&d, "--time");
+	d.begin_time = 1;
+	refused(&d, "--begin");
+	d.req_nodes = (char *)"edge1";
+	refused(&d, "--nodelist");
+	d.tres_per_node = (char *)"gres:gpu:1";
+	refused(&d, "--gres");
+	d.tres_per_job = (char *)"gres:gpu:1";
+	refused(&d, "--gpus");
+	d.shared = 0;
+	refused(&d, "--exclusive");
+	d.bitflags = GRES_ENFORCE_BIND;
+	refused(&d, "--gres-flags=enforce-binding");
+	d.task_dist = SLURM_DIST_ARBITRARY;
+	refused(&d, "--distribution=arbitrary");
+	d.dependency = (char *)"after:1";
+	refused(&d, "--dependency");
+	d.reservation = (char *)"r";
+	refused(&d, "--reservation");
+	d.features = (char *)"f";
+	refused(&d, "--constraint");
+	d.priority = 0;
+	refused(&d, "--hold");
+	d.array_inx = (char *)"1-3";
+	refused(&d, "--array=1-3");
+	d.het_job_offset = 0;
+	refused(&d, "heterogeneous");
+	d.begin_time = 1;
+	d.bitflags = CRON_JOB;
+	refused(&d, "scrontab");
+}
+
+static struct auc_part part(void)
+{
+	struct auc_part p = {.server = "edge1", .partition = "edge", .lead = true, .ntres = 4};
+
+	p.tres[0] = (struct auc_named){.name = "gpu:v100", .value = 2};
+	p.tres[1] = (struct auc_named){.name = "cpu", .value = 5};
+	p.tres[2] = (struct auc_named){.name = "mem", .value = 1200};
+	p.tres[3] = (struct auc_named){.name = "shard", .value = 3};
+	return p;
+}
+
+static void test_slice(void **state)
+{
+	struct auc_part p = part();
+	struct auc_slice s;
+	struct auc_err err;
+
+	(void)state;
+	assert_int_equal(auc_slice_of(&p, 100.5, 221, &s, &err), AUC_OK);
+	assert_string_equal(s.node, "edge1");
+	assert_int_equal(s.cpus, 5);
+	assert_int_equal(s.mem_mb, 1200);
+	assert_string_equal(s.gres, AUC_GRES_PREFIX "gpu:v100:2," AUC_GRES_PREFIX "shard:3");
+	/* Never before the slot, and never shorter than the plan. */
+	assert_int_equal(s.begin, 101);
+	assert_int_equal(s.minutes, 3);
+	p.tres[1].value = 0;
+	assert_int_equal(auc_slice_of(&p, 100, 220, &s, &err), AUC_EINVAL);
+	p = part();
+	p.tres[2].value = 1e18;
+	assert_int_equal(auc_slice_of(&p, 100, 220, &s, &err), AUC_EINVAL);
+}
+
+static void test_apply(void **state)
+{
+	/* As from within a job that was sold. */
+	static const char *const before[] = {"PATH=/bin",
+					     "SLURM_AUCTION_BID=300",
+					     "SLURM_AUCTION_EPOCHS=3",
+					     "SLURM_AUCTION_SALE=ab-0",
+					     "SLURM_AUCTION_START=0.000",
+					     "SLURM_AUCTION_END=100.000",
+					     "HOME=/"};
+	slurm_job_info_t info = {0};
+	struct auc_part p = part();
+	struct auc_slice s;
+	job_desc_msg_t d;
+
+	(void)state;
+	slurm_init_job_desc_msg(&d);
+	AUC_XRECALLOC(d.environment, 7);
+	for (d.env_size = 0; d.env_size < 7; d.env_size++)
+		d.environment[d.env_size] = slurm_xstrdup(before[d.env_size]);
+	d.partition = slurm_xstrdup("cloud");
+	assert_int_equal(auc_slice_of(&p, 100, 220, &s, NULL), AUC_OK);
+	auc_desc_apply(&d, &s, "{\"auction\":1}");
+	auc_desc_environment(&d, "ab-1", 100, 220);
+	assert_int_equal(d.min_nodes, 1);
+	assert_int_equal(d.max_nodes, 1);
+	assert_int_equal(d.num_tasks, 1);
+	assert_int_equal(d.cpus_per_task, 5);
+	assert_int_equal(d.pn_min_cpus, 5);
+	assert_int_equal(d.max_cpus, 5);
+	assert_int_equal(d.requeue, 0);
+	assert_int_equal(d.time_limit, 2);
+	assert_int_equal(d.begin_time, 100);
+	assert_string_equal(d.partition, "edge");
+	assert_string_equal(d.req_nodes, "edge1");
+	assert_string_equal(d.tres_per_node, s.gres);
+	assert_string_equal(d.admin_comment, "{\"auction\":1}");
+	/* A submission from inside the job must not bid again by accident. */
+	assert_int_equal(d.env_size, 5);
+	assert_string_equal(d.environment[0], "PATH=/bin");
+	assert_string_equal(d.environment[1], "HOME=/");
+	assert_string_equal(d.environment[2], "SLURM_AUCTION_SALE=ab-1");
+	assert_string_equal(d.environment[3], "SLURM_AUCTION_START=100.000");
+	assert_string_equal(d.environment[4], "SLURM_AUCTION_END=220.000");
+
+	info.req_nodes = d.req_nodes;
+	info.partition = d.partition;
+	info.cpus_per_task = 5;
+	info.pn_min_memory = 1200;
+	info.time_limit = 2;
+	assert_false(auc_slice_matches(&s, &info));
+	info.tres_per_node = (char *)"gres:gpu:v100=2,gres/shard:3";
+	assert_true(auc_slice_matches(&s, &info));
+	info.tres_per_node = (char *)"gres:gpu:v100=2";
+	assert_false(auc_slice_matches(&s, &info));
+	info.tres_per_node = (char *)"gres";
+	assert_false(auc_slice_matches(&s, &info));
+	info.tres_per_node = d.tres_per_node;
+	assert_true(auc_slice_matches(&s, &info));
+	info.time_limit = 3;
+	assert_false(auc_slice_matches(&s, &info));
+	assert_true(auc_slice_fits(&s, &info));
+	info.pn_min_memory = 1201;
+	assert_false(auc_slice_fits(&s, &info));
+	/* As one from within that is none of the auction's. */
+	auc_desc_forget_sale(&d);
+	assert_int_equal(d.env_size, 2);
+	assert_string_equal(d.environment[1], "HOME=/");
+	for (uint32_t i = 0; i < d.env_size; i++)
+		AUC_XFREE(d.environment[i]);
+	AUC_XFREE(d.environment);
+	AUC_XFREE(d.partition);
+	AUC_XFREE(d.req_nodes);
+	AUC_XFREE(d.tres_per_node);
+	AUC_XFREE(d.admin_comment);
+}
+
+/* What a record shows of a job that waits as it was sold, and of one that its owner has changed. */
+static void test_changed_record(void **state)
+{
+	struct auc_part p = part();
+	slurm_job_info_t sold, info;
+	struct auc_slice s;
+
+	(void)state;
+	assert_int_equal(auc_slice_of(&p, 100, 220, &s, NULL), AUC_OK);
+	/* As 22.05 has them. */
+	sold = (slurm_job_info_t){
+		.job_state = JOB_PENDING,
+		.req_nodes = (char *)"edge1",
+		.partition = (char *)"edge",
+		.tres_per_node = (char *)"gres:gpu:v100:2,gres:shard:3",
+		.pn_min_memory = 1200,
+		.time_limit = 2,
+		.cpus_per_task = 5,
+		.pn_min_cpus = 5,
+		.num_cpus = 5,
+		.max_cpus = 5,
+		.num_tasks = 1,
+		.num_nodes = 1,
+		.max_nodes = 1,
+		.sockets_per_node = NO_VAL16,
+		.cores_per_socket = NO_VAL16,
+		.threads_per_core = NO_VAL16,
+	};
+	assert_true(auc_slice_matches(&s, &sold));
+	/* Slurm estimates it. */
+	info = sold;
+	info.num_nodes = 2;
+	assert_true(auc_slice_matches(&s, &info));
+	/* Nor is what a release does not say a change, or how Slurm rounds what runs. */
+	info = sold;
+	info.pn_min_cpus = 0;
+	info.max_cpus = info.num_tasks = info.num_nodes = info.max_nodes = 0;
+	info.ntasks_per_node = NO_VAL16;
+	info.sockets_per_node = info.cores_per_socket = info.threads_per_core = 0;
+	info.tres_per_task = (char *)"cpu=5";
+	info.tres_per_job = info.tres_per_socket = info.cpus_per_tres = (char *)"";
+	assert_true(auc_slice_matches(&s, &info));
+	info = sold;
+	info.job_state = JOB_RUNNING;
+	info.num_cpus = 6;
+	info.max_cpus = info.max_nodes = 0;
+	assert_true(auc_slice_matches(&s, &info));
+#define CHANGED(field, value)                                                                      \
+	do {                                                                                       \
+		info = sold;                                                                       \
+		info.field = (value);                                                              \
+		assert_false(auc_slice_matches(&s, &info));                                        \
+	} while (0)
+	CHANGED(num_tasks, 4);
+	CHANGED(num_cpus, 12);
+	CHANGED(max_cpus, 12);
+	CHANGED(pn_min_cpus, 6);
+	CHANGED(max_nodes, 2);
+	CHANGED(ntasks_per_node, 2);
+	CHANGED(sockets_per_node, 2);
+	CHANGED(cores_per_socket, 4);
+	CHANGED(threads_per_core, 1);
+	CHANGED(requeue, 1);
+	CHANGED(tres_per_job, (char *)"gpu:3");
+	CHANGED(tres_per_socket, (char *)"gpu:1");
+	CHANGED(tres_per_task, (char *)"gpu:2");
+	CHANGED(tres_per_task, (char *)"cpu=5,gres/gpu=2");
+	CHANGED(cpus_per_tres, (char *)"gpu:6");
+	CHANGED(time_limit, 3);
+#undef CHANGED
+}
+
+static void test_trap(void **state)
+{
+	static const char *const cases[][2] = {
+		{"#!/bin/sh\n#SBATCH -J x\nslaunch a\n",
+		 "#!/bin/sh\ntrap : 10\n#SBATCH -J x\nslaunch a\n"},
+		{"#!/usr/bin/env bash\n", "#!/usr/bin/env bash\ntrap : 10\n"},
+		{"#! /bin/bash -l\nx", "#! /bin/bash -l\ntrap : 10\nx"},
+		{"#!/usr/bin/python3\nx\n", "#!/usr/bin/python3\nx\n"},
+		{"#!/bin/shell\nx\n", "#!/bin/shell\nx\n"},
+		{"#!\n", "#!\n"},
+		{"#!/bin/sh", "#!/bin/sh"},
+		{"no script\n", "no script\n"},
+	};
+
+	(void)state;
+	for (unsigned i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		job_desc_msg_t d;
+
+		slurm_init_job_desc_msg(&d);
+		d.script = slurm_xstrdup(cases[i][0]);
+		auc_desc_trap(&d, 0);
+		assert_string_equal(d.script, cases[i][0]);
+		auc_desc_trap(&d, 10);
+		assert_string_equal(d.script, cases[i][1]);
+		AUC_XFREE(d.script);
+	}
+}
+
+static void test_void(void **state)
+{
+	char *text = auc_receipt_void(
+		"{\"auction\":1,\"sale\":\"a-1\",\"state\":\"lien\",\"payment\":\"12.600000\"}",
+		"lost");
+	struct json_object *o, *v;
+
+	(void)state;
+	assert_non_null(text);
+	o = json_tokener_parse(text);
+	assert_true(json_object_object_get_ex(o, "payment", &v));
+	assert_string_equal(json_object_get_string(v), "0.000000");
+	assert_true(json_object_object_get_ex(o, "refund", &v));
+	assert_string_equal(json_object_get_string(v), "12.600000");
+	assert_true(json_object_object_get_ex(o, "state", &v));
+	assert_string_equal(json_object_get_string(v), "settled");
+	json_object_put(o);
+	free(text);
+	assert_null(auc_receipt_void("[1]", "lost"));
+	assert_null(auc_receipt_void("{", "lost"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_gres),           cmocka_unit_test(test_limit_is_forgotten),
+		cmocka_unit_test(test_gres_bad),       cmocka_unit_test(test_servers),
+		cmocka_unit_test(test_bid_found),      cmocka_unit_test(test_changed_job),
+		cmocka_unit_test(test_contradictions), cmocka_unit_test(test_slice),
+		cmocka_unit_test(test_apply),          cmocka_unit_test(test_changed_record),
+		cmocka_unit_test(test_trap),           cmocka_unit_test(test_void),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

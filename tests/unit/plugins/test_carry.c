@@ -1,0 +1,408 @@
+/*
+ * test_carry.c - how the agent carries a sale out (plugins/sched/auction/book.c and act.c): what it
+ * books goes by the nodes as they are then, not as they were when it last looked at them, and what
+ * it submits is nobody's to change from then on. The ledger is real; Slurm, and the agent's look at
+ * its nodes, are this test.
+ */
+#include "config.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "sched/auction/agent-private.h"
+#include "sched/auction/job_change.h"
+#include "sched/auction/fence.h"
+#include "sched/auction/power.h"
+#include "sched/auction/receipts.h"
+#include "adapter/site.h"
+#include "unit/support/world.h"
+
+static struct auc_err err;
+
+/* What a look at the nodes finds, and how often there was one. */
+static const char *found_down, *found_closed;
+static unsigned looks;
+
+/* All edges are up but DOWN, and all are open but CLOSED; either may be "". */
+static void set_nodes(struct auc_auction *a, const char *down, const char *closed, double now)
+{
+	struct auc_closed_time shut = {.from = 0, .to = 1e12};
+	struct auc_server_spec specs[8];
+
+	memcpy(specs, world_servers, world_nservers * sizeof(*specs));
+	for (unsigned i = 0; i < world_nservers; i++)
+		specs[i].down = strstr(down, specs[i].name) != NULL;
+	assert_int_equal(auc_auction_set_servers(a, specs, world_nservers, now, &err), AUC_OK);
+	strcpy(shut.server, closed);
+	assert_int_equal(auc_auction_close(a, &shut, *closed ? 1 : 0, &err), AUC_OK);
+}
+
+/* -- what they call -- */
+
+void auc_agent_see_nodes(struct auc_agent *a, struct auc_task *t, double now)
+{
+	looks++;
+	set_nodes(a->auction, found_down, found_closed, now);
+	for (unsigned i = 0; i < t->exec.nparts; i++)
+		t->exec.closed[i] = !strcmp(t->parts[i].server, found_closed);
+}
+
+/* Why final receipts cannot be saved; NULL: they can. */
+static const char *unsaved;
+
+void auc_agent_complain(struct auc_agent *a, enum auc_agent_error kind, const struct auc_err *e)
+{
+	(void)a;
+	if (!unsaved || kind != AUC_ERROR_COMMIT)
+		fail_msg("error %d: %s", (int)kind, e->text);
+}
+
+void auc_look_want_all(struct auc_agent *a, double at)
+{
+	(void)a, (void)at;
+}
+
+enum auc_code auc_control_load_job(uint32_t job_id, job_info_msg_t **jobs, struct auc_err *e)
+{
+	(void)job_id, (void)jobs;
+	return auc_err_set(e, AUC_EIO, "no Slurm");
+}
+
+void auc_control_free_jobs(job_info_msg_t *jobs)
+{
+	(void)jobs;
+}
+
+enum auc_code auc_receipts_put_final(uint32_t job_id, const char *sale, const char *text,
+				     struct auc_err *e)
+{
+	(void)job_id, (void)sale, (void)text, (void)e;
+	return AUC_OK;
+}
+
+enum auc_code auc_receipts_save(struct auc_err *e)
+{
+	return unsaved ? auc_err_set(e, AUC_EIO, "%s", unsaved) : AUC_OK;
+}
+
+void auc_receipts_release(void)
+{
+}
+
+void auc_series_add(struct auc_series *s, double seconds)
+{
+	(void)s, (void)seconds;
+}
+
+double auc_power_lead(const struct auc_agent *a)
+{
+	(void)a;
+	return 0;
+}
+
+double auc_site_now(void)
+{
+	return NOW;
+}
+
+double auc_site_elapsed(void)
+{
+	return NOW;
+}
+
+/* Members that were submitted, and those of them whose jobs the agent has made nobody's. */
+static unsigned submitted, protected;
+
+enum auc_code auc_control_submit_member(const struct auc_owner *owner,
+					const struct auc_slice *slice, const char *sale,
+					uint32_t lead, uint32_t *job_id, struct auc_err *e)
+{
+	(void)owner, (void)slice, (void)sale, (void)e;
+	assert_int_equal(lead, 1);
+	assert_int_equal(protected, submitted);
+	*job_id = 2 + submitted++;
+	return AUC_OK;
+}
+
+void auc_agent_protect(struct auc_agent *a)
+{
+	const struct auc_exec *x = &a->tasks.list->exec;
+
+	protected = 0;
+	for (unsigned i = 1; i < x->nparts; i++)
+	protected += x->jobs[i].id != 0;
+}
+
+enum auc_code auc_control_kill(uint32_t job_id, struct auc_err *e)
+{
+	(void)job_id, (void)e;
+	return AUC_OK;
+}
+
+void auc_control_resume(uint32_t job_id)
+{
+	(void)job_id;
+}
+
+bool auc_control_schedule(void)
+{
+	return true;
+}
+
+enum auc_code auc_control_signal(uint32_t job_id, int sig, struct auc_err *e)
+{
+	(void)job_id, (void)sig, (void)e;
+	return AUC_OK;
+}
+
+enum auc_code auc_control_warn(uint32_t job_id, bool batch, struct auc_err *e)
+{
+	(void)job_id, (void)batch, (void)e;
+	return AUC_OK;
+}
+
+bool auc_change_out(const struct auc_agent *a, uint32_t job)
+{
+	(void)a, (void)job;
+	return false;
+}
+
+void auc_change_overtake(struct auc_agent *a, uint32_t job)
+{
+	(void)a, (void)job;
+}
+
+enum auc_code auc_change_put(struct auc_agent *a, enum auc_change what, uint32_t job,
+			     const char *sale, const struct auc_slice *slice, const char *text,
+			     struct auc_err *e)
+{
+	(void)a, (void)what, (void)job, (void)sale, (void)slice, (void)text, (void)e;
+	return AUC_OK;
+}
+
+const char *auc_fence_of(const struct auc_agent *a, const struct auc_task *t, unsigned part)
+{
+	(void)a, (void)t, (void)part;
+	return NULL;
+}
+
+void auc_receipts_put(uint32_t job_id, const char *sale, const char *text)
+{
+	(void)job_id, (void)sale, (void)text;
+}
+
+/* -- a sale that runs on edge1, and with four workers on edge2, with six on edge3 -- */
+
+struct sale {
+	char dir[64];
+	struct auc_agent agent;
+	struct auc_task *t;
+	double end;
+};
+
+static double end_of(struct auc_agent *a)
+{
+	struct auc_sale_view v;
+	double end;
+
+	assert_int_equal(auc_auction_sale_of_job(a->auction, 1, &v, &err), AUC_OK);
+	end = v.end;
+	auc_sale_view_clear(&v);
+	return end;
+}
+
+/* As the agent last saw them, nodes DOWN are down and CLOSED is somebody else's. */
+static void sale_set_up(struct sale *s, unsigned workers, const char *down, const char *closed)
+{
+	struct auc_agent *a = &s->agent;
+	struct auc_sale_view v;
+	char bid[128];
+
+	memset(s, 0, sizeof(*s));
+	world_mkdir(s->dir);
+	a->auction = world_open("Prices=given\nEta=gpu:v100=20", s->dir, NOW);
+	a->rules = (struct auc_exec_rules){.end_margin = 4,
+					   .notice = 10,
+					   .ahead = 30,
+					   .grace = 75,
+					   .patience = 4,
+					   .late = 30,
+					   .settle = 3,
+					   .again = 0.5,
+					   .tries = 5};
+	snprintf(bid, sizeof(bid),
+		 "linear:100000,1 chunks=%u epochs=4 minibatches=100 worker-time=v100=3s "
+		 "ps-time=ps.m=0",
+		 workers);
+	world_sell(a->auction, bid, 1, NOW);
+	assert_int_equal(auc_auction_start(a->auction, 1, NOW + SLOT, NULL, &err), AUC_OK);
+	assert_int_equal(auc_auction_sale_of_job(a->auction, 1, &v, &err), AUC_OK);
+	s->end = v.end;
+	s->t = auc_tasks_add(&a->tasks, &v);
+	auc_sale_view_clear(&v);
+	assert_non_null(s->t);
+	assert_int_equal(s->t->exec.nparts, workers / 2);
+	assert_string_equal(s->t->parts[0].server, "edge1");
+	assert_string_equal(s->t->parts[1].server, "edge2");
+	s->t->looked = s->t->known = true;
+	for (unsigned i = 0; i < s->t->exec.nparts; i++) {
+		s->t->exec.jobs[i] = (struct auc_exec_job){
+			.id = 1 + i, .seen = AUC_SEEN_RUNNING, .began = s->t->exec.start};
+		s->t->exec.closed[i] = !strcmp(s->t->parts[i].server, closed);
+	}
+	set_nodes(a->auction, down, closed, NOW);
+	looks = 0;
+}
+
+static void sale_tear_down(struct sale *s)
+{
+	auc_tasks_clear(&s->agent.tasks);
+	auc_auction_destroy(s->agent.auction);
+	world_rmdir(s->dir);
+}
+
+/* True if a part of the sale is on SERVER behind NOW. */
+static bool is_on(const struct sale *s, const char *server, double now)
+{
+	for (unsigned i = 0; i < s->t->exec.nparts; i++)
+		if (!strcmp(s->t->parts[i].server, server) && s->t->parts[i].end > now)
+			return true;
+	return false;
+}
+
+/* A member ends because its node failed. */
+static void test_move(void **state)
+{
+	static const struct {
+		const char *down, *closed;             /* as they were */
+		const char *found_down, *found_closed; /* as they are */
+		const char *goes_to;
+	} cases[] = {
+		/* The others were down, or somebody else's, and are not any more. */
+		{"edge3 edge4", "", "edge2", "", "edge3"},
+		{"edge4", "edge3", "edge2 edge4", "", "edge3"},
+		/* The other way round. */
+		{"", "", "edge2 edge3", "", "edge4"},
+		{"", "", "edge2", "edge3", "edge4"},
+	};
+
+	(void)state;
+	for (unsigned i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		double now = NOW + SLOT + 50;
+		struct sale s;
+
+		sale_set_up(&s, 4, cases[i].down, cases[i].closed);
+		found_down = cases[i].found_down;
+		found_closed = cases[i].found_closed;
+		s.t->exec.jobs[1].seen = AUC_SEEN_ENDED;
+		s.t->exec.jobs[1].why = "node_fail";
+		auc_book_step(&s.agent, s.t, now);
+		assert_null(s.t->exec.why);
+		assert_int_equal(looks, 1);
+		assert_false(is_on(&s, "edge2", now));
+		assert_true(is_on(&s, cases[i].goes_to, now));
+		assert_true(end_of(&s.agent) == s.end);
+		sale_tear_down(&s);
+	}
+}
+
+/* A node that was somebody else's when it was last looked at is not moved away from. */
+static void test_open_again(void **state)
+{
+	double now = NOW + 50;
+	struct sale s;
+
+	(void)state;
+	sale_set_up(&s, 4, "", "edge2");
+	found_down = found_closed = "";
+	s.t->exec.jobs[1].seen = AUC_SEEN_PENDING;
+	auc_book_step(&s.agent, s.t, now);
+	assert_int_equal(looks, 1);
+	assert_true(is_on(&s, "edge2", now));
+	assert_int_equal(s.t->exec.nparts, 2);
+	sale_tear_down(&s);
+}
+
+/* Who needs no other node looks at none. */
+static void test_quiet(void **state)
+{
+	struct sale s;
+
+	(void)state;
+	sale_set_up(&s, 4, "", "");
+	found_down = found_closed = "";
+	auc_book_step(&s.agent, s.t, NOW + SLOT + 50);
+	assert_int_equal(looks, 0);
+	sale_tear_down(&s);
+}
+
+/* Submitting takes a while where there are many. */
+static void test_protect(void **state)
+{
+	struct sale s;
+
+	(void)state;
+	sale_set_up(&s, 6, "", "");
+	s.agent.commit_ok = true;
+	for (unsigned i = 1; i < s.t->exec.nparts; i++)
+		s.t->exec.jobs[i] = (struct auc_exec_job){.seen = AUC_SEEN_NOT};
+	submitted = protected = 0;
+	auc_act(&s.agent, s.t, NOW + 50);
+	assert_int_equal(submitted, 2);
+	assert_int_equal(protected, 2);
+	sale_tear_down(&s);
+
+	/* Of a plan that is new, and whose members of before are being looked for, nothing yet. */
+	sale_set_up(&s, 6, "", "");
+	s.agent.commit_ok = true;
+	for (unsigned i = 1; i < s.t->exec.nparts; i++)
+		s.t->exec.jobs[i] = (struct auc_exec_job){.seen = AUC_SEEN_NOT};
+	submitted = protected = 0;
+	s.t->whole = true;
+	auc_act(&s.agent, s.t, NOW + 50);
+	assert_int_equal(submitted, 0);
+	s.t->whole = false;
+	auc_act(&s.agent, s.t, NOW + 50);
+	assert_int_equal(submitted, 2);
+	sale_tear_down(&s);
+}
+
+/* While final receipts cannot be saved, nothing else is written either: no bids are taken. */
+static void test_unsaved(void **state)
+{
+	struct sale s;
+
+	(void)state;
+	sale_set_up(&s, 4, "", "");
+	auc_book_commit(&s.agent);
+	assert_true(s.agent.commit_ok);
+	assert_int_equal(auc_auction_ready(s.agent.auction, &err), AUC_OK);
+	unsaved = "receipts: No space left on device";
+	for (unsigned i = 0; i < 2; i++) {
+		auc_book_commit(&s.agent);
+		assert_false(s.agent.commit_ok);
+		assert_int_equal(auc_auction_ready(s.agent.auction, &err), AUC_ESTATE);
+		assert_non_null(strstr(err.text, unsaved));
+	}
+	unsaved = NULL;
+	auc_book_commit(&s.agent);
+	assert_true(s.agent.commit_ok);
+	assert_int_equal(auc_auction_ready(s.agent.auction, &err), AUC_OK);
+	sale_tear_down(&s);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_move),    cmocka_unit_test(test_open_again),
+		cmocka_unit_test(test_quiet),   cmocka_unit_test(test_protect),
+		cmocka_unit_test(test_unsaved),
+	};
+
+	return cmocka_run_group_tests(tests, world_setup, world_teardown);
+}
