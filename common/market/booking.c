@@ -87,7 +87,6 @@ enum auc_code auc_market_reserve(struct auc_market *m, unsigned server, unsigned
 		if (m->bulk)
 			continue;
 		auc_cells_refresh_cell(m, cell, server);
-		auc_cells_refresh_order(m, (unsigned)(t - m->first));
 	}
 	if (!m->bulk)
 		auc_cells_refresh_blocks(m, from, to, &share, 1);
@@ -200,7 +199,7 @@ static void apply_change(struct auc_market *m, const struct auc_plan *plan, auc_
 	const struct auc_share *share;
 	const struct auc_run *run;
 	int64_t units[AUC_TRES_MAX];
-	auc_slot a, b, t;
+	auc_slot a, b;
 	unsigned i;
 
 	for (unsigned r = 0; r < plan->nruns; r++) {
@@ -217,8 +216,6 @@ static void apply_change(struct auc_market *m, const struct auc_plan *plan, auc_
 		refresh_wholes(m, plan, run, a, b);
 		if (m->bulk)
 			continue;
-		for (t = a; t <= b; t++)
-			auc_cells_refresh_order(m, (unsigned)(t - m->first));
 		auc_cells_refresh_blocks(m, a, b, plan->shares + run->first_share, run->nshares);
 	}
 	if (auc_market_clip(m, &from, &to))

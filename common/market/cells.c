@@ -16,6 +16,7 @@
 _Static_assert(2 * AUC_TYPES_MAX <= 64, "a bit for each type");
 
 #define SORT_MOVES 16 /* places per server that are cheaper to move than to sort anew */
+#define MOVE_PART  32 /* one server of so many is cheaper to move alone than to sort the row */
 
 static void lay_out_empty(struct auc_market *m, unsigned type);
 static bool blocks_sound(const struct auc_market *m, unsigned level,
@@ -31,8 +32,15 @@ static double unit_price(const struct auc_market *m, size_t cell, unsigned serve
 			 int64_t used);
 static const struct auc_price_curve *curve_of(const struct auc_market *m, unsigned server,
 					      unsigned tres);
-static void set_price(struct auc_market *m, unsigned type, unsigned row, size_t cell, double price);
-static void refresh_block(struct auc_market *m, unsigned level, auc_slot i, unsigned server);
+static void refresh_cell(struct auc_market *m, size_t cell, unsigned server, bool sort_later);
+static void set_price(struct auc_market *m, unsigned type, unsigned row, size_t cell, double price,
+		      bool sort_later);
+static void move_server(double *price, uint32_t *order, unsigned n, uint32_t server, double to);
+static unsigned first_from(const double *price, const uint32_t *order, unsigned low, unsigned high,
+			   double at, uint32_t server);
+static bool few(const struct auc_market *m, unsigned nservers);
+static void refresh_block(struct auc_market *m, unsigned level, auc_slot i, unsigned server,
+			  bool sort_later);
 static bool block_part(const struct auc_market *m, unsigned level, auc_slot i, unsigned *row);
 static void sort_order(const double *price, uint32_t *order, unsigned n);
 static int32_t fit_in(const struct auc_market *m, const struct auc_bundle *type, unsigned server,
@@ -48,8 +56,8 @@ void auc_market_refresh(struct auc_market *m, auc_slot from, auc_slot to,
 	for (t = from; t <= to; t++) {
 		row = (unsigned)(t - m->first);
 		for (i = 0; i < nshares; i++)
-			auc_cells_refresh_cell(m, auc_cell(m, row, shares[i].server),
-					       shares[i].server);
+			refresh_cell(m, auc_cell(m, row, shares[i].server), shares[i].server,
+				     !few(m, nshares));
 		auc_cells_refresh_order(m, row);
 	}
 	auc_cells_refresh_blocks(m, from, to, shares, nshares);
@@ -307,7 +315,7 @@ void auc_cells_refresh_all(struct auc_market *m)
 
 	for (t = 0; t < m->slots; t++) {
 		for (s = 0; s < m->nservers; s++)
-			auc_cells_refresh_cell(m, auc_cell(m, t, s), s);
+			refresh_cell(m, auc_cell(m, t, s), s, true);
 		auc_cells_refresh_order(m, t);
 	}
 	auc_cells_refresh_blocks(m, m->first, auc_market_last(m), NULL, 0);
@@ -342,7 +350,7 @@ static void reprice_slot(struct auc_market *m, unsigned slot, const bool *moved)
 			m->unit_price[at] = price;
 		}
 		if (touched)
-			auc_cells_refresh_cell(m, auc_cell(m, slot, s), s);
+			refresh_cell(m, auc_cell(m, slot, s), s, true);
 		any = any || touched;
 	}
 	if (any)
@@ -369,6 +377,12 @@ static const struct auc_price_curve *curve_of(const struct auc_market *m, unsign
 
 void auc_cells_refresh_cell(struct auc_market *m, size_t cell, unsigned server)
 {
+	refresh_cell(m, cell, server, false);
+}
+
+/* SORT_LATER: auc_cells_refresh_order() follows once all cells of the row are right. */
+static void refresh_cell(struct auc_market *m, size_t cell, unsigned server, bool sort_later)
+{
 	const double *unit_price = m->unit_price + cell * m->ntres;
 	unsigned row = (unsigned)(cell / m->nservers), i;
 	struct auc_type_cache *c;
@@ -377,16 +391,67 @@ void auc_cells_refresh_cell(struct auc_market *m, size_t cell, unsigned server)
 		c = &m->cache[i];
 		c->fit[cell] = fit_in_cell(m, &m->types[i], server, cell);
 		set_price(m, i, row, cell,
-			  c->fit[cell] ? bundle_price(&m->types[i], unit_price) : INFINITY);
+			  c->fit[cell] ? bundle_price(&m->types[i], unit_price) : INFINITY,
+			  sort_later);
 	}
 }
 
 /* Of one of TYPE in CELL, which is of ROW. */
-static void set_price(struct auc_market *m, unsigned type, unsigned row, size_t cell, double price)
+static void set_price(struct auc_market *m, unsigned type, unsigned row, size_t cell, double price,
+		      bool sort_later)
 {
-	if (m->cache[type].price[cell] != price)
+	struct auc_type_cache *c = &m->cache[type];
+	size_t first = auc_cell(m, row, 0);
+
+	if (c->price[cell] == price)
+		return;
+	if (sort_later) {
 		m->moved[row] |= UINT64_C(1) << type;
-	m->cache[type].price[cell] = price;
+		c->price[cell] = price;
+	} else {
+		move_server(c->price + first, c->order + first, m->nservers,
+			    (uint32_t)(cell - first), price);
+	}
+}
+
+/* SERVER's price becomes TO, and ORDER, which is right before, is right again. */
+static void move_server(double *price, uint32_t *order, unsigned n, uint32_t server, double to)
+{
+	unsigned from = first_from(price, order, 0, n, price[server], server), at;
+
+	if (to < price[server]) {
+		at = first_from(price, order, 0, from, to, server);
+		memmove(order + at + 1, order + at, (from - at) * sizeof(*order));
+	} else {
+		at = first_from(price, order, from + 1, n, to, server) - 1;
+		memmove(order + from, order + from + 1, (at - from) * sizeof(*order));
+	}
+	order[at] = server;
+	price[server] = to;
+}
+
+/* The first place of [LOW, HIGH) whose server does not come before SERVER at price AT; HIGH. */
+static unsigned first_from(const double *price, const uint32_t *order, unsigned low, unsigned high,
+			   double at, uint32_t server)
+{
+	unsigned middle;
+	double p;
+
+	while (low < high) {
+		middle = low + (high - low) / 2;
+		p = price[order[middle]];
+		if (p < at || (p == at && order[middle] < server))
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* True if so many of the servers are cheaper to move one by one than to sort all. */
+static bool few(const struct auc_market *m, unsigned nservers)
+{
+	return nservers <= m->nservers / MOVE_PART + 1;
 }
 
 void auc_cells_refresh_order(struct auc_market *m, unsigned row)
@@ -409,12 +474,14 @@ void auc_cells_refresh_blocks(struct auc_market *m, auc_slot from, auc_slot to,
 	for (level = 1; level < m->nlevels; level++)
 		for (i = from >> level; i <= to >> level; i++) {
 			for (j = 0; j < n; j++)
-				refresh_block(m, level, i, shares ? shares[j].server : j);
+				refresh_block(m, level, i, shares ? shares[j].server : j,
+					      !few(m, n));
 			auc_cells_refresh_order(m, auc_block_row(m, level, i));
 		}
 }
 
-static void refresh_block(struct auc_market *m, unsigned level, auc_slot i, unsigned server)
+static void refresh_block(struct auc_market *m, unsigned level, auc_slot i, unsigned server,
+			  bool sort_later)
 {
 	unsigned at = auc_block_row(m, level, i), type, half, row, nparts = 0;
 	size_t cell = auc_cell(m, at, server), part[2];
@@ -435,7 +502,7 @@ static void refresh_block(struct auc_market *m, unsigned level, auc_slot i, unsi
 			price += c->price[part[half]];
 		}
 		c->fit[cell] = least;
-		set_price(m, type, at, cell, price);
+		set_price(m, type, at, cell, price, sort_later);
 	}
 }
 
@@ -459,8 +526,8 @@ static int compare_price(const void *a, const void *b, void *arg)
 }
 
 /*
- * By insertion, as bookings and new bases of the price leave all but a few servers where they were;
- * what turns out to be another order altogether goes to qsort_r().
+ * By insertion, as new bases of the price leave all but a few servers where they were; what turns
+ * out to be another order altogether goes to qsort_r().
  */
 static void sort_order(const double *price, uint32_t *order, unsigned n)
 {

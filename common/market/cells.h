@@ -1,8 +1,8 @@
 /*
  * cells.h - what the market keeps by cell, for market.c and booking.c: use, prices, how
  * many of each type fit, what one costs, and the servers' order by that; market-private.h has the
- * layout. Who changes what is used says so with auc_cells_set_used() and then refreshes, in this
- * order: cells, the order of their slots, the blocks they are in.
+ * layout. Whoever changes what is used calls auc_cells_set_used() and then refreshes the cells and
+ * after them the blocks they are in.
  */
 #ifndef AUC_CELLS_H
 #define AUC_CELLS_H
@@ -18,8 +18,9 @@ void auc_cells_lay_out_idle(struct auc_market *m);
 /* USED is in units; the price follows it unless prices were given. */
 void auc_cells_set_used(struct auc_market *m, size_t cell, unsigned server, unsigned tres,
 			int64_t used);
+/* Fits, prices and the order of the cell's row. */
 void auc_cells_refresh_cell(struct auc_market *m, size_t cell, unsigned server);
-/* The order of one row, of each type of which a price there moved. */
+/* The order of one row, of each type of which prices moved there without it. */
 void auc_cells_refresh_order(struct auc_market *m, unsigned row);
 /* The blocks that overlap [FROM, TO], for the servers of SHARES (NULL: all). */
 void auc_cells_refresh_blocks(struct auc_market *m, auc_slot from, auc_slot to,
