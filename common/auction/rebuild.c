@@ -32,6 +32,8 @@ static enum auc_code add_servers(struct auc_market *m, const struct auc_auction 
 				 struct auc_err *err);
 static enum auc_code add_names_of_sale(struct auc_market *m, struct json_object *record,
 				       struct auc_err *err);
+static enum auc_code add_nodes_of_sale(struct auc_market *m, struct json_object *runs,
+				       struct auc_err *err);
 static enum auc_code add_sources_of_sale(struct auc_market *m, struct json_object *plan,
 					 struct auc_err *err);
 static enum auc_code add_name_of_sale(struct auc_market *m, const char *name, struct auc_err *err);
@@ -319,6 +321,8 @@ static enum auc_code add_names_of_sale(struct auc_market *m, struct json_object 
 	    !json_object_is_type(runs, json_type_array))
 		return AUC_OK; /* the totals; a plan that is malformed is found when it is resolved
 				*/
+	if (auc_plan_json_is_gang(plan))
+		return add_nodes_of_sale(m, runs, err);
 	rc = add_type_of_sale(m, record, false, err);
 	if (rc == AUC_OK)
 		rc = add_type_of_sale(m, record, true, err);
@@ -335,6 +339,27 @@ static enum auc_code add_names_of_sale(struct auc_market *m, struct json_object 
 		}
 	}
 	return rc == AUC_OK ? add_sources_of_sale(m, plan, err) : rc;
+}
+
+/* Those of a gang's RUNS. */
+static enum auc_code add_nodes_of_sale(struct auc_market *m, struct json_object *runs,
+				       struct auc_err *err)
+{
+	struct json_object *nodes, *name;
+	enum auc_code rc = AUC_OK;
+
+	for (size_t i = 0; i < json_object_array_length(runs); i++) {
+		if (!json_object_object_get_ex(json_object_array_get_idx(runs, i), "nodes",
+					       &nodes) ||
+		    !json_object_is_type(nodes, json_type_array))
+			continue;
+		for (size_t k = 0; rc == AUC_OK && k < json_object_array_length(nodes); k++) {
+			name = json_object_array_get_idx(nodes, k);
+			if (json_object_is_type(name, json_type_string))
+				rc = add_name_of_sale(m, json_object_get_string(name), err);
+		}
+	}
+	return rc;
 }
 
 /* Where chunks come from that its PLAN moves. */

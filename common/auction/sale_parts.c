@@ -163,8 +163,7 @@ static void fill_part(const struct auc_market *m, const struct auc_plan *plan,
 	part->workers = share->workers;
 	part->ps = share->ps;
 	for (unsigned k = 0; k < auc_market_ntres(m); k++) {
-		amount = share->workers * auc_market_worker_amount(m, plan->worker_type, k) +
-			 share->ps * auc_market_ps_amount(m, plan->ps_type, k);
+		amount = auc_plan_amount(plan, m, share->workers, share->ps, k);
 		if (!(amount > 0))
 			continue;
 		strcpy(part->tres[part->ntres].name, auc_market_tres_name(m, k));

@@ -26,6 +26,9 @@ static enum auc_code read_move(struct json_object *o, struct auc_receipt *r, str
 static enum auc_code check_moves(const struct auc_receipt *r, struct auc_err *err);
 static enum auc_code read_data(struct json_object *o, struct auc_receipt *r, struct auc_err *err);
 static enum auc_code read_run(struct json_object *o, struct auc_receipt *r, struct auc_err *err);
+static enum auc_code read_types(struct json_object *o, struct auc_receipt *r, struct auc_err *err);
+static enum auc_code read_shape(struct json_object *o, struct auc_receipt *r, struct auc_err *err);
+static enum auc_code read_nodes(struct json_object *o, struct auc_receipt *r, struct auc_err *err);
 static enum auc_code read_counts(struct json_object *o, const char *key, bool ps,
 				 struct auc_receipt *r, struct auc_err *err);
 static struct auc_receipt_share *share_of(struct auc_receipt *r, const char *server);
@@ -239,23 +242,15 @@ static enum auc_code read_sale(struct json_object *o, struct auc_receipt *r, str
 		rc = auc_err_set(err, AUC_EINVAL, "payment: more than the value");
 	if (rc == AUC_OK)
 		rc = auc_json_double(o, "slot_seconds", 1e-6, 1e9, &r->slot_seconds, err);
+	r->gang = auc_plan_json_is_gang(o);
 	if (rc == AUC_OK)
-		rc = auc_json_text(o, "worker_type", r->worker_type, sizeof(r->worker_type), err);
-	if (rc == AUC_OK)
-		rc = auc_json_text(o, "ps_type", r->ps_type, sizeof(r->ps_type), err);
-	if (rc == AUC_OK)
-		rc = auc_json_bool(o, "colocated", &r->colocated, err);
+		rc = (r->gang ? read_shape : read_types)(o, r, err);
 	if (rc == AUC_OK)
 		rc = auc_json_int(o, "arrival", -SLOT_LIMIT, SLOT_LIMIT, &r->arrival, err);
 	if (rc == AUC_OK)
 		rc = auc_json_int(o, "start", -SLOT_LIMIT, SLOT_LIMIT, &r->start, err);
 	if (rc == AUC_OK)
 		rc = auc_json_int(o, "completion", -SLOT_LIMIT, SLOT_LIMIT, &r->completion, err);
-	if (rc == AUC_OK)
-		rc = auc_json_amounts(o, "worker_tres", AUC_TRES_MAX, r->worker_tres,
-				      &r->nworker_tres, err);
-	if (rc == AUC_OK)
-		rc = auc_json_amounts(o, "ps_tres", AUC_TRES_MAX, r->ps_tres, &r->nps_tres, err);
 	if (rc == AUC_OK && (!json_object_object_get_ex(o, "bid", &bid) ||
 			     !json_object_is_type(bid, json_type_string)))
 		rc = auc_err_set(err, AUC_EINVAL, "bid: expected a text");
@@ -268,6 +263,40 @@ static enum auc_code read_sale(struct json_object *o, struct auc_receipt *r, str
 	if (rc == AUC_OK)
 		rc = read_chunks(o, r, err);
 	return rc == AUC_OK ? read_moves(o, r, err) : rc;
+}
+
+static enum auc_code read_types(struct json_object *o, struct auc_receipt *r, struct auc_err *err)
+{
+	enum auc_code rc =
+		auc_json_text(o, "worker_type", r->worker_type, sizeof(r->worker_type), err);
+
+	if (rc == AUC_OK)
+		rc = auc_json_text(o, "ps_type", r->ps_type, sizeof(r->ps_type), err);
+	if (rc == AUC_OK)
+		rc = auc_json_bool(o, "colocated", &r->colocated, err);
+	if (rc == AUC_OK)
+		rc = auc_json_amounts(o, "worker_tres", AUC_TRES_MAX, r->worker_tres,
+				      &r->nworker_tres, err);
+	if (rc == AUC_OK)
+		rc = auc_json_amounts(o, "ps_tres", AUC_TRES_MAX, r->ps_tres, &r->nps_tres, err);
+	return rc;
+}
+
+static enum auc_code read_shape(struct json_object *o, struct auc_receipt *r, struct auc_err *err)
+{
+	char within[AUC_NAME_MAX] = "";
+	int64_t shape = 0;
+	enum auc_code rc = auc_json_int(o, "shape", 0, AUC_SHAPES_MAX - 1, &shape, err);
+
+	r->shape = (unsigned)shape;
+	if (rc == AUC_OK)
+		rc = auc_json_amounts(o, "per_node", AUC_TRES_MAX, r->per_node, &r->nper_node, err);
+	r->within_switch = json_object_object_get_ex(o, "gang_within", NULL);
+	if (rc == AUC_OK && r->within_switch)
+		rc = auc_json_text(o, "gang_within", within, sizeof(within), err);
+	if (rc == AUC_OK && r->within_switch && strcmp(within, "switch"))
+		rc = auc_err_set(err, AUC_EINVAL, "gang_within: '%s', expected switch", within);
+	return rc;
 }
 
 static enum auc_code read_chunks(struct json_object *o, struct auc_receipt *r, struct auc_err *err)
@@ -415,11 +444,45 @@ static enum auc_code read_run(struct json_object *o, struct auc_receipt *r, stru
 		rc = auc_json_int(o, "to", -SLOT_LIMIT, SLOT_LIMIT, &run->to, err);
 	if (rc == AUC_OK && (run->from > run->to || (r->nruns > 1 && run->from <= run[-1].to)))
 		rc = auc_err_set(err, AUC_EINVAL, "plan: runs are not in order");
+	if (rc == AUC_OK && r->gang)
+		return read_nodes(o, r, err);
 	if (rc == AUC_OK)
 		rc = read_counts(o, "workers", false, r, err);
 	if (rc == AUC_OK)
 		rc = read_counts(o, "ps", true, r, err);
 	return rc;
+}
+
+static enum auc_code read_nodes(struct json_object *o, struct auc_receipt *r, struct auc_err *err)
+{
+	struct json_object *nodes, *name;
+	struct auc_receipt_share *share;
+	size_t n;
+
+	if (r->nruns > 1)
+		return auc_err_set(err, AUC_EINVAL, "plan: expected one run of a gang");
+	if (!json_object_object_get_ex(o, "nodes", &nodes) ||
+	    !json_object_is_type(nodes, json_type_array) || !(n = json_object_array_length(nodes)))
+		return auc_err_set(err, AUC_EINVAL, "nodes: expected an array of servers");
+	for (size_t i = 0; i < n; i++) {
+		int len;
+
+		name = json_object_array_get_idx(nodes, i);
+		len = json_object_is_type(name, json_type_string) ? json_object_get_string_len(name)
+								  : 0;
+		if (len < 1 || len >= AUC_NAME_MAX)
+			return auc_err_set(err, AUC_EINVAL,
+					   "nodes: a server's name has 1 to %d characters",
+					   AUC_NAME_MAX - 1);
+		share = share_of(r, json_object_get_string(name));
+		if (!share)
+			return auc_err_set(err, AUC_ENOMEM, "out of memory");
+		if (share->workers)
+			return auc_err_set(err, AUC_EINVAL, "nodes: '%s' is there twice",
+					   share->server);
+		share->workers = 1;
+	}
+	return AUC_OK;
 }
 
 static enum auc_code read_counts(struct json_object *o, const char *key, bool ps,

@@ -7,6 +7,9 @@
  *    "start":..,"completion":..,"plan":[{"from":..,"to":..,"workers":{"edge1":2},"ps":{"edge1":1}}],
  *    "worker_tres":{"cpu":4,...},"ps_tres":{...},"bid":"...","refund":"0.000000","why":"completed"}
  *
+ * A gang's has "shape":0,"per_node":{"cpu":4,...} and, if all its nodes are to be on one switch,
+ * "gang_within":"switch" in place of what is said of types, and "nodes":["edge1",...] in its run.
+ *
  * "payment" is what is paid in that state (agreed, or after the refund once settled). A member has
  *   {"auction":1,"sale":"ab12-7","state":"member","lead":123}
  */
@@ -27,7 +30,7 @@
  * indices. */
 struct auc_receipt_share {
 	char server[AUC_NAME_MAX];
-	unsigned workers, ps;
+	unsigned workers, ps; /* a node of a gang: 1 and 0 */
 };
 struct auc_receipt_run {
 	auc_slot from, to;
@@ -45,6 +48,10 @@ struct auc_receipt {
 	uint32_t lead;  /* member only */
 	char policy[AUC_NAME_MAX], worker_type[AUC_NAME_MAX], ps_type[AUC_NAME_MAX];
 	bool colocated;
+	bool gang; /* then without types, and with */
+	bool within_switch;
+	unsigned shape, nper_node;
+	struct auc_named per_node[AUC_TRES_MAX]; /* of each node */
 	double slot_seconds;
 	auc_slot arrival, start, completion;
 	auc_money payment, value, refund;

@@ -15,11 +15,13 @@
 
 /* What a record says about its plan: kept as it is where a market cannot resolve it. */
 static const char *const plan_keys[] = {"slot_seconds", "plan", "worker_tres", "ps_tres"};
+#define GANG_KEYS 2 /* a gang's has no types */
 
 static enum auc_code book_piece(const struct auc_plan *p, unsigned k, struct auc_market *m,
 				auc_slot from, bool book, struct auc_err *err);
 static enum auc_code resolve(struct json_object *record, const struct auc_market *m,
 			     const struct auc_sale *s, struct auc_plan *plan, struct auc_err *err);
+static unsigned keys_of(struct json_object *record);
 static struct json_object *amounts(const struct auc_market *m, unsigned type,
 				   double (*amount)(const struct auc_market *, unsigned, unsigned));
 
@@ -39,6 +41,8 @@ void auc_sale_clear(struct auc_sale *sale)
 
 bool auc_sale_add_types(struct json_object *o, const struct auc_sale *s, const struct auc_market *m)
 {
+	if (s->plan.gang)
+		return auc_json_add_double(o, "slot_seconds", auc_market_slot_seconds(m));
 	return auc_json_add_double(o, "slot_seconds", auc_market_slot_seconds(m)) &&
 	       auc_json_add(o, "worker_tres",
 			    amounts(m, s->plan.worker_type, auc_market_worker_amount)) &&
@@ -203,7 +207,7 @@ struct json_object *auc_entry_record(const struct auc_entry *e, const struct auc
 		  auc_json_add_money(o, "payment", s->payment) &&
 		  auc_json_add_text(o, "policy", s->policy) && auc_json_add_text(o, "bid", s->bid);
 
-	for (unsigned i = 0; ok && e->record && i < sizeof(plan_keys) / sizeof(*plan_keys); i++)
+	for (unsigned i = 0; ok && e->record && i < keys_of(e->record); i++)
 		ok = json_object_object_get_ex(e->record, plan_keys[i], &kept) &&
 		     auc_json_add(o, plan_keys[i], json_object_get(kept));
 	if (ok && !e->record)
@@ -213,6 +217,16 @@ struct json_object *auc_entry_record(const struct auc_entry *e, const struct auc
 		return o;
 	json_object_put(o);
 	return NULL;
+}
+
+/* How many of plan_keys RECORD has. */
+static unsigned keys_of(struct json_object *record)
+{
+	struct json_object *plan;
+
+	return json_object_object_get_ex(record, "plan", &plan) && auc_plan_json_is_gang(plan)
+		       ? GANG_KEYS
+		       : sizeof(plan_keys) / sizeof(*plan_keys);
 }
 
 enum auc_code auc_entry_event(const struct auc_entry *e, const struct auc_market *m,
@@ -301,7 +315,7 @@ static enum auc_code resolve(struct json_object *record, const struct auc_market
 	double slot_seconds;
 	enum auc_code rc;
 
-	for (unsigned i = 0; i < sizeof(plan_keys) / sizeof(*plan_keys); i++)
+	for (unsigned i = 0; i < keys_of(record); i++)
 		if (!json_object_object_get_ex(record, plan_keys[i], &o))
 			return auc_err_set(err, AUC_EINVAL, "%s: is missing", plan_keys[i]);
 	rc = auc_json_double(record, "slot_seconds", 1e-6, 1e9, &slot_seconds, err);

@@ -102,6 +102,13 @@ static bool share_units(const struct auc_market *m, const struct auc_plan *plan,
 	int64_t a, b;
 	unsigned k;
 
+	for (k = 0; k < m->ntres && plan->gang; k++)
+		if (!(plan->amount[k] * m->tres[k].scale <= AUC_UNITS_LIMIT) ||
+		    __builtin_mul_overflow(llround(plan->amount[k] * m->tres[k].scale),
+					   (int64_t)share->workers, &units[k]))
+			return false;
+	if (plan->gang)
+		return true;
 	for (k = 0; k < m->ntres; k++)
 		if (__builtin_mul_overflow(w->units[k], (int64_t)share->workers, &a) ||
 		    __builtin_mul_overflow(p->units[k], (int64_t)share->ps, &b) ||
@@ -117,7 +124,8 @@ static enum auc_code check_plan(const struct auc_market *m, const struct auc_pla
 
 	if (!m->ready)
 		return auc_err_set(err, AUC_ESTATE, "the market is not laid out");
-	if (plan->worker_type >= m->nworker_types || plan->ps_type >= m->nps_types)
+	if (!plan->gang &&
+	    (plan->worker_type >= m->nworker_types || plan->ps_type >= m->nps_types))
 		return auc_err_set(err, AUC_EINVAL, "the plan's types are not of this market");
 	for (i = 0; i < plan->nshares; i++)
 		if (plan->shares[i].server >= m->nservers)

@@ -52,6 +52,8 @@ enum auc_code auc_job_resolve(const struct auc_market *m, const struct auc_bid *
 		bid->ndata && bid->data_mb > 0 ? bid->data_mb / (double)bid->chunks : CHUNK_MB;
 	job->exchange_mb = job->chunks_per_slot = 0;
 	job->guaranteed = true;
+	job->nshapes = 0;
+	job->within_switch = job->limited = false;
 	for (i = 0; i < AUC_TYPES_MAX; i++)
 		job->worker_seconds[i] = job->ps_seconds[i] = -1;
 	for (i = 0; i < bid->nworkers; i++) {
@@ -77,6 +79,7 @@ void auc_job_clear(struct auc_job *job)
 {
 	free(job->upload);
 	free(job->data);
+	free(job->shapes);
 	memset(job, 0, sizeof(*job));
 }
 

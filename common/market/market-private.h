@@ -33,6 +33,8 @@ struct auc_server {
 	unsigned nparts; /* a whole: the servers before it that are its parts; else 0 */
 	double upload_default;
 	double bandwidth;            /* Mbit/s at which data get there; 0: not known */
+	char leaf[AUC_NAME_MAX];     /* its switch; "": none */
+	unsigned leaf_number;        /* the same for all of it; 0: none */
 	double amount[AUC_TRES_MAX]; /* capacity as given */
 	int64_t units[AUC_TRES_MAX]; /* capacity in units of the TRES's scale */
 };

@@ -223,6 +223,32 @@ void auc_market_set_bandwidth(struct auc_market *m, double mbps)
 	m->servers[m->nservers - 1].bandwidth = mbps;
 }
 
+enum auc_code auc_market_set_switch(struct auc_market *m, const char *name, struct auc_err *err)
+{
+	struct auc_server *server = &m->servers[m->nservers - 1];
+	unsigned most = 0;
+
+	if (!*name || strlen(name) >= AUC_NAME_MAX)
+		return auc_err_set(err, AUC_EINVAL,
+				   "server %s: switch '%.80s': a name has 1 to %d characters",
+				   server->name, name, AUC_NAME_MAX - 1);
+	strcpy(server->leaf, name);
+	for (const struct auc_server *s = m->servers; s < server; s++) {
+		most = s->leaf_number > most ? s->leaf_number : most;
+		if (!strcmp(s->leaf, name)) {
+			server->leaf_number = s->leaf_number;
+			return AUC_OK;
+		}
+	}
+	server->leaf_number = most + 1;
+	return AUC_OK;
+}
+
+unsigned auc_market_switch(const struct auc_market *m, unsigned server)
+{
+	return m->servers[server].leaf_number;
+}
+
 enum auc_code auc_market_add_worker_type(struct auc_market *m, const char *name,
 					 const struct auc_named *tres, unsigned ntres,
 					 double bandwidth_mbps, struct auc_err *err)
@@ -664,6 +690,38 @@ static bool same_amounts(const struct auc_market *m, const struct auc_bundle *b,
 		if (!(fabs(amount[i] - b->amount[i]) <= AMOUNT_SLACK * fmax(1, amount[i])))
 			return false;
 	return true;
+}
+
+enum auc_code auc_market_amounts(const struct auc_market *m, const struct auc_named *per_node,
+				 unsigned n, double *amount, int64_t *units, bool *never,
+				 struct auc_err *err)
+{
+	bool any = false;
+
+	*never = false;
+	memset(amount, 0, AUC_TRES_MAX * sizeof(*amount));
+	memset(units, 0, AUC_TRES_MAX * sizeof(*units));
+	for (unsigned i = 0; i < n; i++) {
+		int k = auc_market_find_tres(m, per_node[i].name);
+		enum auc_code rc;
+
+		if (!(per_node[i].value >= 0 && per_node[i].value <= AUC_UNITS_LIMIT))
+			return auc_err_set(err, AUC_EINVAL,
+					   "%.*s=%g: expected an amount from 0 to 2^52",
+					   AUC_NAME_MAX, per_node[i].name, per_node[i].value);
+		any = any || per_node[i].value > 0;
+		if (k < 0) {
+			*never = *never || per_node[i].value > 0;
+			continue;
+		}
+		if (amount[k] > 0)
+			return auc_err_set(err, AUC_EINVAL, "%s is there twice", m->tres[k].name);
+		amount[k] = per_node[i].value;
+		rc = to_units(&m->tres[k], "a node", &amount[k], &units[k], err);
+		if (rc != AUC_OK)
+			return rc;
+	}
+	return any ? AUC_OK : auc_err_set(err, AUC_EINVAL, "expected an amount above 0");
 }
 
 /* Chooses each TRES's scale from the capacities and turns all amounts into units. */

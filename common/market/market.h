@@ -63,6 +63,11 @@ int auc_market_whole(const struct auc_market *m, unsigned server);
 bool auc_market_is_whole(const struct auc_market *m, unsigned server);
 /* The bandwidth at which data get to the server that was added last, in Mbit/s; 0: not known. */
 void auc_market_set_bandwidth(struct auc_market *m, double mbps);
+/* The leaf switch of the server that was added last, by name; without this call it has none.
+ * AUC_EINVAL: no name. */
+enum auc_code auc_market_set_switch(struct auc_market *m, const char *name, struct auc_err *err);
+/* Servers of one number are on one switch; 0: on none. */
+unsigned auc_market_switch(const struct auc_market *m, unsigned server);
 enum auc_code auc_market_add_worker_type(struct auc_market *m, const char *name,
 					 const struct auc_named *tres, unsigned ntres,
 					 double bandwidth_mbps, struct auc_err *err);
@@ -210,6 +215,18 @@ struct auc_data {
 	uint64_t chunks;
 };
 
+/*
+ * One way in which a gang may run: NODES different servers each give AMOUNT in the same slots, for
+ * SECONDS.
+ */
+struct auc_shape {
+	double amount[AUC_TRES_MAX]; /* by TRES; exact multiples of what the market counts */
+	int64_t units[AUC_TRES_MAX]; /* the same as the market counts it */
+	bool never;                  /* it asks for a TRES that no server has */
+	unsigned nodes;              /* at least 1 */
+	double seconds;              /* above 0 */
+};
+
 /* A bid resolved against a market: dense arrays by index, ready for a policy. */
 struct auc_job {
 	auc_slot arrival; /* r_j: first slot it may use */
@@ -234,6 +251,15 @@ struct auc_job {
 	unsigned *upload; /* Delta_js by server, whole slots, UINT32_MAX never;
 			     malloc'd, nservers long */
 	unsigned upload_alloc;
+	/*
+	 * A gang has shapes, and nothing of what is above but arrival, utility and upload; nshapes
+	 * 0: the job is none.
+	 */
+	unsigned nshapes, shapes_alloc;
+	struct auc_shape *shapes; /* malloc'd */
+	bool within_switch;       /* all its servers are on one switch */
+	bool limited;             /* no schedule may cost more than BUDGET, in credits */
+	double budget;
 };
 
 /*
@@ -243,5 +269,21 @@ struct auc_job {
 enum auc_code auc_job_resolve(const struct auc_market *m, const struct auc_bid *bid,
 			      auc_slot arrival, struct auc_job *job, struct auc_err *err);
 void auc_job_clear(struct auc_job *job);
+/*
+ * Adds a shape of PER_NODE[N] to JOB, as its last one. AUC_EINVAL: more than AUC_SHAPES_MAX of
+ * them, nodes or seconds out of range, no amount above 0, one named twice or not countable in M.
+ */
+enum auc_code auc_job_add_shape(const struct auc_market *m, struct auc_job *job,
+				const struct auc_named *per_node, unsigned n, uint64_t nodes,
+				double seconds, struct auc_err *err);
+/* Slots that SHAPE takes in M: at least 1; INT64_MAX: beyond counting. */
+int64_t auc_shape_slots(const struct auc_market *m, const struct auc_shape *shape);
+/*
+ * AMOUNT[] by TRES and the same as M counts it, from PER_NODE[N]. *NEVER: M has none of some TRES
+ * that is asked for; amounts of that are left out. AUC_EINVAL as above.
+ */
+enum auc_code auc_market_amounts(const struct auc_market *m, const struct auc_named *per_node,
+				 unsigned n, double *amount, int64_t *units, bool *never,
+				 struct auc_err *err);
 
 #endif

@@ -15,8 +15,13 @@
 
 static enum auc_code grow(void **array, unsigned *alloc, unsigned used, size_t size,
 			  struct auc_err *err);
+static bool add_types(struct json_object *o, const struct auc_plan *p, const struct auc_market *m);
 static struct json_object *run_to_json(const struct auc_plan *p, const struct auc_run *run,
 				       const struct auc_market *m);
+static struct json_object *gang_to_json(const struct auc_plan *p, const struct auc_run *run,
+					const struct auc_market *m);
+static enum auc_code read_nodes(struct json_object *o, const struct auc_market *m,
+				struct auc_plan *p, struct auc_err *err);
 static enum auc_code read_head(struct json_object *o, const struct auc_market *m,
 			       struct auc_plan *p, struct auc_err *err);
 static enum auc_code read_run(struct json_object *o, const struct auc_market *m, struct auc_plan *p,
@@ -219,7 +224,10 @@ enum auc_code auc_plan_add_span(struct auc_plan *p, auc_slot from, auc_slot to, 
 
 bool auc_plan_same(const struct auc_plan *a, const struct auc_plan *b)
 {
-	return a->worker_type == b->worker_type && a->ps_type == b->ps_type &&
+	return a->gang == b->gang && a->shape == b->shape &&
+	       a->within_switch == b->within_switch &&
+	       !memcmp(a->amount, b->amount, sizeof(a->amount)) &&
+	       a->worker_type == b->worker_type && a->ps_type == b->ps_type &&
 	       a->colocated == b->colocated && a->arrival == b->arrival && a->start == b->start &&
 	       a->completion == b->completion && a->lost == b->lost && a->due == b->due &&
 	       a->nruns == b->nruns && a->nshares == b->nshares && a->nchunks == b->nchunks &&
@@ -234,8 +242,6 @@ bool auc_plan_same(const struct auc_plan *a, const struct auc_plan *b)
 
 double auc_plan_cost(const struct auc_plan *p, const struct auc_market *m)
 {
-	const struct auc_bundle *worker = &m->types[p->worker_type];
-	const struct auc_bundle *ps = &m->types[auc_ps_index(m, p->ps_type)];
 	const struct auc_share *share, *end;
 	const struct auc_run *run;
 	const double *unit;
@@ -257,11 +263,20 @@ double auc_plan_cost(const struct auc_plan *p, const struct auc_market *m)
 				unit = m->unit_price +
 				       auc_cell(m, (unsigned)(t - m->first), s) * m->ntres;
 				for (k = 0; k < m->ntres; k++)
-					cost += unit[k] * (share->workers * worker->amount[k] +
-							   share->ps * ps->amount[k]);
+					cost += unit[k] * auc_plan_amount(p, m, share->workers,
+									  share->ps, k);
 			}
 	}
 	return cost + auc_plan_transfer_cost(p, m);
+}
+
+double auc_plan_amount(const struct auc_plan *p, const struct auc_market *m, unsigned workers,
+		       unsigned pss, unsigned tres)
+{
+	if (p->gang)
+		return workers * p->amount[tres];
+	return workers * m->types[p->worker_type].amount[tres] +
+	       pss * m->types[auc_ps_index(m, p->ps_type)].amount[tres];
 }
 
 auc_money auc_plan_payment(const struct auc_plan *p)
@@ -284,15 +299,11 @@ auc_money auc_plan_value(const struct auc_plan *p)
 struct json_object *auc_plan_to_json(const struct auc_plan *p, const struct auc_market *m)
 {
 	struct json_object *o = json_object_new_object(), *runs = json_object_new_array();
-	const char *worker = auc_market_worker_type_name(m, p->worker_type);
-	const char *ps = auc_market_ps_type_name(m, p->ps_type);
 	struct json_object *run;
 	unsigned i;
 	bool ok;
 
-	ok = o && runs && auc_json_add(o, "worker_type", json_object_new_string(worker)) &&
-	     auc_json_add(o, "ps_type", json_object_new_string(ps)) &&
-	     auc_json_add(o, "colocated", json_object_new_boolean(p->colocated)) &&
+	ok = o && runs && (p->gang ? auc_plan_add_gang(o, p, m) : add_types(o, p, m)) &&
 	     auc_json_add(o, "arrival", json_object_new_int64(p->arrival)) &&
 	     auc_json_add(o, "start", json_object_new_int64(p->start)) &&
 	     auc_json_add(o, "completion", json_object_new_int64(p->completion));
@@ -311,6 +322,14 @@ struct json_object *auc_plan_to_json(const struct auc_plan *p, const struct auc_
 		return o;
 	json_object_put(o);
 	return NULL;
+}
+
+static bool add_types(struct json_object *o, const struct auc_plan *p, const struct auc_market *m)
+{
+	return auc_json_add_text(o, "worker_type",
+				 auc_market_worker_type_name(m, p->worker_type)) &&
+	       auc_json_add_text(o, "ps_type", auc_market_ps_type_name(m, p->ps_type)) &&
+	       auc_json_add_bool(o, "colocated", p->colocated);
 }
 
 enum auc_code auc_plan_from_json(struct json_object *o, const struct auc_market *m,
@@ -341,6 +360,9 @@ enum auc_code auc_plan_from_json(struct json_object *o, const struct auc_market 
 
 enum auc_code auc_plan_check(const struct auc_plan *p, struct auc_err *err)
 {
+	if (p->gang && p->nruns > 1)
+		return auc_err_set(err, AUC_EINVAL, "plan: expected one run of a gang, found %u",
+				   p->nruns);
 	if (p->nruns && p->arrival <= p->start && p->start == p->runs[0].from &&
 	    p->completion == p->runs[p->nruns - 1].to + 1)
 		return AUC_OK;
@@ -353,8 +375,11 @@ enum auc_code auc_plan_check(const struct auc_plan *p, struct auc_err *err)
 enum auc_code auc_plan_match_types(struct auc_plan *p, const struct auc_market *m,
 				   struct json_object *o, struct auc_err *err)
 {
-	enum auc_code rc = match_type(m, false, &p->worker_type, o, err);
+	enum auc_code rc;
 
+	if (p->gang)
+		return AUC_OK;
+	rc = match_type(m, false, &p->worker_type, o, err);
 	return rc == AUC_OK ? match_type(m, true, &p->ps_type, o, err) : rc;
 }
 
@@ -399,11 +424,17 @@ static enum auc_code grow(void **array, unsigned *alloc, unsigned used, size_t s
 static struct json_object *run_to_json(const struct auc_plan *p, const struct auc_run *run,
 				       const struct auc_market *m)
 {
-	struct json_object *o = json_object_new_object();
-	struct json_object *workers = json_object_new_object(), *ps = json_object_new_object();
+	struct json_object *o, *workers, *ps;
 	const struct auc_share *share = p->shares + run->first_share, *end = share + run->nshares;
 	const char *name;
-	bool ok = o && workers && ps;
+	bool ok;
+
+	if (p->gang)
+		return gang_to_json(p, run, m);
+	o = json_object_new_object();
+	workers = json_object_new_object();
+	ps = json_object_new_object();
+	ok = o && workers && ps;
 
 	for (; ok && share < end; share++) {
 		name = auc_market_server_name(m, share->server);
@@ -424,14 +455,39 @@ static struct json_object *run_to_json(const struct auc_plan *p, const struct au
 	return NULL;
 }
 
+static struct json_object *gang_to_json(const struct auc_plan *p, const struct auc_run *run,
+					const struct auc_market *m)
+{
+	struct json_object *o = json_object_new_object(), *nodes = json_object_new_array(), *name;
+	bool ok = o && nodes && auc_json_add_int(o, "from", run->from) &&
+		  auc_json_add_int(o, "to", run->to);
+
+	for (unsigned i = 0; ok && i < run->nshares; i++) {
+		name = json_object_new_string(
+			auc_market_server_name(m, p->shares[run->first_share + i].server));
+		ok = name && !json_object_array_add(nodes, name);
+		if (!ok)
+			json_object_put(name);
+	}
+	ok = ok && auc_json_add(o, "nodes", json_object_get(nodes));
+	json_object_put(nodes);
+	if (ok)
+		return o;
+	json_object_put(o);
+	return NULL;
+}
+
 static enum auc_code read_head(struct json_object *o, const struct auc_market *m,
 			       struct auc_plan *p, struct auc_err *err)
 {
 	struct json_object *colocated, *lost;
 	enum auc_code rc;
 
-	rc = read_type(o, "worker_type", m, auc_market_find_worker_type, &p->worker_type, err);
-	if (rc == AUC_OK)
+	p->gang = auc_plan_json_is_gang(o);
+	rc = p->gang ? auc_plan_read_gang(o, m, p, err)
+		     : read_type(o, "worker_type", m, auc_market_find_worker_type, &p->worker_type,
+				 err);
+	if (rc == AUC_OK && !p->gang)
 		rc = read_type(o, "ps_type", m, auc_market_find_ps_type, &p->ps_type, err);
 	if (rc == AUC_OK)
 		rc = read_slot(o, "arrival", &p->arrival, err);
@@ -441,10 +497,10 @@ static enum auc_code read_head(struct json_object *o, const struct auc_market *m
 		rc = read_slot(o, "completion", &p->completion, err);
 	if (rc != AUC_OK)
 		return rc;
-	if (!json_object_object_get_ex(o, "colocated", &colocated) ||
-	    !json_object_is_type(colocated, json_type_boolean))
+	if (!p->gang && (!json_object_object_get_ex(o, "colocated", &colocated) ||
+			 !json_object_is_type(colocated, json_type_boolean)))
 		return auc_err_set(err, AUC_EINVAL, "colocated: expected true or false");
-	p->colocated = json_object_get_boolean(colocated);
+	p->colocated = !p->gang && json_object_get_boolean(colocated);
 	if (!json_object_object_get_ex(o, "lost", &lost))
 		return AUC_OK;
 	if (!json_object_is_type(lost, json_type_int) || json_object_get_int64(lost) < 0 ||
@@ -468,6 +524,10 @@ static enum auc_code read_run(struct json_object *o, const struct auc_market *m,
 	rc = read_slot(o, "from", &from, err);
 	if (rc == AUC_OK)
 		rc = read_slot(o, "to", &to, err);
+	if (rc == AUC_OK && p->gang) {
+		rc = auc_plan_add_run(p, from, to, err);
+		return rc == AUC_OK ? read_nodes(o, m, p, err) : rc;
+	}
 	if (rc == AUC_OK)
 		rc = get_counts(o, "workers", &workers, err);
 	if (rc == AUC_OK)
@@ -496,6 +556,43 @@ static enum auc_code read_run(struct json_object *o, const struct auc_market *m,
 						shares[i].ps, err);
 		}
 	}
+	free(shares);
+	return rc;
+}
+
+/* The nodes of a gang's run, in whatever order. */
+static enum auc_code read_nodes(struct json_object *o, const struct auc_market *m,
+				struct auc_plan *p, struct auc_err *err)
+{
+	struct auc_share *shares;
+	struct json_object *nodes, *name;
+	enum auc_code rc = AUC_OK;
+	size_t n, i;
+	int server;
+
+	if (!json_object_object_get_ex(o, "nodes", &nodes) ||
+	    !json_object_is_type(nodes, json_type_array) || !(n = json_object_array_length(nodes)))
+		return auc_err_set(err, AUC_EINVAL, "nodes: expected an array of servers");
+	shares = calloc(n, sizeof(*shares));
+	if (!shares)
+		return auc_err_set(err, AUC_ENOMEM, "no memory for a plan");
+	for (i = 0; i < n && rc == AUC_OK; i++) {
+		name = json_object_array_get_idx(nodes, i);
+		if (!json_object_is_type(name, json_type_string)) {
+			rc = auc_err_set(err, AUC_EINVAL, "nodes: expected names of servers");
+			break;
+		}
+		server = auc_market_find_server(m, json_object_get_string(name));
+		if (server < 0)
+			rc = auc_err_set(err, AUC_ENOENT,
+					 "nodes: server '%.80s' is not in this cluster",
+					 json_object_get_string(name));
+		shares[i] = (struct auc_share){.server = (unsigned)server, .workers = 1};
+	}
+	if (rc == AUC_OK)
+		qsort(shares, n, sizeof(*shares), by_server);
+	for (i = 0; i < n && rc == AUC_OK; i++)
+		rc = auc_plan_add_share(p, shares[i].server, 1, 0, err);
 	free(shares);
 	return rc;
 }

@@ -15,7 +15,7 @@
 
 struct auc_share {
 	unsigned server;
-	unsigned workers, ps; /* not both 0 */
+	unsigned workers, ps; /* not both 0; a node of a gang: 1 and 0 */
 };
 
 struct auc_run {
@@ -43,6 +43,14 @@ struct auc_plan_chunk {
 };
 
 struct auc_plan {
+	/*
+	 * A gang's: it has one run, each share of which is a node that gives AMOUNT, by TRES of the
+	 * market; SHAPE is which of the job's shapes that is. It has no types.
+	 */
+	bool gang;
+	bool within_switch; /* all of its nodes are on one switch, and stay so */
+	unsigned shape;
+	double amount[AUC_TRES_MAX];
 	unsigned worker_type, ps_type;
 	bool colocated;
 	auc_slot arrival, start, completion; /* completion = last slot used + 1 */
@@ -89,6 +97,9 @@ enum auc_code auc_plan_add_move(struct auc_plan *p, auc_slot slot, unsigned from
 				unsigned chunks, struct auc_err *err);
 /* AUC_EINVAL unless P's arrival, start and completion agree with its runs. */
 enum auc_code auc_plan_check(const struct auc_plan *p, struct auc_err *err);
+/* What WORKERS and PSS of P's types take of TRES; if P is a gang's, what WORKERS nodes of it do. */
+double auc_plan_amount(const struct auc_plan *p, const struct auc_market *m, unsigned workers,
+		       unsigned pss, unsigned tres);
 /* MB that P sends in slot T of RUN. */
 double auc_plan_transfer(const struct auc_plan *p, const struct auc_run *run, auc_slot t);
 /* Recomputes the cost at the market's present prices, slot by slot, ascending server and TRES, then
@@ -105,14 +116,21 @@ struct json_object;
  * {"worker_type","ps_type","colocated","arrival","start","completion",
  * "plan":[{"from","to","workers":{server:n},"ps":{server:n}}]}, where slots were lost "lost", with
  * chunks "due" and "chunks":[{"server","worker","runs":[[from,to],...]}]; of chunks that lie
- * somewhere "chunk_mb", "exchange_mb" and "transfers":[{"slot","from","to","chunks"}]. New
- * reference; NULL: no memory.
+ * somewhere "chunk_mb", "exchange_mb" and "transfers":[{"slot","from","to","chunks"}]. A gang's has
+ * "shape", "per_node":{TRES:amount}, where it must be so "gang_within":"switch", and
+ * "plan":[{"from","to","nodes":[server,...]}] in place of types, "colocated" and such runs. New reference; NULL: no memory.
  */
 struct json_object *auc_plan_to_json(const struct auc_plan *p, const struct auc_market *m);
 /* The reverse, everything checked (names exist, counts > 0, runs ordered and disjoint,
  * start/completion agree). */
 enum auc_code auc_plan_from_json(struct json_object *o, const struct auc_market *m,
 				 struct auc_plan *p, struct auc_err *err);
+/* plan_gang.c: the members of a gang's plan that others do not have; the reverse. */
+bool auc_plan_add_gang(struct json_object *o, const struct auc_plan *p, const struct auc_market *m);
+enum auc_code auc_plan_read_gang(struct json_object *o, const struct auc_market *m,
+				 struct auc_plan *p, struct auc_err *err);
+/* True if O says that it is a gang's. */
+bool auc_plan_json_is_gang(struct json_object *o);
 /*
  * Of the types of the names that P has in M, takes those whose amounts are the ones in O:
  * "worker_tres" and "ps_tres", as a record or receipt of a sale has them. AUC_ENOENT: a type was

@@ -363,6 +363,9 @@ static bool candidate(const struct search *s, unsigned other)
 	if (*group ? strcmp(auc_market_server_group(s->m, other), group) != 0
 		   : !s->upload || s->upload[other] > s->from + s->later - s->plan->arrival)
 		return false;
+	if (s->plan->within_switch &&
+	    auc_market_switch(s->m, other) != auc_market_switch(s->m, s->server))
+		return false;
 	return !is_used(s, other);
 }
 
@@ -389,8 +392,7 @@ static bool has_room(struct search *s, unsigned other, unsigned workers, unsigne
 			return false;
 		for (unsigned k = 0; k < auc_market_ntres(m); k++)
 			if (auc_market_used(m, other, k, t) - own_use(s, other, k, t) +
-				    workers * auc_market_worker_amount(m, s->plan->worker_type, k) +
-				    ps * auc_market_ps_amount(m, s->plan->ps_type, k) >
+				    auc_plan_amount(s->plan, m, workers, ps, k) >
 			    auc_market_capacity(m, other, k))
 				return false;
 	}
@@ -408,9 +410,7 @@ static double own_use(const struct search *s, unsigned other, unsigned tres, auc
 		if (t < p->runs[r].from || t > p->runs[r].to)
 			continue;
 		h = auc_plan_share_on(p, &p->runs[r], other);
-		return h ? h->workers * auc_market_worker_amount(s->m, p->worker_type, tres) +
-				       h->ps * auc_market_ps_amount(s->m, p->ps_type, tres)
-			 : 0;
+		return h ? auc_plan_amount(p, s->m, h->workers, h->ps, tres) : 0;
 	}
 	return 0;
 }

@@ -736,11 +736,8 @@ static void add_use(struct auc_dual *d, const struct auc_market *m, double weigh
 				g = d->group[(size_t)share->server * d->m->ntres + k];
 				if (own < 0 || g == AUC_DUAL_NO_GROUP)
 					continue;
-				amount = share->workers *
-						 auc_market_worker_amount(m, plan->worker_type,
-									  (unsigned)own) +
-					 share->ps * auc_market_ps_amount(m, plan->ps_type,
-									  (unsigned)own);
+				amount = auc_plan_amount(plan, m, share->workers, share->ps,
+							 (unsigned)own);
 				if (!(amount > 0))
 					continue;
 				for (t = run->from; t <= run->to; t++)

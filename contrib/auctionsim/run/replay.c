@@ -491,9 +491,7 @@ static enum auc_code take_out(struct replay *p, const struct auc_market *own,
 		for (i = 0; i < run->nshares; i++) {
 			share = &plan->shares[run->first_share + i];
 			for (k = 0; k < auc_market_ntres(own) && rc == AUC_OK; k++) {
-				amount = share->workers * auc_market_worker_amount(
-								  own, plan->worker_type, k) +
-					 share->ps * auc_market_ps_amount(own, plan->ps_type, k);
+				amount = auc_plan_amount(plan, own, share->workers, share->ps, k);
 				if (amount > 0)
 					rc = auc_market_reserve(
 						p->market, share->server,
