@@ -82,8 +82,8 @@ void auc_receipt_clear(struct auc_receipt *r);
 
 /*
  * Text of a sale's receipt, malloc'd; REFUND and WHY only for state settled. NULL: no memory. Where
- * it would have more than AUC_RECEIPT_MAX bytes, plan, chunks and transfers are packed (packed.h), as
- * one object; if that is not enough, it is longer.
+ * it would have more than AUC_RECEIPT_MAX bytes, plan, chunks and transfers are packed (packed.h),
+ * as one object; if that is not enough, it is longer.
  */
 char *auc_receipt_print(const struct auc_sale *sale, const struct auc_market *m, auc_money refund,
 			const char *why);

@@ -124,8 +124,7 @@ static enum auc_code check_plan(const struct auc_market *m, const struct auc_pla
 
 	if (!m->ready)
 		return auc_err_set(err, AUC_ESTATE, "the market is not laid out");
-	if (!plan->gang &&
-	    (plan->worker_type >= m->nworker_types || plan->ps_type >= m->nps_types))
+	if (!plan->gang && (plan->worker_type >= m->nworker_types || plan->ps_type >= m->nps_types))
 		return auc_err_set(err, AUC_EINVAL, "the plan's types are not of this market");
 	for (i = 0; i < plan->nshares; i++)
 		if (plan->shares[i].server >= m->nservers)

@@ -224,8 +224,7 @@ enum auc_code auc_plan_add_span(struct auc_plan *p, auc_slot from, auc_slot to, 
 
 bool auc_plan_same(const struct auc_plan *a, const struct auc_plan *b)
 {
-	return a->gang == b->gang && a->shape == b->shape &&
-	       a->within_switch == b->within_switch &&
+	return a->gang == b->gang && a->shape == b->shape && a->within_switch == b->within_switch &&
 	       !memcmp(a->amount, b->amount, sizeof(a->amount)) &&
 	       a->worker_type == b->worker_type && a->ps_type == b->ps_type &&
 	       a->colocated == b->colocated && a->arrival == b->arrival && a->start == b->start &&
@@ -263,8 +262,8 @@ double auc_plan_cost(const struct auc_plan *p, const struct auc_market *m)
 				unit = m->unit_price +
 				       auc_cell(m, (unsigned)(t - m->first), s) * m->ntres;
 				for (k = 0; k < m->ntres; k++)
-					cost += unit[k] * auc_plan_amount(p, m, share->workers,
-									  share->ps, k);
+					cost += unit[k] *
+						auc_plan_amount(p, m, share->workers, share->ps, k);
 			}
 	}
 	return cost + auc_plan_transfer_cost(p, m);

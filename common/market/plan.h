@@ -118,7 +118,8 @@ struct json_object;
  * chunks "due" and "chunks":[{"server","worker","runs":[[from,to],...]}]; of chunks that lie
  * somewhere "chunk_mb", "exchange_mb" and "transfers":[{"slot","from","to","chunks"}]. A gang's has
  * "shape", "per_node":{TRES:amount}, where it must be so "gang_within":"switch", and
- * "plan":[{"from","to","nodes":[server,...]}] in place of types, "colocated" and such runs. New reference; NULL: no memory.
+ * "plan":[{"from","to","nodes":[server,...]}] in place of types, "colocated" and such runs. New
+ * reference; NULL: no memory.
  */
 struct json_object *auc_plan_to_json(const struct auc_plan *p, const struct auc_market *m);
 /* The reverse, everything checked (names exist, counts > 0, runs ordered and disjoint,

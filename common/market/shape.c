@@ -17,8 +17,7 @@ enum auc_code auc_job_add_shape(const struct auc_market *m, struct auc_job *job,
 	enum auc_code rc;
 
 	if (job->nshapes == AUC_SHAPES_MAX)
-		return auc_err_set(err, AUC_EINVAL, "a gang has at most %d shapes",
-				   AUC_SHAPES_MAX);
+		return auc_err_set(err, AUC_EINVAL, "a gang has at most %d shapes", AUC_SHAPES_MAX);
 	if (!nodes || nodes > UINT32_MAX || !(seconds > 0 && seconds <= SECONDS_MAX))
 		return auc_err_set(err, AUC_EINVAL,
 				   "%llu nodes for %g s: expected at least one node, and a time "

@@ -79,7 +79,21 @@ static void random_plan(const struct auc_market *m, struct auc_plan *p)
 	p->value = (double)below(1000000) / 997;
 	p->cost = p->value * below(1000) / 999;
 	assert_int_equal(auc_plan_add_run(p, from, to, &err), AUC_OK);
+	/* One in four is a gang's. */
+	if (!below(4)) {
+		p->gang = true;
+		p->worker_type = 0;
+		p->shape = below(AUC_SHAPES_MAX);
+		p->within_switch = below(2);
+		p->amount[0] = 1 + below(4);
+		p->amount[1] = below(5) / 4.0;
+	}
 	for (unsigned s = 0; s < SERVERS; s++) {
+		if (p->gang) {
+			if (s == lead || below(2))
+				assert_int_equal(auc_plan_add_share(p, s, 1, 0, &err), AUC_OK);
+			continue;
+		}
 		unsigned workers = s == lead ? 1 + below(2) : below(2);
 
 		if (workers || s == lead)

@@ -100,6 +100,58 @@ static void test_round_trip(void **state)
 	auc_market_destroy(m);
 }
 
+/* A gang's, and one of so many nodes that it is packed. */
+static void test_gang(void **state)
+{
+	struct auc_market *m = auc_market_create(50, 300, 100);
+	struct auc_named capacity[] = {{"cpu", 12}, {"gpu:v100", 2}};
+	struct auc_receipt r;
+	struct auc_sale s, again;
+	char name[AUC_NAME_MAX], *text, *twice;
+
+	(void)state;
+	for (unsigned i = 0; i < 3000; i++) {
+		snprintf(name, sizeof(name), "a-node-with-a-long-name-%u", i);
+		assert_int_equal(
+			auc_market_add_server(m, name, "edge", false, 3, 0, capacity, 2, &err),
+			AUC_OK);
+	}
+	assert_int_equal(auc_market_ready(m, &(struct auc_price){0}, &err), AUC_OK);
+	for (unsigned nodes = 2; nodes <= 3000; nodes += 2998) {
+		make_sale(&s, AUC_SALE_SOLD);
+		s.plan.nruns = s.plan.nshares = 0;
+		s.plan.gang = true;
+		s.plan.shape = 1;
+		s.plan.amount[0] = 0.5;
+		s.plan.amount[1] = 2;
+		assert_int_equal(auc_plan_add_run(&s.plan, 103, 109, &err), AUC_OK);
+		for (unsigned i = 0; i < nodes; i++)
+			assert_int_equal(auc_plan_add_share(&s.plan, i, 1, 0, &err), AUC_OK);
+		text = auc_receipt_print(&s, m, 0, NULL);
+		assert_true(!strstr(text, "\"packed\"") == (nodes == 2));
+		assert_null(strstr(text, "worker_t"));
+		assert_int_equal(auc_receipt_parse(text, &r, &err), AUC_OK);
+		assert_true(r.gang && !r.within_switch);
+		assert_int_equal(r.shape, 1);
+		assert_int_equal(r.nshares, nodes);
+		assert_string_equal(r.shares[1].server, "a-node-with-a-long-name-1");
+		assert_int_equal(r.nper_node, 2);
+		assert_true(r.per_node[0].value == 0.5);
+		auc_receipt_clear(&r);
+		assert_int_equal(auc_receipt_to_sale(text, m, &again, &err), AUC_OK);
+		again.plan.value = s.plan.value;
+		again.plan.cost = s.plan.cost;
+		assert_true(auc_plan_same(&again.plan, &s.plan));
+		twice = auc_receipt_print(&again, m, 0, NULL);
+		assert_string_equal(text, twice);
+		free(twice);
+		free(text);
+		auc_sale_clear(&again);
+		auc_sale_clear(&s);
+	}
+	auc_market_destroy(m);
+}
+
 static void test_settled(void **state)
 {
 	struct auc_market *m = make_market();
@@ -362,6 +414,7 @@ int main(void)
 		cmocka_unit_test(test_member),     cmocka_unit_test(test_is),
 		cmocka_unit_test(test_bad),        cmocka_unit_test(test_damaged),
 		cmocka_unit_test(test_limit),      cmocka_unit_test(test_packed),
+		cmocka_unit_test(test_gang),
 	};
 
 	return cmocka_run_group_tests_name("receipt", tests, NULL, NULL);

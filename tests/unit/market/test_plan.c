@@ -13,12 +13,18 @@
 #include <json-c/json.h>
 
 #include "unit/support/edited.h"
+#include "market/market-private.h"
 #include "market/plan.h"
 
 static const char good[] =
 	"{\"worker_type\":\"w\",\"ps_type\":\"p\",\"colocated\":false,\"arrival\":4,\"start\":5,"
 	"\"completion\":12,\"plan\":[{\"workers\":{\"s1\":2,\"s0\":1},\"ps\":{\"s0\":1},"
 	"\"from\":5,\"to\":7},{\"from\":9,\"to\":11,\"workers\":{\"s1\":3},\"ps\":{\"s1\":2}}]}";
+
+static const char good_gang[] =
+	"{\"shape\":2,\"per_node\":{\"cpu\":2.5,\"gpu\":1},\"gang_within\":\"switch\","
+	"\"arrival\":4,\"start\":5,\"completion\":8,"
+	"\"plan\":[{\"from\":5,\"to\":7,\"nodes\":[\"s0\",\"s1\"]}]}";
 
 static struct auc_market *make_market(void)
 {
@@ -125,6 +131,96 @@ static void test_json(void **state)
 	auc_market_destroy(m);
 }
 
+static void test_gang_json(void **state)
+{
+	struct auc_market *m = make_market();
+	struct json_object *o = json_tokener_parse(good_gang), *again;
+	struct auc_plan p, copy;
+
+	(void)state;
+	auc_plan_init(&p);
+	auc_plan_init(&copy);
+	assert_int_equal(auc_plan_from_json(o, m, &p, NULL), AUC_OK);
+	assert_true(p.gang && p.within_switch);
+	assert_int_equal(p.shape, 2);
+	assert_int_equal(p.nshares, 2);
+	assert_int_equal(p.shares[1].workers, 1);
+	assert_true(auc_plan_amount(&p, m, 2, 0, 0) == 5);
+	assert_int_equal(auc_plan_match_types(&p, m, o, NULL), AUC_OK);
+	again = auc_plan_to_json(&p, m);
+	assert_true(json_object_equal(o, again));
+	assert_int_equal(auc_plan_copy(&copy, &p, NULL), AUC_OK);
+	assert_true(auc_plan_same(&copy, &p));
+	copy.amount[0] = 2;
+	assert_false(auc_plan_same(&copy, &p));
+	json_object_put(o);
+	json_object_put(again);
+	auc_plan_clear(&p);
+	auc_plan_clear(&copy);
+	auc_market_destroy(m);
+}
+
+/* What a gang's plan takes is what is booked, priced, given back, and too much in the end. */
+static void test_gang_booked(void **state)
+{
+	struct auc_market *m = make_market();
+	struct json_object *o = json_tokener_parse(good_gang);
+	struct auc_plan p;
+
+	(void)state;
+	auc_plan_init(&p);
+	assert_int_equal(auc_plan_from_json(o, m, &p, NULL), AUC_OK);
+	assert_int_equal(auc_market_reserve(m, 1, 1, 6, 6, 2, NULL), AUC_OK);
+	assert_true(auc_plan_cost(&p, m) == 2); /* gpu at 9^(1/2) - 1 in one slot of s1 */
+	assert_int_equal(auc_market_book(m, &p, 1, 20, NULL), AUC_OK);
+	assert_true(auc_market_used(m, 0, 0, 5) == 2.5 && auc_market_used(m, 0, 1, 7) == 1);
+	assert_true(auc_market_used(m, 1, 1, 6) == 3 && auc_market_used(m, 1, 1, 8) == 0);
+	assert_int_equal(auc_market_book(m, &p, 1, 20, NULL), AUC_OK);
+	assert_int_equal(auc_market_book(m, &p, 1, 20, NULL), AUC_EFULL);
+	assert_true(auc_market_sound(m) && auc_market_cache_sound(m));
+	assert_int_equal(auc_market_unbook(m, &p, 1, 20, NULL), AUC_OK);
+	assert_int_equal(auc_market_unbook(m, &p, 1, 20, NULL), AUC_OK);
+	assert_int_equal(auc_market_unbook(m, &p, 1, 20, NULL), AUC_ESTATE);
+	json_object_put(o);
+	auc_plan_clear(&p);
+	auc_market_destroy(m);
+}
+
+static void test_bad_gang(void **state)
+{
+	static const char *const bad[][3] = {
+		{"\"shape\":2", "\"shape\":64", "shape: expected a whole number from 0 to 63"},
+		{"\"cpu\":2.5", "\"cpus\":2.5",
+		 "per_node: this cluster does not have all that was sold"},
+		{"{\"cpu\":2.5,\"gpu\":1}", "{\"cpu\":0}", "per_node: expected an amount above 0"},
+		{"\"switch\"", "\"rack\"", "gang_within: expected \"switch\""},
+		{"\"s1\"", "\"s2\"", "nodes: server 's2' is not in this cluster"},
+		{"\"s1\"", "\"s0\"", "server 0: shares must ascend by server"},
+		{"\"s1\"", "1", "nodes: expected names of servers"},
+		{"[\"s0\",\"s1\"]", "[]", "nodes: expected an array of servers"},
+		{"\"to\":7,", "\"to\":6,\"nodes\":[\"s0\"]},{\"from\":7,\"to\":7,",
+		 "plan: expected one run of a gang, found 2"},
+	};
+	struct auc_market *m = make_market();
+	struct auc_err err;
+	struct auc_plan p;
+
+	(void)state;
+	auc_plan_init(&p);
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		char *text = edited(good_gang, bad[i][0], bad[i][1]);
+		struct json_object *o = json_tokener_parse(text);
+
+		assert_non_null(o);
+		assert_int_not_equal(auc_plan_from_json(o, m, &p, &err), AUC_OK);
+		assert_string_equal(err.text, bad[i][2]);
+		json_object_put(o);
+		free(text);
+	}
+	auc_plan_clear(&p);
+	auc_market_destroy(m);
+}
+
 static void test_bad_json(void **state)
 {
 	/* what to replace in the good text by what, and what is said then */
@@ -178,7 +274,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_build),    cmocka_unit_test(test_payment),
 		cmocka_unit_test(test_cost),     cmocka_unit_test(test_json),
-		cmocka_unit_test(test_bad_json),
+		cmocka_unit_test(test_bad_json), cmocka_unit_test(test_gang_json),
+		cmocka_unit_test(test_bad_gang), cmocka_unit_test(test_gang_booked),
 	};
 
 	return cmocka_run_group_tests_name("plan", tests, NULL, NULL);
