@@ -10,7 +10,7 @@
 #define STEP       1.4  /* of levels */
 #define STEPS      4    /* up or down */
 #define BEHIND     0.02 /* of the days so far: then the others are not replayed */
-#define MARGIN     0.02 /* chosen on seeds 801 to 812 of tests/bench/oasis, 50 to 200 jobs */
+#define MARGIN     0.02 /* chosen on seeds 801 to 812 of auctionsim gen oasis, 50 to 200 jobs */
 #define MARGIN_ONE 0.05
 
 struct search {

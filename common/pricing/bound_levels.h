@@ -10,7 +10,7 @@
  *
  * The controller (fit.h) has prices that a fit teaches beside these, which are taken if they are
  * clearly better. The simulator does not look at them: a day's fits of this policy take minutes
- * there, and on two days in the paper's setting (tests/bench/oasis, 100 jobs of seed 801, 200 of
+ * there, and on two days in the paper's setting (auctionsim gen oasis, 100 jobs of seed 801, 200 of
  * 802) eight kinds of them were worth 3 to 12 percent less.
  */
 #ifndef AUC_BOUND_LEVELS_H

@@ -1,6 +1,5 @@
 /*
- * posted.c - what posted prices earn, and how fast they are decided: tests/bench/posted-report runs
- * it, and keeps what each call prints.
+ * posted.c - what posted prices earn, and how fast they are decided (posted.md).
  *
  * posted row BUDGET LOAD SEED: revenue against the best fixed prices: hindsight, others, simplex,
  * and with the pricings shared, bandit, DPS-simple, TOP and Random.
