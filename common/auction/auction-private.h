@@ -30,12 +30,12 @@ struct auc_events {
 };
 
 /* Sold jobs that wait for their slots (rearrange.c). */
-struct auc_waiting {
+struct auc_rearrange {
 	bool due;                 /* a fit or a sale has ended since they were placed anew */
 	auc_slot slot;            /* in which that was last */
 	struct auc_tariff *costs; /* what slots cost by the last fit; NULL: there was none */
 	/* Behind admin: the search under way, in the market as it is laid out now; NULL: none. */
-	struct auc_search *search;
+	struct auc_rearrange_run *search;
 };
 
 struct auc_auction {
@@ -51,14 +51,14 @@ struct auc_auction {
 	struct auc_policy_ctx *ctx;
 	struct auc_server_spec *specs;
 	unsigned nspecs;
-	struct auc_closed_time *closed;
+	struct auc_closing *closed;
 	unsigned nclosed;
 	struct auc_market *market; /* NULL until the nodes are known */
 	struct auc_ledger *ledger;
-	struct auc_history *history;
-	struct auc_past *past;
-	struct auc_answers *answers;   /* of a policy that posts prices */
-	struct auc_standing *standing; /* its offers */
+	struct auc_price_history *price_history;
+	struct auc_bid_log *bid_log;
+	struct auc_posted_answers *answers; /* of a policy that posts prices */
+	struct auc_offer_standing *offers;  /* its offers */
 	struct {
 		uint32_t uid;
 		auc_slot slot;
@@ -72,7 +72,7 @@ struct auc_auction {
 	struct auc_price price;           /* the market's, where no tariff holds */
 	bool stale;                       /* plans of a policy that steps could be others now */
 	double revise_next;               /* they are not revised before */
-	struct auc_waiting waiting;       /* of a policy that rearranges */
+	struct auc_rearrange rearrange;   /* of a policy that rearranges */
 	bool price_old;                   /* the history says more than the price does */
 	unsigned fresh;                   /* bids that the price does not know */
 	struct auc_job job;               /* scratch of a decision */
@@ -98,8 +98,8 @@ auc_slot auc_slot_from(double now, double slot_seconds);
 enum auc_code auc_plan_parts(const struct auc_market *m, const struct auc_plan *plan,
 			     struct auc_part **parts, unsigned *nparts, struct auc_err *err);
 /* closures.c: closes in M what is closed now. */
-enum auc_code auc_auction_apply_closed(const struct auc_auction *a, struct auc_market *m,
-				       struct auc_err *err);
+enum auc_code auc_auction_apply_closures(const struct auc_auction *a, struct auc_market *m,
+					 struct auc_err *err);
 /* rebuild.c; both mutexes are held. A market of the configuration and servers there are now.
  * AUC_EFULL: done, but a sale no longer fits. */
 enum auc_code auc_auction_rebuild(struct auc_auction *a, double now, struct auc_err *err);
@@ -131,9 +131,9 @@ enum auc_code auc_auction_no_memory(struct auc_err *err);
 /* The lock is held. AUC_ESTATE: bids are not taken, and why. */
 enum auc_code auc_auction_check_ready(const struct auc_auction *a, struct auc_err *err);
 /*
- * offer_accept.c; the lock is held. a->decision, on a quote, stands as an offer, which is named in OFFER,
- * if there is one and there is room for it; and a->decision is again what BID takes, for a->job.
- * The sentences are the user's.
+ * offer_accept.c; the lock is held. a->decision, on a quote, stands as an offer, which is named in
+ * OFFER, if there is one and there is room for it; and a->decision is again what BID takes, for
+ * a->job. The sentences are the user's.
  */
 enum auc_code auc_auction_stand(struct auc_auction *a, const struct auc_bid *bid, uint32_t uid,
 				double now, struct auc_offer *offer, struct auc_err *err);
@@ -146,12 +146,12 @@ auc_slot auc_auction_first_open(const struct auc_auction *a, double now);
 enum auc_code auc_quote_nodes(const struct auc_policy *policy, struct auc_policy_ctx *ctx,
 			      const struct auc_market *m, struct auc_job *job,
 			      struct auc_decision *d, struct auc_err *err);
-/* rearrange.c: moves jobs that wait, and do not begin within LEAD seconds, to where they cost less by
- * now, and adds to *CHANGED (may be NULL) how many; LIMITED as in auc_auction_revise(). Admin is
+/* rearrange.c: moves jobs that wait, and do not begin within LEAD seconds, to where they cost less
+ * by now, and adds to *CHANGED (may be NULL) how many; LIMITED as in auc_auction_revise(). Admin is
  * held. */
 enum auc_code auc_auction_rearrange(struct auc_auction *a, double now, double lead, bool limited,
 				    unsigned *changed, struct auc_err *err);
-void auc_search_free(struct auc_search *s);
+void auc_auction_rearrange_free(struct auc_rearrange_run *s);
 /* The text of S's receipt into *RECEIPT, if RECEIPT is not NULL. */
 enum auc_code auc_auction_give_receipt(const struct auc_auction *a, const struct auc_sale *s,
 				       auc_money refund, const char *why, char **receipt,
@@ -162,8 +162,8 @@ bool auc_sale_extends(const struct auc_sale *s);
 bool auc_auction_sells(const struct auc_auction *a, unsigned server);
 
 /*
- * The text of OFFER (offer_text.c), filled but for the message, from a->decision on a->job at Unix time
- * NOW. For a refusal it asks the policy some more. NULL: no memory.
+ * The text of OFFER (offer_text.c), filled but for the message, from a->decision on a->job at Unix
+ * time NOW. For a refusal it asks the policy some more. NULL: no memory.
  */
 char *auc_offer_message(struct auc_auction *a, const struct auc_offer *offer, bool hold);
 

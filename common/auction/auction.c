@@ -53,20 +53,20 @@ enum auc_code auc_auction_create(struct auc_conf *conf, struct auc_auction **out
 				 conf->policy);
 	else
 		rc = a->policy->create(conf->policy_options, &a->ctx, err);
-	a->history = auc_history_create(conf->history_bids);
-	a->past = auc_past_create(conf->history_bids);
-	a->answers = auc_answers_create();
-	a->standing = auc_standing_create();
+	a->price_history = auc_price_history_create(conf->history_bids);
+	a->bid_log = auc_bid_log_create(conf->history_bids);
+	a->answers = auc_posted_answers_create();
+	a->offers = auc_offer_standing_create();
 	a->events.list = json_object_new_array();
 	a->writing.list = json_object_new_array();
-	if (rc == AUC_OK && (!a->history || !a->past || !a->answers || !a->standing ||
+	if (rc == AUC_OK && (!a->price_history || !a->bid_log || !a->answers || !a->offers ||
 			     !a->events.list || !a->writing.list))
 		rc = auc_auction_no_memory(err);
 	if (rc != AUC_OK) {
 		auc_auction_destroy(a);
 		return rc;
 	}
-	auc_past_set_period(a->past, auc_conf_period(conf));
+	auc_bid_log_set_period(a->bid_log, auc_conf_period(conf));
 	*out = a;
 	return AUC_OK;
 }
@@ -80,10 +80,10 @@ void auc_auction_destroy(struct auc_auction *a)
 	json_object_put(a->writing.list);
 	auc_ledger_destroy(a->ledger);
 	auc_market_destroy(a->market);
-	auc_history_destroy(a->history);
-	auc_past_destroy(a->past);
-	auc_answers_destroy(a->answers);
-	auc_standing_destroy(a->standing);
+	auc_price_history_destroy(a->price_history);
+	auc_bid_log_destroy(a->bid_log);
+	auc_posted_answers_destroy(a->answers);
+	auc_offer_standing_destroy(a->offers);
 	auc_tariff_free(a->tariff);
 	auc_tariff_free(a->next_tariff);
 	auc_fit_forget(&a->fit_memory);
@@ -92,8 +92,8 @@ void auc_auction_destroy(struct auc_auction *a)
 	auc_decision_clear(&a->decision);
 	auc_decision_clear(&a->extra);
 	auc_job_clear(&a->job);
-	auc_tariff_free(a->waiting.costs);
-	auc_search_free(a->waiting.search);
+	auc_tariff_free(a->rearrange.costs);
+	auc_auction_rearrange_free(a->rearrange.search);
 	for (unsigned i = 0; i < a->nold_confs; i++)
 		auc_conf_free(a->old_confs[i]);
 	free(a->old_confs);
@@ -157,10 +157,12 @@ enum auc_code auc_auction_reconfigure(struct auc_auction *a, struct auc_conf *co
 			rc = auc_auction_rebuild(a, now, err);
 	}
 	if (rc == AUC_OK || rc == AUC_EFULL) {
-		if (auc_history_set_limit(a->history, conf->history_bids, NULL) == AUC_OK &&
-		    auc_past_set_limit(a->past, conf->history_bids, NULL) == AUC_OK && a->market)
+		if (auc_price_history_set_limit(a->price_history, conf->history_bids, NULL) ==
+			    AUC_OK &&
+		    auc_bid_log_set_limit(a->bid_log, conf->history_bids, NULL) == AUC_OK &&
+		    a->market)
 			(void)auc_auction_take_price(a, NULL);
-		auc_past_set_period(a->past, auc_conf_period(conf));
+		auc_bid_log_set_period(a->bid_log, auc_conf_period(conf));
 		a->old_confs[a->nold_confs++] = old;
 		if (conf->prices != old->prices)
 			a->fit_added = 0; /* all that is kept is new to a fit of that kind */
@@ -225,8 +227,8 @@ static void believe(struct auc_auction *a, const char *sale)
 {
 	struct auc_answer answer;
 
-	auc_standing_sold(a->standing, sale);
-	if (auc_answers_take(a->answers, sale, &answer))
+	auc_offer_standing_sold(a->offers, sale);
+	if (auc_posted_answers_take(a->answers, sale, &answer))
 		auc_auction_keep_answer(a, &answer);
 	auc_auction_remember_sold(a, sale);
 }
@@ -287,7 +289,7 @@ enum auc_code auc_auction_settle(struct auc_auction *a, uint32_t job_id, const c
 	if (rc == AUC_OK)
 		rc = auc_ledger_settle(a->ledger, job_id, auc_slot_from(now, a->conf->slot_seconds),
 				       refund, why, err);
-	a->stale = a->waiting.due = true;
+	a->stale = a->rearrange.due = true;
 	pthread_mutex_unlock(&a->lock);
 	if (rc == AUC_OK && receipt)
 		*receipt = text;
@@ -475,7 +477,7 @@ enum auc_code auc_auction_take_price(struct auc_auction *a, struct auc_err *err)
 	auc_price_from_conf(a->conf, a->policy->prices, &prior);
 	price = prior;
 	if (auc_conf_learns(a->conf))
-		rc = auc_history_price(a->history, a->market, &prior, &price, err);
+		rc = auc_price_history_price(a->price_history, a->market, &prior, &price, err);
 	if (rc != AUC_OK)
 		return rc;
 	a->price = price;

@@ -51,13 +51,13 @@ enum auc_code auc_auction_set_servers(struct auc_auction *a, const struct auc_se
 				      unsigned nservers, double now, struct auc_err *err);
 /* A time, FROM to TO in Unix time (TO INFINITY: for good), in which nothing more is sold on a
  * server. */
-struct auc_closed_time {
+struct auc_closing {
 	char server[AUC_NAME_MAX];
 	double from, to;
 };
 /* From now on LIST is closed, and nothing else; what is sold there stays sold. AUC_ENOMEM. */
-enum auc_code auc_auction_close(struct auc_auction *a, const struct auc_closed_time *list,
-				unsigned n, struct auc_err *err);
+enum auc_code auc_auction_close(struct auc_auction *a, const struct auc_closing *list, unsigned n,
+				struct auc_err *err);
 /* Takes a new configuration (owned), keeping sales and history, and rebuilds the market with the
  * servers known. */
 enum auc_code auc_auction_reconfigure(struct auc_auction *a, struct auc_conf *conf, double now,
@@ -123,7 +123,7 @@ void auc_offer_clear(struct auc_offer *o);
  * (held bids and refusals; not with HOLD false: a quote changes nothing).
  * Posted prices: what a quote offers stands for OfferTime, and a bid that accepts it gets that, at
  * its price, as many slots later as the first it can have has moved, or one of the errors of
- * auc_standing_find(); AUC_EFULL: its place is taken.
+ * auc_offer_standing_find(); AUC_EFULL: its place is taken.
  */
 enum auc_code auc_auction_bid(struct auc_auction *a, const struct auc_bid *bid, uint32_t uid,
 			      double now, bool hold, struct auc_offer *offer, struct auc_err *err);
@@ -172,11 +172,11 @@ enum auc_code auc_auction_put_off(struct auc_auction *a, uint32_t job_id, double
 /*
  * Brings plans of sales up to date, if something has happened since they were made. With a policy
  * that decides slot by slot, all of its sales'; with learned prices and a policy that rearranges,
- * those of jobs that wait and cost less elsewhere by now (rearrange.c), for a tenth of a second at a
- * time; who begins within LEAD seconds, for whom nodes are being powered up, stays. LIMITED: limits
- * of their owners may end jobs that need more than before, so none does. *CHANGED (may be NULL):
- * how many got another. Of one thread, the one that confirms, starts and settles. AUC_EFULL: they
- * stay as they are for now, and it is tried again.
+ * those of jobs that wait and cost less elsewhere by now (rearrange.c), for a tenth of a second at
+ * a time; who begins within LEAD seconds, for whom nodes are being powered up, stays. LIMITED:
+ * limits of their owners may end jobs that need more than before, so none does. *CHANGED (may be
+ * NULL): how many got another. Of one thread, the one that confirms, starts and settles. AUC_EFULL:
+ * they stay as they are for now, and it is tried again.
  */
 enum auc_code auc_auction_revise(struct auc_auction *a, double now, double lead, bool limited,
 				 unsigned *changed, struct auc_err *err);
@@ -239,7 +239,7 @@ enum auc_code auc_auction_commit(struct auc_auction *a, struct auc_err *err);
  */
 struct auc_fit_job;
 struct auc_tariff;
-struct auc_watch;
+struct auc_cancel;
 /* True if there is something new to fit. A fit follows no sooner than AUC_FIT_COST times
  * the processor time that the last one took. */
 bool auc_auction_fit_due(struct auc_auction *a, double now);
@@ -247,7 +247,7 @@ bool auc_auction_fit_due(struct auc_auction *a, double now);
 enum auc_code auc_auction_fit_begin(struct auc_auction *a, double now, struct auc_fit_job **job,
 				    struct auc_err *err);
 /* As auc_fit(). */
-enum auc_code auc_fit_job_run(struct auc_fit_job *job, const struct auc_watch *watch,
+enum auc_code auc_fit_job_run(struct auc_fit_job *job, const struct auc_cancel *cancel,
 			      struct auc_tariff **t, struct auc_err *err);
 /* Takes JOB over, and T (NULL: the fit failed), to be published if it is what the configuration
  * still wants. */

@@ -53,7 +53,7 @@ enum auc_code auc_auction_bid(struct auc_auction *a, const struct auc_bid *bid, 
 		if (rc == AUC_OK && a->policy->posts)
 			await_job(a, offer->sale);
 		if (rc == AUC_OK && bid->accept)
-			auc_standing_take(a->standing, bid->accept, offer->sale);
+			auc_offer_standing_take(a->offers, bid->accept, offer->sale);
 	} else if (rc == AUC_OK && hold) {
 		auc_ledger_refuse(a->ledger, auc_reason_word(offer->reason));
 	}
@@ -186,7 +186,7 @@ static void await_job(struct auc_auction *a, const char *sale)
 	struct auc_answer answer;
 
 	if (a->policy->answer(a->ctx, a->market, &a->job, &a->decision, true, &answer))
-		(void)auc_answers_wait(a->answers, sale, &answer, NULL);
+		(void)auc_posted_answers_wait(a->answers, sale, &answer, NULL);
 }
 
 /* The policy learns from it, now as after a restart, and it is put down for the next one. Without
@@ -194,10 +194,10 @@ static void await_job(struct auc_auction *a, const char *sale)
 void auc_auction_keep_answer(struct auc_auction *a, const struct auc_answer *answer)
 {
 	if (!a->policy->posts || a->policy->recall(a->ctx, a->market, answer, NULL) != AUC_OK ||
-	    auc_answers_add(a->answers, answer, NULL) != AUC_OK)
+	    auc_posted_answers_add(a->answers, answer, NULL) != AUC_OK)
 		return;
-	auc_event_append(&a->events,
-			 auc_answers_event(a->answers, auc_answers_count(a->answers) - 1));
+	auc_event_append(&a->events, auc_posted_answers_event(
+					     a->answers, auc_posted_answers_count(a->answers) - 1));
 }
 
 /* What is kept of BID. One that is looked at again must say for itself where it may run, one whose
@@ -277,14 +277,15 @@ static enum auc_code learn(struct auc_auction *a, struct auc_err *err)
 	const struct auc_tariff *tariff = auc_auction_tariff_in_force(a);
 	enum auc_code rc;
 
-	rc = auc_history_add(a->history, a->market, &a->job, a->policy->prices, err);
+	rc = auc_price_history_add(a->price_history, a->market, &a->job, a->policy->prices, err);
 	if (rc != AUC_OK)
 		return rc;
 	auc_event_append(&a->events,
-			 auc_history_event(a->history, auc_history_count(a->history) - 1));
+			 auc_price_history_event(a->price_history,
+						 auc_price_history_count(a->price_history) - 1));
 	a->fresh++;
 	a->price_old = (!tariff || tariff->kind == AUC_TARIFF_PUBLISHED) &&
 		       (a->policy->prices == AUC_PRICE_ETA ||
-			auc_bounds_due(a->fresh, auc_history_count(a->history)));
+			auc_oasis_bounds_due(a->fresh, auc_price_history_count(a->price_history)));
 	return AUC_OK;
 }

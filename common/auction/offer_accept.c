@@ -1,8 +1,8 @@
 /*
- * offer_accept.c - what a quote of posted prices offered is bought later: at its price, whatever the
- * price is by then, on the same nodes, for as many slots. Those that have begun meanwhile nobody
- * can have, so it comes as many slots later as they are. An offer holds no place: what others have
- * bought there since is theirs.
+ * offer_accept.c - what a quote of posted prices offered is bought later: at its price, whatever
+ * the price is by then, on the same nodes, for as many slots. Those that have begun meanwhile
+ * nobody can have, so it comes as many slots later as they are. An offer holds no place: what
+ * others have bought there since is theirs.
  */
 #include "config.h"
 
@@ -32,8 +32,8 @@ enum auc_code auc_auction_stand(struct auc_auction *a, const struct auc_bid *bid
 	if (rc != AUC_OK)
 		return rc;
 	/* Without room for it, the quote is still an answer. */
-	if (auc_standing_add(a->standing, uid, work, &a->decision, now, seconds, &offer->id,
-			     NULL) == AUC_OK)
+	if (auc_offer_standing_add(a->offers, uid, work, &a->decision, now, seconds, &offer->id,
+				   NULL) == AUC_OK)
 		offer->seconds = seconds;
 	return AUC_OK;
 }
@@ -50,7 +50,7 @@ enum auc_code auc_auction_take(struct auc_auction *a, const struct auc_bid *bid,
 
 	rc = work_of(bid, &work, err);
 	if (rc == AUC_OK)
-		rc = auc_standing_find(a->standing, bid->accept, uid, work, now, &o, err);
+		rc = auc_offer_standing_find(a->offers, bid->accept, uid, work, now, &o, err);
 	held = rc == AUC_OK ? auc_ledger_find(a->ledger, o->sale) : NULL;
 	if (held)
 		rc = auc_err_set(err, AUC_ESTATE,

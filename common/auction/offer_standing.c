@@ -13,25 +13,25 @@
 #define ALLOC_MIN 16
 #define AGAIN     "ask for another with --quote"
 
-struct auc_standing {
+struct auc_offer_standing {
 	uint64_t boot, made; /* where ids begin, and how many there were */
 	unsigned count, alloc;
 	struct auc_standing_offer *list; /* in no order */
 };
 
-static struct auc_standing_offer *find(struct auc_standing *s, uint64_t id);
-static enum auc_code make_room(struct auc_standing *s, uint32_t uid, double now,
+static struct auc_standing_offer *find(struct auc_offer_standing *s, uint64_t id);
+static enum auc_code make_room(struct auc_offer_standing *s, uint32_t uid, double now,
 			       struct auc_standing_offer **offer, struct auc_err *err);
-static enum auc_code append(struct auc_standing *s, struct auc_standing_offer **offer,
+static enum auc_code append(struct auc_offer_standing *s, struct auc_standing_offer **offer,
 			    struct auc_err *err);
 static bool stands(struct auc_standing_offer *o, double now);
-static void end(struct auc_standing_offer *o, enum auc_standing_state state);
+static void end(struct auc_standing_offer *o, enum auc_offer_standing_state state);
 static enum auc_code say_over(const struct auc_standing_offer *o, struct auc_err *err);
-static uint64_t next_id(struct auc_standing *s);
+static uint64_t next_id(struct auc_offer_standing *s);
 
-struct auc_standing *auc_standing_create(void)
+struct auc_offer_standing *auc_offer_standing_create(void)
 {
-	struct auc_standing *s = calloc(1, sizeof(*s));
+	struct auc_offer_standing *s = calloc(1, sizeof(*s));
 
 	if (!s || !getentropy(&s->boot, sizeof(s->boot)))
 		return s;
@@ -39,7 +39,7 @@ struct auc_standing *auc_standing_create(void)
 	return NULL;
 }
 
-void auc_standing_destroy(struct auc_standing *s)
+void auc_offer_standing_destroy(struct auc_offer_standing *s)
 {
 	if (!s)
 		return;
@@ -49,9 +49,9 @@ void auc_standing_destroy(struct auc_standing *s)
 	free(s);
 }
 
-enum auc_code auc_standing_add(struct auc_standing *s, uint32_t uid, uint64_t work,
-			       const struct auc_decision *decision, double now, double seconds,
-			       uint64_t *id, struct auc_err *err)
+enum auc_code auc_offer_standing_add(struct auc_offer_standing *s, uint32_t uid, uint64_t work,
+				     const struct auc_decision *decision, double now,
+				     double seconds, uint64_t *id, struct auc_err *err)
 {
 	struct auc_standing_offer *o = NULL;
 	enum auc_code rc = make_room(s, uid, now, &o, err);
@@ -66,12 +66,13 @@ enum auc_code auc_standing_add(struct auc_standing *s, uint32_t uid, uint64_t wo
 	o->made = now;
 	o->seconds = seconds;
 	o->sale[0] = '\0';
-	o->state = AUC_STANDING_OPEN;
+	o->state = AUC_OFFER_OPEN;
 	return AUC_OK;
 }
 
-enum auc_code auc_standing_find(struct auc_standing *s, uint64_t id, uint32_t uid, uint64_t work,
-				double now, struct auc_standing_offer **offer, struct auc_err *err)
+enum auc_code auc_offer_standing_find(struct auc_offer_standing *s, uint64_t id, uint32_t uid,
+				      uint64_t work, double now, struct auc_standing_offer **offer,
+				      struct auc_err *err)
 {
 	struct auc_standing_offer *o = find(s, id);
 
@@ -81,7 +82,7 @@ enum auc_code auc_standing_find(struct auc_standing *s, uint64_t id, uint32_t ui
 			"--accept: offer %016" PRIx64
 			" is not known: it expired, or %d others followed it, or slurmctld was "
 			"started since; " AGAIN,
-			id, AUC_STANDING_PER_USER);
+			id, AUC_OFFER_PER_USER);
 	if (o->uid != uid)
 		return auc_err_set(
 			err, AUC_EINVAL,
@@ -98,7 +99,7 @@ enum auc_code auc_standing_find(struct auc_standing *s, uint64_t id, uint32_t ui
 	return AUC_OK;
 }
 
-void auc_standing_take(struct auc_standing *s, uint64_t id, const char *sale)
+void auc_offer_standing_take(struct auc_offer_standing *s, uint64_t id, const char *sale)
 {
 	struct auc_standing_offer *o = find(s, id);
 
@@ -106,26 +107,26 @@ void auc_standing_take(struct auc_standing *s, uint64_t id, const char *sale)
 		snprintf(o->sale, sizeof(o->sale), "%s", sale);
 }
 
-void auc_standing_sold(struct auc_standing *s, const char *sale)
+void auc_offer_standing_sold(struct auc_offer_standing *s, const char *sale)
 {
 	for (unsigned i = 0; i < s->count; i++)
-		if (s->list[i].state == AUC_STANDING_OPEN && !strcmp(s->list[i].sale, sale))
-			end(&s->list[i], AUC_STANDING_SOLD);
+		if (s->list[i].state == AUC_OFFER_OPEN && !strcmp(s->list[i].sale, sale))
+			end(&s->list[i], AUC_OFFER_SOLD);
 }
 
-void auc_standing_void(struct auc_standing *s)
+void auc_offer_standing_void(struct auc_offer_standing *s)
 {
 	for (unsigned i = 0; i < s->count; i++)
-		if (s->list[i].state == AUC_STANDING_OPEN)
-			end(&s->list[i], AUC_STANDING_VOID);
+		if (s->list[i].state == AUC_OFFER_OPEN)
+			end(&s->list[i], AUC_OFFER_VOID);
 }
 
-unsigned auc_standing_count(const struct auc_standing *s)
+unsigned auc_offer_standing_count(const struct auc_offer_standing *s)
 {
 	return s->count;
 }
 
-static struct auc_standing_offer *find(struct auc_standing *s, uint64_t id)
+static struct auc_standing_offer *find(struct auc_offer_standing *s, uint64_t id)
 {
 	for (unsigned i = 0; i < s->count; i++)
 		if (s->list[i].id == id)
@@ -138,7 +139,7 @@ static struct auc_standing_offer *find(struct auc_standing *s, uint64_t id)
  * the oldest of those that are, if that is long ago or the table is full (till then it can be said
  * of what is asked for that it is over), or a new one.
  */
-static enum auc_code make_room(struct auc_standing *s, uint32_t uid, double now,
+static enum auc_code make_room(struct auc_offer_standing *s, uint32_t uid, double now,
 			       struct auc_standing_offer **offer, struct auc_err *err)
 {
 	struct auc_standing_offer *o, *over = NULL, *mine = NULL;
@@ -153,18 +154,18 @@ static enum auc_code make_room(struct auc_standing *s, uint32_t uid, double now,
 			n++;
 		}
 	}
-	*offer = n < AUC_STANDING_PER_USER ? over : mine;
-	if (*offer == over && s->count < AUC_STANDING_MAX &&
+	*offer = n < AUC_OFFER_PER_USER ? over : mine;
+	if (*offer == over && s->count < AUC_OFFER_MAX &&
 	    !(over && now - over->made > 2 * over->seconds))
 		return append(s, offer, err);
 	if (!*offer)
 		return auc_err_set(err, AUC_EFULL, "%d offers stand, more are not kept",
-				   AUC_STANDING_MAX);
-	end(*offer, AUC_STANDING_EXPIRED);
+				   AUC_OFFER_MAX);
+	end(*offer, AUC_OFFER_EXPIRED);
 	return AUC_OK;
 }
 
-static enum auc_code append(struct auc_standing *s, struct auc_standing_offer **offer,
+static enum auc_code append(struct auc_offer_standing *s, struct auc_standing_offer **offer,
 			    struct auc_err *err)
 {
 	unsigned alloc = s->alloc ? 2 * s->alloc : ALLOC_MIN;
@@ -185,12 +186,12 @@ static enum auc_code append(struct auc_standing *s, struct auc_standing_offer **
 /* An offer whose time is over has ended. */
 static bool stands(struct auc_standing_offer *o, double now)
 {
-	if (o->state == AUC_STANDING_OPEN && !(fabs(now - o->made) < o->seconds))
-		end(o, AUC_STANDING_EXPIRED);
-	return o->state == AUC_STANDING_OPEN;
+	if (o->state == AUC_OFFER_OPEN && !(fabs(now - o->made) < o->seconds))
+		end(o, AUC_OFFER_EXPIRED);
+	return o->state == AUC_OFFER_OPEN;
 }
 
-static void end(struct auc_standing_offer *o, enum auc_standing_state state)
+static void end(struct auc_standing_offer *o, enum auc_offer_standing_state state)
 {
 	auc_decision_clear(&o->decision);
 	o->state = state;
@@ -199,18 +200,18 @@ static void end(struct auc_standing_offer *o, enum auc_standing_state state)
 static enum auc_code say_over(const struct auc_standing_offer *o, struct auc_err *err)
 {
 	switch (o->state) {
-	case AUC_STANDING_SOLD:
+	case AUC_OFFER_SOLD:
 		return auc_err_set(err, AUC_ESTATE,
 				   "--accept: offer %016" PRIx64
 				   " has become a job, and is for one only; " AGAIN,
 				   o->id);
-	case AUC_STANDING_VOID:
+	case AUC_OFFER_VOID:
 		return auc_err_set(err, AUC_ESTATE,
 				   "--accept: offer %016" PRIx64
 				   " is void: nodes or auction.conf have changed since; " AGAIN,
 				   o->id);
-	case AUC_STANDING_EXPIRED:
-	case AUC_STANDING_OPEN:
+	case AUC_OFFER_EXPIRED:
+	case AUC_OFFER_OPEN:
 		break;
 	}
 	return auc_err_set(err, AUC_ESTATE,
@@ -220,7 +221,7 @@ static enum auc_code say_over(const struct auc_standing_offer *o, struct auc_err
 }
 
 /* splitmix64: no two numbers make the same, so that ids are unique. */
-static uint64_t next_id(struct auc_standing *s)
+static uint64_t next_id(struct auc_offer_standing *s)
 {
 	uint64_t x;
 

@@ -1,6 +1,7 @@
 /*
- * offer_standing.h - offers that stand: what a quote of posted prices offered to whom and for which work,
- * so that exactly that can be bought for some time, at its price, whatever the price is by then.
+ * offer_standing.h - offers that stand: what a quote of posted prices offered to whom and for which
+ * work, so that exactly that can be bought for some time, at its price, whatever the price is by
+ * then.
  *
  * An offer holds a price, no capacity: else whoever asks often enough could keep everybody out for
  * nothing. It is for one user, one job's work and one sale. The table is bounded, in all and by
@@ -16,14 +17,14 @@
 #include "ledger/ledger.h"
 #include "policy/policy.h"
 
-#define AUC_STANDING_MAX      2048
-#define AUC_STANDING_PER_USER 16 /* with one more, his oldest goes */
+#define AUC_OFFER_MAX      2048
+#define AUC_OFFER_PER_USER 16 /* with one more, his oldest goes */
 
-enum auc_standing_state {
-	AUC_STANDING_EXPIRED,
-	AUC_STANDING_OPEN,
-	AUC_STANDING_SOLD,
-	AUC_STANDING_VOID, /* the market is another one now */
+enum auc_offer_standing_state {
+	AUC_OFFER_EXPIRED,
+	AUC_OFFER_OPEN,
+	AUC_OFFER_SOLD,
+	AUC_OFFER_VOID, /* the market is another one now */
 };
 
 /* What was offered. */
@@ -32,42 +33,43 @@ struct auc_standing_offer {
 	uint32_t uid;
 	uint64_t work;        /* a hash of the job that it is for */
 	double made, seconds; /* it stands so long */
-	enum auc_standing_state state;
+	enum auc_offer_standing_state state;
 	char sale[AUC_SALE_ID_LEN];   /* the last lien put for it; "": none yet */
 	struct auc_decision decision; /* the policy's; its plan is empty when the offer is over */
 };
 
-struct auc_standing;
+struct auc_offer_standing;
 
 /* NULL: no memory, or no random number to begin with. */
-struct auc_standing *auc_standing_create(void);
-void auc_standing_destroy(struct auc_standing *s);
+struct auc_offer_standing *auc_offer_standing_create(void);
+void auc_offer_standing_destroy(struct auc_offer_standing *s);
 
 /*
  * Has DECISION stand for SECONDS from NOW on, for UID and WORK; *ID names it. AUC_EFULL:
- * AUC_STANDING_MAX stand, none of them UID's oldest of too many; AUC_ENOMEM.
+ * AUC_OFFER_MAX stand, none of them UID's oldest of too many; AUC_ENOMEM.
  */
-enum auc_code auc_standing_add(struct auc_standing *s, uint32_t uid, uint64_t work,
-			       const struct auc_decision *decision, double now, double seconds,
-			       uint64_t *id, struct auc_err *err);
+enum auc_code auc_offer_standing_add(struct auc_offer_standing *s, uint32_t uid, uint64_t work,
+				     const struct auc_decision *decision, double now,
+				     double seconds, uint64_t *id, struct auc_err *err);
 
 /*
  * The offer ID, if UID may take it for WORK at NOW, until the next call with S. AUC_ENOENT: not
  * known; AUC_EINVAL: another user's, or for another job; AUC_ESTATE: it is over, or sold. The
  * sentences are the user's.
  */
-enum auc_code auc_standing_find(struct auc_standing *s, uint64_t id, uint32_t uid, uint64_t work,
-				double now, struct auc_standing_offer **offer, struct auc_err *err);
+enum auc_code auc_offer_standing_find(struct auc_offer_standing *s, uint64_t id, uint32_t uid,
+				      uint64_t work, double now, struct auc_standing_offer **offer,
+				      struct auc_err *err);
 
 /* SALE is the lien put for offer ID. As long as that is no job, the offer can be had again. */
-void auc_standing_take(struct auc_standing *s, uint64_t id, const char *sale);
+void auc_offer_standing_take(struct auc_offer_standing *s, uint64_t id, const char *sale);
 /* SALE is a job: the offer that it was put for, if there is one, is sold. */
-void auc_standing_sold(struct auc_standing *s, const char *sale);
+void auc_offer_standing_sold(struct auc_offer_standing *s, const char *sale);
 
 /* None of them stands any more. */
-void auc_standing_void(struct auc_standing *s);
+void auc_offer_standing_void(struct auc_offer_standing *s);
 
-/* How many are kept, those that are over for a while, too: at most AUC_STANDING_MAX. */
-unsigned auc_standing_count(const struct auc_standing *s);
+/* How many are kept, those that are over for a while, too: at most AUC_OFFER_MAX. */
+unsigned auc_offer_standing_count(const struct auc_offer_standing *s);
 
 #endif

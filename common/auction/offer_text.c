@@ -1,6 +1,6 @@
 /*
- * offer_text.c - what the user reads: the decision, why, and for a refusal the least change that would
- * be accepted.
+ * offer_text.c - what the user reads: the decision, why, and for a refusal the least change that
+ * would be accepted.
  *
  * Every change that is offered has been tried: the same policy was asked again, at the same prices,
  * with the bid changed in that way. That is at most QUOTES_MAX more decisions, and none is begun
@@ -290,11 +290,11 @@ static void print_limit(const struct auc_auction *a, FILE *out)
 			"it needs at least %" PRId64 " slots, and from its data's arrival to the "
 			"end of the horizon there are %" PRId64,
 			least, left > 0 ? left : 0);
-	else if (job->ndata && job->chunk_mb > auc_market_transfer_budget(m))
+	else if (job->ndata && job->chunk_mb > auc_market_traffic_budget(m))
 		fprintf(out,
 			"a chunk of %g MB is more than nodes may send in a slot (%g MB), so none "
 			"can be moved, and they cannot all be trained where they lie",
-			job->chunk_mb, auc_market_transfer_budget(m));
+			job->chunk_mb, auc_market_traffic_budget(m));
 	else {
 		fprintf(out, "what is free until ");
 		print_time(out, (double)(auc_market_last(m) + 1) * auc_market_slot_seconds(m));

@@ -22,8 +22,8 @@ struct auc_fit_job {
 	const struct auc_conf *conf;
 	struct auc_conf twice;   /* the same with two periods for sale */
 	struct auc_events sales; /* the ledger's records */
-	struct auc_past *past;
-	struct auc_history *history;
+	struct auc_bid_log *bid_log;
+	struct auc_price_history *price_history;
 	struct auc_tariff *last;
 	struct auc_fit_memory memory; /* the auction's, meanwhile */
 	enum auc_tariff_kind kind;
@@ -52,9 +52,9 @@ bool auc_auction_fit_due(struct auc_auction *a, double now)
 	pthread_mutex_lock(&a->lock);
 	seconds = a->conf->slot_seconds;
 	if (a->market && a->recovered && auc_conf_fits(a->conf) && !a->next_tariff) {
-		fresh = auc_past_added(a->past) - a->fit_added;
+		fresh = auc_bid_log_added(a->bid_log) - a->fit_added;
 		passed = auc_slot_of(now, seconds) - auc_slot_of(a->fit_time, seconds);
-		due = auc_past_count(a->past) >= AUC_FIT_BIDS_MIN &&
+		due = auc_bid_log_count(a->bid_log) >= AUC_FIT_BIDS_MIN &&
 		      (fresh ? passed || fresh * GROWTH >= a->fit_bids : passed >= QUIET) &&
 		      (now < a->fit_time || now >= a->fit_time + AUC_FIT_COST * a->fit_seconds);
 	}
@@ -84,7 +84,7 @@ enum auc_code auc_auction_fit_begin(struct auc_auction *a, double now, struct au
 		j->memory = a->fit_memory;
 		a->fit_memory = (struct auc_fit_memory){0};
 		a->fit_time = now;
-		a->fit_added = auc_past_added(a->past);
+		a->fit_added = auc_bid_log_added(a->bid_log);
 	}
 	pthread_mutex_unlock(&a->lock);
 	if (rc == AUC_OK) /* a copy still names what it sold by the market, which admin keeps */
@@ -100,7 +100,7 @@ enum auc_code auc_auction_fit_begin(struct auc_auction *a, double now, struct au
 	return rc;
 }
 
-enum auc_code auc_fit_job_run(struct auc_fit_job *j, const struct auc_watch *watch,
+enum auc_code auc_fit_job_run(struct auc_fit_job *j, const struct auc_cancel *cancel,
 			      struct auc_tariff **t, struct auc_err *err)
 {
 	struct auc_market *market = NULL, *unbooked = NULL, *empty = NULL;
@@ -111,7 +111,7 @@ enum auc_code auc_fit_job_run(struct auc_fit_job *j, const struct auc_watch *wat
 	rc = lay_out(j, &market, &unbooked, &empty, err);
 	if (rc == AUC_OK) {
 		auc_price_from_conf(j->conf, j->now.policy->prices, &prior);
-		rc = auc_history_price(j->history, market, &prior, &published, err);
+		rc = auc_price_history_price(j->price_history, market, &prior, &published, err);
 	}
 	if (rc == AUC_OK) {
 		const struct auc_fit_input in = {
@@ -122,11 +122,11 @@ enum auc_code auc_fit_job_run(struct auc_fit_job *j, const struct auc_watch *wat
 			.options = j->conf->policy_options,
 			.conf = j->conf,
 			.published = &published,
-			.past = j->past,
+			.bid_log = j->bid_log,
 			.now = j->time,
 			.kind = j->kind,
 			.last = j->last,
-			.watch = watch,
+			.cancel = cancel,
 			.memory = &j->memory,
 		};
 
@@ -144,8 +144,8 @@ static void job_free(struct auc_fit_job *j)
 	if (!j)
 		return;
 	json_object_put(j->sales.list);
-	auc_past_destroy(j->past);
-	auc_history_destroy(j->history);
+	auc_bid_log_destroy(j->bid_log);
+	auc_price_history_destroy(j->price_history);
 	auc_tariff_free(j->last);
 	auc_fit_forget(&j->memory);
 	free(j->now.specs);
@@ -158,12 +158,12 @@ void auc_auction_fit_end(struct auc_auction *a, struct auc_fit_job *j, struct au
 	pthread_mutex_lock(&a->admin);
 	pthread_mutex_lock(&a->lock);
 	if (j->memory.costs) {
-		auc_tariff_free(a->waiting.costs);
-		a->waiting.costs = j->memory.costs;
-		a->waiting.due = true;
+		auc_tariff_free(a->rearrange.costs);
+		a->rearrange.costs = j->memory.costs;
+		a->rearrange.due = true;
 		j->memory.costs = NULL;
 	}
-	if (!a->fit_memory.learn) {
+	if (!a->fit_memory.dual_prices) {
 		a->fit_memory = j->memory;
 		j->memory = (struct auc_fit_memory){0};
 	}
@@ -209,19 +209,19 @@ enum auc_code auc_auction_remember(struct auc_auction *a, const struct auc_bid *
 	if (!auc_conf_fits(a->conf))
 		return AUC_OK;
 	if (*sale)
-		return auc_past_wait(a->past, sale, bid, uid, now, seconds, err);
-	rc = auc_past_add(a->past, bid, uid, now, seconds, false, err);
+		return auc_bid_log_wait(a->bid_log, sale, bid, uid, now, seconds, err);
+	rc = auc_bid_log_add(a->bid_log, bid, uid, now, seconds, false, err);
 	if (rc != AUC_OK)
 		return rc;
-	auc_event_append(&a->events, auc_past_added_event(a->past));
-	*again = auc_past_was_again(a->past);
+	auc_event_append(&a->events, auc_bid_log_added_event(a->bid_log));
+	*again = auc_bid_log_was_again(a->bid_log);
 	return AUC_OK;
 }
 
 void auc_auction_remember_sold(struct auc_auction *a, const char *sale)
 {
-	if (auc_past_take(a->past, sale))
-		auc_event_append(&a->events, auc_past_added_event(a->past));
+	if (auc_bid_log_take(a->bid_log, sale))
+		auc_event_append(&a->events, auc_bid_log_added_event(a->bid_log));
 }
 
 const struct auc_tariff *auc_auction_tariff_in_force(const struct auc_auction *a)
@@ -258,11 +258,11 @@ static enum auc_code copy_in(struct auc_auction *a, struct auc_fit_job *j,
 	j->kind = kind_of(a->conf);
 	j->now.nclosed = a->nclosed;
 	j->sales.list = json_object_new_array();
-	j->past = auc_past_copy(a->past);
-	j->history = auc_history_copy(a->history);
+	j->bid_log = auc_bid_log_copy(a->bid_log);
+	j->price_history = auc_price_history_copy(a->price_history);
 	j->last = last ? auc_tariff_copy(last) : NULL;
 	*ledger = auc_ledger_copy(a->ledger);
-	if (!*ledger || !j->sales.list || !j->past || !j->history || (last && !j->last) ||
+	if (!*ledger || !j->sales.list || !j->bid_log || !j->price_history || (last && !j->last) ||
 	    !copy_list(a->specs, a->nspecs, sizeof(*a->specs), &j->now.specs) ||
 	    !copy_list(a->closed, a->nclosed, sizeof(*a->closed), &j->now.closed))
 		return auc_err_set(err, AUC_ENOMEM, "no memory for a fit");
@@ -307,7 +307,7 @@ static enum auc_code lay_out_one(const struct auc_auction *a, const struct auc_f
 	enum auc_code rc = auc_auction_build_market(a, j->sales.list, j->time, m, err);
 
 	if (rc == AUC_OK)
-		rc = auc_auction_apply_closed(a, *m, err);
+		rc = auc_auction_apply_closures(a, *m, err);
 	return rc == AUC_OK ? auc_market_give_prices(*m, NULL, 0, err) : rc;
 }
 

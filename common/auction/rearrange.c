@@ -1,9 +1,9 @@
 /*
  * rearrange.c - sold jobs that wait for their slots move to where they cost less by now (auction.h,
- * auc_auction_revise(); rearrange_search.h): once in a slot, and when a fit has ended or a sale has. What
- * is to be known is copied under the lock, the search goes on without it, a tenth of a second at a
- * time, and what it found is put in the ledger under the lock again: all of it or, where a bid has
- * taken something of it meanwhile, nothing.
+ * auc_auction_revise(); rearrange_search.h): once in a slot, and when a fit has ended or a sale
+ * has. What is to be known is copied under the lock, the search goes on without it, a tenth of a
+ * second at a time, and what it found is put in the ledger under the lock again: all of it or,
+ * where a bid has taken something of it meanwhile, nothing.
  */
 #include "config.h"
 
@@ -30,12 +30,12 @@ struct copied {
 	struct auc_plan plan;
 };
 
-struct auc_search {
+struct auc_rearrange_run {
 	const struct auc_policy *policy;
 	struct auc_policy_ctx *ctx;
 	struct auc_tariff *costs;
 	struct auc_market head, *market; /* head: of the auction's, whose window bids move */
-	struct auc_rearrange *x;
+	struct auc_rearrange_search *x;
 	unsigned rounds; /* that are left */
 	unsigned n;
 	struct copied *sales;
@@ -46,30 +46,31 @@ struct auc_search {
 static bool is_due(const struct auc_auction *a, double now);
 static enum auc_code begin(struct auc_auction *a, double now, double lead, bool limited,
 			   struct auc_err *err);
-static enum auc_code copy_sales(const struct auc_auction *a, struct auc_search *s, auc_slot from,
-				struct auc_err *err);
+static enum auc_code copy_sales(const struct auc_auction *a, struct auc_rearrange_run *s,
+				auc_slot from, struct auc_err *err);
 static bool may_move(const struct auc_auction *a, const struct auc_sale *s, auc_slot from);
-static enum auc_code lay_out(struct auc_auction *a, struct auc_search *s, auc_slot now,
+static enum auc_code lay_out(struct auc_auction *a, struct auc_rearrange_run *s, auc_slot now,
 			     struct auc_err *err);
-static enum auc_code add_jobs(struct auc_auction *a, struct auc_search *s, struct auc_err *err);
+static enum auc_code add_jobs(struct auc_auction *a, struct auc_rearrange_run *s,
+			      struct auc_err *err);
 static enum auc_code quote(void *arg, struct auc_market *market, struct auc_job *job,
 			   struct auc_decision *d, struct auc_err *err);
-static enum auc_code put(struct auc_auction *a, struct auc_search *s, auc_slot from,
+static enum auc_code put(struct auc_auction *a, struct auc_rearrange_run *s, auc_slot from,
 			 unsigned *changed, struct auc_err *err);
 
 enum auc_code auc_auction_rearrange(struct auc_auction *a, double now, double lead, bool limited,
 				    unsigned *changed, struct auc_err *err)
 {
-	struct auc_search *s = a->waiting.search;
+	struct auc_rearrange_run *s = a->rearrange.search;
 	double began = auc_clock_now();
 	enum auc_code rc = AUC_OK;
 
 	if (!s) {
 		rc = begin(a, now, lead, limited, err);
-		s = a->waiting.search;
+		s = a->rearrange.search;
 	}
 	while (s && rc == AUC_OK && s->rounds && auc_clock_now() < began + BUSY) {
-		rc = auc_rearrange_round(s->x, err);
+		rc = auc_rearrange_search_round(s->x, err);
 		s->rounds--;
 	}
 	if (!s || (rc == AUC_OK && s->rounds))
@@ -79,16 +80,16 @@ enum auc_code auc_auction_rearrange(struct auc_auction *a, double now, double le
 		rc = put(a, s, auc_auction_first_open(a, now + fmax(AHEAD, lead)), changed, err);
 		pthread_mutex_unlock(&a->lock);
 	}
-	auc_search_free(s);
-	a->waiting.search = NULL;
+	auc_auction_rearrange_free(s);
+	a->rearrange.search = NULL;
 	return rc;
 }
 
-void auc_search_free(struct auc_search *s)
+void auc_auction_rearrange_free(struct auc_rearrange_run *s)
 {
 	if (!s)
 		return;
-	auc_rearrange_destroy(s->x);
+	auc_rearrange_search_destroy(s->x);
 	if (s->ctx)
 		s->policy->destroy(s->ctx);
 	auc_market_destroy(s->market);
@@ -108,7 +109,7 @@ void auc_search_free(struct auc_search *s)
 static bool is_due(const struct auc_auction *a, double now)
 {
 	const struct auc_tariff *t = auc_auction_tariff_in_force(a);
-	const struct auc_waiting *w = &a->waiting;
+	const struct auc_rearrange *w = &a->rearrange;
 
 	return a->conf->rearrange && a->conf->prices == AUC_PRICES_LEARNED && t &&
 	       t->kind >= AUC_TARIFF_FLAT && w->costs &&
@@ -121,7 +122,7 @@ static bool is_due(const struct auc_auction *a, double now)
 static enum auc_code begin(struct auc_auction *a, double now, double lead, bool limited,
 			   struct auc_err *err)
 {
-	struct auc_search *s = NULL;
+	struct auc_rearrange_run *s = NULL;
 	enum auc_code rc = AUC_OK;
 	auc_slot slot, from;
 	bool due;
@@ -131,8 +132,8 @@ static enum auc_code begin(struct auc_auction *a, double now, double lead, bool 
 	slot = auc_slot_of(now, a->conf->slot_seconds);
 	from = auc_auction_first_open(a, now + fmax(AHEAD, lead));
 	if (due) {
-		a->waiting.due = false;
-		a->waiting.slot = slot;
+		a->rearrange.due = false;
+		a->rearrange.slot = slot;
 		s = calloc(1, sizeof(*s));
 		rc = s ? copy_sales(a, s, from, err) : auc_auction_no_memory(err);
 	}
@@ -140,27 +141,28 @@ static enum auc_code begin(struct auc_auction *a, double now, double lead, bool 
 	if (due && rc == AUC_OK && s->njobs)
 		rc = lay_out(a, s, slot, err);
 	if (due && rc == AUC_OK && s->njobs) {
-		s->x = auc_rearrange_create(s->market, from, limited, (uint64_t)slot, quote, s);
+		s->x = auc_rearrange_search_create(s->market, from, limited, (uint64_t)slot, quote,
+						   s);
 		rc = s->x ? add_jobs(a, s, err) : auc_auction_no_memory(err);
 	}
 	if (rc == AUC_OK && s && s->njobs) {
-		s->rounds = auc_rearrange_rounds(s->x);
-		a->waiting.search = s;
+		s->rounds = auc_rearrange_search_rounds(s->x);
+		a->rearrange.search = s;
 	} else {
-		auc_search_free(s);
+		auc_auction_rearrange_free(s);
 	}
 	return rc;
 }
 
-static enum auc_code copy_sales(const struct auc_auction *a, struct auc_search *s, auc_slot from,
-				struct auc_err *err)
+static enum auc_code copy_sales(const struct auc_auction *a, struct auc_rearrange_run *s,
+				auc_slot from, struct auc_err *err)
 {
 	unsigned n = auc_ledger_count(a->ledger);
 	enum auc_code rc = AUC_OK;
 
 	s->policy = a->policy;
 	s->head = *a->market;
-	s->costs = auc_tariff_copy(a->waiting.costs);
+	s->costs = auc_tariff_copy(a->rearrange.costs);
 	s->sales = calloc(n + 1, sizeof(*s->sales));
 	s->sale_of = calloc(n + 1, sizeof(*s->sale_of));
 	if (!s->costs || !s->sales || !s->sale_of)
@@ -194,16 +196,16 @@ static bool may_move(const struct auc_auction *a, const struct auc_sale *s, auc_
 
 /* The market as it is booked, at what slots cost those who have bought them. Servers and types do
  * not change while admin is held. */
-static enum auc_code lay_out(struct auc_auction *a, struct auc_search *s, auc_slot now,
+static enum auc_code lay_out(struct auc_auction *a, struct auc_rearrange_run *s, auc_slot now,
 			     struct auc_err *err)
 {
 	const struct auc_market *head = &s->head;
-	struct auc_ahead *ahead;
+	struct auc_nearness *ahead;
 	enum auc_code rc;
 
 	s->market = auc_market_outline(head, head->first, head->slots);
 	s->upload = calloc((size_t)head->nservers + 1, sizeof(*s->upload));
-	ahead = s->market ? auc_ahead_create(s->market) : NULL;
+	ahead = s->market ? auc_nearness_create(s->market) : NULL;
 	rc = s->market && s->upload && ahead ? AUC_OK : auc_auction_no_memory(err);
 	if (rc == AUC_OK)
 		rc = a->policy->create(a->conf->policy_options, &s->ctx, err);
@@ -213,15 +215,16 @@ static enum auc_code lay_out(struct auc_auction *a, struct auc_search *s, auc_sl
 		rc = auc_market_book(s->market, &s->sales[i].plan, head->first,
 				     auc_market_last(s->market), err);
 		if (rc == AUC_OK && s->sales[i].plan.completion > now)
-			auc_ahead_add(ahead, &s->sales[i].plan);
+			auc_nearness_add(ahead, &s->sales[i].plan);
 	}
 	if (rc == AUC_OK)
-		auc_ahead_discount(ahead, s->market, now);
-	auc_ahead_destroy(ahead);
+		auc_nearness_discount(ahead, s->market, now);
+	auc_nearness_destroy(ahead);
 	return rc;
 }
 
-static enum auc_code add_jobs(struct auc_auction *a, struct auc_search *s, struct auc_err *err)
+static enum auc_code add_jobs(struct auc_auction *a, struct auc_rearrange_run *s,
+			      struct auc_err *err)
 {
 	struct auc_bid *bid = malloc(sizeof(*bid));
 	enum auc_code rc = bid ? AUC_OK : auc_auction_no_memory(err);
@@ -235,7 +238,7 @@ static enum auc_code add_jobs(struct auc_auction *a, struct auc_search *s, struc
 		if (!c->bid || auc_bid_parse(a->conf, c->bid, bid, NULL) != AUC_OK ||
 		    auc_job_resolve(s->market, bid, c->plan.arrival, &job, NULL) != AUC_OK)
 			continue;
-		rc = auc_rearrange_add(s->x, &job, &c->plan, err);
+		rc = auc_rearrange_search_add(s->x, &job, &c->plan, err);
 		s->sale_of[s->njobs++] = i;
 	}
 	auc_job_clear(&job);
@@ -247,7 +250,7 @@ static enum auc_code add_jobs(struct auc_auction *a, struct auc_search *s, struc
 static enum auc_code quote(void *arg, struct auc_market *market, struct auc_job *job,
 			   struct auc_decision *d, struct auc_err *err)
 {
-	struct auc_search *s = arg;
+	struct auc_rearrange_run *s = arg;
 	size_t size = market->nservers * sizeof(*job->upload);
 	enum auc_code rc;
 
@@ -258,7 +261,7 @@ static enum auc_code quote(void *arg, struct auc_market *market, struct auc_job 
 }
 
 /* The lock is held. FROM: the first slot that a job may have by now. */
-static enum auc_code put(struct auc_auction *a, struct auc_search *s, auc_slot from,
+static enum auc_code put(struct auc_auction *a, struct auc_rearrange_run *s, auc_slot from,
 			 unsigned *changed, struct auc_err *err)
 {
 	struct auc_revision *list = calloc(s->njobs + 1, sizeof(*list));
@@ -267,7 +270,7 @@ static enum auc_code put(struct auc_auction *a, struct auc_search *s, auc_slot f
 
 	for (unsigned i = 0; i < s->njobs && rc == AUC_OK; i++) {
 		const struct copied *c = &s->sales[s->sale_of[i]];
-		const struct auc_plan *made = auc_rearrange_moved(s->x, i);
+		const struct auc_plan *made = auc_rearrange_search_moved(s->x, i);
 		const struct auc_sale *sale = auc_ledger_find_job(a->ledger, c->job_id);
 
 		if (!made)

@@ -20,12 +20,12 @@ struct waiter {
 	bool moved;
 };
 
-struct auc_rearrange {
+struct auc_rearrange_search {
 	struct auc_market *market;
 	auc_slot from;
 	bool limited;
 	uint64_t random;
-	auc_rearrange_quote *quote;
+	auc_rearrange_search_quote *quote;
 	void *arg;
 	unsigned n, alloc;
 	struct waiter *waiters;
@@ -49,22 +49,24 @@ static void begin_at(struct auc_job *job, unsigned nservers, auc_slot from);
 static void keep_types(const struct auc_market *m, struct auc_job *job,
 		       const struct auc_plan *plan);
 static bool has_gpus(const struct auc_market *m, unsigned ps_type);
-static unsigned pick(struct auc_rearrange *x, unsigned n);
-static void choose(struct auc_rearrange *x);
+static unsigned pick(struct auc_rearrange_search *x, unsigned n);
+static void choose(struct auc_rearrange_search *x);
 static bool meet(const struct auc_plan *a, const struct auc_plan *b, bool servers);
-static void shuffle(struct auc_rearrange *x);
-static enum auc_code place(struct auc_rearrange *x, unsigned i, double most, bool *found,
+static void shuffle(struct auc_rearrange_search *x);
+static enum auc_code place(struct auc_rearrange_search *x, unsigned i, double most, bool *found,
 			   struct auc_err *err);
-static bool may_be(const struct auc_rearrange *x, const struct auc_plan *plan,
+static bool may_be(const struct auc_rearrange_search *x, const struct auc_plan *plan,
 		   const struct auc_plan *old);
 static bool needs_no_more(const struct auc_plan *p, const struct auc_plan *old);
 static struct need need_of(const struct auc_plan *p);
 static unsigned umax(unsigned a, unsigned b);
 
-struct auc_rearrange *auc_rearrange_create(struct auc_market *m, auc_slot from, bool limited,
-					   uint64_t seed, auc_rearrange_quote *quote, void *arg)
+struct auc_rearrange_search *auc_rearrange_search_create(struct auc_market *m, auc_slot from,
+							 bool limited, uint64_t seed,
+							 auc_rearrange_search_quote *quote,
+							 void *arg)
 {
-	struct auc_rearrange *x = calloc(1, sizeof(*x));
+	struct auc_rearrange_search *x = calloc(1, sizeof(*x));
 
 	if (!x)
 		return NULL;
@@ -80,7 +82,7 @@ struct auc_rearrange *auc_rearrange_create(struct auc_market *m, auc_slot from, 
 	return x;
 }
 
-void auc_rearrange_destroy(struct auc_rearrange *x)
+void auc_rearrange_search_destroy(struct auc_rearrange_search *x)
 {
 	if (!x)
 		return;
@@ -96,8 +98,8 @@ void auc_rearrange_destroy(struct auc_rearrange *x)
 	free(x);
 }
 
-enum auc_code auc_rearrange_add(struct auc_rearrange *x, const struct auc_job *job,
-				const struct auc_plan *plan, struct auc_err *err)
+enum auc_code auc_rearrange_search_add(struct auc_rearrange_search *x, const struct auc_job *job,
+				       const struct auc_plan *plan, struct auc_err *err)
 {
 	unsigned nservers = auc_market_nservers(x->market);
 	struct waiter *w;
@@ -128,17 +130,17 @@ enum auc_code auc_rearrange_add(struct auc_rearrange *x, const struct auc_job *j
 	return rc == AUC_OK ? auc_plan_copy(&w->sold, plan, err) : rc;
 }
 
-unsigned auc_rearrange_rounds(const struct auc_rearrange *x)
+unsigned auc_rearrange_search_rounds(const struct auc_rearrange_search *x)
 {
 	return ROUNDS_A_JOB * x->n;
 }
 
-const struct auc_plan *auc_rearrange_moved(const struct auc_rearrange *x, unsigned i)
+const struct auc_plan *auc_rearrange_search_moved(const struct auc_rearrange_search *x, unsigned i)
 {
 	return x->waiters[i].moved ? &x->waiters[i].plan : NULL;
 }
 
-enum auc_code auc_rearrange_round(struct auc_rearrange *x, struct auc_err *err)
+enum auc_code auc_rearrange_search_round(struct auc_rearrange_search *x, struct auc_err *err)
 {
 	auc_slot last = auc_market_last(x->market);
 	double before = 0, after = 0;
@@ -241,7 +243,7 @@ static bool has_gpus(const struct auc_market *m, unsigned ps_type)
 /* -- a round -- */
 
 /* 0 to N - 1 */
-static unsigned pick(struct auc_rearrange *x, unsigned n)
+static unsigned pick(struct auc_rearrange_search *x, unsigned n)
 {
 	uint64_t z = x->random += 0x9e3779b97f4a7c15u;
 
@@ -252,7 +254,7 @@ static unsigned pick(struct auc_rearrange *x, unsigned n)
 }
 
 /* Some jobs: one, and of the others those that are in its way, those of its time, or any. */
-static void choose(struct auc_rearrange *x)
+static void choose(struct auc_rearrange_search *x)
 {
 	unsigned wanted = 1 + pick(x, TOGETHER), kind = pick(x, 3), at = pick(x, x->n);
 	struct waiter *first = &x->waiters[pick(x, x->n)];
@@ -281,7 +283,7 @@ static bool meet(const struct auc_plan *a, const struct auc_plan *b, bool server
 	return !servers;
 }
 
-static void shuffle(struct auc_rearrange *x)
+static void shuffle(struct auc_rearrange_search *x)
 {
 	for (unsigned i = x->nout; i > 1; i--) {
 		unsigned k = pick(x, i);
@@ -293,7 +295,7 @@ static void shuffle(struct auc_rearrange *x)
 }
 
 /* The cheapest place for the I-th that is out, for less than MOST, into x->made[I]. */
-static enum auc_code place(struct auc_rearrange *x, unsigned i, double most, bool *found,
+static enum auc_code place(struct auc_rearrange_search *x, unsigned i, double most, bool *found,
 			   struct auc_err *err)
 {
 	struct waiter *w = x->out[i];
@@ -315,7 +317,7 @@ static enum auc_code place(struct auc_rearrange *x, unsigned i, double most, boo
 	return auc_plan_copy(&x->made[i], &x->decision.plan, err);
 }
 
-static bool may_be(const struct auc_rearrange *x, const struct auc_plan *plan,
+static bool may_be(const struct auc_rearrange_search *x, const struct auc_plan *plan,
 		   const struct auc_plan *old)
 {
 	return (!auc_plan_lead(old)->workers || auc_plan_lead(plan)->workers) &&

@@ -1,6 +1,6 @@
 /*
- * rearrange_search.h - sold jobs that have not begun, placed anew, several at a time, where together they
- * cost less by now.
+ * rearrange_search.h - sold jobs that have not begun, placed anew, several at a time, where
+ * together they cost less by now.
  *
  * Prices that are fitted again as the day goes on leave jobs in slots that have become dear, where
  * others would do as well that have become cheap; and what is free near by may be nobody else's any
@@ -25,32 +25,35 @@
 
 #include "policy/policy.h"
 
-struct auc_rearrange;
+struct auc_rearrange_search;
 
 /* The decision on JOB in MARKET. */
-typedef enum auc_code auc_rearrange_quote(void *arg, struct auc_market *market, struct auc_job *job,
-					  struct auc_decision *d, struct auc_err *err);
+typedef enum auc_code auc_rearrange_search_quote(void *arg, struct auc_market *market,
+						 struct auc_job *job, struct auc_decision *d,
+						 struct auc_err *err);
 
 /*
  * A search in M, whose prices no booking changes, and which must stay: it has what is sold, and
  * afterwards what the search found. FROM is the first slot that a job may have. QUOTE is called
  * with ARG. NULL: no memory.
  */
-struct auc_rearrange *auc_rearrange_create(struct auc_market *m, auc_slot from, bool limited,
-					   uint64_t seed, auc_rearrange_quote *quote, void *arg);
-void auc_rearrange_destroy(struct auc_rearrange *x);
+struct auc_rearrange_search *auc_rearrange_search_create(struct auc_market *m, auc_slot from,
+							 bool limited, uint64_t seed,
+							 auc_rearrange_search_quote *quote,
+							 void *arg);
+void auc_rearrange_search_destroy(struct auc_rearrange_search *x);
 /*
  * JOB, as auc_job_resolve() makes it for the arrival of PLAN, was sold PLAN, which is booked in the
  * market, has one run, and begins in slot FROM or later. Both are copied. AUC_ENOMEM.
  */
-enum auc_code auc_rearrange_add(struct auc_rearrange *x, const struct auc_job *job,
-				const struct auc_plan *plan, struct auc_err *err);
+enum auc_code auc_rearrange_search_add(struct auc_rearrange_search *x, const struct auc_job *job,
+				       const struct auc_plan *plan, struct auc_err *err);
 /* How many rounds are worth their time. */
-unsigned auc_rearrange_rounds(const struct auc_rearrange *x);
+unsigned auc_rearrange_search_rounds(const struct auc_rearrange_search *x);
 /* One round. An error is QUOTE's, or AUC_ENOMEM: the market is good for nothing then. */
-enum auc_code auc_rearrange_round(struct auc_rearrange *x, struct auc_err *err);
+enum auc_code auc_rearrange_search_round(struct auc_rearrange_search *x, struct auc_err *err);
 /* Where the I-th job that was added is now, with arrival and cost as sold, and what it is worth
  * there. NULL: it has not moved. */
-const struct auc_plan *auc_rearrange_moved(const struct auc_rearrange *x, unsigned i);
+const struct auc_plan *auc_rearrange_search_moved(const struct auc_rearrange_search *x, unsigned i);
 
 #endif

@@ -174,7 +174,7 @@ enum auc_code auc_auction_rebuild(struct auc_auction *a, double now, struct auc_
 		rc = auc_auction_build_market(a, records.list, now, &market, err);
 	json_object_put(records.list);
 	if (rc == AUC_OK)
-		rc = auc_auction_apply_closed(a, market, err);
+		rc = auc_auction_apply_closures(a, market, err);
 	if (rc == AUC_OK && !a->ledger &&
 	    !(a->ledger = auc_ledger_create(market, auc_auction_queue_event, a)))
 		rc = auc_auction_no_memory(err);
@@ -186,10 +186,10 @@ enum auc_code auc_auction_rebuild(struct auc_auction *a, double now, struct auc_
 	}
 	auc_market_destroy(a->market);
 	a->market = market;
-	auc_standing_void(a->standing);     /* they name the old one's servers, */
-	auc_search_free(a->waiting.search); /* as it does */
-	a->waiting.search = NULL;
-	a->waiting.due = true;
+	auc_offer_standing_void(a->offers);              /* they name the old one's servers, */
+	auc_auction_rearrange_free(a->rearrange.search); /* as it does */
+	a->rearrange.search = NULL;
+	a->rearrange.due = true;
 	a->stale = true;
 	if (auc_auction_take_price(a, rc == AUC_OK ? err : NULL) != AUC_OK && rc == AUC_OK)
 		rc = AUC_EINVAL;
@@ -223,7 +223,7 @@ enum auc_code auc_auction_build_market(const struct auc_auction *a, struct json_
 	for (size_t i = 0; rc == AUC_OK && i < json_object_array_length(records); i++)
 		rc = add_names_of_sale(m, json_object_array_get_idx(records, i), err);
 	if (rc == AUC_OK && conf->transfer_mb >= 0)
-		rc = auc_market_set_transfer(m, conf->transfer_mb, err);
+		rc = auc_market_set_traffic(m, conf->transfer_mb, err);
 	if (rc == AUC_OK)
 		rc = auc_market_ready(m, &price, err);
 	if (rc != AUC_OK) {

@@ -28,7 +28,7 @@ struct copied {
 };
 
 struct revising {
-	struct auc_course course;
+	struct auc_stepper_run stepper_run;
 	char options[256];
 	struct auc_market *market; /* a copy of the head of A's: bids move its window meanwhile */
 	unsigned n;
@@ -118,14 +118,14 @@ static enum auc_code look(struct auc_auction *a, double now, struct revising *r,
 	a->stale = false;
 	*r->market = *a->market;
 	snprintf(r->options, sizeof(r->options), "%s", a->conf->policy_options);
-	r->course.stepper = a->policy->stepper;
-	r->course.options = r->options;
-	r->course.from = auc_auction_first_open(a, now);
-	r->course.to = auc_market_last(a->market);
+	r->stepper_run.stepper = a->policy->stepper;
+	r->stepper_run.options = r->options;
+	r->stepper_run.from = auc_auction_first_open(a, now);
+	r->stepper_run.to = auc_market_last(a->market);
 	for (unsigned i = 0; i < n && rc == AUC_OK; i++) {
 		const struct auc_sale *s = auc_ledger_at(a->ledger, i);
 
-		if (s->plan.nruns && s->plan.completion > r->course.from)
+		if (s->plan.nruns && s->plan.completion > r->stepper_run.from)
 			rc = copy(a, s, &r->sales[r->n++], err);
 	}
 	return rc;
@@ -133,14 +133,14 @@ static enum auc_code look(struct auc_auction *a, double now, struct revising *r,
 
 static enum auc_code make_room(struct revising *r, unsigned n, struct auc_err *err)
 {
-	r->course.jobs = calloc(n + 1, sizeof(*r->course.jobs));
+	r->stepper_run.jobs = calloc(n + 1, sizeof(*r->stepper_run.jobs));
 	r->sales = calloc(n + 1, sizeof(*r->sales));
 	r->index = calloc(n + 1, sizeof(*r->index));
 	r->others = calloc(n + 1, sizeof(*r->others));
 	r->list = calloc(n + 1, sizeof(*r->list));
 	r->market = malloc(sizeof(*r->market));
-	r->course.others = r->others;
-	if (r->course.jobs && r->sales && r->index && r->others && r->list && r->market)
+	r->stepper_run.others = r->others;
+	if (r->stepper_run.jobs && r->sales && r->index && r->others && r->list && r->market)
 		return AUC_OK;
 	return auc_err_set(err, AUC_ENOMEM, "no memory for the plans of %u jobs", n);
 }
@@ -160,7 +160,7 @@ static enum auc_code copy(const struct auc_auction *a, const struct auc_sale *s,
 /* Configuration, servers and types do not change while admin is held. */
 static enum auc_code run(struct auc_auction *a, struct revising *r, struct auc_err *err)
 {
-	struct auc_market *slot = auc_market_outline(r->market, r->course.from, 1);
+	struct auc_market *slot = auc_market_outline(r->market, r->stepper_run.from, 1);
 	struct auc_bid *bid = malloc(sizeof(*bid));
 	enum auc_code rc = AUC_OK;
 
@@ -169,7 +169,7 @@ static enum auc_code run(struct auc_auction *a, struct revising *r, struct auc_e
 	for (unsigned i = 0; i < r->n && rc == AUC_OK; i++)
 		add_job(a, i, bid, r);
 	if (rc == AUC_OK)
-		rc = auc_course_run(&r->course, slot, false, err);
+		rc = auc_stepper_run(&r->stepper_run, slot, false, err);
 	free(bid);
 	auc_market_destroy(slot);
 	return rc;
@@ -178,18 +178,18 @@ static enum auc_code run(struct auc_auction *a, struct revising *r, struct auc_e
 /* SALE is a job of the course, or one of the others. */
 static void add_job(struct auc_auction *a, unsigned sale, struct auc_bid *bid, struct revising *r)
 {
-	struct auc_course_job *j = &r->course.jobs[r->course.n];
+	struct auc_stepper_run_job *j = &r->stepper_run.jobs[r->stepper_run.n];
 	const struct copied *s = &r->sales[sale];
 
 	/* The stepper has not seen it, and it has not begun. */
-	j->fresh = !s->plan.due && s->plan.start >= r->course.from;
+	j->fresh = !s->plan.due && s->plan.start >= r->stepper_run.from;
 	j->plan = &s->plan;
 	if (s->ours && auc_bid_parse(a->conf, s->bid, bid, NULL) == AUC_OK &&
-	    auc_job_resolve(r->market, bid, j->fresh ? r->course.from : s->plan.arrival, &j->job,
-			    NULL) == AUC_OK)
-		r->index[r->course.n++] = sale;
+	    auc_job_resolve(r->market, bid, j->fresh ? r->stepper_run.from : s->plan.arrival,
+			    &j->job, NULL) == AUC_OK)
+		r->index[r->stepper_run.n++] = sale;
 	else
-		r->others[r->course.nothers++] = &s->plan;
+		r->others[r->stepper_run.nothers++] = &s->plan;
 }
 
 static enum auc_code put(struct auc_auction *a, struct revising *r, unsigned *changed,
@@ -198,8 +198,8 @@ static enum auc_code put(struct auc_auction *a, struct revising *r, unsigned *ch
 	enum auc_code rc;
 	unsigned n = 0;
 
-	for (unsigned i = 0; i < r->course.n; i++) {
-		struct auc_course_job *j = &r->course.jobs[i];
+	for (unsigned i = 0; i < r->stepper_run.n; i++) {
+		struct auc_stepper_run_job *j = &r->stepper_run.jobs[i];
 
 		if (!j->left_out && !auc_plan_same(&j->made, j->plan))
 			r->list[n++] =
@@ -214,15 +214,15 @@ static enum auc_code put(struct auc_auction *a, struct revising *r, unsigned *ch
 static void clear(struct revising *r)
 {
 	/* The job behind the last may be one that was given up. */
-	for (unsigned i = 0; r->course.jobs && i <= r->course.n; i++) {
-		auc_plan_clear(&r->course.jobs[i].made);
-		auc_job_clear(&r->course.jobs[i].job);
+	for (unsigned i = 0; r->stepper_run.jobs && i <= r->stepper_run.n; i++) {
+		auc_plan_clear(&r->stepper_run.jobs[i].made);
+		auc_job_clear(&r->stepper_run.jobs[i].job);
 	}
 	for (unsigned i = 0; r->sales && i < r->n; i++) {
 		free(r->sales[i].bid);
 		auc_plan_clear(&r->sales[i].plan);
 	}
-	free(r->course.jobs);
+	free(r->stepper_run.jobs);
 	free(r->sales);
 	free(r->index);
 	free(r->others);

@@ -1,6 +1,6 @@
 /*
- * sale_change.c - a sale that gets another plan while it lives: one more slot at its end, or another
- * server instead of one that fails (auction.h).
+ * sale_change.c - a sale that gets another plan while it lives: one more slot at its end, or
+ * another server instead of one that fails (auction.h).
  */
 #include "config.h"
 

@@ -19,7 +19,7 @@ struct look {
 		market; /* with amounts and prices of its own; names and types are a->market's */
 	struct auc_ledger *ledger;
 	struct auc_tariff *tariff; /* NULL: none is in force */
-	unsigned past;             /* bids kept to learn from */
+	unsigned bid_log;          /* bids kept to learn from */
 };
 
 static bool take_look(const struct auc_auction *a, struct look *look);
@@ -79,19 +79,18 @@ static bool take_look(const struct auc_auction *a, struct look *look)
 	look->market = *m;
 	look->market.used = malloc((n + 1) * sizeof(*m->used));
 	look->market.unit_price = malloc((n + 1) * sizeof(*m->unit_price));
-	look->market.transfer.used = malloc(m->slots * sizeof(*m->transfer.used));
-	look->market.transfer.price = malloc(m->slots * sizeof(*m->transfer.price));
+	look->market.traffic.used = malloc(m->slots * sizeof(*m->traffic.used));
+	look->market.traffic.price = malloc(m->slots * sizeof(*m->traffic.price));
 	look->ledger = auc_ledger_copy(a->ledger);
 	look->tariff = tariff ? auc_tariff_copy(tariff) : NULL;
-	look->past = auc_past_count(a->past);
-	if (!look->market.used || !look->market.unit_price || !look->market.transfer.used ||
-	    !look->market.transfer.price || !look->ledger || (tariff && !look->tariff))
+	look->bid_log = auc_bid_log_count(a->bid_log);
+	if (!look->market.used || !look->market.unit_price || !look->market.traffic.used ||
+	    !look->market.traffic.price || !look->ledger || (tariff && !look->tariff))
 		return false;
 	memcpy(look->market.used, m->used, n * sizeof(*m->used));
 	memcpy(look->market.unit_price, m->unit_price, n * sizeof(*m->unit_price));
-	memcpy(look->market.transfer.used, m->transfer.used, m->slots * sizeof(*m->transfer.used));
-	memcpy(look->market.transfer.price, m->transfer.price,
-	       m->slots * sizeof(*m->transfer.price));
+	memcpy(look->market.traffic.used, m->traffic.used, m->slots * sizeof(*m->traffic.used));
+	memcpy(look->market.traffic.price, m->traffic.price, m->slots * sizeof(*m->traffic.price));
 	return true;
 }
 
@@ -99,8 +98,8 @@ static void clear_look(struct look *look)
 {
 	free(look->market.used);
 	free(look->market.unit_price);
-	free(look->market.transfer.used);
-	free(look->market.transfer.price);
+	free(look->market.traffic.used);
+	free(look->market.traffic.price);
 	auc_ledger_destroy(look->ledger);
 	auc_tariff_free(look->tariff);
 }
@@ -119,7 +118,7 @@ static bool add_head(struct json_object *o, struct auc_auction *a, double now)
 	       auc_json_add_text(o, "warning", a->warning) &&
 	       auc_json_add_text(o, "policy", a->policy->name) &&
 	       auc_json_add_text(o, "prices", auc_prices_word(a->conf->prices)) &&
-	       auc_json_add_int(o, "history", auc_history_count(a->history)) &&
+	       auc_json_add_int(o, "history", auc_price_history_count(a->price_history)) &&
 	       auc_json_add_double(o, "slot_seconds", a->conf->slot_seconds);
 }
 
@@ -187,7 +186,7 @@ static struct json_object *learning(const struct look *look)
 	const struct auc_tariff *t = look->tariff;
 	struct json_object *o = t ? auc_tariff_event(t) : json_object_new_object();
 	char *why = t ? auc_tariff_why(t) : NULL;
-	bool ok = o && auc_json_add_int(o, "kept", look->past) && (why || !t);
+	bool ok = o && auc_json_add_int(o, "kept", look->bid_log) && (why || !t);
 
 	if (ok && t) {
 		json_object_object_del(o, "event");
@@ -222,7 +221,7 @@ static struct json_object *servers(const struct look *look)
 			json_object_put(list);
 			return NULL;
 		}
-	if (list && look->market.transfer.limited && !push(list, traffic(&look->market))) {
+	if (list && look->market.traffic.limited && !push(list, traffic(&look->market))) {
 		json_object_put(list);
 		return NULL;
 	}
@@ -237,7 +236,7 @@ static struct json_object *traffic(const struct auc_market *m)
 	bool ok = o && tres && t && auc_json_add_text(o, "name", "*") &&
 		  auc_json_add_text(o, "partition", "") && auc_json_add_bool(o, "for_sale", true) &&
 		  auc_json_add_text(t, "name", AUC_TRANSFER) &&
-		  auc_json_add_double(t, "capacity", auc_market_transfer_budget(m)) &&
+		  auc_json_add_double(t, "capacity", auc_market_traffic_budget(m)) &&
 		  auc_json_add(t, "runs", runs(m, AUC_ANY_SERVER, 0));
 
 	ok = ok && push(tres, json_object_get(t)) && auc_json_add(o, "tres", json_object_get(tres));
@@ -251,13 +250,12 @@ static struct json_object *traffic(const struct auc_market *m)
 
 static double used_of(const struct auc_market *m, unsigned s, unsigned tres, auc_slot t)
 {
-	return s == AUC_ANY_SERVER ? auc_market_transfer_used(m, t)
-				   : auc_market_used(m, s, tres, t);
+	return s == AUC_ANY_SERVER ? auc_market_traffic_used(m, t) : auc_market_used(m, s, tres, t);
 }
 
 static double price_of(const struct auc_market *m, unsigned s, unsigned tres, auc_slot t)
 {
-	return s == AUC_ANY_SERVER ? auc_market_transfer_price(m, t)
+	return s == AUC_ANY_SERVER ? auc_market_traffic_price(m, t)
 				   : auc_market_price(m, s, tres, t);
 }
 

@@ -16,17 +16,18 @@
 struct replay {
 	struct auc_market *market;
 	struct auc_ledger *ledger;
-	struct auc_history *history;
-	struct auc_past *past;
-	struct auc_answers *answers;
+	struct auc_price_history *price_history;
+	struct auc_bid_log *bid_log;
+	struct auc_posted_answers *answers;
 	struct auc_tariff *tariff; /* the last; NULL: none */
 };
 
 static enum auc_code recall(struct auc_auction *a);
 static bool take_events(struct auc_auction *a, struct auc_events *taken);
 static struct json_object *dump_all(const struct auc_ledger *ledger,
-				    const struct auc_history *history, const struct auc_past *past,
-				    const struct auc_answers *answers,
+				    const struct auc_price_history *price_history,
+				    const struct auc_bid_log *bid_log,
+				    const struct auc_posted_answers *answers,
 				    const struct auc_tariff *tariff, struct auc_err *err);
 static enum auc_code write_events(struct auc_auction *a, struct auc_err *err);
 static enum auc_code write_whole(struct auc_auction *a, struct json_object *records,
@@ -69,16 +70,16 @@ enum auc_code auc_auction_open_spool(struct auc_auction *a, const char *dir, dou
 	if (rc == AUC_OK) {
 		auc_ledger_destroy(a->ledger);
 		a->ledger = replay.ledger;
-		auc_history_destroy(a->history);
-		a->history = replay.history;
-		auc_past_destroy(a->past);
-		a->past = replay.past;
+		auc_price_history_destroy(a->price_history);
+		a->price_history = replay.price_history;
+		auc_bid_log_destroy(a->bid_log);
+		a->bid_log = replay.bid_log;
 		auc_tariff_free(a->tariff);
 		a->tariff = replay.tariff;
 		auc_tariff_free(a->next_tariff);
 		a->next_tariff = NULL;
 		a->fit_added = 0; /* all that was read is new to a fit */
-		auc_answers_destroy(a->answers);
+		auc_posted_answers_destroy(a->answers);
 		a->answers = replay.answers;
 		replay = (struct replay){.market = replay.market};
 		rc = auc_auction_rebuild(a, now, err);
@@ -107,9 +108,9 @@ enum auc_code auc_auction_open_spool(struct auc_auction *a, const char *dir, dou
 	pthread_mutex_unlock(&a->admin);
 	auc_spool_close(spool);
 	auc_ledger_destroy(replay.ledger);
-	auc_history_destroy(replay.history);
-	auc_past_destroy(replay.past);
-	auc_answers_destroy(replay.answers);
+	auc_price_history_destroy(replay.price_history);
+	auc_bid_log_destroy(replay.bid_log);
+	auc_posted_answers_destroy(replay.answers);
 	auc_tariff_free(replay.tariff);
 	auc_market_destroy(replay.market);
 	return rc;
@@ -124,8 +125,8 @@ static enum auc_code recall(struct auc_auction *a)
 	if (!a->policy->recall)
 		return AUC_OK;
 	rc = a->policy->create(a->conf->policy_options, &ctx, NULL);
-	for (unsigned i = 0; rc == AUC_OK && i < auc_answers_count(a->answers); i++)
-		rc = a->policy->recall(ctx, a->market, auc_answers_at(a->answers, i), NULL);
+	for (unsigned i = 0; rc == AUC_OK && i < auc_posted_answers_count(a->answers); i++)
+		rc = a->policy->recall(ctx, a->market, auc_posted_answers_at(a->answers, i), NULL);
 	if (rc == AUC_OK) {
 		a->policy->destroy(a->ctx);
 		a->ctx = ctx;
@@ -157,9 +158,9 @@ enum auc_code auc_auction_commit(struct auc_auction *a, struct auc_err *err)
 	struct json_object *records = NULL;
 	struct auc_events taken;
 	struct auc_ledger *ledger = NULL;
-	struct auc_history *history = NULL;
-	struct auc_past *past = NULL;
-	struct auc_answers *answers = NULL;
+	struct auc_price_history *price_history = NULL;
+	struct auc_bid_log *bid_log = NULL;
+	struct auc_posted_answers *answers = NULL;
 	struct auc_tariff *tariff = NULL;
 	bool took, due, whole;
 	struct auc_err why = {0};
@@ -179,19 +180,19 @@ enum auc_code auc_auction_commit(struct auc_auction *a, struct auc_err *err)
 	due = took && (a->writing.missed || auc_spool_journal_bytes(a->spool) >= a->snapshot_at);
 	if (due) {
 		ledger = auc_ledger_copy(a->ledger);
-		history = auc_history_copy(a->history);
-		past = auc_past_copy(a->past);
-		answers = auc_answers_copy(a->answers);
+		price_history = auc_price_history_copy(a->price_history);
+		bid_log = auc_bid_log_copy(a->bid_log);
+		answers = auc_posted_answers_copy(a->answers);
 		tariff = a->tariff ? auc_tariff_copy(a->tariff) : NULL;
-		due = ledger && history && past && answers && (tariff || !a->tariff);
+		due = ledger && price_history && bid_log && answers && (tariff || !a->tariff);
 	}
 	pthread_mutex_unlock(&a->lock);
 	if (due)
-		records = dump_all(ledger, history, past, answers, tariff, NULL);
+		records = dump_all(ledger, price_history, bid_log, answers, tariff, NULL);
 	auc_ledger_destroy(ledger);
-	auc_history_destroy(history);
-	auc_past_destroy(past);
-	auc_answers_destroy(answers);
+	auc_price_history_destroy(price_history);
+	auc_bid_log_destroy(bid_log);
+	auc_posted_answers_destroy(answers);
 	auc_tariff_free(tariff);
 	rc = took ? AUC_OK : auc_auction_no_memory(&why);
 	for (size_t i = 0; took && i < json_object_array_length(taken.list); i++)
@@ -234,8 +235,9 @@ static bool take_events(struct auc_auction *a, struct auc_events *taken)
 
 /* Every record of a snapshot. */
 static struct json_object *dump_all(const struct auc_ledger *ledger,
-				    const struct auc_history *history, const struct auc_past *past,
-				    const struct auc_answers *answers,
+				    const struct auc_price_history *price_history,
+				    const struct auc_bid_log *bid_log,
+				    const struct auc_posted_answers *answers,
 				    const struct auc_tariff *tariff, struct auc_err *err)
 {
 	struct auc_events records = {.list = json_object_new_array()};
@@ -243,12 +245,12 @@ static struct json_object *dump_all(const struct auc_ledger *ledger,
 
 	if (rc == AUC_OK)
 		rc = auc_ledger_dump(ledger, auc_event_append, &records, err);
-	for (unsigned i = 0; rc == AUC_OK && i < auc_history_count(history); i++)
-		auc_event_append(&records, auc_history_event(history, i));
-	for (unsigned i = 0; rc == AUC_OK && i < auc_past_count(past); i++)
-		auc_event_append(&records, auc_past_event(past, i));
-	for (unsigned i = 0; rc == AUC_OK && i < auc_answers_count(answers); i++)
-		auc_event_append(&records, auc_answers_event(answers, i));
+	for (unsigned i = 0; rc == AUC_OK && i < auc_price_history_count(price_history); i++)
+		auc_event_append(&records, auc_price_history_event(price_history, i));
+	for (unsigned i = 0; rc == AUC_OK && i < auc_bid_log_count(bid_log); i++)
+		auc_event_append(&records, auc_bid_log_event(bid_log, i));
+	for (unsigned i = 0; rc == AUC_OK && i < auc_posted_answers_count(answers); i++)
+		auc_event_append(&records, auc_posted_answers_event(answers, i));
 	if (rc == AUC_OK && tariff)
 		auc_event_append(&records, auc_tariff_event(tariff));
 	if (rc == AUC_OK && records.missed)
@@ -328,12 +330,12 @@ static enum auc_code replay_begin(struct auc_auction *a, double now, struct repl
 	if (rc != AUC_OK)
 		return rc;
 	replay->ledger = auc_ledger_create(replay->market, auc_auction_queue_event, a);
-	replay->history = auc_history_create(a->conf->history_bids);
-	replay->past = auc_past_create(a->conf->history_bids);
-	replay->answers = auc_answers_create();
-	if (replay->past)
-		auc_past_set_period(replay->past, auc_conf_period(a->conf));
-	return replay->ledger && replay->history && replay->past && replay->answers
+	replay->price_history = auc_price_history_create(a->conf->history_bids);
+	replay->bid_log = auc_bid_log_create(a->conf->history_bids);
+	replay->answers = auc_posted_answers_create();
+	if (replay->bid_log)
+		auc_bid_log_set_period(replay->bid_log, auc_conf_period(a->conf));
+	return replay->ledger && replay->price_history && replay->bid_log && replay->answers
 		       ? AUC_OK
 		       : auc_auction_no_memory(err);
 }
@@ -344,12 +346,12 @@ static enum auc_code replay_event(void *arg, struct json_object *event, struct a
 	struct auc_tariff *tariff;
 	enum auc_code rc;
 
-	if (auc_history_knows(event)) {
-		rc = auc_history_apply(replay->history, event, err);
-	} else if (auc_past_knows(event)) {
-		rc = auc_past_apply(replay->past, event, err);
-	} else if (auc_answers_knows(event)) {
-		rc = auc_answers_apply(replay->answers, event, err);
+	if (auc_price_history_knows(event)) {
+		rc = auc_price_history_apply(replay->price_history, event, err);
+	} else if (auc_bid_log_knows(event)) {
+		rc = auc_bid_log_apply(replay->bid_log, event, err);
+	} else if (auc_posted_answers_knows(event)) {
+		rc = auc_posted_answers_apply(replay->answers, event, err);
 	} else if (auc_tariff_knows(event)) {
 		rc = auc_tariff_read(event, &tariff, err);
 		if (rc == AUC_OK) {

@@ -66,7 +66,7 @@ enum auc_code auc_parse_slots(const char *s, double slot_seconds, double *slots,
 	return AUC_OK;
 }
 
-enum auc_code auc_parse_list(const char *text, const struct auc_list_rule *rule,
+enum auc_code auc_list_parse(const char *text, const struct auc_list_rule *rule,
 			     struct auc_named *list, unsigned *n, double *bare, const char *what,
 			     struct auc_err *err)
 {
@@ -84,7 +84,7 @@ enum auc_code auc_parse_list(const char *text, const struct auc_list_rule *rule,
 	return rc;
 }
 
-void auc_print_list(FILE *out, const struct auc_named *list, unsigned n, const char *suffix)
+void auc_list_print(FILE *out, const struct auc_named *list, unsigned n, const char *suffix)
 {
 	char number[AUC_NUMBER_LEN];
 	unsigned i;
@@ -94,7 +94,7 @@ void auc_print_list(FILE *out, const struct auc_named *list, unsigned n, const c
 			auc_number_str(list[i].value, number), suffix);
 }
 
-const struct auc_named *auc_find_named(const struct auc_named *list, unsigned n, const char *name)
+const struct auc_named *auc_list_find(const struct auc_named *list, unsigned n, const char *name)
 {
 	unsigned i;
 
@@ -127,7 +127,7 @@ static enum auc_code parse_entry(char *entry, const struct auc_list_rule *rule,
 		return auc_err_set(err, AUC_EINVAL,
 				   "%s: '%.80s' is not a name, expected letters, digits and ._:/+-",
 				   what, name);
-	if (auc_find_named(list, *n, name))
+	if (auc_list_find(list, *n, name))
 		return auc_err_set(err, AUC_EINVAL, "%s: '%s' is named twice", what, name);
 	if (*n == rule->limit)
 		return auc_err_set(err, AUC_EINVAL, "%s: '%s' is one too many, expected at most %u",

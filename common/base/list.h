@@ -50,12 +50,12 @@ struct auc_list_rule {
  * BARE is not NULL one VALUE without a name is allowed and goes there (else *BARE is left as it
  * is).
  */
-enum auc_code auc_parse_list(const char *text, const struct auc_list_rule *rule,
+enum auc_code auc_list_parse(const char *text, const struct auc_list_rule *rule,
 			     struct auc_named *list, unsigned *n, double *bare, const char *what,
 			     struct auc_err *err);
 /* Prints N entries as "NAME=VALUE,...", SUFFIX behind each number ("" or "s"). */
-void auc_print_list(FILE *out, const struct auc_named *list, unsigned n, const char *suffix);
+void auc_list_print(FILE *out, const struct auc_named *list, unsigned n, const char *suffix);
 /* Entry of LIST called NAME, or NULL. */
-const struct auc_named *auc_find_named(const struct auc_named *list, unsigned n, const char *name);
+const struct auc_named *auc_list_find(const struct auc_named *list, unsigned n, const char *name);
 
 #endif

@@ -256,15 +256,15 @@ char *auc_bid_print(const struct auc_bid *bid)
 	free(utility);
 	if (bid->nworkers) {
 		fprintf(out, " worker-time=");
-		auc_print_list(out, bid->worker_seconds, bid->nworkers, "s");
+		auc_list_print(out, bid->worker_seconds, bid->nworkers, "s");
 	}
 	if (bid->nps) {
 		fprintf(out, " ps-time=");
-		auc_print_list(out, bid->ps_seconds, bid->nps, "s");
+		auc_list_print(out, bid->ps_seconds, bid->nps, "s");
 	}
 	if (bid->nupload || bid->upload_default >= 0)
 		fprintf(out, " upload=");
-	auc_print_list(out, bid->upload, bid->nupload, "");
+	auc_list_print(out, bid->upload, bid->nupload, "");
 	if (bid->upload_default >= 0)
 		fprintf(out, "%s%s", bid->nupload ? "," : "",
 			auc_number_str(bid->upload_default, number));
@@ -272,7 +272,7 @@ char *auc_bid_print(const struct auc_bid *bid)
 		fprintf(out, " data-mb=%s", auc_number_str(bid->data_mb, number));
 	if (bid->ndata) {
 		fprintf(out, " data=");
-		auc_print_list(out, bid->data, bid->ndata, "");
+		auc_list_print(out, bid->data, bid->ndata, "");
 	}
 	if (bid->quote)
 		fprintf(out, " quote");
@@ -586,7 +586,7 @@ static enum auc_code read_upload(const struct auc_conf *conf, const char *value,
 		.limit = AUC_BID_UPLOAD_MAX,
 	};
 
-	return auc_parse_list(value, &rule, bid->upload, &bid->nupload, &bid->upload_default, what,
+	return auc_list_parse(value, &rule, bid->upload, &bid->nupload, &bid->upload_default, what,
 			      err);
 }
 
@@ -628,7 +628,7 @@ static enum auc_code read_places(const struct auc_conf *conf, const char *value,
 		.max = AUC_WORK_MAX,
 		.limit = AUC_BID_DATA_MAX,
 	};
-	enum auc_code rc = auc_parse_list(value, &rule, bid->data, &bid->ndata, NULL, what, err);
+	enum auc_code rc = auc_list_parse(value, &rule, bid->data, &bid->ndata, NULL, what, err);
 
 	(void)conf;
 	for (unsigned i = 0; rc == AUC_OK && i < bid->ndata; i++)
@@ -701,7 +701,7 @@ static enum auc_code read_times(const struct auc_conf *conf, const char *value, 
 	enum auc_code rc;
 	unsigned i;
 
-	rc = auc_parse_list(value, &rule, list, n, NULL, what, err);
+	rc = auc_list_parse(value, &rule, list, n, NULL, what, err);
 	for (i = 0; rc == AUC_OK && conf && i < *n; i++) {
 		if (ps ? auc_conf_ps_type(conf, list[i].name)
 		       : auc_conf_worker_type(conf, list[i].name))

@@ -60,8 +60,8 @@ struct auc_bid {
 	/* Posted prices: what its user pays at most, in credits; < 0: not given. Compared with an
 	 * offer, and in no text that is kept: auc_bid_print() leaves it out. */
 	double max_price;
-	uint64_t accept; /* the offer that its user takes (offer_standing.h), in no text that is kept
-			    either; 0: none */
+	uint64_t accept; /* the offer that its user takes (offer_standing.h), in no text that is
+			    kept either; 0: none */
 	bool quote;      /* only say what it would cost */
 	bool extend;     /* at the end of its plan it buys more, slot by slot */
 	char model[AUC_NAME_MAX]; /* profile it was filled from, or "" */

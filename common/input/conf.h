@@ -39,10 +39,10 @@
 #include "input/bid.h"
 #include "base/err.h"
 
-#define AUC_TRES_MAX  32 /* different TRES in one market */
+#define AUC_TRES_MAX   32 /* different TRES in one market */
 #define AUC_SHAPES_MAX 64 /* shapes of one gang */
-#define AUC_TYPES_MAX 32 /* worker types, and PS types, in one market */
-#define AUC_SLOTS_MAX 10000
+#define AUC_TYPES_MAX  32 /* worker types, and PS types, in one market */
+#define AUC_SLOTS_MAX  10000
 
 struct auc_conf_type {
 	char name[AUC_NAME_MAX];

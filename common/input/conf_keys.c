@@ -407,7 +407,7 @@ static enum auc_code set_list(const struct auc_conf *conf, const struct key *key
 		.tres = key->type == TYPE_AMOUNTS,
 	};
 
-	return auc_parse_list(value, &rule, (struct auc_named *)((char *)base + key->offset),
+	return auc_list_parse(value, &rule, (struct auc_named *)((char *)base + key->offset),
 			      (unsigned *)((char *)base + key->count), NULL, key->name, err);
 }
 
@@ -548,7 +548,7 @@ static bool print_value(const struct auc_conf *conf, const struct key *key, cons
 		if (!n)
 			return false;
 		fprintf(out, "%s=", key->name);
-		auc_print_list(out, (const struct auc_named *)from, (unsigned)n,
+		auc_list_print(out, (const struct auc_named *)from, (unsigned)n,
 			       key->type == TYPE_TIMES ? "s" : "");
 		return true;
 	}

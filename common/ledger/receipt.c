@@ -396,7 +396,7 @@ static enum auc_code check_moves(const struct auc_receipt *r, struct auc_err *er
 		for (unsigned k = 0; k <= i; k++)
 			if (!strcmp(r->moves[k].from, r->moves[i].from))
 				out += r->moves[k].chunks;
-		site = auc_find_named(r->data, r->ndata, r->moves[i].from);
+		site = auc_list_find(r->data, r->ndata, r->moves[i].from);
 		if (!site || out > (uint64_t)site->value)
 			return auc_err_set(err, AUC_EINVAL,
 					   "slot %lld: %llu chunks leave '%s' in all, expected no "

@@ -184,7 +184,7 @@ static enum auc_code book_piece(const struct auc_plan *p, unsigned k, struct auc
 	piece.runs = &run;
 	from = from > run.from ? from : run.from;
 	if (sends)
-		return auc_market_book_transfer(m, &piece, from, run.to, book, err);
+		return auc_market_book_traffic(m, &piece, from, run.to, book, err);
 	run.first_share = 0;
 	run.nshares = piece.nshares = 1;
 	piece.shares = p->shares + k;

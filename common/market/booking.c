@@ -174,7 +174,7 @@ static enum auc_code check_change(const struct auc_market *m, const struct auc_p
 		}
 	}
 	if (rc == AUC_OK && auc_market_clip(m, &from, &to))
-		rc = auc_transfer_check(m, plan, from, to, book, err);
+		rc = auc_traffic_check(m, plan, from, to, book, err);
 	return rc;
 }
 
@@ -226,7 +226,7 @@ static void apply_change(struct auc_market *m, const struct auc_plan *plan, auc_
 		auc_cells_refresh_blocks(m, a, b, plan->shares + run->first_share, run->nshares);
 	}
 	if (auc_market_clip(m, &from, &to))
-		auc_transfer_apply(m, plan, from, to, book);
+		auc_traffic_apply(m, plan, from, to, book);
 }
 
 /* The large servers that shares of RUN are on parts of. */

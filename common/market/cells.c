@@ -77,9 +77,9 @@ void auc_market_advance(struct auc_market *m, auc_slot first)
 	shift_amounts(m, shift);
 	for (level = 0; level < m->nlevels; level++)
 		shift_level(m, level, (first >> level) - (old >> level));
-	auc_market_shift_closed(m, shift);
+	auc_market_shift_closures(m, shift);
 	auc_cells_refresh_wholes(m, m->first + (m->slots - shift), auc_market_last(m));
-	auc_transfer_shift(m, shift);
+	auc_traffic_shift(m, shift);
 	/* Blocks that were partly beyond the window have slots now that are not free. */
 	if (m->idle_costs)
 		auc_cells_refresh_blocks(m, first > old + m->slots ? first : old + m->slots,
@@ -178,7 +178,7 @@ enum auc_code auc_cells_lay_out(struct auc_market *m, struct auc_err *err)
 	m->changed = calloc(row, sizeof(*m->changed));
 	m->moved = calloc(m->nrows, sizeof(*m->moved));
 	if (!m->used || !m->unit_price || !m->idle_price || !m->changed || !m->moved ||
-	    !auc_transfer_lay_out(m))
+	    !auc_traffic_lay_out(m))
 		return auc_err_set(err, AUC_ENOMEM,
 				   "no memory for a market of %u servers and %u slots", m->nservers,
 				   m->slots);

@@ -1,6 +1,6 @@
 /*
- * closures.c - servers that are closed for a time: in the market by index and slot (market.h), and in
- * the auction by name and Unix time (auction.h), which outlives a market.
+ * closures.c - servers that are closed for a time: in the market by index and slot (market.h), and
+ * in the auction by name and Unix time (auction.h), which outlives a market.
  */
 #include "config.h"
 
@@ -11,15 +11,15 @@
 #include "auction/auction-private.h"
 #include "market/cells.h"
 
-static bool clip(const struct auc_market *m, const struct auc_closed *c, auc_slot from,
+static bool clip(const struct auc_market *m, const struct auc_closure *c, auc_slot from,
 		 auc_slot *first, auc_slot *last);
-static void mark(const struct auc_market *m, const struct auc_closed *c, uint8_t *cells);
+static void mark(const struct auc_market *m, const struct auc_closure *c, uint8_t *cells);
 
-enum auc_code auc_market_close(struct auc_market *m, const struct auc_closed *list, size_t n,
+enum auc_code auc_market_close(struct auc_market *m, const struct auc_closure *list, size_t n,
 			       struct auc_err *err)
 {
 	size_t row = m->nservers, cells = row * m->slots, i;
-	struct auc_closed *copy;
+	struct auc_closure *copy;
 	uint8_t *closed, *old = m->closed;
 	auc_slot from = INT64_MAX, to = INT64_MIN;
 	unsigned s, t, nchanged = 0;
@@ -72,7 +72,7 @@ bool auc_market_is_closed(const struct auc_market *m, unsigned server, auc_slot 
 	       m->closed[auc_cell(m, (unsigned)(t - m->first), server)];
 }
 
-void auc_market_shift_closed(struct auc_market *m, unsigned shift)
+void auc_market_shift_closures(struct auc_market *m, unsigned shift)
 {
 	size_t row = m->nservers, keep = (m->slots - shift) * row, i;
 	auc_slot first, last, new = m->first + (m->slots - shift);
@@ -92,10 +92,10 @@ void auc_market_shift_closed(struct auc_market *m, unsigned shift)
 	}
 }
 
-enum auc_code auc_auction_close(struct auc_auction *a, const struct auc_closed_time *list,
-				unsigned n, struct auc_err *err)
+enum auc_code auc_auction_close(struct auc_auction *a, const struct auc_closing *list, unsigned n,
+				struct auc_err *err)
 {
-	struct auc_closed_time *copy = malloc((n + 1) * sizeof(*copy));
+	struct auc_closing *copy = malloc((n + 1) * sizeof(*copy));
 	enum auc_code rc = AUC_OK;
 
 	if (!copy)
@@ -111,16 +111,16 @@ enum auc_code auc_auction_close(struct auc_auction *a, const struct auc_closed_t
 	a->closed = copy;
 	a->nclosed = n;
 	if (a->market)
-		rc = auc_auction_apply_closed(a, a->market, err);
+		rc = auc_auction_apply_closures(a, a->market, err);
 	pthread_mutex_unlock(&a->lock);
 	pthread_mutex_unlock(&a->admin);
 	return rc;
 }
 
-enum auc_code auc_auction_apply_closed(const struct auc_auction *a, struct auc_market *m,
-				       struct auc_err *err)
+enum auc_code auc_auction_apply_closures(const struct auc_auction *a, struct auc_market *m,
+					 struct auc_err *err)
 {
-	struct auc_closed *list = malloc((a->nclosed + 1) * sizeof(*list));
+	struct auc_closure *list = malloc((a->nclosed + 1) * sizeof(*list));
 	double seconds = a->conf->slot_seconds;
 	enum auc_code rc;
 	unsigned n = 0;
@@ -129,13 +129,13 @@ enum auc_code auc_auction_apply_closed(const struct auc_auction *a, struct auc_m
 		return auc_err_set(err, AUC_ENOMEM, "out of memory for %u closed times of nodes",
 				   a->nclosed);
 	for (unsigned i = 0; i < a->nclosed; i++) {
-		const struct auc_closed_time *c = &a->closed[i];
+		const struct auc_closing *c = &a->closed[i];
 		int server = auc_market_find_server(m, c->server);
 
 		if (server < 0 || !(c->from < c->to))
 			continue;
 		/* A slot that is touched is closed. */
-		list[n++] = (struct auc_closed){
+		list[n++] = (struct auc_closure){
 			.server = (unsigned)server,
 			.from = auc_slot_of(c->from, seconds),
 			.to = isinf(c->to) ? INT64_MAX : auc_slot_from(c->to, seconds) - 1};
@@ -146,7 +146,7 @@ enum auc_code auc_auction_apply_closed(const struct auc_auction *a, struct auc_m
 }
 
 /* The part of C that is in the window, not before FROM. */
-static bool clip(const struct auc_market *m, const struct auc_closed *c, auc_slot from,
+static bool clip(const struct auc_market *m, const struct auc_closure *c, auc_slot from,
 		 auc_slot *first, auc_slot *last)
 {
 	*first = c->from > from ? c->from : from;
@@ -154,7 +154,7 @@ static bool clip(const struct auc_market *m, const struct auc_closed *c, auc_slo
 	return *first <= *last;
 }
 
-static void mark(const struct auc_market *m, const struct auc_closed *c, uint8_t *cells)
+static void mark(const struct auc_market *m, const struct auc_closure *c, uint8_t *cells)
 {
 	auc_slot first, last, t;
 

@@ -310,7 +310,7 @@ enum auc_code auc_bid_confine(struct auc_bid *bid, const struct auc_market *m, s
 	bid->nupload = kept;
 	for (s = 0; s < m->nservers; s++) {
 		if (!names_partition(bid, m->servers[s].group) ||
-		    auc_find_named(bid->upload, bid->nupload, m->servers[s].group))
+		    auc_list_find(bid->upload, bid->nupload, m->servers[s].group))
 			continue;
 		if (bid->nupload == AUC_BID_UPLOAD_MAX)
 			return auc_err_set(err, AUC_EFULL,

@@ -69,7 +69,7 @@ struct auc_type_cache {
 };
 
 /* What servers may send each other in a slot: traffic.c. */
-struct auc_transfer {
+struct auc_traffic {
 	bool limited;
 	int64_t budget;    /* bytes in a slot */
 	int64_t *used;     /* by slot index */
@@ -102,9 +102,9 @@ struct auc_market {
 	struct auc_share
 		*changed; /* scratch of auc_market_set_roles() and auc_market_close(), by server */
 	uint8_t *closed;  /* by cell: nothing more fits there; NULL: none ever was */
-	struct auc_closed *closures;
+	struct auc_closure *closures;
 	size_t nclosures;
-	struct auc_transfer transfer;
+	struct auc_traffic traffic;
 	struct auc_type_cache cache[2 * AUC_TYPES_MAX];
 };
 
@@ -141,41 +141,41 @@ static inline bool auc_market_clip(const struct auc_market *m, auc_slot *from, a
 void auc_market_refresh(struct auc_market *m, auc_slot from, auc_slot to,
 			const struct auc_share *shares, unsigned nshares);
 /* The window has moved by SHIFT slots: closures.c's part of it. */
-void auc_market_shift_closed(struct auc_market *m, unsigned shift);
+void auc_market_shift_closures(struct auc_market *m, unsigned shift);
 
 /* traffic.c's part of what market.c does; slots are indices. */
-int64_t auc_transfer_bytes(double mb);
+int64_t auc_traffic_bytes(double mb);
 /* True if all that JOB could send is a number that sums of bytes hold: else it must be refused. */
-bool auc_transfer_counts(const struct auc_job *job, double chunks_per_slot, double exchange_mb);
+bool auc_traffic_counts(const struct auc_job *job, double chunks_per_slot, double exchange_mb);
 /* What is left of the budget; INT64_MAX: it has no limit. */
-int64_t auc_transfer_left(const struct auc_market *m, unsigned slot);
-bool auc_transfer_lay_out(struct auc_market *m); /* false: no memory */
-void auc_transfer_free(struct auc_market *m);
-void auc_transfer_shift(struct auc_market *m, unsigned shift);
-void auc_transfer_reprice(struct auc_market *m);
-void auc_transfer_copy(struct auc_market *m, const struct auc_market *from);
-bool auc_transfer_sound(const struct auc_market *m);
+int64_t auc_traffic_left(const struct auc_market *m, unsigned slot);
+bool auc_traffic_lay_out(struct auc_market *m); /* false: no memory */
+void auc_traffic_free(struct auc_market *m);
+void auc_traffic_shift(struct auc_market *m, unsigned shift);
+void auc_traffic_reprice(struct auc_market *m);
+void auc_traffic_copy(struct auc_market *m, const struct auc_market *from);
+bool auc_traffic_sound(const struct auc_market *m);
 struct auc_plan;
 struct auc_run;
 struct json_object;
 bool auc_plan_sends(const struct auc_plan *p);
 /* Bytes that P sends in slot T of RUN. */
 int64_t auc_plan_bytes(const struct auc_plan *p, const struct auc_run *run, auc_slot t);
-double auc_plan_transfer_cost(const struct auc_plan *p, const struct auc_market *m);
+double auc_plan_traffic_cost(const struct auc_plan *p, const struct auc_market *m);
 /* As check_change() and apply_change() of booking.c, slots of the window. */
-enum auc_code auc_transfer_check(const struct auc_market *m, const struct auc_plan *plan,
-				 auc_slot from, auc_slot to, bool book, struct auc_err *err);
-void auc_transfer_apply(struct auc_market *m, const struct auc_plan *plan, auc_slot from,
-			auc_slot to, bool book);
+enum auc_code auc_traffic_check(const struct auc_market *m, const struct auc_plan *plan,
+				auc_slot from, auc_slot to, bool book, struct auc_err *err);
+void auc_traffic_apply(struct auc_market *m, const struct auc_plan *plan, auc_slot from,
+		       auc_slot to, bool book);
 /*
  * What a plan sends in its JSON: "chunk_mb", "exchange_mb" and "transfers":[{"slot","from","to",
  * "chunks"}], of a plan of chunks that lie somewhere; no other has these keys. False: no memory.
  */
-bool auc_plan_add_transfers(struct json_object *o, const struct auc_plan *p,
-			    const struct auc_market *m);
+bool auc_plan_add_traffic(struct json_object *o, const struct auc_plan *p,
+			  const struct auc_market *m);
 /* The reverse, once P has its runs: each move is in a slot of P, to a server with workers then. */
-enum auc_code auc_plan_read_transfers(struct json_object *o, const struct auc_market *m,
-				      struct auc_plan *p, struct auc_err *err);
+enum auc_code auc_plan_read_traffic(struct json_object *o, const struct auc_market *m,
+				    struct auc_plan *p, struct auc_err *err);
 
 /* True if every cached price, fit and order is what it would be if made anew: for tests. */
 bool auc_market_cache_sound(const struct auc_market *m);

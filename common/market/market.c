@@ -22,7 +22,7 @@
 
 /* The price functions of all TRES, by the server's roles. */
 struct curves {
-	struct auc_price_curve transfer;
+	struct auc_price_curve traffic;
 	struct auc_price_curve of[AUC_TRES_MAX][AUC_ROLES_ALL + 1];
 };
 
@@ -82,7 +82,7 @@ void auc_market_destroy(struct auc_market *m)
 	free(m->moved);
 	free(m->closed);
 	free(m->closures);
-	auc_transfer_free(m);
+	auc_traffic_free(m);
 	free(m->servers);
 	free(m);
 }
@@ -128,8 +128,8 @@ static struct auc_market *same_servers(const struct auc_market *from, auc_slot f
 	m->closed = NULL;
 	m->closures = NULL;
 	m->nclosures = 0;
-	m->transfer.used = NULL;
-	m->transfer.price = NULL;
+	m->traffic.used = NULL;
+	m->traffic.price = NULL;
 	memset(m->cache, 0, sizeof(m->cache));
 	m->servers = malloc((from->nservers + 1) * sizeof(*m->servers));
 	m->servers_alloc = from->nservers + 1;
@@ -306,7 +306,7 @@ enum auc_code auc_market_ready(struct auc_market *m, const struct auc_price *pri
 		return rc;
 	for (k = 0; k < m->ntres; k++)
 		memcpy(m->tres[k].curve, curves.of[k], sizeof(m->tres[k].curve));
-	m->transfer.curve = curves.transfer;
+	m->traffic.curve = curves.traffic;
 	memcpy(&m->types[m->nworker_types], m->ps_types, m->nps_types * sizeof(m->ps_types[0]));
 	rc = auc_cells_lay_out(m, err);
 	m->ready = rc == AUC_OK;
@@ -503,14 +503,14 @@ enum auc_code auc_market_set_price(struct auc_market *m, const struct auc_price 
 		changed = changed || moved[k];
 		memcpy(m->tres[k].curve, curves.of[k], sizeof(m->tres[k].curve));
 	}
-	m->transfer.curve = curves.transfer;
+	m->traffic.curve = curves.traffic;
 	if (!m->ready)
 		return AUC_OK;
 	if (changed) {
 		m->given = false;
 		auc_cells_reprice(m, moved);
 	}
-	auc_transfer_reprice(m);
+	auc_traffic_reprice(m);
 	return AUC_OK;
 }
 
@@ -533,14 +533,14 @@ enum auc_code auc_market_give_prices(struct auc_market *m, const struct auc_give
 	}
 	m->given = true;
 	memset(m->idle_price, 0, (size_t)m->nservers * m->ntres * sizeof(*m->idle_price));
-	m->transfer.idle_price = 0;
+	m->traffic.idle_price = 0;
 	for (i = 0; i < n; i++)
 		if (list[i].from <= auc_market_last(m) + 1 && list[i].to > auc_market_last(m))
 			*idle_price_of(m, &list[i]) = list[i].price;
 	auc_cells_lay_out_idle(m);
 	memset(m->unit_price, 0,
 	       (size_t)m->slots * m->nservers * m->ntres * sizeof(*m->unit_price));
-	memset(m->transfer.price, 0, m->slots * sizeof(*m->transfer.price));
+	memset(m->traffic.price, 0, m->slots * sizeof(*m->traffic.price));
 	for (i = 0; i < n; i++)
 		set_given(m, &list[i]);
 	auc_cells_refresh_all(m);
@@ -579,7 +579,7 @@ enum auc_code auc_market_copy_state(struct auc_market *m, const struct auc_marke
 			m->unit_price[a] = from->unit_price[b];
 		}
 	}
-	auc_transfer_copy(m, from);
+	auc_traffic_copy(m, from);
 	auc_cells_lay_out_idle(m);
 	auc_cells_refresh_all(m);
 	return AUC_OK;
@@ -597,7 +597,7 @@ bool auc_market_sound(const struct auc_market *m)
 			if (used[k] < 0 || used[k] > capacity[k])
 				return false;
 	}
-	return auc_transfer_sound(m);
+	return auc_traffic_sound(m);
 }
 
 /* Adds NAMED amounts into AMOUNT[] by TRES index, making TRES as they come. */
@@ -791,7 +791,7 @@ static enum auc_code read_price(const struct auc_market *m, const struct auc_pri
 			rc = auc_price_curve_of(price, m->tres[k].name, roles,
 						&curves->of[k][roles], err);
 	if (rc == AUC_OK)
-		rc = auc_price_curve_of(price, AUC_TRANSFER, AUC_ROLES_ALL, &curves->transfer, err);
+		rc = auc_price_curve_of(price, AUC_TRANSFER, AUC_ROLES_ALL, &curves->traffic, err);
 	return rc;
 }
 
@@ -809,7 +809,7 @@ static bool same_curves(const struct auc_price_curve *a, const struct auc_price_
 /* Where the price that G gives is kept for slots to come. */
 static double *idle_price_of(struct auc_market *m, const struct auc_given_price *g)
 {
-	return g->server == AUC_ANY_SERVER ? &m->transfer.idle_price
+	return g->server == AUC_ANY_SERVER ? &m->traffic.idle_price
 					   : &m->idle_price[(size_t)g->server * m->ntres + g->tres];
 }
 
@@ -822,7 +822,7 @@ static void set_given(struct auc_market *m, const struct auc_given_price *g)
 		return;
 	for (t = from; t <= to; t++)
 		if (g->server == AUC_ANY_SERVER)
-			m->transfer.price[t - m->first] = g->price;
+			m->traffic.price[t - m->first] = g->price;
 		else
 			m->unit_price[auc_cell(m, (unsigned)(t - m->first), g->server) * m->ntres +
 				      g->tres] = g->price;

@@ -92,14 +92,13 @@ int auc_market_match_type(const struct auc_market *m, bool ps, const char *name,
  */
 #define AUC_TRANSFER   "transfer" /* its name among prices */
 #define AUC_ANY_SERVER UINT32_MAX
-enum auc_code auc_market_set_transfer(struct auc_market *m, double mb, struct auc_err *err);
-double
-auc_market_transfer_budget(const struct auc_market *m); /* MB in a slot; INFINITY: no limit */
-double auc_market_transfer_used(const struct auc_market *m, auc_slot t);
-double auc_market_transfer_price(const struct auc_market *m, auc_slot t); /* credits per MB */
+enum auc_code auc_market_set_traffic(struct auc_market *m, double mb, struct auc_err *err);
+double auc_market_traffic_budget(const struct auc_market *m); /* MB in a slot; INFINITY: no limit */
+double auc_market_traffic_used(const struct auc_market *m, auc_slot t);
+double auc_market_traffic_price(const struct auc_market *m, auc_slot t); /* credits per MB */
 /* As auc_market_reserve(). */
-enum auc_code auc_market_reserve_transfer(struct auc_market *m, auc_slot from, auc_slot to,
-					  double mb, struct auc_err *err);
+enum auc_code auc_market_reserve_traffic(struct auc_market *m, auc_slot from, auc_slot to,
+					 double mb, struct auc_err *err);
 /* Freezes the lists, fixes scales, lays out the timeline. A type may use TRES that no server has
  * (it never fits). */
 enum auc_code auc_market_ready(struct auc_market *m, const struct auc_price *price,
@@ -147,8 +146,8 @@ enum auc_code auc_market_unbook(struct auc_market *m, const struct auc_plan *pla
 				auc_slot to, struct auc_err *err);
 /* Books (or unbooks) what PLAN sends in slots of its runs in [FROM, TO], and nothing else of it.
  * AUC_EFULL, AUC_ESTATE as above. */
-enum auc_code auc_market_book_transfer(struct auc_market *m, const struct auc_plan *plan,
-				       auc_slot from, auc_slot to, bool book, struct auc_err *err);
+enum auc_code auc_market_book_traffic(struct auc_market *m, const struct auc_plan *plan,
+				      auc_slot from, auc_slot to, bool book, struct auc_err *err);
 /* AUC_OK if all of PLAN could be booked as something new: in the window, on servers that host such
  * and are not closed then. AUC_EFULL. */
 enum auc_code auc_market_has_room(const struct auc_market *m, const struct auc_plan *plan,
@@ -171,13 +170,13 @@ unsigned auc_market_hosts(const struct auc_market *m, unsigned server);
 void auc_market_set_roles(struct auc_market *m, const unsigned *roles);
 /* Slots in which a server takes nothing more; what is booked there stays booked, at the prices that
  * it has. */
-struct auc_closed {
+struct auc_closure {
 	unsigned server;
 	auc_slot from, to;
 };
 /* From now on LIST is closed, also in slots that come into the window, and nothing else.
  * AUC_ENOENT, AUC_ENOMEM. */
-enum auc_code auc_market_close(struct auc_market *m, const struct auc_closed *list, size_t n,
+enum auc_code auc_market_close(struct auc_market *m, const struct auc_closure *list, size_t n,
 			       struct auc_err *err);
 /* Booking does not ask: what was sold before may stay. */
 bool auc_market_is_closed(const struct auc_market *m, unsigned server, auc_slot t);

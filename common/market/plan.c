@@ -266,7 +266,7 @@ double auc_plan_cost(const struct auc_plan *p, const struct auc_market *m)
 						auc_plan_amount(p, m, share->workers, share->ps, k);
 			}
 	}
-	return cost + auc_plan_transfer_cost(p, m);
+	return cost + auc_plan_traffic_cost(p, m);
 }
 
 double auc_plan_amount(const struct auc_plan *p, const struct auc_market *m, unsigned workers,
@@ -317,7 +317,7 @@ struct json_object *auc_plan_to_json(const struct auc_plan *p, const struct auc_
 	if (!ok)
 		json_object_put(runs);
 	if (ok && auc_json_add(o, "plan", runs) && add_chunks(o, p, m) &&
-	    auc_plan_add_transfers(o, p, m))
+	    auc_plan_add_traffic(o, p, m))
 		return o;
 	json_object_put(o);
 	return NULL;
@@ -354,7 +354,7 @@ enum auc_code auc_plan_from_json(struct json_object *o, const struct auc_market 
 	rc = auc_plan_check(p, err);
 	if (rc == AUC_OK)
 		rc = read_chunks(o, m, p, err);
-	return rc == AUC_OK ? auc_plan_read_transfers(o, m, p, err) : rc;
+	return rc == AUC_OK ? auc_plan_read_traffic(o, m, p, err) : rc;
 }
 
 enum auc_code auc_plan_check(const struct auc_plan *p, struct auc_err *err)

@@ -101,7 +101,7 @@ enum auc_code auc_plan_check(const struct auc_plan *p, struct auc_err *err);
 double auc_plan_amount(const struct auc_plan *p, const struct auc_market *m, unsigned workers,
 		       unsigned pss, unsigned tres);
 /* MB that P sends in slot T of RUN. */
-double auc_plan_transfer(const struct auc_plan *p, const struct auc_run *run, auc_slot t);
+double auc_plan_traffic(const struct auc_plan *p, const struct auc_run *run, auc_slot t);
 /* Recomputes the cost at the market's present prices, slot by slot, ascending server and TRES, then
  * what it sends: the definition of payment. */
 double auc_plan_cost(const struct auc_plan *p, const struct auc_market *m);

@@ -1,6 +1,6 @@
 /*
- * plan_traffic.c - what a plan sends, in JSON: see market-private.h. A reader takes nothing that the
- * books of a slot's budget could not count.
+ * plan_traffic.c - what a plan sends, in JSON: see market-private.h. A reader takes nothing that
+ * the books of a slot's budget could not count.
  */
 #include "config.h"
 
@@ -21,8 +21,8 @@ static enum auc_code read_server(struct json_object *o, const char *key, const s
 static bool has_workers(const struct auc_plan *p, auc_slot slot, unsigned server);
 static bool counts(const struct auc_plan *p);
 
-bool auc_plan_add_transfers(struct json_object *o, const struct auc_plan *p,
-			    const struct auc_market *m)
+bool auc_plan_add_traffic(struct json_object *o, const struct auc_plan *p,
+			  const struct auc_market *m)
 {
 	struct json_object *list, *move;
 
@@ -43,8 +43,8 @@ bool auc_plan_add_transfers(struct json_object *o, const struct auc_plan *p,
 	return true;
 }
 
-enum auc_code auc_plan_read_transfers(struct json_object *o, const struct auc_market *m,
-				      struct auc_plan *p, struct auc_err *err)
+enum auc_code auc_plan_read_traffic(struct json_object *o, const struct auc_market *m,
+				    struct auc_plan *p, struct auc_err *err)
 {
 	struct json_object *list;
 	enum auc_code rc;

@@ -20,7 +20,7 @@ enum auc_code auc_price_curve_of(const struct auc_price *p, const char *name, un
 				 struct auc_price_curve *curve, struct auc_err *err)
 {
 	const struct auc_price_bounds *b = find_bounds(p, name);
-	const struct auc_named *eta = auc_find_named(p->eta, p->neta, name);
+	const struct auc_named *eta = auc_list_find(p->eta, p->neta, name);
 	double limit = log(AUC_PRICE_LIMIT);
 	unsigned r;
 
@@ -71,8 +71,8 @@ void auc_price_from_conf(const struct auc_conf *conf, enum auc_price_kind kind, 
 		strcpy(to->name, upper->name);
 		for (r = 0; r < AUC_PRICE_ROLES; r++) {
 			b = roles[r]->nupper ? roles[r] : roles[AUC_PRICE_WORKER];
-			upper = auc_find_named(b->upper, b->nupper, to->name);
-			lower = auc_find_named(b->lower, b->nlower, to->name);
+			upper = auc_list_find(b->upper, b->nupper, to->name);
+			lower = auc_list_find(b->lower, b->nlower, to->name);
 			to->upper[r] = upper ? log(upper->value) : -INFINITY;
 			to->lower[r] = upper && lower ? log(lower->value) : -INFINITY;
 		}
@@ -118,7 +118,7 @@ void auc_price_ratios(const struct auc_market *m, const struct auc_job *job, dou
 
 double auc_price_site_ratios(const struct auc_market *m, const struct auc_job *job, double *ratio)
 {
-	double value = auc_utility_value(&job->utility, 1), units, mb, transfer = 0, workers;
+	double value = auc_utility_value(&job->utility, 1), units, mb, traffic = 0, workers;
 	unsigned k, w, p;
 
 	for (k = 0; k < m->ntres; k++)
@@ -139,9 +139,9 @@ double auc_price_site_ratios(const struct auc_market *m, const struct auc_job *j
 			if (!(mb > 0))
 				mb = (double)job->chunks * job->chunk_mb;
 			if (mb > 0)
-				transfer = fmax(transfer, value / mb);
+				traffic = fmax(traffic, value / mb);
 		}
-	return transfer;
+	return traffic;
 }
 
 static const struct auc_price_bounds *find_bounds(const struct auc_price *p, const char *name)

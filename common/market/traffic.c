@@ -17,19 +17,19 @@
 
 static void set_used(struct auc_market *m, unsigned slot, int64_t used);
 
-enum auc_code auc_market_set_transfer(struct auc_market *m, double mb, struct auc_err *err)
+enum auc_code auc_market_set_traffic(struct auc_market *m, double mb, struct auc_err *err)
 {
 	if (m->ready)
 		return auc_err_set(err, AUC_ESTATE, "transfer: the market is already laid out");
 	if (!(mb >= 0 && mb <= BUDGET_MAX))
 		return auc_err_set(err, AUC_EINVAL, "transfer: %g MB in a slot: expected 0 to %g",
 				   mb, BUDGET_MAX);
-	m->transfer.limited = true;
-	m->transfer.budget = auc_transfer_bytes(mb);
+	m->traffic.limited = true;
+	m->traffic.budget = auc_traffic_bytes(mb);
 	return AUC_OK;
 }
 
-bool auc_transfer_counts(const struct auc_job *job, double chunks_per_slot, double exchange_mb)
+bool auc_traffic_counts(const struct auc_job *job, double chunks_per_slot, double exchange_mb)
 {
 	double chunks = (double)job->chunks;
 	double workers = (double)job->epochs * chunks / chunks_per_slot + chunks;
@@ -37,35 +37,35 @@ bool auc_transfer_counts(const struct auc_job *job, double chunks_per_slot, doub
 	return workers * exchange_mb + chunks * job->chunk_mb <= JOB_MAX;
 }
 
-int64_t auc_transfer_bytes(double mb)
+int64_t auc_traffic_bytes(double mb)
 {
 	return llround(mb * BYTES);
 }
 
-int64_t auc_transfer_left(const struct auc_market *m, unsigned slot)
+int64_t auc_traffic_left(const struct auc_market *m, unsigned slot)
 {
-	return m->transfer.limited ? m->transfer.budget - m->transfer.used[slot] : INT64_MAX;
+	return m->traffic.limited ? m->traffic.budget - m->traffic.used[slot] : INT64_MAX;
 }
 
-double auc_market_transfer_budget(const struct auc_market *m)
+double auc_market_traffic_budget(const struct auc_market *m)
 {
-	return m->transfer.limited ? (double)m->transfer.budget / BYTES : (double)INFINITY;
+	return m->traffic.limited ? (double)m->traffic.budget / BYTES : (double)INFINITY;
 }
 
-double auc_market_transfer_used(const struct auc_market *m, auc_slot t)
+double auc_market_traffic_used(const struct auc_market *m, auc_slot t)
 {
-	if (!m->transfer.limited || t < m->first || t > auc_market_last(m))
+	if (!m->traffic.limited || t < m->first || t > auc_market_last(m))
 		return 0;
-	return (double)m->transfer.used[t - m->first] / BYTES;
+	return (double)m->traffic.used[t - m->first] / BYTES;
 }
 
-double auc_market_transfer_price(const struct auc_market *m, auc_slot t)
+double auc_market_traffic_price(const struct auc_market *m, auc_slot t)
 {
-	return t < m->first || t > auc_market_last(m) ? 0 : m->transfer.price[t - m->first];
+	return t < m->first || t > auc_market_last(m) ? 0 : m->traffic.price[t - m->first];
 }
 
-enum auc_code auc_market_reserve_transfer(struct auc_market *m, auc_slot from, auc_slot to,
-					  double mb, struct auc_err *err)
+enum auc_code auc_market_reserve_traffic(struct auc_market *m, auc_slot from, auc_slot to,
+					 double mb, struct auc_err *err)
 {
 	int64_t bytes;
 	auc_slot t;
@@ -73,75 +73,75 @@ enum auc_code auc_market_reserve_transfer(struct auc_market *m, auc_slot from, a
 	if (!(mb >= 0 && mb <= BUDGET_MAX))
 		return auc_err_set(err, AUC_EINVAL, "transfer: %g MB: expected 0 to %g", mb,
 				   BUDGET_MAX);
-	if (!m->transfer.limited)
+	if (!m->traffic.limited)
 		return AUC_OK;
-	bytes = auc_transfer_bytes(mb);
+	bytes = auc_traffic_bytes(mb);
 	from = from < m->first ? m->first : from;
 	to = to > auc_market_last(m) ? auc_market_last(m) : to;
 	for (t = from; t <= to; t++)
-		if (bytes > auc_transfer_left(m, (unsigned)(t - m->first)))
+		if (bytes > auc_traffic_left(m, (unsigned)(t - m->first)))
 			return auc_err_set(
 				err, AUC_EFULL, "slot %lld: transfer: %g MB wanted, %g left",
 				(long long)t, mb,
-				(double)auc_transfer_left(m, (unsigned)(t - m->first)) / BYTES);
+				(double)auc_traffic_left(m, (unsigned)(t - m->first)) / BYTES);
 	for (t = from; t <= to; t++)
-		set_used(m, (unsigned)(t - m->first), m->transfer.used[t - m->first] + bytes);
+		set_used(m, (unsigned)(t - m->first), m->traffic.used[t - m->first] + bytes);
 	return AUC_OK;
 }
 
-bool auc_transfer_lay_out(struct auc_market *m)
+bool auc_traffic_lay_out(struct auc_market *m)
 {
-	m->transfer.used = calloc(m->slots, sizeof(*m->transfer.used));
-	m->transfer.price = calloc(m->slots, sizeof(*m->transfer.price));
-	if (!m->transfer.used || !m->transfer.price)
+	m->traffic.used = calloc(m->slots, sizeof(*m->traffic.used));
+	m->traffic.price = calloc(m->slots, sizeof(*m->traffic.price));
+	if (!m->traffic.used || !m->traffic.price)
 		return false;
-	auc_transfer_reprice(m);
+	auc_traffic_reprice(m);
 	return true;
 }
 
-void auc_transfer_free(struct auc_market *m)
+void auc_traffic_free(struct auc_market *m)
 {
-	free(m->transfer.used);
-	free(m->transfer.price);
+	free(m->traffic.used);
+	free(m->traffic.price);
 }
 
-void auc_transfer_shift(struct auc_market *m, unsigned shift)
+void auc_traffic_shift(struct auc_market *m, unsigned shift)
 {
 	size_t keep = m->slots - shift;
 	unsigned i;
 
-	memmove(m->transfer.used, m->transfer.used + shift, keep * sizeof(*m->transfer.used));
-	memmove(m->transfer.price, m->transfer.price + shift, keep * sizeof(*m->transfer.price));
+	memmove(m->traffic.used, m->traffic.used + shift, keep * sizeof(*m->traffic.used));
+	memmove(m->traffic.price, m->traffic.price + shift, keep * sizeof(*m->traffic.price));
 	for (i = (unsigned)keep; i < m->slots; i++) {
-		m->transfer.price[i] = m->transfer.idle_price;
+		m->traffic.price[i] = m->traffic.idle_price;
 		set_used(m, i, 0);
 	}
 }
 
-void auc_transfer_reprice(struct auc_market *m)
+void auc_traffic_reprice(struct auc_market *m)
 {
 	unsigned i;
 
 	for (i = 0; i < m->slots; i++)
-		set_used(m, i, m->transfer.used[i]);
+		set_used(m, i, m->traffic.used[i]);
 }
 
-void auc_transfer_copy(struct auc_market *m, const struct auc_market *from)
+void auc_traffic_copy(struct auc_market *m, const struct auc_market *from)
 {
-	m->transfer.limited = from->transfer.limited;
-	m->transfer.budget = from->transfer.budget;
-	m->transfer.curve = from->transfer.curve;
-	m->transfer.idle_price = from->transfer.idle_price;
-	memcpy(m->transfer.used, from->transfer.used, m->slots * sizeof(*m->transfer.used));
-	memcpy(m->transfer.price, from->transfer.price, m->slots * sizeof(*m->transfer.price));
+	m->traffic.limited = from->traffic.limited;
+	m->traffic.budget = from->traffic.budget;
+	m->traffic.curve = from->traffic.curve;
+	m->traffic.idle_price = from->traffic.idle_price;
+	memcpy(m->traffic.used, from->traffic.used, m->slots * sizeof(*m->traffic.used));
+	memcpy(m->traffic.price, from->traffic.price, m->slots * sizeof(*m->traffic.price));
 }
 
-bool auc_transfer_sound(const struct auc_market *m)
+bool auc_traffic_sound(const struct auc_market *m)
 {
 	unsigned i;
 
 	for (i = 0; i < m->slots; i++)
-		if (m->transfer.used[i] < 0 || auc_transfer_left(m, i) < 0)
+		if (m->traffic.used[i] < 0 || auc_traffic_left(m, i) < 0)
 			return false;
 	return true;
 }
@@ -149,14 +149,14 @@ bool auc_transfer_sound(const struct auc_market *m)
 /* The price follows, unless it is a given one. */
 static void set_used(struct auc_market *m, unsigned slot, int64_t used)
 {
-	m->transfer.used[slot] = used;
+	m->traffic.used[slot] = used;
 	if (m->given)
 		return;
 	/* Of a budget of 0 nothing is sold. */
-	m->transfer.price[slot] = m->transfer.limited && m->transfer.budget
-					  ? auc_price_unit(&m->transfer.curve, (double)used,
-							   (double)m->transfer.budget)
-					  : 0;
+	m->traffic.price[slot] =
+		m->traffic.limited && m->traffic.budget
+			? auc_price_unit(&m->traffic.curve, (double)used, (double)m->traffic.budget)
+			: 0;
 }
 
 /* -- what a plan sends -- */
@@ -175,15 +175,15 @@ int64_t auc_plan_bytes(const struct auc_plan *p, const struct auc_run *run, auc_
 		away += s->ps ? 0 : s->workers;
 	for (unsigned i = 0; i < p->nmoves && p->moves[i].slot <= t; i++)
 		chunks += p->moves[i].slot == t ? p->moves[i].chunks : 0;
-	return away * auc_transfer_bytes(p->exchange_mb) + chunks * auc_transfer_bytes(p->chunk_mb);
+	return away * auc_traffic_bytes(p->exchange_mb) + chunks * auc_traffic_bytes(p->chunk_mb);
 }
 
-double auc_plan_transfer(const struct auc_plan *p, const struct auc_run *run, auc_slot t)
+double auc_plan_traffic(const struct auc_plan *p, const struct auc_run *run, auc_slot t)
 {
 	return (double)auc_plan_bytes(p, run, t) / BYTES;
 }
 
-double auc_plan_transfer_cost(const struct auc_plan *p, const struct auc_market *m)
+double auc_plan_traffic_cost(const struct auc_plan *p, const struct auc_market *m)
 {
 	const struct auc_run *run;
 	double cost = 0;
@@ -194,25 +194,25 @@ double auc_plan_transfer_cost(const struct auc_plan *p, const struct auc_market 
 	for (run = p->runs; run < p->runs + p->nruns; run++)
 		for (t = run->from; t <= run->to; t++)
 			cost += (double)auc_plan_bytes(p, run, t) / BYTES *
-				auc_market_transfer_price(m, t);
+				auc_market_traffic_price(m, t);
 	return cost;
 }
 
-enum auc_code auc_transfer_check(const struct auc_market *m, const struct auc_plan *plan,
-				 auc_slot from, auc_slot to, bool book, struct auc_err *err)
+enum auc_code auc_traffic_check(const struct auc_market *m, const struct auc_plan *plan,
+				auc_slot from, auc_slot to, bool book, struct auc_err *err)
 {
 	const struct auc_run *run;
 	int64_t bytes, most;
 	unsigned slot;
 	auc_slot t;
 
-	if (!m->transfer.limited || !auc_plan_sends(plan))
+	if (!m->traffic.limited || !auc_plan_sends(plan))
 		return AUC_OK;
 	for (run = plan->runs; run < plan->runs + plan->nruns; run++)
 		for (t = run->from > from ? run->from : from; t <= run->to && t <= to; t++) {
 			slot = (unsigned)(t - m->first);
 			bytes = auc_plan_bytes(plan, run, t);
-			most = book ? auc_transfer_left(m, slot) : m->transfer.used[slot];
+			most = book ? auc_traffic_left(m, slot) : m->traffic.used[slot];
 			if (bytes > most)
 				return auc_err_set(err, book ? AUC_EFULL : AUC_ESTATE,
 						   "slot %lld: transfer: %g MB are more than %g %s",
@@ -222,33 +222,33 @@ enum auc_code auc_transfer_check(const struct auc_market *m, const struct auc_pl
 	return AUC_OK;
 }
 
-void auc_transfer_apply(struct auc_market *m, const struct auc_plan *plan, auc_slot from,
-			auc_slot to, bool book)
+void auc_traffic_apply(struct auc_market *m, const struct auc_plan *plan, auc_slot from,
+		       auc_slot to, bool book)
 {
 	const struct auc_run *run;
 	int64_t bytes;
 	unsigned slot;
 	auc_slot t;
 
-	if (!m->transfer.limited || !auc_plan_sends(plan))
+	if (!m->traffic.limited || !auc_plan_sends(plan))
 		return;
 	for (run = plan->runs; run < plan->runs + plan->nruns; run++)
 		for (t = run->from > from ? run->from : from; t <= run->to && t <= to; t++) {
 			slot = (unsigned)(t - m->first);
 			bytes = auc_plan_bytes(plan, run, t);
-			set_used(m, slot, m->transfer.used[slot] + (book ? bytes : -bytes));
+			set_used(m, slot, m->traffic.used[slot] + (book ? bytes : -bytes));
 		}
 }
 
-enum auc_code auc_market_book_transfer(struct auc_market *m, const struct auc_plan *plan,
-				       auc_slot from, auc_slot to, bool book, struct auc_err *err)
+enum auc_code auc_market_book_traffic(struct auc_market *m, const struct auc_plan *plan,
+				      auc_slot from, auc_slot to, bool book, struct auc_err *err)
 {
 	enum auc_code rc;
 
 	from = from < m->first ? m->first : from;
 	to = to > auc_market_last(m) ? auc_market_last(m) : to;
-	rc = auc_transfer_check(m, plan, from, to, book, err);
+	rc = auc_traffic_check(m, plan, from, to, book, err);
 	if (rc == AUC_OK)
-		auc_transfer_apply(m, plan, from, to, book);
+		auc_traffic_apply(m, plan, from, to, book);
 	return rc;
 }

@@ -41,7 +41,7 @@ struct auc_stepper_ctx {
 	unsigned n, alloc;
 	struct auc_elastic_job **jobs; /* at hand, in the order of arrival */
 	struct auc_layout *layouts;
-	struct auc_room room;
+	struct auc_free_room room;
 	unsigned next, next_ps; /* servers at which the round goes on */
 	bool changed;           /* a job came or went */
 };

@@ -15,7 +15,8 @@
  * - dorm: when a job comes or goes, newcomers and at most a fifth of the running jobs, those
  * farthest above the fair share of oasis-drf, get workers anew: first up to the fair share, then,
  * for utilisation, whatever still fits, the largest first. Dorm itself solves an integer program
- *   there: contrib/auctionsim/optimum/dorm.c, for what is small enough; tests/bench/oasis.md compares them.
+ *   there: contrib/auctionsim/optimum/dorm.c, for what is small enough; tests/bench/oasis.md
+ * compares them.
  *
  * Options: none.
  */
@@ -118,7 +119,7 @@ static void elastic_destroy(struct auc_stepper_ctx *ctx)
 		free_job(ctx->jobs[i]);
 	free(ctx->jobs);
 	free(ctx->layouts);
-	auc_room_clear(&ctx->room);
+	auc_free_room_clear(&ctx->room);
 	free(ctx);
 }
 
@@ -156,7 +157,7 @@ static enum auc_code elastic_arrive(struct auc_stepper_ctx *ctx, const struct au
 	memcpy(j->upload, job->upload, m->nservers * sizeof(*j->upload));
 	set_up_types(j, m, job);
 	/* It must run on an empty cluster, once all of its data are there. */
-	rc = auc_room_open_empty(&ctx->room, m, err);
+	rc = auc_free_room_open_empty(&ctx->room, m, err);
 	while (rc == AUC_OK && j->left != INT64_MAX && pss(j, 1) == 1 && j->n < j->fixed &&
 	       add_worker(ctx, j, INT64_MAX))
 		*reason = AUC_REASON_NONE;
@@ -184,7 +185,7 @@ static enum auc_code elastic_step(struct auc_stepper_ctx *ctx, const struct auc_
 	*n = 0;
 	*layouts = ctx->layouts;
 	drop_done(ctx);
-	rc = auc_room_open(&ctx->room, m, t, err);
+	rc = auc_free_room_open(&ctx->room, m, t, err);
 	if (rc != AUC_OK)
 		return rc;
 	if (ctx->kind == AUC_ELASTIC_FIFO)
@@ -426,7 +427,7 @@ static bool add_worker(struct auc_stepper_ctx *ctx, struct auc_elastic_job *j, a
 	/* the worker goes again; the round stands just behind it */
 	server = (ctx->next + ctx->room.m->nservers - 1) % ctx->room.m->nservers;
 	ctx->next = before;
-	auc_room_give(&ctx->room, server, &j->worker, 1);
+	auc_free_room_give(&ctx->room, server, &j->worker, 1);
 	for (unsigned i = 0; i < j->nshares; i++) {
 		if (j->shares[i].server != server)
 			continue;
@@ -451,9 +452,9 @@ static bool add_one(struct auc_stepper_ctx *ctx, struct auc_elastic_job *j, auc_
 	for (i = 0; i < n; i++) {
 		s = (*next + i) % n;
 		if ((t != INT64_MAX && t - j->arrival < (auc_slot)j->upload[s]) ||
-		    !auc_room_fit(&ctx->room, s, type))
+		    !auc_free_room_fit(&ctx->room, s, type))
 			continue;
-		auc_room_take(&ctx->room, s, type, 1);
+		auc_free_room_take(&ctx->room, s, type, 1);
 		*next = (s + 1) % n;
 		for (at = j->nshares; at && j->shares[at - 1].server > s; at--)
 			;
@@ -486,14 +487,14 @@ bool auc_elastic_hold(struct auc_stepper_ctx *ctx, struct auc_elastic_job *j)
 	struct auc_share *s;
 
 	for (s = j->shares; s < j->shares + j->nshares; s++) {
-		if (auc_room_fit(&ctx->room, s->server, &j->worker) < s->workers)
+		if (auc_free_room_fit(&ctx->room, s->server, &j->worker) < s->workers)
 			break;
-		auc_room_take(&ctx->room, s->server, &j->worker, s->workers);
-		if (auc_room_fit(&ctx->room, s->server, &j->ps) < s->ps) {
-			auc_room_give(&ctx->room, s->server, &j->worker, s->workers);
+		auc_free_room_take(&ctx->room, s->server, &j->worker, s->workers);
+		if (auc_free_room_fit(&ctx->room, s->server, &j->ps) < s->ps) {
+			auc_free_room_give(&ctx->room, s->server, &j->worker, s->workers);
 			break;
 		}
-		auc_room_take(&ctx->room, s->server, &j->ps, s->ps);
+		auc_free_room_take(&ctx->room, s->server, &j->ps, s->ps);
 	}
 	if (s == j->shares + j->nshares)
 		return true;
@@ -507,8 +508,8 @@ static void drop_layout(struct auc_stepper_ctx *ctx, struct auc_elastic_job *j)
 	const struct auc_share *s;
 
 	for (s = j->shares; s < j->shares + j->nshares; s++) {
-		auc_room_give(&ctx->room, s->server, &j->worker, s->workers);
-		auc_room_give(&ctx->room, s->server, &j->ps, s->ps);
+		auc_free_room_give(&ctx->room, s->server, &j->worker, s->workers);
+		auc_free_room_give(&ctx->room, s->server, &j->ps, s->ps);
 	}
 	j->n = j->nshares = 0;
 }

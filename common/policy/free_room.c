@@ -6,12 +6,13 @@
 
 #include "policy/free_room.h"
 
-static enum auc_code make_room(struct auc_room *r, const struct auc_market *m, struct auc_err *err);
+static enum auc_code make_room(struct auc_free_room *r, const struct auc_market *m,
+			       struct auc_err *err);
 
-enum auc_code auc_room_open(struct auc_room *r, const struct auc_market *m, auc_slot t,
-			    struct auc_err *err)
+enum auc_code auc_free_room_open(struct auc_free_room *r, const struct auc_market *m, auc_slot t,
+				 struct auc_err *err)
 {
-	enum auc_code rc = auc_room_open_empty(r, m, err);
+	enum auc_code rc = auc_free_room_open_empty(r, m, err);
 	const int64_t *used;
 	const uint8_t *closed;
 	size_t i;
@@ -33,8 +34,8 @@ enum auc_code auc_room_open(struct auc_room *r, const struct auc_market *m, auc_
 	return AUC_OK;
 }
 
-enum auc_code auc_room_open_empty(struct auc_room *r, const struct auc_market *m,
-				  struct auc_err *err)
+enum auc_code auc_free_room_open_empty(struct auc_free_room *r, const struct auc_market *m,
+				       struct auc_err *err)
 {
 	enum auc_code rc = make_room(r, m, err);
 	unsigned s, k;
@@ -45,13 +46,14 @@ enum auc_code auc_room_open_empty(struct auc_room *r, const struct auc_market *m
 	return rc;
 }
 
-void auc_room_clear(struct auc_room *r)
+void auc_free_room_clear(struct auc_free_room *r)
 {
 	free(r->left);
 	memset(r, 0, sizeof(*r));
 }
 
-unsigned auc_room_fit(const struct auc_room *r, unsigned server, const struct auc_bundle *type)
+unsigned auc_free_room_fit(const struct auc_free_room *r, unsigned server,
+			   const struct auc_bundle *type)
 {
 	const int64_t *left = r->left + (size_t)server * r->m->ntres;
 	int64_t fit = AUC_FIT_MAX, n;
@@ -70,7 +72,8 @@ unsigned auc_room_fit(const struct auc_room *r, unsigned server, const struct au
 	return fit > 0 ? (unsigned)fit : 0;
 }
 
-void auc_room_take(struct auc_room *r, unsigned server, const struct auc_bundle *type, unsigned n)
+void auc_free_room_take(struct auc_free_room *r, unsigned server, const struct auc_bundle *type,
+			unsigned n)
 {
 	int64_t *left = r->left + (size_t)server * r->m->ntres;
 	unsigned i;
@@ -79,7 +82,8 @@ void auc_room_take(struct auc_room *r, unsigned server, const struct auc_bundle 
 		left[type->used[i]] -= n * type->units[type->used[i]];
 }
 
-void auc_room_give(struct auc_room *r, unsigned server, const struct auc_bundle *type, unsigned n)
+void auc_free_room_give(struct auc_free_room *r, unsigned server, const struct auc_bundle *type,
+			unsigned n)
 {
 	int64_t *left = r->left + (size_t)server * r->m->ntres;
 	unsigned i;
@@ -88,7 +92,8 @@ void auc_room_give(struct auc_room *r, unsigned server, const struct auc_bundle 
 		left[type->used[i]] += n * type->units[type->used[i]];
 }
 
-static enum auc_code make_room(struct auc_room *r, const struct auc_market *m, struct auc_err *err)
+static enum auc_code make_room(struct auc_free_room *r, const struct auc_market *m,
+			       struct auc_err *err)
 {
 	size_t n = (size_t)m->nservers * m->ntres + 1;
 	int64_t *grown;

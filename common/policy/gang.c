@@ -40,7 +40,7 @@ void auc_gang_clear(struct auc_gang *g)
 	free(g->fit);
 	free(g->order);
 	free(g->take);
-	auc_room_clear(&g->room);
+	auc_free_room_clear(&g->room);
 	memset(g, 0, sizeof(*g));
 }
 
@@ -79,7 +79,7 @@ enum auc_code auc_gang_step(struct auc_gang *g, const struct auc_market *m, auc_
 	*n = 0;
 	*layouts = g->layouts;
 	drop_done(g);
-	rc = auc_room_open(&g->room, m, t, err);
+	rc = auc_free_room_open(&g->room, m, t, err);
 	if (rc != AUC_OK)
 		return rc;
 	if (g->n)
@@ -159,7 +159,7 @@ static enum auc_code make_job(struct auc_gang *g, const struct auc_market *m, ui
 			      const struct auc_job *job, enum auc_reason *reason,
 			      struct auc_gang_job *j, struct auc_err *err)
 {
-	enum auc_code rc = auc_room_open_empty(&g->room, m, err);
+	enum auc_code rc = auc_free_room_open_empty(&g->room, m, err);
 	double chunks = (double)job->chunks;
 	bool together;
 	int64_t total = 0, fit;
@@ -188,7 +188,7 @@ static enum auc_code make_job(struct auc_gang *g, const struct auc_market *m, ui
 		return auc_err_set(err, AUC_ENOMEM, "no memory for a job");
 	/* As if its data were everywhere: does it fit, and how much of it? */
 	for (s = 0; s < m->nservers; s++) {
-		fit = auc_room_fit(&g->room, s, &j->worker);
+		fit = auc_free_room_fit(&g->room, s, &j->worker);
 		if (!m->servers[s].cloud)
 			j->edge_fit += fit;
 		else if (fit > j->cloud_fit)
@@ -239,8 +239,8 @@ static bool place(struct auc_gang *g, struct auc_gang_job *j, auc_slot t, bool *
 		return false;
 	keep_shares(g, j);
 	for (s = 0; s < j->nshares; s++) {
-		auc_room_take(&g->room, j->shares[s].server, &j->worker, j->shares[s].workers);
-		auc_room_take(&g->room, j->shares[s].server, &j->ps, j->shares[s].ps);
+		auc_free_room_take(&g->room, j->shares[s].server, &j->worker, j->shares[s].workers);
+		auc_free_room_take(&g->room, j->shares[s].server, &j->ps, j->shares[s].ps);
 	}
 	return true;
 }
@@ -259,7 +259,7 @@ static void look(struct auc_gang *g, const struct auc_gang_job *j, auc_slot t)
 	unsigned s;
 
 	for (s = 0; s < g->room.m->nservers; s++) {
-		g->fit[s] = usable(g, j, s, t) ? auc_room_fit(&g->room, s, &j->worker) : 0;
+		g->fit[s] = usable(g, j, s, t) ? auc_free_room_fit(&g->room, s, &j->worker) : 0;
 		g->order[s] = s;
 		g->take[s] = 0;
 	}
@@ -343,9 +343,9 @@ static bool fits_beside(struct auc_gang *g, const struct auc_gang_job *j, unsign
 {
 	bool fits;
 
-	auc_room_take(&g->room, server, &j->worker, n);
-	fits = auc_room_fit(&g->room, server, &j->ps) > 0;
-	auc_room_give(&g->room, server, &j->worker, n);
+	auc_free_room_take(&g->room, server, &j->worker, n);
+	fits = auc_free_room_fit(&g->room, server, &j->ps) > 0;
+	auc_free_room_give(&g->room, server, &j->worker, n);
 	return fits;
 }
 

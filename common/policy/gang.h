@@ -47,7 +47,7 @@ struct auc_gang {
 	unsigned n, alloc;
 	struct auc_gang_job **jobs; /* those at hand */
 	struct auc_layout *layouts;
-	struct auc_room room;
+	struct auc_free_room room;
 	/* by server, of the layout at hand */
 	unsigned servers_alloc;
 	unsigned *fit, *order, *take;

@@ -64,7 +64,8 @@ struct auc_policy {
 	const struct auc_stepper *stepper;
 	bool sites;      /* it reads where chunks of a job lie, and what it sends: not how long
 			    mini-batches take */
-	bool rearranges; /* what is sold and has not begun may be placed anew (rearrange_search.h) */
+	bool rearranges; /* what is sold and has not begun may be placed anew (rearrange_search.h)
+			  */
 	bool baseline;   /* prices nothing: to compare with, not to sell by. Its market must be free
 			    of prices */
 	/*

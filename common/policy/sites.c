@@ -71,7 +71,7 @@ struct auc_stepper_ctx {
 	unsigned n, alloc;
 	struct job **jobs; /* at hand */
 	struct auc_layout *layouts;
-	struct auc_room room;
+	struct auc_free_room room;
 	int64_t budget; /* bytes left in the slot */
 	unsigned servers_alloc;
 	unsigned *order; /* sites by chunks that lie there, then by index */
@@ -170,7 +170,7 @@ static void sites_destroy(struct auc_stepper_ctx *ctx)
 	free(ctx->order);
 	free(ctx->fit);
 	free(ctx->at);
-	auc_room_clear(&ctx->room);
+	auc_free_room_clear(&ctx->room);
 	free(ctx);
 }
 
@@ -249,13 +249,13 @@ static enum auc_code sites_arrive(struct auc_stepper_ctx *ctx, const struct auc_
 		return auc_err_set(err, AUC_EINVAL,
 				   "expected a job that says where its chunks lie and how many a "
 				   "worker trains in a slot");
-	if (!auc_transfer_counts(job, job->chunks_per_slot, job->exchange_mb))
+	if (!auc_traffic_counts(job, job->chunks_per_slot, job->exchange_mb))
 		return auc_err_set(err, AUC_EINVAL, "expected a job that sends 1e12 MB at most");
 	if (!grow(ctx, m->nservers))
 		return auc_err_set(err, AUC_ENOMEM, "no memory for a job");
 	rc = make_job(m, id, job, &j, err);
 	if (rc == AUC_OK)
-		rc = auc_room_open_empty(&ctx->room, m, err);
+		rc = auc_free_room_open_empty(&ctx->room, m, err);
 	if (rc != AUC_OK || !can_run(ctx, j)) {
 		free_job(j);
 		return rc;
@@ -297,8 +297,8 @@ static enum auc_code make_job(const struct auc_market *m, uint64_t id, const str
 	j->each = (double)job->epochs / job->chunks_per_slot;
 	j->exchange = job->exchange_mb;
 	j->size = job->chunk_mb;
-	j->exchange_bytes = auc_transfer_bytes(j->exchange);
-	j->chunk_bytes = auc_transfer_bytes(j->size);
+	j->exchange_bytes = auc_traffic_bytes(j->exchange);
+	j->chunk_bytes = auc_traffic_bytes(j->size);
 	j->todo = job->chunks;
 	for (i = 0; i < job->ndata; i++)
 		j->left[job->data[i].server] = job->data[i].chunks;
@@ -314,8 +314,8 @@ static bool can_run(struct auc_stepper_ctx *ctx, const struct job *j)
 	unsigned s;
 
 	for (s = 0; s < ctx->room.m->nservers; s++) {
-		ps = ps || auc_room_fit(&ctx->room, s, &j->ps);
-		worker = worker || auc_room_fit(&ctx->room, s, &j->worker) >= workers_of(j, 1);
+		ps = ps || auc_free_room_fit(&ctx->room, s, &j->ps);
+		worker = worker || auc_free_room_fit(&ctx->room, s, &j->worker) >= workers_of(j, 1);
 	}
 	return ps && worker;
 }
@@ -381,7 +381,7 @@ static int by_guarantee(const void *a, const void *b)
 static enum auc_code sites_step(struct auc_stepper_ctx *ctx, const struct auc_market *m, auc_slot t,
 				const struct auc_layout **layouts, unsigned *n, struct auc_err *err)
 {
-	enum auc_code rc = auc_room_open(&ctx->room, m, t, err);
+	enum auc_code rc = auc_free_room_open(&ctx->room, m, t, err);
 	struct auc_layout *to;
 	struct job *j;
 	unsigned i;
@@ -391,7 +391,7 @@ static enum auc_code sites_step(struct auc_stepper_ctx *ctx, const struct auc_ma
 	if (rc != AUC_OK)
 		return rc;
 	drop_done(ctx);
-	ctx->budget = auc_transfer_left(m, (unsigned)(t - m->first));
+	ctx->budget = auc_traffic_left(m, (unsigned)(t - m->first));
 	qsort(ctx->jobs, ctx->n, sizeof(*ctx->jobs),
 	      ctx->kind == TIRESIAS ? by_work
 	      : ctx->kind == ANTMAN ? by_guarantee
@@ -431,7 +431,7 @@ static enum auc_code place(struct auc_stepper_ctx *ctx, struct job *j, auc_slot 
 		k++;
 	for (i = 0; i < n && i < k + SPARE_SITES; i++) {
 		ps = ctx->order[i];
-		if (!auc_room_fit(&ctx->room, ps, &j->ps))
+		if (!auc_free_room_fit(&ctx->room, ps, &j->ps))
 			continue;
 		way = fill(ctx, j, ps, n);
 		if (way.chunks && (!best.chunks || is_better(ctx, j, &way, &best)))
@@ -468,7 +468,7 @@ static unsigned sort_sites(struct auc_stepper_ctx *ctx, const struct job *j, auc
 	for (s = 0; s < ctx->room.m->nservers; s++) {
 		if (t < j->arrival + (auc_slot)j->upload[s])
 			continue;
-		ctx->fit[s] = auc_room_fit(&ctx->room, s, &j->worker);
+		ctx->fit[s] = auc_free_room_fit(&ctx->room, s, &j->worker);
 		ctx->order[n++] = s;
 	}
 	qsort_r(ctx->order, n, sizeof(*ctx->order), by_chunks, &o);
@@ -511,9 +511,9 @@ static struct way fill(struct auc_stepper_ctx *ctx, const struct job *j, unsigne
 	int64_t fit;
 
 	memset(ctx->at, 0, ctx->room.m->nservers * sizeof(*ctx->at));
-	auc_room_take(&ctx->room, ps, &j->ps, 1);
-	fit = auc_room_fit(&ctx->room, ps, &j->worker);
-	auc_room_give(&ctx->room, ps, &j->ps, 1);
+	auc_free_room_take(&ctx->room, ps, &j->ps, 1);
+	fit = auc_free_room_fit(&ctx->room, ps, &j->worker);
+	auc_free_room_give(&ctx->room, ps, &j->ps, 1);
 	put(ctx, j, ps, fit < j->fixed ? fit : j->fixed, true, &way);
 	for (pass = 0; pass < 2; pass++)
 		for (i = 0; i < n && way.chunks < j->todo && way.workers < j->fixed; i++) {
@@ -552,9 +552,9 @@ static enum auc_code carry_out(struct auc_stepper_ctx *ctx, struct job *j, auc_s
 			continue;
 		j->shares[j->nshares++] = (struct auc_share){
 			.server = s, .workers = (unsigned)ctx->at[s].workers, .ps = s == way->ps};
-		auc_room_take(&ctx->room, s, &j->worker, (unsigned)ctx->at[s].workers);
+		auc_free_room_take(&ctx->room, s, &j->worker, (unsigned)ctx->at[s].workers);
 		if (s == way->ps)
-			auc_room_take(&ctx->room, s, &j->ps, 1);
+			auc_free_room_take(&ctx->room, s, &j->ps, 1);
 		j->left[s] -= ctx->at[s].local;
 	}
 	rc = add_moves(ctx, j, t, err);

@@ -6,7 +6,7 @@
 #include "policy/stepper_run.h"
 
 struct run {
-	struct auc_course *c;
+	struct auc_stepper_run *c;
 	struct auc_market *m;
 	bool alone;
 	struct auc_stepper_ctx *ctx;
@@ -15,15 +15,15 @@ struct run {
 
 static enum auc_code begin(struct run *r, struct auc_err *err);
 static enum auc_code enter(struct run *r, unsigned i, struct auc_err *err);
-static enum auc_code keep_past(struct auc_course_job *j, auc_slot from, struct auc_err *err);
+static enum auc_code keep_past(struct auc_stepper_run_job *j, auc_slot from, struct auc_err *err);
 static enum auc_code slot(struct run *r, auc_slot t, struct auc_err *err);
 static void book(const struct run *r, const struct auc_plan *plan, auc_slot t);
-static enum auc_code add(struct auc_course_job *j, auc_slot t, const struct auc_layout *layout,
+static enum auc_code add(struct auc_stepper_run_job *j, auc_slot t, const struct auc_layout *layout,
 			 struct auc_err *err);
 static bool goes_on(const struct auc_plan *plan, auc_slot t, const struct auc_layout *layout);
 
-enum auc_code auc_course_run(struct auc_course *c, struct auc_market *m, bool alone,
-			     struct auc_err *err)
+enum auc_code auc_stepper_run(struct auc_stepper_run *c, struct auc_market *m, bool alone,
+			      struct auc_err *err)
 {
 	struct run r = {.c = c, .m = m, .alone = alone};
 	enum auc_code rc;
@@ -47,7 +47,7 @@ enum auc_code auc_course_run(struct auc_course *c, struct auc_market *m, bool al
 
 static enum auc_code begin(struct run *r, struct auc_err *err)
 {
-	struct auc_course *c = r->c;
+	struct auc_stepper_run *c = r->c;
 	enum auc_code rc = AUC_OK;
 
 	if (!r->alone) {
@@ -67,7 +67,7 @@ static enum auc_code begin(struct run *r, struct auc_err *err)
 
 static enum auc_code enter(struct run *r, unsigned i, struct auc_err *err)
 {
-	struct auc_course_job *j = &r->c->jobs[i];
+	struct auc_stepper_run_job *j = &r->c->jobs[i];
 	enum auc_reason reason = AUC_REASON_NONE;
 	enum auc_code rc;
 
@@ -83,7 +83,7 @@ static enum auc_code enter(struct run *r, unsigned i, struct auc_err *err)
 }
 
 /* What its plan has before slot FROM. */
-static enum auc_code keep_past(struct auc_course_job *j, auc_slot from, struct auc_err *err)
+static enum auc_code keep_past(struct auc_stepper_run_job *j, auc_slot from, struct auc_err *err)
 {
 	const struct auc_share *s;
 	enum auc_code rc = AUC_OK;
@@ -110,7 +110,7 @@ static enum auc_code keep_past(struct auc_course_job *j, auc_slot from, struct a
 
 static enum auc_code slot(struct run *r, auc_slot t, struct auc_err *err)
 {
-	struct auc_course *c = r->c;
+	struct auc_stepper_run *c = r->c;
 	const struct auc_layout *layouts;
 	enum auc_code rc;
 	unsigned n;
@@ -143,7 +143,7 @@ static void book(const struct run *r, const struct auc_plan *plan, auc_slot t)
 }
 
 /* Slot T, behind what J has, is LAYOUT's. */
-static enum auc_code add(struct auc_course_job *j, auc_slot t, const struct auc_layout *layout,
+static enum auc_code add(struct auc_stepper_run_job *j, auc_slot t, const struct auc_layout *layout,
 			 struct auc_err *err)
 {
 	struct auc_plan *plan = &j->made;

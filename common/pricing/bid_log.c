@@ -18,49 +18,49 @@
 
 struct waiting {
 	char sale[AUC_SALE_ID_LEN];
-	struct auc_past_bid bid;
+	struct auc_logged_bid bid;
 };
 
-struct auc_past {
+struct auc_bid_log {
 	unsigned limit, count, oldest;
 	size_t bytes; /* of all texts */
 	unsigned long long added;
-	bool forgot;               /* something */
-	unsigned users;            /* the highest number given to one */
-	double period;             /* seconds; 0: no bid is made again */
-	unsigned latest;           /* in bids: what was added last */
-	struct auc_past_bid *bids; /* limit long */
+	bool forgot;                 /* something */
+	unsigned users;              /* the highest number given to one */
+	double period;               /* seconds; 0: no bid is made again */
+	unsigned latest;             /* in bids: what was added last */
+	struct auc_logged_bid *bids; /* limit long */
 	uint64_t waited, gone;   /* how many ever did, and how many of those, the first, are gone */
 	size_t waiting_bytes;    /* of the texts of the others */
-	struct waiting *waiting; /* a ring of AUC_PAST_WAITING; "": taken */
+	struct waiting *waiting; /* a ring of AUC_BID_LOG_WAITING; "": taken */
 };
 
-static void end_wait(struct auc_past *p, uint64_t i);
+static void end_wait(struct auc_bid_log *p, uint64_t i);
 static enum auc_code make_bid(const struct auc_bid *bid, double time, double slot_seconds,
-			      bool accepted, struct auc_past_bid *made, struct auc_err *err);
-static enum auc_code remember(struct auc_past *p, const struct auc_past_bid *from,
+			      bool accepted, struct auc_logged_bid *made, struct auc_err *err);
+static enum auc_code remember(struct auc_bid_log *p, const struct auc_logged_bid *from,
 			      struct auc_err *err);
-static enum auc_code copy_bid(const struct auc_past_bid *from, struct auc_past_bid *b,
+static enum auc_code copy_bid(const struct auc_logged_bid *from, struct auc_logged_bid *b,
 			      struct auc_err *err);
-static void free_bid(struct auc_past_bid *b);
-static void insert(struct auc_past *p, const struct auc_past_bid *b);
-static struct auc_past_bid *made_before(struct auc_past *p, const struct auc_past_bid *b);
+static void free_bid(struct auc_logged_bid *b);
+static void insert(struct auc_bid_log *p, const struct auc_logged_bid *b);
+static struct auc_logged_bid *made_before(struct auc_bid_log *p, const struct auc_logged_bid *b);
 static uint64_t work_of(const char *text);
-static struct json_object *event_of(const struct auc_past_bid *b);
-static unsigned user_of(const struct auc_past *p, uint32_t uid);
-static void make_room(struct auc_past *p);
-static unsigned large_user(const struct auc_past *p);
-static struct auc_past_bid *bid_at(const struct auc_past *p, unsigned i);
-static void forget_oldest(struct auc_past *p);
-static bool add_partitions(struct json_object *o, const struct auc_past_bid *b);
-static enum auc_code read_partitions(struct json_object *event, struct auc_past_bid *b,
+static struct json_object *event_of(const struct auc_logged_bid *b);
+static unsigned user_of(const struct auc_bid_log *p, uint32_t uid);
+static void make_room(struct auc_bid_log *p);
+static unsigned large_user(const struct auc_bid_log *p);
+static struct auc_logged_bid *bid_at(const struct auc_bid_log *p, unsigned i);
+static void forget_oldest(struct auc_bid_log *p);
+static bool add_partitions(struct json_object *o, const struct auc_logged_bid *b);
+static enum auc_code read_partitions(struct json_object *event, struct auc_logged_bid *b,
 				     struct auc_err *err);
 static bool plain(const char *text);
 static enum auc_code corrupt(struct auc_err *err, const char *why);
 
-struct auc_past *auc_past_create(unsigned limit)
+struct auc_bid_log *auc_bid_log_create(unsigned limit)
 {
-	struct auc_past *p = calloc(1, sizeof(*p));
+	struct auc_bid_log *p = calloc(1, sizeof(*p));
 
 	if (!p || !limit || !(p->bids = calloc(limit, sizeof(*p->bids)))) {
 		free(p);
@@ -70,7 +70,7 @@ struct auc_past *auc_past_create(unsigned limit)
 	return p;
 }
 
-void auc_past_destroy(struct auc_past *p)
+void auc_bid_log_destroy(struct auc_bid_log *p)
 {
 	if (!p)
 		return;
@@ -83,9 +83,9 @@ void auc_past_destroy(struct auc_past *p)
 	free(p);
 }
 
-enum auc_code auc_past_set_limit(struct auc_past *p, unsigned limit, struct auc_err *err)
+enum auc_code auc_bid_log_set_limit(struct auc_bid_log *p, unsigned limit, struct auc_err *err)
 {
-	struct auc_past_bid *bids;
+	struct auc_logged_bid *bids;
 
 	if (limit == p->limit)
 		return AUC_OK;
@@ -95,7 +95,7 @@ enum auc_code auc_past_set_limit(struct auc_past *p, unsigned limit, struct auc_
 	while (p->count > limit)
 		forget_oldest(p);
 	for (unsigned i = 0; i < p->count; i++)
-		bids[i] = *auc_past_at(p, i);
+		bids[i] = *auc_bid_log_at(p, i);
 	free(p->bids);
 	p->bids = bids;
 	p->limit = limit;
@@ -103,35 +103,35 @@ enum auc_code auc_past_set_limit(struct auc_past *p, unsigned limit, struct auc_
 	return AUC_OK;
 }
 
-void auc_past_set_period(struct auc_past *p, double seconds)
+void auc_bid_log_set_period(struct auc_bid_log *p, double seconds)
 {
 	p->period = seconds;
 }
 
-unsigned auc_past_count(const struct auc_past *p)
+unsigned auc_bid_log_count(const struct auc_bid_log *p)
 {
 	return p->count;
 }
 
-unsigned long long auc_past_added(const struct auc_past *p)
+unsigned long long auc_bid_log_added(const struct auc_bid_log *p)
 {
 	return p->added;
 }
 
-bool auc_past_truncated(const struct auc_past *p)
+bool auc_bid_log_truncated(const struct auc_bid_log *p)
 {
 	return p->forgot || p->count == p->limit;
 }
 
-const struct auc_past_bid *auc_past_at(const struct auc_past *p, unsigned i)
+const struct auc_logged_bid *auc_bid_log_at(const struct auc_bid_log *p, unsigned i)
 {
 	return bid_at(p, i);
 }
 
-enum auc_code auc_past_add(struct auc_past *p, const struct auc_bid *bid, uint32_t uid, double time,
-			   double slot_seconds, bool accepted, struct auc_err *err)
+enum auc_code auc_bid_log_add(struct auc_bid_log *p, const struct auc_bid *bid, uint32_t uid,
+			      double time, double slot_seconds, bool accepted, struct auc_err *err)
 {
-	struct auc_past_bid one;
+	struct auc_logged_bid one;
 	enum auc_code rc = make_bid(bid, time, slot_seconds, accepted, &one, err);
 
 	if (rc != AUC_OK)
@@ -143,16 +143,16 @@ enum auc_code auc_past_add(struct auc_past *p, const struct auc_bid *bid, uint32
 	return rc;
 }
 
-enum auc_code auc_past_wait(struct auc_past *p, const char *sale, const struct auc_bid *bid,
-			    uint32_t uid, double time, double slot_seconds, struct auc_err *err)
+enum auc_code auc_bid_log_wait(struct auc_bid_log *p, const char *sale, const struct auc_bid *bid,
+			       uint32_t uid, double time, double slot_seconds, struct auc_err *err)
 {
-	struct auc_past_bid one;
+	struct auc_logged_bid one;
 	struct waiting *w;
 	enum auc_code rc;
 	size_t size;
 
 	if (!p->waiting)
-		p->waiting = calloc(AUC_PAST_WAITING, sizeof(*p->waiting));
+		p->waiting = calloc(AUC_BID_LOG_WAITING, sizeof(*p->waiting));
 	if (!p->waiting)
 		return auc_err_set(err, AUC_ENOMEM, "history of bids: out of memory");
 	rc = make_bid(bid, time, slot_seconds, true, &one, err);
@@ -160,10 +160,10 @@ enum auc_code auc_past_wait(struct auc_past *p, const char *sale, const struct a
 		return rc;
 	one.uid = uid;
 	size = strlen(one.text);
-	while (p->gone < p->waited && (p->waited - p->gone == AUC_PAST_WAITING ||
-				       p->waiting_bytes + size > AUC_PAST_BYTES))
+	while (p->gone < p->waited && (p->waited - p->gone == AUC_BID_LOG_WAITING ||
+				       p->waiting_bytes + size > AUC_BID_LOG_BYTES))
 		end_wait(p, p->gone++);
-	w = &p->waiting[p->waited++ % AUC_PAST_WAITING];
+	w = &p->waiting[p->waited++ % AUC_BID_LOG_WAITING];
 	w->bid = one;
 	p->waiting_bytes += size;
 	snprintf(w->sale, sizeof(w->sale), "%s", sale);
@@ -171,13 +171,13 @@ enum auc_code auc_past_wait(struct auc_past *p, const char *sale, const struct a
 }
 
 /* The latest are asked for first. */
-bool auc_past_take(struct auc_past *p, const char *sale)
+bool auc_bid_log_take(struct auc_bid_log *p, const char *sale)
 {
 	struct waiting *w;
 	bool kept;
 
 	for (uint64_t i = p->waited; i-- > p->gone && *sale;) {
-		w = &p->waiting[i % AUC_PAST_WAITING];
+		w = &p->waiting[i % AUC_BID_LOG_WAITING];
 		if (strcmp(w->sale, sale) != 0)
 			continue;
 		w->bid.user = user_of(p, w->bid.uid);
@@ -189,9 +189,9 @@ bool auc_past_take(struct auc_past *p, const char *sale)
 }
 
 /* Of the one that began to wait as number I; if it was taken before, nothing is left to do. */
-static void end_wait(struct auc_past *p, uint64_t i)
+static void end_wait(struct auc_bid_log *p, uint64_t i)
 {
-	struct waiting *w = &p->waiting[i % AUC_PAST_WAITING];
+	struct waiting *w = &p->waiting[i % AUC_BID_LOG_WAITING];
 
 	if (!*w->sale)
 		return;
@@ -202,9 +202,9 @@ static void end_wait(struct auc_past *p, uint64_t i)
 
 /* MADE is to be freed, and is nobody's yet. */
 static enum auc_code make_bid(const struct auc_bid *bid, double time, double slot_seconds,
-			      bool accepted, struct auc_past_bid *made, struct auc_err *err)
+			      bool accepted, struct auc_logged_bid *made, struct auc_err *err)
 {
-	struct auc_past_bid one = {
+	struct auc_logged_bid one = {
 		.time = time,
 		.last = time,
 		.slot_seconds = slot_seconds,
@@ -222,27 +222,27 @@ static enum auc_code make_bid(const struct auc_bid *bid, double time, double slo
 	return rc;
 }
 
-bool auc_past_was_again(const struct auc_past *p)
+bool auc_bid_log_was_again(const struct auc_bid_log *p)
 {
 	return p->added && p->bids[p->latest].last > p->bids[p->latest].time;
 }
 
-struct json_object *auc_past_added_event(const struct auc_past *p)
+struct json_object *auc_bid_log_added_event(const struct auc_bid_log *p)
 {
-	struct auc_past_bid b = p->bids[p->latest];
+	struct auc_logged_bid b = p->bids[p->latest];
 
 	b.time = b.last;
 	return event_of(&b);
 }
 
-struct auc_past *auc_past_copy(const struct auc_past *p)
+struct auc_bid_log *auc_bid_log_copy(const struct auc_bid_log *p)
 {
-	struct auc_past *copy = auc_past_create(p->limit);
-	struct auc_past_bid b;
+	struct auc_bid_log *copy = auc_bid_log_create(p->limit);
+	struct auc_logged_bid b;
 
 	for (unsigned i = 0; copy && i < p->count; i++) {
-		if (copy_bid(auc_past_at(p, i), &b, NULL) != AUC_OK) {
-			auc_past_destroy(copy);
+		if (copy_bid(auc_bid_log_at(p, i), &b, NULL) != AUC_OK) {
+			auc_bid_log_destroy(copy);
 			return NULL;
 		}
 		insert(copy, &b);
@@ -256,12 +256,12 @@ struct auc_past *auc_past_copy(const struct auc_past *p)
 	return copy;
 }
 
-struct json_object *auc_past_event(const struct auc_past *p, unsigned i)
+struct json_object *auc_bid_log_event(const struct auc_bid_log *p, unsigned i)
 {
-	return event_of(auc_past_at(p, i));
+	return event_of(auc_bid_log_at(p, i));
 }
 
-static struct json_object *event_of(const struct auc_past_bid *b)
+static struct json_object *event_of(const struct auc_logged_bid *b)
 {
 	struct json_object *o = json_object_new_object();
 
@@ -276,7 +276,7 @@ static struct json_object *event_of(const struct auc_past_bid *b)
 	return NULL;
 }
 
-bool auc_past_knows(struct json_object *event)
+bool auc_bid_log_knows(struct json_object *event)
 {
 	struct json_object *word;
 
@@ -285,10 +285,11 @@ bool auc_past_knows(struct json_object *event)
 	       !strcmp(json_object_get_string(word), "bid");
 }
 
-enum auc_code auc_past_apply(struct auc_past *p, struct json_object *event, struct auc_err *err)
+enum auc_code auc_bid_log_apply(struct auc_bid_log *p, struct json_object *event,
+				struct auc_err *err)
 {
 	char names[AUC_BID_PARTITIONS_MAX][AUC_NAME_MAX];
-	struct auc_past_bid b = {.partitions = names};
+	struct auc_logged_bid b = {.partitions = names};
 	struct json_object *number;
 	struct auc_err why = {0};
 	enum auc_code rc;
@@ -326,10 +327,10 @@ enum auc_code auc_past_apply(struct auc_past *p, struct json_object *event, stru
 }
 
 /* Takes a copy of FROM: in place of the one that is made again by it, else as another one. */
-static enum auc_code remember(struct auc_past *p, const struct auc_past_bid *from,
+static enum auc_code remember(struct auc_bid_log *p, const struct auc_logged_bid *from,
 			      struct auc_err *err)
 {
-	struct auc_past_bid b, *before;
+	struct auc_logged_bid b, *before;
 	enum auc_code rc = copy_bid(from, &b, err);
 
 	if (rc != AUC_OK)
@@ -344,7 +345,7 @@ static enum auc_code remember(struct auc_past *p, const struct auc_past_bid *fro
 		p->latest = (unsigned)(before - p->bids);
 	} else {
 		while (p->count &&
-		       (p->count == p->limit || p->bytes + strlen(b.text) > AUC_PAST_BYTES))
+		       (p->count == p->limit || p->bytes + strlen(b.text) > AUC_BID_LOG_BYTES))
 			make_room(p);
 		insert(p, &b);
 	}
@@ -353,7 +354,7 @@ static enum auc_code remember(struct auc_past *p, const struct auc_past_bid *fro
 	return AUC_OK;
 }
 
-static enum auc_code copy_bid(const struct auc_past_bid *from, struct auc_past_bid *b,
+static enum auc_code copy_bid(const struct auc_logged_bid *from, struct auc_logged_bid *b,
 			      struct auc_err *err)
 {
 	size_t names = from->npartitions * sizeof(*from->partitions);
@@ -370,14 +371,14 @@ static enum auc_code copy_bid(const struct auc_past_bid *from, struct auc_past_b
 	return AUC_OK;
 }
 
-static void free_bid(struct auc_past_bid *b)
+static void free_bid(struct auc_logged_bid *b)
 {
 	free(b->text);
 	free(b->partitions);
 }
 
 /* Behind those of the same time and before. There is room; what B points to is P's from now on. */
-static void insert(struct auc_past *p, const struct auc_past_bid *b)
+static void insert(struct auc_bid_log *p, const struct auc_logged_bid *b)
 {
 	unsigned i;
 
@@ -389,9 +390,9 @@ static void insert(struct auc_past *p, const struct auc_past_bid *b)
 }
 
 /* The refused one that B makes again: of several, the one that was made first. */
-static struct auc_past_bid *made_before(struct auc_past *p, const struct auc_past_bid *b)
+static struct auc_logged_bid *made_before(struct auc_bid_log *p, const struct auc_logged_bid *b)
 {
-	struct auc_past_bid *e, *found = NULL;
+	struct auc_logged_bid *e, *found = NULL;
 	double since;
 
 	for (unsigned i = p->count; i-- && b->user != AUC_USER_NONE;) {
@@ -401,8 +402,8 @@ static struct auc_past_bid *made_before(struct auc_past *p, const struct auc_pas
 			break;
 		if (e->user == b->user && e->work == b->work && !e->accepted &&
 		    e->slot_seconds == b->slot_seconds && since >= b->slot_seconds &&
-		    since <= AUC_PAST_AGAIN * p->period &&
-		    p->bytes - strlen(e->text) + strlen(b->text) <= AUC_PAST_BYTES)
+		    since <= AUC_BID_LOG_AGAIN * p->period &&
+		    p->bytes - strlen(e->text) + strlen(b->text) <= AUC_BID_LOG_BYTES)
 			found = e;
 	}
 	return found;
@@ -416,19 +417,19 @@ static uint64_t work_of(const char *text)
 }
 
 /* The number of a user: the one that an earlier bid has, or a new one. */
-static unsigned user_of(const struct auc_past *p, uint32_t uid)
+static unsigned user_of(const struct auc_bid_log *p, uint32_t uid)
 {
 	for (unsigned i = p->count; i--;)
-		if (auc_past_at(p, i)->known && auc_past_at(p, i)->uid == uid)
-			return auc_past_at(p, i)->user;
+		if (auc_bid_log_at(p, i)->known && auc_bid_log_at(p, i)->uid == uid)
+			return auc_bid_log_at(p, i)->user;
 	return p->users < USER_MAX ? p->users + 1 : AUC_USER_NONE;
 }
 
 /* Forgets one bid: of a user who has nine tenths of them, else of anybody, the oldest. */
-static void make_room(struct auc_past *p)
+static void make_room(struct auc_bid_log *p)
 {
 	unsigned user = large_user(p), i = 0;
-	struct auc_past_bid gone;
+	struct auc_logged_bid gone;
 
 	while (user != AUC_USER_NONE && bid_at(p, i)->user != user)
 		i++;
@@ -440,7 +441,7 @@ static void make_room(struct auc_past *p)
 }
 
 /* AUC_USER_NONE: there is none. */
-static unsigned large_user(const struct auc_past *p)
+static unsigned large_user(const struct auc_bid_log *p)
 {
 	unsigned who = AUC_USER_NONE, lead = 0, own = 0, i;
 
@@ -454,24 +455,24 @@ static unsigned large_user(const struct auc_past *p)
 	return 10 * own >= 9 * p->count ? who : AUC_USER_NONE;
 }
 
-static struct auc_past_bid *bid_at(const struct auc_past *p, unsigned i)
+static struct auc_logged_bid *bid_at(const struct auc_bid_log *p, unsigned i)
 {
 	return &p->bids[(p->oldest + i) % p->limit];
 }
 
-static void forget_oldest(struct auc_past *p)
+static void forget_oldest(struct auc_bid_log *p)
 {
-	struct auc_past_bid *b = &p->bids[p->oldest];
+	struct auc_logged_bid *b = &p->bids[p->oldest];
 
 	p->forgot = true;
 	p->bytes -= strlen(b->text);
 	free_bid(b);
-	*b = (struct auc_past_bid){0};
+	*b = (struct auc_logged_bid){0};
 	p->oldest = (p->oldest + 1) % p->limit;
 	p->count--;
 }
 
-static bool add_partitions(struct json_object *o, const struct auc_past_bid *b)
+static bool add_partitions(struct json_object *o, const struct auc_logged_bid *b)
 {
 	struct json_object *list = json_object_new_array(), *name;
 
@@ -486,7 +487,7 @@ static bool add_partitions(struct json_object *o, const struct auc_past_bid *b)
 	return auc_json_add(o, "partitions", list);
 }
 
-static enum auc_code read_partitions(struct json_object *event, struct auc_past_bid *b,
+static enum auc_code read_partitions(struct json_object *event, struct auc_logged_bid *b,
 				     struct auc_err *err)
 {
 	struct json_object *list, *name;

@@ -1,14 +1,14 @@
 /*
  * bid_log.h - the last bids, accepted and refused, as they were made but without names: what a fit
  * (fit.h) takes for the bids that are to come. Users are numbered as they come, so that what one of
- * them can make of it is bounded (user_share.h); which user that is, only this process knows, and after
- * a restart the numbers go on with new ones. Bounded by count and by bytes; the oldest go first, of
- * a user with nine tenths of them before the others': nobody drives out what others bid.
+ * them can make of it is bounded (user_share.h); which user that is, only this process knows, and
+ * after a restart the numbers go on with new ones. Bounded by count and by bytes; the oldest go
+ * first, of a user with nine tenths of them before the others': nobody drives out what others bid.
  *
  * Who is refused bids again, by hand or in a loop, as it is or for more. That is one job, not many:
- * it is kept once, from when it was made first, as it was made last (auc_past_set_period()). And a
- * bid that is accepted, but of which no job comes (sbatch --test-only, or a limit of Slurm's), is
- * none: it waits until there is a job (auc_past_wait()).
+ * it is kept once, from when it was made first, as it was made last (auc_bid_log_set_period()). And
+ * a bid that is accepted, but of which no job comes (sbatch --test-only, or a limit of Slurm's), is
+ * none: it waits until there is a job (auc_bid_log_wait()).
  */
 #ifndef AUC_BID_LOG_H
 #define AUC_BID_LOG_H
@@ -22,11 +22,11 @@
 #include "pricing/user_share.h"
 
 struct json_object;
-struct auc_past;
+struct auc_bid_log;
 
-#define AUC_PAST_BYTES (4u << 20) /* of the texts of all bids together */
+#define AUC_BID_LOG_BYTES (4u << 20) /* of the texts of all bids together */
 
-struct auc_past_bid {
+struct auc_logged_bid {
 	double time;         /* Unix time of its decision, the first one */
 	double last;         /* and of the last one, if it was made again */
 	double slot_seconds; /* of the slots that its times are in */
@@ -41,50 +41,51 @@ struct auc_past_bid {
 };
 
 /* Keeps the last LIMIT bids. NULL: no memory, or LIMIT is 0. */
-struct auc_past *auc_past_create(unsigned limit);
-void auc_past_destroy(struct auc_past *p);
+struct auc_bid_log *auc_bid_log_create(unsigned limit);
+void auc_bid_log_destroy(struct auc_bid_log *p);
 /* Takes another limit >= 1, forgetting the oldest where it is lower. AUC_ENOMEM: as before. */
-enum auc_code auc_past_set_limit(struct auc_past *p, unsigned limit, struct auc_err *err);
+enum auc_code auc_bid_log_set_limit(struct auc_bid_log *p, unsigned limit, struct auc_err *err);
 /*
  * From now on a bid of the same user for the same work is a refused one made again, if that was
- * made (again) a slot's length before it at least and AUC_PAST_AGAIN of SECONDS at most, and less
- * than SECONDS before it for the first time. 0, as it begins: none is.
+ * made (again) a slot's length before it at least and AUC_BID_LOG_AGAIN of SECONDS at most, and
+ * less than SECONDS before it for the first time. 0, as it begins: none is.
  */
-void auc_past_set_period(struct auc_past *p, double seconds);
-#define AUC_PAST_AGAIN 0.25
+void auc_bid_log_set_period(struct auc_bid_log *p, double seconds);
+#define AUC_BID_LOG_AGAIN 0.25
 
-unsigned auc_past_count(const struct auc_past *p);
+unsigned auc_bid_log_count(const struct auc_bid_log *p);
 /* How many bids were ever added, those made again, too: what is new since a fit. */
-unsigned long long auc_past_added(const struct auc_past *p);
+unsigned long long auc_bid_log_added(const struct auc_bid_log *p);
 /* True if older bids than the first were forgotten. */
-bool auc_past_truncated(const struct auc_past *p);
+bool auc_bid_log_truncated(const struct auc_bid_log *p);
 /* Bid I, 0 the oldest; stays valid until the next change. */
-const struct auc_past_bid *auc_past_at(const struct auc_past *p, unsigned i);
+const struct auc_logged_bid *auc_bid_log_at(const struct auc_bid_log *p, unsigned i);
 
 /* Remembers BID of user UID, which was decided at TIME in slots of SLOT_SECONDS. AUC_ENOMEM. */
-enum auc_code auc_past_add(struct auc_past *p, const struct auc_bid *bid, uint32_t uid, double time,
-			   double slot_seconds, bool accepted, struct auc_err *err);
+enum auc_code auc_bid_log_add(struct auc_bid_log *p, const struct auc_bid *bid, uint32_t uid,
+			      double time, double slot_seconds, bool accepted, struct auc_err *err);
 /*
  * The same, accepted, once there is a job of SALE, a lien: until then it is in memory alone, and is
- * gone when AUC_PAST_WAITING others wait, or AUC_PAST_BYTES of text. AUC_ENOMEM.
+ * gone when AUC_BID_LOG_WAITING others wait, or AUC_BID_LOG_BYTES of text. AUC_ENOMEM.
  */
-enum auc_code auc_past_wait(struct auc_past *p, const char *sale, const struct auc_bid *bid,
-			    uint32_t uid, double time, double slot_seconds, struct auc_err *err);
-#define AUC_PAST_WAITING 4096
+enum auc_code auc_bid_log_wait(struct auc_bid_log *p, const char *sale, const struct auc_bid *bid,
+			       uint32_t uid, double time, double slot_seconds, struct auc_err *err);
+#define AUC_BID_LOG_WAITING 4096
 /* There is: remembers it, in its place by time. False: nothing waits for SALE, or no memory. */
-bool auc_past_take(struct auc_past *p, const char *sale);
+bool auc_bid_log_take(struct auc_bid_log *p, const char *sale);
 /* Of what was added last: whether it was one made again; and as an event "bid", which does that to
  * whoever remembers the same (new reference, NULL: no memory). Before any other change. */
-bool auc_past_was_again(const struct auc_past *p);
-struct json_object *auc_past_added_event(const struct auc_past *p);
+bool auc_bid_log_was_again(const struct auc_bid_log *p);
+struct json_object *auc_bid_log_added_event(const struct auc_bid_log *p);
 /* A copy of all. NULL: no memory. */
-struct auc_past *auc_past_copy(const struct auc_past *p);
+struct auc_bid_log *auc_bid_log_copy(const struct auc_bid_log *p);
 
 /* Bid I as an event "bid" (doc/ledger.md); new reference, NULL: no memory. */
-struct json_object *auc_past_event(const struct auc_past *p, unsigned i);
+struct json_object *auc_bid_log_event(const struct auc_bid_log *p, unsigned i);
 /* True if EVENT is one of these. */
-bool auc_past_knows(struct json_object *event);
+bool auc_bid_log_knows(struct json_object *event);
 /* Remembers what such an event says. AUC_ECORRUPT. */
-enum auc_code auc_past_apply(struct auc_past *p, struct json_object *event, struct auc_err *err);
+enum auc_code auc_bid_log_apply(struct auc_bid_log *p, struct json_object *event,
+				struct auc_err *err);
 
 #endif

@@ -15,11 +15,11 @@
 
 struct search {
 	const struct auc_market *m;
-	const struct auc_levels_past *past;
-	auc_levels_replay *replay;
+	const struct auc_bound_days *past;
+	auc_bound_levels_replay *replay;
 	void *arg;
 	struct auc_price *taught; /* by day: what the others teach */
-	struct auc_levels *found;
+	struct auc_bound_levels *found;
 	double as_taught;     /* what the past is worth with L as it is taught */
 	double *now, *by_day; /* what each day was worth at last, and with the best level */
 };
@@ -29,19 +29,20 @@ static enum auc_code try_level(struct search *f, double factor, bool *better, st
 static enum auc_code replay(struct search *f, enum auc_level_kind kind, double factor,
 			    double *worth, struct auc_err *err);
 static void choose(struct search *f, unsigned others);
-static enum auc_code teach(const struct auc_market *m, const struct auc_levels_past *past,
+static enum auc_code teach(const struct auc_market *m, const struct auc_bound_days *past,
 			   unsigned without, struct auc_price *price, struct auc_err *err);
-static void move(const struct auc_levels_past *past, unsigned without, int sign);
+static void move(const struct auc_bound_days *past, unsigned without, int sign);
 static void multiply(struct auc_price *price, double factor);
 
-enum auc_code auc_levels_choose(const struct auc_market *m, const struct auc_levels_past *past,
-				unsigned others, auc_levels_replay *replay_day, void *arg,
-				struct auc_levels *found, struct auc_err *err)
+enum auc_code auc_bound_levels_choose(const struct auc_market *m, const struct auc_bound_days *past,
+				      unsigned others, auc_bound_levels_replay *replay_day,
+				      void *arg, struct auc_bound_levels *found,
+				      struct auc_err *err)
 {
 	struct search f = {m, past, replay_day, arg, .found = found};
 	enum auc_code rc = AUC_OK;
 
-	*found = (struct auc_levels){.kind = AUC_LEVEL_TAUGHT};
+	*found = (struct auc_bound_levels){.kind = AUC_LEVEL_TAUGHT};
 	f.taught = calloc(past->ndays, sizeof(*f.taught));
 	f.now = calloc(past->ndays, sizeof(*f.now));
 	f.by_day = calloc(past->ndays, sizeof(*f.by_day));
@@ -61,13 +62,13 @@ enum auc_code auc_levels_choose(const struct auc_market *m, const struct auc_lev
 	return rc;
 }
 
-bool auc_levels_outdone(const struct auc_levels *found, unsigned ndays, double worth)
+bool auc_bound_levels_outdone(const struct auc_bound_levels *found, unsigned ndays, double worth)
 {
 	return worth > (1 + (ndays == 1 ? MARGIN_ONE : MARGIN)) * found->worth[found->kind];
 }
 
-enum auc_code auc_levels_teach(const struct auc_market *m, const struct auc_levels_past *past,
-			       double factor, struct auc_price *price, struct auc_err *err)
+enum auc_code auc_bound_levels_teach(const struct auc_market *m, const struct auc_bound_days *past,
+				     double factor, struct auc_price *price, struct auc_err *err)
 {
 	enum auc_code rc = teach(m, past, past->ndays, price, err);
 
@@ -135,7 +136,7 @@ static enum auc_code replay(struct search *f, enum auc_level_kind kind, double f
 static void choose(struct search *f, unsigned others)
 {
 	enum auc_level_kind best = AUC_LEVEL_NONE;
-	struct auc_levels *found = f->found;
+	struct auc_bound_levels *found = f->found;
 	unsigned days = f->past->ndays;
 
 	if (!others)
@@ -152,7 +153,7 @@ static void choose(struct search *f, unsigned others)
 /* -- what days teach -- */
 
 /* The bounds that all days teach but WITHOUT, as if the others followed each other. */
-static enum auc_code teach(const struct auc_market *m, const struct auc_levels_past *past,
+static enum auc_code teach(const struct auc_market *m, const struct auc_bound_days *past,
 			   unsigned without, struct auc_price *price, struct auc_err *err)
 {
 	bool half = past->ndays == 1 && without == 0;
@@ -170,14 +171,14 @@ static enum auc_code teach(const struct auc_market *m, const struct auc_levels_p
 								   : 0;
 			     times; times--)
 				list[n++] = &past->claims[i];
-	rc = auc_bounds_learn(m, list, n, price, err);
+	rc = auc_oasis_bounds_learn(m, list, n, price, err);
 	move(past, without, -1);
 	free(list);
 	return rc;
 }
 
 /* Moves each day behind those before it, but for WITHOUT; or back. */
-static void move(const struct auc_levels_past *past, unsigned without, int sign)
+static void move(const struct auc_bound_days *past, unsigned without, int sign)
 {
 	auc_slot at = 0;
 

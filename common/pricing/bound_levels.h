@@ -1,7 +1,7 @@
 /*
- * bound_levels.h - what days of the past teach a policy that sells by bounds (oasis): prices that stand
- * all day, of each TRES on the servers of either role its learned L (oasis_bounds.h), U the same; and
- * whether they are better than what is not taught.
+ * bound_levels.h - what days of the past teach a policy that sells by bounds (oasis): prices that
+ * stand all day, of each TRES on the servers of either role its learned L (oasis_bounds.h), U the
+ * same; and whether they are better than what is not taught.
  *
  * A few days are decided by luck: of 50 jobs no level within a factor of four is better than
  * another by 1 % on the mean of twelve days, and on each day another one is best. So L is taken as
@@ -31,14 +31,14 @@ enum auc_level_kind {
 };
 
 /* NDAYS >= 1 days that follow each other. */
-struct auc_levels_past {
+struct auc_bound_days {
 	unsigned ndays;
 	unsigned *first;          /* by day: of CLAIMS; and behind the last */
 	auc_slot *slots;          /* by day: how long it is */
 	struct auc_claim *claims; /* by day; arrivals since the day began, moved meanwhile */
 };
 
-struct auc_levels {
+struct auc_bound_levels {
 	enum auc_level_kind kind; /* what to sell by */
 	double factor;            /* of what is taught: how much of L */
 	/* What the past is worth with each kind, the best factor of those that are taught; with one
@@ -50,9 +50,9 @@ struct auc_levels {
 };
 
 /* WORTH: what day DAY is worth with prices of KIND, which are PRICE if they are taught. */
-typedef enum auc_code auc_levels_replay(void *arg, enum auc_level_kind kind,
-					const struct auc_price *price, unsigned day, double *worth,
-					struct auc_err *err);
+typedef enum auc_code auc_bound_levels_replay(void *arg, enum auc_level_kind kind,
+					      const struct auc_price *price, unsigned day,
+					      double *worth, struct auc_err *err);
 
 /*
  * Compares the first OTHERS kinds, and those that are taught at several levels: each day is
@@ -62,14 +62,14 @@ typedef enum auc_code auc_levels_replay(void *arg, enum auc_level_kind kind,
  * less. M: the servers. What REPLAY (called with ARG) says that is not AUC_OK ends it;
  * AUC_ENOMEM.
  */
-enum auc_code auc_levels_choose(const struct auc_market *m, const struct auc_levels_past *past,
-				unsigned others, auc_levels_replay *replay, void *arg,
-				struct auc_levels *found, struct auc_err *err);
+enum auc_code auc_bound_levels_choose(const struct auc_market *m, const struct auc_bound_days *past,
+				      unsigned others, auc_bound_levels_replay *replay, void *arg,
+				      struct auc_bound_levels *found, struct auc_err *err);
 /* True if something else, with which the NDAYS days are worth WORTH, is to be taken instead of
  * FOUND: two percent more, of a single day five. */
-bool auc_levels_outdone(const struct auc_levels *found, unsigned ndays, double worth);
+bool auc_bound_levels_outdone(const struct auc_bound_levels *found, unsigned ndays, double worth);
 /* What all days teach, times FACTOR. AUC_ENOMEM. */
-enum auc_code auc_levels_teach(const struct auc_market *m, const struct auc_levels_past *past,
-			       double factor, struct auc_price *price, struct auc_err *err);
+enum auc_code auc_bound_levels_teach(const struct auc_market *m, const struct auc_bound_days *past,
+				     double factor, struct auc_price *price, struct auc_err *err);
 
 #endif

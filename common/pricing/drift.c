@@ -33,9 +33,9 @@ struct test {
 /* Bids by age. */
 struct bids {
 	const struct auc_market *m;
-	const struct auc_mix *all;
+	const struct auc_drift_jobs *all;
 	const auc_slot *age;
-	struct auc_mix parts[2]; /* as they were split last: now, past */
+	struct auc_drift_jobs parts[2]; /* as they were split last: now, past */
 	const struct auc_job **jobs;
 	unsigned *user; /* both twice as long as all */
 };
@@ -46,8 +46,8 @@ static enum auc_code compare_ages(struct bids *b, auc_slot age, double *evidence
 				  struct auc_err *err);
 static void begin(struct bids *b);
 static void take(struct bids *b, unsigned i, bool past);
-static void fill(struct test *t, const struct auc_market *m, const struct auc_mix *mix, bool now,
-		 unsigned from);
+static void fill(struct test *t, const struct auc_market *m, const struct auc_drift_jobs *mix,
+		 bool now, unsigned from);
 static void take_traits(const struct auc_market *m, const struct auc_job *job, double *x);
 static double *take_speeds(const double *seconds, unsigned n, double *x);
 static double evidence_without(const struct test *t, unsigned user);
@@ -55,8 +55,9 @@ static double strength_without(const struct sample *list, unsigned n, unsigned u
 static int by_x(const void *a, const void *b);
 static int by_number(const void *a, const void *b);
 
-enum auc_code auc_mix_compare(const struct auc_market *m, const struct auc_mix *now,
-			      const struct auc_mix *past, double *evidence, struct auc_err *err)
+enum auc_code auc_drift_compare(const struct auc_market *m, const struct auc_drift_jobs *now,
+				const struct auc_drift_jobs *past, double *evidence,
+				struct auc_err *err)
 {
 	struct test t = {.ntraits = 2 + m->nworker_types + m->nps_types, .n = now->n + past->n};
 	unsigned from, to;
@@ -89,9 +90,9 @@ enum auc_code auc_mix_compare(const struct auc_market *m, const struct auc_mix *
 	return AUC_OK;
 }
 
-enum auc_code auc_mix_since(const struct auc_market *m, const struct auc_mix *bids,
-			    const auc_slot *age, auc_slot period, auc_slot part, auc_slot *since,
-			    struct auc_err *err)
+enum auc_code auc_drift_since(const struct auc_market *m, const struct auc_drift_jobs *bids,
+			      const auc_slot *age, auc_slot period, auc_slot part, auc_slot *since,
+			      struct auc_err *err)
 {
 	struct bids b = {.m = m, .all = bids, .age = age};
 	double evidence = 0, most = 0;
@@ -126,7 +127,7 @@ static enum auc_code compare_times(struct bids *b, auc_slot period, auc_slot par
 	for (unsigned i = 0; i < b->all->n; i++)
 		if (b->age[i] % period >= 1 && b->age[i] % period <= part)
 			take(b, i, b->age[i] > period);
-	return auc_mix_compare(b->m, &b->parts[0], &b->parts[1], evidence, err);
+	return auc_drift_compare(b->m, &b->parts[0], &b->parts[1], evidence, err);
 }
 
 /* Bids up to that AGE, and older ones. */
@@ -136,13 +137,13 @@ static enum auc_code compare_ages(struct bids *b, auc_slot age, double *evidence
 	begin(b);
 	for (unsigned i = 0; i < b->all->n; i++)
 		take(b, i, b->age[i] > age);
-	return auc_mix_compare(b->m, &b->parts[0], &b->parts[1], evidence, err);
+	return auc_drift_compare(b->m, &b->parts[0], &b->parts[1], evidence, err);
 }
 
 static void begin(struct bids *b)
 {
-	b->parts[0] = (struct auc_mix){b->jobs, b->user, 0};
-	b->parts[1] = (struct auc_mix){b->jobs + b->all->n, b->user + b->all->n, 0};
+	b->parts[0] = (struct auc_drift_jobs){b->jobs, b->user, 0};
+	b->parts[1] = (struct auc_drift_jobs){b->jobs + b->all->n, b->user + b->all->n, 0};
 }
 
 /* Bid I, as one of the past or of now. */
@@ -154,8 +155,8 @@ static void take(struct bids *b, unsigned i, bool past)
 	b->user[at] = b->all->user[i];
 }
 
-static void fill(struct test *t, const struct auc_market *m, const struct auc_mix *mix, bool now,
-		 unsigned from)
+static void fill(struct test *t, const struct auc_market *m, const struct auc_drift_jobs *mix,
+		 bool now, unsigned from)
 {
 	double x[TRAITS];
 
@@ -170,10 +171,10 @@ static void fill(struct test *t, const struct auc_market *m, const struct auc_mi
 
 static void take_traits(const struct auc_market *m, const struct auc_job *job, double *x)
 {
-	double work = auc_winsor_work(m, job);
+	double work = auc_winsorize_work(m, job);
 
 	*x++ = work;
-	*x++ = work > 0 ? auc_winsor_value(m, job) / work : 0;
+	*x++ = work > 0 ? auc_winsorize_value(m, job) / work : 0;
 	x = take_speeds(job->worker_seconds, m->nworker_types, x);
 	take_speeds(job->ps_seconds, m->nps_types, x);
 }

@@ -21,7 +21,7 @@
 #include "base/err.h"
 #include "market/market.h"
 
-struct auc_mix {
+struct auc_drift_jobs {
 	const struct auc_job *const *jobs;
 	const unsigned *user; /* user_share.h */
 	unsigned n;
@@ -31,8 +31,9 @@ struct auc_mix {
  * *EVIDENCE that NOW are other jobs than those of PAST, all of them jobs of M: above 1 they are, 0
  * without any, and the higher the surer. AUC_ENOMEM.
  */
-enum auc_code auc_mix_compare(const struct auc_market *m, const struct auc_mix *now,
-			      const struct auc_mix *past, double *evidence, struct auc_err *err);
+enum auc_code auc_drift_compare(const struct auc_market *m, const struct auc_drift_jobs *now,
+				const struct auc_drift_jobs *past, double *evidence,
+				struct auc_err *err);
 
 /*
  * For how long such jobs have come as come now. BIDS are jobs of M, AGE[i] slots ago that of index
@@ -40,8 +41,8 @@ enum auc_code auc_mix_compare(const struct auc_market *m, const struct auc_mix *
  * of PERIOD slots each, so that a day may be unlike a night: *SINCE is 0 if they are alike. Else it
  * is the number of slots, whole parts, at which newer and older bids differ most. AUC_ENOMEM.
  */
-enum auc_code auc_mix_since(const struct auc_market *m, const struct auc_mix *bids,
-			    const auc_slot *age, auc_slot period, auc_slot part, auc_slot *since,
-			    struct auc_err *err);
+enum auc_code auc_drift_since(const struct auc_market *m, const struct auc_drift_jobs *bids,
+			      const auc_slot *age, auc_slot period, auc_slot part, auc_slot *since,
+			      struct auc_err *err);
 
 #endif

@@ -39,7 +39,7 @@ struct auc_dual {
 	const struct auc_policy *policy;
 	struct auc_policy_ctx *ctx;
 	struct auc_decision decision;
-	const struct auc_watch *watch;
+	const struct auc_cancel *cancel;
 	const struct auc_dual_job *jobs;
 	unsigned njobs;
 	double *payoff, *best_payoff; /* by job */
@@ -150,9 +150,9 @@ void auc_dual_destroy(struct auc_dual *d)
 	free(d);
 }
 
-void auc_dual_watch(struct auc_dual *d, const struct auc_watch *w)
+void auc_dual_set_cancel(struct auc_dual *d, const struct auc_cancel *w)
 {
-	d->watch = w;
+	d->cancel = w;
 }
 
 static void *copy_of(const void *from, size_t n)
@@ -664,7 +664,7 @@ static enum auc_code quote_all(struct auc_dual *d, double *sum, size_t *terms, s
 	for (i = 0; i < d->njobs && rc == AUC_OK; i++) {
 		j = &d->jobs[i];
 		at = j->own ? j->own : d->m;
-		if (!auc_watch_goes_on(d->watch))
+		if (!auc_cancel_goes_on(d->cancel))
 			return auc_err_set(err, AUC_ESTATE, "the work was stopped");
 		if (j->own)
 			rc = auc_market_copy_state(at, m, err);

@@ -84,7 +84,7 @@ enum auc_code auc_dual_create(const struct auc_market *m, const struct auc_polic
 			      struct auc_dual **d, struct auc_err *err);
 void auc_dual_destroy(struct auc_dual *d);
 /* From now on W (NULL: nobody; must stay) is asked before each quote. */
-void auc_dual_watch(struct auc_dual *d, const struct auc_watch *w);
+void auc_dual_set_cancel(struct auc_dual *d, const struct auc_cancel *w);
 
 /* Copies POOL, for phases of level AUC_DUAL_POOL. AUC_ENOMEM. */
 enum auc_code auc_dual_set_pool(struct auc_dual *d, const struct auc_dual_pool *pool,

@@ -16,11 +16,11 @@
 #define LEVEL_CHANGED 1.25
 #define SURE          2 /* standard deviations, of counts of independent arrivals */
 
-struct auc_learn {
+struct auc_dual_prices {
 	const struct auc_policy *policy, *quotes; /* quotes: in the pool */
 	char *options;
-	const struct auc_watch *watch;
-	const struct auc_learn *origin; /* NULL: none */
+	const struct auc_cancel *cancel;
+	const struct auc_dual_prices *origin; /* NULL: none */
 	struct auc_pool *pool;
 	/* the fit under way, or the last one */
 	struct auc_dual *dual;
@@ -40,20 +40,21 @@ struct auc_learn {
 };
 
 static bool one_server(const struct auc_policy *policy);
-static enum auc_code take_jobs(struct auc_learn *l, const struct auc_dual_job *jobs, unsigned njobs,
-			       auc_slot from, struct auc_err *err);
-static enum auc_code open_dual(struct auc_learn *l, const struct auc_market *m, auc_slot from,
+static enum auc_code take_jobs(struct auc_dual_prices *l, const struct auc_dual_job *jobs,
+			       unsigned njobs, auc_slot from, struct auc_err *err);
+static enum auc_code open_dual(struct auc_dual_prices *l, const struct auc_market *m, auc_slot from,
 			       unsigned iterations, bool again, struct auc_err *err);
-static void drop_jobs(struct auc_learn *l);
-static enum auc_code finish(struct auc_learn *l, struct auc_err *err);
+static void drop_jobs(struct auc_dual_prices *l);
+static enum auc_code finish(struct auc_dual_prices *l, struct auc_err *err);
 static bool grow(double **list, size_t n);
-static int tres_of(const struct auc_learn *l, unsigned class);
+static int tres_of(const struct auc_dual_prices *l, unsigned class);
 static void smooth(const double *price, auc_slot n, auc_slot width, double *to);
 
-enum auc_code auc_learn_create(const struct auc_market *m, const struct auc_policy *policy,
-			       const char *options, struct auc_learn **out, struct auc_err *err)
+enum auc_code auc_dual_prices_create(const struct auc_market *m, const struct auc_policy *policy,
+				     const char *options, struct auc_dual_prices **out,
+				     struct auc_err *err)
 {
-	struct auc_learn *l;
+	struct auc_dual_prices *l;
 	enum auc_code rc;
 
 	*out = NULL;
@@ -72,11 +73,11 @@ enum auc_code auc_learn_create(const struct auc_market *m, const struct auc_poli
 	if (rc == AUC_OK)
 		*out = l;
 	else
-		auc_learn_destroy(l);
+		auc_dual_prices_destroy(l);
 	return rc;
 }
 
-void auc_learn_destroy(struct auc_learn *l)
+void auc_dual_prices_destroy(struct auc_dual_prices *l)
 {
 	if (!l)
 		return;
@@ -92,14 +93,14 @@ void auc_learn_destroy(struct auc_learn *l)
 	free(l);
 }
 
-void auc_learn_follow(struct auc_learn *l, const struct auc_learn *origin)
+void auc_dual_prices_follow(struct auc_dual_prices *l, const struct auc_dual_prices *origin)
 {
 	l->origin = origin;
 }
 
-void auc_learn_watch(struct auc_learn *l, const struct auc_watch *w)
+void auc_dual_prices_set_cancel(struct auc_dual_prices *l, const struct auc_cancel *w)
 {
-	l->watch = w;
+	l->cancel = w;
 }
 
 /* OASiS spreads PSs over servers, the others do not. */
@@ -110,9 +111,9 @@ static bool one_server(const struct auc_policy *policy)
 
 /* -- a fit -- */
 
-enum auc_code auc_learn_begin(struct auc_learn *l, const struct auc_market *m,
-			      const struct auc_dual_job *jobs, unsigned njobs, auc_slot from,
-			      unsigned iterations, struct auc_err *err)
+enum auc_code auc_dual_prices_begin(struct auc_dual_prices *l, const struct auc_market *m,
+				    const struct auc_dual_job *jobs, unsigned njobs, auc_slot from,
+				    unsigned iterations, struct auc_err *err)
 {
 	const struct auc_dual *from_dual = l->dual ? l->dual : l->origin ? l->origin->dual : NULL;
 	struct auc_dual *before = l->dual;
@@ -139,7 +140,7 @@ enum auc_code auc_learn_begin(struct auc_learn *l, const struct auc_market *m,
 	return rc;
 }
 
-enum auc_code auc_learn_step(struct auc_learn *l, struct auc_err *err)
+enum auc_code auc_dual_prices_step(struct auc_dual_prices *l, struct auc_err *err)
 {
 	enum auc_code rc = l->dual ? auc_dual_step(l->dual, err)
 				   : auc_err_set(err, AUC_ESTATE, "no fit has begun");
@@ -151,30 +152,30 @@ enum auc_code auc_learn_step(struct auc_learn *l, struct auc_err *err)
 	return rc;
 }
 
-unsigned auc_learn_left(const struct auc_learn *l)
+unsigned auc_dual_prices_left(const struct auc_dual_prices *l)
 {
 	return l->dual ? auc_dual_left(l->dual) : 0;
 }
 
-bool auc_learn_ready(const struct auc_learn *l)
+bool auc_dual_prices_ready(const struct auc_dual_prices *l)
 {
 	return l->ready;
 }
 
-enum auc_code auc_learn_fit(struct auc_learn *l, const struct auc_market *m,
-			    const struct auc_dual_job *jobs, unsigned njobs, auc_slot from,
-			    unsigned iterations, struct auc_err *err)
+enum auc_code auc_dual_prices_fit(struct auc_dual_prices *l, const struct auc_market *m,
+				  const struct auc_dual_job *jobs, unsigned njobs, auc_slot from,
+				  unsigned iterations, struct auc_err *err)
 {
-	enum auc_code rc = auc_learn_begin(l, m, jobs, njobs, from, iterations, err);
+	enum auc_code rc = auc_dual_prices_begin(l, m, jobs, njobs, from, iterations, err);
 
-	while (rc == AUC_OK && auc_learn_left(l))
-		rc = auc_learn_step(l, err);
+	while (rc == AUC_OK && auc_dual_prices_left(l))
+		rc = auc_dual_prices_step(l, err);
 	return rc;
 }
 
 /* Jobs as the pool sees them, in markets of their own if they have types of their own. */
-static enum auc_code take_jobs(struct auc_learn *l, const struct auc_dual_job *jobs, unsigned njobs,
-			       auc_slot from, struct auc_err *err)
+static enum auc_code take_jobs(struct auc_dual_prices *l, const struct auc_dual_job *jobs,
+			       unsigned njobs, auc_slot from, struct auc_err *err)
 {
 	enum auc_code rc = AUC_OK;
 	struct auc_dual_job *to;
@@ -200,7 +201,7 @@ static enum auc_code take_jobs(struct auc_learn *l, const struct auc_dual_job *j
 	return rc;
 }
 
-static void drop_jobs(struct auc_learn *l)
+static void drop_jobs(struct auc_dual_prices *l)
 {
 	unsigned i;
 
@@ -215,7 +216,7 @@ static void drop_jobs(struct auc_learn *l)
 	l->njobs = 0;
 }
 
-static enum auc_code open_dual(struct auc_learn *l, const struct auc_market *m, auc_slot from,
+static enum auc_code open_dual(struct auc_dual_prices *l, const struct auc_market *m, auc_slot from,
 			       unsigned iterations, bool again, struct auc_err *err)
 {
 	struct auc_dual_phase phase = {AUC_DUAL_POOL, iterations, again ? AGAIN_STEP : FIRST_STEP,
@@ -243,7 +244,7 @@ static enum auc_code open_dual(struct auc_learn *l, const struct auc_market *m, 
 	if (rc == AUC_OK)
 		rc = auc_dual_begin(l->dual, &phase, err);
 	if (rc == AUC_OK)
-		auc_dual_watch(l->dual, l->watch);
+		auc_dual_set_cancel(l->dual, l->cancel);
 	free(tres);
 	free(capacity);
 	free(group);
@@ -252,7 +253,7 @@ static enum auc_code open_dual(struct auc_learn *l, const struct auc_market *m, 
 
 /* -- its prices -- */
 
-static enum auc_code finish(struct auc_learn *l, struct auc_err *err)
+static enum auc_code finish(struct auc_dual_prices *l, struct auc_err *err)
 {
 	auc_slot slots = l->last - auc_market_first(l->pooled) + 1, n = l->last - l->first + 1, t;
 	auc_slot width = (auc_slot)(auc_dual_duration(l->dual) + 0.5);
@@ -309,22 +310,22 @@ static void smooth(const double *price, auc_slot n, auc_slot width, double *to)
 }
 
 /* The pool's index of a class's TRES, -1: no type takes of it. */
-static int tres_of(const struct auc_learn *l, unsigned class)
+static int tres_of(const struct auc_dual_prices *l, unsigned class)
 {
 	return auc_market_find_tres(l->pooled, auc_pool_class(l->pool, class)->name);
 }
 
-double auc_learn_bound(const struct auc_learn *l)
+double auc_dual_prices_bound(const struct auc_dual_prices *l)
 {
 	return l->bound;
 }
 
-const struct auc_pool *auc_learn_pool(const struct auc_learn *l)
+const struct auc_pool *auc_dual_prices_pool(const struct auc_dual_prices *l)
 {
 	return l->pool;
 }
 
-double auc_learn_scale(const struct auc_learn *l, unsigned tres)
+double auc_dual_prices_scale(const struct auc_dual_prices *l, unsigned tres)
 {
 	for (unsigned c = 0; l->ready && c < auc_pool_nclasses(l->pool); c++)
 		if (auc_pool_class(l->pool, c)->tres == tres)
@@ -332,8 +333,8 @@ double auc_learn_scale(const struct auc_learn *l, unsigned tres)
 	return 0;
 }
 
-double auc_learn_price(const struct auc_learn *l, const struct auc_learn_choice *choice,
-		       unsigned class, auc_slot t)
+double auc_dual_prices_at(const struct auc_dual_prices *l, const struct auc_price_choice *choice,
+			  unsigned class, auc_slot t)
 {
 	auc_slot n = l->ended_last - l->ended_first + 1;
 	size_t cell;
@@ -342,24 +343,24 @@ double auc_learn_price(const struct auc_learn *l, const struct auc_learn_choice 
 		return 0;
 	cell = (size_t) class * (size_t)n + (size_t)(t - l->ended_first);
 	switch (choice->form) {
-	case AUC_LEARN_FLAT:
+	case AUC_PRICE_FORM_FLAT:
 		return choice->factor * l->flat[class];
-	case AUC_LEARN_LEVEL:
+	case AUC_PRICE_FORM_LEVEL:
 		return choice->factor * l->level[class];
-	case AUC_LEARN_TIMED:
+	case AUC_PRICE_FORM_TIMED:
 		return choice->factor * l->timed[cell];
-	case AUC_LEARN_MIXED:
+	case AUC_PRICE_FORM_MIXED:
 		return choice->factor * (l->timed[cell] + l->level[class]) / 2;
-	case AUC_LEARN_DUAL:
+	case AUC_PRICE_FORM_DUAL:
 		return choice->factor * l->exact[cell];
 	default:
 		return 0;
 	}
 }
 
-enum auc_code auc_learn_list(const struct auc_learn *l, const struct auc_market *m,
-			     const struct auc_learn_choice *choice, struct auc_given_price **list,
-			     size_t *n, struct auc_err *err)
+enum auc_code auc_dual_prices_list(const struct auc_dual_prices *l, const struct auc_market *m,
+				   const struct auc_price_choice *choice,
+				   struct auc_given_price **list, size_t *n, struct auc_err *err)
 {
 	size_t rows = (size_t)m->nservers * m->ntres;
 	unsigned s, k;
@@ -379,7 +380,7 @@ enum auc_code auc_learn_list(const struct auc_learn *l, const struct auc_market 
 		for (k = 0; k < m->ntres; k++) {
 			class = auc_pool_class_of(l->pool, s, k);
 			for (row = *n, t = l->ended_first; class >= 0 && t <= l->ended_last; t++) {
-				price = fmin(auc_learn_price(l, choice, (unsigned)class, t),
+				price = fmin(auc_dual_prices_at(l, choice, (unsigned)class, t),
 					     AUC_PRICE_LIMIT);
 				if (!(price > 0))
 					continue;
@@ -394,44 +395,45 @@ enum auc_code auc_learn_list(const struct auc_learn *l, const struct auc_market 
 	return AUC_OK;
 }
 
-enum auc_code auc_learn_prices(const struct auc_market *m, const struct auc_policy *policy,
-			       const struct auc_dual_job *jobs, unsigned njobs, unsigned iterations,
-			       const struct auc_watch *watch, struct auc_given_price **list,
-			       size_t *n, double *bound, struct auc_err *err)
+enum auc_code auc_dual_prices_once(const struct auc_market *m, const struct auc_policy *policy,
+				   const struct auc_dual_job *jobs, unsigned njobs,
+				   unsigned iterations, const struct auc_cancel *cancel,
+				   struct auc_given_price **list, size_t *n, double *bound,
+				   struct auc_err *err)
 {
-	static const struct auc_learn_choice timed = {AUC_LEARN_TIMED, 1};
-	struct auc_learn *l;
-	enum auc_code rc = auc_learn_create(m, policy, "", &l, err);
+	static const struct auc_price_choice timed = {AUC_PRICE_FORM_TIMED, 1};
+	struct auc_dual_prices *l;
+	enum auc_code rc = auc_dual_prices_create(m, policy, "", &l, err);
 
 	*list = NULL;
 	*n = 0;
 	if (rc != AUC_OK)
 		return rc;
-	auc_learn_watch(l, watch);
-	rc = auc_learn_fit(l, m, jobs, njobs, auc_market_first(m), iterations, err);
+	auc_dual_prices_set_cancel(l, cancel);
+	rc = auc_dual_prices_fit(l, m, jobs, njobs, auc_market_first(m), iterations, err);
 	if (rc == AUC_OK)
-		rc = auc_learn_list(l, m, &timed, list, n, err);
+		rc = auc_dual_prices_list(l, m, &timed, list, n, err);
 	if (rc == AUC_OK)
-		*bound = auc_learn_bound(l);
-	auc_learn_destroy(l);
+		*bound = auc_dual_prices_bound(l);
+	auc_dual_prices_destroy(l);
 	return rc;
 }
 
-double auc_learn_ratio(double seen, double expected)
+double auc_dual_prices_ratio(double seen, double expected)
 {
 	return (seen + RATE_PRIOR) / (expected + RATE_PRIOR);
 }
 
-double auc_learn_rate(double seen, double expected)
+double auc_dual_prices_rate(double seen, double expected)
 {
 	bool chance = fabs(seen - expected) <= SURE * sqrt(fmax(seen, expected));
 
-	return chance ? 1 : auc_learn_ratio(seen, expected);
+	return chance ? 1 : auc_dual_prices_ratio(seen, expected);
 }
 
-bool auc_learn_level_changed(double seen, double expected)
+bool auc_dual_prices_level_changed(double seen, double expected)
 {
-	double rate = auc_learn_rate(seen, expected);
+	double rate = auc_dual_prices_rate(seen, expected);
 
 	return fmax(rate, 1 / rate) > LEVEL_CHANGED;
 }

@@ -34,17 +34,17 @@ struct fit {
 	const struct auc_fit_input *in;
 	struct expected *list; /* by arrival */
 	unsigned n;
-	struct auc_job *later;        /* the same a period later; uploads are those of list */
-	struct auc_dual_job *dual;    /* scratch, 2 * n long */
-	unsigned *users;              /* scratch, twice that */
-	struct auc_users_level level; /* bids of the last part of a period, and of the same part of
-					 one before, on average */
-	double rate;                  /* how many more are expected for that */
+	struct auc_job *later;             /* the same a period later; uploads are those of list */
+	struct auc_dual_job *dual;         /* scratch, 2 * n long */
+	unsigned *users;                   /* scratch, twice that */
+	struct auc_user_share_level level; /* bids of the last part of a period, and of the same
+					 part of one before, on average */
+	double rate;                       /* how many more are expected for that */
 	auc_slot since;          /* slots for which such jobs have come as come now; 0: always */
 	bool partly;             /* for less than a period */
 	unsigned periods;        /* that bids are of; 1 if they are of less than one */
 	unsigned days, day_bids; /* that the guard replays */
-	struct auc_learn *taught[DAYS]; /* by day: what the other ones teach */
+	struct auc_dual_prices *taught[DAYS]; /* by day: what the other ones teach */
 	struct auc_tariff *t;
 };
 
@@ -53,7 +53,7 @@ static enum auc_code find_change(struct fit *f, struct auc_err *err);
 static void place(struct fit *f, auc_slot span, unsigned periods);
 static void count_days(struct fit *f, unsigned periods);
 static void carry_over(struct fit *f);
-static bool expect(const struct fit *f, const struct auc_past_bid *past, auc_slot arrival,
+static bool expect(const struct fit *f, const struct auc_logged_bid *bid_log, auc_slot arrival,
 		   struct expected *e);
 static enum auc_code limit_users(struct fit *f, struct auc_err *err);
 static enum auc_code count_recent(struct fit *f, unsigned periods, struct auc_err *err);
@@ -74,19 +74,20 @@ static enum auc_code take_by_day(struct fit *f, unsigned ndays, double rate,
 				 struct auc_fit_days *days, struct auc_err *err);
 static enum auc_code set_prices(struct fit *f, struct auc_err *err);
 static enum auc_code set_costs(struct fit *f, struct auc_err *err);
-static enum auc_code learn(struct fit *f, const struct auc_market *m, unsigned njobs,
-			   struct auc_learn **l, struct auc_err *err);
+static enum auc_code dual_prices(struct fit *f, const struct auc_market *m, unsigned njobs,
+				 struct auc_dual_prices **l, struct auc_err *err);
 static enum auc_code go_on_learning(struct fit *f, struct auc_err *err);
 static enum auc_code fit_sites(struct fit *f, struct auc_err *err);
 static bool same_layout(const struct auc_market *a, const struct auc_market *b);
 static bool same_types(const struct auc_market *a, const struct auc_market *b);
 static enum auc_code replay(void *arg, const struct auc_guard_choice *choice, unsigned day,
 			    double *worth, struct auc_err *err);
-static enum auc_code give(const struct fit *f, struct auc_market *m, const struct auc_learn *l,
-			  const struct auc_guard_choice *c, struct auc_err *err);
+static enum auc_code give(const struct fit *f, struct auc_market *m,
+			  const struct auc_dual_prices *l, const struct auc_guard_choice *c,
+			  struct auc_err *err);
 static enum auc_code fit_again(struct fit *f, struct auc_market *m, unsigned day, auc_slot now,
 			       unsigned seen, const struct auc_guard_choice *c,
-			       struct auc_learn **l, struct auc_err *err);
+			       struct auc_dual_prices **l, struct auc_err *err);
 static enum auc_code rate_of(struct fit *f, unsigned day, auc_slot now, unsigned seen, double *rate,
 			     struct auc_err *err);
 
@@ -116,7 +117,7 @@ enum auc_code auc_fit(const struct auc_fit_input *in, struct auc_tariff **out, s
 		f.t->time = in->now;
 		f.t->slot_seconds = in->conf->slot_seconds;
 		if (!in->policy->sites)
-			f.t->bound = auc_learn_bound(in->memory->learn);
+			f.t->bound = auc_dual_prices_bound(in->memory->dual_prices);
 		f.t->seconds = auc_clock(CLOCK_THREAD_CPUTIME_ID) - began;
 		*out = f.t;
 		f.t = NULL;
@@ -133,7 +134,7 @@ enum auc_code auc_fit(const struct auc_fit_input *in, struct auc_tariff **out, s
 	for (unsigned i = 0; i < f.n; i++)
 		auc_job_clear(&f.list[i].job);
 	for (unsigned d = 0; d < DAYS; d++)
-		auc_learn_destroy(f.taught[d]);
+		auc_dual_prices_destroy(f.taught[d]);
 	free(f.list);
 	free(f.later);
 	free(f.dual);
@@ -143,7 +144,7 @@ enum auc_code auc_fit(const struct auc_fit_input *in, struct auc_tariff **out, s
 
 void auc_fit_forget(struct auc_fit_memory *memory)
 {
-	auc_learn_destroy(memory->learn);
+	auc_dual_prices_destroy(memory->dual_prices);
 	auc_market_destroy(memory->market);
 	auc_tariff_free(memory->costs);
 	*memory = (struct auc_fit_memory){0};
@@ -155,7 +156,7 @@ static enum auc_code forecast(struct fit *f, struct auc_err *err)
 {
 	const struct auc_fit_input *in = f->in;
 	double seconds = in->conf->slot_seconds;
-	unsigned count = auc_past_count(in->past), periods, day = 0;
+	unsigned count = auc_bid_log_count(in->bid_log), periods, day = 0;
 	auc_slot first = auc_market_first(in->market), period = in->conf->slots, oldest, span, at;
 	enum auc_code rc;
 
@@ -165,10 +166,10 @@ static enum auc_code forecast(struct fit *f, struct auc_err *err)
 	f->users = calloc(2 * (size_t)count + 1, sizeof(*f->users));
 	if (!f->list || !f->later || !f->dual || !f->users)
 		return auc_err_set(err, AUC_ENOMEM, "no memory for a forecast");
-	oldest = count ? (auc_slot)floor(auc_past_at(in->past, 0)->time / seconds) : first;
+	oldest = count ? (auc_slot)floor(auc_bid_log_at(in->bid_log, 0)->time / seconds) : first;
 	span = first > oldest ? first - oldest : 0;
 	for (unsigned i = 0; i < count; i++) {
-		const struct auc_past_bid *b = auc_past_at(in->past, i);
+		const struct auc_logged_bid *b = auc_bid_log_at(in->bid_log, i);
 		struct expected *e = &f->list[f->n];
 
 		at = (auc_slot)floor(b->time / seconds);
@@ -199,7 +200,7 @@ static enum auc_code forecast(struct fit *f, struct auc_err *err)
 		return rc;
 	for (unsigned i = 0; i < f->n; i++)
 		f->t->expected += f->list[i].weight * f->list[i].share;
-	f->rate = periods > 1 ? auc_learn_rate(f->level.now, f->level.before) : 1;
+	f->rate = periods > 1 ? auc_dual_prices_rate(f->level.now, f->level.before) : 1;
 	f->t->expected *= f->rate;
 	qsort(f->list, f->n, sizeof(*f->list), by_arrival);
 	for (unsigned i = 0; i < f->n; i++) {
@@ -216,7 +217,7 @@ static enum auc_code find_change(struct fit *f, struct auc_err *err)
 {
 	const struct auc_job **jobs = calloc((size_t)f->n + 1, sizeof(*jobs));
 	auc_slot *age = calloc((size_t)f->n + 1, sizeof(*age)), period = f->in->conf->slots;
-	struct auc_mix bids = {jobs, f->users, f->n};
+	struct auc_drift_jobs bids = {jobs, f->users, f->n};
 	enum auc_code rc = AUC_OK;
 
 	if (!jobs || !age)
@@ -227,8 +228,8 @@ static enum auc_code find_change(struct fit *f, struct auc_err *err)
 		age[i] = f->list[i].age;
 	}
 	if (rc == AUC_OK && !f->in->policy->sites && period >= PARTS)
-		rc = auc_mix_since(f->in->market, &bids, age, period, period / PARTS, &f->since,
-				   err);
+		rc = auc_drift_since(f->in->market, &bids, age, period, period / PARTS, &f->since,
+				     err);
 	free(jobs);
 	free(age);
 	return rc;
@@ -254,7 +255,7 @@ static void place(struct fit *f, auc_slot span, unsigned periods)
 		e->job.arrival = first + (periods ? period - 1 - (e->age + period - 1) % period
 						  : (span - e->age) * period / (span + 1));
 		e->weight = periods ? 1.0 / periods
-			    : f->since || auc_past_truncated(f->in->past)
+			    : f->since || auc_bid_log_truncated(f->in->bid_log)
 				    ? (double)period / (double)(span ? span : 1)
 				    : 1;
 		f->list[n++] = *e;
@@ -302,24 +303,24 @@ static void carry_over(struct fit *f)
 }
 
 /* False: the bid means nothing today. */
-static bool expect(const struct fit *f, const struct auc_past_bid *past, auc_slot arrival,
+static bool expect(const struct fit *f, const struct auc_logged_bid *bid_log, auc_slot arrival,
 		   struct expected *e)
 {
 	struct auc_bid bid;
 
-	if (auc_bid_parse(f->in->conf, past->text, &bid, NULL) != AUC_OK)
+	if (auc_bid_parse(f->in->conf, bid_log->text, &bid, NULL) != AUC_OK)
 		return false;
-	bid.npartitions = past->npartitions;
-	memcpy(bid.partitions, past->partitions ? (const void *)past->partitions : "",
-	       past->npartitions * sizeof(*past->partitions));
+	bid.npartitions = bid_log->npartitions;
+	memcpy(bid.partitions, bid_log->partitions ? (const void *)bid_log->partitions : "",
+	       bid_log->npartitions * sizeof(*bid_log->partitions));
 	if (auc_job_resolve(f->in->market, &bid, arrival, &e->job, NULL) == AUC_OK)
 		return true;
 	auc_job_clear(&e->job);
 	return false;
 }
 
-/* Takes from values what is above what others bid (winsorize.h), and from the weight of a user what is
- * above that of the others (user_share.h). */
+/* Takes from values what is above what others bid (winsorize.h), and from the weight of a user what
+ * is above that of the others (user_share.h). */
 static enum auc_code limit_users(struct fit *f, struct auc_err *err)
 {
 	const struct auc_job **jobs = calloc((size_t)f->n + 1, sizeof(struct auc_job *));
@@ -337,10 +338,11 @@ static enum auc_code limit_users(struct fit *f, struct auc_err *err)
 		rc = auc_winsorize(f->in->market, jobs, user, f->n, factor, err);
 	for (unsigned i = 0; rc == AUC_OK && i < f->n; i++) {
 		auc_utility_multiply(&f->list[i].job.utility, factor[i]);
-		factor[i] = f->list[i].weight * auc_winsor_work(f->in->market, jobs[i]);
+		factor[i] = f->list[i].weight * auc_winsorize_work(f->in->market, jobs[i]);
 	}
 	if (rc == AUC_OK) {
-		share = auc_users_share(user, factor, f->n, auc_winsor_room(f->in->empty), &who);
+		share = auc_user_share_factor(user, factor, f->n, auc_winsorize_room(f->in->empty),
+					      &who);
 		for (unsigned i = 0; i < f->n; i++)
 			f->list[i].share = who != AUC_USER_NONE && user[i] == who ? share : 1;
 	}
@@ -360,8 +362,8 @@ static enum auc_code count_recent(struct fit *f, unsigned periods, struct auc_er
 	for (unsigned i = 0; i < f->n; i++)
 		if (f->list[i].recent && f->list[i].day)
 			f->users[n + m++] = f->list[i].user;
-	return auc_users_level(f->users, n, f->users + n, m, periods > 1 ? 1.0 / (periods - 1) : 1,
-			       &f->level, err);
+	return auc_user_share_level(f->users, n, f->users + n, m,
+				    periods > 1 ? 1.0 / (periods - 1) : 1, &f->level, err);
 }
 
 static int by_arrival(const void *a, const void *b)
@@ -378,7 +380,7 @@ static bool guard_due(const struct fit *f)
 	const struct auc_tariff_guard *g = &f->t->guard;
 	double period = auc_conf_period(f->in->conf), now = f->in->now;
 	bool changed = f->level.before > 0 &&
-		       auc_learn_level_changed(f->level.now, f->level.before) &&
+		       auc_dual_prices_level_changed(f->level.now, f->level.before) &&
 		       now >= g->time + period / PARTS;
 
 	return !g->bids || ((now >= g->time + period || changed || f->day_bids >= 2 * g->bids) &&
@@ -407,7 +409,7 @@ static enum auc_code compare_forms(struct fit *f, struct auc_err *err)
 	enum auc_code rc = AUC_OK;
 
 	for (unsigned d = 0; d < f->days && rc == AUC_OK; d++)
-		rc = learn(f, f->in->empty, take_others(f, d, 1), &f->taught[d], err);
+		rc = dual_prices(f, f->in->empty, take_others(f, d, 1), &f->taught[d], err);
 	if (rc == AUC_OK)
 		rc = auc_guard_choose(f->days, f->in->kind == AUC_TARIFF_FLAT, replay, f, &v, err);
 	if (rc == AUC_OK)
@@ -461,25 +463,25 @@ static enum auc_code certify(struct fit *f, struct auc_err *err)
  */
 static enum auc_code certify_day(struct fit *f, unsigned day, double *least, struct auc_err *err)
 {
-	static const struct auc_learn_choice choices[] = {{AUC_LEARN_DUAL, 1},
-							  {AUC_LEARN_TIMED, 1},
-							  {AUC_LEARN_MIXED, 1},
-							  {AUC_LEARN_LEVEL, 1}};
+	static const struct auc_price_choice choices[] = {{AUC_PRICE_FORM_DUAL, 1},
+							  {AUC_PRICE_FORM_TIMED, 1},
+							  {AUC_PRICE_FORM_MIXED, 1},
+							  {AUC_PRICE_FORM_LEVEL, 1}};
 	struct auc_given_price *list = NULL;
-	struct auc_learn *l = NULL;
+	struct auc_dual_prices *l = NULL;
 	struct auc_dual *d = NULL;
 	enum auc_code rc;
 	double bound;
 	size_t n;
 
-	rc = learn(f, f->in->empty, take_day(f, day), &l, err);
+	rc = dual_prices(f, f->in->empty, take_day(f, day), &l, err);
 	if (rc == AUC_OK)
 		rc = auc_dual_create(f->in->empty, f->in->policy, f->in->options, f->dual,
 				     take_day(f, day), &d, err);
 	if (rc == AUC_OK)
-		auc_dual_watch(d, f->in->watch);
+		auc_dual_set_cancel(d, f->in->cancel);
 	for (unsigned i = 0; i < sizeof(choices) / sizeof(choices[0]) && rc == AUC_OK; i++) {
-		rc = auc_learn_list(l, f->in->empty, &choices[i], &list, &n, err);
+		rc = auc_dual_prices_list(l, f->in->empty, &choices[i], &list, &n, err);
 		if (rc == AUC_OK)
 			rc = auc_dual_bound_at(d, list, n, &bound, err);
 		if (rc == AUC_OK)
@@ -488,7 +490,7 @@ static enum auc_code certify_day(struct fit *f, unsigned day, double *least, str
 		list = NULL;
 	}
 	auc_dual_destroy(d);
-	auc_learn_destroy(l);
+	auc_dual_prices_destroy(l);
 	return rc;
 }
 
@@ -503,7 +505,7 @@ static void choose(struct fit *f)
 	f->t->kind = f->t->moved ? AUC_TARIFF_LEARNED : c->kind;
 	f->t->choice = f->t->moved ? auc_guard_again(c) : c->prices;
 	if (f->t->moved && f->in->policy->prices == AUC_PRICE_BOUNDS &&
-	    (c->kind < AUC_TARIFF_FLAT || c->prices.form == AUC_LEARN_BOUNDS)) {
+	    (c->kind < AUC_TARIFF_FLAT || c->prices.form == AUC_PRICE_FORM_BOUNDS)) {
 		f->t->kind = auc_fit_levels_usual.kind;
 		f->t->choice = auc_fit_levels_usual.prices;
 	}
@@ -527,9 +529,10 @@ static unsigned take_others(struct fit *f, unsigned day, double rate)
 
 	for (unsigned i = 0; i < f->n; i++)
 		if (teaches(f, i, day, &weight))
-			f->dual[n++] = (struct auc_dual_job){
-				.job = &f->list[i].job,
-				.weight = weight * rate * AUC_LEARN_WEIGHT * f->list[i].share};
+			f->dual[n++] = (struct auc_dual_job){.job = &f->list[i].job,
+							     .weight = weight * rate *
+								       AUC_DUAL_PRICES_WEIGHT *
+								       f->list[i].share};
 	return n;
 }
 
@@ -548,7 +551,8 @@ static unsigned take_all(struct fit *f, double rate)
 	unsigned n = 0;
 
 	for (unsigned i = 0; i < f->n; i++) {
-		double weight = f->list[i].weight * f->list[i].share * rate * AUC_LEARN_WEIGHT;
+		double weight =
+			f->list[i].weight * f->list[i].share * rate * AUC_DUAL_PRICES_WEIGHT;
 
 		f->dual[n++] = (struct auc_dual_job){.job = &f->list[i].job, .weight = weight};
 		f->dual[n++] = (struct auc_dual_job){.job = &f->later[i], .weight = weight};
@@ -591,14 +595,15 @@ static enum auc_code set_prices(struct fit *f, struct auc_err *err)
 	enum auc_code rc;
 	size_t n;
 
-	if (f->t->choice.form == AUC_LEARN_BOUNDS) {
+	if (f->t->choice.form == AUC_PRICE_FORM_BOUNDS) {
 		rc = take_by_day(f, f->periods, f->t->moved ? f->rate : 1, &days, err);
 		if (rc == AUC_OK)
 			rc = auc_fit_levels_set(in, &days, f->t, err);
 		free((void *)days.first);
 		return rc;
 	}
-	rc = auc_learn_list(in->memory->learn, in->market, &f->t->choice, &list, &n, err);
+	rc = auc_dual_prices_list(in->memory->dual_prices, in->market, &f->t->choice, &list, &n,
+				  err);
 	if (rc == AUC_OK)
 		rc = auc_tariff_set(f->t, in->market, list, n, err);
 	free(list);
@@ -617,7 +622,8 @@ static enum auc_code set_costs(struct fit *f, struct auc_err *err)
 	if (!memory->costs)
 		return auc_err_set(err, AUC_ENOMEM, "no memory for a fit");
 	memory->costs->slot_seconds = f->in->conf->slot_seconds;
-	rc = auc_learn_list(memory->learn, f->in->market, &auc_guard_usual.prices, &list, &n, err);
+	rc = auc_dual_prices_list(memory->dual_prices, f->in->market, &auc_guard_usual.prices,
+				  &list, &n, err);
 	if (rc == AUC_OK)
 		rc = auc_tariff_set(memory->costs, f->in->market, list, n, err);
 	free(list);
@@ -625,15 +631,16 @@ static enum auc_code set_costs(struct fit *f, struct auc_err *err)
 }
 
 /* From the first NJOBS of F's scratch; *L is to be destroyed. */
-static enum auc_code learn(struct fit *f, const struct auc_market *m, unsigned njobs,
-			   struct auc_learn **l, struct auc_err *err)
+static enum auc_code dual_prices(struct fit *f, const struct auc_market *m, unsigned njobs,
+				 struct auc_dual_prices **l, struct auc_err *err)
 {
-	enum auc_code rc = auc_learn_create(m, f->in->policy, f->in->options, l, err);
+	enum auc_code rc = auc_dual_prices_create(m, f->in->policy, f->in->options, l, err);
 
 	if (rc != AUC_OK)
 		return rc;
-	auc_learn_watch(*l, f->in->watch);
-	return auc_learn_fit(*l, m, f->dual, njobs, auc_market_first(m), AUC_LEARN_ITERATIONS, err);
+	auc_dual_prices_set_cancel(*l, f->in->cancel);
+	return auc_dual_prices_fit(*l, m, f->dual, njobs, auc_market_first(m),
+				   AUC_DUAL_PRICES_ITERATIONS, err);
 }
 
 /*
@@ -648,16 +655,16 @@ static enum auc_code go_on_learning(struct fit *f, struct auc_err *err)
 	struct auc_fit_memory *memory = f->in->memory;
 	unsigned n = take_all(f, booked ? f->rate : 1);
 
-	if (memory->learn && memory->conf == f->in->conf && memory->booked == booked &&
+	if (memory->dual_prices && memory->conf == f->in->conf && memory->booked == booked &&
 	    memory->changed == !!f->since && same_layout(m, memory->market)) {
-		auc_learn_watch(memory->learn, f->in->watch);
-		return auc_learn_fit(memory->learn, m, f->dual, n, auc_market_first(m),
-				     AUC_LEARN_AGAIN, err);
+		auc_dual_prices_set_cancel(memory->dual_prices, f->in->cancel);
+		return auc_dual_prices_fit(memory->dual_prices, m, f->dual, n, auc_market_first(m),
+					   AUC_DUAL_PRICES_AGAIN, err);
 	}
 	auc_fit_forget(memory);
 	memory->booked = booked;
 	memory->changed = f->since;
-	return learn(f, m, n, &memory->learn, err);
+	return dual_prices(f, m, n, &memory->dual_prices, err);
 }
 
 /* Of a policy of sites: what the guard found, as long as it does not look again. */
@@ -668,13 +675,14 @@ static enum auc_code fit_sites(struct fit *f, struct auc_err *err)
 
 	auc_fit_forget(f->in->memory);
 	if (guard_due(f) && f->day_bids >= AUC_FIT_BIDS_MIN) {
-		rc = auc_sites_guard(f->in, f->dual, take_day(f, 0), f->t, err);
+		rc = auc_fit_sites_guard(f->in, f->dual, take_day(f, 0), f->t, err);
 		f->t->guard.seconds = auc_clock(CLOCK_THREAD_CPUTIME_ID) - began;
 	} else {
-		rc = auc_sites_keep(f->in, f->t, err);
+		rc = auc_fit_sites_keep(f->in, f->t, err);
 	}
 	if (rc == AUC_OK)
-		f->t->bound = auc_sites_bound(f->in->market, f->dual, take_all(f, f->rate), f->t);
+		f->t->bound =
+			auc_fit_sites_bound(f->in->market, f->dual, take_all(f, f->rate), f->t);
 	return rc;
 }
 
@@ -717,7 +725,7 @@ static enum auc_code replay(void *arg, const struct auc_guard_choice *c, unsigne
 	auc_slot next = auc_market_first(f->in->empty) + every;
 	struct auc_market *m = auc_market_clone(f->in->empty);
 	struct auc_policy_ctx *ctx = NULL;
-	struct auc_learn *again = NULL;
+	struct auc_dual_prices *again = NULL;
 	struct auc_decision d;
 	unsigned seen = 0;
 	enum auc_code rc;
@@ -733,7 +741,7 @@ static enum auc_code replay(void *arg, const struct auc_guard_choice *c, unsigne
 
 		if (f->list[i].day != day)
 			continue;
-		if (!auc_watch_goes_on(f->in->watch))
+		if (!auc_cancel_goes_on(f->in->cancel))
 			rc = auc_err_set(err, AUC_ESTATE, "the fit was stopped");
 		if (rc == AUC_OK && c->again && job->arrival >= next) {
 			rc = fit_again(f, m, day, job->arrival, seen, c, &again, err);
@@ -747,7 +755,7 @@ static enum auc_code replay(void *arg, const struct auc_guard_choice *c, unsigne
 		rc = auc_market_book(m, &d.plan, d.plan.start, d.plan.completion - 1, err);
 		*worth += d.plan.value;
 	}
-	auc_learn_destroy(again);
+	auc_dual_prices_destroy(again);
 	auc_decision_clear(&d);
 	if (ctx)
 		f->in->policy->destroy(ctx);
@@ -755,8 +763,9 @@ static enum auc_code replay(void *arg, const struct auc_guard_choice *c, unsigne
 	return rc;
 }
 
-static enum auc_code give(const struct fit *f, struct auc_market *m, const struct auc_learn *l,
-			  const struct auc_guard_choice *c, struct auc_err *err)
+static enum auc_code give(const struct fit *f, struct auc_market *m,
+			  const struct auc_dual_prices *l, const struct auc_guard_choice *c,
+			  struct auc_err *err)
 {
 	struct auc_given_price *list = NULL;
 	enum auc_code rc = AUC_OK;
@@ -765,7 +774,7 @@ static enum auc_code give(const struct fit *f, struct auc_market *m, const struc
 	if (c->kind == AUC_TARIFF_PUBLISHED)
 		return auc_market_set_price(m, f->in->published, err);
 	if (c->kind != AUC_TARIFF_NONE)
-		rc = auc_learn_list(l, m, &c->prices, &list, &n, err);
+		rc = auc_dual_prices_list(l, m, &c->prices, &list, &n, err);
 	if (rc == AUC_OK)
 		rc = auc_market_give_prices(m, list, n, err);
 	free(list);
@@ -776,22 +785,22 @@ static enum auc_code give(const struct fit *f, struct auc_market *m, const struc
  * day, NULL before the first. */
 static enum auc_code fit_again(struct fit *f, struct auc_market *m, unsigned day, auc_slot now,
 			       unsigned seen, const struct auc_guard_choice *c,
-			       struct auc_learn **l, struct auc_err *err)
+			       struct auc_dual_prices **l, struct auc_err *err)
 {
 	enum auc_code rc = AUC_OK;
 	double rate;
 
 	if (!*l) {
-		rc = auc_learn_create(m, f->in->policy, f->in->options, l, err);
+		rc = auc_dual_prices_create(m, f->in->policy, f->in->options, l, err);
 		if (rc != AUC_OK)
 			return rc;
-		auc_learn_follow(*l, f->taught[day]);
-		auc_learn_watch(*l, f->in->watch);
+		auc_dual_prices_follow(*l, f->taught[day]);
+		auc_dual_prices_set_cancel(*l, f->in->cancel);
 	}
 	rc = rate_of(f, day, now, seen, &rate, err);
 	if (rc == AUC_OK)
-		rc = auc_learn_fit(*l, m, f->dual, take_others(f, day, rate), now, AUC_LEARN_AGAIN,
-				   err);
+		rc = auc_dual_prices_fit(*l, m, f->dual, take_others(f, day, rate), now,
+					 AUC_DUAL_PRICES_AGAIN, err);
 	return rc == AUC_OK ? give(f, m, *l, c, err) : rc;
 }
 
@@ -799,7 +808,7 @@ static enum auc_code fit_again(struct fit *f, struct auc_market *m, unsigned day
 static enum auc_code rate_of(struct fit *f, unsigned day, auc_slot now, unsigned seen, double *rate,
 			     struct auc_err *err)
 {
-	struct auc_users_level level;
+	struct auc_user_share_level level;
 	double weight, each = 1;
 	unsigned n = 0, m = 0;
 	enum auc_code rc;
@@ -812,8 +821,8 @@ static enum auc_code rate_of(struct fit *f, unsigned day, auc_slot now, unsigned
 			f->users[n + m++] = f->list[i].user;
 			each = weight;
 		}
-	rc = auc_users_level(f->users, n, f->users + n, m, each, &level, err);
-	*rate = auc_learn_rate(level.now, level.before);
+	rc = auc_user_share_level(f->users, n, f->users + n, m, each, &level, err);
+	*rate = auc_dual_prices_rate(level.now, level.before);
 	return rc;
 }
 
@@ -830,7 +839,7 @@ enum auc_code auc_fit_sell(const struct auc_fit_input *in, struct auc_market *m,
 	*worth = 0;
 	rc = policy->create(in->options, &ctx, err);
 	for (unsigned i = 0; i < n && rc == AUC_OK; i++) {
-		if (!auc_watch_goes_on(in->watch))
+		if (!auc_cancel_goes_on(in->cancel))
 			rc = auc_err_set(err, AUC_ESTATE, "the fit was stopped");
 		if (rc == AUC_OK)
 			rc = policy->quote(ctx, m, jobs[i].job, &decision, err);

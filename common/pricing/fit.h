@@ -1,7 +1,7 @@
 /*
  * fit.h - from the bids of the past and a market as it is booked to the prices that are published
- * next (tariff.h): the forecast, the fit (dual_prices.h), the guard. Works on copies alone: it can take
- * its time in another thread.
+ * next (tariff.h): the forecast, the fit (dual_prices.h), the guard. Works on copies alone: it can
+ * take its time in another thread.
  *
  * The forecast. The market is for sale for P slots. Bids of the last K whole periods of P slots are
  * expected again, each with weight 1 / K, whole periods later. Where the history is shorter, it is
@@ -17,8 +17,8 @@
  *
  * How many of them come is measured against how many came: if there were more bids in the last
  * quarter of a period than in the same quarter of the periods before, on average, and not by
- * chance, that many more are expected, or fewer (auc_learn_rate()). No bid counts for much more
- * than others of its size (winsorize.h), neither here nor in what follows.
+ * chance, that many more are expected, or fewer (auc_dual_prices_rate()). No bid counts for much
+ * more than others of its size (winsorize.h), neither here nor in what follows.
  *
  * The guard (guard.h). The bids of the last periods are replayed in an empty market, up to seven
  * of them, but of more than two no more than bids times periods are 25000 (five of 1000 bids
@@ -27,8 +27,8 @@
  * are far more or fewer than before; and while there are few, each time that the bids have doubled;
  * never sooner than AUC_FIT_COST times what its last look took of a processor.
  *
- * Of a policy that sells by bounds it also looks at those of bound_levels.h (fit_levels.h), which each
- * fit learns anew from all bids.
+ * Of a policy that sells by bounds it also looks at those of bound_levels.h (fit_levels.h), which
+ * each fit learns anew from all bids.
  *
  * What it takes holds as it was replayed. Prices that are fitted again are fitted to the market as
  * it is booked, and to as many bids as come now; others to one with nothing booked and to as many
@@ -56,9 +56,9 @@ struct auc_fit_memory {
 	struct auc_market *market; /* of the last fit, whose servers and types it was made for */
 	bool booked;               /* it was fitted as it is booked */
 	bool changed;              /* and to bids since a change alone */
-	struct auc_learn *learn;
-	/* What slots cost by it, whatever is sold by: for jobs that wait (rearrange_search.h), of a policy
-	 * that rearranges; else NULL. Its reader takes it out. */
+	struct auc_dual_prices *dual_prices;
+	/* What slots cost by it, whatever is sold by: for jobs that wait (rearrange_search.h), of a
+	 * policy that rearranges; else NULL. Its reader takes it out. */
 	struct auc_tariff *costs;
 };
 void auc_fit_forget(struct auc_fit_memory *memory);
@@ -71,13 +71,13 @@ struct auc_fit_input {
 	const char *options; /* of the policy */
 	const struct auc_conf *conf;
 	const struct auc_price *published; /* of the policy's paper, as learned from the past */
-	const struct auc_past *past;
+	const struct auc_bid_log *bid_log;
 	double now; /* Unix time */
 	/* AUC_TARIFF_FLAT: the guard looks at these only. AUC_TARIFF_LEARNED: at all kinds. */
 	enum auc_tariff_kind kind;
-	const struct auc_tariff *last; /* what such a fit found last; NULL: nothing */
-	const struct auc_watch *watch; /* NULL: nobody stops it */
-	struct auc_fit_memory *memory; /* is brought up to date */
+	const struct auc_tariff *last;   /* what such a fit found last; NULL: nothing */
+	const struct auc_cancel *cancel; /* NULL: nobody stops it */
+	struct auc_fit_memory *memory;   /* is brought up to date */
 };
 
 /*

@@ -11,7 +11,7 @@
 #include "market/market-private.h"
 
 const struct auc_guard_choice auc_fit_levels_usual = {
-	AUC_TARIFF_FLAT, {AUC_LEARN_BOUNDS, 1}, false};
+	AUC_TARIFF_FLAT, {AUC_PRICE_FORM_BOUNDS, 1}, false};
 
 /* Periods that are replayed. */
 struct replay {
@@ -20,9 +20,9 @@ struct replay {
 };
 
 static enum auc_code hear(const struct auc_fit_input *in, const struct auc_fit_days *days,
-			  struct auc_levels_past *past, struct auc_err *err);
-static void forget(struct auc_levels_past *past);
-static auc_levels_replay replay;
+			  struct auc_bound_days *past, struct auc_err *err);
+static void forget(struct auc_bound_days *past);
+static auc_bound_levels_replay replay;
 static enum auc_code list_prices(const struct auc_fit_input *in, const struct auc_market *m,
 				 const struct auc_price *price, struct auc_given_price **list,
 				 size_t *n, struct auc_err *err);
@@ -32,24 +32,24 @@ enum auc_code auc_fit_levels_guard(const struct auc_fit_input *in, const struct 
 {
 	struct auc_tariff_guard *g = &t->guard;
 	struct replay r = {in, days};
-	struct auc_levels_past past;
-	struct auc_levels found;
+	struct auc_bound_days past;
+	struct auc_bound_levels found;
 	enum auc_code rc = hear(in, days, &past, err);
 	double worth;
 
 	if (rc == AUC_OK)
-		rc = auc_levels_choose(in->empty, &past, g->flat ? 0 : AUC_LEVEL_OF_DAY, replay, &r,
-				       &found, err);
+		rc = auc_bound_levels_choose(in->empty, &past, g->flat ? 0 : AUC_LEVEL_OF_DAY,
+					     replay, &r, &found, err);
 	forget(&past);
 	if (rc != AUC_OK)
 		return rc;
 	worth = found.worth[AUC_LEVEL_TAUGHT];
 	g->worth_of[AUC_TARIFF_FLAT] = fmax(g->worth_of[AUC_TARIFF_FLAT], worth);
-	if (found.kind != AUC_LEVEL_TAUGHT ||
-	    (g->choice.kind >= AUC_TARIFF_FLAT && auc_levels_outdone(&found, days->n, g->worth)))
+	if (found.kind != AUC_LEVEL_TAUGHT || (g->choice.kind >= AUC_TARIFF_FLAT &&
+					       auc_bound_levels_outdone(&found, days->n, g->worth)))
 		return AUC_OK;
-	g->choice =
-		(struct auc_guard_choice){AUC_TARIFF_FLAT, {AUC_LEARN_BOUNDS, found.factor}, false};
+	g->choice = (struct auc_guard_choice){
+		AUC_TARIFF_FLAT, {AUC_PRICE_FORM_BOUNDS, found.factor}, false};
 	g->worth = worth;
 	g->gain = found.gain;
 	g->error = 0;
@@ -61,13 +61,13 @@ enum auc_code auc_fit_levels_set(const struct auc_fit_input *in, const struct au
 				 struct auc_tariff *t, struct auc_err *err)
 {
 	struct auc_given_price *list = NULL;
-	struct auc_levels_past past;
+	struct auc_bound_days past;
 	struct auc_price price;
 	enum auc_code rc = hear(in, days, &past, err);
 	size_t n = 0;
 
 	if (rc == AUC_OK)
-		rc = auc_levels_teach(in->empty, &past, t->choice.factor, &price, err);
+		rc = auc_bound_levels_teach(in->empty, &past, t->choice.factor, &price, err);
 	if (rc == AUC_OK)
 		rc = list_prices(in, in->market, &price, &list, &n, err);
 	if (rc == AUC_OK)
@@ -81,11 +81,11 @@ enum auc_code auc_fit_levels_set(const struct auc_fit_input *in, const struct au
 
 /* *PAST is to be forgotten. */
 static enum auc_code hear(const struct auc_fit_input *in, const struct auc_fit_days *days,
-			  struct auc_levels_past *past, struct auc_err *err)
+			  struct auc_bound_days *past, struct auc_err *err)
 {
 	unsigned bids = days->first[days->n], n = 0;
 
-	*past = (struct auc_levels_past){.ndays = days->n};
+	*past = (struct auc_bound_days){.ndays = days->n};
 	past->first = calloc((size_t)days->n + 1, sizeof(*past->first));
 	past->slots = calloc((size_t)days->n + 1, sizeof(*past->slots));
 	past->claims = calloc((size_t)bids + 1, sizeof(*past->claims));
@@ -111,7 +111,7 @@ static enum auc_code hear(const struct auc_fit_input *in, const struct auc_fit_d
 	return AUC_OK;
 }
 
-static void forget(struct auc_levels_past *past)
+static void forget(struct auc_bound_days *past)
 {
 	free(past->first);
 	free(past->slots);

@@ -1,6 +1,7 @@
 /*
- * fit_levels.h - prices of form AUC_LEARN_BOUNDS in a fit (fit.h) for a policy that sells by bounds
- * (oasis): those of bound_levels.h, of each TRES on the servers of either role, which stand in all slots.
+ * fit_levels.h - prices of form AUC_PRICE_FORM_BOUNDS in a fit (fit.h) for a policy that sells by
+ * bounds (oasis): those of bound_levels.h, of each TRES on the servers of either role, which stand
+ * in all slots.
  *
  * The guard replays the last periods with them, too. If it took them they are learned anew by each
  * fit, from all bids that are kept.

@@ -26,12 +26,12 @@ static enum auc_code find(struct day *d, struct auc_tariff *t, struct auc_err *e
 static enum auc_code compare(struct day *d, struct auc_tariff *t, struct auc_err *err);
 static enum auc_code replay(const struct day *d, enum auc_tariff_kind kind,
 			    const struct auc_tariff *t, double *worth, struct auc_err *err);
-static auc_flat_try try_flat;
-static struct auc_flat spread(const struct day *d);
+static auc_flat_prices_try try_flat;
+static struct auc_flat_prices spread(const struct day *d);
 static enum auc_code search(struct day *d, struct auc_tariff *t, struct auc_err *err);
 static enum auc_code set_trace(const struct day *d, struct auc_tariff *t, struct auc_err *err);
 static enum auc_code set_flat(struct auc_tariff *t, const struct auc_market *m,
-			      const struct auc_flat *f, struct auc_err *err);
+			      const struct auc_flat_prices *f, struct auc_err *err);
 static enum auc_code take_classes(struct auc_tariff *t, const struct auc_tariff *from,
 				  struct auc_err *err);
 static void drop_classes(struct auc_tariff *t);
@@ -39,8 +39,8 @@ static double payoff(const struct auc_market *m, const struct auc_job *job, cons
 		     double factor);
 static double price_of(const struct auc_tariff *t, const char *tres);
 
-enum auc_code auc_sites_guard(const struct auc_fit_input *in, const struct auc_dual_job *jobs,
-			      unsigned n, struct auc_tariff *t, struct auc_err *err)
+enum auc_code auc_fit_sites_guard(const struct auc_fit_input *in, const struct auc_dual_job *jobs,
+				  unsigned n, struct auc_tariff *t, struct auc_err *err)
 {
 	struct day day = {.in = in, .jobs = jobs, .n = n};
 	enum auc_code rc;
@@ -53,7 +53,7 @@ enum auc_code auc_sites_guard(const struct auc_fit_input *in, const struct auc_d
 		rc = compare(&day, t, err);
 	if (rc != AUC_OK)
 		return rc;
-	t->guard.bound = auc_sites_bound(in->empty, jobs, n, t);
+	t->guard.bound = auc_fit_sites_bound(in->empty, jobs, n, t);
 	t->guard.worth = t->guard.worth_of[t->kind];
 	t->guard.choice = (struct auc_guard_choice){.kind = t->kind, .prices = t->choice};
 	if (t->kind != AUC_TARIFF_FLAT)
@@ -61,8 +61,8 @@ enum auc_code auc_sites_guard(const struct auc_fit_input *in, const struct auc_d
 	return AUC_OK;
 }
 
-enum auc_code auc_sites_keep(const struct auc_fit_input *in, struct auc_tariff *t,
-			     struct auc_err *err)
+enum auc_code auc_fit_sites_keep(const struct auc_fit_input *in, struct auc_tariff *t,
+				 struct auc_err *err)
 {
 	if (!in->last || !in->last->guard.bids)
 		return auc_err_set(err, AUC_ENOENT,
@@ -153,7 +153,7 @@ static enum auc_code replay(const struct day *d, enum auc_tariff_kind kind,
 	return rc;
 }
 
-static enum auc_code try_flat(void *arg, const struct auc_flat *f, double *worth,
+static enum auc_code try_flat(void *arg, const struct auc_flat_prices *f, double *worth,
 			      struct auc_err *err)
 {
 	struct auc_tariff t = {.kind = AUC_TARIFF_FLAT};
@@ -167,29 +167,29 @@ static enum auc_code try_flat(void *arg, const struct auc_flat *f, double *worth
 }
 
 /* Prices at which all there is would cost what all bids are worth if they were done at once. */
-static struct auc_flat spread(const struct day *d)
+static struct auc_flat_prices spread(const struct day *d)
 {
 	const struct auc_market *m = d->in->empty;
-	double budget = auc_market_transfer_budget(m), worth = 0;
-	struct auc_flat f = {.n = 0};
+	double budget = auc_market_traffic_budget(m), worth = 0;
+	struct auc_flat_prices f = {.n = 0};
 
 	for (unsigned s = 0; s < m->nservers; s++)
 		for (unsigned k = 0; k < m->ntres; k++)
 			if (m->servers[s].amount[k] > 0)
-				auc_flat_add(&f, m->tres[k].name, m->servers[s].amount[k]);
+				auc_flat_prices_add(&f, m->tres[k].name, m->servers[s].amount[k]);
 	if (isfinite(budget))
-		auc_flat_add(&f, AUC_TRANSFER, budget);
+		auc_flat_prices_add(&f, AUC_TRANSFER, budget);
 	for (unsigned i = 0; i < d->n; i++)
 		worth += auc_utility_value(&d->jobs[i].job->utility, 1);
-	auc_flat_spread(&f, worth / m->slots);
+	auc_flat_prices_spread(&f, worth / m->slots);
 	return f;
 }
 
 /* The best constant prices into T. */
 static enum auc_code search(struct day *d, struct auc_tariff *t, struct auc_err *err)
 {
-	struct auc_flat f = spread(d);
-	enum auc_code rc = auc_flat_search(&f, try_flat, d, err);
+	struct auc_flat_prices f = spread(d);
+	enum auc_code rc = auc_flat_prices_search(&f, try_flat, d, err);
 
 	return rc == AUC_OK ? set_flat(t, d->in->market, &f, err) : rc;
 }
@@ -197,10 +197,10 @@ static enum auc_code search(struct day *d, struct auc_tariff *t, struct auc_err 
 /* A trace of prices, which is told apart by a factor of 0. */
 static enum auc_code set_trace(const struct day *d, struct auc_tariff *t, struct auc_err *err)
 {
-	struct auc_flat f = spread(d);
+	struct auc_flat_prices f = spread(d);
 	enum auc_code rc;
 
-	auc_flat_trace(&f);
+	auc_flat_prices_trace(&f);
 	rc = set_flat(t, d->in->market, &f, err);
 	t->choice.factor = 0;
 	return rc;
@@ -210,7 +210,7 @@ static enum auc_code set_trace(const struct day *d, struct auc_tariff *t, struct
 
 /* T's prices are those of F, on all servers of M. */
 static enum auc_code set_flat(struct auc_tariff *t, const struct auc_market *m,
-			      const struct auc_flat *f, struct auc_err *err)
+			      const struct auc_flat_prices *f, struct auc_err *err)
 {
 	auc_slot first = auc_market_first(m), last = auc_market_last(m);
 	struct auc_given_price *list = calloc((size_t)m->nservers * f->n + f->n + 1, sizeof(*list));
@@ -230,7 +230,7 @@ static enum auc_code set_flat(struct auc_tariff *t, const struct auc_market *m,
 			list[n++] = (struct auc_given_price){AUC_ANY_SERVER, 0, first, last, price};
 	}
 	drop_classes(t);
-	t->choice = (struct auc_learn_choice){AUC_LEARN_FLAT, 1};
+	t->choice = (struct auc_price_choice){AUC_PRICE_FORM_FLAT, 1};
 	rc = auc_tariff_set(t, m, list, n, err);
 	free(list);
 	return rc;
@@ -265,8 +265,8 @@ static void drop_classes(struct auc_tariff *t)
 
 /* -- the bound -- */
 
-double auc_sites_bound(const struct auc_market *m, const struct auc_dual_job *jobs, unsigned n,
-		       const struct auc_tariff *t)
+double auc_fit_sites_bound(const struct auc_market *m, const struct auc_dual_job *jobs, unsigned n,
+			   const struct auc_tariff *t)
 {
 	double best = INFINITY, unsold[AUC_TRES_MAX] = {0}, price[AUC_TRES_MAX] = {0};
 	size_t cells = (size_t)m->slots * m->nservers;

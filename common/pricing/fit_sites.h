@@ -21,15 +21,15 @@
  * Looks at the bids of a period, JOBS[N] of IN's empty market by arrival: what is worth most goes
  * into T, prices and all. AUC_ESTATE: IN's watch stopped it; AUC_ENOMEM, or what the policy says.
  */
-enum auc_code auc_sites_guard(const struct auc_fit_input *in, const struct auc_dual_job *jobs,
-			      unsigned n, struct auc_tariff *t, struct auc_err *err);
+enum auc_code auc_fit_sites_guard(const struct auc_fit_input *in, const struct auc_dual_job *jobs,
+				  unsigned n, struct auc_tariff *t, struct auc_err *err);
 /* T's prices are those that hold since the guard looked last. AUC_ENOENT: it never has; AUC_ENOMEM.
  */
-enum auc_code auc_sites_keep(const struct auc_fit_input *in, struct auc_tariff *t,
-			     struct auc_err *err);
+enum auc_code auc_fit_sites_keep(const struct auc_fit_input *in, struct auc_tariff *t,
+				 struct auc_err *err);
 /* What JOBS[N] of M, where servers are alike in M and where the jobs are from, are worth together
  * at most, found from the prices of T and multiples of them. */
-double auc_sites_bound(const struct auc_market *m, const struct auc_dual_job *jobs, unsigned n,
-		       const struct auc_tariff *t);
+double auc_fit_sites_bound(const struct auc_market *m, const struct auc_dual_job *jobs, unsigned n,
+			   const struct auc_tariff *t);
 
 #endif

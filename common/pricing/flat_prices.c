@@ -15,25 +15,26 @@
 #define NEAR      0.005 /* part of its worth by which prices may be behind the best to count, too */
 
 struct one {
-	struct auc_flat flat;
+	struct auc_flat_prices flat;
 	double worth;
 };
 
 struct search {
-	auc_flat_try *try;
+	auc_flat_prices_try *try;
 	void *arg;
-	struct one *tried; /* AUC_FLAT_REPLAYS long */
+	struct one *tried; /* AUC_FLAT_PRICES_REPLAYS long */
 	unsigned n, best;
 };
 
-static enum auc_code find_level(struct search *s, const struct auc_flat *f, struct auc_err *err);
+static enum auc_code find_level(struct search *s, const struct auc_flat_prices *f,
+				struct auc_err *err);
 static enum auc_code climb(struct search *s, double step, struct auc_err *err);
 static bool has_replays(const struct search *s);
-static enum auc_code try_one(struct search *s, const struct auc_flat *f, bool *better,
+static enum auc_code try_one(struct search *s, const struct auc_flat_prices *f, bool *better,
 			     struct auc_err *err);
-static enum auc_code take_mean(struct search *s, struct auc_flat *f, struct auc_err *err);
+static enum auc_code take_mean(struct search *s, struct auc_flat_prices *f, struct auc_err *err);
 
-void auc_flat_add(struct auc_flat *f, const char *name, double amount)
+void auc_flat_prices_add(struct auc_flat_prices *f, const char *name, double amount)
 {
 	unsigned k = 0;
 
@@ -49,24 +50,25 @@ void auc_flat_add(struct auc_flat *f, const char *name, double amount)
 	f->price[k].value += amount;
 }
 
-void auc_flat_spread(struct auc_flat *f, double worth)
+void auc_flat_prices_spread(struct auc_flat_prices *f, double worth)
 {
 	for (unsigned k = 0; k < f->n; k++)
 		f->price[k].value = f->price[k].value > 0 ? worth / f->price[k].value : 0;
 }
 
-void auc_flat_trace(struct auc_flat *f)
+void auc_flat_prices_trace(struct auc_flat_prices *f)
 {
 	for (unsigned k = 0; k < f->n; k++)
 		f->price[k].value = ldexp(f->price[k].value, TRACE);
 }
 
-enum auc_code auc_flat_search(struct auc_flat *f, auc_flat_try *try, void *arg, struct auc_err *err)
+enum auc_code auc_flat_prices_search(struct auc_flat_prices *f, auc_flat_prices_try *try, void *arg,
+				     struct auc_err *err)
 {
 	struct search s = {.try = try, .arg = arg};
 	enum auc_code rc;
 
-	s.tried = calloc(AUC_FLAT_REPLAYS, sizeof(*s.tried));
+	s.tried = calloc(AUC_FLAT_PRICES_REPLAYS, sizeof(*s.tried));
 	rc = s.tried ? find_level(&s, f, err)
 		     : auc_err_set(err, AUC_ENOMEM, "no memory for prices");
 	for (double step = STEP; step > STEP_LAST && rc == AUC_OK; step = sqrt(step))
@@ -77,9 +79,10 @@ enum auc_code auc_flat_search(struct auc_flat *f, auc_flat_try *try, void *arg, 
 	return rc;
 }
 
-static enum auc_code find_level(struct search *s, const struct auc_flat *f, struct auc_err *err)
+static enum auc_code find_level(struct search *s, const struct auc_flat_prices *f,
+				struct auc_err *err)
 {
-	struct auc_flat at = *f;
+	struct auc_flat_prices at = *f;
 	enum auc_code rc = AUC_OK;
 	bool better;
 
@@ -96,7 +99,7 @@ static enum auc_code climb(struct search *s, double step, struct auc_err *err)
 {
 	bool better, moved = true;
 	enum auc_code rc = AUC_OK;
-	struct auc_flat at;
+	struct auc_flat_prices at;
 
 	for (unsigned round = 0; moved && round < ROUNDS; round++) {
 		moved = false;
@@ -118,10 +121,10 @@ static enum auc_code climb(struct search *s, double step, struct auc_err *err)
 /* One is left for the mean. */
 static bool has_replays(const struct search *s)
 {
-	return s->n + 1 < AUC_FLAT_REPLAYS;
+	return s->n + 1 < AUC_FLAT_PRICES_REPLAYS;
 }
 
-static enum auc_code try_one(struct search *s, const struct auc_flat *f, bool *better,
+static enum auc_code try_one(struct search *s, const struct auc_flat_prices *f, bool *better,
 			     struct auc_err *err)
 {
 	struct one *to = &s->tried[s->n];
@@ -140,7 +143,7 @@ static enum auc_code try_one(struct search *s, const struct auc_flat *f, bool *b
 }
 
 /* The geometric mean of those that are near the best, if it is near, too; else the best. */
-static enum auc_code take_mean(struct search *s, struct auc_flat *f, struct auc_err *err)
+static enum auc_code take_mean(struct search *s, struct auc_flat_prices *f, struct auc_err *err)
 {
 	double least = (1 - NEAR) * s->tried[s->best].worth, worth, sum;
 	unsigned count, i, k;

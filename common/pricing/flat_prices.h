@@ -1,12 +1,13 @@
 /*
- * flat_prices.h - constant prices for a market of sites (policy eris): one of each TRES and one of an MB
- * of traffic, at which the past, replayed, is worth most.
+ * flat_prices.h - constant prices for a market of sites (policy eris): one of each TRES and one of
+ * an MB of traffic, at which the past, replayed, is worth most.
  *
- * Where a policy may miss the best schedule, or looks at where data lie, a dual in a pool (dual_prices.h)
- * says little of what its prices should be. So they are searched for: first the level of all
- * together, up to the prices at which all there is would cost what all bids are worth, then each by
- * itself, higher and lower, by steps that shrink, in a bounded number of replays. Of many prices at
- * which the past is worth nearly the same the best ones are lucky; so their mean is taken.
+ * Where a policy may miss the best schedule, or looks at where data lie, a dual in a pool
+ * (dual_prices.h) says little of what its prices should be. So they are searched for: first the
+ * level of all together, up to the prices at which all there is would cost what all bids are worth,
+ * then each by itself, higher and lower, by steps that shrink, in a bounded number of replays. Of
+ * many prices at which the past is worth nearly the same the best ones are lucky; so their mean is
+ * taken.
  */
 #ifndef AUC_FLAT_PRICES_H
 #define AUC_FLAT_PRICES_H
@@ -15,30 +16,31 @@
 #include "base/err.h"
 #include "market/market.h"
 
-#define AUC_FLAT_REPLAYS 62 /* that a search takes at most */
+#define AUC_FLAT_PRICES_REPLAYS 62 /* that a search takes at most */
 
-struct auc_flat {
+struct auc_flat_prices {
 	unsigned n;
 	struct auc_named price[AUC_TRES_MAX + 1]; /* credits per unit and slot, and per MB */
 };
 
 /* Adds AMOUNT of NAME to what there is in all in a slot: what F's numbers are at first. */
-void auc_flat_add(struct auc_flat *f, const char *name, double amount);
+void auc_flat_prices_add(struct auc_flat_prices *f, const char *name, double amount);
 /* Prices in the place of the amounts: all there is in a slot costs WORTH, each part the same. */
-void auc_flat_spread(struct auc_flat *f, double worth);
+void auc_flat_prices_spread(struct auc_flat_prices *f, double worth);
 
 /*
- * So little of the prices of F, of auc_flat_spread(), that they refuse nobody: where nothing costs,
- * schedules are worth the same whatever they take; at a trace of prices the thrifty one is best,
- * which leaves more to others.
+ * So little of the prices of F, of auc_flat_prices_spread(), that they refuse nobody: where nothing
+ * costs, schedules are worth the same whatever they take; at a trace of prices the thrifty one is
+ * best, which leaves more to others.
  */
-void auc_flat_trace(struct auc_flat *f);
+void auc_flat_prices_trace(struct auc_flat_prices *f);
 
 /* What the past is WORTH with the prices of F; of one that is far behind the best, less will do. */
-typedef enum auc_code auc_flat_try(void *arg, const struct auc_flat *f, double *worth,
-				   struct auc_err *err);
-/* From the prices of F, of auc_flat_spread(), to those that are taken. AUC_OK, or what TRY says. */
-enum auc_code auc_flat_search(struct auc_flat *f, auc_flat_try *try, void *arg,
-			      struct auc_err *err);
+typedef enum auc_code auc_flat_prices_try(void *arg, const struct auc_flat_prices *f, double *worth,
+					  struct auc_err *err);
+/* From the prices of F, of auc_flat_prices_spread(), to those that are taken. AUC_OK, or what TRY
+ * says. */
+enum auc_code auc_flat_prices_search(struct auc_flat_prices *f, auc_flat_prices_try *try, void *arg,
+				     struct auc_err *err);
 
 #endif

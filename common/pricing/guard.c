@@ -25,12 +25,13 @@ struct guard {
 	struct candidate list[CANDIDATES];
 };
 
-const struct auc_guard_choice auc_guard_usual = {AUC_TARIFF_LEARNED, {AUC_LEARN_MIXED, 0.85}, true};
+const struct auc_guard_choice auc_guard_usual = {
+	AUC_TARIFF_LEARNED, {AUC_PRICE_FORM_MIXED, 0.85}, true};
 const struct auc_guard_choice auc_guard_usual_flat = {
-	AUC_TARIFF_FLAT, {AUC_LEARN_FLAT, 0.2}, false};
+	AUC_TARIFF_FLAT, {AUC_PRICE_FORM_FLAT, 0.2}, false};
 
 static void list_candidates(struct guard *g, bool flat);
-static void add(struct guard *g, enum auc_tariff_kind kind, enum auc_learn_form form,
+static void add(struct guard *g, enum auc_tariff_kind kind, enum auc_price_form form,
 		double factor);
 static enum auc_code rehearse(struct guard *g, struct candidate *c, struct auc_err *err);
 static const struct candidate *best_of(const struct guard *g, bool taught);
@@ -75,17 +76,17 @@ static void list_candidates(struct guard *g, bool flat)
 	static const double factors[] = {0.6, 0.7, 0.85, 1};
 
 	if (!flat) {
-		add(g, AUC_TARIFF_NONE, AUC_LEARN_NONE, 0);
-		add(g, AUC_TARIFF_PUBLISHED, AUC_LEARN_NONE, 0);
+		add(g, AUC_TARIFF_NONE, AUC_PRICE_FORM_NONE, 0);
+		add(g, AUC_TARIFF_PUBLISHED, AUC_PRICE_FORM_NONE, 0);
 	}
 	for (unsigned i = 0; i < sizeof(floors) / sizeof(floors[0]); i++)
-		add(g, AUC_TARIFF_FLAT, AUC_LEARN_FLAT, floors[i]);
-	for (unsigned form = AUC_LEARN_LEVEL; form <= AUC_LEARN_MIXED && !flat; form++)
+		add(g, AUC_TARIFF_FLAT, AUC_PRICE_FORM_FLAT, floors[i]);
+	for (unsigned form = AUC_PRICE_FORM_LEVEL; form <= AUC_PRICE_FORM_MIXED && !flat; form++)
 		for (unsigned i = 0; i < sizeof(factors) / sizeof(factors[0]); i++)
 			add(g, AUC_TARIFF_LEARNED, form, factors[i]);
 }
 
-static void add(struct guard *g, enum auc_tariff_kind kind, enum auc_learn_form form, double factor)
+static void add(struct guard *g, enum auc_tariff_kind kind, enum auc_price_form form, double factor)
 {
 	g->list[g->n++] = (struct candidate){.choice = {.kind = kind, .prices = {form, factor}}};
 }
@@ -180,11 +181,11 @@ static double worth_of(const struct guard *g, const struct candidate *c)
 
 bool auc_guard_moved(const struct auc_guard_choice *choice, double seen, double expected)
 {
-	return (seen > expected || choice->prices.form != AUC_LEARN_NONE) &&
-	       auc_learn_level_changed(seen, expected);
+	return (seen > expected || choice->prices.form != AUC_PRICE_FORM_NONE) &&
+	       auc_dual_prices_level_changed(seen, expected);
 }
 
-struct auc_learn_choice auc_guard_again(const struct auc_guard_choice *choice)
+struct auc_price_choice auc_guard_again(const struct auc_guard_choice *choice)
 {
-	return choice->prices.form < AUC_LEARN_LEVEL ? auc_guard_usual.prices : choice->prices;
+	return choice->prices.form < AUC_PRICE_FORM_LEVEL ? auc_guard_usual.prices : choice->prices;
 }

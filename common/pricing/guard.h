@@ -4,9 +4,9 @@
  * replayed.
  *
  * Candidates. No prices; the published ones; and prices that are taught: one of each TRES at seven
- * levels, and each other form of dual_prices.h at four. A day is taught by the other days, a single one
- * by every other of its jobs, counted twice. Fits during the day take longest: they are looked at
- * last, at one level, and only where prices that are taught are better than others at all.
+ * levels, and each other form of dual_prices.h at four. A day is taught by the other days, a single
+ * one by every other of its jobs, counted twice. Fits during the day take longest: they are looked
+ * at last, at one level, and only where prices that are taught are better than others at all.
  *
  * Choice. Of many candidates the one that looks best is often lucky: neighbours, the same form at
  * the next levels, count half each. The best of those that are taught must be better than the best
@@ -34,7 +34,7 @@ enum auc_tariff_kind {
 
 struct auc_guard_choice {
 	enum auc_tariff_kind kind;
-	struct auc_learn_choice prices; /* of kind flat or learned; else form AUC_LEARN_NONE */
+	struct auc_price_choice prices; /* of kind flat or learned; else form AUC_PRICE_FORM_NONE */
 	bool again;                     /* fitted again as the day goes on, to what is booked */
 };
 
@@ -70,6 +70,6 @@ enum auc_code auc_guard_choose(unsigned ndays, bool flat, auc_guard_replay *repl
  */
 bool auc_guard_moved(const struct auc_guard_choice *choice, double seen, double expected);
 /* What is fitted then. */
-struct auc_learn_choice auc_guard_again(const struct auc_guard_choice *choice);
+struct auc_price_choice auc_guard_again(const struct auc_guard_choice *choice);
 
 #endif

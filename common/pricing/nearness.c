@@ -17,7 +17,7 @@ struct group {
 	bool seen;      /* in the plan at hand */
 };
 
-struct auc_ahead {
+struct auc_nearness {
 	unsigned servers, ngroups;
 	unsigned *group_of; /* by server */
 	struct group *groups;
@@ -25,9 +25,9 @@ struct auc_ahead {
 
 static unsigned list_groups(const struct auc_market *m, unsigned *group_of);
 
-struct auc_ahead *auc_ahead_create(const struct auc_market *m)
+struct auc_nearness *auc_nearness_create(const struct auc_market *m)
 {
-	struct auc_ahead *a = calloc(1, sizeof(*a));
+	struct auc_nearness *a = calloc(1, sizeof(*a));
 
 	if (!a)
 		return NULL;
@@ -37,11 +37,11 @@ struct auc_ahead *auc_ahead_create(const struct auc_market *m)
 	a->groups = calloc((size_t)a->ngroups + 1, sizeof(*a->groups));
 	if (a->group_of && a->groups)
 		return a;
-	auc_ahead_destroy(a);
+	auc_nearness_destroy(a);
 	return NULL;
 }
 
-void auc_ahead_destroy(struct auc_ahead *a)
+void auc_nearness_destroy(struct auc_nearness *a)
 {
 	if (!a)
 		return;
@@ -66,7 +66,7 @@ static unsigned list_groups(const struct auc_market *m, unsigned *group_of)
 	return n;
 }
 
-void auc_ahead_add(struct auc_ahead *a, const struct auc_plan *plan)
+void auc_nearness_add(struct auc_nearness *a, const struct auc_plan *plan)
 {
 	auc_slot first = plan->start - plan->arrival;
 
@@ -84,20 +84,20 @@ void auc_ahead_add(struct auc_ahead *a, const struct auc_plan *plan)
 	}
 }
 
-double auc_ahead_share(const struct auc_ahead *a, unsigned server, auc_slot n)
+double auc_nearness_share(const struct auc_nearness *a, unsigned server, auc_slot n)
 {
 	const struct group *g = &a->groups[a->group_of[server]];
 
-	if (g->plans < AUC_AHEAD_PLANS)
+	if (g->plans < AUC_NEARNESS_PLANS)
 		return 1;
-	return fmin(fmax((double)(n - g->first + 1) * g->plans / g->slots, AUC_AHEAD_LEAST), 1);
+	return fmin(fmax((double)(n - g->first + 1) * g->plans / g->slots, AUC_NEARNESS_LEAST), 1);
 }
 
-void auc_ahead_discount(const struct auc_ahead *a, struct auc_market *m, auc_slot now)
+void auc_nearness_discount(const struct auc_nearness *a, struct auc_market *m, auc_slot now)
 {
 	for (unsigned t = 0; t < m->slots; t++)
 		for (unsigned s = 0; s < m->nservers; s++) {
-			double share = auc_ahead_share(a, s, m->first + t - now);
+			double share = auc_nearness_share(a, s, m->first + t - now);
 
 			for (unsigned k = 0; k < m->ntres; k++)
 				m->unit_price[auc_cell(m, t, s) * m->ntres + k] *= share;

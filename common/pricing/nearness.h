@@ -15,22 +15,22 @@
 #include "market/plan.h"
 
 /* Of a partition of which fewer plans are known, nothing is. */
-#define AUC_AHEAD_PLANS 10
+#define AUC_NEARNESS_PLANS 10
 /* The least share: no more is taken of what nobody else can use than is needed. */
-#define AUC_AHEAD_LEAST 0.01
+#define AUC_NEARNESS_LEAST 0.01
 
-struct auc_ahead;
+struct auc_nearness;
 
 /* For the partitions of M. NULL: no memory. */
-struct auc_ahead *auc_ahead_create(const struct auc_market *m);
-void auc_ahead_destroy(struct auc_ahead *a);
+struct auc_nearness *auc_nearness_create(const struct auc_market *m);
+void auc_nearness_destroy(struct auc_nearness *a);
 /* PLAN, for servers of M, was bought by a job that came in its slot of arrival. */
-void auc_ahead_add(struct auc_ahead *a, const struct auc_plan *plan);
-/* What is left of the worth of SERVER's slot N slots ahead: AUC_AHEAD_LEAST to 1; 1 where nothing
- * is known. */
-double auc_ahead_share(const struct auc_ahead *a, unsigned server, auc_slot n);
+void auc_nearness_add(struct auc_nearness *a, const struct auc_plan *plan);
+/* What is left of the worth of SERVER's slot N slots ahead: AUC_NEARNESS_LEAST to 1; 1 where
+ * nothing is known. */
+double auc_nearness_share(const struct auc_nearness *a, unsigned server, auc_slot n);
 /* Multiplies the prices of M, which has the servers that A was made for, by that, as it is slot
  * NOW. Bookings do not change them from then on. */
-void auc_ahead_discount(const struct auc_ahead *a, struct auc_market *m, auc_slot now);
+void auc_nearness_discount(const struct auc_nearness *a, struct auc_market *m, auc_slot now);
 
 #endif

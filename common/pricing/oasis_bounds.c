@@ -77,8 +77,8 @@ bool auc_claim_make(const struct auc_market *m, const struct auc_job *job, struc
 	return found;
 }
 
-void auc_bounds_print(const struct auc_market *m, const struct auc_claim *const *claims, unsigned n,
-		      struct auc_price *price)
+void auc_oasis_bounds_print(const struct auc_market *m, const struct auc_claim *const *claims,
+			    unsigned n, struct auc_price *price)
 {
 	double least[AUC_PRICE_ROLES], eta[AUC_PRICE_ROLES], sum, lower;
 	const struct auc_claim *c;
@@ -103,8 +103,9 @@ void auc_bounds_print(const struct auc_market *m, const struct auc_claim *const 
 	}
 }
 
-enum auc_code auc_bounds_learn(const struct auc_market *m, const struct auc_claim *const *claims,
-			       unsigned n, struct auc_price *price, struct auc_err *err)
+enum auc_code auc_oasis_bounds_learn(const struct auc_market *m,
+				     const struct auc_claim *const *claims, unsigned n,
+				     struct auc_price *price, struct auc_err *err)
 {
 	struct packing p = {.n = n};
 	struct column *c;
@@ -166,8 +167,8 @@ static void set_up(struct packing *p, const struct auc_market *m,
 			c = (struct column){.role = r, .tres = k, .row = p->n * p->ncolumns};
 			c.capacity = tres_of(m, r, k) * ((double)last - (double)first + 1 + AHEAD);
 			for (i = 0; i < p->n; i++) {
-				amount = auc_find_named(claims[i]->amount[r], claims[i]->n[r],
-							m->tres[k].name);
+				amount = auc_list_find(claims[i]->amount[r], claims[i]->n[r],
+						       m->tres[k].name);
 				p->use[c.row + i] =
 					amount ? LOAD * claims[i]->slots[r] * amount->value : 0;
 				c.load += p->use[c.row + i];

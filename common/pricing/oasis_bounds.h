@@ -1,6 +1,6 @@
 /*
- * oasis_bounds.h - what jobs say about the bounds L and U of OASiS's price function (price.h), and the
- * bounds that follow: as the paper prints them, from all jobs, or learned from the jobs before.
+ * oasis_bounds.h - what jobs say about the bounds L and U of OASiS's price function (price.h), and
+ * the bounds that follow: as the paper prints them, from all jobs, or learned from the jobs before.
  */
 #ifndef AUC_OASIS_BOUNDS_H
 #define AUC_OASIS_BOUNDS_H
@@ -34,15 +34,16 @@ bool auc_claim_make(const struct auc_market *m, const struct auc_job *job, struc
  * job does not use is not divided by. Kept: one L for all TRES of a role, from the sum of their
  * amounts in whatever unit they have.
  */
-void auc_bounds_print(const struct auc_market *m, const struct auc_claim *const *claims, unsigned n,
-		      struct auc_price *price);
+void auc_oasis_bounds_print(const struct auc_market *m, const struct auc_claim *const *claims,
+			    unsigned n, struct auc_price *price);
 /* The bounds that past claims teach (oasis_bounds.c); none is known (n 0): everything is free.
  * AUC_ENOMEM. */
-enum auc_code auc_bounds_learn(const struct auc_market *m, const struct auc_claim *const *claims,
-			       unsigned n, struct auc_price *price, struct auc_err *err);
+enum auc_code auc_oasis_bounds_learn(const struct auc_market *m,
+				     const struct auc_claim *const *claims, unsigned n,
+				     struct auc_price *price, struct auc_err *err);
 /* New bounds move every price there is: they are learned anew only when one in eight of N claims is
  * FRESH. */
-static inline bool auc_bounds_due(unsigned fresh, unsigned n)
+static inline bool auc_oasis_bounds_due(unsigned fresh, unsigned n)
 {
 	return fresh >= 1 && 8 * (uint64_t)fresh >= n;
 }

@@ -1,6 +1,6 @@
 /*
- * pool.h - a market of a few servers that stands for one of many: what a fit of prices (dual_prices.h)
- * quotes in, many times faster.
+ * pool.h - a market of a few servers that stands for one of many: what a fit of prices
+ * (dual_prices.h) quotes in, many times faster.
  *
  * Of each TRES, servers that are alike in group, cloud and roles make a class, which has one price.
  * Where PSs must share one server, the size of a server matters to them, and classes of TRES that

@@ -18,11 +18,11 @@ struct waiting {
 	struct auc_answer answer;
 };
 
-struct auc_answers {
-	unsigned count, alloc, oldest; /* a ring once COUNT is AUC_ANSWERS_MAX */
+struct auc_posted_answers {
+	unsigned count, alloc, oldest; /* a ring once COUNT is AUC_POSTED_ANSWERS_MAX */
 	struct auc_answer *list;
 	uint64_t waited;         /* how many ever did */
-	struct waiting *waiting; /* a ring of the last AUC_ANSWERS_MAX; "": taken */
+	struct waiting *waiting; /* a ring of the last AUC_POSTED_ANSWERS_MAX; "": taken */
 };
 
 /* What an event has, by kind of type. */
@@ -34,12 +34,12 @@ static const struct {
 static enum auc_code read_answer(struct json_object *event, struct auc_answer *a,
 				 struct auc_err *err);
 
-struct auc_answers *auc_answers_create(void)
+struct auc_posted_answers *auc_posted_answers_create(void)
 {
-	return calloc(1, sizeof(struct auc_answers));
+	return calloc(1, sizeof(struct auc_posted_answers));
 }
 
-void auc_answers_destroy(struct auc_answers *l)
+void auc_posted_answers_destroy(struct auc_posted_answers *l)
 {
 	if (!l)
 		return;
@@ -48,37 +48,37 @@ void auc_answers_destroy(struct auc_answers *l)
 	free(l);
 }
 
-struct auc_answers *auc_answers_copy(const struct auc_answers *l)
+struct auc_posted_answers *auc_posted_answers_copy(const struct auc_posted_answers *l)
 {
-	struct auc_answers *copy = auc_answers_create();
+	struct auc_posted_answers *copy = auc_posted_answers_create();
 
 	for (unsigned i = 0; copy && i < l->count; i++)
-		if (auc_answers_add(copy, auc_answers_at(l, i), NULL) != AUC_OK) {
-			auc_answers_destroy(copy);
+		if (auc_posted_answers_add(copy, auc_posted_answers_at(l, i), NULL) != AUC_OK) {
+			auc_posted_answers_destroy(copy);
 			return NULL;
 		}
 	return copy;
 }
 
-unsigned auc_answers_count(const struct auc_answers *l)
+unsigned auc_posted_answers_count(const struct auc_posted_answers *l)
 {
 	return l->count;
 }
 
-const struct auc_answer *auc_answers_at(const struct auc_answers *l, unsigned i)
+const struct auc_answer *auc_posted_answers_at(const struct auc_posted_answers *l, unsigned i)
 {
-	return &l->list[(l->oldest + i) % AUC_ANSWERS_MAX];
+	return &l->list[(l->oldest + i) % AUC_POSTED_ANSWERS_MAX];
 }
 
-enum auc_code auc_answers_add(struct auc_answers *l, const struct auc_answer *a,
-			      struct auc_err *err)
+enum auc_code auc_posted_answers_add(struct auc_posted_answers *l, const struct auc_answer *a,
+				     struct auc_err *err)
 {
 	unsigned alloc = l->alloc ? 2 * l->alloc : 64;
 	struct auc_answer *grown;
 
-	if (l->count == AUC_ANSWERS_MAX) {
+	if (l->count == AUC_POSTED_ANSWERS_MAX) {
 		l->list[l->oldest] = *a;
-		l->oldest = (l->oldest + 1) % AUC_ANSWERS_MAX;
+		l->oldest = (l->oldest + 1) % AUC_POSTED_ANSWERS_MAX;
 		return AUC_OK;
 	}
 	if (l->count == l->alloc) {
@@ -92,29 +92,29 @@ enum auc_code auc_answers_add(struct auc_answers *l, const struct auc_answer *a,
 	return AUC_OK;
 }
 
-enum auc_code auc_answers_wait(struct auc_answers *l, const char *sale, const struct auc_answer *a,
-			       struct auc_err *err)
+enum auc_code auc_posted_answers_wait(struct auc_posted_answers *l, const char *sale,
+				      const struct auc_answer *a, struct auc_err *err)
 {
 	struct waiting *w;
 
 	if (!l->waiting)
-		l->waiting = calloc(AUC_ANSWERS_MAX, sizeof(*l->waiting));
+		l->waiting = calloc(AUC_POSTED_ANSWERS_MAX, sizeof(*l->waiting));
 	if (!l->waiting)
 		return auc_err_set(err, AUC_ENOMEM, "answers: out of memory");
-	w = &l->waiting[l->waited++ % AUC_ANSWERS_MAX];
+	w = &l->waiting[l->waited++ % AUC_POSTED_ANSWERS_MAX];
 	snprintf(w->sale, sizeof(w->sale), "%s", sale);
 	w->answer = *a;
 	return AUC_OK;
 }
 
 /* The latest are asked for first. */
-bool auc_answers_take(struct auc_answers *l, const char *sale, struct auc_answer *a)
+bool auc_posted_answers_take(struct auc_posted_answers *l, const char *sale, struct auc_answer *a)
 {
-	uint64_t kept = l->waited < AUC_ANSWERS_MAX ? l->waited : AUC_ANSWERS_MAX;
+	uint64_t kept = l->waited < AUC_POSTED_ANSWERS_MAX ? l->waited : AUC_POSTED_ANSWERS_MAX;
 	struct waiting *w;
 
 	for (uint64_t i = 1; i <= kept && *sale; i++) {
-		w = &l->waiting[(l->waited - i) % AUC_ANSWERS_MAX];
+		w = &l->waiting[(l->waited - i) % AUC_POSTED_ANSWERS_MAX];
 		if (strcmp(w->sale, sale) != 0)
 			continue;
 		*a = w->answer;
@@ -124,9 +124,9 @@ bool auc_answers_take(struct auc_answers *l, const char *sale, struct auc_answer
 	return false;
 }
 
-struct json_object *auc_answers_event(const struct auc_answers *l, unsigned i)
+struct json_object *auc_posted_answers_event(const struct auc_posted_answers *l, unsigned i)
 {
-	const struct auc_answer *a = auc_answers_at(l, i);
+	const struct auc_answer *a = auc_posted_answers_at(l, i);
 	struct json_object *o = json_object_new_object();
 	bool ok = o && auc_json_add_text(o, "event", "answer") &&
 		  auc_json_add_int(o, "arrival", a->arrival) &&
@@ -145,7 +145,7 @@ struct json_object *auc_answers_event(const struct auc_answers *l, unsigned i)
 	return NULL;
 }
 
-bool auc_answers_knows(struct json_object *event)
+bool auc_posted_answers_knows(struct json_object *event)
 {
 	struct json_object *word;
 
@@ -154,15 +154,15 @@ bool auc_answers_knows(struct json_object *event)
 	       !strcmp(json_object_get_string(word), "answer");
 }
 
-enum auc_code auc_answers_apply(struct auc_answers *l, struct json_object *event,
-				struct auc_err *err)
+enum auc_code auc_posted_answers_apply(struct auc_posted_answers *l, struct json_object *event,
+				       struct auc_err *err)
 {
 	struct auc_answer a = {.offered = false};
 	struct auc_err why = {.text = ""};
 
 	if (read_answer(event, &a, &why) != AUC_OK)
 		return auc_err_set(err, AUC_ECORRUPT, "event 'answer': %s", why.text);
-	return auc_answers_add(l, &a, err);
+	return auc_posted_answers_add(l, &a, err);
 }
 
 static enum auc_code read_answer(struct json_object *event, struct auc_answer *a,

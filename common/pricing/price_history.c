@@ -1,5 +1,5 @@
-/* price_history.c - see price_history.h. A ring of the last bids, each with the TRES it could use, by name:
- * TRES come and go with the nodes. */
+/* price_history.c - see price_history.h. A ring of the last bids, each with the TRES it could use,
+ * by name: TRES come and go with the nodes. */
 #include "config.h"
 
 #include <float.h>
@@ -24,14 +24,14 @@ struct bid {
 	struct auc_claim *claim; /* NULL: ratios */
 };
 
-struct auc_history {
+struct auc_price_history {
 	unsigned limit, count, oldest;
 	struct bid *bids; /* limit long */
 };
 
 static void add_ratio(struct auc_named *list, unsigned *n, const char *tres, double ratio);
-static void raise_bases(const struct auc_history *h, struct auc_price *price);
-static enum auc_code learn_bounds(const struct auc_history *h, const struct auc_market *m,
+static void raise_bases(const struct auc_price_history *h, struct auc_price *price);
+static enum auc_code learn_bounds(const struct auc_price_history *h, const struct auc_market *m,
 				  const struct auc_price *prior, struct auc_price *price,
 				  struct auc_err *err);
 static bool add_amounts(struct json_object *o, const char *key, const struct auc_named *list,
@@ -39,14 +39,14 @@ static bool add_amounts(struct json_object *o, const char *key, const struct auc
 static bool claim_to_event(const struct auc_claim *claim, struct json_object *o);
 static enum auc_code claim_from_event(struct json_object *o, struct auc_claim *claim,
 				      struct auc_err *err);
-static enum auc_code remember(struct auc_history *h, const struct auc_named *ratio, unsigned n,
-			      const struct auc_claim *claim, struct auc_err *err);
+static enum auc_code remember(struct auc_price_history *h, const struct auc_named *ratio,
+			      unsigned n, const struct auc_claim *claim, struct auc_err *err);
 static void forget(struct bid *bid);
-static const struct bid *bid_at(const struct auc_history *h, unsigned i);
+static const struct bid *bid_at(const struct auc_price_history *h, unsigned i);
 
-struct auc_history *auc_history_create(unsigned limit)
+struct auc_price_history *auc_price_history_create(unsigned limit)
 {
-	struct auc_history *h = calloc(1, sizeof(*h));
+	struct auc_price_history *h = calloc(1, sizeof(*h));
 
 	if (!h || !limit || !(h->bids = calloc(limit, sizeof(*h->bids)))) {
 		free(h);
@@ -56,7 +56,7 @@ struct auc_history *auc_history_create(unsigned limit)
 	return h;
 }
 
-void auc_history_destroy(struct auc_history *h)
+void auc_price_history_destroy(struct auc_price_history *h)
 {
 	if (!h)
 		return;
@@ -66,7 +66,8 @@ void auc_history_destroy(struct auc_history *h)
 	free(h);
 }
 
-enum auc_code auc_history_set_limit(struct auc_history *h, unsigned limit, struct auc_err *err)
+enum auc_code auc_price_history_set_limit(struct auc_price_history *h, unsigned limit,
+					  struct auc_err *err)
 {
 	struct bid *bids;
 	unsigned keep = h->count < limit ? h->count : limit;
@@ -92,14 +93,14 @@ enum auc_code auc_history_set_limit(struct auc_history *h, unsigned limit, struc
 	return AUC_OK;
 }
 
-unsigned auc_history_count(const struct auc_history *h)
+unsigned auc_price_history_count(const struct auc_price_history *h)
 {
 	return h->count;
 }
 
-enum auc_code auc_history_add(struct auc_history *h, const struct auc_market *m,
-			      const struct auc_job *job, enum auc_price_kind kind,
-			      struct auc_err *err)
+enum auc_code auc_price_history_add(struct auc_price_history *h, const struct auc_market *m,
+				    const struct auc_job *job, enum auc_price_kind kind,
+				    struct auc_err *err)
 {
 	struct auc_named list[AUC_TRES_MAX];
 	double ratio[AUC_TRES_MAX];
@@ -125,43 +126,43 @@ static void add_ratio(struct auc_named *list, unsigned *n, const char *tres, dou
 	list[(*n)++].value = ratio < RATIO_MAX ? ratio : RATIO_MAX;
 }
 
-enum auc_code auc_history_price(const struct auc_history *h, const struct auc_market *m,
-				const struct auc_price *prior, struct auc_price *price,
-				struct auc_err *err)
+enum auc_code auc_price_history_price(const struct auc_price_history *h, const struct auc_market *m,
+				      const struct auc_price *prior, struct auc_price *price,
+				      struct auc_err *err)
 {
 	if (prior->kind == AUC_PRICE_BOUNDS)
 		return learn_bounds(h, m, prior, price, err);
 	*price = (struct auc_price){.kind = AUC_PRICE_ETA, .neta = auc_market_ntres(m)};
-	if (isfinite(auc_market_transfer_budget(m)) && price->neta < AUC_TRES_MAX)
+	if (isfinite(auc_market_traffic_budget(m)) && price->neta < AUC_TRES_MAX)
 		price->neta++;
 	for (unsigned k = 0; k < price->neta; k++) {
 		const struct auc_named *given;
 
 		strcpy(price->eta[k].name,
 		       k < auc_market_ntres(m) ? auc_market_tres_name(m, k) : AUC_TRANSFER);
-		given = auc_find_named(prior->eta, prior->neta, price->eta[k].name);
+		given = auc_list_find(prior->eta, prior->neta, price->eta[k].name);
 		price->eta[k].value = given ? given->value : 1;
 	}
 	raise_bases(h, price);
 	return AUC_OK;
 }
 
-struct auc_history *auc_history_copy(const struct auc_history *h)
+struct auc_price_history *auc_price_history_copy(const struct auc_price_history *h)
 {
-	struct auc_history *copy = auc_history_create(h->limit);
+	struct auc_price_history *copy = auc_price_history_create(h->limit);
 
 	for (unsigned i = 0; copy && i < h->count; i++) {
 		const struct bid *b = bid_at(h, i);
 
 		if (remember(copy, b->ratio, b->n, b->claim, NULL) != AUC_OK) {
-			auc_history_destroy(copy);
+			auc_price_history_destroy(copy);
 			return NULL;
 		}
 	}
 	return copy;
 }
 
-struct json_object *auc_history_event(const struct auc_history *h, unsigned i)
+struct json_object *auc_price_history_event(const struct auc_price_history *h, unsigned i)
 {
 	const struct bid *b = bid_at(h, i);
 	struct json_object *o = json_object_new_object();
@@ -177,7 +178,7 @@ struct json_object *auc_history_event(const struct auc_history *h, unsigned i)
 	return NULL;
 }
 
-bool auc_history_knows(struct json_object *event)
+bool auc_price_history_knows(struct json_object *event)
 {
 	struct json_object *word;
 	const char *text;
@@ -189,8 +190,8 @@ bool auc_history_knows(struct json_object *event)
 	return !strcmp(text, "ratios") || !strcmp(text, "claim");
 }
 
-enum auc_code auc_history_apply(struct auc_history *h, struct json_object *event,
-				struct auc_err *err)
+enum auc_code auc_price_history_apply(struct auc_price_history *h, struct json_object *event,
+				      struct auc_err *err)
 {
 	struct auc_named list[AUC_TRES_MAX];
 	struct json_object *ratios;
@@ -206,7 +207,7 @@ enum auc_code auc_history_apply(struct auc_history *h, struct json_object *event
 	return remember(h, list, n, is_claim ? &claim : NULL, err);
 }
 
-static void raise_bases(const struct auc_history *h, struct auc_price *price)
+static void raise_bases(const struct auc_price_history *h, struct auc_price *price)
 {
 	for (unsigned k = 0; k < price->neta; k++) {
 		struct auc_named *eta = &price->eta[k];
@@ -224,7 +225,7 @@ static void raise_bases(const struct auc_history *h, struct auc_price *price)
 	}
 }
 
-static enum auc_code learn_bounds(const struct auc_history *h, const struct auc_market *m,
+static enum auc_code learn_bounds(const struct auc_price_history *h, const struct auc_market *m,
 				  const struct auc_price *prior, struct auc_price *price,
 				  struct auc_err *err)
 {
@@ -237,7 +238,7 @@ static enum auc_code learn_bounds(const struct auc_history *h, const struct auc_
 	for (unsigned i = 0; i < h->count; i++)
 		if (bid_at(h, i)->claim)
 			claims[n++] = bid_at(h, i)->claim;
-	rc = auc_bounds_learn(m, claims, n, price, err);
+	rc = auc_oasis_bounds_learn(m, claims, n, price, err);
 	free(claims);
 	if (rc != AUC_OK)
 		return rc;
@@ -295,8 +296,8 @@ static enum auc_code claim_from_event(struct json_object *o, struct auc_claim *c
 }
 
 /* Takes copies of RATIO, or of CLAIM (NULL: none). */
-static enum auc_code remember(struct auc_history *h, const struct auc_named *ratio, unsigned n,
-			      const struct auc_claim *claim, struct auc_err *err)
+static enum auc_code remember(struct auc_price_history *h, const struct auc_named *ratio,
+			      unsigned n, const struct auc_claim *claim, struct auc_err *err)
 {
 	struct bid bid = {.n = n}, *slot;
 
@@ -327,7 +328,7 @@ static void forget(struct bid *bid)
 	*bid = (struct bid){0};
 }
 
-static const struct bid *bid_at(const struct auc_history *h, unsigned i)
+static const struct bid *bid_at(const struct auc_price_history *h, unsigned i)
 {
 	return &h->bids[(h->oldest + i) % h->limit];
 }

@@ -23,8 +23,8 @@
 
 static const char *const words[AUC_TARIFF_KINDS] = {"none", "published", "flat", "learned"};
 
-static const char *const forms[AUC_LEARN_FORMS] = {"none",  "flat",  "level",
-						   "timed", "mixed", "bounds"};
+static const char *const forms[AUC_PRICE_FORM_FORMS] = {"none",  "flat",  "level",
+							"timed", "mixed", "bounds"};
 
 static unsigned list_classes(struct auc_tariff *t, const struct auc_market *m, unsigned *of);
 static unsigned list_class(struct auc_tariff *t, const char *group, const char *tres,
@@ -48,7 +48,7 @@ static enum auc_code read_guard(struct json_object *o, struct auc_tariff *t, str
 static enum auc_code read_verdict(struct json_object *o, struct json_object *chosen,
 				  struct auc_tariff *t, struct auc_err *err);
 static enum auc_code read_kind(struct json_object *o, enum auc_tariff_kind *kind,
-			       struct auc_learn_choice *prices, struct auc_err *err);
+			       struct auc_price_choice *prices, struct auc_err *err);
 static enum auc_code read_word(struct json_object *o, const char *key, const char *const *list,
 			       unsigned n, unsigned *which, struct auc_err *err);
 static enum auc_code read_worth(struct json_object *o, struct auc_tariff *t, struct auc_err *err);
@@ -331,7 +331,7 @@ enum auc_code auc_tariff_read(struct json_object *event, struct auc_tariff **out
 static unsigned list_classes(struct auc_tariff *t, const struct auc_market *m, unsigned *of)
 {
 	unsigned s, k, ntres = auc_market_ntres(m);
-	double budget = auc_market_transfer_budget(m);
+	double budget = auc_market_traffic_budget(m);
 
 	for (s = 0; s < auc_market_nservers(m); s++)
 		for (k = 0; k < ntres; k++)
@@ -553,13 +553,13 @@ static enum auc_code read_verdict(struct json_object *o, struct json_object *cho
 }
 
 static enum auc_code read_kind(struct json_object *o, enum auc_tariff_kind *kind,
-			       struct auc_learn_choice *prices, struct auc_err *err)
+			       struct auc_price_choice *prices, struct auc_err *err)
 {
 	unsigned word = 0, form = 0;
 	enum auc_code rc = read_word(o, "kind", words, AUC_TARIFF_KINDS, &word, err);
 
 	if (rc == AUC_OK)
-		rc = read_word(o, "form", forms, AUC_LEARN_FORMS, &form, err);
+		rc = read_word(o, "form", forms, AUC_PRICE_FORM_FORMS, &form, err);
 	*kind = word;
 	prices->form = form;
 	return rc == AUC_OK ? auc_json_double(o, "factor", 0, 1e6, &prices->factor, err) : rc;

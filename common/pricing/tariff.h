@@ -45,7 +45,7 @@ struct auc_tariff_guard {
 
 struct auc_tariff {
 	enum auc_tariff_kind kind;
-	struct auc_learn_choice
+	struct auc_price_choice
 		choice; /* of kind flat or learned: which form, and how much of it */
 	double slot_seconds;
 	double time;   /* Unix time of the fit */

@@ -33,8 +33,8 @@ static unsigned likeliest(const unsigned *user, const double *amount, unsigned n
 	return who;
 }
 
-double auc_users_share(const unsigned *user, const double *amount, unsigned n, double enough,
-		       unsigned *who)
+double auc_user_share_factor(const unsigned *user, const double *amount, unsigned n, double enough,
+			     unsigned *who)
 {
 	double own = 0, others = 0;
 
@@ -61,15 +61,16 @@ static int by_user(const void *a, const void *b)
 	return x->user < y->user ? -1 : x->user > y->user;
 }
 
-static double change_of(const struct auc_users_level *level)
+static double change_of(const struct auc_user_share_level *level)
 {
-	return fabs(log(auc_learn_ratio(level->now, level->before)));
+	return fabs(log(auc_dual_prices_ratio(level->now, level->before)));
 }
 
-enum auc_code auc_users_level(const unsigned *now, unsigned n, const unsigned *before, unsigned m,
-			      double weight, struct auc_users_level *level, struct auc_err *err)
+enum auc_code auc_user_share_level(const unsigned *now, unsigned n, const unsigned *before,
+				   unsigned m, double weight, struct auc_user_share_level *level,
+				   struct auc_err *err)
 {
-	struct auc_users_level all = {n, m * weight}, others;
+	struct auc_user_share_level all = {n, m * weight}, others;
 	struct bid *list = malloc(((size_t)n + m + 1) * sizeof(*list));
 	size_t from, to, i;
 

@@ -1,8 +1,8 @@
 /*
- * user_share.h - what a single user can make of the past: expected bids of one user are no more work
- * than those of all others together, or than the whole market can do if that is more; and that more
- * or fewer bids come than before is true only if it is without any one user. Where all bids are of
- * one user, they count as they are. Several users who act together are not seen.
+ * user_share.h - what a single user can make of the past: expected bids of one user are no more
+ * work than those of all others together, or than the whole market can do if that is more; and that
+ * more or fewer bids come than before is true only if it is without any one user. Where all bids
+ * are of one user, they count as they are. Several users who act together are not seen.
  */
 #ifndef AUC_USER_SHARE_H
 #define AUC_USER_SHARE_H
@@ -16,20 +16,21 @@
  * the others, or ENOUGH: returns by what the amounts of the one who has more are to be multiplied,
  * and who it is in *WHO; if there is none, 1 and AUC_USER_NONE.
  */
-double auc_users_share(const unsigned *user, const double *amount, unsigned n, double enough,
-		       unsigned *who);
+double auc_user_share_factor(const unsigned *user, const double *amount, unsigned n, double enough,
+			     unsigned *who);
 
-struct auc_users_level {
+struct auc_user_share_level {
 	double now, before; /* bids */
 };
 
 /*
  * How many bids have come, those of NOW[N], and came before, those of BEFORE[M], WEIGHT each: all
- * of them, or all but one user's where that changes their number least (dual_prices.h). So nobody alone
- * makes it look as if more or fewer came; where all are of one user, they count as they are.
+ * of them, or all but one user's where that changes their number least (dual_prices.h). So nobody
+ * alone makes it look as if more or fewer came; where all are of one user, they count as they are.
  * AUC_ENOMEM.
  */
-enum auc_code auc_users_level(const unsigned *now, unsigned n, const unsigned *before, unsigned m,
-			      double weight, struct auc_users_level *level, struct auc_err *err);
+enum auc_code auc_user_share_level(const unsigned *now, unsigned n, const unsigned *before,
+				   unsigned m, double weight, struct auc_user_share_level *level,
+				   struct auc_err *err);
 
 #endif

@@ -50,8 +50,8 @@ enum auc_code auc_winsorize(const struct auc_market *m, const struct auc_job *co
 		rc = auc_err_set(err, AUC_ENOMEM, "no memory for the bids of the past");
 	for (unsigned i = 0; rc == AUC_OK && i < n; i++) {
 		factor[i] = 1;
-		list[count] = (struct worth){i, user[i], auc_winsor_work(m, jobs[i]),
-					     auc_winsor_value(m, jobs[i])};
+		list[count] = (struct worth){i, user[i], auc_winsorize_work(m, jobs[i]),
+					     auc_winsorize_value(m, jobs[i])};
 		count += list[count].work > 0 && list[count].value > 0;
 	}
 	groups = groups < 1 ? 1 : groups > GROUPS ? GROUPS : groups;
@@ -68,9 +68,9 @@ enum auc_code auc_winsorize(const struct auc_market *m, const struct auc_job *co
 	return rc;
 }
 
-double auc_winsor_value(const struct auc_market *m, const struct auc_job *job)
+double auc_winsorize_value(const struct auc_market *m, const struct auc_job *job)
 {
-	double work = auc_winsor_work(m, job), soonest;
+	double work = auc_winsorize_work(m, job), soonest;
 	unsigned upload = UINT32_MAX;
 
 	for (unsigned s = 0; s < m->nservers; s++)
@@ -81,7 +81,7 @@ double auc_winsor_value(const struct auc_market *m, const struct auc_job *job)
 	return auc_utility_value(&job->utility, upload + (soonest > 1 ? soonest : 1));
 }
 
-double auc_winsor_work(const struct auc_market *m, const struct auc_job *job)
+double auc_winsorize_work(const struct auc_market *m, const struct auc_job *job)
 {
 	double worker = INFINITY, ps = INFINITY;
 
@@ -97,7 +97,7 @@ double auc_winsor_work(const struct auc_market *m, const struct auc_job *job)
 	       (worker + (isinf(ps) ? 0 : ps)) / m->slot_seconds;
 }
 
-double auc_winsor_room(const struct auc_market *m)
+double auc_winsorize_room(const struct auc_market *m)
 {
 	double room = 0;
 

@@ -16,15 +16,15 @@
 #include "base/err.h"
 #include "market/market.h"
 
-/* FACTOR[I], 0 < FACTOR <= 1: by how much the value of JOBS[I], one of M and of USER[I] (user_share.h),
- * is to be multiplied. AUC_ENOMEM. */
+/* FACTOR[I], 0 < FACTOR <= 1: by how much the value of JOBS[I], one of M and of USER[I]
+ * (user_share.h), is to be multiplied. AUC_ENOMEM. */
 enum auc_code auc_winsorize(const struct auc_market *m, const struct auc_job *const *jobs,
 			    const unsigned *user, unsigned n, double *factor, struct auc_err *err);
 /* Worker slots that JOB, one of M, takes on the types it is fastest on. */
-double auc_winsor_work(const struct auc_market *m, const struct auc_job *job);
+double auc_winsorize_work(const struct auc_market *m, const struct auc_job *job);
 /* What JOB, one of M, is worth if it ends as soon as it can; 0: it cannot be done. */
-double auc_winsor_value(const struct auc_market *m, const struct auc_job *job);
+double auc_winsorize_value(const struct auc_market *m, const struct auc_job *job);
 /* Worker slots that M, in which nothing is booked, has in all. */
-double auc_winsor_room(const struct auc_market *m);
+double auc_winsorize_room(const struct auc_market *m);
 
 #endif

@@ -12,9 +12,8 @@
  *
  *   size PATH             prints "whole BYTES", "part BYTES" or "none 0"
  *   send PATH FROM MAX    writes a line "SIZE FROM", and PATH's bytes from FROM on, to stdout
- *   receive PATH          takes them from stdin, if FROM is how many there are; prints how many have
- *                         come
- *   copy SOURCE PATH MAX  both at once; prints the same
+ *   receive PATH          takes them from stdin, if FROM is how many there are; prints how many
+ * have come copy SOURCE PATH MAX  both at once; prints the same
  *
  * A chunk of more than MAX bytes is not moved. Exit code 0, or 1 after a sentence to stderr.
  */

@@ -36,25 +36,25 @@
 
 static void change_run(struct launch *L);
 static void change_pause(struct launch *L);
-static void change_notice(struct launch *L, const struct course_leg *leg);
-static void change_now(struct launch *L, const struct course_leg *leg);
+static void change_notice(struct launch *L, const struct leg *leg);
+static void change_now(struct launch *L, const struct leg *leg);
 static void change_turn(struct launch *L);
-static void change_resize(struct launch *L, const struct course_leg *leg);
+static void change_resize(struct launch *L, const struct leg *leg);
 static void change_join(struct launch *L);
-static void change_begin(struct launch *L, const struct course_leg *leg);
+static void change_begin(struct launch *L, const struct leg *leg);
 static void change_complete(struct launch *L);
 static bool change_course(struct launch *L, const struct group *g);
-static void change_mark(struct launch *L, const struct course_leg *leg);
-static bool change_restarts(const struct launch *L, const struct course_leg *leg);
-static bool node_replaced(const struct launch *L, const struct course_leg *leg, const char *node);
-static void change_spend(struct launch *L, const struct course_leg *leg);
+static void change_mark(struct launch *L, const struct leg *leg);
+static bool change_restarts(const struct launch *L, const struct leg *leg);
+static bool node_replaced(const struct launch *L, const struct leg *leg, const char *node);
+static void change_spend(struct launch *L, const struct leg *leg);
 static double change_time(const struct launch *L);
 static double notice_time(const struct launch *L);
 static double now_in_layout(const struct launch *L);
 static double now_in_pause(const struct launch *L);
-static const struct course_leg *leg_next(const struct launch *L);
+static const struct leg *leg_next(const struct launch *L);
 
-void change_heard(struct launch *L, int sig)
+void follow_heard(struct launch *L, int sig)
 {
 	if (!L->opt->follow)
 		return;
@@ -64,9 +64,9 @@ void change_heard(struct launch *L, int sig)
 	L->pass_on = sig;
 }
 
-bool change_broken(struct launch *L)
+bool follow_broken(struct launch *L)
 {
-	const struct course_leg *leg;
+	const struct leg *leg;
 
 	if (L->phase == PHASE_TURN)
 		return true;
@@ -77,13 +77,13 @@ bool change_broken(struct launch *L)
 	return true;
 }
 
-void change_look(struct launch *L)
+void follow_look(struct launch *L)
 {
 	enum auc_code rc = AUC_OK;
 	struct auc_err err = {0};
 	struct group g = {0};
 
-	if (!look_take(&L->look, &g, &rc, &err))
+	if (!queue_take(&L->look, &g, &rc, &err))
 		return;
 	if (rc != AUC_OK) {
 		if (L->opt->verbose)
@@ -105,11 +105,11 @@ void change_look(struct launch *L)
 		change_complete(L);
 }
 
-void change_step(struct launch *L)
+void follow_step(struct launch *L)
 {
 	double now = auc_clock_now();
 
-	if (!L->opt->follow && L->course.nlegs < 2)
+	if (!L->opt->follow && L->legs.nlegs < 2)
 		return;
 	if (L->phase == PHASE_TURN && !launch_children(L)) {
 		launch_forget(L);
@@ -122,17 +122,17 @@ void change_step(struct launch *L)
 		change_pause(L);
 	if (L->look_at > 0 && now >= L->look_at && L->look.wire.fd < 0) {
 		L->look_at = 0;
-		if (L->layout.lead && !look_start(&L->look, L->layout.lead))
+		if (L->layout.lead && !queue_start(&L->look, L->layout.lead))
 			L->look_at = now + LOOK_OFTEN;
 	}
 }
 
-double change_next(const struct launch *L, double next)
+double follow_next(const struct launch *L, double next)
 {
 	double now = auc_clock_now(), wall = auc_clock_wall(), at = 0;
-	const struct course_leg *leg;
+	const struct leg *leg;
 
-	if ((!L->opt->follow && L->course.nlegs < 2) || L->phase >= PHASE_DRAIN)
+	if ((!L->opt->follow && L->legs.nlegs < 2) || L->phase >= PHASE_DRAIN)
 		return next;
 	if (L->look_at > 0 && L->look.wire.fd < 0)
 		next = next > 0 ? fmin(next, L->look_at) : L->look_at;
@@ -146,7 +146,7 @@ double change_next(const struct launch *L, double next)
 		if (fabs(L->noticed - at) > SAME_TIME && L->answer_by <= 0)
 			at = notice_time(L);
 	} else if (L->phase == PHASE_PAUSE && L->wait_until <= 0) {
-		leg = course_at(&L->course, now_in_pause(L));
+		leg = legs_at(&L->legs, now_in_pause(L));
 		at = leg ? fmax(leg->begin, L->turn_until) : wall;
 	}
 	if (at > 0) {
@@ -156,9 +156,9 @@ double change_next(const struct launch *L, double next)
 	return next;
 }
 
-struct json_object *change_json(const struct launch *L, const struct task *t)
+struct json_object *follow_json(const struct launch *L, const struct task *t)
 {
-	const struct course_leg *leg = L->noticed > 0 ? leg_next(L) : NULL;
+	const struct leg *leg = L->noticed > 0 ? leg_next(L) : NULL;
 	struct json_object *o;
 	const char *what = "resize";
 	bool all;
@@ -185,7 +185,7 @@ struct json_object *change_json(const struct launch *L, const struct task *t)
 /* While tasks run: notice and change, when they are due. */
 static void change_run(struct launch *L)
 {
-	const struct course_leg *leg = leg_next(L);
+	const struct leg *leg = leg_next(L);
 	double now = auc_clock_now(), wall = auc_clock_wall();
 	bool due;
 
@@ -227,7 +227,7 @@ static void change_run(struct launch *L)
 /* While nothing runs. */
 static void change_pause(struct launch *L)
 {
-	const struct course_leg *leg;
+	const struct leg *leg;
 	double now = auc_clock_now();
 
 	if (L->heard && L->layout.lead)
@@ -242,7 +242,7 @@ static void change_pause(struct launch *L)
 				    L->opt->wait, L->waiting);
 		return;
 	}
-	leg = course_at(&L->course, now_in_pause(L));
+	leg = legs_at(&L->legs, now_in_pause(L));
 	if (!leg)
 		launch_fail(L, EXIT_FAILURE, "the plan is over");
 	else if (auc_clock_wall() >= fmax(leg->begin, L->turn_until))
@@ -250,7 +250,7 @@ static void change_pause(struct launch *L)
 }
 
 /* Tells the tasks that LEG comes. */
-static void change_notice(struct launch *L, const struct course_leg *leg)
+static void change_notice(struct launch *L, const struct leg *leg)
 {
 	L->noticed = change_time(L);
 	if (!leg->elsewhere)
@@ -260,7 +260,7 @@ static void change_notice(struct launch *L, const struct course_leg *leg)
 	launch_tell(L);
 }
 
-static void change_now(struct launch *L, const struct course_leg *leg)
+static void change_now(struct launch *L, const struct leg *leg)
 {
 	change_mark(L, leg);
 	change_spend(L, leg);
@@ -287,7 +287,7 @@ static void change_turn(struct launch *L)
 }
 
 /* Some go, some may come. */
-static void change_resize(struct launch *L, const struct course_leg *leg)
+static void change_resize(struct launch *L, const struct leg *leg)
 {
 	struct layout next;
 
@@ -326,7 +326,7 @@ static void change_join(struct launch *L)
 }
 
 /* LEG may begin: waits for its jobs. */
-static void change_begin(struct launch *L, const struct course_leg *leg)
+static void change_begin(struct launch *L, const struct leg *leg)
 {
 	double now = auc_clock_now();
 
@@ -352,7 +352,7 @@ static void change_begin(struct launch *L, const struct course_leg *leg)
 /* Starts all tasks once all jobs run. */
 static void change_complete(struct launch *L)
 {
-	const struct course_leg *leg = course_at(&L->course, now_in_pause(L));
+	const struct leg *leg = legs_at(&L->legs, now_in_pause(L));
 
 	if (leg && (leg->elsewhere || (L->layout.lead && !layout_complete(&L->layout, NULL)))) {
 		if (L->look_at <= 0)
@@ -376,21 +376,21 @@ static void change_complete(struct launch *L)
 static bool change_course(struct launch *L, const struct group *g)
 {
 	struct auc_err err = {0};
-	struct course c;
+	struct legs c;
 	enum auc_code rc;
 
 	if (g)
-		rc = group_course(g, now_in_layout(L), &c, &err);
+		rc = group_legs(g, now_in_layout(L), &c, &err);
 	else
-		rc = course_read(&c, L->opt->plan_file, L->opt->plan_start, &err);
+		rc = legs_read(&c, L->opt->plan_file, L->opt->plan_start, &err);
 	if (rc != AUC_OK) {
 		say("%s", err.text);
 		return true;
 	}
-	course_clear(&L->course);
-	L->course = c;
+	legs_clear(&L->legs);
+	L->legs = c;
 	if (L->phase == PHASE_PAUSE && L->wait_until > 0) {
-		const struct course_leg *leg = course_at(&c, now_in_pause(L));
+		const struct leg *leg = legs_at(&c, now_in_pause(L));
 
 		if (!leg || auc_clock_wall() < leg->begin ||
 		    (!leg->elsewhere && !layout_same(&L->layout, &leg->layout, ROLES))) {
@@ -405,7 +405,7 @@ static bool change_course(struct launch *L, const struct group *g)
  * Marks who leaves when LEG begins: the tasks on nodes that leave, those of a member that is
  * replaced by one of another size, and what is too many on a node, the latest first.
  */
-static void change_mark(struct launch *L, const struct course_leg *leg)
+static void change_mark(struct launch *L, const struct leg *leg)
 {
 	for (unsigned i = 0; i < L->nprocs; i++) {
 		const struct proc *p = &L->procs[i];
@@ -436,7 +436,7 @@ static void change_mark(struct launch *L, const struct course_leg *leg)
 }
 
 /* True if no task can live through the change to LEG. */
-static bool change_restarts(const struct launch *L, const struct course_leg *leg)
+static bool change_restarts(const struct launch *L, const struct leg *leg)
 {
 	if (!L->opt->elastic || leg->elsewhere || leg->begin > change_time(L) + SAME_TIME ||
 	    !layout_same(&L->layout, &leg->layout, ROLE_PS))
@@ -450,7 +450,7 @@ static bool change_restarts(const struct launch *L, const struct course_leg *leg
 
 /* A member has what its tasks need, exactly: for other numbers of them it is replaced. The lead is
  * the same job, and nothing is replaced without Slurm. */
-static bool node_replaced(const struct launch *L, const struct course_leg *leg, const char *node)
+static bool node_replaced(const struct launch *L, const struct leg *leg, const char *node)
 {
 	return L->layout.lead && strcmp(node, L->layout.lead_node) != 0 &&
 	       (layout_count(&L->layout, node, ROLE_PS) !=
@@ -460,7 +460,7 @@ static bool node_replaced(const struct launch *L, const struct course_leg *leg, 
 }
 
 /* The members that are replaced or leave are not waited for again. */
-static void change_spend(struct launch *L, const struct course_leg *leg)
+static void change_spend(struct launch *L, const struct leg *leg)
 {
 	uint32_t *jobs = realloc(L->spent.jobs, (L->spent.n + L->nprocs + 1) * sizeof(*jobs));
 
@@ -482,22 +482,22 @@ static void change_spend(struct launch *L, const struct course_leg *leg)
  * The leg that follows the present layout: the next one, or one that should be there already
  * because the plan was made anew. NULL: none.
  */
-static const struct course_leg *leg_next(const struct launch *L)
+static const struct leg *leg_next(const struct launch *L)
 {
 	double t = now_in_layout(L);
-	const struct course_leg *leg = course_at(&L->course, t);
+	const struct leg *leg = legs_at(&L->legs, t);
 
 	if (!leg || leg->begin > t + SAME_TIME || leg->elsewhere ||
 	    !layout_same(&L->layout, &leg->layout, ROLES))
 		return leg;
-	return course_after(&L->course, t);
+	return legs_after(&L->legs, t);
 }
 
 /* Unix time at which the present layout ends. */
 static double change_time(const struct launch *L)
 {
 	double t = now_in_layout(L);
-	const struct course_leg *leg = course_at(&L->course, t);
+	const struct leg *leg = legs_at(&L->legs, t);
 
 	if (!leg || leg->begin > t + SAME_TIME || leg->elsewhere ||
 	    !layout_same(&L->layout, &leg->layout, ROLES))

@@ -39,7 +39,7 @@ enum auc_code group_add(struct group *g, const struct group_member *m, struct au
 	return AUC_OK;
 }
 
-enum auc_code group_course(const struct group *g, double now, struct course *c, struct auc_err *err)
+enum auc_code group_legs(const struct group *g, double now, struct legs *c, struct auc_err *err)
 {
 	struct auc_receipt r;
 	enum auc_code rc;
@@ -48,7 +48,7 @@ enum auc_code group_course(const struct group *g, double now, struct course *c, 
 	rc = group_receipt(g, &r, err);
 	if (rc != AUC_OK)
 		return rc;
-	rc = course_make(c, &r, g->lead, g->node, now, err);
+	rc = legs_make(c, &r, g->lead, g->node, now, err);
 	auc_receipt_clear(&r);
 	return rc;
 }

@@ -39,10 +39,9 @@ struct group_spent {
 void group_clear(struct group *g);
 /* Adds a copy. AUC_ENOMEM. */
 enum auc_code group_add(struct group *g, const struct group_member *m, struct auc_err *err);
-/* The legs of its plan from Unix time NOW on. AUC_EINVAL: not an auction job, or as course_make().
+/* The legs of its plan from Unix time NOW on. AUC_EINVAL: not an auction job, or as legs_make().
  */
-enum auc_code group_course(const struct group *g, double now, struct course *c,
-			   struct auc_err *err);
+enum auc_code group_legs(const struct group *g, double now, struct legs *c, struct auc_err *err);
 /* The layout that is current at Unix time NOW: layout_make(). */
 enum auc_code group_layout(const struct group *g, double now, struct layout *l,
 			   struct auc_err *err);

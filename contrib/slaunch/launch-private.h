@@ -92,7 +92,7 @@ struct launch {
 	struct guest guests[GUESTS_MAX];
 	struct pollfd *poll;
 
-	struct course course;
+	struct legs legs;
 	struct look look;
 	unsigned restarts; /* of the whole program, by us */
 	double turn_until; /* Unix time before which a stopped program does not start again; 0: none
@@ -137,20 +137,20 @@ void launch_fail(struct launch *L, int code, const char *fmt, ...)
 /* follow.c */
 
 /* A signal that may announce a change: SIG is passed on if none comes. */
-void change_heard(struct launch *L, int sig);
+void follow_heard(struct launch *L, int sig);
 /*
  * A task has failed, or one that leaves has ended. True if the tasks know that the program is to be
  * stopped for a change: then it is now, and that is no failure.
  */
-bool change_broken(struct launch *L);
+bool follow_broken(struct launch *L);
 /* What has come of a look at the group. */
-void change_look(struct launch *L);
+void follow_look(struct launch *L);
 /* What follows from the plan and the time. */
-void change_step(struct launch *L);
-/* The earlier of NEXT (0: never) and the time of auc_clock_now() at which change_step() has to do
+void follow_step(struct launch *L);
+/* The earlier of NEXT (0: never) and the time of auc_clock_now() at which follow_step() has to do
  * something. */
-double change_next(const struct launch *L, double next);
+double follow_next(const struct launch *L, double next);
 /* What a task is told of the change that comes; NULL: none is known. */
-struct json_object *change_json(const struct launch *L, const struct task *t);
+struct json_object *follow_json(const struct launch *L, const struct task *t);
 
 #endif

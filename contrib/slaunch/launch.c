@@ -59,12 +59,12 @@ static bool launch_workers_ended(const struct launch *L);
 static bool proc_here(const struct launch *L, const struct proc *p);
 static double earlier(double a, double b);
 
-int launch_run(const struct layout *l, struct course *c, const struct start_options *opt)
+int launch_run(const struct layout *l, struct legs *c, const struct start_options *opt)
 {
 	struct launch L = {.opt = opt, .listen_fd = -1, .sigfd = -1, .look.wire.fd = -1};
 	int code = EXIT_FAILURE;
 
-	L.course = *c;
+	L.legs = *c;
 	memset(c, 0, sizeof(*c));
 	for (unsigned i = 0; i < GUESTS_MAX; i++)
 		L.guests[i].wire.fd = -1;
@@ -214,7 +214,7 @@ void launch_tell(struct launch *L)
 		json_object_object_add(o, "generation", json_object_new_int64(L->generation));
 		json_object_object_add(o, "begin", json_object_new_double(L->layout.begin));
 		json_object_object_add(o, "end", json_object_new_double(L->layout.end));
-		json_object_object_add(o, "next", change_json(L, t));
+		json_object_object_add(o, "next", follow_json(L, t));
 		if (t->told)
 			json_object_object_add(o, "change",
 					       json_object_new_int(L->opt->change_signal));
@@ -361,8 +361,8 @@ static void launch_clear(struct launch *L)
 		close(L->listen_fd);
 	if (L->sigfd >= 0)
 		close(L->sigfd);
-	look_end(&L->look);
-	course_clear(&L->course);
+	queue_end(&L->look);
+	legs_clear(&L->legs);
 	layout_clear(&L->layout);
 	free(L->spent.jobs);
 	free(L->tasks);
@@ -415,7 +415,7 @@ static void launch_poll(struct launch *L)
 		launch_accept(L);
 	/* Last: it may change the tables. */
 	if (L->poll[2].revents)
-		change_look(L);
+		follow_look(L);
 }
 
 /* When something is due; 0: never. */
@@ -432,7 +432,7 @@ static double launch_next(const struct launch *L)
 	for (unsigned i = 0; i < L->nprocs; i++)
 		if (L->procs[i].pid)
 			next = earlier(earlier(next, L->procs[i].gather_by), L->procs[i].kill_at);
-	return change_next(L, next);
+	return follow_next(L, next);
 }
 
 static void launch_accept(struct launch *L)
@@ -526,7 +526,7 @@ static void task_read(struct launch *L, struct task *t)
 		else if (t->state == TASK_RUNNING && wire_int(o, "killed", 1, 127, &value))
 			task_ended(L, t, value, true);
 		else if (t->state == TASK_RUNNING && wire_int(o, "heard", 1, NSIG - 1, &value))
-			change_heard(L, 0);
+			follow_heard(L, 0);
 		else
 			open = false;
 		json_object_put(o);
@@ -558,7 +558,7 @@ static void task_ended(struct launch *L, struct task *t, int status, bool killed
 	if (L->opt->verbose > 1 && (code == 0 || t->leaving))
 		say("%s %u on %s %s", role_name(t->peer.role), t->peer.id, t->peer.node, how);
 	if (t->leaving) {
-		change_broken(L);
+		follow_broken(L);
 		return;
 	}
 	if (code == 0) {
@@ -566,7 +566,7 @@ static void task_ended(struct launch *L, struct task *t, int status, bool killed
 			launch_call_off(L);
 		return;
 	}
-	if (change_broken(L))
+	if (follow_broken(L))
 		return;
 	/* What ends after we told it to has not failed; but a worker's code is the result if we
 	 * were told to stop. */
@@ -598,7 +598,7 @@ static void launch_signals(struct launch *L)
 			continue;
 		}
 		if (sig == L->opt->change_signal && L->opt->follow) {
-			change_heard(L, sig);
+			follow_heard(L, sig);
 			continue;
 		}
 		if (L->phase == PHASE_TURN || L->phase == PHASE_PAUSE) {
@@ -696,7 +696,7 @@ static void launch_step(struct launch *L)
 		if (t->state != TASK_LOST || now < t->lost_at + LOST_SECONDS)
 			continue;
 		t->state = TASK_ENDED;
-		if (L->phase < PHASE_STOP && !t->leaving && !change_broken(L))
+		if (L->phase < PHASE_STOP && !t->leaving && !follow_broken(L))
 			launch_fail(L, EXIT_FAILURE, "lost contact with %s %u on %s",
 				    role_name(t->peer.role), t->peer.id, t->peer.node);
 	}
@@ -723,7 +723,7 @@ static void launch_step(struct launch *L)
 		launch_form(L);
 	else if (L->form_by <= 0)
 		L->form_by = now + JOIN_SECONDS;
-	change_step(L);
+	follow_step(L);
 
 	switch (L->phase) {
 	case PHASE_GATHER:

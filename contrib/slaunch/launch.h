@@ -25,6 +25,6 @@
  * worker's was 0, else the first failure's (128 + signal if it was killed), 1 where the launcher
  * itself failed.
  */
-int launch_run(const struct layout *l, struct course *c, const struct start_options *opt);
+int launch_run(const struct layout *l, struct legs *c, const struct start_options *opt);
 
 #endif

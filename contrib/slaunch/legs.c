@@ -14,11 +14,11 @@
 	1e-6 /* seconds between the end of a leg and the begin of the next that is no pause        \
 	      */
 
-static struct course_leg *course_add(struct course *c, struct auc_err *err);
+static struct leg *course_add(struct legs *c, struct auc_err *err);
 static enum auc_code local_parse(const char *text, uint64_t *workers, uint64_t *ps);
 
-enum auc_code course_make(struct course *c, const struct auc_receipt *r, uint32_t lead,
-			  const char *lead_node, double now, struct auc_err *err)
+enum auc_code legs_make(struct legs *c, const struct auc_receipt *r, uint32_t lead,
+			const char *lead_node, double now, struct auc_err *err)
 {
 	enum auc_code rc = AUC_OK;
 
@@ -26,7 +26,7 @@ enum auc_code course_make(struct course *c, const struct auc_receipt *r, uint32_
 	for (unsigned i = 0; i < r->nruns && rc == AUC_OK; i++) {
 		double begin = r->runs[i].from * r->slot_seconds,
 		       end = (r->runs[i].to + 1) * r->slot_seconds;
-		struct course_leg *last, *leg;
+		struct leg *last, *leg;
 		struct auc_err why = {0};
 
 		if (end <= now)
@@ -55,14 +55,14 @@ enum auc_code course_make(struct course *c, const struct auc_receipt *r, uint32_
 		c->nlegs--;
 	}
 	if (rc != AUC_OK)
-		course_clear(c);
+		legs_clear(c);
 	return rc;
 }
 
-enum auc_code course_add_local(struct course *c, double begin, const char *text, const char *what,
-			       struct auc_err *err)
+enum auc_code legs_add_local(struct legs *c, double begin, const char *text, const char *what,
+			     struct auc_err *err)
 {
-	struct course_leg *leg, *last = c->nlegs ? &c->legs[c->nlegs - 1] : NULL;
+	struct leg *leg, *last = c->nlegs ? &c->legs[c->nlegs - 1] : NULL;
 	uint64_t workers, ps;
 	enum auc_code rc;
 
@@ -70,7 +70,7 @@ enum auc_code course_add_local(struct course *c, double begin, const char *text,
 		return auc_err_set(
 			err, AUC_EINVAL,
 			"%s%s: expected WORKERS[:PS], 1 to %d workers and at most %d PSs%s", what,
-			text, COURSE_LOCAL_MAX, COURSE_LOCAL_MAX, last ? ", or 0 for a pause" : "");
+			text, LEGS_LOCAL_MAX, LEGS_LOCAL_MAX, last ? ", or 0 for a pause" : "");
 	if (last && begin <= last->begin)
 		return auc_err_set(
 			err, AUC_EINVAL,
@@ -100,7 +100,7 @@ enum auc_code course_add_local(struct course *c, double begin, const char *text,
 	return AUC_OK;
 }
 
-enum auc_code course_read(struct course *c, const char *file, double start, struct auc_err *err)
+enum auc_code legs_read(struct legs *c, const char *file, double start, struct auc_err *err)
 {
 	FILE *f = fopen(file, "re");
 	enum auc_code rc = AUC_OK;
@@ -125,7 +125,7 @@ enum auc_code course_read(struct course *c, const char *file, double start, stru
 			rc = auc_parse_span(when, 1, 0, &t, option, err);
 		snprintf(before, sizeof(before), "%s: %s ", option, when);
 		if (rc == AUC_OK)
-			rc = course_add_local(c, start + t, what, before, err);
+			rc = legs_add_local(c, start + t, what, before, err);
 	}
 	if (rc == AUC_OK && ferror(f))
 		rc = auc_err_set(err, AUC_EIO, "%s: %s", option, strerror(errno));
@@ -133,11 +133,11 @@ enum auc_code course_read(struct course *c, const char *file, double start, stru
 	if (rc == AUC_OK && !c->nlegs)
 		rc = auc_err_set(err, AUC_EINVAL, "%s: expected lines TIME WORKERS[:PS]", option);
 	if (rc != AUC_OK)
-		course_clear(c);
+		legs_clear(c);
 	return rc;
 }
 
-void course_clear(struct course *c)
+void legs_clear(struct legs *c)
 {
 	for (unsigned i = 0; i < c->nlegs; i++)
 		layout_clear(&c->legs[i].layout);
@@ -145,7 +145,7 @@ void course_clear(struct course *c)
 	memset(c, 0, sizeof(*c));
 }
 
-const struct course_leg *course_at(const struct course *c, double t)
+const struct leg *legs_at(const struct legs *c, double t)
 {
 	for (unsigned i = 0; i < c->nlegs; i++)
 		if (c->legs[i].end <= 0 || t < c->legs[i].end)
@@ -153,17 +153,17 @@ const struct course_leg *course_at(const struct course *c, double t)
 	return NULL;
 }
 
-const struct course_leg *course_after(const struct course *c, double t)
+const struct leg *legs_after(const struct legs *c, double t)
 {
-	const struct course_leg *leg = course_at(c, t);
+	const struct leg *leg = legs_at(c, t);
 
 	return leg && leg + 1 < c->legs + c->nlegs ? leg + 1 : NULL;
 }
 
 /* A new, empty leg at the end; NULL: no memory. */
-static struct course_leg *course_add(struct course *c, struct auc_err *err)
+static struct leg *course_add(struct legs *c, struct auc_err *err)
 {
-	struct course_leg *legs = realloc(c->legs, (c->nlegs + 1) * sizeof(*legs));
+	struct leg *legs = realloc(c->legs, (c->nlegs + 1) * sizeof(*legs));
 
 	if (!legs) {
 		auc_err_set(err, AUC_ENOMEM, "out of memory");
@@ -186,7 +186,7 @@ static enum auc_code local_parse(const char *text, uint64_t *workers, uint64_t *
 		return AUC_EINVAL;
 	memcpy(count, text, n);
 	count[n] = '\0';
-	if (auc_parse_count(count, 0, COURSE_LOCAL_MAX, workers, "workers", NULL) != AUC_OK)
+	if (auc_parse_count(count, 0, LEGS_LOCAL_MAX, workers, "workers", NULL) != AUC_OK)
 		return AUC_EINVAL;
-	return colon ? auc_parse_count(colon + 1, 0, COURSE_LOCAL_MAX, ps, "PSs", NULL) : AUC_OK;
+	return colon ? auc_parse_count(colon + 1, 0, LEGS_LOCAL_MAX, ps, "PSs", NULL) : AUC_OK;
 }

@@ -1,6 +1,6 @@
 /*
  * legs.h - the layouts that a group goes through, one leg after the other, and where it stands at
- * a time. A group without changes has one leg. Pure: no Slurm, no I/O but course_read().
+ * a time. A group without changes has one leg. Pure: no Slurm, no I/O but legs_read().
  */
 #ifndef SLAUNCH_LEGS_H
 #define SLAUNCH_LEGS_H
@@ -11,18 +11,18 @@
 #include "base/err.h"
 #include "slaunch/layout.h"
 
-#define COURSE_LOCAL_MAX 256 /* processes of --local, workers and PSs each */
+#define LEGS_LOCAL_MAX 256 /* processes of --local, workers and PSs each */
 
 /* A time with one layout. Between two legs there may be a pause. */
-struct course_leg {
+struct leg {
 	double begin, end; /* Unix time; end 0: open */
 	bool elsewhere;    /* the lead has to move to another node for it: no layout */
 	struct layout layout;
 };
 
-struct course {
+struct legs {
 	unsigned nlegs;
-	struct course_leg *legs; /* by time; neighbours that touch differ */
+	struct leg *legs; /* by time; neighbours that touch differ */
 };
 
 /*
@@ -30,25 +30,25 @@ struct course {
  * with the same layout that follow each other are one leg. AUC_EINVAL: as layout_make(). A course
  * without legs: all slots are over.
  */
-enum auc_code course_make(struct course *c, const struct auc_receipt *r, uint32_t lead,
-			  const char *lead_node, double now, struct auc_err *err);
+enum auc_code legs_make(struct legs *c, const struct auc_receipt *r, uint32_t lead,
+			const char *lead_node, double now, struct auc_err *err);
 /*
  * Adds a leg "W[:P]" that begins at Unix time BEGIN and ends the one before it; "0" makes a pause.
  * For tasks on this machine. AUC_EINVAL: TEXT is not of that form (WHAT is what messages say before
  * it, "--local="), or BEGIN is not after the leg before.
  */
-enum auc_code course_add_local(struct course *c, double begin, const char *text, const char *what,
-			       struct auc_err *err);
+enum auc_code legs_add_local(struct legs *c, double begin, const char *text, const char *what,
+			     struct auc_err *err);
 /*
  * The lines of FILE, "TIME W[:P]" each, the times counted from Unix time START; empty lines and
  * those that begin with # are skipped. AUC_EIO, AUC_EINVAL.
  */
-enum auc_code course_read(struct course *c, const char *file, double start, struct auc_err *err);
-void course_clear(struct course *c);
+enum auc_code legs_read(struct legs *c, const char *file, double start, struct auc_err *err);
+void legs_clear(struct legs *c);
 
 /* The leg that holds time T, else the next one; NULL: all are over. */
-const struct course_leg *course_at(const struct course *c, double t);
+const struct leg *legs_at(const struct legs *c, double t);
 /* The leg after the one that holds time T or comes next; NULL: there is none. */
-const struct course_leg *course_after(const struct course *c, double t);
+const struct leg *legs_after(const struct legs *c, double t);
 
 #endif

@@ -50,10 +50,10 @@ enum {
 struct options {
 	struct start_options start;
 	bool local, dry_run;
-	struct course course; /* --local, --then, --plan */
-	double then;          /* seconds of the last --then */
-	const char *task;     /* --task: be an agent */
-	const char *chunk;    /* --chunk: look after a chunk on this node */
+	struct legs legs;  /* --local, --then, --plan */
+	double then;       /* seconds of the last --then */
+	const char *task;  /* --task: be an agent */
+	const char *chunk; /* --chunk: look after a chunk on this node */
 	struct mover_options data;
 };
 
@@ -86,11 +86,11 @@ int main(int argc, char **argv)
 	auc_output_begin();
 	code = options_parse(&o, argc, argv);
 	if (code >= 0) {
-		course_clear(&o.course);
+		legs_clear(&o.legs);
 		return code;
 	}
 	if (o.task)
-		return agent_run(o.task, o.start.program);
+		return task_agent_run(o.task, o.start.program);
 	if (o.chunk)
 		return chunkfile_run(o.chunk, o.start.program);
 
@@ -104,7 +104,7 @@ int main(int argc, char **argv)
 	hold_changes(&o.start);
 	if (layout_find(&layout, &o, host, sizeof(host), &err) != AUC_OK) {
 		say("%s", err.text);
-		course_clear(&o.course);
+		legs_clear(&o.legs);
 		return EXIT_FAILURE;
 	}
 	o.start.host = host;
@@ -114,11 +114,11 @@ int main(int argc, char **argv)
 		code = written();
 	} else {
 		mover = start_mover(&layout, &o);
-		code = launch_run(&layout, &o.course, &o.start);
+		code = launch_run(&layout, &o.legs, &o.start);
 		if (mover > 0)
 			kill(mover, SIGTERM);
 	}
-	course_clear(&o.course);
+	legs_clear(&o.legs);
 	layout_clear(&layout);
 	return code;
 }
@@ -172,8 +172,8 @@ static int options_parse(struct options *o, int argc, char **argv)
 						   "--local=%s: expected only once; "
 						   "--then=TIME:WORKERS[:PS] says what comes later",
 						   optarg)
-				     : course_add_local(&o->course, o->start.plan_start, optarg,
-							"--local=", &err);
+				     : legs_add_local(&o->legs, o->start.plan_start, optarg,
+						      "--local=", &err);
 			o->local = true;
 			break;
 		case OPT_ELASTIC:
@@ -246,7 +246,7 @@ static enum auc_code options_check(struct options *o, struct auc_err *err)
 				   "--plan=%s: not together with --local or --then",
 				   o->start.plan_file);
 	o->local = true;
-	return course_read(&o->course, o->start.plan_file, o->start.plan_start, err);
+	return legs_read(&o->legs, o->start.plan_file, o->start.plan_start, err);
 }
 
 /* TIME:WORKERS[:PS] */
@@ -266,7 +266,7 @@ static enum auc_code options_then(struct options *o, const char *text, struct au
 		return AUC_EINVAL;
 	o->then += t;
 	snprintf(what, sizeof(what), "--then=%s:", span);
-	return course_add_local(&o->course, o->start.plan_start + o->then, colon + 1, what, err);
+	return legs_add_local(&o->legs, o->start.plan_start + o->then, colon + 1, what, err);
 }
 
 /* "USR1", "SIGUSR1" or a number. */
@@ -331,7 +331,7 @@ static enum auc_code layout_find(struct layout *l, struct options *o, char *host
 
 	if (o->local) {
 		snprintf(host, size, "127.0.0.1");
-		return layout_copy(l, &o->course.legs[0].layout, err);
+		return layout_copy(l, &o->legs.legs[0].layout, err);
 	}
 	if (!job)
 		return auc_err_set(err, AUC_EINVAL,
@@ -341,10 +341,10 @@ static enum auc_code layout_find(struct layout *l, struct options *o, char *host
 	rc = auc_parse_count(job, 1, UINT32_MAX, &job_id, "SLURM_JOB_ID", err);
 	if (rc != AUC_OK)
 		return rc;
-	rc = look_wait(job_id, o->dry_run ? -1 : o->start.wait, o->start.verbose, l, &o->course,
-		       err);
+	rc = queue_wait(job_id, o->dry_run ? -1 : o->start.wait, o->start.verbose, l, &o->legs,
+			err);
 	if (rc == AUC_OK)
-		look_node_addr(l->lead_node, host, size);
+		queue_node_addr(l->lead_node, host, size);
 	return rc;
 }
 

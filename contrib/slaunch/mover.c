@@ -119,7 +119,7 @@ static bool read_plan(struct mover *m)
 {
 	struct auc_err err = {0};
 	struct group g;
-	enum auc_code rc = look_now(m->lead, &g, &err);
+	enum auc_code rc = queue_now(m->lead, &g, &err);
 
 	if (rc == AUC_OK) {
 		rc = auc_receipt_parse(g.receipt, &m->receipt, &err);
@@ -221,7 +221,7 @@ static bool find_jobs(struct mover *m, struct carriage *c)
 {
 	struct group g;
 
-	if (look_now(m->lead, &g, NULL) != AUC_OK)
+	if (queue_now(m->lead, &g, NULL) != AUC_OK)
 		return false;
 	c->from_job = job_on(&g, c->move->from);
 	c->to_job = job_on(&g, c->move->to);

@@ -25,9 +25,9 @@
 #include "ledger/receipt.h"
 #include "slaunch/say.h"
 
-#define LOOK_AGAIN 0.5 /* seconds between two looks of look_wait() */
+#define LOOK_AGAIN 0.5 /* seconds between two looks of queue_wait() */
 
-static const struct course_leg *look_early(const struct course *c);
+static const struct leg *look_early(const struct legs *c);
 static void look_child(int fd, uint32_t job_id);
 
 #ifdef BUILT_FOR_SLURM
@@ -51,7 +51,7 @@ static const char *look_state(const slurm_job_info_t *job);
  * All looks are at the user's jobs, even for the lead alone: the call that loads one job has
  * another argument from 26.05 on, this one is the same everywhere.
  */
-enum auc_code look_now(uint32_t job_id, struct group *g, struct auc_err *err)
+enum auc_code queue_now(uint32_t job_id, struct group *g, struct auc_err *err)
 {
 	job_info_msg_t *jobs = NULL;
 	enum auc_code rc;
@@ -68,7 +68,7 @@ enum auc_code look_now(uint32_t job_id, struct group *g, struct auc_err *err)
 	return rc;
 }
 
-void look_node_addr(const char *node, char *buf, size_t size)
+void queue_node_addr(const char *node, char *buf, size_t size)
 {
 	node_info_msg_t *nodes = NULL;
 	const char *addr = NULL;
@@ -147,21 +147,21 @@ static const char *look_state(const slurm_job_info_t *job)
 
 #else /* without Slurm there is --local only */
 
-enum auc_code look_now(uint32_t job_id, struct group *g, struct auc_err *err)
+enum auc_code queue_now(uint32_t job_id, struct group *g, struct auc_err *err)
 {
 	(void)job_id, (void)g;
 	return auc_err_set(err, AUC_ESTATE, "this slaunch was built without Slurm: --local only");
 }
 
-void look_node_addr(const char *node, char *buf, size_t size)
+void queue_node_addr(const char *node, char *buf, size_t size)
 {
 	snprintf(buf, size, "%s", node);
 }
 
 #endif
 
-enum auc_code look_wait(uint32_t job_id, double wait, unsigned verbose, struct layout *l,
-			struct course *c, struct auc_err *err)
+enum auc_code queue_wait(uint32_t job_id, double wait, unsigned verbose, struct layout *l,
+			 struct legs *c, struct auc_err *err)
 {
 	double until = auc_clock_now() + wait;
 	char waiting[sizeof(err->text)] = "";
@@ -170,16 +170,16 @@ enum auc_code look_wait(uint32_t job_id, double wait, unsigned verbose, struct l
 	memset(l, 0, sizeof(*l));
 	memset(c, 0, sizeof(*c));
 	for (;;) {
-		const struct course_leg *early;
+		const struct leg *early;
 		struct auc_err why = {0};
 		struct group g;
-		enum auc_code rc = look_now(job_id, &g, &why);
+		enum auc_code rc = queue_now(job_id, &g, &why);
 		bool complete = false;
 
 		if (rc == AUC_OK) {
 			layout_clear(l);
-			course_clear(c);
-			rc = group_course(&g, auc_clock_wall(), c, &why);
+			legs_clear(c);
+			rc = group_legs(&g, auc_clock_wall(), c, &why);
 			early = wait >= 0 && rc == AUC_OK ? look_early(c) : NULL;
 			if (early) {
 				snprintf(waiting, sizeof(waiting),
@@ -206,7 +206,7 @@ enum auc_code look_wait(uint32_t job_id, double wait, unsigned verbose, struct l
 					 waiting);
 		if (rc != AUC_OK) {
 			layout_clear(l);
-			course_clear(c);
+			legs_clear(c);
 			return auc_err_set(err, rc, "%s", why.text);
 		}
 		if (verbose && !told)
@@ -216,7 +216,7 @@ enum auc_code look_wait(uint32_t job_id, double wait, unsigned verbose, struct l
 	}
 }
 
-bool look_start(struct look *k, uint32_t job_id)
+bool queue_start(struct look *k, uint32_t job_id)
 {
 	pid_t parent = getpid();
 	int fd[2];
@@ -243,7 +243,7 @@ bool look_start(struct look *k, uint32_t job_id)
 	return true;
 }
 
-bool look_take(struct look *k, struct group *g, enum auc_code *rc, struct auc_err *err)
+bool queue_take(struct look *k, struct group *g, enum auc_code *rc, struct auc_err *err)
 {
 	bool open = wire_read(&k->wire), bad;
 	struct json_object *o = wire_take(&k->wire, &bad), *why;
@@ -257,11 +257,11 @@ bool look_take(struct look *k, struct group *g, enum auc_code *rc, struct auc_er
 	else
 		*rc = group_parse(o, g, err);
 	json_object_put(o);
-	look_end(k);
+	queue_end(k);
 	return true;
 }
 
-void look_end(struct look *k)
+void queue_end(struct look *k)
 {
 	if (k->wire.fd < 0)
 		return;
@@ -273,13 +273,13 @@ void look_end(struct look *k)
 }
 
 /* The leg that the lead has been moved for, a little too early; NULL: it is where it belongs. */
-static const struct course_leg *look_early(const struct course *c)
+static const struct leg *look_early(const struct legs *c)
 {
-	const struct course_leg *leg = course_at(c, auc_clock_wall());
+	const struct leg *leg = legs_at(c, auc_clock_wall());
 
 	if (!leg || !leg->elsewhere)
 		return NULL;
-	leg = course_after(c, auc_clock_wall());
+	leg = legs_after(c, auc_clock_wall());
 	return leg && !leg->elsewhere ? leg : NULL;
 }
 
@@ -291,7 +291,7 @@ static void look_child(int fd, uint32_t job_id)
 	const char *text;
 	struct group g;
 
-	if (look_now(job_id, &g, &err) == AUC_OK) {
+	if (queue_now(job_id, &g, &err) == AUC_OK) {
 		o = group_json(&g);
 	} else {
 		o = json_object_new_object();

@@ -19,31 +19,31 @@
  * Sees the group whose lead is JOB_ID, a job of the caller. AUC_ENOENT: no such job; AUC_EIO: Slurm
  * does not answer. Free with group_clear().
  */
-enum auc_code look_now(uint32_t job_id, struct group *g, struct auc_err *err);
+enum auc_code queue_now(uint32_t job_id, struct group *g, struct auc_err *err);
 /*
  * Makes the layout that is current (layout_make()), with the jobs of all nodes, waiting up to WAIT
  * seconds for them to run; WAIT < 0: takes what there is, missing jobs stay 0. AUC_ESTATE: its time
- * is over, or members are not running (the sentence names them); otherwise as look_now() and
- * group_course().
+ * is over, or members are not running (the sentence names them); otherwise as queue_now() and
+ * group_legs().
  */
-enum auc_code look_wait(uint32_t job_id, double wait, unsigned verbose, struct layout *l,
-			struct course *c, struct auc_err *err);
+enum auc_code queue_wait(uint32_t job_id, double wait, unsigned verbose, struct layout *l,
+			 struct legs *c, struct auc_err *err);
 /* The address by which NODE is reached (its NodeAddr), into BUF; the node's name if Slurm does not
  * say. */
-void look_node_addr(const char *node, char *buf, size_t size);
+void queue_node_addr(const char *node, char *buf, size_t size);
 
 /* A child that looks; wire.fd -1: there is none. */
 struct look {
-	struct wire wire; /* poll it for input, then look_take() */
+	struct wire wire; /* poll it for input, then queue_take() */
 	pid_t pid;
 };
 
 /* False: it could not start; errno. */
-bool look_start(struct look *k, uint32_t job_id);
+bool queue_start(struct look *k, uint32_t job_id);
 /* Takes what has come. True: the look is over; *RC is AUC_OK with the group in G, or says what went
  * wrong. */
-bool look_take(struct look *k, struct group *g, enum auc_code *rc, struct auc_err *err);
+bool queue_take(struct look *k, struct group *g, enum auc_code *rc, struct auc_err *err);
 /* Gives it up. */
-void look_end(struct look *k);
+void queue_end(struct look *k);
 
 #endif

@@ -91,7 +91,7 @@ static void labeller_put(struct labeller *l, const char *label, const char *line
 static void complain(const struct agent *a, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
-int agent_run(const char *task, char *const program[])
+int task_agent_run(const char *task, char *const program[])
 {
 	struct agent a = {.reserved = -1,
 			  .sigfd = -1,

@@ -1,8 +1,8 @@
 /*
- * task_agent.h - "slaunch --task": what runs in the place of each task, on its node. It reports to the
- * launcher, waits for the list of all tasks, starts the program in its role and stays beside it, so
- * that the launcher learns at once how each task ended and can pass signals on; if the launcher is
- * gone, it ends the program.
+ * task_agent.h - "slaunch --task": what runs in the place of each task, on its node. It reports to
+ * the launcher, waits for the list of all tasks, starts the program in its role and stays beside
+ * it, so that the launcher learns at once how each task ended and can pass signals on; if the
+ * launcher is gone, it ends the program.
  */
 #ifndef SLAUNCH_TASK_AGENT_H
 #define SLAUNCH_TASK_AGENT_H
@@ -17,6 +17,6 @@
 #define AGENT_IGNORE "SLAUNCH_IGNORE"
 
 /* TASK is "ROLE:RANK", RANK being that of this step's task 0. Returns the exit code. */
-int agent_run(const char *task, char *const program[]);
+int task_agent_run(const char *task, char *const program[]);
 
 #endif

@@ -71,7 +71,7 @@ static void make_market(struct bench *b)
 			       : auc_market_add_ps_type(b->m, name, tres, 3, 1, &err),
 		     &err);
 	}
-	must(auc_market_set_transfer(b->m, b->budget, &err), &err);
+	must(auc_market_set_traffic(b->m, b->budget, &err), &err);
 	must(auc_market_ready(b->m, &price, &err), &err);
 }
 

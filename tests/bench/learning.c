@@ -96,7 +96,7 @@ static bool go_on(void *arg)
 static void fit(struct auc_auction *a, double now)
 {
 	struct asked asked = {0};
-	const struct auc_watch watch = {go_on, &asked};
+	const struct auc_cancel cancel = {go_on, &asked};
 	double began = measure_cpu(), seconds;
 	struct auc_fit_job *job;
 	struct auc_tariff *t;
@@ -106,7 +106,7 @@ static void fit(struct auc_auction *a, double now)
 	must(auc_auction_fit_begin(a, now, &job, &err));
 	measure_add(&all[BEGIN], measure_cpu() - began);
 	asked.last = measure_cpu();
-	must(auc_fit_job_run(job, &watch, &t, &err));
+	must(auc_fit_job_run(job, &cancel, &t, &err));
 	go_on(&asked);
 	measure_add(&all[UNASKED], asked.longest);
 	seconds = measure_cpu() - began;

@@ -5,12 +5,12 @@
  *   schedule [-t SECONDS] [-s SEED] [-o RESULT] SCENARIO
  *
  * Prints its welfare; RESULT, for "auctionsim check", is one of policy offline. Prices are those of
- * the dual of the pool (common/pricing/dual_prices.h) of just these jobs. Each job is worth its payoff at them;
- * in this order, at several levels of the prices, jobs take what is free and best for them. Then,
- * for SECONDS (10) of CPU time, some jobs are taken out, those near each other in time and place or
- * any, and they and some that have nothing yet take what is free again, in an order that is
- * shuffled a bit; what is worth less than before is undone, but for a little less at first. A
- * search: it proves nothing.
+ * the dual of the pool (common/pricing/dual_prices.h) of just these jobs. Each job is worth its
+ * payoff at them; in this order, at several levels of the prices, jobs take what is free and best
+ * for them. Then, for SECONDS (10) of CPU time, some jobs are taken out, those near each other in
+ * time and place or any, and they and some that have nothing yet take what is free again, in an
+ * order that is shuffled a bit; what is worth less than before is undone, but for a little less at
+ * first. A search: it proves nothing.
  */
 #include "config.h"
 
@@ -85,18 +85,18 @@ static void quote(struct search *x, unsigned job)
 
 static void learn_prices(struct search *x)
 {
-	static const struct auc_learn_choice timed = {AUC_LEARN_TIMED, 1};
+	static const struct auc_price_choice timed = {AUC_PRICE_FORM_TIMED, 1};
 	struct auc_dual_job *list = memory(x->s->njobs, sizeof(*list));
-	struct auc_learn *l;
+	struct auc_dual_prices *l;
 	unsigned i;
 
 	for (i = 0; i < x->s->njobs; i++)
 		list[i] = (struct auc_dual_job){.job = &x->jobs[i], .weight = 1};
-	must(auc_learn_create(x->market, &auc_policy_dps, "", &l, &err));
-	must(auc_learn_fit(l, x->market, list, x->s->njobs, auc_market_first(x->market),
-			   FIT_ITERATIONS, &err));
-	must(auc_learn_list(l, x->market, &timed, &x->prices, &x->nprices, &err));
-	auc_learn_destroy(l);
+	must(auc_dual_prices_create(x->market, &auc_policy_dps, "", &l, &err));
+	must(auc_dual_prices_fit(l, x->market, list, x->s->njobs, auc_market_first(x->market),
+				 FIT_ITERATIONS, &err));
+	must(auc_dual_prices_list(l, x->market, &timed, &x->prices, &x->nprices, &err));
+	auc_dual_prices_destroy(l);
 	free(list);
 	x->scaled = memory(x->nprices, sizeof(*x->scaled));
 	set_level(x, 1);
@@ -117,15 +117,15 @@ static void open_search(struct search *x, const char *path)
 	x->key = memory(x->s->njobs, sizeof(*x->key));
 	x->list = memory(x->s->njobs, sizeof(*x->list));
 	x->in = memory(x->s->njobs, sizeof(*x->in));
-	must(world_market(x->s, NULL, &x->market, &err));
-	must(world_state(x->s, x->market, &err));
+	must(scenario_market_create(x->s, NULL, &x->market, &err));
+	must(scenario_market_state(x->s, x->market, &err));
 	must(auc_policy_dps.create("", &x->policy, &err));
 	auc_decision_init(&x->decision);
 	for (i = 0; i < x->s->njobs; i++) {
-		if (world_is_own(&x->s->jobs[i]))
+		if (scenario_market_is_own(&x->s->jobs[i]))
 			must(auc_err_set(&err, AUC_EINVAL, "%s: $.jobs[%u]: has types of its own",
 					 path, i));
-		must(world_job(x->s, &x->s->jobs[i], &x->jobs[i], &err));
+		must(scenario_market_job(x->s, &x->s->jobs[i], &x->jobs[i], &err));
 		auc_plan_init(&x->plans[i]);
 	}
 	for (i = 0; i < TAKEN_OUT_MAX; i++)

@@ -157,7 +157,7 @@ struct auc_stepper_ctx {
 	bool *limited;         /* by server: it has a TRES storage */
 	bool any_limited;
 	int64_t *held; /* of it, by server, in units */
-	struct auc_room room;
+	struct auc_free_room room;
 	/* a dispatch */
 	unsigned workers_alloc, chunks_alloc, queue_alloc;
 	unsigned longest;              /* the longest queue there was */

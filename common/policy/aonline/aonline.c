@@ -109,7 +109,7 @@ static void aonline_destroy(struct auc_stepper_ctx *ctx)
 	free(ctx->jobs);
 	free(ctx->limited);
 	free(ctx->held);
-	auc_room_clear(&ctx->room);
+	auc_free_room_clear(&ctx->room);
 	free(ctx->choices);
 	free(ctx->behind);
 	free(ctx->run);

@@ -65,8 +65,8 @@ static enum auc_code aonline_quote(struct auc_policy_ctx *ctx, const struct auc_
 				   const struct auc_job *job, struct auc_decision *decision,
 				   struct auc_err *err)
 {
-	struct auc_course_job alone = {.job = *job, .fresh = true};
-	struct auc_course c = {
+	struct auc_stepper_run_job alone = {.job = *job, .fresh = true};
+	struct auc_stepper_run c = {
 		.stepper = &auc_stepper_aonline,
 		.options = ctx->options,
 		.from = job->arrival,
@@ -82,7 +82,7 @@ static enum auc_code aonline_quote(struct auc_policy_ctx *ctx, const struct auc_
 				   "--chunks: %llu, expected at most %d with policy aonline",
 				   (unsigned long long)job->chunks, CHUNKS_MAX);
 	/* With the whole market nothing is booked in it, and it is only read. */
-	rc = auc_course_run(&c, (struct auc_market *)m, true, err);
+	rc = auc_stepper_run(&c, (struct auc_market *)m, true, err);
 	if (rc == AUC_OK && !alone.left_out) {
 		decision->accepted = true;
 		decision->reason = AUC_REASON_NONE;

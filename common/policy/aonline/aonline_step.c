@@ -56,7 +56,7 @@ enum auc_code aon_step(struct auc_stepper_ctx *ctx, const struct auc_market *m, 
 	*n = 0;
 	*layouts = ctx->layouts;
 	aon_drop_done(ctx);
-	rc = auc_room_open(&ctx->room, m, t, err);
+	rc = auc_free_room_open(&ctx->room, m, t, err);
 	if (rc != AUC_OK)
 		return rc;
 	ctx->nshares = 0;
@@ -139,15 +139,15 @@ static bool cloud_ready(const struct slot *s, const struct aon_job *j)
 /* Nobody takes the PS of a job that ran, nor the cloud's workers that train its chunks. */
 static void keep_held(struct slot *s, struct aon_job *j)
 {
-	struct auc_room *room = &s->ctx->room;
+	struct auc_free_room *room = &s->ctx->room;
 	unsigned i, fit;
 
 	j->ps_held = false;
 	j->cloud_held = 0;
 	if (j->ran != s->t - 1 || (!j->candidates && !cloud_ready(s, j)))
 		return;
-	if (auc_room_fit(room, j->ps_server, j->ps) > 0) {
-		auc_room_take(room, j->ps_server, j->ps, 1);
+	if (auc_free_room_fit(room, j->ps_server, j->ps) > 0) {
+		auc_free_room_take(room, j->ps_server, j->ps, 1);
 		j->ps_held = true;
 	}
 	if (!j->cloud_undone)
@@ -155,10 +155,10 @@ static void keep_held(struct slot *s, struct aon_job *j)
 	for (i = j->first_cloud; i < j->n; i++)
 		j->cloud_held += j->chunks[i].left > 0 && j->chunks[i].nruns > 0 &&
 				 j->chunks[i].run.to == s->t - 1;
-	fit = auc_room_fit(room, j->cloud->server, &j->kind->bundle);
+	fit = auc_free_room_fit(room, j->cloud->server, &j->kind->bundle);
 	if (j->cloud_held > fit)
 		j->cloud_held = fit;
-	auc_room_take(room, j->cloud->server, &j->kind->bundle, j->cloud_held);
+	auc_free_room_take(room, j->cloud->server, &j->kind->bundle, j->cloud_held);
 }
 
 static enum auc_code run_job(struct slot *s, unsigned place, struct auc_err *err)
@@ -192,13 +192,13 @@ static enum auc_code run_job(struct slot *s, unsigned place, struct auc_err *err
 static unsigned take_workers(struct slot *s, struct aon_job *j)
 {
 	const struct auc_bundle *type = &j->kind->bundle;
-	struct auc_room *room = &s->ctx->room;
+	struct auc_free_room *room = &s->ctx->room;
 	struct aon_worker **link = &j->candidates, *w;
 	unsigned fit, more;
 
 	while ((w = *link)) {
-		if (auc_room_fit(room, w->server, type)) {
-			auc_room_take(room, w->server, type, 1);
+		if (auc_free_room_fit(room, w->server, type)) {
+			auc_free_room_take(room, w->server, type, 1);
 			link = &w->next;
 		} else {
 			*link = w->next;
@@ -206,36 +206,36 @@ static unsigned take_workers(struct slot *s, struct aon_job *j)
 	}
 	if (!cloud_ready(s, j))
 		return 0;
-	fit = auc_room_fit(room, j->cloud->server, type);
+	fit = auc_free_room_fit(room, j->cloud->server, type);
 	more = j->cloud_undone - j->cloud_held;
 	if (more > fit)
 		more = fit;
-	auc_room_take(room, j->cloud->server, type, more);
+	auc_free_room_take(room, j->cloud->server, type, more);
 	return j->cloud_held + more;
 }
 
 /* Gives back what it took; its workers are for the next in their queues. */
 static void pause_job(struct slot *s, struct aon_job *j, unsigned in_cloud)
 {
-	struct auc_room *room = &s->ctx->room;
+	struct auc_free_room *room = &s->ctx->room;
 	struct aon_worker *w, *next;
 
 	for (w = j->candidates; w; w = next) {
 		next = w->next;
-		auc_room_give(room, w->server, &j->kind->bundle, 1);
+		auc_free_room_give(room, w->server, &j->kind->bundle, 1);
 		find_head(s, w, w->head + 1);
 	}
 	j->candidates = NULL;
 	if (in_cloud)
-		auc_room_give(room, j->cloud->server, &j->kind->bundle, in_cloud);
+		auc_free_room_give(room, j->cloud->server, &j->kind->bundle, in_cloud);
 	if (j->ps_held)
-		auc_room_give(room, j->ps_server, j->ps, 1);
+		auc_free_room_give(room, j->ps_server, j->ps, 1);
 	j->ps_held = false;
 }
 
 static bool take_ps(struct slot *s, unsigned place)
 {
-	struct auc_room *room = &s->ctx->room;
+	struct auc_free_room *room = &s->ctx->room;
 	struct aon_job *j = s->ctx->jobs[place], *last;
 	unsigned server, i;
 
@@ -246,12 +246,12 @@ static bool take_ps(struct slot *s, unsigned place)
 		last = s->ctx->jobs[i];
 		if (!last->ps_held || !may_hold_ps(s, j, last->ps_server))
 			continue;
-		auc_room_give(room, last->ps_server, last->ps, 1);
+		auc_free_room_give(room, last->ps_server, last->ps, 1);
 		last->ps_held = false;
-		if (auc_room_fit(room, last->ps_server, j->ps)) {
+		if (auc_free_room_fit(room, last->ps_server, j->ps)) {
 			server = last->ps_server;
 		} else {
-			auc_room_take(room, last->ps_server, last->ps, 1);
+			auc_free_room_take(room, last->ps_server, last->ps, 1);
 			last->ps_held = true;
 		}
 	}
@@ -265,7 +265,7 @@ static bool take_ps(struct slot *s, unsigned place)
 static bool take_ps_for_worker(struct slot *s, struct aon_job *j, unsigned *in_cloud)
 {
 	const struct auc_bundle *type = &j->kind->bundle;
-	struct auc_room *room = &s->ctx->room;
+	struct auc_free_room *room = &s->ctx->room;
 	struct aon_worker **link, *w;
 
 	if (*in_cloud + (j->candidates ? 1 + (j->candidates->next != NULL) : 0) < 2)
@@ -273,34 +273,34 @@ static bool take_ps_for_worker(struct slot *s, struct aon_job *j, unsigned *in_c
 	for (link = &j->candidates; (w = *link); link = &w->next) {
 		if (!may_hold_ps(s, j, w->server))
 			continue;
-		auc_room_give(room, w->server, type, 1);
+		auc_free_room_give(room, w->server, type, 1);
 		if (put_ps(s, j, w->server)) {
 			*link = w->next;
 			find_head(s, w, w->head + 1);
 			return true;
 		}
-		auc_room_take(room, w->server, type, 1);
+		auc_free_room_take(room, w->server, type, 1);
 	}
 	if (!*in_cloud || !may_hold_ps(s, j, j->cloud->server))
 		return false;
-	auc_room_give(room, j->cloud->server, type, 1);
+	auc_free_room_give(room, j->cloud->server, type, 1);
 	if (put_ps(s, j, j->cloud->server)) {
 		--*in_cloud;
 		if (j->cloud_held > *in_cloud)
 			j->cloud_held = *in_cloud;
 		return true;
 	}
-	auc_room_take(room, j->cloud->server, type, 1);
+	auc_free_room_take(room, j->cloud->server, type, 1);
 	return false;
 }
 
 static bool put_ps(struct slot *s, struct aon_job *j, unsigned server)
 {
-	struct auc_room *room = &s->ctx->room;
+	struct auc_free_room *room = &s->ctx->room;
 
-	if (!auc_room_fit(room, server, j->ps))
+	if (!auc_free_room_fit(room, server, j->ps))
 		return false;
-	auc_room_take(room, server, j->ps, 1);
+	auc_free_room_take(room, server, j->ps, 1);
 	j->ps_server = server;
 	return true;
 }
@@ -314,7 +314,7 @@ static unsigned free_ps(const struct slot *s, const struct aon_job *j)
 	for (cloud = 0; cloud < 2; cloud++)
 		for (server = 0; server < m->nservers; server++)
 			if (m->servers[server].cloud == (cloud == 1) && may_hold_ps(s, j, server) &&
-			    auc_room_fit(&s->ctx->room, server, j->ps) > 0)
+			    auc_free_room_fit(&s->ctx->room, server, j->ps) > 0)
 				return server;
 	return NOWHERE;
 }

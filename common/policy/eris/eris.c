@@ -174,8 +174,8 @@ static enum auc_code check_job(const struct auc_market *m, const struct auc_job 
 	for (w = 0; w < m->nworker_types; w++)
 		for (p = 0; p < m->nps_types; p++)
 			if (job->worker_seconds[w] >= 0 && job->ps_seconds[p] >= 0 &&
-			    !auc_transfer_counts(job, auc_job_chunks_per_slot(m, job, w, p),
-						 auc_job_exchange_mb(m, job, w, p)))
+			    !auc_traffic_counts(job, auc_job_chunks_per_slot(m, job, w, p),
+						auc_job_exchange_mb(m, job, w, p)))
 				return auc_err_set(err, AUC_EINVAL,
 						   "policy eris: expected a job that sends 1e12 MB "
 						   "at most");
@@ -254,8 +254,8 @@ static bool set_up_pair(struct auc_policy_ctx *ctx, unsigned worker, unsigned ps
 	most = fmax(1, fmin(UNITS_MOST, floor(sqrt(2 * CELLS_MOST / (double)slots))));
 	ctx->lump = (uint64_t)ceil((double)job->chunks / most);
 	ctx->units = (unsigned)((job->chunks + ctx->lump - 1) / ctx->lump);
-	ctx->move_bytes = auc_transfer_bytes(job->chunk_mb) * (int64_t)ctx->lump;
-	ctx->exchange_bytes = auc_transfer_bytes(ctx->exchange_mb);
+	ctx->move_bytes = auc_traffic_bytes(job->chunk_mb) * (int64_t)ctx->lump;
+	ctx->exchange_bytes = auc_traffic_bytes(ctx->exchange_mb);
 	ctx->need = auc_eris_memory(ctx, ERIS_NEED, (size_t)ctx->units + 1, sizeof(*ctx->need));
 	ctx->reach = auc_eris_memory(ctx, ERIS_REACH, (size_t)ctx->units + 2, sizeof(*ctx->reach));
 	ctx->cost = auc_eris_memory(ctx, ERIS_COST, slots * (ctx->units + 1), sizeof(*ctx->cost));

@@ -160,8 +160,8 @@ static void open_slot(struct spread *s, struct auc_policy_ctx *ctx, unsigned slo
 	unsigned i;
 
 	*s = (struct spread){.ctx = ctx, .slot = slot, .servers = m->nservers};
-	s->alpha = m->transfer.price[slot] * 1e-6;
-	s->left = auc_transfer_left(m, slot);
+	s->alpha = m->traffic.price[slot] * 1e-6;
+	s->left = auc_traffic_left(m, slot);
 	for (i = 0; i < m->nservers; i++) {
 		cell = auc_cell(m, slot, i);
 		s->home[i] = UINT32_MAX; /* no PS */

@@ -161,7 +161,7 @@ static bool open_deploy(struct auc_policy_ctx *ctx, struct deploy *d, unsigned s
 		for (to = 0; to < n && ctx->left[from]; to++) {
 			if (to == from || !w->fit[cell + to] || ctx->ready[to] > slot)
 				continue;
-			gain = m->transfer.price[slot] * 1e-6 * (double)ctx->move_bytes -
+			gain = m->traffic.price[slot] * 1e-6 * (double)ctx->move_bytes -
 			       each * ((w->fit[cell + from] ? w->price[cell + from] : 0) -
 				       w->price[cell + to]);
 			if (gain < 0)
@@ -197,11 +197,11 @@ static double deploy(struct auc_policy_ctx *ctx, struct deploy *d, unsigned n, b
 		bytes += (s == ps ? 0 : (int64_t)ctx->need[here[s]] * ctx->exchange_bytes) +
 			 came[s] * ctx->move_bytes;
 	}
-	if (bytes > auc_transfer_left(m, d->slot))
+	if (bytes > auc_traffic_left(m, d->slot))
 		return INFINITY;
 	if (keep)
 		keep_slices(ctx, d, ps);
-	return cost + p->price[cell + ps] + (double)bytes * 1e-6 * m->transfer.price[d->slot];
+	return cost + p->price[cell + ps] + (double)bytes * 1e-6 * m->traffic.price[d->slot];
 }
 
 /* Lines 12 to 15: the cheapest sites first. False: N units do not fit. */
@@ -262,7 +262,7 @@ static void keep_slices(struct auc_policy_ctx *ctx, struct deploy *d, unsigned p
 static void move_chunks(struct auc_policy_ctx *ctx, struct deploy *d, unsigned n)
 {
 	unsigned *here = d->here, *came = d->here + ctx->m->nservers, i, s, sum = 0, k, room;
-	int64_t budget = auc_transfer_left(ctx->m, d->slot), moves;
+	int64_t budget = auc_traffic_left(ctx->m, d->slot), moves;
 	const struct pair *pair;
 
 	for (i = 0; i < ctx->job->ndata; i++) {

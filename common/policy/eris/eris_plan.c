@@ -49,7 +49,7 @@ static double cost_of(const struct auc_policy_ctx *ctx, const struct eris_slice 
 			cost += m->cache[auc_ps_index(m, ctx->ps)].price[cell];
 		mb = (e->ps ? 0 : workers) * ctx->exchange_mb +
 		     (double)(e->chunks - e->local) * ctx->job->chunk_mb;
-		cost += mb * m->transfer.price[e->slot];
+		cost += mb * m->traffic.price[e->slot];
 	}
 	return cost;
 }
@@ -93,8 +93,8 @@ static int by_transfer(const void *a, const void *b, void *arg)
 {
 	const struct auc_policy_ctx *ctx = arg;
 	unsigned i = *(const unsigned *)a, j = *(const unsigned *)b;
-	double x = ctx->m->transfer.price[ctx->slices[i].slot];
-	double y = ctx->m->transfer.price[ctx->slices[j].slot];
+	double x = ctx->m->traffic.price[ctx->slices[i].slot];
+	double y = ctx->m->traffic.price[ctx->slices[j].slot];
 
 	if (x != y)
 		return x > y ? -1 : 1;
@@ -168,7 +168,7 @@ static void stay(struct auc_policy_ctx *ctx)
 static bool within_budgets(const struct auc_policy_ctx *ctx)
 {
 	const struct eris_slice *e = ctx->slices, *end = e + ctx->nslices;
-	int64_t away, moved, move = auc_transfer_bytes(ctx->job->chunk_mb);
+	int64_t away, moved, move = auc_traffic_bytes(ctx->job->chunk_mb);
 	unsigned slot;
 
 	while (e < end) {
@@ -178,7 +178,7 @@ static bool within_budgets(const struct auc_policy_ctx *ctx)
 			away += e->ps ? 0 : (int64_t)workers_of(ctx, e->chunks);
 			moved += e->chunks - e->local;
 		}
-		if (away * ctx->exchange_bytes + moved * move > auc_transfer_left(ctx->m, slot))
+		if (away * ctx->exchange_bytes + moved * move > auc_traffic_left(ctx->m, slot))
 			return false;
 	}
 	return true;

@@ -320,7 +320,7 @@ static bool shadow_prices(struct auc_policy_ctx *ctx, const struct route *route,
 		for (site = ctx->slot.sites; site < ctx->slot.sites + ctx->slot.nsites; site++)
 			ctx->over[site->server] +=
 				site->taken < site->local ? site->taken : site->local;
-		most = fmax(most, ctx->m->transfer.price[slot]);
+		most = fmax(most, ctx->m->traffic.price[slot]);
 	}
 	/* A chunk that lies there is worth a move, but no more than its part of the job; more,
 	 * where moves do not fit. */

@@ -74,8 +74,8 @@ bool auc_eris_open(struct auc_policy_ctx *ctx, unsigned slot, const unsigned *lo
 	unsigned i;
 
 	*s = (struct eris_slot){.slot = slot, .most = most};
-	s->left = auc_transfer_left(ctx->m, slot);
-	s->alpha = ctx->m->transfer.price[slot] / 1e6;
+	s->left = auc_traffic_left(ctx->m, slot);
+	s->alpha = ctx->m->traffic.price[slot] / 1e6;
 	if (!choose_sites(ctx, local, shadow))
 		return false;
 	parts = (size_t)s->nsites * (most + 1) + 1; /* a part has a unit at least */

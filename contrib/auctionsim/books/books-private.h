@@ -30,8 +30,8 @@ struct books {
 };
 
 /* What is sent: memory (false: none), prices; and what JOB says about eris's bases. */
-bool books_open_transfer(struct books *b);
-void books_set_transfer(struct books *b);
+bool books_open_traffic(struct books *b);
+void books_set_traffic(struct books *b);
 void books_raise_sites(struct books *b, const struct scenario_job *job);
 /* Policy oasis: the bounds that the scenario asks for; a job has been decided; the price of a TRES,
  * X of which is used. */

@@ -50,7 +50,7 @@ struct books *books_open(const struct scenario *s)
 	b->capacity = calloc(cells + 1, sizeof(*b->capacity));
 	b->used = calloc(cells * s->slots + 1, sizeof(*b->used));
 	b->given = calloc(cells * s->slots + 1, sizeof(*b->given));
-	if (!b->capacity || !b->used || !b->given || !books_open_transfer(b)) {
+	if (!b->capacity || !b->used || !b->given || !books_open_traffic(b)) {
 		books_close(b);
 		return NULL;
 	}
@@ -87,7 +87,7 @@ bool books_set_prices(struct books *b, enum books_policy policy)
 	int k;
 
 	b->sites = policy == BOOKS_ERIS;
-	books_set_transfer(b);
+	books_set_traffic(b);
 	if (s->prices == SCENARIO_PRICES_GIVEN) {
 		for (i = 0; i < s->nvalues; i++)
 			enter(b, b->given, &s->values[i], false);

@@ -57,8 +57,8 @@ const char *books_add(struct books *b, const struct scenario_type *type, unsigne
 
 /* What MB cost in a slot, where all servers together may send some; sends them. False: that is over
  * the budget. */
-long double books_transfer_cost(const struct books *b, uint64_t slot, long double mb);
-bool books_transfer(struct books *b, uint64_t slot, long double mb);
+long double books_traffic_cost(const struct books *b, uint64_t slot, long double mb);
+bool books_traffic(struct books *b, uint64_t slot, long double mb);
 
 /* From now on prices are given; a unit of TRES costs PRICE there. */
 void books_give_price(struct books *b, unsigned server, const char *tres, uint64_t slot,

@@ -1,6 +1,7 @@
 /*
  * books_traffic.c - the checker's own reckoning of what servers send each other (policy eris), see
- * books-private.h: the budget of a slot, its price, and bases estimated as common/market/price.h says.
+ * books-private.h: the budget of a slot, its price, and bases estimated as common/market/price.h
+ * says.
  */
 #include "config.h"
 
@@ -15,7 +16,7 @@
 static void enter(const struct books *b, long double *slots, const struct scenario_entry *e,
 		  bool add);
 
-bool books_open_transfer(struct books *b)
+bool books_open_traffic(struct books *b)
 {
 	unsigned i;
 
@@ -27,7 +28,7 @@ bool books_open_transfer(struct books *b)
 	return b->sent && b->send_price;
 }
 
-void books_set_transfer(struct books *b)
+void books_set_traffic(struct books *b)
 {
 	const struct scenario *s = b->s;
 	unsigned i;
@@ -43,7 +44,7 @@ void books_set_transfer(struct books *b)
 		books_raise_sites(b, &s->jobs[i]);
 }
 
-long double books_transfer_cost(const struct books *b, uint64_t slot, long double mb)
+long double books_traffic_cost(const struct books *b, uint64_t slot, long double mb)
 {
 	long double budget = b->s->transfer_mb_per_slot, x;
 
@@ -60,7 +61,7 @@ long double books_transfer_cost(const struct books *b, uint64_t slot, long doubl
 	return x > 0 ? (powl(b->send_eta, x) - 1) * mb : 0;
 }
 
-bool books_transfer(struct books *b, uint64_t slot, long double mb)
+bool books_traffic(struct books *b, uint64_t slot, long double mb)
 {
 	b->sent[slot - 1] += mb;
 	/* bytes are whole: less than half of one is rounding */

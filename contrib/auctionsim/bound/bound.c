@@ -1,7 +1,7 @@
 /*
- * bound.c - see bound.h. The bound is that of common/pricing/dual.h over the jobs of a scenario: from
- * the prices of a pool (common/pricing/dual_prices.h) on, two thirds of the iterations at prices of classes of
- * servers, the rest at prices of their own. Policies are replayed first.
+ * bound.c - see bound.h. The bound is that of common/pricing/dual.h over the jobs of a scenario:
+ * from the prices of a pool (common/pricing/dual_prices.h) on, two thirds of the iterations at
+ * prices of classes of servers, the rest at prices of their own. Policies are replayed first.
  */
 #include "config.h"
 
@@ -345,14 +345,14 @@ static enum auc_code open_dual(struct bound *b, struct auc_err *err)
 	b->dual_jobs = calloc(s->njobs + 1, sizeof(*b->dual_jobs));
 	if (!b->jobs || !b->dual_jobs)
 		return auc_err_set(err, AUC_ENOMEM, "%s: no memory", s->file);
-	rc = world_market(s, NULL, &b->market, err);
+	rc = scenario_market_create(s, NULL, &b->market, err);
 	if (rc == AUC_OK)
-		rc = world_state(s, b->market, err);
+		rc = scenario_market_state(s, b->market, err);
 	for (i = 0; i < s->njobs && rc == AUC_OK; i++) {
-		rc = world_job(s, &s->jobs[i], &b->jobs[i], err);
+		rc = scenario_market_job(s, &s->jobs[i], &b->jobs[i], err);
 		b->dual_jobs[i] = (struct auc_dual_job){.job = &b->jobs[i], .weight = 1};
-		if (rc == AUC_OK && world_is_own(&s->jobs[i]))
-			rc = world_market(s, &s->jobs[i], &b->dual_jobs[i].own, err);
+		if (rc == AUC_OK && scenario_market_is_own(&s->jobs[i]))
+			rc = scenario_market_create(s, &s->jobs[i], &b->dual_jobs[i].own, err);
 	}
 	return rc == AUC_OK ? auc_dual_create(b->market, policy, "", b->dual_jobs, s->njobs,
 					      &b->dual, err)
@@ -391,25 +391,25 @@ static enum auc_code improve(struct bound *b, struct auc_err *err)
 /* The first prices are those of the dual of a pool, which is many times faster. */
 static enum auc_code start_in_pool(struct bound *b, struct auc_err *err)
 {
-	static const struct auc_learn_choice exact = {AUC_LEARN_DUAL, 1};
+	static const struct auc_price_choice exact = {AUC_PRICE_FORM_DUAL, 1};
 	double scale[AUC_TRES_MAX];
 	struct auc_given_price *list = NULL;
-	struct auc_learn *l = NULL;
+	struct auc_dual_prices *l = NULL;
 	enum auc_code rc;
 	size_t n;
 
-	rc = auc_learn_create(b->market, auc_policy_find(b->o->schedules), "", &l, err);
+	rc = auc_dual_prices_create(b->market, auc_policy_find(b->o->schedules), "", &l, err);
 	if (rc == AUC_OK)
-		rc = auc_learn_fit(l, b->market, b->dual_jobs, b->s->njobs,
-				   auc_market_first(b->market), POOL_ITERATIONS, err);
+		rc = auc_dual_prices_fit(l, b->market, b->dual_jobs, b->s->njobs,
+					 auc_market_first(b->market), POOL_ITERATIONS, err);
 	if (rc == AUC_OK)
-		rc = auc_learn_list(l, b->market, &exact, &list, &n, err);
+		rc = auc_dual_prices_list(l, b->market, &exact, &list, &n, err);
 	for (unsigned k = 0; rc == AUC_OK && k < auc_market_ntres(b->market); k++)
-		scale[k] = auc_learn_scale(l, k);
+		scale[k] = auc_dual_prices_scale(l, k);
 	if (rc == AUC_OK)
 		auc_dual_start(b->dual, list, n, scale);
 	free(list);
-	auc_learn_destroy(l);
+	auc_dual_prices_destroy(l);
 	return rc;
 }
 

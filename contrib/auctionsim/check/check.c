@@ -670,7 +670,7 @@ static void check_money(struct check *c, const struct sold *j)
 
 	for (run = j->runs; run < end && c->sites; run++)
 		for (t = run->from; t <= run->to; t++)
-			cost += books_transfer_cost(c->books, t, check_sent(j, run, t));
+			cost += books_traffic_cost(c->books, t, check_sent(j, run, t));
 	for (run = j->runs; run < end && c->priced; run++)
 		for (i = 0; i < run->nworkers + run->nps; i++) {
 			g = i < run->nworkers ? &run->workers[i] : &run->ps[i - run->nworkers];

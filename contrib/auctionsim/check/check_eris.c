@@ -147,7 +147,7 @@ static long double whole_bytes(long double mb)
 
 void check_send(struct check *c, const struct sold *j, const struct run *run, uint64_t slot)
 {
-	if (!books_transfer(c->books, slot, check_sent(j, run, slot)))
+	if (!books_traffic(c->books, slot, check_sent(j, run, slot)))
 		check_violation(c, "plan", j,
 				"expected no more sent than the budget of slot %" PRIu64, slot);
 }

@@ -153,7 +153,7 @@ static enum auc_code decide(struct auc_stepper_ctx *ctx, auc_slot t, struct auc_
 
 	if (!is_due(ctx, t))
 		return AUC_OK;
-	rc = auc_room_open(&ctx->room, m, t, err);
+	rc = auc_free_room_open(&ctx->room, m, t, err);
 	if (rc != AUC_OK)
 		return rc;
 	if (!make_slot(&slot, ctx)) {
@@ -172,14 +172,14 @@ static enum auc_code decide(struct auc_stepper_ctx *ctx, auc_slot t, struct auc_
 	for (i = 0; i < ctx->n; i++)
 		slot.jobs[i].fair = (double)ctx->jobs[i]->n * ctx->jobs[i]->share;
 	write_layouts(&slot, ctx, slot.before);
-	rc = auc_room_open(&ctx->room, m, t, err);
+	rc = auc_free_room_open(&ctx->room, m, t, err);
 	if (rc == AUC_OK) {
 		auc_elastic_fair(ctx, t);
 		read_layouts(&slot, ctx, slot.now);
 		use_layouts(&slot, slot.now);
 		rule = dorm_use(&slot.p);
 		fair = keeps_limits(&slot);
-		rc = auc_room_open(&ctx->room, m, t, err);
+		rc = auc_free_room_open(&ctx->room, m, t, err);
 		use_layouts(&slot, slot.before);
 		found = dorm_solve(&slot.p);
 		compare(d, &slot, found, rule, fair);

@@ -151,7 +151,7 @@ static enum auc_code build(struct offline *p, struct auc_err *err)
 		return auc_err_set(err, AUC_ENOMEM, "%s: no memory", s->file);
 	glp_set_obj_dir(p->lp, GLP_MAX);
 	for (i = 0; i < s->njobs && rc == AUC_OK && p->memory; i++) {
-		rc = world_job(s, &s->jobs[i], &job, err); /* are all keys there? */
+		rc = scenario_market_job(s, &s->jobs[i], &job, err); /* are all keys there? */
 		if (rc == AUC_OK)
 			(p->oasis ? offline_oasis_job : add_job)(p, i,
 								 offline_row(p, GLP_UP, 0, 1));

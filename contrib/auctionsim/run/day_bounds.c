@@ -15,17 +15,17 @@
 struct search {
 	const char *policy;
 	struct scenario *const *days;
-	struct auc_levels_past past;
+	struct auc_bound_days past;
 };
 
 static enum auc_code hear(struct search *f, unsigned n, struct auc_err *err);
 static enum auc_code hear_day(struct search *f, unsigned day, struct auc_err *err);
-static auc_levels_replay replay;
+static auc_bound_levels_replay replay;
 static enum auc_code set_prices(struct scenario *s, enum auc_level_kind kind,
 				const struct auc_price *price, struct auc_err *err);
 static enum auc_code set_role(struct scenario_bounds *to, const struct auc_price *price,
 			      unsigned role, struct auc_err *err);
-static char *explain(const struct search *f, const struct auc_levels *found, bool flat);
+static char *explain(const struct search *f, const struct auc_bound_levels *found, bool flat);
 static enum auc_code no_memory(struct auc_err *err);
 
 enum auc_code day_bounds_learn(struct scenario *s, const char *policy, struct scenario *const *days,
@@ -33,18 +33,18 @@ enum auc_code day_bounds_learn(struct scenario *s, const char *policy, struct sc
 {
 	struct search f = {.policy = policy, .days = days};
 	struct auc_market *m = NULL;
-	struct auc_levels found;
+	struct auc_bound_levels found;
 	struct auc_price price;
 	enum auc_code rc = hear(&f, n, err);
 
 	*chosen = NULL;
 	if (rc == AUC_OK)
-		rc = world_market(s, NULL, &m, err);
+		rc = scenario_market_create(s, NULL, &m, err);
 	if (rc == AUC_OK)
-		rc = auc_levels_choose(m, &f.past, flat ? 0 : AUC_LEVEL_TAUGHT, replay, &f, &found,
-				       err);
+		rc = auc_bound_levels_choose(m, &f.past, flat ? 0 : AUC_LEVEL_TAUGHT, replay, &f,
+					     &found, err);
 	if (rc == AUC_OK)
-		rc = auc_levels_teach(m, &f.past, found.factor, &price, err);
+		rc = auc_bound_levels_teach(m, &f.past, found.factor, &price, err);
 	if (rc == AUC_OK)
 		rc = set_prices(s, found.kind, &price, err);
 	if (rc == AUC_OK && !(*chosen = explain(&f, &found, flat)))
@@ -87,9 +87,9 @@ static enum auc_code hear_day(struct search *f, unsigned day, struct auc_err *er
 	for (unsigned i = 0; i < s->njobs && rc == AUC_OK; i++) {
 		struct auc_market *m = NULL;
 
-		rc = world_slot(s, &s->jobs[i], 1, &m, err);
+		rc = scenario_market_slot(s, &s->jobs[i], 1, &m, err);
 		if (rc == AUC_OK)
-			rc = world_job(s, &s->jobs[i], &job, err);
+			rc = scenario_market_job(s, &s->jobs[i], &job, err);
 		if (rc == AUC_OK && auc_claim_make(m, &job, end)) {
 			first = end->arrival < first ? end->arrival : first;
 			last = end->arrival > last ? end->arrival : last;
@@ -165,7 +165,7 @@ static enum auc_code set_role(struct scenario_bounds *to, const struct auc_price
 	return AUC_OK;
 }
 
-static char *explain(const struct search *f, const struct auc_levels *found, bool flat)
+static char *explain(const struct search *f, const struct auc_bound_levels *found, bool flat)
 {
 	static const char *const words[] = {
 		[AUC_LEVEL_NONE] = "no prices",

@@ -1,6 +1,6 @@
 /*
- * day_bounds.h - bounds that days of the past teach (common/pricing/bound_levels.h), for scenarios of a policy
- * that sells by bounds (oasis), whose jobs may have types of their own.
+ * day_bounds.h - bounds that days of the past teach (common/pricing/bound_levels.h), for scenarios
+ * of a policy that sells by bounds (oasis), whose jobs may have types of their own.
  */
 #ifndef SIM_DAY_BOUNDS_H
 #define SIM_DAY_BOUNDS_H

@@ -21,24 +21,24 @@ struct search {
 	const char *policy;
 	unsigned ndays;
 	struct scenario *const *days;
-	struct auc_flat best, trace;
+	struct auc_flat_prices best, trace;
 	struct worth none, published, trace_worth, floors, now;
 };
 
 static void start(struct search *f, const struct scenario *s);
-static enum auc_code replay_floors(struct search *f, const struct auc_flat *flat, struct worth *to,
-				   const struct worth *best, struct auc_err *err);
-static auc_flat_try try_floors;
+static enum auc_code replay_floors(struct search *f, const struct auc_flat_prices *flat,
+				   struct worth *to, const struct worth *best, struct auc_err *err);
+static auc_flat_prices_try try_floors;
 static enum auc_code replay(struct search *f, enum scenario_prices prices, struct worth *to,
 			    const struct worth *best, struct auc_err *err);
 static bool surely_better(const struct search *f, const struct worth *a, const struct worth *b);
 static enum auc_code take(const struct search *f, struct scenario *s, bool flat, char **chosen,
 			  struct auc_err *err);
-static enum auc_code set_floors(struct scenario *s, const struct auc_flat *flat,
+static enum auc_code set_floors(struct scenario *s, const struct auc_flat_prices *flat,
 				struct auc_err *err);
 
-enum auc_code floors_learn(struct scenario *s, const char *policy, struct scenario *const *days,
-			   unsigned n, bool flat, char **chosen, struct auc_err *err)
+enum auc_code flat_days_learn(struct scenario *s, const char *policy, struct scenario *const *days,
+			      unsigned n, bool flat, char **chosen, struct auc_err *err)
 {
 	struct search f = {.policy = policy, .days = days, .ndays = n};
 	struct worth *all[] = {&f.none, &f.published, &f.trace_worth, &f.floors, &f.now};
@@ -58,7 +58,7 @@ enum auc_code floors_learn(struct scenario *s, const char *policy, struct scenar
 	if (rc == AUC_OK)
 		rc = replay_floors(&f, &f.trace, &f.trace_worth, NULL, err);
 	if (rc == AUC_OK)
-		rc = auc_flat_search(&f.best, try_floors, &f, err);
+		rc = auc_flat_prices_search(&f.best, try_floors, &f, err);
 	if (rc == AUC_OK)
 		rc = replay_floors(&f, &f.best, &f.floors, NULL, err);
 	if (rc == AUC_OK)
@@ -81,16 +81,17 @@ static void start(struct search *f, const struct scenario *s)
 			worth += auc_utility_value(&j->utility, 1) / f->ndays;
 	for (server = s->servers; server < s->servers + s->nservers; server++)
 		for (unsigned k = 0; k < server->ncapacity; k++)
-			auc_flat_add(&f->best, server->capacity[k].name, server->capacity[k].value);
+			auc_flat_prices_add(&f->best, server->capacity[k].name,
+					    server->capacity[k].value);
 	if (s->transfer_mb_per_slot > 0)
-		auc_flat_add(&f->best, AUC_TRANSFER, s->transfer_mb_per_slot);
-	auc_flat_spread(&f->best, worth / (double)s->slots);
+		auc_flat_prices_add(&f->best, AUC_TRANSFER, s->transfer_mb_per_slot);
+	auc_flat_prices_spread(&f->best, worth / (double)s->slots);
 	f->trace = f->best;
-	auc_flat_trace(&f->trace);
+	auc_flat_prices_trace(&f->trace);
 }
 
-static enum auc_code replay_floors(struct search *f, const struct auc_flat *flat, struct worth *to,
-				   const struct worth *best, struct auc_err *err)
+static enum auc_code replay_floors(struct search *f, const struct auc_flat_prices *flat,
+				   struct worth *to, const struct worth *best, struct auc_err *err)
 {
 	enum auc_code rc = AUC_OK;
 
@@ -99,7 +100,7 @@ static enum auc_code replay_floors(struct search *f, const struct auc_flat *flat
 	return rc == AUC_OK ? replay(f, SCENARIO_PRICES_BOUNDS, to, best, err) : rc;
 }
 
-static enum auc_code try_floors(void *arg, const struct auc_flat *flat, double *worth,
+static enum auc_code try_floors(void *arg, const struct auc_flat_prices *flat, double *worth,
 				struct auc_err *err)
 {
 	struct search *f = arg;
@@ -192,7 +193,7 @@ static enum auc_code take(const struct search *f, struct scenario *s, bool flat,
 }
 
 /* Constant prices: a lower bound that is the upper one, too. */
-static enum auc_code set_floors(struct scenario *s, const struct auc_flat *flat,
+static enum auc_code set_floors(struct scenario *s, const struct auc_flat_prices *flat,
 				struct auc_err *err)
 {
 	struct scenario_amounts *const to[] = {&s->both.lower, &s->both.upper};

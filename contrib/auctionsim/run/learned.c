@@ -23,7 +23,7 @@
 #include "auctionsim/scenario/scenario_market.h"
 
 /* Without a past: there is nothing to compare with. */
-static const struct auc_guard_choice cold = {AUC_TARIFF_LEARNED, {AUC_LEARN_MIXED, 1}, true};
+static const struct auc_guard_choice cold = {AUC_TARIFF_LEARNED, {AUC_PRICE_FORM_MIXED, 1}, true};
 
 struct past {
 	const struct auc_policy *policy;
@@ -99,7 +99,7 @@ enum auc_code learned_prices(struct scenario *s, const char *mode, const char *p
 				 "none in %.200s%s",
 				 past[0], n > 1 ? " and the others" : "");
 	if (rc == AUC_OK)
-		rc = p.policy->sites ? floors_learn(s, policy, p.days, n, flat, chosen, err)
+		rc = p.policy->sites ? flat_days_learn(s, policy, p.days, n, flat, chosen, err)
 		     : p.policy->prices == AUC_PRICE_BOUNDS
 			     ? day_bounds_learn(s, policy, p.days, n, flat, chosen, err)
 			     : learn(s, &p, chosen, err);
@@ -189,7 +189,7 @@ static enum auc_code load_past(struct past *p, const struct scenario *s, char *c
 	for (; p->n < n && rc == AUC_OK; p->n++) {
 		rc = scenario_load(paths[p->n], &p->days[p->n], err);
 		if (rc == AUC_OK)
-			rc = same_market(s, p->days[p->n], err);
+			rc = scenario_same_market(s, p->days[p->n], err);
 		if (rc != AUC_OK && p->days[p->n])
 			auc_err_prefix(err,
 				       "--history: %.100s: its servers, types, slots or budget "
@@ -198,7 +198,7 @@ static enum auc_code load_past(struct past *p, const struct scenario *s, char *c
 		for (i = 0; rc == AUC_OK && p->policy->prices == AUC_PRICE_ETA &&
 			    !p->policy->sites && i < p->days[p->n]->njobs;
 		     i++)
-			if (world_is_own(&p->days[p->n]->jobs[i]))
+			if (scenario_market_is_own(&p->days[p->n]->jobs[i]))
 				rc = auc_err_set(err, AUC_EINVAL,
 						 "--history: %s: $.jobs[%u]: has types of its own, "
 						 "from which nothing can be learned",
@@ -207,8 +207,8 @@ static enum auc_code load_past(struct past *p, const struct scenario *s, char *c
 	return rc == AUC_OK && !p->policy->sites ? winsorize(p, err) : rc;
 }
 
-/* Takes from the values of all days what is above what others bid (common/pricing/winsorize.h), and from the
- * weight of a user what is above that of the others (common/pricing/user_share.h). */
+/* Takes from the values of all days what is above what others bid (common/pricing/winsorize.h), and
+ * from the weight of a user what is above that of the others (common/pricing/user_share.h). */
 static enum auc_code winsorize(struct past *p, struct auc_err *err)
 {
 	struct auc_market *m = NULL;
@@ -228,19 +228,20 @@ static enum auc_code winsorize(struct past *p, struct auc_err *err)
 	if (!jobs || !list || !factor || !work || !user)
 		rc = auc_err_set(err, AUC_ENOMEM, "--history: no memory");
 	if (rc == AUC_OK && n)
-		rc = world_market(p->days[0], NULL, &m, err);
+		rc = scenario_market_create(p->days[0], NULL, &m, err);
 	for (at = 0, i = 0; i < p->n; i++)
 		for (k = 0; rc == AUC_OK && k < p->days[i]->njobs; k++, at++) {
 			list[at] = &jobs[at];
 			user[at] = p->days[i]->jobs[k].user;
-			rc = world_job(p->days[i], &p->days[i]->jobs[k], &jobs[at], err);
+			rc = scenario_market_job(p->days[i], &p->days[i]->jobs[k], &jobs[at], err);
 			if (rc == AUC_OK)
-				work[at] = auc_winsor_work(m, &jobs[at]);
+				work[at] = auc_winsorize_work(m, &jobs[at]);
 		}
 	if (rc == AUC_OK && n)
 		rc = auc_winsorize(m, list, user, n, factor, err);
 	if (rc == AUC_OK)
-		share = auc_users_share(user, work, n, m ? p->n * auc_winsor_room(m) : 0, &who);
+		share = auc_user_share_factor(user, work, n, m ? p->n * auc_winsorize_room(m) : 0,
+					      &who);
 	for (at = 0, i = 0; i < p->n; i++)
 		for (k = 0; rc == AUC_OK && k < p->days[i]->njobs; k++, at++) {
 			auc_utility_multiply(&p->days[i]->jobs[k].utility, factor[at]);
@@ -318,7 +319,7 @@ static enum auc_code take(struct scenario *s, const struct past *p,
 	s->prices = SCENARIO_PRICES_TAUGHT;
 	if (!teacher_is_fixed(s->teacher))
 		return AUC_OK;
-	rc = world_market(s, NULL, &m, err);
+	rc = scenario_market_create(s, NULL, &m, err);
 	if (rc == AUC_OK)
 		rc = teacher_list(s->teacher, m, &list, &n, err);
 	if (rc == AUC_OK)
@@ -329,11 +330,11 @@ static enum auc_code take(struct scenario *s, const struct past *p,
 }
 
 static const char *const forms[] = {
-	[AUC_LEARN_NONE] = "nothing",
-	[AUC_LEARN_FLAT] = "one price of each TRES",
-	[AUC_LEARN_LEVEL] = "one price of each class",
-	[AUC_LEARN_TIMED] = "prices by class and slot",
-	[AUC_LEARN_MIXED] = "prices by class, half of them by slot",
+	[AUC_PRICE_FORM_NONE] = "nothing",
+	[AUC_PRICE_FORM_FLAT] = "one price of each TRES",
+	[AUC_PRICE_FORM_LEVEL] = "one price of each class",
+	[AUC_PRICE_FORM_TIMED] = "prices by class and slot",
+	[AUC_PRICE_FORM_MIXED] = "prices by class, half of them by slot",
 };
 
 /* What was chosen, and what the best of each kind that was replayed would have been worth. */

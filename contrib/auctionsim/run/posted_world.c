@@ -170,7 +170,7 @@ static bool own_tres(const struct scenario *s, const struct scenario_type *type)
 
 static double amount_of(const struct auc_named *list, unsigned n, const char *name)
 {
-	const struct auc_named *found = auc_find_named(list, n, name);
+	const struct auc_named *found = auc_list_find(list, n, name);
 
 	return found ? found->value : 0;
 }

@@ -56,7 +56,7 @@ enum auc_code prices_open(const struct scenario *s, const struct auc_policy *pol
 		return rc;
 	switch (s->prices) {
 	case SCENARIO_PRICES_GIVEN:
-		return world_give_prices(s, m, err);
+		return scenario_market_give_prices(s, m, err);
 	case SCENARIO_PRICES_TAUGHT:
 		return AUC_OK;
 	case SCENARIO_PRICES_BOUNDS:
@@ -75,7 +75,7 @@ enum auc_code prices_open(const struct scenario *s, const struct auc_policy *pol
 	case SCENARIO_PRICES_OFFLINE:
 		rc = learn_all(p, m, err);
 		if (rc == AUC_OK && kind == AUC_PRICE_BOUNDS)
-			auc_bounds_print(m, p->list, p->nclaims, &p->price);
+			auc_oasis_bounds_print(m, p->list, p->nclaims, &p->price);
 		break;
 	case SCENARIO_PRICES_LEARNED:
 		break;
@@ -111,10 +111,10 @@ enum auc_code prices_learn(struct prices *p, const struct auc_market *where,
 		return AUC_OK;
 	hear(p, where, job, m);
 	if (p->price.kind == AUC_PRICE_BOUNDS) {
-		if (!auc_bounds_due(p->nclaims - p->nlearned, p->nclaims))
+		if (!auc_oasis_bounds_due(p->nclaims - p->nlearned, p->nclaims))
 			return AUC_OK;
 		p->nlearned = p->nclaims;
-		rc = auc_bounds_learn(m, p->list, p->nclaims, &p->price, err);
+		rc = auc_oasis_bounds_learn(m, p->list, p->nclaims, &p->price, err);
 	}
 	return rc == AUC_OK ? auc_market_set_price(m, &p->price, err) : rc;
 }
@@ -144,10 +144,11 @@ static enum auc_code learn_all(struct prices *p, struct auc_market *m, struct au
 
 	for (; j < p->s->jobs + p->s->njobs && rc == AUC_OK; j++) {
 		own = NULL;
-		if (world_is_own(j))
-			rc = world_market(p->s, j, &own, err);
+		if (scenario_market_is_own(j))
+			rc = scenario_market_create(p->s, j, &own, err);
 		if (rc == AUC_OK)
-			rc = (p->sites ? world_site_job : world_job)(p->s, j, &job, err);
+			rc = (p->sites ? scenario_market_site_job : scenario_market_job)(p->s, j,
+											 &job, err);
 		if (rc == AUC_OK)
 			hear(p, own ? own : m, &job, m);
 		auc_market_destroy(own);
@@ -214,8 +215,8 @@ static void take_bounds(struct prices *p, const struct auc_market *m,
 				to->lower[r] = to->upper[r] = -INFINITY;
 			p->price.nbounds++;
 		}
-		lower = auc_find_named(b->lower.list, b->lower.n, to->name);
-		upper = auc_find_named(b->upper.list, b->upper.n, to->name);
+		lower = auc_list_find(b->lower.list, b->lower.n, to->name);
+		upper = auc_list_find(b->upper.list, b->upper.n, to->name);
 		for (r = first; r <= last && (lower || upper); r++) {
 			to->upper[r] = log(upper ? upper->value : lower->value);
 			to->lower[r] = lower ? log(lower->value) : -INFINITY;

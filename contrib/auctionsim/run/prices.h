@@ -23,8 +23,8 @@ void prices_close(struct prices *p);
 /* It is slot NOW, whose jobs are to be decided next. *CHANGED: M has other prices now. */
 enum auc_code prices_before(struct prices *p, struct auc_market *m, auc_slot now, bool *changed,
 			    struct auc_err *err);
-/* JOB, of USER (user_share.h), was decided in WHERE (M, or a market of its own): M's prices learn from
- * it, if they do. */
+/* JOB, of USER (user_share.h), was decided in WHERE (M, or a market of its own): M's prices learn
+ * from it, if they do. */
 enum auc_code prices_learn(struct prices *p, const struct auc_market *where,
 			   const struct auc_job *job, unsigned user, struct auc_market *m,
 			   struct auc_err *err);

@@ -53,7 +53,7 @@ static enum auc_code decide(struct replay *p, unsigned index, struct auc_err *er
 static enum auc_code quote(struct replay *p, struct auc_market *m, unsigned index,
 			   struct auc_err *err);
 static enum auc_code rearrange(struct replay *p, auc_slot now, struct auc_err *err);
-static enum auc_code move_waiting(struct replay *p, struct auc_rearrange *x, auc_slot now,
+static enum auc_code move_waiting(struct replay *p, struct auc_rearrange_search *x, auc_slot now,
 				  struct auc_err *err);
 static enum auc_code quote_in(void *arg, struct auc_market *m, struct auc_job *job,
 			      struct auc_decision *d, struct auc_err *err);
@@ -292,9 +292,9 @@ static enum auc_code prepare(struct replay *p, struct auc_err *err)
 	const struct auc_policy *policy = p->made ? policy_of(p->made->policy) : p->policy;
 	enum auc_code rc;
 
-	rc = world_market(p->s, NULL, &p->market, err);
+	rc = scenario_market_create(p->s, NULL, &p->market, err);
 	if (rc == AUC_OK)
-		rc = world_state(p->s, p->market, err);
+		rc = scenario_market_state(p->s, p->market, err);
 	p->sites = policy && policy->sites;
 	if (rc == AUC_OK && policy && auc_policy_is_priced(policy))
 		rc = prices_open(p->s, policy, p->market, &p->prices, err);
@@ -318,8 +318,8 @@ static enum auc_code decide(struct replay *p, unsigned index, struct auc_err *er
 	if (rc == AUC_OK && p->s->teacher && !p->made && p->policy->rearranges && !p->s->stays &&
 	    p->rearranged < (auc_slot)job->arrival)
 		rc = rearrange(p, p->rearranged = (auc_slot)job->arrival, err);
-	if (rc == AUC_OK && world_is_own(job)) {
-		rc = world_market(p->s, job, &own, err);
+	if (rc == AUC_OK && scenario_market_is_own(job)) {
+		rc = scenario_market_create(p->s, job, &own, err);
 		if (rc == AUC_OK)
 			rc = auc_market_copy_state(own, p->market, err);
 	}
@@ -346,7 +346,7 @@ static enum auc_code resolve(struct replay *p, unsigned index, struct auc_err *e
 {
 	const struct scenario_job *job = &p->s->jobs[index];
 
-	return (p->sites ? world_site_job : world_job)(p->s, job, &p->job, err);
+	return (p->sites ? scenario_market_site_job : scenario_market_job)(p->s, job, &p->job, err);
 }
 
 static enum auc_code quote(struct replay *p, struct auc_market *m, unsigned index,
@@ -376,9 +376,10 @@ static enum auc_code quote(struct replay *p, struct auc_market *m, unsigned inde
 static enum auc_code rearrange(struct replay *p, auc_slot now, struct auc_err *err)
 {
 	struct auc_market *m = auc_market_clone(p->market);
-	struct auc_ahead *ahead = auc_ahead_create(p->market);
-	struct auc_rearrange *x =
-		m ? auc_rearrange_create(m, now + 1, false, (uint64_t)now, quote_in, p) : NULL;
+	struct auc_nearness *ahead = auc_nearness_create(p->market);
+	struct auc_rearrange_search *x =
+		m ? auc_rearrange_search_create(m, now + 1, false, (uint64_t)now, quote_in, p)
+		  : NULL;
 	struct auc_given_price *list = NULL;
 	enum auc_code rc = AUC_OK;
 	size_t n = 0;
@@ -391,21 +392,21 @@ static enum auc_code rearrange(struct replay *p, auc_slot now, struct auc_err *e
 		for (unsigned i = 0; i < p->s->njobs; i++)
 			if (p->result->jobs[i].completed &&
 			    p->result->jobs[i].plan.completion > now)
-				auc_ahead_add(ahead, &p->result->jobs[i].plan);
+				auc_nearness_add(ahead, &p->result->jobs[i].plan);
 		rc = auc_market_give_prices(m, list, n, err);
 		if (rc == AUC_OK)
-			auc_ahead_discount(ahead, m, now);
+			auc_nearness_discount(ahead, m, now);
 		if (rc == AUC_OK)
 			rc = move_waiting(p, x, now, err);
 	}
 	free(list);
-	auc_rearrange_destroy(x);
-	auc_ahead_destroy(ahead);
+	auc_rearrange_search_destroy(x);
+	auc_nearness_destroy(ahead);
 	auc_market_destroy(m);
 	return rc;
 }
 
-static enum auc_code move_waiting(struct replay *p, struct auc_rearrange *x, auc_slot now,
+static enum auc_code move_waiting(struct replay *p, struct auc_rearrange_search *x, auc_slot now,
 				  struct auc_err *err)
 {
 	auc_slot last = (auc_slot)p->s->slots;
@@ -419,20 +420,20 @@ static enum auc_code move_waiting(struct replay *p, struct auc_rearrange *x, auc
 		const struct scenario_job *job = &p->s->jobs[p->order[i]];
 
 		o = &p->result->jobs[p->order[i]];
-		if (!o->completed || o->plan.start <= now || world_is_own(job))
+		if (!o->completed || o->plan.start <= now || scenario_market_is_own(job))
 			continue;
-		rc = world_job(p->s, job, &p->job, err);
+		rc = scenario_market_job(p->s, job, &p->job, err);
 		if (rc == AUC_OK)
-			rc = auc_rearrange_add(x, &p->job, &o->plan, err);
+			rc = auc_rearrange_search_add(x, &p->job, &o->plan, err);
 		waiting[n++] = o;
 	}
-	for (i = auc_rearrange_rounds(x); i && rc == AUC_OK; i--)
-		rc = auc_rearrange_round(x, err);
+	for (i = auc_rearrange_search_rounds(x); i && rc == AUC_OK; i--)
+		rc = auc_rearrange_search_round(x, err);
 	for (i = 0; i < n && rc == AUC_OK; i++)
-		if (auc_rearrange_moved(x, i))
+		if (auc_rearrange_search_moved(x, i))
 			rc = auc_market_unbook(p->market, &waiting[i]->plan, 1, last, err);
 	for (i = 0; i < n && rc == AUC_OK; i++) {
-		plan = auc_rearrange_moved(x, i);
+		plan = auc_rearrange_search_moved(x, i);
 		if (!plan)
 			continue;
 		p->result->rearranged++;
@@ -460,7 +461,7 @@ static enum auc_code posted_job(struct replay *p, unsigned index, struct auc_err
 		return auc_err_set(err, AUC_EINVAL,
 				   "%s: $.jobs[%u]: expected the key budget, found none",
 				   p->s->file, index);
-	return world_task(p->s, &p->s->jobs[index], &p->job, err);
+	return scenario_market_task(p->s, &p->s->jobs[index], &p->job, err);
 }
 
 /* The user takes an offer that is within the budget. */
@@ -502,8 +503,8 @@ static enum auc_code take_out(struct replay *p, const struct auc_market *own,
 		}
 	for (run = plan->runs; run < plan->runs + plan->nruns; run++)
 		for (t = run->from; t <= run->to && rc == AUC_OK; t++)
-			rc = auc_market_reserve_transfer(p->market, t, t,
-							 auc_plan_transfer(plan, run, t), err);
+			rc = auc_market_reserve_traffic(p->market, t, t,
+							auc_plan_traffic(plan, run, t), err);
 	return rc;
 }
 

@@ -54,7 +54,7 @@ enum auc_code steps_run(const struct scenario *s, const struct auc_stepper *step
 
 	auc_plan_init(&p.slot);
 	if (rc == AUC_OK)
-		rc = world_slot(s, NULL, 1, &p.market, err);
+		rc = scenario_market_slot(s, NULL, 1, &p.market, err);
 	if (rc == AUC_OK)
 		rc = run_slots(&p, order, progress, arg, us, err);
 	for (i = 0; i < s->njobs && rc == AUC_OK; i++)
@@ -107,7 +107,7 @@ static enum auc_code next_slot(struct steps *p, auc_slot t, struct auc_err *err)
 	if (t > auc_market_first(p->market)) {
 		auc_market_advance(p->market, t);
 		if (p->s->nstate)
-			rc = world_state(p->s, p->market, err);
+			rc = scenario_market_state(p->s, p->market, err);
 	}
 	/* Nobody asks for prices or for what fits from here on: the market need not keep them. */
 	auc_market_begin_bulk(p->market);
@@ -122,10 +122,11 @@ static enum auc_code arrive(struct steps *p, auc_slot t, unsigned index, struct 
 	enum auc_code rc = AUC_OK;
 	double before;
 
-	if (world_is_own(job))
-		rc = world_slot(p->s, job, t, &own, err);
+	if (scenario_market_is_own(job))
+		rc = scenario_market_slot(p->s, job, t, &own, err);
 	if (rc == AUC_OK)
-		rc = (p->stepper->sites ? world_site_job : world_task)(p->s, job, &p->job, err);
+		rc = (p->stepper->sites ? scenario_market_site_job
+					: scenario_market_task)(p->s, job, &p->job, err);
 	if (rc == AUC_OK) {
 		before = auc_clock_now();
 		rc = p->stepper->arrive(p->ctx, own ? own : p->market, index, &p->job, &o->reason,
@@ -174,8 +175,8 @@ static enum auc_code keep_layout(struct steps *p, auc_slot t, const struct auc_l
 	p->slot.ps_type = layout->ps_type;
 	rc = make_slot(&p->slot, t, t, layout, err);
 	if (rc == AUC_OK)
-		rc = world_is_own(job) ? book_own(p, t, job, layout, err)
-				       : auc_market_book(p->market, &p->slot, t, t, err);
+		rc = scenario_market_is_own(job) ? book_own(p, t, job, layout, err)
+						 : auc_market_book(p->market, &p->slot, t, t, err);
 	if (rc != AUC_OK)
 		return auc_err_prefix(err, "policy %s, job %.80s", p->stepper->name, job->id);
 	if (!plan->nruns) {
@@ -250,8 +251,8 @@ static enum auc_code book_own(struct steps *p, auc_slot t, const struct scenario
 			rc = take(p, t, share->server, ps, share->ps, err);
 	}
 	if (rc == AUC_OK)
-		rc = auc_market_reserve_transfer(p->market, t, t,
-						 auc_plan_transfer(&p->slot, p->slot.runs, t), err);
+		rc = auc_market_reserve_traffic(p->market, t, t,
+						auc_plan_traffic(&p->slot, p->slot.runs, t), err);
 	return rc;
 }
 

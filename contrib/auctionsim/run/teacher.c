@@ -29,11 +29,11 @@ struct teacher {
 	const struct scenario *s;
 	const struct auc_policy *policy;
 	struct bids past, today;
-	struct auc_learn *before; /* the fit that the day begins with */
-	struct auc_learn *now;    /* fits of the day */
+	struct auc_dual_prices *before; /* the fit that the day begins with */
+	struct auc_dual_prices *now;    /* fits of the day */
 	struct auc_guard_choice choice;
-	struct auc_users_level level; /* jobs, at the last look */
-	bool watches;                 /* whether such jobs come as in the past, and as many */
+	struct auc_user_share_level level; /* jobs, at the last look */
+	bool watches;                      /* whether such jobs come as in the past, and as many */
 	bool alone;         /* there is no past, or one of other jobs, which is left aside */
 	bool moved;         /* they did not: prices are fitted again as the day goes on */
 	auc_slot next;      /* slot of the next fit */
@@ -52,8 +52,8 @@ static enum auc_code compare(struct teacher *t, struct auc_market *m, auc_slot n
 			     struct auc_err *err);
 static enum auc_code count(struct teacher *t, auc_slot now, struct auc_err *err);
 static enum auc_code first_fit(struct teacher *t, struct auc_err *err);
-static enum auc_code fit(struct teacher *t, struct auc_learn *l, struct auc_market *m, auc_slot now,
-			 unsigned iterations, struct auc_err *err);
+static enum auc_code fit(struct teacher *t, struct auc_dual_prices *l, struct auc_market *m,
+			 auc_slot now, unsigned iterations, struct auc_err *err);
 static unsigned expect_past(const struct teacher *t, struct auc_dual_job *list);
 static unsigned expect_today(const struct teacher *t, const struct auc_market *m, auc_slot now,
 			     struct auc_dual_job *list, struct auc_job *jobs);
@@ -75,9 +75,9 @@ enum auc_code teacher_create(const struct scenario *s, const struct auc_policy *
 	t->policy = policy;
 	rc = hear_days(t, days, n, without, err);
 	if (rc == AUC_OK)
-		rc = world_market(s, NULL, &m, err);
+		rc = scenario_market_create(s, NULL, &m, err);
 	if (rc == AUC_OK)
-		rc = auc_learn_create(m, policy, "", &t->before, err);
+		rc = auc_dual_prices_create(m, policy, "", &t->before, err);
 	t->alone = !t->past.n;
 	if (rc == AUC_OK && t->past.n)
 		rc = first_fit(t, err);
@@ -93,8 +93,8 @@ void teacher_destroy(struct teacher *t)
 {
 	if (!t)
 		return;
-	auc_learn_destroy(t->before);
-	auc_learn_destroy(t->now);
+	auc_dual_prices_destroy(t->before);
+	auc_dual_prices_destroy(t->now);
 	clear(&t->past);
 	clear(&t->today);
 	free(t);
@@ -123,7 +123,7 @@ bool teacher_moved(const struct teacher *t)
 enum auc_code teacher_list(const struct teacher *t, const struct auc_market *m,
 			   struct auc_given_price **list, size_t *n, struct auc_err *err)
 {
-	return auc_learn_list(t->before, m, &t->choice.prices, list, n, err);
+	return auc_dual_prices_list(t->before, m, &t->choice.prices, list, n, err);
 }
 
 /* -- jobs -- */
@@ -141,7 +141,7 @@ static enum auc_code hear_days(struct teacher *t, struct scenario *const *days, 
 	for (i = 0; i < n; i++)
 		for (k = 0; (i != without || half) && k < days[i]->njobs && rc == AUC_OK;
 		     k += half ? 2 : 1) {
-			rc = world_job(days[i], &days[i]->jobs[k], &job, err);
+			rc = scenario_market_job(days[i], &days[i]->jobs[k], &job, err);
 			if (rc == AUC_OK)
 				rc = add_job(&t->past, &job, days[i]->jobs[k].user,
 					     days[i]->jobs[k].share, t->s->nservers, err);
@@ -202,12 +202,12 @@ static void clear(struct bids *c)
 static enum auc_code first_fit(struct teacher *t, struct auc_err *err)
 {
 	struct auc_market *m = NULL;
-	enum auc_code rc = world_market(t->s, NULL, &m, err);
+	enum auc_code rc = scenario_market_create(t->s, NULL, &m, err);
 
 	if (rc == AUC_OK)
-		rc = world_state(t->s, m, err);
+		rc = scenario_market_state(t->s, m, err);
 	if (rc == AUC_OK)
-		rc = fit(t, t->before, m, auc_market_first(m), AUC_LEARN_ITERATIONS, err);
+		rc = fit(t, t->before, m, auc_market_first(m), AUC_DUAL_PRICES_ITERATIONS, err);
 	auc_market_destroy(m);
 	return rc;
 }
@@ -226,7 +226,7 @@ enum auc_code teacher_open(struct teacher *t, struct auc_market *m, struct auc_e
 	t->next = auc_market_first(m) + (auc_slot)ceil((double)t->s->slots / AUC_GUARD_FITS_A_DAY);
 	t->next_jobs = FIRST_JOBS;
 	t->moved = false;
-	t->level = (struct auc_users_level){0};
+	t->level = (struct auc_user_share_level){0};
 	if (t->s->prices != SCENARIO_PRICES_TAUGHT)
 		return AUC_OK;
 	if (t->past.n)
@@ -244,11 +244,11 @@ static enum auc_code begin_fits(struct teacher *t, const struct auc_market *m, b
 	enum auc_code rc;
 
 	t->alone = alone;
-	auc_learn_destroy(t->now);
+	auc_dual_prices_destroy(t->now);
 	t->now = NULL;
-	rc = auc_learn_create(m, t->policy, "", &t->now, err);
+	rc = auc_dual_prices_create(m, t->policy, "", &t->now, err);
 	if (rc == AUC_OK && !alone)
-		auc_learn_follow(t->now, t->before);
+		auc_dual_prices_follow(t->now, t->before);
 	return rc;
 }
 
@@ -256,7 +256,7 @@ enum auc_code teacher_before(struct teacher *t, struct auc_market *m, auc_slot n
 			     struct auc_err *err)
 {
 	bool grown = t->today.n >= t->next_jobs, due;
-	struct auc_learn_choice choice;
+	struct auc_price_choice choice;
 	struct auc_given_price *list = NULL;
 	enum auc_code rc = AUC_OK;
 	size_t n = 0;
@@ -279,14 +279,15 @@ enum auc_code teacher_before(struct teacher *t, struct auc_market *m, auc_slot n
 		return rc;
 	choice = auc_guard_again(&t->choice);
 	if (t->alone)
-		choice = (struct auc_learn_choice){AUC_LEARN_MIXED,
+		choice = (struct auc_price_choice){AUC_PRICE_FORM_MIXED,
 						   (double)t->today.n / (t->today.n + DOUBT)};
 	rc = fit(t, t->now, m, now,
-		 auc_learn_ready(t->now) || !(t->alone || t->moved) ? AUC_LEARN_AGAIN
-								    : AUC_LEARN_ITERATIONS,
+		 auc_dual_prices_ready(t->now) || !(t->alone || t->moved)
+			 ? AUC_DUAL_PRICES_AGAIN
+			 : AUC_DUAL_PRICES_ITERATIONS,
 		 err);
 	if (rc == AUC_OK)
-		rc = auc_learn_list(t->now, m, &choice, &list, &n, err);
+		rc = auc_dual_prices_list(t->now, m, &choice, &list, &n, err);
 	if (rc == AUC_OK)
 		rc = auc_market_give_prices(m, list, n, err);
 	*changed = rc == AUC_OK;
@@ -297,14 +298,14 @@ enum auc_code teacher_before(struct teacher *t, struct auc_market *m, auc_slot n
 enum auc_code teacher_costs(const struct teacher *t, const struct auc_market *m,
 			    struct auc_given_price **list, size_t *n, struct auc_err *err)
 {
-	const struct auc_learn *l = auc_learn_ready(t->now) ? t->now : t->before;
+	const struct auc_dual_prices *l = auc_dual_prices_ready(t->now) ? t->now : t->before;
 
 	*list = NULL;
 	*n = 0;
 	if (!t->watches || (t->choice.kind < AUC_TARIFF_FLAT && !t->moved))
 		return AUC_OK;
-	return auc_learn_ready(l) && (l == t->now || !t->alone)
-		       ? auc_learn_list(l, m, &auc_guard_usual.prices, list, n, err)
+	return auc_dual_prices_ready(l) && (l == t->now || !t->alone)
+		       ? auc_dual_prices_list(l, m, &auc_guard_usual.prices, list, n, err)
 		       : AUC_OK;
 }
 
@@ -312,7 +313,7 @@ enum auc_code teacher_costs(const struct teacher *t, const struct auc_market *m,
 static enum auc_code compare(struct teacher *t, struct auc_market *m, auc_slot now,
 			     struct auc_err *err)
 {
-	struct auc_mix today = {.user = t->today.user}, past = {0};
+	struct auc_drift_jobs today = {.user = t->today.user}, past = {0};
 	const struct auc_job **jobs = calloc((size_t)t->today.n + t->past.n, sizeof(*jobs));
 	unsigned *user = calloc(t->past.n, sizeof(*user));
 	enum auc_code rc = AUC_OK;
@@ -331,7 +332,7 @@ static enum auc_code compare(struct teacher *t, struct auc_market *m, auc_slot n
 		today.jobs = jobs;
 		past.jobs = jobs + today.n;
 		past.user = user;
-		rc = auc_mix_compare(m, &today, &past, &evidence, err);
+		rc = auc_drift_compare(m, &today, &past, &evidence, err);
 	}
 	if (rc == AUC_OK && (evidence > 1) != t->alone)
 		rc = begin_fits(t, m, evidence > 1, err);
@@ -351,7 +352,8 @@ static enum auc_code count(struct teacher *t, auc_slot now, struct auc_err *err)
 	for (unsigned i = 0; i < t->past.n; i++)
 		if (t->past.jobs[i].arrival < now)
 			user[n++] = t->past.user[i];
-	rc = auc_users_level(t->today.user, t->today.n, user, n, t->past.weight, &t->level, err);
+	rc = auc_user_share_level(t->today.user, t->today.n, user, n, t->past.weight, &t->level,
+				  err);
 	free(user);
 	return rc;
 }
@@ -366,8 +368,8 @@ enum auc_code teacher_heard(struct teacher *t, const struct auc_job *job, unsign
  * What is expected from slot NOW on: the jobs of the past, as many more or fewer as today has had
  * more or fewer than they until now; if today is alone, jobs like its own.
  */
-static enum auc_code fit(struct teacher *t, struct auc_learn *l, struct auc_market *m, auc_slot now,
-			 unsigned iterations, struct auc_err *err)
+static enum auc_code fit(struct teacher *t, struct auc_dual_prices *l, struct auc_market *m,
+			 auc_slot now, unsigned iterations, struct auc_err *err)
 {
 	size_t most = 2 * (size_t)t->today.n + t->past.n + 1;
 	struct auc_dual_job *list = calloc(most, sizeof(*list));
@@ -380,7 +382,7 @@ static enum auc_code fit(struct teacher *t, struct auc_learn *l, struct auc_mark
 	if (rc == AUC_OK)
 		n = t->alone ? expect_today(t, m, now, list, jobs) : expect_past(t, list);
 	if (rc == AUC_OK)
-		rc = auc_learn_fit(l, m, list, n, now, iterations, err);
+		rc = auc_dual_prices_fit(l, m, list, n, now, iterations, err);
 	free(list);
 	free(jobs);
 	return rc;
@@ -388,8 +390,8 @@ static enum auc_code fit(struct teacher *t, struct auc_learn *l, struct auc_mark
 
 static unsigned expect_past(const struct teacher *t, struct auc_dual_job *list)
 {
-	double weight =
-		t->past.weight * AUC_LEARN_WEIGHT * auc_learn_rate(t->level.now, t->level.before);
+	double weight = t->past.weight * AUC_DUAL_PRICES_WEIGHT *
+			auc_dual_prices_rate(t->level.now, t->level.before);
 	unsigned i;
 
 	for (i = 0; i < t->past.n; i++)
@@ -428,8 +430,9 @@ static unsigned expect_again(const struct bids *c, unsigned i, double weight, au
 	for (n = 0; n < of; n++) {
 		jobs[n] = c->jobs[i + n];
 		jobs[n].arrival = from + (auc_slot)(length * (n + 0.5) / of);
-		list[n] = (struct auc_dual_job){
-			.job = &jobs[n], .weight = weight * AUC_LEARN_WEIGHT * c->share[i + n]};
+		list[n] = (struct auc_dual_job){.job = &jobs[n],
+						.weight = weight * AUC_DUAL_PRICES_WEIGHT *
+							  c->share[i + n]};
 	}
 	return n;
 }

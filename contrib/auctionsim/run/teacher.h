@@ -44,8 +44,8 @@ enum auc_code teacher_open(struct teacher *t, struct auc_market *m, struct auc_e
  * makes *CHANGED true. */
 enum auc_code teacher_before(struct teacher *t, struct auc_market *m, auc_slot now, bool *changed,
 			     struct auc_err *err);
-/* What slots cost by the last fit, for jobs that wait (rearrange_search.h), not to sell by. *LIST is
- * malloc'd; none where nothing was fitted yet, or the day does not sell by what fits find. */
+/* What slots cost by the last fit, for jobs that wait (rearrange_search.h), not to sell by. *LIST
+ * is malloc'd; none where nothing was fitted yet, or the day does not sell by what fits find. */
 enum auc_code teacher_costs(const struct teacher *t, const struct auc_market *m,
 			    struct auc_given_price **list, size_t *n, struct auc_err *err);
 /* JOB, of USER (user_share.h), was decided. */

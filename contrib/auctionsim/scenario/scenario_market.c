@@ -29,21 +29,22 @@ static enum auc_code take_over(const struct scenario *s, const struct scenario_j
 			       struct auc_job *out, struct auc_err *err);
 static int by_server(const void *a, const void *b);
 
-enum auc_code world_market(const struct scenario *s, const struct scenario_job *job,
-			   struct auc_market **m, struct auc_err *err)
+enum auc_code scenario_market_create(const struct scenario *s, const struct scenario_job *job,
+				     struct auc_market **m, struct auc_err *err)
 {
 	return make_market(s, job, (unsigned)s->slots, 1, m, err);
 }
 
-enum auc_code world_slot(const struct scenario *s, const struct scenario_job *job, auc_slot t,
-			 struct auc_market **m, struct auc_err *err)
+enum auc_code scenario_market_slot(const struct scenario *s, const struct scenario_job *job,
+				   auc_slot t, struct auc_market **m, struct auc_err *err)
 {
 	enum auc_code rc = make_market(s, job, 1, t, m, err);
 
-	return rc == AUC_OK && s->nstate ? world_state(s, *m, err) : rc;
+	return rc == AUC_OK && s->nstate ? scenario_market_state(s, *m, err) : rc;
 }
 
-enum auc_code world_state(const struct scenario *s, struct auc_market *m, struct auc_err *err)
+enum auc_code scenario_market_state(const struct scenario *s, struct auc_market *m,
+				    struct auc_err *err)
 {
 	const struct scenario_entry *e;
 	enum auc_code rc = AUC_OK;
@@ -55,8 +56,8 @@ enum auc_code world_state(const struct scenario *s, struct auc_market *m, struct
 		e = &s->state[i];
 		tres = auc_market_find_tres(m, e->tres);
 		if (e->server == SCENARIO_ANY_SERVER)
-			rc = auc_market_reserve_transfer(m, (auc_slot)e->from, (auc_slot)e->to,
-							 e->amount, err);
+			rc = auc_market_reserve_traffic(m, (auc_slot)e->from, (auc_slot)e->to,
+							e->amount, err);
 		else if (tres >= 0)
 			rc = auc_market_reserve(m, e->server, (unsigned)tres, (auc_slot)e->from,
 						(auc_slot)e->to, e->amount, err);
@@ -69,7 +70,8 @@ enum auc_code world_state(const struct scenario *s, struct auc_market *m, struct
 	return rc;
 }
 
-enum auc_code world_give_prices(const struct scenario *s, struct auc_market *m, struct auc_err *err)
+enum auc_code scenario_market_give_prices(const struct scenario *s, struct auc_market *m,
+					  struct auc_err *err)
 {
 	struct auc_given_price *list = calloc(s->nvalues + 1, sizeof(*list));
 	const struct scenario_entry *e;
@@ -97,16 +99,16 @@ enum auc_code world_give_prices(const struct scenario *s, struct auc_market *m, 
 	return rc;
 }
 
-enum auc_code world_job(const struct scenario *s, const struct scenario_job *job,
-			struct auc_job *out, struct auc_err *err)
+enum auc_code scenario_market_job(const struct scenario *s, const struct scenario_job *job,
+				  struct auc_job *out, struct auc_err *err)
 {
 	enum auc_code rc = needed(s, job, job->has_utility, "utility", err);
 
-	return rc == AUC_OK ? world_task(s, job, out, err) : rc;
+	return rc == AUC_OK ? scenario_market_task(s, job, out, err) : rc;
 }
 
-enum auc_code world_task(const struct scenario *s, const struct scenario_job *job,
-			 struct auc_job *out, struct auc_err *err)
+enum auc_code scenario_market_task(const struct scenario *s, const struct scenario_job *job,
+				   struct auc_job *out, struct auc_err *err)
 {
 	enum auc_code rc;
 
@@ -126,8 +128,8 @@ enum auc_code world_task(const struct scenario *s, const struct scenario_job *jo
 	return rc == AUC_OK ? take_over(s, job, out, err) : rc;
 }
 
-enum auc_code world_site_job(const struct scenario *s, const struct scenario_job *job,
-			     struct auc_job *out, struct auc_err *err)
+enum auc_code scenario_market_site_job(const struct scenario *s, const struct scenario_job *job,
+				       struct auc_job *out, struct auc_err *err)
 {
 	unsigned i, w = s->nworker_types + job->nworker_types, p = s->nps_types + job->nps_types;
 	struct auc_data *grown;
@@ -216,7 +218,7 @@ static enum auc_code take_over(const struct scenario *s, const struct scenario_j
 	return AUC_OK;
 }
 
-bool world_is_own(const struct scenario_job *job)
+bool scenario_market_is_own(const struct scenario_job *job)
 {
 	return job->nworker_types || job->nps_types;
 }
@@ -242,7 +244,7 @@ static enum auc_code make_market(const struct scenario *s, const struct scenario
 	if (rc == AUC_OK)
 		rc = add_types(s, job, *m, err);
 	if (rc == AUC_OK && s->transfer_mb_per_slot >= 0)
-		rc = auc_market_set_transfer(*m, s->transfer_mb_per_slot, err);
+		rc = auc_market_set_traffic(*m, s->transfer_mb_per_slot, err);
 	if (rc == AUC_OK)
 		rc = auc_market_ready(*m, &none, err);
 	if (rc == AUC_OK)

@@ -20,7 +20,8 @@ static bool same_amounts(const char *where, const struct auc_named *a, unsigned 
 			 const struct auc_named *b, unsigned nb, struct auc_err *err);
 static const char *role_word(unsigned roles);
 
-enum auc_code same_market(const struct scenario *a, const struct scenario *b, struct auc_err *err)
+enum auc_code scenario_same_market(const struct scenario *a, const struct scenario *b,
+				   struct auc_err *err)
 {
 	return same_number((double)a->slots, (double)b->slots, err, "slots") &&
 			       same_number(a->slot_seconds, b->slot_seconds, err, "slot_seconds") &&

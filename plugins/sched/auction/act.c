@@ -46,7 +46,7 @@ void auc_act(struct auc_agent *a, struct auc_task *t, double now)
 	/* What it holds was sold to it for now, and Slurm would give it to others. */
 	for (unsigned i = 0; t->suspended && i < t->exec.nparts; i++)
 		if (t->exec.jobs[i].id && t->exec.jobs[i].seen == AUC_SEEN_RUNNING)
-			auc_control_resume(t->exec.jobs[i].id);
+			auc_rpc_resume(t->exec.jobs[i].id);
 }
 
 void auc_act_receipt(struct auc_agent *a, struct auc_task *t, double now)
@@ -56,8 +56,8 @@ void auc_act_receipt(struct auc_agent *a, struct auc_task *t, double now)
 	    t->exec.booked == AUC_SALE_SETTLED)
 		return;
 	auc_receipts_put(t->exec.jobs[0].id, t->sale, t->receipt);
-	t->receipt_sent = !auc_change_put(a, AUC_CHANGE_RECEIPT, t->exec.jobs[0].id, t->sale, NULL,
-					  t->receipt, NULL);
+	t->receipt_sent = !auc_job_change_put(a, AUC_JOB_CHANGE_RECEIPT, t->exec.jobs[0].id,
+					      t->sale, NULL, t->receipt, NULL);
 }
 
 void auc_act_kill_stray(struct auc_agent *a, const slurm_job_info_t *info, const char *receipt)
@@ -68,8 +68,8 @@ void auc_act_kill_stray(struct auc_agent *a, const slurm_job_info_t *info, const
 	struct auc_err err;
 
 	if (receipt)
-		code = auc_change_put(a, bar ? AUC_CHANGE_BAR : AUC_CHANGE_END, job, NULL, NULL,
-				      receipt, &err);
+		code = auc_job_change_put(a, bar ? AUC_JOB_CHANGE_BAR : AUC_JOB_CHANGE_END, job,
+					  NULL, NULL, receipt, &err);
 	else
 		code = end_job(a, job, auc_job_pending(info), &err);
 	if (bar)
@@ -86,10 +86,10 @@ static void carry_out(struct auc_agent *a, struct auc_task *t, const struct auc_
 		[AUC_ASK_LIMIT] = AUC_ERROR_MOVE,    [AUC_ASK_NOTICE] = AUC_ERROR_SIGNAL,
 		[AUC_ASK_WARN] = AUC_ERROR_SIGNAL,   [AUC_ASK_KILL] = AUC_ERROR_KILL,
 	};
-	static const enum auc_change changes[] = {
-		[AUC_ASK_PLACE] = AUC_CHANGE_PLACE,
-		[AUC_ASK_MOVE] = AUC_CHANGE_MOVE,
-		[AUC_ASK_LIMIT] = AUC_CHANGE_LIMIT,
+	static const enum auc_job_change changes[] = {
+		[AUC_ASK_PLACE] = AUC_JOB_CHANGE_PLACE,
+		[AUC_ASK_MOVE] = AUC_JOB_CHANGE_MOVE,
+		[AUC_ASK_LIMIT] = AUC_JOB_CHANGE_LIMIT,
 	};
 	const struct auc_part *p = &t->parts[action->part];
 	unsigned part = p->lead ? 0 : action->part;
@@ -123,17 +123,17 @@ static void carry_out(struct auc_agent *a, struct auc_task *t, const struct auc_
 	case AUC_ASK_LIMIT:
 		code = auc_slice_of(p, p->start, p->end, &slice, &err);
 		if (!code)
-			code = auc_change_put(a, changes[action->ask], job, t->sale, &slice, NULL,
-					      &err);
+			code = auc_job_change_put(a, changes[action->ask], job, t->sale, &slice,
+						  NULL, &err);
 		break;
 	case AUC_ASK_NOTICE:
 		sig = auc_conf_change_signal(auc_auction_conf(a->auction));
 		if (sig)
-			code = auc_control_signal(job, sig, &err);
+			code = auc_rpc_signal(job, sig, &err);
 		slurm_info("sched/auction: job %u is told that its layout changes", job);
 		break;
 	case AUC_ASK_WARN:
-		auc_control_warn(job, action->part == 0, NULL);
+		auc_rpc_warn(job, action->part == 0, NULL);
 		break;
 	case AUC_ASK_KILL:
 		code = end_job(a, job, t->exec.jobs[part].seen == AUC_SEEN_PENDING, &err);
@@ -152,7 +152,7 @@ static void carry_out(struct auc_agent *a, struct auc_task *t, const struct auc_
 static bool waits(const struct auc_agent *a, enum auc_exec_ask ask, uint32_t job)
 {
 	return ask != AUC_ASK_SUBMIT && ask != AUC_ASK_WARN && ask != AUC_ASK_KILL &&
-	       auc_change_out(a, job);
+	       auc_job_change_out(a, job);
 }
 
 /*
@@ -174,11 +174,11 @@ static void look_again(struct auc_agent *a)
 static enum auc_code end_job(struct auc_agent *a, uint32_t job, bool pending, struct auc_err *err)
 {
 	if (!pending || !may_run(a)) {
-		auc_change_overtake(a, job);
-		return auc_control_kill(job, err);
+		auc_job_change_overtake(a, job);
+		return auc_rpc_kill(job, err);
 	}
 	look_again(a);
-	return auc_change_put(a, AUC_CHANGE_HOLD, job, NULL, NULL, NULL, err);
+	return auc_job_change_put(a, AUC_JOB_CHANGE_HOLD, job, NULL, NULL, NULL, err);
 }
 
 /*
@@ -192,9 +192,9 @@ static enum auc_code nudge(struct auc_agent *a, const struct auc_task *t, unsign
 	/* A requeue that was cut short may have left it open to its owner. */
 	bool open = !part && t->lead && t->lead->requeue;
 
-	if (j->begin <= auc_site_now() && !open && auc_control_schedule())
+	if (j->begin <= auc_site_now() && !open && auc_rpc_schedule())
 		return AUC_OK;
-	return auc_change_put(a, AUC_CHANGE_START, j->id, t->sale, NULL, NULL, err);
+	return auc_job_change_put(a, AUC_JOB_CHANGE_START, j->id, t->sale, NULL, NULL, err);
 }
 
 static enum auc_code submit(const struct auc_agent *a, struct auc_task *t, unsigned part,
@@ -206,5 +206,5 @@ static enum auc_code submit(const struct auc_agent *a, struct auc_task *t, unsig
 				  .qos = t->qos,
 				  .reservation = auc_fence_of(a, t, part)};
 
-	return auc_control_submit_member(&owner, slice, t->sale, t->exec.jobs[0].id, id, err);
+	return auc_rpc_submit_member(&owner, slice, t->sale, t->exec.jobs[0].id, id, err);
 }

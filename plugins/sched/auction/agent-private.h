@@ -21,10 +21,10 @@
 	0.25 /* seconds until something that is about to happen; between two cycles then           \
 	      */
 
-struct auc_errands;
+struct auc_rpc_threads;
 struct auc_fences;
 struct auc_power;
-struct auc_settle;
+struct auc_settling;
 
 /* Seconds from the start in which nodes may have jobs to tell of, at most. */
 #define AUC_SETTLING 30.0
@@ -53,8 +53,8 @@ struct auc_agent {
 	unsigned records; /* all of Slurm's jobs when they were last counted */
 	uint64_t edition; /* of the ledger, that the tasks are like; 0: none */
 	uint64_t lapsed;  /* liens, as counted by it */
-	struct auc_pace pace;
-	struct auc_pace_signs signs; /* of this cycle */
+	struct auc_look_pace look_pace;
+	struct auc_look_pace_signs signs; /* of this cycle */
 	/* No sale can be near a change, or have trouble, before that, as long as the ledger and the
 	 * nodes are as in these editions: then nobody goes through all sales in each cycle. */
 	double calm_until;
@@ -69,7 +69,7 @@ struct auc_agent {
 	double wait;         /* seconds until next_try, when that was set; 0: nothing has failed */
 	bool nodes_fresh;    /* nodes are known as they were behind this cycle's look at records */
 	double latest_nodes; /* nodes are looked at by then, */
-	struct auc_stamp node_stamps[AUC_CONTROL_NSTAMPS]; /* and if slurmctld says something new */
+	struct auc_stamp node_stamps[AUC_RPC_NSTAMPS]; /* and if slurmctld says something new */
 	double clock; /* Unix time is ahead of auc_site_elapsed() by that; 0: not known yet */
 	partition_info_msg_t *partitions; /* as Slurm last listed them; NULL: they are to be */
 	double next_seldom;               /* partitions and reservations are loaded again by then */
@@ -79,13 +79,13 @@ struct auc_agent {
 	unsigned nup;
 	uint32_t *protected;
 	unsigned nprotected;
-	struct auc_errands *changes, *writes; /* job_change.c's */
-	struct auc_fences *fences;            /* fence.c's */
-	struct auc_power *power;              /* power.c's */
-	struct auc_settle *settle;            /* settling.c's */
-	struct auc_err unknown;               /* why nodes or partitions were last not known */
-	struct auc_again_said said;           /* complaints */
-	char missing[512];                    /* partitions that slurm.conf lacks; "": none */
+	struct auc_rpc_threads *changes, *writes; /* job_change.c's */
+	struct auc_fences *fences;                /* fence.c's */
+	struct auc_power *power;                  /* power.c's */
+	struct auc_settling *settle;              /* settling.c's */
+	struct auc_err unknown;                   /* why nodes or partitions were last not known */
+	struct auc_retry_said said;               /* complaints */
+	char missing[512];                        /* partitions that slurm.conf lacks; "": none */
 	struct auc_agent_stats stats;
 };
 

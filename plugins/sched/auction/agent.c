@@ -66,7 +66,7 @@ static void check_version(struct auc_agent *a);
 static void reload(struct auc_agent *a, double now);
 static bool nodes_due(const struct auc_agent *a, double now);
 static bool nodes_moved(const struct auc_agent *a);
-static bool said_new(const struct auc_agent *a, enum auc_control_stamp what);
+static bool said_new(const struct auc_agent *a, enum auc_rpc_stamp what);
 static bool load_nodes(struct auc_agent *a, double now, bool seldom, node_info_msg_t **nodes);
 static bool refresh_nodes(struct auc_agent *a, double now, bool force);
 static void see_missing(struct auc_agent *a);
@@ -154,8 +154,8 @@ static bool end_threads(const struct timespec *until)
 	if (!agent.ended && pthread_timedjoin_np(agent.thread, NULL, until))
 		return false;
 	agent.ended = true;
-	if (!auc_learner_stop(until) || !auc_receipts_stop(until) ||
-	    !auc_change_stop(&agent.a, until))
+	if (!auc_fitter_stop(until) || !auc_receipts_stop(until) ||
+	    !auc_job_change_stop(&agent.a, until))
 		return false;
 	auc_site_attach(false);
 	/* job_submit may keep the auction, as on a backup controller that gives way: the spool is
@@ -190,7 +190,7 @@ void auc_agent_reconfigure(void)
 void auc_agent_complain(struct auc_agent *a, enum auc_agent_error kind, const struct auc_err *err)
 {
 	a->stats.errors[kind]++;
-	if (auc_again_say(&a->said, err->text, auc_site_elapsed()))
+	if (auc_retry_say(&a->said, err->text, auc_site_elapsed()))
 		slurm_error("sched/auction: %s", err->text);
 }
 
@@ -214,7 +214,7 @@ static void *agent_main(void *arg)
 	a->unsaved = false;
 	a->next_try = a->wait = 0;
 	a->missing[0] = '\0';
-	auc_settle_clear(a);
+	auc_settling_clear(a);
 	check_version(a);
 	pthread_mutex_lock(&agent.lock);
 	while (!agent.stop) {
@@ -247,7 +247,7 @@ static void *agent_main(void *arg)
 	auc_tasks_clear(&a->tasks);
 	auc_fence_clear(a);
 	auc_power_clear(a);
-	auc_settle_clear(a);
+	auc_settling_clear(a);
 	slurm_free_partition_info_msg(a->partitions);
 	a->partitions = NULL;
 	free(a->servers);
@@ -309,7 +309,7 @@ static void check_version(struct auc_agent *a)
 	char running[64];
 	struct auc_err err;
 
-	if (auc_control_version(running, sizeof(running), &err))
+	if (auc_rpc_version(running, sizeof(running), &err))
 		auc_agent_complain(a, AUC_ERROR_LOOK, &err);
 	else if (strcmp(running, BUILT_FOR_SLURM))
 		slurm_error("sched/auction: built for Slurm %s, running in %s", BUILT_FOR_SLURM,
@@ -357,15 +357,15 @@ static bool nodes_due(const struct auc_agent *a, double now)
 /* True if slurmctld says that it knows more of nodes than we do. */
 static bool nodes_moved(const struct auc_agent *a)
 {
-	for (unsigned i = 0; i < AUC_CONTROL_NSTAMPS; i++)
+	for (unsigned i = 0; i < AUC_RPC_NSTAMPS; i++)
 		if (i != AUC_STAMP_JOBS && said_new(a, i))
 			return true;
 	return false;
 }
 
-static bool said_new(const struct auc_agent *a, enum auc_control_stamp what)
+static bool said_new(const struct auc_agent *a, enum auc_rpc_stamp what)
 {
-	return auc_stamp_moved(&a->node_stamps[what], auc_control_changed(what));
+	return auc_stamp_moved(&a->node_stamps[what], auc_rpc_changed(what));
 }
 
 /* SELDOM: the partitions, too, and the reservations are to be next. Each start and end of a job is
@@ -378,11 +378,11 @@ static bool load_nodes(struct auc_agent *a, double now, bool seldom, node_info_m
 	if (seldom) {
 		slurm_free_partition_info_msg(a->partitions);
 		a->partitions = NULL;
-		code = auc_control_load_partitions(&a->partitions, &err);
+		code = auc_rpc_load_partitions(&a->partitions, &err);
 		a->next_seldom = now + NODES_MAX;
 	}
 	if (!code)
-		code = auc_control_load_nodes(nodes, &err);
+		code = auc_rpc_load_nodes(nodes, &err);
 	if (!code)
 		return true;
 	a->next_seldom = 0;
@@ -395,20 +395,20 @@ static bool refresh_nodes(struct auc_agent *a, double now, bool force)
 {
 	bool seldom = force || !a->partitions || now >= a->next_seldom ||
 		      said_new(a, AUC_STAMP_PARTITIONS) || said_new(a, AUC_STAMP_RESERVATIONS);
-	struct auc_stamp stamps[AUC_CONTROL_NSTAMPS];
+	struct auc_stamp stamps[AUC_RPC_NSTAMPS];
 	const partition_info_msg_t *partitions;
 	struct auc_server_spec *servers;
 	node_info_msg_t *nodes;
 	struct auc_err err;
-	double began = auc_site_now(), took, every = a->heard ? NODES_EVERY : AUC_SETTLE_EVERY;
+	double began = auc_site_now(), took, every = a->heard ? NODES_EVERY : AUC_SETTLING_EVERY;
 	enum auc_code code;
 	bool known;
 	unsigned n;
 
 	a->next_nodes = now + every;
 	a->latest_nodes = a->next_nodes; /* if this fails */
-	for (unsigned i = 0; i < AUC_CONTROL_NSTAMPS; i++)
-		stamps[i] = auc_stamp_of(auc_control_changed(i), now);
+	for (unsigned i = 0; i < AUC_RPC_NSTAMPS; i++)
+		stamps[i] = auc_stamp_of(auc_rpc_changed(i), now);
 	if (!a->auction)
 		return false;
 	if (!load_nodes(a, now, seldom, &nodes))
@@ -430,7 +430,7 @@ static bool refresh_nodes(struct auc_agent *a, double now, bool force)
 	if (known) {
 		a->latest_nodes = a->heard ? now + NODES_MAX : a->next_nodes;
 		memcpy(a->node_stamps, stamps, sizeof(stamps));
-		auc_settle_look(a, nodes);
+		auc_settling_look(a, nodes);
 		auc_fence_look(a, nodes, seldom);
 		auc_power_look(a, nodes);
 	}
@@ -533,7 +533,7 @@ static void mark_down(const struct auc_agent *a, struct auc_task *t, double now)
 static void mark_unheard(const struct auc_agent *a, struct auc_task *t)
 {
 	for (unsigned i = 0; i < t->exec.nparts; i++)
-		t->exec.unheard[i] = auc_settle_waits(a, t->parts[i].server);
+		t->exec.unheard[i] = auc_settling_waits(a, t->parts[i].server);
 }
 
 static int by_name(const void *a, const void *b)
@@ -551,7 +551,7 @@ static void open_up(struct auc_agent *a, double now)
 	struct auc_err err;
 	unsigned n;
 
-	a->wait = auc_again_wait(a->wait);
+	a->wait = auc_retry_wait(a->wait);
 	a->next_try = now + a->wait;
 	a->auction = auc_site_enter(&err);
 	if (!a->auction) {
@@ -589,7 +589,7 @@ static void open_up(struct auc_agent *a, double now)
 				    "use and left out, the first: %s",
 				    (unsigned long long)report.skipped, report.why);
 	}
-	if (auc_receipts_start(a->dir, &err) || auc_change_start(a, &err) ||
+	if (auc_receipts_start(a->dir, &err) || auc_job_change_start(a, &err) ||
 	    auc_auction_sales(a->auction, &views, &n, &err)) {
 		auc_site_gate(err.text);
 		auc_agent_complain(a, AUC_ERROR_LEDGER, &err);
@@ -601,7 +601,7 @@ static void open_up(struct auc_agent *a, double now)
 		auc_sale_view_clear(&views[i]);
 	}
 	free(views);
-	if (auc_learner_start(a->auction, &err)) /* prices stay as they are */
+	if (auc_fitter_start(a->auction, &err)) /* prices stay as they are */
 		auc_agent_complain(a, AUC_ERROR_LEDGER, &err);
 	auc_look_reset(a);
 	a->edition = 0;
@@ -621,7 +621,7 @@ static double cycle(struct auc_agent *a, double now)
 	bool looked;
 
 	take_rules(a);
-	auc_change_done(a, now);
+	auc_job_change_done(a, now);
 	if (!auc_book_sync(a))
 		return now + RETRY;
 	a->calm = now < a->calm_until && a->edition == a->calm_edition && a->nodes == a->calm_nodes;
@@ -647,7 +647,7 @@ static double cycle(struct auc_agent *a, double now)
 	if (auc_auction_tick(a->auction, now))
 		a->changed = true;
 	if (auc_auction_fit_due(a->auction, now))
-		auc_learner_ask();
+		auc_fitter_ask();
 	auc_book_revise(a, now);
 	auc_book_commit(a);
 	/* Jobs may be another slurmctld's now. */
@@ -764,7 +764,7 @@ static void drop_finished_tasks(struct auc_agent *a)
 		bool left = t->exec.booked != AUC_SALE_SETTLED || !t->looked;
 
 		for (unsigned i = 0; i < t->exec.nparts && !left; i++)
-			left = t->exec.jobs[i].id && (auc_change_out(a, t->exec.jobs[i].id) ||
+			left = t->exec.jobs[i].id && (auc_job_change_out(a, t->exec.jobs[i].id) ||
 						      (t->exec.jobs[i].seen != AUC_SEEN_GONE &&
 						       t->exec.jobs[i].seen != AUC_SEEN_ENDED));
 		if (left)

@@ -262,14 +262,14 @@ static bool was_changed(struct auc_agent *a, const struct auc_task *t)
 	struct auc_err err;
 	bool changed;
 
-	if (auc_control_load_job(t->exec.jobs[0].id, &jobs, &err))
+	if (auc_rpc_load_job(t->exec.jobs[0].id, &jobs, &err))
 		auc_agent_complain(a, AUC_ERROR_LOOK, &err);
 	else if (jobs->record_count)
 		job = jobs->job_array;
 	changed = !auc_job_finished(job) && (auc_slice_of(p, p->start, p->end, &slice, &err) ||
 					     !auc_slice_matches(&slice, job));
 	if (jobs)
-		auc_control_free_jobs(jobs);
+		auc_rpc_free_jobs(jobs);
 	return changed;
 }
 

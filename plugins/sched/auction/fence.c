@@ -38,7 +38,7 @@ struct auc_fences {
 	char (*names)[AUC_NAME_MAX]; /* servers that are fenced, in order */
 	unsigned nnames;
 	reserve_info_msg_t *reservations; /* as Slurm last listed them; NULL: they are to be */
-	struct auc_closed_time *closed;
+	struct auc_closing *closed;
 	unsigned nclosed, closed_alloc;
 };
 
@@ -75,7 +75,7 @@ static void forget(struct fence *x);
 
 void auc_fence_look(struct auc_agent *a, const node_info_msg_t *nodes, bool fresh)
 {
-	struct auc_closed_time *old;
+	struct auc_closing *old;
 	struct auc_fences *f;
 	unsigned nold;
 	struct auc_err err;
@@ -273,7 +273,7 @@ static bool look_at_reservations(struct auc_agent *a, const node_info_msg_t *nod
 	if (fresh || !f->reservations) {
 		slurm_free_reservation_info_msg(f->reservations);
 		f->reservations = NULL;
-		if (auc_control_load_reservations(&f->reservations, &err)) {
+		if (auc_rpc_load_reservations(&f->reservations, &err)) {
 			auc_agent_complain(a, AUC_ERROR_FENCE, &err);
 			return false;
 		}
@@ -286,7 +286,7 @@ static bool look_at_reservations(struct auc_agent *a, const node_info_msg_t *nod
 
 		if (r->name && auc_fence_is_ours(r->name))
 			take_fence(f, r);
-		else if (!r->name || strcmp(r->name, AUC_SETTLE_NAME))
+		else if (!r->name || strcmp(r->name, AUC_SETTLING_NAME))
 			close_nodes(f, nodes, r->node_inx, (double)r->start_time - LIMIT_SLACK,
 				    (double)r->end_time);
 	}
@@ -318,7 +318,7 @@ static bool look_at_jobs(struct auc_agent *a, const node_info_msg_t *nodes, stru
 	}
 	if (!any)
 		return true;
-	if (auc_control_load_jobs(&jobs, &err)) {
+	if (auc_rpc_load_jobs(&jobs, &err)) {
 		auc_agent_complain(a, AUC_ERROR_LOOK, &err);
 		return false;
 	}
@@ -330,7 +330,7 @@ static bool look_at_jobs(struct auc_agent *a, const node_info_msg_t *nodes, stru
 			close_nodes(f, nodes, job->node_inx, (double)job->start_time,
 				    job->end_time ? (double)job->end_time : INFINITY);
 	}
-	auc_control_free_jobs(jobs);
+	auc_rpc_free_jobs(jobs);
 	return true;
 }
 
@@ -359,7 +359,7 @@ static void close_nodes(struct auc_fences *f, const node_info_msg_t *nodes, cons
 				continue;
 			if (f->nclosed == f->closed_alloc) {
 				unsigned alloc = f->closed_alloc ? 2 * f->closed_alloc : 64;
-				struct auc_closed_time *grown =
+				struct auc_closing *grown =
 					realloc(f->closed, alloc * sizeof(*grown));
 
 				if (!grown)
@@ -476,14 +476,14 @@ static bool bring_about(struct auc_agent *a, struct fence *x, double now)
 	x->next_try = now + 1;
 	if (!x->wanted) {
 		/* While a job is in it Slurm keeps it; the job is being ended. */
-		code = x->made ? auc_control_delete_reservation(x->name, &err) : AUC_OK;
+		code = x->made ? auc_rpc_delete_reservation(x->name, &err) : AUC_OK;
 		if (code == AUC_EIO)
 			auc_agent_complain(a, AUC_ERROR_FENCE, &err);
 		return code == AUC_EIO || code == AUC_ESTATE;
 	}
-	code = x->made ? auc_control_update_reservation(x->name, x->new_nodes, x->new_end, &err)
-		       : auc_control_create_reservation(x->name, x->new_nodes, x->uid, x->start,
-							x->new_end, &err);
+	code = x->made ? auc_rpc_update_reservation(x->name, x->new_nodes, x->new_end, &err)
+		       : auc_rpc_create_reservation(x->name, x->new_nodes, x->uid, x->start,
+						    x->new_end, &err);
 	if (code) {
 		auc_agent_complain(a, AUC_ERROR_FENCE, &err);
 		return true;
@@ -510,8 +510,8 @@ static void put_inside(struct auc_agent *a, struct auc_task *t, double now, unsi
 		has = t->lead->resv_name ? t->lead->resv_name : "";
 		name = auc_fence_of(a, t, on);
 		if ((name ? strcmp(has, name) != 0 : auc_fence_is_ours(has)) && ++*asked &&
-		    auc_change_put(a, AUC_CHANGE_RESERVE, t->exec.jobs[0].id, t->sale, NULL,
-				   name ? name : "", &err) == AUC_ENOMEM)
+		    auc_job_change_put(a, AUC_JOB_CHANGE_RESERVE, t->exec.jobs[0].id, t->sale, NULL,
+				       name ? name : "", &err) == AUC_ENOMEM)
 			auc_agent_complain(a, AUC_ERROR_FENCE, &err);
 	}
 	for (unsigned i = 1; i < t->exec.nparts; i++) {
@@ -531,7 +531,7 @@ static void put_member(struct auc_agent *a, struct fence *x, uint32_t job)
 	for (unsigned i = 0; i < x->njobs; i++)
 		if (x->jobs[i] == job)
 			return;
-	if (auc_change_put(a, AUC_CHANGE_RESERVE, job, NULL, NULL, x->name, NULL))
+	if (auc_job_change_put(a, AUC_JOB_CHANGE_RESERVE, job, NULL, NULL, x->name, NULL))
 		return;
 	grown = realloc(x->jobs, (x->njobs + 1) * sizeof(*grown));
 	if (!grown)

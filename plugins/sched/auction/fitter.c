@@ -39,7 +39,7 @@ static void say(const struct auc_tariff *t);
 static void say_more(const struct auc_tariff *t);
 static void complain(const struct auc_err *err);
 
-enum auc_code auc_learner_start(struct auc_auction *a, struct auc_err *err)
+enum auc_code auc_fitter_start(struct auc_auction *a, struct auc_err *err)
 {
 	int rc;
 
@@ -56,7 +56,7 @@ enum auc_code auc_learner_start(struct auc_auction *a, struct auc_err *err)
 	return AUC_OK;
 }
 
-bool auc_learner_stop(const struct timespec *until)
+bool auc_fitter_stop(const struct timespec *until)
 {
 	if (!learner.running)
 		return true;
@@ -70,7 +70,7 @@ bool auc_learner_stop(const struct timespec *until)
 	return true;
 }
 
-void auc_learner_ask(void)
+void auc_fitter_ask(void)
 {
 	pthread_mutex_lock(&learner.lock);
 	learner.asked = true;
@@ -102,7 +102,7 @@ static void *learner_main(void *arg)
 
 static void fit(struct auc_auction *a)
 {
-	const struct auc_watch watch = {.go_on = go_on};
+	const struct auc_cancel cancel = {.go_on = go_on};
 	struct auc_tariff *t = NULL;
 	struct auc_fit_job *job;
 	struct auc_err err = {0};
@@ -110,7 +110,7 @@ static void fit(struct auc_auction *a)
 
 	rc = auc_auction_fit_begin(a, auc_site_now(), &job, &err);
 	if (rc == AUC_OK) {
-		rc = auc_fit_job_run(job, &watch, &t, &err);
+		rc = auc_fit_job_run(job, &cancel, &t, &err);
 		if (t)
 			say(t);
 		auc_auction_fit_end(a, job, t);

@@ -12,11 +12,11 @@
 #include "auction/auction.h"
 
 /* Starts the thread for A, if it does not run. AUC_EIO: no thread. */
-enum auc_code auc_learner_start(struct auc_auction *a, struct auc_err *err);
+enum auc_code auc_fitter_start(struct auc_auction *a, struct auc_err *err);
 /* There is something to fit (auc_auction_fit_due()). */
-void auc_learner_ask(void);
+void auc_fitter_ask(void);
 /* Ends it, in the midst of a fit, too. False: it does not end before UNTIL (CLOCK_REALTIME) and is
  * left behind. */
-bool auc_learner_stop(const struct timespec *until);
+bool auc_fitter_stop(const struct timespec *until);
 
 #endif

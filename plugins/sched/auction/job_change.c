@@ -15,83 +15,83 @@
 #define RECEIPT_AGAIN 30.0         /* seconds before one that could not be written is tried again */
 
 struct change {
-	struct auc_errand errand;
-	enum auc_change what;
+	struct auc_rpc_task errand;
+	enum auc_job_change what;
 	char sale[AUC_SALE_ID_LEN];
 	struct auc_slice slice; /* its names: */
 	char node[AUC_NAME_MAX], partition[AUC_NAME_MAX];
 	char text[];
 };
 
-static struct change *change_new(enum auc_change what, uint32_t job, const char *sale,
+static struct change *change_new(enum auc_job_change what, uint32_t job, const char *sale,
 				 const struct auc_slice *slice, const char *text);
-static enum auc_code run(struct auc_errand *e);
-static void undo(struct auc_errand *e);
+static enum auc_code run(struct auc_rpc_task *e);
+static void undo(struct auc_rpc_task *e);
 static void done(struct auc_agent *a, const struct change *c);
 static void receipt_done(struct auc_agent *a, const struct change *c, double now);
 
-enum auc_code auc_change_start(struct auc_agent *a, struct auc_err *err)
+enum auc_code auc_job_change_start(struct auc_agent *a, struct auc_err *err)
 {
 	if (!a->changes)
-		a->changes = auc_errands_start(THREADS, "auction_change", err);
+		a->changes = auc_rpc_threads_start(THREADS, "auction_change", err);
 	/* So that they do not keep others waiting. */
 	if (a->changes && !a->writes)
-		a->writes = auc_errands_start(1, "auction_writer", err);
+		a->writes = auc_rpc_threads_start(1, "auction_writer", err);
 	return a->changes && a->writes ? AUC_OK : AUC_EIO;
 }
 
-bool auc_change_stop(struct auc_agent *a, const struct timespec *until)
+bool auc_job_change_stop(struct auc_agent *a, const struct timespec *until)
 {
-	if (!auc_errands_stop(a->changes, until))
+	if (!auc_rpc_threads_stop(a->changes, until))
 		return false;
 	a->changes = NULL;
-	if (!auc_errands_stop(a->writes, until))
+	if (!auc_rpc_threads_stop(a->writes, until))
 		return false;
 	a->writes = NULL;
 	return true;
 }
 
-bool auc_change_out(const struct auc_agent *a, uint32_t job)
+bool auc_job_change_out(const struct auc_agent *a, uint32_t job)
 {
-	return auc_errands_has(a->changes, job);
+	return auc_rpc_threads_has(a->changes, job);
 }
 
-enum auc_code auc_change_put(struct auc_agent *a, enum auc_change what, uint32_t job,
-			     const char *sale, const struct auc_slice *slice, const char *text,
-			     struct auc_err *err)
+enum auc_code auc_job_change_put(struct auc_agent *a, enum auc_job_change what, uint32_t job,
+				 const char *sale, const struct auc_slice *slice, const char *text,
+				 struct auc_err *err)
 {
-	struct auc_errands *q = what == AUC_CHANGE_RECEIPT ? a->writes : a->changes;
+	struct auc_rpc_threads *q = what == AUC_JOB_CHANGE_RECEIPT ? a->writes : a->changes;
 	struct change *c = change_new(what, job, sale, slice, text);
 
 	if (!c)
 		return auc_err_set(err, AUC_ENOMEM, "no memory to change job %u", job);
-	if (!auc_errands_put(q, &c->errand))
+	if (!auc_rpc_threads_put(q, &c->errand))
 		return auc_err_set(err, AUC_ESTATE, "job %u is being changed", job);
 	return AUC_OK;
 }
 
-void auc_change_overtake(struct auc_agent *a, uint32_t job)
+void auc_job_change_overtake(struct auc_agent *a, uint32_t job)
 {
-	auc_errands_overtake(a->changes, job);
+	auc_rpc_threads_overtake(a->changes, job);
 }
 
-void auc_change_done(struct auc_agent *a, double now)
+void auc_job_change_done(struct auc_agent *a, double now)
 {
-	struct auc_errand *e;
+	struct auc_rpc_task *e;
 
-	while ((e = auc_errands_take(a->changes))) {
+	while ((e = auc_rpc_threads_take(a->changes))) {
 		a->calm_until = 0;
 		done(a, (struct change *)e);
 		free(e);
 	}
-	while ((e = auc_errands_take(a->writes))) {
+	while ((e = auc_rpc_threads_take(a->writes))) {
 		a->calm_until = 0;
 		receipt_done(a, (struct change *)e, now);
 		free(e);
 	}
 }
 
-static struct change *change_new(enum auc_change what, uint32_t job, const char *sale,
+static struct change *change_new(enum auc_job_change what, uint32_t job, const char *sale,
 				 const struct auc_slice *slice, const char *text)
 {
 	size_t len = text ? strlen(text) : 0;
@@ -99,7 +99,7 @@ static struct change *change_new(enum auc_change what, uint32_t job, const char 
 
 	if (!c)
 		return NULL;
-	c->errand.key = what == AUC_CHANGE_RESERVE ? job | BESIDE : job;
+	c->errand.key = what == AUC_JOB_CHANGE_RESERVE ? job | BESIDE : job;
 	c->errand.run = run;
 	c->errand.undo = undo;
 	c->what = what;
@@ -116,53 +116,57 @@ static struct change *change_new(enum auc_change what, uint32_t job, const char 
 	return c;
 }
 
-static enum auc_code run(struct auc_errand *e)
+static enum auc_code run(struct auc_rpc_task *e)
 {
 	const struct change *c = (const struct change *)e;
 	uint32_t job = (uint32_t)e->key; /* without BESIDE */
 
 	switch (c->what) {
-	case AUC_CHANGE_HOLD:
-		return auc_control_hold(job, &e->err);
-	case AUC_CHANGE_START:
-		return auc_control_start_now(job, &e->err);
-	case AUC_CHANGE_LIMIT:
-		return auc_control_limit(job, c->slice.minutes, &e->err);
-	case AUC_CHANGE_PLACE:
-		return auc_control_place(job, &c->slice, &e->err);
-	case AUC_CHANGE_MOVE:
-		return auc_control_move(job, &c->slice, &e->err);
-	case AUC_CHANGE_RESERVE:
-		return auc_control_reserve(job, c->text, &e->err);
-	case AUC_CHANGE_END:
-		auc_control_set_receipt(job, c->text, NULL);
-		return auc_control_kill(job, &e->err);
-	case AUC_CHANGE_BAR:
-		auc_control_set_receipt(job, c->text, NULL);
-		return auc_control_hold(job, &e->err);
-	case AUC_CHANGE_RECEIPT:
-		return auc_control_set_receipt(job, c->text, &e->err);
+	case AUC_JOB_CHANGE_HOLD:
+		return auc_rpc_hold(job, &e->err);
+	case AUC_JOB_CHANGE_START:
+		return auc_rpc_start_now(job, &e->err);
+	case AUC_JOB_CHANGE_LIMIT:
+		return auc_rpc_limit(job, c->slice.minutes, &e->err);
+	case AUC_JOB_CHANGE_PLACE:
+		return auc_rpc_place(job, &c->slice, &e->err);
+	case AUC_JOB_CHANGE_MOVE:
+		return auc_rpc_move(job, &c->slice, &e->err);
+	case AUC_JOB_CHANGE_RESERVE:
+		return auc_rpc_reserve(job, c->text, &e->err);
+	case AUC_JOB_CHANGE_END:
+		auc_rpc_set_receipt(job, c->text, NULL);
+		return auc_rpc_kill(job, &e->err);
+	case AUC_JOB_CHANGE_BAR:
+		auc_rpc_set_receipt(job, c->text, NULL);
+		return auc_rpc_hold(job, &e->err);
+	case AUC_JOB_CHANGE_RECEIPT:
+		return auc_rpc_set_receipt(job, c->text, &e->err);
 	}
 	return AUC_OK;
 }
 
 /* Only a kill overtakes; a move that it came into the midst of would bring the job back. */
-static void undo(struct auc_errand *e)
+static void undo(struct auc_rpc_task *e)
 {
-	auc_control_kill((uint32_t)e->key, NULL);
+	auc_rpc_kill((uint32_t)e->key, NULL);
 }
 
 static void done(struct auc_agent *a, const struct change *c)
 {
 	static const enum auc_agent_error kinds[] = {
-		[AUC_CHANGE_HOLD] = AUC_ERROR_KILL,       [AUC_CHANGE_START] = AUC_ERROR_START,
-		[AUC_CHANGE_LIMIT] = AUC_ERROR_MOVE,      [AUC_CHANGE_PLACE] = AUC_ERROR_MOVE,
-		[AUC_CHANGE_MOVE] = AUC_ERROR_MOVE,       [AUC_CHANGE_RESERVE] = AUC_ERROR_FENCE,
-		[AUC_CHANGE_END] = AUC_ERROR_KILL,        [AUC_CHANGE_BAR] = AUC_ERROR_KILL,
-		[AUC_CHANGE_RECEIPT] = AUC_ERROR_RECEIPT,
+		[AUC_JOB_CHANGE_HOLD] = AUC_ERROR_KILL,
+		[AUC_JOB_CHANGE_START] = AUC_ERROR_START,
+		[AUC_JOB_CHANGE_LIMIT] = AUC_ERROR_MOVE,
+		[AUC_JOB_CHANGE_PLACE] = AUC_ERROR_MOVE,
+		[AUC_JOB_CHANGE_MOVE] = AUC_ERROR_MOVE,
+		[AUC_JOB_CHANGE_RESERVE] = AUC_ERROR_FENCE,
+		[AUC_JOB_CHANGE_END] = AUC_ERROR_KILL,
+		[AUC_JOB_CHANGE_BAR] = AUC_ERROR_KILL,
+		[AUC_JOB_CHANGE_RECEIPT] = AUC_ERROR_RECEIPT,
 	};
 	struct auc_task *t = auc_tasks_find(&a->tasks, c->sale);
-	const struct auc_errand *e = &c->errand;
+	const struct auc_rpc_task *e = &c->errand;
 
 	/* What is due of it waits for a look at what it is now. */
 	if (t)
@@ -170,21 +174,21 @@ static void done(struct auc_agent *a, const struct change *c)
 	/* What came too late did no harm. */
 	if (e->code && e->code != AUC_ESTATE) {
 		auc_agent_complain(a, kinds[c->what], &e->err);
-		if (t && c->what == AUC_CHANGE_MOVE)
+		if (t && c->what == AUC_JOB_CHANGE_MOVE)
 			t->exec.stuck = true;
-		if (c->what == AUC_CHANGE_RESERVE)
+		if (c->what == AUC_JOB_CHANGE_RESERVE)
 			auc_fence_outside(a, (uint32_t)e->key);
 		return;
 	}
 	/* Each run of a job has a row of its own in the database: it gets the receipt again. */
-	if (t && (c->what == AUC_CHANGE_PLACE || c->what == AUC_CHANGE_MOVE))
+	if (t && (c->what == AUC_JOB_CHANGE_PLACE || c->what == AUC_JOB_CHANGE_MOVE))
 		t->known = false;
 }
 
 static void receipt_done(struct auc_agent *a, const struct change *c, double now)
 {
 	struct auc_task *t = auc_tasks_find(&a->tasks, c->sale);
-	const struct auc_errand *e = &c->errand;
+	const struct auc_rpc_task *e = &c->errand;
 
 	if (t)
 		t->receipt_sent = false;

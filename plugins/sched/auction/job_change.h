@@ -9,36 +9,36 @@
 
 #include "sched/auction/agent-private.h"
 
-enum auc_change {
-	AUC_CHANGE_HOLD,  /* auc_control_hold(), */
-	AUC_CHANGE_START, /* auc_control_start_now() */
-	AUC_CHANGE_LIMIT, /* and so on; the slice's limit */
-	AUC_CHANGE_PLACE, /* to the slice */
-	AUC_CHANGE_MOVE,  /* likewise */
-	AUC_CHANGE_END,   /* TEXT: its last receipt, with which it is cancelled, */
-	AUC_CHANGE_BAR,   /* or held */
+enum auc_job_change {
+	AUC_JOB_CHANGE_HOLD,  /* auc_rpc_hold(), */
+	AUC_JOB_CHANGE_START, /* auc_rpc_start_now() */
+	AUC_JOB_CHANGE_LIMIT, /* and so on; the slice's limit */
+	AUC_JOB_CHANGE_PLACE, /* to the slice */
+	AUC_JOB_CHANGE_MOVE,  /* likewise */
+	AUC_JOB_CHANGE_END,   /* TEXT: its last receipt, with which it is cancelled, */
+	AUC_JOB_CHANGE_BAR,   /* or held */
 	/* Beside any other change: */
-	AUC_CHANGE_RESERVE, /* TEXT: the reservation */
-	AUC_CHANGE_RECEIPT, /* TEXT */
+	AUC_JOB_CHANGE_RESERVE, /* TEXT: the reservation */
+	AUC_JOB_CHANGE_RECEIPT, /* TEXT */
 };
 
 /* Starts the threads, if they do not run. */
-enum auc_code auc_change_start(struct auc_agent *a, struct auc_err *err);
+enum auc_code auc_job_change_start(struct auc_agent *a, struct auc_err *err);
 /* Ends them; false if they do not end before UNTIL. What has not begun is forgotten. */
-bool auc_change_stop(struct auc_agent *a, const struct timespec *until);
+bool auc_job_change_stop(struct auc_agent *a, const struct timespec *until);
 
 /* True if a change of JOB is under way, but for those beside others. */
-bool auc_change_out(const struct auc_agent *a, uint32_t job);
+bool auc_job_change_out(const struct auc_agent *a, uint32_t job);
 /*
  * Has JOB changed; SALE, SLICE and TEXT may be NULL where the change has none, and are copied.
  * AUC_ESTATE: another is under way. AUC_ENOMEM.
  */
-enum auc_code auc_change_put(struct auc_agent *a, enum auc_change what, uint32_t job,
-			     const char *sale, const struct auc_slice *slice, const char *text,
-			     struct auc_err *err);
+enum auc_code auc_job_change_put(struct auc_agent *a, enum auc_job_change what, uint32_t job,
+				 const char *sale, const struct auc_slice *slice, const char *text,
+				 struct auc_err *err);
 /* JOB is about to be killed: what was to change it does not come behind that. */
-void auc_change_overtake(struct auc_agent *a, uint32_t job);
+void auc_job_change_overtake(struct auc_agent *a, uint32_t job);
 /* Takes note of the changes that are through. */
-void auc_change_done(struct auc_agent *a, double now);
+void auc_job_change_done(struct auc_agent *a, double now);
 
 #endif

@@ -22,7 +22,7 @@
 #define SEEK_MAX 2.0 /* up to that */
 #define STRAYS   5.0 /* seconds until jobs that are nobody's are looked at again */
 
-static struct auc_pace_signs signs_of(const struct auc_agent *a, double now);
+static struct auc_look_pace_signs signs_of(const struct auc_agent *a, double now);
 static bool count_wanted(struct auc_agent *a, enum auc_look kind, double now);
 static bool is_wanted(const struct auc_agent *a, const struct auc_task *t, enum auc_look kind,
 		      double now);
@@ -49,7 +49,7 @@ static void void_receipt(struct auc_agent *a, const slurm_job_info_t *info, cons
 enum auc_look auc_look_due(struct auc_agent *a, double now)
 {
 	a->signs = signs_of(a, now);
-	return auc_pace_due(&a->pace, &a->signs, now);
+	return auc_look_pace_due(&a->look_pace, &a->signs, now);
 }
 
 bool auc_look_near(const struct auc_agent *a, const struct auc_task *t, double now)
@@ -99,10 +99,10 @@ bool auc_look_load(struct auc_agent *a, double now, enum auc_look kind)
 		return false;
 	}
 	took = auc_site_now() - began;
-	auc_pace_did(&a->pace, kind, &a->signs, now, took,
-		     auc_clock(CLOCK_THREAD_CPUTIME_ID) - own);
+	auc_look_pace_did(&a->look_pace, kind, &a->signs, now, took,
+			  auc_clock(CLOCK_THREAD_CPUTIME_ID) - own);
 	if (kind == AUC_LOOK_ALL)
-		a->next_records = now + a->pace.wait[AUC_LOOK_ALL];
+		a->next_records = now + a->look_pace.wait[AUC_LOOK_ALL];
 	for (struct auc_task *t = a->tasks.list; t; t = t->next)
 		if (t->looked)
 			begin(t, now);
@@ -128,7 +128,7 @@ void auc_look_see(struct auc_agent *a, double now)
 void auc_look_free(struct auc_agent *a)
 {
 	for (unsigned i = 0; i < a->nloaded; i++)
-		auc_control_free_jobs(a->loaded[i]);
+		auc_rpc_free_jobs(a->loaded[i]);
 	a->nloaded = 0;
 	for (struct auc_task *t = a->tasks.list; t; t = t->next)
 		t->lead = NULL;
@@ -136,14 +136,14 @@ void auc_look_free(struct auc_agent *a)
 
 void auc_look_want_all(struct auc_agent *a, double at)
 {
-	at = auc_pace_all(&a->pace, at);
+	at = auc_look_pace_all(&a->look_pace, at);
 	if (a->next_records > at)
 		a->next_records = at;
 }
 
 void auc_look_reset(struct auc_agent *a)
 {
-	memset(&a->pace, 0, sizeof(a->pace));
+	memset(&a->look_pace, 0, sizeof(a->look_pace));
 	a->next_records = 0;
 	a->calm_until = 0;
 }
@@ -154,7 +154,7 @@ void auc_look_protect(void)
 	uint32_t *ids;
 	unsigned n = 0;
 
-	if (auc_control_load_jobs(&jobs, NULL))
+	if (auc_rpc_load_jobs(&jobs, NULL))
 		return;
 	ids = malloc((jobs->record_count + 1) * sizeof(*ids));
 	for (uint32_t i = 0; ids && i < jobs->record_count; i++) {
@@ -167,14 +167,14 @@ void auc_look_protect(void)
 	if (ids)
 		auc_site_protect(ids, n, NULL);
 	free(ids);
-	auc_control_free_jobs(jobs);
+	auc_rpc_free_jobs(jobs);
 }
 
-static struct auc_pace_signs signs_of(const struct auc_agent *a, double now)
+static struct auc_look_pace_signs signs_of(const struct auc_agent *a, double now)
 {
-	struct auc_pace_signs s = {.jobs = auc_control_changed(AUC_STAMP_JOBS),
-				   .nodes = auc_control_changed(AUC_STAMP_NODES),
-				   .all = now >= a->next_records};
+	struct auc_look_pace_signs s = {.jobs = auc_rpc_changed(AUC_STAMP_JOBS),
+					.nodes = auc_rpc_changed(AUC_STAMP_NODES),
+					.all = now >= a->next_records};
 
 	for (const struct auc_task *t = a->calm ? NULL : a->tasks.list; t; t = t->next) {
 		s.near |= auc_look_near(a, t, now);
@@ -236,8 +236,8 @@ static struct auc_owner_jobs *owner(struct auc_agent *a, uint32_t uid)
 
 static bool best_as_list(const struct auc_agent *a, const struct auc_owner_jobs *o)
 {
-	return o->whole ||
-	       auc_pace_cost_single(o->wanted) > auc_pace_cost_list(o->records, a->records);
+	return o->whole || auc_look_pace_cost_single(o->wanted) >
+				   auc_look_pace_cost_list(o->records, a->records);
 }
 
 static bool best_all(const struct auc_agent *a)
@@ -247,16 +247,16 @@ static bool best_all(const struct auc_agent *a)
 	for (unsigned i = 0; i < a->nowners; i++) {
 		const struct auc_owner_jobs *o = &a->owners[i];
 
-		cost += best_as_list(a, o) ? auc_pace_cost_list(o->records, a->records)
-					   : auc_pace_cost_single(o->wanted);
+		cost += best_as_list(a, o) ? auc_look_pace_cost_list(o->records, a->records)
+					   : auc_look_pace_cost_single(o->wanted);
 	}
-	return cost > auc_pace_cost_list(a->records, a->records);
+	return cost > auc_look_pace_cost_list(a->records, a->records);
 }
 
 static enum auc_code load_all(struct auc_agent *a, struct auc_err *err)
 {
 	job_info_msg_t *jobs;
-	enum auc_code code = auc_control_load_jobs(&jobs, err);
+	enum auc_code code = auc_rpc_load_jobs(&jobs, err);
 
 	if (!code)
 		code = keep(a, jobs, err);
@@ -284,7 +284,7 @@ static enum auc_code load_wanted(struct auc_agent *a, enum auc_look kind, double
 
 		if ((!o->wanted && !o->whole) || !best_as_list(a, o))
 			continue;
-		code = auc_control_load_user_jobs(o->uid, &jobs, err);
+		code = auc_rpc_load_user_jobs(o->uid, &jobs, err);
 		if (!code)
 			code = keep(a, jobs, err);
 		if (code)
@@ -308,7 +308,7 @@ static enum auc_code load_task(struct auc_agent *a, struct auc_task *t, struct a
 
 		if (!t->exec.jobs[i].id || (i && t->parts[i].lead))
 			continue;
-		code = auc_control_load_job(t->exec.jobs[i].id, &jobs, err);
+		code = auc_rpc_load_job(t->exec.jobs[i].id, &jobs, err);
 		if (!code)
 			code = keep(a, jobs, err);
 		if (code && code != AUC_ENOENT)
@@ -326,7 +326,7 @@ static enum auc_code keep(struct auc_agent *a, job_info_msg_t *jobs, struct auc_
 		job_info_msg_t **grown = realloc(a->loaded, n * sizeof(job_info_msg_t *));
 
 		if (!grown) {
-			auc_control_free_jobs(jobs);
+			auc_rpc_free_jobs(jobs);
 			return auc_err_set(err, AUC_ENOMEM, "out of memory for lists of jobs");
 		}
 		a->loaded = grown;

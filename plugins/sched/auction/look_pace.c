@@ -1,7 +1,7 @@
 /*
- * look_pace.c - see look_pace.h. Times between looks are multiples of what one takes, within bounds: where
- * slurmctld is slow to answer, of the time; else of the agent's processor time, which does not
- * depend on what else the machine does. tests/bench/executor.md has what looks cost.
+ * look_pace.c - see look_pace.h. Times between looks are multiples of what one takes, within
+ * bounds: where slurmctld is slow to answer, of the time; else of the agent's processor time, which
+ * does not depend on what else the machine does. tests/bench/executor.md has what looks cost.
  */
 #include "config.h"
 
@@ -39,7 +39,8 @@ bool auc_stamp_moved(const struct auc_stamp *s, int64_t at)
 	return at < 0 || s->unsure || at != s->at;
 }
 
-enum auc_look auc_pace_due(const struct auc_pace *p, const struct auc_pace_signs *s, double now)
+enum auc_look auc_look_pace_due(const struct auc_look_pace *p, const struct auc_look_pace_signs *s,
+				double now)
 {
 	if (s->all)
 		return AUC_LOOK_ALL;
@@ -52,8 +53,8 @@ enum auc_look auc_pace_due(const struct auc_pace *p, const struct auc_pace_signs
 	return s->near && now >= p->next[AUC_LOOK_NEAR] ? AUC_LOOK_NEAR : AUC_LOOK_NONE;
 }
 
-void auc_pace_did(struct auc_pace *p, enum auc_look kind, const struct auc_pace_signs *s,
-		  double now, double took, double own)
+void auc_look_pace_did(struct auc_look_pace *p, enum auc_look kind,
+		       const struct auc_look_pace_signs *s, double now, double took, double own)
 {
 	double wait = fmax(fmin(TAKEN * took, TAKEN_MAX), bounds[kind].parts * own);
 
@@ -73,17 +74,17 @@ void auc_pace_did(struct auc_pace *p, enum auc_look kind, const struct auc_pace_
 		p->next[AUC_LOOK_ALL] = now + fmin(WANTED * own, bounds[kind].least);
 }
 
-double auc_pace_all(const struct auc_pace *p, double at)
+double auc_look_pace_all(const struct auc_look_pace *p, double at)
 {
 	return fmax(at, p->next[AUC_LOOK_ALL]);
 }
 
-double auc_pace_cost_single(unsigned n)
+double auc_look_pace_cost_single(unsigned n)
 {
 	return n;
 }
 
-double auc_pace_cost_list(unsigned records, unsigned total)
+double auc_look_pace_cost_list(unsigned records, unsigned total)
 {
 	return 1 + records / RECORDS_ONE + (total > records ? total - records : 0) / OTHERS_ONE;
 }

@@ -34,7 +34,7 @@ enum auc_look {
 };
 
 /* What a look goes by. */
-struct auc_pace_signs {
+struct auc_look_pace_signs {
 	/* As in struct auc_stamp: of jobs, and of nodes, where each start and end of a job is a
 	 * change. */
 	int64_t jobs, nodes;
@@ -43,7 +43,7 @@ struct auc_pace_signs {
 	bool all;     /* all records are due */
 };
 
-struct auc_pace {
+struct auc_look_pace {
 	double next[AUC_LOOK_NKINDS]; /* not before; Unix time */
 	double wait[AUC_LOOK_NKINDS]; /* between two, by what the last of the kind cost */
 	double latest;                /* all live sales are looked at by then */
@@ -51,21 +51,22 @@ struct auc_pace {
 };
 
 /* What to look at, at NOW. */
-enum auc_look auc_pace_due(const struct auc_pace *p, const struct auc_pace_signs *s, double now);
+enum auc_look auc_look_pace_due(const struct auc_look_pace *p, const struct auc_look_pace_signs *s,
+				double now);
 /*
  * A look of KIND was begun at NOW, with the signs S read before it; it TOOK seconds, OWN of them of
  * the agent's processor. After AUC_LOOK_ALL, wait[] says when the next is due.
  */
-void auc_pace_did(struct auc_pace *p, enum auc_look kind, const struct auc_pace_signs *s,
-		  double now, double took, double own);
+void auc_look_pace_did(struct auc_look_pace *p, enum auc_look kind,
+		       const struct auc_look_pace_signs *s, double now, double took, double own);
 /* When the next look at all may be, if one is wanted at AT: not at once behind a dear one. */
-double auc_pace_all(const struct auc_pace *p, double at);
+double auc_look_pace_all(const struct auc_look_pace *p, double at);
 
 /*
  * What it costs to ask for N jobs one by one, or for a list of RECORDS of the TOTAL of Slurm's
  * jobs; in the same unit.
  */
-double auc_pace_cost_single(unsigned n);
-double auc_pace_cost_list(unsigned records, unsigned total);
+double auc_look_pace_cost_single(unsigned n);
+double auc_look_pace_cost_list(unsigned records, unsigned total);
 
 #endif

@@ -82,9 +82,9 @@ void auc_power_keep(struct auc_agent *a, double now)
 			if (!n || n->asked)
 				continue;
 			if (n->off)
-				code = auc_control_power_up(n->name, &err);
+				code = auc_rpc_power_up(n->name, &err);
 			else if (p->start > now && falls_asleep(n, now))
-				code = auc_control_keep_awake(n->name, &err);
+				code = auc_rpc_keep_awake(n->name, &err);
 			else
 				continue;
 			n->asked = true;

@@ -10,18 +10,18 @@
 #define WAIT_FIRST 1.0
 #define WAIT_MAX   60.0
 
-double auc_again_wait(double last)
+double auc_retry_wait(double last)
 {
 	return last > 0 ? fmin(2 * last, WAIT_MAX) : WAIT_FIRST;
 }
 
-bool auc_again_say(struct auc_again_said *s, const char *text, double now)
+bool auc_retry_say(struct auc_retry_said *s, const char *text, double now)
 {
 	unsigned oldest = 0;
 
-	for (unsigned i = 0; i < AUC_AGAIN_TEXTS; i++) {
+	for (unsigned i = 0; i < AUC_RETRY_TEXTS; i++) {
 		if (s->said[i].at > 0 && !strcmp(s->said[i].text, text)) {
-			if (now < s->said[i].at + AUC_AGAIN_SAID)
+			if (now < s->said[i].at + AUC_RETRY_SAID)
 				return false;
 			oldest = i;
 			break;

@@ -11,19 +11,19 @@
 
 /* Seconds until what has just failed is tried again, where LAST were waited before it; 0: it was
  * the first attempt. */
-double auc_again_wait(double last);
+double auc_retry_wait(double last);
 
-#define AUC_AGAIN_TEXTS 32    /* that are remembered */
-#define AUC_AGAIN_SAID  600.0 /* seconds in which none of them is said again */
+#define AUC_RETRY_TEXTS 32    /* that are remembered */
+#define AUC_RETRY_SAID  600.0 /* seconds in which none of them is said again */
 
-struct auc_again_said {
+struct auc_retry_said {
 	struct {
 		double at; /* 0: nothing */
 		char text[sizeof(((struct auc_err *)0)->text)];
-	} said[AUC_AGAIN_TEXTS];
+	} said[AUC_RETRY_TEXTS];
 };
 /* True if TEXT is to be said at NOW, seconds above 0 of a clock that nobody sets; it counts as said
  * then. */
-bool auc_again_say(struct auc_again_said *s, const char *text, double now);
+bool auc_retry_say(struct auc_retry_said *s, const char *text, double now);
 
 #endif

@@ -8,17 +8,17 @@
 #include "sched/auction/rpc_threads.h"
 
 struct queue {
-	struct auc_errand *first, **end;
+	struct auc_rpc_task *first, **end;
 };
 
 struct worker {
-	struct auc_errands *q;
+	struct auc_rpc_threads *q;
 	pthread_t thread;
 	bool ended;
-	struct auc_errand *now; /* it is being run */
+	struct auc_rpc_task *now; /* it is being run */
 };
 
-struct auc_errands {
+struct auc_rpc_threads {
 	pthread_mutex_t lock; /* for all that follows */
 	pthread_cond_t wake;
 	bool ending;
@@ -28,15 +28,16 @@ struct auc_errands {
 };
 
 static void *work(void *arg);
-static bool has(struct auc_errands *q, uint64_t key);
-static struct auc_errand **find(struct queue *queue, uint64_t key);
-static void add(struct queue *queue, struct auc_errand *e);
-static struct auc_errand *take(struct queue *queue, struct auc_errand **at);
+static bool has(struct auc_rpc_threads *q, uint64_t key);
+static struct auc_rpc_task **find(struct queue *queue, uint64_t key);
+static void add(struct queue *queue, struct auc_rpc_task *e);
+static struct auc_rpc_task *take(struct queue *queue, struct auc_rpc_task **at);
 static void clear(struct queue *queue);
 
-struct auc_errands *auc_errands_start(unsigned threads, const char *name, struct auc_err *err)
+struct auc_rpc_threads *auc_rpc_threads_start(unsigned threads, const char *name,
+					      struct auc_err *err)
 {
-	struct auc_errands *q = calloc(1, sizeof(*q) + threads * sizeof(*q->workers));
+	struct auc_rpc_threads *q = calloc(1, sizeof(*q) + threads * sizeof(*q->workers));
 	int rc = 0;
 
 	if (!q) {
@@ -60,11 +61,11 @@ struct auc_errands *auc_errands_start(unsigned threads, const char *name, struct
 		return q;
 	auc_err_set(err, AUC_EIO, "no thread %s: %s", name, strerror(rc));
 	/* Those that run have nothing to do. */
-	auc_errands_stop(q, &(struct timespec){.tv_sec = time(NULL) + 1});
+	auc_rpc_threads_stop(q, &(struct timespec){.tv_sec = time(NULL) + 1});
 	return NULL;
 }
 
-bool auc_errands_stop(struct auc_errands *q, const struct timespec *until)
+bool auc_rpc_threads_stop(struct auc_rpc_threads *q, const struct timespec *until)
 {
 	if (!q)
 		return true;
@@ -87,7 +88,7 @@ bool auc_errands_stop(struct auc_errands *q, const struct timespec *until)
 	return true;
 }
 
-bool auc_errands_put(struct auc_errands *q, struct auc_errand *e)
+bool auc_rpc_threads_put(struct auc_rpc_threads *q, struct auc_rpc_task *e)
 {
 	bool put;
 
@@ -103,7 +104,7 @@ bool auc_errands_put(struct auc_errands *q, struct auc_errand *e)
 	return put;
 }
 
-bool auc_errands_has(struct auc_errands *q, uint64_t key)
+bool auc_rpc_threads_has(struct auc_rpc_threads *q, uint64_t key)
 {
 	bool yes;
 
@@ -113,9 +114,9 @@ bool auc_errands_has(struct auc_errands *q, uint64_t key)
 	return yes;
 }
 
-void auc_errands_overtake(struct auc_errands *q, uint64_t key)
+void auc_rpc_threads_overtake(struct auc_rpc_threads *q, uint64_t key)
 {
-	struct auc_errand **at;
+	struct auc_rpc_task **at;
 
 	pthread_mutex_lock(&q->lock);
 	at = find(&q->waiting, key);
@@ -127,9 +128,9 @@ void auc_errands_overtake(struct auc_errands *q, uint64_t key)
 	pthread_mutex_unlock(&q->lock);
 }
 
-struct auc_errand *auc_errands_take(struct auc_errands *q)
+struct auc_rpc_task *auc_rpc_threads_take(struct auc_rpc_threads *q)
 {
-	struct auc_errand *e = NULL;
+	struct auc_rpc_task *e = NULL;
 
 	pthread_mutex_lock(&q->lock);
 	if (q->done.first)
@@ -141,11 +142,11 @@ struct auc_errand *auc_errands_take(struct auc_errands *q)
 static void *work(void *arg)
 {
 	struct worker *w = arg;
-	struct auc_errands *q = w->q;
+	struct auc_rpc_threads *q = w->q;
 
 	pthread_mutex_lock(&q->lock);
 	while (!q->ending) {
-		struct auc_errand *e;
+		struct auc_rpc_task *e;
 
 		if (!q->waiting.first) {
 			pthread_cond_wait(&q->wake, &q->lock);
@@ -167,7 +168,7 @@ static void *work(void *arg)
 	return NULL;
 }
 
-static bool has(struct auc_errands *q, uint64_t key)
+static bool has(struct auc_rpc_threads *q, uint64_t key)
 {
 	for (unsigned i = 0; i < q->nworkers; i++)
 		if (q->workers[i].now && q->workers[i].now->key == key)
@@ -175,9 +176,9 @@ static bool has(struct auc_errands *q, uint64_t key)
 	return find(&q->waiting, key) || find(&q->done, key);
 }
 
-static struct auc_errand **find(struct queue *queue, uint64_t key)
+static struct auc_rpc_task **find(struct queue *queue, uint64_t key)
 {
-	struct auc_errand **at;
+	struct auc_rpc_task **at;
 
 	for (at = &queue->first; *at; at = &(*at)->next)
 		if ((*at)->key == key)
@@ -185,7 +186,7 @@ static struct auc_errand **find(struct queue *queue, uint64_t key)
 	return NULL;
 }
 
-static void add(struct queue *queue, struct auc_errand *e)
+static void add(struct queue *queue, struct auc_rpc_task *e)
 {
 	e->next = NULL;
 	*queue->end = e;
@@ -193,9 +194,9 @@ static void add(struct queue *queue, struct auc_errand *e)
 }
 
 /* Unlinks *AT. */
-static struct auc_errand *take(struct queue *queue, struct auc_errand **at)
+static struct auc_rpc_task *take(struct queue *queue, struct auc_rpc_task **at)
 {
-	struct auc_errand *e = *at;
+	struct auc_rpc_task *e = *at;
 
 	*at = e->next;
 	if (!e->next)

@@ -12,44 +12,45 @@
 #include "base/err.h"
 
 /* The first member of what is asked, which is one piece of malloc's. */
-struct auc_errand {
-	struct auc_errand *next; /* the queues' own, as is OVERTAKEN */
+struct auc_rpc_task {
+	struct auc_rpc_task *next; /* the queues' own, as is OVERTAKEN */
 	bool overtaken;
 	uint64_t key; /* what it is about */
 	/* Asks; called once, by any of the threads, with no lock held. */
-	enum auc_code (*run)(struct auc_errand *e);
+	enum auc_code (*run)(struct auc_rpc_task *e);
 	/* Called likewise behind a RUN that was overtaken meanwhile. NULL: nothing is to be done.
 	 */
-	void (*undo)(struct auc_errand *e);
+	void (*undo)(struct auc_rpc_task *e);
 	enum auc_code code; /* what came of it: the result of RUN, which fills ERR in */
 	struct auc_err err;
 };
 
-struct auc_errands;
+struct auc_rpc_threads;
 
 /* Starts THREADS (1 to 64) threads called NAME; NULL: not all could be started (AUC_EIO,
  * AUC_ENOMEM). */
-struct auc_errands *auc_errands_start(unsigned threads, const char *name, struct auc_err *err);
+struct auc_rpc_threads *auc_rpc_threads_start(unsigned threads, const char *name,
+					      struct auc_err *err);
 /*
  * Ends the threads and frees Q with all that is in it: what has not begun is forgotten. False: one
  * does not end before UNTIL (CLOCK_REALTIME); Q is still there, and this may be called again. NULL
  * for Q is fine.
  */
-bool auc_errands_stop(struct auc_errands *q, const struct timespec *until);
+bool auc_rpc_threads_stop(struct auc_rpc_threads *q, const struct timespec *until);
 
 /*
  * Takes E over. False, with E freed: something with its key was put already, and what came of that
  * was not taken yet.
  */
-bool auc_errands_put(struct auc_errands *q, struct auc_errand *e);
+bool auc_rpc_threads_put(struct auc_rpc_threads *q, struct auc_rpc_task *e);
 /* True if something with KEY was put, and what came of it was not taken yet. */
-bool auc_errands_has(struct auc_errands *q, uint64_t key);
+bool auc_rpc_threads_has(struct auc_rpc_threads *q, uint64_t key);
 /*
  * What cannot wait is about to be done, and nothing older with KEY may come behind it:
  * what has not begun is forgotten, what is being run is undone when it returns.
  */
-void auc_errands_overtake(struct auc_errands *q, uint64_t key);
+void auc_rpc_threads_overtake(struct auc_rpc_threads *q, uint64_t key);
 /* The next one that was run, to be freed with free(); NULL: none yet. */
-struct auc_errand *auc_errands_take(struct auc_errands *q);
+struct auc_rpc_task *auc_rpc_threads_take(struct auc_rpc_threads *q);
 
 #endif

@@ -16,7 +16,7 @@ struct settling {
 	double told; /* since when it has: auc_site_elapsed(); 0: it has not */
 };
 
-struct auc_settle {
+struct auc_settling {
 	struct settling *list;
 	unsigned n;
 	char *reserved; /* the names that the reservation is of; NULL: there is none */
@@ -24,15 +24,15 @@ struct auc_settle {
 
 static bool is_expected(const node_info_t *node);
 static bool list_servers(struct auc_agent *a, const node_info_msg_t *nodes);
-static void drop_settled(struct auc_settle *s, const node_info_msg_t *nodes, double elapsed);
-static bool bring_about(struct auc_agent *a, struct auc_settle *s);
-static char *names_of(const struct auc_settle *s);
+static void drop_settled(struct auc_settling *s, const node_info_msg_t *nodes, double elapsed);
+static bool bring_about(struct auc_agent *a, struct auc_settling *s);
+static char *names_of(const struct auc_settling *s);
 
-void auc_settle_look(struct auc_agent *a, const node_info_msg_t *nodes)
+void auc_settling_look(struct auc_agent *a, const node_info_msg_t *nodes)
 {
 	double elapsed = auc_site_elapsed();
 	bool over = elapsed > a->since + AUC_SETTLING;
-	struct auc_settle *s;
+	struct auc_settling *s;
 
 	if (a->heard || (!a->settle && !list_servers(a, nodes)))
 		return;
@@ -46,7 +46,7 @@ void auc_settle_look(struct auc_agent *a, const node_info_msg_t *nodes)
 	}
 }
 
-bool auc_settle_waits(const struct auc_agent *a, const char *server)
+bool auc_settling_waits(const struct auc_agent *a, const char *server)
 {
 	for (unsigned i = 0; !a->heard && a->settle && i < a->settle->n; i++)
 		if (!strcmp(a->settle->list[i].name, server))
@@ -54,7 +54,7 @@ bool auc_settle_waits(const struct auc_agent *a, const char *server)
 	return false;
 }
 
-void auc_settle_clear(struct auc_agent *a)
+void auc_settling_clear(struct auc_agent *a)
 {
 	a->heard = false;
 	if (!a->settle)
@@ -79,7 +79,7 @@ static bool is_expected(const node_info_t *node)
 /* False: no memory. */
 static bool list_servers(struct auc_agent *a, const node_info_msg_t *nodes)
 {
-	struct auc_settle *s = calloc(1, sizeof(*s));
+	struct auc_settling *s = calloc(1, sizeof(*s));
 
 	if (s)
 		s->list = calloc(a->nservers + 1, sizeof(*s->list));
@@ -101,7 +101,7 @@ static bool list_servers(struct auc_agent *a, const node_info_msg_t *nodes)
 	return true;
 }
 
-static void drop_settled(struct auc_settle *s, const node_info_msg_t *nodes, double elapsed)
+static void drop_settled(struct auc_settling *s, const node_info_msg_t *nodes, double elapsed)
 {
 	uint32_t next = 0;
 	unsigned left = 0;
@@ -126,7 +126,7 @@ static void drop_settled(struct auc_settle *s, const node_info_msg_t *nodes, dou
 }
 
 /* The reservation is of what is listed. False: Slurm did not do it; it is tried again. */
-static bool bring_about(struct auc_agent *a, struct auc_settle *s)
+static bool bring_about(struct auc_agent *a, struct auc_settling *s)
 {
 	time_t end = (time_t)(a->since + a->clock + AUC_SETTLING) + 1;
 	enum auc_code code = AUC_OK;
@@ -136,14 +136,14 @@ static bool bring_about(struct auc_agent *a, struct auc_settle *s)
 	if (!names)
 		return false;
 	if (!s->n && s->reserved)
-		code = auc_control_delete_reservation(AUC_SETTLE_NAME, &err);
+		code = auc_rpc_delete_reservation(AUC_SETTLING_NAME, &err);
 	else if (s->n && !s->reserved)
-		code = auc_control_close_nodes(AUC_SETTLE_NAME, names, end, &err);
+		code = auc_rpc_close_nodes(AUC_SETTLING_NAME, names, end, &err);
 	else if (s->n && strcmp(names, s->reserved))
-		code = auc_control_update_reservation(AUC_SETTLE_NAME, names, end, &err);
+		code = auc_rpc_update_reservation(AUC_SETTLING_NAME, names, end, &err);
 	/* There may be one from before slurmctld was started; and it removes what is over. */
 	if (code == AUC_EEXIST)
-		code = auc_control_update_reservation(AUC_SETTLE_NAME, names, end, &err);
+		code = auc_rpc_update_reservation(AUC_SETTLING_NAME, names, end, &err);
 	if (code && code != AUC_ENOENT) {
 		auc_agent_complain(a, AUC_ERROR_FENCE, &err);
 		free(names);
@@ -157,7 +157,7 @@ static bool bring_about(struct auc_agent *a, struct auc_settle *s)
 }
 
 /* With commas; NULL: no memory. */
-static char *names_of(const struct auc_settle *s)
+static char *names_of(const struct auc_settling *s)
 {
 	char *names = calloc(s->n + 1, AUC_NAME_MAX + 1), *at = names;
 

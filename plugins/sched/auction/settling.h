@@ -11,15 +11,15 @@
 #include "sched/auction/agent-private.h"
 
 /* Between two looks at nodes while they settle. */
-#define AUC_SETTLE_EVERY 0.5
-#define AUC_SETTLE_NAME  "auction-settling"
+#define AUC_SETTLING_EVERY 0.5
+#define AUC_SETTLING_NAME  "auction-settling"
 
 /* Looks at which of the auction's NODES have told by now, and brings the reservation up to date;
  * sets a->heard when all have. */
-void auc_settle_look(struct auc_agent *a, const node_info_msg_t *nodes);
+void auc_settling_look(struct auc_agent *a, const node_info_msg_t *nodes);
 /* True if SERVER has not told yet. */
-bool auc_settle_waits(const struct auc_agent *a, const char *server);
+bool auc_settling_waits(const struct auc_agent *a, const char *server);
 /* As before the first look. */
-void auc_settle_clear(struct auc_agent *a);
+void auc_settling_clear(struct auc_agent *a);
 
 #endif

@@ -32,33 +32,33 @@ static enum auc_code update(job_desc_msg_t *desc, uint32_t job_id, const char *w
 static enum auc_code kill_with(uint32_t job_id, uint16_t sig, uint16_t flags, const char *what,
 			       struct auc_err *err);
 
-enum auc_code auc_control_load_nodes(node_info_msg_t **nodes, struct auc_err *err)
+enum auc_code auc_rpc_load_nodes(node_info_msg_t **nodes, struct auc_err *err)
 {
 	*nodes = NULL;
 	return slurm_load_node(0, nodes, SHOW) ? failed(err, "loading nodes", 0) : AUC_OK;
 }
 
-enum auc_code auc_control_load_partitions(partition_info_msg_t **partitions, struct auc_err *err)
+enum auc_code auc_rpc_load_partitions(partition_info_msg_t **partitions, struct auc_err *err)
 {
 	*partitions = NULL;
 	return slurm_load_partitions(0, partitions, SHOW) ? failed(err, "loading partitions", 0)
 							  : AUC_OK;
 }
 
-enum auc_code auc_control_load_jobs(job_info_msg_t **jobs, struct auc_err *err)
+enum auc_code auc_rpc_load_jobs(job_info_msg_t **jobs, struct auc_err *err)
 {
 	*jobs = NULL;
 	return slurm_load_jobs(0, jobs, SHOW) ? failed(err, "loading jobs", 0) : AUC_OK;
 }
 
-enum auc_code auc_control_load_user_jobs(uint32_t uid, job_info_msg_t **jobs, struct auc_err *err)
+enum auc_code auc_rpc_load_user_jobs(uint32_t uid, job_info_msg_t **jobs, struct auc_err *err)
 {
 	*jobs = NULL;
 	return slurm_load_job_user(jobs, uid, SHOW) ? failed(err, "loading a user's jobs", 0)
 						    : AUC_OK;
 }
 
-enum auc_code auc_control_load_job(uint32_t job_id, job_info_msg_t **jobs, struct auc_err *err)
+enum auc_code auc_rpc_load_job(uint32_t job_id, job_info_msg_t **jobs, struct auc_err *err)
 {
 	*jobs = NULL;
 	errno = 0;
@@ -69,16 +69,16 @@ enum auc_code auc_control_load_job(uint32_t job_id, job_info_msg_t **jobs, struc
 	return failed(err, "loading job", job_id);
 }
 
-int64_t auc_control_changed(enum auc_control_stamp what)
+int64_t auc_rpc_changed(enum auc_rpc_stamp what)
 {
-	static const char *const names[AUC_CONTROL_NSTAMPS] = {
+	static const char *const names[AUC_RPC_NSTAMPS] = {
 		[AUC_STAMP_JOBS] = "last_job_update",
 		[AUC_STAMP_NODES] = "last_node_update",
 		[AUC_STAMP_PARTITIONS] = "last_part_update",
 		[AUC_STAMP_RESERVATIONS] = "last_resv_update",
 	};
 	/* slurmctld's own, which stay where they are. */
-	static const volatile time_t *at[AUC_CONTROL_NSTAMPS];
+	static const volatile time_t *at[AUC_RPC_NSTAMPS];
 
 	if (!at[what])
 		at[what] = dlsym(RTLD_DEFAULT, names[what]);
@@ -86,14 +86,14 @@ int64_t auc_control_changed(enum auc_control_stamp what)
 }
 
 /* Slurm 22.05 leaks every AdminComment, which is each receipt; where it does not, it finds NULL. */
-void auc_control_free_jobs(job_info_msg_t *jobs)
+void auc_rpc_free_jobs(job_info_msg_t *jobs)
 {
 	for (uint32_t i = 0; i < jobs->record_count; i++)
 		AUC_XFREE(jobs->job_array[i].admin_comment);
 	slurm_free_job_info_msg(jobs);
 }
 
-enum auc_code auc_control_version(char *buf, size_t size, struct auc_err *err)
+enum auc_code auc_rpc_version(char *buf, size_t size, struct auc_err *err)
 {
 	slurm_conf_t *conf = NULL;
 
@@ -104,9 +104,9 @@ enum auc_code auc_control_version(char *buf, size_t size, struct auc_err *err)
 	return AUC_OK;
 }
 
-enum auc_code auc_control_submit_member(const struct auc_owner *owner,
-					const struct auc_slice *slice, const char *sale,
-					uint32_t lead, uint32_t *job_id, struct auc_err *err)
+enum auc_code auc_rpc_submit_member(const struct auc_owner *owner, const struct auc_slice *slice,
+				    const char *sale, uint32_t lead, uint32_t *job_id,
+				    struct auc_err *err)
 {
 	char name[64 + AUC_NAME_MAX], path[] = "PATH=/usr/local/bin:/usr/bin:/bin";
 	char conf[4096 + sizeof("SLURM_CONF=")], job_name[sizeof(name) + sizeof("SLURM_JOB_NAME=")];
@@ -174,27 +174,27 @@ enum auc_code auc_control_submit_member(const struct auc_owner *owner,
 	return code;
 }
 
-enum auc_code auc_control_load_reservations(reserve_info_msg_t **msg, struct auc_err *err)
+enum auc_code auc_rpc_load_reservations(reserve_info_msg_t **msg, struct auc_err *err)
 {
 	*msg = NULL;
 	return slurm_load_reservations(0, msg) ? failed(err, "loading reservations", 0) : AUC_OK;
 }
 
-enum auc_code auc_control_create_reservation(const char *name, const char *nodes, uint32_t uid,
-					     time_t start, time_t end, struct auc_err *err)
+enum auc_code auc_rpc_create_reservation(const char *name, const char *nodes, uint32_t uid,
+					 time_t start, time_t end, struct auc_err *err)
 {
 	return create_reservation(name, nodes, uid, start, end, RESERVE_FLAG_OVERLAP, err);
 }
 
-enum auc_code auc_control_close_nodes(const char *name, const char *nodes, time_t end,
-				      struct auc_err *err)
+enum auc_code auc_rpc_close_nodes(const char *name, const char *nodes, time_t end,
+				  struct auc_err *err)
 {
 	/* Of all reservations only maintenance holds for jobs that are in one. */
 	return create_reservation(name, nodes, 0, 0, end, RESERVE_FLAG_MAINT, err);
 }
 
-enum auc_code auc_control_update_reservation(const char *name, const char *nodes, time_t end,
-					     struct auc_err *err)
+enum auc_code auc_rpc_update_reservation(const char *name, const char *nodes, time_t end,
+					 struct auc_err *err)
 {
 	resv_desc_msg_t desc;
 
@@ -207,7 +207,7 @@ enum auc_code auc_control_update_reservation(const char *name, const char *nodes
 					       : AUC_OK;
 }
 
-enum auc_code auc_control_delete_reservation(const char *name, struct auc_err *err)
+enum auc_code auc_rpc_delete_reservation(const char *name, struct auc_err *err)
 {
 	reservation_name_msg_t msg = {.name = (char *)name};
 
@@ -221,7 +221,7 @@ enum auc_code auc_control_delete_reservation(const char *name, struct auc_err *e
 	return failed_with(err, "removing reservation", name);
 }
 
-enum auc_code auc_control_reserve(uint32_t job_id, const char *reservation, struct auc_err *err)
+enum auc_code auc_rpc_reserve(uint32_t job_id, const char *reservation, struct auc_err *err)
 {
 	job_desc_msg_t desc;
 
@@ -230,17 +230,17 @@ enum auc_code auc_control_reserve(uint32_t job_id, const char *reservation, stru
 	return update(&desc, job_id, "putting into its reservation job", err);
 }
 
-enum auc_code auc_control_power_up(const char *node, struct auc_err *err)
+enum auc_code auc_rpc_power_up(const char *node, struct auc_err *err)
 {
 	return update_node(node, NODE_STATE_POWER_UP, "powering up node", err);
 }
 
-enum auc_code auc_control_keep_awake(const char *node, struct auc_err *err)
+enum auc_code auc_rpc_keep_awake(const char *node, struct auc_err *err)
 {
 	return update_node(node, NODE_STATE_IDLE, "keeping awake node", err);
 }
 
-enum auc_code auc_control_set_receipt(uint32_t job_id, const char *receipt, struct auc_err *err)
+enum auc_code auc_rpc_set_receipt(uint32_t job_id, const char *receipt, struct auc_err *err)
 {
 	job_desc_msg_t desc;
 
@@ -249,7 +249,7 @@ enum auc_code auc_control_set_receipt(uint32_t job_id, const char *receipt, stru
 	return update(&desc, job_id, "writing the receipt of job", err);
 }
 
-enum auc_code auc_control_hold(uint32_t job_id, struct auc_err *err)
+enum auc_code auc_rpc_hold(uint32_t job_id, struct auc_err *err)
 {
 	job_desc_msg_t desc;
 
@@ -258,7 +258,7 @@ enum auc_code auc_control_hold(uint32_t job_id, struct auc_err *err)
 	return update(&desc, job_id, "holding job", err);
 }
 
-bool auc_control_schedule(void)
+bool auc_rpc_schedule(void)
 {
 	static void (*queue)(void);
 
@@ -269,7 +269,7 @@ bool auc_control_schedule(void)
 	return queue;
 }
 
-enum auc_code auc_control_start_now(uint32_t job_id, struct auc_err *err)
+enum auc_code auc_rpc_start_now(uint32_t job_id, struct auc_err *err)
 {
 	job_desc_msg_t desc;
 
@@ -280,7 +280,7 @@ enum auc_code auc_control_start_now(uint32_t job_id, struct auc_err *err)
 	return update(&desc, job_id, "starting job", err);
 }
 
-enum auc_code auc_control_place(uint32_t job_id, const struct auc_slice *slice, struct auc_err *err)
+enum auc_code auc_rpc_place(uint32_t job_id, const struct auc_slice *slice, struct auc_err *err)
 {
 	char gres[sizeof(slice->gres)];
 	time_t now = time(NULL);
@@ -304,7 +304,7 @@ enum auc_code auc_control_place(uint32_t job_id, const struct auc_slice *slice, 
 	return update(&desc, job_id, "placing job", err);
 }
 
-enum auc_code auc_control_move(uint32_t job_id, const struct auc_slice *slice, struct auc_err *err)
+enum auc_code auc_rpc_move(uint32_t job_id, const struct auc_slice *slice, struct auc_err *err)
 {
 	job_array_resp_msg_t *response = NULL;
 	job_desc_msg_t desc;
@@ -322,10 +322,10 @@ enum auc_code auc_control_move(uint32_t job_id, const struct auc_slice *slice, s
 	if (slurm_requeue2(id, 0, &response))
 		code = errno == ESLURM_JOB_PENDING ? AUC_OK : failed(err, "requeueing job", job_id);
 	slurm_free_job_array_resp(response);
-	return code ? code : auc_control_place(job_id, slice, err);
+	return code ? code : auc_rpc_place(job_id, slice, err);
 }
 
-enum auc_code auc_control_limit(uint32_t job_id, uint32_t minutes, struct auc_err *err)
+enum auc_code auc_rpc_limit(uint32_t job_id, uint32_t minutes, struct auc_err *err)
 {
 	job_desc_msg_t desc;
 
@@ -334,12 +334,12 @@ enum auc_code auc_control_limit(uint32_t job_id, uint32_t minutes, struct auc_er
 	return update(&desc, job_id, "changing the time limit of job", err);
 }
 
-enum auc_code auc_control_signal(uint32_t job_id, int sig, struct auc_err *err)
+enum auc_code auc_rpc_signal(uint32_t job_id, int sig, struct auc_err *err)
 {
 	return kill_with(job_id, (uint16_t)sig, KILL_JOB_BATCH, "signalling job", err);
 }
 
-void auc_control_resume(uint32_t job_id)
+void auc_rpc_resume(uint32_t job_id)
 {
 	job_array_resp_msg_t *response = NULL;
 	char id[16];
@@ -349,12 +349,12 @@ void auc_control_resume(uint32_t job_id)
 	slurm_free_job_array_resp(response);
 }
 
-enum auc_code auc_control_warn(uint32_t job_id, bool batch, struct auc_err *err)
+enum auc_code auc_rpc_warn(uint32_t job_id, bool batch, struct auc_err *err)
 {
 	return kill_with(job_id, SIGTERM, batch ? KILL_FULL_JOB : 0, "signalling job", err);
 }
 
-enum auc_code auc_control_kill(uint32_t job_id, struct auc_err *err)
+enum auc_code auc_rpc_kill(uint32_t job_id, struct auc_err *err)
 {
 	/* The first two fail for a job that is not running, which does not matter. */
 	kill_with(job_id, SIGKILL, KILL_STEPS_ONLY, "killing the steps of job", NULL);

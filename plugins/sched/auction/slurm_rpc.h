@@ -16,26 +16,26 @@
 #include "adapter/slurm_compat.h"
 
 /* Nodes, partitions as they are now; free with Slurm's functions. */
-enum auc_code auc_control_load_nodes(node_info_msg_t **nodes, struct auc_err *err);
-enum auc_code auc_control_load_partitions(partition_info_msg_t **partitions, struct auc_err *err);
-/* All jobs, those of one user, or one; free with auc_control_free_jobs(). AUC_ENOENT: there is no
+enum auc_code auc_rpc_load_nodes(node_info_msg_t **nodes, struct auc_err *err);
+enum auc_code auc_rpc_load_partitions(partition_info_msg_t **partitions, struct auc_err *err);
+/* All jobs, those of one user, or one; free with auc_rpc_free_jobs(). AUC_ENOENT: there is no
  * such job. */
-enum auc_code auc_control_load_jobs(job_info_msg_t **jobs, struct auc_err *err);
-enum auc_code auc_control_load_user_jobs(uint32_t uid, job_info_msg_t **jobs, struct auc_err *err);
-enum auc_code auc_control_load_job(uint32_t job_id, job_info_msg_t **jobs, struct auc_err *err);
-void auc_control_free_jobs(job_info_msg_t *jobs);
+enum auc_code auc_rpc_load_jobs(job_info_msg_t **jobs, struct auc_err *err);
+enum auc_code auc_rpc_load_user_jobs(uint32_t uid, job_info_msg_t **jobs, struct auc_err *err);
+enum auc_code auc_rpc_load_job(uint32_t job_id, job_info_msg_t **jobs, struct auc_err *err);
+void auc_rpc_free_jobs(job_info_msg_t *jobs);
 /* When slurmctld last changed any job, node, partition or reservation: Unix time, -1 if it does not
  * say. No RPC. */
-enum auc_control_stamp {
+enum auc_rpc_stamp {
 	AUC_STAMP_JOBS,
 	AUC_STAMP_NODES,
 	AUC_STAMP_PARTITIONS,
 	AUC_STAMP_RESERVATIONS,
-	AUC_CONTROL_NSTAMPS
+	AUC_RPC_NSTAMPS
 };
-int64_t auc_control_changed(enum auc_control_stamp what);
+int64_t auc_rpc_changed(enum auc_rpc_stamp what);
 /* Version text of the running slurmctld into BUF. */
-enum auc_code auc_control_version(char *buf, size_t size, struct auc_err *err);
+enum auc_code auc_rpc_version(char *buf, size_t size, struct auc_err *err);
 
 /* Whom a member is submitted for. */
 struct auc_owner {
@@ -49,58 +49,57 @@ struct auc_owner {
  * and the agent end it. AUC_ELIMIT: a limit of the owner's association or QOS does not allow it;
  * AUC_EFULL: Slurm refuses it (and will again); AUC_EIO: Slurm could not be asked.
  */
-enum auc_code auc_control_submit_member(const struct auc_owner *owner,
-					const struct auc_slice *slice, const char *sale,
-					uint32_t lead, uint32_t *job_id, struct auc_err *err);
+enum auc_code auc_rpc_submit_member(const struct auc_owner *owner, const struct auc_slice *slice,
+				    const char *sale, uint32_t lead, uint32_t *job_id,
+				    struct auc_err *err);
 
 /* Reservations; free with slurm_free_reservation_info_msg(). */
-enum auc_code auc_control_load_reservations(reserve_info_msg_t **msg, struct auc_err *err);
+enum auc_code auc_rpc_load_reservations(reserve_info_msg_t **msg, struct auc_err *err);
 /* One of NODES (names with commas) for jobs of UID, whatever runs there or is reserved there. */
-enum auc_code auc_control_create_reservation(const char *name, const char *nodes, uint32_t uid,
-					     time_t start, time_t end, struct auc_err *err);
+enum auc_code auc_rpc_create_reservation(const char *name, const char *nodes, uint32_t uid,
+					 time_t start, time_t end, struct auc_err *err);
 /* Nothing starts on NODES until END, in reservations neither; what runs goes on. AUC_EEXIST: there
  * is one of that name. */
-enum auc_code auc_control_close_nodes(const char *name, const char *nodes, time_t end,
-				      struct auc_err *err);
-enum auc_code auc_control_update_reservation(const char *name, const char *nodes, time_t end,
-					     struct auc_err *err);
+enum auc_code auc_rpc_close_nodes(const char *name, const char *nodes, time_t end,
+				  struct auc_err *err);
+enum auc_code auc_rpc_update_reservation(const char *name, const char *nodes, time_t end,
+					 struct auc_err *err);
 /* AUC_ESTATE: a job is in it; AUC_ENOENT: there is none. */
-enum auc_code auc_control_delete_reservation(const char *name, struct auc_err *err);
+enum auc_code auc_rpc_delete_reservation(const char *name, struct auc_err *err);
 /* Puts a pending job into a reservation ("": into none). AUC_ESTATE: it is not pending any more. */
-enum auc_code auc_control_reserve(uint32_t job_id, const char *reservation, struct auc_err *err);
+enum auc_code auc_rpc_reserve(uint32_t job_id, const char *reservation, struct auc_err *err);
 
 /* Has Slurm's ResumeProgram start NODE; makes an idle one look busy a moment ago, so that
  * SuspendTime begins anew. */
-enum auc_code auc_control_power_up(const char *node, struct auc_err *err);
-enum auc_code auc_control_keep_awake(const char *node, struct auc_err *err);
+enum auc_code auc_rpc_power_up(const char *node, struct auc_err *err);
+enum auc_code auc_rpc_keep_awake(const char *node, struct auc_err *err);
 
 /* AUC_ESTATE: the job has ended. */
-enum auc_code auc_control_set_receipt(uint32_t job_id, const char *receipt, struct auc_err *err);
+enum auc_code auc_rpc_set_receipt(uint32_t job_id, const char *receipt, struct auc_err *err);
 /* A pending job does not start. */
-enum auc_code auc_control_hold(uint32_t job_id, struct auc_err *err);
+enum auc_code auc_rpc_hold(uint32_t job_id, struct auc_err *err);
 /* Has slurmctld look soon at the jobs that wait, without asking it anything. False: it cannot be
  * told. */
-bool auc_control_schedule(void);
+bool auc_rpc_schedule(void);
 /* Starts a pending job as soon as its resources are free. AUC_ESTATE: it is not pending any more.
  */
-enum auc_code auc_control_start_now(uint32_t job_id, struct auc_err *err);
+enum auc_code auc_rpc_start_now(uint32_t job_id, struct auc_err *err);
 /* A job that pends becomes SLICE, to begin with it. AUC_ESTATE: it does not pend. */
-enum auc_code auc_control_place(uint32_t job_id, const struct auc_slice *slice,
-				struct auc_err *err);
+enum auc_code auc_rpc_place(uint32_t job_id, const struct auc_slice *slice, struct auc_err *err);
 /*
  * A job that runs is requeued to become SLICE. Slurm gives a job that leaves its nodes a begin time
  * of its own, so that it is to be placed again. AUC_ESTATE: it does not run.
  */
-enum auc_code auc_control_move(uint32_t job_id, const struct auc_slice *slice, struct auc_err *err);
-enum auc_code auc_control_limit(uint32_t job_id, uint32_t minutes, struct auc_err *err);
+enum auc_code auc_rpc_move(uint32_t job_id, const struct auc_slice *slice, struct auc_err *err);
+enum auc_code auc_rpc_limit(uint32_t job_id, uint32_t minutes, struct auc_err *err);
 /* A signal to the job's script: to its process alone, as "sbatch --signal=B:" does. */
-enum auc_code auc_control_signal(uint32_t job_id, int sig, struct auc_err *err);
+enum auc_code auc_rpc_signal(uint32_t job_id, int sig, struct auc_err *err);
 /* Lets a suspended job go on; nothing happens to others. */
-void auc_control_resume(uint32_t job_id);
+void auc_rpc_resume(uint32_t job_id);
 /* SIGTERM to the job's steps and, with BATCH, to its script. */
-enum auc_code auc_control_warn(uint32_t job_id, bool batch, struct auc_err *err);
+enum auc_code auc_rpc_warn(uint32_t job_id, bool batch, struct auc_err *err);
 /* Ends a job at once: SIGKILL first, so that Slurm need not wait KillWait for a job that ignores
  * SIGTERM. */
-enum auc_code auc_control_kill(uint32_t job_id, struct auc_err *err);
+enum auc_code auc_rpc_kill(uint32_t job_id, struct auc_err *err);
 
 #endif

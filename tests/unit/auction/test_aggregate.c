@@ -177,7 +177,7 @@ static void test_closed(void **state)
 
 	(void)state;
 	for (unsigned p = 0; p < 2; p++) {
-		struct auc_closed_time other = {"n2", NOW, NOW + 30 * SLOT};
+		struct auc_closing other = {"n2", NOW, NOW + 30 * SLOT};
 		struct auc_server_spec specs[NODES];
 		struct auc_auction *a;
 		struct auc_offer o;
@@ -225,7 +225,7 @@ static void test_closed(void **state)
 static enum auc_code close_some(struct auc_auction *a, const struct auc_server_spec *specs,
 				double now)
 {
-	struct auc_closed_time list[NODES];
+	struct auc_closing list[NODES];
 	unsigned n = below(NODES);
 
 	memset(list, 0, sizeof(list));

@@ -1,4 +1,5 @@
-/* test_closures.c - servers that are closed for a time, in the market and in the auction (closures.c)
+/* test_closures.c - servers that are closed for a time, in the market and in the auction
+ * (closures.c)
  */
 #include "config.h"
 
@@ -19,7 +20,7 @@
 
 static struct auc_err err;
 
-static bool is_closed(const struct auc_closed *list, unsigned n, unsigned server, auc_slot t)
+static bool is_closed(const struct auc_closure *list, unsigned n, unsigned server, auc_slot t)
 {
 	for (unsigned i = 0; i < n; i++)
 		if (list[i].server == server && list[i].from <= t && t <= list[i].to)
@@ -30,7 +31,7 @@ static bool is_closed(const struct auc_closed *list, unsigned n, unsigned server
 /* What is closed takes nothing; all else takes what it would take in a market where nothing is
  * closed. */
 static void check(const struct auc_market *m, const struct auc_market *open,
-		  const struct auc_closed *list, unsigned n)
+		  const struct auc_closure *list, unsigned n)
 {
 	size_t cell;
 
@@ -55,7 +56,7 @@ static void test_market(void **state)
 {
 	struct tiny_random r = {11};
 	struct auc_market *m, *open;
-	struct auc_closed list[4];
+	struct auc_closure list[4];
 	struct tiny_market t;
 	unsigned n = 0, s, k;
 	auc_slot from;
@@ -70,7 +71,7 @@ static void test_market(void **state)
 		for (unsigned step = 0; step < 12; step++) {
 			for (n = 0; n < (unsigned)tiny_int(&r, 0, 4); n++) {
 				from = auc_market_first(m) + tiny_int(&r, -5, 40);
-				list[n] = (struct auc_closed){
+				list[n] = (struct auc_closure){
 					.server = (unsigned)tiny_int(&r, 0, (int)t.nservers - 1),
 					.from = from,
 					.to = tiny_chance(&r, 0.2) ? INT64_MAX
@@ -103,7 +104,7 @@ static void test_market(void **state)
 static void test_bad_server(void **state)
 {
 	struct tiny_random r = {3};
-	struct auc_closed closed = {.server = 2, .from = 0, .to = 1};
+	struct auc_closure closed = {.server = 2, .from = 0, .to = 1};
 	struct tiny_market t;
 	struct auc_market *m;
 
@@ -131,7 +132,7 @@ static void expect(struct auc_auction *a, const char *server, double start)
 
 static void test_auction(void **state)
 {
-	struct auc_closed_time list[] = {
+	struct auc_closing list[] = {
 		{.server = "edge1", .from = NOW + 2.5 * SLOT, .to = NOW + 2.6 * SLOT},
 		{.server = "edge2", .from = NOW, .to = INFINITY},
 		{.server = "edge3", .from = NOW, .to = INFINITY},

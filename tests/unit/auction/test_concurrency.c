@@ -173,7 +173,7 @@ static bool still_bidding(void *arg)
 /* As the plugin's thread, without its patience. */
 static void *learner(void *arg)
 {
-	const struct auc_watch watch = {.go_on = still_bidding};
+	const struct auc_cancel cancel = {.go_on = still_bidding};
 	struct auc_fit_job *job;
 	struct auc_tariff *t;
 	enum auc_code rc;
@@ -182,7 +182,7 @@ static void *learner(void *arg)
 	while (still_bidding(NULL)) {
 		(void)auc_auction_fit_due(auction, now());
 		if (auc_auction_fit_begin(auction, now(), &job, NULL) == AUC_OK) {
-			rc = auc_fit_job_run(job, &watch, &t, NULL);
+			rc = auc_fit_job_run(job, &cancel, &t, NULL);
 			CHECK(rc == AUC_OK || rc == AUC_ENOENT || rc == AUC_ESTATE);
 			atomic_fetch_add(&fits, rc == AUC_OK);
 			auc_auction_fit_end(auction, job, t);

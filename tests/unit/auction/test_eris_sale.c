@@ -41,8 +41,8 @@ static int64_t *booked(const struct auc_auction *a, unsigned slots)
 	int64_t *used = calloc(slots, sizeof(*used));
 
 	for (unsigned i = 0; i < slots; i++)
-		used[i] = auc_transfer_bytes(
-			auc_market_transfer_used(a->market, auc_market_first(a->market) + i));
+		used[i] = auc_traffic_bytes(
+			auc_market_traffic_used(a->market, auc_market_first(a->market) + i));
 	return used;
 }
 
@@ -65,14 +65,14 @@ static void check_booked(const struct auc_auction *a, unsigned slots, double bud
 
 					sum += h->ps ? 0
 						     : h->workers *
-							       auc_transfer_bytes(p->exchange_mb);
+							       auc_traffic_bytes(p->exchange_mb);
 				}
 			for (unsigned v = 0; v < p->nmoves; v++)
 				if (p->moves[v].slot == t)
-					sum += p->moves[v].chunks * auc_transfer_bytes(p->chunk_mb);
+					sum += p->moves[v].chunks * auc_traffic_bytes(p->chunk_mb);
 		}
 		assert_int_equal(used[i], sum);
-		assert_true(used[i] <= auc_transfer_bytes(budget));
+		assert_true(used[i] <= auc_traffic_bytes(budget));
 	}
 	assert_true(auc_market_sound(a->market));
 	free(used);
@@ -126,7 +126,7 @@ static void test_moves(void **state)
 	}
 	assert_true(moved < 12);
 	assert_int_equal(offer.payment, auc_money_from(offer.plan.cost));
-	assert_true(auc_plan_transfer_cost(&offer.plan, f->a->market) > 0);
+	assert_true(auc_plan_traffic_cost(&offer.plan, f->a->market) > 0);
 	check_booked(f->a, 60, BUDGET);
 	auc_receipt_clear(&r);
 	auc_offer_clear(&offer);
@@ -376,8 +376,8 @@ static void test_status(void **state)
 	for (unsigned i = 0; i < json_object_array_length(runs); i++) {
 		run = json_object_array_get_idx(runs, i);
 		for (auc_slot t = (auc_slot)number(run, 0); t <= (auc_slot)number(run, 1); t++) {
-			assert_true(auc_market_transfer_used(f->a->market, t) == number(run, 2));
-			assert_true(auc_market_transfer_price(f->a->market, t) == number(run, 3));
+			assert_true(auc_market_traffic_used(f->a->market, t) == number(run, 2));
+			assert_true(auc_market_traffic_price(f->a->market, t) == number(run, 3));
 		}
 	}
 	json_object_put(o);
@@ -411,9 +411,9 @@ static void test_published(void **state)
 	assert_true(sell(f->a, BUSY "data=edge1=12", NOW, 1, &offer));
 	auc_offer_clear(&offer);
 	auc_auction_tick(f->a, NOW);
-	assert_true(auc_market_transfer_price(f->a->market, 1001) > 0);
+	assert_true(auc_market_traffic_price(f->a->market, 1001) > 0);
 	f->a = restart(f, globals, NOW);
-	assert_true(auc_market_transfer_price(f->a->market, 1001) > 0);
+	assert_true(auc_market_traffic_price(f->a->market, 1001) > 0);
 }
 
 int main(void)

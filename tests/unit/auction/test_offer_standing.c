@@ -1,7 +1,7 @@
 /*
- * test_offer_standing.c - offers that stand: exactly what was offered is bought, once, by whom it was
- * offered to, for the job it was made for, in its time, whatever the price is by then; and nothing
- * is held for them.
+ * test_offer_standing.c - offers that stand: exactly what was offered is bought, once, by whom it
+ * was offered to, for the job it was made for, in its time, whatever the price is by then; and
+ * nothing is held for them.
  */
 #include "config.h"
 
@@ -36,36 +36,36 @@ static int table_setup(void **state)
 	decision.accepted = decision.offered = true;
 	assert_int_equal(auc_plan_add_run(&decision.plan, 5, 6, NULL), AUC_OK);
 	assert_int_equal(auc_plan_add_share(&decision.plan, 0, 1, 1, NULL), AUC_OK);
-	*state = auc_standing_create();
+	*state = auc_offer_standing_create();
 	return *state ? 0 : -1;
 }
 
 static int table_teardown(void **state)
 {
-	auc_standing_destroy(*state);
+	auc_offer_standing_destroy(*state);
 	auc_decision_clear(&decision);
 	return 0;
 }
 
-static uint64_t add(struct auc_standing *s, uint32_t uid, double now)
+static uint64_t add(struct auc_offer_standing *s, uint32_t uid, double now)
 {
 	uint64_t id = 0;
 
-	assert_int_equal(auc_standing_add(s, uid, 7, &decision, now, 60, &id, NULL), AUC_OK);
+	assert_int_equal(auc_offer_standing_add(s, uid, 7, &decision, now, 60, &id, NULL), AUC_OK);
 	assert_true(id != 0);
 	return id;
 }
 
 /* What is said to UID; SAYS "": nothing, he may have it. */
-static void finds(struct auc_standing *s, uint64_t id, uint32_t uid, uint64_t work, double now,
-		  enum auc_code code, const char *says)
+static void finds(struct auc_offer_standing *s, uint64_t id, uint32_t uid, uint64_t work,
+		  double now, enum auc_code code, const char *says)
 {
 	struct auc_standing_offer *o;
 	struct auc_err err = {.text = ""};
 	char name[20];
 
 	snprintf(name, sizeof(name), "%016" PRIx64, id);
-	assert_int_equal(auc_standing_find(s, id, uid, work, now, &o, &err), code);
+	assert_int_equal(auc_offer_standing_find(s, id, uid, work, now, &o, &err), code);
 	if (!strstr(err.text, says) ||
 	    (*says && (!strstr(err.text, name) || !strstr(err.text, "--quote"))))
 		fail_msg("'%s', not '%s'", err.text, says);
@@ -77,7 +77,7 @@ static void finds(struct auc_standing *s, uint64_t id, uint32_t uid, uint64_t wo
 
 static void test_table(void **state)
 {
-	struct auc_standing *s = *state;
+	struct auc_offer_standing *s = *state;
 	uint64_t id = add(s, 1, 1000), other = add(s, 2, 1000);
 
 	assert_true(id != other);
@@ -90,18 +90,18 @@ static void test_table(void **state)
 	finds(s, other, 2, 7, 1060, AUC_ESTATE, "expired: it stood for 60 s");
 	finds(s, other, 2, 7, 1000, AUC_ESTATE, "expired"); /* and never again */
 	/* a lien is no job yet */
-	auc_standing_take(s, id, "sale-1");
-	auc_standing_sold(s, "sale-2");
+	auc_offer_standing_take(s, id, "sale-1");
+	auc_offer_standing_sold(s, "sale-2");
 	finds(s, id, 1, 7, 1010, AUC_OK, "");
-	auc_standing_take(s, id, "sale-2");
-	auc_standing_sold(s, "sale-1");
+	auc_offer_standing_take(s, id, "sale-2");
+	auc_offer_standing_sold(s, "sale-1");
 	finds(s, id, 1, 7, 1010, AUC_OK, "");
-	auc_standing_sold(s, "sale-2");
+	auc_offer_standing_sold(s, "sale-2");
 	finds(s, id, 1, 7, 1010, AUC_ESTATE, "for one only");
 	finds(s, id, 1, 7, 2000, AUC_ESTATE, "for one only");
-	auc_standing_take(s, 12345, "sale-3");
+	auc_offer_standing_take(s, 12345, "sale-3");
 	id = add(s, 1, 1000);
-	auc_standing_void(s);
+	auc_offer_standing_void(s);
 	finds(s, id, 1, 7, 1010, AUC_ESTATE, "void");
 	id = add(s, 1, 1000);
 	finds(s, id, 1, 7, 1010, AUC_OK, "");
@@ -111,7 +111,7 @@ static void test_table(void **state)
  */
 static void test_clock(void **state)
 {
-	struct auc_standing *s = *state;
+	struct auc_offer_standing *s = *state;
 	uint64_t id = add(s, 1, 1000), before;
 
 	finds(s, id, 1, 7, 999, AUC_OK, "");
@@ -128,41 +128,41 @@ static void test_clock(void **state)
 /* A user's oldest makes room for his next, nobody's for another's. */
 static void test_bounds(void **state)
 {
-	struct auc_standing *s = *state;
-	uint64_t mine[AUC_STANDING_PER_USER + 1], id;
-	unsigned users = AUC_STANDING_MAX / AUC_STANDING_PER_USER;
+	struct auc_offer_standing *s = *state;
+	uint64_t mine[AUC_OFFER_PER_USER + 1], id;
+	unsigned users = AUC_OFFER_MAX / AUC_OFFER_PER_USER;
 	struct auc_err err;
 
-	for (unsigned i = 0; i <= AUC_STANDING_PER_USER; i++)
+	for (unsigned i = 0; i <= AUC_OFFER_PER_USER; i++)
 		mine[i] = add(s, 1, 1000 + i / 100.);
 	finds(s, mine[0], 1, 7, 1001, AUC_ENOENT, "not known");
-	for (unsigned i = 1; i <= AUC_STANDING_PER_USER; i++)
+	for (unsigned i = 1; i <= AUC_OFFER_PER_USER; i++)
 		finds(s, mine[i], 1, 7, 1001, AUC_OK, "");
-	assert_int_equal(auc_standing_count(s), AUC_STANDING_PER_USER);
+	assert_int_equal(auc_offer_standing_count(s), AUC_OFFER_PER_USER);
 	for (unsigned u = 2; u <= users; u++)
-		for (unsigned i = 0; i < AUC_STANDING_PER_USER; i++)
+		for (unsigned i = 0; i < AUC_OFFER_PER_USER; i++)
 			add(s, u, 1001);
-	assert_int_equal(auc_standing_count(s), AUC_STANDING_MAX);
-	assert_int_equal(auc_standing_add(s, users + 1, 7, &decision, 1002, 60, &id, &err),
+	assert_int_equal(auc_offer_standing_count(s), AUC_OFFER_MAX);
+	assert_int_equal(auc_offer_standing_add(s, users + 1, 7, &decision, 1002, 60, &id, &err),
 			 AUC_EFULL);
 	finds(s, mine[1], 1, 7, 1002, AUC_OK, "");
 	id = add(s, 1, 1002);
 	finds(s, mine[1], 1, 7, 1002, AUC_ENOENT, "not known");
 	finds(s, id, 1, 7, 1002, AUC_OK, "");
 	/* one of them is sold: there is room for one */
-	auc_standing_take(s, id, "sale-1");
-	auc_standing_sold(s, "sale-1");
+	auc_offer_standing_take(s, id, "sale-1");
+	auc_offer_standing_sold(s, "sale-1");
 	add(s, users + 1, 1003);
-	assert_int_equal(auc_standing_add(s, users + 1, 7, &decision, 1003, 60, &id, &err),
+	assert_int_equal(auc_offer_standing_add(s, users + 1, 7, &decision, 1003, 60, &id, &err),
 			 AUC_EFULL);
 	add(s, users + 1, 1100);
-	assert_int_equal(auc_standing_count(s), AUC_STANDING_MAX);
+	assert_int_equal(auc_offer_standing_count(s), AUC_OFFER_MAX);
 }
 
 /* They come and go for ever: no name comes twice, and what is kept follows what stands. */
 static void test_million(void **state)
 {
-	struct auc_standing *s = *state;
+	struct auc_offer_standing *s = *state;
 	const unsigned n = 1000000;
 	uint64_t seen = 0, id, first = 0;
 
@@ -173,7 +173,7 @@ static void test_million(void **state)
 		seen ^= id;
 		if (i % 10000 == 9999)
 			finds(s, id, i % 97, 7, i + 59, AUC_OK, "");
-		assert_true(auc_standing_count(s) < 150);
+		assert_true(auc_offer_standing_count(s) < 150);
 	}
 	assert_true(seen != 0);
 }
@@ -304,9 +304,9 @@ static void test_at_its_price(void **state)
 	snprintf(name, sizeof(name), "--accept=%016" PRIx64 " buys", offer.id);
 	assert_non_null(strstr(offer.message, name));
 	assert_non_null(strstr(offer.message, "within 600 s"));
-	assert_int_equal(auc_answers_count(f->a->answers), 0);
+	assert_int_equal(auc_posted_answers_count(f->a->answers), 0);
 	move_price(f->a, offer.payment, NOW);
-	answers = auc_answers_count(f->a->answers);
+	answers = auc_posted_answers_count(f->a->answers);
 	bought = take(f->a, JOB, offer.id, NOW + 1, NULL);
 	assert_int_equal(bought.payment, offer.payment);
 	assert_int_equal(bought.value, offer.payment);
@@ -314,16 +314,16 @@ static void test_at_its_price(void **state)
 	assert_non_null(strstr(bought.message, "accepted: "));
 	assert_non_null(strstr(bought.receipt, auc_money_str(offer.payment, money)));
 	assert_null(strstr(bought.receipt, "accept="));
-	assert_int_equal(auc_answers_count(f->a->answers), answers);
+	assert_int_equal(auc_posted_answers_count(f->a->answers), answers);
 	assert_int_equal(auc_auction_confirm(f->a, bought.sale, 5, NULL, NULL), AUC_OK);
 	assert_int_equal(auc_auction_sale_of_job(f->a, 5, &v, NULL), AUC_OK);
 	assert_int_equal(v.payment, offer.payment);
 	auc_sale_view_clear(&v);
 	/* it was a yes, at the offer's prices */
-	assert_int_equal(auc_answers_count(f->a->answers), answers + 1);
-	assert_true(auc_answers_at(f->a->answers, answers)->accepted);
-	assert_true(auc_answers_at(f->a->answers, answers)->price[0] ==
-		    auc_answers_at(f->a->answers, 0)->price[0]);
+	assert_int_equal(auc_posted_answers_count(f->a->answers), answers + 1);
+	assert_true(auc_posted_answers_at(f->a->answers, answers)->accepted);
+	assert_true(auc_posted_answers_at(f->a->answers, answers)->price[0] ==
+		    auc_posted_answers_at(f->a->answers, 0)->price[0]);
 	auc_offer_clear(&bought);
 	bought = take(f->a, JOB, offer.id, NOW + 1, "has become a job");
 	auc_offer_clear(&offer);
@@ -351,7 +351,7 @@ static void test_who_and_what(void **state)
 	take(f->a, JOB, id + 1, NOW, "is not known");
 	take(f->a, JOB, id, NOW + TIME, "has expired: it stood for 600 s");
 	take(f->a, JOB, id, NOW, "has expired");
-	assert_int_equal(auc_answers_count(f->a->answers), 0);
+	assert_int_equal(auc_posted_answers_count(f->a->answers), 0);
 	assert_int_equal(world_totals(f->a).bids, 0);
 }
 
@@ -421,7 +421,7 @@ static void test_place_gone(void **state)
 	struct world_auction *f = *state;
 	struct auc_offer offer = quote(f->a, JOB, NOW), o;
 	struct auc_server_spec specs[8];
-	struct auc_closed_time closed = {.from = NOW, .to = NOW + 100 * SLOT};
+	struct auc_closing closed = {.from = NOW, .to = NOW + 100 * SLOT};
 	const char *server = auc_market_server_name(f->a->market, offer.plan.shares[0].server);
 
 	strcpy(closed.server, server);

@@ -171,9 +171,9 @@ static void test_leaving_teaches_once(void **state)
 	for (unsigned i = 0; i < 500; i++)
 		ask(f->a, 0, NOW + 200 * SLOT, &yes);
 	assert_int_equal(ask(f->a, -1, NOW + 200 * SLOT, &yes), once);
-	assert_int_equal(auc_answers_count(f->a->answers), 31);
+	assert_int_equal(auc_posted_answers_count(f->a->answers), 31);
 	ask(f->a, 0, NOW + 201 * SLOT, &yes);
-	assert_int_equal(auc_answers_count(f->a->answers), 32);
+	assert_int_equal(auc_posted_answers_count(f->a->answers), 32);
 }
 
 /* A yes without a job, as of a dry run, teaches nothing, however often it is said; that of a job
@@ -188,11 +188,11 @@ static void test_yes_teaches_with_its_job(void **state)
 
 	for (unsigned i = 0; i < 30; i++, now += 5 * SLOT)
 		ask(f->a, 1e6, now, &yes);
-	assert_int_equal(auc_answers_count(f->a->answers), 30);
+	assert_int_equal(auc_posted_answers_count(f->a->answers), 30);
 	price = ask(f->a, -1, now, &yes);
 	for (unsigned i = 0; i < 200; i++, now += 5 * SLOT)
 		assert_int_equal(say(f->a, 1e6, now, &yes, other), price);
-	assert_int_equal(auc_answers_count(f->a->answers), 30);
+	assert_int_equal(auc_posted_answers_count(f->a->answers), 30);
 	assert_int_equal(auc_auction_tick(f->a, now), 1);
 	assert_int_equal(auc_auction_confirm(f->a, other, 7, NULL, NULL), AUC_ENOENT);
 	/* the next ones of them never become a job */
@@ -202,14 +202,14 @@ static void test_yes_teaches_with_its_job(void **state)
 	say(f->a, 1e6, now, &yes, other);
 	say(f->a, 1e6, now, &yes, sale);
 	assert_int_equal(auc_auction_confirm(f->a, sale, 8, NULL, NULL), AUC_OK);
-	assert_int_equal(auc_answers_count(f->a->answers), 31);
-	assert_true(auc_answers_at(f->a->answers, 30)->accepted);
+	assert_int_equal(auc_posted_answers_count(f->a->answers), 31);
+	assert_true(auc_posted_answers_at(f->a->answers, 30)->accepted);
 	price = ask(f->a, -1, now, &yes);
 	assert_int_equal(auc_auction_confirm(f->a, sale, 8, NULL, NULL), AUC_OK);
-	assert_int_equal(auc_answers_count(f->a->answers), 31);
+	assert_int_equal(auc_posted_answers_count(f->a->answers), 31);
 	assert_int_equal(ask(f->a, -1, now, &yes), price);
 	assert_int_equal(auc_auction_confirm(f->a, other, 9, NULL, NULL), AUC_OK);
-	assert_int_equal(auc_answers_count(f->a->answers), 32);
+	assert_int_equal(auc_posted_answers_count(f->a->answers), 32);
 }
 
 /* Its lien lapsed before the job was seen: the receipt says whose yes it was. */
@@ -222,10 +222,10 @@ static void test_late_job_teaches(void **state)
 	assert_int_equal(auc_auction_bid(f->a, &bid, 1000, NOW, true, &offer, NULL), AUC_OK);
 	assert_true(offer.accepted);
 	assert_int_equal(auc_auction_tick(f->a, NOW + 100), 1);
-	assert_int_equal(auc_answers_count(f->a->answers), 0);
+	assert_int_equal(auc_posted_answers_count(f->a->answers), 0);
 	for (unsigned i = 0; i < 2; i++) {
 		(void)auc_auction_adopt(f->a, offer.receipt, 20, 1000, AUC_SALE_SOLD, NULL);
-		assert_int_equal(auc_answers_count(f->a->answers), 1);
+		assert_int_equal(auc_posted_answers_count(f->a->answers), 1);
 	}
 	auc_offer_clear(&offer);
 }
@@ -233,25 +233,25 @@ static void test_late_job_teaches(void **state)
 /* Of more than are kept the oldest go. */
 static void test_waiting(void **state)
 {
-	struct auc_answers *l = auc_answers_create();
+	struct auc_posted_answers *l = auc_posted_answers_create();
 	struct auc_answer a = {.slots = 0};
 	char sale[AUC_SALE_ID_LEN];
 
 	(void)state;
-	for (unsigned i = 0; i < AUC_ANSWERS_MAX + 10; i++) {
+	for (unsigned i = 0; i < AUC_POSTED_ANSWERS_MAX + 10; i++) {
 		a.slots = i;
 		snprintf(sale, sizeof(sale), "s-%u", i);
-		assert_int_equal(auc_answers_wait(l, sale, &a, NULL), AUC_OK);
+		assert_int_equal(auc_posted_answers_wait(l, sale, &a, NULL), AUC_OK);
 	}
-	assert_int_equal(auc_answers_count(l), 0);
-	assert_false(auc_answers_take(l, "s-9", &a));
-	assert_true(auc_answers_take(l, "s-10", &a));
+	assert_int_equal(auc_posted_answers_count(l), 0);
+	assert_false(auc_posted_answers_take(l, "s-9", &a));
+	assert_true(auc_posted_answers_take(l, "s-10", &a));
 	assert_true(a.slots == 10);
-	assert_false(auc_answers_take(l, "s-10", &a));
-	assert_false(auc_answers_take(l, "", &a));
-	assert_true(auc_answers_take(l, "s-4001", &a));
+	assert_false(auc_posted_answers_take(l, "s-10", &a));
+	assert_false(auc_posted_answers_take(l, "", &a));
+	assert_true(auc_posted_answers_take(l, "s-4001", &a));
 	assert_true(a.slots == 4001);
-	auc_answers_destroy(l);
+	auc_posted_answers_destroy(l);
 }
 
 /* What was learned survives: the next controller asks for the same. */
@@ -277,7 +277,7 @@ static void test_restart(void **state)
 	assert_true(price != fresh);
 	auc_auction_destroy(f->a);
 	f->a = b = world_open(GLOBALS, f->dir, now);
-	assert_int_equal(auc_answers_count(b->answers), 200);
+	assert_int_equal(auc_posted_answers_count(b->answers), 200);
 	assert_int_equal(ask(b, -1, now, &yes), price);
 }
 
@@ -302,14 +302,14 @@ static void test_answers_read(void **state)
 		{"\"ps_price\":0.1", "\"ps_price\":1e300"},
 		{"\"idle_ps\":4", "\"idle_pq\":4"},
 	};
-	struct auc_answers *l = auc_answers_create(), *copy;
+	struct auc_posted_answers *l = auc_posted_answers_create(), *copy;
 	struct json_object *o = json_tokener_parse(good), *again;
 	struct auc_err err;
 
 	(void)state;
-	assert_true(auc_answers_knows(o));
-	assert_int_equal(auc_answers_apply(l, o, &err), AUC_OK);
-	again = auc_answers_event(l, 0);
+	assert_true(auc_posted_answers_knows(o));
+	assert_int_equal(auc_posted_answers_apply(l, o, &err), AUC_OK);
+	again = auc_posted_answers_event(l, 0);
 	assert_true(json_object_equal(o, again));
 	json_object_put(again);
 	for (unsigned i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
@@ -317,21 +317,22 @@ static void test_answers_read(void **state)
 
 		again = json_tokener_parse(text);
 		assert_non_null(again);
-		if (auc_answers_apply(l, again, &err) != AUC_ECORRUPT)
+		if (auc_posted_answers_apply(l, again, &err) != AUC_ECORRUPT)
 			fail_msg("%s", text);
 		json_object_put(again);
 		free(text);
 	}
-	for (unsigned i = 1; i < AUC_ANSWERS_MAX + 10; i++) {
+	for (unsigned i = 1; i < AUC_POSTED_ANSWERS_MAX + 10; i++) {
 		json_object_object_add(o, "arrival", json_object_new_int64(i));
-		assert_int_equal(auc_answers_apply(l, o, &err), AUC_OK);
+		assert_int_equal(auc_posted_answers_apply(l, o, &err), AUC_OK);
 	}
-	copy = auc_answers_copy(l);
-	assert_int_equal(auc_answers_count(copy), AUC_ANSWERS_MAX);
-	assert_int_equal(auc_answers_at(copy, 0)->arrival, 10);
-	assert_int_equal(auc_answers_at(copy, AUC_ANSWERS_MAX - 1)->arrival, AUC_ANSWERS_MAX + 9);
-	auc_answers_destroy(copy);
-	auc_answers_destroy(l);
+	copy = auc_posted_answers_copy(l);
+	assert_int_equal(auc_posted_answers_count(copy), AUC_POSTED_ANSWERS_MAX);
+	assert_int_equal(auc_posted_answers_at(copy, 0)->arrival, 10);
+	assert_int_equal(auc_posted_answers_at(copy, AUC_POSTED_ANSWERS_MAX - 1)->arrival,
+			 AUC_POSTED_ANSWERS_MAX + 9);
+	auc_posted_answers_destroy(copy);
+	auc_posted_answers_destroy(l);
 	json_object_put(o);
 }
 

@@ -128,7 +128,7 @@ static void check_status(struct auc_auction *a, const struct auc_tariff *t, doub
 	assert_true(fabs(json_object_get_double(v) - auc_tariff_gap(t)) < 1e-12);
 	assert_true(json_object_object_get_ex(learning, "why", &v));
 	assert_true(json_object_object_get_ex(learning, "kept", &v));
-	assert_int_equal(json_object_get_int(v), auc_past_count(a->past));
+	assert_int_equal(json_object_get_int(v), auc_bid_log_count(a->bid_log));
 	assert_false(json_object_object_get_ex(learning, "event", &v));
 	json_object_put(o);
 }
@@ -139,7 +139,7 @@ static void test_guard(void **state)
 	struct world_auction *f = *state;
 	struct auc_auction *a = f->a;
 	struct auc_tariff *t;
-	double now = NOW, past;
+	double now = NOW, bid_log;
 	char *why;
 
 	fitting_submit(a, cheap, 12, 900, &now);
@@ -156,7 +156,7 @@ static void test_guard(void **state)
 	why = auc_tariff_why(t);
 	assert_non_null(strstr(why, "the last 12 bids are worth"));
 	free(why);
-	past = t->guard.time;
+	bid_log = t->guard.time;
 	check_status(a, t, now);
 	auc_tariff_free(t);
 
@@ -164,7 +164,7 @@ static void test_guard(void **state)
 	fitting_submit(a, cheap, 2, 400, &now);
 	assert_true(fit(a, now));
 	auc_auction_tick(a, now + SLOT);
-	assert_true(auc_auction_tariff(a, &t) && t->guard.time == past);
+	assert_true(auc_auction_tariff(a, &t) && t->guard.time == bid_log);
 	auc_tariff_free(t);
 }
 
@@ -300,11 +300,11 @@ static void test_restart(void **state)
 		assert_int_equal(auc_auction_commit(a, NULL), AUC_OK);
 		price = v100_price(a);
 		paid = cost(a, dear, now);
-		count = auc_past_count(a->past);
+		count = auc_bid_log_count(a->bid_log);
 		auc_auction_destroy(a);
 
 		a = world_open(GLOBAL "Prices=flat", dir, now);
-		assert_int_equal(auc_past_count(a->past), count);
+		assert_int_equal(auc_bid_log_count(a->bid_log), count);
 		assert_true(v100_price(a) == price && cost(a, dear, now) == paid && price > 0);
 		assert_true(auc_auction_fit_due(a, now)); /* what was read is to be looked at */
 
@@ -377,8 +377,8 @@ static void test_bid_again(void **state)
 		assert_false(o.accepted);
 		auc_offer_clear(&o);
 	}
-	assert_int_equal(auc_past_count(a->past), 1);
-	assert_int_equal(auc_history_count(a->history), 1);
+	assert_int_equal(auc_bid_log_count(a->bid_log), 1);
+	assert_int_equal(auc_price_history_count(a->price_history), 1);
 }
 
 /* A bid of which no job comes teaches no fit. */
@@ -389,26 +389,26 @@ static void test_dry_run(void **state)
 	struct auc_offer o = world_offer(a, dear, NOW, true);
 
 	assert_true(o.accepted);
-	assert_int_equal(auc_past_count(a->past), 0);
+	assert_int_equal(auc_bid_log_count(a->bid_log), 0);
 	auc_offer_clear(&o);
 	auc_auction_tick(a, NOW + 10 * SLOT);
 	o = world_offer(a, dear, NOW + 10 * SLOT, true);
 	assert_true(o.accepted);
-	assert_int_equal(auc_past_count(a->past), 0);
+	assert_int_equal(auc_bid_log_count(a->bid_log), 0);
 	assert_int_equal(auc_auction_confirm(a, o.sale, 77, NULL, NULL), AUC_OK);
-	assert_int_equal(auc_past_count(a->past), 1);
-	assert_true(auc_past_at(a->past, 0)->accepted &&
-		    auc_past_at(a->past, 0)->time == NOW + 10 * SLOT);
+	assert_int_equal(auc_bid_log_count(a->bid_log), 1);
+	assert_true(auc_bid_log_at(a->bid_log, 0)->accepted &&
+		    auc_bid_log_at(a->bid_log, 0)->time == NOW + 10 * SLOT);
 	/* a confirmation that comes twice changes nothing */
 	(void)auc_auction_confirm(a, o.sale, 77, NULL, NULL);
-	assert_int_equal(auc_past_count(a->past), 1);
+	assert_int_equal(auc_bid_log_count(a->bid_log), 1);
 	auc_offer_clear(&o);
 }
 
 /* Bounded by count and bytes. */
 static void test_past(void **state)
 {
-	struct auc_past *p = auc_past_create(3), *copy;
+	struct auc_bid_log *p = auc_bid_log_create(3), *copy;
 	struct auc_bid bid = {.npartitions = 1, .partitions = {"edge"}};
 	struct json_object *o;
 
@@ -417,41 +417,43 @@ static void test_past(void **state)
 	bid.npartitions = 1;
 	strcpy(bid.partitions[0], "edge");
 	for (unsigned i = 0; i < 5; i++)
-		assert_int_equal(auc_past_add(p, &bid, 1000 + i % 2, i, 300, i % 2, NULL), AUC_OK);
-	assert_true(auc_past_count(p) == 3 && auc_past_truncated(p) && auc_past_added(p) == 5);
-	assert_true(auc_past_at(p, 0)->time == 2 &&
-		    !strcmp(auc_past_at(p, 2)->partitions[0], "edge"));
-	assert_null(strstr(auc_past_at(p, 0)->text, "user"));
-	assert_true(auc_past_at(p, 0)->user == 1 && auc_past_at(p, 1)->user == 2 &&
-		    auc_past_at(p, 2)->user == 1);
-	copy = auc_past_copy(p);
-	o = auc_past_event(copy, 1);
-	assert_true(auc_past_knows(o));
+		assert_int_equal(auc_bid_log_add(p, &bid, 1000 + i % 2, i, 300, i % 2, NULL),
+				 AUC_OK);
+	assert_true(auc_bid_log_count(p) == 3 && auc_bid_log_truncated(p) &&
+		    auc_bid_log_added(p) == 5);
+	assert_true(auc_bid_log_at(p, 0)->time == 2 &&
+		    !strcmp(auc_bid_log_at(p, 2)->partitions[0], "edge"));
+	assert_null(strstr(auc_bid_log_at(p, 0)->text, "user"));
+	assert_true(auc_bid_log_at(p, 0)->user == 1 && auc_bid_log_at(p, 1)->user == 2 &&
+		    auc_bid_log_at(p, 2)->user == 1);
+	copy = auc_bid_log_copy(p);
+	o = auc_bid_log_event(copy, 1);
+	assert_true(auc_bid_log_knows(o));
 	assert_null(strstr(json_object_to_json_string(o), "1001"));
-	assert_int_equal(auc_past_apply(copy, o, NULL), AUC_OK);
-	assert_true(auc_past_at(copy, 0)->user == 2 && auc_past_at(copy, 1)->user == 2);
+	assert_int_equal(auc_bid_log_apply(copy, o, NULL), AUC_OK);
+	assert_true(auc_bid_log_at(copy, 0)->user == 2 && auc_bid_log_at(copy, 1)->user == 2);
 	/* Whose those were is not known any more: who comes next is another. */
 	{
-		struct auc_past *later = auc_past_create(9);
+		struct auc_bid_log *later = auc_bid_log_create(9);
 
-		assert_int_equal(auc_past_apply(later, o, NULL), AUC_OK);
-		assert_int_equal(auc_past_add(later, &bid, 1001, 9, 300, true, NULL), AUC_OK);
-		assert_int_equal(auc_past_at(later, 1)->user, 3);
-		auc_past_destroy(later);
+		assert_int_equal(auc_bid_log_apply(later, o, NULL), AUC_OK);
+		assert_int_equal(auc_bid_log_add(later, &bid, 1001, 9, 300, true, NULL), AUC_OK);
+		assert_int_equal(auc_bid_log_at(later, 1)->user, 3);
+		auc_bid_log_destroy(later);
 	}
 	json_object_put(o);
 	/* in its place by time */
-	assert_true(auc_past_count(copy) == 3 && auc_past_at(copy, 1)->time == 3 &&
-		    auc_past_at(copy, 2)->time == 4 && auc_past_at(copy, 1)->accepted &&
-		    !strcmp(auc_past_at(copy, 1)->partitions[0], "edge"));
-	assert_int_equal(auc_past_set_limit(copy, 2, NULL), AUC_OK);
-	assert_true(auc_past_count(copy) == 2 && auc_past_at(copy, 0)->time == 3 &&
-		    auc_past_at(copy, 1)->time == 4);
-	auc_past_destroy(copy);
-	auc_past_destroy(p);
+	assert_true(auc_bid_log_count(copy) == 3 && auc_bid_log_at(copy, 1)->time == 3 &&
+		    auc_bid_log_at(copy, 2)->time == 4 && auc_bid_log_at(copy, 1)->accepted &&
+		    !strcmp(auc_bid_log_at(copy, 1)->partitions[0], "edge"));
+	assert_int_equal(auc_bid_log_set_limit(copy, 2, NULL), AUC_OK);
+	assert_true(auc_bid_log_count(copy) == 2 && auc_bid_log_at(copy, 0)->time == 3 &&
+		    auc_bid_log_at(copy, 1)->time == 4);
+	auc_bid_log_destroy(copy);
+	auc_bid_log_destroy(p);
 
 	/* The longest texts do not add up beyond the bound. */
-	p = auc_past_create(10000);
+	p = auc_bid_log_create(10000);
 	o = json_object_new_object();
 	auc_json_add_text(o, "event", "bid");
 	auc_json_add_double(o, "time", 5);
@@ -465,33 +467,34 @@ static void test_past(void **state)
 		auc_json_add_text(o, "bid", text);
 	}
 	for (unsigned i = 0; i < 1000; i++)
-		assert_int_equal(auc_past_apply(p, o, NULL), AUC_OK);
-	assert_true(auc_past_count(p) == AUC_PAST_BYTES / (AUC_BID_TEXT_MAX - 1));
+		assert_int_equal(auc_bid_log_apply(p, o, NULL), AUC_OK);
+	assert_true(auc_bid_log_count(p) == AUC_BID_LOG_BYTES / (AUC_BID_TEXT_MAX - 1));
 	json_object_put(o);
-	auc_past_destroy(p);
+	auc_bid_log_destroy(p);
 }
 
 /* Who bids and bids drives out what he bid himself. */
 static void test_driven_out(void **state)
 {
-	struct auc_past *p = auc_past_create(100);
+	struct auc_bid_log *p = auc_bid_log_create(100);
 	struct auc_bid bid = {0};
 	unsigned others = 0;
 
 	(void)state;
 	assert_int_equal(auc_bid_parse(NULL, "7 worker-time=x=1s", &bid, NULL), AUC_OK);
 	for (unsigned i = 0; i < 90; i++)
-		assert_int_equal(auc_past_add(p, &bid, 1000 + i % 3, i, 300, false, NULL), AUC_OK);
+		assert_int_equal(auc_bid_log_add(p, &bid, 1000 + i % 3, i, 300, false, NULL),
+				 AUC_OK);
 	for (unsigned i = 0; i < 1000; i++)
-		assert_int_equal(auc_past_add(p, &bid, 77, 100 + i, 300, false, NULL), AUC_OK);
-	assert_int_equal(auc_past_count(p), 100);
+		assert_int_equal(auc_bid_log_add(p, &bid, 77, 100 + i, 300, false, NULL), AUC_OK);
+	assert_int_equal(auc_bid_log_count(p), 100);
 	for (unsigned i = 0; i < 100; i++) {
-		others += auc_past_at(p, i)->uid != 77;
-		assert_true(!i || auc_past_at(p, i)->time > auc_past_at(p, i - 1)->time);
+		others += auc_bid_log_at(p, i)->uid != 77;
+		assert_true(!i || auc_bid_log_at(p, i)->time > auc_bid_log_at(p, i - 1)->time);
 	}
 	assert_int_equal(others, 10);
-	assert_true(auc_past_at(p, 99)->time == 1099 && auc_past_truncated(p));
-	auc_past_destroy(p);
+	assert_true(auc_bid_log_at(p, 99)->time == 1099 && auc_bid_log_truncated(p));
+	auc_bid_log_destroy(p);
 }
 
 static struct auc_bid bid_of(const char *text)
@@ -508,15 +511,15 @@ static struct auc_bid bid_of(const char *text)
 #define SECONDS 300.0
 
 /* Adds a bid of TEXT by UID in the middle of SLOT; true if it was one made again. */
-static bool add_again(struct auc_past *p, const char *text, uint32_t uid, unsigned slot,
+static bool add_again(struct auc_bid_log *p, const char *text, uint32_t uid, unsigned slot,
 		      bool accepted)
 {
 	struct auc_bid bid = bid_of(text);
 
 	assert_int_equal(
-		auc_past_add(p, &bid, uid, (slot + 0.5) * SECONDS, SECONDS, accepted, NULL),
+		auc_bid_log_add(p, &bid, uid, (slot + 0.5) * SECONDS, SECONDS, accepted, NULL),
 		AUC_OK);
-	return auc_past_was_again(p);
+	return auc_bid_log_was_again(p);
 }
 
 /* A refused bid made again is one job, from when it was made first, as it was made last. */
@@ -524,33 +527,34 @@ static void test_made_again(void **state)
 {
 	static const char job[] = "7 worker-time=x=1s", more[] = "sigmoid:9,0.1 worker-time=x=1s",
 			  other[] = "7 worker-time=x=2s";
-	struct auc_past *p = auc_past_create(100);
+	struct auc_bid_log *p = auc_bid_log_create(100);
 	struct auc_bid bid = bid_of(job);
 
 	(void)state;
 	/* as long as nobody says how long a period is, it is another one */
 	assert_false(add_again(p, job, 1, 0, false) || add_again(p, job, 1, 1, false));
-	auc_past_destroy(p);
-	p = auc_past_create(100);
-	auc_past_set_period(p, PERIOD);
+	auc_bid_log_destroy(p);
+	p = auc_bid_log_create(100);
+	auc_bid_log_set_period(p, PERIOD);
 	/* two within a slot are two, and so they are when they are made again */
 	assert_false(add_again(p, job, 1, 0, false) || add_again(p, job, 1, 0, false));
 	assert_true(add_again(p, job, 1, 1, false) && add_again(p, more, 1, 1, false));
-	assert_int_equal(auc_past_count(p), 2);
-	assert_int_equal(auc_past_added(p), 4);
-	assert_true(auc_past_at(p, 1)->time == 0.5 * SECONDS &&
-		    auc_past_at(p, 1)->last == 1.5 * SECONDS);
-	assert_non_null(strstr(auc_past_at(p, 1)->text, "sigmoid"));
-	assert_null(strstr(auc_past_at(p, 0)->text, "sigmoid"));
+	assert_int_equal(auc_bid_log_count(p), 2);
+	assert_int_equal(auc_bid_log_added(p), 4);
+	assert_true(auc_bid_log_at(p, 1)->time == 0.5 * SECONDS &&
+		    auc_bid_log_at(p, 1)->last == 1.5 * SECONDS);
+	assert_non_null(strstr(auc_bid_log_at(p, 1)->text, "sigmoid"));
+	assert_null(strstr(auc_bid_log_at(p, 0)->text, "sigmoid"));
 	/* another user's, another job, slots of another length */
 	assert_false(add_again(p, job, 2, 2, false) || add_again(p, other, 1, 2, false));
-	assert_int_equal(auc_past_add(p, &bid, 1, 2.5 * SECONDS, SECONDS / 2, false, NULL), AUC_OK);
-	assert_false(auc_past_was_again(p));
+	assert_int_equal(auc_bid_log_add(p, &bid, 1, 2.5 * SECONDS, SECONDS / 2, false, NULL),
+			 AUC_OK);
+	assert_false(auc_bid_log_was_again(p));
 	/* one that was accepted is done */
 	assert_true(add_again(p, job, 1, 3, true) && add_again(p, job, 1, 4, true));
-	assert_true(auc_past_at(p, 0)->accepted && auc_past_at(p, 1)->accepted);
+	assert_true(auc_bid_log_at(p, 0)->accepted && auc_bid_log_at(p, 1)->accepted);
 	assert_false(add_again(p, job, 1, 5, false));
-	assert_int_equal(auc_past_count(p), 6);
+	assert_int_equal(auc_bid_log_count(p), 6);
 	/* a quarter of a period later it is, more than that it is not */
 	assert_true(add_again(p, job, 1, 15, false));
 	assert_false(add_again(p, job, 1, 26, false));
@@ -558,15 +562,15 @@ static void test_made_again(void **state)
 	for (unsigned slot = 27; slot < 66; slot++)
 		assert_true(add_again(p, job, 1, slot, false));
 	assert_false(add_again(p, job, 1, 66, false));
-	assert_int_equal(auc_past_count(p), 8);
-	auc_past_destroy(p);
+	assert_int_equal(auc_bid_log_count(p), 8);
+	auc_bid_log_destroy(p);
 }
 
-static void assert_same_past(const struct auc_past *a, const struct auc_past *b)
+static void assert_same_past(const struct auc_bid_log *a, const struct auc_bid_log *b)
 {
-	assert_int_equal(auc_past_count(a), auc_past_count(b));
-	for (unsigned i = 0; i < auc_past_count(a); i++) {
-		struct json_object *x = auc_past_event(a, i), *y = auc_past_event(b, i);
+	assert_int_equal(auc_bid_log_count(a), auc_bid_log_count(b));
+	for (unsigned i = 0; i < auc_bid_log_count(a); i++) {
+		struct json_object *x = auc_bid_log_event(a, i), *y = auc_bid_log_event(b, i);
 
 		assert_string_equal(json_object_to_json_string(x), json_object_to_json_string(y));
 		json_object_put(x);
@@ -579,59 +583,61 @@ static void assert_same_past(const struct auc_past *a, const struct auc_past *b)
 static void test_waits(void **state)
 {
 	static const char job[] = "7 worker-time=x=1s";
-	struct auc_past *p = auc_past_create(AUC_PAST_WAITING + 100);
+	struct auc_bid_log *p = auc_bid_log_create(AUC_BID_LOG_WAITING + 100);
 	struct auc_bid bid = bid_of(job);
 	char sale[AUC_SALE_ID_LEN];
 	struct json_object *o;
 
 	(void)state;
-	auc_past_set_period(p, PERIOD);
-	assert_false(auc_past_take(p, "a") || auc_past_take(p, ""));
+	auc_bid_log_set_period(p, PERIOD);
+	assert_false(auc_bid_log_take(p, "a") || auc_bid_log_take(p, ""));
 	assert_false(add_again(p, job, 1, 0, false));
-	assert_int_equal(auc_past_wait(p, "a", &bid, 1, 1.5 * SECONDS, SECONDS, NULL), AUC_OK);
-	assert_int_equal(auc_past_wait(p, "b", &bid, 2, 1.6 * SECONDS, SECONDS, NULL), AUC_OK);
-	assert_int_equal(auc_past_wait(p, "c", &bid, 3, 1.7 * SECONDS, SECONDS, NULL), AUC_OK);
+	assert_int_equal(auc_bid_log_wait(p, "a", &bid, 1, 1.5 * SECONDS, SECONDS, NULL), AUC_OK);
+	assert_int_equal(auc_bid_log_wait(p, "b", &bid, 2, 1.6 * SECONDS, SECONDS, NULL), AUC_OK);
+	assert_int_equal(auc_bid_log_wait(p, "c", &bid, 3, 1.7 * SECONDS, SECONDS, NULL), AUC_OK);
 	assert_false(add_again(p, job, 4, 2, false));
-	assert_true(auc_past_count(p) == 2 && auc_past_added(p) == 2);
-	assert_true(auc_past_take(p, "b") && !auc_past_was_again(p) && !auc_past_take(p, "b"));
-	assert_true(auc_past_count(p) == 3 && auc_past_at(p, 1)->uid == 2 &&
-		    auc_past_at(p, 1)->accepted && auc_past_at(p, 1)->user == 3);
-	o = auc_past_added_event(p);
+	assert_true(auc_bid_log_count(p) == 2 && auc_bid_log_added(p) == 2);
+	assert_true(auc_bid_log_take(p, "b") && !auc_bid_log_was_again(p) &&
+		    !auc_bid_log_take(p, "b"));
+	assert_true(auc_bid_log_count(p) == 3 && auc_bid_log_at(p, 1)->uid == 2 &&
+		    auc_bid_log_at(p, 1)->accepted && auc_bid_log_at(p, 1)->user == 3);
+	o = auc_bid_log_added_event(p);
 	assert_non_null(strstr(json_object_to_json_string(o), "480"));
 	json_object_put(o);
 	/* this one had been refused before */
-	assert_true(auc_past_take(p, "a") && auc_past_was_again(p));
-	assert_true(auc_past_count(p) == 3 && auc_past_at(p, 0)->accepted &&
-		    auc_past_at(p, 0)->time == 0.5 * SECONDS);
+	assert_true(auc_bid_log_take(p, "a") && auc_bid_log_was_again(p));
+	assert_true(auc_bid_log_count(p) == 3 && auc_bid_log_at(p, 0)->accepted &&
+		    auc_bid_log_at(p, 0)->time == 0.5 * SECONDS);
 	/* of too many the oldest are gone */
-	for (unsigned i = 0; i < AUC_PAST_WAITING + 5; i++) {
+	for (unsigned i = 0; i < AUC_BID_LOG_WAITING + 5; i++) {
 		snprintf(sale, sizeof(sale), "%u", i);
-		assert_int_equal(auc_past_wait(p, sale, &bid, 9, 900, SECONDS, NULL), AUC_OK);
+		assert_int_equal(auc_bid_log_wait(p, sale, &bid, 9, 900, SECONDS, NULL), AUC_OK);
 	}
-	assert_false(auc_past_take(p, "c") || auc_past_take(p, "4"));
-	assert_true(auc_past_take(p, "5") && auc_past_take(p, sale));
-	assert_int_equal(auc_past_count(p), 5);
+	assert_false(auc_bid_log_take(p, "c") || auc_bid_log_take(p, "4"));
+	assert_true(auc_bid_log_take(p, "5") && auc_bid_log_take(p, sale));
+	assert_int_equal(auc_bid_log_count(p), 5);
 	/* and of long ones sooner */
 	bid.nupload = AUC_BID_UPLOAD_MAX;
 	for (unsigned i = 0; i < bid.nupload; i++)
 		memset(bid.upload[i].name, 'x', sizeof(bid.upload[i].name) - 1);
-	for (unsigned i = 0; i < AUC_PAST_WAITING; i++) {
+	for (unsigned i = 0; i < AUC_BID_LOG_WAITING; i++) {
 		snprintf(sale, sizeof(sale), "L%u", i);
-		assert_int_equal(auc_past_wait(p, sale, &bid, 9, 900, SECONDS, NULL), AUC_OK);
+		assert_int_equal(auc_bid_log_wait(p, sale, &bid, 9, 900, SECONDS, NULL), AUC_OK);
 	}
-	assert_false(auc_past_take(p, "6") || auc_past_take(p, "L0"));
-	assert_true(auc_past_take(p, sale));
-	auc_past_destroy(p);
+	assert_false(auc_bid_log_take(p, "6") || auc_bid_log_take(p, "L0"));
+	assert_true(auc_bid_log_take(p, sale));
+	auc_bid_log_destroy(p);
 }
 
 /* Of TEXT, accepted by SALE: it is remembered later, or never. */
-static void wait_for(struct auc_past *p, const char *text, uint32_t uid, unsigned slot,
+static void wait_for(struct auc_bid_log *p, const char *text, uint32_t uid, unsigned slot,
 		     const char *sale)
 {
 	struct auc_bid bid = bid_of(text);
 
-	assert_int_equal(auc_past_wait(p, sale, &bid, uid, (slot + 0.5) * SECONDS, SECONDS, NULL),
-			 AUC_OK);
+	assert_int_equal(
+		auc_bid_log_wait(p, sale, &bid, uid, (slot + 0.5) * SECONDS, SECONDS, NULL),
+		AUC_OK);
 }
 
 /* What is kept in the spool, whole or bid by bid, remembers the same, whatever is made again and
@@ -645,13 +651,14 @@ static void test_again_at_random(void **state)
 	(void)state;
 	for (unsigned round = 0; round < 300; round++) {
 		unsigned limit = 5 + (unsigned)(splitmix(&seed) % 40), again = 0, made = 0;
-		struct auc_past *p = auc_past_create(limit), *journal = auc_past_create(limit);
-		struct auc_past *snapshot = auc_past_create(limit), *copy;
+		struct auc_bid_log *p = auc_bid_log_create(limit),
+				   *journal = auc_bid_log_create(limit);
+		struct auc_bid_log *snapshot = auc_bid_log_create(limit), *copy;
 		struct json_object *o;
 
-		auc_past_set_period(p, PERIOD);
-		auc_past_set_period(journal, PERIOD);
-		auc_past_set_period(snapshot, PERIOD);
+		auc_bid_log_set_period(p, PERIOD);
+		auc_bid_log_set_period(journal, PERIOD);
+		auc_bid_log_set_period(snapshot, PERIOD);
 		for (unsigned i = 0, slot = 0; i < 80; i++) {
 			const char *text = jobs[splitmix(&seed) % 3];
 			uint32_t uid = (uint32_t)(splitmix(&seed) % 2);
@@ -661,38 +668,39 @@ static void test_again_at_random(void **state)
 			slot += (unsigned)(splitmix(&seed) % 4);
 			if (what == 0)
 				wait_for(p, text, uid, slot, sale);
-			if (what == 1 && !auc_past_take(p, sale))
+			if (what == 1 && !auc_bid_log_take(p, sale))
 				continue;
 			if (what > 1)
 				(void)add_again(p, text, uid, slot, false);
 			if (what == 0)
 				continue;
 			made++;
-			again += auc_past_was_again(p);
-			o = auc_past_added_event(p);
-			assert_int_equal(auc_past_apply(journal, o, NULL), AUC_OK);
+			again += auc_bid_log_was_again(p);
+			o = auc_bid_log_added_event(p);
+			assert_int_equal(auc_bid_log_apply(journal, o, NULL), AUC_OK);
 			json_object_put(o);
 		}
 		assert_same_past(p, journal);
-		assert_true(again > 0 && auc_past_added(p) == made);
-		assert_true(auc_past_count(p) == made - again || made - again > limit);
-		for (unsigned i = 0; i < auc_past_count(p); i++) {
-			o = auc_past_event(p, i);
-			assert_int_equal(auc_past_apply(snapshot, o, NULL), AUC_OK);
+		assert_true(again > 0 && auc_bid_log_added(p) == made);
+		assert_true(auc_bid_log_count(p) == made - again || made - again > limit);
+		for (unsigned i = 0; i < auc_bid_log_count(p); i++) {
+			o = auc_bid_log_event(p, i);
+			assert_int_equal(auc_bid_log_apply(snapshot, o, NULL), AUC_OK);
 			json_object_put(o);
-			assert_true(!i || auc_past_at(p, i)->time >= auc_past_at(p, i - 1)->time);
+			assert_true(!i ||
+				    auc_bid_log_at(p, i)->time >= auc_bid_log_at(p, i - 1)->time);
 		}
 		assert_same_past(p, snapshot);
-		copy = auc_past_copy(p);
+		copy = auc_bid_log_copy(p);
 		assert_same_past(p, copy);
 		/* and they go on alike */
 		assert_int_equal(add_again(p, jobs[0], 0, 300, false),
 				 add_again(copy, jobs[0], 0, 300, false));
 		assert_same_past(p, copy);
-		auc_past_destroy(p);
-		auc_past_destroy(copy);
-		auc_past_destroy(journal);
-		auc_past_destroy(snapshot);
+		auc_bid_log_destroy(p);
+		auc_bid_log_destroy(copy);
+		auc_bid_log_destroy(journal);
+		auc_bid_log_destroy(snapshot);
 	}
 }
 
@@ -745,7 +753,7 @@ static void test_hostile(void **state)
 		HEAD "[],\"guard\":" GUARD "}",
 		HEAD "[],\"guard\":{\"kind\":\"dear\"},\"moved\":false}",
 	};
-	struct auc_past *p = auc_past_create(3);
+	struct auc_bid_log *p = auc_bid_log_create(3);
 	struct auc_tariff *t;
 	struct json_object *o;
 	struct auc_err err;
@@ -753,12 +761,12 @@ static void test_hostile(void **state)
 	(void)state;
 	for (unsigned i = 0; i < sizeof(bids) / sizeof(*bids); i++) {
 		assert_non_null(o = auc_json_parse(bids[i], strlen(bids[i])));
-		if (auc_past_apply(p, o, &err) != AUC_ECORRUPT)
+		if (auc_bid_log_apply(p, o, &err) != AUC_ECORRUPT)
 			fail_msg("%s", bids[i]);
 		json_object_put(o);
 	}
-	assert_int_equal(auc_past_count(p), 0);
-	auc_past_destroy(p);
+	assert_int_equal(auc_bid_log_count(p), 0);
+	auc_bid_log_destroy(p);
 	for (unsigned i = 0; i < sizeof(prices) / sizeof(*prices); i++) {
 		assert_non_null(o = auc_json_parse(prices[i], strlen(prices[i])));
 		if (auc_tariff_read(o, &t, &err) != AUC_ECORRUPT || t)

@@ -1,7 +1,7 @@
 /*
- * test_rearrange_search.c - sold jobs placed anew together, on random small markets: promises are kept,
- * and what is found costs no more than the best of all orders in which the jobs could take what is
- * cheapest for them, one after the other.
+ * test_rearrange_search.c - sold jobs placed anew together, on random small markets: promises are
+ * kept, and what is found costs no more than the best of all orders in which the jobs could take
+ * what is cheapest for them, one after the other.
  */
 #include "config.h"
 
@@ -213,27 +213,28 @@ static void check_moved(const struct world *w, unsigned i, const struct auc_plan
 		     auc_utility_value(&w->jobs[i].utility, 0));
 }
 
-static struct auc_rearrange *search(struct world *w, bool limited, uint64_t seed)
+static struct auc_rearrange_search *search(struct world *w, bool limited, uint64_t seed)
 {
-	struct auc_rearrange *x = auc_rearrange_create(w->m, w->from, limited, seed, quote, w);
+	struct auc_rearrange_search *x =
+		auc_rearrange_search_create(w->m, w->from, limited, seed, quote, w);
 	struct auc_job job = {0};
 
 	assert_non_null(x);
 	for (unsigned i = 0; i < w->n; i++) {
 		tiny_resolve(w->m, &w->jobs[i], &job);
-		assert_int_equal(auc_rearrange_add(x, &job, &w->sold[i], NULL), AUC_OK);
+		assert_int_equal(auc_rearrange_search_add(x, &job, &w->sold[i], NULL), AUC_OK);
 	}
 	auc_job_clear(&job);
 	return x;
 }
 
 /* What all jobs cost, where they are now. */
-static double cost_of(const struct world *w, const struct auc_rearrange *x)
+static double cost_of(const struct world *w, const struct auc_rearrange_search *x)
 {
 	double sum = 0;
 
 	for (unsigned i = 0; i < w->n; i++) {
-		const struct auc_plan *plan = auc_rearrange_moved(x, i);
+		const struct auc_plan *plan = auc_rearrange_search_moved(x, i);
 
 		sum += auc_plan_cost(plan ? plan : &w->sold[i], w->m);
 	}
@@ -243,7 +244,7 @@ static double cost_of(const struct world *w, const struct auc_rearrange *x)
 static void try_market(struct world *w, bool limited, unsigned *moved, unsigned *together)
 {
 	double before = 0, after, least, alone = 0;
-	struct auc_rearrange *x;
+	struct auc_rearrange_search *x;
 	uint64_t empty;
 
 	for (unsigned i = 0; i < w->n; i++) {
@@ -271,11 +272,11 @@ static void try_market(struct world *w, bool limited, unsigned *moved, unsigned 
 	x = search(w, limited, property.seed);
 	for (unsigned i = 0; i < TRIES && (!i || cost_of(w, x) > least * 1.002 + 1e-9); i++)
 		for (unsigned k = 0; k < ROUNDS; k++)
-			assert_int_equal(auc_rearrange_round(x, NULL), AUC_OK);
+			assert_int_equal(auc_rearrange_search_round(x, NULL), AUC_OK);
 	assert_true(auc_market_sound(w->m));
 	after = cost_of(w, x);
 	for (unsigned i = 0; i < w->n; i++) {
-		const struct auc_plan *plan = auc_rearrange_moved(x, i);
+		const struct auc_plan *plan = auc_rearrange_search_moved(x, i);
 
 		*moved += plan != NULL;
 		if (plan)
@@ -287,7 +288,7 @@ static void try_market(struct world *w, bool limited, unsigned *moved, unsigned 
 	assert_true(after <= before * (1 + 1e-9));
 	assert_true(after <= least * 1.002 + 1e-9);
 	*together += alone == 0 && after < 0.99 * before;
-	auc_rearrange_destroy(x);
+	auc_rearrange_search_destroy(x);
 }
 
 static void try_markets(bool limited)
@@ -328,7 +329,7 @@ static void test_alike(void **state)
 {
 	(void)state;
 	for (property.seed = 1; property.seed < 30; property.seed++) {
-		struct auc_rearrange *x[2];
+		struct auc_rearrange_search *x[2];
 		struct world w[2];
 
 		for (unsigned k = 0; k < 2; k++) {
@@ -336,18 +337,18 @@ static void test_alike(void **state)
 
 			open_world(&w[k], &r);
 			x[k] = search(&w[k], false, 7);
-			for (unsigned i = auc_rearrange_rounds(x[k]); i; i--)
-				assert_int_equal(auc_rearrange_round(x[k], NULL), AUC_OK);
+			for (unsigned i = auc_rearrange_search_rounds(x[k]); i; i--)
+				assert_int_equal(auc_rearrange_search_round(x[k], NULL), AUC_OK);
 		}
 		for (unsigned i = 0; i < w[0].n; i++) {
-			const struct auc_plan *a = auc_rearrange_moved(x[0], i),
-					      *b = auc_rearrange_moved(x[1], i);
+			const struct auc_plan *a = auc_rearrange_search_moved(x[0], i),
+					      *b = auc_rearrange_search_moved(x[1], i);
 
 			assert_true(!a == !b && (!a || auc_plan_same(a, b)));
 		}
 		assert_true(fingerprint(w[0].m) == fingerprint(w[1].m));
 		for (unsigned k = 0; k < 2; k++) {
-			auc_rearrange_destroy(x[k]);
+			auc_rearrange_search_destroy(x[k]);
 			close_world(&w[k]);
 		}
 	}

@@ -136,7 +136,7 @@ static double sold_amount(struct auc_auction *a, uint32_t job, const char *tres)
 	double value;
 
 	assert_int_equal(auc_auction_sale_of_job(a, job, &v, &err), AUC_OK);
-	found = auc_find_named(v.parts[0].tres, v.parts[0].ntres, tres);
+	found = auc_list_find(v.parts[0].tres, v.parts[0].ntres, tres);
 	value = found ? found->value : 0;
 	auc_sale_view_clear(&v);
 	return value;
@@ -169,7 +169,7 @@ static void test_types_change(void **state)
 	assert_int_equal(auc_auction_start(a, 1, NOW + SLOT, &receipt, &err), AUC_OK);
 	assert_int_equal(auc_receipt_parse(receipt, &r, &err), AUC_OK);
 	assert_string_equal(r.worker_type, "v100");
-	assert_true(auc_find_named(r.worker_tres, r.nworker_tres, "cpu")->value == 4);
+	assert_true(auc_list_find(r.worker_tres, r.nworker_tres, "cpu")->value == 4);
 	auc_receipt_clear(&r);
 	world_commit(a);
 	auc_auction_destroy(a);

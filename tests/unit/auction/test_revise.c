@@ -473,7 +473,7 @@ static void test_full(void **state)
 	assert_int_equal(plan_of(a, 2)->completion, 1021);
 	/* What a site reserves is left alone: the chunks that lie there wait. */
 	{
-		struct auc_closed_time closed = {
+		struct auc_closing closed = {
 			.server = "edge1", .from = 1003 * SLOT, .to = 1005 * SLOT};
 
 		assert_int_equal(auc_auction_close(a, &closed, 1, &err), AUC_OK);

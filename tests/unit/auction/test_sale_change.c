@@ -1,5 +1,5 @@
-/* test_sale_change.c - sales whose plan changes while they live: more slots at the end, another server
- * instead of one that fails, a slot that has begun. */
+/* test_sale_change.c - sales whose plan changes while they live: more slots at the end, another
+ * server instead of one that fails, a slot that has begun. */
 #include "config.h"
 
 #include <setjmp.h>
@@ -115,16 +115,16 @@ static void make_dear(struct auc_auction *a, enum auc_tariff_kind kind)
 				.from = k ? p->start : auc_market_first(a->market),
 				.to = k ? auc_market_last(a->market) : p->start - 1,
 				.price = 1 + k};
-	auc_tariff_free(a->waiting.costs);
-	a->waiting.costs = calloc(1, sizeof(*a->waiting.costs));
-	assert_non_null(a->waiting.costs);
-	a->waiting.costs->slot_seconds = a->conf->slot_seconds;
-	assert_int_equal(auc_tariff_set(a->waiting.costs, a->market, prices, n, &err), AUC_OK);
+	auc_tariff_free(a->rearrange.costs);
+	a->rearrange.costs = calloc(1, sizeof(*a->rearrange.costs));
+	assert_non_null(a->rearrange.costs);
+	a->rearrange.costs->slot_seconds = a->conf->slot_seconds;
+	assert_int_equal(auc_tariff_set(a->rearrange.costs, a->market, prices, n, &err), AUC_OK);
 	auc_tariff_free(a->tariff);
-	a->tariff = auc_tariff_copy(a->waiting.costs);
+	a->tariff = auc_tariff_copy(a->rearrange.costs);
 	assert_non_null(a->tariff);
 	a->tariff->kind = kind;
-	a->waiting.due = true;
+	a->rearrange.due = true;
 }
 
 /* Sells every GPU that v100 workers can have to jobs from 100 on, and to job 1 when they are
@@ -205,9 +205,9 @@ static void test_rearrange(void **state)
 		auc_sale_view_clear(&after);
 		assert_int_equal(auc_ledger_check(a->ledger, &err), AUC_OK);
 		/* What a sale leaves may be cheaper than what others have. */
-		a->waiting.due = false;
+		a->rearrange.due = false;
 		assert_int_equal(auc_auction_settle(a, 1, "cancelled", NOW, NULL, &err), AUC_OK);
-		assert_true(a->waiting.due);
+		assert_true(a->rearrange.due);
 		auc_auction_destroy(a);
 		world_teardown(state);
 		world_setup(state);
@@ -242,7 +242,7 @@ static void test_rearrange_not(void **state)
 	assert_int_equal(changed, 0);
 	assert_int_equal(auc_auction_start(a, 1, v.start, NULL, &err), AUC_OK);
 	auc_sale_view_clear(&v);
-	a->waiting.due = true;
+	a->rearrange.due = true;
 	assert_int_equal(auc_auction_revise(a, NOW, 0, false, &changed, &err), AUC_OK);
 	assert_int_equal(changed, 0);
 	assert_int_equal(auc_auction_settle(a, 1, "completed", NOW, NULL, &err), AUC_OK);
@@ -337,7 +337,7 @@ static void assert_off(struct auc_auction *a, uint32_t job, const char *server, 
 
 static void close_all(struct auc_auction *a, double from, double to)
 {
-	struct auc_closed_time closed[4];
+	struct auc_closing closed[4];
 
 	for (unsigned i = 0; i < 4; i++) {
 		strcpy(closed[i].server, world_servers[i].name);

@@ -271,7 +271,8 @@ static void test_useless_records(void **state)
 	assert_int_equal(report.skipped, 5);
 	assert_non_null(strstr(report.why, "/journal line "));
 	assert_non_null(strstr(report.why, "event 'answer': slots: 1e+13, expected"));
-	assert_int_equal(auc_history_count(a->history), 2); /* what job 7 said, and the last */
+	assert_int_equal(auc_price_history_count(a->price_history),
+			 2); /* what job 7 said, and the last */
 	status = status_of(a, NOW);
 	assert_non_null(strstr(status, "\"warning\":\"5 records "));
 	free(status);
@@ -284,7 +285,7 @@ static void test_useless_records(void **state)
 			 AUC_OK);
 	assert_int_equal(auc_auction_open_spool(a, world_dir, NOW, &report, &err), AUC_OK);
 	assert_int_equal(report.skipped, 0);
-	assert_int_equal(auc_history_count(a->history), 2);
+	assert_int_equal(auc_price_history_count(a->price_history), 2);
 	auc_auction_destroy(a);
 }
 
@@ -346,7 +347,7 @@ static void test_extreme_bids(void **state)
 		char globals[256], dir[64], text[512];
 		struct auc_totals before, after;
 		struct auc_spool_report report;
-		unsigned answers, past, ratios, sales;
+		unsigned answers, bid_log, ratios, sales;
 		struct auc_auction *a;
 		uint32_t job = 1;
 
@@ -376,9 +377,9 @@ static void test_extreme_bids(void **state)
 		world_commit(a);
 		assert_true(job > 5);
 		before = world_totals(a);
-		answers = auc_answers_count(a->answers);
-		past = auc_past_count(a->past);
-		ratios = auc_history_count(a->history);
+		answers = auc_posted_answers_count(a->answers);
+		bid_log = auc_bid_log_count(a->bid_log);
+		ratios = auc_price_history_count(a->price_history);
 		sales = auc_ledger_count(a->ledger);
 		auc_auction_destroy(a);
 
@@ -392,9 +393,9 @@ static void test_extreme_bids(void **state)
 			fail_msg("%s: %s", globals, report.why);
 		after = world_totals(a);
 		assert_memory_equal(&before, &after, sizeof(before));
-		assert_int_equal(auc_answers_count(a->answers), answers);
-		assert_int_equal(auc_past_count(a->past), past);
-		assert_int_equal(auc_history_count(a->history), ratios);
+		assert_int_equal(auc_posted_answers_count(a->answers), answers);
+		assert_int_equal(auc_bid_log_count(a->bid_log), bid_log);
+		assert_int_equal(auc_price_history_count(a->price_history), ratios);
 		assert_int_equal(auc_ledger_count(a->ledger), sales);
 		auc_auction_destroy(a);
 		world_rmdir(dir);

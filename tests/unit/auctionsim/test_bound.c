@@ -424,13 +424,13 @@ static double bound_of(const struct scenario *s)
 	unsigned i, phase;
 	double bound, again, before = INFINITY;
 
-	must(world_market(s, NULL, &m, &err), &err);
-	must(world_state(s, m, &err), &err);
+	must(scenario_market_create(s, NULL, &m, &err), &err);
+	must(scenario_market_state(s, m, &err), &err);
 	for (i = 0; i < s->njobs; i++) {
-		must(world_job(s, &s->jobs[i], &resolved[i], &err), &err);
+		must(scenario_market_job(s, &s->jobs[i], &resolved[i], &err), &err);
 		jobs[i] = (struct auc_dual_job){.job = &resolved[i], .weight = 1};
-		if (world_is_own(&s->jobs[i]))
-			must(world_market(s, &s->jobs[i], &jobs[i].own, &err), &err);
+		if (scenario_market_is_own(&s->jobs[i]))
+			must(scenario_market_create(s, &s->jobs[i], &jobs[i].own, &err), &err);
 	}
 	must(auc_dual_create(m, &auc_policy_dps, "", jobs, s->njobs, &d, &err), &err);
 	for (phase = 0; phase < 2; phase++) {
@@ -559,12 +559,13 @@ static void learn_from(unsigned n, double weight, double *sums)
 	double bound;
 	size_t nlist, i;
 
-	must(world_market(s, NULL, &m, &err), &err);
+	must(scenario_market_create(s, NULL, &m, &err), &err);
 	for (i = 0; i < n; i++) {
-		must(world_job(s, &s->jobs[i], &resolved[i], &err), &err);
+		must(scenario_market_job(s, &s->jobs[i], &resolved[i], &err), &err);
 		jobs[i] = (struct auc_dual_job){.job = &resolved[i], .weight = weight};
 	}
-	must(auc_learn_prices(m, &auc_policy_dps, jobs, n, 100, NULL, &list, &nlist, &bound, &err),
+	must(auc_dual_prices_once(m, &auc_policy_dps, jobs, n, 100, NULL, &list, &nlist, &bound,
+				  &err),
 	     &err);
 	memset(sums, 0, TRES * sizeof(*sums));
 	for (i = 0; i < nlist; i++) {
@@ -599,7 +600,7 @@ static void test_learn(void **state)
 /* The bound of the first iteration, from no prices or from those of the pool. */
 static double first_bound(bool start)
 {
-	static const struct auc_learn_choice exact = {AUC_LEARN_DUAL, 1};
+	static const struct auc_price_choice exact = {AUC_PRICE_FORM_DUAL, 1};
 	static const struct auc_dual_phase phase = {AUC_DUAL_CLASSES, 1, 0.01, 0.01};
 	struct scenario *s = queue_of(4);
 	struct auc_dual_job jobs[JOBS] = {{0}};
@@ -608,20 +609,20 @@ static double first_bound(bool start)
 	double scale[TRES], bound;
 	struct auc_market *m = NULL;
 	struct auc_err err = {0};
-	struct auc_learn *l;
+	struct auc_dual_prices *l;
 	struct auc_dual *d;
 	size_t n;
 
-	must(world_market(s, NULL, &m, &err), &err);
+	must(scenario_market_create(s, NULL, &m, &err), &err);
 	for (unsigned i = 0; i < 4; i++) {
-		must(world_job(s, &s->jobs[i], &resolved[i], &err), &err);
+		must(scenario_market_job(s, &s->jobs[i], &resolved[i], &err), &err);
 		jobs[i] = (struct auc_dual_job){.job = &resolved[i], .weight = 1};
 	}
-	must(auc_learn_create(m, &auc_policy_dps, "", &l, &err), &err);
-	must(auc_learn_fit(l, m, jobs, 4, 1, 100, &err), &err);
-	must(auc_learn_list(l, m, &exact, &list, &n, &err), &err);
+	must(auc_dual_prices_create(m, &auc_policy_dps, "", &l, &err), &err);
+	must(auc_dual_prices_fit(l, m, jobs, 4, 1, 100, &err), &err);
+	must(auc_dual_prices_list(l, m, &exact, &list, &n, &err), &err);
 	for (unsigned k = 0; k < TRES; k++)
-		scale[k] = auc_learn_scale(l, k);
+		scale[k] = auc_dual_prices_scale(l, k);
 	must(auc_dual_create(m, &auc_policy_dps, "", jobs, 4, &d, &err), &err);
 	must(auc_dual_begin(d, &phase, &err), &err);
 	if (start)
@@ -629,7 +630,7 @@ static double first_bound(bool start)
 	must(auc_dual_step(d, &err), &err);
 	bound = auc_dual_bound(d);
 	auc_dual_destroy(d);
-	auc_learn_destroy(l);
+	auc_dual_prices_destroy(l);
 	free(list);
 	for (unsigned i = 0; i < 4; i++)
 		auc_job_clear(&resolved[i]);

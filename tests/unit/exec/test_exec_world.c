@@ -36,7 +36,7 @@ static unsigned below(unsigned n)
 #define SERVERS         4
 #define JOBS            256
 
-struct world_job {
+struct scenario_market_job {
 	uint32_t id;
 	bool lead, gone;
 	enum auc_seen is; /* PENDING, RUNNING or ENDED */
@@ -61,7 +61,7 @@ static struct {
 	enum auc_sale_state booked, disk;
 	unsigned charged, settled;
 	/* Slurm */
-	struct world_job jobs[JOBS];
+	struct scenario_market_job jobs[JOBS];
 	unsigned njobs;
 	bool down[SERVERS];
 	bool unheard[SERVERS];   /* slurmctld does not know what runs there */
@@ -102,26 +102,26 @@ static void random_parts(auc_slot slot, struct auc_part **parts, unsigned *npart
 	auc_plan_clear(&plan);
 }
 
-static unsigned server_of(const struct world_job *j)
+static unsigned server_of(const struct scenario_market_job *j)
 {
 	return (unsigned)(j->part.server[1] - '0');
 }
 
-static struct world_job *world_submit(const struct auc_part *part, bool lead)
+static struct scenario_market_job *world_submit(const struct auc_part *part, bool lead)
 {
-	struct world_job *j = &w.jobs[w.njobs++];
+	struct scenario_market_job *j = &w.jobs[w.njobs++];
 
 	assert_true(w.njobs < JOBS);
-	*j = (struct world_job){.id = w.njobs,
-				.lead = lead,
-				.is = AUC_SEEN_PENDING,
-				.part = *part,
-				.made = w.now,
-				.begin = part->start};
+	*j = (struct scenario_market_job){.id = w.njobs,
+					  .lead = lead,
+					  .is = AUC_SEEN_PENDING,
+					  .part = *part,
+					  .made = w.now,
+					  .begin = part->start};
 	return j;
 }
 
-static void end_job(struct world_job *j, const char *why)
+static void end_job(struct scenario_market_job *j, const char *why)
 {
 	if (j->is == AUC_SEEN_ENDED)
 		return;
@@ -139,7 +139,7 @@ static bool any_unheard(void)
 }
 
 /* Ends J as the agent does: what pends is held until all nodes have told, as it may run. */
-static void kill_job(struct world_job *j)
+static void kill_job(struct scenario_market_job *j)
 {
 	if (j->is == AUC_SEEN_PENDING && any_unheard())
 		j->begin = INFINITY;
@@ -158,7 +158,7 @@ static void servers_tell(void)
 			continue;
 		w.unheard[s] = false;
 		for (unsigned i = 0; i < w.njobs; i++) {
-			struct world_job *j = &w.jobs[i];
+			struct scenario_market_job *j = &w.jobs[i];
 
 			if (j->ghost && j->ghost_on == s &&
 			    (j->orphan || j->is != AUC_SEEN_ENDED || w.now > j->ended + 10))
@@ -173,7 +173,7 @@ static void forget_jobs(void)
 	double saved = w.now - below(20) * TICK;
 
 	for (unsigned i = 0; i < w.njobs; i++) {
-		struct world_job *j = &w.jobs[i];
+		struct scenario_market_job *j = &w.jobs[i];
 
 		if (j->is != AUC_SEEN_RUNNING || j->began < saved || j->ghost)
 			continue;
@@ -214,7 +214,7 @@ static void world_moves(void)
 		if (w.jobs[i].is == AUC_SEEN_RUNNING)
 			taken[server_of(&w.jobs[i])] = true;
 	for (unsigned i = 0; i < w.njobs && w.now >= w.back; i++) {
-		struct world_job *j = &w.jobs[i];
+		struct scenario_market_job *j = &w.jobs[i];
 
 		if (j->is != AUC_SEEN_PENDING || j->begin > w.now || j->completing > w.now ||
 		    w.down[server_of(j)] || w.unheard[server_of(j)] || taken[server_of(j)] ||
@@ -228,7 +228,7 @@ static void world_moves(void)
 	if (w.calm)
 		return;
 	if (!below(300) && w.njobs) {
-		struct world_job *j = &w.jobs[below(w.njobs)];
+		struct scenario_market_job *j = &w.jobs[below(w.njobs)];
 
 		/* A job that its owner cancels before slurmctld knows that it runs, runs on. */
 		if (!j->ghost && !j->elsewhere)
@@ -391,7 +391,7 @@ static void look(void)
 			w.x.down[i] = w.now;
 	}
 	for (unsigned k = 0; k < w.njobs; k++) {
-		struct world_job *j = &w.jobs[k];
+		struct scenario_market_job *j = &w.jobs[k];
 		unsigned i;
 
 		if (j->gone)
@@ -486,7 +486,7 @@ static void act(void)
 	for (unsigned i = 0; i < n; i++) {
 		unsigned p = actions[i].part;
 		uint32_t id = w.x.jobs[w.parts[p].lead ? 0 : p].id;
-		struct world_job *j = id ? &w.jobs[id - 1] : NULL;
+		struct scenario_market_job *j = id ? &w.jobs[id - 1] : NULL;
 		enum auc_code rc = AUC_OK;
 
 		/* Some calls fail, and some that fail have been carried out. */
@@ -557,11 +557,11 @@ static void requeue_rule(void)
 /* Never two jobs on one node, never a job outside of what was bought while somebody looks. */
 static void check(void)
 {
-	const struct world_job *on[SERVERS] = {NULL};
+	const struct scenario_market_job *on[SERVERS] = {NULL};
 
 	assert_true(w.charged <= 1 && w.settled <= w.charged);
 	for (unsigned i = 0; i < w.njobs; i++) {
-		struct world_job *j = &w.jobs[i];
+		struct scenario_market_job *j = &w.jobs[i];
 		double outside = j->outside;
 		bool bought = false;
 

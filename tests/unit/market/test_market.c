@@ -135,7 +135,7 @@ static void test_advance(void **state)
 /* A clone is the same market, and goes its own way from then on. */
 static void test_clone(void **state)
 {
-	static const struct auc_closed closed = {0, 106, 108};
+	static const struct auc_closure closed = {0, 106, 108};
 	struct auc_market *m = make_market(), *clone;
 	struct auc_plan p;
 	auc_slot t;

@@ -33,7 +33,7 @@ static struct auc_market *market(double budget)
 	assert_int_equal(auc_market_add_worker_type(m, "w", &tres, 1, 1, NULL), AUC_OK);
 	assert_int_equal(auc_market_add_ps_type(m, "p", &tres, 1, 1, NULL), AUC_OK);
 	if (budget >= 0)
-		assert_int_equal(auc_market_set_transfer(m, budget, NULL), AUC_OK);
+		assert_int_equal(auc_market_set_traffic(m, budget, NULL), AUC_OK);
 	assert_int_equal(auc_market_ready(m, &price, NULL), AUC_OK);
 	return m;
 }
@@ -61,14 +61,14 @@ static void test_booking(void **state)
 
 	(void)state;
 	make_plan(&p);
-	assert_true(auc_plan_transfer(&p, p.runs, 2) == 4.5);
-	assert_true(auc_plan_transfer(&p, p.runs, 3) == 5.5);
+	assert_true(auc_plan_traffic(&p, p.runs, 2) == 4.5);
+	assert_true(auc_plan_traffic(&p, p.runs, 3) == 5.5);
 	assert_true(auc_plan_cost(&p, m) == 0);
 	assert_int_equal(auc_market_book(m, &p, 1, SLOTS, &err), AUC_OK);
-	assert_true(auc_market_transfer_used(m, 1) == 0);
-	assert_true(auc_market_transfer_used(m, 2) == 4.5);
-	assert_true(auc_market_transfer_used(m, 3) == 5.5);
-	assert_true(fabs(auc_market_transfer_price(m, 2) - (pow(100, 0.45) - 1)) < 1e-12);
+	assert_true(auc_market_traffic_used(m, 1) == 0);
+	assert_true(auc_market_traffic_used(m, 2) == 4.5);
+	assert_true(auc_market_traffic_used(m, 3) == 5.5);
+	assert_true(fabs(auc_market_traffic_price(m, 2) - (pow(100, 0.45) - 1)) < 1e-12);
 	assert_true(fabs(auc_plan_cost(&p, m) - 4.5 * (pow(100, 0.45) - 1) -
 			 5.5 * (pow(100, 0.55) - 1)) < 1e-9);
 	/* once more fits in slot 2 alone, so that nothing is booked */
@@ -76,17 +76,17 @@ static void test_booking(void **state)
 	auc_plan_init(&copy);
 	assert_int_equal(auc_plan_copy(&copy, &p, NULL), AUC_OK);
 	assert_int_equal(copy.nmoves, 1);
-	assert_int_equal(auc_market_reserve_transfer(m, 2, 3, 5, &err), AUC_EFULL);
+	assert_int_equal(auc_market_reserve_traffic(m, 2, 3, 5, &err), AUC_EFULL);
 	assert_string_equal(err.text, "slot 3: transfer: 5 MB wanted, 4.5 left");
 	twin = auc_market_clone(m);
-	assert_true(auc_market_transfer_used(twin, 3) == 5.5);
+	assert_true(auc_market_traffic_used(twin, 3) == 5.5);
 	auc_market_advance(twin, 3);
-	assert_true(auc_market_transfer_used(twin, 3) == 5.5);
-	assert_true(auc_market_transfer_used(twin, 4) == 0);
-	assert_true(auc_market_transfer_price(twin, 2 + SLOTS) == 0);
+	assert_true(auc_market_traffic_used(twin, 3) == 5.5);
+	assert_true(auc_market_traffic_used(twin, 4) == 0);
+	assert_true(auc_market_traffic_price(twin, 2 + SLOTS) == 0);
 	assert_true(auc_market_sound(twin));
 	assert_int_equal(auc_market_unbook(m, &copy, 1, SLOTS, &err), AUC_OK);
-	assert_true(auc_market_transfer_used(m, 3) == 0);
+	assert_true(auc_market_traffic_used(m, 3) == 0);
 	assert_int_equal(auc_market_unbook(m, &copy, 1, SLOTS, &err), AUC_ESTATE);
 	auc_market_destroy(twin);
 	auc_market_destroy(m);
@@ -104,11 +104,11 @@ static void test_limits(void **state)
 	(void)state;
 	make_plan(&p);
 	assert_int_equal(auc_market_book(m, &p, 1, SLOTS, &err), AUC_EFULL);
-	assert_true(auc_market_transfer_price(m, 2) == 0);
-	assert_int_equal(auc_market_set_transfer(m, 1, &err), AUC_ESTATE);
+	assert_true(auc_market_traffic_price(m, 2) == 0);
+	assert_int_equal(auc_market_set_traffic(m, 1, &err), AUC_ESTATE);
 	auc_market_destroy(m);
 	m = market(-1);
-	assert_true(isinf(auc_market_transfer_budget(m)));
+	assert_true(isinf(auc_market_traffic_budget(m)));
 	assert_int_equal(auc_market_book(m, &p, 1, SLOTS, &err), AUC_OK);
 	assert_true(auc_plan_cost(&p, m) == 0);
 	assert_int_equal(auc_market_give_prices(m, &given, 1, &err), AUC_OK);
@@ -116,15 +116,15 @@ static void test_limits(void **state)
 	given.to = SLOTS + 5; /* for slots to come, too */
 	assert_int_equal(auc_market_give_prices(m, &given, 1, &err), AUC_OK);
 	auc_market_advance(m, 1 + SLOTS / 2);
-	assert_true(auc_market_transfer_price(m, SLOTS + 1) == 7);
+	assert_true(auc_market_traffic_price(m, SLOTS + 1) == 7);
 	given.to = SLOTS;
 	assert_int_equal(auc_market_give_prices(m, &given, 1, &err), AUC_OK);
 	auc_market_advance(m, 2 + SLOTS);
-	assert_true(auc_market_transfer_price(m, 2 + SLOTS) == 0);
+	assert_true(auc_market_traffic_price(m, 2 + SLOTS) == 0);
 	auc_market_destroy(m);
 	m = auc_market_create(SLOTS, 60, 1);
-	assert_int_equal(auc_market_set_transfer(m, -1, &err), AUC_EINVAL);
-	assert_int_equal(auc_market_set_transfer(m, (double)NAN, &err), AUC_EINVAL);
+	assert_int_equal(auc_market_set_traffic(m, -1, &err), AUC_EINVAL);
+	assert_int_equal(auc_market_set_traffic(m, (double)NAN, &err), AUC_EINVAL);
 	auc_market_destroy(m);
 	assert_int_equal(auc_plan_add_move(&p, 2, 0, 1, 4, &err), AUC_EINVAL); /* not in order */
 	assert_int_equal(auc_plan_add_move(&p, 3, 1, 1, 4, &err), AUC_EINVAL);

@@ -31,7 +31,7 @@ static unsigned looks;
 /* All edges are up but DOWN, and all are open but CLOSED; either may be "". */
 static void set_nodes(struct auc_auction *a, const char *down, const char *closed, double now)
 {
-	struct auc_closed_time shut = {.from = 0, .to = 1e12};
+	struct auc_closing shut = {.from = 0, .to = 1e12};
 	struct auc_server_spec specs[8];
 
 	memcpy(specs, world_servers, world_nservers * sizeof(*specs));
@@ -67,13 +67,13 @@ void auc_look_want_all(struct auc_agent *a, double at)
 	(void)a, (void)at;
 }
 
-enum auc_code auc_control_load_job(uint32_t job_id, job_info_msg_t **jobs, struct auc_err *e)
+enum auc_code auc_rpc_load_job(uint32_t job_id, job_info_msg_t **jobs, struct auc_err *e)
 {
 	(void)job_id, (void)jobs;
 	return auc_err_set(e, AUC_EIO, "no Slurm");
 }
 
-void auc_control_free_jobs(job_info_msg_t *jobs)
+void auc_rpc_free_jobs(job_info_msg_t *jobs)
 {
 	(void)jobs;
 }
@@ -118,9 +118,9 @@ double auc_site_elapsed(void)
 /* Members that were submitted, and those of them whose jobs the agent has made nobody's. */
 static unsigned submitted, protected;
 
-enum auc_code auc_control_submit_member(const struct auc_owner *owner,
-					const struct auc_slice *slice, const char *sale,
-					uint32_t lead, uint32_t *job_id, struct auc_err *e)
+enum auc_code auc_rpc_submit_member(const struct auc_owner *owner, const struct auc_slice *slice,
+				    const char *sale, uint32_t lead, uint32_t *job_id,
+				    struct auc_err *e)
 {
 	(void)owner, (void)slice, (void)sale, (void)e;
 	assert_int_equal(lead, 1);
@@ -138,48 +138,48 @@ void auc_agent_protect(struct auc_agent *a)
 	protected += x->jobs[i].id != 0;
 }
 
-enum auc_code auc_control_kill(uint32_t job_id, struct auc_err *e)
+enum auc_code auc_rpc_kill(uint32_t job_id, struct auc_err *e)
 {
 	(void)job_id, (void)e;
 	return AUC_OK;
 }
 
-void auc_control_resume(uint32_t job_id)
+void auc_rpc_resume(uint32_t job_id)
 {
 	(void)job_id;
 }
 
-bool auc_control_schedule(void)
+bool auc_rpc_schedule(void)
 {
 	return true;
 }
 
-enum auc_code auc_control_signal(uint32_t job_id, int sig, struct auc_err *e)
+enum auc_code auc_rpc_signal(uint32_t job_id, int sig, struct auc_err *e)
 {
 	(void)job_id, (void)sig, (void)e;
 	return AUC_OK;
 }
 
-enum auc_code auc_control_warn(uint32_t job_id, bool batch, struct auc_err *e)
+enum auc_code auc_rpc_warn(uint32_t job_id, bool batch, struct auc_err *e)
 {
 	(void)job_id, (void)batch, (void)e;
 	return AUC_OK;
 }
 
-bool auc_change_out(const struct auc_agent *a, uint32_t job)
+bool auc_job_change_out(const struct auc_agent *a, uint32_t job)
 {
 	(void)a, (void)job;
 	return false;
 }
 
-void auc_change_overtake(struct auc_agent *a, uint32_t job)
+void auc_job_change_overtake(struct auc_agent *a, uint32_t job)
 {
 	(void)a, (void)job;
 }
 
-enum auc_code auc_change_put(struct auc_agent *a, enum auc_change what, uint32_t job,
-			     const char *sale, const struct auc_slice *slice, const char *text,
-			     struct auc_err *e)
+enum auc_code auc_job_change_put(struct auc_agent *a, enum auc_job_change what, uint32_t job,
+				 const char *sale, const struct auc_slice *slice, const char *text,
+				 struct auc_err *e)
 {
 	(void)a, (void)what, (void)job, (void)sale, (void)slice, (void)text, (void)e;
 	return AUC_OK;

@@ -41,57 +41,57 @@ static void test_stamps(void **state)
 /* Which look each sign asks for, with all of them due, and who goes first. */
 static void test_signs(void **state)
 {
-	const struct auc_pace_signs quiet = {.jobs = 100, .nodes = 100};
-	struct auc_pace_signs s = quiet;
-	struct auc_pace p = {0};
+	const struct auc_look_pace_signs quiet = {.jobs = 100, .nodes = 100};
+	struct auc_look_pace_signs s = quiet;
+	struct auc_look_pace p = {0};
 
 	(void)state;
 	s.all = true;
-	assert_int_equal(auc_pace_due(&p, &s, 1000), AUC_LOOK_ALL);
-	auc_pace_did(&p, AUC_LOOK_ALL, &quiet, 1000, 0.001, 0.0001);
+	assert_int_equal(auc_look_pace_due(&p, &s, 1000), AUC_LOOK_ALL);
+	auc_look_pace_did(&p, AUC_LOOK_ALL, &quiet, 1000, 0.001, 0.0001);
 	assert_true(p.wait[AUC_LOOK_ALL] == 60);
-	assert_int_equal(auc_pace_due(&p, &quiet, 1029.9), AUC_LOOK_NONE);
-	assert_int_equal(auc_pace_due(&p, &quiet, 1030.1), AUC_LOOK_LIVE);
+	assert_int_equal(auc_look_pace_due(&p, &quiet, 1029.9), AUC_LOOK_NONE);
+	assert_int_equal(auc_look_pace_due(&p, &quiet, 1030.1), AUC_LOOK_LIVE);
 	s = quiet;
 	s.near = true;
-	assert_int_equal(auc_pace_due(&p, &s, 1000.001), AUC_LOOK_NONE);
-	assert_int_equal(auc_pace_due(&p, &s, 1000.25), AUC_LOOK_NEAR);
+	assert_int_equal(auc_look_pace_due(&p, &s, 1000.001), AUC_LOOK_NONE);
+	assert_int_equal(auc_look_pace_due(&p, &s, 1000.25), AUC_LOOK_NEAR);
 	s.trouble = true;
-	assert_int_equal(auc_pace_due(&p, &s, 1000.25), AUC_LOOK_NEAR);
-	assert_int_equal(auc_pace_due(&p, &s, 1001), AUC_LOOK_RUNNING);
+	assert_int_equal(auc_look_pace_due(&p, &s, 1000.25), AUC_LOOK_NEAR);
+	assert_int_equal(auc_look_pace_due(&p, &s, 1001), AUC_LOOK_RUNNING);
 	s = quiet;
 	s.nodes = 1000;
-	assert_int_equal(auc_pace_due(&p, &s, 1001), AUC_LOOK_RUNNING);
+	assert_int_equal(auc_look_pace_due(&p, &s, 1001), AUC_LOOK_RUNNING);
 	s.jobs = 1000;
-	assert_int_equal(auc_pace_due(&p, &s, 1001), AUC_LOOK_LIVE);
+	assert_int_equal(auc_look_pace_due(&p, &s, 1001), AUC_LOOK_LIVE);
 	s.jobs = s.nodes = -1;
-	assert_int_equal(auc_pace_due(&p, &s, 1001), AUC_LOOK_LIVE);
+	assert_int_equal(auc_look_pace_due(&p, &s, 1001), AUC_LOOK_LIVE);
 }
 
 /* What a look costs puts off the next of its kind, and no other. */
 static void test_costs(void **state)
 {
-	const struct auc_pace_signs old = {.jobs = 100, .nodes = 100};
-	const struct auc_pace_signs s = {.jobs = 1100, .nodes = 1100, .near = true};
-	struct auc_pace p = {0};
+	const struct auc_look_pace_signs old = {.jobs = 100, .nodes = 100};
+	const struct auc_look_pace_signs s = {.jobs = 1100, .nodes = 1100, .near = true};
+	struct auc_look_pace p = {0};
 
 	(void)state;
-	auc_pace_did(&p, AUC_LOOK_ALL, &old, 1000, 1, 0.032);
-	assert_int_equal(auc_pace_due(&p, &s, 1001), AUC_LOOK_LIVE);
+	auc_look_pace_did(&p, AUC_LOOK_ALL, &old, 1000, 1, 0.032);
+	assert_int_equal(auc_look_pace_due(&p, &s, 1001), AUC_LOOK_LIVE);
 	assert_true(p.wait[AUC_LOOK_ALL] == 600);
 	/* One that is asked for: not at once. */
-	assert_true(auc_pace_all(&p, 1005) == 1016);
-	assert_true(auc_pace_all(&p, 1100) == 1100);
-	auc_pace_did(&p, AUC_LOOK_LIVE, &old, 1001, 0.03, 0.002);
-	assert_int_equal(auc_pace_due(&p, &s, 1001.1), AUC_LOOK_NONE);
-	assert_int_equal(auc_pace_due(&p, &s, 1001.2), AUC_LOOK_NEAR);
-	assert_int_equal(auc_pace_due(&p, &s, 1002.1), AUC_LOOK_RUNNING);
-	auc_pace_did(&p, AUC_LOOK_RUNNING, &old, 1002.1, 0.02, 0.001);
-	assert_int_equal(auc_pace_due(&p, &s, 1004), AUC_LOOK_NEAR);
-	assert_int_equal(auc_pace_due(&p, &s, 1004.2), AUC_LOOK_RUNNING);
-	assert_int_equal(auc_pace_due(&p, &s, 1021.1), AUC_LOOK_LIVE);
+	assert_true(auc_look_pace_all(&p, 1005) == 1016);
+	assert_true(auc_look_pace_all(&p, 1100) == 1100);
+	auc_look_pace_did(&p, AUC_LOOK_LIVE, &old, 1001, 0.03, 0.002);
+	assert_int_equal(auc_look_pace_due(&p, &s, 1001.1), AUC_LOOK_NONE);
+	assert_int_equal(auc_look_pace_due(&p, &s, 1001.2), AUC_LOOK_NEAR);
+	assert_int_equal(auc_look_pace_due(&p, &s, 1002.1), AUC_LOOK_RUNNING);
+	auc_look_pace_did(&p, AUC_LOOK_RUNNING, &old, 1002.1, 0.02, 0.001);
+	assert_int_equal(auc_look_pace_due(&p, &s, 1004), AUC_LOOK_NEAR);
+	assert_int_equal(auc_look_pace_due(&p, &s, 1004.2), AUC_LOOK_RUNNING);
+	assert_int_equal(auc_look_pace_due(&p, &s, 1021.1), AUC_LOOK_LIVE);
 	/* slurmctld is slow to answer: at most 5 s for that. */
-	auc_pace_did(&p, AUC_LOOK_RUNNING, &old, 2000, 20, 0.001);
+	auc_look_pace_did(&p, AUC_LOOK_RUNNING, &old, 2000, 20, 0.001);
 	assert_true(p.wait[AUC_LOOK_RUNNING] == 5);
 }
 
@@ -106,14 +106,14 @@ static void test_random(void **state)
 	for (unsigned run = 0; run < 200; run++) {
 		double own, rate, now = 1e6, end = now + 2000, spent = 0;
 		double jobs = 0, nodes = 0; /* since when a change waits to be seen; 0: none does */
-		struct auc_pace_signs s = {.jobs = 999000, .nodes = 999000};
-		struct auc_pace p = {0};
+		struct auc_look_pace_signs s = {.jobs = 999000, .nodes = 999000};
+		struct auc_look_pace p = {0};
 		enum auc_look kind;
 
 		seed = run;
 		own = pow(10, -5 + 3 * splitmix_real(&seed));
 		rate = pow(10, -3 + 3 * splitmix_real(&seed));
-		auc_pace_did(&p, AUC_LOOK_ALL, &s, now, own, own);
+		auc_look_pace_did(&p, AUC_LOOK_ALL, &s, now, own, own);
 		for (; now < end; now += 0.5) {
 			if (splitmix_real(&seed) < rate) {
 				s.jobs = (int64_t)now;
@@ -123,7 +123,7 @@ static void test_random(void **state)
 				s.nodes = (int64_t)now;
 				nodes = nodes > 0 ? nodes : now;
 			}
-			kind = auc_pace_due(&p, &s, now);
+			kind = auc_look_pace_due(&p, &s, now);
 			/* slurmctld's clock is in whole seconds, and what was changed in this one
 			 * may be seen too late. */
 			if (nodes > 0)
@@ -134,7 +134,7 @@ static void test_random(void **state)
 			if (kind == AUC_LOOK_NONE)
 				continue;
 			spent += own;
-			auc_pace_did(&p, kind, &s, now, own, own);
+			auc_look_pace_did(&p, kind, &s, now, own, own);
 			if (kind >= AUC_LOOK_RUNNING)
 				nodes = 0;
 			if (kind >= AUC_LOOK_LIVE)
@@ -149,10 +149,10 @@ static void test_costs_of_lists(void **state)
 {
 	(void)state;
 	/* A hundred jobs of a user who has no others; of one with ten thousand; three of either. */
-	assert_true(auc_pace_cost_single(100) > auc_pace_cost_list(100, 10000));
-	assert_true(auc_pace_cost_single(100) < auc_pace_cost_list(10000, 10000));
-	assert_true(auc_pace_cost_single(3) < auc_pace_cost_list(100, 10000));
-	assert_true(auc_pace_cost_single(1) <= auc_pace_cost_list(1, 1));
+	assert_true(auc_look_pace_cost_single(100) > auc_look_pace_cost_list(100, 10000));
+	assert_true(auc_look_pace_cost_single(100) < auc_look_pace_cost_list(10000, 10000));
+	assert_true(auc_look_pace_cost_single(3) < auc_look_pace_cost_list(100, 10000));
+	assert_true(auc_look_pace_cost_single(1) <= auc_look_pace_cost_list(1, 1));
 }
 
 int main(void)

@@ -66,11 +66,11 @@ static void make_market(struct large *l, struct tiny_random *r)
 	for (k = 0; k < TRES; k++)
 		list[k].value = tiny_int(r, k == 1, 6);
 	assert_int_equal(auc_market_add_ps_type(l->m, "p", list, TRES, 1, NULL), AUC_OK);
-	assert_int_equal(auc_market_set_transfer(l->m, budget, NULL), AUC_OK);
+	assert_int_equal(auc_market_set_traffic(l->m, budget, NULL), AUC_OK);
 	assert_int_equal(auc_market_ready(l->m, &price, NULL), AUC_OK);
 	for (i = 1; i <= l->nslots; i++)
 		assert_int_equal(
-			auc_market_reserve_transfer(l->m, i, i, tiny_int(r, 0, budget), NULL),
+			auc_market_reserve_traffic(l->m, i, i, tiny_int(r, 0, budget), NULL),
 			AUC_OK);
 }
 

@@ -322,7 +322,7 @@ static struct auc_market *build(const struct tiny *t)
 	for (k = 0; k < TRES; k++)
 		list[k].value = t->ps[k];
 	assert_int_equal(auc_market_add_ps_type(m, "p", list, TRES, 1, NULL), AUC_OK);
-	assert_int_equal(auc_market_set_transfer(m, t->budget / 10.0, NULL), AUC_OK);
+	assert_int_equal(auc_market_set_traffic(m, t->budget / 10.0, NULL), AUC_OK);
 	assert_int_equal(auc_market_ready(m, &price, NULL), AUC_OK);
 	for (i = 0; i < t->nslots; i++) {
 		for (s = 0; s < t->nsites; s++)
@@ -331,7 +331,7 @@ static struct auc_market *build(const struct tiny *t)
 								    t->used[s][k][i], NULL),
 						 AUC_OK);
 		assert_int_equal(
-			auc_market_reserve_transfer(m, i + 1, i + 1, t->sent[i] / 10.0, NULL),
+			auc_market_reserve_traffic(m, i + 1, i + 1, t->sent[i] / 10.0, NULL),
 			AUC_OK);
 	}
 	return m;

@@ -1,7 +1,7 @@
 /*
- * test_stepper_run.c - plans of a stepper: what is decided slot by slot by one that lives all the time
- * is what comes out when it is made anew, from the plans alone, each time something happens; and
- * plans stand while nothing does.
+ * test_stepper_run.c - plans of a stepper: what is decided slot by slot by one that lives all the
+ * time is what comes out when it is made anew, from the plans alone, each time something happens;
+ * and plans stand while nothing does.
  */
 #include "config.h"
 
@@ -185,9 +185,9 @@ static void through_json(const struct world *w, struct auc_plan *plan)
 /* Revises PLANS of the jobs before N, of which those from KNOWN on come in slot T. */
 static bool revise(struct world *w, struct auc_plan *plans, auc_slot t, unsigned known, unsigned n)
 {
-	struct auc_course_job list[JOBS];
+	struct auc_stepper_run_job list[JOBS];
 	unsigned index[JOBS];
-	struct auc_course c = {
+	struct auc_stepper_run c = {
 		.stepper = stepper(), .options = w->options, .from = t, .to = LAST, .jobs = list};
 	struct auc_market *m = auc_market_outline(w->m, t, 1);
 	struct auc_err err = {.text = ""};
@@ -202,7 +202,7 @@ static bool revise(struct world *w, struct auc_plan *plans, auc_slot t, unsigned
 		list[c.n].fresh = i >= known;
 		list[c.n++].plan = &plans[i];
 	}
-	if (auc_course_run(&c, m, false, &err) != AUC_OK)
+	if (auc_stepper_run(&c, m, false, &err) != AUC_OK)
 		fail_msg("%s", err.text);
 	for (unsigned k = 0; k < c.n; k++) {
 		struct auc_plan *plan = &plans[index[k]];
@@ -289,8 +289,9 @@ static void one_job(struct world *w, struct auc_market **m)
 /* What is on its way to a plan that is not the job's is refused, and leaves the stepper usable. */
 static void test_resume_refuses(void **state)
 {
-	struct auc_course_job job;
-	struct auc_course c = {.stepper = stepper(), .from = 5, .to = 50, .n = 1, .jobs = &job};
+	struct auc_stepper_run_job job;
+	struct auc_stepper_run c = {
+		.stepper = stepper(), .from = 5, .to = 50, .n = 1, .jobs = &job};
 	struct auc_stepper_ctx *ctx;
 	struct auc_plan plan;
 	struct auc_market *m;
@@ -302,7 +303,7 @@ static void test_resume_refuses(void **state)
 	memset(&job, 0, sizeof(job));
 	job.job = w.jobs[0];
 	job.fresh = true;
-	assert_int_equal(auc_course_run(&c, m, false, NULL), AUC_OK);
+	assert_int_equal(auc_stepper_run(&c, m, false, NULL), AUC_OK);
 	assert_int_equal(job.made.completion, 7);
 	assert_int_equal(job.made.nchunks, 1);
 	assert_int_equal(stepper()->create("", &ctx, NULL), AUC_OK);
@@ -336,17 +337,17 @@ static void test_resume_refuses(void **state)
 /* What others hold is left to them, a closed time is; and what does not end is said. */
 static void test_others(void **state)
 {
-	struct auc_course_job job;
+	struct auc_stepper_run_job job;
 	struct auc_plan held;
 	const struct auc_plan *others[] = {&held};
-	struct auc_course c = {.stepper = stepper(),
-			       .from = 5,
-			       .to = 50,
-			       .n = 1,
-			       .jobs = &job,
-			       .nothers = 1,
-			       .others = others};
-	struct auc_closed closed = {.server = 0, .from = 9, .to = 10};
+	struct auc_stepper_run c = {.stepper = stepper(),
+				    .from = 5,
+				    .to = 50,
+				    .n = 1,
+				    .jobs = &job,
+				    .nothers = 1,
+				    .others = others};
+	struct auc_closure closed = {.server = 0, .from = 9, .to = 10};
 	struct auc_market *m;
 	struct world w;
 
@@ -364,7 +365,7 @@ static void test_others(void **state)
 	memset(&job, 0, sizeof(job));
 	job.job = w.jobs[0];
 	job.fresh = true;
-	assert_int_equal(auc_course_run(&c, m, false, NULL), AUC_OK);
+	assert_int_equal(auc_stepper_run(&c, m, false, NULL), AUC_OK);
 	assert_int_equal(job.made.nruns, 2);
 	assert_int_equal(job.made.runs[0].to, 5);
 	assert_int_equal(job.made.runs[1].from, 11);
@@ -372,7 +373,7 @@ static void test_others(void **state)
 	auc_market_destroy(m);
 	m = auc_market_outline(w.m, 5, 1);
 	c.to = 8;
-	assert_int_equal(auc_course_run(&c, m, false, NULL), AUC_EFULL);
+	assert_int_equal(auc_stepper_run(&c, m, false, NULL), AUC_EFULL);
 	auc_plan_clear(&job.made);
 	auc_plan_clear(&held);
 	auc_market_destroy(m);

@@ -25,7 +25,7 @@ static unsigned upload[1];
 static struct auc_job store[2][JOBS];
 static const struct auc_job *list[2][JOBS];
 static unsigned user[2][JOBS];
-static struct auc_mix mix[2];
+static struct auc_drift_jobs mix[2];
 
 static double draw(double low, double high)
 {
@@ -72,7 +72,7 @@ static void job_of(struct auc_job *job, double work, double density)
 /* One more job, of user WHO, to the past or to now. */
 static struct auc_job *add(bool now, unsigned who, double work, double density)
 {
-	struct auc_mix *to = &mix[now];
+	struct auc_drift_jobs *to = &mix[now];
 
 	assert_true(to->n < JOBS);
 	job_of(&store[now][to->n], work, density);
@@ -84,7 +84,7 @@ static struct auc_job *add(bool now, unsigned who, double work, double density)
 static void none_yet(void)
 {
 	for (unsigned now = 0; now < 2; now++)
-		mix[now] = (struct auc_mix){list[now], user[now], 0};
+		mix[now] = (struct auc_drift_jobs){list[now], user[now], 0};
 }
 
 static void add_usual(bool now, unsigned who)
@@ -96,7 +96,7 @@ static double evidence(const struct auc_market *m)
 {
 	double e = -1;
 
-	assert_int_equal(auc_mix_compare(m, &mix[1], &mix[0], &e, NULL), AUC_OK);
+	assert_int_equal(auc_drift_compare(m, &mix[1], &mix[0], &e, NULL), AUC_OK);
 	assert_true(e >= 0);
 	return e;
 }
@@ -207,13 +207,13 @@ static void test_since(void **state)
 			add(true, i % 7, exp(draw(level, level + 4)),
 			    exp(draw(-1, 1) + (age[i] <= changed && changed ? 3 : 0)));
 		}
-		assert_int_equal(auc_mix_since(m, &mix[1], age, 40, 10, &since, NULL), AUC_OK);
+		assert_int_equal(auc_drift_since(m, &mix[1], age, 40, 10, &since, NULL), AUC_OK);
 		assert_true(changed ? since > 0 : since == 0);
 		late += since != changed;
 	}
 	assert_true(late <= 3);
 	mix[1].n = 0;
-	assert_int_equal(auc_mix_since(m, &mix[1], age, 40, 10, &since, NULL), AUC_OK);
+	assert_int_equal(auc_drift_since(m, &mix[1], age, 40, 10, &since, NULL), AUC_OK);
 	assert_true(since == 0);
 	auc_market_destroy(m);
 }

@@ -1,6 +1,7 @@
 /*
  * test_fit_levels.c - bounds that the past teaches under policy oasis: what each day is replayed
- * with (bound_levels.h), and, in the auction, what the guard makes of periods and what is published.
+ * with (bound_levels.h), and, in the auction, what the guard makes of periods and what is
+ * published.
  */
 #include "config.h"
 
@@ -72,7 +73,7 @@ struct days {
 	double taught;    /* or what they are worth at any level */
 };
 
-static void add_days(struct days *d, struct auc_levels_past *past, unsigned ndays,
+static void add_days(struct days *d, struct auc_bound_days *past, unsigned ndays,
 		     const unsigned *of)
 {
 	unsigned n = 0;
@@ -90,7 +91,7 @@ static void add_days(struct days *d, struct auc_levels_past *past, unsigned nday
 		d->slots[i] = 20;
 		d->first[i + 1] = n;
 	}
-	*past = (struct auc_levels_past){ndays, d->first, d->slots, d->claims};
+	*past = (struct auc_bound_days){ndays, d->first, d->slots, d->claims};
 }
 
 static double lower_of(const struct auc_price *p, const char *tres)
@@ -131,15 +132,15 @@ static void test_left_out(void **state)
 	struct world_auction *f = *state;
 	static const unsigned all[] = {0, 1, 2}, without[DAYS][2] = {{1, 2}, {0, 2}, {0, 1}};
 	static struct days days, others;
-	struct auc_levels_past past;
-	struct auc_levels found;
+	struct auc_bound_days past;
+	struct auc_bound_levels found;
 	struct auc_price price;
 
 	for (unsigned d = 0; d < DAYS; d++) {
 		add_days(&days, &past, DAYS, all);
 		days.by_factor = 1;
-		assert_int_equal(auc_levels_choose(f->a->market, &past, AUC_LEVEL_OF_DAY, note,
-						   &days, &found, NULL),
+		assert_int_equal(auc_bound_levels_choose(f->a->market, &past, AUC_LEVEL_OF_DAY,
+							 note, &days, &found, NULL),
 				 AUC_OK);
 		assert_true(found.kind == AUC_LEVEL_TAUGHT && found.factor == 1);
 		assert_true(found.worth[AUC_LEVEL_NONE] == DAYS * 50 &&
@@ -148,7 +149,8 @@ static void test_left_out(void **state)
 		for (unsigned i = 0; i < past.first[DAYS]; i++) /* as they were */
 			assert_true(days.claims[i].arrival < 20);
 		add_days(&others, &past, DAYS - 1, without[d]);
-		assert_int_equal(auc_levels_teach(f->a->market, &past, 1, &price, NULL), AUC_OK);
+		assert_int_equal(auc_bound_levels_teach(f->a->market, &past, 1, &price, NULL),
+				 AUC_OK);
 		assert_true(lower_of(&price, "gpu:v100") > 0);
 		assert_float_equal(lower_of(&price, "gpu:v100"), days.as_taught[d], 1e-12);
 	}
@@ -162,22 +164,23 @@ static void test_factor(void **state)
 	static const double best[] = {1.01, 0.99, 1.4, 1.96, 1 / 1.4, 0.1};
 	static const double taken[] = {1, 1, 1.4, 1.96, 1 / 1.4, 1 / (1.4 * 1.4 * 1.4 * 1.4)};
 	static struct days days;
-	struct auc_levels_past past;
-	struct auc_levels found;
+	struct auc_bound_days past;
+	struct auc_bound_levels found;
 	struct auc_price price, as_taught;
 
 	for (unsigned i = 0; i < sizeof(best) / sizeof(best[0]); i++) {
 		add_days(&days, &past, DAYS, all);
 		days.by_factor = best[i];
 		assert_int_equal(
-			auc_levels_choose(f->a->market, &past, 0, note, &days, &found, NULL),
+			auc_bound_levels_choose(f->a->market, &past, 0, note, &days, &found, NULL),
 			AUC_OK);
 		assert_int_equal(found.kind, AUC_LEVEL_TAUGHT);
 		assert_float_equal(found.factor, taken[i], 1e-9);
-		assert_int_equal(auc_levels_teach(f->a->market, &past, 1, &as_taught, NULL),
+		assert_int_equal(auc_bound_levels_teach(f->a->market, &past, 1, &as_taught, NULL),
 				 AUC_OK);
-		assert_int_equal(auc_levels_teach(f->a->market, &past, found.factor, &price, NULL),
-				 AUC_OK);
+		assert_int_equal(
+			auc_bound_levels_teach(f->a->market, &past, found.factor, &price, NULL),
+			AUC_OK);
 		assert_float_equal(lower_of(&price, "gpu:v100") / lower_of(&as_taught, "gpu:v100"),
 				   found.factor, 1e-9);
 	}
@@ -199,14 +202,14 @@ static void test_other_kinds(void **state)
 	};
 	static const unsigned all[] = {0, 1, 2};
 	static struct days days;
-	struct auc_levels_past past;
-	struct auc_levels found;
+	struct auc_bound_days past;
+	struct auc_bound_levels found;
 
 	for (unsigned i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		add_days(&days, &past, cases[i].ndays, all);
 		days.taught = cases[i].taught;
-		assert_int_equal(auc_levels_choose(f->a->market, &past, AUC_LEVEL_OF_DAY, note,
-						   &days, &found, NULL),
+		assert_int_equal(auc_bound_levels_choose(f->a->market, &past, AUC_LEVEL_OF_DAY,
+							 note, &days, &found, NULL),
 				 AUC_OK);
 		assert_int_equal(found.kind, cases[i].kind);
 		assert_true((found.kind == AUC_LEVEL_TAUGHT) == (found.gain > found.needed));
@@ -311,8 +314,8 @@ static void test_types(void **state)
 	}
 	assert_int_equal(fit(a, &now), AUC_OK);
 	assert_int_equal(a->tariff->guard.choice.kind, AUC_TARIFF_LEARNED);
-	assert_true(a->tariff->guard.choice.prices.form >= AUC_LEARN_LEVEL &&
-		    a->tariff->guard.choice.prices.form <= AUC_LEARN_MIXED);
+	assert_true(a->tariff->guard.choice.prices.form >= AUC_PRICE_FORM_LEVEL &&
+		    a->tariff->guard.choice.prices.form <= AUC_PRICE_FORM_MIXED);
 	assert_true(a->tariff->guard.worth > 1.02 * a->tariff->guard.worth_of[AUC_TARIFF_FLAT]);
 }
 
@@ -328,7 +331,7 @@ static void test_least(void **state)
 	a = world_open(GLOBAL "Prices=learned\nLower=gpu:v100=90\nUpper=gpu:v100=600\n", dir, now);
 	crowd(a, &now);
 	assert_int_equal(fit(a, &now), AUC_OK);
-	assert_int_equal(a->tariff->choice.form, AUC_LEARN_BOUNDS);
+	assert_int_equal(a->tariff->choice.form, AUC_PRICE_FORM_BOUNDS);
 	assert_float_equal(fitting_v100_price(a, auc_market_first(a->market)), 90, 1e-9);
 	auc_auction_destroy(a);
 	world_rmdir(dir);
@@ -355,7 +358,7 @@ static void test_restart(void **state)
 	now += SLOT;
 	assert_int_equal(fit(a, &now), AUC_OK);
 	assert_true(a->tariff->guard.time < a->tariff->time);
-	assert_int_equal(a->tariff->choice.form, AUC_LEARN_BOUNDS);
+	assert_int_equal(a->tariff->choice.form, AUC_PRICE_FORM_BOUNDS);
 	gpu /= fitting_v100_price(a, auc_market_first(a->market));
 	assert_true(gpu > 0.8 && gpu < 1.25);
 	auc_auction_destroy(a);

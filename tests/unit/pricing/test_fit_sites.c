@@ -60,7 +60,7 @@ static enum auc_code fit(struct auc_auction *a, double *now)
 
 static double traffic_price(const struct auc_auction *a, auc_slot slot)
 {
-	return auc_market_transfer_price(a->market, slot);
+	return auc_market_traffic_price(a->market, slot);
 }
 
 static const struct auc_tariff_class *traffic_class(const struct auc_tariff *t)
@@ -200,13 +200,13 @@ static void test_restart(void **state)
 		assert_int_equal(auc_auction_commit(a, NULL), AUC_OK);
 		gpu = fitting_v100_price(a, 1000 + 35);
 		mb = traffic_price(a, 1000 + 35);
-		count = auc_past_count(a->past);
+		count = auc_bid_log_count(a->bid_log);
 		assert_true(mb > 0);
 		auc_auction_destroy(a);
 
 		a = world_open(GLOBAL "Prices=flat", dir, now);
-		assert_int_equal(auc_past_count(a->past), count);
-		assert_non_null(strstr(auc_past_at(a->past, 2)->text,
+		assert_int_equal(auc_bid_log_count(a->bid_log), count);
+		assert_non_null(strstr(auc_bid_log_at(a->bid_log, 2)->text,
 				       " data-mb=120 data=edge1=10,edge2=2"));
 		assert_true(fitting_v100_price(a, 1000 + 35) == gpu &&
 			    traffic_price(a, 1000 + 35) == mb);

@@ -205,8 +205,10 @@ static void test_stopped(void **state)
 static void test_moved(void **state)
 {
 	const struct auc_guard_choice none = {.kind = AUC_TARIFF_NONE},
-				      level = {AUC_TARIFF_LEARNED, {AUC_LEARN_LEVEL, 0.7}, false},
-				      flat = {AUC_TARIFF_FLAT, {AUC_LEARN_FLAT, 0.1}, false};
+				      level = {AUC_TARIFF_LEARNED,
+					       {AUC_PRICE_FORM_LEVEL, 0.7},
+					       false},
+				      flat = {AUC_TARIFF_FLAT, {AUC_PRICE_FORM_FLAT, 0.1}, false};
 
 	(void)state;
 	assert_false(auc_guard_moved(&none, 100, 100));

@@ -44,7 +44,8 @@ static struct auc_market *market(void)
 }
 
 /* A plan of WORKERS on SERVER in slots FROM to TO, bought in slot 100. */
-static void add(struct auc_ahead *a, unsigned server, unsigned workers, auc_slot from, auc_slot to)
+static void add(struct auc_nearness *a, unsigned server, unsigned workers, auc_slot from,
+		auc_slot to)
 {
 	struct auc_plan p;
 
@@ -54,56 +55,56 @@ static void add(struct auc_ahead *a, unsigned server, unsigned workers, auc_slot
 	p.completion = to + 1;
 	assert_int_equal(auc_plan_add_run(&p, from, to, &err), AUC_OK);
 	assert_int_equal(auc_plan_add_share(&p, server, workers, 0, &err), AUC_OK);
-	auc_ahead_add(a, &p);
+	auc_nearness_add(a, &p);
 	auc_plan_clear(&p);
 }
 
 static void test_share(void **state)
 {
 	struct auc_market *m = market();
-	struct auc_ahead *a = auc_ahead_create(m);
+	struct auc_nearness *a = auc_nearness_create(m);
 
 	(void)state;
 	assert_non_null(a);
-	for (unsigned i = 0; i < AUC_AHEAD_PLANS; i++) {
-		assert_close(auc_ahead_share(a, 0, 0), 1, 1);
+	for (unsigned i = 0; i < AUC_NEARNESS_PLANS; i++) {
+		assert_close(auc_nearness_share(a, 0, 0), 1, 1);
 		/* half of them 2 and 3 slots ahead, half of them 6 to 11: four on the mean */
 		add(a, i % 2, 1, FIRST + (i % 2 ? 6 : 2), FIRST + (i % 2 ? 11 : 3));
 	}
 	for (unsigned s = 0; s < 2; s++) {
-		assert_close(auc_ahead_share(a, s, -5), AUC_AHEAD_LEAST, 1);
-		assert_close(auc_ahead_share(a, s, 1), AUC_AHEAD_LEAST, 1);
-		assert_close(auc_ahead_share(a, s, 2), 0.25, 1);
-		assert_close(auc_ahead_share(a, s, 3), 0.5, 1);
-		assert_close(auc_ahead_share(a, s, 5), 1, 1);
-		assert_close(auc_ahead_share(a, s, 1000), 1, 1);
+		assert_close(auc_nearness_share(a, s, -5), AUC_NEARNESS_LEAST, 1);
+		assert_close(auc_nearness_share(a, s, 1), AUC_NEARNESS_LEAST, 1);
+		assert_close(auc_nearness_share(a, s, 2), 0.25, 1);
+		assert_close(auc_nearness_share(a, s, 3), 0.5, 1);
+		assert_close(auc_nearness_share(a, s, 5), 1, 1);
+		assert_close(auc_nearness_share(a, s, 1000), 1, 1);
 	}
-	assert_close(auc_ahead_share(a, 2, 0), 1, 1); /* nothing is known of it */
-	auc_ahead_destroy(a);
+	assert_close(auc_nearness_share(a, 2, 0), 1, 1); /* nothing is known of it */
+	auc_nearness_destroy(a);
 	auc_market_destroy(m);
 }
 
 static void test_discount(void **state)
 {
 	struct auc_market *m = market();
-	struct auc_ahead *a = auc_ahead_create(m);
+	struct auc_nearness *a = auc_nearness_create(m);
 
 	(void)state;
 	assert_non_null(a);
-	for (unsigned i = 0; i < AUC_AHEAD_PLANS; i++)
+	for (unsigned i = 0; i < AUC_NEARNESS_PLANS; i++)
 		add(a, 1, 1, FIRST + 4, FIRST + 5);
 	/* on a server that is not there: nothing happens */
 	add(a, 7, 1, FIRST, FIRST);
-	auc_ahead_discount(a, m, FIRST + 3);
+	auc_nearness_discount(a, m, FIRST + 3);
 	assert_true(auc_market_cache_sound(m));
 	for (unsigned s = 0; s < 3; s++)
 		for (auc_slot t = FIRST; t < FIRST + SLOTS; t++)
 			assert_close(auc_market_price(m, s, 0, t),
-				     8 * (s == 2 ? 1 : auc_ahead_share(a, s, t - FIRST - 3)), 8);
+				     8 * (s == 2 ? 1 : auc_nearness_share(a, s, t - FIRST - 3)), 8);
 	assert_close(auc_market_price(m, 0, 0, FIRST + 6), 0.08, 8);
 	assert_close(auc_market_price(m, 0, 0, FIRST + 7), 4, 8);
 	assert_close(auc_market_price(m, 0, 0, FIRST + 8), 8, 8);
-	auc_ahead_destroy(a);
+	auc_nearness_destroy(a);
 	auc_market_destroy(m);
 }
 

@@ -205,7 +205,7 @@ static double fitted_bound(double rare)
 	struct auc_job list[21];
 	unsigned upload[2] = {0}, i, k;
 	struct auc_err err = {0};
-	struct auc_learn *l;
+	struct auc_dual_prices *l;
 	double bound;
 
 	must(auc_market_add_server(m, "s", "a", false, AUC_ROLE_WORKER, 0, &gpu, 1, &err), &err);
@@ -233,10 +233,10 @@ static double fitted_bound(double rare)
 			list[i].ps_seconds[0] = 0;
 		jobs[i] = (struct auc_dual_job){.job = &list[i], .weight = i == 20 ? rare : 1};
 	}
-	must(auc_learn_create(m, &auc_policy_dps, "", &l, &err), &err);
-	must(auc_learn_fit(l, m, jobs, 21, 1, AUC_LEARN_ITERATIONS, &err), &err);
-	bound = auc_learn_bound(l);
-	auc_learn_destroy(l);
+	must(auc_dual_prices_create(m, &auc_policy_dps, "", &l, &err), &err);
+	must(auc_dual_prices_fit(l, m, jobs, 21, 1, AUC_DUAL_PRICES_ITERATIONS, &err), &err);
+	bound = auc_dual_prices_bound(l);
+	auc_dual_prices_destroy(l);
 	auc_market_destroy(m);
 	return bound;
 }

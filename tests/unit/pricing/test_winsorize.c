@@ -1,6 +1,6 @@
 /*
- * test_winsorize.c - what a bid of the past may count for at most (winsorize.h): whoever raises some bids
- * gains what others bid, no more; nobody else's change; a large job may be worth much.
+ * test_winsorize.c - what a bid of the past may count for at most (winsorize.h): whoever raises
+ * some bids gains what others bid, no more; nobody else's change; a large job may be worth much.
  */
 #include <math.h>
 #include <setjmp.h>
@@ -183,7 +183,7 @@ static void test_share(void **state)
 			of[user[i]] += amount[i];
 			all += amount[i];
 		}
-		share = auc_users_share(user, amount, n, enough, &who);
+		share = auc_user_share_factor(user, amount, n, enough, &who);
 		assert_true(share > 0 && share <= 1);
 		for (unsigned u = 0; u < 5; u++) {
 			double others = all - of[u], own = of[u] * (u == who && who ? share : 1);
@@ -199,9 +199,9 @@ static void test_share(void **state)
 	assert_true(large > 500);
 	for (unsigned i = 0; i < 9; i++)
 		user[i] = i ? 3 : 4;
-	assert_true(auc_users_share(user, NULL, 9, 0, &who) == 1.0 / 8 && who == 3);
-	assert_true(auc_users_share(user, NULL, 9, 4, &who) == 0.5 && who == 3);
-	assert_true(auc_users_share(user + 1, NULL, 8, 0, &who) == 1); /* nobody else */
+	assert_true(auc_user_share_factor(user, NULL, 9, 0, &who) == 1.0 / 8 && who == 3);
+	assert_true(auc_user_share_factor(user, NULL, 9, 4, &who) == 0.5 && who == 3);
+	assert_true(auc_user_share_factor(user + 1, NULL, 8, 0, &who) == 1); /* nobody else */
 }
 
 /*
@@ -211,7 +211,7 @@ static void test_share(void **state)
 static void test_counts(void **state)
 {
 	unsigned now[BIDS], before[BIDS], n, m, most;
-	struct auc_users_level level;
+	struct auc_user_share_level level;
 
 	(void)state;
 	for (unsigned round = 0; round < 2000; round++) {
@@ -223,20 +223,20 @@ static void test_counts(void **state)
 		most = n + (unsigned)draw(0, BIDS - 40);
 		while (*size < most)
 			flood[(*size)++] = 9;
-		assert_int_equal(auc_users_level(now, n, before, m, 1, &level, NULL), AUC_OK);
+		assert_int_equal(auc_user_share_level(now, n, before, m, 1, &level, NULL), AUC_OK);
 		assert_true(level.now == 40 && level.before == 40);
 	}
 	for (n = m = 0; n < BIDS; n++)
 		now[n] = 1 + n % 10;
 	for (; m < BIDS / 2; m++)
 		before[m] = 1 + m % 10;
-	assert_int_equal(auc_users_level(now, n, before, m, 0.5, &level, NULL), AUC_OK);
+	assert_int_equal(auc_user_share_level(now, n, before, m, 0.5, &level, NULL), AUC_OK);
 	assert_true(level.now == 0.9 * BIDS && level.before == 0.9 * BIDS / 4);
-	assert_int_equal(auc_users_level(nobody, n, nobody, m, 0.5, &level, NULL), AUC_OK);
+	assert_int_equal(auc_user_share_level(nobody, n, nobody, m, 0.5, &level, NULL), AUC_OK);
 	assert_true(level.now == BIDS && level.before == BIDS / 4.0);
 	for (n = 0; n < BIDS; n++)
 		now[n] = before[n] = 7;
-	assert_int_equal(auc_users_level(now, n, before, m, 1, &level, NULL), AUC_OK);
+	assert_int_equal(auc_user_share_level(now, n, before, m, 1, &level, NULL), AUC_OK);
 	assert_true(level.now == BIDS && level.before == BIDS / 2.0);
 }
 
@@ -264,15 +264,15 @@ static void test_multiply(void **state)
 static void test_level(void **state)
 {
 	(void)state;
-	assert_false(auc_learn_level_changed(0, 0));
-	assert_false(auc_learn_level_changed(10, 5));
-	assert_false(auc_learn_level_changed(115, 100));
-	assert_false(auc_learn_level_changed(1200, 1000));
-	assert_true(auc_learn_level_changed(40, 20));
-	assert_true(auc_learn_level_changed(20, 40));
-	assert_true(auc_learn_rate(100, 100) == 1 && auc_learn_rate(40, 20) > 1.5);
-	assert_true(auc_learn_rate(115, 100) == 1 && auc_learn_rate(1200, 1000) > 1.15);
-	assert_true(auc_learn_ratio(115, 100) > 1.1 && auc_learn_rate(20, 40) < 0.7);
+	assert_false(auc_dual_prices_level_changed(0, 0));
+	assert_false(auc_dual_prices_level_changed(10, 5));
+	assert_false(auc_dual_prices_level_changed(115, 100));
+	assert_false(auc_dual_prices_level_changed(1200, 1000));
+	assert_true(auc_dual_prices_level_changed(40, 20));
+	assert_true(auc_dual_prices_level_changed(20, 40));
+	assert_true(auc_dual_prices_rate(100, 100) == 1 && auc_dual_prices_rate(40, 20) > 1.5);
+	assert_true(auc_dual_prices_rate(115, 100) == 1 && auc_dual_prices_rate(1200, 1000) > 1.15);
+	assert_true(auc_dual_prices_ratio(115, 100) > 1.1 && auc_dual_prices_rate(20, 40) < 0.7);
 }
 
 int main(void)

@@ -262,7 +262,8 @@ static void test_hostport(void **state)
 	assert_false(auc_hostport_split(":1", host, sizeof(host), &port));
 	assert_false(auc_hostport_split("[]:1", host, sizeof(host), &port));
 	assert_false(auc_hostport_split("[::1:1", host, sizeof(host), &port));
-	assert_false(auc_hostport_split("a-name-that-is-far-too-long:1", host, sizeof(host), &port));
+	assert_false(
+		auc_hostport_split("a-name-that-is-far-too-long:1", host, sizeof(host), &port));
 }
 
 /* Two ends of a connection. */
@@ -441,7 +442,7 @@ static void test_peers(void **state)
 }
 
 /* One leg, begin and end. */
-static void leg_is(const struct course_leg *leg, double begin, double end, bool elsewhere)
+static void leg_is(const struct leg *leg, double begin, double end, bool elsewhere)
 {
 	assert_non_null(leg);
 	assert_true(leg->begin == begin && leg->end == end);
@@ -466,65 +467,65 @@ static void test_course(void **state)
 				       {140, 149, 8, 1}};
 	struct auc_receipt r = receipt();
 	struct auc_err err = {0};
-	struct course c;
+	struct legs c;
 
 	(void)state;
 	r.nruns = 5;
 	r.runs = r5;
 	r.nshares = 9;
 	r.shares = s;
-	assert_int_equal(course_make(&c, &r, 7, "edge1", 1000, &err), AUC_OK);
+	assert_int_equal(legs_make(&c, &r, 7, "edge1", 1000, &err), AUC_OK);
 	assert_int_equal(c.nlegs, 4);
-	leg_is(course_at(&c, 900), 1000, 1100, false);
-	leg_is(course_at(&c, 1099.9), 1000, 1100, false);
-	leg_is(course_after(&c, 1099.9), 1100, 1200, false);
-	leg_is(course_at(&c, 1100), 1100, 1200, false);
-	leg_is(course_at(&c, 1250), 1300, 1400, true);
-	leg_is(course_after(&c, 1250), 1400, 1500, false);
-	assert_null(course_after(&c, 1450));
-	assert_null(course_at(&c, 1500));
+	leg_is(legs_at(&c, 900), 1000, 1100, false);
+	leg_is(legs_at(&c, 1099.9), 1000, 1100, false);
+	leg_is(legs_after(&c, 1099.9), 1100, 1200, false);
+	leg_is(legs_at(&c, 1100), 1100, 1200, false);
+	leg_is(legs_at(&c, 1250), 1300, 1400, true);
+	leg_is(legs_after(&c, 1250), 1400, 1500, false);
+	assert_null(legs_after(&c, 1450));
+	assert_null(legs_at(&c, 1500));
 	assert_int_equal(layout_count(&c.legs[1].layout, "edge2", ROLE_WORKER), 3);
 	assert_true(layout_same(&c.legs[0].layout, &c.legs[1].layout, ROLE_PS));
 	assert_false(layout_same(&c.legs[0].layout, &c.legs[1].layout, ROLES));
-	course_clear(&c);
+	legs_clear(&c);
 	/* What is over is no leg. */
-	assert_int_equal(course_make(&c, &r, 7, "edge1", 1200, &err), AUC_OK);
+	assert_int_equal(legs_make(&c, &r, 7, "edge1", 1200, &err), AUC_OK);
 	assert_int_equal(c.nlegs, 2);
-	course_clear(&c);
-	assert_int_equal(course_make(&c, &r, 7, "edge1", 1500, &err), AUC_OK);
+	legs_clear(&c);
+	assert_int_equal(legs_make(&c, &r, 7, "edge1", 1500, &err), AUC_OK);
 	assert_int_equal(c.nlegs, 0);
-	course_clear(&c);
+	legs_clear(&c);
 	s[5].workers = UINT32_MAX;
-	assert_int_equal(course_make(&c, &r, 7, "edge1", 1000, &err), AUC_EINVAL);
+	assert_int_equal(legs_make(&c, &r, 7, "edge1", 1000, &err), AUC_EINVAL);
 	assert_int_equal(c.nlegs, 0);
 }
 
 static void test_course_local(void **state)
 {
 	struct auc_err err = {0};
-	struct course c = {0};
+	struct legs c = {0};
 
 	(void)state;
-	assert_int_equal(course_add_local(&c, 100, "0", "--local", &err), AUC_EINVAL);
-	assert_int_equal(course_add_local(&c, 100, "2:1", "--local", &err), AUC_OK);
-	assert_int_equal(course_add_local(&c, 110, "2:1", "--then", &err), AUC_OK);
+	assert_int_equal(legs_add_local(&c, 100, "0", "--local", &err), AUC_EINVAL);
+	assert_int_equal(legs_add_local(&c, 100, "2:1", "--local", &err), AUC_OK);
+	assert_int_equal(legs_add_local(&c, 110, "2:1", "--then", &err), AUC_OK);
 	assert_int_equal(c.nlegs, 1);
-	leg_is(course_at(&c, 1e9), 100, 0, false);
-	assert_int_equal(course_add_local(&c, 120, "0", "--then", &err), AUC_OK);
-	assert_int_equal(course_add_local(&c, 130, "2:1", "--then", &err), AUC_OK);
+	leg_is(legs_at(&c, 1e9), 100, 0, false);
+	assert_int_equal(legs_add_local(&c, 120, "0", "--then", &err), AUC_OK);
+	assert_int_equal(legs_add_local(&c, 130, "2:1", "--then", &err), AUC_OK);
 	assert_int_equal(c.nlegs, 2);
-	leg_is(course_at(&c, 119), 100, 120, false);
-	leg_is(course_at(&c, 121), 130, 0, false);
-	assert_int_equal(course_add_local(&c, 140, "3", "--then", &err), AUC_OK);
-	leg_is(course_at(&c, 131), 130, 140, false);
+	leg_is(legs_at(&c, 119), 100, 120, false);
+	leg_is(legs_at(&c, 121), 130, 0, false);
+	assert_int_equal(legs_add_local(&c, 140, "3", "--then", &err), AUC_OK);
+	leg_is(legs_at(&c, 131), 130, 140, false);
 	static const char *const wrong[] = {"",      ":",   "x",  "1:x",  "257",
 					    "1:257", "0:1", "-1", "1:1:1"};
 	for (unsigned i = 0; i < sizeof(wrong) / sizeof(*wrong); i++)
-		assert_int_equal(course_add_local(&c, 150, wrong[i], "--then", &err), AUC_EINVAL);
-	assert_int_equal(course_add_local(&c, 140, "1", "--then=0s:", &err), AUC_EINVAL);
+		assert_int_equal(legs_add_local(&c, 150, wrong[i], "--then", &err), AUC_EINVAL);
+	assert_int_equal(legs_add_local(&c, 140, "1", "--then=0s:", &err), AUC_EINVAL);
 	assert_string_equal(err.text, "--then=0s:1: expected a later time than that of the line or "
 				      "option before");
-	course_clear(&c);
+	legs_clear(&c);
 }
 
 static void member(struct group *g, const char *node, uint32_t job_id, const char *state)
@@ -545,7 +546,7 @@ static void test_group(void **state)
 	struct auc_err err = {0};
 	struct json_object *o;
 	struct layout l;
-	struct course c;
+	struct legs c;
 	char waiting[200];
 
 	(void)state;
@@ -580,10 +581,10 @@ static void test_group(void **state)
 	assert_memory_equal(&back.members[3].job_id, &g.members[3].job_id, sizeof(uint32_t));
 	assert_string_equal(back.members[3].sale, "ab-2");
 	json_object_put(o);
-	assert_int_equal(group_course(&back, 0, &c, &err), AUC_EINVAL);
+	assert_int_equal(group_legs(&back, 0, &c, &err), AUC_EINVAL);
 	group_clear(&back);
 	group_clear(&g);
-	assert_int_equal(group_course(&g, 0, &c, &err), AUC_EINVAL);
+	assert_int_equal(group_legs(&g, 0, &c, &err), AUC_EINVAL);
 	assert_non_null(strstr(err.text, "was not sold by the auction"));
 	static const char *const wrong[] = {
 		"{\"receipt\":\"\",\"lead\":1,\"node\":\"a\"}",

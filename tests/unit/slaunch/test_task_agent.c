@@ -1,6 +1,6 @@
 /*
- * test_task_agent.c - the agent of a task (contrib/slaunch/task_agent.h) with a launcher that is this test:
- * what Slurm sends to a step before its program has started does it no harm.
+ * test_task_agent.c - the agent of a task (contrib/slaunch/task_agent.h) with a launcher that is
+ * this test: what Slurm sends to a step before its program has started does it no harm.
  */
 #include "config.h"
 
@@ -62,7 +62,7 @@ static pid_t agent(int listener, const char *script)
 		setenv(AGENT_TOKEN, "secret", 1);
 		setenv(AGENT_GRACE, "1", 1);
 		unsetenv("SLURM_PROCID");
-		_exit(agent_run("worker:0", program));
+		_exit(task_agent_run("worker:0", program));
 	}
 	assert_true(pid > 0);
 	return pid;

@@ -59,14 +59,14 @@ static bool stop_at(void *arg)
 void fitting_stop(struct auc_auction *a, double now, unsigned factor, unsigned limit)
 {
 	unsigned left;
-	struct auc_watch watch = {stop_at, &left};
+	struct auc_cancel cancel = {stop_at, &left};
 	struct auc_fit_job *j;
 	struct auc_tariff *t;
 
 	for (unsigned i = 0; i < limit; i = factor * i + 1) {
 		left = i;
 		assert_int_equal(auc_auction_fit_begin(a, now, &j, NULL), AUC_OK);
-		assert_int_equal(auc_fit_job_run(j, &watch, &t, NULL), AUC_ESTATE);
+		assert_int_equal(auc_fit_job_run(j, &cancel, &t, NULL), AUC_ESTATE);
 		assert_null(t);
 		auc_auction_fit_end(a, j, t);
 	}

@@ -6,8 +6,8 @@
 
 /*
  * N bids of TEXT, one in EVERY seconds from *NOW on, each followed by a tick; what is accepted is
- * confirmed. Each is of another user: of one they might be the same job again (bid_log.h). Returns how
- * many are accepted.
+ * confirmed. Each is of another user: of one they might be the same job again (bid_log.h). Returns
+ * how many are accepted.
  */
 unsigned fitting_submit(struct auc_auction *a, const char *text, unsigned n, double every,
 			double *now);

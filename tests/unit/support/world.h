@@ -35,8 +35,8 @@ extern char world_dir[64];
 int world_setup(void **state);
 int world_teardown(void **state);
 /*
- * An auction of its own for each test: the set-up with GLOBALS, to be called by one of cmocka's, and
- * cmocka's tear-down.
+ * An auction of its own for each test: the set-up with GLOBALS, to be called by one of cmocka's,
+ * and cmocka's tear-down.
  */
 struct world_auction {
 	char dir[64];
