@@ -36,6 +36,8 @@ const char *auc_reason_word(enum auc_reason reason)
 		return "capacity";
 	case AUC_REASON_PRICE:
 		return "price";
+	case AUC_REASON_BUDGET:
+		return "budget";
 	case AUC_REASON_INVALID:
 		return "invalid";
 	}

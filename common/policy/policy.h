@@ -13,6 +13,7 @@ enum auc_reason {
 	AUC_REASON_PAYOFF,   /* no schedule has positive payoff */
 	AUC_REASON_CAPACITY, /* no feasible schedule at any price */
 	AUC_REASON_PRICE,    /* the user refused a posted price */
+	AUC_REASON_BUDGET,   /* there is one of positive payoff, and none that the budget pays */
 	AUC_REASON_INVALID,
 };
 const char *auc_reason_word(enum auc_reason reason); /* "payoff", ... as in formats.md */
@@ -62,6 +63,8 @@ struct auc_policy {
 	 * when it sees all jobs replaces that (auc_auction_revise()).
 	 */
 	const struct auc_stepper *stepper;
+	bool gangs;      /* it takes jobs that are gangs, too */
+	bool budgets;    /* it keeps to the budget of a job that is limited */
 	bool sites;      /* it reads where chunks of a job lie, and what it sends: not how long
 			    mini-batches take */
 	bool rearranges; /* what is sold and has not begun may be placed anew (rearrange_search.h)

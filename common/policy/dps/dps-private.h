@@ -87,6 +87,8 @@ struct choice {
 struct auc_policy_ctx {
 	struct auc_dps_paper *paper; /* variant=paper; NULL: exact */
 	bool bounds;
+	struct auc_gang *gang; /* for jobs that are gangs */
+	double budget;         /* what a schedule may cost; INFINITY: whatever it does */
 	/* dimensions the memory is made for */
 	unsigned nservers, slots, nrows, nworkers, nps, levels;
 	/* of the quote at hand */
@@ -148,6 +150,10 @@ struct auc_policy_ctx {
 	unsigned nmemory;
 };
 
+/* dps_memory.c: scratch memory for markets of M's size, made once and kept; frees it. */
+enum auc_code auc_dps_make_room(struct auc_policy_ctx *ctx, const struct auc_market *m,
+				struct auc_err *err);
+void auc_dps_release(struct auc_policy_ctx *ctx);
 /* Adds the lane of one worker type and placement if the job may use it. */
 void auc_dps_add_lane(struct auc_policy_ctx *ctx, unsigned worker, bool colocated);
 /* Adds the bounds of slot index SLOT, the next one, for the lanes that are open. */

@@ -41,9 +41,9 @@
 #include "base/num.h"
 #include "policy/dps/dps-private.h"
 #include "policy/dps/dps_paper.h"
+#include "policy/gang_search.h"
 #include "policy/option.h"
 
-#define TABLE_BYTES  ((size_t)32 << 20)
 #define TIE          1e-11
 #define FLOORS_TRIED 64 /* windows of a quote, before it is known whether their floors help */
 #define PS_COUNTS    32 /* workers beside PSs for which the least PSs are kept */
@@ -67,10 +67,6 @@ static enum auc_code dps_quote(struct auc_policy_ctx *ctx, const struct auc_mark
 			       struct auc_err *err);
 static int64_t dps_least_slots(const struct auc_market *m, const struct auc_job *job,
 			       unsigned worker, unsigned ps, int64_t n);
-static enum auc_code make_room(struct auc_policy_ctx *ctx, const struct auc_market *m,
-			       struct auc_err *err);
-static void release(struct auc_policy_ctx *ctx);
-static void *reserve(struct auc_policy_ctx *ctx, size_t n, size_t size);
 static void set_up(struct auc_policy_ctx *ctx, const struct auc_market *m,
 		   const struct auc_job *job);
 static void search(struct auc_policy_ctx *ctx);
@@ -89,6 +85,11 @@ static bool floor_rules_out(struct auc_policy_ctx *ctx, unsigned lane, unsigned 
 static bool floors_help(const struct auc_policy_ctx *ctx);
 static double limit_of(const struct auc_policy_ctx *ctx, unsigned completion, double value);
 static double limit_within(const struct auc_policy_ctx *ctx, double value, bool ties);
+static double limit_paid(const struct auc_policy_ctx *ctx, double limit);
+static bool pays(const struct auc_job *job, const struct auc_decision *decision);
+static enum auc_code quote_paid(struct auc_policy_ctx *ctx, struct auc_decision *decision,
+				struct auc_err *err);
+static void refuse_unpaid(struct auc_decision *decision);
 static double limit_for(const struct auc_policy_ctx *ctx, const struct choice *c);
 static void try_distributed(struct auc_policy_ctx *ctx, struct choice *c, double workers_cost);
 static unsigned list_ps_servers(struct auc_policy_ctx *ctx, const struct choice *c,
@@ -110,6 +111,8 @@ static enum auc_code make_plan(struct auc_policy_ctx *ctx, struct auc_decision *
 const struct auc_policy auc_policy_dps = {
 	.name = "dps",
 	.summary = "sealed bids; one window, co-located or distributed (DPS, TMC'23)",
+	.gangs = true,
+	.budgets = true,
 	.rearranges = true,
 	.create = dps_create,
 	.destroy = dps_destroy,
@@ -136,8 +139,10 @@ static enum auc_code dps_create(const char *options, struct auc_policy_ctx **ctx
 	made = calloc(1, sizeof(*made));
 	if (made && o.variant == 1)
 		made->paper = auc_dps_paper_create();
-	if (!made || (o.variant == 1 && !made->paper)) {
-		free(made);
+	if (made)
+		made->gang = auc_gang_create();
+	if (!made || !made->gang || (o.variant == 1 && !made->paper)) {
+		dps_destroy(made);
 		return auc_err_set(err, AUC_ENOMEM, "no memory for policy dps");
 	}
 	made->bounds = o.bounds == 0;
@@ -149,8 +154,10 @@ static void dps_destroy(struct auc_policy_ctx *ctx)
 {
 	if (!ctx)
 		return;
-	release(ctx);
-	auc_dps_paper_destroy(ctx->paper);
+	auc_dps_release(ctx);
+	auc_gang_destroy(ctx->gang);
+	if (ctx->paper)
+		auc_dps_paper_destroy(ctx->paper);
 	free(ctx);
 }
 
@@ -163,14 +170,56 @@ static enum auc_code dps_quote(struct auc_policy_ctx *ctx, const struct auc_mark
 	auc_decision_reset(decision);
 	if (!m->ready)
 		return auc_err_set(err, AUC_ESTATE, "the market is not laid out");
-	if (ctx->paper)
-		return auc_dps_paper_quote(ctx->paper, m, job, decision, err);
-	rc = make_room(ctx, m, err);
+	if (job->nshapes)
+		return auc_gang_quote(ctx->gang, m, job, AUC_GANG_PAYOFF, job->arrival, decision,
+				      err);
+	if (ctx->paper) {
+		rc = auc_dps_paper_quote(ctx->paper, m, job, decision, err);
+		if (rc == AUC_OK && !pays(job, decision))
+			refuse_unpaid(decision);
+		return rc;
+	}
+	rc = auc_dps_make_room(ctx, m, err);
 	if (rc != AUC_OK)
 		return rc;
+	ctx->budget = INFINITY;
 	set_up(ctx, m, job);
 	search(ctx);
-	return ctx->found ? make_plan(ctx, decision, err) : AUC_OK;
+	if (!ctx->found)
+		return AUC_OK;
+	rc = make_plan(ctx, decision, err);
+	return rc == AUC_OK && !pays(job, decision) ? quote_paid(ctx, decision, err) : rc;
+}
+
+/* True unless JOB's budget is all that stands against DECISION. */
+static bool pays(const struct auc_job *job, const struct auc_decision *decision)
+{
+	return !decision->accepted || !job->limited ||
+	       auc_gang_is_paid(decision->plan.cost, job->budget);
+}
+
+/* The best schedule costs more than the budget: the best one of those that do not. */
+static enum auc_code quote_paid(struct auc_policy_ctx *ctx, struct auc_decision *decision,
+				struct auc_err *err)
+{
+	enum auc_code rc = AUC_OK;
+
+	ctx->budget = ctx->job->budget;
+	set_up(ctx, ctx->m, ctx->job);
+	search(ctx);
+	if (ctx->found) {
+		auc_plan_reset(&decision->plan);
+		rc = make_plan(ctx, decision, err);
+	}
+	if (!ctx->found || !decision->accepted)
+		refuse_unpaid(decision);
+	return rc;
+}
+
+static void refuse_unpaid(struct auc_decision *decision)
+{
+	decision->accepted = false;
+	decision->reason = AUC_REASON_BUDGET;
 }
 
 /* Without exchange, as if one server could hold them. */
@@ -178,99 +227,6 @@ static int64_t dps_least_slots(const struct auc_market *m, const struct auc_job 
 			       unsigned worker, unsigned ps, int64_t n)
 {
 	return auc_job_duration(auc_job_work(m, job, worker, ps, true), n);
-}
-
-/* Scratch memory for markets of M's size: made once, kept. */
-static enum auc_code make_room(struct auc_policy_ctx *ctx, const struct auc_market *m,
-			       struct auc_err *err)
-{
-	size_t servers = m->nservers + 1, slots = m->slots + 1;
-	size_t lanes = 2 * (size_t)m->nworker_types + 1, ps = m->nps_types + 1;
-	size_t types = m->nworker_types + m->nps_types;
-	struct filler *f = &ctx->filler;
-	size_t i;
-
-	if (ctx->nmemory && ctx->nservers == m->nservers && ctx->slots == m->slots &&
-	    ctx->nworkers == m->nworker_types && ctx->nps == m->nps_types)
-		return AUC_OK;
-	release(ctx);
-	ctx->nservers = m->nservers;
-	ctx->slots = m->slots;
-	ctx->nrows = m->nrows;
-	ctx->nworkers = m->nworker_types;
-	ctx->nps = m->nps_types;
-	ctx->levels = DPS_LEVELS;
-	while (ctx->levels > 4 &&
-	       lanes * (slots + m->nrows) * ctx->levels * sizeof(double) > TABLE_BYTES)
-		ctx->levels /= 2;
-
-	ctx->ready = reserve(ctx, servers, sizeof(*ctx->ready));
-	ctx->lanes = reserve(ctx, lanes, sizeof(*ctx->lanes));
-	ctx->level_of = reserve(ctx, lanes * slots, sizeof(*ctx->level_of));
-	ctx->ratio = reserve(ctx, lanes * slots, sizeof(*ctx->ratio));
-	ctx->fewest = reserve(ctx, lanes * slots, sizeof(*ctx->fewest));
-	ctx->bound = reserve(ctx, lanes * slots * ctx->levels, sizeof(*ctx->bound));
-	ctx->block = reserve(ctx, lanes * m->nrows * ctx->levels, sizeof(*ctx->block));
-	ctx->block_room = reserve(ctx, lanes * m->nrows, sizeof(*ctx->block_room));
-	ctx->block_done = reserve(ctx, lanes * m->nrows, sizeof(*ctx->block_done));
-	ctx->offers_done = reserve(ctx, types * m->nrows + 1, sizeof(*ctx->offers_done));
-	ctx->offers = reserve(ctx, types * m->nrows + 1, sizeof(*ctx->offers));
-	ctx->ps_offers = reserve(ctx, TIERS * (size_t)m->nrows, sizeof(*ctx->ps_offers));
-	ctx->ps_offers_done = reserve(ctx, m->nrows, sizeof(*ctx->ps_offers_done));
-	ctx->large_list = reserve(ctx, servers, sizeof(*ctx->large_list));
-	ctx->window_offers = reserve(ctx, types + 1, sizeof(*ctx->window_offers));
-	ctx->series = reserve(ctx, auc_dps_nseries(ctx) * slots, sizeof(*ctx->series));
-	ctx->followed = reserve(ctx, auc_dps_nseries(ctx), sizeof(*ctx->followed));
-	ctx->large = reserve(ctx, servers, sizeof(*ctx->large));
-	ctx->most = reserve(ctx, types + 1, sizeof(*ctx->most));
-	ctx->ps_bound = reserve(ctx, slots, sizeof(*ctx->ps_bound));
-	ctx->value = reserve(ctx, slots, sizeof(*ctx->value));
-	ctx->least = reserve(ctx, slots, sizeof(*ctx->least));
-	ctx->tried = reserve(ctx, slots, sizeof(*ctx->tried));
-	ctx->open = reserve(ctx, lanes, sizeof(*ctx->open));
-	ctx->work = reserve(ctx, lanes * ps, sizeof(*ctx->work));
-	ctx->windows = reserve(ctx, types + 1, sizeof(*ctx->windows));
-	ctx->words = (m->nservers + 63) / 64;
-	ctx->hosts = reserve(ctx, types * m->nrows * (size_t)ctx->words + 1, sizeof(*ctx->hosts));
-	ctx->hosts_done = reserve(ctx, types * m->nrows + 1, sizeof(*ctx->hosts_done));
-	ctx->common = reserve(ctx, ctx->words + 1, sizeof(*ctx->common));
-	ctx->rows = reserve(ctx, slots, sizeof(*ctx->rows));
-	ctx->ps_servers = reserve(ctx, servers, sizeof(*ctx->ps_servers));
-	ctx->ps_cost = reserve(ctx, servers, sizeof(*ctx->ps_cost));
-	ctx->take = reserve(ctx, servers, sizeof(*ctx->take));
-	f->heap = reserve(ctx, servers, sizeof(*f->heap));
-	f->taken = reserve(ctx, servers, sizeof(*f->taken));
-	f->workers = reserve(ctx, servers, sizeof(*f->workers));
-	f->cost = reserve(ctx, servers, sizeof(*f->cost));
-	f->rank = reserve(ctx, servers, sizeof(*f->rank));
-	if (ctx->windows) {
-		ctx->windows[0].sum = reserve(ctx, (types + 1) * servers, sizeof(double));
-		ctx->windows[0].fit = reserve(ctx, (types + 1) * servers, sizeof(int32_t));
-		ctx->windows[0].list = reserve(ctx, (types + 1) * servers, sizeof(uint32_t));
-	}
-	for (i = 0; i < ctx->nmemory; i++)
-		if (!ctx->memory[i]) {
-			release(ctx);
-			return auc_err_set(err, AUC_ENOMEM,
-					   "no memory for a quote among %u servers", m->nservers);
-		}
-	for (i = 1; i < types; i++) {
-		ctx->windows[i].sum = ctx->windows[0].sum + i * servers;
-		ctx->windows[i].fit = ctx->windows[0].fit + i * servers;
-		ctx->windows[i].list = ctx->windows[0].list + i * servers;
-	}
-	return AUC_OK;
-}
-
-static void release(struct auc_policy_ctx *ctx)
-{
-	while (ctx->nmemory)
-		free(ctx->memory[--ctx->nmemory]);
-}
-
-static void *reserve(struct auc_policy_ctx *ctx, size_t n, size_t size)
-{
-	return ctx->memory[ctx->nmemory++] = calloc(n, size);
 }
 
 /* Everything of the job that does not depend on a window. */
@@ -607,7 +563,7 @@ static unsigned least_servers(const struct auc_policy_ctx *ctx, const struct cho
 static double limit_of(const struct auc_policy_ctx *ctx, unsigned completion, double value)
 {
 	if (!ctx->found)
-		return INFINITY;
+		return limit_paid(ctx, INFINITY);
 	return limit_within(ctx, value, completion <= ctx->best.completion);
 }
 
@@ -616,8 +572,19 @@ static double limit_within(const struct auc_policy_ctx *ctx, double value, bool 
 	double limit = value - ctx->best_payoff;
 
 	if (ties)
-		return limit + 4 * TIE * (value + ctx->best.value + ctx->best.cost) + DBL_MIN;
-	return limit - TIE * (value + ctx->best.value + ctx->best.cost);
+		limit += 4 * TIE * (value + ctx->best.value + ctx->best.cost) + DBL_MIN;
+	else
+		limit -= TIE * (value + ctx->best.value + ctx->best.cost);
+	return limit_paid(ctx, limit);
+}
+
+/* LIMIT, or less if the budget is. */
+static double limit_paid(const struct auc_policy_ctx *ctx, double limit)
+{
+	double most = ctx->budget + AUC_QUOTE_SLACK * ctx->budget;
+
+	return isfinite(most) && nextafter(most, INFINITY) < limit ? nextafter(most, INFINITY)
+								   : limit;
 }
 
 /*
@@ -628,7 +595,7 @@ static double limit_within(const struct auc_policy_ctx *ctx, double value, bool 
 static double limit_for(const struct auc_policy_ctx *ctx, const struct choice *c)
 {
 	if (!ctx->found)
-		return INFINITY;
+		return limit_paid(ctx, INFINITY);
 	return limit_within(ctx, c->value, compare_ties(c, &ctx->best) < 0);
 }
 
@@ -802,6 +769,8 @@ static void offer(struct auc_policy_ctx *ctx, const struct choice *c)
 {
 	double payoff = c->value - c->cost, margin;
 
+	if (!auc_gang_is_paid(c->cost, ctx->budget))
+		return;
 	if (ctx->found) {
 		margin = TIE * (c->value + c->cost + ctx->best.value + ctx->best.cost);
 		if (payoff < ctx->top_payoff - margin)

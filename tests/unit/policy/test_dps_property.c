@@ -36,8 +36,10 @@ struct outcome {
 
 /* Decisions on schedules of these kinds. */
 static struct {
-	unsigned colocated, several;
+	unsigned colocated, several, cheaper, unpaid;
 } seen;
+
+static long double budget = INFINITY; /* what the brute force may spend */
 
 /* What one window offers, by server. */
 struct view {
@@ -141,6 +143,8 @@ static void consider(struct frame *f)
 			return;
 		nservers += f->split[s] || s == f->ps_server;
 	}
+	if (cost > budget * (1 + 1e-9L))
+		return;
 	payoff = f->value - cost;
 	margin = 1e-10L * (f->value + cost);
 	if (best->feasible && payoff < best->payoff - margin)
@@ -252,6 +256,38 @@ static void check_plain(struct engine *e, const struct auc_market *m)
 	assert_true(e->other.best_payoff == e->decision.best_payoff);
 }
 
+/* The same with a budget that does not pay the best schedule. */
+static void check_budget(struct engine *e, struct tiny_market *t, struct auc_market *m,
+			 const struct tiny_job *j, struct tiny_random *r)
+{
+	const struct auc_decision *d = &e->other;
+	struct outcome best;
+
+	e->job.limited = true;
+	e->job.budget = tiny_chance(r, 0.3) ? 0 : e->decision.plan.cost * 0.99 * tiny_real(r);
+	budget = e->job.budget;
+	best = brute_force(t, j);
+	budget = INFINITY;
+	for (unsigned plain = 0; plain < 2; plain++) {
+		assert_int_equal(auc_policy_dps.quote(plain ? e->plain : e->ctx, m, &e->job,
+						      &e->other, NULL),
+				 AUC_OK);
+		if (best.feasible && fabsl(best.payoff) < 1e-9L)
+			continue;
+		assert_int_equal(d->accepted, best.feasible && best.payoff > 0);
+		if (!d->accepted) {
+			assert_int_equal(d->reason, AUC_REASON_BUDGET);
+			continue;
+		}
+		assert_close(d->best_payoff, best.payoff, d->plan.value + d->plan.cost);
+		assert_int_equal(d->plan.completion, best.completion);
+		assert_int_equal(d->plan.nshares, best.nservers);
+	}
+	e->job.limited = false;
+	seen.cheaper += d->accepted;
+	seen.unpaid += !d->accepted;
+}
+
 static void check_job(struct engine *e, struct tiny_market *t, struct auc_market *m,
 		      const struct tiny_job *j, struct tiny_random *r)
 {
@@ -266,6 +302,8 @@ static void check_job(struct engine *e, struct tiny_market *t, struct auc_market
 		assert_plan(t, j, &d->plan);
 	}
 	check_plain(e, m);
+	if (d->accepted && d->plan.cost > 1e-6)
+		check_budget(e, t, m, j, r);
 	engine_check_truthful(e, m, j, r);
 	seen.colocated += d->reason != AUC_REASON_CAPACITY && d->plan.colocated;
 	seen.several += d->plan.nshares > 1;
@@ -284,7 +322,7 @@ static void test_property(void **state)
 	print_message("%u co-located, %u on several servers\n", seen.colocated, seen.several);
 	if (property.markets >= 1000)
 		assert_true(seen.colocated > property.markets / 20 &&
-			    seen.several > property.markets / 10);
+			    seen.several > property.markets / 10 && seen.cheaper && seen.unpaid);
 }
 
 static void test_large(void **state)

@@ -10,7 +10,7 @@
 #include "unit/support/splitmix.h"
 #include "unit/support/tiny.h"
 
-static const char *const tres_names[TINY_TRES] = {"gpu", "cpu", "mem", "gpu:t4"};
+const char *const tiny_tres_names[TINY_TRES] = {"gpu", "cpu", "mem", "gpu:t4"};
 
 static void must(enum auc_code rc, const struct auc_err *err)
 {
@@ -283,7 +283,7 @@ static unsigned name_amounts(struct auc_named *named, const int64_t *amount, uns
 	for (k = 0; k < ntres; k++) {
 		if (!amount[k])
 			continue;
-		strcpy(named[n].name, tres_names[k]);
+		strcpy(named[n].name, tiny_tres_names[k]);
 		named[n++].value = (double)amount[k] / 100;
 	}
 	return n;
@@ -300,7 +300,7 @@ struct auc_market *tiny_build(const struct tiny_market *t)
 	int tres;
 
 	for (k = 0; k < t->ntres; k++) {
-		strcpy(all[k].name, tres_names[k]);
+		strcpy(all[k].name, tiny_tres_names[k]);
 		all[k].value = 0;
 		price.eta[k] = all[k];
 		price.eta[k].value = t->eta[k];
@@ -313,6 +313,9 @@ struct auc_market *tiny_build(const struct tiny_market *t)
 						   (t->hosts_ps[i] ? AUC_ROLE_PS : 0),
 					   t->upload[i] / 10.0, named, n, &err),
 		     &err);
+		snprintf(name, sizeof(name), "leaf%d", t->leaf[i]);
+		if (t->leaf[i])
+			must(auc_market_set_switch(m, name, &err), &err);
 	}
 	for (i = 0; i < t->nworkers; i++) {
 		snprintf(name, sizeof(name), "w%u", i);
@@ -328,7 +331,7 @@ struct auc_market *tiny_build(const struct tiny_market *t)
 	for (i = 0; i < t->nservers; i++)
 		for (k = 0; k < t->ntres; k++)
 			for (n = 0; n < t->nslots; n++) {
-				tres = auc_market_find_tres(m, tres_names[k]);
+				tres = auc_market_find_tres(m, tiny_tres_names[k]);
 				if (!t->used[i][k][n])
 					continue;
 				must(auc_market_reserve(m, i, (unsigned)tres, t->first + n,
@@ -351,7 +354,7 @@ void tiny_give_prices(struct tiny_market *t, struct tiny_random *r, struct auc_m
 	for (s = 0; s < t->nservers; s++)
 		for (k = 0; k < t->ntres; k++)
 			for (i = 0; i < 3 && n < sizeof(list) / sizeof(list[0]); i++) {
-				tres = auc_market_find_tres(m, tres_names[k]);
+				tres = auc_market_find_tres(m, tiny_tres_names[k]);
 				if (tres < 0)
 					break;
 				slots = (unsigned)tiny_int(r, 1, (int)t->nslots);
@@ -377,7 +380,7 @@ void tiny_set_bounds(struct tiny_market *t, struct tiny_random *r, struct auc_ma
 	double unit;
 
 	for (k = 0; k < t->ntres; k++) {
-		strcpy(price.bounds[k].name, tres_names[k]);
+		strcpy(price.bounds[k].name, tiny_tres_names[k]);
 		unit = k == 2 ? 1.0 / 512 : 1;
 		for (role = 0; role < 2; role++) {
 			t->upper[role][k] = tiny_chance(r, 0.1) ? 0 : unit * 100 * square(r);

@@ -25,6 +25,7 @@ struct tiny_market {
 	int64_t capacity[TINY_SERVERS][TINY_TRES];
 	bool hosts_workers[TINY_SERVERS], hosts_ps[TINY_SERVERS], cloud[TINY_SERVERS];
 	int upload[TINY_SERVERS];
+	int leaf[TINY_SERVERS]; /* number of its switch; 0: none. Drawn by tests that need it */
 	double eta[TINY_TRES];
 	bool given;   /* prices are those of price[], not of eta */
 	bool bounded; /* they are those of OASiS with lower[], upper[], by role: workers, PSs */
@@ -63,6 +64,8 @@ long double tiny_price(const struct tiny_market *t, unsigned server, unsigned tr
 int64_t tiny_up(__int128 a, __int128 b);
 /* Delta of JOB on SERVER in whole slots. */
 int64_t tiny_upload(const struct tiny_market *t, const struct tiny_job *j, unsigned server);
+
+extern const char *const tiny_tres_names[TINY_TRES];
 
 /* The same in the engine's terms; they stop the program if the engine refuses. */
 struct auc_market *tiny_build(const struct tiny_market *t);

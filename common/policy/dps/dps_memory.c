@@ -1,0 +1,102 @@
+/* dps_memory.c - the scratch memory of policy dps: see dps-private.h. */
+#include "config.h"
+
+#include <stdlib.h>
+
+#include "policy/dps/dps-private.h"
+
+#define TABLE_BYTES ((size_t)32 << 20)
+
+static void *reserve(struct auc_policy_ctx *ctx, size_t n, size_t size);
+
+enum auc_code auc_dps_make_room(struct auc_policy_ctx *ctx, const struct auc_market *m,
+				struct auc_err *err)
+{
+	size_t servers = m->nservers + 1, slots = m->slots + 1;
+	size_t lanes = 2 * (size_t)m->nworker_types + 1, ps = m->nps_types + 1;
+	size_t types = m->nworker_types + m->nps_types;
+	struct filler *f = &ctx->filler;
+	size_t i;
+
+	if (ctx->nmemory && ctx->nservers == m->nservers && ctx->slots == m->slots &&
+	    ctx->nworkers == m->nworker_types && ctx->nps == m->nps_types)
+		return AUC_OK;
+	auc_dps_release(ctx);
+	ctx->nservers = m->nservers;
+	ctx->slots = m->slots;
+	ctx->nrows = m->nrows;
+	ctx->nworkers = m->nworker_types;
+	ctx->nps = m->nps_types;
+	ctx->levels = DPS_LEVELS;
+	while (ctx->levels > 4 &&
+	       lanes * (slots + m->nrows) * ctx->levels * sizeof(double) > TABLE_BYTES)
+		ctx->levels /= 2;
+
+	ctx->ready = reserve(ctx, servers, sizeof(*ctx->ready));
+	ctx->lanes = reserve(ctx, lanes, sizeof(*ctx->lanes));
+	ctx->level_of = reserve(ctx, lanes * slots, sizeof(*ctx->level_of));
+	ctx->ratio = reserve(ctx, lanes * slots, sizeof(*ctx->ratio));
+	ctx->fewest = reserve(ctx, lanes * slots, sizeof(*ctx->fewest));
+	ctx->bound = reserve(ctx, lanes * slots * ctx->levels, sizeof(*ctx->bound));
+	ctx->block = reserve(ctx, lanes * m->nrows * ctx->levels, sizeof(*ctx->block));
+	ctx->block_room = reserve(ctx, lanes * m->nrows, sizeof(*ctx->block_room));
+	ctx->block_done = reserve(ctx, lanes * m->nrows, sizeof(*ctx->block_done));
+	ctx->offers_done = reserve(ctx, types * m->nrows + 1, sizeof(*ctx->offers_done));
+	ctx->offers = reserve(ctx, types * m->nrows + 1, sizeof(*ctx->offers));
+	ctx->ps_offers = reserve(ctx, TIERS * (size_t)m->nrows, sizeof(*ctx->ps_offers));
+	ctx->ps_offers_done = reserve(ctx, m->nrows, sizeof(*ctx->ps_offers_done));
+	ctx->large_list = reserve(ctx, servers, sizeof(*ctx->large_list));
+	ctx->window_offers = reserve(ctx, types + 1, sizeof(*ctx->window_offers));
+	ctx->series = reserve(ctx, auc_dps_nseries(ctx) * slots, sizeof(*ctx->series));
+	ctx->followed = reserve(ctx, auc_dps_nseries(ctx), sizeof(*ctx->followed));
+	ctx->large = reserve(ctx, servers, sizeof(*ctx->large));
+	ctx->most = reserve(ctx, types + 1, sizeof(*ctx->most));
+	ctx->ps_bound = reserve(ctx, slots, sizeof(*ctx->ps_bound));
+	ctx->value = reserve(ctx, slots, sizeof(*ctx->value));
+	ctx->least = reserve(ctx, slots, sizeof(*ctx->least));
+	ctx->tried = reserve(ctx, slots, sizeof(*ctx->tried));
+	ctx->open = reserve(ctx, lanes, sizeof(*ctx->open));
+	ctx->work = reserve(ctx, lanes * ps, sizeof(*ctx->work));
+	ctx->windows = reserve(ctx, types + 1, sizeof(*ctx->windows));
+	ctx->words = (m->nservers + 63) / 64;
+	ctx->hosts = reserve(ctx, types * m->nrows * (size_t)ctx->words + 1, sizeof(*ctx->hosts));
+	ctx->hosts_done = reserve(ctx, types * m->nrows + 1, sizeof(*ctx->hosts_done));
+	ctx->common = reserve(ctx, ctx->words + 1, sizeof(*ctx->common));
+	ctx->rows = reserve(ctx, slots, sizeof(*ctx->rows));
+	ctx->ps_servers = reserve(ctx, servers, sizeof(*ctx->ps_servers));
+	ctx->ps_cost = reserve(ctx, servers, sizeof(*ctx->ps_cost));
+	ctx->take = reserve(ctx, servers, sizeof(*ctx->take));
+	f->heap = reserve(ctx, servers, sizeof(*f->heap));
+	f->taken = reserve(ctx, servers, sizeof(*f->taken));
+	f->workers = reserve(ctx, servers, sizeof(*f->workers));
+	f->cost = reserve(ctx, servers, sizeof(*f->cost));
+	f->rank = reserve(ctx, servers, sizeof(*f->rank));
+	if (ctx->windows) {
+		ctx->windows[0].sum = reserve(ctx, (types + 1) * servers, sizeof(double));
+		ctx->windows[0].fit = reserve(ctx, (types + 1) * servers, sizeof(int32_t));
+		ctx->windows[0].list = reserve(ctx, (types + 1) * servers, sizeof(uint32_t));
+	}
+	for (i = 0; i < ctx->nmemory; i++)
+		if (!ctx->memory[i]) {
+			auc_dps_release(ctx);
+			return auc_err_set(err, AUC_ENOMEM,
+					   "no memory for a quote among %u servers", m->nservers);
+		}
+	for (i = 1; i < types; i++) {
+		ctx->windows[i].sum = ctx->windows[0].sum + i * servers;
+		ctx->windows[i].fit = ctx->windows[0].fit + i * servers;
+		ctx->windows[i].list = ctx->windows[0].list + i * servers;
+	}
+	return AUC_OK;
+}
+
+void auc_dps_release(struct auc_policy_ctx *ctx)
+{
+	while (ctx->nmemory)
+		free(ctx->memory[--ctx->nmemory]);
+}
+
+static void *reserve(struct auc_policy_ctx *ctx, size_t n, size_t size)
+{
+	return ctx->memory[ctx->nmemory++] = calloc(n, size);
+}
