@@ -54,6 +54,7 @@ struct auc_auction {
 	struct auc_closing *closed;
 	unsigned nclosed;
 	struct auc_market *market; /* NULL until the nodes are known */
+	bool misfits;              /* sales did not fit in it when it was built */
 	struct auc_ledger *ledger;
 	struct auc_price_history *price_history;
 	struct auc_bid_log *bid_log;

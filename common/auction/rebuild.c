@@ -1,10 +1,11 @@
 /*
  * rebuild.c - the auction's market, made of configuration, servers and what is sold.
  *
- * It is rebuilt, not patched, whenever the nodes or the configuration change: a new one is made
- * beside the old, the ledger moves over by names, and only then the old one goes. What live sales
- * name and the cluster no longer has (servers, types) is put into the new market too, so that every
- * sale can be resolved; nothing new fits there.
+ * Nodes that go down, come up or change their capacity are patched. If nodes come or go, or the
+ * configuration changes, the market is rebuilt: a new one is made beside the old, the ledger moves
+ * over by names, and only then the old one goes. What live sales name and the cluster no longer has
+ * (servers, types) is put into the new market too, so that every sale can be resolved; nothing new
+ * fits there.
  */
 #include "config.h"
 
@@ -16,10 +17,18 @@
 #include "auction/auction-private.h"
 #include "base/json.h"
 
+#define PATCHED_AT_ONCE 16 /* nodes; of more, a new market costs less time */
+
 static enum auc_code check_specs(const struct auc_conf *conf, const struct auc_server_spec *specs,
 				 unsigned n, struct auc_err *err);
-static bool same_specs(const struct auc_auction *a, const struct auc_server_spec *specs,
+static bool same_nodes(const struct auc_auction *a, const struct auc_server_spec *specs,
 		       unsigned n);
+static bool same_capacity(const struct auc_server_spec *a, const struct auc_server_spec *b);
+static enum auc_code patch(struct auc_auction *a, const struct auc_server_spec *specs,
+			   struct auc_err *err);
+static enum auc_code replace_specs(struct auc_auction *a, const struct auc_server_spec *specs,
+				   unsigned n, double now, struct auc_err *err);
+static void forget_searches(struct auc_auction *a);
 static enum auc_code set_down(struct auc_auction *a, const struct auc_server_spec *specs,
 			      struct auc_err *err);
 static unsigned roles_of(const struct auc_server_spec *s, const struct auc_conf_partition *part);
@@ -49,26 +58,37 @@ enum auc_code auc_auction_set_servers(struct auc_auction *a, const struct auc_se
 	pthread_mutex_lock(&a->admin);
 	pthread_mutex_lock(&a->lock);
 	rc = check_specs(a->conf, servers, nservers, err);
-	if (rc == AUC_OK && a->market && same_specs(a, servers, nservers)) {
-		rc = set_down(a, servers, err);
-		auc_auction_pass_time(a, now, NULL);
+	if (rc == AUC_OK && a->market && same_nodes(a, servers, nservers)) {
+		rc = patch(a, servers, err);
+		if (rc == AUC_ESTATE || rc == AUC_EFULL)
+			rc = replace_specs(a, servers, nservers, now, err);
+		else if (rc == AUC_OK)
+			auc_auction_pass_time(a, now, NULL);
 	} else if (rc == AUC_OK) {
-		struct auc_server_spec *old = a->specs;
-		unsigned nold = a->nspecs;
-
-		rc = set_specs(a, servers, nservers, err);
-		if (rc == AUC_OK)
-			rc = auc_auction_rebuild(a, now, err);
-		if (rc == AUC_OK || rc == AUC_EFULL) {
-			free(old);
-		} else if (a->specs != old) {
-			free(a->specs);
-			a->specs = old;
-			a->nspecs = nold;
-		}
+		rc = replace_specs(a, servers, nservers, now, err);
 	}
 	pthread_mutex_unlock(&a->lock);
 	pthread_mutex_unlock(&a->admin);
+	return rc;
+}
+
+/* With a market made anew. */
+static enum auc_code replace_specs(struct auc_auction *a, const struct auc_server_spec *specs,
+				   unsigned n, double now, struct auc_err *err)
+{
+	struct auc_server_spec *old = a->specs;
+	unsigned nold = a->nspecs;
+	enum auc_code rc = set_specs(a, specs, n, err);
+
+	if (rc == AUC_OK)
+		rc = auc_auction_rebuild(a, now, err);
+	if (rc == AUC_OK || rc == AUC_EFULL) {
+		free(old);
+	} else if (a->specs != old) {
+		free(a->specs);
+		a->specs = old;
+		a->nspecs = nold;
+	}
 	return rc;
 }
 
@@ -83,23 +103,71 @@ static enum auc_code check_specs(const struct auc_conf *conf, const struct auc_s
 	return AUC_OK;
 }
 
-/* But for those that are down. */
-static bool same_specs(const struct auc_auction *a, const struct auc_server_spec *specs, unsigned n)
+/* The same nodes in the same partitions, whatever they have and whether they are up. */
+static bool same_nodes(const struct auc_auction *a, const struct auc_server_spec *specs, unsigned n)
 {
 	if (n != a->nspecs)
 		return false;
-	for (unsigned i = 0; i < n; i++) {
-		const struct auc_server_spec *s = &a->specs[i], *t = &specs[i];
-
-		if (strcmp(s->name, t->name) || strcmp(s->partition, t->partition) ||
-		    s->ncapacity != t->ncapacity)
+	for (unsigned i = 0; i < n; i++)
+		if (strcmp(a->specs[i].name, specs[i].name) ||
+		    strcmp(a->specs[i].partition, specs[i].partition))
 			return false;
-		for (unsigned k = 0; k < s->ncapacity; k++)
-			if (strcmp(s->capacity[k].name, t->capacity[k].name) ||
-			    s->capacity[k].value != t->capacity[k].value)
-				return false;
-	}
 	return true;
+}
+
+static bool same_capacity(const struct auc_server_spec *a, const struct auc_server_spec *b)
+{
+	if (a->ncapacity != b->ncapacity)
+		return false;
+	for (unsigned k = 0; k < a->ncapacity; k++)
+		if (strcmp(a->capacity[k].name, b->capacity[k].name) ||
+		    a->capacity[k].value != b->capacity[k].value)
+			return false;
+	return true;
+}
+
+/*
+ * The nodes there are change as SPECS say. AUC_ESTATE, AUC_EFULL: that needs another market; some
+ * may have changed by then.
+ */
+static enum auc_code patch(struct auc_auction *a, const struct auc_server_spec *specs,
+			   struct auc_err *err)
+{
+	enum auc_code rc = AUC_OK;
+	unsigned changed = 0;
+	int server;
+
+	for (unsigned i = 0; i < a->nspecs && rc == AUC_OK; i++) {
+		struct auc_server_spec *s = &a->specs[i];
+
+		if (same_capacity(s, &specs[i]))
+			continue;
+		if (a->misfits || ++changed > PATCHED_AT_ONCE)
+			return auc_err_set(err, AUC_ESTATE, "node %s: changed with others",
+					   s->name);
+		server = auc_market_find_server(a->market, s->name);
+		rc = server < 0
+			     ? AUC_ESTATE
+			     : auc_market_set_capacity(a->market, (unsigned)server,
+						       specs[i].capacity, specs[i].ncapacity, err);
+		if (rc == AUC_OK) {
+			memcpy(s->capacity, specs[i].capacity, sizeof(s->capacity));
+			s->ncapacity = specs[i].ncapacity;
+		}
+	}
+	if (rc == AUC_OK && changed)
+		forget_searches(a);
+	return rc == AUC_OK ? set_down(a, specs, err) : rc;
+}
+
+/* What was found in the market as it was. */
+static void forget_searches(struct auc_auction *a)
+{
+	auc_offer_standing_void(a->offers);
+	auc_auction_rearrange_free(a->rearrange.search);
+	a->rearrange.search = NULL;
+	a->rearrange.due = true;
+	a->stale = true;
 }
 
 /*
@@ -186,11 +254,8 @@ enum auc_code auc_auction_rebuild(struct auc_auction *a, double now, struct auc_
 	}
 	auc_market_destroy(a->market);
 	a->market = market;
-	auc_offer_standing_void(a->offers);              /* they name the old one's servers, */
-	auc_auction_rearrange_free(a->rearrange.search); /* as it does */
-	a->rearrange.search = NULL;
-	a->rearrange.due = true;
-	a->stale = true;
+	a->misfits = rc == AUC_EFULL;
+	forget_searches(a);
 	if (auc_auction_take_price(a, rc == AUC_OK ? err : NULL) != AUC_OK && rc == AUC_OK)
 		rc = AUC_EINVAL;
 	/* A stepper asks only what is used: what else the market keeps of bookings is for quotes.

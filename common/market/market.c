@@ -35,6 +35,11 @@ static enum auc_code add_bundle(struct auc_market *m, struct auc_bundle *list, u
 static bool same_amounts(const struct auc_market *m, const struct auc_bundle *b,
 			 const struct auc_named *tres, unsigned ntres);
 static enum auc_code fix_scales(struct auc_market *m, struct auc_err *err);
+static double scale_of(const struct auc_market *m, unsigned tres, unsigned server, double amount);
+static enum auc_code new_units(const struct auc_market *m, unsigned server,
+			       const struct auc_named *capacity, unsigned ncapacity, double *amount,
+			       int64_t *units, struct auc_err *err);
+static bool holds(const struct auc_market *m, unsigned server, const int64_t *units);
 static enum auc_code to_units(const struct auc_tres *tres, const char *name, double *amount,
 			      int64_t *units, struct auc_err *err);
 static enum auc_code read_price(const struct auc_market *m, const struct auc_price *price,
@@ -487,6 +492,74 @@ void auc_market_set_roles(struct auc_market *m, const unsigned *roles)
 	auc_market_refresh(m, m->first, auc_market_last(m), changed, n);
 }
 
+enum auc_code auc_market_set_capacity(struct auc_market *m, unsigned server,
+				      const struct auc_named *capacity, unsigned ncapacity,
+				      struct auc_err *err)
+{
+	const struct auc_share share = {.server = server};
+	struct auc_server *s = &m->servers[server];
+	double amount[AUC_TRES_MAX] = {0};
+	int64_t units[AUC_TRES_MAX] = {0};
+	enum auc_code rc = new_units(m, server, capacity, ncapacity, amount, units, err);
+	size_t cell;
+
+	if (rc != AUC_OK)
+		return rc;
+	if (!holds(m, server, units))
+		return auc_err_set(err, AUC_EFULL, "server %s: more is booked than it has now",
+				   s->name);
+	memcpy(s->amount, amount, sizeof(amount));
+	memcpy(s->units, units, sizeof(units));
+	auc_cells_lay_out_idle(m);
+	for (unsigned t = 0; t < m->slots; t++)
+		for (unsigned k = 0; k < m->ntres; k++) {
+			cell = auc_cell(m, t, server);
+			auc_cells_set_used(m, cell, server, k, m->used[cell * m->ntres + k]);
+		}
+	auc_market_refresh(m, m->first, auc_market_last(m), &share, 1);
+	return AUC_OK;
+}
+
+/* To AMOUNT and UNITS, by TRES: what SERVER has with CAPACITY, in the units of M. AUC_ESTATE. */
+static enum auc_code new_units(const struct auc_market *m, unsigned server,
+			       const struct auc_named *capacity, unsigned ncapacity, double *amount,
+			       int64_t *units, struct auc_err *err)
+{
+	const struct auc_server *s = &m->servers[server];
+	enum auc_code rc = AUC_OK;
+	int k;
+
+	if (!m->ready || m->bulk || s->whole || s->nparts)
+		return auc_err_set(err, AUC_ESTATE, "server %s: cannot be changed alone", s->name);
+	for (unsigned i = 0; i < ncapacity; i++) {
+		k = auc_market_find_tres(m, capacity[i].name);
+		if (k < 0 || !(capacity[i].value >= 0) || amount[k] > 0)
+			return auc_err_set(err, AUC_ESTATE, "server %s: %s=%g is new here", s->name,
+					   capacity[i].name, capacity[i].value);
+		amount[k] = capacity[i].value;
+	}
+	for (unsigned t = 0; t < m->ntres && rc == AUC_OK; t++) {
+		if (scale_of(m, t, server, amount[t]) != m->tres[t].scale)
+			return auc_err_set(err, AUC_ESTATE, "server %s: %s is counted otherwise",
+					   s->name, m->tres[t].name);
+		rc = to_units(&m->tres[t], s->name, &amount[t], &units[t], err);
+		if (rc == AUC_OK && m->given && units[t] && !s->units[t])
+			rc = auc_err_set(err, AUC_ESTATE, "server %s: no price is given for its %s",
+					 s->name, m->tres[t].name);
+	}
+	return rc;
+}
+
+/* True if no slot has more booked on SERVER than UNITS. */
+static bool holds(const struct auc_market *m, unsigned server, const int64_t *units)
+{
+	for (unsigned t = 0; t < m->slots; t++)
+		for (unsigned k = 0; k < m->ntres; k++)
+			if (m->used[auc_cell(m, t, server) * m->ntres + k] > units[k])
+				return false;
+	return true;
+}
+
 enum auc_code auc_market_set_price(struct auc_market *m, const struct auc_price *price,
 				   struct auc_err *err)
 {
@@ -728,19 +801,10 @@ enum auc_code auc_market_amounts(const struct auc_market *m, const struct auc_na
 static enum auc_code fix_scales(struct auc_market *m, struct auc_err *err)
 {
 	enum auc_code rc = AUC_OK;
-	double most;
 	unsigned i, k;
-	int exponent;
 
 	for (k = 0; k < m->ntres && rc == AUC_OK; k++) {
-		most = 0;
-		for (i = 0; i < m->nservers; i++)
-			most = fmax(most, m->servers[i].amount[k]);
-		m->tres[k].scale = 1;
-		for (exponent = 0;
-		     exponent < SCALE_MAX && most * m->tres[k].scale * 10 <= AUC_UNITS_LIMIT;
-		     exponent++)
-			m->tres[k].scale *= 10;
+		m->tres[k].scale = scale_of(m, k, m->nservers, 0);
 		for (i = 0; i < m->nservers && rc == AUC_OK; i++)
 			rc = to_units(&m->tres[k], m->servers[i].name, &m->servers[i].amount[k],
 				      &m->servers[i].units[k], err);
@@ -752,6 +816,20 @@ static enum auc_code fix_scales(struct auc_market *m, struct auc_err *err)
 				      &m->ps_types[i].units[k], err);
 	}
 	return rc;
+}
+
+/* Units per amount of 1 of TRES, by the largest server; SERVER has AMOUNT instead of its own. */
+static double scale_of(const struct auc_market *m, unsigned tres, unsigned server, double amount)
+{
+	double most = amount, scale = 1;
+
+	for (unsigned i = 0; i < m->nservers; i++)
+		if (i != server)
+			most = fmax(most, m->servers[i].amount[tres]);
+	for (int exponent = 0; exponent < SCALE_MAX && most * scale * 10 <= AUC_UNITS_LIMIT;
+	     exponent++)
+		scale *= 10;
+	return scale;
 }
 
 /* An amount in units; AMOUNT becomes exactly that many. */

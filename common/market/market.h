@@ -162,6 +162,15 @@ enum auc_code auc_market_reserve(struct auc_market *m, unsigned server, unsigned
  */
 void auc_market_begin_bulk(struct auc_market *m);
 void auc_market_end_bulk(struct auc_market *m);
+/*
+ * SERVER has CAPACITY from now on; bookings stay, and prices follow. AUC_ESTATE: the market has to
+ * be made anew for that, because a TRES is new in it or would be counted in other units, SERVER is
+ * a part or a whole, or M is in bulk; AUC_EFULL: more than that is booked. Nothing has changed
+ * then.
+ */
+enum auc_code auc_market_set_capacity(struct auc_market *m, unsigned server,
+				      const struct auc_named *capacity, unsigned ncapacity,
+				      struct auc_err *err);
 /* What a server may host, and ROLES, by server, from now on; what is booked stays booked. */
 unsigned auc_market_roles(const struct auc_market *m, unsigned server);
 /* The same, or what it may host as a part of a whole. */

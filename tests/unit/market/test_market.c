@@ -105,6 +105,104 @@ static void test_book(void **state)
 	auc_market_destroy(m);
 }
 
+/* Sells something in A if it fits, and the same in B. False if it does not fit in B alone. */
+static bool sell_in_both(struct auc_market *a, struct auc_market *b, struct tiny_random *r,
+			 struct auc_plan *p)
+{
+	auc_slot from = 100 + tiny_int(r, 0, 9);
+
+	make_plan(p, from, from + tiny_int(r, 0, 4), (unsigned)tiny_int(r, 0, 1),
+		  (unsigned)tiny_int(r, 0, 2), (unsigned)tiny_int(r, 1, 2));
+	return auc_market_book(a, p, 100, 109, NULL) != AUC_OK ||
+	       auc_market_book(b, p, 100, 109, NULL) == AUC_OK;
+}
+
+static void assert_same_markets(const struct auc_market *a, const struct auc_market *b)
+{
+	assert_true(auc_market_sound(a) && auc_market_cache_sound(a));
+	for (unsigned s = 0; s < auc_market_nservers(a); s++)
+		for (unsigned k = 0; k < auc_market_ntres(a); k++) {
+			assert_true(auc_market_capacity(a, s, k) == auc_market_capacity(b, s, k));
+			for (auc_slot t = 100; t < 110; t++)
+				assert_true(auc_market_price(a, s, k, t) ==
+					    auc_market_price(b, s, k, t));
+		}
+	for (unsigned i = 0; i < a->nworker_types + a->nps_types; i++) {
+		assert_int_equal(a->cache[i].total0, b->cache[i].total0);
+		assert_int_equal(a->cache[i].max0, b->cache[i].max0);
+		for (size_t cell = 0; cell < (size_t)a->nrows * a->nservers; cell++) {
+			assert_int_equal(a->cache[i].fit[cell], b->cache[i].fit[cell]);
+			assert_int_equal(a->cache[i].order[cell], b->cache[i].order[cell]);
+		}
+	}
+}
+
+/* A server whose capacity changes is as if it had always had that; what is booked stays. */
+static void test_set_capacity(void **state)
+{
+	static const struct auc_price price = {.neta = 2, .eta = {{"gpu", 16}, {"cpu", 3}}};
+	struct auc_named now[] = {{"gpu", 0.3}, {"cpu", 8}};
+	unsigned nfit = 0;
+	struct auc_market *a, *b;
+	struct tiny_random r = {1};
+	struct auc_plan p;
+	bool fits;
+
+	(void)state;
+	auc_plan_init(&p);
+	for (int round = 0; round < 300; round++) {
+		a = open_market();
+		assert_int_equal(auc_market_ready(a, &price, NULL), AUC_OK);
+		now[0].value = 0.1 * tiny_int(&r, 1, 5);
+		now[1].value = tiny_int(&r, 1, 10);
+		b = auc_market_create(10, 300, 100);
+		assert_int_equal(auc_market_add_server(b, "e1", "edge", false, 3, 0, now, 2, NULL),
+				 AUC_OK);
+		assert_int_equal(
+			auc_market_add_server(b, "c1", "cloud", true, 3, 2.5, cloud, 3, NULL),
+			AUC_OK);
+		assert_int_equal(auc_market_add_worker_type(b, "w", worker, 2, 100, NULL), AUC_OK);
+		assert_int_equal(auc_market_add_worker_type(b, "none", tpu, 1, 100, NULL), AUC_OK);
+		assert_int_equal(auc_market_add_ps_type(b, "p", ps, 1, 300, NULL), AUC_OK);
+		assert_int_equal(auc_market_ready(b, &price, NULL), AUC_OK);
+		fits = true;
+		for (int i = tiny_int(&r, 0, 3); i > 0; i--)
+			fits = sell_in_both(a, b, &r, &p) && fits;
+		assert_int_equal(auc_market_set_capacity(a, 0, now, 2, NULL),
+				 fits ? AUC_OK : AUC_EFULL);
+		if (fits) {
+			assert_same_markets(a, b);
+			assert_true(sell_in_both(a, b, &r, &p));
+			assert_same_markets(a, b);
+		} else {
+			assert_true(auc_market_capacity(a, 0, 0) == 0.3);
+			assert_true(auc_market_cache_sound(a));
+		}
+		nfit += fits;
+		auc_market_destroy(a);
+		auc_market_destroy(b);
+	}
+	assert_true(nfit > 100 && nfit < 290);
+	auc_plan_clear(&p);
+}
+
+/* Where another market would count in other units, or have other TRES, it has to be made anew. */
+static void test_set_capacity_refused(void **state)
+{
+	static const struct auc_named huge[] = {{"gpu", 0.3}, {"cpu", 1e9}},
+				      other[] = {{"fpga", 1}};
+	struct auc_market *m = make_market();
+	struct auc_err err;
+
+	(void)state;
+	assert_int_equal(auc_market_set_capacity(m, 0, huge, 2, &err), AUC_ESTATE);
+	assert_string_equal(err.text, "server e1: cpu is counted otherwise");
+	assert_int_equal(auc_market_set_capacity(m, 0, other, 1, &err), AUC_ESTATE);
+	assert_string_equal(err.text, "server e1: fpga=1 is new here");
+	assert_true(auc_market_capacity(m, 0, 1) == 8 && auc_market_cache_sound(m));
+	auc_market_destroy(m);
+}
+
 static void test_advance(void **state)
 {
 	struct auc_market *m = make_market();
@@ -693,6 +791,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_clone),        cmocka_unit_test(test_book),
+		cmocka_unit_test(test_set_capacity), cmocka_unit_test(test_set_capacity_refused),
 		cmocka_unit_test(test_advance),      cmocka_unit_test(test_set_roles),
 		cmocka_unit_test(test_reserve),      cmocka_unit_test(test_scales),
 		cmocka_unit_test(test_set_price),    cmocka_unit_test(test_bad_lists),
