@@ -5,7 +5,7 @@
  *
  * Two mutexes. `lock` guards what decisions read and change; it is never held across I/O. `admin`
  * puts the calls that build, open, write and look (set_servers, reconfigure, open_spool, tick,
- * commit, status) one behind the other, I/O included; a bid never takes it. Order: admin, then
+ * commit, status) one after the other, I/O included; a bid never takes it. Order: admin, then
  * lock.
  */
 #ifndef AUC_AUCTION_PRIVATE_H

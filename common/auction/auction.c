@@ -17,7 +17,7 @@
 #include "base/json.h"
 
 #define HINT_SECONDS 0.005
-#define CLOCK_SLACK  1 /* slots: the present may be that much behind the market's first */
+#define CLOCK_SLACK  1 /* slots: the present may be that much after the market's first */
 
 /* -- private prototypes -- */
 
@@ -222,7 +222,7 @@ enum auc_code auc_auction_confirm(struct auc_auction *a, const char *sale, uint3
 	return rc;
 }
 
-/* SALE has a job: whoever bid, or said yes to its price, meant it, and an offer is for one job. */
+/* SALE has a job now, so its bid, or its yes to a price, counts; its offer is used up. */
 static void believe(struct auc_auction *a, const char *sale)
 {
 	struct auc_answer answer;

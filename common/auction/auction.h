@@ -98,12 +98,13 @@ struct auc_offer {
 	bool accepted;
 	enum auc_reason reason;
 	char sale[AUC_SALE_ID_LEN]; /* lien, if one was put */
-	/* Of a quote of posted prices: what a bid can accept for so many seconds; 0: nothing. */
+	/* Of a quote of posted prices: the offer that a bid can accept, and for how long; 0: none.
+	 */
 	uint64_t id;
 	double seconds;
 	double best_payoff;
 	auc_money payment, value;
-	double start, end; /* Unix time of the plan's first and behind its last slot */
+	double start, end; /* Unix time at which the plan begins, and at which it ends */
 	struct auc_plan plan;
 	char *receipt; /* AdminComment text, if a lien was put */
 	unsigned nparts;
@@ -160,7 +161,7 @@ enum auc_code auc_auction_move(struct auc_auction *a, uint32_t job_id, const cha
 			       double since, char **receipt, struct auc_err *err);
 /*
  * What JOB_ID was to have from SINCE on (Unix time, the begin of a slot) and could not, through no
- * fault of its own, comes so many slots later that it begins at UNTIL or behind it, at no charge,
+ * fault of its own, comes so many slots later that it begins at UNTIL or after it, at no charge,
  * on the same servers or others of their partition, while the bid is worth its payment then. Where
  * there is no room for that, it loses its slots before UNTIL (plan.lost), for which it is paid back
  * in the end; if no other is left, all comes as soon as there is room, as in auc_auction_move().

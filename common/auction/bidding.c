@@ -139,8 +139,8 @@ static bool on_wholes(const struct auc_market *m, const struct auc_plan *plan)
 }
 
 /*
- * Posted prices: the offer is there before the limit is looked at, and is worth what it costs to
- * whoever keeps it. Only a bid teaches, not a quote; and a yes when it has become a job.
+ * Posted prices: the offer is made before the limit is looked at, and its value is its cost. Only a
+ * bid teaches, not a quote; a yes teaches once it has become a job.
  */
 static enum auc_code ask_user(struct auc_auction *a, const struct auc_bid *bid, uint32_t uid,
 			      bool hold, struct auc_err *err)
@@ -166,8 +166,8 @@ static enum auc_code ask_user(struct auc_auction *a, const struct auc_bid *bid, 
 	return AUC_OK;
 }
 
-/* Whoever leaves what he is offered, or asks for more than there is, pays nothing for it: of all
- * those of one user in one slot, the first is believed. */
+/* Declining an offer is free, and so is asking for more than there is. So only a user's first
+ * refusal in a slot is used for learning. */
 static bool teaches(struct auc_auction *a, uint32_t uid)
 {
 	unsigned at = uid % AUC_TAUGHT;
@@ -179,8 +179,8 @@ static bool teaches(struct auc_auction *a, uint32_t uid)
 	return true;
 }
 
-/* Whoever says yes pays nothing for it either, until there is a job: only that is believed. Without
- * memory for it, it is not. */
+/* A yes is free, too, until there is a job: it is used for learning only then. It is forgotten if
+ * there is no memory for it. */
 static void await_job(struct auc_auction *a, const char *sale)
 {
 	struct auc_answer answer;

@@ -1,8 +1,7 @@
 /*
- * offer_accept.c - what a quote of posted prices offered is bought later: at its price, whatever
- * the price is by then, on the same nodes, for as many slots. Those that have begun meanwhile
- * nobody can have, so it comes as many slots later as they are. An offer holds no place: what
- * others have bought there since is theirs.
+ * offer_accept.c - the offer of a quote of posted prices is bought later: at its price, on the same
+ * nodes, for as many slots. Slots that have already begun are skipped; the plan shifts by that
+ * many. An offer holds no place: if others have bought there since, it is refused.
  */
 #include "config.h"
 

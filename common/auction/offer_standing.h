@@ -1,9 +1,8 @@
 /*
- * offer_standing.h - offers that stand: what a quote of posted prices offered to whom and for which
- * work, so that exactly that can be bought for some time, at its price, whatever the price is by
- * then.
+ * offer_standing.h - offers that stand: a quote of posted prices can be bought for some time at its
+ * price, even if the price has changed since.
  *
- * An offer holds a price, no capacity: else whoever asks often enough could keep everybody out for
+ * An offer holds a price, no capacity: otherwise a user could keep everybody out by asking, for
  * nothing. It is for one user, one job's work and one sale. The table is bounded, in all and by
  * user, and only in memory. Times are Unix time; a clock that is set back or ahead by an offer's
  * time ends it. Not thread-safe: auction.h locks around it.
@@ -18,7 +17,7 @@
 #include "policy/policy.h"
 
 #define AUC_OFFER_MAX      2048
-#define AUC_OFFER_PER_USER 16 /* with one more, his oldest goes */
+#define AUC_OFFER_PER_USER 16 /* one more replaces the user's oldest */
 
 enum auc_offer_standing_state {
 	AUC_OFFER_EXPIRED,

@@ -5,7 +5,7 @@
  * Prices that are fitted again as the day goes on leave jobs in slots that have become dear, where
  * others would do as well that have become cheap; and what is free near by may be nobody else's any
  * more (nearness.h). So jobs move to cheaper slots, and make room for each other: each completes no
- * later and pays what it was sold for, and what they leave is there for whoever is worth more.
+ * later and pays what it was sold for, and the room that they leave is for sale again.
  * Where they go does not depend on what their bids say they are worth, so that no bid gains by
  * saying something else.
  *
@@ -50,7 +50,7 @@ enum auc_code auc_rearrange_search_add(struct auc_rearrange_search *x, const str
 				       const struct auc_plan *plan, struct auc_err *err);
 /* How many rounds are worth their time. */
 unsigned auc_rearrange_search_rounds(const struct auc_rearrange_search *x);
-/* One round. An error is QUOTE's, or AUC_ENOMEM: the market is good for nothing then. */
+/* One round. An error is QUOTE's, or AUC_ENOMEM: the market must not be used after that. */
 enum auc_code auc_rearrange_search_round(struct auc_rearrange_search *x, struct auc_err *err);
 /* Where the I-th job that was added is now, with arrival and cost as sold, and what it is worth
  * there. NULL: it has not moved. */

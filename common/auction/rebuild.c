@@ -275,7 +275,7 @@ enum auc_code auc_auction_build_market(const struct auc_auction *a, struct json_
 	struct auc_market *m;
 	enum auc_code rc;
 
-	/* Slots behind a shortened horizon stay as long as somebody owns one. */
+	/* Slots after a shortened horizon stay as long as somebody owns one. */
 	if (last - first >= slots)
 		slots = last - first < AUC_SLOTS_MAX ? (unsigned)(last - first) + 1 : AUC_SLOTS_MAX;
 	auc_price_from_conf(conf, a->policy->prices, &price);

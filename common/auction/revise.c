@@ -55,7 +55,7 @@ auc_slot auc_auction_first_open(const struct auc_auction *a, double now)
 	const struct auc_conf *conf = a->conf;
 	double ahead = conf->start_margin;
 
-	/* Whoever runs is told in time, and its jobs have ended. */
+	/* Running jobs are told in time, and their old members have ended by then. */
 	if (conf->change_notice > ahead)
 		ahead = conf->change_notice;
 	return auc_slot_from(now + ahead, conf->slot_seconds);
@@ -213,7 +213,7 @@ static enum auc_code put(struct auc_auction *a, struct revising *r, unsigned *ch
 
 static void clear(struct revising *r)
 {
-	/* The job behind the last may be one that was given up. */
+	/* The job after the last may be one that was given up. */
 	for (unsigned i = 0; r->stepper_run.jobs && i <= r->stepper_run.n; i++) {
 		auc_plan_clear(&r->stepper_run.jobs[i].made);
 		auc_job_clear(&r->stepper_run.jobs[i].job);

@@ -90,7 +90,7 @@ const struct auc_share *auc_plan_lead(const struct auc_plan *p)
 	return &p->shares[choose_lead(p, 0, false)];
 }
 
-/* True if the run behind RUN follows it without a pause. */
+/* True if the run after RUN follows it without a pause. */
 static bool next_run(const struct auc_plan *plan, unsigned run)
 {
 	return run + 1 < plan->nruns && plan->runs[run].to + 1 == plan->runs[run + 1].from;

@@ -1,5 +1,5 @@
-/* status.c - auc_auction_status(): the auction as one JSON object, doc/status.md. What it says is
- * copied behind the lock and put into words after that, which takes ten times as long. */
+/* status.c - auc_auction_status(): the auction as one JSON object, doc/status.md. The state is
+ * copied under the lock and formatted after that, because formatting takes ten times as long. */
 #include "config.h"
 
 #include <inttypes.h>
@@ -13,7 +13,7 @@
 #include "base/json.h"
 #include "market/market-private.h"
 
-/* What is put into words behind the lock. */
+/* The copy that is formatted without the lock. */
 struct look {
 	struct auc_market
 		market; /* with amounts and prices of its own; names and types are a->market's */

@@ -172,7 +172,7 @@ enum auc_code auc_auction_commit(struct auc_auction *a, struct auc_err *err)
 		return auc_err_set(err, AUC_ESTATE, "no spool is open");
 	}
 	/* What a snapshot says must be what the events up to now say: both are taken in one hold of
-	 * the lock, and put into words behind it. */
+	 * the lock, and put into words after it. */
 	pthread_mutex_lock(&a->lock);
 	took = take_events(a, &taken);
 	if (took)

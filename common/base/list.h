@@ -53,7 +53,7 @@ struct auc_list_rule {
 enum auc_code auc_list_parse(const char *text, const struct auc_list_rule *rule,
 			     struct auc_named *list, unsigned *n, double *bare, const char *what,
 			     struct auc_err *err);
-/* Prints N entries as "NAME=VALUE,...", SUFFIX behind each number ("" or "s"). */
+/* Prints N entries as "NAME=VALUE,...", SUFFIX after each number ("" or "s"). */
 void auc_list_print(FILE *out, const struct auc_named *list, unsigned n, const char *suffix);
 /* Entry of LIST called NAME, or NULL. */
 const struct auc_named *auc_list_find(const struct auc_named *list, unsigned n, const char *name);

@@ -47,7 +47,7 @@ char *auc_money_str(auc_money m, char *buf);
 enum auc_code auc_money_parse(const char *s, auc_money *m, const char *what, struct auc_err *err);
 
 /*
- * Parses S as one plain decimal number ("3", "0.02", "1e3"; no hex, no inf, no nan, nothing behind
+ * Parses S as one plain decimal number ("3", "0.02", "1e3"; no hex, no inf, no nan, nothing after
  * it) in [MIN, MAX]. WHAT names the option in the error. Locale-independent.
  */
 enum auc_code auc_parse_number(const char *s, double min, double max, double *value,

@@ -133,7 +133,7 @@ void auc_exec_refused(struct auc_exec *x, const struct auc_exec_booking *booking
 		x->replan = now + rules->ahead;
 	}
 	if (booking->book == AUC_BOOK_MOVE) {
-		/* A node that is only to come may be mended in time. */
+		/* A node that is not needed yet may be repaired in time. */
 		x->why = broken(x, rules, booking->part, now);
 		x->replan = now + (now < x->parts[booking->part].start - rules->ahead
 					   ? rules->ahead
@@ -312,7 +312,7 @@ bool auc_exec_busy(const struct auc_exec *x, const struct auc_exec_rules *rules,
 		return true;
 	if (!x->why && now >= x->replan && missed(x, rules, now) > 0)
 		return true;
-	/* Jobs are slower than the clock: for a while behind it they are watched. */
+	/* Jobs are slower than the clock: for a while after it they are watched. */
 	if (auc_exec_due(x, rules, now - rules->again, now + soon))
 		return true;
 	if (x->state == AUC_EXEC_CHANGING && !stands(x, rules, now))
@@ -410,7 +410,7 @@ static bool is_astray(const struct auc_exec *x, const struct auc_exec_rules *rul
 	       !(lead->part == 0 && is_early(x, lead, x->parts));
 }
 
-/* For how long it has been seen so, behind the end of its slots there; 0: it is not. */
+/* For how long it has been seen so, after the end of its slots there; 0: it is not. */
 static double strayed(const struct auc_exec *x, const struct auc_exec_rules *rules, double now)
 {
 	int part = x->jobs[0].part;
@@ -548,7 +548,7 @@ static struct auc_exec_booking group(struct auc_exec *x, const struct auc_exec_r
 
 /*
  * When the lead begins, or could, if that is too late, because nobody looked after it when its plan
- * began, or went on behind a pause; else 0.
+ * began, or went on after a pause; else 0.
  */
 static double missed(const struct auc_exec *x, const struct auc_exec_rules *rules, double now)
 {
@@ -579,7 +579,7 @@ static const char *broken(const struct auc_exec *x, const struct auc_exec_rules 
 {
 	bool lead = x->parts[part].lead;
 	const struct auc_exec_job *j = &x->jobs[lead ? 0 : part];
-	/* Whoever is over a limit may be so by other jobs of his. */
+	/* The limit may have been reached by other jobs of the same user. */
 	const char *why = j->seen != AUC_SEEN_ENDED && j->why ? j->why : "node_fail";
 
 	if (now >= x->parts[part].end - rules->end_margin)
@@ -695,7 +695,7 @@ static double told_from(const struct auc_exec *x, const struct auc_exec_rules *r
 	return lead->seen == AUC_SEEN_RUNNING ? lead->began + rules->settle : -INFINITY;
 }
 
-/* When the layout next changes behind NOW, before the end of all; INFINITY: never. */
+/* When the layout next changes after NOW, before the end of all; INFINITY: never. */
 static double next_change(const struct auc_exec *x, double now)
 {
 	double next = INFINITY;

@@ -88,7 +88,7 @@ struct auc_exec_rules {
 	double late;       /* a plan may begin that late without being put off */
 	double since;      /* what was to begin before, nobody looked after: Unix time */
 	double from;       /* and when slurmctld was started; likewise */
-	double settle;     /* a lead is told nothing for that long behind its begin */
+	double settle;     /* a lead is told nothing for that long after its begin */
 	double again;      /* between two attempts at the same */
 	unsigned tries;    /* to submit a member */
 };
@@ -100,7 +100,7 @@ enum auc_exec_book {
 	AUC_BOOK_START,   /* it runs */
 	AUC_BOOK_EXTEND,  /* one more slot is bought; refused: auc_exec_refused() */
 	AUC_BOOK_MOVE,    /* what PART's server was to give is moved to others; refused: likewise */
-	AUC_BOOK_PUT_OFF, /* what begins with PART begins at WHEN or behind it; refused: likewise */
+	AUC_BOOK_PUT_OFF, /* what begins with PART begins at WHEN or after it; refused: likewise */
 	AUC_BOOK_SETTLE,  /* it is over, for WHY, since WHEN */
 };
 struct auc_exec_booking {
@@ -164,7 +164,7 @@ void auc_exec_did(struct auc_exec *x, const struct auc_exec_action *action, enum
 /* The part that the lead is on, or is to be on next, at NOW. */
 unsigned auc_exec_lead_part(const struct auc_exec *x, const struct auc_exec_rules *rules,
 			    double now);
-/* When the clock alone next asks for something, behind NOW; INFINITY: never. */
+/* When the clock alone next asks for something, after NOW; INFINITY: never. */
 double auc_exec_next(const struct auc_exec *x, const struct auc_exec_rules *rules, double now);
 /* True if its jobs are to be looked at often: something has just been or is about to be done. */
 bool auc_exec_busy(const struct auc_exec *x, const struct auc_exec_rules *rules, double now,

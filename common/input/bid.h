@@ -99,7 +99,7 @@ enum auc_code auc_bid_check_word(const struct auc_conf *conf, const char *key, c
  * is an error that lists those there are. A policy that goes by where data lie asks for data= and
  * data-mb=, no other takes data=. AUC_EINVAL, AUC_ENOENT (a type or model), AUC_ENOMEM;
  * *BID is untouched then. CONF may be NULL: only what stands in the text itself is checked, slots
- * count as 300 s and *BID is good for nothing but to be looked at.
+ * count as 300 s, and *BID must not be resolved or sold.
  */
 enum auc_code auc_bid_parse(const struct auc_conf *conf, const char *text, struct auc_bid *bid,
 			    struct auc_err *err);

@@ -339,8 +339,7 @@ static enum auc_code set_policy(struct auc_conf *conf, const char *value, struct
 	if (!policy)
 		return auc_err_set(err, AUC_ENOENT, "there is no policy '%s'", name);
 	if (policy->baseline)
-		return auc_err_set(err, AUC_EINVAL, "'%s' is for auctionsim, nothing to sell by",
-				   name);
+		return auc_err_set(err, AUC_EINVAL, "'%s' is only available in auctionsim", name);
 	if (policy->create(options, &ctx, err) != AUC_OK)
 		return AUC_EINVAL;
 	policy->destroy(ctx);

@@ -23,7 +23,7 @@ struct auc_ledger {
 	struct auc_totals totals;
 	auc_money live;    /* payments of the live sales */
 	double next_lapse; /* no lien lapses before that, */
-	double last_lapse; /* and none behind that */
+	double last_lapse; /* and none after that */
 	uint64_t last_order;
 	uint64_t edition; /* another with each change */
 	unsigned count, alloc;

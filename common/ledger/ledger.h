@@ -141,7 +141,7 @@ const struct auc_totals *auc_ledger_totals(const struct auc_ledger *l);
 /*
  * Applies one stored event (or snapshot record) silently. AUC_ECORRUPT with the reason. A sale
  * whose plan the market cannot take any more (a name that is gone, no room) is kept all the same,
- * see auc_ledger_rebase(), which is to be called behind the last event.
+ * see auc_ledger_rebase(), which is to be called after the last event.
  */
 enum auc_code auc_ledger_apply(struct auc_ledger *l, struct json_object *event,
 			       struct auc_err *err);

@@ -139,7 +139,7 @@ static enum auc_code apply_changed(struct auc_ledger *l, struct json_object *o, 
 	if (!made->record && auc_entry_book(made, l->market, NULL) != AUC_OK) {
 		made->booked = calloc(auc_entry_pieces(&made->sale.plan), sizeof(*made->booked));
 		if (!made->booked) {
-			/* What is left cannot be used: whoever replays gives up. */
+			/* The ledger cannot be used any more: the replay ends here. */
 			auc_entry_free(made);
 			return auc_ledger_no_memory(err);
 		}

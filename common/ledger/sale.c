@@ -167,7 +167,7 @@ void auc_entry_take(struct auc_entry *e, struct auc_entry *from)
 	auc_entry_free(from);
 }
 
-/* Books (or unbooks) piece K of P in slots from FROM on: a share, or, behind them all, what is sent
+/* Books (or unbooks) piece K of P in slots from FROM on: a share, or, after them all, what is sent
  * in a run. */
 static enum auc_code book_piece(const struct auc_plan *p, unsigned k, struct auc_market *m,
 				auc_slot from, bool book, struct auc_err *err)

@@ -21,7 +21,7 @@ struct reader {
 	char *data; /* LINE_MAX_BYTES + 1 */
 	size_t begin, end;
 	bool eof;
-	enum auc_code error; /* behind NEXT_ERROR */
+	enum auc_code error; /* after NEXT_ERROR */
 	uint64_t line;       /* number of the line last returned, from 1 */
 	off_t next_off;      /* where the next one begins */
 	char *text;          /* the line without SUM and LF, NUL-terminated in place */

@@ -41,7 +41,7 @@ struct auc_spool {
 	uint64_t seq;        /* last committed */
 	uint64_t queued_seq; /* last queued */
 	off_t header_end;    /* of the journal */
-	off_t good_end;      /* behind the last good commit */
+	off_t good_end;      /* after the last good commit */
 	struct buf queue;    /* lines of the next commit */
 	size_t queue_last;   /* where the last of them begins */
 	struct buf snapshot; /* lines of a snapshot being made */
@@ -624,7 +624,7 @@ static enum auc_code buf_add_record(struct buf *b, uint64_t number, struct json_
 	return AUC_OK;
 }
 
-/* Puts the sum in front and the LF behind the text of a line of LEN bytes. */
+/* Puts the sum in front and the LF after the text of a line of LEN bytes. */
 static void seal(char *line, size_t len)
 {
 	char sum[SUM_LEN + 1];
@@ -641,7 +641,7 @@ static void keep_commit_open(struct auc_spool *s)
 {
 	char *line = s->queue.data + s->queue_last;
 	char *lf = memchr(line, '\n', s->queue.len - s->queue_last);
-	/* behind the number; there always is one */
+	/* after the number; there always is one */
 	char *mark = (char *)memchr(line + SUM_LEN + 1, ' ', (size_t)(lf - line) - SUM_LEN - 1) + 1;
 
 	*mark = COMMIT_GOES_ON;
@@ -714,7 +714,7 @@ static enum auc_code publish_file(struct auc_spool *s, const char *name, const c
 	return rc;
 }
 
-/* An empty journal that begins behind the last committed event. */
+/* An empty journal that begins after the last committed event. */
 static enum auc_code restart_journal(struct auc_spool *s, struct auc_err *err)
 {
 	struct buf header = {0};

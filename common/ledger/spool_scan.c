@@ -210,7 +210,7 @@ void auc_spool_reader_close(struct reader *r)
 
 /*
  * The next line, verified against its sum. NEXT_TORN: bytes without LF at the end of the file,
- * next_off is behind them. NEXT_ERROR: ERR is set.
+ * next_off is after them. NEXT_ERROR: ERR is set.
  */
 static enum next reader_next(struct reader *r, struct auc_err *err)
 {

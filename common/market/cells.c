@@ -225,7 +225,7 @@ void auc_cells_lay_out_idle(struct auc_market *m)
 	}
 	for (i = 0; i < m->nworker_types + m->nps_types; i++)
 		lay_out_empty(m, i);
-	/* Rows behind the last block are what the window grows into. */
+	/* Rows after the last block are what the window grows into. */
 	for (level = 1; level < m->nlevels; level++) {
 		row = auc_block_row(m, level, auc_market_last(m) >> level) + 1;
 		empty_rows(m, row, m->level_row[level + 1] - row);

@@ -1,8 +1,8 @@
 /*
  * cells.h - what the market keeps by cell, for market.c and booking.c: use, prices, how
  * many of each type fit, what one costs, and the servers' order by that; market-private.h has the
- * layout. Whoever changes what is used calls auc_cells_set_used() and then refreshes the cells and
- * after them the blocks they are in.
+ * layout. To change what is used call auc_cells_set_used(), then refresh the cells, then the blocks
+ * that they are in.
  */
 #ifndef AUC_CELLS_H
 #define AUC_CELLS_H

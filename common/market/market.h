@@ -203,7 +203,7 @@ struct auc_given_price {
 /*
  * From now on unit prices are those of LIST[N], 0 where it has none; where two overlap the later
  * one holds. Bookings do not change them. All slots that come into the window have the prices that
- * LIST has for the first slot behind it. auc_market_set_price() goes back to computed prices.
+ * LIST has for the first slot after it. auc_market_set_price() goes back to computed prices.
  */
 enum auc_code auc_market_give_prices(struct auc_market *m, const struct auc_given_price *list,
 				     size_t n, struct auc_err *err);

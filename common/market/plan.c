@@ -403,7 +403,7 @@ static enum auc_code match_type(const struct auc_market *m, bool ps, unsigned *t
 	return AUC_OK;
 }
 
-/* Makes room for one more element behind USED. */
+/* Makes room for one more element after USED. */
 static enum auc_code grow(void **array, unsigned *alloc, unsigned used, size_t size,
 			  struct auc_err *err)
 {

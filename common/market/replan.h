@@ -10,7 +10,7 @@
  * MADE (initialised) becomes PLAN with what SERVER was to give in slots from FROM on given by
  * others that are up, open and have room: the first that can take all of it, else for each run the
  * first that can, else several, the PSs on one. They are of SERVER's group; if that is not known
- * any more, of any, UPLOAD (by server; may be NULL: none) slots behind the arrival.
+ * any more, of any, UPLOAD (by server; may be NULL: none) slots after the arrival.
  *
  * All that comes from FROM on is LATER slots later; with LATER, other servers that have no room
  * then are replaced likewise, and SERVER is kept where it is only closed (auc_market_close()) in

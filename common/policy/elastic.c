@@ -335,7 +335,7 @@ static void step_rrh(struct auc_stepper_ctx *ctx, auc_slot t)
 			place(ctx, ctx->jobs[i], t);
 }
 
-/* J's value when those before it have had the cluster, less what its work takes from those behind
+/* J's value when those before it have had the cluster, less what its work takes from those after
  * it. */
 static bool admit(const struct auc_stepper_ctx *ctx, const struct auc_elastic_job *j)
 {
@@ -424,7 +424,7 @@ static bool add_worker(struct auc_stepper_ctx *ctx, struct auc_elastic_job *j, a
 		j->n++;
 		return true;
 	}
-	/* the worker goes again; the round stands just behind it */
+	/* the worker goes again; the round stands right after it */
 	server = (ctx->next + ctx->room.m->nservers - 1) % ctx->room.m->nservers;
 	ctx->next = before;
 	auc_free_room_give(&ctx->room, server, &j->worker, 1);

@@ -264,7 +264,7 @@ static void set_up(struct auc_gang *g, auc_slot not_before)
 	rewind_lanes(g);
 }
 
-/* Those that may hold a node: by switch if that matters, else as they are; UINT32_MAX behind the
+/* Those that may hold a node: by switch if that matters, else as they are; UINT32_MAX after the
  * last one. */
 static void order_servers(struct auc_gang *g)
 {

@@ -74,7 +74,7 @@ struct auc_policy {
 	/*
 	 * It posts prices: a quote does not look at the job's utility; ACCEPTED says that there is
 	 * an offer, which the user takes or leaves. The plan has no value, and its cost is the
-	 * offer's, not auc_plan_cost(). Whoever asks tells answered().
+	 * offer's, not auc_plan_cost(). The caller passes the answer to answered().
 	 */
 	bool posts;
 	/* OPTIONS is "key=value,..." or ""; unknown options are errors. */
@@ -153,7 +153,7 @@ void auc_decision_reset(struct auc_decision *d);
 void auc_decision_clear(struct auc_decision *d);
 /* D has a whole plan: it is taken if its value is more than its cost. */
 void auc_decision_by_payoff(struct auc_decision *d);
-/* AUC_ENOMEM: *TO is good for nothing but to be reset or cleared. */
+/* AUC_ENOMEM: *TO may only be reset or cleared. */
 enum auc_code auc_decision_copy(struct auc_decision *to, const struct auc_decision *from,
 				struct auc_err *err);
 

@@ -142,7 +142,7 @@ static void book(const struct run *r, const struct auc_plan *plan, auc_slot t)
 		(void)auc_market_book(r->m, plan, t, t, NULL);
 }
 
-/* Slot T, behind what J has, is LAYOUT's. */
+/* Slot T, after what J has, is LAYOUT's. */
 static enum auc_code add(struct auc_stepper_run_job *j, auc_slot t, const struct auc_layout *layout,
 			 struct auc_err *err)
 {

@@ -5,10 +5,10 @@
  * after a restart the numbers go on with new ones. Bounded by count and by bytes; the oldest go
  * first, of a user with nine tenths of them before the others': nobody drives out what others bid.
  *
- * Who is refused bids again, by hand or in a loop, as it is or for more. That is one job, not many:
- * it is kept once, from when it was made first, as it was made last (auc_bid_log_set_period()). And
- * a bid that is accepted, but of which no job comes (sbatch --test-only, or a limit of Slurm's), is
- * none: it waits until there is a job (auc_bid_log_wait()).
+ * Users resubmit refused bids, sometimes in a loop. Such repeats count as one job: it is kept once,
+ * with the time of the first and the words of the last (auc_bid_log_set_period()). An accepted bid
+ * counts once its job exists; before that it waits (auc_bid_log_wait()), because sbatch --test-only
+ * and limits of Slurm's make bids without jobs.
  */
 #ifndef AUC_BID_LOG_H
 #define AUC_BID_LOG_H
@@ -71,10 +71,12 @@ enum auc_code auc_bid_log_add(struct auc_bid_log *p, const struct auc_bid *bid, 
 enum auc_code auc_bid_log_wait(struct auc_bid_log *p, const char *sale, const struct auc_bid *bid,
 			       uint32_t uid, double time, double slot_seconds, struct auc_err *err);
 #define AUC_BID_LOG_WAITING 4096
-/* There is: remembers it, in its place by time. False: nothing waits for SALE, or no memory. */
+/* The job of SALE exists: its bid is logged, by time. False: nothing waits for SALE, or no memory.
+ */
 bool auc_bid_log_take(struct auc_bid_log *p, const char *sale);
-/* Of what was added last: whether it was one made again; and as an event "bid", which does that to
- * whoever remembers the same (new reference, NULL: no memory). Before any other change. */
+/* Whether the bid that was added last was one made again; and that bid as an event "bid", which has
+ * the same effect on a log that is replayed (new reference, NULL: no memory). Call them before any
+ * other change. */
 bool auc_bid_log_was_again(const struct auc_bid_log *p);
 struct json_object *auc_bid_log_added_event(const struct auc_bid_log *p);
 /* A copy of all. NULL: no memory. */

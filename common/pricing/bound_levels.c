@@ -177,7 +177,7 @@ static enum auc_code teach(const struct auc_market *m, const struct auc_bound_da
 	return rc;
 }
 
-/* Moves each day behind those before it, but for WITHOUT; or back. */
+/* Moves each day after those before it, but for WITHOUT; or back. */
 static void move(const struct auc_bound_days *past, unsigned without, int sign)
 {
 	auc_slot at = 0;

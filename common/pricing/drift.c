@@ -179,7 +179,7 @@ static void take_traits(const struct auc_market *m, const struct auc_job *job, d
 	take_speeds(job->ps_seconds, m->nps_types, x);
 }
 
-/* How many times as long as the best of N types each takes; returns what is behind X[N]. */
+/* How many times as long as the best of N types each takes; returns what is after X[N]. */
 static double *take_speeds(const double *seconds, unsigned n, double *x)
 {
 	double best = INFINITY;

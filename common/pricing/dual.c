@@ -474,7 +474,7 @@ enum auc_code auc_dual_load(struct auc_dual *d, FILE *in, struct auc_err *err)
 	return AUC_OK;
 }
 
-/* The tables of the state in their order; NULL behind the last. */
+/* The tables of the state in their order; NULL after the last. */
 static double *saved_table(struct auc_dual *d, unsigned i, size_t *n)
 {
 	double *const tables[] = {d->t.price, d->t.sum,      d->t.moment,   d->t.square,

@@ -11,7 +11,7 @@
  * lambda plus what they pay, and nobody can pay for more than there is. The inner maximum is a
  * quote of the policy itself at given prices, so that whatever the policy can sell is bounded, and
  * nothing else: roles, uploads, arrivals and what is booked count as they do for a sale, and a job
- * that arrives behind the window counts nothing.
+ * that arrives after the window counts nothing.
  *
  * The bound is certified, not estimated. A quote is the maximum but for AUC_QUOTE_SLACK (policy.h)
  * of the job's highest value, which is added for each job; all terms are >= 0, so their sum is off

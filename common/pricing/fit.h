@@ -7,7 +7,7 @@
  * expected again, each with weight 1 / K, whole periods later. Where the history is shorter, it is
  * drawn out to the period; if it is short because nothing came before, the bids so far are all that
  * is expected, and if it is short because older ones were forgotten, they are counted as often as
- * they fit into the period. All of that is expected once more in the period behind it: what is sold
+ * they fit into the period. All of that is expected once more in the period after it: what is sold
  * out has no price of its own, and slots that come on sale need one.
  *
  * If other jobs come than before (drift.h: those of the last quarter of a period are others than

@@ -326,7 +326,7 @@ enum auc_code auc_tariff_read(struct json_object *event, struct auc_tariff **out
 				: auc_err_set(err, AUC_ECORRUPT, "event 'prices': %s", why.text);
 }
 
-/* OF: by server and TRES, and behind them of traffic, the index of its class + 1; 0: there is none.
+/* OF: by server and TRES, and after them of traffic, the index of its class + 1; 0: there is none.
  * Returns how many there are. */
 static unsigned list_classes(struct auc_tariff *t, const struct auc_market *m, unsigned *of)
 {

@@ -67,7 +67,7 @@ void aon_line_open(struct aon_line *line, struct auc_stepper_ctx *ctx, const str
 	next_bucket(ctx, line);
 }
 
-/* The power of two in WAIT, and the bits behind it, as a double has them. */
+/* The power of two in WAIT, and the bits after it, as a double has them. */
 static inline unsigned bucket_of(int64_t wait)
 {
 	double exact = (double)wait;

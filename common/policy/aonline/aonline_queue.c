@@ -1,7 +1,7 @@
 /*
  * aonline_queue.c - see aonline-private.h: what waits at a worker, in its order: shorter jobs
  * first, then who came first. Jobs come in the order of their arrival, so that the newest goes
- * behind all that are not longer.
+ * after all that are not longer.
  */
 #include "config.h"
 

@@ -32,7 +32,7 @@ struct ps_offer {
 /* What slots from the quote's first on to before this one offer of something by themselves. */
 struct offer_series {
 	double sum;    /* of the lowest prices */
-	unsigned none; /* behind the last slot that offers nothing; 0: each does */
+	unsigned none; /* after the last slot that offers nothing; 0: each does */
 };
 
 struct window_offers {
@@ -182,7 +182,7 @@ size_t auc_dps_nseries(const struct auc_policy_ctx *ctx);
 double auc_dps_window_floor(struct auc_policy_ctx *ctx, unsigned lane, unsigned completion,
 			    unsigned d, double workers, double limit);
 /* The block that a walk over slot indices up to END takes next at AT: the largest that begins
- * there. Returns its row of the market, moves AT behind it. */
+ * there. Returns its row of the market, moves AT after it. */
 unsigned auc_dps_next_block(const struct auc_market *m, unsigned *at, unsigned end);
 /* A better bound than dps_bound_of(): workers change servers at the borders of blocks only. *ROOM:
  * no more workers than that fit. */

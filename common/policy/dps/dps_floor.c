@@ -12,7 +12,7 @@
 
 #include "policy/dps/dps-private.h"
 
-/* Of PSs of any type that the job may have, behind the worker types. */
+/* Of PSs of any type that the job may have, after the worker types. */
 enum kind { ONE, MBPS, KINDS };
 
 static struct offer_series *series_of(const struct auc_policy_ctx *ctx, unsigned what,
@@ -50,7 +50,7 @@ size_t auc_dps_nseries(const struct auc_policy_ctx *ctx)
 	return (size_t)(ctx->nworkers + KINDS) * TIERS;
 }
 
-/* WHAT: a worker type, or behind those a kind. */
+/* WHAT: a worker type, or after those a kind. */
 static struct offer_series *series_of(const struct auc_policy_ctx *ctx, unsigned what,
 				      enum tier tier)
 {

@@ -110,7 +110,7 @@ static unsigned lie_at(const struct auc_policy_ctx *ctx, unsigned i)
 	return ctx->local[ctx->job->data[i].server];
 }
 
-/* done[] behind a slot, from done[] before it. */
+/* done[] after a slot, from done[] before it. */
 static void add_slot(struct auc_policy_ctx *ctx, struct sets *t, unsigned slot)
 {
 	unsigned *taken = t->taken + (size_t)slot * t->n, i, u;

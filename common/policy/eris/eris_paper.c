@@ -34,7 +34,7 @@ struct deploy {
 	unsigned slot, npairs;
 	struct pair *pairs;
 	unsigned *order; /* sites by price of a worker, dearest last; then by index */
-	unsigned *here;  /* by server: chunks trained there, scratch; behind it those that came */
+	unsigned *here;  /* by server: chunks trained there, scratch; after it those that came */
 };
 
 static bool open_deploy(struct auc_policy_ctx *ctx, struct deploy *d, unsigned slot);

@@ -183,7 +183,7 @@ static bool price_slot(struct auc_policy_ctx *ctx, unsigned slot, const unsigned
 	return true;
 }
 
-/* done[] behind a slot, from done[] before it. */
+/* done[] after a slot, from done[] before it. */
 static void add_slot(struct auc_policy_ctx *ctx, unsigned slot)
 {
 	const double *before = done_before(ctx, slot), *cost = cost_of(ctx, slot);
@@ -230,7 +230,7 @@ static void trace(struct auc_policy_ctx *ctx, const struct route *route)
 
 /*
  * Lays the path out with what is left in each slot; what turns out not to fit is done as early as
- * it does behind that slot. *DONE: it is possible. False: no memory.
+ * it does after that slot. *DONE: it is possible. False: no memory.
  */
 static bool carry_out(struct auc_policy_ctx *ctx, bool *done)
 {

@@ -449,7 +449,7 @@ static void start(struct auc_policy_ctx *ctx, struct fill *f, unsigned ps)
 	}
 }
 
-/* The cheapest part from *AT and *AT_HOME on, which go behind it. */
+/* The cheapest part from *AT and *AT_HOME on, which go after it. */
 static const struct eris_part *next_part(const struct fill *f, unsigned *at, unsigned *at_home)
 {
 	const struct eris_slot *s = f->s;

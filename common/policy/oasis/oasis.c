@@ -18,7 +18,7 @@
  * slot (line 24): a chunk cannot go on in the next slot. That is variant=paper: the same recursion
  * over the same costs, with another unit of work, and all completions up to the end of the horizon.
  * It is otherwise repaired only in that the job may use slots up to the last one and is complete
- * behind its last, as everywhere here, and in that tables that no memory holds are refused.
+ * after its last, as everywhere here, and in that tables that no memory holds are refused.
  *
  * A server is usable from arrival + Delta on, where the bid has a Delta. A PS type that has less
  * bandwidth than the worker type is not used.
@@ -385,7 +385,7 @@ bool auc_oasis_price_slot(struct auc_policy_ctx *ctx, unsigned slot)
 	return ctx->costs[slot] != OASIS_NONE;
 }
 
-/* done[] behind a slot, from done[] before it. */
+/* done[] after a slot, from done[] before it. */
 static void add_slot(struct auc_policy_ctx *ctx, unsigned slot)
 {
 	const double *before = done_before(ctx, slot), *cost = auc_oasis_cost_of(ctx, slot);

@@ -195,7 +195,7 @@ static bool walk_to(struct walk *w, const struct auc_policy_ctx *ctx, int64_t co
 				return false;
 			s = w->cache->order[w->cell + w->rank++];
 			if (!w->cache->fit[w->cell + s])
-				return false; /* neither do those behind it */
+				return false; /* neither do those after it */
 			if (ctx->ready[s] > w->slot || (w->without && w->without[s]))
 				continue;
 			w->server = s;
