@@ -17,7 +17,7 @@
 			     */
 #define AUC_ENV_SALE  "SLURM_AUCTION_SALE"  /* set for an accepted job: the sale's name */
 #define AUC_ENV_START "SLURM_AUCTION_START" /* Unix time of the plan's first slot */
-#define AUC_ENV_END   "SLURM_AUCTION_END"   /* Unix time behind the plan's last slot */
+#define AUC_ENV_END   "SLURM_AUCTION_END"   /* Unix time after the plan's last slot */
 
 /*
  * Text of the bid that comes with a submission, borrowed from DESC: spank_job_env first (the
@@ -78,7 +78,7 @@ void auc_desc_forget_sale(job_desc_msg_t *desc);
 
 /*
  * Has a shell script in DESC live through signal SIG, the notice of a change, which the script's
- * process gets: a line "trap : SIG" behind its first. A trap of its own replaces that. Other
+ * process gets: a line "trap : SIG" after its first. A trap of its own replaces that. Other
  * interpreters see to it themselves.
  */
 void auc_desc_trap(job_desc_msg_t *desc, int sig);

@@ -21,7 +21,7 @@
 #include "adapter/site.h"
 #include "adapter/slurm_compat.h"
 
-/* What sbatch says behind our own lines ("Batch job submission failed: ..."). */
+/* What sbatch says after our own lines ("Batch job submission failed: ..."). */
 #define RC_REFUSED  ESLURM_REQUESTED_PART_CONFIG_UNAVAILABLE
 #define RC_BAD_BID  ESLURM_NOT_SUPPORTED
 #define RC_QUOTE    ESLURM_DISABLED

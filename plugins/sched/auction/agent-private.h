@@ -67,7 +67,7 @@ struct auc_agent {
 	double back; /* and since when they have: likewise */
 	double next_nodes, next_records, next_keep, next_try;
 	double wait;         /* seconds until next_try, when that was set; 0: nothing has failed */
-	bool nodes_fresh;    /* nodes are known as they were behind this cycle's look at records */
+	bool nodes_fresh;    /* nodes are known as they were after this cycle's look at records */
 	double latest_nodes; /* nodes are looked at by then, */
 	struct auc_stamp node_stamps[AUC_RPC_NSTAMPS]; /* and if slurmctld says something new */
 	double clock; /* Unix time is ahead of auc_site_elapsed() by that; 0: not known yet */

@@ -802,7 +802,7 @@ void auc_agent_protect(struct auc_agent *a)
 static double next_wake(struct auc_agent *a, double now)
 {
 	double later = auc_site_now(), next = INFINITY;
-	/* As long as nodes come back behind a start, it is open what was missed. */
+	/* As long as nodes come back after a start, it is open what was missed. */
 	bool busy = false, calm = a->edition != 0 && a->heard;
 
 	if (a->calm)

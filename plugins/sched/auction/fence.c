@@ -253,7 +253,7 @@ static bool is_shared(const struct auc_conf *conf, const partition_info_msg_t *p
 	return false;
 }
 
-/* PAIRS: first and last of ranges, as Slurm gives them, -1 behind the last; may be NULL. */
+/* PAIRS: first and last of ranges, as Slurm gives them, -1 after the last; may be NULL. */
 static bool in_pairs(const int32_t *pairs, int node)
 {
 	for (; pairs && pairs[0] >= 0; pairs += 2)

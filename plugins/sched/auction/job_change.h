@@ -36,7 +36,7 @@ bool auc_job_change_out(const struct auc_agent *a, uint32_t job);
 enum auc_code auc_job_change_put(struct auc_agent *a, enum auc_job_change what, uint32_t job,
 				 const char *sale, const struct auc_slice *slice, const char *text,
 				 struct auc_err *err);
-/* JOB is about to be killed: what was to change it does not come behind that. */
+/* JOB is about to be killed: what was to change it does not come after that. */
 void auc_job_change_overtake(struct auc_agent *a, uint32_t job);
 /* Takes note of the changes that are through. */
 void auc_job_change_done(struct auc_agent *a, double now);

@@ -426,7 +426,7 @@ static void see_member(struct auc_agent *a, const slurm_job_info_t *info,
 			bool waits = auc_job_pending(info);
 			double begin = (double)(waits ? info->eligible_time : info->start_time);
 
-			/* The same share may come back behind a pause; one that was put off may
+			/* The same share may come back after a pause; one that was put off may
 			 * begin within the slot before. */
 			if (p->lead || t->exec.jobs[i].id || p->end <= now ||
 			    begin < p->start - (waits ? 1 : t->exec.slot) || begin >= p->end ||

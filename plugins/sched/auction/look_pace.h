@@ -12,7 +12,7 @@
 
 /*
  * When something was last changed, as slurmctld said at a look: Unix time in whole seconds, -1 if
- * it does not say. UNSURE: a change behind the look could bear the same second.
+ * it does not say. UNSURE: a change after the look could bear the same second.
  */
 struct auc_stamp {
 	int64_t at;
@@ -59,7 +59,7 @@ enum auc_look auc_look_pace_due(const struct auc_look_pace *p, const struct auc_
  */
 void auc_look_pace_did(struct auc_look_pace *p, enum auc_look kind,
 		       const struct auc_look_pace_signs *s, double now, double took, double own);
-/* When the next look at all may be, if one is wanted at AT: not at once behind a dear one. */
+/* When the next look at all may be, if one is wanted at AT: not at once after a dear one. */
 double auc_look_pace_all(const struct auc_look_pace *p, double at);
 
 /*

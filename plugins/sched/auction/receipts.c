@@ -31,7 +31,7 @@
 		anybody knows: it may have forgotten the job */
 #define RECHECK                                                                                    \
 	3.0 /* seconds after which slurmctld has written what it has to say about an old job */
-/* Seconds behind an outage of the database in which slurmctld writes rows as they were before. */
+/* Seconds after an outage of the database in which slurmctld writes rows as they were before. */
 #define DOUBT   20.0
 #define BATCH   64    /* jobs looked up with one question */
 #define GIVE_UP 86400 /* seconds after which a receipt that the database never takes is dropped */

@@ -18,7 +18,7 @@ struct auc_rpc_task {
 	uint64_t key; /* what it is about */
 	/* Asks; called once, by any of the threads, with no lock held. */
 	enum auc_code (*run)(struct auc_rpc_task *e);
-	/* Called likewise behind a RUN that was overtaken meanwhile. NULL: nothing is to be done.
+	/* Called likewise after a RUN that was overtaken meanwhile. NULL: nothing is to be done.
 	 */
 	void (*undo)(struct auc_rpc_task *e);
 	enum auc_code code; /* what came of it: the result of RUN, which fills ERR in */
@@ -46,7 +46,7 @@ bool auc_rpc_threads_put(struct auc_rpc_threads *q, struct auc_rpc_task *e);
 /* True if something with KEY was put, and what came of it was not taken yet. */
 bool auc_rpc_threads_has(struct auc_rpc_threads *q, uint64_t key);
 /*
- * What cannot wait is about to be done, and nothing older with KEY may come behind it:
+ * What cannot wait is about to be done, and nothing older with KEY may come after it:
  * what has not begun is forgotten, what is being run is undone when it returns.
  */
 void auc_rpc_threads_overtake(struct auc_rpc_threads *q, uint64_t key);

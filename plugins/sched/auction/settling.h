@@ -1,9 +1,9 @@
 /*
- * settling.h - behind a start of slurmctld. It saves what becomes of jobs some seconds late, so one
+ * settling.h - after a start of slurmctld. It saves what becomes of jobs some seconds late, so one
  * that was killed comes back with jobs as pending that run, and with jobs as running where they ran
  * before. It finds out when the nodes tell of their jobs, and ends there what it did not know of.
  * Until then nothing is to begin on a node: a reservation keeps everybody off those that have not
- * told yet, for AUC_SETTLING seconds at most, behind which Slurm removes it by itself.
+ * told yet, for AUC_SETTLING seconds at most, after which Slurm removes it by itself.
  */
 #ifndef AUC_SETTLING_H
 #define AUC_SETTLING_H

@@ -257,7 +257,7 @@ static int part_of(const struct auc_task *t, const slurm_job_info_t *info, doubl
 		if (p->start <= when && when < p->end && info->req_nodes &&
 		    !strcmp(info->req_nodes, p->server))
 			node = (int)i;
-		/* Slurm may not begin one whose limit is too long, for what comes behind it. */
+		/* Slurm may not begin one whose limit is too long, for what comes after it. */
 		if (!auc_slice_fits(&slice, info) ||
 		    (pending && info->time_limit > slice.minutes) ||
 		    (found >= 0 && (pending ? t->parts[found].end > when : p->start > when)))
