@@ -11,7 +11,7 @@
 
 struct gen_setting;
 
-/* The setting called NAME, or NULL; all of them by index, NULL behind the last. */
+/* The setting called NAME, or NULL; all of them by index, NULL after the last. */
 const struct gen_setting *gen_find(const char *name);
 const struct gen_setting *gen_at(unsigned i);
 const char *gen_name(const struct gen_setting *g);

@@ -75,7 +75,7 @@ struct import_table {
 enum auc_code import_table_open(struct import_table *tb, struct import_text *t, char separator,
 				const struct import_column *columns, unsigned ncolumns,
 				struct auc_err *err);
-/* Reads a line; *MORE is false behind the last. */
+/* Reads a line; *MORE is false after the last. */
 enum auc_code import_table_next(struct import_table *tb, bool *more, struct auc_err *err);
 /* The field of a column, "" if there is no such column. */
 const char *import_field(const struct import_table *tb, unsigned column);

@@ -186,7 +186,7 @@ enum auc_code import_kind(struct import *im, const char *name, unsigned *kind, s
 {
 	if (!strcmp(name, "gpu")) /* no type */
 		name = "";
-	/* Room for "gpu:" before it and a share behind it. */
+	/* Room for "gpu:" before it and a share after it. */
 	if (*name && (!auc_name_valid(name) || strlen(name) > AUC_NAME_MAX - 16))
 		return auc_err_set(err, AUC_EINVAL, "'%.80s' is no name of a type of GPUs", name);
 	if (!import_find(&im->kinds, name, kind) && im->kinds.n == IMPORT_KINDS_MAX)

@@ -353,7 +353,7 @@ static bool parse_zone(const char *text, bool *given, long *seconds)
 	return !*p && hours < 24 && minutes < 60;
 }
 
-/* N digits at *P as a number, and steps behind them; what no field of a date can be, if they are
+/* N digits at *P as a number, and steps after them; what no field of a date can be, if they are
  * not there. */
 static unsigned digits(const char **p, unsigned n)
 {

@@ -19,7 +19,7 @@ struct json_object;
  * Free *ROOT with json_object_put().
  */
 enum auc_code document_load(const char *path, struct json_object **root, struct auc_err *err);
-/* The same from LEN bytes of TEXT, a NUL behind them; NAME stands for the file in errors. */
+/* The same from LEN bytes of TEXT, a NUL after them; NAME stands for the file in errors. */
 enum auc_code document_parse(const char *text, size_t len, const char *name,
 			     struct json_object **root, struct auc_err *err);
 
@@ -40,7 +40,7 @@ void reader_leave(struct reader *r, size_t mark);
 /* AUC_EINVAL "FILE: PATH: expected WHAT, found FOUND"; FOUND NULL: nothing was there. */
 enum auc_code reader_expected(struct reader *r, struct json_object *found, const char *what, ...)
 	__attribute__((format(printf, 3, 4)));
-/* Any other sentence behind "FILE: PATH: ". */
+/* Any other sentence after "FILE: PATH: ". */
 enum auc_code reader_fail(struct reader *r, enum auc_code code, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 

@@ -5,7 +5,7 @@
  * For each pair of types of a job the program has
  *
  *   x_c         1: it is complete at c, for each completion that is worth something
- *   u_t         1: it is complete behind slot t, so that it may use it: the sum of x_c, c > t
+ *   u_t         1: it is complete after slot t, so that it may use it: the sum of x_c, c > t
  *   y_ts, z_ts  workers and PSs on server s in slot t, whole numbers
  *
  * with the sum of all y = the work * the sum of x; in each slot no more workers than chunks: the

@@ -1,5 +1,5 @@
 /*
- * plot_read.h - what "auctionsim plot" is given: scenarios, and behind each one the results that
+ * plot_read.h - what "auctionsim plot" is given: scenarios, and after each one the results that
  * were made of it.
  */
 #ifndef SIM_PLOT_READ_H

@@ -388,7 +388,7 @@ static int compare_double(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Those of workers first; w10 behind w9. */
+/* Those of workers first; w10 after w9. */
 static int compare_tres(const void *a, const void *b)
 {
 	const struct tres *x = a, *y = b;

@@ -10,7 +10,7 @@
 #include "auctionsim/run/replay.h"
 #include "auctionsim/scenario/scenario_market.h"
 
-#define AHEAD 10 /* slots behind the last arrival of a day, before the next day begins */
+#define AHEAD 10 /* slots after the last arrival of a day, before the next day begins */
 
 struct search {
 	const char *policy;

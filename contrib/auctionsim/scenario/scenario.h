@@ -122,7 +122,7 @@ struct scenario {
  * was found. AUC_EINVAL, AUC_EIO, AUC_ENOMEM; *S is NULL then. Free with scenario_free().
  */
 enum auc_code scenario_load(const char *path, struct scenario **s, struct auc_err *err);
-/* The same from LEN bytes of TEXT with a NUL behind them; NAME stands for the file. */
+/* The same from LEN bytes of TEXT with a NUL after them; NAME stands for the file. */
 enum auc_code scenario_parse(const char *text, size_t len, const char *name, struct scenario **s,
 			     struct auc_err *err);
 /* The same from ROOT, a document of NAME. */
