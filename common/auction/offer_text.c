@@ -42,6 +42,7 @@ static void print_where(FILE *out, const struct auc_market *m, const struct auc_
 			bool ps);
 static void print_when(FILE *out, const struct auc_plan *plan, const struct auc_offer *offer);
 static void print_time(FILE *out, double when);
+static const char *credits(double x, char text[AUC_MONEY_LEN]);
 static void print_crowded(const struct auc_auction *a, FILE *out);
 static void print_limit(const struct auc_auction *a, FILE *out);
 static bool print_unfit(const struct auc_auction *a, FILE *out);
@@ -78,7 +79,7 @@ char *auc_offer_message(struct auc_auction *a, const struct auc_offer *offer, bo
 		else
 			fprintf(out, ", pays %s of value %s",
 				auc_money_str(offer->payment, payment),
-				auc_money_str(offer->value, value));
+				credits(auc_money_to(offer->value), value));
 	} else {
 		print_refusal(a, out, offer);
 	}
@@ -123,12 +124,14 @@ static void print_posted(const struct auc_auction *a, FILE *out, const struct au
 static void print_refusal(struct auc_auction *a, FILE *out, const struct auc_offer *offer)
 {
 	struct budget b = {.quotes = QUOTES_MAX, .until = auc_clock_now() + a->hint_seconds};
+	char cost[AUC_MONEY_LEN], value[AUC_MONEY_LEN], payoff[AUC_MONEY_LEN];
 
 	if (offer->reason == AUC_REASON_PAYOFF) {
 		fprintf(out,
-			"auction: refused: the best schedule would cost %.6f and be worth %.6f "
-			"(payoff %.6f): ",
-			offer->plan.cost, offer->plan.value, offer->best_payoff);
+			"auction: refused: the best schedule would cost %s and be worth %s "
+			"(payoff %s): ",
+			credits(offer->plan.cost, cost), credits(offer->plan.value, value),
+			credits(offer->best_payoff, payoff));
 		print_plan(out, a->market, &offer->plan);
 		print_when(out, &offer->plan, offer);
 		hint_value(a, out, offer, &b);
@@ -160,7 +163,7 @@ static void print_plan(FILE *out, const struct auc_market *m, const struct auc_p
 		print_changes(out, plan);
 }
 
-/* " at first, 3 layouts of 2 to 5 workers, 4 slots of pause" */
+/* " at first, 3 layouts of 2 to 5 workers, a pause of 4 slots" */
 static void print_changes(FILE *out, const struct auc_plan *plan)
 {
 	auc_slot pause = plan->completion - plan->start;
@@ -180,7 +183,7 @@ static void print_changes(FILE *out, const struct auc_plan *plan)
 		fprintf(out, "%u to ", least);
 	fprintf(out, "%u worker%s", most, most > 1 ? "s" : "");
 	if (pause)
-		fprintf(out, ", %" PRId64 " slot%s of pause", pause, pause > 1 ? "s" : "");
+		fprintf(out, ", a pause of %" PRId64 " slot%s", pause, pause > 1 ? "s" : "");
 }
 
 static void print_where(FILE *out, const struct auc_market *m, const struct auc_plan *plan, bool ps)
@@ -209,12 +212,24 @@ static void print_where(FILE *out, const struct auc_market *m, const struct auc_
 
 static void print_when(FILE *out, const struct auc_plan *plan, const struct auc_offer *offer)
 {
-	fprintf(out, ", slots %" PRId64 " to %" PRId64 " (start ", plan->start,
-		plan->completion - 1);
+	fprintf(out, ", ");
 	print_time(out, offer->start);
-	fprintf(out, ", end ");
+	fprintf(out, " to ");
 	print_time(out, offer->end);
-	fprintf(out, ")");
+	fprintf(out, " (slots %" PRId64 " to %" PRId64 ")", plan->start, plan->completion - 1);
+}
+
+/* Two decimals, six if it is less than a credit. What is paid is printed exactly instead. */
+static const char *credits(double x, char text[AUC_MONEY_LEN])
+{
+	const char *format = "%.2f";
+
+	if (fabs(x) >= 1e12)
+		format = "%.6g";
+	else if (x != 0 && fabs(x) < 1)
+		format = "%.6f";
+	snprintf(text, AUC_MONEY_LEN, format, x);
+	return text;
 }
 
 /* The time of day, with the date if that is not within twelve hours. */
@@ -446,7 +461,7 @@ static void hint_deadline(struct auc_auction *a, FILE *out, struct budget *b)
 	struct auc_utility u = {.form = AUC_FORM_CONSTANT,
 				.scale = auc_utility_value(&a->job.utility, 0)};
 	struct auc_job job = a->job;
-	char *text;
+	char value[AUC_MONEY_LEN], *text;
 
 	if (job.utility.form == AUC_FORM_CONSTANT || !(u.scale > 0))
 		return;
@@ -458,8 +473,8 @@ static void hint_deadline(struct auc_auction *a, FILE *out, struct budget *b)
 	job.utility = u;
 	if (!ask(a, &job, b) || !(text = auc_utility_print(&u)))
 		return;
-	fprintf(out, "\nauction: would be accepted: the value that it has at once (%.6f) until ",
-		u.scale);
+	fprintf(out, "\nauction: would be accepted: the value that it has at once (%s) until ",
+		credits(u.scale, value));
 	print_time(out,
 		   (double)(job.arrival + (auc_slot)u.target) * auc_market_slot_seconds(a->market));
 	fprintf(out, ", as --bid=%s", text);

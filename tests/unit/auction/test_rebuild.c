@@ -360,8 +360,8 @@ static void test_oasis(void **state)
 	assert_true(of.plan.start == 1001 && of.plan.runs[0].to == 1002);
 	assert_true(of.plan.runs[1].from == 1005 && of.plan.completion == 1012);
 	assert_non_null(
-		strstr(of.message,
-		       "at first, 2 layouts of 2 workers, 2 slots of pause, slots 1001 to 1011"));
+		strstr(of.message, "at first, 2 layouts of 2 workers, a pause of 2 slots, "));
+	assert_non_null(strstr(of.message, " (slots 1001 to 1011), pays 18"));
 	assert_int_equal(of.payment, auc_money_from(18)); /* idle GPUs: L is 1 */
 	payment = of.payment;
 	assert_int_equal(auc_receipt_parse(of.receipt, &r, &err), AUC_OK);
