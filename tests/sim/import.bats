@@ -35,6 +35,13 @@ import()
 	[ -z "$output" ]
 }
 
+# skipped SENTENCE: one record of the log is, with a sentence that ends like that
+skipped()
+{
+	run_sim 0 import -n "$dir/nodes" "$dir/log" slots=100
+	[[ $stderr == *" 1 that cannot be read, skipped: "*"$1"$'\n'* ]] || { echo "$stderr"; false; }
+}
+
 # refused SENTENCE: the log is, with a sentence that ends like that
 refused()
 {
@@ -241,7 +248,7 @@ as_logged()
 
 @test "errors say where, and what was expected" {
 	jobs a,0,100,1,v100,,,, b,zero,100,1,v100,,,,
-	refused "log: line 3, column 3: expected a number from 0 to 100000000000 as submit_s, found 'zero'"
+	skipped "log: line 3, column 3: expected a number from 0 to 100000000000 as submit_s, found 'zero'"
 	jobs a,0,nan,1,v100,,,,
 	refused "log: line 2, column 5: expected a number from 0 to 100000000000 as duration_s, found 'nan'"
 	jobs a,0,1e400,1,v100,,,,
@@ -253,15 +260,15 @@ as_logged()
 	jobs a,0,100,1,v100,done,,,
 	refused "column 16: expected completed, failed, cancelled or nothing as status, found 'done'"
 	jobs a,0,100,1,v100,,,, a,0,100,1,v100,,,,
-	refused "log: line 3, column 1: expected each job once as job_id, found 'a'"
+	skipped "log: line 3, column 1: expected each job once as job_id, found 'a'"
 	jobs 'a b,0,100,1,v100,,,,'
 	refused "line 2, column 1: expected a job's id as job_id, found 'a b'"
 	printf 'job_id,submit_s,gpus\n' > "$dir/log"
-	refused "log: line 1, column 1: expected a column duration_s in the header"
+	refused "log: line 1, column 1: expected a column duration_s in the header, or the output of sacct -P or sacct --json"
 	printf 'job_id,submit_s,gpus,gpus\n' > "$dir/log"
 	refused "log: line 1, column 22: expected each column once, found 'gpus'"
 	printf 'job_id,submit_s,duration_s,gpus\na,0,1\0,1\n' > "$dir/log"
-	refused "log: line 2, column 6: expected text without a NUL byte"
+	refused "log: line 2, column 5: expected a number from 0 to 100000000000 as duration_s, found '1?'"
 	: > "$dir/log"
 	refused "log: line 1, column 1: expected a line with the names of columns"
 	printf 'JobID|Submit|Elapsed|State|AllocTRES\n1|2026-13-01T00:00:00|00:01:00|COMPLETED|\n' > "$dir/log"
@@ -271,7 +278,7 @@ as_logged()
 	printf 'JobID|Submit|Elapsed|State|AllocTRES\n1|2026-12-01T00:00:00|00:01:00|COMPLETED|cpu=1,gres/gpu=-1\n' > "$dir/log"
 	refused "column 42: expected gres/gpu=COUNT of at most 1000000 as AllocTRES, found 'cpu=1,gres/gpu=-1'"
 	printf 'JobID|Submit|State|AllocTRES\n' > "$dir/log"
-	refused "expected a column Elapsed or ElapsedRaw, or both Start and End, in the header"
+	refused "expected a column Elapsed or ElapsedRaw, or both Start and End, in the header: name it in sacct --format (-o)"
 	printf '{"jobs": [\n {"job_id": 1,\n  "state": }]}' > "$dir/log"
 	refused "log: \$.jobs[0] from line 2 on: line 2, column 12: expected one JSON value, found: unexpected character"
 	printf '{"jobs": [{"job_id": 1, "state": {"current": 5}}]}' > "$dir/log"
@@ -293,9 +300,11 @@ as_logged()
 	printf 'NodeName=* CPUTot=1\n' > "$dir/nodes"
 	refused "nodes: line 1, column 1: expected NodeName=NAME, found 'NodeName=* CPUTot=1'"
 	printf 'node,gpus\nn1,4\nn1,4\n' > "$dir/nodes"
-	refused "nodes: line 3, column 1: expected each node once as node, found 'n1'"
+	jobs a,0,100,1,,,,,
+	run_sim 0 import -n "$dir/nodes" "$dir/log"
+	[[ $stderr == *" 1 nodes that cannot be read, skipped: 4 GPUs"*"nodes: line 3, column 1: expected each node once as node, found 'n1'"* ]]
 	printf 'NodeName=n1 CPUTot=many\n' > "$dir/nodes"
-	refused "nodes: line 1, column 20: expected a number from 1 to 1000000000 behind CPUTot=, found 'many'"
+	refused "nodes: line 1, column 20: expected a number from 1 to 1000000000 after CPUTot=, found 'many'"
 	printf 'node,gpus\n' > "$dir/nodes"
 	refused "expected a node, found none"
 }

@@ -15,11 +15,13 @@
 #include "auctionsim/gen/gen-private.h"
 #include "auctionsim/import/import.h"
 
-#define IMPORT_KINDS_MAX   32 /* different GPU types in one import: bits of a mask */
+#define IMPORT_KINDS_MAX   64  /* different GPU types in one import: bits of a mask */
+#define IMPORT_KIND_BYTES  256 /* of a GPU type's name, with the NUL; Slurm has no more */
 #define IMPORT_COLUMNS_MAX 24
 #define IMPORT_FIELDS_MAX  256
-#define IMPORT_GPUS_MAX    1e6  /* of one job or node */
-#define IMPORT_TIME_MAX    1e11 /* seconds: on any clock */
+#define IMPORT_GPUS_MAX    1e6              /* of one job or node */
+#define IMPORT_TIME_MAX    1e11             /* seconds: on any clock */
+#define IMPORT_RUN_MAX     (3650 * 86400.0) /* seconds of one job of Slurm */
 
 /* -- text: a file as bytes and as lines -- */
 
@@ -30,7 +32,11 @@ struct import_text {
 	unsigned long at;           /* number of the line at hand */
 	char *buffer;               /* the line at hand */
 	size_t alloc;
-	bool again; /* the line at hand is also the next one */
+	bool again;  /* the line at hand is also the next one */
+	char *ahead; /* the line after it, if import_ahead() has read it */
+	size_t ahead_alloc;
+	unsigned long ahead_at;
+	bool have_ahead;
 };
 
 /* Opens PATH ("-": standard input). AUC_EIO. */
@@ -40,13 +46,17 @@ void import_open_stream(struct import_text *t, FILE *in, const char *name);
 void import_close(struct import_text *t);
 /* The next byte, or EOF; a read error is one, too (see import_ended()). */
 int import_get(struct import_text *t);
-/* The next byte that is no white space, without taking it. */
+/* The next byte that is no white space and no byte order mark, without taking it. */
 int import_peek(struct import_text *t);
 /* AUC_EIO if what came as the end of the file was an error. */
 enum auc_code import_ended(struct import_text *t, struct auc_err *err);
-/* The next line that is not empty, without its end, in the text's own memory; NULL: none is left.
- * AUC_EINVAL: a NUL, or too long. */
+/* The next line that is not empty, without its end and without a byte order mark, in the text's own
+ * memory; NULL: none is left. A NUL in it becomes a byte 1. AUC_EINVAL: UTF-16, or too long. */
 enum auc_code import_line(struct import_text *t, char **line, struct auc_err *err);
+/* The same for the line after the one at hand, which stays the next one. */
+enum auc_code import_ahead(struct import_text *t, char **line, struct auc_err *err);
+/* Puts what import_ahead() has read after the line at hand, with a blank between. */
+enum auc_code import_join(struct import_text *t, char **line, struct auc_err *err);
 /* AUC_EINVAL "FILE: line N, column M: " and the sentence; FOUND (NULL: nothing) is repeated with
  * care. */
 enum auc_code import_expected(const struct import_text *t, unsigned long line, unsigned long column,
@@ -63,20 +73,29 @@ struct import_column {
 struct import_table {
 	struct import_text *text;
 	char separator;
-	const struct import_column *columns;
+	const struct import_column *columns; /* the first is that of the id */
 	unsigned ncolumns;
-	unsigned at[IMPORT_COLUMNS_MAX]; /* field + 1; 0: the header has no such column */
-	unsigned nfields;
-	char *fields[IMPORT_FIELDS_MAX]; /* of the line at hand */
+	/* Columns whose text may hold separators and ends of lines; ends with NULL. NULL: none. */
+	const char *const *loose;
+	const char *hint;                 /* what to do if a column is missing, or "" */
+	unsigned at[IMPORT_COLUMNS_MAX];  /* field + 1; 0: the header has no such column */
+	unsigned loose_first, loose_last; /* field + 1 of the outermost of them; 0: none */
+	unsigned nfields;                 /* of the header */
+	char *fields[IMPORT_FIELDS_MAX];  /* of the line at hand */
+	unsigned long continued;          /* lines that were part of a text, passed over */
 };
 
-/* Reads the header. Columns that are not in COLUMNS are passed over; a required one that is
- * missing and one that is there twice are errors. */
-enum auc_code import_table_open(struct import_table *tb, struct import_text *t, char separator,
-				const struct import_column *columns, unsigned ncolumns,
+/*
+ * Reads the header, with text, separator, columns, loose and hint set. Columns that are not in
+ * columns are passed over; a required one that is missing and one that is there twice are errors.
+ */
+enum auc_code import_table_open(struct import_table *tb, struct auc_err *err);
+/*
+ * Reads a record; *MORE is false after the last. A header that comes again counts from there on. A
+ * record with the wrong number of fields is AUC_OK, with FAULT filled; its fields must not be read.
+ */
+enum auc_code import_table_next(struct import_table *tb, bool *more, struct auc_err *fault,
 				struct auc_err *err);
-/* Reads a line; *MORE is false after the last. */
-enum auc_code import_table_next(struct import_table *tb, bool *more, struct auc_err *err);
 /* The field of a column, "" if there is no such column. */
 const char *import_field(const struct import_table *tb, unsigned column);
 /* The same as a number in [MIN, MAX]; an empty field leaves *VALUE as it is. */
@@ -99,20 +118,32 @@ enum import_state {
 /* One record of a log. Its texts belong to the reader. */
 struct import_record {
 	const char *id;
-	double submit;     /* seconds, on any clock */
-	double start;      /* the same; tells the later of two runs. < 0: not known */
-	double duration;   /* seconds of work; < 0: none */
-	double suspended;  /* seconds */
-	double gpus;       /* in all */
-	uint32_t kinds;    /* types of them it may use; 0: not said */
-	const char *node;  /* one that it ran on, or "" */
-	const char *model; /* or "" */
-	const char *queue; /* or "" */
-	double deadline;   /* seconds after the submission; < 0: none */
+	const char *cluster; /* or "" */
+	double submit;       /* seconds, on any clock */
+	double start;        /* the same; tells the later of two runs. < 0: not known */
+	double end;          /* the same */
+	double duration;     /* seconds of work; < 0: none */
+	double suspended;    /* seconds */
+	double gpus;         /* in all */
+	uint64_t kinds;      /* types of them it may use; 0: not said */
+	const char *node;    /* one that it ran on, or "" */
+	const char *model;   /* or "" */
+	const char *queue;   /* or "" */
+	double deadline;     /* seconds after the submission; < 0: none */
 	enum import_state state;
-	bool array, het; /* a task of an array, a component of a heterogeneous job */
-	bool odd_time;   /* a time that the local clock shows twice, or never */
+	bool array, het;       /* a task of an array, a component of a heterogeneous job */
+	bool odd_time;         /* a time that the local clock shows twice, or never */
+	bool mixed;            /* it holds GPUs of several types at once */
+	bool again;            /* it ended so that Slurm may run it again */
+	struct auc_err fault;  /* the first thing that is wrong with it; code 0: nothing */
+	struct auc_err faults; /* what else is wrong */
 };
+
+/* Where the next fault of R goes: the first is the one that is told. */
+static inline struct auc_err *import_fault(struct import_record *r)
+{
+	return r->fault.code ? &r->faults : &r->fault;
+}
 
 /* What is worth telling of the jobs that are taken. */
 enum {
@@ -128,7 +159,8 @@ enum {
 /* A job that is kept; its id is the name with its index. */
 struct import_job {
 	double submit, start, duration, gpus, deadline;
-	uint32_t kinds;
+	uint64_t kinds;
+	bool again;
 	unsigned marks; /* bits */
 	unsigned model; /* index, or IMPORT_NO_MODEL */
 	float batch;    /* 0: not said */
@@ -144,9 +176,10 @@ struct import_gpus {
 struct import_node {
 	char name[AUC_NAME_MAX];
 	unsigned ngpus;
-	struct import_gpus gpus[4]; /* by type */
-	double cpus, mem_mb;        /* < 0: not known */
+	struct import_gpus gpus[IMPORT_KINDS_MAX]; /* each type once */
+	double cpus, mem_mb;                       /* < 0: not known */
 	bool cloud;
+	bool out; /* down, drained or the like: no server, but its types are known */
 	double upload_seconds;
 };
 
@@ -165,11 +198,39 @@ struct import_names {
 	unsigned n, alloc;
 };
 
+/* Why records are not imported. */
+enum import_why {
+	IMPORT_ODD, /* cannot be read */
+	IMPORT_OTHER_QUEUE,
+	IMPORT_NEVER_STARTED,
+	IMPORT_NO_GPU,
+	IMPORT_MIXED,
+	IMPORT_ZERO,
+	IMPORT_OTHER_STATE,
+	IMPORT_EARLIER_RUN,
+	IMPORT_OUTSIDE,
+	IMPORT_NOT_DRAWN,
+	IMPORT_NO_TYPE,
+	IMPORT_TOO_MANY,
+	IMPORT_TOO_LONG,
+	IMPORT_WHYS
+};
+
+struct import_tally {
+	unsigned long n;
+	double gpu_seconds;       /* as far as they are known */
+	char first[AUC_NAME_MAX]; /* id or name of the first of them */
+};
+
 /* How many records ... */
 struct import_counts {
-	unsigned long read, steps, other_queue, pending, no_gpu, zero, other_state;
-	unsigned long earlier_runs, outside, sampled_out, no_type, too_many, too_long, imported;
-	unsigned long marks[IMPORT_MARKS]; /* of those that are imported */
+	unsigned long read, steps, continued, imported;
+	unsigned long no_gres;  /* say nothing of GPUs */
+	unsigned long odd_time; /* cannot be read, not even their GPU time */
+	struct import_tally skipped[IMPORT_WHYS];
+	struct import_tally odd_nodes, out_nodes; /* gpu_seconds: GPUs */
+	struct auc_err odd, odd_node;             /* the first of them */
+	unsigned long marks[IMPORT_MARKS];        /* of those that are imported */
 };
 
 struct auc_conf;
@@ -178,7 +239,7 @@ struct import {
 	const struct import_options *o;
 	struct gen g; /* values of the parameters, what is drawn, where it is written */
 	struct import_names kinds, models, profile_kinds, node_names, ids;
-	uint32_t default_kinds;      /* of --type */
+	uint64_t default_kinds;      /* of --type */
 	const struct auc_conf *conf; /* NULL: none */
 	unsigned nnodes, nodes_alloc;
 	struct import_node *nodes;
@@ -187,7 +248,8 @@ struct import {
 	unsigned njobs, jobs_alloc;
 	struct import_job *jobs;
 	bool unique_ids; /* of a trace; in sacct's output a job has a record for each run */
-	double origin;   /* time 0 of --from and --to */
+	char cluster[AUC_NAME_MAX]; /* of the first record; ids of others name theirs */
+	double origin;              /* time 0 of --from and --to */
 	bool unix_time;
 	struct import_counts counts;
 };
@@ -196,10 +258,21 @@ struct import {
 enum auc_code import_make(const struct import_options *o, const struct auc_conf *conf,
 			  struct import_text *profiles, struct import_text *nodes,
 			  struct import_text *jobs, FILE *out, FILE *report, struct auc_err *err);
-/* Takes a record in. AUC_EINVAL (an id twice in a trace), AUC_ENOMEM. */
+/* Takes a record in, or counts why not: one with a fault is odd. AUC_ENOMEM; AUC_EEXIST: the id is
+ * taken, in a trace. */
 enum auc_code import_add(struct import *im, const struct import_record *r, struct auc_err *err);
+/* Counts a record that could not be read. */
+void import_add_odd(struct import *im, const char *id, double gpu_seconds,
+		    const struct auc_err *fault);
 /* Takes a node in; a name twice is AUC_EEXIST. */
 enum auc_code import_add_node(struct import *im, const struct import_node *n, struct auc_err *err);
+/* Counts a node that could not be read. */
+void import_add_odd_node(struct import *im, const struct import_node *n,
+			 const struct auc_err *fault);
+/* Adds COUNT GPUs of type KIND to those of N. */
+void import_node_gpus(struct import_node *n, unsigned kind, double count);
+/* One more for T. */
+void import_count(struct import_tally *t, const char *name, double gpu_seconds);
 enum auc_code import_add_profile(struct import *im, const struct import_profile *p,
 				 struct auc_err *err);
 /* Index of a name, which is added if it is new. AUC_ENOMEM. */
@@ -207,9 +280,16 @@ enum auc_code import_name(struct import_names *names, const char *name, unsigned
 			  struct auc_err *err);
 /* The same if it is there. */
 bool import_find(const struct import_names *names, const char *name, unsigned *index);
-/* The same for a GPU type: its name becomes one of TRES and types. AUC_EINVAL: no such name, or too
- * many of them. */
+/* The same for a GPU type. Slurm's accounting writes types in small letters whatever slurm.conf
+ * says, so that names that differ only in that are one type, written as it was first. AUC_EINVAL:
+ * no such name, or too many of them. */
 enum auc_code import_kind(struct import *im, const char *name, unsigned *kind, struct auc_err *err);
+/* The same for the list of the profiles. */
+enum auc_code import_profile_kind(struct import *im, const char *name, unsigned *kind,
+				  struct auc_err *err);
+/* Writes into LABEL the name of a type of GPUs as scenarios may have it, in types and, after
+ * "gpu:", in TRES: a long one is shortened. */
+void import_kind_label(const struct import *im, unsigned kind, char label[AUC_NAME_MAX]);
 /* True for what may be a job's id: printable ASCII without blanks, not too long. */
 bool import_id_valid(const char *id);
 
@@ -226,18 +306,23 @@ enum auc_code import_read_trace(struct import *im, struct import_text *t, struct
 /* Lines of "scontrol -o show node". */
 enum auc_code import_read_scontrol(struct import *im, struct import_text *t, struct auc_err *err);
 
-/* A state of Slurm ("CANCELLED by 1000"). */
-enum import_state import_slurm_state(const char *state);
+/* Sets the state of R, and whether it may run again, from one of Slurm's ("CANCELLED by 1000").
+ * False: it is none. */
+bool import_slurm_state(const char *text, struct import_record *r);
 /* The first name of a list of hosts ("edge[3-5,7],cloud1": edge3) into NAME of AUC_NAME_MAX; ""
  * where there is none. */
 void import_first_host(const char *hosts, char *name);
-/* One TRES of a job ("gres/gpu", "gres/gpu:v100") with its count, for import_gpus_done(). */
+/* One TRES of a job ("gres/gpu", "gres/gpu:v100") with its count, for import_tres_done(). */
 struct import_tres {
-	double all, typed, most;
-	uint32_t kinds; /* the one with the most */
+	double all, typed;
+	uint64_t kinds;
 };
 enum auc_code import_tres_add(struct import *im, struct import_tres *t, const char *name,
 			      double count, struct auc_err *err);
+/* What they say of a record. */
+void import_tres_done(const struct import_tres *t, struct import_record *r);
+/* True for a time that Slurm means as one: not 0, and none of its numbers for "not set". */
+bool import_time_known(double time);
 /* A date and time as Slurm prints them, local or in Unix time. False: it is none. */
 bool import_slurm_time(const char *text, double *time, bool *odd);
 
@@ -277,7 +362,20 @@ enum {
 	IMPORT_PARAMETERS
 };
 
-/* Chooses what is in the window and writes it. */
+/* Chooses what is in the window and writes it. No job in it: AUC_EINVAL with the reason. */
 enum auc_code import_scenario(struct import *im, FILE *report, struct auc_err *err);
+
+/* What was chosen, for the report. */
+struct import_summary {
+	unsigned servers;
+	double gpus, gpu_seconds; /* of the servers; of the jobs */
+	double slots, slot_seconds;
+	double last;         /* slot of the last arrival */
+	unsigned long early; /* jobs that the slots end before */
+};
+/* Says what became of the records and nodes. */
+void import_report(const struct import *im, const struct import_summary *s, FILE *report);
+/* AUC_EINVAL: why no job is imported. */
+enum auc_code import_none(const struct import *im, struct auc_err *err);
 
 #endif

@@ -8,20 +8,31 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
+
+#include <xxhash.h>
 
 #include "input/conf.h"
 #include "auctionsim/import/import-private.h"
 #include "base/num.h"
 #include "base/list.h"
 
-#define SHORTEST 1e-3 /* seconds: what took less did nothing */
+#define SHORTEST   1e-3 /* seconds: what took less did nothing */
+#define KIND_CHARS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._:/+-"
+#define REUSES     64 /* jobs with one id */
 
 static enum auc_code take_options(struct import *im, struct auc_err *err);
+static enum auc_code take_kinds(struct import *im, struct auc_err *err);
 static enum auc_code take_models(struct import *im, struct auc_err *err);
-static enum auc_code keep(struct import *im, const struct import_record *r, uint32_t kinds,
+static enum auc_code keep(struct import *im, const struct import_record *r, uint64_t kinds,
 			  struct auc_err *err);
+static enum auc_code find_run(struct import *im, const struct import_record *r,
+			      struct import_job **job, struct auc_err *err);
+static enum auc_code no_nodes(const struct import *im, const char *file, struct auc_err *err);
+static bool same_job(const struct import_job *j, const struct import_record *r);
+static enum import_why why_not(struct import *im, const struct import_record *r);
 static unsigned marks_of(const struct import_record *r);
-static uint32_t node_kinds(const struct import *im, const char *name);
+static uint64_t node_kinds(const struct import *im, const char *name);
 static unsigned model_of(const struct import *im, const char *name, float *batch);
 static void *grow(void *list, unsigned n, unsigned *alloc, size_t size, struct auc_err *err);
 static void clear(struct import *im);
@@ -68,10 +79,8 @@ enum auc_code import_make(const struct import_options *o, const struct auc_conf 
 	/* Nodes before jobs: they know the types of GPUs that a log of Slurm may leave out. */
 	if (rc == AUC_OK)
 		rc = import_read_nodes(&im, nodes, err);
-	if (rc == AUC_OK && !im.nnodes)
-		rc = auc_err_set(err, AUC_EINVAL, "%.200s: expected a node%s, found none",
-				 nodes->name,
-				 conf ? " in a partition that auction.conf sells" : "");
+	if (rc == AUC_OK && im.nnodes == im.counts.out_nodes.n)
+		rc = no_nodes(&im, nodes->name, err);
 	if (rc == AUC_OK)
 		rc = import_read_jobs(&im, jobs, err);
 	if (rc == AUC_OK)
@@ -85,32 +94,38 @@ void import_print_help(FILE *out)
 	gen_print_help(&import_setting, out);
 }
 
+/* AUC_EINVAL: why no node of FILE is a server. */
+static enum auc_code no_nodes(const struct import *im, const char *file, struct auc_err *err)
+{
+	const struct import_counts *c = &im->counts;
+
+	if (c->odd_nodes.n)
+		return auc_err_set(err, AUC_EINVAL, "%s", c->odd_node.text);
+	if (c->out_nodes.n)
+		return auc_err_set(err, AUC_EINVAL,
+				   "%.200s: expected a node that is up, found %lu that are down or "
+				   "drained, the first %s",
+				   file, c->out_nodes.n, c->out_nodes.first);
+	return auc_err_set(err, AUC_EINVAL, "%.200s: expected a node%s, found none", file,
+			   im->conf ? " in a partition that auction.conf sells" : "");
+}
+
 enum auc_code import_add(struct import *im, const struct import_record *r, struct auc_err *err)
 {
-	bool completed = im->g.values[IMPORT_STATES].low == 2;
-	bool ended = im->g.values[IMPORT_STATES].low >= 1;
-	struct import_counts *c = &im->counts;
-	uint32_t kinds = r->kinds;
+	double seconds = r->duration;
+	enum import_why why = why_not(im, r);
+	uint64_t kinds = r->kinds;
 
-	c->read++;
-	if (im->o->queue && strcmp(im->o->queue, r->queue) != 0) {
-		c->other_queue++;
+	if (seconds < 0)
+		seconds = r->start >= 0 ? fmax(0, r->end - r->start) : 0;
+	if (why == IMPORT_ODD) {
+		import_add_odd(im, r->id, r->gpus * seconds, &r->fault);
 		return AUC_OK;
 	}
-	if (r->state == IMPORT_PENDING || r->duration < 0) {
-		c->pending++;
-		return AUC_OK;
-	}
-	if (!(r->gpus > 0)) {
-		c->no_gpu++;
-		return AUC_OK;
-	}
-	if (r->duration < SHORTEST) {
-		c->zero++;
-		return AUC_OK;
-	}
-	if ((ended && r->state == IMPORT_RUNNING) || (completed && r->state != IMPORT_COMPLETED)) {
-		c->other_state++;
+	im->counts.read++;
+	im->counts.no_gres += !(r->gpus > 0);
+	if (why != IMPORT_WHYS) {
+		import_count(&im->counts.skipped[why], r->id, r->gpus * fmax(0, r->duration));
 		return AUC_OK;
 	}
 	if (!kinds)
@@ -120,10 +135,78 @@ enum auc_code import_add(struct import *im, const struct import_record *r, struc
 	return keep(im, r, kinds, err);
 }
 
+/* Why record R is not taken; IMPORT_WHYS: nothing is in the way. */
+static enum import_why why_not(struct import *im, const struct import_record *r)
+{
+	bool completed = im->g.values[IMPORT_STATES].low == 2;
+	bool ended = im->g.values[IMPORT_STATES].low >= 1;
+
+	if (im->o->queue && strcmp(im->o->queue, r->queue) != 0)
+		return IMPORT_OTHER_QUEUE;
+	if (r->fault.code)
+		return IMPORT_ODD;
+	if (r->state == IMPORT_PENDING || r->duration < 0)
+		return IMPORT_NEVER_STARTED;
+	if (!(r->gpus > 0))
+		return IMPORT_NO_GPU;
+	if (r->duration < SHORTEST)
+		return IMPORT_ZERO;
+	if ((ended && r->state == IMPORT_RUNNING) || (completed && r->state != IMPORT_COMPLETED))
+		return IMPORT_OTHER_STATE;
+	return r->mixed ? IMPORT_MIXED : IMPORT_WHYS;
+}
+
+void import_add_odd(struct import *im, const char *id, double gpu_seconds,
+		    const struct auc_err *fault)
+{
+	struct import_counts *c = &im->counts;
+
+	c->read++;
+	if (!c->odd.code)
+		c->odd = *fault;
+	c->odd_time += !(gpu_seconds > 0);
+	import_count(&c->skipped[IMPORT_ODD], id, gpu_seconds);
+}
+
+void import_add_odd_node(struct import *im, const struct import_node *n,
+			 const struct auc_err *fault)
+{
+	double gpus = 0;
+	unsigned i;
+
+	if (!im->counts.odd_node.code)
+		im->counts.odd_node = *fault;
+	for (i = 0; i < n->ngpus; i++)
+		gpus += n->gpus[i].count;
+	import_count(&im->counts.odd_nodes, n->name, gpus);
+}
+
+void import_count(struct import_tally *t, const char *name, double gpu_seconds)
+{
+	size_t i;
+
+	for (i = 0; !t->n && name[i] && i + 1 < sizeof(t->first); i++)
+		t->first[i] = isgraph((unsigned char)name[i]) ? name[i] : '?';
+	t->n++;
+	t->gpu_seconds += gpu_seconds;
+}
+
+void import_node_gpus(struct import_node *n, unsigned kind, double count)
+{
+	unsigned i;
+
+	for (i = 0; i < n->ngpus && n->gpus[i].kind != kind; i++)
+		;
+	if (i == n->ngpus)
+		n->gpus[n->ngpus++] = (struct import_gpus){.kind = kind};
+	n->gpus[i].count += count;
+}
+
 enum auc_code import_add_node(struct import *im, const struct import_node *n, struct auc_err *err)
 {
 	struct import_node *list;
 	enum auc_code rc;
+	double gpus = 0;
 	unsigned index;
 
 	rc = import_name(&im->node_names, n->name, &index, err);
@@ -134,6 +217,11 @@ enum auc_code import_add_node(struct import *im, const struct import_node *n, st
 		return rc == AUC_OK ? AUC_ENOMEM : rc;
 	im->nodes = list;
 	im->nodes[im->nnodes++] = *n;
+	if (n->out) {
+		for (index = 0; index < n->ngpus; index++)
+			gpus += n->gpus[index].count;
+		import_count(&im->counts.out_nodes, n->name, gpus);
+	}
 	return AUC_OK;
 }
 
@@ -184,14 +272,43 @@ bool import_find(const struct import_names *names, const char *name, unsigned *i
 
 enum auc_code import_kind(struct import *im, const char *name, unsigned *kind, struct auc_err *err)
 {
-	if (!strcmp(name, "gpu")) /* no type */
+	char begin[AUC_NAME_MAX];
+
+	if (!strcasecmp(name, "gpu")) /* no type */
 		name = "";
-	/* Room for "gpu:" before it and a share after it. */
-	if (*name && (!auc_name_valid(name) || strlen(name) > AUC_NAME_MAX - 16))
+	/* A long one may be a name but for its length. */
+	snprintf(begin, sizeof(begin), "%s", name);
+	if (*name && (!auc_name_valid(begin) || strlen(name) >= IMPORT_KIND_BYTES ||
+		      strspn(name, KIND_CHARS) != strlen(name)))
 		return auc_err_set(err, AUC_EINVAL, "'%.80s' is no name of a type of GPUs", name);
-	if (!import_find(&im->kinds, name, kind) && im->kinds.n == IMPORT_KINDS_MAX)
+	for (*kind = 0; *kind < im->kinds.n; (*kind)++)
+		if (!strcasecmp(im->kinds.list[*kind], name))
+			return AUC_OK;
+	if (im->kinds.n == IMPORT_KINDS_MAX)
 		return auc_err_set(err, AUC_EINVAL, "more than %d types of GPUs", IMPORT_KINDS_MAX);
 	return import_name(&im->kinds, name, kind, err);
+}
+
+enum auc_code import_profile_kind(struct import *im, const char *name, unsigned *kind,
+				  struct auc_err *err)
+{
+	for (*kind = 0; *kind < im->profile_kinds.n; (*kind)++)
+		if (!strcasecmp(im->profile_kinds.list[*kind], name))
+			return AUC_OK;
+	return import_name(&im->profile_kinds, name, kind, err);
+}
+
+void import_kind_label(const struct import *im, unsigned kind, char label[AUC_NAME_MAX])
+{
+	const char *name = im->kinds.list[kind];
+	/* "gpu:" goes before it; without auction.conf types have their share after it. */
+	size_t len = strlen(name), most = AUC_NAME_MAX - 1 - (im->conf ? 4 : 7);
+
+	if (len <= most)
+		snprintf(label, AUC_NAME_MAX, "%s", name);
+	else
+		snprintf(label, AUC_NAME_MAX, "%.*s-%016llx", (int)most - 17, name,
+			 (unsigned long long)XXH3_64bits(name, len));
 }
 
 bool import_id_valid(const char *id)
@@ -207,16 +324,35 @@ bool import_id_valid(const char *id)
 /* What options and auction.conf say before anything is read. */
 static enum auc_code take_options(struct import *im, struct auc_err *err)
 {
-	enum auc_code rc = im->conf ? take_models(im, err) : AUC_OK;
+	enum auc_code rc = im->conf ? take_kinds(im, err) : AUC_OK;
 	unsigned kind;
 
+	if (rc == AUC_OK && im->conf)
+		rc = take_models(im, err);
 	if (rc != AUC_OK || !im->o->type)
 		return rc;
 	rc = import_kind(im, im->o->type, &kind, err);
 	if (rc == AUC_OK)
-		im->default_kinds = UINT32_C(1) << kind;
+		im->default_kinds = UINT64_C(1) << kind;
 	else
 		auc_err_prefix(err, "--type");
+	return rc;
+}
+
+/* GPU types are written as auction.conf has them. */
+static enum auc_code take_kinds(struct import *im, struct auc_err *err)
+{
+	const struct auc_conf_type *t;
+	enum auc_code rc = AUC_OK;
+	unsigned i, k, kind;
+
+	for (i = 0; i < im->conf->nworker_types + im->conf->nps_types; i++) {
+		t = i < im->conf->nworker_types ? &im->conf->worker_types[i]
+						: &im->conf->ps_types[i - im->conf->nworker_types];
+		for (k = 0; k < t->ntres && rc == AUC_OK; k++)
+			if (!strncmp(t->tres[k].name, "gpu:", 4))
+				rc = import_kind(im, t->tres[k].name + 4, &kind, err);
+	}
 	return rc;
 }
 
@@ -243,8 +379,8 @@ static enum auc_code take_models(struct import *im, struct auc_err *err)
 							    .gradient_mb = m->gradient_mb};
 				rc = import_name(&im->models, m->name, &p.model, err);
 				if (rc == AUC_OK)
-					rc = import_name(&im->profile_kinds, t->tres[k].name + 4,
-							 &p.kind, err);
+					rc = import_profile_kind(im, t->tres[k].name + 4, &p.kind,
+								 err);
 				if (rc == AUC_OK)
 					rc = import_add_profile(im, &p, err);
 			}
@@ -254,23 +390,22 @@ static enum auc_code take_models(struct import *im, struct auc_err *err)
 }
 
 /* Of several runs of a job of Slurm the last counts, from the first submission on. */
-static enum auc_code keep(struct import *im, const struct import_record *r, uint32_t kinds,
+static enum auc_code keep(struct import *im, const struct import_record *r, uint64_t kinds,
 			  struct auc_err *err)
 {
 	struct import_job *list, *job;
 	double submit = r->submit;
 	enum auc_code rc;
-	unsigned index;
 
-	rc = import_name(&im->ids, r->id, &index, err);
+	rc = find_run(im, r, &job, err);
 	if (rc != AUC_OK)
 		return rc;
-	if (index < im->njobs) {
-		if (im->unique_ids)
-			return auc_err_set(err, AUC_EEXIST, "job %s is there twice", r->id);
-		im->counts.earlier_runs++;
-		job = &im->jobs[index];
-		job->submit = submit = fmin(submit, job->submit);
+	if (job) {
+		submit = fmin(submit, job->submit);
+		import_count(&im->counts.skipped[IMPORT_EARLIER_RUN], r->id,
+			     r->start < job->start ? r->gpus * r->duration
+						   : job->gpus * job->duration);
+		job->submit = submit;
 		if (r->start < job->start)
 			return AUC_OK;
 	} else {
@@ -286,9 +421,53 @@ static enum auc_code keep(struct import *im, const struct import_record *r, uint
 				   .gpus = r->gpus,
 				   .deadline = r->deadline,
 				   .kinds = kinds,
+				   .again = r->again,
 				   .marks = marks_of(r)};
 	job->model = model_of(im, r->model, &job->batch);
 	return AUC_OK;
+}
+
+/*
+ * The job that R is another run of, or NULL and a name for a new one. Ids come again: of other
+ * clusters, and where Slurm begins to count again.
+ */
+static enum auc_code find_run(struct import *im, const struct import_record *r,
+			      struct import_job **job, struct auc_err *err)
+{
+	char name[3 * AUC_NAME_MAX], cluster[AUC_NAME_MAX + 1] = "";
+	unsigned before, id, k;
+	enum auc_code rc;
+
+	if (!*im->cluster)
+		snprintf(im->cluster, sizeof(im->cluster), "%s", r->cluster);
+	if (*r->cluster && strcmp(r->cluster, im->cluster) != 0)
+		snprintf(cluster, sizeof(cluster), "%.*s:", AUC_NAME_MAX - 1, r->cluster);
+	for (k = 1; k <= REUSES; k++) {
+		snprintf(name, sizeof(name), k > 1 ? "%s%s#%u" : "%s%s", cluster, r->id, k);
+		*job = NULL;
+		before = im->ids.n;
+		rc = import_name(&im->ids, name, &id, err);
+		if (rc != AUC_OK || id == before)
+			return rc;
+		if (im->unique_ids)
+			return auc_err_set(err, AUC_EEXIST, "job %s is there twice", r->id);
+		*job = &im->jobs[id];
+		if (same_job(*job, r))
+			return AUC_OK;
+	}
+	return AUC_OK; /* more is no use of ids: runs of the last */
+}
+
+/* One record of a job twice, as logs of two months have it; or the run before or after. */
+static bool same_job(const struct import_job *j, const struct import_record *r)
+{
+	double order = j->start - r->start;
+
+	if (!(order < 0 || order > 0))
+		order = j->start < 0 ? j->submit - r->submit : 0;
+	if (order < 0)
+		return j->again;
+	return order > 0 ? r->again : j->submit >= r->submit && j->submit <= r->submit;
 }
 
 static unsigned marks_of(const struct import_record *r)
@@ -300,14 +479,17 @@ static unsigned marks_of(const struct import_record *r)
 	       (unsigned)r->odd_time << IMPORT_ODD_TIME;
 }
 
-/* The types of GPUs of the node called NAME, if it has one type; else nobody knows. */
-static uint32_t node_kinds(const struct import *im, const char *name)
+/* The types of GPUs of the node called NAME: the job had one of them. */
+static uint64_t node_kinds(const struct import *im, const char *name)
 {
-	unsigned i;
+	uint64_t kinds = 0;
+	unsigned i, k;
 
-	if (!*name || !import_find(&im->node_names, name, &i) || im->nodes[i].ngpus != 1)
+	if (!*name || !import_find(&im->node_names, name, &i))
 		return 0;
-	return UINT32_C(1) << im->nodes[i].gpus[0].kind;
+	for (k = 0; k < im->nodes[i].ngpus; k++)
+		kinds |= UINT64_C(1) << im->nodes[i].gpus[k].kind;
+	return kinds;
 }
 
 /*

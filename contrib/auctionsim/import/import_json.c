@@ -35,9 +35,11 @@ static enum auc_code parse_piece(const struct import_text *t, const struct piece
 				 const char *path, struct json_object **o, struct auc_err *err);
 static enum auc_code read_job(struct import *im, struct import_text *t, struct json_object *o,
 			      unsigned long index, struct auc_err *err);
+static struct reader *next_part(struct reader *r, struct import_record *rec, size_t mark);
 static enum auc_code read_id(struct reader *r, struct json_object *o, struct import_record *rec,
 			     char *id, size_t size);
-static enum auc_code read_times(struct reader *r, struct json_object *o, struct import_record *rec);
+static void read_times(struct reader *r, struct json_object *o, struct import_record *rec);
+static void read_time(struct reader *r, struct json_object *o, const char *key, double *time);
 static enum auc_code read_state(struct reader *r, struct json_object *o, struct import_record *rec);
 static enum auc_code read_tres(struct import *im, struct reader *r, struct json_object *o,
 			       struct import_record *rec);
@@ -55,7 +57,11 @@ enum auc_code import_read_json(struct import *im, struct import_text *t, struct 
 	enum auc_code rc;
 
 	im->unix_time = true;
-	rc = read_top(im, t, &p, err);
+	do /* two months put together are two documents */
+		rc = read_top(im, t, &p, err);
+	while (rc == AUC_OK && import_peek(t) != EOF);
+	if (rc == AUC_OK)
+		rc = import_ended(t, err);
 	free(p.text);
 	return rc;
 }
@@ -65,7 +71,6 @@ static enum auc_code read_top(struct import *im, struct import_text *t, struct p
 			      struct auc_err *err)
 {
 	enum auc_code rc = expect(t, '{', "'{'", err);
-	struct json_object *o;
 	bool seen = false;
 	int c;
 
@@ -88,10 +93,6 @@ static enum auc_code read_top(struct import *im, struct import_text *t, struct p
 			rc = expect(t, ':', "':'", err);
 			if (rc == AUC_OK)
 				rc = read_piece(t, p, err);
-			if (rc == AUC_OK)
-				rc = parse_piece(t, p, "a value", &o, err);
-			if (rc == AUC_OK)
-				json_object_put(o);
 		}
 		if (rc != AUC_OK)
 			break;
@@ -100,10 +101,6 @@ static enum auc_code read_top(struct import *im, struct import_text *t, struct p
 		if (c != ',' && c != '}')
 			rc = import_expected(t, t->line, t->column, NULL, err, "',' or '}'");
 	}
-	if (rc == AUC_OK && import_peek(t) != EOF)
-		rc = import_expected(t, t->line, t->column, NULL, err, "nothing behind the end");
-	if (rc == AUC_OK)
-		rc = import_ended(t, err);
 	if (rc == AUC_OK && !seen)
 		rc = import_expected(t, t->line, t->column, NULL, err,
 				     "a key jobs, as sacct --json prints it");
@@ -113,8 +110,9 @@ static enum auc_code read_top(struct import *im, struct import_text *t, struct p
 static enum auc_code read_list(struct import *im, struct import_text *t, struct piece *p,
 			       struct auc_err *err)
 {
-	enum auc_code rc = expect(t, '[', "'[' behind jobs", err);
+	enum auc_code rc = expect(t, '[', "'[' after jobs", err);
 	unsigned long index = 0;
+	struct auc_err fault;
 	struct json_object *o;
 	char path[48];
 	int c = ',';
@@ -126,19 +124,26 @@ static enum auc_code read_list(struct import *im, struct import_text *t, struct 
 	while (rc == AUC_OK && c == ',') {
 		snprintf(path, sizeof(path), "$.jobs[%lu]", index);
 		rc = read_piece(t, p, err);
-		if (rc == AUC_OK)
-			rc = parse_piece(t, p, path, &o, err);
 		if (rc != AUC_OK)
 			break;
-		rc = read_job(im, t, o, index++, err);
-		json_object_put(o);
+		rc = parse_piece(t, p, path, &o, &fault);
+		if (rc == AUC_OK) {
+			rc = read_job(im, t, o, index, err);
+			json_object_put(o);
+		} else if (rc == AUC_EINVAL) {
+			import_add_odd(im, path, 0, &fault);
+			rc = AUC_OK;
+		} else {
+			auc_err_set(err, rc, "%s", fault.text);
+		}
+		index++;
 		if (rc != AUC_OK)
 			break;
 		c = import_peek(t);
 		import_get(t);
 		if (c != ',' && c != ']')
 			rc = import_expected(t, t->line, t->column, NULL, err,
-					     "',' or ']' behind %s", path);
+					     "',' or ']' after %s", path);
 	}
 	return rc;
 }
@@ -200,8 +205,7 @@ static enum auc_code keep_byte(struct import_text *t, struct piece *p, int c, st
 	char *grown;
 
 	if (!c)
-		return import_expected(t, t->line, t->column - 1, NULL, err,
-				       "text without a NUL byte");
+		c = '?';
 	if (p->len + 1 >= p->alloc) {
 		if (p->len >= VALUE_MAX)
 			return import_expected(t, p->line, 1, NULL, err,
@@ -226,49 +230,77 @@ static enum auc_code expect(struct import_text *t, int wanted, const char *what,
 	return AUC_OK;
 }
 
-/* Errors in it name where it begins in the file, and lines count from there. */
+/* Errors in it name where it begins in the file, and lines count from there. Users write job names
+ * in whatever encoding: what is not UTF-8 is read as question marks. */
 static enum auc_code parse_piece(const struct import_text *t, const struct piece *p,
 				 const char *path, struct json_object **o, struct auc_err *err)
 {
+	enum auc_code rc;
 	char name[160];
+	size_t i;
 
 	snprintf(name, sizeof(name), "%.80s: %s from line %lu on", t->name, path, p->line);
+	rc = document_parse(p->text, p->len, name, o, err);
+	if (rc != AUC_EINVAL)
+		return rc;
+	for (i = 0; i < p->len; i++)
+		if ((unsigned char)p->text[i] >= 0x80)
+			p->text[i] = '?';
 	return document_parse(p->text, p->len, name, o, err);
 }
 
+/* All of it is read even if something is wrong: the GPU time of what is skipped is told. */
 static enum auc_code read_job(struct import *im, struct import_text *t, struct json_object *o,
 			      unsigned long index, struct auc_err *err)
 {
-	struct import_record rec = {.submit = -1, .start = -1, .duration = -1, .deadline = -1};
+	struct import_record rec = {.id = "",
+				    .cluster = "",
+				    .submit = -1,
+				    .start = -1,
+				    .end = -1,
+				    .duration = -1,
+				    .deadline = -1,
+				    .model = "",
+				    .queue = ""};
+	const char *nodes = "";
 	char id[64], host[AUC_NAME_MAX];
-	const char *nodes;
 	enum auc_code rc;
 	struct reader r;
+	size_t mark;
 
-	reader_init(&r, t->name, NULL, err);
+	reader_init(&r, t->name, NULL, &rec.fault);
 	reader_enter_key(&r, "jobs");
 	reader_enter_index(&r, index);
-	if (!json_object_is_type(o, json_type_object))
-		return reader_expected(&r, o, "an object");
+	mark = r.len;
+	if (member(o, "job_state") && !member(o, "time"))
+		return import_expected(
+			t, t->line, t->column, NULL, err,
+			"the output of sacct --json, found that of squeue or scontrol");
+	snprintf(id, sizeof(id), "$.jobs[%lu]", index);
 	rec.id = id;
 	rec.node = host;
-	rc = read_id(&r, o, &rec, id, sizeof(id));
-	if (rc == AUC_OK)
-		rc = read_state(&r, o, &rec);
-	if (rc == AUC_OK)
-		rc = read_times(&r, o, &rec);
-	if (rc == AUC_OK)
-		rc = read_tres(im, &r, o, &rec);
-	if (rc == AUC_OK)
-		rc = text_of(&r, o, "nodes", &nodes);
-	if (rc == AUC_OK)
-		rc = text_of(&r, o, "partition", &rec.queue);
-	if (rc == AUC_OK)
-		rc = text_of(&r, o, "name", &rec.model);
-	if (rc != AUC_OK)
-		return rc;
+	if (!json_object_is_type(o, json_type_object))
+		reader_expected(&r, o, "an object");
+	read_id(next_part(&r, &rec, mark), o, &rec, id, sizeof(id));
+	read_state(next_part(&r, &rec, mark), o, &rec);
+	read_times(next_part(&r, &rec, mark), o, &rec);
+	rc = read_tres(im, next_part(&r, &rec, mark), o, &rec);
+	if (rc == AUC_ENOMEM)
+		return auc_err_set(err, rc, "%.200s: no memory", t->name);
+	text_of(next_part(&r, &rec, mark), o, "nodes", &nodes);
+	text_of(next_part(&r, &rec, mark), o, "partition", &rec.queue);
+	text_of(next_part(&r, &rec, mark), o, "name", &rec.model);
+	text_of(next_part(&r, &rec, mark), o, "cluster", &rec.cluster);
 	import_first_host(nodes, host);
 	return import_add(im, &rec, err);
+}
+
+/* Back at the job, or the part of it, that MARK stands for, whatever was wrong before. */
+static struct reader *next_part(struct reader *r, struct import_record *rec, size_t mark)
+{
+	reader_leave(r, mark);
+	r->err = import_fault(rec);
+	return r;
 }
 
 /* As sacct -P has it: 12, 12_3 or 12+1. */
@@ -301,38 +333,50 @@ static enum auc_code read_id(struct reader *r, struct json_object *o, struct imp
 		reader_leave(r, mark);
 		rec->het = lead > 0 && part >= 0;
 	}
+	if (rc != AUC_OK)
+		return rc;
 	if (rec->array || rec->het)
 		snprintf(id, size, "%.0f%c%.0f", lead, rec->array ? '_' : '+', part);
 	else
 		snprintf(id, size, "%.0f", job);
-	return rc;
+	return AUC_OK;
 }
 
-static enum auc_code read_times(struct reader *r, struct json_object *o, struct import_record *rec)
+static void read_times(struct reader *r, struct json_object *o, struct import_record *rec)
 {
 	struct json_object *v = member(o, "time");
-	size_t mark = reader_enter_key(r, "time");
 	double elapsed = -1;
-	enum auc_code rc;
+	size_t mark;
 
-	if (!json_object_is_type(v, json_type_object))
-		return reader_expected(r, v, "an object");
-	rc = number_of(r, v, "submission", &rec->submit);
-	if (rc == AUC_OK && rec->submit < 0)
-		return reader_expected(r, member(v, "submission"),
-				       "submission to be a time in seconds");
-	if (rc == AUC_OK)
-		rc = number_of(r, v, "start", &rec->start);
-	if (rc == AUC_OK)
-		rc = number_of(r, v, "suspended", &rec->suspended);
-	if (rc == AUC_OK)
-		rc = number_of(r, v, "elapsed", &elapsed);
-	if (rc == AUC_OK && elapsed < 0)
-		return reader_expected(r, member(v, "elapsed"), "elapsed to be a time in seconds");
-	if (rec->state != IMPORT_PENDING)
+	reader_enter_key(r, "time");
+	mark = r->len;
+	if (!json_object_is_type(v, json_type_object)) {
+		reader_expected(r, v, "an object");
+		return;
+	}
+	read_time(next_part(r, rec, mark), v, "submission", &rec->submit);
+	if (rec->submit < 0)
+		reader_expected(next_part(r, rec, mark), member(v, "submission"),
+				"submission to be a time in seconds since 1970");
+	read_time(next_part(r, rec, mark), v, "start", &rec->start);
+	read_time(next_part(r, rec, mark), v, "end", &rec->end);
+	number_of(next_part(r, rec, mark), v, "suspended", &rec->suspended);
+	number_of(next_part(r, rec, mark), v, "elapsed", &elapsed);
+	if (elapsed < 0 || elapsed > IMPORT_RUN_MAX)
+		reader_expected(next_part(r, rec, mark), member(v, "elapsed"),
+				"elapsed to be a time in seconds, at most %.0f days",
+				IMPORT_RUN_MAX / 86400);
+	else if (rec->state != IMPORT_PENDING)
 		rec->duration = elapsed;
-	reader_leave(r, mark);
-	return rc;
+}
+
+/* 0, and what else stands for none, leaves *TIME as it is. */
+static void read_time(struct reader *r, struct json_object *o, const char *key, double *time)
+{
+	double value = -1;
+
+	if (number_of(r, o, key, &value) == AUC_OK && import_time_known(value))
+		*time = value;
 }
 
 /*
@@ -352,8 +396,9 @@ static enum auc_code read_state(struct reader *r, struct json_object *o, struct 
 		word = list ? json_object_array_get_idx(v, i) : v;
 		if (!json_object_is_type(word, json_type_string))
 			return reader_expected(r, word, "a state of jobs");
-		if (i == 0 || !strcmp(json_object_get_string(word), "REQUEUED"))
-			rec->state = import_slurm_state(json_object_get_string(word));
+		if ((i == 0 || !strcmp(json_object_get_string(word), "REQUEUED")) &&
+		    !import_slurm_state(json_object_get_string(word), rec))
+			return reader_expected(r, word, "a state of jobs");
 	}
 	if (!n)
 		return reader_expected(r, v, "a state of jobs");
@@ -379,15 +424,14 @@ static enum auc_code read_tres(struct import *im, struct reader *r, struct json_
 	reader_enter_key(r, key);
 	rc = sum_tres(im, r, list, &sum);
 	reader_leave(r, mark);
-	rec->gpus = sum.all > sum.typed ? sum.all : sum.typed;
-	rec->kinds = sum.kinds;
+	import_tres_done(&sum, rec);
 	return rc;
 }
 
 static enum auc_code sum_tres(struct import *im, struct reader *r, struct json_object *list,
 			      struct import_tres *sum)
 {
-	char name[AUC_NAME_MAX + 8];
+	char name[IMPORT_KIND_BYTES + 16];
 	const char *type, *gres;
 	struct json_object *v;
 	enum auc_code rc;
@@ -407,13 +451,15 @@ static enum auc_code sum_tres(struct import *im, struct reader *r, struct json_o
 		if (!strcmp(type, "gres") && (!strcmp(gres, "gpu") || !strncmp(gres, "gpu:", 4))) {
 			count = 0;
 			rc = number_of(r, v, "count", &count);
-			if (rc == AUC_OK && (count < 0 || count > IMPORT_GPUS_MAX))
+			if (rc != AUC_OK)
+				return rc;
+			if (count < 0 || count > IMPORT_GPUS_MAX)
 				return reader_expected(r, member(v, "count"),
 						       "count to be a number up to %.0f",
 						       IMPORT_GPUS_MAX);
+			/* One that is cut is too long for a type. */
 			snprintf(name, sizeof(name), "gres/%s", gres);
-			if (rc == AUC_OK)
-				rc = import_tres_add(im, sum, name, count, NULL);
+			rc = import_tres_add(im, sum, name, count, NULL);
 			if (rc == AUC_EINVAL)
 				return reader_expected(r, member(v, "name"),
 						       "one of at most %d types of GPUs, named by "

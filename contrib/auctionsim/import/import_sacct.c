@@ -1,6 +1,6 @@
 /*
- * import_sacct.c - see import-private.h: the output of "sacct -P" and of "scontrol -o show node",
- * and how Slurm writes times, states, TRES and hosts.
+ * import_sacct.c - see import-private.h: the output of "sacct -P", and how Slurm writes times,
+ * states, TRES and hosts.
  */
 #include "config.h"
 
@@ -10,7 +10,6 @@
 #include <string.h>
 #include <time.h>
 
-#include "input/conf.h"
 #include "auctionsim/import/import-private.h"
 #include "base/num.h"
 #include "base/list.h"
@@ -29,6 +28,7 @@ enum {
 	NODE_LIST,
 	PARTITION,
 	JOB_NAME,
+	CLUSTER,
 	COLUMNS
 };
 
@@ -39,52 +39,61 @@ static const struct import_column columns[] = {
 	[SUSPENDED] = {"Suspended", false},  [STATE] = {"State", true},
 	[ALLOC_TRES] = {"AllocTRES", false}, [REQ_TRES] = {"ReqTRES", false},
 	[NODE_LIST] = {"NodeList", false},   [PARTITION] = {"Partition", false},
-	[JOB_NAME] = {"JobName", false},
+	[JOB_NAME] = {"JobName", false},     [CLUSTER] = {"Cluster", false},
 };
 
+/* What users write: sacct -P prints bars and ends of lines in them as they are. */
+static const char *const loose[] = {"JobName", "Comment",    "AdminComment", "SystemComment",
+				    "WorkDir", "SubmitLine", "Constraints",  "Reason",
+				    "Extra",   "Container",  "StdIn",        "StdOut",
+				    "StdErr",  NULL};
+
 static enum auc_code check_columns(const struct import_table *tb, struct auc_err *err);
-static enum auc_code read_line(struct import *im, const struct import_table *tb,
-			       struct auc_err *err);
+static enum auc_code read_record(struct import *im, const struct import_table *tb,
+				 struct auc_err *err);
 static enum auc_code read_time(const struct import_table *tb, unsigned column, double *time,
-			       bool *odd, struct auc_err *err);
+			       struct import_record *r);
 static enum auc_code read_elapsed(const struct import_table *tb, unsigned column, double *seconds,
-				  struct auc_err *err);
-static enum auc_code read_duration(const struct import_table *tb, struct import_record *r,
-				   double end, struct auc_err *err);
+				  struct import_record *r);
+static enum auc_code read_duration(const struct import_table *tb, struct import_record *r);
 static enum auc_code read_tres(struct import *im, const struct import_table *tb,
-			       struct import_record *r, struct auc_err *err);
+			       struct import_record *r);
+static enum auc_code sum_tres(struct import *im, const struct import_table *tb, unsigned column,
+			      char *list, struct import_record *r);
+static bool state_is(const char *name, const char *state, size_t len);
 static bool parse_elapsed(const char *text, double *seconds);
 static bool parse_zone(const char *text, bool *given, long *seconds);
 static unsigned digits(const char **p, unsigned n);
 static bool same_clock(const struct tm *a, const struct tm *b);
-static enum auc_code read_node(struct import *im, struct import_text *t, char *line,
-			       struct auc_err *err);
-static const char *word_of(char *line, const char *key, size_t *len);
-static enum auc_code read_amount(const struct import_text *t, char *line, const char *key,
-				 double max, double *value, struct auc_err *err);
-static enum auc_code read_gres(struct import *im, struct import_text *t, char *line,
-			       struct import_node *n, struct auc_err *err);
-static bool sold(const struct import *im, const char *partitions, size_t len,
-		 struct import_node *n);
-
 /* -- sacct -P -- */
 
 enum auc_code import_read_sacct(struct import *im, struct import_text *t, struct auc_err *err)
 {
-	struct import_table tb;
+	struct import_table tb = {.text = t,
+				  .separator = '|',
+				  .columns = columns,
+				  .ncolumns = COLUMNS,
+				  .loose = loose,
+				  .hint = ": name it in sacct --format (-o)"};
+	struct auc_err fault;
 	enum auc_code rc;
 	bool more = true;
 
 	im->unix_time = true;
-	rc = import_table_open(&tb, t, '|', columns, COLUMNS, err);
-	if (rc == AUC_OK)
-		rc = check_columns(&tb, err);
+	rc = import_table_open(&tb, err);
 	while (rc == AUC_OK) {
-		rc = import_table_next(&tb, &more, err);
+		rc = check_columns(&tb, err); /* of a later header, too */
+		fault.code = AUC_OK;
+		if (rc == AUC_OK)
+			rc = import_table_next(&tb, &more, &fault, err);
 		if (rc != AUC_OK || !more)
 			break;
-		rc = read_line(im, &tb, err);
+		if (fault.code)
+			import_add_odd(im, "?", 0, &fault);
+		else
+			rc = read_record(im, &tb, err);
 	}
+	im->counts.continued = tb.continued;
 	return rc;
 }
 
@@ -93,124 +102,143 @@ static enum auc_code check_columns(const struct import_table *tb, struct auc_err
 	if (!tb->at[ELAPSED] && !tb->at[ELAPSED_RAW] && (!tb->at[START] || !tb->at[END]))
 		return import_expected(tb->text, tb->text->at, 1, NULL, err,
 				       "a column Elapsed or ElapsedRaw, or both Start and End, in "
-				       "the header");
+				       "the header%s",
+				       tb->hint);
 	if (!tb->at[ALLOC_TRES] && !tb->at[REQ_TRES])
 		return import_expected(tb->text, tb->text->at, 1, NULL, err,
-				       "a column AllocTRES or ReqTRES in the header");
+				       "a column AllocTRES or ReqTRES in the header%s", tb->hint);
 	return AUC_OK;
 }
 
-static enum auc_code read_line(struct import *im, const struct import_table *tb,
-			       struct auc_err *err)
+/* All of it is read even if something is wrong: the GPU time of what is skipped is told. */
+static enum auc_code read_record(struct import *im, const struct import_table *tb,
+				 struct auc_err *err)
 {
 	struct import_record r = {.id = import_field(tb, JOB_ID),
+				  .cluster = import_field(tb, CLUSTER),
 				  .submit = -1,
 				  .start = -1,
+				  .end = -1,
 				  .duration = -1,
 				  .deadline = -1,
 				  .model = import_field(tb, JOB_NAME),
-				  .queue = import_field(tb, PARTITION),
-				  .state = import_slurm_state(import_field(tb, STATE))};
+				  .queue = import_field(tb, PARTITION)};
 	char host[AUC_NAME_MAX];
 	enum auc_code rc;
-	double end = -1;
 
 	if (strchr(r.id, '.')) {
 		im->counts.steps++;
 		return AUC_OK;
 	}
 	if (!import_id_valid(r.id))
-		return import_field_expected(tb, JOB_ID, err, "a job's id");
+		import_field_expected(tb, JOB_ID, import_fault(&r), "a job's id");
+	if (!import_slurm_state(import_field(tb, STATE), &r))
+		import_field_expected(tb, STATE, import_fault(&r), "a state of jobs");
 	import_first_host(import_field(tb, NODE_LIST), host);
 	r.node = host;
 	r.array = strchr(r.id, '_');
 	r.het = strchr(r.id, '+');
-	rc = read_time(tb, SUBMIT, &r.submit, &r.odd_time, err);
-	if (rc == AUC_OK && r.submit < 0)
-		rc = import_field_expected(tb, SUBMIT, err, "a date and time");
-	if (rc == AUC_OK)
-		rc = read_time(tb, START, &r.start, &r.odd_time, err);
-	if (rc == AUC_OK)
-		rc = read_time(tb, END, &end, &r.odd_time, err);
-	if (rc == AUC_OK)
-		rc = read_elapsed(tb, SUSPENDED, &r.suspended, err);
-	if (rc == AUC_OK)
-		rc = read_duration(tb, &r, end, err);
-	if (rc == AUC_OK)
-		rc = read_tres(im, tb, &r, err);
-	return rc == AUC_OK ? import_add(im, &r, err) : rc;
+	read_time(tb, SUBMIT, &r.submit, &r);
+	if (r.submit < 0)
+		import_field_expected(tb, SUBMIT, import_fault(&r), "a date and time");
+	read_time(tb, START, &r.start, &r);
+	read_time(tb, END, &r.end, &r);
+	read_elapsed(tb, SUSPENDED, &r.suspended, &r);
+	read_duration(tb, &r);
+	rc = read_tres(im, tb, &r);
+	if (rc == AUC_ENOMEM)
+		return auc_err_set(err, rc, "%.200s: no memory", tb->text->name);
+	return import_add(im, &r, err);
 }
 
 /* Unknown leaves *TIME as it is. */
 static enum auc_code read_time(const struct import_table *tb, unsigned column, double *time,
-			       bool *odd, struct auc_err *err)
+			       struct import_record *r)
 {
 	const char *text = import_field(tb, column);
+	double value;
 
-	if (!*text || !strcmp(text, "Unknown") || !strcmp(text, "None") ||
-	    import_slurm_time(text, time, odd))
+	if (!*text || !strcmp(text, "Unknown") || !strcmp(text, "None"))
 		return AUC_OK;
-	return import_field_expected(
-		tb, column, err, "a time as 2026-11-21T16:34:41, seconds since 1970 or Unknown");
+	if (!import_slurm_time(text, &value, &r->odd_time))
+		return import_field_expected(
+			tb, column, import_fault(r),
+			"a time as 2026-11-21T16:34:41, seconds since 1970 or Unknown");
+	if (import_time_known(value))
+		*time = value;
+	return AUC_OK;
 }
 
 static enum auc_code read_elapsed(const struct import_table *tb, unsigned column, double *seconds,
-				  struct auc_err *err)
+				  struct import_record *r)
 {
 	const char *text = import_field(tb, column);
 
-	if (!*text || !strcmp(text, "INVALID") || parse_elapsed(text, seconds))
+	if (!*text || parse_elapsed(text, seconds))
 		return AUC_OK;
-	return import_field_expected(tb, column, err, "a time span as [days-]hours:min:s");
+	return import_field_expected(tb, column, import_fault(r),
+				     "a time span as [days-]hours:min:s");
 }
 
 /* Elapsed is without the time a job was suspended, and knows no time zone. */
-static enum auc_code read_duration(const struct import_table *tb, struct import_record *r,
-				   double end, struct auc_err *err)
+static enum auc_code read_duration(const struct import_table *tb, struct import_record *r)
 {
 	enum auc_code rc;
 
 	if (r->state == IMPORT_PENDING)
 		return AUC_OK;
-	rc = import_field_number(tb, ELAPSED_RAW, 0, IMPORT_TIME_MAX, &r->duration, err);
+	rc = import_field_number(tb, ELAPSED_RAW, 0, IMPORT_RUN_MAX, &r->duration, import_fault(r));
 	if (rc == AUC_OK && r->duration < 0)
-		rc = read_elapsed(tb, ELAPSED, &r->duration, err);
-	if (rc == AUC_OK && r->duration < 0 && r->start >= 0 && end >= 0)
-		r->duration = fmax(0, end - r->start - r->suspended);
-	return rc;
+		rc = read_elapsed(tb, ELAPSED, &r->duration, r);
+	if (rc == AUC_OK && r->duration < 0 && r->start >= 0 && r->end >= 0)
+		r->duration = fmax(0, r->end - r->start - r->suspended);
+	if (rc != AUC_OK || r->duration <= IMPORT_RUN_MAX)
+		return rc;
+	r->duration = -1;
+	return import_field_expected(tb, ELAPSED, import_fault(r), "at most %.0f days",
+				     IMPORT_RUN_MAX / 86400);
 }
 
 /* "billing=8,cpu=8,gres/gpu:v100=2,gres/gpu=2,mem=16G,node=1" */
 static enum auc_code read_tres(struct import *im, const struct import_table *tb,
-			       struct import_record *r, struct auc_err *err)
+			       struct import_record *r)
 {
 	unsigned column = *import_field(tb, ALLOC_TRES) ? ALLOC_TRES : REQ_TRES;
-	char copy[2048], *save = NULL, *word, *value;
+	char *copy = strdup(import_field(tb, column));
+	enum auc_code rc = copy ? sum_tres(im, tb, column, copy, r) : AUC_ENOMEM;
+
+	free(copy);
+	return rc;
+}
+
+static enum auc_code sum_tres(struct import *im, const struct import_table *tb, unsigned column,
+			      char *list, struct import_record *r)
+{
 	struct import_tres sum = {0};
+	char *save = NULL, *word, *value;
 	enum auc_code rc = AUC_OK;
 	double count;
 
-	if (snprintf(copy, sizeof(copy), "%s", import_field(tb, column)) >= (int)sizeof(copy))
-		return import_field_expected(tb, column, err, "at most %zu bytes", sizeof(copy));
-	for (word = strtok_r(copy, ",", &save); word && rc == AUC_OK;
+	for (word = strtok_r(list, ",", &save); word && rc == AUC_OK;
 	     word = strtok_r(NULL, ",", &save)) {
 		value = strchr(word, '=');
 		if (!value)
-			return import_field_expected(tb, column, err, "TRES=COUNT,...");
+			return import_field_expected(tb, column, import_fault(r), "TRES=COUNT,...");
 		*value++ = '\0';
 		if (strcmp(word, "gres/gpu") != 0 && strncmp(word, "gres/gpu:", 9) != 0)
 			continue;
 		if (auc_parse_number(value, 0, IMPORT_GPUS_MAX, &count, "", NULL) != AUC_OK)
-			return import_field_expected(tb, column, err, "%.60s=COUNT of at most %.0f",
-						     word, IMPORT_GPUS_MAX);
-		rc = import_tres_add(im, &sum, word, count, err);
+			return import_field_expected(tb, column, import_fault(r),
+						     "%.60s=COUNT of at most %.0f", word,
+						     IMPORT_GPUS_MAX);
+		rc = import_tres_add(im, &sum, word, count, NULL);
 	}
-	r->gpus = fmax(sum.all, sum.typed);
-	r->kinds = sum.kinds;
-	if (rc == AUC_OK || rc == AUC_ENOMEM)
+	import_tres_done(&sum, r);
+	if (rc != AUC_EINVAL)
 		return rc;
-	return import_field_expected(tb, column, err, "at most %d types of GPUs, named by %s",
-				     IMPORT_KINDS_MAX, "letters, digits and ._:/+-");
+	return import_field_expected(tb, column, import_fault(r),
+				     "at most %d types of GPUs, named by %s", IMPORT_KINDS_MAX,
+				     "letters, digits and ._:/+-");
 }
 
 /* -- how Slurm writes it -- */
@@ -226,17 +254,22 @@ enum auc_code import_tres_add(struct import *im, struct import_tres *t, const ch
 		return AUC_OK;
 	}
 	rc = import_kind(im, name + 9, &kind, err);
-	if (rc != AUC_OK)
+	if (rc != AUC_OK || !(count > 0))
 		return rc;
 	t->typed += count;
-	if (count > t->most) {
-		t->most = count;
-		t->kinds = UINT32_C(1) << kind;
-	}
+	t->kinds |= UINT64_C(1) << kind;
 	return AUC_OK;
 }
 
-enum import_state import_slurm_state(const char *state)
+/* If some have a type that is accounted and others have none, the others are of another type. */
+void import_tres_done(const struct import_tres *t, struct import_record *r)
+{
+	r->gpus = fmax(t->all, t->typed);
+	r->kinds = t->kinds;
+	r->mixed = (t->kinds & (t->kinds - 1)) != 0 || (t->typed > 0 && t->all > t->typed);
+}
+
+bool import_slurm_state(const char *text, struct import_record *r)
 {
 	static const struct {
 		const char *name;
@@ -250,12 +283,25 @@ enum import_state import_slurm_state(const char *state)
 		{"REQUEUE_FED", IMPORT_PENDING},  {"RESV_DEL_HOLD", IMPORT_PENDING},
 		{"SPECIAL_EXIT", IMPORT_PENDING}, {"POWER_UP_NODE", IMPORT_PENDING},
 	};
-	size_t len = strcspn(state, " +"), i;
+	static const char *const run_again[] = {"REQUEUED", "NODE_FAIL", "PREEMPTED",
+						"RESIZING", "BOOT_FAIL", "REVOKED"};
+	size_t len = strcspn(text, " +"), i;
 
+	/* Others than these have ended: Slurm learns new ones. */
+	if (!len || strspn(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZ_") != len)
+		return false;
+	r->state = IMPORT_ENDED;
 	for (i = 0; i < sizeof(states) / sizeof(states[0]); i++)
-		if (strlen(states[i].name) == len && !strncmp(states[i].name, state, len))
-			return states[i].state;
-	return IMPORT_ENDED;
+		if (state_is(states[i].name, text, len))
+			r->state = states[i].state;
+	for (i = 0; i < sizeof(run_again) / sizeof(run_again[0]); i++)
+		r->again |= state_is(run_again[i], text, len);
+	return true;
+}
+
+static bool state_is(const char *name, const char *state, size_t len)
+{
+	return strlen(name) == len && !strncmp(name, state, len);
 }
 
 void import_first_host(const char *hosts, char *name)
@@ -281,6 +327,11 @@ void import_first_host(const char *hosts, char *name)
 	rest++;
 	memcpy(name + len + number, rest, strcspn(rest, ",["));
 	name[len + number + strcspn(rest, ",[")] = '\0';
+}
+
+bool import_time_known(double time)
+{
+	return time >= 366 * 86400.0 && time < 4102444800.0; /* 1971 to 2100 */
 }
 
 bool import_slurm_time(const char *text, double *seconds, bool *odd)
@@ -403,152 +454,4 @@ static bool parse_elapsed(const char *text, double *seconds)
 		value += part[i] * (n - i == 3 ? 3600 : n - i == 2 ? 60 : 1);
 	*seconds = value;
 	return true;
-}
-
-/* -- scontrol -o show node -- */
-
-enum auc_code import_read_scontrol(struct import *im, struct import_text *t, struct auc_err *err)
-{
-	enum auc_code rc;
-	char *line;
-
-	do {
-		rc = import_line(t, &line, err);
-		if (rc == AUC_OK && line)
-			rc = read_node(im, t, line, err);
-	} while (rc == AUC_OK && line);
-	return rc;
-}
-
-static enum auc_code read_node(struct import *im, struct import_text *t, char *line,
-			       struct auc_err *err)
-{
-	struct import_node n = {.cpus = -1, .mem_mb = -1};
-	const char *name, *partitions;
-	enum auc_code rc;
-	size_t len;
-
-	name = word_of(line, "NodeName=", &len);
-	if (name == line + strlen("NodeName=") && len < AUC_NAME_MAX)
-		memcpy(n.name, name, len);
-	if (!auc_name_valid(n.name))
-		return import_expected(t, t->at, 1, line, err, "NodeName=NAME");
-	rc = read_amount(t, line, "CPUTot=", 1e9, &n.cpus, err);
-	if (rc == AUC_OK) /* without what is set aside for the system */
-		rc = read_amount(t, line, "CPUEfctv=", 1e9, &n.cpus, err);
-	if (rc == AUC_OK)
-		rc = read_amount(t, line, "RealMemory=", 1e12, &n.mem_mb, err);
-	if (rc == AUC_OK)
-		rc = read_gres(im, t, line, &n, err);
-	if (rc != AUC_OK)
-		return rc;
-	partitions = word_of(line, "Partitions=", &len);
-	if (im->conf && !sold(im, partitions ? partitions : "", len, &n))
-		return AUC_OK;
-	rc = import_add_node(im, &n, err);
-	return rc == AUC_EEXIST ? import_expected(t, t->at, 1, n.name, err, "each node once") : rc;
-}
-
-/* What stands behind KEY, at the beginning of a word of LINE; NULL: it is not there. */
-static const char *word_of(char *line, const char *key, size_t *len)
-{
-	const char *p = line;
-
-	*len = 0;
-	while ((p = strstr(p, key)) && p != line && p[-1] != ' ')
-		p++;
-	if (!p)
-		return NULL;
-	p += strlen(key);
-	*len = strcspn(p, " ");
-	return p;
-}
-
-static enum auc_code read_amount(const struct import_text *t, char *line, const char *key,
-				 double max, double *value, struct auc_err *err)
-{
-	const char *p;
-	char word[40];
-	size_t len;
-
-	p = word_of(line, key, &len);
-	if (!p)
-		return AUC_OK;
-	snprintf(word, sizeof(word), "%.*s", (int)(len < 39 ? len : 39), p);
-	if (auc_parse_number(word, 1, max, value, "", NULL) == AUC_OK)
-		return AUC_OK;
-	return import_expected(t, t->at, (unsigned long)(p - line) + 1, word, err,
-			       "a number from 1 to %.15g behind %s", max, key);
-}
-
-/* "gpu:v100:4(S:0-1),shard:8"; a type and a count may be missing. */
-static enum auc_code read_gres(struct import *im, struct import_text *t, char *line,
-			       struct import_node *n, struct auc_err *err)
-{
-	char copy[1024], *word, *save = NULL, *paren, *count;
-	enum auc_code rc = AUC_OK;
-	struct import_gpus *g;
-	const char *p;
-	size_t len;
-
-	p = word_of(line, "Gres=", &len);
-	if (!p || snprintf(copy, sizeof(copy), "%.*s", (int)(len < 1023 ? len : 1023), p) <= 0)
-		return AUC_OK;
-	while ((paren = strchr(copy, '(')))
-		memset(paren, ',', strcspn(paren, ")") + (strchr(paren, ')') != NULL));
-	for (word = strtok_r(copy, ",", &save); word && rc == AUC_OK;
-	     word = strtok_r(NULL, ",", &save)) {
-		if (strcmp(word, "gpu") != 0 && strncmp(word, "gpu:", 4) != 0)
-			continue;
-		if (n->ngpus == sizeof(n->gpus) / sizeof(n->gpus[0]))
-			return import_expected(t, t->at, (unsigned long)(p - line) + 1, p, err,
-					       "at most %u types of GPUs on a node", n->ngpus);
-		g = &n->gpus[n->ngpus++];
-		g->count = 1;
-		word += word[3] == ':' ? 4 : 3;
-		count = strrchr(word, ':');
-		if (count && isdigit((unsigned char)count[1]))
-			*count++ = '\0';
-		else if (isdigit((unsigned char)*word) &&
-			 strspn(word, "0123456789") == strlen(word))
-			count = word;
-		else
-			count = NULL;
-		if (count &&
-		    (auc_parse_number(count, 0, IMPORT_GPUS_MAX, &g->count, "", NULL) != AUC_OK ||
-		     g->count != floor(g->count)))
-			return import_expected(t, t->at, (unsigned long)(p - line) + 1, count, err,
-					       "a whole number of GPUs behind Gres=");
-		rc = import_kind(im, count == word ? "" : word, &g->kind, err);
-		if (rc == AUC_EINVAL)
-			return import_expected(
-				t, t->at, (unsigned long)(p - line) + 1, word, err,
-				"one of at most %d types of GPUs behind Gres=", IMPORT_KINDS_MAX);
-	}
-	return rc;
-}
-
-/* Whether one of its partitions is sold; what that says of the node. */
-static bool sold(const struct import *im, const char *partitions, size_t len, struct import_node *n)
-{
-	const struct auc_conf_partition *partition;
-	const char *end = partitions + len;
-	char name[AUC_NAME_MAX];
-	size_t l;
-
-	for (; partitions < end; partitions += l + 1) {
-		for (l = 0; partitions + l < end && partitions[l] != ','; l++)
-			;
-		if (!l || l >= AUC_NAME_MAX)
-			continue;
-		memcpy(name, partitions, l);
-		name[l] = '\0';
-		partition = auc_conf_partition(im->conf, name);
-		if (!partition)
-			continue;
-		n->cloud = partition->cloud;
-		n->upload_seconds = partition->upload_seconds;
-		return true;
-	}
-	return false;
 }

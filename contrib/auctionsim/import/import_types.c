@@ -20,6 +20,8 @@ struct lean {
 	double cpus, mem_mb;
 };
 
+static enum auc_code make_labels(struct import_types *t, struct auc_err *err);
+static bool wanted(const struct import_types *t, unsigned kind);
 static enum auc_code choose_servers(struct import_types *t, struct auc_err *err);
 static void complete_nodes(struct import *im);
 static enum auc_code make_types(struct import_types *t, struct auc_err *err);
@@ -33,7 +35,7 @@ static enum auc_code take_type(struct import_types *t, const struct auc_conf_typ
 static void measure(struct import_types *t);
 static double fit(const struct import_types *t, const struct import_node *n,
 		  const struct import_type *type, const struct import_type *ps);
-static double amount_of(const struct import_node *n, const struct import_names *kinds,
+static double amount_of(const struct import_types *t, const struct import_node *n,
 			const char *tres);
 static double node_gpus(const struct import_node *n);
 static void add_tres(struct import_type *t, const char *name, double value);
@@ -48,6 +50,8 @@ enum auc_code import_types_make(struct import_types *t, struct import *im, struc
 	complete_nodes(im);
 	rc = choose_servers(t, err);
 	if (rc == AUC_OK)
+		rc = make_labels(t, err);
+	if (rc == AUC_OK)
 		rc = im->conf ? take_types(t, err) : make_types(t, err);
 	if (rc == AUC_OK)
 		measure(t);
@@ -59,6 +63,7 @@ void import_types_clear(struct import_types *t)
 	free(t->servers);
 	free(t->list);
 	free(t->ps);
+	free(t->labels);
 	memset(t, 0, sizeof(*t));
 }
 
@@ -105,6 +110,15 @@ const char *import_type_kind(const struct import_types *t, unsigned type)
 	return kind == IMPORT_ANY_KIND ? "" : t->im->kinds.list[kind];
 }
 
+unsigned import_types_tres(const struct import_types *t)
+{
+	unsigned kind, n = t->untyped ? 3 : 2;
+
+	for (kind = 0; kind < t->im->kinds.n; kind++)
+		n += wanted(t, kind) && *t->im->kinds.list[kind];
+	return n;
+}
+
 double import_types_gpus(const struct import_types *t)
 {
 	double gpus = 0;
@@ -140,6 +154,34 @@ bool import_types_write(const struct import_types *t)
 }
 
 /* -- servers -- */
+
+static enum auc_code make_labels(struct import_types *t, struct auc_err *err)
+{
+	uint64_t there = 0;
+	unsigned i, k;
+
+	t->labels = calloc(IMPORT_KINDS_MAX, sizeof(*t->labels));
+	if (!t->labels)
+		return auc_err_set(err, AUC_ENOMEM, "no memory for types");
+	for (i = 0; i < t->im->kinds.n; i++)
+		import_kind_label(t->im, i, t->labels[i]);
+	for (i = 0; i < t->nservers; i++)
+		for (k = 0; k < t->im->nodes[t->servers[i]].ngpus; k++)
+			there |= UINT64_C(1) << t->im->nodes[t->servers[i]].gpus[k].kind;
+	t->crowded = __builtin_popcountll(there) + 3 > AUC_TRES_MAX;
+	return AUC_OK;
+}
+
+/* Whether the scenario has KIND of GPUs. */
+static bool wanted(const struct import_types *t, unsigned kind)
+{
+	unsigned i;
+
+	for (i = 0; t->crowded && i < t->n; i++)
+		if (t->list[i].kind == kind && (t->list[i].used || t->im->conf))
+			return true;
+	return !t->crowded;
+}
 
 /* What a node file leaves out; a market counts in fractions that are not too small. */
 static void complete_nodes(struct import *im)
@@ -191,13 +233,13 @@ static enum auc_code choose_servers(struct import_types *t, struct auc_err *err)
 	if (!t->servers)
 		return auc_err_set(err, AUC_ENOMEM, "no memory for %u servers", im->nnodes);
 	for (i = 0; i < im->nnodes; i++)
-		t->servers[i] = i;
-	t->nservers = im->nnodes;
-	if (!want || want >= im->nnodes)
+		if (!im->nodes[i].out)
+			t->servers[t->nservers++] = i;
+	if (!want || want >= t->nservers)
 		return AUC_OK;
-	qsort_r(t->servers, im->nnodes, sizeof(*t->servers), compare_nodes, im->nodes);
+	qsort_r(t->servers, t->nservers, sizeof(*t->servers), compare_nodes, im->nodes);
 	for (i = 0; i < want; i++)
-		t->servers[i] = t->servers[(unsigned)((i + 0.5) * im->nnodes / want)];
+		t->servers[i] = t->servers[(unsigned)((i + 0.5) * t->nservers / want)];
 	t->nservers = want;
 	qsort(t->servers, want, sizeof(*t->servers), compare_index);
 	return AUC_OK;
@@ -247,18 +289,18 @@ static void make_type(struct import_types *t, unsigned kind, unsigned part, cons
 {
 	const struct value *v = t->im->g.values;
 	double share = part ? part / v[IMPORT_PARTS].low : 1, left = 1 - v[IMPORT_PS_ROOM].low;
-	const char *name = t->im->kinds.list[kind];
+	const char *name = t->labels[kind];
 	struct import_type *type = &t->list[t->n++];
 	char gpu[AUC_NAME_MAX];
 
-	snprintf(gpu, sizeof(gpu), "gpu%s%.50s", *name ? ":" : "", name);
+	snprintf(gpu, sizeof(gpu), "gpu%s%.59s", *name ? ":" : "", name);
 	*type = (struct import_type){
 		.kind = kind, .part = part, .gpus = share, .bandwidth = v[IMPORT_BANDWIDTH].low};
 	if (part)
-		snprintf(type->name, sizeof(type->name), "%.50s@%u/%.0f", *name ? name : "gpu",
-			 part, v[IMPORT_PARTS].low);
+		snprintf(type->name, sizeof(type->name), "%.56s@%u/%u", *name ? name : "gpu",
+			 part % 100, (unsigned)v[IMPORT_PARTS].low % 100);
 	else
-		snprintf(type->name, sizeof(type->name), "%.50s", *name ? name : "gpu");
+		snprintf(type->name, sizeof(type->name), "%s", *name ? name : "gpu");
 	add_tres(type, gpu, floor(share * 1e4) / 1e4);
 	add_tres(type, "cpu", floor(lean->cpus * left * share * 100) / 100);
 	add_tres(type, "mem", floor(lean->mem_mb * left * share));
@@ -308,6 +350,7 @@ static enum auc_code take_type(struct import_types *t, const struct auc_conf_typ
 			       bool worker, struct auc_err *err)
 {
 	struct import_type type = {.kind = IMPORT_ANY_KIND, .bandwidth = from->bandwidth_mbps};
+	char gpu[AUC_NAME_MAX];
 	enum auc_code rc = AUC_OK;
 	const char *name;
 	unsigned i;
@@ -315,9 +358,10 @@ static enum auc_code take_type(struct import_types *t, const struct auc_conf_typ
 	strcpy(type.name, from->name);
 	for (i = 0; i < from->ntres && rc == AUC_OK; i++) {
 		name = from->tres[i].name;
-		add_tres(&type, name, from->tres[i].value);
-		if (!strcmp(name, "cpu") || !strcmp(name, "mem"))
+		if (!strcmp(name, "cpu") || !strcmp(name, "mem")) {
+			add_tres(&type, name, from->tres[i].value);
 			continue;
+		}
 		if (strcmp(name, "gpu") != 0 && strncmp(name, "gpu:", 4) != 0)
 			return auc_err_set(err, AUC_EINVAL,
 					   "%.200s: type %s: TRES=%s: expected cpu, mem, gpu or "
@@ -327,6 +371,10 @@ static enum auc_code take_type(struct import_types *t, const struct auc_conf_typ
 		t->untyped |= !strcmp(name, "gpu");
 		if (name[3])
 			rc = import_kind(t->im, name + 4, &type.kind, err);
+		if (rc == AUC_OK && name[3])
+			snprintf(gpu, sizeof(gpu), "gpu:%.59s", t->labels[type.kind]);
+		if (rc == AUC_OK)
+			add_tres(&type, name[3] ? gpu : name, from->tres[i].value);
 	}
 	if (rc == AUC_OK && !worker)
 		t->ps[t->nps++] = type;
@@ -360,10 +408,10 @@ static double fit(const struct import_types *t, const struct import_node *n,
 	unsigned i, k;
 
 	for (k = 0; ps && k < ps->ntres; k++)
-		if (amount_of(n, &t->im->kinds, ps->tres[k].name) < ps->tres[k].value)
+		if (amount_of(t, n, ps->tres[k].name) < ps->tres[k].value)
 			return 0;
 	for (i = 0; i < type->ntres; i++) {
-		have = amount_of(n, &t->im->kinds, type->tres[i].name);
+		have = amount_of(t, n, type->tres[i].name);
 		for (k = 0; ps && k < ps->ntres; k++)
 			if (!strcmp(ps->tres[k].name, type->tres[i].name))
 				have -= ps->tres[k].value;
@@ -372,8 +420,7 @@ static double fit(const struct import_types *t, const struct import_node *n,
 	return most < INFINITY ? most : 0;
 }
 
-static double amount_of(const struct import_node *n, const struct import_names *kinds,
-			const char *tres)
+static double amount_of(const struct import_types *t, const struct import_node *n, const char *tres)
 {
 	unsigned i;
 
@@ -384,7 +431,7 @@ static double amount_of(const struct import_node *n, const struct import_names *
 	if (!strcmp(tres, "gpu"))
 		return node_gpus(n);
 	for (i = 0; i < n->ngpus; i++)
-		if (!strncmp(tres, "gpu:", 4) && !strcmp(kinds->list[n->gpus[i].kind], tres + 4))
+		if (!strncmp(tres, "gpu:", 4) && !strcmp(t->labels[n->gpus[i].kind], tres + 4))
 			return n->gpus[i].count;
 	return 0;
 }
@@ -434,10 +481,10 @@ static struct json_object *server_object(const struct import_types *t, const str
 	unsigned i;
 
 	for (i = 0; i < n->ngpus && ok; i++) {
-		kind = t->im->kinds.list[n->gpus[i].kind];
+		kind = t->labels[n->gpus[i].kind];
 		bare |= !*kind;
-		snprintf(name, sizeof(name), "gpu%s%.50s", *kind ? ":" : "", kind);
-		if (!json_object_object_get_ex(capacity, name, NULL))
+		snprintf(name, sizeof(name), "gpu%s%.59s", *kind ? ":" : "", kind);
+		if (wanted(t, n->gpus[i].kind))
 			ok = gen_add_number(capacity, name, n->gpus[i].count);
 	}
 	if (ok && t->untyped && !bare && n->ngpus)

@@ -35,6 +35,9 @@ struct import_types {
 	unsigned n, nps;
 	struct import_type *list, *ps;
 	bool untyped; /* a type wants "gpu", whatever its type */
+	bool crowded; /* servers have more types of GPUs than a scenario may: only those that jobs
+			 use are in it */
+	char (*labels)[AUC_NAME_MAX]; /* of the kinds of GPUs, see import_kind_label() */
 };
 
 /* Chooses servers, makes the types of them or takes those of auction.conf. Free with
@@ -52,6 +55,8 @@ unsigned import_types_of(const struct import_types *t, const struct import_job *
 unsigned import_types_workers(const struct import_types *t, unsigned type, double gpus);
 /* The name of a type's GPUs, "" if they have none. */
 const char *import_type_kind(const struct import_types *t, unsigned type);
+/* TRES that a scenario with the types that are used has; at most AUC_TRES_MAX are possible. */
+unsigned import_types_tres(const struct import_types *t);
 /* GPUs of all servers. */
 double import_types_gpus(const struct import_types *t);
 /* Prints the types (workers': those that are used) and the servers. False: no memory. */

@@ -9,6 +9,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "input/conf.h"
 #include "auctionsim/import/import-private.h"
@@ -42,7 +43,7 @@ static const struct parameter parameters[] = {
 			  false,
 			  true,
 			  NULL,
-			  "T; 0: until the last arrival and tail hours more"},
+			  "T; 0: until tail hours after the last arrival, and every job can end"},
 	[IMPORT_TAIL] = {"tail", {24, 24}, 0, 1e6, false, false, NULL, "hours, see slots"},
 	[IMPORT_SPEEDUP] = {"speedup",
 			    {1, 1},
@@ -224,6 +225,7 @@ static enum auc_code choose_window(struct window *w, struct auc_err *err);
 static enum auc_code read_bound(const struct import *im, const char *text, const char *what,
 				double *bound, struct auc_err *err);
 static void thin(struct window *w);
+static void skip(struct window *w, unsigned index, enum import_why why);
 static enum auc_code set_slots(struct window *w, struct auc_err *err);
 static void drop_impossible(struct window *w);
 static enum auc_code use_types(struct window *w, struct auc_err *err);
@@ -236,16 +238,18 @@ static const struct import_profile *find_profile(const struct import *im,
 static double gradient_of(const struct import *im, const struct import_job *j);
 static struct json_object *utility_object(struct window *w, const struct import_job *j);
 static struct json_object *upload_object(struct window *w);
+static const char *tres_name(const struct window *w, const char *tres, char name[AUC_NAME_MAX]);
 static struct json_object *prices_object(const struct window *w);
 static double slots_of(const struct window *w, double seconds);
 static uint64_t arrival_of(const struct window *w, const struct import_job *j);
 static double round_down(double value, int digits);
 static double rounded(double value, int digits);
-static void print_report(const struct window *w, FILE *report);
+static void summarise(const struct window *w, struct import_summary *s);
 
 enum auc_code import_scenario(struct import *im, FILE *report, struct auc_err *err)
 {
-	struct window w = {.im = im};
+	struct window w = {.im = im, .slots = (uint64_t)im->g.values[IMPORT_SLOTS].low};
+	struct import_summary summary;
 	enum auc_code rc;
 
 	w.slot_seconds = im->g.values[IMPORT_SLOT_SECONDS].low;
@@ -253,18 +257,24 @@ enum auc_code import_scenario(struct import *im, FILE *report, struct auc_err *e
 		w.slot_seconds = im->conf ? im->conf->slot_seconds : DEFAULT_SLOT_SECONDS;
 	rc = choose_window(&w, err);
 	if (rc == AUC_OK)
-		rc = set_slots(&w, err);
-	if (rc == AUC_OK)
 		rc = import_types_make(&w.types, im, err);
 	if (rc == AUC_OK) {
 		drop_impossible(&w);
 		thin(&w);
-		rc = use_types(&w, err);
+	}
+	if (rc == AUC_OK && !w.slots) {
+		rc = set_slots(&w, err);
+		if (rc == AUC_OK)
+			drop_impossible(&w);
 	}
 	if (rc == AUC_OK)
-		rc = write_scenario(&w, err);
-	if (rc == AUC_OK && report)
-		print_report(&w, report);
+		rc = use_types(&w, err);
+	if (rc == AUC_OK && report) {
+		summarise(&w, &summary);
+		import_report(im, &summary, report);
+	}
+	if (rc == AUC_OK)
+		rc = w.njobs ? write_scenario(&w, err) : import_none(im, err);
 	import_types_clear(&w.types);
 	free(w.jobs);
 	return rc;
@@ -309,7 +319,7 @@ static enum auc_code choose_window(struct window *w, struct auc_err *err)
 		if (im->jobs[i].submit >= w->from && im->jobs[i].submit < to)
 			w->jobs[w->njobs++] = i;
 		else
-			im->counts.outside++;
+			skip(w, i, IMPORT_OUTSIDE);
 	qsort_r(w->jobs, w->njobs, sizeof(*w->jobs), compare_submit, im->jobs);
 	return AUC_OK;
 }
@@ -343,33 +353,51 @@ static void thin(struct window *w)
 	for (i = 0; i < w->njobs; i++)
 		if (gen_uniform(&w->im->g) * (w->njobs - i) < want - kept)
 			w->jobs[kept++] = w->jobs[i];
-	w->im->counts.sampled_out += w->njobs - kept;
+		else
+			skip(w, w->jobs[i], IMPORT_NOT_DRAWN);
 	w->njobs = kept;
 }
 
+static void skip(struct window *w, unsigned index, enum import_why why)
+{
+	const struct import_job *j = &w->im->jobs[index];
+
+	import_count(&w->im->counts.skipped[why], w->im->ids.list[index], j->gpus * j->duration);
+}
+
+/* As many that each job could end, if it began as it came; some may be longer than any scenario. */
 static enum auc_code set_slots(struct window *w, struct auc_err *err)
 {
 	const struct value *v = w->im->g.values;
-	uint64_t last = 1;
+	const struct import_job *j = NULL;
+	uint64_t last = 1, end;
+	unsigned i;
 
-	w->slots = (uint64_t)v[IMPORT_SLOTS].low;
-	if (w->slots)
-		return AUC_OK;
-	if (w->njobs)
-		last = arrival_of(w, &w->im->jobs[w->jobs[w->njobs - 1]]);
-	w->slots = last + (uint64_t)slots_of(w, v[IMPORT_TAIL].low * 3600);
+	for (i = 0; i < w->njobs; i++) {
+		j = &w->im->jobs[w->jobs[i]];
+		last = arrival_of(w, j);
+		end = last + (uint64_t)(slots_of(w, j->duration) + v[IMPORT_UPLOAD].high);
+		if (end > w->slots && end <= AUC_SLOTS_MAX)
+			w->slots = end;
+	}
+	last += (uint64_t)slots_of(w, v[IMPORT_TAIL].low * 3600);
+	if (last > w->slots)
+		w->slots = last;
 	if (w->slots <= AUC_SLOTS_MAX)
 		return AUC_OK;
-	return auc_err_set(err, AUC_EINVAL,
-			   "slots: the log takes %llu slots of %.15g s, expected at most %d: set "
-			   "slots, slot_seconds, speedup or tail, or choose with --from and --to",
-			   (unsigned long long)w->slots, w->slot_seconds, AUC_SLOTS_MAX);
+	return auc_err_set(
+		err, AUC_EINVAL,
+		"slots: the log, from job %.60s to %.60s, takes %llu slots of %.15g s, "
+		"expected at most %d: set slots, slot_seconds, speedup or tail, or choose "
+		"with --from and --to",
+		w->im->ids.list[w->jobs[0]], w->im->ids.list[w->jobs[w->njobs - 1]],
+		(unsigned long long)w->slots, w->slot_seconds, AUC_SLOTS_MAX);
 }
 
-/* What no server can run, and what is longer than the horizon: no policy could do it. */
+/* What no server can run, and what is longer than the slots if they are set: no policy could do it.
+ */
 static void drop_impossible(struct window *w)
 {
-	struct import_counts *c = &w->im->counts;
 	unsigned list[AUC_TYPES_MAX], i, kept = 0;
 	const struct import_job *j;
 	bool small;
@@ -377,11 +405,11 @@ static void drop_impossible(struct window *w)
 	for (i = 0; i < w->njobs; i++) {
 		j = &w->im->jobs[w->jobs[i]];
 		if (!import_types_of(&w->types, j, list, &small))
-			*(small ? &c->too_many : &c->no_type) += 1;
-		else if (arrival_of(w, j) > w->slots)
-			c->outside++;
-		else if (slots_of(w, j->duration) > (double)w->slots)
-			c->too_long++;
+			skip(w, w->jobs[i], small ? IMPORT_TOO_MANY : IMPORT_NO_TYPE);
+		else if (w->slots && arrival_of(w, j) > w->slots)
+			skip(w, w->jobs[i], IMPORT_OUTSIDE);
+		else if (w->slots && slots_of(w, j->duration) > (double)w->slots)
+			skip(w, w->jobs[i], IMPORT_TOO_LONG);
 		else
 			w->jobs[kept++] = w->jobs[i];
 	}
@@ -405,6 +433,11 @@ static enum auc_code use_types(struct window *w, struct auc_err *err)
 			w->im->counts.marks[n] += j->marks >> n & 1;
 	}
 	w->im->counts.imported = w->njobs;
+	if (import_types_tres(&w->types) > AUC_TRES_MAX)
+		return auc_err_set(err, AUC_EINVAL,
+				   "the jobs use %u TRES, with each type of GPUs one, expected at "
+				   "most %d: choose jobs with --queue, or types with --conf",
+				   import_types_tres(&w->types), AUC_TRES_MAX);
 	if (used <= AUC_TYPES_MAX)
 		return AUC_OK;
 	return auc_err_set(err, AUC_EINVAL,
@@ -548,8 +581,10 @@ static const struct import_profile *find_profile(const struct import *im,
 	double distance, least = INFINITY, batch;
 	unsigned k;
 
-	if (j->model == IMPORT_NO_MODEL || !import_find(&im->profile_kinds, kind, &k))
+	if (j->model == IMPORT_NO_MODEL)
 		return NULL;
+	for (k = 0; k < im->profile_kinds.n && strcasecmp(im->profile_kinds.list[k], kind); k++)
+		;
 	for (p = im->profiles; p < im->profiles + im->nprofiles; p++) {
 		if (p->model != j->model || p->kind != k || !(p->steps_per_s > 0))
 			continue;
@@ -630,11 +665,23 @@ static struct json_object *upload_object(struct window *w)
 	return o;
 }
 
+/* How the scenario writes TRES of auction.conf: types of GPUs are the same in any letters. */
+static const char *tres_name(const struct window *w, const char *tres, char name[AUC_NAME_MAX])
+{
+	unsigned kind;
+
+	if (strncmp(tres, "gpu:", 4) != 0 || import_kind(w->im, tres + 4, &kind, NULL) != AUC_OK)
+		return tres;
+	snprintf(name, AUC_NAME_MAX, "gpu:%.59s", w->im->kinds.list[kind]);
+	return name;
+}
+
 /* NULL: the scenario says nothing about prices, so that they come from all its jobs. */
 static struct json_object *prices_object(const struct window *w)
 {
 	const struct auc_conf *conf = w->im->conf;
 	struct json_object *o, *eta;
+	char name[AUC_NAME_MAX];
 	bool ok;
 	unsigned i;
 
@@ -646,7 +693,7 @@ static struct json_object *prices_object(const struct window *w)
 	eta = json_object_new_object();
 	ok = o && eta && auc_json_add_text(o, "mode", "eta");
 	for (i = 0; i < conf->neta && ok; i++)
-		ok = gen_add_number(eta, conf->eta[i].name, conf->eta[i].value);
+		ok = gen_add_number(eta, tres_name(w, conf->eta[i].name, name), conf->eta[i].value);
 	ok = ok && auc_json_add(o, "eta", json_object_get(eta));
 	json_object_put(eta);
 	return gen_made(o, ok);
@@ -690,44 +737,20 @@ static double rounded(double value, int digits)
 
 /* -- what became of it -- */
 
-static void print_report(const struct window *w, FILE *report)
+static void summarise(const struct window *w, struct import_summary *s)
 {
-	const struct import_counts *c = &w->im->counts;
-	const struct {
-		unsigned long n;
-		const char *what;
-	} lines[] = {
-		{c->steps, "lines of job steps, passed over"},
-		{c->other_queue, "of other queues, skipped"},
-		{c->pending, "that never started, skipped"},
-		{c->no_gpu, "without GPU, skipped"},
-		{c->zero, "that ended as they began, skipped"},
-		{c->other_state, "in other states than wanted, skipped"},
-		{c->earlier_runs,
-		 "earlier or later runs of jobs that were requeued: the last counts"},
-		{c->outside, "outside the window, skipped"},
-		{c->sampled_out, "not drawn, skipped"},
-		{c->no_type, "for types of GPUs that no server has, skipped"},
-		{c->too_many, "for more GPUs than the servers have, skipped"},
-		{c->too_long, "longer than all slots, skipped"},
-		{c->marks[IMPORT_RAN], "taken that still ran, for as long as they had"},
-		{c->marks[IMPORT_NOT_COMPLETED],
-		 "taken that failed, were cancelled or ran out of time"},
-		{c->marks[IMPORT_SUSPENDED], "taken that were suspended, without that time"},
-		{c->marks[IMPORT_ARRAY], "taken of job arrays, each task a job"},
-		{c->marks[IMPORT_HET], "taken of heterogeneous jobs, each component a job"},
-		{c->marks[IMPORT_ODD_TIME],
-		 "taken with a time that local clocks show twice or never"},
-	};
-	double gpus = import_types_gpus(&w->types);
+	const struct import_job *j;
 	unsigned i;
 
-	fprintf(report, "%s: %lu jobs read, %lu imported\n", w->im->o->jobs, c->read, c->imported);
-	for (i = 0; i < sizeof(lines) / sizeof(lines[0]); i++)
-		if (lines[i].n)
-			fprintf(report, "  %8lu %s\n", lines[i].n, lines[i].what);
-	fprintf(report, "%s: %u servers taken, %.15g GPUs; %llu slots of %.15g s; load %.3f\n",
-		w->im->o->nodes, w->types.nservers, gpus, (unsigned long long)w->slots,
-		w->slot_seconds,
-		gpus > 0 ? w->gpu_seconds / (gpus * (double)w->slots * w->slot_seconds) : 0);
+	*s = (struct import_summary){.servers = w->types.nservers,
+				     .gpus = import_types_gpus(&w->types),
+				     .gpu_seconds = w->gpu_seconds,
+				     .slots = (double)w->slots,
+				     .slot_seconds = w->slot_seconds,
+				     .last = 1};
+	for (i = 0; i < w->njobs; i++) {
+		j = &w->im->jobs[w->jobs[i]];
+		s->last = fmax(s->last, (double)arrival_of(w, j));
+		s->early += (double)arrival_of(w, j) - 1 + slots_of(w, j->duration) > s->slots;
+	}
 }

@@ -1,0 +1,130 @@
+/* import_report.c - see import-private.h: what became of records and nodes. */
+#include "config.h"
+
+#include <string.h>
+
+#include "auctionsim/import/import-private.h"
+
+/* What a tally is of; lost: GPU time that the cluster gave and nobody asked to leave out. */
+static const struct {
+	const char *what;
+	bool lost;
+} whys[IMPORT_WHYS] = {
+	[IMPORT_ODD] = {"that cannot be read, skipped", true},
+	[IMPORT_OTHER_QUEUE] = {"of other queues, skipped", false},
+	[IMPORT_NEVER_STARTED] = {"that never started, skipped", false},
+	[IMPORT_NO_GPU] = {"without GPU, skipped", false},
+	[IMPORT_MIXED] = {"with GPUs of several types at once, skipped", true},
+	[IMPORT_ZERO] = {"that ended as they began, skipped", false},
+	[IMPORT_OTHER_STATE] = {"in other states than wanted, skipped", false},
+	[IMPORT_EARLIER_RUN] = {"earlier or later runs of jobs that were requeued: the last counts",
+				false},
+	[IMPORT_OUTSIDE] = {"outside the window, skipped", false},
+	[IMPORT_NOT_DRAWN] = {"not drawn, skipped", false},
+	[IMPORT_NO_TYPE] = {"for types of GPUs that no server has, skipped", true},
+	[IMPORT_TOO_MANY] = {"for more GPUs than the servers have, skipped", true},
+	[IMPORT_TOO_LONG] = {"longer than all slots, skipped", true},
+};
+
+static const char *const marks[IMPORT_MARKS] = {
+	[IMPORT_RAN] = "taken that still ran, for as long as they had",
+	[IMPORT_NOT_COMPLETED] = "taken that failed, were cancelled or ran out of time",
+	[IMPORT_SUSPENDED] = "taken that were suspended, without that time",
+	[IMPORT_ARRAY] = "taken of job arrays, each task a job",
+	[IMPORT_HET] = "taken of heterogeneous jobs, each component a job",
+	[IMPORT_ODD_TIME] = "taken with a time that local clocks show twice or never",
+};
+
+static void report_skipped(const struct import *im, double imported, FILE *report);
+static void report_nodes(const struct import *im, FILE *report);
+
+void import_report(const struct import *im, const struct import_summary *s, FILE *report)
+{
+	const struct import_counts *c = &im->counts;
+	unsigned i;
+
+	fprintf(report, "%s: %lu jobs read, %lu imported\n", im->o->jobs, c->read, c->imported);
+	if (c->steps)
+		fprintf(report, "  %8lu lines of job steps, passed over\n", c->steps);
+	if (c->continued)
+		fprintf(report, "  %8lu lines that go on with a text, passed over\n", c->continued);
+	report_skipped(im, s->gpu_seconds, report);
+	for (i = 0; i < IMPORT_MARKS; i++)
+		if (c->marks[i])
+			fprintf(report, "  %8lu %s\n", c->marks[i], marks[i]);
+	if (s->early)
+		fprintf(report, "  %8lu taken that the slots end before\n", s->early);
+	report_nodes(im, report);
+	fprintf(report,
+		"%s: %u servers taken, %.15g GPUs; %.15g slots of %.15g s, arrivals until %.15g; "
+		"load %.3f\n",
+		im->o->nodes, s->servers, s->gpus, s->slots, s->slot_seconds, s->last,
+		s->gpus > 0 ? s->gpu_seconds / (s->gpus * s->slots * s->slot_seconds) : 0);
+}
+
+static void report_skipped(const struct import *im, double imported, FILE *report)
+{
+	const struct import_tally *t = im->counts.skipped;
+	double lost = 0;
+	unsigned i;
+
+	for (i = 0; i < IMPORT_WHYS; i++) {
+		if (!t[i].n)
+			continue;
+		fprintf(report, "  %8lu %s", t[i].n, whys[i].what);
+		if (t[i].gpu_seconds > 0)
+			fprintf(report, ": %.1f GPU-hours", t[i].gpu_seconds / 3600);
+		if (i == IMPORT_ODD && im->counts.odd_time)
+			fprintf(report, "%s %lu of unknown GPU time",
+				t[i].gpu_seconds > 0 ? " and" : ":", im->counts.odd_time);
+		fprintf(report, "%s%.63s\n", t[i].n > 1 ? "; the first: " : ": job ", t[i].first);
+		if (i == IMPORT_ODD)
+			fprintf(report, "           %s\n", im->counts.odd.text);
+		lost += whys[i].lost ? t[i].gpu_seconds : 0;
+	}
+	fprintf(report, "  %8.1f GPU-hours imported", imported / 3600);
+	if (lost > 0)
+		fprintf(report, "; %.1f that cannot be, %.0f %% of all", lost / 3600,
+			100 * lost / (lost + imported));
+	fputs("\n", report);
+}
+
+static void report_nodes(const struct import *im, FILE *report)
+{
+	const struct import_counts *c = &im->counts;
+
+	if (c->odd_nodes.n)
+		fprintf(report,
+			"  %8lu nodes that cannot be read, skipped: %.15g GPUs\n           %s\n",
+			c->odd_nodes.n, c->odd_nodes.gpu_seconds, c->odd_node.text);
+	if (c->out_nodes.n)
+		fprintf(report,
+			"  %8lu nodes that are down, drained or the like, skipped: %.15g GPUs; "
+			"the first: %.63s\n",
+			c->out_nodes.n, c->out_nodes.gpu_seconds, c->out_nodes.first);
+}
+
+enum auc_code import_none(const struct import *im, struct auc_err *err)
+{
+	const struct import_counts *c = &im->counts;
+	unsigned i, most = 0;
+
+	if (im->unix_time && c->read && c->no_gres == c->read)
+		return auc_err_set(
+			err, AUC_EINVAL,
+			"%.160s: %lu jobs read, none imported: none has gres/gpu: Slurm "
+			"accounts for GPUs only if AccountingStorageTRES of slurm.conf names "
+			"gres/gpu",
+			im->o->jobs, c->read);
+	for (i = 1; i < IMPORT_WHYS; i++)
+		if (c->skipped[i].n > c->skipped[most].n)
+			most = i;
+	if (!c->skipped[most].n)
+		return auc_err_set(err, AUC_EINVAL, "%.160s: no job in it", im->o->jobs);
+	if (most == IMPORT_ODD)
+		return auc_err_set(err, AUC_EINVAL, "%.160s: %lu jobs read, none imported: %.300s",
+				   im->o->jobs, c->read, c->odd.text);
+	return auc_err_set(
+		err, AUC_EINVAL, "%.160s: %lu jobs read, none imported: %lu %s; the first: %.63s",
+		im->o->jobs, c->read, c->skipped[most].n, whys[most].what, c->skipped[most].first);
+}

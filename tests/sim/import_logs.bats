@@ -1,0 +1,210 @@
+#!/usr/bin/env bats
+# auctionsim import of logs as sites have them: what Slurm's tools print that no manual promises, records that are odd, and files of
+# another format than the one that was meant. import/odd/ holds small ones of each kind. AUCTIONSIM names the program.
+
+bats_require_minimum_version 1.5.0
+
+setup()
+{
+	sim=${AUCTIONSIM:-auctionsim}
+	out=$BATS_TEST_TMPDIR/s.json
+	export TZ=UTC
+	cd "$BATS_TEST_DIRNAME/import/odd"
+}
+
+# import STATUS LOG NODES WORD...
+import()
+{
+	local status=$1 log=$2 nodes=$3
+
+	shift 3
+	run "-$status" --separate-stderr "$sim" import -n "$nodes" "$log" -o "$out" slot_seconds=600 "$@"
+}
+
+# imported IDS LOG [NODES [WORD...]]: exactly these, and they can be sold
+imported()
+{
+	local ids=$1 log=$2 nodes=${3:-nodes}
+
+	shift 2
+	[ $# = 0 ] || shift
+	import 0 "$log" "$nodes" "$@"
+	[ "$(jq -r '[.jobs[].id] | sort | join(" ")' "$out")" = "$ids" ] || { echo "$log: $(jq -c '[.jobs[].id]' "$out")"; echo "$stderr"; false; }
+	[[ $stderr == *", $(wc -w <<< "$ids") imported"* ]]
+	"$sim" run -p dps --json "$out" > "$BATS_TEST_TMPDIR/result"
+	jq -e --argjson n "$(wc -w <<< "$ids")" '.totals.completed == $n' "$BATS_TEST_TMPDIR/result" || { echo "$log"; false; }
+}
+
+# says TEXT: in the report
+says()
+{
+	[[ $stderr == *"$1"* ]] || { echo "no '$1' in: $stderr"; false; }
+}
+
+# refused LOG NODES SENTENCE: exit code 1, no scenario, and the sentence in the error
+refused()
+{
+	rm -f "$out"
+	import 1 "$1" "$2"
+	[ ! -e "$out" ]
+	[[ $(tail -n 1 <<< "$stderr") == "auctionsim: "*"$3"* ]] || { echo "$stderr"; false; }
+}
+
+@test "types are the same in capitals and small letters, in the nodes' spelling or that of auction.conf" {
+	imported '1 2' capitals.sacct capitals.nodes
+	jq -e '[.worker_types[].name] == ["A100"] and all(.servers[]; .capacity["gpu:A100"] == 4)' "$out"
+	imported 1 capitals.json capitals.nodes
+	printf '%s\n' PartitionName=long Prices=given Eta=gpu:a100=20,cpu=1,mem=1.01 'WorkerType=big TRES=gpu:a100=1,cpu=4,mem=500' \
+		'PSType=ps TRES=cpu=1,mem=100' > "$BATS_TEST_TMPDIR/auction.conf"
+	sed 's/gpu:a100:4$/gpu:A100:4/' capitals.nodes > "$BATS_TEST_TMPDIR/nodes"
+	imported '1 2' capitals.sacct "$BATS_TEST_TMPDIR/nodes" -c "$BATS_TEST_TMPDIR/auction.conf"
+	jq -e '.worker_types[0].tres["gpu:a100"] == 1 and all(.servers[]; .capacity["gpu:a100"] == 4)' "$out"
+}
+
+@test "names of jobs hold bars and ends of lines, as the last column and inside" {
+	imported '1 2 3' bars.sacct
+	imported '1 2 3' bars-inside.sacct
+	imported '1 2' trailing-bar.sacct
+	imported '1 2 3' lines.sacct
+	says ' 2 lines that go on with a text, passed over'
+	imported '1 2 4' lines-inside.sacct
+	says ' 1 that cannot be read, skipped: 1 of unknown GPU time'
+	says 'line 6, column 1: expected 6 fields as in the header, found 2'
+}
+
+@test "names of types as long as Slurm has them stay apart" {
+	imported '1 2' long-type.sacct long-type.nodes
+	jq -e '([.worker_types[].name] | unique | length) == 2 and all(.worker_types[].name; length < 64)' "$out"
+	jq -e '[.servers[].capacity | keys[] | select(startswith("gpu:"))] | unique | length == 2' "$out"
+}
+
+@test "a node with more types than four" {
+	imported '1 2 3 4 5 6 7 9' profiles.sacct profiles.nodes
+	jq -e '.servers[0].capacity | ."gpu:h100_1g.10gb+me" == 2 and ."gpu:h100" == 1 and ."gpu:h100_7g.80gb" == 7' "$out"
+}
+
+@test "a job with GPUs of several types is skipped for that" {
+	imported '1 4' two-types.sacct two-types.nodes
+	says ' 2 with GPUs of several types at once, skipped: 5.0 GPU-hours; the first: 2'
+	says ' 4.0 GPU-hours imported; 5.0 that cannot be, 56 % of all'
+	imported 1 two-types.json two-types.nodes
+	says ' 1 with GPUs of several types at once, skipped: 2.0 GPU-hours: job 2'
+}
+
+@test "equal ids of two clusters, ids that come again, requeues and records that are there twice" {
+	imported '7 7_1 south:7 south:7_1' clusters.sacct
+	imported '7 8 south:7' clusters.json
+	imported '5 5#2 6 8' reused.sacct
+	says ' 2 earlier or later runs of jobs that were requeued'
+	jq -e '.jobs[] | select(.id == "8") | .epochs * .minibatches * (.worker_seconds.a100 + .ps_seconds.ps) | . > 3590 and . < 3610' "$out"
+}
+
+@test "one odd record is skipped and counted with its GPU time, and the first is named" {
+	local log
+
+	for log in one-*.sacct one-*.json; do
+		imported '1 3' "$log"
+		says ' 1 that cannot be read, skipped: '
+		[[ $stderr == *"skipped: 2.0 GPU-hours: job "* || $stderr == *"skipped: 1 of unknown GPU time: job "* ]]
+		[[ $stderr == *$'\n'"           $log: line 3, "* || $stderr == *$'\n'"           $log: \$.jobs[1]"* ]] || { echo "$stderr"; false; }
+	done
+	imported '1 3' one-minus.sacct
+	says ' 2.0 GPU-hours: job 2'
+	says "line 3, column 63: expected a time span as [days-]hours:min:s as Elapsed, found '-00:00:16'"
+	imported '1 3' one-count.json
+	says '$.jobs[1].tres.allocated[0].count: expected a number, or an object with set and number, found "2"'
+	imported '1 3' one-submit0.json
+	says '$.jobs[1].time: expected submission to be a time in seconds since 1970, found 0'
+	imported '1 3' one-tres-null.json
+	says '$.jobs[1].tres.'
+	jq -c '.jobs[1:2] as $odd | .jobs = $odd' one-count.json > "$BATS_TEST_TMPDIR/log"
+	refused "$BATS_TEST_TMPDIR/log" nodes 'none imported: '
+	[[ $stderr == *'$.jobs[0].tres.allocated[0].count: expected a number, or an object with set and number, found "2"' ]]
+}
+
+@test "byte order marks, headers that come again, two documents, CRLF, other encodings" {
+	imported '1 2' mark.sacct
+	imported '1 2 3' header-again.sacct
+	imported '1 2' two-documents.json
+	imported '1 2' crlf.sacct
+	imported 1 latin1.sacct
+	imported 1 latin1.json
+	refused utf16.sacct nodes 'expected ASCII or UTF-8, found UTF-16: convert it with iconv'
+	{ printf '\xEF\xBB\xBF'; cat nodes; } > "$BATS_TEST_TMPDIR/nodes"
+	imported '1 2' crlf.sacct "$BATS_TEST_TMPDIR/nodes"
+}
+
+@test "jobs longer than the rest of the log: the slots are as many as they need, or the GPU time that is lost is told" {
+	imported '1 2' long-jobs.sacct
+	jq -e '.slots >= 6.5 * 144' "$out"
+	import 0 long-jobs.sacct nodes slots=144
+	says ' 1 longer than all slots, skipped: 312.0 GPU-hours: job 1'
+	says ' 2.0 GPU-hours imported; 312.0 that cannot be, 99 % of all'
+	import 0 endless.sacct nodes slot_seconds=300
+	says ' 1 longer than all slots, skipped: 2880.0 GPU-hours: job 1'
+	jq -e '.slots == 289' "$out"
+	import 0 reused.sacct nodes slots=75
+	says ' 1 taken that the slots end before'
+}
+
+@test "nodes that are down, drained or of the future are no servers; their types are known" {
+	imported '1 3' down.sacct down.nodes
+	jq -e '[.servers[].name] == ["n0", "n6", "n8"]' "$out"
+	says ' 7 nodes that are down, drained or the like, skipped: 28 GPUs; the first: n1'
+	says ' 1 for types of GPUs that no server has, skipped: 1.0 GPU-hours: job 2'
+	refused down.sacct all-down.nodes 'expected a node that is up, found 2 that are down or drained, the first n1'
+	imported '1 2 3' down.sacct one-odd.nodes
+	says ' 4 nodes that cannot be read, skipped: 8 GPUs'
+	says "one-odd.nodes: line 2, column 73: expected a number from 1 to 1000000000 after CPUTot=, found 'many'"
+}
+
+@test "no job imported is an error that says why" {
+	refused no-gres.sacct nodes 'none has gres/gpu: Slurm accounts for GPUs only if AccountingStorageTRES of slurm.conf names gres/gpu'
+	refused no-gres.json nodes 'AccountingStorageTRES'
+	refused other-types.sacct nodes '2 for types of GPUs that no server has, skipped; the first: 1'
+	refused empty.json nodes 'empty.json: no job in it'
+	run -1 --separate-stderr "$sim" import -n nodes --from=2027-01-01 crlf.sacct
+	[[ $stderr == *'none imported: 2 outside the window, skipped; the first: 1' ]]
+}
+
+@test "another format: the error names the option to use" {
+	refused without-P.sacct nodes 'use sacct -P (--parsable2)'
+	refused squeue.sacct nodes 'use sacct -P'
+	refused delimiter.sacct nodes 'without --delimiter'
+	refused without-header.sacct nodes 'use sacct without -n (--noheader)'
+	refused without-columns.sacct nodes 'expected a column Submit in the header: name it in sacct --format (-o)'
+	refused squeue.json nodes 'expected the output of sacct --json, found that of squeue or scontrol'
+	refused nodes nodes 'or the output of sacct -P or sacct --json'
+	refused crlf.sacct without-o.nodes 'use scontrol -o show node'
+	refused crlf.sacct json.nodes 'use scontrol -o show node, without --json'
+	refused crlf.sacct sinfo.nodes 'or the output of scontrol -o show node'
+	refused crlf.sacct crlf.sacct 'or the output of scontrol -o show node'
+}
+
+@test "inputs after public reports (AUCTION_CASES, else ../shared/cases)" {
+	local cases=${AUCTION_CASES:-$BATS_TEST_DIRNAME/../../../shared/cases}/import log ids
+
+	[ -r "$cases/README.md" ] || skip "no inputs"
+	while read -r log ids; do
+		nodes=$cases/nodes-v100.txt
+		[ ! -e "$cases/${log%.*}.nodes" ] || nodes=$cases/${log%.*}.nodes
+		imported "$ids" "$cases/$log" "$nodes"
+	done <<-'END2'
+		24-case.sacct 1
+		01-pipe-in-jobname.sacct 1 2 3
+		20-2.sacct 1
+		22-five-profiles.sacct 1
+		31.sacct 1
+		08-two-clusters.sacct 100 101 beta:100 beta:101
+		07-days.sacct 1
+		05-negative-elapsed.sacct 1
+		43-submit0.json 1
+		46-tres-null.json 1
+		62-header-repeated.sacct 1 2
+		50b-bom.sacct 1
+	END2
+	refused "$cases/46c-tres-count-str.json" "$cases/nodes-v100.txt" '$.jobs[0].tres.allocated[1].count: expected a number'
+	refused "$cases/09-without-P.sacct" "$cases/nodes-v100.txt" 'use sacct -P'
+	refused "$cases/01-pipe-in-jobname.sacct" "$cases/27-without-o.nodes" 'use scontrol -o show node'
+	refused "$cases/69-gres-not-tracked.sacct" "$cases/nodes-v100.txt" AccountingStorageTRES
+}
