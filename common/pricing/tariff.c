@@ -228,13 +228,15 @@ static void print_comparison(const struct auc_tariff_guard *g, char *to, size_t 
 	if (g->days > 1 && g->error > 0)
 		snprintf(error, sizeof(error), " (standard error %.6g)", g->error);
 	if (g->needed < 0)
-		snprintf(to, size, "; in %s those that learn gain %.6g, and may lose %.6g", in,
-			 g->gain, -g->needed);
+		snprintf(to, size,
+			 "; in %s learned prices would have gained %.6g; a loss of %.6g "
+			 "is allowed",
+			 in, g->gain, -g->needed);
 	else
 		snprintf(to, size,
-			 "; in %s those that learn gain %.6g%s, %s the %.6g that they must", in,
-			 g->gain, error, g->gain > g->needed ? "more than" : "not more than",
-			 g->needed);
+			 "; in %s learned prices would have gained %.6g%s; more than %.6g is "
+			 "required",
+			 in, g->gain, error, g->needed);
 }
 
 struct json_object *auc_tariff_event(const struct auc_tariff *t)

@@ -366,7 +366,10 @@ static char *read_file(const char *path)
 	size_t n = 0;
 
 	if (!f || fstat(fileno(f), &st)) {
-		fail("%s: %s", path, strerror(errno));
+		fail("%s: %s%s", path, strerror(errno),
+		     errno == EACCES ? "; users can read the one of PublicStatus in auction.conf, "
+				       "if the administrator has set that"
+				     : "");
 	} else if (!S_ISREG(st.st_mode) || st.st_size > FILE_MAX) {
 		fail("%s: not a status file", path);
 	} else if ((text = malloc((size_t)st.st_size + 1))) {

@@ -170,7 +170,7 @@ fill()
 	wait_until 60 test -e "$HOLD_DIR/nodes.asked"
 	[ "$(status .ready)" = true ]
 	sandbox stop slurmctld
-	log_has 'the agent does not end in 6 s and is left behind'
+	log_has 'the agent did not stop within 6 s and was abandoned'
 	closed_says 'stopped'
 	rm "$HOLD_DIR"/nodes*
 	sandbox start slurmctld

@@ -201,7 +201,7 @@ expect 'what was learned' 0 "kind|learned
 form|mixed
 factor|0.8
 moved|false
-why|learned (mixed x 0.8): replayed, the last 206 bids are worth 4000 with these, 3100 without prices, 3200 with the published, 3900 with flat and 4000 with learned ones; at most 4200.5; in a period those that learn gain 400 (standard error 150.5), more than the 91.25 that they must
+why|learned (mixed x 0.8): replayed, the last 206 bids are worth 4000 with these, 3100 without prices, 3200 with the published, 3900 with flat and 4000 with learned ones; at most 4200.5; in a period learned prices would have gained 400 (standard error 150.5); more than 91.25 is required
 gap|0.0477324
 chosen|1979-07-05T02:33:20
 periods|2

@@ -205,10 +205,10 @@ settled_as()
 	wait_until 30 test -e "$HOLD_NODES.asked"
 	began=$(date +%s)
 	start_ctl ctl1
-	wait_until 120 log_of_has ctl2 'the agent does not end in 6 s and is left behind'
+	wait_until 120 log_of_has ctl2 'the agent did not stop within 6 s and was abandoned'
 	wait_until 60 log_of_has ctl1 'another process has it open'
 	rm "$HOLD_NODES"
-	wait_until 60 log_of_has ctl2 'the agent that was left behind has ended'
+	wait_until 60 log_of_has ctl2 'the abandoned agent has ended'
 	wait_until 120 primary_open 3 "$began"
 	status_is .totals.sold 5
 	began=$(date +%s)

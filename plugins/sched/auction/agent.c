@@ -134,7 +134,8 @@ void auc_agent_stop(void)
 		return;
 	/* slurmctld answers no RPC any more. If it ends, everything committed is safe; if it gives
 	 * way to another one, that waits for the spool. */
-	slurm_error("sched/auction: the agent does not end in %d s and is left behind", STOP_WAIT);
+	slurm_error("sched/auction: the agent did not stop within %d s and was abandoned",
+		    STOP_WAIT);
 	auc_status_shut();
 	agent.is_late = !pthread_create(&agent.late, NULL, end_late, NULL);
 }
@@ -174,7 +175,7 @@ static void *end_late(void *arg)
 	(void)arg;
 	for (struct timespec until = stop_until(); !end_threads(&until); until = stop_until())
 		;
-	slurm_info("sched/auction: the agent that was left behind has ended");
+	slurm_info("sched/auction: the abandoned agent has ended");
 	return NULL;
 }
 
