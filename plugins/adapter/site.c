@@ -1,6 +1,7 @@
 /* site.c - see site.h. The only global state of the plugins lives here. */
 #include "config.h"
 
+#include <dlfcn.h>
 #include <limits.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -13,7 +14,7 @@
 #include "adapter/site.h"
 #include "adapter/slurm_compat.h"
 
-#define CONF_KEPT "auction.conf" /* in StateSaveLocation */
+#define CONF_KEPT "auction.conf" /* in StateSaveLocation and in the spool's directory */
 #define CONF_MAX  (1024 * 1024)  /* a larger file is not searched for partition names */
 #define NAMES_MAX 64
 
@@ -24,7 +25,9 @@ static struct {
 	unsigned users;
 	bool attached;
 	char gate[sizeof(((struct auc_err *)0)->text)]; /* "" is open */
-	char default_partition[AUC_NAME_MAX];
+	struct auc_partitions partitions;               /* of Slurm, as far as known */
+	/* slurmctld's own name of its default partition; NULL: it has no such variable. */
+	char *const *own_default;
 	char expected[AUC_SALE_ID_LEN];
 	char conf_path[PATH_MAX];
 	char state_dir[PATH_MAX];
@@ -36,15 +39,20 @@ static struct {
 	struct auc_err why; /* why there is no auction */
 	char names[NAMES_MAX][AUC_NAME_MAX];
 	unsigned nnames;
+	bool sold_known; /* what is sold is in one of the names */
 } site = {.conf = PTHREAD_RWLOCK_INITIALIZER, .lock = PTHREAD_MUTEX_INITIALIZER};
 
 static bool load_kept(struct auc_conf **conf);
-static void kept_path(char *path, size_t size);
+static void kept_path(const char *dir, char *path, size_t size);
 static enum auc_code load_conf(const char *path, struct auc_conf **conf, struct auc_err *err);
 static enum auc_code check_types(const struct auc_conf_type *types, unsigned n, const char *key,
 				 const char *path, struct auc_err *err);
+static void read_partitions(void);
 static void names_of_conf(const struct auc_conf *conf);
-static void names_of_broken_file(const char *path);
+static void names_without_conf(const char *path);
+static struct auc_conf *kept_in(const char *dir);
+static void names_of_broken_file(const char *path, char *spool_dir, size_t size);
+static void add_name(const char *name, size_t len);
 static int by_number(const void *a, const void *b);
 
 enum auc_code auc_site_get(uint32_t built, struct auc_err *err)
@@ -65,14 +73,19 @@ enum auc_code auc_site_get(uint32_t built, struct auc_err *err)
 	if (!first)
 		return AUC_OK;
 	auc_site_read_slurm_conf();
+	read_partitions();
+	site.own_default = (char *const *)dlsym(RTLD_DEFAULT, "default_part_name");
 	auc_site_gate("no scheduler of the auction runs: SchedulerType=sched/auction is needed");
 	pthread_rwlock_wrlock(&site.conf);
 	if (!load_conf(site.conf_path, &conf, &site.why) || load_kept(&conf)) {
 		names_of_conf(conf);
 		auc_auction_create(conf, &site.auction, &site.why);
 	} else {
-		names_of_broken_file(site.conf_path);
+		names_without_conf(site.conf_path);
 	}
+	if (!site.sold_known)
+		slurm_error("auction: nothing says what is sold: without a bid no job enters a "
+			    "partition with GPUs until auction.conf can be read");
 	if (!site.auction)
 		slurm_error("auction: %s", site.why.text);
 	else
@@ -95,6 +108,7 @@ bool auc_site_put(void)
 	auc_auction_destroy(site.auction);
 	site.auction = NULL;
 	site.nnames = 0;
+	site.sold_known = false;
 	auc_err_set(&site.why, AUC_ESTATE, "the auction has ended");
 	pthread_rwlock_unlock(&site.conf);
 	pthread_mutex_lock(&site.lock);
@@ -102,7 +116,7 @@ bool auc_site_put(void)
 	site.jobs = NULL;
 	site.njobs = 0;
 	site.jobs_known = false;
-	site.default_partition[0] = '\0';
+	auc_partitions_clear(&site.partitions);
 	pthread_mutex_unlock(&site.lock);
 	return true;
 }
@@ -142,12 +156,18 @@ void auc_site_gate(const char *reason)
 
 bool auc_site_is_ours(const char *partition, size_t len)
 {
-	bool ours = false;
+	bool ours = false, known;
 
 	pthread_rwlock_rdlock(&site.conf);
 	for (unsigned i = 0; i < site.nnames && !ours; i++)
 		ours = strlen(site.names[i]) == len && !memcmp(site.names[i], partition, len);
+	known = site.sold_known;
 	pthread_rwlock_unlock(&site.conf);
+	if (ours || known)
+		return ours;
+	pthread_mutex_lock(&site.lock);
+	ours = !auc_partitions_ordinary(&site.partitions, partition, len);
+	pthread_mutex_unlock(&site.lock);
 	return ours;
 }
 
@@ -158,25 +178,42 @@ void auc_site_partitions(char *buf, size_t size)
 	buf[0] = '\0';
 	pthread_rwlock_rdlock(&site.conf);
 	for (unsigned i = 0; i < site.nnames && n < size; i++)
-		n += (size_t)snprintf(buf + n, size - n, "%s%s", i ? ", " : "", site.names[i]);
+		n += (size_t)snprintf(buf + n, size - n, "%s%s", n ? ", " : "", site.names[i]);
+	if (!site.sold_known && n < size)
+		snprintf(buf + n, size - n,
+			 "%sall with GPUs, as long as auction.conf cannot be "
+			 "read",
+			 n ? ", " : "");
 	pthread_rwlock_unlock(&site.conf);
 }
 
-void auc_site_set_default_partition(const char *name)
+void auc_site_set_partitions(struct auc_partitions *partitions)
 {
+	struct auc_partitions old;
+
 	pthread_mutex_lock(&site.lock);
-	snprintf(site.default_partition, sizeof(site.default_partition), "%s", name);
+	old = site.partitions;
+	site.partitions = *partitions;
 	pthread_mutex_unlock(&site.lock);
+	memset(partitions, 0, sizeof(*partitions));
+	auc_partitions_clear(&old);
 }
 
+/*
+ * slurmctld's own variable is right at every moment. Whoever asks holds slurmctld's lock of its
+ * partitions, under which alone it changes.
+ */
 bool auc_site_default_is_ours(void)
 {
 	char name[AUC_NAME_MAX];
 
+	if (site.own_default)
+		return *site.own_default &&
+		       auc_site_is_ours(*site.own_default, strlen(*site.own_default));
 	pthread_mutex_lock(&site.lock);
-	memcpy(name, site.default_partition, sizeof(name));
+	memcpy(name, site.partitions.default_name, sizeof(name));
 	pthread_mutex_unlock(&site.lock);
-	return name[0] && auc_site_is_ours(name, strlen(name));
+	return !name[0] || auc_site_is_ours(name, strlen(name));
 }
 
 void auc_site_read_slurm_conf(void)
@@ -226,7 +263,7 @@ enum auc_code auc_site_reload(double now, struct auc_err *err)
 }
 
 /* Printed under the lock, written without it. */
-enum auc_code auc_site_keep(struct auc_err *err)
+enum auc_code auc_site_keep(const char *spool_dir, struct auc_err *err)
 {
 	char path[PATH_MAX], *text = NULL;
 	const struct auc_auction *a = auc_site_enter(err);
@@ -244,20 +281,19 @@ enum auc_code auc_site_keep(struct auc_err *err)
 	good = f && !ferror(f);
 	if (f && fclose(f))
 		good = false;
-	kept_path(path, sizeof(path));
-	code = good ? auc_file_replace(path, text, len, 0600, false, err)
+	kept_path(site.state_dir, path, sizeof(path));
+	code = good ? auc_file_replace(path, text, len, 0600, true, err)
 		    : auc_err_set(err, AUC_ENOMEM, "out of memory for %s", path);
+	kept_path(spool_dir, path, sizeof(path));
+	if (!code)
+		code = auc_file_replace(path, text, len, 0600, true, err);
 	free(text);
 	return code;
 }
 
 struct auc_conf *auc_site_kept(void)
 {
-	struct auc_conf *conf = NULL;
-	char path[PATH_MAX];
-
-	kept_path(path, sizeof(path));
-	return load_conf(path, &conf, NULL) ? NULL : conf;
+	return kept_in(site.state_dir);
 }
 
 void auc_site_attach(bool attached)
@@ -351,9 +387,18 @@ static bool load_kept(struct auc_conf **conf)
 	return true;
 }
 
-static void kept_path(char *path, size_t size)
+static void kept_path(const char *dir, char *path, size_t size)
 {
-	snprintf(path, size, "%.4000s/" CONF_KEPT, site.state_dir);
+	snprintf(path, size, "%.4000s/" CONF_KEPT, dir);
+}
+
+static struct auc_conf *kept_in(const char *dir)
+{
+	struct auc_conf *conf = NULL;
+	char path[PATH_MAX];
+
+	kept_path(dir, path, sizeof(path));
+	return load_conf(path, &conf, NULL) ? NULL : conf;
 }
 
 /* Loads a configuration and checks what only matters on Slurm. */
@@ -410,41 +455,85 @@ static enum auc_code check_types(const struct auc_conf_type *types, unsigned n, 
 	return AUC_OK;
 }
 
+/* What slurm.conf says of partitions, until the agent has asked slurmctld. */
+static void read_partitions(void)
+{
+	const char *file = slurm_conf.slurm_conf ? slurm_conf.slurm_conf : getenv("SLURM_CONF");
+	struct auc_partitions partitions = {0};
+	struct auc_err err;
+
+	if (auc_partitions_read(file ? file : "/etc/slurm/slurm.conf", &partitions, &err))
+		slurm_error("auction: partitions are not known yet: %s", err.text);
+	auc_site_set_partitions(&partitions);
+}
+
 static void names_of_conf(const struct auc_conf *conf)
 {
 	site.nnames = 0;
-	for (unsigned i = 0; i < conf->npartitions && i < NAMES_MAX; i++)
-		memcpy(site.names[site.nnames++], conf->partitions[i].name, AUC_NAME_MAX);
+	for (unsigned i = 0; i < conf->npartitions; i++)
+		add_name(conf->partitions[i].name, strlen(conf->partitions[i].name));
+	site.sold_known = true;
 }
 
 /*
- * The partitions of a file that does not parse, as well as they can be told: jobs must not slip
- * into windows that are sold while an administrator mends a typing error.
+ * There is no configuration: the last good one says what is sold, which is kept in two places. The
+ * broken file at PATH may name more: jobs must not slip into windows that are sold while an
+ * administrator corrects a typing error.
  */
-static void names_of_broken_file(const char *path)
+static void names_without_conf(const char *path)
 {
-	static const char key[] = "PartitionName=";
+	char spool_dir[PATH_MAX], usual[PATH_MAX];
+	struct auc_conf *kept = auc_site_kept();
+
+	snprintf(usual, sizeof(usual), "%.4000s/auction", site.state_dir);
+	names_of_broken_file(path, spool_dir, sizeof(spool_dir));
+	if (!kept && spool_dir[0])
+		kept = kept_in(spool_dir);
+	if (!kept)
+		kept = kept_in(usual);
+	site.sold_known = kept;
+	for (unsigned i = 0; kept && i < kept->npartitions; i++)
+		add_name(kept->partitions[i].name, strlen(kept->partitions[i].name));
+	auc_conf_free(kept);
+}
+
+/* Partitions and SpoolDir ("": none) of a file that does not parse, as well as they can be told. */
+static void names_of_broken_file(const char *path, char *spool_dir, size_t size)
+{
+	static const char partition[] = "PartitionName=", spool[] = "SpoolDir=";
 	FILE *f = fopen(path, "re");
 	char line[4096];
-	long size = 0;
+	long read = 0;
 
 	site.nnames = 0;
+	spool_dir[0] = '\0';
 	if (!f)
 		return;
-	while (site.nnames < NAMES_MAX && size < CONF_MAX && fgets(line, sizeof(line), f)) {
+	while (read < CONF_MAX && fgets(line, sizeof(line), f)) {
 		char *p = line + strspn(line, " \t");
-		size_t n;
+		bool is_spool = !strncasecmp(p, spool, sizeof(spool) - 1);
 
-		size += (long)strlen(line);
-		if (strncasecmp(p, key, sizeof(key) - 1))
+		read += (long)strlen(line);
+		if (!is_spool && strncasecmp(p, partition, sizeof(partition) - 1))
 			continue;
-		p += sizeof(key) - 1;
+		p = strchr(p, '=') + 1;
 		p += *p == '"';
-		n = strcspn(p, " \t\r\n#\"");
-		if (n && n < AUC_NAME_MAX)
-			snprintf(site.names[site.nnames++], AUC_NAME_MAX, "%.*s", (int)n, p);
+		if (is_spool)
+			snprintf(spool_dir, size, "%.*s", (int)strcspn(p, " \t\r\n#\""), p);
+		else
+			add_name(p, strcspn(p, " \t\r\n#\""));
 	}
 	fclose(f);
+}
+
+/* Once is enough. */
+static void add_name(const char *name, size_t len)
+{
+	for (unsigned i = 0; i < site.nnames; i++)
+		if (strlen(site.names[i]) == len && !memcmp(site.names[i], name, len))
+			return;
+	if (len && len < AUC_NAME_MAX && site.nnames < NAMES_MAX)
+		snprintf(site.names[site.nnames++], AUC_NAME_MAX, "%.*s", (int)len, name);
 }
 
 static int by_number(const void *a, const void *b)

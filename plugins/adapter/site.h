@@ -4,8 +4,9 @@
  *
  * Whichever plugin comes first creates it, from auction.conf in the directory of slurm.conf, or
  * from the file named by SchedulerParameters=auction_conf=PATH. If that file is broken there is no
- * auction until a reconfigure finds it mended; bids and jobs for the auction's partitions are
- * refused with the reason, every other job goes on.
+ * auction until a reconfigure finds it correct; bids and jobs for the auction's partitions are
+ * refused with the reason, every other job goes on. What the auction's partitions are is then known
+ * from the last good configuration. Where that is lost, too, each partition with GPUs is one.
  *
  * Bids are taken while the gate is open. sched/auction (the agent) opens it when nodes, spool and
  * Slurm's jobs agree.
@@ -18,6 +19,7 @@
 
 #include "auction/auction.h"
 #include "base/err.h"
+#include "adapter/partitions.h"
 
 /*
  * Counts a user of the site; the first one loads the configuration. BUILT is the user's
@@ -40,14 +42,19 @@ enum auc_code auc_site_open(struct auc_err *err);
 /* Closes the gate with a REASON, or opens it (NULL). */
 void auc_site_gate(const char *reason);
 
-/* True if PARTITION (one name of LEN bytes) is one of the auction's, also while the configuration
- * is broken. */
+/*
+ * True if a job needs a bid for PARTITION (one name of LEN bytes): it is one of the auction's, also
+ * while the configuration is broken; or nobody knows what is sold, and it has GPUs or is not known.
+ */
 bool auc_site_is_ours(const char *partition, size_t len);
-/* Their names, "edge, cloud", into BUF. */
+/* Their names, "edge, cloud", into BUF, for a message. */
 void auc_site_partitions(char *buf, size_t size);
-/* Name of Slurm's default partition, as the agent last saw it ("": unknown). */
-void auc_site_set_default_partition(const char *name);
-/* What a job that names no partition gets: true if that is one of ours. */
+/* Slurm's partitions, as the agent sees them; takes them over. */
+void auc_site_set_partitions(struct auc_partitions *partitions);
+/*
+ * What a job that names no partition gets: true if that is one of ours, or not known. Only under
+ * slurmctld's lock of its partitions, as in job_submit and job_modify.
+ */
 bool auc_site_default_is_ours(void);
 
 /* Takes note of the parts of slurm.conf we use; only in init and reconfigure, where slurmctld does
@@ -62,10 +69,11 @@ const char *auc_site_state_dir(void); /* StateSaveLocation */
 enum auc_code auc_site_reload(double now, struct auc_err *err);
 
 /*
- * Keeps the configuration in force in StateSaveLocation, where a slurmctld that reconfigures by
- * starting anew finds it if auction.conf is broken then. File I/O. AUC_EIO, AUC_ESTATE.
+ * Keeps the configuration in force in StateSaveLocation and in SPOOL_DIR: what is sold is known
+ * from there while auction.conf cannot be read, and a slurmctld that reconfigures by starting anew
+ * goes on with it. File I/O. AUC_EIO, AUC_ESTATE.
  */
-enum auc_code auc_site_keep(struct auc_err *err);
+enum auc_code auc_site_keep(const char *spool_dir, struct auc_err *err);
 /* The one that was kept last, to be freed; NULL: none. File I/O. */
 struct auc_conf *auc_site_kept(void);
 

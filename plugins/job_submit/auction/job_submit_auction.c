@@ -47,6 +47,7 @@ int job_modify(job_desc_msg_t *desc, struct job_record *job, uint32_t submit_uid
 
 enum where { ELSEWHERE, OURS, MIXED };
 
+static void check_order(const char *plugins);
 static int submit_with_receipt(const job_desc_msg_t *desc, uint32_t submit_uid, char **err_msg);
 static enum where partition_of(const job_desc_msg_t *desc);
 static int submit_bid(job_desc_msg_t *desc, const char *text, char **err_msg);
@@ -61,12 +62,25 @@ int init(void)
 {
 	struct auc_err err;
 
+	check_order(slurm_conf.job_submit_plugins);
 	/* Without a site every bid is refused with the reason; slurmctld itself goes on. */
 	if (auc_site_get(plugin_version, &err)) {
 		slurm_error("job_submit/auction: %s", err.text);
 		return SLURM_ERROR;
 	}
 	return SLURM_SUCCESS;
+}
+
+/* A plugin that comes later can put a job without a bid into a partition that is sold. */
+static void check_order(const char *plugins)
+{
+	const char *comma = plugins ? strrchr(plugins, ',') : NULL;
+	const char *last = comma ? comma + 1 : plugins;
+
+	if (last && strcmp(last, "auction") && strcmp(last, "job_submit/auction"))
+		slurm_error("auction: JobSubmitPlugins=%s: auction has to be the last: what comes "
+			    "after it can put jobs without a bid into partitions that are sold",
+			    plugins);
 }
 
 int fini(void)

@@ -69,6 +69,7 @@ static bool nodes_moved(const struct auc_agent *a);
 static bool said_new(const struct auc_agent *a, enum auc_rpc_stamp what);
 static bool load_nodes(struct auc_agent *a, double now, bool seldom, node_info_msg_t **nodes);
 static bool refresh_nodes(struct auc_agent *a, double now, bool force);
+static void see_partitions(struct auc_agent *a, const node_info_msg_t *nodes);
 static void see_missing(struct auc_agent *a);
 static void miss_nodes(struct auc_agent *a, const struct auc_err *err);
 static void list_up(struct auc_agent *a);
@@ -333,7 +334,7 @@ static void reload(struct auc_agent *a, double now)
 	a->calm_until = 0; /* the rules are others */
 	slurm_info("sched/auction: configuration reloaded%s%s", code ? ", but " : "",
 		   code ? err.text : "");
-	if (auc_site_keep(&err))
+	if (auc_site_keep(a->dir, &err))
 		auc_agent_complain(a, AUC_ERROR_COMMIT, &err);
 	if (a->spool_open) {
 		char dir[sizeof(a->dir)];
@@ -419,9 +420,8 @@ static bool refresh_nodes(struct auc_agent *a, double now, bool force)
 	if (took * NODES_SHARE > every)
 		a->next_nodes =
 			now + (took * NODES_SHARE < NODES_MAX ? took * NODES_SHARE : NODES_MAX);
-	for (uint32_t i = 0; i < partitions->record_count; i++)
-		if (partitions->partition_array[i].flags & PART_FLAG_DEFAULT)
-			auc_site_set_default_partition(partitions->partition_array[i].name);
+	if (seldom)
+		see_partitions(a, nodes);
 	see_missing(a);
 	code = auc_nodes_servers(auc_auction_conf(a->auction), nodes, partitions, &servers, &n,
 				 &err);
@@ -463,6 +463,18 @@ static bool take_servers(struct auc_agent *a, struct auc_server_spec *servers, u
 	else if (!same)
 		slurm_info("sched/auction: %u nodes are for sale", n);
 	return code == AUC_OK || code == AUC_EFULL;
+}
+
+/* Tells job_submit what partitions there are. */
+static void see_partitions(struct auc_agent *a, const node_info_msg_t *nodes)
+{
+	struct auc_partitions partitions;
+	struct auc_err err;
+
+	if (auc_partitions_see(nodes, a->partitions, &partitions, &err))
+		auc_agent_complain(a, AUC_ERROR_NODES, &err);
+	else
+		auc_site_set_partitions(&partitions);
 }
 
 /* Nothing of a partition that Slurm does not have is for sale: maybe one with a typing error. */
@@ -548,6 +560,7 @@ static void open_up(struct auc_agent *a, double now)
 {
 	struct auc_spool_report report = {0};
 	struct auc_sale_view *views;
+	node_info_msg_t *nodes;
 	enum auc_code code;
 	struct auc_err err;
 	unsigned n;
@@ -562,7 +575,7 @@ static void open_up(struct auc_agent *a, double now)
 	auc_site_leave();
 	/* To recover the state may take a while. */
 	write_status(a, now);
-	if (auc_site_keep(&err))
+	if (auc_site_keep(a->dir, &err))
 		auc_agent_complain(a, AUC_ERROR_COMMIT, &err);
 	if (!refresh_nodes(a, now, true)) {
 		auc_site_gate(a->unknown.text);
@@ -611,6 +624,11 @@ static void open_up(struct auc_agent *a, double now)
 	a->wait = 0;
 	return;
 closed:
+	/* What a job without a bid may enter depends on them. */
+	if (!a->auction && load_nodes(a, now, true, &nodes)) {
+		see_partitions(a, nodes);
+		slurm_free_node_info_msg(nodes);
+	}
 	auc_look_protect();
 	write_status(a, now);
 }

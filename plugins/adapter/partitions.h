@@ -1,0 +1,44 @@
+/*
+ * partitions.h - which partitions Slurm has, which of them have GPUs and which is the default. As
+ * long as nobody knows what is sold, that decides what a job without a bid may enter.
+ *
+ * The agent asks slurmctld. Before it can, and where it does not run, slurm.conf is read as far as
+ * that is understood; what is not understood counts as having GPUs.
+ */
+#ifndef AUC_PARTITIONS_H
+#define AUC_PARTITIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/err.h"
+#include "input/bid.h"
+#include "adapter/slurm_compat.h"
+
+struct auc_partition {
+	char name[AUC_NAME_MAX];
+	bool gpus; /* it has GPUs, or may have */
+};
+
+struct auc_partitions {
+	struct auc_partition *list;
+	unsigned n;
+	char default_name[AUC_NAME_MAX]; /* "": there is none, or it is not known */
+};
+
+/*
+ * Those in slurm.conf at PATH and the files that it includes, into *P, which is overwritten. File
+ * I/O, no RPC. AUC_EIO, AUC_EINVAL (a file of no use), AUC_ENOMEM: *P is empty. Free with
+ * auc_partitions_clear().
+ */
+enum auc_code auc_partitions_read(const char *path, struct auc_partitions *p, struct auc_err *err);
+/* Those that slurmctld says it has. AUC_ENOMEM: *P is empty. */
+enum auc_code auc_partitions_see(const node_info_msg_t *nodes,
+				 const partition_info_msg_t *partitions, struct auc_partitions *p,
+				 struct auc_err *err);
+void auc_partitions_clear(struct auc_partitions *p);
+
+/* True if a partition NAME of LEN bytes is in P and has no GPUs. */
+bool auc_partitions_ordinary(const struct auc_partitions *p, const char *name, size_t len);
+
+#endif

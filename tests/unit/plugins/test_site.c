@@ -1,0 +1,285 @@
+/* test_site.c - which partitions a job needs a bid for, above all while auction.conf cannot be
+ * read. */
+#include "config.h"
+
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "adapter/partitions.h"
+#include "adapter/site.h"
+#include "adapter/slurm_compat.h"
+
+slurm_conf_t slurm_conf;
+const char *default_part_name; /* slurmctld's own */
+
+static char dir[] = "/tmp/auction-site-XXXXXX", conf_path[64], good_path[64], params[96],
+	    spool_kept[96], kept[64];
+
+static const char good_conf[] = "SlotSeconds=10\nSlots=100\n"
+				"WorkerType=v100 TRES=cpu=2,mem=500,gpu:v100=1 Bandwidth=1000\n"
+				"PSType=ps.m TRES=cpu=2,mem=400 Bandwidth=1000\n"
+				"PartitionName=edge\nPartitionName=cloud Site=cloud\n";
+
+static void write_file(const char *path, const char *text)
+{
+	FILE *f = fopen(path, "w");
+
+	assert_non_null(f);
+	assert_true(fputs(text, f) >= 0);
+	assert_int_equal(fclose(f), 0);
+}
+
+static void at(const char *name, char *path, size_t size)
+{
+	snprintf(path, size, "%s/%s", dir, name);
+}
+
+static bool ours(const char *partition)
+{
+	return auc_site_is_ours(partition, strlen(partition));
+}
+
+/* slurm.conf: main has no GPUs, edge, cloud, gpu and mixed do. */
+static const char slurm_lines[] =
+	"ClusterName=x # a comment\n"
+	"include nodes.conf\n"
+	"PartitionName=DEFAULT Nodes=cpu[1-2] State=UP\n"
+	"PartitionName=main Default=YES\n"
+	"partitionname=edge nodes=edge[1-2]\n"
+	"PartitionName=gpu \\\n  Nodes=\"edge2,cpu1\"\n"
+	"PartitionName=all Nodes=ALL\n"
+	"PartitionName=set Nodes=someset\n"
+	"PartitionName=login Nodes=cpu1,\\\ncpu2 Default=NO # Nodes=edge1\n";
+static const char node_lines[] = "NodeName=DEFAULT CPUs=2\nNodeName=cpu[1-3] RealMemory=1000\n"
+				 "NodeName=edge[1-2] Gres=bandwidth:1,GPU:v100:4 CPUs=8\n";
+
+static int make_files(void **state)
+{
+	char path[96];
+
+	(void)state;
+	assert_non_null(mkdtemp(dir));
+	at("slurm.conf", conf_path, sizeof(conf_path));
+	write_file(conf_path, slurm_lines);
+	at("nodes.conf", path, sizeof(path));
+	write_file(path, node_lines);
+	at("site.conf", good_path, sizeof(good_path));
+	at("auction.conf", kept, sizeof(kept));
+	at("auction", path, sizeof(path));
+	assert_int_equal(mkdir(path, 0700), 0);
+	at("auction/auction.conf", spool_kept, sizeof(spool_kept));
+	snprintf(params, sizeof(params), "auction_conf=%s", good_path);
+	slurm_conf.slurm_conf = conf_path;
+	slurm_conf.state_save_location = dir;
+	slurm_conf.sched_params = params;
+	return 0;
+}
+
+static int remove_files(void **state)
+{
+	char command[96];
+
+	(void)state;
+	snprintf(command, sizeof(command), "rm -rf %s", dir);
+	return system(command);
+}
+
+static void begin(void)
+{
+	struct auc_err err;
+
+	assert_int_equal(auc_site_get(SLURM_VERSION_NUMBER, &err), AUC_OK);
+}
+
+static void test_partitions(void **state)
+{
+	struct auc_partitions p;
+	struct auc_err err;
+
+	(void)state;
+	assert_int_equal(auc_partitions_read(conf_path, &p, &err), AUC_OK);
+	assert_int_equal(p.n, 6);
+	assert_string_equal(p.default_name, "main");
+	assert_true(auc_partitions_ordinary(&p, "main", 4));
+	assert_true(auc_partitions_ordinary(&p, "login", 5));
+	assert_false(auc_partitions_ordinary(&p, "edge", 4));
+	assert_false(auc_partitions_ordinary(&p, "gpu", 3));
+	assert_false(auc_partitions_ordinary(&p, "all", 3));
+	assert_false(auc_partitions_ordinary(&p, "set", 3)); /* what is in it is not known */
+	assert_false(auc_partitions_ordinary(&p, "mai", 3));
+	assert_false(auc_partitions_ordinary(&p, "nowhere", 7));
+	auc_partitions_clear(&p);
+}
+
+static void test_partitions_unreadable(void **state)
+{
+	char path[96];
+	struct auc_partitions p;
+	struct auc_err err;
+
+	(void)state;
+	at("loop.conf", path, sizeof(path));
+	write_file(path, "PartitionName=main\ninclude loop.conf\n");
+	assert_int_equal(auc_partitions_read(path, &p, &err), AUC_EINVAL);
+	assert_int_equal(p.n, 0);
+	write_file(path, "PartitionName=main\nInclude gone.conf\n");
+	assert_int_equal(auc_partitions_read(path, &p, &err), AUC_EIO);
+	assert_false(auc_partitions_ordinary(&p, "main", 4));
+}
+
+static void test_partitions_seen(void **state)
+{
+	node_info_t nodes[3] = {{.name = (char *)"c", .gres = NULL},
+				{.name = (char *)"g", .gres = (char *)"shard:8,gpu:2"},
+				{.name = (char *)"m", .gres = (char *)"gpumem:8"}};
+	node_info_msg_t node_msg = {.record_count = 3, .node_array = nodes};
+	int plain[] = {0, 0, 2, 2, -1}, all[] = {0, 2, -1};
+	partition_info_t list[2] = {
+		{.name = (char *)"main", .node_inx = plain, .flags = PART_FLAG_DEFAULT},
+		{.name = (char *)"edge", .node_inx = all}};
+	partition_info_msg_t msg = {.record_count = 2, .partition_array = list};
+	struct auc_partitions p;
+	struct auc_err err;
+
+	(void)state;
+	assert_int_equal(auc_partitions_see(&node_msg, &msg, &p, &err), AUC_OK);
+	assert_string_equal(p.default_name, "main");
+	assert_true(auc_partitions_ordinary(&p, "main", 4));
+	assert_false(auc_partitions_ordinary(&p, "edge", 4));
+	auc_partitions_clear(&p);
+}
+
+static void test_good(void **state)
+{
+	struct auc_err err;
+
+	(void)state;
+	write_file(good_path, good_conf);
+	begin();
+	assert_true(ours("edge"));
+	assert_true(ours("cloud"));
+	assert_false(ours("gpu")); /* the administrator has not said that it is sold */
+	assert_false(ours("main"));
+	assert_int_equal(auc_site_keep(dir, &err), AUC_OK);
+	assert_true(auc_site_put());
+}
+
+/* Missing, empty, or with an error: what was kept last says what is sold. */
+static void test_kept(void **state)
+{
+	static const char *const broken[] = {NULL, "", "PartitionName=new\nSlots=many\n"};
+	static const char *const kept_at[] = {kept, spool_kept};
+
+	(void)state;
+	for (unsigned k = 0; k < 2; k++) {
+		unlink(kept);
+		unlink(spool_kept);
+		write_file(kept_at[k], good_conf);
+		for (unsigned i = 0; i < 3; i++) {
+			unlink(good_path);
+			if (broken[i])
+				write_file(good_path, broken[i]);
+			begin();
+			assert_null(auc_site_enter(NULL));
+			assert_true(ours("edge"));
+			assert_true(ours("cloud"));
+			assert_int_equal(ours("new"), i == 2);
+			assert_false(ours("gpu"));
+			assert_false(ours("main"));
+			assert_true(auc_site_put());
+		}
+	}
+}
+
+/* Where the spool is elsewhere, the broken file may say so. */
+static void test_kept_elsewhere(void **state)
+{
+	char path[96], text[160];
+
+	(void)state;
+	unlink(kept);
+	unlink(spool_kept);
+	at("elsewhere", path, sizeof(path));
+	assert_int_equal(mkdir(path, 0700), 0);
+	snprintf(text, sizeof(text), "Slots=many\nSpoolDir=%s # there\n", path);
+	write_file(good_path, text);
+	at("elsewhere/auction.conf", path, sizeof(path));
+	write_file(path, good_conf);
+	begin();
+	assert_true(ours("cloud"));
+	assert_false(ours("main"));
+	assert_true(auc_site_put());
+}
+
+/* Nobody knows what is sold: what has GPUs, or is not known, needs a bid. */
+static void test_nothing_known(void **state)
+{
+	struct auc_partitions seen = {0};
+	char names[128];
+
+	(void)state;
+	unlink(kept);
+	unlink(spool_kept);
+	unlink(good_path);
+	begin();
+	assert_true(ours("edge"));
+	assert_true(ours("gpu"));
+	assert_true(ours("made-since"));
+	assert_false(ours("main"));
+	assert_false(ours("login"));
+	auc_site_partitions(names, sizeof(names));
+	assert_non_null(strstr(names, "all with GPUs"));
+	/* What the agent sees counts. */
+	seen.list = calloc(1, sizeof(*seen.list));
+	strcpy(seen.list[0].name, "made-since");
+	seen.n = 1;
+	auc_site_set_partitions(&seen);
+	assert_int_equal(seen.n, 0);
+	assert_false(ours("made-since"));
+	assert_true(ours("main"));
+	assert_true(auc_site_put());
+	/* An administrator has decided. */
+	write_file(good_path, good_conf);
+	begin();
+	assert_false(ours("gpu"));
+	assert_true(auc_site_put());
+}
+
+/* No partition is named: not known is sold. */
+static void test_default(void **state)
+{
+	(void)state;
+	write_file(good_path, good_conf);
+	default_part_name = "edge";
+	begin();
+	assert_true(auc_site_default_is_ours());
+	default_part_name = "main"; /* an administrator's scontrol counts at once */
+	assert_false(auc_site_default_is_ours());
+	default_part_name = NULL; /* Slurm itself refuses the job */
+	assert_false(auc_site_default_is_ours());
+	assert_true(auc_site_put());
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_partitions),
+		cmocka_unit_test(test_partitions_unreadable),
+		cmocka_unit_test(test_partitions_seen),
+		cmocka_unit_test(test_good),
+		cmocka_unit_test(test_kept),
+		cmocka_unit_test(test_kept_elsewhere),
+		cmocka_unit_test(test_nothing_known),
+		cmocka_unit_test(test_default),
+	};
+
+	return cmocka_run_group_tests(tests, make_files, remove_files);
+}
