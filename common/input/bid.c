@@ -124,6 +124,11 @@ const struct auc_bid_key auc_bid_keys[] = {
 };
 const unsigned auc_bid_nkeys = NKEYS;
 
+bool auc_bid_key_is_secret(unsigned key)
+{
+	return key == KEY_BID || key == KEY_MAX_PRICE;
+}
+
 static const read_fn readers[] = {
 	[KEY_BID] = read_utility,         [KEY_EPOCHS] = read_epochs,
 	[KEY_CHUNKS] = read_chunks,       [KEY_MINIBATCHES] = read_minibatches,

@@ -79,6 +79,8 @@ struct auc_bid_key {
 };
 extern const struct auc_bid_key auc_bid_keys[];
 extern const unsigned auc_bid_nkeys;
+/* True if the value of key KEY (its index) is for its user and the administrators only. */
+bool auc_bid_key_is_secret(unsigned key);
 
 /*
  * Checks the value of one key by itself (what a SPANK option callback can do at once). The error

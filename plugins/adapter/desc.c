@@ -113,55 +113,6 @@ const char *auc_desc_bid(const job_desc_msg_t *desc)
 	return bid;
 }
 
-/* Blanks what follows WORD, and a '=' or blanks, wherever that is in TEXT. */
-static void blank_after(char *text, const char *word)
-{
-	for (char *p = text; p && (p = strstr(p, word));) {
-		p += strlen(word);
-		p += *p == '=' ? 1 : strspn(p, " ");
-		memset(p, ' ', strcspn(p, " \t\r\n;"));
-	}
-}
-
-/* The same in those lines that sbatch reads. */
-static void forget_in_script(char *script)
-{
-	static const char mark[] = "#SBATCH";
-	char *line, *end;
-
-	for (line = script; line; line = end ? end + 1 : NULL) {
-		end = strchr(line, '\n');
-		if (strncmp(line, mark, strlen(mark)))
-			continue;
-		if (end)
-			*end = 0;
-		blank_after(line, "--max-price");
-		if (end)
-			*end = '\n';
-	}
-}
-
-void auc_desc_forget_limit(job_desc_msg_t *desc)
-{
-	/* How sbatch hands the option itself on; its value must still be one. */
-	static const char option[] = "_SLURM_SPANK_OPTION_auction_max_price=";
-	char **lists[] = {desc->spank_job_env, desc->environment}, *p;
-	uint32_t sizes[] = {desc->spank_job_env_size, desc->env_size};
-
-	for (unsigned l = 0; l < 2; l++)
-		for (uint32_t i = 0; lists[l] && i < sizes[l]; i++) {
-			if (!lists[l][i])
-				continue;
-			if (strstr(lists[l][i], AUC_ENV_BID "="))
-				blank_after(lists[l][i], "max-price");
-			p = strstr(lists[l][i], option);
-			if (p && p[sizeof(option) - 1])
-				strcpy(p + sizeof(option) - 1, "0");
-		}
-	blank_after(desc->submit_line, "--max-price");
-	forget_in_script(desc->script);
-}
-
 uint32_t auc_desc_job_id(const job_desc_msg_t *desc)
 {
 	uint32_t id = AUC_DESC_JOB_ID(desc);

@@ -25,10 +25,6 @@
  * one is none. Looks at a bounded number of variables.
  */
 const char *auc_desc_bid(const job_desc_msg_t *desc);
-/* Blanks what --max-price said, in that text and wherever else DESC has it, lines of the script
- * that begin with #SBATCH too: what a user would have paid is kept nowhere. */
-void auc_desc_forget_limit(job_desc_msg_t *desc);
-
 /* The job that DESC asks to change, as slurmctld finds it. 0: it is not named by a number (from
  * 25.11 on it may be by a SLUID). */
 uint32_t auc_desc_job_id(const job_desc_msg_t *desc);

@@ -100,6 +100,28 @@ offer_in()
 	run -1 grep -rsl 876.543219 "$SANDBOX_DIR/state" "$SANDBOX_DIR/log"
 }
 
+@test "a limit that is abbreviated, quoted, or the next word is taken, and kept nowhere" {
+	local form forms=('--max-pr=765.432198' '--max-p 765.432198' '--max=765.432198' '--max-price 765.432198')
+
+	for form in "${forms[@]}"; do
+		# shellcheck disable=SC2086
+		job=$(submit alice $form $(work 1 4) -o env.txt --wrap env)
+		wait_until 30 receipt_state_is "$job" sold
+		[[ $(scontrol show job "$job") != *765.432198* ]]
+		wait_until 60 settled "$job"
+		run -1 grep 765.432198 "$SANDBOX_DIR/home/alice/env.txt"
+	done
+	for form in "${forms[@]}" '"--max-price"=765.432198' '--max-p\rice "765.432198"'; do
+		printf '#!/bin/sh\n#SBATCH %s\necho ran\n' "$form" > "$SANDBOX_DIR/home/alice/limit.sh"
+		job=$(submit alice $(work 1 4) -o ran.txt limit.sh)
+		wait_until 30 receipt_state_is "$job" sold
+		run -1 eval 'scontrol write batch_script "$job" - | grep 765.432198'
+		wait_until 60 settled "$job"
+		run -1 eval 'timeout 20 sacct -XP -o ALL -j "$job" | grep 765.432198'
+	done
+	run -1 grep -rsl 765.432198 "$SANDBOX_DIR/state" "$SANDBOX_DIR/log" "$SANDBOX_DIR/spool"
+}
+
 # How many answers the spool has.
 answers()
 {

@@ -17,6 +17,7 @@
 #include "auction/auction.h"
 #include "input/bid.h"
 #include "adapter/desc.h"
+#include "adapter/secrets.h"
 #include "ledger/receipt.h"
 #include "adapter/site.h"
 #include "adapter/slurm_compat.h"
@@ -238,7 +239,7 @@ static int decide(struct auc_auction *a, job_desc_msg_t *desc, const char *text,
 	if (!bid)
 		return fail(err_msg, RC_REFUSED, "out of memory");
 	code = auc_bid_parse(auc_auction_conf(a), text, bid, &err);
-	auc_desc_forget_limit(desc);
+	auc_desc_forget_secrets(desc);
 	if (!code)
 		code = auc_desc_confine(desc, bid, &err);
 	if (!code)

@@ -13,6 +13,7 @@
 
 #include "adapter/desc.h"
 #include "adapter/nodes.h"
+#include "adapter/secrets.h"
 
 /* -- nodes -- */
 
@@ -167,35 +168,116 @@ static void test_bid_found(void **state)
 	assert_string_equal(auc_desc_bid(&d), "bid=3 epochs=2");
 }
 
-static void test_limit_is_forgotten(void **state)
+static void test_secrets_in_words(void **state)
 {
-	char spank[] = "SLURM_AUCTION_BID=epochs=2 max-price=12.5 chunks=3",
-	     other[] = "PATH=/max-price=7";
-	char env[] = "SLURM_AUCTION_BID=max-price=3",
-	     option[] = "_SLURM_SPANK_OPTION_auction_max_price=12.5";
-	char script[] = "#!/bin/sh\n#SBATCH --max-price=12.5 -n 1\necho --max-price=4\n"
-			"#SBATCH --max-price 3";
-	char line[] = "sbatch --max-price=12.5 --max-price  7 -n 1",
-	     *spanks[] = {other, spank, option}, *envs[] = {env, NULL};
+	static const struct {
+		const char *before, *after;
+	} lines[] = {
+		{"sbatch --max-price=12.5 -n 1", "sbatch --max-price=     -n 1"},
+		{"sbatch --max-price  7 -n 1", "sbatch --max-price    -n 1"},
+		{"sbatch --max-pr=12.5 a.sh", "sbatch --max-pr=     a.sh"},
+		{"sbatch --max-p 3456.5 a.sh", "sbatch --max-p        a.sh"},
+		{"sbatch --max=9 a.sh", "sbatch --max=  a.sh"},
+		{"sbatch --ma=9 a.sh", "sbatch --ma=  a.sh"},
+		{"sbatch --bid=sigmoid:300,0.5/h", "sbatch --bid=                 "},
+		{"sbatch --bid 300 --epochs=3", "sbatch --bid     --epochs=3"},
+		{"sbatch --bi\t300", "sbatch --bi\t   "},
+		{"sbatch --bi=300 --bid=2", "sbatch --bi=    --bid= "},
+		{"sbatch --bid", "sbatch --bid"},
+		{"sbatch --bid=", "sbatch --bid="},
+		{"sbatch --bid= 5", "sbatch --bid= 5"},
+		{"sbatch --export=ALL,SLURM_AUCTION_BID=bid=5 epochs=2 a.sh",
+		 "sbatch --export=ALL,SLURM_AUCTION_BID=                   "},
+		{"sbatch --export=SLURM_AUCTION_MAX_PRICE=5 a",
+		 "sbatch --export=SLURM_AUCTION_MAX_PRICE=   "},
+		/* Not ours. */
+		{"sbatch --bb=5 --batch=3 --mem=4 --mail-user=x", NULL},
+		{"sbatch --bids=5 --max-prices=3 -bid=4 bid=5", NULL},
+		{"sbatch --wrap echo it's 5", NULL},
+		{"sbatch --b=5", NULL}, /* sbatch takes it for several others */
+		{"", NULL},
+	};
+	job_desc_msg_t d;
+	char line[128];
+
+	(void)state;
+	slurm_init_job_desc_msg(&d);
+	d.submit_line = line;
+	for (size_t i = 0; i < sizeof(lines) / sizeof(*lines); i++) {
+		strcpy(line, lines[i].before);
+		auc_desc_forget_secrets(&d);
+		assert_string_equal(line, lines[i].after ? lines[i].after : lines[i].before);
+	}
+}
+
+static void test_secrets_in_script(void **state)
+{
+	char script[] = "#!/bin/sh\n"
+			"#SBATCH --max-price=12.5 -n 1\n"
+			"echo --max-price=4\n"
+			"#SBATCH --bi 31 # mine\n"
+			"#SBATCH \"--bid\"=32 --b\\id=33\n"
+			"#SBATCH '--max-p' \"34\" -J x\n"
+			"# SBATCH --bid=5\n"
+			"#SBATCH --bid 3";
 	job_desc_msg_t d;
 
 	(void)state;
 	slurm_init_job_desc_msg(&d);
-	auc_desc_forget_limit(&d);
-	d.spank_job_env = spanks;
-	d.spank_job_env_size = 3;
-	d.submit_line = line;
-	d.environment = envs;
-	d.env_size = 2;
 	d.script = script;
-	auc_desc_forget_limit(&d);
-	assert_string_equal(script, "#!/bin/sh\n#SBATCH --max-price=     -n 1\necho --max-price=4\n"
-				    "#SBATCH --max-price  ");
-	assert_string_equal(spank, "SLURM_AUCTION_BID=epochs=2 max-price=     chunks=3");
-	assert_string_equal(env, "SLURM_AUCTION_BID=max-price= ");
-	assert_string_equal(option, "_SLURM_SPANK_OPTION_auction_max_price=0");
-	assert_string_equal(line, "sbatch --max-price=     --max-price    -n 1");
-	assert_string_equal(other, "PATH=/max-price=7");
+	auc_desc_forget_secrets(&d);
+	assert_string_equal(script, "#!/bin/sh\n"
+				    "#SBATCH --max-price=     -n 1\n"
+				    "echo --max-price=4\n"
+				    "#SBATCH --bi    # mine\n"
+				    "#SBATCH \"--bid\"=   --b\\id=  \n"
+				    "#SBATCH '--max-p'      -J x\n"
+				    "# SBATCH --bid=5\n"
+				    "#SBATCH --bid  ");
+}
+
+static void test_secrets_in_environment(void **state)
+{
+	static const char *const pairs[][2] = {
+		{"SLURM_AUCTION_BID=epochs=2 max-price=12.5 bid=3", "SLURM_AUCTION_BID="},
+		{"SPANK_SLURM_AUCTION_BID=300", "SPANK_SLURM_AUCTION_BID="},
+		{"SLURM_SPANK_SLURM_AUCTION_BID=300", "SLURM_SPANK_SLURM_AUCTION_BID="},
+		{"SLURM_AUCTION_MAX_PRICE=7", "SLURM_AUCTION_MAX_PRICE="},
+		{"_SLURM_SPANK_OPTION_auction_max_price=12.5",
+		 "_SLURM_SPANK_OPTION_auction_max_price=0"},
+		{"_SLURM_SPANK_OPTION_auction_bid=3", "_SLURM_SPANK_OPTION_auction_bid=0"},
+		{"SLURM_SPANK__SLURM_SPANK_OPTION_auction_bid=300",
+		 "SLURM_SPANK__SLURM_SPANK_OPTION_auction_bid=0"},
+		{"SBATCH_EXPORT=A,SLURM_AUCTION_BID=12", "SBATCH_EXPORT=A,SLURM_AUCTION_BID=  "},
+		{"SBATCH_OPTIONS=-n1 --bid=12 -J x", "SBATCH_OPTIONS=-n1 --bid=   -J x"},
+		{"SLURM_AUCTION_EPOCHS=7", "SLURM_AUCTION_EPOCHS=7"},
+		{"_SLURM_SPANK_OPTION_auction_epochs=3", "_SLURM_SPANK_OPTION_auction_epochs=3"},
+		{"MY_BID=7", "MY_BID=7"},
+		{"PATH=/max-price=7", "PATH=/max-price=7"},
+		{"NOTHING", "NOTHING"},
+	};
+	enum { N = sizeof(pairs) / sizeof(*pairs) };
+	char *spank[N + 1], *env[N + 1];
+	job_desc_msg_t d;
+
+	(void)state;
+	slurm_init_job_desc_msg(&d);
+	auc_desc_forget_secrets(&d);
+	spank[N] = env[N] = NULL;
+	for (unsigned i = 0; i < N; i++) {
+		spank[i] = strdup(pairs[i][0]);
+		env[i] = strdup(pairs[i][0]);
+	}
+	d.spank_job_env = spank;
+	d.environment = env;
+	d.spank_job_env_size = d.env_size = N + 1;
+	auc_desc_forget_secrets(&d);
+	for (unsigned i = 0; i < N; i++) {
+		assert_string_equal(spank[i], pairs[i][1]);
+		assert_string_equal(env[i], pairs[i][1]);
+		free(spank[i]);
+		free(env[i]);
+	}
 }
 
 /* Whoever may send anything may name two jobs: the text is what slurmctld goes by. */
@@ -523,12 +605,20 @@ static void test_void(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_gres),           cmocka_unit_test(test_limit_is_forgotten),
-		cmocka_unit_test(test_gres_bad),       cmocka_unit_test(test_servers),
-		cmocka_unit_test(test_bid_found),      cmocka_unit_test(test_changed_job),
-		cmocka_unit_test(test_contradictions), cmocka_unit_test(test_slice),
-		cmocka_unit_test(test_apply),          cmocka_unit_test(test_changed_record),
-		cmocka_unit_test(test_trap),           cmocka_unit_test(test_void),
+		cmocka_unit_test(test_gres),
+		cmocka_unit_test(test_secrets_in_words),
+		cmocka_unit_test(test_secrets_in_script),
+		cmocka_unit_test(test_secrets_in_environment),
+		cmocka_unit_test(test_gres_bad),
+		cmocka_unit_test(test_servers),
+		cmocka_unit_test(test_bid_found),
+		cmocka_unit_test(test_changed_job),
+		cmocka_unit_test(test_contradictions),
+		cmocka_unit_test(test_slice),
+		cmocka_unit_test(test_apply),
+		cmocka_unit_test(test_changed_record),
+		cmocka_unit_test(test_trap),
+		cmocka_unit_test(test_void),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
