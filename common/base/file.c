@@ -51,6 +51,51 @@ enum auc_code auc_file_replace(const char *path, const char *text, size_t len, m
 	return AUC_OK;
 }
 
+enum auc_code auc_file_own(const char *path, mode_t mode, struct auc_err *err)
+{
+	int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	enum auc_code code = AUC_OK;
+	struct stat st;
+
+	if (fd < 0 && errno == ENOENT)
+		return AUC_OK;
+	if (fd < 0 && errno == ELOOP)
+		return auc_err_set(err, AUC_ESTATE, "%s: it is a link; remove it", path);
+	if (fd < 0)
+		return auc_err_set(err, AUC_EIO, "%s: %s", path, strerror(errno));
+	if (fstat(fd, &st))
+		code = auc_err_set(err, AUC_EIO, "%s: %s", path, strerror(errno));
+	else if (!S_ISREG(st.st_mode))
+		code = auc_err_set(err, AUC_ESTATE, "%s: it is not a regular file", path);
+	else if (st.st_uid != geteuid())
+		code = auc_err_set(err, AUC_ESTATE,
+				   "%s: it belongs to uid %u, expected %u (chown it)", path,
+				   (unsigned)st.st_uid, (unsigned)geteuid());
+	else if ((st.st_mode & 07777) != mode && fchmod(fd, mode))
+		code = auc_err_set(err, AUC_EIO, "%s: %s", path, strerror(errno));
+	close(fd);
+	return code;
+}
+
+enum auc_code auc_dir_own(const char *path, struct auc_err *err)
+{
+	struct stat st;
+
+	if (stat(path, &st))
+		return errno == ENOENT ? AUC_OK
+				       : auc_err_set(err, AUC_EIO, "%s: %s", path, strerror(errno));
+	if (!S_ISDIR(st.st_mode))
+		return auc_err_set(err, AUC_ESTATE, "%s: it is not a directory", path);
+	if (st.st_uid != geteuid() && st.st_uid != 0)
+		return auc_err_set(err, AUC_ESTATE,
+				   "%s: it belongs to uid %u, expected %u (chown it)", path,
+				   (unsigned)st.st_uid, (unsigned)geteuid());
+	if (st.st_mode & 022)
+		return auc_err_set(err, AUC_ESTATE, "%s: others can write to it (chmod go-w)",
+				   path);
+	return AUC_OK;
+}
+
 void auc_output_begin(void)
 {
 	/* What is read or written there fails, as it would. */

@@ -20,6 +20,17 @@
 enum auc_code auc_file_replace(const char *path, const char *text, size_t len, mode_t mode,
 			       bool sync, struct auc_err *err);
 
+/*
+ * The file PATH, if it is there, becomes this process's alone: it has to be a regular file of its
+ * user, and gets MODE. AUC_ESTATE: it is a link, another kind of file or another user's; AUC_EIO.
+ */
+enum auc_code auc_file_own(const char *path, mode_t mode, struct auc_err *err);
+/*
+ * AUC_OK if nobody but this process's user and root can put files into the directory PATH, or there
+ * is none. AUC_ESTATE, AUC_EIO. Its mode stays.
+ */
+enum auc_code auc_dir_own(const char *path, struct auc_err *err);
+
 /* Before a command opens anything: a standard stream that is closed must not become one of its
  * files, and to use it fails as before. */
 void auc_output_begin(void);

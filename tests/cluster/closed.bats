@@ -234,3 +234,41 @@ fill()
 	as root sacctmgr -i modify user alice set maxjobs=-1
 	[ "$(database_receipt "$job" .why)" = limit ]
 }
+
+# Modes of all that the auction keeps, and has no business to be anybody's.
+modes_of_kept_files()
+{
+	stat -c '%a %U' "$(spool)"/* "$SANDBOX_DIR"/state/auction.[ck]* | sort -u
+}
+
+@test "a spool that was made with open modes: what is kept is slurmctld's alone from the next start on" {
+	job=$(submit alice $(small_bid 100 1) -o /dev/null --wrap true)
+	wait_until 60 settled "$job"
+	[ "$(modes_of_kept_files)" = '600 slurm' ]
+	sandbox stop slurmctld
+	chmod 755 "$(spool)"
+	chmod 644 "$(spool)"/* "$SANDBOX_DIR"/state/auction.[ck]*
+	sandbox start slurmctld
+	wait_until 30 auction_open
+	fresh_status
+	[ "$(modes_of_kept_files)" = '600 slurm' ]
+	[ "$(stat -c %a "$SANDBOX_DIR/run/auction.json")" = 644 ]
+	chmod 700 "$(spool)"
+}
+
+@test "a file of the spool that is somebody else's, and a directory that others can write to: closed" {
+	sandbox stop slurmctld
+	chown alice "$(spool)/journal"
+	sandbox start slurmctld
+	wait_until 30 bid_refused 'journal: '
+	chown slurm: "$(spool)/journal"
+	scontrol reconfigure
+	wait_until 30 auction_open
+	sandbox stop slurmctld
+	chmod 777 "$(spool)"
+	sandbox start slurmctld
+	wait_until 30 bid_refused 'others can write to it (chmod go-w)'
+	chmod 700 "$(spool)"
+	scontrol reconfigure
+	wait_until 30 auction_open
+}

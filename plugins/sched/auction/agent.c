@@ -21,6 +21,7 @@
 #include "sched/auction/job_change.h"
 #include "sched/auction/fence.h"
 #include "sched/auction/fitter.h"
+#include "sched/auction/kept_files.h"
 #include "adapter/nodes.h"
 #include "sched/auction/power.h"
 #include "sched/auction/receipts.h"
@@ -583,7 +584,9 @@ static void open_up(struct auc_agent *a, double now)
 	}
 	if (!a->spool_open) {
 		find_dir(auc_auction_conf(a->auction), a->dir, sizeof(a->dir));
-		code = auc_auction_open_spool(a->auction, a->dir, now, &report, &err);
+		code = auc_kept_files_check(a->dir, auc_site_state_dir(), &err);
+		if (!code)
+			code = auc_auction_open_spool(a->auction, a->dir, now, &report, &err);
 		if (code && code != AUC_EFULL) {
 			auc_site_gate(err.text);
 			auc_agent_complain(a, AUC_ERROR_LEDGER, &err);

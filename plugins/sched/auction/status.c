@@ -31,9 +31,9 @@ static int write_files(const struct auc_status_files *files, struct auc_auction 
 static void shut(struct json_object *o, const struct auc_err *why);
 static struct json_object *nothing(double now);
 static enum auc_code replace_both(struct json_object *o, bool wrong, struct auc_err *err);
-static enum auc_code replace(const char *path, struct json_object *o, bool wrong,
+static enum auc_code replace(const char *path, mode_t mode, struct json_object *o, bool wrong,
 			     struct auc_err *err);
-static enum auc_code put(const char *path, struct json_object *o, struct auc_err *err);
+static enum auc_code put(const char *path, mode_t mode, struct json_object *o, struct auc_err *err);
 static struct json_object *shorten(struct json_object *o);
 static struct json_object *agent_to_json(const struct auc_agent_stats *stats);
 static struct json_object *series_to_json(const struct auc_series *s);
@@ -145,31 +145,31 @@ static enum auc_code replace_both(struct json_object *o, bool wrong, struct auc_
 	struct auc_err why;
 
 	err->code = AUC_OK;
-	code = replace(last.path, o, wrong, err);
+	code = replace(last.path, 0600, o, wrong, err);
 	/* Whoever reads the public one may be told even where the disk of the other is full. */
 	if (*last.public) {
 		json_object_object_del(o, "sales");
 		json_object_object_del(o, "agent");
-		if (replace(last.public, o, wrong, &why) != AUC_OK && code == AUC_OK)
+		if (replace(last.public, 0644, o, wrong, &why) != AUC_OK && code == AUC_OK)
 			auc_err_set(err, why.code, "PublicStatus: %.400s", why.text);
 	}
 	return code;
 }
 
 /* WRONG: what is there must not stay. Without it there is room for a short one at least. */
-static enum auc_code replace(const char *path, struct json_object *o, bool wrong,
+static enum auc_code replace(const char *path, mode_t mode, struct json_object *o, bool wrong,
 			     struct auc_err *err)
 {
-	enum auc_code code = put(path, o, err);
+	enum auc_code code = put(path, mode, o, err);
 	struct json_object *brief;
 
 	if (code && wrong) {
 		unlink(path);
-		code = put(path, o, err);
+		code = put(path, mode, o, err);
 	}
 	if (code && wrong) {
 		brief = shorten(o);
-		code = put(path, brief, err);
+		code = put(path, mode, brief, err);
 		json_object_put(brief);
 	}
 	if (!code)
@@ -177,15 +177,15 @@ static enum auc_code replace(const char *path, struct json_object *o, bool wrong
 	return code;
 }
 
-static enum auc_code put(const char *path, struct json_object *o, struct auc_err *err)
+static enum auc_code put(const char *path, mode_t mode, struct json_object *o, struct auc_err *err)
 {
 	size_t len;
 	const char *text = json_object_to_json_string_length(o, JSON_C_TO_STRING_PLAIN, &len);
 
 	if (!text)
 		return auc_err_set(err, AUC_ENOMEM, "out of memory for %s", path);
-	/* Readers are users; slurmctld's umask does not decide. */
-	return auc_file_replace(path, text, len, 0644, false, err);
+	/* slurmctld's umask does not decide. */
+	return auc_file_replace(path, text, len, mode, false, err);
 }
 
 /* What is known in a line. */

@@ -129,12 +129,57 @@ static void test_failures(void **state)
 	assert_int_equal(open_files(), before);
 }
 
+static void test_owned(void **state)
+{
+	char link_path[160];
+	struct stat st;
+
+	(void)state;
+	assert_int_equal(auc_file_own(path, 0600, &err), AUC_OK); /* there is none */
+	assert_int_equal(auc_file_replace(path, "x", 1, 0644, false, &err), AUC_OK);
+	assert_int_equal(auc_file_own(path, 0600, &err), AUC_OK);
+	assert_int_equal(stat(path, &st), 0);
+	assert_int_equal(st.st_mode & 07777, 0600);
+	assert_int_equal(auc_file_own(dir, 0600, &err), AUC_ESTATE);
+	snprintf(link_path, sizeof(link_path), "%s.link", path);
+	assert_int_equal(symlink("text", link_path), 0);
+	assert_int_equal(auc_file_own(link_path, 0600, &err), AUC_ESTATE);
+	assert_non_null(strstr(err.text, "link"));
+	unlink(link_path);
+	if (geteuid() == 0) {
+		assert_int_equal(chown(path, 12345, (gid_t)-1), 0);
+		assert_int_equal(auc_file_own(path, 0600, &err), AUC_ESTATE);
+		assert_non_null(strstr(err.text, "belongs to uid 12345, expected 0"));
+		assert_int_equal(chown(path, 0, (gid_t)-1), 0);
+	}
+}
+
+static void test_owned_directory(void **state)
+{
+	static const mode_t modes[] = {0700, 0755, 0770, 0707, 01777};
+
+	(void)state;
+	assert_int_equal(auc_dir_own(path, &err), AUC_OK);
+	for (unsigned i = 0; i < 5; i++) {
+		assert_int_equal(chmod(dir, modes[i]), 0);
+		assert_int_equal(auc_dir_own(dir, &err), i < 2 ? AUC_OK : AUC_ESTATE);
+	}
+	assert_non_null(strstr(err.text, "others can write to it"));
+	if (geteuid() == 0) {
+		assert_int_equal(chmod(dir, 0700), 0);
+		assert_int_equal(chown(dir, 12345, (gid_t)-1), 0);
+		assert_int_equal(auc_dir_own(dir, &err), AUC_ESTATE);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_replaced, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_link_of_others, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_failures, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_owned, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_owned_directory, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
