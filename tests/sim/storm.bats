@@ -61,8 +61,8 @@ altered()
 @test "two sales that are as they should be" {
 	run -0 audit
 	[[ $output != *WRONG* ]]
-	[[ $output == *"first parts began behind their slot, quiet: p50 0.4 s, p99 0.4 s, max 0.4 s of 2"* ]]
-	[[ $output == *"further parts began behind their slot, quiet: p50 0.5 s, p99 0.5 s, max 0.5 s of 1"* ]]
+	[[ $output == *"first parts began after their slot, quiet: p50 0.4 s, p99 0.4 s, max 0.4 s of 2"* ]]
+	[[ $output == *"further parts began after their slot, quiet: p50 0.5 s, p99 0.5 s, max 0.5 s of 1"* ]]
 	[[ $output == *"ended: cancelled 1, timeout 1"* ]]
 }
 
@@ -112,7 +112,7 @@ altered()
 	echo '1019 1021.9 killed' > away
 	sed -i '/"storm-2"/s/1020.3/1022.1/' tasks.json
 	run -0 audit
-	[[ $output == *"with slurmctld away, or back for less than 15 s: p50 2.1 s, p99 2.1 s, max 2.1 s of 1; behind its return: p50 0.2 s"* ]]
+	[[ $output == *"with slurmctld away, or back for less than 15 s: p50 2.1 s, p99 2.1 s, max 2.1 s of 1; after its return: p50 0.2 s"* ]]
 }
 
 @test "the ledger sells what a node has once" {
@@ -132,9 +132,9 @@ altered()
 	sed -i '/auction-1/s/1019.3/1023.1/g' tasks.json
 	echo '1015 1022 killed' > away
 	run -0 audit
-	[[ $output == *"tasks that ended behind their slots: 1 (slurmctld was away at the end of its slots 1)"* ]]
+	[[ $output == *"tasks that ended after their slots: 1 (slurmctld was away at the end of its slots 1)"* ]]
 
-	# But not for long behind its return.
+	# But not for long after its return.
 	sed -i '/auction-1/s/1023.1/1041.9/g' tasks.json
 	run -0 audit
 	altered tasks.json '/auction-1/s/1041.9/1042.1/g' 'job 2 (auction-1-node2) ran on node2 from 1000.5 to 1042.1, which sale s-1 did not buy'
@@ -142,7 +142,7 @@ altered()
 	sed -i '/auction-1/s/1041.9/1063.9/g' tasks.json
 	run -0 audit
 	altered tasks.json '/auction-1/s/1063.9/1064.1/g' 'which sale s-1 did not buy'
-	# Or behind its slots, if it came back just before their end.
+	# Or after its slots, if it came back just before their end.
 	echo '1010 1015 restarted' > away
 	sed -i '/auction-1/s/1063.9/1039.9/g' tasks.json
 	run -0 audit

@@ -11,7 +11,7 @@ include "memory";
 # kB for each record of a job: only gross leaks show here, see storm.md.
 def record_kb: 200;
 
-# Seconds behind its slots, or behind slurmctld's return, in which a task has ended: a lead that cannot be moved is ended behind 15 s
+# Seconds after its slots, or after slurmctld's return, in which a task has ended: a lead that cannot be moved is ended after 15 s
 # or a quarter of a slot (doc/executor.md), and that takes some, too.
 def ended_within: ([15, $slot / 4] | max) + 5;
 
@@ -39,11 +39,11 @@ def cells: . as $e | [.plan.plan[] | . as $run | (.workers + .ps | keys[]) as $n
 		mem: ($w * ($e.worker_tres.mem // 0) + $p * ($e.ps_tres.mem // 0)),
 		gpu: ($w * gpus($e.worker_tres) + $p * gpus($e.ps_tres))}}] | from_entries;
 def slots: [.plan.plan[] | .to - .from + 1] | add;
-# Starts by what else happened. What slurmctld itself starts late, or again, since it was away is shown behind its return, too.
-def lateness($what): "\($what) began behind their slot, quiet: \([.[] | select(.disturbed == "quiet") | .late] | spread)",
+# Starts by what else happened. What slurmctld itself starts late, or again, since it was away is shown after its return, too.
+def lateness($what): "\($what) began after their slot, quiet: \([.[] | select(.disturbed == "quiet") | .late] | spread)",
 	"  with a node that failed or came back within 30 s: \([.[] | select(.disturbed == "node") | .late] | spread)",
 	([.[] | select(.disturbed == "gpus") | .late] | if . == [] then empty else "  of a job that had GPUs and has none now, so that Slurm waits for a free one: \(spread)" end),
-	([.[] | select(.disturbed == "slurmctld")] | "  with slurmctld away, or back for less than 15 s: \(map(.late) | spread); behind its return: \(map(.at - ([.begin, .returned] | max)) | spread)");
+	([.[] | select(.disturbed == "slurmctld")] | "  with slurmctld away, or back for less than 15 s: \(map(.late) | spread); after its return: \(map(.at - ([.begin, .returned] | max)) | spread)");
 # The number of the submission is in the six decimals of its bid's value, which the ledger writes without zeros at the end: 70.1 is that of 100000.
 def number_of: .bid | capture("sigmoid:(?<value>[0-9.]+),").value | tonumber | micro % 1000000;
 
@@ -97,7 +97,7 @@ def weigh: .book as $book | .oversold += [.touched | keys[] | $book[.] as $sum
 | [$ran[] | . as $t | $by_sale[.sale // ""] as $s | select($s)
 	| {cpu, mem, gpu} as $share
 	| [$s.all | to_entries[] | (.key | split(" ")) as $k | select($k[0] == $t.node and .value == $share) | $k[1] | tonumber] as $slots
-	# One that slurmctld let begin just before the end, and that was killed with it, may be gone within a second behind it.
+	# One that slurmctld let begin just before the end, and that was killed with it, may be gone within a second after it.
 	| (.at | slot_of | if (IN($slots[]) | not) and IN($slots[] + 1) and ($t.seen // infinite) <= . * $slot + 1 then . - 1 else . end) as $now
 	| if $slots | index($now) then
 		.first = ([range($now; $now - 1000; -1) | select(IN($slots[]) | not)][0] + 1)
@@ -107,7 +107,7 @@ def weigh: .book as $book | .oversold += [.touched | keys[] | $book[.] as $sum
 		| [$ran_for[$t.sale][] | select(.node == $t.node and .at < $t.at and .at >= $first * $slot)] as $before
 		| ([$s.plans[1:][].at // 0 | select(. <= $t.at)] | max // 0) as $changed
 		| ([.first * $slot, $s.told.at // 0] | max) as $begin
-		# A node that goes on as another part of its plan begins again at the slot; behind a failure, at any time.
+		# A node that goes on as another part of its plan begins again at the slot; after a failure, at any time.
 		| .again = ($before != [] and ($before | map(.seen) | max) < $now * $slot - 2)
 		| .begin = (if $before != [] then $now * $slot else [$begin, (if $changed > $begin then $changed else 0 end)] | max end)
 		| .moved = ($changed >= $begin)
@@ -181,7 +181,7 @@ def weigh: .book as $book | .oversold += [.touched | keys[] | $book[.] as $sum
   "charged \($charged | credits), kept \($t.settled_revenue), paid back \($t.refunded)",
   "slurmctld was away \($away | length) times (\($away | kinds(.how))), \($away | map(.to - .from) | add // 0 | tenths) s in all; nodes died \([$failures[] | select(.what | startswith("dies"))] | length) times",
   ($first | lateness("first parts")), ($parts | lateness("further parts")),
-  "tasks that ended behind their slots: \([$outside[] | select(.outside | not)] | length) (\([$outside[] | select(.outside | not)] | kinds(.excuse))), by \([$outside[] | select(.outside | not) | .over] | spread)",
+  "tasks that ended after their slots: \([$outside[] | select(.outside | not)] | length) (\([$outside[] | select(.outside | not)] | kinds(.excuse))), by \([$outside[] | select(.outside | not) | .over] | spread)",
   "shares of a node in a slot that were paid and did not run: \($missing | length) (\($missing | kinds(.excuse)))",
   "sales whose job slurmctld forgot before the accounting knew it: \($no_row | length)",
   "agent: cycles \($status[0].agent.cycles | tojson), looks \($status[0].agent.looks | tojson), errors \($status[0].agent.errors | tojson)",

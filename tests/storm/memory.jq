@@ -9,4 +9,4 @@ def lives($memory; $rows): [$memory | group_by(.pid)[] | map(select(.kb)) | (.[0
 def growth($memory; $rows): lives($memory; $rows)
 	| {n: length, seconds: (map(.to - .from) | add // 0 | round), kb: (map(.kb) | add // 0), records: (map(.records) | add // 0), most: ([$memory[].kb // 0] | max)}
 	| .each = (if .records > 0 then .kb / .records * 10 | round / 10 else 0 end);
-def growth_line: "memory of slurmctld behind the first 40 s of its \(.n) lives: \(.kb) kB more in \(.seconds) s, with \(.records) new records: \(.each) kB each; at most \(.most) kB";
+def growth_line: "memory of slurmctld after the first 40 s of its \(.n) lives: \(.kb) kB more in \(.seconds) s, with \(.records) new records: \(.each) kB each; at most \(.most) kB";
