@@ -95,9 +95,6 @@ struct auc_auction {
 auc_slot auc_slot_of(double now, double slot_seconds);
 auc_slot auc_slot_from(double now, double slot_seconds);
 
-/* What servers give to PLAN (sale_parts.c): *PARTS is malloc'd, by start, the lead's first. */
-enum auc_code auc_plan_parts(const struct auc_market *m, const struct auc_plan *plan,
-			     struct auc_part **parts, unsigned *nparts, struct auc_err *err);
 /* closures.c: closes in M what is closed now. */
 enum auc_code auc_auction_apply_closures(const struct auc_auction *a, struct auc_market *m,
 					 struct auc_err *err);

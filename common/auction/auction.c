@@ -13,6 +13,9 @@
 
 #include <json-c/json.h>
 
+#include "policy/registry.h"
+#include "auction/sale_parts.h"
+#include "input/conf_prices.h"
 #include "auction/auction-private.h"
 #include "base/json.h"
 
@@ -474,7 +477,7 @@ enum auc_code auc_auction_take_price(struct auc_auction *a, struct auc_err *err)
 	struct auc_price prior, price;
 	enum auc_code rc = AUC_OK;
 
-	auc_price_from_conf(a->conf, a->policy->prices, &prior);
+	auc_conf_price(a->conf, a->policy->prices, &prior);
 	price = prior;
 	if (auc_conf_learns(a->conf))
 		rc = auc_price_history_price(a->price_history, a->market, &prior, &price, err);

@@ -91,8 +91,6 @@ struct auc_part {
 	struct auc_named tres[AUC_TRES_MAX]; /* workers * worker TRES + ps * PS TRES, by name */
 };
 
-#define AUC_PARTS_MAX 1024 /* of one sale at a time */
-
 /* The answer to a bid. Free with auc_offer_clear(). */
 struct auc_offer {
 	bool accepted;

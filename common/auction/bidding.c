@@ -8,6 +8,8 @@
 
 #include <json-c/json.h>
 
+#include "auction/sale_parts.h"
+#include "input/bid_resolve.h"
 #include "auction/auction-private.h"
 #include "ledger/receipt.h"
 #include "market/replan.h"
@@ -97,7 +99,7 @@ static enum auc_code decide(struct auc_auction *a, const struct auc_bid *bid, ui
 		arrival = auc_slot_from(now - a->conf->late_start, a->conf->slot_seconds);
 	else
 		arrival = auc_slot_from(now + a->conf->start_margin, a->conf->slot_seconds);
-	rc = auc_job_resolve(a->market, bid, arrival, &a->job, err);
+	rc = auc_bid_resolve(a->market, bid, arrival, &a->job, err);
 	if (rc != AUC_OK)
 		return rc;
 	if (bid->accept)

@@ -17,7 +17,7 @@
 
 #include "auction/auction-private.h"
 #include "base/clock.h"
-#include "market/market-private.h"
+#include "market/timeline.h"
 #include "policy/pairs.h"
 #include "base/list.h"
 

@@ -11,11 +11,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "input/bid_resolve.h"
 #include "pricing/nearness.h"
 #include "auction/auction-private.h"
 #include "input/bid.h"
 #include "base/clock.h"
-#include "market/market-private.h"
+#include "market/timeline.h"
 #include "auction/rearrange_search.h"
 
 /* Seconds before its first slot from which on a job stays: Slurm has to be told where it goes, and
@@ -236,7 +237,7 @@ static enum auc_code add_jobs(struct auc_auction *a, struct auc_rearrange_run *s
 
 		/* What its bid names may be gone; then it stays where it is. */
 		if (!c->bid || auc_bid_parse(a->conf, c->bid, bid, NULL) != AUC_OK ||
-		    auc_job_resolve(s->market, bid, c->plan.arrival, &job, NULL) != AUC_OK)
+		    auc_bid_resolve(s->market, bid, c->plan.arrival, &job, NULL) != AUC_OK)
 			continue;
 		rc = auc_rearrange_search_add(s->x, &job, &c->plan, err);
 		s->sale_of[s->njobs++] = i;

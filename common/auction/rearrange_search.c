@@ -4,7 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "market/market-private.h"
+#include "auction/sale_parts.h"
+#include "market/timeline.h"
 #include "auction/rearrange_search.h"
 
 #define TOGETHER     8 /* jobs of a round at most */

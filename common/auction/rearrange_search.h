@@ -43,7 +43,7 @@ struct auc_rearrange_search *auc_rearrange_search_create(struct auc_market *m, a
 							 void *arg);
 void auc_rearrange_search_destroy(struct auc_rearrange_search *x);
 /*
- * JOB, as auc_job_resolve() makes it for the arrival of PLAN, was sold PLAN, which is booked in the
+ * JOB, as auc_bid_resolve() makes it for the arrival of PLAN, was sold PLAN, which is booked in the
  * market, has one run, and begins in slot FROM or later. Both are copied. AUC_ENOMEM.
  */
 enum auc_code auc_rearrange_search_add(struct auc_rearrange_search *x, const struct auc_job *job,

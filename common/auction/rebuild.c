@@ -14,6 +14,7 @@
 
 #include <json-c/json.h>
 
+#include "input/conf_prices.h"
 #include "auction/auction-private.h"
 #include "base/json.h"
 
@@ -278,7 +279,7 @@ enum auc_code auc_auction_build_market(const struct auc_auction *a, struct json_
 	/* Slots after a shortened horizon stay as long as somebody owns one. */
 	if (last - first >= slots)
 		slots = last - first < AUC_SLOTS_MAX ? (unsigned)(last - first) + 1 : AUC_SLOTS_MAX;
-	auc_price_from_conf(conf, a->policy->prices, &price);
+	auc_conf_price(conf, a->policy->prices, &price);
 	m = auc_market_create(slots, conf->slot_seconds, first);
 	rc = m ? AUC_OK : auc_auction_no_memory(err);
 	if (rc == AUC_OK)

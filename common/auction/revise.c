@@ -10,11 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "input/bid_resolve.h"
 #include "auction/auction-private.h"
 #include "input/bid.h"
 #include "base/clock.h"
 #include "policy/stepper_run.h"
-#include "market/market-private.h"
+#include "market/timeline.h"
 
 #define AGAIN       1.0 /* seconds before what could not be done is tried again, */
 #define AGAIN_SHARE 20  /* or so many times what it took */
@@ -185,7 +186,7 @@ static void add_job(struct auc_auction *a, unsigned sale, struct auc_bid *bid, s
 	j->fresh = !s->plan.due && s->plan.start >= r->stepper_run.from;
 	j->plan = &s->plan;
 	if (s->ours && auc_bid_parse(a->conf, s->bid, bid, NULL) == AUC_OK &&
-	    auc_job_resolve(r->market, bid, j->fresh ? r->stepper_run.from : s->plan.arrival,
+	    auc_bid_resolve(r->market, bid, j->fresh ? r->stepper_run.from : s->plan.arrival,
 			    &j->job, NULL) == AUC_OK)
 		r->index[r->stepper_run.n++] = sale;
 	else

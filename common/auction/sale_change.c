@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "input/bid_resolve.h"
 #include "auction/auction-private.h"
 #include "market/replan.h"
 
@@ -305,7 +306,7 @@ static const unsigned *uploads_of(struct auc_auction *a, const struct auc_sale *
 	bool gone = !*auc_market_server_group(a->market, server);
 	struct auc_bid *bid = gone ? malloc(sizeof(*bid)) : NULL;
 	bool known = bid && auc_bid_parse(a->conf, s->bid, bid, NULL) == AUC_OK &&
-		     auc_job_resolve(a->market, bid, s->plan.arrival, &a->job, NULL) == AUC_OK;
+		     auc_bid_resolve(a->market, bid, s->plan.arrival, &a->job, NULL) == AUC_OK;
 
 	free(bid);
 	return known ? a->job.upload : NULL;

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "auction/sale_parts.h"
 #include "auction/auction-private.h"
 
 static bool next_run(const struct auc_plan *plan, unsigned run);

@@ -11,7 +11,7 @@
 
 #include "auction/auction-private.h"
 #include "base/json.h"
-#include "market/market-private.h"
+#include "market/timeline.h"
 
 /* The copy that is formatted without the lock. */
 struct look {

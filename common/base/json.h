@@ -9,8 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "input/bid.h"
 #include "base/err.h"
+#include "base/named.h"
 #include "base/num.h"
 
 struct json_object;

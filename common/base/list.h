@@ -8,8 +8,8 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "input/bid.h"
 #include "base/err.h"
+#include "base/named.h"
 
 #define AUC_NUMBER_LEN 32  /* buffer for auc_number_str() */
 #define AUC_WAIT_MAX   1e6 /* slots: the longest time that a bid may name; an upload of it: never */

@@ -13,6 +13,7 @@
 #include "input/conf.h"
 #include "base/num.h"
 #include "policy/policy.h"
+#include "policy/registry.h"
 #include "base/list.h"
 
 #define SEPARATORS       " \t\r\n\f\v;"

@@ -1,6 +1,6 @@
 /*
  * bid.h - one bid: what a job is worth, how much work it is, and where it may run. Names only; a
- * market resolves them (market.h: auc_job_resolve()).
+ * market resolves them (bid_resolve.h).
  *
  * Text form, used between the SPANK plugin, the environment (SLURM_AUCTION_BID) and job_submit:
  * words key=value separated by white space or ';', the keys being those of auc_bid_keys[] below,
@@ -18,20 +18,9 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "base/limits.h"
+#include "base/named.h"
 #include "market/utility.h"
-
-#define AUC_NAME_MAX           64    /* longest name of a type, server, model, TRES, with the NUL */
-#define AUC_BID_TYPES_MAX      32    /* types one bid may name, of either kind */
-#define AUC_BID_PARTITIONS_MAX 16    /* partitions one bid may be confined to */
-#define AUC_BID_UPLOAD_MAX     64    /* servers or sites one bid may name */
-#define AUC_BID_DATA_MAX       64    /* servers on which chunks of one bid may lie */
-#define AUC_BID_TEXT_MAX       25600 /* bytes of a bid's text: the longest canonical text fits */
-#define AUC_WORK_MAX           1000000000ULL
-
-struct auc_named {
-	char name[AUC_NAME_MAX];
-	double value;
-};
 
 struct auc_bid {
 	struct auc_utility utility;
@@ -118,16 +107,6 @@ const char *auc_bid_needed(const struct auc_conf *conf);
  */
 enum auc_code auc_bid_join(const char *text, const char *const *values, char **joined,
 			   struct auc_err *err);
-
-/*
- * Says in BID's uploads what its partitions say: nothing outside them gets data, neither what M has
- * nor what it will have. The text of a bid has uploads, but no partitions. AUC_EFULL: it names too
- * many sites.
- */
-struct auc_market;
-enum auc_code auc_bid_confine(struct auc_bid *bid, const struct auc_market *m, struct auc_err *err);
-/* Puts the names of M's servers where BID's data have those of groups of one server. */
-void auc_bid_name_nodes(struct auc_bid *bid, const struct auc_market *m);
 
 /*
  * Canonical text of BID on one line, complete (the model's name is left out: it needs no profile),

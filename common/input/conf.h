@@ -36,13 +36,9 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "input/bid.h"
 #include "base/err.h"
-
-#define AUC_TRES_MAX   32 /* different TRES in one market */
-#define AUC_SHAPES_MAX 64 /* shapes of one gang */
-#define AUC_TYPES_MAX  32 /* worker types, and PS types, in one market */
-#define AUC_SLOTS_MAX  10000
+#include "base/limits.h"
+#include "base/named.h"
 
 struct auc_conf_type {
 	char name[AUC_NAME_MAX];

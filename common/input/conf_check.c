@@ -7,7 +7,9 @@
 #include <string.h>
 
 #include "input/conf-private.h"
+#include "input/bid.h"
 #include "policy/policy.h"
+#include "policy/registry.h"
 #include "base/list.h"
 
 #define NOTICE_MIN 5.0 /* seconds of ChangeNotice, where the file does not say it */

@@ -10,6 +10,7 @@
 #include "input/conf-private.h"
 #include "base/num.h"
 #include "policy/policy.h"
+#include "policy/registry.h"
 #include "base/list.h"
 
 #define PARTITIONS_MAX 64

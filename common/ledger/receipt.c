@@ -9,6 +9,7 @@
 
 #include "base/json.h"
 #include "base/packed.h"
+#include "input/bid.h"
 #include "ledger/receipt.h"
 #include "base/list.h"
 

@@ -1,13 +1,13 @@
 /*
  * cells.h - what the market keeps by cell, for market.c and booking.c: use, prices, how
- * many of each type fit, what one costs, and the servers' order by that; market-private.h has the
+ * many of each type fit, what one costs, and the servers' order by that; timeline.h has the
  * layout. To change what is used call auc_cells_set_used(), then refresh the cells, then the blocks
  * that they are in.
  */
 #ifndef AUC_CELLS_H
 #define AUC_CELLS_H
 
-#include "market/market-private.h"
+#include "market/timeline.h"
 
 /* Allocates and fills the timeline. On failure auc_market_destroy() frees what there is. */
 enum auc_code auc_cells_lay_out(struct auc_market *m, struct auc_err *err);

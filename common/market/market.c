@@ -1,5 +1,5 @@
 /*
- * market.c - see market.h and market-private.h: making a market, its servers, types and prices.
+ * market.c - see market.h and timeline.h: making a market, its servers, types and prices.
  * What it keeps by cell is in cells.c, booking in booking.c.
  *
  * Amounts are integers here so that 3 x 0.1 GPU fill 0.3 GPU exactly.

@@ -16,19 +16,21 @@
 #define AUC_MARKET_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
-#include "input/bid.h"
-#include "input/conf.h"
 #include "base/err.h"
+#include "base/limits.h"
+#include "base/named.h"
 #include "market/price.h"
+#include "market/utility.h"
 
 typedef int64_t auc_slot;
 
 #define AUC_ROLE_WORKER 1u
 #define AUC_ROLE_PS     2u
 
-struct auc_market; /* opaque outside market.c, price.c and policy/: see market-private.h */
+struct auc_market; /* opaque outside market.c, price.c and policy/: see timeline.h */
 
 /* An empty market of SLOTS (1..AUC_SLOTS_MAX) slots from FIRST on. NULL: no memory. */
 struct auc_market *auc_market_create(unsigned slots, double slot_seconds, auc_slot first);
@@ -270,12 +272,7 @@ struct auc_job {
 	double budget;
 };
 
-/*
- * Fills *JOB (zeroed or used before: its upload array is reused) from BID. AUC_ENOENT names a type,
- * server or group nobody has. Free with auc_job_clear().
- */
-enum auc_code auc_job_resolve(const struct auc_market *m, const struct auc_bid *bid,
-			      auc_slot arrival, struct auc_job *job, struct auc_err *err);
+/* Frees what JOB holds and zeroes it. */
 void auc_job_clear(struct auc_job *job);
 /*
  * Adds a shape of PER_NODE[N] to JOB, as its last one. AUC_EINVAL: more than AUC_SHAPES_MAX of

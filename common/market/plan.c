@@ -8,7 +8,7 @@
 #include <json-c/json.h>
 
 #include "base/json.h"
-#include "market/market-private.h"
+#include "market/timeline.h"
 #include "market/plan.h"
 
 #define SLOT_LIMIT INT64_C(1000000000000000) /* beyond any clock: sums of slots cannot overflow */

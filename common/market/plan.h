@@ -79,8 +79,6 @@ void auc_plan_init(struct auc_plan *p);
 void auc_plan_reset(struct auc_plan *p);
 void auc_plan_clear(struct auc_plan *p);
 enum auc_code auc_plan_copy(struct auc_plan *to, const struct auc_plan *from, struct auc_err *err);
-/* The share that the user's own job is to have at first (sale_parts.c). P is not empty. */
-const struct auc_share *auc_plan_lead(const struct auc_plan *p);
 /* Building: a run, then its shares in ascending server order. */
 enum auc_code auc_plan_add_run(struct auc_plan *p, auc_slot from, auc_slot to, struct auc_err *err);
 enum auc_code auc_plan_add_share(struct auc_plan *p, unsigned server, unsigned workers, unsigned ps,

@@ -9,7 +9,7 @@
 #include <json-c/json.h>
 
 #include "base/json.h"
-#include "market/market-private.h"
+#include "market/timeline.h"
 #include "market/plan.h"
 
 bool auc_plan_json_is_gang(struct json_object *o)

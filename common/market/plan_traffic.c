@@ -1,5 +1,5 @@
 /*
- * plan_traffic.c - what a plan sends, in JSON: see market-private.h. A reader takes nothing that
+ * plan_traffic.c - what a plan sends, in JSON: see timeline.h. A reader takes nothing that
  * the books of a slot's budget could not count.
  */
 #include "config.h"
@@ -7,7 +7,7 @@
 #include <json-c/json.h>
 
 #include "base/json.h"
-#include "market/market-private.h"
+#include "market/timeline.h"
 #include "market/plan.h"
 
 #define MB_MAX     1e12 /* of all that a plan sends in a slot */

@@ -5,11 +5,10 @@
 #include <math.h>
 #include <string.h>
 
-#include "market/market-private.h"
+#include "market/timeline.h"
 #include "base/num.h"
 #include "base/list.h"
 
-static const struct auc_price_bounds *find_bounds(const struct auc_price *p, const char *name);
 static unsigned least_upload(const struct auc_market *m, const struct auc_job *job);
 static void layout_ratios(const struct auc_market *m, const struct auc_job *job, unsigned w,
 			  unsigned p, bool colocated, unsigned upload, double *ratio);
@@ -19,7 +18,7 @@ static bool may_raise(const struct auc_bundle *worker, const struct auc_bundle *
 enum auc_code auc_price_curve_of(const struct auc_price *p, const char *name, unsigned roles,
 				 struct auc_price_curve *curve, struct auc_err *err)
 {
-	const struct auc_price_bounds *b = find_bounds(p, name);
+	const struct auc_price_bounds *b = auc_price_bounds_of(p, name);
 	const struct auc_named *eta = auc_list_find(p->eta, p->neta, name);
 	double limit = log(AUC_PRICE_LIMIT);
 	unsigned r;
@@ -48,35 +47,14 @@ enum auc_code auc_price_curve_of(const struct auc_price *p, const char *name, un
 	return AUC_OK;
 }
 
-void auc_price_from_conf(const struct auc_conf *conf, enum auc_price_kind kind, struct auc_price *p)
+const struct auc_price_bounds *auc_price_bounds_of(const struct auc_price *p, const char *name)
 {
-	const struct auc_conf_bounds *roles[] = {&conf->bounds, &conf->ps_bounds}, *b;
-	const struct auc_named *lower, *upper;
-	struct auc_price_bounds *to;
-	unsigned r, i;
+	unsigned i;
 
-	memset(p, 0, sizeof(*p));
-	p->kind = kind;
-	if (kind == AUC_PRICE_ETA) {
-		p->neta = conf->neta;
-		memcpy(p->eta, conf->eta, sizeof(p->eta));
-		return;
-	}
-	for (i = 0; i < conf->bounds.nupper + conf->ps_bounds.nupper; i++) {
-		upper = i < conf->bounds.nupper ? &conf->bounds.upper[i]
-						: &conf->ps_bounds.upper[i - conf->bounds.nupper];
-		if (find_bounds(p, upper->name) || p->nbounds == AUC_TRES_MAX)
-			continue;
-		to = &p->bounds[p->nbounds++];
-		strcpy(to->name, upper->name);
-		for (r = 0; r < AUC_PRICE_ROLES; r++) {
-			b = roles[r]->nupper ? roles[r] : roles[AUC_PRICE_WORKER];
-			upper = auc_list_find(b->upper, b->nupper, to->name);
-			lower = auc_list_find(b->lower, b->nlower, to->name);
-			to->upper[r] = upper ? log(upper->value) : -INFINITY;
-			to->lower[r] = upper && lower ? log(lower->value) : -INFINITY;
-		}
-	}
+	for (i = 0; i < p->nbounds; i++)
+		if (!strcmp(p->bounds[i].name, name))
+			return &p->bounds[i];
+	return NULL;
 }
 
 void auc_price_raise(struct auc_price_bounds *b, const struct auc_price_bounds *least)
@@ -142,16 +120,6 @@ double auc_price_site_ratios(const struct auc_market *m, const struct auc_job *j
 				traffic = fmax(traffic, value / mb);
 		}
 	return traffic;
-}
-
-static const struct auc_price_bounds *find_bounds(const struct auc_price *p, const char *name)
-{
-	unsigned i;
-
-	for (i = 0; i < p->nbounds; i++)
-		if (!strcmp(p->bounds[i].name, name))
-			return &p->bounds[i];
-	return NULL;
 }
 
 static unsigned least_upload(const struct auc_market *m, const struct auc_job *job)

@@ -13,8 +13,9 @@
 #ifndef AUC_PRICE_H
 #define AUC_PRICE_H
 
-#include "input/conf.h"
 #include "base/err.h"
+#include "base/limits.h"
+#include "base/named.h"
 
 struct auc_market;
 struct auc_job;
@@ -60,10 +61,8 @@ enum auc_code auc_price_curve_of(const struct auc_price *p, const char *name, un
 /* Used and capacity in the same unit, capacity > 0. Kind eta: exactly 0 at used 0 or eta 1. */
 double auc_price_unit(const struct auc_price_curve *c, double used, double capacity);
 
-struct auc_conf;
-/* The prices of CONF for a policy that sells by KIND: Eta, or Lower and Upper. */
-void auc_price_from_conf(const struct auc_conf *conf, enum auc_price_kind kind,
-			 struct auc_price *p);
+/* The bounds that P has for the TRES NAME; NULL: none. */
+const struct auc_price_bounds *auc_price_bounds_of(const struct auc_price *p, const char *name);
 /* Raises the bounds B, of either role, to those of LEAST. */
 void auc_price_raise(struct auc_price_bounds *b, const struct auc_price_bounds *least);
 

@@ -4,8 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "auction/auction-private.h"
-#include "market/market-private.h"
+#include "market/timeline.h"
 #include "market/replan.h"
 
 #define CHECKS_MAX 100000 /* of a server in a slot: some milliseconds, in which bids wait */

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "base/num.h"
-#include "market/market-private.h"
+#include "market/timeline.h"
 
 #define SECONDS_MAX 1e12
 

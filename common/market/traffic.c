@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "market/market-private.h"
+#include "market/timeline.h"
 #include "market/plan.h"
 
 #define BYTES      1e6  /* in a MB */

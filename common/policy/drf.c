@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "market/market-private.h"
+#include "market/timeline.h"
 #include "base/num.h"
 #include "policy/pairs.h"
 #include "policy/option.h"

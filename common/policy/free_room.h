@@ -4,7 +4,7 @@
 #ifndef AUC_FREE_ROOM_H
 #define AUC_FREE_ROOM_H
 
-#include "market/market-private.h"
+#include "market/timeline.h"
 
 struct auc_free_room {
 	const struct auc_market *m; /* of the slot at hand */

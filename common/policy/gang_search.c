@@ -27,7 +27,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "market/market-private.h"
+#include "market/timeline.h"
 #include "policy/gang_search.h"
 
 #define TIE   1e-11

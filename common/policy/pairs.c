@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "market/market-private.h"
+#include "market/timeline.h"
 #include "policy/pairs.h"
 
 /* One layout that is looked for. */

@@ -1,29 +1,10 @@
-/* policy.c - the table of policies and what they share: see policy.h. */
+/* policy.c - what policies share: see policy.h. */
 #include "config.h"
 
 #include <string.h>
 
-#include "market/market-private.h"
+#include "market/timeline.h"
 #include "policy/policy.h"
-
-const struct auc_policy *const auc_policies[] = {
-	&auc_policy_dps,      &auc_policy_oasis, &auc_policy_eris, &auc_policy_posted,
-	&auc_policy_unpriced, &auc_policy_fifo,  &auc_policy_drf,  NULL};
-
-const struct auc_policy *auc_policy_find(const char *name)
-{
-	unsigned i;
-
-	for (i = 0; auc_policies[i]; i++)
-		if (!strcmp(auc_policies[i]->name, name))
-			return auc_policies[i];
-	return NULL;
-}
-
-const struct auc_policy *auc_policy_of_cluster(const char *name)
-{
-	return strcmp(name, auc_policy_aonline.name) ? auc_policy_find(name) : &auc_policy_aonline;
-}
 
 const char *auc_reason_word(enum auc_reason reason)
 {

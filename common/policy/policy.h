@@ -1,6 +1,6 @@
 /*
- * policy.h - the interface behind which each published system stands. One file per policy; this
- * header's table auc_policies[] lists them.
+ * policy.h - the interface behind which each published system stands. One folder per policy;
+ * registry.h lists them.
  */
 #ifndef AUC_POLICY_H
 #define AUC_POLICY_H
@@ -128,18 +128,12 @@ struct auc_policy {
 };
 
 extern const struct auc_policy auc_policy_dps, auc_policy_oasis, auc_policy_eris, auc_policy_posted,
-	auc_policy_unpriced, auc_policy_fifo, auc_policy_drf;
-extern const struct auc_policy *const auc_policies[]; /* NULL-terminated */
-const struct auc_policy *auc_policy_find(const char *name);
+	auc_policy_aonline, auc_policy_unpriced, auc_policy_fifo, auc_policy_drf;
 /* Does it sell by the market's prices? */
 static inline bool auc_policy_is_priced(const struct auc_policy *policy)
 {
 	return !policy->baseline && !policy->posts;
 }
-/* What a cluster is run by under that name: one of them, or auc_policy_aonline, which the simulator
- * does not need. NULL. */
-extern const struct auc_policy auc_policy_aonline;
-const struct auc_policy *auc_policy_of_cluster(const char *name);
 
 /*
  * To READY, by server: the slot index of M from which on JOB may use it, once its data are there;

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-#include "market/market-private.h"
+#include "market/timeline.h"
 #include "pricing/drift.h"
 #include "pricing/user_share.h"
 #include "pricing/winsorize.h"

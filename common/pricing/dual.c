@@ -9,7 +9,7 @@
 #include <xxhash.h>
 
 #include "pricing/dual.h"
-#include "market/market-private.h"
+#include "market/timeline.h"
 #include "market/plan.h"
 
 #define MAGIC      "auction-dual/1\n"

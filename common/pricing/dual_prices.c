@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "pricing/dual_prices.h"
-#include "market/market-private.h"
+#include "market/timeline.h"
 #include "pricing/pool_dps.h"
 
 #define FIRST_STEP    0.2

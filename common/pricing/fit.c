@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "input/bid_resolve.h"
+#include "input/conf.h"
 #include "base/clock.h"
 #include "pricing/fit-private.h"
 #include "pricing/fit_levels.h"
@@ -313,7 +315,7 @@ static bool expect(const struct fit *f, const struct auc_logged_bid *bid_log, au
 	bid.npartitions = bid_log->npartitions;
 	memcpy(bid.partitions, bid_log->partitions ? (const void *)bid_log->partitions : "",
 	       bid_log->npartitions * sizeof(*bid_log->partitions));
-	if (auc_job_resolve(f->in->market, &bid, arrival, &e->job, NULL) == AUC_OK)
+	if (auc_bid_resolve(f->in->market, &bid, arrival, &e->job, NULL) == AUC_OK)
 		return true;
 	auc_job_clear(&e->job);
 	return false;

@@ -5,10 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "input/conf_prices.h"
 #include "pricing/fit-private.h"
 #include "pricing/fit_levels.h"
 #include "pricing/bound_levels.h"
-#include "market/market-private.h"
+#include "market/timeline.h"
 
 const struct auc_guard_choice auc_fit_levels_usual = {
 	AUC_TARIFF_FLAT, {AUC_PRICE_FORM_BOUNDS, 1}, false};
@@ -161,7 +162,7 @@ static enum auc_code list_prices(const struct auc_fit_input *in, const struct au
 	*list = calloc((size_t)m->nservers * m->ntres + 1, sizeof(**list));
 	if (!*list)
 		return auc_err_set(err, AUC_ENOMEM, "no memory for prices");
-	auc_price_from_conf(in->conf, AUC_PRICE_BOUNDS, &least);
+	auc_conf_price(in->conf, AUC_PRICE_BOUNDS, &least);
 	for (unsigned s = 0; s < m->nservers; s++)
 		for (unsigned k = 0; k < m->ntres; k++) {
 			const char *name = auc_market_tres_name(m, k);

@@ -8,7 +8,7 @@
 #include "pricing/fit-private.h"
 #include "pricing/fit_sites.h"
 #include "pricing/flat_prices.h"
-#include "market/market-private.h"
+#include "market/timeline.h"
 
 #define KEEP    0.01 /* part of its worth that other prices must be better by */
 #define MARGIN  0.05 /* and those that are taught better than the others */

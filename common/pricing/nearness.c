@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "pricing/nearness.h"
-#include "market/market-private.h"
+#include "market/timeline.h"
 #include "market/cells.h"
 
 /* Of one partition. */

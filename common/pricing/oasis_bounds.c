@@ -15,7 +15,7 @@
 #include <string.h>
 
 #include "pricing/oasis_bounds.h"
-#include "market/market-private.h"
+#include "market/timeline.h"
 #include "base/num.h"
 #include "base/list.h"
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "market/market-private.h"
+#include "market/timeline.h"
 #include "pricing/pool.h"
 
 #define FEW_SIZES 4

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "market/market-private.h"
+#include "market/timeline.h"
 #include "pricing/pool_dps.h"
 
 #define TIERS 12 /* of numbers of workers on one server: 1, 2, up to 4, up to 8 ... and beyond */

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "market/market-private.h"
+#include "market/timeline.h"
 #include "pricing/user_share.h"
 #include "pricing/winsorize.h"
 

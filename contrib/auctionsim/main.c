@@ -27,6 +27,7 @@
 #include "auctionsim/io/output.h"
 #include "auctionsim/plot/plot.h"
 #include "policy/policy.h"
+#include "policy/registry.h"
 #include "auctionsim/run/posted_world.h"
 #include "policy/stepper.h"
 #include "auctionsim/run/replay.h"

@@ -7,6 +7,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "input/bid.h"
 #include "input/conf.h"
 #include "fuzz/fuzz.h"
 

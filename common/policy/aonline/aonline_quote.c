@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "policy/stepper_run.h"
-#include "market/market-private.h"
+#include "market/timeline.h"
 
 #define CHUNKS_MAX 1024 /* of one job: the receipt names them all */
 

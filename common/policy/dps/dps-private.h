@@ -6,7 +6,7 @@
 #ifndef AUC_DPS_PRIVATE_H
 #define AUC_DPS_PRIVATE_H
 
-#include "market/market-private.h"
+#include "market/timeline.h"
 #include "policy/policy.h"
 
 /* Worker counts per lane for which bounds are tabled; fewer if the tables would be too large. */

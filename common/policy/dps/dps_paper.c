@@ -25,7 +25,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "market/market-private.h"
+#include "market/timeline.h"
 #include "policy/dps/dps_paper.h"
 
 /* A schedule: N workers by server (workers[], of the search), the PSs on one. */

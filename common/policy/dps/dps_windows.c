@@ -2,7 +2,7 @@
  * dps_windows.c - what a window of slots offers by server, and the cheapest servers for a number of
  * workers in it.
  *
- * Sums and minima come from the largest blocks of slots that make up the window (market-private.h),
+ * Sums and minima come from the largest blocks of slots that make up the window (timeline.h),
  * and are made of those servers only that are free in all of them: of a busy market few are.
  */
 #include "config.h"

@@ -7,7 +7,7 @@
 #ifndef AUC_ERIS_PRIVATE_H
 #define AUC_ERIS_PRIVATE_H
 
-#include "market/market-private.h"
+#include "market/timeline.h"
 #include "policy/policy.h"
 
 #define ERIS_VARIANTS 3     /* how much a slot's traffic is shunned beyond its price */

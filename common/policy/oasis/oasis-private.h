@@ -5,7 +5,7 @@
 #ifndef AUC_OASIS_PRIVATE_H
 #define AUC_OASIS_PRIVATE_H
 
-#include "market/market-private.h"
+#include "market/timeline.h"
 #include "policy/policy.h"
 
 /*

@@ -14,7 +14,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "input/conf.h"
 #include "base/err.h"
 #include "market/plan.h"
 

@@ -19,6 +19,7 @@
 #include <libsmartcols.h>
 #include <xxhash.h>
 
+#include "policy/registry.h"
 #include "auctionsim/bound/bound.h"
 #include "base/clock.h"
 #include "auctionsim/io/document.h"

@@ -7,6 +7,7 @@
 
 #include <json-c/json.h>
 
+#include "policy/registry.h"
 #include "auctionsim/run/day_bounds.h"
 #include "auctionsim/io/document.h"
 #include "auctionsim/run/flat_days.h"

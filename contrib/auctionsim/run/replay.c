@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "policy/registry.h"
 #include "pricing/nearness.h"
 #include "base/clock.h"
 #include "auctionsim/optimum/dorm.h"

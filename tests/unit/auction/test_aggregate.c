@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "auction/auction-private.h"
-#include "market/market-private.h"
+#include "market/timeline.h"
 #include "market/replan.h"
 #include "unit/support/world.h"
 

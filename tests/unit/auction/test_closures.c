@@ -14,7 +14,7 @@
 #include <cmocka.h>
 
 #include "auction/auction-private.h"
-#include "market/market-private.h"
+#include "market/timeline.h"
 #include "unit/support/tiny.h"
 #include "unit/support/world.h"
 

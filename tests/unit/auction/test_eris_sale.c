@@ -18,7 +18,7 @@
 
 #include "auction/auction-private.h"
 #include "base/json.h"
-#include "market/market-private.h"
+#include "market/timeline.h"
 #include "unit/support/world.h"
 
 #define BUDGET 50

@@ -16,7 +16,8 @@
 
 #include <cmocka.h>
 
-#include "market/market-private.h"
+#include "auction/sale_parts.h"
+#include "market/timeline.h"
 #include "unit/support/property.h"
 #include "auction/rearrange_search.h"
 

@@ -14,6 +14,7 @@
 
 #include <cmocka.h>
 
+#include "input/bid_resolve.h"
 #include "auction/auction-private.h"
 #include "policy/stepper.h"
 #include "unit/support/world.h"
@@ -243,7 +244,7 @@ static void test_never(void **state)
 		snprintf(text, sizeof(text), "epochs=3 worker-time=v100=3s,t4=1s %s", more);
 		if (auc_bid_parse(auc_auction_conf(a), text, &b, &err) != AUC_OK)
 			fail_msg("%s", err.text);
-		assert_int_equal(auc_job_resolve(a->market, &b, 1001, &job, &err), AUC_OK);
+		assert_int_equal(auc_bid_resolve(a->market, &b, 1001, &job, &err), AUC_OK);
 		for (unsigned s = 0; s < auc_market_nservers(a->market); s++)
 			assert_int_equal(job.upload[s],
 					 !strcmp(auc_market_server_group(a->market, s), "cloud")
@@ -387,7 +388,7 @@ static void as_simulated(const char *options, unsigned restarts)
 			assert_true(bid(a, text, ++job, now, &o));
 			auc_offer_clear(&o);
 			parsed = world_bid(a, text);
-			assert_int_equal(auc_job_resolve(m, &parsed, t, &b.jobs[job], &err),
+			assert_int_equal(auc_bid_resolve(m, &parsed, t, &b.jobs[job], &err),
 					 AUC_OK);
 			b.plans[job].arrival = t;
 			assert_int_equal(

@@ -12,7 +12,8 @@
 
 #include <cmocka.h>
 
-#include "market/market-private.h"
+#include "input/bid_resolve.h"
+#include "market/timeline.h"
 #include "market/plan.h"
 #include "unit/support/tiny.h"
 
@@ -433,7 +434,7 @@ static void test_resolve(void **state)
 	(void)state;
 	bid.worker_seconds[0] = (struct auc_named){"w", 2};
 	bid.ps_seconds[0] = (struct auc_named){"p", 0};
-	assert_int_equal(auc_job_resolve(m, &bid, 101, &job, NULL), AUC_OK);
+	assert_int_equal(auc_bid_resolve(m, &bid, 101, &job, NULL), AUC_OK);
 	assert_int_equal(job.arrival, 101);
 	assert_true(job.worker_seconds[0] == 2 && job.worker_seconds[1] < 0 &&
 		    job.ps_seconds[0] == 0);
@@ -443,25 +444,25 @@ static void test_resolve(void **state)
 	bid.nupload = 2;
 	bid.upload[0] = (struct auc_named){"c1", 0.2};
 	bid.upload[1] = (struct auc_named){"cloud", 7};
-	assert_int_equal(auc_job_resolve(m, &bid, 101, &job, NULL), AUC_OK);
+	assert_int_equal(auc_bid_resolve(m, &bid, 101, &job, NULL), AUC_OK);
 	assert_int_equal(job.upload[0], 1);
 	assert_int_equal(job.upload[1], 1); /* its name goes before its group */
 	bid.npartitions = 1;
 	strcpy(bid.partitions[0], "cloud");
-	assert_int_equal(auc_job_resolve(m, &bid, 101, &job, NULL), AUC_OK);
+	assert_int_equal(auc_bid_resolve(m, &bid, 101, &job, NULL), AUC_OK);
 	assert_int_equal(job.upload[0], UINT32_MAX); /* not confined to its partition */
 	assert_int_equal(job.upload[1], 1);
 	strcpy(bid.partitions[0], "attic");
-	assert_int_equal(auc_job_resolve(m, &bid, 101, &job, &err), AUC_ENOENT);
+	assert_int_equal(auc_bid_resolve(m, &bid, 101, &job, &err), AUC_ENOENT);
 	assert_string_equal(
 		err.text,
 		"--partition: 'attic' is no partition with nodes for sale of this cluster");
 	bid.npartitions = 0;
 	strcpy(bid.upload[1].name, "moon");
-	assert_int_equal(auc_job_resolve(m, &bid, 101, &job, &err), AUC_ENOENT);
+	assert_int_equal(auc_bid_resolve(m, &bid, 101, &job, &err), AUC_ENOENT);
 	assert_string_equal(err.text, "--upload: 'moon' is no server or site of this cluster");
 	strcpy(bid.worker_seconds[0].name, "x");
-	assert_int_equal(auc_job_resolve(m, &bid, 101, &job, &err), AUC_ENOENT);
+	assert_int_equal(auc_bid_resolve(m, &bid, 101, &job, &err), AUC_ENOENT);
 	assert_string_equal(err.text, "--worker-time: 'x' is no worker type of this cluster");
 	auc_job_clear(&job);
 	auc_market_destroy(m);
@@ -511,7 +512,7 @@ static void test_confine(void **state)
 				 AUC_OK);
 		assert_int_equal(auc_market_ready(m, &price, NULL), AUC_OK);
 		bid.npartitions = 0;
-		assert_int_equal(auc_job_resolve(m, &bid, 100, &job, NULL), AUC_OK);
+		assert_int_equal(auc_bid_resolve(m, &bid, 100, &job, NULL), AUC_OK);
 		assert_int_equal(job.upload[0], cases[i].upload[0]);
 		assert_int_equal(job.upload[1], cases[i].upload[1]);
 		assert_int_equal(job.upload[2], UINT32_MAX);
@@ -540,15 +541,15 @@ static void test_data(void **state)
 	assert_int_equal(auc_market_ready(m, &(struct auc_price){0}, NULL), AUC_OK);
 	bid.worker_seconds[0] = (struct auc_named){"w", 2};
 	bid.ps_seconds[0] = (struct auc_named){"p", 0};
-	assert_int_equal(auc_job_resolve(m, &bid, 100, &job, NULL), AUC_OK);
+	assert_int_equal(auc_bid_resolve(m, &bid, 100, &job, NULL), AUC_OK);
 	assert_int_equal(job.upload[0], 0);
 	assert_int_equal(job.upload[1], 4); /* 1130 s */
 	bid.data_mb = 0;
-	assert_int_equal(auc_job_resolve(m, &bid, 100, &job, NULL), AUC_OK);
+	assert_int_equal(auc_bid_resolve(m, &bid, 100, &job, NULL), AUC_OK);
 	assert_int_equal(job.upload[1], 3);
 	bid.data_mb = 11300;
 	bid.upload_default = 1;
-	assert_int_equal(auc_job_resolve(m, &bid, 100, &job, NULL), AUC_OK);
+	assert_int_equal(auc_bid_resolve(m, &bid, 100, &job, NULL), AUC_OK);
 	assert_int_equal(job.upload[1], 1);
 	auc_job_clear(&job);
 	auc_market_destroy(m);

@@ -13,7 +13,7 @@
 #include <json-c/json.h>
 
 #include "unit/support/edited.h"
-#include "market/market-private.h"
+#include "market/timeline.h"
 #include "market/plan.h"
 
 static const char good[] =

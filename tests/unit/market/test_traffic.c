@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "market/market-private.h"
+#include "market/timeline.h"
 #include "market/plan.h"
 
 #define SLOTS 6

@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "policy/policy.h"
+#include "policy/registry.h"
 
 struct fixture {
 	struct auc_market *m;

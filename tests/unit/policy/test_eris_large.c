@@ -15,7 +15,7 @@
 
 #include <cmocka.h>
 
-#include "market/market-private.h"
+#include "market/timeline.h"
 #include "unit/support/property.h"
 
 #define MARKETS 800 /* of which one in eight is made */

@@ -21,7 +21,7 @@
 
 #include <cmocka.h>
 
-#include "market/market-private.h"
+#include "market/timeline.h"
 #include "unit/support/property.h"
 
 #define MARKETS 8000

@@ -18,7 +18,7 @@
 
 #include <cmocka.h>
 
-#include "market/market-private.h"
+#include "market/timeline.h"
 #include "policy/gang_search.h"
 #include "unit/support/property.h"
 

@@ -20,7 +20,8 @@
 
 #include <cmocka.h>
 
-#include "market/market-private.h"
+#include "input/bid_resolve.h"
+#include "market/timeline.h"
 #include "unit/support/property.h"
 
 #define MARKETS 1000
@@ -386,7 +387,7 @@ static void test_uneven(void **state)
 			make_utility(&bid.utility, &r, slots);
 			bid.chunks = (uint64_t)tiny_int(&r, 1, 45);
 			bid.minibatches = (uint64_t)tiny_int(&r, 1, (int)slots);
-			assert_int_equal(auc_job_resolve(m, &bid, 1, &e.job, &err), AUC_OK);
+			assert_int_equal(auc_bid_resolve(m, &bid, 1, &e.job, &err), AUC_OK);
 			assert_int_equal(
 				auc_policy_oasis.quote(e.ctx, m, &e.job, &e.decision, NULL),
 				AUC_OK);

@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "policy/policy.h"
+#include "policy/registry.h"
 
 /* Six workers on two servers; a slot does one worker's mini-batch. */
 static struct auc_market *make_market(void)

@@ -16,6 +16,7 @@
 #include <cmocka.h>
 #include <json-c/json.h>
 
+#include "policy/registry.h"
 #include "unit/support/corrupt.h"
 #include "auctionsim/gen/gen.h"
 #include "policy/posted/posted-private.h"

@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "pricing/nearness.h"
-#include "market/market-private.h"
+#include "market/timeline.h"
 #include "market/price.h"
 #include "unit/support/property.h"
 

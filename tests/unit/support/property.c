@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-#include "market/market-private.h"
+#include "market/timeline.h"
 #include "unit/support/property.h"
 
 struct property property;

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "input/bid_resolve.h"
 #include "unit/support/splitmix.h"
 #include "unit/support/tiny.h"
 
@@ -427,7 +428,7 @@ void tiny_resolve(const struct auc_market *m, const struct tiny_job *j, struct a
 			bid.upload[bid.nupload++].value = j->upload_group / 10.0;
 			break;
 		}
-	must(auc_job_resolve(m, &bid, j->arrival, job, &err), &err);
+	must(auc_bid_resolve(m, &bid, j->arrival, job, &err), &err);
 }
 
 void tiny_book(struct tiny_market *t, struct auc_market *m, const struct auc_plan *plan)

@@ -1,5 +1,5 @@
 /*
- * market-private.h - the market's inside, for the library itself and its tests only.
+ * timeline.h - the market's inside, for the library itself and its tests only.
  *
  * A cell is one server in one slot: cell = (t - first) * nservers + server. Slots follow each other
  * in memory, so that a window of slots is one walk and advancing is one memmove() per array.
@@ -8,8 +8,8 @@
  * there and what one costs there, and per slot the servers by ascending price. Booking keeps them
  * up to date, so that a quote only reads.
  */
-#ifndef AUC_MARKET_PRIVATE_H
-#define AUC_MARKET_PRIVATE_H
+#ifndef AUC_TIMELINE_H
+#define AUC_TIMELINE_H
 
 #include "market/market.h"
 
