@@ -239,7 +239,7 @@ static void test_scarce(void **state)
 	assert_true(t->guard.worth <= t->guard.bound && t->bound > 0);
 	why = auc_tariff_why(t);
 	assert_non_null(strstr(why, "flat (bounds x "));
-	assert_non_null(strstr(why, ", and may lose "));
+	assert_non_null(strstr(why, "; a loss of "));
 	free(why);
 	auc_tariff_free(t);
 	gpu = fitting_v100_price(a, auc_market_first(a->market));
