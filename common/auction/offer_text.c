@@ -36,6 +36,7 @@ struct budget {
 static void print_posted(const struct auc_auction *a, FILE *out, const struct auc_offer *offer,
 			 bool hold);
 static void print_refusal(struct auc_auction *a, FILE *out, const struct auc_offer *offer);
+static void print_worthless(const struct auc_auction *a, FILE *out, const struct auc_plan *plan);
 static void print_plan(FILE *out, const struct auc_market *m, const struct auc_plan *plan);
 static void print_changes(FILE *out, const struct auc_plan *plan);
 static void print_where(FILE *out, const struct auc_market *m, const struct auc_plan *plan,
@@ -134,6 +135,7 @@ static void print_refusal(struct auc_auction *a, FILE *out, const struct auc_off
 			credits(offer->best_payoff, payoff));
 		print_plan(out, a->market, &offer->plan);
 		print_when(out, &offer->plan, offer);
+		print_worthless(a, out, &offer->plan);
 		hint_value(a, out, offer, &b);
 		hint_deadline(a, out, &b);
 	} else {
@@ -142,6 +144,34 @@ static void print_refusal(struct auc_auction *a, FILE *out, const struct auc_off
 		print_limit(a, out);
 	}
 	hint_epochs(a, out, &b);
+}
+
+/* Why PLAN is worth nothing, if it is: when the bid's value has fallen to 0. */
+static void print_worthless(const struct auc_auction *a, FILE *out, const struct auc_plan *plan)
+{
+	const struct auc_job *job = &a->job;
+	auc_slot worth = -1, none = plan->completion - job->arrival, middle;
+
+	if (plan->value > 0)
+		return;
+	if (job->utility.form == AUC_FORM_DEADLINE && job->utility.scale > 0) {
+		fprintf(out, "\nauction: the best schedule comes after the deadline");
+		return;
+	}
+	while (none - worth > 1) {
+		middle = worth + (none - worth) / 2;
+		if (auc_utility_value(&job->utility, (double)middle) > 0)
+			worth = middle;
+		else
+			none = middle;
+	}
+	if (worth < 0) {
+		fprintf(out, "\nauction: the bid is worth nothing at any time");
+		return;
+	}
+	fprintf(out, "\nauction: the bid is worth nothing from ");
+	print_time(out, (double)(job->arrival + none) * auc_market_slot_seconds(a->market));
+	fprintf(out, " on, before the schedule ends");
 }
 
 /* -- the plan in words -- */
@@ -382,8 +412,6 @@ static void hint_value(struct auc_auction *a, FILE *out, const struct auc_offer 
 
 	if (-offer->best_payoff > AUC_VALUE_MAX)
 		return; /* nobody may bid that much */
-	if (missed)
-		fprintf(out, "\nauction: the best schedule comes after the deadline");
 	if (!raise_utility(a, offer, &raised, &same, b) || !(text = auc_utility_print(&raised)))
 		return;
 	fprintf(out, "\nauction: would be accepted: ");

@@ -143,6 +143,12 @@ enum auc_code auc_utility_parse(const char *text, double slot_seconds, double ho
 				   "such as 300, or "
 				   "sigmoid:, linear:, inverse:, deadline: or table:",
 				   what, text);
+	if (!colon && strchr(buf, ','))
+		return auc_err_set(err, AUC_EINVAL,
+				   "%s: '%.80s' has a comma: write a value in credits without one, "
+				   "such as 1000 or 0.5, or name its form: sigmoid:, linear:, "
+				   "inverse:, deadline: or table:",
+				   what, text);
 	made.form = (enum auc_form)form;
 	rc = made.form == AUC_FORM_TABLE ? parse_table(&p, colon + 1, &made)
 					 : parse_form(&p, colon ? colon + 1 : buf, &made);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "adapter/nodes.h"
+#include "base/list.h"
 
 #define GRES_MAX 4096 /* bytes of a node's GRES text */
 
@@ -18,6 +19,9 @@ static enum auc_code describe(const node_info_t *node, const char *partition,
 static enum auc_code add_gres(char *item, struct auc_named *tres, unsigned *ntres,
 			      struct auc_err *err);
 static bool takes_no_work(uint32_t state);
+static bool fits_anywhere(const struct auc_conf *conf, const struct auc_conf_type *type, bool ps,
+			  const struct auc_server_spec *servers, unsigned nservers);
+static double amount_of(const struct auc_server_spec *server, const char *tres);
 
 enum auc_code auc_nodes_servers(const struct auc_conf *conf, const node_info_msg_t *nodes,
 				const partition_info_msg_t *partitions,
@@ -70,6 +74,63 @@ void auc_nodes_missing(const struct auc_conf *conf, const partition_info_msg_t *
 					      n ? ", " : "", conf->partitions[i].name);
 	if (n && n < size)
 		snprintf(buf + n, size - n, ": slurm.conf has no such partition");
+}
+
+void auc_nodes_unfit(const struct auc_conf *conf, const struct auc_server_spec *servers,
+		     unsigned nservers, char *buf, size_t size)
+{
+	size_t n = strlen(buf), from = n;
+
+	if (!nservers)
+		return;
+	for (unsigned ps = 0; ps < 2; ps++) {
+		const struct auc_conf_type *types = ps ? conf->ps_types : conf->worker_types;
+		unsigned ntypes = ps ? conf->nps_types : conf->nworker_types;
+
+		for (unsigned i = 0; i < ntypes && n < size; i++)
+			if (!fits_anywhere(conf, &types[i], ps, servers, nservers))
+				n += (size_t)snprintf(buf + n, size - n, "%s%s=%s",
+						      n > from ? ", "
+						      : from   ? "; "
+							       : "",
+						      ps ? "PSType" : "WorkerType", types[i].name);
+	}
+	if (n > from && n < size)
+		snprintf(buf + n, size - n, ": no node of the auction can hold one");
+}
+
+/* Whether a server, down or not, could hold TYPE with nothing else on it. Nodes that are one server
+ * together are taken as such. */
+static bool fits_anywhere(const struct auc_conf *conf, const struct auc_conf_type *type, bool ps,
+			  const struct auc_server_spec *servers, unsigned nservers)
+{
+	const struct auc_conf_partition *part;
+	unsigned i, k, s;
+	double have;
+
+	for (i = 0; i < nservers; i++) {
+		part = auc_conf_partition(conf, servers[i].partition);
+		if (!part || part->roles == (ps ? AUC_PART_WORKER : AUC_PART_PS))
+			continue;
+		for (k = 0; k < type->ntres; k++) {
+			have = amount_of(&servers[i], type->tres[k].name);
+			for (s = 0; s < nservers && part->one_server; s++)
+				if (s != i && !strcmp(servers[s].partition, part->name))
+					have += amount_of(&servers[s], type->tres[k].name);
+			if (have < type->tres[k].value)
+				break;
+		}
+		if (k == type->ntres)
+			return true;
+	}
+	return false;
+}
+
+static double amount_of(const struct auc_server_spec *server, const char *tres)
+{
+	const struct auc_named *t = auc_list_find(server->capacity, server->ncapacity, tres);
+
+	return t ? t->value : 0;
 }
 
 enum auc_code auc_nodes_parse_gres(const char *text, struct auc_named *tres, unsigned *ntres,

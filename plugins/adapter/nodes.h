@@ -23,6 +23,10 @@ enum auc_code auc_nodes_servers(const struct auc_conf *conf, const node_info_msg
 /* Those of CONF's partitions that Slurm does not have, as a sentence; "": it has all. */
 void auc_nodes_missing(const struct auc_conf *conf, const partition_info_msg_t *partitions,
 		       char *buf, size_t size);
+/* Adds to the sentence in BUF the types of CONF that none of SERVERS can hold; nothing if there are
+ * no servers or each type fits somewhere. */
+void auc_nodes_unfit(const struct auc_conf *conf, const struct auc_server_spec *servers,
+		     unsigned nservers, char *buf, size_t size);
 
 /*
  * Adds the counts in Slurm's text of a node's GRES ("gpu:v100:4(S:0-1),gpu:2,shard:8") to

@@ -196,6 +196,19 @@ fill()
 	wait_until 30 status_is .warning ''
 }
 
+@test "a type that no node can hold is named when the configuration is read again" {
+	conf=$SANDBOX_DIR/etc/auction.conf
+	cp "$conf" "$BATS_TEST_TMPDIR/auction.conf"
+	said='WorkerType=huge: no node of the auction can hold one'
+	echo 'WorkerType=huge TRES=cpu=2,mem=500,gpu:v100=99' >> "$conf"
+	reconfigure
+	wait_until 30 eval 'status .warning | grep -q "$said"'
+	log_has "auction.conf: $said"
+	cp "$BATS_TEST_TMPDIR/auction.conf" "$conf"
+	reconfigure
+	wait_until 30 status_is .warning ''
+}
+
 @test "SpoolDir is changed: the old one stays until slurmctld is started again, and the log says so" {
 	conf=$SANDBOX_DIR/etc/auction.conf
 	pid=$(cat "$SANDBOX_DIR/run/slurmctld.pid")

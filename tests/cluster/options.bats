@@ -61,6 +61,19 @@ bid_of()
 	done
 }
 
+@test "srun --help and salloc --help list no option that they refuse" {
+	local program
+
+	for program in srun salloc; do
+		run -0 as alice "$program" --help
+		[[ $output == *--nodes=* ]]
+		[[ $output != *Options\ provided\ by\ plugins* ]] || [[ $output != *--bid* ]]
+		for option in --bid --epochs --quote --max-price --accept; do
+			[[ $output != *"$option"* ]]
+		done
+	done
+}
+
 @test "options make one bid" {
 	run -0 bid_of sbatch --bid=sigmoid:300,0.02 --model small --epochs=30 --chunks 27 --minibatches=58 --gradient-mb=97.4 \
 		--worker-time=v100=1.9s,t4=3.4s --ps-time=ps=50ms --upload=node1=2,cloud=12h --quote
@@ -105,6 +118,8 @@ ps-time=ps=50ms upload=node1=2,cloud=12h model=small quote=yes" ]
 @test "what is no bid is refused at the terminal and not submitted" {
 	refused "sbatch: error: auction: --bid: 'sigmod:300' is not a utility: expected a value in credits, such as 300, or \
 sigmoid:, linear:, inverse:, deadline: or table:" sbatch --bid=sigmod:300 --model=small --wrap true
+	refused "sbatch: error: auction: --bid: '1,000' has a comma: write a value in credits without one, such as 1000 or 0.5, or \
+name its form: sigmoid:, linear:, inverse:, deadline: or table:" sbatch --bid=1,000 --model=small --wrap true
 	refused "sbatch: error: auction: --bid: value: '-5' is out of range, expected 0 to 1000000000" \
 		sbatch --bid=-5 --model=small --wrap true
 	refused "sbatch: error: auction: --bid: value: '1e99' is out of range, expected 0 to 1000000000" \

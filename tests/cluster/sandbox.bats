@@ -203,3 +203,16 @@ node2" ]
 	run -1 sandbox -d /tmp/x up --nodes 'edge1:cpus=3'
 	[ "$output" = "sandbox: --nodes edge1:cpus=3: expected partition=P" ]
 }
+
+@test "all commands of a build tree or an installation are on the PATH" {
+	local dir=$BATS_TEST_TMPDIR/c
+
+	need_plugins
+	"$sandbox_program" -d "$dir" conf --write $(plugin_options)
+	run -0 "$sandbox_program" -d "$dir" exec -- bash -c 'type -P slaunch auction-train sprice auctionsim'
+	[ ${#lines[@]} = 4 ]
+	run -0 bash -c 'eval "$("$1" -d "$2" env)" && type -P slaunch auction-train sprice auctionsim' - "$sandbox_program" "$dir"
+	[ ${#lines[@]} = 4 ]
+	"$sandbox_program" -d "$dir" down --remove
+	[ ! -e "$dir" ]
+}

@@ -85,7 +85,7 @@ struct auc_agent {
 	struct auc_settling *settle;              /* settling.c's */
 	struct auc_err unknown;                   /* why nodes or partitions were last not known */
 	struct auc_retry_said said;               /* complaints */
-	char missing[512];                        /* partitions that slurm.conf lacks; "": none */
+	char missing[512]; /* partitions that slurm.conf lacks, types that fit nowhere; "": none */
 	struct auc_agent_stats stats;
 };
 

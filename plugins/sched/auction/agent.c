@@ -71,7 +71,7 @@ static bool said_new(const struct auc_agent *a, enum auc_rpc_stamp what);
 static bool load_nodes(struct auc_agent *a, double now, bool seldom, node_info_msg_t **nodes);
 static bool refresh_nodes(struct auc_agent *a, double now, bool force);
 static void see_partitions(struct auc_agent *a, const node_info_msg_t *nodes);
-static void see_missing(struct auc_agent *a);
+static void see_missing(struct auc_agent *a, const struct auc_server_spec *servers, unsigned n);
 static void miss_nodes(struct auc_agent *a, const struct auc_err *err);
 static void list_up(struct auc_agent *a);
 static void mark_all(struct auc_agent *a, double now);
@@ -423,11 +423,11 @@ static bool refresh_nodes(struct auc_agent *a, double now, bool force)
 			now + (took * NODES_SHARE < NODES_MAX ? took * NODES_SHARE : NODES_MAX);
 	if (seldom)
 		see_partitions(a, nodes);
-	see_missing(a);
 	code = auc_nodes_servers(auc_auction_conf(a->auction), nodes, partitions, &servers, &n,
 				 &err);
 	if (code)
 		miss_nodes(a, &err);
+	see_missing(a, servers, code == AUC_ENOMEM ? 0 : n);
 	known = code != AUC_ENOMEM && take_servers(a, servers, n, now, force);
 	if (known) {
 		a->latest_nodes = a->heard ? now + NODES_MAX : a->next_nodes;
@@ -478,12 +478,15 @@ static void see_partitions(struct auc_agent *a, const node_info_msg_t *nodes)
 		auc_site_set_partitions(&partitions);
 }
 
-/* Nothing of a partition that Slurm does not have is for sale: maybe one with a typing error. */
-static void see_missing(struct auc_agent *a)
+/* Nothing of a partition that Slurm does not have is for sale, and nobody can buy a type that fits
+ * on none of SERVERS: maybe one with a typing error. */
+static void see_missing(struct auc_agent *a, const struct auc_server_spec *servers, unsigned n)
 {
+	const struct auc_conf *conf = auc_auction_conf(a->auction);
 	char missing[sizeof(a->missing)];
 
-	auc_nodes_missing(auc_auction_conf(a->auction), a->partitions, missing, sizeof(missing));
+	auc_nodes_missing(conf, a->partitions, missing, sizeof(missing));
+	auc_nodes_unfit(conf, servers, n, missing, sizeof(missing));
 	if (!strcmp(missing, a->missing))
 		return;
 	memcpy(a->missing, missing, sizeof(missing));

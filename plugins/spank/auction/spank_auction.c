@@ -4,18 +4,21 @@
  * environment, where job_submit/auction reads it. A bid that cannot be right is refused here, at
  * the user's terminal, before anything is submitted.
  *
- * Acts in sbatch only. salloc and srun know the options so that they can say that bids are for
- * sbatch; what they find in the environment they leave alone, for srun in a sold job inherits it.
- * On compute nodes nothing is done.
+ * Acts in sbatch only. salloc and srun know an option only if it is on their command line, so that
+ * they can say that bids are for sbatch and their --help shows no option that they refuse; what
+ * they find in the environment they leave alone, for srun in a sold job inherits it. On compute
+ * nodes nothing is done.
  *
  * plugstack.conf: required spank_auction.so [conf=/path/auction.conf]
  */
 #include "config.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <slurm/slurm.h>
 #include <slurm/spank.h>
@@ -31,6 +34,7 @@ SPANK_PLUGIN(auction, 1)
 #define INHERITED_PREFIX "SLURM_SPANK__SLURM_SPANK_OPTION_auction_"
 #define INHERITED_SIZE   128
 #define PATH_SIZE        4096
+#define COMMAND_SIZE     65536 /* of a command line that is looked at */
 #define KEYS_MAX         32
 
 /* One client process, one thread: what Slurm's callbacks, which carry no pointer of ours, have to
@@ -44,6 +48,8 @@ static struct {
 } client;
 
 static bool is_sbatch(void);
+static size_t read_command(char *text, size_t size);
+static bool is_written(const char *command, size_t len, const char *name);
 static int read_args(int ac, char **av);
 static const struct auc_conf *site_conf(void);
 static int take_option(int val, const char *arg, int remote);
@@ -58,7 +64,10 @@ static void client_clear(void);
 int slurm_spank_init(spank_t sp, int ac, char **av)
 {
 	spank_context_t context = spank_context();
+	static char command[COMMAND_SIZE];
+	size_t len = 0;
 	unsigned key;
+	bool all;
 
 	if (context != S_CTX_ALLOCATOR && context != S_CTX_LOCAL && context != S_CTX_REMOTE)
 		return ESPANK_SUCCESS;
@@ -67,7 +76,12 @@ int slurm_spank_init(spank_t sp, int ac, char **av)
 	if (context == S_CTX_ALLOCATOR && is_sbatch())
 		forget_inherited();
 	/* slurmstepd complains of options that it gets with a job and that nobody registered. */
+	all = context == S_CTX_REMOTE || (context == S_CTX_ALLOCATOR && is_sbatch());
+	if (!all)
+		len = read_command(command, sizeof(command));
 	for (key = 0; key < auc_bid_nkeys && key < KEYS_MAX; key++) {
+		if (!all && !is_written(command, len, auc_bid_keys[key].key))
+			continue;
 		struct spank_option option = {
 			.name = (char *)auc_bid_keys[key].key,
 			.arginfo = (char *)auc_bid_keys[key].arg,
@@ -118,6 +132,38 @@ int slurm_spank_exit(spank_t sp, int ac, char **av)
 static bool is_sbatch(void)
 {
 	return strcmp(program_invocation_short_name, "salloc") != 0;
+}
+
+/* The words of this program's command line, each with a NUL, into TEXT; 0: they are not known. */
+static size_t read_command(char *text, size_t size)
+{
+	int fd = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
+	size_t len = 0;
+	ssize_t n = 1;
+
+	while (fd >= 0 && n > 0 && len + 1 < size) {
+		n = read(fd, text + len, size - 1 - len);
+		len += n > 0 ? (size_t)n : 0;
+	}
+	if (fd >= 0)
+		close(fd);
+	text[len] = '\0';
+	return len;
+}
+
+/* True for a word --NAME or --NAME=... */
+static bool is_written(const char *command, size_t len, const char *name)
+{
+	const char *word, *end;
+	size_t size = strlen(name);
+
+	for (word = command; word < command + len; word += strlen(word) + 1) {
+		end = word + 2 + size;
+		if (!strncmp(word, "--", 2) && !strncmp(word + 2, name, size) &&
+		    (!*end || *end == '='))
+			return true;
+	}
+	return false;
 }
 
 /* Plugstack arguments; the default is auction.conf beside slurm.conf. */

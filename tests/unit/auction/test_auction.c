@@ -197,6 +197,47 @@ static void test_hints_are_true(void **state)
 	auc_auction_destroy(a);
 }
 
+/* Where nothing costs anything, what is refused is worth nothing: the refusal says so, and when. */
+static void test_worthless(void **state)
+{
+	static const char work[] =
+		" epochs=20 chunks=2 minibatches=100 worker-time=v100=3s ps-time=ps.m=0";
+	static const struct {
+		const char *value, *reason;
+	} cases[] = {
+		{"linear:700,350",
+		 "\nauction: the bid is worth nothing from 1970-01-04T11:35:00 on, before the "
+		 "schedule ends\n"},
+		{"linear:0,4", "\nauction: the bid is worth nothing at any time\n"},
+		{"table:0=100,2=0",
+		 "\nauction: the bid is worth nothing from 1970-01-04T11:35:00 on, before "
+		 "the schedule ends\n"},
+		{"table:0=100,2=0,90=0",
+		 "\nauction: the bid is worth nothing from 1970-01-04T11:35:00 on"},
+		{"inverse:60,3",
+		 "\nauction: the bid is worth nothing from 1970-01-04T11:40:00 on, before the "
+		 "schedule ends\n"},
+		{"deadline:60,3", "\nauction: the best schedule comes after the deadline\n"},
+		{"0", "\nauction: the bid is worth nothing at any time\n"},
+	};
+	struct auc_auction *a = world_open("Prices=none\nSlots=100", world_dir, NOW);
+	char bid[256];
+
+	(void)state;
+	a->hint_seconds = 1e9;
+	for (unsigned i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct auc_offer o;
+
+		snprintf(bid, sizeof(bid), "bid=%s%s", cases[i].value, work);
+		o = world_offer(a, bid, NOW, false);
+		if (o.accepted || !strstr(o.message, cases[i].reason))
+			fail_msg("%s: %s\nwanted: %s", cases[i].value, o.message, cases[i].reason);
+		try_hints(a, bid, o.message);
+		auc_offer_clear(&o);
+	}
+	auc_auction_destroy(a);
+}
+
 /* A value of any form. */
 static void random_value(char *text, size_t size, unsigned *seed)
 {
@@ -581,6 +622,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_one_life, world_setup, world_teardown),
 		cmocka_unit_test_setup_teardown(test_hints_at_random, world_setup, world_teardown),
 		cmocka_unit_test_setup_teardown(test_hints_are_true, world_setup, world_teardown),
+		cmocka_unit_test_setup_teardown(test_worthless, world_setup, world_teardown),
 		cmocka_unit_test_setup_teardown(test_value_is_exact, world_setup, world_teardown),
 		cmocka_unit_test_setup_teardown(test_capacity_messages, world_setup,
 						world_teardown),

@@ -198,7 +198,10 @@ static void test_bad(void **state)
 		{"-5", "--bid: value: '-5' is out of range, expected 0 to 1000000000"},
 		{"1e10", "--bid: value: '1e10' is out of range, expected 0 to 1000000000"},
 		{"1e999", "--bid: value: '1e999' is out of range, expected 0 to 1000000000"},
-		{"300,2", "--bid: constant has too many values, expected constant:VALUE"},
+		{"1,000",
+		 "--bid: '1,000' has a comma: write a value in credits without one, such as 1000 "
+		 "or 0.5, or name its form: sigmoid:, linear:, inverse:, deadline: or table:"},
+		{"constant:300,2", "--bid: constant has too many values, expected constant:VALUE"},
 		{"0x10", "--bid: value: '0x10' is not a decimal number"},
 		{"300 ", "--bid: value: '300 ' is not a decimal number"},
 		{"sigmoid:300",

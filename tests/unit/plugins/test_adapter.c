@@ -74,6 +74,48 @@ static const char conf_text[] =
 	"WorkerType=w TRES=cpu=1,mem=1 Bandwidth=1\nPSType=p TRES=cpu=1,mem=1 "
 	"Bandwidth=1\n";
 
+/* e0 has 6 CPUs, 900 MB and 2 v100; both: 4 CPUs, 10 MB; c0, which is down, in the cloud: as much.
+ */
+static void test_unfit(const struct auc_server_spec *s, unsigned ns)
+{
+	static const struct {
+		const char *types, *said;
+	} cases[] = {
+		{"WorkerType=a TRES=cpu=6,mem=900,gpu:v100=2\nPSType=p TRES=cpu=4,mem=1\n", ""},
+		{"WorkerType=a TRES=cpu=7,mem=1\nWorkerType=b TRES=cpu=1,mem=1,gpu:t4=1\n"
+		 "PSType=p TRES=cpu=1,mem=1\nPSType=q TRES=cpu=1,mem=901\n",
+		 "WorkerType=a, WorkerType=b, PSType=q: no node of the auction can hold one"},
+		{"PartitionName=cloud Roles=worker\nPartitionName=edge Roles=ps\n"
+		 "WorkerType=a TRES=cpu=4,mem=10\nWorkerType=b TRES=cpu=5,mem=10\n"
+		 "PSType=p TRES=cpu=6,mem=900\n",
+		 "WorkerType=b: no node of the auction can hold one"},
+		{"PartitionName=edge OneServer=yes\nWorkerType=a TRES=cpu=10,mem=910\n"
+		 "WorkerType=b TRES=cpu=11,mem=910\nPSType=p TRES=cpu=6,mem=900\n",
+		 "WorkerType=b: no node of the auction can hold one"},
+	};
+	char text[1024], said[256];
+	struct auc_conf *conf;
+	struct auc_err err;
+
+	for (unsigned i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		snprintf(text, sizeof(text), "Policy=dps\nPrices=none\n%s%s",
+			 i < 2 ? "PartitionName=edge\nPartitionName=cloud\n" : "", cases[i].types);
+		if (auc_conf_parse(text, strlen(text), "test", &conf, &err) != AUC_OK)
+			fail_msg("%s", err.text);
+		*said = '\0';
+		auc_nodes_unfit(conf, s, ns, said, sizeof(said));
+		assert_string_equal(said, cases[i].said);
+		strcpy(said, "before");
+		auc_nodes_unfit(conf, s, ns, said, sizeof(said));
+		assert_int_equal(strlen(said),
+				 6 + (*cases[i].said ? 2 + strlen(cases[i].said) : 0));
+		*said = '\0';
+		auc_nodes_unfit(conf, s, 0, said, sizeof(said));
+		assert_string_equal(said, "");
+		auc_conf_free(conf);
+	}
+}
+
 static void test_servers(void **state)
 {
 	int32_t edge[] = {0, 1, 3, 3, -1}, cloud[] = {1, 2, -1};
@@ -123,6 +165,7 @@ static void test_servers(void **state)
 	assert_string_equal(s[1].partition, "edge");
 	assert_string_equal(s[2].partition, "cloud");
 	assert_true(s[2].down);
+	test_unfit(s, ns);
 	free(s);
 	auc_nodes_missing(conf, &p, missing, sizeof(missing));
 	assert_string_equal(missing, "");
