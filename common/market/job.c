@@ -19,6 +19,28 @@ void auc_job_clear(struct auc_job *job)
 	memset(job, 0, sizeof(*job));
 }
 
+enum auc_code auc_job_copy(struct auc_job *to, const struct auc_job *from, unsigned nservers,
+			   struct auc_err *err)
+{
+	size_t shapes = from->nshapes * sizeof(*from->shapes);
+
+	*to = *from;
+	to->data = NULL;
+	to->ndata = to->data_alloc = 0;
+	to->upload = malloc(((size_t)nservers + 1) * sizeof(*to->upload));
+	to->shapes = shapes ? malloc(shapes) : NULL;
+	to->upload_alloc = nservers;
+	to->shapes_alloc = to->nshapes;
+	if (!to->upload || (shapes && !to->shapes)) {
+		auc_job_clear(to);
+		return auc_err_set(err, AUC_ENOMEM, "no memory for a job");
+	}
+	memcpy(to->upload, from->upload, nservers * sizeof(*to->upload));
+	if (shapes)
+		memcpy(to->shapes, from->shapes, shapes);
+	return AUC_OK;
+}
+
 double auc_job_work(const struct auc_market *m, const struct auc_job *job, unsigned worker_type,
 		    unsigned ps_type, bool colocated)
 {

@@ -274,6 +274,9 @@ struct auc_job {
 
 /* Frees what JOB holds and zeroes it. */
 void auc_job_clear(struct auc_job *job);
+/* *TO, not used before, becomes FROM, of a market of NSERVERS, without its data. AUC_ENOMEM. */
+enum auc_code auc_job_copy(struct auc_job *to, const struct auc_job *from, unsigned nservers,
+			   struct auc_err *err);
 /*
  * Adds a shape of PER_NODE[N] to JOB, as its last one. AUC_EINVAL: more than AUC_SHAPES_MAX of
  * them, nodes or seconds out of range, no amount above 0, one named twice or not countable in M.

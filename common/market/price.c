@@ -9,6 +9,8 @@
 #include "base/num.h"
 #include "base/list.h"
 
+static void shape_ratios(const struct auc_market *m, const struct auc_job *job,
+			 const struct auc_shape *shape, unsigned upload, double *ratio);
 static unsigned least_upload(const struct auc_market *m, const struct auc_job *job);
 static void layout_ratios(const struct auc_market *m, const struct auc_job *job, unsigned w,
 			  unsigned p, bool colocated, unsigned upload, double *ratio);
@@ -86,6 +88,10 @@ void auc_price_ratios(const struct auc_market *m, const struct auc_job *job, dou
 
 	for (k = 0; k < m->ntres; k++)
 		ratio[k] = 0;
+	for (k = 0; k < job->nshapes; k++)
+		shape_ratios(m, job, &job->shapes[k], upload, ratio);
+	if (job->nshapes)
+		return;
 	for (w = 0; w < m->nworker_types; w++)
 		for (p = 0; p < m->nps_types; p++)
 			if (job->worker_seconds[w] >= 0 && job->ps_seconds[p] >= 0) {
@@ -130,6 +136,33 @@ static unsigned least_upload(const struct auc_market *m, const struct auc_job *j
 		if (job->upload[s] < least)
 			least = job->upload[s];
 	return least;
+}
+
+/* Raises RATIO by a gang's shape, if there are servers for it and slots. */
+static void shape_ratios(const struct auc_market *m, const struct auc_job *job,
+			 const struct auc_shape *shape, unsigned upload, double *ratio)
+{
+	int64_t d = auc_shape_slots(m, shape);
+	unsigned n = 0, k, s;
+	double value, units;
+
+	if (shape->never || d > auc_market_last(m) - job->arrival - (auc_slot)upload + 1)
+		return;
+	for (s = 0; s < m->nservers; s++) {
+		bool fits = m->servers[s].roles & AUC_ROLE_WORKER;
+
+		for (k = 0; k < m->ntres && fits; k++)
+			fits = m->servers[s].units[k] >= shape->units[k];
+		n += fits;
+	}
+	if (n < shape->nodes)
+		return;
+	value = auc_utility_value(&job->utility, (double)upload + (double)d);
+	for (k = 0; k < m->ntres; k++) {
+		units = shape->amount[k] * shape->nodes * (double)d;
+		if (units > 0 && value / units > ratio[k])
+			ratio[k] = value / units;
+	}
 }
 
 /*

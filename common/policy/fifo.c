@@ -8,7 +8,7 @@
  * Options: reading=blocking (default: no job starts before its predecessor) or reading=reserving
  * (each job takes its earliest window). The paper does not say which; its figures fit the first.
  *
- * What else the paper leaves open: pairs.h.
+ * What else the paper leaves open: pairs.h. A gang gets the shape that is done first.
  */
 #include "config.h"
 
@@ -16,11 +16,13 @@
 #include <string.h>
 
 #include "market/timeline.h"
+#include "policy/gang_search.h"
 #include "policy/pairs.h"
 #include "policy/option.h"
 
 struct auc_policy_ctx {
 	struct auc_baseline base;
+	struct auc_gang *gang;
 };
 
 static enum auc_code fifo_create(const char *options, struct auc_policy_ctx **ctx,
@@ -29,6 +31,9 @@ static void fifo_destroy(struct auc_policy_ctx *ctx);
 static enum auc_code fifo_quote(struct auc_policy_ctx *ctx, const struct auc_market *m,
 				const struct auc_job *job, struct auc_decision *decision,
 				struct auc_err *err);
+static enum auc_code fifo_gang(struct auc_policy_ctx *ctx, const struct auc_market *m,
+			       const struct auc_job *job, struct auc_decision *decision,
+			       struct auc_err *err);
 static void fifo_booked(struct auc_policy_ctx *ctx, const struct auc_market *m,
 			const struct auc_job *job, const struct auc_decision *decision);
 
@@ -36,6 +41,8 @@ const struct auc_policy auc_policy_fifo = {
 	.name = "fifo",
 	.summary = "baseline: all jobs, D_j workers each, in the order of arrival",
 	.baseline = true,
+	.gangs = true,
+	.budgets = true,
 	.create = fifo_create,
 	.destroy = fifo_destroy,
 	.quote = fifo_quote,
@@ -56,11 +63,13 @@ static enum auc_code fifo_create(const char *options, struct auc_policy_ctx **ct
 	*ctx = NULL;
 	if (!made)
 		return auc_err_set(err, AUC_ENOMEM, "no memory for policy fifo");
-	rc = auc_options_read("fifo", options, list, 1, made, err);
+	made->gang = auc_gang_create();
+	rc = made->gang ? auc_options_read("fifo", options, list, 1, made, err)
+			: auc_err_set(err, AUC_ENOMEM, "no memory for policy fifo");
 	if (rc == AUC_OK)
 		*ctx = made;
 	else
-		free(made);
+		fifo_destroy(made);
 	return rc;
 }
 
@@ -69,6 +78,7 @@ static void fifo_destroy(struct auc_policy_ctx *ctx)
 	if (!ctx)
 		return;
 	auc_baseline_clear(&ctx->base);
+	auc_gang_destroy(ctx->gang);
 	free(ctx);
 }
 
@@ -80,10 +90,30 @@ static enum auc_code fifo_quote(struct auc_policy_ctx *ctx, const struct auc_mar
 	unsigned w, p;
 
 	auc_decision_reset(decision);
+	if (job->nshapes)
+		return fifo_gang(ctx, m, job, decision, err);
 	if (!auc_baseline_types(m, job, &w, &p))
 		return AUC_OK;
 	return auc_baseline_place(&ctx->base, m, job, w, p, (int64_t)n, (int64_t)job->ps, decision,
 				  err);
+}
+
+/* The shape that is done first. */
+static enum auc_code fifo_gang(struct auc_policy_ctx *ctx, const struct auc_market *m,
+			       const struct auc_job *job, struct auc_decision *decision,
+			       struct auc_err *err)
+{
+	bool waits = !ctx->base.reserving && ctx->base.started;
+	enum auc_code rc =
+		auc_gang_quote(ctx->gang, m, job, AUC_GANG_EARLIEST,
+			       waits ? ctx->base.last_start : job->arrival, decision, err);
+
+	/* One that would fit an empty cluster is admitted, and never done: as pairs.h says. */
+	if (rc == AUC_OK && !decision->accepted && auc_gang_fits_empty(m, job)) {
+		decision->accepted = true;
+		decision->reason = AUC_REASON_NONE;
+	}
+	return rc;
 }
 
 static void fifo_booked(struct auc_policy_ctx *ctx, const struct auc_market *m,

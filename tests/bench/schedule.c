@@ -125,7 +125,8 @@ static void open_search(struct search *x, const char *path)
 		if (scenario_market_is_own(&x->s->jobs[i]))
 			must(auc_err_set(&err, AUC_EINVAL, "%s: $.jobs[%u]: has types of its own",
 					 path, i));
-		must(scenario_market_job(x->s, &x->s->jobs[i], &x->jobs[i], &err));
+		must(scenario_market_job(x->s, &x->s->jobs[i], x->market, &x->jobs[i],
+					 &err));
 		auc_plan_init(&x->plans[i]);
 	}
 	for (i = 0; i < TAKEN_OUT_MAX; i++)

@@ -23,6 +23,8 @@ static long double unit_price(const struct books *b, unsigned server, unsigned t
 static void enter(const struct books *b, long double *cells, const struct scenario_entry *e,
 		  bool add);
 static void raise_eta(struct books *b, const struct scenario_job *job);
+static void shape_ratios(struct books *b, const struct scenario_job *job,
+			 const struct scenario_shape *shape, double upload);
 static void pair_ratios(struct books *b, const struct scenario_job *job,
 			const struct scenario_type *worker, double worker_seconds,
 			const struct scenario_type *ps, double ps_seconds, bool colocated,
@@ -416,6 +418,8 @@ static void raise_eta(struct books *b, const struct scenario_job *job)
 
 	for (s = 0; s < b->s->nservers; s++)
 		upload = fmin(upload, (double)books_ceil(scenario_upload(job, s)));
+	for (i = 0; i < job->ngang; i++)
+		shape_ratios(b, job, &job->gang[i], upload);
 	for (i = 0; i < job->nworker_seconds; i++)
 		for (k = 0; k < job->nps_seconds; k++) {
 			worker = books_type(b->s->worker_types, b->s->nworker_types,
@@ -427,6 +431,31 @@ static void raise_eta(struct books *b, const struct scenario_job *job)
 			pair_ratios(b, job, worker, job->worker_seconds[i].value, ps,
 				    job->ps_seconds[k].value, false, upload);
 		}
+}
+
+/* Of a gang that there are servers and slots for. */
+static void shape_ratios(struct books *b, const struct scenario_job *job,
+			 const struct scenario_shape *shape, double upload)
+{
+	struct scenario_type node = books_node(shape);
+	long double d = books_duration((long double)shape->seconds / b->s->slot_seconds, 1), units;
+	long double value = books_value(&job->utility, upload + d);
+	unsigned n = 0, s, k;
+
+	for (s = 0; s < b->s->nservers; s++)
+		n += books_fit(b, &node, AUC_ROLE_WORKER, s) >= 1;
+	if (n < shape->nodes || job->arrival + upload + d > b->s->slots + 1.0L)
+		return;
+	for (k = 0; k < b->ntres; k++) {
+		units = books_amount(b, &node, k) * shape->nodes * d;
+		if (units > 0 && value / units + 1 > b->eta[k])
+			b->eta[k] = value / units + 1;
+	}
+}
+
+struct scenario_type books_node(const struct scenario_shape *shape)
+{
+	return (struct scenario_type){.ntres = shape->nper_node, .tres = shape->per_node};
 }
 
 /* All durations d with the fewest workers n that need no more: more of them are worth less each. */

@@ -34,6 +34,9 @@ const struct scenario_type *books_ps_type(const struct books *b, const struct sc
 const struct scenario_type *books_type(const struct scenario_type *common, unsigned ncommon,
 				       const struct scenario_type *own, unsigned index);
 
+/* A node of a gang, as if it were a type; its TRES are SHAPE's. */
+struct scenario_type books_node(const struct scenario_shape *shape);
+
 /* The TRES of the servers: their number, the index of one or -1, and how much a server has. */
 unsigned books_ntres(const struct books *b);
 int books_tres(const struct books *b, const char *name);

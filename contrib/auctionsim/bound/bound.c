@@ -350,7 +350,7 @@ static enum auc_code open_dual(struct bound *b, struct auc_err *err)
 	if (rc == AUC_OK)
 		rc = scenario_market_state(s, b->market, err);
 	for (i = 0; i < s->njobs && rc == AUC_OK; i++) {
-		rc = scenario_market_job(s, &s->jobs[i], &b->jobs[i], err);
+		rc = scenario_market_job(s, &s->jobs[i], b->market, &b->jobs[i], err);
 		b->dual_jobs[i] = (struct auc_dual_job){.job = &b->jobs[i], .weight = 1};
 		if (rc == AUC_OK && scenario_market_is_own(&s->jobs[i]))
 			rc = scenario_market_create(s, &s->jobs[i], &b->dual_jobs[i].own, err);

@@ -24,7 +24,8 @@ struct group {
 
 struct run {
 	uint64_t from, to;
-	unsigned nworkers, nps;
+	bool has_workers, has_ps, has_nodes;
+	unsigned nworkers, nps; /* nodes of a gang: workers, 1 each */
 	struct group *workers, *ps;
 };
 
@@ -57,6 +58,8 @@ struct sold {
 	struct transfer *transfers;
 	bool has_offer;
 	double offer[2]; /* posted prices of a worker and of a PS */
+	bool has_shape;
+	uint64_t shape;
 	bool has_chunks;
 	unsigned nchunks;
 	struct chunk *chunks;
@@ -91,6 +94,8 @@ struct check {
 	char *policy;
 	bool priced, admits_all, own_reckoning; /* of the policy */
 	bool elastic;                           /* oasis: workers vary */
+	bool gangs;                             /* it takes gangs */
+	double *left;                           /* by budget of the scenario */
 	bool sites;                             /* eris and its baselines: chunks are moved */
 	bool posted;                            /* jobs are offered posted prices */
 	const struct check_steps *steps;        /* NULL: it plans a job once */
@@ -139,6 +144,16 @@ long double check_sent(const struct sold *j, const struct run *run, uint64_t slo
 void check_send(struct check *c, const struct sold *j, const struct run *run, uint64_t slot);
 enum auc_code check_read_transfers(struct reader *r, struct json_object *v, const struct field *f,
 				   void *target);
+/* check_gang.c: an accepted gang: what its keys are, its schedule and its money. */
+void check_gang_job(struct check *c, struct sold *j);
+enum auc_code check_read_nodes(struct reader *r, struct json_object *v, const struct field *f,
+			       void *target);
+enum auc_code check_read_shape(struct reader *r, struct json_object *v, const struct field *f,
+			       void *target);
+/* What an accepted job pays is taken off its user's budget, which must be enough. */
+void check_budget(struct check *c, const struct sold *j);
+/* The value at COMPLETION and what J pays are these. */
+void check_worth(struct check *c, const struct sold *j, uint64_t completion, long double cost);
 /* The schedule of a job that took a posted price, whose types are known; its money; a refused one.
  */
 bool check_posted(struct check *c, const struct sold *j);

@@ -107,6 +107,7 @@ static const struct field job_fields[] = {
 	{"worker_type", field_text, offsetof(struct sold, worker_type), 0, 0, false},
 	{"ps_type", field_text, offsetof(struct sold, ps_type), 0, 0, false},
 	{"colocated", read_colocated, 0, 0, 0, false},
+	{"shape", check_read_shape, 0, 0, AUC_SHAPES_MAX - 1, false},
 	{"plan", read_runs, 0, 0, 0, false},
 	{"transfers", check_read_transfers, 0, 0, 0, false},
 	{"chunks", check_read_chunks, 0, 0, 0, false},
@@ -116,8 +117,9 @@ static const struct field job_fields[] = {
 static const struct field run_fields[] = {
 	{"from", field_count, offsetof(struct run, from), 1, SLOT_MAX, true},
 	{"to", field_count, offsetof(struct run, to), 1, SLOT_MAX, true},
-	{"workers", read_groups, 0, 0, COUNT_MAX, true},
-	{"ps", read_groups, 0, 0, COUNT_MAX, true},
+	{"workers", read_groups, 0, 0, COUNT_MAX, false},
+	{"ps", read_groups, 0, 0, COUNT_MAX, false},
+	{"nodes", check_read_nodes, 0, 0, 0, false},
 };
 
 enum auc_code check_result(const struct scenario *s, struct json_object *root, const char *name,
@@ -137,13 +139,17 @@ enum auc_code check_result(const struct scenario *s, struct json_object *root, c
 		c.sold = calloc(s->njobs + 1, sizeof(*c.sold));
 		c.order = calloc(s->njobs + 1, sizeof(*c.order));
 		c.books = books_open(s);
-		ok = c.sold && c.order && c.books &&
+		c.left = calloc(s->nbudgets + 1, sizeof(*c.left));
+		for (k = 0; c.left && k < s->nbudgets; k++)
+			c.left[k] = s->budgets[k].value;
+		ok = c.sold && c.order && c.books && c.left &&
 		     check_one(&c, many ? json_object_array_get_idx(root, i) : root);
 		*violations += c.violations;
 		for (k = 0; c.sold && k < s->njobs; k++)
 			sold_clear(&c.sold[k]);
 		free(c.sold);
 		free(c.order);
+		free(c.left);
 		free(c.policy);
 		books_close(c.books);
 	}
@@ -211,6 +217,8 @@ static void read_policy(struct check *c)
 	c->priced = dps || c->elastic || c->sites;
 	c->elastic = c->elastic || offline_oasis;
 	offline = offline || offline_oasis;
+	c->gangs = dps || unpriced || offline || (len == 4 && !strncmp(c->policy, "fifo", 4)) ||
+		   (len == 6 && !strncmp(c->policy, "posted", 6));
 	c->own_reckoning = strstr(c->policy, "variant=paper") != NULL;
 	c->admits_all = (len == 4 && !strncmp(c->policy, "fifo", 4)) ||
 			(len == 3 && !strncmp(c->policy, "drf", 3));
@@ -286,7 +294,13 @@ static enum auc_code read_runs(struct reader *r, struct json_object *v, const st
 
 static enum auc_code read_run(struct reader *r, struct json_object *v, void *element)
 {
-	return FIELDS_READ(r, v, run_fields, element);
+	enum auc_code rc = FIELDS_READ(r, v, run_fields, element);
+	const struct run *run = element;
+
+	if (rc == AUC_OK &&
+	    (run->has_nodes ? run->has_workers || run->has_ps : !run->has_workers || !run->has_ps))
+		rc = reader_fail(r, AUC_EINVAL, "expected workers and ps, or nodes");
+	return rc;
 }
 
 /* The key says which of the two. */
@@ -301,6 +315,7 @@ static enum auc_code read_groups(struct reader *r, struct json_object *v, const 
 	enum auc_code rc = AUC_OK;
 	size_t mark;
 
+	*(ps ? &run->has_ps : &run->has_workers) = true;
 	if (!json_object_is_type(v, json_type_object))
 		return reader_expected(r, v, "counts by server");
 	*list = calloc((size_t)json_object_object_length(v) + 1, sizeof(**list));
@@ -433,10 +448,14 @@ static void check_job(struct check *c, struct sold *j)
 		return;
 	if (!j->accepted) {
 		(c->posted ? check_posted_refused : check_refused)(c, j);
+	} else if (j->job->ngang && !c->gangs) {
+		check_violation(c, "accepted", j, "expected no gang of this policy");
 	} else if (c->steps) {
 		check_steps_job(c, j);
 	} else if (c->admits_all && j->has_plan && !j->nruns) {
 		check_unfinished(c, j);
+	} else if (j->job->ngang) {
+		check_gang_job(c, j);
 	} else {
 		j->completed = j->nruns > 0;
 		check_keys(c, j);
@@ -449,6 +468,8 @@ static void check_job(struct check *c, struct sold *j)
 						   : check_plan(c, j)))
 			check_money(c, j);
 	}
+	if (j->accepted)
+		check_budget(c, j);
 	if (c->priced && j->job->arrival <= c->s->slots)
 		books_learn(c->books, j->job);
 }
@@ -457,8 +478,9 @@ static void check_refused(struct check *c, struct sold *j)
 {
 	bool payoff = j->reason && !strcmp(j->reason, "payoff");
 	bool capacity = j->reason && !strcmp(j->reason, "capacity");
+	bool budget = j->reason && !strcmp(j->reason, "budget");
 
-	if (!payoff && !capacity)
+	if (!payoff && !capacity && !(budget && c->priced && j->job->purse))
 		check_violation(c, "reason", j, "expected payoff or capacity, found %.40s",
 				j->reason ? j->reason : "none");
 	if (payoff && c->admits_all)
@@ -502,6 +524,8 @@ static void check_keys(struct check *c, const struct sold *j)
 	if (!j->has_colocated || !j->has_plan || !j->has_transfers)
 		check_violation(c, "plan", j,
 				"expected colocated, plan and transfers of an accepted job");
+	if (j->has_shape || (j->nruns && j->runs->has_nodes))
+		check_violation(c, "shape", j, "expected no shape and nodes of a job of PSs");
 	if (j->ntransfers && !c->sites)
 		check_violation(c, "transfers", j, "expected none, found %u", j->ntransfers);
 	if (j->has_chunks)
@@ -660,9 +684,7 @@ void check_book(struct check *c, const struct sold *j, const struct run *run)
 static void check_money(struct check *c, const struct sold *j)
 {
 	const struct run *run, *end = j->runs + j->nruns;
-	const struct auc_utility *u = &j->job->utility;
-	long double cost = 0,
-		    value = books_value(u, (long double)(end[-1].to + 1) - j->job->arrival);
+	long double cost = 0;
 	const struct scenario_type *type;
 	const struct group *g;
 	uint64_t t;
@@ -677,6 +699,19 @@ static void check_money(struct check *c, const struct sold *j)
 			type = i < run->nworkers ? j->worker : j->ps;
 			cost += books_cost(c->books, type, g->server, run->from, run->to, g->count);
 		}
+	check_worth(c, j, end[-1].to + 1, cost);
+	for (run = j->runs; run < end; run++) {
+		check_book(c, j, run);
+		for (t = run->from; t <= run->to && c->sites; t++)
+			check_send(c, j, run, t);
+	}
+}
+
+void check_worth(struct check *c, const struct sold *j, uint64_t completion, long double cost)
+{
+	long double value =
+		books_value(&j->job->utility, (long double)completion - j->job->arrival);
+
 	if (!check_close(j->value, value))
 		check_violation(c, "value", j, "expected %.17Lg, found %.17g", value, j->value);
 	if (!check_close(j->payment, cost))
@@ -688,11 +723,6 @@ static void check_money(struct check *c, const struct sold *j)
 	if (!c->admits_all && !c->own_reckoning && !(j->payoff > 0))
 		check_violation(c, "payoff", j,
 				"expected more than 0 of an accepted job, found %.17g", j->payoff);
-	for (run = j->runs; run < end; run++) {
-		check_book(c, j, run);
-		for (t = run->from; t <= run->to && c->sites; t++)
-			check_send(c, j, run, t);
-	}
 }
 
 static void check_totals(struct check *c)

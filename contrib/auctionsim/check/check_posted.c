@@ -68,13 +68,17 @@ void check_posted_money(struct check *c, const struct sold *j)
 	if (!check_close(j->payoff, (long double)j->value - j->payment))
 		check_violation(c, "payoff", j, "expected value less payment, %.17g, found %.17g",
 				j->value - j->payment, j->payoff);
-	check_book(c, j, j->runs);
+	if (!j->job->ngang)
+		check_book(c, j, j->runs);
 }
 
 void check_posted_refused(struct check *c, struct sold *j)
 {
 	bool price = j->reason && !strcmp(j->reason, "price");
 
+	bool budget = j->reason && !strcmp(j->reason, "budget") && j->job->purse;
+
+	price = price || budget;
 	if (!price && (!j->reason || strcmp(j->reason, "capacity") != 0))
 		check_violation(c, "reason", j, "expected price or capacity, found %.40s",
 				j->reason ? j->reason : "none");
@@ -84,7 +88,7 @@ void check_posted_refused(struct check *c, struct sold *j)
 		check_violation(
 			c, "value", j,
 			"expected the budget of a job that was offered a price, and else none");
-	if (j->has_offer && asked(j) <= (long double)j->job->budget)
+	if (j->has_offer && !budget && asked(j) <= (long double)j->job->budget)
 		check_violation(c, "reason", j,
 				"expected no refusal of %.17Lg, which is within the budget",
 				asked(j));
@@ -198,6 +202,8 @@ static bool has_uploads(const struct scenario_job *job)
 /* What was asked for all of the job. */
 static long double asked(const struct sold *j)
 {
+	if (j->job->ngang) /* of all of it */
+		return j->offer[0];
 	return (long double)j->offer[0] * j->job->workers + (long double)j->offer[1] * j->job->ps;
 }
 
@@ -210,7 +216,7 @@ static void check_no_room(struct check *c, struct sold *j)
 	bool shared = false;
 	unsigned s, i, k;
 
-	if (job->nworker_seconds != 1 || job->nps_seconds != 1 || has_uploads(job) ||
+	if (job->ngang || job->nworker_seconds != 1 || job->nps_seconds != 1 || has_uploads(job) ||
 	    check_option(c, "placement=rs"))
 		return;
 	j->worker = books_worker_type(

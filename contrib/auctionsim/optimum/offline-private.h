@@ -17,6 +17,8 @@ struct way {
 	unsigned job, worker, ps; /* indices of the job's worker_seconds[] and ps_seconds[] */
 	const struct scenario_type *worker_type, *ps_type;
 	bool colocated;
+	unsigned shape;   /* of a gang; worker_type is then a node, WORKER its index */
+	const char *leaf; /* of one that is to be on one switch; else NULL */
 	uint64_t from, to, n;
 	double value;
 	int first_y, row; /* distributed: column of y on server 0, row of the sum of y */
@@ -39,6 +41,9 @@ struct offline {
 	int *capacity_row;              /* by server, TRES and slot */
 	unsigned ntres;
 	const char **tres;
+	struct auc_market *market;   /* of the scenario, empty */
+	struct scenario_type *nodes; /* of all shapes of all gangs */
+	unsigned nnodes;
 	uint64_t max_columns;
 	unsigned keep;  /* the program is written, too */
 	double seconds; /* of the processor; < 0: no limit */
@@ -61,6 +66,14 @@ uint64_t offline_ready(const struct scenario_job *job, unsigned server);
 void offline_types(struct offline *p, struct way *way);
 bool offline_push(struct offline *p, struct list *l, const void *element);
 
+struct choice {
+	unsigned way, server;
+	uint64_t z;
+};
+
+/* offline_gang.c: all schedules of a gang, of which ROW allows one; what became of C. */
+void offline_gang_job(struct offline *p, unsigned index, int row);
+enum auc_code offline_gang_keep(struct offline *p, const struct way *way, struct auc_err *err);
 /* offline_oasis.c: all schedules of a job, of which ROW allows one; what became of it. */
 void offline_oasis_job(struct offline *p, unsigned index, int row);
 enum auc_code offline_oasis_keep(struct offline *p, const struct way *way, struct auc_err *err);

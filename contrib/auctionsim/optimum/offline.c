@@ -33,11 +33,6 @@
 #include "policy/option.h"
 
 /* A column x. */
-struct choice {
-	unsigned way, server;
-	uint64_t z;
-};
-
 static enum auc_code read_options(struct offline *p, const char *options, struct auc_err *err);
 static enum auc_code build(struct offline *p, struct auc_err *err);
 static void add_job(struct offline *p, unsigned index, int row);
@@ -90,6 +85,8 @@ enum auc_code offline_run(const struct scenario *s, bool oasis, const char *opti
 	free(p.value.data);
 	free(p.capacity_row);
 	free(p.tres);
+	free(p.nodes);
+	auc_market_destroy(p.market);
 	glp_free_env();
 	return rc;
 }
@@ -130,11 +127,14 @@ static enum auc_code build(struct offline *p, struct auc_err *err)
 	unsigned i, k, n = 0;
 	size_t cells;
 
-	for (i = 0; i < s->nservers; i++)
+	for (i = 0; i < s->njobs; i++)
+		n += s->jobs[i].ngang;
+	p->nodes = calloc((size_t)n + 1, sizeof(*p->nodes));
+	for (i = 0, n = 0; i < s->nservers; i++)
 		n += s->servers[i].ncapacity;
 	p->books = books_open(s);
 	p->tres = calloc(n + 1, sizeof(*p->tres));
-	if (!p->books || !p->tres)
+	if (!p->books || !p->tres || !p->nodes)
 		return auc_err_set(err, AUC_ENOMEM, "%s: no memory", s->file);
 	for (i = 0; i < s->nservers; i++)
 		for (n = 0; n < s->servers[i].ncapacity; n++) {
@@ -150,11 +150,14 @@ static enum auc_code build(struct offline *p, struct auc_err *err)
 	if (!p->capacity_row)
 		return auc_err_set(err, AUC_ENOMEM, "%s: no memory", s->file);
 	glp_set_obj_dir(p->lp, GLP_MAX);
+	rc = scenario_market_create(s, NULL, &p->market, err);
 	for (i = 0; i < s->njobs && rc == AUC_OK && p->memory; i++) {
-		rc = scenario_market_job(s, &s->jobs[i], &job, err); /* are all keys there? */
+		rc = scenario_market_job(s, &s->jobs[i], p->market, &job,
+					 err); /* are all keys there? */
 		if (rc == AUC_OK)
-			(p->oasis ? offline_oasis_job : add_job)(p, i,
-								 offline_row(p, GLP_UP, 0, 1));
+			(p->oasis           ? offline_oasis_job
+			 : s->jobs[i].ngang ? offline_gang_job
+					    : add_job)(p, i, offline_row(p, GLP_UP, 0, 1));
 		if (rc == AUC_OK && (uint64_t)glp_get_num_cols(p->lp) > p->max_columns)
 			rc = auc_err_set(err, AUC_EINVAL,
 					 "%s: the first %u of %u jobs alone give an integer "
@@ -500,6 +503,8 @@ static enum auc_code keep(struct offline *p, const struct choice *c, struct auc_
 	enum auc_code rc;
 	unsigned s;
 
+	if (job->ngang)
+		return offline_gang_keep(p, way, err);
 	if (!way->colocated) {
 		here = (uint64_t)llround(glp_mip_col_val(p->lp, way->first_y + (int)c->server));
 		z = (uint64_t)books_ps(way->worker_type, way->ps_type, way->n - here);

@@ -89,7 +89,7 @@ static enum auc_code hear_day(struct search *f, unsigned day, struct auc_err *er
 
 		rc = scenario_market_slot(s, &s->jobs[i], 1, &m, err);
 		if (rc == AUC_OK)
-			rc = scenario_market_job(s, &s->jobs[i], &job, err);
+			rc = scenario_market_job(s, &s->jobs[i], m, &job, err);
 		if (rc == AUC_OK && auc_claim_make(m, &job, end)) {
 			first = end->arrival < first ? end->arrival : first;
 			last = end->arrival > last ? end->arrival : last;

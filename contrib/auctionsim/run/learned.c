@@ -234,7 +234,8 @@ static enum auc_code winsorize(struct past *p, struct auc_err *err)
 		for (k = 0; rc == AUC_OK && k < p->days[i]->njobs; k++, at++) {
 			list[at] = &jobs[at];
 			user[at] = p->days[i]->jobs[k].user;
-			rc = scenario_market_job(p->days[i], &p->days[i]->jobs[k], &jobs[at], err);
+			rc = scenario_market_job(p->days[i], &p->days[i]->jobs[k], m, &jobs[at],
+						 err);
 			if (rc == AUC_OK)
 				work[at] = auc_winsorize_work(m, &jobs[at]);
 		}

@@ -147,8 +147,8 @@ static enum auc_code learn_all(struct prices *p, struct auc_market *m, struct au
 		if (scenario_market_is_own(j))
 			rc = scenario_market_create(p->s, j, &own, err);
 		if (rc == AUC_OK)
-			rc = (p->sites ? scenario_market_site_job : scenario_market_job)(p->s, j,
-											 &job, err);
+			rc = p->sites ? scenario_market_site_job(p->s, j, &job, err)
+				      : scenario_market_job(p->s, j, own ? own : m, &job, err);
 		if (rc == AUC_OK)
 			hear(p, own ? own : m, &job, m);
 		auc_market_destroy(own);

@@ -5,6 +5,7 @@
  */
 #include "config.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -37,6 +38,7 @@ struct replay {
 	struct prices *prices; /* NULL: of a policy that prices nothing */
 	auc_slot rearranged;   /* in which sold jobs that wait were placed anew last; 0: never */
 	struct auc_job job;
+	double *left; /* by budget of the scenario: credits that are left */
 	struct auc_decision decision;
 	unsigned *order; /* of arrival */
 	double *us;      /* time of each decision */
@@ -45,6 +47,7 @@ struct replay {
 
 static void sort_arrivals(struct replay *p);
 static const struct auc_policy *policy_of(const char *text);
+static enum auc_code refuse(const struct replay *p, const char *policy, struct auc_err *err);
 static enum auc_code open_policy(struct replay *p, const char *text, struct auc_err *err);
 static enum auc_code open_bfp(struct replay *p, struct auc_err *err);
 static enum auc_code open_posted(struct replay *p, struct auc_err *err);
@@ -81,7 +84,10 @@ enum auc_code replay_run(const struct scenario *s, const char *policy, uint64_t 
 	result->jobs = calloc(s->njobs + 1, sizeof(*result->jobs));
 	p.order = calloc(s->njobs + 1, sizeof(*p.order));
 	p.us = calloc(s->njobs + s->slots + 1, sizeof(*p.us));
-	rc = result->policy && result->jobs && p.order && p.us
+	p.left = calloc(s->nbudgets + 1, sizeof(*p.left));
+	for (i = 0; i < s->nbudgets && p.left; i++)
+		p.left[i] = s->budgets[i].value;
+	rc = result->policy && result->jobs && p.order && p.us && p.left
 		     ? AUC_OK
 		     : auc_err_set(err, AUC_ENOMEM, "%s: no memory", s->file);
 	if (rc == AUC_OK) {
@@ -89,6 +95,8 @@ enum auc_code replay_run(const struct scenario *s, const char *policy, uint64_t 
 		sort_arrivals(&p);
 		rc = open_policy(&p, policy, err);
 	}
+	if (rc == AUC_OK)
+		rc = refuse(&p, policy, err);
 	if (rc == AUC_OK && p.stepper)
 		rc = steps_run(s, p.stepper, p.options, p.order, progress, arg, result, p.us, err);
 	if (rc == AUC_OK && p.offline)
@@ -110,6 +118,20 @@ enum auc_code replay_run(const struct scenario *s, const char *policy, uint64_t 
 	prices_close(p.prices);
 	free(p.order);
 	free(p.us);
+	free(p.left);
+	return rc;
+}
+
+/* What the policy does not take. */
+static enum auc_code refuse(const struct replay *p, const char *policy, struct auc_err *err)
+{
+	bool offline = p->offline && !p->offline_oasis;
+	enum auc_code rc = AUC_OK;
+
+	if (!offline && !(p->policy && p->policy->gangs))
+		rc = scenario_without_gangs(p->s, policy, err);
+	if (rc == AUC_OK && !offline && !(p->policy && p->policy->budgets))
+		rc = scenario_without_budgets(p->s, policy, err);
 	return rc;
 }
 
@@ -334,6 +356,8 @@ static enum auc_code decide(struct replay *p, unsigned index, struct auc_err *er
 					   err);
 	if (rc == AUC_OK && !p->made)
 		rc = keep_outcome(p, &p->result->jobs[index], err);
+	if (rc == AUC_OK && !p->made && p->decision.accepted && job->purse)
+		p->left[job->purse - 1] = fmax(0, p->left[job->purse - 1] - p->decision.plan.cost);
 	if (rc == AUC_OK && !p->made && p->decision.accepted && p->policy->booked)
 		p->policy->booked(p->ctx, own ? own : p->market, &p->job, &p->decision);
 	if (rc == AUC_OK && p->prices)
@@ -347,7 +371,8 @@ static enum auc_code resolve(struct replay *p, unsigned index, struct auc_err *e
 {
 	const struct scenario_job *job = &p->s->jobs[index];
 
-	return (p->sites ? scenario_market_site_job : scenario_market_job)(p->s, job, &p->job, err);
+	return p->sites ? scenario_market_site_job(p->s, job, &p->job, err)
+			: scenario_market_job(p->s, job, p->market, &p->job, err);
 }
 
 static enum auc_code quote(struct replay *p, struct auc_market *m, unsigned index,
@@ -366,6 +391,9 @@ static enum auc_code quote(struct replay *p, struct auc_market *m, unsigned inde
 	rc = p->policy->posts ? posted_job(p, index, err) : resolve(p, index, err);
 	if (rc != AUC_OK)
 		return rc;
+	p->job.limited = p->s->jobs[index].purse > 0;
+	if (p->job.limited)
+		p->job.budget = p->left[p->s->jobs[index].purse - 1];
 	before = auc_clock(CLOCK_THREAD_CPUTIME_ID);
 	rc = p->policy->quote(p->ctx, m, &p->job, &p->decision, err);
 	p->us[p->result->decisions++] = (auc_clock(CLOCK_THREAD_CPUTIME_ID) - before) * 1e6;
@@ -421,9 +449,11 @@ static enum auc_code move_waiting(struct replay *p, struct auc_rearrange_search 
 		const struct scenario_job *job = &p->s->jobs[p->order[i]];
 
 		o = &p->result->jobs[p->order[i]];
-		if (!o->completed || o->plan.start <= now || scenario_market_is_own(job))
+		/* A gang stays where it is. */
+		if (!o->completed || o->plan.start <= now || scenario_market_is_own(job) ||
+		    o->plan.gang)
 			continue;
-		rc = scenario_market_job(p->s, job, &p->job, err);
+		rc = scenario_market_job(p->s, job, p->market, &p->job, err);
 		if (rc == AUC_OK)
 			rc = auc_rearrange_search_add(x, &p->job, &o->plan, err);
 		waiting[n++] = o;
@@ -462,7 +492,7 @@ static enum auc_code posted_job(struct replay *p, unsigned index, struct auc_err
 		return auc_err_set(err, AUC_EINVAL,
 				   "%s: $.jobs[%u]: expected the key budget, found none",
 				   p->s->file, index);
-	return scenario_market_task(p->s, &p->s->jobs[index], &p->job, err);
+	return scenario_market_task(p->s, &p->s->jobs[index], p->market, &p->job, err);
 }
 
 /* The user takes an offer that is within the budget. */
@@ -474,6 +504,10 @@ static void ask_user(struct replay *p, const struct auc_market *m, const struct 
 		d->plan.value = job->budget;
 		d->accepted = d->plan.cost <= job->budget;
 		d->reason = d->accepted ? AUC_REASON_NONE : AUC_REASON_PRICE;
+		if (d->accepted && p->job.limited && d->plan.cost > p->job.budget) {
+			d->accepted = false;
+			d->reason = AUC_REASON_BUDGET;
+		}
 	}
 	p->policy->answered(p->ctx, m, &p->job, d, d->accepted);
 }

@@ -24,6 +24,8 @@ static struct json_object *transfers_json(const struct scenario *s, const struct
 static bool add_chunks(struct json_object *o, const struct scenario *s,
 		       const struct outcome *outcome);
 static struct json_object *chunk_json(const struct scenario *s, const struct auc_chunk *chunk);
+static struct json_object *nodes_json(const struct scenario *s, const struct auc_plan *plan,
+				      const struct auc_run *run);
 static struct json_object *run_json(const struct scenario *s, const struct auc_plan *plan,
 				    const struct auc_run *run);
 static bool add_number(struct json_object *o, const char *key, double value);
@@ -199,7 +201,9 @@ static bool add_plan(struct json_object *o, const struct scenario *s,
 		ok = ok && auc_json_add(o, "start", json_object_new_int64(plan->start));
 	if (outcome->completed)
 		ok = ok && auc_json_add(o, "completion", json_object_new_int64(plan->completion));
-	if (plan->nruns)
+	if (plan->nruns && plan->gang)
+		ok = ok && auc_json_add_int(o, "shape", plan->shape);
+	else if (plan->nruns)
 		ok = ok &&
 		     auc_json_add_text(o, "worker_type",
 				       scenario_worker_type_name(s, job, plan->worker_type)) &&
@@ -280,14 +284,43 @@ static struct json_object *chunk_json(const struct scenario *s, const struct auc
 	return NULL;
 }
 
+/* A gang's run. */
+static struct json_object *nodes_json(const struct scenario *s, const struct auc_plan *plan,
+				      const struct auc_run *run)
+{
+	struct json_object *o = json_object_new_object(), *nodes = json_object_new_array(), *name;
+	bool ok = o && nodes && auc_json_add_int(o, "from", run->from) &&
+		  auc_json_add_int(o, "to", run->to);
+
+	for (unsigned i = 0; i < run->nshares && ok; i++) {
+		name = json_object_new_string(
+			s->servers[plan->shares[run->first_share + i].server].name);
+		ok = name && !json_object_array_add(nodes, name);
+		if (!ok)
+			json_object_put(name);
+	}
+	ok = ok && auc_json_add(o, "nodes", json_object_get(nodes));
+	json_object_put(nodes);
+	if (ok)
+		return o;
+	json_object_put(o);
+	return NULL;
+}
+
 static struct json_object *run_json(const struct scenario *s, const struct auc_plan *plan,
 				    const struct auc_run *run)
 {
-	struct json_object *o = json_object_new_object(), *workers = json_object_new_object();
-	struct json_object *ps = json_object_new_object();
-	bool ok = o && workers && ps;
+	struct json_object *o, *workers, *ps;
 	const struct auc_share *share;
 	unsigned i;
+	bool ok;
+
+	if (plan->gang)
+		return nodes_json(s, plan, run);
+	o = json_object_new_object();
+	workers = json_object_new_object();
+	ps = json_object_new_object();
+	ok = o && workers && ps;
 
 	for (i = 0; i < run->nshares && ok; i++) {
 		share = &plan->shares[run->first_share + i];

@@ -125,8 +125,9 @@ static enum auc_code arrive(struct steps *p, auc_slot t, unsigned index, struct 
 	if (scenario_market_is_own(job))
 		rc = scenario_market_slot(p->s, job, t, &own, err);
 	if (rc == AUC_OK)
-		rc = (p->stepper->sites ? scenario_market_site_job
-					: scenario_market_task)(p->s, job, &p->job, err);
+		rc = p->stepper->sites
+			     ? scenario_market_site_job(p->s, job, &p->job, err)
+			     : scenario_market_task(p->s, job, own ? own : p->market, &p->job, err);
 	if (rc == AUC_OK) {
 		before = auc_clock_now();
 		rc = p->stepper->arrive(p->ctx, own ? own : p->market, index, &p->job, &o->reason,

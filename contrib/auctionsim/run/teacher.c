@@ -40,8 +40,9 @@ struct teacher {
 	unsigned next_jobs; /* or jobs, if the day is alone; that is looked at then, too */
 };
 
-static enum auc_code hear_days(struct teacher *t, struct scenario *const *days, unsigned n,
-			       unsigned without, struct auc_err *err);
+static enum auc_code hear_days(struct teacher *t, const struct auc_market *m,
+			       struct scenario *const *days, unsigned n, unsigned without,
+			       struct auc_err *err);
 static enum auc_code add_job(struct bids *c, const struct auc_job *job, unsigned user, double share,
 			     unsigned nservers, struct auc_err *err);
 static bool grow(struct bids *c);
@@ -73,9 +74,9 @@ enum auc_code teacher_create(const struct scenario *s, const struct auc_policy *
 		return auc_err_set(err, AUC_ENOMEM, "--history: no memory");
 	t->s = s;
 	t->policy = policy;
-	rc = hear_days(t, days, n, without, err);
+	rc = scenario_market_create(s, NULL, &m, err);
 	if (rc == AUC_OK)
-		rc = scenario_market_create(s, NULL, &m, err);
+		rc = hear_days(t, m, days, n, without, err);
 	if (rc == AUC_OK)
 		rc = auc_dual_prices_create(m, policy, "", &t->before, err);
 	t->alone = !t->past.n;
@@ -128,8 +129,9 @@ enum auc_code teacher_list(const struct teacher *t, const struct auc_market *m,
 
 /* -- jobs -- */
 
-static enum auc_code hear_days(struct teacher *t, struct scenario *const *days, unsigned n,
-			       unsigned without, struct auc_err *err)
+static enum auc_code hear_days(struct teacher *t, const struct auc_market *m,
+			       struct scenario *const *days, unsigned n, unsigned without,
+			       struct auc_err *err)
 {
 	bool half = n == 1 && without == 0;
 	unsigned heard = half ? 1 : n - (without < n), i, k;
@@ -141,7 +143,7 @@ static enum auc_code hear_days(struct teacher *t, struct scenario *const *days, 
 	for (i = 0; i < n; i++)
 		for (k = 0; (i != without || half) && k < days[i]->njobs && rc == AUC_OK;
 		     k += half ? 2 : 1) {
-			rc = scenario_market_job(days[i], &days[i]->jobs[k], &job, err);
+			rc = scenario_market_job(days[i], &days[i]->jobs[k], m, &job, err);
 			if (rc == AUC_OK)
 				rc = add_job(&t->past, &job, days[i]->jobs[k].user,
 					     days[i]->jobs[k].share, t->s->nservers, err);
@@ -153,20 +155,17 @@ static enum auc_code hear_days(struct teacher *t, struct scenario *const *days, 
 static enum auc_code add_job(struct bids *c, const struct auc_job *job, unsigned user, double share,
 			     unsigned nservers, struct auc_err *err)
 {
-	unsigned *upload = malloc((nservers + 1) * sizeof(*upload));
+	struct auc_job copy;
 
-	if (!upload || (c->n == c->alloc && !grow(c))) {
-		free(upload);
+	if (auc_job_copy(&copy, job, nservers, err) != AUC_OK)
+		return AUC_ENOMEM;
+	if (c->n == c->alloc && !grow(c)) {
+		auc_job_clear(&copy);
 		return auc_err_set(err, AUC_ENOMEM, "--history: no memory");
 	}
 	c->user[c->n] = user;
 	c->share[c->n] = share;
-	memcpy(upload, job->upload, nservers * sizeof(*upload));
-	c->jobs[c->n] = *job;
-	c->jobs[c->n].ndata = c->jobs[c->n].data_alloc = 0;
-	c->jobs[c->n].data = NULL;
-	c->jobs[c->n].upload_alloc = nservers;
-	c->jobs[c->n++].upload = upload;
+	c->jobs[c->n++] = copy;
 	return AUC_OK;
 }
 

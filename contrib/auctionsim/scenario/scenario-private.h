@@ -31,6 +31,10 @@ bool scenario_names_find(const struct names *names, const char *name, unsigned *
 
 /* For read_array(). A type goes into known->types. */
 enum auc_code scenario_read_type(struct reader *r, struct json_object *v, void *element);
+/* An object of amounts from MIN to MAX by name, as *LIST, malloc'd. */
+enum auc_code scenario_read_amounts(struct reader *r, struct json_object *v, double min, double max,
+				    unsigned *n, struct auc_named **list);
+#define SCENARIO_AMOUNT_MAX 4503599627370496.0 /* 2^52: what a market counts */
 enum auc_code scenario_read_job(struct reader *r, struct json_object *v, void *element);
 void scenario_type_clear(struct scenario_type *t);
 void scenario_job_clear(struct scenario_job *j);

@@ -15,7 +15,6 @@
 #include "auctionsim/scenario/scenario-private.h"
 #include "auctionsim/run/teacher.h"
 
-#define AMOUNT_MAX    4503599627370496.0 /* 2^52: what a market counts */
 #define BANDWIDTH_MAX 1e12
 #define PRICE_MAX     1e15
 
@@ -58,8 +57,8 @@ static enum auc_code read_price_amounts(struct reader *r, struct json_object *v,
 					const struct field *f, void *target);
 static enum auc_code read_role_bounds(struct reader *r, struct json_object *v,
 				      const struct field *f, void *target);
-static enum auc_code read_amounts(struct reader *r, struct json_object *v, double min, double max,
-				  unsigned *n, struct auc_named **list);
+static enum auc_code read_budgets(struct reader *r, struct json_object *v, const struct field *f,
+				  void *target);
 static enum auc_code check_bounds(struct reader *r, const struct scenario_bounds *b);
 
 static const struct field top_fields[] = {
@@ -69,10 +68,12 @@ static const struct field top_fields[] = {
 	{"slot_seconds", field_positive, offsetof(struct scenario, slot_seconds), 0, SECONDS_MAX,
 	 true},
 	{"transfer_mb_per_slot", field_number, offsetof(struct scenario, transfer_mb_per_slot), 0,
-	 AMOUNT_MAX, false},
+	 SCENARIO_AMOUNT_MAX, false},
 	{"worker_types", read_worker_types, 0, 0, 0, false},
 	{"ps_types", read_ps_types, 0, 0, 0, false},
 	{"servers", read_servers, 0, 0, 0, true},
+	/* before the jobs, whose users it names */
+	{"budgets", read_budgets, 0, 0, AUC_VALUE_MAX, false},
 	{"jobs", read_jobs, 0, 0, 0, true},
 	{"state", read_state, 0, 0, 0, false},
 	{"prices", read_prices, 0, 0, 0, false},
@@ -80,7 +81,7 @@ static const struct field top_fields[] = {
 
 static const struct field type_fields[] = {
 	{"name", field_name, offsetof(struct scenario_type, name), 0, 0, true},
-	{"tres", read_type_tres, 0, 0, AMOUNT_MAX, true},
+	{"tres", read_type_tres, 0, 0, SCENARIO_AMOUNT_MAX, true},
 	{"bandwidth_mbps", field_positive, offsetof(struct scenario_type, bandwidth_mbps), 0,
 	 BANDWIDTH_MAX, false},
 };
@@ -89,7 +90,8 @@ static const struct field server_fields[] = {
 	{"name", field_name, offsetof(struct scenario_server, name), 0, 0, true},
 	{"site", read_site, 0, 0, 0, false},
 	{"roles", read_roles, 0, 0, 0, false},
-	{"capacity", read_capacity, 0, 0, AMOUNT_MAX, true},
+	{"switch", field_name, offsetof(struct scenario_server, leaf), 0, 0, false},
+	{"capacity", read_capacity, 0, 0, SCENARIO_AMOUNT_MAX, true},
 };
 
 static const struct field used_fields[] = {
@@ -97,7 +99,8 @@ static const struct field used_fields[] = {
 	{"tres", field_name, offsetof(struct scenario_entry, tres), 0, 0, true},
 	{"from", field_count, offsetof(struct scenario_entry, from), 1, SLOT_MAX, true},
 	{"to", field_count, offsetof(struct scenario_entry, to), 1, SLOT_MAX, true},
-	{"used", field_number, offsetof(struct scenario_entry, amount), 0, AMOUNT_MAX, true},
+	{"used", field_number, offsetof(struct scenario_entry, amount), 0, SCENARIO_AMOUNT_MAX,
+	 true},
 };
 
 static const struct field value_fields[] = {
@@ -173,6 +176,7 @@ void scenario_free(struct scenario *s)
 	free(s->ps_types);
 	free(s->servers);
 	free(s->jobs);
+	free(s->budgets);
 	free(s->state);
 	free(s->values);
 	free(s->eta.list);
@@ -199,6 +203,28 @@ const char *scenario_ps_type_name(const struct scenario *s, const struct scenari
 {
 	return index < s->nps_types ? s->ps_types[index].name
 				    : j->ps_types[index - s->nps_types].name;
+}
+
+enum auc_code scenario_without_gangs(const struct scenario *s, const char *policy,
+				     struct auc_err *err)
+{
+	for (unsigned i = 0; i < s->njobs; i++)
+		if (s->jobs[i].ngang)
+			return auc_err_set(err, AUC_EINVAL,
+					   "%s: $.jobs[%u]: job %.80s is a gang, which policy %s "
+					   "does not take",
+					   s->file, i, s->jobs[i].id, policy);
+	return AUC_OK;
+}
+
+enum auc_code scenario_without_budgets(const struct scenario *s, const char *policy,
+				       struct auc_err *err)
+{
+	if (!s->nbudgets)
+		return AUC_OK;
+	return auc_err_set(err, AUC_EINVAL,
+			   "%s: $.budgets: policy %s does not keep to budgets of users", s->file,
+			   policy);
 }
 
 double scenario_upload(const struct scenario_job *j, unsigned server)
@@ -309,6 +335,14 @@ static enum auc_code read_jobs(struct reader *r, struct json_object *v, const st
 	return read_array(r, v, sizeof(*s->jobs), (void **)&s->jobs, &s->njobs, scenario_read_job);
 }
 
+static enum auc_code read_budgets(struct reader *r, struct json_object *v, const struct field *f,
+				  void *target)
+{
+	struct scenario *s = target;
+
+	return scenario_read_amounts(r, v, f->min, f->max, &s->nbudgets, &s->budgets);
+}
+
 static enum auc_code read_state(struct reader *r, struct json_object *v, const struct field *f,
 				void *target)
 {
@@ -381,7 +415,7 @@ static enum auc_code read_type_tres(struct reader *r, struct json_object *v, con
 				    void *target)
 {
 	struct scenario_type *t = target;
-	enum auc_code rc = read_amounts(r, v, f->min, f->max, &t->ntres, &t->tres);
+	enum auc_code rc = scenario_read_amounts(r, v, f->min, f->max, &t->ntres, &t->tres);
 	struct known *known = r->user;
 	unsigned i;
 
@@ -465,7 +499,7 @@ static enum auc_code read_capacity(struct reader *r, struct json_object *v, cons
 {
 	struct scenario_server *server = target;
 
-	return read_amounts(r, v, f->min, f->max, &server->ncapacity, &server->capacity);
+	return scenario_read_amounts(r, v, f->min, f->max, &server->ncapacity, &server->capacity);
 }
 
 /* -- state and prices -- */
@@ -561,7 +595,7 @@ static enum auc_code read_price_amounts(struct reader *r, struct json_object *v,
 {
 	struct scenario_amounts *a = target;
 	struct known *known = r->user;
-	enum auc_code rc = read_amounts(r, v, f->min, f->max, &a->n, &a->list);
+	enum auc_code rc = scenario_read_amounts(r, v, f->min, f->max, &a->n, &a->list);
 	unsigned i, index;
 
 	for (i = 0; i < a->n && rc == AUC_OK; i++)
@@ -608,8 +642,8 @@ static enum auc_code check_bounds(struct reader *r, const struct scenario_bounds
 /* -- what several of them share -- */
 
 /* An object of numbers by name. */
-static enum auc_code read_amounts(struct reader *r, struct json_object *v, double min, double max,
-				  unsigned *n, struct auc_named **list)
+enum auc_code scenario_read_amounts(struct reader *r, struct json_object *v, double min, double max,
+				    unsigned *n, struct auc_named **list)
 {
 	enum auc_code rc = AUC_OK;
 	struct auc_named *a;

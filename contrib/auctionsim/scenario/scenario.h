@@ -31,6 +31,7 @@ struct scenario_server {
 	char name[AUC_NAME_MAX];
 	bool cloud;
 	unsigned roles;
+	char leaf[AUC_NAME_MAX]; /* its switch; "": none */
 	unsigned ncapacity;
 	struct auc_named *capacity;
 };
@@ -39,6 +40,14 @@ struct scenario_server {
 struct scenario_pair {
 	unsigned index;
 	double value;
+};
+
+/* One way in which a gang may run. */
+struct scenario_shape {
+	unsigned nper_node;
+	struct auc_named *per_node; /* TRES that each node gives */
+	uint64_t nodes;
+	double seconds;
 };
 
 struct scenario_job {
@@ -65,7 +74,11 @@ struct scenario_job {
 	uint64_t workers, ps;                         /* 0: not given */
 	double compute_seconds_per_epoch, budget;     /* < 0: not given */
 	bool guaranteed;
-	double share; /* not of the file: of its weight in a past */
+	unsigned ngang; /* shapes of a gang; 0: it is none, else it has no work, times or types */
+	struct scenario_shape *gang;
+	bool within_switch;
+	unsigned purse; /* 1 + index of its user's budget; 0: no limit */
+	double share;   /* not of the file: of its weight in a past */
 };
 
 /* What is sold already, or what it costs: from slot FROM to slot TO. */
@@ -105,6 +118,8 @@ struct scenario {
 	struct scenario_type *worker_types, *ps_types;
 	struct scenario_server *servers;
 	struct scenario_job *jobs;
+	unsigned nbudgets; /* credits, by user */
+	struct auc_named *budgets;
 	unsigned nstate;
 	struct scenario_entry *state;
 	enum scenario_prices prices;
@@ -135,6 +150,14 @@ const char *scenario_worker_type_name(const struct scenario *s, const struct sce
 				      unsigned index);
 const char *scenario_ps_type_name(const struct scenario *s, const struct scenario_job *j,
 				  unsigned index);
+/*
+ * For a policy that does not take them: AUC_EINVAL names POLICY and the first job that is a gang,
+ * or the budgets if there are any.
+ */
+enum auc_code scenario_without_gangs(const struct scenario *s, const char *policy,
+				     struct auc_err *err);
+enum auc_code scenario_without_budgets(const struct scenario *s, const char *policy,
+				       struct auc_err *err);
 /* Slots until the job's data are at SERVER, as written. */
 double scenario_upload(const struct scenario_job *j, unsigned server);
 

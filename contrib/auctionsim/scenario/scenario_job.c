@@ -40,7 +40,15 @@ static enum auc_code read_pairs(struct reader *r, struct json_object *v, double 
 				const char *what, const struct names *first,
 				const struct names *second, unsigned *n,
 				struct scenario_pair **list);
+static enum auc_code read_gang(struct reader *r, struct json_object *v, const struct field *f,
+			       void *target);
+static enum auc_code read_shape(struct reader *r, struct json_object *v, void *element);
+static enum auc_code read_per_node(struct reader *r, struct json_object *v, const struct field *f,
+				   void *target);
+static enum auc_code read_within(struct reader *r, struct json_object *v, const struct field *f,
+				 void *target);
 static enum auc_code check_job(struct reader *r, const struct scenario_job *j);
+static enum auc_code check_gang(struct reader *r, const struct scenario_job *j);
 
 static const struct field job_fields[] = {
 	{"id", field_text, offsetof(struct scenario_job, id), 0, 0, true},
@@ -71,6 +79,14 @@ static const struct field job_fields[] = {
 	 offsetof(struct scenario_job, compute_seconds_per_epoch), 0, SECONDS_MAX, false},
 	{"budget", field_number, offsetof(struct scenario_job, budget), 0, AUC_VALUE_MAX, false},
 	{"guaranteed", field_bool, offsetof(struct scenario_job, guaranteed), 0, 0, false},
+	{"gang", read_gang, 0, 0, 0, false},
+	{"gang_within", read_within, offsetof(struct scenario_job, within_switch), 0, 0, false},
+};
+
+static const struct field shape_fields[] = {
+	{"per_node", read_per_node, 0, 0, SCENARIO_AMOUNT_MAX, true},
+	{"nodes", field_count, offsetof(struct scenario_shape, nodes), 1, UINT32_MAX, true},
+	{"seconds", field_positive, offsetof(struct scenario_shape, seconds), 0, SECONDS_MAX, true},
 };
 
 /* Utilities: "form" and the keys of that form. */
@@ -144,11 +160,15 @@ static enum auc_code read_user(struct reader *r, struct json_object *v, const st
 			       void *target)
 {
 	struct scenario_job *j = target;
+	struct known *known = r->user;
 	char *name = NULL;
 	enum auc_code rc = field_text(r, v, f, &name);
 
 	if (rc == AUC_OK)
 		j->user = (unsigned)XXH3_64bits(name, strlen(name)) | 1;
+	for (unsigned i = 0; rc == AUC_OK && i < known->s->nbudgets; i++)
+		if (!strcmp(known->s->budgets[i].name, name))
+			j->purse = i + 1;
 	free(name);
 	return rc;
 }
@@ -158,6 +178,8 @@ static enum auc_code check_job(struct reader *r, const struct scenario_job *j)
 	double sum = 0;
 	unsigned i;
 
+	if (j->ngang || j->within_switch)
+		return check_gang(r, j);
 	if (!j->ndata)
 		return AUC_OK;
 	for (i = 0; i < j->ndata; i++)
@@ -167,6 +189,88 @@ static enum auc_code check_job(struct reader *r, const struct scenario_job *j)
 	reader_enter_key(r, "data_chunks");
 	return reader_fail(r, AUC_EINVAL, "expected %llu chunks in all, found %.15g",
 			   (unsigned long long)j->chunks, sum);
+}
+
+/* What a gang has in place of, it does not have beside it. */
+static enum auc_code check_gang(struct reader *r, const struct scenario_job *j)
+{
+	const struct {
+		const char *key;
+		bool there;
+	} others[] = {
+		{"epochs", j->epochs},
+		{"chunks", j->chunks},
+		{"minibatches", j->minibatches},
+		{"gradient_mb", j->gradient_mb >= 0},
+		{"worker_seconds", j->has_worker_seconds},
+		{"ps_seconds", j->has_ps_seconds},
+		{"worker_types", j->nworker_types},
+		{"ps_types", j->nps_types},
+		{"data_chunks", j->ndata},
+		{"exchange_mb_per_slot", j->exchange_mb_per_slot >= 0},
+		{"chunks_per_slot", j->chunks_per_slot >= 0},
+		{"workers", j->workers},
+		{"ps", j->ps},
+	};
+
+	if (!j->ngang) {
+		reader_enter_key(r, "gang_within");
+		return reader_fail(r, AUC_EINVAL, "expected only in a job with gang");
+	}
+	for (unsigned i = 0; i < sizeof(others) / sizeof(*others); i++)
+		if (others[i].there) {
+			reader_enter_key(r, others[i].key);
+			return reader_fail(r, AUC_EINVAL,
+					   "expected no such key in a job with gang");
+		}
+	return AUC_OK;
+}
+
+static enum auc_code read_gang(struct reader *r, struct json_object *v, const struct field *f,
+			       void *target)
+{
+	struct scenario_job *j = target;
+
+	(void)f;
+	if (!json_object_is_type(v, json_type_array) || !json_object_array_length(v) ||
+	    json_object_array_length(v) > AUC_SHAPES_MAX)
+		return reader_expected(r, v, "an array of 1 to %d shapes", AUC_SHAPES_MAX);
+	return read_array(r, v, sizeof(*j->gang), (void **)&j->gang, &j->ngang, read_shape);
+}
+
+static enum auc_code read_shape(struct reader *r, struct json_object *v, void *element)
+{
+	return FIELDS_READ(r, v, shape_fields, element);
+}
+
+static enum auc_code read_per_node(struct reader *r, struct json_object *v, const struct field *f,
+				   void *target)
+{
+	struct scenario_shape *shape = target;
+	struct known *known = r->user;
+	enum auc_code rc =
+		scenario_read_amounts(r, v, f->min, f->max, &shape->nper_node, &shape->per_node);
+	bool any = false;
+
+	for (unsigned i = 0; i < shape->nper_node && rc == AUC_OK; i++) {
+		any = any || shape->per_node[i].value > 0;
+		if (!scenario_names_add(&known->tres, shape->per_node[i].name, 0))
+			rc = reader_fail(r, AUC_ENOMEM, "no memory");
+	}
+	if (rc == AUC_OK && !any)
+		rc = reader_fail(r, AUC_EINVAL, "expected an amount above 0");
+	return rc;
+}
+
+static enum auc_code read_within(struct reader *r, struct json_object *v, const struct field *f,
+				 void *target)
+{
+	(void)f;
+	if (!json_object_is_type(v, json_type_string) ||
+	    strcmp(json_object_get_string(v), "switch") != 0)
+		return reader_expected(r, v, "\"switch\"");
+	*(bool *)target = true;
+	return AUC_OK;
 }
 
 static enum auc_code read_own_workers(struct reader *r, struct json_object *v,
@@ -393,5 +497,8 @@ void scenario_job_clear(struct scenario_job *j)
 	free(j->ps_seconds);
 	free(j->upload);
 	free(j->data);
+	for (i = 0; i < j->ngang; i++)
+		free(j->gang[i].per_node);
+	free(j->gang);
 	free(j->id);
 }

@@ -25,6 +25,9 @@ static enum auc_code needed(const struct scenario *s, const struct scenario_job 
 			    const char *key, struct auc_err *err);
 static enum auc_code needed_bandwidth(const struct scenario *s, const struct scenario_job *job,
 				      struct auc_err *err);
+static enum auc_code take_gang(const struct scenario *s, const struct scenario_job *job,
+			       const struct auc_market *m, struct auc_job *out,
+			       struct auc_err *err);
 static enum auc_code take_over(const struct scenario *s, const struct scenario_job *job,
 			       struct auc_job *out, struct auc_err *err);
 static int by_server(const void *a, const void *b);
@@ -100,18 +103,22 @@ enum auc_code scenario_market_give_prices(const struct scenario *s, struct auc_m
 }
 
 enum auc_code scenario_market_job(const struct scenario *s, const struct scenario_job *job,
-				  struct auc_job *out, struct auc_err *err)
+				  const struct auc_market *m, struct auc_job *out,
+				  struct auc_err *err)
 {
 	enum auc_code rc = needed(s, job, job->has_utility, "utility", err);
 
-	return rc == AUC_OK ? scenario_market_task(s, job, out, err) : rc;
+	return rc == AUC_OK ? scenario_market_task(s, job, m, out, err) : rc;
 }
 
 enum auc_code scenario_market_task(const struct scenario *s, const struct scenario_job *job,
-				   struct auc_job *out, struct auc_err *err)
+				   const struct auc_market *m, struct auc_job *out,
+				   struct auc_err *err)
 {
 	enum auc_code rc;
 
+	if (job->ngang)
+		return take_gang(s, job, m, out, err);
 	rc = needed(s, job, job->epochs, "epochs", err);
 	if (rc == AUC_OK)
 		rc = needed(s, job, job->chunks, "chunks", err);
@@ -178,6 +185,23 @@ static int by_server(const void *a, const void *b)
 	return (x->server > y->server) - (x->server < y->server);
 }
 
+static enum auc_code take_gang(const struct scenario *s, const struct scenario_job *job,
+			       const struct auc_market *m, struct auc_job *out, struct auc_err *err)
+{
+	enum auc_code rc = take_over(s, job, out, err);
+	const struct scenario_shape *shape;
+
+	for (unsigned i = 0; i < job->ngang && rc == AUC_OK; i++) {
+		shape = &job->gang[i];
+		rc = auc_job_add_shape(m, out, shape->per_node, shape->nper_node, shape->nodes,
+				       shape->seconds, err);
+		if (rc == AUC_EINVAL)
+			auc_err_prefix(err, "%s: $.jobs[%u].gang[%u].per_node", s->file,
+				       (unsigned)(job - s->jobs), i);
+	}
+	return rc;
+}
+
 /* What JOB says, no matter to whom. */
 static enum auc_code take_over(const struct scenario *s, const struct scenario_job *job,
 			       struct auc_job *out, struct auc_err *err)
@@ -185,7 +209,9 @@ static enum auc_code take_over(const struct scenario *s, const struct scenario_j
 	unsigned i, *grown;
 	int64_t slots;
 
-	out->ndata = 0;
+	out->ndata = out->nshapes = 0;
+	out->within_switch = job->within_switch;
+	out->limited = false;
 	if (out->upload_alloc < s->nservers) {
 		grown = realloc(out->upload, s->nservers * sizeof(*grown));
 		if (!grown)
@@ -238,6 +264,8 @@ static enum auc_code make_market(const struct scenario *s, const struct scenario
 		rc = auc_market_add_server(*m, server->name, server->cloud ? "cloud" : "edge",
 					   server->cloud, server->roles, 0, server->capacity,
 					   server->ncapacity, err);
+		if (rc == AUC_OK && *server->leaf)
+			rc = auc_market_set_switch(*m, server->leaf, err);
 		if (rc != AUC_OK)
 			auc_err_prefix(err, "$.servers[%u]", (unsigned)(server - s->servers));
 	}

@@ -26,17 +26,19 @@ enum auc_code scenario_market_state(const struct scenario *s, struct auc_market 
 enum auc_code scenario_market_give_prices(const struct scenario *s, struct auc_market *m,
 					  struct auc_err *err);
 /*
- * Fills *OUT (zeroed or used before; auc_job_clear() frees it) from JOB for a market of S (with
+ * Fills *OUT (zeroed or used before; auc_job_clear() frees it) from JOB for M, a market of S (with
  * JOB's own types if it has any). AUC_EINVAL names a key that a schedule needs and the job does not
- * have.
+ * have. It is not limited by a budget: that is what is left of it by then.
  */
 enum auc_code scenario_market_job(const struct scenario *s, const struct scenario_job *job,
-				  struct auc_job *out, struct auc_err *err);
+				  const struct auc_market *m, struct auc_job *out,
+				  struct auc_err *err);
 /* The same of a job that need not bid: its utility is what it is in JOB, zeroes if it has none. */
 enum auc_code scenario_market_task(const struct scenario *s, const struct scenario_job *job,
-				   struct auc_job *out, struct auc_err *err);
-/* The same for policies and steppers of sites: where its chunks lie instead of how long its
- * mini-batches take. */
+				   const struct auc_market *m, struct auc_job *out,
+				   struct auc_err *err);
+/* The same, for policies and steppers of sites, of a job that is no gang: where its chunks lie
+ * instead of how long its mini-batches take. */
 enum auc_code scenario_market_site_job(const struct scenario *s, const struct scenario_job *job,
 				       struct auc_job *out, struct auc_err *err);
 /* True if JOB has types of its own. */

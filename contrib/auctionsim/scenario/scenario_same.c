@@ -103,6 +103,8 @@ static bool same_servers(const struct scenario *a, const struct scenario *b, str
 			       "servers[%u].site", i) ||
 		    !same_text(role_word(x->roles), role_word(y->roles), err, "servers[%u].roles",
 			       i) ||
+		    !same_text(*x->leaf ? x->leaf : "none", *y->leaf ? y->leaf : "none", err,
+			       "servers[%u].switch", i) ||
 		    !same_amounts(where, x->capacity, x->ncapacity, y->capacity, y->ncapacity, err))
 			return false;
 	}

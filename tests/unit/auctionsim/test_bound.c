@@ -427,7 +427,7 @@ static double bound_of(const struct scenario *s)
 	must(scenario_market_create(s, NULL, &m, &err), &err);
 	must(scenario_market_state(s, m, &err), &err);
 	for (i = 0; i < s->njobs; i++) {
-		must(scenario_market_job(s, &s->jobs[i], &resolved[i], &err), &err);
+		must(scenario_market_job(s, &s->jobs[i], m, &resolved[i], &err), &err);
 		jobs[i] = (struct auc_dual_job){.job = &resolved[i], .weight = 1};
 		if (scenario_market_is_own(&s->jobs[i]))
 			must(scenario_market_create(s, &s->jobs[i], &jobs[i].own, &err), &err);
@@ -561,7 +561,7 @@ static void learn_from(unsigned n, double weight, double *sums)
 
 	must(scenario_market_create(s, NULL, &m, &err), &err);
 	for (i = 0; i < n; i++) {
-		must(scenario_market_job(s, &s->jobs[i], &resolved[i], &err), &err);
+		must(scenario_market_job(s, &s->jobs[i], m, &resolved[i], &err), &err);
 		jobs[i] = (struct auc_dual_job){.job = &resolved[i], .weight = weight};
 	}
 	must(auc_dual_prices_once(m, &auc_policy_dps, jobs, n, 100, NULL, &list, &nlist, &bound,
@@ -615,7 +615,7 @@ static double first_bound(bool start)
 
 	must(scenario_market_create(s, NULL, &m, &err), &err);
 	for (unsigned i = 0; i < 4; i++) {
-		must(scenario_market_job(s, &s->jobs[i], &resolved[i], &err), &err);
+		must(scenario_market_job(s, &s->jobs[i], m, &resolved[i], &err), &err);
 		jobs[i] = (struct auc_dual_job){.job = &resolved[i], .weight = 1};
 	}
 	must(auc_dual_prices_create(m, &auc_policy_dps, "", &l, &err), &err);

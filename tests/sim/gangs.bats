@@ -1,0 +1,148 @@
+#!/usr/bin/env bats
+# Gangs and budgets in the simulator: read, decided, checked, drawn. AUCTIONSIM names the program.
+
+bats_require_minimum_version 1.5.0
+
+setup()
+{
+	sim=${AUCTIONSIM:-auctionsim}
+	cd "$BATS_TEST_TMPDIR" || return
+}
+
+# Six nodes on three switches; gangs of one to three nodes and jobs of workers and PSs in turn.
+scenario()
+{
+	jq -n --argjson jobs "${1:-24}" '
+		{format: "auction-scenario/1", name: "gangs", slots: 24, slot_seconds: 3600,
+		worker_types: [{name: "w", tres: {"gpu:a100": 1, cpu: 4}, bandwidth_mbps: 1000}],
+		ps_types: [{name: "p", tres: {cpu: 2}, bandwidth_mbps: 4000}],
+		servers: [range(6) | {name: "n\(.)", switch: "leaf\(. / 2 | floor)", capacity: {"gpu:a100": 4, cpu: 32, mem: 256000}}],
+		budgets: {alice: 40, bob: 5},
+		jobs: [range($jobs) | {id: "j\(.)", arrival: (1 + . * 7 % 15), user: ["alice", "bob", "carol"][. % 3],
+			utility: {form: "deadline", scale: (10 + . * 13 % 50), deadline: (2 + . * 5 % 9)}} +
+			if . % 4 == 3 then {epochs: 3, chunks: 4, minibatches: 50, gradient_mb: 30, worker_seconds: {w: 20}, ps_seconds: {p: 0.05}}
+			else {gang: ([{per_node: {"gpu:a100": (1 + . % 4), cpu: 6.5, mem: 64000}, nodes: (1 + . % 3), seconds: (1800 + . * 977 % 14000)}] +
+					if . % 2 == 0 then [{per_node: {"gpu:a100": 1, cpu: 6.5}, nodes: (2 + . % 3), seconds: (1000 + . * 977 % 9000)}]
+					else [] end)} + if . % 5 == 2 then {gang_within: "switch"} else {} end +
+				if . % 7 == 4 then {upload_slots: {n0: 2, n1: 1.5}} else {} end
+			end]}' > s.json
+}
+
+@test "policies that take gangs decide them beside other jobs, and stand the check" {
+	scenario 48
+	"$sim" run -p dps -p dps,bounds=off -p unpriced -p fifo -p fifo,reading=reserving --json s.json > result.json
+	run -0 "$sim" check s.json result.json
+	[ -z "$output" ]
+	jq -e 'map([.jobs[] | select(.shape)] | length > 5) | all' result.json
+	jq -e 'map([.jobs[] | select(.worker_type)] | length > 2) | all' result.json
+	jq -e '.[0].jobs == .[1].jobs' result.json
+	jq -e '[.[].jobs[] | select(.shape) | (has("worker_type") or has("colocated") | not) and (.plan | length == 1) and
+		(.plan[0] | keys == ["from", "nodes", "to"])] | all' result.json
+	# of two shapes sometimes the second
+	jq -e '[.[0].jobs[].shape] | any(. == 1)' result.json
+}
+
+@test "the optimum is not below what policies find, and is their equal where there is room for all" {
+	scenario 9
+	jq '.slots = 12 | .jobs |= map(.arrival = (.arrival + 1) / 3 | .arrival |= floor | .arrival |= if . < 1 then 1 else . end)' s.json > small.json
+	"$sim" run -p offline -p unpriced -p dps --json small.json > result.json || { [ "$("$sim" policies | grep -c '^offline')" -eq 0 ] && skip "no GLPK"; }
+	run -0 "$sim" check small.json result.json
+	[ -z "$output" ]
+	jq -e 'map({(.policy): .totals.welfare}) | add | .offline >= .unpriced - 1e-6 and .offline >= .dps - 1e-6 and .offline > 0' result.json
+}
+
+@test "a policy that does not take gangs, or budgets, says so and names the job" {
+	scenario
+	for policy in oasis drf aonline elastic offline-oasis; do
+		run -1 "$sim" run -p "$policy" s.json
+		[[ $output == *"job j0 is a gang, which policy $policy"* || $output == *"no policy"* ]]
+	done
+	jq 'del(.jobs[] | select(.gang)) | .jobs |= map(.user = "bob")' s.json > budgets.json
+	run -1 "$sim" run -p oasis budgets.json
+	[[ $output == *'$.budgets: policy oasis does not keep to budgets'* ]]
+}
+
+@test "a user pays no more than the budget; who cannot pay is refused for that" {
+	scenario 48
+	jq '.jobs |= map(.user = "bob") | .prices = {mode: "given", values: [.servers[].name | {server: ., tres: "gpu:a100", from: 1, to: 24, price: 1}]}' \
+		s.json > one.json
+	"$sim" run -p dps --json one.json > result.json
+	run -0 "$sim" check one.json result.json
+	[ -z "$output" ]
+	jq -e '.totals.revenue <= 5 and .totals.revenue >= 1 and ([.jobs[] | select(.reason == "budget")] | length > 3)' result.json
+	jq 'del(.budgets)' one.json > free.json
+	"$sim" run -p dps --json free.json > rich.json
+	jq -e '.totals.revenue > 5 and ([.jobs[] | select(.reason == "budget")] | length == 0)' rich.json
+	# what one cannot pay is noticed
+	run -1 "$sim" check one.json rich.json
+	[[ $output == *"payment: job"*"that its user has left"* ]]
+}
+
+@test "results of gangs that are changed are noticed" {
+	scenario
+	"$sim" run -p dps --json s.json > result.json
+	"$sim" check s.json result.json
+	first='first(.jobs[] | select(.shape == 0 and (.plan[0].nodes | length) > 1))'
+	while IFS='	' read -r change message; do
+		jq "$first |= ($change)" result.json > other.json
+		run -1 "$sim" check s.json other.json
+		[[ $output == *"$message"* ]] || { echo "$change: $output"; return 1; }
+	done <<'END'
+.shape = 7	expected one of the gang's
+.plan[0].nodes |= .[1:]	nodes, found
+.plan[0].nodes[1] = .plan[0].nodes[0]	once
+.plan[0].to += 1	slots, found
+.plan[0].nodes[0] = "n9"	expected a server of the scenario, found 'n9'
+del(.plan[0].nodes)	expected workers and ps, or nodes
+.plan[0].workers = {n0: 1}	expected workers and ps, or nodes
+.worker_type = "w"	expected no types and colocated of a gang
+.payment += 1	payment: job
+.value += 1	value: job
+END
+}
+
+@test "all nodes on one switch, and data on them, or it is noticed" {
+	scenario
+	"$sim" run -p unpriced --json s.json > result.json
+	"$sim" check s.json result.json
+	ids=$(jq -c '[.jobs[] | select(.gang_within) | .id]' s.json)
+	jq -e --argjson ids "$ids" '[.jobs[] | select(.accepted and (.id | IN($ids[]))) | .plan[0].nodes | map(.[1:] | tonumber / 2 | floor) | unique |
+		length == 1] | length > 0 and all' result.json
+	jq 'del(.servers[].switch)' s.json > none.json
+	"$sim" run -p unpriced --json none.json > without.json
+	"$sim" check none.json without.json
+	jq -e --argjson ids "$ids" '[.jobs[] | select(.id | IN($ids[])) | .reason] | all(. == "capacity")' without.json
+	run -1 "$sim" check none.json result.json
+	[[ $output == *"expected all nodes on one switch"* ]]
+}
+
+@test "keys of gangs are checked" {
+	scenario
+	while IFS='	' read -r change message; do
+		jq "$change" s.json > bad.json
+		run -1 "$sim" run -p dps bad.json
+		[[ $output == *"$message"* ]] || { echo "$change: $output"; return 1; }
+	done <<'END'
+.jobs[0].gang = []	$.jobs[0].gang: expected an array of 1 to 64 shapes
+.jobs[0].gang[0].nodes = 0	$.jobs[0].gang[0].nodes: expected a whole number from 1
+.jobs[0].gang[0].seconds = 0	$.jobs[0].gang[0].seconds: expected a number above 0
+.jobs[0].gang[0].per_node = {cpu: 0}	$.jobs[0].gang[0].per_node: expected an amount above 0
+.jobs[0].gang[0].per_nodes = {cpu: 1}	$.jobs[0].gang[0].per_nodes: 
+.jobs[0].gang_within = "rack"	$.jobs[0].gang_within: expected "switch"
+.jobs[0].epochs = 1	$.jobs[0].epochs: expected no such key in a job with gang
+.jobs[3].gang_within = "switch"	$.jobs[3].gang_within: expected only in a job with gang
+.budgets.alice = -1	$.budgets.alice: expected a number from 0
+.servers[0].switch = ""	$.servers[0].switch: expected a name
+END
+}
+
+@test "a scenario of gangs alone needs no types" {
+	scenario
+	jq 'del(.worker_types, .ps_types, (.jobs[] | select(.epochs)))' s.json > alone.json
+	for policy in dps unpriced fifo; do
+		"$sim" run -p $policy --json alone.json > result.json
+		run -0 "$sim" check alone.json result.json
+		[ -z "$output" ]
+		jq -e '.totals.completed > 5' result.json
+	done
+}
