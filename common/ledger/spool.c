@@ -546,7 +546,7 @@ static enum auc_code inspect_files(int dir_fd, const char *dir, FILE *out, struc
 	if (rc == AUC_OK)
 		fprintf(out,
 			"# %" PRIu64 " events up to %" PRIu64
-			", verified; %lld bytes of an incomplete commit behind them\n",
+			", verified; %lld bytes of an incomplete commit after them\n",
 			j.records, j.last, (long long)(j.file_end - j.good_end));
 	else
 		fprintf(out, "# %s\n", err->text);

@@ -44,7 +44,7 @@ enum auc_code auc_spool_scan_state(struct reader *r, struct sink *sink, struct s
 			if (next == NEXT_ERROR)
 				return r->error;
 			return next == NEXT_END ? AUC_OK
-						: corrupt(r, err, "something behind the end line");
+						: corrupt(r, err, "something after the end line");
 		}
 		if ((rc = parse_record(r, &rec, err)) != AUC_OK)
 			return rc;

@@ -229,7 +229,7 @@ static enum auc_code add_gres(char *item, struct auc_named *tres, unsigned *ntre
 			count *= 1024;
 		if (*end && (!u || end[1]))
 			return auc_err_set(err, AUC_EINVAL,
-					   "GRES '%.200s': not a count behind the last ':'", item);
+					   "GRES '%.200s': not a count after the last ':'", item);
 		*colon = '\0';
 	}
 	colon = strstr(item, ":no_consume");

@@ -229,7 +229,7 @@ expect 'a spool of format 1' 0 "# spool $here/spool-1/state
 # 0 records up to event 0, verified
 # spool $here/spool-1/journal
 $(sed '1d; s/^[0-9a-f]* //' "$here/spool-1/journal")
-# 4 events up to 4, verified; 0 bytes of an incomplete commit behind them" --spool "$here/spool-1"
+# 4 events up to 4, verified; 0 bytes of an incomplete commit after them" --spool "$here/spool-1"
 
 expect 'the file by environment' 1 "sprice: no/such/file: No such file or directory" -f no/such/file
 SPRICE_FILE=no/such/file expect 'the file by environment' 1 "sprice: no/such/file: No such file or directory"

@@ -153,7 +153,7 @@ refused()
 	run_sim 1 plot -o "$dir/bad" "$dir/dps.json" "$dir/s.json"
 	[[ $stderr == *'expected a scenario (auction-scenario/1) before its results' ]]
 	run_sim 1 plot -o "$dir/bad" "$dir/s.json"
-	[[ $stderr == *'expected a result of this scenario behind it' ]]
+	[[ $stderr == *'expected a result of this scenario after it' ]]
 	[ ! -e "$dir/bad/gantt.gp" ]
 }
 

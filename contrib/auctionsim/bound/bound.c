@@ -738,7 +738,7 @@ static int usage(FILE *out)
 	      "       auctionsim bound --verify FILE SCENARIO\n"
 	      "\n"
 	      "What all jobs of a scenario are worth together at most, proven by prices, and how "
-	      "far policies stay behind.\n"
+	      "far policies are from it.\n"
 	      "  -p, --policy NAME[,OPTION=VALUE...]  replay it and print its gap; more than once: "
 	      "each\n"
 	      "      --schedules POLICY  bound the schedules of this policy (dps)\n"

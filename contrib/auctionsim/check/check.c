@@ -582,7 +582,7 @@ bool check_window(struct check *c, const struct sold *j)
 	if (j->completion != run->to + 1)
 		check_violation(c, "completion", j,
 				"expected %" PRIu64
-				", the slot behind the plan's last, found %" PRIu64,
+				", the slot after the plan's last, found %" PRIu64,
 				run->to + 1, j->completion);
 	if (run->from < j->job->arrival)
 		check_violation(c, "start", j,

@@ -121,7 +121,7 @@ void check_chunks(struct check *c, struct sold *j)
 	if (j->completed && j->completion != end)
 		check_violation(c, "completion", j,
 				"expected %" PRIu64
-				", the slot behind the last chunk's last, found "
+				", the slot after the last chunk's last, found "
 				"%" PRIu64,
 				end, j->completion);
 	if (!check_plan(c, j))

@@ -63,7 +63,7 @@ bool check_times(struct check *c, const struct sold *j)
 	if (j->completion != next)
 		check_violation(c, "completion", j,
 				"expected %" PRIu64
-				", the slot behind the plan's last, found %" PRIu64,
+				", the slot after the plan's last, found %" PRIu64,
 				next, j->completion);
 	return true;
 }

@@ -96,7 +96,7 @@ static void check_head(struct check *c, const struct sold *j)
 	if (j->nruns && j->completed && j->completion != j->runs[j->nruns - 1].to + 1)
 		check_violation(c, "completion", j,
 				"expected %" PRIu64
-				", the slot behind the plan's last, found %" PRIu64,
+				", the slot after the plan's last, found %" PRIu64,
 				j->runs[j->nruns - 1].to + 1, j->completion);
 }
 

@@ -94,7 +94,7 @@ enum auc_code document_parse(const char *text, size_t len, const char *name,
 	if (bad != json_tokener_success)
 		rc = syntax_error(text, end, name, json_tokener_error_desc(bad), err);
 	else if (end != len)
-		rc = syntax_error(text, end, name, "something behind the end", err);
+		rc = syntax_error(text, end, name, "something after the end", err);
 	else if ((fault = find_fault(text, &why)))
 		rc = syntax_error(text, (size_t)(fault - text), name, why, err);
 	if (rc == AUC_OK)

@@ -145,7 +145,7 @@ enum auc_code plot_input_read(struct plot_input *input, char *const *files, unsi
 	for (i = 0; i < input->ngroups && rc == AUC_OK; i++)
 		if (!input->groups[i].nresults)
 			rc = auc_err_set(err, AUC_EINVAL,
-					 "%.160s: expected a result of this scenario behind it",
+					 "%.160s: expected a result of this scenario after it",
 					 input->groups[i].s->file);
 	return rc;
 }

@@ -99,7 +99,7 @@ static void test_mutations(void **state)
 		{"eris", "/jobs/0/plan/0/to", "7", "expected slots in order"},
 		{"eris", "/jobs/0/colocated", "false", "colocated: job j1: expected true"},
 		{"eris", "/jobs/2/colocated", "true", "colocated: job j3: expected false"},
-		{"eris", "/jobs/0/completion", "3", "expected 2, the slot behind the plan's last"},
+		{"eris", "/jobs/0/completion", "3", "expected 2, the slot after the plan's last"},
 		{"eris", "/jobs/0/start", "2", "expected 1, the plan's first slot"},
 		{"eris", "/jobs/0/value", "50", "value: job j1: expected 42.5"},
 		{"eris", "/jobs/2/payment", "0.01", "payment: job j3: expected"},

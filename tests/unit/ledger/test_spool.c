@@ -339,7 +339,7 @@ static void test_corruption_messages(void **state)
 	assert_refused(AUC_ECORRUPT, "/state line 4: the end line is missing");
 	memcpy(old_state + slen, q, slen - (size_t)(q - old_state));
 	spit("state", old_state, slen + slen - (size_t)(q - old_state));
-	assert_refused(AUC_ECORRUPT, "/state line 5: something behind the end line");
+	assert_refused(AUC_ECORRUPT, "/state line 5: something after the end line");
 	spit("state", journal, jlen);
 	assert_refused(AUC_ECORRUPT, "/state line 1: not a header of auction-state");
 	spit("state", "", 0);
