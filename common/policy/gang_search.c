@@ -357,7 +357,8 @@ static void search(struct auc_gang *g)
 	for (unsigned completion = g->start0 + 1; completion <= last; completion++) {
 		double value = value_at(g, completion);
 
-		if (g->found && value <= g->best_payoff)
+		/* What is worth nothing is no better than what is there, whatever that is. */
+		if (g->found && (value <= g->best_payoff || value <= 0))
 			return;
 		for (unsigned i = 0; i < g->nlanes; i++) {
 			struct lane *l = &g->lanes[i];

@@ -146,3 +146,31 @@ END
 		jq -e '.totals.completed > 5' result.json
 	done
 }
+
+@test "gen makes gangs; equal seeds give equal bytes" {
+	"$sim" gen gangs -s 5 servers=20 jobs=120 budget=40 -o s.json
+	"$sim" gen gangs -s 5 servers=20 jobs=120 budget=40 | cmp - s.json
+	"$sim" gen gangs -s 6 servers=20 jobs=120 budget=40 -o other.json
+	run -1 cmp -s s.json other.json
+	jq -e '(.jobs | length == 120) and (.jobs | all(.gang | length > 0)) and (.budgets | length == 20) and ([.jobs[] | select(.gang_within)] | length > 0)' s.json
+	"$sim" run -p dps -p unpriced -p fifo --json s.json > result.json
+	run -0 "$sim" check s.json result.json
+	[ -z "$output" ]
+	jq -e '.[0].totals.accepted > 40' result.json
+	run -1 "$sim" gen gangs nodes=0
+	[[ $output == *"nodes: "* ]]
+}
+
+@test "gangs are drawn" {
+	command -v gnuplot > /dev/null || skip "no gnuplot"
+	scenario
+	"$sim" run -p dps --json s.json > result.json
+	for kind in gantt utilisation policies payments; do
+		"$sim" plot -k $kind -f text s.json result.json > picture.txt
+		[ -s picture.txt ]
+	done
+
+	jq '(.jobs[] | select(.shape) | .plan[0].nodes) |= ["n9"]' result.json > bad.json
+	run -1 "$sim" plot -k gantt -f text -o pictures s.json bad.json
+	[[ $output == *"expected a server of the scenario, found 'n9'"* ]]
+}

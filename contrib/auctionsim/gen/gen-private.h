@@ -52,7 +52,7 @@ struct gen_setting {
 	bool (*write)(struct gen *g); /* false: no memory */
 };
 
-extern const struct gen_setting gen_aonline, gen_dps, gen_eris, gen_oasis, gen_posted;
+extern const struct gen_setting gen_aonline, gen_dps, gen_eris, gen_gangs, gen_oasis, gen_posted;
 
 /* Sets g->values to the setting's defaults and then to what PARAMETERS (N of them) say. AUC_EINVAL
  * names the parameter. */

@@ -22,7 +22,7 @@ static enum auc_code set_range(const struct parameter *p, const char *text, stru
 			       struct auc_err *err);
 
 static const struct gen_setting *const settings[] = {&gen_dps, &gen_oasis, &gen_eris, &gen_aonline,
-						     &gen_posted};
+						     &gen_posted, &gen_gangs};
 
 const struct gen_setting *gen_find(const char *name)
 {

@@ -12,6 +12,7 @@
 #include "base/json.h"
 #include "auctionsim/plot/plot_read.h"
 #include "auctionsim/run/result.h"
+#include "auctionsim/scenario/scenario_market.h"
 
 #define COUNT_MAX 1e6 /* workers or PSs of a job on one server */
 #define SEED_MAX  1e16
@@ -26,7 +27,8 @@ struct place {
 /* A job of a result, as read; without a completion it was not finished at the end. */
 struct sold {
 	char *id, *reason, *worker_type, *ps_type;
-	bool accepted, has_best;
+	bool accepted, has_best, has_shape;
+	uint64_t shape;
 	double value, payment, best_payoff;
 	uint64_t start, completion;
 	struct json_object *plan; /* NULL: none */
@@ -35,7 +37,7 @@ struct sold {
 /* A run of slots, as read. */
 struct run {
 	uint64_t from, to;
-	struct json_object *workers, *ps;
+	struct json_object *workers, *ps, *nodes;
 };
 
 struct reading {
@@ -46,6 +48,7 @@ struct reading {
 	bool *seen;                        /* by job */
 	struct place *places;              /* by server */
 	bool *used;
+	struct auc_market *market; /* with one slot; NULL: not needed so far */
 };
 
 static enum auc_code read_file(struct plot_input *input, const char *file, struct auc_err *err);
@@ -65,6 +68,10 @@ static enum auc_code read_run(struct reader *r, struct reading *in, struct json_
 			      uint64_t first, struct auc_plan *plan);
 static enum auc_code read_places(struct reader *r, struct reading *in, struct json_object *v,
 				 bool ps);
+static enum auc_code read_nodes(struct reader *r, struct reading *in, struct json_object *v);
+static enum auc_code find_shape(struct reader *r, struct reading *in,
+				const struct scenario_job *job, const struct sold *j,
+				struct auc_plan *plan);
 static void sum_up(struct result *r);
 static struct json_object *index_jobs(const struct scenario *s);
 static struct json_object *index_servers(const struct scenario *s);
@@ -85,6 +92,8 @@ static enum auc_code keep_array(struct reader *r, struct json_object *v, const s
 				void *target);
 static enum auc_code keep_object(struct reader *r, struct json_object *v, const struct field *f,
 				 void *target);
+static enum auc_code read_shape(struct reader *r, struct json_object *v, const struct field *f,
+				void *target);
 static enum auc_code read_best(struct reader *r, struct json_object *v, const struct field *f,
 			       void *target);
 static enum auc_code skip_any(struct reader *r, struct json_object *v, const struct field *f,
@@ -121,6 +130,7 @@ static const struct field job_fields[] = {
 	{"worker_type", field_text, offsetof(struct sold, worker_type), 0, 0, false},
 	{"ps_type", field_text, offsetof(struct sold, ps_type), 0, 0, false},
 	{"colocated", skip_any, 0, 0, 0, false},
+	{"shape", read_shape, 0, 0, AUC_SHAPES_MAX - 1, false},
 	{"plan", keep_array, offsetof(struct sold, plan), 0, 0, false},
 	{"transfers", skip_any, 0, 0, 0, false},
 	{"offer", skip_any, 0, 0, 0, false},
@@ -130,8 +140,9 @@ static const struct field job_fields[] = {
 static const struct field run_fields[] = {
 	{"from", field_count, offsetof(struct run, from), 1, SLOT_MAX, true},
 	{"to", field_count, offsetof(struct run, to), 1, SLOT_MAX, true},
-	{"workers", keep_object, offsetof(struct run, workers), 0, 0, true},
-	{"ps", keep_object, offsetof(struct run, ps), 0, 0, true},
+	{"workers", keep_object, offsetof(struct run, workers), 0, 0, false},
+	{"ps", keep_object, offsetof(struct run, ps), 0, 0, false},
+	{"nodes", keep_array, offsetof(struct run, nodes), 0, 0, false},
 };
 
 enum auc_code plot_input_read(struct plot_input *input, char *const *files, unsigned n,
@@ -197,6 +208,7 @@ enum auc_code plot_result_read(const struct scenario *s, struct json_object *roo
 	free(in.seen);
 	free(in.places);
 	free(in.used);
+	auc_market_destroy(in.market);
 	return rc;
 }
 
@@ -324,7 +336,8 @@ static enum auc_code keep_job(struct reader *r, struct reading *in, const struct
 		return AUC_OK;
 	o->completed = j->completion > 0;
 	o->value = o->completed ? j->value : 0;
-	rc = find_types(r, in->s, job, j, &o->plan);
+	rc = job->ngang ? find_shape(r, in, job, j, &o->plan)
+			: find_types(r, in->s, job, j, &o->plan);
 	if (rc == AUC_OK)
 		rc = read_plan(r, in, j->plan, job, &o->plan);
 	if (rc == AUC_OK && ((auc_slot)j->start != o->plan.start ||
@@ -355,6 +368,29 @@ static enum auc_code find_types(struct reader *r, const struct scenario *s,
 	if (i == nps)
 		return reader_fail(r, AUC_EINVAL, "expected a PS type of the scenario");
 	return AUC_OK;
+}
+
+static enum auc_code find_shape(struct reader *r, struct reading *in,
+				const struct scenario_job *job, const struct sold *j,
+				struct auc_plan *plan)
+{
+	const struct scenario_shape *shape;
+	int64_t units[AUC_TRES_MAX];
+	enum auc_code rc = AUC_OK;
+	bool never;
+
+	if (!j->has_shape || j->shape >= job->ngang)
+		return reader_fail(r, AUC_EINVAL, "expected a shape of the gang");
+	shape = &job->gang[j->shape];
+	plan->gang = true;
+	plan->within_switch = job->within_switch;
+	plan->shape = (unsigned)j->shape;
+	if (!in->market)
+		rc = scenario_market_slot(in->s, NULL, 1, &in->market, r->err);
+	if (rc == AUC_OK)
+		rc = auc_market_amounts(in->market, shape->per_node, shape->nper_node, plan->amount,
+					units, &never, r->err);
+	return rc;
 }
 
 static enum auc_code read_plan(struct reader *r, struct reading *in, struct json_object *v,
@@ -396,8 +432,14 @@ static enum auc_code read_run(struct reader *r, struct reading *in, struct json_
 				   (unsigned long long)first, (unsigned long long)in->s->slots,
 				   (unsigned long long)run.from, (unsigned long long)run.to);
 	memset(in->places, 0, in->s->nservers * sizeof(*in->places));
-	rc = read_places(r, in, run.workers, false);
-	if (rc == AUC_OK)
+	if (plan->gang ? !run.nodes || run.workers || run.ps : run.nodes || !run.workers || !run.ps)
+		return reader_fail(r, AUC_EINVAL, "expected %s",
+				   plan->gang ? "nodes" : "workers and ps");
+	if (plan->gang)
+		rc = read_nodes(r, in, run.nodes);
+	else
+		rc = read_places(r, in, run.workers, false);
+	if (rc == AUC_OK && !plan->gang)
 		rc = read_places(r, in, run.ps, true);
 	if (rc == AUC_OK)
 		rc = auc_plan_add_run(plan, (auc_slot)run.from, (auc_slot)run.to, r->err);
@@ -430,6 +472,27 @@ static enum auc_code read_places(struct reader *r, struct reading *in, struct js
 			rc = read_count(r, count, 1, (uint64_t)COUNT_MAX, &n);
 			*(ps ? &place->ps : &place->workers) = (unsigned)n;
 		}
+		reader_leave(r, mark);
+	}
+	reader_leave(r, top);
+	return rc;
+}
+
+static enum auc_code read_nodes(struct reader *r, struct reading *in, struct json_object *v)
+{
+	size_t n = json_object_array_length(v), top = reader_enter_key(r, "nodes"), mark;
+	enum auc_code rc = AUC_OK;
+	struct json_object *found;
+	const char *name;
+
+	for (size_t i = 0; i < n && rc == AUC_OK; i++) {
+		mark = reader_enter_index(r, i);
+		rc = read_text(r, json_object_array_get_idx(v, i), "a name", &name);
+		if (rc == AUC_OK && !json_object_object_get_ex(in->servers, name, &found))
+			rc = reader_fail(r, AUC_EINVAL,
+					 "expected a server of the scenario, found '%.80s'", name);
+		if (rc == AUC_OK)
+			in->places[json_object_get_int64(found)].workers = 1;
 		reader_leave(r, mark);
 	}
 	reader_leave(r, top);
@@ -561,6 +624,15 @@ static enum auc_code keep_object(struct reader *r, struct json_object *v, const 
 		return reader_expected(r, v, "counts by server");
 	*(struct json_object **)target = v;
 	return AUC_OK;
+}
+
+static enum auc_code read_shape(struct reader *r, struct json_object *v, const struct field *f,
+				void *target)
+{
+	struct sold *j = target;
+
+	j->has_shape = true;
+	return field_count(r, v, f, &j->shape);
 }
 
 static enum auc_code read_best(struct reader *r, struct json_object *v, const struct field *f,
