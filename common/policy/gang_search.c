@@ -77,8 +77,11 @@ struct auc_gang {
 	struct choice best;
 	uint32_t best_server; /* its lowest; NEVER: not known */
 	double best_payoff, top_payoff;
+	uint64_t steps, limit; /* so far; beyond LIMIT no other completion is looked at */
+	double upper;          /* of what was not looked at: no payoff is above it */
 };
 
+static enum auc_code decide(struct auc_gang *g, struct auc_decision *decision, struct auc_err *err);
 static enum auc_code make_room(struct auc_gang *g, const struct auc_market *m, unsigned nshapes,
 			       struct auc_err *err);
 static void release(struct auc_gang *g);
@@ -132,11 +135,22 @@ enum auc_code auc_gang_quote(struct auc_gang *g, const struct auc_market *m,
 	g->priced = aim == AUC_GANG_PAYOFF;
 	g->within_switch = job->within_switch;
 	g->budget = INFINITY;
+	g->steps = 0;
+	g->limit = decision->most_steps ? decision->most_steps : UINT64_MAX;
 	set_up(g, not_before);
 	search(g);
-	if (!g->found)
-		return AUC_OK;
-	rc = make_plan(g, decision, err);
+	rc = g->found ? decide(g, decision, err) : AUC_OK;
+	decision->steps = g->steps;
+	auc_decision_cut(decision, g->upper);
+	return rc;
+}
+
+/* On the schedule that was found. */
+static enum auc_code decide(struct auc_gang *g, struct auc_decision *decision, struct auc_err *err)
+{
+	enum auc_code rc = make_plan(g, decision, err);
+	const struct auc_job *job = g->job;
+
 	if (rc != AUC_OK || !g->priced) {
 		decision->accepted = rc == AUC_OK;
 		decision->reason = AUC_REASON_NONE;
@@ -354,15 +368,21 @@ static void search(struct auc_gang *g)
 {
 	unsigned last = g->nlanes ? g->m->slots : 0;
 
+	g->upper = -INFINITY;
 	for (unsigned completion = g->start0 + 1; completion <= last; completion++) {
 		double value = value_at(g, completion);
 
 		/* What is worth nothing is no better than what is there, whatever that is. */
 		if (g->found && (value <= g->best_payoff || value <= 0))
 			return;
+		if (g->steps > g->limit) {
+			g->upper = g->priced ? value : INFINITY;
+			return;
+		}
 		for (unsigned i = 0; i < g->nlanes; i++) {
 			struct lane *l = &g->lanes[i];
 
+			g->steps += (uint64_t)l->nlist * (l->nused + 4);
 			enter(g, l, completion - 1);
 			if (completion > g->start0 + l->d)
 				leave(g, l, completion - 1 - l->d);

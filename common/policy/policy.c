@@ -53,6 +53,9 @@ void auc_decision_reset(struct auc_decision *d)
 	d->offered = false;
 	memset(d->offer, 0, sizeof(d->offer));
 	memset(d->idle, 0, sizeof(d->idle));
+	d->steps = 0;
+	d->cut = false;
+	d->distance = 0;
 	auc_plan_reset(&d->plan);
 }
 
@@ -67,6 +70,14 @@ void auc_decision_by_payoff(struct auc_decision *d)
 	d->best_payoff = d->plan.value - d->plan.cost;
 	d->accepted = d->best_payoff > 0;
 	d->reason = d->accepted ? AUC_REASON_NONE : AUC_REASON_PAYOFF;
+}
+
+void auc_decision_cut(struct auc_decision *d, double upper)
+{
+	double best = d->reason == AUC_REASON_CAPACITY ? 0 : d->best_payoff;
+
+	d->cut = upper > best && (upper > 0 || d->reason == AUC_REASON_CAPACITY);
+	d->distance = d->cut ? upper - best : 0;
 }
 
 enum auc_code auc_decision_copy(struct auc_decision *to, const struct auc_decision *from,

@@ -30,7 +30,20 @@ struct auc_decision {
 	bool offered;
 	double offer[2];
 	double idle[2]; /* workers and PSs of these types that were idle: answered() learns by it */
+	/*
+	 * Set by the caller: the most steps that a quote may take, 0: no limit. A step is some
+	 * nanoseconds. Steps are counted, so that a quote is cut at the same place everywhere. Set
+	 * by the quote: the steps it took, and whether it was cut. If so, PLAN is the best schedule
+	 * that was found, and no schedule has a payoff above best_payoff by more than DISTANCE
+	 * (INFINITY: nothing is proven); without a schedule there may still be one.
+	 */
+	uint64_t most_steps, steps;
+	bool cut;
+	double distance;
 };
+
+/* The most steps of a decision on a bid: some 20 ms. slurmctld waits no longer, whatever the bid. */
+#define AUC_MOST_STEPS UINT64_C(10000000)
 
 #define AUC_ANSWER_SLOTS_MAX 1e9
 
@@ -147,6 +160,9 @@ void auc_decision_reset(struct auc_decision *d);
 void auc_decision_clear(struct auc_decision *d);
 /* D has a whole plan: it is taken if its value is more than its cost. */
 void auc_decision_by_payoff(struct auc_decision *d);
+/* D, decided, was cut, and no schedule has a payoff above UPPER; -INFINITY: it was not, or there is no
+ * schedule. */
+void auc_decision_cut(struct auc_decision *d, double upper);
 /* AUC_ENOMEM: *TO may only be reset or cleared. */
 enum auc_code auc_decision_copy(struct auc_decision *to, const struct auc_decision *from,
 				struct auc_err *err);

@@ -26,6 +26,7 @@ enum auc_code auc_stepper_run(struct auc_stepper_run *c, struct auc_market *m, b
 			      struct auc_err *err)
 {
 	struct run r = {.c = c, .m = m, .alone = alone};
+	uint64_t work = 4 * (uint64_t)auc_market_nservers(m); /* of a slot, in steps */
 	enum auc_code rc;
 	auc_slot t;
 
@@ -34,8 +35,15 @@ enum auc_code auc_stepper_run(struct auc_stepper_run *c, struct auc_market *m, b
 	rc = c->stepper->create(c->options, &r.ctx, err);
 	if (rc == AUC_OK)
 		rc = begin(&r, err);
-	for (t = c->from; rc == AUC_OK && r.at_hand && t <= c->to; t++)
+	for (unsigned i = 0; i < c->n; i++)
+		work += c->jobs[i].left_out ? 0 : c->jobs[i].job.chunks;
+	c->steps = work;
+	for (t = c->from; rc == AUC_OK && r.at_hand && t <= c->to; t++) {
+		c->steps += work;
+		if (c->limit && c->steps > c->limit)
+			break;
 		rc = slot(&r, t, err);
+	}
 	if (rc == AUC_OK && r.at_hand)
 		rc = auc_err_set(err, AUC_EFULL,
 				 "%s: %u jobs are not done by the end of the horizon",

@@ -25,12 +25,14 @@ struct auc_stepper_run {
 	/* Plans of others, booked in the market of the slot at hand; what does not fit is not. */
 	unsigned nothers;
 	const struct auc_plan *const *others;
+	uint64_t limit, steps; /* it gives up beyond so many (0: never), and what it took */
 };
 
 /*
  * Fills C's answers. M: with ALONE the market as it is, and the stepper gets what is free there;
  * else one of a single slot, C->from (auc_market_outline()), which is moved along and in which
- * others, and those left out, are booked. AUC_EFULL: some job is not done by C->to. Free each
+ * others, and those left out, are booked. AUC_EFULL: some job is not done by C->to, or
+ * within C->limit. Free each
  * job's answer with auc_plan_clear(), whatever this returns.
  */
 enum auc_code auc_stepper_run(struct auc_stepper_run *c, struct auc_market *m, bool alone,

@@ -7,6 +7,7 @@
  */
 #include "config.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -73,6 +74,7 @@ static enum auc_code aonline_quote(struct auc_policy_ctx *ctx, const struct auc_
 		.to = auc_market_last(m),
 		.n = 1,
 		.jobs = &alone,
+		.limit = decision->most_steps,
 	};
 	enum auc_code rc;
 
@@ -89,6 +91,8 @@ static enum auc_code aonline_quote(struct auc_policy_ctx *ctx, const struct auc_
 		alone.made.due = 0;
 		rc = auc_plan_copy(&decision->plan, &alone.made, err);
 	}
+	decision->steps = c.steps;
+	auc_decision_cut(decision, c.limit && c.steps > c.limit ? INFINITY : -INFINITY);
 	auc_plan_clear(&alone.made);
 	return rc == AUC_EFULL ? AUC_OK : rc;
 }

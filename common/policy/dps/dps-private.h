@@ -94,8 +94,9 @@ struct auc_policy_ctx {
 	/* of the quote at hand */
 	const struct auc_market *m;
 	const struct auc_job *job;
-	unsigned start0; /* first slot index the job may use */
-	uint32_t *ready; /* by server: first slot index at which it is usable */
+	uint64_t steps, limit; /* steps so far; beyond LIMIT nothing else is tried */
+	unsigned start0;       /* first slot index the job may use */
+	uint32_t *ready;       /* by server: first slot index at which it is usable */
 	bool found;
 	struct choice best;
 	double best_payoff;

@@ -69,7 +69,9 @@ static int64_t dps_least_slots(const struct auc_market *m, const struct auc_job 
 			       unsigned worker, unsigned ps, int64_t n);
 static void set_up(struct auc_policy_ctx *ctx, const struct auc_market *m,
 		   const struct auc_job *job);
-static void search(struct auc_policy_ctx *ctx);
+static double search(struct auc_policy_ctx *ctx);
+static double upper_from(struct auc_policy_ctx *ctx, unsigned completion, unsigned bounded);
+static bool is_spent(const struct auc_policy_ctx *ctx);
 static bool nothing_better_from(struct auc_policy_ctx *ctx, unsigned completion, double value);
 static double value_of(struct auc_policy_ctx *ctx, unsigned completion);
 static bool costs(const struct auc_policy_ctx *ctx);
@@ -88,7 +90,7 @@ static double limit_within(const struct auc_policy_ctx *ctx, double value, bool 
 static double limit_paid(const struct auc_policy_ctx *ctx, double limit);
 static bool pays(const struct auc_job *job, const struct auc_decision *decision);
 static enum auc_code quote_paid(struct auc_policy_ctx *ctx, struct auc_decision *decision,
-				struct auc_err *err);
+				double *upper, struct auc_err *err);
 static void refuse_unpaid(struct auc_decision *decision);
 static double limit_for(const struct auc_policy_ctx *ctx, const struct choice *c);
 static void try_distributed(struct auc_policy_ctx *ctx, struct choice *c, double workers_cost);
@@ -101,7 +103,7 @@ static int64_t least_ps(const struct auc_policy_ctx *ctx, const struct choice *c
 			int64_t *few);
 static void try_ps_server(struct auc_policy_ctx *ctx, struct choice *c,
 			  const struct window *workers, double ps_sum, int64_t ps_fit);
-static int64_t joint_fit(const struct auc_policy_ctx *ctx, const struct choice *c, int64_t fit,
+static int64_t joint_fit(struct auc_policy_ctx *ctx, const struct choice *c, int64_t fit,
 			 int64_t z);
 static void offer(struct auc_policy_ctx *ctx, const struct choice *c);
 static int compare_ties(const struct choice *a, const struct choice *b);
@@ -166,6 +168,7 @@ static enum auc_code dps_quote(struct auc_policy_ctx *ctx, const struct auc_mark
 			       struct auc_err *err)
 {
 	enum auc_code rc;
+	double upper;
 
 	auc_decision_reset(decision);
 	if (!m->ready)
@@ -183,12 +186,17 @@ static enum auc_code dps_quote(struct auc_policy_ctx *ctx, const struct auc_mark
 	if (rc != AUC_OK)
 		return rc;
 	ctx->budget = INFINITY;
+	ctx->steps = 0;
+	ctx->limit = decision->most_steps ? decision->most_steps : UINT64_MAX;
 	set_up(ctx, m, job);
-	search(ctx);
-	if (!ctx->found)
-		return AUC_OK;
-	rc = make_plan(ctx, decision, err);
-	return rc == AUC_OK && !pays(job, decision) ? quote_paid(ctx, decision, err) : rc;
+	upper = search(ctx);
+	if (ctx->found)
+		rc = make_plan(ctx, decision, err);
+	if (ctx->found && rc == AUC_OK && !pays(job, decision))
+		rc = quote_paid(ctx, decision, &upper, err);
+	decision->steps = ctx->steps;
+	auc_decision_cut(decision, upper);
+	return rc;
 }
 
 /* True unless JOB's budget is all that stands against DECISION. */
@@ -200,13 +208,13 @@ static bool pays(const struct auc_job *job, const struct auc_decision *decision)
 
 /* The best schedule costs more than the budget: the best one of those that do not. */
 static enum auc_code quote_paid(struct auc_policy_ctx *ctx, struct auc_decision *decision,
-				struct auc_err *err)
+				double *upper, struct auc_err *err)
 {
 	enum auc_code rc = AUC_OK;
 
 	ctx->budget = ctx->job->budget;
 	set_up(ctx, ctx->m, ctx->job);
-	search(ctx);
+	*upper = search(ctx);
 	if (ctx->found) {
 		auc_plan_reset(&decision->plan);
 		rc = make_plan(ctx, decision, err);
@@ -247,6 +255,7 @@ static void set_up(struct auc_policy_ctx *ctx, const struct auc_market *m,
 			for (i = 0; i < 2; i++)
 				*dps_work_of(ctx, w, p, i) = auc_job_work(m, job, w, p, i);
 	ctx->end = ctx->asked = ctx->ruled_out = 0;
+	ctx->steps += 4 * (uint64_t)m->nservers;
 	ctx->valued = ctx->start0;
 	auc_dps_find_tiers(ctx);
 	auc_dps_start_series(ctx);
@@ -272,13 +281,17 @@ static void set_up(struct auc_policy_ctx *ctx, const struct auc_market *m,
 
 /*
  * Two passes. The first looks, for each completion, at the one window with the lowest bound, and so
- * finds a payoff close to the best; the second looks at every window that can still beat it.
+ * finds a payoff close to the best; the second looks at every window that can still beat it. Returned:
+ * no window that was left out, as steps ran out, has a higher payoff; -INFINITY: none was.
  */
-static void search(struct auc_policy_ctx *ctx)
+static double search(struct auc_policy_ctx *ctx)
 {
-	unsigned completion, last = ctx->nlanes ? ctx->slots : 0;
-	double value;
+	unsigned completion, last = ctx->nlanes ? ctx->slots : 0, bounded;
+	uint64_t limit = ctx->limit;
+	double value, upper = -INFINITY;
 
+	if (ctx->bounds && limit != UINT64_MAX)
+		ctx->limit = ctx->steps + (limit > ctx->steps ? (limit - ctx->steps) / 2 : 0);
 	for (completion = ctx->start0 + 1; completion <= last; completion++) {
 		value = value_of(ctx, completion);
 		if (nothing_better_from(ctx, completion, value)) {
@@ -287,18 +300,56 @@ static void search(struct auc_policy_ctx *ctx)
 		}
 		if (!ctx->bounds)
 			continue;
+		if (is_spent(ctx))
+			break;
 		open_lanes(ctx, completion);
 		auc_dps_add_bounds(ctx, completion - 1);
 		try_likeliest(ctx, completion, value);
+	}
+	bounded = completion;
+	ctx->limit = limit;
+	if (ctx->bounds && completion <= last) {
+		upper = upper_from(ctx, completion, bounded);
+		last = completion - 1;
 	}
 	for (completion = ctx->start0 + 1; completion <= last; completion++) {
 		value = ctx->value[completion];
 		if (completion > ctx->best.completion &&
 		    nothing_better_from(ctx, completion, value))
-			return;
+			return upper;
+		if (is_spent(ctx))
+			break;
 		if (!ctx->bounds || ctx->least[completion] < limit_of(ctx, completion, value))
 			try_all(ctx, completion, value);
 	}
+	/* of the completion before, what was not looked at */
+	if (is_spent(ctx) && completion > ctx->start0 + 1)
+		completion--;
+	if (completion <= last)
+		upper = fmax(upper, upper_from(ctx, completion, bounded));
+	return upper;
+}
+
+static bool is_spent(const struct auc_policy_ctx *ctx)
+{
+	return ctx->steps > ctx->limit;
+}
+
+/* No schedule that completes at COMPLETION or later has a higher payoff. Those before BOUNDED have
+ * bounds of their own. */
+static double upper_from(struct auc_policy_ctx *ctx, unsigned completion, unsigned bounded)
+{
+	double upper = -INFINITY, floor = INFINITY;
+	unsigned i;
+
+	for (; completion < bounded && ctx->bounds; completion++)
+		upper = fmax(upper, value_of(ctx, completion) - ctx->least[completion]);
+	if (completion > ctx->slots)
+		return upper;
+	auc_dps_find_floors(ctx, ctx->slots);
+	for (i = 0; i < ctx->nlanes; i++)
+		floor = fmin(floor, ctx->lanes[i].floor);
+	return fmax(upper, value_of(ctx, completion) - floor);
 }
 
 /* What the job is worth at COMPLETION; worked out when first asked for. */
@@ -375,6 +426,7 @@ static void try_likeliest(struct auc_policy_ctx *ctx, unsigned completion, doubl
 		rooms = ctx->block_room + (size_t)lane * ctx->nrows + completion;
 		fewest = ctx->fewest + (size_t)lane * (ctx->slots + 1);
 		room = INT64_MAX;
+		ctx->steps += 4 * (uint64_t)(longest < l->dmax ? longest : l->dmax);
 		for (d = 1; d <= longest && d <= l->dmax; d++) {
 			room = *(rooms - d) < room ? *(rooms - d) : room;
 			if (l->level[0] > room)
@@ -408,7 +460,8 @@ static void try_all(struct auc_policy_ctx *ctx, unsigned completion, double valu
 	unsigned d, i, lane;
 
 	open_lanes(ctx, completion);
-	for (d = 1; next_duration(ctx, completion, d); d++) {
+	for (d = 1; !is_spent(ctx) && next_duration(ctx, completion, d); d++) {
+		ctx->steps += 8 + 4 * (uint64_t)ctx->nopen;
 		if (ctx->bounds)
 			ps = dps_least_ps(ctx, completion, d);
 		for (i = 0; i < ctx->nopen; i++) {
@@ -504,6 +557,7 @@ static void try_types(struct auc_policy_ctx *ctx, unsigned lane, unsigned comple
 	double work, workers, bound = 0, limit;
 	unsigned n = 0, p, i;
 
+	ctx->steps += 16 + 4 * (uint64_t)ctx->nps;
 	c.nservers = least_servers(ctx, &c);
 	if (ctx->bounds) {
 		limit = limit_for(ctx, &c);
@@ -612,6 +666,7 @@ static void try_colocated(struct auc_policy_ctx *ctx, struct choice *c)
 	c->z = 1;
 	c->here = c->n;
 	limit = limit_for(ctx, c);
+	ctx->steps += 2 * (uint64_t)workers->n;
 	for (i = 0; i < workers->n; i++) {
 		s = workers->list[i];
 		if (workers->fit[s] < c->n || pss->fit[s] < 1)
@@ -638,6 +693,7 @@ static void try_distributed(struct auc_policy_ctx *ctx, struct choice *c, double
 	double least, limit = limit_for(ctx, &open);
 	unsigned n = list_ps_servers(ctx, c, workers, pss, limit - workers_cost);
 
+	ctx->steps += 2 * (uint64_t)pss->n + n;
 	if (!n)
 		return;
 	auc_dps_start_filler(ctx, c->worker, c->completion, d);
@@ -708,6 +764,7 @@ static void try_ps_server(struct auc_policy_ctx *ctx, struct choice *c,
 		best = best < 0 ? 0 : best > most ? most : best;
 	}
 	for (elsewhere = c->n - most; elsewhere <= c->n; elsewhere = served + 1) {
+		ctx->steps += 32;
 		c->z = auc_job_ps(ctx->m, c->worker, c->ps, elsewhere);
 		if (c->z > ps_fit)
 			return;
@@ -732,7 +789,7 @@ static void try_ps_server(struct auc_policy_ctx *ctx, struct choice *c,
 }
 
 /* How many of FIT workers fit on c->ps_server beside Z PSs all the window; -1: not even the PSs. */
-static int64_t joint_fit(const struct auc_policy_ctx *ctx, const struct choice *c, int64_t fit,
+static int64_t joint_fit(struct auc_policy_ctx *ctx, const struct choice *c, int64_t fit,
 			 int64_t z)
 {
 	const struct auc_market *m = ctx->m;
@@ -747,6 +804,7 @@ static int64_t joint_fit(const struct auc_policy_ctx *ctx, const struct choice *
 			continue;
 		capacity = m->servers[c->ps_server].units[k];
 		least = capacity;
+		ctx->steps += 2 * (uint64_t)(c->completion - c->start);
 		for (t = c->start; t < c->completion; t++) {
 			used = m->used[auc_cell(m, t, c->ps_server) * m->ntres + k];
 			if (capacity - used < least)

@@ -206,6 +206,7 @@ static const double *lane_block(struct auc_policy_ctx *ctx, unsigned lane, unsig
 	if (ctx->block_done[at])
 		return cost;
 	ctx->block_done[at] = 1;
+	ctx->steps += ctx->nservers + 8;
 	if (ctx->lanes[lane].colocated)
 		ctx->block_room[at] = walk_colocated(ctx, &ctx->lanes[lane], row, slot, cost);
 	else
@@ -307,6 +308,7 @@ const struct offer *auc_dps_offers(struct auc_policy_ctx *ctx, unsigned type, un
 	if (ctx->offers_done[at])
 		return o;
 	ctx->offers_done[at] = 1;
+	ctx->steps += ctx->nservers / 8 + 2 * (uint64_t)ctx->nlarge + 8;
 	o[LARGE] = o[SMALL] = (struct offer){.price = INFINITY};
 	for (r = 0; r < ctx->nservers && (seek[LARGE] || seek[SMALL]); r++) {
 		s = c->order[cell + r];

@@ -44,6 +44,7 @@ struct auc_dps_paper {
 	double *sum, *ps_sum;  /* prices over the window */
 	int64_t *laid, *moved; /* workers by server: y and y' */
 	int64_t *best_workers;
+	uint64_t steps, limit; /* beyond it nothing else is tried */
 	bool found;
 	struct candidate best;
 	/* of the quote at hand */
@@ -61,7 +62,7 @@ static void cost_c(struct auc_dps_paper *p, struct candidate *c, int64_t n);
 static void cost_d(struct auc_dps_paper *p, struct candidate *c, int64_t n);
 static void cost_d_moves(struct auc_dps_paper *p, struct candidate *c, int64_t n, unsigned last,
 			 unsigned to, double cost_w);
-static bool fits_jointly(const struct auc_dps_paper *p, const struct candidate *c, int64_t workers);
+static bool fits_jointly(struct auc_dps_paper *p, const struct candidate *c, int64_t workers);
 static void record(struct auc_dps_paper *p, const struct candidate *c, const int64_t *workers);
 static enum auc_code make_plan(const struct auc_dps_paper *p, struct auc_decision *decision,
 			       struct auc_err *err);
@@ -85,6 +86,7 @@ enum auc_code auc_dps_paper_quote(struct auc_dps_paper *p, const struct auc_mark
 				  struct auc_err *err)
 {
 	struct candidate c = {0};
+	enum auc_code rc = AUC_OK;
 
 	if (!make_room(p, m->nservers))
 		return auc_err_set(err, AUC_ENOMEM, "no memory for a quote among %u servers",
@@ -92,6 +94,8 @@ enum auc_code auc_dps_paper_quote(struct auc_dps_paper *p, const struct auc_mark
 	p->m = m;
 	p->job = job;
 	p->found = false;
+	p->steps = 0;
+	p->limit = decision->most_steps ? decision->most_steps : UINT64_MAX;
 	for (c.worker = 0; c.worker < m->nworker_types; c.worker++)
 		for (c.ps = 0; c.ps < m->nps_types; c.ps++) {
 			if (job->worker_seconds[c.worker] < 0 || job->ps_seconds[c.ps] < 0)
@@ -101,7 +105,13 @@ enum auc_code auc_dps_paper_quote(struct auc_dps_paper *p, const struct auc_mark
 			c.colocated = false;
 			search_pair(p, &c);
 		}
-	return p->found ? make_plan(p, decision, err) : AUC_OK;
+	decision->steps = p->steps;
+	if (p->found)
+		rc = make_plan(p, decision, err);
+	/* The printed algorithm proves nothing of what it has not looked at. */
+	auc_decision_cut(decision, p->steps > p->limit ? auc_utility_value(&job->utility, 1)
+						       : -INFINITY);
+	return rc;
 }
 
 static bool make_room(struct auc_dps_paper *p, unsigned nservers)
@@ -153,13 +163,14 @@ static void search_pair(struct auc_dps_paper *p, struct candidate *c)
 
 	if ((uint64_t)most > p->job->chunks)
 		most = (int64_t)p->job->chunks;
-	for (; t <= auc_market_last(m); t++) {
+	for (; t <= auc_market_last(m) && p->steps <= p->limit; t++) {
 		c->start = (unsigned)(t - m->first);
 		sort_servers(p, c);
 		start_window(p);
 		end = c->start;
-		for (n = most; n >= 1; n--) {
+		for (n = most; n >= 1 && p->steps <= p->limit; n--) {
 			d = auc_job_duration(work, n);
+			p->steps += 4 * (uint64_t)p->norder + 16;
 			if (d > (int64_t)(m->slots - c->start))
 				break;
 			c->d = (unsigned)d;
@@ -194,6 +205,7 @@ static void sort_servers(struct auc_dps_paper *p, const struct candidate *c)
 	unsigned s;
 
 	p->norder = 0;
+	p->steps += 16 * (uint64_t)m->nservers;
 	for (s = 0; s < m->nservers; s++)
 		if (t >= (auc_slot)p->job->upload[s])
 			p->order[p->norder++] = s;
@@ -218,6 +230,7 @@ static void extend_window(struct auc_dps_paper *p, const struct candidate *c, un
 	unsigned i, s;
 	size_t cell;
 
+	p->steps += 4 * (uint64_t)p->norder;
 	for (i = 0; i < p->norder; i++) {
 		s = p->order[i];
 		cell = auc_cell(p->m, slot, s);
@@ -285,7 +298,7 @@ static void cost_d(struct auc_dps_paper *p, struct candidate *c, int64_t n)
 		c->cost = cost_w + (double)c->z * p->ps_sum[s];
 		record(p, c, p->laid);
 	}
-	for (i = last; i < p->norder; i++)
+	for (i = last; i < p->norder && p->steps <= p->limit; i++)
 		if (p->ps_fit[p->order[i]] > 0)
 			cost_d_moves(p, c, n, last, p->order[i], cost_w);
 }
@@ -301,6 +314,7 @@ static void cost_d_moves(struct auc_dps_paper *p, struct candidate *c, int64_t n
 	double ps_price = m->cache[ps].price[auc_cell(m, c->start, to)];
 	int64_t room = p->fit[to] - p->laid[to], by;
 
+	p->steps += m->nservers / 4 + last;
 	c->ps_server = to;
 	c->cost = cost_w + p->ps_sum[to] * share * (double)(n - p->laid[to]);
 	memcpy(p->moved, p->laid, m->nservers * sizeof(*p->moved));
@@ -325,7 +339,7 @@ static void cost_d_moves(struct auc_dps_paper *p, struct candidate *c, int64_t n
 }
 
 /* WORKERS of them beside the PSs, throughout the window. */
-static bool fits_jointly(const struct auc_dps_paper *p, const struct candidate *c, int64_t workers)
+static bool fits_jointly(struct auc_dps_paper *p, const struct candidate *c, int64_t workers)
 {
 	const struct auc_market *m = p->m;
 	const struct auc_bundle *w = &m->types[c->worker];
@@ -333,6 +347,7 @@ static bool fits_jointly(const struct auc_dps_paper *p, const struct candidate *
 	const int64_t *used;
 	unsigned t, k;
 
+	p->steps += 2 * (uint64_t)c->d;
 	for (t = c->start; t < c->start + c->d; t++) {
 		used = m->used + auc_cell(m, t, c->ps_server) * m->ntres;
 		for (k = 0; k < m->ntres; k++)

@@ -36,10 +36,14 @@ const struct window *auc_dps_window(struct auc_policy_ctx *ctx, unsigned type, u
 	while (at < completion)
 		ctx->rows[n++] = auc_dps_next_block(ctx->m, &at, completion);
 	list_hosts(ctx, type, n, win);
-	if (2 * win->n > ctx->nservers)
+	ctx->steps += (uint64_t)n * ctx->words + ctx->nservers / 8;
+	if (2 * win->n > ctx->nservers) {
+		ctx->steps += (uint64_t)n * ctx->nservers / 2;
 		sum_all(ctx, type, n, win);
-	else
+	} else {
+		ctx->steps += 2 * (uint64_t)n * win->n;
 		sum_listed(ctx, type, n, win);
+	}
 	return win;
 }
 
@@ -78,6 +82,7 @@ static const uint64_t *hosts_of(struct auc_policy_ctx *ctx, unsigned type, unsig
 	if (ctx->hosts_done[at])
 		return hosts;
 	ctx->hosts_done[at] = 1;
+	ctx->steps += ctx->nservers / 2;
 	for (k = 0; k < ctx->words; k++) {
 		end = 64 * k + 64 < ctx->nservers ? 64 * k + 64 : ctx->nservers;
 		word = 0;
@@ -149,6 +154,7 @@ void auc_dps_start_filler(struct auc_policy_ctx *ctx, unsigned worker, unsigned 
 	f->sum = win->sum;
 	f->fit = win->fit;
 	f->ntaken = 0;
+	ctx->steps += ctx->nservers / 8 + 4 * (uint64_t)win->n;
 	memset(f->rank, 0, ctx->nservers * sizeof(*f->rank));
 	memcpy(f->heap, win->list, win->n * sizeof(*f->heap));
 	f->nheap = win->n;

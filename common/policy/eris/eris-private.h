@@ -11,6 +11,7 @@
 #include "policy/policy.h"
 
 #define ERIS_VARIANTS 3     /* how much a slot's traffic is shunned beyond its price */
+#define ERIS_STEPS    3     /* of a decision's budget in a piece of work */
 #define ERIS_TIE      1e-12 /* payoffs that differ by less, relatively, are alike */
 
 /* An array that is made anew when a larger one is needed. */
@@ -112,7 +113,9 @@ struct eris_slice {
 struct auc_policy_ctx {
 	bool paper, heuristic; /* heuristic: also where the exact program is small */
 	unsigned effort;
-	uint64_t work; /* steps so far */
+	uint64_t work;  /* so far, in pieces of ERIS_STEPS steps */
+	uint64_t walked; /* other steps so far */
+	uint64_t limit;  /* of steps: beyond it nothing else is tried */
 	/* of the quote at hand */
 	const struct auc_market *m;
 	const struct auc_job *job;
@@ -149,6 +152,16 @@ struct auc_policy_ctx {
 	unsigned best_worker, best_ps;
 	struct eris_memory memory[ERIS_MEMORIES];
 };
+
+static inline uint64_t auc_eris_steps(const struct auc_policy_ctx *ctx)
+{
+	return ctx->work * ERIS_STEPS + ctx->walked;
+}
+
+static inline bool auc_eris_is_spent(const struct auc_policy_ctx *ctx)
+{
+	return auc_eris_steps(ctx) > ctx->limit;
+}
 
 /* Memory number I for N elements of SIZE; what was in it is lost if it has to grow. NULL: none. */
 void *auc_eris_memory(struct auc_policy_ctx *ctx, unsigned i, size_t n, size_t size);

@@ -134,22 +134,30 @@ static enum auc_code eris_quote(struct auc_policy_ctx *ctx, const struct auc_mar
 		return rc;
 	ctx->m = m;
 	ctx->job = job;
+	ctx->limit = decision->most_steps ? decision->most_steps : UINT64_MAX;
 	if (!set_up(ctx))
 		return no_memory(ctx, err);
 	for (w = 0; w < m->nworker_types; w++)
 		for (p = 0; p < m->nps_types; p++) {
-			if (job->worker_seconds[w] < 0 || job->ps_seconds[p] < 0)
+			if (job->worker_seconds[w] < 0 || job->ps_seconds[p] < 0 ||
+			    (auc_eris_is_spent(ctx) &&
+			     (ctx->found || auc_eris_steps(ctx) / 3 > ctx->limit / 2)))
 				continue;
 			if (!set_up_pair(ctx, w, p, &possible) ||
 			    (possible && !(ctx->paper ? auc_eris_paper : auc_eris_search)(ctx)))
 				return no_memory(ctx, err);
 		}
-	if (!ctx->found)
-		return AUC_OK;
-	rc = auc_eris_plan(ctx, &decision->plan, err);
+	decision->steps = auc_eris_steps(ctx);
+	if (ctx->found)
+		rc = auc_eris_plan(ctx, &decision->plan, err);
 	if (rc != AUC_OK)
 		return rc;
-	auc_decision_by_payoff(decision);
+	if (ctx->found)
+		auc_decision_by_payoff(decision);
+	/* Of what was not looked at no more is known than what the job is worth at best. */
+	auc_decision_cut(decision, auc_eris_is_spent(ctx) && ctx->start0 < m->slots
+					   ? auc_eris_value(ctx, ctx->start0 + 1)
+					   : -INFINITY);
 	return AUC_OK;
 }
 
@@ -218,6 +226,7 @@ static bool set_up(struct auc_policy_ctx *ctx)
 
 	ctx->found = false;
 	ctx->work = 0;
+	ctx->walked = 4 * (uint64_t)m->nservers;
 	ctx->ready = auc_eris_memory(ctx, ERIS_READY, n, sizeof(*ctx->ready));
 	ctx->chunks = auc_eris_memory(ctx, ERIS_CHUNKS, n, sizeof(*ctx->chunks));
 	ctx->local = auc_eris_memory(ctx, ERIS_LOCAL, n, sizeof(*ctx->local));

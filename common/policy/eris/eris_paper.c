@@ -62,7 +62,8 @@ bool auc_eris_paper(struct auc_policy_ctx *ctx)
 		return false;
 	for (k = 0; k <= ctx->units; k++)
 		ctx->done[k] = k ? INFINITY : 0;
-	for (slot = ctx->start0; slot < ctx->m->slots; slot++) {
+	for (slot = ctx->start0; slot < ctx->m->slots && !auc_eris_is_spent(ctx); slot++) {
+		ctx->walked += (uint64_t)ctx->units * ctx->units / 2;
 		before = row(ctx->done, ctx, slot);
 		after = row(ctx->done, ctx, slot + 1);
 		cost = row(ctx->cost, ctx, slot);
@@ -93,8 +94,12 @@ static bool price_slots(struct auc_policy_ctx *ctx)
 		memcpy(ctx->left, ctx->local, ctx->m->nservers * sizeof(*ctx->left));
 		if (!open_deploy(ctx, &d, slot))
 			return false;
+		ctx->walked += (uint64_t)ctx->units * (ctx->m->nservers + d.npairs);
 		for (n = 0; n <= ctx->units; n++)
-			row(ctx->cost, ctx, slot)[n] = n ? deploy(ctx, &d, n, false) : 0;
+			row(ctx->cost, ctx, slot)[n] =
+				!n                       ? 0
+				: auc_eris_is_spent(ctx) ? INFINITY
+							 : deploy(ctx, &d, n, false);
 	}
 	return true;
 }

@@ -10,7 +10,7 @@
 #include "policy/eris/eris-private.h"
 
 #define ROUNDS    8
-#define WORK_MOST ((uint64_t)200000) /* steps of some 20 ns after which nothing else is tried */
+#define WORK_MOST ((uint64_t)200000) /* after which no other round is tried */
 #define FEW       64 /* units for which the middle way of shunning traffic is tried */
 
 /* gcc does not do it at -O2; the sums and comparisons are the same ones. */
@@ -75,7 +75,7 @@ bool auc_eris_search(struct auc_policy_ctx *ctx)
 
 	memset(ctx->shadow, 0, ctx->m->nservers * sizeof(*ctx->shadow));
 	memset(ctx->nowhere, 0, ctx->m->nservers * sizeof(*ctx->nowhere));
-	for (round = 0; round <= ROUNDS * ctx->effort; round++) {
+	for (round = 0; round <= ROUNDS * ctx->effort && !auc_eris_is_spent(ctx); round++) {
 		before = ctx->work;
 		if (!try_route(ctx, ctx->local, sum, &route))
 			return false;
@@ -90,6 +90,8 @@ bool auc_eris_search(struct auc_policy_ctx *ctx)
 		if (!route.found || sum == 0 || ctx->work + pass > limit)
 			break;
 	}
+	if (auc_eris_is_spent(ctx) && ctx->found)
+		return true;
 	return run_ahead(ctx) && (ctx->heuristic || auc_eris_exact(ctx));
 }
 
@@ -125,7 +127,7 @@ static bool forward(struct auc_policy_ctx *ctx, const unsigned *local, double su
 		best = ctx->found ? ctx->best_payoff : -INFINITY;
 		if (!sum && route->found)
 			best = fmax(best, route->value - route->cost);
-		if (value <= best)
+		if (value <= best || auc_eris_is_spent(ctx))
 			break;
 		most = ctx->most[slot] = pays(ctx, slot, value - fmax(0, best) + sum);
 		if (!price_slot(ctx, slot, local, ctx->shadow, most, cost_of(ctx, slot),

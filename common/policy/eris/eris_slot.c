@@ -128,6 +128,7 @@ static bool choose_sites(struct auc_policy_ctx *ctx, const unsigned *local, cons
 		else
 			spare++;
 	}
+	ctx->walked += 8 * (uint64_t)i + 8 * (uint64_t)s->nsites;
 	for (i = spare = 0; i < m->nservers && spare < SPARE; i++) {
 		server = p->order[cell + i];
 		if (!p->fit[cell + server])
@@ -137,6 +138,7 @@ static bool choose_sites(struct auc_policy_ctx *ctx, const unsigned *local, cons
 		add_site(ctx, server, local, shadow);
 		spare++;
 	}
+	ctx->walked += 8 * (uint64_t)i;
 	return true;
 }
 

@@ -32,8 +32,14 @@ struct oasis_layout {
 enum oasis_costs {
 	OASIS_NONE,  /* not there yet */
 	OASIS_APART, /* exact: no server has both workers and PSs that are in each other's way */
-	OASIS_BOUND, /* lower bounds */
-	OASIS_JOINT, /* exact, where such servers matter */
+	OASIS_BOUND, /* lower bounds, or what oasis_how says of an option */
+};
+
+/* What is known of one option where there are such servers. */
+enum oasis_how {
+	OASIS_NOT_YET, /* a lower bound */
+	OASIS_EXACT,
+	OASIS_GREEDY, /* steps ran out: it can be had for that, and may cost less */
 };
 
 /* An array that is made anew when a larger one is needed. */
@@ -43,8 +49,8 @@ struct oasis_memory {
 };
 
 #define OASIS_SLOT_MEMORIES 8  /* the first ones are oasis_slot.c's */
-#define OASIS_SEARCH_MEMORY 21 /* and from here on those of oasis_search.c */
-#define OASIS_MEMORIES      31
+#define OASIS_SEARCH_MEMORY 25 /* and from here on those of oasis_search.c */
+#define OASIS_MEMORIES      35
 
 #define OASIS_TIE 1e-12 /* payoffs that differ by less than that part of value + cost are equal */
 
@@ -56,6 +62,10 @@ struct oasis_schedule {
 
 struct auc_policy_ctx {
 	bool paper, bounds;
+	/* the steps of the quote at hand; beyond LIMIT, of the pair at hand, nothing else is tried */
+	uint64_t steps, limit;
+	bool cut;     /* LIMIT was met: by the pair at hand */
+	double upper; /* of pairs that were cut: no payoff is above that */
 	/* of the quote at hand */
 	const struct auc_market *m;
 	const struct auc_job *job;
@@ -64,7 +74,11 @@ struct auc_policy_ctx {
 	struct oasis_pair pair;
 	/* of the pair at hand, by slot index (and option, INFINITY where that is not possible) */
 	enum oasis_costs *costs;
+	unsigned *same; /* the first slot of those before it without a gap that are the same */
+	uint8_t *stale; /* its costs changed since it got its hull */
 	double *cost;
+	double *low;  /* what they cost at least; the same but for enum oasis_how, GREEDY */
+	uint8_t *how; /* enum oasis_how */
 	unsigned *most; /* the largest option that is possible */
 	unsigned *path; /* the option taken */
 	/* of the pass over all units */
@@ -90,6 +104,18 @@ static inline double *auc_oasis_cost_of(const struct auc_policy_ctx *ctx, unsign
 	return ctx->cost + (size_t)(slot - ctx->start0) * (ctx->pair.options + 1);
 }
 
+static inline double *auc_oasis_low_of(const struct auc_policy_ctx *ctx, unsigned slot)
+{
+	return ctx->low + (size_t)(slot - ctx->start0) * (ctx->pair.options + 1);
+}
+
+static inline uint8_t *auc_oasis_how_of(const struct auc_policy_ctx *ctx, unsigned slot)
+{
+	return ctx->how + (size_t)(slot - ctx->start0) * (ctx->pair.options + 1);
+}
+
+/* The same with what was in it kept. */
+void *auc_oasis_grow(struct auc_policy_ctx *ctx, unsigned i, size_t n, size_t size);
 /* oasis.c: what the job is worth if it completes there. */
 double auc_oasis_value_at(const struct auc_policy_ctx *ctx, unsigned completion);
 /* Lowers TO[N] to FROM[N] + ADD where that is less: nearly all the time of a decision. */
@@ -99,8 +125,8 @@ bool auc_oasis_is_better(const struct oasis_schedule *a, const struct oasis_sche
 /* Sees to it that the costs of a slot are there, bounds or exact. False: no memory. */
 bool auc_oasis_price_slot(struct auc_policy_ctx *ctx, unsigned slot);
 /*
- * Makes the costs of the slots before END exact that PATH uses. *CHANGED: what it uses costs more
- * than its lower bound. False: no memory.
+ * Makes the costs exact that PATH uses in slots before END. *CHANGED: what it uses costs more than
+ * its lower bound. False: no memory.
  */
 bool auc_oasis_make_exact(struct auc_policy_ctx *ctx, const unsigned *path, unsigned end,
 			  bool *changed);
@@ -108,6 +134,9 @@ bool auc_oasis_make_exact(struct auc_policy_ctx *ctx, const unsigned *path, unsi
 /* oasis_search.c: the best schedule of the pair, its options in ctx->path; none if not found or not
  * better than ctx->best. False: no memory. */
 bool auc_oasis_search(struct auc_policy_ctx *ctx, struct oasis_schedule *best);
+
+/* Of the pair that was searched last, no payoff is above *UPPER. False: no memory. */
+bool auc_oasis_upper(struct auc_policy_ctx *ctx, double *upper);
 
 /*
  * oasis_slot.c.
@@ -118,11 +147,11 @@ enum oasis_costs auc_oasis_slot_bound(struct auc_policy_ctx *ctx, unsigned slot,
 				      unsigned *most);
 /* Whether all servers are in SLOT as they were in the one before, as far as the pair sees. */
 bool auc_oasis_slot_repeats(const struct auc_policy_ctx *ctx, unsigned slot);
-/* The same where that gave a bound: OASIS_JOINT. */
-enum oasis_costs auc_oasis_slot_cost(struct auc_policy_ctx *ctx, unsigned slot, double *cost,
-				     unsigned *most);
-/* Lays out option D of a slot whose costs are COSTS. False: no memory. */
+/* The same of one option where that gave a bound, which may be too low: exact, or what is found
+ * within the limit of steps and, in *LOW, what it costs at least. False: no memory. */
+bool auc_oasis_slot_option(struct auc_policy_ctx *ctx, unsigned slot, unsigned d, double *low);
+/* On which servers option D of a slot is, whose cost is known. False: no memory. */
 bool auc_oasis_slot_layout(struct auc_policy_ctx *ctx, unsigned slot, unsigned d,
-			   enum oasis_costs costs, struct oasis_layout *layout);
+			   struct oasis_layout *layout);
 
 #endif

@@ -55,7 +55,11 @@ enum {
 	WORKERS,
 	PSS,
 	COSTS,
+	SAME,
+	STALE,
 	COST,
+	LOW,
+	HOW,
 	MOST,
 	REACHED,
 	DONE,
@@ -78,9 +82,11 @@ static enum auc_code oasis_quote(struct auc_policy_ctx *ctx, const struct auc_ma
 				 struct auc_err *err);
 static int64_t oasis_least_slots(const struct auc_market *m, const struct auc_job *job,
 				 unsigned worker, unsigned ps, int64_t n);
+static void give_steps(struct auc_policy_ctx *ctx, uint64_t most, unsigned pairs);
 static bool set_up(struct auc_policy_ctx *ctx);
 static enum auc_code try_pair(struct auc_policy_ctx *ctx, unsigned worker, unsigned ps,
 			      struct auc_decision *decision, struct auc_err *err);
+static double quick_upper(struct auc_policy_ctx *ctx);
 static bool set_up_pair(struct auc_policy_ctx *ctx, unsigned worker, unsigned ps, bool *possible);
 static bool size_exact(struct auc_policy_ctx *ctx, int64_t most, double *unit);
 static bool size_paper(struct auc_policy_ctx *ctx, int64_t most, double *unit);
@@ -89,6 +95,9 @@ static bool search_all(struct auc_policy_ctx *ctx, struct oasis_schedule *best);
 static bool forward(struct auc_policy_ctx *ctx, struct oasis_schedule *best);
 static void add_slot(struct auc_policy_ctx *ctx, unsigned slot);
 static void trace(struct auc_policy_ctx *ctx, const struct oasis_schedule *best);
+static bool find_out(struct auc_policy_ctx *ctx, unsigned slot, unsigned d);
+static void copy_option(struct auc_policy_ctx *ctx, unsigned from, unsigned to, unsigned d);
+static bool lay_out(struct auc_policy_ctx *ctx, unsigned slot);
 static enum auc_code make_plan(struct auc_policy_ctx *ctx, const struct oasis_schedule *s,
 			       struct auc_plan *plan, struct auc_err *err);
 static enum auc_code add_run(const struct auc_policy_ctx *ctx, struct auc_plan *plan, unsigned from,
@@ -143,8 +152,8 @@ static enum auc_code oasis_quote(struct auc_policy_ctx *ctx, const struct auc_ma
 				 const struct auc_job *job, struct auc_decision *decision,
 				 struct auc_err *err)
 {
+	unsigned w, p, pairs = 0;
 	enum auc_code rc = AUC_OK;
-	unsigned w, p;
 
 	auc_decision_reset(decision);
 	if (!m->ready)
@@ -154,13 +163,32 @@ static enum auc_code oasis_quote(struct auc_policy_ctx *ctx, const struct auc_ma
 	if (!set_up(ctx))
 		return no_memory(ctx, err);
 	for (w = 0; w < m->nworker_types; w++)
-		for (p = 0; p < m->nps_types && rc == AUC_OK; p++)
-			if (job->worker_seconds[w] >= 0 && job->ps_seconds[p] >= 0)
-				rc = try_pair(ctx, w, p, decision, err);
-	if (rc != AUC_OK || !ctx->best.found)
+		for (p = 0; p < m->nps_types; p++)
+			pairs += job->worker_seconds[w] >= 0 && job->ps_seconds[p] >= 0;
+	for (w = 0; w < m->nworker_types; w++)
+		for (p = 0; p < m->nps_types && rc == AUC_OK; p++) {
+			if (job->worker_seconds[w] < 0 || job->ps_seconds[p] < 0)
+				continue;
+			give_steps(ctx, decision->most_steps, pairs--);
+			rc = try_pair(ctx, w, p, decision, err);
+		}
+	decision->steps = ctx->steps;
+	if (rc != AUC_OK)
 		return rc;
-	auc_decision_by_payoff(decision);
+	if (ctx->best.found)
+		auc_decision_by_payoff(decision);
+	auc_decision_cut(decision, ctx->upper);
 	return AUC_OK;
+}
+
+/* Of what is left of MOST steps (0: no limit) the next of PAIRS gets half, so that a hard one does not
+ * leave the others without. */
+static void give_steps(struct auc_policy_ctx *ctx, uint64_t most, unsigned pairs)
+{
+	uint64_t left = most > ctx->steps ? most - ctx->steps : 0;
+
+	ctx->cut = false;
+	ctx->limit = !most ? UINT64_MAX : ctx->steps + (pairs > 1 ? left / 2 : left);
 }
 
 static int64_t oasis_least_slots(const struct auc_market *m, const struct auc_job *job,
@@ -185,12 +213,32 @@ void *auc_oasis_memory(struct auc_policy_ctx *ctx, unsigned i, size_t n, size_t 
 	return memory->at;
 }
 
+void *auc_oasis_grow(struct auc_policy_ctx *ctx, unsigned i, size_t n, size_t size)
+{
+	struct oasis_memory *memory = &ctx->memory[i];
+	size_t bytes = n * size + 64;
+	void *at;
+
+	if (memory->at && memory->bytes >= n * size)
+		return memory->at;
+	if (bytes < 2 * memory->bytes)
+		bytes = 2 * memory->bytes;
+	at = realloc(memory->at, bytes);
+	if (!at)
+		return NULL;
+	memory->at = at;
+	memory->bytes = bytes;
+	return at;
+}
+
 /* What does not depend on the pair of types. False: no memory. */
 static bool set_up(struct auc_policy_ctx *ctx)
 {
 	const struct auc_market *m = ctx->m;
 
 	ctx->best.found = false;
+	ctx->steps = 2 * (uint64_t)m->nservers;
+	ctx->upper = -INFINITY;
 	ctx->ready = auc_oasis_memory(ctx, READY, m->nservers, sizeof(*ctx->ready));
 	ctx->layout.shares =
 		auc_oasis_memory(ctx, LAYOUT, m->nservers, sizeof(*ctx->layout.shares));
@@ -206,17 +254,51 @@ static enum auc_code try_pair(struct auc_policy_ctx *ctx, unsigned worker, unsig
 			      struct auc_decision *decision, struct auc_err *err)
 {
 	struct oasis_schedule s = {.found = false};
-	bool possible = false;
+	bool possible = false, all = ctx->paper || !ctx->bounds;
+	enum auc_code rc = AUC_OK;
+	double upper;
 
 	if (!set_up_pair(ctx, worker, ps, &possible))
 		return no_memory(ctx, err);
 	if (!possible)
 		return AUC_OK;
-	if (!make_room(ctx) ||
-	    !(ctx->paper || !ctx->bounds ? search_all : auc_oasis_search)(ctx, &s))
+	upper = quick_upper(ctx);
+	/* What it takes to look at it at all is too much by now. */
+	if (ctx->steps >= ctx->limit && ctx->best.found) {
+		ctx->upper = fmax(ctx->upper, upper);
+		return AUC_OK;
+	}
+	if (!make_room(ctx) || !(all ? search_all : auc_oasis_search)(ctx, &s))
 		return no_memory(ctx, err);
-	return auc_oasis_is_better(&s, &ctx->best) ? make_plan(ctx, &s, &decision->plan, err)
-						   : AUC_OK;
+	if (auc_oasis_is_better(&s, &ctx->best))
+		rc = make_plan(ctx, &s, &decision->plan, err);
+	if (rc != AUC_OK || !ctx->cut)
+		return rc;
+	if (!all && ctx->steps / 2 < ctx->limit && !auc_oasis_upper(ctx, &upper))
+		return no_memory(ctx, err);
+	ctx->upper = fmax(ctx->upper, upper);
+	return AUC_OK;
+}
+
+/* No schedule of the pair has a higher payoff: it is done as soon as if all options were possible, at
+ * the lowest price of a worker. */
+static double quick_upper(struct auc_policy_ctx *ctx)
+{
+	const struct auc_type_cache *c = &ctx->m->cache[ctx->pair.worker];
+	unsigned slot, least = (ctx->pair.units + ctx->pair.options - 1) / ctx->pair.options;
+	int64_t work = ctx->paper ? ctx->pair.units
+				  : auc_job_worker_slots(ctx->m, ctx->job, ctx->pair.worker);
+	double price = INFINITY;
+	size_t cell;
+
+	for (slot = ctx->start0; slot < ctx->m->slots; slot++) {
+		cell = auc_cell(ctx->m, slot, 0);
+		price = fmin(price, c->price[cell + c->order[cell]]);
+	}
+	ctx->steps += ctx->m->slots - ctx->start0;
+	if (ctx->paper) /* a unit may be less than a worker */
+		price = 0;
+	return auc_oasis_value_at(ctx, ctx->start0 + least) - price * (double)work;
 }
 
 /* The units of work and the options of a slot; *POSSIBLE: there may be schedules. */
@@ -307,8 +389,13 @@ static bool make_room(struct auc_policy_ctx *ctx)
 	ctx->costs = auc_oasis_memory(ctx, COSTS, slots, sizeof(*ctx->costs));
 	ctx->most = auc_oasis_memory(ctx, MOST, slots, sizeof(*ctx->most));
 	ctx->path = auc_oasis_memory(ctx, PATH, slots, sizeof(*ctx->path));
+	ctx->same = auc_oasis_memory(ctx, SAME, slots, sizeof(*ctx->same));
+	ctx->stale = auc_oasis_memory(ctx, STALE, slots, sizeof(*ctx->stale));
 	ctx->cost = auc_oasis_memory(ctx, COST, used * (pair->options + 1), sizeof(*ctx->cost));
-	if (!ctx->costs || !ctx->most || !ctx->path || !ctx->cost)
+	ctx->low = auc_oasis_memory(ctx, LOW, used * (pair->options + 1), sizeof(*ctx->low));
+	ctx->how = auc_oasis_memory(ctx, HOW, used * (pair->options + 1), sizeof(*ctx->how));
+	if (!ctx->costs || !ctx->most || !ctx->path || !ctx->same || !ctx->stale || !ctx->cost ||
+	    !ctx->low || !ctx->how)
 		return false;
 	for (t = 0; t < slots; t++)
 		ctx->costs[t] = OASIS_NONE;
@@ -328,8 +415,14 @@ static double *done_before(const struct auc_policy_ctx *ctx, unsigned slot)
 static bool search_all(struct auc_policy_ctx *ctx, struct oasis_schedule *best)
 {
 	size_t slots = ctx->m->slots - ctx->start0 + 1;
+	uint64_t steps = (uint64_t)slots * ctx->pair.units * ctx->pair.options;
 	bool changed;
 
+	/* There is no half of it. */
+	ctx->cut = steps > ctx->limit - ctx->steps;
+	if (ctx->cut)
+		return true;
+	ctx->steps += steps;
 	ctx->reached = auc_oasis_memory(ctx, REACHED, ctx->m->slots + 1, sizeof(*ctx->reached));
 	ctx->done = auc_oasis_memory(ctx, DONE, slots * ((size_t)ctx->pair.units + 1),
 				     sizeof(*ctx->done));
@@ -365,7 +458,7 @@ static bool forward(struct auc_policy_ctx *ctx, struct oasis_schedule *best)
 		s.completion = slot + 1;
 		s.value = auc_oasis_value_at(ctx, s.completion);
 		s.cost = done_before(ctx, s.completion)[units];
-		if (auc_oasis_is_better(&s, best))
+		if (s.cost < INFINITY && auc_oasis_is_better(&s, best))
 			*best = s;
 	}
 	return true;
@@ -379,9 +472,16 @@ double auc_oasis_value_at(const struct auc_policy_ctx *ctx, unsigned completion)
 
 bool auc_oasis_price_slot(struct auc_policy_ctx *ctx, unsigned slot)
 {
-	if (ctx->costs[slot] == OASIS_NONE)
-		ctx->costs[slot] = auc_oasis_slot_bound(ctx, slot, auc_oasis_cost_of(ctx, slot),
-							&ctx->most[slot]);
+	size_t options = ctx->pair.options + 1;
+	double *cost = auc_oasis_cost_of(ctx, slot);
+
+	if (ctx->costs[slot] != OASIS_NONE)
+		return true;
+	ctx->costs[slot] = auc_oasis_slot_bound(ctx, slot, cost, &ctx->most[slot]);
+	ctx->same[slot] = slot;
+	ctx->stale[slot] = 0;
+	memcpy(auc_oasis_low_of(ctx, slot), cost, options * sizeof(*cost));
+	memset(auc_oasis_how_of(ctx, slot), OASIS_NOT_YET, options);
 	return ctx->costs[slot] != OASIS_NONE;
 }
 
@@ -446,16 +546,38 @@ bool auc_oasis_make_exact(struct auc_policy_ctx *ctx, const unsigned *path, unsi
 
 	for (slot = ctx->start0; slot < end; slot++) {
 		d = path[slot];
-		if (!d || ctx->costs[slot] != OASIS_BOUND)
+		if (!d || ctx->costs[slot] != OASIS_BOUND || auc_oasis_how_of(ctx, slot)[d])
 			continue;
-		cost = auc_oasis_cost_of(ctx, slot);
-		bound = cost[d];
-		ctx->costs[slot] = auc_oasis_slot_cost(ctx, slot, cost, &ctx->most[slot]);
-		if (ctx->costs[slot] == OASIS_NONE)
+		cost = &auc_oasis_cost_of(ctx, slot)[d];
+		bound = *cost;
+		if (!find_out(ctx, ctx->same[slot], d))
 			return false;
-		*changed = *changed || cost[d] > bound * (1 + OASIS_TIE);
+		copy_option(ctx, ctx->same[slot], slot, d);
+		*changed = *changed || *cost > bound * (1 + OASIS_TIE);
 	}
 	return true;
+}
+
+/* What option D of a slot costs, which is not the same as the slot before it. False: no memory. */
+static bool find_out(struct auc_policy_ctx *ctx, unsigned slot, unsigned d)
+{
+	double *cost = &auc_oasis_cost_of(ctx, slot)[d], *low = &auc_oasis_low_of(ctx, slot)[d], more;
+
+	if (auc_oasis_how_of(ctx, slot)[d])
+		return true;
+	if (!auc_oasis_slot_option(ctx, slot, d, &more))
+		return false;
+	*low = auc_oasis_how_of(ctx, slot)[d] == OASIS_EXACT ? *cost : fmax(*low, more);
+	ctx->stale[slot] = 1;
+	return true;
+}
+
+static void copy_option(struct auc_policy_ctx *ctx, unsigned from, unsigned to, unsigned d)
+{
+	auc_oasis_cost_of(ctx, to)[d] = auc_oasis_cost_of(ctx, from)[d];
+	auc_oasis_low_of(ctx, to)[d] = auc_oasis_low_of(ctx, from)[d];
+	auc_oasis_how_of(ctx, to)[d] = auc_oasis_how_of(ctx, from)[d];
+	ctx->stale[to] = 1;
 }
 
 bool auc_oasis_is_better(const struct oasis_schedule *a, const struct oasis_schedule *b)
@@ -484,9 +606,7 @@ static enum auc_code make_plan(struct auc_policy_ctx *ctx, const struct oasis_sc
 	ctx->before.n = 0;
 	for (slot = ctx->start0; slot <= s->completion && rc == AUC_OK; slot++) {
 		ctx->layout.n = 0;
-		if (slot < s->completion && ctx->path[slot] &&
-		    !auc_oasis_slot_layout(ctx, slot, ctx->path[slot], ctx->costs[slot],
-					   &ctx->layout))
+		if (slot < s->completion && ctx->path[slot] && !lay_out(ctx, slot))
 			return no_memory(ctx, err);
 		if (ctx->layout.n == ctx->before.n &&
 		    !memcmp(ctx->layout.shares, ctx->before.shares,
@@ -507,6 +627,18 @@ static enum auc_code make_plan(struct auc_policy_ctx *ctx, const struct oasis_sc
 		auc_utility_value(&ctx->job->utility, (double)(plan->completion - plan->arrival));
 	plan->cost = auc_plan_cost(plan, ctx->m);
 	return AUC_OK;
+}
+
+/* What the path has in a slot: that of the slot before it, if both are the same. */
+static bool lay_out(struct auc_policy_ctx *ctx, unsigned slot)
+{
+	if (slot == ctx->start0 || ctx->same[slot] == slot ||
+	    ctx->path[slot] != ctx->path[slot - 1])
+		return auc_oasis_slot_layout(ctx, slot, ctx->path[slot], &ctx->layout);
+	memcpy(ctx->layout.shares, ctx->before.shares,
+	       ctx->before.n * sizeof(*ctx->before.shares));
+	ctx->layout.n = ctx->before.n;
+	return true;
 }
 
 /* A run of the layout in ctx->before. */

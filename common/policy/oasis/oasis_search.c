@@ -47,6 +47,7 @@
 #define GROWTH    6                  /* of the ranges of completions */
 #define PARTS     4                  /* fewer choices than that cost a gap's part or more each */
 #define SUM_CELLS ((size_t)16 << 20) /* a gap that would need more stays */
+#define HASTY     4                  /* looks at one completion, once steps ran out */
 
 /* Numbers of memory. */
 enum {
@@ -102,6 +103,8 @@ struct choices {
 	uint64_t reach;  /* of a step in each slot */
 };
 
+static bool is_spent(const struct auc_policy_ctx *ctx);
+static bool gives_up(struct auc_policy_ctx *ctx, const struct oasis_schedule *best);
 static bool make_room(struct auc_policy_ctx *ctx);
 static unsigned first_completion(struct auc_policy_ctx *ctx);
 static bool open_slots(struct auc_policy_ctx *ctx, unsigned end);
@@ -123,6 +126,7 @@ static double excess(const struct auc_policy_ctx *ctx, const struct relaxed *r, 
 		     int64_t step);
 static bool close_gap(struct auc_policy_ctx *ctx, const struct relaxed *r, double least,
 		      double most, bool *any);
+static uint64_t sum_steps(const struct choices *c, size_t width);
 static bool list_choices(struct auc_policy_ctx *ctx, const struct relaxed *r, double limit,
 			 struct choices *c);
 static bool same_slot(const struct auc_policy_ctx *ctx, unsigned a, unsigned b);
@@ -148,13 +152,55 @@ bool auc_oasis_search(struct auc_policy_ctx *ctx, struct oasis_schedule *best)
 		return false;
 	first = first_completion(ctx);
 	for (n = 1; first && first <= ctx->m->slots; first = last + 1, n *= GROWTH) {
-		if (!may_be_better(ctx, best, first, 0))
+		if (gives_up(ctx, best) || !may_be_better(ctx, best, first, 0))
 			break;
 		last = n <= ctx->m->slots - first ? first + n - 1 : ctx->m->slots;
 		if (!examine(ctx, best, first, last, 0))
 			return false;
 	}
 	return first != 0 || ctx->nopen == ctx->m->slots;
+}
+
+static bool is_spent(const struct auc_policy_ctx *ctx)
+{
+	return ctx->steps > ctx->limit;
+}
+
+/* Steps ran out: nothing else is looked at once there is something, or for long. */
+static bool gives_up(struct auc_policy_ctx *ctx, const struct oasis_schedule *best)
+{
+	bool up = is_spent(ctx) && (best->found || ctx->steps / 2 > ctx->limit);
+
+	ctx->cut = ctx->cut || up;
+	return up;
+}
+
+/*
+ * No schedule of the pair has a higher payoff: what jobs are worth at the first of some completions
+ * less what they cost at least by the last, for ranges of them that double. -INFINITY: there is no
+ * schedule. False: no memory.
+ */
+bool auc_oasis_upper(struct auc_policy_ctx *ctx, double *upper)
+{
+	double *cost = ctx->cost;
+	struct relaxed r;
+	unsigned slot, first, n;
+
+	*upper = -INFINITY;
+	if (!open_slots(ctx, ctx->m->slots))
+		return false;
+	ctx->cost = ctx->low;
+	for (slot = ctx->start0; slot < ctx->nopen; slot++)
+		make_hull(ctx, slot);
+	for (first = ctx->start0 + 1, n = 1; first <= ctx->m->slots; first += n, n *= 2) {
+		r.end = n <= ctx->m->slots - first ? first + n - 1 : ctx->m->slots;
+		if (!relax(ctx, &r))
+			return false;
+		if (r.cost < INFINITY)
+			*upper = fmax(*upper, auc_oasis_value_at(ctx, first) - r.cost);
+	}
+	ctx->cost = cost;
+	return true;
 }
 
 static bool make_room(struct auc_policy_ctx *ctx)
@@ -209,13 +255,20 @@ static bool repeat_slot(struct auc_policy_ctx *ctx, unsigned slot)
 {
 	size_t options = ctx->pair.options + 1;
 
+	ctx->steps += ctx->m->nservers / 4;
 	if (slot == ctx->start0 || !auc_oasis_slot_repeats(ctx, slot))
 		return false;
+	ctx->steps += options / 2;
 	ctx->costs[slot] = ctx->costs[slot - 1];
+	ctx->same[slot] = ctx->same[slot - 1];
+	ctx->stale[slot] = ctx->stale[slot - 1];
 	ctx->most[slot] = ctx->most[slot - 1];
 	ctx->ncorners[slot] = ctx->ncorners[slot - 1];
 	memcpy(auc_oasis_cost_of(ctx, slot), auc_oasis_cost_of(ctx, slot - 1),
 	       options * sizeof(double));
+	memcpy(auc_oasis_low_of(ctx, slot), auc_oasis_low_of(ctx, slot - 1),
+	       options * sizeof(double));
+	memcpy(auc_oasis_how_of(ctx, slot), auc_oasis_how_of(ctx, slot - 1), options);
 	memcpy(corners_of(ctx, slot), corners_of(ctx, slot - 1), options * sizeof(unsigned));
 	return true;
 }
@@ -231,6 +284,8 @@ static void make_hull(struct auc_policy_ctx *ctx, unsigned slot)
 	const double *cost = auc_oasis_cost_of(ctx, slot);
 	unsigned *corner = corners_of(ctx, slot), n = 1, d;
 
+	ctx->stale[slot] = 0;
+	ctx->steps += 4 * (uint64_t)ctx->most[slot];
 	corner[0] = 0;
 	for (d = 1; d <= ctx->most[slot]; d++) {
 		if (isinf(cost[d]))
@@ -255,7 +310,7 @@ static bool examine(struct auc_policy_ctx *ctx, struct oasis_schedule *best, uns
 
 	if (!open_slots(ctx, last) || !evaluate(ctx, best, first, last, &bound))
 		return false;
-	if (first == last || !may_be_better(ctx, best, first, bound))
+	if (first == last || gives_up(ctx, best) || !may_be_better(ctx, best, first, bound))
 		return true;
 	middle = first + (last - 1 - first) / 2;
 	return examine(ctx, best, first, middle, bound) &&
@@ -273,9 +328,11 @@ static bool evaluate(struct auc_policy_ctx *ctx, struct oasis_schedule *best, un
 	double least = *bound, most = most_useful(ctx, best, first);
 	struct relaxed r = {.end = last};
 	bool changed = true, any;
-	unsigned slot;
+	unsigned slot, hasty = 0;
 
-	while (changed) {
+	/* Once steps ran out, what it finds at last is good enough. */
+	while (changed && hasty < HASTY) {
+		hasty += is_spent(ctx);
 		if (!relax(ctx, &r))
 			return false;
 		*bound = fmax(least, r.cost);
@@ -292,10 +349,12 @@ static bool evaluate(struct auc_policy_ctx *ctx, struct oasis_schedule *best, un
 		if (!auc_oasis_make_exact(ctx, ctx->trial, last, &changed))
 			return false;
 		for (slot = ctx->start0; slot < last; slot++)
-			if (ctx->trial[slot] && ctx->costs[slot] == OASIS_JOINT)
+			if (ctx->stale[slot])
 				make_hull(ctx, slot);
 	}
-	*bound = fmax(least, take(ctx, best, last));
+	least = fmax(least, r.cost);
+	most = take(ctx, best, last);
+	*bound = ctx->cut ? least : fmax(least, most);
 	return true;
 }
 
@@ -339,7 +398,7 @@ static double take(struct auc_policy_ctx *ctx, struct oasis_schedule *best, unsi
 	s.value = auc_oasis_value_at(ctx, s.completion);
 	for (slot = ctx->start0; slot < s.completion; slot++)
 		s.cost += auc_oasis_cost_of(ctx, slot)[ctx->trial[slot]];
-	if (auc_oasis_is_better(&s, best)) {
+	if (s.cost < INFINITY && auc_oasis_is_better(&s, best)) {
 		*best = s;
 		memcpy(ctx->path + ctx->start0, ctx->trial + ctx->start0,
 		       (end - ctx->start0) * sizeof(*ctx->path));
@@ -363,6 +422,7 @@ static bool relax(struct auc_policy_ctx *ctx, struct relaxed *r)
 		units += corners_of(ctx, slot)[ctx->ncorners[slot] - 1];
 		ctx->base[slot] = 0;
 	}
+	ctx->steps += 8 * n + 4 * (r->end - ctx->start0);
 	all = auc_oasis_memory(ctx, SEGMENTS, n, sizeof(*all));
 	sorted = auc_oasis_memory(ctx, SORTED, n, sizeof(*sorted));
 	if (!all || !sorted)
@@ -505,8 +565,13 @@ static bool close_gap(struct auc_policy_ctx *ctx, const struct relaxed *r, doubl
 		limit -= OASIS_TIE * (r->cost + gap);
 	*any = gap < INFINITY && limit <= most;
 	limit = fmin(limit, most);
+	ctx->steps += 4 * (r->end - ctx->start0);
 	if (limit <= 0 || limit <= least)
 		return true;
+	if (is_spent(ctx)) {
+		ctx->cut = true;
+		return true;
+	}
 	if (!list_choices(ctx, r, limit, &c))
 		return false;
 	width = (((size_t)c.longest + r->rest) / r->segment + 1) * 2 * r->segment;
@@ -518,6 +583,11 @@ static bool close_gap(struct auc_policy_ctx *ctx, const struct relaxed *r, doubl
 		sums = auc_oasis_memory(ctx, SUMS, cells, sizeof(*sums));
 		if (!sums)
 			return false;
+		if (ctx->steps + 2 * sum_steps(&c, width) > ctx->limit) {
+			ctx->cut = true;
+			return true;
+		}
+		ctx->steps += 2 * sum_steps(&c, width);
 		if (is_hopeless(ctx, &c, sums, width, r->rest, limit))
 			return true;
 		all = width == whole || c.reach < width / 2;
@@ -534,6 +604,18 @@ static bool close_gap(struct auc_policy_ctx *ctx, const struct relaxed *r, doubl
 	}
 }
 
+/* Steps to add up all choices once within WIDTH. */
+static uint64_t sum_steps(const struct choices *c, size_t width)
+{
+	uint64_t n = 0;
+	unsigned k;
+
+	for (k = 0; k < c->nslots; k++)
+		n += 4 + (k && c->slots[k].first == c->slots[k - 1].first ? 0 : c->slots[k].n);
+	/* choices of all slots together: PARTS + 1 times, of WIDTH steps each */
+	return width / 4 * (n + (PARTS + 1) * width / 4);
+}
+
 /* The options with an excess below LIMIT. False: no memory. */
 static bool list_choices(struct auc_policy_ctx *ctx, const struct relaxed *r, double limit,
 			 struct choices *c)
@@ -543,6 +625,7 @@ static bool list_choices(struct auc_policy_ctx *ctx, const struct relaxed *r, do
 	int64_t longest, step;
 	unsigned slot, used = 0, i;
 
+	ctx->steps += 2 * room;
 	*c = (struct choices){
 		.slots = auc_oasis_memory(ctx, FREE, r->end - ctx->start0, sizeof(*c->slots)),
 		.list = auc_oasis_memory(ctx, CHOICES, room, sizeof(*c->list))};

@@ -7,23 +7,28 @@
  * equal price are taken by index.
  *
  * The paper keeps servers of workers and of PSs apart. Where a server may host both, and their
- * types use the same TRES, they may be in each other's way. Then two walks along the order give a
- * lower bound, and the exact cost comes from a table over the servers where that can happen (tight
- * ones), by the number of workers and of PSs on them. A tight server matters only if fewer than
- * workers + PSs others are cheaper for both, as each of what is on it could go to one of those.
+ * types use the same TRES, they may be in each other's way. Then the two walks along the order give
+ * a lower bound. If they put more on a server than it holds, that server becomes a joint one: a
+ * table over the joint servers, by the number of workers and of PSs on them, knows what they hold.
+ * The others are walked as before. That is a better lower bound, and the exact cost once no other
+ * server is in the way; until then the next ones become joint, too. Mostly few do. And as soon as
+ * PSs first, then workers where there is room beside them, or the reverse, cost no more than the
+ * bound, that is the cost. Once steps have run out, a slot costs what the cheaper of these two does.
  */
 #include "config.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "policy/oasis/oasis-private.h"
 
-#define TABLE_CELLS ((size_t)8 << 20) /* beyond it the dearest tight servers are left out */
+#define TABLE_CELLS ((size_t)16 << 20)
 
 /* Numbers of memory. */
-enum { PARTS, TIGHT, ANY, IN_TABLE, NEAREST, TABLE, LOOSE, LOOSE_PS };
+enum { PARTS, JOINT, IN_JOINT, REACH, TABLE, LOOSE, LOOSE_PS, TAKEN };
+_Static_assert(TAKEN < OASIS_SLOT_MEMORIES, "numbers of memory");
 
 /* Servers that host one type, taken in the order of price. */
 struct walk {
@@ -39,33 +44,50 @@ struct walk {
 	struct oasis_layout *parts; /* NULL, or a list of what was taken */
 };
 
-/* Servers where workers and PSs may be in each other's way. */
-struct tight {
+/* A row of the table: no more workers and PSs than that are on the joint servers so far. */
+struct reach {
+	size_t workers, pss, at; /* at: its first cell */
+};
+
+/* Servers of which both workers and PSs are looked at together. */
+struct joint {
 	unsigned n;
-	uint32_t *servers;        /* those of the table, by ascending price */
-	bool *any, *in_table;     /* by server; tight ones beyond the table host workers only */
-	size_t workers, pss;      /* most of either, plus 1 */
-	double *table;            /* cost by number of servers, workers, PSs on them */
+	uint32_t *servers; /* in the order in which they became joint */
+	bool *in;          /* by server */
+	size_t workers, pss; /* most of either, plus 1 */
+	struct reach *reach; /* by number of servers */
+	double *table;       /* cost by that, workers, PSs on them, within reach */
 	double *loose, *loose_ps; /* by number of workers, of PSs: cost on other servers */
+	size_t on_workers, on_pss; /* of the option at hand: on joint servers */
 };
 
 static void start_walk(struct walk *w, const struct auc_policy_ctx *ctx, unsigned slot, bool ps);
 static bool walk_to(struct walk *w, const struct auc_policy_ctx *ctx, int64_t count);
 static void lay_out_apart(struct auc_policy_ctx *ctx, unsigned slot, int64_t workers, int64_t pss,
-			  const struct tight *tight, struct oasis_layout *parts);
+			  const bool *without, struct oasis_layout *parts);
 static void merge_parts(struct oasis_layout *layout, struct oasis_layout *parts);
 static int64_t joint_fit(const struct auc_policy_ctx *ctx, unsigned slot, unsigned server,
 			 int64_t pss);
-static bool find_tight(struct auc_policy_ctx *ctx, unsigned slot, struct tight *tight);
-static bool drop_dominated(struct auc_policy_ctx *ctx, unsigned slot, struct tight *tight);
-static bool fill_table(struct auc_policy_ctx *ctx, unsigned slot, struct tight *tight);
-static void fill_row(const struct auc_policy_ctx *ctx, unsigned slot, const struct tight *tight,
-		     unsigned i);
-static bool walk_loose(struct auc_policy_ctx *ctx, unsigned slot, struct tight *tight);
-static double split(const struct oasis_pair *pair, const struct tight *tight, unsigned d,
-		    size_t *workers, size_t *pss);
-static void trace(const struct auc_policy_ctx *ctx, unsigned slot, const struct tight *tight,
-		  size_t workers, size_t pss, struct oasis_layout *parts);
+static int64_t ps_beside(const struct auc_policy_ctx *ctx, unsigned slot, unsigned server,
+			 int64_t workers);
+static bool is_crowded(const struct auc_policy_ctx *ctx, unsigned slot, const struct auc_share *s);
+static enum oasis_how solve(struct auc_policy_ctx *ctx, unsigned slot, unsigned d,
+			    struct oasis_layout *parts, double *cost, double *low);
+static double greedy(struct auc_policy_ctx *ctx, unsigned slot, unsigned d, bool ps_first,
+		     struct oasis_layout *parts);
+static double either_greedy(struct auc_policy_ctx *ctx, unsigned slot, unsigned d,
+			    struct oasis_layout *parts);
+static bool open_joint(struct auc_policy_ctx *ctx, unsigned d, struct joint *joint);
+static unsigned add_crowded(struct auc_policy_ctx *ctx, unsigned slot, struct joint *joint,
+			    const struct oasis_layout *layout);
+static bool fill_rows(struct auc_policy_ctx *ctx, unsigned slot, struct joint *joint, unsigned more,
+		      bool again);
+static uint64_t fill_row(struct auc_policy_ctx *ctx, unsigned slot, const struct joint *joint,
+			 unsigned i, bool only_count);
+static void walk_loose(struct auc_policy_ctx *ctx, unsigned slot, struct joint *joint);
+static double split(struct auc_policy_ctx *ctx, unsigned d, struct joint *joint);
+static void trace(const struct auc_policy_ctx *ctx, unsigned slot, const struct joint *joint,
+		  struct oasis_layout *parts);
 
 enum oasis_costs auc_oasis_slot_bound(struct auc_policy_ctx *ctx, unsigned slot, double *cost,
 				      unsigned *most)
@@ -87,6 +109,7 @@ enum oasis_costs auc_oasis_slot_bound(struct auc_policy_ctx *ctx, unsigned slot,
 	*most = d - 1;
 	for (; d <= pair->options; d++)
 		cost[d] = INFINITY;
+	ctx->steps += pair->options + 2 * (worker.rank + ps.rank);
 	if (!pair->shared || !*most)
 		return OASIS_APART;
 	/* A smaller option has on no server more workers or PSs than the largest one. */
@@ -96,9 +119,10 @@ enum oasis_costs auc_oasis_slot_bound(struct auc_policy_ctx *ctx, unsigned slot,
 		return OASIS_NONE;
 	parts.n = 0;
 	lay_out_apart(ctx, slot, pair->workers[*most], pair->pss[*most], NULL, &parts);
+	ctx->steps += 16 * (uint64_t)parts.n;
 	merge_parts(&parts, &parts);
 	for (s = parts.shares; s < parts.shares + parts.n; s++)
-		if (s->workers && s->ps && joint_fit(ctx, slot, s->server, s->ps) < s->workers)
+		if (is_crowded(ctx, slot, s))
 			return OASIS_BOUND;
 	return OASIS_APART;
 }
@@ -126,49 +150,33 @@ bool auc_oasis_slot_repeats(const struct auc_policy_ctx *ctx, unsigned slot)
 	return true;
 }
 
-enum oasis_costs auc_oasis_slot_cost(struct auc_policy_ctx *ctx, unsigned slot, double *cost,
-				     unsigned *most)
+bool auc_oasis_slot_option(struct auc_policy_ctx *ctx, unsigned slot, unsigned d, double *low)
 {
-	const struct oasis_pair *pair = &ctx->pair;
-	struct tight tight;
-	size_t workers, pss;
-	unsigned d;
+	double *cost = &auc_oasis_cost_of(ctx, slot)[d];
+	enum oasis_how how = solve(ctx, slot, d, NULL, cost, low);
 
-	if (!find_tight(ctx, slot, &tight) || !fill_table(ctx, slot, &tight) ||
-	    !walk_loose(ctx, slot, &tight))
-		return OASIS_NONE;
-	*most = 0;
-	for (d = 1; d <= pair->options; d++) {
-		cost[d] = split(pair, &tight, d, &workers, &pss);
-		if (isfinite(cost[d]))
-			*most = d;
-	}
-	return OASIS_JOINT;
+	auc_oasis_how_of(ctx, slot)[d] = (uint8_t)how;
+	return how != OASIS_NOT_YET;
 }
 
 bool auc_oasis_slot_layout(struct auc_policy_ctx *ctx, unsigned slot, unsigned d,
-			   enum oasis_costs costs, struct oasis_layout *layout)
+			   struct oasis_layout *layout)
 {
-	int64_t n = ctx->pair.workers[d], z = ctx->pair.pss[d];
-	size_t workers = 0, pss = 0;
+	enum oasis_how how = (enum oasis_how)auc_oasis_how_of(ctx, slot)[d];
 	struct oasis_layout parts;
-	struct tight tight;
+	double cost, low;
 
 	parts.n = 0;
 	parts.shares =
 		auc_oasis_memory(ctx, PARTS, 3 * (size_t)ctx->m->nservers, sizeof(*parts.shares));
 	if (!parts.shares)
 		return false;
-	if (costs == OASIS_APART) {
-		lay_out_apart(ctx, slot, n, z, NULL, &parts);
-	} else {
-		if (!find_tight(ctx, slot, &tight) || !fill_table(ctx, slot, &tight) ||
-		    !walk_loose(ctx, slot, &tight))
-			return false;
-		split(&ctx->pair, &tight, d, &workers, &pss);
-		trace(ctx, slot, &tight, workers, pss, &parts);
-		lay_out_apart(ctx, slot, n - (int64_t)workers, z - (int64_t)pss, &tight, &parts);
-	}
+	if (ctx->costs[slot] == OASIS_APART)
+		lay_out_apart(ctx, slot, ctx->pair.workers[d], ctx->pair.pss[d], NULL, &parts);
+	else if (how == OASIS_GREEDY)
+		either_greedy(ctx, slot, d, &parts);
+	else if (solve(ctx, slot, d, &parts, &cost, &low) == OASIS_NOT_YET)
+		return false;
 	merge_parts(layout, &parts);
 	return true;
 }
@@ -215,19 +223,19 @@ static bool walk_to(struct walk *w, const struct auc_policy_ctx *ctx, int64_t co
 	return true;
 }
 
-/* Adds to PARTS the cheapest servers of either type, without the tight ones. */
+/* Adds to PARTS the cheapest servers of either type, without some. */
 static void lay_out_apart(struct auc_policy_ctx *ctx, unsigned slot, int64_t workers, int64_t pss,
-			  const struct tight *tight, struct oasis_layout *parts)
+			  const bool *without, struct oasis_layout *parts)
 {
 	struct walk w;
 
 	start_walk(&w, ctx, slot, false);
 	w.parts = parts;
-	w.without = tight ? tight->in_table : NULL;
+	w.without = without;
 	walk_to(&w, ctx, workers);
 	start_walk(&w, ctx, slot, true);
 	w.parts = parts;
-	w.without = tight ? tight->any : NULL;
+	w.without = without;
 	walk_to(&w, ctx, pss);
 }
 
@@ -278,207 +286,329 @@ static int64_t joint_fit(const struct auc_policy_ctx *ctx, unsigned slot, unsign
 	return fit;
 }
 
-/* The servers that cannot hold all workers and PSs that they might get; which of them go into the
- * table. */
-static bool find_tight(struct auc_policy_ctx *ctx, unsigned slot, struct tight *tight)
+/* How many PSs fit beside WORKERS workers, which fit. */
+static int64_t ps_beside(const struct auc_policy_ctx *ctx, unsigned slot, unsigned server,
+			 int64_t workers)
 {
-	const struct oasis_pair *pair = &ctx->pair;
 	const struct auc_market *m = ctx->m;
-	size_t cell = auc_cell(m, slot, 0);
-	const int32_t *fit = m->cache[pair->worker].fit + cell;
-	const int32_t *ps_fit = m->cache[auc_ps_index(m, pair->ps)].fit + cell;
-	int64_t n = pair->workers[pair->options], z = pair->pss[pair->options], most;
-	unsigned s;
+	const struct auc_bundle *worker = &m->types[ctx->pair.worker];
+	const struct auc_bundle *ps = &m->types[auc_ps_index(m, ctx->pair.ps)];
+	size_t cell = auc_cell(m, slot, server);
+	const int64_t *used = m->used + cell * m->ntres;
+	int64_t fit = m->cache[auc_ps_index(m, ctx->pair.ps)].fit[cell], left;
+	unsigned i, k;
 
-	tight->n = 0;
-	tight->workers = (size_t)n + 1;
-	tight->pss = (size_t)z + 1;
-	tight->servers = auc_oasis_memory(ctx, TIGHT, m->nservers, sizeof(*tight->servers));
-	tight->any = auc_oasis_memory(ctx, ANY, m->nservers, sizeof(*tight->any));
-	tight->in_table = auc_oasis_memory(ctx, IN_TABLE, m->nservers, sizeof(*tight->in_table));
-	if (!tight->servers || !tight->any || !tight->in_table)
-		return false;
-	for (s = 0; s < m->nservers; s++) {
-		tight->any[s] = tight->in_table[s] = false;
-		if (!fit[s] || !ps_fit[s] || ctx->ready[s] > slot)
-			continue;
-		most = joint_fit(ctx, slot, s, ps_fit[s] < z ? ps_fit[s] : z);
-		if (most >= n || most >= fit[s])
-			continue;
-		tight->any[s] = true;
-		tight->servers[tight->n++] = s;
+	for (i = 0; i < ps->nused; i++) {
+		k = ps->used[i];
+		left = m->servers[server].units[k] - used[k] - workers * worker->units[k];
+		if (left / ps->units[k] < fit)
+			fit = left / ps->units[k];
 	}
-	if (!drop_dominated(ctx, slot, tight))
-		return false;
-	while (tight->n && (tight->n + 1) * tight->workers * tight->pss > TABLE_CELLS)
-		tight->n--;
-	for (s = 0; s < tight->n; s++)
-		tight->in_table[tight->servers[s]] = true;
-	return true;
+	return fit;
 }
 
-struct prices {
-	const double *worker, *ps;
-};
-
-static int compare_prices(const void *a, const void *b, void *arg)
+static bool is_crowded(const struct auc_policy_ctx *ctx, unsigned slot, const struct auc_share *s)
 {
-	uint32_t i = *(const uint32_t *)a, j = *(const uint32_t *)b;
-	const struct prices *p = arg;
-
-	if (p->worker[i] != p->worker[j])
-		return p->worker[i] < p->worker[j] ? -1 : 1;
-	if (p->ps[i] != p->ps[j])
-		return p->ps[i] < p->ps[j] ? -1 : 1;
-	return (i > j) - (i < j);
+	return s->workers && s->ps && joint_fit(ctx, slot, s->server, s->ps) < s->workers;
 }
 
 /*
- * Sorts the tight servers by price and drops those for which workers + PSs others are no dearer in
- * either way. NEAREST has the cheapest prices of a PS so far, as many as that, ascending.
+ * The cost of option D, and its layout to PARTS if that is not NULL. GREEDY: steps ran out,
+ * and it may cost less, but not less than *LOW; that is only said where PARTS is NULL.
  */
-static bool drop_dominated(struct auc_policy_ctx *ctx, unsigned slot, struct tight *tight)
+static enum oasis_how solve(struct auc_policy_ctx *ctx, unsigned slot, unsigned d,
+			    struct oasis_layout *parts, double *cost, double *low)
 {
-	size_t enough = tight->workers + tight->pss - 2, n = 0, at;
-	const struct auc_market *m = ctx->m;
-	size_t cell = auc_cell(m, slot, 0);
-	struct prices p = {m->cache[ctx->pair.worker].price + cell,
-			   m->cache[auc_ps_index(m, ctx->pair.ps)].price + cell};
-	double *nearest = auc_oasis_memory(ctx, NEAREST, enough + 1, sizeof(*nearest));
-	unsigned i, kept = 0;
-	double price;
+	struct oasis_layout own = {0};
+	double upper = either_greedy(ctx, slot, d, NULL);
+	struct joint joint;
+	unsigned more;
 
-	if (!nearest)
-		return false;
-	qsort_r(tight->servers, tight->n, sizeof(*tight->servers), compare_prices, &p);
-	for (i = 0; i < tight->n; i++) {
-		price = p.ps[tight->servers[i]];
-		if (n == enough && nearest[n - 1] <= price)
-			continue;
-		tight->servers[kept++] = tight->servers[i];
-		for (at = n < enough ? n++ : n - 1; at && nearest[at - 1] > price; at--)
-			nearest[at] = nearest[at - 1];
-		nearest[at] = price;
-	}
-	tight->n = kept;
-	return true;
-}
-
-/* The least cost by the number of tight servers used from the first on, of workers and of PSs. */
-static bool fill_table(struct auc_policy_ctx *ctx, unsigned slot, struct tight *tight)
-{
-	size_t row = tight->workers * tight->pss, i;
-
-	tight->table = auc_oasis_memory(ctx, TABLE, (tight->n + 1) * row, sizeof(*tight->table));
-	if (!tight->table)
-		return false;
-	tight->table[0] = 0;
-	for (i = 1; i < row; i++)
-		tight->table[i] = INFINITY;
-	for (i = 0; i < tight->n; i++)
-		fill_row(ctx, slot, tight, (unsigned)i);
-	return true;
-}
-
-static void fill_row(const struct auc_policy_ctx *ctx, unsigned slot, const struct tight *tight,
-		     unsigned i)
-{
-	size_t row = tight->workers * tight->pss, y, z, workers, pss, most;
-	const double *from = tight->table + i * row;
-	double *to = tight->table + (i + 1) * row, *at, cost;
-	unsigned s = tight->servers[i];
-	size_t cell = auc_cell(ctx->m, slot, s);
-	const struct auc_type_cache *w = &ctx->m->cache[ctx->pair.worker];
-	const struct auc_type_cache *p = &ctx->m->cache[auc_ps_index(ctx->m, ctx->pair.ps)];
-
-	memcpy(to, from, row * sizeof(*to));
-	for (z = 0; z < tight->pss && z <= (size_t)p->fit[cell]; z++) {
-		most = (size_t)joint_fit(ctx, slot, s, (int64_t)z);
-		for (y = 0; y < tight->workers && y <= most; y++) {
-			if (!y && !z)
-				continue;
-			cost = (double)y * w->price[cell] + (double)z * p->price[cell];
-			for (workers = y; workers < tight->workers; workers++)
-				for (pss = z; pss < tight->pss; pss++) {
-					at = &to[workers * tight->pss + pss];
-					*at = fmin(*at, from[(workers - y) * tight->pss + pss - z] +
-								cost);
-				}
+	own.shares = auc_oasis_memory(ctx, TAKEN, 3 * (size_t)ctx->m->nservers, sizeof(*own.shares));
+	if (!own.shares || !open_joint(ctx, d, &joint))
+		return OASIS_NOT_YET;
+	for (;;) {
+		walk_loose(ctx, slot, &joint);
+		*low = split(ctx, d, &joint);
+		if (upper <= *low * (1 + OASIS_TIE) || isinf(*low)) {
+			*cost = isinf(*low) ? *low : upper;
+			if (parts)
+				either_greedy(ctx, slot, d, parts);
+			return OASIS_EXACT;
+		}
+		own.n = 0;
+		trace(ctx, slot, &joint, &own);
+		lay_out_apart(ctx, slot, ctx->pair.workers[d] - (int64_t)joint.on_workers,
+			      ctx->pair.pss[d] - (int64_t)joint.on_pss, joint.in, &own);
+		ctx->steps += 16 * (uint64_t)own.n;
+		merge_parts(&own, &own);
+		more = add_crowded(ctx, slot, &joint, &own);
+		if (!more)
+			break;
+		if (!fill_rows(ctx, slot, &joint, more, parts != NULL)) {
+			*cost = upper;
+			ctx->cut = true;
+			return OASIS_GREEDY;
 		}
 	}
+	*cost = *low;
+	if (parts) {
+		memcpy(parts->shares, own.shares, own.n * sizeof(*own.shares));
+		parts->n = own.n;
+	}
+	return OASIS_EXACT;
+}
+
+/*
+ * One type on its cheapest servers, the other on the cheapest that have room beside it. The cost,
+ * INFINITY if there is no room; what is where to PARTS if that is not NULL.
+ */
+static double greedy(struct auc_policy_ctx *ctx, unsigned slot, unsigned d, bool ps_first,
+		     struct oasis_layout *parts)
+{
+	const struct auc_market *m = ctx->m;
+	const struct auc_type_cache *c =
+		&m->cache[ps_first ? ctx->pair.worker : auc_ps_index(m, ctx->pair.ps)];
+	int64_t left = ps_first ? ctx->pair.workers[d] : ctx->pair.pss[d], room;
+	size_t cell = auc_cell(m, slot, 0);
+	struct oasis_layout own = {
+		.shares = auc_oasis_memory(ctx, PARTS, 3 * (size_t)m->nservers,
+					   sizeof(*own.shares))};
+	struct oasis_layout *at = parts ? parts : &own;
+	int32_t *taken = auc_oasis_memory(ctx, IN_JOINT, m->nservers, sizeof(*taken));
+	struct walk w;
+	unsigned r, i;
+	uint32_t s;
+
+	if (!at->shares || !taken)
+		return INFINITY;
+	at->n = 0;
+	start_walk(&w, ctx, slot, ps_first);
+	w.parts = at;
+	if (!walk_to(&w, ctx, ps_first ? ctx->pair.pss[d] : ctx->pair.workers[d]))
+		return INFINITY;
+	memset(taken, 0, m->nservers * sizeof(*taken));
+	for (i = 0; i < at->n; i++)
+		taken[at->shares[i].server] =
+			(int32_t)(ps_first ? at->shares[i].ps : at->shares[i].workers);
+	for (r = 0; left && r < m->nservers && c->fit[cell + c->order[cell + r]]; r++) {
+		s = c->order[cell + r];
+		if (ctx->ready[s] > slot)
+			continue;
+		room = !taken[s]  ? c->fit[cell + s]
+		       : ps_first ? joint_fit(ctx, slot, s, taken[s])
+				  : ps_beside(ctx, slot, s, taken[s]);
+		room = room < left ? room : left;
+		if (room <= 0)
+			continue;
+		w.cost += (double)room * c->price[cell + s];
+		left -= room;
+		at->shares[at->n++] = (struct auc_share){.server = s,
+							 .workers = ps_first ? (unsigned)room : 0,
+							 .ps = ps_first ? 0 : (unsigned)room};
+	}
+	ctx->steps += w.rank + 4 * (uint64_t)r + m->nservers / 4;
+	return left ? INFINITY : w.cost;
+}
+
+static double either_greedy(struct auc_policy_ctx *ctx, unsigned slot, unsigned d,
+			    struct oasis_layout *parts)
+{
+	double ps_first = greedy(ctx, slot, d, true, NULL), workers_first;
+
+	workers_first = greedy(ctx, slot, d, false, NULL);
+	if (!parts)
+		return fmin(ps_first, workers_first);
+	return greedy(ctx, slot, d, ps_first <= workers_first, parts);
+}
+
+/* No joint servers, for up to option D. False: no memory. */
+static bool open_joint(struct auc_policy_ctx *ctx, unsigned d, struct joint *joint)
+{
+	unsigned n = ctx->m->nservers;
+
+	*joint = (struct joint){.workers = (size_t)ctx->pair.workers[d] + 1,
+				.pss = (size_t)ctx->pair.pss[d] + 1};
+	joint->servers = auc_oasis_memory(ctx, JOINT, n, sizeof(*joint->servers));
+	/* greedy() has done with it */
+	joint->in = auc_oasis_memory(ctx, IN_JOINT, n, sizeof(int32_t));
+	joint->reach = auc_oasis_memory(ctx, REACH, (size_t)n + 1, sizeof(*joint->reach));
+	joint->loose = auc_oasis_memory(ctx, LOOSE, joint->workers, sizeof(double));
+	joint->loose_ps = auc_oasis_memory(ctx, LOOSE_PS, joint->pss, sizeof(double));
+	joint->table = auc_oasis_memory(ctx, TABLE, 1, sizeof(double));
+	if (!joint->servers || !joint->in || !joint->reach || !joint->loose || !joint->loose_ps ||
+	    !joint->table)
+		return false;
+	memset(joint->in, 0, n * sizeof(*joint->in));
+	joint->reach[0] = (struct reach){0, 0, 0};
+	joint->table[0] = 0;
+	return true;
+}
+
+/* Makes those servers of LAYOUT joint that do not hold what they are to. Returns how many. */
+static unsigned add_crowded(struct auc_policy_ctx *ctx, unsigned slot, struct joint *joint,
+			    const struct oasis_layout *layout)
+{
+	const struct auc_share *s;
+	unsigned n = 0;
+
+	for (s = layout->shares; s < layout->shares + layout->n; s++)
+		if (!joint->in[s->server] && is_crowded(ctx, slot, s)) {
+			joint->in[s->server] = true;
+			joint->servers[joint->n + n++] = s->server;
+		}
+	ctx->steps += layout->n;
+	return n;
+}
+
+/*
+ * Adds the rows of MORE joint servers. False: that takes more steps than are left, or more
+ * memory than is allowed. AGAIN: it was not, and is done once more.
+ */
+static bool fill_rows(struct auc_policy_ctx *ctx, unsigned slot, struct joint *joint, unsigned more,
+		      bool again)
+{
+	const struct auc_market *m = ctx->m;
+	const int32_t *fit = m->cache[ctx->pair.worker].fit + auc_cell(m, slot, 0);
+	const int32_t *ps_fit = m->cache[auc_ps_index(m, ctx->pair.ps)].fit + auc_cell(m, slot, 0);
+	struct reach *from = &joint->reach[joint->n], *to;
+	uint64_t steps = 0;
+	size_t cells = 0;
+	unsigned i, s;
+
+	for (i = 0; i < more; i++, from = to) {
+		s = joint->servers[joint->n + i];
+		to = from + 1;
+		to->at = from->at + (from->workers + 1) * (from->pss + 1);
+		to->workers = from->workers + (size_t)fit[s];
+		to->pss = from->pss + (size_t)ps_fit[s];
+		to->workers = to->workers < joint->workers ? to->workers : joint->workers - 1;
+		to->pss = to->pss < joint->pss ? to->pss : joint->pss - 1;
+		cells = to->at + (to->workers + 1) * (to->pss + 1);
+		steps += fill_row(ctx, slot, joint, joint->n + i, true);
+		if (cells > TABLE_CELLS || (!again && ctx->steps + 2 * steps > ctx->limit))
+			return false;
+	}
+	joint->table = auc_oasis_grow(ctx, TABLE, cells, sizeof(*joint->table));
+	if (!joint->table)
+		return false;
+	/* what is done once must be done again for the layout */
+	ctx->steps += again ? 0 : 2 * steps;
+	for (i = 0; i < more; i++)
+		fill_row(ctx, slot, joint, joint->n + i, false);
+	joint->n += more;
+	return true;
+}
+
+/* The row of joint server I, or only what steps it takes. */
+static uint64_t fill_row(struct auc_policy_ctx *ctx, unsigned slot, const struct joint *joint,
+			 unsigned i, bool only_count)
+{
+	const struct reach *a = &joint->reach[i], *b = a + 1;
+	const double *from = joint->table + a->at;
+	double *to = joint->table + b->at, cost;
+	unsigned s = joint->servers[i];
+	size_t cell = auc_cell(ctx->m, slot, s), y, z, w, most, width;
+	const struct auc_type_cache *worker = &ctx->m->cache[ctx->pair.worker];
+	const struct auc_type_cache *ps = &ctx->m->cache[auc_ps_index(ctx->m, ctx->pair.ps)];
+	uint64_t steps = (b->workers + 1) * (b->pss + 1) / 2;
+
+	for (w = 0; w <= b->workers && !only_count; w++)
+		for (z = 0; z <= b->pss; z++)
+			to[w * (b->pss + 1) + z] =
+				w <= a->workers && z <= a->pss ? from[w * (a->pss + 1) + z]
+							       : INFINITY;
+	for (z = 0; z <= b->pss && z <= (size_t)ps->fit[cell]; z++) {
+		most = (size_t)joint_fit(ctx, slot, s, (int64_t)z);
+		width = (a->pss < b->pss - z ? a->pss : b->pss - z) + 1;
+		for (y = 0; y <= b->workers && y <= most; y++) {
+			w = (a->workers < b->workers - y ? a->workers : b->workers - y) + 1;
+			steps += w * (width / 4 + 2);
+			if (only_count || (!y && !z))
+				continue;
+			cost = (double)y * worker->price[cell] + (double)z * ps->price[cell];
+			while (w-- > 0)
+				auc_oasis_lower(to + (w + y) * (b->pss + 1) + z,
+						from + w * (a->pss + 1), cost, width);
+		}
+	}
+	return steps;
 }
 
 /* What numbers of workers and of PSs cost on the other servers. */
-static bool walk_loose(struct auc_policy_ctx *ctx, unsigned slot, struct tight *tight)
+static void walk_loose(struct auc_policy_ctx *ctx, unsigned slot, struct joint *joint)
 {
 	double *cost;
 	struct walk w;
 	size_t i, n;
 	bool ps;
 
-	tight->loose = auc_oasis_memory(ctx, LOOSE, tight->workers, sizeof(double));
-	tight->loose_ps = auc_oasis_memory(ctx, LOOSE_PS, tight->pss, sizeof(double));
-	if (!tight->loose || !tight->loose_ps)
-		return false;
 	for (i = 0; i < 2; i++) {
 		ps = i == 1;
 		start_walk(&w, ctx, slot, ps);
-		w.without = ps ? tight->any : tight->in_table;
-		cost = ps ? tight->loose_ps : tight->loose;
-		for (n = 0; n < (ps ? tight->pss : tight->workers); n++)
+		w.without = joint->in;
+		cost = ps ? joint->loose_ps : joint->loose;
+		for (n = 0; n < (ps ? joint->pss : joint->workers); n++)
 			cost[n] = walk_to(&w, ctx, (int64_t)n) ? w.cost : INFINITY;
+		ctx->steps += n + 2 * (uint64_t)w.rank;
 	}
-	return true;
 }
 
-/* The least cost of option D, and how many workers and PSs are on tight servers then. */
-static double split(const struct oasis_pair *pair, const struct tight *tight, unsigned d,
-		    size_t *workers, size_t *pss)
+/* The least cost of option D, and how many workers and PSs are on joint servers then. */
+static double split(struct auc_policy_ctx *ctx, unsigned d, struct joint *joint)
 {
-	const double *table = tight->table + tight->n * tight->workers * tight->pss;
-	size_t n = (size_t)pair->workers[d], z = (size_t)pair->pss[d], y, v;
+	const struct reach *r = &joint->reach[joint->n];
+	const double *table = joint->table + r->at;
+	size_t n = (size_t)ctx->pair.workers[d], z = (size_t)ctx->pair.pss[d], y, v;
 	double least = INFINITY, cost;
 
-	for (y = 0; y <= n; y++)
-		for (v = 0; v <= z; v++) {
-			cost = table[y * tight->pss + v] + tight->loose[n - y] +
-			       tight->loose_ps[z - v];
+	joint->on_workers = joint->on_pss = 0;
+	for (y = 0; y <= n && y <= r->workers; y++)
+		for (v = 0; v <= z && v <= r->pss; v++) {
+			cost = table[y * (r->pss + 1) + v] + joint->loose[n - y] +
+			       joint->loose_ps[z - v];
 			if (cost >= least)
 				continue;
 			least = cost;
-			*workers = y;
-			*pss = v;
+			joint->on_workers = y;
+			joint->on_pss = v;
 		}
+	ctx->steps += (uint64_t)y * (z < r->pss ? z + 1 : r->pss + 1);
 	return least;
 }
 
-/* Adds to PARTS what the table has on tight servers for that number of workers and PSs. */
-static void trace(const struct auc_policy_ctx *ctx, unsigned slot, const struct tight *tight,
-		  size_t workers, size_t pss, struct oasis_layout *parts)
+/* Adds to PARTS what the table has on joint servers for the option at hand. */
+static void trace(const struct auc_policy_ctx *ctx, unsigned slot, const struct joint *joint,
+		  struct oasis_layout *parts)
 {
 	const struct auc_type_cache *w = &ctx->m->cache[ctx->pair.worker];
 	const struct auc_type_cache *p = &ctx->m->cache[auc_ps_index(ctx->m, ctx->pair.ps)];
-	size_t row = tight->workers * tight->pss, y, z, cell;
+	size_t workers = joint->on_workers, pss = joint->on_pss, y, z, cell;
+	const struct reach *a;
 	const double *from;
 	struct auc_share *s;
 	double cost;
-	unsigned i;
 	int64_t most;
+	unsigned i;
 	bool found;
 
-	for (i = tight->n; i--;) {
-		from = tight->table + i * row;
-		cost = from[row + workers * tight->pss + pss];
-		if (from[workers * tight->pss + pss] == cost)
+	for (i = joint->n; i--;) {
+		a = &joint->reach[i];
+		from = joint->table + a->at;
+		cost = joint->table[a[1].at + workers * (a[1].pss + 1) + pss];
+		if (workers <= a->workers && pss <= a->pss &&
+		    from[workers * (a->pss + 1) + pss] == cost)
 			continue;
 		s = &parts->shares[parts->n++];
-		s->server = tight->servers[i];
+		s->server = joint->servers[i];
 		cell = auc_cell(ctx->m, slot, s->server);
 		found = false;
 		for (z = 0; z <= pss && z <= (size_t)p->fit[cell] && !found; z++) {
 			most = joint_fit(ctx, slot, s->server, (int64_t)z);
 			for (y = 0; y <= workers && (int64_t)y <= most && !found; y++) {
-				found = from[(workers - y) * tight->pss + pss - z] +
+				if (workers - y > a->workers || pss - z > a->pss)
+					continue;
+				found = from[(workers - y) * (a->pss + 1) + pss - z] +
 						((double)y * w->price[cell] +
 						 (double)z * p->price[cell]) ==
 					cost;

@@ -64,6 +64,7 @@ struct search {
 	unsigned upload;
 	auc_slot start;
 	int64_t slots;
+	uint64_t steps, limit; /* beyond it no other place is looked for */
 };
 
 static enum auc_code posted_create(const char *options, struct auc_policy_ctx **ctx,
@@ -214,6 +215,7 @@ static enum auc_code posted_quote(struct auc_policy_ctx *ctx, const struct auc_m
 	struct auc_posted_running done;
 	struct auc_posted_offer offer;
 	enum auc_code rc = prepare(ctx, m, err);
+	bool found;
 
 	auc_decision_reset(decision);
 	if (rc != AUC_OK)
@@ -221,7 +223,11 @@ static enum auc_code posted_quote(struct auc_policy_ctx *ctx, const struct auc_m
 	while (auc_posted_queue_pop(&ctx->running, job->arrival, &done))
 		if (ctx->pricing->completed)
 			ctx->pricing->completed(ctx->self, done.type, (double)done.slots);
-	if (!make_ask(m, job, &s.ask) || !find_place(&s))
+	s.limit = decision->most_steps ? decision->most_steps : UINT64_MAX;
+	found = make_ask(m, job, &s.ask) && find_place(&s);
+	decision->steps = s.steps;
+	auc_decision_cut(decision, !found && s.steps > s.limit ? INFINITY : -INFINITY);
+	if (!found)
 		return AUC_OK;
 	make_offer(&s, &offer);
 	return make_plan(&s, &offer, decision, err);
@@ -434,7 +440,9 @@ static bool find_place(struct search *s)
 	s->room.arg = s;
 	if (share_tres(m, &s->ask))
 		s->room.beside = ps_beside;
-	for (s->upload = 0; s->upload != UINT32_MAX; s->upload = next_upload(s)) {
+	for (s->upload = 0; s->upload != UINT32_MAX && s->steps <= s->limit;
+	     s->upload = next_upload(s)) {
+		s->steps += m->nservers;
 		s->start = s->job->arrival + (auc_slot)s->upload;
 		if (s->start > auc_market_last(m))
 			return false;
@@ -453,7 +461,7 @@ static bool find_window(struct search *s)
 	struct auc_posted_layout *l = &s->ctx->layout;
 	int64_t slots;
 
-	for (s->slots = 1;; s->slots = slots) {
+	for (s->slots = 1; s->steps <= s->limit; s->slots = slots) {
 		look(s);
 		if (!auc_posted_place(l, s->ctx->placement, &s->room, &s->ask,
 				      s->ctx->terms.seed ^ auc_posted_hash(s->ctx->jobs)))
@@ -467,6 +475,7 @@ static bool find_window(struct search *s)
 			return true;
 		}
 	}
+	return false;
 }
 
 /* What is idle on each server throughout the window. */
@@ -474,6 +483,10 @@ static void look(struct search *s)
 {
 	unsigned kind, i, type, *upload = s->job->upload;
 	size_t row;
+
+	/* of the look, of the placing, and of what fits beside workers in each slot */
+	s->steps += (uint64_t)s->m->nservers *
+		    (16 + (s->slots > 1 ? 32 : 0) + (s->room.beside ? (uint64_t)s->slots : 0));
 
 	for (kind = 0; kind < AUC_POSTED_KINDS; kind++) {
 		type = kind == AUC_POSTED_PS ? auc_ps_index(s->m, s->ask.type[kind])
