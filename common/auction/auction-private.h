@@ -78,7 +78,11 @@ struct auc_auction {
 	unsigned fresh;                   /* bids that the price does not know */
 	struct auc_job job;               /* scratch of a decision */
 	struct auc_decision decision, extra;
-	double hint_seconds;      /* what a refusal's hints may take */
+	/* Decisions since the auction was made. */
+	struct {
+		uint64_t decisions, cut; /* CUT: not everything was looked at */
+		uint64_t most_steps;     /* of one */
+	} made;
 	struct auc_events events; /* decided, not yet taken by a commit */
 	bool recovered;           /* the spool was read */
 	char broken[512];         /* why bids are refused: said from outside, or recovery failed */

@@ -19,7 +19,6 @@
 #include "auction/auction-private.h"
 #include "base/json.h"
 
-#define HINT_SECONDS 0.005
 #define CLOCK_SLACK  1 /* slots: the present may be that much after the market's first */
 
 /* -- private prototypes -- */
@@ -49,7 +48,6 @@ enum auc_code auc_auction_create(struct auc_conf *conf, struct auc_auction **out
 	auc_decision_init(&a->extra);
 	a->conf = conf;
 	a->snapshot_at = AUC_SNAPSHOT_BYTES;
-	a->hint_seconds = HINT_SECONDS;
 	a->policy = auc_policy_of_cluster(conf->policy);
 	if (!a->policy)
 		rc = auc_err_set(err, AUC_ENOENT, "Policy=%s: there is no such policy",

@@ -101,6 +101,10 @@ struct auc_offer {
 	uint64_t id;
 	double seconds;
 	double best_payoff;
+	/* It took too many steps to look at everything (policy.h): another schedule may have a
+	 * payoff that is higher by up to DISTANCE. */
+	bool cut;
+	double distance;
 	auc_money payment, value;
 	double start, end; /* Unix time at which the plan begins, and at which it ends */
 	struct auc_plan plan;

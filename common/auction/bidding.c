@@ -104,7 +104,13 @@ static enum auc_code decide(struct auc_auction *a, const struct auc_bid *bid, ui
 		return rc;
 	if (bid->accept)
 		return auc_auction_take(a, bid, uid, now, err);
-	return auc_quote_nodes(a->policy, a->ctx, a->market, &a->job, &a->decision, err);
+	a->decision.most_steps = AUC_MOST_STEPS;
+	rc = auc_quote_nodes(a->policy, a->ctx, a->market, &a->job, &a->decision, err);
+	a->made.decisions++;
+	a->made.cut += a->decision.cut;
+	if (a->decision.steps > a->made.most_steps)
+		a->made.most_steps = a->decision.steps;
+	return rc;
 }
 
 /* What the decision has on large servers of many nodes goes to the nodes. Where it does not fit, as
@@ -114,6 +120,7 @@ enum auc_code auc_quote_nodes(const struct auc_policy *policy, struct auc_policy
 			      struct auc_decision *d, struct auc_err *err)
 {
 	enum auc_code rc = policy->quote(ctx, m, job, d, err);
+	uint64_t most = d->most_steps, steps = d->steps;
 	struct auc_plan made, *plan = &d->plan;
 
 	auc_plan_init(&made);
@@ -126,8 +133,14 @@ enum auc_code auc_quote_nodes(const struct auc_policy *policy, struct auc_policy
 		for (unsigned i = 0; i < plan->nshares; i++)
 			if (auc_market_is_whole(m, plan->shares[i].server))
 				job->upload[plan->shares[i].server] = UINT32_MAX;
+		/* All together keep to the limit. */
+		if (most)
+			d->most_steps = most > steps ? most - steps : 1;
 		rc = policy->quote(ctx, m, job, d, err);
+		steps += d->steps;
 	}
+	d->most_steps = most;
+	d->steps = steps;
 	auc_plan_clear(&made);
 	return rc;
 }
@@ -231,6 +244,8 @@ static enum auc_code fill_offer(struct auc_auction *a, struct auc_offer *offer, 
 
 	offer->accepted = d->accepted;
 	offer->reason = d->reason;
+	offer->cut = d->cut;
+	offer->distance = d->distance;
 	if (!d->accepted && d->reason != AUC_REASON_PAYOFF && d->reason != AUC_REASON_PRICE)
 		return AUC_OK;
 	offer->best_payoff = d->best_payoff;

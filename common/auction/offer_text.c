@@ -3,8 +3,8 @@
  * would be accepted.
  *
  * Every change that is offered has been tried: the same policy was asked again, at the same prices,
- * with the bid changed in that way. That is at most QUOTES_MAX more decisions, and none is begun
- * after hint_seconds, as this happens under the lock.
+ * with the bid changed in that way. That is at most QUOTES_MAX more decisions of HINT_STEPS steps
+ * together, as this happens under the lock.
  */
 #include "config.h"
 
@@ -16,21 +16,25 @@
 #include <string.h>
 
 #include "auction/auction-private.h"
-#include "base/clock.h"
 #include "market/timeline.h"
 #include "policy/pairs.h"
 #include "base/list.h"
 
 #define QUOTES_MAX   8
+#define HINT_STEPS   (AUC_MOST_STEPS / 2)
 #define EPOCH_QUOTES 6
 #define SERVERS_MAX  4   /* named in a line */
 #define FAR_OFF      100 /* times its value is what a schedule costs that is of no help */
 
+/* What makes a decision shorter. */
+#define LOWER                                                                                      \
+	"lower --chunks, or name fewer types with --worker-time and --ps-time, or one partition"
+
 /* What may still be tried. */
 struct budget {
 	unsigned quotes;
-	double until;
-	double last; /* seconds that the last one took */
+	uint64_t steps;
+	uint64_t last; /* steps that the last one took */
 };
 
 static void print_posted(const struct auc_auction *a, FILE *out, const struct auc_offer *offer,
@@ -69,7 +73,11 @@ char *auc_offer_message(struct auc_auction *a, const struct auc_offer *offer, bo
 
 	if (!out)
 		return NULL;
-	if (a->policy->posts) {
+	if (offer->cut && offer->reason == AUC_REASON_CAPACITY) {
+		fprintf(out,
+			"auction: refused: no schedule was found in the time that a decision may "
+			"take; " LOWER);
+	} else if (a->policy->posts) {
 		print_posted(a, out, offer, hold);
 	} else if (offer->accepted) {
 		fprintf(out, "auction: %s: ", hold ? "accepted" : "would be accepted");
@@ -84,6 +92,11 @@ char *auc_offer_message(struct auc_auction *a, const struct auc_offer *offer, bo
 	} else {
 		print_refusal(a, out, offer);
 	}
+	if (offer->cut && offer->reason != AUC_REASON_CAPACITY)
+		fprintf(out,
+			"\nauction: not every schedule was looked at, as that takes too long; no "
+			"other has a payoff higher by more than %s; to have all looked at, " LOWER,
+			credits(offer->distance, value));
 	if (fclose(out)) {
 		free(text);
 		return NULL;
@@ -124,7 +137,7 @@ static void print_posted(const struct auc_auction *a, FILE *out, const struct au
 
 static void print_refusal(struct auc_auction *a, FILE *out, const struct auc_offer *offer)
 {
-	struct budget b = {.quotes = QUOTES_MAX, .until = auc_clock_now() + a->hint_seconds};
+	struct budget b = {.quotes = QUOTES_MAX, .steps = HINT_STEPS};
 	char cost[AUC_MONEY_LEN], value[AUC_MONEY_LEN], payoff[AUC_MONEY_LEN];
 
 	if (offer->reason == AUC_REASON_PAYOFF) {
@@ -534,24 +547,26 @@ static void hint_epochs(struct auc_auction *a, FILE *out, struct budget *b)
 			low, low > 1 ? "s" : "", low);
 }
 
-/* Would JOB be accepted? Into a->extra. Also false if the budget is spent. */
+/* Would JOB be accepted? Into a->extra. Also false if the steps are spent, or are too few to know: the
+ * bid itself may have more. */
 static bool ask(struct auc_auction *a, const struct auc_job *job, struct budget *b)
 {
-	double began = auc_clock_now();
 	bool yes;
 
 	if (!can_ask(b))
 		return false;
 	b->quotes--;
+	a->extra.most_steps = b->steps;
 	yes = a->policy->quote(a->ctx, a->market, job, &a->extra, NULL) == AUC_OK &&
-	      a->extra.accepted;
-	b->last = auc_clock_now() - began;
+	      a->extra.accepted && !a->extra.cut;
+	b->last = a->extra.steps;
+	b->steps -= b->last < b->steps ? b->last : b->steps;
 	return yes;
 }
 
 static bool can_ask(const struct budget *b)
 {
-	return b->quotes && auc_clock_now() + b->last <= b->until;
+	return b->quotes && b->steps && b->last <= b->steps;
 }
 
 /* Two micro-credits above at most: what is printed with six decimals is still enough. */

@@ -25,6 +25,7 @@ struct look {
 static bool take_look(const struct auc_auction *a, struct look *look);
 static void clear_look(struct look *look);
 static bool add_head(struct json_object *o, struct auc_auction *a, double now);
+static struct json_object *decisions(const struct auc_auction *a);
 static struct json_object *totals(const struct auc_ledger *l);
 static struct json_object *etas(const struct auc_auction *a);
 static struct json_object *bounds(const struct auc_auction *a);
@@ -119,7 +120,20 @@ static bool add_head(struct json_object *o, struct auc_auction *a, double now)
 	       auc_json_add_text(o, "policy", a->policy->name) &&
 	       auc_json_add_text(o, "prices", auc_prices_word(a->conf->prices)) &&
 	       auc_json_add_int(o, "history", auc_price_history_count(a->price_history)) &&
-	       auc_json_add_double(o, "slot_seconds", a->conf->slot_seconds);
+	       auc_json_add_double(o, "slot_seconds", a->conf->slot_seconds) &&
+	       auc_json_add(o, "decisions", decisions(a));
+}
+
+static struct json_object *decisions(const struct auc_auction *a)
+{
+	struct json_object *o = json_object_new_object();
+
+	if (o && auc_json_add_int(o, "made", (int64_t)a->made.decisions) &&
+	    auc_json_add_int(o, "cut", (int64_t)a->made.cut) &&
+	    auc_json_add_int(o, "most_steps", (int64_t)a->made.most_steps))
+		return o;
+	json_object_put(o);
+	return NULL;
 }
 
 static struct json_object *totals(const struct auc_ledger *l)

@@ -71,6 +71,11 @@ static const struct gauge kept_gauges[] = {
 	{0},
 };
 /* The same, counters. */
+static const struct gauge decisions_counters[] = {
+	{"auction_decisions", "made", "Decisions on bids and quotes."},
+	{"auction_decisions_cut", "cut", "Those for which not every schedule was looked at."},
+	{0},
+};
 static const struct gauge totals_counters[] = {
 	{"auction_settled", "settled", "Sales that are settled."},
 	{"auction_charged_credits", "charged", "What was charged."},
@@ -82,6 +87,7 @@ static void family(const char *name, const char *type, const char *help);
 static void sample(const char *name, const char *suffix, const struct label *labels, unsigned n,
 		   double value);
 static void print_gauges(const struct gauge *list, struct json_object *o);
+static void print_counters(const struct gauge *list, struct json_object *o);
 static void print_totals(struct json_object *totals);
 static void print_servers(struct json_object *servers, int64_t slot);
 static void print_classes(struct json_object *classes, int64_t slot);
@@ -103,6 +109,7 @@ void metrics_print(struct json_object *status)
 		sample("auction_info", "", (struct label[]){policy, prices}, 2, 1);
 	}
 	print_gauges(status_gauges, status);
+	print_counters(decisions_counters, status_within(status, "decisions"));
 	print_totals(status_within(status, "totals"));
 	if (status_slot(status, &slot)) {
 		print_servers(status_within(status, "servers"), slot);
@@ -124,11 +131,16 @@ static void print_totals(struct json_object *totals)
 	for (unsigned i = 0; i < sizeof(ends) / sizeof(*ends); i++)
 		sample("auction_bids", "_total", &(struct label){"end", ends[i]}, 1,
 		       amount(totals, ends[i]));
-	for (const struct gauge *c = totals_counters; c->name; c++) {
-		family(c->name, "counter", c->help);
-		sample(c->name, "_total", NULL, 0, amount(totals, c->key));
-	}
+	print_counters(totals_counters, totals);
 	print_gauges(totals_gauges, totals);
+}
+
+static void print_counters(const struct gauge *list, struct json_object *o)
+{
+	for (; o && list->name; list++) {
+		family(list->name, "counter", list->help);
+		sample(list->name, "_total", NULL, 0, amount(o, list->key));
+	}
 }
 
 static void print_servers(struct json_object *servers, int64_t slot)

@@ -162,6 +162,9 @@ void auc_dps_add_bounds(struct auc_policy_ctx *ctx, unsigned slot);
 /* Finds the lanes' floors: what schedules cost at least, at the lowest prices of the slots before
  * END. */
 void auc_dps_find_floors(struct auc_policy_ctx *ctx, unsigned end);
+/* No schedule that completes at COMPLETION or later has a higher payoff. Completions before BOUNDED
+ * have bounds of their own, and up to there value[] is known. */
+double auc_dps_upper_from(struct auc_policy_ctx *ctx, unsigned completion, unsigned bounded);
 /* What servers offer of TYPE, by tier, in the block of the market's ROW, which begins at slot index
  * SLOT; of PSs of any type, but for ANY. */
 const struct offer *auc_dps_offers(struct auc_policy_ctx *ctx, unsigned type, unsigned row,
@@ -212,6 +215,11 @@ double auc_dps_fill_cost(struct filler *f, int64_t n, unsigned without, unsigned
 int64_t auc_dps_cheaper_than(const struct filler *f, double sum);
 /* Tells large servers from the others. */
 void auc_dps_find_tiers(struct auc_policy_ctx *ctx);
+
+static inline bool dps_is_spent(const struct auc_policy_ctx *ctx)
+{
+	return ctx->steps > ctx->limit;
+}
 
 static inline double *dps_work_of(struct auc_policy_ctx *ctx, unsigned worker, unsigned ps,
 				  bool colocated)

@@ -70,8 +70,6 @@ static int64_t dps_least_slots(const struct auc_market *m, const struct auc_job 
 static void set_up(struct auc_policy_ctx *ctx, const struct auc_market *m,
 		   const struct auc_job *job);
 static double search(struct auc_policy_ctx *ctx);
-static double upper_from(struct auc_policy_ctx *ctx, unsigned completion, unsigned bounded);
-static bool is_spent(const struct auc_policy_ctx *ctx);
 static bool nothing_better_from(struct auc_policy_ctx *ctx, unsigned completion, double value);
 static double value_of(struct auc_policy_ctx *ctx, unsigned completion);
 static bool costs(const struct auc_policy_ctx *ctx);
@@ -300,7 +298,7 @@ static double search(struct auc_policy_ctx *ctx)
 		}
 		if (!ctx->bounds)
 			continue;
-		if (is_spent(ctx))
+		if (dps_is_spent(ctx))
 			break;
 		open_lanes(ctx, completion);
 		auc_dps_add_bounds(ctx, completion - 1);
@@ -309,7 +307,7 @@ static double search(struct auc_policy_ctx *ctx)
 	bounded = completion;
 	ctx->limit = limit;
 	if (ctx->bounds && completion <= last) {
-		upper = upper_from(ctx, completion, bounded);
+		upper = auc_dps_upper_from(ctx, completion, bounded);
 		last = completion - 1;
 	}
 	for (completion = ctx->start0 + 1; completion <= last; completion++) {
@@ -317,39 +315,17 @@ static double search(struct auc_policy_ctx *ctx)
 		if (completion > ctx->best.completion &&
 		    nothing_better_from(ctx, completion, value))
 			return upper;
-		if (is_spent(ctx))
+		if (dps_is_spent(ctx))
 			break;
 		if (!ctx->bounds || ctx->least[completion] < limit_of(ctx, completion, value))
 			try_all(ctx, completion, value);
 	}
 	/* of the completion before, what was not looked at */
-	if (is_spent(ctx) && completion > ctx->start0 + 1)
+	if (dps_is_spent(ctx) && completion > ctx->start0 + 1)
 		completion--;
 	if (completion <= last)
-		upper = fmax(upper, upper_from(ctx, completion, bounded));
+		upper = fmax(upper, auc_dps_upper_from(ctx, completion, bounded));
 	return upper;
-}
-
-static bool is_spent(const struct auc_policy_ctx *ctx)
-{
-	return ctx->steps > ctx->limit;
-}
-
-/* No schedule that completes at COMPLETION or later has a higher payoff. Those before BOUNDED have
- * bounds of their own. */
-static double upper_from(struct auc_policy_ctx *ctx, unsigned completion, unsigned bounded)
-{
-	double upper = -INFINITY, floor = INFINITY;
-	unsigned i;
-
-	for (; completion < bounded && ctx->bounds; completion++)
-		upper = fmax(upper, value_of(ctx, completion) - ctx->least[completion]);
-	if (completion > ctx->slots)
-		return upper;
-	auc_dps_find_floors(ctx, ctx->slots);
-	for (i = 0; i < ctx->nlanes; i++)
-		floor = fmin(floor, ctx->lanes[i].floor);
-	return fmax(upper, value_of(ctx, completion) - floor);
 }
 
 /* What the job is worth at COMPLETION; worked out when first asked for. */
@@ -460,7 +436,7 @@ static void try_all(struct auc_policy_ctx *ctx, unsigned completion, double valu
 	unsigned d, i, lane;
 
 	open_lanes(ctx, completion);
-	for (d = 1; !is_spent(ctx) && next_duration(ctx, completion, d); d++) {
+	for (d = 1; !dps_is_spent(ctx) && next_duration(ctx, completion, d); d++) {
 		ctx->steps += 8 + 4 * (uint64_t)ctx->nopen;
 		if (ctx->bounds)
 			ps = dps_least_ps(ctx, completion, d);

@@ -136,6 +136,21 @@ void auc_dps_find_floors(struct auc_policy_ctx *ctx, unsigned end)
 		l->floor = (l->slots * least[l->worker] + l->dmin * ps) * ctx->keep;
 }
 
+double auc_dps_upper_from(struct auc_policy_ctx *ctx, unsigned completion, unsigned bounded)
+{
+	double upper = -INFINITY, floor = INFINITY;
+	unsigned i;
+
+	for (; completion < bounded && ctx->bounds; completion++)
+		upper = fmax(upper, ctx->value[completion] - ctx->least[completion]);
+	if (completion > ctx->slots)
+		return upper;
+	auc_dps_find_floors(ctx, ctx->slots);
+	for (i = 0; i < ctx->nlanes; i++)
+		floor = fmin(floor, ctx->lanes[i].floor);
+	return fmax(upper, ctx->value[completion] - floor);
+}
+
 /* Of TYPE in any slot before END that the job may use. */
 static double lowest_price(const struct auc_policy_ctx *ctx, unsigned type, unsigned end)
 {

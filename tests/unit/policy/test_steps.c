@@ -285,7 +285,7 @@ static void test_cut(void **unused)
 static void test_distance(void **unused)
 {
 	static const struct auc_policy *const exact[] = {&auc_policy_dps, &auc_policy_oasis};
-	static const uint64_t mosts[] = {1000, 20000, 100000, 400000};
+	static const uint64_t limits[] = {1000, 20000, 100000, 400000};
 	struct auc_policy_ctx *ctx;
 	struct auc_decision full, d;
 	struct auc_err err = {0};
