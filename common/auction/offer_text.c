@@ -547,8 +547,8 @@ static void hint_epochs(struct auc_auction *a, FILE *out, struct budget *b)
 			low, low > 1 ? "s" : "", low);
 }
 
-/* Would JOB be accepted? Into a->extra. Also false if the steps are spent, or are too few to know: the
- * bid itself may have more. */
+/* Would JOB be accepted? Into a->extra. Also false if the steps are spent, or are too few to know:
+ * the bid itself may have more. */
 static bool ask(struct auc_auction *a, const struct auc_job *job, struct budget *b)
 {
 	bool yes;

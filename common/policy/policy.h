@@ -42,7 +42,8 @@ struct auc_decision {
 	double distance;
 };
 
-/* The most steps of a decision on a bid: some 20 ms. slurmctld waits no longer, whatever the bid. */
+/* The most steps of a decision on a bid: some 20 ms. slurmctld waits no longer, whatever the bid.
+ */
 #define AUC_MOST_STEPS UINT64_C(10000000)
 
 #define AUC_ANSWER_SLOTS_MAX 1e9
@@ -160,8 +161,8 @@ void auc_decision_reset(struct auc_decision *d);
 void auc_decision_clear(struct auc_decision *d);
 /* D has a whole plan: it is taken if its value is more than its cost. */
 void auc_decision_by_payoff(struct auc_decision *d);
-/* D, decided, was cut, and no schedule has a payoff above UPPER; -INFINITY: it was not, or there is no
- * schedule. */
+/* D, decided, was cut, and no schedule has a payoff above UPPER; -INFINITY: it was not, or there is
+ * no schedule. */
 void auc_decision_cut(struct auc_decision *d, double upper);
 /* AUC_ENOMEM: *TO may only be reset or cleared. */
 enum auc_code auc_decision_copy(struct auc_decision *to, const struct auc_decision *from,

@@ -279,8 +279,9 @@ static void set_up(struct auc_policy_ctx *ctx, const struct auc_market *m,
 
 /*
  * Two passes. The first looks, for each completion, at the one window with the lowest bound, and so
- * finds a payoff close to the best; the second looks at every window that can still beat it. Returned:
- * no window that was left out, as steps ran out, has a higher payoff; -INFINITY: none was.
+ * finds a payoff close to the best; the second looks at every window that can still beat it.
+ * Returned: no window that was left out, as steps ran out, has a higher payoff; -INFINITY: none
+ * was.
  */
 static double search(struct auc_policy_ctx *ctx)
 {
@@ -765,8 +766,7 @@ static void try_ps_server(struct auc_policy_ctx *ctx, struct choice *c,
 }
 
 /* How many of FIT workers fit on c->ps_server beside Z PSs all the window; -1: not even the PSs. */
-static int64_t joint_fit(struct auc_policy_ctx *ctx, const struct choice *c, int64_t fit,
-			 int64_t z)
+static int64_t joint_fit(struct auc_policy_ctx *ctx, const struct choice *c, int64_t fit, int64_t z)
 {
 	const struct auc_market *m = ctx->m;
 	const struct auc_bundle *worker = &m->types[c->worker],

@@ -109,8 +109,8 @@ enum auc_code auc_dps_paper_quote(struct auc_dps_paper *p, const struct auc_mark
 	if (p->found)
 		rc = make_plan(p, decision, err);
 	/* The printed algorithm proves nothing of what it has not looked at. */
-	auc_decision_cut(decision, p->steps > p->limit ? auc_utility_value(&job->utility, 1)
-						       : -INFINITY);
+	auc_decision_cut(decision,
+			 p->steps > p->limit ? auc_utility_value(&job->utility, 1) : -INFINITY);
 	return rc;
 }
 

@@ -113,7 +113,7 @@ struct eris_slice {
 struct auc_policy_ctx {
 	bool paper, heuristic; /* heuristic: also where the exact program is small */
 	unsigned effort;
-	uint64_t work;  /* so far, in pieces of ERIS_STEPS steps */
+	uint64_t work;   /* so far, in pieces of ERIS_STEPS steps */
 	uint64_t walked; /* other steps so far */
 	uint64_t limit;  /* of steps: beyond it nothing else is tried */
 	/* of the quote at hand */

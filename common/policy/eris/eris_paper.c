@@ -96,10 +96,10 @@ static bool price_slots(struct auc_policy_ctx *ctx)
 			return false;
 		ctx->walked += (uint64_t)ctx->units * (ctx->m->nservers + d.npairs);
 		for (n = 0; n <= ctx->units; n++)
-			row(ctx->cost, ctx, slot)[n] =
-				!n                       ? 0
-				: auc_eris_is_spent(ctx) ? INFINITY
-							 : deploy(ctx, &d, n, false);
+			row(ctx->cost, ctx, slot)[n] = !n ? 0
+						       : auc_eris_is_spent(ctx)
+							       ? INFINITY
+							       : deploy(ctx, &d, n, false);
 	}
 	return true;
 }

@@ -62,7 +62,8 @@ struct oasis_schedule {
 
 struct auc_policy_ctx {
 	bool paper, bounds;
-	/* the steps of the quote at hand; beyond LIMIT, of the pair at hand, nothing else is tried */
+	/* the steps of the quote at hand; beyond LIMIT, of the pair at hand, nothing else is tried
+	 */
 	uint64_t steps, limit;
 	bool cut;     /* LIMIT was met: by the pair at hand */
 	double upper; /* of pairs that were cut: no payoff is above that */
@@ -77,8 +78,8 @@ struct auc_policy_ctx {
 	unsigned *same; /* the first slot of those before it without a gap that are the same */
 	uint8_t *stale; /* its costs changed since it got its hull */
 	double *cost;
-	double *low;  /* what they cost at least; the same but for enum oasis_how, GREEDY */
-	uint8_t *how; /* enum oasis_how */
+	double *low;    /* what they cost at least; the same but for enum oasis_how, GREEDY */
+	uint8_t *how;   /* enum oasis_how */
 	unsigned *most; /* the largest option that is possible */
 	unsigned *path; /* the option taken */
 	/* of the pass over all units */

@@ -181,8 +181,8 @@ static enum auc_code oasis_quote(struct auc_policy_ctx *ctx, const struct auc_ma
 	return AUC_OK;
 }
 
-/* Of what is left of MOST steps (0: no limit) the next of PAIRS gets half, so that a hard one does not
- * leave the others without. */
+/* Of what is left of MOST steps (0: no limit) the next of PAIRS gets half, so that a hard one does
+ * not leave the others without. */
 static void give_steps(struct auc_policy_ctx *ctx, uint64_t most, unsigned pairs)
 {
 	uint64_t left = most > ctx->steps ? most - ctx->steps : 0;
@@ -280,8 +280,8 @@ static enum auc_code try_pair(struct auc_policy_ctx *ctx, unsigned worker, unsig
 	return AUC_OK;
 }
 
-/* No schedule of the pair has a higher payoff: it is done as soon as if all options were possible, at
- * the lowest price of a worker. */
+/* No schedule of the pair has a higher payoff: it is done as soon as if all options were possible,
+ * at the lowest price of a worker. */
 static double quick_upper(struct auc_policy_ctx *ctx)
 {
 	const struct auc_type_cache *c = &ctx->m->cache[ctx->pair.worker];
@@ -561,7 +561,8 @@ bool auc_oasis_make_exact(struct auc_policy_ctx *ctx, const unsigned *path, unsi
 /* What option D of a slot costs, which is not the same as the slot before it. False: no memory. */
 static bool find_out(struct auc_policy_ctx *ctx, unsigned slot, unsigned d)
 {
-	double *cost = &auc_oasis_cost_of(ctx, slot)[d], *low = &auc_oasis_low_of(ctx, slot)[d], more;
+	double *cost = &auc_oasis_cost_of(ctx, slot)[d], *low = &auc_oasis_low_of(ctx, slot)[d],
+	       more;
 
 	if (auc_oasis_how_of(ctx, slot)[d])
 		return true;
@@ -635,8 +636,7 @@ static bool lay_out(struct auc_policy_ctx *ctx, unsigned slot)
 	if (slot == ctx->start0 || ctx->same[slot] == slot ||
 	    ctx->path[slot] != ctx->path[slot - 1])
 		return auc_oasis_slot_layout(ctx, slot, ctx->path[slot], &ctx->layout);
-	memcpy(ctx->layout.shares, ctx->before.shares,
-	       ctx->before.n * sizeof(*ctx->before.shares));
+	memcpy(ctx->layout.shares, ctx->before.shares, ctx->before.n * sizeof(*ctx->before.shares));
 	ctx->layout.n = ctx->before.n;
 	return true;
 }

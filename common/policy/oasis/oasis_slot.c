@@ -13,7 +13,8 @@
  * The others are walked as before. That is a better lower bound, and the exact cost once no other
  * server is in the way; until then the next ones become joint, too. Mostly few do. And as soon as
  * PSs first, then workers where there is room beside them, or the reverse, cost no more than the
- * bound, that is the cost. Once steps have run out, a slot costs what the cheaper of these two does.
+ * bound, that is the cost. Once steps have run out, a slot costs what the cheaper of these two
+ * does.
  */
 #include "config.h"
 
@@ -52,11 +53,11 @@ struct reach {
 /* Servers of which both workers and PSs are looked at together. */
 struct joint {
 	unsigned n;
-	uint32_t *servers; /* in the order in which they became joint */
-	bool *in;          /* by server */
-	size_t workers, pss; /* most of either, plus 1 */
-	struct reach *reach; /* by number of servers */
-	double *table;       /* cost by that, workers, PSs on them, within reach */
+	uint32_t *servers;        /* in the order in which they became joint */
+	bool *in;                 /* by server */
+	size_t workers, pss;      /* most of either, plus 1 */
+	struct reach *reach;      /* by number of servers */
+	double *table;            /* cost by that, workers, PSs on them, within reach */
 	double *loose, *loose_ps; /* by number of workers, of PSs: cost on other servers */
 	size_t on_workers, on_pss; /* of the option at hand: on joint servers */
 };
@@ -324,7 +325,8 @@ static enum oasis_how solve(struct auc_policy_ctx *ctx, unsigned slot, unsigned 
 	struct joint joint;
 	unsigned more;
 
-	own.shares = auc_oasis_memory(ctx, TAKEN, 3 * (size_t)ctx->m->nservers, sizeof(*own.shares));
+	own.shares =
+		auc_oasis_memory(ctx, TAKEN, 3 * (size_t)ctx->m->nservers, sizeof(*own.shares));
 	if (!own.shares || !open_joint(ctx, d, &joint))
 		return OASIS_NOT_YET;
 	for (;;) {
@@ -371,9 +373,8 @@ static double greedy(struct auc_policy_ctx *ctx, unsigned slot, unsigned d, bool
 		&m->cache[ps_first ? ctx->pair.worker : auc_ps_index(m, ctx->pair.ps)];
 	int64_t left = ps_first ? ctx->pair.workers[d] : ctx->pair.pss[d], room;
 	size_t cell = auc_cell(m, slot, 0);
-	struct oasis_layout own = {
-		.shares = auc_oasis_memory(ctx, PARTS, 3 * (size_t)m->nservers,
-					   sizeof(*own.shares))};
+	struct oasis_layout own = {.shares = auc_oasis_memory(ctx, PARTS, 3 * (size_t)m->nservers,
+							      sizeof(*own.shares))};
 	struct oasis_layout *at = parts ? parts : &own;
 	int32_t *taken = auc_oasis_memory(ctx, IN_JOINT, m->nservers, sizeof(*taken));
 	struct walk w;
@@ -515,9 +516,9 @@ static uint64_t fill_row(struct auc_policy_ctx *ctx, unsigned slot, const struct
 
 	for (w = 0; w <= b->workers && !only_count; w++)
 		for (z = 0; z <= b->pss; z++)
-			to[w * (b->pss + 1) + z] =
-				w <= a->workers && z <= a->pss ? from[w * (a->pss + 1) + z]
-							       : INFINITY;
+			to[w * (b->pss + 1) + z] = w <= a->workers && z <= a->pss
+							   ? from[w * (a->pss + 1) + z]
+							   : INFINITY;
 	for (z = 0; z <= b->pss && z <= (size_t)ps->fit[cell]; z++) {
 		most = (size_t)joint_fit(ctx, slot, s, (int64_t)z);
 		width = (a->pss < b->pss - z ? a->pss : b->pss - z) + 1;

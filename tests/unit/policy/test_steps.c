@@ -1,7 +1,7 @@
 /*
  * test_steps.c - no bid makes a decision long: in markets that are full of holes, and for bids that
- * are made to take time, every policy keeps to the most steps that it may take, says so when it was cut, and
- * what it then has is a schedule that can be had.
+ * are made to take time, every policy keeps to the most steps that it may take, says so when it was
+ * cut, and what it then has is a schedule that can be had.
  *
  * With arguments "SERVERS SLOTS [POLICY [STEPS]]" it prints what each bid takes there, in steps and
  * time.
@@ -151,9 +151,9 @@ static void make_job(struct auc_job *job, const struct auc_policy *policy,
 	job->gradient_mb = pick(0, 1) ? 0 : pick(1, 400);
 	work = (double)job->chunks * pick(1, m->slots) / 2;
 	for (unsigned i = 0; i < TYPES; i++) {
-		job->worker_seconds[i] =
-			work * 300 / (double)(job->epochs * job->chunks * job->minibatches) *
-			(1 + pick(0, 100) / 400.0);
+		job->worker_seconds[i] = work * 300 /
+					 (double)(job->epochs * job->chunks * job->minibatches) *
+					 (1 + pick(0, 100) / 400.0);
 		job->ps_seconds[i] = pick(0, 1) ? 0 : job->worker_seconds[i] * pick(0, 50) / 100;
 	}
 	for (unsigned s = 0; s < m->nservers; s++)
@@ -177,7 +177,7 @@ static void make_job(struct auc_job *job, const struct auc_policy *policy,
 
 struct seen {
 	unsigned decided, accepted, cut, cut_accepted;
-	uint64_t most;    /* steps */
+	uint64_t most;        /* steps */
 	double slow, slowest; /* seconds: all, the longest one */
 };
 
@@ -217,7 +217,8 @@ static struct seen decide(const struct auc_policy *policy, const char *options, 
 		seen.cut += d.cut;
 		seen.cut_accepted += d.cut && d.accepted;
 		if (print)
-			printf("%s %ux%u chunks %4llu %s: %9.3f ms %11llu steps %s payoff %g distance %g\n",
+			printf("%s %ux%u chunks %4llu %s: %9.3f ms %11llu steps %s payoff %g "
+			       "distance %g\n",
 			       policy->name, servers, slots, (unsigned long long)job.chunks,
 			       auc_reason_word(d.reason), took * 1e3, (unsigned long long)d.steps,
 			       d.cut ? "cut" : "", d.best_payoff, d.distance);
@@ -261,8 +262,10 @@ static void test_limit_holds(void **unused)
 /* Few steps are not enough, and the decision says so. */
 static void test_cut(void **unused)
 {
-	static const char *const paper[][2] = {{"dps", "variant=paper"}, {"oasis", "variant=paper"},
-					       {"eris", "variant=paper"}, {"dps", "bounds=off"}};
+	static const char *const paper[][2] = {{"dps", "variant=paper"},
+					       {"oasis", "variant=paper"},
+					       {"eris", "variant=paper"},
+					       {"dps", "bounds=off"}};
 	struct seen s;
 
 	(void)unused;
@@ -322,10 +325,10 @@ static void test_distance(void **unused)
 					assert_true(d.cut &&
 						    d.distance >= full.best_payoff * (1 - 1e-9));
 				else
-					assert_true(fmax(0, full.best_payoff) <=
-						    fmax(0, d.best_payoff + d.distance) +
-							    1e-9 * (full.plan.value +
-								    full.plan.cost));
+					assert_true(
+						fmax(0, full.best_payoff) <=
+						fmax(0, d.best_payoff + d.distance) +
+							1e-9 * (full.plan.value + full.plan.cost));
 				/* the same one once more is cut at the same place */
 				full.most_steps = d.most_steps;
 				must(exact[k]->quote(ctx, m, &job, &full, &err), &err);
