@@ -70,7 +70,10 @@ void engine_decide(struct engine *e, const struct auc_market *m, const struct ti
 	const struct auc_decision *d = &e->decision;
 
 	tiny_resolve(m, j, &e->job);
+	/* As many steps as a bid may take are enough for any of them. */
+	e->decision.most_steps = AUC_MOST_STEPS;
 	assert_int_equal(e->policy->quote(e->ctx, m, &e->job, &e->decision, NULL), AUC_OK);
+	assert_true(!d->cut && d->steps > 0);
 	assert_int_equal(d->accepted, d->reason == AUC_REASON_NONE);
 	if (d->reason == AUC_REASON_CAPACITY)
 		return;
