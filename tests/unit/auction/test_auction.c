@@ -223,7 +223,6 @@ static void test_worthless(void **state)
 	char bid[256];
 
 	(void)state;
-	a->hint_seconds = 1e9;
 	for (unsigned i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		struct auc_offer o;
 

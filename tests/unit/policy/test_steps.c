@@ -20,8 +20,9 @@
 
 #include <cmocka.h>
 
-#include "market/market-private.h"
+#include "market/timeline.h"
 #include "policy/policy.h"
+#include "policy/registry.h"
 
 #define SERVERS 100
 #define SLOTS   100
