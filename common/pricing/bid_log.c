@@ -200,7 +200,7 @@ static void end_wait(struct auc_bid_log *p, uint64_t i)
 	*w->sale = '\0';
 }
 
-/* MADE is to be freed, and is nobody's yet. */
+/* The caller owns MADE and must free it. */
 static enum auc_code make_bid(const struct auc_bid *bid, double time, double slot_seconds,
 			      bool accepted, struct auc_logged_bid *made, struct auc_err *err)
 {

@@ -1,6 +1,6 @@
 /*
- * group.h - the group of jobs that a sold plan is: what one look at Slurm's queue has seen of it
- * (queue.h), as data. Pure: no Slurm, no I/O.
+ * group.h - the group of jobs of a sold plan, as one look at Slurm's queue has seen it (queue.h).
+ * Pure: no Slurm, no I/O.
  */
 #ifndef SLAUNCH_GROUP_H
 #define SLAUNCH_GROUP_H

@@ -842,7 +842,7 @@ static void launch_kill_leaving(struct launch *L, struct proc *p)
 	p->killed = true;
 }
 
-/* The program is through: whoever is about to join it need not. */
+/* The program has finished: tasks that are about to join need not. */
 static void launch_call_off(struct launch *L)
 {
 	L->finished = true;

@@ -10,8 +10,9 @@
  *   stop     SIGTERM was sent to what still runs: after a drain, a failure or a signal
  *   kill     SIGKILL
  *
- * In "run", tasks of an elastic program leave and join. What changes when is read from the course,
- * by the clock, and from Slurm's queue where a signal announces a change or a layout begins.
+ * In "run", tasks of an elastic program leave and join. When the layout changes is known from the
+ * legs (legs.h) by the clock, and from Slurm's queue when a signal announces a change or a layout
+ * begins.
  */
 #ifndef SLAUNCH_LAUNCH_H
 #define SLAUNCH_LAUNCH_H

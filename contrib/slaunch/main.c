@@ -309,7 +309,7 @@ static void hold_changes(struct start_options *opt)
 	sigprocmask(SIG_BLOCK, &announced, &opt->mask);
 }
 
-/* Whoever moves chunks, where the plan does; 0: nobody. */
+/* The process that moves chunks, if the plan moves any; 0: none. */
 static pid_t start_mover(const struct layout *l, struct options *o)
 {
 	o->data.agent = o->start.agent;

@@ -1,7 +1,7 @@
 /*
- * mover.h - brings chunks of data to the nodes that train them, as the plan bought it: in the slot
- * of the move, from its begin on, so that what is sent counts against that slot's budget. A process
- * beside the launcher; its lines in the launcher's output are what was measured.
+ * mover.h - moves chunks of data to the nodes that train them, as the plan bought it: during the
+ * slot of the move, so that they count against that slot's budget. A process beside the launcher;
+ * it reports what it measured in the launcher's output.
  */
 #ifndef SLAUNCH_MOVER_H
 #define SLAUNCH_MOVER_H

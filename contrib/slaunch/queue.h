@@ -1,7 +1,7 @@
 /*
  * queue.h - looks at Slurm's queue for a group of jobs. The only file of the launcher that calls
- * Slurm. Slurm may take many seconds to say that its controller is away, so that a launcher with
- * running tasks lets a child look.
+ * Slurm. Slurm may take many seconds to report that its controller is down, so a launcher with
+ * running tasks has a child do it.
  */
 #ifndef SLAUNCH_QUEUE_H
 #define SLAUNCH_QUEUE_H

@@ -12,8 +12,8 @@
  *                       {"signal":10}                 pass this on to the program
  *                       {"stop":15}                   the same, and ending by it is no failure
  *
- * Both ends take whatever comes as hostile: a line is at most the length its reader allows, and an
- * agent is nobody until its token is right.
+ * Both ends treat all input as hostile: a line is at most as long as its reader allows, and an
+ * agent is unauthenticated until it presents the right token.
  */
 #ifndef SLAUNCH_WIRE_H
 #define SLAUNCH_WIRE_H

@@ -1,6 +1,6 @@
 /*
- * chunks.h - who trains on what: the chunks, each handed out until it has been done and counted
- * once, however often workers leave with theirs. Pure.
+ * chunks.h - which worker trains which chunk. Each chunk is handed out until it has been done and
+ * counted once, even if workers leave with theirs. Pure.
  *
  * Where chunks may be trained anywhere, an epoch begins when all chunks of the one before are done.
  * Where each has a home, only workers of that node get it, as often as there are epochs, and no

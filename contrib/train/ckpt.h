@@ -1,7 +1,7 @@
 /*
- * ckpt.h - the checkpoint: all parameters and what they have behind them, whatever the number of
- * workers and PSs was, so that training goes on with another. Written to a temporary file, synced
- * and renamed: there is always a complete one.
+ * ckpt.h - the checkpoint: all parameters and the progress of the training, so that it can go on
+ * with other numbers of workers and PSs. Written to a temporary file, synced and renamed: there is
+ * always a complete one.
  */
 #ifndef TRAIN_CKPT_H
 #define TRAIN_CKPT_H

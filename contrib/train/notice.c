@@ -14,7 +14,7 @@ static void nothing(int sig);
 
 enum auc_code notice_open(struct notice *n, struct auc_err *err)
 {
-	/* Whoever sends the signal of a change looks whether there is a handler. */
+	/* slaunch sends the signal of a change only if there is a handler. */
 	struct sigaction action = {.sa_handler = nothing};
 	sigset_t mask;
 

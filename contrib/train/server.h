@@ -1,5 +1,5 @@
 /*
- * server.h - the PS's side of the connections: whoever connects is nobody until its HELLO is right,
+ * server.h - the PS's side of the connections: a peer is unauthenticated until its HELLO is right,
  * and no message can be longer than the one that is due.
  */
 #ifndef TRAIN_SERVER_H

@@ -97,7 +97,7 @@ static enum auc_code run(const struct place *p, const struct train_options *opt)
 	struct auc_err err = {0};
 
 	seen(p);
-	/* Who has nothing to do when the group changes must not die of hearing it. */
+	/* A task that has nothing to do when the group changes must not die of the signal. */
 	signal(SIGUSR1, SIG_IGN);
 	signal(SIGUSR2, SIG_IGN);
 	switch (p->role) {

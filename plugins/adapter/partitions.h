@@ -1,9 +1,9 @@
 /*
- * partitions.h - which partitions Slurm has, which of them have GPUs and which is the default. As
- * long as nobody knows what is sold, that decides what a job without a bid may enter.
+ * partitions.h - which partitions Slurm has, which of them have GPUs, and which is the default.
+ * While it is unknown what is sold, this decides what a job without a bid may enter.
  *
- * The agent asks slurmctld. Before it can, and where it does not run, slurm.conf is read as far as
- * that is understood; what is not understood counts as having GPUs.
+ * The agent asks slurmctld. Before it can, and where no agent runs, slurm.conf is read; a partition
+ * whose line is not understood counts as having GPUs.
  */
 #ifndef AUC_PARTITIONS_H
 #define AUC_PARTITIONS_H

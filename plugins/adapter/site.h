@@ -1,6 +1,6 @@
 /*
- * site.h - the one auction of this slurmctld, shared by job_submit/auction and sched/auction, which
- * are both linked to the library this is in (libslurm_auction.so), so they see the same object.
+ * site.h - the one auction of this slurmctld. job_submit/auction and sched/auction share it,
+ * because both are linked to the library that it is in (libslurm_auction.so).
  *
  * Whichever plugin comes first creates it, from auction.conf in the directory of slurm.conf, or
  * from the file named by SchedulerParameters=auction_conf=PATH. If that file is broken there is no

@@ -707,7 +707,7 @@ static double slots_of(const struct window *w, double seconds)
 	return fmax(1, (double)auc_ceil(seconds / w->slot_seconds));
 }
 
-/* Who comes within a slot is seen at the next one's start. */
+/* A job that comes within a slot is seen at the start of the next. */
 static uint64_t arrival_of(const struct window *w, const struct import_job *j)
 {
 	double passed = (j->submit - w->from) / w->im->g.values[IMPORT_SPEEDUP].low;

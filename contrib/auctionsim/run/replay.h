@@ -38,7 +38,7 @@ struct result {
 	double welfare, revenue, mean_jct_slots;
 	uint64_t preemptions;
 	unsigned rearranged; /* times that a job that waited was placed anew */
-	char *remark;        /* NULL, or a sentence about the result for whoever asked for it */
+	char *remark;        /* NULL, or a sentence about the result for the user */
 	/* decisions, in microseconds */
 	unsigned decisions;
 	double p50_us, p99_us, max_us;

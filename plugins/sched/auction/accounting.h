@@ -13,7 +13,7 @@
 #include "base/err.h"
 #include "ledger/ledger.h"
 
-/* False where the site stores no accounts in slurmdbd: then there is nobody to tell. */
+/* False if the site does not use slurmdbd. */
 bool auc_accounting_present(void);
 /*
  * What the database says of one job: its newest row. slurmctld may have forgotten the job and given

@@ -39,7 +39,7 @@ void auc_act(struct auc_agent *a, struct auc_task *t, double now)
 		return;
 	n = auc_exec_actions(&t->exec, &a->rules, now, actions, ACTIONS_MAX);
 	for (unsigned i = 0; i < n; i++) {
-		/* Who is told of a change reads the receipt. */
+		/* A job that is told of a change reads its receipt. */
 		if (actions[i].ask != AUC_ASK_NOTICE || !t->receipt)
 			carry_out(a, t, &actions[i]);
 	}

@@ -1,8 +1,7 @@
 /*
  * fence.h - keeps ordinary jobs out of what was sold, on nodes that are in an ordinary partition,
- * too: by an advanced reservation of the whole node, which the sale's jobs are in. The other way
- * round, times in which a node is in somebody else's reservation or runs somebody else's job are
- * not sold.
+ * too: by an advanced reservation of the whole node, which the sale's jobs are in. Conversely, a
+ * node is not sold for times in which it is in another reservation or runs an ordinary job.
  *
  * Each reservation that Slurm has to look at makes its scheduler slower, so not every sold window
  * has one. A job that would run into a later window of a node also runs into the next: fenced are,

@@ -193,7 +193,7 @@ static void receipt_done(struct auc_agent *a, const struct change *c, double now
 	if (t)
 		t->receipt_sent = false;
 	if (e->code && e->code != AUC_ESTATE) {
-		/* Who changes a job that the database has no row for waits for 5 s. */
+		/* A change of a job without a row in the database blocks for 5 s. */
 		if (t)
 			t->receipt_next = now + RECEIPT_AGAIN;
 		auc_agent_complain(a, AUC_ERROR_RECEIPT, &e->err);

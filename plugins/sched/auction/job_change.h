@@ -1,8 +1,8 @@
 /*
- * job_change.h - whatever changes a job's record is asked by threads of their own (rpc_threads.h):
- * slurmctld lets who changes a job wait for up to 5 s while it asks the database for the job's row,
- * and the agent has other jobs to start meanwhile. One thing at a time is asked of a job, and the
- * next only by who has seen what came of it: then the agent's records are newer than that.
+ * job_change.h - changes of job records are made by threads of their own (rpc_threads.h), because
+ * slurmctld may block them for up to 5 s while it asks the database for the job's row, and the
+ * agent has other jobs to start. A job has one change at a time. The next one is asked only after
+ * the agent has seen the result, so it acts on a record that was read after the change.
  */
 #ifndef AUC_JOB_CHANGE_H
 #define AUC_JOB_CHANGE_H

@@ -1,8 +1,8 @@
 /*
- * look_pace.h - when the agent looks at Slurm's records again, and at which. A look costs its own
- * processor and slurmctld's, the more the more jobs there are; so looks are far apart where nothing
- * is about to happen and slurmctld says that nothing has changed. Knows neither Slurm nor the
- * clock.
+ * look_pace.h - when the agent looks at Slurm's records again, and at which ones. A look costs
+ * processor time of the agent and of slurmctld, which grows with the number of jobs. So looks are
+ * rare while nothing is about to happen and slurmctld reports no change. Knows neither Slurm nor
+ * the clock.
  */
 #ifndef AUC_LOOK_PACE_H
 #define AUC_LOOK_PACE_H

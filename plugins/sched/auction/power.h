@@ -1,7 +1,7 @@
 /*
  * power.h - cloud nodes, which Slurm's power saving starts and stops, are up when their slot
- * begins: a node that is sold is powered up PowerUpLead= before, and kept up until then, as
- * SuspendTime may be shorter than that. Afterwards Slurm powers it down by its own rules.
+ * begins. A sold node is powered up PowerUpLead= before its slot and kept up until then, because
+ * SuspendTime may be shorter. After the sale Slurm powers it down by its own rules.
  */
 #ifndef AUC_POWER_H
 #define AUC_POWER_H

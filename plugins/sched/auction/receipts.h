@@ -1,9 +1,9 @@
 /*
  * receipts.h - receipts on their way to the accounting database, where sacct shows them.
  *
- * slurmdbd may be slow or away, so a thread of its own writes them, the newest for each job, until
- * the database has them. A job's row is written by slurmctld at the job's end with slurmctld's copy
- * of AdminComment, so a final receipt is written after that and read back.
+ * slurmdbd may be slow or down, so a separate thread writes them, the newest for each job, until
+ * the database has them. At a job's end slurmctld overwrites the row with its own copy of
+ * AdminComment, so a final receipt is written after that and read back.
  *
  * Final receipts are kept in a file (DIR/receipts, JSON, replaced atomically) from before their
  * settlement is committed until some time after the database has them: a crash in between loses

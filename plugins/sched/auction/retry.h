@@ -1,6 +1,6 @@
 /*
- * retry.h - what the agent tries again, and what it says again, and when. Knows neither Slurm nor
- * the clock.
+ * retry.h - when the agent tries a failed step again, and when it logs the same error again. Knows
+ * neither Slurm nor the clock.
  */
 #ifndef AUC_RETRY_H
 #define AUC_RETRY_H

@@ -1,6 +1,6 @@
 /*
- * rpc_threads.h - what is asked by threads of their own, so that who asks for it need not wait: one
- * thing at a time about each key. Knows nothing of Slurm.
+ * rpc_threads.h - a pool of threads for calls that may block, so that the caller need not wait. At
+ * most one call for each key runs at a time. Knows nothing of Slurm.
  */
 #ifndef AUC_RPC_THREADS_H
 #define AUC_RPC_THREADS_H

@@ -1,9 +1,11 @@
 /*
- * settling.h - after a start of slurmctld. It saves what becomes of jobs some seconds late, so one
- * that was killed comes back with jobs as pending that run, and with jobs as running where they ran
- * before. It finds out when the nodes tell of their jobs, and ends there what it did not know of.
- * Until then nothing is to begin on a node: a reservation keeps everybody off those that have not
- * told yet, for AUC_SETTLING seconds at most, after which Slurm removes it by itself.
+ * settling.h - the time after a start of slurmctld, until the nodes have registered.
+ *
+ * slurmctld saves its state with some seconds of delay. So after a kill it may come back with
+ * running jobs as pending, or with jobs on nodes where they ran before. It learns the truth when
+ * the nodes register, and ends jobs there that it did not know of. Until then nothing may begin on
+ * a node: a reservation keeps all jobs off nodes that have not registered, for AUC_SETTLING seconds
+ * at most; then Slurm removes it by itself.
  */
 #ifndef AUC_SETTLING_H
 #define AUC_SETTLING_H

@@ -1,8 +1,8 @@
 /*
- * slurm_rpc.h - what the agent asks of slurmctld, by ordinary RPCs to ourselves. Each may block for
- * as long as slurmctld takes, so only the agent's threads call them, with no lock held; those that
- * change a job's record for up to 5 s, so the agent has them called (job_change.h). Errors carry
- * Slurm's own text.
+ * slurm_rpc.h - the agent's requests to slurmctld, as ordinary RPCs to this very process. Each may
+ * block for as long as slurmctld takes, so only the agent's threads call them, with no lock held.
+ * Changes of job records may block for 5 s and go through job_change.h. Errors carry Slurm's own
+ * text.
  */
 #ifndef AUC_SLURM_RPC_H
 #define AUC_SLURM_RPC_H

@@ -1,6 +1,6 @@
 /*
- * tasks.h - what the agent knows of each sale beyond the ledger: whom it is for and how far it is
- * carried out (exec.h). Kept by the agent's thread alone.
+ * tasks.h - the agent's list of sales: for each, its user and how far it is carried out (exec.h),
+ * which the ledger does not have. Used by the agent's thread alone.
  */
 #ifndef AUC_TASKS_H
 #define AUC_TASKS_H
