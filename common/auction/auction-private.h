@@ -53,6 +53,8 @@ struct auc_auction {
 	unsigned nspecs;
 	struct auc_closing *closed;
 	unsigned nclosed;
+	struct auc_partition_limit *limits;
+	unsigned nlimits;
 	struct auc_market *market; /* NULL until the nodes are known */
 	bool misfits;              /* sales did not fit in it when it was built */
 	struct auc_ledger *ledger;
@@ -78,6 +80,8 @@ struct auc_auction {
 	unsigned fresh;                   /* bids that the price does not know */
 	struct auc_job job;               /* scratch of a decision */
 	struct auc_decision decision, extra;
+	struct auc_bid bid;  /* that it is on, without the partitions that limits rule out */
+	char ruled_out[512]; /* of this decision: limits that it was made without; "": none */
 	/* Decisions since the auction was made. */
 	struct {
 		uint64_t decisions, cut; /* CUT: not everything was looked at */
@@ -160,6 +164,19 @@ enum auc_code auc_auction_give_receipt(const struct auc_auction *a, const struct
 				       struct auc_err *err);
 /* True if S's bid buys more slots at the end of its plan (sale_change.c). */
 bool auc_sale_extends(const struct auc_sale *s);
+/*
+ * partition_limits.c; the lock or admin is held. True if nothing new is sold in SERVER's partition,
+ * if it is hidden;
+ * the first limit that P, a plan in M, breaks, with a sentence in WHY, or NULL; confines BID to what
+ * it may use but PARTITION: false if that leaves nothing (BID is as it was then).
+ */
+bool auc_auction_is_paused(const struct auc_auction *a, unsigned server);
+bool auc_auction_is_hidden(const struct auc_auction *a, unsigned server);
+const struct auc_partition_limit *auc_auction_broken_limit(const struct auc_auction *a,
+							   const struct auc_market *m,
+							   const struct auc_plan *p, char *why,
+							   size_t size);
+bool auc_auction_leave(const struct auc_auction *a, struct auc_bid *bid, const char *partition);
 /* True if SERVER's partition is sold and the server is up. */
 bool auc_auction_sells(const struct auc_auction *a, unsigned server);
 

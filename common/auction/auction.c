@@ -100,6 +100,7 @@ void auc_auction_destroy(struct auc_auction *a)
 	free(a->old_confs);
 	auc_conf_free(a->conf);
 	free(a->specs);
+	free(a->limits);
 	free(a->closed);
 	pthread_mutex_destroy(&a->lock);
 	pthread_mutex_destroy(&a->admin);
@@ -528,7 +529,7 @@ static auc_money refund_due(const struct auc_auction *a, const struct auc_sale *
 	auc_slot next = auc_slot_from(now, a->conf->slot_seconds);
 	auc_slot all = s->plan.lost, back = s->plan.lost;
 
-	if (s->state != AUC_SALE_RUNNING || !strcmp(why, "node_fail") || !strcmp(why, "lost"))
+	if (s->state != AUC_SALE_RUNNING || auc_receipt_blames_cluster(why))
 		return s->payment;
 	for (const struct auc_run *r = s->plan.runs; r < s->plan.runs + s->plan.nruns; r++) {
 		all += r->to - r->from + 1;

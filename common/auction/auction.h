@@ -58,6 +58,21 @@ struct auc_closing {
 /* From now on LIST is closed, and nothing else; what is sold there stays sold. AUC_ENOMEM. */
 enum auc_code auc_auction_close(struct auc_auction *a, const struct auc_closing *list, unsigned n,
 				struct auc_err *err);
+/* What the cluster's own rules allow a plan in a partition. */
+struct auc_partition_limit {
+	char partition[AUC_NAME_MAX];
+	bool paused;                      /* nothing new is sold there, what is sold stays */
+	bool hidden;                      /* the status says so of its servers: not for all eyes */
+	double seconds;                   /* from its first slot there to its last; INFINITY: any */
+	unsigned nodes;                   /* at one time; UINT_MAX: any */
+	double mem_per_cpu, mem_per_node; /* MB, of what one node gives; INFINITY: any */
+};
+/*
+ * From now on LIST holds for what is sold, and nothing else; other partitions have no limits. A bid
+ * whose best schedule breaks one is sold the best one without that partition. AUC_ENOMEM.
+ */
+enum auc_code auc_auction_limit(struct auc_auction *a, const struct auc_partition_limit *list,
+				unsigned n, struct auc_err *err);
 /* Takes a new configuration (owned), keeping sales and history, and rebuilds the market with the
  * servers known. */
 enum auc_code auc_auction_reconfigure(struct auc_auction *a, struct auc_conf *conf, double now,

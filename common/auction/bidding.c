@@ -3,6 +3,7 @@
  */
 #include "config.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,12 +15,16 @@
 #include "ledger/receipt.h"
 #include "market/replan.h"
 
-static enum auc_code decide(struct auc_auction *a, const struct auc_bid *bid, uint32_t uid,
-			    double now, struct auc_err *err);
+static enum auc_code decide(struct auc_auction *a, struct auc_bid *bid, uint32_t uid, double now,
+			    struct auc_err *err);
 static enum auc_code ask_user(struct auc_auction *a, const struct auc_bid *bid, uint32_t uid,
 			      bool hold, struct auc_err *err);
 static bool teaches(struct auc_auction *a, uint32_t uid);
 static void await_job(struct auc_auction *a, const char *sale);
+static enum auc_code allowed(struct auc_auction *a, struct auc_bid *bid, auc_slot arrival,
+			     struct auc_err *err);
+static enum auc_code quote(struct auc_auction *a, const struct auc_bid *bid, auc_slot arrival,
+			   uint64_t *steps, struct auc_err *err);
 static bool on_wholes(const struct auc_market *m, const struct auc_plan *plan);
 static enum auc_code text_of(const struct auc_auction *a, const struct auc_bid *bid, char **text,
 			     struct auc_err *err);
@@ -32,6 +37,7 @@ static enum auc_code learn(struct auc_auction *a, struct auc_err *err);
 enum auc_code auc_auction_bid(struct auc_auction *a, const struct auc_bid *bid, uint32_t uid,
 			      double now, bool hold, struct auc_offer *offer, struct auc_err *err)
 {
+	const struct auc_bid *asked = bid;
 	char *text = NULL;
 	bool again = false;
 	enum auc_code rc;
@@ -39,7 +45,9 @@ enum auc_code auc_auction_bid(struct auc_auction *a, const struct auc_bid *bid, 
 	memset(offer, 0, sizeof(*offer));
 	auc_plan_init(&offer->plan);
 	pthread_mutex_lock(&a->lock);
-	rc = decide(a, bid, uid, now, err);
+	a->bid = *bid;
+	bid = &a->bid;
+	rc = decide(a, &a->bid, uid, now, err);
 	if (rc == AUC_OK && a->policy->posts)
 		rc = ask_user(a, bid, uid, hold, err);
 	if (rc == AUC_OK && hold)
@@ -47,7 +55,7 @@ enum auc_code auc_auction_bid(struct auc_auction *a, const struct auc_bid *bid, 
 	if (rc == AUC_OK)
 		rc = fill_offer(a, offer, err);
 	if (rc == AUC_OK && !hold)
-		rc = auc_auction_stand(a, bid, uid, now, offer, err);
+		rc = auc_auction_stand(a, asked, uid, now, offer, err);
 	if (rc == AUC_OK && !(offer->message = auc_offer_message(a, offer, hold)))
 		rc = auc_auction_no_memory(err);
 	if (rc == AUC_OK && hold && offer->accepted) {
@@ -82,11 +90,12 @@ void auc_offer_clear(struct auc_offer *o)
 }
 
 /* Into a->job and a->decision. */
-static enum auc_code decide(struct auc_auction *a, const struct auc_bid *bid, uint32_t uid,
-			    double now, struct auc_err *err)
+static enum auc_code decide(struct auc_auction *a, struct auc_bid *bid, uint32_t uid, double now,
+			    struct auc_err *err)
 {
 	enum auc_code rc = auc_auction_check_ready(a, err);
 	auc_slot arrival;
+	char why[256];
 
 	if (rc == AUC_OK && !a->nspecs)
 		rc = auc_err_set(err, AUC_ESTATE, "the auction has no nodes to sell");
@@ -99,13 +108,58 @@ static enum auc_code decide(struct auc_auction *a, const struct auc_bid *bid, ui
 		arrival = auc_slot_from(now - a->conf->late_start, a->conf->slot_seconds);
 	else
 		arrival = auc_slot_from(now + a->conf->start_margin, a->conf->slot_seconds);
+	a->ruled_out[0] = '\0';
+	if (!bid->accept)
+		return allowed(a, bid, arrival, err);
 	rc = auc_bid_resolve(a->market, bid, arrival, &a->job, err);
+	if (rc == AUC_OK)
+		rc = auc_auction_take(a, bid, uid, now, err);
+	if (rc == AUC_OK &&
+	    auc_auction_broken_limit(a, a->market, &a->decision.plan, why, sizeof(why)))
+		rc = auc_err_set(err, AUC_EFULL, "the offer cannot be taken now: %s", why);
+	return rc;
+}
+
+/* The decision on BID where partitions allow it: of those that do not it is kept away, which BID
+ * says then. */
+static enum auc_code allowed(struct auc_auction *a, struct auc_bid *bid, auc_slot arrival,
+			     struct auc_err *err)
+{
+	const struct auc_partition_limit *limit;
+	struct auc_decision *d = &a->decision;
+	uint64_t steps = AUC_MOST_STEPS;
+	enum auc_code rc = quote(a, bid, arrival, &steps, err);
+	size_t len = 0, size = sizeof(a->ruled_out);
+	char why[256];
+
+	/* Each time with a partition less. */
+	for (unsigned i = 0; i <= a->nlimits && rc == AUC_OK; i++) {
+		if (!d->accepted && d->reason != AUC_REASON_PAYOFF && !d->offered)
+			return AUC_OK;
+		limit = auc_auction_broken_limit(a, a->market, &d->plan, why, sizeof(why));
+		if (!limit)
+			return AUC_OK;
+		if (len < size)
+			len += (size_t)snprintf(a->ruled_out + len, size - len, "%s%s",
+						len ? "; " : "", why);
+		if (!auc_auction_leave(a, bid, limit->partition))
+			return auc_err_set(err, AUC_EFULL, "refused: %s", a->ruled_out);
+		rc = quote(a, bid, arrival, &steps, err);
+	}
+	return rc;
+}
+
+/* STEPS: what the decision may still take. */
+static enum auc_code quote(struct auc_auction *a, const struct auc_bid *bid, auc_slot arrival,
+			   uint64_t *steps, struct auc_err *err)
+{
+	enum auc_code rc = auc_bid_resolve(a->market, bid, arrival, &a->job, err);
+
 	if (rc != AUC_OK)
 		return rc;
-	if (bid->accept)
-		return auc_auction_take(a, bid, uid, now, err);
-	a->decision.most_steps = AUC_MOST_STEPS;
+	a->decision.most_steps = *steps;
 	rc = auc_quote_nodes(a->policy, a->ctx, a->market, &a->job, &a->decision, err);
+	*steps -= a->decision.steps < *steps ? a->decision.steps : *steps - 1;
 	a->made.decisions++;
 	a->made.cut += a->decision.cut;
 	if (a->decision.steps > a->made.most_steps)

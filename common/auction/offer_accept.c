@@ -90,7 +90,8 @@ static enum auc_code work_of(const struct auc_bid *bid, uint64_t *work, struct a
 	if (!text)
 		return auc_auction_no_memory(err);
 	*work = XXH3_64bits(text, strlen(text));
-	for (unsigned i = 0; i < bid->npartitions; i++)
+	/* What rules leave of them may change before it is taken. */
+	for (unsigned i = 0; i < bid->npartitions && !bid->filtered; i++)
 		*work = XXH3_64bits_withSeed(bid->partitions[i], strlen(bid->partitions[i]), *work);
 	free(text);
 	return AUC_OK;

@@ -97,6 +97,8 @@ char *auc_offer_message(struct auc_auction *a, const struct auc_offer *offer, bo
 			"\nauction: not every schedule was looked at, as that takes too long; no "
 			"other has a payoff higher by more than %s; to have all looked at, " LOWER,
 			credits(offer->distance, value));
+	if (!offer->accepted && a->ruled_out[0])
+		fprintf(out, "\nauction: not possible: %s", a->ruled_out);
 	if (fclose(out)) {
 		free(text);
 		return NULL;
@@ -551,6 +553,7 @@ static void hint_epochs(struct auc_auction *a, FILE *out, struct budget *b)
  * the bid itself may have more. */
 static bool ask(struct auc_auction *a, const struct auc_job *job, struct budget *b)
 {
+	char why[256];
 	bool yes;
 
 	if (!can_ask(b))
@@ -558,7 +561,8 @@ static bool ask(struct auc_auction *a, const struct auc_job *job, struct budget 
 	b->quotes--;
 	a->extra.most_steps = b->steps;
 	yes = a->policy->quote(a->ctx, a->market, job, &a->extra, NULL) == AUC_OK &&
-	      a->extra.accepted && !a->extra.cut;
+	      a->extra.accepted && !a->extra.cut &&
+	      !auc_auction_broken_limit(a, a->market, &a->extra.plan, why, sizeof(why));
 	b->last = a->extra.steps;
 	b->steps -= b->last < b->steps ? b->last : b->steps;
 	return yes;

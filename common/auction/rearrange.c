@@ -32,6 +32,7 @@ struct copied {
 };
 
 struct auc_rearrange_run {
+	const struct auc_auction *a; /* whose limits hold: they change behind admin */
 	const struct auc_policy *policy;
 	struct auc_policy_ctx *ctx;
 	struct auc_tariff *costs;
@@ -161,6 +162,7 @@ static enum auc_code copy_sales(const struct auc_auction *a, struct auc_rearrang
 	unsigned n = auc_ledger_count(a->ledger);
 	enum auc_code rc = AUC_OK;
 
+	s->a = a;
 	s->policy = a->policy;
 	s->head = *a->market;
 	s->costs = auc_tariff_copy(a->rearrange.costs);
@@ -254,9 +256,15 @@ static enum auc_code quote(void *arg, struct auc_market *market, struct auc_job 
 	struct auc_rearrange_run *s = arg;
 	size_t size = market->nservers * sizeof(*job->upload);
 	enum auc_code rc;
+	char why[256];
 
 	memcpy(s->upload, job->upload, size);
 	rc = auc_quote_nodes(s->policy, s->ctx, market, job, d, err);
+	if (rc == AUC_OK && d->accepted &&
+	    auc_auction_broken_limit(s->a, market, &d->plan, why, sizeof(why))) {
+		d->accepted = false;
+		d->reason = AUC_REASON_CAPACITY;
+	}
 	memcpy(job->upload, s->upload, size);
 	return rc;
 }

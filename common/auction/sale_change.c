@@ -122,6 +122,7 @@ static enum auc_code extend(struct auc_auction *a, const struct auc_sale *s, str
 			    auc_money *value, auc_money *payment, struct auc_err *err)
 {
 	struct auc_plan slot; /* the new one alone; borrows */
+	char why[256];
 	struct auc_run run;
 	enum auc_code rc;
 
@@ -145,6 +146,8 @@ static enum auc_code extend(struct auc_auction *a, const struct auc_sale *s, str
 	slot.start = run.from;
 	if (!all_up(a->market, &slot))
 		return auc_err_set(err, AUC_EFULL, "a node of its last slot is down");
+	if (auc_auction_broken_limit(a, a->market, plan, why, sizeof(why)))
+		return auc_err_set(err, AUC_EFULL, "%s", why);
 	slot.cost = auc_plan_cost(&slot, a->market);
 	plan->cost = auc_money_to(s->payment) + slot.cost;
 	*value = auc_plan_value(plan);

@@ -31,8 +31,9 @@ static struct json_object *etas(const struct auc_auction *a);
 static struct json_object *bounds(const struct auc_auction *a);
 static struct json_object *learning(const struct look *look);
 static bool add_bounds(struct json_object *o, const char *key, double lower, double upper);
-static struct json_object *servers(const struct look *look);
-static struct json_object *server(const struct auc_market *m, unsigned s);
+static struct json_object *servers(const struct auc_auction *a, const struct look *look);
+static struct json_object *server(const struct auc_auction *a, const struct auc_market *m,
+				  unsigned s);
 static struct json_object *traffic(const struct auc_market *m);
 static double used_of(const struct auc_market *m, unsigned s, unsigned tres, auc_slot t);
 static double price_of(const struct auc_market *m, unsigned s, unsigned tres, auc_slot t);
@@ -60,7 +61,7 @@ struct json_object *auc_auction_status(struct auc_auction *a, double now)
 		ok = auc_json_add(o, "learning", learning(&look));
 	if (looked && ok)
 		ok = auc_json_add(o, "totals", totals(look.ledger)) &&
-		     auc_json_add(o, "servers", servers(&look)) &&
+		     auc_json_add(o, "servers", servers(a, &look)) &&
 		     auc_json_add(o, "sales", sales(&look));
 	clear_look(&look);
 	pthread_mutex_unlock(&a->admin);
@@ -226,12 +227,12 @@ static bool add_bounds(struct json_object *o, const char *key, double lower, dou
 	return false;
 }
 
-static struct json_object *servers(const struct look *look)
+static struct json_object *servers(const struct auc_auction *a, const struct look *look)
 {
 	struct json_object *list = json_object_new_array();
 
 	for (unsigned s = 0; list && s < auc_market_nservers(&look->market); s++)
-		if (!push(list, server(&look->market, s))) {
+		if (!push(list, server(a, &look->market, s))) {
 			json_object_put(list);
 			return NULL;
 		}
@@ -273,12 +274,15 @@ static double price_of(const struct auc_market *m, unsigned s, unsigned tres, au
 				   : auc_market_price(m, s, tres, t);
 }
 
-static struct json_object *server(const struct auc_market *m, unsigned s)
+static struct json_object *server(const struct auc_auction *a, const struct auc_market *m,
+				  unsigned s)
 {
 	struct json_object *o = json_object_new_object(), *tres = json_object_new_array(), *t;
 	bool ok = o && tres && auc_json_add_text(o, "name", auc_market_server_name(m, s)) &&
 		  auc_json_add_text(o, "partition", auc_market_server_group(m, s)) &&
-		  auc_json_add_bool(o, "for_sale", auc_market_hosts(m, s) != 0);
+		  auc_json_add_bool(o, "for_sale",
+				    auc_market_hosts(m, s) != 0 && !auc_auction_is_paused(a, s)) &&
+		  (!auc_auction_is_hidden(a, s) || auc_json_add_bool(o, "hidden", true));
 
 	for (unsigned k = 0; ok && k < auc_market_ntres(m); k++) {
 		if (!(auc_market_capacity(m, s, k) > 0))

@@ -9,7 +9,7 @@
 #define AUC_PARTS_MAX  1024 /* jobs that carry out one sale at a time */
 
 #define AUC_BID_TYPES_MAX      32    /* types one bid may name, of either kind */
-#define AUC_BID_PARTITIONS_MAX 16    /* partitions one bid may be confined to */
+#define AUC_BID_PARTITIONS_MAX 64    /* partitions one bid may be confined to */
 #define AUC_BID_UPLOAD_MAX     64    /* servers or sites one bid may name */
 #define AUC_BID_DATA_MAX       64    /* servers on which chunks of one bid may lie */
 #define AUC_BID_TEXT_MAX       25600 /* bytes of a bid's text: the longest canonical text fits */

@@ -9,6 +9,9 @@
 
 #define CLOSE 1.0 /* seconds: what Slurm rounds times to */
 
+static void member_actions(const struct auc_exec *x, const struct auc_exec_rules *rules, unsigned i,
+			   double now, struct auc_exec_action *actions, unsigned max, unsigned *n);
+static bool is_alive(const struct auc_exec_job *j);
 static bool same_part(const struct auc_part *a, const struct auc_part *b);
 static int job_for(const struct auc_exec *x, const struct auc_part *part);
 static bool is_early(const struct auc_exec *x, const struct auc_exec_job *job,
@@ -22,6 +25,8 @@ static struct auc_exec_booking step(struct auc_exec *x, const struct auc_exec_ru
 				    double now);
 static struct auc_exec_booking group(struct auc_exec *x, const struct auc_exec_rules *rules,
 				     double now);
+static bool is_kept(const struct auc_exec *x, unsigned part);
+static int kept_part(const struct auc_exec *x, const struct auc_exec_rules *rules, double now);
 static double missed(const struct auc_exec *x, const struct auc_exec_rules *rules, double now);
 static const char *broken(const struct auc_exec *x, const struct auc_exec_rules *rules,
 			  unsigned part, double now);
@@ -60,12 +65,16 @@ enum auc_code auc_exec_take(struct auc_exec *x, const struct auc_part *parts, un
 	double *down = calloc(nparts, sizeof(*down));
 	bool *closed = calloc(nparts, sizeof(*closed));
 	bool *unheard = calloc(nparts, sizeof(*unheard));
+	bool *stopped = calloc(nparts, sizeof(*stopped));
+	bool *shut = calloc(nparts, sizeof(*shut));
 
-	if (!jobs || !down || !closed || !unheard) {
+	if (!jobs || !down || !closed || !unheard || !stopped || !shut) {
 		free(jobs);
 		free(down);
 		free(closed);
 		free(unheard);
+		free(stopped);
+		free(shut);
 		return auc_err_set(err, AUC_ENOMEM, "out of memory for the jobs of a sale");
 	}
 	for (unsigned i = 0; i < nparts; i++) {
@@ -84,11 +93,15 @@ enum auc_code auc_exec_take(struct auc_exec *x, const struct auc_part *parts, un
 	free(x->down);
 	free(x->closed);
 	free(x->unheard);
+	free(x->stopped);
+	free(x->shut);
 	x->tell = x->tell || (x->nparts && x->booked == AUC_SALE_RUNNING);
 	x->jobs = jobs;
 	x->down = down;
 	x->closed = closed;
 	x->unheard = unheard;
+	x->stopped = stopped;
+	x->shut = shut;
 	x->parts = parts;
 	x->nparts = nparts;
 	x->start = parts[0].start;
@@ -105,6 +118,8 @@ void auc_exec_clear(struct auc_exec *x)
 	free(x->down);
 	free(x->closed);
 	free(x->unheard);
+	free(x->stopped);
+	free(x->shut);
 	memset(x, 0, sizeof(*x));
 }
 
@@ -129,7 +144,7 @@ void auc_exec_refused(struct auc_exec *x, const struct auc_exec_booking *booking
 	if (booking->book == AUC_BOOK_PUT_OFF) {
 		/* While whole slots are left, it has these. */
 		if (booking->when + x->slot > x->end)
-			x->why = "node_fail";
+			x->why = booking->why ? booking->why : "node_fail";
 		x->replan = now + rules->ahead;
 	}
 	if (booking->book == AUC_BOOK_MOVE) {
@@ -156,9 +171,7 @@ unsigned auc_exec_actions(const struct auc_exec *x, const struct auc_exec_rules 
 	for (unsigned i = 0; i < x->nparts; i++) {
 		const struct auc_part *p = &x->parts[i];
 		const struct auc_exec_job *j = &x->jobs[i];
-		bool alive = j->id && j->seen != AUC_SEEN_NOT && j->seen != AUC_SEEN_GONE &&
-			     j->seen != AUC_SEEN_ENDED;
-		bool repeat = now >= j->next, kill = repeat || !j->killed;
+		bool alive = is_alive(j), kill = now >= j->next || !j->killed;
 
 		if (i ? p->lead : is_elsewhere(x, now))
 			continue;
@@ -170,23 +183,8 @@ unsigned auc_exec_actions(const struct auc_exec *x, const struct auc_exec_rules 
 				ask(actions, max, &n, AUC_ASK_KILL, i);
 			continue;
 		}
-		if (i == 0)
-			continue;
-		if (!j->id) {
-			/* The first layout is submitted at once, so that Slurm shows it. */
-			if ((p->start <= x->start || now >= p->start - rules->ahead) &&
-			    now < leaves(x, rules, i) && repeat && j->tries < rules->tries)
-				ask(actions, max, &n, AUC_ASK_SUBMIT, i);
-		} else if (alive && now >= leaves(x, rules, i)) {
-			if (kill)
-				ask(actions, max, &n, AUC_ASK_KILL, i);
-		} else if (alive && now >= p->end - rules->end_margin && !j->warned) {
-			ask(actions, max, &n, AUC_ASK_WARN, i);
-		} else if (j->seen == AUC_SEEN_PENDING && now >= p->start && repeat) {
-			ask(actions, max, &n, AUC_ASK_NUDGE, i);
-		} else if (alive && j->limit > 0 && j->limit < p->end - CLOSE && repeat) {
-			ask(actions, max, &n, AUC_ASK_LIMIT, i);
-		}
+		if (i)
+			member_actions(x, rules, i, now, actions, max, &n);
 	}
 	if (ending || is_elsewhere(x, now))
 		return n;
@@ -211,10 +209,41 @@ unsigned auc_exec_actions(const struct auc_exec *x, const struct auc_exec_rules 
 		if (lead->part != (int)on || lead->begin < p->start ||
 		    (now < p->start && lead->begin > p->start + CLOSE))
 			ask(actions, max, &n, AUC_ASK_PLACE, on);
-		else if (now >= p->start)
+		else if (now >= p->start && !x->stopped[on])
 			ask(actions, max, &n, AUC_ASK_NUDGE, on);
 	}
 	return n;
+}
+
+/* What a member of a sale that goes on needs. */
+static void member_actions(const struct auc_exec *x, const struct auc_exec_rules *rules, unsigned i,
+			   double now, struct auc_exec_action *actions, unsigned max, unsigned *n)
+{
+	const struct auc_part *p = &x->parts[i];
+	const struct auc_exec_job *j = &x->jobs[i];
+	bool alive = is_alive(j), repeat = now >= j->next;
+
+	if (!j->id) {
+		/* The first layout is submitted at once, so that Slurm shows it. */
+		if (!x->shut[i] && (p->start <= x->start || now >= p->start - rules->ahead) &&
+		    now < leaves(x, rules, i) && repeat && j->tries < rules->tries)
+			ask(actions, max, n, AUC_ASK_SUBMIT, i);
+	} else if (alive && now >= leaves(x, rules, i)) {
+		if (repeat || !j->killed)
+			ask(actions, max, n, AUC_ASK_KILL, i);
+	} else if (alive && now >= p->end - rules->end_margin && !j->warned) {
+		ask(actions, max, n, AUC_ASK_WARN, i);
+	} else if (j->seen == AUC_SEEN_PENDING && now >= p->start && repeat && !x->stopped[i]) {
+		ask(actions, max, n, AUC_ASK_NUDGE, i);
+	} else if (alive && j->limit > 0 && j->limit < p->end - CLOSE && repeat) {
+		ask(actions, max, n, AUC_ASK_LIMIT, i);
+	}
+}
+
+static bool is_alive(const struct auc_exec_job *j)
+{
+	return j->id && j->seen != AUC_SEEN_NOT && j->seen != AUC_SEEN_GONE &&
+	       j->seen != AUC_SEEN_ENDED;
 }
 
 void auc_exec_did(struct auc_exec *x, const struct auc_exec_action *action, enum auc_code result,
@@ -457,7 +486,7 @@ static void watch(struct auc_exec *x, const struct auc_exec_rules *rules, double
 		if (i && x->parts[i].lead)
 			continue;
 		if (!auc_exec_part_due(x, rules, i ? i : on, now) || j->seen == AUC_SEEN_RUNNING ||
-		    x->unheard[i ? i : on])
+		    x->unheard[i ? i : on] || is_kept(x, i ? i : on))
 			j->late = 0;
 		else if (!j->late)
 			j->late = now;
@@ -507,7 +536,17 @@ static struct auc_exec_booking group(struct auc_exec *x, const struct auc_exec_r
 	const struct auc_exec_job *lead = &x->jobs[0];
 	unsigned on = auc_exec_lead_part(x, rules, now);
 	double begun = missed(x, rules, now);
+	int kept = kept_part(x, rules, now);
 
+	if (kept >= 0) {
+		if (now < x->replan)
+			return b;
+		b.book = AUC_BOOK_PUT_OFF;
+		b.part = (unsigned)kept;
+		b.why = "partition_down";
+		b.when = now - rules->late;
+		return b;
+	}
 	if (begun > 0 && now >= x->replan) {
 		b.book = AUC_BOOK_PUT_OFF;
 		b.part = x->booked == AUC_SALE_SOLD ? 0 : on;
@@ -520,6 +559,8 @@ static struct auc_exec_booking group(struct auc_exec *x, const struct auc_exec_r
 		else if (lead->seen == AUC_SEEN_RUNNING)
 			x->why =
 				x->stood && !(strayed(x, rules, now) > 0) ? "timeout" : "node_fail";
+		else if (is_kept(x, on))
+			x->why = "partition_down";
 		else
 			x->why = x->booked == AUC_SALE_RUNNING || x->down[on] > 0 || x->closed[on]
 					 ? "node_fail"
@@ -544,6 +585,30 @@ static struct auc_exec_booking group(struct auc_exec *x, const struct auc_exec_r
 		x->why = why;
 	}
 	return b;
+}
+
+/* True if PART's job does not run because its partition starts none, or takes none. */
+static bool is_kept(const struct auc_exec *x, unsigned part)
+{
+	const struct auc_exec_job *j = &x->jobs[x->parts[part].lead ? 0 : part];
+
+	return (x->stopped[part] && (j->seen == AUC_SEEN_PENDING || !j->id)) ||
+	       (x->shut[part] && !j->id);
+}
+
+/*
+ * The part that is to run by now and is kept from it by the state of its partition, too late for
+ * its slot; -1: none. It is put off slot by slot: nobody knows for how long.
+ */
+static int kept_part(const struct auc_exec *x, const struct auc_exec_rules *rules, double now)
+{
+	unsigned on = auc_exec_lead_part(x, rules, now);
+
+	for (unsigned i = 0; i < x->nparts; i++)
+		if ((x->parts[i].lead ? i == on : i > 0) && auc_exec_part_due(x, rules, i, now) &&
+		    now > x->parts[i].start + rules->late && is_kept(x, i))
+			return (int)i;
+	return -1;
 }
 
 /*

@@ -67,6 +67,8 @@ struct auc_exec {
 	struct auc_exec_job *jobs;    /* by part */
 	double *down;    /* by part: since when its server is not to be used; 0: it is */
 	bool *closed;    /* by part: its server is somebody else's in a part of its time */
+	bool *stopped;   /* by part: Slurm starts no job in its partition now; the caller's to set, */
+	bool *shut;      /* and whether it takes no new one there */
 	bool *unheard;   /* by part: a slurmctld that was started does not know yet what runs on its
 			    server; the caller's to set */
 	const char *why; /* it is being ended, for this reason */

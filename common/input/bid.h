@@ -46,6 +46,7 @@ struct auc_bid {
 	 * --partition says it. */
 	unsigned npartitions;
 	char partitions[AUC_BID_PARTITIONS_MAX][AUC_NAME_MAX];
+	bool filtered; /* they are what rules leave it, not its user's words */
 	/* Posted prices: what its user pays at most, in credits; < 0: not given. Compared with an
 	 * offer, and in no text that is kept: auc_bid_print() leaves it out. */
 	double max_price;

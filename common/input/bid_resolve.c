@@ -234,7 +234,7 @@ static enum auc_code confine(const struct auc_market *m, const struct auc_bid *b
 			upload[s] = UINT32_MAX;
 	}
 	for (i = 0; i < bid->npartitions; i++)
-		if (!known[i])
+		if (!known[i] && !bid->filtered)
 			return unknown(err, "partition", "partition with nodes for sale",
 				       bid->partitions[i]);
 	return AUC_OK;

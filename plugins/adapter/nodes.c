@@ -14,7 +14,7 @@
 
 static const partition_info_t *find_partition(const partition_info_msg_t *msg, const char *name);
 static bool holds(const partition_info_t *partition, int node);
-static enum auc_code describe(const node_info_t *node, const char *partition,
+static enum auc_code describe(const node_info_t *node, const partition_info_t *in,
 			      struct auc_server_spec *spec, struct auc_err *err);
 static enum auc_code add_gres(char *item, struct auc_named *tres, unsigned *ntres,
 			      struct auc_err *err);
@@ -47,7 +47,7 @@ enum auc_code auc_nodes_servers(const struct auc_conf *conf, const node_info_msg
 		hidden += !node->name && partition;
 		if (!node->name || !partition)
 			continue;
-		if (describe(node, partition->name, &list[n], err))
+		if (describe(node, partition, &list[n], err))
 			code = AUC_EINVAL;
 		else
 			n++;
@@ -177,14 +177,18 @@ static bool holds(const partition_info_t *partition, int node)
 	return false;
 }
 
-static enum auc_code describe(const node_info_t *node, const char *partition,
+static enum auc_code describe(const node_info_t *node, const partition_info_t *in,
 			      struct auc_server_spec *spec, struct auc_err *err)
 {
 	uint64_t mem = node->real_memory > node->mem_spec_limit
 			       ? node->real_memory - node->mem_spec_limit
 			       : 0;
-	uint16_t cpus = node->cpus_efctv ? node->cpus_efctv : node->cpus;
+	uint32_t cpus = node->cpus_efctv ? node->cpus_efctv : node->cpus;
+	const char *partition = in->name;
 
+	/* MaxCPUsPerNode: of all jobs of the partition together. 0 is what no Slurm says. */
+	if (in->max_cpus_per_node && in->max_cpus_per_node < cpus)
+		cpus = in->max_cpus_per_node;
 	memset(spec, 0, sizeof(*spec));
 	if (strlen(node->name) >= AUC_NAME_MAX || strlen(partition) >= AUC_NAME_MAX)
 		return auc_err_set(err, AUC_EINVAL,

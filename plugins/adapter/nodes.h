@@ -9,11 +9,10 @@
 
 /*
  * The nodes of CONF's partitions, in Slurm's order, each once (a node of two of them belongs to the
- * first in CONF). Capacity is "cpu" (without specialised ones), "mem" in MB (without what the node
- * keeps for itself), and each GRES by its name with its type
- * ("gpu:v100"). Nodes that take no new work are down. *SERVERS is malloc'd; a node that cannot be
- * described is left out with a sentence in ERR, AUC_EINVAL, and the rest is there. AUC_ENOMEM:
- * nothing is.
+ * first in CONF). Capacity is "cpu" (without specialised ones, at most MaxCPUsPerNode), "mem" in MB
+ * (without what the node keeps for itself), and each GRES by its name with its type ("gpu:v100").
+ * Nodes that take no new work are down. *SERVERS is malloc'd; a node that cannot be described is
+ * left out with a sentence in ERR, AUC_EINVAL, and the rest is there. AUC_ENOMEM: nothing is.
  */
 enum auc_code auc_nodes_servers(const struct auc_conf *conf, const node_info_msg_t *nodes,
 				const partition_info_msg_t *partitions,

@@ -14,9 +14,10 @@
 #include "adapter/site.h"
 #include "adapter/slurm_compat.h"
 
-#define CONF_KEPT "auction.conf" /* in StateSaveLocation and in the spool's directory */
-#define CONF_MAX  (1024 * 1024)  /* a larger file is not searched for partition names */
-#define NAMES_MAX 64
+#define CONF_KEPT  "auction.conf" /* in StateSaveLocation and in the spool's directory */
+#define CONF_MAX   (1024 * 1024)  /* a larger file is not searched for partition names */
+#define NAMES_MAX  64
+#define WANTED_MAX 64 /* users that may wait at once; others ask again */
 
 static struct {
 	pthread_rwlock_t conf; /* held shared while a bid is decided, exclusively while the
@@ -40,8 +41,21 @@ static struct {
 	char names[NAMES_MAX][AUC_NAME_MAX];
 	unsigned nnames;
 	bool sold_known; /* what is sold is in one of the names */
-} site = {.conf = PTHREAD_RWLOCK_INITIALIZER, .lock = PTHREAD_MUTEX_INITIALIZER};
+	/* under rules_lock; taken after conf */
+	pthread_rwlock_t rules_lock;
+	struct auc_rules *rules; /* NULL: not known yet */
+	int64_t rules_changed;
+	struct auc_accounts *accounts;
+	struct auc_groups groups;
+	/* under lock */
+	uint32_t wanted[WANTED_MAX]; /* users whose groups are to be looked up */
+	unsigned nwanted;
+} site = {.conf = PTHREAD_RWLOCK_INITIALIZER,
+	  .lock = PTHREAD_MUTEX_INITIALIZER,
+	  .rules_lock = PTHREAD_RWLOCK_INITIALIZER};
 
+static bool is_hidden(const char *partition);
+static void want_user(uint32_t uid);
 static bool load_kept(struct auc_conf **conf);
 static void kept_path(const char *dir, char *path, size_t size);
 static enum auc_code load_conf(const char *path, struct auc_conf **conf, struct auc_err *err);
@@ -111,10 +125,16 @@ bool auc_site_put(void)
 	site.sold_known = false;
 	auc_err_set(&site.why, AUC_ESTATE, "the auction has ended");
 	pthread_rwlock_unlock(&site.conf);
+	auc_site_set_rules(NULL, -1);
+	auc_site_set_accounts(NULL);
+	pthread_rwlock_wrlock(&site.rules_lock);
+	auc_groups_clear(&site.groups);
+	pthread_rwlock_unlock(&site.rules_lock);
 	pthread_mutex_lock(&site.lock);
 	free(site.jobs);
 	site.jobs = NULL;
 	site.njobs = 0;
+	site.nwanted = 0;
 	site.jobs_known = false;
 	auc_partitions_clear(&site.partitions);
 	pthread_mutex_unlock(&site.lock);
@@ -178,7 +198,9 @@ void auc_site_partitions(char *buf, size_t size)
 	buf[0] = '\0';
 	pthread_rwlock_rdlock(&site.conf);
 	for (unsigned i = 0; i < site.nnames && n < size; i++)
-		n += (size_t)snprintf(buf + n, size - n, "%s%s", n ? ", " : "", site.names[i]);
+		if (!is_hidden(site.names[i]))
+			n += (size_t)snprintf(buf + n, size - n, "%s%s", n ? ", " : "",
+					      site.names[i]);
 	if (!site.sold_known && n < size)
 		snprintf(buf + n, size - n,
 			 "%sall with GPUs, as long as auction.conf cannot be "
@@ -360,6 +382,171 @@ bool auc_site_expects_member(const char *sale)
 	expected = site.expected[0] && !strcmp(site.expected, sale);
 	pthread_mutex_unlock(&site.lock);
 	return expected;
+}
+
+void auc_site_set_rules(struct auc_rules *rules, int64_t changed)
+{
+	struct auc_rules *old;
+
+	pthread_rwlock_wrlock(&site.rules_lock);
+	old = site.rules;
+	/* Groups that were looked up are what they were. */
+	for (unsigned i = 0; rules && i < rules->n; i++) {
+		struct auc_rule *r = &rules->list[i];
+
+		for (unsigned k = 0; old && r->groups && k < old->n && !r->gids_known; k++) {
+			struct auc_rule *was = &old->list[k];
+
+			if (!was->gids_known || !was->groups || strcmp(was->groups, r->groups))
+				continue;
+			r->gids = was->gids;
+			r->ngids = was->ngids;
+			r->gids_known = true;
+			was->gids = NULL;
+			was->gids_known = false;
+		}
+	}
+	site.rules = rules;
+	site.rules_changed = changed;
+	pthread_rwlock_unlock(&site.rules_lock);
+	auc_rules_free(old);
+}
+
+void auc_site_set_accounts(struct auc_accounts *accounts)
+{
+	struct auc_accounts *old;
+
+	pthread_rwlock_wrlock(&site.rules_lock);
+	old = site.accounts;
+	site.accounts = accounts;
+	pthread_rwlock_unlock(&site.rules_lock);
+	auc_accounts_free(old);
+}
+
+enum auc_code auc_site_set_group_ids(const char *groups, const uint32_t *gids, unsigned ngids,
+				     struct auc_err *err)
+{
+	enum auc_code code = AUC_OK;
+
+	pthread_rwlock_wrlock(&site.rules_lock);
+	for (unsigned i = 0; site.rules && i < site.rules->n; i++) {
+		struct auc_rule *r = &site.rules->list[i];
+		uint32_t *copy;
+
+		if (!r->groups || strcmp(r->groups, groups))
+			continue;
+		copy = malloc((ngids + 1) * sizeof(*copy));
+		if (!copy) {
+			code = auc_err_set(err, AUC_ENOMEM, "out of memory for AllowGroups=%.128s",
+					   groups);
+			break;
+		}
+		if (ngids)
+			memcpy(copy, gids, ngids * sizeof(*copy));
+		free(r->gids);
+		r->gids = copy;
+		r->ngids = ngids;
+		r->gids_known = true;
+	}
+	pthread_rwlock_unlock(&site.rules_lock);
+	return code;
+}
+
+enum auc_code auc_site_set_user_groups(uint32_t uid, const uint32_t *gids, unsigned ngids,
+				       struct auc_err *err)
+{
+	enum auc_code code;
+
+	pthread_rwlock_wrlock(&site.rules_lock);
+	code = auc_groups_put(&site.groups, uid, gids, ngids, err);
+	pthread_rwlock_unlock(&site.rules_lock);
+	return code;
+}
+
+int64_t auc_site_partitions_changed(void)
+{
+	/* slurmctld's own, which stays where it is. */
+	static const volatile time_t *at;
+
+	if (!at)
+		at = dlsym(RTLD_DEFAULT, "last_part_update");
+	return at ? (int64_t)*at : -1;
+}
+
+enum auc_code auc_site_confine(const job_desc_msg_t *desc, uint32_t submit_uid, struct auc_bid *bid,
+			       char *reasons, size_t size, struct auc_err *err)
+{
+	struct auc_asker who = {.uid = desc->user_id,
+				.submit_uid = submit_uid,
+				.account = desc->account,
+				.qos = desc->qos,
+				.host = desc->alloc_node,
+				.groups = &site.groups};
+	const struct auc_group_user *known;
+	enum auc_code code;
+
+	reasons[0] = '\0';
+	pthread_rwlock_rdlock(&site.rules_lock);
+	who.accounts = site.accounts;
+	/* slurmctld's lock keeps partitions as they are meanwhile. */
+	if (!site.rules || site.rules_changed != auc_site_partitions_changed())
+		code = auc_err_set(err, AUC_ESTATE,
+				   "Slurm's partitions have just changed, and are being looked at; "
+				   "try again in a moment");
+	else
+		code = auc_rules_confine(site.rules, &who, bid, reasons, size, err);
+	known = auc_groups_find(&site.groups, who.uid);
+	pthread_rwlock_unlock(&site.rules_lock);
+	if (code == AUC_ESTATE && !known)
+		want_user(who.uid);
+	return code;
+}
+
+/* Somebody is to look up UID's groups. */
+static void want_user(uint32_t uid)
+{
+	unsigned i;
+
+	pthread_mutex_lock(&site.lock);
+	for (i = 0; i < site.nwanted && site.wanted[i] != uid; i++)
+		;
+	if (i == site.nwanted && i < WANTED_MAX)
+		site.wanted[site.nwanted++] = uid;
+	pthread_mutex_unlock(&site.lock);
+}
+
+bool auc_site_wanted_user(uint32_t *uid)
+{
+	bool any;
+
+	pthread_mutex_lock(&site.lock);
+	any = site.nwanted > 0;
+	if (any)
+		*uid = site.wanted[--site.nwanted];
+	pthread_mutex_unlock(&site.lock);
+	return any;
+}
+
+void auc_site_with_rules(void (*fn)(const struct auc_rules *rules,
+				    const struct auc_accounts *accounts, void *arg),
+			 void *arg)
+{
+	pthread_rwlock_rdlock(&site.rules_lock);
+	fn(site.rules, site.accounts, arg);
+	pthread_rwlock_unlock(&site.rules_lock);
+}
+
+/* Slurm shows PARTITION to administrators only. */
+static bool is_hidden(const char *partition)
+{
+	const struct auc_rule *r;
+	bool hidden;
+
+	pthread_rwlock_rdlock(&site.rules_lock);
+	r = auc_rules_find(site.rules, partition);
+	hidden = r && r->hidden;
+	pthread_rwlock_unlock(&site.rules_lock);
+	return hidden;
 }
 
 double auc_site_now(void)

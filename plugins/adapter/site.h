@@ -17,6 +17,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "adapter/accounts.h"
+#include "adapter/partition_rules.h"
 #include "auction/auction.h"
 #include "base/err.h"
 #include "adapter/partitions.h"
@@ -91,6 +93,35 @@ enum auc_protect auc_site_protects(uint32_t job_id);
  * ends it. */
 void auc_site_expect_member(const char *sale);
 bool auc_site_expects_member(const char *sale);
+
+/*
+ * Slurm's rules of the partitions (partition_rules.h), users' groups (groups.h) and accounts, as
+ * the agent last read them. CHANGED is what auc_site_partitions_changed() said before they were
+ * read, or AUC_SITE_UNSURE: no bid goes by them yet. Both take RULES, ACCOUNTS over.
+ */
+#define AUC_SITE_UNSURE INT64_MIN
+void auc_site_set_rules(struct auc_rules *rules, int64_t changed);
+void auc_site_set_accounts(struct auc_accounts *accounts);
+/* The groups of the rule that says GROUPS; those of a user. GIDS is copied. AUC_ENOMEM. */
+enum auc_code auc_site_set_group_ids(const char *groups, const uint32_t *gids, unsigned ngids,
+				     struct auc_err *err);
+enum auc_code auc_site_set_user_groups(uint32_t uid, const uint32_t *gids, unsigned ngids,
+				       struct auc_err *err);
+/* When slurmctld last changed a partition: Unix time, -1 if it does not say. No RPC. */
+int64_t auc_site_partitions_changed(void);
+/*
+ * Confines BID, of the submission DESC by SUBMIT_UID, to the partitions that the rules let it use;
+ * REASONS as in auc_rules_confine(). AUC_ESTATE: it cannot be told yet; AUC_EFULL: to none.
+ */
+enum auc_code auc_site_confine(const job_desc_msg_t *desc, uint32_t submit_uid, struct auc_bid *bid,
+			       char *reasons, size_t size, struct auc_err *err);
+/* A user whose groups somebody waits for; false: nobody does. */
+bool auc_site_wanted_user(uint32_t *uid);
+/* Calls FN with the rules and accounts there are (each may be NULL), which stay as they are
+ * meanwhile. */
+void auc_site_with_rules(void (*fn)(const struct auc_rules *rules,
+				    const struct auc_accounts *accounts, void *arg),
+			 void *arg);
 
 /* Seconds since the Epoch. */
 double auc_site_now(void);

@@ -71,6 +71,21 @@ typedef __typeof__(slurm_hostlist_create(NULL)) auc_hostlist_t;
 #define AUC_LOAD_JOB(jobs, id, flags) slurm_load_job((jobs), (id), (flags))
 #endif
 
+/* AllowAccounts and DenyAccounts are meant with all accounts below, from 23.11 on. */
+#define AUC_ACCOUNTS_INHERIT (SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(23, 11, 0))
+
+/* Lists of hosts: hostlist_t (a pointer) up to 23.02, hostlist_t * from 23.11 on. */
+#if SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(23, 11, 0)
+typedef hostlist_t *auc_hostlist_t;
+#else
+typedef hostlist_t auc_hostlist_t;
+#endif
+
+/* Nodes of one block of the topology for one job at a time, from 24.11 on. */
+#ifndef PART_FLAG_EXCLUSIVE_TOPO
+#define PART_FLAG_EXCLUSIVE_TOPO 0
+#endif
+
 /* What slurm_create_reservation() returns is malloc()ed in 24.11 and Slurm's in 26.05: in between
  * it is not known, and some bytes are given up. */
 #if SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(26, 5, 0)

@@ -58,9 +58,10 @@ fresh_status()
 	wait_until 30 eval '[ "$(status ".time > '"$now"'")" = true ]'
 }
 
+# Bids are taken: not while it starts, nor in the second or so after partitions have changed.
 auction_open()
 {
-	status_is .ready true && ! grep -q starting <<< "$(as alice sbatch --quote $(small_bid 1 1) --wrap true 2>&1)"
+	status_is .ready true && ! grep -qE 'starting|try again in a moment' <<< "$(as alice sbatch --quote $(small_bid 1 1) --wrap true 2>&1)"
 }
 
 reloads()
@@ -76,6 +77,14 @@ reconfigure()
 	before=$(reloads)
 	scontrol reconfigure
 	wait_until 30 eval '[ "$(reloads)" -gt '"$before"' ]'
+	# Slurm has read its partitions again, too.
+	wait_until 30 rules_known
+}
+
+# What Slurm says of the partitions is known: not in the second or so after they have changed.
+rules_known()
+{
+	[[ $(as alice sbatch --quote $(small_bid 1 1) --wrap true 2>&1) != *'try again in a moment'* ]]
 }
 
 # Makes $HOLD_DIR with NAME.so, of NAME.c, for slurmctld to preload, which is held while there are certain other files in it. hold_make NAME

@@ -51,12 +51,15 @@ enum where { ELSEWHERE, OURS, MIXED };
 static void check_order(const char *plugins);
 static int submit_with_receipt(const job_desc_msg_t *desc, uint32_t submit_uid, char **err_msg);
 static enum where partition_of(const job_desc_msg_t *desc);
-static int submit_bid(job_desc_msg_t *desc, const char *text, char **err_msg);
-static int decide(struct auc_auction *a, job_desc_msg_t *desc, const char *text, char **err_msg);
+static int submit_bid(job_desc_msg_t *desc, uint32_t submit_uid, const char *text,
+		      char **err_msg);
+static int decide(struct auc_auction *a, job_desc_msg_t *desc, uint32_t submit_uid,
+		  const char *text, char **err_msg);
 static int take_offer(struct auc_auction *a, job_desc_msg_t *desc, const struct auc_offer *offer,
 		      char **err_msg);
 static int check_modify(const job_desc_msg_t *desc, uint32_t uid, char *why, size_t size);
 static void say(char **err_msg, const char *lines);
+static void say_with(char **err_msg, const char *lines, const char *barred);
 static int fail(char **err_msg, int rc, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 
 int init(void)
@@ -119,7 +122,7 @@ int job_submit(job_desc_msg_t *desc, uint32_t submit_uid, char **err_msg)
 			    "--partition=%.128s: the auction's partitions (%s) cannot be combined "
 			    "with others",
 			    desc->partition, names);
-	return submit_bid(desc, bid, err_msg);
+	return submit_bid(desc, submit_uid, bid, err_msg);
 }
 
 #if AUC_JOB_MODIFY_HAS_MSG
@@ -186,7 +189,7 @@ static enum where partition_of(const job_desc_msg_t *desc)
 }
 
 /* TEXT may be NULL: the configured default bid, if there is one. */
-static int submit_bid(job_desc_msg_t *desc, const char *text, char **err_msg)
+static int submit_bid(job_desc_msg_t *desc, uint32_t submit_uid, const char *text, char **err_msg)
 {
 	struct auc_auction *a;
 	struct auc_err err;
@@ -219,13 +222,15 @@ static int submit_bid(job_desc_msg_t *desc, const char *text, char **err_msg)
 	else if (auc_site_open(&err))
 		rc = fail(err_msg, RC_REFUSED, "no bids are taken now: %s", err.text);
 	else
-		rc = decide(a, desc, text, err_msg);
+		rc = decide(a, desc, submit_uid, text, err_msg);
 	auc_site_leave();
 	return rc;
 }
 
-static int decide(struct auc_auction *a, job_desc_msg_t *desc, const char *text, char **err_msg)
+static int decide(struct auc_auction *a, job_desc_msg_t *desc, uint32_t submit_uid,
+		  const char *text, char **err_msg)
 {
+	char barred[512] = "";
 	struct auc_offer offer = {0};
 	struct auc_bid *bid;
 	struct auc_err err;
@@ -243,18 +248,17 @@ static int decide(struct auc_auction *a, job_desc_msg_t *desc, const char *text,
 	if (!code)
 		code = auc_desc_confine(desc, bid, &err);
 	if (!code)
+		code = auc_site_confine(desc, submit_uid, bid, barred, sizeof(barred), &err);
+	if (!code)
 		code = auc_auction_bid(a, bid, desc->user_id, auc_site_now(), !bid->quote, &offer,
 				       &err);
 	if (code) {
 		rc = fail(err_msg,
 			  code == AUC_EINVAL || code == AUC_ENOENT ? RC_BAD_BID : RC_REFUSED, "%s",
 			  err.text);
-	} else if (bid->quote) {
-		say(err_msg, offer.message);
-		rc = RC_QUOTE;
-	} else if (!offer.accepted) {
-		say(err_msg, offer.message);
-		rc = RC_REFUSED;
+	} else if (bid->quote || !offer.accepted) {
+		say_with(err_msg, offer.message, offer.accepted ? "" : barred);
+		rc = bid->quote ? RC_QUOTE : RC_REFUSED;
 	} else {
 		rc = take_offer(a, desc, &offer, err_msg);
 	}
@@ -355,6 +359,20 @@ static void say(char **err_msg, const char *lines)
 		return;
 	AUC_XFREE(*err_msg);
 	*err_msg = slurm_xstrdup(lines);
+}
+
+/* LINES, and one more of partitions that the job was BARRED from ("": none). */
+static void say_with(char **err_msg, const char *lines, const char *barred)
+{
+	char *text;
+
+	if (!*barred || !lines ||
+	    asprintf(&text, "%s\nauction: not open to this job: %s", lines, barred) < 0) {
+		say(err_msg, lines);
+		return;
+	}
+	say(err_msg, text);
+	free(text);
 }
 
 static int fail(char **err_msg, int rc, const char *fmt, ...)

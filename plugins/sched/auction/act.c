@@ -204,6 +204,7 @@ static enum auc_code submit(const struct auc_agent *a, struct auc_task *t, unsig
 				  .gid = t->gid,
 				  .account = t->account,
 				  .qos = t->qos,
+				  .host = t->host,
 				  .reservation = auc_fence_of(a, t, part)};
 
 	return auc_rpc_submit_member(&owner, slice, t->sale, t->exec.jobs[0].id, id, err);

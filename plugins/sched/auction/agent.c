@@ -26,6 +26,7 @@
 #include "sched/auction/power.h"
 #include "sched/auction/receipts.h"
 #include "sched/auction/settling.h"
+#include "sched/auction/slurm_rules.h"
 #include "adapter/site.h"
 
 #define CYCLE_IDLE 0.5 /* nothing is; new liens are found this soon */
@@ -158,7 +159,7 @@ static bool end_threads(const struct timespec *until)
 		return false;
 	agent.ended = true;
 	if (!auc_fitter_stop(until) || !auc_receipts_stop(until) ||
-	    !auc_job_change_stop(&agent.a, until))
+	    !auc_job_change_stop(&agent.a, until) || !auc_slurm_rules_stop(&agent.a, until))
 		return false;
 	auc_site_attach(false);
 	/* job_submit may keep the auction, as on a backup controller that gives way: the spool is
@@ -421,8 +422,10 @@ static bool refresh_nodes(struct auc_agent *a, double now, bool force)
 	if (took * NODES_SHARE > every)
 		a->next_nodes =
 			now + (took * NODES_SHARE < NODES_MAX ? took * NODES_SHARE : NODES_MAX);
-	if (seldom)
+	if (seldom) {
 		see_partitions(a, nodes);
+		auc_slurm_rules_look(a, stamps[AUC_STAMP_PARTITIONS].at, began);
+	}
 	code = auc_nodes_servers(auc_auction_conf(a->auction), nodes, partitions, &servers, &n,
 				 &err);
 	if (code)
@@ -543,6 +546,8 @@ static void mark_down(const struct auc_agent *a, struct auc_task *t, double now)
 		else if (!(t->exec.down[i] > 0))
 			t->exec.down[i] = now;
 		t->exec.closed[i] = auc_fence_closes(a, name, t->parts[i].start, t->parts[i].end);
+		t->exec.stopped[i] = auc_slurm_rules_stopped(a, t->parts[i].partition);
+		t->exec.shut[i] = auc_slurm_rules_shut(a, t->parts[i].partition);
 	}
 }
 
@@ -685,6 +690,7 @@ static double cycle(struct auc_agent *a, double now)
 		auc_fence_keep(a, now);
 		auc_power_keep(a, now);
 	}
+	auc_slurm_rules_keep(a, now);
 	if (looked) {
 		act_all(a, now);
 		drop_finished_tasks(a);
@@ -695,7 +701,8 @@ static double cycle(struct auc_agent *a, double now)
 			auc_site_gate(NULL);
 		}
 	}
-	if (nodes_due(a, now))
+	/* Whoever bids meanwhile is told to try again. */
+	if (nodes_due(a, now) || said_new(a, AUC_STAMP_PARTITIONS))
 		refresh_nodes(a, now, false);
 	if (!a->calm)
 		count_states(a);

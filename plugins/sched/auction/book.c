@@ -283,8 +283,10 @@ static void know_lead(struct auc_agent *a, struct auc_task *t)
 	t->gid = t->lead->group_id;
 	free(t->account);
 	free(t->qos);
+	free(t->host);
 	t->account = t->lead->account ? strdup(t->lead->account) : NULL;
 	t->qos = t->lead->qos ? strdup(t->lead->qos) : NULL;
+	t->host = t->lead->alloc_node ? strdup(t->lead->alloc_node) : NULL;
 	if (t->receipt)
 		return;
 	/* After a restart: what the ledger says goes to record and database again, whatever they

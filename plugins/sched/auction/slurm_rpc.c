@@ -45,6 +45,17 @@ enum auc_code auc_rpc_load_partitions(partition_info_msg_t **partitions, struct 
 							  : AUC_OK;
 }
 
+enum auc_code auc_rpc_load_accounts(assoc_mgr_info_msg_t **msg, struct auc_err *err)
+{
+	assoc_mgr_info_request_msg_t ask = {.flags = ASSOC_MGR_INFO_FLAG_ASSOC |
+						     ASSOC_MGR_INFO_FLAG_QOS};
+
+	*msg = NULL;
+	errno = 0;
+	return slurm_load_assoc_mgr_info(&ask, msg) || !*msg ? failed(err, "loading accounts", 0)
+							     : AUC_OK;
+}
+
 enum auc_code auc_rpc_load_jobs(job_info_msg_t **jobs, struct auc_err *err)
 {
 	*jobs = NULL;
@@ -130,6 +141,8 @@ enum auc_code auc_rpc_submit_member(const struct auc_owner *owner, const struct 
 	desc.account = (char *)owner->account;
 	desc.qos = (char *)owner->qos;
 	desc.reservation = (char *)owner->reservation;
+	/* AllocNodes of its partition is about where the lead comes from. */
+	desc.alloc_node = (char *)owner->host;
 	desc.name = name;
 	desc.script = script;
 	desc.argc = 1;
@@ -285,6 +298,7 @@ enum auc_code auc_rpc_place(uint32_t job_id, const struct auc_slice *slice, stru
 	char gres[sizeof(slice->gres)];
 	time_t now = time(NULL);
 	job_desc_msg_t desc;
+	enum auc_code code;
 
 	strcpy(gres, slice->gres);
 	slurm_init_job_desc_msg(&desc);
@@ -301,7 +315,13 @@ enum auc_code auc_rpc_place(uint32_t job_id, const struct auc_slice *slice, stru
 	desc.req_nodes = (char *)slice->node;
 	desc.partition = (char *)slice->partition;
 	desc.tres_per_node = gres; /* "" takes away what it had */
-	return update(&desc, job_id, "placing job", err);
+	code = update(&desc, job_id, "placing job", err);
+	/* One that is drained takes no job, not even its own: as a rule that is where it is. */
+	if (code && errno == ESLURM_PARTITION_NOT_AVAIL) {
+		desc.partition = NULL;
+		code = update(&desc, job_id, "placing job", err);
+	}
+	return code;
 }
 
 enum auc_code auc_rpc_move(uint32_t job_id, const struct auc_slice *slice, struct auc_err *err)

@@ -31,6 +31,7 @@ static int write_files(const struct auc_status_files *files, struct auc_auction 
 static void shut(struct json_object *o, const struct auc_err *why);
 static struct json_object *nothing(double now);
 static enum auc_code replace_both(struct json_object *o, bool wrong, struct auc_err *err);
+static void hide(struct json_object *servers);
 static enum auc_code replace(const char *path, mode_t mode, struct json_object *o, bool wrong,
 			     struct auc_err *err);
 static enum auc_code put(const char *path, mode_t mode, struct json_object *o, struct auc_err *err);
@@ -150,10 +151,23 @@ static enum auc_code replace_both(struct json_object *o, bool wrong, struct auc_
 	if (*last.public) {
 		json_object_object_del(o, "sales");
 		json_object_object_del(o, "agent");
+		hide(json_object_object_get(o, "servers"));
 		if (replace(last.public, 0644, o, wrong, &why) != AUC_OK && code == AUC_OK)
 			auc_err_set(err, why.code, "PublicStatus: %.400s", why.text);
 	}
 	return code;
+}
+
+/* Takes out of SERVERS, an array or NULL, those of partitions that Slurm shows to administrators
+ * only. */
+static void hide(struct json_object *servers)
+{
+	size_t n = json_object_is_type(servers, json_type_array) ? json_object_array_length(servers)
+								 : 0;
+
+	while (n-- > 0)
+		if (json_object_object_get(json_object_array_get_idx(servers, n), "hidden"))
+			json_object_array_del_idx(servers, n, 1);
 }
 
 /* WRONG: what is there must not stay. Without it there is room for a short one at least. */

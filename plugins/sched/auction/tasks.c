@@ -222,6 +222,7 @@ static void task_free(struct auc_task *t)
 	auc_exec_clear(&t->exec);
 	free(t->account);
 	free(t->qos);
+	free(t->host);
 	free(t->parts);
 	free(t->receipt);
 	free(t);

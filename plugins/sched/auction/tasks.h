@@ -17,6 +17,7 @@ struct auc_task {
 	char sale[AUC_SALE_ID_LEN];
 	uint32_t uid, gid;
 	char *account, *qos; /* of the lead, NULL before it was seen */
+	char *host;          /* where it was submitted; likewise */
 	unsigned revision;   /* of the plan that parts are of */
 	unsigned marked;     /* which list of nodes says what is down; 0: none yet */
 	struct auc_part *parts;

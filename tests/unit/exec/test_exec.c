@@ -307,6 +307,67 @@ static void test_ended_with_plan(void **state)
 	}
 }
 
+/* Slurm starts no job in a partition, or takes none: what is due there is put off, slot by slot, and
+ * nothing is asked for it meanwhile. */
+static void test_partition_down(void **state)
+{
+	struct auc_exec_booking b;
+	struct auc_exec x;
+	char text[256];
+
+	(void)state;
+	/* The lead waits: not before the time that it may be late. */
+	set_up(&x, AUC_SALE_SOLD, 90);
+	x.jobs[1].seen = AUC_SEEN_RUNNING;
+	x.stopped[0] = true;
+	assert_string_equal(step_text(&x, 101, text), "-, starting:");
+	assert_string_equal(step_text_by(&x, &rules, 102.5, text, &b),
+			    "put off partition_down, starting:");
+	assert_int_equal(b.part, 0);
+	assert_true(b.when == 100.5);
+	/* It cannot be: tried again while slots are left, then over, and not for its owner. */
+	auc_exec_refused(&x, &b, &rules, 102.5);
+	assert_null(x.why);
+	assert_string_equal(step_text(&x, 103, text), "-, starting:");
+	/* Long behind grace it is not the node's fault. */
+	assert_string_equal(step_text(&x, 107, text), "-, starting:");
+	assert_string_equal(step_text_by(&x, &rules, 107.6, text, &b),
+			    "put off partition_down, starting:");
+	b.when = 121;
+	auc_exec_refused(&x, &b, &rules, 123);
+	assert_string_equal(x.why, "partition_down");
+	auc_exec_clear(&x);
+	/* At the end of a plan that nobody put off. */
+	set_up(&x, AUC_SALE_SOLD, 129.9);
+	x.stopped[2] = true;
+	x.jobs[0].part = 2;
+	assert_string_equal(step_text(&x, 129.9, text), "-, ending: kill 0 kill 1 kill 3");
+	assert_string_equal(x.why, "partition_down");
+	auc_exec_clear(&x);
+	/* What runs goes on, a member that cannot begin puts off all from there on. */
+	set_up(&x, AUC_SALE_RUNNING, 125);
+	x.stopped[1] = x.stopped[2] = x.stopped[3] = true;
+	assert_string_equal(step_text(&x, 125, text), "-, running:");
+	x.jobs[3].seen = AUC_SEEN_PENDING;
+	assert_string_equal(step_text_by(&x, &rules, 125, text, &b),
+			    "put off partition_down, changing:");
+	assert_int_equal(b.part, 3);
+	auc_exec_clear(&x);
+	/* One that is drained starts what it has and takes no member. */
+	set_up(&x, AUC_SALE_RUNNING, 117);
+	x.shut[0] = x.shut[1] = x.shut[2] = x.shut[3] = true;
+	assert_string_equal(step_text(&x, 117, text), "-, changing: notice 0");
+	x.jobs[0].part = 2;
+	assert_string_equal(step_text(&x, 121, text), "-, changing:");
+	assert_string_equal(step_text_by(&x, &rules, 122.5, text, &b),
+			    "put off partition_down, changing:");
+	assert_int_equal(b.part, 3);
+	x.jobs[3].id = 3;
+	x.jobs[3].seen = AUC_SEEN_PENDING;
+	assert_string_equal(step_text(&x, 122.5, text), "-, changing: nudge 3");
+	auc_exec_clear(&x);
+}
+
 static void test_uncommitted(void **state)
 {
 	static const double times[] = {90, 100, 105, 117, 119.6, 125, 129.6, 140};
@@ -866,6 +927,7 @@ int main(void)
 		cmocka_unit_test(test_put_off),      cmocka_unit_test(test_due),
 		cmocka_unit_test(test_kill_at_once), cmocka_unit_test(test_stuck),
 		cmocka_unit_test(test_unheard),      cmocka_unit_test(test_begin),
+		cmocka_unit_test(test_partition_down),
 		cmocka_unit_test(test_nearly_over),  cmocka_unit_test(test_limit),
 	};
 

@@ -1,0 +1,369 @@
+/* accounts.c - see accounts.h. */
+#include "config.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "adapter/accounts.h"
+
+#define DEPTH_MAX 64 /* accounts above each other: a circle ends */
+
+/* Of jobs that run, and of all there are; NO_VAL and INFINITE: none. */
+struct limits {
+	uint32_t max[2], group[2];
+};
+
+/* An association of a user, or of an account (UID is NO_VAL). */
+struct assoc {
+	uint32_t id, parent, uid, default_qos;
+	bool is_default;
+	char *account, *partition;
+	struct limits limits;
+	uint32_t used[2];
+};
+
+/* What one user or one account has of a QOS. */
+struct use {
+	uint32_t uid;
+	char *account;
+	uint32_t used[2];
+};
+
+struct qos {
+	uint32_t id;
+	char *name;
+	struct limits limits; /* MAX: of a user */
+	uint32_t max_account[2];
+	uint32_t used[2];
+	struct use *uses; /* of users, then of accounts */
+	unsigned nusers, nuses;
+};
+
+struct auc_accounts {
+	struct assoc *assocs; /* in order of uid */
+	unsigned nassocs;
+	struct qos *qos;
+	unsigned nqos;
+	uint32_t *uids;
+	unsigned nuids;
+};
+
+enum { RUN, SUBMIT };
+
+static bool copy_assocs(struct auc_accounts *a, auc_list_t list);
+static bool copy_qos(struct auc_accounts *a, auc_list_t list);
+static bool copy_uses(struct qos *q, auc_list_t users, auc_list_t accounts);
+static unsigned count(auc_list_t list);
+static bool copy_text(char **to, const char *from);
+static int by_uid(const void *a, const void *b);
+static const struct assoc *assoc_of(const struct auc_accounts *a, uint32_t uid, const char *account,
+				    const char *partition);
+static const struct assoc *assoc_by_id(const struct auc_accounts *a, uint32_t id);
+static const struct assoc *account_called(const struct auc_accounts *a, const char *account);
+static const struct qos *qos_called(const struct auc_accounts *a, const char *name);
+static bool is_limit(uint32_t n);
+static void lower(uint32_t *room, const char **name, uint32_t limit, uint32_t used,
+		  const char *text);
+
+enum auc_code auc_accounts_make(const assoc_mgr_info_msg_t *msg, struct auc_accounts **accounts,
+				struct auc_err *err)
+{
+	struct auc_accounts *a = calloc(1, sizeof(*a));
+
+	*accounts = NULL;
+	if (!a || !copy_assocs(a, msg->assoc_list) || !copy_qos(a, msg->qos_list)) {
+		auc_accounts_free(a);
+		return auc_err_set(err, AUC_ENOMEM, "out of memory for accounts");
+	}
+	a->uids = malloc((a->nassocs + 1) * sizeof(*a->uids));
+	if (!a->uids) {
+		auc_accounts_free(a);
+		return auc_err_set(err, AUC_ENOMEM, "out of memory for users");
+	}
+	qsort(a->assocs, a->nassocs, sizeof(*a->assocs), by_uid);
+	for (unsigned i = 0; i < a->nassocs; i++)
+		if (a->assocs[i].uid != NO_VAL &&
+		    (!a->nuids || a->uids[a->nuids - 1] != a->assocs[i].uid))
+			a->uids[a->nuids++] = a->assocs[i].uid;
+	*accounts = a;
+	return AUC_OK;
+}
+
+void auc_accounts_free(struct auc_accounts *a)
+{
+	if (!a)
+		return;
+	for (unsigned i = 0; i < a->nassocs; i++) {
+		free(a->assocs[i].account);
+		free(a->assocs[i].partition);
+	}
+	for (unsigned i = 0; i < a->nqos; i++) {
+		for (unsigned k = 0; k < a->qos[i].nuses; k++)
+			free(a->qos[i].uses[k].account);
+		free(a->qos[i].uses);
+		free(a->qos[i].name);
+	}
+	free(a->assocs);
+	free(a->qos);
+	free(a->uids);
+	free(a);
+}
+
+const char *auc_accounts_default(const struct auc_accounts *a, uint32_t uid)
+{
+	const struct assoc *found = assoc_of(a, uid, NULL, NULL);
+
+	return found ? found->account : NULL;
+}
+
+const char *auc_accounts_qos(const struct auc_accounts *a, uint32_t uid, const char *account,
+			     const char *partition)
+{
+	const struct assoc *s = assoc_of(a, uid, account, partition);
+
+	for (unsigned i = 0; s && is_limit(s->default_qos) && i < a->nqos; i++)
+		if (a->qos[i].id == s->default_qos)
+			return a->qos[i].name;
+	/* What Slurm gives a job without any. */
+	return qos_called(a, "normal") ? "normal" : NULL;
+}
+
+bool auc_accounts_within(const struct auc_accounts *a, const char *account, const char *other)
+{
+	const struct assoc *s;
+
+	if (!strcmp(account, other))
+		return true;
+	if (!AUC_ACCOUNTS_INHERIT)
+		return false;
+	s = account_called(a, account);
+	for (unsigned depth = 0; s && depth < DEPTH_MAX; depth++) {
+		if (s->account && !strcmp(s->account, other))
+			return true;
+		s = assoc_by_id(a, s->parent);
+	}
+	return false;
+}
+
+const uint32_t *auc_accounts_users(const struct auc_accounts *a, unsigned *n)
+{
+	*n = a ? a->nuids : 0;
+	return a ? a->uids : NULL;
+}
+
+uint32_t auc_accounts_room(const struct auc_accounts *a, uint32_t uid, const char *account,
+			   const char *partition, const char *qos, bool running, const char **name)
+{
+	static const char *const user[] = {"MaxJobs", "MaxSubmitJobs"},
+				 *const group[] = {"GrpJobs", "GrpSubmitJobs"},
+				 *const qos_user[] = {"MaxJobsPerUser", "MaxSubmitJobsPerUser"},
+				 *const qos_account[] = {"MaxJobsPerAccount",
+							 "MaxSubmitJobsPerAccount"},
+				 *const qos_group[] = {"GrpJobs of the QOS",
+						       "GrpSubmitJobs of the QOS"};
+	const struct assoc *s = assoc_of(a, uid, account, partition);
+	const struct qos *q = qos_called(a, qos);
+	unsigned k = running ? RUN : SUBMIT;
+	uint32_t room = UINT32_MAX, used;
+
+	*name = NULL;
+	if (q) {
+		used = 0;
+		for (unsigned i = 0; i < q->nusers; i++)
+			if (q->uses[i].uid == uid)
+				used = q->uses[i].used[k];
+		lower(&room, name, q->limits.max[k], used, qos_user[k]);
+		lower(&room, name, q->limits.group[k], q->used[k], qos_group[k]);
+		used = 0;
+		for (unsigned i = q->nusers; s && s->account && i < q->nuses; i++)
+			if (q->uses[i].account && !strcmp(q->uses[i].account, s->account))
+				used = q->uses[i].used[k];
+		lower(&room, name, q->max_account[k], used, qos_account[k]);
+	}
+	if (s && !(q && is_limit(q->limits.max[k])))
+		lower(&room, name, s->limits.max[k], s->used[k], user[k]);
+	for (unsigned depth = 0; s && depth < DEPTH_MAX; depth++) {
+		if (!(q && is_limit(q->limits.group[k])))
+			lower(&room, name, s->limits.group[k], s->used[k], group[k]);
+		s = assoc_by_id(a, s->parent);
+	}
+	return room;
+}
+
+static bool copy_assocs(struct auc_accounts *a, auc_list_t list)
+{
+	slurmdb_assoc_rec_t *r;
+	auc_list_itr_t it;
+	bool good = true;
+
+	a->assocs = calloc(count(list) + 1, sizeof(*a->assocs));
+	if (!a->assocs || !list)
+		return a->assocs;
+	it = slurm_list_iterator_create(list);
+	while (good && (r = slurm_list_next(it))) {
+		struct assoc *s = &a->assocs[a->nassocs++];
+
+		*s = (struct assoc){
+			.id = r->id,
+			.parent = r->parent_id,
+			.uid = r->user && r->user[0] ? r->uid : NO_VAL,
+			.default_qos = r->def_qos_id,
+			.is_default = r->is_def == 1,
+			.limits = {.max = {r->max_jobs, r->max_submit_jobs},
+				   .group = {r->grp_jobs, r->grp_submit_jobs}},
+		};
+		if (r->usage) {
+			s->used[RUN] = r->usage->used_jobs;
+			s->used[SUBMIT] = r->usage->used_submit_jobs;
+		}
+		good = copy_text(&s->account, r->acct) && copy_text(&s->partition, r->partition);
+	}
+	slurm_list_iterator_destroy(it);
+	return good;
+}
+
+static bool copy_qos(struct auc_accounts *a, auc_list_t list)
+{
+	slurmdb_qos_rec_t *r;
+	auc_list_itr_t it;
+	bool good = true;
+
+	a->qos = calloc(count(list) + 1, sizeof(*a->qos));
+	if (!a->qos || !list)
+		return a->qos;
+	it = slurm_list_iterator_create(list);
+	while (good && (r = slurm_list_next(it))) {
+		struct qos *q = &a->qos[a->nqos++];
+
+		*q = (struct qos){
+			.id = r->id,
+			.limits = {.max = {r->max_jobs_pu, r->max_submit_jobs_pu},
+				   .group = {r->grp_jobs, r->grp_submit_jobs}},
+			.max_account = {r->max_jobs_pa, r->max_submit_jobs_pa},
+		};
+		good = copy_text(&q->name, r->name);
+		if (!r->usage)
+			continue;
+		q->used[RUN] = r->usage->grp_used_jobs;
+		q->used[SUBMIT] = r->usage->grp_used_submit_jobs;
+		good = good && copy_uses(q, r->usage->user_limit_list, r->usage->acct_limit_list);
+	}
+	slurm_list_iterator_destroy(it);
+	return good;
+}
+
+static bool copy_uses(struct qos *q, auc_list_t users, auc_list_t accounts)
+{
+	auc_list_t lists[] = {users, accounts};
+	slurmdb_used_limits_t *r;
+	auc_list_itr_t it;
+	bool good = true;
+
+	q->uses = calloc(count(users) + count(accounts) + 1, sizeof(*q->uses));
+	for (unsigned l = 0; l < 2 && q->uses && good; l++) {
+		it = lists[l] ? slurm_list_iterator_create(lists[l]) : NULL;
+		while (it && good && (r = slurm_list_next(it))) {
+			struct use *u = &q->uses[q->nuses++];
+
+			u->uid = r->uid;
+			u->used[RUN] = r->jobs;
+			u->used[SUBMIT] = r->submit_jobs;
+			good = copy_text(&u->account, r->acct);
+		}
+		if (it)
+			slurm_list_iterator_destroy(it);
+		if (!l)
+			q->nusers = q->nuses;
+	}
+	return q->uses && good;
+}
+
+static unsigned count(auc_list_t list)
+{
+	return list ? (unsigned)slurm_list_count(list) : 0;
+}
+
+/* False: no memory. NULL and "" become NULL. */
+static bool copy_text(char **to, const char *from)
+{
+	*to = from && *from ? strdup(from) : NULL;
+	return *to || !from || !*from;
+}
+
+static int by_uid(const void *a, const void *b)
+{
+	const struct assoc *x = a, *y = b;
+
+	if (x->uid != y->uid)
+		return x->uid < y->uid ? -1 : 1;
+	return (x->id > y->id) - (x->id < y->id);
+}
+
+/* Of UID in ACCOUNT (NULL: its default), that for PARTITION before that for all. */
+static const struct assoc *assoc_of(const struct auc_accounts *a, uint32_t uid, const char *account,
+				    const char *partition)
+{
+	const struct assoc *best = NULL;
+	unsigned low = 0, high = a ? a->nassocs : 0;
+
+	while (low < high) {
+		unsigned middle = low + (high - low) / 2;
+
+		if (a->assocs[middle].uid < uid)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	for (; a && low < a->nassocs && a->assocs[low].uid == uid; low++) {
+		const struct assoc *s = &a->assocs[low];
+
+		if (account ? !s->account || strcmp(s->account, account) : !s->is_default)
+			continue;
+		if (s->partition && (!partition || strcmp(s->partition, partition)))
+			continue;
+		if (!best || s->partition)
+			best = s;
+	}
+	return best;
+}
+
+static const struct assoc *assoc_by_id(const struct auc_accounts *a, uint32_t id)
+{
+	for (unsigned i = 0; a && id && i < a->nassocs; i++)
+		if (a->assocs[i].id == id)
+			return &a->assocs[i];
+	return NULL;
+}
+
+/* The account's own association, not that of one of its users. */
+static const struct assoc *account_called(const struct auc_accounts *a, const char *account)
+{
+	for (unsigned i = a ? a->nassocs : 0; i-- > 0 && a->assocs[i].uid == NO_VAL;)
+		if (a->assocs[i].account && !strcmp(a->assocs[i].account, account))
+			return &a->assocs[i];
+	return NULL;
+}
+
+static const struct qos *qos_called(const struct auc_accounts *a, const char *name)
+{
+	for (unsigned i = 0; a && name && i < a->nqos; i++)
+		if (a->qos[i].name && !strcmp(a->qos[i].name, name))
+			return &a->qos[i];
+	return NULL;
+}
+
+static bool is_limit(uint32_t n)
+{
+	return n != NO_VAL && n != INFINITE;
+}
+
+static void lower(uint32_t *room, const char **name, uint32_t limit, uint32_t used,
+		  const char *text)
+{
+	uint32_t left = used < limit ? limit - used : 0;
+
+	if (!is_limit(limit) || left >= *room)
+		return;
+	*room = left;
+	*name = text;
+}

@@ -1,0 +1,43 @@
+/*
+ * accounts.h - what slurmctld knows of users' accounts and QOS (slurm_load_assoc_mgr_info()), as
+ * the agent last read it: the account and QOS of a job that names none, which account is part of
+ * which, and how many jobs more a user may have.
+ */
+#ifndef AUC_ACCOUNTS_H
+#define AUC_ACCOUNTS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "adapter/slurm_compat.h"
+#include "base/err.h"
+
+struct auc_accounts;
+
+/* A copy of MSG in a form to search. *ACCOUNTS is malloc'd; AUC_ENOMEM. */
+enum auc_code auc_accounts_make(const assoc_mgr_info_msg_t *msg, struct auc_accounts **accounts,
+				struct auc_err *err);
+void auc_accounts_free(struct auc_accounts *accounts);
+
+/* The account that a job of UID has if it names none; NULL: not known. ACCOUNTS may be NULL here
+ * and below. */
+const char *auc_accounts_default(const struct auc_accounts *accounts, uint32_t uid);
+/* The QOS of a job of UID in ACCOUNT (NULL: in none) and PARTITION that names none; NULL: not
+ * known. */
+const char *auc_accounts_qos(const struct auc_accounts *accounts, uint32_t uid, const char *account,
+			     const char *partition);
+/* True if ACCOUNT is OTHER or, where Slurm counts those too (from 23.11 on), below it. */
+bool auc_accounts_within(const struct auc_accounts *accounts, const char *account,
+			 const char *other);
+/* The users that have an account, in order, each once; *N of them. */
+const uint32_t *auc_accounts_users(const struct auc_accounts *accounts, unsigned *n);
+
+/*
+ * How many jobs more a user may have: that run at once (RUNNING) or that there are at all. By the
+ * limits of the association (Max and Grp) and of the job's QOS, those of the QOS before the
+ * association's as in Slurm. UINT32_MAX: no limit. *NAME gets the limit's, static; NULL: none.
+ */
+uint32_t auc_accounts_room(const struct auc_accounts *accounts, uint32_t uid, const char *account,
+			   const char *partition, const char *qos, bool running, const char **name);
+
+#endif

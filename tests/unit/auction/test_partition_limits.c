@@ -1,0 +1,216 @@
+/* test_partition_limits.c - what the cluster's rules allow a plan in a partition. */
+#include "config.h"
+
+#include <limits.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <string.h>
+#include <cmocka.h>
+#include <json-c/json.h>
+
+#include "unit/support/world.h"
+
+#define SLOT 300.0
+#define NOW  (1000 * SLOT)
+
+/* One worker for two slots, on either kind of node; edge is sooner. */
+#define SHORT "300 epochs=2 minibatches=100 worker-time=v100=3s,t4=3s ps-time=ps.m=0"
+/* Of edge alone, four workers at once. */
+#define WIDE "deadline:900,3 epochs=2 chunks=4 minibatches=100 worker-time=v100=3s ps-time=ps.m=0"
+
+static struct auc_err err;
+
+static struct auc_partition_limit none(const char *partition)
+{
+	struct auc_partition_limit l = {.seconds = INFINITY,
+					.nodes = UINT_MAX,
+					.mem_per_cpu = INFINITY,
+					.mem_per_node = INFINITY};
+
+	strcpy(l.partition, partition);
+	return l;
+}
+
+static void set(struct auc_auction *a, struct auc_partition_limit l)
+{
+	struct auc_partition_limit list[] = {l, none("cloud")};
+
+	assert_int_equal(auc_auction_limit(a, list, 2, &err), AUC_OK);
+}
+
+/* TEXT is sold on a server of PARTITION. */
+static void expect(struct auc_auction *a, const char *text, const char *partition)
+{
+	struct auc_offer o = world_offer(a, text, NOW, false);
+
+	assert_true(o.accepted);
+	assert_string_equal(o.parts[0].partition, partition);
+	auc_offer_clear(&o);
+}
+
+static void refused(struct auc_auction *a, const char *text, const char *words)
+{
+	struct auc_bid bid = world_bid(a, text);
+	struct auc_offer o;
+	enum auc_code rc;
+
+	strcpy(bid.partitions[bid.npartitions++], "edge");
+	rc = auc_auction_bid(a, &bid, 1000, NOW, false, &o, &err);
+	if (rc == AUC_OK) {
+		assert_false(o.accepted);
+		assert_non_null(strstr(o.message, words));
+		auc_offer_clear(&o);
+	} else {
+		assert_int_equal(rc, AUC_EFULL);
+		assert_non_null(strstr(err.text, words));
+	}
+}
+
+static int open_world(void **state)
+{
+	static char dir[64];
+
+	world_mkdir(dir);
+	*state = world_open("Prices=given\nEta=gpu:v100=20,gpu:t4=8\nSlots=50", dir, NOW);
+	return 0;
+}
+
+static int close_world(void **state)
+{
+	auc_auction_destroy(*state);
+	return 0;
+}
+
+static void test_paused(void **state)
+{
+	struct auc_partition_limit l = none("edge");
+
+	expect(*state, SHORT, "edge");
+	set(*state, l);
+	expect(*state, SHORT, "edge");
+	l.paused = true;
+	set(*state, l);
+	expect(*state, SHORT, "cloud");
+	refused(*state, SHORT, "partition edge: nothing is sold there now");
+	assert_int_equal(auc_auction_limit(*state, NULL, 0, &err), AUC_OK);
+	expect(*state, SHORT, "edge");
+}
+
+/* Two slots are ten minutes. */
+static void test_time(void **state)
+{
+	struct auc_partition_limit l = none("edge");
+
+	l.seconds = 600;
+	set(*state, l);
+	expect(*state, SHORT, "edge");
+	l.seconds = 599;
+	set(*state, l);
+	expect(*state, SHORT, "cloud");
+	refused(*state, SHORT, "and the best schedule there takes 10");
+}
+
+/* Two workers fit on a node. */
+static void test_nodes(void **state)
+{
+	struct auc_partition_limit l = none("edge");
+
+	l.nodes = 2;
+	set(*state, l);
+	expect(*state, WIDE, "edge");
+	l.nodes = 1;
+	set(*state, l);
+	refused(*state, WIDE, "partition edge: MaxNodes=1, and the best schedule there takes 2");
+	expect(*state, SHORT, "edge");
+}
+
+/* 8192 MB for 4 CPUs and 4096 for 2. */
+static void test_memory(void **state)
+{
+	struct auc_partition_limit l = none("edge");
+
+	l.mem_per_cpu = 2048;
+	l.mem_per_node = 12288;
+	set(*state, l);
+	expect(*state, SHORT, "edge");
+	l.mem_per_cpu = 2047;
+	set(*state, l);
+	expect(*state, SHORT, "cloud");
+	refused(*state, SHORT, "12288 MB for 6 CPUs are more than MaxMemPerCPU allows");
+	l = none("edge");
+	l.mem_per_node = 12287;
+	set(*state, l);
+	refused(*state, SHORT, "MaxMemPerNode");
+}
+
+/* A sale stays what it is, but gets no slot more. */
+static void test_sold_before(void **state)
+{
+	struct auc_partition_limit l = none("edge");
+	struct auc_sale_view view;
+
+	world_sell(*state, SHORT " overrun=extend", 7, NOW);
+	assert_int_equal(auc_auction_start(*state, 7, NOW + SLOT, NULL, &err), AUC_OK);
+	l.seconds = 600;
+	set(*state, l);
+	assert_int_equal(auc_auction_extend(*state, 7, NULL, &err), AUC_EFULL);
+	l.seconds = INFINITY;
+	l.paused = true;
+	set(*state, l);
+	assert_int_equal(auc_auction_extend(*state, 7, NULL, &err), AUC_EFULL);
+	assert_non_null(strstr(err.text, "nothing is sold there now"));
+	assert_int_equal(auc_auction_sale_of_job(*state, 7, &view, &err), AUC_OK);
+	assert_string_equal(view.parts[0].partition, "edge");
+	auc_sale_view_clear(&view);
+	/* It can be put off within it, though. */
+	assert_int_equal(auc_auction_put_off(*state, 7, NOW + SLOT, NOW + 2 * SLOT, NULL, &err),
+			 AUC_OK);
+	set(*state, none("edge"));
+	assert_int_equal(auc_auction_extend(*state, 7, NULL, &err), AUC_OK);
+}
+
+/* What the status says of the servers of a partition. */
+static bool says(struct auc_auction *a, const char *partition, const char *key)
+{
+	struct json_object *o = auc_auction_status(a, NOW), *servers, *s, *v;
+	bool yes = false;
+
+	assert_true(json_object_object_get_ex(o, "servers", &servers));
+	for (size_t i = 0; i < json_object_array_length(servers); i++) {
+		s = json_object_array_get_idx(servers, i);
+		assert_true(json_object_object_get_ex(s, "partition", &v));
+		if (strcmp(json_object_get_string(v), partition))
+			continue;
+		yes = json_object_object_get_ex(s, key, &v) && json_object_get_boolean(v);
+		break;
+	}
+	json_object_put(o);
+	return yes;
+}
+
+static void test_status(void **state)
+{
+	struct auc_partition_limit l = none("edge");
+
+	set(*state, l);
+	assert_true(says(*state, "edge", "for_sale") && !says(*state, "edge", "hidden"));
+	l.paused = l.hidden = true;
+	set(*state, l);
+	assert_true(!says(*state, "edge", "for_sale") && says(*state, "edge", "hidden"));
+	assert_true(says(*state, "cloud", "for_sale") && !says(*state, "cloud", "hidden"));
+}
+
+#define WORLD_TEST(name) cmocka_unit_test_setup_teardown(name, open_world, close_world)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		WORLD_TEST(test_paused), WORLD_TEST(test_time),        WORLD_TEST(test_nodes),
+		WORLD_TEST(test_memory), WORLD_TEST(test_sold_before), WORLD_TEST(test_status),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

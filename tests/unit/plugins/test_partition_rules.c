@@ -1,0 +1,461 @@
+/* test_partition_rules.c - what Slurm says of partitions, accounts and groups, and whom it lets
+ * buy.
+ */
+#include "config.h"
+
+#include <limits.h>
+#include <math.h>
+#include <pwd.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "adapter/partition_rules.h"
+
+static const char conf_text[] =
+	"Policy=dps\nSlotSeconds=10\nSlots=10\nPrices=given\nEta=cpu=2\n"
+	"PartitionName=edge Site=edge\nPartitionName=cloud Site=cloud\n"
+	"WorkerType=w TRES=cpu=1,mem=1 Bandwidth=1\nPSType=p TRES=cpu=1,mem=1 "
+	"Bandwidth=1\n";
+
+static struct auc_err err;
+
+/* As slurm.conf has one of which it says nothing. */
+static partition_info_t plain(const char *name)
+{
+	return (partition_info_t){.name = (char *)name,
+				  .state_up = PARTITION_UP,
+				  .max_time = INFINITE,
+				  .max_nodes = INFINITE,
+				  .min_nodes = 0,
+				  .max_share = 1,
+				  .max_cpus_per_node = INFINITE};
+}
+
+/* The rules of EDGE, a plain cloud and one that is not sold. */
+static struct auc_rules *make(partition_info_t edge)
+{
+	partition_info_t list[] = {plain("main"), plain("cloud"), edge};
+	partition_info_msg_t msg = {.record_count = 3, .partition_array = list};
+	struct auc_rules *rules;
+	struct auc_conf *conf;
+
+	assert_int_equal(auc_conf_parse(conf_text, strlen(conf_text), "test", &conf, &err), AUC_OK);
+	assert_int_equal(auc_rules_make(conf, &msg, &rules, &err), AUC_OK);
+	auc_conf_free(conf);
+	assert_int_equal(rules->n, 2);
+	return rules;
+}
+
+static const struct auc_asker alice = {.uid = 2001, .submit_uid = 2001};
+
+/* "" if WHO may buy on EDGE, else why not, without the partition's name. */
+static const char *why_not(partition_info_t edge, const struct auc_asker *who)
+{
+	static char why[256];
+	struct auc_rules *rules = make(edge);
+	const struct auc_rule *r = auc_rules_find(rules, "edge");
+	enum auc_verdict v = auc_rule_allows(r, who, why, sizeof(why));
+
+	assert_true(v == AUC_ALLOWED || !strncmp(why, "partition edge: ", 16));
+	auc_rules_free(rules);
+	return v == AUC_ALLOWED ? "" : why + 16;
+}
+
+static void test_states(void **state)
+{
+	static const struct {
+		uint16_t state;
+		const char *said;
+	} cases[] = {{PARTITION_UP, ""},
+		     {PARTITION_DOWN, "State=DOWN"},
+		     {PARTITION_DRAIN, "State=DRAIN"},
+		     {PARTITION_INACTIVE, "State=INACTIVE"}};
+	partition_info_t p = plain("edge");
+
+	(void)state;
+	for (unsigned i = 0; i < 4; i++) {
+		struct auc_rules *rules;
+
+		p.state_up = cases[i].state;
+		assert_string_equal(why_not(p, &alice), cases[i].said);
+		rules = make(p);
+		assert_int_equal(auc_rules_find(rules, "edge")->limit.paused, i > 0);
+		assert_false(auc_rules_find(rules, "cloud")->limit.paused);
+		auc_rules_free(rules);
+	}
+}
+
+static void test_unsold(void **state)
+{
+	partition_info_t p;
+
+	(void)state;
+	p = plain("edge");
+	p.flags = PART_FLAG_REQ_RESV;
+	assert_non_null(strstr(why_not(p, &alice), "ReqResv=YES"));
+	p.flags = PART_FLAG_EXCLUSIVE_USER;
+	assert_non_null(strstr(why_not(p, &alice), "ExclusiveUser=YES"));
+	p.flags = PART_FLAG_LLN | PART_FLAG_DEFAULT | PART_FLAG_HIDDEN;
+	assert_string_equal(why_not(p, &alice), "");
+	p.max_share = 0;
+	assert_non_null(strstr(why_not(p, &alice), "OverSubscribe=EXCLUSIVE"));
+	p.max_share = SHARED_FORCE | 4;
+	assert_non_null(strstr(why_not(p, &alice), "OverSubscribe=FORCE"));
+	p.max_share = SHARED_FORCE | 1;
+	assert_string_equal(why_not(p, &alice), "");
+	p.max_share = 4; /* YES:4, which jobs must ask for */
+	assert_string_equal(why_not(p, &alice), "");
+	p.min_nodes = 1;
+	assert_string_equal(why_not(p, &alice), "");
+	p.min_nodes = 2;
+	assert_non_null(strstr(why_not(p, &alice), "MinNodes"));
+	p.min_nodes = 0;
+	p.max_nodes = 0;
+	assert_string_equal(why_not(p, &alice), "MaxNodes=0");
+}
+
+static void test_root(void **state)
+{
+	struct auc_asker who = alice, root = {0};
+	partition_info_t p = plain("edge");
+
+	(void)state;
+	p.flags = PART_FLAG_ROOT_ONLY;
+	assert_string_equal(why_not(p, &alice), "RootOnly=YES");
+	who.submit_uid = 0;
+	assert_string_equal(why_not(p, &who), "");
+	assert_string_equal(why_not(p, &root), "");
+	p.flags = PART_FLAG_NO_ROOT;
+	assert_string_equal(why_not(p, &root), "DisableRootJobs=YES");
+	assert_string_equal(why_not(p, &who), "");
+}
+
+static void test_hosts(void **state)
+{
+	struct auc_asker who = alice;
+	partition_info_t p = plain("edge");
+
+	(void)state;
+	p.allow_alloc_nodes = (char *)"login[1-2],head";
+	assert_string_equal(why_not(p, &who), "AllocNodes=login[1-2],head, not (unknown)");
+	who.host = "login3";
+	assert_string_equal(why_not(p, &who), "AllocNodes=login[1-2],head, not login3");
+	who.host = "login2";
+	assert_string_equal(why_not(p, &who), "");
+	p.allow_alloc_nodes = (char *)"ALL";
+	who.host = "login3";
+	assert_string_equal(why_not(p, &who), "");
+}
+
+/* root > lab > (alice: lab), lab > other > (bob: other, lab); QOS normal and gold. */
+static struct auc_accounts *accounts(uint32_t submit)
+{
+	slurmdb_assoc_usage_t used = {.used_jobs = 1, .used_submit_jobs = 3};
+	slurmdb_assoc_rec_t recs[] = {
+		{.id = 1, .acct = (char *)"root", .uid = NO_VAL},
+		{.id = 2, .acct = (char *)"lab", .parent_id = 1, .uid = NO_VAL},
+		{.id = 3, .acct = (char *)"other", .parent_id = 2, .uid = NO_VAL, .usage = &used},
+		{.id = 4,
+		 .acct = (char *)"lab",
+		 .parent_id = 2,
+		 .uid = 2001,
+		 .user = (char *)"alice",
+		 .is_def = 1,
+		 .usage = &used},
+		{.id = 5,
+		 .acct = (char *)"other",
+		 .parent_id = 3,
+		 .uid = 2002,
+		 .user = (char *)"bob",
+		 .is_def = 1,
+		 .def_qos_id = 2,
+		 .usage = &used},
+		{.id = 6,
+		 .acct = (char *)"lab",
+		 .parent_id = 2,
+		 .uid = 2002,
+		 .user = (char *)"bob"},
+		{.id = 7,
+		 .acct = (char *)"other",
+		 .parent_id = 3,
+		 .uid = 2002,
+		 .user = (char *)"bob",
+		 .partition = (char *)"cloud",
+		 .is_def = 1},
+	};
+	slurmdb_used_limits_t of_bob = {.uid = 2002, .jobs = 1, .submit_jobs = 2};
+	slurmdb_qos_usage_t qos_used = {.grp_used_jobs = 2, .grp_used_submit_jobs = 5};
+	slurmdb_qos_rec_t qos[] = {{.id = 1, .name = (char *)"normal"},
+				   {.id = 2, .name = (char *)"gold", .usage = &qos_used}};
+	assoc_mgr_info_msg_t msg = {.assoc_list = slurm_list_create(NULL),
+				    .qos_list = slurm_list_create(NULL)};
+	struct auc_accounts *a;
+
+	qos_used.user_limit_list = slurm_list_create(NULL);
+	slurm_list_append(qos_used.user_limit_list, &of_bob);
+	for (unsigned i = 0; i < sizeof(recs) / sizeof(*recs); i++) {
+		recs[i].max_jobs = recs[i].max_submit_jobs = INFINITE;
+		recs[i].grp_jobs = recs[i].grp_submit_jobs = INFINITE;
+		slurm_list_append(msg.assoc_list, &recs[i]);
+	}
+	recs[3].max_submit_jobs = submit;
+	recs[3].max_jobs = 1;
+	recs[2].grp_submit_jobs = 10;
+	recs[4].max_jobs = 4;
+	for (unsigned i = 0; i < 2; i++) {
+		qos[i].max_jobs_pu = qos[i].max_submit_jobs_pu = INFINITE;
+		qos[i].max_jobs_pa = qos[i].max_submit_jobs_pa = INFINITE;
+		qos[i].grp_jobs = qos[i].grp_submit_jobs = INFINITE;
+		slurm_list_append(msg.qos_list, &qos[i]);
+	}
+	qos[1].max_submit_jobs_pu = 6;
+	qos[1].grp_jobs = 2;
+	assert_int_equal(auc_accounts_make(&msg, &a, &err), AUC_OK);
+	slurm_list_destroy(qos_used.user_limit_list);
+	slurm_list_destroy(msg.assoc_list);
+	slurm_list_destroy(msg.qos_list);
+	return a;
+}
+
+static void test_account_lists(void **state)
+{
+	struct auc_accounts *a = accounts(INFINITE);
+	struct auc_asker who = alice, bob = {.uid = 2002, .submit_uid = 2002, .accounts = a};
+	partition_info_t p = plain("edge");
+
+	(void)state;
+	p.allow_accounts = (char *)"other";
+	assert_string_equal(why_not(p, &who), "AllowAccounts=other, not (unknown)");
+	who.accounts = a;
+	assert_string_equal(why_not(p, &who), "AllowAccounts=other, not lab");
+	assert_string_equal(why_not(p, &bob), "");
+	bob.account = "lab";
+	assert_string_equal(why_not(p, &bob), "AllowAccounts=other, not lab");
+	p.allow_accounts = (char *)"none,lab";
+	assert_string_equal(why_not(p, &who), "");
+	/* Accounts below count where Slurm counts them. */
+	bob.account = "other";
+	assert_int_equal(!*why_not(p, &bob), AUC_ACCOUNTS_INHERIT);
+	p.allow_accounts = NULL;
+	p.deny_accounts = (char *)"other";
+	assert_string_equal(why_not(p, &bob), "DenyAccounts=other");
+	assert_string_equal(why_not(p, &who), "");
+	bob.account = "otherwise";
+	assert_string_equal(why_not(p, &bob), "");
+	auc_accounts_free(a);
+}
+
+static void test_qos_lists(void **state)
+{
+	struct auc_accounts *a = accounts(INFINITE);
+	struct auc_asker who = alice, bob = {.uid = 2002, .submit_uid = 2002, .accounts = a};
+	partition_info_t p = plain("edge");
+
+	(void)state;
+	who.accounts = a;
+	p.allow_qos = (char *)"gold,silver";
+	assert_string_equal(why_not(p, &who), "AllowQos=gold,silver, not normal");
+	who.qos = "gold";
+	assert_string_equal(why_not(p, &who), "");
+	assert_string_equal(why_not(p, &bob), "");
+	p.allow_qos = NULL;
+	p.deny_qos = (char *)"gold";
+	assert_string_equal(why_not(p, &who), "DenyQos=gold");
+	assert_string_equal(why_not(p, &bob), "DenyQos=gold");
+	bob.qos = "normal";
+	assert_string_equal(why_not(p, &bob), "");
+	auc_accounts_free(a);
+}
+
+static uint32_t room(const struct auc_accounts *a, uint32_t uid, const char *account,
+		     const char *qos, bool running, const char *limit)
+{
+	const char *name;
+	uint32_t n = auc_accounts_room(a, uid, account, "edge", qos, running, &name);
+
+	if (limit)
+		assert_string_equal(name, limit);
+	else
+		assert_null(name);
+	return n;
+}
+
+static void test_room(void **state)
+{
+	struct auc_accounts *a = accounts(5);
+
+	(void)state;
+	assert_int_equal(room(a, 2001, NULL, "normal", false, "MaxSubmitJobs"), 2);
+	assert_int_equal(room(a, 2001, NULL, "normal", true, "MaxJobs"), 0);
+	/* The account above has 3 of 10. */
+	assert_int_equal(room(a, 2002, "other", "normal", false, "GrpSubmitJobs"), 7);
+	assert_int_equal(room(a, 2002, "other", "normal", true, "MaxJobs"), 3);
+	/* What a QOS limits, the association does not. */
+	assert_int_equal(room(a, 2002, "other", "gold", false, "MaxSubmitJobsPerUser"), 4);
+	assert_int_equal(room(a, 2002, "other", "gold", true, "GrpJobs of the QOS"), 0);
+	assert_int_equal(room(a, 2001, NULL, "gold", false, "MaxSubmitJobsPerUser"), 6);
+	/* Nothing is known of them. */
+	assert_true(room(a, 2003, NULL, "normal", false, NULL) == UINT32_MAX);
+	assert_true(room(NULL, 2001, NULL, NULL, false, NULL) == UINT32_MAX);
+	auc_accounts_free(a);
+}
+
+static void test_groups(void **state)
+{
+	struct auc_groups g = {0};
+	struct auc_asker who = alice, root = {0};
+	struct auc_rules *rules;
+	struct auc_rule *r;
+	partition_info_t p = plain("edge");
+	char why[256];
+
+	(void)state;
+	p.allow_groups = (char *)"lab,staff";
+	assert_string_equal(
+		why_not(p, &who),
+		"AllowGroups=lab,staff, and which groups uid 2001 is in is being looked up");
+	assert_string_equal(why_not(p, &root), "");
+	who.groups = &g;
+	rules = make(p);
+	r = (struct auc_rule *)auc_rules_find(rules, "edge");
+	assert_int_equal(auc_groups_put(&g, 2001, (uint32_t[]){7, 5}, 2, &err), AUC_OK);
+	assert_int_equal(auc_groups_put(&g, 1999, (uint32_t[]){9}, 1, &err), AUC_OK);
+	assert_int_equal(auc_groups_put(&g, 2001, (uint32_t[]){8, 5}, 2, &err), AUC_OK);
+	assert_int_equal(g.nusers, 2);
+	/* The groups' numbers are not known yet. */
+	assert_int_equal(auc_rule_allows(r, &who, why, sizeof(why)), AUC_UNDECIDED);
+	r->gids = malloc(2 * sizeof(*r->gids));
+	r->gids[0] = 5;
+	r->gids[1] = 6;
+	r->ngids = 2;
+	r->gids_known = true;
+	assert_int_equal(auc_rule_allows(r, &who, why, sizeof(why)), AUC_ALLOWED);
+	r->gids[0] = 4;
+	assert_int_equal(auc_rule_allows(r, &who, why, sizeof(why)), AUC_BARRED);
+	assert_string_equal(why, "partition edge: AllowGroups=lab,staff");
+	/* None of its groups exists: nobody is in one. */
+	r->ngids = 0;
+	assert_int_equal(auc_rule_allows(r, &who, why, sizeof(why)), AUC_BARRED);
+	auc_rules_free(rules);
+	auc_groups_clear(&g);
+}
+
+static void test_group_lookups(void **state)
+{
+	uint32_t *gids, *named;
+	unsigned n, m;
+	bool primary = false;
+
+	(void)state;
+	assert_int_equal(auc_groups_of_user(0, &gids, &n, &err), AUC_OK);
+	for (unsigned i = 0; i < n; i++)
+		primary |= gids[i] == getpwuid(0)->pw_gid;
+	assert_true(primary);
+	assert_int_equal(auc_groups_by_name("no-such-group-here,root", &named, &m, &err), AUC_OK);
+	assert_int_equal(m, 1);
+	assert_int_equal(named[0], 0);
+	free(gids);
+	free(named);
+	assert_int_equal(auc_groups_of_user(4000000123u, &gids, &n, &err), AUC_ENOENT);
+}
+
+static void confine(const struct auc_rules *rules, struct auc_bid *bid, enum auc_code code,
+		    const char *reasons)
+{
+	char text[256];
+
+	assert_int_equal(auc_rules_confine(rules, &alice, bid, text, sizeof(text), &err), code);
+	assert_string_equal(text, reasons);
+}
+
+static void test_confine(void **state)
+{
+	partition_info_t p = plain("edge");
+	struct auc_rules *rules = make(p);
+	struct auc_bid bid = {0};
+
+	(void)state;
+	confine(rules, &bid, AUC_OK, "");
+	assert_int_equal(bid.npartitions, 0);
+	auc_rules_free(rules);
+	p.state_up = PARTITION_DRAIN;
+	rules = make(p);
+	confine(rules, &bid, AUC_OK, "partition edge: State=DRAIN");
+	assert_int_equal(bid.npartitions, 1);
+	assert_string_equal(bid.partitions[0], "cloud");
+	assert_true(bid.filtered);
+	/* What its user names is all there is. */
+	bid = (struct auc_bid){.npartitions = 1, .partitions = {"edge"}};
+	confine(rules, &bid, AUC_EFULL, "partition edge: State=DRAIN");
+	assert_string_equal(err.text, "partition edge: State=DRAIN");
+	bid = (struct auc_bid){.npartitions = 1, .partitions = {"cloud"}};
+	confine(rules, &bid, AUC_OK, "");
+	assert_false(bid.filtered);
+	auc_rules_free(rules);
+	/* A hidden one is named to who names it. */
+	p.flags = PART_FLAG_HIDDEN;
+	rules = make(p);
+	bid.npartitions = 0;
+	confine(rules, &bid, AUC_OK, "");
+	assert_int_equal(bid.npartitions, 1);
+	bid = (struct auc_bid){.npartitions = 1, .partitions = {"edge"}};
+	confine(rules, &bid, AUC_EFULL, "partition edge: State=DRAIN");
+	auc_rules_free(rules);
+	/* Nobody knows yet. */
+	p = plain("edge");
+	p.allow_groups = (char *)"lab";
+	rules = make(p);
+	bid = (struct auc_bid){0};
+	confine(rules, &bid, AUC_ESTATE, "");
+	auc_rules_free(rules);
+}
+
+static void test_limits(void **state)
+{
+	partition_info_t p = plain("edge");
+	struct auc_rules *rules = make(p), *other;
+	const struct auc_rule *r = auc_rules_find(rules, "edge");
+
+	(void)state;
+	assert_true(isinf(r->limit.seconds) && isinf(r->limit.mem_per_cpu) &&
+		    isinf(r->limit.mem_per_node));
+	assert_true(r->limit.nodes > 1000000);
+	p.max_time = 90;
+	p.max_nodes = 3;
+	p.max_mem_per_cpu = 0x8000000000000000ULL | 2000;
+	other = make(p);
+	assert_false(auc_rules_same(rules, other));
+	auc_rules_free(rules);
+	rules = make(p);
+	assert_true(auc_rules_same(rules, other));
+	auc_rules_free(other);
+	r = auc_rules_find(rules, "edge");
+	assert_true(r->limit.seconds == 5400 && r->limit.nodes == 3);
+	assert_true(r->limit.mem_per_cpu == 2000 && isinf(r->limit.mem_per_node));
+	auc_rules_free(rules);
+	p.max_mem_per_cpu = 3000;
+	rules = make(p);
+	r = auc_rules_find(rules, "edge");
+	assert_true(isinf(r->limit.mem_per_cpu) && r->limit.mem_per_node == 3000);
+	auc_rules_free(rules);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_states),        cmocka_unit_test(test_unsold),
+		cmocka_unit_test(test_root),          cmocka_unit_test(test_hosts),
+		cmocka_unit_test(test_account_lists), cmocka_unit_test(test_qos_lists),
+		cmocka_unit_test(test_room),          cmocka_unit_test(test_groups),
+		cmocka_unit_test(test_group_lookups), cmocka_unit_test(test_confine),
+		cmocka_unit_test(test_limits),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
