@@ -16,6 +16,8 @@ impatient='timeout:1 attempts:2'
 # What "up" was told, kept in DIR/settings.
 PORT_BASE= PLUGINS= PLUGIN_DIR= PROGRAM_PATH= SLOT_SECONDS=10 SLOTS=180 AUCTION_CONF= DATABASE= DEBUG=info SCHEDULER=auction
 NODES=() SET=() ENVIRONMENT=()
+# Not empty: this "up" chose the ports.
+PORTS_CHOSEN=
 
 say()
 {
@@ -272,11 +274,24 @@ claim_ports()
 	fi
 	for ((base = first; base < 32600; base += 200)); do
 		if claim "$base"; then
-			PORT_BASE=$base
+			PORT_BASE=$base PORTS_CHOSEN=yes
 			return
 		fi
 	done
 	die "no free range of 200 ports between $first and 32600"
+}
+
+# Takes the next range that is free.
+move_ports()
+{
+	local taken=$PORT_BASE
+
+	PORT_BASE=
+	SANDBOX_PORT_BASE=$((taken + 200)) claim_ports
+	rm -f "$claims/$taken"
+	say "the ports from $taken on were taken meanwhile; the next are"
+	settings_save
+	config_write
 }
 
 release_ports()

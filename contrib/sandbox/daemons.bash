@@ -104,6 +104,28 @@ sql()
 	mariadb --no-defaults -S "$B/mysql/socket" -u root -e "$1"
 }
 
+# True if nothing listens on the ports that were chosen. Clusters of another root (a chroot, a container with this network) do not see
+# our claim and may choose the same in the same moment; of two, the slurmdbd that comes later, the first of a cluster's daemons to
+# listen, ends.
+ports_are_ours()
+{
+	[ -n "$PORTS_CHOSEN" ] && ! daemon_runs slurmdbd || return 0
+	rm -f "$B/log/slurmdbd.log"
+	run_daemon slurmdbd || return 0
+	wait_for 60 slurmdbd_has_tried
+	! port_was_taken
+}
+
+slurmdbd_has_tried()
+{
+	port_was_taken || slurm sacctmgr -n list cluster
+}
+
+port_was_taken()
+{
+	grep -q 'Address already in use' "$B/log/slurmdbd.log"
+}
+
 start_slurmdbd()
 {
 	if ! daemon_runs slurmdbd; then

@@ -112,6 +112,30 @@ node2" ]
 	done
 }
 
+# elsewhere DIR: as in another root, where no claim of this one is seen.
+elsewhere()
+{
+	unshare -m sh -c 'mount -t tmpfs none "$1" && shift && exec "$@"' - /run/slurm-auction-sandbox \
+		"$sandbox_program" -d "$1" up --plugins off --nodes 'x1:partition=main,cpus=1,mem=1000' > "$1.log" 2>&1 3>&-
+}
+
+@test "clusters that start in the same moment in different roots take different ports" {
+	dirs=$(for i in 1 2; do mktemp -d "${TMPDIR:-/tmp}/auction-test-XXXXXX"; done)
+	for d in $dirs; do
+		elsewhere "$d" &
+	done
+	wait
+	cat $(printf '%s.log ' $dirs)
+	for d in $dirs; do
+		run -0 sandbox -d "$d" exec -- srun true
+	done
+	[ "$(for d in $dirs; do sed -n 's/^SlurmctldPort=//p' "$d/etc/slurm.conf"; done | sort -u | wc -l)" = 2 ]
+	for d in $dirs; do
+		sandbox -d "$d" down --remove
+		rm "$d.log"
+	done
+}
+
 @test "down ends only what up started, jobs too" {
 	other=$(mktemp -d "${TMPDIR:-/tmp}/auction-test-XXXXXX")
 	sandbox -d "$other" up --nodes 'x1:partition=main,cpus=4,mem=4000'
