@@ -63,6 +63,7 @@ setup_file()
 }
 
 # slurmctld then lets who changes a job of which it asks the database wait for up to 5 s.
+# bats test_tags=nightly
 @test "slurmdbd hangs: a lead that is to move may be late, but the agent waits for nothing, and the plan's end stands" {
 	sandbox restart slurmctld # its figures begin again
 	wait_until 30 auction_open

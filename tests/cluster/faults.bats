@@ -71,6 +71,7 @@ sell_dear()
 	wait_until 60 settled "$job"
 }
 
+# bats test_tags=nightly
 @test "a site reserves a node that a job runs on: the job goes on, as Slurm has it" {
 	job=$(submit alice $(small_bid 100 6) -p edge -o /dev/null --wrap 'sleep 60')
 	wait_until 30 job_is "$job" RUNNING
@@ -95,6 +96,7 @@ sell_dear()
 	[ "$(database_receipt "$job" .plan)" = "$plan" ]
 }
 
+# bats test_tags=nightly
 @test "a node leaves the auction's partition before its slot: the plan is made again on another" {
 	job=$(submit alice $(later_bid 100 4) -o /dev/null --wrap 'sleep 60')
 	wait_until 30 receipt_state_is "$job" sold

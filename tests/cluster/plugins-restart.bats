@@ -19,8 +19,7 @@ three_jobs()
 	local tries
 
 	for tries in 1 2 3; do
-		running=$(submit alice $(wide_bid 1000 | sed "s/,5 /,8 /; s/--minibatches=[0-9]*/--minibatches=$((6 * slot))/") \
-			-o /dev/null --wrap 'sleep 100')
+		running=$(submit alice $(wide_bid 1000 9 | sed "s/,10 /,12 /") -o /dev/null --wrap 'sleep 200')
 		wait_until 30 group_is "$running" RUNNING
 		wait_until 30 receipt_state_is "$running" running
 		[ "$(job_time "$running" StartTime)" -gt $(($(plan_start "$running") + 1)) ] || break
@@ -29,7 +28,7 @@ three_jobs()
 		wait_until 60 settled "$running"
 	done
 	wait_until 30 eval '[ -n "$(members '"$running"')" ]'
-	pending=$(submit bob --bid=deadline:1000,14 $(wide_bid 1 | cut -d' ' -f2-) --upload=$ahead -o /dev/null --wrap 'sleep 1')
+	pending=$(submit bob --bid=deadline:1000,18 $(wide_bid 1 | cut -d' ' -f2-) --upload=$ahead -o /dev/null --wrap 'sleep 1')
 	single=$(submit carol $(small_bid 100 2) --upload=$ahead -o /dev/null --wrap 'sleep 1')
 	wait_until 30 receipt_state_is "$pending" sold
 	wait_until 30 receipt_state_is "$single" sold
@@ -82,26 +81,19 @@ quiet()
 	saved && [ $into -ge 6 ] && [ $into -le 7 ]
 }
 
-@test "scontrol reconfigure" {
+@test "scontrol reconfigure, and slurmctld restarted and killed" {
+	ahead=edge=90s,cloud=90s
 	three_jobs
 	reconfigure
 	wait_until 30 auction_open
 	group_is "$running" RUNNING
 	sold_as_before
-	all_settle
-}
 
-@test "slurmctld restarted" {
-	three_jobs
 	sandbox restart slurmctld
 	wait_until 30 auction_open
 	group_is "$running" RUNNING
 	wait_until 30 sold_as_before
-	all_settle
-}
 
-@test "slurmctld killed" {
-	three_jobs
 	# slurmctld saves its jobs some seconds after a change; what it forgets itself is another test.
 	wait_until 60 quiet
 	sandbox restart slurmctld --kill
@@ -159,6 +151,7 @@ states_in_rows()
 	wait_until 30 status_is .agent.final_receipts_waiting 0
 }
 
+# bats test_tags=nightly
 @test "slurmctld comes back from before a job that the accounting knows: the next job gets its number, and each its own receipt" {
 	wait_until 60 status_is .totals.live 0
 	sandbox stop slurmctld

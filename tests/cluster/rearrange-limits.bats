@@ -1,3 +1,5 @@
+# bats file_tags=nightly
+#
 # A job that is sold, waits and moves is not ended by a limit of its owner's.
 
 load lib

@@ -1,3 +1,5 @@
+# bats file_tags=nightly
+#
 # A job that is sold and waits moves when by a fit its node is dear (rearrange.bats: when a sale has ended).
 
 load lib

@@ -304,6 +304,7 @@ without_row()
 		echo "$1" >> "$BATS_FILE_TMPDIR/without-row"
 }
 
+# bats test_tags=nightly
 @test "lien, sold and settled, not on disk or not delivered: stopped" {
 	not_on_disk
 }
