@@ -83,9 +83,61 @@ static const struct field delaying[] = {
 	FIELD_ALSO(reboot, U16, "--reboot", 0),
 };
 
+/* Options in words: "--mem (SBATCH_MEM_PER_NODE is set), --time". */
+struct options {
+	char text[240];
+	size_t len;
+	unsigned n;
+};
+
+/* The variables that sbatch takes an option from: whoever is told of the option has maybe written
+ * none. */
+static const struct variable {
+	const char *option, *name;
+} variables[] = {
+	{"--time", "SBATCH_TIMELIMIT"},
+	{"--time", "SBATCH_TIME"},
+	{"--mem", "SBATCH_MEM_PER_NODE"},
+	{"--mem", "SBATCH_MEM_PER_CPU"},
+	{"--mem-per-gpu", "SBATCH_MEM_PER_GPU"},
+	{"--cpus-per-gpu", "SBATCH_CPUS_PER_GPU"},
+	{"--cpus-per-task", "SBATCH_CPUS_PER_TASK"},
+	{"--gpus", "SBATCH_GPUS"},
+	{"--gres", "SBATCH_GRES"},
+	{"--gres", "SBATCH_GPUS_PER_NODE"},
+	{"--gpus-per-socket", "SBATCH_GPUS_PER_SOCKET"},
+	{"--gpus-per-task", "SBATCH_GPUS_PER_TASK"},
+	{"--gpus-per-task", "SBATCH_TRES_PER_TASK"},
+	{"--exclusive", "SBATCH_EXCLUSIVE"},
+	{"--overcommit", "SBATCH_OVERCOMMIT"},
+	{"--core-spec", "SBATCH_CORE_SPEC"},
+	{"--threads-per-core", "SBATCH_HINT"},
+	{"--threads-per-core", "SBATCH_THREADS_PER_CORE"},
+	{"--ntasks-per-gpu", "SBATCH_NTASKS_PER_GPU"},
+	{"--nodelist", "SBATCH_NODELIST"},
+	{"--exclude", "SBATCH_EXCLUDE"},
+	{"--begin", "SBATCH_BEGIN"},
+	{"--deadline", "SBATCH_DEADLINE"},
+	{"--gres-flags=enforce-binding", "SBATCH_GRES_FLAGS"},
+	{"--distribution=arbitrary", "SBATCH_DISTRIBUTION"},
+	{"--constraint", "SBATCH_CONSTRAINT"},
+	{"--cluster-constraint", "SBATCH_CLUSTER_CONSTRAINT"},
+	{"--reservation", "SBATCH_RESERVATION"},
+	{"--licenses", "SBATCH_LICENSES"},
+	{"--dependency", "SBATCH_DEPENDENCY"},
+	{"--bb", "SBATCH_BURST_BUFFER"},
+	{"--switches", "SBATCH_REQ_SWITCH"},
+	{"--array", "SBATCH_ARRAY_INX"},
+};
+
 static const char *find_variable(char *const *env, uint32_t n, const char *name);
-static const struct field *first_set(const struct field *fields, size_t n,
-				     const job_desc_msg_t *desc, const job_desc_msg_t *plain);
+static void add_set(struct options *o, const struct field *fields, size_t n,
+		    const job_desc_msg_t *desc, const job_desc_msg_t *plain);
+static bool is_implied(size_t offset, const job_desc_msg_t *desc);
+static void add_option(struct options *o, const char *option, const job_desc_msg_t *desc);
+static bool is_set(const struct field *f, const job_desc_msg_t *desc, const job_desc_msg_t *plain);
+static enum auc_code say_options(const struct options *plan, const struct options *late,
+				 struct auc_err *err);
 static uint64_t number_at(const job_desc_msg_t *desc, const struct field *f);
 static const char *string_at(const job_desc_msg_t *desc, const struct field *f);
 static void set_string(char **field, const char *value);
@@ -186,8 +238,7 @@ enum auc_code auc_slice_of(const struct auc_part *part, double start, double end
 
 enum auc_code auc_desc_check(const job_desc_msg_t *desc, struct auc_err *err)
 {
-	const char *option = NULL;
-	const struct field *f;
+	struct options plan = {.n = 0}, late = {.n = 0};
 	job_desc_msg_t plain;
 
 	slurm_init_job_desc_msg(&plain);
@@ -204,31 +255,17 @@ enum auc_code auc_desc_check(const job_desc_msg_t *desc, struct auc_err *err)
 		return auc_err_set(err, AUC_EINVAL,
 				   "a heterogeneous job cannot bid: the auction itself decides "
 				   "what each node gives");
-	f = first_set(decided, sizeof(decided) / sizeof(decided[0]), desc, &plain);
-	if (f)
-		option = f->option;
-	else if (desc->bitflags & GRES_ENFORCE_BIND)
-		option = "--gres-flags=enforce-binding"; /* all CPUs of the sockets of its GPUs */
-	else if ((desc->task_dist & SLURM_DIST_STATE_BASE) == SLURM_DIST_ARBITRARY)
-		option = "--distribution=arbitrary"; /* Slurm would refuse to move it */
-	if (option)
-		return auc_err_set(err, AUC_EINVAL,
-				   "%s cannot be combined with a bid: the auction decides nodes, "
-				   "tasks, CPUs, memory, "
-				   "GPUs, start and time; leave it out",
-				   option);
-	f = first_set(delaying, sizeof(delaying) / sizeof(delaying[0]), desc, &plain);
-	if (f)
-		return auc_err_set(err, AUC_EINVAL,
-				   "%s cannot be combined with a bid: it could keep the job from "
-				   "starting in the slots it "
-				   "pays for; leave it out",
-				   f->option);
+	add_set(&plan, decided, sizeof(decided) / sizeof(decided[0]), desc, &plain);
+	/* All CPUs of the sockets of its GPUs. */
+	if (desc->bitflags & GRES_ENFORCE_BIND)
+		add_option(&plan, "--gres-flags=enforce-binding", desc);
+	/* Slurm would refuse to move it. */
+	if ((desc->task_dist & SLURM_DIST_STATE_BASE) == SLURM_DIST_ARBITRARY)
+		add_option(&plan, "--distribution=arbitrary", desc);
+	add_set(&late, delaying, sizeof(delaying) / sizeof(delaying[0]), desc, &plain);
 	if (desc->priority == 0)
-		return auc_err_set(
-			err, AUC_EINVAL,
-			"--hold cannot be combined with a bid: a sold job starts in its slot");
-	return AUC_OK;
+		add_option(&late, "--hold", desc);
+	return plan.n || late.n ? say_options(&plan, &late, err) : AUC_OK;
 }
 
 void auc_desc_apply(job_desc_msg_t *desc, const struct auc_slice *slice, const char *receipt)
@@ -330,6 +367,10 @@ char *auc_receipt_void(const char *receipt, const char *why)
 		return NULL;
 	}
 	payment = json_object_object_get(o, "payment");
+	/* It is settled, and nobody sells it again. */
+	json_object_object_del(o, "sealed");
+	json_object_object_del(o, "bid");
+	json_object_object_del(o, "value");
 	json_object_object_add(
 		o, "refund",
 		json_object_new_string(payment ? json_object_get_string(payment) : "0.000000"));
@@ -378,23 +419,79 @@ static const char *find_variable(char *const *env, uint32_t n, const char *name)
 	return NULL;
 }
 
-static const struct field *first_set(const struct field *fields, size_t n,
-				     const job_desc_msg_t *desc, const job_desc_msg_t *plain)
+/* All of them in one answer: whoever has five is not to try six times. */
+static enum auc_code say_options(const struct options *plan, const struct options *late,
+				 struct auc_err *err)
 {
-	for (size_t i = 0; i < n; i++) {
-		const struct field *f = &fields[i];
+	const char *leave = plan->n + late->n == 1 ? "leave it out" : "leave them out";
 
-		if (f->kind == STRING) {
-			const char *s = string_at(desc, f);
+	if (!late->n)
+		return auc_err_set(err, AUC_EINVAL,
+				   "%s cannot be combined with a bid: the auction decides nodes, "
+				   "tasks, CPUs, memory, GPUs, start and time; %s",
+				   plan->text, leave);
+	if (!plan->n)
+		return auc_err_set(err, AUC_EINVAL,
+				   "%s cannot be combined with a bid: %s could keep the job from "
+				   "starting in the slots it pays for; %s",
+				   late->text, late->n == 1 ? "it" : "they", leave);
+	return auc_err_set(
+		err, AUC_EINVAL,
+		"%s, %s cannot be combined with a bid: the auction decides nodes, tasks, "
+		"CPUs, memory, GPUs, start and time; %s",
+		plan->text, late->text, leave);
+}
 
-			if (s && s[0])
-				return f;
-		} else if (number_at(desc, f) != number_at(plain, f) &&
-			   number_at(desc, f) != f->also) {
-			return f;
-		}
-	}
-	return NULL;
+static void add_set(struct options *o, const struct field *fields, size_t n,
+		    const job_desc_msg_t *desc, const job_desc_msg_t *plain)
+{
+	for (size_t i = 0; i < n; i++)
+		if (is_set(&fields[i], desc, plain) &&
+		    !(o->n && is_implied(fields[i].offset, desc)))
+			add_option(o, fields[i].option, desc);
+}
+
+/* True if sbatch itself has set the field at OFFSET, from an option that is named already. */
+static bool is_implied(size_t offset, const job_desc_msg_t *desc)
+{
+	if (offset == offsetof(job_desc_msg_t, num_tasks))
+		return desc->num_tasks == desc->min_nodes;
+	if (offset == offsetof(job_desc_msg_t, pn_min_cpus))
+		return desc->pn_min_cpus == desc->cpus_per_task;
+	return offset == offsetof(job_desc_msg_t, min_cpus);
+}
+
+/* Once, with the variable of the job's environment that it may be from. */
+static void add_option(struct options *o, const char *option, const job_desc_msg_t *desc)
+{
+	size_t len = strlen(option);
+	const char *from = NULL;
+	int n;
+
+	for (const char *p = o->text; (p = strstr(p, option)); p += len)
+		if (!p[len] || strchr(", ", p[len]))
+			return;
+	for (size_t i = 0; i < sizeof(variables) / sizeof(*variables) && !from; i++)
+		if (!strcmp(variables[i].option, option) &&
+		    find_variable(desc->environment, desc->env_size, variables[i].name))
+			from = variables[i].name;
+	n = snprintf(o->text + o->len, sizeof(o->text) - o->len, "%s%s%s%s%s", o->n ? ", " : "",
+		     option, from ? " (" : "", from ? from : "", from ? " is set)" : "");
+	if (n >= (int)(sizeof(o->text) - o->len))
+		strcpy(o->text + (o->len < sizeof(o->text) - 8 ? o->len : sizeof(o->text) - 8),
+		       ", ...");
+	o->len = strlen(o->text);
+	o->n++;
+}
+
+static bool is_set(const struct field *f, const job_desc_msg_t *desc, const job_desc_msg_t *plain)
+{
+	const char *s;
+
+	if (f->kind != STRING)
+		return number_at(desc, f) != number_at(plain, f) && number_at(desc, f) != f->also;
+	s = string_at(desc, f);
+	return s && s[0];
 }
 
 static uint64_t number_at(const job_desc_msg_t *desc, const struct field *f)

@@ -51,7 +51,15 @@ delaying=' cannot be combined with a bid: it could keep the job from starting in
 	refused "--reservation$delaying" --reservation=r
 	refused "--licenses$delaying" -L x:1
 	refused "--switches$delaying" --switches=1
-	refused "--hold cannot be combined with a bid: a sold job starts in its slot" --hold
+	refused "--hold$delaying" --hold
+}
+
+@test "all options that do not go with a bid are named at once, and the variables that they may come from" {
+	refused "--time, --nodes, --mem, --exclude${decided/leave it out/leave them out}" -t 5 -N 2 --mem=100 -x edge1
+	refused "--dependency, --hold${delaying/it could*/they could keep the job from starting in the slots it pays for; leave them out}" --hold -d afterany:1
+	run ! sandbox exec -u alice -- env SBATCH_TIMELIMIT=5 SBATCH_MEM_PER_NODE=100 SBATCH_GRES=gpu:1 \
+		sbatch $(small_bid 100 1) -d afterany:1 -o /dev/null --wrap true
+	[[ $output == *"auction: --time (SBATCH_TIMELIMIT is set), --mem (SBATCH_MEM_PER_NODE is set), --gres (SBATCH_GRES is set), --dependency cannot be combined"* ]]
 }
 
 @test "one node and one task are what a sold job has anyway" {

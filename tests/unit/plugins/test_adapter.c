@@ -373,7 +373,7 @@ static void test_contradictions(void **state)
 	d.task_dist = SLURM_DIST_BLOCK;
 	assert_int_equal(auc_desc_check(&d, NULL), AUC_OK);
 	d.min_nodes = 2;
-	refused(&d, "--nodes");
+	refused(&d, "--nodes cannot");
 	d.num_tasks = 4;
 	refused(&d, "--ntasks");
 	d.cpus_per_task = 2;
@@ -411,6 +411,51 @@ static void test_contradictions(void **state)
 	d.begin_time = 1;
 	d.bitflags = CRON_JOB;
 	refused(&d, "scrontab");
+}
+
+/* All that is wrong in one answer, and which variable of sbatch it may be from. */
+static void test_contradictions_at_once(void **state)
+{
+	char mem[] = "SBATCH_MEM_PER_NODE=100", t[] = "SBATCH_TIMELIMIT=5", *env[] = {t, mem};
+	struct auc_err err;
+	job_desc_msg_t d;
+
+	(void)state;
+	slurm_init_job_desc_msg(&d);
+	d.het_job_offset = NO_VAL;
+	d.min_nodes = d.max_nodes = 2;
+	d.pn_min_memory = 100;
+	d.time_limit = 5;
+	d.environment = env;
+	d.env_size = 2;
+	assert_int_equal(auc_desc_check(&d, &err), AUC_EINVAL);
+	assert_string_equal(err.text,
+			    "--time (SBATCH_TIMELIMIT is set), --nodes, --mem (SBATCH_MEM_PER_NODE "
+			    "is set) cannot be combined with a bid: the auction decides nodes, "
+			    "tasks, CPUs, memory, GPUs, start and time; leave them out");
+	d.priority = 0;
+	d.dependency = (char *)"after:1";
+	assert_int_equal(auc_desc_check(&d, &err), AUC_EINVAL);
+	assert_non_null(strstr(err.text, "is set), --dependency, --hold cannot be combined"));
+	d.min_nodes = d.max_nodes = NO_VAL;
+	d.pn_min_memory = NO_VAL64;
+	d.time_limit = NO_VAL;
+	assert_int_equal(auc_desc_check(&d, &err), AUC_EINVAL);
+	assert_string_equal(err.text, "--dependency, --hold cannot be combined with a bid: they "
+				      "could keep the job from starting in the slots it pays for; "
+				      "leave them out");
+	/* A message of so many that they do not fit ends properly. */
+	memset(&d.begin_time, 1, sizeof(d.begin_time));
+	d.deadline = 1;
+	d.time_limit = d.time_min = d.min_nodes = d.num_tasks = d.min_cpus = 5;
+	d.ntasks_per_node = d.ntasks_per_socket = d.ntasks_per_core = d.ntasks_per_tres = 2;
+	d.cpus_per_task = d.pn_min_cpus = d.sockets_per_node = d.cores_per_socket = 2;
+	d.threads_per_core = d.core_spec = 2;
+	d.pn_min_memory = 7;
+	d.req_nodes = d.exc_nodes = d.tres_per_job = d.tres_per_node = (char *)"x";
+	assert_int_equal(auc_desc_check(&d, &err), AUC_EINVAL);
+	assert_non_null(strstr(err.text, ", ..., --dependency"));
+	assert_non_null(strstr(err.text, "leave them out"));
 }
 
 static struct auc_part part(void)
@@ -657,6 +702,7 @@ int main(void)
 		cmocka_unit_test(test_bid_found),
 		cmocka_unit_test(test_changed_job),
 		cmocka_unit_test(test_contradictions),
+		cmocka_unit_test(test_contradictions_at_once),
 		cmocka_unit_test(test_slice),
 		cmocka_unit_test(test_apply),
 		cmocka_unit_test(test_changed_record),
