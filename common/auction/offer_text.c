@@ -80,7 +80,7 @@ char *auc_offer_message(struct auc_auction *a, const struct auc_offer *offer, bo
 	} else if (a->policy->posts) {
 		print_posted(a, out, offer, hold);
 	} else if (offer->accepted) {
-		fprintf(out, "auction: %s: ", hold ? "accepted" : "would be accepted");
+		fprintf(out, "auction: %s: ", hold ? "offered" : "would be accepted");
 		print_plan(out, a->market, &offer->plan);
 		print_when(out, &offer->plan, offer);
 		if (a->policy->stepper)
@@ -119,9 +119,7 @@ static void print_posted(const struct auc_auction *a, FILE *out, const struct au
 	}
 	auc_money_str(offer->payment, payment);
 	fprintf(out, "auction: %s: ",
-		!offer->accepted ? "refused: the price is above --max-price"
-		: hold           ? "accepted"
-				 : "offered");
+		offer->accepted ? "offered" : "refused: the price is above --max-price");
 	print_plan(out, a->market, &offer->plan);
 	print_when(out, &offer->plan, offer);
 	fprintf(out, hold && offer->accepted ? ", pays %s" : ", price %s", payment);

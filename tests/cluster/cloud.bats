@@ -41,7 +41,7 @@ node_is()
 	{
 		local start
 
-		start=$(as alice sbatch --quote $(small_bid 100 1) "$@" --wrap true 2>&1 | grep -oE 'start [0-9:]+' | cut -d' ' -f2)
+		start=$(as alice sbatch --quote $(small_bid 100 1) "$@" --wrap true 2>&1 | sed -nE 's/.*, ([0-9:]+) to [0-9:]+ \(slots.*/\1/p')
 		echo $(($(seconds_until "$start") / 100))
 	}
 	wait_until 30 eval '[ "$(later --data-mb=3000)" = 3 ]'

@@ -31,7 +31,7 @@ static void test_one_life(void **state)
 	assert_true(o.accepted);
 	assert_string_equal(
 		o.message,
-		"auction: accepted: 1 x v100 on edge1 + 1 x ps.m on edge1, 1970-01-04T11:25:00 to "
+		"auction: offered: 1 x v100 on edge1 + 1 x ps.m on edge1, 1970-01-04T11:25:00 to "
 		"1970-01-04T11:35:00 (slots 1001 to 1002), pays 0.000000 of value 300.00");
 	assert_true(o.start == 1001 * SLOT && o.end == 1003 * SLOT);
 	assert_int_equal(o.nparts, 1);

@@ -311,7 +311,7 @@ static void test_at_its_price(void **state)
 	assert_int_equal(bought.payment, offer.payment);
 	assert_int_equal(bought.value, offer.payment);
 	assert_true(auc_plan_same(&bought.plan, &offer.plan));
-	assert_non_null(strstr(bought.message, "accepted: "));
+	assert_non_null(strstr(bought.message, "offered: "));
 	assert_non_null(strstr(bought.receipt, auc_money_str(offer.payment, money)));
 	assert_null(strstr(bought.receipt, "accept="));
 	assert_int_equal(auc_posted_answers_count(f->a->answers), answers);
