@@ -55,6 +55,7 @@ struct auc_auction {
 	unsigned nclosed;
 	struct auc_partition_limit *limits;
 	unsigned nlimits;
+	struct auc_seal *seal;     /* of receipts; NULL: they have no bids */
 	struct auc_market *market; /* NULL until the nodes are known */
 	bool misfits;              /* sales did not fit in it when it was built */
 	struct auc_ledger *ledger;

@@ -90,6 +90,7 @@ void auc_auction_destroy(struct auc_auction *a)
 	auc_fit_forget(&a->fit_memory);
 	if (a->ctx)
 		a->policy->destroy(a->ctx);
+	auc_seal_free(a->seal);
 	auc_decision_clear(&a->decision);
 	auc_decision_clear(&a->extra);
 	auc_job_clear(&a->job);
@@ -300,6 +301,17 @@ enum auc_code auc_auction_settle(struct auc_auction *a, uint32_t job_id, const c
 	return rc;
 }
 
+void auc_auction_set_seal(struct auc_auction *a, struct auc_seal *seal)
+{
+	struct auc_seal *old;
+
+	pthread_mutex_lock(&a->lock);
+	old = a->seal;
+	a->seal = seal;
+	pthread_mutex_unlock(&a->lock);
+	auc_seal_free(old);
+}
+
 enum auc_code auc_auction_adopt(struct auc_auction *a, const char *receipt, uint32_t job_id,
 				uint32_t uid, enum auc_sale_state state, struct auc_err *err)
 {
@@ -310,7 +322,7 @@ enum auc_code auc_auction_adopt(struct auc_auction *a, const char *receipt, uint
 	if (!a->recovered)
 		rc = auc_auction_check_ready(a, err);
 	if (rc == AUC_OK)
-		rc = auc_receipt_to_sale(receipt, a->market, &sale, err);
+		rc = auc_receipt_to_sale(receipt, a->market, a->seal, &sale, err);
 	if (rc == AUC_OK) {
 		sale.job_id = job_id;
 		sale.uid = uid;
@@ -545,7 +557,7 @@ enum auc_code auc_auction_give_receipt(const struct auc_auction *a, const struct
 {
 	if (!receipt)
 		return AUC_OK;
-	*receipt = auc_receipt_print(s, a->market, refund, why);
+	*receipt = auc_receipt_print(s, a->market, a->seal, refund, why);
 	return *receipt ? AUC_OK : auc_auction_no_memory(err);
 }
 

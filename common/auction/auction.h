@@ -198,6 +198,10 @@ enum auc_code auc_auction_put_off(struct auc_auction *a, uint32_t job_id, double
  */
 enum auc_code auc_auction_revise(struct auc_auction *a, double now, double lead, bool limited,
 				 unsigned *changed, struct auc_err *err);
+/* From now on receipts have their bids sealed with SEAL, which is taken over (NULL: they have
+ * none).
+ */
+void auc_auction_set_seal(struct auc_auction *a, struct auc_seal *seal);
 /* Sells a receipt again as it stood, for JOB_ID in STATE. */
 enum auc_code auc_auction_adopt(struct auc_auction *a, const char *receipt, uint32_t job_id,
 				uint32_t uid, enum auc_sale_state state, struct auc_err *err);

@@ -9,8 +9,7 @@
 
 #include "base/json.h"
 #include "base/packed.h"
-#include "input/bid.h"
-#include "ledger/receipt.h"
+#include "ledger/receipt-private.h"
 #include "base/list.h"
 
 #define RECEIPT_VERSION 1
@@ -20,12 +19,13 @@
 
 static enum auc_code parse(const char *text, struct json_object **o, struct auc_err *err);
 static enum auc_code read_sale(struct json_object *o, struct auc_receipt *r, struct auc_err *err);
+static enum auc_code read_old(struct json_object *o, const struct auc_receipt *r,
+			      struct auc_err *err);
 static enum auc_code read_runs(struct json_object *o, struct auc_receipt *r, struct auc_err *err);
 static enum auc_code read_chunks(struct json_object *o, struct auc_receipt *r, struct auc_err *err);
 static enum auc_code read_moves(struct json_object *o, struct auc_receipt *r, struct auc_err *err);
 static enum auc_code read_move(struct json_object *o, struct auc_receipt *r, struct auc_err *err);
 static enum auc_code check_moves(const struct auc_receipt *r, struct auc_err *err);
-static enum auc_code read_data(struct json_object *o, struct auc_receipt *r, struct auc_err *err);
 static enum auc_code read_run(struct json_object *o, struct auc_receipt *r, struct auc_err *err);
 static enum auc_code read_types(struct json_object *o, struct auc_receipt *r, struct auc_err *err);
 static enum auc_code read_shape(struct json_object *o, struct auc_receipt *r, struct auc_err *err);
@@ -107,8 +107,8 @@ void auc_receipt_clear(struct auc_receipt *r)
 	memset(r, 0, sizeof(*r));
 }
 
-char *auc_receipt_print(const struct auc_sale *sale, const struct auc_market *m, auc_money refund,
-			const char *why)
+char *auc_receipt_print(const struct auc_sale *sale, const struct auc_market *m,
+			const struct auc_seal *seal, auc_money refund, const char *why)
 {
 	bool settled = sale->state == AUC_SALE_SETTLED;
 	struct json_object *o = json_object_new_object();
@@ -118,9 +118,8 @@ char *auc_receipt_print(const struct auc_sale *sale, const struct auc_market *m,
 		  auc_json_add_text(o, "policy", sale->policy) &&
 		  auc_json_add_money(o, "payment",
 				     settled ? sale->payment - refund : sale->payment) &&
-		  auc_json_add_money(o, "value", sale->value) && add_plan(o, sale, m) &&
-		  auc_sale_add_types(o, sale, m) &&
-		  auc_json_add_text(o, "bid", sale->bid ? sale->bid : "");
+		  add_plan(o, sale, m) && auc_sale_add_types(o, sale, m) &&
+		  auc_receipt_add_bid(o, sale, seal);
 
 	if (ok && settled)
 		ok = auc_json_add_money(o, "refund", refund) &&
@@ -144,10 +143,11 @@ char *auc_receipt_print_member(const char *sale_id, uint32_t lead)
 }
 
 enum auc_code auc_receipt_to_sale(const char *text, const struct auc_market *m,
-				  struct auc_sale *sale, struct auc_err *err)
+				  const struct auc_seal *seal, struct auc_sale *sale,
+				  struct auc_err *err)
 {
 	struct auc_receipt r;
-	struct json_object *o, *bid;
+	struct json_object *o;
 	enum auc_code rc;
 
 	memset(sale, 0, sizeof(*sale));
@@ -170,20 +170,18 @@ enum auc_code auc_receipt_to_sale(const char *text, const struct auc_market *m,
 	strcpy(sale->id, r.sale);
 	strcpy(sale->policy, r.policy);
 	sale->payment = r.payment;
-	sale->value = r.value;
 	sale->state = !strcmp(r.state, "running") ? AUC_SALE_RUNNING
 		      : !strcmp(r.state, "sold")  ? AUC_SALE_SOLD
 						  : AUC_SALE_LIEN;
 	rc = auc_plan_from_json(o, m, &sale->plan, err);
 	if (rc == AUC_OK)
 		rc = auc_plan_match_types(&sale->plan, m, o, err);
-	sale->plan.value = auc_money_to(r.value);
+	if (rc == AUC_OK)
+		rc = auc_receipt_take_bid(o, seal, sale, err);
+	sale->plan.value = auc_money_to(sale->value);
 	sale->plan.cost = auc_money_to(r.payment);
 	if (rc != AUC_OK)
 		auc_err_prefix(err, "receipt");
-	json_object_object_get_ex(o, "bid", &bid);
-	if (rc == AUC_OK && !(sale->bid = strdup(json_object_get_string(bid))))
-		rc = auc_err_set(err, AUC_ENOMEM, "receipt: out of memory");
 	json_object_put(o);
 	auc_receipt_clear(&r);
 	if (rc != AUC_OK)
@@ -236,7 +234,6 @@ static enum auc_code unpack(struct json_object *o, struct auc_err *err)
 static enum auc_code read_sale(struct json_object *o, struct auc_receipt *r, struct auc_err *err)
 {
 	bool settled = !strcmp(r->state, "settled");
-	struct json_object *bid;
 	enum auc_code rc;
 
 	if (!settled && strcmp(r->state, "lien") && strcmp(r->state, "sold") &&
@@ -248,9 +245,7 @@ static enum auc_code read_sale(struct json_object *o, struct auc_receipt *r, str
 	if (rc == AUC_OK)
 		rc = auc_json_money(o, "payment", &r->payment, err);
 	if (rc == AUC_OK)
-		rc = auc_json_money(o, "value", &r->value, err);
-	if (rc == AUC_OK && r->payment > r->value)
-		rc = auc_err_set(err, AUC_EINVAL, "payment: more than the value");
+		rc = read_old(o, r, err);
 	if (rc == AUC_OK)
 		rc = auc_json_double(o, "slot_seconds", 1e-6, 1e9, &r->slot_seconds, err);
 	r->gang = auc_plan_json_is_gang(o);
@@ -262,9 +257,6 @@ static enum auc_code read_sale(struct json_object *o, struct auc_receipt *r, str
 		rc = auc_json_int(o, "start", -SLOT_LIMIT, SLOT_LIMIT, &r->start, err);
 	if (rc == AUC_OK)
 		rc = auc_json_int(o, "completion", -SLOT_LIMIT, SLOT_LIMIT, &r->completion, err);
-	if (rc == AUC_OK && (!json_object_object_get_ex(o, "bid", &bid) ||
-			     !json_object_is_type(bid, json_type_string)))
-		rc = auc_err_set(err, AUC_EINVAL, "bid: expected a text");
 	if (rc == AUC_OK && settled)
 		rc = auc_json_money(o, "refund", &r->refund, err);
 	if (rc == AUC_OK && settled)
@@ -310,6 +302,24 @@ static enum auc_code read_shape(struct json_object *o, struct auc_receipt *r, st
 	return rc;
 }
 
+/* Receipts of before had the value and the bid in the clear. */
+static enum auc_code read_old(struct json_object *o, const struct auc_receipt *r,
+			      struct auc_err *err)
+{
+	struct json_object *bid;
+	auc_money value = 0;
+	enum auc_code rc;
+
+	if (!json_object_object_get_ex(o, "bid", &bid))
+		return AUC_OK;
+	if (!json_object_is_type(bid, json_type_string))
+		return auc_err_set(err, AUC_EINVAL, "bid: expected a text");
+	rc = auc_json_money(o, "value", &value, err);
+	if (rc == AUC_OK && r->payment > value)
+		rc = auc_err_set(err, AUC_EINVAL, "payment: more than the value");
+	return rc;
+}
+
 static enum auc_code read_chunks(struct json_object *o, struct auc_receipt *r, struct auc_err *err)
 {
 	struct json_object *chunks;
@@ -352,7 +362,7 @@ static enum auc_code read_moves(struct json_object *o, struct auc_receipt *r, st
 	while (rc == AUC_OK && r->nmoves < n)
 		rc = read_move(json_object_array_get_idx(list, r->nmoves), r, err);
 	if (rc == AUC_OK)
-		rc = read_data(o, r, err);
+		rc = auc_receipt_read_data(o, r, err);
 	if (rc == AUC_OK)
 		rc = check_moves(r, err);
 	return rc == AUC_OK ? rc : auc_err_prefix(err, "transfers");
@@ -374,25 +384,6 @@ static enum auc_code read_move(struct json_object *o, struct auc_receipt *r, str
 	if (rc == AUC_OK && r->nmoves && move->slot < move[-1].slot)
 		rc = auc_err_set(err, AUC_EINVAL, "expected them by slot");
 	r->nmoves++;
-	return rc;
-}
-
-/* Where the chunks lie, as the bid said it. */
-static enum auc_code read_data(struct json_object *o, struct auc_receipt *r, struct auc_err *err)
-{
-	struct auc_bid *bid = malloc(sizeof(*bid));
-	struct json_object *text;
-	enum auc_code rc;
-
-	if (!bid)
-		return auc_err_set(err, AUC_ENOMEM, "out of memory");
-	json_object_object_get_ex(o, "bid", &text);
-	rc = auc_bid_parse(NULL, json_object_get_string(text), bid, err);
-	if (rc == AUC_OK) {
-		r->ndata = bid->ndata;
-		memcpy(r->data, bid->data, sizeof(r->data));
-	}
-	free(bid);
 	return rc;
 }
 

@@ -3,12 +3,14 @@
  * line (doc/receipt.md).
  *
  *   {"auction":1,"sale":"ab12-7","state":"lien|sold|running|settled","policy":"dps","payment":"12.600000",
- *    "value":"141.300000","slot_seconds":300,"worker_type":"v100","ps_type":"ps.m","colocated":false,"arrival":..,
+ *    "slot_seconds":300,"worker_type":"v100","ps_type":"ps.m","colocated":false,"arrival":..,
  *    "start":..,"completion":..,"plan":[{"from":..,"to":..,"workers":{"edge1":2},"ps":{"edge1":1}}],
- *    "worker_tres":{"cpu":4,...},"ps_tres":{...},"bid":"...","refund":"0.000000","why":"completed"}
+ *    "worker_tres":{"cpu":4,...},"ps_tres":{...},"sealed":"...","refund":"0.000000","why":"completed"}
  *
  * A gang's has "shape":0,"per_node":{"cpu":4,...} and, if all its nodes are to be on one switch,
  * "gang_within":"switch" in place of what is said of types, and "nodes":["edge1",...] in its run.
+ *
+ * Anybody can read it, so "sealed" has the value and the bid, for the controller alone (seal.h).
  *
  * "payment" is what is paid in that state (agreed, or after the refund once settled). A member has
  *   {"auction":1,"sale":"ab12-7","state":"member","lead":123}
@@ -20,6 +22,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "base/seal.h"
 #include "ledger/ledger.h"
 #include "market/market.h"
 
@@ -54,7 +57,7 @@ struct auc_receipt {
 	struct auc_named per_node[AUC_TRES_MAX]; /* of each node */
 	double slot_seconds;
 	auc_slot arrival, start, completion;
-	auc_money payment, value, refund;
+	auc_money payment, refund;
 	char why[24];
 	unsigned nworker_tres, nps_tres;
 	struct auc_named worker_tres[AUC_TRES_MAX],
@@ -85,19 +88,22 @@ void auc_receipt_clear(struct auc_receipt *r);
 bool auc_receipt_blames_cluster(const char *why);
 
 /*
- * Text of a sale's receipt, malloc'd; REFUND and WHY only for state settled. NULL: no memory. Where
+ * Text of a sale's receipt, malloc'd; REFUND and WHY only for state settled. Value and bid are
+ * sealed with SEAL; NULL leaves them out, as a settled sale does. NULL: no memory. Where
  * it would have more than AUC_RECEIPT_MAX bytes, plan, chunks and transfers are packed (packed.h),
  * as one object; if that is not enough, it is longer.
  */
-char *auc_receipt_print(const struct auc_sale *sale, const struct auc_market *m, auc_money refund,
-			const char *why);
+char *auc_receipt_print(const struct auc_sale *sale, const struct auc_market *m,
+			const struct auc_seal *seal, auc_money refund, const char *why);
 char *auc_receipt_print_member(const char *sale_id, uint32_t lead);
 /*
  * The sale a receipt stands for, resolved against M, without job and user (for auc_ledger_adopt());
  * clear with auc_sale_clear(). AUC_EINVAL; AUC_ENOENT: it names what M does not have; AUC_ESTATE:
- * it is settled, a member's, or in slots of another length.
+ * it is settled, a member's, or in slots of another length. If SEAL (may be NULL) is not the one
+ * that it was made with, the sale is worth what it pays and its bid is "".
  */
 enum auc_code auc_receipt_to_sale(const char *text, const struct auc_market *m,
-				  struct auc_sale *sale, struct auc_err *err);
+				  const struct auc_seal *seal, struct auc_sale *sale,
+				  struct auc_err *err);
 
 #endif

@@ -41,7 +41,7 @@ def differences($lead):
 		($group[] | select((.end | tonumber) > $until) | "job \(.job) ended \((.end | tonumber) - $until) s after its slots"),
 		($seen[] | select(.lead == $lead.job and (.time < $begin or .time > $until)) | "\(.role) \(.rank) ran outside of its slots"),
 		($seen[] | select(.lead == $lead.job and .type != (if .role == "ps" then $r.ps_type else $r.worker_type end)) | "\(.role) \(.rank) is of type \(.type)"),
-		(if ($r.payment | micro) > ($r.value | micro) then "the payment is above the value" else empty end),
+		($events[] | select(.sale == $r.sale and .value) | .value | select(micro < ($r.payment | micro)) | "the payment is above the value"),
 		(if $r.state != "settled" then "the receipt is not settled but \($r.state)" else empty end)
 	];
 

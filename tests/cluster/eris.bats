@@ -112,7 +112,7 @@ trained()
 	wait_until 30 receipt_state_is "$job" sold
 	receipt "$job" >&2
 	[ "$(receipt_get "$job" '[.transfers[] | select(.from == "d1") | .chunks] | add')" = 2 ]
-	receipt_get "$job" .bid | grep -q 'data=d1=2'
+	[ "$(receipt_get "$job" '.data[0] | "\(.server)=\(.chunks)"')" = d1=2 ]
 	wait_until 240 settled "$job"
 	cat "$home/train.out" >&2
 	[ "$(database_receipt "$job" .why)" = completed ]

@@ -50,9 +50,9 @@ setup_file()
 	wait_until 30 job_is "${inner[0]}" FAILED
 	[ "$(cat "$SANDBOX_DIR/home/alice/plain.txt")" = 0 ]
 	[ -z "$(receipt "${inner[0]}")" ]
-	[[ $(receipt_get "$job" .bid) == "bid=100 "*upload* ]]
-	[[ $(receipt_get "${inner[1]}" .bid) == "bid=90 "* ]]
-	[[ $(receipt_get "${inner[1]}" .bid) != *upload* ]]
+	[[ $(spool_get "$job" .bid) == "bid=100 "*upload* ]]
+	[[ $(spool_get "${inner[1]}" .bid) == "bid=90 "* ]]
+	[[ $(spool_get "${inner[1]}" .bid) != *upload* ]]
 	wait_until 60 settled "${inner[1]}"
 	[ "$(cat "$SANDBOX_DIR/home/alice/inner.txt")" = "SLURM_AUCTION_SALE=$(database_receipt "${inner[1]}" .sale)" ]
 }
@@ -181,7 +181,7 @@ setup_file()
 	for job in $jobs; do
 		wait_until 60 settled "$job"
 		payment=$(database_receipt "$job" .payment)
-		[ "$(micro "$payment")" -le "$(micro "$(database_receipt "$job" .value)")" ]
+		[ "$(micro "$payment")" -le "$(micro "$(spool_get "$job" .value)")" ]
 		[ "$(micro "$payment")" = 0 ] || paying=$((paying + 1))
 	done
 	[ "$paying" -ge 3 ]

@@ -22,6 +22,16 @@ teardown_file()
 	cluster_stop
 }
 
+# What the spool says of the sale of job $1, which nobody else may read: jq's filter $2 on its last record with a bid. spool_get JOB FILTER
+spool_get()
+{
+	local sale
+
+	sale=$(database_receipt "$1" .sale)
+	[ -n "$sale" ] || sale=$(receipt_get "$1" .sale)
+	cat "$SANDBOX_DIR"/state/auction/{state,journal} | sed -n 's/^[^{]*\({.*"sale":"'"$sale"'".*"bid":.*\)$/\1/p' | tail -n 1 | jq -r "$2"
+}
+
 # A bid of one worker and one PS on one node: SLOTS slots long (of $slot seconds), worth VALUE, whenever it is done.
 # small_bid VALUE SLOTS
 small_bid()

@@ -67,6 +67,9 @@ int init(void)
 	struct auc_err err;
 
 	check_order(slurm_conf.job_submit_plugins);
+	if (!(slurm_conf.private_data & PRIVATE_DATA_JOBS))
+		slurm_info("auction: PrivateData of slurm.conf does not have jobs: all users see "
+			   "what others have bought, and what they paid");
 	/* Without a site every bid is refused with the reason; slurmctld itself goes on. */
 	if (auc_site_get(plugin_version, &err)) {
 		slurm_error("job_submit/auction: %s", err.text);

@@ -6,6 +6,7 @@
  */
 #include "config.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <math.h>
 #include <pthread.h>
@@ -81,6 +82,7 @@ static void mark_unheard(const struct auc_agent *a, struct auc_task *t);
 static int by_name(const void *a, const void *b);
 static bool take_servers(struct auc_agent *a, struct auc_server_spec *servers, unsigned n,
 			 double now, bool force);
+static enum auc_code take_key(struct auc_agent *a, struct auc_err *err);
 static void open_up(struct auc_agent *a, double now);
 static double cycle(struct auc_agent *a, double now);
 static void write_status(struct auc_agent *a, double now);
@@ -563,6 +565,25 @@ static int by_name(const void *a, const void *b)
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
+/* What is bid is sealed in receipts. Without the spool and with another key nobody can read it. */
+static enum auc_code take_key(struct auc_agent *a, struct auc_err *err)
+{
+	char path[PATH_MAX];
+	struct auc_seal *seal;
+	enum auc_code code;
+	bool fresh;
+
+	snprintf(path, sizeof(path), "%.4000s/auction.key", auc_site_state_dir());
+	fresh = access(path, F_OK) && errno == ENOENT;
+	code = auc_seal_open_key(path, &seal, err);
+	if (code)
+		return code;
+	auc_auction_set_seal(a->auction, seal);
+	if (fresh)
+		slurm_info("sched/auction: %s: a new key for the bids in receipts was made", path);
+	return AUC_OK;
+}
+
 /* Nodes, spool, records: everything that must be in agreement before bids are taken. Tried until it
  * works, more and more seldom (retry.h), as each time slurmctld is asked for all that it knows. */
 static void open_up(struct auc_agent *a, double now)
@@ -593,6 +614,8 @@ static void open_up(struct auc_agent *a, double now)
 	if (!a->spool_open) {
 		find_dir(auc_auction_conf(a->auction), a->dir, sizeof(a->dir));
 		code = auc_kept_files_check(a->dir, auc_site_state_dir(), &err);
+		if (!code)
+			code = take_key(a, &err);
 		if (!code)
 			code = auc_auction_open_spool(a->auction, a->dir, now, &report, &err);
 		if (code && code != AUC_EFULL) {

@@ -17,10 +17,13 @@
  */
 #define PLACEHOLDER "#!/bin/sh\nexec sleep 1000000\n"
 
+/* Users of a reservation: all but root, whom Slurm always knows. */
+#define EVERYBODY "-0"
+
 /* Hidden partitions too; without asking first whether there is a federation. */
 #define SHOW (SHOW_ALL | SHOW_LOCAL)
 
-static enum auc_code create_reservation(const char *name, const char *nodes, uint32_t uid,
+static enum auc_code create_reservation(const char *name, const char *nodes, const char *users,
 					time_t start, time_t end, uint64_t flags,
 					struct auc_err *err);
 static enum auc_code failed(struct auc_err *err, const char *what, uint32_t job_id);
@@ -196,14 +199,23 @@ enum auc_code auc_rpc_load_reservations(reserve_info_msg_t **msg, struct auc_err
 enum auc_code auc_rpc_create_reservation(const char *name, const char *nodes, uint32_t uid,
 					 time_t start, time_t end, struct auc_err *err)
 {
-	return create_reservation(name, nodes, uid, start, end, RESERVE_FLAG_OVERLAP, err);
+	char user[16];
+	enum auc_code code = AUC_EINVAL;
+
+	if (uid)
+		code = create_reservation(name, nodes, EVERYBODY, start, end, RESERVE_FLAG_OVERLAP,
+					  err);
+	if (!code || code == AUC_EEXIST)
+		return code;
+	snprintf(user, sizeof(user), "%u", uid);
+	return create_reservation(name, nodes, user, start, end, RESERVE_FLAG_OVERLAP, err);
 }
 
 enum auc_code auc_rpc_close_nodes(const char *name, const char *nodes, time_t end,
 				  struct auc_err *err)
 {
 	/* Of all reservations only maintenance holds for jobs that are in one. */
-	return create_reservation(name, nodes, 0, 0, end, RESERVE_FLAG_MAINT, err);
+	return create_reservation(name, nodes, "0", 0, end, RESERVE_FLAG_MAINT, err);
 }
 
 enum auc_code auc_rpc_update_reservation(const char *name, const char *nodes, time_t end,
@@ -382,19 +394,18 @@ enum auc_code auc_rpc_kill(uint32_t job_id, struct auc_err *err)
 	return kill_with(job_id, SIGKILL, 0, "cancelling job", err);
 }
 
-static enum auc_code create_reservation(const char *name, const char *nodes, uint32_t uid,
+static enum auc_code create_reservation(const char *name, const char *nodes, const char *users,
 					time_t start, time_t end, uint64_t flags,
 					struct auc_err *err)
 {
 	time_t now = time(NULL);
 	resv_desc_msg_t desc;
-	char user[16], *made;
+	char *made;
 
-	snprintf(user, sizeof(user), "%u", uid);
 	slurm_init_resv_desc_msg(&desc);
 	desc.name = (char *)name;
 	desc.node_list = (char *)nodes;
-	desc.users = user;
+	desc.users = (char *)users;
 	desc.start_time = start < now ? now : start;
 	desc.end_time = end;
 	desc.flags = flags | RESERVE_FLAG_IGN_JOBS;

@@ -154,7 +154,9 @@ static void test_places(void **state)
 	assert_int_equal(auc_auction_set_servers(f->a, one, 2, NOW, NULL), AUC_OK);
 	refused(f->a, BUSY "data=edge=5,n1=7", "--data: node 'n1' is named twice");
 	assert_true(sell(f->a, BUSY "data=cloud=5,edge=7", NOW, 9, &offer));
-	assert_non_null(strstr(offer.receipt, "data=n2=5,n1=7"));
+	assert_non_null(strstr(offer.receipt, "\"data\":[{\"server\":\"n2\",\"chunks\":5},"
+					      "{\"server\":\"n1\",\"chunks\":7}]"));
+	assert_null(strstr(offer.receipt, "bid"));
 	auc_offer_clear(&offer);
 }
 

@@ -418,8 +418,8 @@ static void test_adopt(void **state)
 	(void)state;
 	simple_plan(&plan);
 	assert_int_equal(auc_ledger_hold(l, &plan, "dps", "bid=10", 5, 50, id, &err), AUC_OK);
-	text = auc_receipt_print(auc_ledger_find(l, id), m, 0, NULL);
-	assert_int_equal(auc_receipt_to_sale(text, m2, &sale, &err), AUC_OK);
+	text = auc_receipt_print(auc_ledger_find(l, id), m, NULL, 0, NULL);
+	assert_int_equal(auc_receipt_to_sale(text, m2, NULL, &sale, &err), AUC_OK);
 	assert_int_equal(auc_ledger_adopt(l2, &sale, &err), AUC_EINVAL); /* a lien, and of no job */
 	sale.job_id = 9;
 	sale.state = AUC_SALE_SOLD;
@@ -438,9 +438,9 @@ static void test_adopt(void **state)
 	assert_int_equal(auc_ledger_count(l2), 2);
 	assert_int_equal(auc_ledger_check(l2, &err), AUC_OK);
 	assert_int_equal(auc_ledger_confirm(l, id, 9, &err), AUC_OK);
-	again = auc_receipt_print(auc_ledger_find_job(l, 9), m, 0, NULL);
+	again = auc_receipt_print(auc_ledger_find_job(l, 9), m, NULL, 0, NULL);
 	free(text);
-	text = auc_receipt_print(auc_ledger_find_job(l2, 9), m2, 0, NULL);
+	text = auc_receipt_print(auc_ledger_find_job(l2, 9), m2, NULL, 0, NULL);
 	assert_string_equal(text, again);
 	free(text);
 	free(again);

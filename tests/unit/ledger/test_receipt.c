@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 #include <json-c/json.h>
@@ -13,6 +14,33 @@
 #include "ledger/receipt.h"
 
 static struct auc_err err;
+
+static struct auc_seal *seal, *other_seal;
+
+static int make_seals(void **state)
+{
+	char dir[] = "receipt-XXXXXX", path[64];
+	int rc = 1;
+
+	(void)state;
+	if (!mkdtemp(dir))
+		return 1;
+	snprintf(path, sizeof(path), "%s/key", dir);
+	if (!auc_seal_open_key(path, &seal, &err) && !unlink(path) &&
+	    !auc_seal_open_key(path, &other_seal, &err))
+		rc = 0;
+	unlink(path);
+	rmdir(dir);
+	return rc;
+}
+
+static int free_seals(void **state)
+{
+	(void)state;
+	auc_seal_free(seal);
+	auc_seal_free(other_seal);
+	return 0;
+}
 
 static struct auc_market *make_market(void)
 {
@@ -57,23 +85,31 @@ static void test_round_trip(void **state)
 	struct auc_market *m = make_market();
 	struct auc_receipt r;
 	struct auc_sale s, again;
-	char *text;
+	char *text, *at;
 
 	(void)state;
 	make_sale(&s, AUC_SALE_SOLD);
-	text = auc_receipt_print(&s, m, 0, NULL);
+	text = auc_receipt_print(&s, m, seal, 0, NULL);
 	assert_true(auc_receipt_is(text));
 	assert_null(strchr(text, '\n'));
+	at = strstr(text, ",\"sealed\":\"");
+	assert_non_null(at);
+	assert_int_equal(strlen(at), strlen(",\"sealed\":\"\"}") + 224);
+	assert_null(strstr(text, "141.3")); /* what it is worth */
+	assert_null(strstr(text, "epochs"));
+	strcpy(at, "}");
 	assert_string_equal(text, "{\"auction\":1,\"sale\":\"00ab-7\",\"state\":\"sold\","
 				  "\"policy\":\"dps\",\"payment\":\"12.600001\","
-				  "\"value\":\"141.300000\",\"worker_type\":\"v100\",\"ps_type\":"
+				  "\"worker_type\":\"v100\",\"ps_type\":"
 				  "\"ps.m\",\"colocated\":false,\"arrival\":101,"
 				  "\"start\":103,\"completion\":110,\"plan\":[{\"from\":103,\"to\":"
 				  "105,\"workers\":{\"e1\":1,\"e2\":2},\"ps\":{"
 				  "\"e2\":1}},{\"from\":107,\"to\":109,\"workers\":{\"e2\":1},"
 				  "\"ps\":{\"e2\":1}}],\"slot_seconds\":300,"
 				  "\"worker_tres\":{\"cpu\":2,\"gpu:v100\":0.5},\"ps_tres\":{"
-				  "\"cpu\":1},\"bid\":\"bid=\\\"300\\\" epochs=3\"}");
+				  "\"cpu\":1}}");
+	free(text);
+	text = auc_receipt_print(&s, m, seal, 0, NULL);
 	assert_int_equal(auc_receipt_parse(text, &r, &err), AUC_OK);
 	assert_string_equal(r.sale, "00ab-7");
 	assert_int_equal(r.payment, 12600001);
@@ -86,11 +122,12 @@ static void test_round_trip(void **state)
 	assert_int_equal(r.nworker_tres, 2);
 	assert_true(r.worker_tres[1].value == 0.5);
 	auc_receipt_clear(&r);
-	assert_int_equal(auc_receipt_to_sale(text, m, &again, &err), AUC_OK);
+	assert_int_equal(auc_receipt_to_sale(text, m, seal, &again, &err), AUC_OK);
 	assert_string_equal(again.bid, s.bid);
+	assert_int_equal(again.value, s.value);
 	assert_int_equal(again.payment, s.payment);
 	assert_int_equal(again.state, AUC_SALE_SOLD);
-	char *twice = auc_receipt_print(&again, m, 0, NULL);
+	char *twice = auc_receipt_print(&again, m, seal, 0, NULL);
 
 	assert_string_equal(text, twice);
 	free(twice);
@@ -127,7 +164,7 @@ static void test_gang(void **state)
 		assert_int_equal(auc_plan_add_run(&s.plan, 103, 109, &err), AUC_OK);
 		for (unsigned i = 0; i < nodes; i++)
 			assert_int_equal(auc_plan_add_share(&s.plan, i, 1, 0, &err), AUC_OK);
-		text = auc_receipt_print(&s, m, 0, NULL);
+		text = auc_receipt_print(&s, m, seal, 0, NULL);
 		assert_true(!strstr(text, "\"packed\"") == (nodes == 2));
 		assert_null(strstr(text, "worker_t"));
 		assert_int_equal(auc_receipt_parse(text, &r, &err), AUC_OK);
@@ -138,17 +175,76 @@ static void test_gang(void **state)
 		assert_int_equal(r.nper_node, 2);
 		assert_true(r.per_node[0].value == 0.5);
 		auc_receipt_clear(&r);
-		assert_int_equal(auc_receipt_to_sale(text, m, &again, &err), AUC_OK);
+		assert_int_equal(auc_receipt_to_sale(text, m, seal, &again, &err), AUC_OK);
 		again.plan.value = s.plan.value;
 		again.plan.cost = s.plan.cost;
 		assert_true(auc_plan_same(&again.plan, &s.plan));
-		twice = auc_receipt_print(&again, m, 0, NULL);
+		twice = auc_receipt_print(&again, m, seal, 0, NULL);
 		assert_string_equal(text, twice);
 		free(twice);
 		free(text);
 		auc_sale_clear(&again);
 		auc_sale_clear(&s);
 	}
+	auc_market_destroy(m);
+}
+
+/* Without the key that it was sealed with a sale is sold again as it stood, and worth what it pays.
+ */
+static void test_other_key(void **state)
+{
+	struct auc_market *m = make_market();
+	struct auc_sale s, again;
+	char *text, *twice;
+
+	(void)state;
+	make_sale(&s, AUC_SALE_SOLD);
+	for (unsigned k = 0; k < 3; k++) {
+		text = auc_receipt_print(&s, m, k ? seal : NULL, 0, NULL);
+		assert_int_equal(!strstr(text, "sealed"), k == 0);
+		if (k == 2) /* what belongs to another sale opens nothing */
+			memcpy(strstr(text, "00ab-7"), "00ab-8", 6);
+		assert_int_equal(
+			auc_receipt_to_sale(text, m, k == 1 ? other_seal : seal, &again, &err),
+			AUC_OK);
+		assert_string_equal(again.bid, "");
+		assert_int_equal(again.payment, s.payment);
+		assert_int_equal(again.value, s.payment);
+		assert_true(again.plan.start == s.plan.start && again.plan.nruns == s.plan.nruns);
+		twice = auc_receipt_print(&again, m, seal, 0, NULL);
+		assert_null(strstr(twice, "sealed"));
+		free(twice);
+		free(text);
+		auc_sale_clear(&again);
+	}
+	auc_sale_clear(&s);
+	auc_market_destroy(m);
+}
+
+/* One of a release that had value and bid in the clear. */
+static void test_old(void **state)
+{
+	static const char text[] =
+		"{\"auction\":1,\"sale\":\"00ab-7\",\"state\":\"sold\",\"policy\":\"dps\","
+		"\"payment\":\"12.600001\",\"value\":\"141.300000\",\"worker_type\":\"v100\","
+		"\"ps_type\":\"ps.m\",\"colocated\":false,\"arrival\":101,\"start\":103,"
+		"\"completion\":106,\"plan\":[{\"from\":103,\"to\":105,\"workers\":{\"e1\":1},"
+		"\"ps\":{\"e2\":1}}],\"slot_seconds\":300,\"worker_tres\":{\"cpu\":2,"
+		"\"gpu:v100\":0.5},\"ps_tres\":{\"cpu\":1},\"bid\":\"bid=300 epochs=3\"}";
+	struct auc_market *m = make_market();
+	struct auc_sale sale;
+	char *again;
+
+	(void)state;
+	assert_int_equal(auc_receipt_to_sale(text, m, seal, &sale, &err), AUC_OK);
+	assert_string_equal(sale.bid, "bid=300 epochs=3");
+	assert_int_equal(sale.value, 141300000);
+	assert_int_equal(sale.payment, 12600001);
+	again = auc_receipt_print(&sale, m, seal, 0, NULL);
+	assert_null(strstr(again, "bid"));
+	assert_non_null(strstr(again, "sealed"));
+	free(again);
+	auc_sale_clear(&sale);
 	auc_market_destroy(m);
 }
 
@@ -161,13 +257,14 @@ static void test_settled(void **state)
 
 	(void)state;
 	make_sale(&s, AUC_SALE_SETTLED);
-	text = auc_receipt_print(&s, m, 2600000, "cancelled");
+	text = auc_receipt_print(&s, m, seal, 2600000, "cancelled");
 	assert_int_equal(auc_receipt_parse(text, &r, &err), AUC_OK);
+	assert_null(strstr(text, "sealed"));
 	assert_int_equal(r.payment, 10000001);
 	assert_int_equal(r.refund, 2600000);
 	assert_string_equal(r.why, "cancelled");
 	auc_receipt_clear(&r);
-	assert_int_equal(auc_receipt_to_sale(text, m, &sale, &err), AUC_ESTATE);
+	assert_int_equal(auc_receipt_to_sale(text, m, seal, &sale, &err), AUC_ESTATE);
 	free(text);
 	auc_sale_clear(&s);
 	auc_market_destroy(m);
@@ -222,15 +319,11 @@ static struct auc_market *make_wide_market(void)
 	return m;
 }
 
-/* Another layout in each of RUNS slots, and a bid of BID bytes. */
-static void make_long_sale(struct auc_sale *s, enum auc_sale_state state, unsigned runs, size_t bid)
+/* Another layout in each of RUNS slots; MORE counts have one more digit than they need. */
+static void make_long_sale(struct auc_sale *s, enum auc_sale_state state, unsigned runs,
+			   size_t more)
 {
 	make_sale(s, state);
-	free(s->bid);
-	s->bid = malloc(bid + 1);
-	assert_non_null(s->bid);
-	memset(s->bid, 'x', bid);
-	s->bid[bid] = 0;
 	auc_plan_clear(&s->plan);
 	auc_plan_init(&s->plan);
 	s->plan.arrival = s->plan.start = 103;
@@ -242,6 +335,9 @@ static void make_long_sale(struct auc_sale *s, enum auc_sale_state state, unsign
 				auc_plan_add_share(&s->plan, n, 1 + (n * i) % 7, n == i % 4, &err),
 				AUC_OK);
 	}
+	assert_true(more <= 2 * s->plan.nshares);
+	for (size_t i = 0; i < more; i++)
+		s->plan.shares[i % s->plan.nshares].workers += i < s->plan.nshares ? 10 : 100;
 }
 
 static bool says(const char *text, const char *key)
@@ -249,33 +345,46 @@ static bool says(const char *text, const char *key)
 	return strstr(text, key) != NULL;
 }
 
+static size_t length_of(struct auc_market *m, unsigned runs)
+{
+	struct auc_sale s;
+	size_t len;
+	char *text;
+
+	make_long_sale(&s, AUC_SALE_SOLD, runs, 0);
+	text = auc_receipt_print(&s, m, seal, 0, NULL);
+	assert_true(says(text, "\"plan\":[") || says(text, "\"packed\":\""));
+	len = says(text, "\"packed\":\"") ? AUC_RECEIPT_MAX + 1 : strlen(text);
+	free(text);
+	auc_sale_clear(&s);
+	return len;
+}
+
 /* To the byte: the longest that stays as it is, and the first that is packed. */
 static void test_limit(void **state)
 {
 	struct auc_market *m = make_wide_market();
+	unsigned runs = 20;
 	struct auc_sale s;
-	size_t bid;
+	size_t left;
 	char *text;
 
 	(void)state;
-	make_long_sale(&s, AUC_SALE_SOLD, 30, 0);
-	text = auc_receipt_print(&s, m, 0, NULL);
-	assert_true(says(text, "\"plan\":["));
-	bid = AUC_RECEIPT_MAX - strlen(text);
-	free(text);
-	auc_sale_clear(&s);
+	while (length_of(m, runs + 1) <= AUC_RECEIPT_MAX)
+		runs++;
+	left = AUC_RECEIPT_MAX - length_of(m, runs);
 	for (unsigned more = 0; more < 2; more++) {
 		struct auc_receipt r;
 
-		make_long_sale(&s, AUC_SALE_SOLD, 30, bid + more);
-		text = auc_receipt_print(&s, m, 0, NULL);
+		make_long_sale(&s, AUC_SALE_SOLD, runs, left + more);
+		text = auc_receipt_print(&s, m, seal, 0, NULL);
 		assert_true(more ? strlen(text) < AUC_RECEIPT_MAX / 2
 				 : strlen(text) == AUC_RECEIPT_MAX);
 		assert_true(says(text, "\"plan\":[") == !more);
 		assert_true(says(text, "\"packed\":\"") == more);
 		assert_int_equal(auc_receipt_parse(text, &r, &err), AUC_OK);
-		assert_int_equal(r.nruns, 30);
-		assert_int_equal(r.nshares, 30 * NODES);
+		assert_int_equal(r.nruns, runs);
+		assert_int_equal(r.nshares, runs * NODES);
 		auc_receipt_clear(&r);
 		free(text);
 		auc_sale_clear(&s);
@@ -292,16 +401,16 @@ static void test_packed(void **state)
 	char *text, *twice, *at;
 
 	(void)state;
-	make_long_sale(&s, AUC_SALE_RUNNING, 150, 100);
-	text = auc_receipt_print(&s, m, 0, NULL);
+	make_long_sale(&s, AUC_SALE_RUNNING, 150, 0);
+	text = auc_receipt_print(&s, m, seal, 0, NULL);
 	assert_true(says(text, "\"packed\":\"") && strlen(text) <= AUC_RECEIPT_MAX);
 	assert_true(auc_receipt_is(text));
-	assert_int_equal(auc_receipt_to_sale(text, m, &again, &err), AUC_OK);
+	assert_int_equal(auc_receipt_to_sale(text, m, seal, &again, &err), AUC_OK);
 	assert_int_equal(again.plan.nruns, 150);
 	assert_int_equal(again.plan.nshares, 150 * NODES);
 	assert_memory_equal(again.plan.shares, s.plan.shares,
 			    s.plan.nshares * sizeof(*s.plan.shares));
-	twice = auc_receipt_print(&again, m, 0, NULL);
+	twice = auc_receipt_print(&again, m, seal, 0, NULL);
 	assert_string_equal(text, twice);
 	auc_sale_clear(&again);
 	free(twice);
@@ -322,8 +431,8 @@ static void test_packed(void **state)
 	free(text);
 	auc_sale_clear(&s);
 
-	make_long_sale(&s, AUC_SALE_SETTLED, 150, 100);
-	text = auc_receipt_print(&s, m, 2600000, "cancelled");
+	make_long_sale(&s, AUC_SALE_SETTLED, 150, 0);
+	text = auc_receipt_print(&s, m, seal, 2600000, "cancelled");
 	assert_true(strlen(text) <= AUC_RECEIPT_MAX);
 	assert_int_equal(auc_receipt_parse(text, &r, &err), AUC_OK);
 	assert_int_equal(r.refund, 2600000);
@@ -360,8 +469,11 @@ static void test_bad(void **state)
 		 "\"2\"}",
 		 "receipt: payment: '2', expected an amount with six decimals"},
 		{"{\"auction\":1,\"sale\":\"x\",\"state\":\"sold\",\"policy\":\"dps\",\"payment\":"
-		 "\"2.000000\",\"value\":\"1.000000\"}",
+		 "\"2.000000\",\"value\":\"1.000000\",\"bid\":\"\"}",
 		 "receipt: payment: more than the value"},
+		{"{\"auction\":1,\"sale\":\"x\",\"state\":\"sold\",\"policy\":\"dps\",\"payment\":"
+		 "\"2.000000\",\"value\":\"3.000000\",\"bid\":3}",
+		 "receipt: bid: expected a text"},
 	};
 	struct auc_receipt r;
 
@@ -385,7 +497,7 @@ static void test_damaged(void **state)
 
 	(void)state;
 	make_sale(&s, AUC_SALE_RUNNING);
-	text = auc_receipt_print(&s, m, 0, NULL);
+	text = auc_receipt_print(&s, m, seal, 0, NULL);
 	len = strlen(text);
 	for (size_t i = 0; i < len; i++)
 		for (unsigned k = 0; k < 7; k++) {
@@ -393,12 +505,12 @@ static void test_damaged(void **state)
 
 			text[i] = "\0\x01}9\"-\xff"[k];
 			if (auc_receipt_parse(text, &r, &err) == AUC_OK) {
-				assert_true(r.payment >= 0 && r.payment <= r.value);
+				assert_true(r.payment >= 0);
 				assert_true(r.nruns > 0 && r.start == r.runs[0].from &&
 					    r.start >= r.arrival);
 			}
 			auc_receipt_clear(&r);
-			if (auc_receipt_to_sale(text, m, &sale, &err) == AUC_OK)
+			if (auc_receipt_to_sale(text, m, seal, &sale, &err) == AUC_OK)
 				auc_sale_clear(&sale);
 			text[i] = old;
 		}
@@ -414,8 +526,9 @@ int main(void)
 		cmocka_unit_test(test_member),     cmocka_unit_test(test_is),
 		cmocka_unit_test(test_bad),        cmocka_unit_test(test_damaged),
 		cmocka_unit_test(test_limit),      cmocka_unit_test(test_packed),
-		cmocka_unit_test(test_gang),
+		cmocka_unit_test(test_gang),       cmocka_unit_test(test_other_key),
+		cmocka_unit_test(test_old),
 	};
 
-	return cmocka_run_group_tests_name("receipt", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("receipt", tests, make_seals, free_seals);
 }

@@ -53,11 +53,34 @@ struct auc_auction *world_create(const char *globals)
 	return a;
 }
 
+static char key_path[64];
+
+static void forget_key(void)
+{
+	unlink(key_path);
+}
+
+/* As in slurmctld, where all its auctions have one key. */
+static void take_key(struct auc_auction *a)
+{
+	struct auc_seal *seal;
+	struct auc_err err;
+
+	if (!key_path[0]) {
+		snprintf(key_path, sizeof(key_path), "world-key-%d", (int)getpid());
+		atexit(forget_key);
+	}
+	if (auc_seal_open_key(key_path, &seal, &err) != AUC_OK)
+		fail_msg("%s", err.text);
+	auc_auction_set_seal(a, seal);
+}
+
 struct auc_auction *world_open(const char *globals, const char *dir, double now)
 {
 	struct auc_auction *a = world_create(globals);
 	struct auc_err err;
 
+	take_key(a);
 	if (auc_auction_set_servers(a, world_servers, world_nservers, now, &err) != AUC_OK ||
 	    auc_auction_open_spool(a, dir, now, NULL, &err) != AUC_OK ||
 	    auc_auction_ready(a, &err) != AUC_OK)
