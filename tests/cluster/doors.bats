@@ -84,7 +84,7 @@ stays_closed()
 	[ "$(stat -c %a "$SANDBOX_DIR/state/auction/auction.conf")" = 600 ]
 	rm "$conf" "$SANDBOX_DIR/state/auction.conf"
 	sandbox restart slurmctld
-	! log_has 'nothing says what is sold'
+	run -1 log_has 'nothing says what is sold'
 	stays_closed
 }
 
