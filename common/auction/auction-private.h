@@ -1,7 +1,5 @@
 /*
- * auction-private.h - the inside of struct auc_auction, for the files that are the auction only:
- * auction.c and accept, change, closed, decide, learning, offer, parts, persist, rebuild, revise,
- * status.
+ * auction-private.h - the inside of struct auc_auction, for the files of this folder only.
  *
  * Two mutexes. `lock` guards what decisions read and change; it is never held across I/O. `admin`
  * puts the calls that build, open, write and look (set_servers, reconfigure, open_spool, tick,
@@ -168,8 +166,8 @@ bool auc_sale_extends(const struct auc_sale *s);
 /*
  * partition_limits.c; the lock or admin is held. True if nothing new is sold in SERVER's partition,
  * if it is hidden;
- * the first limit that P, a plan in M, breaks, with a sentence in WHY, or NULL; confines BID to what
- * it may use but PARTITION: false if that leaves nothing (BID is as it was then).
+ * the first limit that P, a plan in M, breaks, with a sentence in WHY, or NULL; confines BID to
+ * what it may use but PARTITION: false if that leaves nothing (BID is as it was then).
  */
 bool auc_auction_is_paused(const struct auc_auction *a, unsigned server);
 bool auc_auction_is_hidden(const struct auc_auction *a, unsigned server);

@@ -1,9 +1,9 @@
 /*
  * auction.h - the whole auction as one object, safe for concurrent calls: what the plugins hold.
  *
- * One mutex guards market, policy, ledger and history. It is held for the time of a decision, never
- * across I/O: changes queue events in memory and auc_auction_commit(), called by one thread only,
- * takes them and writes them to the spool.
+ * A lock guards market, policy, ledger and history. It is held for the time of a decision, never
+ * across I/O: changes queue events in memory, and auc_auction_commit(), called by one thread only,
+ * writes them to the spool. A second lock puts calls that do I/O in order; no bid waits for it.
  *
  * Life: create (from a configuration) -> set_servers (nodes are known) -> open_spool (state
  * recovered) -> ready. Before that, and when the state is broken, bids get AUC_ESTATE with a

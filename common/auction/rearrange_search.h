@@ -1,22 +1,20 @@
 /*
- * rearrange_search.h - sold jobs that have not begun, placed anew, several at a time, where
- * together they cost less by now.
+ * rearrange_search.h - moves sold jobs that have not begun, several at a time, to where together
+ * they cost less by now.
  *
- * Prices that are fitted again as the day goes on leave jobs in slots that have become dear, where
- * others would do as well that have become cheap; and what is free near by may be nobody else's any
- * more (nearness.h). So jobs move to cheaper slots, and make room for each other: each completes no
- * later and pays what it was sold for, and the room that they leave is for sale again.
- * Where they go does not depend on what their bids say they are worth, so that no bid gains by
- * saying something else.
+ * As prices change, jobs stand in slots that have become dear while others that would do as well
+ * have become cheap; and free slots nearby may be of no use to new bids any more (nearness.h). So
+ * jobs move to cheaper slots and make room for each other. Each completes no later and pays what it
+ * was sold for; the room that they leave is for sale again. Where jobs go does not depend on the
+ * values in their bids, so no bid gains by a false one.
  *
- * A search, as there are too many ways to place jobs together: in each round a few jobs are taken
- * out, those that use the same servers at the same time, those of the same time, or any, and take
- * what is then the cheapest for them, one after the other in a random order. If all together cost
- * less by a thousandth they stay there, else they go back. The same jobs, market and seed give the
- * same places.
+ * There are too many ways to place jobs together, so this is a search. Each round takes a few jobs
+ * out (of the same servers and time, of the same time, or any) and gives each in a random order the
+ * place that is cheapest then. If they cost less together by a thousandth they stay there,
+ * otherwise they go back. The same jobs, market and seed give the same places.
  *
- * A job whose lead has workers keeps their type, and workers on its lead, as Slurm cannot give a
- * job that waits for GPUs others than it asked for, or none; so does one whose PSs have GPUs. Where
+ * A job whose lead has workers keeps their type, and workers on its lead, because Slurm cannot give
+ * a waiting job other GPUs than it asked for, or none; so does one whose PSs have GPUs. Where
  * limits of its owner may end it (LIMITED), it needs no more than before: no more nodes, workers or
  * PSs at a time, nowhere more but for the lead, and no more slots from its begin on.
  */

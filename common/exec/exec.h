@@ -1,9 +1,8 @@
 /*
  * exec.h - how a sale is carried out: a state machine that knows neither Slurm nor the ledger
- * (doc/executor.md). It is told what was seen of a sale's jobs and what the ledger says, and
- * answers what the ledger is to do, and, once that is on disk, what is to be asked of Slurm. It
- * decides by what it is shown and the clock; what it remembers besides only keeps it from asking
- * twice, so it may be forgotten at any time.
+ * (doc/executor.md). Its input is Slurm's records of the sale's jobs, what the ledger says, and the
+ * clock. Its output is what the ledger is to book and, once that is on disk, what to ask of Slurm.
+ * What it remembers itself only keeps it from asking twice, so it may be forgotten at any time.
  */
 #ifndef AUC_EXEC_H
 #define AUC_EXEC_H
@@ -65,12 +64,12 @@ struct auc_exec {
 	unsigned nparts;
 	const struct auc_part *parts; /* borrowed; at least one */
 	struct auc_exec_job *jobs;    /* by part */
-	double *down;    /* by part: since when its server is not to be used; 0: it is */
-	bool *closed;    /* by part: its server is somebody else's in a part of its time */
-	bool *stopped;   /* by part: Slurm starts no job in its partition now; the caller's to set, */
-	bool *shut;      /* and whether it takes no new one there */
-	bool *unheard;   /* by part: a slurmctld that was started does not know yet what runs on its
-			    server; the caller's to set */
+	double *down;  /* by part: since when its server is not to be used; 0: it is */
+	bool *closed;  /* by part: its server is somebody else's in a part of its time */
+	bool *stopped; /* by part: Slurm starts no job in its partition now; the caller's to set, */
+	bool *shut;    /* and whether it takes no new one there */
+	bool *unheard; /* by part: a slurmctld that was started does not know yet what runs on its
+			  server; the caller's to set */
 	const char *why; /* it is being ended, for this reason */
 	double told;     /* the change that the lead was told of */
 	bool tell;       /* it is to be told at once */

@@ -5,12 +5,11 @@
  *     \                 \--settle (cancelled: refund)--> gone
  *      \--lapse, drop--> gone
  *
- * of which only totals and the closing event remain,
- *
- * and every change is an event: one JSON object that the spool stores and that, applied in order to
- * an empty ledger, gives the same ledger again (doc/ledger.md). A lien is only in memory, on
- * purpose: nothing is sold yet; of one that lapses only the count is kept. The ledger books and
- * unbooks the market it is given. Not thread-safe: auction.h locks around it.
+ * Of a sale that is gone only the totals and its last event remain. Every change is an event: one
+ * JSON object that the spool stores. Applied in order to an empty ledger, the events give the same
+ * ledger again (doc/ledger.md). Liens are in memory only, because nothing is sold yet; lapsed ones
+ * are counted. The ledger books and unbooks the market that it is given. Not thread-safe: auction.h
+ * locks around it.
  */
 #ifndef AUC_LEDGER_H
 #define AUC_LEDGER_H

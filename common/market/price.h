@@ -2,13 +2,14 @@
  * price.h - the unit price of a TRES as a function of what is already sold, in credits per unit and
  * slot. Two kinds:
  *
- *   eta      DPS, equation (20):     eta ^ (used / capacity) - 1                 one base eta >= 1
- * per TRES bounds   OASiS, equation (22):   lower * (upper / lower) ^ (used / capacity)  L <= U per
- * TRES and role of the server
+ *   eta      DPS, equation (20): eta ^ (used / capacity) - 1
+ *            one base eta >= 1 for each TRES
+ *   bounds   OASiS, equation (22): lower * (upper / lower) ^ (used / capacity)
+ *            L <= U for each TRES and role of the server
  *
- * L and U are kept as logarithms: the value of an urgent job at the end of the horizon, from which
- * L comes, is no number that a double can hold. This is the one place where prices are computed;
- * market.c caches them.
+ * L and U are kept as logarithms, because L comes from the value of an urgent job at the end of the
+ * horizon, which may be too small for a double. cells.c caches these prices; prices that are given
+ * or fitted (pricing/tariff.h) take their place.
  */
 #ifndef AUC_PRICE_H
 #define AUC_PRICE_H

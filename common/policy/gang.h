@@ -1,6 +1,6 @@
 /*
- * gang.h - what steppers share whose jobs run with all of their workers or not at all, wherever
- * there is room: a job may be paused and moved between slots, for nothing. Its data are on a server
+ * gang.h - shared by steppers whose jobs run with all of their workers or not at all, wherever
+ * there is room. A job may be paused and moved between slots at no cost. Its data are on a server
  * from arrival + upload on, on all of them.
  */
 #ifndef AUC_GANG_H

@@ -7,10 +7,10 @@
  * to run), it calls
  *   arrive()  for each job that came, in the order of arrival: a stepper sees no job before,
  *   step()    once: the layout of slot t of every job that runs in it,
- * and then books what step() said, or carries it out. A stepper reads the market and never writes:
- * what others hold there in slot t (reservations, sales) is taken, what roles forbid is left alone.
- * It takes each layout as carried out. A job is its own until the step that says "last", or until
- * leave().
+ * and then books what step() said, or carries it out. A stepper reads the market and never writes
+ * it: what others hold there in slot t (reservations, sales) counts as taken, and roles are obeyed.
+ * It assumes that each layout is carried out. A job belongs to it until the step that says "last",
+ * or until leave().
  */
 #ifndef AUC_STEPPER_H
 #define AUC_STEPPER_H

@@ -1,9 +1,9 @@
 /*
- * bid_log.h - the last bids, accepted and refused, as they were made but without names: what a fit
- * (fit.h) takes for the bids that are to come. Users are numbered as they come, so that what one of
- * them can make of it is bounded (user_share.h); which user that is, only this process knows, and
- * after a restart the numbers go on with new ones. Bounded by count and by bytes; the oldest go
- * first, of a user with nine tenths of them before the others': nobody drives out what others bid.
+ * bid_log.h - the last bids, accepted and refused, without names. A fit (fit.h) takes them for the
+ * bids to come. Users are numbered as they come, so that the influence of one user can be bounded
+ * (user_share.h); only this process knows which user has which number, and a restart gives new
+ * numbers. The log is bounded by count and by bytes. The oldest bids go first; if a user has nine
+ * tenths of them, that user's, so nobody can drive out the others' bids.
  *
  * Users resubmit refused bids, sometimes in a loop. Such repeats count as one job: it is kept once,
  * with the time of the first and the words of the last (auc_bid_log_set_period()). An accepted bid

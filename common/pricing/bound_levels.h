@@ -3,15 +3,14 @@
  * stand all day, of each TRES on the servers of either role its learned L (oasis_bounds.h), U the
  * same; and whether they are better than what is not taught.
  *
- * A few days are decided by luck: of 50 jobs no level within a factor of four is better than
- * another by 1 % on the mean of twelve days, and on each day another one is best. So L is taken as
- * it is taught unless replays are clearly against it. A U that
- * is higher was never better by that.
+ * What a few days say of levels is mostly luck: with 50 jobs no level within a factor of four is
+ * better than another by 1 % on the mean of twelve days, and each day has another best one. So L is
+ * taken as it is taught unless replays are clearly against it. A higher U was never clearly better.
  *
- * The controller (fit.h) has prices that a fit teaches beside these, which are taken if they are
- * clearly better. The simulator does not look at them: a day's fits of this policy take minutes
- * there, and on two days in the paper's setting (auctionsim gen oasis, 100 jobs of seed 801, 200 of
- * 802) eight kinds of them were worth 3 to 12 percent less.
+ * The controller (fit.h) also tries fitted prices by class and takes them if they are clearly
+ * better. The simulator does not: a day's fits take minutes there, and on two days in the paper's
+ * setting (auctionsim gen oasis, 100 jobs of seed 801, 200 of 802) eight kinds of them were worth 3
+ * to 12 per cent less.
  */
 #ifndef AUC_BOUND_LEVELS_H
 #define AUC_BOUND_LEVELS_H

@@ -1,19 +1,17 @@
 /*
- * drift.h - are the jobs that come now others than those of the past? As many may come as ever, and
- * each want what none of the past did.
+ * drift.h - do the jobs that come now differ from those of the past? Their number may be the same.
  *
- * Compared is what prices depend on: the work of a job, what it is worth for that, and how much
- * slower each type does it than the best. Of each the two-sample test of Kolmogorov and Smirnov:
- * with D the largest difference between the shares of jobs that are below any limit, n jobs now and
- * m before, jobs are others where
+ * Compared are the things that prices depend on: the work of a job, its value for that work, and
+ * how much slower each type is than the best. For each this is the two-sample test of Kolmogorov
+ * and Smirnov. With D the largest difference between the shares of jobs below any limit, n jobs now
+ * and m before, jobs differ if
  *
  *   D^2 n m / (n + m) > ln(2 / e) / 2,
  *
- * e such that jobs like those of the past are taken for others once in a thousand days, if that is
- * asked thirty times a day. And D must be at least a half, so that at least as many jobs now are
- * others as are not: days that differ less, as real ones do, are better off with their past than
- * without. All of that must hold without the jobs of any one user, too, who has at least a fiftieth
- * of them: nobody alone can have the past forgotten, and one user's change is none.
+ * with e such that a false alarm comes once in a thousand days at thirty tests a day. D must also
+ * be at least a half: days that differ less, as real ones do, are better off with their past than
+ * without. All of that must also hold without the jobs of any one user who has at least a fiftieth
+ * of them, so no single user can have the past forgotten.
  */
 #ifndef AUC_DRIFT_H
 #define AUC_DRIFT_H

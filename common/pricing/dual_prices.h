@@ -1,12 +1,11 @@
 /*
- * dual_prices.h - prices that are learned: from jobs of the past, what each resource will be worth
- * in each slot.
+ * dual_prices.h - learned prices: what each resource will be worth in each slot, judged by past
+ * jobs.
  *
- * The past jobs stand for those that are to come. At the prices of their dual (dual.h) in the pool
- * of the market (pool.h) all of them together just fill what is not sold yet; smoothed over the
- * length of a job these prices keep a resource that will be scarce from being spent on jobs that
- * could do without it. They come from the past, from what is booked and from the clock, never from
- * the bid they are offered to.
+ * The past jobs stand for those to come. At the prices of their dual (dual.h) in the pool of the
+ * market (pool.h) they just fill what is not sold yet. Smoothed over the length of a job, these
+ * prices keep scarce resources from jobs that could do without them. They depend on the past, on
+ * what is booked and on the clock, never on the bid that they are offered to.
  *
  * Use: create; then, as often as there is time, begin - step until nothing is left - prices. A
  * later fit goes on from the prices of the one before. Between begin and the last step neither the

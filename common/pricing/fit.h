@@ -1,39 +1,35 @@
 /*
- * fit.h - from the bids of the past and a market as it is booked to the prices that are published
- * next (tariff.h): the forecast, the fit (dual_prices.h), the guard. Works on copies alone: it can
- * take its time in another thread.
+ * fit.h - makes the next published prices (tariff.h) from past bids and the booked market:
+ * forecast, fit (dual_prices.h), guard (guard.h). It works on copies, so it can run in another
+ * thread.
  *
  * The forecast. The market is for sale for P slots. Bids of the last K whole periods of P slots are
- * expected again, each with weight 1 / K, whole periods later. Where the history is shorter, it is
- * drawn out to the period; if it is short because nothing came before, the bids so far are all that
- * is expected, and if it is short because older ones were forgotten, they are counted as often as
- * they fit into the period. All of that is expected once more in the period after it: what is sold
- * out has no price of its own, and slots that come on sale need one.
+ * expected again, each with weight 1 / K, whole periods later. A history shorter than a period is
+ * stretched to it: if nothing came before, the bids so far are all that is expected; if older ones
+ * were forgotten, they are counted as often as they fit into the period. All of that is expected
+ * once more in the period after, because slots that come on sale need prices, too.
  *
- * If other jobs come than before (drift.h: those of the last quarter of a period are others than
- * those of that quarter of the periods before), the history begins where they changed. As long as
- * that is less than a period ago it is drawn out like one that forgot, the guard does not look, and
- * prices are fitted again whatever it took.
+ * If different jobs come than before (drift.h, for the last quarter of a period against the same
+ * quarter of the periods before), the history begins where they changed. For a period after that it
+ * is stretched as if older bids were forgotten, the guard does not look, and prices are fitted
+ * again whatever it chose.
  *
- * How many of them come is measured against how many came: if there were more bids in the last
- * quarter of a period than in the same quarter of the periods before, on average, and not by
- * chance, that many more are expected, or fewer (auc_dual_prices_rate()). No bid counts for much
- * more than others of its size (winsorize.h), neither here nor in what follows.
+ * If the last quarter of a period had more (or fewer) bids than the same quarter of the periods
+ * before, and not by chance, that many more are expected (auc_dual_prices_rate()). No bid counts
+ * for much more than others of its size (winsorize.h), neither here nor in what follows.
  *
- * The guard (guard.h). The bids of the last periods are replayed in an empty market, up to seven
- * of them, but of more than two no more than bids times periods are 25000 (five of 1000 bids
- * each), as that is what it takes grows with; with less than two periods of past, what there is
- * counts as one. It looks once in a period; after a quarter of one if the bids of the last quarter
- * are far more or fewer than before; and while there are few, each time that the bids have doubled;
- * never sooner than AUC_FIT_COST times what its last look took of a processor.
+ * The guard (guard.h) replays the bids of up to seven of the last periods in an empty market; of
+ * more than two only as long as bids times periods are at most 25000 (five periods of 1000 bids),
+ * because its cost grows with that. Less than two periods count as one. It looks once in a period,
+ * after a quarter of one if far more or fewer bids come, and while there are few bids each time
+ * that they have doubled; never sooner than AUC_FIT_COST times the processor time of its last look.
  *
  * Of a policy that sells by bounds it also looks at those of bound_levels.h (fit_levels.h), which
  * each fit learns anew from all bids.
  *
- * What it takes holds as it was replayed. Prices that are fitted again are fitted to the market as
- * it is booked, and to as many bids as come now; others to one with nothing booked and to as many
- * as came. If far more bids come now than before, or fewer, prices are fitted again whatever was
- * taken.
+ * Its choice holds as it was replayed. Prices that are fitted again are fitted to the booked market
+ * and to as many bids as come now; others to an empty market and to as many as came. If far more
+ * bids come now than before, or far fewer, prices are fitted again whatever was chosen.
  */
 #ifndef AUC_FIT_H
 #define AUC_FIT_H

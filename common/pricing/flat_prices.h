@@ -2,12 +2,11 @@
  * flat_prices.h - constant prices for a market of sites (policy eris): one of each TRES and one of
  * an MB of traffic, at which the past, replayed, is worth most.
  *
- * Where a policy may miss the best schedule, or looks at where data lie, a dual in a pool
- * (dual_prices.h) says little of what its prices should be. So they are searched for: first the
- * level of all together, up to the prices at which all there is would cost what all bids are worth,
- * then each by itself, higher and lower, by steps that shrink, in a bounded number of replays. Of
- * many prices at which the past is worth nearly the same the best ones are lucky; so their mean is
- * taken.
+ * For a policy that may miss the best schedule, or depends on where data lie, a dual in a pool
+ * (dual_prices.h) says little about prices. So they are searched for: first one level of all, up to
+ * the prices at which everything would cost what all bids are worth; then each by itself, higher
+ * and lower, by shrinking steps, in a bounded number of replays. Many prices are nearly as good as
+ * the best ones, which are lucky; so their mean is taken.
  */
 #ifndef AUC_FLAT_PRICES_H
 #define AUC_FLAT_PRICES_H

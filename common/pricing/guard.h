@@ -1,19 +1,17 @@
 /*
- * guard.h - which prices to sell by: of all kinds, those that would have been best for the days of
- * the past. The controller (fit.h) and the simulator choose alike; they differ in how a day is
- * replayed.
+ * guard.h - chooses the prices to sell by: the kind that would have been best on past days. The
+ * controller (fit.h) and the simulator choose alike; they differ in how a day is replayed.
  *
  * Candidates. No prices; the published ones; and prices that are taught: one of each TRES at seven
  * levels, and each other form of dual_prices.h at four. A day is taught by the other days, a single
  * one by every other of its jobs, counted twice. Fits during the day take longest: they are looked
  * at last, at one level, and only where prices that are taught are better than others at all.
  *
- * Choice. Of many candidates the one that looks best is often lucky: neighbours, the same form at
- * the next levels, count half each. The best of those that are taught must be better than the best
- * of the others by half a percent and by half a standard error of the days' gains; where there is
- * but one day, so that chance is not known, by five percent. Those that
- * are fitted again are taken if they are that much better than the others, and no other taught ones
- * that much better than they.
+ * Choice. Of many candidates the best-looking one is often lucky, so neighbours (the same form at
+ * the next levels) count half each. The best of the taught ones must be better than the best of the
+ * others by half a per cent and by half a standard error of the days' gains; by five per cent if
+ * there is only one day. Prices that are fitted again are taken if they are that much better than
+ * the others, unless other taught ones are that much better than they.
  */
 #ifndef AUC_GUARD_H
 #define AUC_GUARD_H

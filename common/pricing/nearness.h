@@ -1,12 +1,12 @@
 /*
- * nearness.h - what a slot that is near is still worth to those who come later.
+ * nearness.h - what a near slot is still worth to later bids.
  *
- * Nobody buys a slot sooner ahead than data get there, and who needs several slots in a row must
- * find all of them: of the windows of D slots that would have a slot N slots away in them, those
- * that begin FIRST slots from now or later can still be bought, N - FIRST + 1 of D. What is left in
- * near slots is thus worth little to others, and in the next slots of a cloud nothing: it is free
- * for jobs that are sold already. FIRST and D, of each partition, are what plans that were bought
- * there say: the least slots ahead, and the mean length.
+ * A job cannot use a slot before its data are there, and a job of several slots in a row needs all
+ * of them. Of the windows of D slots that contain the slot N slots away, only those that begin
+ * FIRST slots from now or later can still be bought: N - FIRST + 1 of D. So what is left in near
+ * slots is worth little to others, and in the next slots of a cloud nothing; jobs that are sold
+ * already may use it. FIRST and D are measured for each partition from the plans bought there: the
+ * fewest slots ahead, and the mean length.
  */
 #ifndef AUC_NEARNESS_H
 #define AUC_NEARNESS_H

@@ -1,7 +1,7 @@
 /*
- * posted_answers.h - the last answers to posted prices: what was asked for, what was offered and
- * whether it was taken. No user, no job, and nothing of what a user would have paid: that is
- * compared and gone. A pricing that is told them again knows what it knew (policy.h: recall()).
+ * posted_answers.h - the last answers to posted prices: what was asked for, what was offered, and
+ * whether it was taken. They name no user and no job, and do not have the user's limit, which is
+ * compared and forgotten. A pricing that gets them again knows what it knew (policy.h: recall()).
  */
 #ifndef AUC_POSTED_ANSWERS_H
 #define AUC_POSTED_ANSWERS_H

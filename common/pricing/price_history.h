@@ -1,8 +1,7 @@
 /*
- * price_history.h - what the last bids said about prices, from which prices are learned: over past
- * bids only, so that no price depends on the bid it is offered to. Of policies that sell by bases
- * it is DPS's estimate (section 4.2), of those that sell by bounds what oasis_bounds.h makes of
- * their claims.
+ * price_history.h - the parameters of the published price functions, from past bids only, so that
+ * no price depends on the bid that it is offered to. For policies that sell by bases this is DPS's
+ * estimate (section 4.2), for those that sell by bounds oasis_bounds.h.
  */
 #ifndef AUC_PRICE_HISTORY_H
 #define AUC_PRICE_HISTORY_H

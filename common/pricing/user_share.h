@@ -1,8 +1,8 @@
 /*
- * user_share.h - what a single user can make of the past: expected bids of one user are no more
- * work than those of all others together, or than the whole market can do if that is more; and that
- * more or fewer bids come than before is true only if it is without any one user. Where all bids
- * are of one user, they count as they are. Several users who act together are not seen.
+ * user_share.h - bounds the influence of a single user on the forecast. The expected bids of one
+ * user are at most as much work as those of all others together, or as the whole market can do if
+ * that is more. More or fewer bids come than before only if that is true without any one user, too.
+ * If all bids are of one user, they count as they are. Users who act together are not seen.
  */
 #ifndef AUC_USER_SHARE_H
 #define AUC_USER_SHARE_H

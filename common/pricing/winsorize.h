@@ -1,14 +1,13 @@
 /*
  * winsorize.h - no bid of the past counts for much more than others of its size.
  *
- * What a bid says of its value is its owner's word, and who was asked too little yesterday may have
- * said too much. So values are winsorized: bids are grouped by their work, and in each group one
- * that is above the 80th percentile, both in value and in value per work, counts for the higher of
- * these two percentiles. A user with less than a fifth of the bids of a group cannot raise them
- * beyond what others bid; the bids of one with more are measured by the percentiles of the others'
- * (where they have less than five there, by those of all that they bid). So no bid of a user counts
- * for more, both in value and in value per work, than some bid of another user, as long as there is
- * one.
+ * The value of a bid is only its owner's word, and at low prices it costs little to say too much.
+ * So values are winsorized: bids are grouped by their work; a bid above the 80th percentile of its
+ * group, both in value and in value per work, counts as the higher of these two percentiles. A user
+ * with less than a fifth of the bids of a group cannot raise the percentiles beyond what others
+ * bid. The bids of a user with more are measured by the percentiles of the others in the group
+ * (with fewer than five there, by those of all that they bid). So no bid counts for more, both in
+ * value and in value per work, than some bid of another user, if there is one.
  */
 #ifndef AUC_WINSORIZE_H
 #define AUC_WINSORIZE_H
