@@ -7,12 +7,13 @@
  * and with "gang_within": "switch" the best of the n cheapest on each switch. What remains is to go
  * through shapes and starts:
  *
- *  - Completions ascend, all shapes together. Utility does not increase and prices are not
- *    negative, so the search stops where f(completion - arrival) is no better than the best payoff.
- *  - A lane (one shape) keeps, by server, the sum over its window and the last slot in which it had
- *    no room. When the window moves by a slot both are brought up to date.
- *  - In a window the n cheapest are found only if n times the cheapest leaves room for a better
- *    payoff.
+ *  - Shapes whose nodes take the same are one kind, and are tried together, completions ascending.
+ *    Utility does not increase and prices are not negative, so a kind is done where
+ *    f(completion - arrival) is no better than the best payoff.
+ *  - Of a kind each slot is looked at once, which gives, by server, the sum of prices so far and
+ * the last slot without room. A window's sum is the difference of two.
+ *  - In a window the n cheapest are found only if n times the cheapest, or what n nodes cost at the
+ *    lowest prices of its slots, leaves room for a better payoff.
  *
  * A slot that costs more than a job is worth costs as much as twice that here, so that a sum never
  * loses what small prices add. What is found is priced anew, as it will be charged.
@@ -35,36 +36,42 @@
 
 /* One shape. */
 struct lane {
-	const struct auc_shape *shape;
-	unsigned index, n;
-	unsigned d;     /* slots */
-	unsigned nused; /* TRES that it takes */
+	unsigned shape, n, d; /* its index, nodes, slots */
+};
+
+/* Shapes whose nodes take the same. */
+struct kind {
+	const struct auc_shape *shape; /* the first of them */
+	unsigned nused;                /* TRES that a node takes */
 	unsigned used[AUC_TRES_MAX];
 	double amount[AUC_TRES_MAX]; /* of those */
+	unsigned first, nlanes;      /* its shapes */
 	unsigned nlist;              /* servers that could hold a node if they were empty */
 	uint32_t *list;              /* those, by switch if that matters, then by index */
 	uint32_t *priced;            /* where their prices stand: a part has its whole's */
-	int64_t *room;   /* by place in the list and TRES: what may be in use beside it */
-	double *sum;     /* by place: prices of the slots of the window that have room */
-	uint32_t *since; /* by place: from that slot index on there is room */
+	int64_t *room; /* by place in the list and TRES: what may be in use beside it */
 };
 
 /* One schedule. */
 struct choice {
 	double value, cost;
 	unsigned completion, start; /* slot indices */
-	unsigned lane, shape, nservers;
-	unsigned first; /* place in the lane's list where its switch begins */
+	unsigned kind, shape, nservers;
+	unsigned first; /* place in the kind's list where its switch begins */
 };
 
 struct auc_gang {
-	unsigned nservers, nshapes, ntres; /* what the memory is made for */
-	struct lane *lanes;
+	unsigned nservers, nshapes, ntres, slots; /* what the memory is made for */
+	struct lane *lanes;                       /* by kind */
+	struct kind *kinds;
 	uint32_t *lists;
 	int64_t *rooms;
-	double *sums;
-	double *window; /* scratch: sums of those that are free */
-	double *fresh;  /* scratch: by place, the same made anew */
+	/* of the kind at hand */
+	double *sums;    /* by slot and place: prices of the slots before that have room */
+	double *lowest;  /* by slot: the lowest prices of the slots before */
+	uint32_t *since; /* by place: from that slot index on there is room */
+	double *window;  /* scratch: sums of those that are free */
+	double *fresh;   /* scratch: by place, the same made anew */
 	uint32_t *ready, *order, *chosen;
 	/* of the quote at hand */
 	const struct auc_market *m;
@@ -72,7 +79,7 @@ struct auc_gang {
 	bool priced, within_switch;
 	double cap;    /* of the price of a node in a slot */
 	double budget; /* INFINITY: no matter */
-	unsigned nlanes, start0;
+	unsigned nkinds, nlanes, start0;
 	bool found;
 	struct choice best;
 	uint32_t best_server; /* its lowest; NEVER: not known */
@@ -87,13 +94,14 @@ static enum auc_code make_room(struct auc_gang *g, const struct auc_market *m, u
 static void release(struct auc_gang *g);
 static void set_up(struct auc_gang *g, auc_slot not_before);
 static void order_servers(struct auc_gang *g);
-static void add_lane(struct auc_gang *g, unsigned shape);
-static void rewind_lanes(struct auc_gang *g);
+static void add_kinds(struct auc_gang *g);
+static void add_kind(struct auc_gang *g, const struct auc_shape *shape);
 static void search(struct auc_gang *g);
+static void search_kind(struct auc_gang *g, unsigned kind);
 static double value_at(const struct auc_gang *g, unsigned completion);
-static void enter(struct auc_gang *g, struct lane *l, unsigned slot);
-static void leave(struct auc_gang *g, struct lane *l, unsigned slot);
-static void try_window(struct auc_gang *g, unsigned lane, unsigned completion, double value);
+static void enter(struct auc_gang *g, const struct kind *k, unsigned slot);
+static void try_window(struct auc_gang *g, unsigned kind, const struct lane *l, unsigned completion,
+		       double value);
 static void try_switch(struct auc_gang *g, struct choice *c, unsigned end);
 static bool is_paid(struct auc_gang *g, struct choice *c);
 static double limit_of(const struct auc_gang *g, const struct choice *c);
@@ -161,7 +169,6 @@ static enum auc_code decide(struct auc_gang *g, struct auc_decision *decision, s
 	    auc_gang_is_paid(decision->plan.cost, job->budget))
 		return AUC_OK;
 	g->budget = job->budget;
-	rewind_lanes(g);
 	search(g);
 	if (g->found) {
 		auc_plan_reset(&decision->plan);
@@ -214,24 +221,29 @@ static enum auc_code make_room(struct auc_gang *g, const struct auc_market *m, u
 			       struct auc_err *err)
 {
 	size_t servers = (size_t)m->nservers + 1, lanes = nshapes, tres = m->ntres + 1;
+	size_t slots = (size_t)m->slots + 1;
 
-	if (g->nservers >= servers && g->nshapes >= lanes && g->ntres >= tres)
+	if (g->nservers >= servers && g->nshapes >= lanes && g->ntres >= tres && g->slots >= slots)
 		return AUC_OK;
 	servers = servers > g->nservers ? servers : g->nservers;
 	lanes = lanes > g->nshapes ? lanes : g->nshapes;
 	tres = tres > g->ntres ? tres : g->ntres;
+	slots = slots > g->slots ? slots : g->slots;
 	release(g);
 	g->lanes = calloc(lanes, sizeof(*g->lanes));
-	g->lists = calloc(lanes * servers * 3, sizeof(*g->lists));
+	g->kinds = calloc(lanes, sizeof(*g->kinds));
+	g->lists = calloc(lanes * servers * 2, sizeof(*g->lists));
 	g->rooms = calloc(lanes * servers * tres, sizeof(*g->rooms));
-	g->sums = calloc(lanes * servers, sizeof(*g->sums));
+	g->sums = calloc(slots * servers, sizeof(*g->sums));
+	g->lowest = calloc(slots, sizeof(*g->lowest));
+	g->since = calloc(servers, sizeof(*g->since));
 	g->window = calloc(servers, sizeof(*g->window));
 	g->fresh = calloc(servers, sizeof(*g->fresh));
 	g->ready = calloc(servers, sizeof(*g->ready));
 	g->order = calloc(servers, sizeof(*g->order));
 	g->chosen = calloc(servers, sizeof(*g->chosen));
-	if (!g->lanes || !g->lists || !g->rooms || !g->sums || !g->window || !g->fresh ||
-	    !g->ready || !g->order || !g->chosen) {
+	if (!g->lanes || !g->kinds || !g->lists || !g->rooms || !g->sums || !g->lowest ||
+	    !g->since || !g->window || !g->fresh || !g->ready || !g->order || !g->chosen) {
 		release(g);
 		return auc_err_set(err, AUC_ENOMEM,
 				   "no memory for the quote of a gang among %u servers",
@@ -240,15 +252,19 @@ static enum auc_code make_room(struct auc_gang *g, const struct auc_market *m, u
 	g->nservers = (unsigned)servers;
 	g->nshapes = (unsigned)lanes;
 	g->ntres = (unsigned)tres;
+	g->slots = (unsigned)slots;
 	return AUC_OK;
 }
 
 static void release(struct auc_gang *g)
 {
 	free(g->lanes);
+	free(g->kinds);
 	free(g->lists);
 	free(g->rooms);
 	free(g->sums);
+	free(g->lowest);
+	free(g->since);
 	free(g->window);
 	free(g->fresh);
 	free(g->ready);
@@ -272,10 +288,7 @@ static void set_up(struct auc_gang *g, auc_slot not_before)
 	/* Later it is worth no more. */
 	g->cap = g->start0 < m->slots ? 2 * value_at(g, g->start0 + 1) : 0;
 	order_servers(g);
-	g->nlanes = 0;
-	for (unsigned i = 0; i < g->job->nshapes; i++)
-		add_lane(g, i);
-	rewind_lanes(g);
+	add_kinds(g);
 }
 
 /* Those that may hold a node: by switch if that matters, else as they are; UINT32_MAX after the
@@ -310,85 +323,95 @@ static void order_servers(struct auc_gang *g)
 		g->order[g->chosen[m->servers[g->lists[i]].leaf_number]++] = g->lists[i];
 }
 
-/* The lane of a shape that can be had at all. */
-static void add_lane(struct auc_gang *g, unsigned shape)
+/* The shapes that can be had at all, by kind. */
+static void add_kinds(struct auc_gang *g)
+{
+	const struct auc_job *job = g->job;
+
+	g->nkinds = g->nlanes = 0;
+	for (unsigned i = 0; i < job->nshapes; i++) {
+		const struct auc_shape *shape = &job->shapes[i];
+		unsigned before = 0;
+
+		while (before < i &&
+		       memcmp(job->shapes[before].units, shape->units, sizeof(shape->units)) != 0)
+			before++;
+		if (before == i && !shape->never)
+			add_kind(g, shape);
+	}
+}
+
+static void add_kind(struct auc_gang *g, const struct auc_shape *shape)
 {
 	const struct auc_market *m = g->m;
-	struct lane *l = &g->lanes[g->nlanes];
-	size_t base = (size_t)g->nlanes * g->nservers;
-	int64_t d;
+	struct kind *k = &g->kinds[g->nkinds];
+	size_t base = (size_t)g->nkinds * g->nservers;
 
-	memset(l, 0, sizeof(*l));
-	l->shape = &g->job->shapes[shape];
-	l->index = shape;
-	l->n = l->shape->nodes;
-	d = auc_shape_slots(m, l->shape);
-	if (l->shape->never || d > (int64_t)m->slots - g->start0)
-		return;
-	l->d = (unsigned)d;
-	for (unsigned k = 0; k < m->ntres; k++)
-		if (l->shape->units[k] > 0) {
-			l->amount[l->nused] = l->shape->amount[k];
-			l->used[l->nused++] = k;
+	memset(k, 0, sizeof(*k));
+	k->shape = shape;
+	for (unsigned i = 0; i < m->ntres; i++)
+		if (shape->units[i] > 0) {
+			k->amount[k->nused] = shape->amount[i];
+			k->used[k->nused++] = i;
 		}
-	l->list = g->lists + 3 * base;
-	l->priced = l->list + g->nservers;
-	l->since = l->priced + g->nservers;
-	l->room = g->rooms + base * g->ntres;
-	l->sum = g->sums + base;
-	for (const uint32_t *s = g->order; *s != UINT32_MAX; s++) {
+	k->list = g->lists + 2 * base;
+	k->priced = k->list + g->nservers;
+	k->room = g->rooms + base * g->ntres;
+	for (const uint32_t *s = g->order; *s != NEVER; s++) {
 		const struct auc_server *server = &m->servers[*s];
-		int64_t *room = l->room + (size_t)l->nlist * l->nused;
+		int64_t *room = k->room + (size_t)k->nlist * k->nused;
 		bool fits = true;
 
-		for (unsigned i = 0; i < l->nused; i++) {
-			room[i] = server->units[l->used[i]] - l->shape->units[l->used[i]];
+		for (unsigned i = 0; i < k->nused; i++) {
+			room[i] = server->units[k->used[i]] - shape->units[k->used[i]];
 			fits = fits && room[i] >= 0;
 		}
 		if (!fits)
 			continue;
-		l->priced[l->nlist] = server->whole ? server->whole - 1 : *s;
-		l->list[l->nlist++] = *s;
+		k->priced[k->nlist] = server->whole ? server->whole - 1 : *s;
+		k->list[k->nlist++] = *s;
 	}
-	if (l->nlist >= l->n)
-		g->nlanes++;
-}
+	k->first = g->nlanes;
+	for (unsigned i = 0; i < g->job->nshapes; i++) {
+		const struct auc_shape *other = &g->job->shapes[i];
+		int64_t d = auc_shape_slots(m, other);
 
-static void rewind_lanes(struct auc_gang *g)
-{
-	g->found = false;
-	for (struct lane *l = g->lanes; l < g->lanes + g->nlanes; l++)
-		for (unsigned j = 0; j < l->nlist; j++) {
-			l->sum[j] = 0;
-			l->since[j] = g->ready[l->list[j]];
-		}
+		if (other->never || other->nodes > k->nlist || d > (int64_t)m->slots - g->start0 ||
+		    memcmp(other->units, shape->units, sizeof(shape->units)) != 0)
+			continue;
+		g->lanes[g->nlanes++] =
+			(struct lane){.shape = i, .n = other->nodes, .d = (unsigned)d};
+	}
+	k->nlanes = g->nlanes - k->first;
+	g->nkinds += k->nlanes > 0;
 }
 
 static void search(struct auc_gang *g)
 {
-	unsigned last = g->nlanes ? g->m->slots : 0;
+	g->found = false;
+	for (unsigned i = 0; i < g->nkinds; i++)
+		search_kind(g, i);
+}
 
-	g->upper = -INFINITY;
-	for (unsigned completion = g->start0 + 1; completion <= last; completion++) {
+static void search_kind(struct auc_gang *g, unsigned kind)
+{
+	const struct kind *k = &g->kinds[kind];
+
+	memset(g->sums, 0, k->nlist * sizeof(*g->sums));
+	g->lowest[0] = 0;
+	for (unsigned j = 0; j < k->nlist; j++)
+		g->since[j] = g->ready[k->list[j]];
+	for (unsigned completion = g->start0 + 1; completion <= g->m->slots; completion++) {
 		double value = value_at(g, completion);
 
 		/* What is worth nothing is no better than what is there, whatever that is. */
-		if (g->found && (value <= g->best_payoff || value <= 0))
+		if (g->found && completion > g->best.completion &&
+		    (value <= g->best_payoff || value <= 0))
 			return;
-		if (g->steps > g->limit) {
-			g->upper = g->priced ? value : INFINITY;
-			return;
-		}
-		for (unsigned i = 0; i < g->nlanes; i++) {
-			struct lane *l = &g->lanes[i];
-
-			g->steps += (uint64_t)l->nlist * (l->nused + 4);
-			enter(g, l, completion - 1);
-			if (completion > g->start0 + l->d)
-				leave(g, l, completion - 1 - l->d);
-			if (completion >= g->start0 + l->d)
-				try_window(g, i, completion, value);
-		}
+		enter(g, k, completion - 1);
+		for (unsigned i = k->first; i < k->first + k->nlanes; i++)
+			if (completion >= g->start0 + g->lanes[i].d)
+				try_window(g, kind, &g->lanes[i], completion, value);
 	}
 }
 
@@ -401,111 +424,96 @@ static double value_at(const struct auc_gang *g, unsigned completion)
 }
 
 /* What a node costs at place J in a slot whose unit prices are UNIT. */
-static inline double price_of(const struct auc_gang *g, const struct lane *l, const double *unit,
+static inline double price_of(const struct auc_gang *g, const struct kind *k, const double *unit,
 			      unsigned nused)
 {
 	double price = 0;
 
 	for (unsigned i = 0; i < nused; i++)
-		price += unit[l->used[i]] * l->amount[i];
+		price += unit[k->used[i]] * k->amount[i];
 	return price < g->cap ? price : g->cap;
 }
 
-static inline bool has_room(const struct lane *l, const int64_t *used, const int64_t *room,
+static inline bool has_room(const struct kind *k, const int64_t *used, const int64_t *room,
 			    unsigned nused)
 {
 	bool fits = true;
 
 	for (unsigned i = 0; i < nused; i++)
-		fits &= used[l->used[i]] <= room[i];
+		fits &= used[k->used[i]] <= room[i];
 	return fits;
 }
 
-/* A slot comes into the window (or leaves it: SIGN -1). NUSED is l->nused, for the compiler. */
-static inline __attribute__((always_inline)) void pass(struct auc_gang *g, struct lane *l,
-						       unsigned slot, unsigned nused, double sign)
+/* Adds a slot to the sums. NUSED is k->nused, for the compiler. */
+static inline __attribute__((always_inline)) void pass(struct auc_gang *g, const struct kind *k,
+						       unsigned slot, unsigned nused)
 {
 	const struct auc_market *m = g->m;
-	size_t row = (size_t)slot * m->nservers;
-	const int64_t *used = m->used + row * m->ntres, *room = l->room;
+	size_t row = (size_t)slot * m->nservers, at = slot - g->start0;
+	const int64_t *used = m->used + row * m->ntres, *room = k->room;
 	const double *unit = m->unit_price + row * m->ntres;
+	const double *before = g->sums + at * g->nservers;
+	double *sum = g->sums + (at + 1) * g->nservers, least = INFINITY;
 	const uint8_t *closed = m->closed ? m->closed + row : NULL;
 
-	for (unsigned j = 0; j < l->nlist; j++, room += nused) {
-		uint32_t s = l->list[j];
+	for (unsigned j = 0; j < k->nlist; j++, room += nused) {
+		uint32_t s = k->list[j];
+		double price = 0;
 
 		if ((closed && closed[s]) ||
-		    !has_room(l, used + (size_t)s * m->ntres, room, nused)) {
-			if (sign > 0)
-				l->since[j] = slot + 1 > l->since[j] ? slot + 1 : l->since[j];
-			continue;
+		    !has_room(k, used + (size_t)s * m->ntres, room, nused)) {
+			g->since[j] = slot + 1 > g->since[j] ? slot + 1 : g->since[j];
+		} else if (g->priced) {
+			price = price_of(g, k, unit + (size_t)k->priced[j] * m->ntres, nused);
+			least = price < least ? price : least;
 		}
-		if (g->priced)
-			l->sum[j] += sign *
-				     price_of(g, l, unit + (size_t)l->priced[j] * m->ntres, nused);
+		sum[j] = before[j] + price;
 	}
+	g->lowest[at + 1] = g->lowest[at] + (isinf(least) ? 0 : least);
 }
 
-static void enter(struct auc_gang *g, struct lane *l, unsigned slot)
+static void enter(struct auc_gang *g, const struct kind *k, unsigned slot)
 {
-	switch (l->nused) {
+	switch (k->nused) {
 	case 1:
-		pass(g, l, slot, 1, 1);
+		pass(g, k, slot, 1);
 		return;
 	case 2:
-		pass(g, l, slot, 2, 1);
+		pass(g, k, slot, 2);
 		return;
 	case 3:
-		pass(g, l, slot, 3, 1);
+		pass(g, k, slot, 3);
 		return;
 	case 4:
-		pass(g, l, slot, 4, 1);
+		pass(g, k, slot, 4);
 		return;
 	default:
-		pass(g, l, slot, l->nused, 1);
+		pass(g, k, slot, k->nused);
 	}
 }
 
-static void leave(struct auc_gang *g, struct lane *l, unsigned slot)
+/* The window of a shape that ends at COMPLETION. */
+static void try_window(struct auc_gang *g, unsigned kind, const struct lane *l, unsigned completion,
+		       double value)
 {
-	if (!g->priced)
-		return;
-	switch (l->nused) {
-	case 1:
-		pass(g, l, slot, 1, -1);
-		return;
-	case 2:
-		pass(g, l, slot, 2, -1);
-		return;
-	case 3:
-		pass(g, l, slot, 3, -1);
-		return;
-	case 4:
-		pass(g, l, slot, 4, -1);
-		return;
-	default:
-		pass(g, l, slot, l->nused, -1);
-	}
-}
-
-/* The window of a lane that ends at COMPLETION. */
-static void try_window(struct auc_gang *g, unsigned lane, unsigned completion, double value)
-{
-	const struct lane *l = &g->lanes[lane];
+	const struct kind *k = &g->kinds[kind];
 	struct choice c = {.value = value,
 			   .completion = completion,
 			   .start = completion - l->d,
-			   .lane = lane,
-			   .shape = l->index,
+			   .kind = kind,
+			   .shape = l->shape,
 			   .nservers = l->n};
+	double lowest = g->lowest[completion - g->start0] - g->lowest[c.start - g->start0];
 	unsigned end;
 
-	for (c.first = 0; c.first < l->nlist; c.first = end) {
-		end = l->nlist;
+	if (lowest * l->n * (1 - AUC_QUOTE_SLACK) >= limit_of(g, &c))
+		return;
+	for (c.first = 0; c.first < k->nlist; c.first = end) {
+		end = k->nlist;
 		if (g->within_switch)
 			for (end = c.first + 1;
-			     end < l->nlist && auc_market_switch(g->m, l->list[end]) ==
-						       auc_market_switch(g->m, l->list[c.first]);)
+			     end < k->nlist && auc_market_switch(g->m, k->list[end]) ==
+						       auc_market_switch(g->m, k->list[c.first]);)
 				end++;
 		if (end - c.first >= l->n)
 			try_switch(g, &c, end);
@@ -515,20 +523,21 @@ static void try_window(struct auc_gang *g, unsigned lane, unsigned completion, d
 /* The cheapest servers from place c->first to before END. */
 static void try_switch(struct auc_gang *g, struct choice *c, unsigned end)
 {
-	const struct lane *l = &g->lanes[c->lane];
+	const double *before = g->sums + (size_t)(c->start - g->start0) * g->nservers;
+	const double *after = g->sums + (size_t)(c->completion - g->start0) * g->nservers;
 	double limit = limit_of(g, c), least = INFINITY;
 	unsigned n = 0;
 
 	for (unsigned j = c->first; j < end; j++)
-		if (l->since[j] <= c->start) {
-			double sum = l->sum[j] > 0 ? l->sum[j] : 0;
+		if (g->since[j] <= c->start) {
+			double sum = after[j] - before[j];
 
 			g->window[n++] = sum;
 			least = sum < least ? sum : least;
 		}
-	if (n < l->n || least * l->n >= limit)
+	if (n < c->nservers || least * c->nservers >= limit)
 		return;
-	c->cost = sum_of_least(g->window, n, l->n);
+	c->cost = c->nservers == 1 ? least : sum_of_least(g->window, n, c->nservers);
 	if (c->cost < limit && (isinf(g->budget) || is_paid(g, c)))
 		offer(g, c);
 }
@@ -541,7 +550,7 @@ static bool is_paid(struct auc_gang *g, struct choice *c)
 
 	c->cost = 0;
 	for (unsigned i = 0; i < n; j++)
-		if (g->lanes[c->lane].list[j] == g->chosen[i]) {
+		if (g->kinds[c->kind].list[j] == g->chosen[i]) {
 			c->cost += g->fresh[j];
 			i++;
 		}
@@ -636,7 +645,7 @@ static int compare_ties(struct auc_gang *g, const struct choice *a, const struct
 		choose(g, b);
 		g->best_server = g->chosen[0];
 	}
-	if (g->lanes[a->lane].list[a->first] > g->best_server)
+	if (g->kinds[a->kind].list[a->first] > g->best_server)
 		return 1;
 	choose(g, a);
 	return g->chosen[0] < g->best_server ? -1 : 1;
@@ -646,12 +655,12 @@ static int compare_ties(struct auc_gang *g, const struct choice *a, const struct
  * equal prices make equal sums. */
 static unsigned choose(struct auc_gang *g, const struct choice *c)
 {
-	const struct lane *l = &g->lanes[c->lane];
-	unsigned leaf = auc_market_switch(g->m, l->list[c->first]), end, n = 0, left, taken = 0;
+	const struct kind *k = &g->kinds[c->kind];
+	unsigned leaf = auc_market_switch(g->m, k->list[c->first]), end, n = 0, left, taken = 0;
 	double last = 0;
 
-	for (end = c->first; end < l->nlist; end++) {
-		if (g->within_switch && auc_market_switch(g->m, l->list[end]) != leaf)
+	for (end = c->first; end < k->nlist; end++) {
+		if (g->within_switch && auc_market_switch(g->m, k->list[end]) != leaf)
 			break;
 		g->fresh[end] = sum_at(g, c, end);
 		if (isfinite(g->fresh[end]))
@@ -666,7 +675,7 @@ static unsigned choose(struct auc_gang *g, const struct choice *c)
 		left -= g->window[i] < last;
 	for (unsigned j = c->first; j < end && taken < c->nservers; j++)
 		if (g->fresh[j] < last || (g->fresh[j] == last && left && left--))
-			g->chosen[taken++] = l->list[j];
+			g->chosen[taken++] = k->list[j];
 	return taken;
 }
 
@@ -674,21 +683,21 @@ static unsigned choose(struct auc_gang *g, const struct choice *c)
 static double sum_at(const struct auc_gang *g, const struct choice *c, unsigned j)
 {
 	const struct auc_market *m = g->m;
-	const struct lane *l = &g->lanes[c->lane];
-	uint32_t s = l->list[j];
+	const struct kind *k = &g->kinds[c->kind];
+	uint32_t s = k->list[j];
 	double sum = 0;
 
 	if (g->ready[s] > c->start)
 		return INFINITY;
 	for (unsigned t = c->start; t < c->completion; t++) {
 		if ((m->closed && m->closed[auc_cell(m, t, s)]) ||
-		    !has_room(l, m->used + auc_cell(m, t, s) * m->ntres,
-			      l->room + (size_t)j * l->nused, l->nused))
+		    !has_room(k, m->used + auc_cell(m, t, s) * m->ntres,
+			      k->room + (size_t)j * k->nused, k->nused))
 			return INFINITY;
 		if (g->priced)
-			sum += price_of(g, l,
-					m->unit_price + auc_cell(m, t, l->priced[j]) * m->ntres,
-					l->nused);
+			sum += price_of(g, k,
+					m->unit_price + auc_cell(m, t, k->priced[j]) * m->ntres,
+					k->nused);
 	}
 	return sum;
 }
@@ -705,7 +714,7 @@ static enum auc_code make_plan(struct auc_gang *g, struct auc_decision *decision
 	plan->gang = true;
 	plan->within_switch = g->within_switch;
 	plan->shape = c->shape;
-	memcpy(plan->amount, g->lanes[c->lane].shape->amount, sizeof(plan->amount));
+	memcpy(plan->amount, g->kinds[c->kind].shape->amount, sizeof(plan->amount));
 	plan->arrival = g->job->arrival;
 	plan->start = g->m->first + c->start;
 	plan->completion = g->m->first + c->completion;

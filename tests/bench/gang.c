@@ -66,6 +66,10 @@ static void make_gang(const struct auc_market *m, struct auc_job *job)
 		gpus = few(7);
 	else if (kind > 0.85)
 		nodes = few(64);
+	struct auc_named per_node[] = {{"gres/gpu:a100", gpus},
+				       {"cpu", gpus * 11.5},
+				       {"mem", gpus * (16000 + 8000 * (double)few(8))}};
+
 	job->arrival = auc_market_first(m);
 	job->nshapes = 0;
 	job->within_switch = nodes > 1 && nodes <= 16 && measure_uniform() < 0.3;
@@ -78,14 +82,10 @@ static void make_gang(const struct auc_market *m, struct auc_job *job)
 		job->utility.decay = 10.0 / slots * measure_uniform();
 		job->utility.target = slots / 2.0 * measure_uniform();
 	}
-	for (unsigned i = 0; i < shapes; i++) {
-		struct auc_named per_node[] = {{"gres/gpu:a100", gpus},
-					       {"cpu", gpus * 11.5},
-					       {"mem", gpus * (16000 + 8000 * (double)few(8))}};
-
+	/* a table of running times */
+	for (unsigned i = 0; i < shapes; i++)
 		must(auc_job_add_shape(m, job, per_node, 3, nodes << i, d * 300.0 / pow(1.8, i),
 				       &err));
-	}
 }
 
 /* Sells gangs at random times until about three quarters of the GPUs are. */
@@ -121,22 +121,28 @@ static void fragment(struct auc_market *m, struct auc_job *job)
 	auc_plan_clear(&plan);
 }
 
-static void give_prices(struct auc_market *m)
+/* As learned ones are: of each slot, the same on all nodes. ALONE: of each node and part of the
+ * day.
+ */
+static void give_prices(struct auc_market *m, bool alone)
 {
-	unsigned servers = auc_market_nservers(m), parts = 12;
+	unsigned servers = auc_market_nservers(m), parts = alone ? 12 : 288;
 	auc_slot first = auc_market_first(m), length = (auc_market_last(m) - first) / parts + 1;
 	struct auc_given_price *list = calloc((size_t)servers * parts * 2, sizeof(*list));
+	double price = 0;
 	size_t n = 0;
 
-	for (unsigned s = 0; s < servers; s++)
-		for (unsigned p = 0; p < parts; p++)
-			for (unsigned k = 0; k < 2; k++) {
-				list[n++] = (struct auc_given_price){
-					.server = s,
-					.tres = k,
-					.from = first + p * length,
-					.to = first + (p + 1) * length - 1,
-					.price = (k ? 0.01 : 0.5) * (1 + measure_uniform())};
+	for (unsigned p = 0; p < parts; p++)
+		for (unsigned k = 0; k < 2; k++)
+			for (unsigned s = 0; s < servers; s++) {
+				if (!s || alone)
+					price = (k ? 0.01 : 0.5) * (1 + measure_uniform());
+				list[n++] =
+					(struct auc_given_price){.server = s,
+								 .tres = k,
+								 .from = first + p * length,
+								 .to = first + (p + 1) * length - 1,
+								 .price = price};
 			}
 	must(auc_market_give_prices(m, list, n, &err));
 	free(list);
@@ -195,8 +201,10 @@ int main(int argc, char **argv)
 	fragment(m, &job);
 	printf("%u servers, %u slots\n", servers, slots);
 	worst = measure_quotes("published prices", m, &job, jobs);
-	give_prices(m);
-	worst = fmax(worst, measure_quotes("given prices", m, &job, jobs));
+	give_prices(m, false);
+	worst = fmax(worst, measure_quotes("prices by slot", m, &job, jobs));
+	give_prices(m, true);
+	measure_quotes("prices by node", m, &job, jobs); /* nobody sells so: without a bound */
 	auc_job_clear(&job);
 	auc_market_destroy(m);
 	if (worst <= bound)
