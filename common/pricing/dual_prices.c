@@ -40,8 +40,9 @@ struct auc_dual_prices {
 };
 
 static bool one_server(const struct auc_policy *policy);
-static enum auc_code take_jobs(struct auc_dual_prices *l, const struct auc_dual_job *jobs,
-			       unsigned njobs, auc_slot from, struct auc_err *err);
+static enum auc_code take_jobs(struct auc_dual_prices *l, const struct auc_market *m,
+			       const struct auc_dual_job *jobs, unsigned njobs, auc_slot from,
+			       struct auc_err *err);
 static enum auc_code open_dual(struct auc_dual_prices *l, const struct auc_market *m, auc_slot from,
 			       unsigned iterations, bool again, struct auc_err *err);
 static void drop_jobs(struct auc_dual_prices *l);
@@ -127,9 +128,11 @@ enum auc_code auc_dual_prices_begin(struct auc_dual_prices *l, const struct auc_
 	for (unsigned i = 0; i < njobs; i++)
 		if (jobs[i].own)
 			auc_pool_add_types(l->pool, jobs[i].own);
+		else if (jobs[i].job->nshapes)
+			auc_pool_add_gangs(l->pool);
 	rc = auc_pool_market(l->pool, m, from, &l->pooled, err);
 	if (rc == AUC_OK)
-		rc = take_jobs(l, jobs, njobs, from, err);
+		rc = take_jobs(l, m, jobs, njobs, from, err);
 	if (rc == AUC_OK)
 		rc = open_dual(l, m, from, iterations, from_dual != NULL, err);
 	if (rc == AUC_OK && from_dual)
@@ -174,8 +177,9 @@ enum auc_code auc_dual_prices_fit(struct auc_dual_prices *l, const struct auc_ma
 }
 
 /* Jobs as the pool sees them, in markets of their own if they have types of their own. */
-static enum auc_code take_jobs(struct auc_dual_prices *l, const struct auc_dual_job *jobs,
-			       unsigned njobs, auc_slot from, struct auc_err *err)
+static enum auc_code take_jobs(struct auc_dual_prices *l, const struct auc_market *m,
+			       const struct auc_dual_job *jobs, unsigned njobs, auc_slot from,
+			       struct auc_err *err)
 {
 	enum auc_code rc = AUC_OK;
 	struct auc_dual_job *to;
@@ -189,9 +193,12 @@ static enum auc_code take_jobs(struct auc_dual_prices *l, const struct auc_dual_
 		if (jobs[i].job->arrival < from)
 			continue;
 		to = &l->dual_jobs[l->njobs];
-		rc = auc_pool_job(l->pool, jobs[i].job, &l->jobs[l->njobs], err);
-		if (rc != AUC_OK)
+		rc = auc_pool_job(l->pool, jobs[i].own ? jobs[i].own : m, l->pooled, jobs[i].job,
+				  &l->jobs[l->njobs], err);
+		if (rc != AUC_OK) {
+			auc_job_clear(&l->jobs[l->njobs]);
 			break;
+		}
 		*to = (struct auc_dual_job){.job = &l->jobs[l->njobs], .weight = jobs[i].weight};
 		l->njobs++;
 		if (jobs[i].own)

@@ -105,6 +105,12 @@ void auc_pool_add_types(struct auc_pool *p, const struct auc_market *m)
 			p->used[ps][k] = p->used[ps][k] || used_by(m, ps, k);
 }
 
+void auc_pool_add_gangs(struct auc_pool *p)
+{
+	for (unsigned k = 0; k < p->ntres; k++)
+		p->used[0][k] = true;
+}
+
 unsigned auc_pool_nclasses(const struct auc_pool *p)
 {
 	return p->nclasses;
@@ -455,7 +461,37 @@ enum auc_code auc_pool_groups(const struct auc_pool *p, const struct auc_market 
 	return AUC_OK;
 }
 
-enum auc_code auc_pool_job(const struct auc_pool *p, const struct auc_job *job,
+/* The shapes of JOB, of M, in TRES of POOL. */
+static enum auc_code take_shapes(const struct auc_market *m, const struct auc_market *pool,
+				 const struct auc_job *job, struct auc_job *pooled,
+				 struct auc_err *err)
+{
+	struct auc_named amounts[AUC_TRES_MAX];
+	enum auc_code rc = AUC_OK;
+
+	for (unsigned i = 0; i < job->nshapes && rc == AUC_OK; i++) {
+		const struct auc_shape *shape = &job->shapes[i];
+		unsigned n = 0, added = pooled->nshapes;
+
+		for (unsigned k = 0; k < m->ntres; k++)
+			if (shape->amount[k] > 0) {
+				strcpy(amounts[n].name, m->tres[k].name);
+				amounts[n++].value = shape->amount[k];
+			}
+		if (!n) /* it asks for nothing that there is */
+			continue;
+		rc = auc_job_add_shape(pool, pooled, amounts, n, shape->nodes, shape->seconds, err);
+		/* what is too small to count among so many is as good as none */
+		if (rc == AUC_EINVAL)
+			rc = AUC_OK;
+		else if (rc == AUC_OK)
+			pooled->shapes[added].never |= shape->never;
+	}
+	return rc;
+}
+
+enum auc_code auc_pool_job(const struct auc_pool *p, const struct auc_market *m,
+			   const struct auc_market *pool, const struct auc_job *job,
 			   struct auc_job *pooled, struct auc_err *err)
 {
 	unsigned *upload = malloc((p->nstand_ins + 1) * sizeof(*upload)), s, i, n, one;
@@ -479,5 +515,7 @@ enum auc_code auc_pool_job(const struct auc_pool *p, const struct auc_job *job,
 	pooled->data = NULL;
 	pooled->upload = upload;
 	pooled->upload_alloc = p->nstand_ins;
-	return AUC_OK;
+	pooled->shapes = NULL;
+	pooled->nshapes = pooled->shapes_alloc = 0;
+	return take_shapes(m, pool, job, pooled, err);
 }

@@ -37,6 +37,9 @@ void auc_pool_destroy(struct auc_pool *p);
  * P was made of and perhaps types of its own. Pools made before do not go with those made after. */
 void auc_pool_add_types(struct auc_pool *p, const struct auc_market *m);
 
+/* The same for gangs, whose nodes may take of any TRES. */
+void auc_pool_add_gangs(struct auc_pool *p);
+
 unsigned auc_pool_nclasses(const struct auc_pool *p);
 const struct auc_class *auc_pool_class(const struct auc_pool *p, unsigned i);
 /* The class of TRES on SERVER; -1: it has none. */
@@ -57,8 +60,9 @@ enum auc_code auc_pool_capacity(const struct auc_pool *p, const struct auc_marke
 enum auc_code auc_pool_groups(const struct auc_pool *p, const struct auc_market *m,
 			      const struct auc_market *pooled, uint32_t **group,
 			      struct auc_err *err);
-/* JOB, of a market P was made of, as one of the pool; free with auc_job_clear(). */
-enum auc_code auc_pool_job(const struct auc_pool *p, const struct auc_job *job,
+/* JOB, of M, a market P was made of, as one of POOL; free with auc_job_clear(). */
+enum auc_code auc_pool_job(const struct auc_pool *p, const struct auc_market *m,
+			   const struct auc_market *pool, const struct auc_job *job,
 			   struct auc_job *pooled, struct auc_err *err);
 
 #endif

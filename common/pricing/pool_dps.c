@@ -7,6 +7,7 @@
 
 #include "market/timeline.h"
 #include "pricing/pool_dps.h"
+#include "pricing/pool_gang.h"
 
 #define TIERS 12 /* of numbers of workers on one server: 1, 2, up to 4, up to 8 ... and beyond */
 #define HINTS 4096
@@ -88,6 +89,7 @@ static enum auc_code pool_quote(struct auc_policy_ctx *ctx, const struct auc_mar
 const struct auc_policy auc_pool_dps = {
 	.name = "dps",
 	.summary = "policy dps in a pool",
+	.gangs = true,
 	.create = pool_create,
 	.destroy = pool_destroy,
 	.look = pool_look,
@@ -692,6 +694,8 @@ static enum auc_code pool_quote(struct auc_policy_ctx *ctx, const struct auc_mar
 	unsigned w, s, least = UINT32_MAX;
 	struct hint *hint;
 
+	if (job->nshapes)
+		return auc_pool_gang_quote(m, job, decision, err);
 	auc_decision_reset(decision);
 	ctx->m = m;
 	ctx->job = job;

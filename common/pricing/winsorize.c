@@ -30,6 +30,8 @@ struct limit {
 	double value, density;
 };
 
+static double work_of_gang(const struct auc_market *m, const struct auc_job *job);
+static double soonest_of(const struct auc_market *m, const struct auc_job *job);
 static int by_work(const void *a, const void *b);
 static int ascending(const void *a, const void *b);
 static double percentile(double *list, unsigned n);
@@ -77,7 +79,7 @@ double auc_winsorize_value(const struct auc_market *m, const struct auc_job *job
 		upload = job->upload[s] < upload ? job->upload[s] : upload;
 	if (!(work > 0) || upload == UINT32_MAX)
 		return 0;
-	soonest = ceil(work / (double)job->chunks);
+	soonest = job->nshapes ? soonest_of(m, job) : ceil(work / (double)job->chunks);
 	return auc_utility_value(&job->utility, upload + (soonest > 1 ? soonest : 1));
 }
 
@@ -85,6 +87,8 @@ double auc_winsorize_work(const struct auc_market *m, const struct auc_job *job)
 {
 	double worker = INFINITY, ps = INFINITY;
 
+	if (job->nshapes)
+		return work_of_gang(m, job);
 	for (unsigned i = 0; i < AUC_TYPES_MAX; i++) {
 		if (job->worker_seconds[i] >= 0)
 			worker = fmin(worker, job->worker_seconds[i]);
@@ -97,12 +101,51 @@ double auc_winsorize_work(const struct auc_market *m, const struct auc_job *job)
 	       (worker + (isinf(ps) ? 0 : ps)) / m->slot_seconds;
 }
 
+/* The least of its shapes, in workers: a node counts as that part of the most workers of a type on
+ * a server which it takes of the largest server; without types, of a server. */
+static double work_of_gang(const struct auc_market *m, const struct auc_job *job)
+{
+	double least = INFINITY, most[AUC_TRES_MAX] = {0};
+	int32_t workers = !m->nworker_types;
+
+	for (unsigned w = 0; w < m->nworker_types; w++)
+		workers = m->cache[w].max0 > workers ? m->cache[w].max0 : workers;
+	for (unsigned s = 0; s < m->nservers; s++)
+		for (unsigned k = 0; k < m->ntres; k++)
+			most[k] = fmax(most[k], m->servers[s].amount[k]);
+	for (unsigned i = 0; i < job->nshapes; i++) {
+		const struct auc_shape *shape = &job->shapes[i];
+		double part = 0;
+
+		for (unsigned k = 0; k < m->ntres; k++)
+			if (shape->amount[k] > 0 && most[k] > 0)
+				part = fmax(part, shape->amount[k] / most[k]);
+		if (!shape->never && part > 0 && part <= 1)
+			least = fmin(least, part * shape->nodes * shape->seconds / m->slot_seconds);
+	}
+	return isinf(least) ? 0 : least * workers;
+}
+
+static double soonest_of(const struct auc_market *m, const struct auc_job *job)
+{
+	int64_t least = INT64_MAX;
+
+	for (unsigned i = 0; i < job->nshapes; i++) {
+		int64_t d = auc_shape_slots(m, &job->shapes[i]);
+
+		least = d < least ? d : least;
+	}
+	return (double)least;
+}
+
 double auc_winsorize_room(const struct auc_market *m)
 {
 	double room = 0;
 
 	for (size_t cell = 0; cell < (size_t)m->slots * m->nservers; cell++) {
-		int32_t most = 0;
+		/* where there are no types, a server counts as one */
+		int32_t most =
+			!m->nworker_types && m->servers[cell % m->nservers].roles & AUC_ROLE_WORKER;
 
 		for (unsigned w = 0; w < m->nworker_types; w++)
 			most = m->cache[w].fit[cell] > most ? m->cache[w].fit[cell] : most;

@@ -174,3 +174,30 @@ END
 	run -1 "$sim" plot -k gantt -f text -o pictures s.json bad.json
 	[[ $output == *"expected a server of the scenario, found 'n9'"* ]]
 }
+
+@test "the bound of gangs is proven by other code, and nobody is above it" {
+	scenario
+	jq 'del(.budgets)' s.json > free.json
+	"$sim" bound -n 60 -p dps -p unpriced -p fifo --prices proof.json --json free.json > bound.json
+	jq -e '.policies | all(.share > 0.2 and .share <= 1)' bound.json
+	run -0 "$sim" bound --verify proof.json free.json
+	[[ $output == "verified bound "* ]]
+	# gangs are searched anew: a proof that says less than they could gain does not lower the bound
+	jq '[.jobs[].gang] as $gang | $gang' free.json > gangs.json
+	jq --slurpfile gangs gangs.json '.payoffs |= [to_entries[] | if $gangs[0][.key] then .value / 2 else .value end]' proof.json > less.json
+	run -0 "$sim" bound --verify less.json free.json
+	[[ $output =~ "payoff is higher than the file says: "1[0-9]$ ]]
+}
+
+@test "prices learn from gangs" {
+	for day in 1 2 3; do
+		"$sim" gen gangs -s $day servers=10 jobs=150 slots=60 seconds=3600:60000 -o day$day.json
+	done
+	"$sim" run -p dps --prices learned --history day1.json --history day2.json --priced priced.json --no-rearrange --json day3.json > result.json
+	"$sim" run -p dps --json day3.json > published.json
+	jq -e --slurpfile p published.json '.totals.welfare > 1.2 * $p[0].totals.welfare' result.json
+	run -0 "$sim" check priced.json result.json
+	[ -z "$output" ]
+	"$sim" run -p dps --prices flat --history day1.json --json day3.json > flat.json
+	jq -e --slurpfile p published.json '.totals.welfare > $p[0].totals.welfare' flat.json
+}

@@ -46,6 +46,9 @@ static bool fill_view(const struct verify *v, struct view *w);
 static void forget_from(struct verify *v, unsigned first);
 static bool has_keys(const struct scenario_job *job);
 static bool best_payoff(struct verify *v, const struct scenario_job *job);
+static bool try_shape(struct verify *v, const struct scenario_shape *shape);
+static void try_nodes(struct verify *v, const struct view *w, uint64_t n, long double value,
+		      unsigned first);
 static void search(struct verify *v, struct view **workers, unsigned nworkers, struct view **pss,
 		   unsigned nps);
 static void try_pair(struct verify *v, struct view *worker, struct view *ps, uint64_t completion,
@@ -180,6 +183,8 @@ static void forget_from(struct verify *v, unsigned first)
 
 static bool has_keys(const struct scenario_job *job)
 {
+	if (job->ngang)
+		return job->has_utility;
 	return job->has_utility && job->epochs && job->chunks && job->minibatches &&
 	       job->gradient_mb >= 0 && job->has_worker_seconds && job->has_ps_seconds;
 }
@@ -195,6 +200,13 @@ static bool best_payoff(struct verify *v, const struct scenario_job *job)
 	v->job = job;
 	for (i = 0; i < v->s->nservers; i++)
 		v->ready[i] = job->arrival + (uint64_t)books_ceil(scenario_upload(job, i));
+	for (i = 0; i < job->ngang && ok; i++)
+		ok = try_shape(v, &job->gang[i]);
+	if (job->ngang) {
+		free(workers);
+		free(pss);
+		return ok;
+	}
 	for (i = 0; i < job->nworker_types && ok; i++)
 		ok = look_at(v, &job->worker_types[i], AUC_ROLE_WORKER);
 	for (i = 0; i < job->nps_types && ok; i++)
@@ -217,6 +229,58 @@ static bool best_payoff(struct verify *v, const struct scenario_job *job)
 	free(workers);
 	free(pss);
 	return ok;
+}
+
+/* All windows of a gang's shape. False: no memory. */
+static bool try_shape(struct verify *v, const struct scenario_shape *shape)
+{
+	struct scenario_type node = books_node(shape);
+	long double d = books_duration((long double)shape->seconds / v->s->slot_seconds, 1), value;
+	struct view *w;
+	uint64_t from;
+
+	if (!look_at(v, &node, AUC_ROLE_WORKER))
+		return false;
+	w = &v->views[v->nviews - 1];
+	for (from = v->job->arrival; from + d <= v->s->slots + 1; from++) {
+		value = books_value(&v->job->utility, (long double)from + d - v->job->arrival);
+		if (value <= v->best)
+			break;
+		if (value - shape->nodes * (w->least[from - 1 + (uint64_t)d] - w->least[from - 1]) *
+				    (1 - SLACK) <=
+		    v->best)
+			continue;
+		set_window(v, w, from, from + (uint64_t)d - 1);
+		sort(v, w);
+		for (unsigned i = 0; i < w->norder; i++)
+			try_nodes(v, w, shape->nodes, value, i);
+	}
+	forget_from(v, v->nviews - 1);
+	return true;
+}
+
+/* The cheapest servers; if they must be on one switch, those on that of place FIRST in the order,
+ * where it is the first of it. */
+static void try_nodes(struct verify *v, const struct view *w, uint64_t n, long double value,
+		      unsigned first)
+{
+	const char *leaf = v->s->servers[w->order[first]].leaf;
+	long double cost = 0;
+	unsigned i;
+
+	if (!v->job->within_switch && first)
+		return;
+	for (i = 0; i < first && v->job->within_switch; i++)
+		if (!strcmp(v->s->servers[w->order[i]].leaf, leaf))
+			return;
+	for (i = first; i < w->norder && n && (!v->job->within_switch || *leaf); i++) {
+		if (v->job->within_switch && strcmp(v->s->servers[w->order[i]].leaf, leaf) != 0)
+			continue;
+		cost += w->sum[w->order[i]];
+		n--;
+	}
+	if (!n && value - cost > v->best && (!v->job->within_switch || *leaf))
+		v->best = value - cost;
 }
 
 static void search(struct verify *v, struct view **workers, unsigned nworkers, struct view **pss,
