@@ -22,6 +22,7 @@ static enum auc_code read_line(struct import_text *t, char **buffer, size_t *all
 static enum auc_code take_header(struct import_table *tb, struct auc_err *err);
 static enum auc_code whole_record(struct import_table *tb, char **line, struct auc_err *err);
 static unsigned count_fields(const struct import_table *tb, const char *line);
+static const char *after_separator(const struct import_table *tb, const char *line);
 static bool begins_record(const struct import_table *tb, const char *line);
 static enum auc_code split(const struct import_table *tb, char *line, char **fields,
 			   unsigned *nfields, struct auc_err *err);
@@ -326,15 +327,20 @@ static unsigned count_fields(const struct import_table *tb, const char *line)
 	return n;
 }
 
+/* What follows the next separator of LINE; NULL: it has none. */
+static const char *after_separator(const struct import_table *tb, const char *line)
+{
+	line = strchr(line, tb->separator);
+	return line ? line + 1 : NULL;
+}
+
 /* Ids begin with a digit. */
 static bool begins_record(const struct import_table *tb, const char *line)
 {
 	unsigned i;
 
-	for (i = 1; line && i < tb->at[0]; i++) {
-		line = strchr(line, tb->separator);
-		line += line != NULL;
-	}
+	for (i = 1; line && i < tb->at[0]; i++)
+		line = after_separator(tb, line);
 	return line && isdigit((unsigned char)*line) && strchr(line, tb->separator);
 }
 
@@ -404,7 +410,7 @@ static bool is_header(const struct import_table *tb, const char *line)
 			continue;
 		name = tb->columns[k].name;
 		len = strlen(name);
-		for (p = line; p; p = strchr(p, tb->separator), p += p != NULL)
+		for (p = line; p; p = after_separator(tb, p))
 			if (!strncasecmp(p, name, len) && (!p[len] || p[len] == tb->separator))
 				break;
 		if (!p)
