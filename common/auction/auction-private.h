@@ -12,6 +12,7 @@
 #include <pthread.h>
 
 #include "pricing/posted_answers.h"
+#include "auction/activity.h"
 #include "auction/auction.h"
 #include "pricing/fit.h"
 #include "pricing/price_history.h"
@@ -91,6 +92,7 @@ struct auc_auction {
 	char broken[512];         /* why bids are refused: said from outside, or recovery failed */
 	char io_error[512];       /* why the last commit failed */
 	char warning[512]; /* why the last snapshot failed, or what of the spool is left out */
+	struct auc_activity activity;
 
 	/* Behind admin. */
 	struct auc_spool *spool;

@@ -17,6 +17,7 @@
 #include "auction/sale_parts.h"
 #include "input/conf_prices.h"
 #include "auction/auction-private.h"
+#include "base/clock.h"
 #include "base/json.h"
 
 #define CLOCK_SLACK  1 /* slots: the present may be that much after the market's first */
@@ -68,6 +69,7 @@ enum auc_code auc_auction_create(struct auc_conf *conf, struct auc_auction **out
 		return rc;
 	}
 	auc_bid_log_set_period(a->bid_log, auc_conf_period(conf));
+	a->activity.since = auc_clock_wall();
 	*out = a;
 	return AUC_OK;
 }

@@ -12,6 +12,7 @@
 #include "auction/sale_parts.h"
 #include "input/bid_resolve.h"
 #include "auction/auction-private.h"
+#include "base/clock.h"
 #include "ledger/receipt.h"
 #include "market/replan.h"
 
@@ -19,6 +20,7 @@ static enum auc_code decide(struct auc_auction *a, struct auc_bid *bid, uint32_t
 			    struct auc_err *err);
 static enum auc_code ask_user(struct auc_auction *a, const struct auc_bid *bid, uint32_t uid,
 			      bool hold, struct auc_err *err);
+static void count(struct auc_auction *a, enum auc_code rc, const struct auc_offer *offer);
 static bool teaches(struct auc_auction *a, uint32_t uid);
 static void await_job(struct auc_auction *a, const char *sale);
 static enum auc_code allowed(struct auc_auction *a, struct auc_bid *bid, auc_slot arrival,
@@ -38,6 +40,7 @@ enum auc_code auc_auction_bid(struct auc_auction *a, const struct auc_bid *bid, 
 			      double now, bool hold, struct auc_offer *offer, struct auc_err *err)
 {
 	const struct auc_bid *asked = bid;
+	double began = auc_clock_now(), locked, decided;
 	char *text = NULL;
 	bool again = false;
 	enum auc_code rc;
@@ -45,9 +48,11 @@ enum auc_code auc_auction_bid(struct auc_auction *a, const struct auc_bid *bid, 
 	memset(offer, 0, sizeof(*offer));
 	auc_plan_init(&offer->plan);
 	pthread_mutex_lock(&a->lock);
+	locked = auc_clock_now();
 	a->bid = *bid;
 	bid = &a->bid;
 	rc = decide(a, &a->bid, uid, now, err);
+	decided = auc_clock_now();
 	if (rc == AUC_OK && a->policy->posts)
 		rc = ask_user(a, bid, uid, hold, err);
 	if (rc == AUC_OK && hold)
@@ -73,11 +78,26 @@ enum auc_code auc_auction_bid(struct auc_auction *a, const struct auc_bid *bid, 
 		if (!again)
 			(void)learn(a, NULL);
 	}
+	if (hold)
+		count(a, rc, offer);
+	auc_times_add(&a->activity.wait, locked - began);
+	auc_times_add(&a->activity.decision, decided - locked);
+	auc_times_add(&a->activity.held, auc_clock_now() - locked);
 	pthread_mutex_unlock(&a->lock);
 	free(text);
 	if (rc != AUC_OK)
 		auc_offer_clear(offer);
 	return rc;
+}
+
+/* A posted price asks for no value, and a policy that steps has no bids. */
+static void count(struct auc_auction *a, enum auc_code rc, const struct auc_offer *offer)
+{
+	bool values = rc == AUC_OK && !a->policy->posts && !a->policy->stepper;
+
+	auc_activity_bid(&a->activity, rc, offer->accepted ? AUC_REASON_NONE : offer->reason,
+			 values ? auc_utility_value(&a->job.utility, 0) : 0,
+			 values && offer->accepted ? auc_money_to(offer->value) : 0);
 }
 
 void auc_offer_clear(struct auc_offer *o)

@@ -19,7 +19,8 @@ struct look {
 		market; /* with amounts and prices of its own; names and types are a->market's */
 	struct auc_ledger *ledger;
 	struct auc_tariff *tariff; /* NULL: none is in force */
-	unsigned bid_log;          /* bids kept to learn from */
+	struct auc_activity activity;
+	unsigned bid_log; /* bids kept to learn from */
 };
 
 static bool take_look(const struct auc_auction *a, struct look *look);
@@ -31,6 +32,9 @@ static struct json_object *etas(const struct auc_auction *a);
 static struct json_object *bounds(const struct auc_auction *a);
 static struct json_object *learning(const struct look *look);
 static bool add_bounds(struct json_object *o, const char *key, double lower, double upper);
+static struct json_object *room(const struct auc_market *m, double now);
+static double room_of(const struct auc_market *m, unsigned role, unsigned type, auc_slot t,
+		      double *pooled);
 static struct json_object *servers(const struct auc_auction *a, const struct look *look);
 static struct json_object *server(const struct auc_auction *a, const struct auc_market *m,
 				  unsigned s);
@@ -61,6 +65,8 @@ struct json_object *auc_auction_status(struct auc_auction *a, double now)
 		ok = auc_json_add(o, "learning", learning(&look));
 	if (looked && ok)
 		ok = auc_json_add(o, "totals", totals(look.ledger)) &&
+		     auc_json_add(o, "activity", auc_activity_to_json(&look.activity)) &&
+		     auc_json_add(o, "room", room(&look.market, now)) &&
 		     auc_json_add(o, "servers", servers(a, &look)) &&
 		     auc_json_add(o, "sales", sales(&look));
 	clear_look(&look);
@@ -86,6 +92,7 @@ static bool take_look(const struct auc_auction *a, struct look *look)
 	look->ledger = auc_ledger_copy(a->ledger);
 	look->tariff = tariff ? auc_tariff_copy(tariff) : NULL;
 	look->bid_log = auc_bid_log_count(a->bid_log);
+	look->activity = a->activity;
 	if (!look->market.used || !look->market.unit_price || !look->market.traffic.used ||
 	    !look->market.traffic.price || !look->ledger || (tariff && !look->tariff))
 		return false;
@@ -225,6 +232,71 @@ static bool add_bounds(struct json_object *o, const char *key, double lower, dou
 		return auc_json_add(o, key, pair);
 	json_object_put(pair);
 	return false;
+}
+
+/* For each type how many more fit in the present slot, on the nodes as they are and if all that is
+ * free were on one node: what is between them is lost to fragmentation. */
+static struct json_object *room(const struct auc_market *m, double now)
+{
+	struct json_object *list = json_object_new_array(), *o;
+	auc_slot t = auc_slot_of(now, m->slot_seconds);
+	unsigned i, n = m->nworker_types + m->nps_types;
+	double fit, pooled;
+	bool ok = list, ps;
+
+	t = t < auc_market_first(m) ? auc_market_first(m) : t;
+	t = t > auc_market_last(m) ? auc_market_last(m) : t;
+	for (i = 0; i < n && ok; i++) {
+		ps = i >= m->nworker_types;
+		fit = room_of(m, ps ? AUC_ROLE_PS : AUC_ROLE_WORKER, i, t, &pooled);
+		o = json_object_new_object();
+		ok = o &&
+		     auc_json_add_text(o, "type",
+				       ps ? auc_market_ps_type_name(m, i - m->nworker_types)
+					  : auc_market_worker_type_name(m, i)) &&
+		     auc_json_add_text(o, "role", ps ? "ps" : "worker") &&
+		     auc_json_add_double(o, "fit", fit) && auc_json_add_double(o, "pooled", pooled);
+		if (ok)
+			ok = push(list, o);
+		else
+			json_object_put(o);
+	}
+	if (ok)
+		return list;
+	json_object_put(list);
+	return NULL;
+}
+
+/* How many of TYPE (of workers, then of PSs) fit in slot T; *POOLED: on one node of all that is
+ * free. */
+static double room_of(const struct auc_market *m, unsigned role, unsigned type, auc_slot t,
+		      double *pooled)
+{
+	double sum[AUC_TRES_MAX] = {0}, all = 0, fit, left, amount;
+
+	*pooled = INFINITY;
+	for (unsigned s = 0; s < auc_market_nservers(m); s++) {
+		if (!(auc_market_hosts(m, s) & role) || auc_market_is_whole(m, s))
+			continue;
+		fit = INFINITY;
+		for (unsigned k = 0; k < auc_market_ntres(m); k++) {
+			amount = role == AUC_ROLE_PS
+					 ? auc_market_ps_amount(m, type - m->nworker_types, k)
+					 : auc_market_worker_amount(m, type, k);
+			left = fmax(0, auc_market_capacity(m, s, k) - auc_market_used(m, s, k, t));
+			if (!(amount > 0))
+				continue;
+			sum[k] += left / amount;
+			fit = fmin(fit, (double)auc_floor(left / amount));
+		}
+		all += isfinite(fit) ? fit : 0;
+	}
+	for (unsigned k = 0; k < auc_market_ntres(m); k++)
+		if ((role == AUC_ROLE_PS ? auc_market_ps_amount(m, type - m->nworker_types, k)
+					 : auc_market_worker_amount(m, type, k)) > 0)
+			*pooled = fmin(*pooled, (double)auc_floor(sum[k]));
+	*pooled = isfinite(*pooled) ? *pooled : 0;
+	return all;
 }
 
 static struct json_object *servers(const struct auc_auction *a, const struct look *look)

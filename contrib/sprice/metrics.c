@@ -83,12 +83,36 @@ static const struct gauge totals_counters[] = {
 	{0},
 };
 
+/* Counters and times of the status's "activity". */
+static const struct gauge activity_gauges[] = {
+	{"auction_start_timestamp_seconds", "since",
+	 "Unix time since which bids are counted here."},
+	{0},
+};
+static const struct gauge activity_counters[] = {
+	{"auction_value_asked_credits", "value_asked",
+	 "What the bids decided would be worth if their jobs ended at once."},
+	{"auction_value_sold_credits", "value_sold", "Value of the plans that were accepted."},
+	{0},
+};
+static const struct gauge activity_times[] = {
+	{"auction_decision_seconds", "decision", "What the decision on a bid or quote takes."},
+	{"auction_lock_wait_seconds", "lock_wait", "What bids and quotes wait for the lock."},
+	{"auction_lock_held_seconds", "lock_held", "What they hold it for."},
+	{0},
+};
+
 static void family(const char *name, const char *type, const char *help);
 static void sample(const char *name, const char *suffix, const struct label *labels, unsigned n,
 		   double value);
 static void print_gauges(const struct gauge *list, struct json_object *o);
 static void print_counters(const struct gauge *list, struct json_object *o);
 static void print_totals(struct json_object *totals);
+static void print_activity(struct json_object *activity);
+static void print_reasons(struct json_object *counts, const char *name, const char *label,
+			  const char *help);
+static void print_times(struct json_object *times, const char *name, const char *help);
+static void print_room(struct json_object *room);
 static void print_servers(struct json_object *servers, int64_t slot);
 static void print_classes(struct json_object *classes, int64_t slot);
 static void print_learning(struct json_object *learning);
@@ -111,6 +135,8 @@ void metrics_print(struct json_object *status)
 	print_gauges(status_gauges, status);
 	print_counters(decisions_counters, status_within(status, "decisions"));
 	print_totals(status_within(status, "totals"));
+	print_activity(status_within(status, "activity"));
+	print_room(status_within(status, "room"));
 	if (status_slot(status, &slot)) {
 		print_servers(status_within(status, "servers"), slot);
 		print_classes(status_within(learning, "classes"), slot);
@@ -140,6 +166,84 @@ static void print_counters(const struct gauge *list, struct json_object *o)
 	for (; o && list->name; list++) {
 		family(list->name, "counter", list->help);
 		sample(list->name, "_total", NULL, 0, amount(o, list->key));
+	}
+}
+
+/* Not in the public status. */
+static void print_activity(struct json_object *activity)
+{
+	if (!activity)
+		return;
+	print_gauges(activity_gauges, activity);
+	print_reasons(status_within(activity, "refused"), "auction_refusals", "reason",
+		      "Bids that were refused, by the reason.");
+	print_reasons(status_within(activity, "failed"), "auction_undecided", "error",
+		      "Bids that there was no decision on, by the error.");
+	for (const struct gauge *c = activity_counters; c->name; c++) {
+		if (!isfinite(amount(activity, c->key)))
+			continue;
+		family(c->name, "counter", c->help);
+		sample(c->name, "_total", NULL, 0, amount(activity, c->key));
+	}
+	for (const struct gauge *t = activity_times; t->name; t++)
+		print_times(status_within(activity, t->key), t->name, t->help);
+}
+
+static void print_reasons(struct json_object *counts, const char *name, const char *label,
+			  const char *help)
+{
+	if (!json_object_is_type(counts, json_type_object))
+		return;
+	family(name, "counter", help);
+	json_object_object_foreach(counts, word, number)
+	{
+		(void)number;
+		sample(name, "_total", &(struct label){label, word}, 1, amount(counts, word));
+	}
+}
+
+/* A histogram: the counts of all times up to a bound. */
+static void print_times(struct json_object *times, const char *name, const char *help)
+{
+	struct json_object *bounds = status_within(times, "bounds"),
+			   *counts = status_within(times, "counts");
+	double n = 0;
+	char le[32];
+
+	if (length(counts) != length(bounds) + 1)
+		return;
+	family(name, "histogram", help);
+	for (size_t i = 0; i < length(counts); i++) {
+		n += status_item(counts, i);
+		snprintf(le, sizeof(le), i < length(bounds) ? "%.15g" : "+Inf",
+			 i < length(bounds) ? status_item(bounds, i) : 0);
+		sample(name, "_bucket", &(struct label){"le", le}, 1, n);
+	}
+	sample(name, "_sum", NULL, 0, amount(times, "sum"));
+	sample(name, "_count", NULL, 0, n);
+}
+
+static void print_room(struct json_object *room)
+{
+	static const struct gauge families[] = {
+		{"auction_room", "fit",
+		 "How many more of a type fit on the nodes in the present slot."},
+		{"auction_room_pooled", "pooled",
+		 "How many more would fit if all that is free were on one node."},
+		{0},
+	};
+
+	for (const struct gauge *f = families; length(room) && f->name; f++) {
+		family(f->name, "gauge", f->help);
+		for (size_t i = 0; i < length(room); i++) {
+			struct json_object *type = item(room, i);
+			const struct label labels[] = {
+				{"type", status_text(type, "type")},
+				{"role", status_text(type, "role")},
+			};
+
+			sample(f->name, "", labels, 2, amount(type, f->key));
+		}
 	}
 }
 

@@ -140,6 +140,8 @@ above()
 	fresh_status
 	[ "$(status '.sales | length')" -ge 1 ]
 	wait_until 30 eval '[ "$(jq .totals.live "$public")" = "$(status .totals.live)" ]'
+	[ "$(status '.activity.accepted > 0 and .activity.value_sold > 0')" = true ]
+	[ "$(jq 'has("activity")' "$public")" = false ]
 	[ "$(jq 'has("sales") or has("agent")' "$public")" = false ]
 	# Without --file: root reads the whole status, a user the public one.
 	sprice_here -sPh -o job | grep -qx "$job"

@@ -152,6 +152,9 @@ static enum auc_code replace_both(struct json_object *o, bool wrong, struct auc_
 		json_object_object_del(o, "sales");
 		json_object_object_del(o, "agent");
 		hide(json_object_object_get(o, "servers"));
+		/* Between two of these may be one bid; room is that of hidden nodes, too. */
+		json_object_object_del(o, "activity");
+		json_object_object_del(o, "room");
 		if (replace(last.public, 0644, o, wrong, &why) != AUC_OK && code == AUC_OK)
 			auc_err_set(err, why.code, "PublicStatus: %.400s", why.text);
 	}

@@ -236,6 +236,96 @@ static void test_worthless(void **state)
 	auc_auction_destroy(a);
 }
 
+static int64_t count_of(struct json_object *o, const char *key)
+{
+	struct json_object *v = NULL;
+
+	if (!json_object_object_get_ex(o, key, &v))
+		fail_msg("no key %s", key);
+	return json_object_get_int64(v);
+}
+
+static struct json_object *part_of(struct json_object *o, const char *key)
+{
+	struct json_object *v = NULL;
+
+	if (!json_object_object_get_ex(o, key, &v))
+		fail_msg("no key %s", key);
+	return v;
+}
+
+/* The status counts bids by what became of them, and quotes only in times. */
+static void test_activity(void **state)
+{
+	static const char work[] =
+		"epochs=20 chunks=2 minibatches=100 worker-time=v100=3s ps-time=ps.m=0";
+	static const char *const bids[] = {"bid=1000", "bid=0", "bid=linear:700,350",
+					   "bid=deadline:500,40"};
+	struct auc_auction *a = world_open("Prices=none\nSlots=100", world_dir, NOW);
+	struct json_object *o, *y, *times, *room;
+	double asked = 0;
+	char text[256];
+	struct auc_offer offer;
+	struct auc_bid bid;
+
+	(void)state;
+	for (unsigned i = 0; i < sizeof(bids) / sizeof(*bids); i++) {
+		snprintf(text, sizeof(text), "%s %s", bids[i], work);
+		for (unsigned hold = 0; hold < 2; hold++) {
+			offer = world_offer(a, text, NOW, hold);
+			auc_offer_clear(&offer);
+		}
+	}
+	asked = 1000 + 0 + 700 + 500;
+	snprintf(text, sizeof(text), "bid=1000 %s", work);
+	bid = world_bid(a, text);
+	auc_auction_break(a, "for a test");
+	assert_int_equal(auc_auction_bid(a, &bid, 1000, NOW, true, &offer, NULL), AUC_ESTATE);
+	auc_auction_break(a, NULL);
+	o = auc_auction_status(a, NOW);
+	y = part_of(o, "activity");
+	assert_int_equal(count_of(y, "accepted"), 2);
+	assert_int_equal(count_of(part_of(y, "refused"), "payoff"), 2);
+	assert_int_equal(count_of(part_of(y, "refused"), "capacity"), 0);
+	assert_int_equal(count_of(part_of(y, "failed"), "state"), 1);
+	assert_true(json_object_get_double(part_of(y, "value_asked")) == asked);
+	assert_true(json_object_get_double(part_of(y, "value_sold")) == 1500);
+	times = part_of(part_of(y, "decision"), "counts");
+	assert_int_equal(json_object_array_length(times), AUC_TIMES_BOUNDS + 1);
+	for (unsigned i = asked = 0; i < json_object_array_length(times); i++)
+		asked += json_object_get_double(json_object_array_get_idx(times, i));
+	assert_true(asked == 9);
+	assert_true(json_object_get_double(part_of(part_of(y, "lock_held"), "sum")) >=
+		    json_object_get_double(part_of(part_of(y, "decision"), "sum")));
+	room = json_object_array_get_idx(part_of(o, "room"), 0);
+	assert_string_equal(json_object_get_string(part_of(room, "role")), "worker");
+	assert_true(count_of(room, "fit") > 0 && count_of(room, "fit") <= count_of(room, "pooled"));
+	json_object_put(o);
+	auc_auction_destroy(a);
+}
+
+/* Halves of nodes are free: on one node they would hold twice as many. */
+static void test_room(void **state)
+{
+	struct auc_auction *a = world_create("Prices=none\nSlots=100");
+	const struct auc_server_spec s[] = {
+		{"n1", "edge", 3, {{"cpu", 100}, {"mem", 1e6}, {"gpu:v100", 1}}, false},
+		{"n2", "edge", 3, {{"cpu", 0.5}, {"mem", 1e6}, {"gpu:v100", 3}}, false},
+	};
+	struct json_object *o, *room;
+
+	(void)state;
+	assert_int_equal(auc_auction_set_servers(a, s, 2, NOW, NULL), AUC_OK);
+	assert_int_equal(auc_auction_open_spool(a, world_dir, NOW, NULL, NULL), AUC_OK);
+	o = auc_auction_status(a, NOW);
+	room = json_object_array_get_idx(part_of(o, "room"), 0);
+	assert_string_equal(json_object_get_string(part_of(room, "type")), "v100");
+	assert_int_equal(count_of(room, "fit"), 1);
+	assert_int_equal(count_of(room, "pooled"), 4);
+	json_object_put(o);
+	auc_auction_destroy(a);
+}
+
 /* A value of any form. */
 static void random_value(char *text, size_t size, unsigned *seed)
 {
@@ -381,6 +471,8 @@ static void test_quote_sells_nothing(void **state)
 	/* but that it is counted */
 	json_object_object_del(before, "decisions");
 	json_object_object_del(after, "decisions");
+	json_object_object_del(before, "activity");
+	json_object_object_del(after, "activity");
 	assert_string_equal(json_object_to_json_string(before), json_object_to_json_string(after));
 	json_object_put(before);
 	json_object_put(after);
@@ -622,6 +714,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_hints_at_random, world_setup, world_teardown),
 		cmocka_unit_test_setup_teardown(test_hints_are_true, world_setup, world_teardown),
 		cmocka_unit_test_setup_teardown(test_worthless, world_setup, world_teardown),
+		cmocka_unit_test_setup_teardown(test_activity, world_setup, world_teardown),
+		cmocka_unit_test_setup_teardown(test_room, world_setup, world_teardown),
 		cmocka_unit_test_setup_teardown(test_value_is_exact, world_setup, world_teardown),
 		cmocka_unit_test_setup_teardown(test_capacity_messages, world_setup,
 						world_teardown),

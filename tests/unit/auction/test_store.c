@@ -19,11 +19,14 @@
 
 static struct auc_err err;
 
+/* Without what outlives no process. */
 static char *status_of(struct auc_auction *a, double now)
 {
 	struct json_object *o = auc_auction_status(a, now);
-	char *text = strdup(json_object_to_json_string_ext(o, JSON_C_TO_STRING_PLAIN));
+	char *text;
 
+	json_object_object_del(o, "activity");
+	text = strdup(json_object_to_json_string_ext(o, JSON_C_TO_STRING_PLAIN));
 	json_object_put(o);
 	return text;
 }
