@@ -26,6 +26,7 @@ static char *status_of(struct auc_auction *a, double now)
 	char *text;
 
 	json_object_object_del(o, "activity");
+	json_object_object_del(o, "decisions");
 	text = strdup(json_object_to_json_string_ext(o, JSON_C_TO_STRING_PLAIN));
 	json_object_put(o);
 	return text;
