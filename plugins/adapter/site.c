@@ -307,7 +307,7 @@ enum auc_code auc_site_keep(const char *spool_dir, struct auc_err *err)
 	code = good ? auc_file_replace(path, text, len, 0600, true, err)
 		    : auc_err_set(err, AUC_ENOMEM, "out of memory for %s", path);
 	kept_path(spool_dir, path, sizeof(path));
-	if (!code)
+	if (!code && *spool_dir)
 		code = auc_file_replace(path, text, len, 0600, true, err);
 	free(text);
 	return code;

@@ -71,9 +71,9 @@ const char *auc_site_state_dir(void); /* StateSaveLocation */
 enum auc_code auc_site_reload(double now, struct auc_err *err);
 
 /*
- * Keeps the configuration in force in StateSaveLocation and in SPOOL_DIR: what is sold is known
- * from there while auction.conf cannot be read, and a slurmctld that reconfigures by starting anew
- * goes on with it. File I/O. AUC_EIO, AUC_ESTATE.
+ * Keeps the configuration in force in StateSaveLocation and in SPOOL_DIR ("": no spool is open yet):
+ * what is sold is known from there while auction.conf cannot be read, and a slurmctld that
+ * reconfigures by starting anew goes on with it. File I/O. AUC_EIO, AUC_ESTATE.
  */
 enum auc_code auc_site_keep(const char *spool_dir, struct auc_err *err);
 /* The one that was kept last, to be freed; NULL: none. File I/O. */

@@ -50,6 +50,13 @@ stays_closed()
 	wait_until 30 job_is "$job" COMPLETED
 }
 
+@test "a first start: the configuration is kept in both places, and nowhere else" {
+	wait_until 30 test -s "$SANDBOX_DIR/state/auction/auction.conf"
+	cmp "$SANDBOX_DIR/state/auction/auction.conf" "$SANDBOX_DIR/state/auction.conf"
+	run ! log_has 'sched/auction: /auction.conf'
+	[ ! -e /auction.conf ]
+}
+
 @test "auction.conf is missing at the start: what was sold is still sold" {
 	job=$(submit carol $(small_bid 100 30) -o /dev/null --wrap 'sleep 600')
 	wait_until 30 receipt_state_is "$job" running

@@ -636,6 +636,8 @@ static void open_up(struct auc_agent *a, double now)
 			slurm_error("sched/auction: %llu records that prices learn from are of no "
 				    "use and left out, the first: %s",
 				    (unsigned long long)report.skipped, report.why);
+		if (auc_site_keep(a->dir, &err))
+			auc_agent_complain(a, AUC_ERROR_COMMIT, &err);
 	}
 	if (auc_receipts_start(a->dir, &err) || auc_job_change_start(a, &err) ||
 	    auc_auction_sales(a->auction, &views, &n, &err)) {
