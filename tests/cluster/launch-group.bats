@@ -149,7 +149,7 @@ step_failed()
 	wait_until 30 grep -q '^epoch=1 ' "$dir/lead.out"
 	timeout 20 scancel "${members[edge2]}"
 	code=$(result)
-	# Ended by SIGTERM, or by the SIGKILL behind it, or the PS misses it first.
+	# Ended by SIGTERM, or by the SIGKILL after it, or the PS misses it first.
 	[ "$code" = 143 ] || [ "$code" = 137 ] || [ "$code" = 1 ]
 	grep -q 'worker 1' "$dir/lead.out"
 }

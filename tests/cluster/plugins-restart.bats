@@ -10,7 +10,7 @@ setup_file()
 	auction_start
 }
 
-# When data are there, so that slots begin behind whatever is done to slurmctld.
+# When data are there, so that slots begin after whatever is done to slurmctld.
 ahead=edge=40s,cloud=40s
 
 # Two jobs of several nodes and one alone: $running runs, $pending and $single are sold and wait for their slots.
@@ -126,7 +126,7 @@ states_in_rows()
 }
 
 @test "slurmctld killed at once: the next job gets the number of the one it forgot, and both are settled rightly" {
-	# Just behind the moment in which it saves its jobs: it does not do so again within the next five seconds.
+	# Just after the moment in which it saves its jobs: it does not do so again within the next five seconds.
 	since=$EPOCHREALTIME
 	held=$(submit alice -p main --hold -o /dev/null --wrap true)
 	wait_until 30 jobs_saved "$since"
@@ -180,7 +180,7 @@ forgotten_runs()
 }
 
 # What is saved says that it waits, and then that its slots are over.
-@test "slurmctld killed just after a start that it forgets: the job does not go on behind its slots" {
+@test "slurmctld killed just after a start that it forgets: the job does not go on after its slots" {
 	forgotten=$((1000000 + RANDOM)) # like no other process's
 	job=$(submit alice $(small_bid 100 1) -o /dev/null --wrap "exec sleep $forgotten")
 	wait_until 30 receipt_state_is "$job" sold

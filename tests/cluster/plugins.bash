@@ -10,7 +10,7 @@ auction_start()
 	wait_until 60 nodes_settled
 }
 
-# All nodes have told of their jobs behind a start of slurmctld. Before, --test-only of Slurm knows no time at which a bid's nodes are free.
+# All nodes have told of their jobs after a start of slurmctld. Before, --test-only of Slurm knows no time at which a bid's nodes are free.
 nodes_settled()
 {
 	[[ $(scontrol show reservations) != *auction-settling* ]]
@@ -39,7 +39,7 @@ small_bid()
 	echo "--bid=$1 --epochs=1 --chunks=1 --minibatches=$(($2 * slot)) --gradient-mb=0 --worker-time=v100=1s --ps-time=ps.s=0s"
 }
 
-# A bid that only eight workers can meet, so that it takes two nodes and more: SLOTS slots long (4), worth nothing later than one slot behind
+# A bid that only eight workers can meet, so that it takes two nodes and more: SLOTS slots long (4), worth nothing later than one slot after
 # that. wide_bid VALUE [SLOTS]
 wide_bid()
 {
@@ -130,7 +130,7 @@ settled()
 	in_state "$(sacct_field "$1" AdminComment)" settled
 }
 
-# Unix time of the plan's first slot and behind its last. plan_start JOB
+# Unix time of the plan's first slot and after its last. plan_start JOB
 plan_start()
 {
 	receipt_get "$1" '.start * .slot_seconds'
@@ -242,7 +242,7 @@ jobs_saved()
 	[ -n "$(find "$SANDBOX_DIR/state/job_state" -newermt "@$1")" ]
 }
 
-# True when slurmctld has saved its jobs behind the last that the ledger did, and not while it was asking the accounting for a job's row:
+# True when slurmctld has saved its jobs after the last that the ledger did, and not while it was asking the accounting for a job's row:
 # of a slurmctld that is killed then, the next one lets nobody change that job. A job is saved when it is changed.
 saved()
 {

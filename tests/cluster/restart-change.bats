@@ -49,7 +49,7 @@ moves()
 	log_has "job $1 moves to"
 }
 
-@test "slurmctld killed in the middle of a change, before and behind the requeue; a lead that it then refuses to move" {
+@test "slurmctld killed in the middle of a change, before and after the requeue; a lead that it then refuses to move" {
 	local partition job since later
 	declare -A of
 

@@ -28,7 +28,7 @@ talker()
 	END
 }
 
-# All in one slot, so that the plans fit each other: what runs in the slot behind the next, $away, is forgotten.
+# All in one slot, so that the plans fit each other: what runs in the slot after the next, $away, is forgotten.
 sell_all()
 {
 	local from=$((EPOCHSECONDS / slot))
@@ -92,7 +92,7 @@ last_on()
 	for job in $alone "${next[@]}"; do
 		wait_until 60 settled "$job"
 	done
-	# Of its last run the accounting knows nothing but that it began; its receipt is in the row behind.
+	# Of its last run the accounting knows nothing but that it began; its receipt is in the row after.
 	wait_until 60 eval '[ "$(sacct -nPXDj "$moves" -o AdminComment | grep settled | jq -r .why)" = timeout ]'
 	for job in "${next[@]}"; do
 		[ "$(database_receipt "$job" .why)" = completed ]

@@ -99,7 +99,7 @@ talker()
 }
 
 # Receipts, ledger and accounting agree on all that was ever sold here: at the end of the file, as slurmctld writes rows again for
-# a while behind an outage of the database.
+# a while after an outage of the database.
 books_agree()
 {
 	local payment sum=0
@@ -244,7 +244,7 @@ sell_to_changes()
 	[ "$(database_receipt "$boot" .why)" = completed ]
 	ran_on move.txt move1 move2 move1
 	ran_on pause.txt pause1 pause1
-	# What began behind the restarts began in time.
+	# What began after the restarts began in time.
 	for job in $pause $wait; do
 		begin=$(receipt_get "$job" '.plan[-1].from * .slot_seconds')
 		began_in_time "$job" "$begin"
@@ -313,7 +313,7 @@ without_row()
 	not_on_disk --kill
 }
 
-# Job $1, whose slot began while slurmctld was away, began within a slot before what is its plan now, or a little behind its start,
+# Job $1, whose slot began while slurmctld was away, began within a slot before what is its plan now, or a little after its start,
 # and once.
 put_off_to_its_start()
 {
@@ -334,13 +334,13 @@ sell_starts()
 	first=$(receipt_get "$alone" .start)
 	# Worth nothing a slot later.
 	urgent=$(submit carol --bid=deadline:1000,3 $(bid move 4 1 | cut -d' ' -f2-) --upload=move=$up -o /dev/null --wrap 'sleep 200')
-	# Another has the slots behind this one's.
+	# Another has the slots after this one's.
 	short=$(submit alice $(bid pause 4 4) --upload=pause=$up -o /dev/null --wrap 'sleep 200')
 	next=$(submit bob $(bid pause 4 1 6) -o /dev/null --wrap 'sleep 1')
 	made="$alone $group $urgent $short $next"
 }
 
-@test "a start that slurmctld missed: made up for behind the plan, or the slots paid back, or everything" {
+@test "a start that slurmctld missed: made up for after the plan, or the slots paid back, or everything" {
 	local first
 	in_one_slot sell_starts
 	for job in $alone $group $urgent $short; do

@@ -71,7 +71,7 @@ static unsigned replay_file(const char *path)
 	REQUIRE(data);
 	size = fread(data, 1, INPUT_MAX, in);
 	fclose(in);
-	/* of the exact size, so that a sanitizer sees a read behind the end */
+	/* of the exact size, so that a sanitizer sees a read past the end */
 	exact = malloc(size ? size : 1);
 	REQUIRE(exact);
 	memcpy(exact, data, size);

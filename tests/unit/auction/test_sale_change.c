@@ -444,7 +444,7 @@ static void test_put_off(void **state)
 	auc_auction_destroy(a);
 }
 
-/* There is no room: slots that are left are had, the others paid back; also behind a crash. */
+/* There is no room: slots that are left are had, the others paid back; also after a crash. */
 static void test_lost(void **state)
 {
 	struct auc_auction *a = world_open("Prices=given\nEta=gpu:v100=20", world_dir, NOW);

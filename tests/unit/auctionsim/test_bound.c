@@ -277,7 +277,7 @@ static bool take(struct brute *b, int by, int z)
 
 static void plan_from(struct brute *b, int job);
 
-/* The schedule at hand, if it is one, and then the jobs behind it. */
+/* The schedule at hand, if it is one, and then the jobs after it. */
 static void try_schedule(struct brute *b)
 {
 	const struct small_job *j = &b->m->job[b->job];

@@ -42,7 +42,7 @@ static const struct {
 	auc_slot completion[4]; /* 0: never, in the order of the jobs */
 	unsigned preemptions;
 } cases[] = {
-	/* b is the shorter one, a goes on behind it */
+	/* b is the shorter one, a goes on after it */
 	{"srtf",
 	 SCENARIO(EDGE("e", 2, 9), JOB("a", 1, 2, 2, 6) "," JOB("b", 3, 2, 2, 2)),
 	 {9, 5},

@@ -329,7 +329,7 @@ static void test_partition_down(void **state)
 	auc_exec_refused(&x, &b, &rules, 102.5);
 	assert_null(x.why);
 	assert_string_equal(step_text(&x, 103, text), "-, starting:");
-	/* Long behind grace it is not the node's fault. */
+	/* Long after grace it is not the node's fault. */
 	assert_string_equal(step_text(&x, 107, text), "-, starting:");
 	assert_string_equal(step_text_by(&x, &rules, 107.6, text, &b),
 			    "put off partition_down, starting:");
@@ -556,11 +556,11 @@ static void test_kill_at_once(void **state)
 	auc_exec_clear(&x);
 }
 
-/* A lead that cannot be moved is ended soon behind its slots, sooner where Slurm said so. */
+/* A lead that cannot be moved is ended soon after its slots, sooner where Slurm said so. */
 static void test_stuck(void **state)
 {
 	static const struct {
-		double seen, next; /* first seen behind its slots, and then */
+		double seen, next; /* first seen after its slots, and then */
 		int part;
 		bool stuck;
 		const char *expected;
@@ -724,7 +724,7 @@ static const struct auc_part put_off_parts[] = {
 	{.server = "a", .lead = true, .workers = 1, .ps = 1, .start = 110, .end = 120},
 	{.server = "c", .workers = 2, .start = 110, .end = 120},
 };
-/* A run on a, and another one behind a pause. */
+/* A run on a, and another one after a pause. */
 static const struct auc_part pausing[] = {
 	{.server = "a", .lead = true, .workers = 1, .ps = 1, .start = 100, .end = 120},
 	{.server = "a", .lead = true, .workers = 1, .ps = 1, .start = 140, .end = 150},
@@ -774,13 +774,13 @@ static void test_missed(void **state)
 		{pausing, AUC_SALE_RUNNING, 147, 148, AUC_SEEN_RUNNING, 147,
 		 "put off, running:", 145},
 		{pausing, AUC_SALE_RUNNING, 130, 130, AUC_SEEN_PENDING, 0, "-, waiting:", 0},
-		/* It began, be it late, before the restart: then or in its run behind the pause. */
+		/* It began, be it late, before the restart: then or in its run after the pause. */
 		{short_parts, AUC_SALE_RUNNING, 108, 108, AUC_SEEN_RUNNING, 103.5,
 		 "-, running:", 0},
 		{short_parts, AUC_SALE_SOLD, 108, 108, AUC_SEEN_RUNNING, 103.5,
 		 "start, running:", 0},
 		{pausing, AUC_SALE_RUNNING, 147, 148, AUC_SEEN_RUNNING, 143, "-, running:", 0},
-		/* It began behind that, before its nodes were back. */
+		/* It began after that, before its nodes were back. */
 		{short_parts, AUC_SALE_RUNNING, 108, 109, AUC_SEEN_RUNNING, 106,
 		 "put off, running:", 104},
 	};

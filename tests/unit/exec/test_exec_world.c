@@ -310,7 +310,7 @@ static bool change_plan(unsigned part)
 	return true;
 }
 
-/* All that comes with PART and behind it begins at UNTIL or behind. */
+/* All that comes with PART and after it begins at UNTIL or after. */
 static bool put_off(unsigned part, double until)
 {
 	double from = w.parts[part].start, by = ceil((until - from) / SLOT) * SLOT;

@@ -738,7 +738,7 @@ static void test_given(void **state)
 	assert_true(auc_market_cache_sound(other));
 	auc_market_advance(m, 101);
 	assert_int_equal(auc_market_copy_state(other, m, NULL), AUC_ESTATE);
-	/* The price behind the window holds in slots that come into it. */
+	/* The price after the window holds in slots that come into it. */
 	auc_market_advance(m, 103);
 	assert_true(auc_market_price(m, 0, 0, 112) == 3 && auc_market_price(m, 1, 1, 112) == 0);
 	assert_true(auc_market_cache_sound(m));

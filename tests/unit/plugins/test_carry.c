@@ -266,7 +266,7 @@ static void sale_tear_down(struct sale *s)
 	world_rmdir(s->dir);
 }
 
-/* True if a part of the sale is on SERVER behind NOW. */
+/* True if a part of the sale is on SERVER after NOW. */
 static bool is_on(const struct sale *s, const char *server, double now)
 {
 	for (unsigned i = 0; i < s->t->exec.nparts; i++)

@@ -137,7 +137,7 @@ static void test_overtaken(void **state)
 	e = take_one(q);
 	assert_int_equal(e->key, 1);
 	assert_int_equal(atomic_load(&w.undone), 1);
-	/* It is done, so that nothing comes behind any more. */
+	/* It is done, so that nothing comes after any more. */
 	auc_rpc_threads_overtake(q, 1);
 	free(e);
 	e = take_one(q);

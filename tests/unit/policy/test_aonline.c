@@ -508,7 +508,7 @@ struct search {
 
 static int time_left(struct search *s, int t, unsigned left);
 
-/* The least over what worker W and those behind it may do in slot T. */
+/* The least over what worker W and those after it may do in slot T. */
 static int try_worker(struct search *s, int t, unsigned left, unsigned after, int w)
 {
 	int c, value, least = INT_MAX;

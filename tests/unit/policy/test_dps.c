@@ -134,7 +134,7 @@ static void test_refusals(void **state)
 	}
 	f->job.minibatches = 200;
 	f->job.chunks = 1;
-	quote(f); /* 2 slots for one worker still fit before, between and behind */
+	quote(f); /* 2 slots for one worker still fit before, between and after */
 	assert_true(f->d.accepted && f->d.plan.cost == 4);
 	f->job.minibatches = 500;
 	quote(f);

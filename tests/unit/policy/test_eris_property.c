@@ -171,7 +171,7 @@ static unsigned state_of(const struct tiny *t, const int *chunks)
 	return state;
 }
 
-/* The states in order; false behind the last one. */
+/* The states in order; false after the last one. */
 static bool next_state(const struct tiny *t, int *chunks)
 {
 	unsigned s;

@@ -195,7 +195,7 @@ static void test_placements(void **state)
 	print_message("UPA apart: %u of %u at the optimum of (22)\n", optimal, apart);
 }
 
-/* Many servers: those behind the first few are sorted. */
+/* Many servers: those after the first few are sorted. */
 static void test_many_servers(void **state)
 {
 	int32_t idle[2][60];

@@ -406,7 +406,7 @@ static void test_chunks_at_home(void **state)
 	assert_int_equal(c.epochs, 2);
 	assert_false(chunks_take(&c, 1, NULL, &chunk));
 	chunks_clear(&c);
-	/* The same checkpoint where chunks may be anywhere: what is behind is caught up with. */
+	/* The same checkpoint where chunks may be anywhere: what is left is caught up with. */
 	assert_int_equal(chunks_init(&c, 3, 1, &err), AUC_OK);
 	chunks_resume(&c, passes, &one);
 	while (c.epochs < 4) {
