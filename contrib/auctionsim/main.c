@@ -408,7 +408,7 @@ static int usage(FILE *out)
 	      "check: does a result keep to its scenario and policy? A line for each violation; "
 	      "exit 1\n"
 	      "\n"
-	      "gen: a scenario of a published setting: dps, oasis, eris, aonline or posted\n"
+	      "gen: a scenario of a published setting: dps, oasis, eris, aonline or posted; or of gangs\n"
 	      "  'gen dps --help' lists the parameters of setting dps\n"
 	      "  -o, --output FILE  write there\n"
 	      "  -s, --seed N       (1)\n"

@@ -201,3 +201,28 @@ END
 	"$sim" run -p dps --prices flat --history day1.json --json day3.json > flat.json
 	jq -e --slurpfile p published.json '.totals.welfare > $p[0].totals.welfare' flat.json
 }
+
+@test "import makes gangs of a log's jobs as they were" {
+	logs=$(dirname "$BATS_TEST_FILENAME")/import
+	for f in json txt; do
+		"$sim" import -n "$logs/nodes-22.05.txt" "$logs/sacct-22.05.$f" slot_seconds=2 tail=0.1 as=gang 2> /dev/null |
+			jq -S '.name = "log" | .jobs |= (map(select(.id != "8") | {id, arrival, utility: {form: "constant", scale: 1}, gang}) | sort_by(.id))' > $f.json
+	done
+	cmp json.json txt.json # but for what still ran
+	jq -e '.jobs | all(has("gang") and (has("epochs") or has("worker_seconds") | not))' json.json
+	# what ran, and for how long, is in the log
+	jq -e '.jobs | map({(.id): .gang[0]}) | add | ."2".seconds == 7 and ."9".seconds == 20 and
+		(."2".nodes * ([."2".per_node | to_entries[] | select(.key | startswith("gpu")) | .value] | add)) == 8' json.json
+	"$sim" run -p dps -p fifo --json json.json > result.json
+	run -0 "$sim" check json.json result.json
+	[ -z "$output" ]
+	jq -e '.[1].totals.completed == .[1].totals.jobs' result.json
+}
+
+@test "where prices are posted, too, nobody pays more than the budget" {
+	"$sim" gen posted servers=10 slots=150 jobs=150 | jq '.jobs |= map(.user = "u") | .budgets = {u: 50}' > s.json
+	"$sim" run -p posted --json s.json > result.json
+	run -0 "$sim" check s.json result.json
+	[ -z "$output" ]
+	jq -e '.totals.revenue <= 50 and ([.jobs[] | select(.reason == "budget")] | length > 0)' result.json
+}

@@ -109,6 +109,7 @@ const struct auc_policy auc_policy_posted = {
 	.name = "posted",
 	.summary = "posted prices that learn from who takes them (JSAC 2023)",
 	.posts = true,
+	.budgets = true, /* which the user keeps to */
 	.create = posted_create,
 	.destroy = posted_destroy,
 	.quote = posted_quote,

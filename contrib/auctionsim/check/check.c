@@ -217,8 +217,7 @@ static void read_policy(struct check *c)
 	c->priced = dps || c->elastic || c->sites;
 	c->elastic = c->elastic || offline_oasis;
 	offline = offline || offline_oasis;
-	c->gangs = dps || unpriced || offline || (len == 4 && !strncmp(c->policy, "fifo", 4)) ||
-		   (len == 6 && !strncmp(c->policy, "posted", 6));
+	c->gangs = dps || unpriced || offline || (len == 4 && !strncmp(c->policy, "fifo", 4));
 	c->own_reckoning = strstr(c->policy, "variant=paper") != NULL;
 	c->admits_all = (len == 4 && !strncmp(c->policy, "fifo", 4)) ||
 			(len == 3 && !strncmp(c->policy, "drf", 3));

@@ -125,6 +125,7 @@ struct import_record {
 	double duration;     /* seconds of work; < 0: none */
 	double suspended;    /* seconds */
 	double gpus;         /* in all */
+	double nodes;        /* that it ran on; 0: not said */
 	uint64_t kinds;      /* types of them it may use; 0: not said */
 	const char *node;    /* one that it ran on, or "" */
 	const char *model;   /* or "" */
@@ -158,7 +159,7 @@ enum {
 
 /* A job that is kept; its id is the name with its index. */
 struct import_job {
-	double submit, start, duration, gpus, deadline;
+	double submit, start, duration, gpus, nodes, deadline;
 	uint64_t kinds;
 	bool again;
 	unsigned marks; /* bits */
@@ -312,9 +313,9 @@ bool import_slurm_state(const char *text, struct import_record *r);
 /* The first name of a list of hosts ("edge[3-5,7],cloud1": edge3) into NAME of AUC_NAME_MAX; ""
  * where there is none. */
 void import_first_host(const char *hosts, char *name);
-/* One TRES of a job ("gres/gpu", "gres/gpu:v100") with its count, for import_tres_done(). */
+/* One TRES of a job ("gres/gpu", "gres/gpu:v100", "node") with its count, for import_tres_done(). */
 struct import_tres {
-	double all, typed;
+	double all, typed, nodes;
 	uint64_t kinds;
 };
 enum auc_code import_tres_add(struct import *im, struct import_tres *t, const char *name,
@@ -359,6 +360,7 @@ enum {
 	IMPORT_SLACK,
 	IMPORT_FALL,
 	IMPORT_PRICES,
+	IMPORT_AS,
 	IMPORT_PARAMETERS
 };
 

@@ -419,6 +419,7 @@ static enum auc_code keep(struct import *im, const struct import_record *r, uint
 				   .start = r->start,
 				   .duration = r->duration,
 				   .gpus = r->gpus,
+				   .nodes = r->nodes,
 				   .deadline = r->deadline,
 				   .kinds = kinds,
 				   .again = r->again,

@@ -225,7 +225,8 @@ static enum auc_code sum_tres(struct import *im, const struct import_table *tb, 
 		if (!value)
 			return import_field_expected(tb, column, import_fault(r), "TRES=COUNT,...");
 		*value++ = '\0';
-		if (strcmp(word, "gres/gpu") != 0 && strncmp(word, "gres/gpu:", 9) != 0)
+		if (strcmp(word, "gres/gpu") != 0 && strncmp(word, "gres/gpu:", 9) != 0 &&
+		    strcmp(word, "node") != 0)
 			continue;
 		if (auc_parse_number(value, 0, IMPORT_GPUS_MAX, &count, "", NULL) != AUC_OK)
 			return import_field_expected(tb, column, import_fault(r),
@@ -249,6 +250,10 @@ enum auc_code import_tres_add(struct import *im, struct import_tres *t, const ch
 	enum auc_code rc;
 	unsigned kind;
 
+	if (!strcmp(name, "node")) {
+		t->nodes = count;
+		return AUC_OK;
+	}
 	if (strncmp(name, "gres/gpu:", 9) != 0) {
 		t->all += count;
 		return AUC_OK;
@@ -265,6 +270,7 @@ enum auc_code import_tres_add(struct import *im, struct import_tres *t, const ch
 void import_tres_done(const struct import_tres *t, struct import_record *r)
 {
 	r->gpus = fmax(t->all, t->typed);
+	r->nodes = t->nodes;
 	r->kinds = t->kinds;
 	r->mixed = (t->kinds & (t->kinds - 1)) != 0 || (t->typed > 0 && t->all > t->typed);
 }

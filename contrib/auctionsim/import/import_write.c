@@ -26,6 +26,7 @@ static const char *const states[] = {"all", "ended", "completed", NULL};
 static const char *const types[] = {"own", "any", NULL};
 static const char *const utilities[] = {"sigmoid", "linear", "deadline", "constant", NULL};
 static const char *const prices[] = {"learned", "offline", NULL};
+static const char *const kinds_of_jobs[] = {"ps", "gang", NULL};
 
 static const struct parameter parameters[] = {
 	[IMPORT_SLOT_SECONDS] = {"slot_seconds",
@@ -196,6 +197,14 @@ static const struct parameter parameters[] = {
 			   prices,
 			   "learned from the jobs before (Eta of auction.conf if it says so), "
 			   "offline from all"},
+	[IMPORT_AS] = {"as",
+		       {0, 0},
+		       0,
+		       0,
+		       false,
+		       false,
+		       kinds_of_jobs,
+		       "what jobs become: ps, workers and PSs; gang, nodes with GPUs as they were"},
 };
 
 const struct gen_setting import_setting = {"import", parameters, IMPORT_PARAMETERS, NULL};
@@ -232,6 +241,8 @@ static enum auc_code use_types(struct window *w, struct auc_err *err);
 static enum auc_code write_scenario(struct window *w, struct auc_err *err);
 static bool write_jobs(struct window *w);
 static struct json_object *job_object(struct window *w, unsigned index);
+static struct json_object *shapes_array(struct window *w, const struct import_job *j,
+					const struct work *work);
 static void make_work(struct window *w, const struct import_job *j, struct work *work);
 static const struct import_profile *find_profile(const struct import *im,
 						 const struct import_job *j, const char *kind);
@@ -493,22 +504,26 @@ static struct json_object *job_object(struct window *w, unsigned index)
 	struct work work;
 	double wait;
 	unsigned i;
-	bool ok = o && worker && ps;
+	bool ok = o && worker && ps, gang = w->im->g.values[IMPORT_AS].low == 1;
 
-	make_work(w, j, &work);
-	for (i = 0; i < work.ntypes && ok; i++)
+	make_work(w, j, &work); /* in any case: what is drawn is the same */
+	for (i = 0; i < work.ntypes && ok && !gang; i++)
 		ok = gen_add_number(worker, w->types.list[work.types[i]].name,
 				    work.worker_seconds[i]);
-	for (i = 0; i < w->types.nps && ok; i++)
+	for (i = 0; i < w->types.nps && ok && !gang; i++)
 		ok = gen_add_number(ps, w->types.ps[i].name, work.ps_seconds);
 	ok = ok && auc_json_add_text(o, "id", w->im->ids.list[index]) &&
 	     gen_add_number(o, "arrival", (double)arrival_of(w, j)) &&
-	     auc_json_add(o, "utility", utility_object(w, j)) &&
-	     gen_add_number(o, "epochs", work.epochs) && gen_add_number(o, "chunks", work.chunks) &&
-	     gen_add_number(o, "minibatches", work.minibatches) &&
-	     gen_add_number(o, "gradient_mb", work.gradient_mb) &&
-	     auc_json_add(o, "worker_seconds", json_object_get(worker)) &&
-	     auc_json_add(o, "ps_seconds", json_object_get(ps));
+	     auc_json_add(o, "utility", utility_object(w, j));
+	if (gang)
+		ok = ok && auc_json_add(o, "gang", shapes_array(w, j, &work));
+	else
+		ok = ok && gen_add_number(o, "epochs", work.epochs) &&
+		     gen_add_number(o, "chunks", work.chunks) &&
+		     gen_add_number(o, "minibatches", work.minibatches) &&
+		     gen_add_number(o, "gradient_mb", work.gradient_mb) &&
+		     auc_json_add(o, "worker_seconds", json_object_get(worker)) &&
+		     auc_json_add(o, "ps_seconds", json_object_get(ps));
 	json_object_put(worker);
 	json_object_put(ps);
 	wait = gen_draw(&w->im->g, IMPORT_UPLOAD, 0);
@@ -518,6 +533,43 @@ static struct json_object *job_object(struct window *w, unsigned index)
 	if (upload)
 		ok = auc_json_add(o, "upload_slots", upload);
 	return gen_made(o, ok);
+}
+
+/* As it was in the log, on each type that it may use: on the nodes that the log says, or the fewest
+ * that hold its GPUs. NULL: no memory. */
+static struct json_object *shapes_array(struct window *w, const struct import_job *j,
+					const struct work *work)
+{
+	struct json_object *list = json_object_new_array(), *o, *per_node;
+	bool ok = list;
+
+	for (unsigned i = 0; i < work->ntypes && ok; i++) {
+		const struct import_type *t = &w->types.list[work->types[i]];
+		double workers = import_types_workers(&w->types, work->types[i], j->gpus);
+		double most = fmax(1, t->beside_ps), nodes = ceil(workers / most);
+		double seconds = j->duration;
+
+		if (j->nodes >= nodes && j->nodes <= workers)
+			nodes = j->nodes;
+		if (work->step[0] > 0) /* as fast as a profile says */
+			seconds *= work->step[i] / work->step[0];
+		o = json_object_new_object();
+		per_node = json_object_new_object();
+		ok = o && per_node;
+		for (unsigned k = 0; k < t->ntres && ok; k++)
+			ok = gen_add_number(per_node, t->tres[k].name,
+					    t->tres[k].value * ceil(workers / nodes));
+		ok = ok && auc_json_add(o, "per_node", json_object_get(per_node)) &&
+		     gen_add_number(o, "nodes", nodes) &&
+		     gen_add_number(o, "seconds", rounded(fmax(seconds, STEP_MIN), 12)) &&
+		     !json_object_array_add(list, json_object_get(o));
+		json_object_put(per_node);
+		json_object_put(o);
+	}
+	if (ok)
+		return list;
+	json_object_put(list);
+	return NULL;
 }
 
 /*
