@@ -19,6 +19,7 @@
 #include "pricing/bid_log.h"
 #include "auction/offer_standing.h"
 #include "pricing/tariff.h"
+#include "auction/user_limits.h"
 
 #define AUC_TAUGHT         1024 /* users, by uid: of two of one place, only the last is known */
 #define AUC_SNAPSHOT_BYTES (1u << 20) /* of journal, and another one follows */
@@ -86,7 +87,9 @@ struct auc_auction {
 	struct {
 		uint64_t decisions, cut; /* CUT: not everything was looked at */
 		uint64_t most_steps;     /* of one */
+		uint64_t limited;        /* not made: its user has had too many */
 	} made;
+	struct auc_user_limits *users;
 	struct auc_events events; /* decided, not yet taken by a commit */
 	bool recovered;           /* the spool was read */
 	char broken[512];         /* why bids are refused: said from outside, or recovery failed */
@@ -146,6 +149,14 @@ enum auc_code auc_auction_stand(struct auc_auction *a, const struct auc_bid *bid
 				double now, struct auc_offer *offer, struct auc_err *err);
 enum auc_code auc_auction_take(struct auc_auction *a, const struct auc_bid *bid, uint32_t uid,
 			       double now, struct auc_err *err);
+/*
+ * limits.c; the lock is held. Whether UID may make a bid (HOLD) or a quote at NOW; its liens that
+ * are known to have become no job make room for it. AUC_ELIMIT: the sentence is the user's.
+ */
+enum auc_code auc_auction_allows(struct auc_auction *a, uint32_t uid, double now, bool hold,
+				 struct auc_err *err);
+/* The share of its payment that is kept of S if it is cancelled at NOW. */
+double auc_auction_cancel_share(const struct auc_auction *a, const struct auc_sale *s, double now);
 /* The first slot that a decision of NOW may still change, of a policy that steps (revise.c). */
 auc_slot auc_auction_first_open(const struct auc_auction *a, double now);
 /* bidding.c: the decision on JOB at nodes, not at servers of many nodes; of those on which it does

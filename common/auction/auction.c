@@ -59,10 +59,11 @@ enum auc_code auc_auction_create(struct auc_conf *conf, struct auc_auction **out
 	a->bid_log = auc_bid_log_create(conf->history_bids);
 	a->answers = auc_posted_answers_create();
 	a->offers = auc_offer_standing_create();
+	a->users = auc_user_limits_create();
 	a->events.list = json_object_new_array();
 	a->writing.list = json_object_new_array();
 	if (rc == AUC_OK && (!a->price_history || !a->bid_log || !a->answers || !a->offers ||
-			     !a->events.list || !a->writing.list))
+			     !a->users || !a->events.list || !a->writing.list))
 		rc = auc_auction_no_memory(err);
 	if (rc != AUC_OK) {
 		auc_auction_destroy(a);
@@ -87,6 +88,7 @@ void auc_auction_destroy(struct auc_auction *a)
 	auc_bid_log_destroy(a->bid_log);
 	auc_posted_answers_destroy(a->answers);
 	auc_offer_standing_destroy(a->offers);
+	auc_user_limits_destroy(a->users);
 	auc_tariff_free(a->tariff);
 	auc_tariff_free(a->next_tariff);
 	auc_fit_forget(&a->fit_memory);
@@ -210,14 +212,21 @@ enum auc_code auc_auction_confirm(struct auc_auction *a, const char *sale, uint3
 {
 	const struct auc_sale *known;
 	enum auc_code rc = AUC_OK;
+	uint32_t uid = 0;
+	bool was_lien;
 
 	pthread_mutex_lock(&a->lock);
 	if (!a->recovered)
 		rc = auc_auction_check_ready(a, err);
 	known = rc == AUC_OK ? auc_ledger_find(a->ledger, sale) : NULL;
-	a->stale = a->stale || (known && known->state == AUC_SALE_LIEN);
+	was_lien = known && known->state == AUC_SALE_LIEN;
+	if (was_lien)
+		uid = known->uid;
+	a->stale = a->stale || was_lien;
 	if (rc == AUC_OK)
 		rc = auc_ledger_confirm(a->ledger, sale, job_id, err);
+	if (rc == AUC_OK && was_lien)
+		auc_user_limits_give_back(a->users, uid);
 	if (rc == AUC_OK)
 		believe(a, sale);
 	if (rc == AUC_OK)
@@ -543,8 +552,13 @@ static auc_money refund_due(const struct auc_auction *a, const struct auc_sale *
 	auc_slot next = auc_slot_from(now, a->conf->slot_seconds);
 	auc_slot all = s->plan.lost, back = s->plan.lost;
 
-	if (s->state != AUC_SALE_RUNNING || auc_receipt_blames_cluster(why))
+	if (auc_receipt_blames_cluster(why))
 		return s->payment;
+	if (s->state != AUC_SALE_RUNNING && strcmp(why, "cancelled") != 0)
+		return s->payment;
+	if (s->state != AUC_SALE_RUNNING)
+		return s->payment -
+		       (auc_money)(auc_auction_cancel_share(a, s, now) * (double)s->payment);
 	for (const struct auc_run *r = s->plan.runs; r < s->plan.runs + s->plan.nruns; r++) {
 		all += r->to - r->from + 1;
 		if (r->to >= next && a->conf->refund_unused)

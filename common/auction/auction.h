@@ -153,6 +153,9 @@ enum auc_code auc_auction_confirm(struct auc_auction *a, const char *sale, uint3
 enum auc_code auc_auction_drop(struct auc_auction *a, const char *sale, struct auc_err *err);
 enum auc_code auc_auction_start(struct auc_auction *a, uint32_t job_id, double now, char **receipt,
 				struct auc_err *err);
+/* A look at Slurm's jobs that began at LOOKED (Unix time) found none of SALE, a lien. If its
+ * submission must have become a job by then, the next bid of its user takes its place. */
+void auc_auction_unclaimed(struct auc_auction *a, const char *sale, double looked);
 /*
  * Ends the sale of JOB_ID at NOW. The refund follows the published rule: never started, node
  * failure or lost: everything; else the slots that could not be had (plan.lost) and with

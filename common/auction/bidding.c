@@ -51,7 +51,11 @@ enum auc_code auc_auction_bid(struct auc_auction *a, const struct auc_bid *bid, 
 	locked = auc_clock_now();
 	a->bid = *bid;
 	bid = &a->bid;
-	rc = decide(a, &a->bid, uid, now, err);
+	rc = auc_auction_check_ready(a, err);
+	if (rc == AUC_OK)
+		rc = auc_auction_allows(a, uid, now, hold, err);
+	if (rc == AUC_OK)
+		rc = decide(a, &a->bid, uid, now, err);
 	decided = auc_clock_now();
 	if (rc == AUC_OK && a->policy->posts)
 		rc = ask_user(a, bid, uid, hold, err);
@@ -113,11 +117,11 @@ void auc_offer_clear(struct auc_offer *o)
 static enum auc_code decide(struct auc_auction *a, struct auc_bid *bid, uint32_t uid, double now,
 			    struct auc_err *err)
 {
-	enum auc_code rc = auc_auction_check_ready(a, err);
+	enum auc_code rc = AUC_OK;
 	auc_slot arrival;
 	char why[256];
 
-	if (rc == AUC_OK && !a->nspecs)
+	if (!a->nspecs)
 		rc = auc_err_set(err, AUC_ESTATE, "the auction has no nodes to sell");
 	if (rc != AUC_OK)
 		return rc;

@@ -138,7 +138,8 @@ static struct json_object *decisions(const struct auc_auction *a)
 
 	if (o && auc_json_add_int(o, "made", (int64_t)a->made.decisions) &&
 	    auc_json_add_int(o, "cut", (int64_t)a->made.cut) &&
-	    auc_json_add_int(o, "most_steps", (int64_t)a->made.most_steps))
+	    auc_json_add_int(o, "most_steps", (int64_t)a->made.most_steps) &&
+	    auc_json_add_int(o, "limited", (int64_t)a->made.limited))
 		return o;
 	json_object_put(o);
 	return NULL;

@@ -26,6 +26,7 @@ enum type {
 	TYPE_PATH,     /* the same, absolute */
 	TYPE_AMOUNTS,  /* TRES=number,... */
 	TYPE_TIMES,    /* type=span,... */
+	TYPE_FEE,      /* share[,span=share...]: struct auc_cancel_step[], count */
 };
 
 /* One key. */

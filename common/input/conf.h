@@ -15,7 +15,8 @@
  *   TransferBudget=MB
  *   Lower=gpu:v100=0.01,...  Upper=gpu:v100=1000,...  PSLower=  PSUpper=
  *   SpoolDir=/path          PublicStatus=/path  DefaultBid=...  DefaultModel=...
- *   RefundUnused=no|yes
+ *   RefundUnused=no|yes    CancelFee=SHARE[,TIME=SHARE...]
+ *   UserLiens=32  UserQuotes=60  UserJobs=500
  *   Fence=auto|yes|no  PowerUpLead=SPAN
  *   PartitionName=edge Site=edge|cloud Roles=both|worker|ps Upload=SPAN Bandwidth=NUMBER
  *     auction partitions: their nodes are sold
@@ -66,6 +67,11 @@ struct auc_conf_bounds {
 	struct auc_named lower[AUC_TRES_MAX], upper[AUC_TRES_MAX];
 };
 
+#define AUC_CANCEL_MAX 8
+struct auc_cancel_step {
+	double seconds, share; /* before the start; 0 to 1 */
+};
+
 struct auc_conf_model {
 	char name[AUC_NAME_MAX];
 	uint64_t epochs, chunks, minibatches; /* 0: not given */
@@ -110,6 +116,14 @@ struct auc_conf {
 	double power_up_lead; /* seconds; 0: the adapter's default */
 	bool rearrange;       /* what is sold and waits may be placed anew (rearrange_search.h) */
 	bool refund_unused;   /* unused whole slots of a job that ended early are paid back */
+	/* By descending SHARE: what is kept of the payment of a job that is cancelled so long or
+	 * longer before its start; the first is for 0 s. */
+	unsigned ncancel;
+	struct auc_cancel_step cancel[AUC_CANCEL_MAX];
+	/* Of one user, 0: no limit. */
+	unsigned user_liens;  /* accepted bids whose jobs were not seen yet */
+	unsigned user_quotes; /* bids and quotes a minute that do not become jobs */
+	unsigned user_jobs;   /* sales that are not settled */
 	unsigned npartitions, nworker_types, nps_types, nmodels;
 	struct auc_conf_partition *partitions;
 	struct auc_conf_type *worker_types, *ps_types;
@@ -129,6 +143,9 @@ enum auc_code auc_conf_load(const char *path, struct auc_conf **conf, struct auc
 enum auc_code auc_conf_parse(const char *text, size_t len, const char *name, struct auc_conf **conf,
 			     struct auc_err *err);
 void auc_conf_free(struct auc_conf *conf);
+
+/* The share of its payment that is kept of a job that is cancelled SECONDS before its start. */
+double auc_conf_cancel_share(const struct auc_conf *conf, double seconds);
 
 /* Look-ups by name; NULL where there is none. */
 const struct auc_conf_partition *auc_conf_partition(const struct auc_conf *conf, const char *name);

@@ -110,6 +110,20 @@ const struct key auc_conf_keys[] = {
 	{.section = GLOBAL, .name = "RefundUnused", .type = TYPE_CHOICE, .offset = IN_CONF(refund_unused),
 	 .choices = "no|yes", .preset = "no",
 	 .help = "Whether a job that ends early gets back the share of its payment for whole slots it did not begin."},
+	{.section = GLOBAL, .name = "CancelFee", .type = TYPE_FEE, .offset = IN_CONF(cancel), .count = IN_CONF(ncancel),
+	 .limit = AUC_CANCEL_MAX, .preset = "0.5,10m=0.25,1h=0.1,1d=0.05",
+	 .help = "The share of its payment that is kept of a job that is cancelled before it starts: the first one, or that of the longest "
+		 "TIME before its start that is not over yet. 0: all is paid back."},
+	{.section = GLOBAL, .name = "UserLiens", .type = TYPE_COUNT, .offset = IN_CONF(user_liens),
+	 .min = 0, .max = 1e6, .preset = "32",
+	 .help = "How many accepted bids of a user may wait until their jobs are seen. Each holds its place for up to LienSeconds, also "
+		 "that of sbatch --test-only, which never becomes a job. 0: no limit. Not for root."},
+	{.section = GLOBAL, .name = "UserQuotes", .type = TYPE_COUNT, .offset = IN_CONF(user_quotes),
+	 .min = 0, .max = 1e6, .preset = "60",
+	 .help = "How many bids and quotes a minute a user may make that do not become jobs. 0: no limit. Not for root."},
+	{.section = GLOBAL, .name = "UserJobs", .type = TYPE_COUNT, .offset = IN_CONF(user_jobs),
+	 .min = 0, .max = 1e6, .preset = "500",
+	 .help = "How many jobs a user may have bought that have not ended. 0: no limit. Not for root."},
 
 	{.section = GLOBAL, .name = "Fence", .type = TYPE_ONE_OF, .offset = IN_CONF(fence),
 	 .choices = "no|yes|auto", .preset = "auto",
@@ -201,6 +215,7 @@ static enum auc_code set_list(const struct auc_conf *conf, const struct key *key
 			      const char *value, struct auc_err *err);
 static enum auc_code set_span(const struct auc_conf *conf, const struct key *key, void *base,
 			      const char *value, struct auc_err *err);
+static enum auc_code set_fee(const struct key *key, void *base, const char *value);
 static void print_section(const struct auc_conf *conf, enum section section, const void *base,
 			  FILE *out);
 static bool print_value(const struct auc_conf *conf, const struct key *key, const void *base,
@@ -309,6 +324,8 @@ enum auc_code auc_conf_key_set(const struct auc_conf *conf, const struct key *ke
 	case TYPE_AMOUNTS:
 	case TYPE_TIMES:
 		return set_list(conf, key, base, value, err);
+	case TYPE_FEE:
+		return set_fee(key, base, value);
 	}
 	return AUC_EINVAL;
 }
@@ -428,6 +445,50 @@ static enum auc_code set_span(const struct auc_conf *conf, const struct key *key
 	return rc;
 }
 
+/* "SHARE[,TIME=SHARE...]", times ascending, shares descending. */
+static enum auc_code set_fee(const struct key *key, void *base, const char *value)
+{
+	struct auc_cancel_step *list = (struct auc_cancel_step *)((char *)base + key->offset), *s;
+	unsigned n = 0;
+	char piece[64], *number;
+	size_t len;
+
+	for (;; value += len + 1) {
+		len = strcspn(value, ",");
+		if (n == key->limit || len >= sizeof(piece))
+			return AUC_EINVAL;
+		snprintf(piece, sizeof(piece), "%.*s", (int)len, value);
+		number = strchr(piece, '=');
+		if ((number != NULL) != (n > 0))
+			return AUC_EINVAL;
+		s = &list[n++];
+		s->seconds = 0;
+		if (number) {
+			*number++ = '\0';
+			if (auc_parse_span(piece, 1, 0, &s->seconds, key->name, NULL) != AUC_OK ||
+			    !(s->seconds > s[-1].seconds))
+				return AUC_EINVAL;
+		}
+		if (auc_parse_number(number ? number : piece, 0, 1, &s->share, key->name, NULL) !=
+			    AUC_OK ||
+		    (n > 1 && s->share > s[-1].share))
+			return AUC_EINVAL;
+		if (!value[len])
+			break;
+	}
+	*(unsigned *)((char *)base + key->count) = n;
+	return AUC_OK;
+}
+
+double auc_conf_cancel_share(const struct auc_conf *conf, double seconds)
+{
+	unsigned i = conf->ncancel;
+
+	while (i > 1 && seconds < conf->cancel[i - 1].seconds)
+		i--;
+	return i ? conf->cancel[i - 1].share : 0;
+}
+
 void auc_conf_key_describe(const struct key *key, char *buf, size_t size)
 {
 	size_t n;
@@ -467,6 +528,11 @@ void auc_conf_key_describe(const struct key *key, char *buf, size_t size)
 	case TYPE_AMOUNTS:
 		snprintf(buf, size, "TRES=NUMBER,... with numbers from %.15g to %.15g", key->min,
 			 key->max);
+		break;
+	case TYPE_FEE:
+		snprintf(buf, size,
+			 "SHARE[,TIME=SHARE...], shares from 1 to 0 that descend, times that "
+			 "ascend");
 		break;
 	case TYPE_TIMES:
 		snprintf(buf, size, "TYPE=TIME,... with times from %.15g s to %.15g s", key->min,
@@ -550,6 +616,15 @@ static bool print_value(const struct auc_conf *conf, const struct key *key, cons
 		fprintf(out, "%s=", key->name);
 		auc_list_print(out, (const struct auc_named *)from, (unsigned)n,
 			       key->type == TYPE_TIMES ? "s" : "");
+		return true;
+	case TYPE_FEE:
+		fprintf(out, "%s=", key->name);
+		for (unsigned k = 0; k < conf->ncancel; k++) {
+			if (k)
+				fprintf(out,
+					",%s=", auc_number_str(conf->cancel[k].seconds, number));
+			fputs(auc_number_str(conf->cancel[k].share, number), out);
+		}
 		return true;
 	}
 	return false;

@@ -158,6 +158,14 @@ enum auc_code auc_ledger_drop(struct auc_ledger *l, const char *id, struct auc_e
 	return AUC_OK;
 }
 
+void auc_ledger_unclaim(struct auc_ledger *l, const char *id)
+{
+	struct auc_entry *e = auc_ledger_entry(l, id);
+
+	if (e && e->sale.state == AUC_SALE_LIEN)
+		e->sale.unclaimed = true;
+}
+
 enum auc_code auc_ledger_confirm(struct auc_ledger *l, const char *id, uint32_t job_id,
 				 struct auc_err *err)
 {

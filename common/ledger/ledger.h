@@ -35,6 +35,7 @@ struct auc_sale {
 	uint32_t job_id; /* 0 while a lien */
 	uint32_t uid;
 	double expires;           /* lien: Unix time at which it lapses */
+	bool unclaimed;           /* lien: it was looked for, and there is no job of it */
 	auc_money value, payment; /* payment: what was agreed at the sale */
 	char policy[AUC_NAME_MAX];
 	struct auc_plan plan;
@@ -83,6 +84,8 @@ enum auc_code auc_ledger_hold(struct auc_ledger *l, const struct auc_plan *plan,
 unsigned auc_ledger_lapse(struct auc_ledger *l, double now, double longest);
 /* Drops one lien at once. AUC_ENOENT, AUC_ESTATE. */
 enum auc_code auc_ledger_drop(struct auc_ledger *l, const char *id, struct auc_err *err);
+/* There was no job of lien ID when it was looked for; no lien of that ID: nothing happens. */
+void auc_ledger_unclaim(struct auc_ledger *l, const char *id);
 /*
  * Lien -> sold for JOB_ID. Repeating it with the same job is AUC_OK without an event; a second job
  * for the same sale is AUC_ESTATE; a lien that has lapsed is AUC_ENOENT (see auc_ledger_adopt()).

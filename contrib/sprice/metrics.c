@@ -74,6 +74,7 @@ static const struct gauge kept_gauges[] = {
 static const struct gauge decisions_counters[] = {
 	{"auction_decisions", "made", "Decisions on bids and quotes."},
 	{"auction_decisions_cut", "cut", "Those for which not every schedule was looked at."},
+	{"auction_bids_limited", "limited", "Bids and quotes refused as their user made too many."},
 	{0},
 };
 static const struct gauge totals_counters[] = {

@@ -280,8 +280,11 @@ int main(int argc, char **argv)
 	if (!spool && !(spool = mkdtemp(dir)))
 		return 2;
 	memory = measure_resident_mb();
-	conf = cluster_conf(o.slots, o.given ? "Prices=given\nEta=cpu=2,mem=1.0002"
-					     : "Prices=published\nEta=cpu=2,mem=1.0002");
+	conf = cluster_conf(
+		o.slots,
+		o.given ? "Prices=given\nEta=cpu=2,mem=1.0002 UserLiens=0 UserQuotes=0 UserJobs=0"
+			: "Prices=published\nEta=cpu=2,mem=1.0002 UserLiens=0 UserQuotes=0 "
+			  "UserJobs=0");
 	must(auc_auction_create(conf, &a, &err));
 	servers = cluster_servers(o.servers);
 	must(auc_auction_set_servers(a, servers, o.servers, NOW, &err));

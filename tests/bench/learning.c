@@ -190,8 +190,11 @@ int main(int argc, char **argv)
 	}
 	if (!o.servers || !o.slots || !o.bids || !o.days || !mkdtemp(dir))
 		return 2;
-	must(auc_auction_create(cluster_conf(o.slots, "Prices=learned\nHistoryBids=10000"), &a,
-				&err));
+	must(auc_auction_create(
+		cluster_conf(
+			o.slots,
+			"Prices=learned\nHistoryBids=10000 UserLiens=0 UserQuotes=0 UserJobs=0"),
+		&a, &err));
 	servers = cluster_servers(o.servers);
 	must(auc_auction_set_servers(a, servers, o.servers, NOW, &err));
 	must(auc_auction_open_spool(a, dir, NOW, NULL, &err));

@@ -17,9 +17,10 @@
 
 #define NOW (1000 * 300.0)
 
-static const char conf_text[] = "Policy=aonline\nSlots=288\nPartitionName=edge\n"
-				"WorkerType=v100 TRES=cpu=4,gpu:v100=1 Bandwidth=1024\n"
-				"PSType=ps TRES=cpu=2 Bandwidth=8192\n";
+static const char conf_text[] =
+	"Policy=aonline\nSlots=288 UserLiens=0 UserQuotes=0 UserJobs=0\nPartitionName=edge\n"
+	"WorkerType=v100 TRES=cpu=4,gpu:v100=1 Bandwidth=1024\n"
+	"PSType=ps TRES=cpu=2 Bandwidth=8192\n";
 
 static void must(enum auc_code rc, const struct auc_err *err)
 {

@@ -13,6 +13,7 @@ setup_file()
 		SlotSeconds=$slot
 		Slots=100
 		OfferTime=600
+		UserQuotes=1000
 		PartitionName=edge
 		WorkerType=v100 TRES=cpu=1,mem=500,gpu:v100=1
 		PSType=ps.s TRES=cpu=1,mem=200

@@ -9,6 +9,8 @@ conf_write()
 		SlotSeconds=$slot
 		Slots=60
 		Prices=given
+		CancelFee=0
+		UserQuotes=1000
 		Lower=gpu:v100=0.5
 		Upper=gpu:v100=0.5
 		ChangeNotice=$1

@@ -123,6 +123,9 @@ void auc_look_see(struct auc_agent *a, double now)
 	for (unsigned i = 0; i < a->nloaded; i++)
 		for (uint32_t k = 0; k < a->loaded[i]->record_count; k++)
 			see(a, &a->loaded[i]->job_array[k], now);
+	for (const struct auc_task *t = a->tasks.list; t; t = t->next)
+		if (t->looked && t->exec.booked == AUC_SALE_LIEN && !t->exec.jobs[0].id)
+			auc_auction_unclaimed(a->auction, t->sale, now);
 }
 
 void auc_look_free(struct auc_agent *a)

@@ -227,6 +227,42 @@ static void test_nul(void **state)
 	assert_string_equal(err.text, "a.conf:2: control character 0x00, expected text");
 }
 
+#define FEE "SHARE[,TIME=SHARE...], shares from 1 to 0 that descend, times that ascend"
+
+/* What is kept of a job that is cancelled early enough is less. */
+static void test_fee(void **state)
+{
+	static const struct {
+		const char *line;
+		double seconds, share;
+	} cases[] = {
+		{"", 0, 0.5},
+		{"", 599.9, 0.5},
+		{"", 600, 0.25},
+		{"", 3600, 0.1},
+		{"", 1e9, 0.05},
+		{"CancelFee=0", 5, 0},
+		{"CancelFee=1", 1, 1},
+		{"CancelFee=1", 1e9, 1},
+		{"CancelFee=0.2,30s=0", 29, 0.2},
+		{"CancelFee=0.2,30s=0", 30, 0},
+	};
+
+	(void)state;
+	for (unsigned i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		char text[512];
+		struct auc_conf *conf;
+		struct auc_err err;
+
+		snprintf(text, sizeof(text), "%s\n%s", cases[i].line, TYPES);
+		if (auc_conf_parse(text, strlen(text), "a.conf", &conf, &err) != AUC_OK)
+			fail_msg("%s", err.text);
+		if (auc_conf_cancel_share(conf, cases[i].seconds) != cases[i].share)
+			fail_msg("case %u", i);
+		auc_conf_free(conf);
+	}
+}
+
 static void test_values(void **state)
 {
 	(void)state;
@@ -244,6 +280,15 @@ static void test_values(void **state)
 	refused("Prices=free\n" TYPES,
 		"a.conf:1: Prices=free: expected one of none|given|published|flat|learned");
 	refused("RefundUnused=1\n" TYPES, "a.conf:1: RefundUnused=1: expected no or yes");
+	refused("CancelFee=1.5\n" TYPES, "a.conf:1: CancelFee=1.5: expected " FEE);
+	refused("CancelFee=0.1,1h=0.2\n" TYPES, "a.conf:1: CancelFee=0.1,1h=0.2: expected " FEE);
+	refused("CancelFee=0.5,1h=0.2,1h=0.1\n" TYPES,
+		"a.conf:1: CancelFee=0.5,1h=0.2,1h=0.1: expected " FEE);
+	refused("CancelFee=1h=0.2\n" TYPES, "a.conf:1: CancelFee=1h=0.2: expected " FEE);
+	refused("CancelFee=0.5,\n" TYPES, "a.conf:1: CancelFee=0.5,: expected " FEE);
+	refused("CancelFee=0.5,x=0.1\n" TYPES, "a.conf:1: CancelFee=0.5,x=0.1: expected " FEE);
+	refused("UserLiens=-1\n" TYPES,
+		"a.conf:1: UserLiens=-1: expected a whole number from 0 to 1000000");
 	refused("SpoolDir=spool\n" TYPES, "a.conf:1: SpoolDir=spool: expected an absolute path");
 	refused("PublicStatus=status.json\n" TYPES,
 		"a.conf:1: PublicStatus=status.json: expected an absolute path");
@@ -506,13 +551,14 @@ static void test_example(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_defaults), cmocka_unit_test(test_full),
-		cmocka_unit_test(test_change),   cmocka_unit_test(test_print),
-		cmocka_unit_test(test_words),    cmocka_unit_test(test_nul),
-		cmocka_unit_test(test_values),   cmocka_unit_test(test_references),
-		cmocka_unit_test(test_limits),   cmocka_unit_test(test_path),
-		cmocka_unit_test(test_load),     cmocka_unit_test(test_transfer),
-		cmocka_unit_test(test_manual),   cmocka_unit_test(test_example),
+		cmocka_unit_test(test_defaults),   cmocka_unit_test(test_full),
+		cmocka_unit_test(test_change),     cmocka_unit_test(test_print),
+		cmocka_unit_test(test_words),      cmocka_unit_test(test_nul),
+		cmocka_unit_test(test_fee),        cmocka_unit_test(test_values),
+		cmocka_unit_test(test_references), cmocka_unit_test(test_limits),
+		cmocka_unit_test(test_path),       cmocka_unit_test(test_load),
+		cmocka_unit_test(test_transfer),   cmocka_unit_test(test_manual),
+		cmocka_unit_test(test_example),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

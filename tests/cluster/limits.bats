@@ -1,0 +1,91 @@
+# One user against all the others: dry runs that hold places, quotes in a loop, and jobs that are bought and cancelled.
+
+load lib
+load plugins
+
+slot=5
+
+setup_file()
+{
+	need_plugins
+	cat > "$BATS_FILE_TMPDIR/auction.conf" <<-END
+		Policy=oasis
+		SlotSeconds=$slot
+		Slots=200
+		Prices=given
+		Lower=gpu:v100=0.5
+		Upper=gpu:v100=0.5
+		LienSeconds=60
+		UserLiens=3
+		UserQuotes=20
+		PartitionName=edge
+		WorkerType=v100 TRES=cpu=1,mem=500,gpu:v100=1
+		PSType=ps.s TRES=cpu=1,mem=200
+	END
+	cluster_start $(plugin_options) --auction-conf "$BATS_FILE_TMPDIR/auction.conf" \
+		--nodes 'node[1-2]:partition=edge,cpus=8,mem=16000,gpus=v100:2'
+	wait_until 30 auction_open
+	wait_until 60 nodes_settled
+}
+
+dry_run()
+{
+	as alice sbatch --test-only $(small_bid 100 2) --wrap true 2>&1
+}
+
+is_limited()
+{
+	[[ $1 == *"(UserLiens=3)"* ]]
+}
+
+@test "dry runs hold a few places at most, which others and the same user's next bids get" {
+	for i in 1 2 3; do
+		output=$(dry_run) || true
+		[[ $output == *"auction: "* ]] && ! is_limited "$output"
+	done
+	output=$(dry_run) || true
+	is_limited "$output"
+	[[ $output == *"--quote asks for a price and holds nothing"* ]]
+	# Nobody else waits for that.
+	job=$(submit bob $(small_bid 100 2) -o /dev/null --wrap true)
+	# Liens last a minute here. The agent sees sooner that they are no jobs, and the next bid takes a place of theirs.
+	began=$SECONDS
+	wait_until 30 eval 'mine=$(submit alice $(small_bid 100 2) -o /dev/null --wrap true)'
+	[ $((SECONDS - began)) -lt 40 ]
+	wait_until 60 settled "$mine"
+	wait_until 60 settled "$job"
+	fresh_status
+	[ "$(status .totals.sold)" = 2 ]
+	[ "$(status .decisions.limited)" -ge 1 ]
+}
+
+@test "quotes are limited by the minute, for one user at a time" {
+	for ((i = 0; i < 40; i++)); do
+		output=$(as carol sbatch --quote $(small_bid 100 2) --wrap true 2>&1) || true
+		[[ $output != *"(UserQuotes=20)"* ]] || break
+	done
+	[ $i -ge 20 ]
+	[ $i -lt 40 ]
+	[[ $output == *"bids and quotes in a minute that became no jobs"*"try again in "* ]]
+	output=$(as bob sbatch --quote $(small_bid 100 2) --wrap true 2>&1) || true
+	[[ $output == *"would be accepted"* ]]
+}
+
+@test "whoever buys and cancels pays a share, the less the earlier" {
+	late=$(submit bob $(small_bid 1000 2) --upload=edge=60s -o /dev/null --wrap true)
+	early=$(submit bob $(small_bid 1000 2) --upload=edge=700s -o /dev/null --wrap true)
+	for job in "$late" "$early"; do
+		wait_until 30 receipt_state_is "$job" sold
+		paid[job]=$(micro "$(receipt_get "$job" .payment)")
+		[ "${paid[job]}" -gt 0 ]
+		as bob scancel "$job"
+		wait_until 60 settled "$job"
+		[ "$(database_receipt "$job" .why)" = cancelled ]
+	done
+	[ "$(micro "$(database_receipt "$late" .payment)")" = $(((paid[late] + 1) / 2)) ] ||
+		[ "$(micro "$(database_receipt "$late" .payment)")" = $((paid[late] / 2)) ]
+	[ "$(micro "$(database_receipt "$early" .payment)")" = $((paid[early] / 4)) ]
+	# The charge and what is paid back add up.
+	fresh_status
+	[ "$(micro "$(status .totals.charged)")" = $(($(micro "$(status .totals.refunded)") + $(micro "$(status .totals.settled_revenue)"))) ]
+}
