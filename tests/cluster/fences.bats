@@ -7,7 +7,8 @@ slot=10
 
 setup_file()
 {
-	auction_start --nodes 'edge1:partition=edge+main,cpus=8,mem=16000,gpus=v100:4'
+	# Slurm knows by associations, too, who may use a reservation.
+	auction_start --nodes 'edge1:partition=edge+main,cpus=8,mem=16000,gpus=v100:4' --set AccountingStorageEnforce=limits
 }
 
 fences()

@@ -175,6 +175,16 @@ all_that_users_see()
 	done
 }
 
+@test "slurmctld's log has requests as they come at debug3 alone, and no user can read it" {
+	scontrol setdebug debug3
+	as bob sbatch --quote --bid=4827.75 $(work 1) --wrap true || true
+	scontrol setdebug info
+	as bob sbatch --quote --bid=4828.75 $(work 1) --wrap true || true
+	log_has 4827.75
+	run -1 log_has 4828.75
+	run ! as bob cat "$SANDBOX_DIR/log/slurmctld.log"
+}
+
 @test "a key that is damaged: closed, with what to do" {
 	sandbox stop slurmctld
 	cp -p "$SANDBOX_DIR/state/auction.key" "$BATS_TEST_TMPDIR/auction.key"
