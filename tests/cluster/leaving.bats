@@ -7,7 +7,7 @@ slot=5
 
 setup_file()
 {
-	auction_start
+	auction_start --set MinJobAge=5
 	plugstack=$SANDBOX_DIR/etc/plugstack.conf
 	export plugstack
 }
@@ -44,6 +44,8 @@ ordinary_jobs_run()
 	# 1. Nothing is sold any more, and what was sold has ended.
 	fresh_status
 	wait_until 60 status_is .totals.live 0
+	# slurmctld writes the rows of jobs that it remembers anew when it starts, with the receipts of before their end.
+	wait_until 150 eval '[ -z "$(job_state "$sold")" ]'
 	# 2. The options go.
 	sed -i '/spank_auction/d' "$plugstack"
 	ordinary_jobs_run main
