@@ -327,11 +327,6 @@ double auc_dual_prices_bound(const struct auc_dual_prices *l)
 	return l->bound;
 }
 
-const struct auc_pool *auc_dual_prices_pool(const struct auc_dual_prices *l)
-{
-	return l->pool;
-}
-
 double auc_dual_prices_scale(const struct auc_dual_prices *l, unsigned tres)
 {
 	for (unsigned c = 0; l->ready && c < auc_pool_nclasses(l->pool); c++)

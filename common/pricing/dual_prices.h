@@ -85,8 +85,6 @@ enum auc_code auc_dual_prices_fit(struct auc_dual_prices *l, const struct auc_ma
 
 /* Of the last fit that ended: what the jobs expected are worth at most, in the pool. */
 double auc_dual_prices_bound(const struct auc_dual_prices *l);
-/* The classes that have prices, and their price in slot T (0: none yet). */
-const struct auc_pool *auc_dual_prices_pool(const struct auc_dual_prices *l);
 /* What a unit of TRES of the market earned per slot on average when all was free. */
 double auc_dual_prices_scale(const struct auc_dual_prices *l, unsigned tres);
 double auc_dual_prices_at(const struct auc_dual_prices *l, const struct auc_price_choice *choice,

@@ -189,15 +189,6 @@ void auc_fence_shift(struct auc_agent *a, double step)
 		x->next_try += step;
 }
 
-unsigned auc_fence_count(const struct auc_agent *a)
-{
-	unsigned n = 0;
-
-	for (const struct fence *x = a->fences ? a->fences->list : NULL; x; x = x->next)
-		n += x->made;
-	return n;
-}
-
 void auc_fence_clear(struct auc_agent *a)
 {
 	struct fence *x;

@@ -31,8 +31,6 @@ void auc_fence_outside(struct auc_agent *a, uint32_t job);
 bool auc_fence_closes(const struct auc_agent *a, const char *server, double from, double to);
 /* The clock was set by STEP seconds. */
 void auc_fence_shift(struct auc_agent *a, double step);
-/* The number of fences there are. */
-unsigned auc_fence_count(const struct auc_agent *a);
 void auc_fence_clear(struct auc_agent *a);
 
 #endif
