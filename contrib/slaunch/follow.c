@@ -332,9 +332,10 @@ static void change_begin(struct launch *L, const struct leg *leg)
 
 	if (leg->elsewhere) {
 		if (L->opt->verbose)
-			say("the plan goes on on another node: waiting for this job to be moved");
+			say("the plan continues on another node: waiting for Slurm to move this "
+			    "job");
 		snprintf(L->waiting, sizeof(L->waiting),
-			 "the plan goes on on another node, but job %" PRIu32 " is on %s",
+			 "the plan continues on another node, but job %" PRIu32 " is on %s",
 			 L->layout.lead, L->layout.lead_node);
 	} else {
 		layout_clear(&L->layout);

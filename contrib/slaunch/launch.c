@@ -471,7 +471,7 @@ static void guest_read(struct launch *L, struct guest *g)
 	json_object_put(o);
 	if (g->wire.fd >= 0 && (o || bad || !open)) {
 		if (L->opt->verbose)
-			say("a connection that is none of our tasks was closed");
+			say("a connection without the right token was closed");
 		wire_close(&g->wire);
 	}
 }

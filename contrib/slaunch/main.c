@@ -318,7 +318,7 @@ static pid_t start_mover(const struct layout *l, struct options *o)
 		return 0;
 	if (o->data.dir && *o->data.dir)
 		return mover_start(&o->data, l->lead);
-	say("the plan moves chunks, but it is not said where they lie (--data-dir): none is moved");
+	say("the plan moves chunks, but --data-dir is not set: none is moved");
 	return 0;
 }
 

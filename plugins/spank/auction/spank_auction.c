@@ -9,7 +9,7 @@
  * they find in the environment they leave alone, for srun in a sold job inherits it. On compute
  * nodes nothing is done.
  *
- * plugstack.conf: required spank_auction.so [conf=/path/auction.conf]
+ * plugstack.conf: optional spank_auction.so [conf=/path/auction.conf]
  */
 #include "config.h"
 
