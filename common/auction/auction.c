@@ -20,7 +20,7 @@
 #include "base/clock.h"
 #include "base/json.h"
 
-#define CLOCK_SLACK  1 /* slots: the present may be that much after the market's first */
+#define CLOCK_SLACK 1 /* slots: the present may be that much after the market's first */
 
 /* -- private prototypes -- */
 
@@ -49,7 +49,7 @@ enum auc_code auc_auction_create(struct auc_conf *conf, struct auc_auction **out
 	auc_decision_init(&a->extra);
 	a->conf = conf;
 	a->snapshot_at = AUC_SNAPSHOT_BYTES;
-	a->policy = auc_policy_of_cluster(conf->policy);
+	a->policy = auc_policy_find(conf->policy);
 	if (!a->policy)
 		rc = auc_err_set(err, AUC_ENOENT, "Policy=%s: there is no such policy",
 				 conf->policy);
@@ -126,7 +126,7 @@ const struct auc_conf *auc_auction_conf(const struct auc_auction *a)
 enum auc_code auc_auction_reconfigure(struct auc_auction *a, struct auc_conf *conf, double now,
 				      struct auc_err *err)
 {
-	const struct auc_policy *policy = auc_policy_of_cluster(conf->policy), *old_policy;
+	const struct auc_policy *policy = auc_policy_find(conf->policy), *old_policy;
 	struct auc_policy_ctx *ctx = NULL, *old_ctx;
 	struct auc_conf *old, **old_confs;
 	enum auc_code rc;

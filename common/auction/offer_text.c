@@ -299,7 +299,7 @@ static void print_crowded(const struct auc_auction *a, FILE *out)
 	int64_t chunks = (int64_t)a->job.chunks, most;
 	unsigned w, p;
 
-	if (print_unfit(a, out) || !auc_baseline_types(m, &a->job, &w, &p))
+	if (print_unfit(a, out) || !auc_pairs_fastest(m, &a->job, &w, &p))
 		return;
 	most = most_at_all(a, w);
 	fprintf(out, chunks > most ? "the nodes it may use cannot hold it: "

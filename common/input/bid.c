@@ -420,7 +420,7 @@ static enum auc_code make_bid(const struct auc_conf *conf, const struct words *w
 /* Nothing is sold then, and a job need not say what it is worth. */
 static bool steps(const struct auc_conf *conf)
 {
-	const struct auc_policy *policy = conf ? auc_policy_of_cluster(conf->policy) : NULL;
+	const struct auc_policy *policy = conf ? auc_policy_find(conf->policy) : NULL;
 
 	return policy && policy->stepper;
 }
@@ -428,7 +428,7 @@ static bool steps(const struct auc_conf *conf)
 /* Prices are offered then, to take or to leave. */
 static bool posts(const struct auc_conf *conf)
 {
-	const struct auc_policy *policy = conf ? auc_policy_of_cluster(conf->policy) : NULL;
+	const struct auc_policy *policy = conf ? auc_policy_find(conf->policy) : NULL;
 
 	return policy && policy->posts;
 }
@@ -451,7 +451,7 @@ static enum auc_code check_accept(const struct auc_conf *conf, const struct auc_
 static enum auc_code check_data(const struct auc_conf *conf, const struct auc_bid *bid,
 				struct auc_err *err)
 {
-	const struct auc_policy *policy = conf ? auc_policy_of_cluster(conf->policy) : NULL;
+	const struct auc_policy *policy = conf ? auc_policy_find(conf->policy) : NULL;
 	uint64_t sum = sum_data(bid);
 
 	if (bid->ndata && sum != bid->chunks)

@@ -68,12 +68,12 @@ enum auc_code auc_conf_check(struct parser *p)
 			conf->slot_seconds);
 	for (unsigned i = 0; i < conf->npartitions; i++)
 		if (conf->partitions[i].one_server &&
-		    (!sells_by_prices(conf) || auc_policy_of_cluster(conf->policy)->sites))
+		    (!sells_by_prices(conf) || auc_policy_find(conf->policy)->sites))
 			return auc_err_set(p->err, AUC_EINVAL,
 					   "%s: PartitionName=%s: OneServer=yes: expected no with "
 					   "policy %s, which places jobs on nodes",
 					   p->file, conf->partitions[i].name, conf->policy);
-	if (conf->late_start > 0 && auc_policy_of_cluster(conf->policy)->stepper)
+	if (conf->late_start > 0 && auc_policy_find(conf->policy)->stepper)
 		return auc_conf_word_error(p, global_word(p, "LateStart"),
 					   "0 with policy %s, which changes no slot that has begun",
 					   conf->policy);
@@ -120,7 +120,7 @@ static enum auc_code check_tres(struct parser *p)
 /* Prices of TRES, in any place: not what a stepper or a policy that posts its own goes by. */
 static bool sells_by_prices(const struct auc_conf *conf)
 {
-	const struct auc_policy *policy = auc_policy_of_cluster(conf->policy);
+	const struct auc_policy *policy = auc_policy_find(conf->policy);
 
 	return !policy->stepper && !policy->posts;
 }
@@ -128,7 +128,7 @@ static bool sells_by_prices(const struct auc_conf *conf)
 static enum auc_code check_prices(struct parser *p)
 {
 	struct auc_conf *conf = p->conf;
-	const struct auc_policy *policy = auc_policy_of_cluster(conf->policy);
+	const struct auc_policy *policy = auc_policy_find(conf->policy);
 	bool bounds = policy->prices == AUC_PRICE_BOUNDS;
 	enum auc_code rc;
 

@@ -353,11 +353,18 @@ static enum auc_code set_policy(struct auc_conf *conf, const char *value, struct
 		return AUC_EINVAL;
 	memcpy(name, value, n);
 	name[n] = '\0';
-	policy = auc_policy_of_cluster(name);
+	policy = auc_policy_find(name);
 	if (!policy)
-		return auc_err_set(err, AUC_ENOENT, "there is no policy '%s'", name);
-	if (policy->baseline)
-		return auc_err_set(err, AUC_EINVAL, "'%s' is only available in auctionsim", name);
+		return auc_err_set(err, AUC_ENOENT,
+				   "there is no policy '%s' to sell by: expected %s, %s, %s, %s or "
+				   "%s",
+				   name, auc_policy_dps.name, auc_policy_oasis.name,
+				   auc_policy_eris.name, auc_policy_posted.name,
+				   auc_policy_aonline.name);
+	if (auc_policy_is_printed(options))
+		return auc_err_set(err, AUC_EINVAL,
+				   "'variant=paper' is only available in auctionsim: the algorithm "
+				   "as printed is not truthful");
 	if (policy->create(options, &ctx, err) != AUC_OK)
 		return AUC_EINVAL;
 	policy->destroy(ctx);

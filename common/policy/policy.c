@@ -25,6 +25,17 @@ const char *auc_reason_word(enum auc_reason reason)
 	return "invalid";
 }
 
+bool auc_policy_is_printed(const char *options)
+{
+	static const char word[] = "variant=paper";
+	const char *at = options;
+
+	for (; (at = strstr(at, word)); at++)
+		if ((at == options || at[-1] == ',') && strchr(",", at[sizeof(word) - 1]))
+			return true;
+	return false;
+}
+
 unsigned auc_policy_ready(const struct auc_market *m, const struct auc_job *job, uint32_t *ready)
 {
 	auc_slot late = auc_market_last(m) + 1, t;

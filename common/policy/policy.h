@@ -142,7 +142,7 @@ struct auc_policy {
 };
 
 extern const struct auc_policy auc_policy_dps, auc_policy_oasis, auc_policy_eris, auc_policy_posted,
-	auc_policy_aonline, auc_policy_unpriced, auc_policy_fifo, auc_policy_drf;
+	auc_policy_aonline;
 /* Does it sell by the market's prices? */
 static inline bool auc_policy_is_priced(const struct auc_policy *policy)
 {
@@ -154,6 +154,10 @@ static inline bool auc_policy_is_priced(const struct auc_policy *policy)
  * M's number of slots if that is too late. Returns the same for a server that has the data at once.
  */
 unsigned auc_policy_ready(const struct auc_market *m, const struct auc_job *job, uint32_t *ready);
+
+/* True if a word of OPTIONS is variant=paper: the algorithm as printed, which no cluster is run by.
+ */
+bool auc_policy_is_printed(const char *options);
 
 void auc_decision_init(struct auc_decision *d);
 /* No schedule (reason capacity), memory kept: what a quote begins with. */

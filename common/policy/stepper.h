@@ -1,7 +1,7 @@
 /*
  * stepper.h - the second kind of policy: systems that price nothing and decide anew, slot by slot,
  * which jobs run where. They may pause, resize, move and preempt; nothing is promised to a job
- * beyond the slot at hand. One file per system; auc_steppers[] lists them.
+ * beyond the slot at hand. One file per system.
  *
  * The caller keeps the clock. For each slot t, ascending (slots may be left out where nothing is
  * to run), it calls
@@ -94,12 +94,6 @@ struct auc_stepper {
 	char *(*remark)(const struct auc_stepper_ctx *ctx);
 };
 
-extern const struct auc_stepper auc_stepper_aonline, auc_stepper_srtf, auc_stepper_tiresias_l,
-	auc_stepper_batchsche;
-extern const struct auc_stepper auc_stepper_oasis_fifo, auc_stepper_oasis_drf, auc_stepper_rrh,
-	auc_stepper_dorm;
-extern const struct auc_stepper auc_stepper_tiresias, auc_stepper_antman, auc_stepper_liquid;
-extern const struct auc_stepper *const auc_steppers[]; /* NULL-terminated */
-const struct auc_stepper *auc_stepper_find(const char *name);
+extern const struct auc_stepper auc_stepper_aonline;
 
 #endif

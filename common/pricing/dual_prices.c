@@ -67,7 +67,7 @@ enum auc_code auc_dual_prices_create(const struct auc_market *m, const struct au
 	if (!l)
 		return auc_err_set(err, AUC_ENOMEM, "no memory for prices");
 	l->policy = policy;
-	l->quotes = policy == &auc_policy_dps ? &auc_pool_dps : policy;
+	l->quotes = strcmp(policy->name, auc_policy_dps.name) ? policy : &auc_pool_dps;
 	l->options = strdup(options);
 	rc = l->options ? auc_pool_create(m, one_server(policy), &l->pool, err)
 			: auc_err_set(err, AUC_ENOMEM, "no memory for prices");

@@ -27,7 +27,7 @@
 #include "auctionsim/io/output.h"
 #include "auctionsim/plot/plot.h"
 #include "policy/policy.h"
-#include "policy/registry.h"
+#include "auctionsim/baseline/registry.h"
 #include "auctionsim/run/posted_world.h"
 #include "policy/stepper.h"
 #include "auctionsim/run/replay.h"
@@ -234,10 +234,10 @@ static int command_policies(int argc, char **argv)
 		fprintf(stderr, "auctionsim: policies: '%s', expected no argument\n", argv[optind]);
 		return usage(stderr);
 	}
-	for (i = 0; auc_policies[i]; i++)
-		printf("%-10s %s\n", auc_policies[i]->name, auc_policies[i]->summary);
-	for (i = 0; auc_steppers[i]; i++)
-		printf("%-10s %s\n", auc_steppers[i]->name, auc_steppers[i]->summary);
+	for (i = 0; sim_policies[i]; i++)
+		printf("%-10s %s\n", sim_policies[i]->name, sim_policies[i]->summary);
+	for (i = 0; sim_steppers[i]; i++)
+		printf("%-10s %s\n", sim_steppers[i]->name, sim_steppers[i]->summary);
 	printf("%-10s %s\n", dorm_milp.name, dorm_milp.summary);
 	printf("%-10s %s\n", OFFLINE_NAME, OFFLINE_SUMMARY);
 	printf("%-10s %s\n", OFFLINE_OASIS_NAME, OFFLINE_OASIS_SUMMARY);

@@ -20,6 +20,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "auctionsim/baseline/registry.h"
 #include "bench/measure.h"
 #include "policy/policy.h"
 
@@ -205,7 +206,7 @@ int main(int argc, char **argv)
 	if (!b.sites || !b.slots || !b.chunks || !b.jobs)
 		return 2;
 	must(auc_policy_eris.create("", &b.ours, &err), &err);
-	must(auc_policy_eris.create("variant=paper", &b.paper, &err), &err);
+	must(sim_policy_eris_paper.create("variant=paper", &b.paper, &err), &err);
 	must(auc_policy_eris.create("effort=20", &b.deep, &err), &err);
 	b.data = calloc(b.sites + 10, sizeof(*b.data));
 	b.job.upload = calloc(b.sites, sizeof(*b.job.upload));

@@ -13,6 +13,7 @@
 
 #include <json-c/json.h>
 
+#include "auctionsim/baseline/registry.h"
 #include "policy/policy.h"
 #include "unit/support/stepping.h"
 #include "unit/support/tiny.h"
@@ -109,11 +110,11 @@ static void step(const struct tiny_market *t, struct tiny_random *r)
 
 	for (i = 0; i < STEPPING_JOBS; i++)
 		tiny_job_make(&list[i], r, t);
-	for (i = 0; auc_steppers[i]; i++) {
-		if (auc_steppers[i]->sites) /* these jobs have no chunks at sites */
+	for (i = 0; sim_steppers[i]; i++) {
+		if (sim_steppers[i]->sites) /* these jobs have no chunks at sites */
 			continue;
-		puts(auc_steppers[i]->name);
-		stepping_run(auc_steppers[i], "", t, list, STEPPING_JOBS, stdout);
+		puts(sim_steppers[i]->name);
+		stepping_run(sim_steppers[i], "", t, list, STEPPING_JOBS, stdout);
 	}
 }
 

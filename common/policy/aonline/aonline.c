@@ -142,7 +142,7 @@ static enum auc_code aonline_arrive(struct auc_stepper_ctx *ctx, const struct au
 	bool placed;
 
 	*reason = AUC_REASON_CAPACITY;
-	if (rc != AUC_OK || !auc_baseline_types(m, job, &w, &p))
+	if (rc != AUC_OK || !auc_pairs_fastest(m, job, &w, &p))
 		return rc;
 	rc = aon_make_job(ctx, m, id, job, w, p, &j, err);
 	if (!j)

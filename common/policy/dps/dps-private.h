@@ -85,7 +85,6 @@ struct choice {
 };
 
 struct auc_policy_ctx {
-	struct auc_dps_paper *paper; /* variant=paper; NULL: exact */
 	bool bounds;
 	struct auc_gang *gang; /* for jobs that are gangs */
 	double budget;         /* what a schedule may cost; INFINITY: whatever it does */

@@ -28,7 +28,7 @@
  * type, lowest PS type, co-located first, earliest start, lowest PS server, most workers on it.
  * Servers of equal price are filled by most room, then lowest index.
  *
- * Options: variant=exact|paper (paper: the algorithms as printed, dps_paper.c); bounds=on|off (off:
+ * Options: variant=exact (auctionsim has the algorithms as printed); bounds=on|off (off:
  * every window, for tests).
  */
 #include "config.h"
@@ -40,7 +40,6 @@
 
 #include "base/num.h"
 #include "policy/dps/dps-private.h"
-#include "policy/dps/dps_paper.h"
 #include "policy/gang_search.h"
 #include "policy/option.h"
 
@@ -124,9 +123,7 @@ static enum auc_code dps_create(const char *options, struct auc_policy_ctx **ctx
 				struct auc_err *err)
 {
 	static const struct auc_option list[] = {
-		{.key = "variant",
-		 .choices = "exact|paper",
-		 .offset = offsetof(struct options, variant)},
+		{.key = "variant", .choices = "exact", .offset = offsetof(struct options, variant)},
 		{.key = "bounds", .choices = "on|off", .offset = offsetof(struct options, bounds)},
 	};
 	struct options o = {0};
@@ -137,11 +134,9 @@ static enum auc_code dps_create(const char *options, struct auc_policy_ctx **ctx
 	if (rc != AUC_OK)
 		return rc;
 	made = calloc(1, sizeof(*made));
-	if (made && o.variant == 1)
-		made->paper = auc_dps_paper_create();
 	if (made)
 		made->gang = auc_gang_create();
-	if (!made || !made->gang || (o.variant == 1 && !made->paper)) {
+	if (!made || !made->gang) {
 		dps_destroy(made);
 		return auc_err_set(err, AUC_ENOMEM, "no memory for policy dps");
 	}
@@ -156,8 +151,6 @@ static void dps_destroy(struct auc_policy_ctx *ctx)
 		return;
 	auc_dps_release(ctx);
 	auc_gang_destroy(ctx->gang);
-	if (ctx->paper)
-		auc_dps_paper_destroy(ctx->paper);
 	free(ctx);
 }
 
@@ -174,12 +167,6 @@ static enum auc_code dps_quote(struct auc_policy_ctx *ctx, const struct auc_mark
 	if (job->nshapes)
 		return auc_gang_quote(ctx->gang, m, job, AUC_GANG_PAYOFF, job->arrival, decision,
 				      err);
-	if (ctx->paper) {
-		rc = auc_dps_paper_quote(ctx->paper, m, job, decision, err);
-		if (rc == AUC_OK && !pays(job, decision))
-			refuse_unpaid(decision);
-		return rc;
-	}
 	rc = auc_dps_make_room(ctx, m, err);
 	if (rc != AUC_OK)
 		return rc;

@@ -1,8 +1,7 @@
 /*
  * eris-private.h - the inside of policy eris: eris.c sets up a quote, eris_search.c spreads the
  * chunks over slots, eris_slot.c says what training some of them costs in one slot, eris_plan.c
- * keeps the best schedule and makes it a plan, eris_exact.c finds it in small markets, and
- * eris_paper.c is the printed algorithm.
+ * keeps the best schedule and makes it a plan, and eris_exact.c finds it in small markets.
  */
 #ifndef AUC_ERIS_PRIVATE_H
 #define AUC_ERIS_PRIVATE_H
@@ -55,7 +54,7 @@ enum {
 	ERIS_EXACT_DONE,
 	ERIS_TAKEN,
 	ERIS_DIGITS,
-	/* of eris_paper.c */
+	/* of the simulator's eris_paper.c */
 	ERIS_PAIRS,
 	ERIS_HERE,
 	ERIS_MEMORIES
@@ -111,7 +110,9 @@ struct eris_slice {
 };
 
 struct auc_policy_ctx {
-	bool paper, heuristic; /* heuristic: also where the exact program is small */
+	/* Looks for a pair of types: auc_eris_search(), or the simulator's printed algorithm. */
+	bool (*search)(struct auc_policy_ctx *ctx);
+	bool heuristic; /*  also where the exact program is small */
 	unsigned effort;
 	uint64_t work;   /* so far, in pieces of ERIS_STEPS steps */
 	uint64_t walked; /* other steps so far */
@@ -183,8 +184,6 @@ bool auc_eris_lay_out(struct auc_policy_ctx *ctx, unsigned ps, unsigned d, doubl
 bool auc_eris_search(struct auc_policy_ctx *ctx);
 /* All schedules, if there are few enough of them, the same. */
 bool auc_eris_exact(struct auc_policy_ctx *ctx);
-/* The printed algorithm, the same. */
-bool auc_eris_paper(struct auc_policy_ctx *ctx);
 
 /* Begins a schedule in ctx->slices, with all units left: one slice for each unit at most, and one
  * for each slot whose PS has no worker beside it. False: no memory. */

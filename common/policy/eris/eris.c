@@ -32,7 +32,7 @@
  * Ties: the earliest completion goes first, the lowest worker type, the lowest PS type, the
  * schedule that trains early.
  *
- * Options: variant=best|paper; effort=N (1; 0 to 1000): how much is tried, in time and rounds;
+ * Options: variant=best; effort=N (1; 0 to 1000): how much is tried, in time and rounds;
  * exact=on|off (off: as if no market were small).
  */
 #include "config.h"
@@ -83,9 +83,7 @@ static enum auc_code eris_create(const char *options, struct auc_policy_ctx **ct
 				 struct auc_err *err)
 {
 	static const struct auc_option list[] = {
-		{.key = "variant",
-		 .choices = "best|paper",
-		 .offset = offsetof(struct options, variant)},
+		{.key = "variant", .choices = "best", .offset = offsetof(struct options, variant)},
 		{.key = "effort",
 		 .type = AUC_OPTION_COUNT,
 		 .max = 1000,
@@ -101,7 +99,7 @@ static enum auc_code eris_create(const char *options, struct auc_policy_ctx **ct
 	*ctx = calloc(1, sizeof(**ctx));
 	if (!*ctx)
 		return auc_err_set(err, AUC_ENOMEM, "no memory for policy eris");
-	(*ctx)->paper = o.variant == 1;
+	(*ctx)->search = auc_eris_search;
 	(*ctx)->heuristic = o.exact == 1;
 	(*ctx)->effort = (unsigned)o.effort;
 	return AUC_OK;
@@ -143,8 +141,7 @@ static enum auc_code eris_quote(struct auc_policy_ctx *ctx, const struct auc_mar
 			    (auc_eris_is_spent(ctx) &&
 			     (ctx->found || auc_eris_steps(ctx) / 3 > ctx->limit / 2)))
 				continue;
-			if (!set_up_pair(ctx, w, p, &possible) ||
-			    (possible && !(ctx->paper ? auc_eris_paper : auc_eris_search)(ctx)))
+			if (!set_up_pair(ctx, w, p, &possible) || (possible && !ctx->search(ctx)))
 				return no_memory(ctx, err);
 		}
 	decision->steps = auc_eris_steps(ctx);

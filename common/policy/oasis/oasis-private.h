@@ -8,6 +8,8 @@
 #include "market/timeline.h"
 #include "policy/policy.h"
 
+#define OASIS_TABLE_CELLS (INT64_C(16) << 20) /* of done[] */
+
 /*
  * One pair of types. Work is done in units: option d of a slot, 1 <= d <= options, does d units
  * with workers[d] workers and pss[d] PSs. A unit is a worker-slot, so that workers[d] is d; where
@@ -61,7 +63,10 @@ struct oasis_schedule {
 };
 
 struct auc_policy_ctx {
-	bool paper, bounds;
+	/* The units of work and the options of a slot of the pair at hand, up to MOST workers;
+	 * false: it cannot be. The exact ones, or the simulator's printed ones. */
+	bool (*size)(struct auc_policy_ctx *ctx, int64_t most, double *unit);
+	bool bounds;
 	/* the steps of the quote at hand; beyond LIMIT, of the pair at hand, nothing else is tried
 	 */
 	uint64_t steps, limit;

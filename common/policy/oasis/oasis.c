@@ -15,10 +15,11 @@
  * milliseconds. The cost of a slot comes from oasis_slot.c.
  *
  * Algorithm 2 itself counts in passes over a chunk and rounds up to whole worker-slots in each
- * slot (line 24): a chunk cannot go on in the next slot. That is variant=paper: the same recursion
- * over the same costs, with another unit of work, and all completions up to the end of the horizon.
- * It is otherwise repaired only in that the job may use slots up to the last one and is complete
- * after its last, as everywhere here, and in that tables that no memory holds are refused.
+ * slot (line 24): a chunk cannot go on in the next slot. That is auctionsim's variant=paper: the
+ * same recursion over the same costs, with another unit of work, and all completions up to the end
+ * of the horizon. It is otherwise repaired only in that the job may use slots up to the last one
+ * and is complete after its last, as everywhere here, and in that tables that no memory holds are
+ * refused.
  *
  * A server is usable from arrival + Delta on, where the bid has a Delta. A PS type that has less
  * bandwidth than the worker type is not used.
@@ -27,7 +28,7 @@
  * equal. Then the earliest completion goes first, the lowest worker type, the lowest PS type, the
  * schedule that does its work earliest, and in a slot the servers of the lowest index.
  *
- * Options: variant=exact|paper; bounds=on|off (off: the pass looks at everything, for tests).
+ * Options: variant=exact; bounds=on|off (off: the pass looks at everything, for tests).
  */
 #include "config.h"
 
@@ -39,8 +40,7 @@
 #include "policy/oasis/oasis-private.h"
 #include "policy/option.h"
 
-#define TABLE_CELLS  (INT64_C(16) << 20) /* of done[] */
-#define OPTION_CELLS (INT64_C(4) << 20)  /* slots x options of the search */
+#define OPTION_CELLS (INT64_C(4) << 20) /* slots x options of the search */
 
 /* gcc does not do it at -O2; the sums and comparisons are the same ones. */
 #if defined(__GNUC__) && !defined(__clang__)
@@ -89,7 +89,6 @@ static enum auc_code try_pair(struct auc_policy_ctx *ctx, unsigned worker, unsig
 static double quick_upper(struct auc_policy_ctx *ctx);
 static bool set_up_pair(struct auc_policy_ctx *ctx, unsigned worker, unsigned ps, bool *possible);
 static bool size_exact(struct auc_policy_ctx *ctx, int64_t most, double *unit);
-static bool size_paper(struct auc_policy_ctx *ctx, int64_t most, double *unit);
 static bool make_room(struct auc_policy_ctx *ctx);
 static bool search_all(struct auc_policy_ctx *ctx, struct oasis_schedule *best);
 static bool forward(struct auc_policy_ctx *ctx, struct oasis_schedule *best);
@@ -118,9 +117,7 @@ static enum auc_code oasis_create(const char *options, struct auc_policy_ctx **c
 				  struct auc_err *err)
 {
 	static const struct auc_option list[] = {
-		{.key = "variant",
-		 .choices = "exact|paper",
-		 .offset = offsetof(struct options, variant)},
+		{.key = "variant", .choices = "exact", .offset = offsetof(struct options, variant)},
 		{.key = "bounds", .choices = "on|off", .offset = offsetof(struct options, bounds)},
 	};
 	struct options o = {0};
@@ -132,7 +129,7 @@ static enum auc_code oasis_create(const char *options, struct auc_policy_ctx **c
 	*ctx = calloc(1, sizeof(**ctx));
 	if (!*ctx)
 		return auc_err_set(err, AUC_ENOMEM, "no memory for policy oasis");
-	(*ctx)->paper = o.variant == 1;
+	(*ctx)->size = size_exact;
 	(*ctx)->bounds = o.bounds == 0;
 	return AUC_OK;
 }
@@ -254,7 +251,7 @@ static enum auc_code try_pair(struct auc_policy_ctx *ctx, unsigned worker, unsig
 			      struct auc_decision *decision, struct auc_err *err)
 {
 	struct oasis_schedule s = {.found = false};
-	bool possible = false, all = ctx->paper || !ctx->bounds;
+	bool possible = false, all = !ctx->bounds;
 	enum auc_code rc = AUC_OK;
 	double upper;
 
@@ -286,8 +283,9 @@ static double quick_upper(struct auc_policy_ctx *ctx)
 {
 	const struct auc_type_cache *c = &ctx->m->cache[ctx->pair.worker];
 	unsigned slot, least = (ctx->pair.units + ctx->pair.options - 1) / ctx->pair.options;
-	int64_t work = ctx->paper ? ctx->pair.units
-				  : auc_job_worker_slots(ctx->m, ctx->job, ctx->pair.worker);
+	bool printed = ctx->size != size_exact;
+	int64_t work = printed ? ctx->pair.units
+			       : auc_job_worker_slots(ctx->m, ctx->job, ctx->pair.worker);
 	double price = INFINITY;
 	size_t cell;
 
@@ -296,7 +294,7 @@ static double quick_upper(struct auc_policy_ctx *ctx)
 		price = fmin(price, c->price[cell + c->order[cell]]);
 	}
 	ctx->steps += ctx->m->slots - ctx->start0;
-	if (ctx->paper) /* a unit may be less than a worker */
+	if (printed) /* a unit may be less than a worker */
 		price = 0;
 	return auc_oasis_value_at(ctx, ctx->start0 + least) - price * (double)work;
 }
@@ -316,8 +314,7 @@ static bool set_up_pair(struct auc_policy_ctx *ctx, unsigned worker, unsigned ps
 		most = (int64_t)job->chunks;
 	pair->worker = worker;
 	pair->ps = ps;
-	if (!most || auc_job_ps(m, worker, ps, 1) > 1 ||
-	    !(ctx->paper ? size_paper : size_exact)(ctx, most, &unit))
+	if (!most || auc_job_ps(m, worker, ps, 1) > 1 || !ctx->size(ctx, most, &unit))
 		return true;
 	*possible = true;
 	pair->workers = auc_oasis_memory(ctx, WORKERS, pair->options + 1, sizeof(*pair->workers));
@@ -349,34 +346,12 @@ static bool size_exact(struct auc_policy_ctx *ctx, int64_t most, double *unit)
 	if (ctx->bounds)
 		each = most / (OPTION_CELLS / (slots + 1)) + 1;
 	else
-		each = all / (TABLE_CELLS / (slots + 1)) + 1;
+		each = all / (OASIS_TABLE_CELLS / (slots + 1)) + 1;
 	each = each < most ? each : most;
 	ctx->pair.units = (unsigned)((all + each - 1) / each);
 	ctx->pair.options = (unsigned)(most / each);
 	*unit = (double)each;
 	return true;
-}
-
-/* Passes over a chunk. */
-static bool size_paper(struct auc_policy_ctx *ctx, int64_t most, double *unit)
-{
-	double passes = (double)ctx->job->epochs * (double)ctx->job->chunks;
-	int64_t slots = (int64_t)ctx->m->slots - ctx->start0, options;
-	const struct auc_job *job = ctx->job;
-	unsigned worker = ctx->pair.worker;
-
-	*unit = (double)job->minibatches *
-		(job->worker_seconds[worker] +
-		 2 * job->gradient_mb * 8 / ctx->m->types[worker].bandwidth) /
-		ctx->m->slot_seconds;
-	if (passes * (double)(slots + 1) > (double)TABLE_CELLS)
-		return false;
-	options = *unit * passes > (double)most ? auc_floor((double)most / *unit) : (int64_t)passes;
-	while (options && auc_ceil((double)options * *unit) > most)
-		options--;
-	ctx->pair.units = (unsigned)passes;
-	ctx->pair.options = (unsigned)options;
-	return options > 0;
 }
 
 /* The tables of the pair, by slot index from the first one usable on. False: no memory. */

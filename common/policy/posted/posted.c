@@ -403,7 +403,7 @@ static bool make_ask(const struct auc_market *m, const struct auc_job *job,
 	int64_t ps = (int64_t)job->ps;
 	unsigned w, p;
 
-	if (workers > AUC_FIT_MAX || !auc_baseline_types(m, job, &w, &p))
+	if (workers > AUC_FIT_MAX || !auc_pairs_fastest(m, job, &w, &p))
 		return false;
 	if (!ps)
 		ps = auc_job_ps(m, w, p, (int64_t)workers);

@@ -19,7 +19,7 @@
 #include <libsmartcols.h>
 #include <xxhash.h>
 
-#include "policy/registry.h"
+#include "auctionsim/baseline/registry.h"
 #include "auctionsim/bound/bound.h"
 #include "base/clock.h"
 #include "auctionsim/io/document.h"
@@ -332,7 +332,7 @@ static enum auc_code replay_all(struct bound *b, struct auc_err *err)
 /* The dual of the scenario's market, its state booked, and of all its jobs. */
 static enum auc_code open_dual(struct bound *b, struct auc_err *err)
 {
-	const struct auc_policy *policy = auc_policy_find(b->o->schedules);
+	const struct auc_policy *policy = sim_policy_of(b->o->schedules);
 	struct scenario *s = b->s;
 	enum auc_code rc;
 	unsigned i;
@@ -399,7 +399,7 @@ static enum auc_code start_in_pool(struct bound *b, struct auc_err *err)
 	enum auc_code rc;
 	size_t n;
 
-	rc = auc_dual_prices_create(b->market, auc_policy_find(b->o->schedules), "", &l, err);
+	rc = auc_dual_prices_create(b->market, sim_policy_of(b->o->schedules), "", &l, err);
 	if (rc == AUC_OK)
 		rc = auc_dual_prices_fit(l, b->market, b->dual_jobs, b->s->njobs,
 					 auc_market_first(b->market), POOL_ITERATIONS, err);

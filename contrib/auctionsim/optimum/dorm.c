@@ -13,7 +13,8 @@
 #include "auctionsim/optimum/dorm.h"
 #include "auctionsim/optimum/dorm_program.h"
 #include "base/num.h"
-#include "policy/elastic-private.h"
+#include "auctionsim/baseline/elastic.h"
+#include "auctionsim/baseline/registry.h"
 #include "policy/option.h"
 
 struct dorm {
@@ -73,12 +74,12 @@ static enum auc_code dorm_create(const char *options, struct auc_stepper_ctx **c
 				 dorm_milp.name);
 #endif
 	if (rc == AUC_OK)
-		rc = auc_stepper_dorm.create("", ctx, err);
+		rc = sim_stepper_dorm.create("", ctx, err);
 	if (rc != AUC_OK)
 		return rc;
 	kept = malloc(sizeof(*kept));
 	if (!kept) {
-		auc_stepper_dorm.destroy(*ctx);
+		sim_stepper_dorm.destroy(*ctx);
 		*ctx = NULL;
 		return auc_err_set(err, AUC_ENOMEM, "no memory for policy %s", dorm_milp.name);
 	}
@@ -92,25 +93,25 @@ static void dorm_destroy(struct auc_stepper_ctx *ctx)
 {
 	if (ctx)
 		free(ctx->arg);
-	auc_stepper_dorm.destroy(ctx);
+	sim_stepper_dorm.destroy(ctx);
 }
 
 static enum auc_code dorm_arrive(struct auc_stepper_ctx *ctx, const struct auc_market *m,
 				 uint64_t id, const struct auc_job *job, enum auc_reason *reason,
 				 struct auc_err *err)
 {
-	return auc_stepper_dorm.arrive(ctx, m, id, job, reason, err);
+	return sim_stepper_dorm.arrive(ctx, m, id, job, reason, err);
 }
 
 static enum auc_code dorm_step(struct auc_stepper_ctx *ctx, const struct auc_market *m, auc_slot t,
 			       const struct auc_layout **layouts, unsigned *n, struct auc_err *err)
 {
-	return auc_stepper_dorm.step(ctx, m, t, layouts, n, err);
+	return sim_stepper_dorm.step(ctx, m, t, layouts, n, err);
 }
 
 static enum auc_code dorm_leave(struct auc_stepper_ctx *ctx, uint64_t id, struct auc_err *err)
 {
-	return auc_stepper_dorm.leave(ctx, id, err);
+	return sim_stepper_dorm.leave(ctx, id, err);
 }
 
 static char *dorm_remark(const struct auc_stepper_ctx *ctx)
@@ -166,15 +167,15 @@ static enum auc_code decide(struct auc_stepper_ctx *ctx, auc_slot t, struct auc_
 	read_layouts(&slot, ctx, slot.before);
 	/* what is fair; then the rule, from where the program starts */
 	ctx->changed = true;
-	ctx->kind = AUC_ELASTIC_DRF;
-	auc_elastic_fair(ctx, t);
-	ctx->kind = AUC_ELASTIC_DORM;
+	ctx->kind = ELASTIC_DRF;
+	elastic_fair(ctx, t);
+	ctx->kind = ELASTIC_DORM;
 	for (i = 0; i < ctx->n; i++)
 		slot.jobs[i].fair = (double)ctx->jobs[i]->n * ctx->jobs[i]->share;
 	write_layouts(&slot, ctx, slot.before);
 	rc = auc_free_room_open(&ctx->room, m, t, err);
 	if (rc == AUC_OK) {
-		auc_elastic_fair(ctx, t);
+		elastic_fair(ctx, t);
 		read_layouts(&slot, ctx, slot.now);
 		use_layouts(&slot, slot.now);
 		rule = dorm_use(&slot.p);
@@ -192,13 +193,13 @@ static enum auc_code decide(struct auc_stepper_ctx *ctx, auc_slot t, struct auc_
 /* A job came or went, or lost its place, or gets data. Else all keep what they have. */
 static bool is_due(struct auc_stepper_ctx *ctx, auc_slot t)
 {
-	const struct auc_elastic_job *j;
+	const struct elastic_job *j;
 	bool due = ctx->changed;
 	unsigned i, s;
 
 	for (i = 0; i < ctx->n; i++) {
 		j = ctx->jobs[i];
-		if (j->n && !auc_elastic_hold(ctx, ctx->jobs[i]))
+		if (j->n && !elastic_hold(ctx, ctx->jobs[i]))
 			due = true;
 		for (s = 0; s < ctx->room.m->nservers; s++)
 			due = due || t == j->arrival + (auc_slot)j->upload[s];
@@ -230,7 +231,7 @@ static bool make_slot(struct slot *slot, const struct auc_stepper_ctx *ctx)
 		.total = slot->total,
 		.jobs = slot->jobs,
 		.unfair = d->unfair * 2 * m->ntres,
-		.changes = (unsigned)auc_ceil(AUC_DORM_CHANGED * running),
+		.changes = (unsigned)auc_ceil(DORM_CHANGED * running),
 		.seconds = d->seconds,
 	};
 	return slot->jobs && slot->on && slot->now && slot->before;
@@ -252,7 +253,7 @@ static size_t row_of(const struct slot *slot, unsigned i, bool ps)
 
 static void describe(struct slot *slot, const struct auc_stepper_ctx *ctx, unsigned i, auc_slot t)
 {
-	const struct auc_elastic_job *j = ctx->jobs[i];
+	const struct elastic_job *j = ctx->jobs[i];
 	bool *worker_on = slot->on + row_of(slot, i, false),
 	     *ps_on = slot->on + row_of(slot, i, true);
 	unsigned s, roles;
@@ -292,7 +293,7 @@ static void read_layouts(struct slot *slot, const struct auc_stepper_ctx *ctx, u
 static void write_layouts(const struct slot *slot, struct auc_stepper_ctx *ctx,
 			  const unsigned *from)
 {
-	struct auc_elastic_job *j;
+	struct elastic_job *j;
 	struct auc_share share;
 	unsigned i, s;
 

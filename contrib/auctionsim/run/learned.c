@@ -7,7 +7,7 @@
 
 #include <json-c/json.h>
 
-#include "policy/registry.h"
+#include "auctionsim/baseline/registry.h"
 #include "auctionsim/run/day_bounds.h"
 #include "auctionsim/io/document.h"
 #include "auctionsim/run/flat_days.h"
@@ -59,7 +59,6 @@ enum auc_code learned_prices(struct scenario *s, const char *mode, const char *p
 {
 	bool flat = !strcmp(mode, "flat");
 	struct past p = {.text = policy, .flat = flat};
-	size_t len = strcspn(policy, ",");
 	enum auc_code rc;
 	bool jobs = false;
 	unsigned i;
@@ -67,10 +66,7 @@ enum auc_code learned_prices(struct scenario *s, const char *mode, const char *p
 	*chosen = NULL;
 	teacher_destroy(s->teacher);
 	s->teacher = NULL;
-	for (i = 0; auc_policies[i]; i++)
-		if (strlen(auc_policies[i]->name) == len &&
-		    !strncmp(auc_policies[i]->name, policy, len))
-			p.policy = auc_policies[i];
+	p.policy = sim_policy_of(policy);
 	if (!flat && strcmp(mode, "learned") != 0 && strcmp(mode, "published") != 0 &&
 	    strcmp(mode, "none") != 0)
 		return auc_err_set(err, AUC_EINVAL,

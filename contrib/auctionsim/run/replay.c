@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "policy/registry.h"
+#include "auctionsim/baseline/registry.h"
 #include "pricing/nearness.h"
 #include "base/clock.h"
 #include "auctionsim/optimum/dorm.h"
@@ -46,7 +46,6 @@ struct replay {
 };
 
 static void sort_arrivals(struct replay *p);
-static const struct auc_policy *policy_of(const char *text);
 static enum auc_code refuse(const struct replay *p, const char *policy, struct auc_err *err);
 static enum auc_code open_policy(struct replay *p, const char *text, struct auc_err *err);
 static enum auc_code open_bfp(struct replay *p, struct auc_err *err);
@@ -181,7 +180,7 @@ enum auc_code replay_check_options(const char *policy, struct auc_err *err)
 
 bool replay_is_priced(const char *policy)
 {
-	const struct auc_policy *found = policy_of(policy);
+	const struct auc_policy *found = sim_policy_of(policy);
 
 	return found && auc_policy_is_priced(found);
 }
@@ -202,19 +201,6 @@ void result_clear(struct result *r)
 	memset(r, 0, sizeof(*r));
 }
 
-/* The policy of "NAME[,option=value...]", or NULL. */
-static const struct auc_policy *policy_of(const char *text)
-{
-	size_t len = strcspn(text, ",");
-	unsigned i;
-
-	for (i = 0; auc_policies[i]; i++)
-		if (strlen(auc_policies[i]->name) == len &&
-		    !strncmp(auc_policies[i]->name, text, len))
-			return auc_policies[i];
-	return NULL;
-}
-
 static enum auc_code open_policy(struct replay *p, const char *text, struct auc_err *err)
 {
 	size_t len = strcspn(text, ",");
@@ -222,8 +208,8 @@ static enum auc_code open_policy(struct replay *p, const char *text, struct auc_
 
 	if (!name)
 		return auc_err_set(err, AUC_ENOMEM, "--policy: no memory");
-	p->policy = auc_policy_find(name);
-	p->stepper = strcmp(name, dorm_milp.name) ? auc_stepper_find(name) : &dorm_milp;
+	p->policy = sim_policy_of(text);
+	p->stepper = strcmp(name, dorm_milp.name) ? sim_stepper_find(name) : &dorm_milp;
 	p->options = text + len + (text[len] == ',');
 	p->offline_oasis = !strcmp(name, OFFLINE_OASIS_NAME);
 	p->offline = p->offline_oasis || !strcmp(name, OFFLINE_NAME);
@@ -312,7 +298,7 @@ static void sort_arrivals(struct replay *p)
 
 static enum auc_code prepare(struct replay *p, struct auc_err *err)
 {
-	const struct auc_policy *policy = p->made ? policy_of(p->made->policy) : p->policy;
+	const struct auc_policy *policy = p->made ? sim_policy_of(p->made->policy) : p->policy;
 	enum auc_code rc;
 
 	rc = scenario_market_create(p->s, NULL, &p->market, err);

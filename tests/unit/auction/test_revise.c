@@ -363,7 +363,7 @@ static void as_simulated(const char *options, unsigned restarts)
 	char policy[200], text[512];
 	struct auc_auction *a;
 	struct auc_market *m;
-	struct beside b = {.stepper = auc_stepper_find("aonline")};
+	struct beside b = {.stepper = &auc_stepper_aonline};
 	uint32_t job = 0;
 	struct auc_offer o;
 

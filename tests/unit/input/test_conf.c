@@ -16,6 +16,7 @@
 #include <cmocka.h>
 
 #include "input/conf.h"
+#include "policy/registry.h"
 
 #define TYPES "PartitionName=edge\nWorkerType=v100 TRES=cpu=4,gpu:v100=1\nPSType=ps.m TRES=cpu=2\n"
 
@@ -292,12 +293,28 @@ static void test_values(void **state)
 	refused("SpoolDir=spool\n" TYPES, "a.conf:1: SpoolDir=spool: expected an absolute path");
 	refused("PublicStatus=status.json\n" TYPES,
 		"a.conf:1: PublicStatus=status.json: expected an absolute path");
-	refused("Policy=,x\n" TYPES, "a.conf:1: Policy=,x: expected a policy's "
-				     "name[,option=value...] (there is no policy "
-				     "'')");
+	refused("Policy=,x\n" TYPES,
+		"a.conf:1: Policy=,x: expected a policy's "
+		"name[,option=value...] (there is no policy "
+		"'' to sell by: expected dps, oasis, eris, posted or aonline)");
 	refused("Policy=vickrey\n" TYPES,
 		"a.conf:1: Policy=vickrey: expected a policy's name[,option=value...] (there is no "
-		"policy 'vickrey')");
+		"policy 'vickrey' to sell by: expected dps, oasis, eris, posted or aonline)");
+	refused("Policy=fifo\n" TYPES,
+		"a.conf:1: Policy=fifo: expected a policy's name[,option=value...] (there is no "
+		"policy 'fifo' to sell by: expected dps, oasis, eris, posted or aonline)");
+	for (unsigned i = 0; auc_policies[i]; i++) {
+		char line[256], error[256], name[32];
+
+		snprintf(name, sizeof(name), "%s,variant=paper", auc_policies[i]->name);
+		snprintf(line, sizeof(line), "Policy=%s\n" TYPES, name);
+		snprintf(error, sizeof(error),
+			 "a.conf:1: Policy=%s: expected a policy's name[,option=value...] "
+			 "('variant=paper' is only available in auctionsim: the algorithm as "
+			 "printed is not truthful)",
+			 name);
+		refused(line, error);
+	}
 	refused("DefaultModel=a=b\n" TYPES, "a.conf:1: DefaultModel=a=b: expected a name of up to "
 					    "63 letters, digits and ._:/+-");
 	refused("Eta=cpu=0.5\n" TYPES,

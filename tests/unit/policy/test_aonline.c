@@ -15,6 +15,7 @@
 
 #include <cmocka.h>
 
+#include "auctionsim/baseline/registry.h"
 #include "unit/support/aonref.h"
 #include "unit/support/stepping.h"
 
@@ -70,7 +71,7 @@ static void start(struct run *r, const struct world *w, const char *options)
 	auc_market_add_worker_type(r->m, "w", &worker, 1, 16, &err);
 	auc_market_add_ps_type(r->m, "p", &ps, 1, 16, &err);
 	assert_int_equal(auc_market_ready(r->m, &none, &err), AUC_OK);
-	r->stepper = auc_stepper_find("aonline");
+	r->stepper = sim_stepper_find("aonline");
 	assert_int_equal(r->stepper->create(options, &r->ctx, &err), AUC_OK);
 	r->job.upload = calloc(w->n + 1, sizeof(*r->job.upload));
 }
@@ -681,9 +682,9 @@ static void test_shared(void **state)
 		tiny_market_make(&t, &random, servers, slots);
 		for (i = 0; i < STEPPING_JOBS; i++)
 			tiny_job_make(&list[i], &random, &t);
-		for (i = 0; auc_steppers[i]; i++)
-			if (!auc_steppers[i]->sites) /* these jobs have no chunks at sites */
-				done += stepping_run(auc_steppers[i], "", &t, list, STEPPING_JOBS,
+		for (i = 0; sim_steppers[i]; i++)
+			if (!sim_steppers[i]->sites) /* these jobs have no chunks at sites */
+				done += stepping_run(sim_steppers[i], "", &t, list, STEPPING_JOBS,
 						     NULL);
 		for (i = 0; i < 4; i++)
 			done += stepping_run(&auc_stepper_aonline, options[i], &t, list,

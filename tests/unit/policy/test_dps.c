@@ -199,7 +199,7 @@ static void test_options(void **state)
 	assert_string_equal(auc_reason_word(AUC_REASON_CAPACITY), "capacity");
 	assert_int_equal(auc_policy_dps.create("variant=best", &ctx, &err), AUC_EINVAL);
 	assert_string_equal(err.text, "Policy=dps: 'variant=best' is no option, expected "
-				      "variant=exact|paper or bounds=on|off");
+				      "variant=exact or bounds=on|off");
 	assert_null(ctx);
 	assert_int_equal(auc_policy_dps.create("bounds=off,variant=exact", &ctx, NULL), AUC_OK);
 	auc_policy_dps.destroy(ctx);

@@ -15,6 +15,7 @@
 
 #include <cmocka.h>
 
+#include "auctionsim/baseline/registry.h"
 #include "market/timeline.h"
 #include "unit/support/property.h"
 
@@ -183,7 +184,9 @@ static void test_large(void **state)
 	(void)state;
 	auc_decision_init(&d);
 	for (k = 0; k < 3; k++)
-		assert_int_equal(auc_policy_eris.create(options[k], &ctx[k], NULL), AUC_OK);
+		assert_int_equal((k == 2 ? sim_policy_eris_paper : auc_policy_eris)
+					 .create(options[k], &ctx[k], NULL),
+				 AUC_OK);
 	for (i = 0; i < property.markets; i += 8) {
 		r.state = property.seed = property.first_seed + i;
 		make_market(&l, &r);

@@ -21,6 +21,7 @@
 
 #include <cmocka.h>
 
+#include "auctionsim/baseline/registry.h"
 #include "market/timeline.h"
 #include "unit/support/property.h"
 
@@ -418,7 +419,7 @@ static void test_property(void **state)
 	(void)state;
 	assert_int_equal(auc_policy_eris.create("", &exact, NULL), AUC_OK);
 	assert_int_equal(auc_policy_eris.create("exact=off", &ctx, NULL), AUC_OK);
-	assert_int_equal(auc_policy_eris.create("variant=paper", &printed, NULL), AUC_OK);
+	assert_int_equal(sim_policy_eris_paper.create("variant=paper", &printed, NULL), AUC_OK);
 	auc_decision_init(&d);
 	auc_decision_init(&p);
 	for (i = 0; i < property.markets; i++) {

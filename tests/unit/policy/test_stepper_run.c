@@ -43,7 +43,7 @@ struct world {
 
 static const struct auc_stepper *stepper(void)
 {
-	return auc_stepper_find("aonline");
+	return &auc_stepper_aonline;
 }
 
 static struct auc_market *make_market(unsigned edge, unsigned cloud, unsigned storage)

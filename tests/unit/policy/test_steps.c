@@ -20,6 +20,7 @@
 
 #include <cmocka.h>
 
+#include "auctionsim/baseline/registry.h"
 #include "market/timeline.h"
 #include "policy/policy.h"
 #include "policy/registry.h"
@@ -263,9 +264,9 @@ static void test_limit_holds(void **unused)
 /* Few steps are not enough, and the decision says so. */
 static void test_cut(void **unused)
 {
-	static const char *const paper[][2] = {{"dps", "variant=paper"},
-					       {"oasis", "variant=paper"},
-					       {"eris", "variant=paper"},
+	static const char *const paper[][2] = {{"dps,variant=paper", "variant=paper"},
+					       {"oasis,variant=paper", "variant=paper"},
+					       {"eris,variant=paper", "variant=paper"},
 					       {"dps", "bounds=off"}};
 	struct seen s;
 
@@ -277,11 +278,10 @@ static void test_cut(void **unused)
 	}
 	/* What is only kept to reproduce papers is no way out either. */
 	for (unsigned i = 0; i < sizeof(paper) / sizeof(*paper); i++) {
-		s = decide(auc_policy_find(paper[i][0]), paper[i][1], 30, 40, AUC_MOST_STEPS / 10,
+		s = decide(sim_policy_of(paper[i][0]), paper[i][1], 30, 40, AUC_MOST_STEPS / 10,
 			   false);
 		if (s.most > MOST_STEPS / 5)
-			fail_msg("%s,%s: %llu steps", paper[i][0], paper[i][1],
-				 (unsigned long long)s.most);
+			fail_msg("%s: %llu steps", paper[i][0], (unsigned long long)s.most);
 	}
 }
 

@@ -14,6 +14,7 @@
 
 #include <cmocka.h>
 
+#include "auctionsim/baseline/registry.h"
 #include "market/timeline.h"
 #include "unit/support/property.h"
 
@@ -50,7 +51,9 @@ void engine_start(struct engine *e, const struct auc_policy *policy)
 	e->policy = policy;
 	assert_int_equal(policy->create("", &e->ctx, NULL), AUC_OK);
 	assert_int_equal(policy->create("variant=exact,bounds=off", &e->plain, NULL), AUC_OK);
-	assert_int_equal(policy->create("variant=paper", &e->paper, NULL), AUC_OK);
+	e->printed = sim_policy_of(strcmp(policy->name, "dps") ? "oasis,variant=paper"
+							       : "dps,variant=paper");
+	assert_int_equal(e->printed->create("variant=paper", &e->paper, NULL), AUC_OK);
 	auc_decision_init(&e->decision);
 	auc_decision_init(&e->other);
 }
@@ -59,7 +62,7 @@ void engine_stop(struct engine *e)
 {
 	e->policy->destroy(e->ctx);
 	e->policy->destroy(e->plain);
-	e->policy->destroy(e->paper);
+	e->printed->destroy(e->paper);
 	auc_decision_clear(&e->decision);
 	auc_decision_clear(&e->other);
 	auc_job_clear(&e->job);
@@ -85,7 +88,7 @@ void engine_check_paper(struct engine *e, struct auc_market *m)
 {
 	const struct auc_plan *plan = &e->other.plan;
 
-	assert_int_equal(e->policy->quote(e->paper, m, &e->job, &e->other, NULL), AUC_OK);
+	assert_int_equal(e->printed->quote(e->paper, m, &e->job, &e->other, NULL), AUC_OK);
 	if (e->other.reason == AUC_REASON_CAPACITY)
 		return;
 	assert_int_not_equal(e->decision.reason, AUC_REASON_CAPACITY);

@@ -24,7 +24,8 @@ void assert_close(long double a, long double b, long double size);
 
 struct engine {
 	const struct auc_policy *policy;
-	struct auc_policy_ctx *ctx, *plain, *paper; /* as it is, bounds=off, variant=paper */
+	const struct auc_policy *printed;           /* the same as printed */
+	struct auc_policy_ctx *ctx, *plain, *paper; /* as it is, bounds=off, of printed */
 	struct auc_decision decision, other;        /* of ctx; of the variant at hand */
 	struct auc_job job;
 };

@@ -27,10 +27,10 @@
 #include <string.h>
 
 #include "base/num.h"
-#include "policy/elastic-private.h"
+#include "auctionsim/baseline/elastic.h"
 #include "policy/option.h"
 
-static enum auc_code make(enum auc_elastic_kind kind, const char *name, const char *options,
+static enum auc_code make(enum elastic_kind kind, const char *name, const char *options,
 			  struct auc_stepper_ctx **ctx, struct auc_err *err);
 static void elastic_destroy(struct auc_stepper_ctx *ctx);
 static enum auc_code elastic_arrive(struct auc_stepper_ctx *ctx, const struct auc_market *m,
@@ -43,40 +43,40 @@ static enum auc_code elastic_leave(struct auc_stepper_ctx *ctx, uint64_t id, str
 static void step_fifo(struct auc_stepper_ctx *ctx, auc_slot t);
 static void step_rrh(struct auc_stepper_ctx *ctx, auc_slot t);
 static void choose_adjusted(struct auc_stepper_ctx *ctx);
-static bool admit(const struct auc_stepper_ctx *ctx, const struct auc_elastic_job *j);
-static void set_up_types(struct auc_elastic_job *j, const struct auc_market *m,
+static bool admit(const struct auc_stepper_ctx *ctx, const struct elastic_job *j);
+static void set_up_types(struct elastic_job *j, const struct auc_market *m,
 			 const struct auc_job *job);
-static int64_t pss(const struct auc_elastic_job *j, int64_t n);
-static double density(const struct auc_elastic_job *j, auc_slot t);
-static bool add_worker(struct auc_stepper_ctx *ctx, struct auc_elastic_job *j, auc_slot t);
-static bool add_one(struct auc_stepper_ctx *ctx, struct auc_elastic_job *j, auc_slot t, bool ps);
-static bool place(struct auc_stepper_ctx *ctx, struct auc_elastic_job *j, auc_slot t);
-static void drop_layout(struct auc_stepper_ctx *ctx, struct auc_elastic_job *j);
-static void free_job(struct auc_elastic_job *j);
+static int64_t pss(const struct elastic_job *j, int64_t n);
+static double density(const struct elastic_job *j, auc_slot t);
+static bool add_worker(struct auc_stepper_ctx *ctx, struct elastic_job *j, auc_slot t);
+static bool add_one(struct auc_stepper_ctx *ctx, struct elastic_job *j, auc_slot t, bool ps);
+static bool place(struct auc_stepper_ctx *ctx, struct elastic_job *j, auc_slot t);
+static void drop_layout(struct auc_stepper_ctx *ctx, struct elastic_job *j);
+static void free_job(struct elastic_job *j);
 static void drop_done(struct auc_stepper_ctx *ctx);
 
 static enum auc_code fifo_create(const char *options, struct auc_stepper_ctx **ctx,
 				 struct auc_err *err)
 {
-	return make(AUC_ELASTIC_FIFO, "oasis-fifo", options, ctx, err);
+	return make(ELASTIC_FIFO, "oasis-fifo", options, ctx, err);
 }
 
 static enum auc_code drf_create(const char *options, struct auc_stepper_ctx **ctx,
 				struct auc_err *err)
 {
-	return make(AUC_ELASTIC_DRF, "oasis-drf", options, ctx, err);
+	return make(ELASTIC_DRF, "oasis-drf", options, ctx, err);
 }
 
 static enum auc_code rrh_create(const char *options, struct auc_stepper_ctx **ctx,
 				struct auc_err *err)
 {
-	return make(AUC_ELASTIC_RRH, "rrh", options, ctx, err);
+	return make(ELASTIC_RRH, "rrh", options, ctx, err);
 }
 
 static enum auc_code dorm_create(const char *options, struct auc_stepper_ctx **ctx,
 				 struct auc_err *err)
 {
-	return make(AUC_ELASTIC_DORM, "dorm", options, ctx, err);
+	return make(ELASTIC_DORM, "dorm", options, ctx, err);
 }
 
 #define STEPPER(word, text, function)                                                              \
@@ -85,16 +85,16 @@ static enum auc_code dorm_create(const char *options, struct auc_stepper_ctx **c
 		.arrive = elastic_arrive, .step = elastic_step, .leave = elastic_leave,            \
 	}
 
-const struct auc_stepper auc_stepper_oasis_fifo = STEPPER(
+const struct auc_stepper sim_stepper_oasis_fifo = STEPPER(
 	"oasis-fifo", "baseline of oasis: in the order of arrival, fixed workers", fifo_create);
-const struct auc_stepper auc_stepper_oasis_drf = STEPPER(
+const struct auc_stepper sim_stepper_oasis_drf = STEPPER(
 	"oasis-drf", "baseline of oasis: dominant resource fairness among all jobs", drf_create);
-const struct auc_stepper auc_stepper_rrh =
+const struct auc_stepper sim_stepper_rrh =
 	STEPPER("rrh", "baseline of oasis: risk against reward, jobs pause", rrh_create);
-const struct auc_stepper auc_stepper_dorm =
+const struct auc_stepper sim_stepper_dorm =
 	STEPPER("dorm", "baseline of oasis: utilisation, fairness, few changes", dorm_create);
 
-static enum auc_code make(enum auc_elastic_kind kind, const char *name, const char *options,
+static enum auc_code make(enum elastic_kind kind, const char *name, const char *options,
 			  struct auc_stepper_ctx **ctx, struct auc_err *err)
 {
 	enum auc_code rc = auc_options_read(name, options, NULL, 0, NULL, err);
@@ -128,7 +128,7 @@ static enum auc_code elastic_arrive(struct auc_stepper_ctx *ctx, const struct au
 				    struct auc_err *err)
 {
 	struct auc_layout *layouts;
-	struct auc_elastic_job *j = calloc(1, sizeof(*j)), **jobs;
+	struct elastic_job *j = calloc(1, sizeof(*j)), **jobs;
 	unsigned more = ctx->alloc * 2 + 16;
 	enum auc_code rc;
 
@@ -163,7 +163,7 @@ static enum auc_code elastic_arrive(struct auc_stepper_ctx *ctx, const struct au
 		*reason = AUC_REASON_NONE;
 	j->fixed = j->n;
 	drop_layout(ctx, j);
-	if (*reason == AUC_REASON_NONE && ctx->kind == AUC_ELASTIC_RRH && !admit(ctx, j))
+	if (*reason == AUC_REASON_NONE && ctx->kind == ELASTIC_RRH && !admit(ctx, j))
 		*reason = AUC_REASON_CAPACITY;
 	if (rc != AUC_OK || *reason != AUC_REASON_NONE) {
 		free_job(j);
@@ -179,7 +179,7 @@ static enum auc_code elastic_step(struct auc_stepper_ctx *ctx, const struct auc_
 				  struct auc_err *err)
 {
 	enum auc_code rc;
-	struct auc_elastic_job *j;
+	struct elastic_job *j;
 	unsigned i;
 
 	*n = 0;
@@ -188,14 +188,14 @@ static enum auc_code elastic_step(struct auc_stepper_ctx *ctx, const struct auc_
 	rc = auc_free_room_open(&ctx->room, m, t, err);
 	if (rc != AUC_OK)
 		return rc;
-	if (ctx->kind == AUC_ELASTIC_FIFO)
+	if (ctx->kind == ELASTIC_FIFO)
 		step_fifo(ctx, t);
-	else if (ctx->kind == AUC_ELASTIC_RRH)
+	else if (ctx->kind == ELASTIC_RRH)
 		step_rrh(ctx, t);
 	else if (ctx->instead)
 		rc = ctx->instead(ctx, t, err);
 	else
-		auc_elastic_fair(ctx, t);
+		elastic_fair(ctx, t);
 	if (rc != AUC_OK)
 		return rc;
 	ctx->changed = false;
@@ -234,36 +234,36 @@ static enum auc_code elastic_leave(struct auc_stepper_ctx *ctx, uint64_t id, str
 static void step_fifo(struct auc_stepper_ctx *ctx, auc_slot t)
 {
 	bool blocked = false;
-	struct auc_elastic_job *j;
+	struct elastic_job *j;
 	unsigned i;
 
 	/* those that run first, for one that waits must not take their place */
 	for (i = 0; i < ctx->n; i++)
 		if (ctx->jobs[i]->n)
-			auc_elastic_hold(ctx, ctx->jobs[i]);
+			elastic_hold(ctx, ctx->jobs[i]);
 	for (i = 0; i < ctx->n && !blocked; i++) {
 		j = ctx->jobs[i];
 		blocked = !j->n && !place(ctx, j, t);
 	}
 }
 
-void auc_elastic_fair(struct auc_stepper_ctx *ctx, auc_slot t)
+void elastic_fair(struct auc_stepper_ctx *ctx, auc_slot t)
 {
-	struct auc_elastic_job *j, *least;
+	struct elastic_job *j, *least;
 	bool fair;
 	unsigned i;
 
 	for (i = 0; i < ctx->n; i++)
 		ctx->jobs[i]->again =
-			!ctx->jobs[i]->n || (ctx->changed && ctx->kind == AUC_ELASTIC_DRF);
-	if (ctx->changed && ctx->kind == AUC_ELASTIC_DORM)
+			!ctx->jobs[i]->n || (ctx->changed && ctx->kind == ELASTIC_DRF);
+	if (ctx->changed && ctx->kind == ELASTIC_DORM)
 		choose_adjusted(ctx);
 	for (i = 0; i < ctx->n; i++) {
 		j = ctx->jobs[i];
 		if (j->again)
 			j->n = j->nshares = 0;
 		else
-			j->again = !auc_elastic_hold(ctx, j);
+			j->again = !elastic_hold(ctx, j);
 	}
 	/* rank: workers' dominant share so far; a job to which nothing can be added is out */
 	for (i = 0; i < ctx->n; i++)
@@ -273,7 +273,7 @@ void auc_elastic_fair(struct auc_stepper_ctx *ctx, auc_slot t)
 		for (i = 0; i < ctx->n; i++) {
 			j = ctx->jobs[i];
 			/* dorm, beyond the fair share: the largest worker first */
-			fair = ctx->kind == AUC_ELASTIC_DRF || j->rank < 1.0 / ctx->n;
+			fair = ctx->kind == ELASTIC_DRF || j->rank < 1.0 / ctx->n;
 			if (isinf(j->rank))
 				continue;
 			if (!least ||
@@ -295,11 +295,11 @@ static void choose_adjusted(struct auc_stepper_ctx *ctx)
 {
 	unsigned i, running = 0;
 	int64_t open;
-	struct auc_elastic_job *most;
+	struct elastic_job *most;
 
 	for (i = 0; i < ctx->n; i++)
 		running += ctx->jobs[i]->n > 0;
-	for (open = auc_ceil(AUC_DORM_CHANGED * running); open > 0; open--) {
+	for (open = auc_ceil(DORM_CHANGED * running); open > 0; open--) {
 		most = NULL;
 		for (i = 0; i < ctx->n; i++)
 			if (!ctx->jobs[i]->again &&
@@ -314,8 +314,8 @@ static void choose_adjusted(struct auc_stepper_ctx *ctx)
 
 static int compare_rank(const void *a, const void *b)
 {
-	const struct auc_elastic_job *x = *(struct auc_elastic_job *const *)a,
-				     *y = *(struct auc_elastic_job *const *)b;
+	const struct elastic_job *x = *(struct elastic_job *const *)a,
+				 *y = *(struct elastic_job *const *)b;
 
 	if (x->rank != y->rank)
 		return x->rank > y->rank ? -1 : 1;
@@ -329,18 +329,18 @@ static void step_rrh(struct auc_stepper_ctx *ctx, auc_slot t)
 	for (i = 0; i < ctx->n; i++)
 		ctx->jobs[i]->rank = density(ctx->jobs[i], t);
 	if (ctx->n)
-		qsort(ctx->jobs, ctx->n, sizeof(struct auc_elastic_job *), compare_rank);
+		qsort(ctx->jobs, ctx->n, sizeof(struct elastic_job *), compare_rank);
 	for (i = 0; i < ctx->n; i++)
-		if (!ctx->jobs[i]->n || !auc_elastic_hold(ctx, ctx->jobs[i]))
+		if (!ctx->jobs[i]->n || !elastic_hold(ctx, ctx->jobs[i]))
 			place(ctx, ctx->jobs[i], t);
 }
 
 /* J's value when those before it have had the cluster, less what its work takes from those after
  * it. */
-static bool admit(const struct auc_stepper_ctx *ctx, const struct auc_elastic_job *j)
+static bool admit(const struct auc_stepper_ctx *ctx, const struct elastic_job *j)
 {
 	double own = density(j, j->arrival), wait = 0, cost = 0, end;
-	const struct auc_elastic_job *k;
+	const struct elastic_job *k;
 	unsigned i;
 
 	for (i = 0; i < ctx->n; i++) {
@@ -360,7 +360,7 @@ static bool admit(const struct auc_stepper_ctx *ctx, const struct auc_elastic_jo
 
 /* The pair of types with least work; of a type's bandwidth b the part of a PS that one worker needs
  * is b / B. */
-static void set_up_types(struct auc_elastic_job *j, const struct auc_market *m,
+static void set_up_types(struct elastic_job *j, const struct auc_market *m,
 			 const struct auc_job *job)
 {
 	double all[2][AUC_TRES_MAX] = {{0}};
@@ -400,13 +400,13 @@ static void set_up_types(struct auc_elastic_job *j, const struct auc_market *m,
 	}
 }
 
-static int64_t pss(const struct auc_elastic_job *j, int64_t n)
+static int64_t pss(const struct elastic_job *j, int64_t n)
 {
 	return auc_ceil(j->worker.bandwidth * (double)n / j->ps.bandwidth);
 }
 
 /* Value for the share of the cluster that is left to do, if it ran from slot T on. */
-static double density(const struct auc_elastic_job *j, auc_slot t)
+static double density(const struct elastic_job *j, auc_slot t)
 {
 	double end = (double)(t + auc_job_duration((double)j->left, j->fixed) - j->arrival);
 
@@ -414,7 +414,7 @@ static double density(const struct auc_elastic_job *j, auc_slot t)
 }
 
 /* One worker more, and a PS if it needs one. */
-static bool add_worker(struct auc_stepper_ctx *ctx, struct auc_elastic_job *j, auc_slot t)
+static bool add_worker(struct auc_stepper_ctx *ctx, struct elastic_job *j, auc_slot t)
 {
 	unsigned before = ctx->next, server;
 
@@ -444,7 +444,7 @@ static bool add_worker(struct auc_stepper_ctx *ctx, struct auc_elastic_job *j, a
 
 /* On the next server of the round that has room and the job's data. T INT64_MAX: these are
  * everywhere. */
-static bool add_one(struct auc_stepper_ctx *ctx, struct auc_elastic_job *j, auc_slot t, bool ps)
+static bool add_one(struct auc_stepper_ctx *ctx, struct elastic_job *j, auc_slot t, bool ps)
 {
 	const struct auc_bundle *type = ps ? &j->ps : &j->worker;
 	unsigned n = ctx->room.m->nservers, i, s, at, *next = ps ? &ctx->next_ps : &ctx->next;
@@ -471,7 +471,7 @@ static bool add_one(struct auc_stepper_ctx *ctx, struct auc_elastic_job *j, auc_
 }
 
 /* With its fixed number of workers, or not at all. */
-static bool place(struct auc_stepper_ctx *ctx, struct auc_elastic_job *j, auc_slot t)
+static bool place(struct auc_stepper_ctx *ctx, struct elastic_job *j, auc_slot t)
 {
 	j->n = j->nshares = 0;
 	while (j->n < j->fixed && add_worker(ctx, j, t))
@@ -482,7 +482,7 @@ static bool place(struct auc_stepper_ctx *ctx, struct auc_elastic_job *j, auc_sl
 	return false;
 }
 
-bool auc_elastic_hold(struct auc_stepper_ctx *ctx, struct auc_elastic_job *j)
+bool elastic_hold(struct auc_stepper_ctx *ctx, struct elastic_job *j)
 {
 	struct auc_share *s;
 
@@ -503,7 +503,7 @@ bool auc_elastic_hold(struct auc_stepper_ctx *ctx, struct auc_elastic_job *j)
 	return false;
 }
 
-static void drop_layout(struct auc_stepper_ctx *ctx, struct auc_elastic_job *j)
+static void drop_layout(struct auc_stepper_ctx *ctx, struct elastic_job *j)
 {
 	const struct auc_share *s;
 
@@ -514,7 +514,7 @@ static void drop_layout(struct auc_stepper_ctx *ctx, struct auc_elastic_job *j)
 	j->n = j->nshares = 0;
 }
 
-static void free_job(struct auc_elastic_job *j)
+static void free_job(struct elastic_job *j)
 {
 	if (!j)
 		return;

@@ -1,18 +1,18 @@
 /*
- * elastic-private.h - the inside of the baselines of OASiS (elastic.c), for elastic.c and for the
+ * elastic.h - the inside of the baselines of OASiS (elastic.c), for elastic.c and for the
  * simulator, which has Dorm's integer program beside its rule.
  */
-#ifndef AUC_ELASTIC_PRIVATE_H
-#define AUC_ELASTIC_PRIVATE_H
+#ifndef SIM_ELASTIC_H
+#define SIM_ELASTIC_H
 
 #include "policy/free_room.h"
 #include "policy/stepper.h"
 
-#define AUC_DORM_CHANGED 0.2 /* share of the running jobs that dorm may change at a time */
+#define DORM_CHANGED 0.2 /* share of the running jobs that dorm may change at a time */
 
-enum auc_elastic_kind { AUC_ELASTIC_FIFO, AUC_ELASTIC_DRF, AUC_ELASTIC_RRH, AUC_ELASTIC_DORM };
+enum elastic_kind { ELASTIC_FIFO, ELASTIC_DRF, ELASTIC_RRH, ELASTIC_DORM };
 
-struct auc_elastic_job {
+struct elastic_job {
 	uint64_t id, number; /* number: in the order of arrival */
 	auc_slot arrival;
 	struct auc_utility utility;
@@ -32,14 +32,14 @@ struct auc_elastic_job {
 };
 
 struct auc_stepper_ctx {
-	enum auc_elastic_kind kind;
+	enum elastic_kind kind;
 	/* In the place of dorm's rule: gives the jobs at hand workers in slot T, whose room is
 	 * open. NULL: the rule */
 	enum auc_code (*instead)(struct auc_stepper_ctx *ctx, auc_slot t, struct auc_err *err);
 	void *arg; /* its own */
 	uint64_t arrived;
 	unsigned n, alloc;
-	struct auc_elastic_job **jobs; /* at hand, in the order of arrival */
+	struct elastic_job **jobs; /* at hand, in the order of arrival */
 	struct auc_layout *layouts;
 	struct auc_free_room room;
 	unsigned next, next_ps; /* servers at which the round goes on */
@@ -47,8 +47,8 @@ struct auc_stepper_ctx {
 };
 
 /* The rules of drf and of dorm, by kind, for slot T, whose room is open. */
-void auc_elastic_fair(struct auc_stepper_ctx *ctx, auc_slot t);
+void elastic_fair(struct auc_stepper_ctx *ctx, auc_slot t);
 /* J keeps its layout of the slot before. False, and it has none, if others are in its place. */
-bool auc_elastic_hold(struct auc_stepper_ctx *ctx, struct auc_elastic_job *j);
+bool elastic_hold(struct auc_stepper_ctx *ctx, struct elastic_job *j);
 
 #endif

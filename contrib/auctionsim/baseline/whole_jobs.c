@@ -1,4 +1,4 @@
-/* gang.c - see gang.h */
+/* whole_jobs.c - see whole_jobs.h */
 #include "config.h"
 
 #include <stdlib.h>
@@ -6,30 +6,30 @@
 
 #include "base/num.h"
 #include "policy/pairs.h"
-#include "policy/gang.h"
+#include "auctionsim/baseline/whole_jobs.h"
 
 #define CHUNK_SLOTS_MAX AUC_SLOTS_MAX /* a chunk that takes more is never trained */
 
-static enum auc_code make_tables(struct auc_gang *g, const struct auc_market *m,
+static enum auc_code make_tables(struct whole_jobs *g, const struct auc_market *m,
 				 struct auc_err *err);
-static enum auc_code make_job(struct auc_gang *g, const struct auc_market *m, uint64_t id,
+static enum auc_code make_job(struct whole_jobs *g, const struct auc_market *m, uint64_t id,
 			      const struct auc_job *job, enum auc_reason *reason,
-			      struct auc_gang_job *j, struct auc_err *err);
-static void free_job(struct auc_gang_job *j);
-static void drop_done(struct auc_gang *g);
-static bool place(struct auc_gang *g, struct auc_gang_job *j, auc_slot t, bool *together);
-static int64_t wanted(const struct auc_gang_job *j, bool together);
-static void look(struct auc_gang *g, const struct auc_gang_job *j, auc_slot t);
-static bool usable(const struct auc_gang *g, const struct auc_gang_job *j, unsigned server,
+			      struct whole_job *j, struct auc_err *err);
+static void free_job(struct whole_job *j);
+static void drop_done(struct whole_jobs *g);
+static bool place(struct whole_jobs *g, struct whole_job *j, auc_slot t, bool *together);
+static int64_t wanted(const struct whole_job *j, bool together);
+static void look(struct whole_jobs *g, const struct whole_job *j, auc_slot t);
+static bool usable(const struct whole_jobs *g, const struct whole_job *j, unsigned server,
 		   auc_slot t);
-static bool place_together(struct auc_gang *g, struct auc_gang_job *j, int64_t n);
-static bool place_apart(struct auc_gang *g, struct auc_gang_job *j, auc_slot t, int64_t n);
-static bool fits_beside(struct auc_gang *g, const struct auc_gang_job *j, unsigned server,
+static bool place_together(struct whole_jobs *g, struct whole_job *j, int64_t n);
+static bool place_apart(struct whole_jobs *g, struct whole_job *j, auc_slot t, int64_t n);
+static bool fits_beside(struct whole_jobs *g, const struct whole_job *j, unsigned server,
 			unsigned n);
-static void keep_shares(struct auc_gang *g, struct auc_gang_job *j);
-static unsigned workers_before(const struct auc_gang_job *j, unsigned server);
+static void keep_shares(struct whole_jobs *g, struct whole_job *j);
+static unsigned workers_before(const struct whole_job *j, unsigned server);
 
-void auc_gang_clear(struct auc_gang *g)
+void whole_jobs_clear(struct whole_jobs *g)
 {
 	unsigned i;
 
@@ -44,11 +44,11 @@ void auc_gang_clear(struct auc_gang *g)
 	memset(g, 0, sizeof(*g));
 }
 
-enum auc_code auc_gang_arrive(struct auc_gang *g, const struct auc_market *m, uint64_t id,
-			      const struct auc_job *job, enum auc_reason *reason,
-			      struct auc_err *err)
+enum auc_code whole_jobs_arrive(struct whole_jobs *g, const struct auc_market *m, uint64_t id,
+				const struct auc_job *job, enum auc_reason *reason,
+				struct auc_err *err)
 {
-	struct auc_gang_job *j;
+	struct whole_job *j;
 	enum auc_code rc;
 
 	drop_done(g);
@@ -67,11 +67,11 @@ enum auc_code auc_gang_arrive(struct auc_gang *g, const struct auc_market *m, ui
 	return AUC_OK;
 }
 
-enum auc_code auc_gang_step(struct auc_gang *g, const struct auc_market *m, auc_slot t,
-			    int (*compare)(const void *, const void *),
-			    const struct auc_layout **layouts, unsigned *n, struct auc_err *err)
+enum auc_code whole_jobs_step(struct whole_jobs *g, const struct auc_market *m, auc_slot t,
+			      int (*compare)(const void *, const void *),
+			      const struct auc_layout **layouts, unsigned *n, struct auc_err *err)
 {
-	struct auc_gang_job *j;
+	struct whole_job *j;
 	enum auc_code rc;
 	bool together;
 	unsigned i;
@@ -83,7 +83,7 @@ enum auc_code auc_gang_step(struct auc_gang *g, const struct auc_market *m, auc_
 	if (rc != AUC_OK)
 		return rc;
 	if (g->n)
-		qsort(g->jobs, g->n, sizeof(struct auc_gang_job *), compare);
+		qsort(g->jobs, g->n, sizeof(struct whole_job *), compare);
 	for (i = 0; i < g->n; i++) {
 		j = g->jobs[i];
 		j->running = !j->waits && place(g, j, t, &together);
@@ -105,7 +105,7 @@ enum auc_code auc_gang_step(struct auc_gang *g, const struct auc_market *m, auc_
 	return AUC_OK;
 }
 
-enum auc_code auc_gang_leave(struct auc_gang *g, uint64_t id, struct auc_err *err)
+enum auc_code whole_jobs_leave(struct whole_jobs *g, uint64_t id, struct auc_err *err)
 {
 	unsigned i;
 
@@ -120,7 +120,7 @@ enum auc_code auc_gang_leave(struct auc_gang *g, uint64_t id, struct auc_err *er
 }
 
 /* Room for one more job, and for a layout among M's servers. */
-static enum auc_code make_tables(struct auc_gang *g, const struct auc_market *m,
+static enum auc_code make_tables(struct whole_jobs *g, const struct auc_market *m,
 				 struct auc_err *err)
 {
 	unsigned alloc = g->alloc * 2 + 16, servers = m->nservers + 1;
@@ -155,9 +155,9 @@ static enum auc_code make_tables(struct auc_gang *g, const struct auc_market *m,
 	return AUC_OK;
 }
 
-static enum auc_code make_job(struct auc_gang *g, const struct auc_market *m, uint64_t id,
+static enum auc_code make_job(struct whole_jobs *g, const struct auc_market *m, uint64_t id,
 			      const struct auc_job *job, enum auc_reason *reason,
-			      struct auc_gang_job *j, struct auc_err *err)
+			      struct whole_job *j, struct auc_err *err)
 {
 	enum auc_code rc = auc_free_room_open_empty(&g->room, m, err);
 	double chunks = (double)job->chunks;
@@ -166,12 +166,12 @@ static enum auc_code make_job(struct auc_gang *g, const struct auc_market *m, ui
 	unsigned s;
 
 	*reason = AUC_REASON_CAPACITY;
-	if (rc != AUC_OK || !auc_baseline_types(m, job, &j->worker_type, &j->ps_type))
+	if (rc != AUC_OK || !auc_pairs_fastest(m, job, &j->worker_type, &j->ps_type))
 		return rc;
 	j->id = id;
 	j->number = g->arrived++;
 	j->arrival = job->arrival;
-	j->site = (enum auc_gang_site)g->site;
+	j->site = (enum whole_job_site)g->site;
 	j->worker = m->types[j->worker_type];
 	j->ps = m->types[auc_ps_index(m, j->ps_type)];
 	j->apart = auc_job_duration(
@@ -209,14 +209,14 @@ static enum auc_code make_job(struct auc_gang *g, const struct auc_market *m, ui
 	return AUC_OK;
 }
 
-static void free_job(struct auc_gang_job *j)
+static void free_job(struct whole_job *j)
 {
 	free(j->upload);
 	free(j->shares);
 	free(j);
 }
 
-static void drop_done(struct auc_gang *g)
+static void drop_done(struct whole_jobs *g)
 {
 	unsigned i, kept = 0;
 
@@ -229,7 +229,7 @@ static void drop_done(struct auc_gang *g)
 }
 
 /* On one server if one holds it all, else on as few as possible; *TOGETHER says which. */
-static bool place(struct auc_gang *g, struct auc_gang_job *j, auc_slot t, bool *together)
+static bool place(struct whole_jobs *g, struct whole_job *j, auc_slot t, bool *together)
 {
 	unsigned s;
 
@@ -246,7 +246,7 @@ static bool place(struct auc_gang *g, struct auc_gang_job *j, auc_slot t, bool *
 }
 
 /* All of its workers, or as many as there is work for. */
-static int64_t wanted(const struct auc_gang_job *j, bool together)
+static int64_t wanted(const struct whole_job *j, bool together)
 {
 	int64_t rate = together ? j->apart : j->together, need = (j->left + rate - 1) / rate;
 
@@ -254,7 +254,7 @@ static int64_t wanted(const struct auc_gang_job *j, bool together)
 }
 
 /* How many workers fit where. */
-static void look(struct auc_gang *g, const struct auc_gang_job *j, auc_slot t)
+static void look(struct whole_jobs *g, const struct whole_job *j, auc_slot t)
 {
 	unsigned s;
 
@@ -265,17 +265,17 @@ static void look(struct auc_gang *g, const struct auc_gang_job *j, auc_slot t)
 	}
 }
 
-static bool usable(const struct auc_gang *g, const struct auc_gang_job *j, unsigned server,
+static bool usable(const struct whole_jobs *g, const struct whole_job *j, unsigned server,
 		   auc_slot t)
 {
 	bool cloud = g->room.m->servers[server].cloud;
 
-	return j->site != (cloud ? AUC_GANG_EDGE : AUC_GANG_CLOUD) &&
+	return j->site != (cloud ? WHOLE_JOB_EDGE : WHOLE_JOB_CLOUD) &&
 	       t - j->arrival >= (auc_slot)j->upload[server];
 }
 
 /* The server it is on first, then by index. */
-static bool place_together(struct auc_gang *g, struct auc_gang_job *j, int64_t n)
+static bool place_together(struct whole_jobs *g, struct whole_job *j, int64_t n)
 {
 	unsigned s, i, first = j->nshares ? j->ps_server : 0, nservers = g->room.m->nservers;
 
@@ -292,8 +292,8 @@ static bool place_together(struct auc_gang *g, struct auc_gang_job *j, int64_t n
 
 /* What compare_servers() looks at. */
 struct preference {
-	const struct auc_gang *g;
-	const struct auc_gang_job *j;
+	const struct whole_jobs *g;
+	const struct whole_job *j;
 };
 
 /* Where its workers are already, then by room, then by index. */
@@ -311,7 +311,7 @@ static int compare_servers(const void *a, const void *b, void *arg)
 }
 
 /* The PS where it is already, else on the first server that has room for it beside the workers. */
-static bool place_apart(struct auc_gang *g, struct auc_gang_job *j, auc_slot t, int64_t n)
+static bool place_apart(struct whole_jobs *g, struct whole_job *j, auc_slot t, int64_t n)
 {
 	struct preference preference = {g, j};
 	unsigned i, s, nservers = g->room.m->nservers, first = j->nshares ? j->ps_server : 0;
@@ -338,7 +338,7 @@ static bool place_apart(struct auc_gang *g, struct auc_gang_job *j, auc_slot t, 
 }
 
 /* Is there room for a PS beside N workers? */
-static bool fits_beside(struct auc_gang *g, const struct auc_gang_job *j, unsigned server,
+static bool fits_beside(struct whole_jobs *g, const struct whole_job *j, unsigned server,
 			unsigned n)
 {
 	bool fits;
@@ -349,7 +349,7 @@ static bool fits_beside(struct auc_gang *g, const struct auc_gang_job *j, unsign
 	return fits;
 }
 
-static void keep_shares(struct auc_gang *g, struct auc_gang_job *j)
+static void keep_shares(struct whole_jobs *g, struct whole_job *j)
 {
 	unsigned s;
 
@@ -360,7 +360,7 @@ static void keep_shares(struct auc_gang *g, struct auc_gang_job *j)
 				.server = s, .workers = g->take[s], .ps = s == j->ps_server};
 }
 
-static unsigned workers_before(const struct auc_gang_job *j, unsigned server)
+static unsigned workers_before(const struct whole_job *j, unsigned server)
 {
 	unsigned i;
 

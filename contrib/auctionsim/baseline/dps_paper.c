@@ -13,6 +13,8 @@
  * The job is accepted if the payoff of this reckoning is positive. It pays what its plan costs, as
  * in every policy here, which may be more than that reckoning, and more than its value.
  *
+ * Takes neither gangs nor budgets, which are not in print.
+ *
  * Repaired, for without it schedules would not be executable:
  *  - The job holds slots a..a+d-1, and a server is usable from arrival + Delta on.
  *  - A server is not moved to itself, and a move of no worker is none (line 23).
@@ -26,7 +28,8 @@
 #include <string.h>
 
 #include "market/timeline.h"
-#include "policy/dps/dps_paper.h"
+#include "auctionsim/baseline/registry.h"
+#include "policy/option.h"
 
 /* A schedule: N workers by server (workers[], of the search), the PSs on one. */
 struct candidate {
@@ -36,7 +39,7 @@ struct candidate {
 	int64_t z;
 };
 
-struct auc_dps_paper {
+struct auc_policy_ctx {
 	unsigned alloc;
 	uint32_t *order; /* servers usable at the start by ascending price there */
 	unsigned norder;
@@ -52,27 +55,57 @@ struct auc_dps_paper {
 	const struct auc_job *job;
 };
 
-static bool make_room(struct auc_dps_paper *p, unsigned nservers);
-static void clear(struct auc_dps_paper *p);
-static void search_pair(struct auc_dps_paper *p, struct candidate *c);
-static void sort_servers(struct auc_dps_paper *p, const struct candidate *c);
-static void start_window(struct auc_dps_paper *p);
-static void extend_window(struct auc_dps_paper *p, const struct candidate *c, unsigned slot);
-static void cost_c(struct auc_dps_paper *p, struct candidate *c, int64_t n);
-static void cost_d(struct auc_dps_paper *p, struct candidate *c, int64_t n);
-static void cost_d_moves(struct auc_dps_paper *p, struct candidate *c, int64_t n, unsigned last,
+static enum auc_code paper_create(const char *options, struct auc_policy_ctx **ctx,
+				  struct auc_err *err);
+static void paper_destroy(struct auc_policy_ctx *p);
+static enum auc_code paper_quote(struct auc_policy_ctx *p, const struct auc_market *m,
+				 const struct auc_job *job, struct auc_decision *decision,
+				 struct auc_err *err);
+static int64_t paper_least_slots(const struct auc_market *m, const struct auc_job *job,
+				 unsigned worker, unsigned ps, int64_t n);
+static bool make_room(struct auc_policy_ctx *p, unsigned nservers);
+static void clear(struct auc_policy_ctx *p);
+static void search_pair(struct auc_policy_ctx *p, struct candidate *c);
+static void sort_servers(struct auc_policy_ctx *p, const struct candidate *c);
+static void start_window(struct auc_policy_ctx *p);
+static void extend_window(struct auc_policy_ctx *p, const struct candidate *c, unsigned slot);
+static void cost_c(struct auc_policy_ctx *p, struct candidate *c, int64_t n);
+static void cost_d(struct auc_policy_ctx *p, struct candidate *c, int64_t n);
+static void cost_d_moves(struct auc_policy_ctx *p, struct candidate *c, int64_t n, unsigned last,
 			 unsigned to, double cost_w);
-static bool fits_jointly(struct auc_dps_paper *p, const struct candidate *c, int64_t workers);
-static void record(struct auc_dps_paper *p, const struct candidate *c, const int64_t *workers);
-static enum auc_code make_plan(const struct auc_dps_paper *p, struct auc_decision *decision,
+static bool fits_jointly(struct auc_policy_ctx *p, const struct candidate *c, int64_t workers);
+static void record(struct auc_policy_ctx *p, const struct candidate *c, const int64_t *workers);
+static enum auc_code make_plan(const struct auc_policy_ctx *p, struct auc_decision *decision,
 			       struct auc_err *err);
 
-struct auc_dps_paper *auc_dps_paper_create(void)
+const struct auc_policy sim_policy_dps_paper = {
+	.name = "dps",
+	.summary = "dps as printed",
+	.create = paper_create,
+	.destroy = paper_destroy,
+	.quote = paper_quote,
+	.least_slots = paper_least_slots,
+};
+
+/* Its options but "variant" are read as dps reads them, and change nothing. */
+static enum auc_code paper_create(const char *options, struct auc_policy_ctx **ctx,
+				  struct auc_err *err)
 {
-	return calloc(1, sizeof(struct auc_dps_paper));
+	static const struct auc_option list[] = {
+		{.key = "variant", .choices = "paper", .offset = 0},
+		{.key = "bounds", .choices = "on|off", .offset = sizeof(unsigned)},
+	};
+	unsigned values[2] = {0};
+	enum auc_code rc = auc_options_read("dps", options, list, 2, values, err);
+
+	*ctx = NULL;
+	if (rc != AUC_OK)
+		return rc;
+	*ctx = calloc(1, sizeof(**ctx));
+	return *ctx ? AUC_OK : auc_err_set(err, AUC_ENOMEM, "no memory for policy dps");
 }
 
-void auc_dps_paper_destroy(struct auc_dps_paper *p)
+static void paper_destroy(struct auc_policy_ctx *p)
 {
 	if (!p)
 		return;
@@ -80,14 +113,23 @@ void auc_dps_paper_destroy(struct auc_dps_paper *p)
 	free(p);
 }
 
+static int64_t paper_least_slots(const struct auc_market *m, const struct auc_job *job,
+				 unsigned worker, unsigned ps, int64_t n)
+{
+	return auc_policy_dps.least_slots(m, job, worker, ps, n);
+}
+
 /* Algorithm 2. */
-enum auc_code auc_dps_paper_quote(struct auc_dps_paper *p, const struct auc_market *m,
-				  const struct auc_job *job, struct auc_decision *decision,
-				  struct auc_err *err)
+static enum auc_code paper_quote(struct auc_policy_ctx *p, const struct auc_market *m,
+				 const struct auc_job *job, struct auc_decision *decision,
+				 struct auc_err *err)
 {
 	struct candidate c = {0};
 	enum auc_code rc = AUC_OK;
 
+	auc_decision_reset(decision);
+	if (!m->ready)
+		return auc_err_set(err, AUC_ESTATE, "the market is not laid out");
 	if (!make_room(p, m->nservers))
 		return auc_err_set(err, AUC_ENOMEM, "no memory for a quote among %u servers",
 				   m->nservers);
@@ -114,7 +156,7 @@ enum auc_code auc_dps_paper_quote(struct auc_dps_paper *p, const struct auc_mark
 	return rc;
 }
 
-static bool make_room(struct auc_dps_paper *p, unsigned nservers)
+static bool make_room(struct auc_policy_ctx *p, unsigned nservers)
 {
 	size_t n = (size_t)nservers + 1;
 
@@ -136,7 +178,7 @@ static bool make_room(struct auc_dps_paper *p, unsigned nservers)
 	return true;
 }
 
-static void clear(struct auc_dps_paper *p)
+static void clear(struct auc_policy_ctx *p)
 {
 	free(p->order);
 	free(p->fit);
@@ -153,7 +195,7 @@ static void clear(struct auc_dps_paper *p)
  * All starts and worker counts of C's types and placement. Counts descend, so that windows grow;
  * no cost is negative, so that a window is over once its value is not above the best payoff.
  */
-static void search_pair(struct auc_dps_paper *p, struct candidate *c)
+static void search_pair(struct auc_policy_ctx *p, struct candidate *c)
 {
 	const struct auc_market *m = p->m;
 	double work = auc_job_work(m, p->job, c->worker, c->ps, c->colocated);
@@ -198,7 +240,7 @@ static int compare_price(const void *a, const void *b, void *arg)
 	return (i > j) - (i < j);
 }
 
-static void sort_servers(struct auc_dps_paper *p, const struct candidate *c)
+static void sort_servers(struct auc_policy_ctx *p, const struct candidate *c)
 {
 	const struct auc_market *m = p->m;
 	auc_slot t = m->first + c->start - p->job->arrival;
@@ -213,7 +255,7 @@ static void sort_servers(struct auc_dps_paper *p, const struct candidate *c)
 		(void *)(m->cache[c->worker].price + auc_cell(m, c->start, 0)));
 }
 
-static void start_window(struct auc_dps_paper *p)
+static void start_window(struct auc_policy_ctx *p)
 {
 	unsigned i;
 
@@ -223,7 +265,7 @@ static void start_window(struct auc_dps_paper *p)
 	}
 }
 
-static void extend_window(struct auc_dps_paper *p, const struct candidate *c, unsigned slot)
+static void extend_window(struct auc_policy_ctx *p, const struct candidate *c, unsigned slot)
 {
 	const struct auc_type_cache *w = &p->m->cache[c->worker];
 	const struct auc_type_cache *q = &p->m->cache[auc_ps_index(p->m, c->ps)];
@@ -244,7 +286,7 @@ static void extend_window(struct auc_dps_paper *p, const struct candidate *c, un
 }
 
 /* Algorithm 4. */
-static void cost_c(struct auc_dps_paper *p, struct candidate *c, int64_t n)
+static void cost_c(struct auc_policy_ctx *p, struct candidate *c, int64_t n)
 {
 	double cost, least = INFINITY;
 	unsigned i, s, best = 0;
@@ -271,7 +313,7 @@ static void cost_c(struct auc_dps_paper *p, struct candidate *c, int64_t n)
 }
 
 /* Algorithm 3. */
-static void cost_d(struct auc_dps_paper *p, struct candidate *c, int64_t n)
+static void cost_d(struct auc_policy_ctx *p, struct candidate *c, int64_t n)
 {
 	int64_t left = n;
 	unsigned i, s, last = 0;
@@ -304,7 +346,7 @@ static void cost_d(struct auc_dps_paper *p, struct candidate *c, int64_t n)
 }
 
 /* Lines 21 to 34: workers move to server TO, from the dearest on. */
-static void cost_d_moves(struct auc_dps_paper *p, struct candidate *c, int64_t n, unsigned last,
+static void cost_d_moves(struct auc_policy_ctx *p, struct candidate *c, int64_t n, unsigned last,
 			 unsigned to, double cost_w)
 {
 	const struct auc_market *m = p->m;
@@ -339,7 +381,7 @@ static void cost_d_moves(struct auc_dps_paper *p, struct candidate *c, int64_t n
 }
 
 /* WORKERS of them beside the PSs, throughout the window. */
-static bool fits_jointly(struct auc_dps_paper *p, const struct candidate *c, int64_t workers)
+static bool fits_jointly(struct auc_policy_ctx *p, const struct candidate *c, int64_t workers)
 {
 	const struct auc_market *m = p->m;
 	const struct auc_bundle *w = &m->types[c->worker];
@@ -359,7 +401,7 @@ static bool fits_jointly(struct auc_dps_paper *p, const struct candidate *c, int
 	return true;
 }
 
-static void record(struct auc_dps_paper *p, const struct candidate *c, const int64_t *workers)
+static void record(struct auc_policy_ctx *p, const struct candidate *c, const int64_t *workers)
 {
 	double payoff = c->value - c->cost;
 
@@ -371,7 +413,7 @@ static void record(struct auc_dps_paper *p, const struct candidate *c, const int
 	memcpy(p->best_workers, workers, p->m->nservers * sizeof(*workers));
 }
 
-static enum auc_code make_plan(const struct auc_dps_paper *p, struct auc_decision *decision,
+static enum auc_code make_plan(const struct auc_policy_ctx *p, struct auc_decision *decision,
 			       struct auc_err *err)
 {
 	const struct candidate *c = &p->best;

@@ -1,6 +1,6 @@
 /*
  * srtf.c - the baseline SRTF: in every slot the jobs with the least remaining time run, each with
- * all of its workers or not at all (gang.h).
+ * all of its workers or not at all (whole_jobs.h).
  *
  * Options: site=edge (default) or site=any, which lets it use the cloud as well.
  */
@@ -9,11 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "policy/gang.h"
+#include "auctionsim/baseline/whole_jobs.h"
 #include "policy/option.h"
 
 struct auc_stepper_ctx {
-	struct auc_gang gang;
+	struct whole_jobs gang;
 };
 
 static enum auc_code srtf_create(const char *options, struct auc_stepper_ctx **ctx,
@@ -27,7 +27,7 @@ static enum auc_code srtf_step(struct auc_stepper_ctx *ctx, const struct auc_mar
 static enum auc_code srtf_leave(struct auc_stepper_ctx *ctx, uint64_t id, struct auc_err *err);
 static int compare_remaining(const void *a, const void *b);
 
-const struct auc_stepper auc_stepper_srtf = {
+const struct auc_stepper sim_stepper_srtf = {
 	.name = "srtf",
 	.summary = "baseline: least remaining time first, whole jobs",
 	.create = srtf_create,
@@ -42,7 +42,7 @@ static enum auc_code srtf_create(const char *options, struct auc_stepper_ctx **c
 {
 	static const struct auc_option list[] = {
 		{.key = "site",
-		 .choices = AUC_GANG_SITES,
+		 .choices = WHOLE_JOB_SITES,
 		 .offset = offsetof(struct auc_stepper_ctx, gang.site)},
 	};
 	struct auc_stepper_ctx *made = calloc(1, sizeof(*made));
@@ -51,7 +51,7 @@ static enum auc_code srtf_create(const char *options, struct auc_stepper_ctx **c
 	*ctx = NULL;
 	if (!made)
 		return auc_err_set(err, AUC_ENOMEM, "no memory for policy srtf");
-	made->gang.site = AUC_GANG_EDGE;
+	made->gang.site = WHOLE_JOB_EDGE;
 	rc = auc_options_read("srtf", options, list, 1, made, err);
 	if (rc == AUC_OK)
 		*ctx = made;
@@ -64,7 +64,7 @@ static void srtf_destroy(struct auc_stepper_ctx *ctx)
 {
 	if (!ctx)
 		return;
-	auc_gang_clear(&ctx->gang);
+	whole_jobs_clear(&ctx->gang);
 	free(ctx);
 }
 
@@ -72,25 +72,25 @@ static enum auc_code srtf_arrive(struct auc_stepper_ctx *ctx, const struct auc_m
 				 uint64_t id, const struct auc_job *job, enum auc_reason *reason,
 				 struct auc_err *err)
 {
-	return auc_gang_arrive(&ctx->gang, m, id, job, reason, err);
+	return whole_jobs_arrive(&ctx->gang, m, id, job, reason, err);
 }
 
 static enum auc_code srtf_step(struct auc_stepper_ctx *ctx, const struct auc_market *m, auc_slot t,
 			       const struct auc_layout **layouts, unsigned *n, struct auc_err *err)
 {
-	return auc_gang_step(&ctx->gang, m, t, compare_remaining, layouts, n, err);
+	return whole_jobs_step(&ctx->gang, m, t, compare_remaining, layouts, n, err);
 }
 
 static enum auc_code srtf_leave(struct auc_stepper_ctx *ctx, uint64_t id, struct auc_err *err)
 {
-	return auc_gang_leave(&ctx->gang, id, err);
+	return whole_jobs_leave(&ctx->gang, id, err);
 }
 
 /* By slots left with the exchange, then by arrival. */
 static int compare_remaining(const void *a, const void *b)
 {
-	const struct auc_gang_job *x = *(struct auc_gang_job *const *)a;
-	const struct auc_gang_job *y = *(struct auc_gang_job *const *)b;
+	const struct whole_job *x = *(struct whole_job *const *)a;
+	const struct whole_job *y = *(struct whole_job *const *)b;
 	int64_t s = (x->left + x->n * x->together - 1) / (x->n * x->together);
 	int64_t t = (y->left + y->n * y->together - 1) / (y->n * y->together);
 

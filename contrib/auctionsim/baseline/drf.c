@@ -9,7 +9,7 @@
  * maximal share of an earlier job): the paper does not say which. The first job has its own share
  * in both.
  *
- * What else the paper leaves open: pairs.h.
+ * What else the paper leaves open: place.h.
  */
 #include "config.h"
 
@@ -18,11 +18,12 @@
 
 #include "market/timeline.h"
 #include "base/num.h"
+#include "auctionsim/baseline/place.h"
 #include "policy/pairs.h"
 #include "policy/option.h"
 
 struct auc_policy_ctx {
-	struct auc_baseline base;
+	struct baseline base;
 	unsigned asked; /* history=granted|asked */
 	double history; /* largest share so far; 0: none */
 };
@@ -37,7 +38,7 @@ static void drf_booked(struct auc_policy_ctx *ctx, const struct auc_market *m,
 		       const struct auc_job *job, const struct auc_decision *decision);
 static double own_share(const struct auc_market *m, const struct auc_job *job, unsigned worker);
 
-const struct auc_policy auc_policy_drf = {
+const struct auc_policy sim_policy_drf = {
 	.name = "drf",
 	.summary = "baseline: all jobs in the order of arrival, workers by share",
 	.baseline = true,
@@ -52,7 +53,7 @@ static enum auc_code drf_create(const char *options, struct auc_policy_ctx **ctx
 {
 	static const struct auc_option list[] = {
 		{.key = "reading",
-		 .choices = AUC_BASELINE_READINGS,
+		 .choices = BASELINE_READINGS,
 		 .offset = offsetof(struct auc_policy_ctx, base.reserving)},
 		{.key = "history",
 		 .choices = "granted|asked",
@@ -76,7 +77,7 @@ static void drf_destroy(struct auc_policy_ctx *ctx)
 {
 	if (!ctx)
 		return;
-	auc_baseline_clear(&ctx->base);
+	baseline_clear(&ctx->base);
 	free(ctx);
 }
 
@@ -89,14 +90,14 @@ static enum auc_code drf_quote(struct auc_policy_ctx *ctx, const struct auc_mark
 	int64_t n;
 
 	auc_decision_reset(decision);
-	if (!auc_baseline_types(m, job, &w, &p))
+	if (!auc_pairs_fastest(m, job, &w, &p))
 		return AUC_OK;
 	share = own_share(m, job, w);
 	if (ctx->history > 0 && ctx->history < share)
 		share = ctx->history;
 	n = auc_floor(share * (double)m->cache[w].total0);
-	return auc_baseline_place(&ctx->base, m, job, w, p, n > 1 ? n : 1, (int64_t)job->ps,
-				  decision, err);
+	return baseline_place(&ctx->base, m, job, w, p, n > 1 ? n : 1, (int64_t)job->ps, decision,
+			      err);
 }
 
 static void drf_booked(struct auc_policy_ctx *ctx, const struct auc_market *m,
@@ -112,7 +113,7 @@ static void drf_booked(struct auc_policy_ctx *ctx, const struct auc_market *m,
 		share = workers / (double)m->cache[plan->worker_type].total0;
 	if (share > ctx->history)
 		ctx->history = share;
-	auc_baseline_booked(&ctx->base, decision);
+	baseline_booked(&ctx->base, decision);
 }
 
 /* Constraint (3): at most D_j workers. */

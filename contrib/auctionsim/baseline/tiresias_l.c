@@ -2,7 +2,7 @@
  * tiresias_l.c - the baseline Tiresias-L (least attained service, for schedulers that do not know
  * how long a job takes): jobs queue by the worker-slots that they have had, in a few classes; the
  * class that had least runs first, in itself in the order of arrival, each job with all of its
- * workers or not at all (gang.h).
+ * workers or not at all (whole_jobs.h).
  *
  * Options: site=edge (default) or site=any, which lets it use the cloud as well; threshold=N (512):
  * worker-slots at which a job leaves the first class; it leaves the second of three at 8 N.
@@ -13,14 +13,14 @@
 #include <string.h>
 
 #include "base/num.h"
-#include "policy/gang.h"
+#include "auctionsim/baseline/whole_jobs.h"
 #include "policy/option.h"
 
 #define THRESHOLD 512
 #define FACTOR    8
 
 struct auc_stepper_ctx {
-	struct auc_gang gang;
+	struct whole_jobs gang;
 	uint64_t threshold;
 };
 
@@ -36,7 +36,7 @@ static enum auc_code tiresias_step(struct auc_stepper_ctx *ctx, const struct auc
 static enum auc_code tiresias_leave(struct auc_stepper_ctx *ctx, uint64_t id, struct auc_err *err);
 static int compare_class(const void *a, const void *b);
 
-const struct auc_stepper auc_stepper_tiresias_l = {
+const struct auc_stepper sim_stepper_tiresias_l = {
 	.name = "tiresias-l",
 	.summary = "baseline: least attained service first, whole jobs",
 	.create = tiresias_create,
@@ -51,7 +51,7 @@ static enum auc_code tiresias_create(const char *options, struct auc_stepper_ctx
 {
 	static const struct auc_option list[] = {
 		{.key = "site",
-		 .choices = AUC_GANG_SITES,
+		 .choices = WHOLE_JOB_SITES,
 		 .offset = offsetof(struct auc_stepper_ctx, gang.site)},
 		{.key = "threshold",
 		 .type = AUC_OPTION_COUNT,
@@ -65,7 +65,7 @@ static enum auc_code tiresias_create(const char *options, struct auc_stepper_ctx
 	*ctx = NULL;
 	if (!made)
 		return auc_err_set(err, AUC_ENOMEM, "no memory for policy tiresias-l");
-	made->gang.site = AUC_GANG_EDGE;
+	made->gang.site = WHOLE_JOB_EDGE;
 	made->threshold = THRESHOLD;
 	rc = auc_options_read("tiresias-l", options, list, 2, made, err);
 	if (rc == AUC_OK)
@@ -79,7 +79,7 @@ static void tiresias_destroy(struct auc_stepper_ctx *ctx)
 {
 	if (!ctx)
 		return;
-	auc_gang_clear(&ctx->gang);
+	whole_jobs_clear(&ctx->gang);
 	free(ctx);
 }
 
@@ -87,14 +87,14 @@ static enum auc_code tiresias_arrive(struct auc_stepper_ctx *ctx, const struct a
 				     uint64_t id, const struct auc_job *job,
 				     enum auc_reason *reason, struct auc_err *err)
 {
-	return auc_gang_arrive(&ctx->gang, m, id, job, reason, err);
+	return whole_jobs_arrive(&ctx->gang, m, id, job, reason, err);
 }
 
 static enum auc_code tiresias_step(struct auc_stepper_ctx *ctx, const struct auc_market *m,
 				   auc_slot t, const struct auc_layout **layouts, unsigned *n,
 				   struct auc_err *err)
 {
-	struct auc_gang_job *j;
+	struct whole_job *j;
 	unsigned i;
 
 	for (i = 0; i < ctx->gang.n; i++) {
@@ -102,19 +102,19 @@ static enum auc_code tiresias_step(struct auc_stepper_ctx *ctx, const struct auc
 		j->class = ((uint64_t)j->served >= ctx->threshold) +
 			   ((uint64_t)j->served >= FACTOR * ctx->threshold);
 	}
-	return auc_gang_step(&ctx->gang, m, t, compare_class, layouts, n, err);
+	return whole_jobs_step(&ctx->gang, m, t, compare_class, layouts, n, err);
 }
 
 static enum auc_code tiresias_leave(struct auc_stepper_ctx *ctx, uint64_t id, struct auc_err *err)
 {
-	return auc_gang_leave(&ctx->gang, id, err);
+	return whole_jobs_leave(&ctx->gang, id, err);
 }
 
 /* By class, then by arrival. */
 static int compare_class(const void *a, const void *b)
 {
-	const struct auc_gang_job *x = *(struct auc_gang_job *const *)a;
-	const struct auc_gang_job *y = *(struct auc_gang_job *const *)b;
+	const struct whole_job *x = *(struct whole_job *const *)a;
+	const struct whole_job *y = *(struct whole_job *const *)b;
 
 	if (x->class != y->class)
 		return x->class < y->class ? -1 : 1;

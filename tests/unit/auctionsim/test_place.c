@@ -1,4 +1,4 @@
-/* test_pairs.c - the baselines fifo and drf: readings, shares, what never runs
+/* test_place.c - the baselines fifo and drf: readings, shares, what never runs
  * (policy/baseline.h) */
 #include "config.h"
 
@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "policy/policy.h"
-#include "policy/registry.h"
+#include "auctionsim/baseline/registry.h"
 
 /* Six workers on two servers; a slot does one worker's mini-batch. */
 static struct auc_market *make_market(void)
@@ -65,7 +65,7 @@ static void start(struct run *r, const char *policy, const char *options)
 
 	memset(r, 0, sizeof(*r));
 	r->m = make_market();
-	r->policy = auc_policy_find(policy);
+	r->policy = sim_policy_of(policy);
 	assert_true(r->policy && r->policy->baseline);
 	if (r->policy->create(options, &r->ctx, &err) != AUC_OK)
 		fail_msg("%s", err.text);
@@ -202,7 +202,7 @@ static void test_options(void **state)
 
 	(void)state;
 	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
-		assert_int_equal(auc_policy_find(bad[i][0])->create(bad[i][1], &ctx, &err),
+		assert_int_equal(sim_policy_of(bad[i][0])->create(bad[i][1], &ctx, &err),
 				 AUC_EINVAL);
 		assert_null(ctx);
 	}

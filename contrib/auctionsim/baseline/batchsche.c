@@ -18,7 +18,7 @@
 #include <string.h>
 
 #include "base/num.h"
-#include "policy/gang.h"
+#include "auctionsim/baseline/whole_jobs.h"
 #include "policy/option.h"
 
 #define INTERVAL    5
@@ -26,7 +26,7 @@
 #define MU          100.0
 
 struct auc_stepper_ctx {
-	struct auc_gang gang;
+	struct whole_jobs gang;
 	uint64_t interval;
 	double cloud_price;
 	unsigned batch; /* the latest */
@@ -43,10 +43,10 @@ static enum auc_code batchsche_step(struct auc_stepper_ctx *ctx, const struct au
 				    struct auc_err *err);
 static enum auc_code batchsche_leave(struct auc_stepper_ctx *ctx, uint64_t id, struct auc_err *err);
 static void schedule_batch(struct auc_stepper_ctx *ctx, auc_slot t);
-static void choose_site(struct auc_stepper_ctx *ctx, struct auc_gang_job *j);
+static void choose_site(struct auc_stepper_ctx *ctx, struct whole_job *j);
 static int compare_batch(const void *a, const void *b);
 
-const struct auc_stepper auc_stepper_batchsche = {
+const struct auc_stepper sim_stepper_batchsche = {
 	.name = "batchsche",
 	.summary = "baseline: batches of jobs, each where it costs less, edge or cloud",
 	.create = batchsche_create,
@@ -90,7 +90,7 @@ static void batchsche_destroy(struct auc_stepper_ctx *ctx)
 {
 	if (!ctx)
 		return;
-	auc_gang_clear(&ctx->gang);
+	whole_jobs_clear(&ctx->gang);
 	free(ctx);
 }
 
@@ -98,7 +98,7 @@ static enum auc_code batchsche_arrive(struct auc_stepper_ctx *ctx, const struct 
 				      uint64_t id, const struct auc_job *job,
 				      enum auc_reason *reason, struct auc_err *err)
 {
-	enum auc_code rc = auc_gang_arrive(&ctx->gang, m, id, job, reason, err);
+	enum auc_code rc = whole_jobs_arrive(&ctx->gang, m, id, job, reason, err);
 
 	if (rc == AUC_OK && *reason == AUC_REASON_NONE)
 		ctx->gang.jobs[ctx->gang.n - 1]->waits = true;
@@ -117,17 +117,17 @@ static enum auc_code batchsche_step(struct auc_stepper_ctx *ctx, const struct au
 	for (i = 0; i < ctx->gang.n; i++)
 		if (ctx->gang.jobs[i]->running)
 			ctx->gang.jobs[i]->class = 0;
-	return auc_gang_step(&ctx->gang, m, t, compare_batch, layouts, n, err);
+	return whole_jobs_step(&ctx->gang, m, t, compare_batch, layouts, n, err);
 }
 
 static enum auc_code batchsche_leave(struct auc_stepper_ctx *ctx, uint64_t id, struct auc_err *err)
 {
-	return auc_gang_leave(&ctx->gang, id, err);
+	return whole_jobs_leave(&ctx->gang, id, err);
 }
 
 static void schedule_batch(struct auc_stepper_ctx *ctx, auc_slot t)
 {
-	struct auc_gang_job *j;
+	struct whole_job *j;
 	unsigned i;
 
 	ctx->batch++;
@@ -135,7 +135,7 @@ static void schedule_batch(struct auc_stepper_ctx *ctx, auc_slot t)
 		if (ctx->gang.jobs[i]->waits)
 			ctx->gang.jobs[i]->class = ctx->batch;
 	if (ctx->gang.n)
-		qsort(ctx->gang.jobs, ctx->gang.n, sizeof(struct auc_gang_job *), compare_batch);
+		qsort(ctx->gang.jobs, ctx->gang.n, sizeof(struct whole_job *), compare_batch);
 	for (i = 0; i < ctx->gang.n; i++) {
 		j = ctx->gang.jobs[i];
 		if (!j->waits)
@@ -147,16 +147,16 @@ static void schedule_batch(struct auc_stepper_ctx *ctx, auc_slot t)
 }
 
 /* Those at the edge that are waited for count as in use. */
-static void choose_site(struct auc_stepper_ctx *ctx, struct auc_gang_job *j)
+static void choose_site(struct auc_stepper_ctx *ctx, struct whole_job *j)
 {
-	const struct auc_gang_job *other;
+	const struct whole_job *other;
 	double in_use = 0, price = 0;
 	bool cloud = j->cloud_fit > 0;
 	unsigned i;
 
 	for (i = 0; i < ctx->gang.n; i++) {
 		other = ctx->gang.jobs[i];
-		if (!other->waits && !other->done && other->site == AUC_GANG_EDGE &&
+		if (!other->waits && !other->done && other->site == WHOLE_JOB_EDGE &&
 		    other->worker_type == j->worker_type)
 			in_use += (double)other->n;
 	}
@@ -164,7 +164,7 @@ static void choose_site(struct auc_stepper_ctx *ctx, struct auc_gang_job *j)
 		price = (pow(MU, in_use / (double)j->edge_fit) - 1) / (MU - 1);
 		cloud = cloud && price * (double)j->apart > ctx->cloud_price * (double)j->together;
 	}
-	j->site = cloud ? AUC_GANG_CLOUD : AUC_GANG_EDGE;
+	j->site = cloud ? WHOLE_JOB_CLOUD : WHOLE_JOB_EDGE;
 	if (cloud)
 		j->n = (int64_t)j->chunks < j->cloud_fit ? (int64_t)j->chunks : j->cloud_fit;
 	else if (j->n > j->edge_fit)
@@ -174,8 +174,8 @@ static void choose_site(struct auc_stepper_ctx *ctx, struct auc_gang_job *j)
 /* By class, then by what is left of one worker's work, then by arrival. */
 static int compare_batch(const void *a, const void *b)
 {
-	const struct auc_gang_job *x = *(struct auc_gang_job *const *)a;
-	const struct auc_gang_job *y = *(struct auc_gang_job *const *)b;
+	const struct whole_job *x = *(struct whole_job *const *)a;
+	const struct whole_job *y = *(struct whole_job *const *)b;
 	int64_t s = x->left / x->together, t = y->left / y->together;
 
 	if (x->class != y->class)

@@ -18,11 +18,14 @@
 #include "config.h"
 
 #include <math.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/num.h"
+#include "auctionsim/baseline/registry.h"
 #include "policy/eris/eris-private.h"
+#include "policy/option.h"
 
 struct pair {
 	unsigned from, to;
@@ -37,6 +40,15 @@ struct deploy {
 	unsigned *here;  /* by server: chunks trained there, scratch; after it those that came */
 };
 
+static enum auc_code paper_create(const char *options, struct auc_policy_ctx **ctx,
+				  struct auc_err *err);
+static void paper_destroy(struct auc_policy_ctx *ctx);
+static enum auc_code paper_quote(struct auc_policy_ctx *ctx, const struct auc_market *m,
+				 const struct auc_job *job, struct auc_decision *decision,
+				 struct auc_err *err);
+static int64_t paper_least_slots(const struct auc_market *m, const struct auc_job *job,
+				 unsigned worker, unsigned ps, int64_t n);
+static bool paper_search(struct auc_policy_ctx *ctx);
 static bool open_deploy(struct auc_policy_ctx *ctx, struct deploy *d, unsigned slot);
 static double deploy(struct auc_policy_ctx *ctx, struct deploy *d, unsigned n, bool keep);
 static bool place(const struct auc_policy_ctx *ctx, struct deploy *d, unsigned n);
@@ -52,7 +64,62 @@ static double *row(double *table, const struct auc_policy_ctx *ctx, unsigned slo
 	return table + (size_t)(slot - ctx->start0) * (ctx->units + 1);
 }
 
-bool auc_eris_paper(struct auc_policy_ctx *ctx)
+const struct auc_policy sim_policy_eris_paper = {
+	.name = "eris",
+	.summary = "eris as printed",
+	.prices = AUC_PRICE_ETA,
+	.sites = true,
+	.create = paper_create,
+	.destroy = paper_destroy,
+	.quote = paper_quote,
+	.least_slots = paper_least_slots,
+};
+
+/* Its options but "variant" are read as eris reads them, and change nothing. */
+static enum auc_code paper_create(const char *options, struct auc_policy_ctx **ctx,
+				  struct auc_err *err)
+{
+	struct values {
+		unsigned variant, exact;
+		uint64_t effort;
+	} values = {0};
+	static const struct auc_option list[] = {
+		{.key = "variant", .choices = "paper", .offset = offsetof(struct values, variant)},
+		{.key = "effort",
+		 .type = AUC_OPTION_COUNT,
+		 .max = 1000,
+		 .offset = offsetof(struct values, effort)},
+		{.key = "exact", .choices = "on|off", .offset = offsetof(struct values, exact)},
+	};
+	enum auc_code rc = auc_options_read("eris", options, list, 3, &values, err);
+
+	*ctx = NULL;
+	if (rc == AUC_OK)
+		rc = auc_policy_eris.create("", ctx, err);
+	if (rc == AUC_OK)
+		(*ctx)->search = paper_search;
+	return rc;
+}
+
+static void paper_destroy(struct auc_policy_ctx *ctx)
+{
+	auc_policy_eris.destroy(ctx);
+}
+
+static enum auc_code paper_quote(struct auc_policy_ctx *ctx, const struct auc_market *m,
+				 const struct auc_job *job, struct auc_decision *decision,
+				 struct auc_err *err)
+{
+	return auc_policy_eris.quote(ctx, m, job, decision, err);
+}
+
+static int64_t paper_least_slots(const struct auc_market *m, const struct auc_job *job,
+				 unsigned worker, unsigned ps, int64_t n)
+{
+	return auc_policy_eris.least_slots(m, job, worker, ps, n);
+}
+
+static bool paper_search(struct auc_policy_ctx *ctx)
 {
 	double *before, *after, *cost, sum, value;
 	unsigned slot, d, k;

@@ -16,7 +16,7 @@ static enum auc_code unpriced_quote(struct auc_policy_ctx *ctx, const struct auc
 				    const struct auc_job *job, struct auc_decision *decision,
 				    struct auc_err *err);
 
-const struct auc_policy auc_policy_unpriced = {
+const struct auc_policy sim_policy_unpriced = {
 	.name = "unpriced",
 	.summary = "baseline: dps with all prices 0",
 	.baseline = true,

@@ -8,7 +8,7 @@
  * Options: reading=blocking (default: no job starts before its predecessor) or reading=reserving
  * (each job takes its earliest window). The paper does not say which; its figures fit the first.
  *
- * What else the paper leaves open: pairs.h. A gang gets the shape that is done first.
+ * What else the paper leaves open: place.h. A gang gets the shape that is done first.
  */
 #include "config.h"
 
@@ -16,12 +16,13 @@
 #include <string.h>
 
 #include "market/timeline.h"
+#include "auctionsim/baseline/place.h"
 #include "policy/gang_search.h"
 #include "policy/pairs.h"
 #include "policy/option.h"
 
 struct auc_policy_ctx {
-	struct auc_baseline base;
+	struct baseline base;
 	struct auc_gang *gang;
 };
 
@@ -37,7 +38,7 @@ static enum auc_code fifo_gang(struct auc_policy_ctx *ctx, const struct auc_mark
 static void fifo_booked(struct auc_policy_ctx *ctx, const struct auc_market *m,
 			const struct auc_job *job, const struct auc_decision *decision);
 
-const struct auc_policy auc_policy_fifo = {
+const struct auc_policy sim_policy_fifo = {
 	.name = "fifo",
 	.summary = "baseline: all jobs, D_j workers each, in the order of arrival",
 	.baseline = true,
@@ -54,7 +55,7 @@ static enum auc_code fifo_create(const char *options, struct auc_policy_ctx **ct
 {
 	static const struct auc_option list[] = {
 		{.key = "reading",
-		 .choices = AUC_BASELINE_READINGS,
+		 .choices = BASELINE_READINGS,
 		 .offset = offsetof(struct auc_policy_ctx, base.reserving)},
 	};
 	struct auc_policy_ctx *made = calloc(1, sizeof(*made));
@@ -77,7 +78,7 @@ static void fifo_destroy(struct auc_policy_ctx *ctx)
 {
 	if (!ctx)
 		return;
-	auc_baseline_clear(&ctx->base);
+	baseline_clear(&ctx->base);
 	auc_gang_destroy(ctx->gang);
 	free(ctx);
 }
@@ -92,10 +93,10 @@ static enum auc_code fifo_quote(struct auc_policy_ctx *ctx, const struct auc_mar
 	auc_decision_reset(decision);
 	if (job->nshapes)
 		return fifo_gang(ctx, m, job, decision, err);
-	if (!auc_baseline_types(m, job, &w, &p))
+	if (!auc_pairs_fastest(m, job, &w, &p))
 		return AUC_OK;
-	return auc_baseline_place(&ctx->base, m, job, w, p, (int64_t)n, (int64_t)job->ps, decision,
-				  err);
+	return baseline_place(&ctx->base, m, job, w, p, (int64_t)n, (int64_t)job->ps, decision,
+			      err);
 }
 
 /* The shape that is done first. */
@@ -108,7 +109,7 @@ static enum auc_code fifo_gang(struct auc_policy_ctx *ctx, const struct auc_mark
 		auc_gang_quote(ctx->gang, m, job, AUC_GANG_EARLIEST,
 			       waits ? ctx->base.last_start : job->arrival, decision, err);
 
-	/* One that would fit an empty cluster is admitted, and never done: as pairs.h says. */
+	/* One that would fit an empty cluster is admitted, and never done: as place.h says. */
 	if (rc == AUC_OK && !decision->accepted && auc_gang_fits_empty(m, job)) {
 		decision->accepted = true;
 		decision->reason = AUC_REASON_NONE;
@@ -121,5 +122,5 @@ static void fifo_booked(struct auc_policy_ctx *ctx, const struct auc_market *m,
 {
 	(void)m;
 	(void)job;
-	auc_baseline_booked(&ctx->base, decision);
+	baseline_booked(&ctx->base, decision);
 }

@@ -1,22 +1,22 @@
 /*
- * gang.h - shared by steppers whose jobs run with all of their workers or not at all, wherever
+ * whole_jobs.h - shared by steppers whose jobs run with all of their workers or not at all, wherever
  * there is room. A job may be paused and moved between slots at no cost. Its data are on a server
  * from arrival + upload on, on all of them.
  */
-#ifndef AUC_GANG_H
-#define AUC_GANG_H
+#ifndef SIM_WHOLE_JOBS_H
+#define SIM_WHOLE_JOBS_H
 
 #include "policy/free_room.h"
 #include "policy/stepper.h"
 
-enum auc_gang_site {
-	AUC_GANG_ANY,
-	AUC_GANG_EDGE,
-	AUC_GANG_CLOUD,
+enum whole_job_site {
+	WHOLE_JOB_ANY,
+	WHOLE_JOB_EDGE,
+	WHOLE_JOB_CLOUD,
 };
-#define AUC_GANG_SITES "any|edge" /* those that an option may name */
+#define WHOLE_JOB_SITES "any|edge" /* those that an option may name */
 
-struct auc_gang_job {
+struct whole_job {
 	uint64_t id, number; /* number: in the order of arrival */
 	auc_slot arrival;    /* its data are sent from then on */
 	unsigned worker_type, ps_type;
@@ -33,7 +33,7 @@ struct auc_gang_job {
 	/* The policy's: what it is compared by; it is not placed; where it may be. */
 	unsigned class;
 	bool waits;
-	enum auc_gang_site site;
+	enum whole_job_site site;
 	int64_t edge_fit, cloud_fit; /* workers that all of the empty edge, or one cloud, holds */
 	bool running, done;          /* in the latest slot */
 	unsigned ps_server;          /* of the latest slot it ran in */
@@ -41,11 +41,11 @@ struct auc_gang_job {
 	struct auc_share *shares;
 };
 
-struct auc_gang {
-	unsigned site; /* where new jobs may be: an auc_gang_site */
+struct whole_jobs {
+	unsigned site; /* where new jobs may be: an whole_job_site */
 	uint64_t arrived;
 	unsigned n, alloc;
-	struct auc_gang_job **jobs; /* those at hand */
+	struct whole_job **jobs; /* those at hand */
 	struct auc_layout *layouts;
 	struct auc_free_room room;
 	/* by server, of the layout at hand */
@@ -53,19 +53,19 @@ struct auc_gang {
 	unsigned *fit, *order, *take;
 };
 
-void auc_gang_clear(struct auc_gang *g);
+void whole_jobs_clear(struct whole_jobs *g);
 /*
  * As auc_stepper's. The job asks for as many workers as it has chunks, or for JOB->workers if they
  * are fewer; it gets at most as many as an empty cluster holds.
  */
-enum auc_code auc_gang_arrive(struct auc_gang *g, const struct auc_market *m, uint64_t id,
-			      const struct auc_job *job, enum auc_reason *reason,
-			      struct auc_err *err);
-/* Jobs are placed in the order of COMPARE (qsort's, of two struct auc_gang_job *), each if it still
+enum auc_code whole_jobs_arrive(struct whole_jobs *g, const struct auc_market *m, uint64_t id,
+				const struct auc_job *job, enum auc_reason *reason,
+				struct auc_err *err);
+/* Jobs are placed in the order of COMPARE (qsort's, of two struct whole_job *), each if it still
  * fits. */
-enum auc_code auc_gang_step(struct auc_gang *g, const struct auc_market *m, auc_slot t,
-			    int (*compare)(const void *, const void *),
-			    const struct auc_layout **layouts, unsigned *n, struct auc_err *err);
-enum auc_code auc_gang_leave(struct auc_gang *g, uint64_t id, struct auc_err *err);
+enum auc_code whole_jobs_step(struct whole_jobs *g, const struct auc_market *m, auc_slot t,
+			      int (*compare)(const void *, const void *),
+			      const struct auc_layout **layouts, unsigned *n, struct auc_err *err);
+enum auc_code whole_jobs_leave(struct whole_jobs *g, uint64_t id, struct auc_err *err);
 
 #endif

@@ -130,11 +130,11 @@ static enum auc_code liquid_create(const char *options, struct auc_stepper_ctx *
 		.leave = sites_leave,                                                              \
 	}
 
-const struct auc_stepper auc_stepper_tiresias =
+const struct auc_stepper sim_stepper_tiresias =
 	STEPPER("tiresias", "baseline of eris: least workers * work left first", tiresias_create);
-const struct auc_stepper auc_stepper_antman =
+const struct auc_stepper sim_stepper_antman =
 	STEPPER("antman", "baseline of eris: jobs with a guarantee first", antman_create);
-const struct auc_stepper auc_stepper_liquid =
+const struct auc_stepper sim_stepper_liquid =
 	STEPPER("liquid", "baseline of eris: network cost against workers", liquid_create);
 
 static enum auc_code make(enum kind kind, const char *name, const char *options,
