@@ -18,6 +18,9 @@
  * A slot that costs more than a job is worth costs as much as twice that here, so that a sum never
  * loses what small prices add. What is found is priced anew, as it will be charged.
  *
+ * Of the steps that a quote may take, each kind has its part. Where they run out, what was found by
+ * then is the answer, with how far it may be from the best.
+ *
  * Budgets: the best schedule is the answer if the budget pays it. Else the search runs again among
  * those that the budget pays.
  */
@@ -49,6 +52,7 @@ struct kind {
 	unsigned nlist;              /* servers that could hold a node if they were empty */
 	uint32_t *list;              /* those, by switch if that matters, then by index */
 	uint32_t *priced;            /* where their prices stand: a part has its whole's */
+	bool plain;                  /* the list is all servers as they are, and they are equal */
 	int64_t *room; /* by place in the list and TRES: what may be in use beside it */
 };
 
@@ -97,7 +101,7 @@ static void order_servers(struct auc_gang *g);
 static void add_kinds(struct auc_gang *g);
 static void add_kind(struct auc_gang *g, const struct auc_shape *shape);
 static void search(struct auc_gang *g);
-static void search_kind(struct auc_gang *g, unsigned kind);
+static void search_kind(struct auc_gang *g, unsigned kind, uint64_t limit);
 static double value_at(const struct auc_gang *g, unsigned completion);
 static void enter(struct auc_gang *g, const struct kind *k, unsigned slot);
 static void try_window(struct auc_gang *g, unsigned kind, const struct lane *l, unsigned completion,
@@ -109,7 +113,7 @@ static double sum_of_least(double *x, unsigned n, unsigned k);
 static void offer(struct auc_gang *g, const struct choice *c);
 static int compare_ties(struct auc_gang *g, const struct choice *a, const struct choice *b);
 static unsigned choose(struct auc_gang *g, const struct choice *c);
-static double sum_at(const struct auc_gang *g, const struct choice *c, unsigned j);
+static double sum_at(struct auc_gang *g, const struct choice *c, unsigned j);
 static enum auc_code make_plan(struct auc_gang *g, struct auc_decision *decision,
 			       struct auc_err *err);
 
@@ -144,7 +148,8 @@ enum auc_code auc_gang_quote(struct auc_gang *g, const struct auc_market *m,
 	g->within_switch = job->within_switch;
 	g->budget = INFINITY;
 	g->steps = 0;
-	g->limit = decision->most_steps ? decision->most_steps : UINT64_MAX;
+	g->limit = g->priced && decision->most_steps ? decision->most_steps : UINT64_MAX;
+	g->upper = -INFINITY;
 	set_up(g, not_before);
 	search(g);
 	rc = g->found ? decide(g, decision, err) : AUC_OK;
@@ -178,6 +183,7 @@ static enum auc_code decide(struct auc_gang *g, struct auc_decision *decision, s
 	if (!g->found || !decision->accepted) {
 		decision->accepted = false;
 		decision->reason = AUC_REASON_BUDGET;
+		decision->best_payoff = 0; /* of what can be paid nothing better was found */
 	}
 	return rc;
 }
@@ -371,6 +377,11 @@ static void add_kind(struct auc_gang *g, const struct auc_shape *shape)
 		k->priced[k->nlist] = server->whole ? server->whole - 1 : *s;
 		k->list[k->nlist++] = *s;
 	}
+	k->plain = k->nlist == m->nservers;
+	for (unsigned j = 0; j < k->nlist && k->plain; j++)
+		k->plain = k->list[j] == j && k->priced[j] == j &&
+			   !memcmp(k->room, k->room + (size_t)j * k->nused,
+				   k->nused * sizeof(*k->room));
 	k->first = g->nlanes;
 	for (unsigned i = 0; i < g->job->nshapes; i++) {
 		const struct auc_shape *other = &g->job->shapes[i];
@@ -386,14 +397,17 @@ static void add_kind(struct auc_gang *g, const struct auc_shape *shape)
 	g->nkinds += k->nlanes > 0;
 }
 
+/* Each kind has its part of the steps that are left. */
 static void search(struct auc_gang *g)
 {
+	uint64_t begun = g->steps, left = g->limit > begun ? g->limit - begun : 0;
+
 	g->found = false;
 	for (unsigned i = 0; i < g->nkinds; i++)
-		search_kind(g, i);
+		search_kind(g, i, begun + left / g->nkinds * (i + 1));
 }
 
-static void search_kind(struct auc_gang *g, unsigned kind)
+static void search_kind(struct auc_gang *g, unsigned kind, uint64_t limit)
 {
 	const struct kind *k = &g->kinds[kind];
 
@@ -408,6 +422,10 @@ static void search_kind(struct auc_gang *g, unsigned kind)
 		if (g->found && completion > g->best.completion &&
 		    (value <= g->best_payoff || value <= 0))
 			return;
+		if (g->steps > limit) {
+			g->upper = fmax(g->upper, value);
+			return;
+		}
 		enter(g, k, completion - 1);
 		for (unsigned i = k->first; i < k->first + k->nlanes; i++)
 			if (completion >= g->start0 + g->lanes[i].d)
@@ -444,9 +462,10 @@ static inline bool has_room(const struct kind *k, const int64_t *used, const int
 	return fits;
 }
 
-/* Adds a slot to the sums. NUSED is k->nused, for the compiler. */
+/* Adds a slot to the sums. NUSED is k->nused and PLAIN k->plain, for the compiler; no branch
+ * depends on what a cell has, which is as good as random. */
 static inline __attribute__((always_inline)) void pass(struct auc_gang *g, const struct kind *k,
-						       unsigned slot, unsigned nused)
+						       unsigned slot, unsigned nused, bool plain)
 {
 	const struct auc_market *m = g->m;
 	size_t row = (size_t)slot * m->nservers, at = slot - g->start0;
@@ -456,17 +475,17 @@ static inline __attribute__((always_inline)) void pass(struct auc_gang *g, const
 	double *sum = g->sums + (at + 1) * g->nservers, least = INFINITY;
 	const uint8_t *closed = m->closed ? m->closed + row : NULL;
 
-	for (unsigned j = 0; j < k->nlist; j++, room += nused) {
-		uint32_t s = k->list[j];
-		double price = 0;
+	for (unsigned j = 0; j < k->nlist; j++) {
+		uint32_t s = plain ? j : k->list[j], priced = plain ? j : k->priced[j];
+		bool fits = has_room(k, used + (size_t)s * m->ntres,
+				     plain ? room : room + (size_t)j * nused, nused);
+		double price = price_of(g, k, unit + (size_t)priced * m->ntres, nused);
+		uint32_t since = g->since[j];
 
-		if ((closed && closed[s]) ||
-		    !has_room(k, used + (size_t)s * m->ntres, room, nused)) {
-			g->since[j] = slot + 1 > g->since[j] ? slot + 1 : g->since[j];
-		} else if (g->priced) {
-			price = price_of(g, k, unit + (size_t)k->priced[j] * m->ntres, nused);
-			least = price < least ? price : least;
-		}
+		fits &= !closed || !closed[s];
+		price = fits ? price : 0;
+		least = fits && price < least ? price : least;
+		g->since[j] = fits || since > slot ? since : slot + 1;
 		sum[j] = before[j] + price;
 	}
 	g->lowest[at + 1] = g->lowest[at] + (isinf(least) ? 0 : least);
@@ -474,22 +493,17 @@ static inline __attribute__((always_inline)) void pass(struct auc_gang *g, const
 
 static void enter(struct auc_gang *g, const struct kind *k, unsigned slot)
 {
-	switch (k->nused) {
-	case 1:
-		pass(g, k, slot, 1);
-		return;
-	case 2:
-		pass(g, k, slot, 2);
-		return;
-	case 3:
-		pass(g, k, slot, 3);
-		return;
-	case 4:
-		pass(g, k, slot, 4);
-		return;
-	default:
-		pass(g, k, slot, k->nused);
-	}
+	g->steps += (uint64_t)k->nlist * (2 + k->nused);
+	if (!k->plain)
+		pass(g, k, slot, k->nused, false);
+	else if (k->nused == 1)
+		pass(g, k, slot, 1, true);
+	else if (k->nused == 2)
+		pass(g, k, slot, 2, true);
+	else if (k->nused == 3)
+		pass(g, k, slot, 3, true);
+	else
+		pass(g, k, slot, k->nused, true);
 }
 
 /* The window of a shape that ends at COMPLETION. */
@@ -528,6 +542,7 @@ static void try_switch(struct auc_gang *g, struct choice *c, unsigned end)
 	double limit = limit_of(g, c), least = INFINITY;
 	unsigned n = 0;
 
+	g->steps += end - c->first;
 	for (unsigned j = c->first; j < end; j++)
 		if (g->since[j] <= c->start) {
 			double sum = after[j] - before[j];
@@ -680,7 +695,7 @@ static unsigned choose(struct auc_gang *g, const struct choice *c)
 }
 
 /* What the window of C costs on the server at place J; INFINITY: it is not free in all of it. */
-static double sum_at(const struct auc_gang *g, const struct choice *c, unsigned j)
+static double sum_at(struct auc_gang *g, const struct choice *c, unsigned j)
 {
 	const struct auc_market *m = g->m;
 	const struct kind *k = &g->kinds[c->kind];
@@ -689,6 +704,7 @@ static double sum_at(const struct auc_gang *g, const struct choice *c, unsigned 
 
 	if (g->ready[s] > c->start)
 		return INFINITY;
+	g->steps += 4 * (uint64_t)(c->completion - c->start);
 	for (unsigned t = c->start; t < c->completion; t++) {
 		if ((m->closed && m->closed[auc_cell(m, t, s)]) ||
 		    !has_room(k, m->used + auc_cell(m, t, s) * m->ntres,

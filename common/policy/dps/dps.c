@@ -213,6 +213,7 @@ static void refuse_unpaid(struct auc_decision *decision)
 {
 	decision->accepted = false;
 	decision->reason = AUC_REASON_BUDGET;
+	decision->best_payoff = 0; /* of what can be paid nothing better was found */
 }
 
 /* Without exchange, as if one server could hold them. */

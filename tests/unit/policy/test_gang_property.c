@@ -49,7 +49,7 @@ struct found {
 };
 
 static struct {
-	unsigned accepted, payoff, capacity, budget, several, within, second;
+	unsigned accepted, payoff, capacity, budget, several, within, second, cut;
 } seen;
 
 static unsigned hundredths(struct tiny_random *r, const struct tiny_market *t, unsigned k)
@@ -285,6 +285,30 @@ static void check(const struct tiny_market *t, const struct gang *g, const struc
 	seen.second += paid.cost < free.cost;
 }
 
+/* A quote that may not take all its steps says how much it may have missed. */
+static void check_cut(struct auc_policy_ctx *ctx, const struct tiny_market *t,
+		      const struct auc_market *m, const struct gang *g, struct auc_job *job,
+		      struct auc_decision *d, struct tiny_random *r)
+{
+	uint64_t all = d->steps;
+	bool accepted = d->accepted;
+	double payoff = accepted ? d->best_payoff : 0;
+	struct found best;
+
+	assert_false(d->cut);
+	d->most_steps = 1 + (uint64_t)((double)all * tiny_real(r));
+	assert_int_equal(auc_policy_dps.quote(ctx, m, job, d, NULL), AUC_OK);
+	d->most_steps = 0;
+	best = brute(t, g, g->limited ? g->budget : INFINITY, true);
+	if (d->cut && best.feasible)
+		assert_true(best.payoff <= (d->accepted ? d->best_payoff : 0) + d->distance + 1e-9);
+	if (!d->cut && d->steps >= all)
+		assert_true(d->accepted == accepted && (!accepted || d->best_payoff == payoff));
+	seen.cut += d->cut;
+	assert_int_equal(auc_policy_dps.quote(ctx, m, job, d, NULL), AUC_OK);
+	assert_true(d->steps == all && d->accepted == accepted);
+}
+
 static void book(struct tiny_market *t, struct auc_market *m, const struct gang *g,
 		 const struct auc_plan *p)
 {
@@ -326,6 +350,7 @@ static void one_market(struct auc_policy_ctx *ctx, struct auc_gang *search, stru
 			assert_true(auc_gang_fits_empty(m, job));
 		assert_int_equal(auc_policy_dps.quote(ctx, m, job, d, NULL), AUC_OK);
 		check(&t, &g, d);
+		check_cut(ctx, &t, m, &g, job, d, &r);
 		if (d->accepted)
 			book(&t, m, &g, &d->plan);
 		assert_true(auc_market_sound(m));
@@ -350,7 +375,7 @@ static void test_brute(void **state)
 	}
 	if (property.markets >= 200)
 		assert_true(seen.accepted && seen.payoff && seen.capacity && seen.budget &&
-			    seen.several && seen.within && seen.second);
+			    seen.several && seen.within && seen.second && seen.cut);
 	printf("%u accepted, %u of several nodes, %u on one switch, %u cheaper for their budget; "
 	       "refused %u for payoff, %u for capacity, %u for budget\n",
 	       seen.accepted, seen.several, seen.within, seen.second, seen.payoff, seen.capacity,
