@@ -21,7 +21,6 @@
 #include "pricing/tariff.h"
 #include "auction/user_limits.h"
 
-#define AUC_TAUGHT         1024 /* users, by uid: of two of one place, only the last is known */
 #define AUC_SNAPSHOT_BYTES (1u << 20) /* of journal, and another one follows */
 
 struct auc_events {
@@ -63,10 +62,6 @@ struct auc_auction {
 	struct auc_bid_log *bid_log;
 	struct auc_posted_answers *answers; /* of a policy that posts prices */
 	struct auc_offer_standing *offers;  /* its offers */
-	struct {
-		uint32_t uid;
-		auc_slot slot;
-	} taught[AUC_TAUGHT];             /* who last left an offer, and when */
 	struct auc_tariff *tariff;        /* published last; NULL: none yet */
 	struct auc_tariff *next_tariff;   /* of the last fit, to be published; NULL: none */
 	struct auc_fit_memory fit_memory; /* of the last fit, for the next */

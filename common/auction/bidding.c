@@ -16,12 +16,14 @@
 #include "ledger/receipt.h"
 #include "market/replan.h"
 
+#define ABSURD 0.1 /* of a price: a limit below that says nothing */
+
 static enum auc_code decide(struct auc_auction *a, struct auc_bid *bid, uint32_t uid, double now,
 			    struct auc_err *err);
 static enum auc_code ask_user(struct auc_auction *a, const struct auc_bid *bid, uint32_t uid,
-			      bool hold, struct auc_err *err);
+			      double now, bool hold, struct auc_err *err);
 static void count(struct auc_auction *a, enum auc_code rc, const struct auc_offer *offer);
-static bool teaches(struct auc_auction *a, uint32_t uid);
+static bool teaches(struct auc_auction *a, const struct auc_bid *bid, uint32_t uid, double now);
 static void await_job(struct auc_auction *a, const char *sale);
 static enum auc_code allowed(struct auc_auction *a, struct auc_bid *bid, auc_slot arrival,
 			     struct auc_err *err);
@@ -58,7 +60,7 @@ enum auc_code auc_auction_bid(struct auc_auction *a, const struct auc_bid *bid, 
 		rc = decide(a, &a->bid, uid, now, err);
 	decided = auc_clock_now();
 	if (rc == AUC_OK && a->policy->posts)
-		rc = ask_user(a, bid, uid, hold, err);
+		rc = ask_user(a, bid, uid, now, hold, err);
 	if (rc == AUC_OK && hold)
 		rc = text_of(a, bid, &text, err);
 	if (rc == AUC_OK)
@@ -236,7 +238,7 @@ static bool on_wholes(const struct auc_market *m, const struct auc_plan *plan)
  * bid teaches, not a quote; a yes teaches once it has become a job.
  */
 static enum auc_code ask_user(struct auc_auction *a, const struct auc_bid *bid, uint32_t uid,
-			      bool hold, struct auc_err *err)
+			      double now, bool hold, struct auc_err *err)
 {
 	struct auc_decision *d = &a->decision;
 	struct auc_answer answer;
@@ -253,23 +255,23 @@ static enum auc_code ask_user(struct auc_auction *a, const struct auc_bid *bid, 
 		d->accepted = false;
 		d->reason = AUC_REASON_PRICE;
 	}
-	if (!d->accepted && teaches(a, uid) &&
+	if (!d->accepted && teaches(a, bid, uid, now) &&
 	    a->policy->answer(a->ctx, a->market, &a->job, d, false, &answer))
 		auc_auction_keep_answer(a, &answer);
 	return AUC_OK;
 }
 
-/* Declining an offer is free, and so is asking for more than there is. So only a user's first
- * refusal in a slot is used for learning. */
-static bool teaches(struct auc_auction *a, uint32_t uid)
+/*
+ * Whether a refusal is used for learning. Declining an offer is free, and so is asking for more than
+ * there is. So a user's refusals weigh as one until it has bought something, or a day is over; a
+ * limit far below the price says nothing of what a job is worth; and a dry run is no bid.
+ */
+static bool teaches(struct auc_auction *a, const struct auc_bid *bid, uint32_t uid, double now)
 {
-	unsigned at = uid % AUC_TAUGHT;
-
-	if (a->taught[at].uid == uid && a->taught[at].slot == a->job.arrival)
+	if (bid->dry_run || (a->decision.offered && bid->max_price >= 0 &&
+			     bid->max_price < ABSURD * a->decision.plan.cost))
 		return false;
-	a->taught[at].uid = uid;
-	a->taught[at].slot = a->job.arrival;
-	return true;
+	return auc_user_limits_believe(a->users, uid, now);
 }
 
 /* A yes is free, too, until there is a job: it is used for learning only then. It is forgotten if

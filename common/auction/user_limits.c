@@ -11,11 +11,13 @@
 #include "auction/user_limits.h"
 
 #define MINUTE 60.0
+#define DAY    86400.0
 
 struct user {
 	uint32_t uid;
 	double missing; /* tokens, when it was looked at last */
 	double at;      /* when that was */
+	double refused; /* when a refusal was last believed; -INFINITY: may be again */
 };
 
 struct auc_user_limits {
@@ -29,6 +31,8 @@ static unsigned place_of(const struct auc_user_limits *l, uint32_t uid);
 static struct user *add(struct auc_user_limits *l, unsigned place, uint32_t uid, double now);
 static void forget(struct auc_user_limits *l, double now);
 static void refill(const struct auc_user_limits *l, struct user *u, double now);
+static void give_back(struct user *u);
+static bool was_believed(const struct user *u, double now);
 
 struct auc_user_limits *auc_user_limits_create(void)
 {
@@ -67,7 +71,30 @@ void auc_user_limits_give_back(struct auc_user_limits *l, uint32_t uid)
 	unsigned at = place_of(l, uid);
 
 	if (at < l->n && l->users[at].uid == uid)
-		l->users[at].missing = fmax(0, l->users[at].missing - 1);
+		give_back(&l->users[at]);
+}
+
+static void give_back(struct user *u)
+{
+	u->missing = fmax(0, u->missing - 1);
+	u->refused = -INFINITY;
+}
+
+bool auc_user_limits_believe(struct auc_user_limits *l, uint32_t uid, double now)
+{
+	unsigned at = place_of(l, uid);
+	struct user *u = at < l->n && l->users[at].uid == uid ? &l->users[at]
+							       : add(l, at, uid, now);
+
+	if (!u || was_believed(u, now))
+		return false;
+	u->refused = now;
+	return true;
+}
+
+static bool was_believed(const struct user *u, double now)
+{
+	return now >= u->refused && now < u->refused + DAY;
 }
 
 unsigned auc_user_limits_count(const struct auc_user_limits *l)
@@ -113,7 +140,7 @@ static struct user *add(struct auc_user_limits *l, unsigned place, uint32_t uid,
 	}
 	for (i = l->n++; i > place; i--)
 		l->users[i] = l->users[i - 1];
-	l->users[place] = (struct user){.uid = uid, .at = now};
+	l->users[place] = (struct user){.uid = uid, .at = now, .refused = -INFINITY};
 	return &l->users[place];
 }
 
@@ -123,7 +150,7 @@ static void forget(struct auc_user_limits *l, double now)
 
 	for (i = 0; i < l->n; i++) {
 		refill(l, &l->users[i], now);
-		if (l->users[i].missing > 0)
+		if (l->users[i].missing > 0 || was_believed(&l->users[i], now))
 			l->users[n++] = l->users[i];
 	}
 	l->n = n;

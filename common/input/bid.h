@@ -53,6 +53,7 @@ struct auc_bid {
 	uint64_t accept; /* the offer that its user takes (offer_standing.h), in no text that is
 			    kept either; 0: none */
 	bool quote;      /* only say what it would cost */
+	bool dry_run;    /* of no text: its submission is known not to become a job */
 	bool extend;     /* at the end of its plan it buys more, slot by slot */
 	char model[AUC_NAME_MAX]; /* profile it was filled from, or "" */
 };

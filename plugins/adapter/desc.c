@@ -165,6 +165,23 @@ const char *auc_desc_bid(const job_desc_msg_t *desc)
 	return bid;
 }
 
+/* Any beginning of the option that no other option of sbatch has; after the script's name it may be
+ * the script's own, which does no harm. */
+bool auc_desc_is_dry_run(const job_desc_msg_t *desc)
+{
+	static const char option[] = "--test-only";
+	const char *p = desc->submit_line;
+	size_t n;
+
+	for (; p && *p; p += n) {
+		p += strspn(p, " \t");
+		n = strcspn(p, " \t");
+		if (n >= strlen("--te") && n < sizeof(option) && !strncmp(p, option, n))
+			return true;
+	}
+	return false;
+}
+
 uint32_t auc_desc_job_id(const job_desc_msg_t *desc)
 {
 	uint32_t id = AUC_DESC_JOB_ID(desc);

@@ -25,6 +25,8 @@
  * one is none. Looks at a bounded number of variables.
  */
 const char *auc_desc_bid(const job_desc_msg_t *desc);
+/* The command line says that it is sbatch --test-only. It may be one without saying so. */
+bool auc_desc_is_dry_run(const job_desc_msg_t *desc);
 /* The job that DESC asks to change, as slurmctld finds it. 0: it is not named by a number (from
  * 25.11 on it may be by a SLUID). */
 uint32_t auc_desc_job_id(const job_desc_msg_t *desc);

@@ -139,9 +139,28 @@ answers()
 	wait_until 10 eval '[ "$(answers)" = $((before + 1)) ]'
 }
 
+@test "no loop of refusals drives the price down" {
+	before=$(answers)
+	offered=$(price)
+	for i in 1 2 3 4; do
+		run -1 as alice sbatch --test-only --max-price=0 $(work 1 1) --wrap true
+		run -1 as alice sbatch --tes --max-price="$(jq -n "$offered * 0.6")" $(work 1 1) --wrap true
+		run -1 as alice sbatch --max-price=0 $(work 1 1) --wrap true
+	done
+	[ "$(price)" = "$offered" ]
+	for i in 1 2 3 4; do
+		run -1 as alice sbatch --max-price="$(jq -n "$offered * 0.6")" $(work 1 1) --wrap true
+	done
+	wait_until 30 eval '[ "$(answers)" = $((before + 1)) ]'
+	# From then on alice is believed again.
+	job=$(submit alice --max-price=1000 $(work 1 1) -o /dev/null --wrap true)
+	wait_until 60 settled "$job"
+	wait_until 30 eval '[ "$(answers)" = $((before + 2)) ]'
+}
+
 @test "slurmctld is restarted: it asks for what it asked for before" {
 	before=$(answers)
-	run -1 as alice sbatch --max-price=0 $(work 1 1) --wrap true
+	run -1 as alice sbatch --max-price="$(jq -n "$(price) / 2")" $(work 1 1) --wrap true
 	for i in 1 2 3; do
 		job=$(submit alice --max-price=1000 $(work 1 1) -o /dev/null --wrap true)
 	done

@@ -247,6 +247,8 @@ static int decide(struct auc_auction *a, job_desc_msg_t *desc, uint32_t submit_u
 	if (!bid)
 		return fail(err_msg, RC_REFUSED, "out of memory");
 	code = auc_bid_parse(auc_auction_conf(a), text, bid, &err);
+	if (!code)
+		bid->dry_run = auc_desc_is_dry_run(desc);
 	auc_desc_forget_secrets(desc);
 	if (!code)
 		code = auc_desc_confine(desc, bid, &err);

@@ -104,7 +104,7 @@ static void test_offers_follow_answers(void **state)
 		/* every third leaves it: just below or far below; others pay just that, or would
 		 * pay a fortune */
 		assert_int_equal(ask(f->a, i % 3 ? offer : offer * 0.999, now, &yes), price);
-		assert_int_equal(ask(b, i % 3 ? offer + 1000 : 0, now, &other), price);
+		assert_int_equal(ask(b, i % 3 ? offer + 1000 : offer * 0.2, now, &other), price);
 		assert_int_equal(yes, other);
 		answers[yes]++;
 		differ += price != last;
@@ -157,23 +157,47 @@ static void test_limit_is_kept_nowhere(void **state)
 	}
 }
 
-/* Who leaves what he is offered, again and again, moves the price once in a slot. */
+/*
+ * Whoever leaves what is offered again and again moves the price once, until one of its bids is a job
+ * or a day is over. Limits that nobody means, and dry runs, move nothing; other users are not kept
+ * from being believed.
+ */
 static void test_leaving_teaches_once(void **state)
 {
 	struct world_auction *f = *state;
-	auc_money once;
+	auc_money once, price;
+	double now = NOW + 200 * SLOT, half;
+	unsigned n = 30;
 	bool yes;
 
 	for (unsigned i = 0; i < 30; i++)
 		ask(f->a, 1e6, NOW + 5 * SLOT * i, &yes);
-	ask(f->a, 0, NOW + 200 * SLOT, &yes);
-	once = ask(f->a, -1, NOW + 200 * SLOT, &yes);
-	for (unsigned i = 0; i < 500; i++)
-		ask(f->a, 0, NOW + 200 * SLOT, &yes);
-	assert_int_equal(ask(f->a, -1, NOW + 200 * SLOT, &yes), once);
-	assert_int_equal(auc_posted_answers_count(f->a->answers), 31);
-	ask(f->a, 0, NOW + 201 * SLOT, &yes);
-	assert_int_equal(auc_posted_answers_count(f->a->answers), 32);
+	price = ask(f->a, -1, now, &yes);
+	half = auc_money_to(price) / 2;
+	/* The attack: a loop around sbatch --test-only --max-price=0. */
+	for (unsigned i = 0; i < 50; i++)
+		ask(f->a, 0, now, &yes);
+	assert_int_equal(auc_posted_answers_count(f->a->answers), n);
+	assert_int_equal(ask(f->a, -1, now, &yes), price);
+	ask(f->a, half, now, &yes);
+	once = ask(f->a, -1, now, &yes);
+	assert_int_equal(auc_posted_answers_count(f->a->answers), ++n);
+	for (unsigned i = 0; i < 100; i++, now += SLOT)
+		ask(f->a, half, now, &yes);
+	assert_int_equal(ask(f->a, -1, now, &yes), once);
+	assert_int_equal(auc_posted_answers_count(f->a->answers), n);
+	/* after a purchase */
+	ask(f->a, 1e6, now, &yes);
+	assert_true(yes);
+	now += 10 * SLOT;
+	half = auc_money_to(ask(f->a, -1, now, &yes)) / 2;
+	ask(f->a, half, now, &yes);
+	assert_int_equal(auc_posted_answers_count(f->a->answers), n += 2);
+	/* a day later */
+	ask(f->a, half, now + 86399, &yes);
+	assert_int_equal(auc_posted_answers_count(f->a->answers), n);
+	ask(f->a, half, now + 86401, &yes);
+	assert_int_equal(auc_posted_answers_count(f->a->answers), n + 1);
 }
 
 /* A yes without a job, as of a dry run, teaches nothing, however often it is said; that of a job
@@ -266,7 +290,7 @@ static void test_restart(void **state)
 	fresh = ask(f->a, -1, NOW, &yes);
 	for (unsigned i = 0; i < 200; i++, now += 5 * SLOT) {
 		price = ask(f->a, -1, now, &yes);
-		ask(f->a, i % 4 ? auc_money_to(price) : 0, now, &yes);
+		ask(f->a, auc_money_to(price) * (i % 4 ? 1 : 0.5), now, &yes);
 		if (i == 100) /* some of it from a snapshot */
 			f->a->snapshot_at = 0;
 		if (i % 10 == 0)
