@@ -290,7 +290,8 @@ END
 	lines=$(wc -l < "$conf")
 	scontrol reconfigure
 	wait_until 30 log_has "configuration not reloaded: .*auction.conf:$lines: SlotSeconds=soon"
-	job=$(submit alice $(small_bid 100 1) -o /dev/null --wrap true)
+	# Until the agent has looked at Slurm's partitions again, bids are to try again in a moment.
+	wait_until 30 eval 'job=$(submit alice $(small_bid 100 1) -o /dev/null --wrap true)'
 	cp "$BATS_TEST_TMPDIR/auction.conf" "$conf"
 	reconfigure
 	wait_until 60 settled "$job"
