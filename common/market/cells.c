@@ -24,6 +24,8 @@ static bool blocks_sound(const struct auc_market *m, unsigned level,
 static void shift_amounts(struct auc_market *m, unsigned shift);
 static void shift_level(struct auc_market *m, unsigned level, auc_slot by);
 static void empty_slots(struct auc_market *m, unsigned from);
+static void find_lowest(struct auc_market *m, unsigned row);
+static uint8_t full_of(const struct auc_market *m, unsigned server, unsigned tres, int64_t used);
 static void empty_rows(struct auc_market *m, unsigned from, unsigned count);
 static int32_t fit_in_cell(const struct auc_market *m, const struct auc_bundle *type,
 			   unsigned server, size_t cell);
@@ -101,6 +103,11 @@ bool auc_market_cache_sound(const struct auc_market *m)
 			unit = unit_price(m, cell, s, k, m->used[cell * m->ntres + k]);
 			if (!m->given && m->unit_price[cell * m->ntres + k] != unit)
 				return false;
+			t = (unsigned)(cell / m->nservers);
+			if (m->unit_price[cell * m->ntres + k] < m->lowest[t * m->ntres + k] ||
+			    m->full[(t * m->ntres + k) * m->stride + s] !=
+				    full_of(m, s, k, m->used[cell * m->ntres + k]))
+				return false;
 		}
 		for (i = 0; i < m->nworker_types + m->nps_types; i++) {
 			c = &m->cache[i];
@@ -173,12 +180,15 @@ enum auc_code auc_cells_lay_out(struct auc_market *m, struct auc_err *err)
 	m->nrows = m->level_row[m->nlevels];
 	cells = row * m->nrows;
 	m->used = calloc(amounts, sizeof(*m->used));
+	m->stride = (row + 15) & ~(size_t)15;
+	m->full = calloc(m->stride * m->slots * (m->ntres ? m->ntres : 1), sizeof(*m->full));
+	m->lowest = calloc((size_t)m->slots * (m->ntres ? m->ntres : 1), sizeof(*m->lowest));
 	m->unit_price = calloc(amounts, sizeof(*m->unit_price));
 	m->idle_price = calloc(row * (m->ntres ? m->ntres : 1), sizeof(*m->idle_price));
 	m->changed = calloc(row, sizeof(*m->changed));
 	m->moved = calloc(m->nrows, sizeof(*m->moved));
-	if (!m->used || !m->unit_price || !m->idle_price || !m->changed || !m->moved ||
-	    !auc_traffic_lay_out(m))
+	if (!m->used || !m->full || !m->lowest || !m->unit_price || !m->idle_price || !m->changed ||
+	    !m->moved || !auc_traffic_lay_out(m))
 		return auc_err_set(err, AUC_ENOMEM,
 				   "no memory for a market of %u servers and %u slots", m->nservers,
 				   m->slots);
@@ -259,6 +269,10 @@ static void shift_amounts(struct auc_market *m, unsigned shift)
 	size_t row = (size_t)m->nservers * m->ntres, keep = (m->slots - shift) * row;
 
 	memmove(m->used, m->used + shift * row, keep * sizeof(*m->used));
+	memmove(m->full, m->full + shift * m->stride * m->ntres,
+		(m->slots - shift) * m->stride * m->ntres);
+	memmove(m->lowest, m->lowest + (size_t)shift * m->ntres,
+		(size_t)(m->slots - shift) * m->ntres * sizeof(*m->lowest));
 	memmove(m->unit_price, m->unit_price + shift * row, keep * sizeof(*m->unit_price));
 	empty_slots(m, m->slots - shift);
 }
@@ -288,8 +302,11 @@ static void empty_slots(struct auc_market *m, unsigned from)
 
 	for (at = from * row; at < m->slots * row; at += row) {
 		memset(m->used + at, 0, row * sizeof(*m->used));
+		memset(m->full + at / row * m->stride * m->ntres, 0, m->stride * m->ntres);
 		memcpy(m->unit_price + at, m->idle_price, row * sizeof(*m->unit_price));
 	}
+	for (unsigned t = from; t < m->slots; t++)
+		find_lowest(m, t);
 }
 
 static void empty_rows(struct auc_market *m, unsigned from, unsigned count)
@@ -307,6 +324,45 @@ static void empty_rows(struct auc_market *m, unsigned from, unsigned count)
 			memcpy(c->order + cell, c->order0, row * sizeof(*c->order));
 		}
 	}
+}
+
+void auc_cells_refresh_full(struct auc_market *m)
+{
+	for (size_t cell = 0; cell < (size_t)m->slots * m->nservers; cell++)
+		for (unsigned k = 0; k < m->ntres; k++) {
+			unsigned server = (unsigned)(cell % m->nservers);
+
+			m->full[(cell / m->nservers * m->ntres + k) * m->stride + server] =
+				full_of(m, server, k, m->used[cell * m->ntres + k]);
+		}
+}
+
+void auc_cells_refresh_lowest(struct auc_market *m)
+{
+	for (unsigned t = 0; t < m->slots; t++)
+		find_lowest(m, t);
+}
+
+/* Of one row. */
+static void find_lowest(struct auc_market *m, unsigned row)
+{
+	const double *unit = m->unit_price + auc_cell(m, row, 0) * m->ntres;
+	double *lowest = m->lowest + (size_t)row * m->ntres;
+
+	for (unsigned k = 0; k < m->ntres; k++)
+		lowest[k] = m->nservers ? unit[k] : 0;
+	for (unsigned s = 0; s < m->nservers; s++, unit += m->ntres)
+		for (unsigned k = 0; k < m->ntres; k++)
+			lowest[k] = unit[k] < lowest[k] ? unit[k] : lowest[k];
+}
+
+static uint8_t full_of(const struct auc_market *m, unsigned server, unsigned tres, int64_t used)
+{
+	int64_t capacity = m->servers[server].units[tres];
+
+	if (used <= 0 || capacity <= 0)
+		return 0;
+	return used < capacity ? (uint8_t)(used * 255 / capacity) : 255;
 }
 
 void auc_cells_refresh_all(struct auc_market *m)
@@ -355,6 +411,7 @@ static void reprice_slot(struct auc_market *m, unsigned slot, const bool *moved)
 	}
 	if (any)
 		auc_cells_refresh_order(m, slot);
+	find_lowest(m, slot);
 }
 
 /* What the price function says of USED units in CELL. */
@@ -589,8 +646,15 @@ static double bundle_price(const struct auc_bundle *type, const double *unit_pri
 void auc_cells_set_used(struct auc_market *m, size_t cell, unsigned server, unsigned tres,
 			int64_t used)
 {
+	size_t row = cell / m->nservers;
+	double price;
+
 	m->used[cell * m->ntres + tres] = used;
+	m->full[(row * m->ntres + tres) * m->stride + server] = full_of(m, server, tres, used);
 	if (m->given)
 		return;
-	m->unit_price[cell * m->ntres + tres] = unit_price(m, cell, server, tres, used);
+	price = unit_price(m, cell, server, tres, used);
+	m->unit_price[cell * m->ntres + tres] = price;
+	if (price < m->lowest[row * m->ntres + tres])
+		m->lowest[row * m->ntres + tres] = price;
 }

@@ -81,6 +81,8 @@ void auc_market_destroy(struct auc_market *m)
 		free(m->cache[i].order0);
 	}
 	free(m->used);
+	free(m->full);
+	free(m->lowest);
 	free(m->unit_price);
 	free(m->idle_price);
 	free(m->changed);
@@ -126,6 +128,8 @@ static struct auc_market *same_servers(const struct auc_market *from, auc_slot f
 	m->slots = slots;
 	m->bulk = m->given = false;
 	m->used = NULL;
+	m->full = NULL;
+	m->lowest = NULL;
 	m->unit_price = NULL;
 	m->idle_price = NULL;
 	m->changed = NULL;
@@ -616,6 +620,7 @@ enum auc_code auc_market_give_prices(struct auc_market *m, const struct auc_give
 	memset(m->traffic.price, 0, m->slots * sizeof(*m->traffic.price));
 	for (i = 0; i < n; i++)
 		set_given(m, &list[i]);
+	auc_cells_refresh_lowest(m);
 	auc_cells_refresh_all(m);
 	return AUC_OK;
 }
@@ -654,6 +659,8 @@ enum auc_code auc_market_copy_state(struct auc_market *m, const struct auc_marke
 	}
 	auc_traffic_copy(m, from);
 	auc_cells_lay_out_idle(m);
+	auc_cells_refresh_full(m);
+	auc_cells_refresh_lowest(m);
 	auc_cells_refresh_all(m);
 	return AUC_OK;
 }

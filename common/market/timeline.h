@@ -96,6 +96,12 @@ struct auc_market {
 	struct auc_server *servers;
 	int64_t *used;      /* by cell and TRES, in units */
 	double *unit_price; /* by cell and TRES, credits per amount of 1 and slot */
+	/* For searches that have no type (gangs). By row, TRES and server, a row of stride bytes: the
+	 * part of the capacity that is used, in 255ths, rounded down. */
+	uint8_t *full;
+	size_t stride; /* servers, rounded up to 16 */
+	/* By row and TRES: no unit price there is below it. */
+	double *lowest;
 	double *idle_price; /* by server and TRES: the same where nothing is used */
 	uint64_t *moved;    /* by row of the caches: the types of which a price moved since they
 			       were put in order; one bit each */

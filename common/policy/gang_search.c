@@ -12,6 +12,9 @@
  *    f(completion - arrival) is no better than the best payoff.
  *  - Of a kind each slot is looked at once, which gives, by server, the sum of prices so far and
  * the last slot without room. A window's sum is the difference of two.
+ *  - Before that, a window is ruled out by what n nodes cost at the lowest prices of its slots, and
+ *    by how many servers have room by what the market keeps in a byte (timeline.h: full), sixteen
+ *    at a time. Only slots of windows that are left are looked at closely.
  *  - In a window the n cheapest are found only if n times the cheapest, or what n nodes cost at the
  *    lowest prices of its slots, leaves room for a better payoff.
  *
@@ -52,6 +55,7 @@ struct kind {
 	unsigned nlist;              /* servers that could hold a node if they were empty */
 	uint32_t *list;              /* those, by switch if that matters, then by index */
 	uint32_t *priced;            /* where their prices stand: a part has its whole's */
+	uint8_t *most;               /* by TRES and server: how full it may be beside a node */
 	bool plain;                  /* the list is all servers as they are, and they are equal */
 	int64_t *room; /* by place in the list and TRES: what may be in use beside it */
 };
@@ -70,12 +74,16 @@ struct auc_gang {
 	struct kind *kinds;
 	uint32_t *lists;
 	int64_t *rooms;
+	uint8_t *mosts;
 	/* of the kind at hand */
-	double *sums;    /* by slot and place: prices of the slots before that have room */
-	double *lowest;  /* by slot: the lowest prices of the slots before */
-	uint32_t *since; /* by place: from that slot index on there is room */
-	double *window;  /* scratch: sums of those that are free */
-	double *fresh;   /* scratch: by place, the same made anew */
+	unsigned low, high; /* slots of which the sums are there, as if LOW were the first */
+	uint16_t *open;     /* by server: from that slot index on there may be room */
+	bool *wanted;       /* by shape: its window is to be looked at closely */
+	double *sums;       /* by slot and place: prices of the slots before that have room */
+	double *lowest;     /* by slot: the lowest prices of the slots before */
+	uint32_t *since;    /* by place: from that slot index on there is room */
+	double *window;     /* scratch: sums of those that are free */
+	double *fresh;      /* scratch: by place, the same made anew */
 	uint32_t *ready, *order, *chosen;
 	/* of the quote at hand */
 	const struct auc_market *m;
@@ -103,6 +111,12 @@ static void add_kind(struct auc_gang *g, const struct auc_shape *shape);
 static void search(struct auc_gang *g);
 static void search_kind(struct auc_gang *g, unsigned kind, uint64_t limit);
 static double value_at(const struct auc_gang *g, unsigned completion);
+static void glance(struct auc_gang *g, const struct kind *k, unsigned slot);
+static unsigned may_hold(struct auc_gang *g, unsigned start);
+static bool may_be_best(struct auc_gang *g, const struct lane *l, unsigned completion,
+			double value);
+static void enter_until(struct auc_gang *g, const struct kind *k, unsigned start,
+			unsigned completion);
 static void enter(struct auc_gang *g, const struct kind *k, unsigned slot);
 static void try_window(struct auc_gang *g, unsigned kind, const struct lane *l, unsigned completion,
 		       double value);
@@ -240,6 +254,9 @@ static enum auc_code make_room(struct auc_gang *g, const struct auc_market *m, u
 	g->kinds = calloc(lanes, sizeof(*g->kinds));
 	g->lists = calloc(lanes * servers * 2, sizeof(*g->lists));
 	g->rooms = calloc(lanes * servers * tres, sizeof(*g->rooms));
+	g->mosts = calloc(lanes * tres * (servers + 15), sizeof(*g->mosts));
+	g->open = calloc(servers + 15, sizeof(*g->open));
+	g->wanted = calloc(lanes, sizeof(*g->wanted));
 	g->sums = calloc(slots * servers, sizeof(*g->sums));
 	g->lowest = calloc(slots, sizeof(*g->lowest));
 	g->since = calloc(servers, sizeof(*g->since));
@@ -248,8 +265,9 @@ static enum auc_code make_room(struct auc_gang *g, const struct auc_market *m, u
 	g->ready = calloc(servers, sizeof(*g->ready));
 	g->order = calloc(servers, sizeof(*g->order));
 	g->chosen = calloc(servers, sizeof(*g->chosen));
-	if (!g->lanes || !g->kinds || !g->lists || !g->rooms || !g->sums || !g->lowest ||
-	    !g->since || !g->window || !g->fresh || !g->ready || !g->order || !g->chosen) {
+	if (!g->mosts || !g->open || !g->wanted || !g->lanes || !g->kinds || !g->lists ||
+	    !g->rooms || !g->sums || !g->lowest || !g->since || !g->window || !g->fresh ||
+	    !g->ready || !g->order || !g->chosen) {
 		release(g);
 		return auc_err_set(err, AUC_ENOMEM,
 				   "no memory for the quote of a gang among %u servers",
@@ -268,6 +286,9 @@ static void release(struct auc_gang *g)
 	free(g->kinds);
 	free(g->lists);
 	free(g->rooms);
+	free(g->mosts);
+	free(g->open);
+	free(g->wanted);
 	free(g->sums);
 	free(g->lowest);
 	free(g->since);
@@ -339,8 +360,10 @@ static void add_kinds(struct auc_gang *g)
 		const struct auc_shape *shape = &job->shapes[i];
 		unsigned before = 0;
 
+		/* Of one that never fits, some of what it takes is not in the units. */
 		while (before < i &&
-		       memcmp(job->shapes[before].units, shape->units, sizeof(shape->units)) != 0)
+		       (job->shapes[before].never ||
+			memcmp(job->shapes[before].units, shape->units, sizeof(shape->units)) != 0))
 			before++;
 		if (before == i && !shape->never)
 			add_kind(g, shape);
@@ -377,6 +400,14 @@ static void add_kind(struct auc_gang *g, const struct auc_shape *shape)
 		k->priced[k->nlist] = server->whole ? server->whole - 1 : *s;
 		k->list[k->nlist++] = *s;
 	}
+	k->most = g->mosts + (size_t)g->nkinds * g->ntres * (g->nservers + 15);
+	for (unsigned j = 0; j < k->nlist; j++)
+		for (unsigned i = 0; i < k->nused; i++) {
+			const int64_t room = k->room[(size_t)j * k->nused + i];
+			int64_t capacity = m->servers[k->list[j]].units[k->used[i]];
+
+			k->most[i * m->stride + k->list[j]] = (uint8_t)(room * 255 / capacity);
+		}
 	k->plain = k->nlist == m->nservers;
 	for (unsigned j = 0; j < k->nlist && k->plain; j++)
 		k->plain = k->list[j] == j && k->priced[j] == j &&
@@ -411,12 +442,14 @@ static void search_kind(struct auc_gang *g, unsigned kind, uint64_t limit)
 {
 	const struct kind *k = &g->kinds[kind];
 
-	memset(g->sums, 0, k->nlist * sizeof(*g->sums));
+	g->low = g->high = g->start0;
 	g->lowest[0] = 0;
+	memset(g->open, 0xff, (g->m->stride) * sizeof(*g->open));
 	for (unsigned j = 0; j < k->nlist; j++)
-		g->since[j] = g->ready[k->list[j]];
+		g->open[k->list[j]] = (uint16_t)g->ready[k->list[j]];
 	for (unsigned completion = g->start0 + 1; completion <= g->m->slots; completion++) {
 		double value = value_at(g, completion);
+		unsigned first = completion;
 
 		/* What is worth nothing is no better than what is there, whatever that is. */
 		if (g->found && completion > g->best.completion &&
@@ -426,11 +459,100 @@ static void search_kind(struct auc_gang *g, unsigned kind, uint64_t limit)
 			g->upper = fmax(g->upper, value);
 			return;
 		}
-		enter(g, k, completion - 1);
+		glance(g, k, completion - 1);
+		for (unsigned i = k->first; i < k->first + k->nlanes; i++) {
+			g->wanted[i] = may_be_best(g, &g->lanes[i], completion, value);
+			if (g->wanted[i] && completion - g->lanes[i].d < first)
+				first = completion - g->lanes[i].d;
+		}
+		if (first < completion)
+			enter_until(g, k, first, completion);
 		for (unsigned i = k->first; i < k->first + k->nlanes; i++)
-			if (completion >= g->start0 + g->lanes[i].d)
+			if (g->wanted[i])
 				try_window(g, kind, &g->lanes[i], completion, value);
 	}
+}
+
+typedef uint8_t bytes __attribute__((vector_size(16), aligned(1), may_alias));
+typedef int8_t byte_masks __attribute__((vector_size(16)));
+typedef uint16_t shorts __attribute__((vector_size(32), aligned(2), may_alias));
+typedef int16_t short_masks __attribute__((vector_size(32)));
+
+/* Which servers may have room in a slot, and the lowest prices there. */
+static void glance(struct auc_gang *g, const struct kind *k, unsigned slot)
+{
+	const struct auc_market *m = g->m;
+	const uint8_t *full = m->full + (size_t)slot * m->ntres * m->stride;
+	const uint8_t *closed = m->closed ? m->closed + (size_t)slot * m->nservers : NULL;
+	unsigned at = slot - g->start0;
+	shorts later = {0};
+	double price = 0;
+
+	g->steps += m->stride / 8 + 8;
+	for (unsigned i = 0; i < k->nused && g->priced; i++)
+		price += m->lowest[(size_t)slot * m->ntres + k->used[i]] * k->amount[i];
+	g->lowest[at + 1] = g->lowest[at] + (price < g->cap ? price : g->cap);
+	later += (uint16_t)(slot + 1);
+	for (size_t s = 0; s < m->stride; s += 16) {
+		byte_masks fits = {0};
+		short_masks stay;
+		shorts *open = (shorts *)(g->open + s), now = *open;
+
+		fits = ~fits;
+		for (unsigned i = 0; i < k->nused; i++)
+			fits &= *(const bytes *)(full + k->used[i] * m->stride + s) <=
+				*(const bytes *)(k->most + i * m->stride + s);
+		/* a server that is ready later stays so */
+		stay = __builtin_convertvector(fits, short_masks) | (short_masks)(now > later);
+		*open = (shorts)(((short_masks)now & stay) | ((short_masks)later & ~stay));
+	}
+	for (unsigned s = 0; s < m->nservers && closed; s++)
+		if (closed[s] && g->open[s] <= slot)
+			g->open[s] = (uint16_t)(slot + 1);
+}
+
+/* How many servers may have room from START on. */
+static unsigned may_hold(struct auc_gang *g, unsigned start)
+{
+	shorts limit = {0}, count = {0};
+	unsigned n = 0;
+
+	limit += (uint16_t)start;
+	for (size_t s = 0; s < g->m->stride; s += 16)
+		count -= (shorts)(*(const shorts *)(g->open + s) <= limit);
+	for (unsigned i = 0; i < 16; i++)
+		n += count[i];
+	g->steps += g->m->stride / 16;
+	return n;
+}
+
+/* False if the window of L that ends at COMPLETION cannot become the best one. */
+static bool may_be_best(struct auc_gang *g, const struct lane *l, unsigned completion, double value)
+{
+	struct choice c = {.value = value, .completion = completion};
+	double lowest;
+
+	if (completion < g->start0 + l->d)
+		return false;
+	c.start = completion - l->d;
+	lowest = g->lowest[completion - g->start0] - g->lowest[c.start - g->start0];
+	return lowest * l->n * (1 - AUC_QUOTE_SLACK) < limit_of(g, &c) &&
+	       may_hold(g, c.start) >= l->n;
+}
+
+/* Brings the sums up to COMPLETION, for windows from START on. */
+static void enter_until(struct auc_gang *g, const struct kind *k, unsigned start,
+			unsigned completion)
+{
+	if (start < g->low || start > g->high || g->low == g->high) {
+		g->low = g->high = start;
+		memset(g->sums + (size_t)(start - g->start0) * g->nservers, 0,
+		       k->nlist * sizeof(*g->sums));
+		for (unsigned j = 0; j < k->nlist; j++)
+			g->since[j] = g->ready[k->list[j]];
+	}
+	while (g->high < completion)
+		enter(g, k, g->high++);
 }
 
 static double value_at(const struct auc_gang *g, unsigned completion)
@@ -472,7 +594,7 @@ static inline __attribute__((always_inline)) void pass(struct auc_gang *g, const
 	const int64_t *used = m->used + row * m->ntres, *room = k->room;
 	const double *unit = m->unit_price + row * m->ntres;
 	const double *before = g->sums + at * g->nservers;
-	double *sum = g->sums + (at + 1) * g->nservers, least = INFINITY;
+	double *sum = g->sums + (at + 1) * g->nservers;
 	const uint8_t *closed = m->closed ? m->closed + row : NULL;
 
 	for (unsigned j = 0; j < k->nlist; j++) {
@@ -484,11 +606,9 @@ static inline __attribute__((always_inline)) void pass(struct auc_gang *g, const
 
 		fits &= !closed || !closed[s];
 		price = fits ? price : 0;
-		least = fits && price < least ? price : least;
 		g->since[j] = fits || since > slot ? since : slot + 1;
 		sum[j] = before[j] + price;
 	}
-	g->lowest[at + 1] = g->lowest[at] + (isinf(least) ? 0 : least);
 }
 
 static void enter(struct auc_gang *g, const struct kind *k, unsigned slot)
@@ -517,11 +637,8 @@ static void try_window(struct auc_gang *g, unsigned kind, const struct lane *l, 
 			   .kind = kind,
 			   .shape = l->shape,
 			   .nservers = l->n};
-	double lowest = g->lowest[completion - g->start0] - g->lowest[c.start - g->start0];
 	unsigned end;
 
-	if (lowest * l->n * (1 - AUC_QUOTE_SLACK) >= limit_of(g, &c))
-		return;
 	for (c.first = 0; c.first < k->nlist; c.first = end) {
 		end = k->nlist;
 		if (g->within_switch)

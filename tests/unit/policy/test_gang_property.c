@@ -48,6 +48,8 @@ struct found {
 	unsigned nodes, shape, set; /* set: a bit for each server */
 };
 
+static const struct auc_closure *closed; /* at most one; NULL: none */
+
 static struct {
 	unsigned accepted, payoff, capacity, budget, several, within, second, cut;
 } seen;
@@ -164,7 +166,10 @@ static long double cost_on(const struct tiny_market *t, const struct gang *g, un
 
 	if (!t->hosts_workers[s] || t->first + start < g->arrival + g->upload[s])
 		return -1;
-	for (int64_t slot = start; slot < end; slot++)
+	for (int64_t slot = start; slot < end; slot++) {
+		if (closed && closed->server == s && t->first + slot >= closed->from &&
+		    t->first + slot <= closed->to)
+			return -1;
 		for (unsigned k = 0; k < t->ntres; k++) {
 			int64_t amount = g->shape[shape].amount[k];
 
@@ -173,6 +178,7 @@ static long double cost_on(const struct tiny_market *t, const struct gang *g, un
 			if (amount && priced)
 				cost += tiny_price(t, s, k, slot) * amount / 100;
 		}
+	}
 	return cost;
 }
 
@@ -326,6 +332,7 @@ static void one_market(struct auc_policy_ctx *ctx, struct auc_gang *search, stru
 	struct tiny_random r = {property.seed};
 	unsigned servers = (unsigned)tiny_int(&r, 1, SERVERS);
 	static struct tiny_market t;
+	struct auc_closure closure;
 	struct auc_market *m;
 	struct found first;
 	struct gang g;
@@ -336,6 +343,12 @@ static void one_market(struct auc_policy_ctx *ctx, struct auc_gang *search, stru
 	m = tiny_build(&t);
 	if (tiny_chance(&r, 0.5))
 		tiny_give_prices(&t, &r, m);
+	closed = tiny_chance(&r, 0.3) ? &closure : NULL;
+	closure.server = (unsigned)tiny_int(&r, 0, (int)servers - 1);
+	closure.from = t.first + tiny_int(&r, -1, (int)t.nslots);
+	closure.to = closure.from + tiny_int(&r, 0, 3);
+	if (closed)
+		assert_int_equal(auc_market_close(m, closed, 1, NULL), AUC_OK);
 	for (property.job = 0; property.job < 2; property.job++) {
 		make_gang(&g, &r, &t);
 		resolve(m, &t, &g, job);
