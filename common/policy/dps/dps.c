@@ -40,7 +40,7 @@
 
 #include "base/num.h"
 #include "policy/dps/dps-private.h"
-#include "policy/gang_search.h"
+#include "policy/gang.h"
 #include "policy/option.h"
 
 #define TIE          1e-11

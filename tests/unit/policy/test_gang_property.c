@@ -19,7 +19,7 @@
 #include <cmocka.h>
 
 #include "market/timeline.h"
-#include "policy/gang_search.h"
+#include "policy/gang.h"
 #include "unit/support/property.h"
 
 #define MARKETS 20000

@@ -1,5 +1,5 @@
 /*
- * gang_search.c - see gang_search.h.
+ * gang.c - see gang.h.
  *
  * A gang is n equal nodes in d slots in a row; a shape says which n and d. For one shape and one
  * start the price of a server is the sum of its prices in those slots, whatever other servers the
@@ -35,7 +35,7 @@
 #include <string.h>
 
 #include "market/timeline.h"
-#include "policy/gang_search.h"
+#include "policy/gang.h"
 
 #define TIE   1e-11
 #define NEVER UINT32_MAX /* no server, no slot */
@@ -759,7 +759,7 @@ static void offer(struct auc_gang *g, const struct choice *c)
 	g->best_payoff = payoff;
 }
 
-/* Whether A goes before B, which is the best one, as their payoffs are equal; see gang_search.h. */
+/* Whether A goes before B, which is the best one, as their payoffs are equal; see gang.h. */
 static int compare_ties(struct auc_gang *g, const struct choice *a, const struct choice *b)
 {
 	if (a->completion != b->completion)

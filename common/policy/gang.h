@@ -1,9 +1,9 @@
 /*
- * gang_search.h - the best schedule of a gang, for every policy that takes gangs: over all shapes,
+ * gang.h - the best schedule of a gang, for every policy that takes gangs: over all shapes,
  * starts and sets of servers, exactly.
  */
-#ifndef AUC_GANG_SEARCH_H
-#define AUC_GANG_SEARCH_H
+#ifndef AUC_GANG_H
+#define AUC_GANG_H
 
 #include "policy/policy.h"
 
