@@ -135,6 +135,9 @@ void auc_event_append(void *arg, struct json_object *event);
 enum auc_code auc_auction_no_memory(struct auc_err *err);
 /* The lock is held. AUC_ESTATE: bids are not taken, and why. */
 enum auc_code auc_auction_check_ready(const struct auc_auction *a, struct auc_err *err);
+/* The same of new bids, which also end when a check of this process has failed (check.h). */
+enum auc_code auc_auction_check_open(const struct auc_auction *a, struct auc_err *err);
+#define AUC_CHECK_REASON "a check of its books failed; slurmctld's log has the evidence"
 /*
  * offer_accept.c; the lock is held. a->decision, on a quote, stands as an offer, which is named in
  * OFFER, if there is one and there is room for it; and a->decision is again what BID takes, for

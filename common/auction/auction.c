@@ -13,6 +13,7 @@
 
 #include <json-c/json.h>
 
+#include "base/check.h"
 #include "policy/registry.h"
 #include "auction/sale_parts.h"
 #include "input/conf_prices.h"
@@ -491,6 +492,15 @@ enum auc_code auc_auction_check_ready(const struct auc_auction *a, struct auc_er
 		return auc_err_set(err, AUC_ESTATE, "the auction is closed until it can write: %s",
 				   a->io_error);
 	return AUC_OK;
+}
+
+enum auc_code auc_auction_check_open(const struct auc_auction *a, struct auc_err *err)
+{
+	enum auc_code rc = auc_auction_check_ready(a, err);
+
+	if (rc == AUC_OK && auc_check_evidence())
+		rc = auc_err_set(err, AUC_ESTATE, "the auction is closed: %s", AUC_CHECK_REASON);
+	return rc;
 }
 
 enum auc_code auc_auction_take_price(struct auc_auction *a, struct auc_err *err)

@@ -53,7 +53,7 @@ enum auc_code auc_auction_bid(struct auc_auction *a, const struct auc_bid *bid, 
 	locked = auc_clock_now();
 	a->bid = *bid;
 	bid = &a->bid;
-	rc = auc_auction_check_ready(a, err);
+	rc = auc_auction_check_open(a, err);
 	if (rc == AUC_OK)
 		rc = auc_auction_allows(a, uid, now, hold, err);
 	if (rc == AUC_OK)

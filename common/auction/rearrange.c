@@ -117,7 +117,7 @@ static bool is_due(const struct auc_auction *a, double now)
 	       t->kind >= AUC_TARIFF_FLAT && w->costs &&
 	       w->costs->slot_seconds == a->conf->slot_seconds &&
 	       (w->due || auc_slot_of(now, a->conf->slot_seconds) != w->slot) &&
-	       auc_auction_check_ready(a, NULL) == AUC_OK;
+	       auc_auction_check_open(a, NULL) == AUC_OK;
 }
 
 /* Begins a search, if it is time for one and there are jobs to place. */
@@ -292,7 +292,7 @@ static enum auc_code put(struct auc_auction *a, struct auc_rearrange_run *s, auc
 		}
 		list[n++] = (struct auc_revision){c->job_id, made, auc_plan_value(made)};
 	}
-	if (rc == AUC_OK && n && auc_auction_check_ready(a, NULL) == AUC_OK) {
+	if (rc == AUC_OK && n && auc_auction_check_open(a, NULL) == AUC_OK) {
 		rc = auc_ledger_revise(a->ledger, list, n, err);
 		if (rc == AUC_OK && changed)
 			*changed += n;

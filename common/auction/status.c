@@ -10,6 +10,7 @@
 #include <json-c/json.h>
 
 #include "auction/auction-private.h"
+#include "base/check.h"
 #include "base/json.h"
 #include "market/timeline.h"
 
@@ -115,11 +116,12 @@ static void clear_look(struct look *look)
 
 static bool add_head(struct json_object *o, struct auc_auction *a, double now)
 {
-	const char *reason = a->broken[0]     ? a->broken
-			     : a->io_error[0] ? a->io_error
-			     : !a->market     ? "the cluster's nodes are not known yet"
-			     : !a->recovered  ? "the state is not recovered yet"
-					      : "";
+	const char *reason = a->broken[0]           ? a->broken
+			     : a->io_error[0]       ? a->io_error
+			     : auc_check_evidence() ? AUC_CHECK_REASON
+			     : !a->market           ? "the cluster's nodes are not known yet"
+			     : !a->recovered        ? "the state is not recovered yet"
+						    : "";
 
 	return auc_json_add_text(o, "format", "auction-status/1") &&
 	       auc_json_add_double(o, "time", now) && auc_json_add_bool(o, "ready", !*reason) &&

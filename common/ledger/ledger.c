@@ -18,6 +18,7 @@
 #include <json-c/json.h>
 #include <xxhash.h>
 
+#include "base/check.h"
 #include "base/json.h"
 #include "ledger/ledger-private.h"
 #include "ledger/receipt.h"
@@ -112,6 +113,9 @@ enum auc_code auc_ledger_hold(struct auc_ledger *l, const struct auc_plan *plan,
 		auc_entry_free(e);
 		return rc;
 	}
+	AUC_CHECK(e->sale.payment >= 0 && e->sale.payment <= e->sale.value,
+		  "sale %s: a payment of %" PRId64 " for a value of %" PRId64, id, e->sale.payment,
+		  e->sale.value);
 	auc_ledger_append(l, e);
 	l->last_id++;
 	l->next_lapse = fmin(l->next_lapse, expires);
@@ -202,6 +206,11 @@ enum auc_code auc_ledger_confirm(struct auc_ledger *l, const char *id, uint32_t 
 	}
 	enter_job(l, e);
 	move_to_end(l, e);
+	AUC_CHECK(auc_ledger_entry_of_job(l, job_id) == e, "job %" PRIu32 ": not sale %s", job_id,
+		  id);
+	AUC_CHECK(s->payment <= s->value,
+		  "sale %s: a payment of %" PRId64 " for a value of %" PRId64, id, s->payment,
+		  s->value);
 	emit(l, event);
 	return AUC_OK;
 }
@@ -298,6 +307,8 @@ enum auc_code auc_ledger_settle(struct auc_ledger *l, uint32_t job_id, auc_slot 
 		return auc_ledger_no_memory(err);
 	}
 	auc_ledger_close_sale(l, e, free_from, refund);
+	AUC_CHECK(!auc_ledger_entry_of_job(l, job_id), "job %" PRIu32 ": settled, and has a sale",
+		  job_id);
 	emit(l, event);
 	return AUC_OK;
 }
@@ -340,6 +351,11 @@ enum auc_code auc_ledger_change(struct auc_ledger *l, uint32_t job_id, const str
 		return rc;
 	}
 	auc_entry_take(e, made);
+	AUC_CHECK(e->sale.payment == payment && e->sale.payment <= e->sale.value,
+		  "job %" PRIu32 ": a payment of %" PRId64 " for a value of %" PRId64, job_id,
+		  e->sale.payment, e->sale.value);
+	AUC_CHECK(e->sale.job_id == job_id, "job %" PRIu32 ": has become %" PRIu32, job_id,
+		  e->sale.job_id);
 	emit(l, event);
 	return AUC_OK;
 }
@@ -366,6 +382,12 @@ enum auc_code auc_ledger_revise(struct auc_ledger *l, const struct auc_revision 
 	}
 	for (i = 0; r && i < n; i++) {
 		if (rc == AUC_OK) {
+			AUC_CHECK(r[i].made->sale.payment == r[i].e->sale.payment,
+				  "job %" PRIu32 ": a revision changes its payment",
+				  r[i].e->sale.job_id);
+			AUC_CHECK(r[i].made->sale.job_id == r[i].e->sale.job_id,
+				  "job %" PRIu32 ": a revision is of another job",
+				  r[i].e->sale.job_id);
 			auc_entry_take(r[i].e, r[i].made);
 			emit(l, r[i].event);
 		} else {
@@ -617,6 +639,8 @@ static void enter_job(struct auc_ledger *l, struct auc_entry *e)
 
 void auc_ledger_append(struct auc_ledger *l, struct auc_entry *e)
 {
+	AUC_CHECK(l->count < l->alloc, "%u sales, room for %u", l->count, l->alloc);
+	AUC_CHECK(!auc_ledger_entry(l, e->sale.id), "sale %s: there is one", e->sale.id);
 	l->edition++;
 	e->order = ++l->last_order;
 	l->entries[l->count++] = e;
@@ -644,6 +668,11 @@ static void remove_entry(struct auc_ledger *l, struct auc_entry *e)
 	unsigned i = index_of(l, e);
 	struct auc_entry **at;
 
+	/* Rather one sale too many than another's. */
+	if (!AUC_CHECK(l->count && l->entries[i] == e, "sale %s: not where it belongs",
+		       e->sale.id) ||
+	    !AUC_CHECK(auc_ledger_entry(l, e->sale.id) == e, "sale %s: not found", e->sale.id))
+		return;
 	for (at = id_bucket(l, e->sale.id); *at != e; at = &(*at)->next_id)
 		;
 	*at = e->next_id;
@@ -662,6 +691,8 @@ static void move_to_end(struct auc_ledger *l, struct auc_entry *e)
 {
 	unsigned i = index_of(l, e);
 
+	if (!AUC_CHECK(l->count && l->entries[i] == e, "sale %s: not where it belongs", e->sale.id))
+		return;
 	memmove(l->entries + i, l->entries + i + 1,
 		(l->count - i - 1) * sizeof(struct auc_entry *));
 	l->entries[l->count - 1] = e;
@@ -670,6 +701,8 @@ static void move_to_end(struct auc_ledger *l, struct auc_entry *e)
 
 static void lapse(struct auc_ledger *l, struct auc_entry *e)
 {
+	AUC_CHECK(e->sale.state == AUC_SALE_LIEN, "sale %s: is %s, and lapses", e->sale.id,
+		  auc_sale_state_word(e->sale.state));
 	if (e->sale.plan.nruns)
 		auc_entry_unbook(e, l->market, e->sale.plan.start);
 	remove_entry(l, e);
@@ -678,9 +711,14 @@ static void lapse(struct auc_ledger *l, struct auc_entry *e)
 	emit(l, auc_event_new("lapsed"));
 }
 
-/* Takes EVENT over. */
+/* Takes EVENT over. Whenever an event goes out the books balance. */
 static void emit(struct auc_ledger *l, struct json_object *event)
 {
+	struct auc_err why = {0};
+
+	AUC_CHECK(auc_ledger_check(l, &why) == AUC_OK, "%s", why.text);
+	AUC_CHECK(l->live >= 0 && l->totals.charged >= l->totals.refunded,
+		  "%" PRId64 " micro-credits of live sales", l->live);
 	l->edition++;
 	if (!event)
 		return;
@@ -711,8 +749,11 @@ enum auc_code auc_ledger_charge(struct auc_ledger *l, auc_money payment, struct 
 {
 	if (l->totals.charged > BOOKS_MAX - payment)
 		return auc_err_set(err, AUC_EFULL, "the ledger's books are full");
+	AUC_CHECK(payment >= 0, "a payment of %" PRId64, payment);
 	l->totals.charged += payment;
 	l->live += payment;
+	AUC_CHECK(l->live >= payment, "live sales of %" PRId64 " after a payment of %" PRId64,
+		  l->live, payment);
 	l->totals.sold++;
 	l->totals.bids++;
 	return AUC_OK;
@@ -722,8 +763,11 @@ enum auc_code auc_ledger_charge_more(struct auc_ledger *l, auc_money more, struc
 {
 	if (l->totals.charged > BOOKS_MAX - more)
 		return auc_err_set(err, AUC_EFULL, "the ledger's books are full");
+	AUC_CHECK(more >= 0, "a payment of %" PRId64 " more", more);
 	l->totals.charged += more;
 	l->live += more;
+	AUC_CHECK(l->live >= more, "live sales of %" PRId64 " after %" PRId64 " more", l->live,
+		  more);
 	return AUC_OK;
 }
 
@@ -732,6 +776,10 @@ void auc_ledger_close_sale(struct auc_ledger *l, struct auc_entry *e, auc_slot f
 {
 	auc_money payment = e->sale.payment;
 
+	AUC_CHECK(refund >= 0 && refund <= payment, "sale %s: a refund of %" PRId64 " of %" PRId64,
+		  e->sale.id, refund, payment);
+	AUC_CHECK(l->live >= payment, "sale %s: paid %" PRId64 ", all live sales %" PRId64,
+		  e->sale.id, payment, l->live);
 	auc_entry_unbook(e, l->market, free_from);
 	remove_entry(l, e);
 	l->live -= payment;

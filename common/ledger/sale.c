@@ -10,6 +10,7 @@
 
 #include <json-c/json.h>
 
+#include "base/check.h"
 #include "base/json.h"
 #include "ledger/ledger-private.h"
 
@@ -123,30 +124,36 @@ enum auc_code auc_entry_book_pieces(struct auc_entry *e, struct auc_market *m, b
 void auc_entry_unbook(struct auc_entry *e, struct auc_market *m, auc_slot from)
 {
 	const struct auc_plan *p = &e->sale.plan;
+	struct auc_err why = {0};
 
 	if (e->record)
 		return;
 	if (!e->booked) {
-		(void)auc_market_unbook(m, p, from > p->start ? from : p->start, p->completion - 1,
-					NULL);
+		AUC_CHECK(auc_market_unbook(m, p, from > p->start ? from : p->start,
+					    p->completion - 1, &why) == AUC_OK,
+			  "sale %s: %s", e->sale.id, why.text);
 		return;
 	}
 	for (unsigned k = 0; k < auc_entry_pieces(p); k++)
 		if (e->booked[k])
-			(void)book_piece(p, k, m, from, false, NULL);
+			AUC_CHECK(book_piece(p, k, m, from, false, &why) == AUC_OK, "sale %s: %s",
+				  e->sale.id, why.text);
 }
 
 void auc_entry_book_again(struct auc_entry *e, struct auc_market *m)
 {
 	const struct auc_plan *p = &e->sale.plan;
+	struct auc_err why = {0};
 
 	if (!e->booked) {
-		(void)auc_entry_book(e, m, NULL);
+		AUC_CHECK(auc_entry_book(e, m, &why) == AUC_OK, "sale %s: %s", e->sale.id,
+			  why.text);
 		return;
 	}
 	for (unsigned k = 0; k < auc_entry_pieces(p); k++)
 		if (e->booked[k])
-			(void)book_piece(p, k, m, p->start, true, NULL);
+			AUC_CHECK(book_piece(p, k, m, p->start, true, &why) == AUC_OK,
+				  "sale %s: %s", e->sale.id, why.text);
 }
 
 void auc_entry_take(struct auc_entry *e, struct auc_entry *from)
@@ -154,6 +161,10 @@ void auc_entry_take(struct auc_entry *e, struct auc_entry *from)
 	struct auc_plan old = e->sale.plan;
 	bool *booked = e->booked;
 
+	AUC_CHECK(!strcmp(e->sale.id, from->sale.id), "sale %s: takes the plan of sale %s",
+		  e->sale.id, from->sale.id);
+	AUC_CHECK(from->sale.payment <= from->sale.value, "sale %s: a payment above its value",
+		  e->sale.id);
 	e->sale.plan = from->sale.plan;
 	e->sale.value = from->sale.value;
 	e->sale.payment = from->sale.payment;

@@ -20,6 +20,7 @@
 #include <json-c/json.h>
 #include <xxhash.h>
 
+#include "base/check.h"
 #include "ledger/spool-private.h"
 
 /* -- constants and types -- */
@@ -160,8 +161,12 @@ enum auc_code auc_spool_add(struct auc_spool *s, struct json_object *payload, st
 		return rc;
 	if (begin)
 		keep_commit_open(s);
+	AUC_CHECK(s->queue.len > begin && s->queue.data[s->queue.len - 1] == '\n',
+		  "spool: event %" PRIu64 " is no line", s->queued_seq + 1);
 	s->queue_last = begin;
 	s->queued_seq++;
+	AUC_CHECK(s->queued_seq > s->seq, "spool: event %" PRIu64 " queued after %" PRIu64,
+		  s->queued_seq, s->seq);
 	return AUC_OK;
 }
 
@@ -171,6 +176,9 @@ enum auc_code auc_spool_commit(struct auc_spool *s, struct auc_err *err)
 
 	if (!s->queue.len)
 		return AUC_OK;
+	AUC_CHECK(s->queued_seq > s->seq, "spool: %zu bytes of no event", s->queue.len);
+	AUC_CHECK(s->good_end >= s->header_end, "spool: the journal ends at %lld, its head at %lld",
+		  (long long)s->good_end, (long long)s->header_end);
 	if (s->dir_unsynced) {
 		if (sync_retrying(fsync, s->dir_fd))
 			return auc_spool_io_error(s->dir, ".", "cannot sync", err);
@@ -206,6 +214,8 @@ enum auc_code auc_spool_snapshot_begin(struct auc_spool *s, struct auc_err *err)
 	if (s->queue.len)
 		return auc_err_set(err, AUC_ESTATE, "spool %s: a snapshot needs a commit first",
 				   s->dir);
+	AUC_CHECK(s->queued_seq == s->seq, "spool: event %" PRIu64 " queued, %" PRIu64 " committed",
+		  s->queued_seq, s->seq);
 	s->snapshot.len = 0;
 	s->snapshot_records = 0;
 	s->in_snapshot = false;
@@ -245,6 +255,13 @@ enum auc_code auc_spool_snapshot_end(struct auc_spool *s, struct auc_err *err)
 		rc = publish_file(s, STATE, s->snapshot.data, s->snapshot.len, NULL, err);
 	if (rc == AUC_OK)
 		rc = restart_journal(s, err);
+	if (rc == AUC_OK) {
+		AUC_CHECK(s->good_end == s->header_end, "spool: a new journal has %lld bytes",
+			  (long long)(s->good_end - s->header_end));
+		AUC_CHECK(s->queued_seq == s->seq,
+			  "spool: %" PRIu64 " queued, %" PRIu64 " committed", s->queued_seq,
+			  s->seq);
+	}
 	return rc;
 }
 

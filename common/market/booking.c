@@ -6,6 +6,7 @@
 
 #include <math.h>
 
+#include "base/check.h"
 #include "market/cells.h"
 #include "market/plan.h"
 
@@ -70,6 +71,8 @@ enum auc_code auc_market_reserve(struct auc_market *m, unsigned server, unsigned
 		return auc_err_set(err, AUC_EINVAL, "server %s: %s=%g: expected an amount >= 0",
 				   m->servers[server].name, m->tres[tres].name, amount);
 	units = llround(amount * m->tres[tres].scale);
+	AUC_CHECK(units >= 0, "server %s: %g %s", m->servers[server].name, amount,
+		  m->tres[tres].name);
 	if (!auc_market_clip(m, &from, &to))
 		return AUC_OK;
 	for (t = from; t <= to; t++) {
@@ -84,6 +87,9 @@ enum auc_code auc_market_reserve(struct auc_market *m, unsigned server, unsigned
 	for (t = from; t <= to; t++) {
 		cell = auc_cell(m, (unsigned)(t - m->first), server);
 		auc_cells_set_used(m, cell, server, tres, m->used[cell * m->ntres + tres] + units);
+		AUC_CHECK(m->used[cell * m->ntres + tres] <= m->servers[server].units[tres],
+			  "server %s, slot %lld: %s: more is reserved than there is",
+			  m->servers[server].name, (long long)t, m->tres[tres].name);
 		if (m->bulk)
 			continue;
 		auc_cells_refresh_cell(m, cell, server);
@@ -209,6 +215,7 @@ static void apply_change(struct auc_market *m, const struct auc_plan *plan, auc_
 	auc_slot a, b;
 	unsigned i;
 
+	AUC_CHECK(m->ready, "a market is booked that is not laid out");
 	for (unsigned r = 0; r < plan->nruns; r++) {
 		run = &plan->runs[r];
 		a = run->from > from ? run->from : from;
@@ -217,7 +224,10 @@ static void apply_change(struct auc_market *m, const struct auc_plan *plan, auc_
 			continue;
 		for (i = 0; i < run->nshares; i++) {
 			share = &plan->shares[run->first_share + i];
-			share_units(m, plan, share, units);
+			if (!AUC_CHECK(share_units(m, plan, share, units),
+				       "server %s: a checked share is beyond counting",
+				       m->servers[share->server].name))
+				continue;
 			add_units(m, share->server, a, b, units, book ? 1 : -1);
 		}
 		refresh_wholes(m, plan, run, a, b);
@@ -251,10 +261,17 @@ static void add_units(struct auc_market *m, unsigned server, auc_slot from, auc_
 	for (auc_slot t = from; t <= to; t++) {
 		size_t cell = auc_cell(m, (unsigned)(t - m->first), server);
 
-		for (unsigned k = 0; k < m->ntres; k++)
-			if (units[k])
-				auc_cells_set_used(m, cell, server, k,
-						   m->used[cell * m->ntres + k] + sign * units[k]);
+		for (unsigned k = 0; k < m->ntres; k++) {
+			int64_t used = m->used[cell * m->ntres + k] + sign * units[k];
+
+			if (!units[k])
+				continue;
+			AUC_CHECK(used >= 0 && used <= m->servers[server].units[k],
+				  "server %s, slot %lld: %s: %lld of %lld units used",
+				  m->servers[server].name, (long long)t, m->tres[k].name,
+				  (long long)used, (long long)m->servers[server].units[k]);
+			auc_cells_set_used(m, cell, server, k, used);
+		}
 		if (!m->bulk)
 			auc_cells_refresh_cell(m, cell, server);
 	}

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/check.h"
 #include "market/timeline.h"
 #include "market/plan.h"
 
@@ -236,7 +237,13 @@ void auc_traffic_apply(struct auc_market *m, const struct auc_plan *plan, auc_sl
 		for (t = run->from > from ? run->from : from; t <= run->to && t <= to; t++) {
 			slot = (unsigned)(t - m->first);
 			bytes = auc_plan_bytes(plan, run, t);
+			AUC_CHECK(slot < m->slots && bytes >= 0, "slot %lld: %lld bytes are sent",
+				  (long long)t, (long long)bytes);
 			set_used(m, slot, m->traffic.used[slot] + (book ? bytes : -bytes));
+			AUC_CHECK(m->traffic.used[slot] >= 0 &&
+					  m->traffic.used[slot] <= m->traffic.budget,
+				  "slot %lld: %lld of %lld bytes are sold", (long long)t,
+				  (long long)m->traffic.used[slot], (long long)m->traffic.budget);
 		}
 }
 

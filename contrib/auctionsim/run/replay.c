@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/check.h"
 #include "auctionsim/baseline/registry.h"
 #include "pricing/nearness.h"
 #include "base/clock.h"
@@ -107,6 +108,9 @@ enum auc_code replay_run(const struct scenario *s, const char *policy, uint64_t 
 		if (progress)
 			progress(arg, i + 1, s->njobs);
 	}
+	if (rc == AUC_OK && auc_check_evidence())
+		rc = auc_err_set(err, AUC_ECORRUPT, "a check of the program failed: %s",
+				 auc_check_evidence());
 	if (rc == AUC_OK)
 		sum_up(&p);
 	if (p.ctx)

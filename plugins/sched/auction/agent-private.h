@@ -42,8 +42,9 @@ struct auc_owner_jobs {
 struct auc_agent {
 	struct auc_auction *auction; /* of the site */
 	bool spool_open, ready, commit_ok, changed;
-	bool opened;  /* all records were seen once; bids are taken */
-	bool unsaved; /* the last commit failed */
+	bool opened;        /* all records were seen once; bids are taken */
+	bool unsaved;       /* the last commit failed */
+	bool said_evidence; /* of a check that failed (check.h) */
 	char dir[PATH_MAX];
 	struct auc_tasks tasks;
 	struct auc_exec_rules rules;

@@ -17,6 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/check.h"
 #include "sched/auction/agent.h"
 #include "sched/auction/agent-private.h"
 #include "sched/auction/job_change.h"
@@ -85,6 +86,7 @@ static bool take_servers(struct auc_agent *a, struct auc_server_spec *servers, u
 static enum auc_code take_key(struct auc_agent *a, struct auc_err *err);
 static void open_up(struct auc_agent *a, double now);
 static double cycle(struct auc_agent *a, double now);
+static void say_evidence(struct auc_agent *a);
 static void write_status(struct auc_agent *a, double now);
 static void find_dir(const struct auc_conf *conf, char *dir, size_t size);
 static void take_rules(struct auc_agent *a);
@@ -675,6 +677,7 @@ static double cycle(struct auc_agent *a, double now)
 	enum auc_look kind;
 	bool looked;
 
+	say_evidence(a);
 	take_rules(a);
 	auc_job_change_done(a, now);
 	if (!auc_book_sync(a))
@@ -734,6 +737,20 @@ static double cycle(struct auc_agent *a, double now)
 	auc_series_add(&a->stats.cycles, auc_site_now() - now);
 	write_status(a, now);
 	return next_wake(a, now);
+}
+
+/* A check of the books has failed, in whatever thread: said once. */
+static void say_evidence(struct auc_agent *a)
+{
+	const char *evidence = auc_check_evidence();
+
+	if (!evidence || a->said_evidence)
+		return;
+	a->said_evidence = true;
+	a->changed = true;
+	slurm_error("sched/auction: a check failed: %s. No bid is taken until slurmctld is "
+		    "restarted; what is sold goes on",
+		    evidence);
 }
 
 /* Before there is a spool, where it is to be; without an auction, where the last one was. */

@@ -1,6 +1,6 @@
 /*
- * test_gang.c - the baselines whose jobs run with all of their workers or not at all
- * (policy/gang.h): srtf, tiresias-l, batchsche, followed by hand.
+ * test_whole_jobs.c - the baselines whose jobs run with all of their workers or not at all
+ * (baseline/whole_jobs.h): srtf, tiresias-l, batchsche, followed by hand.
  */
 #include "config.h"
 

@@ -18,6 +18,7 @@
 #include "ledger/ledger.h"
 #include "ledger/receipt.h"
 #include "unit/support/splitmix.h"
+#include "unit/support/sound.h"
 
 #define SLOTS   24
 #define SERVERS 4
@@ -717,5 +718,5 @@ int main(void)
 		cmocka_unit_test(test_bad_events),    cmocka_unit_test(test_long_records),
 	};
 
-	return cmocka_run_group_tests_name("ledger", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("ledger", tests, NULL, sound_teardown);
 }

@@ -15,6 +15,7 @@
 #include <json-c/json.h>
 
 #include "ledger/spool.h"
+#include "unit/support/sound.h"
 
 struct seen {
 	unsigned n;
@@ -440,5 +441,5 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_inspect, setup, teardown),
 	};
 
-	return cmocka_run_group_tests_name("spool", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("spool", tests, NULL, sound_teardown);
 }

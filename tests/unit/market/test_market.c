@@ -16,6 +16,7 @@
 #include "market/timeline.h"
 #include "market/plan.h"
 #include "unit/support/tiny.h"
+#include "unit/support/sound.h"
 
 static const struct auc_named edge[] = {{"gpu", 0.3}, {"cpu", 8}};
 static const struct auc_named cloud[] = {{"gpu", 4}, {"cpu", 64}, {"mem", 4194304}};
@@ -803,5 +804,5 @@ int main(void)
 		cmocka_unit_test(test_reserve_bulk), cmocka_unit_test(test_workers),
 	};
 
-	return cmocka_run_group_tests_name("market", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("market", tests, NULL, sound_teardown);
 }

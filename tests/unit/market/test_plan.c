@@ -15,6 +15,7 @@
 #include "unit/support/edited.h"
 #include "market/timeline.h"
 #include "market/plan.h"
+#include "unit/support/sound.h"
 
 static const char good[] =
 	"{\"worker_type\":\"w\",\"ps_type\":\"p\",\"colocated\":false,\"arrival\":4,\"start\":5,"
@@ -278,5 +279,5 @@ int main(void)
 		cmocka_unit_test(test_bad_gang), cmocka_unit_test(test_gang_booked),
 	};
 
-	return cmocka_run_group_tests_name("plan", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("plan", tests, NULL, sound_teardown);
 }

@@ -14,6 +14,7 @@
 
 #include "market/timeline.h"
 #include "market/plan.h"
+#include "unit/support/sound.h"
 
 #define SLOTS 6
 
@@ -139,5 +140,5 @@ int main(void)
 		cmocka_unit_test(test_limits),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return cmocka_run_group_tests(tests, NULL, sound_teardown);
 }

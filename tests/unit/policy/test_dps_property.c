@@ -22,6 +22,7 @@
 
 #include "market/timeline.h"
 #include "unit/support/property.h"
+#include "unit/support/sound.h"
 
 #define MARKETS 20000
 #define SERVERS 4
@@ -339,5 +340,6 @@ int main(int argc, char **argv)
 	};
 
 	property_arguments(argc, argv, MARKETS);
-	return property_failed(cmocka_run_group_tests_name("dps_property", tests, NULL, NULL));
+	return property_failed(
+		cmocka_run_group_tests_name("dps_property", tests, NULL, sound_teardown));
 }

@@ -21,6 +21,7 @@
 #include "market/timeline.h"
 #include "policy/gang.h"
 #include "unit/support/property.h"
+#include "unit/support/sound.h"
 
 #define MARKETS 20000
 #define SERVERS 6
@@ -404,5 +405,6 @@ int main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {cmocka_unit_test(test_brute)};
 
 	property_arguments(argc, argv, MARKETS);
-	return property_failed(cmocka_run_group_tests_name("gang-property", tests, NULL, NULL));
+	return property_failed(
+		cmocka_run_group_tests_name("gang-property", tests, NULL, sound_teardown));
 }

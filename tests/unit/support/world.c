@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "unit/support/world.h"
+#include "unit/support/sound.h"
 
 #define EDGE                                                                                       \
 	.partition = "edge", .ncapacity = 3,                                                       \
@@ -168,9 +169,8 @@ int world_setup(void **state)
 
 int world_teardown(void **state)
 {
-	(void)state;
 	world_rmdir(world_dir);
-	return 0;
+	return sound_teardown(state);
 }
 
 int world_auction_setup(void **state, const char *globals)
@@ -191,7 +191,7 @@ int world_auction_teardown(void **state)
 	auc_auction_destroy(w->a);
 	world_rmdir(w->dir);
 	free(w);
-	return 0;
+	return sound_teardown(state);
 }
 
 void world_mkdir(char *dir)
