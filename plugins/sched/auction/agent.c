@@ -84,6 +84,7 @@ static int by_name(const void *a, const void *b);
 static bool take_servers(struct auc_agent *a, struct auc_server_spec *servers, unsigned n,
 			 double now, bool force);
 static enum auc_code take_key(struct auc_agent *a, struct auc_err *err);
+static bool open_spool(struct auc_agent *a, double now);
 static void open_up(struct auc_agent *a, double now);
 static double cycle(struct auc_agent *a, double now);
 static void say_evidence(struct auc_agent *a);
@@ -586,14 +587,47 @@ static enum auc_code take_key(struct auc_agent *a, struct auc_err *err)
 	return AUC_OK;
 }
 
+/* False: it cannot be, and bids are refused for that reason. */
+static bool open_spool(struct auc_agent *a, double now)
+{
+	struct auc_spool_report report = {0};
+	enum auc_code code;
+	struct auc_err err;
+
+	find_dir(auc_auction_conf(a->auction), a->dir, sizeof(a->dir));
+	code = auc_kept_files_check(a->dir, auc_site_state_dir(), &err);
+	if (!code)
+		code = take_key(a, &err);
+	if (!code)
+		code = auc_auction_open_spool(a->auction, a->dir, now, &report, &err);
+	if (code && code != AUC_EFULL)
+		auc_site_gate(err.text);
+	/* A sale that no longer fits stays sold; its job shows whether it can run. */
+	if (code)
+		auc_agent_complain(a, AUC_ERROR_LEDGER, &err);
+	if (code && code != AUC_EFULL)
+		return false;
+	a->spool_open = true;
+	slurm_info("sched/auction: spool %s: %llu + %llu records, %llu bytes of an unfinished "
+		   "commit cut off",
+		   a->dir, (unsigned long long)report.snapshot_records,
+		   (unsigned long long)report.journal_records,
+		   (unsigned long long)report.torn_bytes);
+	if (report.skipped)
+		slurm_error("sched/auction: %llu records that prices learn from are of no use and "
+			    "left out, the first: %s",
+			    (unsigned long long)report.skipped, report.why);
+	if (auc_site_keep(a->dir, &err))
+		auc_agent_complain(a, AUC_ERROR_COMMIT, &err);
+	return true;
+}
+
 /* Nodes, spool, records: everything that must be in agreement before bids are taken. Tried until it
  * works, more and more seldom (retry.h), as each time slurmctld is asked for all that it knows. */
 static void open_up(struct auc_agent *a, double now)
 {
-	struct auc_spool_report report = {0};
 	struct auc_sale_view *views;
 	node_info_msg_t *nodes;
-	enum auc_code code;
 	struct auc_err err;
 	unsigned n;
 
@@ -613,34 +647,8 @@ static void open_up(struct auc_agent *a, double now)
 		auc_site_gate(a->unknown.text);
 		goto closed;
 	}
-	if (!a->spool_open) {
-		find_dir(auc_auction_conf(a->auction), a->dir, sizeof(a->dir));
-		code = auc_kept_files_check(a->dir, auc_site_state_dir(), &err);
-		if (!code)
-			code = take_key(a, &err);
-		if (!code)
-			code = auc_auction_open_spool(a->auction, a->dir, now, &report, &err);
-		if (code && code != AUC_EFULL) {
-			auc_site_gate(err.text);
-			auc_agent_complain(a, AUC_ERROR_LEDGER, &err);
-			goto closed;
-		}
-		/* A sale that no longer fits stays sold; its job shows whether it can run. */
-		if (code)
-			auc_agent_complain(a, AUC_ERROR_LEDGER, &err);
-		a->spool_open = true;
-		slurm_info("sched/auction: spool %s: %llu + %llu records, %llu bytes of an "
-			   "unfinished commit cut off",
-			   a->dir, (unsigned long long)report.snapshot_records,
-			   (unsigned long long)report.journal_records,
-			   (unsigned long long)report.torn_bytes);
-		if (report.skipped)
-			slurm_error("sched/auction: %llu records that prices learn from are of no "
-				    "use and left out, the first: %s",
-				    (unsigned long long)report.skipped, report.why);
-		if (auc_site_keep(a->dir, &err))
-			auc_agent_complain(a, AUC_ERROR_COMMIT, &err);
-	}
+	if (!a->spool_open && !open_spool(a, now))
+		goto closed;
 	if (auc_receipts_start(a->dir, &err) || auc_job_change_start(a, &err) ||
 	    auc_auction_sales(a->auction, &views, &n, &err)) {
 		auc_site_gate(err.text);
