@@ -9,6 +9,14 @@
 
 #define CLOSE 1.0 /* seconds: what Slurm rounds times to */
 
+static void ending_actions(const struct auc_exec *x, const struct auc_exec_rules *rules, double now,
+			   struct auc_exec_action *actions, unsigned max, unsigned *n);
+static void running_lead_actions(const struct auc_exec *x, const struct auc_exec_rules *rules,
+				 double now, struct auc_exec_action *actions, unsigned max,
+				 unsigned *n);
+static void pending_lead_actions(const struct auc_exec *x, const struct auc_exec_rules *rules,
+				 double now, struct auc_exec_action *actions, unsigned max,
+				 unsigned *n);
 static void member_actions(const struct auc_exec *x, const struct auc_exec_rules *rules, unsigned i,
 			   double now, struct auc_exec_action *actions, unsigned max, unsigned *n);
 static bool is_alive(const struct auc_exec_job *j);
@@ -160,59 +168,78 @@ void auc_exec_refused(struct auc_exec *x, const struct auc_exec_booking *booking
 unsigned auc_exec_actions(const struct auc_exec *x, const struct auc_exec_rules *rules, double now,
 			  struct auc_exec_action *actions, unsigned max)
 {
-	const struct auc_exec_job *lead = &x->jobs[0];
-	unsigned on = auc_exec_lead_part(x, rules, now), n = 0;
-	bool ending = x->booked == AUC_SALE_SETTLED || x->why;
-	bool last = x->booked != AUC_SALE_SETTLED && x->why && !strcmp(x->why, "timeout") &&
-		    now < x->end - rules->end_margin / 2;
+	unsigned n = 0;
 
 	if (!x->committed || x->booked == AUC_SALE_LIEN)
 		return 0;
-	for (unsigned i = 0; i < x->nparts; i++) {
-		const struct auc_part *p = &x->parts[i];
-		const struct auc_exec_job *j = &x->jobs[i];
-		bool alive = is_alive(j), kill = now >= j->next || !j->killed;
-
-		if (i ? p->lead : is_elsewhere(x, now))
-			continue;
-		if (ending) {
-			/* At the end of a plan there is time for a warning. */
-			if (alive && last && !j->warned)
-				ask(actions, max, &n, AUC_ASK_WARN, i);
-			else if (alive && !last && kill)
-				ask(actions, max, &n, AUC_ASK_KILL, i);
-			continue;
-		}
-		if (i)
-			member_actions(x, rules, i, now, actions, max, &n);
-	}
-	if (ending || is_elsewhere(x, now))
+	if (x->booked == AUC_SALE_SETTLED || x->why) {
+		ending_actions(x, rules, now, actions, max, &n);
 		return n;
-	if (lead->seen == AUC_SEEN_RUNNING) {
-		double change = next_change(x, now);
-
-		if (is_astray(x, rules, now)) {
-			if (now >= lead->next)
-				ask(actions, max, &n, AUC_ASK_MOVE, on);
-		} else if (now >= told_from(x, rules) &&
-			   (x->tell || (now >= change - rules->notice && x->told < change))) {
-			ask(actions, max, &n, AUC_ASK_NOTICE, on);
-		} else if (lead->limit > 0 && lead->limit < x->parts[on].end - CLOSE &&
-			   now >= lead->next) {
-			ask(actions, max, &n, AUC_ASK_LIMIT, on);
-		}
-	} else if (lead->seen == AUC_SEEN_PENDING && now >= lead->next) {
-		const struct auc_part *p = &x->parts[on];
-
-		/* Slurm begins a requeued job by a rule of its own; and its plan may begin earlier
-		 * by now. */
-		if (lead->part != (int)on || lead->begin < p->start ||
-		    (now < p->start && lead->begin > p->start + CLOSE))
-			ask(actions, max, &n, AUC_ASK_PLACE, on);
-		else if (now >= p->start && !x->stopped[on])
-			ask(actions, max, &n, AUC_ASK_NUDGE, on);
 	}
+	for (unsigned i = 1; i < x->nparts; i++)
+		if (!x->parts[i].lead)
+			member_actions(x, rules, i, now, actions, max, &n);
+	if (is_elsewhere(x, now))
+		return n;
+	if (x->jobs[0].seen == AUC_SEEN_RUNNING)
+		running_lead_actions(x, rules, now, actions, max, &n);
+	else if (x->jobs[0].seen == AUC_SEEN_PENDING && now >= x->jobs[0].next)
+		pending_lead_actions(x, rules, now, actions, max, &n);
 	return n;
+}
+
+/* All jobs are ended; at the end of a plan there is time to warn them. */
+static void ending_actions(const struct auc_exec *x, const struct auc_exec_rules *rules, double now,
+			   struct auc_exec_action *actions, unsigned max, unsigned *n)
+{
+	bool warn = x->booked != AUC_SALE_SETTLED && x->why && !strcmp(x->why, "timeout") &&
+		    now < x->end - rules->end_margin / 2;
+
+	for (unsigned i = 0; i < x->nparts; i++) {
+		const struct auc_exec_job *j = &x->jobs[i];
+
+		if (!is_alive(j) || (i ? x->parts[i].lead : is_elsewhere(x, now)))
+			continue;
+		if (warn && !j->warned)
+			ask(actions, max, n, AUC_ASK_WARN, i);
+		else if (!warn && (now >= j->next || !j->killed))
+			ask(actions, max, n, AUC_ASK_KILL, i);
+	}
+}
+
+static void running_lead_actions(const struct auc_exec *x, const struct auc_exec_rules *rules,
+				 double now, struct auc_exec_action *actions, unsigned max,
+				 unsigned *n)
+{
+	const struct auc_exec_job *lead = &x->jobs[0];
+	unsigned on = auc_exec_lead_part(x, rules, now);
+	double change = next_change(x, now);
+
+	if (is_astray(x, rules, now)) {
+		if (now >= lead->next)
+			ask(actions, max, n, AUC_ASK_MOVE, on);
+	} else if (now >= told_from(x, rules) &&
+		   (x->tell || (now >= change - rules->notice && x->told < change))) {
+		ask(actions, max, n, AUC_ASK_NOTICE, on);
+	} else if (lead->limit > 0 && lead->limit < x->parts[on].end - CLOSE && now >= lead->next) {
+		ask(actions, max, n, AUC_ASK_LIMIT, on);
+	}
+}
+
+/* Slurm begins a requeued job by a rule of its own; and its plan may begin earlier by now. */
+static void pending_lead_actions(const struct auc_exec *x, const struct auc_exec_rules *rules,
+				 double now, struct auc_exec_action *actions, unsigned max,
+				 unsigned *n)
+{
+	const struct auc_exec_job *lead = &x->jobs[0];
+	unsigned on = auc_exec_lead_part(x, rules, now);
+	const struct auc_part *p = &x->parts[on];
+
+	if (lead->part != (int)on || lead->begin < p->start ||
+	    (now < p->start && lead->begin > p->start + CLOSE))
+		ask(actions, max, n, AUC_ASK_PLACE, on);
+	else if (now >= p->start && !x->stopped[on])
+		ask(actions, max, n, AUC_ASK_NUDGE, on);
 }
 
 /* What a member of a sale that goes on needs. */
