@@ -19,6 +19,7 @@
 #include "input/conf_prices.h"
 #include "auction/auction-private.h"
 #include "base/clock.h"
+#include "ledger/why.h"
 #include "base/json.h"
 
 #define CLOCK_SLACK 1 /* slots: the present may be that much after the market's first */
@@ -466,6 +467,27 @@ bool auc_auction_awaits(struct auc_auction *a, uint32_t uid)
 	return awaits;
 }
 
+unsigned auc_auction_nodes_of(struct auc_auction *a, uint32_t uid, double start, double end)
+{
+	double seconds = a->conf->slot_seconds;
+	unsigned nodes = 0;
+
+	pthread_mutex_lock(&a->lock);
+	for (unsigned i = a->ledger ? auc_ledger_count(a->ledger) : 0; i-- > 0;) {
+		const struct auc_sale *s = auc_ledger_at(a->ledger, i);
+		unsigned most = 0;
+
+		if (s->uid != uid)
+			continue;
+		for (const struct auc_run *r = s->plan.runs; r < s->plan.runs + s->plan.nruns; r++)
+			if ((double)r->from * seconds < end && (double)(r->to + 1) * seconds > start)
+				most = r->nshares > most ? r->nshares : most;
+		nodes += most;
+	}
+	pthread_mutex_unlock(&a->lock);
+	return nodes;
+}
+
 void auc_auction_totals(struct auc_auction *a, struct auc_totals *totals)
 {
 	memset(totals, 0, sizeof(*totals));
@@ -562,9 +584,10 @@ static auc_money refund_due(const struct auc_auction *a, const struct auc_sale *
 	auc_slot next = auc_slot_from(now, a->conf->slot_seconds);
 	auc_slot all = s->plan.lost, back = s->plan.lost;
 
-	if (auc_receipt_blames_cluster(why))
+	if (auc_why_refunds(why))
 		return s->payment;
-	if (s->state != AUC_SALE_RUNNING && strcmp(why, "cancelled") != 0)
+	if (s->state != AUC_SALE_RUNNING && strcmp(why, AUC_WHY_CANCELLED) != 0 &&
+	    strcmp(why, AUC_WHY_CHANGED) != 0)
 		return s->payment;
 	if (s->state != AUC_SALE_RUNNING)
 		return s->payment -

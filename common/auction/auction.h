@@ -246,6 +246,11 @@ bool auc_auction_owns(struct auc_auction *a, uint32_t job_id);
 /* True if UID has a lien: one of its jobs, nobody knows which, may have been sold. Asked before
  * auc_auction_owns() no job slips through between the two. */
 bool auc_auction_awaits(struct auc_auction *a, uint32_t uid);
+/* How many jobs at once PARTS are at most: one for each node at a time. */
+unsigned auc_parts_at_once(const struct auc_part *parts, unsigned nparts);
+/* How many nodes UID's live sales, liens too, have at most at once between START and END (Unix time),
+ * as if each had its most all the time. */
+unsigned auc_auction_nodes_of(struct auc_auction *a, uint32_t uid, double start, double end);
 void auc_auction_totals(struct auc_auction *a, struct auc_totals *totals);
 
 /*

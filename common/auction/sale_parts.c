@@ -25,6 +25,21 @@ static unsigned lasts(const struct auc_plan *plan, unsigned run, const struct au
 static void fill_part(const struct auc_market *m, const struct auc_plan *plan,
 		      const struct auc_share *share, struct auc_part *part);
 
+unsigned auc_parts_at_once(const struct auc_part *parts, unsigned nparts)
+{
+	unsigned most = 0;
+
+	/* The most are there when one begins. */
+	for (unsigned i = 0; i < nparts; i++) {
+		unsigned n = 0;
+
+		for (unsigned k = 0; k < nparts; k++)
+			n += parts[k].start <= parts[i].start && parts[i].start < parts[k].end;
+		most = n > most ? n : most;
+	}
+	return most;
+}
+
 enum auc_code auc_plan_parts(const struct auc_market *m, const struct auc_plan *plan,
 			     struct auc_part **parts, unsigned *nparts, struct auc_err *err)
 {

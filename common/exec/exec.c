@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "exec/exec.h"
+#include "ledger/why.h"
 
 #define CLOSE 1.0 /* seconds: what Slurm rounds times to */
 
@@ -36,8 +37,13 @@ static struct auc_exec_booking group(struct auc_exec *x, const struct auc_exec_r
 static bool is_kept(const struct auc_exec *x, unsigned part);
 static int kept_part(const struct auc_exec *x, const struct auc_exec_rules *rules, double now);
 static double missed(const struct auc_exec *x, const struct auc_exec_rules *rules, double now);
+static double members_begun(const struct auc_exec *x, double start, double now);
 static const char *broken(const struct auc_exec *x, const struct auc_exec_rules *rules,
 			  unsigned part, double now);
+static const char *why_not(const struct auc_exec *x, unsigned part);
+static const char *why_over(const struct auc_exec *x, const struct auc_exec_rules *rules,
+			    unsigned on, double now);
+static bool is_of_node(const char *why, bool lead);
 static bool overdue(const struct auc_exec_job *job, const struct auc_exec_rules *rules, double now);
 static bool movable(const struct auc_exec *x, const struct auc_exec_rules *rules, unsigned part);
 static bool needs_other(const struct auc_exec *x, const struct auc_exec_rules *rules, unsigned part,
@@ -152,7 +158,7 @@ void auc_exec_refused(struct auc_exec *x, const struct auc_exec_booking *booking
 	if (booking->book == AUC_BOOK_PUT_OFF) {
 		/* While whole slots are left, it has these. */
 		if (booking->when + x->slot > x->end)
-			x->why = booking->why ? booking->why : "node_fail";
+			x->why = booking->why;
 		x->replan = now + rules->ahead;
 	}
 	if (booking->book == AUC_BOOK_MOVE) {
@@ -192,7 +198,7 @@ unsigned auc_exec_actions(const struct auc_exec *x, const struct auc_exec_rules 
 static void ending_actions(const struct auc_exec *x, const struct auc_exec_rules *rules, double now,
 			   struct auc_exec_action *actions, unsigned max, unsigned *n)
 {
-	bool warn = x->booked != AUC_SALE_SETTLED && x->why && !strcmp(x->why, "timeout") &&
+	bool warn = x->booked != AUC_SALE_SETTLED && x->why && !strcmp(x->why, AUC_WHY_TIMEOUT) &&
 		    now < x->end - rules->end_margin / 2;
 
 	for (unsigned i = 0; i < x->nparts; i++) {
@@ -295,7 +301,9 @@ void auc_exec_did(struct auc_exec *x, const struct auc_exec_action *action, enum
 				now + (now < p->start - rules->ahead ? rules->ahead : rules->again);
 			return;
 		}
-		j->why = result == AUC_ELIMIT ? "limit" : NULL;
+		j->why = result == AUC_ELIMIT  ? AUC_WHY_LIMIT
+			 : result == AUC_EFULL ? AUC_WHY_REFUSED
+					       : NULL;
 		j->tries = result == AUC_EFULL || (j->why && p->start <= x->start) ? rules->tries
 										   : j->tries + 1;
 		break;
@@ -399,8 +407,24 @@ bool auc_exec_due(const struct auc_exec *x, const struct auc_exec_rules *rules, 
 	return false;
 }
 
+void auc_exec_wrote(struct auc_exec *x, bool good, double now)
+{
+	if (x->booked == AUC_SALE_LIEN)
+		return;
+	if (!good && !x->committed && (!(x->unsaved > 0) || x->saved > 0)) {
+		x->unsaved = now;
+		x->saved = 0;
+	}
+	if (good && x->unsaved > 0 && !(x->saved > 0))
+		x->saved = now;
+	if (good)
+		x->committed = true;
+}
+
 void auc_exec_shift(struct auc_exec *x, double step)
 {
+	x->unsaved = x->unsaved > 0 ? x->unsaved + step : 0;
+	x->saved = x->saved > 0 ? x->saved + step : 0;
 	for (unsigned i = 0; i < x->nparts; i++) {
 		struct auc_exec_job *j = &x->jobs[i];
 
@@ -513,7 +537,7 @@ static void watch(struct auc_exec *x, const struct auc_exec_rules *rules, double
 		if (i && x->parts[i].lead)
 			continue;
 		if (!auc_exec_part_due(x, rules, i ? i : on, now) || j->seen == AUC_SEEN_RUNNING ||
-		    x->unheard[i ? i : on] || is_kept(x, i ? i : on))
+		    x->unheard[i ? i : on] || is_kept(x, i ? i : on) || !x->committed)
 			j->late = 0;
 		else if (!j->late)
 			j->late = now;
@@ -541,7 +565,7 @@ static struct auc_exec_booking step(struct auc_exec *x, const struct auc_exec_ru
 	}
 	if (lead->seen == AUC_SEEN_GONE || lead->seen == AUC_SEEN_ENDED) {
 		b.book = AUC_BOOK_SETTLE;
-		b.why = lead->seen == AUC_SEEN_GONE ? "lost" : why_ended(x, rules);
+		b.why = lead->seen == AUC_SEEN_GONE ? AUC_WHY_LOST : why_ended(x, rules);
 		b.when = lead->seen == AUC_SEEN_ENDED && lead->ended > 0 && lead->ended < now
 				 ? lead->ended
 				 : now;
@@ -570,38 +594,32 @@ static struct auc_exec_booking group(struct auc_exec *x, const struct auc_exec_r
 			return b;
 		b.book = AUC_BOOK_PUT_OFF;
 		b.part = (unsigned)kept;
-		b.why = "partition_down";
+		b.why = AUC_WHY_PARTITION_DOWN;
 		b.when = now - rules->late;
 		return b;
 	}
 	if (begun > 0 && now >= x->replan) {
 		b.book = AUC_BOOK_PUT_OFF;
 		b.part = x->booked == AUC_SALE_SOLD ? 0 : on;
+		b.why = AUC_WHY_OUTAGE;
 		b.when = begun - rules->late;
 		return b;
 	}
 	if (now >= x->end - rules->end_margin) {
 		if (lead->seen == AUC_SEEN_RUNNING && x->extend && now < x->end)
 			b.book = AUC_BOOK_EXTEND;
-		else if (lead->seen == AUC_SEEN_RUNNING)
-			x->why =
-				x->stood && !(strayed(x, rules, now) > 0) ? "timeout" : "node_fail";
-		else if (is_kept(x, on))
-			x->why = "partition_down";
 		else
-			x->why = x->booked == AUC_SALE_RUNNING || x->down[on] > 0 || x->closed[on]
-					 ? "node_fail"
-					 : "cancelled";
+			x->why = why_over(x, rules, on, now);
 		return b;
 	}
 	/* Before those whose slots these are count as late. */
 	if (strayed(x, rules, now) > (x->stuck ? rules->grace / 2 : rules->grace))
-		x->why = "node_fail";
+		x->why = AUC_WHY_NOT_MOVED;
 	for (unsigned i = 0; i < x->nparts && !x->why; i++) {
 		const char *why = broken(x, rules, i, now);
 
 		/* Another node takes over what one that fails was to give. */
-		if (why ? !strcmp(why, "node_fail") && movable(x, rules, i)
+		if (why ? is_of_node(why, x->parts[i].lead) && movable(x, rules, i)
 			: needs_other(x, rules, i, now)) {
 			if (now < x->replan)
 				continue;
@@ -639,8 +657,9 @@ static int kept_part(const struct auc_exec *x, const struct auc_exec_rules *rule
 }
 
 /*
- * When the lead begins, or could, if that is too late, because nobody looked after it when its plan
- * began, or went on after a pause; else 0.
+ * When the lead, or a member that is to begin with it, begins or could, if that is too late because
+ * nobody looked after it when its plan began, or went on after a pause, or because nothing could be
+ * asked for it; else 0.
  */
 static double missed(const struct auc_exec *x, const struct auc_exec_rules *rules, double now)
 {
@@ -648,18 +667,36 @@ static double missed(const struct auc_exec *x, const struct auc_exec_rules *rule
 	const struct auc_exec_job *lead = &x->jobs[0];
 	const struct auc_part *p = &x->parts[part];
 	double begun = lead->seen == AUC_SEEN_RUNNING ? lead->began : now;
+	bool unsaved = p->start < x->saved;
+	double from = unsaved ? x->unsaved : rules->from;
 
 	if ((lead->seen != AUC_SEEN_RUNNING && lead->seen != AUC_SEEN_PENDING) ||
-	    p->start >= rules->since || begun <= p->start + rules->late)
+	    (p->start >= rules->since && !unsaved))
+		return 0;
+	if (unsaved)
+		begun = fmax(begun, members_begun(x, p->start, now));
+	if (begun <= p->start + rules->late)
 		return 0;
 	/* It was late, but it began while somebody looked. */
-	if (lead->seen == AUC_SEEN_RUNNING && begun < rules->from - CLOSE)
+	if (lead->seen == AUC_SEEN_RUNNING && begun < from - CLOSE)
 		return 0;
 	/* It ran until then, somewhere else. */
 	for (unsigned i = 0; i < x->nparts; i++)
 		if (x->parts[i].lead && x->parts[i].end == p->start)
 			return 0;
 	return lead->seen == AUC_SEEN_PENDING || lead->part == (int)part ? begun : 0;
+}
+
+/* When the last of the members that are to begin at START does, or could; 0: there are none. */
+static double members_begun(const struct auc_exec *x, double start, double now)
+{
+	double last = 0;
+
+	for (unsigned i = 1; i < x->nparts; i++)
+		if (!x->parts[i].lead && x->parts[i].start == start)
+			last = fmax(last, x->jobs[i].seen == AUC_SEEN_RUNNING ? x->jobs[i].began
+									       : now);
+	return last;
 }
 
 /*
@@ -671,8 +708,7 @@ static const char *broken(const struct auc_exec *x, const struct auc_exec_rules 
 {
 	bool lead = x->parts[part].lead;
 	const struct auc_exec_job *j = &x->jobs[lead ? 0 : part];
-	/* The limit may have been reached by other jobs of the same user. */
-	const char *why = j->seen != AUC_SEEN_ENDED && j->why ? j->why : "node_fail";
+	const char *why = why_not(x, part);
 
 	if (now >= x->parts[part].end - rules->end_margin)
 		return NULL;
@@ -686,10 +722,53 @@ static const char *broken(const struct auc_exec *x, const struct auc_exec_rules 
 	if (!j->id || j->seen == AUC_SEEN_NOT)
 		return NULL;
 	if (j->seen == AUC_SEEN_GONE)
-		return "node_fail";
+		return AUC_WHY_LOST;
 	if (j->seen == AUC_SEEN_ENDED)
 		return j->why;
 	return overdue(j, rules, now) && x->jobs[0].seen == AUC_SEEN_RUNNING ? why : NULL;
+}
+
+/* Why PART's job does not run. Where its owner can bring that about, that comes first. */
+static const char *why_not(const struct auc_exec *x, unsigned part)
+{
+	const struct auc_exec_job *j = &x->jobs[x->parts[part].lead ? 0 : part];
+	const char *why = j->seen != AUC_SEEN_ENDED ? j->why : NULL;
+
+	if (why && !auc_why_refunds(why))
+		return why;
+	if (is_kept(x, part))
+		return AUC_WHY_PARTITION_DOWN;
+	if (x->down[part] > 0 || x->closed[part])
+		return AUC_WHY_NODE_FAIL;
+	return why ? why : AUC_WHY_NOT_STARTED;
+}
+
+/* Why all of it ends at the end of the plan, ON being the lead's part. */
+static const char *why_over(const struct auc_exec *x, const struct auc_exec_rules *rules,
+			    unsigned on, double now)
+{
+	if (x->jobs[0].seen != AUC_SEEN_RUNNING)
+		return x->committed ? why_not(x, on) : AUC_WHY_OUTAGE;
+	if (strayed(x, rules, now) > 0)
+		return AUC_WHY_NOT_MOVED;
+	for (unsigned i = 1; i < x->nparts && !x->stood; i++)
+		if (!x->parts[i].lead && x->jobs[i].seen != AUC_SEEN_RUNNING)
+			return why_not(x, i);
+	return x->stood ? AUC_WHY_TIMEOUT : AUC_WHY_NOT_STARTED;
+}
+
+/* Another node may be of use. A member that is held makes way for another; the LEAD stays held. */
+static bool is_of_node(const char *why, bool lead)
+{
+	static const char *const words[] = {AUC_WHY_NODE_FAIL, AUC_WHY_NODE_BUSY,
+					    AUC_WHY_NOT_STARTED, AUC_WHY_PREEMPTED, AUC_WHY_LOST};
+
+	if (!lead && !strcmp(why, AUC_WHY_HELD))
+		return true;
+	for (unsigned i = 0; i < sizeof(words) / sizeof(*words); i++)
+		if (!strcmp(why, words[i]))
+			return true;
+	return false;
 }
 
 /* One that has its node waits for it to boot, as long as Slurm lets it. */
@@ -733,11 +812,12 @@ static const char *why_ended(const struct auc_exec *x, const struct auc_exec_rul
 
 	if (x->why)
 		/* A job that heeds the warning before its end and exits well has completed. */
-		return strcmp(x->why, "timeout") || strcmp(why, "completed") ? x->why : why;
+		return strcmp(x->why, AUC_WHY_TIMEOUT) || strcmp(why, AUC_WHY_COMPLETED) ? x->why
+											 : why;
 	/* It was ended with its plan, by who has since been restarted. */
 	if (x->booked == AUC_SALE_RUNNING && x->jobs[0].ended >= x->end - rules->end_margin &&
-	    (!strcmp(why, "cancelled") || !strcmp(why, "failed")))
-		return "timeout";
+	    (!strcmp(why, AUC_WHY_CANCELLED) || !strcmp(why, AUC_WHY_FAILED)))
+		return AUC_WHY_TIMEOUT;
 	return why;
 }
 

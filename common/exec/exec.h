@@ -77,6 +77,9 @@ struct auc_exec {
 	double astray;   /* since when the lead runs where its plan is not; 0: it does not */
 	bool stuck;      /* and Slurm refused to move it: the caller's to set */
 	double replan;   /* not tried again before */
+	/* Nothing was asked for it from UNSAVED to SAVED, as what was decided could not be written.
+	 * Unix time; SAVED 0: that never was, or is still so; UNSAVED 0: it is not. */
+	double unsaved, saved;
 };
 
 /* What is the same for all sales. Seconds. */
@@ -174,6 +177,8 @@ bool auc_exec_busy(const struct auc_exec *x, const struct auc_exec_rules *rules,
  */
 bool auc_exec_due(const struct auc_exec *x, const struct auc_exec_rules *rules, double since,
 		  double until);
+/* At NOW what was decided of it could not be written, or could (GOOD). */
+void auc_exec_wrote(struct auc_exec *x, bool good, double now);
 /* The clock was set by STEP seconds: what was measured by it is measured by the new one. */
 void auc_exec_shift(struct auc_exec *x, double step);
 /* True if PART's job is to run at NOW. */

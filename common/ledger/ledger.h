@@ -102,7 +102,7 @@ enum auc_code auc_ledger_start(struct auc_ledger *l, uint32_t job_id, double whe
 /*
  * Ends a sale: slots from FREE_FROM on go back on sale, REFUND (0..payment) is given back, WHY is
  * one word
- * ("completed", "failed", "timeout", "cancelled", "limit", "node_fail", "lost"). The sale is gone
+ * (a word of why.h). The sale is gone
  * afterwards.
  */
 enum auc_code auc_ledger_settle(struct auc_ledger *l, uint32_t job_id, auc_slot free_from,

@@ -88,16 +88,6 @@ enum auc_code auc_receipt_parse(const char *text, struct auc_receipt *r, struct 
 	return rc;
 }
 
-bool auc_receipt_blames_cluster(const char *why)
-{
-	static const char *const words[] = {"node_fail", "lost", "partition_down"};
-
-	for (unsigned i = 0; i < sizeof(words) / sizeof(*words); i++)
-		if (!strcmp(why, words[i]))
-			return true;
-	return false;
-}
-
 void auc_receipt_clear(struct auc_receipt *r)
 {
 	free(r->runs);

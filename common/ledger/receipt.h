@@ -83,10 +83,6 @@ bool auc_receipt_is(const char *text);
 enum auc_code auc_receipt_parse(const char *text, struct auc_receipt *r, struct auc_err *err);
 void auc_receipt_clear(struct auc_receipt *r);
 
-/* True if WHY, of a settlement, is a cause that is not its owner's: then all that was paid is paid
- * back, whether it had begun or not. */
-bool auc_receipt_blames_cluster(const char *why);
-
 /*
  * Text of a sale's receipt, malloc'd; REFUND and WHY only for state settled. Value and bid are
  * sealed with SEAL; NULL leaves them out, as a settled sale does. NULL: no memory. Where

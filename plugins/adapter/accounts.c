@@ -169,22 +169,25 @@ uint32_t auc_accounts_room(const struct auc_accounts *a, uint32_t uid, const cha
 	*name = NULL;
 	if (q) {
 		used = 0;
-		for (unsigned i = 0; i < q->nusers; i++)
+		for (unsigned i = 0; i < q->nusers && k == SUBMIT; i++)
 			if (q->uses[i].uid == uid)
 				used = q->uses[i].used[k];
 		lower(&room, name, q->limits.max[k], used, qos_user[k]);
-		lower(&room, name, q->limits.group[k], q->used[k], qos_group[k]);
+		lower(&room, name, q->limits.group[k], k == SUBMIT ? q->used[k] : 0,
+		      qos_group[k]);
 		used = 0;
-		for (unsigned i = q->nusers; s && s->account && i < q->nuses; i++)
+		for (unsigned i = q->nusers;
+		     k == SUBMIT && s && s->account && i < q->nuses; i++)
 			if (q->uses[i].account && !strcmp(q->uses[i].account, s->account))
 				used = q->uses[i].used[k];
 		lower(&room, name, q->max_account[k], used, qos_account[k]);
 	}
 	if (s && !(q && is_limit(q->limits.max[k])))
-		lower(&room, name, s->limits.max[k], s->used[k], user[k]);
+		lower(&room, name, s->limits.max[k], k == SUBMIT ? s->used[k] : 0, user[k]);
 	for (unsigned depth = 0; s && depth < DEPTH_MAX; depth++) {
 		if (!(q && is_limit(q->limits.group[k])))
-			lower(&room, name, s->limits.group[k], s->used[k], group[k]);
+			lower(&room, name, s->limits.group[k], k == SUBMIT ? s->used[k] : 0,
+			      group[k]);
 		s = assoc_by_id(a, s->parent);
 	}
 	return room;

@@ -33,9 +33,10 @@ bool auc_accounts_within(const struct auc_accounts *accounts, const char *accoun
 const uint32_t *auc_accounts_users(const struct auc_accounts *accounts, unsigned *n);
 
 /*
- * How many jobs more a user may have: that run at once (RUNNING) or that there are at all. By the
- * limits of the association (Max and Grp) and of the job's QOS, those of the QOS before the
- * association's as in Slurm. UINT32_MAX: no limit. *NAME gets the limit's, static; NULL: none.
+ * How many jobs more a user may have; or, if RUNNING, how many of the user's may run at once, whatever
+ * runs now. By the limits of the association (Max and Grp) and of the job's QOS, those of the QOS
+ * before the association's as in Slurm. UINT32_MAX: no limit. *NAME gets the limit's, static; NULL:
+ * none.
  */
 uint32_t auc_accounts_room(const struct auc_accounts *accounts, uint32_t uid, const char *account,
 			   const char *partition, const char *qos, bool running, const char **name);

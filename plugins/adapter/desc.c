@@ -297,6 +297,7 @@ void auc_desc_apply(job_desc_msg_t *desc, const struct auc_slice *slice, const c
 	desc->begin_time = slice->begin;
 	/* The owner's "scontrol requeue" does not reach job_modify; this refuses it. */
 	desc->requeue = 0;
+	desc->bitflags &= ~(uint64_t)AUC_EXPEDITED;
 	set_string(&desc->req_nodes, slice->node);
 	set_string(&desc->partition, slice->partition);
 	set_string(&desc->tres_per_node, slice->gres[0] ? slice->gres : NULL);
@@ -358,7 +359,7 @@ bool auc_slice_matches(const struct auc_slice *slice, const slurm_job_info_t *in
 	const char *each = info->tres_per_task;
 
 	return auc_slice_fits(slice, info) && info->time_limit == slice->minutes &&
-	       !info->requeue && alone(slice, info) && unset(info->sockets_per_node) &&
+	       !info->requeue && !(info->bitflags & AUC_EXPEDITED) && alone(slice, info) && unset(info->sockets_per_node) &&
 	       unset(info->cores_per_socket) && unset(info->threads_per_core) &&
 	       empty(info->tres_per_job) && empty(info->tres_per_socket) &&
 	       empty(info->cpus_per_tres) &&

@@ -17,7 +17,18 @@
 #define CONF_KEPT  "auction.conf" /* in StateSaveLocation and in the spool's directory */
 #define CONF_MAX   (1024 * 1024)  /* a larger file is not searched for partition names */
 #define NAMES_MAX  64
+#define GRANTED_MAX 256
+#define UNDERWAY    3.0 /* seconds from a bid until its jobs are counted by Slurm, at most */
+/* Of accounting_storage_enforce, whose bits no public header names (the same in all releases so far). */
+#define ENFORCE_LIMITS 0x2
 #define WANTED_MAX 64 /* users that may wait at once; others ask again */
+
+/* Jobs of a bid that was accepted AT (auc_site_elapsed()), which Slurm may not count yet. */
+struct granted {
+	uint32_t uid;
+	unsigned jobs;
+	double at;
+};
 
 static struct {
 	pthread_rwlock_t conf; /* held shared while a bid is decided, exclusively while the
@@ -46,16 +57,23 @@ static struct {
 	struct auc_rules *rules; /* NULL: not known yet */
 	int64_t rules_changed;
 	struct auc_accounts *accounts;
+	double accounts_began;
 	struct auc_groups groups;
 	/* under lock */
 	uint32_t wanted[WANTED_MAX]; /* users whose groups are to be looked up */
 	unsigned nwanted;
+	struct granted granted[GRANTED_MAX]; /* a ring */
+	unsigned next_granted;
 } site = {.conf = PTHREAD_RWLOCK_INITIALIZER,
 	  .lock = PTHREAD_MUTEX_INITIALIZER,
 	  .rules_lock = PTHREAD_RWLOCK_INITIALIZER};
 
 static bool is_hidden(const char *partition);
 static void want_user(uint32_t uid);
+static unsigned job_records(void);
+static unsigned granted_since(double since, uint32_t uid, bool all);
+static enum auc_code check_limits(const job_desc_msg_t *desc, const char *partition, unsigned need,
+				  unsigned total, struct auc_err *err);
 static bool load_kept(struct auc_conf **conf);
 static void kept_path(const char *dir, char *path, size_t size);
 static enum auc_code load_conf(const char *path, struct auc_conf **conf, struct auc_err *err);
@@ -126,7 +144,7 @@ bool auc_site_put(void)
 	auc_err_set(&site.why, AUC_ESTATE, "the auction has ended");
 	pthread_rwlock_unlock(&site.conf);
 	auc_site_set_rules(NULL, -1);
-	auc_site_set_accounts(NULL);
+	auc_site_set_accounts(NULL, 0);
 	pthread_rwlock_wrlock(&site.rules_lock);
 	auc_groups_clear(&site.groups);
 	pthread_rwlock_unlock(&site.rules_lock);
@@ -412,13 +430,14 @@ void auc_site_set_rules(struct auc_rules *rules, int64_t changed)
 	auc_rules_free(old);
 }
 
-void auc_site_set_accounts(struct auc_accounts *accounts)
+void auc_site_set_accounts(struct auc_accounts *accounts, double began)
 {
 	struct auc_accounts *old;
 
 	pthread_rwlock_wrlock(&site.rules_lock);
 	old = site.accounts;
 	site.accounts = accounts;
+	site.accounts_began = began;
 	pthread_rwlock_unlock(&site.rules_lock);
 	auc_accounts_free(old);
 }
@@ -500,6 +519,89 @@ enum auc_code auc_site_confine(const job_desc_msg_t *desc, uint32_t submit_uid, 
 	if (code == AUC_ESTATE && !known)
 		want_user(who.uid);
 	return code;
+}
+
+/* Records of jobs that slurmctld has; 0: it does not say. It holds them locked. */
+static unsigned job_records(void)
+{
+	static auc_list_t *list;
+
+	if (!list)
+		list = dlsym(RTLD_DEFAULT, "job_list");
+	return list && *list ? (unsigned)slurm_list_count(*list) : 0;
+}
+
+/* Jobs of bids since SINCE, of UID or (ALL) of all. */
+static unsigned granted_since(double since, uint32_t uid, bool all)
+{
+	unsigned n = 0;
+
+	pthread_mutex_lock(&site.lock);
+	for (unsigned i = 0; i < GRANTED_MAX; i++)
+		if (site.granted[i].jobs && site.granted[i].at > since &&
+		    (all || site.granted[i].uid == uid))
+			n += site.granted[i].jobs;
+	pthread_mutex_unlock(&site.lock);
+	return n;
+}
+
+static enum auc_code check_limits(const job_desc_msg_t *desc, const char *partition, unsigned need,
+				  unsigned total, struct auc_err *err)
+{
+	const struct auc_accounts *a = site.accounts;
+	uint32_t uid = desc->user_id, room;
+	const char *account = desc->account && *desc->account ? desc->account
+							      : auc_accounts_default(a, uid);
+	const char *qos = desc->qos && *desc->qos ? desc->qos
+						  : auc_accounts_qos(a, uid, account, partition);
+	unsigned others = granted_since(site.accounts_began - UNDERWAY, uid, false);
+	const char *name;
+
+	room = auc_accounts_room(a, uid, account, partition, qos, false, &name);
+	if (name && (uint64_t)need + others > room)
+		return auc_err_set(err, AUC_EFULL,
+				   "refused: the best schedule is %u jobs at once, one for each "
+				   "node; %s allows %u more, and bids of the last seconds are %u; "
+				   "lower --chunks, or wait until jobs have ended",
+				   need, name, room, others);
+	room = auc_accounts_room(a, uid, account, partition, qos, true, &name);
+	if (name && total > room)
+		return auc_err_set(err, AUC_EFULL,
+				   "refused: the best schedule would make %u jobs that run at once, "
+				   "one for each node of what was bought for that time; %s is %u; "
+				   "lower --chunks, or bid for another time",
+				   total, name, room);
+	return AUC_OK;
+}
+
+enum auc_code auc_site_count_jobs(const job_desc_msg_t *desc, const char *partition, unsigned need,
+				  unsigned total, bool hold, struct auc_err *err)
+{
+	enum auc_code code = AUC_OK;
+	uint64_t there = job_records();
+
+	/* Those that are on their way may be counted twice for a moment. */
+	if (there)
+		there += granted_since(auc_site_elapsed() - UNDERWAY, 0, true);
+	if (there && slurm_conf.max_job_cnt && there + need > slurm_conf.max_job_cnt)
+		return auc_err_set(err, AUC_EFULL,
+				   "refused: the best schedule is %u jobs at once, one for each "
+				   "node, and with those that there are these are more than "
+				   "MaxJobCount=%u; lower --chunks, or try again later",
+				   need, slurm_conf.max_job_cnt);
+	if (slurm_conf.accounting_storage_enforce & ENFORCE_LIMITS) {
+		pthread_rwlock_rdlock(&site.rules_lock);
+		code = check_limits(desc, partition, need, total, err);
+		pthread_rwlock_unlock(&site.rules_lock);
+	}
+	if (code || !hold)
+		return code;
+	pthread_mutex_lock(&site.lock);
+	site.granted[site.next_granted] = (struct granted){
+		.uid = desc->user_id, .jobs = need, .at = auc_site_elapsed()};
+	site.next_granted = (site.next_granted + 1) % GRANTED_MAX;
+	pthread_mutex_unlock(&site.lock);
+	return AUC_OK;
 }
 
 /* Somebody is to look up UID's groups. */

@@ -97,11 +97,12 @@ bool auc_site_expects_member(const char *sale);
 /*
  * Slurm's rules of the partitions (partition_rules.h), users' groups (groups.h) and accounts, as
  * the agent last read them. CHANGED is what auc_site_partitions_changed() said before they were
- * read, or AUC_SITE_UNSURE: no bid goes by them yet. Both take RULES, ACCOUNTS over.
+ * read, or AUC_SITE_UNSURE: no bid goes by them yet. Both take RULES, ACCOUNTS over. BEGAN: when it
+ * was begun to read them (auc_site_elapsed()).
  */
 #define AUC_SITE_UNSURE INT64_MIN
 void auc_site_set_rules(struct auc_rules *rules, int64_t changed);
-void auc_site_set_accounts(struct auc_accounts *accounts);
+void auc_site_set_accounts(struct auc_accounts *accounts, double began);
 /* The groups of the rule that says GROUPS; those of a user. GIDS is copied. AUC_ENOMEM. */
 enum auc_code auc_site_set_group_ids(const char *groups, const uint32_t *gids, unsigned ngids,
 				     struct auc_err *err);
@@ -115,6 +116,14 @@ int64_t auc_site_partitions_changed(void);
  */
 enum auc_code auc_site_confine(const job_desc_msg_t *desc, uint32_t submit_uid, struct auc_bid *bid,
 			       char *reasons, size_t size, struct auc_err *err);
+/*
+ * AUC_EFULL, with the limit named, if NEED jobs more than there are would be more than MaxJobCount
+ * or than the limits of DESC's user allow, of whose sales TOTAL jobs are to run at once then, these
+ * included. PARTITION: of its lead. If HOLD they are counted from now on, until the agent has seen
+ * them.
+ */
+enum auc_code auc_site_count_jobs(const job_desc_msg_t *desc, const char *partition, unsigned need,
+				  unsigned total, bool hold, struct auc_err *err);
 /* A user whose groups somebody waits for; false: nobody does. */
 bool auc_site_wanted_user(uint32_t *uid);
 /* Calls FN with the rules and accounts there are (each may be NULL), which stay as they are

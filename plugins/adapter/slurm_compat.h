@@ -81,6 +81,14 @@ typedef hostlist_t *auc_hostlist_t;
 typedef hostlist_t auc_hostlist_t;
 #endif
 
+/* --requeue=expedite, from 25.11 on: a job that failed keeps its nodes to itself and comes back first.
+ */
+#ifdef EXPEDITED_REQUEUE
+#define AUC_EXPEDITED EXPEDITED_REQUEUE
+#else
+#define AUC_EXPEDITED 0
+#endif
+
 /* Nodes of one block of the topology for one job at a time, from 24.11 on. */
 #ifndef PART_FLAG_EXCLUSIVE_TOPO
 #define PART_FLAG_EXCLUSIVE_TOPO 0

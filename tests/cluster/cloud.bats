@@ -53,6 +53,7 @@ node_is()
 	sed -i 's/^PartitionName=cloud.*/PartitionName=cloud Site=cloud OneServer=yes/' "$SANDBOX_DIR/etc/auction.conf"
 	scontrol reconfigure
 	wait_until 30 status_is '.servers[] | select(.name == "cloud") | .for_sale' true
+	wait_until 30 rules_known
 	# Four workers and a PS are more than a node has.
 	job=$(submit alice --bid=1000 --epochs=1 --chunks=5 --minibatches=150 --gradient-mb=10 --worker-time=v100=1s --ps-time=ps.s=0s \
 		--upload=cloud=30s -o /dev/null --wrap 'sleep 600')

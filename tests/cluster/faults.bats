@@ -114,6 +114,7 @@ sell_dear()
 	cat "$BATS_TEST_TMPDIR/slurm.conf" > "$SLURM_CONF"
 	scontrol reconfigure
 	wait_until 30 status_is "[.servers[] | select(.name == \"$node\" and .for_sale)] | length" 1
+	wait_until 30 rules_known
 }
 
 @test "a site reserves a node that was sold: the plan is made again on another, at its price and in its slots" {

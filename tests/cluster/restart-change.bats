@@ -99,13 +99,13 @@ moves()
 		wait_until 30 eval '[ "$(starts $partition.txt)" = "0 ${partition}1,1 ${partition}2" ]'
 		as alice scancel "${of[$partition]}"
 	done
-	wait_until 60 log_has "job ${of[stuck]} is ended: node_fail"
+	wait_until 60 log_has "job ${of[stuck]} is ended: not_moved"
 	for partition in before behind stuck; do
 		wait_until 60 settled "${of[$partition]}"
 	done
 	[ "$(database_receipt "${of[before]}" '"\(.why) \(.refund)"')" = 'cancelled 0.000000' ]
 	[ "$(database_receipt "${of[behind]}" '"\(.why) \(.refund)"')" = 'cancelled 0.000000' ]
-	[ "$(database_receipt "${of[stuck]}" '"\(.why) \(.payment)"')" = 'node_fail 0.000000' ]
+	[ "$(database_receipt "${of[stuck]}" '"\(.why) \(.payment)"')" = 'not_moved 0.000000' ]
 	[ "$(starts stuck.txt)" = '0 stuck1' ]
 	[ "$(job_time "${of[stuck]}" EndTime)" -ge $((first * slot + 7)) ]
 	wait_until 60 status_is .totals.live 0

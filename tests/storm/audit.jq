@@ -9,6 +9,9 @@
 include "memory";
 
 # kB for each record of a job: only gross leaks show here, see storm.md.
+def refunds: IN("node_fail", "node_busy", "not_started", "not_moved", "refused", "held", "barred", "preempted", "partition_down",
+	"outage", "lost", "void");
+
 def record_kb: 200;
 
 # Seconds after its slots, or after slurmctld's return, in which a task has ended: a lead that cannot be moved is ended after 15 s
@@ -144,7 +147,7 @@ def weigh: .book as $book | .oversold += [.touched | keys[] | $book[.] as $sum
 		| ([.plans[-1].cells | keys[] | split(" ")[1] | tonumber] | unique | map(select(. >= $final.free_from)) | length) as $unused
 		| (if .told and (.told.pays | micro) != .payment then "told \(.told.pays | micro | credits), charged \(.payment | credits)" else empty end),
 		  (if $kept + $refund != .payment then "\($kept | credits) kept and \($refund | credits) paid back of \(.payment | credits)" else empty end),
-		  (if ($final.why | IN("node_fail", "lost")) or (.running | not) then
+		  (if ($final.why | refunds) or (.running | not) then
 			(if $kept != 0 then "\($final.why), \(if .running then "started" else "never started" end), but \($kept | credits) kept" else empty end)
 		   elif $refund != (.payment * ($unused + $lost) / (.slots + $lost) | floor) then
 			"\($final.why): \($refund | credits) paid back of \(.payment | credits), but \($unused) of \(.slots) slots were not begun, \($lost) lost"
@@ -158,7 +161,7 @@ def weigh: .book as $book | .oversold += [.touched | keys[] | $book[.] as $sum
 # 7. Slurm's side: the newest row of each sale has its final receipt.
 | ([$rows[] | select(.receipt.plan)] | group_by(.receipt.sale) | map({key: .[0].receipt.sale, value: max_by([.submit, .start // 0])}) | from_entries) as $row_of
 | [$sales[] | . as $s | $row_of[.sale] as $row | .settled as $final | select($final)
-	| if $row == null then (if ($final.why | IN("lost", "node_fail")) and $final.kept == "0.000000" then empty else "no row in the accounting, but \($final.why) and \($final.kept) kept" end)
+	| if $row == null then (if ($final.why | refunds) and $final.kept == "0.000000" then empty else "no row in the accounting, but \($final.why) and \($final.kept) kept" end)
 	  elif [$row.receipt.state, $row.receipt.payment, $row.receipt.refund, $row.receipt.why] != ["settled", $final.kept, $final.refund, $final.why]
 	  then "the accounting has \($row.receipt | {state, payment, refund, why} | tojson), the ledger \($final | {kept, refund, why} | tojson)"
 	  else empty end

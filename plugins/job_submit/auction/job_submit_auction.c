@@ -55,6 +55,8 @@ static int submit_bid(job_desc_msg_t *desc, uint32_t submit_uid, const char *tex
 		      char **err_msg);
 static int decide(struct auc_auction *a, job_desc_msg_t *desc, uint32_t submit_uid,
 		  const char *text, char **err_msg);
+static enum auc_code check_jobs(struct auc_auction *a, const job_desc_msg_t *desc,
+				const struct auc_offer *offer, struct auc_err *err);
 static int take_offer(struct auc_auction *a, job_desc_msg_t *desc, const struct auc_offer *offer,
 		      char **err_msg);
 static int check_modify(const job_desc_msg_t *desc, uint32_t uid, char *why, size_t size);
@@ -257,6 +259,8 @@ static int decide(struct auc_auction *a, job_desc_msg_t *desc, uint32_t submit_u
 	if (!code)
 		code = auc_auction_bid(a, bid, desc->user_id, auc_site_now(), !bid->quote, &offer,
 				       &err);
+	if (!code && offer.accepted)
+		code = check_jobs(a, desc, &offer, &err);
 	if (code) {
 		rc = fail(err_msg,
 			  code == AUC_EINVAL || code == AUC_ENOENT ? RC_BAD_BID : RC_REFUSED, "%s",
@@ -270,6 +274,25 @@ static int decide(struct auc_auction *a, job_desc_msg_t *desc, uint32_t submit_u
 	auc_offer_clear(&offer);
 	free(bid);
 	return rc;
+}
+
+/* AUC_EFULL if OFFER (a lien of it is dropped then) is more jobs than Slurm lets the user have. */
+static enum auc_code check_jobs(struct auc_auction *a, const job_desc_msg_t *desc,
+				const struct auc_offer *offer, struct auc_err *err)
+{
+	unsigned need = auc_parts_at_once(offer->parts, offer->nparts);
+	/* What is held is among them. */
+	unsigned total = auc_auction_nodes_of(a, desc->user_id, offer->start, offer->end) +
+			 (offer->sale[0] ? 0 : need);
+	enum auc_code code;
+
+	if (!offer->nparts)
+		return AUC_OK;
+	code = auc_site_count_jobs(desc, offer->parts[0].partition, need, total, offer->sale[0],
+				   err);
+	if (code && offer->sale[0])
+		auc_auction_drop(a, offer->sale, NULL);
+	return code;
 }
 
 /* Makes the job the lead of its group. */

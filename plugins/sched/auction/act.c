@@ -35,7 +35,7 @@ void auc_act(struct auc_agent *a, struct auc_task *t, double now)
 	unsigned n;
 
 	/* For whom members are submitted is in the lead's record. */
-	if (!t->looked || !a->commit_ok || (!t->known && t->exec.booked != AUC_SALE_SETTLED))
+	if (!t->looked || !t->exec.committed || (!t->known && t->exec.booked != AUC_SALE_SETTLED))
 		return;
 	n = auc_exec_actions(&t->exec, &a->rules, now, actions, ACTIONS_MAX);
 	for (unsigned i = 0; i < n; i++) {
@@ -43,6 +43,13 @@ void auc_act(struct auc_agent *a, struct auc_task *t, double now)
 		if (actions[i].ask != AUC_ASK_NOTICE || !t->receipt)
 			carry_out(a, t, &actions[i]);
 	}
+	if (t->suspended && !t->resumed) {
+		slurm_info("sched/auction: job %u is suspended; what it holds was sold to it for "
+			   "now, so that it is resumed. To end it: scancel",
+			   t->exec.jobs[0].id);
+		a->stats.resumed++;
+	}
+	t->resumed = t->suspended;
 	/* What it holds was sold to it for now, and Slurm would give it to others. */
 	for (unsigned i = 0; t->suspended && i < t->exec.nparts; i++)
 		if (t->exec.jobs[i].id && t->exec.jobs[i].seen == AUC_SEEN_RUNNING)

@@ -696,8 +696,7 @@ static double cycle(struct auc_agent *a, double now)
 	kind = auc_look_due(a, now);
 	looked = kind != AUC_LOOK_NONE && auc_look_load(a, now, kind);
 	a->nodes_fresh = false;
-	/* A record can be newer than the list of sales that said which users to look at: its lien
-	 * is in the next list. */
+	/* A record can be newer than the list of sales: its lien is in the next one. */
 	if (looked && !auc_book_sync(a)) {
 		auc_look_free(a);
 		return now + RETRY;
@@ -737,7 +736,6 @@ static double cycle(struct auc_agent *a, double now)
 			auc_site_gate(NULL);
 		}
 	}
-	/* Whoever bids meanwhile is told to try again. */
 	if (nodes_due(a, now) || said_new(a, AUC_STAMP_PARTITIONS))
 		refresh_nodes(a, now, false);
 	if (!a->calm)

@@ -10,8 +10,10 @@
 
 #include "sched/auction/agent-private.h"
 #include "adapter/desc.h"
+#include "ledger/why.h"
 #include "sched/auction/power.h"
 #include "sched/auction/receipts.h"
+#include "sched/auction/slurm_rules.h"
 #include "adapter/site.h"
 
 /* Of slurm_conf.accounting_storage_enforce, whose bits no public header names: limits are enforced
@@ -104,7 +106,7 @@ void auc_book_step(struct auc_agent *a, struct auc_task *t, double now)
 			auc_exec_refused(&t->exec, &b, &a->rules, now);
 		break;
 	case AUC_BOOK_SETTLE:
-		if (b.why && !strcmp(b.why, "lost"))
+		if (b.why && !strcmp(b.why, AUC_WHY_LOST))
 			slurm_error("sched/auction: sale %s: job %u is gone from Slurm", t->sale,
 				    t->exec.jobs[0].id);
 		settle(a, t, &b);
@@ -146,6 +148,8 @@ void auc_book_commit(struct auc_agent *a)
 	if (code) {
 		auc_agent_complain(a, AUC_ERROR_COMMIT, &err);
 		a->unsaved = true;
+		for (struct auc_task *t = a->tasks.list; t; t = t->next)
+			auc_exec_wrote(&t->exec, false, auc_site_now());
 		return;
 	}
 	if (a->unsaved)
@@ -153,7 +157,7 @@ void auc_book_commit(struct auc_agent *a)
 	a->unsaved = false;
 	auc_receipts_release();
 	for (struct auc_task *t = a->calm ? NULL : a->tasks.list; t; t = t->next)
-		t->exec.committed = t->exec.booked != AUC_SALE_LIEN;
+		auc_exec_wrote(&t->exec, true, auc_site_now());
 }
 
 /* One live sale, as the ledger has it now. False: it is to be taken again. */
@@ -224,6 +228,7 @@ static void confirm(struct auc_agent *a, struct auc_task *t, double now)
 		return;
 	}
 	a->changed = true;
+	auc_slurm_rules_count(a);
 	t->exec.booked = AUC_SALE_SOLD;
 	t->exec.committed = false;
 	t->exec.state = AUC_EXEC_SOLD;
@@ -241,7 +246,7 @@ void auc_book_check(struct auc_agent *a, struct auc_task *t)
 		return;
 	slurm_info("sched/auction: job %u was changed after its bid; cancelled",
 		   t->exec.jobs[0].id);
-	t->exec.why = "cancelled";
+	t->exec.why = AUC_WHY_CHANGED;
 }
 
 /* True if what comes of it depends on which nodes are up and nobody else's. */
@@ -306,8 +311,8 @@ static void start(struct auc_agent *a, struct auc_task *t, double now)
 		return;
 	}
 	a->changed = true;
+	/* Its plan is what it was: what is asked for that does not wait until this is on disk. */
 	t->exec.booked = AUC_SALE_RUNNING;
-	t->exec.committed = false;
 	new_receipt(t, receipt);
 	/* A start that nobody saw, while slurmctld was down, says nothing. */
 	if (t->sold > 0)
@@ -348,9 +353,8 @@ static bool change(struct auc_agent *a, struct auc_task *t, const struct auc_exe
 	if (booking->book == AUC_BOOK_EXTEND)
 		slurm_info("sched/auction: job %u: bought another slot", id);
 	else if (booking->book == AUC_BOOK_PUT_OFF)
-		slurm_info("sched/auction: job %u: what it missed while slurmctld was away comes "
-			   "later or is paid back",
-			   id);
+		slurm_info("sched/auction: job %u: what it missed (%s) comes later or is paid back",
+			   id, booking->why);
 	else
 		slurm_info("sched/auction: job %u: what %s was to give moves to another node", id,
 			   p->server);

@@ -384,8 +384,9 @@ static struct window *windows_of(struct auc_agent *a, double now, unsigned *n)
 	if (!list)
 		return NULL;
 	for (struct auc_task *t = a->tasks.list; t; t = t->next) {
-		if (!t->exec.committed ||
-		    (t->exec.booked != AUC_SALE_SOLD && t->exec.booked != AUC_SALE_RUNNING))
+		/* Whether that is on disk or not: others are to stay out, and a fence too many is
+		 * removed. */
+		if (t->exec.booked != AUC_SALE_SOLD && t->exec.booked != AUC_SALE_RUNNING)
 			continue;
 		for (unsigned i = 0; i < t->exec.nparts; i++)
 			if (t->parts[i].end > now && is_fenced(a->fences, t->parts[i].server))
@@ -495,7 +496,7 @@ static void put_inside(struct auc_agent *a, struct auc_task *t, double now, unsi
 	const char *name, *has;
 	struct auc_err err;
 
-	if (!t->looked || !t->exec.committed || t->exec.booked == AUC_SALE_SETTLED)
+	if (!t->looked || t->exec.booked == AUC_SALE_LIEN || t->exec.booked == AUC_SALE_SETTLED)
 		return;
 	if (t->lead && t->exec.jobs[0].seen == AUC_SEEN_PENDING && on < t->exec.nparts) {
 		has = t->lead->resv_name ? t->lead->resv_name : "";

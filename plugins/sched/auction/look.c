@@ -15,6 +15,7 @@
 #include "base/clock.h"
 #include "adapter/desc.h"
 #include "ledger/receipt.h"
+#include "ledger/why.h"
 #include "sched/auction/receipts.h"
 #include "adapter/site.h"
 
@@ -507,7 +508,7 @@ static void adopt(struct auc_agent *a, const slurm_job_info_t *info, const struc
 		slurm_error("sched/auction: job %u: sale %s is not in the spool and cannot be sold "
 			    "again as it stood: %s",
 			    id, r->sale, err.text);
-		void_receipt(a, info, "lost");
+		void_receipt(a, info, AUC_WHY_VOID);
 		return;
 	}
 	slurm_info(

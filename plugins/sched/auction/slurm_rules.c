@@ -13,6 +13,7 @@
 #include "sched/auction/rpc_threads.h"
 
 #define GROUPS_EVERY   600.0        /* seconds: as often as Slurm itself, if it does not say */
+#define ACCOUNTS_SOON  1.0   /* seconds after a sale */
 #define ACCOUNTS_EVERY 5.0          /* seconds between looks at accounts, */
 #define SHARE          100          /* or so many times what a look takes, */
 #define ACCOUNTS_MAX   60.0         /* but so many at most */
@@ -82,6 +83,14 @@ void auc_slurm_rules_keep(struct auc_agent *a, double now)
 		ask_user(p, uid);
 	if (now >= p->next_groups || now < p->next_groups - GROUPS_EVERY)
 		ask_all(a, now);
+}
+
+void auc_slurm_rules_count(struct auc_agent *a)
+{
+	double soon = auc_site_now() + ACCOUNTS_SOON;
+
+	if (a->slurm_rules && a->slurm_rules->next_accounts > soon)
+		a->slurm_rules->next_accounts = soon;
 }
 
 bool auc_slurm_rules_stopped(const struct auc_agent *a, const char *partition)
@@ -274,7 +283,7 @@ static void load_accounts(struct auc_agent *a, double now)
 	if (code)
 		auc_agent_complain(a, AUC_ERROR_NODES, &err);
 	else
-		auc_site_set_accounts(accounts);
+		auc_site_set_accounts(accounts, began);
 	wait = (auc_site_elapsed() - began) * SHARE;
 	wait = wait < ACCOUNTS_EVERY ? ACCOUNTS_EVERY : wait;
 	a->slurm_rules->next_accounts = now + (wait < ACCOUNTS_MAX ? wait : ACCOUNTS_MAX);

@@ -16,6 +16,8 @@ void auc_slurm_rules_look(struct auc_agent *a, int64_t changed, double now);
 /* What else there is to read: groups that somebody waits for, accounts. Never waits for the
  * system's databases. */
 void auc_slurm_rules_keep(struct auc_agent *a, double now);
+/* There are more jobs: what accounts have of their limits is to be looked at soon. */
+void auc_slurm_rules_count(struct auc_agent *a);
 /* True if Slurm starts no job in PARTITION now; if it takes no new one. */
 bool auc_slurm_rules_stopped(const struct auc_agent *a, const char *partition);
 bool auc_slurm_rules_shut(const struct auc_agent *a, const char *partition);

@@ -235,6 +235,7 @@ static struct json_object *agent_to_json(const struct auc_agent_stats *stats)
 	json_object_object_add(o, "starts", series_to_json(&stats->starts));
 	json_object_object_add(o, "receipts_waiting", json_object_new_int64(waiting));
 	json_object_object_add(o, "final_receipts_waiting", json_object_new_int64(final));
+	json_object_object_add(o, "resumed", json_object_new_int64((int64_t)stats->resumed));
 	json_object_object_add(o, "postponed", json_object_new_int64(stats->postponed));
 	for (unsigned i = 0; i < AUC_EXEC_NSTATES; i++)
 		json_object_object_add(s, auc_exec_state_word(i),

@@ -40,6 +40,7 @@ struct auc_agent_stats {
 	struct auc_series starts; /* how long after its slot, or its sale, a lead started */
 	uint64_t errors[AUC_ERROR_NKINDS];
 	unsigned states[AUC_EXEC_NSTATES]; /* sales by state of their machine */
+	uint64_t resumed;                  /* how often jobs were suspended, which was undone */
 	unsigned postponed;                /* sales that the last cycle had no time for */
 };
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "adapter/desc.h"
+#include "ledger/why.h"
 #include "sched/auction/tasks.h"
 
 static bool at_limit(uint32_t reason);
@@ -15,6 +16,7 @@ static int by_job(const void *a, const void *b);
 static void task_free(struct auc_task *t);
 static unsigned count_members(const struct auc_task *t);
 static int part_of(const struct auc_task *t, const slurm_job_info_t *info, double now);
+static const char *why_waiting(uint32_t reason);
 static const char *why_state(const slurm_job_info_t *info);
 
 struct auc_task *auc_tasks_add(struct auc_tasks *tasks, struct auc_sale_view *view)
@@ -159,7 +161,7 @@ void auc_task_see(struct auc_task *t, unsigned part, const slurm_job_info_t *inf
 		j->ended = (double)info->end_time;
 	} else if (auc_job_pending(info)) {
 		j->seen = AUC_SEEN_PENDING;
-		j->why = at_limit(info->state_reason) ? "limit" : NULL;
+		j->why = why_waiting(info->state_reason);
 	} else {
 		j->seen = info->job_state & JOB_CONFIGURING ? AUC_SEEN_STARTING : AUC_SEEN_RUNNING;
 		j->limit = (double)info->end_time;
@@ -269,21 +271,62 @@ static int part_of(const struct auc_task *t, const slurm_job_info_t *info, doubl
 	return found < 0 && !pending ? node : found;
 }
 
+/* Why a job that waits in its slots does, as far as Slurm says; NULL: it does not. */
+static const char *why_waiting(uint32_t reason)
+{
+	if (at_limit(reason))
+		return AUC_WHY_LIMIT;
+	switch (reason) {
+	case WAIT_HELD:
+	case WAIT_HELD_USER:
+		return AUC_WHY_HELD;
+	case WAIT_PART_DOWN:
+	case WAIT_PART_INACTIVE:
+		return AUC_WHY_PARTITION_DOWN;
+	case WAIT_PART_NODE_LIMIT:
+	case WAIT_PART_TIME_LIMIT:
+	case WAIT_ACCOUNT:
+	case WAIT_QOS:
+		return AUC_WHY_BARRED;
+	case WAIT_NODE_NOT_AVAIL:
+		return AUC_WHY_NODE_FAIL;
+	/* What it waits for was sold to it alone: who had it before has not left. */
+	case WAIT_RESOURCES:
+		return AUC_WHY_NODE_BUSY;
+	default:
+		return NULL;
+	}
+}
+
+/* Why a job that has ended did. */
 static const char *why_state(const slurm_job_info_t *info)
 {
 	switch (info->job_state & JOB_STATE_BASE) {
 	case JOB_COMPLETE:
-		return "completed";
+		return AUC_WHY_COMPLETED;
 	case JOB_CANCELLED:
-		return "cancelled";
+		return AUC_WHY_CANCELLED;
 	case JOB_TIMEOUT:
 	case JOB_DEADLINE:
-		return "timeout";
+		return AUC_WHY_TIMEOUT;
 	case JOB_NODE_FAIL:
 	case JOB_BOOT_FAIL:
+		return AUC_WHY_NODE_FAIL;
 	case JOB_PREEMPTED:
-		return "node_fail";
+		return AUC_WHY_PREEMPTED;
 	default:
-		return "failed";
+		break;
+	}
+	/* Administrators have taken away what it was in. */
+	switch (info->state_reason) {
+	case FAIL_DOWN_PARTITION:
+		return AUC_WHY_PARTITION_DOWN;
+	case FAIL_DOWN_NODE:
+		return AUC_WHY_NODE_FAIL;
+	case FAIL_ACCOUNT:
+	case FAIL_QOS:
+		return AUC_WHY_BARRED;
+	default:
+		return AUC_WHY_FAILED;
 	}
 }

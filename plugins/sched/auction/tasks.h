@@ -30,6 +30,7 @@ struct auc_task {
 	double seek, seek_next;       /* lien: between two looks for its job, and the next */
 	bool known;                   /* its lead's record was compared with the sale */
 	bool suspended;               /* one of its jobs is; from 26.05 on owners can do that */
+	bool resumed;                 /* and that has been said, and undone */
 	bool listed;                  /* in the ledger in this cycle */
 	double receipt_next;          /* not tried again before */
 	bool receipt_sent;            /* one is on its way; the next follows when it has arrived */

@@ -203,13 +203,42 @@ static void test_status(void **state)
 	assert_true(says(*state, "cloud", "for_sale") && !says(*state, "cloud", "hidden"));
 }
 
+/* A node that leaves as another comes is not there with it. */
+static void test_at_once(void **state)
+{
+	struct auc_part parts[] = {
+		{.start = 0, .end = 30},  {.start = 0, .end = 10},  {.start = 10, .end = 20},
+		{.start = 10, .end = 30}, {.start = 20, .end = 30},
+	};
+
+	(void)state;
+	assert_int_equal(auc_parts_at_once(parts, 0), 0);
+	assert_int_equal(auc_parts_at_once(parts, 1), 1);
+	assert_int_equal(auc_parts_at_once(parts, 3), 2);
+	assert_int_equal(auc_parts_at_once(parts, 5), 3);
+}
+
+static void test_nodes_of(void **state)
+{
+	struct auc_sale_view v;
+
+	world_sell(*state, WIDE, 7, NOW);
+	assert_int_equal(auc_auction_sale_of_job(*state, 7, &v, &err), AUC_OK);
+	assert_int_equal(auc_auction_nodes_of(*state, 1000, v.start, v.end), 2);
+	assert_int_equal(auc_auction_nodes_of(*state, 1000, v.end, v.end + SLOT), 0);
+	assert_int_equal(auc_auction_nodes_of(*state, 1000, v.start - SLOT, v.start), 0);
+	assert_int_equal(auc_auction_nodes_of(*state, 1001, v.start, v.end), 0);
+	auc_sale_view_clear(&v);
+}
+
 #define WORLD_TEST(name) cmocka_unit_test_setup_teardown(name, open_world, close_world)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		WORLD_TEST(test_paused), WORLD_TEST(test_time),        WORLD_TEST(test_nodes),
-		WORLD_TEST(test_memory), WORLD_TEST(test_sold_before), WORLD_TEST(test_status),
+		WORLD_TEST(test_paused),   WORLD_TEST(test_time),          WORLD_TEST(test_nodes),
+		WORLD_TEST(test_memory),   WORLD_TEST(test_sold_before),   WORLD_TEST(test_status),
+		WORLD_TEST(test_nodes_of), cmocka_unit_test(test_at_once),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

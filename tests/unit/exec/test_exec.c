@@ -368,6 +368,72 @@ static void test_partition_down(void **state)
 	auc_exec_clear(&x);
 }
 
+/* What was decided could not be written while its slot began: as if nobody had looked. */
+static void test_unsaved(void **state)
+{
+	struct auc_exec_booking b;
+	struct auc_exec x;
+	char text[256];
+
+	(void)state;
+	/* Sold at 98, written at 106. */
+	set_up(&x, AUC_SALE_SOLD, 98);
+	x.committed = false;
+	auc_exec_wrote(&x, false, 98);
+	auc_exec_wrote(&x, false, 99);
+	assert_string_equal(step_text(&x, 105, text), "-, sold:");
+	auc_exec_wrote(&x, true, 106);
+	assert_true(x.committed && x.unsaved == 98 && x.saved == 106);
+	assert_string_equal(step_text_by(&x, &rules, 106, text, &b), "put off outage, starting:");
+	assert_true(b.when == 104);
+	auc_exec_shift(&x, 5);
+	assert_true(x.unsaved == 103 && x.saved == 111);
+	auc_exec_clear(&x);
+	/* Its lead began by itself, its member could not be submitted. */
+	set_up(&x, AUC_SALE_RUNNING, 98);
+	x.committed = false;
+	x.jobs[0].began = 100;
+	x.jobs[1].id = 0;
+	x.jobs[1].seen = AUC_SEEN_NOT;
+	auc_exec_wrote(&x, false, 98);
+	auc_exec_wrote(&x, true, 106);
+	assert_string_equal(step_text_by(&x, &rules, 106, text, &b), "put off outage, changing:");
+	/* Or began late. */
+	x.jobs[1].id = 2;
+	x.jobs[1].seen = AUC_SEEN_RUNNING;
+	x.jobs[1].began = 107;
+	assert_string_equal(step_text_by(&x, &rules, 107.5, text, &b), "put off outage, running:");
+	assert_true(b.when == 105);
+	x.jobs[1].began = 101.5;
+	assert_string_equal(step_text(&x, 107.5, text), "-, running:");
+	auc_exec_clear(&x);
+	/* In time, and long before. */
+	set_up(&x, AUC_SALE_SOLD, 90);
+	x.committed = false;
+	auc_exec_wrote(&x, false, 80);
+	auc_exec_wrote(&x, true, 90);
+	assert_string_equal(step_text(&x, 103, text), "-, starting: nudge 1 nudge 0");
+	/* What is on disk waits for nothing, whatever else is to be written. */
+	auc_exec_wrote(&x, false, 103.5);
+	assert_true(x.committed && x.saved == 90);
+	assert_string_equal(step_text(&x, 103.5, text), "-, starting: nudge 1 nudge 0");
+	auc_exec_clear(&x);
+	/* Until its end. */
+	set_up(&x, AUC_SALE_SOLD, 98);
+	x.committed = false;
+	auc_exec_wrote(&x, false, 98);
+	assert_string_equal(step_text(&x, 127, text), "-, sold:");
+	step_text(&x, 129.2, text);
+	assert_string_equal(x.why, "outage");
+	auc_exec_clear(&x);
+	/* A lien is not sold yet. */
+	set_up(&x, AUC_SALE_LIEN, 98);
+	auc_exec_wrote(&x, false, 98);
+	auc_exec_wrote(&x, true, 99);
+	assert_false(x.committed || x.unsaved > 0);
+	auc_exec_clear(&x);
+}
+
 static void test_uncommitted(void **state)
 {
 	static const double times[] = {90, 100, 105, 117, 119.6, 125, 129.6, 140};
@@ -468,7 +534,7 @@ static void test_late(void **state)
 	auc_exec_did(&x, &refused, AUC_EFULL, 0, &rules, 91);
 	b = auc_exec_step(&x, &rules, 91.1);
 	assert_int_equal(b.book, AUC_BOOK_NOTHING);
-	assert_string_equal(x.why, "node_fail");
+	assert_string_equal(x.why, "refused");
 	auc_exec_clear(&x);
 }
 
@@ -605,7 +671,7 @@ static void test_stuck(void **state)
 	x.jobs[0].part = 0;
 	step_text(&x, 127.5, text);
 	step_text(&x, 129.1, text);
-	assert_string_equal(x.why, "node_fail");
+	assert_string_equal(x.why, "not_moved");
 	auc_exec_clear(&x);
 
 	/* Nobody knows the names of its plan any more. */
@@ -745,15 +811,15 @@ static void test_missed(void **state)
 	static const struct missing cases[] = {
 		/* It waits, and its slot began while nobody looked. */
 		{short_parts, AUC_SALE_SOLD, 108, 108, AUC_SEEN_PENDING, 0,
-		 "put off, starting:", 106},
+		 "put off outage, starting:", 106},
 		/* Long over. */
 		{short_parts, AUC_SALE_SOLD, 999, 999, AUC_SEEN_PENDING, 0,
-		 "put off, waiting:", 997},
+		 "put off outage, waiting:", 997},
 		/* Slurm was faster than we; but first things first. */
 		{short_parts, AUC_SALE_SOLD, 108, 109, AUC_SEEN_RUNNING, 108.5,
 		 "start, running:", 0},
 		{short_parts, AUC_SALE_RUNNING, 108, 109, AUC_SEEN_RUNNING, 108.5,
-		 "put off, running:", 106.5},
+		 "put off outage, running:", 106.5},
 		/* In time, be it that nobody saw it. */
 		{short_parts, AUC_SALE_RUNNING, 105, 105, AUC_SEEN_RUNNING, 101.5,
 		 "-, running:", 0},
@@ -770,9 +836,9 @@ static void test_missed(void **state)
 		{moving, AUC_SALE_RUNNING, 125, 125, AUC_SEEN_RUNNING, 124.5, "-, running:", 0},
 		/* Behind a pause. */
 		{pausing, AUC_SALE_RUNNING, 147, 147, AUC_SEEN_PENDING, 0,
-		 "put off, changing:", 145},
+		 "put off outage, changing:", 145},
 		{pausing, AUC_SALE_RUNNING, 147, 148, AUC_SEEN_RUNNING, 147,
-		 "put off, running:", 145},
+		 "put off outage, running:", 145},
 		{pausing, AUC_SALE_RUNNING, 130, 130, AUC_SEEN_PENDING, 0, "-, waiting:", 0},
 		/* It began, be it late, before the restart: then or in its run after the pause. */
 		{short_parts, AUC_SALE_RUNNING, 108, 108, AUC_SEEN_RUNNING, 103.5,
@@ -782,7 +848,7 @@ static void test_missed(void **state)
 		{pausing, AUC_SALE_RUNNING, 147, 148, AUC_SEEN_RUNNING, 143, "-, running:", 0},
 		/* It began after that, before its nodes were back. */
 		{short_parts, AUC_SALE_RUNNING, 108, 109, AUC_SEEN_RUNNING, 106,
-		 "put off, running:", 104},
+		 "put off outage, running:", 104},
 	};
 	char text[256];
 
@@ -883,7 +949,7 @@ static void test_put_off(void **state)
 		assert_int_equal(b.book, AUC_BOOK_PUT_OFF);
 		auc_exec_refused(&x, &b, &away, 109);
 		if (slots == 1)
-			assert_string_equal(x.why, "node_fail");
+			assert_string_equal(x.why, "outage");
 		else
 			assert_null(x.why);
 		auc_exec_clear(&x);
@@ -927,7 +993,7 @@ int main(void)
 		cmocka_unit_test(test_put_off),      cmocka_unit_test(test_due),
 		cmocka_unit_test(test_kill_at_once), cmocka_unit_test(test_stuck),
 		cmocka_unit_test(test_unheard),      cmocka_unit_test(test_begin),
-		cmocka_unit_test(test_partition_down),
+		cmocka_unit_test(test_partition_down), cmocka_unit_test(test_unsaved),
 		cmocka_unit_test(test_nearly_over),  cmocka_unit_test(test_limit),
 	};
 

@@ -512,9 +512,12 @@ static void test_apply(void **state)
 	for (d.env_size = 0; d.env_size < 7; d.env_size++)
 		d.environment[d.env_size] = slurm_xstrdup(before[d.env_size]);
 	d.partition = slurm_xstrdup("cloud");
+	d.bitflags |= AUC_EXPEDITED | KILL_INV_DEP;
 	assert_int_equal(auc_slice_of(&p, 100, 220, &s, NULL), AUC_OK);
 	auc_desc_apply(&d, &s, "{\"auction\":1}");
 	auc_desc_environment(&d, "ab-1", 100, 220);
+	assert_int_equal(d.bitflags & AUC_EXPEDITED, 0);
+	assert_true(d.bitflags & KILL_INV_DEP);
 	assert_int_equal(d.min_nodes, 1);
 	assert_int_equal(d.max_nodes, 1);
 	assert_int_equal(d.num_tasks, 1);
@@ -672,7 +675,7 @@ static void test_void(void **state)
 {
 	char *text = auc_receipt_void(
 		"{\"auction\":1,\"sale\":\"a-1\",\"state\":\"lien\",\"payment\":\"12.600000\"}",
-		"lost");
+		"void");
 	struct json_object *o, *v;
 
 	(void)state;
@@ -686,8 +689,8 @@ static void test_void(void **state)
 	assert_string_equal(json_object_get_string(v), "settled");
 	json_object_put(o);
 	free(text);
-	assert_null(auc_receipt_void("[1]", "lost"));
-	assert_null(auc_receipt_void("{", "lost"));
+	assert_null(auc_receipt_void("[1]", "void"));
+	assert_null(auc_receipt_void("{", "void"));
 }
 
 int main(void)

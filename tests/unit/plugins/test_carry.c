@@ -16,6 +16,7 @@
 
 #include "sched/auction/agent-private.h"
 #include "sched/auction/job_change.h"
+#include "sched/auction/slurm_rules.h"
 #include "sched/auction/fence.h"
 #include "sched/auction/power.h"
 #include "sched/auction/receipts.h"
@@ -88,6 +89,11 @@ enum auc_code auc_receipts_put_final(uint32_t job_id, const char *sale, const ch
 enum auc_code auc_receipts_save(struct auc_err *e)
 {
 	return unsaved ? auc_err_set(e, AUC_EIO, "%s", unsaved) : AUC_OK;
+}
+
+void auc_slurm_rules_count(struct auc_agent *a)
+{
+	(void)a;
 }
 
 void auc_receipts_release(void)
@@ -396,12 +402,61 @@ static void test_unsaved(void **state)
 	sale_tear_down(&s);
 }
 
+/* -- one word for each cause -- */
+
+/* The word for a record in STATE with REASON, of a job that is to run. */
+static const char *cause(uint32_t state, uint32_t reason)
+{
+	static struct sale s;
+	slurm_job_info_t info = {.job_state = state, .state_reason = reason};
+	const char *why;
+
+	sale_set_up(&s, 4, "", "");
+	auc_task_look(s.t);
+	auc_task_see(s.t, 0, &info, NOW);
+	why = s.t->exec.jobs[0].why;
+	sale_tear_down(&s);
+	return why ? why : "";
+}
+
+static void test_causes(void **state)
+{
+	(void)state;
+	assert_string_equal(cause(JOB_COMPLETE, WAIT_NO_REASON), "completed");
+	assert_string_equal(cause(JOB_COMPLETE | JOB_COMPLETING, WAIT_NO_REASON), "completed");
+	assert_string_equal(cause(JOB_FAILED, FAIL_EXIT_CODE), "failed");
+	assert_string_equal(cause(JOB_OOM, WAIT_NO_REASON), "failed");
+	assert_string_equal(cause(JOB_TIMEOUT, FAIL_TIMEOUT), "timeout");
+	assert_string_equal(cause(JOB_CANCELLED, WAIT_NO_REASON), "cancelled");
+	assert_string_equal(cause(JOB_NODE_FAIL, FAIL_DOWN_NODE), "node_fail");
+	assert_string_equal(cause(JOB_BOOT_FAIL, WAIT_NO_REASON), "node_fail");
+	assert_string_equal(cause(JOB_PREEMPTED, WAIT_NO_REASON), "preempted");
+	/* Taken out of slurm.conf, or of the accounting, under it. */
+	assert_string_equal(cause(JOB_FAILED, FAIL_DOWN_PARTITION), "partition_down");
+	assert_string_equal(cause(JOB_FAILED, FAIL_ACCOUNT), "barred");
+	assert_string_equal(cause(JOB_FAILED, FAIL_QOS), "barred");
+	/* Why it waits. */
+	assert_string_equal(cause(JOB_PENDING, WAIT_TIME), "");
+	assert_string_equal(cause(JOB_PENDING, WAIT_PRIORITY), "");
+	assert_string_equal(cause(JOB_PENDING, WAIT_RESOURCES), "node_busy");
+	assert_string_equal(cause(JOB_PENDING, WAIT_NODE_NOT_AVAIL), "node_fail");
+	assert_string_equal(cause(JOB_PENDING, WAIT_HELD), "held");
+	assert_string_equal(cause(JOB_PENDING, WAIT_PART_DOWN), "partition_down");
+	assert_string_equal(cause(JOB_PENDING, WAIT_PART_INACTIVE), "partition_down");
+	assert_string_equal(cause(JOB_PENDING, WAIT_PART_TIME_LIMIT), "barred");
+	assert_string_equal(cause(JOB_PENDING, WAIT_PART_NODE_LIMIT), "barred");
+	assert_string_equal(cause(JOB_PENDING, WAIT_ACCOUNT), "barred");
+	assert_string_equal(cause(JOB_PENDING, WAIT_ASSOC_MAX_JOBS), "limit");
+	assert_string_equal(cause(JOB_PENDING, WAIT_QOS_MAX_JOB_PER_USER), "limit");
+	assert_string_equal(cause(JOB_RUNNING, WAIT_NO_REASON), "");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_move),    cmocka_unit_test(test_open_again),
 		cmocka_unit_test(test_quiet),   cmocka_unit_test(test_protect),
-		cmocka_unit_test(test_unsaved),
+		cmocka_unit_test(test_unsaved), cmocka_unit_test(test_causes),
 	};
 
 	return cmocka_run_group_tests(tests, world_setup, world_teardown);

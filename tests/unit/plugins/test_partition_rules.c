@@ -292,13 +292,13 @@ static void test_room(void **state)
 
 	(void)state;
 	assert_int_equal(room(a, 2001, NULL, "normal", false, "MaxSubmitJobs"), 2);
-	assert_int_equal(room(a, 2001, NULL, "normal", true, "MaxJobs"), 0);
+	assert_int_equal(room(a, 2001, NULL, "normal", true, "MaxJobs"), 1);
 	/* The account above has 3 of 10. */
 	assert_int_equal(room(a, 2002, "other", "normal", false, "GrpSubmitJobs"), 7);
-	assert_int_equal(room(a, 2002, "other", "normal", true, "MaxJobs"), 3);
+	assert_int_equal(room(a, 2002, "other", "normal", true, "MaxJobs"), 4);
 	/* What a QOS limits, the association does not. */
 	assert_int_equal(room(a, 2002, "other", "gold", false, "MaxSubmitJobsPerUser"), 4);
-	assert_int_equal(room(a, 2002, "other", "gold", true, "GrpJobs of the QOS"), 0);
+	assert_int_equal(room(a, 2002, "other", "gold", true, "GrpJobs of the QOS"), 2);
 	assert_int_equal(room(a, 2001, NULL, "gold", false, "MaxSubmitJobsPerUser"), 6);
 	/* Nothing is known of them. */
 	assert_true(room(a, 2003, NULL, "normal", false, NULL) == UINT32_MAX);

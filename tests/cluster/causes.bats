@@ -1,0 +1,71 @@
+# Why a sale ended is one word for each cause in its receipt, and nobody pays for what the cluster did not do; a job that is suspended is
+# resumed, and the log says so.
+
+load lib
+load plugins
+
+slot=10
+
+setup_file()
+{
+	auction_start --nodes 'edge1:partition=edge,cpus=8,mem=16000,gpus=v100:4'
+}
+
+teardown()
+{
+	scontrol update partitionname=edge MaxTime=INFINITE
+	scancel -u alice
+	wait_until 60 status_is '"\(.totals.live) \(.totals.liens)"' '0 0'
+	wait_until 30 rules_known
+}
+
+# The sale of job $1 has ended for cause $2, and all was paid back.
+gone_for()
+{
+	wait_until 90 job_ended "$1"
+	wait_until 60 settled "$1"
+	[ "$(database_receipt "$1" '"\(.why) \(.payment)"')" = "$2 0.000000" ] || { database_receipt "$1" . >&2; return 1; }
+}
+
+# What costs something, by what others have.
+submit_paid()
+{
+	submit carol $(small_bid 100 12) -o /dev/null --wrap 'sleep 200' > /dev/null || return
+	submit alice "$@" -o /dev/null --wrap 'sleep 60'
+}
+
+@test "cancelled: only by somebody" {
+	job=$(submit alice $(small_bid 100 2) --upload=30s -o /dev/null --wrap true)
+	wait_until 30 receipt_state_is "$job" sold
+	as alice scancel "$job"
+	gone_for "$job" cancelled
+}
+
+@test "held by root over its slots" {
+	job=$(submit_paid --bid=deadline:100,6 $(small_bid 1 2 | cut -d' ' -f2-) --upload=20s)
+	wait_until 30 receipt_state_is "$job" sold
+	[ "$(receipt_get "$job" .payment)" != 0.000000 ]
+	scontrol hold "$job"
+	gone_for "$job" held
+	scancel -u carol
+}
+
+@test "barred by a limit of its partition that came after the sale" {
+	job=$(submit_paid --bid=deadline:100,12 $(small_bid 1 7 | cut -d' ' -f2-) --upload=20s)
+	wait_until 30 receipt_state_is "$job" sold
+	scontrol update partitionname=edge MaxTime=1
+	gone_for "$job" barred
+	scancel -u carol
+}
+
+@test "suspended by root: resumed, counted, and said once" {
+	job=$(submit alice $(small_bid 100 4) -o /dev/null --wrap "sleep $((2 * slot))")
+	wait_until 60 receipt_state_is "$job" running
+	scontrol suspend "$job"
+	wait_until 30 log_has "job $job is suspended; what it holds was sold to it for now, so that it is resumed"
+	wait_until 30 job_is "$job" RUNNING
+	wait_until 30 status_is .agent.resumed 1
+	wait_until 60 settled "$job"
+	[ "$(database_receipt "$job" .why)" = completed ]
+	[ "$(grep -c "job $job is suspended" "$SANDBOX_DIR/log/slurmctld.log")" = 1 ]
+}

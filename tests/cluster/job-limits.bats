@@ -1,0 +1,80 @@
+# A plan on several nodes is as many jobs, one for each node: they are counted against MaxJobCount and the limits of the user's association
+# and QOS before they are sold, and the refusal names the limit.
+
+load lib
+load plugins
+
+slot=10
+
+setup_file()
+{
+	auction_start --set AccountingStorageEnforce=limits,qos --set MaxJobCount=12 \
+		--nodes 'edge[1-4]:partition=edge,cpus=8,mem=16000,gpus=v100:4' --nodes 'cpu1:partition=main,cpus=8,mem=16000'
+	as root sacctmgr -i add qos gold
+	as root sacctmgr -i modify user alice set qos+=gold
+}
+
+teardown()
+{
+	as root sacctmgr -i modify user alice set maxsubmitjobs=-1 maxjobs=-1
+	scancel -u alice
+	scancel -u bob
+	wait_until 60 status_is '"\(.totals.live) \(.totals.liens)"' '0 0'
+}
+
+# What sbatch --quote says. said_to USER ARGUMENT...
+said_to()
+{
+	local user=$1
+
+	shift
+	as "$user" sbatch --quote "$@" -o /dev/null --wrap true 2>&1
+}
+
+@test "MaxSubmitJobs: a plan of more nodes is refused, one of fewer is sold" {
+	as root sacctmgr -i modify user alice set maxsubmitjobs=1
+	wait_until 30 eval '[[ $(said_to alice '"$(wide_bid 1000)"') == *"refused: the best schedule is "*" jobs at once"*"MaxSubmitJobs allows 1 more"* ]]'
+	run ! as alice sbatch $(wide_bid 1000) -o /dev/null --wrap true
+	[[ $output == *'MaxSubmitJobs allows 1 more'* ]]
+	# No lien is left of it, and others are not concerned.
+	wait_until 30 status_is .totals.liens 0
+	[[ $(said_to bob $(wide_bid 1000)) == *'would be accepted'* ]]
+	job=$(submit alice $(small_bid 100 2) -o /dev/null --wrap 'sleep 60')
+	wait_until 30 receipt_state_is "$job" sold || receipt_state_is "$job" running
+	# Now there is one.
+	wait_until 30 eval '[[ $(said_to alice '"$(small_bid 100 1)"') == *"MaxSubmitJobs allows 0 more"* ]]'
+}
+
+@test "two bids in one second: the second counts what the first bought" {
+	as root sacctmgr -i modify user alice set maxsubmitjobs=2
+	wait_until 30 eval '[[ $(said_to alice '"$(wide_bid 1000)"') == *"MaxSubmitJobs allows 2 more"* ]]'
+	as root sacctmgr -i modify user alice set maxsubmitjobs=3
+	wait_until 30 eval 'first=$(submit alice '"$(wide_bid 1000)"' -o /dev/null --wrap "sleep 60")'
+	run ! as alice sbatch $(small_bid 100 1) -o /dev/null --wrap true
+	[[ $output == *MaxSubmitJobs* ]] || { echo "$output" >&2; return 1; }
+	wait_until 60 group_is "$first" RUNNING
+}
+
+@test "MaxJobs bounds what runs at once, not what comes after" {
+	as root sacctmgr -i modify user alice set maxjobs=1
+	wait_until 30 eval '[[ $(said_to alice '"$(wide_bid 1000)"') == *"MaxJobs is 1"* ]]'
+	first=$(submit alice $(small_bid 100 2) -o /dev/null --wrap 'sleep 5')
+	[[ $(said_to alice $(small_bid 100 1)) == *'would make 2 jobs that run at once'*'MaxJobs is 1'* ]]
+	[[ $(said_to alice $(small_bid 100 1) --upload=60s) == *'would be accepted'* ]]
+	wait_until 60 settled "$first"
+	[ "$(database_receipt "$first" .why)" = completed ]
+}
+
+@test "the limits of a QOS hold for jobs in it" {
+	as root sacctmgr -i modify qos gold set maxsubmitjobsperuser=1
+	wait_until 30 eval '[[ $(said_to alice --qos=gold '"$(wide_bid 1000)"') == *"MaxSubmitJobsPerUser allows 1 more"* ]]'
+	[[ $(said_to alice $(wide_bid 1000)) == *'would be accepted'* ]]
+}
+
+@test "MaxJobCount: no sale makes more jobs than slurmctld takes" {
+	for i in 1 2 3 4 5 6 7 8 9 10 11; do
+		submit bob --hold -o /dev/null --wrap true || break
+	done
+	run ! as alice sbatch $(wide_bid 1000) -o /dev/null --wrap true
+	[[ $output == *'more than MaxJobCount=12'* ]]
+}
