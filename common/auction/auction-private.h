@@ -37,6 +37,14 @@ struct auc_rearrange {
 	struct auc_rearrange_run *search;
 };
 
+/* One bid on its way to a decision. The auction keeps one, so that a decision allocates nothing. */
+struct auc_question {
+	struct auc_bid bid;                  /* without the partitions that limits rule out */
+	struct auc_job job;                  /* what it is in the market */
+	struct auc_decision decision, extra; /* on it; and on another one, for hints */
+	char ruled_out[512]; /* limits that the decision was made without; "": none */
+};
+
 struct auc_auction {
 	pthread_mutex_t admin;
 	pthread_mutex_t lock;
@@ -62,22 +70,19 @@ struct auc_auction {
 	struct auc_bid_log *bid_log;
 	struct auc_posted_answers *answers; /* of a policy that posts prices */
 	struct auc_offer_standing *offers;  /* its offers */
-	struct auc_tariff *tariff;        /* published last; NULL: none yet */
-	struct auc_tariff *next_tariff;   /* of the last fit, to be published; NULL: none */
-	struct auc_fit_memory fit_memory; /* of the last fit, for the next */
-	double fit_time, fit_seconds;     /* when the last fit began, and what it took */
-	unsigned long long fit_added;     /* bids that it knew, of all that ever were */
-	unsigned fit_bids;                /* and that meant something */
-	struct auc_price price;           /* the market's, where no tariff holds */
-	bool stale;                       /* plans of a policy that steps could be others now */
-	double revise_next;               /* they are not revised before */
-	struct auc_rearrange rearrange;   /* of a policy that rearranges */
-	bool price_old;                   /* the history says more than the price does */
-	unsigned fresh;                   /* bids that the price does not know */
-	struct auc_job job;               /* scratch of a decision */
-	struct auc_decision decision, extra;
-	struct auc_bid bid;  /* that it is on, without the partitions that limits rule out */
-	char ruled_out[512]; /* of this decision: limits that it was made without; "": none */
+	struct auc_tariff *tariff;          /* published last; NULL: none yet */
+	struct auc_tariff *next_tariff;     /* of the last fit, to be published; NULL: none */
+	struct auc_fit_memory fit_memory;   /* of the last fit, for the next */
+	double fit_time, fit_seconds;       /* when the last fit began, and what it took */
+	unsigned long long fit_added;       /* bids that it knew, of all that ever were */
+	unsigned fit_bids;                  /* and that meant something */
+	struct auc_price price;             /* the market's, where no tariff holds */
+	bool stale;                         /* plans of a policy that steps could be others now */
+	double revise_next;                 /* they are not revised before */
+	struct auc_rearrange rearrange;     /* of a policy that rearranges */
+	bool price_old;                     /* the history says more than the price does */
+	unsigned fresh;                     /* bids that the price does not know */
+	struct auc_question question; /* memory of a decision; auc_auction_bid() hands it on */
 	/* Decisions since the auction was made. */
 	struct {
 		uint64_t decisions, cut; /* CUT: not everything was looked at */
@@ -139,14 +144,16 @@ enum auc_code auc_auction_check_ready(const struct auc_auction *a, struct auc_er
 enum auc_code auc_auction_check_open(const struct auc_auction *a, struct auc_err *err);
 #define AUC_CHECK_REASON "a check of its books failed; slurmctld's log has the evidence"
 /*
- * offer_accept.c; the lock is held. a->decision, on a quote, stands as an offer, which is named in
- * OFFER, if there is one and there is room for it; and a->decision is again what BID takes, for
- * a->job. The sentences are the user's.
+ * offer_accept.c; the lock is held. Q's decision, on a quote, stands as an offer, which is named in
+ * OFFER, if there is one and there is room for it; and Q's decision is again what BID takes, for
+ * its job. The sentences are the user's.
  */
-enum auc_code auc_auction_stand(struct auc_auction *a, const struct auc_bid *bid, uint32_t uid,
-				double now, struct auc_offer *offer, struct auc_err *err);
-enum auc_code auc_auction_take(struct auc_auction *a, const struct auc_bid *bid, uint32_t uid,
-			       double now, struct auc_err *err);
+enum auc_code auc_auction_stand(struct auc_auction *a, struct auc_question *q,
+				const struct auc_bid *bid, uint32_t uid, double now,
+				struct auc_offer *offer, struct auc_err *err);
+enum auc_code auc_auction_take(struct auc_auction *a, struct auc_question *q,
+			       const struct auc_bid *bid, uint32_t uid, double now,
+			       struct auc_err *err);
 /*
  * limits.c; the lock is held. Whether UID may make a bid (HOLD) or a quote at NOW; its liens that
  * are known to have become no job make room for it. AUC_ELIMIT: the sentence is the user's.
@@ -191,9 +198,10 @@ bool auc_auction_leave(const struct auc_auction *a, struct auc_bid *bid, const c
 bool auc_auction_sells(const struct auc_auction *a, unsigned server);
 
 /*
- * The text of OFFER (offer_text.c), filled but for the message, from a->decision on a->job at Unix
- * time NOW. For a refusal it asks the policy some more. NULL: no memory.
+ * The text of OFFER (offer_text.c), filled but for the message, from Q's decision on its job at
+ * Unix time NOW. For a refusal it asks the policy some more. NULL: no memory.
  */
-char *auc_offer_message(struct auc_auction *a, const struct auc_offer *offer, bool hold);
+char *auc_offer_message(struct auc_auction *a, struct auc_question *q,
+			const struct auc_offer *offer, bool hold);
 
 #endif

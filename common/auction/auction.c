@@ -47,8 +47,8 @@ enum auc_code auc_auction_create(struct auc_conf *conf, struct auc_auction **out
 	}
 	pthread_mutex_init(&a->admin, NULL);
 	pthread_mutex_init(&a->lock, NULL);
-	auc_decision_init(&a->decision);
-	auc_decision_init(&a->extra);
+	auc_decision_init(&a->question.decision);
+	auc_decision_init(&a->question.extra);
 	a->conf = conf;
 	a->snapshot_at = AUC_SNAPSHOT_BYTES;
 	a->policy = auc_policy_find(conf->policy);
@@ -97,9 +97,9 @@ void auc_auction_destroy(struct auc_auction *a)
 	if (a->ctx)
 		a->policy->destroy(a->ctx);
 	auc_seal_free(a->seal);
-	auc_decision_clear(&a->decision);
-	auc_decision_clear(&a->extra);
-	auc_job_clear(&a->job);
+	auc_decision_clear(&a->question.decision);
+	auc_decision_clear(&a->question.extra);
+	auc_job_clear(&a->question.job);
 	auc_tariff_free(a->rearrange.costs);
 	auc_auction_rearrange_free(a->rearrange.search);
 	for (unsigned i = 0; i < a->nold_confs; i++)

@@ -18,29 +18,33 @@
 
 #define ABSURD 0.1 /* of a price: a limit below that says nothing */
 
-static enum auc_code decide(struct auc_auction *a, struct auc_bid *bid, uint32_t uid, double now,
-			    struct auc_err *err);
-static enum auc_code ask_user(struct auc_auction *a, const struct auc_bid *bid, uint32_t uid,
-			      double now, bool hold, struct auc_err *err);
-static void count(struct auc_auction *a, enum auc_code rc, const struct auc_offer *offer);
-static bool teaches(struct auc_auction *a, const struct auc_bid *bid, uint32_t uid, double now);
-static void await_job(struct auc_auction *a, const char *sale);
-static enum auc_code allowed(struct auc_auction *a, struct auc_bid *bid, auc_slot arrival,
-			     struct auc_err *err);
-static enum auc_code quote(struct auc_auction *a, const struct auc_bid *bid, auc_slot arrival,
-			   uint64_t *steps, struct auc_err *err);
+static enum auc_code decide(struct auc_auction *a, struct auc_question *q, struct auc_bid *bid,
+			    uint32_t uid, double now, struct auc_err *err);
+static enum auc_code ask_user(struct auc_auction *a, struct auc_question *q,
+			      const struct auc_bid *bid, uint32_t uid, double now, bool hold,
+			      struct auc_err *err);
+static void count(struct auc_auction *a, struct auc_question *q, enum auc_code rc,
+		  const struct auc_offer *offer);
+static bool teaches(struct auc_auction *a, struct auc_question *q, const struct auc_bid *bid,
+		    uint32_t uid, double now);
+static void await_job(struct auc_auction *a, struct auc_question *q, const char *sale);
+static enum auc_code allowed(struct auc_auction *a, struct auc_question *q, struct auc_bid *bid,
+			     auc_slot arrival, struct auc_err *err);
+static enum auc_code quote(struct auc_auction *a, struct auc_question *q, const struct auc_bid *bid,
+			   auc_slot arrival, uint64_t *steps, struct auc_err *err);
 static bool on_wholes(const struct auc_market *m, const struct auc_plan *plan);
 static enum auc_code text_of(const struct auc_auction *a, const struct auc_bid *bid, char **text,
 			     struct auc_err *err);
-static enum auc_code fill_offer(struct auc_auction *a, struct auc_offer *offer,
-				struct auc_err *err);
+static enum auc_code fill_offer(struct auc_auction *a, struct auc_question *q,
+				struct auc_offer *offer, struct auc_err *err);
 static enum auc_code put_lien(struct auc_auction *a, const char *text, uint32_t uid, double now,
 			      struct auc_offer *offer, struct auc_err *err);
-static enum auc_code learn(struct auc_auction *a, struct auc_err *err);
+static enum auc_code learn(struct auc_auction *a, struct auc_question *q, struct auc_err *err);
 
 enum auc_code auc_auction_bid(struct auc_auction *a, const struct auc_bid *bid, uint32_t uid,
 			      double now, bool hold, struct auc_offer *offer, struct auc_err *err)
 {
+	struct auc_question *q = &a->question;
 	const struct auc_bid *asked = bid;
 	double began = auc_clock_now(), locked, decided;
 	char *text = NULL;
@@ -51,28 +55,28 @@ enum auc_code auc_auction_bid(struct auc_auction *a, const struct auc_bid *bid, 
 	auc_plan_init(&offer->plan);
 	pthread_mutex_lock(&a->lock);
 	locked = auc_clock_now();
-	a->bid = *bid;
-	bid = &a->bid;
+	q->bid = *bid;
+	bid = &q->bid;
 	rc = auc_auction_check_open(a, err);
 	if (rc == AUC_OK)
 		rc = auc_auction_allows(a, uid, now, hold, err);
 	if (rc == AUC_OK)
-		rc = decide(a, &a->bid, uid, now, err);
+		rc = decide(a, q, &q->bid, uid, now, err);
 	decided = auc_clock_now();
 	if (rc == AUC_OK && a->policy->posts)
-		rc = ask_user(a, bid, uid, now, hold, err);
+		rc = ask_user(a, q, bid, uid, now, hold, err);
 	if (rc == AUC_OK && hold)
 		rc = text_of(a, bid, &text, err);
 	if (rc == AUC_OK)
-		rc = fill_offer(a, offer, err);
+		rc = fill_offer(a, q, offer, err);
 	if (rc == AUC_OK && !hold)
-		rc = auc_auction_stand(a, asked, uid, now, offer, err);
-	if (rc == AUC_OK && !(offer->message = auc_offer_message(a, offer, hold)))
+		rc = auc_auction_stand(a, q, asked, uid, now, offer, err);
+	if (rc == AUC_OK && !(offer->message = auc_offer_message(a, q, offer, hold)))
 		rc = auc_auction_no_memory(err);
 	if (rc == AUC_OK && hold && offer->accepted) {
 		rc = put_lien(a, text, uid, now, offer, err);
 		if (rc == AUC_OK && a->policy->posts)
-			await_job(a, offer->sale);
+			await_job(a, q, offer->sale);
 		if (rc == AUC_OK && bid->accept)
 			auc_offer_standing_take(a->offers, bid->accept, offer->sale);
 	} else if (rc == AUC_OK && hold) {
@@ -82,10 +86,10 @@ enum auc_code auc_auction_bid(struct auc_auction *a, const struct auc_bid *bid, 
 	if (rc == AUC_OK && hold && auc_conf_learns(a->conf)) {
 		(void)auc_auction_remember(a, bid, uid, now, offer->sale, &again, NULL);
 		if (!again)
-			(void)learn(a, NULL);
+			(void)learn(a, q, NULL);
 	}
 	if (hold)
-		count(a, rc, offer);
+		count(a, q, rc, offer);
 	auc_times_add(&a->activity.wait, locked - began);
 	auc_times_add(&a->activity.decision, decided - locked);
 	auc_times_add(&a->activity.held, auc_clock_now() - locked);
@@ -97,12 +101,13 @@ enum auc_code auc_auction_bid(struct auc_auction *a, const struct auc_bid *bid, 
 }
 
 /* A posted price asks for no value, and a policy that steps has no bids. */
-static void count(struct auc_auction *a, enum auc_code rc, const struct auc_offer *offer)
+static void count(struct auc_auction *a, struct auc_question *q, enum auc_code rc,
+		  const struct auc_offer *offer)
 {
 	bool values = rc == AUC_OK && !a->policy->posts && !a->policy->stepper;
 
 	auc_activity_bid(&a->activity, rc, offer->accepted ? AUC_REASON_NONE : offer->reason,
-			 values ? auc_utility_value(&a->job.utility, 0) : 0,
+			 values ? auc_utility_value(&q->job.utility, 0) : 0,
 			 values && offer->accepted ? auc_money_to(offer->value) : 0);
 }
 
@@ -115,9 +120,9 @@ void auc_offer_clear(struct auc_offer *o)
 	memset(o, 0, sizeof(*o));
 }
 
-/* Into a->job and a->decision. */
-static enum auc_code decide(struct auc_auction *a, struct auc_bid *bid, uint32_t uid, double now,
-			    struct auc_err *err)
+/* Into q->job and q->decision. */
+static enum auc_code decide(struct auc_auction *a, struct auc_question *q, struct auc_bid *bid,
+			    uint32_t uid, double now, struct auc_err *err)
 {
 	enum auc_code rc = AUC_OK;
 	auc_slot arrival;
@@ -134,28 +139,28 @@ static enum auc_code decide(struct auc_auction *a, struct auc_bid *bid, uint32_t
 		arrival = auc_slot_from(now - a->conf->late_start, a->conf->slot_seconds);
 	else
 		arrival = auc_slot_from(now + a->conf->start_margin, a->conf->slot_seconds);
-	a->ruled_out[0] = '\0';
+	q->ruled_out[0] = '\0';
 	if (!bid->accept)
-		return allowed(a, bid, arrival, err);
-	rc = auc_bid_resolve(a->market, bid, arrival, &a->job, err);
+		return allowed(a, q, bid, arrival, err);
+	rc = auc_bid_resolve(a->market, bid, arrival, &q->job, err);
 	if (rc == AUC_OK)
-		rc = auc_auction_take(a, bid, uid, now, err);
+		rc = auc_auction_take(a, q, bid, uid, now, err);
 	if (rc == AUC_OK &&
-	    auc_auction_broken_limit(a, a->market, &a->decision.plan, why, sizeof(why)))
+	    auc_auction_broken_limit(a, a->market, &q->decision.plan, why, sizeof(why)))
 		rc = auc_err_set(err, AUC_EFULL, "the offer cannot be taken now: %s", why);
 	return rc;
 }
 
 /* The decision on BID where partitions allow it: of those that do not it is kept away, which BID
  * says then. */
-static enum auc_code allowed(struct auc_auction *a, struct auc_bid *bid, auc_slot arrival,
-			     struct auc_err *err)
+static enum auc_code allowed(struct auc_auction *a, struct auc_question *q, struct auc_bid *bid,
+			     auc_slot arrival, struct auc_err *err)
 {
 	const struct auc_partition_limit *limit;
-	struct auc_decision *d = &a->decision;
+	struct auc_decision *d = &q->decision;
 	uint64_t steps = AUC_MOST_STEPS;
-	enum auc_code rc = quote(a, bid, arrival, &steps, err);
-	size_t len = 0, size = sizeof(a->ruled_out);
+	enum auc_code rc = quote(a, q, bid, arrival, &steps, err);
+	size_t len = 0, size = sizeof(q->ruled_out);
 	char why[256];
 
 	/* Each time with a partition less. */
@@ -166,30 +171,30 @@ static enum auc_code allowed(struct auc_auction *a, struct auc_bid *bid, auc_slo
 		if (!limit)
 			return AUC_OK;
 		if (len < size)
-			len += (size_t)snprintf(a->ruled_out + len, size - len, "%s%s",
+			len += (size_t)snprintf(q->ruled_out + len, size - len, "%s%s",
 						len ? "; " : "", why);
 		if (!auc_auction_leave(a, bid, limit->partition))
-			return auc_err_set(err, AUC_EFULL, "refused: %s", a->ruled_out);
-		rc = quote(a, bid, arrival, &steps, err);
+			return auc_err_set(err, AUC_EFULL, "refused: %s", q->ruled_out);
+		rc = quote(a, q, bid, arrival, &steps, err);
 	}
 	return rc;
 }
 
 /* STEPS: what the decision may still take. */
-static enum auc_code quote(struct auc_auction *a, const struct auc_bid *bid, auc_slot arrival,
-			   uint64_t *steps, struct auc_err *err)
+static enum auc_code quote(struct auc_auction *a, struct auc_question *q, const struct auc_bid *bid,
+			   auc_slot arrival, uint64_t *steps, struct auc_err *err)
 {
-	enum auc_code rc = auc_bid_resolve(a->market, bid, arrival, &a->job, err);
+	enum auc_code rc = auc_bid_resolve(a->market, bid, arrival, &q->job, err);
 
 	if (rc != AUC_OK)
 		return rc;
-	a->decision.most_steps = *steps;
-	rc = auc_quote_nodes(a->policy, a->ctx, a->market, &a->job, &a->decision, err);
-	*steps -= a->decision.steps < *steps ? a->decision.steps : *steps - 1;
+	q->decision.most_steps = *steps;
+	rc = auc_quote_nodes(a->policy, a->ctx, a->market, &q->job, &q->decision, err);
+	*steps -= q->decision.steps < *steps ? q->decision.steps : *steps - 1;
 	a->made.decisions++;
-	a->made.cut += a->decision.cut;
-	if (a->decision.steps > a->made.most_steps)
-		a->made.most_steps = a->decision.steps;
+	a->made.cut += q->decision.cut;
+	if (q->decision.steps > a->made.most_steps)
+		a->made.most_steps = q->decision.steps;
 	return rc;
 }
 
@@ -237,10 +242,11 @@ static bool on_wholes(const struct auc_market *m, const struct auc_plan *plan)
  * Posted prices: the offer is made before the limit is looked at, and its value is its cost. Only a
  * bid teaches, not a quote; a yes teaches once it has become a job.
  */
-static enum auc_code ask_user(struct auc_auction *a, const struct auc_bid *bid, uint32_t uid,
-			      double now, bool hold, struct auc_err *err)
+static enum auc_code ask_user(struct auc_auction *a, struct auc_question *q,
+			      const struct auc_bid *bid, uint32_t uid, double now, bool hold,
+			      struct auc_err *err)
 {
-	struct auc_decision *d = &a->decision;
+	struct auc_decision *d = &q->decision;
 	struct auc_answer answer;
 
 	if (hold && bid->max_price < 0 && !bid->accept)
@@ -255,32 +261,33 @@ static enum auc_code ask_user(struct auc_auction *a, const struct auc_bid *bid, 
 		d->accepted = false;
 		d->reason = AUC_REASON_PRICE;
 	}
-	if (!d->accepted && teaches(a, bid, uid, now) &&
-	    a->policy->answer(a->ctx, a->market, &a->job, d, false, &answer))
+	if (!d->accepted && teaches(a, q, bid, uid, now) &&
+	    a->policy->answer(a->ctx, a->market, &q->job, d, false, &answer))
 		auc_auction_keep_answer(a, &answer);
 	return AUC_OK;
 }
 
 /*
- * Whether a refusal is used for learning. Declining an offer is free, and so is asking for more than
- * there is. So a user's refusals weigh as one until it has bought something, or a day is over; a
- * limit far below the price says nothing of what a job is worth; and a dry run is no bid.
+ * Whether a refusal is used for learning. Declining an offer is free, and so is asking for more
+ * than there is. So a user's refusals weigh as one until it has bought something, or a day is over;
+ * a limit far below the price says nothing of what a job is worth; and a dry run is no bid.
  */
-static bool teaches(struct auc_auction *a, const struct auc_bid *bid, uint32_t uid, double now)
+static bool teaches(struct auc_auction *a, struct auc_question *q, const struct auc_bid *bid,
+		    uint32_t uid, double now)
 {
-	if (bid->dry_run || (a->decision.offered && bid->max_price >= 0 &&
-			     bid->max_price < ABSURD * a->decision.plan.cost))
+	if (bid->dry_run || (q->decision.offered && bid->max_price >= 0 &&
+			     bid->max_price < ABSURD * q->decision.plan.cost))
 		return false;
 	return auc_user_limits_believe(a->users, uid, now);
 }
 
 /* A yes is free, too, until there is a job: it is used for learning only then. It is forgotten if
  * there is no memory for it. */
-static void await_job(struct auc_auction *a, const char *sale)
+static void await_job(struct auc_auction *a, struct auc_question *q, const char *sale)
 {
 	struct auc_answer answer;
 
-	if (a->policy->answer(a->ctx, a->market, &a->job, &a->decision, true, &answer))
+	if (a->policy->answer(a->ctx, a->market, &q->job, &q->decision, true, &answer))
 		(void)auc_posted_answers_wait(a->answers, sale, &answer, NULL);
 }
 
@@ -317,9 +324,10 @@ static enum auc_code text_of(const struct auc_auction *a, const struct auc_bid *
 	return rc != AUC_OK || *text ? rc : auc_auction_no_memory(err);
 }
 
-static enum auc_code fill_offer(struct auc_auction *a, struct auc_offer *offer, struct auc_err *err)
+static enum auc_code fill_offer(struct auc_auction *a, struct auc_question *q,
+				struct auc_offer *offer, struct auc_err *err)
 {
-	const struct auc_decision *d = &a->decision;
+	const struct auc_decision *d = &q->decision;
 	enum auc_code rc;
 
 	offer->accepted = d->accepted;
@@ -366,15 +374,15 @@ static enum auc_code put_lien(struct auc_auction *a, const char *text, uint32_t 
 	return rc;
 }
 
-/* Remembers what a->job says about prices. Prices follow at the next tick, not here: new bases
+/* Remembers what q->job says about prices. Prices follow at the next tick, not here: new bases
  * move every price there is, and slurmctld waits for a bid. A bid that cannot be remembered is
  * decided all the same. */
-static enum auc_code learn(struct auc_auction *a, struct auc_err *err)
+static enum auc_code learn(struct auc_auction *a, struct auc_question *q, struct auc_err *err)
 {
 	const struct auc_tariff *tariff = auc_auction_tariff_in_force(a);
 	enum auc_code rc;
 
-	rc = auc_price_history_add(a->price_history, a->market, &a->job, a->policy->prices, err);
+	rc = auc_price_history_add(a->price_history, a->market, &q->job, a->policy->prices, err);
 	if (rc != AUC_OK)
 		return rc;
 	auc_event_append(&a->events,

@@ -17,30 +17,32 @@
 static enum auc_code work_of(const struct auc_bid *bid, uint64_t *work, struct auc_err *err);
 static void put_off(struct auc_plan *plan, auc_slot slots);
 
-enum auc_code auc_auction_stand(struct auc_auction *a, const struct auc_bid *bid, uint32_t uid,
-				double now, struct auc_offer *offer, struct auc_err *err)
+enum auc_code auc_auction_stand(struct auc_auction *a, struct auc_question *q,
+				const struct auc_bid *bid, uint32_t uid, double now,
+				struct auc_offer *offer, struct auc_err *err)
 {
 	double seconds = a->conf->offer_seconds;
 	enum auc_code rc;
 	uint64_t work;
 
 	/* An offer that is only looked at again stands no longer for it. */
-	if (!a->policy->posts || !a->decision.accepted || bid->accept || !(seconds > 0))
+	if (!a->policy->posts || !q->decision.accepted || bid->accept || !(seconds > 0))
 		return AUC_OK;
 	rc = work_of(bid, &work, err);
 	if (rc != AUC_OK)
 		return rc;
 	/* Without room for it, the quote is still an answer. */
-	if (auc_offer_standing_add(a->offers, uid, work, &a->decision, now, seconds, &offer->id,
+	if (auc_offer_standing_add(a->offers, uid, work, &q->decision, now, seconds, &offer->id,
 				   NULL) == AUC_OK)
 		offer->seconds = seconds;
 	return AUC_OK;
 }
 
-enum auc_code auc_auction_take(struct auc_auction *a, const struct auc_bid *bid, uint32_t uid,
-			       double now, struct auc_err *err)
+enum auc_code auc_auction_take(struct auc_auction *a, struct auc_question *q,
+			       const struct auc_bid *bid, uint32_t uid, double now,
+			       struct auc_err *err)
 {
-	struct auc_plan *plan = &a->decision.plan;
+	struct auc_plan *plan = &q->decision.plan;
 	struct auc_standing_offer *o;
 	const struct auc_sale *held;
 	struct auc_err why;
@@ -59,11 +61,11 @@ enum auc_code auc_auction_take(struct auc_auction *a, const struct auc_bid *bid,
 				 "s, if it still stands",
 				 bid->accept, ceil(held->expires - now));
 	if (rc == AUC_OK)
-		rc = auc_decision_copy(&a->decision, &o->decision, err);
+		rc = auc_decision_copy(&q->decision, &o->decision, err);
 	if (rc != AUC_OK)
 		return rc;
-	if (a->job.arrival > plan->arrival)
-		put_off(plan, a->job.arrival - plan->arrival);
+	if (q->job.arrival > plan->arrival)
+		put_off(plan, q->job.arrival - plan->arrival);
 	if (auc_market_has_room(a->market, plan, &why) == AUC_OK)
 		return AUC_OK;
 	return auc_err_set(err, AUC_EFULL,

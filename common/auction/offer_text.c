@@ -37,10 +37,12 @@ struct budget {
 	uint64_t last; /* steps that the last one took */
 };
 
-static void print_posted(const struct auc_auction *a, FILE *out, const struct auc_offer *offer,
-			 bool hold);
-static void print_refusal(struct auc_auction *a, FILE *out, const struct auc_offer *offer);
-static void print_worthless(const struct auc_auction *a, FILE *out, const struct auc_plan *plan);
+static void print_posted(const struct auc_auction *a, const struct auc_question *q, FILE *out,
+			 const struct auc_offer *offer, bool hold);
+static void print_refusal(struct auc_auction *a, struct auc_question *q, FILE *out,
+			  const struct auc_offer *offer);
+static void print_worthless(const struct auc_auction *a, const struct auc_question *q, FILE *out,
+			    const struct auc_plan *plan);
 static void print_plan(FILE *out, const struct auc_market *m, const struct auc_plan *plan);
 static void print_changes(FILE *out, const struct auc_plan *plan);
 static void print_where(FILE *out, const struct auc_market *m, const struct auc_plan *plan,
@@ -48,24 +50,29 @@ static void print_where(FILE *out, const struct auc_market *m, const struct auc_
 static void print_when(FILE *out, const struct auc_plan *plan, const struct auc_offer *offer);
 static void print_time(FILE *out, double when);
 static const char *credits(double x, char text[AUC_MONEY_LEN]);
-static void print_crowded(const struct auc_auction *a, FILE *out);
-static void print_limit(const struct auc_auction *a, FILE *out);
-static bool print_unfit(const struct auc_auction *a, FILE *out);
-static int64_t most_at_all(const struct auc_auction *a, unsigned type);
+static void print_crowded(const struct auc_auction *a, const struct auc_question *q, FILE *out);
+static void print_limit(const struct auc_auction *a, const struct auc_question *q, FILE *out);
+static bool print_unfit(const struct auc_auction *a, const struct auc_question *q, FILE *out);
+static int64_t most_at_all(const struct auc_auction *a, const struct auc_question *q,
+			   unsigned type);
 static void print_types(FILE *out, const struct auc_market *m, const struct auc_job *job, bool ps);
-static void hint_value(struct auc_auction *a, FILE *out, const struct auc_offer *offer,
-		       struct budget *b);
-static bool raise_utility(struct auc_auction *a, const struct auc_offer *offer,
-			  struct auc_utility *u, bool *same, struct budget *b);
-static bool look_higher(struct auc_auction *a, const struct auc_plan *plan, struct auc_job *job,
-			struct budget *b);
-static void hint_deadline(struct auc_auction *a, FILE *out, struct budget *b);
-static void hint_epochs(struct auc_auction *a, FILE *out, struct budget *b);
-static bool ask(struct auc_auction *a, const struct auc_job *job, struct budget *b);
+static void hint_value(struct auc_auction *a, struct auc_question *q, FILE *out,
+		       const struct auc_offer *offer, struct budget *b);
+static bool raise_utility(struct auc_auction *a, struct auc_question *q,
+			  const struct auc_offer *offer, struct auc_utility *u, bool *same,
+			  struct budget *b);
+static bool look_higher(struct auc_auction *a, struct auc_question *q, const struct auc_plan *plan,
+			struct auc_job *job, struct budget *b);
+static void hint_deadline(struct auc_auction *a, struct auc_question *q, FILE *out,
+			  struct budget *b);
+static void hint_epochs(struct auc_auction *a, struct auc_question *q, FILE *out, struct budget *b);
+static bool ask(struct auc_auction *a, struct auc_question *q, const struct auc_job *job,
+		struct budget *b);
 static bool can_ask(const struct budget *b);
 static double up(double credits);
 
-char *auc_offer_message(struct auc_auction *a, const struct auc_offer *offer, bool hold)
+char *auc_offer_message(struct auc_auction *a, struct auc_question *q,
+			const struct auc_offer *offer, bool hold)
 {
 	char payment[AUC_MONEY_LEN], value[AUC_MONEY_LEN], *text = NULL;
 	size_t len;
@@ -78,7 +85,7 @@ char *auc_offer_message(struct auc_auction *a, const struct auc_offer *offer, bo
 			"auction: refused: no schedule was found in the time that a decision may "
 			"take; " LOWER);
 	} else if (a->policy->posts) {
-		print_posted(a, out, offer, hold);
+		print_posted(a, q, out, offer, hold);
 	} else if (offer->accepted) {
 		fprintf(out, "auction: %s: ", hold ? "offered" : "would be accepted");
 		print_plan(out, a->market, &offer->plan);
@@ -90,15 +97,15 @@ char *auc_offer_message(struct auc_auction *a, const struct auc_offer *offer, bo
 				auc_money_str(offer->payment, payment),
 				credits(auc_money_to(offer->value), value));
 	} else {
-		print_refusal(a, out, offer);
+		print_refusal(a, q, out, offer);
 	}
 	if (offer->cut && offer->reason != AUC_REASON_CAPACITY)
 		fprintf(out,
 			"\nauction: not every schedule was looked at, as that takes too long; no "
 			"other has a payoff higher by more than %s; to have all looked at, " LOWER,
 			credits(offer->distance, value));
-	if (!offer->accepted && a->ruled_out[0])
-		fprintf(out, "\nauction: not possible: %s", a->ruled_out);
+	if (!offer->accepted && q->ruled_out[0])
+		fprintf(out, "\nauction: not possible: %s", q->ruled_out);
 	if (fclose(out)) {
 		free(text);
 		return NULL;
@@ -107,14 +114,14 @@ char *auc_offer_message(struct auc_auction *a, const struct auc_offer *offer, bo
 }
 
 /* Of a posted price; the user's limit is in none of these lines, which may get into logs. */
-static void print_posted(const struct auc_auction *a, FILE *out, const struct auc_offer *offer,
-			 bool hold)
+static void print_posted(const struct auc_auction *a, const struct auc_question *q, FILE *out,
+			 const struct auc_offer *offer, bool hold)
 {
 	char payment[AUC_MONEY_LEN];
 
 	if (offer->reason == AUC_REASON_CAPACITY) {
 		fprintf(out, "auction: refused: ");
-		print_crowded(a, out);
+		print_crowded(a, q, out);
 		return;
 	}
 	auc_money_str(offer->payment, payment);
@@ -135,7 +142,8 @@ static void print_posted(const struct auc_auction *a, FILE *out, const struct au
 			payment);
 }
 
-static void print_refusal(struct auc_auction *a, FILE *out, const struct auc_offer *offer)
+static void print_refusal(struct auc_auction *a, struct auc_question *q, FILE *out,
+			  const struct auc_offer *offer)
 {
 	struct budget b = {.quotes = QUOTES_MAX, .steps = HINT_STEPS};
 	char cost[AUC_MONEY_LEN], value[AUC_MONEY_LEN], payoff[AUC_MONEY_LEN];
@@ -148,21 +156,22 @@ static void print_refusal(struct auc_auction *a, FILE *out, const struct auc_off
 			credits(offer->best_payoff, payoff));
 		print_plan(out, a->market, &offer->plan);
 		print_when(out, &offer->plan, offer);
-		print_worthless(a, out, &offer->plan);
-		hint_value(a, out, offer, &b);
-		hint_deadline(a, out, &b);
+		print_worthless(a, q, out, &offer->plan);
+		hint_value(a, q, out, offer, &b);
+		hint_deadline(a, q, out, &b);
 	} else {
 		fprintf(out, "auction: refused: no schedule is possible%s: ",
 			a->policy->stepper ? "" : " at any price");
-		print_limit(a, out);
+		print_limit(a, q, out);
 	}
-	hint_epochs(a, out, &b);
+	hint_epochs(a, q, out, &b);
 }
 
 /* Why PLAN is worth nothing, if it is: when the bid's value has fallen to 0. */
-static void print_worthless(const struct auc_auction *a, FILE *out, const struct auc_plan *plan)
+static void print_worthless(const struct auc_auction *a, const struct auc_question *q, FILE *out,
+			    const struct auc_plan *plan)
 {
-	const struct auc_job *job = &a->job;
+	const struct auc_job *job = &q->job;
 	auc_slot worth = -1, none = plan->completion - job->arrival, middle;
 
 	if (plan->value > 0)
@@ -293,15 +302,15 @@ static void print_time(FILE *out, double when)
 /* -- why nothing is possible -- */
 
 /* Where prices are posted there is no room for a worker of each chunk. */
-static void print_crowded(const struct auc_auction *a, FILE *out)
+static void print_crowded(const struct auc_auction *a, const struct auc_question *q, FILE *out)
 {
 	const struct auc_market *m = a->market;
-	int64_t chunks = (int64_t)a->job.chunks, most;
+	int64_t chunks = (int64_t)q->job.chunks, most;
 	unsigned w, p;
 
-	if (print_unfit(a, out) || !auc_pairs_fastest(m, &a->job, &w, &p))
+	if (print_unfit(a, q, out) || !auc_pairs_fastest(m, &q->job, &w, &p))
 		return;
-	most = most_at_all(a, w);
+	most = most_at_all(a, q, w);
 	fprintf(out, chunks > most ? "the nodes it may use cannot hold it: "
 				   : "what is free now cannot hold it for as long as it takes: ");
 	fprintf(out, "%" PRId64 " x %s", chunks, auc_market_worker_type_name(m, w));
@@ -313,22 +322,22 @@ static void print_crowded(const struct auc_auction *a, FILE *out)
 		fprintf(out, ", expected at most %" PRId64, most);
 }
 
-static void print_limit(const struct auc_auction *a, FILE *out)
+static void print_limit(const struct auc_auction *a, const struct auc_question *q, FILE *out)
 {
 	const struct auc_market *m = a->market;
-	const struct auc_job *job = &a->job;
+	const struct auc_job *job = &q->job;
 	int64_t least = INT64_MAX, left, n, d;
 	unsigned upload = UINT32_MAX;
 
-	if (print_unfit(a, out))
+	if (print_unfit(a, q, out))
 		return;
 	/* A bound from below: every node there is. */
 	for (unsigned w = 0; w < m->nworker_types; w++)
 		for (unsigned p = 0; p < m->nps_types; p++) {
 			if (job->worker_seconds[w] < 0 || job->ps_seconds[p] < 0)
 				continue;
-			n = most_at_all(a, w);
-			if (!n || !most_at_all(a, auc_ps_index(m, p)))
+			n = most_at_all(a, q, w);
+			if (!n || !most_at_all(a, q, auc_ps_index(m, p)))
 				continue;
 			if ((uint64_t)n > job->chunks)
 				n = (int64_t)job->chunks;
@@ -361,16 +370,16 @@ static void print_limit(const struct auc_auction *a, FILE *out)
 }
 
 /* True, and said: not even one worker and one PS can be anywhere. */
-static bool print_unfit(const struct auc_auction *a, FILE *out)
+static bool print_unfit(const struct auc_auction *a, const struct auc_question *q, FILE *out)
 {
 	const struct auc_market *m = a->market;
-	const struct auc_job *job = &a->job;
+	const struct auc_job *job = &q->job;
 	bool any_worker = false, any_ps = false;
 
 	for (unsigned w = 0; w < m->nworker_types; w++)
-		any_worker |= job->worker_seconds[w] >= 0 && most_at_all(a, w) > 0;
+		any_worker |= job->worker_seconds[w] >= 0 && most_at_all(a, q, w) > 0;
 	for (unsigned p = 0; p < m->nps_types; p++)
-		any_ps |= job->ps_seconds[p] >= 0 && most_at_all(a, auc_ps_index(m, p)) > 0;
+		any_ps |= job->ps_seconds[p] >= 0 && most_at_all(a, q, auc_ps_index(m, p)) > 0;
 	if (any_worker && any_ps)
 		return false;
 	fprintf(out, "no node it may use can hold one %s (", any_worker ? "PS" : "worker");
@@ -380,12 +389,12 @@ static bool print_unfit(const struct auc_auction *a, FILE *out)
 }
 
 /* How many of a type fit on all nodes together that the job may use, nothing being sold. */
-static int64_t most_at_all(const struct auc_auction *a, unsigned type)
+static int64_t most_at_all(const struct auc_auction *a, const struct auc_question *q, unsigned type)
 {
 	int64_t n = 0;
 
 	for (unsigned s = 0; s < auc_market_nservers(a->market); s++)
-		if (a->job.upload[s] != UINT32_MAX && auc_auction_sells(a, s))
+		if (q->job.upload[s] != UINT32_MAX && auc_auction_sells(a, s))
 			n += a->market->cache[type].fit0[s];
 	return n;
 }
@@ -415,17 +424,17 @@ static void print_types(FILE *out, const struct auc_market *m, const struct auc_
 
 /* -- what would be accepted -- */
 
-static void hint_value(struct auc_auction *a, FILE *out, const struct auc_offer *offer,
-		       struct budget *b)
+static void hint_value(struct auc_auction *a, struct auc_question *q, FILE *out,
+		       const struct auc_offer *offer, struct budget *b)
 {
 	/* A deadline that the best schedule misses says nothing about a value before it. */
-	bool missed = a->job.utility.form == AUC_FORM_DEADLINE && !(offer->plan.value > 0), same;
+	bool missed = q->job.utility.form == AUC_FORM_DEADLINE && !(offer->plan.value > 0), same;
 	struct auc_utility raised;
 	char *text;
 
 	if (-offer->best_payoff > AUC_VALUE_MAX)
 		return; /* nobody may bid that much */
-	if (!raise_utility(a, offer, &raised, &same, b) || !(text = auc_utility_print(&raised)))
+	if (!raise_utility(a, q, offer, &raised, &same, b) || !(text = auc_utility_print(&raised)))
 		return;
 	fprintf(out, "\nauction: would be accepted: ");
 	if (same)
@@ -438,11 +447,12 @@ static void hint_value(struct auc_auction *a, FILE *out, const struct auc_offer 
 
 /* The bid's utility, raised in its own form until a schedule pays: SAME, the best one. False: there
  * is no such, or it was not accepted. */
-static bool raise_utility(struct auc_auction *a, const struct auc_offer *offer,
-			  struct auc_utility *u, bool *same, struct budget *b)
+static bool raise_utility(struct auc_auction *a, struct auc_question *q,
+			  const struct auc_offer *offer, struct auc_utility *u, bool *same,
+			  struct budget *b)
 {
 	const struct auc_plan *plan = &offer->plan;
-	struct auc_job job = a->job;
+	struct auc_job job = q->job;
 
 	*u = job.utility;
 	*same = true;
@@ -454,9 +464,9 @@ static bool raise_utility(struct auc_auction *a, const struct auc_offer *offer,
 		/* The best schedule may be one that is worth next to nothing: for a much higher
 		 * value another one is. */
 		if (plan->value <= (u->form == AUC_FORM_LINEAR ? 0 : plan->cost / FAR_OFF)) {
-			if (!look_higher(a, plan, &job, b))
+			if (!look_higher(a, q, plan, &job, b))
 				return false;
-			plan = &a->extra.plan;
+			plan = &q->extra.plan;
 			*same = u->form != AUC_FORM_LINEAR && offer->plan.value > 0 &&
 				plan->cost == offer->plan.cost &&
 				plan->completion == offer->plan.completion;
@@ -477,13 +487,13 @@ static bool raise_utility(struct auc_auction *a, const struct auc_offer *offer,
 		break;
 	}
 	job.utility = *u;
-	return auc_utility_check(u, "", NULL) == AUC_OK && ask(a, &job, b);
+	return auc_utility_check(u, "", NULL) == AUC_OK && ask(a, q, &job, b);
 }
 
-/* What would be best for JOB at a higher value, into a->extra: that of a line is nowhere 0 that
+/* What would be best for JOB at a higher value, into q->extra: that of a line is nowhere 0 that
  * pays for PLAN, and where it is not 0 its height decides nothing. */
-static bool look_higher(struct auc_auction *a, const struct auc_plan *plan, struct auc_job *job,
-			struct budget *b)
+static bool look_higher(struct auc_auction *a, struct auc_question *q, const struct auc_plan *plan,
+			struct auc_job *job, struct budget *b)
 {
 	struct auc_utility *u = &job->utility;
 
@@ -493,26 +503,27 @@ static bool look_higher(struct auc_auction *a, const struct auc_plan *plan, stru
 			     up(plan->cost + u->decay * (double)(plan->completion - job->arrival)));
 	else
 		u->scale = AUC_VALUE_MAX;
-	return ask(a, job, b);
+	return ask(a, q, job, b);
 }
 
 /* The same value for as long as it takes: its completion is a deadline that would do. */
-static void hint_deadline(struct auc_auction *a, FILE *out, struct budget *b)
+static void hint_deadline(struct auc_auction *a, struct auc_question *q, FILE *out,
+			  struct budget *b)
 {
 	struct auc_utility u = {.form = AUC_FORM_CONSTANT,
-				.scale = auc_utility_value(&a->job.utility, 0)};
-	struct auc_job job = a->job;
+				.scale = auc_utility_value(&q->job.utility, 0)};
+	struct auc_job job = q->job;
 	char value[AUC_MONEY_LEN], *text;
 
 	if (job.utility.form == AUC_FORM_CONSTANT || !(u.scale > 0))
 		return;
 	job.utility = u;
-	if (!ask(a, &job, b))
+	if (!ask(a, q, &job, b))
 		return;
 	u.form = AUC_FORM_DEADLINE;
-	u.target = (double)(a->extra.plan.completion - job.arrival);
+	u.target = (double)(q->extra.plan.completion - job.arrival);
 	job.utility = u;
-	if (!ask(a, &job, b) || !(text = auc_utility_print(&u)))
+	if (!ask(a, q, &job, b) || !(text = auc_utility_print(&u)))
 		return;
 	fprintf(out, "\nauction: would be accepted: the value that it has at once (%s) until ",
 		credits(u.scale, value));
@@ -523,10 +534,10 @@ static void hint_deadline(struct auc_auction *a, FILE *out, struct budget *b)
 }
 
 /* Fewer epochs never make a schedule longer or dearer, so halving finds the bound. */
-static void hint_epochs(struct auc_auction *a, FILE *out, struct budget *b)
+static void hint_epochs(struct auc_auction *a, struct auc_question *q, FILE *out, struct budget *b)
 {
-	uint64_t low = 0, high = a->job.epochs; /* accepted, refused */
-	struct auc_job job = a->job;
+	uint64_t low = 0, high = q->job.epochs; /* accepted, refused */
+	struct auc_job job = q->job;
 
 	for (unsigned i = 0; i < EPOCH_QUOTES && high - low > 1 && can_ask(b); i++) {
 		if (!low)
@@ -535,7 +546,7 @@ static void hint_epochs(struct auc_auction *a, FILE *out, struct budget *b)
 			job.epochs = (uint64_t)sqrt((double)low * (double)high);
 		else
 			job.epochs = low + (high - low) / 2;
-		if (ask(a, &job, b))
+		if (ask(a, q, &job, b))
 			low = job.epochs;
 		else
 			high = job.epochs;
@@ -547,9 +558,10 @@ static void hint_epochs(struct auc_auction *a, FILE *out, struct budget *b)
 			low, low > 1 ? "s" : "", low);
 }
 
-/* Would JOB be accepted? Into a->extra. Also false if the steps are spent, or are too few to know:
+/* Would JOB be accepted? Into q->extra. Also false if the steps are spent, or are too few to know:
  * the bid itself may have more. */
-static bool ask(struct auc_auction *a, const struct auc_job *job, struct budget *b)
+static bool ask(struct auc_auction *a, struct auc_question *q, const struct auc_job *job,
+		struct budget *b)
 {
 	char why[256];
 	bool yes;
@@ -557,11 +569,11 @@ static bool ask(struct auc_auction *a, const struct auc_job *job, struct budget 
 	if (!can_ask(b))
 		return false;
 	b->quotes--;
-	a->extra.most_steps = b->steps;
-	yes = a->policy->quote(a->ctx, a->market, job, &a->extra, NULL) == AUC_OK &&
-	      a->extra.accepted && !a->extra.cut &&
-	      !auc_auction_broken_limit(a, a->market, &a->extra.plan, why, sizeof(why));
-	b->last = a->extra.steps;
+	q->extra.most_steps = b->steps;
+	yes = a->policy->quote(a->ctx, a->market, job, &q->extra, NULL) == AUC_OK &&
+	      q->extra.accepted && !q->extra.cut &&
+	      !auc_auction_broken_limit(a, a->market, &q->extra.plan, why, sizeof(why));
+	b->last = q->extra.steps;
 	b->steps -= b->last < b->steps ? b->last : b->steps;
 	return yes;
 }

@@ -302,17 +302,18 @@ static enum auc_code take_later(struct auc_auction *a, const struct auc_sale *s,
 	return rc;
 }
 
-/* If SERVER's partition is not known any more: when S's data are on others, in a->job. NULL: nobody
- * knows. */
+/* If SERVER's partition is not known any more: when S's data are on others, in a->question.job.
+ * NULL: nobody knows. */
 static const unsigned *uploads_of(struct auc_auction *a, const struct auc_sale *s, unsigned server)
 {
 	bool gone = !*auc_market_server_group(a->market, server);
 	struct auc_bid *bid = gone ? malloc(sizeof(*bid)) : NULL;
-	bool known = bid && auc_bid_parse(a->conf, s->bid, bid, NULL) == AUC_OK &&
-		     auc_bid_resolve(a->market, bid, s->plan.arrival, &a->job, NULL) == AUC_OK;
+	bool known =
+		bid && auc_bid_parse(a->conf, s->bid, bid, NULL) == AUC_OK &&
+		auc_bid_resolve(a->market, bid, s->plan.arrival, &a->question.job, NULL) == AUC_OK;
 
 	free(bid);
-	return known ? a->job.upload : NULL;
+	return known ? a->question.job.upload : NULL;
 }
 
 /* PLAN's completion and what it is worth then. */

@@ -83,8 +83,8 @@ static void give_back(struct user *u)
 bool auc_user_limits_believe(struct auc_user_limits *l, uint32_t uid, double now)
 {
 	unsigned at = place_of(l, uid);
-	struct user *u = at < l->n && l->users[at].uid == uid ? &l->users[at]
-							       : add(l, at, uid, now);
+	struct user *u =
+		at < l->n && l->users[at].uid == uid ? &l->users[at] : add(l, at, uid, now);
 
 	if (!u || was_believed(u, now))
 		return false;

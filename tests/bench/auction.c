@@ -106,7 +106,8 @@ static uint32_t bid_once(struct auc_auction *a, double value, double now, bool m
 		auc_offer_clear(&offer);
 		/* The quote has left the job as the policy gets it. */
 		began = measure_cpu();
-		must(a->policy->quote(a->ctx, a->market, &a->job, &a->decision, &err));
+		must(a->policy->quote(a->ctx, a->market, &a->question.job, &a->question.decision,
+				      &err));
 		sample(SERIES_REFERENCE, began);
 	}
 	began = measure_cpu();

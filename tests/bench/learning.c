@@ -66,10 +66,12 @@ static void bid(struct auc_auction *a, struct auc_market *free_of_charge, double
 	auc_offer_clear(&offer);
 	if (measured) { /* the job is as the policy got it */
 		began = measure_cpu();
-		must(a->policy->quote(a->ctx, a->market, &a->job, &a->decision, &err));
+		must(a->policy->quote(a->ctx, a->market, &a->question.job, &a->question.decision,
+				      &err));
 		measure_add(&all[QUOTE], measure_cpu() - began);
 		began = measure_cpu();
-		must(a->policy->quote(a->ctx, free_of_charge, &a->job, &a->decision, &err));
+		must(a->policy->quote(a->ctx, free_of_charge, &a->question.job,
+				      &a->question.decision, &err));
 		measure_add(&all[QUOTE_FREE], measure_cpu() - began);
 	}
 	must(auc_auction_bid(a, &b, 1000, now, true, &offer, &err));

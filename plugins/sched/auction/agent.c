@@ -754,9 +754,7 @@ static void say_evidence(struct auc_agent *a)
 		return;
 	a->said_evidence = true;
 	a->changed = true;
-	slurm_error("sched/auction: a check failed: %s. No bid is taken until slurmctld is "
-		    "restarted; what is sold goes on",
-		    evidence);
+	slurm_error("sched/auction: no bids until slurmctld is restarted: %s", evidence);
 }
 
 /* Before there is a spool, where it is to be; without an auction, where the last one was. */
