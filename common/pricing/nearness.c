@@ -103,5 +103,6 @@ void auc_nearness_discount(const struct auc_nearness *a, struct auc_market *m, a
 				m->unit_price[auc_cell(m, t, s) * m->ntres + k] *= share;
 		}
 	m->given = true;
+	auc_cells_refresh_lowest(m);
 	auc_cells_refresh_all(m);
 }
