@@ -20,6 +20,7 @@
 
 static struct json_object *group_list(const struct peer *peers, unsigned n, enum role role);
 static bool process_catches(long pid, pid_t group, int sig);
+static bool is_child(long pid, pid_t parent);
 
 enum auc_code groupfile_write(struct groupfile *f, struct json_object *o, enum role role,
 			      unsigned id, struct auc_err *err)
@@ -98,6 +99,24 @@ void catch_kill(pid_t group, int sig)
 		closedir(dir);
 }
 
+unsigned kill_children(pid_t parent)
+{
+	DIR *dir = opendir("/proc");
+	struct dirent *e;
+	unsigned n = 0;
+
+	while (dir && (e = readdir(dir))) {
+		char *end;
+		long pid = strtol(e->d_name, &end, 10);
+
+		if (pid > 0 && !*end && is_child(pid, parent) && kill((pid_t)pid, SIGKILL) == 0)
+			n++;
+	}
+	if (dir)
+		closedir(dir);
+	return n;
+}
+
 static struct json_object *group_list(const struct peer *peers, unsigned n, enum role role)
 {
 	struct json_object *list = json_object_new_array();
@@ -134,4 +153,26 @@ static bool process_catches(long pid, pid_t group, int sig)
 	if (f)
 		fclose(f);
 	return mask >> (sig - 1) & 1;
+}
+
+/* True if PARENT has the child PID, and it runs. */
+static bool is_child(long pid, pid_t parent)
+{
+	char name[64], text[512], *end, state;
+	long ppid = 0;
+	bool is = false;
+	size_t n;
+	FILE *f;
+
+	snprintf(name, sizeof(name), "/proc/%ld/stat", pid);
+	f = fopen(name, "re");
+	n = f ? fread(text, 1, sizeof(text) - 1, f) : 0;
+	text[n] = '\0';
+	/* a name may hold anything, brackets too */
+	end = strrchr(text, ')');
+	if (end && sscanf(end + 1, " %c %ld", &state, &ppid) == 2)
+		is = ppid == parent && state != 'Z' && state != 'X';
+	if (f)
+		fclose(f);
+	return is;
 }

@@ -32,5 +32,7 @@ void groupfile_clear(struct groupfile *f);
  * only end.
  */
 void catch_kill(pid_t group, int sig);
+/* Kills (SIGKILL) the processes whose parent is PARENT; how many there were. */
+unsigned kill_children(pid_t parent);
 
 #endif

@@ -1,7 +1,8 @@
 /*
  * task_agent.c - see task_agent.h
  *
- * The program gets a process group of its own and dies with the agent (PR_SET_PDEATHSIG). The agent
+ * The program gets a process group of its own and dies with the agent (PR_SET_PDEATHSIG). What it
+ * leaves in other groups and sessions becomes the agent's (PR_SET_CHILD_SUBREAPER), which kills it. The agent
  * itself ignores what Slurm sends to all processes of a step: the program has got it too, and the
  * agent is to report how it ended.
  */
@@ -39,6 +40,7 @@
 
 #define AGENT_LAST_WORDS 5.0 /* seconds for the report of the end to leave */
 #define AGENT_DRAIN      1.0 /* seconds to read on what an ended program has written */
+#define AGENT_LEFTOVERS  5.0 /* seconds for what it has left behind to end when it is killed */
 #define EXIT_NOT_FOUND   127
 #define EXIT_NOT_RUN     126
 
@@ -85,6 +87,8 @@ static void agent_obey(struct agent *a);
 static void agent_signal(struct agent *a, int sig);
 static void agent_change(struct agent *a, struct json_object *o, int sig);
 static void agent_reap(struct agent *a);
+static void agent_reap_orphans(const struct agent *a);
+static void agent_kill_leftovers(const struct agent *a);
 static void agent_report(struct agent *a);
 static void labeller_read(struct labeller *l, const char *label);
 static void labeller_put(struct labeller *l, const char *label, const char *line, size_t len);
@@ -102,6 +106,8 @@ int task_agent_run(const char *task, char *const program[])
 	const char *token = getenv(AGENT_TOKEN), *where = getenv(AGENT_CONNECT);
 	sigset_t announced;
 
+	/* What the program leaves behind becomes the agent's. */
+	prctl(PR_SET_CHILD_SUBREAPER, 1);
 	/* A change may be announced while the group forms: agent_start() reads it. */
 	sigemptyset(&announced);
 	sigaddset(&announced, SIGUSR1);
@@ -466,14 +472,52 @@ static void agent_reap(struct agent *a)
 		json_object_object_add(o, "heard", json_object_new_int(info.ssi_signo));
 		wire_send(&a->wire, o);
 	}
+	agent_reap_orphans(a);
 	if (!a->pid || waitid(P_PID, a->pid, &si, WEXITED | WNOHANG | WNOWAIT) != 0 ||
 	    si.si_pid == 0)
 		return;
 	/* What it left in its group must not outlive it; its number is not free before it is
 	 * reaped. */
 	agent_signal(a, SIGKILL);
-	if (waitpid(a->pid, &a->status, 0) == a->pid)
-		a->pid = 0;
+	if (waitpid(a->pid, &a->status, 0) != a->pid)
+		return;
+	a->pid = 0;
+	agent_kill_leftovers(a);
+}
+
+/* Descendants of the program that have ended, and whose parents ended before them. */
+static void agent_reap_orphans(const struct agent *a)
+{
+	siginfo_t si = {0};
+
+	while (waitid(P_ALL, 0, &si, WEXITED | WNOHANG | WNOWAIT) == 0 && si.si_pid != 0 &&
+	       si.si_pid != a->pid) {
+		waitpid(si.si_pid, NULL, 0);
+		si.si_pid = 0;
+	}
+}
+
+/*
+ * Kills what the program has left behind in whatever group or session: all of it is this agent's
+ * children by now, or becomes that as its parents end. Else Slurm would wait for it, and the node
+ * would not be free when its next buyer comes.
+ */
+static void agent_kill_leftovers(const struct agent *a)
+{
+	double until = auc_clock_now() + AGENT_LEFTOVERS;
+	unsigned killed = 0;
+
+	while (auc_clock_now() < until) {
+		unsigned n = kill_children(getpid());
+
+		killed += n;
+		agent_reap_orphans(a);
+		if (!n && waitpid(-1, NULL, WNOHANG) < 0)
+			break;
+		poll(NULL, 0, 1);
+	}
+	if (killed)
+		complain(a, "killed what the program left running");
 }
 
 static void agent_report(struct agent *a)

@@ -131,10 +131,75 @@ static void test_announced_before_the_start(void **state)
 	assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 7);
 }
 
+/* The agent's program runs SCRIPT; what it says at the end. */
+static long run(const char *script)
+{
+	int listener = listening(), status;
+	pid_t pid = agent(listener, script);
+	struct json_object *o;
+	struct wire w;
+	long port, value;
+	char go[200];
+
+	wire_init(&w, accept(listener, NULL, NULL), WIRE_HELLO_MAX);
+	o = next(&w);
+	assert_true(wire_int(o, "port", 1, 65535, &port));
+	json_object_put(o);
+	snprintf(go, sizeof(go),
+		 "{\"peers\":[[\"worker\",0,\"n\",\"127.0.0.1\",%ld,0]],\"generation\":1}", port);
+	assert_true(wire_send(&w, json_tokener_parse(go)));
+	while (!wire_int(o = next(&w), "exit", 0, 255, &value))
+		json_object_put(o);
+	json_object_put(o);
+	wire_close(&w);
+	close(listener);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFEXITED(status));
+	return value;
+}
+
+static bool runs(const char *file)
+{
+	long pid = 0;
+	FILE *f = fopen(file, "r");
+
+	assert_non_null(f);
+	assert_int_equal(fscanf(f, "%ld", &pid), 1);
+	fclose(f);
+	assert_true(pid > 1);
+	return kill((pid_t)pid, 0) == 0;
+}
+
+/*
+ * What a program leaves in sessions of its own, child of a child, is gone when its agent is: else
+ * Slurm kept the node until that had ended, and its next buyer lost it.
+ */
+static void test_nothing_is_left(void **state)
+{
+	char dir[] = "/tmp/auction-agent-XXXXXX", script[1024], a[64], b[64];
+
+	(void)state;
+	assert_non_null(mkdtemp(dir));
+	snprintf(a, sizeof(a), "%s/a", dir);
+	snprintf(b, sizeof(b), "%s/b", dir);
+	snprintf(script, sizeof(script),
+		 "setsid sh -c 'trap \"\" TERM HUP; echo $$ > %s.n; mv %s.n %s; (setsid sh -c \"echo "
+		 "\\$\\$ > %s.n; mv %s.n %s; exec sleep 600\" &) ; exec sleep 600' & "
+		 "while [ ! -e %s ] || [ ! -e %s ]; do sleep 0.01; done; exit 3",
+		 a, a, a, b, b, b, a, b);
+	assert_int_equal(run(script), 3);
+	assert_false(runs(a));
+	assert_false(runs(b));
+	unlink(a);
+	unlink(b);
+	rmdir(dir);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_announced_before_the_start),
+		cmocka_unit_test(test_nothing_is_left),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
