@@ -563,6 +563,11 @@ static struct auc_exec_booking step(struct auc_exec *x, const struct auc_exec_ru
 			b.book = AUC_BOOK_CONFIRM;
 		return b;
 	}
+	/* What Slurm's record says counts, also where nobody saw the job run. */
+	if (x->booked == AUC_SALE_SOLD && lead->seen == AUC_SEEN_ENDED && lead->ran) {
+		b.book = AUC_BOOK_START;
+		return b;
+	}
 	if (lead->seen == AUC_SEEN_GONE || lead->seen == AUC_SEEN_ENDED) {
 		b.book = AUC_BOOK_SETTLE;
 		b.why = lead->seen == AUC_SEEN_GONE ? AUC_WHY_LOST : why_ended(x, rules);
@@ -571,7 +576,6 @@ static struct auc_exec_booking step(struct auc_exec *x, const struct auc_exec_ru
 				 : now;
 		return b;
 	}
-	/* A job may end before it was ever seen to run. */
 	if (x->booked == AUC_SALE_SOLD && lead->seen == AUC_SEEN_RUNNING && !x->why) {
 		b.book = AUC_BOOK_START;
 		return b;

@@ -44,6 +44,7 @@ struct auc_exec_job {
 				NULL, waits */
 	double began;        /* it runs: since when */
 	double ended, begin; /* when; it is pending: not to start before that */
+	bool ran;            /* it has ended, and had run before */
 	double limit;        /* when its time limit ends it, as far as that is known; 0: unknown */
 	int part;            /* lead: the part that its record stands for; -1: none of them */
 	/* what was done */

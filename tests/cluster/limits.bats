@@ -89,3 +89,14 @@ is_limited()
 	fresh_status
 	[ "$(micro "$(status .totals.charged)")" = $(($(micro "$(status .totals.refunded)") + $(micro "$(status .totals.settled_revenue)"))) ]
 }
+
+@test "a job that ended before anybody saw it run has paid" {
+	for i in 1 2 3; do
+		jobs+=("$(submit bob $(small_bid 1000 2) -o /dev/null --wrap true)")
+	done
+	for job in "${jobs[@]}"; do
+		wait_until 60 settled "$job"
+		[ "$(database_receipt "$job" '"\(.why) \(.refund)"')" = 'completed 0.000000' ]
+		[ "$(micro "$(database_receipt "$job" .payment)")" -gt 0 ]
+	done
+}

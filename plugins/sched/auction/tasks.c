@@ -154,11 +154,15 @@ void auc_task_see(struct auc_task *t, unsigned part, const slurm_job_info_t *inf
 
 	j->why = NULL;
 	j->ended = j->limit = j->began = 0;
+	j->ran = false;
 	j->begin = (double)info->eligible_time; /* what Slurm calls so is BeginTime */
 	if (auc_job_finished(info)) {
 		j->seen = AUC_SEEN_ENDED;
 		j->why = why_state(info);
 		j->ended = (double)info->end_time;
+		/* One that is cancelled while it waits gets a start time, and no nodes. */
+		j->ran = info->nodes && info->nodes[0] && info->start_time > 0 &&
+			 info->start_time <= info->end_time;
 	} else if (auc_job_pending(info)) {
 		j->seen = AUC_SEEN_PENDING;
 		j->why = why_waiting(info->state_reason);

@@ -248,6 +248,30 @@ static void test_single_steps(void **state)
 	}
 }
 
+/* A job ran and ended while nobody looked: Slurm's record says so, and it pays like any that ran. */
+static void test_ran_unseen(void **state)
+{
+	struct auc_exec x;
+	char text[256];
+
+	(void)state;
+	set_up(&x, AUC_SALE_SOLD, 105);
+	x.jobs[0].seen = AUC_SEEN_ENDED;
+	x.jobs[0].why = "completed";
+	x.jobs[0].ran = true;
+	assert_string_equal(step_text(&x, 105, text), "start, starting:");
+	x.booked = AUC_SALE_RUNNING;
+	x.committed = true;
+	assert_memory_equal(step_text(&x, 105, text), "settle completed", 16);
+	auc_exec_clear(&x);
+	set_up(&x, AUC_SALE_SOLD, 105);
+	x.jobs[0].seen = AUC_SEEN_ENDED;
+	x.jobs[0].why = "cancelled";
+	assert_memory_equal(step_text(&x, 105, text), "settle cancelled", 16);
+	auc_exec_clear(&x);
+}
+
+
 /* A script that has just begun is told of a change when its trap stands, and is not forgotten. */
 static void test_young(void **state)
 {
@@ -987,6 +1011,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_parts),        cmocka_unit_test(test_single_steps),
+cmocka_unit_test(test_ran_unseen),
 		cmocka_unit_test(test_young),        cmocka_unit_test(test_ended_with_plan),
 		cmocka_unit_test(test_refused),      cmocka_unit_test(test_late),
 		cmocka_unit_test(test_uncommitted),  cmocka_unit_test(test_missed),
