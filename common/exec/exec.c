@@ -44,6 +44,8 @@ static const char *why_not(const struct auc_exec *x, unsigned part);
 static const char *why_over(const struct auc_exec *x, const struct auc_exec_rules *rules,
 			    unsigned on, double now);
 static bool is_of_node(const char *why, bool lead);
+static bool is_held_up(const struct auc_exec *x, const struct auc_exec_rules *rules, unsigned part,
+		       double now);
 static bool overdue(const struct auc_exec_job *job, const struct auc_exec_rules *rules, double now);
 static bool movable(const struct auc_exec *x, const struct auc_exec_rules *rules, unsigned part);
 static bool needs_other(const struct auc_exec *x, const struct auc_exec_rules *rules, unsigned part,
@@ -162,8 +164,11 @@ void auc_exec_refused(struct auc_exec *x, const struct auc_exec_booking *booking
 		x->replan = now + rules->ahead;
 	}
 	if (booking->book == AUC_BOOK_MOVE) {
+		/* Slurm does not start it, and nobody says that it is its owner's fault: its server
+		 * may still end somebody else's job. It waits, as in an outage. */
+		x->waits = is_held_up(x, rules, booking->part, now);
 		/* A node that is not needed yet may be repaired in time. */
-		x->why = broken(x, rules, booking->part, now);
+		x->why = x->waits ? NULL : broken(x, rules, booking->part, now);
 		x->replan = now + (now < x->parts[booking->part].start - rules->ahead
 					   ? rules->ahead
 					   : 4 * rules->again);
@@ -625,10 +630,16 @@ static struct auc_exec_booking group(struct auc_exec *x, const struct auc_exec_r
 		/* Another node takes over what one that fails was to give. */
 		if (why ? is_of_node(why, x->parts[i].lead) && movable(x, rules, i)
 			: needs_other(x, rules, i, now)) {
-			if (now < x->replan)
+			if (now < x->replan && !x->waits)
 				continue;
 			b.book = AUC_BOOK_MOVE;
 			b.part = i;
+			b.held = is_held_up(x, rules, i, now);
+			if (x->waits && b.held) {
+				b.book = AUC_BOOK_PUT_OFF;
+				b.when = now - rules->late;
+			}
+			x->waits = false;
 			return b;
 		}
 		x->why = why;
@@ -773,6 +784,17 @@ static bool is_of_node(const char *why, bool lead)
 		if (!strcmp(why, words[i]))
 			return true;
 	return false;
+}
+
+/* True if PART is to run and its job only waits, for a cause that is not its owner's. */
+static bool is_held_up(const struct auc_exec *x, const struct auc_exec_rules *rules, unsigned part,
+		       double now)
+{
+	const struct auc_exec_job *j = &x->jobs[x->parts[part].lead ? 0 : part];
+	const char *why = broken(x, rules, part, now);
+
+	return j->seen == AUC_SEEN_PENDING && why && is_of_node(why, x->parts[part].lead) &&
+	       !(x->down[part] > 0) && !x->closed[part];
 }
 
 /* One that has its node waits for it to boot, as long as Slurm lets it. */

@@ -71,6 +71,7 @@ struct auc_exec {
 	bool *shut;    /* and whether it takes no new one there */
 	bool *unheard; /* by part: a slurmctld that was started does not know yet what runs on its
 			  server; the caller's to set */
+	bool waits;      /* a job of it that Slurm does not start could not move: it waits */
 	const char *why; /* it is being ended, for this reason */
 	double told;     /* the change that the lead was told of */
 	bool tell;       /* it is to be told at once */
@@ -113,6 +114,7 @@ struct auc_exec_booking {
 	unsigned part;
 	const char *why;
 	double when;
+	bool held; /* Slurm does not start PART's job, and it is nobody's fault that is known */
 };
 
 /* What Slurm is to be asked. */

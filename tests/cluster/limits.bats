@@ -100,3 +100,24 @@ is_limited()
 		[ "$(micro "$(database_receipt "$job" .payment)")" -gt 0 ]
 	done
 }
+
+# has_job JOB COMMAND...: a row of it, with its receipt.
+has_job()
+{
+	local job=$1
+
+	shift
+	as bob "$@" -o JobID,State,AdminComment | grep -q "^$job|.*\"auction\":1"
+}
+
+@test "what was bought for later is found with the commands of the guide" {
+	job=$(submit bob $(small_bid 1000 2) --upload=edge=600s -o /dev/null --wrap true)
+	wait_until 30 receipt_state_is "$job" sold
+	guide=$BATS_TEST_DIRNAME/../../doc/user-guide.md
+	grep -qF 'sacct -XP -S now-30days -E now+30days -o JobID,State,AdminComment' "$guide"
+	wait_until 30 has_job "$job" sacct -XP -S now-30days -E now+30days
+	grep -qF 'sacct -XP -j JOB -o JobID,State,AdminComment' "$guide"
+	wait_until 30 has_job "$job" sacct -XP -j "$job"
+	as bob scancel "$job"
+	wait_until 60 settled "$job"
+}

@@ -29,6 +29,7 @@ static void know_lead(struct auc_agent *a, struct auc_task *t);
 static void start(struct auc_agent *a, struct auc_task *t, double now);
 static bool change(struct auc_agent *a, struct auc_task *t, const struct auc_exec_booking *booking,
 		   double now);
+static void blame(uint32_t job, const char *server);
 static void settle(struct auc_agent *a, struct auc_task *t, const struct auc_exec_booking *booking);
 static void new_receipt(struct auc_task *t, char *receipt);
 
@@ -323,6 +324,27 @@ static void start(struct auc_agent *a, struct auc_task *t, double now)
 		   t->exec.jobs[0].id, now - t->exec.start);
 }
 
+/* Says whose job SERVER still ends, so that JOB cannot start there. */
+static void blame(uint32_t job, const char *server)
+{
+	job_info_msg_t *jobs;
+
+	if (auc_rpc_load_jobs(&jobs, NULL))
+		return;
+	for (uint32_t i = 0; i < jobs->record_count; i++) {
+		const slurm_job_info_t *info = &jobs->job_array[i];
+
+		if (!(info->job_state & JOB_COMPLETING) || !info->nodes)
+			continue;
+		/* what is sold is on one node each */
+		if (!strcmp(info->nodes, server))
+			slurm_info("sched/auction: job %u waits: %s still ends job %u of uid %u, "
+				   "which left processes behind",
+				   job, server, AUC_INFO_JOB_ID(info), info->user_id);
+	}
+	auc_rpc_free_jobs(jobs);
+}
+
 /* The sale gets one more slot, another server instead of one that fails, or later what it missed.
  */
 static bool change(struct auc_agent *a, struct auc_task *t, const struct auc_exec_booking *booking,
@@ -346,6 +368,8 @@ static bool change(struct auc_agent *a, struct auc_task *t, const struct auc_exe
 		code = auc_auction_move(a->auction, id, p->server, p->start > now ? p->start : now,
 					NULL, &err);
 	}
+	if (booking->held)
+		blame(id, p->server);
 	if (code) {
 		slurm_info("sched/auction: job %u: %s: %s", id, refused[booking->book], err.text);
 		return false;

@@ -480,6 +480,45 @@ static void test_uncommitted(void **state)
 			}
 }
 
+/*
+ * Slurm does not start a job whose node still ends somebody else's: it moves, and if nothing else is
+ * free, it waits, and is not ended for it. A limit of its owner's is another matter.
+ */
+static void test_held_up(void **state)
+{
+	struct auc_exec_booking b;
+	struct auc_exec x;
+	double now;
+
+	(void)state;
+	for (unsigned limit = 0; limit < 2; limit++) {
+		set_up(&x, AUC_SALE_SOLD, 100);
+		x.jobs[0].seen = x.jobs[1].seen = AUC_SEEN_PENDING;
+		x.jobs[0].why = limit ? "limit" : NULL;
+		for (now = 100; now < 120; now += 0.5) {
+			b = auc_exec_step(&x, &rules, now);
+			if (b.book != AUC_BOOK_NOTHING || x.why)
+				break;
+		}
+		if (limit) {
+			assert_string_equal(x.why, "limit");
+			auc_exec_clear(&x);
+			continue;
+		}
+		assert_int_equal(b.book, AUC_BOOK_MOVE);
+		assert_true(b.held);
+		auc_exec_refused(&x, &b, &rules, now);
+		assert_null(x.why);
+		b = auc_exec_step(&x, &rules, now + 0.1);
+		assert_int_equal(b.book, AUC_BOOK_PUT_OFF);
+		assert_true(b.held && b.when <= now + 0.1);
+		/* nothing later is free: it stays as long as whole slots are left */
+		auc_exec_refused(&x, &b, &rules, now + 0.1);
+		assert_true(!x.why || b.when + x.slot > x.end);
+		auc_exec_clear(&x);
+	}
+}
+
 /* A refused move ends what is broken, and waits for what is only to come. */
 static void test_refused(void **state)
 {
@@ -1013,7 +1052,8 @@ int main(void)
 		cmocka_unit_test(test_parts),        cmocka_unit_test(test_single_steps),
 cmocka_unit_test(test_ran_unseen),
 		cmocka_unit_test(test_young),        cmocka_unit_test(test_ended_with_plan),
-		cmocka_unit_test(test_refused),      cmocka_unit_test(test_late),
+		cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_held_up),      cmocka_unit_test(test_late),
 		cmocka_unit_test(test_uncommitted),  cmocka_unit_test(test_missed),
 		cmocka_unit_test(test_put_off),      cmocka_unit_test(test_due),
 		cmocka_unit_test(test_kill_at_once), cmocka_unit_test(test_stuck),
