@@ -116,6 +116,7 @@ enum auc_code auc_exec_take(struct auc_exec *x, const struct auc_part *parts, un
 	x->down = down;
 	x->closed = closed;
 	x->unheard = unheard;
+	x->waits = false;
 	x->stopped = stopped;
 	x->shut = shut;
 	x->parts = parts;
@@ -158,6 +159,7 @@ void auc_exec_refused(struct auc_exec *x, const struct auc_exec_booking *booking
 	if (booking->book == AUC_BOOK_EXTEND)
 		x->extend = false;
 	if (booking->book == AUC_BOOK_PUT_OFF) {
+		x->waits = false;
 		/* While whole slots are left, it has these. */
 		if (booking->when + x->slot > x->end)
 			x->why = booking->why;
@@ -639,7 +641,6 @@ static struct auc_exec_booking group(struct auc_exec *x, const struct auc_exec_r
 				b.book = AUC_BOOK_PUT_OFF;
 				b.when = now - rules->late;
 			}
-			x->waits = false;
 			return b;
 		}
 		x->why = why;

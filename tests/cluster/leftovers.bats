@@ -1,0 +1,35 @@
+# What one buyer leaves behind does not cost the next one its job: its node is still COMPLETING when the slot begins.
+
+load lib
+load plugins
+
+slot=20
+
+setup_file()
+{
+	# As long as it runs the node is COMPLETING, as with processes that do not end.
+	printf '%s\n' '#!/bin/bash' '[ "$SLURM_JOB_USER" != alice ] || sleep 45' > "$BATS_FILE_TMPDIR/epilog"
+	chmod 755 "$BATS_FILE_TMPDIR" "$BATS_FILE_TMPDIR/epilog"
+	auction_start --set Epilog="$BATS_FILE_TMPDIR/epilog" --nodes 'node1:partition=edge,cpus=8,mem=16000,gpus=v100:2'
+}
+
+# Both GPUs of the node.
+whole_bid()
+{
+	echo "--bid=1000 --epochs=1 --chunks=2 --minibatches=$(($1 * slot)) --gradient-mb=0 --worker-time=v100=1s --ps-time=ps.s=0s -p edge"
+}
+
+node_completing()
+{
+	[[ $(scontrol -o show node node1) =~ State=[A-Z+]*COMPLETING ]]
+}
+
+@test "the next buyer's job waits until the node is free, and is not lost" {
+	first=$(submit alice $(whole_bid 1) -o /dev/null --wrap 'sleep 2')
+	next=$(submit bob $(whole_bid 1) -o /dev/null --wrap 'sleep 5')
+	wait_until 60 node_completing
+	wait_until 120 job_is "$next" RUNNING
+	wait_until 90 settled "$next"
+	[ "$(database_receipt "$next" .why)" = completed ]
+	log_has "job $next waits: node1 still ends job $first of uid"
+}
