@@ -640,6 +640,7 @@ static struct auc_exec_booking group(struct auc_exec *x, const struct auc_exec_r
 			if (x->waits && b.held) {
 				b.book = AUC_BOOK_PUT_OFF;
 				b.when = now - rules->late;
+				b.why = why;
 			}
 			return b;
 		}
