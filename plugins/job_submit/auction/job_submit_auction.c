@@ -310,8 +310,10 @@ static int take_offer(struct auc_auction *a, job_desc_msg_t *desc, const struct 
 			return fail(err_msg, RC_REFUSED, "%s", err.text);
 		}
 	}
-	if (!offer->nparts || !offer->receipt)
+	if (!offer->nparts || !offer->receipt) {
+		auc_auction_drop(a, offer->sale, NULL);
 		return fail(err_msg, RC_REFUSED, "out of memory");
+	}
 	auc_desc_apply(desc, &slice, offer->receipt);
 	auc_desc_environment(desc, offer->sale, offer->start, offer->end);
 	auc_desc_trap(desc, auc_conf_change_signal(auc_auction_conf(a)));
