@@ -711,8 +711,8 @@ static double members_begun(const struct auc_exec *x, double start, double now)
 
 	for (unsigned i = 1; i < x->nparts; i++)
 		if (!x->parts[i].lead && x->parts[i].start == start)
-			last = fmax(last, x->jobs[i].seen == AUC_SEEN_RUNNING ? x->jobs[i].began
-									       : now);
+			last = fmax(last,
+				    x->jobs[i].seen == AUC_SEEN_RUNNING ? x->jobs[i].began : now);
 	return last;
 }
 

@@ -2,9 +2,9 @@
  * task_agent.c - see task_agent.h
  *
  * The program gets a process group of its own and dies with the agent (PR_SET_PDEATHSIG). What it
- * leaves in other groups and sessions becomes the agent's (PR_SET_CHILD_SUBREAPER), which kills it. The agent
- * itself ignores what Slurm sends to all processes of a step: the program has got it too, and the
- * agent is to report how it ended.
+ * leaves in other groups and sessions becomes the agent's (PR_SET_CHILD_SUBREAPER), which kills it.
+ * The agent itself ignores what Slurm sends to all processes of a step: the program has got it too,
+ * and the agent is to report how it ended.
  */
 #include "config.h"
 

@@ -359,10 +359,10 @@ bool auc_slice_matches(const struct auc_slice *slice, const slurm_job_info_t *in
 	const char *each = info->tres_per_task;
 
 	return auc_slice_fits(slice, info) && info->time_limit == slice->minutes &&
-	       !info->requeue && !(info->bitflags & AUC_EXPEDITED) && alone(slice, info) && unset(info->sockets_per_node) &&
-	       unset(info->cores_per_socket) && unset(info->threads_per_core) &&
-	       empty(info->tres_per_job) && empty(info->tres_per_socket) &&
-	       empty(info->cpus_per_tres) &&
+	       !info->requeue && !(info->bitflags & AUC_EXPEDITED) && alone(slice, info) &&
+	       unset(info->sockets_per_node) && unset(info->cores_per_socket) &&
+	       unset(info->threads_per_core) && empty(info->tres_per_job) &&
+	       empty(info->tres_per_socket) && empty(info->cpus_per_tres) &&
 	       /* Newer releases may say here, too, what cpus_per_task does. */
 	       (empty(each) || (!strncmp(each, "cpu", 3) && !strchr(each, ',')));
 }

@@ -53,12 +53,12 @@ struct reach {
 /* Servers of which both workers and PSs are looked at together. */
 struct joint {
 	unsigned n;
-	uint32_t *servers;        /* in the order in which they became joint */
-	bool *in;                 /* by server */
-	size_t workers, pss;      /* most of either, plus 1 */
-	struct reach *reach;      /* by number of servers */
-	double *table;            /* cost by that, workers, PSs on them, within reach */
-	double *loose, *loose_ps; /* by number of workers, of PSs: cost on other servers */
+	uint32_t *servers;         /* in the order in which they became joint */
+	bool *in;                  /* by server */
+	size_t workers, pss;       /* most of either, plus 1 */
+	struct reach *reach;       /* by number of servers */
+	double *table;             /* cost by that, workers, PSs on them, within reach */
+	double *loose, *loose_ps;  /* by number of workers, of PSs: cost on other servers */
 	size_t on_workers, on_pss; /* of the option at hand: on joint servers */
 };
 

@@ -51,8 +51,7 @@ enum where { ELSEWHERE, OURS, MIXED };
 static void check_order(const char *plugins);
 static int submit_with_receipt(const job_desc_msg_t *desc, uint32_t submit_uid, char **err_msg);
 static enum where partition_of(const job_desc_msg_t *desc);
-static int submit_bid(job_desc_msg_t *desc, uint32_t submit_uid, const char *text,
-		      char **err_msg);
+static int submit_bid(job_desc_msg_t *desc, uint32_t submit_uid, const char *text, char **err_msg);
 static int decide(struct auc_auction *a, job_desc_msg_t *desc, uint32_t submit_uid,
 		  const char *text, char **err_msg);
 static enum auc_code check_jobs(struct auc_auction *a, const job_desc_msg_t *desc,

@@ -183,7 +183,8 @@ static void test_nothing_is_left(void **state)
 	snprintf(a, sizeof(a), "%s/a", dir);
 	snprintf(b, sizeof(b), "%s/b", dir);
 	snprintf(script, sizeof(script),
-		 "setsid sh -c 'trap \"\" TERM HUP; echo $$ > %s.n; mv %s.n %s; (setsid sh -c \"echo "
+		 "setsid sh -c 'trap \"\" TERM HUP; echo $$ > %s.n; mv %s.n %s; (setsid sh -c "
+		 "\"echo "
 		 "\\$\\$ > %s.n; mv %s.n %s; exec sleep 600\" &) ; exec sleep 600' & "
 		 "while [ ! -e %s ] || [ ! -e %s ]; do sleep 0.01; done; exit 3",
 		 a, a, a, b, b, b, a, b);
