@@ -57,7 +57,7 @@ lines()
 
 closed()
 {
-	as alice sbatch --quote $(bid 8 35) --wrap true 2>&1 | grep -q "start $1"
+	as alice sbatch --quote $(bid 8 35) --wrap true 2>&1 | grep -q ", $1 to "
 }
 
 @test "workers join and leave on their servers while the PS goes on, and the loss falls" {

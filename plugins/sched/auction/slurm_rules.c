@@ -33,6 +33,7 @@ struct look_up {
 	char names[];
 };
 
+static bool may_change_again(int64_t changed, double now);
 static void publish(struct auc_agent *a, int64_t changed);
 static void say_states(const struct auc_rules *was, const struct auc_rules *rules);
 static bool has_groups(const struct auc_rules *rules);
@@ -52,12 +53,17 @@ void auc_slurm_rules_look(struct auc_agent *a, int64_t changed, double now)
 		a->slurm_rules = calloc(1, sizeof(*a->slurm_rules));
 	if (!a->slurm_rules)
 		return;
-	/* slurmctld's seconds may begin a little late. */
-	publish(a,
-		changed >= 0 && (double)changed >= floor(now - 0.05) ? AUC_SITE_UNSURE : changed);
+	publish(a, may_change_again(changed, now) ? AUC_SITE_UNSURE : changed);
 	/* Whoever asks before accounts are known would be told that he has none. */
 	if (a->slurm_rules->next_accounts == 0)
 		load_accounts(a, auc_site_now());
+}
+
+/* True if a change after NOW may bear the same second as the last one, CHANGED. slurmctld's seconds
+ * may begin a little late. A second that is yet to come is of before the clock was set back. */
+static bool may_change_again(int64_t changed, double now)
+{
+	return changed >= 0 && (double)changed >= floor(now - 0.05) && (double)changed <= now + 1;
 }
 
 void auc_slurm_rules_keep(struct auc_agent *a, double now)
