@@ -5,30 +5,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "exec/exec.h"
+#include "exec/exec-private.h"
 #include "ledger/why.h"
 
-#define CLOSE 1.0 /* seconds: what Slurm rounds times to */
-
-static void ending_actions(const struct auc_exec *x, const struct auc_exec_rules *rules, double now,
-			   struct auc_exec_action *actions, unsigned max, unsigned *n);
-static void running_lead_actions(const struct auc_exec *x, const struct auc_exec_rules *rules,
-				 double now, struct auc_exec_action *actions, unsigned max,
-				 unsigned *n);
-static void pending_lead_actions(const struct auc_exec *x, const struct auc_exec_rules *rules,
-				 double now, struct auc_exec_action *actions, unsigned max,
-				 unsigned *n);
-static void member_actions(const struct auc_exec *x, const struct auc_exec_rules *rules, unsigned i,
-			   double now, struct auc_exec_action *actions, unsigned max, unsigned *n);
-static bool is_alive(const struct auc_exec_job *j);
 static bool same_part(const struct auc_part *a, const struct auc_part *b);
 static int job_for(const struct auc_exec *x, const struct auc_part *part);
 static bool is_early(const struct auc_exec *x, const struct auc_exec_job *job,
 		     const struct auc_part *part);
-static bool is_astray(const struct auc_exec *x, const struct auc_exec_rules *rules, double now);
 static double strayed(const struct auc_exec *x, const struct auc_exec_rules *rules, double now);
-static bool is_elsewhere(const struct auc_exec *x, double now);
-static double leaves(const struct auc_exec *x, const struct auc_exec_rules *rules, unsigned part);
 static void watch(struct auc_exec *x, const struct auc_exec_rules *rules, double now);
 static struct auc_exec_booking step(struct auc_exec *x, const struct auc_exec_rules *rules,
 				    double now);
@@ -54,10 +38,6 @@ static const char *why_ended(const struct auc_exec *x, const struct auc_exec_rul
 static enum auc_exec_state state_of(const struct auc_exec *x, const struct auc_exec_rules *rules,
 				    double now);
 static bool stands(const struct auc_exec *x, const struct auc_exec_rules *rules, double now);
-static double next_change(const struct auc_exec *x, double now);
-static double told_from(const struct auc_exec *x, const struct auc_exec_rules *rules);
-static void ask(struct auc_exec_action *actions, unsigned max, unsigned *n, enum auc_exec_ask ask,
-		unsigned part);
 
 const char *auc_exec_state_word(enum auc_exec_state s)
 {
@@ -178,109 +158,7 @@ void auc_exec_refused(struct auc_exec *x, const struct auc_exec_booking *booking
 	x->state = state_of(x, rules, now);
 }
 
-unsigned auc_exec_actions(const struct auc_exec *x, const struct auc_exec_rules *rules, double now,
-			  struct auc_exec_action *actions, unsigned max)
-{
-	unsigned n = 0;
-
-	if (!x->committed || x->booked == AUC_SALE_LIEN)
-		return 0;
-	if (x->booked == AUC_SALE_SETTLED || x->why) {
-		ending_actions(x, rules, now, actions, max, &n);
-		return n;
-	}
-	for (unsigned i = 1; i < x->nparts; i++)
-		if (!x->parts[i].lead)
-			member_actions(x, rules, i, now, actions, max, &n);
-	if (is_elsewhere(x, now))
-		return n;
-	if (x->jobs[0].seen == AUC_SEEN_RUNNING)
-		running_lead_actions(x, rules, now, actions, max, &n);
-	else if (x->jobs[0].seen == AUC_SEEN_PENDING && now >= x->jobs[0].next)
-		pending_lead_actions(x, rules, now, actions, max, &n);
-	return n;
-}
-
-/* All jobs are ended; at the end of a plan there is time to warn them. */
-static void ending_actions(const struct auc_exec *x, const struct auc_exec_rules *rules, double now,
-			   struct auc_exec_action *actions, unsigned max, unsigned *n)
-{
-	bool warn = x->booked != AUC_SALE_SETTLED && x->why && !strcmp(x->why, AUC_WHY_TIMEOUT) &&
-		    now < x->end - rules->end_margin / 2;
-
-	for (unsigned i = 0; i < x->nparts; i++) {
-		const struct auc_exec_job *j = &x->jobs[i];
-
-		if (!is_alive(j) || (i ? x->parts[i].lead : is_elsewhere(x, now)))
-			continue;
-		if (warn && !j->warned)
-			ask(actions, max, n, AUC_ASK_WARN, i);
-		else if (!warn && (now >= j->next || !j->killed))
-			ask(actions, max, n, AUC_ASK_KILL, i);
-	}
-}
-
-static void running_lead_actions(const struct auc_exec *x, const struct auc_exec_rules *rules,
-				 double now, struct auc_exec_action *actions, unsigned max,
-				 unsigned *n)
-{
-	const struct auc_exec_job *lead = &x->jobs[0];
-	unsigned on = auc_exec_lead_part(x, rules, now);
-	double change = next_change(x, now);
-
-	if (is_astray(x, rules, now)) {
-		if (now >= lead->next)
-			ask(actions, max, n, AUC_ASK_MOVE, on);
-	} else if (now >= told_from(x, rules) &&
-		   (x->tell || (now >= change - rules->notice && x->told < change))) {
-		ask(actions, max, n, AUC_ASK_NOTICE, on);
-	} else if (lead->limit > 0 && lead->limit < x->parts[on].end - CLOSE && now >= lead->next) {
-		ask(actions, max, n, AUC_ASK_LIMIT, on);
-	}
-}
-
-/* Slurm begins a requeued job by a rule of its own; and its plan may begin earlier by now. */
-static void pending_lead_actions(const struct auc_exec *x, const struct auc_exec_rules *rules,
-				 double now, struct auc_exec_action *actions, unsigned max,
-				 unsigned *n)
-{
-	const struct auc_exec_job *lead = &x->jobs[0];
-	unsigned on = auc_exec_lead_part(x, rules, now);
-	const struct auc_part *p = &x->parts[on];
-
-	if (lead->part != (int)on || lead->begin < p->start ||
-	    (now < p->start && lead->begin > p->start + CLOSE))
-		ask(actions, max, n, AUC_ASK_PLACE, on);
-	else if (now >= p->start && !x->stopped[on])
-		ask(actions, max, n, AUC_ASK_NUDGE, on);
-}
-
-/* What a member of a sale that goes on needs. */
-static void member_actions(const struct auc_exec *x, const struct auc_exec_rules *rules, unsigned i,
-			   double now, struct auc_exec_action *actions, unsigned max, unsigned *n)
-{
-	const struct auc_part *p = &x->parts[i];
-	const struct auc_exec_job *j = &x->jobs[i];
-	bool alive = is_alive(j), repeat = now >= j->next;
-
-	if (!j->id) {
-		/* The first layout is submitted at once, so that Slurm shows it. */
-		if (!x->shut[i] && (p->start <= x->start || now >= p->start - rules->ahead) &&
-		    now < leaves(x, rules, i) && repeat && j->tries < rules->tries)
-			ask(actions, max, n, AUC_ASK_SUBMIT, i);
-	} else if (alive && now >= leaves(x, rules, i)) {
-		if (repeat || !j->killed)
-			ask(actions, max, n, AUC_ASK_KILL, i);
-	} else if (alive && now >= p->end - rules->end_margin && !j->warned) {
-		ask(actions, max, n, AUC_ASK_WARN, i);
-	} else if (j->seen == AUC_SEEN_PENDING && now >= p->start && repeat && !x->stopped[i]) {
-		ask(actions, max, n, AUC_ASK_NUDGE, i);
-	} else if (alive && j->limit > 0 && j->limit < p->end - CLOSE && repeat) {
-		ask(actions, max, n, AUC_ASK_LIMIT, i);
-	}
-}
-
-static bool is_alive(const struct auc_exec_job *j)
+bool auc_exec_is_alive(const struct auc_exec_job *j)
 {
 	return j->id && j->seen != AUC_SEEN_NOT && j->seen != AUC_SEEN_GONE &&
 	       j->seen != AUC_SEEN_ENDED;
@@ -315,8 +193,8 @@ void auc_exec_did(struct auc_exec *x, const struct auc_exec_action *action, enum
 										   : j->tries + 1;
 		break;
 	case AUC_ASK_NOTICE:
-		if (now >= next_change(x, now) - rules->notice)
-			x->told = next_change(x, now);
+		if (now >= auc_exec_next_change(x, now) - rules->notice)
+			x->told = auc_exec_next_change(x, now);
 		x->tell = false;
 		return;
 	case AUC_ASK_WARN:
@@ -341,14 +219,14 @@ unsigned auc_exec_lead_part(const struct auc_exec *x, const struct auc_exec_rule
 {
 	/* What has not begun by then would be ended while it begins, which Slurm may take KillWait
 	 * for. */
-	double early = x->jobs[0].seen == AUC_SEEN_PENDING ? CLOSE : 0;
+	double early = x->jobs[0].seen == AUC_SEEN_PENDING ? AUC_EXEC_CLOSE : 0;
 	unsigned last = 0;
 
 	for (unsigned i = 0; i < x->nparts; i++) {
 		if (!x->parts[i].lead)
 			continue;
 		last = i;
-		if (now < leaves(x, rules, i) - early)
+		if (now < auc_exec_leaves(x, rules, i) - early)
 			break;
 	}
 	return last;
@@ -356,7 +234,7 @@ unsigned auc_exec_lead_part(const struct auc_exec *x, const struct auc_exec_rule
 
 double auc_exec_next(const struct auc_exec *x, const struct auc_exec_rules *rules, double now)
 {
-	double next = told_from(x, rules) > now ? told_from(x, rules) : INFINITY;
+	double next = auc_exec_told_from(x, rules) > now ? auc_exec_told_from(x, rules) : INFINITY;
 
 	for (unsigned i = 0; i < x->nparts; i++) {
 		const struct auc_part *p = &x->parts[i];
@@ -399,7 +277,7 @@ bool auc_exec_busy(const struct auc_exec *x, const struct auc_exec_rules *rules,
 bool auc_exec_due(const struct auc_exec *x, const struct auc_exec_rules *rules, double since,
 		  double until)
 {
-	if (told_from(x, rules) > since && told_from(x, rules) <= until)
+	if (auc_exec_told_from(x, rules) > since && auc_exec_told_from(x, rules) <= until)
 		return true;
 	for (unsigned i = 0; i < x->nparts; i++) {
 		const struct auc_part *p = &x->parts[i];
@@ -446,7 +324,7 @@ void auc_exec_shift(struct auc_exec *x, double step)
 bool auc_exec_part_due(const struct auc_exec *x, const struct auc_exec_rules *rules, unsigned part,
 		       double now)
 {
-	return now >= x->parts[part].start && now < leaves(x, rules, part);
+	return now >= x->parts[part].start && now < auc_exec_leaves(x, rules, part);
 }
 
 /* Nodes and counts are what a job cannot change; its end it can. */
@@ -479,11 +357,10 @@ static bool is_early(const struct auc_exec *x, const struct auc_exec_job *job,
 		     const struct auc_part *part)
 {
 	return job->seen == AUC_SEEN_RUNNING && job->began > part->start - x->slot &&
-	       job->began < part->start - CLOSE;
+	       job->began < part->start - AUC_EXEC_CLOSE;
 }
 
-/* True if the lead runs where its plan is not, or will not be in a moment. */
-static bool is_astray(const struct auc_exec *x, const struct auc_exec_rules *rules, double now)
+bool auc_exec_is_astray(const struct auc_exec *x, const struct auc_exec_rules *rules, double now)
 {
 	const struct auc_exec_job *lead = &x->jobs[0];
 
@@ -493,7 +370,7 @@ static bool is_astray(const struct auc_exec *x, const struct auc_exec_rules *rul
 	if (lead->part < 0 || (unsigned)lead->part < auc_exec_lead_part(x, rules, now))
 		return true;
 	/* Slurm starts a requeued job by a rule of its own, when nobody looks too early. */
-	return now < x->parts[lead->part].start - CLOSE &&
+	return now < x->parts[lead->part].start - AUC_EXEC_CLOSE &&
 	       !(lead->part == 0 && is_early(x, lead, x->parts));
 }
 
@@ -510,12 +387,7 @@ static double strayed(const struct auc_exec *x, const struct auc_exec_rules *rul
 	return fmax(now - since, 0);
 }
 
-/*
- * True if the lead may run elsewhere than its record says: where it was to be next, maybe by a plan
- * that has changed since, before that node has told slurmctld. What it tells, slurmctld ends there,
- * but not if the job's record has just ended.
- */
-static bool is_elsewhere(const struct auc_exec *x, double now)
+bool auc_exec_is_elsewhere(const struct auc_exec *x, double now)
 {
 	const struct auc_exec_job *lead = &x->jobs[0];
 
@@ -527,8 +399,7 @@ static bool is_elsewhere(const struct auc_exec *x, double now)
 	return false;
 }
 
-/* When PART's job is taken away. */
-static double leaves(const struct auc_exec *x, const struct auc_exec_rules *rules, unsigned part)
+double auc_exec_leaves(const struct auc_exec *x, const struct auc_exec_rules *rules, unsigned part)
 {
 	return x->parts[part].end - rules->end_margin / 2;
 }
@@ -551,7 +422,7 @@ static void watch(struct auc_exec *x, const struct auc_exec_rules *rules, double
 	}
 	if (stands(x, rules, now))
 		x->stood = true;
-	if (!is_astray(x, rules, now) || is_elsewhere(x, now)) {
+	if (!auc_exec_is_astray(x, rules, now) || auc_exec_is_elsewhere(x, now)) {
 		x->astray = 0;
 		x->stuck = false;
 	} else if (!(x->astray > 0)) {
@@ -695,7 +566,7 @@ static double missed(const struct auc_exec *x, const struct auc_exec_rules *rule
 	if (begun <= p->start + rules->late)
 		return 0;
 	/* It was late, but it began while somebody looked. */
-	if (lead->seen == AUC_SEEN_RUNNING && begun < from - CLOSE)
+	if (lead->seen == AUC_SEEN_RUNNING && begun < from - AUC_EXEC_CLOSE)
 		return 0;
 	/* It ran until then, somewhere else. */
 	for (unsigned i = 0; i < x->nparts; i++)
@@ -868,7 +739,7 @@ static enum auc_exec_state state_of(const struct auc_exec *x, const struct auc_e
 		return AUC_EXEC_WAITING;
 	if (!x->stood)
 		return AUC_EXEC_STARTING;
-	if (now >= next_change(x, now) - rules->notice || !stands(x, rules, now))
+	if (now >= auc_exec_next_change(x, now) - rules->notice || !stands(x, rules, now))
 		return AUC_EXEC_CHANGING;
 	return AUC_EXEC_RUNNING;
 }
@@ -887,16 +758,14 @@ static bool stands(const struct auc_exec *x, const struct auc_exec_rules *rules,
 	return true;
 }
 
-/* A signal before its script has set its trap would end the lead. */
-static double told_from(const struct auc_exec *x, const struct auc_exec_rules *rules)
+double auc_exec_told_from(const struct auc_exec *x, const struct auc_exec_rules *rules)
 {
 	const struct auc_exec_job *lead = &x->jobs[0];
 
 	return lead->seen == AUC_SEEN_RUNNING ? lead->began + rules->settle : -INFINITY;
 }
 
-/* When the layout next changes after NOW, before the end of all; INFINITY: never. */
-static double next_change(const struct auc_exec *x, double now)
+double auc_exec_next_change(const struct auc_exec *x, double now)
 {
 	double next = INFINITY;
 
@@ -908,11 +777,4 @@ static double next_change(const struct auc_exec *x, double now)
 			next = x->parts[i].end;
 	}
 	return next;
-}
-
-static void ask(struct auc_exec_action *actions, unsigned max, unsigned *n, enum auc_exec_ask ask,
-		unsigned part)
-{
-	if (*n < max)
-		actions[(*n)++] = (struct auc_exec_action){.ask = ask, .part = part};
 }

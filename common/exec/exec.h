@@ -71,7 +71,7 @@ struct auc_exec {
 	bool *shut;    /* and whether it takes no new one there */
 	bool *unheard; /* by part: a slurmctld that was started does not know yet what runs on its
 			  server; the caller's to set */
-	bool waits;      /* a job of it that Slurm does not start could not move: it waits */
+	bool waits;    /* a job of it that Slurm does not start could not move: it waits */
 	const char *why; /* it is being ended, for this reason */
 	double told;     /* the change that the lead was told of */
 	bool tell;       /* it is to be told at once */

@@ -74,6 +74,12 @@ enum auc_code auc_rpc_load_job(uint32_t job_id, job_info_msg_t **jobs, struct au
 	return auc_err_set(e, AUC_EIO, "no Slurm");
 }
 
+enum auc_code auc_rpc_load_jobs(job_info_msg_t **jobs, struct auc_err *e)
+{
+	(void)jobs;
+	return auc_err_set(e, AUC_EIO, "no Slurm");
+}
+
 void auc_rpc_free_jobs(job_info_msg_t *jobs)
 {
 	(void)jobs;
