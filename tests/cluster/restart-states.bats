@@ -379,7 +379,7 @@ sell_starts()
 	[ "$(database_receipt "$alone" .why)" = completed ]
 	[ "$(database_receipt "$group" .why)" = timeout ]
 	[ "$(job_time "$group" EndTime)" -gt $(((first + 2) * slot)) ]
-	[ "$(database_receipt "$urgent" '"\(.why) \(.payment)"')" = 'node_fail 0.000000' ]
+	[ "$(database_receipt "$urgent" '"\(.why) \(.payment)"')" = 'outage 0.000000' ]
 	[ "$(database_receipt "$short" .why)" = timeout ]
 	paid=$(micro "$(eval "echo \$paid_$short")") lost=$(receipt_get "$short" .lost)
 	[ "$(micro "$(database_receipt "$short" .refund)")" = $((paid * lost / 4)) ]
