@@ -153,7 +153,7 @@ with()
 	run_sim 1 run -p lottery "$dir/s.json"
 	[[ $stderr == *"'lottery' is no policy"* ]]
 	run_sim 1 run -p dps,variant=best "$dir/s.json"
-	[[ $stderr == *"expected variant=exact|paper"* ]]
+	[[ $stderr == *"expected variant=exact or bounds=on|off"* ]]
 	with 'del(.jobs[0].epochs)'
 	run_sim 1 run "$dir/with.json"
 	[[ $stderr == *'$.jobs[0]: expected the key epochs, found none' ]]
@@ -199,7 +199,7 @@ with()
 		[[ $stderr == "auctionsim: ${words%% *}: "*" option "* && -z $output ]]
 	done
 	run_sim 2 gen --iterations 5
-	[[ $stderr == "auctionsim: gen: '--iterations' is no setting, expected dps, oasis, eris, aonline, posted first" ]]
+	[[ $stderr == "auctionsim: gen: '--iterations' is no setting, expected dps, oasis, eris, aonline, posted, gangs first" ]]
 	run_sim 2 policies dps
 	[[ ${stderr_lines[0]} == "auctionsim: policies: 'dps', expected no argument" ]]
 }

@@ -80,7 +80,7 @@ market()
 	jq -e 'all(.[]; .totals.accepted > 5)' r.json
 	jq -e '[.[0].jobs[].transfers | select(. != null and length > 0)] | length > 0' r.json
 	run -1 "$sim" run -p eris,effort=-1 s.json
-	[[ $output == *"'effort=-1' is no option, expected variant=best|paper, effort=0 to 1000 or exact=on|off" ]]
+	[[ $output == *"'effort=-1' is no option, expected variant=best, effort=0 to 1000 or exact=on|off" ]]
 	for prices in prices=offline prices=learned transfer_mb=500; do
 		market "$prices"
 		"$sim" run -p eris --json s.json > r.json
