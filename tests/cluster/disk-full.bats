@@ -83,7 +83,7 @@ fence_of()
 	fence_of "$second"
 	wait_until $((end + 30 - EPOCHSECONDS)) eval 'fill; job_ended '"$second"
 	ended_in_time "$second" "$end"
-	! log_has 'removing reservation'
+	! log_has 'removing reservation' || false
 	rm "$(spool)/fill"
 	wait_until 60 settled "$second"
 	[ "$(database_receipt "$second" .why)" = timeout ]
