@@ -1,7 +1,7 @@
 /*
  * activity.h - what the auction has done with bids since the process began: counts, sums and
- * times, for whoever watches it. Nothing of it outlives the process. Not for all eyes: between two
- * readings there may be one bid, whose value is its user's secret.
+ * times, for metrics. Nothing of it outlives the process. It is not public: if there was one bid
+ * between two readings, their difference shows its value, which is secret.
  */
 #ifndef AUC_ACTIVITY_H
 #define AUC_ACTIVITY_H

@@ -115,7 +115,7 @@ double auc_auction_cancel_share(const struct auc_auction *a, const struct auc_sa
 {
 	double before = (double)s->plan.start * a->conf->slot_seconds - now;
 
-	/* It should have begun: whoever gives up waiting is not to blame. */
+	/* The job should have begun; a user who gives up waiting pays no fee. */
 	if (before < -LATE_FREE || s->plan.lost)
 		return 0;
 	return auc_conf_cancel_share(a->conf, fmax(0, before));

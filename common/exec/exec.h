@@ -114,7 +114,7 @@ struct auc_exec_booking {
 	unsigned part;
 	const char *why;
 	double when;
-	bool held; /* Slurm does not start PART's job, and it is nobody's fault that is known */
+	bool held; /* Slurm does not start PART's job, for no reason that it gives */
 };
 
 /* What Slurm is to be asked. */

@@ -11,7 +11,7 @@ const struct auc_why auc_whys[] = {
 	{AUC_WHY_TIMEOUT, false},
 	{AUC_WHY_CANCELLED, false},
 	{AUC_WHY_CHANGED, false},
-	/* Whoever is over a limit may be so by other jobs of his. */
+	/* Other jobs of the same user may have used up the limit. */
 	{AUC_WHY_LIMIT, false},
 	{AUC_WHY_NODE_FAIL, true},
 	{AUC_WHY_NODE_BUSY, true},

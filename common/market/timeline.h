@@ -142,6 +142,8 @@ static inline bool auc_market_clip(const struct auc_market *m, auc_slot *from, a
 	return *from <= *to;
 }
 
+/* Chooses each TRES's scale from the capacities and turns all amounts into units. AUC_EINVAL. */
+enum auc_code auc_market_fix_units(struct auc_market *m, struct auc_err *err);
 /* Brings every cache up to date with the cells of SHARES' servers in the slots [FROM, TO] of the
  * window. */
 void auc_market_refresh(struct auc_market *m, auc_slot from, auc_slot to,

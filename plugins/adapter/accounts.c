@@ -109,18 +109,24 @@ void auc_accounts_free(struct auc_accounts *a)
 	free(a);
 }
 
-const char *auc_accounts_default(const struct auc_accounts *a, uint32_t uid)
+const char *auc_accounts_account(const struct auc_accounts *a, uint32_t uid, const char *account)
 {
-	const struct assoc *found = assoc_of(a, uid, NULL, NULL);
+	const struct assoc *found;
 
+	if (account && *account)
+		return account;
+	found = assoc_of(a, uid, NULL, NULL);
 	return found ? found->account : NULL;
 }
 
 const char *auc_accounts_qos(const struct auc_accounts *a, uint32_t uid, const char *account,
-			     const char *partition)
+			     const char *partition, const char *qos)
 {
-	const struct assoc *s = assoc_of(a, uid, account, partition);
+	const struct assoc *s;
 
+	if (qos && *qos)
+		return qos;
+	s = assoc_of(a, uid, account, partition);
 	for (unsigned i = 0; s && is_limit(s->default_qos) && i < a->nqos; i++)
 		if (a->qos[i].id == s->default_qos)
 			return a->qos[i].name;

@@ -19,13 +19,14 @@ enum auc_code auc_accounts_make(const assoc_mgr_info_msg_t *msg, struct auc_acco
 				struct auc_err *err);
 void auc_accounts_free(struct auc_accounts *accounts);
 
-/* The account that a job of UID has if it names none; NULL: not known. ACCOUNTS may be NULL here
- * and below. */
-const char *auc_accounts_default(const struct auc_accounts *accounts, uint32_t uid);
-/* The QOS of a job of UID in ACCOUNT (NULL: in none) and PARTITION that names none; NULL: not
- * known. */
+/* The account of a job of UID that names ACCOUNT (NULL, "": none, so it has the default); NULL: not
+ * known. ACCOUNTS may be NULL here and below. */
+const char *auc_accounts_account(const struct auc_accounts *accounts, uint32_t uid,
+				 const char *account);
+/* The QOS of a job of UID in ACCOUNT (NULL: in none) and PARTITION that names QOS (NULL, "": none,
+ * so it has the default); NULL: not known. */
 const char *auc_accounts_qos(const struct auc_accounts *accounts, uint32_t uid, const char *account,
-			     const char *partition);
+			     const char *partition, const char *qos);
 /* True if ACCOUNT is OTHER or, where Slurm counts those too (from 23.11 on), below it. */
 bool auc_accounts_within(const struct auc_accounts *accounts, const char *account,
 			 const char *other);

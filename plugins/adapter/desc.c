@@ -90,8 +90,8 @@ struct options {
 	unsigned n;
 };
 
-/* The variables that sbatch takes an option from: whoever is told of the option has maybe written
- * none. */
+/* The variables that sbatch takes an option from. They are named beside the option, which the user
+ * may not have written. */
 static const struct variable {
 	const char *option, *name;
 } variables[] = {
@@ -437,7 +437,7 @@ static const char *find_variable(char *const *env, uint32_t n, const char *name)
 	return NULL;
 }
 
-/* All of them in one answer: whoever has five is not to try six times. */
+/* All of them in one answer, so that a user with five need not try six times. */
 static enum auc_code say_options(const struct options *plan, const struct options *late,
 				 struct auc_err *err)
 {

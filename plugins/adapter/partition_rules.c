@@ -300,9 +300,7 @@ static enum auc_verdict allows_groups(const struct auc_rule *r, const struct auc
 static bool allows_account(const struct auc_rule *r, const struct auc_asker *who, char *why,
 			   size_t size)
 {
-	const char *account = who->account && *who->account
-				      ? who->account
-				      : auc_accounts_default(who->accounts, who->uid);
+	const char *account = auc_accounts_account(who->accounts, who->uid, who->account);
 
 	if (r->accounts && !(account && account_listed(who->accounts, r->accounts, account)))
 		snprintf(why, size, "AllowAccounts=%.128s, not %.64s", r->accounts,
@@ -318,12 +316,8 @@ static bool allows_account(const struct auc_rule *r, const struct auc_asker *who
 static bool allows_qos(const struct auc_rule *r, const struct auc_asker *who, char *why,
 		       size_t size)
 {
-	const char *account = who->account && *who->account
-				      ? who->account
-				      : auc_accounts_default(who->accounts, who->uid);
-	const char *qos = who->qos && *who->qos
-				  ? who->qos
-				  : auc_accounts_qos(who->accounts, who->uid, account, r->name);
+	const char *account = auc_accounts_account(who->accounts, who->uid, who->account);
+	const char *qos = auc_accounts_qos(who->accounts, who->uid, account, r->name, who->qos);
 
 	if (r->qos && !(qos && listed(r->qos, qos)))
 		snprintf(why, size, "AllowQos=%.128s, not %.64s", r->qos, qos ? qos : "(unknown)");

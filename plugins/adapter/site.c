@@ -52,6 +52,8 @@ static struct {
 	char names[NAMES_MAX][AUC_NAME_MAX];
 	unsigned nnames;
 	bool sold_known; /* what is sold is in one of the names */
+	/* one call of auc_site_count_jobs() at a time; taken before rules_lock */
+	pthread_mutex_t count_lock;
 	/* under rules_lock; taken after conf */
 	pthread_rwlock_t rules_lock;
 	struct auc_rules *rules; /* NULL: not known yet */
@@ -66,9 +68,12 @@ static struct {
 	unsigned next_granted;
 } site = {.conf = PTHREAD_RWLOCK_INITIALIZER,
 	  .lock = PTHREAD_MUTEX_INITIALIZER,
+	  .count_lock = PTHREAD_MUTEX_INITIALIZER,
 	  .rules_lock = PTHREAD_RWLOCK_INITIALIZER};
 
 static bool is_hidden(const char *partition);
+static enum auc_code count_jobs(const job_desc_msg_t *desc, const char *partition, unsigned need,
+				unsigned total, bool hold, struct auc_err *err);
 static void want_user(uint32_t uid);
 static unsigned job_records(void);
 static unsigned granted_since(double since, uint32_t uid, bool all);
@@ -240,7 +245,7 @@ void auc_site_set_partitions(struct auc_partitions *partitions)
 }
 
 /*
- * slurmctld's own variable is right at every moment. Whoever asks holds slurmctld's lock of its
+ * slurmctld's own variable is right at every moment. The caller holds slurmctld's lock of its
  * partitions, under which alone it changes.
  */
 bool auc_site_default_is_ours(void)
@@ -550,10 +555,8 @@ static enum auc_code check_limits(const job_desc_msg_t *desc, const char *partit
 {
 	const struct auc_accounts *a = site.accounts;
 	uint32_t uid = desc->user_id, room;
-	const char *account = desc->account && *desc->account ? desc->account
-							      : auc_accounts_default(a, uid);
-	const char *qos = desc->qos && *desc->qos ? desc->qos
-						  : auc_accounts_qos(a, uid, account, partition);
+	const char *account = auc_accounts_account(a, uid, desc->account);
+	const char *qos = auc_accounts_qos(a, uid, account, partition, desc->qos);
 	unsigned others = granted_since(site.accounts_began - UNDERWAY, uid, false);
 	const char *name;
 
@@ -574,8 +577,20 @@ static enum auc_code check_limits(const job_desc_msg_t *desc, const char *partit
 	return AUC_OK;
 }
 
+/* Two submissions at once must not both take the last room. */
 enum auc_code auc_site_count_jobs(const job_desc_msg_t *desc, const char *partition, unsigned need,
 				  unsigned total, bool hold, struct auc_err *err)
+{
+	enum auc_code code;
+
+	pthread_mutex_lock(&site.count_lock);
+	code = count_jobs(desc, partition, need, total, hold, err);
+	pthread_mutex_unlock(&site.count_lock);
+	return code;
+}
+
+static enum auc_code count_jobs(const job_desc_msg_t *desc, const char *partition, unsigned need,
+				unsigned total, bool hold, struct auc_err *err)
 {
 	enum auc_code code = AUC_OK;
 	uint64_t there = job_records();

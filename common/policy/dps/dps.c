@@ -309,7 +309,7 @@ static double search(struct auc_policy_ctx *ctx)
 		if (!ctx->bounds || ctx->least[completion] < limit_of(ctx, completion, value))
 			try_all(ctx, completion, value);
 	}
-	/* of the completion before, what was not looked at */
+	/* Schedules of the completion before were not all tried. */
 	if (dps_is_spent(ctx) && completion > ctx->start0 + 1)
 		completion--;
 	if (completion <= last)

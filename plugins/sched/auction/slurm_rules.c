@@ -54,7 +54,7 @@ void auc_slurm_rules_look(struct auc_agent *a, int64_t changed, double now)
 	if (!a->slurm_rules)
 		return;
 	publish(a, may_change_again(changed, now) ? AUC_SITE_UNSURE : changed);
-	/* Whoever asks before accounts are known would be told that he has none. */
+	/* Before accounts are known a user would be told that there is none. */
 	if (a->slurm_rules->next_accounts == 0)
 		load_accounts(a, auc_site_now());
 }

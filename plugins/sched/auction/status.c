@@ -147,7 +147,7 @@ static enum auc_code replace_both(struct json_object *o, bool wrong, struct auc_
 
 	err->code = AUC_OK;
 	code = replace(last.path, 0600, o, wrong, err);
-	/* Whoever reads the public one may be told even where the disk of the other is full. */
+	/* The public one is written even if the disk of the other is full. */
 	if (*last.public) {
 		json_object_object_del(o, "sales");
 		json_object_object_del(o, "agent");
