@@ -11,15 +11,15 @@
 
 #include <pthread.h>
 
-#include "pricing/posted_answers.h"
-#include "auction/activity.h"
+#include "pricing/past/posted_answers.h"
+#include "auction/memory/activity.h"
 #include "auction/auction.h"
 #include "pricing/fit.h"
-#include "pricing/price_history.h"
-#include "pricing/bid_log.h"
-#include "auction/offer_standing.h"
+#include "pricing/past/price_history.h"
+#include "pricing/past/bid_log.h"
+#include "auction/memory/offer_standing.h"
 #include "pricing/tariff.h"
-#include "auction/user_limits.h"
+#include "auction/memory/user_limits.h"
 
 #define AUC_SNAPSHOT_BYTES (1u << 20) /* of journal, and another one follows */
 

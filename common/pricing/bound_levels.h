@@ -15,7 +15,7 @@
 #ifndef AUC_BOUND_LEVELS_H
 #define AUC_BOUND_LEVELS_H
 
-#include "pricing/oasis_bounds.h"
+#include "pricing/past/oasis_bounds.h"
 #include "base/err.h"
 #include "market/market.h"
 #include "market/price.h"

@@ -2,7 +2,7 @@
 #ifndef AUC_FIT_PRIVATE_H
 #define AUC_FIT_PRIVATE_H
 
-#include "pricing/dual.h"
+#include "pricing/dual/dual.h"
 #include "pricing/fit.h"
 
 /* Sells M to JOBS[N] in turn, by IN's policy; *WORTH: what is sold. AUC_ESTATE: IN's watch stopped

@@ -11,10 +11,10 @@
 #include "pricing/fit-private.h"
 #include "pricing/fit_levels.h"
 #include "pricing/fit_sites.h"
-#include "pricing/dual_prices.h"
-#include "pricing/drift.h"
-#include "pricing/user_share.h"
-#include "pricing/winsorize.h"
+#include "pricing/dual/dual_prices.h"
+#include "pricing/past/drift.h"
+#include "pricing/past/user_share.h"
+#include "pricing/past/winsorize.h"
 
 #define PARTS 4     /* of a period: the last one tells how many bids come now */
 #define DAYS  7     /* periods that are replayed at most */

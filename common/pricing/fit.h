@@ -36,7 +36,7 @@
 
 #include <stdint.h>
 
-#include "pricing/bid_log.h"
+#include "pricing/past/bid_log.h"
 #include "policy/policy.h"
 #include "pricing/tariff.h"
 #include "base/cancel.h"

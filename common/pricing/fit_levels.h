@@ -9,7 +9,7 @@
 #ifndef AUC_FIT_LEVELS_H
 #define AUC_FIT_LEVELS_H
 
-#include "pricing/dual.h"
+#include "pricing/dual/dual.h"
 #include "pricing/fit.h"
 
 /* Bids by period: those of period D are JOBS[FIRST[D]] to JOBS[FIRST[D + 1] - 1], by arrival, in

@@ -14,7 +14,7 @@
 #ifndef AUC_FIT_SITES_H
 #define AUC_FIT_SITES_H
 
-#include "pricing/dual.h"
+#include "pricing/dual/dual.h"
 #include "pricing/fit.h"
 
 /*

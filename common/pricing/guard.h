@@ -19,7 +19,7 @@
 #include <stdbool.h>
 
 #include "base/err.h"
-#include "pricing/dual_prices.h"
+#include "pricing/dual/dual_prices.h"
 
 /* Kinds of prices; of the first two, those that are worth the same are taken in this order. */
 enum auc_tariff_kind {

@@ -10,12 +10,12 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "slaunch/legs.h"
-#include "slaunch/group.h"
+#include "slaunch/layout/legs.h"
+#include "slaunch/layout/group.h"
 #include "slaunch/launch.h"
 #include "slaunch/queue.h"
 #include "slaunch/start.h"
-#include "slaunch/taskenv.h"
+#include "slaunch/layout/taskenv.h"
 #include "slaunch/wire.h"
 
 #define GUESTS_MAX   64  /* connections that have not said who they are */

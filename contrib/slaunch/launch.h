@@ -17,8 +17,8 @@
 #ifndef SLAUNCH_LAUNCH_H
 #define SLAUNCH_LAUNCH_H
 
-#include "slaunch/legs.h"
-#include "slaunch/layout.h"
+#include "slaunch/layout/legs.h"
+#include "slaunch/layout/layout.h"
 #include "slaunch/start.h"
 
 /*

@@ -16,7 +16,7 @@
 #include "base/clock.h"
 #include "slaunch/queue.h"
 #include "slaunch/mover.h"
-#include "slaunch/moves.h"
+#include "slaunch/layout/moves.h"
 #include "slaunch/say.h"
 #include "slaunch/start.h"
 

@@ -12,7 +12,7 @@
 #include <sys/types.h>
 
 #include "base/err.h"
-#include "slaunch/group.h"
+#include "slaunch/layout/group.h"
 #include "slaunch/wire.h"
 
 /*

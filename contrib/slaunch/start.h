@@ -10,7 +10,7 @@
 #include <sys/resource.h>
 #include <sys/types.h>
 
-#include "slaunch/layout.h"
+#include "slaunch/layout/layout.h"
 
 struct start_options {
 	const char *agent;     /* path of this program, good on every node */

@@ -30,12 +30,12 @@
 
 #include "slaunch/task_agent.h"
 #include "base/clock.h"
-#include "slaunch/groupfile.h"
+#include "slaunch/layout/groupfile.h"
 #include "base/hostport.h"
 #include "slaunch/mover.h"
 #include "base/num.h"
 #include "slaunch/say.h"
-#include "slaunch/taskenv.h"
+#include "slaunch/layout/taskenv.h"
 #include "slaunch/wire.h"
 
 #define AGENT_LAST_WORDS 5.0 /* seconds for the report of the end to leave */

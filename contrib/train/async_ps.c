@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "train/chunks.h"
+#include "train/model/chunks.h"
 #include "base/clock.h"
 #include "train/link.h"
 #include "train/notice.h"

@@ -11,9 +11,9 @@
 
 #include "train/chunkdata.h"
 #include "base/clock.h"
-#include "train/data.h"
+#include "train/model/data.h"
 #include "train/link.h"
-#include "train/model.h"
+#include "train/model/model.h"
 #include "train/notice.h"
 
 #define HERE_AGAIN 0.2 /* seconds until a worker without chunks looks for some again */

@@ -7,7 +7,7 @@
 
 #include <stdint.h>
 
-#include "train/data.h"
+#include "train/model/data.h"
 #include "base/err.h"
 #include "train/train.h"
 

@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
-#include "train/model.h"
+#include "train/model/model.h"
 #include "train/train.h"
 
 /* How far training is. */

@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "train/model.h"
+#include "train/model/model.h"
 #include "train/notice.h"
 #include "train/server.h"
 

@@ -3,7 +3,7 @@
 #define TRAIN_REPORT_H
 
 #include "train/ckpt.h"
-#include "train/model.h"
+#include "train/model/model.h"
 #include "train/train.h"
 
 /* "epoch=3 loss=... accuracy=... seconds=..." */

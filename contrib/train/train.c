@@ -16,7 +16,7 @@
 #include "train/chunkdata.h"
 #include "train/ckpt.h"
 #include "base/file.h"
-#include "train/model.h"
+#include "train/model/model.h"
 #include "base/num.h"
 #include "train/train.h"
 

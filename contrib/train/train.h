@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
-#include "train/homes.h"
+#include "train/model/homes.h"
 
 #define TRAIN_TASKS_MAX 4096
 #define TRAIN_ID_MAX    1000000000

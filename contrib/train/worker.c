@@ -16,7 +16,7 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "train/data.h"
+#include "train/model/data.h"
 #include "train/link.h"
 #include "train/notice.h"
 #include "train/report.h"

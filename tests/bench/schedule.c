@@ -5,10 +5,10 @@
  *   schedule [-t SECONDS] [-s SEED] [-o RESULT] SCENARIO
  *
  * Prints its welfare; RESULT, for "auctionsim check", is one of policy offline. Prices are those of
- * the dual of the pool (common/pricing/dual_prices.h) of just these jobs. Each job is worth its
- * payoff at them; in this order, at several levels of the prices, jobs take what is free and best
- * for them. Then, for SECONDS (10) of CPU time, some jobs are taken out, those near each other in
- * time and place or any, and they and some that have nothing yet take what is free again, in an
+ * the dual of the pool (common/pricing/dual/dual_prices.h) of just these jobs. Each job is worth
+ * its payoff at them; in this order, at several levels of the prices, jobs take what is free and
+ * best for them. Then, for SECONDS (10) of CPU time, some jobs are taken out, those near each other
+ * in time and place or any, and they and some that have nothing yet take what is free again, in an
  * order that is shuffled a bit; what is worth less than before is undone, but for a little less at
  * first. A search: it proves nothing.
  */
@@ -20,7 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pricing/dual_prices.h"
+#include "pricing/dual/dual_prices.h"
 #include "bench/measure.h"
 #include "auctionsim/run/result.h"
 #include "auctionsim/scenario/scenario_market.h"
@@ -125,8 +125,7 @@ static void open_search(struct search *x, const char *path)
 		if (scenario_market_is_own(&x->s->jobs[i]))
 			must(auc_err_set(&err, AUC_EINVAL, "%s: $.jobs[%u]: has types of its own",
 					 path, i));
-		must(scenario_market_job(x->s, &x->s->jobs[i], x->market, &x->jobs[i],
-					 &err));
+		must(scenario_market_job(x->s, &x->s->jobs[i], x->market, &x->jobs[i], &err));
 		auc_plan_init(&x->plans[i]);
 	}
 	for (i = 0; i < TAKEN_OUT_MAX; i++)

@@ -1,5 +1,5 @@
 /* books_bounds.c - the checker's own reckoning of OASiS's bounds L and U, see books-private.h. It
- * is as common/pricing/oasis_bounds.c says, from the scenario alone. */
+ * is as common/pricing/past/oasis_bounds.c says, from the scenario alone. */
 #include "config.h"
 
 #include <math.h>

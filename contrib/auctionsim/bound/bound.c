@@ -1,7 +1,8 @@
 /*
- * bound.c - see bound.h. The bound is that of common/pricing/dual.h over the jobs of a scenario:
- * from the prices of a pool (common/pricing/dual_prices.h) on, two thirds of the iterations at
- * prices of classes of servers, the rest at prices of their own. Policies are replayed first.
+ * bound.c - see bound.h. The bound is that of common/pricing/dual/dual.h over the jobs of a
+ * scenario: from the prices of a pool (common/pricing/dual/dual_prices.h) on, two thirds of the
+ * iterations at prices of classes of servers, the rest at prices of their own. Policies are
+ * replayed first.
  */
 #include "config.h"
 
@@ -23,9 +24,9 @@
 #include "auctionsim/bound/bound.h"
 #include "base/clock.h"
 #include "auctionsim/io/document.h"
-#include "pricing/dual.h"
+#include "pricing/dual/dual.h"
 #include "base/json.h"
-#include "pricing/dual_prices.h"
+#include "pricing/dual/dual_prices.h"
 #include "auctionsim/io/output.h"
 #include "auctionsim/bound/proof.h"
 #include "auctionsim/run/replay.h"

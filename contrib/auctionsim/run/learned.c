@@ -19,8 +19,8 @@
 #include "auctionsim/scenario/scenario_same.h"
 #include "auctionsim/run/teacher.h"
 #include "base/list.h"
-#include "pricing/user_share.h"
-#include "pricing/winsorize.h"
+#include "pricing/past/user_share.h"
+#include "pricing/past/winsorize.h"
 #include "auctionsim/scenario/scenario_market.h"
 
 /* Without a past: there is nothing to compare with. */
@@ -204,8 +204,9 @@ static enum auc_code load_past(struct past *p, const struct scenario *s, char *c
 	return rc == AUC_OK && !p->policy->sites ? winsorize(p, err) : rc;
 }
 
-/* Takes from the values of all days what is above what others bid (common/pricing/winsorize.h), and
- * from the weight of a user what is above that of the others (common/pricing/user_share.h). */
+/* Takes from the values of all days what is above what others bid
+ * (common/pricing/past/winsorize.h), and from the weight of a user what is above that of the others
+ * (common/pricing/past/user_share.h). */
 static enum auc_code winsorize(struct past *p, struct auc_err *err)
 {
 	struct auc_market *m = NULL;

@@ -1,6 +1,6 @@
 /*
  * learned.h - other prices for a scenario than its own: none, the published ones, or those that its
- * past days teach (common/pricing/dual_prices.h).
+ * past days teach (common/pricing/dual/dual_prices.h).
  */
 #ifndef SIM_LEARNED_H
 #define SIM_LEARNED_H

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pricing/oasis_bounds.h"
+#include "pricing/past/oasis_bounds.h"
 #include "market/price.h"
 #include "auctionsim/run/prices.h"
 #include "auctionsim/run/teacher.h"

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pricing/drift.h"
+#include "pricing/past/drift.h"
 #include "auctionsim/run/teacher.h"
-#include "pricing/user_share.h"
+#include "pricing/past/user_share.h"
 #include "auctionsim/scenario/scenario_market.h"
 
 /* Without a past, or one of such jobs as come today: */

@@ -1,13 +1,13 @@
 /*
  * teacher.h - what the days of the past, and the jobs of the day so far, teach about prices
- * (common/pricing/dual_prices.h), for one scenario.
+ * (common/pricing/dual/dual_prices.h), for one scenario.
  */
 #ifndef SIM_TEACHER_H
 #define SIM_TEACHER_H
 
 #include "base/err.h"
 #include "pricing/guard.h"
-#include "pricing/dual_prices.h"
+#include "pricing/dual/dual_prices.h"
 #include "market/market.h"
 #include "policy/policy.h"
 #include "auctionsim/scenario/scenario.h"

@@ -12,7 +12,7 @@
 #include "sched/auction/job_change.h"
 #include "adapter/desc.h"
 #include "sched/auction/fence.h"
-#include "sched/auction/receipts.h"
+#include "sched/output/receipts.h"
 #include "adapter/site.h"
 
 #define ACTIONS_MAX 64  /* of one sale in one cycle; the rest follows in the next */

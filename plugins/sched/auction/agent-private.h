@@ -10,11 +10,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "sched/auction/retry.h"
+#include "sched/rpc/retry.h"
 #include "auction/auction.h"
-#include "sched/auction/slurm_rpc.h"
-#include "sched/auction/look_pace.h"
-#include "sched/auction/status.h"
+#include "sched/rpc/slurm_rpc.h"
+#include "sched/rpc/look_pace.h"
+#include "sched/output/status.h"
 #include "sched/auction/tasks.h"
 
 #define AUC_SOON                                                                                   \

@@ -12,7 +12,7 @@
 #include "adapter/desc.h"
 #include "ledger/why.h"
 #include "sched/auction/power.h"
-#include "sched/auction/receipts.h"
+#include "sched/output/receipts.h"
 #include "sched/auction/slurm_rules.h"
 #include "adapter/site.h"
 

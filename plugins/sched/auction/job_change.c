@@ -7,7 +7,7 @@
 
 #include "sched/auction/job_change.h"
 #include "adapter/desc.h"
-#include "sched/auction/rpc_threads.h"
+#include "sched/rpc/rpc_threads.h"
 #include "sched/auction/fence.h"
 
 #define THREADS       8 /* so many jobs may keep their askers waiting before others do, too */

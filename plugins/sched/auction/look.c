@@ -16,7 +16,7 @@
 #include "adapter/desc.h"
 #include "ledger/receipt.h"
 #include "ledger/why.h"
-#include "sched/auction/receipts.h"
+#include "sched/output/receipts.h"
 #include "adapter/site.h"
 
 #define SEEK     0.25 /* seconds between the first looks for the job of a lien; then twice as many, */

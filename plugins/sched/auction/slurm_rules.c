@@ -10,10 +10,10 @@
 #include "adapter/partition_rules.h"
 #include "adapter/site.h"
 #include "sched/auction/slurm_rules.h"
-#include "sched/auction/rpc_threads.h"
+#include "sched/rpc/rpc_threads.h"
 
 #define GROUPS_EVERY   600.0        /* seconds: as often as Slurm itself, if it does not say */
-#define ACCOUNTS_SOON  1.0   /* seconds after a sale */
+#define ACCOUNTS_SOON  1.0          /* seconds after a sale */
 #define ACCOUNTS_EVERY 5.0          /* seconds between looks at accounts, */
 #define SHARE          100          /* or so many times what a look takes, */
 #define ACCOUNTS_MAX   60.0         /* but so many at most */

@@ -15,7 +15,7 @@
 
 #include <cmocka.h>
 
-#include "auction/user_limits.h"
+#include "auction/memory/user_limits.h"
 #include "unit/support/world.h"
 
 #define BID "bid=900 epochs=4 chunks=1 minibatches=100 worker-time=v100=3s ps-time=ps.m=0"

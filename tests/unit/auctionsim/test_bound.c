@@ -23,8 +23,8 @@
 
 #include <cmocka.h>
 
-#include "pricing/dual.h"
-#include "pricing/dual_prices.h"
+#include "pricing/dual/dual.h"
+#include "pricing/dual/dual_prices.h"
 #include "auctionsim/bound/proof.h"
 #include "auctionsim/run/replay.h"
 #include "auctionsim/scenario/scenario.h"

@@ -19,7 +19,7 @@
 #include "sched/auction/slurm_rules.h"
 #include "sched/auction/fence.h"
 #include "sched/auction/power.h"
-#include "sched/auction/receipts.h"
+#include "sched/output/receipts.h"
 #include "adapter/site.h"
 #include "unit/support/world.h"
 

@@ -17,13 +17,13 @@
 #include <cmocka.h>
 #include <json-c/json.h>
 
-#include "slaunch/legs.h"
-#include "slaunch/group.h"
-#include "slaunch/groupfile.h"
+#include "slaunch/layout/legs.h"
+#include "slaunch/layout/group.h"
+#include "slaunch/layout/groupfile.h"
 #include "base/hostport.h"
-#include "slaunch/layout.h"
-#include "slaunch/moves.h"
-#include "slaunch/taskenv.h"
+#include "slaunch/layout/layout.h"
+#include "slaunch/layout/moves.h"
+#include "slaunch/layout/taskenv.h"
 #include "slaunch/wire.h"
 
 #define HOST_64 "hhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhh"

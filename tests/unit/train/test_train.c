@@ -16,12 +16,12 @@
 
 #include <cmocka.h>
 
-#include "train/chunks.h"
+#include "train/model/chunks.h"
 #include "train/ckpt.h"
 #include "base/clock.h"
-#include "train/data.h"
+#include "train/model/data.h"
 #include "train/link.h"
-#include "train/model.h"
+#include "train/model/model.h"
 #include "train/train.h"
 
 #define HIDDEN 5

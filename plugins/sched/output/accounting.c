@@ -1,0 +1,215 @@
+/* accounting.c - see accounting.h. */
+#include "config.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "sched/output/accounting.h"
+#include "ledger/receipt.h"
+#include "adapter/slurm_compat.h"
+
+#define NAME_CHARS                                                                                 \
+	"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"                           \
+	"+,-./:=@_"
+
+/* A condition that is a list of jobs. */
+struct condition {
+	slurmdb_job_cond_t cond;
+	slurm_selected_step_t *steps;
+};
+
+static void *connection(void);
+static bool condition_init(struct condition *c, unsigned n);
+static void condition_add(struct condition *c, unsigned i, uint32_t job_id);
+static void condition_clear(struct condition *c);
+static void find(struct auc_account *job, auc_list_t rows);
+static bool same_name(const slurmdb_job_rec_t *a, const slurmdb_job_rec_t *b);
+static bool is_half(const slurmdb_job_rec_t *rec);
+static int is_of(const char *text, const char *sale);
+static enum auc_code failed(struct auc_err *err, const char *what);
+
+bool auc_accounting_present(void)
+{
+	return slurm_conf.accounting_storage_type &&
+	       strstr(slurm_conf.accounting_storage_type, "slurmdbd");
+}
+
+enum auc_code auc_accounting_set(const struct auc_account *job, struct auc_err *err)
+{
+	slurmdb_job_rec_t *rec;
+	struct condition c;
+	auc_list_t changed;
+	int count;
+
+	if (!condition_init(&c, 1))
+		return auc_err_set(err, AUC_ENOMEM, "out of memory");
+	condition_add(&c, 0, job->job_id);
+	if (job->behind) {
+		/* Of all rows that this leaves the newest is changed. */
+		c.cond.usage_end = job->before;
+		c.cond.jobname_list = slurm_list_create(NULL);
+		slurm_list_append(c.cond.jobname_list, (char *)job->name);
+	}
+	rec = slurmdb_create_job_rec();
+	rec->admin_comment = slurm_xstrdup(job->text);
+	errno = 0;
+	changed = slurmdb_job_modify(connection(), &c.cond, rec);
+	condition_clear(&c);
+	slurmdb_destroy_job_rec(rec);
+	if (!changed && errno != SLURM_NO_CHANGE_IN_DATA)
+		return failed(err, "setting an AdminComment");
+	count = changed ? slurm_list_count(changed) : 0;
+	if (changed)
+		slurm_list_destroy(changed);
+	if (count == 0)
+		return auc_err_set(err, AUC_ENOENT, "job %u is not in the accounting database",
+				   job->job_id);
+	return AUC_OK;
+}
+
+enum auc_code auc_accounting_look(struct auc_account *jobs, unsigned n, struct auc_err *err)
+{
+	struct condition c;
+	auc_list_t rows;
+
+	if (!condition_init(&c, n))
+		return auc_err_set(err, AUC_ENOMEM, "out of memory");
+	for (unsigned i = 0; i < n; i++)
+		condition_add(&c, i, jobs[i].job_id);
+	c.cond.flags |= JOBCOND_FLAG_NO_STEP | JOBCOND_FLAG_DUP;
+	errno = 0;
+	rows = slurmdb_jobs_get(connection(), &c.cond);
+	condition_clear(&c);
+	if (!rows)
+		return failed(err, "reading jobs");
+	for (unsigned i = 0; i < n; i++)
+		find(&jobs[i], rows);
+	slurm_list_destroy(rows);
+	return AUC_OK;
+}
+
+/* slurmctld's connection; the pointer is read at each call, as slurmctld may replace it. */
+static void *connection(void)
+{
+	static void **symbol;
+
+	if (!symbol)
+		symbol = dlsym(RTLD_DEFAULT, "acct_db_conn");
+	return symbol ? *symbol : NULL;
+}
+
+static bool condition_init(struct condition *c, unsigned n)
+{
+	memset(c, 0, sizeof(*c));
+	c->steps = calloc(n, sizeof(*c->steps));
+	if (!c->steps)
+		return false;
+	c->cond.db_flags = SLURMDB_JOB_FLAG_NOTSET;
+	c->cond.flags = JOBCOND_FLAG_NO_DEFAULT_USAGE;
+	/* The lists borrow their members: no function to free them. */
+	c->cond.cluster_list = slurm_list_create(NULL);
+	slurm_list_append(c->cond.cluster_list, slurm_conf.cluster_name);
+	c->cond.step_list = slurm_list_create(NULL);
+	return true;
+}
+
+static void condition_add(struct condition *c, unsigned i, uint32_t job_id)
+{
+	slurm_selected_step_t *step = &c->steps[i];
+
+	step->array_task_id = NO_VAL;
+	step->het_job_offset = NO_VAL;
+	step->step_id.job_id = job_id;
+	step->step_id.step_id = NO_VAL;
+	step->step_id.step_het_comp = NO_VAL;
+	slurm_list_append(c->cond.step_list, step);
+}
+
+static void condition_clear(struct condition *c)
+{
+	slurm_list_destroy(c->cond.cluster_list);
+	slurm_list_destroy(c->cond.step_list);
+	if (c->cond.jobname_list)
+		slurm_list_destroy(c->cond.jobname_list);
+	free(c->steps);
+}
+
+/* A row without a receipt may be a run of the job that has just begun. */
+static void find(struct auc_account *job, auc_list_t rows)
+{
+	const slurmdb_job_rec_t *newest = NULL, *own = NULL, *rec;
+	auc_list_itr_t it = slurm_list_iterator_create(rows);
+
+	while ((rec = slurm_list_next(it))) {
+		if (rec->jobid != job->job_id)
+			continue;
+		if (!newest || rec->submit > newest->submit)
+			newest = rec;
+		if (is_of(rec->admin_comment, job->sale) > 0 && (!own || rec->submit > own->submit))
+			own = rec;
+	}
+	if (own && is_half(newest))
+		newest = own;
+	job->found = newest;
+	job->behind = false;
+	job->other = newest && newest != own &&
+		     ((job->settled > 0 && (double)newest->submit > job->settled) ||
+		      is_of(newest->admin_comment, job->sale) == 0 ||
+		      (own && (newest->uid != own->uid || !same_name(newest, own))));
+	if (job->other && own) {
+		snprintf(job->name, sizeof(job->name), "%s", own->jobname ? own->jobname : "");
+		job->before = own->eligible + 1;
+		/* It becomes part of a question in SQL. */
+		job->behind = job->name[0] && !job->name[strspn(job->name, NAME_CHARS)] &&
+			      !strcmp(job->name, own->jobname);
+		slurm_list_iterator_reset(it);
+		while ((rec = slurm_list_next(it)))
+			if (rec->jobid == job->job_id && rec->submit > own->submit &&
+			    rec->eligible < job->before && same_name(rec, own))
+				job->behind = false;
+		newest = own;
+	}
+	slurm_list_iterator_destroy(it);
+	job->ended = newest && (newest->end || job->behind);
+	job->same = newest && newest->admin_comment && !strcmp(newest->admin_comment, job->text);
+}
+
+static bool same_name(const slurmdb_job_rec_t *a, const slurmdb_job_rec_t *b)
+{
+	return !strcmp(a->jobname ? a->jobname : "", b->jobname ? b->jobname : "");
+}
+
+/*
+ * True if REC is of a run of which slurmctld was killed before it told the database anything but
+ * that its script has begun: it has no name and no partition, nobody will end it, and slurmdbd
+ * changes none that was never eligible. "sacctmgr show runawayjobs" is for these.
+ */
+static bool is_half(const slurmdb_job_rec_t *rec)
+{
+	return !rec->uid && !rec->end && !rec->eligible && !(rec->partition && rec->partition[0]);
+}
+
+/* 1: TEXT is a receipt of SALE; 0: of another; -1: none. */
+static int is_of(const char *text, const char *sale)
+{
+	struct auc_receipt r;
+	int is;
+
+	if (!text || !auc_receipt_is(text) || auc_receipt_parse(text, &r, NULL))
+		return -1;
+	is = !strcmp(r.sale, sale);
+	auc_receipt_clear(&r);
+	return is;
+}
+
+static enum auc_code failed(struct auc_err *err, const char *what)
+{
+	int e = errno;
+
+	return auc_err_set(err, AUC_EIO, "accounting database, %s: %s (%d)", what,
+			   slurm_strerror(e), e);
+}

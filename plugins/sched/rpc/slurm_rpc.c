@@ -1,0 +1,486 @@
+/* slurm_rpc.c - see slurm_rpc.h. */
+#include "config.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "sched/rpc/slurm_rpc.h"
+#include "ledger/receipt.h"
+#include "adapter/site.h"
+
+/* Holds its node until the agent or its time limit ends it; the lead's launcher runs steps in it.
+ */
+#define PLACEHOLDER "#!/bin/sh\nexec sleep 1000000\n"
+
+/* Users of a reservation: all but root, whom Slurm always knows. */
+#define EVERYBODY "-0"
+
+/* Hidden partitions too; without asking first whether there is a federation. */
+#define SHOW (SHOW_ALL | SHOW_LOCAL)
+
+static enum auc_code create_reservation(const char *name, const char *nodes, const char *users,
+					time_t start, time_t end, uint64_t flags,
+					struct auc_err *err);
+static enum auc_code failed(struct auc_err *err, const char *what, uint32_t job_id);
+static enum auc_code failed_with(struct auc_err *err, const char *what, const char *name);
+static enum auc_code update_node(const char *node, uint32_t state, const char *what,
+				 struct auc_err *err);
+static enum auc_code update(job_desc_msg_t *desc, uint32_t job_id, const char *what,
+			    struct auc_err *err);
+static enum auc_code kill_with(uint32_t job_id, uint16_t sig, uint16_t flags, const char *what,
+			       struct auc_err *err);
+
+enum auc_code auc_rpc_load_nodes(node_info_msg_t **nodes, struct auc_err *err)
+{
+	*nodes = NULL;
+	return slurm_load_node(0, nodes, SHOW) ? failed(err, "loading nodes", 0) : AUC_OK;
+}
+
+enum auc_code auc_rpc_load_partitions(partition_info_msg_t **partitions, struct auc_err *err)
+{
+	*partitions = NULL;
+	return slurm_load_partitions(0, partitions, SHOW) ? failed(err, "loading partitions", 0)
+							  : AUC_OK;
+}
+
+enum auc_code auc_rpc_load_accounts(assoc_mgr_info_msg_t **msg, struct auc_err *err)
+{
+	assoc_mgr_info_request_msg_t ask = {.flags = ASSOC_MGR_INFO_FLAG_ASSOC |
+						     ASSOC_MGR_INFO_FLAG_QOS};
+
+	*msg = NULL;
+	errno = 0;
+	return slurm_load_assoc_mgr_info(&ask, msg) || !*msg ? failed(err, "loading accounts", 0)
+							     : AUC_OK;
+}
+
+enum auc_code auc_rpc_load_jobs(job_info_msg_t **jobs, struct auc_err *err)
+{
+	*jobs = NULL;
+	return slurm_load_jobs(0, jobs, SHOW) ? failed(err, "loading jobs", 0) : AUC_OK;
+}
+
+enum auc_code auc_rpc_load_user_jobs(uint32_t uid, job_info_msg_t **jobs, struct auc_err *err)
+{
+	*jobs = NULL;
+	return slurm_load_job_user(jobs, uid, SHOW) ? failed(err, "loading a user's jobs", 0)
+						    : AUC_OK;
+}
+
+enum auc_code auc_rpc_load_job(uint32_t job_id, job_info_msg_t **jobs, struct auc_err *err)
+{
+	*jobs = NULL;
+	errno = 0;
+	if (!AUC_LOAD_JOB(jobs, job_id, SHOW))
+		return AUC_OK;
+	if (errno == ESLURM_INVALID_JOB_ID)
+		return auc_err_set(err, AUC_ENOENT, "there is no job %u", job_id);
+	return failed(err, "loading job", job_id);
+}
+
+int64_t auc_rpc_changed(enum auc_rpc_stamp what)
+{
+	static const char *const names[AUC_RPC_NSTAMPS] = {
+		[AUC_STAMP_JOBS] = "last_job_update",
+		[AUC_STAMP_NODES] = "last_node_update",
+		[AUC_STAMP_PARTITIONS] = "last_part_update",
+		[AUC_STAMP_RESERVATIONS] = "last_resv_update",
+	};
+	/* slurmctld's own, which stay where they are. */
+	static const volatile time_t *at[AUC_RPC_NSTAMPS];
+
+	if (!at[what])
+		at[what] = dlsym(RTLD_DEFAULT, names[what]);
+	return at[what] ? (int64_t)*at[what] : -1;
+}
+
+/* Slurm 22.05 leaks every AdminComment, which is each receipt; where it does not, it finds NULL. */
+void auc_rpc_free_jobs(job_info_msg_t *jobs)
+{
+	for (uint32_t i = 0; i < jobs->record_count; i++)
+		AUC_XFREE(jobs->job_array[i].admin_comment);
+	slurm_free_job_info_msg(jobs);
+}
+
+enum auc_code auc_rpc_version(char *buf, size_t size, struct auc_err *err)
+{
+	slurm_conf_t *conf = NULL;
+
+	if (slurm_load_ctl_conf(0, &conf))
+		return failed(err, "loading the configuration", 0);
+	snprintf(buf, size, "%s", conf->version ? conf->version : "");
+	slurm_free_ctl_conf(conf);
+	return AUC_OK;
+}
+
+enum auc_code auc_rpc_submit_member(const struct auc_owner *owner, const struct auc_slice *slice,
+				    const char *sale, uint32_t lead, uint32_t *job_id,
+				    struct auc_err *err)
+{
+	char name[64 + AUC_NAME_MAX], path[] = "PATH=/usr/local/bin:/usr/bin:/bin";
+	char conf[4096 + sizeof("SLURM_CONF=")], job_name[sizeof(name) + sizeof("SLURM_JOB_NAME=")];
+	char *environment[] = {path, job_name, conf}, *argv[] = {name};
+	char *receipt = auc_receipt_print_member(sale, lead);
+	submit_response_msg_t *response = NULL;
+	char script[] = PLACEHOLDER, root[] = "/", null[] = "/dev/null", gres[sizeof(slice->gres)];
+	enum auc_code code = AUC_OK;
+	job_desc_msg_t desc;
+
+	if (!receipt)
+		return auc_err_set(err, AUC_ENOMEM, "out of memory for a member's receipt");
+	snprintf(name, sizeof(name), "auction-%u-%s", lead, slice->node);
+	snprintf(job_name, sizeof(job_name), "SLURM_JOB_NAME=%s", name);
+	snprintf(conf, sizeof(conf), "SLURM_CONF=%s",
+		 slurm_conf.slurm_conf ? slurm_conf.slurm_conf : "");
+	strcpy(gres, slice->gres);
+	slurm_init_job_desc_msg(&desc);
+	desc.user_id = owner->uid;
+	desc.group_id = owner->gid;
+	desc.account = (char *)owner->account;
+	desc.qos = (char *)owner->qos;
+	desc.reservation = (char *)owner->reservation;
+	/* AllocNodes of its partition is about where the lead comes from. */
+	desc.alloc_node = (char *)owner->host;
+	desc.name = name;
+	desc.script = script;
+	desc.argc = 1;
+	desc.argv = argv;
+	desc.environment = environment;
+	desc.env_size = sizeof(environment) / sizeof(environment[0]);
+	desc.work_dir = root;
+	desc.std_in = desc.std_out = desc.std_err = null;
+	desc.min_nodes = desc.max_nodes = 1;
+	desc.num_tasks = 1;
+	desc.cpus_per_task = (uint16_t)slice->cpus;
+	desc.min_cpus = desc.max_cpus = slice->cpus;
+	desc.pn_min_cpus = (uint16_t)slice->cpus;
+	desc.pn_min_memory = slice->mem_mb;
+	desc.time_limit = slice->minutes;
+	desc.begin_time = slice->begin;
+	desc.requeue = 0;
+	desc.req_nodes = (char *)slice->node;
+	desc.partition = (char *)slice->partition;
+	desc.tres_per_node = gres[0] ? gres : NULL;
+	desc.admin_comment = receipt;
+
+	auc_site_expect_member(sale);
+	errno = 0;
+	if (slurm_submit_batch_job(&desc, &response) || !response) {
+		/* Slurm's refusals are numbered from 2000 on; anything else is the way there and
+		 * may pass. */
+		bool refused = errno >= ESLURM_INVALID_PARTITION_NAME && errno < 3000;
+
+		code = errno == ESLURM_ACCOUNTING_POLICY ? AUC_ELIMIT
+		       : refused                         ? AUC_EFULL
+							 : AUC_EIO;
+		failed(err, "submitting a member of job", lead);
+	} else {
+		/* A code in the response with a job is a remark ("node not available yet"), not a
+		 * failure. */
+		*job_id = AUC_INFO_JOB_ID(response);
+	}
+	auc_site_expect_member("");
+	slurm_free_submit_response_response_msg(response);
+	free(receipt);
+	return code;
+}
+
+enum auc_code auc_rpc_load_reservations(reserve_info_msg_t **msg, struct auc_err *err)
+{
+	*msg = NULL;
+	return slurm_load_reservations(0, msg) ? failed(err, "loading reservations", 0) : AUC_OK;
+}
+
+enum auc_code auc_rpc_create_reservation(const char *name, const char *nodes, uint32_t uid,
+					 time_t start, time_t end, struct auc_err *err)
+{
+	char user[16];
+	enum auc_code code = AUC_EINVAL;
+
+	if (uid)
+		code = create_reservation(name, nodes, EVERYBODY, start, end, RESERVE_FLAG_OVERLAP,
+					  err);
+	if (!code || code == AUC_EEXIST)
+		return code;
+	snprintf(user, sizeof(user), "%u", uid);
+	return create_reservation(name, nodes, user, start, end, RESERVE_FLAG_OVERLAP, err);
+}
+
+enum auc_code auc_rpc_close_nodes(const char *name, const char *nodes, time_t end,
+				  struct auc_err *err)
+{
+	/* Of all reservations only maintenance holds for jobs that are in one. */
+	return create_reservation(name, nodes, "0", 0, end, RESERVE_FLAG_MAINT, err);
+}
+
+enum auc_code auc_rpc_update_reservation(const char *name, const char *nodes, time_t end,
+					 struct auc_err *err)
+{
+	resv_desc_msg_t desc;
+
+	slurm_init_resv_desc_msg(&desc);
+	desc.name = (char *)name;
+	desc.node_list = (char *)nodes;
+	desc.end_time = end;
+	errno = 0;
+	return slurm_update_reservation(&desc) ? failed_with(err, "changing reservation", name)
+					       : AUC_OK;
+}
+
+enum auc_code auc_rpc_delete_reservation(const char *name, struct auc_err *err)
+{
+	reservation_name_msg_t msg = {.name = (char *)name};
+
+	errno = 0;
+	if (!slurm_delete_reservation(&msg))
+		return AUC_OK;
+	if (errno == ESLURM_RESERVATION_INVALID)
+		return auc_err_set(err, AUC_ENOENT, "there is no reservation %s", name);
+	if (errno == ESLURM_RESERVATION_BUSY)
+		return auc_err_set(err, AUC_ESTATE, "a job is in reservation %s", name);
+	return failed_with(err, "removing reservation", name);
+}
+
+enum auc_code auc_rpc_reserve(uint32_t job_id, const char *reservation, struct auc_err *err)
+{
+	job_desc_msg_t desc;
+
+	slurm_init_job_desc_msg(&desc);
+	desc.reservation = (char *)reservation;
+	return update(&desc, job_id, "putting into its reservation job", err);
+}
+
+enum auc_code auc_rpc_power_up(const char *node, struct auc_err *err)
+{
+	return update_node(node, NODE_STATE_POWER_UP, "powering up node", err);
+}
+
+enum auc_code auc_rpc_keep_awake(const char *node, struct auc_err *err)
+{
+	return update_node(node, NODE_STATE_IDLE, "keeping awake node", err);
+}
+
+enum auc_code auc_rpc_set_receipt(uint32_t job_id, const char *receipt, struct auc_err *err)
+{
+	job_desc_msg_t desc;
+
+	slurm_init_job_desc_msg(&desc);
+	desc.admin_comment = (char *)receipt;
+	return update(&desc, job_id, "writing the receipt of job", err);
+}
+
+enum auc_code auc_rpc_hold(uint32_t job_id, struct auc_err *err)
+{
+	job_desc_msg_t desc;
+
+	slurm_init_job_desc_msg(&desc);
+	desc.priority = 0;
+	return update(&desc, job_id, "holding job", err);
+}
+
+bool auc_rpc_schedule(void)
+{
+	static void (*queue)(void);
+
+	if (!queue)
+		queue = (void (*)(void))dlsym(RTLD_DEFAULT, "queue_job_scheduler");
+	if (queue)
+		queue();
+	return queue;
+}
+
+enum auc_code auc_rpc_start_now(uint32_t job_id, struct auc_err *err)
+{
+	job_desc_msg_t desc;
+
+	slurm_init_job_desc_msg(&desc);
+	desc.begin_time = time(NULL);
+	/* A requeue that was cut short may have left it open to its owner. */
+	desc.requeue = 0;
+	return update(&desc, job_id, "starting job", err);
+}
+
+enum auc_code auc_rpc_place(uint32_t job_id, const struct auc_slice *slice, struct auc_err *err)
+{
+	char gres[sizeof(slice->gres)];
+	time_t now = time(NULL);
+	job_desc_msg_t desc;
+	enum auc_code code;
+
+	strcpy(gres, slice->gres);
+	slurm_init_job_desc_msg(&desc);
+	desc.min_nodes = desc.max_nodes = 1;
+	desc.num_tasks = 1;
+	desc.cpus_per_task = (uint16_t)slice->cpus;
+	desc.min_cpus = desc.max_cpus = slice->cpus;
+	/* Slurm keeps the old one where it is not told otherwise. */
+	desc.pn_min_cpus = (uint16_t)slice->cpus;
+	desc.pn_min_memory = slice->mem_mb;
+	desc.time_limit = slice->minutes;
+	desc.begin_time = slice->begin > now ? slice->begin : now;
+	desc.requeue = 0;
+	desc.req_nodes = (char *)slice->node;
+	desc.partition = (char *)slice->partition;
+	desc.tres_per_node = gres; /* "" takes away what it had */
+	code = update(&desc, job_id, "placing job", err);
+	/* One that is drained takes no job, not even its own: as a rule that is where it is. */
+	if (code && errno == ESLURM_PARTITION_NOT_AVAIL) {
+		desc.partition = NULL;
+		code = update(&desc, job_id, "placing job", err);
+	}
+	return code;
+}
+
+enum auc_code auc_rpc_move(uint32_t job_id, const struct auc_slice *slice, struct auc_err *err)
+{
+	job_array_resp_msg_t *response = NULL;
+	job_desc_msg_t desc;
+	enum auc_code code;
+	char id[16];
+
+	/* The owner must not requeue it, so nobody can; for this moment we may. */
+	slurm_init_job_desc_msg(&desc);
+	desc.requeue = 1;
+	code = update(&desc, job_id, "requeueing job", err);
+	if (code)
+		return code;
+	snprintf(id, sizeof(id), "%u", job_id);
+	errno = 0;
+	if (slurm_requeue2(id, 0, &response))
+		code = errno == ESLURM_JOB_PENDING ? AUC_OK : failed(err, "requeueing job", job_id);
+	slurm_free_job_array_resp(response);
+	return code ? code : auc_rpc_place(job_id, slice, err);
+}
+
+enum auc_code auc_rpc_limit(uint32_t job_id, uint32_t minutes, struct auc_err *err)
+{
+	job_desc_msg_t desc;
+
+	slurm_init_job_desc_msg(&desc);
+	desc.time_limit = minutes;
+	return update(&desc, job_id, "changing the time limit of job", err);
+}
+
+enum auc_code auc_rpc_signal(uint32_t job_id, int sig, struct auc_err *err)
+{
+	return kill_with(job_id, (uint16_t)sig, KILL_JOB_BATCH, "signalling job", err);
+}
+
+void auc_rpc_resume(uint32_t job_id)
+{
+	job_array_resp_msg_t *response = NULL;
+	char id[16];
+
+	snprintf(id, sizeof(id), "%u", job_id);
+	slurm_resume2(id, &response);
+	slurm_free_job_array_resp(response);
+}
+
+enum auc_code auc_rpc_warn(uint32_t job_id, bool batch, struct auc_err *err)
+{
+	return kill_with(job_id, SIGTERM, batch ? KILL_FULL_JOB : 0, "signalling job", err);
+}
+
+enum auc_code auc_rpc_kill(uint32_t job_id, struct auc_err *err)
+{
+	/* The first two fail for a job that is not running, which does not matter. */
+	kill_with(job_id, SIGKILL, KILL_STEPS_ONLY, "killing the steps of job", NULL);
+	kill_with(job_id, SIGKILL, KILL_JOB_BATCH, "killing the script of job", NULL);
+	return kill_with(job_id, SIGKILL, 0, "cancelling job", err);
+}
+
+static enum auc_code create_reservation(const char *name, const char *nodes, const char *users,
+					time_t start, time_t end, uint64_t flags,
+					struct auc_err *err)
+{
+	time_t now = time(NULL);
+	resv_desc_msg_t desc;
+	char *made;
+
+	slurm_init_resv_desc_msg(&desc);
+	desc.name = (char *)name;
+	desc.node_list = (char *)nodes;
+	desc.users = (char *)users;
+	desc.start_time = start < now ? now : start;
+	desc.end_time = end;
+	desc.flags = flags | RESERVE_FLAG_IGN_JOBS;
+	errno = 0;
+	made = slurm_create_reservation(&desc);
+	if (!made && errno == ESLURM_RESERVATION_NAME_DUP)
+		return auc_err_set(err, AUC_EEXIST, "there is a reservation %s", name);
+	if (!made)
+		return failed_with(err, "making reservation", name);
+	AUC_FREE_RESV_NAME(made);
+	return AUC_OK;
+}
+
+static enum auc_code failed(struct auc_err *err, const char *what, uint32_t job_id)
+{
+	int e = errno;
+
+	if (job_id)
+		return auc_err_set(err, AUC_EIO, "%s %u: %s (%d)", what, job_id, slurm_strerror(e),
+				   e);
+	return auc_err_set(err, AUC_EIO, "%s: %s (%d)", what, slurm_strerror(e), e);
+}
+
+static enum auc_code failed_with(struct auc_err *err, const char *what, const char *name)
+{
+	int e = errno;
+
+	return auc_err_set(err, AUC_EIO, "%s %s: %s (%d)", what, name, slurm_strerror(e), e);
+}
+
+static enum auc_code update_node(const char *node, uint32_t state, const char *what,
+				 struct auc_err *err)
+{
+	update_node_msg_t msg;
+
+	slurm_init_update_node_msg(&msg);
+	msg.node_names = (char *)node;
+	msg.node_state = state;
+	errno = 0;
+	return slurm_update_node(&msg) ? failed_with(err, what, node) : AUC_OK;
+}
+
+static enum auc_code update(job_desc_msg_t *desc, uint32_t job_id, const char *what,
+			    struct auc_err *err)
+{
+	job_array_resp_msg_t *response = NULL;
+	char id[16];
+	int rc;
+
+	snprintf(id, sizeof(id), "%u", job_id);
+	desc->job_id_str = id;
+	errno = 0;
+	rc = slurm_update_job2(desc, &response);
+	if (rc == SLURM_SUCCESS && response && response->job_array_count &&
+	    response->error_code[0]) {
+		errno = (int)response->error_code[0];
+		rc = SLURM_ERROR;
+	}
+	slurm_free_job_array_resp(response);
+	if (rc == SLURM_SUCCESS)
+		return AUC_OK;
+	if (errno == ESLURM_JOB_FINISHED || errno == ESLURM_ALREADY_DONE ||
+	    errno == ESLURM_JOB_NOT_PENDING)
+		return auc_err_set(err, AUC_ESTATE, "%s %u: too late", what, job_id);
+	return failed(err, what, job_id);
+}
+
+static enum auc_code kill_with(uint32_t job_id, uint16_t sig, uint16_t flags, const char *what,
+			       struct auc_err *err)
+{
+	char id[16];
+
+	snprintf(id, sizeof(id), "%u", job_id);
+	errno = 0;
+	if (slurm_kill_job2(id, sig, flags, NULL) && errno != ESLURM_ALREADY_DONE)
+		return failed(err, what, job_id);
+	return AUC_OK;
+}
