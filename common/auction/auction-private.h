@@ -43,6 +43,9 @@ struct auc_question {
 	struct auc_job job;                  /* what it is in the market */
 	struct auc_decision decision, extra; /* on it; and on another one, for hints */
 	char ruled_out[512]; /* limits that the decision was made without; "": none */
+	/* Canonical text of the bid, printed once: for the sale, the log of bids and offers. NULL:
+	 * no text is needed. SITES: for the sale instead, with where it may run; NULL: as TEXT. */
+	char *text, *sites;
 };
 
 struct auc_auction {
@@ -103,10 +106,6 @@ struct auc_auction {
 	uint64_t snapshot_at;      /* bytes of journal at which the next snapshot is due */
 };
 
-/* Slots as Unix time: the slot that NOW is in, and the first that begins at or after it. */
-auc_slot auc_slot_of(double now, double slot_seconds);
-auc_slot auc_slot_from(double now, double slot_seconds);
-
 /* closures.c: closes in M what is closed now. */
 enum auc_code auc_auction_apply_closures(const struct auc_auction *a, struct auc_market *m,
 					 struct auc_err *err);
@@ -118,13 +117,14 @@ enum auc_code auc_auction_rebuild(struct auc_auction *a, double now, struct auc_
 enum auc_code auc_auction_build_market(const struct auc_auction *a, struct json_object *records,
 				       double now, struct auc_market **market, struct auc_err *err);
 /*
- * prices.c; the lock is held. The tariff by which is sold, NULL if by A->price; what the bid says
+ * prices.c; the lock is held. The tariff by which is sold, NULL if by A->price; what Q's bid says
  * to the next fit, at once ("": it was refused; AGAIN: as one before was) or when there is a job of
  * SALE; there is one; true if the time has come at which the last fit's prices hold.
  */
 const struct auc_tariff *auc_auction_tariff_in_force(const struct auc_auction *a);
-enum auc_code auc_auction_remember(struct auc_auction *a, const struct auc_bid *bid, uint32_t uid,
-				   double now, const char *sale, bool *again, struct auc_err *err);
+enum auc_code auc_auction_remember(struct auc_auction *a, const struct auc_question *q,
+				   uint32_t uid, double now, const char *sale, bool *again,
+				   struct auc_err *err);
 void auc_auction_remember_sold(struct auc_auction *a, const char *sale);
 bool auc_auction_publish(struct auc_auction *a, double now);
 /* Prices that follow from configuration, history and what was published. */
@@ -148,9 +148,8 @@ enum auc_code auc_auction_check_open(const struct auc_auction *a, struct auc_err
  * OFFER, if there is one and there is room for it; and Q's decision is again what BID takes, for
  * its job. The sentences are the user's.
  */
-enum auc_code auc_auction_stand(struct auc_auction *a, struct auc_question *q,
-				const struct auc_bid *bid, uint32_t uid, double now,
-				struct auc_offer *offer, struct auc_err *err);
+void auc_auction_stand(struct auc_auction *a, struct auc_question *q, const struct auc_bid *bid,
+		       uint32_t uid, double now, struct auc_offer *offer);
 enum auc_code auc_auction_take(struct auc_auction *a, struct auc_question *q,
 			       const struct auc_bid *bid, uint32_t uid, double now,
 			       struct auc_err *err);
@@ -160,8 +159,6 @@ enum auc_code auc_auction_take(struct auc_auction *a, struct auc_question *q,
  */
 enum auc_code auc_auction_allows(struct auc_auction *a, uint32_t uid, double now, bool hold,
 				 struct auc_err *err);
-/* The share of its payment that is kept of S if it is cancelled at NOW. */
-double auc_auction_cancel_share(const struct auc_auction *a, const struct auc_sale *s, double now);
 /* The first slot that a decision of NOW may still change, of a policy that steps (revise.c). */
 auc_slot auc_auction_first_open(const struct auc_auction *a, double now);
 /* bidding.c: the decision on JOB at nodes, not at servers of many nodes; of those on which it does

@@ -6,7 +6,6 @@
 #include "config.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +18,7 @@
 #include "input/conf_prices.h"
 #include "auction/auction-private.h"
 #include "base/clock.h"
-#include "ledger/why.h"
+#include "ledger/refund.h"
 #include "base/json.h"
 
 #define CLOCK_SLACK 1 /* slots: the present may be that much after the market's first */
@@ -27,8 +26,6 @@
 /* -- private prototypes -- */
 
 static void believe(struct auc_auction *a, const char *sale);
-static auc_money refund_due(const struct auc_auction *a, const struct auc_sale *s, const char *why,
-			    double now);
 static enum auc_code fill_view(const struct auc_auction *a, const struct auc_sale *s, bool parts,
 			       struct auc_sale_view *v, struct auc_err *err);
 
@@ -296,7 +293,7 @@ enum auc_code auc_auction_settle(struct auc_auction *a, uint32_t job_id, const c
 	if (rc == AUC_OK && !sale)
 		rc = auc_err_set(err, AUC_ENOENT, "job %" PRIu32 ": has no sale", job_id);
 	if (rc == AUC_OK) {
-		refund = refund_due(a, sale, why, now);
+		refund = auc_refund_due(a->conf, sale, why, now);
 		settled = *sale;
 		settled.state = AUC_SALE_SETTLED;
 		rc = auc_auction_give_receipt(a, &settled, refund, why, receipt ? &text : NULL,
@@ -480,7 +477,8 @@ unsigned auc_auction_nodes_of(struct auc_auction *a, uint32_t uid, double start,
 		if (s->uid != uid)
 			continue;
 		for (const struct auc_run *r = s->plan.runs; r < s->plan.runs + s->plan.nruns; r++)
-			if ((double)r->from * seconds < end && (double)(r->to + 1) * seconds > start)
+			if ((double)r->from * seconds < end &&
+			    (double)(r->to + 1) * seconds > start)
 				most = r->nshares > most ? r->nshares : most;
 		nodes += most;
 	}
@@ -560,45 +558,12 @@ void auc_auction_pass_time(struct auc_auction *a, double now, unsigned *lapsed)
 	auc_market_advance(a->market, auc_slot_of(now, a->conf->slot_seconds));
 }
 
-auc_slot auc_slot_of(double now, double slot_seconds)
-{
-	return (auc_slot)floor(now / slot_seconds);
-}
-
-auc_slot auc_slot_from(double now, double slot_seconds)
-{
-	return (auc_slot)ceil(now / slot_seconds);
-}
-
 bool auc_auction_sells(const struct auc_auction *a, unsigned server)
 {
 	return auc_market_roles(a->market, server) != 0;
 }
 
-/* -- refunds, receipts and the cluster's terms -- */
-
-/* The published rule: doc/ledger.md, "Refunds". */
-static auc_money refund_due(const struct auc_auction *a, const struct auc_sale *s, const char *why,
-			    double now)
-{
-	auc_slot next = auc_slot_from(now, a->conf->slot_seconds);
-	auc_slot all = s->plan.lost, back = s->plan.lost;
-
-	if (auc_why_refunds(why))
-		return s->payment;
-	if (s->state != AUC_SALE_RUNNING && strcmp(why, AUC_WHY_CANCELLED) != 0 &&
-	    strcmp(why, AUC_WHY_CHANGED) != 0)
-		return s->payment;
-	if (s->state != AUC_SALE_RUNNING)
-		return s->payment -
-		       (auc_money)(auc_auction_cancel_share(a, s, now) * (double)s->payment);
-	for (const struct auc_run *r = s->plan.runs; r < s->plan.runs + s->plan.nruns; r++) {
-		all += r->to - r->from + 1;
-		if (r->to >= next && a->conf->refund_unused)
-			back += r->to - (r->from > next ? r->from : next) + 1;
-	}
-	return all ? (auc_money)((__int128)s->payment * back / all) : 0;
-}
+/* -- receipts and the cluster's terms -- */
 
 enum auc_code auc_auction_give_receipt(const struct auc_auction *a, const struct auc_sale *s,
 				       auc_money refund, const char *why, char **receipt,

@@ -33,12 +33,12 @@ static enum auc_code allowed(struct auc_auction *a, struct auc_question *q, stru
 static enum auc_code quote(struct auc_auction *a, struct auc_question *q, const struct auc_bid *bid,
 			   auc_slot arrival, uint64_t *steps, struct auc_err *err);
 static bool on_wholes(const struct auc_market *m, const struct auc_plan *plan);
-static enum auc_code text_of(const struct auc_auction *a, const struct auc_bid *bid, char **text,
-			     struct auc_err *err);
+static enum auc_code keep_sites(struct auc_auction *a, struct auc_question *q,
+				const struct auc_bid *bid, struct auc_err *err);
 static enum auc_code fill_offer(struct auc_auction *a, struct auc_question *q,
 				struct auc_offer *offer, struct auc_err *err);
-static enum auc_code put_lien(struct auc_auction *a, const char *text, uint32_t uid, double now,
-			      struct auc_offer *offer, struct auc_err *err);
+static enum auc_code put_lien(struct auc_auction *a, struct auc_question *q, uint32_t uid,
+			      double now, struct auc_offer *offer, struct auc_err *err);
 static enum auc_code learn(struct auc_auction *a, struct auc_question *q, struct auc_err *err);
 
 enum auc_code auc_auction_bid(struct auc_auction *a, const struct auc_bid *bid, uint32_t uid,
@@ -47,7 +47,6 @@ enum auc_code auc_auction_bid(struct auc_auction *a, const struct auc_bid *bid, 
 	struct auc_question *q = &a->question;
 	const struct auc_bid *asked = bid;
 	double began = auc_clock_now(), locked, decided;
-	char *text = NULL;
 	bool again = false;
 	enum auc_code rc;
 
@@ -60,31 +59,29 @@ enum auc_code auc_auction_bid(struct auc_auction *a, const struct auc_bid *bid, 
 	rc = auc_auction_check_open(a, err);
 	if (rc == AUC_OK)
 		rc = auc_auction_allows(a, uid, now, hold, err);
+	if (rc == AUC_OK && (hold || a->policy->posts) && !(q->text = auc_bid_print(bid)))
+		rc = auc_auction_no_memory(err);
 	if (rc == AUC_OK)
 		rc = decide(a, q, &q->bid, uid, now, err);
 	decided = auc_clock_now();
 	if (rc == AUC_OK && a->policy->posts)
 		rc = ask_user(a, q, bid, uid, now, hold, err);
 	if (rc == AUC_OK && hold)
-		rc = text_of(a, bid, &text, err);
+		rc = keep_sites(a, q, bid, err);
 	if (rc == AUC_OK)
 		rc = fill_offer(a, q, offer, err);
 	if (rc == AUC_OK && !hold)
-		rc = auc_auction_stand(a, q, asked, uid, now, offer, err);
+		auc_auction_stand(a, q, asked, uid, now, offer);
 	if (rc == AUC_OK && !(offer->message = auc_offer_message(a, q, offer, hold)))
 		rc = auc_auction_no_memory(err);
 	if (rc == AUC_OK && hold && offer->accepted) {
-		rc = put_lien(a, text, uid, now, offer, err);
-		if (rc == AUC_OK && a->policy->posts)
-			await_job(a, q, offer->sale);
-		if (rc == AUC_OK && bid->accept)
-			auc_offer_standing_take(a->offers, bid->accept, offer->sale);
+		rc = put_lien(a, q, uid, now, offer, err);
 	} else if (rc == AUC_OK && hold) {
 		auc_ledger_refuse(a->ledger, auc_reason_word(offer->reason));
 	}
 	/* Only now: the price of this bid does not know this bid. */
 	if (rc == AUC_OK && hold && auc_conf_learns(a->conf)) {
-		(void)auc_auction_remember(a, bid, uid, now, offer->sale, &again, NULL);
+		(void)auc_auction_remember(a, q, uid, now, offer->sale, &again, NULL);
 		if (!again)
 			(void)learn(a, q, NULL);
 	}
@@ -93,8 +90,10 @@ enum auc_code auc_auction_bid(struct auc_auction *a, const struct auc_bid *bid, 
 	auc_times_add(&a->activity.wait, locked - began);
 	auc_times_add(&a->activity.decision, decided - locked);
 	auc_times_add(&a->activity.held, auc_clock_now() - locked);
+	free(q->text);
+	free(q->sites);
+	q->text = q->sites = NULL;
 	pthread_mutex_unlock(&a->lock);
-	free(text);
 	if (rc != AUC_OK)
 		auc_offer_clear(offer);
 	return rc;
@@ -302,26 +301,28 @@ void auc_auction_keep_answer(struct auc_auction *a, const struct auc_answer *ans
 					     a->answers, auc_posted_answers_count(a->answers) - 1));
 }
 
-/* What is kept of BID. One that is looked at again must say for itself where it may run, one whose
- * chunks are moved where they lie. */
-static enum auc_code text_of(const struct auc_auction *a, const struct auc_bid *bid, char **text,
-			     struct auc_err *err)
+/* A sale that is looked at again must say for itself where it may run, one whose chunks are moved
+ * where they lie: that is another text than the bid's own. */
+static enum auc_code keep_sites(struct auc_auction *a, struct auc_question *q,
+				const struct auc_bid *bid, struct auc_err *err)
 {
-	bool again = a->policy->stepper || a->policy->rearranges, changes = again || bid->ndata;
-	struct auc_bid *own = changes ? malloc(sizeof(*own)) : NULL;
+	bool again = a->policy->stepper || a->policy->rearranges;
+	struct auc_bid *own;
 	enum auc_code rc = AUC_OK;
 
-	if (own) {
-		*own = *bid;
-		auc_bid_name_nodes(own, a->market);
-		if (again)
-			rc = auc_bid_confine(own, a->market, err);
-	} else if (changes) {
+	if (!bid->ndata && !(again && bid->npartitions))
+		return AUC_OK;
+	own = malloc(sizeof(*own));
+	if (!own)
 		return auc_auction_no_memory(err);
-	}
-	*text = rc == AUC_OK ? auc_bid_print(own ? own : bid) : NULL;
+	*own = *bid;
+	auc_bid_name_nodes(own, a->market);
+	if (again)
+		rc = auc_bid_confine(own, a->market, err);
+	if (rc == AUC_OK && !(q->sites = auc_bid_print(own)))
+		rc = auc_auction_no_memory(err);
 	free(own);
-	return rc != AUC_OK || *text ? rc : auc_auction_no_memory(err);
+	return rc;
 }
 
 static enum auc_code fill_offer(struct auc_auction *a, struct auc_question *q,
@@ -353,10 +354,11 @@ static enum auc_code fill_offer(struct auc_auction *a, struct auc_question *q,
 		       : rc;
 }
 
-static enum auc_code put_lien(struct auc_auction *a, const char *text, uint32_t uid, double now,
-			      struct auc_offer *offer, struct auc_err *err)
+static enum auc_code put_lien(struct auc_auction *a, struct auc_question *q, uint32_t uid,
+			      double now, struct auc_offer *offer, struct auc_err *err)
 {
-	enum auc_code rc = auc_ledger_hold(a->ledger, &offer->plan, a->policy->name, text, uid,
+	enum auc_code rc = auc_ledger_hold(a->ledger, &offer->plan, a->policy->name,
+					   q->sites ? q->sites : q->text, uid,
 					   now + a->conf->lien_seconds, offer->sale, err);
 
 	if (rc != AUC_OK)
@@ -369,9 +371,15 @@ static enum auc_code put_lien(struct auc_auction *a, const char *text, uint32_t 
 			"the receipt of the best schedule has %zu bytes, the accounting keeps %d; "
 			"lower --chunks or --epochs",
 			strlen(offer->receipt), AUC_RECEIPT_MAX);
-	if (rc != AUC_OK)
+	if (rc != AUC_OK) {
 		auc_ledger_drop(a->ledger, offer->sale, NULL);
-	return rc;
+		return rc;
+	}
+	if (a->policy->posts)
+		await_job(a, q, offer->sale);
+	if (q->bid.accept)
+		auc_offer_standing_take(a->offers, q->bid.accept, offer->sale);
+	return AUC_OK;
 }
 
 /* Remembers what q->job says about prices. Prices follow at the next tick, not here: new bases

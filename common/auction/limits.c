@@ -1,6 +1,6 @@
 /*
- * limits.c - no user against all the others: how many bids and quotes one may make, how many places
- * one may hold, and what it costs to buy and cancel (doc/ledger.md, "Limits of a user").
+ * limits.c - no user against all the others: how many bids and quotes one may make, and how
+ * many places one may hold (doc/ledger.md, "Limits of a user").
  */
 #include "config.h"
 
@@ -10,8 +10,6 @@
 #include "auction/auction-private.h"
 
 #define SURE 2.0 /* seconds after which a submission has become a job */
-#define LATE_FREE                                                                                  \
-	30.0 /* seconds after its slot began: a job that has not begun is cancelled free */
 
 /* What UID has. */
 struct owned {
@@ -109,14 +107,4 @@ void auc_auction_unclaimed(struct auc_auction *a, const char *sale, double looke
 	if (s && s->expires - a->conf->lien_seconds <= looked - SURE)
 		auc_ledger_unclaim(a->ledger, sale);
 	pthread_mutex_unlock(&a->lock);
-}
-
-double auc_auction_cancel_share(const struct auc_auction *a, const struct auc_sale *s, double now)
-{
-	double before = (double)s->plan.start * a->conf->slot_seconds - now;
-
-	/* The job should have begun; a user who gives up waiting pays no fee. */
-	if (before < -LATE_FREE || s->plan.lost)
-		return 0;
-	return auc_conf_cancel_share(a->conf, fmax(0, before));
 }

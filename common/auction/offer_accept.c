@@ -7,35 +7,27 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <xxhash.h>
 
 #include "auction/auction-private.h"
 
-static enum auc_code work_of(const struct auc_bid *bid, uint64_t *work, struct auc_err *err);
+static uint64_t work_of(const struct auc_question *q, const struct auc_bid *bid);
 static void put_off(struct auc_plan *plan, auc_slot slots);
 
-enum auc_code auc_auction_stand(struct auc_auction *a, struct auc_question *q,
-				const struct auc_bid *bid, uint32_t uid, double now,
-				struct auc_offer *offer, struct auc_err *err)
+void auc_auction_stand(struct auc_auction *a, struct auc_question *q, const struct auc_bid *bid,
+		       uint32_t uid, double now, struct auc_offer *offer)
 {
 	double seconds = a->conf->offer_seconds;
-	enum auc_code rc;
-	uint64_t work;
 
 	/* An offer that is only looked at again stands no longer for it. */
 	if (!a->policy->posts || !q->decision.accepted || bid->accept || !(seconds > 0))
-		return AUC_OK;
-	rc = work_of(bid, &work, err);
-	if (rc != AUC_OK)
-		return rc;
+		return;
 	/* Without room for it, the quote is still an answer. */
-	if (auc_offer_standing_add(a->offers, uid, work, &q->decision, now, seconds, &offer->id,
-				   NULL) == AUC_OK)
+	if (auc_offer_standing_add(a->offers, uid, work_of(q, bid), &q->decision, now, seconds,
+				   &offer->id, NULL) == AUC_OK)
 		offer->seconds = seconds;
-	return AUC_OK;
 }
 
 enum auc_code auc_auction_take(struct auc_auction *a, struct auc_question *q,
@@ -46,12 +38,9 @@ enum auc_code auc_auction_take(struct auc_auction *a, struct auc_question *q,
 	struct auc_standing_offer *o;
 	const struct auc_sale *held;
 	struct auc_err why;
-	enum auc_code rc;
-	uint64_t work;
+	enum auc_code rc =
+		auc_offer_standing_find(a->offers, bid->accept, uid, work_of(q, bid), now, &o, err);
 
-	rc = work_of(bid, &work, err);
-	if (rc == AUC_OK)
-		rc = auc_offer_standing_find(a->offers, bid->accept, uid, work, now, &o, err);
 	held = rc == AUC_OK ? auc_ledger_find(a->ledger, o->sale) : NULL;
 	if (held)
 		rc = auc_err_set(err, AUC_ESTATE,
@@ -75,28 +64,17 @@ enum auc_code auc_auction_take(struct auc_auction *a, struct auc_question *q,
 			   bid->accept, why.text);
 }
 
-/* A hash of what the job is: of its bid but for what is said of its price, and its partitions. It
- * guards against mistakes; who finds another job of the same hash still gets only what was
- * offered. */
-static enum auc_code work_of(const struct auc_bid *bid, uint64_t *work, struct auc_err *err)
+/* A hash of what the job of Q and BID is: of its bid but for what is said of its price, and its
+ * partitions. It guards against mistakes; who finds another job of the same hash still gets only
+ * what was offered. */
+static uint64_t work_of(const struct auc_question *q, const struct auc_bid *bid)
 {
-	struct auc_bid *plain = malloc(sizeof(*plain));
-	char *text = NULL;
+	uint64_t work = XXH3_64bits(q->text, strlen(q->text));
 
-	if (plain) {
-		*plain = *bid;
-		plain->quote = false;
-		text = auc_bid_print(plain);
-	}
-	free(plain);
-	if (!text)
-		return auc_auction_no_memory(err);
-	*work = XXH3_64bits(text, strlen(text));
 	/* What rules leave of them may change before it is taken. */
 	for (unsigned i = 0; i < bid->npartitions && !bid->filtered; i++)
-		*work = XXH3_64bits_withSeed(bid->partitions[i], strlen(bid->partitions[i]), *work);
-	free(text);
-	return AUC_OK;
+		work = XXH3_64bits_withSeed(bid->partitions[i], strlen(bid->partitions[i]), work);
+	return work;
 }
 
 /* PLAN, of one that posts prices: of runs, and nothing that is moved. */

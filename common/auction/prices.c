@@ -200,8 +200,9 @@ bool auc_auction_publish(struct auc_auction *a, double now)
 	return true;
 }
 
-enum auc_code auc_auction_remember(struct auc_auction *a, const struct auc_bid *bid, uint32_t uid,
-				   double now, const char *sale, bool *again, struct auc_err *err)
+enum auc_code auc_auction_remember(struct auc_auction *a, const struct auc_question *q,
+				   uint32_t uid, double now, const char *sale, bool *again,
+				   struct auc_err *err)
 {
 	double seconds = a->conf->slot_seconds;
 	enum auc_code rc;
@@ -210,8 +211,8 @@ enum auc_code auc_auction_remember(struct auc_auction *a, const struct auc_bid *
 	if (!auc_conf_fits(a->conf))
 		return AUC_OK;
 	if (*sale)
-		return auc_bid_log_wait(a->bid_log, sale, bid, uid, now, seconds, err);
-	rc = auc_bid_log_add(a->bid_log, bid, uid, now, seconds, false, err);
+		return auc_bid_log_wait(a->bid_log, sale, &q->bid, q->text, uid, now, seconds, err);
+	rc = auc_bid_log_add(a->bid_log, &q->bid, q->text, uid, now, seconds, false, err);
 	if (rc != AUC_OK)
 		return rc;
 	auc_event_append(&a->events, auc_bid_log_added_event(a->bid_log));

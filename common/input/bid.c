@@ -280,8 +280,6 @@ char *auc_bid_print(const struct auc_bid *bid)
 		fprintf(out, " data=");
 		auc_list_print(out, bid->data, bid->ndata, "");
 	}
-	if (bid->quote)
-		fprintf(out, " quote");
 	if (bid->extend)
 		fprintf(out, " overrun=extend");
 	bad = ferror(out);

@@ -52,7 +52,7 @@ struct auc_bid {
 	double max_price;
 	uint64_t accept; /* the offer that its user takes (offer_standing.h), in no text that is
 			    kept either; 0: none */
-	bool quote;      /* only say what it would cost */
+	bool quote;      /* only say what it would cost; likewise in no text */
 	bool dry_run;    /* of no text: its submission is known not to become a job */
 	bool extend;     /* at the end of its plan it buys more, slot by slot */
 	char model[AUC_NAME_MAX]; /* profile it was filled from, or "" */
@@ -112,7 +112,7 @@ enum auc_code auc_bid_join(const char *text, const char *const *values, char **j
 
 /*
  * Canonical text of BID on one line, complete (the model's name is left out: it needs no profile),
- * malloc'd; parsing it gives an equal bid. Times are in slots and in seconds. NULL: no memory.
+ * malloc'd; parsing it gives an equal bid, which is no quote. Times are in slots and in seconds. NULL: no memory.
  */
 char *auc_bid_print(const struct auc_bid *bid);
 

@@ -144,9 +144,6 @@ enum auc_code auc_conf_parse(const char *text, size_t len, const char *name, str
 			     struct auc_err *err);
 void auc_conf_free(struct auc_conf *conf);
 
-/* The share of its payment that is kept of a job that is cancelled SECONDS before its start. */
-double auc_conf_cancel_share(const struct auc_conf *conf, double seconds);
-
 /* Look-ups by name; NULL where there is none. */
 const struct auc_conf_partition *auc_conf_partition(const struct auc_conf *conf, const char *name);
 const struct auc_conf_type *auc_conf_worker_type(const struct auc_conf *conf, const char *name);

@@ -487,15 +487,6 @@ static enum auc_code set_fee(const struct key *key, void *base, const char *valu
 	return AUC_OK;
 }
 
-double auc_conf_cancel_share(const struct auc_conf *conf, double seconds)
-{
-	unsigned i = conf->ncancel;
-
-	while (i > 1 && seconds < conf->cancel[i - 1].seconds)
-		i--;
-	return i ? conf->cancel[i - 1].share : 0;
-}
-
 void auc_conf_key_describe(const struct key *key, char *buf, size_t size)
 {
 	size_t n;

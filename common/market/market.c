@@ -38,6 +38,16 @@ static double *idle_price_of(struct auc_market *m, const struct auc_given_price 
 static void set_given(struct auc_market *m, const struct auc_given_price *g);
 static int find_name(const void *first, size_t stride, unsigned count, const char *name);
 
+auc_slot auc_slot_of(double now, double slot_seconds)
+{
+	return (auc_slot)floor(now / slot_seconds);
+}
+
+auc_slot auc_slot_from(double now, double slot_seconds)
+{
+	return (auc_slot)ceil(now / slot_seconds);
+}
+
 struct auc_market *auc_market_create(unsigned slots, double slot_seconds, auc_slot first)
 {
 	struct auc_market *m;

@@ -27,6 +27,10 @@
 
 typedef int64_t auc_slot;
 
+/* Slots as Unix time: the slot that NOW is in, and the first that begins at or after it. */
+auc_slot auc_slot_of(double now, double slot_seconds);
+auc_slot auc_slot_from(double now, double slot_seconds);
+
 #define AUC_ROLE_WORKER 1u
 #define AUC_ROLE_PS     2u
 

@@ -36,8 +36,9 @@ struct auc_bid_log {
 };
 
 static void end_wait(struct auc_bid_log *p, uint64_t i);
-static enum auc_code make_bid(const struct auc_bid *bid, double time, double slot_seconds,
-			      bool accepted, struct auc_logged_bid *made, struct auc_err *err);
+static enum auc_code make_bid(const struct auc_bid *bid, const char *text, double time,
+			      double slot_seconds, bool accepted, struct auc_logged_bid *made,
+			      struct auc_err *err);
 static enum auc_code remember(struct auc_bid_log *p, const struct auc_logged_bid *from,
 			      struct auc_err *err);
 static enum auc_code copy_bid(const struct auc_logged_bid *from, struct auc_logged_bid *b,
@@ -128,11 +129,12 @@ const struct auc_logged_bid *auc_bid_log_at(const struct auc_bid_log *p, unsigne
 	return bid_at(p, i);
 }
 
-enum auc_code auc_bid_log_add(struct auc_bid_log *p, const struct auc_bid *bid, uint32_t uid,
-			      double time, double slot_seconds, bool accepted, struct auc_err *err)
+enum auc_code auc_bid_log_add(struct auc_bid_log *p, const struct auc_bid *bid, const char *text,
+			      uint32_t uid, double time, double slot_seconds, bool accepted,
+			      struct auc_err *err)
 {
 	struct auc_logged_bid one;
-	enum auc_code rc = make_bid(bid, time, slot_seconds, accepted, &one, err);
+	enum auc_code rc = make_bid(bid, text, time, slot_seconds, accepted, &one, err);
 
 	if (rc != AUC_OK)
 		return rc;
@@ -144,7 +146,8 @@ enum auc_code auc_bid_log_add(struct auc_bid_log *p, const struct auc_bid *bid, 
 }
 
 enum auc_code auc_bid_log_wait(struct auc_bid_log *p, const char *sale, const struct auc_bid *bid,
-			       uint32_t uid, double time, double slot_seconds, struct auc_err *err)
+			       const char *text, uint32_t uid, double time, double slot_seconds,
+			       struct auc_err *err)
 {
 	struct auc_logged_bid one;
 	struct waiting *w;
@@ -155,7 +158,7 @@ enum auc_code auc_bid_log_wait(struct auc_bid_log *p, const char *sale, const st
 		p->waiting = calloc(AUC_BID_LOG_WAITING, sizeof(*p->waiting));
 	if (!p->waiting)
 		return auc_err_set(err, AUC_ENOMEM, "history of bids: out of memory");
-	rc = make_bid(bid, time, slot_seconds, true, &one, err);
+	rc = make_bid(bid, text, time, slot_seconds, true, &one, err);
 	if (rc != AUC_OK)
 		return rc;
 	one.uid = uid;
@@ -201,8 +204,9 @@ static void end_wait(struct auc_bid_log *p, uint64_t i)
 }
 
 /* The caller owns MADE and must free it. */
-static enum auc_code make_bid(const struct auc_bid *bid, double time, double slot_seconds,
-			      bool accepted, struct auc_logged_bid *made, struct auc_err *err)
+static enum auc_code make_bid(const struct auc_bid *bid, const char *text, double time,
+			      double slot_seconds, bool accepted, struct auc_logged_bid *made,
+			      struct auc_err *err)
 {
 	struct auc_logged_bid one = {
 		.time = time,
@@ -210,16 +214,12 @@ static enum auc_code make_bid(const struct auc_bid *bid, double time, double slo
 		.slot_seconds = slot_seconds,
 		.accepted = accepted,
 		.known = true,
-		.text = auc_bid_print(bid),
+		.text = (char *)text,
 		.npartitions = bid->npartitions,
 		.partitions = (char(*)[AUC_NAME_MAX])bid->partitions,
 	};
-	enum auc_code rc = one.text
-				   ? copy_bid(&one, made, err)
-				   : auc_err_set(err, AUC_ENOMEM, "history of bids: out of memory");
 
-	free(one.text);
-	return rc;
+	return copy_bid(&one, made, err);
 }
 
 bool auc_bid_log_was_again(const struct auc_bid_log *p)

@@ -61,15 +61,18 @@ bool auc_bid_log_truncated(const struct auc_bid_log *p);
 /* Bid I, 0 the oldest; stays valid until the next change. */
 const struct auc_logged_bid *auc_bid_log_at(const struct auc_bid_log *p, unsigned i);
 
-/* Remembers BID of user UID, which was decided at TIME in slots of SLOT_SECONDS. AUC_ENOMEM. */
-enum auc_code auc_bid_log_add(struct auc_bid_log *p, const struct auc_bid *bid, uint32_t uid,
-			      double time, double slot_seconds, bool accepted, struct auc_err *err);
+/* Remembers BID, whose canonical text is TEXT, of user UID, which was decided at TIME in slots of
+ * SLOT_SECONDS. AUC_ENOMEM. */
+enum auc_code auc_bid_log_add(struct auc_bid_log *p, const struct auc_bid *bid, const char *text,
+			      uint32_t uid, double time, double slot_seconds, bool accepted,
+			      struct auc_err *err);
 /*
  * The same, accepted, once there is a job of SALE, a lien: until then it is in memory alone, and is
  * gone when AUC_BID_LOG_WAITING others wait, or AUC_BID_LOG_BYTES of text. AUC_ENOMEM.
  */
 enum auc_code auc_bid_log_wait(struct auc_bid_log *p, const char *sale, const struct auc_bid *bid,
-			       uint32_t uid, double time, double slot_seconds, struct auc_err *err);
+			       const char *text, uint32_t uid, double time, double slot_seconds,
+			       struct auc_err *err);
 #define AUC_BID_LOG_WAITING 4096
 /* The job of SALE exists: its bid is logged, by time. False: nothing waits for SALE, or no memory.
  */

@@ -230,23 +230,18 @@ static void test_nul(void **state)
 
 #define FEE "SHARE[,TIME=SHARE...], shares from 1 to 0 that descend, times that ascend"
 
-/* What is kept of a job that is cancelled early enough is less. */
+/* The steps of what is kept of a job that is cancelled before its start, as test_refund.c uses
+ * them. */
 static void test_fee(void **state)
 {
 	static const struct {
 		const char *line;
-		double seconds, share;
+		unsigned n;
+		struct auc_cancel_step steps[4];
 	} cases[] = {
-		{"", 0, 0.5},
-		{"", 599.9, 0.5},
-		{"", 600, 0.25},
-		{"", 3600, 0.1},
-		{"", 1e9, 0.05},
-		{"CancelFee=0", 5, 0},
-		{"CancelFee=1", 1, 1},
-		{"CancelFee=1", 1e9, 1},
-		{"CancelFee=0.2,30s=0", 29, 0.2},
-		{"CancelFee=0.2,30s=0", 30, 0},
+		{"", 4, {{0, 0.5}, {600, 0.25}, {3600, 0.1}, {86400, 0.05}}},
+		{"CancelFee=0", 1, {{0, 0}}},
+		{"CancelFee=0.2,30s=0", 2, {{0, 0.2}, {30, 0}}},
 	};
 
 	(void)state;
@@ -258,8 +253,11 @@ static void test_fee(void **state)
 		snprintf(text, sizeof(text), "%s\n%s", cases[i].line, TYPES);
 		if (auc_conf_parse(text, strlen(text), "a.conf", &conf, &err) != AUC_OK)
 			fail_msg("%s", err.text);
-		if (auc_conf_cancel_share(conf, cases[i].seconds) != cases[i].share)
-			fail_msg("case %u", i);
+		assert_int_equal(conf->ncancel, cases[i].n);
+		for (unsigned k = 0; k < conf->ncancel; k++) {
+			assert_true(conf->cancel[k].seconds == cases[i].steps[k].seconds);
+			assert_true(conf->cancel[k].share == cases[i].steps[k].share);
+		}
 		auc_conf_free(conf);
 	}
 }

@@ -1,0 +1,183 @@
+/*
+ * test_refund.c - the refund rule as doc/ledger.md has it: by cause, by the time before the start,
+ * by slots not begun, and for slots that were lost; bounds and rounding at random.
+ */
+#include "config.h"
+
+#include <inttypes.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "ledger/refund.h"
+#include "ledger/why.h"
+#include "unit/support/splitmix.h"
+
+#define SLOT  300.0
+#define START 1000 /* slot */
+#define DEAR  INT64_C(400000000)
+
+/* auction.conf as it is by default. */
+static struct auc_conf conf = {
+	.slot_seconds = SLOT,
+	.ncancel = 4,
+	.cancel = {{0, 0.5}, {600, 0.25}, {3600, 0.1}, {86400, 0.05}},
+};
+static struct auc_err err;
+
+/* A sale of slots START to START + 1 and START + 4 to START + 5, with LOST slots; to be cleared. */
+static struct auc_sale sale_of(bool started, auc_money payment, auc_slot lost)
+{
+	struct auc_sale s = {.state = started ? AUC_SALE_RUNNING : AUC_SALE_SOLD,
+			     .value = payment,
+			     .payment = payment};
+
+	auc_plan_init(&s.plan);
+	s.plan.start = START;
+	s.plan.completion = START + 6;
+	s.plan.lost = lost;
+	for (auc_slot from = START; from <= START + 4; from += 4) {
+		assert_int_equal(auc_plan_add_run(&s.plan, from, from + 1, &err), AUC_OK);
+		assert_int_equal(auc_plan_add_share(&s.plan, 0, 1, 1, &err), AUC_OK);
+	}
+	return s;
+}
+
+static auc_money due(bool unused, bool started, auc_slot lost, auc_money payment, const char *why,
+		     double after)
+{
+	struct auc_sale s = sale_of(started, payment, lost);
+	auc_money refund;
+
+	conf.refund_unused = unused;
+	refund = auc_refund_due(&conf, &s, why, START * SLOT + after);
+	auc_sale_clear(&s);
+	return refund;
+}
+
+static void test_rule(void **state)
+{
+	static const struct {
+		bool unused, started;
+		auc_slot lost;
+		const char *why;
+		double after; /* seconds after the start of the plan */
+		auc_money refund;
+	} cases[] = {
+		/* Cancelled before its start: less the share that CancelFee keeps. */
+		{false, false, 0, "cancelled", -1, DEAR / 2},
+		{false, false, 0, "cancelled", -599, DEAR / 2},
+		{false, false, 0, "cancelled", -600, DEAR * 3 / 4},
+		{false, false, 0, "cancelled", -3599, DEAR * 3 / 4},
+		{false, false, 0, "cancelled", -3600, DEAR * 9 / 10},
+		{true, false, 0, "cancelled", -86400, DEAR * 95 / 100},
+		{true, false, 0, "changed", -86399, DEAR * 9 / 10},
+		/* Late: nothing is kept from 30 s after the start on. */
+		{false, false, 0, "cancelled", 0, DEAR / 2},
+		{false, false, 0, "cancelled", 30, DEAR / 2},
+		{false, false, 0, "cancelled", 30.5, DEAR},
+		/* Put off by slurmctld. */
+		{false, false, 1, "cancelled", -1, DEAR},
+		/* It never started, whatever the cause. */
+		{false, false, 0, "limit", -1, DEAR},
+		{false, false, 0, "failed", 900, DEAR},
+		/* The cluster's doing, started or not. */
+		{false, false, 0, "node_fail", -1, DEAR},
+		{false, true, 0, "node_fail", 3.5 * SLOT, DEAR},
+		{false, true, 0, "lost", 6 * SLOT, DEAR},
+		/* It ran: nothing, or the slots that had not begun. The pause is no slot. */
+		{false, true, 0, "completed", 1, 0},
+		{true, true, 0, "completed", 1, DEAR * 3 / 4},
+		{true, true, 0, "cancelled", 1, DEAR * 3 / 4},
+		{true, true, 0, "completed", SLOT, DEAR * 3 / 4},
+		{true, true, 0, "completed", SLOT + 1, DEAR / 2},
+		{true, true, 0, "failed", 3.5 * SLOT, DEAR / 2},
+		{true, true, 0, "timeout", 4 * SLOT + 1, DEAR / 4},
+		{true, true, 0, "timeout", 6 * SLOT, 0},
+		/* Of 4 + 4 slots, those that were lost come back in any case. */
+		{false, true, 4, "completed", 6 * SLOT, DEAR / 2},
+		{true, true, 4, "completed", 4 * SLOT + 1, DEAR * 5 / 8},
+	};
+
+	(void)state;
+	for (unsigned i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		auc_money refund = due(cases[i].unused, cases[i].started, cases[i].lost, DEAR,
+				       cases[i].why, cases[i].after);
+
+		if (refund != cases[i].refund)
+			fail_msg("case %u: %" PRId64 " instead of %" PRId64, i, refund,
+				 cases[i].refund);
+	}
+}
+
+/* What is kept at most and at least, and that less is kept the earlier a job is cancelled. */
+static void test_share(void **state)
+{
+	static const struct auc_cancel_step all[] = {{0, 1}}, none[] = {{0, 0}},
+					    steps[] = {{0, 0.2}, {30, 0}};
+	static const struct {
+		const struct auc_cancel_step *steps;
+		unsigned n;
+		double before, share;
+	} cases[] = {
+		{all, 1, 1e9, 1}, {none, 1, 5, 0},      {steps, 2, 29, 0.2},  {steps, 2, 30, 0},
+		{NULL, 0, 10, 0}, {steps, 2, -30, 0.2}, {steps, 2, -30.5, 0},
+	};
+
+	(void)state;
+	for (unsigned i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct auc_conf c = {.slot_seconds = SLOT, .ncancel = cases[i].n};
+		struct auc_sale s = sale_of(false, DEAR, 0);
+
+		if (cases[i].n)
+			memcpy(c.cancel, cases[i].steps, cases[i].n * sizeof(*c.cancel));
+		assert_true(auc_refund_cancel_share(&c, &s, START * SLOT - cases[i].before) ==
+			    cases[i].share);
+		auc_sale_clear(&s);
+	}
+}
+
+/* Whatever happens: from 0 to the payment, never more the later it is once the job runs. */
+static void test_bounds(void **state)
+{
+	uint64_t seed = 7;
+
+	(void)state;
+	for (unsigned n = 0; n < 20000; n++) {
+		const char *why = auc_whys[splitmix(&seed) % auc_nwhys].word;
+		auc_money payment = (auc_money)(splitmix(&seed) % 1000) *
+				    (splitmix(&seed) % 4 ? 1 : INT64_C(1000000000000));
+		double after = (double)(splitmix(&seed) % 4000) - 1500;
+		bool unused = splitmix(&seed) % 2, started = after >= 0 && splitmix(&seed) % 2;
+		auc_slot lost = (auc_slot)(splitmix(&seed) % 3);
+		auc_money refund = due(unused, started, lost, payment, why, after);
+
+		assert_true(refund >= 0 && refund <= payment);
+		if (auc_why_refunds(why))
+			assert_int_equal(refund, payment);
+		if (started)
+			assert_true(due(unused, started, lost, payment, why, after + 300) <=
+				    refund);
+		if (!payment)
+			assert_int_equal(refund, 0);
+	}
+	/* Rounded down to a micro-credit once it has run. */
+	assert_int_equal(due(true, true, 0, 7, "completed", 1), 5);
+	/* 0.25 of 7 micro-credits is kept, rounded down. */
+	assert_int_equal(due(true, false, 0, 7, "cancelled", -700), 6);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_rule),
+		cmocka_unit_test(test_share),
+		cmocka_unit_test(test_bounds),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
