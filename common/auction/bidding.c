@@ -358,7 +358,7 @@ static enum auc_code put_lien(struct auc_auction *a, struct auc_question *q, uin
 			      double now, struct auc_offer *offer, struct auc_err *err)
 {
 	enum auc_code rc = auc_ledger_hold(a->ledger, &offer->plan, a->policy->name,
-					   q->sites ? q->sites : q->text, uid,
+					   q->sites ? q->sites : q->text, uid, NULL,
 					   now + a->conf->lien_seconds, offer->sale, err);
 
 	if (rc != AUC_OK)

@@ -22,6 +22,7 @@ struct replay {
 	struct auc_tariff *tariff; /* the last; NULL: none */
 };
 
+static void note_report(struct auc_auction *a, const struct auc_spool_report *report);
 static enum auc_code recall(struct auc_auction *a);
 static bool take_events(struct auc_auction *a, struct auc_events *taken);
 static struct json_object *dump_all(const struct auc_ledger *ledger,
@@ -65,7 +66,7 @@ enum auc_code auc_auction_open_spool(struct auc_auction *a, const char *dir, dou
 	if (rc == AUC_OK)
 		rc = auc_spool_open(dir, replay_event, &replay, &spool, report, err);
 	if (rc == AUC_OK)
-		rc = auc_ledger_check(replay.ledger, err);
+		rc = auc_ledger_audit(replay.ledger, err);
 	pthread_mutex_lock(&a->lock);
 	if (rc == AUC_OK) {
 		auc_ledger_destroy(a->ledger);
@@ -90,12 +91,7 @@ enum auc_code auc_auction_open_spool(struct auc_auction *a, const char *dir, dou
 		a->spool = spool;
 		a->recovered = true;
 		a->broken[0] = 0;
-		if (report->skipped)
-			snprintf(a->warning, sizeof(a->warning),
-				 "%" PRIu64
-				 " records that prices learn from are of no use and left "
-				 "out, the first: %.400s",
-				 report->skipped, report->why);
+		note_report(a, report);
 		spool = NULL;
 	} else {
 		snprintf(a->broken, sizeof(a->broken), "%s", err->text);
@@ -114,6 +110,17 @@ enum auc_code auc_auction_open_spool(struct auc_auction *a, const char *dir, dou
 	auc_tariff_free(replay.tariff);
 	auc_market_destroy(replay.market);
 	return rc;
+}
+
+static void note_report(struct auc_auction *a, const struct auc_spool_report *report)
+{
+	/* What was written in an older format is written anew, as a whole, before anything else. */
+	a->writing.missed = report->format < AUC_SPOOL_FORMAT;
+	if (report->skipped)
+		snprintf(a->warning, sizeof(a->warning),
+			 "%" PRIu64 " records that prices learn from are of no use and left "
+			 "out, the first: %.400s",
+			 report->skipped, report->why);
 }
 
 /* What the policy knows from now on is what the answers that were kept say. */

@@ -21,7 +21,8 @@ struct auc_ledger {
 	void *arg;
 	uint64_t boot, last_id;
 	struct auc_totals totals;
-	auc_money live;    /* payments of the live sales */
+	auc_money live; /* payments of the live sales */
+	struct auc_books *books;
 	double next_lapse; /* no lien lapses before that, */
 	double last_lapse; /* and none after that */
 	uint64_t last_order;
@@ -90,9 +91,13 @@ void auc_ledger_append(struct auc_ledger *l, struct auc_entry *e);
 struct auc_entry *auc_ledger_entry(const struct auc_ledger *l, const char *id);
 /* Liens have job 0, and are not found. */
 struct auc_entry *auc_ledger_entry_of_job(const struct auc_ledger *l, uint32_t job_id);
-/* A lien becomes a sale, as far as the totals go. */
-enum auc_code auc_ledger_charge(struct auc_ledger *l, auc_money payment, struct auc_err *err);
-enum auc_code auc_ledger_charge_more(struct auc_ledger *l, auc_money more, struct auc_err *err);
+/* S is paid for, as far as the totals and the accounts go: from what is HELD for it, or at once,
+ * FORCED or not; and what more it pays. */
+enum auc_charge { AUC_CHARGE_HELD, AUC_CHARGE_NOW, AUC_CHARGE_FORCED };
+enum auc_code auc_ledger_charge(struct auc_ledger *l, const struct auc_sale *s, enum auc_charge how,
+				struct auc_err *err);
+enum auc_code auc_ledger_charge_more(struct auc_ledger *l, const struct auc_sale *s, auc_money more,
+				     bool forced, struct auc_err *err);
 void auc_ledger_close_sale(struct auc_ledger *l, struct auc_entry *e, auc_slot free_from,
 			   auc_money refund);
 enum auc_code auc_ledger_no_memory(struct auc_err *err);

@@ -67,6 +67,11 @@ struct auc_ledger *auc_ledger_create(struct auc_market *m, auc_event_fn emit_fn,
 	}
 	/* No two ledgers have an edition in common. */
 	l->edition = l->boot;
+	l->books = auc_books_create();
+	if (!l->books) {
+		free(l);
+		return NULL;
+	}
 	return l;
 }
 
@@ -79,12 +84,13 @@ void auc_ledger_destroy(struct auc_ledger *l)
 	free(l->entries);
 	free(l->by_id);
 	free(l->by_job);
+	auc_books_destroy(l->books);
 	free(l);
 }
 
 enum auc_code auc_ledger_hold(struct auc_ledger *l, const struct auc_plan *plan, const char *policy,
-			      const char *bid, uint32_t uid, double expires, char *id,
-			      struct auc_err *err)
+			      const char *bid, uint32_t uid, const struct auc_payers *payers,
+			      double expires, char *id, struct auc_err *err)
 {
 	struct json_object *event = NULL;
 	struct auc_entry *e;
@@ -102,6 +108,8 @@ enum auc_code auc_ledger_hold(struct auc_ledger *l, const struct auc_plan *plan,
 	e->sale.expires = expires;
 	e->sale.value = auc_plan_value(plan);
 	e->sale.payment = auc_plan_payment(plan);
+	if (payers)
+		e->sale.payers = *payers;
 	rc = auc_plan_copy(&e->sale.plan, plan, err);
 	/* What could not be written once it is sold must not be sold. */
 	if (rc == AUC_OK)
@@ -109,6 +117,9 @@ enum auc_code auc_ledger_hold(struct auc_ledger *l, const struct auc_plan *plan,
 	json_object_put(event);
 	if (rc == AUC_OK)
 		rc = auc_entry_book(e, l->market, err);
+	if (rc == AUC_OK &&
+	    (rc = auc_books_hold(l->books, &e->sale.payers, e->sale.payment, err)) != AUC_OK)
+		auc_entry_unbook(e, l->market, plan->start);
 	if (rc != AUC_OK) {
 		auc_entry_free(e);
 		return rc;
@@ -197,7 +208,7 @@ enum auc_code auc_ledger_confirm(struct auc_ledger *l, const char *id, uint32_t 
 	s->job_id = job_id;
 	s->state = AUC_SALE_SOLD;
 	event = auc_entry_record(e, l->market, "sold");
-	rc = event ? auc_ledger_charge(l, s->payment, err) : auc_ledger_no_memory(err);
+	rc = event ? auc_ledger_charge(l, s, AUC_CHARGE_HELD, err) : auc_ledger_no_memory(err);
 	if (rc != AUC_OK) {
 		json_object_put(event);
 		s->job_id = 0;
@@ -243,12 +254,16 @@ enum auc_code auc_ledger_adopt(struct auc_ledger *l, const struct auc_sale *sale
 	e->sale.uid = sale->uid;
 	e->sale.value = sale->value;
 	e->sale.payment = sale->payment;
+	if (sale->payers.n)
+		e->sale.payers = sale->payers;
 	rc = auc_plan_copy(&e->sale.plan, &sale->plan, err);
 	if (rc == AUC_OK)
 		rc = auc_entry_event(e, l->market, "sold", &event, err);
 	if (rc == AUC_OK)
 		rc = auc_entry_book(e, l->market, err);
-	if (rc == AUC_OK && (rc = auc_ledger_charge(l, sale->payment, err)) != AUC_OK)
+	if (rc == AUC_OK &&
+	    (rc = auc_ledger_charge(l, &e->sale, sale->paid ? AUC_CHARGE_FORCED : AUC_CHARGE_NOW,
+				    err)) != AUC_OK)
 		auc_entry_unbook(e, l->market, sale->plan.start);
 	if (rc != AUC_OK) {
 		json_object_put(event);
@@ -340,7 +355,8 @@ enum auc_code auc_ledger_change(struct auc_ledger *l, uint32_t job_id, const str
 		auc_entry_unbook(e, l->market, e->sale.plan.start);
 		rc = auc_entry_book(made, l->market, err);
 		if (rc == AUC_OK &&
-		    (rc = auc_ledger_charge_more(l, payment - e->sale.payment, err)) != AUC_OK)
+		    (rc = auc_ledger_charge_more(l, &e->sale, payment - e->sale.payment, false,
+						 err)) != AUC_OK)
 			auc_entry_unbook(made, l->market, plan->start);
 		if (rc != AUC_OK)
 			auc_entry_book_again(e, l->market);
@@ -432,6 +448,30 @@ void auc_ledger_refuse(struct auc_ledger *l, const char *reason)
 		json_object_put(event); /* a count is lost, nothing more */
 }
 
+enum auc_code auc_ledger_transfer(struct auc_ledger *l, const struct auc_transfer *t,
+				  struct auc_err *err)
+{
+	struct auc_transfer made = *t;
+	struct json_object *event;
+	enum auc_code rc;
+
+	made.opening = auc_books_opening(l->books, t);
+	event = auc_transfer_event(&made);
+	if (!event)
+		return auc_ledger_no_memory(err);
+	rc = auc_books_transfer(l->books, &made, l->totals.settled_revenue, err);
+	if (rc == AUC_OK)
+		emit(l, event);
+	else
+		json_object_put(event);
+	return rc;
+}
+
+const struct auc_books *auc_ledger_books(const struct auc_ledger *l)
+{
+	return l->books;
+}
+
 const struct auc_sale *auc_ledger_find(const struct auc_ledger *l, const char *id)
 {
 	const struct auc_entry *e = auc_ledger_entry(l, id);
@@ -481,6 +521,12 @@ struct auc_ledger *auc_ledger_copy(const struct auc_ledger *l)
 		return NULL;
 	copy->totals = l->totals;
 	copy->live = l->live;
+	auc_books_destroy(copy->books);
+	copy->books = auc_books_copy(l->books);
+	if (!copy->books) {
+		auc_ledger_destroy(copy);
+		return NULL;
+	}
 	for (unsigned i = 0; i < l->count; i++) {
 		struct auc_entry *e = auc_entry_copy(l->entries[i]);
 
@@ -502,6 +548,8 @@ enum auc_code auc_ledger_dump(const struct auc_ledger *l, auc_event_fn fn, void 
 	if (!o)
 		return auc_ledger_no_memory(err);
 	fn(arg, o);
+	if (auc_books_dump(l->books, fn, arg, err) != AUC_OK)
+		return AUC_ENOMEM;
 	for (unsigned i = 0; i < l->count; i++) {
 		if (l->entries[i]->sale.state == AUC_SALE_LIEN)
 			continue;
@@ -548,6 +596,10 @@ enum auc_code auc_ledger_check(const struct auc_ledger *l, struct auc_err *err)
 {
 	const struct auc_totals *t = &l->totals;
 
+	if (!auc_books_balance(l->books, t->charged - t->refunded))
+		return auc_err_set(err, AUC_ECORRUPT,
+				   "accounts: their sum is not 0, or the market has not got what "
+				   "was charged less what was paid back");
 	if (t->charged - t->refunded - t->settled_revenue == l->live &&
 	    t->bids == t->refused + t->lapsed + t->sold)
 		return AUC_OK;
@@ -556,6 +608,13 @@ enum auc_code auc_ledger_check(const struct auc_ledger *l, struct auc_err *err)
 			   " is not settled %" PRId64 " + live %" PRId64
 			   " (micro-credits), or %" PRIu64 " bids are not all accounted for",
 			   t->charged, t->refunded, t->settled_revenue, l->live, t->bids);
+}
+
+enum auc_code auc_ledger_audit(const struct auc_ledger *l, struct auc_err *err)
+{
+	enum auc_code rc = auc_ledger_check(l, err);
+
+	return rc == AUC_OK ? auc_books_check(l->books, err) : rc;
 }
 
 /* -- the ledger -- */
@@ -705,6 +764,7 @@ static void lapse(struct auc_ledger *l, struct auc_entry *e)
 		  auc_sale_state_word(e->sale.state));
 	if (e->sale.plan.nruns)
 		auc_entry_unbook(e, l->market, e->sale.plan.start);
+	auc_books_void(l->books, &e->sale.payers, e->sale.payment);
 	remove_entry(l, e);
 	l->totals.bids++;
 	l->totals.lapsed++;
@@ -745,10 +805,21 @@ static struct json_object *totals_record(const struct auc_totals *t)
 	return NULL;
 }
 
-enum auc_code auc_ledger_charge(struct auc_ledger *l, auc_money payment, struct auc_err *err)
+enum auc_code auc_ledger_charge(struct auc_ledger *l, const struct auc_sale *s, enum auc_charge how,
+				struct auc_err *err)
 {
+	auc_money payment = s->payment;
+	enum auc_code rc;
+
 	if (l->totals.charged > BOOKS_MAX - payment)
 		return auc_err_set(err, AUC_EFULL, "the ledger's books are full");
+	if (how == AUC_CHARGE_HELD) {
+		auc_books_post(l->books, &s->payers, payment);
+	} else {
+		rc = auc_books_pay(l->books, &s->payers, payment, how == AUC_CHARGE_FORCED, err);
+		if (rc != AUC_OK)
+			return rc;
+	}
 	AUC_CHECK(payment >= 0, "a payment of %" PRId64, payment);
 	l->totals.charged += payment;
 	l->live += payment;
@@ -759,10 +830,16 @@ enum auc_code auc_ledger_charge(struct auc_ledger *l, auc_money payment, struct 
 	return AUC_OK;
 }
 
-enum auc_code auc_ledger_charge_more(struct auc_ledger *l, auc_money more, struct auc_err *err)
+enum auc_code auc_ledger_charge_more(struct auc_ledger *l, const struct auc_sale *s, auc_money more,
+				     bool forced, struct auc_err *err)
 {
+	enum auc_code rc;
+
 	if (l->totals.charged > BOOKS_MAX - more)
 		return auc_err_set(err, AUC_EFULL, "the ledger's books are full");
+	rc = auc_books_pay(l->books, &s->payers, more, forced, err);
+	if (rc != AUC_OK)
+		return rc;
 	AUC_CHECK(more >= 0, "a payment of %" PRId64 " more", more);
 	l->totals.charged += more;
 	l->live += more;
@@ -781,6 +858,7 @@ void auc_ledger_close_sale(struct auc_ledger *l, struct auc_entry *e, auc_slot f
 	AUC_CHECK(l->live >= payment, "sale %s: paid %" PRId64 ", all live sales %" PRId64,
 		  e->sale.id, payment, l->live);
 	auc_entry_unbook(e, l->market, free_from);
+	auc_books_refund(l->books, &e->sale.payers, refund);
 	remove_entry(l, e);
 	l->live -= payment;
 	l->totals.settled++;

@@ -17,6 +17,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "ledger/accounts.h"
 #include "market/market.h"
 #include "base/num.h"
 #include "market/plan.h"
@@ -37,6 +38,8 @@ struct auc_sale {
 	double expires;           /* lien: Unix time at which it lapses */
 	bool unclaimed;           /* lien: it was looked for, and there is no job of it */
 	auc_money value, payment; /* payment: what was agreed at the sale */
+	struct auc_payers payers; /* none: the mint pays */
+	bool paid;                /* to be adopted: its receipt says that it was sold before */
 	char policy[AUC_NAME_MAX];
 	struct auc_plan plan;
 	unsigned revision; /* of the plan: how often it was changed since it was read */
@@ -74,11 +77,12 @@ typedef void (*auc_event_fn)(void *arg, struct json_object *event);
 struct auc_ledger *auc_ledger_create(struct auc_market *m, auc_event_fn emit, void *arg);
 void auc_ledger_destroy(struct auc_ledger *l);
 
-/* Books PLAN until EXPIRES; the sale's ID is written to ID[AUC_SALE_ID_LEN]. AUC_EFULL if it does
- * not fit any more, or its record would be longer than AUC_RECORD_MAX. */
+/* Books PLAN until EXPIRES, and its payment with PAYERS (NULL: nobody pays); the sale's ID is
+ * written to ID[AUC_SALE_ID_LEN]. AUC_EFULL if it does not fit any more, or its record would be
+ * longer than AUC_RECORD_MAX; AUC_ELIMIT if they have not so much left. */
 enum auc_code auc_ledger_hold(struct auc_ledger *l, const struct auc_plan *plan, const char *policy,
-			      const char *bid, uint32_t uid, double expires, char *id,
-			      struct auc_err *err);
+			      const char *bid, uint32_t uid, const struct auc_payers *payers,
+			      double expires, char *id, struct auc_err *err);
 /* Unbooks liens that lapsed by NOW, or have more than LONGEST left, as the clock was set back;
  * returns how many. */
 unsigned auc_ledger_lapse(struct auc_ledger *l, double now, double longest);
@@ -92,8 +96,9 @@ void auc_ledger_unclaim(struct auc_ledger *l, const char *id);
  */
 enum auc_code auc_ledger_confirm(struct auc_ledger *l, const char *id, uint32_t job_id,
 				 struct auc_err *err);
-/* Sells again "as it stood" a sale that only a receipt knows, at its price; AUC_EFULL, AUC_EEXIST.
- * STATE sold or running. */
+/* Sells again "as it stood" a sale that only a receipt knows, at its price; AUC_EFULL, AUC_EEXIST;
+ * AUC_ELIMIT: it was not paid before, and its payers have not so much left. STATE sold or running.
+ */
 enum auc_code auc_ledger_adopt(struct auc_ledger *l, const struct auc_sale *sale,
 			       struct auc_err *err);
 /* Sold -> running. */
@@ -109,8 +114,8 @@ enum auc_code auc_ledger_settle(struct auc_ledger *l, uint32_t job_id, auc_slot 
 				auc_money refund, const char *why, struct auc_err *err);
 /*
  * Gives the sale of JOB_ID another plan, with the same past, and what it is worth and costs then:
- * PAYMENT is not below what was agreed, nor above VALUE. AUC_EFULL: it does not fit, and nothing
- * has changed.
+ * PAYMENT is not below what was agreed, nor above VALUE. AUC_EFULL: it does not fit, AUC_ELIMIT:
+ * its payers have not so much left, and nothing has changed.
  */
 enum auc_code auc_ledger_change(struct auc_ledger *l, uint32_t job_id, const struct auc_plan *plan,
 				auc_money value, auc_money payment, struct auc_err *err);
@@ -127,6 +132,11 @@ enum auc_code auc_ledger_revise(struct auc_ledger *l, const struct auc_revision 
 				struct auc_err *err);
 /* Counts a refused bid (an event, so that totals survive). */
 void auc_ledger_refuse(struct auc_ledger *l, const char *reason);
+/* Makes a transfer by hand, a refill or a return: as auc_books_transfer(), with an event. */
+enum auc_code auc_ledger_transfer(struct auc_ledger *l, const struct auc_transfer *t,
+				  struct auc_err *err);
+/* Who has how much; borrowed. */
+const struct auc_books *auc_ledger_books(const struct auc_ledger *l);
 
 /* Look-ups; pointers stay valid until the next change. NULL: none. */
 const struct auc_sale *auc_ledger_find(const struct auc_ledger *l, const char *id);
@@ -166,7 +176,9 @@ enum auc_code auc_ledger_dump(const struct auc_ledger *l, auc_event_fn fn, void 
  */
 enum auc_code auc_ledger_rebase(struct auc_ledger *l, struct auc_market *to, struct auc_err *err);
 /* AUC_ECORRUPT unless the money adds up: charged - refunded = settled_revenue + payments of live
- * sales. */
+ * sales, that is what the market has got, and the sum over all accounts is 0. */
 enum auc_code auc_ledger_check(const struct auc_ledger *l, struct auc_err *err);
+/* The same from every account anew: when a spool was read. */
+enum auc_code auc_ledger_audit(const struct auc_ledger *l, struct auc_err *err);
 
 #endif

@@ -49,6 +49,8 @@ enum auc_code auc_ledger_apply(struct auc_ledger *l, struct json_object *event, 
 	} else if (!strcmp(word, "lapsed")) {
 		l->totals.bids++;
 		l->totals.lapsed++;
+	} else if (auc_books_know(word)) {
+		rc = auc_books_apply(l->books, event, l->totals.settled_revenue, &why);
 	} else {
 		rc = auc_err_set(&why, AUC_ECORRUPT, "no such event");
 	}
@@ -79,7 +81,7 @@ static enum auc_code apply_sale(struct auc_ledger *l, struct json_object *o, boo
 			rc = auc_ledger_no_memory(err);
 	}
 	if (rc == AUC_OK) {
-		rc = sold_now ? auc_ledger_charge(l, e->sale.payment, err)
+		rc = sold_now ? auc_ledger_charge(l, &e->sale, AUC_CHARGE_FORCED, err)
 			      : count_live(l, e->sale.payment, err);
 		if (rc != AUC_OK)
 			auc_entry_unbook(e, l->market, e->sale.plan.start);
@@ -125,11 +127,13 @@ static enum auc_code apply_changed(struct auc_ledger *l, struct json_object *o, 
 	if (rc != AUC_OK)
 		return rc;
 	e = auc_ledger_entry(l, made->sale.id);
-	if (!e || e->sale.state == AUC_SALE_LIEN || made->sale.payment < e->sale.payment)
+	if (!e || e->sale.state == AUC_SALE_LIEN || made->sale.payment < e->sale.payment ||
+	    !auc_payers_same(&e->sale.payers, &made->sale.payers))
 		rc = auc_err_set(err, AUC_ECORRUPT, "sale %s: is not one that could change so",
 				 made->sale.id);
 	if (rc == AUC_OK)
-		rc = auc_ledger_charge_more(l, made->sale.payment - e->sale.payment, err);
+		rc = auc_ledger_charge_more(l, &e->sale, made->sale.payment - e->sale.payment, true,
+					    err);
 	if (rc != AUC_OK) {
 		auc_entry_free(made);
 		return rc;
@@ -204,5 +208,6 @@ static enum auc_code apply_totals(struct auc_ledger *l, struct json_object *o, s
 	t.sold = (uint64_t)counts[3];
 	t.settled = (uint64_t)counts[4];
 	l->totals = t;
+	auc_books_begin(l->books, t.charged, t.refunded);
 	return AUC_OK;
 }

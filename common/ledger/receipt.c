@@ -108,8 +108,8 @@ char *auc_receipt_print(const struct auc_sale *sale, const struct auc_market *m,
 		  auc_json_add_text(o, "policy", sale->policy) &&
 		  auc_json_add_money(o, "payment",
 				     settled ? sale->payment - refund : sale->payment) &&
-		  add_plan(o, sale, m) && auc_sale_add_types(o, sale, m) &&
-		  auc_receipt_add_bid(o, sale, seal);
+		  auc_payers_write(o, &sale->payers) && add_plan(o, sale, m) &&
+		  auc_sale_add_types(o, sale, m) && auc_receipt_add_bid(o, sale, seal);
 
 	if (ok && settled)
 		ok = auc_json_add_money(o, "refund", refund) &&
@@ -168,6 +168,9 @@ enum auc_code auc_receipt_to_sale(const char *text, const struct auc_market *m,
 		rc = auc_plan_match_types(&sale->plan, m, o, err);
 	if (rc == AUC_OK)
 		rc = auc_receipt_take_bid(o, seal, sale, err);
+	if (rc == AUC_OK)
+		rc = auc_payers_read(o, &sale->payers, err);
+	sale->paid = sale->state != AUC_SALE_LIEN;
 	sale->plan.value = auc_money_to(sale->value);
 	sale->plan.cost = auc_money_to(r.payment);
 	if (rc != AUC_OK)

@@ -59,6 +59,7 @@ struct auc_entry *auc_entry_new(const char *id, const char *policy, const char *
 	snprintf(e->sale.id, sizeof(e->sale.id), "%s", id);
 	snprintf(e->sale.policy, sizeof(e->sale.policy), "%s", policy);
 	auc_plan_init(&e->sale.plan);
+	auc_payers_none(&e->sale.payers);
 	e->sale.bid = strdup(bid);
 	if (!e->sale.bid) {
 		auc_entry_free(e);
@@ -215,7 +216,7 @@ struct json_object *auc_entry_record(const struct auc_entry *e, const struct auc
 		  auc_json_add_int(o, "job", s->job_id) && auc_json_add_int(o, "uid", s->uid) &&
 		  auc_json_add_text(o, "state", auc_sale_state_word(s->state)) &&
 		  auc_json_add_money(o, "value", s->value) &&
-		  auc_json_add_money(o, "payment", s->payment) &&
+		  auc_json_add_money(o, "payment", s->payment) && auc_payers_write(o, &s->payers) &&
 		  auc_json_add_text(o, "policy", s->policy) && auc_json_add_text(o, "bid", s->bid);
 
 	for (unsigned i = 0; ok && e->record && i < keys_of(e->record); i++)
@@ -270,6 +271,7 @@ enum auc_code auc_entry_from_record(struct json_object *o, const struct auc_mark
 	char id[AUC_SALE_ID_LEN], policy[AUC_NAME_MAX], state[16];
 	int64_t job, uid;
 	auc_money value, payment;
+	struct auc_payers payers;
 	struct json_object *bid;
 	struct auc_entry *e;
 	enum auc_code rc;
@@ -287,6 +289,8 @@ enum auc_code auc_entry_from_record(struct json_object *o, const struct auc_mark
 		rc = auc_json_money(o, "payment", &payment, err);
 	if (rc == AUC_OK)
 		rc = auc_json_text(o, "policy", policy, sizeof(policy), err);
+	if (rc == AUC_OK)
+		rc = auc_payers_read(o, &payers, err);
 	if (rc != AUC_OK)
 		return rc;
 	if (!id[0] || payment > value || (strcmp(state, "sold") && strcmp(state, "running")) ||
@@ -304,6 +308,7 @@ enum auc_code auc_entry_from_record(struct json_object *o, const struct auc_mark
 	e->sale.state = strcmp(state, "sold") ? AUC_SALE_RUNNING : AUC_SALE_SOLD;
 	e->sale.value = value;
 	e->sale.payment = payment;
+	e->sale.payers = payers;
 	rc = resolve(o, m, &e->sale, &e->sale.plan, err);
 	if (rc == AUC_ENOENT || rc == AUC_ESTATE) {
 		auc_plan_reset(&e->sale.plan);

@@ -10,7 +10,8 @@
 
 #define LINE_MAX_BYTES (1u << 20)
 #define SUM_LEN        16u /* hexadecimal digits; one space follows */
-#define FORMAT_VERSION 1u
+#define FORMAT_VERSION AUC_SPOOL_FORMAT
+#define FORMAT_OLDEST  1u /* is read, and written anew as a snapshot */
 
 enum { COMMIT_ENDS = '.', COMMIT_GOES_ON = '+' };
 
@@ -43,9 +44,11 @@ struct sink {
 
 /* What scanning the two files found. */
 struct scan_state {
+	unsigned format;
 	uint64_t base, records;
 };
 struct scan_journal {
+	unsigned format;
 	uint64_t base, last, records;
 	off_t header_end, good_end, file_end;
 };

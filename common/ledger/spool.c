@@ -38,6 +38,7 @@ struct buf {
 struct auc_spool {
 	char *dir;
 	int dir_fd, lock_fd, journal_fd;
+	bool old;            /* the journal's format takes no events of ours */
 	bool dir_unsynced;   /* a rename of the journal is not known to be durable */
 	uint64_t seq;        /* last committed */
 	uint64_t queued_seq; /* last queued */
@@ -116,6 +117,7 @@ enum auc_code auc_spool_open(const char *dir, auc_spool_fn fn, void *arg, struct
 	if (!report)
 		report = &unused;
 	memset(report, 0, sizeof(*report));
+	report->format = FORMAT_VERSION;
 	s = calloc(1, sizeof(*s));
 	if (!s || !(s->dir = strdup(dir))) {
 		free(s);
@@ -176,6 +178,10 @@ enum auc_code auc_spool_commit(struct auc_spool *s, struct auc_err *err)
 
 	if (!s->queue.len)
 		return AUC_OK;
+	if (s->old)
+		return auc_err_set(err, AUC_ESTATE,
+				   "spool %s: its format is an older one, a snapshot comes first",
+				   s->dir);
 	AUC_CHECK(s->queued_seq > s->seq, "spool: %zu bytes of no event", s->queue.len);
 	AUC_CHECK(s->good_end >= s->header_end, "spool: the journal ends at %lld, its head at %lld",
 		  (long long)s->good_end, (long long)s->header_end);
@@ -386,6 +392,8 @@ static enum auc_code recover_both(struct auc_spool *s, struct recovery *rv, stru
 		rc = settle_files(s, &j, state->fd, err);
 	if (rc != AUC_OK)
 		return rc;
+	report->format = st.format < j.format ? st.format : j.format;
+	s->old = report->format < FORMAT_VERSION;
 	report->snapshot_records = st.records;
 	report->journal_records = rv->delivered;
 	report->last_seq = j.last;
@@ -746,6 +754,7 @@ static enum auc_code restart_journal(struct auc_spool *s, struct auc_err *err)
 			close(s->journal_fd);
 		s->journal_fd = fd;
 		s->header_end = s->good_end = (off_t)header.len;
+		s->old = false;
 	}
 	free(header.data);
 	return rc;

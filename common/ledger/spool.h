@@ -28,7 +28,10 @@ struct auc_spool;
  * anything else but AUC_OK stops the opening with that error. */
 typedef enum auc_code (*auc_spool_fn)(void *arg, struct json_object *payload, struct auc_err *err);
 
+#define AUC_SPOOL_FORMAT 2u /* is written; 1 is read, too */
+
 struct auc_spool_report {
+	unsigned format; /* the older one of the two files */
 	uint64_t snapshot_records, journal_records, last_seq;
 	uint64_t torn_bytes; /* cut off the journal's end */
 	uint64_t skipped;    /* records that FN left out, */
@@ -47,7 +50,8 @@ void auc_spool_close(struct auc_spool *s);
 /*
  * Queues one payload (borrowed, a JSON object) for the next commit; commits what is queued, durable
  * when it returns AUC_OK. After AUC_EIO everything is still queued and the commit can be tried
- * again. AUC_EINVAL: a payload longer than a line may be.
+ * again. AUC_EINVAL: a payload longer than a line may be; AUC_ESTATE: the spool has an older format,
+ * and a snapshot comes first.
  */
 enum auc_code auc_spool_add(struct auc_spool *s, struct json_object *payload, struct auc_err *err);
 enum auc_code auc_spool_commit(struct auc_spool *s, struct auc_err *err);

@@ -20,8 +20,8 @@ enum next { NEXT_LINE, NEXT_END, NEXT_TORN, NEXT_ERROR };
 static enum next reader_next(struct reader *r, struct auc_err *err);
 static enum auc_code corrupt(const struct reader *r, struct auc_err *err, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
-static enum auc_code read_header(struct reader *r, const char *name, uint64_t *base,
-				 struct auc_err *err);
+static enum auc_code read_header(struct reader *r, const char *name, unsigned *format,
+				 uint64_t *base, struct auc_err *err);
 static enum auc_code parse_record(const struct reader *r, struct record *rec, struct auc_err *err);
 static bool parse_u64(const char **p, uint64_t *value);
 
@@ -34,7 +34,7 @@ enum auc_code auc_spool_scan_state(struct reader *r, struct sink *sink, struct s
 	char expected[32];
 
 	memset(found, 0, sizeof(*found));
-	rc = read_header(r, "auction-state", &found->base, err);
+	rc = read_header(r, "auction-state", &found->format, &found->base, err);
 	if (rc != AUC_OK)
 		return rc;
 	while ((next = reader_next(r, err)) == NEXT_LINE) {
@@ -71,7 +71,7 @@ enum auc_code auc_spool_scan_journal(struct reader *r, struct sink *sink,
 	enum next next;
 
 	memset(found, 0, sizeof(*found));
-	rc = read_header(r, "auction-journal", &found->base, err);
+	rc = read_header(r, "auction-journal", &found->format, &found->base, err);
 	if (rc != AUC_OK)
 		return rc;
 	found->header_end = found->good_end = found->file_end = r->next_off;
@@ -117,8 +117,8 @@ enum auc_code auc_spool_check_bases(const struct reader *state, const struct sca
 			   state->path, st->base, j->base + 1, j->last);
 }
 
-static enum auc_code read_header(struct reader *r, const char *name, uint64_t *base,
-				 struct auc_err *err)
+static enum auc_code read_header(struct reader *r, const char *name, unsigned *format,
+				 uint64_t *base, struct auc_err *err)
 {
 	enum next next = reader_next(r, err);
 	size_t n = strlen(name);
@@ -132,9 +132,11 @@ static enum auc_code read_header(struct reader *r, const char *name, uint64_t *b
 	p = r->text + n + 1;
 	if (strncmp(r->text, name, n) || r->text[n] != ' ' || !parse_u64(&p, &version))
 		return corrupt(r, err, "not a header of %s", name);
-	if (version != FORMAT_VERSION)
-		return corrupt(r, err, "format version %" PRIu64 ", this program reads version %u",
-			       version, FORMAT_VERSION);
+	if (version < FORMAT_OLDEST || version > FORMAT_VERSION)
+		return corrupt(r, err,
+			       "format version %" PRIu64 ", this program reads versions %u to %u",
+			       version, FORMAT_OLDEST, FORMAT_VERSION);
+	*format = (unsigned)version;
 	if (*p++ != ' ' || !parse_u64(&p, base) || *p)
 		return corrupt(r, err, "not a header of %s", name);
 	return AUC_OK;

@@ -184,6 +184,70 @@ static uint64_t sum_of_sales(const struct auc_ledger *l)
 	return sum;
 }
 
+static void assert_limits(const struct auc_books *b)
+{
+	for (unsigned i = 0; i < auc_books_count(b); i++) {
+		const struct auc_account *a = auc_books_at(b, i);
+
+		assert_true(!a->limited || a->debits + a->pending <= a->credits);
+	}
+}
+
+/* NULL, a user, or an account and its parent. */
+static const struct auc_payers *random_payers(struct auc_payers *p)
+{
+	char name[AUC_ACCOUNT_LEN];
+
+	memset(p, 0, sizeof(*p));
+	switch (below(3)) {
+	case 0:
+		snprintf(name, sizeof(name), "user:%u", 1000 + below(3));
+		return auc_payers_add(p, name) ? p : NULL;
+	case 1:
+		snprintf(name, sizeof(name), "account:child%u", below(3));
+		return auc_payers_add(p, name) && auc_payers_add(p, "account:parent") ? p : NULL;
+	default:
+		return NULL;
+	}
+}
+
+static void random_transfer(struct auc_ledger *l, unsigned step)
+{
+	static const char *const accounts[] = {"user:1000", "user:1001", "account:child0",
+					       "account:child1", "account:parent"};
+	struct auc_transfer t = {.code = below(AUC_TRANSFER_NCODES),
+				 .amount = below(2000) * AUC_CREDIT,
+				 .when = 1 + step,
+				 .period = below(10)};
+	enum auc_code rc;
+
+	snprintf(t.id, sizeof(t.id), "t%u", step);
+	snprintf(t.account, sizeof(t.account), "%s", accounts[below(5)]);
+	rc = auc_ledger_transfer(l, &t, &err);
+	assert_true(rc == AUC_OK || rc == AUC_ELIMIT || rc == AUC_ENOENT || rc == AUC_EEXIST);
+}
+
+/* Another plan, for more money, or one slot more of the same. */
+static void change_one(struct auc_ledger *l, const struct auc_market *m, const struct auc_sale *s,
+		       struct auc_plan *plan)
+{
+	enum auc_code rc;
+
+	if (!s || !s->job_id)
+		return;
+	if (below(2)) {
+		random_plan(m, plan);
+	} else {
+		assert_int_equal(auc_plan_copy(plan, &s->plan, &err), AUC_OK);
+		if (plan->completion > auc_market_last(m))
+			return; /* not for sale yet */
+		plan->runs[plan->nruns - 1].to = plan->completion++;
+	}
+	rc = auc_ledger_change(l, s->job_id, plan, s->value,
+			       s->payment + (s->value - s->payment) / 3, &err);
+	assert_true(rc == AUC_OK || rc == AUC_EFULL || rc == AUC_ELIMIT);
+}
+
 static void random_life(unsigned steps)
 {
 	struct json_object *events = json_object_new_array();
@@ -201,16 +265,18 @@ static void random_life(unsigned steps)
 		const struct auc_sale *s = n ? auc_ledger_at(l, below(n)) : NULL;
 		bool liens = false;
 
-		switch (below(11)) {
+		switch (below(13)) {
 		case 0:
 		case 1:
 		case 2: {
+			struct auc_payers payers;
+
 			random_plan(m, &plan);
 			enum auc_code rc =
 				auc_ledger_hold(l, &plan, "dps", "bid=1", 1000 + below(3),
-						now + below(20), id, &err);
+						random_payers(&payers), now + below(20), id, &err);
 
-			assert_true(rc == AUC_OK || rc == AUC_EFULL);
+			assert_true(rc == AUC_OK || rc == AUC_EFULL || rc == AUC_ELIMIT);
 			break;
 		}
 		case 3:
@@ -245,26 +311,17 @@ static void random_life(unsigned steps)
 			auc_market_advance(m, auc_market_first(m) + below(2));
 			break;
 		case 10:
-			/* Another plan, for more money, or one slot more of the same. */
-			if (!s || !s->job_id)
-				break;
-			if (below(2)) {
-				random_plan(m, &plan);
-			} else {
-				assert_int_equal(auc_plan_copy(&plan, &s->plan, &err), AUC_OK);
-				if (plan.completion > auc_market_last(m))
-					break; /* not for sale yet */
-				plan.runs[plan.nruns - 1].to = plan.completion++;
-			}
-			enum auc_code changed =
-				auc_ledger_change(l, s->job_id, &plan, s->value,
-						  s->payment + (s->value - s->payment) / 3, &err);
-
-			assert_true(changed == AUC_OK || changed == AUC_EFULL);
+			change_one(l, m, s, &plan);
+			break;
+		case 11:
+		case 12:
+			random_transfer(l, step);
 			break;
 		}
 		assert_true(auc_market_sound(m));
 		assert_int_equal(auc_ledger_check(l, &err), AUC_OK);
+		assert_int_equal(auc_books_check(auc_ledger_books(l), &err), AUC_OK);
+		assert_limits(auc_ledger_books(l));
 		assert_true(sum_of_sales(l) == sum || auc_ledger_edition(l) != edition);
 		edition = auc_ledger_edition(l);
 		sum = sum_of_sales(l);
@@ -313,13 +370,15 @@ static void test_rules(void **state)
 
 	(void)state;
 	simple_plan(&plan);
-	assert_int_equal(auc_ledger_hold(l, &plan, "dps", "bid=10", 5, 50, id, &err), AUC_OK);
-	assert_int_equal(auc_ledger_hold(l, &plan, "dps", "bid=10", 5, 60, other, &err), AUC_OK);
+	assert_int_equal(auc_ledger_hold(l, &plan, "dps", "bid=10", 5, NULL, 50, id, &err), AUC_OK);
+	assert_int_equal(auc_ledger_hold(l, &plan, "dps", "bid=10", 5, NULL, 60, other, &err),
+			 AUC_OK);
 	assert_string_not_equal(id, other);
 	assert_int_equal(auc_ledger_find(l, id)->payment, 4 * AUC_CREDIT);
 	/* Two more small workers of the same server fit (GPU 2), a fifth PS pair does not (four are
 	 * booked). */
-	assert_int_equal(auc_ledger_hold(l, &plan, "dps", "bid=10", 5, 60, other, &err), AUC_EFULL);
+	assert_int_equal(auc_ledger_hold(l, &plan, "dps", "bid=10", 5, NULL, 60, other, &err),
+			 AUC_EFULL);
 	assert_int_equal(auc_ledger_lapse(l, 49.9, 1e9), 0);
 	assert_int_equal(auc_ledger_lapse(l, 50, 1e9), 1);
 	assert_int_equal(auc_ledger_confirm(l, id, 1, &err), AUC_ENOENT);
@@ -330,7 +389,8 @@ static void test_rules(void **state)
 	assert_int_equal(auc_ledger_confirm(l, id, 1, &err), AUC_OK);
 	assert_int_equal(auc_ledger_confirm(l, id, 2, &err), AUC_ESTATE);
 	assert_int_equal(auc_ledger_drop(l, id, &err), AUC_ESTATE);
-	assert_int_equal(auc_ledger_hold(l, &plan, "dps", "bid=10", 5, 60, other, &err), AUC_OK);
+	assert_int_equal(auc_ledger_hold(l, &plan, "dps", "bid=10", 5, NULL, 60, other, &err),
+			 AUC_OK);
 	assert_int_equal(auc_ledger_confirm(l, other, 1, &err), AUC_EEXIST);
 	assert_int_equal(auc_ledger_drop(l, other, &err), AUC_OK);
 	assert_int_equal(auc_ledger_drop(l, other, &err), AUC_ENOENT);
@@ -360,7 +420,7 @@ static void test_change(void **state)
 
 	(void)state;
 	simple_plan(&plan);
-	assert_int_equal(auc_ledger_hold(l, &plan, "dps", "bid=10", 5, 50, id, &err), AUC_OK);
+	assert_int_equal(auc_ledger_hold(l, &plan, "dps", "bid=10", 5, NULL, 50, id, &err), AUC_OK);
 	assert_int_equal(auc_ledger_change(l, 1, &plan, 9 * AUC_CREDIT, 5 * AUC_CREDIT, &err),
 			 AUC_ENOENT);
 	assert_int_equal(auc_ledger_confirm(l, id, 1, &err), AUC_OK);
@@ -373,7 +433,8 @@ static void test_change(void **state)
 	assert_int_equal(auc_ledger_change(l, 1, &plan, 9 * AUC_CREDIT, 5 * AUC_CREDIT, &err),
 			 AUC_EINVAL);
 	assert_non_null(strstr(err.text, "do not agree with the runs"));
-	assert_int_equal(auc_ledger_hold(l, &plan, "dps", "bid=1", 5, 50, other, &err), AUC_EINVAL);
+	assert_int_equal(auc_ledger_hold(l, &plan, "dps", "bid=1", 5, NULL, 50, other, &err),
+			 AUC_EINVAL);
 	plan.completion--;
 	assert_int_equal(auc_ledger_find(l, id)->payment, 4 * AUC_CREDIT);
 	assert_int_equal(auc_ledger_find(l, id)->revision, 0);
@@ -384,8 +445,9 @@ static void test_change(void **state)
 	plan.runs[0].to = 105;
 	plan.completion = 106;
 	for (int i = 0; i < 2; i++) {
-		assert_int_equal(auc_ledger_hold(l, &plan, "dps", "bid=1", 5, 50, other, &err),
-				 AUC_OK);
+		assert_int_equal(
+			auc_ledger_hold(l, &plan, "dps", "bid=1", 5, NULL, 50, other, &err),
+			AUC_OK);
 	}
 	plan.runs[0].from = plan.start = plan.arrival = 101;
 	assert_int_equal(auc_ledger_change(l, 1, &plan, 9 * AUC_CREDIT, 5 * AUC_CREDIT, &err),
@@ -418,7 +480,7 @@ static void test_adopt(void **state)
 
 	(void)state;
 	simple_plan(&plan);
-	assert_int_equal(auc_ledger_hold(l, &plan, "dps", "bid=10", 5, 50, id, &err), AUC_OK);
+	assert_int_equal(auc_ledger_hold(l, &plan, "dps", "bid=10", 5, NULL, 50, id, &err), AUC_OK);
 	text = auc_receipt_print(auc_ledger_find(l, id), m, NULL, 0, NULL);
 	assert_int_equal(auc_receipt_to_sale(text, m2, NULL, &sale, &err), AUC_OK);
 	assert_int_equal(auc_ledger_adopt(l2, &sale, &err), AUC_EINVAL); /* a lien, and of no job */
@@ -466,9 +528,10 @@ static void test_rebase_misfit(void **state)
 	(void)state;
 	simple_plan(&plan);
 	assert_int_equal(auc_plan_add_share(&plan, 3, 2, 0, &err), AUC_OK);
-	assert_int_equal(auc_ledger_hold(l, &plan, "dps", "bid=10", 5, 50, id, &err), AUC_OK);
+	assert_int_equal(auc_ledger_hold(l, &plan, "dps", "bid=10", 5, NULL, 50, id, &err), AUC_OK);
 	assert_int_equal(auc_ledger_confirm(l, id, 1, &err), AUC_OK);
-	assert_int_equal(auc_ledger_hold(l, &plan, "dps", "bid=10", 5, 50, lien, &err), AUC_OK);
+	assert_int_equal(auc_ledger_hold(l, &plan, "dps", "bid=10", 5, NULL, 50, lien, &err),
+			 AUC_OK);
 	before = dump(l);
 	/* A server is gone: nothing changes. */
 	assert_int_equal(auc_ledger_rebase(l, fewer, &err), AUC_ENOENT);
@@ -530,8 +593,9 @@ static void test_many(void **state)
 	assert_int_equal(auc_plan_add_share(&plan, 0, 1, 1, &err), AUC_OK);
 	auc_market_advance(m, 101);
 	for (uint32_t i = 0; i < MANY; i++)
-		assert_int_equal(auc_ledger_hold(l, &plan, "dps", "bid=2", 5, 50 + i, id[i], &err),
-				 AUC_OK);
+		assert_int_equal(
+			auc_ledger_hold(l, &plan, "dps", "bid=2", 5, NULL, 50 + i, id[i], &err),
+			AUC_OK);
 	/* Sold from the last to the first, with jobs that are far apart and have equal buckets. */
 	for (uint32_t i = MANY; i-- > 0;)
 		assert_int_equal(auc_ledger_confirm(l, id[i], 1 + 4096 * i, &err), AUC_OK);
@@ -561,8 +625,10 @@ static void test_many(void **state)
 	assert_int_equal(auc_ledger_totals(l)->settled + auc_ledger_count(l), MANY);
 
 	/* Liens lapse in order of their times, not of their making. */
-	assert_int_equal(auc_ledger_hold(l, &plan, "dps", "bid=2", 5, 90, id[0], &err), AUC_OK);
-	assert_int_equal(auc_ledger_hold(l, &plan, "dps", "bid=2", 5, 70, id[1], &err), AUC_OK);
+	assert_int_equal(auc_ledger_hold(l, &plan, "dps", "bid=2", 5, NULL, 90, id[0], &err),
+			 AUC_OK);
+	assert_int_equal(auc_ledger_hold(l, &plan, "dps", "bid=2", 5, NULL, 70, id[1], &err),
+			 AUC_OK);
 	assert_int_equal(auc_ledger_lapse(l, 69, 1e9), 0);
 	assert_int_equal(auc_ledger_lapse(l, 70, 1e9), 1);
 	assert_non_null(auc_ledger_find(l, id[0]));
@@ -614,7 +680,8 @@ static void test_bad_events(void **state)
 	simple_plan(&plan);
 	struct auc_ledger *seller = auc_ledger_create(m, keep_event, events);
 
-	assert_int_equal(auc_ledger_hold(seller, &plan, "dps", "bid=10", 5, 50, id, &err), AUC_OK);
+	assert_int_equal(auc_ledger_hold(seller, &plan, "dps", "bid=10", 5, NULL, 50, id, &err),
+			 AUC_OK);
 	assert_int_equal(auc_ledger_confirm(seller, id, 1, &err), AUC_OK);
 	assert_int_equal(auc_ledger_settle(seller, 1, 0, 0, "lost", &err), AUC_OK);
 	sold = json_object_array_get_idx(events, 0);
@@ -685,7 +752,8 @@ static void test_long_records(void **state)
 	plan.completion = SLOTS_MAX;
 	plan.value = 100;
 	plan.cost = 10;
-	assert_int_equal(auc_ledger_hold(l, &plan, "oasis", "bid=100", 5, 50, id, &err), AUC_EFULL);
+	assert_int_equal(auc_ledger_hold(l, &plan, "oasis", "bid=100", 5, NULL, 50, id, &err),
+			 AUC_EFULL);
 	assert_non_null(strstr(err.text, "changes 9000 times: its record would have "));
 	assert_int_equal(auc_ledger_count(l), 0);
 	assert_true(auc_market_used(m, 0, 0, 0) == 0);
@@ -695,7 +763,8 @@ static void test_long_records(void **state)
 	simple.nruns = 1000;
 	simple.nshares = 1000 * NODES;
 	simple.completion = 1000;
-	assert_int_equal(auc_ledger_hold(l, &simple, "oasis", "bid=100", 5, 50, id, &err), AUC_OK);
+	assert_int_equal(auc_ledger_hold(l, &simple, "oasis", "bid=100", 5, NULL, 50, id, &err),
+			 AUC_OK);
 	assert_int_equal(auc_ledger_confirm(l, id, 1, &err), AUC_OK);
 	assert_int_equal(auc_ledger_change(l, 1, &plan, AUC_CREDIT * 100, AUC_CREDIT * 10, &err),
 			 AUC_EFULL);
