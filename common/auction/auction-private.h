@@ -42,6 +42,8 @@ struct auc_question {
 	struct auc_bid bid;                  /* without the partitions that limits rule out */
 	struct auc_job job;                  /* what it is in the market */
 	struct auc_decision decision, extra; /* on it; and on another one, for hints */
+	struct auc_payers payers;
+	auc_money left;      /* what they can pay; AUC_UNLIMITED */
 	char ruled_out[512]; /* limits that the decision was made without; "": none */
 	/* Canonical text of the bid, printed once: for the sale, the log of bids and offers. NULL:
 	 * no text is needed. SITES: for the sale instead, with where it may run; NULL: as TEXT. */
@@ -95,6 +97,7 @@ struct auc_auction {
 	struct auc_user_limits *users;
 	struct auc_events events; /* decided, not yet taken by a commit */
 	bool recovered;           /* the spool was read */
+	char paused[256];         /* why nothing new is sold; "": it is */
 	char broken[512];         /* why bids are refused: said from outside, or recovery failed */
 	char io_error[512];       /* why the last commit failed */
 	char warning[512]; /* why the last snapshot failed, or what of the spool is left out */
@@ -159,6 +162,11 @@ enum auc_code auc_auction_take(struct auc_auction *a, struct auc_question *q,
  */
 enum auc_code auc_auction_allows(struct auc_auction *a, uint32_t uid, double now, bool hold,
 				 struct auc_err *err);
+/* Who pays for Q's bid, of UID, and what they have left. */
+enum auc_code auc_auction_budget(const struct auc_auction *a, struct auc_question *q, uint32_t uid,
+				 struct auc_err *err);
+/* Q's decision stands only if its payment is left. */
+void auc_auction_keep_budget(struct auc_question *q);
 /* The first slot that a decision of NOW may still change, of a policy that steps (revise.c). */
 auc_slot auc_auction_first_open(const struct auc_auction *a, double now);
 /* bidding.c: the decision on JOB at nodes, not at servers of many nodes; of those on which it does

@@ -194,6 +194,27 @@ void auc_auction_break(struct auc_auction *a, const char *reason)
 	pthread_mutex_unlock(&a->lock);
 }
 
+void auc_auction_pause(struct auc_auction *a, const char *reason)
+{
+	pthread_mutex_lock(&a->lock);
+	snprintf(a->paused, sizeof(a->paused), "%s", reason ? reason : "");
+	pthread_mutex_unlock(&a->lock);
+}
+
+enum auc_code auc_auction_transfer(struct auc_auction *a, const struct auc_transfer *t,
+				   struct auc_err *err)
+{
+	enum auc_code rc = AUC_OK;
+
+	pthread_mutex_lock(&a->lock);
+	if (!a->recovered)
+		rc = auc_auction_check_ready(a, err);
+	if (rc == AUC_OK)
+		rc = auc_ledger_transfer(a->ledger, t, err);
+	pthread_mutex_unlock(&a->lock);
+	return rc;
+}
+
 enum auc_code auc_auction_ready(struct auc_auction *a, struct auc_err *err)
 {
 	enum auc_code rc;
@@ -520,6 +541,8 @@ enum auc_code auc_auction_check_open(const struct auc_auction *a, struct auc_err
 
 	if (rc == AUC_OK && auc_check_evidence())
 		rc = auc_err_set(err, AUC_ESTATE, "the auction is closed: %s", AUC_CHECK_REASON);
+	if (rc == AUC_OK && a->paused[0])
+		rc = auc_err_set(err, AUC_ESTATE, "the auction is paused: %s", a->paused);
 	return rc;
 }
 

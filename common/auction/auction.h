@@ -88,6 +88,11 @@ enum auc_code auc_auction_open_spool(struct auc_auction *a, const char *dir, dou
 void auc_auction_close_spool(struct auc_auction *a);
 /* Declares the state broken (bids are refused with REASON) or ready. */
 void auc_auction_break(struct auc_auction *a, const char *reason);
+/* Sells nothing new, for REASON, and carries out the rest; NULL: it sells again. */
+void auc_auction_pause(struct auc_auction *a, const char *reason);
+/* A transfer by hand, durable with the next commit: as auc_ledger_transfer(); AUC_ESTATE. */
+enum auc_code auc_auction_transfer(struct auc_auction *a, const struct auc_transfer *t,
+				   struct auc_err *err);
 /* AUC_OK if bids can be taken, else AUC_ESTATE and why. */
 enum auc_code auc_auction_ready(struct auc_auction *a, struct auc_err *err);
 
@@ -137,7 +142,7 @@ void auc_offer_clear(struct auc_offer *o);
  * NOW + StartMargin, with LateStart one that began up to that long before NOW. If HOLD and the
  * payoff is positive, puts a lien that lapses after LienSeconds. A refusal is AUC_OK with accepted
  * false. AUC_ENOENT, AUC_EINVAL: the bid names what nobody has; AUC_ESTATE: not ready; AUC_EFULL:
- * more than AUC_PARTS_MAX nodes. Counts the bid, and with prices learned remembers what it says
+ * more than AUC_PARTS_MAX nodes; AUC_ELIMIT: a limit of its user, or its accounts cannot pay. Counts the bid, and with prices learned remembers what it says
  * (held bids and refusals; not with HOLD false: a quote changes nothing).
  * Posted prices: what a quote offers stands for OfferTime, and a bid that accepts it gets that, at
  * its price, as many slots later as the first it can have has moved, or one of the errors of

@@ -66,6 +66,8 @@ enum auc_code auc_auction_bid(struct auc_auction *a, const struct auc_bid *bid, 
 	decided = auc_clock_now();
 	if (rc == AUC_OK && a->policy->posts)
 		rc = ask_user(a, q, bid, uid, now, hold, err);
+	if (rc == AUC_OK)
+		auc_auction_keep_budget(q);
 	if (rc == AUC_OK && hold)
 		rc = keep_sites(a, q, bid, err);
 	if (rc == AUC_OK)
@@ -139,6 +141,9 @@ static enum auc_code decide(struct auc_auction *a, struct auc_question *q, struc
 	else
 		arrival = auc_slot_from(now + a->conf->start_margin, a->conf->slot_seconds);
 	q->ruled_out[0] = '\0';
+	rc = auc_auction_budget(a, q, uid, err);
+	if (rc != AUC_OK)
+		return rc;
 	if (!bid->accept)
 		return allowed(a, q, bid, arrival, err);
 	rc = auc_bid_resolve(a->market, bid, arrival, &q->job, err);
@@ -187,6 +192,8 @@ static enum auc_code quote(struct auc_auction *a, struct auc_question *q, const 
 
 	if (rc != AUC_OK)
 		return rc;
+	q->job.limited = q->left < AUC_UNLIMITED;
+	q->job.budget = auc_money_to(q->left);
 	q->decision.most_steps = *steps;
 	rc = auc_quote_nodes(a->policy, a->ctx, a->market, &q->job, &q->decision, err);
 	*steps -= q->decision.steps < *steps ? q->decision.steps : *steps - 1;
@@ -335,7 +342,8 @@ static enum auc_code fill_offer(struct auc_auction *a, struct auc_question *q,
 	offer->reason = d->reason;
 	offer->cut = d->cut;
 	offer->distance = d->distance;
-	if (!d->accepted && d->reason != AUC_REASON_PAYOFF && d->reason != AUC_REASON_PRICE)
+	if (!d->accepted && d->reason != AUC_REASON_PAYOFF && d->reason != AUC_REASON_PRICE &&
+	    !(d->reason == AUC_REASON_BUDGET && d->plan.nruns))
 		return AUC_OK;
 	offer->best_payoff = d->best_payoff;
 	offer->payment = auc_plan_payment(&d->plan);
@@ -358,7 +366,7 @@ static enum auc_code put_lien(struct auc_auction *a, struct auc_question *q, uin
 			      double now, struct auc_offer *offer, struct auc_err *err)
 {
 	enum auc_code rc = auc_ledger_hold(a->ledger, &offer->plan, a->policy->name,
-					   q->sites ? q->sites : q->text, uid, NULL,
+					   q->sites ? q->sites : q->text, uid, &q->payers,
 					   now + a->conf->lien_seconds, offer->sale, err);
 
 	if (rc != AUC_OK)

@@ -8,6 +8,8 @@
 #include <string.h>
 
 #include "auction/auction-private.h"
+#include "ledger/budget.h"
+#include "policy/gang.h"
 
 #define SURE 2.0 /* seconds after which a submission has become a job */
 
@@ -57,6 +59,32 @@ enum auc_code auc_auction_allows(struct auc_auction *a, uint32_t uid, double now
 				   o.liens + o.jobs, conf->user_jobs);
 	}
 	return AUC_OK;
+}
+
+enum auc_code auc_auction_budget(const struct auc_auction *a, struct auc_question *q, uint32_t uid,
+				 struct auc_err *err)
+{
+	const struct auc_books *books = auc_ledger_books(a->ledger);
+	enum auc_code rc =
+		auc_budget_payers(a->conf->budgets, books, uid, &q->bid, &q->payers, err);
+
+	q->left = rc == AUC_OK ? auc_books_left(books, &q->payers) : 0;
+	return rc;
+}
+
+void auc_auction_keep_budget(struct auc_question *q)
+{
+	struct auc_decision *d = &q->decision;
+
+	if (!d->accepted || auc_plan_payment(&d->plan) <= q->left)
+		return;
+	/* What is above it by rounding only is given. */
+	if (auc_gang_is_paid(d->plan.cost, auc_money_to(q->left))) {
+		d->plan.cost = auc_money_to(q->left);
+		return;
+	}
+	d->accepted = false;
+	d->reason = AUC_REASON_BUDGET;
 }
 
 /* A dry run makes way for its user's next bid. */

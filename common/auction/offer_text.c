@@ -19,11 +19,14 @@
 #include "market/timeline.h"
 #include "policy/pairs.h"
 #include "base/list.h"
+#include "ledger/budget.h"
 
 #define QUOTES_MAX   8
 #define HINT_STEPS   (AUC_MOST_STEPS / 2)
 #define EPOCH_QUOTES 6
 #define SERVERS_MAX  4   /* named in a line */
+#define WARN_FIRST   0.8 /* of a budget */
+#define WARN_LAST    0.95
 #define FAR_OFF      100 /* times its value is what a schedule costs that is of no help */
 
 /* What makes a decision shorter. */
@@ -40,6 +43,10 @@ struct budget {
 static void print_posted(const struct auc_auction *a, const struct auc_question *q, FILE *out,
 			 const struct auc_offer *offer, bool hold);
 static void print_refusal(struct auc_auction *a, struct auc_question *q, FILE *out,
+			  const struct auc_offer *offer);
+static void print_unpaid(const struct auc_auction *a, const struct auc_question *q, FILE *out,
+			 const struct auc_offer *offer);
+static void print_warning(const struct auc_auction *a, const struct auc_question *q, FILE *out,
 			  const struct auc_offer *offer);
 static void print_worthless(const struct auc_auction *a, const struct auc_question *q, FILE *out,
 			    const struct auc_plan *plan);
@@ -104,6 +111,8 @@ char *auc_offer_message(struct auc_auction *a, struct auc_question *q,
 			"\nauction: not every schedule was looked at, as that takes too long; no "
 			"other has a payoff higher by more than %s; to have all looked at, " LOWER,
 			credits(offer->distance, value));
+	if (offer->accepted)
+		print_warning(a, q, out, offer);
 	if (!offer->accepted && q->ruled_out[0])
 		fprintf(out, "\nauction: not possible: %s", q->ruled_out);
 	if (fclose(out)) {
@@ -122,6 +131,10 @@ static void print_posted(const struct auc_auction *a, const struct auc_question 
 	if (offer->reason == AUC_REASON_CAPACITY) {
 		fprintf(out, "auction: refused: ");
 		print_crowded(a, q, out);
+		return;
+	}
+	if (offer->reason == AUC_REASON_BUDGET) {
+		print_unpaid(a, q, out, offer);
 		return;
 	}
 	auc_money_str(offer->payment, payment);
@@ -148,7 +161,9 @@ static void print_refusal(struct auc_auction *a, struct auc_question *q, FILE *o
 	struct budget b = {.quotes = QUOTES_MAX, .steps = HINT_STEPS};
 	char cost[AUC_MONEY_LEN], value[AUC_MONEY_LEN], payoff[AUC_MONEY_LEN];
 
-	if (offer->reason == AUC_REASON_PAYOFF) {
+	if (offer->reason == AUC_REASON_BUDGET) {
+		print_unpaid(a, q, out, offer);
+	} else if (offer->reason == AUC_REASON_PAYOFF) {
 		fprintf(out,
 			"auction: refused: the best schedule would cost %s and be worth %s "
 			"(payoff %s): ",
@@ -165,6 +180,38 @@ static void print_refusal(struct auc_auction *a, struct auc_question *q, FILE *o
 		print_limit(a, q, out);
 	}
 	hint_epochs(a, q, out, &b);
+}
+
+/* There is a schedule that is worth its price, and it is too dear. */
+static void print_unpaid(const struct auc_auction *a, const struct auc_question *q, FILE *out,
+			 const struct auc_offer *offer)
+{
+	char payment[AUC_MONEY_LEN];
+
+	fprintf(out, "auction: refused: budget: ");
+	if (offer->payment > q->left)
+		fprintf(out, "the best schedule costs %s, and ",
+			auc_money_str(offer->payment, payment));
+	else
+		fprintf(out, "no schedule that can be paid is worth its price: ");
+	auc_budget_print(out, auc_ledger_books(a->ledger), &q->payers);
+	if (!a->policy->budgets)
+		fprintf(out, "; Policy=%s looks for no cheaper one", a->policy->name);
+}
+
+/* A budget that comes to its end. */
+static void print_warning(const struct auc_auction *a, const struct auc_question *q, FILE *out,
+			  const struct auc_offer *offer)
+{
+	const char *account;
+	double share =
+		auc_budget_share(auc_ledger_books(a->ledger), &q->payers, offer->payment, &account);
+
+	if (account && offer->payment && share >= WARN_FIRST)
+		fprintf(out,
+			"\nauction: %s: with this %.0f %% of the budget of %s is spent or held",
+			share >= WARN_LAST ? "budget almost spent" : "budget", floor(100 * share),
+			account);
 }
 
 /* Why PLAN is worth nothing, if it is: when the bid's value has fallen to 0. */

@@ -43,6 +43,7 @@ static struct json_object *traffic(const struct auc_market *m);
 static double used_of(const struct auc_market *m, unsigned s, unsigned tres, auc_slot t);
 static double price_of(const struct auc_market *m, unsigned s, unsigned tres, auc_slot t);
 static struct json_object *runs(const struct auc_market *m, unsigned s, unsigned tres);
+static struct json_object *money(const struct auc_ledger *l);
 static struct json_object *sales(const struct look *look);
 static struct json_object *sale(const struct auc_market *m, const struct auc_sale *s);
 static bool push(struct json_object *array, struct json_object *element);
@@ -69,6 +70,7 @@ struct json_object *auc_auction_status(struct auc_auction *a, double now)
 		     auc_json_add(o, "activity", auc_activity_to_json(&look.activity)) &&
 		     auc_json_add(o, "room", room(&look.market, now)) &&
 		     auc_json_add(o, "servers", servers(a, &look)) &&
+		     auc_json_add(o, "money", money(look.ledger)) &&
 		     auc_json_add(o, "sales", sales(&look));
 	clear_look(&look);
 	pthread_mutex_unlock(&a->admin);
@@ -119,6 +121,7 @@ static bool add_head(struct json_object *o, struct auc_auction *a, double now)
 	const char *reason = a->broken[0]           ? a->broken
 			     : a->io_error[0]       ? a->io_error
 			     : auc_check_evidence() ? AUC_CHECK_REASON
+			     : a->paused[0]         ? a->paused
 			     : !a->market           ? "the cluster's nodes are not known yet"
 			     : !a->recovered        ? "the state is not recovered yet"
 						    : "";
@@ -168,6 +171,29 @@ static struct json_object *totals(const struct auc_ledger *l)
 		return o;
 	json_object_put(o);
 	return NULL;
+}
+
+/* The accounts, in the order in which they were opened. NULL: no memory. */
+static struct json_object *money(const struct auc_ledger *l)
+{
+	const struct auc_books *b = auc_ledger_books(l);
+	struct json_object *list = json_object_new_array();
+
+	for (unsigned i = 0; list && i < auc_books_count(b); i++) {
+		const struct auc_account *a = auc_books_at(b, i);
+		struct json_object *o = json_object_new_object();
+
+		if (o && auc_json_add_text(o, "account", a->name) &&
+		    auc_json_add_money(o, "credits", a->credits) &&
+		    auc_json_add_money(o, "debits", a->debits) &&
+		    auc_json_add_money(o, "pending", a->pending) &&
+		    auc_json_add_bool(o, "limited", a->limited) && !json_object_array_add(list, o))
+			continue;
+		json_object_put(o);
+		json_object_put(list);
+		return NULL;
+	}
+	return list;
 }
 
 static struct json_object *etas(const struct auc_auction *a)

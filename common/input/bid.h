@@ -46,6 +46,10 @@ struct auc_bid {
 	 * --partition says it. */
 	unsigned npartitions;
 	char partitions[AUC_BID_PARTITIONS_MAX][AUC_NAME_MAX];
+	/* The Slurm account that pays, then those above it, upwards; 0: not known. Not part of the
+	 * text either. */
+	unsigned naccounts;
+	char accounts[AUC_BID_ACCOUNTS_MAX][AUC_NAME_MAX];
 	bool filtered; /* they are what rules leave it, not its user's words */
 	/* Posted prices: what its user pays at most, in credits; < 0: not given. Compared with an
 	 * offer, and in no text that is kept: auc_bid_print() leaves it out. */
@@ -112,7 +116,8 @@ enum auc_code auc_bid_join(const char *text, const char *const *values, char **j
 
 /*
  * Canonical text of BID on one line, complete (the model's name is left out: it needs no profile),
- * malloc'd; parsing it gives an equal bid, which is no quote. Times are in slots and in seconds. NULL: no memory.
+ * malloc'd; parsing it gives an equal bid, which is no quote. Times are in slots and in seconds.
+ * NULL: no memory.
  */
 char *auc_bid_print(const struct auc_bid *bid);
 

@@ -16,6 +16,7 @@
  *   Lower=gpu:v100=0.01,...  Upper=gpu:v100=1000,...  PSLower=  PSUpper=
  *   SpoolDir=/path          PublicStatus=/path  DefaultBid=...  DefaultModel=...
  *   RefundUnused=no|yes    CancelFee=SHARE[,TIME=SHARE...]
+ *   Budgets=none|user|account
  *   UserLiens=32  UserQuotes=60  UserJobs=500
  *   Fence=auto|yes|no  PowerUpLead=SPAN
  *   PartitionName=edge Site=edge|cloud Roles=both|worker|ps Upload=SPAN Bandwidth=NUMBER
@@ -84,6 +85,9 @@ struct auc_conf_model {
 /* Fence=, in the order of its words: which nodes are reserved while they are sold. */
 enum auc_fence { AUC_FENCE_NO, AUC_FENCE_YES, AUC_FENCE_AUTO };
 
+/* Budgets=, in the order of its words: whose money bids spend. */
+enum auc_budgets { AUC_BUDGETS_NONE, AUC_BUDGETS_USER, AUC_BUDGETS_ACCOUNT };
+
 /* Prices=, in the order of its words: where prices come from. */
 enum auc_prices {
 	AUC_PRICES_NONE,
@@ -112,6 +116,7 @@ struct auc_conf {
 	char *public_status; /* NULL: none */
 	char *default_bid;   /* NULL: a job without a bid is refused in an auction partition */
 	char default_model[AUC_NAME_MAX];
+	unsigned budgets;     /* enum auc_budgets */
 	unsigned fence;       /* enum auc_fence */
 	double power_up_lead; /* seconds; 0: the adapter's default */
 	bool rearrange;       /* what is sold and waits may be placed anew (rearrange_search.h) */

@@ -125,6 +125,11 @@ const struct key auc_conf_keys[] = {
 	 .min = 0, .max = 1e6, .preset = "500",
 	 .help = "How many jobs a user may have bought that have not ended. 0: no limit. Not for root."},
 
+	{.section = GLOBAL, .name = "Budgets", .type = TYPE_ONE_OF, .offset = IN_CONF(budgets),
+	 .choices = "none|user|account", .preset = "none",
+	 .help = "Whose money bids spend. none: nobody is held to a budget. user: each user has an own one. account: the Slurm account that "
+		 "a job runs for pays, and so do, in that what they have left is a limit, the accounts above it that were granted something. "
+		 "sauction grant gives money; who was granted nothing has nothing. Not for root."},
 	{.section = GLOBAL, .name = "Fence", .type = TYPE_ONE_OF, .offset = IN_CONF(fence),
 	 .choices = "no|yes|auto", .preset = "auto",
 	 .help = "Whether nodes are reserved for the times that are sold, so that other partitions' jobs stay out: all that "

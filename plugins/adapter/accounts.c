@@ -151,6 +151,25 @@ bool auc_accounts_within(const struct auc_accounts *a, const char *account, cons
 	return false;
 }
 
+unsigned auc_accounts_chain(const struct auc_accounts *a, uint32_t uid, const char *account,
+			    char (*names)[AUC_NAME_MAX], unsigned max)
+{
+	const struct assoc *s;
+	unsigned n = 0;
+
+	account = auc_accounts_account(a, uid, account);
+	/* Slurm looks at that later, and only if it is told to. */
+	if (!account || !assoc_of(a, uid, account, NULL))
+		return 0;
+	for (s = account_called(a, account); s && s->account && n < max;
+	     s = assoc_by_id(a, s->parent)) {
+		if (strlen(s->account) >= AUC_NAME_MAX)
+			return 0;
+		strcpy(names[n++], s->account);
+	}
+	return n;
+}
+
 const uint32_t *auc_accounts_users(const struct auc_accounts *a, unsigned *n)
 {
 	*n = a ? a->nuids : 0;

@@ -11,6 +11,7 @@
 
 #include "adapter/slurm_compat.h"
 #include "base/err.h"
+#include "base/named.h"
 
 struct auc_accounts;
 
@@ -30,6 +31,12 @@ const char *auc_accounts_qos(const struct auc_accounts *accounts, uint32_t uid, 
 /* True if ACCOUNT is OTHER or, where Slurm counts those too (from 23.11 on), below it. */
 bool auc_accounts_within(const struct auc_accounts *accounts, const char *account,
 			 const char *other);
+/*
+ * The account of a job of UID that names ACCOUNT (NULL, "": none), then those above it, upwards, to
+ * NAMES (MAX of them): how many there are. 0: it is not known, is not UID's, or a name is too long.
+ */
+unsigned auc_accounts_chain(const struct auc_accounts *accounts, uint32_t uid, const char *account,
+			    char (*names)[AUC_NAME_MAX], unsigned max);
 /* The users that have an account, in order, each once; *N of them. */
 const uint32_t *auc_accounts_users(const struct auc_accounts *accounts, unsigned *n);
 

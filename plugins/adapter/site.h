@@ -112,7 +112,7 @@ enum auc_code auc_site_set_user_groups(uint32_t uid, const uint32_t *gids, unsig
 int64_t auc_site_partitions_changed(void);
 /*
  * Confines BID, of the submission DESC by SUBMIT_UID, to the partitions that the rules let it use;
- * REASONS as in auc_rules_confine(). AUC_ESTATE: it cannot be told yet; AUC_EFULL: to none.
+ * REASONS as in auc_rules_confine(); and says in it which accounts pay. AUC_ESTATE: it cannot be told yet; AUC_EFULL: to none.
  */
 enum auc_code auc_site_confine(const job_desc_msg_t *desc, uint32_t submit_uid, struct auc_bid *bid,
 			       char *reasons, size_t size, struct auc_err *err);

@@ -12,6 +12,7 @@
 #include "adapter/desc.h"
 #include "ledger/why.h"
 #include "sched/auction/power.h"
+#include "sched/output/admin_files.h"
 #include "sched/output/receipts.h"
 #include "sched/auction/slurm_rules.h"
 #include "adapter/site.h"
@@ -139,6 +140,8 @@ void auc_book_commit(struct auc_agent *a)
 	struct auc_err err;
 	enum auc_code code = auc_receipts_save(&err);
 
+	if (auc_admin_look(a->dir, a->auction, auc_site_now()))
+		a->changed = true;
 	/* Nothing is written before they are, so nothing more is sold. */
 	if (code)
 		auc_err_prefix(&err, "final receipts cannot be saved");
@@ -156,6 +159,7 @@ void auc_book_commit(struct auc_agent *a)
 	if (a->unsaved)
 		slurm_info("sched/auction: what was decided is on disk again");
 	a->unsaved = false;
+	auc_admin_committed(a->dir);
 	auc_receipts_release();
 	for (struct auc_task *t = a->calm ? NULL : a->tasks.list; t; t = t->next)
 		auc_exec_wrote(&t->exec, true, auc_site_now());

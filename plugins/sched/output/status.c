@@ -150,6 +150,7 @@ static enum auc_code replace_both(struct json_object *o, bool wrong, struct auc_
 	/* The public one is written even if the disk of the other is full. */
 	if (*last.public) {
 		json_object_object_del(o, "sales");
+		json_object_object_del(o, "money");
 		json_object_object_del(o, "agent");
 		hide(json_object_object_get(o, "servers"));
 		/* Between two of these may be one bid; room is that of hidden nodes, too. */
