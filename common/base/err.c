@@ -19,21 +19,20 @@ enum auc_code auc_err_set(struct auc_err *err, enum auc_code code, const char *f
 	return code;
 }
 
-enum auc_code auc_err_prefix(struct auc_err *err, const char *fmt, ...)
+void auc_err_prefix(struct auc_err *err, const char *fmt, ...)
 {
 	char old[sizeof(err->text)];
 	va_list ap;
 	size_t n;
 
 	if (!err)
-		return AUC_OK;
+		return;
 	memcpy(old, err->text, sizeof(old));
 	va_start(ap, fmt);
 	vsnprintf(err->text, sizeof(err->text), fmt, ap);
 	va_end(ap);
 	n = strlen(err->text);
 	snprintf(err->text + n, sizeof(err->text) - n, ": %s", old);
-	return err->code;
 }
 
 const char *auc_err_word(enum auc_code code)

@@ -32,8 +32,8 @@ struct auc_err {
 enum auc_code auc_err_set(struct auc_err *err, enum auc_code code, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* Puts the formatted text and ": " in front of the sentence already in ERR; returns err->code. */
-enum auc_code auc_err_prefix(struct auc_err *err, const char *fmt, ...)
+/* Puts the formatted text and ": " in front of the sentence already in ERR (may be NULL). */
+void auc_err_prefix(struct auc_err *err, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
 /* A code as a short word ("invalid", "capacity", ...); never NULL. */

@@ -332,7 +332,9 @@ static enum auc_code read_chunks(struct json_object *o, struct auc_receipt *r, s
 				   r->chunks[r->nchunks], sizeof(*r->chunks), err);
 		r->nchunks++;
 	}
-	return rc == AUC_OK ? rc : auc_err_prefix(err, "chunks");
+	if (rc != AUC_OK)
+		auc_err_prefix(err, "chunks");
+	return rc;
 }
 
 static enum auc_code read_moves(struct json_object *o, struct auc_receipt *r, struct auc_err *err)
@@ -358,7 +360,9 @@ static enum auc_code read_moves(struct json_object *o, struct auc_receipt *r, st
 		rc = auc_receipt_read_data(o, r, err);
 	if (rc == AUC_OK)
 		rc = check_moves(r, err);
-	return rc == AUC_OK ? rc : auc_err_prefix(err, "transfers");
+	if (rc != AUC_OK)
+		auc_err_prefix(err, "transfers");
+	return rc;
 }
 
 static enum auc_code read_move(struct json_object *o, struct auc_receipt *r, struct auc_err *err)

@@ -79,7 +79,9 @@ enum auc_code auc_receipt_read_data(struct json_object *o, struct auc_receipt *r
 			rc = auc_json_int(place, "chunks", 1, AUC_WORK_MAX, &chunks, err);
 		to->value = (double)chunks;
 	}
-	return rc == AUC_OK ? rc : auc_err_prefix(err, "data");
+	if (rc != AUC_OK)
+		auc_err_prefix(err, "data");
+	return rc;
 }
 
 static bool add_sealed(struct json_object *o, const struct auc_sale *sale,

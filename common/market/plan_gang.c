@@ -52,8 +52,10 @@ enum auc_code auc_plan_read_gang(struct json_object *o, const struct auc_market 
 				 strcmp(json_object_get_string(within), "switch")))
 		return auc_err_set(err, AUC_EINVAL, "gang_within: expected \"switch\"");
 	rc = auc_market_amounts(m, per_node, n, p->amount, units, &never, err);
-	if (rc != AUC_OK)
-		return auc_err_prefix(err, "per_node");
+	if (rc != AUC_OK) {
+		auc_err_prefix(err, "per_node");
+		return rc;
+	}
 	if (never)
 		return auc_err_set(err, AUC_ENOENT,
 				   "per_node: this cluster does not have all that was sold");

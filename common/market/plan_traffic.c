@@ -91,8 +91,10 @@ static enum auc_code read_move(struct json_object *o, const struct auc_market *m
 		rc = read_server(o, "to", m, &to, err);
 	if (rc == AUC_OK)
 		rc = auc_json_int(o, "chunks", 1, AUC_WORK_MAX, &chunks, err);
-	if (rc != AUC_OK)
-		return auc_err_prefix(err, "transfers");
+	if (rc != AUC_OK) {
+		auc_err_prefix(err, "transfers");
+		return rc;
+	}
 	if (!has_workers(p, slot, to))
 		return auc_err_set(err, AUC_EINVAL,
 				   "transfers: slot %lld: expected moves to servers that have "

@@ -490,7 +490,9 @@ static enum auc_code load_state(struct bound *b, struct auc_err *err)
 		rc = auc_dual_load(b->dual, f, err);
 	}
 	fclose(f);
-	return rc == AUC_OK ? AUC_OK : auc_err_prefix(err, "%s", b->o->state);
+	if (rc != AUC_OK)
+		auc_err_prefix(err, "%s", b->o->state);
+	return rc;
 }
 
 /* Into a new file first: what is there is a whole state at any time. */

@@ -115,7 +115,9 @@ static enum auc_code timeline_read(struct timeline *t, const struct plot_group *
 	if (!t->used || !t->price || !t->servers)
 		return auc_err_set(err, AUC_ENOMEM, "%s: no memory", s->file);
 	rc = replay_repeat(s, r, look, t, err);
-	return rc == AUC_OK ? rc : auc_err_prefix(err, "policy %.80s", r->policy);
+	if (rc != AUC_OK)
+		auc_err_prefix(err, "policy %.80s", r->policy);
+	return rc;
 }
 
 static void timeline_clear(struct timeline *t)

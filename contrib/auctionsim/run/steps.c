@@ -178,8 +178,10 @@ static enum auc_code keep_layout(struct steps *p, auc_slot t, const struct auc_l
 	if (rc == AUC_OK)
 		rc = scenario_market_is_own(job) ? book_own(p, t, job, layout, err)
 						 : auc_market_book(p->market, &p->slot, t, t, err);
-	if (rc != AUC_OK)
-		return auc_err_prefix(err, "policy %s, job %.80s", p->stepper->name, job->id);
+	if (rc != AUC_OK) {
+		auc_err_prefix(err, "policy %s, job %.80s", p->stepper->name, job->id);
+		return rc;
+	}
 	if (!plan->nruns) {
 		plan->start = t;
 		plan->worker_type = layout->worker_type;

@@ -308,8 +308,9 @@ static enum auc_code add_type(const struct scenario *s, const struct scenario_jo
 			: auc_market_add_ps_type(m, t->name, t->tres, t->ntres, mbps, err);
 	char path[80];
 
-	return rc == AUC_OK ? AUC_OK
-			    : auc_err_prefix(err, "%s", type_path(s, job, role, index, path));
+	if (rc != AUC_OK)
+		auc_err_prefix(err, "%s", type_path(s, job, role, index, path));
+	return rc;
 }
 
 /* The scenario's types, then the job's own. */

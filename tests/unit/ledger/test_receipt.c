@@ -485,6 +485,32 @@ static void test_bad(void **state)
 	}
 }
 
+/* Errors of lists within a receipt are errors also for those who ask for no sentence. */
+static void test_nothing_said(void **state)
+{
+	static const char *const lists[] = {
+		"\"chunks\":[{\"server\":3}]",
+		"\"transfers\":[{\"slot\":103}],\"chunk_mb\":1",
+		"\"transfers\":[],\"chunk_mb\":1,\"data\":[{\"server\":\"e1\",\"chunks\":0}]",
+	};
+	struct auc_market *m = make_market();
+	struct auc_receipt r;
+	struct auc_sale s;
+	char *text, with[2048];
+
+	(void)state;
+	make_sale(&s, AUC_SALE_SOLD);
+	text = auc_receipt_print(&s, m, NULL, 0, NULL);
+	for (unsigned i = 0; i < sizeof(lists) / sizeof(*lists); i++) {
+		snprintf(with, sizeof(with), "{%s,%s", lists[i], text + 1);
+		assert_int_equal(auc_receipt_parse(with, &r, &err), AUC_EINVAL);
+		assert_int_equal(auc_receipt_parse(with, &r, NULL), AUC_EINVAL);
+	}
+	free(text);
+	auc_sale_clear(&s);
+	auc_market_destroy(m);
+}
+
 /* A good receipt with any byte changed, and cut at any byte, is read without harm; what it says
  * then is still in its ranges. */
 static void test_damaged(void **state)
@@ -522,12 +548,18 @@ static void test_damaged(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_round_trip), cmocka_unit_test(test_settled),
-		cmocka_unit_test(test_member),     cmocka_unit_test(test_is),
-		cmocka_unit_test(test_bad),        cmocka_unit_test(test_damaged),
-		cmocka_unit_test(test_limit),      cmocka_unit_test(test_packed),
-		cmocka_unit_test(test_gang),       cmocka_unit_test(test_other_key),
+		cmocka_unit_test(test_round_trip),
+		cmocka_unit_test(test_settled),
+		cmocka_unit_test(test_member),
+		cmocka_unit_test(test_is),
+		cmocka_unit_test(test_bad),
+		cmocka_unit_test(test_damaged),
+		cmocka_unit_test(test_limit),
+		cmocka_unit_test(test_packed),
+		cmocka_unit_test(test_gang),
+		cmocka_unit_test(test_other_key),
 		cmocka_unit_test(test_old),
+		cmocka_unit_test(test_nothing_said),
 	};
 
 	return cmocka_run_group_tests_name("receipt", tests, make_seals, free_seals);
