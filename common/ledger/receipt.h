@@ -96,7 +96,8 @@ char *auc_receipt_print_member(const char *sale_id, uint32_t lead);
  * The sale a receipt stands for, resolved against M, without job and user (for auc_ledger_adopt());
  * clear with auc_sale_clear(). AUC_EINVAL; AUC_ENOENT: it names what M does not have; AUC_ESTATE:
  * it is settled, a member's, or in slots of another length. If SEAL (may be NULL) is not the one
- * that it was made with, the sale is worth what it pays and its bid is "".
+ * that it was made with, the sale is worth what it pays and its bid is "", or says only where its
+ * data lie.
  */
 enum auc_code auc_receipt_to_sale(const char *text, const struct auc_market *m,
 				  const struct auc_seal *seal, struct auc_sale *sale,

@@ -5,6 +5,8 @@
  */
 #include "config.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,6 +22,8 @@ static bool add_data(struct json_object *o, const char *text);
 static struct json_object *open_sealed(struct json_object *o, const struct auc_seal *seal,
 				       const char *sale);
 static enum auc_code data_of_bid(const char *text, struct auc_receipt *r, struct auc_err *err);
+static enum auc_code data_as_bid(struct json_object *o, char **text, struct auc_err *err);
+static bool parse_data(const char *text, struct auc_bid *bid);
 
 bool auc_receipt_add_bid(struct json_object *o, const struct auc_sale *sale,
 			 const struct auc_seal *seal)
@@ -47,7 +51,9 @@ enum auc_code auc_receipt_take_bid(struct json_object *o, const struct auc_seal 
 	}
 	if (rc == AUC_OK && sale->payment > sale->value)
 		rc = auc_err_set(err, AUC_EINVAL, "payment: more than the value");
-	if (rc == AUC_OK && !(sale->bid = strdup(text)))
+	if (rc == AUC_OK && !*text && json_object_object_get_ex(o, "transfers", NULL))
+		rc = data_as_bid(o, &sale->bid, err);
+	else if (rc == AUC_OK && !(sale->bid = strdup(text)))
 		rc = auc_err_set(err, AUC_ENOMEM, "out of memory");
 	json_object_put(opened);
 	return rc;
@@ -107,7 +113,7 @@ static bool add_data(struct json_object *o, const char *text)
 {
 	struct auc_bid *bid = malloc(sizeof(*bid));
 	struct json_object *list = json_object_new_array(), *place;
-	bool ok = bid && list && auc_bid_parse(NULL, text ? text : "", bid, NULL) == AUC_OK;
+	bool ok = bid && list && parse_data(text ? text : "", bid);
 
 	for (unsigned i = 0; ok && i < bid->ndata; i++) {
 		place = json_object_new_object();
@@ -139,6 +145,54 @@ static struct json_object *open_sealed(struct json_object *o, const struct auc_s
 	return opened;
 }
 
+/*
+ * Where the data of O lie, as words of a bid, for a sale whose bid nobody can read any more: the
+ * launcher needs them whoever prints the receipt again. As there is no value in it, it is none.
+ */
+static enum auc_code data_as_bid(struct json_object *o, char **text, struct auc_err *err)
+{
+	struct auc_receipt *r = calloc(1, sizeof(*r));
+	struct auc_bid *bid = malloc(sizeof(*bid));
+	enum auc_code rc = r && bid ? auc_receipt_read_data(o, r, err)
+				    : auc_err_set(err, AUC_ENOMEM, "out of memory");
+	uint64_t chunks = 0;
+	size_t size;
+	FILE *out = rc == AUC_OK ? open_memstream(text, &size) : NULL;
+
+	if (rc == AUC_OK && !out)
+		rc = auc_err_set(err, AUC_ENOMEM, "out of memory");
+	for (unsigned i = 0; out && i < r->ndata; i++)
+		chunks += (uint64_t)r->data[i].value;
+	if (out)
+		fprintf(out, "chunks=%" PRIu64 " data=", chunks);
+	for (unsigned i = 0; out && i < r->ndata; i++)
+		fprintf(out, "%s%s=%.0f", i ? "," : "", r->data[i].name, r->data[i].value);
+	if (out && fclose(out))
+		rc = auc_err_set(err, AUC_ENOMEM, "out of memory");
+	if (rc == AUC_OK && !parse_data(*text, bid))
+		rc = auc_err_set(err, AUC_EINVAL, "data: expected servers and chunks as in a bid");
+	if (rc != AUC_OK && out) {
+		free(*text);
+		*text = NULL;
+	}
+	free(bid);
+	free(r);
+	return rc;
+}
+
+/* A bid, or what data_as_bid() has made. */
+static bool parse_data(const char *text, struct auc_bid *bid)
+{
+	char *with;
+	bool ok = auc_bid_parse(NULL, text, bid, NULL) == AUC_OK;
+
+	if (ok || asprintf(&with, "bid=0 %s", text) < 0)
+		return ok;
+	ok = auc_bid_parse(NULL, with, bid, NULL) == AUC_OK;
+	free(with);
+	return ok;
+}
+
 static enum auc_code data_of_bid(const char *text, struct auc_receipt *r, struct auc_err *err)
 {
 	struct auc_bid *bid = malloc(sizeof(*bid));
@@ -150,6 +204,8 @@ static enum auc_code data_of_bid(const char *text, struct auc_receipt *r, struct
 	if (rc == AUC_OK) {
 		r->ndata = bid->ndata;
 		memcpy(r->data, bid->data, sizeof(r->data));
+		if (!r->ndata)
+			rc = auc_err_set(err, AUC_EINVAL, "bid: expected where the chunks lie");
 	}
 	free(bid);
 	return rc;

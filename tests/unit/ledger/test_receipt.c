@@ -511,6 +511,42 @@ static void test_nothing_said(void **state)
 	auc_market_destroy(m);
 }
 
+/* Without the key nobody knows the bid; where the data lie is known all the same, and is in the
+ * receipt when it is printed again. */
+static void test_data_without_bid(void **state)
+{
+	static const char data[] = "\"data\":[{\"server\":\"e1\",\"chunks\":5},"
+				   "{\"server\":\"e3\",\"chunks\":1}]";
+	struct auc_market *m = make_market();
+	struct auc_sale s, again;
+	struct auc_receipt r;
+	char *text;
+
+	(void)state;
+	make_sale(&s, AUC_SALE_SOLD);
+	free(s.bid);
+	s.bid = strdup("bid=300 chunks=6 data=e1=5,e3=1");
+	s.plan.chunk_mb = 2.5;
+	assert_int_equal(auc_plan_add_move(&s.plan, 103, 0, 1, 2, &err), AUC_OK);
+	text = auc_receipt_print(&s, m, seal, 0, NULL);
+	assert_non_null(strstr(text, data));
+	for (unsigned i = 0; i < 2; i++) { /* and again */
+		assert_int_equal(auc_receipt_to_sale(text, m, other_seal, &again, &err), AUC_OK);
+		assert_int_equal(again.value, again.payment);
+		free(text);
+		text = auc_receipt_print(&again, m, NULL, 0, NULL);
+		assert_non_null(text);
+		assert_non_null(strstr(text, data));
+		assert_int_equal(auc_receipt_parse(text, &r, &err), AUC_OK);
+		assert_int_equal(r.ndata, 2);
+		auc_receipt_clear(&r);
+		auc_sale_clear(&again);
+	}
+	free(text);
+	auc_sale_clear(&s);
+	auc_market_destroy(m);
+}
+
 /* A good receipt with any byte changed, and cut at any byte, is read without harm; what it says
  * then is still in its ranges. */
 static void test_damaged(void **state)
@@ -560,6 +596,7 @@ int main(void)
 		cmocka_unit_test(test_other_key),
 		cmocka_unit_test(test_old),
 		cmocka_unit_test(test_nothing_said),
+		cmocka_unit_test(test_data_without_bid),
 	};
 
 	return cmocka_run_group_tests_name("receipt", tests, make_seals, free_seals);
