@@ -213,13 +213,20 @@ static bool finish(struct incoming *in)
 /* Byte by byte: what is behind it is the chunk. */
 static bool read_head(int fd, uint64_t *size, uint64_t *from)
 {
-	char line[64], rest[2];
+	char line[64], *space;
 	size_t n = 0;
 
-	while (n + 1 < sizeof(line) && read(fd, line + n, 1) == 1 && line[n] != '\n')
-		n++;
-	line[n] = '\0';
-	return sscanf(line, "%" SCNu64 " %" SCNu64 "%1s", size, from, rest) == 2;
+	do {
+		if (n == sizeof(line) || read(fd, line + n, 1) != 1)
+			return false;
+	} while (line[n++] != '\n');
+	line[n - 1] = '\0';
+	space = strchr(line, ' ');
+	if (!space || strspn(line, "0123456789 ") != n - 1)
+		return false;
+	*space = '\0';
+	return auc_parse_count(line, 0, INT64_MAX, size, "--chunk", NULL) == AUC_OK &&
+	       auc_parse_count(space + 1, 0, INT64_MAX, from, "--chunk", NULL) == AUC_OK;
 }
 
 static bool write_all(int fd, const char *data, size_t n)

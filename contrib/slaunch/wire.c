@@ -70,7 +70,9 @@ struct json_object *wire_take(struct wire *w, bool *bad)
 	if (!end)
 		return NULL;
 	len = end - w->in;
-	tok = json_tokener_new_ex(WIRE_DEPTH);
+	/* Of a line with a NUL in it the tokener would see the beginning only. */
+	tok = len < w->line_max && !memchr(w->in, '\0', len) ? json_tokener_new_ex(WIRE_DEPTH)
+							     : NULL;
 	if (tok) {
 		json_tokener_set_flags(tok, JSON_TOKENER_STRICT);
 		/* With its NUL: only then does the tokener know that a value is complete. */

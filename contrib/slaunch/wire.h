@@ -44,7 +44,7 @@ void wire_close(struct wire *w);
  * still be taken. */
 bool wire_read(struct wire *w);
 /* The next complete line as an object (new reference); NULL: none yet. A line that is not a JSON
- * object sets *BAD. */
+ * object, or is too long, sets *BAD. */
 struct json_object *wire_take(struct wire *w, bool *bad);
 /* Queues O (its reference is taken; NULL: no memory) and sends what the socket takes. False: the
  * connection is broken. */

@@ -11,6 +11,8 @@
 #include "slaunch/layout/layout.h"
 #include "slaunch/layout/moves.h"
 
+#define TRES_LIMIT 1e9
+
 static const char *const role_names[ROLES] = {"worker", "ps", "scheduler"};
 
 struct argv {
@@ -320,6 +322,8 @@ static void layout_add_steps(struct layout *l, const struct auc_receipt *r,
 static enum auc_code layout_share_make(struct layout_share *s, const struct auc_named *tres,
 				       unsigned ntres, const char *what, struct auc_err *err)
 {
+	double gpus = 0;
+
 	memset(s, 0, sizeof(*s));
 	for (unsigned i = 0; i < ntres; i++) {
 		const char *name = tres[i].name;
@@ -327,7 +331,7 @@ static enum auc_code layout_share_make(struct layout_share *s, const struct auc_
 
 		if (!(v > 0))
 			continue;
-		if (!(v < 1e9))
+		if (!(v < TRES_LIMIT))
 			return auc_err_set(err, AUC_EINVAL,
 					   "type %s: %s=%g: expected less than 1e9", what, name, v);
 		if (strcmp(name, "cpu") == 0) {
@@ -345,12 +349,16 @@ static enum auc_code layout_share_make(struct layout_share *s, const struct auc_
 					   "type %s: %s=%g: a step takes whole ones only", what,
 					   name, v);
 		if (strcmp(name, "gpu") == 0 || strncmp(name, "gpu:", 4) == 0)
-			s->gpus += v;
+			gpus += v;
 		else if (s->ngres < AUC_TRES_MAX) {
 			snprintf(s->gres[s->ngres].name, sizeof(s->gres[0].name), "%s", name);
 			s->gres[s->ngres++].value = v;
 		}
 	}
+	if (!(gpus < TRES_LIMIT))
+		return auc_err_set(err, AUC_EINVAL, "type %s: %g GPUs: expected less than 1e9",
+				   what, gpus);
+	s->gpus = (unsigned)gpus;
 	return AUC_OK;
 }
 

@@ -237,6 +237,35 @@ static void test_refused(void **state)
 	assert_int_equal(run("size", (char *[]){NULL}, text), 1);
 }
 
+/* A first line that is no two sizes is none. */
+static void test_head(void **state)
+{
+	static const char *const heads[] = {
+		"-5 0\nabc", "5\nabc",    "5 0 0\nabc", " 5 0\nabc", "18446744073709551615 0\nabc",
+		"3 0abc",    "1e1 0\nabc"};
+	char text[64];
+
+	(void)state;
+	for (unsigned i = 0; i < sizeof(heads) / sizeof(*heads); i++) {
+		int data[2], out[2];
+		ssize_t n;
+		pid_t pid;
+
+		assert_int_equal(pipe(data), 0);
+		assert_int_equal(pipe(out), 0);
+		assert_int_equal(write(data[1], heads[i], strlen(heads[i])), strlen(heads[i]));
+		close(data[1]);
+		pid = start("receive", (char *[]){target, NULL}, data[0], out[1]);
+		close(data[0]);
+		close(out[1]);
+		n = read(out[0], text, sizeof(text));
+		close(out[0]);
+		assert_int_equal(n, 0);
+		assert_int_equal(end(pid), 1);
+		assert_false(there(target) || there(part));
+	}
+}
+
 static int group_set_up(void **state)
 {
 	(void)state;
@@ -265,6 +294,7 @@ int main(void)
 		cmocka_unit_test_setup(test_gap, set_up),
 		cmocka_unit_test_setup(test_too_long, set_up),
 		cmocka_unit_test_setup(test_refused, set_up),
+		cmocka_unit_test_setup(test_head, set_up),
 	};
 
 	return cmocka_run_group_tests_name("chunkfile", tests, group_set_up, group_tear_down);

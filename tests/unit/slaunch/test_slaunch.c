@@ -326,6 +326,18 @@ static void test_wire(void **state)
 		assert_null(wire_take(&b, &bad));
 		assert_true(bad);
 	}
+	/* An object in front of a NUL, and one on a line that is too long but has come whole. */
+	put(&a, "{\"a\":1}\0{}\n", 11);
+	assert_true(wire_read(&b));
+	assert_null(wire_take(&b, &bad));
+	assert_true(bad);
+	put(&a, "{\"a\":\"", 6);
+	for (unsigned i = 0; i < 10; i++)
+		put(&a, "xxxxxxxxxx", 10);
+	put(&a, "\"}\n", 3);
+	assert_true(wire_read(&b));
+	assert_null(wire_take(&b, &bad));
+	assert_true(bad);
 	/* A line that never ends. */
 	for (unsigned i = 0; i < 20; i++)
 		put(&a, "xxxxxxxxxx", 10);
