@@ -199,6 +199,9 @@ static enum auc_code ps_hello(void *arg, struct client *c, const struct proto_he
 	if (h->nworkers != PROTO_ASYNC || h->params != ps->n)
 		return AUC_OK;
 	if (h->id == PROTO_COORDINATOR) {
+		/* That is PS 0, and there is one. */
+		if (ps->place->rank == 0 || ps->coordinator)
+			return AUC_OK;
 		ps->coordinator = true;
 		c->id = INT64_MAX;
 		return AUC_OK;
@@ -293,6 +296,10 @@ static enum auc_code ps_next(struct async_ps *ps, struct client *c, const struct
 
 	if (v && (!c->has_chunk || h->epochs != c->pass || h->done != c->chunk)) {
 		ps_drop(ps, c, "has done a chunk that is not its own");
+		return AUC_OK;
+	}
+	if (!v && c->has_chunk) {
+		ps_drop(ps, c, "wants a chunk and has not done the one it has");
 		return AUC_OK;
 	}
 	if (v) {
