@@ -3,7 +3,6 @@
  */
 #include "config.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <pwd.h>
 #include <stdlib.h>
@@ -276,16 +275,17 @@ static struct json_object *counts_of(const struct row *row, const char *role)
 static void print_counts(const struct row *row, FILE *out, const char *role, const char *type)
 {
 	struct json_object *counts = counts_of(row, role);
-	int64_t sum = 0;
+	double sum = 0;
 
 	if (!counts)
 		return;
 	json_object_object_foreach(counts, server, count)
 	{
 		(void)server;
-		sum += json_object_get_int64(count);
+		sum += number_of(count);
 	}
-	fprintf(out, "%" PRId64 " x %s", sum, status_text(row->sale, type));
+	if (isfinite(sum))
+		fprintf(out, "%.0f x %s", sum, status_text(row->sale, type));
 }
 
 static void p_server(const struct row *r, FILE *f)
