@@ -2,24 +2,24 @@
 #include "config.h"
 
 #include <errno.h>
-#include <json-c/json.h>
 #include <limits.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "sched/output/accounting.h"
 #include "base/file.h"
 #include "base/num.h"
+#include "ledger/final_receipts.h"
 #include "ledger/receipt.h"
 #include "sched/output/receipts.h"
 #include "adapter/site.h"
 #include "adapter/slurm_compat.h"
 
-#define FORMAT "auction_receipts"
 #define FIRST_DELAY                                                                                \
 	1.0 /* seconds before the database is asked, and between the first questions               \
 	     */
@@ -61,7 +61,7 @@ static struct {
 } receipts = {.lock = PTHREAD_MUTEX_INITIALIZER, .wake = PTHREAD_COND_INITIALIZER};
 
 static enum auc_code load_file(struct auc_err *err);
-static enum auc_code load_entry(struct json_object *o, struct auc_err *err);
+static enum auc_code load_entry(void *arg, const struct auc_final *f, struct auc_err *err);
 static char *print_file(size_t *len);
 static char *print_entry(const struct entry *e);
 static struct entry *put(uint32_t job_id, const char *sale, const char *text, bool final);
@@ -225,49 +225,36 @@ void auc_receipts_counts(unsigned *waiting, unsigned *final)
 
 static enum auc_code load_file(struct auc_err *err)
 {
-	struct json_object *o, *format, *entries;
-	enum auc_code code = AUC_OK;
+	enum auc_code code;
+	struct stat st;
+	char *text = NULL;
+	FILE *f = fopen(receipts.path, "re");
 
-	if (access(receipts.path, F_OK) && errno == ENOENT)
+	if (!f && errno == ENOENT)
 		return AUC_OK;
-	o = json_object_from_file(receipts.path);
-	if (!json_object_object_get_ex(o, FORMAT, &format) || json_object_get_int(format) != 1 ||
-	    !json_object_object_get_ex(o, "entries", &entries) ||
-	    !json_object_is_type(entries, json_type_array))
-		code = auc_err_set(err, AUC_ECORRUPT, "%s: not a file of final receipts (format 1)",
-				   receipts.path);
-	for (size_t i = 0; !code && i < json_object_array_length(entries); i++) {
-		code = load_entry(json_object_array_get_idx(entries, i), err);
+	if (!f || fstat(fileno(f), &st) || !(text = malloc((size_t)st.st_size + 1)) ||
+	    fread(text, 1, (size_t)st.st_size, f) != (size_t)st.st_size) {
+		code = auc_err_set(err, AUC_EIO, "%s: %s", receipts.path, strerror(errno));
+	} else {
+		text[st.st_size] = '\0';
+		code = auc_finals_read(text, (size_t)st.st_size, load_entry, NULL, err);
 		if (code)
-			auc_err_prefix(err, "%s: entry %zu", receipts.path, i);
+			auc_err_prefix(err, "%s", receipts.path);
 	}
-	json_object_put(o);
+	free(text);
+	if (f)
+		fclose(f);
 	return code;
 }
 
-static enum auc_code load_entry(struct json_object *o, struct auc_err *err)
+static enum auc_code load_entry(void *arg, const struct auc_final *f, struct auc_err *err)
 {
-	struct json_object *job, *sale, *since, *done, *text;
-	struct entry *e;
+	struct entry *e = put(f->job_id, f->sale, f->text, true);
 
-	if (!json_object_object_get_ex(o, "job", &job) ||
-	    !json_object_is_type(job, json_type_int) ||
-	    !json_object_object_get_ex(o, "sale", &sale) ||
-	    !json_object_is_type(sale, json_type_string) ||
-	    !json_object_object_get_ex(o, "since", &since) ||
-	    !json_object_is_type(since, json_type_double) ||
-	    !json_object_object_get_ex(o, "done", &done) ||
-	    !json_object_is_type(done, json_type_boolean) ||
-	    !json_object_object_get_ex(o, "text", &text) ||
-	    !auc_receipt_is(json_object_get_string(text)) || json_object_get_int64(job) < 1 ||
-	    json_object_get_int64(job) > UINT32_MAX)
-		return auc_err_set(err, AUC_ECORRUPT,
-				   "job, sale, since, done and text are expected");
-	e = put((uint32_t)json_object_get_int64(job), json_object_get_string(sale),
-		json_object_get_string(text), true);
+	(void)arg;
 	if (!e)
 		return auc_err_set(err, AUC_ENOMEM, "out of memory");
-	e->since = json_object_get_double(since);
+	e->since = f->since;
 	/* What the database had may be overwritten by what slurmctld remembers. */
 	e->due = auc_site_now() + RECHECK;
 	return AUC_OK;
@@ -278,23 +265,22 @@ static char *print_file(size_t *len)
 {
 	char *text = NULL;
 	FILE *f = open_memstream(&text, len);
-	const char *sep = "";
-	bool good = f;
+	bool good = f, first = true;
 
 	if (!f)
 		return NULL;
-	fprintf(f, "{\"%s\":1,\"entries\":[", FORMAT);
+	auc_finals_begin(f);
 	for (struct entry *e = receipts.list; e && good; e = e->next) {
 		if (!e->final)
 			continue;
 		if (!e->json)
 			e->json = print_entry(e);
 		good = e->json;
-		fprintf(f, "%s%s,\"done\":%s}", sep, good ? e->json : "",
-			e->done ? "true" : "false");
-		sep = ",";
+		if (good)
+			auc_finals_add(f, first, e->json, e->done);
+		first = false;
 	}
-	fputs("]}", f);
+	auc_finals_end(f);
 	if (!fclose(f) && good)
 		return text;
 	free(text);
@@ -304,21 +290,8 @@ static char *print_file(size_t *len)
 /* An entry stays as it is while others come, and there may be many. */
 static char *print_entry(const struct entry *e)
 {
-	struct json_object *o = json_object_new_object();
-	char *line = NULL;
-	const char *text;
-	size_t len;
-
-	json_object_object_add(o, "job", json_object_new_int64(e->job_id));
-	json_object_object_add(o, "sale", json_object_new_string(e->sale));
-	json_object_object_add(o, "since", json_object_new_double(e->since));
-	json_object_object_add(o, "text", json_object_new_string(e->text));
-	text = json_object_to_json_string_length(
-		o, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE, &len);
-	if (text)
-		line = strndup(text, len - 1); /* without the last brace */
-	json_object_put(o);
-	return line;
+	return auc_final_line(&(struct auc_final){
+		.job_id = e->job_id, .sale = e->sale, .text = e->text, .since = e->since});
 }
 
 /* The newest text of a job's sale; a final one is not replaced by another. Locked by the caller (or
