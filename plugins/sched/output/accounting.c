@@ -26,7 +26,7 @@ static void *connection(void);
 static bool condition_init(struct condition *c, unsigned n);
 static void condition_add(struct condition *c, unsigned i, uint32_t job_id);
 static void condition_clear(struct condition *c);
-static void find(struct auc_account *job, auc_list_t rows);
+static void find(struct auc_accounting_row *job, auc_list_t rows);
 static bool same_name(const slurmdb_job_rec_t *a, const slurmdb_job_rec_t *b);
 static bool is_half(const slurmdb_job_rec_t *rec);
 static int is_of(const char *text, const char *sale);
@@ -38,7 +38,7 @@ bool auc_accounting_present(void)
 	       strstr(slurm_conf.accounting_storage_type, "slurmdbd");
 }
 
-enum auc_code auc_accounting_set(const struct auc_account *job, struct auc_err *err)
+enum auc_code auc_accounting_set(const struct auc_accounting_row *job, struct auc_err *err)
 {
 	slurmdb_job_rec_t *rec;
 	struct condition c;
@@ -71,7 +71,7 @@ enum auc_code auc_accounting_set(const struct auc_account *job, struct auc_err *
 	return AUC_OK;
 }
 
-enum auc_code auc_accounting_look(struct auc_account *jobs, unsigned n, struct auc_err *err)
+enum auc_code auc_accounting_look(struct auc_accounting_row *jobs, unsigned n, struct auc_err *err)
 {
 	struct condition c;
 	auc_list_t rows;
@@ -139,7 +139,7 @@ static void condition_clear(struct condition *c)
 }
 
 /* A row without a receipt may be a run of the job that has just begun. */
-static void find(struct auc_account *job, auc_list_t rows)
+static void find(struct auc_accounting_row *job, auc_list_t rows)
 {
 	const slurmdb_job_rec_t *newest = NULL, *own = NULL, *rec;
 	auc_list_itr_t it = slurm_list_iterator_create(rows);

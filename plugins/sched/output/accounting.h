@@ -19,7 +19,7 @@ bool auc_accounting_present(void);
  * What the database says of one job: its newest row. slurmctld may have forgotten the job and given
  * its number again: then its newest row lies behind another job's.
  */
-struct auc_account {
+struct auc_accounting_row {
 	uint32_t job_id;
 	const char *text;           /* what AdminComment should be */
 	char sale[AUC_SALE_ID_LEN]; /* whose receipt that is */
@@ -33,9 +33,9 @@ struct auc_account {
 };
 /* Looks N jobs up with one question, and fills in what follows SALE; ENDED: the row has an end
  * time, or nobody will give it one any more. AUC_EIO. */
-enum auc_code auc_accounting_look(struct auc_account *jobs, unsigned n, struct auc_err *err);
+enum auc_code auc_accounting_look(struct auc_accounting_row *jobs, unsigned n, struct auc_err *err);
 /* Sets the AdminComment of the row that was found. AUC_ENOENT: there is no row; AUC_EIO: the
  * database did not answer. */
-enum auc_code auc_accounting_set(const struct auc_account *job, struct auc_err *err);
+enum auc_code auc_accounting_set(const struct auc_accounting_row *job, struct auc_err *err);
 
 #endif

@@ -66,10 +66,12 @@ static char *print_file(size_t *len);
 static char *print_entry(const struct entry *e);
 static struct entry *put(uint32_t job_id, const char *sale, const char *text, bool final);
 static void *deliver_all(void *arg);
-static unsigned take_due(double now, struct auc_account *jobs, uint64_t *serials, double *until);
-static void deliver(struct auc_account *jobs, const uint64_t *serials, unsigned n);
+static unsigned take_due(double now, struct auc_accounting_row *jobs, uint64_t *serials,
+			 double *until);
+static void deliver(struct auc_accounting_row *jobs, const uint64_t *serials, unsigned n);
 static void breathe(double since);
-static void answered(const struct auc_account *job, uint64_t serial, const struct auc_err *err);
+static void answered(const struct auc_accounting_row *job, uint64_t serial,
+		     const struct auc_err *err);
 static void expire(double now);
 static void clear(void);
 static void entry_free(struct entry *e);
@@ -337,7 +339,7 @@ static struct entry *put(uint32_t job_id, const char *sale, const char *text, bo
 
 static void *deliver_all(void *arg)
 {
-	struct auc_account jobs[BATCH];
+	struct auc_accounting_row jobs[BATCH];
 	uint64_t serials[BATCH];
 
 	(void)arg;
@@ -369,7 +371,8 @@ static void *deliver_all(void *arg)
 
 /* Copies up to BATCH entries that are due; with none, *UNTIL is when one will be. Locked by the
  * caller. */
-static unsigned take_due(double now, struct auc_account *jobs, uint64_t *serials, double *until)
+static unsigned take_due(double now, struct auc_accounting_row *jobs, uint64_t *serials,
+			 double *until)
 {
 	unsigned n = 0;
 
@@ -400,7 +403,7 @@ static unsigned take_due(double now, struct auc_account *jobs, uint64_t *serials
  * holds the lock of slurmctld's connection, for which slurmctld's own messages about jobs wait, so
  * they get as much time in between.
  */
-static void deliver(struct auc_account *jobs, const uint64_t *serials, unsigned n)
+static void deliver(struct auc_accounting_row *jobs, const uint64_t *serials, unsigned n)
 {
 	struct auc_err err = {.code = AUC_OK};
 	double since = auc_site_elapsed();
@@ -434,7 +437,8 @@ static void breathe(double since)
 }
 
 /* Takes note of what the database said of one job, and changes its row where that is needed. */
-static void answered(const struct auc_account *job, uint64_t serial, const struct auc_err *why)
+static void answered(const struct auc_accounting_row *job, uint64_t serial,
+		     const struct auc_err *why)
 {
 	struct auc_err err = *why;
 	bool set = false, sure = auc_site_elapsed() >= receipts.doubt, over, stop;
