@@ -1,0 +1,238 @@
+/*
+ * main.c - "sauction": the auction for its administrators: money, sales, reports, and the spool.
+ * See sauction(1). It talks to slurmctld by files in the spool's directory (admin_files.h).
+ */
+#include "config.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#ifdef BUILT_FOR_SLURM
+#include <slurm/slurm.h>
+#endif
+
+#include "base/file.h"
+#include "base/num.h"
+#include "input/conf.h"
+#include "sauction/sauction.h"
+
+enum {
+	OPT_JSON = 256,
+	OPT_CSV,
+	OPT_SPOOL,
+	OPT_ID,
+	OPT_WAIT,
+	OPT_BY,
+	OPT_SINCE,
+	OPT_UNTIL,
+	OPT_HELP
+};
+
+static const struct {
+	const char *name;
+	int (*run)(const struct sauction *s, int argc, char **argv);
+	bool no_dir; /* needs no spool directory */
+} commands[] = {
+	{"grant", command_grant, false},   {"correct", command_correct, false},
+	{"state", command_state, false},   {"money", command_money, false},
+	{"sales", command_sales, false},   {"pause", command_pause, false},
+	{"resume", command_resume, false}, {"spool", command_spool, false},
+	{"report", command_report, true},
+};
+
+static int options_parse(struct sauction *s, int argc, char **argv);
+static int take_option(struct sauction *s, int c);
+static void help(void);
+static int find_dir(struct sauction *s);
+
+int main(int argc, char **argv)
+{
+	struct sauction s = {.wait = 10, .by = "user"};
+	struct auc_err err;
+	int code;
+
+	auc_output_begin();
+	code = options_parse(&s, argc, argv);
+	if (code >= 0)
+		return code;
+	argc -= optind;
+	argv += optind;
+	if (!argc)
+		return fail("a command is missing; sauction --help lists them");
+	for (size_t i = 0; i < sizeof(commands) / sizeof(*commands); i++) {
+		if (strcmp(argv[0], commands[i].name))
+			continue;
+		if (!commands[i].no_dir && find_dir(&s))
+			return EXIT_FAILURE;
+		code = commands[i].run(&s, argc - 1, argv + 1);
+		if (auc_output_end(&err) != AUC_OK)
+			return fail("%s", err.text);
+		return code;
+	}
+	return fail("'%s': no such command; sauction --help lists them", argv[0]);
+}
+
+/* Returns an exit code, or -1 to go on. */
+static int options_parse(struct sauction *s, int argc, char **argv)
+{
+	static const struct option options[] = {
+		{"format", required_argument, NULL, 'o'},
+		{"noheader", no_argument, NULL, 'n'},
+		{"parsable", no_argument, NULL, 'P'},
+		{"json", no_argument, NULL, OPT_JSON},
+		{"csv", no_argument, NULL, OPT_CSV},
+		{"spool", required_argument, NULL, OPT_SPOOL},
+		{"id", required_argument, NULL, OPT_ID},
+		{"wait", required_argument, NULL, OPT_WAIT},
+		{"by", required_argument, NULL, OPT_BY},
+		{"since", required_argument, NULL, OPT_SINCE},
+		{"until", required_argument, NULL, OPT_UNTIL},
+		{"version", no_argument, NULL, 'V'},
+		{"help", no_argument, NULL, OPT_HELP},
+		{NULL, 0, NULL, 0},
+	};
+	struct auc_err err;
+	int c, code;
+
+	while ((c = getopt_long(argc, argv, "o:nPV", options, NULL)) != -1) {
+		if (c == OPT_WAIT) {
+			if (auc_parse_number(optarg, 0, 86400, &s->wait, "--wait", &err) != AUC_OK)
+				return fail("%s", err.text);
+			continue;
+		}
+		code = take_option(s, c);
+		if (code >= 0)
+			return code;
+	}
+	return -1;
+}
+
+static int take_option(struct sauction *s, int c)
+{
+	struct auc_err err;
+
+	switch (c) {
+	case 'o':
+		s->format = optarg;
+		break;
+	case 'n':
+		s->noheader = true;
+		break;
+	case 'P':
+		s->parsable = true;
+		break;
+	case OPT_JSON:
+		s->json = true;
+		break;
+	case OPT_CSV:
+		s->csv = true;
+		break;
+	case OPT_SPOOL:
+		s->spool = optarg;
+		break;
+	case OPT_ID:
+		s->id = optarg;
+		break;
+	case OPT_BY:
+		s->by = optarg;
+		break;
+	case OPT_SINCE:
+		s->since = optarg;
+		break;
+	case OPT_UNTIL:
+		s->until = optarg;
+		break;
+	case 'V':
+		printf("slurm-auction %s\n", PACKAGE_VERSION);
+		return auc_output_end(&err) == AUC_OK ? EXIT_SUCCESS : fail("%s", err.text);
+	case OPT_HELP:
+		help();
+		return auc_output_end(&err) == AUC_OK ? EXIT_SUCCESS : fail("%s", err.text);
+	default:
+		fprintf(stderr, "Try \"sauction --help\" for more information\n");
+		return EXIT_FAILURE;
+	}
+	return -1;
+}
+
+static void help(void)
+{
+	fputs("Usage: sauction [OPTIONS] COMMAND\n"
+	      "The auction for its administrators.\n"
+	      "\n"
+	      "  grant ACCOUNT|user:NAME AMOUNT    gives credits to a Slurm account or a user\n"
+	      "  correct ACCOUNT|user:NAME AMOUNT  takes credits back\n"
+	      "  money                             accounts: what came in, went out, is left\n"
+	      "  sales                             live sales and liens\n"
+	      "  state                             whether bids are taken; counts and sums\n"
+	      "  pause [REASON], resume            sells nothing new; sells again\n"
+	      "  report                            what was paid, from Slurm's accounting\n"
+	      "  spool check|dump|export           verifies the spool; prints its records\n"
+	      "\n"
+	      "  -o, --format=LIST    columns, by name, separated by commas\n"
+	      "  -n, --noheader       no line of headings\n"
+	      "  -P, --parsable       columns separated by '|'\n"
+	      "      --csv            columns separated by ','\n"
+	      "      --json           the same as JSON\n"
+	      "      --by=LIST        report: one line for each user, account, partition, month\n"
+	      "      --since=TIME     report: of jobs from then on, as sacct takes it\n"
+	      "      --until=TIME     report: of jobs until then\n"
+	      "      --id=ID          grant, correct: a name of its own; a repeat does nothing\n"
+	      "      --wait=SECONDS   grant, correct: how long to wait for slurmctld (10)\n"
+	      "      --spool=DIR      the spool's directory (default: SAUCTION_SPOOL, else what\n"
+	      "                       Slurm and auction.conf say)\n"
+	      "  -V, --version\n"
+	      "      --help\n",
+	      stdout);
+}
+
+int fail(const char *fmt, ...)
+{
+	va_list ap;
+
+	fputs("sauction: ", stderr);
+	va_start(ap, fmt);
+	vfprintf(stderr, fmt, ap);
+	va_end(ap);
+	fputc('\n', stderr);
+	return EXIT_FAILURE;
+}
+
+/* Into s->dir. */
+static int find_dir(struct sauction *s)
+{
+	const char *dir = s->spool ? s->spool : getenv("SAUCTION_SPOOL");
+#ifdef BUILT_FOR_SLURM
+	const char *slurm = getenv("SLURM_CONF");
+	struct auc_conf *conf = NULL;
+	slurm_conf_t *ctl;
+	struct auc_err err;
+#endif
+
+	if (dir && *dir) {
+		snprintf(s->dir, sizeof(s->dir), "%s", dir);
+		return 0;
+	}
+#ifdef BUILT_FOR_SLURM
+	if (slurm && access(slurm, R_OK)) /* libslurm would wait a minute for it */
+		return fail("SLURM_CONF=%s: %s; where is the spool? Give --spool=DIR", slurm,
+			    strerror(errno));
+	slurm_init(NULL);
+	if (slurm_load_ctl_conf((time_t)0, &ctl) == 0) {
+		auc_conf_path(ctl->sched_params, ctl->slurm_conf, s->dir, sizeof(s->dir));
+		auc_conf_load(s->dir, &conf, &err); /* NULL: what is usual */
+		if (conf && conf->spool_dir)
+			snprintf(s->dir, sizeof(s->dir), "%s", conf->spool_dir);
+		else
+			snprintf(s->dir, sizeof(s->dir), "%s/auction", ctl->state_save_location);
+		auc_conf_free(conf);
+		slurm_free_ctl_conf(ctl);
+		return 0;
+	}
+#endif
+	return fail("where is the spool? Slurm's controller does not say; give --spool=DIR");
+}

@@ -1,0 +1,247 @@
+/*
+ * report.c - "sauction report": what jobs paid and got back, from the receipts that Slurm's
+ * accounting keeps. sacct reads them, so that it shows to each user what Slurm lets that user see.
+ */
+#include "config.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <json-c/json.h>
+
+#include "base/json.h"
+#include "ledger/receipt.h"
+#include "sauction/sauction.h"
+
+enum { USER, ACCOUNT, PARTITION, MONTH, NKEYS };
+static const char *const keys[NKEYS] = {"user", "account", "partition", "month"};
+
+struct group {
+	char *key[NKEYS];
+	uint64_t jobs, live;
+	auc_money paid, refunded; /* paid: what was kept, or is agreed */
+};
+
+struct report {
+	bool by[NKEYS];
+	struct group *groups;
+	unsigned n, alloc;
+};
+
+static int parse_by(struct report *r, const char *by);
+static FILE *run_sacct(const struct sauction *s, pid_t *pid);
+static int read_jobs(struct report *r, FILE *in);
+static int add_job(struct report *r, char **field, const struct auc_receipt *receipt);
+static struct group *group_of(struct report *r, char **field);
+static int by_key(const void *a, const void *b);
+static int print(struct report *r, const struct sauction *s);
+
+int command_report(const struct sauction *s, int argc, char **argv)
+{
+	struct report r = {0};
+	int code, status = 0;
+	pid_t pid;
+	FILE *in;
+
+	(void)argv;
+	if (argc)
+		return fail("report: no argument was expected; --by says by what");
+	if (parse_by(&r, s->by))
+		return EXIT_FAILURE;
+	in = run_sacct(s, &pid);
+	if (!in)
+		return EXIT_FAILURE;
+	code = read_jobs(&r, in);
+	fclose(in);
+	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	if (!code && status)
+		code = fail("sacct failed; it must be in PATH and reach slurmdbd");
+	if (!code)
+		code = print(&r, s);
+	for (unsigned i = 0; i < r.n; i++)
+		for (unsigned k = 0; k < NKEYS; k++)
+			free(r.groups[i].key[k]);
+	free(r.groups);
+	return code;
+}
+
+static int parse_by(struct report *r, const char *by)
+{
+	const char *p = by;
+
+	while (*p) {
+		size_t len = strcspn(p, ",");
+		unsigned k = 0;
+
+		while (k < NKEYS && (strlen(keys[k]) != len || strncmp(p, keys[k], len)))
+			k++;
+		if (k == NKEYS)
+			return fail("--by: '%.*s', expected user, account, partition, month",
+				    (int)len, p);
+		r->by[k] = true;
+		p += len + (p[len] == ',');
+	}
+	return 0;
+}
+
+/* What it prints; NULL, and said why. */
+static FILE *run_sacct(const struct sauction *s, pid_t *pid)
+{
+	const char *argv[] = {"sacct", "-a",
+			      "-X",    "-D",
+			      "-n",    "-P",
+			      "-S",    s->since ? s->since : "1970-01-02",
+			      "-E",    s->until ? s->until : "now+3650days",
+			      "-o",    "JobIDRaw,User,Account,Partition,Submit,AdminComment",
+			      NULL};
+	int fd[2];
+
+	if (pipe(fd)) {
+		fail("pipe: %s", strerror(errno));
+		return NULL;
+	}
+	*pid = fork();
+	if (!*pid) {
+		dup2(fd[1], STDOUT_FILENO);
+		close(fd[0]);
+		close(fd[1]);
+		execvp(argv[0], (char *const *)argv);
+		fail("sacct: %s", strerror(errno));
+		_exit(127);
+	}
+	close(fd[1]);
+	if (*pid > 0)
+		return fdopen(fd[0], "r");
+	fail("fork: %s", strerror(errno));
+	close(fd[0]);
+	return NULL;
+}
+
+static int read_jobs(struct report *r, FILE *in)
+{
+	struct auc_receipt receipt;
+	char *line = NULL, *field[6], *p;
+	size_t size = 0;
+	ssize_t n;
+	int code = 0;
+
+	while (!code && (n = getline(&line, &size, in)) > 0) {
+		unsigned k = 0;
+
+		if (line[n - 1] == '\n')
+			line[n - 1] = '\0';
+		/* The receipt comes last: it may have a '|' in it. */
+		for (p = line; k < 6 && p; k++) {
+			field[k] = p;
+			p = k < 5 ? strchr(p, '|') : NULL;
+			if (p)
+				*p++ = '\0';
+		}
+		if (k < 6 || !auc_receipt_is(field[5]) ||
+		    auc_receipt_parse(field[5], &receipt, NULL) != AUC_OK)
+			continue;
+		if (strcmp(receipt.state, "member") && strcmp(receipt.state, "lien"))
+			code = add_job(r, field, &receipt);
+		auc_receipt_clear(&receipt);
+	}
+	free(line);
+	return code;
+}
+
+static int add_job(struct report *r, char **field, const struct auc_receipt *receipt)
+{
+	struct group *g = group_of(r, field);
+
+	if (!g)
+		return fail("out of memory");
+	g->jobs++;
+	g->live += strcmp(receipt->state, "settled") != 0;
+	g->paid += receipt->payment;
+	g->refunded += receipt->refund;
+	return 0;
+}
+
+/* FIELD as sacct prints it. NULL: no memory. */
+static struct group *group_of(struct report *r, char **field)
+{
+	const char *key[NKEYS] = {field[1], field[2], field[3], field[4]};
+	struct group *g;
+
+	if (strlen(field[4]) > 7)
+		field[4][7] = '\0'; /* 2026-11 */
+	for (unsigned k = 0; k < NKEYS; k++)
+		if (!r->by[k])
+			key[k] = "";
+	for (unsigned i = 0; i < r->n; i++) {
+		unsigned k = 0;
+
+		while (k < NKEYS && !strcmp(r->groups[i].key[k], key[k]))
+			k++;
+		if (k == NKEYS)
+			return &r->groups[i];
+	}
+	if (r->n == r->alloc) {
+		unsigned alloc = r->alloc ? 2 * r->alloc : 64;
+		struct group *groups = realloc(r->groups, alloc * sizeof(*groups));
+
+		if (!groups)
+			return NULL;
+		r->groups = groups;
+		r->alloc = alloc;
+	}
+	g = &r->groups[r->n];
+	memset(g, 0, sizeof(*g));
+	for (unsigned k = 0; k < NKEYS; k++)
+		if (!(g->key[k] = strdup(key[k])))
+			return NULL;
+	r->n++;
+	return g;
+}
+
+static int by_key(const void *a, const void *b)
+{
+	const struct group *x = a, *y = b;
+	int d = 0;
+
+	for (unsigned k = 0; k < NKEYS && !d; k++)
+		d = strcmp(x->key[k], y->key[k]);
+	return d;
+}
+
+static int print(struct report *r, const struct sauction *s)
+{
+	struct rows rows = {.ncolumns = 8,
+			    .columns = {"user", "account", "partition", "month", "jobs", "live",
+					"paid", "refunded"}};
+	char format[128] = "";
+	struct sauction options = *s;
+
+	if (r->n)
+		qsort(r->groups, r->n, sizeof(*r->groups), by_key);
+	for (unsigned i = 0; i < r->n; i++) {
+		const struct group *g = &r->groups[i];
+		char jobs[24], live[24], paid[AUC_MONEY_LEN], refunded[AUC_MONEY_LEN];
+
+		snprintf(jobs, sizeof(jobs), "%" PRIu64, g->jobs);
+		snprintf(live, sizeof(live), "%" PRIu64, g->live);
+		if (!rows_add(&rows, g->key[USER], g->key[ACCOUNT], g->key[PARTITION],
+			      g->key[MONTH], jobs, live, auc_money_str(g->paid, paid),
+			      auc_money_str(g->refunded, refunded)))
+			return EXIT_FAILURE;
+	}
+	for (unsigned k = 0; k < NKEYS; k++)
+		if (r->by[k])
+			snprintf(format + strlen(format), sizeof(format) - strlen(format), "%s,",
+				 keys[k]);
+	strcat(format, "jobs,live,paid,refunded");
+	if (!options.format)
+		options.format = format;
+	return rows_print(&rows, &options);
+}

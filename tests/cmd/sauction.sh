@@ -1,0 +1,135 @@
+#!/bin/bash
+# sauction.sh - sauction over kept spools, a status and receipts, and against a directory where nobody takes anything up; and that the
+# independent reader (audit) says the same of the money, and notices what is wrong.
+# Run by "make check" in the build tree's tests/; $srcdir is the source tree's.
+set -u
+here=${srcdir:-$(dirname "$0")/..}/cmd
+. "$here/built.bash"
+sauction=$(built sauction)
+spools=$here/../unit/ledger
+export TZ=UTC ASAN_OPTIONS=exitcode=99 UBSAN_OPTIONS=exitcode=99
+unset SAUCTION_SPOOL
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+failed=0
+
+# expect WHAT CODE TEXT [ARGUMENT...]: what sauction prints, on either stream
+expect()
+{
+	local what=$1 code=$2 text=$3 got rc
+	shift 3
+	got=$("$sauction" "$@" 2>&1)
+	rc=$?
+	[ "$rc" = "$code" ] && [ "$got" = "$text" ] && return
+	echo "FAIL: $what: exit code $rc, expected $code; printed"
+	diff <(echo "$got") <(echo "$text")
+	failed=1
+}
+
+says()
+{
+	echo "FAIL: $*"
+	failed=1
+}
+
+# -- the spool --
+
+expect 'a spool of format 1' 0 '38 records: charged 553.887439, refunded 265.051101, the sum over 3 accounts is 0' --spool="$spools/spool-1a" spool check
+expect 'the same with a snapshot' 0 '33 records: charged 553.887439, refunded 265.051101, the sum over 3 accounts is 0' \
+	--spool="$spools/spool-1b" spool check
+[ "$("$sauction" --spool="$spools/spool-1b" spool export | wc -l)" = 33 ] || says 'export: a line for each record'
+"$sauction" --spool="$spools/spool-1b" spool dump | grep -q '^# .* verified' || says 'dump says that it is verified'
+for spool in spool-1a spool-1b; do
+	got=$("$here/audit" "$spools/$spool") || says "audit $spool"
+	[ "$got" = 'market 553887439 265051101
+mint 265051101 553887439
+charged 553887439 refunded 265051101 settled 265051100 live 6' ] || says "audit $spool: $got"
+done
+# audit looks at no checksum, so that it can be shown what is wrong.
+wrong()
+{
+	cp "$spools/spool-1b/journal" "$spools/spool-1b/state" "$dir/"
+	sed -i "$2" "$dir/$1"
+	"$here/audit" "$dir" > "$dir/out" 2>&1 && says "audit takes $2 in $1: $(cat "$dir/out")"
+	"$sauction" --spool="$dir" spool check > "$dir/out" 2>&1 && says "check takes $2 in $1: $(cat "$dir/out")"
+}
+wrong journal 's/"refund":"265.051101"/"refund":"265.051102"/'
+wrong journal 's/"payment":"530.102201"/"payment":"530.102200"/'
+wrong journal '$p'
+wrong state 's/"settled_revenue":"0.000000"/"settled_revenue":"1.000000"/'
+rm -f "$dir"/*
+
+# -- what is asked of slurmctld, which is not there --
+
+export SAUCTION_SPOOL=$dir
+expect 'no directory yet' 1 "sauction: $dir/transfers: No such file or directory; slurmctld makes it once it runs with the auction" grant physics 5
+mkdir "$dir/transfers"
+expect 'nobody takes it' 0 'sauction: first: slurmctld has not taken it yet; it is made once slurmctld runs' --wait=0 --id=first grant physics 1000.5
+got=$(sed 's/"when":[0-9]*/"when":N/' "$dir/transfers/first.json")
+[ "$got" = '{"event":"transfer","id":"first","account":"account:physics","amount":"1000.500000","code":"grant","when":N}' ] || says "grant: $got"
+[ "$(stat -c %a "$dir/transfers/first.json")" = 600 ] || says 'the mode of a grant'
+"$sauction" --wait=0 correct user:root 1 2> /dev/null
+grep -q '"account":"user:0","amount":"1.000000","code":"correct"' "$dir"/transfers/*-*.json || says 'a user by name'
+expect 'no such user' 1 'sauction: user:no-such-user: there is no user of that name here; a number is taken, too' grant user:no-such-user 1
+expect 'no account' 1 "sauction: 'mint:x': expected a Slurm account, or user:NAME" grant mint:x 1
+expect 'too much' 1 "sauction: the amount: '1000000001', expected credits, up to 10^9; correct takes them back" grant physics 1000000001
+expect 'less than nothing' 1 "sauction: the amount: '-5', expected credits, up to 10^9; correct takes them back" grant -- physics -5
+expect 'an id' 1 "sauction: --id: 'a/b', expected 1 to 63 letters, digits, '_' and '-'" --id=a/b grant physics 1
+expect 'no amount' 1 'sauction: grant: expected an account and an amount, as in grant physics 1000' grant physics
+# Somebody refuses it.
+(until [ -e "$dir/transfers/second.json" ]; do sleep 0.01; done
+	echo -n 'account:physics: 3.000000 is left, and 9.000000 is to be taken' > "$dir/transfers/second.refused"
+	rm "$dir/transfers/second.json") &
+expect 'refused' 1 'sauction: account:physics: 3.000000 is left, and 9.000000 is to be taken' --id=second correct physics 9
+wait
+expect 'pause' 0 '' pause 'new disks'
+[ "$(cat "$dir/paused")" = 'new disks' ] || says 'the reason of a pause'
+expect 'resume' 0 '' resume
+expect 'resume again' 1 'sauction: the auction is not paused' resume
+
+# -- the status --
+
+expect 'no status' 1 "sauction: $dir/status.json: cannot be read as a status; this is for administrators, on the controller's host" money
+sed 's/^{/{"money":[{"account":"mint","credits":"0.000000","debits":"10.000000","pending":"0.000000","limited":false},{"account":"market","credits":"3.000000","debits":"0.000000","pending":"0.000000","limited":false},{"account":"tree","credits":"0.000000","debits":"0.000000","pending":"0.000000","limited":false},{"account":"user:0","credits":"10.000000","debits":"3.000000","pending":"2.500000","limited":true},{"account":"account:x","credits":"0.000000","debits":"0.000000","pending":"0.000000","limited":false}],/' \
+	"$here/status.json" > "$dir/status.json"
+expect 'money' 0 'account|name|left
+mint||-10.000000
+market||3.000000
+tree||0.000000
+user:0|root|4.500000
+account:x||-' -P -o account,name,left money
+"$sauction" --csv -n -o account,in,out,held money | grep -qx 'user:0,10.000000,3.000000,2.500000' || says 'money as CSV'
+"$sauction" --json money | grep -q '"held":"2.500000"' || says 'money as JSON'
+"$sauction" state | grep -q '^policy ' || says 'state'
+"$sauction" -P -n sales | grep -q '|sold|' || says 'sales'
+
+# -- the report, from what sacct prints --
+
+mkdir "$dir/bin"
+cat > "$dir/bin/sacct" <<'END'
+#!/bin/bash
+echo "$*" > "${0%/*}/asked"
+receipt='{"auction":1,"sale":"ab-1","state":"STATE","policy":"dps","payment":"PAID","worker_type":"v100","ps_type":"ps","colocated":false,"arrival":101,"start":103,"completion":106,"plan":[{"from":103,"to":105,"workers":{"e1":1,"e2":2},"ps":{"e2":1}}],"slot_seconds":300,"worker_tres":{"cpu":2},"ps_tres":{"cpu":1}'
+settled() { sed "s/STATE/settled/; s/PAID/$1/" <<< "$receipt"',"refund":"'"$2"'","why":"completed"}'; }
+echo "1|alice|physics|edge|2026-10-01T00:00:00|$(settled 1.000001 0.500000)"
+echo "2|alice|physics|edge|2026-11-01T00:00:00|$(settled 2.000000 0.000000)"
+echo "3|bob|chem|cloud|2026-11-02T00:00:00|$(sed 's/STATE/running/; s/PAID/7.250000/' <<< "$receipt")}"
+echo '4|bob|chem|cloud|2026-11-02T00:00:00|{"auction":1,"sale":"ab-1","state":"member","lead":3}'
+echo '5|bob|chem|cloud|2026-11-02T00:00:00|'
+END
+chmod +x "$dir/bin/sacct"
+PATH=$dir/bin:$PATH
+expect 'by user' 0 'user|jobs|live|paid|refunded
+alice|2|0|3.000001|0.500000
+bob|1|1|7.250000|0.000000' -P report
+expect 'by account and month' 0 'account,month,jobs,live,paid,refunded
+chem,2026-11,1,1,7.250000,0.000000
+physics,2026-10,1,0,1.000001,0.500000
+physics,2026-11,1,0,2.000000,0.000000' --by=account,month --csv --since=2026-01-01 report
+grep -q -- '-S 2026-01-01 ' "$dir/bin/asked" || says 'report --since'
+expect 'by what' 1 "sauction: --by: 'node', expected user, account, partition, month" --by=node report
+
+expect 'no command' 1 'sauction: a command is missing; sauction --help lists them'
+expect 'another command' 1 "sauction: 'gift': no such command; sauction --help lists them" gift
+expect 'a column' 1 "sauction: --format: 'price' is no column here: account name in out held left" -o price money
+exit $failed
