@@ -3,13 +3,15 @@
  * needs.
  *
  *   quote [-s SERVERS]... [-t SLOTS] [-q QUOTES] [-r REFERENCE_QUOTES] [-l LOAD] [-S SEED]
- *         [-p P99_MS] [-m MB]
+ *         [-p P99_MS] [-m MB] [-f] [-c]
  *
  * For each number of servers (default 50, 100, 300) a market of 150 slots, 5 worker types, 5 PS
  * types and 8 TRES is loaded by selling random jobs until LOAD (default 0.7) of the GPU-slots are
  * used; then fresh random jobs are quoted and not booked. The reference is the same exact search
  * without lower bounds ("bounds=off") on the first REFERENCE_QUOTES of the same jobs; both must
- * agree on every payoff. Times are CPU time of the thread, so that other programs on the machine do
+ * agree on every payoff. With -f the market is fragmented instead: workers on one server each for 1
+ * to 40 slots at random times, as cancellations, fences and other prices leave it. With -c all jobs
+ * are worth the same whenever they end, so that time never ends a search. Times are CPU time of the thread, so that other programs on the machine do
  * not count. Exit status 1 if a p99 is above P99_MS or the memory grown above MB.
  */
 #include "config.h"
@@ -30,6 +32,7 @@
 struct options {
 	unsigned slots, quotes, reference;
 	double load, p99_ms, memory_mb;
+	bool fragmented, constant;
 };
 
 /* One quote. */
@@ -173,6 +176,34 @@ static double gpu_load(const struct auc_market *m)
 	return used / capacity;
 }
 
+/* Reserves workers on one server at a time until LOAD of the GPU-slots are used. */
+static void fragment(struct auc_market *m, double load)
+{
+	unsigned slots = (unsigned)(auc_market_last(m) - auc_market_first(m)) + 1, tries;
+	struct auc_plan plan;
+	struct auc_err err = {0};
+
+	auc_plan_init(&plan);
+	for (tries = 0; tries % 64 || gpu_load(m) < load; tries++) {
+		unsigned d = measure_pick(1, slots < 40 ? slots : 40);
+
+		auc_plan_reset(&plan);
+		plan.worker_type = measure_pick(0, TYPES - 1);
+		plan.ps_type = 0;
+		plan.start = auc_market_first(m) + measure_pick(0, slots - d);
+		plan.completion = plan.start + d;
+		must(auc_plan_add_run(&plan, plan.start, plan.completion - 1, &err), &err);
+		must(auc_plan_add_share(&plan, measure_pick(0, auc_market_nservers(m) - 1),
+					measure_pick(1, 4), 0, &err),
+		     &err);
+		(void)auc_market_book(m, &plan, plan.start, plan.completion, NULL);
+	}
+	auc_plan_clear(&plan);
+	printf("%u servers x %u slots x %d x %d types, %u TRES: fragmented, %.0f %% of GPU-slots "
+	       "used\n",
+	       auc_market_nservers(m), slots, TYPES, TYPES, auc_market_ntres(m), 100 * gpu_load(m));
+}
+
 static int by_seconds(const void *a, const void *b)
 {
 	const struct sample *x = a, *y = b;
@@ -209,7 +240,8 @@ static void sell(struct auc_market *m, struct auc_policy_ctx *ctx, struct auc_jo
 
 /* Quotes N jobs drawn from SEED; PAYOFF is filled, or compared with if CHECK. */
 static void run(struct auc_market *m, struct auc_policy_ctx *ctx, struct auc_job *job,
-		uint64_t seed, unsigned n, struct sample *samples, double *payoff, bool check)
+		uint64_t seed, unsigned n, struct sample *samples, double *payoff, bool check,
+		bool constant)
 {
 	struct auc_err err = {0};
 	struct auc_decision d;
@@ -220,6 +252,8 @@ static void run(struct auc_market *m, struct auc_policy_ctx *ctx, struct auc_job
 	measure_random = seed;
 	for (i = 0; i < n; i++) {
 		make_job(job, m, 1);
+		if (constant)
+			job->utility.form = AUC_FORM_CONSTANT;
 		start = measure_cpu();
 		must(auc_policy_dps.quote(ctx, m, job, &d, &err), &err);
 		samples[i].seconds = measure_cpu() - start;
@@ -269,15 +303,18 @@ static bool bench(const struct options *o, unsigned servers)
 
 	must(auc_policy_dps.create("", &ctx, &err), &err);
 	must(auc_policy_dps.create("bounds=off", &plain, &err), &err);
-	sell(m, ctx, &job, o->load);
+	if (o->fragmented)
+		fragment(m, o->load);
+	else
+		sell(m, ctx, &job, o->load);
 	seed = measure_random;
-	run(m, ctx, &job, seed, o->quotes, samples, payoff, false);
+	run(m, ctx, &job, seed, o->quotes, samples, payoff, false, o->constant);
 	memory = measure_resident_mb() - memory;
 	p99 = report("quote", samples, o->quotes, &total);
 	if (few) {
-		run(m, plain, &job, seed, few, samples, payoff, true);
+		run(m, plain, &job, seed, few, samples, payoff, true, o->constant);
 		report("reference", samples, few, &reference);
-		run(m, ctx, &job, seed, few, samples, payoff, true);
+		run(m, ctx, &job, seed, few, samples, payoff, true, o->constant);
 		report("same jobs", samples, few, &total);
 		printf("  reference / quote: %.1f on average\n", reference / total);
 	}
@@ -303,7 +340,7 @@ int main(int argc, char **argv)
 	bool ok = true;
 	int c;
 
-	while ((c = getopt(argc, argv, "s:t:q:r:l:S:p:m:")) != -1) {
+	while ((c = getopt(argc, argv, "s:t:q:r:l:S:p:m:fc")) != -1) {
 		if (c == 's' && nservers < 16)
 			servers[nservers++] = (unsigned)atoi(optarg);
 		else if (c == 't')
@@ -312,6 +349,10 @@ int main(int argc, char **argv)
 			o.quotes = (unsigned)atoi(optarg);
 		else if (c == 'r')
 			o.reference = (unsigned)atoi(optarg);
+		else if (c == 'f')
+			o.fragmented = true;
+		else if (c == 'c')
+			o.constant = true;
 		else if (c == 'l')
 			o.load = atof(optarg);
 		else if (c == 'S')

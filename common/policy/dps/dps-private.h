@@ -74,6 +74,15 @@ struct filler {
 	uint32_t *rank;   /* by server: 1 + rank, 0 not taken */
 };
 
+/* The servers where workers of one type fit all the time from a slot back to another: dps_reach.c. */
+struct reach {
+	unsigned completion, d; /* slot indices; d 0: none yet */
+	unsigned n;
+	uint32_t *list; /* them, by ascending sum */
+	double *sum;    /* by server, of those: price in these slots */
+	int32_t *fit;   /* by server, of those: how many fit */
+};
+
 /* One schedule. */
 struct choice {
 	double value, cost;
@@ -138,6 +147,8 @@ struct auc_policy_ctx {
 	double *work;           /* by worker type, PS type, placement */
 	struct window *windows; /* by type */
 	struct filler filler;
+	struct reach *reach; /* by worker type */
+	unsigned looked_at;  /* windows that the bounds by slot did not rule out */
 	unsigned words;      /* of a set of servers */
 	uint64_t *hosts;     /* by type and row: the servers where one fits */
 	uint8_t *hosts_done; /* by type and row: that is there */
@@ -212,6 +223,13 @@ bool auc_dps_fill(struct filler *f, int64_t n);
 double auc_dps_fill_cost(struct filler *f, int64_t n, unsigned without, unsigned *nservers);
 /* Workers on servers cheaper than SUM, as far as servers are taken: the others cost no less. */
 int64_t auc_dps_cheaper_than(const struct filler *f, double sum);
+/*
+ * dps_reach.c: what the fewest workers of LANE cost in the window, but for rounding, where they stay
+ * on their servers all of it; INFINITY: they do not fit. *OVER: no workers fit in longer windows
+ * with this completion, either. Quick for windows that end at one completion, the shorter first.
+ */
+double auc_dps_reach(struct auc_policy_ctx *ctx, unsigned lane, unsigned completion, unsigned d,
+		     bool *over);
 /* Tells large servers from the others. */
 void auc_dps_find_tiers(struct auc_policy_ctx *ctx);
 

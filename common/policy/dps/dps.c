@@ -45,6 +45,7 @@
 
 #define TIE          1e-11
 #define FLOORS_TRIED 64 /* windows of a quote, before it is known whether their floors help */
+#define LOOKED_AT    48 /* windows of a quote, before it is one for dps_reach.c */
 #define PS_COUNTS    32 /* workers beside PSs for which the least PSs are kept */
 
 struct options {
@@ -82,6 +83,8 @@ static void try_types(struct auc_policy_ctx *ctx, unsigned lane, unsigned comple
 static bool floor_rules_out(struct auc_policy_ctx *ctx, unsigned lane, unsigned completion,
 			    unsigned d, double workers, double limit);
 static bool floors_help(const struct auc_policy_ctx *ctx);
+static double workers_reach(struct auc_policy_ctx *ctx, unsigned lane, unsigned completion,
+			    unsigned d);
 static double limit_of(const struct auc_policy_ctx *ctx, unsigned completion, double value);
 static double limit_within(const struct auc_policy_ctx *ctx, double value, bool ties);
 static double limit_paid(const struct auc_policy_ctx *ctx, double limit);
@@ -263,6 +266,9 @@ static void set_up(struct auc_policy_ctx *ctx, const struct auc_market *m,
 		ctx->windows[i].d = ctx->window_offers[i].end = 0;
 	memset(ctx->hosts_done, 0, (size_t)(m->nworker_types + m->nps_types) * m->nrows);
 	ctx->filler.d = 0;
+	ctx->looked_at = 0;
+	for (i = 0; i < m->nworker_types; i++)
+		ctx->reach[i].d = 0;
 }
 
 /*
@@ -505,6 +511,22 @@ static bool floors_help(const struct auc_policy_ctx *ctx)
 	return costs(ctx) && (ctx->asked < FLOORS_TRIED || ctx->ruled_out * 16 >= ctx->asked);
 }
 
+/* What the window's workers cost at least, once bounds by slot have let many windows through; 0 before.
+ * A lane that has no server left is through with this completion. */
+static double workers_reach(struct auc_policy_ctx *ctx, unsigned lane, unsigned completion,
+			    unsigned d)
+{
+	bool over;
+	double cost;
+
+	if (++ctx->looked_at <= LOOKED_AT)
+		return 0;
+	cost = auc_dps_reach(ctx, lane, completion, d, &over);
+	if (over)
+		ctx->lanes[lane].room = 0;
+	return cost;
+}
+
 /* The PS types of one window, by ascending bound. */
 static void try_types(struct auc_policy_ctx *ctx, unsigned lane, unsigned completion, unsigned d,
 		      double value)
@@ -519,7 +541,7 @@ static void try_types(struct auc_policy_ctx *ctx, unsigned lane, unsigned comple
 			   .n = fewest,
 			   .here = INT64_MAX};
 	struct ps_try tries[AUC_TYPES_MAX], t;
-	double work, workers, bound = 0, limit;
+	double work, workers, bound = 0, limit, reach;
 	unsigned n = 0, p, i;
 
 	ctx->steps += 16 + 4 * (uint64_t)ctx->nps;
@@ -530,7 +552,10 @@ static void try_types(struct auc_policy_ctx *ctx, unsigned lane, unsigned comple
 		if (workers + dps_least_ps(ctx, completion, d) >= limit ||
 		    floor_rules_out(ctx, lane, completion, d, workers, limit))
 			return;
-		bound = auc_dps_block_bound(ctx, lane, c.start, completion, &room);
+		reach = workers_reach(ctx, lane, completion, d);
+		if (reach + dps_least_ps(ctx, completion, d) >= limit)
+			return;
+		bound = fmax(reach, auc_dps_block_bound(ctx, lane, c.start, completion, &room));
 		if (fewest > room || auc_dps_all_too_dear(ctx, &c, bound, limit))
 			return;
 	}

@@ -13,7 +13,7 @@ enum auc_code auc_dps_make_room(struct auc_policy_ctx *ctx, const struct auc_mar
 				struct auc_err *err)
 {
 	size_t servers = m->nservers + 1, slots = m->slots + 1;
-	size_t lanes = 2 * (size_t)m->nworker_types + 1, ps = m->nps_types + 1;
+	size_t workers = m->nworker_types + 1, lanes = 2 * (size_t)m->nworker_types + 1, ps = m->nps_types + 1;
 	size_t types = m->nworker_types + m->nps_types;
 	struct filler *f = &ctx->filler;
 	size_t i;
@@ -58,6 +58,7 @@ enum auc_code auc_dps_make_room(struct auc_policy_ctx *ctx, const struct auc_mar
 	ctx->open = reserve(ctx, lanes, sizeof(*ctx->open));
 	ctx->work = reserve(ctx, lanes * ps, sizeof(*ctx->work));
 	ctx->windows = reserve(ctx, types + 1, sizeof(*ctx->windows));
+	ctx->reach = reserve(ctx, workers, sizeof(*ctx->reach));
 	ctx->words = (m->nservers + 63) / 64;
 	ctx->hosts = reserve(ctx, types * m->nrows * (size_t)ctx->words + 1, sizeof(*ctx->hosts));
 	ctx->hosts_done = reserve(ctx, types * m->nrows + 1, sizeof(*ctx->hosts_done));
@@ -76,12 +77,22 @@ enum auc_code auc_dps_make_room(struct auc_policy_ctx *ctx, const struct auc_mar
 		ctx->windows[0].fit = reserve(ctx, (types + 1) * servers, sizeof(int32_t));
 		ctx->windows[0].list = reserve(ctx, (types + 1) * servers, sizeof(uint32_t));
 	}
+	if (ctx->reach) {
+		ctx->reach[0].sum = reserve(ctx, workers * servers, sizeof(double));
+		ctx->reach[0].fit = reserve(ctx, workers * servers, sizeof(int32_t));
+		ctx->reach[0].list = reserve(ctx, workers * servers, sizeof(uint32_t));
+	}
 	for (i = 0; i < ctx->nmemory; i++)
 		if (!ctx->memory[i]) {
 			auc_dps_release(ctx);
 			return auc_err_set(err, AUC_ENOMEM,
 					   "no memory for a quote among %u servers", m->nservers);
 		}
+	for (i = 1; i < m->nworker_types; i++) {
+		ctx->reach[i].sum = ctx->reach[0].sum + i * servers;
+		ctx->reach[i].fit = ctx->reach[0].fit + i * servers;
+		ctx->reach[i].list = ctx->reach[0].list + i * servers;
+	}
 	for (i = 1; i < types; i++) {
 		ctx->windows[i].sum = ctx->windows[0].sum + i * servers;
 		ctx->windows[i].fit = ctx->windows[0].fit + i * servers;
