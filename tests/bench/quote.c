@@ -11,8 +11,9 @@
  * without lower bounds ("bounds=off") on the first REFERENCE_QUOTES of the same jobs; both must
  * agree on every payoff. With -f the market is fragmented instead: workers on one server each for 1
  * to 40 slots at random times, as cancellations, fences and other prices leave it. With -c all jobs
- * are worth the same whenever they end, so that time never ends a search. Times are CPU time of the thread, so that other programs on the machine do
- * not count. Exit status 1 if a p99 is above P99_MS or the memory grown above MB.
+ * are worth the same whenever they end, so that time never ends a search. Times are CPU time of the
+ * thread, so that other programs on the machine do not count. Exit status 1 if a p99 is above
+ * P99_MS or the memory grown above MB.
  */
 #include "config.h"
 

@@ -74,7 +74,8 @@ struct filler {
 	uint32_t *rank;   /* by server: 1 + rank, 0 not taken */
 };
 
-/* The servers where workers of one type fit all the time from a slot back to another: dps_reach.c. */
+/* The servers where workers of one type fit all the time from a slot back to another: dps_reach.c.
+ */
 struct reach {
 	unsigned completion, d; /* slot indices; d 0: none yet */
 	unsigned n;
@@ -224,9 +225,10 @@ double auc_dps_fill_cost(struct filler *f, int64_t n, unsigned without, unsigned
 /* Workers on servers cheaper than SUM, as far as servers are taken: the others cost no less. */
 int64_t auc_dps_cheaper_than(const struct filler *f, double sum);
 /*
- * dps_reach.c: what the fewest workers of LANE cost in the window, but for rounding, where they stay
- * on their servers all of it; INFINITY: they do not fit. *OVER: no workers fit in longer windows
- * with this completion, either. Quick for windows that end at one completion, the shorter first.
+ * dps_reach.c: what the fewest workers of LANE cost in the window, but for rounding, where they
+ * stay on their servers all of it; INFINITY: they do not fit. *OVER: no workers fit in longer
+ * windows with this completion, either. Quick for windows that end at one completion, the shorter
+ * first.
  */
 double auc_dps_reach(struct auc_policy_ctx *ctx, unsigned lane, unsigned completion, unsigned d,
 		     bool *over);

@@ -15,7 +15,8 @@
  *  - Of all worker counts of one duration only the smallest matters: one less never costs more.
  *  - A window is looked at only if a lower bound of its cost leaves room for a better payoff, or
  *    for the same one if nothing that is known of it loses the tie. There are quick ones, by slot,
- *    with the PSs in dps_floor.c, and better ones, by blocks of slots: dps_bounds.c.
+ *    with the PSs in dps_floor.c, and better ones, by blocks of slots: dps_bounds.c. Where many
+ *    windows pass the quick ones, what the workers alone really cost is one, too: dps_reach.c.
  *  - A window's prices are summed for the servers alone that are free in all of it: dps_windows.c.
  *  - In a window servers are taken by ascending sum of prices. For a PS server and a number of PSs
  *    the cost is convex in the number of workers there, so one layout for each number is enough.
@@ -45,7 +46,7 @@
 
 #define TIE          1e-11
 #define FLOORS_TRIED 64 /* windows of a quote, before it is known whether their floors help */
-#define LOOKED_AT    48 /* windows of a quote, before it is one for dps_reach.c */
+#define LOOKED_AT    3  /* a window for so many slots of the market, before dps_reach.c is asked */
 #define PS_COUNTS    32 /* workers beside PSs for which the least PSs are kept */
 
 struct options {
@@ -511,15 +512,15 @@ static bool floors_help(const struct auc_policy_ctx *ctx)
 	return costs(ctx) && (ctx->asked < FLOORS_TRIED || ctx->ruled_out * 16 >= ctx->asked);
 }
 
-/* What the window's workers cost at least, once bounds by slot have let many windows through; 0 before.
- * A lane that has no server left is through with this completion. */
+/* What the window's workers cost at least, once bounds by slot have let many windows through; 0
+ * before. A lane that has no server left is through with this completion. */
 static double workers_reach(struct auc_policy_ctx *ctx, unsigned lane, unsigned completion,
 			    unsigned d)
 {
 	bool over;
 	double cost;
 
-	if (++ctx->looked_at <= LOOKED_AT)
+	if (LOOKED_AT * ++ctx->looked_at <= ctx->slots)
 		return 0;
 	cost = auc_dps_reach(ctx, lane, completion, d, &over);
 	if (over)

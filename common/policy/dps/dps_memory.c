@@ -13,7 +13,8 @@ enum auc_code auc_dps_make_room(struct auc_policy_ctx *ctx, const struct auc_mar
 				struct auc_err *err)
 {
 	size_t servers = m->nservers + 1, slots = m->slots + 1;
-	size_t workers = m->nworker_types + 1, lanes = 2 * (size_t)m->nworker_types + 1, ps = m->nps_types + 1;
+	size_t workers = m->nworker_types + 1, lanes = 2 * (size_t)m->nworker_types + 1,
+	       ps = m->nps_types + 1;
 	size_t types = m->nworker_types + m->nps_types;
 	struct filler *f = &ctx->filler;
 	size_t i;

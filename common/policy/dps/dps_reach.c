@@ -16,8 +16,8 @@
 
 #define STRIDE 12 /* slots that are cheaper to add one by one than to begin anew */
 
-static void begin(struct auc_policy_ctx *ctx, struct reach *r, unsigned worker,
-		  unsigned completion, unsigned d);
+static void begin(struct auc_policy_ctx *ctx, struct reach *r, unsigned worker, unsigned completion,
+		  unsigned d);
 static void add_slot(struct auc_policy_ctx *ctx, struct reach *r, unsigned worker);
 static void sort_in(struct reach *r, unsigned n, uint32_t server);
 static double cost_of(const struct reach *r, int64_t workers);
@@ -39,8 +39,8 @@ double auc_dps_reach(struct auc_policy_ctx *ctx, unsigned lane, unsigned complet
 	return (l->colocated ? cost_on_one(r, n) : cost_of(r, n)) * ctx->keep;
 }
 
-static void begin(struct auc_policy_ctx *ctx, struct reach *r, unsigned worker,
-		  unsigned completion, unsigned d)
+static void begin(struct auc_policy_ctx *ctx, struct reach *r, unsigned worker, unsigned completion,
+		  unsigned d)
 {
 	const struct window *win = auc_dps_window(ctx, worker, completion, d);
 	unsigned i;
