@@ -7,14 +7,14 @@
 
 #define TABLE_BYTES ((size_t)32 << 20)
 
+static void reserve_lists(struct auc_policy_ctx *ctx, const struct auc_market *m, size_t servers);
 static void *reserve(struct auc_policy_ctx *ctx, size_t n, size_t size);
 
 enum auc_code auc_dps_make_room(struct auc_policy_ctx *ctx, const struct auc_market *m,
 				struct auc_err *err)
 {
 	size_t servers = m->nservers + 1, slots = m->slots + 1;
-	size_t workers = m->nworker_types + 1, lanes = 2 * (size_t)m->nworker_types + 1,
-	       ps = m->nps_types + 1;
+	size_t lanes = 2 * (size_t)m->nworker_types + 1, ps = m->nps_types + 1;
 	size_t types = m->nworker_types + m->nps_types;
 	struct filler *f = &ctx->filler;
 	size_t i;
@@ -58,8 +58,6 @@ enum auc_code auc_dps_make_room(struct auc_policy_ctx *ctx, const struct auc_mar
 	ctx->tried = reserve(ctx, slots, sizeof(*ctx->tried));
 	ctx->open = reserve(ctx, lanes, sizeof(*ctx->open));
 	ctx->work = reserve(ctx, lanes * ps, sizeof(*ctx->work));
-	ctx->windows = reserve(ctx, types + 1, sizeof(*ctx->windows));
-	ctx->reach = reserve(ctx, workers, sizeof(*ctx->reach));
 	ctx->words = (m->nservers + 63) / 64;
 	ctx->hosts = reserve(ctx, types * m->nrows * (size_t)ctx->words + 1, sizeof(*ctx->hosts));
 	ctx->hosts_done = reserve(ctx, types * m->nrows + 1, sizeof(*ctx->hosts_done));
@@ -73,33 +71,32 @@ enum auc_code auc_dps_make_room(struct auc_policy_ctx *ctx, const struct auc_mar
 	f->workers = reserve(ctx, servers, sizeof(*f->workers));
 	f->cost = reserve(ctx, servers, sizeof(*f->cost));
 	f->rank = reserve(ctx, servers, sizeof(*f->rank));
-	if (ctx->windows) {
-		ctx->windows[0].sum = reserve(ctx, (types + 1) * servers, sizeof(double));
-		ctx->windows[0].fit = reserve(ctx, (types + 1) * servers, sizeof(int32_t));
-		ctx->windows[0].list = reserve(ctx, (types + 1) * servers, sizeof(uint32_t));
-	}
-	if (ctx->reach) {
-		ctx->reach[0].sum = reserve(ctx, workers * servers, sizeof(double));
-		ctx->reach[0].fit = reserve(ctx, workers * servers, sizeof(int32_t));
-		ctx->reach[0].list = reserve(ctx, workers * servers, sizeof(uint32_t));
-	}
+	reserve_lists(ctx, m, servers);
 	for (i = 0; i < ctx->nmemory; i++)
 		if (!ctx->memory[i]) {
 			auc_dps_release(ctx);
 			return auc_err_set(err, AUC_ENOMEM,
 					   "no memory for a quote among %u servers", m->nservers);
 		}
-	for (i = 1; i < m->nworker_types; i++) {
-		ctx->reach[i].sum = ctx->reach[0].sum + i * servers;
-		ctx->reach[i].fit = ctx->reach[0].fit + i * servers;
-		ctx->reach[i].list = ctx->reach[0].list + i * servers;
-	}
-	for (i = 1; i < types; i++) {
-		ctx->windows[i].sum = ctx->windows[0].sum + i * servers;
-		ctx->windows[i].fit = ctx->windows[0].fit + i * servers;
-		ctx->windows[i].list = ctx->windows[0].list + i * servers;
-	}
 	return AUC_OK;
+}
+
+/* By type and server: what a window offers, and dps_reach.c's. */
+static void reserve_lists(struct auc_policy_ctx *ctx, const struct auc_market *m, size_t servers)
+{
+	size_t types = m->nworker_types + m->nps_types + 1, workers = m->nworker_types + 1, i;
+	double *sum = reserve(ctx, (types + workers) * servers, sizeof(*sum));
+	int32_t *fit = reserve(ctx, (types + workers) * servers, sizeof(*fit));
+	uint32_t *list = reserve(ctx, (types + workers) * servers, sizeof(*list));
+
+	ctx->windows = reserve(ctx, types, sizeof(*ctx->windows));
+	ctx->reach = reserve(ctx, workers, sizeof(*ctx->reach));
+	if (!sum || !fit || !list || !ctx->windows || !ctx->reach)
+		return;
+	for (i = 0; i < types; i++, sum += servers, fit += servers, list += servers)
+		ctx->windows[i] = (struct window){.sum = sum, .fit = fit, .list = list};
+	for (i = 0; i < workers; i++, sum += servers, fit += servers, list += servers)
+		ctx->reach[i] = (struct reach){.sum = sum, .fit = fit, .list = list};
 }
 
 void auc_dps_release(struct auc_policy_ctx *ctx)
