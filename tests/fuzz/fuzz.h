@@ -1,6 +1,6 @@
 /*
  * fuzz.h - a fuzz target is one function, libFuzzer's. Built by clang with -fsanitize=fuzzer it is
- * a fuzzer; linked with replay.c, by any compiler, it runs the files of its corpus once, as "make
+ * a fuzzer; linked with support/replay.c, by any compiler, it runs the files of its corpus once, as "make
  * check" does.
  */
 #ifndef AUC_FUZZ_H
@@ -10,6 +10,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -17,7 +18,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 #define REQUIRE(condition)                                                                         \
 	do {                                                                                       \
 		if (!(condition)) {                                                                \
-			fprintf(stderr, "%s:%d: %s does not hold\n", __FILE__, __LINE__,           \
+			/* not to the stream, which a target may have put aside */                 \
+			dprintf(STDERR_FILENO, "%s:%d: %s does not hold\n", __FILE__, __LINE__,    \
 				#condition);                                                       \
 			abort();                                                                   \
 		}                                                                                  \
