@@ -55,6 +55,7 @@ double auc_utility_value(const struct auc_utility *u, double x)
 {
 	double v = 0;
 
+	x += u->since;
 	switch (u->form) {
 	case AUC_FORM_CONSTANT:
 		v = u->scale;
@@ -90,7 +91,7 @@ void auc_utility_multiply(struct auc_utility *u, double factor)
 
 double auc_utility_log(const struct auc_utility *u, double x)
 {
-	double z = u->decay * (x - u->target);
+	double z = u->decay * (x + u->since - u->target);
 
 	/* 1 + e^z is e^z there, up to the last bit */
 	if (u->form == AUC_FORM_SIGMOID && z > 100)

@@ -34,6 +34,7 @@ struct auc_utility {
 	double scale;  /* credits; linear: intercept */
 	double decay;  /* per slot; linear: slope in credits per slot */
 	double target; /* slots; deadline: the deadline; inverse: the horizon T */
+	double since; /* slots before the arrival from which on X counts: of a bid that has stood */
 	unsigned npoints;
 	struct {
 		double x; /* slots, strictly ascending */

@@ -21,6 +21,7 @@
 #include "auctionsim/gen/gen.h"
 #include "auctionsim/import/import.h"
 #include "auctionsim/run/learned.h"
+#include "auctionsim/run/margin.h"
 #include "base/num.h"
 #include "auctionsim/optimum/dorm.h"
 #include "auctionsim/optimum/offline.h"
@@ -46,7 +47,8 @@ struct options {
 	const char *policies[POLICIES_MAX];
 	unsigned npolicies;
 	const char *output;
-	const char *prices, *priced; /* NULL: the scenario's; do not write them */
+	const char *overrun, *margin, *noise; /* NULL: not given */
+	const char *prices, *priced;          /* NULL: the scenario's; do not write them */
 	char *history[HISTORY_MAX];
 	unsigned nhistory;
 	uint64_t seed;
@@ -77,15 +79,17 @@ static int usage(FILE *out);
 
 /* What each command takes. */
 static const struct option run_options[] = {
-	{"policy", required_argument, NULL, 'p'}, {"json", no_argument, NULL, 'j'},
-	{"seed", required_argument, NULL, 's'},   {"output", required_argument, NULL, 'o'},
-	{"prices", required_argument, NULL, 'P'}, {"history", required_argument, NULL, 'H'},
-	{"priced", required_argument, NULL, 'W'}, {"no-rearrange", no_argument, NULL, 'S'},
-	{"help", no_argument, NULL, 'h'},         {NULL, 0, NULL, 0},
+	{"policy", required_argument, NULL, 'p'},  {"json", no_argument, NULL, 'j'},
+	{"seed", required_argument, NULL, 's'},    {"output", required_argument, NULL, 'o'},
+	{"prices", required_argument, NULL, 'P'},  {"history", required_argument, NULL, 'H'},
+	{"priced", required_argument, NULL, 'W'},  {"no-rearrange", no_argument, NULL, 'S'},
+	{"overrun", required_argument, NULL, 'O'}, {"margin", required_argument, NULL, 'M'},
+	{"help", no_argument, NULL, 'h'},          {NULL, 0, NULL, 0},
 };
 static const struct option gen_options[] = {
 	{"seed", required_argument, NULL, 's'},
 	{"output", required_argument, NULL, 'o'},
+	{"noise", required_argument, NULL, 'N'},
 	{"help", no_argument, NULL, 'h'},
 	{NULL, 0, NULL, 0},
 };
@@ -189,6 +193,7 @@ static int command_gen(int argc, char **argv)
 	const struct gen_setting *g = argc > 1 ? gen_find(argv[1]) : NULL;
 	struct options o = {.seed = 1};
 	struct auc_err err = {0};
+	struct noise noise;
 	struct output out;
 	enum auc_code rc;
 	int code;
@@ -213,10 +218,12 @@ static int command_gen(int argc, char **argv)
 	}
 	if (code >= 0)
 		return code;
-	rc = output_open(&out, o.output, &err);
+	rc = o.noise ? noise_read(o.noise, o.seed, &noise, &err) : AUC_OK;
+	if (rc == AUC_OK)
+		rc = output_open(&out, o.output, &err);
 	if (rc == AUC_OK) {
 		rc = gen_write(g, argv + 1 + optind, (unsigned)(argc - 1 - optind), o.seed,
-			       out.stream, &err);
+			       o.noise ? &noise : NULL, out.stream, &err);
 		rc = output_close(&out, rc, &err);
 	}
 	return rc == AUC_OK ? EXIT_SUCCESS : complain(&err);
@@ -284,6 +291,15 @@ static int options_parse(struct options *o, const char *letters, const struct op
 		case 'S':
 			o->stay = true;
 			break;
+		case 'O':
+			o->overrun = optarg;
+			break;
+		case 'M':
+			o->margin = optarg;
+			break;
+		case 'N':
+			o->noise = optarg;
+			break;
 		case 'H':
 			if (o->nhistory == HISTORY_MAX) {
 				fprintf(stderr, "auctionsim: --history: more than %d\n",
@@ -309,8 +325,12 @@ static enum auc_code run_all(const struct options *o, const char *path, struct a
 	bool moved = false;
 	unsigned i;
 
-	if (rc == AUC_OK)
+	if (rc == AUC_OK) {
 		s->stays = o->stay;
+		rc = margin_read(o->overrun, o->margin, &s->times, err);
+	}
+	if (rc == AUC_OK && s->has_true_times && o->nhistory)
+		rc = margin_load(s, o->history, o->nhistory, err);
 	for (i = 0; i < o->npolicies && rc == AUC_OK; i++) {
 		rc = set_prices(o, s, o->policies[i], err);
 		if (rc != AUC_OK)
@@ -404,14 +424,21 @@ static int usage(FILE *out)
 	      "times\n"
 	      "      --priced FILE  write the scenario with these prices, for check and plot\n"
 	      "      --no-rearrange with learned: what is sold stays where it was sold\n"
+	      "      --overrun WORD of true times, at the end of a plan: extend (default) or kill\n"
+	      "      --margin WORD  of true times: learned[:QUANTILE] (default, 0.9) or a factor, "
+	      "of\n"
+	      "                     how long jobs are planned\n"
 	      "\n"
 	      "check: does a result keep to its scenario and policy? A line for each violation; "
 	      "exit 1\n"
 	      "\n"
-	      "gen: a scenario of a published setting: dps, oasis, eris, aonline or posted; or of gangs\n"
+	      "gen: a scenario of a published setting: dps, oasis, eris, aonline or posted; or of "
+	      "gangs\n"
 	      "  'gen dps --help' lists the parameters of setting dps\n"
 	      "  -o, --output FILE  write there\n"
 	      "  -s, --seed N       (1)\n"
+	      "      --noise WORD   true times: lognormal:0.1, uniform:5% or slower:5%, and\n"
+	      "                     stragglers:2%x3 behind a comma or alone\n"
 	      "\n"
 	      "import: a scenario of what a cluster did; 'import --help' says more\n"
 	      "plot: pictures of results; 'plot --help' says more\n"

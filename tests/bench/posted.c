@@ -43,7 +43,7 @@ static struct scenario *make(uint64_t seed, const char *const *words, unsigned n
 	size_t size = 0;
 	FILE *out = open_memstream(&text, &size);
 
-	if (!out || gen_write(gen_find("posted"), (char **)words, n, seed, out, &err) != AUC_OK)
+	if (!out || gen_write(gen_find("posted"), (char **)words, n, seed, NULL, out, &err) != AUC_OK)
 		fail(&err);
 	fclose(out);
 	if (scenario_parse(text, size, "made", &s, &err) != AUC_OK)

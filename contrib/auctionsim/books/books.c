@@ -211,6 +211,19 @@ const char *books_add(struct books *b, const struct scenario_type *type, unsigne
 	return over;
 }
 
+void books_remove(struct books *b, const struct scenario_type *type, unsigned server, uint64_t from,
+		  uint64_t to, uint64_t count)
+{
+	int k;
+
+	for (unsigned i = 0; i < type->ntres; i++) {
+		k = books_tres(b, type->tres[i].name);
+		for (uint64_t t = from; t <= to && k >= 0; t++)
+			b->used[at(b, server, (unsigned)k, t)] -=
+				books_counted(b, (unsigned)k, type->tres[i].value) * count;
+	}
+}
+
 void books_give_price(struct books *b, unsigned server, const char *tres, uint64_t slot,
 		      double price)
 {

@@ -58,6 +58,10 @@ long double books_cost(const struct books *b, const struct scenario_type *type, 
 const char *books_add(struct books *b, const struct scenario_type *type, unsigned server,
 		      uint64_t from, uint64_t to, uint64_t count, uint64_t *slot);
 
+/* Takes them out again. */
+void books_remove(struct books *b, const struct scenario_type *type, unsigned server, uint64_t from,
+		  uint64_t to, uint64_t count);
+
 /* What MB cost in a slot, where all servers together may send some; sends them. False: that is over
  * the budget. */
 long double books_traffic_cost(const struct books *b, uint64_t slot, long double mb);

@@ -13,6 +13,7 @@
 
 #include "auctionsim/books/books.h"
 #include "auctionsim/check/check.h"
+#include "auctionsim/run/margin.h"
 #include "auctionsim/io/document.h"
 #include "auctionsim/scenario/scenario.h"
 
@@ -47,6 +48,17 @@ struct transfer {
 	unsigned from, to;
 };
 
+/* What a job that was sold comes to, worked out. */
+struct tale {
+	bool live, started, killed;
+	long double said, left; /* worker-slots that it says; that it needs behind its plan */
+	uint64_t done, until; /* slot after it is done in its plan, or 0; the last that it holds */
+	uint64_t more;        /* slots that it holds behind its plan */
+	long double paid;     /* for those */
+	uint64_t completion;  /* 0: none */
+	long double value, payment;
+};
+
 /* One job of a result, as read. */
 struct sold {
 	char *id, *reason, *worker_type, *ps_type;
@@ -63,6 +75,10 @@ struct sold {
 	bool has_chunks;
 	unsigned nchunks;
 	struct chunk *chunks;
+	uint64_t decided; /* 0: not there */
+	bool has_realised;
+	uint64_t real_completion; /* 0: null */
+	double real_value, real_payment;
 	/* worked out */
 	const struct scenario_job *job;
 	size_t index; /* in the result */
@@ -71,11 +87,15 @@ struct sold {
 	const struct scenario_type *worker, *ps;
 	double worker_seconds, ps_seconds;
 	long double chunk_slots;
+	uint64_t when; /* slot in which it was decided: its arrival, or DECIDED */
+	uint64_t rank; /* whose turn it was among those that stood in that slot */
+	struct tale tale;
 };
 
 struct totals {
 	uint64_t jobs, accepted, completed, preemptions;
 	double welfare, revenue, mean_jct_slots;
+	double realised_welfare, realised_revenue, killed; /* NAN: not there */
 };
 
 struct timing {
@@ -106,7 +126,13 @@ struct check {
 	bool has_timing;
 	struct json_object *jobs;
 	struct sold *sold;   /* by job of the scenario */
-	struct sold **order; /* of arrival */
+	struct sold **order; /* of decision */
+	struct sold **arrived;
+	unsigned norder;
+	uint64_t now; /* the last slot that began */
+	struct scenario_times times;
+	struct margin *margin;
+	long double stretch; /* of the job at hand: how much longer it is planned than it says */
 	struct books *books;
 };
 
@@ -172,6 +198,22 @@ void check_clear_chunks(struct sold *j);
 /* Who waits in policy aonline had to, in a result that is sound apart from that. False: no memory.
  */
 bool check_turns(struct check *c);
+
+/* check_true.c: a reader of "realised", of "times"; the slots up to TO begin; an accepted job; how
+ * much longer than it says one of USER is planned now; after the last slot. */
+enum auc_code check_read_realised(struct reader *r, struct json_object *v, const struct field *f,
+				  void *target);
+enum auc_code check_read_times(struct reader *r, struct json_object *v, const struct field *f,
+			       void *target);
+bool check_true_begin(struct check *c); /* false: no memory */
+void check_true_pass(struct check *c, uint64_t to);
+void check_true_sold(struct check *c, struct sold *j);
+void check_true_end(struct check *c);
+/* check_stands.c: the order in which jobs were decided; a job that was accepted while it stood. */
+bool check_stands_order(struct check *c);
+void check_stands(struct check *c, const struct sold *j);
+/* The work of OASiS of an accepted job, FACTOR times as long as it says. */
+long double check_oasis_work(const struct check *c, const struct sold *j, long double factor);
 
 /* KEY: a member of the job, or of the result if J is NULL; NULL: the text says it all. */
 void check_violation(struct check *c, const char *key, const struct sold *j, const char *fmt, ...)

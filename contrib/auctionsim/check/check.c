@@ -27,6 +27,7 @@ static void read_one_job(struct check *c, struct json_object *o, size_t index,
 			 struct json_object *ids);
 static void check_job(struct check *c, struct sold *j);
 static void check_refused(struct check *c, struct sold *j);
+static bool has_schedule(const struct sold *j);
 static void check_unfinished(struct check *c, const struct sold *j);
 static void check_keys(struct check *c, const struct sold *j);
 static bool check_plan(struct check *c, const struct sold *j);
@@ -67,6 +68,7 @@ static const struct field result_fields[] = {
 	{"jobs", keep_jobs, 0, 0, 0, true},
 	{"totals", read_totals, 0, 0, 0, true},
 	{"timing", read_timing, 0, 0, 0, false},
+	{"times", check_read_times, 0, 0, 0, false},
 };
 
 #define NUMBER(type, key)                                                                          \
@@ -82,9 +84,16 @@ static const struct field result_fields[] = {
 #key, field_count, offsetof(struct type, key), 0, SLOT_MAX, true                   \
 	}
 static const struct field totals_fields[] = {
-	WHOLE(totals, jobs),        WHOLE(totals, accepted), WHOLE(totals, completed),
-	NUMBER(totals, welfare),    NUMBER(totals, revenue), NUMBER(totals, mean_jct_slots),
+	WHOLE(totals, jobs),
+	WHOLE(totals, accepted),
+	WHOLE(totals, completed),
+	NUMBER(totals, welfare),
+	NUMBER(totals, revenue),
+	NUMBER(totals, mean_jct_slots),
 	WHOLE(totals, preemptions),
+	MAYBE(totals, realised_welfare),
+	MAYBE(totals, realised_revenue),
+	MAYBE(totals, killed),
 };
 
 static const struct field timing_fields[] = {
@@ -102,6 +111,8 @@ static const struct field job_fields[] = {
 	MAYBE(sold, value),
 	MAYBE(sold, payment),
 	MAYBE(sold, payoff),
+	{"decided", field_count, offsetof(struct sold, decided), 1, SLOT_MAX, false},
+	{"realised", check_read_realised, 0, 0, 0, false},
 	{"start", field_count, offsetof(struct sold, start), 1, SLOT_MAX, false},
 	{"completion", field_count, offsetof(struct sold, completion), 1, SLOT_MAX, false},
 	{"worker_type", field_text, offsetof(struct sold, worker_type), 0, 0, false},
@@ -136,19 +147,26 @@ enum auc_code check_result(const struct scenario *s, struct json_object *root, c
 		reader_init(&c.r, name, &c, &c.why);
 		if (many)
 			reader_enter_index(&c.r, i);
+		c.totals.realised_welfare = c.totals.realised_revenue = c.totals.killed =
+			(double)NAN;
+		c.times = s->times;
+		c.stretch = 1;
 		c.sold = calloc(s->njobs + 1, sizeof(*c.sold));
 		c.order = calloc(s->njobs + 1, sizeof(*c.order));
+		c.arrived = calloc(s->njobs + 1, sizeof(*c.arrived));
 		c.books = books_open(s);
 		c.left = calloc(s->nbudgets + 1, sizeof(*c.left));
 		for (k = 0; c.left && k < s->nbudgets; k++)
 			c.left[k] = s->budgets[k].value;
-		ok = c.sold && c.order && c.books && c.left &&
+		ok = c.sold && c.order && c.arrived && c.books && c.left &&
 		     check_one(&c, many ? json_object_array_get_idx(root, i) : root);
 		*violations += c.violations;
 		for (k = 0; c.sold && k < s->njobs; k++)
 			sold_clear(&c.sold[k]);
 		free(c.sold);
 		free(c.order);
+		free(c.arrived);
+		margin_close(c.margin);
 		free(c.left);
 		free(c.policy);
 		books_close(c.books);
@@ -188,12 +206,18 @@ static bool check_one(struct check *c, struct json_object *o)
 			check_violation(c, "jobs", NULL, "job %.80s: expected once, found nowhere",
 					c->s->jobs[i].id);
 	qsort(c->order, n, sizeof(struct sold *), compare_arrival);
+	c->norder = n;
+	if (!check_stands_order(c) || !check_true_begin(c))
+		return false;
 	if (c->priced && !books_set_prices(c->books, c->sites     ? BOOKS_ERIS
 						     : c->elastic ? BOOKS_OASIS
 								  : BOOKS_DPS))
 		return false;
-	for (i = 0; i < n; i++)
+	for (i = 0; i < n; i++) {
+		check_true_pass(c, c->order[i]->when);
 		check_job(c, c->order[i]);
+	}
+	check_true_end(c);
 	if (c->steps && c->steps->end)
 		c->steps->end(c);
 	check_totals(c);
@@ -262,6 +286,7 @@ static void read_one_job(struct check *c, struct json_object *o, size_t index,
 	struct json_object *found;
 
 	j.value = j.payment = j.payoff = j.best_payoff = (double)NAN;
+	j.real_value = j.real_payment = (double)NAN;
 	reader_enter_index(&c->r, index);
 	j.sound = FIELDS_READ(&c->r, o, job_fields, &j) == AUC_OK;
 	reader_leave(&c->r, mark);
@@ -445,6 +470,9 @@ static void check_job(struct check *c, struct sold *j)
 {
 	if (!j->sound)
 		return;
+	c->stretch = c->margin ? margin_now(c->margin, j->job->user) : 1;
+	if (j->decided)
+		check_stands(c, j);
 	if (!j->accepted) {
 		(c->posted ? check_posted_refused : check_refused)(c, j);
 	} else if (j->job->ngang && !c->gangs) {
@@ -467,8 +495,10 @@ static void check_job(struct check *c, struct sold *j)
 						   : check_plan(c, j)))
 			check_money(c, j);
 	}
-	if (j->accepted)
+	if (j->accepted) {
 		check_budget(c, j);
+		check_true_sold(c, j);
+	}
 	if (c->priced && j->job->arrival <= c->s->slots)
 		books_learn(c->books, j->job);
 }
@@ -495,11 +525,17 @@ static void check_refused(struct check *c, struct sold *j)
 	if (payoff && j->best_payoff > 0)
 		check_violation(c, "best_payoff", j,
 				"expected at most 0 of a refused job, found %.17g", j->best_payoff);
-	if (!isnan(j->value) || !isnan(j->payment) || !isnan(j->payoff) || j->start ||
-	    j->completion || j->worker_type || j->ps_type || j->has_colocated || j->has_plan ||
-	    j->has_transfers || j->has_chunks || j->has_offer)
+	if (has_schedule(j) || j->has_offer)
 		check_violation(c, NULL, j,
 				"expected no schedule, value or payment of a refused job");
+}
+
+/* Or anything else that only an accepted job has. */
+static bool has_schedule(const struct sold *j)
+{
+	return !isnan(j->value) || !isnan(j->payment) || !isnan(j->payoff) || j->start ||
+	       j->completion || j->worker_type || j->ps_type || j->has_colocated || j->has_plan ||
+	       j->has_transfers || j->has_chunks || j->has_realised || j->decided;
 }
 
 /* A baseline admits it, and it does not finish by the last slot. */
@@ -583,10 +619,10 @@ bool check_window(struct check *c, const struct sold *j)
 				"expected %" PRIu64
 				", the slot after the plan's last, found %" PRIu64,
 				run->to + 1, j->completion);
-	if (run->from < j->job->arrival)
+	if (run->from < j->when)
 		check_violation(c, "start", j,
-				"expected no slot before the arrival %" PRIu64 ", found %" PRIu64,
-				j->job->arrival, run->from);
+				"expected no slot before the %s %" PRIu64 ", found %" PRIu64,
+				j->decided ? "decision in slot" : "arrival", j->when, run->from);
 	return true;
 }
 
@@ -620,7 +656,7 @@ static void check_placement(struct check *c, const struct sold *j)
 	if (j->colocated != together)
 		check_violation(c, "colocated", j, "expected %s", together ? "true" : "false");
 	work = books_work(c->books, j->job, j->worker, j->worker_seconds, j->ps_seconds, together);
-	d = books_duration(work, n);
+	d = books_duration(c->stretch * work, n);
 	if (d != (long double)(run->to - run->from + 1))
 		check_violation(c, "plan", j,
 				"expected %.0Lf slots for %" PRIu64 " workers, found %" PRIu64, d,

@@ -24,7 +24,7 @@ static bool check_layout(struct check *c, const struct sold *j, const struct run
 static bool check_moves(struct check *c, const struct sold *j);
 static uint64_t workers_on(const struct run *run, unsigned server);
 static long double whole_bytes(long double mb);
-static long double holds(const struct sold *j, uint64_t workers);
+static long double holds(const struct check *c, const struct sold *j, uint64_t workers);
 static bool all_trained(const struct check *c, const struct sold *j, long double *lacking);
 
 static const struct field transfer_fields[] = {
@@ -196,11 +196,12 @@ static uint64_t workers_on(const struct run *run, unsigned server)
 }
 
 /* Whole chunks that workers train in a slot, in all epochs. */
-static long double holds(const struct sold *j, uint64_t workers)
+static long double holds(const struct check *c, const struct sold *j, uint64_t workers)
 {
-	long double k = floorl((long double)workers * j->job->chunks_per_slot / j->job->epochs) + 2;
+	long double per_slot = j->job->chunks_per_slot / c->stretch;
+	long double k = floorl((long double)workers * per_slot / j->job->epochs) + 2;
 
-	while (k > 0 && books_ceil(k * j->job->epochs / j->job->chunks_per_slot) > workers)
+	while (k > 0 && books_ceil(k * j->job->epochs / per_slot) > workers)
 		k--;
 	return k;
 }
@@ -229,7 +230,7 @@ static bool all_trained(const struct check *c, const struct sold *j, long double
 				for (in = 0, i = 0; i < j->ntransfers; i++)
 					if (j->transfers[i].slot == t && j->transfers[i].to == s)
 						in += j->transfers[i].chunks;
-				left = holds(j, workers_on(run, s)) - in;
+				left = holds(c, j, workers_on(run, s)) - in;
 				if (left < 0)
 					*lacking -= left;
 				else

@@ -109,7 +109,8 @@ static bool check_keys(struct check *c, const struct sold *j)
 static void check_nodes(struct check *c, const struct sold *j, const struct scenario_shape *shape)
 {
 	const struct run *run = j->runs;
-	long double d = books_duration((long double)shape->seconds / c->s->slot_seconds, 1);
+	long double d =
+		books_duration(c->stretch * shape->seconds / (long double)c->s->slot_seconds, 1);
 	unsigned i, k;
 
 	if (run->nworkers != shape->nodes)

@@ -40,7 +40,7 @@ bool check_oasis(struct check *c, const struct sold *j)
 
 bool check_times(struct check *c, const struct sold *j)
 {
-	uint64_t next = j->job->arrival;
+	uint64_t next = j->when;
 	const struct run *run;
 
 	if (!j->nruns) {
@@ -215,6 +215,12 @@ static bool may_collide(const struct check *c, const struct scenario_type *worke
 	return false;
 }
 
+long double check_oasis_work(const struct check *c, const struct sold *j, long double factor)
+{
+	return fmaxl(1, books_ceil(factor * books_work(c->books, j->job, j->worker,
+						       j->worker_seconds, 0, false)));
+}
+
 static long double work_of(const struct check *c, const struct sold *j)
 {
 	return work_with(c, j->job, j->worker, j->worker_seconds);
@@ -223,5 +229,6 @@ static long double work_of(const struct check *c, const struct sold *j)
 static long double work_with(const struct check *c, const struct scenario_job *job,
 			     const struct scenario_type *worker, double seconds)
 {
-	return fmaxl(1, books_ceil(books_work(c->books, job, worker, seconds, 0, false)));
+	return fmaxl(1,
+		     books_ceil(c->stretch * books_work(c->books, job, worker, seconds, 0, false)));
 }

@@ -118,7 +118,7 @@ static long double duration(const struct check *c, const struct sold *j, const s
 	}
 	if (!together)
 		beta += exchange_seconds(c, j, run);
-	slots = books_ceil(alpha * beta / (long double)c->s->slot_seconds);
+	slots = books_ceil(c->stretch * alpha * beta / (long double)c->s->slot_seconds);
 	return slots > 1 ? slots : 1;
 }
 

@@ -42,6 +42,7 @@ struct gen {
 	const struct gen_setting *setting;
 	struct value values[GEN_PARAMETERS_MAX];
 	uint64_t random;
+	struct noise *noise; /* of true times; NULL: none */
 	FILE *out;
 };
 
@@ -61,12 +62,15 @@ enum auc_code gen_set(struct gen *g, char *const *parameters, unsigned n, struct
 double gen_draw(struct gen *g, unsigned parameter, unsigned decimals);
 /* Uniform in [0, 1); a whole number below N. */
 double gen_uniform(struct gen *g);
+double gen_random(uint64_t *state);
 unsigned gen_pick(struct gen *g, unsigned n);
 
 /* O if OK, else NULL, and O is given up: what a function returns that made O. */
 struct json_object *gen_made(struct json_object *o, bool ok);
 /* Prints BEFORE and O (NULL: no memory) on one line and gives O up. */
 bool gen_put(struct gen *g, const char *before, struct json_object *o);
+/* The same of a job, with its true time if there is noise. */
+bool gen_put_job(struct gen *g, const char *before, struct json_object *o);
 /* A member KEY, or PREFIX with the number I; exactly as few digits as say VALUE. */
 bool gen_add_number(struct json_object *o, const char *key, double value);
 bool gen_add_named(struct json_object *o, const char *prefix, unsigned i, double value);

@@ -21,8 +21,8 @@ static enum auc_code set_word(const struct parameter *p, const char *text, struc
 static enum auc_code set_range(const struct parameter *p, const char *text, struct value *v,
 			       struct auc_err *err);
 
-static const struct gen_setting *const settings[] = {&gen_dps, &gen_oasis, &gen_eris, &gen_aonline,
-						     &gen_posted, &gen_gangs};
+static const struct gen_setting *const settings[] = {&gen_dps,     &gen_oasis,  &gen_eris,
+						     &gen_aonline, &gen_posted, &gen_gangs};
 
 const struct gen_setting *gen_find(const char *name)
 {
@@ -63,9 +63,9 @@ void gen_print_help(const struct gen_setting *g, FILE *out)
 }
 
 enum auc_code gen_write(const struct gen_setting *setting, char *const *parameters, unsigned n,
-			uint64_t seed, FILE *out, struct auc_err *err)
+			uint64_t seed, struct noise *noise, FILE *out, struct auc_err *err)
 {
-	struct gen g = {.setting = setting, .random = seed, .out = out};
+	struct gen g = {.setting = setting, .random = seed, .noise = noise, .out = out};
 	enum auc_code rc = gen_set(&g, parameters, n, err);
 
 	if (rc != AUC_OK)
@@ -165,10 +165,15 @@ double gen_draw(struct gen *g, unsigned parameter, unsigned decimals)
 	return round((v->low + u * (v->high - v->low)) * scale) / scale;
 }
 
-/* S. Vigna's splitmix64. */
 double gen_uniform(struct gen *g)
 {
-	uint64_t z = g->random += UINT64_C(0x9e3779b97f4a7c15);
+	return gen_random(&g->random);
+}
+
+/* S. Vigna's splitmix64. */
+double gen_random(uint64_t *state)
+{
+	uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
 
 	z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
 	z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
@@ -196,6 +201,15 @@ bool gen_put(struct gen *g, const char *before, struct json_object *o)
 		fprintf(g->out, "%s%s", before, text);
 	json_object_put(o);
 	return text != NULL;
+}
+
+bool gen_put_job(struct gen *g, const char *before, struct json_object *o)
+{
+	if (o && g->noise && !gen_add_number(o, "true_time", noise_draw(g->noise))) {
+		json_object_put(o);
+		return false;
+	}
+	return gen_put(g, before, o);
 }
 
 bool gen_add_number(struct json_object *o, const char *key, double value)

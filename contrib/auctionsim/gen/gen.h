@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "auctionsim/gen/noise.h"
 #include "base/err.h"
 
 struct gen_setting;
@@ -19,10 +20,10 @@ const char *gen_name(const struct gen_setting *g);
 void gen_print_help(const struct gen_setting *g, FILE *out);
 /*
  * Writes a scenario of setting G. PARAMETERS (N of them) are "name=value" or "name=low:high". The
- * same parameters and seed give the same bytes. AUC_EINVAL names the parameter, AUC_ENOMEM,
- * AUC_EIO.
+ * same parameters and seed give the same bytes; NOISE (NULL: none) adds true times to them.
+ * AUC_EINVAL names the parameter, AUC_ENOMEM, AUC_EIO.
  */
 enum auc_code gen_write(const struct gen_setting *g, char *const *parameters, unsigned n,
-			uint64_t seed, FILE *out, struct auc_err *err);
+			uint64_t seed, struct noise *noise, FILE *out, struct auc_err *err);
 
 #endif

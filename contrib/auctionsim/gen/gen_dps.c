@@ -117,7 +117,7 @@ static bool write_scenario(struct gen *g)
 		ok = gen_put(g, servers ? ",\n" : "", make_server(g, servers, true));
 	fputs("],\n\"jobs\": [\n", g->out);
 	for (i = 0; i < jobs && ok; i++)
-		ok = gen_put(g, i ? ",\n" : "", make_job(g, i));
+		ok = gen_put_job(g, i ? ",\n" : "", make_job(g, i));
 	fputs("]}\n", g->out);
 	return ok;
 }

@@ -142,7 +142,7 @@ static bool write_scenario(struct gen *g)
 	}
 	fputs("],\n\"jobs\": [\n", g->out);
 	for (i = 0; i < jobs && ok; i++)
-		ok = gen_put(g, i ? ",\n" : "", make_job(g, i, places));
+		ok = gen_put_job(g, i ? ",\n" : "", make_job(g, i, places));
 	fputs("]}\n", g->out);
 	free(places);
 	return ok;

@@ -131,7 +131,7 @@ static bool write_scenario(struct gen *g)
 			     make_server(g, i < servers ? i : i - servers, i >= servers));
 	fputs("],\n\"jobs\": [\n", g->out);
 	for (i = 0; i < jobs && ok; i++)
-		ok = gen_put(g, i ? ",\n" : "", make_job(g, i));
+		ok = gen_put_job(g, i ? ",\n" : "", make_job(g, i));
 	fputs("]}\n", g->out);
 	return ok;
 }

@@ -135,7 +135,7 @@ static bool write_scenario(struct gen *g)
 	fputs("],\n\"jobs\": [\n", g->out);
 	slots = mean_slots(g, &d);
 	for (i = 0; i < jobs && ok; i++)
-		ok = gen_put(g, i ? ",\n" : "", make_job(g, &d, slots, i));
+		ok = gen_put_job(g, i ? ",\n" : "", make_job(g, &d, slots, i));
 	fputs("]}\n", g->out);
 	return ok;
 }

@@ -14,6 +14,7 @@
 #include "pricing/guard.h"
 #include "base/json.h"
 #include "auctionsim/run/learned.h"
+#include "auctionsim/run/margin.h"
 #include "auctionsim/io/output.h"
 #include "auctionsim/run/replay.h"
 #include "auctionsim/scenario/scenario_same.h"
@@ -88,8 +89,11 @@ enum auc_code learned_prices(struct scenario *s, const char *mode, const char *p
 		return auc_err_set(err, AUC_EINVAL, "--prices: %s%s needs a past: --history FILE",
 				   mode, p.policy->sites ? " of a policy of sites" : "");
 	rc = load_past(&p, s, past, n, err);
-	for (i = 0; i < p.n && rc == AUC_OK; i++)
+	for (i = 0; i < p.n && rc == AUC_OK; i++) {
 		jobs |= p.days[i]->njobs > 0;
+		p.days[i]->times = s->times;
+		rc = margin_recall(p.days[i], p.days, p.n, i, err);
+	}
 	if (rc == AUC_OK && flat && !jobs)
 		rc = auc_err_set(err, AUC_EINVAL,
 				 "--history: expected jobs, from which --prices flat comes, found "
@@ -289,7 +293,7 @@ static enum auc_code rehearse(void *arg, const struct auc_guard_choice *choice, 
 								   : SCENARIO_PRICES_TAUGHT;
 	teacher_choose(p->teachers[i], choice);
 	rc = replay_run(day, p->text, 1, NULL, NULL, &result, err);
-	*worth = result.welfare;
+	*worth = day->has_true_times ? result.realised_welfare : result.welfare;
 	result_clear(&result);
 	return rc;
 }

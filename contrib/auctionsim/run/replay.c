@@ -21,8 +21,10 @@
 #include "policy/option.h"
 #include "auction/rearrange_search.h"
 #include "auctionsim/run/replay.h"
+#include "auctionsim/run/standing.h"
 #include "auctionsim/run/steps.h"
 #include "auctionsim/run/teacher.h"
+#include "auctionsim/run/truth.h"
 #include "auctionsim/scenario/scenario_market.h"
 
 /* One run. */
@@ -36,8 +38,13 @@ struct replay {
 	struct auc_policy_ctx *ctx;
 	const struct result *made; /* decisions that are repeated; NULL: the policy decides */
 	struct auc_market *market;
-	struct prices *prices; /* NULL: of a policy that prices nothing */
-	auc_slot rearranged;   /* in which sold jobs that wait were placed anew last; 0: never */
+	struct prices *prices;     /* NULL: of a policy that prices nothing */
+	auc_slot now;              /* the last slot that began */
+	struct margin *margin;     /* of true times, else NULL */
+	struct truth *truth;       /* the same */
+	struct standing *standing; /* of bids that stand, else NULL */
+	unsigned *due;             /* the same: those that are decided again */
+	auc_slot rearranged; /* in which sold jobs that wait were placed anew last; 0: never */
 	struct auc_job job;
 	double *left; /* by budget of the scenario: credits that are left */
 	struct auc_decision decision;
@@ -53,9 +60,20 @@ static enum auc_code open_bfp(struct replay *p, struct auc_err *err);
 static enum auc_code open_posted(struct replay *p, struct auc_err *err);
 static enum auc_code repeat_all(struct replay *p, replay_look look, void *arg, struct auc_err *err);
 static enum auc_code prepare(struct replay *p, struct auc_err *err);
+static enum auc_code open_truth(struct replay *p, struct auc_err *err);
+static void follow(struct replay *p, unsigned index, auc_slot now);
+static enum auc_code resolve(struct replay *p, unsigned index, struct auc_err *err);
+static enum auc_code pass_time(struct replay *p, uint64_t to, struct auc_err *err);
+static enum auc_code ask_standing(struct replay *p, auc_slot now, struct auc_err *err);
+static void hear_freed(void *arg, unsigned server, auc_slot from, auc_slot to);
+static enum auc_code ask(struct replay *p, unsigned index, auc_slot now, struct auc_err *err);
+static void age(struct auc_job *job, unsigned nservers, auc_slot now);
 static enum auc_code decide(struct replay *p, unsigned index, struct auc_err *err);
-static enum auc_code quote(struct replay *p, struct auc_market *m, unsigned index,
+static enum auc_code sell(struct replay *p, struct auc_market *own, unsigned index, auc_slot now,
+			  struct auc_err *err);
+static enum auc_code quote(struct replay *p, struct auc_market *m, unsigned index, auc_slot now,
 			   struct auc_err *err);
+static void hear_moved(struct replay *p, const struct auc_plan *plan);
 static enum auc_code rearrange(struct replay *p, auc_slot now, struct auc_err *err);
 static enum auc_code move_waiting(struct replay *p, struct auc_rearrange_search *x, auc_slot now,
 				  struct auc_err *err);
@@ -108,6 +126,8 @@ enum auc_code replay_run(const struct scenario *s, const char *policy, uint64_t 
 		if (progress)
 			progress(arg, i + 1, s->njobs);
 	}
+	if (rc == AUC_OK && p.policy)
+		rc = pass_time(&p, s->slots + 1, err);
 	if (rc == AUC_OK && auc_check_evidence())
 		rc = auc_err_set(err, AUC_ECORRUPT, "a check of the program failed: %s",
 				 auc_check_evidence());
@@ -119,6 +139,10 @@ enum auc_code replay_run(const struct scenario *s, const char *policy, uint64_t 
 	auc_job_clear(&p.job);
 	auc_market_destroy(p.market);
 	prices_close(p.prices);
+	truth_close(p.truth);
+	margin_close(p.margin);
+	standing_close(p.standing);
+	free(p.due);
 	free(p.order);
 	free(p.us);
 	free(p.left);
@@ -135,6 +159,11 @@ static enum auc_code refuse(const struct replay *p, const char *policy, struct a
 		rc = scenario_without_gangs(p->s, policy, err);
 	if (rc == AUC_OK && !offline && !(p->policy && p->policy->budgets))
 		rc = scenario_without_budgets(p->s, policy, err);
+	if (rc == AUC_OK && !p->policy)
+		rc = scenario_without_true_times(p->s, policy, err);
+	if (rc == AUC_OK && !(p->policy && (auc_policy_is_priced(p->policy) ||
+					    !strcmp(p->policy->name, "unpriced"))))
+		rc = scenario_without_stands(p->s, policy, err);
 	return rc;
 }
 
@@ -311,13 +340,84 @@ static enum auc_code prepare(struct replay *p, struct auc_err *err)
 	p->sites = policy && policy->sites;
 	if (rc == AUC_OK && policy && auc_policy_is_priced(policy))
 		rc = prices_open(p->s, policy, p->market, &p->prices, err);
+	if (rc == AUC_OK && p->s->has_true_times && !p->made)
+		rc = open_truth(p, err);
+	if (rc == AUC_OK && p->s->has_stands && !p->made) {
+		p->due = calloc(p->s->njobs + 1, sizeof(*p->due));
+		rc = p->due ? standing_open(p->s, p->order, &p->standing, err)
+			    : auc_err_set(err, AUC_ENOMEM, "%s: no memory", p->s->file);
+	}
+	return rc;
+}
+
+/* The jobs have true times. */
+static enum auc_code open_truth(struct replay *p, struct auc_err *err)
+{
+	struct truth_world w = {.s = p->s,
+				.policy = p->policy,
+				.market = p->market,
+				.result = p->result,
+				.order = p->order,
+				.left = p->left,
+				.freed = hear_freed,
+				.arg = p};
+
+	w.margin = p->margin = margin_open(p->s);
+	if (!p->margin)
+		return auc_err_set(err, AUC_ENOMEM, "%s: no memory", p->s->file);
+	return truth_open(&w, &p->truth, err);
+}
+
+static void hear_freed(void *arg, unsigned server, auc_slot from, auc_slot to)
+{
+	struct replay *p = arg;
+
+	(void)from;
+	(void)to;
+	if (p->standing)
+		standing_freed(p->standing, server);
+}
+
+/* The slots up to TO begin, one after the other: what jobs that have run leave in them, and bids
+ * that stand. */
+static enum auc_code pass_time(struct replay *p, uint64_t to, struct auc_err *err)
+{
+	enum auc_code rc = AUC_OK;
+
+	if (!p->truth && !p->standing)
+		return AUC_OK;
+	while ((uint64_t)p->now < to && rc == AUC_OK) {
+		p->now++;
+		if (p->truth)
+			rc = truth_slot(p->truth, p->now, err);
+		if (rc == AUC_OK && p->standing && p->now <= (auc_slot)p->s->slots)
+			rc = ask_standing(p, p->now, err);
+	}
+	return rc;
+}
+
+/* Slot NOW, before its jobs: the bids that stand. */
+static enum auc_code ask_standing(struct replay *p, auc_slot now, struct auc_err *err)
+{
+	enum auc_code rc = AUC_OK;
+	bool changed = false;
+	unsigned n;
+
+	if (!standing_any(p->standing, now))
+		return AUC_OK;
+	if (p->prices)
+		rc = prices_before(p->prices, p->market, now, &changed, err);
+	if (changed)
+		standing_priced(p->standing);
+	n = rc == AUC_OK ? standing_due(p->standing, p->market, now, p->left, p->due) : 0;
+	for (unsigned i = 0; i < n && rc == AUC_OK; i++)
+		rc = ask(p, p->due[i], now, err);
 	return rc;
 }
 
 static enum auc_code decide(struct replay *p, unsigned index, struct auc_err *err)
 {
 	const struct scenario_job *job = &p->s->jobs[index];
-	struct auc_market *own = NULL;
 	enum auc_code rc = AUC_OK;
 	bool changed = false;
 
@@ -326,35 +426,82 @@ static enum auc_code decide(struct replay *p, unsigned index, struct auc_err *er
 			p->result->jobs[index].reason = AUC_REASON_CAPACITY;
 		return AUC_OK;
 	}
-	if (p->prices)
+	rc = pass_time(p, job->arrival, err);
+	if (rc == AUC_OK && p->prices)
 		rc = prices_before(p->prices, p->market, (auc_slot)job->arrival, &changed, err);
 	if (rc == AUC_OK && p->s->teacher && !p->made && p->policy->rearranges && !p->s->stays &&
 	    p->rearranged < (auc_slot)job->arrival)
 		rc = rearrange(p, p->rearranged = (auc_slot)job->arrival, err);
-	if (rc == AUC_OK && scenario_market_is_own(job)) {
+	if (changed && p->standing)
+		standing_priced(p->standing);
+	return rc == AUC_OK ? ask(p, index, (auc_slot)job->arrival, err) : rc;
+}
+
+/* Decides on the job of INDEX in slot NOW: its arrival, or one in which it stands. */
+static enum auc_code ask(struct replay *p, unsigned index, auc_slot now, struct auc_err *err)
+{
+	const struct scenario_job *job = &p->s->jobs[index];
+	bool again = now > (auc_slot)job->arrival;
+	struct auc_market *own = NULL;
+	enum auc_code rc = AUC_OK;
+
+	if (scenario_market_is_own(job)) {
 		rc = scenario_market_create(p->s, job, &own, err);
 		if (rc == AUC_OK)
 			rc = auc_market_copy_state(own, p->market, err);
 	}
 	if (rc == AUC_OK)
-		rc = quote(p, own ? own : p->market, index, err);
+		rc = quote(p, own ? own : p->market, index, now, err);
 	if (rc == AUC_OK && !p->made && p->policy->posts)
 		ask_user(p, own ? own : p->market, job);
-	if (rc == AUC_OK && p->decision.accepted && p->decision.plan.nruns)
+	if (rc == AUC_OK)
+		rc = sell(p, own, index, now, err);
+	if (rc == AUC_OK && p->truth && p->prices && !again)
+		rc = resolve(p, index, err); /* prices learn from what it says */
+	if (rc == AUC_OK && p->prices && !again)
+		rc = prices_learn(p->prices, own ? own : p->market, &p->job, job->user, p->market,
+				  err);
+	if (p->standing && !again && p->s->prices == SCENARIO_PRICES_LEARNED)
+		standing_priced(p->standing);
+	auc_market_destroy(own);
+	return rc;
+}
+
+/* Books what was decided on the job of INDEX, in OWN if it has types of its own, and keeps it. */
+static enum auc_code sell(struct replay *p, struct auc_market *own, unsigned index, auc_slot now,
+			  struct auc_err *err)
+{
+	const struct scenario_job *job = &p->s->jobs[index];
+	enum auc_code rc = AUC_OK;
+
+	if (p->decision.accepted && p->decision.plan.nruns)
 		rc = own ? take_out(p, own, &p->decision.plan, err)
 			 : auc_market_book(p->market, &p->decision.plan, 1, (auc_slot)p->s->slots,
 					   err);
-	if (rc == AUC_OK && !p->made)
+	if (rc == AUC_OK && !p->made && (p->decision.accepted || now == (auc_slot)job->arrival))
 		rc = keep_outcome(p, &p->result->jobs[index], err);
+	if (rc == AUC_OK && p->standing)
+		follow(p, index, now);
 	if (rc == AUC_OK && !p->made && p->decision.accepted && job->purse)
 		p->left[job->purse - 1] = fmax(0, p->left[job->purse - 1] - p->decision.plan.cost);
+	if (rc == AUC_OK && p->truth && p->decision.accepted)
+		truth_sold(p->truth, index);
 	if (rc == AUC_OK && !p->made && p->decision.accepted && p->policy->booked)
 		p->policy->booked(p->ctx, own ? own : p->market, &p->job, &p->decision);
-	if (rc == AUC_OK && p->prices)
-		rc = prices_learn(p->prices, own ? own : p->market, &p->job, job->user, p->market,
-				  err);
-	auc_market_destroy(own);
 	return rc;
+}
+
+/* What was decided on the job of INDEX in slot NOW, as far as it stands. */
+static void follow(struct replay *p, unsigned index, auc_slot now)
+{
+	const struct scenario_job *job = &p->s->jobs[index];
+
+	if (p->decision.accepted && now > (auc_slot)job->arrival) {
+		p->result->jobs[index].decided = now;
+		standing_accepted(p->standing, index);
+	}
+	if (!p->decision.accepted && job->stands && now == (auc_slot)job->arrival)
+		standing_add(p->standing, index, job->purse ? p->left[job->purse - 1] : 0);
 }
 
 static enum auc_code resolve(struct replay *p, unsigned index, struct auc_err *err)
@@ -365,7 +512,7 @@ static enum auc_code resolve(struct replay *p, unsigned index, struct auc_err *e
 			: scenario_market_job(p->s, job, p->market, &p->job, err);
 }
 
-static enum auc_code quote(struct replay *p, struct auc_market *m, unsigned index,
+static enum auc_code quote(struct replay *p, struct auc_market *m, unsigned index, auc_slot now,
 			   struct auc_err *err)
 {
 	double before;
@@ -381,13 +528,40 @@ static enum auc_code quote(struct replay *p, struct auc_market *m, unsigned inde
 	rc = p->policy->posts ? posted_job(p, index, err) : resolve(p, index, err);
 	if (rc != AUC_OK)
 		return rc;
+	if (p->margin)
+		truth_stretch(&p->job, margin_now(p->margin, p->s->jobs[index].user));
+	age(&p->job, p->s->nservers, now);
 	p->job.limited = p->s->jobs[index].purse > 0;
 	if (p->job.limited)
 		p->job.budget = p->left[p->s->jobs[index].purse - 1];
 	before = auc_clock(CLOCK_THREAD_CPUTIME_ID);
 	rc = p->policy->quote(p->ctx, m, &p->job, &p->decision, err);
-	p->us[p->result->decisions++] = (auc_clock(CLOCK_THREAD_CPUTIME_ID) - before) * 1e6;
+	if (now == (auc_slot)p->s->jobs[index].arrival)
+		p->us[p->result->decisions++] = (auc_clock(CLOCK_THREAD_CPUTIME_ID) - before) * 1e6;
+	p->decision.plan.arrival = (auc_slot)p->s->jobs[index].arrival;
 	return rc;
+}
+
+/* JOB stands and it is slot NOW: it cannot begin before, and what it is worth goes on counting. */
+static void age(struct auc_job *job, unsigned nservers, auc_slot now)
+{
+	auc_slot passed = now - job->arrival;
+
+	if (passed <= 0)
+		return;
+	for (unsigned s = 0; s < nservers; s++)
+		if (job->upload[s] != UINT32_MAX)
+			job->upload[s] -=
+				job->upload[s] < passed ? job->upload[s] : (unsigned)passed;
+	job->utility.since = (double)passed;
+	job->arrival = now;
+}
+
+/* PLAN was taken out of the market. */
+static void hear_moved(struct replay *p, const struct auc_plan *plan)
+{
+	for (unsigned i = 0; i < plan->nshares; i++)
+		hear_freed(p, plan->shares[i].server, plan->start, plan->completion - 1);
 }
 
 /* It is slot NOW: jobs that wait move to where they cost less by now. Those of this very slot have
@@ -410,7 +584,8 @@ static enum auc_code rearrange(struct replay *p, auc_slot now, struct auc_err *e
 	if (rc == AUC_OK && n) {
 		for (unsigned i = 0; i < p->s->njobs; i++)
 			if (p->result->jobs[i].completed &&
-			    p->result->jobs[i].plan.completion > now)
+			    p->result->jobs[i].plan.completion > now &&
+			    !(p->truth && truth_ended(p->truth, i)))
 				auc_nearness_add(ahead, &p->result->jobs[i].plan);
 		rc = auc_market_give_prices(m, list, n, err);
 		if (rc == AUC_OK)
@@ -451,8 +626,10 @@ static enum auc_code move_waiting(struct replay *p, struct auc_rearrange_search 
 	for (i = auc_rearrange_search_rounds(x); i && rc == AUC_OK; i--)
 		rc = auc_rearrange_search_round(x, err);
 	for (i = 0; i < n && rc == AUC_OK; i++)
-		if (auc_rearrange_search_moved(x, i))
+		if (auc_rearrange_search_moved(x, i)) {
 			rc = auc_market_unbook(p->market, &waiting[i]->plan, 1, last, err);
+			hear_moved(p, &waiting[i]->plan);
+		}
 	for (i = 0; i < n && rc == AUC_OK; i++) {
 		plan = auc_rearrange_search_moved(x, i);
 		if (!plan)
@@ -562,6 +739,8 @@ static void sum_up(struct replay *p)
 		r->accepted += o->accepted;
 		r->completed += o->completed;
 		r->revenue += o->payment;
+		r->realised_welfare += o->realised.value;
+		r->realised_revenue += o->realised.payment;
 		if (!o->completed)
 			continue;
 		r->welfare += o->value;

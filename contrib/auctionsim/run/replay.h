@@ -13,6 +13,13 @@
 #include "policy/stepper.h"
 #include "auctionsim/scenario/scenario.h"
 
+/* What really came of a job that was sold, once it has ended. */
+struct realised {
+	bool known;          /* the scenario has true times */
+	auc_slot completion; /* 0: it was ended before it was done */
+	double value, payment;
+};
+
 /* What became of one job. */
 struct outcome {
 	bool accepted, completed;
@@ -24,6 +31,8 @@ struct outcome {
 			 also if refused */
 	double offer[2];
 	struct auc_plan plan; /* no runs: it never starts */
+	auc_slot decided;     /* when it was accepted, if not at its arrival; else 0 */
+	struct realised realised;
 	unsigned nchunks;
 	struct auc_chunk *chunks; /* NULL: its policy is not one of chunks */
 };
@@ -37,6 +46,8 @@ struct result {
 	unsigned accepted, completed;
 	double welfare, revenue, mean_jct_slots;
 	uint64_t preemptions;
+	unsigned killed; /* of true times: ended before they were done */
+	double realised_welfare, realised_revenue;
 	unsigned rearranged; /* times that a job that waited was placed anew */
 	char *remark;        /* NULL, or a sentence about the result for the user */
 	/* decisions, in microseconds */

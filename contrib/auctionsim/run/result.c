@@ -8,10 +8,11 @@
 #include <libsmartcols.h>
 
 #include "base/json.h"
+#include "auctionsim/run/margin.h"
 #include "auctionsim/run/result.h"
 #include "base/list.h"
 
-static bool add_line(struct libscols_table *table, const struct result *r);
+static bool add_line(struct libscols_table *table, const struct result *r, bool realised);
 static bool add_cell(struct libscols_line *line, unsigned column, const char *fmt, double value)
 	__attribute__((format(printf, 3, 0)));
 static struct json_object *result_json(const struct scenario *s, const struct result *r);
@@ -28,6 +29,9 @@ static struct json_object *nodes_json(const struct scenario *s, const struct auc
 				      const struct auc_run *run);
 static struct json_object *run_json(const struct scenario *s, const struct auc_plan *plan,
 				    const struct auc_run *run);
+static bool add_totals(struct json_object *o, const struct scenario *s, const struct result *r);
+static bool add_times(struct json_object *o, const struct scenario_times *times);
+static bool add_realised(struct json_object *o, const struct realised *r);
 static bool add_number(struct json_object *o, const char *key, double value);
 
 enum auc_code result_print_json(FILE *out, const struct scenario *s, const struct result *results,
@@ -61,17 +65,17 @@ enum auc_code result_print_json(FILE *out, const struct scenario *s, const struc
 enum auc_code result_print_table(FILE *out, const struct scenario *s, const struct result *results,
 				 unsigned n, struct auc_err *err)
 {
-	static const char *const heads[] = {"POLICY",    "ACCEPTED", "COMPLETED",
-					    "WELFARE",   "REVENUE",  "MEAN_JCT",
-					    "PREEMPTED", "P50_US",   "P99_US"};
+	static const char *const heads[] = {"POLICY",  "ACCEPTED", "COMPLETED", "WELFARE",
+					    "REVENUE", "MEAN_JCT", "PREEMPTED", "P50_US",
+					    "P99_US",  "REALISED", "PAID",      "KILLED"};
 	struct libscols_table *table = scols_new_table();
+	unsigned i, nheads = s->has_true_times ? 12 : 9;
 	bool ok = table != NULL;
-	unsigned i;
 
-	for (i = 0; i < sizeof(heads) / sizeof(heads[0]) && ok; i++)
+	for (i = 0; i < nheads && ok; i++)
 		ok = scols_table_new_column(table, heads[i], 0, i ? SCOLS_FL_RIGHT : 0) != NULL;
 	for (i = 0; i < n && ok; i++)
-		ok = add_line(table, &results[i]);
+		ok = add_line(table, &results[i], s->has_true_times);
 	if (ok) {
 		fprintf(out, "%s: %u servers, %u jobs, %llu slots of %g s\n", s->name, s->nservers,
 			s->njobs, (unsigned long long)s->slots, s->slot_seconds);
@@ -83,7 +87,7 @@ enum auc_code result_print_table(FILE *out, const struct scenario *s, const stru
 }
 
 /* The order of the headings. */
-static bool add_line(struct libscols_table *table, const struct result *r)
+static bool add_line(struct libscols_table *table, const struct result *r, bool realised)
 {
 	struct libscols_line *line = scols_table_new_line(table, NULL);
 
@@ -92,7 +96,10 @@ static bool add_line(struct libscols_table *table, const struct result *r)
 	       add_cell(line, 3, "%.2f", r->welfare) && add_cell(line, 4, "%.2f", r->revenue) &&
 	       add_cell(line, 5, "%.2f", r->mean_jct_slots) &&
 	       add_cell(line, 6, "%.0f", (double)r->preemptions) &&
-	       add_cell(line, 7, "%.0f", r->p50_us) && add_cell(line, 8, "%.0f", r->p99_us);
+	       add_cell(line, 7, "%.0f", r->p50_us) && add_cell(line, 8, "%.0f", r->p99_us) &&
+	       (!realised || (add_cell(line, 9, "%.2f", r->realised_welfare) &&
+			      add_cell(line, 10, "%.2f", r->realised_revenue) &&
+			      add_cell(line, 11, "%.0f", r->killed)));
 }
 
 static bool add_cell(struct libscols_line *line, unsigned column, const char *fmt, double value)
@@ -121,19 +128,14 @@ static struct json_object *result_json(const struct scenario *s, const struct re
 	     auc_json_add_text(o, "scenario", s->name) &&
 	     auc_json_add_text(o, "policy", r->policy) &&
 	     auc_json_add_int(o, "seed", (int64_t)r->seed);
-	ok = ok && auc_json_add_int(totals, "jobs", (int64_t)r->njobs) &&
-	     auc_json_add_int(totals, "accepted", (int64_t)r->accepted) &&
-	     auc_json_add_int(totals, "completed", (int64_t)r->completed) &&
-	     add_number(totals, "welfare", r->welfare) &&
-	     add_number(totals, "revenue", r->revenue) &&
-	     add_number(totals, "mean_jct_slots", r->mean_jct_slots) &&
-	     auc_json_add_int(totals, "preemptions", (int64_t)r->preemptions);
+	ok = ok && add_totals(totals, s, r);
 	ok = ok && auc_json_add_int(timing, "decisions", (int64_t)r->decisions) &&
 	     add_number(timing, "p50_us", r->p50_us) && add_number(timing, "p99_us", r->p99_us) &&
 	     add_number(timing, "max_us", r->max_us);
 	ok = ok && auc_json_add(o, "jobs", json_object_get(jobs)) &&
 	     auc_json_add(o, "totals", json_object_get(totals)) &&
-	     auc_json_add(o, "timing", json_object_get(timing));
+	     auc_json_add(o, "timing", json_object_get(timing)) &&
+	     (!s->has_true_times || margin_is_usual(&s->times) || add_times(o, &s->times));
 	json_object_put(jobs);
 	json_object_put(totals);
 	json_object_put(timing);
@@ -155,6 +157,10 @@ static struct json_object *job_json(const struct scenario *s, const struct scena
 		     add_number(o, "payment", outcome->payment) &&
 		     add_number(o, "payoff", outcome->value - outcome->payment) &&
 		     add_plan(o, s, job, outcome);
+		if (outcome->decided)
+			ok = ok && auc_json_add_int(o, "decided", outcome->decided);
+		if (outcome->realised.known)
+			ok = ok && add_realised(o, &outcome->realised);
 	} else {
 		ok = ok && auc_json_add_text(o, "reason", auc_reason_word(outcome->reason));
 		if (outcome->has_best)
@@ -168,6 +174,52 @@ static struct json_object *job_json(const struct scenario *s, const struct scena
 		return o;
 	json_object_put(o);
 	return NULL;
+}
+
+static bool add_totals(struct json_object *o, const struct scenario *s, const struct result *r)
+{
+	bool ok = auc_json_add_int(o, "jobs", (int64_t)r->njobs) &&
+		  auc_json_add_int(o, "accepted", (int64_t)r->accepted) &&
+		  auc_json_add_int(o, "completed", (int64_t)r->completed) &&
+		  add_number(o, "welfare", r->welfare) && add_number(o, "revenue", r->revenue) &&
+		  add_number(o, "mean_jct_slots", r->mean_jct_slots) &&
+		  auc_json_add_int(o, "preemptions", (int64_t)r->preemptions);
+
+	if (!s->has_true_times)
+		return ok;
+	return ok && add_number(o, "realised_welfare", r->realised_welfare) &&
+	       add_number(o, "realised_revenue", r->realised_revenue) &&
+	       auc_json_add_int(o, "killed", (int64_t)r->killed);
+}
+
+/* What was asked for, so that it can be checked. */
+static bool add_times(struct json_object *o, const struct scenario_times *times)
+{
+	struct json_object *made = json_object_new_object();
+	bool ok = made &&
+		  auc_json_add_text(made, "overrun",
+				    times->overrun == SCENARIO_OVERRUN_KILL ? "kill" : "extend") &&
+		  (times->margin == SCENARIO_MARGIN_FIXED
+			   ? add_number(made, "margin", times->factor)
+			   : add_number(made, "quantile", times->quantile)) &&
+		  auc_json_add(o, "times", json_object_get(made));
+
+	json_object_put(made);
+	return ok;
+}
+
+static bool add_realised(struct json_object *o, const struct realised *r)
+{
+	struct json_object *made = json_object_new_object();
+	bool ok = made &&
+		  !json_object_object_add(made, "completion",
+					  r->completion ? json_object_new_int64(r->completion)
+							: NULL) &&
+		  add_number(made, "value", r->value) && add_number(made, "payment", r->payment) &&
+		  auc_json_add(o, "realised", json_object_get(made));
+
+	json_object_put(made);
+	return ok;
 }
 
 static bool add_offer(struct json_object *o, const struct outcome *outcome)

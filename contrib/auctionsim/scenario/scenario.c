@@ -179,6 +179,7 @@ void scenario_free(struct scenario *s)
 	free(s->budgets);
 	free(s->state);
 	free(s->values);
+	free(s->past_times);
 	free(s->eta.list);
 	free(s->both.lower.list);
 	free(s->both.upper.list);
@@ -227,6 +228,30 @@ enum auc_code scenario_without_budgets(const struct scenario *s, const char *pol
 			   policy);
 }
 
+enum auc_code scenario_without_true_times(const struct scenario *s, const char *policy,
+					  struct auc_err *err)
+{
+	if (!s->has_true_times)
+		return AUC_OK;
+	return auc_err_set(
+		err, AUC_EINVAL,
+		"%s: $.jobs[].true_time: policy %s takes the times that jobs say for the "
+		"truth, expected no true_time",
+		s->file, policy);
+}
+
+enum auc_code scenario_without_stands(const struct scenario *s, const char *policy,
+				      struct auc_err *err)
+{
+	for (unsigned i = 0; i < s->njobs; i++)
+		if (s->jobs[i].stands)
+			return auc_err_set(err, AUC_EINVAL,
+					   "%s: $.jobs[%u].stands: job %.80s stands if it is "
+					   "refused, which policy %s does not know",
+					   s->file, i, s->jobs[i].id, policy);
+	return AUC_OK;
+}
+
 double scenario_upload(const struct scenario_job *j, unsigned server)
 {
 	unsigned i;
@@ -256,6 +281,8 @@ enum auc_code scenario_read(struct json_object *root, const char *name, struct s
 		rc = auc_err_set(err, AUC_ENOMEM, "%s: no memory", name);
 	if (rc == AUC_OK) {
 		known.s->transfer_mb_per_slot = -1;
+		known.s->times.quantile = SCENARIO_QUANTILE;
+		known.s->times.factor = 1;
 		reader_init(&r, name, &known, err);
 		rc = FIELDS_READ(&r, root, top_fields, known.s);
 	}

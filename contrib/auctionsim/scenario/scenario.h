@@ -77,8 +77,10 @@ struct scenario_job {
 	unsigned ngang; /* shapes of a gang; 0: it is none, else it has no work, times or types */
 	struct scenario_shape *gang;
 	bool within_switch;
-	unsigned purse; /* 1 + index of its user's budget; 0: no limit */
-	double share;   /* not of the file: of its weight in a past */
+	unsigned purse;   /* 1 + index of its user's budget; 0: no limit */
+	double true_time; /* what it really takes, as a factor of what it says */
+	uint64_t stands;  /* slots for which it stands if it is refused */
+	double share;     /* not of the file: of its weight in a past */
 };
 
 /* What is sold already, or what it costs: from slot FROM to slot TO. */
@@ -102,6 +104,34 @@ enum scenario_prices {
 struct scenario_amounts {
 	unsigned n;
 	struct auc_named *list;
+};
+
+/* What happens to a job that is not done at the end of its plan. */
+enum scenario_overrun {
+	SCENARIO_OVERRUN_EXTEND, /* it goes on where it is while nobody else has bought that */
+	SCENARIO_OVERRUN_KILL,
+};
+
+/* For how long jobs are planned, as a factor of what they say. */
+enum scenario_margin {
+	SCENARIO_MARGIN_LEARNED, /* a quantile of what jobs before turned out to take */
+	SCENARIO_MARGIN_FIXED,
+};
+
+/* Times that are wrong: what is planned for them. It is only looked at where a job has a true
+ * time. */
+struct scenario_times {
+	enum scenario_overrun overrun;
+	enum scenario_margin margin;
+	double factor;   /* of a fixed margin */
+	double quantile; /* of a learned one */
+};
+#define SCENARIO_QUANTILE 0.9
+
+/* What a job of the past turned out to take, as a factor of what it said. */
+struct scenario_past_time {
+	unsigned user;
+	double factor;
 };
 
 /* L and U of one role. */
@@ -128,7 +158,12 @@ struct scenario {
 	struct scenario_amounts eta;                    /* mode eta */
 	struct scenario_bounds both, worker, ps_bounds; /* mode bounds */
 	char *file;                                     /* for errors */
-	struct teacher *teacher; /* owned; NULL: none. Mode taught needs it */
+	struct teacher *teacher;     /* owned; NULL: none. Mode taught needs it */
+	bool has_true_times;         /* some job has one */
+	bool has_stands;             /* some job stands */
+	struct scenario_times times; /* not of the file */
+	unsigned npast_times;        /* not of the file: of the jobs of days before */
+	struct scenario_past_time *past_times;
 	bool stays; /* not of the file: jobs that wait are not placed anew (rearrange_search.h) */
 };
 
@@ -158,6 +193,11 @@ enum auc_code scenario_without_gangs(const struct scenario *s, const char *polic
 				     struct auc_err *err);
 enum auc_code scenario_without_budgets(const struct scenario *s, const char *policy,
 				       struct auc_err *err);
+/* The same, of true times and of bids that stand. */
+enum auc_code scenario_without_true_times(const struct scenario *s, const char *policy,
+					  struct auc_err *err);
+enum auc_code scenario_without_stands(const struct scenario *s, const char *policy,
+				      struct auc_err *err);
 /* Slots until the job's data are at SERVER, as written. */
 double scenario_upload(const struct scenario_job *j, unsigned server);
 

@@ -14,7 +14,8 @@
 #include "auctionsim/scenario/scenario-private.h"
 #include "base/list.h"
 
-#define MB_MAX 1e12
+#define MB_MAX        1e12
+#define TRUE_TIME_MAX 1e6
 
 static enum auc_code read_own_workers(struct reader *r, struct json_object *v,
 				      const struct field *f, void *target);
@@ -79,6 +80,9 @@ static const struct field job_fields[] = {
 	 offsetof(struct scenario_job, compute_seconds_per_epoch), 0, SECONDS_MAX, false},
 	{"budget", field_number, offsetof(struct scenario_job, budget), 0, AUC_VALUE_MAX, false},
 	{"guaranteed", field_bool, offsetof(struct scenario_job, guaranteed), 0, 0, false},
+	{"true_time", field_positive, offsetof(struct scenario_job, true_time), 0, TRUE_TIME_MAX,
+	 false},
+	{"stands", field_count, offsetof(struct scenario_job, stands), 0, SLOT_MAX, false},
 	{"gang", read_gang, 0, 0, 0, false},
 	{"gang_within", read_within, offsetof(struct scenario_job, within_switch), 0, 0, false},
 };
@@ -147,6 +151,10 @@ enum auc_code scenario_read_job(struct reader *r, struct json_object *v, void *e
 	rc = check_job(r, j);
 	if (rc != AUC_OK)
 		return rc;
+	known->s->has_true_times |= j->true_time > 0;
+	known->s->has_stands |= j->stands > 0;
+	if (!(j->true_time > 0))
+		j->true_time = 1;
 	reader_enter_key(r, "id");
 	if (scenario_names_find(&known->jobs, j->id, &other))
 		return reader_fail(r, AUC_EINVAL,

@@ -863,7 +863,7 @@ static struct scenario *make_market(const char *const *words, unsigned n, struct
 	struct scenario *s;
 
 	assert_non_null(out);
-	assert_int_equal(gen_write(gen_find("posted"), (char *const *)words, n, 4, out, &err),
+	assert_int_equal(gen_write(gen_find("posted"), (char *const *)words, n, 4, NULL, out, &err),
 			 AUC_OK);
 	fclose(out);
 	s = corrupt_scenario(text);

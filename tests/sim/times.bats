@@ -1,0 +1,240 @@
+#!/usr/bin/env bats
+# Jobs that take other than they say, and bids that stand, in the simulator. AUCTIONSIM names the program.
+
+bats_require_minimum_version 1.5.0
+
+setup()
+{
+	sim=${AUCTIONSIM:-auctionsim}
+	cd "$BATS_TEST_TMPDIR" || return
+}
+
+# One node with one GPU at 1 credit a slot, ten slots of 100 s; JOBS: an array of [id, arrival, slots, true_time, deadline, more...].
+market()
+{
+	jq -n --argjson jobs "$1" --argjson top "${2:-{\}}" '
+		{format: "auction-scenario/1", name: "true", slots: 10, slot_seconds: 100, servers: [{name: "n0", capacity: {gpu: 1}}],
+		prices: {mode: "given", values: [{server: "n0", tres: "gpu", from: 1, to: 10, price: 1}]}} + $top + {
+		jobs: [$jobs[] | {id: .[0], arrival: .[1], utility: {form: "deadline", scale: (.[5].scale // 20), deadline: .[4]},
+			gang: [{per_node: {gpu: 1}, nodes: 1, seconds: (100 * .[2])}]} +
+			(if .[3] then {true_time: .[3]} else {} end) + ((.[5] // {}) | del(.scale))]}' > s.json
+}
+
+# Runs with the words, checks, and prints what came of the jobs.
+realised()
+{
+	"$sim" run -p "${policy:-dps}" --json "$@" s.json > result.json
+	run -0 "$sim" check s.json result.json
+	[ -z "$output" ]
+	jq -c '.jobs | map({(.id): (if .accepted then [.realised | .completion, .value, .payment] else .reason end)}) | add' result.json
+}
+
+@test "a job that is done before gives the rest back, for later jobs, too" {
+	market '[["a", 1, 4, 0.5, 9], ["b", 3, 2, 1, 2], ["c", 2, 3, 1, 5]]'
+	# c bought nothing: when it came, the node was sold until slot 4
+	[ "$(realised --margin=1)" = '{"a":[3,20,2],"b":[5,20,2],"c":"payoff"}' ]
+	jq -e '.totals | .realised_welfare == 40 and .realised_revenue == 4 and .killed == 0 and .welfare == 40 and .revenue == 6' result.json
+	jq -e '.jobs[0].realised | keys == ["completion", "payment", "value"]' result.json
+}
+
+@test "a job that is late goes on while nobody else has bought its node, and pays for that" {
+	market '[["a", 1, 3, 1.5, 9]]'
+	[ "$(realised --margin=1)" = '{"a":[6,20,5]}' ]
+	[ "$(realised --margin=1 --overrun=kill)" = '{"a":[null,0,3]}' ]
+	jq -e '.totals.killed == 1 and .times == {overrun: "kill", margin: 1}' result.json
+	# what somebody has bought is theirs
+	market '[["a", 1, 3, 1.5, 9], ["b", 2, 2, 1, 4]]'
+	[ "$(realised --margin=1)" = '{"a":[null,0,3],"b":[6,20,2]}' ]
+	# what comes in the same slot comes after it, but may buy the next one
+	market '[["a", 1, 3, 1.5, 9], ["b", 4, 2, 1, 4]]'
+	[ "$(realised --margin=1)" = '{"a":[null,0,4],"b":[7,20,2]}' ]
+}
+
+@test "what a late job pays is never above its worth; nothing runs after the last slot or for nothing" {
+	market '[["a", 1, 3, 2, 9, {"scale": 4}]]'
+	[ "$(realised --margin=1)" = '{"a":[7,4,4]}' ]
+	market '[["a", 5, 3, 4, 9]]'
+	[ "$(realised --margin=1)" = '{"a":[null,0,6]}' ]
+	market '[["a", 1, 3, 2, 4]]'
+	[ "$(realised --margin=1)" = '{"a":[null,0,4]}' ]
+	# nor above what is left to its user, who gets back what was not used
+	market '[["a", 1, 2, 2, 9, {"user": "u"}]]' '{"budgets": {"u": 3}}'
+	[ "$(realised --margin=1)" = '{"a":[5,20,3]}' ]
+	market '[["a", 1, 4, 0.5, 9, {"user": "u"}], ["b", 5, 2, 1, 9, {"user": "u"}]]' '{"budgets": {"u": 4}}'
+	[ "$(realised --margin=1)" = '{"a":[3,20,2],"b":[7,20,2]}' ]
+}
+
+@test "a margin plans jobs for longer, and what they do not use costs nothing" {
+	market '[["a", 1, 3, 1.5, 9]]'
+	[ "$(realised --margin=1.5 --overrun=kill)" = '{"a":[6,20,5]}' ]
+	market '[["a", 1, 3, 1, 9]]'
+	[ "$(realised --margin=1.5)" = '{"a":[4,20,3]}' ]
+	jq -e '.jobs[0] | .payment == 5 and .completion == 6' result.json
+	for bad in 0 -1 x 1e9; do
+		run -1 "$sim" run --margin=$bad s.json
+		[[ $output == *"--margin"* ]]
+	done
+	run -1 "$sim" run --overrun=never s.json
+	[[ $output == *"--overrun: 'never', expected extend or kill"* ]]
+}
+
+@test "what is learned is what jobs that have ended took" {
+	# twelve that are all a half slower, one after the other on ten nodes each; then one that must not be late
+	jq -n '{format: "auction-scenario/1", name: "learned", slots: 60, slot_seconds: 100,
+		servers: [range(4) | {name: "n\(.)", capacity: {gpu: 1}}],
+		jobs: [range(50) | {id: "j\(.)", arrival: (1 + .), user: "u\(. % 3)", true_time: 1.5, utility: {form: "constant", scale: 20},
+			gang: [{per_node: {gpu: 1}, nodes: 1, seconds: 200}]}]}' > s.json
+	policy=unpriced realised > made
+	# planned for two at first, for three at last
+	jq -e '[.jobs[] | select(.accepted) | .plan[0] | .to - .from + 1] | .[0] == 3 and .[-1] == 3' result.json
+	jq '.jobs[].gang[0].seconds = 170' s.json > t.json
+	"$sim" run -p unpriced --json t.json > r.json
+	jq -e '[.jobs[] | select(.accepted) | .plan[0] | .to - .from + 1] | .[0] < .[-1] and .[-1] == 3' r.json
+	# a day before teaches the first one, too
+	"$sim" run -p unpriced --history=t.json --json t.json > r.json
+	jq -e '.jobs[0].plan[0] | .to - .from + 1 == 3' r.json
+}
+
+@test "no decision depends on what a job that has not ended takes" {
+	"$sim" gen dps servers=4 jobs=40 slots=40 spread=one cloud_workers=0 cloud_ps=0 worker_slots=0.001:0.02 --noise=lognormal:0.3 -s 5 -o a.json
+	"$sim" run --json a.json > whole.json
+	for k in 5 15 25 35; do
+		# all that end behind slot k take something else
+		jq --argjson k $k --slurpfile r whole.json '($r[0].jobs | map({(.id): (.realised.completion // 99)}) | add) as $done
+			| .jobs |= map(if $done[.id] > $k then .true_time = 7 else . end)' a.json > b.json
+		"$sim" run --json b.json > other.json
+		jq -e --argjson k $k --slurpfile s a.json --slurpfile o other.json '($s[0].jobs | map({(.id): .arrival}) | add) as $came
+			| [[., $o[0]] | .[] | [.jobs[] | select($came[.id] <= $k) | del(.realised)]] | .[0] == .[1] and (.[0] | length > 3)' whole.json
+	done
+}
+
+@test "results of every policy that takes true times stand the check" {
+	while read -r setting policies; do
+		# shellcheck disable=SC2086
+		"$sim" gen ${setting//,/ } -s 3 --noise=lognormal:0.3,stragglers:5%x3 -o s.json
+		for policy in $policies; do
+			for words in "" "--overrun=kill --margin=1" "--margin=1.3" "--margin=learned:0.5"; do
+				# shellcheck disable=SC2086
+				"$sim" run -p "$policy" $words --json s.json > result.json
+				run -0 "$sim" check s.json result.json
+				[ -z "$output" ] || { echo "$setting $policy $words: $output"; return 1; }
+				jq -e '.totals | has("realised_welfare") and has("realised_revenue") and has("killed")' result.json
+			done
+			jq -e '[.jobs[] | select(.accepted)] | length > 0' result.json
+		done
+	done <<'END'
+dps,servers=8,jobs=60,slots=50,spread=one	dps unpriced fifo drf
+gangs,servers=6,jobs=80,slots=60,budget=60	dps
+gangs,servers=6,jobs=80,slots=60	dps unpriced fifo
+oasis,servers=6,jobs=25,slots=40	oasis
+eris,jobs=12	eris
+posted,jobs=200,slots=300,load=1	posted
+END
+}
+
+@test "changed ends are noticed" {
+	market '[["a", 1, 3, 1.5, 9], ["b", 2, 2, 1, 12], ["c", 9, 4, 1, 9]]'
+	"$sim" run --margin=1 --json s.json > result.json
+	"$sim" check s.json result.json
+	while IFS='	' read -r change message; do
+		jq "$change" result.json > other.json
+		echo "$change"
+		run -1 "$sim" check s.json other.json
+		[[ $output == *"$message"* ]] || { echo "$change: $output"; return 1; }
+	done <<'END'
+.jobs[0].realised.completion = 7	realised.completion: job a
+.jobs[1].realised.completion = null	realised.completion: job b
+.jobs[1].realised.value = 1	realised.value: job b
+.jobs[1].realised.payment += 1	realised.payment: job b
+del(.jobs[0].realised)	realised: job a: expected completion, value and payment
+.jobs[2].realised = {completion: null, value: 0, payment: 0}	job c
+.totals.realised_welfare += 1	totals.realised_welfare
+.totals.realised_revenue += 1	totals.realised_revenue
+.totals.killed += 1	totals.killed
+del(.totals.killed)	expected realised_welfare, realised_revenue and killed
+.times.margin = 2	slots, found
+.times.margin = 2	slots, found
+END
+	jq 'del(.jobs[].true_time)' s.json > exact.json
+	run -1 "$sim" check exact.json result.json
+	[[ $output == *"realised: job a: expected none without true times"* ]]
+	run -0 "$sim" run exact.json
+	[[ $output != *KILLED* ]]
+	run -0 "$sim" run s.json
+	[[ $output == *REALISED*KILLED* ]]
+}
+
+@test "policies that take what jobs say for the truth refuse true times; the keys are checked" {
+	"$sim" gen dps servers=3 jobs=4 slots=20 --noise=slower:5% -o s.json
+	jq -e '[.jobs[].true_time] == [1.05, 1.05, 1.05, 1.05]' s.json
+	for policy in aonline srtf offline; do
+		run -1 "$sim" run -p $policy s.json
+		[[ $output == *'$.jobs[].true_time: policy '$policy* ]]
+	done
+	while IFS='	' read -r change message; do
+		jq "$change" s.json > bad.json
+		run -1 "$sim" run bad.json
+		[[ $output == *"$message"* ]] || { echo "$change: $output"; return 1; }
+	done <<'END'
+.jobs[0].true_time = 0	$.jobs[0].true_time: expected a number above 0
+.jobs[0].true_time = "1"	$.jobs[0].true_time: expected a number
+.jobs[0].stands = -1	$.jobs[0].stands: expected a whole number from 0
+END
+	run -1 "$sim" gen dps --noise=normal:1
+	[[ $output == *"--noise: 'normal:1', expected lognormal"* ]]
+	# the same jobs with and without
+	"$sim" gen dps servers=3 jobs=4 slots=20 | jq -S . > plain
+	jq -S 'del(.jobs[].true_time)' s.json | cmp - plain
+}
+
+@test "a bid that stands is accepted when there is room, by what it is worth since it came" {
+	market '[["a", 1, 3, 0.5, 9, {"scale": 30}], ["b", 1, 3, 1, 5, {"stands": 6}]]'
+	[ "$(realised --margin=1)" = '{"a":[3,30,2],"b":[6,20,3]}' ]
+	jq -e '.jobs[1] | .decided == 3 and .start == 3' result.json
+	jq -e '.jobs[0] | has("decided") | not' result.json
+	# not after its time, nor for what came too late
+	market '[["a", 1, 3, 0.5, 9, {"scale": 30}], ["b", 1, 3, 1, 5, {"stands": 1}]]'
+	[ "$(realised --margin=1)" = '{"a":[3,30,2],"b":"payoff"}' ]
+	market '[["a", 1, 3, 0.5, 9, {"scale": 30}], ["b", 1, 3, 1, 4, {"stands": 6}]]'
+	[ "$(realised --margin=1)" = '{"a":[3,30,2],"b":"payoff"}' ]
+	# before what arrives in that slot
+	market '[["a", 1, 3, 0.5, 9], ["b", 1, 3, 1, 5, {"stands": 6}], ["c", 3, 3, 1, 3]]'
+	[ "$(realised --margin=1)" = '{"a":[3,20,2],"b":[6,20,3],"c":"payoff"}' ]
+}
+
+@test "those that stand take turns by user" {
+	# a leaves room for two slots: to the second bid of x only after the first one of y
+	market '[["a", 1, 8, 0.25, 9], ["x1", 1, 3, 1, 5, {"stands": 6, "user": "x", "scale": 1}], ["x2", 1, 3, 1, 5, {"stands": 6, "user": "x"}],
+		["y1", 2, 3, 1, 4, {"stands": 6, "user": "y"}]]'
+	[ "$(realised --margin=1)" = '{"a":[3,20,2],"x1":"capacity","x2":"capacity","y1":[6,20,3]}' ]
+}
+
+@test "bids that stand pass the check under each policy that knows them, and are worth something" {
+	while read -r setting policies; do
+		# shellcheck disable=SC2086
+		"$sim" gen ${setting//,/ } -s 4 --noise=lognormal:0.3 | jq '.jobs |= [to_entries[] | .value + {stands: (.key % 3 * 8), user: "u\(.key % 4)"}]' > s.json
+		for policy in $policies; do
+			"$sim" run -p "$policy" --json s.json > result.json
+			run -0 "$sim" check s.json result.json
+			[ -z "$output" ] || { echo "$setting $policy: $output"; return 1; }
+			jq -e '[.jobs[] | select(.decided)] | length > 0' result.json || { echo "$setting $policy: none stood"; return 1; }
+		done
+	done <<'END'
+dps,servers=6,jobs=300,slots=50,spread=one,cloud_workers=0,cloud_ps=0,epochs=1:5,chunks=2:10	dps unpriced
+gangs,servers=3,jobs=120,slots=60	dps
+oasis,servers=3,jobs=120,slots=60	oasis
+END
+	jq '.jobs[0].stands = 3' s.json > t.json
+	for policy in fifo posted; do
+		run -1 "$sim" run -p $policy t.json
+		[[ $output == *"stands"* ]]
+	done
+	first='first(.jobs[] | select(.decided))'
+	for change in 'decided = 1' 'decided += 30' 'start -= 1'; do
+		jq "$first.$change" result.json > other.json
+		run -1 "$sim" check s.json other.json
+		[[ $output == *decided* || $output == *start* ]]
+	done
+	jq "(.jobs[] | select(.accepted | not)) += {decided: 7}" result.json > other.json
+	run -1 "$sim" check s.json other.json
+}
