@@ -425,7 +425,7 @@ static int usage(FILE *out)
 	      "      --priced FILE  write the scenario with these prices, for check and plot\n"
 	      "      --no-rearrange with learned: what is sold stays where it was sold\n"
 	      "      --overrun WORD of true times, at the end of a plan: extend (default) or kill\n"
-	      "      --margin WORD  of true times: learned[:QUANTILE] (default, 0.9) or a factor, "
+	      "      --margin WORD  of true times: learned[:QUANTILE] (default, 0.95) or a factor, "
 	      "of\n"
 	      "                     how long jobs are planned\n"
 	      "\n"

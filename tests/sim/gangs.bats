@@ -226,3 +226,35 @@ END
 	[ -z "$output" ]
 	jq -e '.totals.revenue <= 50 and ([.jobs[] | select(.reason == "budget")] | length > 0)' result.json
 }
+
+@test "gangs at posted prices: placed where they are done first, offered one price, learned from" {
+	"$sim" gen gangs servers=10 jobs=400 slots=100 -s 7 -o s.json
+	for pricing in shared bandit random; do
+		"$sim" run -p posted,pricing=$pricing --json s.json > result.json
+		run -0 "$sim" check s.json result.json
+		[ -z "$output" ]
+		jq -e '[.jobs[] | select(.accepted)] | length > 20 and all(.offer[1] == 0 and (.payment - .offer[0] | fabs) < 1e-9 and .payment <= .value)' result.json
+		jq -e '[.jobs[] | .reason] | any(. == "price")' result.json
+	done
+	# what is learned earns more than a price drawn at random
+	"$sim" run -p posted -p posted,pricing=random --json s.json | jq -e '.[0].totals.revenue > .[1].totals.revenue'
+	# the budget alone decides where there is one, and equal budgets and answers make equal offers
+	jq '.jobs |= map(.budget = 2 * .utility.scale)' s.json > a.json
+	jq '.jobs |= map(.budget = 2 * .utility.scale | .utility = {form: "constant", scale: 7})' s.json > b.json
+	for f in a b; do
+		"$sim" run -p posted --json $f.json > $f.result
+		"$sim" check $f.json $f.result
+	done
+	cmp <(jq .jobs a.result) <(jq .jobs b.result)
+	run -1 "$sim" run -p posted,fixed=1 s.json
+	[[ $output == *"fixed: expected no gangs"* ]]
+	jq 'first(.jobs[] | select(.accepted)).payment += 1' result.json > other.json
+	run -1 "$sim" check s.json other.json
+	[[ $output == *"payment: job"* ]]
+	# users pay no more than they have
+	"$sim" gen gangs servers=10 jobs=400 slots=100 budget=20 -s 7 -o s.json
+	"$sim" run -p posted --json s.json > result.json
+	run -0 "$sim" check s.json result.json
+	[ -z "$output" ]
+	jq -e '[.jobs[] | select(.reason == "budget")] | length > 0' result.json
+}

@@ -87,7 +87,7 @@ realised()
 	policy=unpriced realised > made
 	# planned for two at first, for three at last
 	jq -e '[.jobs[] | select(.accepted) | .plan[0] | .to - .from + 1] | .[0] == 3 and .[-1] == 3' result.json
-	jq '.jobs[].gang[0].seconds = 170' s.json > t.json
+	jq '.jobs[].gang[0].seconds = 160' s.json > t.json
 	"$sim" run -p unpriced --json t.json > r.json
 	jq -e '[.jobs[] | select(.accepted) | .plan[0] | .to - .from + 1] | .[0] < .[-1] and .[-1] == 3' r.json
 	# a day before teaches the first one, too
@@ -237,4 +237,29 @@ END
 	done
 	jq "(.jobs[] | select(.accepted | not)) += {decided: 7}" result.json > other.json
 	run -1 "$sim" check s.json other.json
+}
+
+@test "results with true times and bids that stand can be drawn" {
+	"$sim" gen gangs servers=3 jobs=120 slots=60 -s 4 --noise=lognormal:0.3 | jq '.jobs |= [to_entries[] | .value + {stands: (.key % 3 * 8)}]' > s.json
+	"$sim" run --margin=1.2 --json s.json > result.json
+	jq -e '.times and ([.jobs[] | select(.decided)] | length > 0)' result.json
+	"$sim" plot --no-png -k gantt,prices -o pictures s.json result.json
+	[ -s pictures/gantt.dat ]
+}
+
+@test "import: jobs say their limits, and take what they ran for" {
+	printf 'node,gpus,gpu_type,cpus,mem_mb\nn1,8,v100,64,500000\n' > nodes
+	printf 'job_id,submit_s,duration_s,gpus,limit_s\na,0,3600,1,14400\nb,600,7200,2,\nc,900,1800,1,1800\n' > log
+	"$sim" import -n nodes as=gang times=stated slot_seconds=900 log -o s.json
+	jq -e '[.jobs[] | [.id, .gang[0].seconds, .true_time]] == [["a", 14400, 0.25], ["b", 7200, null], ["c", 1800, null]]' s.json
+	"$sim" import -n nodes as=gang slot_seconds=900 log -o used.json
+	jq -e '[.jobs[] | [.id, .gang[0].seconds, .true_time]] == [["a", 3600, null], ["b", 7200, null], ["c", 1800, null]]' used.json
+	printf 'JobID|Submit|Elapsed|Timelimit|TimelimitRaw|State|AllocTRES\n1|1000|01:00:00|04:00:00|240|COMPLETED|gres/gpu=1\n' > sacct
+	printf '2|1000|01:00:00|UNLIMITED|UNLIMITED|COMPLETED|gres/gpu=1\n3|1000|01:00:00|1-00:00:00||COMPLETED|gres/gpu=1\n' >> sacct
+	"$sim" import -n nodes as=gang times=stated slot_seconds=900 sacct | jq -e '[.jobs[] | .true_time] | map(. // 1 | . * 1e4 | round) == [2500, 10000, 417]'
+	"$sim" import -n nodes times=stated slot_seconds=900 sacct | jq -e '[.jobs[] | .true_time] | map(. // 1 | . * 1e4 | round) == [2500, 10000, 417]'
+	echo '{"jobs": [{"job_id": 7, "time": {"submission": 1000, "start": 1000, "end": 4600, "elapsed": 3600, "suspended": 0,
+		"limit": {"set": true, "infinite": false, "number": 240}}, "state": {"current": ["COMPLETED"]},
+		"tres": {"allocated": [{"type": "gres", "name": "gpu", "count": 1}], "requested": []}, "partition": "p", "nodes": "n1", "name": "x"}]}' > json
+	"$sim" import -n nodes times=stated slot_seconds=900 json | jq -e '.jobs[0].true_time == 0.25'
 }

@@ -18,6 +18,8 @@
  *   seed=N                    of what is random
  *   fixed=W1/W2/.../P1/...    unit prices of worker types, then of PS types
  *
+ * Gangs are placed and priced by posted_gang.c. What they answer is not put down (answer()).
+ *
  * A bid without counts asks for a worker per chunk and the PSs of DPS's (12); without the computing
  * time of an epoch, an epoch is a mini-batch on each worker. Of several types that the job may use
  * it is the pair with the least time of a mini-batch.
@@ -34,6 +36,7 @@
 #include "policy/option.h"
 #include "policy/policy.h"
 #include "policy/posted/posted-private.h"
+#include "policy/posted/posted_gang.h"
 
 struct auc_policy_ctx {
 	/* options */
@@ -50,6 +53,7 @@ struct auc_policy_ctx {
 	int32_t *idle[AUC_POSTED_KINDS]; /* by server, of the window at hand */
 	struct auc_posted_queue running;
 	uint64_t jobs;
+	struct auc_posted_gangs *gangs; /* NULL: none has come */
 };
 
 /* One placement that is looked for: in slots START to START + SLOTS - 1, on servers that have the
@@ -73,6 +77,9 @@ static void posted_destroy(struct auc_policy_ctx *ctx);
 static enum auc_code posted_quote(struct auc_policy_ctx *ctx, const struct auc_market *m,
 				  const struct auc_job *job, struct auc_decision *decision,
 				  struct auc_err *err);
+static enum auc_code quote_gang(struct auc_policy_ctx *ctx, const struct auc_market *m,
+				const struct auc_job *job, struct auc_decision *decision,
+				struct auc_err *err);
 static bool read_offer(const struct auc_policy_ctx *ctx, const struct auc_market *m,
 		       const struct auc_job *job, const struct auc_decision *decision,
 		       struct auc_posted_offer *offer);
@@ -109,6 +116,7 @@ const struct auc_policy auc_policy_posted = {
 	.name = "posted",
 	.summary = "posted prices that learn from who takes them (JSAC 2023)",
 	.posts = true,
+	.gangs = true,
 	.budgets = true, /* which the user keeps to */
 	.create = posted_create,
 	.destroy = posted_destroy,
@@ -202,6 +210,7 @@ static void posted_destroy(struct auc_policy_ctx *ctx)
 		ctx->pricing->destroy(ctx->self);
 	auc_posted_layout_clear(&ctx->layout);
 	auc_posted_queue_clear(&ctx->running);
+	auc_posted_gangs_destroy(ctx->gangs);
 	free(ctx->idle[AUC_POSTED_WORKER]);
 	free(ctx->idle[AUC_POSTED_PS]);
 	free(ctx->fixed);
@@ -215,9 +224,12 @@ static enum auc_code posted_quote(struct auc_policy_ctx *ctx, const struct auc_m
 	struct search s = {.ctx = ctx, .m = m, .job = job};
 	struct auc_posted_running done;
 	struct auc_posted_offer offer;
-	enum auc_code rc = prepare(ctx, m, err);
+	enum auc_code rc;
 	bool found;
 
+	if (job->nshapes)
+		return quote_gang(ctx, m, job, decision, err);
+	rc = prepare(ctx, m, err);
 	auc_decision_reset(decision);
 	if (rc != AUC_OK)
 		return rc;
@@ -234,6 +246,23 @@ static enum auc_code posted_quote(struct auc_policy_ctx *ctx, const struct auc_m
 	return make_plan(&s, &offer, decision, err);
 }
 
+static enum auc_code quote_gang(struct auc_policy_ctx *ctx, const struct auc_market *m,
+				const struct auc_job *job, struct auc_decision *decision,
+				struct auc_err *err)
+{
+	auc_decision_reset(decision);
+	if (ctx->fixed)
+		return auc_err_set(
+			err, AUC_EINVAL,
+			"policy posted: fixed: expected no gangs, which have none of the "
+			"types that these prices are of");
+	if (!ctx->gangs)
+		ctx->gangs = auc_posted_gangs_create(ctx->pricing, &ctx->terms);
+	if (!ctx->gangs)
+		return auc_err_set(err, AUC_ENOMEM, "no memory for policy posted");
+	return auc_posted_gangs_quote(ctx->gangs, m, job, decision, err);
+}
+
 /* The offer is worked out anew from the decision: nothing has happened in between. */
 static bool read_offer(const struct auc_policy_ctx *ctx, const struct auc_market *m,
 		       const struct auc_job *job, const struct auc_decision *decision,
@@ -242,7 +271,7 @@ static bool read_offer(const struct auc_policy_ctx *ctx, const struct auc_market
 	unsigned kind;
 
 	*offer = (struct auc_posted_offer){.slots = 0};
-	if (!ctx->open || !make_ask(m, job, &offer->ask))
+	if (!ctx->open || job->nshapes || !make_ask(m, job, &offer->ask))
 		return false;
 	for (kind = 0; kind < AUC_POSTED_KINDS; kind++) {
 		offer->price[kind] = decision->offer[kind];
@@ -262,6 +291,11 @@ static void posted_answered(struct auc_policy_ctx *ctx, const struct auc_market 
 {
 	struct auc_posted_offer offer;
 
+	if (job->nshapes) {
+		if (ctx->gangs)
+			auc_posted_gangs_answered(ctx->gangs, m, job, decision, accepted);
+		return;
+	}
 	if (read_offer(ctx, m, job, decision, &offer))
 		learn(ctx, &offer, decision->offered, accepted, decision->plan.completion);
 }

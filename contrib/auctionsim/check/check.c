@@ -246,6 +246,7 @@ static void read_policy(struct check *c)
 	c->admits_all = (len == 4 && !strncmp(c->policy, "fifo", 4)) ||
 			(len == 3 && !strncmp(c->policy, "drf", 3));
 	c->posted = len == 6 && !strncmp(c->policy, "posted", 6);
+	c->gangs = c->gangs || c->posted;
 	c->posted = c->posted || (len == 3 && !strncmp(c->policy, "bfp", 3));
 	c->steps = check_steps_find(c->policy);
 	c->admits_all = c->admits_all || c->steps;

@@ -54,17 +54,22 @@ bool check_posted(struct check *c, const struct sold *j)
 
 void check_posted_money(struct check *c, const struct sold *j)
 {
+	long double worth = j->job->budget;
+
+	/* a gang that names no budget pays what it is worth */
+	if (worth < 0)
+		worth = books_value(&j->job->utility, (long double)j->completion - j->job->arrival);
 	if (!j->has_offer)
 		check_violation(c, "offer", j, "expected two unit prices");
 	else if (!check_close(j->payment, asked(j)))
 		check_violation(c, "payment", j, "expected what was offered, %.17Lg, found %.17g",
 				asked(j), j->payment);
-	if (j->value != j->job->budget)
-		check_violation(c, "value", j, "expected the budget %.17g, found %.17g",
-				j->job->budget, j->value);
-	if (j->payment > j->job->budget)
-		check_violation(c, "payment", j, "expected at most the budget %.17g, found %.17g",
-				j->job->budget, j->payment);
+	if (!check_close(j->value, worth))
+		check_violation(c, "value", j, "expected the budget %.17Lg, found %.17g", worth,
+				j->value);
+	if (j->payment > worth)
+		check_violation(c, "payment", j, "expected at most the budget %.17Lg, found %.17g",
+				worth, j->payment);
 	if (!check_close(j->payoff, (long double)j->value - j->payment))
 		check_violation(c, "payoff", j, "expected value less payment, %.17g, found %.17g",
 				j->value - j->payment, j->payoff);
@@ -84,11 +89,12 @@ void check_posted_refused(struct check *c, struct sold *j)
 				j->reason ? j->reason : "none");
 	if (price != j->has_offer)
 		check_violation(c, "offer", j, "expected with reason price and only there");
-	if (price != !isnan(j->value) || (price && j->value != j->job->budget))
+	if (price != !isnan(j->value) ||
+	    (price && j->value != j->job->budget && j->job->budget >= 0))
 		check_violation(
 			c, "value", j,
 			"expected the budget of a job that was offered a price, and else none");
-	if (j->has_offer && !budget && asked(j) <= (long double)j->job->budget)
+	if (j->has_offer && !budget && asked(j) <= (long double)j->value)
 		check_violation(c, "reason", j,
 				"expected no refusal of %.17Lg, which is within the budget",
 				asked(j));

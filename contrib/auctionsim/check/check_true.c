@@ -394,8 +394,9 @@ static long double price_of(const struct check *c, const struct sold *j, const s
 
 static long double value_at(const struct check *c, const struct sold *j, uint64_t completion)
 {
-	return c->posted ? (long double)j->value
-			 : books_value(&j->job->utility, (long double)completion - j->job->arrival);
+	return c->posted && j->job->budget >= 0
+		       ? (long double)j->value
+		       : books_value(&j->job->utility, (long double)completion - j->job->arrival);
 }
 
 /* Slots of its plan before slot T. */

@@ -124,6 +124,7 @@ struct import_record {
 	double end;          /* the same */
 	double duration;     /* seconds of work; < 0: none */
 	double suspended;    /* seconds */
+	double limit;        /* seconds that it asked for; 0: not known, or no limit */
 	double gpus;         /* in all */
 	double nodes;        /* that it ran on; 0: not said */
 	uint64_t kinds;      /* types of them it may use; 0: not said */
@@ -159,7 +160,7 @@ enum {
 
 /* A job that is kept; its id is the name with its index. */
 struct import_job {
-	double submit, start, duration, gpus, nodes, deadline;
+	double submit, start, duration, limit, gpus, nodes, deadline;
 	uint64_t kinds;
 	bool again;
 	unsigned marks; /* bits */
@@ -313,7 +314,8 @@ bool import_slurm_state(const char *text, struct import_record *r);
 /* The first name of a list of hosts ("edge[3-5,7],cloud1": edge3) into NAME of AUC_NAME_MAX; ""
  * where there is none. */
 void import_first_host(const char *hosts, char *name);
-/* One TRES of a job ("gres/gpu", "gres/gpu:v100", "node") with its count, for import_tres_done(). */
+/* One TRES of a job ("gres/gpu", "gres/gpu:v100", "node") with its count, for import_tres_done().
+ */
 struct import_tres {
 	double all, typed, nodes;
 	uint64_t kinds;
@@ -361,6 +363,7 @@ enum {
 	IMPORT_FALL,
 	IMPORT_PRICES,
 	IMPORT_AS,
+	IMPORT_TIMES,
 	IMPORT_PARAMETERS
 };
 

@@ -418,6 +418,7 @@ static enum auc_code keep(struct import *im, const struct import_record *r, uint
 	*job = (struct import_job){.submit = submit,
 				   .start = r->start,
 				   .duration = r->duration,
+				   .limit = r->limit,
 				   .gpus = r->gpus,
 				   .nodes = r->nodes,
 				   .deadline = r->deadline,

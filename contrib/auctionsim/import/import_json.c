@@ -345,7 +345,7 @@ static enum auc_code read_id(struct reader *r, struct json_object *o, struct imp
 static void read_times(struct reader *r, struct json_object *o, struct import_record *rec)
 {
 	struct json_object *v = member(o, "time");
-	double elapsed = -1;
+	double elapsed = -1, limit = 0;
 	size_t mark;
 
 	reader_enter_key(r, "time");
@@ -361,6 +361,9 @@ static void read_times(struct reader *r, struct json_object *o, struct import_re
 	read_time(next_part(r, rec, mark), v, "start", &rec->start);
 	read_time(next_part(r, rec, mark), v, "end", &rec->end);
 	number_of(next_part(r, rec, mark), v, "suspended", &rec->suspended);
+	if (number_of(next_part(r, rec, mark), v, "limit", &limit) == AUC_OK && limit > 0 &&
+	    limit <= IMPORT_RUN_MAX / 60)
+		rec->limit = 60 * limit;
 	number_of(next_part(r, rec, mark), v, "elapsed", &elapsed);
 	if (elapsed < 0 || elapsed > IMPORT_RUN_MAX)
 		reader_expected(next_part(r, rec, mark), member(v, "elapsed"),

@@ -21,6 +21,8 @@ enum {
 	END,
 	ELAPSED,
 	ELAPSED_RAW,
+	LIMIT,
+	LIMIT_RAW,
 	SUSPENDED,
 	STATE,
 	ALLOC_TRES,
@@ -36,6 +38,7 @@ static const struct import_column columns[] = {
 	[JOB_ID] = {"JobID", true},          [SUBMIT] = {"Submit", true},
 	[START] = {"Start", false},          [END] = {"End", false},
 	[ELAPSED] = {"Elapsed", false},      [ELAPSED_RAW] = {"ElapsedRaw", false},
+	[LIMIT] = {"Timelimit", false},      [LIMIT_RAW] = {"TimelimitRaw", false},
 	[SUSPENDED] = {"Suspended", false},  [STATE] = {"State", true},
 	[ALLOC_TRES] = {"AllocTRES", false}, [REQ_TRES] = {"ReqTRES", false},
 	[NODE_LIST] = {"NodeList", false},   [PARTITION] = {"Partition", false},
@@ -55,6 +58,7 @@ static enum auc_code read_time(const struct import_table *tb, unsigned column, d
 			       struct import_record *r);
 static enum auc_code read_elapsed(const struct import_table *tb, unsigned column, double *seconds,
 				  struct import_record *r);
+static void read_limit(const struct import_table *tb, struct import_record *r);
 static enum auc_code read_duration(const struct import_table *tb, struct import_record *r);
 static enum auc_code read_tres(struct import *im, const struct import_table *tb,
 			       struct import_record *r);
@@ -145,6 +149,7 @@ static enum auc_code read_record(struct import *im, const struct import_table *t
 	read_time(tb, END, &r.end, &r);
 	read_elapsed(tb, SUSPENDED, &r.suspended, &r);
 	read_duration(tb, &r);
+	read_limit(tb, &r);
 	rc = read_tres(im, tb, &r);
 	if (rc == AUC_ENOMEM)
 		return auc_err_set(err, rc, "%.200s: no memory", tb->text->name);
@@ -178,6 +183,18 @@ static enum auc_code read_elapsed(const struct import_table *tb, unsigned column
 		return AUC_OK;
 	return import_field_expected(tb, column, import_fault(r),
 				     "a time span as [days-]hours:min:s");
+}
+
+/* In minutes, or a time span; a word instead, such as UNLIMITED, is none. */
+static void read_limit(const struct import_table *tb, struct import_record *r)
+{
+	const char *raw = import_field(tb, LIMIT_RAW);
+	double minutes;
+
+	if (*raw && auc_parse_number(raw, 0, IMPORT_RUN_MAX / 60, &minutes, "", NULL) == AUC_OK)
+		r->limit = 60 * minutes;
+	else if (!parse_elapsed(import_field(tb, LIMIT), &r->limit))
+		r->limit = 0;
 }
 
 /* Elapsed is without the time a job was suspended, and knows no time zone. */

@@ -21,6 +21,7 @@ enum {
 	TRACE_QUEUE,
 	TRACE_MODEL,
 	TRACE_DEADLINE,
+	TRACE_LIMIT,
 	TRACE_COLUMNS
 };
 
@@ -34,6 +35,7 @@ static const struct import_column trace_columns[] = {
 	[TRACE_QUEUE] = {"queue", false},
 	[TRACE_MODEL] = {"model", false},
 	[TRACE_DEADLINE] = {"deadline_s", false},
+	[TRACE_LIMIT] = {"limit_s", false},
 };
 
 enum { NODE_NAME, NODE_GPUS, NODE_TYPE, NODE_CPUS, NODE_MEM, NODE_COLUMNS };
@@ -220,6 +222,8 @@ static enum auc_code job_values(struct import *im, const struct import_table *tb
 		return import_field_expected(tb, TRACE_SUBMIT, err, "a number of seconds");
 	if (rc == AUC_OK)
 		rc = import_field_number(tb, TRACE_DEADLINE, 0, IMPORT_TIME_MAX, &deadline, err);
+	if (rc == AUC_OK)
+		rc = import_field_number(tb, TRACE_LIMIT, 0, IMPORT_TIME_MAX, &r->limit, err);
 	if (rc == AUC_OK)
 		rc = read_state(tb, &r->state, err);
 	if (rc == AUC_OK)

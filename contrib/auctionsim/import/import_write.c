@@ -24,6 +24,7 @@
 
 static const char *const states[] = {"all", "ended", "completed", NULL};
 static const char *const types[] = {"own", "any", NULL};
+static const char *const times[] = {"used", "stated", NULL};
 static const char *const utilities[] = {"sigmoid", "linear", "deadline", "constant", NULL};
 static const char *const prices[] = {"learned", "offline", NULL};
 static const char *const kinds_of_jobs[] = {"ps", "gang", NULL};
@@ -205,6 +206,15 @@ static const struct parameter parameters[] = {
 		       false,
 		       kinds_of_jobs,
 		       "what jobs become: ps, workers and PSs; gang, nodes with GPUs as they were"},
+	[IMPORT_TIMES] = {"times",
+			  {0, 0},
+			  0,
+			  0,
+			  false,
+			  false,
+			  times,
+			  "what jobs say: used, what they ran for; stated, their limit, if the log "
+			  "has one, and then a true_time"},
 };
 
 const struct gen_setting import_setting = {"import", parameters, IMPORT_PARAMETERS, NULL};
@@ -236,6 +246,7 @@ static enum auc_code read_bound(const struct import *im, const char *text, const
 static void thin(struct window *w);
 static void skip(struct window *w, unsigned index, enum import_why why);
 static enum auc_code set_slots(struct window *w, struct auc_err *err);
+static double says(const struct window *w, const struct import_job *j);
 static void drop_impossible(struct window *w);
 static enum auc_code use_types(struct window *w, struct auc_err *err);
 static enum auc_code write_scenario(struct window *w, struct auc_err *err);
@@ -387,7 +398,7 @@ static enum auc_code set_slots(struct window *w, struct auc_err *err)
 	for (i = 0; i < w->njobs; i++) {
 		j = &w->im->jobs[w->jobs[i]];
 		last = arrival_of(w, j);
-		end = last + (uint64_t)(slots_of(w, j->duration) + v[IMPORT_UPLOAD].high);
+		end = last + (uint64_t)(slots_of(w, says(w, j)) + v[IMPORT_UPLOAD].high);
 		if (end > w->slots && end <= AUC_SLOTS_MAX)
 			w->slots = end;
 	}
@@ -405,6 +416,12 @@ static enum auc_code set_slots(struct window *w, struct auc_err *err)
 		(unsigned long long)w->slots, w->slot_seconds, AUC_SLOTS_MAX);
 }
 
+/* How long J says it takes, in seconds. */
+static double says(const struct window *w, const struct import_job *j)
+{
+	return w->im->g.values[IMPORT_TIMES].low == 1 && j->limit > 0 ? j->limit : j->duration;
+}
+
 /* What no server can run, and what is longer than the slots if they are set: no policy could do it.
  */
 static void drop_impossible(struct window *w)
@@ -419,7 +436,7 @@ static void drop_impossible(struct window *w)
 			skip(w, w->jobs[i], small ? IMPORT_TOO_MANY : IMPORT_NO_TYPE);
 		else if (w->slots && arrival_of(w, j) > w->slots)
 			skip(w, w->jobs[i], IMPORT_OUTSIDE);
-		else if (w->slots && slots_of(w, j->duration) > (double)w->slots)
+		else if (w->slots && slots_of(w, says(w, j)) > (double)w->slots)
 			skip(w, w->jobs[i], IMPORT_TOO_LONG);
 		else
 			w->jobs[kept++] = w->jobs[i];
@@ -524,6 +541,9 @@ static struct json_object *job_object(struct window *w, unsigned index)
 		     gen_add_number(o, "gradient_mb", work.gradient_mb) &&
 		     auc_json_add(o, "worker_seconds", json_object_get(worker)) &&
 		     auc_json_add(o, "ps_seconds", json_object_get(ps));
+	if (ok && says(w, j) != j->duration)
+		ok = gen_add_number(o, "true_time",
+				    fmax(1e-6, rounded(j->duration / says(w, j), 6)));
 	json_object_put(worker);
 	json_object_put(ps);
 	wait = gen_draw(&w->im->g, IMPORT_UPLOAD, 0);
@@ -547,7 +567,7 @@ static struct json_object *shapes_array(struct window *w, const struct import_jo
 		const struct import_type *t = &w->types.list[work->types[i]];
 		double workers = import_types_workers(&w->types, work->types[i], j->gpus);
 		double most = fmax(1, t->beside_ps), nodes = ceil(workers / most);
-		double seconds = j->duration;
+		double seconds = says(w, j);
 
 		if (j->nodes >= nodes && j->nodes <= workers)
 			nodes = j->nodes;
@@ -594,11 +614,11 @@ static void make_work(struct window *w, const struct import_job *j, struct work 
 		step = 1 / own->steps_per_s;
 	if (gradient_of(w->im, j) >= 0)
 		gradient = gradient_of(w->im, j);
-	steps = fmin(fmax(1, round(j->duration / fmax(step, STEP_MIN))), (double)AUC_WORK_MAX);
+	steps = fmin(fmax(1, round(says(w, j) / fmax(step, STEP_MIN))), (double)AUC_WORK_MAX);
 	work->epochs = fmin(epochs, steps);
 	work->minibatches = fmax(1, round(steps / work->epochs));
 	work->chunks = import_types_workers(&w->types, work->types[0], j->gpus);
-	step = j->duration / (work->epochs * work->minibatches);
+	step = says(w, j) / (work->epochs * work->minibatches);
 	for (i = 0; i < work->ntypes; i++) {
 		work->step[i] = step;
 		other = own ? find_profile(w->im, j, import_type_kind(&w->types, work->types[i]))
@@ -675,7 +695,7 @@ static struct json_object *utility_object(struct window *w, const struct import_
 	value = fmin(AUC_VALUE_MAX, round(g->values[IMPORT_GPU_HOUR].low * j->gpus * j->duration /
 					  3600 * urgency * 1e6) /
 					    1e6);
-	target = ceil(slack * slots_of(w, j->duration));
+	target = ceil(slack * slots_of(w, says(w, j)));
 	if (j->deadline >= 0)
 		target = fmax(1, (double)auc_floor(j->deadline / w->slot_seconds));
 	switch (form) {

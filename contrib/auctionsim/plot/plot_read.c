@@ -31,6 +31,7 @@ struct sold {
 	uint64_t shape;
 	double value, payment, best_payoff;
 	uint64_t start, completion;
+	uint64_t done;            /* when it really was complete; 0: not known */
 	struct json_object *plan; /* NULL: none */
 };
 
@@ -72,6 +73,7 @@ static enum auc_code read_nodes(struct reader *r, struct reading *in, struct jso
 static enum auc_code find_shape(struct reader *r, struct reading *in,
 				const struct scenario_job *job, const struct sold *j,
 				struct auc_plan *plan);
+static void cut(struct auc_plan *plan, auc_slot at);
 static void sum_up(struct result *r);
 static struct json_object *index_jobs(const struct scenario *s);
 static struct json_object *index_servers(const struct scenario *s);
@@ -96,6 +98,8 @@ static enum auc_code read_shape(struct reader *r, struct json_object *v, const s
 				void *target);
 static enum auc_code read_best(struct reader *r, struct json_object *v, const struct field *f,
 			       void *target);
+static enum auc_code read_realised(struct reader *r, struct json_object *v, const struct field *f,
+				   void *target);
 static enum auc_code skip_any(struct reader *r, struct json_object *v, const struct field *f,
 			      void *target);
 
@@ -108,6 +112,7 @@ static const struct field result_fields[] = {
 	{"jobs", keep_array, offsetof(struct reading, jobs), 0, 0, true},
 	{"totals", read_totals, 0, 0, SLOT_MAX, true},
 	{"timing", read_timing, 0, 0, 0, false},
+	{"times", skip_any, 0, 0, 0, false},
 };
 
 static const struct field timing_fields[] = {
@@ -131,6 +136,8 @@ static const struct field job_fields[] = {
 	{"ps_type", field_text, offsetof(struct sold, ps_type), 0, 0, false},
 	{"colocated", skip_any, 0, 0, 0, false},
 	{"shape", read_shape, 0, 0, AUC_SHAPES_MAX - 1, false},
+	{"decided", skip_any, 0, 0, 0, false},
+	{"realised", read_realised, 0, 1, SLOT_MAX, false},
 	{"plan", keep_array, offsetof(struct sold, plan), 0, 0, false},
 	{"transfers", skip_any, 0, 0, 0, false},
 	{"offer", skip_any, 0, 0, 0, false},
@@ -344,7 +351,19 @@ static enum auc_code keep_job(struct reader *r, struct reading *in, const struct
 			     (o->completed && (auc_slot)j->completion != o->plan.completion)))
 		rc = reader_fail(r, AUC_EINVAL,
 				 "expected start and completion to be those of the plan");
+	if (rc == AUC_OK && j->done && (auc_slot)j->done < o->plan.completion)
+		cut(&o->plan, (auc_slot)j->done);
 	return rc;
+}
+
+/* What PLAN has from slot AT on was given back, and may have been sold again. */
+static void cut(struct auc_plan *plan, auc_slot at)
+{
+	while (plan->nruns > 1 && plan->runs[plan->nruns - 1].from >= at)
+		plan->nruns--;
+	if (plan->runs[plan->nruns - 1].to >= at)
+		plan->runs[plan->nruns - 1].to = at - 1;
+	plan->completion = plan->runs[plan->nruns - 1].to + 1;
 }
 
 /* A type's index is its place among the scenario's types, then the job's own. */
@@ -642,6 +661,20 @@ static enum auc_code read_best(struct reader *r, struct json_object *v, const st
 
 	j->has_best = true;
 	return field_number(r, v, f, target);
+}
+
+/* Of a job that was done the slot. */
+static enum auc_code read_realised(struct reader *r, struct json_object *v, const struct field *f,
+				   void *target)
+{
+	struct json_object *completion = NULL;
+	struct sold *j = target;
+
+	if (!json_object_is_type(v, json_type_object) ||
+	    !json_object_object_get_ex(v, "completion", &completion))
+		return reader_expected(r, v, "an object with a completion");
+	return completion ? read_count(r, completion, (uint64_t)f->min, (uint64_t)f->max, &j->done)
+			  : AUC_OK;
 }
 
 static enum auc_code skip_any(struct reader *r, struct json_object *v, const struct field *f,

@@ -655,7 +655,8 @@ static enum auc_code quote_in(void *arg, struct auc_market *m, struct auc_job *j
 /* The budget stays here: the policy sees the rest. */
 static enum auc_code posted_job(struct replay *p, unsigned index, struct auc_err *err)
 {
-	if (p->s->jobs[index].budget < 0)
+	if (p->s->jobs[index].budget < 0 &&
+	    !(p->s->jobs[index].ngang && p->s->jobs[index].has_utility))
 		return auc_err_set(err, AUC_EINVAL,
 				   "%s: $.jobs[%u]: expected the key budget, found none",
 				   p->s->file, index);
@@ -668,8 +669,10 @@ static void ask_user(struct replay *p, const struct auc_market *m, const struct 
 	struct auc_decision *d = &p->decision;
 
 	if (d->offered) {
-		d->plan.value = job->budget;
-		d->accepted = d->plan.cost <= job->budget;
+		/* a gang that names no budget pays what it is worth */
+		if (job->budget >= 0)
+			d->plan.value = job->budget;
+		d->accepted = d->plan.cost <= d->plan.value;
 		d->reason = d->accepted ? AUC_REASON_NONE : AUC_REASON_PRICE;
 		if (d->accepted && p->job.limited && d->plan.cost > p->job.budget) {
 			d->accepted = false;

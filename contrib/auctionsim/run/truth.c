@@ -42,6 +42,7 @@ static enum auc_code end(struct truth *t, unsigned index, auc_slot now, bool kil
 			 struct auc_err *err);
 static enum auc_code hold(struct truth *t, unsigned index, auc_slot now, bool *held,
 			  struct auc_err *err);
+static double worth(const struct truth *t, unsigned index, auc_slot completion);
 static enum auc_code open_own(const struct truth *t, unsigned index, struct auc_market **m,
 			      struct auc_err *err);
 static enum auc_code close_own(const struct truth *t, struct auc_market *m, enum auc_code rc,
@@ -341,6 +342,16 @@ static enum auc_code end(struct truth *t, unsigned index, auc_slot now, bool kil
 					       : auc_utility_value(&job->utility,
 								   (double)(now - o->plan.arrival));
 	return margin_heard(t->w.margin, job->user, job->true_time, false, err);
+}
+
+/* What the job of INDEX is worth if it is complete in slot COMPLETION. */
+static double worth(const struct truth *t, unsigned index, auc_slot completion)
+{
+	const struct scenario_job *job = &t->w.s->jobs[index];
+
+	if (t->w.policy->posts && job->budget >= 0)
+		return job->budget;
+	return auc_utility_value(&job->utility, (double)(completion - (auc_slot)job->arrival));
 }
 
 /* A market with JOB's own types, if it has any; its state goes back to the common one. */

@@ -126,7 +126,7 @@ struct scenario_times {
 	double factor;   /* of a fixed margin */
 	double quantile; /* of a learned one */
 };
-#define SCENARIO_QUANTILE 0.9
+#define SCENARIO_QUANTILE 0.95
 
 /* What a job of the past turned out to take, as a factor of what it said. */
 struct scenario_past_time {
