@@ -250,16 +250,25 @@ END
 @test "import: jobs say their limits, and take what they ran for" {
 	printf 'node,gpus,gpu_type,cpus,mem_mb\nn1,8,v100,64,500000\n' > nodes
 	printf 'job_id,submit_s,duration_s,gpus,limit_s\na,0,3600,1,14400\nb,600,7200,2,\nc,900,1800,1,1800\n' > log
-	"$sim" import -n nodes as=gang times=stated slot_seconds=900 log -o s.json
+	"$sim" import -n nodes -o s.json log as=gang times=stated slot_seconds=900
 	jq -e '[.jobs[] | [.id, .gang[0].seconds, .true_time]] == [["a", 14400, 0.25], ["b", 7200, null], ["c", 1800, null]]' s.json
-	"$sim" import -n nodes as=gang slot_seconds=900 log -o used.json
+	"$sim" import -n nodes -o used.json log as=gang slot_seconds=900
 	jq -e '[.jobs[] | [.id, .gang[0].seconds, .true_time]] == [["a", 3600, null], ["b", 7200, null], ["c", 1800, null]]' used.json
 	printf 'JobID|Submit|Elapsed|Timelimit|TimelimitRaw|State|AllocTRES\n1|1000|01:00:00|04:00:00|240|COMPLETED|gres/gpu=1\n' > sacct
 	printf '2|1000|01:00:00|UNLIMITED|UNLIMITED|COMPLETED|gres/gpu=1\n3|1000|01:00:00|1-00:00:00||COMPLETED|gres/gpu=1\n' >> sacct
-	"$sim" import -n nodes as=gang times=stated slot_seconds=900 sacct | jq -e '[.jobs[] | .true_time] | map(. // 1 | . * 1e4 | round) == [2500, 10000, 417]'
-	"$sim" import -n nodes times=stated slot_seconds=900 sacct | jq -e '[.jobs[] | .true_time] | map(. // 1 | . * 1e4 | round) == [2500, 10000, 417]'
+	"$sim" import -n nodes sacct as=gang times=stated slot_seconds=900 | jq -e '[.jobs[] | .true_time] | map(. // 1 | . * 1e4 | round) == [2500, 10000, 417]'
+	"$sim" import -n nodes sacct times=stated slot_seconds=900 | jq -e '[.jobs[] | .true_time] | map(. // 1 | . * 1e4 | round) == [2500, 10000, 417]'
 	echo '{"jobs": [{"job_id": 7, "time": {"submission": 1000, "start": 1000, "end": 4600, "elapsed": 3600, "suspended": 0,
 		"limit": {"set": true, "infinite": false, "number": 240}}, "state": {"current": ["COMPLETED"]},
 		"tres": {"allocated": [{"type": "gres", "name": "gpu", "count": 1}], "requested": []}, "partition": "p", "nodes": "n1", "name": "x"}]}' > json
-	"$sim" import -n nodes times=stated slot_seconds=900 json | jq -e '.jobs[0].true_time == 0.25'
+	"$sim" import -n nodes json times=stated slot_seconds=900 | jq -e '.jobs[0].true_time == 0.25'
+}
+
+@test "sold jobs that move keep the margin that they were sold with" {
+	"$sim" gen dps servers=10 jobs=90 slots=60 spread=one epochs=5:15 -s 6 --noise=slower:20% -o s.json
+	"$sim" run --prices=learned --margin=1.25 --json s.json > result.json 2> err
+	grep 'times a sold job that waited moved' err
+	run "$sim" check s.json result.json
+	[ -z "$(grep -v 'payment\|payoff\|revenue' <<< "$output")" ]
+	jq -e '.totals | .killed == 0 and .accepted > 5' result.json
 }

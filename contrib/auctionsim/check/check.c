@@ -21,6 +21,7 @@
 #define TIE       1e-9L /* relative: two ways to compute one number */
 
 static bool check_one(struct check *c, struct json_object *o);
+static bool is_named(const struct check *c, const char *name);
 static void read_policy(struct check *c);
 static bool read_jobs(struct check *c);
 static void read_one_job(struct check *c, struct json_object *o, size_t index,
@@ -226,28 +227,33 @@ static bool check_one(struct check *c, struct json_object *o)
 	return !c->no_memory;
 }
 
+static bool is_named(const struct check *c, const char *name)
+{
+	size_t len = strcspn(c->policy, ",");
+
+	return len == strlen(name) && !strncmp(c->policy, name, len);
+}
+
 /* What the rules are. */
 static void read_policy(struct check *c)
 {
-	size_t len = strcspn(c->policy, ",");
-	bool dps = len == 3 && !strncmp(c->policy, "dps", 3);
-	bool unpriced = len == 8 && !strncmp(c->policy, "unpriced", 8);
-	bool offline = len == 7 && !strncmp(c->policy, "offline", 7);
+	bool dps = is_named(c, "dps");
+	bool unpriced = is_named(c, "unpriced");
+	bool offline = is_named(c, "offline");
 
-	bool offline_oasis = len == 13 && !strncmp(c->policy, "offline-oasis", 13);
+	bool offline_oasis = is_named(c, "offline-oasis");
 
-	c->elastic = len == 5 && !strncmp(c->policy, "oasis", 5);
-	c->sites = len == 4 && !strncmp(c->policy, "eris", 4);
+	c->elastic = is_named(c, "oasis");
+	c->sites = is_named(c, "eris");
 	c->priced = dps || c->elastic || c->sites;
 	c->elastic = c->elastic || offline_oasis;
 	offline = offline || offline_oasis;
-	c->gangs = dps || unpriced || offline || (len == 4 && !strncmp(c->policy, "fifo", 4));
+	c->gangs = dps || unpriced || offline || is_named(c, "fifo");
 	c->own_reckoning = strstr(c->policy, "variant=paper") != NULL;
-	c->admits_all = (len == 4 && !strncmp(c->policy, "fifo", 4)) ||
-			(len == 3 && !strncmp(c->policy, "drf", 3));
-	c->posted = len == 6 && !strncmp(c->policy, "posted", 6);
+	c->admits_all = is_named(c, "fifo") || is_named(c, "drf");
+	c->posted = is_named(c, "posted");
 	c->gangs = c->gangs || c->posted;
-	c->posted = c->posted || (len == 3 && !strncmp(c->policy, "bfp", 3));
+	c->posted = c->posted || is_named(c, "bfp");
 	c->steps = check_steps_find(c->policy);
 	c->admits_all = c->admits_all || c->steps;
 	c->sites = c->sites || (c->steps && c->steps->sites);

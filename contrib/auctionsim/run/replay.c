@@ -42,6 +42,7 @@ struct replay {
 	auc_slot now;              /* the last slot that began */
 	struct margin *margin;     /* of true times, else NULL */
 	struct truth *truth;       /* the same */
+	double planned;            /* the margin of the job at hand */
 	struct standing *standing; /* of bids that stand, else NULL */
 	unsigned *due;             /* the same: those that are decided again */
 	auc_slot rearranged; /* in which sold jobs that wait were placed anew last; 0: never */
@@ -528,8 +529,9 @@ static enum auc_code quote(struct replay *p, struct auc_market *m, unsigned inde
 	rc = p->policy->posts ? posted_job(p, index, err) : resolve(p, index, err);
 	if (rc != AUC_OK)
 		return rc;
+	p->planned = p->margin ? margin_now(p->margin, p->s->jobs[index].user) : 1;
 	if (p->margin)
-		truth_stretch(&p->job, margin_now(p->margin, p->s->jobs[index].user));
+		truth_stretch(&p->job, p->planned);
 	age(&p->job, p->s->nservers, now);
 	p->job.limited = p->s->jobs[index].purse > 0;
 	if (p->job.limited)
@@ -619,6 +621,8 @@ static enum auc_code move_waiting(struct replay *p, struct auc_rearrange_search 
 		    o->plan.gang)
 			continue;
 		rc = scenario_market_job(p->s, job, p->market, &p->job, err);
+		if (rc == AUC_OK && p->truth)
+			truth_stretch(&p->job, o->planned);
 		if (rc == AUC_OK)
 			rc = auc_rearrange_search_add(x, &p->job, &o->plan, err);
 		waiting[n++] = o;
@@ -727,6 +731,7 @@ static enum auc_code keep_outcome(struct replay *p, struct outcome *o, struct au
 	if (!d->accepted)
 		return AUC_OK;
 	o->completed = d->plan.nruns > 0;
+	o->planned = p->planned;
 	o->value = o->completed ? d->plan.value : 0;
 	o->payment = d->plan.cost;
 	return auc_plan_copy(&o->plan, &d->plan, err);

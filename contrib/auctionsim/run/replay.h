@@ -31,6 +31,7 @@ struct outcome {
 			 also if refused */
 	double offer[2];
 	struct auc_plan plan; /* no runs: it never starts */
+	double planned;       /* of true times: for how many times what it says */
 	auc_slot decided;     /* when it was accepted, if not at its arrival; else 0 */
 	struct realised realised;
 	unsigned nchunks;

@@ -276,9 +276,7 @@ static enum auc_code hold(struct truth *t, unsigned index, auc_slot now, bool *h
 	double value, price;
 	enum auc_code rc;
 
-	value = t->w.policy->posts
-			? o->value
-			: auc_utility_value(&job->utility, (double)(now + 1 - o->plan.arrival));
+	value = worth(t, index, now + 1);
 	if (!(value > 0))
 		return AUC_OK;
 	auc_plan_init(&one);
@@ -338,9 +336,7 @@ static enum auc_code end(struct truth *t, unsigned index, auc_slot now, bool kil
 				    true, err);
 	}
 	o->realised.completion = now;
-	o->realised.value = t->w.policy->posts ? o->value
-					       : auc_utility_value(&job->utility,
-								   (double)(now - o->plan.arrival));
+	o->realised.value = worth(t, index, now);
 	return margin_heard(t->w.margin, job->user, job->true_time, false, err);
 }
 
