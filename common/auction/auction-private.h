@@ -19,6 +19,7 @@
 #include "pricing/past/bid_log.h"
 #include "auction/memory/offer_standing.h"
 #include "pricing/tariff.h"
+#include "auction/memory/refusals.h"
 #include "auction/memory/user_limits.h"
 
 #define AUC_SNAPSHOT_BYTES (1u << 20) /* of journal, and another one follows */
@@ -95,6 +96,7 @@ struct auc_auction {
 		uint64_t limited;        /* not made: its user has had too many */
 	} made;
 	struct auc_user_limits *users;
+	struct auc_refusals *refusals; /* what users were told last */
 	struct auc_events events; /* decided, not yet taken by a commit */
 	bool recovered;           /* the spool was read */
 	char paused[256];         /* why nothing new is sold; "": it is */

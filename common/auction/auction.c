@@ -59,10 +59,11 @@ enum auc_code auc_auction_create(struct auc_conf *conf, struct auc_auction **out
 	a->answers = auc_posted_answers_create();
 	a->offers = auc_offer_standing_create();
 	a->users = auc_user_limits_create();
+	a->refusals = auc_refusals_create();
 	a->events.list = json_object_new_array();
 	a->writing.list = json_object_new_array();
 	if (rc == AUC_OK && (!a->price_history || !a->bid_log || !a->answers || !a->offers ||
-			     !a->users || !a->events.list || !a->writing.list))
+			     !a->users || !a->refusals || !a->events.list || !a->writing.list))
 		rc = auc_auction_no_memory(err);
 	if (rc != AUC_OK) {
 		auc_auction_destroy(a);
@@ -88,6 +89,7 @@ void auc_auction_destroy(struct auc_auction *a)
 	auc_posted_answers_destroy(a->answers);
 	auc_offer_standing_destroy(a->offers);
 	auc_user_limits_destroy(a->users);
+	auc_refusals_destroy(a->refusals);
 	auc_tariff_free(a->tariff);
 	auc_tariff_free(a->next_tariff);
 	auc_fit_forget(&a->fit_memory);

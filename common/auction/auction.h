@@ -151,6 +151,13 @@ void auc_offer_clear(struct auc_offer *o);
 enum auc_code auc_auction_bid(struct auc_auction *a, const struct auc_bid *bid, uint32_t uid,
 			      double now, bool hold, struct auc_offer *offer, struct auc_err *err);
 
+/*
+ * The answer to BID of UID, which asks (enum auc_ask), as one line "auction: JSON", malloc'd: what
+ * the accounts that would pay have, or what UID was told when a bid of it was refused last since
+ * the process began. NULL: no memory.
+ */
+char *auc_auction_tell(struct auc_auction *a, const struct auc_bid *bid, uint32_t uid);
+
 /* Ledger operations under the lock; see ledger.h. RECEIPT (may be NULL) gets the new AdminComment
  * text, malloc'd. */
 enum auc_code auc_auction_confirm(struct auc_auction *a, const char *sale, uint32_t job_id,

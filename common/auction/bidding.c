@@ -23,6 +23,8 @@ static enum auc_code decide(struct auc_auction *a, struct auc_question *q, struc
 static enum auc_code ask_user(struct auc_auction *a, struct auc_question *q,
 			      const struct auc_bid *bid, uint32_t uid, double now, bool hold,
 			      struct auc_err *err);
+static void remember_refusal(struct auc_auction *a, uint32_t uid, double now, enum auc_code rc,
+			     const struct auc_offer *offer, const struct auc_err *err);
 static void count(struct auc_auction *a, struct auc_question *q, enum auc_code rc,
 		  const struct auc_offer *offer);
 static bool teaches(struct auc_auction *a, struct auc_question *q, const struct auc_bid *bid,
@@ -87,8 +89,10 @@ enum auc_code auc_auction_bid(struct auc_auction *a, const struct auc_bid *bid, 
 		if (!again)
 			(void)learn(a, q, NULL);
 	}
-	if (hold)
+	if (hold) {
 		count(a, q, rc, offer);
+		remember_refusal(a, uid, now, rc, offer, err);
+	}
 	auc_times_add(&a->activity.wait, locked - began);
 	auc_times_add(&a->activity.decision, decided - locked);
 	auc_times_add(&a->activity.held, auc_clock_now() - locked);
@@ -99,6 +103,16 @@ enum auc_code auc_auction_bid(struct auc_auction *a, const struct auc_bid *bid, 
 	if (rc != AUC_OK)
 		auc_offer_clear(offer);
 	return rc;
+}
+
+/* For who asks later, on another host. */
+static void remember_refusal(struct auc_auction *a, uint32_t uid, double now, enum auc_code rc,
+			     const struct auc_offer *offer, const struct auc_err *err)
+{
+	const char *text = rc == AUC_OK ? offer->message : err ? err->text : NULL;
+
+	if (text && !offer->accepted)
+		auc_refusals_keep(a->refusals, uid, now, text);
 }
 
 /* A posted price asks for no value, and a policy that steps has no bids. */

@@ -5,9 +5,13 @@
 #include "config.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
+#include <json-c/json.h>
+
 #include "auction/auction-private.h"
+#include "base/json.h"
 #include "ledger/budget.h"
 #include "policy/gang.h"
 
@@ -19,6 +23,9 @@ struct owned {
 	double lapses; /* when the first of its liens does */
 };
 
+static bool tell_why(const struct auc_auction *a, struct json_object *o, uint32_t uid);
+static bool tell_balance(const struct auc_auction *a, struct json_object *o,
+			 const struct auc_bid *bid, uint32_t uid);
 static void drop_unclaimed(struct auc_auction *a, uint32_t uid);
 static struct owned owned_by(const struct auc_auction *a, uint32_t uid);
 
@@ -85,6 +92,65 @@ void auc_auction_keep_budget(struct auc_question *q)
 	}
 	d->accepted = false;
 	d->reason = AUC_REASON_BUDGET;
+}
+
+char *auc_auction_tell(struct auc_auction *a, const struct auc_bid *bid, uint32_t uid)
+{
+	struct json_object *o = json_object_new_object();
+	char *text = NULL;
+	bool ok;
+
+	pthread_mutex_lock(&a->lock);
+	ok = o && (bid->ask == AUC_ASK_WHY ? tell_why(a, o, uid) : tell_balance(a, o, bid, uid));
+	pthread_mutex_unlock(&a->lock);
+	if (ok && asprintf(&text, "auction: %s",
+			   json_object_to_json_string_ext(o, JSON_C_TO_STRING_PLAIN)) < 0)
+		text = NULL;
+	json_object_put(o);
+	return text;
+}
+
+static bool tell_why(const struct auc_auction *a, struct json_object *o, uint32_t uid)
+{
+	double when = 0;
+	const char *text = auc_refusals_find(a->refusals, uid, &when);
+
+	return auc_json_add_double(o, "when", when) &&
+	       auc_json_add_text(o, "text", text ? text : "");
+}
+
+static bool tell_balance(const struct auc_auction *a, struct json_object *o,
+			 const struct auc_bid *bid, uint32_t uid)
+{
+	const struct auc_books *books = a->ledger ? auc_ledger_books(a->ledger) : NULL;
+	struct json_object *list = json_object_new_array(), *one;
+	struct auc_payers payers;
+	struct auc_err err = {.text = "the auction is not open yet"};
+	bool ok = list;
+
+	payers.n = 0;
+	if (books && auc_budget_payers(a->conf->budgets, books, uid, bid, &payers, &err) == AUC_OK)
+		err.text[0] = '\0';
+	for (unsigned i = 0; ok && i < payers.n && strcmp(payers.name[0], AUC_MINT); i++) {
+		static const struct auc_account none;
+		const struct auc_account *of = auc_books_find(books, payers.name[i]);
+
+		one = json_object_new_object();
+		of = of ? of : &none;
+		ok = one && auc_json_add_text(one, "account", payers.name[i]) &&
+		     auc_json_add_money(one, "in", of->credits) &&
+		     auc_json_add_money(one, "out", of->debits) &&
+		     auc_json_add_money(one, "held", of->pending) &&
+		     auc_json_add_bool(one, "limited", of->limited) &&
+		     !json_object_array_add(list, json_object_get(one));
+		json_object_put(one);
+	}
+	ok = ok && (!payers.n || strcmp(payers.name[0], AUC_MINT) == 0 ||
+		    auc_json_add_money(o, "left", auc_books_left(books, &payers)));
+	if (ok && auc_json_add_text(o, "problem", err.text))
+		return auc_json_add(o, "accounts", list);
+	json_object_put(list);
+	return false;
 }
 
 /* A dry run makes way for its user's next bid. */

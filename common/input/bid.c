@@ -379,6 +379,8 @@ static enum auc_code make_bid(const struct auc_conf *conf, const struct words *w
 		if (rc != AUC_OK)
 			return rc;
 	}
+	if (bid->ask)
+		return AUC_OK;
 	if (words->value[KEY_BID] && strcmp(words->value[KEY_BID], "0") != 0 && posts(conf))
 		return auc_err_set(
 			err, AUC_EINVAL,
@@ -677,7 +679,10 @@ static enum auc_code read_quote(const struct auc_conf *conf, const char *value, 
 				const char *what, struct auc_err *err)
 {
 	(void)conf;
-	bid->quote = !strcmp(value, "yes") || !strcmp(value, "1");
+	bid->ask = !strcmp(value, "balance") ? AUC_ASK_BALANCE
+		   : !strcmp(value, "why")   ? AUC_ASK_WHY
+					     : AUC_ASK_NOTHING;
+	bid->quote = bid->ask || !strcmp(value, "yes") || !strcmp(value, "1");
 	if (!bid->quote && strcmp(value, "no") != 0 && strcmp(value, "0") != 0)
 		return auc_err_set(err, AUC_EINVAL, "%s: '%.80s' is not yes or no", what, value);
 	return AUC_OK;

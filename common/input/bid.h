@@ -56,11 +56,16 @@ struct auc_bid {
 	double max_price;
 	uint64_t accept; /* the offer that its user takes (offer_standing.h), in no text that is
 			    kept either; 0: none */
+	unsigned ask;    /* enum auc_ask: no bid, but a question; nothing else of it counts then */
 	bool quote;      /* only say what it would cost; likewise in no text */
 	bool dry_run;    /* of no text: its submission is known not to become a job */
 	bool extend;     /* at the end of its plan it buys more, slot by slot */
 	char model[AUC_NAME_MAX]; /* profile it was filled from, or "" */
 };
+
+/* What --quote=WORD asks in place of a price: what is left of the money, why the last bid was
+ * refused. */
+enum auc_ask { AUC_ASK_NOTHING, AUC_ASK_BALANCE, AUC_ASK_WHY };
 
 struct auc_conf;
 

@@ -106,7 +106,7 @@ settings_parse()
 		--build)
 			PLUGIN_DIR=$(plugin_dir_of "$value/plugins" "$value") || exit 1
 			value=$(readlink -f "$value")
-			PROGRAM_PATH=$value/contrib/slaunch:$value/contrib/train:$value/contrib/sprice:$value/contrib/auctionsim PLUGINS=on
+			PROGRAM_PATH=$value/contrib/slaunch:$value/contrib/train:$value/contrib/sprice:$value/contrib/sauction:$value/contrib/sbid:$value/contrib/auctionsim PLUGINS=on
 			;;
 		--prefix)
 			PLUGIN_DIR=$(plugin_dir_of "$value" "$value") || exit 1

@@ -117,19 +117,19 @@ static int take_option(struct sauction *s, int c)
 
 	switch (c) {
 	case 'o':
-		s->format = optarg;
+		s->table.format = optarg;
 		break;
 	case 'n':
-		s->noheader = true;
+		s->table.noheader = true;
 		break;
 	case 'P':
-		s->parsable = true;
+		s->table.parsable = true;
 		break;
 	case OPT_JSON:
-		s->json = true;
+		s->table.json = true;
 		break;
 	case OPT_CSV:
-		s->csv = true;
+		s->table.csv = true;
 		break;
 	case OPT_SPOOL:
 		s->spool = optarg;

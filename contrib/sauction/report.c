@@ -221,7 +221,7 @@ static int print(struct report *r, const struct sauction *s)
 			    .columns = {"user", "account", "partition", "month", "jobs", "live",
 					"paid", "refunded"}};
 	char format[128] = "";
-	struct sauction options = *s;
+	struct rows_options options = s->table;
 
 	if (r->n)
 		qsort(r->groups, r->n, sizeof(*r->groups), by_key);

@@ -1,4 +1,4 @@
-/* rows.c - see sauction.h: tables of text. */
+/* rows.c - see rows.h. */
 #include "config.h"
 
 #include <stdarg.h>
@@ -9,10 +9,10 @@
 #include <json-c/json.h>
 #include <libsmartcols.h>
 
-#include "sauction/sauction.h"
+#include "sauction/rows.h"
 
 static int choose(const struct rows *r, const char *format, unsigned *columns, unsigned *n);
-static int print_table(const struct rows *r, const struct sauction *s, const unsigned *columns,
+static int print_table(const struct rows *r, const struct rows_options *s, const unsigned *columns,
 		       unsigned n);
 static void print_line(char *const *cells, const unsigned *columns, unsigned n, char between);
 static void print_json(const struct rows *r, const unsigned *columns, unsigned n);
@@ -43,7 +43,7 @@ bool rows_add(struct rows *r, ...)
 	return good || !fail("out of memory");
 }
 
-int rows_print(struct rows *r, const struct sauction *s)
+int rows_print(struct rows *r, const struct rows_options *s)
 {
 	unsigned columns[COLUMNS_MAX], n = 0;
 	int code = choose(r, s->format, columns, &n);
@@ -84,12 +84,12 @@ static int choose(const struct rows *r, const char *format, unsigned *columns, u
 		       (strlen(r->columns[c]) != len || strncmp(p, r->columns[c], len)))
 			c++;
 		if (c == r->ncolumns || *n == COLUMNS_MAX) {
-			fprintf(stderr, "sauction: --format: '%.*s' is no column here:", (int)len,
-				p);
+			char names[512] = "";
+
 			for (c = 0; c < r->ncolumns; c++)
-				fprintf(stderr, " %s", r->columns[c]);
-			fputc('\n', stderr);
-			return EXIT_FAILURE;
+				snprintf(names + strlen(names), sizeof(names) - strlen(names),
+					 " %s", r->columns[c]);
+			return fail("--format: '%.*s' is no column here:%s", (int)len, p, names);
 		}
 		columns[(*n)++] = c;
 		p += len + (p[len] == ',');
@@ -122,7 +122,7 @@ static void print_line(char *const *cells, const unsigned *columns, unsigned n, 
 	putchar('\n');
 }
 
-static int print_table(const struct rows *r, const struct sauction *s, const unsigned *columns,
+static int print_table(const struct rows *r, const struct rows_options *s, const unsigned *columns,
 		       unsigned n)
 {
 	struct libscols_table *t = scols_new_table();

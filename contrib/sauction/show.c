@@ -45,7 +45,7 @@ int command_state(const struct sauction *s, int argc, char **argv)
 	for (size_t i = 0; t && good && i < sizeof(totals) / sizeof(*totals); i++)
 		good = rows_add(&r, totals[i], text_of(t, totals[i]));
 	json_object_put(o);
-	return good ? rows_print(&r, s) : EXIT_FAILURE;
+	return good ? rows_print(&r, &s->table) : EXIT_FAILURE;
 }
 
 int command_money(const struct sauction *s, int argc, char **argv)
@@ -82,7 +82,7 @@ int command_money(const struct sauction *s, int argc, char **argv)
 					: "-");
 	}
 	json_object_put(o);
-	return good ? rows_print(&r, s) : EXIT_FAILURE;
+	return good ? rows_print(&r, &s->table) : EXIT_FAILURE;
 }
 
 int command_sales(const struct sauction *s, int argc, char **argv)
@@ -116,7 +116,7 @@ int command_sales(const struct sauction *s, int argc, char **argv)
 				text_of(a, "state"), start, end, text_of(a, "payment"));
 	}
 	json_object_put(o);
-	return good ? rows_print(&r, s) : EXIT_FAILURE;
+	return good ? rows_print(&r, &s->table) : EXIT_FAILURE;
 }
 
 /* NULL, and said why. */

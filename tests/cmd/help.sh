@@ -1,5 +1,5 @@
 #!/bin/bash
-# help.sh - the options of sprice, sauction, slaunch and auction-train: --help has those that the manual has, the command knows them, and
+# help.sh - the options of sprice, sauction, sbid, slaunch and auction-train: --help has those that the manual has, the command knows them, and
 # bash-completion, which reads --help, offers them.
 # Run by "make check" in the build tree's tests/; $srcdir is the source tree's.
 set -u
@@ -8,7 +8,7 @@ top=${srcdir:-$(dirname "$0")/..}/..
 export ASAN_OPTIONS=exitcode=99 UBSAN_OPTIONS=exitcode=99
 failed=0
 
-for command in sprice sauction slaunch auction-train; do
+for command in sprice sauction sbid slaunch auction-train; do
 	program=$(built "$command")
 	help=$("$program" --help) || failed=1
 	listed=$(grep -oE '^ +(-[A-Za-z], +)?--[a-z-]+' <<< "$help" | grep -oE -- '--[a-z-]+' | sort)

@@ -54,6 +54,8 @@ static enum where partition_of(const job_desc_msg_t *desc);
 static int submit_bid(job_desc_msg_t *desc, uint32_t submit_uid, const char *text, char **err_msg);
 static int decide(struct auc_auction *a, job_desc_msg_t *desc, uint32_t submit_uid,
 		  const char *text, char **err_msg);
+static int answer(struct auc_auction *a, const job_desc_msg_t *desc, uint32_t submit_uid,
+		  struct auc_bid *bid, char **err_msg);
 static enum auc_code check_jobs(struct auc_auction *a, const job_desc_msg_t *desc,
 				const struct auc_offer *offer, struct auc_err *err);
 static int take_offer(struct auc_auction *a, job_desc_msg_t *desc, const struct auc_offer *offer,
@@ -251,6 +253,11 @@ static int decide(struct auc_auction *a, job_desc_msg_t *desc, uint32_t submit_u
 	if (!code)
 		bid->dry_run = auc_desc_is_dry_run(desc);
 	auc_desc_forget_secrets(desc);
+	if (!code && bid->ask) {
+		rc = answer(a, desc, submit_uid, bid, err_msg);
+		free(bid);
+		return rc;
+	}
 	if (!code)
 		code = auc_desc_confine(desc, bid, &err);
 	if (!code)
@@ -273,6 +280,22 @@ static int decide(struct auc_auction *a, job_desc_msg_t *desc, uint32_t submit_u
 	auc_offer_clear(&offer);
 	free(bid);
 	return rc;
+}
+
+/* What a question, which becomes no job, is answered: to the user it is of, of whom slurmctld is
+ * sure. */
+static int answer(struct auc_auction *a, const job_desc_msg_t *desc, uint32_t submit_uid,
+		  struct auc_bid *bid, char **err_msg)
+{
+	char barred[512], *text;
+	struct auc_err err;
+
+	/* It says which accounts pay; to where the bid may go it does not matter. */
+	(void)auc_site_confine(desc, submit_uid, bid, barred, sizeof(barred), &err);
+	text = auc_auction_tell(a, bid, desc->user_id);
+	say(err_msg, text);
+	free(text);
+	return RC_QUOTE;
 }
 
 /* AUC_EFULL if OFFER (a lien of it is dropped then) is more jobs than Slurm lets the user have. */

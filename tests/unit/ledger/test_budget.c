@@ -219,6 +219,38 @@ static void test_accounts(void **state)
 	auc_auction_destroy(a);
 }
 
+static void assert_told(struct auc_auction *a, uint32_t uid, unsigned what, const char *text)
+{
+	struct auc_bid bid = {.ask = what};
+	char *told = auc_auction_tell(a, &bid, uid);
+
+	assert_non_null(told);
+	if (!strstr(told, text))
+		fail_msg("'%s' is not in: %s", text, told);
+	free(told);
+}
+
+/* What a user asks is answered of its own money and bids. */
+static void test_questions(void **state)
+{
+	struct auc_auction *a = open_loaded(GIVEN, "user");
+	struct auc_offer o;
+
+	(void)state;
+	grant(a, "user:1001", 5);
+	o = offer_to(a, 1001, "9000", true, NULL);
+	assert_refused(&o, "refused: budget: ");
+	assert_told(a, 1001, AUC_ASK_BALANCE,
+		    "auction: {\"left\":\"0.000005\",\"problem\":\"\",\"accounts\":[{\"account\":"
+		    "\"user:1001\",\"in\":\"0.000005\",");
+	assert_told(a, 1001, AUC_ASK_WHY, "\"text\":\"auction: refused: budget: ");
+	assert_told(a, 1002, AUC_ASK_WHY, "\"text\":\"\"");
+	assert_told(a, 1001 + 4096, AUC_ASK_WHY, "\"text\":\"\"");
+	assert_told(a, 1002, AUC_ASK_BALANCE, "\"left\":\"0.000000\"");
+	assert_told(a, 0, AUC_ASK_BALANCE, "auction: {\"problem\":\"\",\"accounts\":[]}");
+	auc_auction_destroy(a);
+}
+
 /* A policy that does not look for what can be paid says so. */
 static void test_policy_without_budgets(void **state)
 {
@@ -403,6 +435,7 @@ int main(void)
 		T(test_accounts),
 		T(test_policy_without_budgets),
 		T(test_pause),
+		T(test_questions),
 		T(test_threads),
 	};
 

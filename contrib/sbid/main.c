@@ -1,0 +1,546 @@
+/*
+ * main.c - "sbid": what a user has bid, bought, paid and got back. It works for ordinary users on
+ * any host: receipts come from Slurm's accounting (sacct), prices, balances and refusals from
+ * slurmctld by way of sbatch, as the answer to a submission that becomes no job. slurmctld knows
+ * who asks, so nobody is told of another's. See sbid(1).
+ */
+#include "config.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <pwd.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <json-c/json.h>
+
+#include "base/file.h"
+#include "base/json.h"
+#include "ledger/receipt.h"
+#include "sauction/rows.h"
+
+#define ARGS_MAX 256
+
+enum { OPT_JSON = 256, OPT_SINCE, OPT_HELP };
+
+struct sbid {
+	struct rows_options table;
+	const char *since, *account;
+};
+
+/* One row of sacct. */
+struct job {
+	char *id, *name, *state, *receipt;
+	struct auc_receipt r;
+};
+
+static int options_parse(struct sbid *s, int argc, char **argv);
+static void help(void);
+static int command_list(const struct sbid *s, int argc, char **argv);
+static int command_show(const struct sbid *s, int argc, char **argv);
+static int command_balance(const struct sbid *s, int argc, char **argv);
+static int command_why(const struct sbid *s, int argc, char **argv);
+static int command_quote(const struct sbid *s, int argc, char **argv);
+static int command_cancel(const struct sbid *s, int argc, char **argv);
+static FILE *run(const char *const *argv, int stream, pid_t *pid);
+static int end(pid_t pid);
+static bool take_job(char *line, struct job *job);
+static struct json_object *ask(const struct sbid *s, const char *what);
+static void time_of(double when, char *text, size_t size);
+static void show_plan(const struct auc_receipt *r);
+static bool all_digits(const char *text);
+
+static const struct {
+	const char *name;
+	int (*run)(const struct sbid *s, int argc, char **argv);
+} commands[] = {
+	{"list", command_list},       {"show", command_show},   {"why", command_why},
+	{"balance", command_balance}, {"quote", command_quote}, {"cancel", command_cancel},
+};
+
+int main(int argc, char **argv)
+{
+	struct sbid s = {.since = "now-30days"};
+	struct auc_err err;
+	int code;
+
+	auc_output_begin();
+	code = options_parse(&s, argc, argv);
+	if (code >= 0)
+		return code;
+	argc -= optind;
+	argv += optind;
+	for (size_t i = 0; i < sizeof(commands) / sizeof(*commands); i++) {
+		if (strcmp(argc ? argv[0] : "list", commands[i].name))
+			continue;
+		code = commands[i].run(&s, argc ? argc - 1 : 0, argv + 1);
+		if (auc_output_end(&err) != AUC_OK)
+			return fail("%s", err.text);
+		return code;
+	}
+	return fail("'%s': no such command; sbid --help lists them", argv[0]);
+}
+
+/* Returns an exit code, or -1 to go on. What follows the command is the command's. */
+static int options_parse(struct sbid *s, int argc, char **argv)
+{
+	static const struct option options[] = {
+		{"account", required_argument, NULL, 'A'},
+		{"format", required_argument, NULL, 'o'},
+		{"noheader", no_argument, NULL, 'n'},
+		{"parsable", no_argument, NULL, 'P'},
+		{"json", no_argument, NULL, OPT_JSON},
+		{"since", required_argument, NULL, OPT_SINCE},
+		{"version", no_argument, NULL, 'V'},
+		{"help", no_argument, NULL, OPT_HELP},
+		{NULL, 0, NULL, 0},
+	};
+	struct auc_err err;
+	int c;
+
+	while ((c = getopt_long(argc, argv, "+A:o:nPV", options, NULL)) != -1) {
+		switch (c) {
+		case 'A':
+			s->account = optarg;
+			break;
+		case 'o':
+			s->table.format = optarg;
+			break;
+		case 'n':
+			s->table.noheader = true;
+			break;
+		case 'P':
+			s->table.parsable = true;
+			break;
+		case OPT_JSON:
+			s->table.json = true;
+			break;
+		case OPT_SINCE:
+			s->since = optarg;
+			break;
+		case 'V':
+			printf("slurm-auction %s\n", PACKAGE_VERSION);
+			return auc_output_end(&err) == AUC_OK ? EXIT_SUCCESS : fail("%s", err.text);
+		case OPT_HELP:
+			help();
+			return auc_output_end(&err) == AUC_OK ? EXIT_SUCCESS : fail("%s", err.text);
+		default:
+			fprintf(stderr, "Try \"sbid --help\" for more information\n");
+			return EXIT_FAILURE;
+		}
+	}
+	return -1;
+}
+
+static void help(void)
+{
+	fputs("Usage: sbid [OPTIONS] [COMMAND]\n"
+	      "What you have bid, bought, paid and got back.\n"
+	      "\n"
+	      "  list                    your jobs of the auction (the default)\n"
+	      "  show JOB                one of them: plan, payment, what happened\n"
+	      "  why                     why your last bid was refused\n"
+	      "  balance                 what is left of the money that you bid with\n"
+	      "  quote [SBATCH-OPTIONS] SCRIPT  what a bid would cost; submits nothing\n"
+	      "  cancel JOB              gives a job up\n"
+	      "\n"
+	      "  -A, --account=NAME   balance: of a job for that account\n"
+	      "  -o, --format=LIST    columns, by name, separated by commas\n"
+	      "  -n, --noheader       no line of headings\n"
+	      "  -P, --parsable       columns separated by '|'\n"
+	      "      --json           the same as JSON\n"
+	      "      --since=TIME     list: of jobs from then on, as sacct takes it\n"
+	      "                       (now-30days)\n"
+	      "  -V, --version\n"
+	      "      --help\n",
+	      stdout);
+}
+
+int fail(const char *fmt, ...)
+{
+	va_list ap;
+
+	fputs("sbid: ", stderr);
+	va_start(ap, fmt);
+	vfprintf(stderr, fmt, ap);
+	va_end(ap);
+	fputc('\n', stderr);
+	return EXIT_FAILURE;
+}
+
+/* -- receipts -- */
+
+static int command_list(const struct sbid *s, int argc, char **argv)
+{
+	const struct passwd *pw = getpwuid(getuid());
+	const char *sacct[] = {"sacct",
+			       "-X",
+			       "-D",
+			       "-n",
+			       "-P",
+			       "-u",
+			       pw ? pw->pw_name : "?",
+			       "-S",
+			       s->since,
+			       "-E",
+			       "now+3650days",
+			       "-o",
+			       "JobIDRaw,JobName,State,AdminComment",
+			       NULL};
+	struct rows r = {
+		.ncolumns = 8,
+		.columns = {"job", "name", "state", "sale", "start", "end", "paid", "back"}};
+	char *line = NULL;
+	size_t size = 0;
+	struct job job;
+	bool good = true;
+	FILE *in;
+	pid_t pid;
+
+	(void)argv;
+	if (argc)
+		return fail("list: no argument was expected");
+	in = run(sacct, STDOUT_FILENO, &pid);
+	if (!in)
+		return EXIT_FAILURE;
+	while (good && getline(&line, &size, in) > 0) {
+		char start[32], stop[32], paid[AUC_MONEY_LEN], back[AUC_MONEY_LEN];
+
+		if (!take_job(line, &job))
+			continue;
+		time_of(job.r.slot_seconds * (double)job.r.start, start, sizeof(start));
+		time_of(job.r.slot_seconds * (double)job.r.completion, stop, sizeof(stop));
+		good = rows_add(&r, job.id, job.name, job.state,
+				*job.r.why ? job.r.why : job.r.state, start, stop,
+				auc_money_str(job.r.payment, paid),
+				auc_money_str(job.r.refund, back));
+		auc_receipt_clear(&job.r);
+	}
+	free(line);
+	fclose(in);
+	if (end(pid))
+		return fail("sacct failed");
+	return good ? rows_print(&r, &s->table) : EXIT_FAILURE;
+}
+
+static int command_show(const struct sbid *s, int argc, char **argv)
+{
+	const char *sacct[] = {"sacct",
+			       "-X",
+			       "-D",
+			       "-n",
+			       "-P",
+			       "-j",
+			       argc ? argv[0] : "",
+			       "-S",
+			       "1970-01-02",
+			       "-E",
+			       "now+3650days",
+			       "-o",
+			       "JobIDRaw,JobName,State,AdminComment",
+			       NULL};
+	char *line = NULL, *text = NULL;
+	size_t size = 0;
+	struct job job;
+	int code = EXIT_FAILURE;
+	FILE *in;
+	pid_t pid;
+
+	if (argc != 1 || !all_digits(argv[0]))
+		return fail("show: expected the number of a job");
+	in = run(sacct, STDOUT_FILENO, &pid);
+	if (!in)
+		return EXIT_FAILURE;
+	/* The last row is the newest. */
+	while (getline(&line, &size, in) > 0) {
+		free(text);
+		text = strdup(line);
+	}
+	fclose(in);
+	free(line);
+	if (end(pid)) {
+		fail("sacct failed");
+	} else if (text && take_job(text, &job)) {
+		if (s->table.json) {
+			puts(job.receipt);
+		} else {
+			char paid[AUC_MONEY_LEN], back[AUC_MONEY_LEN];
+
+			printf("job %s (%s): %s\n", job.id, job.name, job.state);
+			printf("sale %s: %s%s%s\n", job.r.sale, job.r.state, *job.r.why ? ", " : "",
+			       job.r.why);
+			printf("pays %s%s%s\n", auc_money_str(job.r.payment, paid),
+			       job.r.refund ? ", got back " : "",
+			       job.r.refund ? auc_money_str(job.r.refund, back) : "");
+			show_plan(&job.r);
+			if (strcmp(job.r.state, "settled"))
+				printf("sbid cancel %s gives it up\n", job.id);
+		}
+		auc_receipt_clear(&job.r);
+		code = EXIT_SUCCESS;
+	} else {
+		fail("job %s: Slurm's accounting shows you no receipt of it", argv[0]);
+	}
+	free(text);
+	return code;
+}
+
+/* By time and node, in words. */
+static void show_plan(const struct auc_receipt *r)
+{
+	for (unsigned i = 0; i < r->nruns; i++) {
+		const struct auc_receipt_run *run = &r->runs[i];
+		char from[32], to[32];
+
+		time_of(r->slot_seconds * (double)run->from, from, sizeof(from));
+		time_of(r->slot_seconds * (double)(run->to + 1), to, sizeof(to));
+		printf("%s to %s:", from, to);
+		for (unsigned k = 0; k < run->nshares; k++) {
+			const struct auc_receipt_share *share = &r->shares[run->first_share + k];
+
+			printf("%s %s", k ? "," : "", share->server);
+			if (!r->gang && share->workers)
+				printf(" %u x %s", share->workers, r->worker_type);
+			if (!r->gang && share->ps)
+				printf(" %u x %s", share->ps, r->ps_type);
+		}
+		putchar('\n');
+	}
+}
+
+/* LINE of sacct is taken apart in place; false: it is no sale's. */
+static bool take_job(char *line, struct job *job)
+{
+	char **field[] = {&job->id, &job->name, &job->state, &job->receipt};
+
+	line[strcspn(line, "\n")] = '\0';
+	for (unsigned k = 0; k < 4; k++) {
+		if (!line)
+			return false;
+		*field[k] = line;
+		line = k < 3 ? strchr(line, '|') : NULL;
+		if (line)
+			*line++ = '\0';
+	}
+	if (!auc_receipt_is(job->receipt) ||
+	    auc_receipt_parse(job->receipt, &job->r, NULL) != AUC_OK)
+		return false;
+	if (strcmp(job->r.state, "member"))
+		return true;
+	auc_receipt_clear(&job->r);
+	return false;
+}
+
+/* -- what slurmctld is asked -- */
+
+static int command_balance(const struct sbid *s, int argc, char **argv)
+{
+	struct rows r = {.ncolumns = 4, .columns = {"account", "in", "out", "held"}};
+	struct json_object *o, *list = NULL, *left = NULL, *problem = NULL;
+	size_t n = 0;
+	bool good = true;
+	int code;
+
+	(void)argv;
+	if (argc)
+		return fail("balance: no argument was expected");
+	o = ask(s, "balance");
+	if (!o)
+		return EXIT_FAILURE;
+	json_object_object_get_ex(o, "left", &left);
+	if (json_object_object_get_ex(o, "accounts", &list) &&
+	    json_object_is_type(list, json_type_array))
+		n = json_object_array_length(list);
+	for (size_t i = 0; good && i < n; i++) {
+		struct json_object *a = json_object_array_get_idx(list, i);
+
+		good = rows_add(&r, json_object_get_string(json_object_object_get(a, "account")),
+				json_object_get_string(json_object_object_get(a, "in")),
+				json_object_get_string(json_object_object_get(a, "out")),
+				json_object_get_string(json_object_object_get(a, "held")));
+	}
+	if (json_object_object_get_ex(o, "problem", &problem) && *json_object_get_string(problem))
+		code = fail("%s", json_object_get_string(problem));
+	else if (s->table.json)
+		code = puts(json_object_to_json_string_ext(o, JSON_C_TO_STRING_PRETTY)) < 0;
+	else if (!left)
+		code = puts("You are held to no budget.") < 0;
+	else
+		code = printf("%s is left\n", json_object_get_string(left)) < 0 ||
+		       rows_print(&r, &s->table);
+	json_object_put(o);
+	return code;
+}
+
+static int command_why(const struct sbid *s, int argc, char **argv)
+{
+	struct json_object *o, *when = NULL;
+	const char *text;
+	char at[32];
+
+	if (argc > 1 || (argc && strcmp(argv[0], "last")))
+		return fail("why: expected last, or nothing; sbid show JOB says what became of a "
+			    "job");
+	o = ask(s, "why");
+	if (!o)
+		return EXIT_FAILURE;
+	text = json_object_get_string(json_object_object_get(o, "text"));
+	if (s->table.json) {
+		puts(json_object_to_json_string_ext(o, JSON_C_TO_STRING_PRETTY));
+	} else if (!text || !*text) {
+		puts("No bid of yours was refused since slurmctld was started.");
+	} else {
+		json_object_object_get_ex(o, "when", &when);
+		time_of(json_object_get_double(when), at, sizeof(at));
+		printf("%s\n%s\n", at, text);
+	}
+	json_object_put(o);
+	return EXIT_SUCCESS;
+}
+
+/* What slurmctld answers to WHAT: a submission that becomes no job. NULL, and said why. */
+static struct json_object *ask(const struct sbid *s, const char *what)
+{
+	const char *sbatch[8] = {"sbatch", "--wrap=true"};
+	struct json_object *o = NULL;
+	char *line = NULL, *p, *told = NULL, account[256];
+	size_t size = 0;
+	FILE *in;
+	pid_t pid;
+
+	if (s->account) {
+		snprintf(account, sizeof(account), "--account=%s", s->account);
+		sbatch[2] = account;
+	}
+	setenv("SLURM_AUCTION_QUOTE", what, 1);
+	in = run(sbatch, STDERR_FILENO, &pid);
+	while (in && getline(&line, &size, in) > 0) {
+		line[strcspn(line, "\n")] = '\0';
+		p = strstr(line, "auction: {");
+		if (p && !o) {
+			o = auc_json_parse(strchr(p, '{'), strlen(strchr(p, '{')));
+		} else if (!told) {
+			told = strdup(line);
+		}
+	}
+	if (in)
+		fclose(in);
+	if (in)
+		end(pid);
+	if (!o)
+		fail("%s", told ? told : "sbatch says nothing");
+	free(told);
+	free(line);
+	return o;
+}
+
+static int command_quote(const struct sbid *s, int argc, char **argv)
+{
+	const char *sbatch[ARGS_MAX + 3] = {"sbatch", "--quote"};
+	struct json_object *list = json_object_new_array();
+	char *line = NULL, *p;
+	size_t size = 0;
+	unsigned told = 0;
+	FILE *in;
+	pid_t pid;
+
+	if (!argc || argc > ARGS_MAX)
+		return fail("quote: expected a script, behind options of sbatch");
+	for (int i = 0; i < argc; i++)
+		sbatch[i + 2] = argv[i];
+	in = run(sbatch, STDERR_FILENO, &pid);
+	while (in && getline(&line, &size, in) > 0) {
+		line[strcspn(line, "\n")] = '\0';
+		p = strstr(line, "auction: ");
+		/* What else sbatch says is that this was no submission, or what was wrong. */
+		if (p &&
+		    (!strncmp(p, "auction: would", 14) || !strncmp(p, "auction: offered", 16) ||
+		     !strncmp(p, "auction: refused", 16)))
+			told++;
+		if (p && s->table.json)
+			json_object_array_add(list,
+					      json_object_new_string(p + strlen("auction: ")));
+		else if (p)
+			puts(p + strlen("auction: "));
+		else if (!told && !strstr(line, "submission failed"))
+			fprintf(stderr, "%s\n", line);
+	}
+	free(line);
+	if (in)
+		fclose(in);
+	if (in)
+		end(pid);
+	if (s->table.json)
+		puts(json_object_to_json_string_ext(list, JSON_C_TO_STRING_PRETTY));
+	json_object_put(list);
+	return told ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
+static int command_cancel(const struct sbid *s, int argc, char **argv)
+{
+	(void)s;
+	if (argc != 1 || !all_digits(argv[0]))
+		return fail("cancel: expected the number of a job");
+	execlp("scancel", "scancel", argv[0], (char *)NULL);
+	return fail("scancel: %s", strerror(errno));
+}
+
+/* -- programs of Slurm -- */
+
+/* What ARGV prints to STREAM; NULL, and said why. */
+static FILE *run(const char *const *argv, int stream, pid_t *pid)
+{
+	int fd[2];
+	FILE *in;
+
+	if (pipe(fd)) {
+		fail("pipe: %s", strerror(errno));
+		return NULL;
+	}
+	*pid = fork();
+	if (!*pid) {
+		dup2(fd[1], stream);
+		close(fd[0]);
+		close(fd[1]);
+		execvp(argv[0], (char *const *)argv);
+		fprintf(stderr, "%s: %s\n", argv[0], strerror(errno));
+		_exit(127);
+	}
+	close(fd[1]);
+	in = *pid > 0 ? fdopen(fd[0], "r") : NULL;
+	if (!in) {
+		fail("%s: %s", argv[0], strerror(errno));
+		close(fd[0]);
+	}
+	return in;
+}
+
+/* Its exit status. */
+static int end(pid_t pid)
+{
+	int status = 0;
+
+	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	return status;
+}
+
+static void time_of(double when, char *text, size_t size)
+{
+	time_t t = (time_t)when;
+	struct tm tm;
+
+	text[0] = '\0';
+	if (localtime_r(&t, &tm))
+		strftime(text, size, "%Y-%m-%dT%H:%M:%S", &tm);
+}
+
+static bool all_digits(const char *text)
+{
+	return *text && strspn(text, "0123456789") == strlen(text);
+}

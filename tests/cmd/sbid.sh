@@ -1,0 +1,83 @@
+#!/bin/bash
+# sbid.sh - sbid over what sacct and sbatch print. What slurmctld really answers is in tests/cluster/money.bats.
+# Run by "make check" in the build tree's tests/; $srcdir is the source tree's.
+set -u
+here=${srcdir:-$(dirname "$0")/..}/cmd
+. "$here/built.bash"
+sbid=$(built sbid)
+export TZ=UTC ASAN_OPTIONS=exitcode=99 UBSAN_OPTIONS=exitcode=99
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+failed=0
+
+# expect WHAT CODE TEXT [ARGUMENT...]: what sbid prints, on either stream
+expect()
+{
+	local what=$1 code=$2 text=$3 got rc
+	shift 3
+	got=$("$sbid" "$@" 2>&1)
+	rc=$?
+	[ "$rc" = "$code" ] && [ "$got" = "$text" ] && return
+	echo "FAIL: $what: exit code $rc, expected $code; printed"
+	diff <(echo "$got") <(echo "$text")
+	failed=1
+}
+
+receipt='{"auction":1,"sale":"ab-1","state":"STATE","policy":"dps","payment":"PAID","worker_type":"v100","ps_type":"ps","colocated":false,"arrival":101,"start":103,"completion":106,"plan":[{"from":103,"to":105,"workers":{"e1":1,"e2":2},"ps":{"e2":1}}],"slot_seconds":300,"worker_tres":{"cpu":2},"ps_tres":{"cpu":1}'
+cat > "$dir/sacct" <<END
+#!/bin/bash
+[[ " \$* " != *" -j 9 "* ]] || exit 0
+[[ " \$* " == *" -j "* ]] || echo '7|old|COMPLETED|$(sed 's/STATE/settled/; s/PAID/1.000001/' <<< "$receipt"),"refund":"0.500000","why":"completed"}'
+echo '8|new|PENDING|$(sed 's/STATE/sold/; s/PAID/2.000000/' <<< "$receipt")}'
+[[ " \$* " == *" -j "* ]] || { echo '9|plain|COMPLETED|'; echo '10|member|RUNNING|{"auction":1,"sale":"ab-1","state":"member","lead":8}'; }
+END
+cat > "$dir/sbatch" <<'END'
+#!/bin/bash
+say() { echo "sbatch: error: $*" >&2; }
+case ${SLURM_AUCTION_QUOTE-} in
+	balance)
+		case "$*" in
+			*account=none*) say 'auction: {"problem":"the account that pays is not known","accounts":[]}' ;;
+			*account=free*) say 'auction: {"problem":"","accounts":[]}' ;;
+			*) say 'auction: {"left":"3.250000","problem":"","accounts":[{"account":"user:5","in":"10.000000","out":"6.000000","held":"0.750000","limited":true}]}' ;;
+		esac ;;
+	why) say 'auction: {"when":86400,"text":"auction: refused: budget: the best\nauction: second line"}' ;;
+	*)
+		[[ $* != *broken* ]] || { say 'Unable to open file broken'; exit 1; }
+		say 'auction: refused: no schedule is possible at any price: '"$*"
+		say 'auction: would be accepted: at most 9 epochs' ;;
+esac
+say 'Batch job submission failed: Requested operation is presently disabled'
+exit 1
+END
+echo 'echo "scancel $*"' > "$dir/scancel"
+chmod +x "$dir"/*
+PATH=$dir:$PATH
+
+expect 'list' 0 'job|name|state|sale|start|end|paid|back
+7|old|COMPLETED|completed|1970-01-01T08:35:00|1970-01-01T08:50:00|1.000001|0.500000
+8|new|PENDING|sold|1970-01-01T08:35:00|1970-01-01T08:50:00|2.000000|0.000000' -P
+expect 'columns' 0 '7|1.000001
+8|2.000000' -P -n -o job,paid list
+expect 'show' 0 'job 8 (new): PENDING
+sale ab-1: sold
+pays 2.000000
+1970-01-01T08:35:00 to 1970-01-01T08:50:00: e1 1 x v100, e2 2 x v100 1 x ps
+sbid cancel 8 gives it up' show 8
+expect 'not a sale' 1 "sbid: job 9: Slurm's accounting shows you no receipt of it" show 9
+expect 'no job' 1 'sbid: show: expected the number of a job' show 'x; y'
+expect 'balance' 0 '3.250000 is left
+account|in|out|held
+user:5|10.000000|6.000000|0.750000' -P balance
+expect 'no budget' 0 'You are held to no budget.' -A free balance
+expect 'no account' 1 'sbid: the account that pays is not known' -A none balance
+expect 'why' 0 '1970-01-02T00:00:00
+auction: refused: budget: the best
+auction: second line' why
+expect 'a quote' 0 'refused: no schedule is possible at any price: --quote --bid=3 train.sh
+would be accepted: at most 9 epochs' quote --bid=3 train.sh
+expect 'no quote' 1 'sbatch: error: Unable to open file broken' quote broken
+expect 'cancel' 0 'scancel 8' cancel 8
+expect 'another command' 1 "sbid: 'buy': no such command; sbid --help lists them" buy
+expect 'a column' 1 "sbid: --format: 'price' is no column here: job name state sale start end paid back" -o price
+exit $failed
