@@ -29,7 +29,9 @@ double auc_refund_cancel_share(const struct auc_conf *conf, const struct auc_sal
 auc_money auc_refund_due(const struct auc_conf *conf, const struct auc_sale *s, const char *why,
 			 double now)
 {
-	bool owner = !strcmp(why, AUC_WHY_CANCELLED) || !strcmp(why, AUC_WHY_CHANGED);
+	/* Who uses up a limit with other jobs gives the sale back as by cancelling it. */
+	bool owner = !strcmp(why, AUC_WHY_CANCELLED) || !strcmp(why, AUC_WHY_CHANGED) ||
+		     !strcmp(why, AUC_WHY_LIMIT);
 
 	/* The cluster's doing, or nobody's: it never ran. */
 	if (auc_why_refunds(why) || (s->state != AUC_SALE_RUNNING && !owner))

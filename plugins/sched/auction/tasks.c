@@ -278,9 +278,19 @@ static int part_of(const struct auc_task *t, const slurm_job_info_t *info, doubl
 /* Why a job that waits in its slots does, as far as Slurm says; NULL: it does not. */
 static const char *why_waiting(uint32_t reason)
 {
-	if (at_limit(reason))
-		return AUC_WHY_LIMIT;
 	switch (reason) {
+	/* Jobs are counted before they are sold, so that others have come since. */
+	case WAIT_QOS_GRP_JOB:
+	case WAIT_QOS_GRP_SUB_JOB:
+	case WAIT_QOS_MAX_JOB_PER_USER:
+	case WAIT_QOS_MAX_SUB_JOB:
+	case WAIT_ASSOC_GRP_JOB:
+	case WAIT_ASSOC_GRP_SUB_JOB:
+	case WAIT_ASSOC_MAX_JOBS:
+	case WAIT_ASSOC_MAX_SUB_JOB:
+	case WAIT_QOS_MAX_JOB_PER_ACCT:
+	case WAIT_QOS_MAX_SUB_JOB_PER_ACCT:
+		return AUC_WHY_LIMIT;
 	case WAIT_HELD:
 	case WAIT_HELD_USER:
 		return AUC_WHY_HELD;
@@ -298,7 +308,8 @@ static const char *why_waiting(uint32_t reason)
 	case WAIT_RESOURCES:
 		return AUC_WHY_NODE_BUSY;
 	default:
-		return NULL;
+		/* Limits on time and TRES. */
+		return at_limit(reason) ? AUC_WHY_BARRED : NULL;
 	}
 }
 

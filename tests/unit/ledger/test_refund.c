@@ -82,8 +82,12 @@ static void test_rule(void **state)
 		{false, false, 0, "cancelled", 30.5, DEAR},
 		/* Put off by slurmctld. */
 		{false, false, 1, "cancelled", -1, DEAR},
+		/* Its owner's other jobs used up the limit that it needed. */
+		{false, false, 0, "limit", -1, DEAR / 2},
+		{false, false, 0, "limit", -3600, DEAR * 9 / 10},
+		{false, false, 0, "limit", 30.5, DEAR},
 		/* It never started, whatever the cause. */
-		{false, false, 0, "limit", -1, DEAR},
+		{false, false, 0, "timeout", -1, DEAR},
 		{false, false, 0, "failed", 900, DEAR},
 		/* The cluster's doing, started or not. */
 		{false, false, 0, "node_fail", -1, DEAR},
