@@ -19,7 +19,7 @@ struct assoc {
 	bool is_default;
 	char *account, *partition;
 	struct limits limits;
-	uint32_t used[2];
+	uint32_t used[2], minutes;
 };
 
 /* What one user or one account has of a QOS. */
@@ -34,8 +34,9 @@ struct qos {
 	char *name;
 	struct limits limits; /* MAX: of a user */
 	uint32_t max_account[2];
-	uint32_t used[2];
-	struct use *uses; /* of users, then of accounts */
+	uint32_t used[2], minutes;
+	bool over_partition; /* it goes before a partition's own */
+	struct use *uses;    /* of users, then of accounts */
 	unsigned nusers, nuses;
 };
 
@@ -50,6 +51,11 @@ struct auc_accounts {
 
 enum { RUN, SUBMIT };
 
+/* Which limits a QOS has set already: each is that of the first that has it. */
+struct seen {
+	bool max, group, account;
+};
+
 static bool copy_assocs(struct auc_accounts *a, auc_list_t list);
 static bool copy_qos(struct auc_accounts *a, auc_list_t list);
 static bool copy_uses(struct qos *q, auc_list_t users, auc_list_t accounts);
@@ -61,6 +67,10 @@ static const struct assoc *assoc_of(const struct auc_accounts *a, uint32_t uid, 
 static const struct assoc *assoc_by_id(const struct auc_accounts *a, uint32_t id);
 static const struct assoc *account_called(const struct auc_accounts *a, const char *account);
 static const struct qos *qos_called(const struct auc_accounts *a, const char *name);
+static void in_order(const struct auc_accounts *a, const char *qos, const char *partition_qos,
+		     const struct qos *found[2]);
+static void lower_by_qos(uint32_t *room, const char **name, const struct qos *q, uint32_t uid,
+			 const char *account, unsigned k, struct seen *seen);
 static bool is_limit(uint32_t n);
 static void lower(uint32_t *room, const char **name, uint32_t limit, uint32_t used,
 		  const char *text);
@@ -177,45 +187,94 @@ const uint32_t *auc_accounts_users(const struct auc_accounts *a, unsigned *n)
 }
 
 uint32_t auc_accounts_room(const struct auc_accounts *a, uint32_t uid, const char *account,
-			   const char *partition, const char *qos, bool running, const char **name)
+			   const char *partition, const char *qos, const char *partition_qos,
+			   bool running, const char **name)
 {
-	static const char *const user[] = {"MaxJobs", "MaxSubmitJobs"},
-				 *const group[] = {"GrpJobs", "GrpSubmitJobs"},
-				 *const qos_user[] = {"MaxJobsPerUser", "MaxSubmitJobsPerUser"},
-				 *const qos_account[] = {"MaxJobsPerAccount",
-							 "MaxSubmitJobsPerAccount"},
-				 *const qos_group[] = {"GrpJobs of the QOS",
-						       "GrpSubmitJobs of the QOS"};
+	static const char *const user[] = {"MaxJobs", "MaxSubmitJobs"}, *const group[] = {
+										"GrpJobs",
+										"GrpSubmitJobs"};
 	const struct assoc *s = assoc_of(a, uid, account, partition);
-	const struct qos *q = qos_called(a, qos);
+	const struct qos *q[2];
 	unsigned k = running ? RUN : SUBMIT;
-	uint32_t room = UINT32_MAX, used;
+	uint32_t room = UINT32_MAX;
+	struct seen seen = {0};
 
 	*name = NULL;
-	if (q) {
-		used = 0;
-		for (unsigned i = 0; i < q->nusers && k == SUBMIT; i++)
-			if (q->uses[i].uid == uid)
-				used = q->uses[i].used[k];
-		lower(&room, name, q->limits.max[k], used, qos_user[k]);
-		lower(&room, name, q->limits.group[k], k == SUBMIT ? q->used[k] : 0,
-		      qos_group[k]);
-		used = 0;
-		for (unsigned i = q->nusers;
-		     k == SUBMIT && s && s->account && i < q->nuses; i++)
-			if (q->uses[i].account && !strcmp(q->uses[i].account, s->account))
-				used = q->uses[i].used[k];
-		lower(&room, name, q->max_account[k], used, qos_account[k]);
-	}
-	if (s && !(q && is_limit(q->limits.max[k])))
+	in_order(a, qos, partition_qos, q);
+	for (unsigned i = 0; i < 2 && q[i]; i++)
+		lower_by_qos(&room, name, q[i], uid, s ? s->account : NULL, k, &seen);
+	if (s && !seen.max)
 		lower(&room, name, s->limits.max[k], k == SUBMIT ? s->used[k] : 0, user[k]);
 	for (unsigned depth = 0; s && depth < DEPTH_MAX; depth++) {
-		if (!(q && is_limit(q->limits.group[k])))
+		if (!seen.group)
 			lower(&room, name, s->limits.group[k], k == SUBMIT ? s->used[k] : 0,
 			      group[k]);
 		s = assoc_by_id(a, s->parent);
 	}
 	return room;
+}
+
+uint32_t auc_accounts_minutes(const struct auc_accounts *a, uint32_t uid, const char *account,
+			      const char *partition, const char *qos, const char *partition_qos,
+			      const char **name)
+{
+	const struct assoc *s = assoc_of(a, uid, account, partition);
+	const struct qos *q[2];
+
+	*name = NULL;
+	in_order(a, qos, partition_qos, q);
+	for (unsigned i = 0; i < 2 && q[i]; i++) {
+		if (!is_limit(q[i]->minutes))
+			continue;
+		*name = "MaxWallDurationPerJob of the QOS";
+		return q[i]->minutes;
+	}
+	if (!s || !is_limit(s->minutes))
+		return UINT32_MAX;
+	*name = "MaxWall";
+	return s->minutes;
+}
+
+/* The QOS of a job and that of its partition, as their limits go before each other. */
+static void in_order(const struct auc_accounts *a, const char *qos, const char *partition_qos,
+		     const struct qos *found[2])
+{
+	const struct qos *job = qos_called(a, qos), *partition = qos_called(a, partition_qos);
+	bool job_first = job && (!partition || job->over_partition);
+
+	found[0] = job_first ? job : partition;
+	found[1] = job_first ? partition : job;
+	if (found[1] == found[0])
+		found[1] = NULL;
+}
+
+static void lower_by_qos(uint32_t *room, const char **name, const struct qos *q, uint32_t uid,
+			 const char *account, unsigned k, struct seen *seen)
+{
+	static const char *const of_user[] = {"MaxJobsPerUser", "MaxSubmitJobsPerUser"},
+				 *const of_account[] = {"MaxJobsPerAccount",
+							"MaxSubmitJobsPerAccount"},
+				 *const of_group[] = {"GrpJobs of the QOS",
+						      "GrpSubmitJobs of the QOS"};
+	uint32_t user = 0, in_account = 0;
+
+	for (unsigned i = 0; k == SUBMIT && i < q->nuses; i++) {
+		const struct use *u = &q->uses[i];
+
+		if (i < q->nusers && u->uid == uid)
+			user = u->used[k];
+		if (i >= q->nusers && account && u->account && !strcmp(u->account, account))
+			in_account = u->used[k];
+	}
+	if (!seen->max)
+		lower(room, name, q->limits.max[k], user, of_user[k]);
+	if (!seen->group)
+		lower(room, name, q->limits.group[k], k == SUBMIT ? q->used[k] : 0, of_group[k]);
+	if (!seen->account)
+		lower(room, name, q->max_account[k], in_account, of_account[k]);
+	seen->max |= is_limit(q->limits.max[k]);
+	seen->group |= is_limit(q->limits.group[k]);
+	seen->account |= is_limit(q->max_account[k]);
 }
 
 static bool copy_assocs(struct auc_accounts *a, auc_list_t list)
@@ -239,6 +298,7 @@ static bool copy_assocs(struct auc_accounts *a, auc_list_t list)
 			.is_default = r->is_def == 1,
 			.limits = {.max = {r->max_jobs, r->max_submit_jobs},
 				   .group = {r->grp_jobs, r->grp_submit_jobs}},
+			.minutes = r->max_wall_pj,
 		};
 		if (r->usage) {
 			s->used[RUN] = r->usage->used_jobs;
@@ -268,6 +328,8 @@ static bool copy_qos(struct auc_accounts *a, auc_list_t list)
 			.limits = {.max = {r->max_jobs_pu, r->max_submit_jobs_pu},
 				   .group = {r->grp_jobs, r->grp_submit_jobs}},
 			.max_account = {r->max_jobs_pa, r->max_submit_jobs_pa},
+			.minutes = r->max_wall_pj,
+			.over_partition = r->flags & QOS_FLAG_OVER_PART_QOS,
 		};
 		good = copy_text(&q->name, r->name);
 		if (!r->usage)

@@ -41,12 +41,17 @@ unsigned auc_accounts_chain(const struct auc_accounts *accounts, uint32_t uid, c
 const uint32_t *auc_accounts_users(const struct auc_accounts *accounts, unsigned *n);
 
 /*
- * How many jobs more a user may have; or, if RUNNING, how many of the user's may run at once, whatever
- * runs now. By the limits of the association (Max and Grp) and of the job's QOS, those of the QOS
- * before the association's as in Slurm. UINT32_MAX: no limit. *NAME gets the limit's, static; NULL:
- * none.
+ * How many jobs more a user may have; or, if RUNNING, how many of the user's may run at once,
+ * whatever runs now. By the limits of PARTITION_QOS (NULL: it has none), of the job's QOS and of
+ * the association (Max and Grp), the first that is set in this order, as in Slurm. UINT32_MAX: no
+ * limit. *NAME gets the limit's, static; NULL: none.
  */
 uint32_t auc_accounts_room(const struct auc_accounts *accounts, uint32_t uid, const char *account,
-			   const char *partition, const char *qos, bool running, const char **name);
+			   const char *partition, const char *qos, const char *partition_qos,
+			   bool running, const char **name);
+/* The longest that a job may take, likewise. */
+uint32_t auc_accounts_minutes(const struct auc_accounts *accounts, uint32_t uid,
+			      const char *account, const char *partition, const char *qos,
+			      const char *partition_qos, const char **name);
 
 #endif

@@ -61,6 +61,7 @@ void auc_rules_free(struct auc_rules *rules)
 		free(r->no_accounts);
 		free(r->qos);
 		free(r->no_qos);
+		free(r->own_qos);
 		free(r->groups);
 		free(r->hosts);
 		free(r->gids);
@@ -196,7 +197,8 @@ static bool take(struct auc_rule *r, const partition_info_t *p)
 	       copy_text(&r->no_accounts, r->accounts ? NULL : p->deny_accounts) &&
 	       copy_text(&r->qos, p->allow_qos) &&
 	       copy_text(&r->no_qos, r->qos ? NULL : p->deny_qos) &&
-	       copy_text(&r->groups, p->allow_groups) && copy_text(&r->hosts, p->allow_alloc_nodes);
+	       copy_text(&r->own_qos, p->qos_char) && copy_text(&r->groups, p->allow_groups) &&
+	       copy_text(&r->hosts, p->allow_alloc_nodes);
 }
 
 /* What is sold is a share of a node, as a job of one node, without a reservation at first. */
@@ -239,9 +241,10 @@ static bool same_rule(const struct auc_rule *a, const struct auc_rule *b)
 	       a->hidden == b->hidden && a->root_only == b->root_only && a->no_root == b->no_root &&
 	       same_text(a->accounts, b->accounts) && same_text(a->no_accounts, b->no_accounts) &&
 	       same_text(a->qos, b->qos) && same_text(a->no_qos, b->no_qos) &&
-	       same_text(a->groups, b->groups) && same_text(a->hosts, b->hosts) &&
-	       a->unsold == b->unsold && a->limit.seconds == b->limit.seconds &&
-	       a->limit.nodes == b->limit.nodes && a->limit.mem_per_cpu == b->limit.mem_per_cpu &&
+	       same_text(a->own_qos, b->own_qos) && same_text(a->groups, b->groups) &&
+	       same_text(a->hosts, b->hosts) && a->unsold == b->unsold &&
+	       a->limit.seconds == b->limit.seconds && a->limit.nodes == b->limit.nodes &&
+	       a->limit.mem_per_cpu == b->limit.mem_per_cpu &&
 	       a->limit.mem_per_node == b->limit.mem_per_node &&
 	       a->cpus_per_node == b->cpus_per_node;
 }

@@ -26,6 +26,7 @@ struct auc_rule {
 	bool starts;  /* State=UP or DRAIN: Slurm starts jobs */
 	bool hidden, root_only, no_root;
 	char *accounts, *no_accounts, *qos, *no_qos, *groups, *hosts;
+	char *own_qos;      /* whose limits its jobs have; NULL: none */
 	const char *unsold; /* why no job of the auction could ever run there; NULL: one could */
 	struct auc_partition_limit limit; /* what a plan may have there */
 	uint32_t cpus_per_node;           /* UINT32_MAX: all */

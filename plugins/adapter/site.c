@@ -14,14 +14,15 @@
 #include "adapter/site.h"
 #include "adapter/slurm_compat.h"
 
-#define CONF_KEPT  "auction.conf" /* in StateSaveLocation and in the spool's directory */
-#define CONF_MAX   (1024 * 1024)  /* a larger file is not searched for partition names */
-#define NAMES_MAX  64
+#define CONF_KEPT   "auction.conf" /* in StateSaveLocation and in the spool's directory */
+#define CONF_MAX    (1024 * 1024)  /* a larger file is not searched for partition names */
+#define NAMES_MAX   64
 #define GRANTED_MAX 256
 #define UNDERWAY    3.0 /* seconds from a bid until its jobs are counted by Slurm, at most */
-/* Of accounting_storage_enforce, whose bits no public header names (the same in all releases so far). */
+/* Of accounting_storage_enforce, whose bits no public header names (the same in all releases so
+ * far). */
 #define ENFORCE_LIMITS 0x2
-#define WANTED_MAX 64 /* users that may wait at once; others ask again */
+#define WANTED_MAX     64 /* users that may wait at once; others ask again */
 
 /* Jobs of a bid that was accepted AT (auc_site_elapsed()), which Slurm may not count yet. */
 struct granted {
@@ -73,12 +74,12 @@ static struct {
 
 static bool is_hidden(const char *partition);
 static enum auc_code count_jobs(const job_desc_msg_t *desc, const char *partition, unsigned need,
-				unsigned total, bool hold, struct auc_err *err);
+				unsigned total, unsigned minutes, bool hold, struct auc_err *err);
 static void want_user(uint32_t uid);
 static unsigned job_records(void);
 static unsigned granted_since(double since, uint32_t uid, bool all);
 static enum auc_code check_limits(const job_desc_msg_t *desc, const char *partition, unsigned need,
-				  unsigned total, struct auc_err *err);
+				  unsigned total, unsigned minutes, struct auc_err *err);
 static bool load_kept(struct auc_conf **conf);
 static void kept_path(const char *dir, char *path, size_t size);
 static enum auc_code load_conf(const char *path, struct auc_conf **conf, struct auc_err *err);
@@ -553,46 +554,54 @@ static unsigned granted_since(double since, uint32_t uid, bool all)
 }
 
 static enum auc_code check_limits(const job_desc_msg_t *desc, const char *partition, unsigned need,
-				  unsigned total, struct auc_err *err)
+				  unsigned total, unsigned minutes, struct auc_err *err)
 {
 	const struct auc_accounts *a = site.accounts;
 	uint32_t uid = desc->user_id, room;
 	const char *account = auc_accounts_account(a, uid, desc->account);
 	const char *qos = auc_accounts_qos(a, uid, account, partition, desc->qos);
+	const struct auc_rule *rule = auc_rules_find(site.rules, partition);
+	const char *own = rule ? rule->own_qos : NULL, *name;
 	unsigned others = granted_since(site.accounts_began - UNDERWAY, uid, false);
-	const char *name;
 
-	room = auc_accounts_room(a, uid, account, partition, qos, false, &name);
+	room = auc_accounts_minutes(a, uid, account, partition, qos, own, &name);
+	if (name && minutes > room)
+		return auc_err_set(err, AUC_EFULL,
+				   "refused: in the best schedule a job takes %u minutes, and %s "
+				   "is %u; bid for less work, or for more workers",
+				   minutes, name, room);
+	room = auc_accounts_room(a, uid, account, partition, qos, own, false, &name);
 	if (name && (uint64_t)need + others > room)
 		return auc_err_set(err, AUC_EFULL,
 				   "refused: the best schedule is %u jobs at once, one for each "
 				   "node; %s allows %u more, and bids of the last seconds are %u; "
 				   "lower --chunks, or wait until jobs have ended",
 				   need, name, room, others);
-	room = auc_accounts_room(a, uid, account, partition, qos, true, &name);
+	room = auc_accounts_room(a, uid, account, partition, qos, own, true, &name);
 	if (name && total > room)
-		return auc_err_set(err, AUC_EFULL,
-				   "refused: the best schedule would make %u jobs that run at once, "
-				   "one for each node of what was bought for that time; %s is %u; "
-				   "lower --chunks, or bid for another time",
-				   total, name, room);
+		return auc_err_set(
+			err, AUC_EFULL,
+			"refused: the best schedule would make %u jobs that run at once, "
+			"one for each node of what was bought for that time; %s is %u; "
+			"lower --chunks, or bid for another time",
+			total, name, room);
 	return AUC_OK;
 }
 
 /* Two submissions at once must not both take the last room. */
 enum auc_code auc_site_count_jobs(const job_desc_msg_t *desc, const char *partition, unsigned need,
-				  unsigned total, bool hold, struct auc_err *err)
+				  unsigned total, unsigned minutes, bool hold, struct auc_err *err)
 {
 	enum auc_code code;
 
 	pthread_mutex_lock(&site.count_lock);
-	code = count_jobs(desc, partition, need, total, hold, err);
+	code = count_jobs(desc, partition, need, total, minutes, hold, err);
 	pthread_mutex_unlock(&site.count_lock);
 	return code;
 }
 
 static enum auc_code count_jobs(const job_desc_msg_t *desc, const char *partition, unsigned need,
-				unsigned total, bool hold, struct auc_err *err)
+				unsigned total, unsigned minutes, bool hold, struct auc_err *err)
 {
 	enum auc_code code = AUC_OK;
 	uint64_t there = job_records();
@@ -608,14 +617,14 @@ static enum auc_code count_jobs(const job_desc_msg_t *desc, const char *partitio
 				   need, slurm_conf.max_job_cnt);
 	if (slurm_conf.accounting_storage_enforce & ENFORCE_LIMITS) {
 		pthread_rwlock_rdlock(&site.rules_lock);
-		code = check_limits(desc, partition, need, total, err);
+		code = check_limits(desc, partition, need, total, minutes, err);
 		pthread_rwlock_unlock(&site.rules_lock);
 	}
 	if (code || !hold)
 		return code;
 	pthread_mutex_lock(&site.lock);
-	site.granted[site.next_granted] = (struct granted){
-		.uid = desc->user_id, .jobs = need, .at = auc_site_elapsed()};
+	site.granted[site.next_granted] =
+		(struct granted){.uid = desc->user_id, .jobs = need, .at = auc_site_elapsed()};
 	site.next_granted = (site.next_granted + 1) % GRANTED_MAX;
 	pthread_mutex_unlock(&site.lock);
 	return AUC_OK;

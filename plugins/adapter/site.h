@@ -71,8 +71,8 @@ const char *auc_site_state_dir(void); /* StateSaveLocation */
 enum auc_code auc_site_reload(double now, struct auc_err *err);
 
 /*
- * Keeps the configuration in force in StateSaveLocation and in SPOOL_DIR ("": no spool is open yet):
- * what is sold is known from there while auction.conf cannot be read, and a slurmctld that
+ * Keeps the configuration in force in StateSaveLocation and in SPOOL_DIR ("": no spool is open
+ * yet): what is sold is known from there while auction.conf cannot be read, and a slurmctld that
  * reconfigures by starting anew goes on with it. File I/O. AUC_EIO, AUC_ESTATE.
  */
 enum auc_code auc_site_keep(const char *spool_dir, struct auc_err *err);
@@ -119,11 +119,11 @@ enum auc_code auc_site_confine(const job_desc_msg_t *desc, uint32_t submit_uid, 
 /*
  * AUC_EFULL, with the limit named, if NEED jobs more than there are would be more than MaxJobCount
  * or than the limits of DESC's user allow, of whose sales TOTAL jobs are to run at once then, these
- * included. PARTITION: of its lead. If HOLD they are counted from now on, until the agent has seen
- * them.
+ * included; or if the longest of them, of MINUTES, is too long for these limits. PARTITION: of its
+ * lead. If HOLD they are counted from now on, until the agent has seen them.
  */
 enum auc_code auc_site_count_jobs(const job_desc_msg_t *desc, const char *partition, unsigned need,
-				  unsigned total, bool hold, struct auc_err *err);
+				  unsigned total, unsigned minutes, bool hold, struct auc_err *err);
 /* A user whose groups somebody waits for; false: nobody does. */
 bool auc_site_wanted_user(uint32_t *uid);
 /* Calls FN with the rules and accounts there are (each may be NULL), which stay as they are

@@ -16,7 +16,8 @@ setup_file()
 
 teardown()
 {
-	as root sacctmgr -i modify user alice set maxsubmitjobs=-1 maxjobs=-1
+	as root sacctmgr -i modify user alice set maxsubmitjobs=-1 maxjobs=-1 maxwall=-1
+	scontrol update partitionname=edge qos=
 	scancel -u alice
 	scancel -u bob
 	wait_until 60 status_is '"\(.totals.live) \(.totals.liens)"' '0 0'
@@ -69,6 +70,21 @@ said_to()
 	as root sacctmgr -i modify qos gold set maxsubmitjobsperuser=1
 	wait_until 30 eval '[[ $(said_to alice --qos=gold '"$(wide_bid 1000)"') == *"MaxSubmitJobsPerUser allows 1 more"* ]]'
 	[[ $(said_to alice $(wide_bid 1000)) == *'would be accepted'* ]]
+}
+
+@test "MaxWall, and the limits of a partition's own QOS" {
+	as root sacctmgr -i modify user alice set maxwall=1
+	wait_until 30 eval '[[ $(said_to alice '"$(small_bid 100 9)"') == *"refused: in the best schedule a job takes 2 minutes, and MaxWall is 1"* ]]'
+	[[ $(said_to alice $(small_bid 100 5)) == *'would be accepted'* ]]
+	[[ $(said_to bob $(small_bid 100 9)) == *'would be accepted'* ]]
+	as root sacctmgr -i modify user alice set maxwall=-1
+	as root sacctmgr -i add qos narrow
+	as root sacctmgr -i modify qos narrow set maxsubmitjobsperuser=1 maxwall=1
+	wait_until 30 eval 'scontrol update partitionname=edge qos=narrow'
+	wait_until 30 eval '[[ $(said_to bob '"$(wide_bid 1000)"') == *"MaxSubmitJobsPerUser allows 1 more"* ]]'
+	wait_until 30 eval '[[ $(said_to bob '"$(small_bid 100 9)"') == *"MaxWallDurationPerJob of the QOS is 1"* ]]'
+	scontrol update partitionname=edge qos=
+	wait_until 30 eval '[[ $(said_to bob '"$(wide_bid 1000)"') == *"would be accepted"* ]]'
 }
 
 @test "MaxJobCount: no sale makes more jobs than slurmctld takes" {

@@ -306,12 +306,20 @@ static enum auc_code check_jobs(struct auc_auction *a, const job_desc_msg_t *des
 	/* What is held is among them. */
 	unsigned total = auc_auction_nodes_of(a, desc->user_id, offer->start, offer->end) +
 			 (offer->sale[0] ? 0 : need);
+	struct auc_slice slice;
+	unsigned minutes = 0;
 	enum auc_code code;
 
 	if (!offer->nparts)
 		return AUC_OK;
-	code = auc_site_count_jobs(desc, offer->parts[0].partition, need, total, offer->sale[0],
-				   err);
+	for (unsigned i = 0; i < offer->nparts; i++) {
+		const struct auc_part *p = &offer->parts[i];
+
+		if (!auc_slice_of(p, p->start, p->end, &slice, NULL) && slice.minutes > minutes)
+			minutes = slice.minutes;
+	}
+	code = auc_site_count_jobs(desc, offer->parts[0].partition, need, total, minutes,
+				   offer->sale[0], err);
 	if (code && offer->sale[0])
 		auc_auction_drop(a, offer->sale, NULL);
 	return code;

@@ -191,8 +191,11 @@ static struct auc_accounts *accounts(uint32_t submit)
 	};
 	slurmdb_used_limits_t of_bob = {.uid = 2002, .jobs = 1, .submit_jobs = 2};
 	slurmdb_qos_usage_t qos_used = {.grp_used_jobs = 2, .grp_used_submit_jobs = 5};
-	slurmdb_qos_rec_t qos[] = {{.id = 1, .name = (char *)"normal"},
-				   {.id = 2, .name = (char *)"gold", .usage = &qos_used}};
+	slurmdb_qos_rec_t qos[] = {
+		{.id = 1, .name = (char *)"normal"},
+		{.id = 2, .name = (char *)"gold", .usage = &qos_used},
+		{.id = 3, .name = (char *)"own"},
+		{.id = 4, .name = (char *)"over", .flags = QOS_FLAG_OVER_PART_QOS}};
 	assoc_mgr_info_msg_t msg = {.assoc_list = slurm_list_create(NULL),
 				    .qos_list = slurm_list_create(NULL)};
 	struct auc_accounts *a;
@@ -201,21 +204,26 @@ static struct auc_accounts *accounts(uint32_t submit)
 	slurm_list_append(qos_used.user_limit_list, &of_bob);
 	for (unsigned i = 0; i < sizeof(recs) / sizeof(*recs); i++) {
 		recs[i].max_jobs = recs[i].max_submit_jobs = INFINITE;
-		recs[i].grp_jobs = recs[i].grp_submit_jobs = INFINITE;
+		recs[i].grp_jobs = recs[i].grp_submit_jobs = recs[i].max_wall_pj = INFINITE;
 		slurm_list_append(msg.assoc_list, &recs[i]);
 	}
 	recs[3].max_submit_jobs = submit;
 	recs[3].max_jobs = 1;
 	recs[2].grp_submit_jobs = 10;
 	recs[4].max_jobs = 4;
-	for (unsigned i = 0; i < 2; i++) {
+	recs[3].max_wall_pj = 90;
+	for (unsigned i = 0; i < sizeof(qos) / sizeof(*qos); i++) {
 		qos[i].max_jobs_pu = qos[i].max_submit_jobs_pu = INFINITE;
 		qos[i].max_jobs_pa = qos[i].max_submit_jobs_pa = INFINITE;
-		qos[i].grp_jobs = qos[i].grp_submit_jobs = INFINITE;
+		qos[i].grp_jobs = qos[i].grp_submit_jobs = qos[i].max_wall_pj = INFINITE;
 		slurm_list_append(msg.qos_list, &qos[i]);
 	}
 	qos[1].max_submit_jobs_pu = 6;
 	qos[1].grp_jobs = 2;
+	qos[2].max_submit_jobs_pu = 1;
+	qos[2].max_wall_pj = 30;
+	qos[3].max_submit_jobs_pu = 9;
+	qos[3].max_wall_pj = 50;
 	assert_int_equal(auc_accounts_make(&msg, &a, &err), AUC_OK);
 	slurm_list_destroy(qos_used.user_limit_list);
 	slurm_list_destroy(msg.assoc_list);
@@ -277,7 +285,7 @@ static uint32_t room(const struct auc_accounts *a, uint32_t uid, const char *acc
 		     const char *qos, bool running, const char *limit)
 {
 	const char *name;
-	uint32_t n = auc_accounts_room(a, uid, account, "edge", qos, running, &name);
+	uint32_t n = auc_accounts_room(a, uid, account, "edge", qos, NULL, running, &name);
 
 	if (limit)
 		assert_string_equal(name, limit);
@@ -303,6 +311,41 @@ static void test_room(void **state)
 	/* Nothing is known of them. */
 	assert_true(room(a, 2003, NULL, "normal", false, NULL) == UINT32_MAX);
 	assert_true(room(NULL, 2001, NULL, NULL, false, NULL) == UINT32_MAX);
+	auc_accounts_free(a);
+}
+
+static void test_limits_of_a_partitions_qos(void **state)
+{
+	static const struct {
+		const char *qos, *own, *limit;
+		uint32_t jobs, minutes;
+	} cases[] = {
+		/* The association's, then the partition's before the job's, unless that goes over
+		   it. */
+		{"normal", NULL, "MaxSubmitJobs", 2, 90},
+		{"normal", "own", "MaxSubmitJobsPerUser", 1, 30},
+		{"gold", "own", "MaxSubmitJobsPerUser", 1, 30},
+		{"gold", NULL, "MaxSubmitJobsPerUser", 6, 90},
+		{"over", "own", "MaxSubmitJobsPerUser", 9, 50},
+		{"own", "own", "MaxSubmitJobsPerUser", 1, 30},
+		{NULL, "nobody knows it", "MaxSubmitJobs", 2, 90},
+	};
+	struct auc_accounts *a = accounts(5);
+	const char *name;
+
+	(void)state;
+	for (unsigned i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		assert_int_equal(auc_accounts_room(a, 2001, NULL, "edge", cases[i].qos,
+						   cases[i].own, false, &name),
+				 cases[i].jobs);
+		assert_string_equal(name, cases[i].limit);
+		assert_int_equal(auc_accounts_minutes(a, 2001, NULL, "edge", cases[i].qos,
+						      cases[i].own, &name),
+				 cases[i].minutes);
+		assert_non_null(name);
+	}
+	assert_true(auc_accounts_minutes(a, 2002, NULL, "edge", "gold", NULL, &name) == UINT32_MAX);
+	assert_null(name);
 	auc_accounts_free(a);
 }
 
@@ -449,11 +492,17 @@ static void test_limits(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_states),        cmocka_unit_test(test_unsold),
-		cmocka_unit_test(test_root),          cmocka_unit_test(test_hosts),
-		cmocka_unit_test(test_account_lists), cmocka_unit_test(test_qos_lists),
-		cmocka_unit_test(test_room),          cmocka_unit_test(test_groups),
-		cmocka_unit_test(test_group_lookups), cmocka_unit_test(test_confine),
+		cmocka_unit_test(test_states),
+		cmocka_unit_test(test_unsold),
+		cmocka_unit_test(test_root),
+		cmocka_unit_test(test_hosts),
+		cmocka_unit_test(test_account_lists),
+		cmocka_unit_test(test_qos_lists),
+		cmocka_unit_test(test_room),
+		cmocka_unit_test(test_limits_of_a_partitions_qos),
+		cmocka_unit_test(test_groups),
+		cmocka_unit_test(test_group_lookups),
+		cmocka_unit_test(test_confine),
 		cmocka_unit_test(test_limits),
 	};
 
