@@ -31,5 +31,19 @@ node_completing()
 	wait_until 120 job_is "$next" RUNNING
 	wait_until 90 settled "$next"
 	[ "$(database_receipt "$next" .why)" = completed ]
-	log_has "job $next waits: node1 still ends job $first of uid"
+	log_has "job $next waits: node1 still ends job $first of uid 2001, which left processes behind; of this user, delay 1 since the start"
+	# Once more: it is counted.
+	again=$(submit alice $(whole_bid 1) -o /dev/null --wrap 'sleep 2')
+	next=$(submit bob $(whole_bid 1) -o /dev/null --wrap 'sleep 5')
+	wait_until 120 log_has "still ends job $again of uid 2001, which left processes behind; of this user, delay [2-9] since the start"
+	wait_until 120 settled "$next"
+	[ "$(database_receipt "$next" .why)" = completed ]
+}
+
+@test "a process that leaves the session of its job does not cost the next buyer its job" {
+	first=$(submit carol $(whole_bid 1) -o /dev/null --wrap "setsid sh -c 'trap \"\" TERM HUP; exec sleep 60' & sleep 2")
+	next=$(submit bob $(whole_bid 1) -o /dev/null --wrap 'sleep 5')
+	wait_until 120 settled "$next"
+	[ "$(database_receipt "$next" .why)" = completed ]
+	wait_until 60 settled "$first"
 }

@@ -38,6 +38,14 @@ struct auc_owner_jobs {
 	bool whole;       /* or at all */
 };
 
+/* A user whose jobs were not gone from a node when what was sold to another was to begin there. */
+struct auc_offender {
+	uint32_t uid;
+	unsigned times; /* since slurmctld started; 0: none */
+};
+
+#define AUC_OFFENDERS_MAX 64
+
 /* The thread's own: no other looks at it. */
 struct auc_agent {
 	struct auc_auction *auction; /* of the site */
@@ -88,6 +96,7 @@ struct auc_agent {
 	struct auc_settling *settle;              /* settling.c's */
 	struct auc_err unknown;                   /* why nodes or partitions were last not known */
 	struct auc_retry_said said;               /* complaints */
+	struct auc_offender offenders[AUC_OFFENDERS_MAX];
 	char missing[512]; /* partitions that slurm.conf lacks, types that fit nowhere; "": none */
 	struct auc_agent_stats stats;
 };

@@ -30,7 +30,8 @@ static void know_lead(struct auc_agent *a, struct auc_task *t);
 static void start(struct auc_agent *a, struct auc_task *t, double now);
 static bool change(struct auc_agent *a, struct auc_task *t, const struct auc_exec_booking *booking,
 		   double now);
-static void blame(uint32_t job, const char *server);
+static void blame(struct auc_agent *a, uint32_t job, const char *server);
+static unsigned count_offence(struct auc_agent *a, uint32_t uid);
 static void settle(struct auc_agent *a, struct auc_task *t, const struct auc_exec_booking *booking);
 static void new_receipt(struct auc_task *t, char *receipt);
 
@@ -328,8 +329,8 @@ static void start(struct auc_agent *a, struct auc_task *t, double now)
 		   t->exec.jobs[0].id, now - t->exec.start);
 }
 
-/* Says whose job SERVER still ends, so that JOB cannot start there. */
-static void blame(uint32_t job, const char *server)
+/* Says whose job SERVER still ends, so that JOB cannot start there, and how often it was theirs. */
+static void blame(struct auc_agent *a, uint32_t job, const char *server)
 {
 	job_info_msg_t *jobs;
 
@@ -343,10 +344,28 @@ static void blame(uint32_t job, const char *server)
 		/* what is sold is on one node each */
 		if (!strcmp(info->nodes, server))
 			slurm_info("sched/auction: job %u waits: %s still ends job %u of uid %u, "
-				   "which left processes behind",
-				   job, server, AUC_INFO_JOB_ID(info), info->user_id);
+				   "which left processes behind; of this user, delay %u since the "
+				   "start",
+				   job, server, AUC_INFO_JOB_ID(info), info->user_id,
+				   count_offence(a, info->user_id));
 	}
 	auc_rpc_free_jobs(jobs);
+}
+
+/* How often UID's jobs have delayed others', this one among them. Where there is no room, who did
+ * so least is forgotten. */
+static unsigned count_offence(struct auc_agent *a, uint32_t uid)
+{
+	struct auc_offender *o = a->offenders;
+
+	for (struct auc_offender *p = o; p < a->offenders + AUC_OFFENDERS_MAX; p++) {
+		if (p->times && p->uid == uid)
+			return ++p->times;
+		if (p->times < o->times)
+			o = p;
+	}
+	*o = (struct auc_offender){.uid = uid, .times = 1};
+	return 1;
 }
 
 /* The sale gets one more slot, another server instead of one that fails, or later what it missed.
@@ -373,7 +392,7 @@ static bool change(struct auc_agent *a, struct auc_task *t, const struct auc_exe
 					NULL, &err);
 	}
 	if (booking->held)
-		blame(id, p->server);
+		blame(a, id, p->server);
 	if (code) {
 		slurm_info("sched/auction: job %u: %s: %s", id, refused[booking->book], err.text);
 		return false;
