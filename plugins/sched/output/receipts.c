@@ -485,13 +485,15 @@ static void answered(const struct auc_accounting_row *job, uint64_t serial,
 /* Drops what is delivered or hopeless and old enough. */
 static void expire(double now)
 {
-	double keep = KEEP;
+	static double keep = KEEP; /* under the lock, as the list */
+	uint32_t age = slurm_conf.min_job_age;
 	struct entry **at, *e;
 
 	/* While slurmctld still has the job's record, the record may come back from before the
-	 * settlement. */
-	if (2.0 * slurm_conf.min_job_age + 60 > keep)
-		keep = 2.0 * slurm_conf.min_job_age + 60;
+	 * settlement. The longest that was seen: while slurmctld reads slurm.conf again, it may be
+	 * 0 or unset. */
+	if (age < NO_VAL && 2.0 * age + 60 > keep)
+		keep = 2.0 * age + 60;
 	for (at = &receipts.list; (e = *at);) {
 		if ((e->done && (!e->final || now - e->since > keep)) ||
 		    now - e->since > keep + GIVE_UP) {
