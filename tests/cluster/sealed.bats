@@ -126,6 +126,21 @@ all_that_users_see()
 	wait_until 60 settled "$job"
 }
 
+@test "a row of an earlier release, in the clear, of a job that has ended: the administrator can blank it" {
+	job=$(submit alice --bid=$secret $(work 1) -o /dev/null --wrap true)
+	wait_until 60 settled "$job"
+	old=$(database_receipt "$job" . | jq -c --arg value $secret '. + {value: $value, bid: "bid=\($value)"}')
+	sacctmgr -i modify job where jobid="$job" set admincomment="$old"
+	run as bob sacct -anXP -j "$job" -o AdminComment
+	[[ $output == *$secret* ]]
+	# No user can.
+	as alice sacctmgr -i modify job where jobid="$job" set admincomment=x || true
+	[[ $(sacct_field "$job" AdminComment) == *$secret* ]]
+	sacctmgr -i modify job where jobid="$job" set admincomment="$(jq -c 'del(.value, .bid)' <<< "$old")"
+	run as bob sacct -anXP -j "$job" -o AdminComment
+	[[ $output == *settled* && $output != *$secret* ]]
+}
+
 @test "with PrivateData no user sees what another has bought" {
 	job=$(submit alice --bid=$secret $(work 1) --upload=$ahead -o /dev/null --wrap true)
 	wait_until 30 receipt_state_is "$job" sold
