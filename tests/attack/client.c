@@ -1,0 +1,348 @@
+/*
+ * client.c - asks slurmctld by libslurm alone for what its commands would not send.
+ *
+ *   client VERB [KEY=VALUE]...
+ *
+ * Prints "taken [ID] [MESSAGE]" or "refused: REASON" (exit code 1); libslurm writes what slurmctld
+ * says to standard error. A key that was not given is as slurm_init_...() leaves it. Keys that may
+ * be repeated: env, spank. TIMES=N as the last key repeats the request.
+ */
+#include <errno.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <slurm/slurm.h>
+#include <slurm/slurm_errno.h>
+
+enum kind { STRING, U8, U16, U32, U64, TIME };
+
+struct key {
+	const char *name;
+	size_t offset;
+	enum kind kind;
+};
+
+#define KEY(type, name, field, kind)                                                               \
+	{                                                                                          \
+		name, offsetof(type, field), kind                                                  \
+	}
+#define JOB(name, kind) KEY(job_desc_msg_t, #name, name, kind)
+
+static const struct key job_keys[] = {
+	JOB(account, STRING),
+	JOB(admin_comment, STRING),
+	JOB(alloc_node, STRING),
+	JOB(array_inx, STRING),
+	JOB(begin_time, TIME),
+	JOB(bitflags, U64),
+	JOB(burst_buffer, STRING),
+	JOB(comment, STRING),
+	JOB(contiguous, U16),
+	JOB(core_spec, U16),
+	JOB(cpus_per_task, U16),
+	JOB(cpus_per_tres, STRING),
+	JOB(deadline, TIME),
+	JOB(delay_boot, U32),
+	JOB(dependency, STRING),
+	JOB(end_time, TIME),
+	JOB(exc_nodes, STRING),
+	JOB(extra, STRING),
+	JOB(features, STRING),
+	JOB(group_id, U32),
+	JOB(het_job_offset, U32),
+	JOB(immediate, U16),
+	JOB(job_id_str, STRING),
+	JOB(licenses, STRING),
+	JOB(max_cpus, U32),
+	JOB(max_nodes, U32),
+	JOB(mem_per_tres, STRING),
+	JOB(min_cpus, U32),
+	JOB(min_nodes, U32),
+	JOB(name, STRING),
+	JOB(nice, U32),
+	JOB(ntasks_per_node, U16),
+	JOB(num_tasks, U32),
+	JOB(overcommit, U8),
+	JOB(partition, STRING),
+	JOB(pn_min_cpus, U16),
+	JOB(pn_min_memory, U64),
+	JOB(priority, U32),
+	JOB(profile, U32),
+	JOB(qos, STRING),
+	JOB(reboot, U16),
+	JOB(req_nodes, STRING),
+	JOB(requeue, U16),
+	JOB(reservation, STRING),
+	JOB(script, STRING),
+	JOB(shared, U16),
+	JOB(site_factor, U32),
+	JOB(submit_line, STRING),
+	JOB(time_limit, U32),
+	JOB(time_min, U32),
+	JOB(tres_per_job, STRING),
+	JOB(tres_per_node, STRING),
+	JOB(tres_per_socket, STRING),
+	JOB(tres_per_task, STRING),
+	JOB(user_id, U32),
+	JOB(wait_all_nodes, U16),
+	JOB(wckey, STRING),
+	JOB(work_dir, STRING),
+#if SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(25, 11, 0)
+	KEY(job_desc_msg_t, "job_id", step_id.job_id, U32),
+	KEY(job_desc_msg_t, "sluid", step_id.sluid, U64),
+#else
+	JOB(job_id, U32),
+#endif
+};
+
+#define RESV(name, kind) KEY(resv_desc_msg_t, #name, name, kind)
+
+static const struct key resv_keys[] = {
+	RESV(accounts, STRING),  RESV(duration, U32),    RESV(end_time, TIME),
+	RESV(flags, U64),        RESV(name, STRING),     RESV(node_list, STRING),
+	RESV(partition, STRING), RESV(start_time, TIME), RESV(users, STRING),
+};
+
+#define COUNT(a)      (sizeof(a) / sizeof((a)[0]))
+#define VARIABLES_MAX 32
+
+static char *variables[VARIABLES_MAX], *spank[VARIABLES_MAX];
+static uint32_t nvariables, nspank;
+
+static int once(const char *verb, int argc, char **argv);
+static void job_fields(job_desc_msg_t *d, int argc, char **argv);
+static void fields(void *at, const struct key *keys, size_t n, int argc, char **argv);
+static bool one_field(void *at, const struct key *keys, size_t n, const char *name, size_t len,
+		      char *value);
+static int submit(int argc, char **argv);
+static int allocate(int argc, char **argv);
+static int test(int argc, char **argv);
+static int update(int argc, char **argv);
+static int reservation(const char *verb, int argc, char **argv);
+static int on_job(const char *verb, uint32_t job);
+static int answer(int rc);
+
+int main(int argc, char **argv)
+{
+	unsigned long times = 1;
+	int rc = 0;
+
+	if (argc < 2) {
+		fprintf(stderr, "client: VERB [KEY=VALUE]...\n");
+		return 2;
+	}
+	if (!strncmp(argv[argc - 1], "TIMES=", 6))
+		times = strtoul(argv[--argc] + 6, NULL, 10);
+	slurm_init(NULL);
+	while (times--)
+		rc |= once(argv[1], argc - 2, argv + 2);
+	return rc;
+}
+
+static int once(const char *verb, int argc, char **argv)
+{
+	if (!strcmp(verb, "submit"))
+		return submit(argc, argv);
+	if (!strcmp(verb, "allocate"))
+		return allocate(argc, argv);
+	if (!strcmp(verb, "test"))
+		return test(argc, argv);
+	if (!strcmp(verb, "update"))
+		return update(argc, argv);
+	if (!strncmp(verb, "reservation-", 12))
+		return reservation(verb + 12, argc, argv);
+	if (argc == 1)
+		return on_job(verb, (uint32_t)strtoul(argv[0], NULL, 10));
+	fprintf(stderr, "client: %s: no such verb\n", verb);
+	return 2;
+}
+
+/* What a batch job needs, and what was given. */
+static void job_fields(job_desc_msg_t *d, int argc, char **argv)
+{
+	static char path[] = "PATH=/usr/bin:/bin", script[] = "#!/bin/sh\nexec sleep 60\n";
+	static char dir[] = "/", null[] = "/dev/null";
+
+	slurm_init_job_desc_msg(d);
+	d->user_id = getuid();
+	d->group_id = getgid();
+	d->script = script;
+	d->work_dir = dir;
+	d->std_in = d->std_out = d->std_err = null;
+	d->min_nodes = 1;
+	nspank = 0;
+	nvariables = 1;
+	variables[0] = path;
+	fields(d, job_keys, COUNT(job_keys), argc, argv);
+	d->environment = variables;
+	d->env_size = nvariables;
+	if (nspank) {
+		d->spank_job_env = spank;
+		d->spank_job_env_size = nspank;
+	}
+	/* "script=" is none. */
+	if (d->script && !*d->script)
+		d->script = NULL;
+}
+
+static void fields(void *at, const struct key *keys, size_t n, int argc, char **argv)
+{
+	for (int i = 0; i < argc; i++) {
+		char *equals = strchr(argv[i], '=');
+		size_t len = equals ? (size_t)(equals - argv[i]) : 0;
+
+		if (equals && keys == job_keys && !strncmp(argv[i], "env=", 4)) {
+			if (nvariables < VARIABLES_MAX)
+				variables[nvariables++] = equals + 1;
+		} else if (equals && keys == job_keys && !strncmp(argv[i], "spank=", 6)) {
+			if (nspank < VARIABLES_MAX)
+				spank[nspank++] = equals + 1;
+		} else if (!equals || !one_field(at, keys, n, argv[i], len, equals + 1)) {
+			fprintf(stderr, "client: %s: no such key\n", argv[i]);
+			exit(2);
+		}
+	}
+}
+
+static bool one_field(void *at, const struct key *keys, size_t n, const char *name, size_t len,
+		      char *value)
+{
+	for (size_t i = 0; i < n; i++) {
+		char *field = (char *)at + keys[i].offset;
+		unsigned long long number = strtoull(value, NULL, 0);
+
+		if (strncmp(keys[i].name, name, len) || keys[i].name[len])
+			continue;
+		switch (keys[i].kind) {
+		case STRING:
+			*(char **)(void *)field = value;
+			break;
+		case U8:
+			*(uint8_t *)field = (uint8_t)number;
+			break;
+		case U16:
+			*(uint16_t *)(void *)field = (uint16_t)number;
+			break;
+		case U32:
+			*(uint32_t *)(void *)field = (uint32_t)number;
+			break;
+		case U64:
+			*(uint64_t *)(void *)field = number;
+			break;
+		case TIME:
+			*(time_t *)(void *)field = (time_t)number;
+			break;
+		}
+		return true;
+	}
+	return false;
+}
+
+static int submit(int argc, char **argv)
+{
+	submit_response_msg_t *r = NULL;
+	job_desc_msg_t d;
+
+	job_fields(&d, argc, argv);
+	if (slurm_submit_batch_job(&d, &r) || !r)
+		return answer(SLURM_ERROR);
+	printf("taken %u %s\n", r->job_id, r->job_submit_user_msg ? r->job_submit_user_msg : "");
+	slurm_free_submit_response_response_msg(r);
+	return 0;
+}
+
+static int allocate(int argc, char **argv)
+{
+	resource_allocation_response_msg_t *r = NULL;
+	job_desc_msg_t d;
+
+	job_fields(&d, argc, argv);
+	d.script = NULL;
+	if (slurm_allocate_resources(&d, &r) || !r)
+		return answer(SLURM_ERROR);
+	printf("taken %u\n", r->job_id);
+	slurm_free_resource_allocation_response_msg(r);
+	return 0;
+}
+
+static int test(int argc, char **argv)
+{
+	job_desc_msg_t d;
+
+	job_fields(&d, argc, argv);
+	return answer(slurm_job_will_run(&d));
+}
+
+static int update(int argc, char **argv)
+{
+	job_array_resp_msg_t *r = NULL;
+	job_desc_msg_t d;
+	int rc;
+
+	slurm_init_job_desc_msg(&d);
+	nvariables = nspank = 0;
+	fields(&d, job_keys, COUNT(job_keys), argc, argv);
+	if (nvariables) {
+		d.environment = variables;
+		d.env_size = nvariables;
+	}
+	rc = slurm_update_job2(&d, &r);
+	/* One code for each job of an array. */
+	for (uint32_t i = 0; !rc && r && i < r->job_array_count; i++) {
+		rc = (int)r->error_code[i];
+		errno = rc;
+	}
+	return answer(rc);
+}
+
+static int reservation(const char *verb, int argc, char **argv)
+{
+	resv_desc_msg_t d;
+	reservation_name_msg_t name = {0};
+
+	slurm_init_resv_desc_msg(&d);
+	fields(&d, resv_keys, COUNT(resv_keys), argc, argv);
+	if (!strcmp(verb, "create"))
+		return answer(slurm_create_reservation(&d) ? SLURM_SUCCESS : SLURM_ERROR);
+	if (!strcmp(verb, "update"))
+		return answer(slurm_update_reservation(&d));
+	name.name = d.name;
+	return answer(slurm_delete_reservation(&name));
+}
+
+static int on_job(const char *verb, uint32_t job)
+{
+	char id[16];
+
+	snprintf(id, sizeof(id), "%u", job);
+	if (!strcmp(verb, "suspend"))
+		return answer(slurm_suspend(job));
+	if (!strcmp(verb, "resume"))
+		return answer(slurm_resume(job));
+	if (!strcmp(verb, "requeue"))
+		return answer(slurm_requeue(job, 0));
+	if (!strcmp(verb, "requeue-hold"))
+		return answer(slurm_requeue(job, JOB_REQUEUE_HOLD));
+	if (!strcmp(verb, "kill"))
+		return answer(slurm_kill_job2(id, 9, 0, NULL));
+	if (!strcmp(verb, "top"))
+		return answer(slurm_top_job(id));
+	if (!strcmp(verb, "complete"))
+		return answer(slurm_complete_job(job, 0));
+	fprintf(stderr, "client: %s: no such verb\n", verb);
+	return 2;
+}
+
+static int answer(int rc)
+{
+	if (rc == SLURM_SUCCESS) {
+		printf("taken\n");
+		return 0;
+	}
+	printf("refused: %s\n", slurm_strerror(errno));
+	return 1;
+}
