@@ -352,7 +352,8 @@ static enum auc_code set_policy(struct auc_conf *conf, const char *value, struct
 	const char *options = value[n] ? value + n + 1 : "";
 	const struct auc_policy *policy;
 	struct auc_policy_ctx *ctx;
-	char name[AUC_NAME_MAX];
+	char name[AUC_NAME_MAX], word[64];
+	const char *why;
 
 	if (n >= sizeof(name) || strlen(options) >= sizeof(conf->policy_options))
 		return AUC_EINVAL;
@@ -366,10 +367,10 @@ static enum auc_code set_policy(struct auc_conf *conf, const char *value, struct
 				   name, auc_policy_dps.name, auc_policy_oasis.name,
 				   auc_policy_eris.name, auc_policy_posted.name,
 				   auc_policy_aonline.name);
-	if (auc_policy_is_printed(options))
-		return auc_err_set(err, AUC_EINVAL,
-				   "'variant=paper' is only available in auctionsim: the algorithm "
-				   "as printed is not truthful");
+	why = auc_policy_only_simulated(options, word, sizeof(word));
+	if (why)
+		return auc_err_set(err, AUC_EINVAL, "'%s' is only available in auctionsim: %s",
+				   word, why);
 	if (policy->create(options, &ctx, err) != AUC_OK)
 		return AUC_EINVAL;
 	policy->destroy(ctx);

@@ -25,15 +25,37 @@ const char *auc_reason_word(enum auc_reason reason)
 	return "invalid";
 }
 
-bool auc_policy_is_printed(const char *options)
+const char *auc_policy_only_simulated(const char *options, char *word, size_t size)
 {
-	static const char word[] = "variant=paper";
-	const char *at = options;
+	static const struct {
+		const char *word; /* to its end; "key=": with any value */
+		const char *why;
+	} list[] = {
+		{"variant=paper", "the algorithm as printed is not truthful"},
+		{"pricing=bandit", "it gives the first jobs everything for nothing"},
+		{"pricing=top", "it is a baseline"},
+		{"pricing=random", "it is a baseline"},
+		{"pricing=fixed", "it is a baseline, whose prices learn nothing"},
+		{"placement=rs", "it is a baseline"},
+		{"placement=cha", "it is a baseline"},
+		{"fixed=", "it is of pricing=fixed, a baseline"},
+		{"theta=",
+		 "it is of pricing=bandit, which gives the first jobs everything for nothing"},
+	};
 
-	for (; (at = strstr(at, word)); at++)
-		if ((at == options || at[-1] == ',') && strchr(",", at[sizeof(word) - 1]))
-			return true;
-	return false;
+	for (size_t len; *options; options += len + (options[len] == ',')) {
+		len = strcspn(options, ",");
+		for (size_t i = 0; i < sizeof(list) / sizeof(*list); i++) {
+			size_t n = strlen(list[i].word);
+
+			if (strncmp(options, list[i].word, n) ||
+			    (n != len && list[i].word[n - 1] != '='))
+				continue;
+			snprintf(word, size, "%.*s", (int)len, options);
+			return list[i].why;
+		}
+	}
+	return NULL;
 }
 
 unsigned auc_policy_ready(const struct auc_market *m, const struct auc_job *job, uint32_t *ready)

@@ -155,9 +155,11 @@ static inline bool auc_policy_is_priced(const struct auc_policy *policy)
  */
 unsigned auc_policy_ready(const struct auc_market *m, const struct auc_job *job, uint32_t *ready);
 
-/* True if a word of OPTIONS is variant=paper: the algorithm as printed, which no cluster is run by.
+/*
+ * Why no cluster is run by a word of OPTIONS that only auctionsim knows (the algorithm as printed,
+ * baselines), with the first such WORD; NULL: there is none.
  */
-bool auc_policy_is_printed(const char *options);
+const char *auc_policy_only_simulated(const char *options, char *word, size_t size);
 
 void auc_decision_init(struct auc_decision *d);
 /* No schedule (reason capacity), memory kept: what a quote begins with. */

@@ -23,6 +23,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "auctionsim/baseline/posted_rivals.h"
 #include "auctionsim/gen/gen.h"
 #include "bench/measure.h"
 #include "auctionsim/run/posted_world.h"
@@ -98,10 +99,10 @@ static void row(const char *budget, const char *load, const char *seed)
 {
 	static const struct posted_rules rules[] = {
 		{.pricing = &auc_posted_shared},
-		{.pricing = &auc_posted_bandit, .theta = AUC_POSTED_THETA_AUTO},
-		{.pricing = &auc_posted_bandit, .theta = 0},
-		{.pricing = &auc_posted_top},
-		{.pricing = &auc_posted_random},
+		{.pricing = &sim_posted_bandit, .theta = AUC_POSTED_THETA_AUTO},
+		{.pricing = &sim_posted_bandit, .theta = 0},
+		{.pricing = &sim_posted_top},
+		{.pricing = &sim_posted_random},
 	};
 	struct posted_world w, others;
 
@@ -155,7 +156,7 @@ static void shift(const char *seed)
 	static const double factors[] = {0.5, 2};
 	struct posted_rules rules[] = {
 		{.pricing = &auc_posted_shared},
-		{.pricing = &auc_posted_bandit, .theta = AUC_POSTED_THETA_AUTO}};
+		{.pricing = &sim_posted_bandit, .theta = AUC_POSTED_THETA_AUTO}};
 	struct posted_rules fixed = {.placement = AUC_POSTED_PA};
 	double prices[2 * AUC_TYPES_MAX], before[10], after[10], earned[10];
 	struct auc_err err = {.text = ""};
@@ -191,8 +192,8 @@ static void shift(const char *seed)
 	}
 }
 
-#define BANDIT .pricing = &auc_posted_bandit, .theta = AUC_POSTED_THETA_AUTO
-#define PAPER  .pricing = &auc_posted_bandit, .theta = AUC_POSTED_THETA_AUTO, .dynamic = true
+#define BANDIT .pricing = &sim_posted_bandit, .theta = AUC_POSTED_THETA_AUTO
+#define PAPER  .pricing = &sim_posted_bandit, .theta = AUC_POSTED_THETA_AUTO, .dynamic = true
 
 /* What a figure of the paper compares: budgets uniform, load 1, the paper's setting but for WORDS.
  */
@@ -201,9 +202,9 @@ static const struct point {
 	struct posted_rules rules;
 } points[] = {
 	{"3", "DPS", {NULL}, {BANDIT}},
-	{"3", "DPS-simple", {NULL}, {.pricing = &auc_posted_bandit}},
-	{"3", "TOP", {NULL}, {.pricing = &auc_posted_top}},
-	{"3", "Random", {NULL}, {.pricing = &auc_posted_random}},
+	{"3", "DPS-simple", {NULL}, {.pricing = &sim_posted_bandit}},
+	{"3", "TOP", {NULL}, {.pricing = &sim_posted_top}},
+	{"3", "Random", {NULL}, {.pricing = &sim_posted_random}},
 	{"3", "shared", {NULL}, {.pricing = &auc_posted_shared}},
 	{"5", "0.1N", {"jobs=1000", "load=0.1"}, {BANDIT}},
 	{"5", "N", {NULL}, {BANDIT}},
@@ -218,16 +219,16 @@ static const struct point {
 	{"7", "delta", {NULL}, {BANDIT}},
 	{"7", "2delta", {NULL}, {BANDIT, .delta = 2}},
 	{"7", "4delta", {NULL}, {BANDIT, .delta = 4}},
-	{"8", "theta=0", {NULL}, {.pricing = &auc_posted_bandit}},
-	{"8", "theta=0.01", {NULL}, {.pricing = &auc_posted_bandit, .theta = 0.01}},
-	{"8", "theta=0.05", {NULL}, {.pricing = &auc_posted_bandit, .theta = 0.05}},
-	{"8", "theta=0.1", {NULL}, {.pricing = &auc_posted_bandit, .theta = 0.1}},
-	{"8", "theta=0.3", {NULL}, {.pricing = &auc_posted_bandit, .theta = 0.3}},
+	{"8", "theta=0", {NULL}, {.pricing = &sim_posted_bandit}},
+	{"8", "theta=0.01", {NULL}, {.pricing = &sim_posted_bandit, .theta = 0.01}},
+	{"8", "theta=0.05", {NULL}, {.pricing = &sim_posted_bandit, .theta = 0.05}},
+	{"8", "theta=0.1", {NULL}, {.pricing = &sim_posted_bandit, .theta = 0.1}},
+	{"8", "theta=0.3", {NULL}, {.pricing = &sim_posted_bandit, .theta = 0.3}},
 	{"9", "PA", {NULL}, {PAPER}},
-	{"9", "RS", {NULL}, {PAPER, .placement = AUC_POSTED_RS}},
+	{"9", "RS", {NULL}, {PAPER, .placement = SIM_POSTED_RS}},
 	{"11", "5,PA", {"workers=0:5", "ps=0:3", "load=6"}, {PAPER}},
 	{"11", "5,UPA", {"workers=0:5", "ps=0:3", "load=6"}, {PAPER, .placement = AUC_POSTED_UPA}},
-	{"11", "5,CHA", {"workers=0:5", "ps=0:3", "load=6"}, {PAPER, .placement = AUC_POSTED_CHA}},
+	{"11", "5,CHA", {"workers=0:5", "ps=0:3", "load=6"}, {PAPER, .placement = SIM_POSTED_CHA}},
 	{"11", "15,PA", {"workers=0:15", "ps=0:9", "load=2"}, {PAPER}},
 	{"11",
 	 "15,UPA",
@@ -236,7 +237,7 @@ static const struct point {
 	{"11",
 	 "15,CHA",
 	 {"workers=0:15", "ps=0:9", "load=2"},
-	 {PAPER, .placement = AUC_POSTED_CHA}},
+	 {PAPER, .placement = SIM_POSTED_CHA}},
 	{"11", "20,PA", {"workers=0:20", "ps=0:12", "load=1.5"}, {PAPER}},
 	{"11",
 	 "20,UPA",
@@ -245,14 +246,14 @@ static const struct point {
 	{"11",
 	 "20,CHA",
 	 {"workers=0:20", "ps=0:12", "load=1.5"},
-	 {PAPER, .placement = AUC_POSTED_CHA}},
+	 {PAPER, .placement = SIM_POSTED_CHA}},
 	{"11", "30,PA", {NULL}, {PAPER}},
 	{"11", "30,UPA", {NULL}, {PAPER, .placement = AUC_POSTED_UPA}},
-	{"11", "30,CHA", {NULL}, {PAPER, .placement = AUC_POSTED_CHA}},
+	{"11", "30,CHA", {NULL}, {PAPER, .placement = SIM_POSTED_CHA}},
 	{"13", "PA", {NULL}, {PAPER}},
 	{"13", "UPA", {NULL}, {PAPER, .placement = AUC_POSTED_UPA}},
-	{"13", "CHA", {NULL}, {PAPER, .placement = AUC_POSTED_CHA}},
-	{"13", "RS", {NULL}, {PAPER, .placement = AUC_POSTED_RS}},
+	{"13", "CHA", {NULL}, {PAPER, .placement = SIM_POSTED_CHA}},
+	{"13", "RS", {NULL}, {PAPER, .placement = SIM_POSTED_RS}},
 };
 
 /* One line for each of its points: revenue against BFP by simplex, mean runtime of a job in slots,
@@ -427,7 +428,7 @@ static void times(void)
 		       median_us(&w, (struct posted_rules){.fixed = none}),
 		       median_us(&w,
 				 (struct posted_rules){.fixed = none, .placement = AUC_POSTED_UPA}),
-		       median_us(&w, (struct posted_rules){.pricing = &auc_posted_bandit,
+		       median_us(&w, (struct posted_rules){.pricing = &sim_posted_bandit,
 							   .theta = AUC_POSTED_THETA_AUTO}));
 		time_shared(&w);
 		printf("\n");

@@ -153,7 +153,7 @@ with()
 	run_sim 1 run -p lottery "$dir/s.json"
 	[[ $stderr == *"'lottery' is no policy"* ]]
 	run_sim 1 run -p dps,variant=best "$dir/s.json"
-	[[ $stderr == *"expected variant=exact or bounds=on|off"* ]]
+	[[ $stderr == *"expected variant=exact|paper or bounds=on|off"* ]]
 	with 'del(.jobs[0].epochs)'
 	run_sim 1 run "$dir/with.json"
 	[[ $stderr == *'$.jobs[0]: expected the key epochs, found none' ]]

@@ -169,7 +169,7 @@ pays()
 	run -1 "$sim" run -p oasis bounds.json
 	[[ $output == *"expected at least the lower bound 2, found 1"* ]]
 	run -1 "$sim" run -p oasis,variant=print long.json
-	[[ $output == *"'variant=print' is no option, expected variant=exact or bounds=on|off"* ]]
+	[[ $output == *"'variant=print' is no option, expected variant=exact|paper or bounds=on|off"* ]]
 }
 
 @test "the optimum: no policy has more, and a job alone gets what it can get" {

@@ -9,7 +9,6 @@
  *   guard=job|none  (job) before a job is dispatched chunk by chunk, all of it in the cloud and all
  *                   of it at the edge are looked at, too: what completes it and those that it
  *                   delays the soonest in sum (aonline_dispatch.c)
- *   variant=paper   the algorithms as printed, corrected where they would not run: guard=none
  *   site=any|edge|cloud  (any) where workers and PSs may be; edge is the paper's A_online-E
  *
  * What the paper leaves open. A job has one worker type and one PS type: the pair with the least
@@ -33,7 +32,7 @@
 #define WORKERS_MAX     4096          /* of one type on one server */
 
 struct options {
-	unsigned guard, variant, site;
+	unsigned guard, site;
 };
 
 static enum auc_code aonline_create(const char *options, struct auc_stepper_ctx **ctx,
@@ -76,13 +75,12 @@ static enum auc_code aonline_create(const char *options, struct auc_stepper_ctx 
 {
 	static const struct auc_option list[] = {
 		{.key = "guard", .choices = "job|none", .offset = offsetof(struct options, guard)},
-		{.key = "variant", .choices = "paper", .offset = offsetof(struct options, variant)},
 		{.key = "site",
 		 .choices = "any|edge|cloud",
 		 .offset = offsetof(struct options, site)},
 	};
-	struct options o = {.variant = AUC_OPTION_NOT_GIVEN};
-	enum auc_code rc = auc_options_read("aonline", options, list, 3, &o, err);
+	struct options o = {0};
+	enum auc_code rc = auc_options_read("aonline", options, list, 2, &o, err);
 
 	*ctx = NULL;
 	if (rc != AUC_OK)
@@ -90,7 +88,7 @@ static enum auc_code aonline_create(const char *options, struct auc_stepper_ctx 
 	*ctx = calloc(1, sizeof(**ctx));
 	if (!*ctx)
 		return auc_err_set(err, AUC_ENOMEM, "no memory for policy aonline");
-	(*ctx)->guard = o.guard == 0 && o.variant == AUC_OPTION_NOT_GIVEN;
+	(*ctx)->guard = o.guard == 0;
 	(*ctx)->site = (enum aon_site)o.site;
 	return AUC_OK;
 }

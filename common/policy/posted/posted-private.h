@@ -16,6 +16,7 @@
 
 #include "base/err.h"
 #include "market/plan.h"
+#include "policy/policy.h"
 
 enum { AUC_POSTED_WORKER, AUC_POSTED_PS, AUC_POSTED_KINDS };
 
@@ -31,7 +32,7 @@ struct auc_posted_ask {
 
 /* -- placing -- */
 
-enum auc_posted_placement { AUC_POSTED_PA, AUC_POSTED_UPA, AUC_POSTED_RS, AUC_POSTED_CHA };
+enum auc_posted_placement { AUC_POSTED_PA, AUC_POSTED_UPA };
 
 /* What is idle, by server. */
 struct auc_posted_room {
@@ -59,16 +60,18 @@ enum auc_code auc_posted_layout_open(struct auc_posted_layout *l, unsigned nserv
 void auc_posted_layout_clear(struct auc_posted_layout *l);
 
 /*
- * Places ASK; LUCK is what is random in RS. False: it does not fit. PA (Alg. 2): of servers by idle
- * workers descending, idle PSs descending, index ascending the first that holds all; else workers,
- * and then PSs, fill servers in that order. UPA (Alg. 3): the shortest prefix of that order that
- * holds the workers, and they as even there as idle counts allow; PSs likewise. RS: servers in
- * random order are filled. CHA: servers in a ring from the one that the types and counts hash to:
- * the first that holds all, else they are filled. No placement looks at a price.
+ * Places ASK as HOW, an auc_posted_placement, says. False: it does not fit. PA (Alg. 2): of servers
+ * by idle workers descending, idle PSs descending, index ascending the first that holds all; else
+ * workers, and then PSs, fill servers in that order. UPA (Alg. 3): the shortest prefix of that
+ * order that holds the workers, and they as even there as idle counts allow; PSs likewise. No
+ * placement looks at a price. LUCK is for others of this type.
  */
-bool auc_posted_place(struct auc_posted_layout *l, enum auc_posted_placement how,
-		      const struct auc_posted_room *room, const struct auc_posted_ask *ask,
-		      uint64_t luck);
+bool auc_posted_place(struct auc_posted_layout *l, unsigned how, const struct auc_posted_room *room,
+		      const struct auc_posted_ask *ask, uint64_t luck);
+/* Fills servers, all of them, in the order of L->order, each as full as it gets: workers, then PSs.
+ * False: it does not fit. */
+bool auc_posted_fill(struct auc_posted_layout *l, const struct auc_posted_room *room,
+		     const struct auc_posted_ask *ask);
 
 struct auc_posted_speed {
 	bool dynamic;                       /* (22), else (1) */
@@ -92,12 +95,13 @@ struct auc_posted_terms {
 	auc_slot first;                                   /* the first of them */
 	unsigned ntypes[AUC_POSTED_KINDS];                /* K and M */
 	double capacity[AUC_POSTED_KINDS][AUC_TYPES_MAX]; /* C_k and C_m */
-	double theta;   /* share of nil prices, or one of the two below */
-	double delta;   /* 0, or a factor of the printed step between prices */
-	bool paper;     /* variant=paper */
-	double ceiling; /* a unit price of 1 is so many credits */
+	double ceiling;                                   /* a unit price of 1 is so many credits */
 	uint64_t seed;
-	const char *fixed; /* of pricing "fixed": unit prices, '/' between them */
+	/* Of pricings that only the simulator has (posted_rivals.h there). */
+	double theta;      /* share of nil prices, or one of the two above */
+	double delta;      /* 0, or a factor of the printed step between prices */
+	bool paper;        /* variant=paper */
+	const char *fixed; /* unit prices, '/' between them */
 };
 
 /* What is offered, or what became of it. */
@@ -125,14 +129,46 @@ struct auc_posted_pricing {
 	void (*completed)(void *self, const unsigned type[AUC_POSTED_KINDS], double slots);
 };
 
-extern const struct auc_posted_pricing auc_posted_bandit, auc_posted_top, auc_posted_random,
-	auc_posted_fixed, auc_posted_shared;
+extern const struct auc_posted_pricing auc_posted_shared;
 
-/* T * arrivals so far / slots so far: n_k as an online policy knows it; at least 2. */
-double auc_posted_forecast(const struct auc_posted_terms *terms, double arrivals, auc_slot now);
 /* A number in [0, 1) that is random in SEED and N. */
 double auc_posted_luck(uint64_t seed, uint64_t n);
 uint64_t auc_posted_hash(uint64_t x);
+
+/* -- the policy, for those that choose other pricings and placements -- */
+
+struct auc_posted_choice {
+	const struct auc_posted_pricing *pricing;
+	bool (*place)(struct auc_posted_layout *l, unsigned how, const struct auc_posted_room *room,
+		      const struct auc_posted_ask *ask, uint64_t luck);
+	unsigned how;
+	bool dynamic; /* (22), else (1) */
+	double ceiling, theta, delta;
+	bool paper;
+	uint64_t seed;
+	char *fixed; /* malloc'd, or NULL; taken over */
+};
+/* AUC_ENOMEM. */
+enum auc_code auc_posted_create(const struct auc_posted_choice *c, struct auc_policy_ctx **ctx,
+				struct auc_err *err);
+void auc_posted_destroy(struct auc_policy_ctx *ctx);
+enum auc_code auc_posted_quote(struct auc_policy_ctx *ctx, const struct auc_market *m,
+			       const struct auc_job *job, struct auc_decision *decision,
+			       struct auc_err *err);
+void auc_posted_answered(struct auc_policy_ctx *ctx, const struct auc_market *m,
+			 const struct auc_job *job, const struct auc_decision *decision,
+			 bool accepted);
+bool auc_posted_answer(const struct auc_policy_ctx *ctx, const struct auc_market *m,
+		       const struct auc_job *job, const struct auc_decision *decision,
+		       bool accepted, struct auc_answer *answer);
+enum auc_code auc_posted_recall(struct auc_policy_ctx *ctx, const struct auc_market *m,
+				const struct auc_answer *answer, struct auc_err *err);
+/* All of struct auc_policy but create(). */
+#define AUC_POSTED_POLICY                                                                          \
+	.name = "posted", .summary = "posted prices that learn from who takes them (JSAC 2023)",   \
+	.posts = true, .gangs = true, .budgets = true, /* which the user keeps to */               \
+		.destroy = auc_posted_destroy, .quote = auc_posted_quote,                          \
+	.answered = auc_posted_answered, .answer = auc_posted_answer, .recall = auc_posted_recall
 
 /* -- jobs that run, for what is told of their completion -- */
 

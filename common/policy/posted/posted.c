@@ -5,18 +5,15 @@
  * it fits; it is placed first, and then priced. The price is for all of the job: p_k d_k + p_m d_m.
  *
  * What the user would pay is not in the job that a quote sees; the caller asks, and tells
- * answered(). What that teaches is the pricing's: posted_shared.c (the default) says why it is as
- * it is, posted_bandit.c has the paper's.
+ * answered(). What that teaches is the pricing's: posted_shared.c says why it is as it is. The
+ * paper's own pricing, and what it is compared with, are in the simulator, which makes this policy
+ * with another choice (auc_posted_create()).
  *
  * Options, ',' between them:
- *   pricing=shared|bandit|top|random|fixed
- *   placement=pa|upa|rs|cha   bandwidth=static|dynamic: runtimes (1) or (22)
- *   variant=paper             the bandit as printed, theta too
- *   theta=auto|paper|SHARE    of a type's jobs that pay nothing at first (bandit); auto: the
- *                             printed one, at most 0.1
+ *   pricing=shared            there is no other
+ *   placement=pa|upa          bandwidth=static|dynamic: runtimes (1) or (22)
  *   ceiling=CREDITS           the unit price that the papers call 1
  *   seed=N                    of what is random
- *   fixed=W1/W2/.../P1/...    unit prices of worker types, then of PS types
  *
  * Gangs are placed and priced by posted_gang.c. What they answer is not put down (answer()).
  *
@@ -39,11 +36,7 @@
 #include "policy/posted/posted_gang.h"
 
 struct auc_policy_ctx {
-	/* options */
-	const struct auc_posted_pricing *pricing;
-	enum auc_posted_placement placement;
-	bool dynamic;
-	char *fixed;
+	struct auc_posted_choice choice;
 	struct auc_posted_terms terms;
 	/* of the market that was seen last; self: what the pricing knows */
 	bool open;
@@ -73,25 +66,13 @@ struct search {
 
 static enum auc_code posted_create(const char *options, struct auc_policy_ctx **ctx,
 				   struct auc_err *err);
-static void posted_destroy(struct auc_policy_ctx *ctx);
-static enum auc_code posted_quote(struct auc_policy_ctx *ctx, const struct auc_market *m,
-				  const struct auc_job *job, struct auc_decision *decision,
-				  struct auc_err *err);
 static enum auc_code quote_gang(struct auc_policy_ctx *ctx, const struct auc_market *m,
 				const struct auc_job *job, struct auc_decision *decision,
 				struct auc_err *err);
 static bool read_offer(const struct auc_policy_ctx *ctx, const struct auc_market *m,
 		       const struct auc_job *job, const struct auc_decision *decision,
 		       struct auc_posted_offer *offer);
-static bool posted_answer(const struct auc_policy_ctx *ctx, const struct auc_market *m,
-			  const struct auc_job *job, const struct auc_decision *decision,
-			  bool accepted, struct auc_answer *answer);
-static enum auc_code posted_recall(struct auc_policy_ctx *ctx, const struct auc_market *m,
-				   const struct auc_answer *answer, struct auc_err *err);
 static unsigned of_kind(const struct auc_market *m, unsigned kind, unsigned i);
-static void posted_answered(struct auc_policy_ctx *ctx, const struct auc_market *m,
-			    const struct auc_job *job, const struct auc_decision *decision,
-			    bool accepted);
 static void learn(struct auc_policy_ctx *ctx, const struct auc_posted_offer *offer, bool offered,
 		  bool accepted, auc_slot completion);
 static enum auc_code prepare(struct auc_policy_ctx *ctx, const struct auc_market *m,
@@ -112,37 +93,19 @@ static void make_offer(const struct search *s, struct auc_posted_offer *offer);
 static enum auc_code make_plan(const struct search *s, const struct auc_posted_offer *offer,
 			       struct auc_decision *decision, struct auc_err *err);
 
-const struct auc_policy auc_policy_posted = {
-	.name = "posted",
-	.summary = "posted prices that learn from who takes them (JSAC 2023)",
-	.posts = true,
-	.gangs = true,
-	.budgets = true, /* which the user keeps to */
-	.create = posted_create,
-	.destroy = posted_destroy,
-	.quote = posted_quote,
-	.answered = posted_answered,
-	.answer = posted_answer,
-	.recall = posted_recall,
-};
+const struct auc_policy auc_policy_posted = {AUC_POSTED_POLICY, .create = posted_create};
 
 struct options {
-	unsigned pricing, placement, bandwidth, variant, theta_word;
-	double theta, ceiling;
+	unsigned pricing, placement, bandwidth;
+	double ceiling;
 	uint64_t seed;
-	char *fixed;
 };
 
 #define IN_OPTIONS(member) offsetof(struct options, member)
 static const struct auc_option posted_options[] = {
-	{.key = "pricing",
-	 .choices = "shared|bandit|top|random|fixed",
-	 .offset = IN_OPTIONS(pricing)},
-	{.key = "placement", .choices = "pa|upa|rs|cha", .offset = IN_OPTIONS(placement)},
+	{.key = "pricing", .choices = "shared", .offset = IN_OPTIONS(pricing)},
+	{.key = "placement", .choices = "pa|upa", .offset = IN_OPTIONS(placement)},
 	{.key = "bandwidth", .choices = "static|dynamic", .offset = IN_OPTIONS(bandwidth)},
-	{.key = "variant", .choices = "paper", .offset = IN_OPTIONS(variant)},
-	{.key = "theta", .choices = "auto|paper", .offset = IN_OPTIONS(theta_word)},
-	{.key = "theta", .type = AUC_OPTION_NUMBER, .max = 1, .offset = IN_OPTIONS(theta)},
 	{.key = "ceiling",
 	 .type = AUC_OPTION_NUMBER,
 	 .min = 1e-6,
@@ -152,74 +115,65 @@ static const struct auc_option posted_options[] = {
 	 .type = AUC_OPTION_COUNT,
 	 .max = (double)(UINT64_MAX >> 11),
 	 .offset = IN_OPTIONS(seed)},
-	{.key = "fixed", .type = AUC_OPTION_TEXT, .choices = "PRICES", .offset = IN_OPTIONS(fixed)},
 };
 #define NOPTIONS (sizeof(posted_options) / sizeof(*posted_options))
 
 static enum auc_code posted_create(const char *options, struct auc_policy_ctx **out,
 				   struct auc_err *err)
 {
-	static const struct auc_posted_pricing *const pricings[] = {
-		&auc_posted_shared, &auc_posted_bandit, &auc_posted_top, &auc_posted_random,
-		&auc_posted_fixed};
-	struct auc_policy_ctx *ctx = calloc(1, sizeof(*ctx));
-	struct options o = {.pricing = AUC_OPTION_NOT_GIVEN,
-			    .variant = AUC_OPTION_NOT_GIVEN,
-			    .theta_word = AUC_OPTION_NOT_GIVEN,
-			    .theta = -1,
-			    .ceiling = 1,
-			    .seed = 1};
-	enum auc_code rc;
+	struct options o = {.ceiling = 1, .seed = 1};
+	enum auc_code rc = auc_options_read("posted", options, posted_options, NOPTIONS, &o, err);
 
 	*out = NULL;
-	if (!ctx)
-		return auc_err_set(err, AUC_ENOMEM, "no memory for policy posted");
-	rc = auc_options_read("posted", options, posted_options, NOPTIONS, &o, err);
-	ctx->fixed = o.fixed;
-	if (rc != AUC_OK) {
-		posted_destroy(ctx);
+	if (rc != AUC_OK)
 		return rc;
-	}
-	ctx->placement = (enum auc_posted_placement)o.placement;
-	ctx->dynamic = o.bandwidth == 1;
-	ctx->terms.paper = o.variant != AUC_OPTION_NOT_GIVEN;
-	ctx->terms.ceiling = o.ceiling;
-	ctx->terms.seed = o.seed;
-	ctx->terms.fixed = o.fixed;
-	if (o.theta >= 0)
-		ctx->terms.theta = o.theta;
-	else if (o.theta_word == 1 || (o.theta_word == AUC_OPTION_NOT_GIVEN && ctx->terms.paper))
-		ctx->terms.theta = AUC_POSTED_THETA_PAPER;
-	else
-		ctx->terms.theta = AUC_POSTED_THETA_AUTO;
-	if (o.pricing != AUC_OPTION_NOT_GIVEN)
-		ctx->pricing = pricings[o.pricing];
-	else
-		ctx->pricing = o.fixed            ? &auc_posted_fixed
-			       : ctx->terms.paper ? &auc_posted_bandit
-						  : &auc_posted_shared;
+	return auc_posted_create(&(struct auc_posted_choice){.pricing = &auc_posted_shared,
+							     .place = auc_posted_place,
+							     .how = o.placement,
+							     .dynamic = o.bandwidth == 1,
+							     .ceiling = o.ceiling,
+							     .seed = o.seed},
+				 out, err);
+}
+
+enum auc_code auc_posted_create(const struct auc_posted_choice *c, struct auc_policy_ctx **out,
+				struct auc_err *err)
+{
+	struct auc_policy_ctx *ctx = calloc(1, sizeof(*ctx));
+
 	*out = ctx;
+	if (!ctx) {
+		free(c->fixed);
+		return auc_err_set(err, AUC_ENOMEM, "no memory for policy posted");
+	}
+	ctx->choice = *c;
+	ctx->terms.paper = c->paper;
+	ctx->terms.ceiling = c->ceiling;
+	ctx->terms.seed = c->seed;
+	ctx->terms.fixed = c->fixed;
+	ctx->terms.theta = c->theta;
+	ctx->terms.delta = c->delta;
 	return AUC_OK;
 }
 
-static void posted_destroy(struct auc_policy_ctx *ctx)
+void auc_posted_destroy(struct auc_policy_ctx *ctx)
 {
 	if (!ctx)
 		return;
 	if (ctx->self)
-		ctx->pricing->destroy(ctx->self);
+		ctx->choice.pricing->destroy(ctx->self);
 	auc_posted_layout_clear(&ctx->layout);
 	auc_posted_queue_clear(&ctx->running);
 	auc_posted_gangs_destroy(ctx->gangs);
 	free(ctx->idle[AUC_POSTED_WORKER]);
 	free(ctx->idle[AUC_POSTED_PS]);
-	free(ctx->fixed);
+	free(ctx->choice.fixed);
 	free(ctx);
 }
 
-static enum auc_code posted_quote(struct auc_policy_ctx *ctx, const struct auc_market *m,
-				  const struct auc_job *job, struct auc_decision *decision,
-				  struct auc_err *err)
+enum auc_code auc_posted_quote(struct auc_policy_ctx *ctx, const struct auc_market *m,
+			       const struct auc_job *job, struct auc_decision *decision,
+			       struct auc_err *err)
 {
 	struct search s = {.ctx = ctx, .m = m, .job = job};
 	struct auc_posted_running done;
@@ -234,8 +188,8 @@ static enum auc_code posted_quote(struct auc_policy_ctx *ctx, const struct auc_m
 	if (rc != AUC_OK)
 		return rc;
 	while (auc_posted_queue_pop(&ctx->running, job->arrival, &done))
-		if (ctx->pricing->completed)
-			ctx->pricing->completed(ctx->self, done.type, (double)done.slots);
+		if (ctx->choice.pricing->completed)
+			ctx->choice.pricing->completed(ctx->self, done.type, (double)done.slots);
 	s.limit = decision->most_steps ? decision->most_steps : UINT64_MAX;
 	found = make_ask(m, job, &s.ask) && find_place(&s);
 	decision->steps = s.steps;
@@ -251,13 +205,13 @@ static enum auc_code quote_gang(struct auc_policy_ctx *ctx, const struct auc_mar
 				struct auc_err *err)
 {
 	auc_decision_reset(decision);
-	if (ctx->fixed)
+	if (ctx->choice.fixed)
 		return auc_err_set(
 			err, AUC_EINVAL,
 			"policy posted: fixed: expected no gangs, which have none of the "
 			"types that these prices are of");
 	if (!ctx->gangs)
-		ctx->gangs = auc_posted_gangs_create(ctx->pricing, &ctx->terms);
+		ctx->gangs = auc_posted_gangs_create(ctx->choice.pricing, &ctx->terms);
 	if (!ctx->gangs)
 		return auc_err_set(err, AUC_ENOMEM, "no memory for policy posted");
 	return auc_posted_gangs_quote(ctx->gangs, m, job, decision, err);
@@ -285,9 +239,9 @@ static bool read_offer(const struct auc_policy_ctx *ctx, const struct auc_market
 	return true;
 }
 
-static void posted_answered(struct auc_policy_ctx *ctx, const struct auc_market *m,
-			    const struct auc_job *job, const struct auc_decision *decision,
-			    bool accepted)
+void auc_posted_answered(struct auc_policy_ctx *ctx, const struct auc_market *m,
+			 const struct auc_job *job, const struct auc_decision *decision,
+			 bool accepted)
 {
 	struct auc_posted_offer offer;
 
@@ -307,16 +261,16 @@ static void learn(struct auc_policy_ctx *ctx, const struct auc_posted_offer *off
 	struct auc_posted_running r = {
 		.completion = completion, .id = ctx->jobs++, .slots = offer->slots};
 
-	if (ctx->pricing->answered)
-		ctx->pricing->answered(ctx->self, offer, offered, accepted);
+	if (ctx->choice.pricing->answered)
+		ctx->choice.pricing->answered(ctx->self, offer, offered, accepted);
 	memcpy(r.type, offer->ask.type, sizeof(r.type));
 	if (accepted) /* without memory for it, a duration goes unlearned */
 		(void)auc_posted_queue_push(&ctx->running, &r);
 }
 
-static bool posted_answer(const struct auc_policy_ctx *ctx, const struct auc_market *m,
-			  const struct auc_job *job, const struct auc_decision *decision,
-			  bool accepted, struct auc_answer *answer)
+bool auc_posted_answer(const struct auc_policy_ctx *ctx, const struct auc_market *m,
+		       const struct auc_job *job, const struct auc_decision *decision,
+		       bool accepted, struct auc_answer *answer)
 {
 	struct auc_posted_offer offer;
 	unsigned kind;
@@ -337,8 +291,8 @@ static bool posted_answer(const struct auc_policy_ctx *ctx, const struct auc_mar
 	return true;
 }
 
-static enum auc_code posted_recall(struct auc_policy_ctx *ctx, const struct auc_market *m,
-				   const struct auc_answer *answer, struct auc_err *err)
+enum auc_code auc_posted_recall(struct auc_policy_ctx *ctx, const struct auc_market *m,
+				const struct auc_answer *answer, struct auc_err *err)
 {
 	struct auc_posted_offer offer = {.slots = answer->slots};
 	unsigned kind, i, n[] = {m->nworker_types, m->nps_types};
@@ -401,7 +355,7 @@ static enum auc_code prepare(struct auc_policy_ctx *ctx, const struct auc_market
 	if (ctx->open && same_types(ctx, m))
 		return AUC_OK;
 	if (ctx->self)
-		ctx->pricing->destroy(ctx->self);
+		ctx->choice.pricing->destroy(ctx->self);
 	auc_posted_queue_clear(&ctx->running);
 	ctx->self = NULL;
 	ctx->open = false;
@@ -411,7 +365,7 @@ static enum auc_code prepare(struct auc_policy_ctx *ctx, const struct auc_market
 	t->ntypes[AUC_POSTED_PS] = m->nps_types;
 	for (i = 0; i < m->nworker_types + m->nps_types; i++)
 		memcpy(ctx->names[i], m->types[i].name, AUC_NAME_MAX);
-	rc = ctx->pricing->create(t, &ctx->self, err);
+	rc = ctx->choice.pricing->create(t, &ctx->self, err);
 	ctx->open = rc == AUC_OK;
 	return rc;
 }
@@ -465,7 +419,7 @@ static bool find_place(struct search *s)
 {
 	const struct auc_market *m = s->m;
 
-	s->speed.dynamic = s->ctx->dynamic;
+	s->speed.dynamic = s->ctx->choice.dynamic;
 	s->speed.bandwidth[AUC_POSTED_WORKER] = m->types[s->ask.type[AUC_POSTED_WORKER]].bandwidth;
 	s->speed.bandwidth[AUC_POSTED_PS] =
 		m->types[auc_ps_index(m, s->ask.type[AUC_POSTED_PS])].bandwidth;
@@ -498,8 +452,8 @@ static bool find_window(struct search *s)
 
 	for (s->slots = 1; s->steps <= s->limit; s->slots = slots) {
 		look(s);
-		if (!auc_posted_place(l, s->ctx->placement, &s->room, &s->ask,
-				      s->ctx->terms.seed ^ auc_posted_hash(s->ctx->jobs)))
+		if (!s->ctx->choice.place(l, s->ctx->choice.how, &s->room, &s->ask,
+					  s->ctx->terms.seed ^ auc_posted_hash(s->ctx->jobs)))
 			return false;
 		slots = auc_posted_slots(auc_posted_seconds(&s->ask, &s->speed, l->shares, l->n),
 					 s->m->slot_seconds);
@@ -643,7 +597,7 @@ static void make_offer(const struct search *s, struct auc_posted_offer *offer)
 	for (kind = 0; kind < AUC_POSTED_KINDS; kind++)
 		for (i = 0; i < s->m->nservers; i++)
 			offer->idle[kind] += s->ctx->idle[kind][i];
-	s->ctx->pricing->offer(s->ctx->self, offer);
+	s->ctx->choice.pricing->offer(s->ctx->self, offer);
 }
 
 static enum auc_code make_plan(const struct search *s, const struct auc_posted_offer *offer,

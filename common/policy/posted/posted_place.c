@@ -1,5 +1,4 @@
-/* posted_place.c - placements PA, UPA, RS and CHA, and how long a placed job takes: see
- * posted-private.h. */
+/* posted_place.c - placements PA and UPA, and how long a placed job takes: see posted-private.h. */
 #include "config.h"
 
 #include <math.h>
@@ -16,12 +15,12 @@
 #define INDEX_BITS (64 - 2 * COUNT_BITS)
 #define INDEX_MASK ((1U << INDEX_BITS) - 1)
 
-/* Servers in the order of a placement, found as far as it is asked for. */
+/* Servers in the order of a placement: as far as l->order has them they are known, the others are
+ * found by key as they are asked for. */
 struct order {
 	struct auc_posted_layout *l;
 	const struct auc_posted_room *room;
 	unsigned known;
-	bool picked; /* by key, one by one; else l->order has all */
 };
 
 static int64_t total(const int32_t *idle, unsigned n);
@@ -29,13 +28,14 @@ static int find_one(const struct auc_posted_room *room, const struct auc_posted_
 static int32_t most_where(const int32_t *values, const int32_t *others, int32_t low, int32_t high,
 			  unsigned n);
 static int32_t ps_beside(const struct auc_posted_room *room, unsigned server, unsigned workers);
-static void order_open(struct order *o, struct auc_posted_layout *l, enum auc_posted_placement how,
-		       const struct auc_posted_room *room, const struct auc_posted_ask *ask,
-		       uint64_t luck);
+static bool enough(const struct auc_posted_room *room, const struct auc_posted_ask *ask);
+static bool place(struct order *o,
+		  bool (*put)(struct order *o, int kind, const int32_t *idle, unsigned n),
+		  const struct auc_posted_ask *ask);
+static void make_keys(struct auc_posted_layout *l, const struct auc_posted_room *room);
 static unsigned order_at(struct order *o, unsigned i);
 static uint64_t highest(const uint64_t *key, unsigned n);
 static void sift(uint64_t *heap, unsigned n, unsigned i, uint64_t key);
-static unsigned first_in_ring(const struct auc_posted_ask *ask, unsigned nservers);
 static bool fill(struct order *o, int kind, const int32_t *idle, unsigned n);
 static bool spread(struct order *o, int kind, const int32_t *idle, unsigned n);
 static void look_at_ps(struct auc_posted_layout *l, const struct auc_posted_room *room);
@@ -74,48 +74,61 @@ void auc_posted_layout_clear(struct auc_posted_layout *l)
 	memset(l, 0, sizeof(*l));
 }
 
-bool auc_posted_place(struct auc_posted_layout *l, enum auc_posted_placement how,
-		      const struct auc_posted_room *room, const struct auc_posted_ask *ask,
-		      uint64_t luck)
+bool auc_posted_place(struct auc_posted_layout *l, unsigned how, const struct auc_posted_room *room,
+		      const struct auc_posted_ask *ask, uint64_t luck)
 {
 	const unsigned *d = ask->count;
-	const int32_t *ps_idle = room->idle[AUC_POSTED_PS];
-	struct order o;
-	bool fits;
+	struct order o = {.l = l, .room = room};
 	int one;
 
+	(void)luck;
 	l->n = 0;
-	if (total(room->idle[AUC_POSTED_WORKER], room->nservers) < d[AUC_POSTED_WORKER] ||
-	    total(ps_idle, room->nservers) < d[AUC_POSTED_PS])
+	if (!enough(room, ask))
 		return false;
-	if (how == AUC_POSTED_PA || how == AUC_POSTED_UPA) {
-		one = find_one(room, ask);
-		if (one >= 0) {
-			l->shares[l->n++] = (struct auc_share){(unsigned)one, d[AUC_POSTED_WORKER],
-							       d[AUC_POSTED_PS]};
-			return true;
-		}
+	one = find_one(room, ask);
+	if (one >= 0) {
+		l->shares[l->n++] =
+			(struct auc_share){(unsigned)one, d[AUC_POSTED_WORKER], d[AUC_POSTED_PS]};
+		return true;
 	}
-	order_open(&o, l, how, room, ask, luck);
-	if (how == AUC_POSTED_CHA)
-		for (unsigned i = 0; i < room->nservers; i++)
-			if (room->idle[AUC_POSTED_WORKER][l->order[i]] >=
-				    (int32_t)d[AUC_POSTED_WORKER] &&
-			    ps_beside(room, l->order[i], d[AUC_POSTED_WORKER]) >=
-				    (int32_t)d[AUC_POSTED_PS]) {
-				l->shares[l->n++] = (struct auc_share){
-					l->order[i], d[AUC_POSTED_WORKER], d[AUC_POSTED_PS]};
-				return true;
-			}
-	fits = (how == AUC_POSTED_UPA ? spread : fill)(
-		&o, AUC_POSTED_WORKER, room->idle[AUC_POSTED_WORKER], d[AUC_POSTED_WORKER]);
+	make_keys(l, room);
+	return place(&o, how == AUC_POSTED_UPA ? spread : fill, ask);
+}
+
+bool auc_posted_fill(struct auc_posted_layout *l, const struct auc_posted_room *room,
+		     const struct auc_posted_ask *ask)
+{
+	struct order o = {.l = l, .room = room, .known = room->nservers};
+
+	l->n = 0;
+	return enough(room, ask) && place(&o, fill, ask);
+}
+
+/* False: ASK is more than all servers have. */
+static bool enough(const struct auc_posted_room *room, const struct auc_posted_ask *ask)
+{
+	return total(room->idle[AUC_POSTED_WORKER], room->nservers) >=
+		       ask->count[AUC_POSTED_WORKER] &&
+	       total(room->idle[AUC_POSTED_PS], room->nservers) >= ask->count[AUC_POSTED_PS];
+}
+
+/* Workers of ASK, and then PSs, go to servers of O as PUT has it. */
+static bool place(struct order *o,
+		  bool (*put)(struct order *o, int kind, const int32_t *idle, unsigned n),
+		  const struct auc_posted_ask *ask)
+{
+	const struct auc_posted_room *room = o->room;
+	const int32_t *ps_idle = room->idle[AUC_POSTED_PS];
+	struct auc_posted_layout *l = o->l;
+	bool fits = put(o, AUC_POSTED_WORKER, room->idle[AUC_POSTED_WORKER],
+			ask->count[AUC_POSTED_WORKER]);
+
 	if (fits && room->beside) {
 		look_at_ps(l, room);
 		ps_idle = l->ps_idle;
 	}
-	fits = fits && (how == AUC_POSTED_UPA ? spread : fill)(&o, AUC_POSTED_PS, ps_idle,
-							       d[AUC_POSTED_PS]);
-	make_shares(l, &o);
+	fits = fits && put(o, AUC_POSTED_PS, ps_idle, ask->count[AUC_POSTED_PS]);
+	make_shares(l, o);
 	if (!fits)
 		l->n = 0;
 	return fits;
@@ -209,42 +222,13 @@ static int32_t ps_beside(const struct auc_posted_room *room, unsigned server, un
 				       : room->idle[AUC_POSTED_PS][server];
 }
 
-static void order_open(struct order *o, struct auc_posted_layout *l, enum auc_posted_placement how,
-		       const struct auc_posted_room *room, const struct auc_posted_ask *ask,
-		       uint64_t luck)
+static void make_keys(struct auc_posted_layout *l, const struct auc_posted_room *room)
 {
 	const int32_t *w = room->idle[AUC_POSTED_WORKER], *p = room->idle[AUC_POSTED_PS];
-	unsigned n = room->nservers, i, k, at;
-	uint32_t swap;
 
-	*o = (struct order){
-		.l = l, .room = room, .picked = how == AUC_POSTED_PA || how == AUC_POSTED_UPA};
-	if (o->picked) {
-		for (i = 0; i < n; i++)
-			l->key[i] = (uint64_t)(uint32_t)w[i] << (COUNT_BITS + INDEX_BITS) |
-				    (uint64_t)(uint32_t)p[i] << INDEX_BITS | (INDEX_MASK - i);
-		return;
-	}
-	at = how == AUC_POSTED_CHA ? first_in_ring(ask, n) : 0;
-	for (i = 0; i < n; i++)
-		l->order[i] = at + i < n ? at + i : at + i - n;
-	for (i = n; how == AUC_POSTED_RS && i > 1; i--) {
-		k = (unsigned)(auc_posted_luck(luck, i) * i);
-		swap = l->order[i - 1];
-		l->order[i - 1] = l->order[k];
-		l->order[k] = swap;
-	}
-	o->known = n;
-}
-
-static unsigned first_in_ring(const struct auc_posted_ask *ask, unsigned nservers)
-{
-	uint64_t h = 0;
-	int kind;
-
-	for (kind = 0; kind < AUC_POSTED_KINDS; kind++)
-		h = auc_posted_hash(auc_posted_hash(h + ask->type[kind]) + ask->count[kind]);
-	return nservers ? (unsigned)(h % nservers) : 0;
+	for (unsigned i = 0; i < room->nservers; i++)
+		l->key[i] = (uint64_t)(uint32_t)w[i] << (COUNT_BITS + INDEX_BITS) |
+			    (uint64_t)(uint32_t)p[i] << INDEX_BITS | (INDEX_MASK - i);
 }
 
 /*

@@ -9,7 +9,8 @@
 #include "policy/stepper.h"
 
 extern const struct auc_policy sim_policy_unpriced, sim_policy_fifo, sim_policy_drf;
-/* Those of the same name, with option variant=paper. */
+/* Those of the same name, with option variant=paper; posted with all that there is. */
+extern const struct auc_policy sim_policy_posted;
 extern const struct auc_policy sim_policy_dps_paper, sim_policy_oasis_paper, sim_policy_eris_paper;
 extern const struct auc_stepper sim_stepper_srtf, sim_stepper_tiresias_l, sim_stepper_batchsche;
 extern const struct auc_stepper sim_stepper_oasis_fifo, sim_stepper_oasis_drf, sim_stepper_rrh,
@@ -24,5 +25,11 @@ extern const struct auc_stepper *const sim_steppers[];
 const struct auc_policy *sim_policy_of(const char *text);
 /* NULL: there is none. */
 const struct auc_stepper *sim_stepper_find(const char *name);
+/* S->create(), also with variant=paper. */
+enum auc_code sim_stepper_create(const struct auc_stepper *s, const char *options,
+				 struct auc_stepper_ctx **ctx, struct auc_err *err);
+/* aonline_paper.c: aonline, also with variant=paper. */
+enum auc_code sim_aonline_create(const char *options, struct auc_stepper_ctx **ctx,
+				 struct auc_err *err);
 
 #endif

@@ -119,7 +119,7 @@ enum auc_code posted_bfp_options(const struct scenario *s, const char *options, 
 	rc = read_options(options, &o, err);
 	if (rc != AUC_OK)
 		return rc;
-	rules.placement = (enum auc_posted_placement)o.placement;
+	rules.placement = o.placement;
 	rules.dynamic = o.bandwidth == 1;
 	rc = posted_world_open(s, 0, 1, &w, err);
 	if (rc != AUC_OK)

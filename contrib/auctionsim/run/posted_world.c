@@ -282,7 +282,7 @@ static bool serve(struct now *n, unsigned job)
 	if (rules->later && posted_world_asked(w, rules->fixed, job) > u->budget)
 		return true;
 	release(n, u->ask.arrival);
-	fits = auc_posted_place(&n->layout, rules->placement, &room, &u->ask,
+	fits = sim_posted_place(&n->layout, rules->placement, &room, &u->ask,
 				rules->seed ^ auc_posted_hash(job));
 	if (fits) {
 		slots = auc_posted_slots(

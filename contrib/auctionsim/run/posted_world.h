@@ -7,7 +7,7 @@
 #define SIM_POSTED_WORLD_H
 
 #include "base/err.h"
-#include "policy/posted/posted-private.h"
+#include "auctionsim/baseline/posted_rivals.h"
 #include "auctionsim/scenario/scenario.h"
 
 /* A job, and what nobody but its user knows. */
@@ -47,7 +47,7 @@ struct posted_run {
 
 struct posted_rules {
 	const struct auc_posted_pricing *pricing;
-	enum auc_posted_placement placement;
+	unsigned placement; /* of sim_posted_place() */
 	bool dynamic;
 	double theta;
 	double delta; /* 0, or by how much the steps between the bandit's prices are multiplied */

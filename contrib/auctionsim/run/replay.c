@@ -202,7 +202,7 @@ enum auc_code replay_check_options(const char *policy, struct auc_err *err)
 		return posted_bfp_check_options(policy + len + (policy[len] == ','), err);
 	rc = open_policy(&p, policy, err);
 	if (rc == AUC_OK && p.stepper)
-		rc = p.stepper->create(p.options, &ctx, err);
+		rc = sim_stepper_create(p.stepper, p.options, &ctx, err);
 	else if (rc == AUC_OK && p.offline)
 		rc = offline_check_options(p.options, err);
 	if (p.ctx)
@@ -267,7 +267,7 @@ static enum auc_code open_bfp(struct replay *p, struct auc_err *err)
 	char *options;
 	enum auc_code rc = posted_bfp_options(p->s, p->options, &options, err);
 
-	p->policy = &auc_policy_posted;
+	p->policy = &sim_policy_posted;
 	if (rc == AUC_OK)
 		rc = p->policy->create(options, &p->ctx, err);
 	free(options);

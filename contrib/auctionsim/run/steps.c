@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "auctionsim/baseline/registry.h"
 #include "auctionsim/run/steps.h"
 #include "auctionsim/scenario/scenario_market.h"
 
@@ -49,7 +50,7 @@ enum auc_code steps_run(const struct scenario *s, const struct auc_stepper *step
 			void *arg, struct result *result, double *us, struct auc_err *err)
 {
 	struct steps p = {.s = s, .stepper = stepper, .result = result};
-	enum auc_code rc = stepper->create(options, &p.ctx, err);
+	enum auc_code rc = sim_stepper_create(stepper, options, &p.ctx, err);
 	unsigned i;
 
 	auc_plan_init(&p.slot);

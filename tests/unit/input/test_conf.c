@@ -313,6 +313,19 @@ static void test_values(void **state)
 			 name);
 		refused(line, error);
 	}
+	refused("Policy=posted,ceiling=3,pricing=top\n" TYPES,
+		"a.conf:1: Policy=posted,ceiling=3,pricing=top: expected a policy's "
+		"name[,option=value...] ('pricing=top' is only available in auctionsim: it is a "
+		"baseline)");
+	refused("Policy=posted,theta=0.1\n" TYPES,
+		"a.conf:1: Policy=posted,theta=0.1: expected a policy's name[,option=value...] "
+		"('theta=0.1' is only available in auctionsim: it is of pricing=bandit, which "
+		"gives the first jobs everything for nothing)");
+	refused("Policy=posted,placement=rsa\n" TYPES,
+		"a.conf:1: Policy=posted,placement=rsa: expected a policy's "
+		"name[,option=value...] (Policy=posted: 'placement=rsa' is no option, expected "
+		"pricing=shared, placement=pa|upa, bandwidth=static|dynamic, ceiling=1e-06 to "
+		"1000000 or seed=0 to 9.00719925474099e+15)");
 	refused("DefaultModel=a=b\n" TYPES, "a.conf:1: DefaultModel=a=b: expected a name of up to "
 					    "63 letters, digits and ._:/+-");
 	refused("Eta=cpu=0.5\n" TYPES,

@@ -235,7 +235,7 @@ static void test_guard(void **state)
 
 	(void)state;
 	/* Q of the first chunk is 3 here and 8 there: they go here until 3 + 3 n > 9 */
-	start(&r, &w, "variant=paper");
+	start(&r, &w, "guard=none");
 	assert_int_equal(run_all(&r, &w, &wish, 1), 9);
 	assert_int_equal(r.completion[0], 10);
 	stop(&r);

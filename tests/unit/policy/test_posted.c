@@ -16,10 +16,10 @@
 #include <cmocka.h>
 #include <json-c/json.h>
 
-#include "policy/registry.h"
 #include "unit/support/corrupt.h"
 #include "auctionsim/gen/gen.h"
-#include "policy/posted/posted-private.h"
+#include "auctionsim/baseline/posted_rivals.h"
+#include "auctionsim/baseline/registry.h"
 #include "auctionsim/run/posted_world.h"
 #include "auctionsim/run/replay.h"
 #include "auctionsim/run/result.h"
@@ -152,7 +152,7 @@ static void test_placements(void **state)
 				e.idle[kind][s] = tiny_int(&r, 0, IDLE);
 		walk(&e, 0, 0, ask.count[0]);
 		for (unsigned how = 0; how < 4; how++) {
-			bool fits = auc_posted_place(&l, (enum auc_posted_placement)how, &room,
+			bool fits = sim_posted_place(&l, how, &room,
 						     &ask, round);
 			double seconds;
 
@@ -180,7 +180,7 @@ static void test_placements(void **state)
 			assert_true(seconds >= e.least * (1 - 1e-12));
 			/* static: nothing but one server or several matters, and PA, UPA and CHA
 			 * find the one */
-			if (!speed.dynamic && how != AUC_POSTED_RS)
+			if (!speed.dynamic && how != SIM_POSTED_RS)
 				assert_true(seconds <= e.least * (1 + 1e-12));
 			if (speed.dynamic && how == AUC_POSTED_UPA && l.n > 1) {
 				apart++;
@@ -283,7 +283,7 @@ static void run_bandit(bool paper)
 	double grid_n[2] = {0, 0};
 	void *self;
 
-	assert_int_equal(auc_posted_bandit.create(&c.terms, &self, NULL), AUC_OK);
+	assert_int_equal(sim_posted_bandit.create(&c.terms, &self, NULL), AUC_OK);
 	for (unsigned i = 0; i < 300; i++) {
 		struct auc_posted_offer o = {.ask = {.arrival = 1 + i / 3,
 						     .count = {(unsigned)tiny_int(&r, 1, 5),
@@ -298,15 +298,15 @@ static void run_bandit(bool paper)
 				grid_n[kind] = grid_n[kind] > 0 ? grid_n[kind] : n;
 				want[kind] = recount_price(&c, kind, grid_n[kind], n);
 			}
-		auc_posted_bandit.offer(self, &o);
-		auc_posted_bandit.offer(self, &o); /* asking twice is nothing */
+		sim_posted_bandit.offer(self, &o);
+		sim_posted_bandit.offer(self, &o); /* asking twice is nothing */
 		for (unsigned kind = 0; kind < 2; kind++)
 			if (fabs(o.price[kind] - want[kind]) > 1e-9)
 				fail_msg("job %u: kind %u: %.17g, expected %.17g", i, kind,
 					 o.price[kind], want[kind]);
 		accepted = offered && o.price[0] * o.ask.count[0] + o.price[1] * o.ask.count[1] <=
 					      4 * tiny_real(&r);
-		auc_posted_bandit.answered(self, &o, offered, accepted);
+		sim_posted_bandit.answered(self, &o, offered, accepted);
 		for (unsigned kind = 0; kind < 2 && offered && want[0] > 0; kind++) {
 			c.offers[kind][c.n].price = want[kind];
 			c.offers[kind][c.n].units = o.ask.count[kind];
@@ -318,10 +318,10 @@ static void run_bandit(bool paper)
 
 			c.done++;
 			c.slots += slots;
-			auc_posted_bandit.completed(self, type, slots);
+			sim_posted_bandit.completed(self, type, slots);
 		}
 	}
-	auc_posted_bandit.destroy(self);
+	sim_posted_bandit.destroy(self);
 	assert_true(nil >= 20 && c.n > 150 && c.done > 20);
 }
 
@@ -351,34 +351,34 @@ static void test_bandit_by_hand(void **state)
 	void *self;
 
 	(void)state;
-	assert_int_equal(auc_posted_bandit.create(&terms, &self, NULL), AUC_OK);
+	assert_int_equal(sim_posted_bandit.create(&terms, &self, NULL), AUC_OK);
 	for (unsigned i = 0; i < 2; i++) /* two that find no room: n is 3 from then on */
-		auc_posted_bandit.answered(self, &o, false, false);
-	auc_posted_bandit.offer(self, &o);
+		sim_posted_bandit.answered(self, &o, false, false);
+	sim_posted_bandit.offer(self, &o);
 	top = 0.106470584 * pow(1.106470584, 22);
 	assert_true(fabs(o.price[0] - top) < 1e-5 &&
 		    o.price[0] == o.price[1]); /* nothing is known: the highest */
-	auc_posted_bandit.answered(self, &o, true, false);
+	sim_posted_bandit.answered(self, &o, true, false);
 	/* n is 4: N = 1, Q = 0 there, a bound of ln 4 / 2; elsewhere ln 4: the next lower price */
-	auc_posted_bandit.offer(self, &o);
+	sim_posted_bandit.offer(self, &o);
 	assert_true(fabs(o.price[0] - top / 1.106470584) < 1e-5);
-	auc_posted_bandit.answered(self, &o, true, true);
+	sim_posted_bandit.answered(self, &o, true, true);
 	/* n is 5. Sold there: 1 worker, 2 PSs: Q^U = 1 + ln 5 / 2 + sqrt(ln 5 / 2) > ln 5, and so
 	 * for PSs: once more */
 	eta = log(5);
 	assert_true(1 + eta / 2 + sqrt(eta / 2) > eta);
-	auc_posted_bandit.offer(self, &o);
+	sim_posted_bandit.offer(self, &o);
 	assert_true(fabs(o.price[0] - top / 1.106470584) < 1e-5 && o.price[0] == o.price[1]);
 	/* A job that took 3 slots, of C = 1000/3: what can be sold is C T / 3 = 1000/3 workers,
 	 * below n Q^U nowhere: no change */
-	auc_posted_bandit.completed(self, type, 3);
-	auc_posted_bandit.offer(self, &o);
+	sim_posted_bandit.completed(self, type, 3);
+	sim_posted_bandit.offer(self, &o);
 	assert_true(fabs(o.price[0] - top / 1.106470584) < 1e-5);
 	/* 300 slots each: 10/3 can be sold, below n Q^U of all prices: the highest price again */
-	auc_posted_bandit.completed(self, type, 597);
-	auc_posted_bandit.offer(self, &o);
+	sim_posted_bandit.completed(self, type, 597);
+	sim_posted_bandit.offer(self, &o);
 	assert_true(fabs(o.price[0] - top) < 1e-5);
-	auc_posted_bandit.destroy(self);
+	sim_posted_bandit.destroy(self);
 }
 
 /* As printed, all are free for ever at the paper's scale; auto stops at a tenth. */
@@ -396,12 +396,12 @@ static void test_theta(void **state)
 	(void)state;
 	for (int paper = 0; paper < 2; paper++) {
 		terms.theta = paper ? AUC_POSTED_THETA_PAPER : AUC_POSTED_THETA_AUTO;
-		assert_int_equal(auc_posted_bandit.create(&terms, &self, NULL), AUC_OK);
+		assert_int_equal(sim_posted_bandit.create(&terms, &self, NULL), AUC_OK);
 		for (i = 0; i < 300; i++) {
-			auc_posted_bandit.offer(self, &o);
+			sim_posted_bandit.offer(self, &o);
 			if (o.price[0] > 0)
 				break;
-			auc_posted_bandit.answered(self, &o, true, true);
+			sim_posted_bandit.answered(self, &o, true, true);
 		}
 		/* with I arrivals by slot 5000, n is twice that: a tenth of it is never reached but
 		 * by the first */
@@ -409,7 +409,7 @@ static void test_theta(void **state)
 		if (!paper)
 			assert_true(o.price[0] > 1.9 &&
 				    o.price[0] <= 2); /* the ceiling is 2 credits */
-		auc_posted_bandit.destroy(self);
+		sim_posted_bandit.destroy(self);
 	}
 }
 
@@ -725,14 +725,13 @@ static void test_options(void **state)
 		{"seed=-1", "seed"},
 		{"seed=1,,seed=2", "'' is no option"},
 	};
-	const struct auc_policy *p = auc_policy_find("posted");
+	const struct auc_policy *p = &sim_policy_posted;
 	struct auc_policy_ctx *ctx;
 	struct result result = {0};
 	struct scenario *s = make_scenario(1);
 	struct auc_err err;
 
 	(void)state;
-	assert_non_null(p);
 	for (unsigned i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
 		assert_int_equal(p->create(wrong[i].options, &ctx, &err), AUC_EINVAL);
 		assert_null(ctx);
@@ -883,16 +882,16 @@ static void test_worlds_agree(void **state)
 	} runs[] = {
 		{"posted,seed=3", {.pricing = &auc_posted_shared, .seed = 3}},
 		{"posted,pricing=bandit,placement=upa,bandwidth=dynamic",
-		 {.pricing = &auc_posted_bandit,
+		 {.pricing = &sim_posted_bandit,
 		  .placement = AUC_POSTED_UPA,
 		  .dynamic = true,
 		  .theta = AUC_POSTED_THETA_AUTO}},
 		{"posted,variant=paper,theta=0.05,placement=cha",
-		 {.pricing = &auc_posted_bandit,
-		  .placement = AUC_POSTED_CHA,
+		 {.pricing = &sim_posted_bandit,
+		  .placement = SIM_POSTED_CHA,
 		  .paper = true,
 		  .theta = 0.05}},
-		{"posted,pricing=top", {.pricing = &auc_posted_top}},
+		{"posted,pricing=top", {.pricing = &sim_posted_top}},
 	};
 	struct auc_err err = {.text = ""};
 	struct posted_world w;

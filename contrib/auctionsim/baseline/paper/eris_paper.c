@@ -84,7 +84,9 @@ static enum auc_code paper_create(const char *options, struct auc_policy_ctx **c
 		uint64_t effort;
 	} values = {0};
 	static const struct auc_option list[] = {
-		{.key = "variant", .choices = "paper", .offset = offsetof(struct values, variant)},
+		{.key = "variant",
+		 .choices = "best|paper",
+		 .offset = offsetof(struct values, variant)},
 		{.key = "effort",
 		 .type = AUC_OPTION_COUNT,
 		 .max = 1000,

@@ -37,7 +37,7 @@ static enum auc_code paper_create(const char *options, struct auc_policy_ctx **c
 				  struct auc_err *err)
 {
 	static const struct auc_option list[] = {
-		{.key = "variant", .choices = "paper", .offset = 0},
+		{.key = "variant", .choices = "exact|paper", .offset = 0},
 		{.key = "bounds", .choices = "on|off", .offset = sizeof(unsigned)},
 	};
 	unsigned values[2] = {0};

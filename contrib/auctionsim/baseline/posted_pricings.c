@@ -1,5 +1,6 @@
 /*
- * posted_bandit.c - the pricing of the paper (Alg. 1), and what it is compared with:
+ * posted_pricings.c - the pricing of the paper of policy posted (Alg. 1), and what it is compared
+ * with:
  *
  * - bandit: for each type an upper confidence bound over a grid of prices P = {delta (1 + delta)^z
  *   <= 1}; the first theta n jobs of a type pay nothing. R(p) = p min(n Q^U(p), what can be sold),
@@ -11,7 +12,7 @@
  *
  * Estimates count every offer. What can be sold is C T / mean duration. With paper: only offers
  * that were taken count (which goes on offering a price that nobody takes), and the supply side is
- * C (T - tau)^U as printed. n is always a forecast (auc_posted_forecast()), and the grid of a type
+ * C (T - tau)^U as printed. n is always a forecast (sim_posted_forecast()), and the grid of a type
  * is made with the forecast at its first price.
  */
 #include "config.h"
@@ -20,8 +21,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "auctionsim/baseline/posted_rivals.h"
 #include "base/num.h"
-#include "policy/posted/posted-private.h"
 
 #define DELTA_MIN 0.001
 #define DELTA_MAX 0.5
@@ -69,7 +70,7 @@ static enum auc_code fixed_create(const struct auc_posted_terms *terms, void **s
 				  struct auc_err *err);
 static void fixed_offer(void *self, struct auc_posted_offer *offer);
 
-const struct auc_posted_pricing auc_posted_bandit = {
+const struct auc_posted_pricing sim_posted_bandit = {
 	.summary = "the paper's upper confidence bounds",
 	.create = bandit_create,
 	.destroy = bandit_destroy,
@@ -78,7 +79,7 @@ const struct auc_posted_pricing auc_posted_bandit = {
 	.completed = bandit_completed,
 };
 
-const struct auc_posted_pricing auc_posted_top = {
+const struct auc_posted_pricing sim_posted_top = {
 	.summary = "the same over worker types alone",
 	.create = top_create,
 	.destroy = bandit_destroy,
@@ -87,7 +88,7 @@ const struct auc_posted_pricing auc_posted_top = {
 	.completed = bandit_completed,
 };
 
-const struct auc_posted_pricing auc_posted_random = {
+const struct auc_posted_pricing sim_posted_random = {
 	.summary = "any price",
 	.create = random_create,
 	.destroy = free,
@@ -95,31 +96,18 @@ const struct auc_posted_pricing auc_posted_random = {
 	.answered = random_answered,
 };
 
-const struct auc_posted_pricing auc_posted_fixed = {
+const struct auc_posted_pricing sim_posted_fixed = {
 	.summary = "given prices",
 	.create = fixed_create,
 	.destroy = free,
 	.offer = fixed_offer,
 };
 
-double auc_posted_forecast(const struct auc_posted_terms *terms, double arrivals, auc_slot now)
+double sim_posted_forecast(const struct auc_posted_terms *terms, double arrivals, auc_slot now)
 {
 	double passed = fmax(1, (double)(now - terms->first + 1));
 
 	return fmax(2, terms->slots * arrivals / passed);
-}
-
-uint64_t auc_posted_hash(uint64_t x)
-{
-	x += 0x9e3779b97f4a7c15ULL;
-	x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ULL;
-	x = (x ^ (x >> 27)) * 0x94d049bb133111ebULL;
-	return x ^ (x >> 31);
-}
-
-double auc_posted_luck(uint64_t seed, uint64_t n)
-{
-	return (double)(auc_posted_hash(auc_posted_hash(seed) ^ n) >> 11) * 0x1p-53;
 }
 
 /* -- the bandit -- */
@@ -168,7 +156,7 @@ static void bandit_offer(void *self, struct auc_posted_offer *offer)
 	for (kind = 0; kind < AUC_POSTED_KINDS; kind++) {
 		type = offer->ask.type[kind];
 		a = &b->arms[kind][type];
-		n[kind] = auc_posted_forecast(b->terms, a->arrivals + 1, offer->ask.arrival);
+		n[kind] = sim_posted_forecast(b->terms, a->arrivals + 1, offer->ask.arrival);
 		if (!b->top &&
 		    a->arrivals + 1 <=
 			    theta_of(b->terms, b->terms->capacity[kind][type], n[kind]) * n[kind])
@@ -380,56 +368,4 @@ static void fixed_offer(void *self, struct auc_posted_offer *offer)
 
 	for (kind = 0; kind < AUC_POSTED_KINDS; kind++)
 		offer->price[kind] = given->price[kind][offer->ask.type[kind]];
-}
-
-/* -- jobs that run -- */
-
-static bool sooner(const struct auc_posted_running *a, const struct auc_posted_running *b)
-{
-	return a->completion != b->completion ? a->completion < b->completion : a->id < b->id;
-}
-
-bool auc_posted_queue_push(struct auc_posted_queue *q, const struct auc_posted_running *r)
-{
-	unsigned i, alloc = q->alloc ? q->alloc * 2 : 64;
-	struct auc_posted_running *grown;
-
-	if (q->n == q->alloc) {
-		grown = realloc(q->heap, alloc * sizeof(*grown));
-		if (!grown)
-			return false;
-		q->heap = grown;
-		q->alloc = alloc;
-	}
-	for (i = q->n++; i && sooner(r, &q->heap[(i - 1) / 2]); i = (i - 1) / 2)
-		q->heap[i] = q->heap[(i - 1) / 2];
-	q->heap[i] = *r;
-	return true;
-}
-
-bool auc_posted_queue_pop(struct auc_posted_queue *q, auc_slot now, struct auc_posted_running *r)
-{
-	struct auc_posted_running last;
-	unsigned i = 0, child;
-
-	if (!q->n || q->heap[0].completion > now)
-		return false;
-	*r = q->heap[0];
-	last = q->heap[--q->n];
-	while ((child = 2 * i + 1) < q->n) {
-		if (child + 1 < q->n && sooner(&q->heap[child + 1], &q->heap[child]))
-			child++;
-		if (!sooner(&q->heap[child], &last))
-			break;
-		q->heap[i] = q->heap[child];
-		i = child;
-	}
-	q->heap[i] = last;
-	return true;
-}
-
-void auc_posted_queue_clear(struct auc_posted_queue *q)
-{
-	free(q->heap);
-	memset(q, 0, sizeof(*q));
 }
