@@ -352,6 +352,8 @@ static enum auc_code run_all(const struct options *o, const char *path, struct a
 		rc = print_results(o, s, results, err);
 	for (i = 0; i < o->npolicies; i++)
 		result_clear(&results[i]);
+	if (s)
+		learned_forget(s);
 	scenario_free(s);
 	return rc;
 }

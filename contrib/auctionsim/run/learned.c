@@ -65,8 +65,7 @@ enum auc_code learned_prices(struct scenario *s, const char *mode, const char *p
 	unsigned i;
 
 	*chosen = NULL;
-	teacher_destroy(s->teacher);
-	s->teacher = NULL;
+	learned_forget(s);
 	p.policy = sim_policy_of(policy);
 	if (!flat && strcmp(mode, "learned") != 0 && strcmp(mode, "published") != 0 &&
 	    strcmp(mode, "none") != 0)
@@ -104,16 +103,19 @@ enum auc_code learned_prices(struct scenario *s, const char *mode, const char *p
 		     : p.policy->prices == AUC_PRICE_BOUNDS
 			     ? day_bounds_learn(s, policy, p.days, n, flat, chosen, err)
 			     : learn(s, &p, chosen, err);
-	for (i = 0; p.days && i < p.n; i++) {
-		if (p.days[i]) /* NULL: the one that could not be read */
-			p.days[i]->teacher = NULL;
+	for (i = 0; p.days && i < p.n; i++)
 		scenario_free(p.days[i]);
-	}
 	for (i = 0; p.teachers && i < p.n; i++)
 		teacher_destroy(p.teachers[i]);
 	free(p.days);
 	free(p.teachers);
 	return rc;
+}
+
+void learned_forget(struct scenario *s)
+{
+	teacher_destroy(s->teacher);
+	s->teacher = NULL;
 }
 
 static enum auc_code learn(struct scenario *s, struct past *p, char **chosen, struct auc_err *err)

@@ -13,7 +13,6 @@
 #include <json-c/json.h>
 
 #include "auctionsim/scenario/scenario-private.h"
-#include "auctionsim/run/teacher.h"
 
 #define BANDWIDTH_MAX 1e12
 #define PRICE_MAX     1e15
@@ -163,7 +162,6 @@ void scenario_free(struct scenario *s)
 
 	if (!s)
 		return;
-	teacher_destroy(s->teacher);
 	for (i = 0; i < s->nworker_types; i++)
 		scenario_type_clear(&s->worker_types[i]);
 	for (i = 0; i < s->nps_types; i++)

@@ -158,7 +158,7 @@ struct scenario {
 	struct scenario_amounts eta;                    /* mode eta */
 	struct scenario_bounds both, worker, ps_bounds; /* mode bounds */
 	char *file;                                     /* for errors */
-	struct teacher *teacher;     /* owned; NULL: none. Mode taught needs it */
+	struct teacher *teacher;     /* of who runs it (learned.h); NULL: none */
 	bool has_true_times;         /* some job has one */
 	bool has_stands;             /* some job stands */
 	struct scenario_times times; /* not of the file */
