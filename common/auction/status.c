@@ -46,7 +46,6 @@ static struct json_object *runs(const struct auc_market *m, unsigned s, unsigned
 static struct json_object *money(const struct auc_ledger *l);
 static struct json_object *sales(const struct look *look);
 static struct json_object *sale(const struct auc_market *m, const struct auc_sale *s);
-static bool push(struct json_object *array, struct json_object *element);
 
 struct json_object *auc_auction_status(struct auc_auction *a, double now)
 {
@@ -256,8 +255,8 @@ static bool add_bounds(struct json_object *o, const char *key, double lower, dou
 {
 	struct json_object *pair = json_object_new_array();
 
-	if (pair && push(pair, json_object_new_double(exp(lower))) &&
-	    push(pair, json_object_new_double(exp(upper))))
+	if (pair && auc_json_push(pair, json_object_new_double(exp(lower))) &&
+	    auc_json_push(pair, json_object_new_double(exp(upper))))
 		return auc_json_add(o, key, pair);
 	json_object_put(pair);
 	return false;
@@ -286,7 +285,7 @@ static struct json_object *room(const struct auc_market *m, double now)
 		     auc_json_add_text(o, "role", ps ? "ps" : "worker") &&
 		     auc_json_add_double(o, "fit", fit) && auc_json_add_double(o, "pooled", pooled);
 		if (ok)
-			ok = push(list, o);
+			ok = auc_json_push(list, o);
 		else
 			json_object_put(o);
 	}
@@ -333,11 +332,11 @@ static struct json_object *servers(const struct auc_auction *a, const struct loo
 	struct json_object *list = json_object_new_array();
 
 	for (unsigned s = 0; list && s < auc_market_nservers(&look->market); s++)
-		if (!push(list, server(a, &look->market, s))) {
+		if (!auc_json_push(list, server(a, &look->market, s))) {
 			json_object_put(list);
 			return NULL;
 		}
-	if (list && look->market.traffic.limited && !push(list, traffic(&look->market))) {
+	if (list && look->market.traffic.limited && !auc_json_push(list, traffic(&look->market))) {
 		json_object_put(list);
 		return NULL;
 	}
@@ -355,7 +354,8 @@ static struct json_object *traffic(const struct auc_market *m)
 		  auc_json_add_double(t, "capacity", auc_market_traffic_budget(m)) &&
 		  auc_json_add(t, "runs", runs(m, AUC_ANY_SERVER, 0));
 
-	ok = ok && push(tres, json_object_get(t)) && auc_json_add(o, "tres", json_object_get(tres));
+	ok = ok && auc_json_push(tres, json_object_get(t)) &&
+	     auc_json_add(o, "tres", json_object_get(tres));
 	json_object_put(t);
 	json_object_put(tres);
 	if (ok)
@@ -393,7 +393,7 @@ static struct json_object *server(const struct auc_auction *a, const struct auc_
 		     auc_json_add_double(t, "capacity", auc_market_capacity(m, s, k)) &&
 		     auc_json_add(t, "runs", runs(m, s, k));
 		if (ok)
-			ok = push(tres, t);
+			ok = auc_json_push(tres, t);
 		else
 			json_object_put(t);
 	}
@@ -424,13 +424,14 @@ static struct json_object *runs(const struct auc_market *m, unsigned s, unsigned
 		    (!m->given || t > auc_market_first(m) + 1))
 			continue;
 		run = json_object_new_array();
-		ok = run && push(run, json_object_new_int64(from)) &&
-		     push(run, json_object_new_int64(t)) &&
-		     push(run, json_object_new_double(used)) &&
-		     push(run, json_object_new_double(m->given ? price / (double)(t - from + 1)
-							       : price_of(m, s, tres, t)));
+		ok = run && auc_json_push(run, json_object_new_int64(from)) &&
+		     auc_json_push(run, json_object_new_int64(t)) &&
+		     auc_json_push(run, json_object_new_double(used)) &&
+		     auc_json_push(run,
+				   json_object_new_double(m->given ? price / (double)(t - from + 1)
+								   : price_of(m, s, tres, t)));
 		if (ok)
-			ok = push(list, run);
+			ok = auc_json_push(list, run);
 		else
 			json_object_put(run);
 		from = t + 1;
@@ -447,7 +448,7 @@ static struct json_object *sales(const struct look *look)
 	struct json_object *list = json_object_new_array();
 
 	for (unsigned i = 0; list && i < auc_ledger_count(look->ledger); i++)
-		if (!push(list, sale(&look->market, auc_ledger_at(look->ledger, i)))) {
+		if (!auc_json_push(list, sale(&look->market, auc_ledger_at(look->ledger, i)))) {
 			json_object_put(list);
 			return NULL;
 		}
@@ -466,13 +467,4 @@ static struct json_object *sale(const struct auc_market *m, const struct auc_sal
 		return o;
 	json_object_put(o);
 	return NULL;
-}
-
-/* Takes ELEMENT (NULL: no memory) over. */
-static bool push(struct json_object *array, struct json_object *element)
-{
-	if (element && !json_object_array_add(array, element))
-		return true;
-	json_object_put(element);
-	return false;
 }

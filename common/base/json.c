@@ -9,6 +9,7 @@
 #include <json-c/json.h>
 
 #include "base/json.h"
+#include "base/list.h"
 
 static struct json_object *number(double value);
 
@@ -38,6 +39,23 @@ bool auc_json_add_bool(struct json_object *o, const char *key, bool value)
 bool auc_json_add_double(struct json_object *o, const char *key, double value)
 {
 	return auc_json_add(o, key, number(value));
+}
+
+bool auc_json_add_number(struct json_object *o, const char *key, double value)
+{
+	char text[AUC_NUMBER_LEN];
+
+	/* + 0.0: no -0 */
+	return auc_json_add(o, key,
+			    json_object_new_double_s(value, auc_number_str(value + 0.0, text)));
+}
+
+bool auc_json_push(struct json_object *array, struct json_object *element)
+{
+	if (element && !json_object_array_add(array, element))
+		return true;
+	json_object_put(element);
+	return false;
 }
 
 bool auc_json_add_money(struct json_object *o, const char *key, auc_money value)

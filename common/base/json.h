@@ -21,7 +21,11 @@ bool auc_json_add_text(struct json_object *o, const char *key, const char *text)
 bool auc_json_add_int(struct json_object *o, const char *key, int64_t value);
 bool auc_json_add_bool(struct json_object *o, const char *key, bool value);
 bool auc_json_add_double(struct json_object *o, const char *key, double value);
+/* The same as the shortest text that reads back to the same double. */
+bool auc_json_add_number(struct json_object *o, const char *key, double value);
 bool auc_json_add_money(struct json_object *o, const char *key, auc_money value);
+/* Gives ELEMENT (NULL: no memory) to ARRAY. False, with ELEMENT put, if there is no memory. */
+bool auc_json_push(struct json_object *array, struct json_object *element);
 
 /* Reads a member that must be there, of that type and in that range. AUC_EINVAL names the key and
  * what was expected. */

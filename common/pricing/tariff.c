@@ -38,7 +38,6 @@ static unsigned add_runs(struct auc_tariff *t, struct auc_tariff_class *c, const
 			 unsigned slots, auc_slot first, unsigned step);
 static struct json_object *class_json(const struct auc_tariff *t, const struct auc_tariff_class *c);
 static struct json_object *runs_json(const struct auc_tariff_run *r, unsigned n);
-static bool push(struct json_object *array, struct json_object *element);
 static bool add_guard(struct json_object *o, const struct auc_tariff_guard *g);
 static void print_change(const struct auc_tariff *t, const char *held, char *to, size_t size);
 static void print_choice(const struct auc_guard_choice *c, char *to, size_t size);
@@ -259,7 +258,7 @@ struct json_object *auc_tariff_event(const struct auc_tariff *t)
 	for (unsigned i = 0; ok && i < AUC_TARIFF_KINDS; i++)
 		ok = auc_json_add_double(worth, words[i], t->guard.worth_of[i]);
 	for (unsigned i = 0; ok && i < t->nclasses; i++)
-		ok = push(classes, class_json(t, &t->classes[i]));
+		ok = auc_json_push(classes, class_json(t, &t->classes[i]));
 	if (ok && auc_json_add(o, "worth", json_object_get(worth)) &&
 	    auc_json_add(o, "classes", json_object_get(classes))) {
 		json_object_put(worth);
@@ -457,11 +456,12 @@ static struct json_object *runs_json(const struct auc_tariff_run *r, unsigned n)
 
 	for (; ok && n--; r++) {
 		run = json_object_new_array();
-		ok = run && push(run, json_object_new_int64(r->from)) &&
-		     push(run, json_object_new_int64(r->to)) &&
-		     push(run, json_object_new_double_s(r->price, auc_number_str(r->price, text)));
+		ok = run && auc_json_push(run, json_object_new_int64(r->from)) &&
+		     auc_json_push(run, json_object_new_int64(r->to)) &&
+		     auc_json_push(run, json_object_new_double_s(r->price,
+								 auc_number_str(r->price, text)));
 		if (ok)
-			ok = push(list, run);
+			ok = auc_json_push(list, run);
 		else
 			json_object_put(run);
 	}
@@ -469,15 +469,6 @@ static struct json_object *runs_json(const struct auc_tariff_run *r, unsigned n)
 		return list;
 	json_object_put(list);
 	return NULL;
-}
-
-/* Takes ELEMENT (NULL: no memory) over. */
-static bool push(struct json_object *array, struct json_object *element)
-{
-	if (element && !json_object_array_add(array, element))
-		return true;
-	json_object_put(element);
-	return false;
 }
 
 static enum auc_code read_head(struct json_object *o, struct auc_tariff *t, struct auc_err *err)

@@ -96,7 +96,6 @@ static enum auc_code write_prices(const struct bound *b, struct auc_err *err);
 static enum auc_code print(const struct bound *b, struct auc_err *err);
 static bool print_table(const struct bound *b, FILE *out);
 static bool print_json(const struct bound *b, FILE *out);
-static bool add_number(struct json_object *o, const char *key, double value);
 static double gap_of(const struct bound *b, double welfare);
 static FILE *open_file(const char *path, struct auc_err *err);
 static enum auc_code close_file(const char *path, FILE *f, enum auc_code rc, struct auc_err *err);
@@ -621,9 +620,9 @@ static bool print_json(const struct bound *b, FILE *out)
 	for (i = 0; i < b->o->npolicies && ok; i++) {
 		one = json_object_new_object();
 		ok = one && auc_json_add_text(one, "policy", b->results[i].policy) &&
-		     add_number(one, "welfare", b->results[i].welfare) &&
-		     add_number(one, "share", 1 - gap_of(b, b->results[i].welfare)) &&
-		     add_number(one, "gap", gap_of(b, b->results[i].welfare)) &&
+		     auc_json_add_number(one, "welfare", b->results[i].welfare) &&
+		     auc_json_add_number(one, "share", 1 - gap_of(b, b->results[i].welfare)) &&
+		     auc_json_add_number(one, "gap", gap_of(b, b->results[i].welfare)) &&
 		     !json_object_array_add(list, one);
 		if (!ok)
 			json_object_put(one);
@@ -631,7 +630,7 @@ static bool print_json(const struct bound *b, FILE *out)
 	ok = ok && auc_json_add_text(o, "format", BOUND_FORMAT) &&
 	     auc_json_add_text(o, "scenario", b->s->name) &&
 	     auc_json_add_text(o, "schedules", b->o->schedules) &&
-	     add_number(o, "bound", auc_dual_bound(b->dual)) &&
+	     auc_json_add_number(o, "bound", auc_dual_bound(b->dual)) &&
 	     auc_json_add_int(o, "iterations", (int64_t)b->done) &&
 	     auc_json_add_int(o, "seed", (int64_t)b->o->seed) &&
 	     auc_json_add(o, "policies", json_object_get(list));
@@ -644,15 +643,6 @@ static bool print_json(const struct bound *b, FILE *out)
 	json_object_put(list);
 	json_object_put(o);
 	return text != NULL;
-}
-
-/* The shortest text that reads back to the same double. */
-static bool add_number(struct json_object *o, const char *key, double value)
-{
-	char text[AUC_NUMBER_LEN];
-
-	return auc_json_add(o, key,
-			    json_object_new_double_s(value, auc_number_str(value + 0.0, text)));
 }
 
 /* What is missing to the bound, as a part of it. */

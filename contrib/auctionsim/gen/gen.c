@@ -15,6 +15,7 @@
 #include "base/num.h"
 #include "base/list.h"
 
+static void spread_arrivals(struct gen *g);
 static enum auc_code set_parameter(struct gen *g, const char *text, struct auc_err *err);
 static enum auc_code set_word(const struct parameter *p, const char *text, struct value *v,
 			      struct auc_err *err);
@@ -87,7 +88,24 @@ enum auc_code gen_set(struct gen *g, char *const *parameters, unsigned n, struct
 		g->values[i] = g->setting->parameters[i].preset;
 	for (i = 0; i < n && rc == AUC_OK; i++)
 		rc = set_parameter(g, parameters[i], err);
+	spread_arrivals(g);
 	return rc;
+}
+
+/* Arrivals of 0 are any slot. */
+static void spread_arrivals(struct gen *g)
+{
+	struct value *arrival = NULL;
+	const struct value *slots = NULL;
+
+	for (unsigned i = 0; i < g->setting->nparameters; i++) {
+		if (!strcmp(g->setting->parameters[i].name, "arrival"))
+			arrival = &g->values[i];
+		if (!strcmp(g->setting->parameters[i].name, "slots"))
+			slots = &g->values[i];
+	}
+	if (arrival && slots && !arrival->high)
+		*arrival = (struct value){1, slots->low};
 }
 
 static enum auc_code set_parameter(struct gen *g, const char *text, struct auc_err *err)
@@ -214,9 +232,7 @@ bool gen_put_job(struct gen *g, const char *before, struct json_object *o)
 
 bool gen_add_number(struct json_object *o, const char *key, double value)
 {
-	char text[AUC_NUMBER_LEN];
-
-	return auc_json_add(o, key, json_object_new_double_s(value, auc_number_str(value, text)));
+	return auc_json_add_number(o, key, value);
 }
 
 bool gen_add_named(struct json_object *o, const char *prefix, unsigned i, double value)

@@ -165,13 +165,10 @@ static struct json_object *make_server(struct gen *g, unsigned i, bool cloud)
 static struct json_object *make_job(struct gen *g, unsigned i)
 {
 	struct json_object *o = json_object_new_object();
-	struct value *arrival = &g->values[ARRIVAL];
 	double e, d, m;
 	char id[32];
 	bool ok = o != NULL;
 
-	if (!arrival->high)
-		*arrival = (struct value){1, g->values[SLOTS].low};
 	snprintf(id, sizeof(id), "j%u", i + 1);
 	ok = ok && auc_json_add_text(o, "id", id) &&
 	     gen_add_number(o, "arrival", fmax(1, gen_draw(g, ARRIVAL, 0)));

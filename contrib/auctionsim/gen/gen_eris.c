@@ -182,14 +182,12 @@ static struct json_object *make_server(struct gen *g, unsigned i)
 static struct json_object *make_job(struct gen *g, unsigned i, struct place *places)
 {
 	struct json_object *o = json_object_new_object();
-	struct value *arrival = &g->values[ARRIVAL], *epochs = &g->values[EPOCHS];
+	struct value *epochs = &g->values[EPOCHS];
 	unsigned model = (unsigned)gen_draw(g, MODEL, 0) - 1;
 	double chunks = gen_draw(g, CHUNKS, 0), lambda;
 	bool ok = o != NULL;
 	char id[32];
 
-	if (!arrival->high)
-		*arrival = (struct value){1, g->values[SLOTS].low};
 	if (chunks == 0)
 		chunks = models[model].chunks;
 	lambda = round(2 * models[model].tensors_mb * gen_draw(g, EXCHANGES, 0) * 10) / 10;

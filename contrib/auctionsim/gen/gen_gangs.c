@@ -77,8 +77,6 @@ static bool write_scenario(struct gen *g)
 	bool ok = true;
 	unsigned i;
 
-	if (!g->values[ARRIVAL].high)
-		g->values[ARRIVAL] = (struct value){1, g->values[SLOTS].low};
 	fprintf(g->out,
 		"{\"format\": \"" SCENARIO_FORMAT "\", \"name\": \"gangs-s%u-j%u\", "
 		"\"slots\": %.0f, \"slot_seconds\": %.0f,\n",

@@ -166,13 +166,10 @@ static struct json_object *make_job(struct gen *g, unsigned i)
 {
 	struct json_object *o = json_object_new_object(), *seconds = json_object_new_object();
 	struct json_object *ps_seconds = json_object_new_object();
-	struct value *arrival = &g->values[ARRIVAL];
 	double slot = g->values[SLOT_SECONDS].low;
 	bool ok = o && seconds && ps_seconds;
 	char id[32];
 
-	if (!arrival->high)
-		*arrival = (struct value){1, g->values[SLOTS].low};
 	snprintf(id, sizeof(id), "j%u", i + 1);
 	ok = ok && auc_json_add_text(o, "id", id) &&
 	     gen_add_number(o, "arrival", fmax(1, gen_draw(g, ARRIVAL, 0))) &&

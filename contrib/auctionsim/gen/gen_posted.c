@@ -112,14 +112,11 @@ static bool write_scenario(struct gen *g)
 {
 	unsigned nworker = (unsigned)g->values[TYPES].low, nps = (unsigned)g->values[PS_TYPES].low;
 	unsigned servers = (unsigned)g->values[SERVERS].low, jobs = (unsigned)g->values[JOBS].low;
-	struct value *arrival = &g->values[ARRIVAL];
 	struct drawn d = {.total = {0, 0}};
 	double slots;
 	bool ok = true;
 	unsigned i;
 
-	if (!arrival->high)
-		*arrival = (struct value){1, g->values[SLOTS].low};
 	fprintf(g->out,
 		"{\"format\": \"" SCENARIO_FORMAT "\", \"name\": \"posted-s%u-j%u\", "
 		"\"slots\": %.0f, \"slot_seconds\": %.0f,\n\"worker_types\": [\n",
