@@ -11,7 +11,7 @@
 #include <cmocka.h>
 #include <json-c/json.h>
 
-#include "auction/auction-private.h"
+#include "auction/memory/activity.h"
 #include "unit/support/world.h"
 
 static struct auc_err err;

@@ -11,6 +11,7 @@
 #include <cmocka.h>
 #include <json-c/json.h>
 
+/* The ledger and the market are made wrong behind the backs of their own functions. */
 #include "auction/auction-private.h"
 #include "base/check.h"
 #include "ledger/ledger-private.h"

@@ -13,7 +13,6 @@
 
 #include <cmocka.h>
 
-#include "auction/auction-private.h"
 #include "market/timeline.h"
 #include "unit/support/tiny.h"
 #include "unit/support/world.h"

@@ -13,7 +13,6 @@
 #include <cmocka.h>
 
 #include "auction/sale_parts.h"
-#include "auction/auction-private.h"
 #include "exec/exec.h"
 #include "unit/support/execmarket.h"
 

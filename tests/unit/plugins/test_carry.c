@@ -14,6 +14,7 @@
 
 #include <cmocka.h>
 
+/* Two parts of the agent, without its thread: the test is the rest of it. */
 #include "sched/auction/agent-private.h"
 #include "sched/auction/job_change.h"
 #include "sched/auction/slurm_rules.h"

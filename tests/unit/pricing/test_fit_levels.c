@@ -16,6 +16,7 @@
 
 #include <cmocka.h>
 
+/* A fit is run by the auction: its market has the prices in force, which no call shows. */
 #include "auction/auction-private.h"
 #include "unit/support/fitting.h"
 #include "pricing/bound_levels.h"

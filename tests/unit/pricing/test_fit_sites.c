@@ -17,6 +17,7 @@
 #include <cmocka.h>
 #include <json-c/json.h>
 
+/* A fit is run by the auction: its market has the prices in force, which no call shows. */
 #include "auction/auction-private.h"
 #include "unit/support/fitting.h"
 #include "unit/support/world.h"

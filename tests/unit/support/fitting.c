@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+/* A fit is run by the auction: its market has the prices in force, which no call shows. */
 #include "auction/auction-private.h"
 #include "pricing/fit.h"
 #include "unit/support/fitting.h"
