@@ -21,6 +21,7 @@
 
 #include "base/file.h"
 #include "base/json.h"
+#include "input/bid.h"
 #include "ledger/receipt.h"
 #include "sauction/rows.h"
 
@@ -408,7 +409,7 @@ static struct json_object *ask(const struct sbid *s, const char *what)
 {
 	const char *sbatch[8] = {"sbatch", "--wrap=true"};
 	struct json_object *o = NULL;
-	char *line = NULL, *p, *told = NULL, account[256];
+	char *line = NULL, *p, *told = NULL, account[256], question[32];
 	size_t size = 0;
 	FILE *in;
 	pid_t pid;
@@ -417,7 +418,11 @@ static struct json_object *ask(const struct sbid *s, const char *what)
 		snprintf(account, sizeof(account), "--account=%s", s->account);
 		sbatch[2] = account;
 	}
-	setenv("SLURM_AUCTION_QUOTE", what, 1);
+	/* Nothing but the question, whatever the user has in its environment. */
+	for (unsigned key = 0; key < auc_bid_nkeys; key++)
+		unsetenv(auc_bid_keys[key].env);
+	snprintf(question, sizeof(question), "quote=%s", what);
+	setenv(auc_bid_keys[0].env, question, 1);
 	in = run(sbatch, STDERR_FILENO, &pid);
 	while (in && getline(&line, &size, in) > 0) {
 		line[strcspn(line, "\n")] = '\0';

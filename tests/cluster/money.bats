@@ -9,6 +9,7 @@ slot=5
 setup_file()
 {
 	need_plugins
+	export SBID=${AUCTION_PREFIX:+$AUCTION_PREFIX/bin/sbid}${AUCTION_BUILD:+$AUCTION_BUILD/contrib/sbid/sbid}
 	# A GPU costs half a credit for each slot, whatever is sold.
 	cat > "$BATS_FILE_TMPDIR/auction.conf" <<-END
 		Policy=oasis
@@ -76,6 +77,22 @@ left()
 		--spool="$SANDBOX_DIR/state/auction" grant user:alice 10 2>&1) && false
 	[[ $output == *"this is for administrators"* ]]
 	[ "$(left alice)" = 10000000 ]
+}
+
+@test "a user is told what is left, and why a bid was refused, and nothing of others" {
+	sauction grant user:carol 3
+	output=$(as carol sbatch $(small_bid 100 30) -o /dev/null --wrap true 2>&1) && false
+	[[ $(as carol "$SBID" balance) == "3.000000 is left"*"$(account carol)"* ]]
+	[[ $(as carol "$SBID" why) == *"auction: refused: budget: the best schedule costs 15.000000, and 3.00 of 3.00 is left"* ]]
+	[[ $(as bob "$SBID" why) != *"$(account carol)"* ]]
+	output=$(as bob "$SBID" balance)
+	[[ $output == "0.000000 is left"*"$(account bob)"* && $output != *"$(account carol)"* ]]
+	[[ $(as carol "$SBID" quote $(small_bid 100 2) --wrap true) == "would be accepted: "*"pays 1.000000 of value 100.00"* ]]
+	job=$(submit carol $(small_bid 100 2) -o /dev/null --wrap true)
+	wait_until 60 settled "$job"
+	[ "$(as carol "$SBID" -P -n -o job,sale,paid,back)" = "$job|completed|1.000000|0.000000" ]
+	sauction correct user:carol 2
+	[ "$(left carol)" = 0 ]
 }
 
 @test "what is granted is spent, with a warning, and what is more is refused with the sums" {

@@ -34,14 +34,14 @@ END
 cat > "$dir/sbatch" <<'END'
 #!/bin/bash
 say() { echo "sbatch: error: $*" >&2; }
-case ${SLURM_AUCTION_QUOTE-} in
-	balance)
+case ${SLURM_AUCTION_BID-} in
+	quote=balance)
 		case "$*" in
 			*account=none*) say 'auction: {"problem":"the account that pays is not known","accounts":[]}' ;;
 			*account=free*) say 'auction: {"problem":"","accounts":[]}' ;;
 			*) say 'auction: {"left":"3.250000","problem":"","accounts":[{"account":"user:5","in":"10.000000","out":"6.000000","held":"0.750000","limited":true}]}' ;;
 		esac ;;
-	why) say 'auction: {"when":86400,"text":"auction: refused: budget: the best\nauction: second line"}' ;;
+	quote=why) say 'auction: {"when":86400,"text":"auction: refused: budget: the best\nauction: second line"}' ;;
 	*)
 		[[ $* != *broken* ]] || { say 'Unable to open file broken'; exit 1; }
 		say 'auction: refused: no schedule is possible at any price: '"$*"
