@@ -28,6 +28,8 @@
 #include "auctionsim/io/output.h"
 #include "auctionsim/plot/plot.h"
 #include "policy/policy.h"
+#include "auctionsim/replay/replay_log.h"
+#include "auctionsim/baseline/easy.h"
 #include "auctionsim/baseline/registry.h"
 #include "auctionsim/run/posted_world.h"
 #include "policy/stepper.h"
@@ -102,9 +104,9 @@ static const struct command {
 	const char *name;
 	int (*run)(int argc, char **argv);
 } commands[] = {
-	{"run", command_run},           {"check", command_check}, {"gen", command_gen},
-	{"import", import_command},     {"plot", plot_command},   {"bound", bound_command},
-	{"policies", command_policies},
+	{"run", command_run},           {"check", command_check},   {"gen", command_gen},
+	{"import", import_command},     {"plot", plot_command},     {"bound", bound_command},
+	{"policies", command_policies}, {"replay", replay_command},
 };
 
 int main(int argc, char **argv)
@@ -245,6 +247,7 @@ static int command_policies(int argc, char **argv)
 		printf("%-10s %s\n", sim_policies[i]->name, sim_policies[i]->summary);
 	for (i = 0; sim_steppers[i]; i++)
 		printf("%-10s %s\n", sim_steppers[i]->name, sim_steppers[i]->summary);
+	printf("%-10s %s\n", EASY_NAME, EASY_SUMMARY);
 	printf("%-10s %s\n", dorm_milp.name, dorm_milp.summary);
 	printf("%-10s %s\n", OFFLINE_NAME, OFFLINE_SUMMARY);
 	printf("%-10s %s\n", OFFLINE_OASIS_NAME, OFFLINE_OASIS_SUMMARY);
@@ -411,6 +414,7 @@ static int usage(FILE *out)
 	      "       auctionsim check SCENARIO RESULT\n"
 	      "       auctionsim gen SETTING [OPTION...] [NAME=VALUE...]\n"
 	      "       auctionsim import -n NODES [OPTION...] LOG [NAME=VALUE...]\n"
+	      "       auctionsim replay -n NODES [OPTION...] LOG [NAME=VALUE...]\n"
 	      "       auctionsim plot [OPTION...] SCENARIO RESULT...\n"
 	      "       auctionsim bound [OPTION...] SCENARIO\n"
 	      "       auctionsim policies\n"
@@ -443,6 +447,8 @@ static int usage(FILE *out)
 	      "                     stragglers:2%x3 behind a comma or alone\n"
 	      "\n"
 	      "import: a scenario of what a cluster did; 'import --help' says more\n"
+	      "replay: what the auction would have made of a cluster's log; 'replay --help' says "
+	      "more\n"
 	      "plot: pictures of results; 'plot --help' says more\n"
 	      "bound: how far policies are from the best; 'bound --help' says more\n"
 	      "policies: the names of all policies\n",

@@ -51,6 +51,22 @@ scenario()
 	jq -e 'map({(.policy): .totals.welfare}) | add | .offline >= .unpriced - 1e-6 and .offline >= .dps - 1e-6 and .offline > 0' result.json
 }
 
+@test "EASY backfill: what it does stands the check, and delays nobody that FIFO serves" {
+	scenario 40
+	jq 'del(.budgets) | .jobs |= map(select(.gang) | del(.gang_within, .upload_slots))' s.json > gangs.json
+	"$sim" run -p easy -p easy,backfill=no -p dps --json gangs.json > result.json
+	run -0 "$sim" check gangs.json result.json
+	[ -z "$output" ]
+	jq -e '.[0].totals.completed > 10 and .[0].totals.revenue == 0 and .[0].totals.completed >= .[1].totals.completed' result.json
+	# some start before one that came earlier, none without backfill
+	jq -e --slurpfile s gangs.json '($s[0].jobs | map({(.id): .arrival}) | add) as $a |
+		map([.jobs[] | select(.start) | [$a[.id], .start]] | sort_by(.[0]) | [range(1; length) as $i | .[$i][1] < .[$i - 1][1]] | any) |
+		.[0] and (.[1] | not)' result.json
+	run -1 "$sim" run -p easy s.json
+	[[ $output == *"which policy easy does not take"* || $output == *"policy easy"* ]]
+	run -1 "$sim" run -p easy,backfill=maybe gangs.json
+}
+
 @test "a policy that does not take gangs, or budgets, says so and names the job" {
 	scenario
 	for policy in oasis drf aonline elastic offline-oasis; do

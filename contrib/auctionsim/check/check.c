@@ -248,9 +248,9 @@ static void read_policy(struct check *c)
 	c->priced = dps || c->elastic || c->sites;
 	c->elastic = c->elastic || offline_oasis;
 	offline = offline || offline_oasis;
-	c->gangs = dps || unpriced || offline || is_named(c, "fifo");
+	c->gangs = dps || unpriced || offline || is_named(c, "fifo") || is_named(c, "easy");
 	c->own_reckoning = strstr(c->policy, "variant=paper") != NULL;
-	c->admits_all = is_named(c, "fifo") || is_named(c, "drf");
+	c->admits_all = is_named(c, "fifo") || is_named(c, "drf") || is_named(c, "easy");
 	c->posted = is_named(c, "posted");
 	c->gangs = c->gangs || c->posted;
 	c->posted = c->posted || is_named(c, "bfp");

@@ -131,6 +131,7 @@ struct import_record {
 	const char *node;    /* one that it ran on, or "" */
 	const char *model;   /* or "" */
 	const char *queue;   /* or "" */
+	const char *user;    /* or NULL */
 	double deadline;     /* seconds after the submission; < 0: none */
 	enum import_state state;
 	bool array, het;       /* a task of an array, a component of a heterogeneous job */
@@ -166,9 +167,11 @@ struct import_job {
 	unsigned marks; /* bits */
 	unsigned model; /* index, or IMPORT_NO_MODEL */
 	float batch;    /* 0: not said */
+	unsigned user;  /* index, or IMPORT_NO_USER */
 };
 
 #define IMPORT_NO_MODEL UINT32_MAX
+#define IMPORT_NO_USER  UINT32_MAX
 
 struct import_gpus {
 	unsigned kind;
@@ -240,7 +243,7 @@ struct auc_conf;
 struct import {
 	const struct import_options *o;
 	struct gen g; /* values of the parameters, what is drawn, where it is written */
-	struct import_names kinds, models, profile_kinds, node_names, ids;
+	struct import_names kinds, models, profile_kinds, node_names, ids, users;
 	uint64_t default_kinds;      /* of --type */
 	const struct auc_conf *conf; /* NULL: none */
 	unsigned nnodes, nodes_alloc;
@@ -256,6 +259,22 @@ struct import {
 	struct import_counts counts;
 };
 
+/* What is read. */
+struct import_files {
+	struct auc_conf *conf; /* NULL: none is named */
+	struct import_text profiles, nodes, jobs;
+};
+
+/* Opens what O names; closed by import_files_close(), also after an error. */
+enum auc_code import_files_open(struct import_files *f, const struct import_options *o,
+				struct auc_err *err);
+void import_files_close(struct import_files *f);
+/* Reads all of them into IM, which is zeroes; CONF and PROFILES may be NULL. Freed by
+ * import_clear(), also after an error. */
+enum auc_code import_read(struct import *im, const struct import_options *o,
+			  const struct auc_conf *conf, struct import_text *profiles,
+			  struct import_text *nodes, struct import_text *jobs, struct auc_err *err);
+void import_clear(struct import *im);
 /* import_write() with everything opened and read already; CONF and PROFILES may be NULL. */
 enum auc_code import_make(const struct import_options *o, const struct auc_conf *conf,
 			  struct import_text *profiles, struct import_text *nodes,
@@ -328,6 +347,8 @@ void import_tres_done(const struct import_tres *t, struct import_record *r);
 bool import_time_known(double time);
 /* A date and time as Slurm prints them, local or in Unix time. False: it is none. */
 bool import_slurm_time(const char *text, double *time, bool *odd);
+/* The begin of the day of TIME, on the local clock. */
+double import_midnight(double time);
 
 /* -- the scenario -- */
 
@@ -380,6 +401,8 @@ struct import_summary {
 };
 /* Says what became of the records and nodes. */
 void import_report(const struct import *im, const struct import_summary *s, FILE *report);
+/* GPU-seconds that the cluster gave to jobs that cannot be imported. */
+double import_lost(const struct import *im);
 /* AUC_EINVAL: why no job is imported. */
 enum auc_code import_none(const struct import *im, struct auc_err *err);
 

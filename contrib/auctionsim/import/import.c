@@ -35,57 +35,80 @@ static unsigned marks_of(const struct import_record *r);
 static uint64_t node_kinds(const struct import *im, const char *name);
 static unsigned model_of(const struct import *im, const char *name, float *batch);
 static void *grow(void *list, unsigned n, unsigned *alloc, size_t size, struct auc_err *err);
-static void clear(struct import *im);
 static void names_clear(struct import_names *names);
 
 enum auc_code import_write(const struct import_options *o, FILE *out, FILE *report,
 			   struct auc_err *err)
 {
-	struct import_text profiles = {0}, nodes = {0}, jobs = {0};
-	struct auc_conf *conf = NULL;
+	struct import_files f = {0};
+	enum auc_code rc = import_files_open(&f, o, err);
+
+	if (rc == AUC_OK)
+		rc = import_make(o, f.conf, o->profiles ? &f.profiles : NULL, &f.nodes, &f.jobs,
+				 out, report, err);
+	import_files_close(&f);
+	return rc;
+}
+
+enum auc_code import_files_open(struct import_files *f, const struct import_options *o,
+				struct auc_err *err)
+{
 	enum auc_code rc = AUC_OK;
 
 	if (o->conf)
-		rc = auc_conf_load(o->conf, &conf, err);
+		rc = auc_conf_load(o->conf, &f->conf, err);
 	if (rc == AUC_OK && o->profiles)
-		rc = import_open(&profiles, o->profiles, err);
+		rc = import_open(&f->profiles, o->profiles, err);
 	if (rc == AUC_OK)
-		rc = import_open(&nodes, o->nodes, err);
+		rc = import_open(&f->nodes, o->nodes, err);
 	if (rc == AUC_OK)
-		rc = import_open(&jobs, o->jobs, err);
-	if (rc == AUC_OK)
-		rc = import_make(o, conf, o->profiles ? &profiles : NULL, &nodes, &jobs, out,
-				 report, err);
-	import_close(&profiles);
-	import_close(&nodes);
-	import_close(&jobs);
-	auc_conf_free(conf);
+		rc = import_open(&f->jobs, o->jobs, err);
 	return rc;
+}
+
+void import_files_close(struct import_files *f)
+{
+	import_close(&f->profiles);
+	import_close(&f->nodes);
+	import_close(&f->jobs);
+	auc_conf_free(f->conf);
 }
 
 enum auc_code import_make(const struct import_options *o, const struct auc_conf *conf,
 			  struct import_text *profiles, struct import_text *nodes,
 			  struct import_text *jobs, FILE *out, FILE *report, struct auc_err *err)
 {
-	struct import im = {.o = o,
-			    .conf = conf,
-			    .g = {.setting = &import_setting, .random = o->seed, .out = out}};
-	enum auc_code rc = gen_set(&im.g, o->parameters, o->nparameters, err);
+	struct import im = {.g.out = out};
+	enum auc_code rc = import_read(&im, o, conf, profiles, nodes, jobs, err);
 
 	if (rc == AUC_OK)
-		rc = take_options(&im, err);
+		rc = import_scenario(&im, report, err);
+	import_clear(&im);
+	return rc;
+}
+
+enum auc_code import_read(struct import *im, const struct import_options *o,
+			  const struct auc_conf *conf, struct import_text *profiles,
+			  struct import_text *nodes, struct import_text *jobs, struct auc_err *err)
+{
+	enum auc_code rc;
+
+	im->o = o;
+	im->conf = conf;
+	im->g.setting = &import_setting;
+	im->g.random = o->seed;
+	rc = gen_set(&im->g, o->parameters, o->nparameters, err);
+	if (rc == AUC_OK)
+		rc = take_options(im, err);
 	if (rc == AUC_OK && profiles)
-		rc = import_read_profiles(&im, profiles, err);
+		rc = import_read_profiles(im, profiles, err);
 	/* Nodes before jobs: they know the types of GPUs that a log of Slurm may leave out. */
 	if (rc == AUC_OK)
-		rc = import_read_nodes(&im, nodes, err);
-	if (rc == AUC_OK && im.nnodes == im.counts.out_nodes.n)
-		rc = no_nodes(&im, nodes->name, err);
+		rc = import_read_nodes(im, nodes, err);
+	if (rc == AUC_OK && im->nnodes == im->counts.out_nodes.n)
+		rc = no_nodes(im, nodes->name, err);
 	if (rc == AUC_OK)
-		rc = import_read_jobs(&im, jobs, err);
-	if (rc == AUC_OK)
-		rc = import_scenario(&im, report, err);
-	clear(&im);
+		rc = import_read_jobs(im, jobs, err);
 	return rc;
 }
 
@@ -425,8 +448,11 @@ static enum auc_code keep(struct import *im, const struct import_record *r, uint
 				   .kinds = kinds,
 				   .again = r->again,
 				   .marks = marks_of(r)};
+	job->user = IMPORT_NO_USER;
+	if (r->user && *r->user && strlen(r->user) < AUC_NAME_MAX)
+		rc = import_name(&im->users, r->user, &job->user, err);
 	job->model = model_of(im, r->model, &job->batch);
-	return AUC_OK;
+	return rc;
 }
 
 /*
@@ -535,13 +561,14 @@ static void *grow(void *list, unsigned n, unsigned *alloc, size_t size, struct a
 	return grown;
 }
 
-static void clear(struct import *im)
+void import_clear(struct import *im)
 {
 	names_clear(&im->kinds);
 	names_clear(&im->models);
 	names_clear(&im->profile_kinds);
 	names_clear(&im->node_names);
 	names_clear(&im->ids);
+	names_clear(&im->users);
 	free(im->nodes);
 	free(im->profiles);
 	free(im->jobs);

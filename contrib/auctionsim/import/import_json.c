@@ -264,6 +264,7 @@ static enum auc_code read_job(struct import *im, struct import_text *t, struct j
 				    .queue = ""};
 	const char *nodes = "";
 	char id[64], host[AUC_NAME_MAX];
+	struct auc_err nobody;
 	enum auc_code rc;
 	struct reader r;
 	size_t mark;
@@ -291,6 +292,9 @@ static enum auc_code read_job(struct import *im, struct import_text *t, struct j
 	text_of(next_part(&r, &rec, mark), o, "partition", &rec.queue);
 	text_of(next_part(&r, &rec, mark), o, "name", &rec.model);
 	text_of(next_part(&r, &rec, mark), o, "cluster", &rec.cluster);
+	next_part(&r, &rec, mark)->err = &nobody;
+	if (text_of(&r, o, "user", &rec.user) != AUC_OK)
+		rec.user = "";
 	import_first_host(nodes, host);
 	return import_add(im, &rec, err);
 }

@@ -65,7 +65,7 @@ void import_report(const struct import *im, const struct import_summary *s, FILE
 static void report_skipped(const struct import *im, double imported, FILE *report)
 {
 	const struct import_tally *t = im->counts.skipped;
-	double lost = 0;
+	double lost = import_lost(im);
 	unsigned i;
 
 	for (i = 0; i < IMPORT_WHYS; i++) {
@@ -80,7 +80,6 @@ static void report_skipped(const struct import *im, double imported, FILE *repor
 		fprintf(report, "%s%.63s\n", t[i].n > 1 ? "; the first: " : ": job ", t[i].first);
 		if (i == IMPORT_ODD)
 			fprintf(report, "           %s\n", im->counts.odd.text);
-		lost += whys[i].lost ? t[i].gpu_seconds : 0;
 	}
 	fprintf(report, "  %8.1f GPU-hours imported", imported / 3600);
 	if (lost > 0)
@@ -102,6 +101,15 @@ static void report_nodes(const struct import *im, FILE *report)
 			"  %8lu nodes that are down, drained or the like, skipped: %.15g GPUs; "
 			"the first: %.63s\n",
 			c->out_nodes.n, c->out_nodes.gpu_seconds, c->out_nodes.first);
+}
+
+double import_lost(const struct import *im)
+{
+	double lost = 0;
+
+	for (unsigned i = 0; i < IMPORT_WHYS; i++)
+		lost += whys[i].lost ? im->counts.skipped[i].gpu_seconds : 0;
+	return lost;
 }
 
 enum auc_code import_none(const struct import *im, struct auc_err *err)

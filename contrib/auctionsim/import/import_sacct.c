@@ -31,18 +31,28 @@ enum {
 	PARTITION,
 	JOB_NAME,
 	CLUSTER,
+	USER,
 	COLUMNS
 };
 
 static const struct import_column columns[] = {
-	[JOB_ID] = {"JobID", true},          [SUBMIT] = {"Submit", true},
-	[START] = {"Start", false},          [END] = {"End", false},
-	[ELAPSED] = {"Elapsed", false},      [ELAPSED_RAW] = {"ElapsedRaw", false},
-	[LIMIT] = {"Timelimit", false},      [LIMIT_RAW] = {"TimelimitRaw", false},
-	[SUSPENDED] = {"Suspended", false},  [STATE] = {"State", true},
-	[ALLOC_TRES] = {"AllocTRES", false}, [REQ_TRES] = {"ReqTRES", false},
-	[NODE_LIST] = {"NodeList", false},   [PARTITION] = {"Partition", false},
-	[JOB_NAME] = {"JobName", false},     [CLUSTER] = {"Cluster", false},
+	[JOB_ID] = {"JobID", true},
+	[SUBMIT] = {"Submit", true},
+	[START] = {"Start", false},
+	[END] = {"End", false},
+	[ELAPSED] = {"Elapsed", false},
+	[ELAPSED_RAW] = {"ElapsedRaw", false},
+	[LIMIT] = {"Timelimit", false},
+	[LIMIT_RAW] = {"TimelimitRaw", false},
+	[SUSPENDED] = {"Suspended", false},
+	[STATE] = {"State", true},
+	[ALLOC_TRES] = {"AllocTRES", false},
+	[REQ_TRES] = {"ReqTRES", false},
+	[NODE_LIST] = {"NodeList", false},
+	[PARTITION] = {"Partition", false},
+	[JOB_NAME] = {"JobName", false},
+	[CLUSTER] = {"Cluster", false},
+	[USER] = {"User", false},
 };
 
 /* What users write: sacct -P prints bars and ends of lines in them as they are. */
@@ -126,7 +136,8 @@ static enum auc_code read_record(struct import *im, const struct import_table *t
 				  .duration = -1,
 				  .deadline = -1,
 				  .model = import_field(tb, JOB_NAME),
-				  .queue = import_field(tb, PARTITION)};
+				  .queue = import_field(tb, PARTITION),
+				  .user = import_field(tb, USER)};
 	char host[AUC_NAME_MAX];
 	enum auc_code rc;
 
@@ -350,6 +361,19 @@ void import_first_host(const char *hosts, char *name)
 	rest++;
 	memcpy(name + len + number, rest, strcspn(rest, ",["));
 	name[len + number + strcspn(rest, ",[")] = '\0';
+}
+
+double import_midnight(double time)
+{
+	time_t t = (time_t)time;
+	struct tm tm;
+
+	if (!localtime_r(&t, &tm))
+		return time;
+	tm.tm_hour = tm.tm_min = tm.tm_sec = 0;
+	tm.tm_isdst = -1;
+	t = mktime(&tm);
+	return t == (time_t)-1 || (double)t > time ? time : (double)t;
 }
 
 bool import_time_known(double time)

@@ -21,6 +21,7 @@ enum {
 	TRACE_QUEUE,
 	TRACE_MODEL,
 	TRACE_DEADLINE,
+	TRACE_USER,
 	TRACE_LIMIT,
 	TRACE_COLUMNS
 };
@@ -35,6 +36,7 @@ static const struct import_column trace_columns[] = {
 	[TRACE_QUEUE] = {"queue", false},
 	[TRACE_MODEL] = {"model", false},
 	[TRACE_DEADLINE] = {"deadline_s", false},
+	[TRACE_USER] = {"user", false},
 	[TRACE_LIMIT] = {"limit_s", false},
 };
 
@@ -190,6 +192,7 @@ static enum auc_code read_job(struct import *im, const struct import_table *tb,
 		r.id = import_field(tb, TRACE_ID);
 		r.model = import_field(tb, TRACE_MODEL);
 		r.queue = import_field(tb, TRACE_QUEUE);
+		r.user = import_field(tb, TRACE_USER);
 		rc = job_values(im, tb, &r, fault);
 	}
 	if (rc == AUC_EINVAL)

@@ -13,7 +13,7 @@
 
 #include "input/conf.h"
 #include "auctionsim/import/import-private.h"
-#include "auctionsim/import/import_types.h"
+#include "auctionsim/import/import_window.h"
 #include "base/json.h"
 #include "base/num.h"
 #include "auctionsim/scenario/scenario.h"
@@ -219,17 +219,6 @@ static const struct parameter parameters[] = {
 
 const struct gen_setting import_setting = {"import", parameters, IMPORT_PARAMETERS, NULL};
 
-/* What is written. */
-struct window {
-	struct import *im;
-	struct import_types types;
-	double slot_seconds, from;
-	uint64_t slots;
-	unsigned njobs;
-	unsigned *jobs; /* by submission */
-	double gpu_seconds;
-};
-
 /* One job's work: on each type it may use, as it will be written. */
 struct work {
 	unsigned ntypes;
@@ -240,66 +229,80 @@ struct work {
 	double epochs, minibatches, ps_seconds, gradient_mb;
 };
 
-static enum auc_code choose_window(struct window *w, struct auc_err *err);
+static enum auc_code choose_window(struct import_window *w, struct auc_err *err);
 static enum auc_code read_bound(const struct import *im, const char *text, const char *what,
 				double *bound, struct auc_err *err);
-static void thin(struct window *w);
-static void skip(struct window *w, unsigned index, enum import_why why);
-static enum auc_code set_slots(struct window *w, struct auc_err *err);
-static double says(const struct window *w, const struct import_job *j);
-static void drop_impossible(struct window *w);
-static enum auc_code use_types(struct window *w, struct auc_err *err);
-static enum auc_code write_scenario(struct window *w, struct auc_err *err);
-static bool write_jobs(struct window *w);
-static struct json_object *job_object(struct window *w, unsigned index);
-static struct json_object *shapes_array(struct window *w, const struct import_job *j,
+static void thin(struct import_window *w);
+static void skip(struct import_window *w, unsigned index, enum import_why why);
+static enum auc_code set_slots(struct import_window *w, struct auc_err *err);
+static double says(const struct import_window *w, const struct import_job *j);
+static void drop_impossible(struct import_window *w);
+static enum auc_code use_types(struct import_window *w, struct auc_err *err);
+static bool write_jobs(struct import_window *w);
+static struct json_object *job_object(struct import_window *w, unsigned index);
+static struct json_object *shapes_array(struct import_window *w, const struct import_job *j,
 					const struct work *work);
-static void make_work(struct window *w, const struct import_job *j, struct work *work);
+static void make_work(struct import_window *w, const struct import_job *j, struct work *work);
 static const struct import_profile *find_profile(const struct import *im,
 						 const struct import_job *j, const char *kind);
 static double gradient_of(const struct import *im, const struct import_job *j);
-static struct json_object *utility_object(struct window *w, const struct import_job *j);
-static struct json_object *upload_object(struct window *w);
-static const char *tres_name(const struct window *w, const char *tres, char name[AUC_NAME_MAX]);
-static struct json_object *prices_object(const struct window *w);
-static double slots_of(const struct window *w, double seconds);
-static uint64_t arrival_of(const struct window *w, const struct import_job *j);
+static struct json_object *utility_object(struct import_window *w, const struct import_job *j);
+static struct json_object *upload_object(struct import_window *w);
+static const char *tres_name(const struct import_window *w, const char *tres,
+			     char name[AUC_NAME_MAX]);
+static struct json_object *prices_object(const struct import_window *w);
+static double slots_of(const struct import_window *w, double seconds);
+static uint64_t arrival_of(const struct import_window *w, const struct import_job *j);
 static double round_down(double value, int digits);
 static double rounded(double value, int digits);
-static void summarise(const struct window *w, struct import_summary *s);
 
 enum auc_code import_scenario(struct import *im, FILE *report, struct auc_err *err)
 {
-	struct window w = {.im = im, .slots = (uint64_t)im->g.values[IMPORT_SLOTS].low};
+	struct import_window w = {.im = im};
+	enum auc_code rc = import_window_open(&w, report, err);
+
+	if (rc == AUC_OK)
+		rc = import_window_write(&w, err);
+	import_window_clear(&w);
+	return rc;
+}
+
+enum auc_code import_window_open(struct import_window *w, FILE *report, struct auc_err *err)
+{
+	struct import *im = w->im;
 	struct import_summary summary;
 	enum auc_code rc;
 
-	w.slot_seconds = im->g.values[IMPORT_SLOT_SECONDS].low;
-	if (!(w.slot_seconds > 0))
-		w.slot_seconds = im->conf ? im->conf->slot_seconds : DEFAULT_SLOT_SECONDS;
-	rc = choose_window(&w, err);
+	w->slots = w->slots ? w->slots : (uint64_t)im->g.values[IMPORT_SLOTS].low;
+	if (!(w->slot_seconds > 0))
+		w->slot_seconds = im->g.values[IMPORT_SLOT_SECONDS].low;
+	if (!(w->slot_seconds > 0))
+		w->slot_seconds = im->conf ? im->conf->slot_seconds : DEFAULT_SLOT_SECONDS;
+	rc = choose_window(w, err);
 	if (rc == AUC_OK)
-		rc = import_types_make(&w.types, im, err);
+		rc = import_types_make(&w->types, im, err);
 	if (rc == AUC_OK) {
-		drop_impossible(&w);
-		thin(&w);
+		drop_impossible(w);
+		thin(w);
 	}
-	if (rc == AUC_OK && !w.slots) {
-		rc = set_slots(&w, err);
+	if (rc == AUC_OK && !w->slots) {
+		rc = set_slots(w, err);
 		if (rc == AUC_OK)
-			drop_impossible(&w);
+			drop_impossible(w);
 	}
 	if (rc == AUC_OK)
-		rc = use_types(&w, err);
+		rc = use_types(w, err);
 	if (rc == AUC_OK && report) {
-		summarise(&w, &summary);
+		import_window_summarise(w, &summary);
 		import_report(im, &summary, report);
 	}
-	if (rc == AUC_OK)
-		rc = w.njobs ? write_scenario(&w, err) : import_none(im, err);
-	import_types_clear(&w.types);
-	free(w.jobs);
-	return rc;
+	return rc == AUC_OK && !w->njobs ? import_none(im, err) : rc;
+}
+
+void import_window_clear(struct import_window *w)
+{
+	import_types_clear(&w->types);
+	free(w->jobs);
 }
 
 /* -- which jobs -- */
@@ -314,7 +317,7 @@ static int compare_submit(const void *a, const void *b, void *arg)
 	return (i > k) - (i < k);
 }
 
-static enum auc_code choose_window(struct window *w, struct auc_err *err)
+static enum auc_code choose_window(struct import_window *w, struct auc_err *err)
 {
 	struct import *im = w->im;
 	enum auc_code rc;
@@ -343,6 +346,8 @@ static enum auc_code choose_window(struct window *w, struct auc_err *err)
 		else
 			skip(w, i, IMPORT_OUTSIDE);
 	qsort_r(w->jobs, w->njobs, sizeof(*w->jobs), compare_submit, im->jobs);
+	if (w->day_seconds > 0 && im->unix_time && !im->o->from && isfinite(w->from))
+		w->from = import_midnight(w->from);
 	return AUC_OK;
 }
 
@@ -366,7 +371,7 @@ static enum auc_code read_bound(const struct import *im, const char *text, const
 }
 
 /* Each as likely as any other. */
-static void thin(struct window *w)
+static void thin(struct import_window *w)
 {
 	unsigned want = (unsigned)fmin(w->im->g.values[IMPORT_JOBS].low, UINT32_MAX), kept = 0, i;
 
@@ -380,7 +385,7 @@ static void thin(struct window *w)
 	w->njobs = kept;
 }
 
-static void skip(struct window *w, unsigned index, enum import_why why)
+static void skip(struct import_window *w, unsigned index, enum import_why why)
 {
 	const struct import_job *j = &w->im->jobs[index];
 
@@ -388,7 +393,7 @@ static void skip(struct window *w, unsigned index, enum import_why why)
 }
 
 /* As many that each job could end, if it began as it came; some may be longer than any scenario. */
-static enum auc_code set_slots(struct window *w, struct auc_err *err)
+static enum auc_code set_slots(struct import_window *w, struct auc_err *err)
 {
 	const struct value *v = w->im->g.values;
 	const struct import_job *j = NULL;
@@ -417,15 +422,18 @@ static enum auc_code set_slots(struct window *w, struct auc_err *err)
 }
 
 /* How long J says it takes, in seconds. */
-static double says(const struct window *w, const struct import_job *j)
+static double says(const struct import_window *w, const struct import_job *j)
 {
 	return w->im->g.values[IMPORT_TIMES].low == 1 && j->limit > 0 ? j->limit : j->duration;
 }
 
 /* What no server can run, and what is longer than the slots if they are set: no policy could do it.
  */
-static void drop_impossible(struct window *w)
+static void drop_impossible(struct import_window *w)
 {
+	/* Of days: what is for sale at the end of one. */
+	double most =
+		(double)w->slots - (w->day_seconds > 0 ? w->day_seconds / w->slot_seconds : 0);
 	unsigned list[AUC_TYPES_MAX], i, kept = 0;
 	const struct import_job *j;
 	bool small;
@@ -436,7 +444,7 @@ static void drop_impossible(struct window *w)
 			skip(w, w->jobs[i], small ? IMPORT_TOO_MANY : IMPORT_NO_TYPE);
 		else if (w->slots && arrival_of(w, j) > w->slots)
 			skip(w, w->jobs[i], IMPORT_OUTSIDE);
-		else if (w->slots && slots_of(w, says(w, j)) > (double)w->slots)
+		else if (w->slots && slots_of(w, says(w, j)) > most)
 			skip(w, w->jobs[i], IMPORT_TOO_LONG);
 		else
 			w->jobs[kept++] = w->jobs[i];
@@ -444,7 +452,7 @@ static void drop_impossible(struct window *w)
 	w->njobs = kept;
 }
 
-static enum auc_code use_types(struct window *w, struct auc_err *err)
+static enum auc_code use_types(struct import_window *w, struct auc_err *err)
 {
 	unsigned list[AUC_TYPES_MAX], n, i, used = 0;
 	const struct import_job *j;
@@ -476,7 +484,7 @@ static enum auc_code use_types(struct window *w, struct auc_err *err)
 
 /* -- the file -- */
 
-static enum auc_code write_scenario(struct window *w, struct auc_err *err)
+enum auc_code import_window_write(struct import_window *w, struct auc_err *err)
 {
 	struct import *im = w->im;
 	FILE *out = im->g.out;
@@ -501,7 +509,7 @@ static enum auc_code write_scenario(struct window *w, struct auc_err *err)
 			   : AUC_OK;
 }
 
-static bool write_jobs(struct window *w)
+static bool write_jobs(struct import_window *w)
 {
 	bool ok = true;
 	unsigned i;
@@ -513,7 +521,7 @@ static bool write_jobs(struct window *w)
 	return ok;
 }
 
-static struct json_object *job_object(struct window *w, unsigned index)
+static struct json_object *job_object(struct import_window *w, unsigned index)
 {
 	const struct import_job *j = &w->im->jobs[index];
 	struct json_object *o = json_object_new_object(), *worker = json_object_new_object(),
@@ -532,6 +540,8 @@ static struct json_object *job_object(struct window *w, unsigned index)
 	ok = ok && auc_json_add_text(o, "id", w->im->ids.list[index]) &&
 	     gen_add_number(o, "arrival", (double)arrival_of(w, j)) &&
 	     auc_json_add(o, "utility", utility_object(w, j));
+	if (w->day_seconds > 0 && j->user != IMPORT_NO_USER)
+		ok = ok && auc_json_add_text(o, "user", w->im->users.list[j->user]);
 	if (gang)
 		ok = ok && auc_json_add(o, "gang", shapes_array(w, j, &work));
 	else
@@ -557,7 +567,7 @@ static struct json_object *job_object(struct window *w, unsigned index)
 
 /* As it was in the log, on each type that it may use: on the nodes that the log says, or the fewest
  * that hold its GPUs. NULL: no memory. */
-static struct json_object *shapes_array(struct window *w, const struct import_job *j,
+static struct json_object *shapes_array(struct import_window *w, const struct import_job *j,
 					const struct work *work)
 {
 	struct json_object *list = json_object_new_array(), *o, *per_node;
@@ -597,7 +607,7 @@ static struct json_object *shapes_array(struct window *w, const struct import_jo
  * many workers as in the log all of them take what the job ran for: co-located if a server holds
  * that many and a PS, else with the exchange.
  */
-static void make_work(struct window *w, const struct import_job *j, struct work *work)
+static void make_work(struct import_window *w, const struct import_job *j, struct work *work)
 {
 	struct gen *g = &w->im->g;
 	const struct import_type *t = w->types.list;
@@ -683,7 +693,7 @@ static double gradient_of(const struct import *im, const struct import_job *j)
 	return -1;
 }
 
-static struct json_object *utility_object(struct window *w, const struct import_job *j)
+static struct json_object *utility_object(struct import_window *w, const struct import_job *j)
 {
 	struct json_object *o = json_object_new_object();
 	struct gen *g = &w->im->g;
@@ -719,7 +729,7 @@ static struct json_object *utility_object(struct window *w, const struct import_
 }
 
 /* Servers of partitions that data have to be brought to; NULL: none, or no memory. */
-static struct json_object *upload_object(struct window *w)
+static struct json_object *upload_object(struct import_window *w)
 {
 	struct json_object *o = NULL;
 	const struct import_node *n;
@@ -738,7 +748,8 @@ static struct json_object *upload_object(struct window *w)
 }
 
 /* How the scenario writes TRES of auction.conf: types of GPUs are the same in any letters. */
-static const char *tres_name(const struct window *w, const char *tres, char name[AUC_NAME_MAX])
+static const char *tres_name(const struct import_window *w, const char *tres,
+			     char name[AUC_NAME_MAX])
 {
 	unsigned kind;
 
@@ -749,7 +760,7 @@ static const char *tres_name(const struct window *w, const char *tres, char name
 }
 
 /* NULL: the scenario says nothing about prices, so that they come from all its jobs. */
-static struct json_object *prices_object(const struct window *w)
+static struct json_object *prices_object(const struct import_window *w)
 {
 	const struct auc_conf *conf = w->im->conf;
 	struct json_object *o, *eta;
@@ -774,16 +785,18 @@ static struct json_object *prices_object(const struct window *w)
 /* -- numbers -- */
 
 /* At least one. */
-static double slots_of(const struct window *w, double seconds)
+static double slots_of(const struct import_window *w, double seconds)
 {
 	return fmax(1, (double)auc_ceil(seconds / w->slot_seconds));
 }
 
 /* A job that comes within a slot is seen at the start of the next. */
-static uint64_t arrival_of(const struct window *w, const struct import_job *j)
+static uint64_t arrival_of(const struct import_window *w, const struct import_job *j)
 {
 	double passed = (j->submit - w->from) / w->im->g.values[IMPORT_SPEEDUP].low;
 
+	if (w->day_seconds > 0)
+		passed = fmod(fmax(0, passed), w->day_seconds);
 	return 1 + (uint64_t)auc_ceil(fmax(0, passed) / w->slot_seconds);
 }
 
@@ -809,7 +822,7 @@ static double rounded(double value, int digits)
 
 /* -- what became of it -- */
 
-static void summarise(const struct window *w, struct import_summary *s)
+void import_window_summarise(const struct import_window *w, struct import_summary *s)
 {
 	const struct import_job *j;
 	unsigned i;

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/check.h"
+#include "auctionsim/baseline/easy.h"
 #include "auctionsim/baseline/registry.h"
 #include "pricing/nearness.h"
 #include "base/clock.h"
@@ -33,6 +34,7 @@ struct replay {
 	const struct auc_policy *policy; /* or */
 	const struct auc_stepper *stepper;
 	bool offline, offline_oasis; /* it is policy offline, offline-oasis */
+	bool easy;                   /* it is policy easy */
 	bool sites;                  /* the policy is one of sites */
 	const char *options;
 	struct auc_policy_ctx *ctx;
@@ -120,6 +122,8 @@ enum auc_code replay_run(const struct scenario *s, const char *policy, uint64_t 
 		rc = steps_run(s, p.stepper, p.options, p.order, progress, arg, result, p.us, err);
 	if (rc == AUC_OK && p.offline)
 		rc = offline_run(s, p.offline_oasis, p.options, result, p.us, err);
+	if (rc == AUC_OK && p.easy)
+		rc = easy_run(s, p.options, p.order, result, p.us, err);
 	if (rc == AUC_OK && p.policy)
 		rc = prepare(&p, err);
 	for (i = 0; i < s->njobs && p.policy && rc == AUC_OK; i++) {
@@ -156,7 +160,7 @@ static enum auc_code refuse(const struct replay *p, const char *policy, struct a
 	bool offline = p->offline && !p->offline_oasis;
 	enum auc_code rc = AUC_OK;
 
-	if (!offline && !(p->policy && p->policy->gangs))
+	if (!offline && !p->easy && !(p->policy && p->policy->gangs))
 		rc = scenario_without_gangs(p->s, policy, err);
 	if (rc == AUC_OK && !offline && !(p->policy && p->policy->budgets))
 		rc = scenario_without_budgets(p->s, policy, err);
@@ -205,6 +209,8 @@ enum auc_code replay_check_options(const char *policy, struct auc_err *err)
 		rc = sim_stepper_create(p.stepper, p.options, &ctx, err);
 	else if (rc == AUC_OK && p.offline)
 		rc = offline_check_options(p.options, err);
+	else if (rc == AUC_OK && p.easy)
+		rc = easy_check_options(p.options, err);
 	if (p.ctx)
 		p.policy->destroy(p.ctx);
 	if (ctx)
@@ -247,12 +253,13 @@ static enum auc_code open_policy(struct replay *p, const char *text, struct auc_
 	p->options = text + len + (text[len] == ',');
 	p->offline_oasis = !strcmp(name, OFFLINE_OASIS_NAME);
 	p->offline = p->offline_oasis || !strcmp(name, OFFLINE_NAME);
+	p->easy = !strcmp(name, EASY_NAME);
 	if (!strcmp(name, POSTED_BFP_NAME)) {
 		free(name);
 		return open_bfp(p, err);
 	}
 	free(name);
-	if (p->stepper || p->offline)
+	if (p->stepper || p->offline || p->easy)
 		return AUC_OK;
 	if (!p->policy)
 		return auc_err_set(err, AUC_ENOENT,
