@@ -39,6 +39,8 @@ enum auc_code auction_day(struct auction_days *a, const char *text, size_t len,
 		rc = set_prices(a, *s, err);
 	if (rc == AUC_OK)
 		rc = replay_run(*s, a->policy, 1, progress, arg, result, err);
+	if (*s)
+		learned_forget(*s);
 	if (rc == AUC_OK && a->prices &&
 	    (!strcmp(a->prices, "learned") || !strcmp(a->prices, "flat")))
 		rc = remember(a, *s, text, err);
