@@ -176,6 +176,10 @@ auc_slot auc_auction_first_open(const struct auc_auction *a, double now);
 enum auc_code auc_quote_nodes(const struct auc_policy *policy, struct auc_policy_ctx *ctx,
 			      const struct auc_market *m, struct auc_job *job,
 			      struct auc_decision *d, struct auc_err *err);
+/* gang_quote.c: the same of a gang, whose nodes are of one group: Slurm's job has one partition. */
+enum auc_code auc_quote_gang(const struct auc_policy *policy, struct auc_policy_ctx *ctx,
+			     const struct auc_market *m, struct auc_job *job,
+			     struct auc_decision *d, struct auc_err *err);
 /* rearrange.c: moves jobs that wait, and do not begin within LEAD seconds, to where they cost less
  * by now, and adds to *CHANGED (may be NULL) how many; LIMITED as in auc_auction_revise(). Admin is
  * held. */

@@ -487,6 +487,18 @@ bool auc_auction_awaits(struct auc_auction *a, uint32_t uid)
 	return awaits;
 }
 
+bool auc_auction_ends(struct auc_auction *a, uint32_t job_id, double *end)
+{
+	const struct auc_sale *s;
+
+	pthread_mutex_lock(&a->lock);
+	s = a->ledger ? auc_ledger_find_job(a->ledger, job_id) : NULL;
+	if (s)
+		*end = (double)s->plan.completion * a->conf->slot_seconds;
+	pthread_mutex_unlock(&a->lock);
+	return s;
+}
+
 unsigned auc_auction_nodes_of(struct auc_auction *a, uint32_t uid, double start, double end)
 {
 	double seconds = a->conf->slot_seconds;
@@ -501,9 +513,10 @@ unsigned auc_auction_nodes_of(struct auc_auction *a, uint32_t uid, double start,
 			continue;
 		for (const struct auc_run *r = s->plan.runs; r < s->plan.runs + s->plan.nruns; r++)
 			if ((double)r->from * seconds < end &&
-			    (double)(r->to + 1) * seconds > start)
-				most = r->nshares > most ? r->nshares : most;
-		nodes += most;
+			    (double)(r->to + 1) * seconds > start && r->nshares > most)
+				most = r->nshares;
+		/* A gang is one job, wherever it is. */
+		nodes += s->plan.gang && most ? 1 : most;
 	}
 	pthread_mutex_unlock(&a->lock);
 	return nodes;

@@ -109,7 +109,17 @@ struct auc_part {
 	unsigned workers, ps;
 	unsigned ntres;
 	struct auc_named tres[AUC_TRES_MAX]; /* workers * worker TRES + ps * PS TRES, by name */
+	/*
+	 * Of a gang, which is one part and one job on all of its nodes: how many (else 0), and
+	 * their names with commas, SERVER's first, in the memory of the array that this part is in.
+	 * WORKERS is 1 then, and TRES what each node gives.
+	 */
+	unsigned nnodes;
+	const char *nodes;
 };
+/* The next of PART's nodes after *AT (NULL at first) into NAME, false after the last. Of a part
+ * that is no gang's the only one is its server. */
+bool auc_part_next_node(const struct auc_part *part, const char **at, char name[AUC_NAME_MAX]);
 
 /* The answer to a bid. Free with auc_offer_clear(). */
 struct auc_offer {
@@ -157,6 +167,8 @@ enum auc_code auc_auction_bid(struct auc_auction *a, const struct auc_bid *bid, 
  * the process began. NULL: no memory.
  */
 char *auc_auction_tell(struct auc_auction *a, const struct auc_bid *bid, uint32_t uid);
+/* True if JOB_ID is the lead of a live sale: when its plan ends (Unix time) is in *END then. */
+bool auc_auction_ends(struct auc_auction *a, uint32_t job_id, double *end);
 
 /* Ledger operations under the lock; see ledger.h. RECEIPT (may be NULL) gets the new AdminComment
  * text, malloc'd. */
@@ -260,8 +272,8 @@ bool auc_auction_owns(struct auc_auction *a, uint32_t job_id);
 bool auc_auction_awaits(struct auc_auction *a, uint32_t uid);
 /* How many jobs at once PARTS are at most: one for each node at a time. */
 unsigned auc_parts_at_once(const struct auc_part *parts, unsigned nparts);
-/* How many nodes UID's live sales, liens too, have at most at once between START and END (Unix time),
- * as if each had its most all the time. */
+/* How many nodes UID's live sales, liens too, have at most at once between START and END (Unix
+ * time), as if each had its most all the time. */
 unsigned auc_auction_nodes_of(struct auc_auction *a, uint32_t uid, double start, double end);
 void auc_auction_totals(struct auc_auction *a, struct auc_totals *totals);
 

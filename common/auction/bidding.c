@@ -224,10 +224,16 @@ enum auc_code auc_quote_nodes(const struct auc_policy *policy, struct auc_policy
 			      const struct auc_market *m, struct auc_job *job,
 			      struct auc_decision *d, struct auc_err *err)
 {
-	enum auc_code rc = policy->quote(ctx, m, job, d, err);
-	uint64_t most = d->most_steps, steps = d->steps;
 	struct auc_plan made, *plan = &d->plan;
+	uint64_t most, steps;
+	enum auc_code rc;
 
+	/* It is sold on nodes, never on a server of many. */
+	if (job->nshapes)
+		return auc_quote_gang(policy, ctx, m, job, d, err);
+	rc = policy->quote(ctx, m, job, d, err);
+	most = d->most_steps;
+	steps = d->steps;
 	auc_plan_init(&made);
 	while (rc == AUC_OK && d->accepted && on_wholes(m, plan)) {
 		rc = auc_plan_spread(m, plan, &made, err);
@@ -365,7 +371,7 @@ static enum auc_code fill_offer(struct auc_auction *a, struct auc_question *q,
 	offer->start = (double)d->plan.start * a->conf->slot_seconds;
 	offer->end = (double)d->plan.completion * a->conf->slot_seconds;
 	for (const struct auc_run *r = d->plan.runs; r < d->plan.runs + d->plan.nruns; r++)
-		if (d->accepted && r->nshares > AUC_PARTS_MAX)
+		if (d->accepted && !d->plan.gang && r->nshares > AUC_PARTS_MAX)
 			return auc_err_set(err, AUC_EFULL,
 					   "the best schedule is on %u nodes, at most %d can be "
 					   "one job; lower --chunks",

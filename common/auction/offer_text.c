@@ -29,10 +29,6 @@
 #define WARN_LAST    0.95
 #define FAR_OFF      100 /* times its value is what a schedule costs that is of no help */
 
-/* What makes a decision shorter. */
-#define LOWER                                                                                      \
-	"lower --chunks, or name fewer types with --worker-time and --ps-time, or one partition"
-
 /* What may still be tried. */
 struct budget {
 	unsigned quotes;
@@ -51,14 +47,20 @@ static void print_warning(const struct auc_auction *a, const struct auc_question
 static void print_worthless(const struct auc_auction *a, const struct auc_question *q, FILE *out,
 			    const struct auc_plan *plan);
 static void print_plan(FILE *out, const struct auc_market *m, const struct auc_plan *plan);
+static void print_gang(FILE *out, const struct auc_market *m, const struct auc_plan *plan);
+static void print_amounts(FILE *out, const struct auc_market *m, const double *amount);
 static void print_changes(FILE *out, const struct auc_plan *plan);
 static void print_where(FILE *out, const struct auc_market *m, const struct auc_plan *plan,
 			bool ps);
 static void print_when(FILE *out, const struct auc_plan *plan, const struct auc_offer *offer);
 static void print_time(FILE *out, double when);
+static const char *lower(const struct auc_question *q);
 static const char *credits(double x, char text[AUC_MONEY_LEN]);
 static void print_crowded(const struct auc_auction *a, const struct auc_question *q, FILE *out);
 static void print_limit(const struct auc_auction *a, const struct auc_question *q, FILE *out);
+static void print_gang_limit(const struct auc_auction *a, const struct auc_question *q, FILE *out);
+static unsigned holders_of(const struct auc_auction *a, const struct auc_job *job,
+			   const struct auc_shape *shape);
 static bool print_unfit(const struct auc_auction *a, const struct auc_question *q, FILE *out);
 static int64_t most_at_all(const struct auc_auction *a, const struct auc_question *q,
 			   unsigned type);
@@ -90,7 +92,8 @@ char *auc_offer_message(struct auc_auction *a, struct auc_question *q,
 	if (offer->cut && offer->reason == AUC_REASON_CAPACITY) {
 		fprintf(out,
 			"auction: refused: no schedule was found in the time that a decision may "
-			"take; " LOWER);
+			"take; %s",
+			lower(q));
 	} else if (a->policy->posts) {
 		print_posted(a, q, out, offer, hold);
 	} else if (offer->accepted) {
@@ -109,8 +112,8 @@ char *auc_offer_message(struct auc_auction *a, struct auc_question *q,
 	if (offer->cut && offer->reason != AUC_REASON_CAPACITY)
 		fprintf(out,
 			"\nauction: not every schedule was looked at, as that takes too long; no "
-			"other has a payoff higher by more than %s; to have all looked at, " LOWER,
-			credits(offer->distance, value));
+			"other has a payoff higher by more than %s; to have all looked at, %s",
+			credits(offer->distance, value), lower(q));
 	if (offer->accepted)
 		print_warning(a, q, out, offer);
 	if (!offer->accepted && q->ruled_out[0])
@@ -120,6 +123,15 @@ char *auc_offer_message(struct auc_auction *a, struct auc_question *q,
 		return NULL;
 	}
 	return text;
+}
+
+/* What makes a decision shorter. */
+static const char *lower(const struct auc_question *q)
+{
+	if (q->job.nshapes)
+		return "name fewer numbers of nodes, a type of GPU, or one partition";
+	return "lower --chunks, or name fewer types with --worker-time and --ps-time, or one "
+	       "partition";
 }
 
 /* Of a posted price; the user's limit is in none of these lines, which may get into logs. */
@@ -250,6 +262,10 @@ static void print_plan(FILE *out, const struct auc_market *m, const struct auc_p
 {
 	unsigned workers = 0, ps = 0;
 
+	if (plan->gang) {
+		print_gang(out, m, plan);
+		return;
+	}
 	for (unsigned i = 0; i < plan->runs[0].nshares; i++) {
 		workers += plan->shares[plan->runs[0].first_share + i].workers;
 		ps += plan->shares[plan->runs[0].first_share + i].ps;
@@ -260,6 +276,33 @@ static void print_plan(FILE *out, const struct auc_market *m, const struct auc_p
 	print_where(out, m, plan, true);
 	if (plan->nruns > 1)
 		print_changes(out, plan);
+}
+
+/* "2 nodes, edge1, edge2, with cpu=48 mem=400000 gpu:a100=8 each" */
+static void print_gang(FILE *out, const struct auc_market *m, const struct auc_plan *plan)
+{
+	unsigned n = plan->runs[0].nshares;
+
+	fprintf(out, "%u node%s, ", n, n > 1 ? "s" : "");
+	for (unsigned i = 0; i < n && i < SERVERS_MAX; i++)
+		fprintf(out, "%s%s", i ? ", " : "",
+			auc_market_server_name(m, plan->shares[i].server));
+	if (n > SERVERS_MAX)
+		fprintf(out, " and %u more", n - SERVERS_MAX);
+	fprintf(out, ", with");
+	print_amounts(out, m, plan->amount);
+	fprintf(out, n > 1 ? " each" : "");
+}
+
+/* " cpu=48 gpu:a100=8" */
+static void print_amounts(FILE *out, const struct auc_market *m, const double *amount)
+{
+	char number[AUC_NUMBER_LEN];
+
+	for (unsigned k = 0; k < auc_market_ntres(m); k++)
+		if (amount[k] > 0)
+			fprintf(out, " %s=%s", auc_market_tres_name(m, k),
+				auc_number_str(amount[k], number));
 }
 
 /* " at first, 3 layouts of 2 to 5 workers, a pause of 4 slots" */
@@ -355,6 +398,10 @@ static void print_crowded(const struct auc_auction *a, const struct auc_question
 	int64_t chunks = (int64_t)q->job.chunks, most;
 	unsigned w, p;
 
+	if (q->job.nshapes) {
+		print_gang_limit(a, q, out);
+		return;
+	}
 	if (print_unfit(a, q, out) || !auc_pairs_fastest(m, &q->job, &w, &p))
 		return;
 	most = most_at_all(a, q, w);
@@ -376,6 +423,10 @@ static void print_limit(const struct auc_auction *a, const struct auc_question *
 	int64_t least = INT64_MAX, left, n, d;
 	unsigned upload = UINT32_MAX;
 
+	if (job->nshapes) {
+		print_gang_limit(a, q, out);
+		return;
+	}
 	if (print_unfit(a, q, out))
 		return;
 	/* A bound from below: every node there is. */
@@ -414,6 +465,82 @@ static void print_limit(const struct auc_auction *a, const struct auc_question *
 		print_time(out, (double)(auc_market_last(m) + 1) * auc_market_slot_seconds(m));
 		fprintf(out, " cannot hold it for as long as it takes");
 	}
+}
+
+/* A gang: too few nodes that are large enough, too few slots until the end of the horizon, or what
+ * there is is sold. */
+static void print_gang_limit(const struct auc_auction *a, const struct auc_question *q, FILE *out)
+{
+	const struct auc_job *job = &q->job;
+	const struct auc_market *m = a->market;
+	const struct auc_shape *least = NULL;
+	int64_t left, d = INT64_MAX;
+	unsigned n, upload = UINT32_MAX;
+
+	for (unsigned s = 0; s < m->nservers; s++)
+		if (auc_auction_sells(a, s) && job->upload[s] < upload)
+			upload = job->upload[s];
+	for (unsigned i = 0; i < job->nshapes; i++) {
+		const struct auc_shape *shape = &job->shapes[i];
+
+		if (!least || shape->nodes < least->nodes)
+			least = shape;
+		if (holders_of(a, job, shape) >= shape->nodes && auc_shape_slots(m, shape) < d)
+			d = auc_shape_slots(m, shape);
+	}
+	left = auc_market_last(m) - job->arrival - (int64_t)upload + 1;
+	if (d == INT64_MAX) {
+		n = holders_of(a, job, least);
+		fprintf(out, "it needs %u node%s with", least->nodes, least->nodes > 1 ? "s" : "");
+		print_amounts(out, m, least->amount);
+		fprintf(out, "%s%s, and of the nodes that it may use %u %s as large",
+			least->nodes > 1 ? " each" : "",
+			job->within_switch ? " on one switch" : " in one partition", n,
+			n == 1 ? "is" : "are");
+	} else if (d > left) {
+		fprintf(out,
+			"it takes %" PRId64 " slots, and from its earliest start to the end of the "
+			"horizon there are %" PRId64,
+			d, left > 0 ? left : 0);
+	} else {
+		fprintf(out, "what is free until ");
+		print_time(out, (double)(auc_market_last(m) + 1) * auc_market_slot_seconds(m));
+		fprintf(out, " cannot hold it for as long as it takes");
+	}
+}
+
+/* How many servers that belong together could hold a node of SHAPE if nothing was sold. */
+static unsigned holders_of(const struct auc_auction *a, const struct auc_job *job,
+			   const struct auc_shape *shape)
+{
+	const struct auc_market *m = a->market;
+	unsigned most = 0;
+
+	for (unsigned s = 0; s < m->nservers; s++) {
+		unsigned n = 0;
+
+		/* Mostly those that belong together stand together. */
+		if (s && auc_market_switch(m, s) == auc_market_switch(m, s - 1) &&
+		    !strcmp(auc_market_server_group(m, s), auc_market_server_group(m, s - 1)))
+			continue;
+		for (unsigned o = s; o < m->nservers; o++) {
+			bool fits = !shape->never && job->upload[o] != UINT32_MAX &&
+				    auc_auction_sells(a, o) && !auc_market_is_whole(m, o) &&
+				    !strcmp(auc_market_server_group(m, o),
+					    auc_market_server_group(m, s)) &&
+				    (!job->within_switch ||
+				     (auc_market_switch(m, o) &&
+				      auc_market_switch(m, o) == auc_market_switch(m, s)));
+
+			for (unsigned k = 0; k < auc_market_ntres(m) && fits; k++)
+				fits = m->servers[o].units[k] >= shape->units[k];
+			n += fits;
+		}
+		most = n > most ? n : most;
+		if (most >= shape->nodes)
+			break;
+	}
+	return most;
 }
 
 /* True, and said: not even one worker and one PS can be anywhere. */
@@ -586,6 +713,8 @@ static void hint_epochs(struct auc_auction *a, struct auc_question *q, FILE *out
 	uint64_t low = 0, high = q->job.epochs; /* accepted, refused */
 	struct auc_job job = q->job;
 
+	if (job.nshapes)
+		return; /* it has no epochs */
 	for (unsigned i = 0; i < EPOCH_QUOTES && high - low > 1 && can_ask(b); i++) {
 		if (!low)
 			job.epochs = 1;
@@ -610,6 +739,8 @@ static void hint_epochs(struct auc_auction *a, struct auc_question *q, FILE *out
 static bool ask(struct auc_auction *a, struct auc_question *q, const struct auc_job *job,
 		struct budget *b)
 {
+	struct auc_job asked = *job; /* uploads are put back */
+	enum auc_code rc;
 	char why[256];
 	bool yes;
 
@@ -617,8 +748,9 @@ static bool ask(struct auc_auction *a, struct auc_question *q, const struct auc_
 		return false;
 	b->quotes--;
 	q->extra.most_steps = b->steps;
-	yes = a->policy->quote(a->ctx, a->market, job, &q->extra, NULL) == AUC_OK &&
-	      q->extra.accepted && !q->extra.cut &&
+	rc = job->nshapes ? auc_quote_gang(a->policy, a->ctx, a->market, &asked, &q->extra, NULL)
+			  : a->policy->quote(a->ctx, a->market, job, &q->extra, NULL);
+	yes = rc == AUC_OK && q->extra.accepted && !q->extra.cut &&
 	      !auc_auction_broken_limit(a, a->market, &q->extra.plan, why, sizeof(why));
 	b->last = q->extra.steps;
 	b->steps -= b->last < b->steps ? b->last : b->steps;

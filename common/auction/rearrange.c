@@ -193,7 +193,7 @@ static enum auc_code copy_sales(const struct auc_auction *a, struct auc_rearrang
 static bool may_move(const struct auc_auction *a, const struct auc_sale *s, auc_slot from)
 {
 	return s && s->state == AUC_SALE_SOLD && auc_ledger_is_booked(a->ledger, s->job_id) &&
-	       !s->plan.lost && s->plan.start >= from && s->plan.nruns == 1 &&
+	       !s->plan.lost && s->plan.start >= from && s->plan.nruns == 1 && !s->plan.gang &&
 	       !strcmp(s->policy, a->policy->name);
 }
 

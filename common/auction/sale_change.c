@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "input/bid_gang.h"
 #include "input/bid_resolve.h"
 #include "auction/auction-private.h"
 #include "market/replan.h"
@@ -328,6 +329,7 @@ static enum auc_code set_completion(const struct auc_auction *a, const struct au
 	rc = auc_bid_parse(a->conf, s->bid, bid, err);
 	if (rc == AUC_OK) {
 		plan->completion = completion;
+		auc_bid_gang_end(&bid->gang, a->conf->slot_seconds, plan->arrival, &bid->utility);
 		plan->value =
 			auc_utility_value(&bid->utility, (double)(completion - plan->arrival));
 	}

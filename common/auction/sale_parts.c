@@ -10,6 +10,7 @@
  */
 #include "config.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,6 +23,8 @@ static const struct auc_share *find_share(const struct auc_plan *plan, unsigned 
 static bool same_share(const struct auc_share *a, const struct auc_share *b);
 static unsigned choose_lead(const struct auc_plan *plan, unsigned run, bool workers);
 static unsigned lasts(const struct auc_plan *plan, unsigned run, const struct auc_share *share);
+static enum auc_code gang_part(const struct auc_market *m, const struct auc_plan *plan,
+			       struct auc_part **parts, unsigned *nparts, struct auc_err *err);
 static void fill_part(const struct auc_market *m, const struct auc_plan *plan,
 		      const struct auc_share *share, struct auc_part *part);
 
@@ -51,6 +54,8 @@ enum auc_code auc_plan_parts(const struct auc_market *m, const struct auc_plan *
 	*nparts = 0;
 	if (!plan->nshares)
 		return AUC_OK;
+	if (plan->gang)
+		return gang_part(m, plan, parts, nparts, err);
 	*parts = calloc(plan->nshares, sizeof(**parts));
 	part_of = calloc(plan->nshares, sizeof(*part_of)); /* by share */
 	if (!*parts || !part_of) {
@@ -99,6 +104,44 @@ enum auc_code auc_plan_parts(const struct auc_market *m, const struct auc_plan *
 	free(part_of);
 	*nparts = n;
 	return AUC_OK;
+}
+
+/* All nodes of a gang together. */
+static enum auc_code gang_part(const struct auc_market *m, const struct auc_plan *plan,
+			       struct auc_part **parts, unsigned *nparts, struct auc_err *err)
+{
+	struct auc_part *p;
+	char *at;
+
+	p = calloc(1, sizeof(*p) + (size_t)plan->nshares * AUC_NAME_MAX);
+	if (!p)
+		return auc_err_set(err, AUC_ENOMEM, "out of memory for the parts of a plan");
+	fill_part(m, plan, &plan->shares[0], p);
+	p->lead = true;
+	p->start = (double)plan->start * auc_market_slot_seconds(m);
+	p->end = (double)plan->completion * auc_market_slot_seconds(m);
+	p->nnodes = plan->nshares;
+	p->nodes = at = (char *)(p + 1);
+	for (unsigned i = 0; i < plan->nshares; i++)
+		at += sprintf(at, "%s%s", i ? "," : "",
+			      auc_market_server_name(m, plan->shares[i].server));
+	*parts = p;
+	*nparts = 1;
+	return AUC_OK;
+}
+
+bool auc_part_next_node(const struct auc_part *part, const char **at, char name[AUC_NAME_MAX])
+{
+	const char *from = part->nnodes ? part->nodes : part->server, *end;
+
+	if (*at && !**at)
+		return false;
+	if (*at)
+		from = *at;
+	end = from + strcspn(from, ",");
+	snprintf(name, AUC_NAME_MAX, "%.*s", (int)(end - from), from);
+	*at = *end ? end + 1 : end;
+	return true;
 }
 
 const struct auc_share *auc_plan_lead(const struct auc_plan *p)

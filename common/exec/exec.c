@@ -91,7 +91,9 @@ enum auc_code auc_exec_take(struct auc_exec *x, const struct auc_part *parts, un
 	free(x->unheard);
 	free(x->stopped);
 	free(x->shut);
-	x->tell = x->tell || (x->nparts && x->booked == AUC_SALE_RUNNING);
+	/* A gang has nothing to be told of: it has one layout, and its script may know no signal.
+	 */
+	x->tell = x->tell || (x->nparts && x->booked == AUC_SALE_RUNNING && !parts[0].nnodes);
 	x->jobs = jobs;
 	x->down = down;
 	x->closed = closed;
@@ -327,7 +329,7 @@ bool auc_exec_part_due(const struct auc_exec *x, const struct auc_exec_rules *ru
 	return now >= x->parts[part].start && now < auc_exec_leaves(x, rules, part);
 }
 
-/* Nodes and counts are what a job cannot change; its end it can. */
+/* Nodes and counts are what a member cannot change; its end it can. A gang has no members. */
 static bool same_part(const struct auc_part *a, const struct auc_part *b)
 {
 	return !strcmp(a->server, b->server) && a->workers == b->workers && a->ps == b->ps;

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "input/bid.h"
+#include "input/bid_gang.h"
 #include "input/conf.h"
 #include "base/num.h"
 #include "policy/policy.h"
@@ -41,6 +42,15 @@ enum key {
 	KEY_MAX_PRICE,
 	KEY_PLACES,
 	KEY_ACCEPT,
+	KEY_SPEEDUP,
+	KEY_GPU_TIME,
+	NOPTIONS, /* from here on no options */
+	KEY_GANG = NOPTIONS,
+	KEY_WITHIN,
+	KEY_ONLY,
+	KEY_EXCEPT,
+	KEY_BEGIN,
+	KEY_END,
 	NKEYS
 };
 
@@ -83,6 +93,13 @@ static enum auc_code read_places(const struct auc_conf *conf, const char *value,
 static enum auc_code read_accept(const struct auc_conf *conf, const char *value,
 				 struct auc_bid *bid, const char *what, struct auc_err *err);
 
+static enum auc_code read_speedup(const struct auc_conf *conf, const char *value,
+				  struct auc_bid *bid, const char *what, struct auc_err *err);
+static enum auc_code read_gpu_time(const struct auc_conf *conf, const char *value,
+				   struct auc_bid *bid, const char *what, struct auc_err *err);
+static enum auc_code read_gang(const struct auc_conf *conf, const char *value, struct auc_bid *bid,
+			       const char *what, struct auc_err *err);
+
 const struct auc_bid_key auc_bid_keys[] = {
 	[KEY_BID] = {"bid", "SLURM_AUCTION_BID", "UTILITY",
 		     "bid for training time: what the result is worth, in credits; e.g. 300, "
@@ -122,8 +139,20 @@ const struct auc_bid_key auc_bid_keys[] = {
 	[KEY_ACCEPT] = {"accept", "SLURM_AUCTION_ACCEPT", "OFFER",
 			"where prices are posted: take this offer, which --quote has made for the "
 			"same job, at its price"},
+	[KEY_SPEEDUP] = {"speedup", "SLURM_AUCTION_SPEEDUP", "NODES:TIME,...",
+			 "how long the job runs on how many nodes, of which it gets what suits it "
+			 "best; e.g. 2:6h,4:3.3h,8:2h"},
+	[KEY_GPU_TIME] = {"gpu-time", "SLURM_AUCTION_GPU_TIME", "TYPE=TIME,...",
+			  "types of GPU that the job may run on and how long it runs on each; e.g. "
+			  "h100=3h,a100=6h"},
+	[KEY_GANG] = {"gang", NULL, "SHAPE|...", ""},
+	[KEY_WITHIN] = {"within", NULL, "switch", ""},
+	[KEY_ONLY] = {"only", NULL, "NODE,...", ""},
+	[KEY_EXCEPT] = {"except", NULL, "NODE,...", ""},
+	[KEY_BEGIN] = {"begin", NULL, "TIME", ""},
+	[KEY_END] = {"end", NULL, "TIME", ""},
 };
-const unsigned auc_bid_nkeys = NKEYS;
+const unsigned auc_bid_nkeys = NOPTIONS;
 
 bool auc_bid_key_is_secret(unsigned key)
 {
@@ -131,14 +160,29 @@ bool auc_bid_key_is_secret(unsigned key)
 }
 
 static const read_fn readers[] = {
-	[KEY_BID] = read_utility,         [KEY_EPOCHS] = read_epochs,
-	[KEY_CHUNKS] = read_chunks,       [KEY_MINIBATCHES] = read_minibatches,
-	[KEY_GRADIENT] = read_gradient,   [KEY_WORKER_TIME] = read_worker_time,
-	[KEY_PS_TIME] = read_ps_time,     [KEY_UPLOAD] = read_upload,
-	[KEY_DATA] = read_data,           [KEY_MODEL] = read_model,
-	[KEY_QUOTE] = read_quote,         [KEY_OVERRUN] = read_overrun,
-	[KEY_MAX_PRICE] = read_max_price, [KEY_PLACES] = read_places,
+	[KEY_BID] = read_utility,
+	[KEY_EPOCHS] = read_epochs,
+	[KEY_CHUNKS] = read_chunks,
+	[KEY_MINIBATCHES] = read_minibatches,
+	[KEY_GRADIENT] = read_gradient,
+	[KEY_WORKER_TIME] = read_worker_time,
+	[KEY_PS_TIME] = read_ps_time,
+	[KEY_UPLOAD] = read_upload,
+	[KEY_DATA] = read_data,
+	[KEY_MODEL] = read_model,
+	[KEY_QUOTE] = read_quote,
+	[KEY_OVERRUN] = read_overrun,
+	[KEY_MAX_PRICE] = read_max_price,
+	[KEY_PLACES] = read_places,
 	[KEY_ACCEPT] = read_accept,
+	[KEY_SPEEDUP] = read_speedup,
+	[KEY_GPU_TIME] = read_gpu_time,
+	[KEY_GANG] = read_gang,
+	[KEY_WITHIN] = read_gang,
+	[KEY_ONLY] = read_gang,
+	[KEY_EXCEPT] = read_gang,
+	[KEY_BEGIN] = read_gang,
+	[KEY_END] = read_gang,
 };
 
 static int find_key(const char *name);
@@ -150,6 +194,8 @@ static enum auc_code make_bid(const struct auc_conf *conf, const struct words *w
 			      struct auc_bid *bid, struct auc_err *err);
 static bool steps(const struct auc_conf *conf);
 static bool posts(const struct auc_conf *conf);
+static enum auc_code check_gang(const struct auc_conf *conf, const struct words *words,
+				struct auc_bid *bid, struct auc_err *err);
 static enum auc_code check_accept(const struct auc_conf *conf, const struct auc_bid *bid,
 				  struct auc_err *err);
 static enum auc_code check_data(const struct auc_conf *conf, const struct auc_bid *bid,
@@ -205,7 +251,7 @@ enum auc_code auc_bid_join(const char *text, const char *const *values, char **j
 	rc = sort_words(copy, &words, err);
 	out = rc == AUC_OK ? open_memstream(joined, &size) : NULL;
 	for (key = 0; out && key < NKEYS; key++) {
-		const char *value = values[key] ? values[key] : words.value[key];
+		const char *value = key < NOPTIONS && values[key] ? values[key] : words.value[key];
 
 		if (value)
 			fprintf(out, "%s%s=%s", ftell(out) ? " " : "", auc_bid_keys[key].key,
@@ -256,10 +302,15 @@ char *auc_bid_print(const struct auc_bid *bid)
 		free(utility);
 		return NULL;
 	}
-	fprintf(out, "bid=%s epochs=%llu chunks=%llu minibatches=%llu gradient-mb=%s", utility,
-		(unsigned long long)bid->epochs, (unsigned long long)bid->chunks,
-		(unsigned long long)bid->minibatches, auc_number_str(bid->gradient_mb, number));
+	fprintf(out, "bid=%s", utility);
 	free(utility);
+	if (bid->gang.nshapes)
+		auc_bid_gang_print(out, &bid->gang);
+	else
+		fprintf(out, " epochs=%llu chunks=%llu minibatches=%llu gradient-mb=%s",
+			(unsigned long long)bid->epochs, (unsigned long long)bid->chunks,
+			(unsigned long long)bid->minibatches,
+			auc_number_str(bid->gradient_mb, number));
 	if (bid->nworkers) {
 		fprintf(out, " worker-time=");
 		auc_list_print(out, bid->worker_seconds, bid->nworkers, "s");
@@ -354,7 +405,7 @@ static enum auc_code sort_word(char *word, bool first, struct words *words, stru
 			err, AUC_EINVAL,
 			"bid: '%.80s' is not a key, expected bid, epochs, chunks, minibatches, "
 			"gradient-mb, worker-time, ps-time, upload, data-mb, model, quote, "
-			"overrun, max-price, data or accept",
+			"overrun, max-price, data, accept, speedup or gpu-time",
 			word);
 	if (words->value[key])
 		return auc_err_set(err, AUC_EINVAL,
@@ -400,7 +451,12 @@ static enum auc_code make_bid(const struct auc_conf *conf, const struct words *w
 		return auc_err_set(err, AUC_EINVAL,
 				   "--overrun: 'extend', expected kill: policy %s sells no slots",
 				   conf->policy);
+	rc = check_gang(conf, words, bid, err);
+	if (rc != AUC_OK || bid->gang.nshapes)
+		return rc;
 	model = conf ? auc_conf_model(conf, *bid->model ? bid->model : conf->default_model) : NULL;
+	if (bid->gang.open && !model)
+		return check_accept(conf, bid, err);
 	if (model)
 		fill_from_model(model, words, bid);
 	fill_plain(conf, bid);
@@ -431,6 +487,38 @@ static bool posts(const struct auc_conf *conf)
 	const struct auc_policy *policy = conf ? auc_policy_find(conf->policy) : NULL;
 
 	return policy && policy->posts;
+}
+
+/* Sets bid->gang.open. A gang has no work, and none of what it has goes with work. */
+static enum auc_code check_gang(const struct auc_conf *conf, const struct words *words,
+				struct auc_bid *bid, struct auc_err *err)
+{
+	static const enum key work[] = {KEY_EPOCHS,      KEY_CHUNKS,  KEY_MINIBATCHES, KEY_GRADIENT,
+					KEY_WORKER_TIME, KEY_PS_TIME, KEY_MODEL,       KEY_PLACES};
+	static const enum key shapes[] = {KEY_SPEEDUP, KEY_GPU_TIME, KEY_GANG,  KEY_WITHIN,
+					  KEY_ONLY,    KEY_EXCEPT,   KEY_BEGIN, KEY_END};
+	const struct auc_policy *policy = conf ? auc_policy_find(conf->policy) : NULL;
+	const char *worker = NULL, *shape = NULL;
+
+	for (unsigned i = 0; i < sizeof(work) / sizeof(*work); i++)
+		if (!worker && words->value[work[i]])
+			worker = auc_bid_keys[work[i]].key;
+	for (unsigned i = 0; i < sizeof(shapes) / sizeof(*shapes); i++)
+		if (!shape && words->value[shapes[i]])
+			shape = auc_bid_keys[shapes[i]].key;
+	if (worker && shape)
+		return auc_err_set(err, AUC_EINVAL,
+				   "--%s: given with --%s, expected one of them: the first is of a "
+				   "job of workers and PSs, the other of one that --nodes, "
+				   "--gpus-per-node, --time describe",
+				   worker, shape);
+	if (shape && policy && !policy->gangs)
+		return auc_err_set(err, AUC_EINVAL,
+				   "--%s: given, expected none: policy %s sells to jobs of workers "
+				   "and PSs only",
+				   shape, conf->policy);
+	bid->gang.open = !worker && (!policy || policy->gangs);
+	return AUC_OK;
 }
 
 static enum auc_code check_accept(const struct auc_conf *conf, const struct auc_bid *bid,
@@ -686,6 +774,35 @@ static enum auc_code read_quote(const struct auc_conf *conf, const char *value, 
 	if (!bid->quote && strcmp(value, "no") != 0 && strcmp(value, "0") != 0)
 		return auc_err_set(err, AUC_EINVAL, "%s: '%.80s' is not yes or no", what, value);
 	return AUC_OK;
+}
+
+static enum auc_code read_speedup(const struct auc_conf *conf, const char *value,
+				  struct auc_bid *bid, const char *what, struct auc_err *err)
+{
+	return auc_bid_gang_speedup(value, slot_seconds(conf), &bid->gang, what, err);
+}
+
+static enum auc_code read_gpu_time(const struct auc_conf *conf, const char *value,
+				   struct auc_bid *bid, const char *what, struct auc_err *err)
+{
+	const struct auc_list_rule rule = {
+		.syntax = "TYPE=TIME, such as h100=3h",
+		.unit = AUC_UNIT_SECONDS,
+		.min = 1,
+		.max = SECONDS_MAX,
+		.slot_seconds = slot_seconds(conf),
+		.limit = AUC_BID_TYPES_MAX,
+	};
+
+	return auc_list_parse(value, &rule, bid->gang.gpu_time, &bid->gang.ngpu_time, NULL, what,
+			      err);
+}
+
+static enum auc_code read_gang(const struct auc_conf *conf, const char *value, struct auc_bid *bid,
+			       const char *what, struct auc_err *err)
+{
+	(void)conf;
+	return auc_bid_gang_word(what + strlen("--"), value, &bid->gang, err);
 }
 
 static enum auc_code read_count(const char *value, uint64_t *count, const char *what,

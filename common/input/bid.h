@@ -22,6 +22,36 @@
 #include "base/named.h"
 #include "market/utility.h"
 
+/* One way in which a gang may run: NODES nodes each give AMOUNT for SECONDS. */
+struct auc_bid_shape {
+	uint64_t nodes;
+	double seconds;
+	double amount[AUC_BID_TRES_MAX]; /* by the gang's TRES */
+};
+
+/*
+ * What a bid says of a job that is described by Slurm's own options and not by workers and PSs
+ * (policies.md calls it a gang). A TRES without a type ("gpu") stands for every type there is.
+ */
+struct auc_bid_gang {
+	bool open;        /* no work is named: it is a gang if its job has a shape of its own */
+	unsigned nshapes; /* 0: it is none, or not known yet */
+	struct auc_bid_shape shapes[AUC_SHAPES_MAX];
+	unsigned ntres;
+	char tres[AUC_BID_TRES_MAX][AUC_NAME_MAX];
+	bool within_switch; /* all of its nodes are on one switch */
+	/* Nodes that it is confined to or, with EXCEPT, kept from; 0: it may use any. */
+	unsigned nplaces;
+	char places[AUC_BID_PLACES_MAX][AUC_NAME_MAX];
+	bool except;
+	double begin; /* Unix time before which it does not start; 0: at once */
+	double end;   /* Unix time after which its result is worth nothing; 0: no such */
+	/* What its user says beside Slurm's options: running times in seconds by number of nodes
+	 * (as text), and by type of GPU. */
+	unsigned nspeedup, ngpu_time;
+	struct auc_named speedup[AUC_BID_TYPES_MAX], gpu_time[AUC_BID_TYPES_MAX];
+};
+
 struct auc_bid {
 	struct auc_utility utility;
 	uint64_t epochs, chunks, minibatches; /* E, D, M: 1..AUC_WORK_MAX */
@@ -61,6 +91,7 @@ struct auc_bid {
 	bool dry_run;    /* of no text: its submission is known not to become a job */
 	bool extend;     /* at the end of its plan it buys more, slot by slot */
 	char model[AUC_NAME_MAX]; /* profile it was filled from, or "" */
+	struct auc_bid_gang gang;
 };
 
 /* What --quote=WORD asks in place of a price: what is left of the money, why the last bid was
@@ -79,6 +110,12 @@ struct auc_bid_key {
 };
 extern const struct auc_bid_key auc_bid_keys[];
 extern const unsigned auc_bid_nkeys;
+/*
+ * Texts that are kept may have more keys, which are no options: gang=SHAPE|SHAPE|..., a SHAPE being
+ * NODES:SECONDS:TRES=AMOUNT,...; within=switch; only=NODE,... or except=NODE,...; begin=TIME,
+ * end=TIME. What they say is made of the job's own options (adapter/desc_gang.h); bids of users
+ * have none.
+ */
 /* True if the value of key KEY (its index) is for its user and the administrators only. */
 bool auc_bid_key_is_secret(unsigned key);
 
@@ -97,11 +134,12 @@ enum auc_code auc_bid_check_word(const struct auc_conf *conf, const char *key, c
  * default model, then from plain defaults (epochs, chunks, minibatches: 1; gradient 0; every PS
  * type at no time; upload: the partition's). A bid without value is an error but where CONF's
  * policy prices nothing or posts its prices (then it is worth 0), and so is one for which no worker
- * type has a time. Unknown and repeated keys are errors. A bid that has types named nowhere in CONF
- * is an error that lists those there are. A policy that goes by where data lie asks for data= and
- * data-mb=, no other takes data=. AUC_EINVAL, AUC_ENOENT (a type or model), AUC_ENOMEM;
- * *BID is untouched then. CONF may be NULL: only what stands in the text itself is checked, slots
- * count as 300 s, and *BID must not be resolved or sold.
+ * type has a time, unless it names no work at all and the policy takes gangs: then it is one, if
+ * the caller finds a shape for it. Unknown and repeated keys are errors. A bid that has types named
+ * nowhere in CONF is an error that lists those there are. A policy that goes by where data lie asks
+ * for data= and data-mb=, no other takes data=. AUC_EINVAL, AUC_ENOENT (a type or model),
+ * AUC_ENOMEM; *BID is untouched then. CONF may be NULL: only what stands in the text itself is
+ * checked, slots count as 300 s, and *BID must not be resolved or sold.
  */
 enum auc_code auc_bid_parse(const struct auc_conf *conf, const char *text, struct auc_bid *bid,
 			    struct auc_err *err);

@@ -7,6 +7,7 @@
 
 #include "base/list.h"
 #include "base/num.h"
+#include "input/bid_gang.h"
 #include "input/bid_resolve.h"
 #include "market/timeline.h"
 
@@ -52,7 +53,7 @@ enum auc_code auc_bid_resolve(const struct auc_market *m, const struct auc_bid *
 		bid->ndata && bid->data_mb > 0 ? bid->data_mb / (double)bid->chunks : CHUNK_MB;
 	job->exchange_mb = job->chunks_per_slot = 0;
 	job->guaranteed = true;
-	job->nshapes = 0;
+	job->nshapes = job->ndata = 0;
 	job->within_switch = job->limited = false;
 	for (i = 0; i < AUC_TYPES_MAX; i++)
 		job->worker_seconds[i] = job->ps_seconds[i] = -1;
@@ -69,9 +70,12 @@ enum auc_code auc_bid_resolve(const struct auc_market *m, const struct auc_bid *
 			return unknown(err, "ps-time", "PS type", bid->ps_seconds[i].name);
 		job->ps_seconds[k] = bid->ps_seconds[i].value;
 	}
-	rc = resolve_data(m, bid, job, err);
+	rc = bid->gang.nshapes ? auc_bid_gang_resolve(m, &bid->gang, job, err)
+			       : resolve_data(m, bid, job, err);
 	if (rc == AUC_OK)
 		rc = resolve_upload(m, bid, job->upload, err);
+	if (rc == AUC_OK)
+		auc_bid_gang_confine(m, &bid->gang, job);
 	return rc == AUC_OK ? confine(m, bid, job->upload, err) : rc;
 }
 

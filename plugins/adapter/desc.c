@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "adapter/desc.h"
+#include "adapter/desc_gang.h"
 #include "base/num.h"
 #include "ledger/receipt.h"
 
@@ -68,20 +69,38 @@ static const struct field decided[] = {
 	FIELD_ALSO(overcommit, U8, "--overcommit", 0),
 };
 
+/* Of a gang, what could take more of a node than it says, or another node than is sold. */
+static const struct field unclear[] = {
+	FIELD(time_min, U32, "--time-min"),
+	FIELD(ntasks_per_socket, U16, "--ntasks-per-socket"),
+	FIELD(ntasks_per_core, U16, "--ntasks-per-core"),
+	FIELD(ntasks_per_board, U16, "--ntasks-per-board"),
+	FIELD(pn_min_tmp_disk, U32, "--tmp"),
+	FIELD(sockets_per_node, U16, "--sockets-per-node"),
+	FIELD(cores_per_socket, U16, "--cores-per-socket"),
+	FIELD(threads_per_core, U16, "--threads-per-core"),
+	FIELD(core_spec, U16, "--core-spec"),
+	FIELD(tres_per_socket, STRING, "--gpus-per-socket"),
+	FIELD_ALSO(shared, U16, "--exclusive", 1),
+	FIELD_ALSO(overcommit, U8, "--overcommit", 0),
+};
+
 /* What could keep a sold job from starting in its slot. */
 static const struct field delaying[] = {
 	FIELD(features, STRING, "--constraint"),
 	FIELD(cluster_features, STRING, "--cluster-constraint"),
 	FIELD(batch_features, STRING, "--batch"),
 	FIELD(reservation, STRING, "--reservation"),
-	FIELD(dependency, STRING, "--dependency"),
 	FIELD(licenses, STRING, "--licenses"),
 	FIELD(burst_buffer, STRING, "--bb"),
-	FIELD(req_switch, U32, "--switches"),
 	FIELD_ALSO(contiguous, U16, "--contiguous", 0),
 	FIELD_ALSO(immediate, U16, "--immediate", 0),
 	FIELD_ALSO(reboot, U16, "--reboot", 0),
+	/* The last two are a gang's to name. */
+	FIELD(req_switch, U32, "--switches"),
+	FIELD(dependency, STRING, "--dependency"),
 };
+#define OF_GANGS 2
 
 /* Options in words: "--mem (SBATCH_MEM_PER_NODE is set), --time". */
 struct options {
@@ -136,7 +155,7 @@ static void add_set(struct options *o, const struct field *fields, size_t n,
 static bool is_implied(size_t offset, const job_desc_msg_t *desc);
 static void add_option(struct options *o, const char *option, const job_desc_msg_t *desc);
 static bool is_set(const struct field *f, const job_desc_msg_t *desc, const job_desc_msg_t *plain);
-static enum auc_code say_options(const struct options *plan, const struct options *late,
+static enum auc_code say_options(const struct options *plan, const struct options *late, bool gang,
 				 struct auc_err *err);
 static uint64_t number_at(const job_desc_msg_t *desc, const struct field *f);
 static const char *string_at(const job_desc_msg_t *desc, const struct field *f);
@@ -219,7 +238,8 @@ enum auc_code auc_slice_of(const struct auc_part *part, double start, double end
 	size_t n = 0;
 
 	memset(slice, 0, sizeof(*slice));
-	slice->node = part->server;
+	slice->node = part->nnodes ? part->nodes : part->server;
+	slice->nnodes = part->nnodes;
 	slice->partition = part->partition;
 	for (unsigned i = 0; i < part->ntres; i++) {
 		int64_t amount = auc_ceil(part->tres[i].value);
@@ -253,7 +273,7 @@ enum auc_code auc_slice_of(const struct auc_part *part, double start, double end
 	return AUC_OK;
 }
 
-enum auc_code auc_desc_check(const job_desc_msg_t *desc, struct auc_err *err)
+enum auc_code auc_desc_check(const job_desc_msg_t *desc, bool gang, struct auc_err *err)
 {
 	struct options plan = {.n = 0}, late = {.n = 0};
 	job_desc_msg_t plain;
@@ -272,17 +292,21 @@ enum auc_code auc_desc_check(const job_desc_msg_t *desc, struct auc_err *err)
 		return auc_err_set(err, AUC_EINVAL,
 				   "a heterogeneous job cannot bid: the auction itself decides "
 				   "what each node gives");
-	add_set(&plan, decided, sizeof(decided) / sizeof(decided[0]), desc, &plain);
+	if (gang)
+		add_set(&plan, unclear, sizeof(unclear) / sizeof(unclear[0]), desc, &plain);
+	else
+		add_set(&plan, decided, sizeof(decided) / sizeof(decided[0]), desc, &plain);
 	/* All CPUs of the sockets of its GPUs. */
 	if (desc->bitflags & GRES_ENFORCE_BIND)
 		add_option(&plan, "--gres-flags=enforce-binding", desc);
 	/* Slurm would refuse to move it. */
 	if ((desc->task_dist & SLURM_DIST_STATE_BASE) == SLURM_DIST_ARBITRARY)
 		add_option(&plan, "--distribution=arbitrary", desc);
-	add_set(&late, delaying, sizeof(delaying) / sizeof(delaying[0]), desc, &plain);
+	add_set(&late, delaying, sizeof(delaying) / sizeof(delaying[0]) - (gang ? OF_GANGS : 0),
+		desc, &plain);
 	if (desc->priority == 0)
 		add_option(&late, "--hold", desc);
-	return plan.n || late.n ? say_options(&plan, &late, err) : AUC_OK;
+	return plan.n || late.n ? say_options(&plan, &late, gang, err) : AUC_OK;
 }
 
 void auc_desc_apply(job_desc_msg_t *desc, const struct auc_slice *slice, const char *receipt)
@@ -358,6 +382,11 @@ bool auc_slice_matches(const struct auc_slice *slice, const slurm_job_info_t *in
 {
 	const char *each = info->tres_per_task;
 
+	if (slice->nnodes)
+		return auc_slice_fits(slice, info) && info->time_limit == slice->minutes &&
+		       !info->requeue && !(info->bitflags & AUC_EXPEDITED) &&
+		       ((info->job_state & JOB_STATE_BASE) != JOB_PENDING ||
+			auc_gang_takes(slice, info));
 	return auc_slice_fits(slice, info) && info->time_limit == slice->minutes &&
 	       !info->requeue && !(info->bitflags & AUC_EXPEDITED) && alone(slice, info) &&
 	       unset(info->sockets_per_node) && unset(info->cores_per_socket) &&
@@ -369,6 +398,10 @@ bool auc_slice_matches(const struct auc_slice *slice, const slurm_job_info_t *in
 
 bool auc_slice_fits(const struct auc_slice *slice, const slurm_job_info_t *info)
 {
+	/* What it takes of each node was its owner's to say, and does not change. */
+	if (slice->nnodes)
+		return info->req_nodes && auc_same_nodes(info->req_nodes, slice->node) &&
+		       info->partition && !strcmp(info->partition, slice->partition);
 	return info->req_nodes && !strcmp(info->req_nodes, slice->node) && info->partition &&
 	       !strcmp(info->partition, slice->partition) && info->cpus_per_task == slice->cpus &&
 	       info->pn_min_memory == slice->mem_mb &&
@@ -438,26 +471,25 @@ static const char *find_variable(char *const *env, uint32_t n, const char *name)
 }
 
 /* All of them in one answer, so that a user with five need not try six times. */
-static enum auc_code say_options(const struct options *plan, const struct options *late,
+static enum auc_code say_options(const struct options *plan, const struct options *late, bool gang,
 				 struct auc_err *err)
 {
 	const char *leave = plan->n + late->n == 1 ? "leave it out" : "leave them out";
+	const char *because =
+		gang ? "it is sold what it names of each node (--nodes, --ntasks-per-node, "
+		       "--cpus-per-task, --gpus-per-node, --mem) for --time"
+		     : "the auction decides nodes, tasks, CPUs, memory, GPUs, start and time";
 
 	if (!late->n)
-		return auc_err_set(err, AUC_EINVAL,
-				   "%s cannot be combined with a bid: the auction decides nodes, "
-				   "tasks, CPUs, memory, GPUs, start and time; %s",
-				   plan->text, leave);
+		return auc_err_set(err, AUC_EINVAL, "%s cannot be combined with a bid: %s; %s",
+				   plan->text, because, leave);
 	if (!plan->n)
 		return auc_err_set(err, AUC_EINVAL,
 				   "%s cannot be combined with a bid: %s could keep the job from "
 				   "starting in the slots it pays for; %s",
 				   late->text, late->n == 1 ? "it" : "they", leave);
-	return auc_err_set(
-		err, AUC_EINVAL,
-		"%s, %s cannot be combined with a bid: the auction decides nodes, tasks, "
-		"CPUs, memory, GPUs, start and time; %s",
-		plan->text, late->text, leave);
+	return auc_err_set(err, AUC_EINVAL, "%s, %s cannot be combined with a bid: %s; %s",
+			   plan->text, late->text, because, leave);
 }
 
 static void add_set(struct options *o, const struct field *fields, size_t n,

@@ -45,7 +45,9 @@ bool auc_fence_is_ours(const char *name);
 
 /* One part of a plan in Slurm's units. */
 struct auc_slice {
-	const char *node, *partition; /* borrowed from the part */
+	const char *node, *partition; /* borrowed from the part; a gang's NODE is all of its nodes,
+					 with commas */
+	unsigned nnodes;              /* of a gang; else 0 */
 	uint32_t cpus;
 	uint64_t mem_mb;
 	time_t begin;
@@ -60,9 +62,10 @@ enum auc_code auc_slice_of(const struct auc_part *part, double start, double end
 
 /*
  * AUC_EINVAL, with the option named, if the user asks for something in DESC that the plan decides
- * or that could keep the job from starting in its slot.
+ * or that could keep the job from starting in its slot. GANG: its own options are what is sold
+ * (desc_gang.h), and what nobody can tell the amount of is refused.
  */
-enum auc_code auc_desc_check(const job_desc_msg_t *desc, struct auc_err *err);
+enum auc_code auc_desc_check(const job_desc_msg_t *desc, bool gang, struct auc_err *err);
 
 /* Makes DESC (owned by Slurm, its strings by Slurm's allocator) the single-node job SLICE with
  * RECEIPT. */

@@ -142,7 +142,7 @@ name its form: sigmoid:, linear:, inverse:, deadline: or table:" sbatch --bid=1,
 	refused "sbatch: error: auction: --bid: not given, expected what the job is worth, such as 300 or sigmoid:300,0.5/h" \
 		sbatch --epochs=3 --model=small --wrap true
 	refused "sbatch: error: auction: --worker-time: not given, expected the time of one mini-batch on at least one of v100, t4, \
-or a --model that has it" sbatch --bid=5 --wrap true
+or a --model that has it" sbatch --bid=5 --epochs=2 --wrap true
 }
 
 @test "errors of the environment name the variable" {
@@ -151,7 +151,7 @@ or a --model that has it" sbatch --bid=5 --wrap true
 	refused "sbatch: error: auction: SLURM_AUCTION_BID: --bid: 'foo' is not a utility: expected a value in credits, such as 300, or \
 sigmoid:, linear:, inverse:, deadline: or table:" env SLURM_AUCTION_BID=foo sbatch --wrap true
 	refused "sbatch: error: auction: SLURM_AUCTION_BID: bid: 'gpus' is not a key, expected bid, epochs, chunks, minibatches, \
-gradient-mb, worker-time, ps-time, upload, data-mb, model, quote, overrun, max-price, data or accept" env SLURM_AUCTION_BID='3 gpus=2' sbatch --wrap true
+gradient-mb, worker-time, ps-time, upload, data-mb, model, quote, overrun, max-price, data, accept, speedup or gpu-time" env SLURM_AUCTION_BID='3 gpus=2' sbatch --wrap true
 }
 
 @test "salloc and srun refuse a bid, and ignore the environment" {

@@ -17,6 +17,7 @@
 #include "auction/auction.h"
 #include "input/bid.h"
 #include "adapter/desc.h"
+#include "adapter/desc_gang.h"
 #include "adapter/secrets.h"
 #include "ledger/receipt.h"
 #include "adapter/site.h"
@@ -56,6 +57,9 @@ static int decide(struct auc_auction *a, job_desc_msg_t *desc, uint32_t submit_u
 		  const char *text, char **err_msg);
 static int answer(struct auc_auction *a, const job_desc_msg_t *desc, uint32_t submit_uid,
 		  struct auc_bid *bid, char **err_msg);
+static enum auc_code describe(struct auc_auction *a, const job_desc_msg_t *desc,
+			      struct auc_bid *bid, struct auc_err *err);
+static bool ends(void *arg, uint32_t job_id, double *end);
 static enum auc_code check_jobs(struct auc_auction *a, const job_desc_msg_t *desc,
 				const struct auc_offer *offer, struct auc_err *err);
 static int take_offer(struct auc_auction *a, job_desc_msg_t *desc, const struct auc_offer *offer,
@@ -222,9 +226,6 @@ static int submit_bid(job_desc_msg_t *desc, uint32_t submit_uid, const char *tex
 			  "partition %.128s is sold by auction, and only batch jobs can bid; use "
 			  "sbatch",
 			  desc->partition ? desc->partition : "(the default)");
-	else if (auc_desc_check(desc, &err))
-		rc = fail(err_msg, desc->array_inx ? ESLURM_INVALID_ARRAY : RC_BAD_BID, "%s",
-			  err.text);
 	else if (auc_site_open(&err))
 		rc = fail(err_msg, RC_REFUSED, "no bids are taken now: %s", err.text);
 	else
@@ -251,7 +252,7 @@ static int decide(struct auc_auction *a, job_desc_msg_t *desc, uint32_t submit_u
 		return fail(err_msg, RC_REFUSED, "out of memory");
 	code = auc_bid_parse(auc_auction_conf(a), text, bid, &err);
 	if (!code)
-		bid->dry_run = auc_desc_is_dry_run(desc);
+		code = describe(a, desc, bid, &err);
 	auc_desc_forget_secrets(desc);
 	if (!code && bid->ask) {
 		rc = answer(a, desc, submit_uid, bid, err_msg);
@@ -269,8 +270,10 @@ static int decide(struct auc_auction *a, job_desc_msg_t *desc, uint32_t submit_u
 		code = check_jobs(a, desc, &offer, &err);
 	if (code) {
 		rc = fail(err_msg,
-			  code == AUC_EINVAL || code == AUC_ENOENT ? RC_BAD_BID : RC_REFUSED, "%s",
-			  err.text);
+			  desc->array_inx                            ? ESLURM_INVALID_ARRAY
+			  : code == AUC_EINVAL || code == AUC_ENOENT ? RC_BAD_BID
+								     : RC_REFUSED,
+			  "%s", err.text);
 	} else if (bid->quote || !offer.accepted) {
 		say_with(err_msg, offer.message, offer.accepted ? "" : barred);
 		rc = bid->quote ? RC_QUOTE : RC_REFUSED;
@@ -296,6 +299,44 @@ static int answer(struct auc_auction *a, const job_desc_msg_t *desc, uint32_t su
 	say(err_msg, text);
 	free(text);
 	return RC_QUOTE;
+}
+
+/* What DESC says beside its bid: a gang's shape, if it is one. */
+static enum auc_code describe(struct auc_auction *a, const job_desc_msg_t *desc,
+			      struct auc_bid *bid, struct auc_err *err)
+{
+	struct auc_bid_gang *g = &bid->gang;
+	/* A default model is for jobs that say nothing at all. */
+	bool gang = !bid->ask && g->open &&
+		    (!*bid->model || g->nspeedup || g->ngpu_time || auc_desc_has_shape(desc));
+	enum auc_code code;
+	double after;
+
+	if (g->nshapes || g->nplaces || g->within_switch || g->begin > 0 || g->end > 0)
+		return auc_err_set(err, AUC_EINVAL,
+				   "%s: gang, within, only, except, begin and end are no options; "
+				   "say it by --nodes, --nodelist, --begin and so on",
+				   AUC_ENV_BID);
+	bid->dry_run = auc_desc_is_dry_run(desc);
+	code = auc_desc_check(desc, gang, err);
+	if (code || !gang)
+		return code;
+	bid->epochs = bid->chunks = bid->minibatches = 0;
+	bid->nworkers = bid->nps = 0;
+	*bid->model = '\0';
+	code = auc_desc_gang(desc, auc_site_now(), bid, err);
+	if (!code)
+		code = auc_desc_dependency(desc, ends, a, &after, err);
+	/* What it waits for has ended by then. */
+	if (!code && after > g->begin)
+		g->begin = after;
+	return code;
+}
+
+/* For auc_desc_dependency(). */
+static bool ends(void *arg, uint32_t job_id, double *end)
+{
+	return auc_auction_ends(arg, job_id, end);
 }
 
 /* AUC_EFULL if OFFER (a lien of it is dropped then) is more jobs than Slurm lets the user have. */
@@ -325,7 +366,7 @@ static enum auc_code check_jobs(struct auc_auction *a, const job_desc_msg_t *des
 	return code;
 }
 
-/* Makes the job the lead of its group. */
+/* Makes the job the lead of its group, or a gang. */
 static int take_offer(struct auc_auction *a, job_desc_msg_t *desc, const struct auc_offer *offer,
 		      char **err_msg)
 {
@@ -344,9 +385,13 @@ static int take_offer(struct auc_auction *a, job_desc_msg_t *desc, const struct 
 		auc_auction_drop(a, offer->sale, NULL);
 		return fail(err_msg, RC_REFUSED, "out of memory");
 	}
-	auc_desc_apply(desc, &slice, offer->receipt);
+	if (slice.nnodes)
+		auc_desc_apply_gang(desc, &slice, offer->receipt);
+	else
+		auc_desc_apply(desc, &slice, offer->receipt);
 	auc_desc_environment(desc, offer->sale, offer->start, offer->end);
-	auc_desc_trap(desc, auc_conf_change_signal(auc_auction_conf(a)));
+	if (!slice.nnodes)
+		auc_desc_trap(desc, auc_conf_change_signal(auc_auction_conf(a)));
 	say(err_msg, offer->message);
 	return SLURM_SUCCESS;
 }

@@ -113,6 +113,14 @@ void auc_agent_protect(struct auc_agent *a);
  */
 void auc_agent_see_nodes(struct auc_agent *a, struct auc_task *t, double now);
 
+/* marks.c: tells T's machine which of its servers are down, or somebody else's; and of which
+ * slurmctld may not know what runs there. */
+void auc_agent_mark_down(const struct auc_agent *a, struct auc_task *t, double now);
+void auc_agent_mark_unheard(const struct auc_agent *a, struct auc_task *t);
+/* The first of P's nodes that is down or somebody else's, or P's server, into NAME. */
+void auc_agent_bad_node(const struct auc_agent *a, const struct auc_part *p,
+			char name[AUC_NAME_MAX]);
+
 /* look.c: at which records the agent is to look now. */
 enum auc_look auc_look_due(struct auc_agent *a, double now);
 /* True if T is near a change, so that its jobs are to be looked at in this cycle. */

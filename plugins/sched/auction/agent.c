@@ -78,8 +78,6 @@ static void see_missing(struct auc_agent *a, const struct auc_server_spec *serve
 static void miss_nodes(struct auc_agent *a, const struct auc_err *err);
 static void list_up(struct auc_agent *a);
 static void mark_all(struct auc_agent *a, double now);
-static void mark_down(const struct auc_agent *a, struct auc_task *t, double now);
-static void mark_unheard(const struct auc_agent *a, struct auc_task *t);
 static int by_name(const void *a, const void *b);
 static bool take_servers(struct auc_agent *a, struct auc_server_spec *servers, unsigned n,
 			 double now, bool force);
@@ -525,7 +523,7 @@ static void list_up(struct auc_agent *a)
 static void mark_all(struct auc_agent *a, double now)
 {
 	for (struct auc_task *t = a->tasks.list; t; t = t->next)
-		mark_down(a, t, now);
+		auc_agent_mark_down(a, t, now);
 	a->calm_nodes = a->nodes;
 }
 
@@ -534,33 +532,7 @@ void auc_agent_see_nodes(struct auc_agent *a, struct auc_task *t, double now)
 	if (!a->nodes_fresh && nodes_moved(a))
 		refresh_nodes(a, now, false);
 	a->nodes_fresh = true;
-	mark_down(a, t, now);
-}
-
-/* Tells T's machine which of its servers are down, or somebody else's. */
-static void mark_down(const struct auc_agent *a, struct auc_task *t, double now)
-{
-	if (t->marked == a->nodes || !a->up)
-		return;
-	t->marked = a->nodes;
-	for (unsigned i = 0; i < t->exec.nparts; i++) {
-		const char *name = t->parts[i].server;
-
-		if (bsearch(&name, a->up, a->nup, sizeof(*a->up), by_name))
-			t->exec.down[i] = 0;
-		else if (!(t->exec.down[i] > 0))
-			t->exec.down[i] = now;
-		t->exec.closed[i] = auc_fence_closes(a, name, t->parts[i].start, t->parts[i].end);
-		t->exec.stopped[i] = auc_slurm_rules_stopped(a, t->parts[i].partition);
-		t->exec.shut[i] = auc_slurm_rules_shut(a, t->parts[i].partition);
-	}
-}
-
-/* Tells T's machine of which of its servers slurmctld may not know what runs there. */
-static void mark_unheard(const struct auc_agent *a, struct auc_task *t)
-{
-	for (unsigned i = 0; i < t->exec.nparts; i++)
-		t->exec.unheard[i] = auc_settling_waits(a, t->parts[i].server);
+	auc_agent_mark_down(a, t, now);
 }
 
 static int by_name(const void *a, const void *b)
@@ -704,8 +676,8 @@ static double cycle(struct auc_agent *a, double now)
 	if (looked) {
 		auc_look_see(a, now);
 		for (struct auc_task *t = a->tasks.list; t; t = t->next) {
-			mark_down(a, t, now);
-			mark_unheard(a, t);
+			auc_agent_mark_down(a, t, now);
+			auc_agent_mark_unheard(a, t);
 			auc_book_step(a, t, now);
 		}
 	}

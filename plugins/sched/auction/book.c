@@ -378,9 +378,11 @@ static bool change(struct auc_agent *a, struct auc_task *t, const struct auc_exe
 					      [AUC_BOOK_PUT_OFF] = "not put off"};
 	const struct auc_part *p = &t->parts[booking->part];
 	uint32_t id = t->exec.jobs[0].id;
+	char server[AUC_NAME_MAX];
 	struct auc_err err;
 	enum auc_code code;
 
+	auc_agent_bad_node(a, p, server);
 	if (booking->book == AUC_BOOK_EXTEND) {
 		code = auc_auction_extend(a->auction, id, NULL, &err);
 	} else if (booking->book == AUC_BOOK_PUT_OFF) {
@@ -388,11 +390,11 @@ static bool change(struct auc_agent *a, struct auc_task *t, const struct auc_exe
 	} else {
 		/* What it gives before PART may run well: a node that is drained lets its jobs end.
 		 */
-		code = auc_auction_move(a->auction, id, p->server, p->start > now ? p->start : now,
+		code = auc_auction_move(a->auction, id, server, p->start > now ? p->start : now,
 					NULL, &err);
 	}
 	if (booking->held)
-		blame(a, id, p->server);
+		blame(a, id, server);
 	if (code) {
 		slurm_info("sched/auction: job %u: %s: %s", id, refused[booking->book], err.text);
 		return false;
@@ -404,7 +406,7 @@ static bool change(struct auc_agent *a, struct auc_task *t, const struct auc_exe
 			   id, booking->why);
 	else
 		slurm_info("sched/auction: job %u: what %s was to give moves to another node", id,
-			   p->server);
+			   server);
 	a->changed = true;
 	/* If this fails, the next look at the ledger tries it again. */
 	take_plan(a, t);

@@ -44,7 +44,7 @@ struct auc_fences {
 
 /* What one node gives to one part. */
 struct window {
-	const char *server;
+	char server[AUC_NAME_MAX];
 	struct auc_task *task;
 	unsigned part;
 	double start, end;
@@ -62,6 +62,7 @@ static void take_fence(struct auc_fences *f, const reserve_info_t *r);
 static void close_nodes(struct auc_fences *f, const node_info_msg_t *nodes, const int32_t *pairs,
 			double from, double to);
 static bool is_fenced(const struct auc_fences *f, const char *server);
+static bool is_part_fenced(const struct auc_fences *f, const struct auc_part *p);
 static struct window *windows_of(struct auc_agent *a, double now, unsigned *n);
 static int by_server_and_start(const void *x, const void *y);
 static void want(struct auc_fences *f, const struct window *w, bool make);
@@ -165,7 +166,7 @@ const char *auc_fence_of(const struct auc_agent *a, const struct auc_task *t, un
 	char name[AUC_FENCE_NAME_MAX];
 	struct fence *x;
 
-	if (!a->fences || !is_fenced(a->fences, t->parts[part].server))
+	if (!a->fences || !is_part_fenced(a->fences, &t->parts[part]))
 		return NULL;
 	name_of(name, t, t->parts[part].start);
 	x = find(a->fences, name);
@@ -371,6 +372,18 @@ static bool is_fenced(const struct auc_fences *f, const char *server)
 				    (int (*)(const void *, const void *))strcmp);
 }
 
+/* A job in a reservation has all of its nodes there: those of a gang are fenced together. */
+static bool is_part_fenced(const struct auc_fences *f, const struct auc_part *p)
+{
+	char name[AUC_NAME_MAX];
+	const char *at = NULL;
+
+	while (auc_part_next_node(p, &at, name))
+		if (is_fenced(f, name))
+			return true;
+	return false;
+}
+
 /* All that is sold on servers that are fenced, by server and start. */
 static struct window *windows_of(struct auc_agent *a, double now, unsigned *n)
 {
@@ -379,7 +392,8 @@ static struct window *windows_of(struct auc_agent *a, double now, unsigned *n)
 
 	*n = 0;
 	for (struct auc_task *t = a->tasks.list; t; t = t->next)
-		max += t->exec.nparts;
+		for (unsigned i = 0; i < t->exec.nparts; i++)
+			max += t->parts[i].nnodes ? t->parts[i].nnodes : 1;
 	list = malloc((max + 1) * sizeof(*list));
 	if (!list)
 		return NULL;
@@ -388,13 +402,19 @@ static struct window *windows_of(struct auc_agent *a, double now, unsigned *n)
 		 * removed. */
 		if (t->exec.booked != AUC_SALE_SOLD && t->exec.booked != AUC_SALE_RUNNING)
 			continue;
-		for (unsigned i = 0; i < t->exec.nparts; i++)
-			if (t->parts[i].end > now && is_fenced(a->fences, t->parts[i].server))
-				list[(*n)++] = (struct window){.server = t->parts[i].server,
-							       .task = t,
-							       .part = i,
-							       .start = t->parts[i].start,
-							       .end = t->parts[i].end};
+		for (unsigned i = 0; i < t->exec.nparts; i++) {
+			const struct auc_part *p = &t->parts[i];
+			const char *at = NULL;
+
+			if (p->end <= now || !is_part_fenced(a->fences, p))
+				continue;
+			while (auc_part_next_node(p, &at, list[*n].server)) {
+				list[*n].task = t;
+				list[*n].part = i;
+				list[*n].start = p->start;
+				list[(*n)++].end = p->end;
+			}
+		}
 	}
 	qsort(list, *n, sizeof(*list), by_server_and_start);
 	return list;

@@ -19,8 +19,8 @@ struct change {
 	enum auc_job_change what;
 	char sale[AUC_SALE_ID_LEN];
 	struct auc_slice slice; /* its names: */
-	char node[AUC_NAME_MAX], partition[AUC_NAME_MAX];
-	char text[];
+	char partition[AUC_NAME_MAX];
+	char text[]; /* and behind it the slice's node */
 };
 
 static struct change *change_new(enum auc_job_change what, uint32_t job, const char *sale,
@@ -94,8 +94,8 @@ void auc_job_change_done(struct auc_agent *a, double now)
 static struct change *change_new(enum auc_job_change what, uint32_t job, const char *sale,
 				 const struct auc_slice *slice, const char *text)
 {
-	size_t len = text ? strlen(text) : 0;
-	struct change *c = calloc(1, sizeof(*c) + len + 1);
+	size_t len = text ? strlen(text) : 0, nodes = slice ? strlen(slice->node) : 0;
+	struct change *c = calloc(1, sizeof(*c) + len + 1 + nodes + 1);
 
 	if (!c)
 		return NULL;
@@ -106,9 +106,8 @@ static struct change *change_new(enum auc_job_change what, uint32_t job, const c
 	snprintf(c->sale, sizeof(c->sale), "%s", sale ? sale : "");
 	if (slice) {
 		c->slice = *slice;
-		snprintf(c->node, sizeof(c->node), "%s", slice->node);
 		snprintf(c->partition, sizeof(c->partition), "%s", slice->partition);
-		c->slice.node = c->node;
+		c->slice.node = memcpy(c->text + len + 1, slice->node, nodes);
 		c->slice.partition = c->partition;
 	}
 	if (text)

@@ -24,6 +24,8 @@ struct auc_power {
 	unsigned nnodes;
 };
 
+static void keep_node(struct auc_agent *a, const struct auc_task *t, const struct auc_part *p,
+		      const char *name, double now);
 static int by_name(const void *x, const void *y);
 static bool falls_asleep(const struct power_node *n, double now);
 
@@ -71,31 +73,41 @@ void auc_power_keep(struct auc_agent *a, double now)
 			continue;
 		for (unsigned i = 0; i < t->exec.nparts; i++) {
 			const struct auc_part *p = &t->parts[i];
-			enum auc_code code = AUC_OK;
-			struct power_node *n;
-			struct auc_err err;
+			char name[AUC_NAME_MAX];
+			const char *at = NULL;
 
 			if (p->start > until || p->end <= now)
 				continue;
-			n = bsearch(p->server, a->power->nodes, a->power->nnodes, sizeof(*n),
-				    by_name);
-			if (!n || n->asked)
-				continue;
-			if (n->off)
-				code = auc_rpc_power_up(n->name, &err);
-			else if (p->start > now && falls_asleep(n, now))
-				code = auc_rpc_keep_awake(n->name, &err);
-			else
-				continue;
-			n->asked = true;
-			if (code)
-				auc_agent_complain(a, AUC_ERROR_NODES, &err);
-			else if (n->off)
-				slurm_info("sched/auction: node %s is powered up for job %u, %.0f "
-					   "s ahead of its slot",
-					   n->name, t->exec.jobs[0].id, p->start - now);
+			while (auc_part_next_node(p, &at, name))
+				keep_node(a, t, p, name, now);
 		}
 	}
+}
+
+/* Node NAME, of part P of T, is there when P begins. */
+static void keep_node(struct auc_agent *a, const struct auc_task *t, const struct auc_part *p,
+		      const char *name, double now)
+{
+	struct power_node *n =
+		bsearch(name, a->power->nodes, a->power->nnodes, sizeof(*n), by_name);
+	enum auc_code code = AUC_OK;
+	struct auc_err err;
+
+	if (!n || n->asked)
+		return;
+	if (n->off)
+		code = auc_rpc_power_up(n->name, &err);
+	else if (p->start > now && falls_asleep(n, now))
+		code = auc_rpc_keep_awake(n->name, &err);
+	else
+		return;
+	n->asked = true;
+	if (code)
+		auc_agent_complain(a, AUC_ERROR_NODES, &err);
+	else if (n->off)
+		slurm_info("sched/auction: node %s is powered up for job %u, %.0f s ahead of its "
+			   "slot",
+			   n->name, t->exec.jobs[0].id, p->start - now);
 }
 
 void auc_power_clear(struct auc_agent *a)

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "adapter/desc.h"
+#include "adapter/desc_gang.h"
 #include "ledger/why.h"
 #include "sched/auction/tasks.h"
 
@@ -262,7 +263,7 @@ static int part_of(const struct auc_task *t, const slurm_job_info_t *info, doubl
 		if (!p->lead || auc_slice_of(p, p->start, p->end, &slice, NULL))
 			continue;
 		if (p->start <= when && when < p->end && info->req_nodes &&
-		    !strcmp(info->req_nodes, p->server))
+		    auc_same_nodes(info->req_nodes, slice.node))
 			node = (int)i;
 		/* Slurm may not begin one whose limit is too long, for what comes after it. */
 		if (!auc_slice_fits(&slice, info) ||
@@ -297,6 +298,9 @@ static const char *why_waiting(uint32_t reason)
 	case WAIT_PART_DOWN:
 	case WAIT_PART_INACTIVE:
 		return AUC_WHY_PARTITION_DOWN;
+	/* What it was to come after has ended otherwise, as its owner has said. */
+	case WAIT_DEP_INVALID:
+		return AUC_WHY_CANCELLED;
 	case WAIT_PART_NODE_LIMIT:
 	case WAIT_PART_TIME_LIMIT:
 	case WAIT_ACCOUNT:

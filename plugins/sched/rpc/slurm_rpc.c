@@ -314,19 +314,21 @@ enum auc_code auc_rpc_place(uint32_t job_id, const struct auc_slice *slice, stru
 
 	strcpy(gres, slice->gres);
 	slurm_init_job_desc_msg(&desc);
-	desc.min_nodes = desc.max_nodes = 1;
-	desc.num_tasks = 1;
-	desc.cpus_per_task = (uint16_t)slice->cpus;
-	desc.min_cpus = desc.max_cpus = slice->cpus;
-	/* Slurm keeps the old one where it is not told otherwise. */
-	desc.pn_min_cpus = (uint16_t)slice->cpus;
-	desc.pn_min_memory = slice->mem_mb;
+	if (!slice->nnodes) {
+		desc.min_nodes = desc.max_nodes = 1;
+		desc.num_tasks = 1;
+		desc.cpus_per_task = (uint16_t)slice->cpus;
+		desc.min_cpus = desc.max_cpus = slice->cpus;
+		/* Slurm keeps the old one where it is not told otherwise. */
+		desc.pn_min_cpus = (uint16_t)slice->cpus;
+		desc.pn_min_memory = slice->mem_mb;
+		desc.tres_per_node = gres; /* "" takes away what it had */
+	}
 	desc.time_limit = slice->minutes;
 	desc.begin_time = slice->begin > now ? slice->begin : now;
 	desc.requeue = 0;
 	desc.req_nodes = (char *)slice->node;
 	desc.partition = (char *)slice->partition;
-	desc.tres_per_node = gres; /* "" takes away what it had */
 	code = update(&desc, job_id, "placing job", err);
 	/* One that is drained takes no job, not even its own: as a rule that is where it is. */
 	if (code && errno == ESLURM_PARTITION_NOT_AVAIL) {

@@ -192,9 +192,9 @@ static void test_canonical(void **state)
 	}
 	a = parsed(conf, "300 model=resnet50 upload=edge=1h,2 quote");
 	once = auc_bid_print(&a);
-	assert_string_equal(
-		once, "bid=300 epochs=30 chunks=8 minibatches=50 gradient-mb=97.4 "
-		      "worker-time=v100=1.9s,t4=3.4s ps-time=ps.m=0.05s upload=edge=12,2");
+	assert_string_equal(once,
+			    "bid=300 epochs=30 chunks=8 minibatches=50 gradient-mb=97.4 "
+			    "worker-time=v100=1.9s,t4=3.4s ps-time=ps.m=0.05s upload=edge=12,2");
 	free(once);
 }
 
@@ -258,7 +258,7 @@ static void test_bad(void **state)
 	refused("epochs=3", AUC_EINVAL,
 		"--bid: not given, expected what the job is worth, such as 300 or "
 		"sigmoid:300,0.5/h");
-	refused("3", AUC_EINVAL,
+	refused("3 epochs=2", AUC_EINVAL,
 		"--worker-time: not given, expected the time of one mini-batch on at least one of "
 		"v100, t4, or a --model that has it");
 	refused("3 epochs=0", AUC_EINVAL,
@@ -463,7 +463,7 @@ static void test_keys(void **state)
 	char *c;
 
 	(void)state;
-	assert_int_equal(auc_bid_nkeys, 15);
+	assert_int_equal(auc_bid_nkeys, 17);
 	for (i = 0; i < auc_bid_nkeys; i++) {
 		snprintf(env, sizeof(env), "SLURM_AUCTION_%s", auc_bid_keys[i].key);
 		for (c = env; *c; c++)
@@ -471,6 +471,83 @@ static void test_keys(void **state)
 		assert_string_equal(auc_bid_keys[i].env, env);
 		assert_true(strlen(auc_bid_keys[i].help) > 10);
 	}
+}
+
+/* A gang's bid as text: what its job's options say, in keys that are none of users. */
+static void test_gang_text(void **state)
+{
+	static const char text[] =
+		"bid=300 gang=2:7200:cpu=48,mem=400000,gpu=8|4:3900.5:cpu=24,mem=1 "
+		"within=switch only=edge1,edge2 begin=1000 end=2000 overrun=extend";
+	struct auc_bid bid;
+	struct auc_err err;
+	char *printed;
+
+	(void)state;
+	assert_int_equal(auc_bid_parse(NULL, text, &bid, &err), AUC_OK);
+	assert_int_equal(bid.gang.nshapes, 2);
+	assert_int_equal(bid.gang.shapes[1].nodes, 4);
+	assert_true(bid.gang.shapes[1].seconds == 3900.5);
+	assert_int_equal(bid.gang.ntres, 3);
+	assert_string_equal(bid.gang.tres[2], "gpu");
+	assert_true(bid.gang.shapes[0].amount[2] == 8);
+	assert_true(bid.gang.shapes[1].amount[2] == 0);
+	assert_true(bid.gang.within_switch);
+	assert_int_equal(bid.gang.nplaces, 2);
+	assert_false(bid.gang.except);
+	assert_int_equal(bid.nworkers, 0);
+	printed = auc_bid_print(&bid);
+	assert_string_equal(printed, text);
+	free(printed);
+	assert_int_equal(auc_bid_parse(NULL, "300 gang=1:60:cpu=1 except=a", &bid, &err), AUC_OK);
+	assert_true(bid.gang.except);
+}
+
+static void test_gang_bad(void **state)
+{
+	static const struct {
+		const char *text, *said;
+	} cases[] = {
+		{"300 gang=2:60", "expected NODES:SECONDS:TRES=AMOUNT"},
+		{"300 gang=0:60:cpu=1", "out of range"},
+		{"300 gang=1:0:cpu=1", "expected more than 0"},
+		{"300 gang=1:60:cpu=x", "--gang"},
+		{"300 within=rack", "expected switch"},
+		{"300 only=a except=b", "only or except"},
+		{"300 epochs=2 speedup=2:6h", "given with --speedup"},
+		{"300 gpu-time=h100=3h model=small", "given with --gpu-time"},
+		{"300 speedup=2:0s", "--speedup"},
+		{"300 speedup=x:5h", "--speedup"},
+		{"300 speedup=2:5h,2:6h", "--speedup"},
+	};
+	struct auc_bid bid;
+	struct auc_err err;
+
+	(void)state;
+	for (unsigned i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		if (auc_bid_parse(NULL, cases[i].text, &bid, &err) == AUC_OK)
+			fail_msg("%s: accepted", cases[i].text);
+		if (!strstr(err.text, cases[i].said))
+			fail_msg("%s: %s", cases[i].text, err.text);
+	}
+}
+
+/* What a user says beside Slurm's options. */
+static void test_gang_options(void **state)
+{
+	struct auc_bid bid;
+	struct auc_err err;
+
+	(void)state;
+	assert_int_equal(auc_bid_parse(NULL, "300 speedup=2:6h,4=3.3h", &bid, &err), AUC_OK);
+	assert_true(bid.gang.open);
+	assert_int_equal(bid.gang.nspeedup, 2);
+	assert_string_equal(bid.gang.speedup[1].name, "4");
+	assert_true(bid.gang.speedup[1].value == 3.3 * 3600);
+	assert_int_equal(auc_bid_parse(NULL, "300 gpu-time=h100=3h,a100=6h", &bid, &err), AUC_OK);
+	assert_int_equal(bid.gang.ngpu_time, 2);
+	assert_int_equal(auc_bid_parse(NULL, "300 epochs=2", &bid, &err), AUC_OK);
+	assert_false(bid.gang.open);
 }
 
 int main(void)
@@ -482,7 +559,8 @@ int main(void)
 		cmocka_unit_test(test_bad),       cmocka_unit_test(test_no_models),
 		cmocka_unit_test(test_too_many),  cmocka_unit_test(test_check_word),
 		cmocka_unit_test(test_join),      cmocka_unit_test(test_keys),
-		cmocka_unit_test(test_data),
+		cmocka_unit_test(test_data),      cmocka_unit_test(test_gang_text),
+		cmocka_unit_test(test_gang_bad),  cmocka_unit_test(test_gang_options),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);

@@ -350,7 +350,7 @@ static void refused(job_desc_msg_t *d, const char *option)
 {
 	struct auc_err err;
 
-	assert_int_equal(auc_desc_check(d, &err), AUC_EINVAL);
+	assert_int_equal(auc_desc_check(d, false, &err), AUC_EINVAL);
 	assert_non_null(strstr(err.text, option));
 	slurm_init_job_desc_msg(d);
 	d->het_job_offset = NO_VAL;
@@ -365,13 +365,13 @@ static void test_contradictions(void **state)
 	d.het_job_offset = NO_VAL;
 	/* What a plain sbatch sends. */
 	d.min_cpus = 1;
-	assert_int_equal(auc_desc_check(&d, NULL), AUC_OK);
+	assert_int_equal(auc_desc_check(&d, false, NULL), AUC_OK);
 	d.min_nodes = d.max_nodes = d.num_tasks = 1;
-	assert_int_equal(auc_desc_check(&d, NULL), AUC_OK);
+	assert_int_equal(auc_desc_check(&d, false, NULL), AUC_OK);
 	/* What changes nothing in what a job is given. */
 	d.bitflags = SPREAD_JOB | GRES_DISABLE_BIND;
 	d.task_dist = SLURM_DIST_BLOCK;
-	assert_int_equal(auc_desc_check(&d, NULL), AUC_OK);
+	assert_int_equal(auc_desc_check(&d, false, NULL), AUC_OK);
 	d.min_nodes = 2;
 	refused(&d, "--nodes cannot");
 	d.num_tasks = 4;
@@ -428,19 +428,19 @@ static void test_contradictions_at_once(void **state)
 	d.time_limit = 5;
 	d.environment = env;
 	d.env_size = 2;
-	assert_int_equal(auc_desc_check(&d, &err), AUC_EINVAL);
+	assert_int_equal(auc_desc_check(&d, false, &err), AUC_EINVAL);
 	assert_string_equal(err.text,
 			    "--time (SBATCH_TIMELIMIT is set), --nodes, --mem (SBATCH_MEM_PER_NODE "
 			    "is set) cannot be combined with a bid: the auction decides nodes, "
 			    "tasks, CPUs, memory, GPUs, start and time; leave them out");
 	d.priority = 0;
 	d.dependency = (char *)"after:1";
-	assert_int_equal(auc_desc_check(&d, &err), AUC_EINVAL);
+	assert_int_equal(auc_desc_check(&d, false, &err), AUC_EINVAL);
 	assert_non_null(strstr(err.text, "is set), --dependency, --hold cannot be combined"));
 	d.min_nodes = d.max_nodes = NO_VAL;
 	d.pn_min_memory = NO_VAL64;
 	d.time_limit = NO_VAL;
-	assert_int_equal(auc_desc_check(&d, &err), AUC_EINVAL);
+	assert_int_equal(auc_desc_check(&d, false, &err), AUC_EINVAL);
 	assert_string_equal(err.text, "--dependency, --hold cannot be combined with a bid: they "
 				      "could keep the job from starting in the slots it pays for; "
 				      "leave them out");
@@ -453,7 +453,7 @@ static void test_contradictions_at_once(void **state)
 	d.threads_per_core = d.core_spec = 2;
 	d.pn_min_memory = 7;
 	d.req_nodes = d.exc_nodes = d.tres_per_job = d.tres_per_node = (char *)"x";
-	assert_int_equal(auc_desc_check(&d, &err), AUC_EINVAL);
+	assert_int_equal(auc_desc_check(&d, false, &err), AUC_EINVAL);
 	assert_non_null(strstr(err.text, ", ..., --dependency"));
 	assert_non_null(strstr(err.text, "leave them out"));
 }

@@ -46,6 +46,13 @@ static void set_nodes(struct auc_auction *a, const char *down, const char *close
 
 /* -- what they call -- */
 
+void auc_agent_bad_node(const struct auc_agent *a, const struct auc_part *p,
+			char name[AUC_NAME_MAX])
+{
+	(void)a;
+	strcpy(name, p->server);
+}
+
 void auc_agent_see_nodes(struct auc_agent *a, struct auc_task *t, double now)
 {
 	looks++;

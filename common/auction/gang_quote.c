@@ -1,0 +1,104 @@
+/*
+ * gang_quote.c - the decision on a gang that becomes one job of Slurm, which has one partition: all
+ * of its nodes are of one group of the market. Policies know nothing of that.
+ */
+#include "config.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "auction/auction-private.h"
+
+static bool has_plan(const struct auc_decision *d);
+static bool in_one_group(const struct auc_market *m, const struct auc_plan *plan);
+static bool is_first_of_group(const struct auc_market *m, unsigned server);
+static bool is_better(const struct auc_decision *a, const struct auc_decision *b);
+static enum auc_code try_group(const struct auc_policy *policy, struct auc_policy_ctx *ctx,
+			       const struct auc_market *m, struct auc_job *job,
+			       const unsigned *upload, const char *group, struct auc_decision *d,
+			       struct auc_err *err);
+
+enum auc_code auc_quote_gang(const struct auc_policy *policy, struct auc_policy_ctx *ctx,
+			     const struct auc_market *m, struct auc_job *job,
+			     struct auc_decision *d, struct auc_err *err)
+{
+	unsigned n = auc_market_nservers(m), *upload;
+	enum auc_code rc = policy->quote(ctx, m, job, d, err);
+	uint64_t most = d->most_steps, steps = d->steps;
+	struct auc_decision best;
+	bool found = false;
+
+	/* What is best of all is best of its partition. */
+	if (rc != AUC_OK || !has_plan(d) || in_one_group(m, &d->plan))
+		return rc;
+	upload = malloc((n + 1) * sizeof(*upload));
+	if (!upload)
+		return auc_auction_no_memory(err);
+	memcpy(upload, job->upload, n * sizeof(*upload));
+	auc_decision_init(&best);
+	for (unsigned s = 0; s < n && rc == AUC_OK; s++) {
+		if (upload[s] == UINT32_MAX || !is_first_of_group(m, s))
+			continue;
+		/* All together keep to the limit. */
+		d->most_steps = !most ? 0 : most > steps ? most - steps : 1;
+		rc = try_group(policy, ctx, m, job, upload, auc_market_server_group(m, s), d, err);
+		steps += d->steps;
+		if (rc == AUC_OK && (!found || is_better(d, &best)))
+			rc = auc_decision_copy(&best, d, err);
+		found = true;
+	}
+	if (rc == AUC_OK && found)
+		rc = auc_decision_copy(d, &best, err);
+	memcpy(job->upload, upload, n * sizeof(*upload));
+	d->most_steps = most;
+	d->steps = steps;
+	auc_decision_clear(&best);
+	free(upload);
+	return rc;
+}
+
+/* The decision on JOB if it may use servers of GROUP alone. */
+static enum auc_code try_group(const struct auc_policy *policy, struct auc_policy_ctx *ctx,
+			       const struct auc_market *m, struct auc_job *job,
+			       const unsigned *upload, const char *group, struct auc_decision *d,
+			       struct auc_err *err)
+{
+	for (unsigned s = 0; s < auc_market_nservers(m); s++)
+		job->upload[s] =
+			strcmp(auc_market_server_group(m, s), group) ? UINT32_MAX : upload[s];
+	return policy->quote(ctx, m, job, d, err);
+}
+
+static bool has_plan(const struct auc_decision *d)
+{
+	return d->plan.nruns && (d->accepted || d->offered || d->reason == AUC_REASON_PAYOFF ||
+				 d->reason == AUC_REASON_BUDGET);
+}
+
+static bool in_one_group(const struct auc_market *m, const struct auc_plan *plan)
+{
+	for (unsigned i = 1; i < plan->nshares; i++)
+		if (strcmp(auc_market_server_group(m, plan->shares[i].server),
+			   auc_market_server_group(m, plan->shares[0].server)))
+			return false;
+	return true;
+}
+
+static bool is_first_of_group(const struct auc_market *m, unsigned server)
+{
+	for (unsigned s = 0; s < server; s++)
+		if (!strcmp(auc_market_server_group(m, s), auc_market_server_group(m, server)))
+			return false;
+	return true;
+}
+
+/* Of equal ones the group that comes first in the market is taken. Where prices are posted the
+ * offer's cost is what counts: the plan has no value. */
+static bool is_better(const struct auc_decision *a, const struct auc_decision *b)
+{
+	if (has_plan(a) != has_plan(b))
+		return has_plan(a);
+	if (a->accepted != b->accepted)
+		return a->accepted;
+	return a->plan.value - a->plan.cost > b->plan.value - b->plan.cost;
+}

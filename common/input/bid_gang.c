@@ -1,0 +1,301 @@
+/* bid_gang.c - see bid_gang.h. */
+#include "config.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/list.h"
+#include "base/num.h"
+#include "input/bid_gang.h"
+
+#define NODES_MAX   1000000
+#define SECONDS_MAX 1e9
+#define TIME_MAX    1e11 /* Unix time */
+#define AMOUNT_MAX  1e15
+#define KNOWN_SIZE  200
+
+/* For each TRES of a gang the ones of a market that it stands for. */
+struct choices {
+	unsigned n[AUC_BID_TRES_MAX];
+	unsigned tres[AUC_BID_TRES_MAX][AUC_TRES_MAX];
+};
+
+static enum auc_code parse_shapes(const char *text, struct auc_bid_gang *g, const char *what,
+				  struct auc_err *err);
+static enum auc_code parse_places(const char *text, bool except, struct auc_bid_gang *g,
+				  const char *what, struct auc_err *err);
+static enum auc_code parse_shape(char *text, struct auc_bid_gang *g, const char *what,
+				 struct auc_err *err);
+static enum auc_code find_choices(const struct auc_market *m, const struct auc_bid_gang *g,
+				  struct choices *c, struct auc_err *err);
+static bool stands_for(const char *name, const char *tres);
+static enum auc_code unknown(const struct auc_market *m, const char *name, struct auc_err *err);
+
+void auc_bid_gang_print(FILE *out, const struct auc_bid_gang *g)
+{
+	char number[AUC_NUMBER_LEN];
+
+	fprintf(out, " gang=");
+	for (unsigned i = 0; i < g->nshapes; i++) {
+		const struct auc_bid_shape *s = &g->shapes[i];
+		const char *comma = "";
+
+		fprintf(out, "%s%llu:%s:", i ? "|" : "", (unsigned long long)s->nodes,
+			auc_number_str(s->seconds, number));
+		for (unsigned k = 0; k < g->ntres; k++) {
+			if (!(s->amount[k] > 0))
+				continue;
+			fprintf(out, "%s%s=%s", comma, g->tres[k],
+				auc_number_str(s->amount[k], number));
+			comma = ",";
+		}
+	}
+	if (g->within_switch)
+		fprintf(out, " within=switch");
+	for (unsigned i = 0; i < g->nplaces; i++)
+		fprintf(out, "%s%s", i ? "," : g->except ? " except=" : " only=", g->places[i]);
+	if (g->begin > 0)
+		fprintf(out, " begin=%s", auc_number_str(g->begin, number));
+	if (g->end > 0)
+		fprintf(out, " end=%s", auc_number_str(g->end, number));
+}
+
+enum auc_code auc_bid_gang_word(const char *key, const char *value, struct auc_bid_gang *g,
+				struct auc_err *err)
+{
+	char what[32];
+
+	snprintf(what, sizeof(what), "--%s", key);
+	if (!strcmp(key, "gang"))
+		return parse_shapes(value, g, what, err);
+	if (!strcmp(key, "only") || !strcmp(key, "except"))
+		return parse_places(value, *key == 'e', g, what, err);
+	if (!strcmp(key, "begin") || !strcmp(key, "end"))
+		return auc_parse_number(value, 0, TIME_MAX, *key == 'b' ? &g->begin : &g->end, what,
+					err);
+	g->within_switch = !strcmp(value, "switch");
+	if (g->within_switch)
+		return AUC_OK;
+	return auc_err_set(err, AUC_EINVAL, "%s: '%.80s', expected switch", what, value);
+}
+
+static enum auc_code parse_shapes(const char *text, struct auc_bid_gang *g, const char *what,
+				  struct auc_err *err)
+{
+	char *copy = strdup(text), *rest = copy, *shape;
+	enum auc_code rc = copy ? AUC_OK : auc_err_set(err, AUC_ENOMEM, "%s: no memory", what);
+
+	while (rc == AUC_OK && (shape = strsep(&rest, "|")))
+		rc = parse_shape(shape, g, what, err);
+	free(copy);
+	return rc;
+}
+
+/* NODES:SECONDS:TRES=AMOUNT,... */
+static enum auc_code parse_shape(char *text, struct auc_bid_gang *g, const char *what,
+				 struct auc_err *err)
+{
+	const struct auc_list_rule rule = {.syntax = "TRES=AMOUNT",
+					   .min = 0,
+					   .max = AMOUNT_MAX,
+					   .limit = AUC_BID_TRES_MAX,
+					   .tres = true};
+	char *nodes = strsep(&text, ":"), *seconds = strsep(&text, ":");
+	struct auc_named list[AUC_BID_TRES_MAX];
+	struct auc_bid_shape *shape;
+	enum auc_code rc;
+	unsigned n = 0;
+	int k;
+
+	if (!nodes || !seconds || !text)
+		return auc_err_set(err, AUC_EINVAL, "%s: expected NODES:SECONDS:TRES=AMOUNT,...",
+				   what);
+	if (g->nshapes == AUC_SHAPES_MAX)
+		return auc_err_set(err, AUC_EINVAL, "%s: expected at most %d shapes", what,
+				   AUC_SHAPES_MAX);
+	shape = &g->shapes[g->nshapes];
+	memset(shape, 0, sizeof(*shape));
+	rc = auc_parse_count(nodes, 1, NODES_MAX, &shape->nodes, what, err);
+	if (rc == AUC_OK)
+		rc = auc_parse_number(seconds, 0, SECONDS_MAX, &shape->seconds, what, err);
+	if (rc == AUC_OK && !(shape->seconds > 0))
+		rc = auc_err_set(err, AUC_EINVAL, "%s: '%s' seconds, expected more than 0", what,
+				 seconds);
+	if (rc == AUC_OK)
+		rc = auc_list_parse(text, &rule, list, &n, NULL, what, err);
+	for (unsigned i = 0; rc == AUC_OK && i < n; i++) {
+		k = auc_bid_gang_tres(g, list[i].name);
+		if (k < 0)
+			return auc_err_set(err, AUC_EINVAL, "%s: expected at most %d TRES", what,
+					   AUC_BID_TRES_MAX);
+		shape->amount[k] = list[i].value;
+	}
+	if (rc == AUC_OK)
+		g->nshapes++;
+	return rc;
+}
+
+enum auc_code auc_bid_gang_speedup(const char *text, double slot_seconds, struct auc_bid_gang *g,
+				   const char *what, struct auc_err *err)
+{
+	const struct auc_list_rule rule = {
+		.syntax = "NODES:TIME, such as 4:3.3h",
+		.unit = AUC_UNIT_SECONDS,
+		.min = 1,
+		.max = SECONDS_MAX,
+		.slot_seconds = slot_seconds,
+		.limit = AUC_BID_TYPES_MAX,
+	};
+	char *copy = strdup(text);
+	enum auc_code rc;
+	uint64_t nodes;
+
+	if (!copy)
+		return auc_err_set(err, AUC_ENOMEM, "%s: no memory", what);
+	for (char *p = copy; *p; p++)
+		*p = *p == ':' ? '=' : *p;
+	rc = auc_list_parse(copy, &rule, g->speedup, &g->nspeedup, NULL, what, err);
+	free(copy);
+	for (unsigned i = 0; rc == AUC_OK && i < g->nspeedup; i++)
+		rc = auc_parse_count(g->speedup[i].name, 1, NODES_MAX, &nodes, what, err);
+	return rc;
+}
+
+static enum auc_code parse_places(const char *text, bool except, struct auc_bid_gang *g,
+				  const char *what, struct auc_err *err)
+{
+	if (g->nplaces)
+		return auc_err_set(err, AUC_EINVAL, "%s: given with only or except", what);
+	g->except = except;
+	for (size_t n; *text; text += n + (text[n] == ',')) {
+		n = strcspn(text, ",");
+		if (n >= AUC_NAME_MAX || g->nplaces == AUC_BID_PLACES_MAX)
+			return auc_err_set(err, AUC_EINVAL,
+					   "%s: expected at most %d names of at most %d bytes",
+					   what, AUC_BID_PLACES_MAX, AUC_NAME_MAX - 1);
+		snprintf(g->places[g->nplaces], AUC_NAME_MAX, "%.*s", (int)n, text);
+		if (!auc_name_valid(g->places[g->nplaces++]))
+			return auc_err_set(err, AUC_EINVAL, "%s: '%.80s' is no name", what,
+					   g->places[g->nplaces - 1]);
+	}
+	return AUC_OK;
+}
+
+int auc_bid_gang_tres(struct auc_bid_gang *g, const char *tres)
+{
+	unsigned k = 0;
+
+	while (k < g->ntres && strcmp(g->tres[k], tres))
+		k++;
+	if (k == AUC_BID_TRES_MAX || strlen(tres) >= AUC_NAME_MAX)
+		return -1;
+	if (k == g->ntres)
+		strcpy(g->tres[g->ntres++], tres);
+	return (int)k;
+}
+
+enum auc_code auc_bid_gang_resolve(const struct auc_market *m, const struct auc_bid_gang *g,
+				   struct auc_job *job, struct auc_err *err)
+{
+	struct auc_named per_node[AUC_BID_TRES_MAX];
+	enum auc_code rc;
+	struct choices c;
+
+	rc = find_choices(m, g, &c, err);
+	for (unsigned i = 0; i < g->nshapes && rc == AUC_OK; i++) {
+		const struct auc_bid_shape *s = &g->shapes[i];
+		unsigned at[AUC_BID_TRES_MAX] = {0}, k;
+
+		/* All ways to choose a type for each TRES, the last one first. */
+		do {
+			unsigned n = 0;
+
+			for (k = 0; k < g->ntres; k++) {
+				if (!(s->amount[k] > 0))
+					continue;
+				strcpy(per_node[n].name, auc_market_tres_name(m, c.tres[k][at[k]]));
+				per_node[n++].value = s->amount[k];
+			}
+			rc = auc_job_add_shape(m, job, per_node, n, s->nodes, s->seconds, err);
+			for (k = g->ntres; k-- > 0;) {
+				if (!(s->amount[k] > 0))
+					continue;
+				if (++at[k] < c.n[k])
+					break;
+				at[k] = 0;
+			}
+		} while (rc == AUC_OK && k < g->ntres);
+	}
+	job->within_switch = g->within_switch;
+	auc_bid_gang_end(g, auc_market_slot_seconds(m), job->arrival, &job->utility);
+	return rc;
+}
+
+void auc_bid_gang_end(const struct auc_bid_gang *g, double slot_seconds, int64_t arrival,
+		      struct auc_utility *u)
+{
+	double slots;
+
+	if (!(g->end > 0) || (u->form != AUC_FORM_CONSTANT && u->form != AUC_FORM_DEADLINE))
+		return;
+	slots = fmax(floor(g->end / slot_seconds) - (double)arrival, 0);
+	u->target = u->form == AUC_FORM_DEADLINE ? fmin(u->target, slots) : slots;
+	u->form = AUC_FORM_DEADLINE;
+}
+
+void auc_bid_gang_confine(const struct auc_market *m, const struct auc_bid_gang *g,
+			  struct auc_job *job)
+{
+	int64_t begin = auc_ceil(g->begin / auc_market_slot_seconds(m)) - job->arrival;
+	int named;
+
+	for (unsigned s = 0; s < auc_market_nservers(m); s++) {
+		named = 0;
+		for (unsigned i = 0; i < g->nplaces && !named; i++)
+			named = !strcmp(g->places[i], auc_market_server_name(m, s));
+		if (g->nplaces && named == g->except)
+			job->upload[s] = UINT32_MAX;
+		else if (begin > (int64_t)job->upload[s])
+			job->upload[s] = begin < UINT32_MAX ? (unsigned)begin : UINT32_MAX;
+	}
+}
+
+static enum auc_code find_choices(const struct auc_market *m, const struct auc_bid_gang *g,
+				  struct choices *c, struct auc_err *err)
+{
+	memset(c, 0, sizeof(*c));
+	for (unsigned k = 0; k < g->ntres; k++) {
+		for (unsigned i = 0; i < auc_market_ntres(m); i++)
+			if (stands_for(g->tres[k], auc_market_tres_name(m, i)))
+				c->tres[k][c->n[k]++] = i;
+		if (!c->n[k])
+			return unknown(m, g->tres[k], err);
+	}
+	return AUC_OK;
+}
+
+/* "gpu" for "gpu" and "gpu:a100", which stands for itself. */
+static bool stands_for(const char *name, const char *tres)
+{
+	size_t len = strlen(name);
+
+	return !strncmp(name, tres, len) &&
+	       (!tres[len] || (tres[len] == ':' && !strchr(name, ':')));
+}
+
+static enum auc_code unknown(const struct auc_market *m, const char *name, struct auc_err *err)
+{
+	char known[KNOWN_SIZE] = "";
+	size_t base = strcspn(name, ":"), n = 0;
+
+	for (unsigned i = 0; i < auc_market_ntres(m) && n < sizeof(known); i++) {
+		const char *tres = auc_market_tres_name(m, i);
+
+		if (!strncmp(tres, name, base) && (!tres[base] || tres[base] == ':'))
+			n += (size_t)snprintf(known + n, sizeof(known) - n, "%s%s", n ? ", " : "",
+					      tres);
+	}
+	return auc_err_set(err, AUC_ENOENT, "no node for sale has a '%.*s'%s%s", AUC_NAME_MAX, name,
+			   n ? ", expected one of " : "", known);
+}

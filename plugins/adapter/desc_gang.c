@@ -1,0 +1,638 @@
+/* desc_gang.c - see desc_gang.h. */
+#include "config.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "adapter/desc_gang.h"
+#include "adapter/nodes.h"
+#include "base/list.h"
+#include "base/num.h"
+#include "input/bid_gang.h"
+
+#define PER_CPU    UINT64_C(0x8000000000000000) /* Slurm's bit in pn_min_memory */
+#define NODES_MAX  100000
+#define LIST_MAX   4096 /* bytes of a TRES text */
+#define REASON_MAX 400
+
+/* What descriptions and records of jobs have in common. 0, or NULL: not given. */
+struct request {
+	uint32_t tasks;
+	unsigned tasks_per_node, cpus_per_task, tasks_per_gpu, least_cpus;
+	uint64_t memory; /* MB of a node, or with PER_CPU of a CPU */
+	const char *per_job, *per_node, *per_task, *cpus_per_gpu, *memory_per_gpu;
+};
+
+/* What one node gives. */
+struct share {
+	unsigned n;
+	struct auc_named tres[AUC_TRES_MAX];
+};
+
+/* Sentences, and how many. */
+struct reasons {
+	char text[REASON_MAX];
+	size_t len;
+};
+
+#define GIVEN16(x) ((x) >= NO_VAL16 ? 0 : (x))
+#define GIVEN32(x) ((x) >= NO_VAL ? 0 : (x))
+#define GIVEN64(x) ((x) >= NO_VAL64 ? 0 : (x))
+#define REQUEST_OF(from)                                                                           \
+	{                                                                                          \
+		.tasks = GIVEN32((from)->num_tasks),                                               \
+		.tasks_per_node = GIVEN16((from)->ntasks_per_node),                                \
+		.cpus_per_task = GIVEN16((from)->cpus_per_task),                                   \
+		.tasks_per_gpu = GIVEN16((from)->ntasks_per_tres),                                 \
+		.least_cpus = GIVEN16((from)->pn_min_cpus),                                        \
+		.memory = (from)->pn_min_memory == NO_VAL64 ? 0 : (from)->pn_min_memory,           \
+		.per_job = (from)->tres_per_job, .per_node = (from)->tres_per_node,                \
+		.per_task = (from)->tres_per_task, .cpus_per_gpu = (from)->cpus_per_tres,          \
+		.memory_per_gpu = (from)->mem_per_tres,                                            \
+	}
+
+static void add_reason(struct reasons *r, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+static bool share_of(const struct request *q, uint64_t nodes, struct share *share,
+		     struct reasons *why);
+static bool add_tres(struct share *share, const char *text, double times, double divided,
+		     struct reasons *why);
+static double amount_of(const struct share *share, const char *name, size_t len);
+static void set_amount(struct share *share, const char *name, double amount);
+static double number_of(const char *text);
+static uint64_t even_tasks(const struct request *q, uint64_t nodes);
+static unsigned counts_of(const job_desc_msg_t *desc, const struct request *q,
+			  const struct auc_bid *bid, uint64_t *counts, struct reasons *why);
+static unsigned table_counts(const job_desc_msg_t *desc, const struct auc_bid_gang *g,
+			     uint64_t *counts, struct reasons *why);
+static void take_places(const job_desc_msg_t *desc, struct auc_bid_gang *g, struct reasons *why);
+static void take_times(const job_desc_msg_t *desc, double now, struct auc_bid *bid,
+		       struct reasons *why);
+static void take_switches(const job_desc_msg_t *desc, struct auc_bid_gang *g, struct reasons *why);
+static void add_shapes(const job_desc_msg_t *desc, struct auc_bid_gang *g, uint64_t nodes,
+		       struct share *share, struct reasons *why);
+static bool add_shape(struct auc_bid_gang *g, uint64_t nodes, double seconds,
+		      const struct share *share, const char *gpu, struct reasons *why);
+static void set_text(char **field, const char *value);
+static char *typed(const char *text, const char *gres);
+static void set_number(job_desc_msg_t *desc, const char *name, unsigned long value);
+
+bool auc_desc_has_shape(const job_desc_msg_t *desc)
+{
+	struct request q = REQUEST_OF(desc);
+
+	return q.tasks > 1 || q.tasks_per_node || q.cpus_per_task || q.tasks_per_gpu ||
+	       q.least_cpus || q.memory || q.memory_per_gpu || q.cpus_per_gpu || q.per_job ||
+	       q.per_node || q.per_task || GIVEN32(desc->min_nodes) || GIVEN32(desc->time_limit);
+}
+
+enum auc_code auc_desc_gang(const job_desc_msg_t *desc, double now, struct auc_bid *bid,
+			    struct auc_err *err)
+{
+	struct request q = REQUEST_OF(desc);
+	struct auc_bid_gang *g = &bid->gang;
+	uint64_t counts[AUC_SHAPES_MAX];
+	struct reasons why = {.len = 0};
+	struct share share;
+	unsigned n;
+
+	/* What sbatch says itself: one on each node, however many. */
+	if (q.tasks == GIVEN32(desc->min_nodes))
+		q.tasks = 0;
+	g->nshapes = g->ntres = 0;
+	take_places(desc, g, &why);
+	take_times(desc, now, bid, &why);
+	take_switches(desc, g, &why);
+	n = counts_of(desc, &q, bid, counts, &why);
+	for (unsigned i = 0; i < n && !why.len; i++)
+		if (share_of(&q, counts[i], &share, &why))
+			add_shapes(desc, g, counts[i], &share, &why);
+	if (why.len)
+		return auc_err_set(err, AUC_EINVAL, "%s", why.text);
+	return AUC_OK;
+}
+
+enum auc_code auc_desc_dependency(const job_desc_msg_t *desc,
+				  bool (*ends)(void *arg, uint32_t job_id, double *end), void *arg,
+				  double *end, struct auc_err *err)
+{
+	static const char *const kinds[] = {"afterok:", "afterany:", "afternotok:"};
+	const char *p = desc->dependency ? desc->dependency : "", *kind;
+	unsigned long id;
+	double at;
+	char *rest;
+
+	for (*end = 0; *p; p += *p == ',' || *p == '?') {
+		kind = NULL;
+		for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds) && !kind; i++)
+			if (!strncmp(p, kinds[i], strlen(kinds[i])))
+				kind = kinds[i];
+		if (!kind)
+			return auc_err_set(err, AUC_EINVAL,
+					   "--dependency=%.64s: expected afterok, afterany or "
+					   "afternotok: nobody knows when else the job could begin",
+					   desc->dependency);
+		p += strlen(kind) - 1;
+		while (*p == ':') {
+			id = strtoul(p + 1, &rest, 10);
+			if (rest == p + 1 || (*rest && !strchr(":,?", *rest)) || id >= NO_VAL ||
+			    !ends(arg, (uint32_t)id, &at))
+				return auc_err_set(
+					err, AUC_EINVAL,
+					"--dependency=%.64s: %.*s was not sold by this auction, or "
+					"has ended: nobody knows when it ends; expected jobs that "
+					"have bought their time",
+					desc->dependency, (int)strcspn(p + 1, ":,?"), p + 1);
+			*end = at > *end ? at : *end;
+			p = rest;
+		}
+	}
+	return AUC_OK;
+}
+
+void auc_desc_apply_gang(job_desc_msg_t *desc, const struct auc_slice *slice, const char *receipt)
+{
+	struct request q = REQUEST_OF(desc);
+	uint64_t tasks = even_tasks(&q, slice->nnodes);
+	char *text;
+
+	if (q.tasks && q.tasks != tasks * slice->nnodes) {
+		/* What sbatch has counted for the least number of nodes. */
+		set_number(desc, "SLURM_NTASKS", tasks * slice->nnodes);
+		set_number(desc, "SLURM_NPROCS", tasks * slice->nnodes);
+	}
+	if (q.tasks)
+		desc->num_tasks = (uint32_t)(tasks * slice->nnodes);
+	if (tasks > 1)
+		desc->ntasks_per_node = (uint16_t)tasks;
+	desc->min_nodes = desc->max_nodes = slice->nnodes;
+	desc->pn_min_cpus = (uint16_t)slice->cpus;
+	desc->min_cpus = slice->cpus * slice->nnodes;
+	if (!q.memory && !q.memory_per_gpu)
+		desc->pn_min_memory = slice->mem_mb;
+	/* What is asked for all nodes together Slurm would spread as it likes. */
+	if (q.per_job) {
+		set_text(&desc->tres_per_node, slice->gres);
+		set_text(&desc->tres_per_job, NULL);
+	} else if (q.per_node && (text = typed(q.per_node, slice->gres))) {
+		set_text(&desc->tres_per_node, text);
+		free(text);
+	}
+	if (q.per_task && (text = typed(q.per_task, slice->gres))) {
+		set_text(&desc->tres_per_task, text);
+		free(text);
+	}
+	desc->time_limit = slice->minutes;
+	desc->begin_time = slice->begin;
+	desc->deadline = 0;
+	/* The owner's "scontrol requeue" does not reach job_modify; this refuses it. */
+	desc->requeue = 0;
+	desc->bitflags &= ~(uint64_t)AUC_EXPEDITED;
+	set_text(&desc->req_nodes, slice->node);
+	set_text(&desc->exc_nodes, NULL);
+	set_text(&desc->partition, slice->partition);
+	set_text(&desc->admin_comment, receipt);
+}
+
+bool auc_gang_takes(const struct auc_slice *slice, const slurm_job_info_t *info)
+{
+	const struct request q = REQUEST_OF(info);
+	struct reasons why = {.len = 0};
+	struct share share, sold = {.n = 0};
+
+	if (!share_of(&q, slice->nnodes, &share, &why) ||
+	    !add_tres(&sold, slice->gres, 1, 1, &why) ||
+	    amount_of(&share, "cpu", 3) != (double)slice->cpus ||
+	    amount_of(&share, "mem", 3) != (double)slice->mem_mb || share.n != sold.n + 2)
+		return false;
+	for (unsigned i = 0; i < sold.n; i++)
+		if (amount_of(&share, sold.tres[i].name, strlen(sold.tres[i].name)) !=
+		    sold.tres[i].value)
+			return false;
+	return true;
+}
+
+bool auc_same_nodes(const char *a, const char *b)
+{
+	auc_hostlist_t x, y;
+	bool same;
+	char *name;
+
+	if (!strcmp(a, b))
+		return true;
+	x = slurm_hostlist_create(a);
+	y = slurm_hostlist_create(b);
+	same = x && y && slurm_hostlist_count(x) == slurm_hostlist_count(y);
+	while (same && (name = slurm_hostlist_shift(x))) {
+		same = slurm_hostlist_find(y, name) >= 0;
+		free(name);
+	}
+	if (x)
+		slurm_hostlist_destroy(x);
+	if (y)
+		slurm_hostlist_destroy(y);
+	return same;
+}
+
+/* -- how many nodes, and for how long -- */
+
+/* How many nodes it may have, ascending. */
+static unsigned counts_of(const job_desc_msg_t *desc, const struct request *q,
+			  const struct auc_bid *bid, uint64_t *counts, struct reasons *why)
+{
+	uint64_t least = GIVEN32(desc->min_nodes), most = GIVEN32(desc->max_nodes);
+	const struct auc_bid_gang *g = &bid->gang;
+	struct reasons skipped = {.len = 0};
+	struct share share;
+	unsigned n = 0;
+
+	if (g->nspeedup)
+		return table_counts(desc, g, counts, why);
+	if (least && (!most || most == least))
+		return counts[0] = least, 1;
+	if (!least && g->nplaces && !g->except)
+		return counts[0] = g->nplaces, 1;
+	if (least && (q->tasks <= least || q->tasks_per_node))
+		add_reason(why,
+			   "--nodes=%llu-%llu: expected one number, or --speedup with how long the "
+			   "job runs on how many nodes",
+			   (unsigned long long)least, (unsigned long long)most);
+	else if (q->tasks > 1 && q->tasks_per_node)
+		return counts[0] = (q->tasks + q->tasks_per_node - 1) / q->tasks_per_node, 1;
+	else
+		for (uint64_t i = least ? least : 1;
+		     i <= (most ? most : NODES_MAX) && n < AUC_SHAPES_MAX; i++) {
+			/* Tasks and GPUs are spread evenly, or not at all. */
+			if (i > 1 && q->tasks <= 1 && !q->per_job)
+				break;
+			if ((q->tasks > 1 && i > q->tasks) || (q->per_job && i > NODES_MAX / 100))
+				break;
+			skipped.len = 0;
+			if (share_of(q, i, &share, &skipped))
+				counts[n++] = i;
+			else if (i == 1)
+				*why = skipped;
+		}
+	if (n)
+		why->len = 0;
+	return n;
+}
+
+/* As the user's table says, within --nodes. */
+static unsigned table_counts(const job_desc_msg_t *desc, const struct auc_bid_gang *g,
+			     uint64_t *counts, struct reasons *why)
+{
+	uint64_t least = GIVEN32(desc->min_nodes), most = GIVEN32(desc->max_nodes), nodes;
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < g->nspeedup; i++) {
+		if (auc_parse_count(g->speedup[i].name, 1, NODES_MAX, &nodes, "--speedup", NULL))
+			continue;
+		if ((!least || nodes >= least) && (!most || nodes <= most))
+			counts[n++] = nodes;
+		else
+			add_reason(why, "--speedup: %llu nodes, expected what --nodes allows",
+				   (unsigned long long)nodes);
+	}
+	return n;
+}
+
+/* One shape for NODES nodes, or one for each type of GPU that the user names. */
+static void add_shapes(const job_desc_msg_t *desc, struct auc_bid_gang *g, uint64_t nodes,
+		       struct share *share, struct reasons *why)
+{
+	double seconds = GIVEN32(desc->time_limit) * 60.0;
+	char gpu[2 * AUC_NAME_MAX];
+
+	for (unsigned i = 0; i < g->nspeedup; i++)
+		if ((uint64_t)strtoull(g->speedup[i].name, NULL, 10) == nodes)
+			seconds = g->speedup[i].value;
+	if (!g->ngpu_time) {
+		add_shape(g, nodes, seconds, share, NULL, why);
+		return;
+	}
+	if (!(amount_of(share, "gpu", 3) > 0)) {
+		add_reason(why, "--gpu-time: given, expected GPUs of no named type in the job's "
+				"options, as in --gpus-per-node=8");
+		return;
+	}
+	for (unsigned i = 0; i < g->ngpu_time; i++) {
+		snprintf(gpu, sizeof(gpu), "gpu:%s", g->gpu_time[i].name);
+		if (!add_shape(g, nodes, g->gpu_time[i].value, share, gpu, why))
+			return;
+	}
+}
+
+/* GPU: the type that those of no type are to be; NULL: any. */
+static bool add_shape(struct auc_bid_gang *g, uint64_t nodes, double seconds,
+		      const struct share *share, const char *gpu, struct reasons *why)
+{
+	struct auc_bid_shape *s = &g->shapes[g->nshapes];
+	const char *name;
+	int k;
+
+	if (g->nshapes == AUC_SHAPES_MAX) {
+		add_reason(why, "more than %d shapes, expected fewer numbers of nodes or types",
+			   AUC_SHAPES_MAX);
+		return false;
+	}
+	memset(s, 0, sizeof(*s));
+	s->nodes = nodes;
+	s->seconds = seconds;
+	for (unsigned i = 0; i < share->n; i++) {
+		name = gpu && !strcmp(share->tres[i].name, "gpu") ? gpu : share->tres[i].name;
+		k = auc_bid_gang_tres(g, name);
+		if (k < 0) {
+			add_reason(why, "more than %d kinds of GRES and GPU", AUC_BID_TRES_MAX - 2);
+			return false;
+		}
+		s->amount[k] = share->tres[i].value;
+	}
+	g->nshapes++;
+	return true;
+}
+
+static void take_times(const job_desc_msg_t *desc, double now, struct auc_bid *bid,
+		       struct reasons *why)
+{
+	const struct auc_bid_gang *g = &bid->gang;
+	double limit = GIVEN32(desc->time_limit) * 60.0, longest = 0;
+
+	for (unsigned i = 0; i < g->nspeedup; i++)
+		longest = g->speedup[i].value > longest ? g->speedup[i].value : longest;
+	for (unsigned i = 0; i < g->ngpu_time; i++)
+		longest = g->gpu_time[i].value > longest ? g->gpu_time[i].value : longest;
+	if (g->nspeedup && g->ngpu_time)
+		add_reason(why, "--speedup: given with --gpu-time, expected one of them");
+	if (desc->time_limit == INFINITE || (!(limit > 0) && !(longest > 0)))
+		add_reason(why, "--time: not given, expected how long the job runs");
+	else if (limit > 0 && longest > limit)
+		add_reason(why,
+			   "--time: %.15g s, expected none, or as long as the longest time of "
+			   "--speedup or --gpu-time (%.15g s)",
+			   limit, longest);
+	bid->gang.begin = (double)desc->begin_time > now ? (double)desc->begin_time : 0;
+	if (!desc->deadline)
+		return;
+	bid->gang.end = (double)desc->deadline;
+	if (bid->max_price < 0 && bid->utility.form != AUC_FORM_CONSTANT &&
+	    bid->utility.form != AUC_FORM_DEADLINE)
+		add_reason(why,
+			   "--deadline: given, expected none, as --bid says how the value falls");
+}
+
+static void take_switches(const job_desc_msg_t *desc, struct auc_bid_gang *g, struct reasons *why)
+{
+	uint32_t n = GIVEN32(desc->req_switch);
+
+	g->within_switch = n == 1;
+	if (n > 1)
+		add_reason(why, "--switches=%u: expected 1, or none", n);
+}
+
+/* Nodes that it must have, or must not. */
+static void take_places(const job_desc_msg_t *desc, struct auc_bid_gang *g, struct reasons *why)
+{
+	bool only = desc->req_nodes && *desc->req_nodes;
+	const char *text = only ? desc->req_nodes : desc->exc_nodes;
+	auc_hostlist_t list;
+	char *name;
+
+	g->nplaces = 0;
+	g->except = !only;
+	if (!text || !*text)
+		return;
+	list = slurm_hostlist_create(text);
+	while (list && (name = slurm_hostlist_shift(list))) {
+		if (g->nplaces < AUC_BID_PLACES_MAX && strlen(name) < AUC_NAME_MAX &&
+		    auc_name_valid(name))
+			strcpy(g->places[g->nplaces++], name);
+		else if (!why->len)
+			add_reason(why, "%s: expected at most %d names of nodes",
+				   only ? "--nodelist" : "--exclude", AUC_BID_PLACES_MAX);
+		free(name);
+	}
+	if (list)
+		slurm_hostlist_destroy(list);
+	if (only && GIVEN32(desc->min_nodes) && GIVEN32(desc->min_nodes) > g->nplaces)
+		add_reason(why,
+			   "--nodelist: %u nodes, expected as many as --nodes=%u, or more to "
+			   "choose from",
+			   g->nplaces, desc->min_nodes);
+}
+
+/* -- what of each node -- */
+
+/* What each of NODES nodes gives. False, and why: Slurm's options do not say it of each alike. */
+static bool share_of(const struct request *q, uint64_t nodes, struct share *share,
+		     struct reasons *why)
+{
+	uint64_t per_cpu = slurm_conf.def_mem_per_cpu, tasks = even_tasks(q, nodes);
+	double cpus, gpus, mem = 0;
+	unsigned ok;
+
+	share->n = 0;
+	ok = add_tres(share, q->per_node, 1, 1, why) &&
+	     add_tres(share, q->per_task, (double)tasks, 1, why) &&
+	     add_tres(share, q->per_job, 1, (double)nodes, why);
+	if (!ok)
+		return false;
+	gpus = amount_of(share, "gpu", 3);
+	if (q->tasks > 1 && q->tasks != tasks * nodes && !q->tasks_per_node) {
+		add_reason(why,
+			   "--ntasks=%u: on %llu nodes, expected as many tasks on each (--nodes or "
+			   "--ntasks-per-node)",
+			   q->tasks, (unsigned long long)nodes);
+		return false;
+	}
+	if (q->tasks_per_gpu && q->tasks <= 1 && !q->tasks_per_node)
+		tasks = (uint64_t)(gpus * q->tasks_per_gpu);
+	/* tres_per_task may say it, too, in newer releases. */
+	cpus = amount_of(share, "cpu", 3);
+	if (!(cpus > 0))
+		cpus = (double)tasks * (q->cpus_per_task ? q->cpus_per_task : 1);
+	if (q->cpus_per_gpu && gpus * number_of(q->cpus_per_gpu) > cpus)
+		cpus = gpus * number_of(q->cpus_per_gpu);
+	cpus = cpus < q->least_cpus ? q->least_cpus : cpus;
+	if (q->memory)
+		mem = (q->memory & PER_CPU) ? (double)(q->memory & ~PER_CPU) * cpus
+					    : (double)q->memory;
+	else if (q->memory_per_gpu)
+		mem = gpus * number_of(q->memory_per_gpu);
+	else if (per_cpu && per_cpu != NO_VAL64)
+		mem = (per_cpu & PER_CPU) ? (double)(per_cpu & ~PER_CPU) * cpus : (double)per_cpu;
+	if (!(mem >= 1)) {
+		add_reason(why, "--mem: not given, expected how much memory of each node");
+		return false;
+	}
+	set_amount(share, "cpu", cpus);
+	set_amount(share, "mem", mem);
+	return true;
+}
+
+/* Tasks on each of NODES nodes. */
+static uint64_t even_tasks(const struct request *q, uint64_t nodes)
+{
+	if (q->tasks_per_node)
+		return q->tasks_per_node;
+	return q->tasks > nodes ? q->tasks / nodes : 1;
+}
+
+/* Adds the GRES in TEXT ("gres:gpu:a100:2,gres/shard=4"; NULL: none), TIMES and DIVIDED, to SHARE.
+ */
+static bool add_tres(struct share *share, const char *text, double times, double divided,
+		     struct reasons *why)
+{
+	struct auc_named list[AUC_TRES_MAX];
+	char copy[LIST_MAX], *to = copy;
+	struct auc_err err;
+	unsigned n = 0;
+
+	if (!text || !*text)
+		return true;
+	if (strlen(text) >= sizeof(copy)) {
+		add_reason(why, "GRES: '%.40s...' is too long", text);
+		return false;
+	}
+	for (bool begin = true; *text; begin = *text == ',' || *text == ';', text++) {
+		if (begin && (!strncmp(text, "gres:", 5) || !strncmp(text, "gres/", 5)))
+			text += 5;
+		*to++ = *text == ';' ? ',' : *text == '=' ? ':' : *text;
+	}
+	*to = '\0';
+	if (auc_nodes_parse_gres(copy, list, &n, &err)) {
+		add_reason(why, "%.200s", err.text);
+		return false;
+	}
+	for (unsigned i = 0; i < n; i++) {
+		const struct auc_named *t = &list[i];
+		double amount = t->value * times / divided;
+
+		if (!strcmp(t->name, "none"))
+			continue;
+		if (amount != (double)(int64_t)amount) {
+			add_reason(why,
+				   "%s: %.15g on %.15g nodes, expected as many of each node "
+				   "(--gpus-per-node)",
+				   t->name, t->value, divided);
+			return false;
+		}
+		set_amount(share, t->name, amount_of(share, t->name, 0) + amount);
+	}
+	return true;
+}
+
+/* Of NAME; of a name of LEN bytes with all of its types. LEN 0: as it is. */
+static double amount_of(const struct share *share, const char *name, size_t len)
+{
+	double sum = 0;
+
+	for (unsigned i = 0; i < share->n; i++) {
+		const char *t = share->tres[i].name;
+
+		if (!strcmp(t, name) || (len && !strncmp(t, name, len) && t[len] == ':'))
+			sum += share->tres[i].value;
+	}
+	return sum;
+}
+
+static void set_amount(struct share *share, const char *name, double amount)
+{
+	unsigned i = 0;
+
+	while (i < share->n && strcmp(share->tres[i].name, name))
+		i++;
+	if (i == AUC_TRES_MAX)
+		return;
+	if (i == share->n)
+		snprintf(share->tres[share->n++].name, AUC_NAME_MAX, "%s", name);
+	share->tres[i].value = amount;
+}
+
+/* The number at the end of "gres:gpu:6" or "gres/gpu=6". */
+static double number_of(const char *text)
+{
+	const char *p = text + strlen(text);
+
+	while (p > text && isdigit((unsigned char)p[-1]))
+		p--;
+	return *p ? strtod(p, NULL) : 0;
+}
+
+/* -- the job -- */
+
+/* TEXT, with the types that GRES has ("gres:gpu:a100:8") where it has none; malloc'd. */
+static char *typed(const char *text, const char *gres)
+{
+	char name[AUC_NAME_MAX], *made = NULL;
+	const char *p = text, *at, *end;
+	FILE *out;
+	size_t size, n;
+
+	out = open_memstream(&made, &size);
+	if (!out)
+		return NULL;
+	for (; *p; p += n) {
+		if (!strncmp(p, "gres:", 5) || !strncmp(p, "gres/", 5)) {
+			fprintf(out, "%.5s", p);
+			p += 5;
+		}
+		n = strcspn(p, ":=,;");
+		fprintf(out, "%.*s", (int)n, p);
+		/* The same name in GRES, which has a type, then a count. */
+		snprintf(name, sizeof(name), "%.*s:", (int)(n < AUC_NAME_MAX - 2 ? n : 0), p);
+		at = strstr(gres, name);
+		if (at && (p[n] != ':' || isdigit((unsigned char)p[n + 1])) &&
+		    (at == gres || strchr(",:/", at[-1])) && !isdigit((unsigned char)at[n + 1])) {
+			end = at + n + 1 + strcspn(at + n + 1, ":,");
+			fprintf(out, ":%.*s", (int)(end - at - (long)n - 1), at + n + 1);
+		}
+		end = p + n + strcspn(p + n, ",;");
+		fprintf(out, "%.*s", (int)(end - p - (long)n), p + n);
+		n = (size_t)(end - p);
+		if (*end) {
+			fputc(*end, out);
+			n++;
+		}
+	}
+	return fclose(out) ? NULL : made;
+}
+
+/* VALUE NULL or "": the field becomes NULL. */
+static void set_text(char **field, const char *value)
+{
+	AUC_XFREE(*field);
+	if (value && *value)
+		*field = slurm_xstrdup(value);
+}
+
+/* Variable NAME of the job, if it has it. */
+static void set_number(job_desc_msg_t *desc, const char *name, unsigned long value)
+{
+	size_t len = strlen(name);
+	char text[64];
+
+	for (uint32_t i = 0; i < desc->env_size; i++) {
+		if (!desc->environment[i] || strncmp(desc->environment[i], name, len) ||
+		    desc->environment[i][len] != '=')
+			continue;
+		snprintf(text, sizeof(text), "%s=%lu", name, value);
+		set_text(&desc->environment[i], text);
+	}
+}
+
+static void add_reason(struct reasons *r, const char *fmt, ...)
+{
+	size_t size = sizeof(r->text);
+	va_list ap;
+
+	if (r->len && r->len + 2 < size)
+		r->len += (size_t)snprintf(r->text + r->len, size - r->len, "; ");
+	if (r->len >= size)
+		return;
+	va_start(ap, fmt);
+	r->len += (size_t)vsnprintf(r->text + r->len, size - r->len, fmt, ap);
+	va_end(ap);
+}

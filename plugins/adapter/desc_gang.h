@@ -1,0 +1,36 @@
+/*
+ * desc_gang.h - a gang is a job as its owner wrote it: Slurm's own options say how many nodes it
+ * takes, what of each, and for how long. Here they become shapes of a bid, and the shape that was
+ * bought becomes the job again, which stays one ordinary job of several nodes.
+ */
+#ifndef AUC_DESC_GANG_H
+#define AUC_DESC_GANG_H
+
+#include "adapter/desc.h"
+#include "input/bid.h"
+
+/* True if DESC says how many nodes, tasks, CPUs, GPUs, how much memory or how much time its job
+ * takes. */
+bool auc_desc_has_shape(const job_desc_msg_t *desc);
+/*
+ * Fills BID->gang from DESC, submitted at NOW (Unix time). Options that its bid cannot have are
+ * auc_desc_check()'s. AUC_EINVAL: what is missing or contradicts, all in one sentence.
+ */
+enum auc_code auc_desc_gang(const job_desc_msg_t *desc, double now, struct auc_bid *bid,
+			    struct auc_err *err);
+/*
+ * When the jobs that DESC depends on have ended at the latest (Unix time), into *END, 0 if it
+ * depends on none. ENDS says so of one job, false: it does not know. AUC_EINVAL: on something else
+ * than the end of jobs that ENDS knows.
+ */
+enum auc_code auc_desc_dependency(const job_desc_msg_t *desc,
+				  bool (*ends)(void *arg, uint32_t job_id, double *end), void *arg,
+				  double *end, struct auc_err *err);
+/* Makes DESC the job on the nodes of SLICE, a gang's, with RECEIPT; its script stays as it is. */
+void auc_desc_apply_gang(job_desc_msg_t *desc, const struct auc_slice *slice, const char *receipt);
+/* True if the job record INFO takes of each of SLICE's nodes what SLICE, a gang's, says. */
+bool auc_gang_takes(const struct auc_slice *slice, const slurm_job_info_t *info);
+/* True if A and B, lists of nodes as Slurm writes them, have the same nodes. */
+bool auc_same_nodes(const char *a, const char *b);
+
+#endif

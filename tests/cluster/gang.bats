@@ -1,0 +1,195 @@
+# A job as its owner wrote it, sold by one option more: its own nodes, tasks, CPUs, GPUs, memory and time are what is sold, and it stays
+# one ordinary job of Slurm's.
+
+load lib
+load plugins
+
+slot=10
+
+setup_file()
+{
+	auction_start --nodes 'node[1-4]:partition=edge,cpus=8,mem=16000,gpus=v100:4'
+}
+
+teardown()
+{
+	local job
+
+	for job in $(timeout 20 squeue -ho %A); do
+		as root scancel "$job"
+	done
+	wait_until 60 eval '[ -z "$(timeout 20 squeue -ho %A)" ]'
+}
+
+# What a torchrun does on each node of a job: finds who it is, and how many there are. torch FILE
+torch_script()
+{
+	cat > "$SANDBOX_DIR/home/alice/$1" <<-'END'
+		#!/bin/bash
+		#SBATCH --job-name=train
+		#SBATCH --nodes=2
+		#SBATCH --ntasks-per-node=1
+		#SBATCH --gpus-per-node=4
+		#SBATCH --cpus-per-task=6
+		#SBATCH --mem=4000
+		#SBATCH --time=2
+		#SBATCH --output=%x-%j.out
+
+		head=$(scontrol show hostnames "$SLURM_JOB_NODELIST" | head -n 1)
+		echo "head $head nodes $SLURM_JOB_NUM_NODES tasks $SLURM_NTASKS per-node $SLURM_NTASKS_PER_NODE"
+		srun bash -c 'echo "rank $SLURM_PROCID of $SLURM_NTASKS on $SLURMD_NODENAME gpus $CUDA_VISIBLE_DEVICES cpus $SLURM_CPUS_PER_TASK"'
+		echo "$(scontrol -o show job $SLURM_JOB_ID | grep -o ' NumNodes=[0-9]*')"
+	END
+	chown alice: "$SANDBOX_DIR/home/alice/$1"
+}
+
+# The nodes that a gang has bought. gang_nodes JOB
+gang_nodes()
+{
+	receipt_get "$1" '.plan[0].nodes | join(",")'
+}
+
+output()
+{
+	cat "$SANDBOX_DIR/home/alice/$1"
+}
+
+@test "a script of two nodes runs unchanged with one option more" {
+	torch_script train.sh
+	before=$(md5sum < "$SANDBOX_DIR/home/alice/train.sh")
+	run -0 as alice sbatch --bid=3000 train.sh
+	[[ $output == *'auction: offered: 2 nodes, node1, node2, with cpu=6 mem=4000 gpu:v100=4 each, '* ]]
+	job=$(grep -o 'Submitted batch job [0-9]*' <<< "$output" | grep -o '[0-9]*$')
+	# One job of Slurm's, on what it bought, and its script byte for byte.
+	[ "$(receipt_get "$job" '.plan | length')" = 1 ]
+	[ "$(receipt_get "$job" '"\(.shape) \(.per_node.cpu) \(.per_node.mem) \(.per_node["gpu:v100"])"')" = "0 6 4000 4" ]
+	[ "$(scontrol write batch_script "$job" - | md5sum)" = "$before" ]
+	wait_until 60 job_ended "$job"
+	[ "$(group_jobs "$job")" = "$job" ]
+	run -0 output "train-$job.out"
+	[ "${lines[0]}" = "head node1 nodes 2 tasks 2 per-node 1" ]
+	[ "$(output "train-$job.out" | grep -c 'rank [01] of 2 on node[12] gpus 0,1,2,3 cpus 6')" = 2 ]
+	[ "$(output "train-$job.out" | grep '^rank' | sort -u | wc -l)" = 2 ]
+	# The slots that it did not begin are paid back.
+	wait_until 60 settled "$job"
+	[ "$(database_receipt "$job" .why)" = completed ]
+	[ "$(micro "$(database_receipt "$job" .payment)")" -ge 0 ]
+	sacct_is "$job" State COMPLETED
+}
+
+@test "by --wrap, from standard input, tasks without nodes, steps on chosen nodes" {
+	wrap=$(submit alice --bid=3000 -N2 --mem=500 -t1 -o wrap.out --wrap 'srun hostname; echo done $SLURM_NNODES')
+	piped=$(printf '#!/bin/sh\n#SBATCH -t 1 -N 1\nsrun echo piped $SLURM_NNODES\n' | submit alice --bid=3000 --mem=300 -o piped.out)
+	# Eight tasks of a GPU each, on nodes of four.
+	tasks=$(submit alice --bid=3000 -n 8 -c 1 --gpus-per-task=1 --mem-per-cpu=100 -t 1 -o tasks.out \
+		--wrap 'srun bash -c "echo \$SLURM_PROCID of \$SLURM_NTASKS on \$SLURMD_NODENAME with \$CUDA_VISIBLE_DEVICES"')
+	[ "$(receipt_get "$tasks" '"\(.plan[0].nodes | length) \(.per_node.cpu) \(.per_node["gpu:v100"])"')" = "2 4 4" ]
+	# A head and a worker, as Ray and vLLM are started.
+	server=$(submit alice --bid=3000 -N2 --ntasks-per-node=1 --gpus-per-node=1 -c2 --mem=600 -t1 -o server.out --wrap '
+		set -- $(scontrol show hostnames "$SLURM_JOB_NODELIST")
+		srun -N1 -n1 -w "$1" bash -c "echo head on \$SLURMD_NODENAME; sleep 2" &
+		sleep 1
+		srun -N1 -n1 -w "$2" bash -c "echo worker on \$SLURMD_NODENAME"
+		wait')
+	for job in $wrap $piped $tasks $server; do
+		wait_until 90 job_ended "$job"
+		wait_until 30 sacct_is "$job" State COMPLETED
+	done
+	[ "$(output wrap.out | tail -n 1)" = "done 2" ]
+	[ "$(output wrap.out | wc -l)" = 3 ]
+	[ "$(output piped.out)" = "piped 1" ]
+	[ "$(output tasks.out | wc -l)" = 8 ]
+	[ "$(output tasks.out | cut -d' ' -f1 | sort -n | paste -sd' ')" = "0 1 2 3 4 5 6 7" ]
+	[ "$(output tasks.out | cut -d' ' -f5 | sort | uniq -c | awk '{print $1}' | paste -sd' ')" = "4 4" ]
+	[ "$(output server.out | grep -cE '^(head|worker) on node[1-4]$')" = 2 ]
+}
+
+@test "of several numbers of nodes the one that pays best" {
+	# All the same price: the sooner it is done the more it is worth.
+	job=$(submit alice --bid=linear:3000,1000/m --nodes=1-4 --speedup=1:3m,2:2m,4:1m --gpus-per-node=1 --mem=500 -o elastic.out \
+		--wrap 'echo nodes $SLURM_NNODES; srun -l hostname | wc -l')
+	[ "$(receipt_get "$job" '"\(.plan[0].nodes | length) \(.completion - .start)"')" = "4 6" ]
+	wait_until 90 job_ended "$job"
+	[ "$(output elastic.out | paste -sd' ')" = "nodes 4 4" ]
+}
+
+@test "what a bid cannot have is refused, all in one answer" {
+	run ! as alice sbatch --bid=3000 -N2 --wrap true
+	[[ $output == *"auction: --time: not given, expected how long the job runs"* ]]
+	run ! as alice sbatch --bid=3000 -N2-4 -t1 --wrap true
+	[[ $output == *"--nodes=2-4: expected one number, or --speedup"* ]]
+	run ! as alice sbatch --bid=3000 -N2 -t1 --exclusive --licenses=x --wrap true
+	[[ $output == *"--exclusive, --licenses cannot be combined with a bid"* ]]
+	run ! as alice sbatch --bid=3000 -N2 -t1 --gpus=3 --wrap true
+	[[ $output == *"gpu: 3 on 2 nodes, expected as many of each node (--gpus-per-node)"* ]]
+	run ! as alice sbatch --bid=3000 -N2 -t1 --gpus-per-node=h100:1 --wrap true
+	[[ $output == *"no node for sale has a 'gpu:h100', expected one of gpu:v100"* ]]
+	run ! as alice sbatch --bid=3000 -N5 -t1 --mem=100 --wrap true
+	[[ $output == *"refused: no schedule is possible at any price: it needs 5 nodes with cpu=1 mem=100 each in one partition, and of the nodes \
+that it may use 4 are as large"* ]]
+	run ! as alice sbatch --bid=3000 -N1 -t1 -d afterok:99999 --wrap true
+	[[ $output == *"--dependency=afterok:99999: 99999 was not sold by this auction, or has ended"* ]]
+	run ! as alice sbatch --bid=3000 -N1 -t1 -d singleton --wrap true
+	[[ $output == *"--dependency=singleton: expected afterok, afterany or afternotok"* ]]
+	run ! as alice env SLURM_AUCTION_BID='3000 gang=1:60:cpu=1' sbatch -N1 -t1 --wrap true
+	[[ $output == *"are no options"* ]]
+}
+
+@test "nodes, earliest start and deadline are those of the job" {
+	job=$(submit alice --bid=3000 -N2 -t1 --mem=100 -w node3,node4 -b now+60 --wrap true)
+	[ "$(gang_nodes "$job")" = node3,node4 ]
+	[ "$(plan_start "$job")" -ge $((EPOCHSECONDS + 50)) ]
+	job=$(submit alice --bid=3000 -N2 -t1 --mem=100 -x 'node[1-2]' --wrap true)
+	[ "$(gang_nodes "$job")" = node3,node4 ]
+	run ! as alice sbatch --bid=3000 -N2 -t5 --mem=100 --deadline=now+120 --wrap true
+	[[ $output == *"the best schedule comes after the deadline"* ]]
+}
+
+@test "a chain: the next one has bought the slots after the one before" {
+	first=$(submit alice --bid=3000 -N2 -t1 --mem=100 -o chain.out --wrap 'echo first; sleep 2')
+	second=$(submit alice --bid=3000 -N1 -t1 --mem=100 -d "afterok:$first" -o chain.out --open-mode=append --wrap 'echo second')
+	[ "$(plan_start "$second")" -ge "$(plan_end "$first")" ]
+	fails=$(submit alice --bid=3000 -N1 -t1 --mem=100 --wrap 'exit 3')
+	never=$(submit alice --bid=3000 -N1 -t1 --mem=100 -d "afterok:$fails" --wrap true)
+	wait_until 150 job_ended "$second"
+	[ "$(output chain.out | paste -sd' ')" = "first second" ]
+	wait_until 90 settled "$never"
+	[ "$(database_receipt "$never" .why)" = cancelled ]
+}
+
+@test "a node that is drained is replaced before the start, and slurmctld may be restarted meanwhile" {
+	job=$(submit alice --bid=3000 -N2 --gpus-per-node=4 -t1 --mem=100 -b now+70 -o moved.out --wrap 'srun hostname; echo $SLURM_JOB_NODELIST')
+	wait_until 30 receipt_state_is "$job" sold
+	payment=$(receipt_get "$job" .payment) before=$(gang_nodes "$job")
+	node=${before%%,*}
+	sandbox restart slurmctld
+	scontrol update nodename="$node" state=drain reason=test
+	wait_until 60 eval '[[ "$(gang_nodes '"$job"')" != *'"$node"'* ]]'
+	after=$(gang_nodes "$job")
+	wait_until 150 job_ended "$job"
+	[ "$(output moved.out | wc -l)" = 3 ]
+	[ "$(scontrol show hostnames "$(output moved.out | tail -n 1)" | paste -sd,)" = "$after" ]
+	scontrol update nodename="$node" state=resume
+	wait_until 60 settled "$job"
+	[ "$(database_receipt "$job" .why)" = completed ]
+	[ "$payment" = "$(receipt_get "$job" .payment)" ] || [ "$(micro "$(database_receipt "$job" .payment)")" -le "$(micro "$payment")" ]
+}
+
+@test "gangs beside jobs of workers and PSs, and one that is cancelled" {
+	jobs=() gangs=()
+	for i in 1 2 3; do
+		jobs+=("$(submit bob $(small_bid 3000 2) --wrap 'sleep 3')")
+		gangs+=("$(submit alice --bid=deadline:3000,9 -N2 --gpus-per-node=2 -c2 -t1 --mem=1000 --wrap 'srun sleep 3')")
+	done
+	# The third pays for what is left of two nodes.
+	last=${gangs[2]}
+	[ "$(micro "$(receipt_get "$last" .payment)")" -gt 0 ]
+	as alice scancel "$last"
+	for job in "${jobs[@]}" "${gangs[@]}"; do
+		wait_until 200 settled "$job"
+		[ "$job" = "$last" ] || [ "$(database_receipt "$job" .why)" = completed ]
+	done
+	[ "$(database_receipt "$last" .why)" = cancelled ]
+	[ "$(database_receipt "$last" .payment)" = 0.000000 ]
+	! log_has 'not free in its slots' || false
+}

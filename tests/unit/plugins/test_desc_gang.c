@@ -1,0 +1,336 @@
+/* test_desc_gang.c - Slurm's own options of a job as a gang, and the job again. */
+#include "config.h"
+
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "adapter/desc_gang.h"
+
+#define NOW 1000.0
+
+static job_desc_msg_t desc;
+static struct auc_bid bid;
+
+/* A job of N nodes with 100 MB each, for an hour. */
+static job_desc_msg_t *fresh(uint32_t n)
+{
+	slurm_init_job_desc_msg(&desc);
+	desc.het_job_offset = NO_VAL;
+	desc.min_cpus = 1;
+	desc.pn_min_memory = 100;
+	desc.time_limit = 60;
+	if (n)
+		desc.min_nodes = desc.max_nodes = n;
+	memset(&bid, 0, sizeof(bid));
+	bid.max_price = -1;
+	bid.utility.form = AUC_FORM_CONSTANT;
+	return &desc;
+}
+
+static double amount(unsigned shape, const char *tres)
+{
+	for (unsigned k = 0; k < bid.gang.ntres; k++)
+		if (!strcmp(bid.gang.tres[k], tres))
+			return bid.gang.shapes[shape].amount[k];
+	return 0;
+}
+
+/* The shapes are N, the first one of NODES with CPU, MEM and GPUS of TRES. */
+static void has(unsigned n, uint64_t nodes, double cpu, double mem, const char *tres, double gpus)
+{
+	struct auc_err err;
+
+	if (auc_desc_gang(&desc, NOW, &bid, &err) != AUC_OK)
+		fail_msg("%s", err.text);
+	assert_int_equal(bid.gang.nshapes, n);
+	assert_int_equal(bid.gang.shapes[0].nodes, nodes);
+	assert_true(amount(0, "cpu") == cpu);
+	assert_true(amount(0, "mem") == mem);
+	assert_true(amount(0, tres) == gpus);
+}
+
+static void refused(const char *said)
+{
+	struct auc_err err;
+
+	assert_int_equal(auc_desc_gang(&desc, NOW, &bid, &err), AUC_EINVAL);
+	if (!strstr(err.text, said))
+		fail_msg("'%s' is not in '%s'", said, err.text);
+}
+
+static void test_shapes(void **state)
+{
+	(void)state;
+	/* sbatch --nodes=4 --gpus-per-node=8 --cpus-per-task=6 --mem=400G */
+	fresh(4);
+	desc.cpus_per_task = desc.pn_min_cpus = 6;
+	desc.num_tasks = 4;
+	desc.pn_min_memory = 400000;
+	desc.tres_per_node = (char *)"gres:gpu:8";
+	has(1, 4, 6, 400000, "gpu", 8);
+	assert_true(bid.gang.shapes[0].seconds == 3600);
+	/* Tasks on each node, a type, another GRES; as newer releases write it, too. */
+	fresh(2);
+	desc.ntasks_per_node = 4;
+	desc.num_tasks = 8;
+	desc.cpus_per_task = 2;
+	desc.tres_per_task = (char *)"cpu=2,gres/gpu:a100=1";
+	has(1, 2, 8, 100, "gpu:a100", 4);
+	fresh(1);
+	desc.tres_per_node = (char *)"gres/gpu:a100=2,gres/shard=3";
+	has(1, 1, 1, 100, "gpu:a100", 2);
+	assert_true(amount(0, "shard") == 3);
+	/* Memory of a CPU and of a GPU, CPUs of a GPU. */
+	fresh(1);
+	desc.cpus_per_task = 3;
+	desc.pn_min_memory = 10 | UINT64_C(0x8000000000000000);
+	has(1, 1, 3, 30, "gpu", 0);
+	fresh(1);
+	desc.pn_min_memory = NO_VAL64;
+	desc.tres_per_node = (char *)"gres:gpu:2";
+	desc.mem_per_tres = (char *)"gres:gpu:4096";
+	desc.cpus_per_tres = (char *)"gres:gpu:6";
+	has(1, 1, 12, 8192, "gpu", 2);
+	/* A node of each that is named. */
+	fresh(0);
+	desc.req_nodes = (char *)"n[1-3]";
+	has(1, 3, 1, 100, "gpu", 0);
+	assert_int_equal(bid.gang.nplaces, 3);
+	assert_false(bid.gang.except);
+}
+
+static void test_alternatives(void **state)
+{
+	(void)state;
+	/* Tasks without nodes: where they divide. */
+	fresh(0);
+	desc.num_tasks = 8;
+	desc.tres_per_task = (char *)"gres:gpu:1";
+	has(4, 1, 8, 100, "gpu", 8);
+	assert_int_equal(bid.gang.shapes[1].nodes, 2);
+	assert_int_equal(bid.gang.shapes[3].nodes, 8);
+	assert_true(amount(3, "gpu") == 1);
+	/* GPUs of the job. */
+	fresh(0);
+	desc.tres_per_job = (char *)"gres:gpu:6";
+	has(4, 1, 1, 100, "gpu", 6);
+	assert_int_equal(bid.gang.shapes[2].nodes, 3);
+	/* A table, and one by type. */
+	fresh(2);
+	desc.max_nodes = 8;
+	desc.num_tasks = 2;
+	bid.gang.nspeedup = 2;
+	strcpy(bid.gang.speedup[0].name, "2");
+	strcpy(bid.gang.speedup[1].name, "8");
+	bid.gang.speedup[0].value = 3600;
+	bid.gang.speedup[1].value = 1200;
+	has(2, 2, 1, 100, "gpu", 0);
+	assert_true(bid.gang.shapes[1].nodes == 8 && bid.gang.shapes[1].seconds == 1200);
+	desc.max_nodes = 4;
+	refused("--speedup: 8 nodes");
+	fresh(1);
+	desc.tres_per_node = (char *)"gres:gpu:1";
+	bid.gang.ngpu_time = 2;
+	strcpy(bid.gang.gpu_time[0].name, "h100");
+	strcpy(bid.gang.gpu_time[1].name, "a100");
+	bid.gang.gpu_time[0].value = 100;
+	bid.gang.gpu_time[1].value = 200;
+	has(2, 1, 1, 100, "gpu:h100", 1);
+	assert_true(amount(0, "gpu:a100") == 0 && amount(1, "gpu:a100") == 1);
+	assert_true(bid.gang.shapes[1].seconds == 200);
+	bid.gang.gpu_time[0].value = 3601;
+	refused("--time: 3600 s, expected none, or as long");
+}
+
+static void test_refused(void **state)
+{
+	(void)state;
+	fresh(2);
+	desc.time_limit = NO_VAL;
+	desc.pn_min_memory = NO_VAL64;
+	refused("--time: not given");
+	fresh(2);
+	desc.pn_min_memory = NO_VAL64;
+	refused("--mem: not given");
+	fresh(2);
+	desc.max_nodes = 4;
+	desc.num_tasks = 2;
+	refused("--nodes=2-4: expected one number, or --speedup");
+	fresh(2);
+	desc.num_tasks = 3;
+	refused("--ntasks=3: on 2 nodes");
+	fresh(2);
+	desc.tres_per_job = (char *)"gres:gpu:3";
+	refused("gpu: 3 on 2 nodes");
+	fresh(4);
+	desc.req_nodes = (char *)"n[1-3]";
+	refused("--nodelist: 3 nodes, expected as many as --nodes=4");
+	fresh(1);
+	desc.req_switch = 2;
+	refused("--switches=2: expected 1");
+	fresh(1);
+	desc.deadline = 5000;
+	bid.utility.form = AUC_FORM_SIGMOID;
+	refused("--deadline");
+	fresh(1);
+	bid.gang.ngpu_time = 1;
+	strcpy(bid.gang.gpu_time[0].name, "h100");
+	bid.gang.gpu_time[0].value = 100;
+	refused("--gpu-time: given, expected GPUs");
+}
+
+static void test_times(void **state)
+{
+	(void)state;
+	fresh(1);
+	desc.begin_time = 1500;
+	desc.deadline = 9000;
+	desc.req_switch = 1;
+	has(1, 1, 1, 100, "gpu", 0);
+	assert_true(bid.gang.begin == 1500 && bid.gang.end == 9000 && bid.gang.within_switch);
+	fresh(1);
+	desc.begin_time = 900;
+	has(1, 1, 1, 100, "gpu", 0);
+	assert_true(bid.gang.begin == 0 && bid.gang.end == 0 && !bid.gang.within_switch);
+	assert_true(auc_desc_has_shape(fresh(1)));
+	fresh(0);
+	desc.pn_min_memory = NO_VAL64;
+	desc.time_limit = NO_VAL;
+	assert_false(auc_desc_has_shape(&desc));
+}
+
+/* Job 7 ends at 2000, job 8 at 3000. */
+static bool ends(void *arg, uint32_t job_id, double *end)
+{
+	(void)arg;
+	*end = job_id == 7 ? 2000 : 3000;
+	return job_id == 7 || job_id == 8;
+}
+
+static void test_dependency(void **state)
+{
+	static const struct {
+		const char *text, *said;
+		double end;
+	} cases[] = {
+		{NULL, NULL, 0},
+		{"afterok:7", NULL, 2000},
+		{"afterok:7:8", NULL, 3000},
+		{"afterany:8,afternotok:7", NULL, 3000},
+		{"afterok:8?afterok:7", NULL, 3000},
+		{"afterok:9", "9 was not sold by this auction", 0},
+		{"afterok:7:9", "9 was not sold by this auction", 0},
+		{"afterok:7_1", "7_1 was not sold", 0},
+		{"after:7", "expected afterok, afterany or afternotok", 0},
+		{"after:7+5", "expected afterok, afterany or afternotok", 0},
+		{"singleton", "expected afterok, afterany or afternotok", 0},
+	};
+	struct auc_err err;
+	double end;
+
+	(void)state;
+	for (unsigned i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		fresh(1);
+		desc.dependency = (char *)cases[i].text;
+		if (auc_desc_dependency(&desc, ends, NULL, &end, &err) == AUC_OK) {
+			assert_null(cases[i].said);
+			assert_true(end == cases[i].end);
+		} else if (!cases[i].said || !strstr(err.text, cases[i].said)) {
+			fail_msg("%s: %s", cases[i].text, err.text);
+		}
+	}
+}
+
+/* The job that is bought, of three nodes with two GPUs each. */
+static void test_apply(void **state)
+{
+	struct auc_slice slice = {.node = "n1,n2,n3",
+				  .nnodes = 3,
+				  .partition = "p",
+				  .cpus = 4,
+				  .mem_mb = 100,
+				  .begin = 5000,
+				  .minutes = 61,
+				  .gres = "gres:gpu:a100:2"};
+	slurm_job_info_t info = {.num_tasks = 6,
+				 .ntasks_per_node = 2,
+				 .cpus_per_task = 2,
+				 .ntasks_per_tres = NO_VAL16,
+				 .pn_min_cpus = 4,
+				 .pn_min_memory = 100,
+				 .tres_per_task = (char *)"gres:gpu:a100:1",
+				 .time_limit = 61,
+				 .req_nodes = (char *)"n[1-3]",
+				 .partition = (char *)"p",
+				 .job_state = JOB_PENDING};
+
+	(void)state;
+	fresh(2);
+	desc.ntasks_per_node = 2;
+	desc.num_tasks = 4;
+	desc.cpus_per_task = 2;
+	desc.tres_per_task = slurm_xstrdup("gres:gpu:1");
+	desc.exc_nodes = slurm_xstrdup("n9");
+	desc.deadline = 90000;
+	desc.env_size = 2;
+	desc.environment = NULL;
+	AUC_XRECALLOC(desc.environment, 3);
+	desc.environment[0] = slurm_xstrdup("SLURM_NTASKS=4");
+	desc.environment[1] = slurm_xstrdup("HOME=/");
+	auc_desc_apply_gang(&desc, &slice, "receipt");
+	assert_int_equal(desc.min_nodes, 3);
+	assert_int_equal(desc.max_nodes, 3);
+	assert_int_equal(desc.num_tasks, 6);
+	assert_int_equal(desc.ntasks_per_node, 2);
+	assert_int_equal(desc.cpus_per_task, 2);
+	assert_int_equal(desc.pn_min_cpus, 4);
+	assert_int_equal(desc.pn_min_memory, 100);
+	assert_string_equal(desc.tres_per_task, "gres:gpu:a100:1");
+	assert_string_equal(desc.req_nodes, "n1,n2,n3");
+	assert_null(desc.exc_nodes);
+	assert_int_equal(desc.deadline, 0);
+	assert_int_equal(desc.time_limit, 61);
+	assert_int_equal(desc.begin_time, 5000);
+	assert_int_equal(desc.requeue, 0);
+	assert_string_equal(desc.admin_comment, "receipt");
+	assert_string_equal(desc.environment[0], "SLURM_NTASKS=6");
+	/* And its record, until somebody changes it. */
+	assert_true(auc_slice_matches(&slice, &info));
+	info.pn_min_memory = 200;
+	assert_false(auc_slice_matches(&slice, &info));
+	assert_true(auc_slice_fits(&slice, &info));
+	info.pn_min_memory = 100;
+	info.tres_per_task = (char *)"gres:gpu:a100:2";
+	assert_false(auc_slice_matches(&slice, &info));
+	info.tres_per_task = (char *)"gres:gpu:t4:1";
+	assert_false(auc_slice_matches(&slice, &info));
+	info.req_nodes = (char *)"n[1-2,4]";
+	assert_false(auc_slice_fits(&slice, &info));
+	/* GPUs of all nodes together are asked of each. */
+	fresh(3);
+	desc.tres_per_job = slurm_xstrdup("gres:gpu:6");
+	auc_desc_apply_gang(&desc, &slice, "receipt");
+	assert_null(desc.tres_per_job);
+	assert_string_equal(desc.tres_per_node, "gres:gpu:a100:2");
+	/* What has a type keeps it. */
+	fresh(3);
+	desc.tres_per_node = slurm_xstrdup("gres:gpu:a100:2,gres:shard:1");
+	auc_desc_apply_gang(&desc, &slice, "receipt");
+	assert_string_equal(desc.tres_per_node, "gres:gpu:a100:2,gres:shard:1");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_shapes),     cmocka_unit_test(test_alternatives),
+		cmocka_unit_test(test_refused),    cmocka_unit_test(test_times),
+		cmocka_unit_test(test_dependency), cmocka_unit_test(test_apply),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
