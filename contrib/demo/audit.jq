@@ -45,17 +45,31 @@ def differences($lead):
 		(if $r.state != "settled" then "the receipt is not settled but \($r.state)" else empty end)
 	];
 
+# A gang is one job, whose program is its owner's: what the accounting has is compared with what each of its nodes was to give.
+def gang_differences($lead):
+	$lead.receipt as $r | ($r.plan[0].nodes | length) as $n
+	| {cpu: (($r.per_node.cpu // 0) * $n), mem: (($r.per_node.mem // 0) * $n),
+		gpu: (([$r.per_node | to_entries[] | select(.key | startswith("gpu")) | .value] | add // 0) * $n)} as $p
+	| {cpu: ($lead.tres.cpu // "0" | tonumber), mem: ($lead.tres.mem // "0M" | megabytes), gpu: ($lead.tres["gres/gpu"] // "0" | tonumber)} as $a
+	| ($r.plan[0].from * $r.slot_seconds) as $begin | (($r.plan[0].to + 1) * $r.slot_seconds) as $until
+	| [
+		(if $p != $a then "accounting says \($a | tojson), the receipt \($p | tojson)" else empty end),
+		(if ($lead.start | tonumber) < $begin then "it started \($begin - ($lead.start | tonumber)) s before its slots" else empty end),
+		(if ($lead.end | tonumber) > $until then "it ended \(($lead.end | tonumber) - $until) s after its slots" else empty end),
+		(if $r.state != "settled" then "the receipt is not settled but \($r.state)" else empty end)
+	];
+
 def ended: .state | test("^(PENDING|RUNNING|SUSPENDED|REQUEUED)") | not;
 
 [$jobs[] | select(.receipt.plan)
 	| select(($only | length) == 0 or (.job as $j | $only | index($j) != null))
-	| . + {wrong: (if ended | not then ["it has not ended"] else differences(.) end)}] as $leads
+	| . + {wrong: (if ended | not then ["it has not ended"] elif .receipt.per_node then gang_differences(.) else differences(.) end)}] as $leads
 | ($leads | map(.receipt.payment | micro) | add // 0) as $paid
 | ([$events[] | if has("settled_revenue") then .settled_revenue | micro elif .event == "settled" then .kept | micro else 0 end] | add // 0) as $revenue
 | ($leads[]
 	| if .wrong != [] then "job \(.job): WRONG: \(.wrong | join("; "))"
 	  elif $quiet then empty
-	  else "job \(.job): nodes, GPUs and slots of receipt, accounting and tasks agree (\(.receipt.plan | map(.workers + .ps | keys[]) | unique | join(",")))" end),
+	  else "job \(.job): nodes, GPUs and slots of receipt, accounting and tasks agree (\(.receipt.plan | map((.nodes // (.workers + .ps | keys))[]) | unique | join(",")))" end),
   (if ($only | length) > 0 then empty
    elif $paid != $revenue then "WRONG: payments in the accounting are \($paid | money), the revenue in the spool is \($revenue | money)"
    elif $quiet then empty

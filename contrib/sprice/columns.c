@@ -271,6 +271,19 @@ static struct json_object *counts_of(const struct row *row, const char *role)
 	return NULL;
 }
 
+/* The names of a gang's nodes; NULL: it is none. */
+static struct json_object *gang_of(const struct row *row)
+{
+	struct json_object *plan, *nodes;
+
+	if (json_object_object_get_ex(row->sale, "plan", &plan) &&
+	    json_object_is_type(plan, json_type_array) &&
+	    json_object_object_get_ex(json_object_array_get_idx(plan, 0), "nodes", &nodes) &&
+	    json_object_is_type(nodes, json_type_array))
+		return nodes;
+	return NULL;
+}
+
 /* "3 x v100" */
 static void print_counts(const struct row *row, FILE *out, const char *role, const char *type)
 {
@@ -396,6 +409,10 @@ static void s_value(const struct row *r, FILE *f)
 
 static void s_workers(const struct row *r, FILE *f)
 {
+	struct json_object *nodes = gang_of(r);
+
+	if (nodes)
+		fprintf(f, "%zu x node", json_object_array_length(nodes));
 	print_counts(r, f, "workers", "worker_type");
 }
 
@@ -407,9 +424,14 @@ static void s_ps(const struct row *r, FILE *f)
 static void s_nodes(const struct row *r, FILE *f)
 {
 	static const char *const roles[] = {"ps", "workers"};
-	struct json_object *ps = counts_of(r, roles[0]), *counts;
+	struct json_object *ps = counts_of(r, roles[0]), *counts, *nodes = gang_of(r);
 	const char *comma = "";
 
+	for (size_t i = 0; nodes && i < json_object_array_length(nodes); i++) {
+		fprintf(f, "%s%s", comma,
+			json_object_get_string(json_object_array_get_idx(nodes, i)));
+		comma = ",";
+	}
 	for (unsigned i = 0; i < 2; i++) {
 		if (!(counts = counts_of(r, roles[i])))
 			continue;

@@ -308,12 +308,12 @@ static void test_bad(void **state)
 	refused("3 bid=4", AUC_EINVAL, "--bid: '4' comes after '3', expected once");
 	refused("3 gpus=2", AUC_EINVAL,
 		"bid: 'gpus' is not a key, expected bid, epochs, chunks, minibatches, gradient-mb, "
-		"worker-time, ps-time, upload, data-mb, model, quote, overrun, max-price, data or "
-		"accept");
+		"worker-time, ps-time, upload, data-mb, model, quote, overrun, max-price, data, "
+		"accept, speedup or gpu-time");
 	refused("3 fast", AUC_EINVAL,
 		"bid: 'fast' is not a key, expected bid, epochs, chunks, minibatches, gradient-mb, "
-		"worker-time, ps-time, upload, data-mb, model, quote, overrun, max-price, data or "
-		"accept");
+		"worker-time, ps-time, upload, data-mb, model, quote, overrun, max-price, data, "
+		"accept, speedup or gpu-time");
 	memset(huge, '1', AUC_BID_TEXT_MAX);
 	huge[AUC_BID_TEXT_MAX] = '\0';
 	refused(huge, AUC_EINVAL,
