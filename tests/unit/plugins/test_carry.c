@@ -20,6 +20,7 @@
 #include "sched/auction/slurm_rules.h"
 #include "sched/auction/fence.h"
 #include "sched/auction/power.h"
+#include "sched/output/admin_files.h"
 #include "sched/output/receipts.h"
 #include "adapter/site.h"
 #include "unit/support/world.h"
@@ -45,6 +46,19 @@ static void set_nodes(struct auc_auction *a, const char *down, const char *close
 }
 
 /* -- what they call -- */
+
+bool auc_admin_look(const char *dir, struct auc_auction *a, double now)
+{
+	(void)dir;
+	(void)a;
+	(void)now;
+	return false;
+}
+
+void auc_admin_committed(const char *dir)
+{
+	(void)dir;
+}
 
 void auc_agent_bad_node(const struct auc_agent *a, const struct auc_part *p,
 			char name[AUC_NAME_MAX])
