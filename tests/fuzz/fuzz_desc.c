@@ -173,7 +173,10 @@ static void check_options(const job_desc_msg_t *d)
 	bool whole = false;
 	size_t len;
 
-	if (auc_desc_check(d, &err) != AUC_OK) {
+	if (auc_desc_check(d, true, &err) != AUC_OK)
+		REQUIRE(err.code == AUC_EINVAL && *err.text &&
+			strlen(err.text) < sizeof(err.text) - 1);
+	if (auc_desc_check(d, false, &err) != AUC_OK) {
 		len = strlen(err.text);
 		REQUIRE(err.code == AUC_EINVAL && len < sizeof(err.text) - 1);
 		for (size_t i = 0; i < COUNT(ends); i++)
