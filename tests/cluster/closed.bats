@@ -240,7 +240,7 @@ fill()
 # Modes of all that the auction keeps, and has no business to be anybody's.
 modes_of_kept_files()
 {
-	stat -c '%a %U' "$(spool)"/* "$SANDBOX_DIR"/state/auction.[ck]* | sort -u
+	find "$(spool)" "$SANDBOX_DIR"/state/auction.[ck]* -type f -exec stat -c '%a %U' {} + | sort -u
 }
 
 @test "a spool that was made with open modes: what is kept is slurmctld's alone from the next start on" {
@@ -249,7 +249,7 @@ modes_of_kept_files()
 	[ "$(modes_of_kept_files)" = '600 slurm' ]
 	sandbox stop slurmctld
 	chmod 755 "$(spool)"
-	chmod 644 "$(spool)"/* "$SANDBOX_DIR"/state/auction.[ck]*
+	find "$(spool)" "$SANDBOX_DIR"/state/auction.[ck]* -type f -exec chmod 644 {} +
 	sandbox start slurmctld
 	wait_until 30 auction_open
 	fresh_status

@@ -219,7 +219,7 @@ forgotten_runs()
 	wait_until 30 receipt_state_is "$single" sold
 	payment=$(receipt_get "$single" .payment)
 	sandbox stop slurmctld
-	rm -f "$SANDBOX_DIR/state/auction/"*
+	rm -rf "$SANDBOX_DIR/state/auction/"*
 	sandbox start slurmctld
 	wait_until 30 auction_open
 	wait_until 30 status_is .totals.live 1
