@@ -87,7 +87,7 @@ all_that_users_see()
 	[[ $before == "bid=$secret "* ]]
 	[ "$(stat -c '%a %U' "$SANDBOX_DIR/state/auction.key")" = '600 slurm' ]
 	sandbox stop slurmctld
-	rm -f "$SANDBOX_DIR"/state/auction/*
+	rm -rf "$SANDBOX_DIR"/state/auction/*
 	sandbox start slurmctld
 	wait_until 60 auction_open
 	log_has "job $job: sale .* was not in the spool and is sold again as it stood"
@@ -101,7 +101,7 @@ all_that_users_see()
 	wait_until 30 receipt_state_is "$job" sold
 	payment=$(receipt_get "$job" .payment)
 	sandbox stop slurmctld
-	rm -f "$SANDBOX_DIR"/state/auction/* "$SANDBOX_DIR/state/auction.key"
+	rm -rf "$SANDBOX_DIR"/state/auction/* "$SANDBOX_DIR/state/auction.key"
 	sandbox start slurmctld
 	wait_until 60 auction_open
 	log_has 'auction.key: a new key for the bids in receipts was made'
@@ -117,7 +117,7 @@ all_that_users_see()
 	old=$(receipt "$job" | jq -c --arg bid "$bid" --arg value "$value" 'del(.sealed) + {value: $value, bid: $bid}')
 	scontrol update jobid="$job" admincomment="$old"
 	sandbox stop slurmctld
-	rm -f "$SANDBOX_DIR"/state/auction/*
+	rm -rf "$SANDBOX_DIR"/state/auction/*
 	sandbox start slurmctld
 	wait_until 60 auction_open
 	[ "$(spool_get "$job" '"\(.bid) \(.value)"')" = "$bid $value" ]
