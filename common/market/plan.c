@@ -222,6 +222,16 @@ enum auc_code auc_plan_add_span(struct auc_plan *p, auc_slot from, auc_slot to, 
 	return AUC_OK;
 }
 
+/* Member by member: a move has bytes that belong to none. */
+static bool same_moves(const struct auc_move *a, const struct auc_move *b, unsigned n)
+{
+	for (unsigned i = 0; i < n; i++)
+		if (a[i].slot != b[i].slot || a[i].from != b[i].from || a[i].to != b[i].to ||
+		    a[i].chunks != b[i].chunks)
+			return false;
+	return true;
+}
+
 bool auc_plan_same(const struct auc_plan *a, const struct auc_plan *b)
 {
 	return a->gang == b->gang && a->shape == b->shape && a->within_switch == b->within_switch &&
@@ -232,7 +242,7 @@ bool auc_plan_same(const struct auc_plan *a, const struct auc_plan *b)
 	       a->nruns == b->nruns && a->nshares == b->nshares && a->nchunks == b->nchunks &&
 	       a->nspans == b->nspans && a->nmoves == b->nmoves && a->chunk_mb == b->chunk_mb &&
 	       a->exchange_mb == b->exchange_mb &&
-	       (!a->nmoves || !memcmp(a->moves, b->moves, a->nmoves * sizeof(*a->moves))) &&
+	       same_moves(a->moves, b->moves, a->nmoves) &&
 	       (!a->nruns || !memcmp(a->runs, b->runs, a->nruns * sizeof(*a->runs))) &&
 	       (!a->nshares || !memcmp(a->shares, b->shares, a->nshares * sizeof(*a->shares))) &&
 	       (!a->nchunks || !memcmp(a->chunks, b->chunks, a->nchunks * sizeof(*a->chunks))) &&
