@@ -33,7 +33,7 @@ setup_file()
 
 takes_bids()
 {
-	! grep -qE 'starting|try again in a moment' <<< "$(as carol sbatch --quote $(small_bid 1 1) --wrap true 2>&1)"
+	! grep -qE 'starting|try again in a moment' <<< "$(as carol sbatch --quote $(small_bid 1 1) --wrap true 2>&1)" || return 1
 }
 
 sauction()
@@ -115,7 +115,7 @@ left()
 		done
 		sold=0
 		for k in 1 2; do
-			! wait "${pids[k]}" || sold=$((sold + 1))
+			if wait "${pids[k]}"; then sold=$((sold + 1)); fi
 		done
 		[ $sold = 1 ]
 		cat "$BATS_TEST_TMPDIR"/[12] | grep -q "refused: budget: the best schedule costs 3.000000, and 2.00 of "

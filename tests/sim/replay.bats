@@ -69,9 +69,9 @@ days()
 		/^<\// { name = substr($0, 3, length($0) - 3); if (stack[n] != name) { print "</" name "> closes " stack[n]; exit 1 } n--; next }
 		{ name = substr($1, 2); sub(/[ >].*/, "", name); stack[++n] = name }
 		END { if (n) exit 1 }'
-	! grep -qE 'a<b>|NaN|nan|inf[^o]' page.html
+	! grep -qE 'a<b>|NaN|nan|inf[^o]' page.html || false
 	grep -q '<title>Replay of a&lt;b&gt;&amp;&quot;c</title>' page.html
-	! sed 's|http://www.w3.org/2000/svg||g' page.html | grep -qE 'https?:|src=|href=|url\(|@import|<script'
+	! sed 's|http://www.w3.org/2000/svg||g' page.html | grep -qE 'https?:|src=|href=|url\(|@import|<script' || false
 	# the table, row by row
 	jq -r '.potential as $p | .rows[] | [.completed, .welfare / $p * 100, .kept, .paid, .wait_mean_h, .wait_p90_h, .utilisation * 100, .users_unserved * 100] | @tsv' r.json |
 		while read -r n w k p m q u s; do
