@@ -134,7 +134,7 @@ enum auc_code auc_books_check(const struct auc_books *b, struct auc_err *err);
 /* NULL: no memory. */
 struct json_object *auc_transfer_event(const struct auc_transfer *t);
 enum auc_code auc_transfer_read(struct json_object *o, struct auc_transfer *t, struct auc_err *err);
-/* "payers" into O, unless nobody pays; the reverse, where none is nobody. */
+/* Writes "payers" into O if there are payers; reads them back. Without the key there are none. */
 bool auc_payers_write(struct json_object *o, const struct auc_payers *p);
 enum auc_code auc_payers_read(struct json_object *o, struct auc_payers *p, struct auc_err *err);
 /* The records of a snapshot through FN, without what is pending; AUC_ENOMEM. */

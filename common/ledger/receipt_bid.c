@@ -147,7 +147,7 @@ static struct json_object *open_sealed(struct json_object *o, const struct auc_s
 
 /*
  * Where the data of O lie, as words of a bid, for a sale whose bid nobody can read any more: the
- * launcher needs them whoever prints the receipt again. As there is no value in it, it is none.
+ * launcher needs them when the receipt is printed again. The text has no value, so it is no bid.
  */
 static enum auc_code data_as_bid(struct json_object *o, char **text, struct auc_err *err)
 {
