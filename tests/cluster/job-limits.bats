@@ -41,7 +41,7 @@ said_to()
 	wait_until 30 status_is .totals.liens 0
 	[[ $(said_to bob $(wide_bid 1000)) == *'would be accepted'* ]]
 	job=$(submit alice $(small_bid 100 2) -o /dev/null --wrap 'sleep 60')
-	wait_until 30 receipt_state_is "$job" sold || receipt_state_is "$job" running
+	wait_until 30 eval 'receipt_state_is "$job" sold || receipt_state_is "$job" running'
 	# Now there is one.
 	wait_until 30 eval '[[ $(said_to alice '"$(small_bid 100 1)"') == *"MaxSubmitJobs allows 0 more"* ]]'
 }

@@ -86,12 +86,13 @@ as()
 # Nothing is ever written there: reading from it with a limit is a sleep that starts no process.
 exec {never}<> <(:)
 
-# wait_until SECONDS COMMAND...: polls, at first every 100 ms, later every 300; on a timeout says what it waited for. COMMAND may be
+# wait_until SECONDS COMMAND...: polls, at first every 100 ms, later every 300; on a timeout says what it waited for. SECONDS are enough on
+# a quiet machine; where other work runs beside the tests it may take three times that. COMMAND may be
 # "eval" of words with the caller's variables, so the names here are not common ones. bats' trap at each command, which doubles the
 # costs of a process, is off meanwhile.
 wait_until()
 {
-	local wait_limit=$1 wait_end=$((SECONDS + $1)) wait_ms=100 wait_traced=false
+	local wait_limit=$((3 * $1)) wait_end=$((SECONDS + 3 * $1)) wait_ms=100 wait_traced=false
 
 	shift
 	[[ $- != *T* ]] || wait_traced=true

@@ -10,10 +10,13 @@ const struct auc_policy *const sim_policies[] = {
 	&auc_policy_dps,      &auc_policy_oasis, &auc_policy_eris, &sim_policy_posted,
 	&sim_policy_unpriced, &sim_policy_fifo,  &sim_policy_drf,  NULL};
 
-static const struct auc_policy *const printed[] = {&sim_policy_dps_paper, &sim_policy_oasis_paper,
-						   &sim_policy_eris_paper, NULL};
-/* The variant of those names that is not the printed one. */
-static const char *const others[] = {"variant=exact", "variant=best"};
+/* The algorithms as printed, and the option that asks for ours of that name. */
+static const struct {
+	const struct auc_policy *policy;
+	const char *ours;
+} printed[] = {{&sim_policy_dps_paper, "variant=exact"},
+	       {&sim_policy_oasis_paper, "variant=exact"},
+	       {&sim_policy_eris_paper, "variant=best"}};
 
 const struct auc_stepper *const sim_steppers[] = {
 	&auc_stepper_aonline,   &sim_stepper_srtf,       &sim_stepper_tiresias_l,
@@ -21,18 +24,21 @@ const struct auc_stepper *const sim_steppers[] = {
 	&sim_stepper_rrh,       &sim_stepper_dorm,       &sim_stepper_tiresias,
 	&sim_stepper_antman,    &sim_stepper_liquid,     NULL};
 
-static const struct auc_policy *find(const struct auc_policy *const *list, const char *text);
+static bool is_named(const struct auc_policy *policy, const char *text);
 
 const struct auc_policy *sim_policy_of(const char *text)
 {
 	const char *options = text + strcspn(text, ",");
-	const struct auc_policy *as_printed = NULL;
 
 	/* Also with a variant that there is not: its errors say which there are. */
-	if (auc_options_have(options, "variant") && !strstr(options, others[0]) &&
-	    !strstr(options, others[1]))
-		as_printed = find(printed, text);
-	return as_printed ? as_printed : find(sim_policies, text);
+	if (auc_options_have(options, "variant"))
+		for (unsigned i = 0; i < sizeof(printed) / sizeof(printed[0]); i++)
+			if (is_named(printed[i].policy, text) && !strstr(options, printed[i].ours))
+				return printed[i].policy;
+	for (const struct auc_policy *const *list = sim_policies; *list; list++)
+		if (is_named(*list, text))
+			return *list;
+	return NULL;
 }
 
 const struct auc_stepper *sim_stepper_find(const char *name)
@@ -51,12 +57,9 @@ enum auc_code sim_stepper_create(const struct auc_stepper *s, const char *option
 	return s->create(options, ctx, err);
 }
 
-static const struct auc_policy *find(const struct auc_policy *const *list, const char *text)
+static bool is_named(const struct auc_policy *policy, const char *text)
 {
 	size_t len = strcspn(text, ",");
 
-	for (; *list; list++)
-		if (strlen((*list)->name) == len && !strncmp((*list)->name, text, len))
-			return *list;
-	return NULL;
+	return strlen(policy->name) == len && !strncmp(policy->name, text, len);
 }

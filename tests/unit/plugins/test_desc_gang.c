@@ -32,6 +32,20 @@ static job_desc_msg_t *fresh(uint32_t n)
 	return &desc;
 }
 
+/* Frees what auc_desc_apply_gang() has set, and what was there before. */
+static void release(void)
+{
+	AUC_XFREE(desc.tres_per_task);
+	AUC_XFREE(desc.tres_per_node);
+	AUC_XFREE(desc.req_nodes);
+	AUC_XFREE(desc.partition);
+	AUC_XFREE(desc.admin_comment);
+	for (uint32_t i = 0; i < desc.env_size; i++)
+		AUC_XFREE(desc.environment[i]);
+	AUC_XFREE(desc.environment);
+	desc.env_size = 0;
+}
+
 static double amount(unsigned shape, const char *tres)
 {
 	for (unsigned k = 0; k < bid.gang.ntres; k++)
@@ -299,6 +313,7 @@ static void test_apply(void **state)
 	assert_int_equal(desc.requeue, 0);
 	assert_string_equal(desc.admin_comment, "receipt");
 	assert_string_equal(desc.environment[0], "SLURM_NTASKS=6");
+	release();
 	/* And its record, until somebody changes it. */
 	assert_true(auc_slice_matches(&slice, &info));
 	info.pn_min_memory = 200;
@@ -317,11 +332,13 @@ static void test_apply(void **state)
 	auc_desc_apply_gang(&desc, &slice, "receipt");
 	assert_null(desc.tres_per_job);
 	assert_string_equal(desc.tres_per_node, "gres:gpu:a100:2");
+	release();
 	/* What has a type keeps it. */
 	fresh(3);
 	desc.tres_per_node = slurm_xstrdup("gres:gpu:a100:2,gres:shard:1");
 	auc_desc_apply_gang(&desc, &slice, "receipt");
 	assert_string_equal(desc.tres_per_node, "gres:gpu:a100:2,gres:shard:1");
+	release();
 }
 
 int main(void)
