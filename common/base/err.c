@@ -58,6 +58,8 @@ const char *auc_err_word(enum auc_code code)
 		return "exists";
 	case AUC_ELIMIT:
 		return "limit";
+	case AUC_EAGAIN:
+		return "again";
 	}
 	return "unknown";
 }

@@ -21,6 +21,7 @@ enum auc_code {
 	AUC_ESTATE,   /* not possible in this state (sale already settled, auction not ready) */
 	AUC_EEXIST,   /* a name is taken */
 	AUC_ELIMIT,   /* a limit that a site has set does not allow it */
+	AUC_EAGAIN,   /* not known yet; whoever asks again in a moment is told */
 };
 
 struct auc_err {

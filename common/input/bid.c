@@ -304,7 +304,7 @@ char *auc_bid_print(const struct auc_bid *bid)
 	}
 	fprintf(out, "bid=%s", utility);
 	free(utility);
-	if (bid->gang.nshapes)
+	if (bid->gang.nshapes || !bid->epochs)
 		auc_bid_gang_print(out, &bid->gang);
 	else
 		fprintf(out, " epochs=%llu chunks=%llu minibatches=%llu gradient-mb=%s",

@@ -32,25 +32,37 @@ static enum auc_code find_choices(const struct auc_market *m, const struct auc_b
 static bool stands_for(const char *name, const char *tres);
 static enum auc_code unknown(const struct auc_market *m, const char *name, struct auc_err *err);
 
+static void print_shape(FILE *out, const struct auc_bid_gang *g, const struct auc_bid_shape *s,
+			const char *before)
+{
+	char number[AUC_NUMBER_LEN];
+	const char *comma = "";
+
+	fprintf(out, "%s%llu:%s:", before, (unsigned long long)s->nodes,
+		auc_number_str(s->seconds, number));
+	for (unsigned k = 0; k < g->ntres; k++) {
+		if (!(s->amount[k] > 0))
+			continue;
+		fprintf(out, "%s%s=%s", comma, g->tres[k], auc_number_str(s->amount[k], number));
+		comma = ",";
+	}
+}
+
 void auc_bid_gang_print(FILE *out, const struct auc_bid_gang *g)
 {
 	char number[AUC_NUMBER_LEN];
 
-	fprintf(out, " gang=");
-	for (unsigned i = 0; i < g->nshapes; i++) {
-		const struct auc_bid_shape *s = &g->shapes[i];
-		const char *comma = "";
-
-		fprintf(out, "%s%llu:%s:", i ? "|" : "", (unsigned long long)s->nodes,
-			auc_number_str(s->seconds, number));
-		for (unsigned k = 0; k < g->ntres; k++) {
-			if (!(s->amount[k] > 0))
-				continue;
-			fprintf(out, "%s%s=%s", comma, g->tres[k],
-				auc_number_str(s->amount[k], number));
-			comma = ",";
-		}
+	/* What its user says beside Slurm's options is in the shapes, as soon as there are some. */
+	if (!g->nshapes && g->nspeedup) {
+		fprintf(out, " speedup=");
+		auc_list_print(out, g->speedup, g->nspeedup, "s");
 	}
+	if (!g->nshapes && g->ngpu_time) {
+		fprintf(out, " gpu-time=");
+		auc_list_print(out, g->gpu_time, g->ngpu_time, "s");
+	}
+	for (unsigned i = 0; i < g->nshapes; i++)
+		print_shape(out, g, &g->shapes[i], i ? "|" : " gang=");
 	if (g->within_switch)
 		fprintf(out, " within=switch");
 	for (unsigned i = 0; i < g->nplaces; i++)

@@ -88,7 +88,7 @@ static void agent_signal(struct agent *a, int sig);
 static void agent_change(struct agent *a, struct json_object *o, int sig);
 static void agent_reap(struct agent *a);
 static void agent_reap_orphans(const struct agent *a);
-static void agent_kill_leftovers(const struct agent *a);
+static void agent_kill_leftovers(const struct agent *a, pid_t group);
 static void agent_report(struct agent *a);
 static void labeller_read(struct labeller *l, const char *label);
 static void labeller_put(struct labeller *l, const char *label, const char *line, size_t len);
@@ -462,6 +462,7 @@ static void agent_reap(struct agent *a)
 {
 	struct signalfd_siginfo info;
 	siginfo_t si = {0};
+	pid_t group;
 
 	while (read(a->sigfd, &info, sizeof(info)) == sizeof(info)) {
 		struct json_object *o;
@@ -479,10 +480,11 @@ static void agent_reap(struct agent *a)
 	/* What it left in its group must not outlive it; its number is not free before it is
 	 * reaped. */
 	agent_signal(a, SIGKILL);
-	if (waitpid(a->pid, &a->status, 0) != a->pid)
+	group = a->pid;
+	if (waitpid(group, &a->status, 0) != group)
 		return;
 	a->pid = 0;
-	agent_kill_leftovers(a);
+	agent_kill_leftovers(a, group);
 }
 
 /* Descendants of the program that have ended, and whose parents ended before them. */
@@ -498,17 +500,17 @@ static void agent_reap_orphans(const struct agent *a)
 }
 
 /*
- * Kills what the program has left behind in whatever group or session: all of it is this agent's
- * children by now, or becomes that as its parents end. Else Slurm would wait for it, and the node
- * would not be free when its next buyer comes.
+ * Kills what the program has left behind in whatever session or group but its own, GROUP, which is
+ * dying: all of it is this agent's children by now, or becomes that as its parents end. Else Slurm
+ * would wait for it, and the node would not be free when its next buyer comes.
  */
-static void agent_kill_leftovers(const struct agent *a)
+static void agent_kill_leftovers(const struct agent *a, pid_t group)
 {
 	double until = auc_clock_now() + AGENT_LEFTOVERS;
 	unsigned killed = 0;
 
 	while (auc_clock_now() < until) {
-		unsigned n = kill_children(getpid());
+		unsigned n = kill_children(getpid(), group);
 
 		killed += n;
 		agent_reap_orphans(a);

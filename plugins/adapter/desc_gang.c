@@ -114,6 +114,15 @@ enum auc_code auc_desc_gang(const job_desc_msg_t *desc, double now, struct auc_b
 	return AUC_OK;
 }
 
+static enum auc_code not_sold(const job_desc_msg_t *desc, const char *job, enum auc_code code,
+			      struct auc_err *err)
+{
+	return auc_err_set(err, code,
+			   "--dependency=%.64s: %.*s was not sold by this auction, or has ended: "
+			   "nobody knows when it ends; expected jobs that have bought their time",
+			   desc->dependency, (int)strcspn(job, ":,?"), job);
+}
+
 enum auc_code auc_desc_dependency(const job_desc_msg_t *desc,
 				  bool (*ends)(void *arg, uint32_t job_id, double *end), void *arg,
 				  double *end, struct auc_err *err)
@@ -137,14 +146,10 @@ enum auc_code auc_desc_dependency(const job_desc_msg_t *desc,
 		p += strlen(kind) - 1;
 		while (*p == ':') {
 			id = strtoul(p + 1, &rest, 10);
-			if (rest == p + 1 || (*rest && !strchr(":,?", *rest)) || id >= NO_VAL ||
-			    !ends(arg, (uint32_t)id, &at))
-				return auc_err_set(
-					err, AUC_EINVAL,
-					"--dependency=%.64s: %.*s was not sold by this auction, or "
-					"has ended: nobody knows when it ends; expected jobs that "
-					"have bought their time",
-					desc->dependency, (int)strcspn(p + 1, ":,?"), p + 1);
+			if (rest == p + 1 || (*rest && !strchr(":,?", *rest)) || id >= NO_VAL)
+				return not_sold(desc, p + 1, AUC_EINVAL, err);
+			if (!ends(arg, (uint32_t)id, &at))
+				return not_sold(desc, p + 1, AUC_ENOENT, err);
 			*end = at > *end ? at : *end;
 			p = rest;
 		}

@@ -20,8 +20,8 @@ enum auc_code auc_desc_gang(const job_desc_msg_t *desc, double now, struct auc_b
 			    struct auc_err *err);
 /*
  * When the jobs that DESC depends on have ended at the latest (Unix time), into *END, 0 if it
- * depends on none. ENDS says so of one job, false: it does not know. AUC_EINVAL: on something else
- * than the end of jobs that ENDS knows.
+ * depends on none. ENDS says so of one job, false: it does not know. AUC_ENOENT: on the end of a job
+ * that ENDS does not know; AUC_EINVAL: on something else than the end of jobs.
  */
 enum auc_code auc_desc_dependency(const job_desc_msg_t *desc,
 				  bool (*ends)(void *arg, uint32_t job_id, double *end), void *arg,

@@ -23,6 +23,7 @@ static const char places[] = "Policy=eris\nPartitionName=edge\nWorkerType=v100 T
 			     "PSType=ps.s TRES=cpu=1\n";
 
 static void try_bid(const struct auc_conf *conf, const char *text);
+static void check_gang(const struct auc_bid_gang *g);
 static void check_data(const struct auc_bid *bid);
 static void check_bid(const struct auc_conf *conf, const struct auc_bid *bid);
 static void check_list(const struct auc_named *list, unsigned n, unsigned limit, double min);
@@ -96,9 +97,26 @@ static void check_bid(const struct auc_conf *conf, const struct auc_bid *bid)
 		(bid->upload_default >= 0 && bid->upload_default <= 1e6));
 	REQUIRE(bid->epochs <= AUC_WORK_MAX && bid->chunks <= AUC_WORK_MAX &&
 		bid->minibatches <= AUC_WORK_MAX);
-	if (conf)
+	check_gang(&bid->gang);
+	/* A bid of Slurm's own options alone is a gang. */
+	if (conf && !bid->gang.open && !bid->ask)
 		REQUIRE(bid->epochs && bid->chunks && bid->minibatches && bid->nworkers &&
 			bid->nps);
+}
+
+static void check_gang(const struct auc_bid_gang *g)
+{
+	REQUIRE(g->nshapes <= AUC_SHAPES_MAX && g->ntres <= AUC_BID_TRES_MAX &&
+		g->nplaces <= AUC_BID_PLACES_MAX);
+	REQUIRE(g->begin >= 0 && isfinite(g->begin) && g->end >= 0 && isfinite(g->end));
+	for (unsigned i = 0; i < g->nshapes; i++) {
+		REQUIRE(g->shapes[i].nodes >= 1);
+		REQUIRE(g->shapes[i].seconds > 0 && isfinite(g->shapes[i].seconds));
+		for (unsigned k = 0; k < g->ntres; k++)
+			REQUIRE(g->shapes[i].amount[k] >= 0 && isfinite(g->shapes[i].amount[k]));
+	}
+	check_list(g->speedup, g->nspeedup, AUC_BID_TYPES_MAX, 0);
+	check_list(g->gpu_time, g->ngpu_time, AUC_BID_TYPES_MAX, 0);
 }
 
 /* All chunks lie somewhere, or it is not said where. */

@@ -99,7 +99,7 @@ void catch_kill(pid_t group, int sig)
 		closedir(dir);
 }
 
-unsigned kill_children(pid_t parent)
+unsigned kill_children(pid_t parent, pid_t but)
 {
 	DIR *dir = opendir("/proc");
 	struct dirent *e;
@@ -109,7 +109,8 @@ unsigned kill_children(pid_t parent)
 		char *end;
 		long pid = strtol(e->d_name, &end, 10);
 
-		if (pid > 0 && !*end && is_child(pid, parent) && kill((pid_t)pid, SIGKILL) == 0)
+		if (pid > 0 && !*end && is_child(pid, parent) && getpgid((pid_t)pid) != but &&
+		    kill((pid_t)pid, SIGKILL) == 0)
 			n++;
 	}
 	if (dir)

@@ -32,7 +32,8 @@ void groupfile_clear(struct groupfile *f);
  * only end.
  */
 void catch_kill(pid_t group, int sig);
-/* Kills (SIGKILL) the processes whose parent is PARENT; how many there were. */
-unsigned kill_children(pid_t parent);
+/* Kills (SIGKILL) the processes whose parent is PARENT, but for those of process group BUT; how many
+ * there were. */
+unsigned kill_children(pid_t parent, pid_t but);
 
 #endif

@@ -28,6 +28,7 @@
 #define RC_BAD_BID  ESLURM_NOT_SUPPORTED
 #define RC_QUOTE    ESLURM_DISABLED
 #define RC_NO_BATCH ESLURM_BATCH_ONLY
+#define RC_AGAIN    EAGAIN /* sbatch waits a second and asks again, some two minutes long */
 
 struct job_record; /* slurmctld's own; we never look into it */
 
@@ -271,6 +272,7 @@ static int decide(struct auc_auction *a, job_desc_msg_t *desc, uint32_t submit_u
 	if (code) {
 		rc = fail(err_msg,
 			  desc->array_inx                            ? ESLURM_INVALID_ARRAY
+			  : code == AUC_EAGAIN                       ? RC_AGAIN
 			  : code == AUC_EINVAL || code == AUC_ENOENT ? RC_BAD_BID
 								     : RC_REFUSED,
 			  "%s", err.text);
@@ -301,7 +303,8 @@ static int answer(struct auc_auction *a, const job_desc_msg_t *desc, uint32_t su
 	return RC_QUOTE;
 }
 
-/* What DESC says beside its bid: a gang's shape, if it is one. */
+/* What DESC says beside its bid: a gang's shape, if it is one. AUC_EAGAIN: what it waits for is not
+ * known yet. */
 static enum auc_code describe(struct auc_auction *a, const job_desc_msg_t *desc,
 			      struct auc_bid *bid, struct auc_err *err)
 {
@@ -327,6 +330,11 @@ static enum auc_code describe(struct auc_auction *a, const job_desc_msg_t *desc,
 	code = auc_desc_gang(desc, auc_site_now(), bid, err);
 	if (!code)
 		code = auc_desc_dependency(desc, ends, a, &after, err);
+	/* It may be that of a lien, whose job has not been seen yet. */
+	if (code == AUC_ENOENT && auc_auction_awaits(a, desc->user_id))
+		return auc_err_set(err, AUC_EAGAIN,
+				   "--dependency=%.64s: your last job has not been seen yet",
+				   desc->dependency);
 	/* What it waits for has ended by then. */
 	if (!code && after > g->begin)
 		g->begin = after;

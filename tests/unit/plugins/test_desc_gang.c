@@ -231,18 +231,19 @@ static void test_dependency(void **state)
 	static const struct {
 		const char *text, *said;
 		double end;
+		enum auc_code code;
 	} cases[] = {
-		{NULL, NULL, 0},
-		{"afterok:7", NULL, 2000},
-		{"afterok:7:8", NULL, 3000},
-		{"afterany:8,afternotok:7", NULL, 3000},
-		{"afterok:8?afterok:7", NULL, 3000},
-		{"afterok:9", "9 was not sold by this auction", 0},
-		{"afterok:7:9", "9 was not sold by this auction", 0},
-		{"afterok:7_1", "7_1 was not sold", 0},
-		{"after:7", "expected afterok, afterany or afternotok", 0},
-		{"after:7+5", "expected afterok, afterany or afternotok", 0},
-		{"singleton", "expected afterok, afterany or afternotok", 0},
+		{NULL, NULL, 0, AUC_OK},
+		{"afterok:7", NULL, 2000, AUC_OK},
+		{"afterok:7:8", NULL, 3000, AUC_OK},
+		{"afterany:8,afternotok:7", NULL, 3000, AUC_OK},
+		{"afterok:8?afterok:7", NULL, 3000, AUC_OK},
+		{"afterok:9", "9 was not sold by this auction", 0, AUC_ENOENT},
+		{"afterok:7:9", "9 was not sold by this auction", 0, AUC_ENOENT},
+		{"afterok:7_1", "7_1 was not sold", 0, AUC_EINVAL},
+		{"after:7", "expected afterok, afterany or afternotok", 0, AUC_EINVAL},
+		{"after:7+5", "expected afterok, afterany or afternotok", 0, AUC_EINVAL},
+		{"singleton", "expected afterok, afterany or afternotok", 0, AUC_EINVAL},
 	};
 	struct auc_err err;
 	double end;
@@ -251,8 +252,9 @@ static void test_dependency(void **state)
 	for (unsigned i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		fresh(1);
 		desc.dependency = (char *)cases[i].text;
-		if (auc_desc_dependency(&desc, ends, NULL, &end, &err) == AUC_OK) {
-			assert_null(cases[i].said);
+		assert_int_equal(auc_desc_dependency(&desc, ends, NULL, &end, &err),
+				 cases[i].code);
+		if (cases[i].code == AUC_OK) {
 			assert_true(end == cases[i].end);
 		} else if (!cases[i].said || !strstr(err.text, cases[i].said)) {
 			fail_msg("%s: %s", cases[i].text, err.text);
