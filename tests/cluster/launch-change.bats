@@ -372,7 +372,7 @@ train_on()
 
 @test "the PS moves: the job's script starts anew, and so does training where it was" {
 	for mode in "--async --pace 2ms" "--pace 2ms"; do
-		rm -f "$dir/ckpt"
+		rm -f "$dir/ckpt" "$out"
 		# shellcheck disable=SC2086
 		SLURM_RESTART_COUNT=0 launch --local 2:2 "$TRAIN" $mode --rate 0.1 --epochs 1000 --checkpoint "$dir/ckpt"
 		wait_until 30 lines 1 '^epoch=2 '
