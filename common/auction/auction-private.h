@@ -99,6 +99,7 @@ struct auc_auction {
 	struct auc_refusals *refusals; /* what users were told last */
 	struct auc_events events; /* decided, not yet taken by a commit */
 	bool recovered;           /* the spool was read */
+	int64_t allowed_hour;     /* when money last came by itself; 0: not by this conf */
 	char paused[256];         /* why nothing new is sold; "": it is */
 	char broken[512];         /* why bids are refused: said from outside, or recovery failed */
 	char io_error[512];       /* why the last commit failed */
@@ -164,9 +165,9 @@ enum auc_code auc_auction_take(struct auc_auction *a, struct auc_question *q,
  */
 enum auc_code auc_auction_allows(struct auc_auction *a, uint32_t uid, double now, bool hold,
 				 struct auc_err *err);
-/* Who pays for Q's bid, of UID, and what they have left. */
-enum auc_code auc_auction_budget(const struct auc_auction *a, struct auc_question *q, uint32_t uid,
-				 struct auc_err *err);
+/* Who pays for Q's bid, of UID, and what they have left, with what Refill= gives them at NOW. */
+enum auc_code auc_auction_budget(struct auc_auction *a, struct auc_question *q, uint32_t uid,
+				 double now, struct auc_err *err);
 /* Q's decision stands only if its payment is left. */
 void auc_auction_keep_budget(struct auc_question *q);
 /* The first slot that a decision of NOW may still change, of a policy that steps (revise.c). */

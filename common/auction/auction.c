@@ -159,6 +159,7 @@ enum auc_code auc_auction_reconfigure(struct auc_auction *a, struct auc_conf *co
 		rc = auc_auction_no_memory(err);
 	if (rc == AUC_OK) {
 		a->conf = conf;
+		a->allowed_hour = 0;
 		a->policy = policy;
 		a->ctx = ctx;
 		if (a->market)

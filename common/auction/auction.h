@@ -93,6 +93,13 @@ void auc_auction_pause(struct auc_auction *a, const char *reason);
 /* A transfer by hand, durable with the next commit: as auc_ledger_transfer(); AUC_ESTATE. */
 enum auc_code auc_auction_transfer(struct auc_auction *a, const struct auc_transfer *t,
 				   struct auc_err *err);
+/*
+ * Makes the transfers that Refill= and Return= say at NOW, durable with the next commit; *MADE: how
+ * many. To be called often: it looks once an hour, and after a new configuration. AUC_ESTATE, or as
+ * auc_ledger_transfer().
+ */
+enum auc_code auc_auction_allowances(struct auc_auction *a, double now, unsigned *made,
+				     struct auc_err *err);
 /* AUC_OK if bids can be taken, else AUC_ESTATE and why. */
 enum auc_code auc_auction_ready(struct auc_auction *a, struct auc_err *err);
 
@@ -152,11 +159,11 @@ void auc_offer_clear(struct auc_offer *o);
  * NOW + StartMargin, with LateStart one that began up to that long before NOW. If HOLD and the
  * payoff is positive, puts a lien that lapses after LienSeconds. A refusal is AUC_OK with accepted
  * false. AUC_ENOENT, AUC_EINVAL: the bid names what nobody has; AUC_ESTATE: not ready; AUC_EFULL:
- * more than AUC_PARTS_MAX nodes; AUC_ELIMIT: a limit of its user, or its accounts cannot pay. Counts the bid, and with prices learned remembers what it says
- * (held bids and refusals; not with HOLD false: a quote changes nothing).
- * Posted prices: what a quote offers stands for OfferTime, and a bid that accepts it gets that, at
- * its price, as many slots later as the first it can have has moved, or one of the errors of
- * auc_offer_standing_find(); AUC_EFULL: its place is taken.
+ * more than AUC_PARTS_MAX nodes; AUC_ELIMIT: a limit of its user, or its accounts cannot pay.
+ * Counts the bid, and with prices learned remembers what it says (held bids and refusals; not with
+ * HOLD false: a quote changes nothing). Posted prices: what a quote offers stands for OfferTime,
+ * and a bid that accepts it gets that, at its price, as many slots later as the first it can have
+ * has moved, or one of the errors of auc_offer_standing_find(); AUC_EFULL: its place is taken.
  */
 enum auc_code auc_auction_bid(struct auc_auction *a, const struct auc_bid *bid, uint32_t uid,
 			      double now, bool hold, struct auc_offer *offer, struct auc_err *err);
@@ -166,7 +173,7 @@ enum auc_code auc_auction_bid(struct auc_auction *a, const struct auc_bid *bid, 
  * the accounts that would pay have, or what UID was told when a bid of it was refused last since
  * the process began. NULL: no memory.
  */
-char *auc_auction_tell(struct auc_auction *a, const struct auc_bid *bid, uint32_t uid);
+char *auc_auction_tell(struct auc_auction *a, const struct auc_bid *bid, uint32_t uid, double now);
 /* True if JOB_ID is the lead of a live sale: when its plan ends (Unix time) is in *END then. */
 bool auc_auction_ends(struct auc_auction *a, uint32_t job_id, double *end);
 

@@ -155,7 +155,7 @@ static enum auc_code decide(struct auc_auction *a, struct auc_question *q, struc
 	else
 		arrival = auc_slot_from(now + a->conf->start_margin, a->conf->slot_seconds);
 	q->ruled_out[0] = '\0';
-	rc = auc_auction_budget(a, q, uid, err);
+	rc = auc_auction_budget(a, q, uid, now, err);
 	if (rc != AUC_OK)
 		return rc;
 	if (!bid->accept)

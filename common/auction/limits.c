@@ -1,6 +1,6 @@
 /*
- * limits.c - no user against all the others: how many bids and quotes one may make, and how
- * many places one may hold (doc/ledger.md, "Limits of a user").
+ * limits.c - no user against all the others: how many bids and quotes one may make, how many
+ * places one may hold (doc/ledger.md, "Limits of a user"), and whose money that spends.
  */
 #include "config.h"
 
@@ -12,6 +12,7 @@
 
 #include "auction/auction-private.h"
 #include "base/json.h"
+#include "ledger/allowance.h"
 #include "ledger/budget.h"
 #include "policy/gang.h"
 
@@ -24,8 +25,14 @@ struct owned {
 };
 
 static bool tell_why(const struct auc_auction *a, struct json_object *o, uint32_t uid);
-static bool tell_balance(const struct auc_auction *a, struct json_object *o,
-			 const struct auc_bid *bid, uint32_t uid);
+static bool tell_balance(struct auc_auction *a, struct json_object *o, const struct auc_bid *bid,
+			 uint32_t uid, double now);
+static enum auc_code find_payers(struct auc_auction *a, const struct auc_bid *bid, uint32_t uid,
+				 double now, struct auc_payers *payers, struct auc_err *err);
+static enum auc_code refill(struct auc_auction *a, const char *name, double now, unsigned *made,
+			    struct auc_err *err);
+static enum auc_code allow_all(struct auc_auction *a, double now, unsigned *made,
+			       struct auc_err *err);
 static void drop_unclaimed(struct auc_auction *a, uint32_t uid);
 static struct owned owned_by(const struct auc_auction *a, uint32_t uid);
 
@@ -68,14 +75,85 @@ enum auc_code auc_auction_allows(struct auc_auction *a, uint32_t uid, double now
 	return AUC_OK;
 }
 
-enum auc_code auc_auction_budget(const struct auc_auction *a, struct auc_question *q, uint32_t uid,
-				 struct auc_err *err)
+enum auc_code auc_auction_budget(struct auc_auction *a, struct auc_question *q, uint32_t uid,
+				 double now, struct auc_err *err)
+{
+	enum auc_code rc = find_payers(a, &q->bid, uid, now, &q->payers, err);
+
+	q->left = rc == AUC_OK ? auc_books_left(auc_ledger_books(a->ledger), &q->payers) : 0;
+	return rc;
+}
+
+/* With what Refill= gives them at NOW: who has come just now has not to wait for the agent. */
+static enum auc_code find_payers(struct auc_auction *a, const struct auc_bid *bid, uint32_t uid,
+				 double now, struct auc_payers *payers, struct auc_err *err)
 {
 	const struct auc_books *books = auc_ledger_books(a->ledger);
-	enum auc_code rc =
-		auc_budget_payers(a->conf->budgets, books, uid, &q->bid, &q->payers, err);
+	enum auc_code rc = auc_budget_payers(a->conf->budgets, books, uid, bid, payers, err);
+	unsigned made = 0;
 
-	q->left = rc == AUC_OK ? auc_books_left(books, &q->payers) : 0;
+	for (unsigned i = 0; rc == AUC_OK && i < payers->n; i++)
+		rc = refill(a, payers->name[i], now, &made, err);
+	return rc == AUC_OK && made
+		       ? auc_budget_payers(a->conf->budgets, books, uid, bid, payers, err)
+		       : rc;
+}
+
+/* All that is due to the account NAME; *MADE is counted up. */
+static enum auc_code refill(struct auc_auction *a, const char *name, double now, unsigned *made,
+			    struct auc_err *err)
+{
+	const struct auc_books *books = auc_ledger_books(a->ledger);
+	struct auc_transfer t;
+	enum auc_code rc = AUC_OK;
+
+	while (rc == AUC_OK && auc_allowance_refill(a->conf, books, name, now, &t)) {
+		rc = auc_ledger_transfer(a->ledger, &t, err);
+		*made += rc == AUC_OK;
+	}
+	return rc;
+}
+
+enum auc_code auc_auction_allowances(struct auc_auction *a, double now, unsigned *made,
+				     struct auc_err *err)
+{
+	int64_t hour = auc_allowance_period(AUC_EVERY_HOUR, now);
+	enum auc_code rc;
+
+	*made = 0;
+	pthread_mutex_lock(&a->lock);
+	rc = a->recovered ? AUC_OK : auc_auction_check_ready(a, err);
+	if (rc == AUC_OK && a->allowed_hour != hour) {
+		rc = a->conf->budgets == AUC_BUDGETS_NONE ? AUC_OK : allow_all(a, now, made, err);
+		if (rc == AUC_OK)
+			a->allowed_hour = hour;
+	}
+	pthread_mutex_unlock(&a->lock);
+	return rc;
+}
+
+static enum auc_code allow_all(struct auc_auction *a, double now, unsigned *made,
+			       struct auc_err *err)
+{
+	const struct auc_books *books = auc_ledger_books(a->ledger);
+	char name[AUC_ACCOUNT_LEN];
+	struct auc_transfer t;
+	enum auc_code rc = AUC_OK;
+
+	for (unsigned i = 0; rc == AUC_OK && i < a->conf->nrefills; i++)
+		if (auc_account_is_name(a->conf->refills[i].name))
+			rc = refill(a, a->conf->refills[i].name, now, made, err);
+	for (unsigned i = 0; rc == AUC_OK && i < auc_books_count(books); i++) {
+		snprintf(name, sizeof(name), "%s", auc_books_at(books, i)->name);
+		if (auc_account_is_name(name))
+			rc = refill(a, name, now, made, err);
+	}
+	while (rc == AUC_OK &&
+	       auc_allowance_return(a->conf, books, auc_ledger_totals(a->ledger)->settled_revenue,
+				    now, &t)) {
+		rc = auc_ledger_transfer(a->ledger, &t, err);
+		*made += rc == AUC_OK;
+	}
 	return rc;
 }
 
@@ -94,14 +172,15 @@ void auc_auction_keep_budget(struct auc_question *q)
 	d->reason = AUC_REASON_BUDGET;
 }
 
-char *auc_auction_tell(struct auc_auction *a, const struct auc_bid *bid, uint32_t uid)
+char *auc_auction_tell(struct auc_auction *a, const struct auc_bid *bid, uint32_t uid, double now)
 {
 	struct json_object *o = json_object_new_object();
 	char *text = NULL;
 	bool ok;
 
 	pthread_mutex_lock(&a->lock);
-	ok = o && (bid->ask == AUC_ASK_WHY ? tell_why(a, o, uid) : tell_balance(a, o, bid, uid));
+	ok = o &&
+	     (bid->ask == AUC_ASK_WHY ? tell_why(a, o, uid) : tell_balance(a, o, bid, uid, now));
 	pthread_mutex_unlock(&a->lock);
 	if (ok && asprintf(&text, "auction: %s",
 			   json_object_to_json_string_ext(o, JSON_C_TO_STRING_PLAIN)) < 0)
@@ -119,8 +198,8 @@ static bool tell_why(const struct auc_auction *a, struct json_object *o, uint32_
 	       auc_json_add_text(o, "text", text ? text : "");
 }
 
-static bool tell_balance(const struct auc_auction *a, struct json_object *o,
-			 const struct auc_bid *bid, uint32_t uid)
+static bool tell_balance(struct auc_auction *a, struct json_object *o, const struct auc_bid *bid,
+			 uint32_t uid, double now)
 {
 	const struct auc_books *books = a->ledger ? auc_ledger_books(a->ledger) : NULL;
 	struct json_object *list = json_object_new_array(), *one;
@@ -129,7 +208,7 @@ static bool tell_balance(const struct auc_auction *a, struct json_object *o,
 	bool ok = list;
 
 	payers.n = 0;
-	if (books && auc_budget_payers(a->conf->budgets, books, uid, bid, &payers, &err) == AUC_OK)
+	if (books && find_payers(a, bid, uid, now, &payers, &err) == AUC_OK)
 		err.text[0] = '\0';
 	for (unsigned i = 0; ok && i < payers.n && strcmp(payers.name[0], AUC_MINT); i++) {
 		static const struct auc_account none;

@@ -10,11 +10,12 @@
 
 /* -- conf_keys.c: what the file may say -- */
 
-enum section { GLOBAL, PARTITION, WORKER_TYPE, PS_TYPE, MODEL, NSECTIONS };
+enum section { GLOBAL, PARTITION, WORKER_TYPE, PS_TYPE, MODEL, REFILL, NSECTIONS };
 
 enum type {
 	TYPE_NAME,     /* char[AUC_NAME_MAX] */
 	TYPE_NEW_NAME, /* the same, opens a line and must be unique */
+	TYPE_PAYER,    /* char[AUC_REFILL_NAME_LEN], opens a line and must be unique */
 	TYPE_POLICY,   /* policy and policy_options */
 	TYPE_COUNT,    /* unsigned */
 	TYPE_COUNT64,  /* uint64_t, 0: not given */

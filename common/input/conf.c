@@ -104,6 +104,7 @@ void auc_conf_free(struct auc_conf *conf)
 	free(conf->worker_types);
 	free(conf->ps_types);
 	free(conf->models);
+	free(conf->refills);
 	free(conf);
 }
 

@@ -88,6 +88,21 @@ enum auc_fence { AUC_FENCE_NO, AUC_FENCE_YES, AUC_FENCE_AUTO };
 /* Budgets=, in the order of its words: whose money bids spend. */
 enum auc_budgets { AUC_BUDGETS_NONE, AUC_BUDGETS_USER, AUC_BUDGETS_ACCOUNT };
 
+/* Every= and ReturnEvery=, in the order of their words: periods that begin on the hour, at
+ * midnight, on a Monday or on the first, UTC. */
+enum auc_every { AUC_EVERY_HOUR, AUC_EVERY_DAY, AUC_EVERY_WEEK, AUC_EVERY_MONTH };
+
+/* Return=, in the order of its words: how what the market has earned goes back. */
+enum auc_return { AUC_RETURN_NONE, AUC_RETURN_EQUAL, AUC_RETURN_SHARES };
+
+#define AUC_REFILL_NAME_LEN (AUC_NAME_MAX + 16)
+struct auc_conf_refill {
+	char name[AUC_REFILL_NAME_LEN]; /* "user:1000", "account:NAME"; "user:*": any other */
+	double amount;
+	unsigned every; /* enum auc_every */
+	bool carry;     /* what is left of the period before is kept */
+};
+
 /* Prices=, in the order of its words: where prices come from. */
 enum auc_prices {
 	AUC_PRICES_NONE,
@@ -116,11 +131,13 @@ struct auc_conf {
 	char *public_status; /* NULL: none */
 	char *default_bid;   /* NULL: a job without a bid is refused in an auction partition */
 	char default_model[AUC_NAME_MAX];
-	unsigned budgets;     /* enum auc_budgets */
-	unsigned fence;       /* enum auc_fence */
-	double power_up_lead; /* seconds; 0: the adapter's default */
-	bool rearrange;       /* what is sold and waits may be placed anew (rearrange_search.h) */
-	bool refund_unused;   /* unused whole slots of a job that ended early are paid back */
+	unsigned budgets;      /* enum auc_budgets */
+	unsigned give_back;    /* enum auc_return */
+	unsigned return_every; /* enum auc_every */
+	unsigned fence;        /* enum auc_fence */
+	double power_up_lead;  /* seconds; 0: the adapter's default */
+	bool rearrange;        /* what is sold and waits may be placed anew (rearrange_search.h) */
+	bool refund_unused;    /* unused whole slots of a job that ended early are paid back */
 	/* By descending SHARE: what is kept of the payment of a job that is cancelled so long or
 	 * longer before its start; the first is for 0 s. */
 	unsigned ncancel;
@@ -129,10 +146,11 @@ struct auc_conf {
 	unsigned user_liens;  /* accepted bids whose jobs were not seen yet */
 	unsigned user_quotes; /* bids and quotes a minute that do not become jobs */
 	unsigned user_jobs;   /* sales that are not settled */
-	unsigned npartitions, nworker_types, nps_types, nmodels;
+	unsigned npartitions, nworker_types, nps_types, nmodels, nrefills;
 	struct auc_conf_partition *partitions;
 	struct auc_conf_type *worker_types, *ps_types;
 	struct auc_conf_model *models;
+	struct auc_conf_refill *refills;
 };
 
 /*
@@ -154,6 +172,8 @@ const struct auc_conf_partition *auc_conf_partition(const struct auc_conf *conf,
 const struct auc_conf_type *auc_conf_worker_type(const struct auc_conf *conf, const char *name);
 const struct auc_conf_type *auc_conf_ps_type(const struct auc_conf *conf, const char *name);
 const struct auc_conf_model *auc_conf_model(const struct auc_conf *conf, const char *name);
+/* Of the account NAME, by its own name or as any other of its kind. */
+const struct auc_conf_refill *auc_conf_refill(const struct auc_conf *conf, const char *name);
 
 /* How long what is for sale is, in seconds. */
 double auc_conf_period(const struct auc_conf *conf);

@@ -23,6 +23,7 @@ static enum auc_code check_price_names(struct parser *p, const char *key,
 				       const struct auc_named *list, unsigned n);
 static enum auc_code check_lower(struct parser *p, const char *key,
 				 const struct auc_conf_bounds *b);
+static enum auc_code check_money(struct parser *p);
 static enum auc_code check_defaults(struct parser *p);
 static enum auc_code check_change(struct parser *p);
 static bool type_uses(const struct auc_conf_type *types, unsigned n, const char *tres);
@@ -83,8 +84,35 @@ enum auc_code auc_conf_check(struct parser *p)
 	if (rc == AUC_OK)
 		rc = check_prices(p);
 	if (rc == AUC_OK)
+		rc = check_money(p);
+	if (rc == AUC_OK)
 		rc = check_defaults(p);
 	return rc;
+}
+
+/* Money comes and goes back by itself to those alone who pay. */
+static enum auc_code check_money(struct parser *p)
+{
+	static const char *const payers[] = {"", "user:", "account:"};
+	const struct auc_conf *conf = p->conf;
+
+	if (conf->budgets == AUC_BUDGETS_NONE && (conf->nrefills || conf->give_back))
+		return auc_err_set(p->err, AUC_EINVAL,
+				   "%s: %s=: expected none with Budgets=none, where nobody pays",
+				   p->file, conf->nrefills ? "Refill" : "Return");
+	for (unsigned i = 0; i < conf->nrefills; i++) {
+		const char *name = conf->refills[i].name, *kind = payers[conf->budgets];
+
+		if (strncmp(name, kind, strlen(kind)))
+			return auc_err_set(p->err, AUC_EINVAL,
+					   "%s: Refill=%s: expected %.*s=..., as Budgets says",
+					   p->file, name, (int)strlen(kind) - 1, kind);
+		for (unsigned k = 0; k < i; k++)
+			if (!strcmp(name, conf->refills[k].name))
+				return auc_err_set(p->err, AUC_EINVAL,
+						   "%s: Refill=%s: expected once", p->file, name);
+	}
+	return AUC_OK;
 }
 
 static enum auc_code check_tres(struct parser *p)

@@ -15,16 +15,18 @@
 
 #define PARTITIONS_MAX 64
 #define MODELS_MAX     256
+#define REFILLS_MAX    1024
 #define AMOUNT_MIN     1e-9 /* of a TRES in one worker or PS */
 #define AMOUNT_MAX     1e12
 #define ETA_MAX        1e12
 #define SECONDS_MAX    1e9
 #define DAY            86400.0
 
-#define IN_CONF(member)  offsetof(struct auc_conf, member)
-#define IN_PART(member)  offsetof(struct auc_conf_partition, member)
-#define IN_TYPE(member)  offsetof(struct auc_conf_type, member)
-#define IN_MODEL(member) offsetof(struct auc_conf_model, member)
+#define IN_CONF(member)   offsetof(struct auc_conf, member)
+#define IN_PART(member)   offsetof(struct auc_conf_partition, member)
+#define IN_TYPE(member)   offsetof(struct auc_conf_type, member)
+#define IN_MODEL(member)  offsetof(struct auc_conf_model, member)
+#define IN_REFILL(member) offsetof(struct auc_conf_refill, member)
 
 /* clang-format off */
 const struct key auc_conf_keys[] = {
@@ -129,7 +131,14 @@ const struct key auc_conf_keys[] = {
 	 .choices = "none|user|account", .preset = "none",
 	 .help = "Whose money bids spend. none: nobody is held to a budget. user: each user has an own one. account: the Slurm account that "
 		 "a job runs for pays, and so do, in that what they have left is a limit, the accounts above it that were granted something. "
-		 "sauction grant gives money; who was granted nothing has nothing. Not for root."},
+		 "sauction grant and Refill give money; who was given nothing has nothing. Not for root."},
+	{.section = GLOBAL, .name = "Return", .type = TYPE_ONE_OF, .offset = IN_CONF(give_back),
+	 .choices = "none|equal|shares", .preset = "none",
+	 .help = "Whether what the market has earned goes back, as a lump sum when a period of ReturnEvery begins, to those who had money "
+		 "before, so that prices make a site's users no poorer. equal: to each as much; shares: in proportion to their Refill."},
+	{.section = GLOBAL, .name = "ReturnEvery", .type = TYPE_ONE_OF, .offset = IN_CONF(return_every),
+	 .choices = "hour|day|week|month", .preset = "month",
+	 .help = "The periods of Return. They begin on the hour, at midnight, on a Monday or on the first, UTC."},
 	{.section = GLOBAL, .name = "Fence", .type = TYPE_ONE_OF, .offset = IN_CONF(fence),
 	 .choices = "no|yes|auto", .preset = "auto",
 	 .help = "Whether nodes are reserved for the times that are sold, so that other partitions' jobs stay out: all that "
@@ -192,6 +201,19 @@ const struct key auc_conf_keys[] = {
 	{.section = MODEL, .name = "PSTime", .type = TYPE_TIMES, .offset = IN_MODEL(ps_seconds),
 	 .count = IN_MODEL(nps), .limit = AUC_BID_TYPES_MAX, .min = 0, .max = SECONDS_MAX,
 	 .help = "Time of one parameter update on each PS type."},
+
+	{.section = REFILL, .name = "Refill", .type = TYPE_PAYER, .offset = IN_REFILL(name), .required = true,
+	 .help = "Opens the line of an account that is given credits by itself when a period begins. With * every user, or every account, "
+		 "that has no line of its own. A period that slurmctld was away for is not made up for."},
+	{.section = REFILL, .name = "Amount", .type = TYPE_NUMBER, .offset = IN_REFILL(amount),
+	 .min = 0, .max = AUC_VALUE_MAX, .required = true,
+	 .help = "How much."},
+	{.section = REFILL, .name = "Every", .type = TYPE_ONE_OF, .offset = IN_REFILL(every),
+	 .choices = "hour|day|week|month", .preset = "month",
+	 .help = "How often. Periods begin on the hour, at midnight, on a Monday or on the first, UTC."},
+	{.section = REFILL, .name = "Carry", .type = TYPE_CHOICE, .offset = IN_REFILL(carry),
+	 .choices = "no|yes", .preset = "no",
+	 .help = "Whether what is left of the period before is kept. What bids hold is kept always."},
 };
 /* clang-format on */
 #define NKEYS (sizeof(auc_conf_keys) / sizeof(*auc_conf_keys))
@@ -206,10 +228,13 @@ const struct list auc_conf_lists[NSECTIONS] = {
 	[PS_TYPE] = {IN_CONF(ps_types), IN_CONF(nps_types), sizeof(struct auc_conf_type),
 		     AUC_TYPES_MAX},
 	[MODEL] = {IN_CONF(models), IN_CONF(nmodels), sizeof(struct auc_conf_model), MODELS_MAX},
+	[REFILL] = {IN_CONF(refills), IN_CONF(nrefills), sizeof(struct auc_conf_refill),
+		    REFILLS_MAX},
 };
 
 static enum auc_code set_name(const struct key *key, void *base, const char *value,
 			      struct auc_err *err);
+static enum auc_code set_payer(const struct key *key, void *base, const char *value);
 static enum auc_code set_policy(struct auc_conf *conf, const char *value, struct auc_err *err);
 static enum auc_code set_choice(const struct key *key, void *base, const char *value,
 				struct auc_err *err);
@@ -244,6 +269,15 @@ const struct auc_conf_type *auc_conf_ps_type(const struct auc_conf *conf, const 
 const struct auc_conf_model *auc_conf_model(const struct auc_conf *conf, const char *name)
 {
 	return auc_conf_item_find(conf, MODEL, name);
+}
+
+const struct auc_conf_refill *auc_conf_refill(const struct auc_conf *conf, const char *name)
+{
+	const struct auc_conf_refill *own = auc_conf_item_find(conf, REFILL, name);
+
+	if (own)
+		return own;
+	return auc_conf_item_find(conf, REFILL, strncmp(name, "user:", 5) ? "account:*" : "user:*");
 }
 
 void auc_conf_print(const struct auc_conf *conf, FILE *out)
@@ -304,6 +338,8 @@ enum auc_code auc_conf_key_set(const struct auc_conf *conf, const struct key *ke
 	case TYPE_NAME:
 	case TYPE_NEW_NAME:
 		return set_name(key, base, value, err);
+	case TYPE_PAYER:
+		return set_payer(key, base, value);
 	case TYPE_POLICY:
 		return set_policy(base, value, err);
 	case TYPE_COUNT:
@@ -342,6 +378,25 @@ static enum auc_code set_name(const struct key *key, void *base, const char *val
 	if (!auc_name_valid(value))
 		return AUC_EINVAL;
 	strcpy((char *)base + key->offset, value);
+	return AUC_OK;
+}
+
+/* "user=UID" or "account=NAME", or "*" for the latter word, into the ledger's "user:UID". */
+static enum auc_code set_payer(const struct key *key, void *base, const char *value)
+{
+	bool user = !strncmp(value, "user=", 5) || !strncmp(value, "user:", 5);
+	const char *name = value + strcspn(value, "=:");
+	uint64_t uid;
+
+	if (!*name || (!user && strncmp(value, "account=", 8) && strncmp(value, "account:", 8)))
+		return AUC_EINVAL;
+	name++;
+	if (strcmp(name, "*") &&
+	    (user ? auc_parse_count(name, 1, UINT32_MAX, &uid, key->name, NULL) != AUC_OK
+		  : !auc_name_valid(name)))
+		return AUC_EINVAL;
+	snprintf((char *)base + key->offset, AUC_REFILL_NAME_LEN, "%s:%s",
+		 user ? "user" : "account", name);
 	return AUC_OK;
 }
 
@@ -503,6 +558,9 @@ void auc_conf_key_describe(const struct key *key, char *buf, size_t size)
 		snprintf(buf, size, "a name of up to %d letters, digits and ._:/+-",
 			 AUC_NAME_MAX - 1);
 		break;
+	case TYPE_PAYER:
+		snprintf(buf, size, "user=UID, account=NAME, user=* or account=*");
+		break;
 	case TYPE_POLICY:
 		snprintf(buf, size, "a policy's name[,option=value...]");
 		break;
@@ -560,6 +618,17 @@ static void print_section(const struct auc_conf *conf, enum section section, con
 		fputc('\n', out);
 }
 
+static void print_fee(const struct auc_conf *conf, FILE *out)
+{
+	char number[AUC_NUMBER_LEN];
+
+	for (unsigned i = 0; i < conf->ncancel; i++) {
+		if (i)
+			fprintf(out, ",%s=", auc_number_str(conf->cancel[i].seconds, number));
+		fputs(auc_number_str(conf->cancel[i].share, number), out);
+	}
+}
+
 /* Prints KEY=value unless the value is the one that stands for "not given"; true if it did. */
 static bool print_value(const struct auc_conf *conf, const struct key *key, const void *base,
 			FILE *out)
@@ -575,6 +644,10 @@ static bool print_value(const struct auc_conf *conf, const struct key *key, cons
 		if (!*text)
 			return false;
 		fprintf(out, "%s=%s", key->name, text);
+		return true;
+	case TYPE_PAYER:
+		n = strcspn(text, ":");
+		fprintf(out, "%s=%.*s=%s", key->name, (int)n, text, text + n + 1);
 		return true;
 	case TYPE_POLICY:
 		fprintf(out, "%s=\"%s%s%s\"", key->name, conf->policy,
@@ -623,12 +696,7 @@ static bool print_value(const struct auc_conf *conf, const struct key *key, cons
 		return true;
 	case TYPE_FEE:
 		fprintf(out, "%s=", key->name);
-		for (unsigned k = 0; k < conf->ncancel; k++) {
-			if (k)
-				fprintf(out,
-					",%s=", auc_number_str(conf->cancel[k].seconds, number));
-			fputs(auc_number_str(conf->cancel[k].share, number), out);
-		}
+		print_fee(conf, out);
 		return true;
 	}
 	return false;

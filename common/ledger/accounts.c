@@ -145,7 +145,7 @@ struct auc_account *auc_books_open(struct auc_books *b, const char *name)
 	a = &b->accounts[b->n++];
 	memset(a, 0, sizeof(*a));
 	snprintf(a->name, sizeof(a->name), "%s", name);
-	a->period = -1;
+	a->period = a->return_period = -1;
 	b->table[slot] = b->n;
 	return a;
 }
@@ -399,6 +399,7 @@ enum auc_code auc_books_transfer(struct auc_books *b, const struct auc_transfer 
 		from = &b->accounts[MARKET];
 		to = a;
 		b->returned += t->amount;
+		a->return_period = t->period;
 		break;
 	default:
 		from = &b->accounts[MINT];
@@ -430,7 +431,9 @@ static enum auc_code check_transfer(const struct auc_books *b, const struct auc_
 
 	if (!is_sound(t))
 		return auc_err_set(err, AUC_EINVAL, "transfer %s: not one that can be made", t->id);
-	if (knows_id(b, t->id) || (t->code == AUC_TRANSFER_REFILL && a && t->period <= a->period))
+	if ((is_by_hand(t) && knows_id(b, t->id)) ||
+	    (t->code == AUC_TRANSFER_REFILL && a && t->period <= a->period) ||
+	    (t->code == AUC_TRANSFER_RETURN && a && t->period <= a->return_period))
 		return auc_err_set(err, AUC_EEXIST, "transfer %s: was made already", t->id);
 	if (is_by_hand(t) && t->when <= b->forgotten)
 		return auc_err_set(err, AUC_ESTATE,
@@ -457,10 +460,11 @@ static enum auc_code check_transfer(const struct auc_books *b, const struct auc_
 static bool is_sound(const struct auc_transfer *t)
 {
 	bool gives = t->code == AUC_TRANSFER_GRANT || t->code == AUC_TRANSFER_REFILL;
+	bool once = t->code == AUC_TRANSFER_REFILL || t->code == AUC_TRANSFER_RETURN;
 
 	return t->id[0] && auc_account_is_name(t->account) && t->when > 0 && t->amount >= 0 &&
 	       t->amount <= AUC_MONEY_MAX && (unsigned)t->code < AUC_TRANSFER_NCODES &&
-	       t->opening >= 0 && t->opening <= (gives ? ONE_MAX : 0);
+	       t->opening >= 0 && t->opening <= (gives ? ONE_MAX : 0) && (!once || t->period >= 0);
 }
 
 /* The others cannot be repeated, whatever their ids are. */

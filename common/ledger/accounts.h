@@ -45,6 +45,7 @@ struct auc_account {
 	auc_money pending;         /* debits of liens */
 	bool limited;              /* debits + pending are at most the credits */
 	int64_t period;            /* the last for which it was refilled; -1: none */
+	int64_t return_period;     /* the last in which it was asked for a return; -1: none */
 };
 
 /* Who pays for a sale: the first pays, the others are counted for it. The mint alone: nobody. */
@@ -79,7 +80,7 @@ struct auc_transfer {
 	/* What it gives besides to an account that it makes limited: what that has spent or holds
 	 * and has not got; see auc_books_opening(). */
 	auc_money opening;
-	int64_t period; /* of a refill, later than that of its account; else -1 */
+	int64_t period; /* of a refill or return, later than that of its account; else -1 */
 };
 
 struct auc_books;

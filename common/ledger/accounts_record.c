@@ -30,7 +30,7 @@ struct json_object *auc_transfer_event(const struct auc_transfer *t)
 	    auc_json_add_text(o, "code", auc_transfer_word(t->code)) &&
 	    auc_json_add_int(o, "when", t->when) &&
 	    (!t->opening || auc_json_add_money(o, "opening", t->opening)) &&
-	    (t->code != AUC_TRANSFER_REFILL || auc_json_add_int(o, "period", t->period)))
+	    (t->period < 0 || auc_json_add_int(o, "period", t->period)))
 		return o;
 	json_object_put(o);
 	return NULL;
@@ -66,7 +66,7 @@ enum auc_code auc_transfer_read(struct json_object *o, struct auc_transfer *t, s
 	if (!auc_account_is_name(t->account))
 		return auc_err_set(err, AUC_EINVAL,
 				   "account: '%s', expected user:UID or account:NAME", t->account);
-	return t->code == AUC_TRANSFER_REFILL
+	return t->code == AUC_TRANSFER_REFILL || t->code == AUC_TRANSFER_RETURN
 		       ? auc_json_int(o, "period", 0, INT64_MAX, &t->period, err)
 		       : AUC_OK;
 }
@@ -187,7 +187,7 @@ void auc_books_begin(struct auc_books *b, auc_money charged, auc_money refunded)
 /* As it was when the snapshot was taken, whatever it is now. */
 static enum auc_code apply_account(struct auc_books *b, struct json_object *o, struct auc_err *err)
 {
-	struct auc_account *a, read;
+	struct auc_account *a, read = {.return_period = -1};
 	enum auc_code rc = auc_json_text(o, "name", read.name, sizeof(read.name), err);
 
 	if (rc == AUC_OK)
@@ -198,6 +198,8 @@ static enum auc_code apply_account(struct auc_books *b, struct json_object *o, s
 		rc = auc_json_bool(o, "limited", &read.limited, err);
 	if (rc == AUC_OK)
 		rc = auc_json_int(o, "period", -1, INT64_MAX, &read.period, err);
+	if (rc == AUC_OK && json_object_object_get_ex(o, "return_period", NULL))
+		rc = auc_json_int(o, "return_period", -1, INT64_MAX, &read.return_period, err);
 	if (rc != AUC_OK)
 		return rc;
 	if (!auc_account_is_name(read.name) && strcmp(read.name, AUC_MINT) &&
@@ -211,6 +213,7 @@ static enum auc_code apply_account(struct auc_books *b, struct json_object *o, s
 	a->debits = read.debits;
 	a->limited = read.limited;
 	a->period = read.period;
+	a->return_period = read.return_period;
 	return AUC_OK;
 }
 
@@ -253,7 +256,9 @@ static struct json_object *account_record(const struct auc_account *a)
 	if (o && auc_json_add_text(o, "name", a->name) &&
 	    auc_json_add_money(o, "credits", a->credits) &&
 	    auc_json_add_money(o, "debits", a->debits) &&
-	    auc_json_add_bool(o, "limited", a->limited) && auc_json_add_int(o, "period", a->period))
+	    auc_json_add_bool(o, "limited", a->limited) &&
+	    auc_json_add_int(o, "period", a->period) &&
+	    (a->return_period < 0 || auc_json_add_int(o, "return_period", a->return_period)))
 		return o;
 	json_object_put(o);
 	return NULL;

@@ -186,3 +186,23 @@ left()
 	audit | grep -q "^charged $(micro "$(status .totals.charged)") refunded $(micro "$(status .totals.refunded)") "
 	sauction spool check
 }
+
+@test "money comes by itself: for one with a line of its own, and for whoever comes; once, also after a restart" {
+	local before mine others
+	before=$(left carol) mine=${before:-0}
+	before=$(left bob) others=${before:-0}
+	sed -i -e "1i Refill=user=$(id -u carol) Amount=7 Every=day Carry=yes" -e "1i Refill=user=* Amount=3 Carry=yes" -e '1i Return=equal' \
+		"$SANDBOX_DIR/etc/auction.conf"
+	reconfigure
+	wait_until 60 eval '[ "$(left carol)" = '$((mine + 7000000))' ]'
+	wait_until 60 eval '[ "$(left bob)" = '$((others + 3000000))' ]'
+	sandbox restart slurmctld --kill
+	wait_until 60 auction_open
+	reconfigure
+	fresh_status
+	[ "$(left carol)" = $((mine + 7000000)) ]
+	[ "$(left bob)" = $((others + 3000000)) ]
+	sauction spool check
+	output=$(as carol "$SBID" balance)
+	[[ $output == *"$(awk 'BEGIN {printf "%.2f", '$((mine + 7000000))' / 1e6}')"* ]]
+}

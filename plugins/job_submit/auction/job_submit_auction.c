@@ -297,7 +297,7 @@ static int answer(struct auc_auction *a, const job_desc_msg_t *desc, uint32_t su
 
 	/* It says which accounts pay; to where the bid may go it does not matter. */
 	(void)auc_site_confine(desc, submit_uid, bid, barred, sizeof(barred), &err);
-	text = auc_auction_tell(a, bid, desc->user_id);
+	text = auc_auction_tell(a, bid, desc->user_id, auc_site_now());
 	say(err_msg, text);
 	free(text);
 	return RC_QUOTE;

@@ -136,6 +136,22 @@ void auc_book_revise(struct auc_agent *a, double now)
 	auc_book_sync(a);
 }
 
+/* Refill= and Return=. */
+static void give_allowances(struct auc_agent *a)
+{
+	struct auc_err err;
+	unsigned made;
+
+	/* Not yet open is no error. */
+	if (auc_auction_allowances(a->auction, auc_site_now(), &made, &err) &&
+	    err.code != AUC_ESTATE)
+		auc_agent_complain(a, AUC_ERROR_LEDGER, &err);
+	if (!made)
+		return;
+	slurm_info("sched/auction: %u transfers of Refill and Return", made);
+	a->changed = true;
+}
+
 void auc_book_commit(struct auc_agent *a)
 {
 	struct auc_err err;
@@ -143,6 +159,7 @@ void auc_book_commit(struct auc_agent *a)
 
 	if (auc_admin_look(a->dir, a->auction, auc_site_now()))
 		a->changed = true;
+	give_allowances(a);
 	/* Nothing is written before they are, so nothing more is sold. */
 	if (code)
 		auc_err_prefix(&err, "final receipts cannot be saved");

@@ -98,7 +98,9 @@ static void random_transfer(struct auc_transfer *t, unsigned step)
 	t->code = below(AUC_TRANSFER_NCODES);
 	t->amount = below(1000);
 	t->when = 1 + step;
-	t->period = t->code == AUC_TRANSFER_REFILL ? (int64_t)below(20) : -1;
+	t->period = t->code == AUC_TRANSFER_REFILL || t->code == AUC_TRANSFER_RETURN
+			    ? (int64_t)below(20)
+			    : -1;
 	snprintf(t->id, sizeof(t->id), "t%u", below(3) ? step : below(step + 1));
 	if (below(2))
 		snprintf(t->account, sizeof(t->account), "user:%u", below(6));

@@ -222,7 +222,7 @@ static void test_accounts(void **state)
 static void assert_told(struct auc_auction *a, uint32_t uid, unsigned what, const char *text)
 {
 	struct auc_bid bid = {.ask = what};
-	char *told = auc_auction_tell(a, &bid, uid);
+	char *told = auc_auction_tell(a, &bid, uid, NOW);
 
 	assert_non_null(told);
 	if (!strstr(told, text))
