@@ -97,13 +97,13 @@ struct auc_auction {
 	} made;
 	struct auc_user_limits *users;
 	struct auc_refusals *refusals; /* what users were told last */
-	struct auc_events events; /* decided, not yet taken by a commit */
-	bool recovered;           /* the spool was read */
-	int64_t allowed_hour;     /* when money last came by itself; 0: not by this conf */
-	char paused[256];         /* why nothing new is sold; "": it is */
-	char broken[512];         /* why bids are refused: said from outside, or recovery failed */
-	char io_error[512];       /* why the last commit failed */
-	char warning[512]; /* why the last snapshot failed, or what of the spool is left out */
+	struct auc_events events;      /* decided, not yet taken by a commit */
+	bool recovered;                /* the spool was read */
+	int64_t allowed_hour;          /* when money last came by itself; 0: not by this conf */
+	char paused[256];              /* why nothing new is sold; "": it is */
+	char broken[512];   /* why bids are refused: said from outside, or recovery failed */
+	char io_error[512]; /* why the last commit failed */
+	char warning[512];  /* why the last snapshot failed, or what of the spool is left out */
 	struct auc_activity activity;
 
 	/* Behind admin. */
@@ -191,8 +191,9 @@ void auc_auction_rearrange_free(struct auc_rearrange_run *s);
 enum auc_code auc_auction_give_receipt(const struct auc_auction *a, const struct auc_sale *s,
 				       auc_money refund, const char *why, char **receipt,
 				       struct auc_err *err);
-/* True if S's bid buys more slots at the end of its plan (sale_change.c). */
-bool auc_sale_extends(const struct auc_sale *s);
+/* True if S buys more slots at the end of its plan, as its bid or else auction.conf says
+ * (sale_change.c). */
+bool auc_sale_extends(const struct auc_auction *a, const struct auc_sale *s);
 /*
  * partition_limits.c; the lock or admin is held. True if nothing new is sold in SERVER's partition,
  * if it is hidden;

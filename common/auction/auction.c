@@ -627,7 +627,7 @@ static enum auc_code fill_view(const struct auc_auction *a, const struct auc_sal
 	v->payment = s->payment;
 	v->value = s->value;
 	v->revision = s->revision;
-	v->extend = auc_sale_extends(s);
+	v->extend = auc_sale_extends(a, s);
 	return parts ? auc_plan_parts(a->market, &s->plan, &v->parts, &v->nparts, err) : AUC_OK;
 }
 

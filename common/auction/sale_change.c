@@ -27,6 +27,7 @@ static enum auc_code put_off(struct auc_auction *a, const struct auc_sale *s, au
 			     auc_slot until, struct auc_err *err);
 static enum auc_code try_later(struct auc_auction *a, const struct auc_sale *s, auc_slot from,
 			       unsigned later, struct auc_err *err);
+static bool says(const char *bid, const char *word);
 static enum auc_code take_later(struct auc_auction *a, const struct auc_sale *s,
 				struct auc_plan *made, unsigned later, struct auc_err *err);
 static const unsigned *uploads_of(struct auc_auction *a, const struct auc_sale *s, unsigned server);
@@ -34,13 +35,21 @@ static enum auc_code set_completion(const struct auc_auction *a, const struct au
 				    struct auc_plan *plan, auc_slot completion,
 				    struct auc_err *err);
 
-/* Canonical texts have this word or no such word. */
-bool auc_sale_extends(const struct auc_sale *s)
+bool auc_sale_extends(const struct auc_auction *a, const struct auc_sale *s)
 {
-	static const char word[] = " overrun=extend";
-	const char *at = s->bid ? strstr(s->bid, word) : NULL;
+	if (says(s->bid, " overrun=extend"))
+		return true;
+	/* Where each chunk has its place or its turn, or a price was taken, no slot is for sale. */
+	return a->conf->extends && !says(s->bid, " overrun=kill") && !a->policy->stepper &&
+	       !a->policy->posts && !s->plan.nchunks && !(s->plan.chunk_mb > 0);
+}
 
-	return at && (at[sizeof(word) - 1] == 0 || at[sizeof(word) - 1] == ' ');
+/* Canonical texts have this word or no such word. */
+static bool says(const char *bid, const char *word)
+{
+	const char *at = bid ? strstr(bid, word) : NULL;
+
+	return at && (at[strlen(word)] == '\0' || at[strlen(word)] == ' ');
 }
 
 enum auc_code auc_auction_extend(struct auc_auction *a, uint32_t job_id, char **receipt,
@@ -127,7 +136,7 @@ static enum auc_code extend(struct auc_auction *a, const struct auc_sale *s, str
 	struct auc_run run;
 	enum auc_code rc;
 
-	if (!auc_sale_extends(s) || s->state != AUC_SALE_RUNNING)
+	if (!auc_sale_extends(a, s) || s->state != AUC_SALE_RUNNING)
 		return auc_err_set(err, AUC_ESTATE, "job %" PRIu32 ": does not buy more slots",
 				   s->job_id);
 	if (s->plan.completion > auc_market_last(a->market))

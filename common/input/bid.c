@@ -331,8 +331,8 @@ char *auc_bid_print(const struct auc_bid *bid)
 		fprintf(out, " data=");
 		auc_list_print(out, bid->data, bid->ndata, "");
 	}
-	if (bid->extend)
-		fprintf(out, " overrun=extend");
+	if (bid->extend || bid->kill)
+		fprintf(out, " overrun=%s", bid->extend ? "extend" : "kill");
 	bad = ferror(out);
 	if (fclose(out) != 0 || bad) {
 		free(text);
@@ -758,7 +758,8 @@ static enum auc_code read_overrun(const struct auc_conf *conf, const char *value
 {
 	(void)conf;
 	bid->extend = !strcmp(value, "extend");
-	if (bid->extend || !strcmp(value, "kill"))
+	bid->kill = !strcmp(value, "kill");
+	if (bid->extend || bid->kill)
 		return AUC_OK;
 	return auc_err_set(err, AUC_EINVAL, "%s: '%.80s', expected kill or extend", what, value);
 }

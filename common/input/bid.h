@@ -89,7 +89,9 @@ struct auc_bid {
 	unsigned ask;    /* enum auc_ask: no bid, but a question; nothing else of it counts then */
 	bool quote;      /* only say what it would cost; likewise in no text */
 	bool dry_run;    /* of no text: its submission is known not to become a job */
-	bool extend;     /* at the end of its plan it buys more, slot by slot */
+	/* At the end of its plan it buys more, slot by slot, or ends; neither: as auction.conf
+	 * says. */
+	bool extend, kill;
 	char model[AUC_NAME_MAX]; /* profile it was filled from, or "" */
 	struct auc_bid_gang gang;
 };

@@ -137,7 +137,8 @@ struct auc_conf {
 	unsigned fence;        /* enum auc_fence */
 	double power_up_lead;  /* seconds; 0: the adapter's default */
 	bool rearrange;        /* what is sold and waits may be placed anew (rearrange_search.h) */
-	bool refund_unused;    /* unused whole slots of a job that ended early are paid back */
+	bool extends;       /* jobs that are late buy slots at the end, if their bids do not say */
+	bool refund_unused; /* unused whole slots of a job that ended early are paid back */
 	/* By descending SHARE: what is kept of the payment of a job that is cancelled so long or
 	 * longer before its start; the first is for 0 s. */
 	unsigned ncancel;

@@ -49,6 +49,10 @@ const struct key auc_conf_keys[] = {
 	 .min = 0, .max = DAY, .preset = "1",
 	 .help = "A job's time limit ends this long before its last slot does, so that the next one starts on a free node. "
 		 "Less than SlotSeconds."},
+	{.section = GLOBAL, .name = "Overrun", .type = TYPE_CHOICE, .offset = IN_CONF(extends),
+	 .choices = "kill|extend", .preset = "extend",
+	 .help = "What happens at the end of its plan to a job whose bid does not say (--overrun): it ends, or buys one slot after the other "
+		 "while nobody else has bought them, at the price of the moment, up to its value. With policies aonline, posted and eris it ends."},
 	{.section = GLOBAL, .name = "ChangeNotice", .type = TYPE_SPAN, .offset = IN_CONF(change_notice),
 	 .min = 0, .max = DAY,
 	 .help = "How long before its layout changes a job is told. At most half of SlotSeconds. Default: a tenth of SlotSeconds, "

@@ -419,6 +419,8 @@ LienSeconds=10
 # Tests and demonstrations bid in loops.
 UserQuotes=1000
 CancelFee=0
+# And show what ends with its plan.
+Overrun=kill
 Prices=given
 Eta=gpu:v100=20,gpu:t4=8,cpu=1.5,mem=1.001
 SpoolDir=$B/state/auction

@@ -159,12 +159,14 @@ that it may use 4 are as large"* ]]
 }
 
 @test "a node that is drained is replaced before the start, and slurmctld may be restarted meanwhile" {
-	job=$(submit alice --bid=3000 -N2 --gpus-per-node=4 -t1 --mem=100 -b now+70 -o moved.out --wrap 'srun hostname; echo $SLURM_JOB_NODELIST')
+	job=$(submit alice --bid=3000 -N2 --gpus-per-node=4 -t1 --mem=100 -b now+100 -o moved.out --wrap 'srun hostname; echo $SLURM_JOB_NODELIST')
 	wait_until 30 receipt_state_is "$job" sold
 	payment=$(receipt_get "$job" .payment) before=$(gang_nodes "$job")
 	node=${before%%,*}
-	sandbox restart slurmctld
+	# A slurmctld of 22.05 that ends before the database has answered cannot change the job any more (db_index).
+	wait_until 30 eval '[ -n "$(sacct_field "$job" JobID)" ]'
 	scontrol update nodename="$node" state=drain reason=test
+	sandbox restart slurmctld
 	wait_until 60 eval '[[ "$(gang_nodes '"$job"')" != *'"$node"'* ]]'
 	after=$(gang_nodes "$job")
 	wait_until 150 job_ended "$job"

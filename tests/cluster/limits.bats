@@ -11,6 +11,7 @@ setup_file()
 	cat > "$BATS_FILE_TMPDIR/auction.conf" <<-END
 		Policy=oasis
 		SlotSeconds=$slot
+		Overrun=kill
 		Slots=200
 		Prices=given
 		Lower=gpu:v100=0.5

@@ -12,6 +12,7 @@ setup_file()
 	echo "optional $plugin" > "$SANDBOX_DIR/etc/plugstack.conf"
 	cat > "$SANDBOX_DIR/etc/auction.conf" <<-END
 		SlotSeconds=300
+		Overrun=kill
 		PartitionName=main
 		WorkerType=v100 TRES=cpu=1,gpu:v100=1
 		WorkerType=t4 TRES=cpu=1,gpu:t4=1

@@ -7,6 +7,7 @@ conf_write()
 	cat > "$BATS_FILE_TMPDIR/auction.conf" <<-END
 		Policy=oasis
 		SlotSeconds=$slot
+		Overrun=kill
 		Slots=60
 		Prices=given
 		CancelFee=0

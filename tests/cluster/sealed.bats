@@ -6,11 +6,12 @@ load plugins
 
 slot=10
 # In no other number of the cluster.
-secret=7391.25
 ahead=edge=40s,cloud=40s
 
 setup_file()
 {
+	# Of this run alone: what users see is the processes of the whole machine.
+	export secret=$((7000 + RANDOM % 1000)).25
 	auction_start --set AccountingStoreFlags=job_comment,job_script,job_env
 }
 

@@ -62,7 +62,7 @@ static void test_extend(void **state)
 	char *receipt;
 
 	(void)state;
-	sell(a, "linear:100,10 " TWO_SLOTS, 1, NOW);
+	sell(a, "linear:100,10 overrun=kill " TWO_SLOTS, 1, NOW);
 	assert_int_equal(auc_auction_extend(a, 1, NULL, &err), AUC_ESTATE);
 	assert_int_equal(auc_auction_extend(a, 9, NULL, &err), AUC_ENOENT);
 	/* f(2) = 50: the longer it takes the less there is, and each slot costs something once

@@ -182,7 +182,8 @@ static void test_canonical(void **state)
 		assert_true(a.epochs == b.epochs && a.chunks == b.chunks &&
 			    a.minibatches == b.minibatches && a.gradient_mb == b.gradient_mb);
 		assert_true(a.nworkers == b.nworkers && a.nps == b.nps && a.nupload == b.nupload);
-		assert_true(a.upload_default == b.upload_default && a.extend == b.extend);
+		assert_true(a.upload_default == b.upload_default && a.extend == b.extend &&
+			    a.kill == b.kill);
 		assert_false(b.quote); /* no text says it */
 		assert_list(a.worker_seconds, b.worker_seconds, a.nworkers);
 		assert_list(a.ps_seconds, b.ps_seconds, a.nps);

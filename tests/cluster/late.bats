@@ -1,0 +1,54 @@
+# Jobs that take longer than they said: they keep their nodes while nobody else has bought them, and are ended in favour of what was sold.
+
+load lib
+load plugins
+
+slot=10
+
+setup_file()
+{
+	auction_start --nodes 'edge[1-2]:partition=edge,cpus=8,mem=16000,gpus=v100:4'
+	# As where auction.conf does not say it; the next slot is bought in time although the agent does not come to it for some seconds.
+	sed -i -e '/^Overrun=/d' -e 's/^EndMargin=.*/EndMargin=7/' "$SANDBOX_DIR/etc/auction.conf"
+	reconfigure
+	wait_until 30 auction_open
+}
+
+# A gang that has all of NODE for a minute. whole NODE USER SBATCH-WORDS
+whole()
+{
+	local node=$1 user=$2
+
+	shift 2
+	submit "$user" -N1 -w "$node" --gpus-per-node=4 -c1 --mem=100 -t1 "$@"
+}
+
+@test "a late job goes on while nobody has bought its node, pays for it, and ends for who has" {
+	late=$(whole edge1 alice --bid=300 -o late.out --wrap 'while sleep 1; do echo here; done')
+	kill=$(whole edge2 alice --bid=300 --overrun=kill -o /dev/null --wrap 'sleep 600')
+	end=$(plan_end "$late") paid=$(micro "$(receipt_get "$late" .payment)")
+	wait_until 60 job_is "$late" RUNNING
+	next=$(whole edge1 bob --bid=300 -b now+100 -o /dev/null --wrap 'sleep 1')
+	begin=$(plan_start "$next")
+	[ "$begin" -ge $((end + 2 * slot)) ]
+	wait_until 120 settled "$kill"
+	[ "$(database_receipt "$kill" .why)" = timeout ]
+	wait_until 60 eval '[ "$(plan_end "$late")" -gt '"$end"' ]'
+	job_is "$late" RUNNING
+	wait_until 120 settled "$late"
+	[ "$(database_receipt "$late" .why)" = timeout ]
+	[ "$(database_receipt "$late" '.completion * .slot_seconds')" = "$begin" ]
+	[ "$(micro "$(database_receipt "$late" .payment)")" -ge "$paid" ]
+	ended_in_time "$late" "$begin"
+	wait_until 60 settled "$next"
+	began_in_time "$next" "$begin"
+	[ "$(database_receipt "$next" .why)" = completed ]
+}
+
+@test "what is worth nothing later buys nothing" {
+	job=$(whole edge2 alice --bid=deadline:300,8 -o /dev/null --wrap 'sleep 600')
+	end=$(plan_end "$job")
+	wait_until 120 settled "$job"
+	[ "$(database_receipt "$job" .why)" = timeout ]
+	[ "$(database_receipt "$job" '.completion * .slot_seconds')" -le $((end + 2 * slot)) ]
+}
