@@ -265,7 +265,7 @@ static void seen(const struct place *p)
 	printf("seen node=%s role=%s rank=%u type=%s gpus=%s job=%s time=%lld.%03ld\n",
 	       env_or("SLURMD_NODENAME", "localhost"), roles[p->role], p->rank,
 	       *p->type ? p->type : "none", env_or("CUDA_VISIBLE_DEVICES", "none"),
-	       env_or("SLURM_JOB_ID", "0"), (long long)ts.tv_sec, ts.tv_nsec / 1000000);
+	       env_or("AUCTION_NODE_JOB_ID", env_or("SLURM_JOB_ID", "0")), (long long)ts.tv_sec, ts.tv_nsec / 1000000);
 }
 
 static const char *env_or(const char *name, const char *other)

@@ -186,16 +186,16 @@ no_step()
 	! timeout 20 squeue -hs -j "$1" | grep -v batch | grep -q . || false
 }
 
-@test "the environment of a task: the step's, not the lead's" {
-	printf '#!/bin/sh\necho "$AUCTION_ROLE $AUCTION_RANK: nodelist=$SLURM_JOB_NODELIST job=$SLURM_JOB_ID lead=$AUCTION_JOB_ID sale=$AUCTION_SALE type=$AUCTION_WORKER_TYPE local=$LOCAL_RANK/$LOCAL_WORLD_SIZE rank=$RANK end=$AUCTION_SLOT_END mine=$MINE bid=$SLURM_AUCTION_BID cpus=$SLURM_CPUS_PER_TASK conf=$SLURM_CONF"\n' >"$dir/task"
+@test "the environment of a task: one world of all workers, GPUs of its own, and the step's, not the lead's" {
+	printf '#!/bin/sh\necho "$AUCTION_ROLE $AUCTION_RANK: nodelist=$SLURM_JOB_NODELIST job=$SLURM_JOB_ID lead=$AUCTION_JOB_ID sale=$AUCTION_SALE type=$AUCTION_WORKER_TYPE local=$LOCAL_RANK/$LOCAL_WORLD_SIZE rank=$RANK slurm=$SLURM_PROCID/$SLURM_NTASKS node=$AUCTION_NODE_JOB_ID gpus=$CUDA_VISIBLE_DEVICES end=$AUCTION_SLOT_END mine=$MINE bid=$SLURM_AUCTION_BID cpus=$SLURM_CPUS_PER_TASK conf=$SLURM_CONF"\n' >"$dir/task"
 	chmod +x "$dir/task"
 	group "MINE=kept SLURM_AUCTION_BID=5; export MINE SLURM_AUCTION_BID; $SLAUNCH --wait 60 $dir/task" "edge1:1:1 edge2:0:2"
 	start "$lead" "${members[@]}"
 	[ "$(result)" = 0 ]
 	end=$(receipt_get "$lead" '.completion * .slot_seconds')
-	grep -qx "worker 2: nodelist=edge2 job=${members[edge2]} lead=$lead sale=00000000000000ab-1 type=v100 local=1/2 rank=2 end=$end mine=kept bid= cpus=2 conf=$SLURM_CONF" "$dir/lead.out"
-	grep -qx "worker 0: nodelist=edge1 job=$lead lead=$lead sale=00000000000000ab-1 type=v100 local=0/1 rank=0 end=$end mine=kept bid= cpus=2 conf=$SLURM_CONF" "$dir/lead.out"
-	grep -q "^ps 0: nodelist=edge1 job=$lead .* local=/ rank= .* cpus=1 " "$dir/lead.out"
+	grep -qx "worker 2: nodelist=edge1,edge2 job=$lead lead=$lead sale=00000000000000ab-1 type=v100 local=0/1 rank=2 slurm=2/3 node=${members[edge2]} gpus=1 end=$end mine=kept bid= cpus=2 conf=$SLURM_CONF" "$dir/lead.out"
+	grep -qx "worker 0: nodelist=edge1,edge2 job=$lead lead=$lead sale=00000000000000ab-1 type=v100 local=0/1 rank=0 slurm=0/3 node=$lead gpus=0 end=$end mine=kept bid= cpus=2 conf=$SLURM_CONF" "$dir/lead.out"
+	grep -q "^ps 0: nodelist=edge1 job=$lead .* local=/ rank= slurm=/ node= gpus= .* cpus=1 " "$dir/lead.out"
 }
 
 @test "--dry-run prints the sruns of the group" {

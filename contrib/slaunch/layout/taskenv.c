@@ -18,6 +18,11 @@ struct env {
 	bool failed;
 };
 
+/* Where a worker is among all of them: in a group that sees the same GPUs. */
+struct world {
+	unsigned rank, size, local_rank, local_size, group_rank, groups;
+};
+
 static void env_set(struct env *e, const char *name, const char *value);
 static void env_set_uint(struct env *e, const char *name, unsigned value);
 static const struct peer *peer_find(const struct peer *peers, unsigned n, enum role role,
@@ -31,19 +36,31 @@ static void env_set_dmlc(struct env *e, const struct peer *self, const struct pe
 			 unsigned n);
 static void env_set_tf(struct env *e, const struct peer *self, const struct peer *peers,
 		       unsigned n);
-static void env_set_torch(struct env *e, const struct peer *self, const struct peer *peers,
-			  unsigned n);
+static void find_world(struct world *w, const struct peer *self, const struct peer *peers,
+		       unsigned n);
+static void env_set_torch(struct env *e, const struct peer *self, const struct world *w,
+			  const struct peer *master);
+static void env_set_slurm(struct env *e, const struct peer *self, const struct world *w,
+			  const struct peer *peers, unsigned n);
+static void env_hide_gpus(struct env *e);
+static char *node_list(const struct peer *peers, unsigned n);
+static bool is_first(const struct peer *p, const struct peer *peers, unsigned n);
 static struct json_object *tf_list(const struct peer *peers, unsigned n, enum role role);
 
 enum auc_code taskenv_set(const struct peer *self, const struct peer *peers, unsigned n,
 			  struct auc_err *err)
 {
 	struct env e = {0};
+	struct world w;
 
+	find_world(&w, self, peers, n);
 	env_set_auction(&e, self, peers, n);
 	env_set_dmlc(&e, self, peers, n);
 	env_set_tf(&e, self, peers, n);
-	env_set_torch(&e, self, peers, n);
+	env_set_torch(&e, self, &w, peer_find(peers, n, ROLE_WORKER, 0));
+	if (self->role != ROLE_WORKER)
+		env_hide_gpus(&e);
+	env_set_slurm(&e, self, &w, peers, n);
 	return e.failed ? auc_err_set(err, AUC_ENOMEM, "out of memory") : AUC_OK;
 }
 
@@ -175,30 +192,168 @@ static void env_set_tf(struct env *e, const struct peer *self, const struct peer
 	json_object_put(o);
 }
 
-/* torchrun's variables exist for workers only: a PS must not take itself for rank 0. */
-static void env_set_torch(struct env *e, const struct peer *self, const struct peer *peers,
-			  unsigned n)
+/* True if this is a task of srun that was given GPUs: it sees no others. */
+static bool has_own_gpus(void)
 {
-	static const char *const names[] = {"RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE"};
-	const struct peer *master = peer_find(peers, n, ROLE_WORKER, 0);
-	unsigned values[4] = {self->rank, peer_count(peers, n, ROLE_WORKER), 0, 0};
+	const char *cuda = getenv("CUDA_VISIBLE_DEVICES"), *rocm = getenv("ROCR_VISIBLE_DEVICES");
 
+	return getenv("SLURM_PROCID") && ((cuda && *cuda) || (rocm && *rocm));
+}
+
+/*
+ * A local rank is what programs take for the number of their GPU. srun shows each worker its own
+ * ones only, counted from 0: so each is a group by itself. Others share what their node has.
+ */
+static void find_world(struct world *w, const struct peer *self, const struct peer *peers,
+		       unsigned n)
+{
+	unsigned here = self->rank; /* the lowest rank on its node */
+
+	*w = (struct world){.rank = self->rank, .size = peer_count(peers, n, ROLE_WORKER)};
+	if (has_own_gpus()) {
+		w->local_size = 1;
+		w->group_rank = self->rank;
+		w->groups = w->size;
+		return;
+	}
 	for (unsigned i = 0; i < n; i++) {
 		if (peers[i].role != ROLE_WORKER || strcmp(peers[i].node, self->node) != 0)
 			continue;
-		values[2] += peers[i].rank < self->rank;
-		values[3]++;
+		w->local_rank += peers[i].rank < self->rank;
+		w->local_size++;
+		if (peers[i].rank < here)
+			here = peers[i].rank;
 	}
-	for (unsigned i = 0; i < 4; i++) {
+	for (unsigned i = 0; i < n; i++) {
+		if (!is_first(&peers[i], peers, n))
+			continue;
+		w->groups++;
+		w->group_rank += peers[i].rank < here;
+	}
+}
+
+/* True if P is the worker of the lowest rank on its node. */
+static bool is_first(const struct peer *p, const struct peer *peers, unsigned n)
+{
+	for (unsigned i = 0; i < n; i++)
+		if (peers[i].role == ROLE_WORKER && peers[i].rank < p->rank &&
+		    !strcmp(peers[i].node, p->node))
+			return false;
+	return p->role == ROLE_WORKER;
+}
+
+/* torchrun's variables exist for workers only: a PS must not take itself for rank 0. */
+static void env_set_torch(struct env *e, const struct peer *self, const struct world *w,
+			  const struct peer *master)
+{
+	const struct {
+		const char *name;
+		unsigned value;
+	} list[] = {
+		{"RANK", w->rank},
+		{"WORLD_SIZE", w->size},
+		{"LOCAL_RANK", w->local_rank},
+		{"LOCAL_WORLD_SIZE", w->local_size},
+		{"GROUP_RANK", w->group_rank},
+		{"GROUP_WORLD_SIZE", w->groups},
+		{"NODE_RANK", w->group_rank},
+		{"ROLE_RANK", w->rank},
+		{"ROLE_WORLD_SIZE", w->size},
+	};
+
+	for (unsigned i = 0; i < sizeof(list) / sizeof(*list); i++) {
 		if (self->role == ROLE_WORKER)
-			env_set_uint(e, names[i], values[i]);
+			env_set_uint(e, list[i].name, list[i].value);
 		else
-			env_set(e, names[i], NULL);
+			env_set(e, list[i].name, NULL);
 	}
 	if (master) {
 		env_set(e, "MASTER_ADDR", master->host);
 		env_set_uint(e, "MASTER_PORT", master->port);
 	}
+}
+
+/*
+ * JAX, Lightning and others find their world in Slurm's variables: to a worker they say what they
+ * would in one job of all workers, and not what its node's own job is. Other tasks are in no world.
+ */
+static void env_set_slurm(struct env *e, const struct peer *self, const struct world *w,
+			  const struct peer *peers, unsigned n)
+{
+	static const char *const ids[] = {"SLURM_JOB_ID", "SLURM_JOBID"};
+	static const char *const steps[] = {"SLURM_STEP_ID", "SLURM_STEPID"};
+	static const char *const ranks[] = {"SLURM_PROCID", "SLURM_LOCALID", "SLURM_NODEID"};
+	static const char *const sizes[] = {"SLURM_NTASKS", "SLURM_NPROCS", "SLURM_STEP_NUM_TASKS"};
+	static const char *const nodes[] = {"SLURM_NNODES", "SLURM_JOB_NUM_NODES",
+					    "SLURM_STEP_NUM_NODES"};
+	static const char *const lists[] = {"SLURM_JOB_NODELIST", "SLURM_NODELIST",
+					    "SLURM_STEP_NODELIST"};
+	static const char *const per_node[] = {"SLURM_TASKS_PER_NODE", "SLURM_STEP_TASKS_PER_NODE"};
+	const unsigned where[] = {w->rank, w->local_rank, w->group_rank};
+	const char *own = getenv("SLURM_JOB_ID"), *lead = getenv("AUCTION_JOB_ID");
+	char text[32], *list;
+
+	if (self->role != ROLE_WORKER) {
+		for (unsigned i = 0; i < 3; i++) {
+			env_set(e, ranks[i], NULL);
+			env_set(e, sizes[i], NULL);
+		}
+		return;
+	}
+	list = node_list(peers, n);
+	env_set(e, "AUCTION_NODE_JOB_ID", own);
+	for (unsigned i = 0; i < 3; i++) {
+		env_set_uint(e, ranks[i], where[i]);
+		env_set_uint(e, sizes[i], w->size);
+		env_set_uint(e, nodes[i], w->groups);
+		env_set(e, lists[i], list);
+	}
+	/* As many on each, or nobody can tell. */
+	snprintf(text, sizeof(text), "%u(x%u)", w->local_size, w->groups);
+	for (unsigned i = 0; i < 2; i++) {
+		env_set(e, per_node[i], w->local_size * w->groups == w->size ? text : NULL);
+		env_set(e, ids[i], lead ? lead : "0");
+		env_set(e, steps[i], "0");
+	}
+	if (w->local_size * w->groups == w->size)
+		env_set_uint(e, "SLURM_NTASKS_PER_NODE", w->local_size);
+	else
+		env_set(e, "SLURM_NTASKS_PER_NODE", NULL);
+	e->failed |= !list;
+	free(list);
+}
+
+/* The workers' nodes, by the first rank on each; malloc'd. */
+static char *node_list(const struct peer *peers, unsigned n)
+{
+	unsigned count = peer_count(peers, n, ROLE_WORKER);
+	char *list = NULL;
+	size_t size;
+	FILE *out = open_memstream(&list, &size);
+
+	for (unsigned rank = 0; out && rank < count; rank++) {
+		const struct peer *p = peer_find(peers, n, ROLE_WORKER, rank);
+
+		if (p && is_first(p, peers, n))
+			fprintf(out, "%s%s", rank ? "," : "", p->node);
+	}
+	if (out)
+		fclose(out);
+	return list;
+}
+
+/* From a task that was given none: without these variables it would see all of its node's. */
+static void env_hide_gpus(struct env *e)
+{
+	static const char *const names[] = {"CUDA_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES",
+					    "HIP_VISIBLE_DEVICES", "GPU_DEVICE_ORDINAL"};
+
+	if (has_own_gpus())
+		return;
+	for (unsigned i = 0; i < sizeof(names) / sizeof(*names); i++)
+		env_set(e, names[i], "");
+	/* For containers; an empty one means all to them. */
+	env_set(e, "NVIDIA_VISIBLE_DEVICES", "void");
 }
 
 static struct json_object *tf_list(const struct peer *peers, unsigned n, enum role role)

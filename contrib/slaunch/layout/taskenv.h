@@ -1,7 +1,7 @@
 /*
  * taskenv.h - the environment in which a task finds its role: our own variables, and those that
- * MXNet and BytePS (DMLC_*), TensorFlow (TF_CONFIG) and PyTorch (MASTER_ADDR, RANK, ...) read.
- * Listed in slaunch(1).
+ * MXNet and BytePS (DMLC_*), TensorFlow (TF_CONFIG), PyTorch (MASTER_ADDR, RANK, ...), and JAX and
+ * Lightning (SLURM_*) read; and none of the GPUs that it was not given. Listed in slaunch(1).
  */
 #ifndef SLAUNCH_TASKENV_H
 #define SLAUNCH_TASKENV_H

@@ -380,6 +380,89 @@ static void test_peers(void **state)
 		{ROLE_WORKER, 0, "edge1", "10.0.0.1", 5002, 11},
 		{ROLE_WORKER, 2, "edge2", "10.0.0.2", 5003, 13},
 	};
+	struct json_object *list = taskenv_peers_json(peers, 4);
+	struct peer *back;
+	struct auc_err err;
+	unsigned n;
+
+	(void)state;
+	assert_int_equal(taskenv_peers_parse(list, &back, &n, &err), AUC_OK);
+	json_object_put(list);
+	assert_int_equal(n, 4);
+	for (unsigned i = 0; i < n; i++) {
+		assert_int_equal(back[i].role, peers[i].role);
+		assert_int_equal(back[i].rank, peers[i].rank);
+		assert_string_equal(back[i].node, peers[i].node);
+		assert_string_equal(back[i].host, peers[i].host);
+		assert_int_equal(back[i].port, peers[i].port);
+		assert_int_equal(back[i].id, peers[i].id);
+	}
+	unsetenv("SLURM_PROCID");
+	setenv("SLURM_JOB_ID", "79", 1);
+	setenv("AUCTION_JOB_ID", "77", 1);
+	setenv("CUDA_VISIBLE_DEVICES", "0,1", 1);
+	assert_int_equal(taskenv_set(&back[3], back, n, &err), AUC_OK);
+	assert_string_equal(getenv("CUDA_VISIBLE_DEVICES"), "0,1");
+	assert_string_equal(getenv("AUCTION_WORKER_HOSTS"),
+			    "10.0.0.1:5002,10.0.0.2:5001,10.0.0.2:5003");
+	assert_string_equal(getenv("AUCTION_PS_HOSTS"), "10.0.0.1:5000");
+	assert_string_equal(getenv("AUCTION_ID"), "13");
+	assert_string_equal(getenv("RANK"), "2");
+	assert_string_equal(getenv("WORLD_SIZE"), "3");
+	assert_string_equal(getenv("LOCAL_RANK"), "1");
+	assert_string_equal(getenv("LOCAL_WORLD_SIZE"), "2");
+	assert_string_equal(getenv("GROUP_RANK"), "1");
+	assert_string_equal(getenv("NODE_RANK"), "1");
+	assert_string_equal(getenv("GROUP_WORLD_SIZE"), "2");
+	assert_string_equal(getenv("SLURM_PROCID"), "2");
+	assert_string_equal(getenv("SLURM_LOCALID"), "1");
+	assert_string_equal(getenv("SLURM_NTASKS"), "3");
+	assert_string_equal(getenv("SLURM_JOB_ID"), "77");
+	assert_string_equal(getenv("AUCTION_NODE_JOB_ID"), "79");
+	assert_string_equal(getenv("SLURM_NNODES"), "2");
+	assert_non_null(strchr(getenv("SLURM_JOB_NODELIST"), ','));
+	/* Not as many on each. */
+	assert_null(getenv("SLURM_NTASKS_PER_NODE"));
+	assert_string_equal(getenv("MASTER_ADDR"), "10.0.0.1");
+	assert_string_equal(getenv("MASTER_PORT"), "5002");
+	assert_string_equal(getenv("DMLC_ROLE"), "worker");
+	assert_string_equal(getenv("DMLC_WORKER_ID"), "2");
+	assert_string_equal(getenv("DMLC_PS_ROOT_PORT"), "5000");
+	assert_string_equal(
+		getenv("TF_CONFIG"),
+		"{\"cluster\":{\"worker\":[\"10.0.0.1:5002\",\"10.0.0.2:5001\",\"10.0.0.2:5003\"],"
+		"\"ps\":[\"10.0.0.1:5000\"]},\"task\":{\"type\":\"worker\",\"index\":2}}");
+	/* What a worker had, a PS must not have. */
+	assert_int_equal(taskenv_set(&back[0], back, n, &err), AUC_OK);
+	assert_string_equal(getenv("AUCTION_ROLE"), "ps");
+	assert_string_equal(getenv("DMLC_ROLE"), "server");
+	assert_null(getenv("RANK"));
+	assert_null(getenv("SLURM_PROCID"));
+	assert_null(getenv("SLURM_NTASKS"));
+	assert_string_equal(getenv("CUDA_VISIBLE_DEVICES"), "");
+	assert_string_equal(getenv("NVIDIA_VISIBLE_DEVICES"), "void");
+	assert_null(getenv("DMLC_WORKER_ID"));
+	/* A task of srun sees its own GPUs alone, counted from 0. */
+	setenv("SLURM_PROCID", "1", 1);
+	setenv("CUDA_VISIBLE_DEVICES", "3", 1);
+	assert_int_equal(taskenv_set(&back[3], back, n, &err), AUC_OK);
+	assert_string_equal(getenv("LOCAL_RANK"), "0");
+	assert_string_equal(getenv("LOCAL_WORLD_SIZE"), "1");
+	assert_string_equal(getenv("GROUP_RANK"), "2");
+	assert_string_equal(getenv("SLURM_NNODES"), "3");
+	assert_string_equal(getenv("SLURM_NTASKS_PER_NODE"), "1");
+	assert_string_equal(getenv("SLURM_TASKS_PER_NODE"), "1(x3)");
+	unsetenv("SLURM_PROCID");
+	unsetenv("CUDA_VISIBLE_DEVICES");
+	/* Without PSs (all-reduce) there is no root. */
+	assert_int_equal(taskenv_set(&back[1], back + 1, n - 1, &err), AUC_OK);
+	assert_string_equal(getenv("AUCTION_PS_HOSTS"), "");
+	assert_null(getenv("DMLC_PS_ROOT_URI"));
+	free(back);
+}
+
+static void test_peers_wrong(void **state)
+{
 	static const char *const wrong[] = {
 		"[]",
 		"{}",
@@ -398,53 +481,12 @@ static void test_peers(void **state)
 		/* the address longer than any */
 		"[[\"ps\",0,\"n\",\"" HOST_64 "\",1,0]]",
 	};
-	struct json_object *list = taskenv_peers_json(peers, 4);
+	struct json_object *list;
 	struct peer *back;
 	struct auc_err err;
 	unsigned n;
 
 	(void)state;
-	assert_int_equal(taskenv_peers_parse(list, &back, &n, &err), AUC_OK);
-	json_object_put(list);
-	assert_int_equal(n, 4);
-	for (unsigned i = 0; i < n; i++) {
-		assert_int_equal(back[i].role, peers[i].role);
-		assert_int_equal(back[i].rank, peers[i].rank);
-		assert_string_equal(back[i].node, peers[i].node);
-		assert_string_equal(back[i].host, peers[i].host);
-		assert_int_equal(back[i].port, peers[i].port);
-		assert_int_equal(back[i].id, peers[i].id);
-	}
-	assert_int_equal(taskenv_set(&back[3], back, n, &err), AUC_OK);
-	assert_string_equal(getenv("AUCTION_WORKER_HOSTS"),
-			    "10.0.0.1:5002,10.0.0.2:5001,10.0.0.2:5003");
-	assert_string_equal(getenv("AUCTION_PS_HOSTS"), "10.0.0.1:5000");
-	assert_string_equal(getenv("AUCTION_ID"), "13");
-	assert_string_equal(getenv("RANK"), "2");
-	assert_string_equal(getenv("WORLD_SIZE"), "3");
-	assert_string_equal(getenv("LOCAL_RANK"), "1");
-	assert_string_equal(getenv("LOCAL_WORLD_SIZE"), "2");
-	assert_string_equal(getenv("MASTER_ADDR"), "10.0.0.1");
-	assert_string_equal(getenv("MASTER_PORT"), "5002");
-	assert_string_equal(getenv("DMLC_ROLE"), "worker");
-	assert_string_equal(getenv("DMLC_WORKER_ID"), "2");
-	assert_string_equal(getenv("DMLC_PS_ROOT_PORT"), "5000");
-	assert_string_equal(
-		getenv("TF_CONFIG"),
-		"{\"cluster\":{\"worker\":[\"10.0.0.1:5002\",\"10.0.0.2:5001\",\"10.0.0.2:5003\"],"
-		"\"ps\":[\"10.0.0.1:5000\"]},\"task\":{\"type\":\"worker\",\"index\":2}}");
-	/* What a worker had, a PS must not have. */
-	assert_int_equal(taskenv_set(&back[0], back, n, &err), AUC_OK);
-	assert_string_equal(getenv("AUCTION_ROLE"), "ps");
-	assert_string_equal(getenv("DMLC_ROLE"), "server");
-	assert_null(getenv("RANK"));
-	assert_null(getenv("DMLC_WORKER_ID"));
-	/* Without PSs (all-reduce) there is no root. */
-	assert_int_equal(taskenv_set(&back[1], back + 1, n - 1, &err), AUC_OK);
-	assert_string_equal(getenv("AUCTION_PS_HOSTS"), "");
-	assert_null(getenv("DMLC_PS_ROOT_URI"));
-	free(back);
-
 	for (unsigned i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
 		list = json_tokener_parse(wrong[i]);
 		assert_int_equal(taskenv_peers_parse(list, &back, &n, &err), AUC_EINVAL);
@@ -699,9 +741,10 @@ int main(void)
 		cmocka_unit_test(test_moves),         cmocka_unit_test(test_layout_time),
 		cmocka_unit_test(test_layout_errors), cmocka_unit_test(test_hostport),
 		cmocka_unit_test(test_wire),          cmocka_unit_test(test_token),
-		cmocka_unit_test(test_peers),         cmocka_unit_test(test_course),
-		cmocka_unit_test(test_course_local),  cmocka_unit_test(test_group),
-		cmocka_unit_test(test_groupfile),     cmocka_unit_test(test_catch_kill),
+		cmocka_unit_test(test_peers),         cmocka_unit_test(test_peers_wrong),
+		cmocka_unit_test(test_course),        cmocka_unit_test(test_course_local),
+		cmocka_unit_test(test_group),         cmocka_unit_test(test_groupfile),
+		cmocka_unit_test(test_catch_kill),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
