@@ -433,6 +433,7 @@ static void test_peers(void **state)
 		"{\"cluster\":{\"worker\":[\"10.0.0.1:5002\",\"10.0.0.2:5001\",\"10.0.0.2:5003\"],"
 		"\"ps\":[\"10.0.0.1:5000\"]},\"task\":{\"type\":\"worker\",\"index\":2}}");
 	/* What a worker had, a PS must not have. */
+	unsetenv("SLURM_PROCID");
 	assert_int_equal(taskenv_set(&back[0], back, n, &err), AUC_OK);
 	assert_string_equal(getenv("AUCTION_ROLE"), "ps");
 	assert_string_equal(getenv("DMLC_ROLE"), "server");
