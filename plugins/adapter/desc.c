@@ -321,6 +321,9 @@ void auc_desc_apply(job_desc_msg_t *desc, const struct auc_slice *slice, const c
 	desc->begin_time = slice->begin;
 	/* The owner's "scontrol requeue" does not reach job_modify; this refuses it. */
 	desc->requeue = 0;
+	/* Where its layout changes it is requeued: what it has written stays. */
+	if (!desc->open_mode)
+		desc->open_mode = OPEN_MODE_APPEND;
 	desc->bitflags &= ~(uint64_t)AUC_EXPEDITED;
 	set_string(&desc->req_nodes, slice->node);
 	set_string(&desc->partition, slice->partition);

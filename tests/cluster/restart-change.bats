@@ -33,7 +33,7 @@ teardown_file()
 # moving PARTITION
 moving()
 {
-	submit alice $(bid "$1" 4 $((first + 3 - EPOCHSECONDS / slot))) -o "$1.txt" --open-mode=append \
+	submit alice $(bid "$1" 4 $((first + 3 - EPOCHSECONDS / slot))) -o "$1.txt" \
 		--wrap "echo start \${SLURM_RESTART_COUNT-0} \$SLURMD_NODENAME; trap '' USR1; while :; do sleep 1 & wait; done"
 }
 

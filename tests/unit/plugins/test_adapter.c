@@ -525,6 +525,7 @@ static void test_apply(void **state)
 	assert_int_equal(d.pn_min_cpus, 5);
 	assert_int_equal(d.max_cpus, 5);
 	assert_int_equal(d.requeue, 0);
+	assert_int_equal(d.open_mode, OPEN_MODE_APPEND);
 	assert_int_equal(d.time_limit, 2);
 	assert_int_equal(d.begin_time, 100);
 	assert_string_equal(d.partition, "edge");
