@@ -165,8 +165,8 @@ that it may use 4 are as large"* ]]
 	node=${before%%,*}
 	# A slurmctld of 22.05 that ends before the database has answered cannot change the job any more (db_index).
 	wait_until 30 eval '[ -n "$(sacct_field "$job" JobID)" ]'
-	scontrol update nodename="$node" state=drain reason=test
 	sandbox restart slurmctld
+	scontrol update nodename="$node" state=drain reason=test
 	wait_until 60 eval '[[ "$(gang_nodes '"$job"')" != *'"$node"'* ]]'
 	after=$(gang_nodes "$job")
 	wait_until 150 job_ended "$job"

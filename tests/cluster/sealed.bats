@@ -10,9 +10,14 @@ ahead=edge=40s,cloud=40s
 
 setup_file()
 {
-	# Of this run alone: what users see is the processes of the whole machine.
-	export secret=$((7000 + RANDOM % 1000)).25
+	# Of this run alone: what users see is the processes of the whole machine. Not in the environment, which jobs get.
+	echo $((7000 + RANDOM % 1000)).25 > "$BATS_FILE_TMPDIR/secret"
 	auction_start --set AccountingStoreFlags=job_comment,job_script,job_env
+}
+
+setup()
+{
+	secret=$(cat "$BATS_FILE_TMPDIR/secret")
 }
 
 # work SLOTS: what of small_bid is not the value.
