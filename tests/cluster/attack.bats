@@ -1,4 +1,3 @@
-# bats file_tags=nightly
 # The short form of tests/attack: what users may try on a cluster with sales.
 
 load lib
