@@ -17,7 +17,8 @@ impatient='timeout:1 attempts:2'
 PORT_BASE= PLUGINS= PLUGIN_DIR= PROGRAM_PATH= SLOT_SECONDS=10 SLOTS=180 AUCTION_CONF= DATABASE= DEBUG=info SCHEDULER=auction
 NODES=() SET=() ENVIRONMENT=()
 # Not empty: this "up" chose the ports.
-PORTS_CHOSEN=
+PORTS_CHOSEN= # by this command
+PORTS_FOUND=  # by an earlier one, not by --port-base
 
 say()
 {
@@ -82,7 +83,7 @@ settings_save()
 	[ -O "$B" ] || die "$B belongs to somebody else"
 	chmod 755 "$B"
 	# -g: they are read inside a function.
-	declare -p PORT_BASE PLUGINS PLUGIN_DIR PROGRAM_PATH SLOT_SECONDS SLOTS AUCTION_CONF DATABASE DEBUG SCHEDULER NODES SET ENVIRONMENT |
+	declare -p PORT_BASE PORTS_FOUND PLUGINS PLUGIN_DIR PROGRAM_PATH SLOT_SECONDS SLOTS AUCTION_CONF DATABASE DEBUG SCHEDULER NODES SET ENVIRONMENT |
 		sed 's/^declare /declare -g /' > "$B/settings.new" && mv "$B/settings.new" "$B/settings"
 }
 
@@ -101,7 +102,7 @@ settings_parse()
 		--port-base)
 			check_number "$option" "$value" 1200 65000
 			[ $((value % 200)) = 0 ] || die "--port-base $value: expected a multiple of 200, as claims are of ranges"
-			PORT_BASE=$value
+			PORT_BASE=$value PORTS_FOUND=
 			;;
 		--build)
 			PLUGIN_DIR=$(plugin_dir_of "$value/plugins" "$value") || exit 1
@@ -268,13 +269,15 @@ claim_ports()
 	local base first=$(((${SANDBOX_PORT_BASE:-25000} + 199) / 200 * 200))
 
 	mkdir -p -m 755 "$claims" || die "cannot make $claims"
+	# While the cluster was down others may have found the same.
+	[ -z "$PORTS_FOUND" ] || claim "$PORT_BASE" || PORT_BASE=
 	if [ -n "$PORT_BASE" ]; then
 		claim "$PORT_BASE" || die "the ports from $PORT_BASE on are taken (by $(readlink "$claims/$PORT_BASE" || echo another program))"
 		return
 	fi
 	for ((base = first; base < 32600; base += 200)); do
 		if claim "$base"; then
-			PORT_BASE=$base PORTS_CHOSEN=yes
+			PORT_BASE=$base PORTS_CHOSEN=yes PORTS_FOUND=yes
 			return
 		fi
 	done

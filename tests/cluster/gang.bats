@@ -158,6 +158,20 @@ that it may use 4 are as large"* ]]
 	[ "$(database_receipt "$never" .why)" = cancelled ]
 }
 
+@test "salloc: what starts at once, or when it could" {
+	run -0 as alice salloc --bid=3000 -N2 --gpus-per-node=2 -c2 -t1 --mem=100 srun -N2 bash -c 'echo "$SLURM_PROCID of $SLURM_NTASKS on $SLURMD_NODENAME"'
+	[[ $output == *"0 of 2 on node"* && $output == *"1 of 2 on node"* && $output == *"auction: offered: 2 nodes"* ]]
+	job=$(sed -n 's/.*Granted job allocation //p' <<< "$output")
+	wait_until 60 settled "$job"
+	[ "$(database_receipt "$job" .why)" = completed ]
+	# All nodes are taken for a minute.
+	busy=$(submit bob --bid=3000 -N4 --gpus-per-node=4 -t1 --mem=100 -o /dev/null --wrap 'sleep 50')
+	run ! as alice salloc --bid=3000 -N2 --gpus-per-node=4 -t1 --mem=100 true
+	[[ $output == *"salloc waits for this slot and the next only, and could have these nodes from $(date +%F) "*", for "* ]]
+	as bob scancel "$busy"
+	wait_until 60 status_is .totals.live 0
+}
+
 @test "a node that is drained is replaced before the start, and slurmctld may be restarted meanwhile" {
 	job=$(submit alice --bid=3000 -N2 --gpus-per-node=4 -t1 --mem=100 -b now+100 -o moved.out --wrap 'srun hostname; echo $SLURM_JOB_NODELIST')
 	wait_until 30 receipt_state_is "$job" sold

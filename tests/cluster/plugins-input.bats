@@ -74,11 +74,11 @@ delaying=' cannot be combined with a bid: it could keep the job from starting in
 	[[ $output == *"Batch job submission failed: Requested operation not supported"* ]]
 }
 
-@test "srun and salloc cannot bid" {
+@test "srun cannot bid, nor salloc for workers and PSs" {
 	run ! as alice srun $(small_bid 100 1) true
 	[[ $output == *"--bid"*sbatch* ]]
 	run ! as alice salloc $(small_bid 100 1) true
-	[[ $output == *"--bid"*sbatch* ]]
+	[[ $output == *"only batch jobs can bid for them; use sbatch"* ]]
 	# Without the SPANK plugin's help, by the partition alone.
 	run ! as alice srun -p edge true
 	[[ $output == *"auction: partition edge is sold by auction: a job needs a bid"* ]]
@@ -306,7 +306,7 @@ END
 	job=$(submit alice -p edge -o /dev/null --wrap true)
 	wait_until 30 receipt_state_is "$job" sold
 	run ! as alice srun -p edge true
-	[[ $output == *"only batch jobs can bid; use sbatch"* ]]
+	[[ $output == *"auction: partition edge is sold by auction: "* ]]
 	cp "$BATS_TEST_TMPDIR/auction.conf" "$conf"
 	reconfigure
 	wait_until 30 eval '! submit alice -p edge -o /dev/null --wrap true'

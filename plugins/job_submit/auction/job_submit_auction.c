@@ -63,6 +63,8 @@ static enum auc_code describe(struct auc_auction *a, const job_desc_msg_t *desc,
 static bool ends(void *arg, uint32_t job_id, double *end);
 static enum auc_code check_jobs(struct auc_auction *a, const job_desc_msg_t *desc,
 				const struct auc_offer *offer, struct auc_err *err);
+static enum auc_code check_wait(struct auc_auction *a, const struct auc_offer *offer,
+				struct auc_err *err);
 static int take_offer(struct auc_auction *a, job_desc_msg_t *desc, const struct auc_offer *offer,
 		      char **err_msg);
 static int check_modify(const job_desc_msg_t *desc, uint32_t uid, char *why, size_t size);
@@ -206,15 +208,11 @@ static int submit_bid(job_desc_msg_t *desc, uint32_t submit_uid, const char *tex
 	struct auc_err err;
 	int rc;
 
-	if (!desc->script && text)
-		return fail(err_msg, RC_NO_BATCH,
-			    "options of a bid: only batch jobs can bid; use sbatch, and srun "
-			    "inside the job without them");
 	a = auc_site_enter(&err);
 	if (!a)
 		return fail(err_msg, RC_REFUSED,
 			    "no bids and no jobs in the auction's partitions now: %s", err.text);
-	if (!text)
+	if (!text && desc->script)
 		text = auc_auction_conf(a)->default_bid;
 	if (!text)
 		rc = fail(err_msg, ESLURM_ACCESS_DENIED,
@@ -222,11 +220,6 @@ static int submit_bid(job_desc_msg_t *desc, uint32_t submit_uid, const char *tex
 			  "auction's options)",
 			  desc->partition ? desc->partition : "(the default)",
 			  auc_bid_needed(auc_auction_conf(a)));
-	else if (!desc->script)
-		rc = fail(err_msg, RC_NO_BATCH,
-			  "partition %.128s is sold by auction, and only batch jobs can bid; use "
-			  "sbatch",
-			  desc->partition ? desc->partition : "(the default)");
 	else if (auc_site_open(&err))
 		rc = fail(err_msg, RC_REFUSED, "no bids are taken now: %s", err.text);
 	else
@@ -255,6 +248,12 @@ static int decide(struct auc_auction *a, job_desc_msg_t *desc, uint32_t submit_u
 	if (!code)
 		code = describe(a, desc, bid, &err);
 	auc_desc_forget_secrets(desc);
+	if (!code && !desc->script && !bid->ask && !bid->gang.nshapes) {
+		free(bid);
+		return fail(err_msg, RC_NO_BATCH,
+			    "workers and PSs: only batch jobs can bid for them; use sbatch, or bid "
+			    "for what salloc's own options name (-N, --gpus-per-node, -t)");
+	}
 	if (!code && bid->ask) {
 		rc = answer(a, desc, submit_uid, bid, err_msg);
 		free(bid);
@@ -269,6 +268,8 @@ static int decide(struct auc_auction *a, job_desc_msg_t *desc, uint32_t submit_u
 				       &err);
 	if (!code && offer.accepted)
 		code = check_jobs(a, desc, &offer, &err);
+	if (!code && offer.accepted && !desc->script && !bid->quote)
+		code = check_wait(a, &offer, &err);
 	if (code) {
 		rc = fail(err_msg,
 			  desc->array_inx                            ? ESLURM_INVALID_ARRAY
@@ -372,6 +373,27 @@ static enum auc_code check_jobs(struct auc_auction *a, const job_desc_msg_t *des
 	if (code && offer->sale[0])
 		auc_auction_drop(a, offer->sale, NULL);
 	return code;
+}
+
+/* Nobody sits before a salloc for long: AUC_ESTATE (a lien of OFFER is dropped then) if it comes
+ * later than in the slot after this one. */
+static enum auc_code check_wait(struct auc_auction *a, const struct auc_offer *offer,
+				struct auc_err *err)
+{
+	double slot = auc_auction_conf(a)->slot_seconds, wait = offer->start - auc_site_now();
+	char when[32];
+	time_t start = (time_t)offer->start;
+	struct tm tm;
+
+	if (wait <= 2 * slot + auc_auction_conf(a)->start_margin)
+		return AUC_OK;
+	if (offer->sale[0])
+		auc_auction_drop(a, offer->sale, NULL);
+	strftime(when, sizeof(when), "%F %T", localtime_r(&start, &tm));
+	return auc_err_set(err, AUC_ESTATE,
+			   "salloc waits for this slot and the next only, and could have these "
+			   "nodes from %s on, for %.2f; ask for less, or use sbatch, which waits",
+			   when, auc_money_to(offer->payment));
 }
 
 /* Makes the job the lead of its group, or a gang. */

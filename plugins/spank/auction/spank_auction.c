@@ -1,13 +1,13 @@
 /*
- * spank_auction.c - the bid's options of sbatch. Options, #SBATCH lines and environment defaults
- * become one variable, SLURM_AUCTION_BID with the words of a bid's text, in the job's SPANK
- * environment, where job_submit/auction reads it. A bid that cannot be right is refused here, at
- * the user's terminal, before anything is submitted.
+ * spank_auction.c - the bid's options of sbatch and salloc. Options, and of sbatch #SBATCH lines
+ * and environment defaults, become one variable, SLURM_AUCTION_BID with the words of a bid's text,
+ * in the job's SPANK environment, where job_submit/auction reads it. A bid that cannot be right is
+ * refused here, at the user's terminal, before anything is submitted.
  *
- * Acts in sbatch only. salloc and srun know an option only if it is on their command line, so that
- * they can say that bids are for sbatch and their --help shows no option that they refuse; what
- * they find in the environment they leave alone, for srun in a sold job inherits it. On compute
- * nodes nothing is done.
+ * srun knows an option only if it is on its command line, so that it can say that bids are not for
+ * it and its --help shows no option that it refuses; what it finds in the environment it leaves
+ * alone, for srun in a sold job inherits it. salloc leaves that alone, too. On compute nodes
+ * nothing is done.
  *
  * plugstack.conf: optional spank_auction.so [conf=/path/auction.conf]
  */
@@ -73,10 +73,10 @@ int slurm_spank_init(spank_t sp, int ac, char **av)
 		return ESPANK_SUCCESS;
 	if (context != S_CTX_REMOTE && read_args(ac, av) != 0)
 		return -1;
-	if (context == S_CTX_ALLOCATOR && is_sbatch())
+	if (context == S_CTX_ALLOCATOR)
 		forget_inherited();
 	/* slurmstepd complains of options that it gets with a job and that nobody registered. */
-	all = context == S_CTX_REMOTE || (context == S_CTX_ALLOCATOR && is_sbatch());
+	all = context == S_CTX_REMOTE || context == S_CTX_ALLOCATOR;
 	if (!all)
 		len = read_command(command, sizeof(command));
 	for (key = 0; key < auc_bid_nkeys && key < KEYS_MAX; key++) {
@@ -106,7 +106,7 @@ int slurm_spank_init_post_opt(spank_t sp, int ac, char **av)
 
 	(void)ac;
 	(void)av;
-	if (spank_context() != S_CTX_ALLOCATOR || !is_sbatch())
+	if (spank_context() != S_CTX_ALLOCATOR)
 		return ESPANK_SUCCESS;
 	rc = make_bid(sp);
 	client_clear();
@@ -214,11 +214,11 @@ static int take_option(int val, const char *arg, int remote)
 
 	if (remote)
 		return 0;
-	if (spank_context() != S_CTX_ALLOCATOR || !is_sbatch()) {
+	if (spank_context() != S_CTX_ALLOCATOR) {
 		if (inherited(key->key, arg))
 			return 0;
-		slurm_error(PREFIX "--%s: bids are for sbatch; a job of %s is interactive and "
-				   "cannot wait for its slot",
+		slurm_error(PREFIX "--%s: bids are for sbatch and salloc; %s runs in what they "
+				   "have bought",
 			    key->key, program_invocation_short_name);
 		return -1;
 	}
@@ -254,8 +254,8 @@ static void inherited_name(const char *name, char variable[static INHERITED_SIZE
 			*c = '_';
 }
 
-/* sbatch in a job would take the options that this job was submitted with for its own: before it
- * does, they go. */
+/* sbatch or salloc in a job would take the options that this job was submitted with for its own:
+ * before it does, they go. */
 static void forget_inherited(void)
 {
 	char variable[INHERITED_SIZE];
@@ -302,10 +302,10 @@ static int make_bid(spank_t sp)
 	return rc;
 }
 
-/* Default of KEY in the environment; NULL if there is none or it is empty. */
+/* sbatch's default of KEY in the environment; NULL if there is none or it is empty. */
 static const char *environment(unsigned key)
 {
-	const char *value = getenv(auc_bid_keys[key].env);
+	const char *value = is_sbatch() ? getenv(auc_bid_keys[key].env) : NULL;
 
 	return value && *value ? value : NULL;
 }
