@@ -16,7 +16,8 @@
 #include "ledger/budget.h"
 #include "policy/gang.h"
 
-#define SURE 2.0 /* seconds after which a submission has become a job */
+#define SURE            2.0 /* seconds after which a submission has become a job */
+#define ALLOWED_AT_ONCE 200 /* transfers of Refill and Return */
 
 /* What UID has. */
 struct owned {
@@ -124,14 +125,16 @@ enum auc_code auc_auction_allowances(struct auc_auction *a, double now, unsigned
 	pthread_mutex_lock(&a->lock);
 	rc = a->recovered ? AUC_OK : auc_auction_check_ready(a, err);
 	if (rc == AUC_OK && a->allowed_hour != hour) {
-		rc = a->conf->budgets == AUC_BUDGETS_NONE ? AUC_OK : allow_all(a, now, made, err);
-		if (rc == AUC_OK)
+		if (a->conf->budgets != AUC_BUDGETS_NONE)
+			rc = allow_all(a, now, made, err);
+		if (rc == AUC_OK && *made < ALLOWED_AT_ONCE)
 			a->allowed_hour = hour;
 	}
 	pthread_mutex_unlock(&a->lock);
 	return rc;
 }
 
+/* Or as much as one holder of the lock may do; the rest comes with the next look. */
 static enum auc_code allow_all(struct auc_auction *a, double now, unsigned *made,
 			       struct auc_err *err)
 {
@@ -143,12 +146,13 @@ static enum auc_code allow_all(struct auc_auction *a, double now, unsigned *made
 	for (unsigned i = 0; rc == AUC_OK && i < a->conf->nrefills; i++)
 		if (auc_account_is_name(a->conf->refills[i].name))
 			rc = refill(a, a->conf->refills[i].name, now, made, err);
-	for (unsigned i = 0; rc == AUC_OK && i < auc_books_count(books); i++) {
+	for (unsigned i = 0; rc == AUC_OK && *made < ALLOWED_AT_ONCE && i < auc_books_count(books);
+	     i++) {
 		snprintf(name, sizeof(name), "%s", auc_books_at(books, i)->name);
 		if (auc_account_is_name(name))
 			rc = refill(a, name, now, made, err);
 	}
-	while (rc == AUC_OK &&
+	while (rc == AUC_OK && *made < ALLOWED_AT_ONCE &&
 	       auc_allowance_return(a->conf, books, auc_ledger_totals(a->ledger)->settled_revenue,
 				    now, &t)) {
 		rc = auc_ledger_transfer(a->ledger, &t, err);

@@ -173,7 +173,7 @@ const struct auc_conf_partition *auc_conf_partition(const struct auc_conf *conf,
 const struct auc_conf_type *auc_conf_worker_type(const struct auc_conf *conf, const char *name);
 const struct auc_conf_type *auc_conf_ps_type(const struct auc_conf *conf, const char *name);
 const struct auc_conf_model *auc_conf_model(const struct auc_conf *conf, const char *name);
-/* Of the account NAME, by its own name or as any other of its kind. */
+/* Of the account NAME, "user:UID" or "account:NAME", by that or as any other of its kind. */
 const struct auc_conf_refill *auc_conf_refill(const struct auc_conf *conf, const char *name);
 
 /* How long what is for sale is, in seconds. */

@@ -281,7 +281,9 @@ const struct auc_conf_refill *auc_conf_refill(const struct auc_conf *conf, const
 
 	if (own)
 		return own;
-	return auc_conf_item_find(conf, REFILL, strncmp(name, "user:", 5) ? "account:*" : "user:*");
+	if (!strncmp(name, "user:", 5))
+		return auc_conf_item_find(conf, REFILL, "user:*");
+	return strncmp(name, "account:", 8) ? NULL : auc_conf_item_find(conf, REFILL, "account:*");
 }
 
 void auc_conf_print(const struct auc_conf *conf, FILE *out)

@@ -140,7 +140,8 @@ static void test_refill(void **state)
 	assert_true(refill(conf, b, "user:8", NOW + 2 * HOUR) == 12);
 
 	assert_true(refill(conf, b, "user:9", NOW) == 1);
-	/* Nobody else. */
+	/* Nobody else, nor those who do not pay. */
+	assert_null(auc_conf_refill(conf, AUC_MINT));
 	assert_false(auc_allowance_refill(conf, b, "account:x", NOW, &t));
 	assert_int_equal(auc_books_check(b, &err), AUC_OK);
 	auc_books_destroy(b);
@@ -186,6 +187,7 @@ static void test_shares(void **state)
 	struct auc_conf *conf = conf_of("Budgets=account\nReturn=shares\nReturnEvery=week\n"
 					"Refill=account=a Amount=30 Carry=yes\n"
 					"Refill=account=b Amount=10 Carry=yes\n");
+	struct auc_conf *any = conf_of("Budgets=account\nRefill=account=* Amount=1\n");
 	struct auc_transfer grant = {.id = "g", .account = "account:c", .when = 1, .period = -1};
 	struct auc_books *b = auc_books_create();
 
@@ -198,6 +200,9 @@ static void test_shares(void **state)
 	give_back(conf, b, 20, NOW + 7 * DAY, -1);
 	assert_true(left(b, "account:a") == 25 && left(b, "account:b") == 15 &&
 		    left(b, "account:c") == 0);
+	assert_non_null(auc_conf_refill(any, "account:c"));
+	assert_null(auc_conf_refill(any, AUC_MINT));
+	auc_conf_free(any);
 	auc_books_destroy(b);
 	auc_conf_free(conf);
 }

@@ -425,6 +425,62 @@ static void test_threads(void **state)
 	world_rmdir(copy);
 }
 
+/* Calls until nothing is due any more; how many transfers there were. */
+static unsigned allowances(struct auc_auction *a, double now, unsigned most)
+{
+	unsigned made, sum = 0, calls = 0;
+
+	do {
+		assert_int_equal(auc_auction_allowances(a, now, &made, &err), AUC_OK);
+		assert_true(++calls <= most);
+		sum += made;
+	} while (made);
+	return sum;
+}
+
+/* Money that comes by itself: to who bids at once, to all others some at a time, once. */
+static void test_refills(void **state)
+{
+	struct auc_auction *a =
+		open_loaded(GIVEN, "user\nRefill=user=* Amount=9000 Every=day\nReturn=equal");
+	char name[AUC_ACCOUNT_LEN];
+	struct auc_offer o;
+
+	(void)state;
+	o = offer_to(a, 1001, "9000", false, NULL);
+	assert_true(o.accepted);
+	auc_offer_clear(&o);
+	assert_true(account(a, "user:1001")->credits == auc_money_from(9000));
+	/* One is refilled, and noted for a return. */
+	assert_int_equal(allowances(a, NOW, 3), 1);
+	for (unsigned i = 0; i < 500; i++) {
+		snprintf(name, sizeof(name), "user:%u", 2000 + i);
+		grant(a, name, AUC_CREDIT);
+	}
+	assert_int_equal(allowances(a, NOW, 1), 0);
+	/* Within the lock no more than some at a time. */
+	assert_int_equal(auc_auction_reconfigure(
+				 a,
+				 world_conf(GIVEN "\nBudgets=user\nRefill=user=* Amount=9000 "
+						  "Every=day\nReturn=equal"),
+				 NOW, &err),
+			 AUC_OK);
+	assert_int_equal(allowances(a, NOW, 8), 1000);
+	assert_true(account(a, "user:2499")->credits == auc_money_from(9001));
+	/* Root is held to no budget, and no account of that kind is refilled for it. */
+	assert_int_equal(auc_auction_reconfigure(
+				 a,
+				 world_conf(GIVEN "\nBudgets=account\nRefill=account=* Amount=5"),
+				 NOW, &err),
+			 AUC_OK);
+	o = offer_to(a, 0, "9000", false, NULL);
+	assert_true(o.accepted);
+	auc_offer_clear(&o);
+	assert_int_equal(allowances(a, NOW, 1), 0);
+	assert_int_equal(auc_ledger_audit(a->ledger, &err), AUC_OK);
+	auc_auction_destroy(a);
+}
+
 int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, world_setup, world_teardown)
@@ -437,6 +493,7 @@ int main(void)
 		T(test_pause),
 		T(test_questions),
 		T(test_threads),
+		T(test_refills),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
