@@ -170,7 +170,7 @@ left()
 }
 
 @test "sacct, sauction report, the ledger and an independent reader agree to the last micro-credit" {
-	wait_until 120 status_is .totals.live 0
+	wait_until 120 status_is '"\(.totals.live) \(.agent.final_receipts_waiting)"' '0 0'
 	for user in alice bob; do
 		paid=0
 		for job in $(sacct -nPXD -a -S now-1day -u $user -o JobIDRaw); do
