@@ -68,6 +68,8 @@ run_inside()
 {
 	local spaces=(--mount --pid --fork --kill-child) set_up='mount -t proc proc "$1/proc" && mount -t sysfs sysfs "$1/sys"'
 
+	# As any installation has it.
+	grep -qs localhost "$1/root/etc/hosts" || printf '127.0.0.1 localhost\n' > "$1/root/etc/hosts"
 	if [ "$2" = own ]; then
 		spaces+=(--net --uts)
 		set_up+=' && ip link set lo up && ip address add 192.0.2.1 dev lo && hostname debian && printf "127.0.0.1 localhost debian\n" > "$1/etc/hosts"'
