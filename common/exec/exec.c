@@ -443,6 +443,8 @@ static struct auc_exec_booking step(struct auc_exec *x, const struct auc_exec_ru
 			b.book = AUC_BOOK_CONFIRM;
 		return b;
 	}
+	if (lead->seen == AUC_SEEN_ENDED && lead->unsure && !x->why)
+		return b;
 	/* What Slurm's record says counts, also where nobody saw the job run. */
 	if (x->booked == AUC_SALE_SOLD && lead->seen == AUC_SEEN_ENDED && lead->ran) {
 		b.book = AUC_BOOK_START;
@@ -614,7 +616,7 @@ static const char *broken(const struct auc_exec *x, const struct auc_exec_rules 
 	if (j->seen == AUC_SEEN_GONE)
 		return AUC_WHY_LOST;
 	if (j->seen == AUC_SEEN_ENDED)
-		return j->why;
+		return j->unsure ? NULL : j->why;
 	return overdue(j, rules, now) && x->jobs[0].seen == AUC_SEEN_RUNNING ? why : NULL;
 }
 
@@ -650,8 +652,9 @@ static const char *why_over(const struct auc_exec *x, const struct auc_exec_rule
 /* Another node may be of use. A member that is held makes way for another; the LEAD stays held. */
 static bool is_of_node(const char *why, bool lead)
 {
-	static const char *const words[] = {AUC_WHY_NODE_FAIL, AUC_WHY_NODE_BUSY,
-					    AUC_WHY_NOT_STARTED, AUC_WHY_PREEMPTED, AUC_WHY_LOST};
+	static const char *const words[] = {AUC_WHY_NODE_FAIL,   AUC_WHY_NODE_BUSY,
+					    AUC_WHY_NOT_STARTED, AUC_WHY_NOT_LAUNCHED,
+					    AUC_WHY_PREEMPTED,   AUC_WHY_LOST};
 
 	if (!lead && !strcmp(why, AUC_WHY_HELD))
 		return true;

@@ -45,6 +45,7 @@ struct auc_exec_job {
 	double began;        /* it runs: since when */
 	double ended, begin; /* when; it is pending: not to start before that */
 	bool ran;            /* it has ended, and had run before */
+	bool unsure;         /* it has ended, and WHY is not known yet; it is soon */
 	double limit;        /* when its time limit ends it, as far as that is known; 0: unknown */
 	int part;            /* lead: the part that its record stands for; -1: none of them */
 	/* what was done */

@@ -16,6 +16,7 @@ const struct auc_why auc_whys[] = {
 	{AUC_WHY_NODE_FAIL, true},
 	{AUC_WHY_NODE_BUSY, true},
 	{AUC_WHY_NOT_STARTED, true},
+	{AUC_WHY_NOT_LAUNCHED, true},
 	{AUC_WHY_NOT_MOVED, true},
 	{AUC_WHY_REFUSED, true},
 	{AUC_WHY_HELD, true},

@@ -8,11 +8,21 @@ slot=10
 
 setup_file()
 {
-	auction_start --nodes 'edge1:partition=edge,cpus=8,mem=16000,gpus=v100:4'
+	# What an administrator may have slurmd do before a job: here it fails for alice, or waits, while there is a file.
+	export PROLOG=$BATS_FILE_TMPDIR/prolog
+	cat > "$PROLOG" <<-END
+		#!/bin/bash
+		[ "\$SLURM_JOB_USER" = alice ] || exit 0
+		while [ -e $PROLOG.waits ]; do sleep 0.1; done
+		[ ! -e $PROLOG.fails ]
+	END
+	chmod 755 "$BATS_FILE_TMPDIR" "$PROLOG"
+	auction_start --nodes 'edge1:partition=edge,cpus=8,mem=16000,gpus=v100:4' --set Prolog="$PROLOG"
 }
 
 teardown()
 {
+	rm -f "$PROLOG".*
 	scontrol update partitionname=edge MaxTime=INFINITE
 	scancel -u alice
 	wait_until 60 status_is '"\(.totals.live) \(.totals.liens)"' '0 0'
@@ -68,4 +78,29 @@ submit_paid()
 	wait_until 60 settled "$job"
 	[ "$(database_receipt "$job" .why)" = completed ]
 	[ "$(grep -c "job $job is suspended" "$SANDBOX_DIR/log/slurmctld.log")" = 1 ]
+}
+
+@test "not launched: slurmd could not, and cancelled it as root" {
+	job=$(submit_paid --bid=deadline:100,12 $(small_bid 1 2 | cut -d' ' -f2-) --upload=20s)
+	wait_until 30 receipt_state_is "$job" sold
+	[ "$(receipt_get "$job" .payment)" != 0.000000 ]
+	touch "$PROLOG.fails"
+	gone_for "$job" not_launched
+	[ "$(sacct_field "$job" State)" = 'CANCELLED by 0' ]
+	scontrol update nodename=edge1 state=resume
+	scancel -u carol
+}
+
+@test "cancelled by its owner before its script ran: as cancelled" {
+	touch "$PROLOG.waits"
+	job=$(submit_paid --bid=deadline:100,10 $(small_bid 1 6 | cut -d' ' -f2-))
+	wait_until 60 receipt_state_is "$job" running
+	as alice scancel "$job"
+	rm "$PROLOG.waits"
+	wait_until 90 job_ended "$job"
+	[ "$(job_field "$job" ExitCode)" = 0:0 ]
+	wait_until 60 settled "$job"
+	[ "$(database_receipt "$job" .why)" = cancelled ]
+	[ "$(database_receipt "$job" .payment)" != 0.000000 ]
+	scancel -u carol
 }

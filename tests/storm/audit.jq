@@ -9,7 +9,7 @@
 include "memory";
 
 # kB for each record of a job: only gross leaks show here, see storm.md.
-def refunds: IN("node_fail", "node_busy", "not_started", "not_moved", "refused", "held", "barred", "preempted", "partition_down",
+def refunds: IN("node_fail", "node_busy", "not_started", "not_launched", "not_moved", "refused", "held", "barred", "preempted", "partition_down",
 	"outage", "lost", "void");
 
 def record_kb: 200;

@@ -20,6 +20,7 @@
 #include "base/check.h"
 #include "sched/auction/agent.h"
 #include "sched/auction/agent-private.h"
+#include "sched/auction/canceller.h"
 #include "sched/auction/job_change.h"
 #include "sched/auction/fence.h"
 #include "sched/auction/fitter.h"
@@ -678,6 +679,7 @@ static double cycle(struct auc_agent *a, double now)
 		for (struct auc_task *t = a->tasks.list; t; t = t->next) {
 			auc_agent_mark_down(a, t, now);
 			auc_agent_mark_unheard(a, t);
+			auc_canceller_keep(a, t);
 			auc_book_step(a, t, now);
 		}
 	}

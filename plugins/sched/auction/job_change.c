@@ -7,8 +7,10 @@
 
 #include "sched/auction/job_change.h"
 #include "adapter/desc.h"
+#include "sched/auction/canceller.h"
 #include "sched/rpc/rpc_threads.h"
 #include "sched/auction/fence.h"
+#include "sched/output/accounting.h"
 
 #define THREADS       8 /* so many jobs may keep their askers waiting before others do, too */
 #define BESIDE        (1ULL << 32) /* in a key, with the job's number: what others need not wait for */
@@ -20,7 +22,9 @@ struct change {
 	char sale[AUC_SALE_ID_LEN];
 	struct auc_slice slice; /* its names: */
 	char partition[AUC_NAME_MAX];
-	char text[]; /* and behind it the slice's node */
+	time_t start; /* of the run that the accounting is asked for, */
+	uint32_t uid; /* and its answer */
+	char text[];  /* and behind it the slice's node */
 };
 
 static struct change *change_new(enum auc_job_change what, uint32_t job, const char *sale,
@@ -70,6 +74,19 @@ enum auc_code auc_job_change_put(struct auc_agent *a, enum auc_job_change what, 
 	return AUC_OK;
 }
 
+enum auc_code auc_job_change_ask(struct auc_agent *a, uint32_t job, const char *sale, time_t start,
+				 struct auc_err *err)
+{
+	struct change *c = change_new(AUC_JOB_CHANGE_ASK, job, sale, NULL, NULL);
+
+	if (!c)
+		return auc_err_set(err, AUC_ENOMEM, "no memory to ask for job %u", job);
+	c->start = start;
+	if (!auc_rpc_threads_put(a->writes, &c->errand))
+		return auc_err_set(err, AUC_ESTATE, "job %u is being asked for", job);
+	return AUC_OK;
+}
+
 void auc_job_change_overtake(struct auc_agent *a, uint32_t job)
 {
 	auc_rpc_threads_overtake(a->changes, job);
@@ -99,7 +116,8 @@ static struct change *change_new(enum auc_job_change what, uint32_t job, const c
 
 	if (!c)
 		return NULL;
-	c->errand.key = what == AUC_JOB_CHANGE_RESERVE ? job | BESIDE : job;
+	c->errand.key =
+		what == AUC_JOB_CHANGE_RESERVE || what == AUC_JOB_CHANGE_ASK ? job | BESIDE : job;
 	c->errand.run = run;
 	c->errand.undo = undo;
 	c->what = what;
@@ -117,7 +135,7 @@ static struct change *change_new(enum auc_job_change what, uint32_t job, const c
 
 static enum auc_code run(struct auc_rpc_task *e)
 {
-	const struct change *c = (const struct change *)e;
+	struct change *c = (struct change *)e;
 	uint32_t job = (uint32_t)e->key; /* without BESIDE */
 
 	switch (c->what) {
@@ -141,6 +159,8 @@ static enum auc_code run(struct auc_rpc_task *e)
 		return auc_rpc_hold(job, &e->err);
 	case AUC_JOB_CHANGE_RECEIPT:
 		return auc_rpc_set_receipt(job, c->text, &e->err);
+	case AUC_JOB_CHANGE_ASK:
+		return auc_accounting_canceller(job, c->start, &c->uid, &e->err);
 	}
 	return AUC_OK;
 }
@@ -189,6 +209,11 @@ static void receipt_done(struct auc_agent *a, const struct change *c, double now
 	struct auc_task *t = auc_tasks_find(&a->tasks, c->sale);
 	const struct auc_rpc_task *e = &c->errand;
 
+	if (c->what == AUC_JOB_CHANGE_ASK) {
+		if (t)
+			auc_canceller_answered(t, (uint32_t)e->key, c->uid, e->code);
+		return;
+	}
 	if (t)
 		t->receipt_sent = false;
 	if (e->code && e->code != AUC_ESTATE) {

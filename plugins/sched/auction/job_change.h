@@ -2,7 +2,8 @@
  * job_change.h - changes of job records are made by threads of their own (rpc_threads.h), because
  * slurmctld may block them for up to 5 s while it asks the database for the job's row, and the
  * agent has other jobs to start. A job has one change at a time. The next one is asked only after
- * the agent has seen the result, so it acts on a record that was read after the change.
+ * the agent has seen the result, so it acts on a record that was read after the change. What the
+ * database is asked for itself, they ask as well.
  */
 #ifndef AUC_JOB_CHANGE_H
 #define AUC_JOB_CHANGE_H
@@ -20,6 +21,7 @@ enum auc_job_change {
 	/* Beside any other change: */
 	AUC_JOB_CHANGE_RESERVE, /* TEXT: the reservation */
 	AUC_JOB_CHANGE_RECEIPT, /* TEXT */
+	AUC_JOB_CHANGE_ASK,     /* auc_job_change_ask() */
 };
 
 /* Starts the threads, if they do not run. */
@@ -35,6 +37,10 @@ bool auc_job_change_out(const struct auc_agent *a, uint32_t job);
  */
 enum auc_code auc_job_change_put(struct auc_agent *a, enum auc_job_change what, uint32_t job,
 				 const char *sale, const struct auc_slice *slice, const char *text,
+				 struct auc_err *err);
+/* Has the accounting asked who cancelled JOB in its run from START; the answer goes to
+ * auc_canceller_answered(). AUC_ESTATE: that is under way. AUC_ENOMEM. */
+enum auc_code auc_job_change_ask(struct auc_agent *a, uint32_t job, const char *sale, time_t start,
 				 struct auc_err *err);
 /* JOB is about to be killed: what was to change it does not come after that. */
 void auc_job_change_overtake(struct auc_agent *a, uint32_t job);

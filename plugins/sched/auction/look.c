@@ -43,6 +43,8 @@ static void see_member(struct auc_agent *a, const slurm_job_info_t *info,
 		       const struct auc_receipt *r, double now);
 static void see_lead(struct auc_agent *a, const slurm_job_info_t *info, const struct auc_receipt *r,
 		     double now);
+static void see_settled(struct auc_agent *a, const slurm_job_info_t *info,
+			const struct auc_receipt *r, double now);
 static void adopt(struct auc_agent *a, const slurm_job_info_t *info, const struct auc_receipt *r,
 		  double now);
 static void void_receipt(struct auc_agent *a, const slurm_job_info_t *info, const char *why);
@@ -72,7 +74,7 @@ bool auc_look_trouble(const struct auc_agent *a, const struct auc_task *t, doubl
 	if (!t->known || !x->committed || t->whole || t->suspended || x->why || x->replan > now)
 		return true;
 	for (unsigned i = 0; i < x->nparts; i++)
-		if (x->jobs[i].late > 0 ||
+		if (x->jobs[i].late > 0 || x->jobs[i].unsure ||
 		    (now < x->parts[i].end &&
 		     (x->closed[i] ||
 		      (x->down[i] > 0 && now >= x->parts[i].start - a->rules.ahead))))
@@ -403,6 +405,8 @@ static void see(struct auc_agent *a, const slurm_job_info_t *info, double now)
 		auc_task_see(ref->task, 0, info, now);
 	else if (strcmp(r.state, "settled"))
 		see_lead(a, info, &r, now);
+	else
+		see_settled(a, info, &r, now);
 	auc_receipt_clear(&r);
 }
 
@@ -483,6 +487,22 @@ static void see_lead(struct auc_agent *a, const slurm_job_info_t *info, const st
 		adopt(a, info, r, now);
 	}
 	free(settled);
+}
+
+/*
+ * What is settled has ended. A job that shows that it is and has not came back from before, got its
+ * last receipt and was held; or somebody requeued it.
+ */
+static void see_settled(struct auc_agent *a, const slurm_job_info_t *info,
+			const struct auc_receipt *r, double now)
+{
+	if (auc_job_finished(info))
+		return;
+	slurm_info("sched/auction: job %u is in the queue after its settlement; cancelled",
+		   AUC_INFO_JOB_ID(info));
+	auc_receipts_recheck(r->sale);
+	auc_act_kill_stray(a, info, NULL);
+	auc_look_want_all(a, now + STRAYS);
 }
 
 /* Sells again, as it stood, what only a record knows. */

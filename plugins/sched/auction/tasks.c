@@ -11,12 +11,16 @@
 #include "ledger/why.h"
 #include "sched/auction/tasks.h"
 
+#define LAUNCH 60 /* seconds that a launch may take until it fails: prologs */
+
 static bool at_limit(uint32_t reason);
 static int by_sale(const void *a, const void *b);
 static int by_job(const void *a, const void *b);
 static void task_free(struct auc_task *t);
 static unsigned count_members(const struct auc_task *t);
 static int part_of(const struct auc_task *t, const slurm_job_info_t *info, double now);
+static bool may_be_unlaunched(const slurm_job_info_t *info);
+static void see_cancelled(struct auc_task *t, struct auc_exec_job *j, const slurm_job_info_t *info);
 static const char *why_waiting(uint32_t reason);
 static const char *why_state(const slurm_job_info_t *info);
 
@@ -155,12 +159,14 @@ void auc_task_see(struct auc_task *t, unsigned part, const slurm_job_info_t *inf
 
 	j->why = NULL;
 	j->ended = j->limit = j->began = 0;
-	j->ran = false;
+	j->ran = j->unsure = false;
 	j->begin = (double)info->eligible_time; /* what Slurm calls so is BeginTime */
 	if (auc_job_finished(info)) {
 		j->seen = AUC_SEEN_ENDED;
 		j->why = why_state(info);
 		j->ended = (double)info->end_time;
+		if (may_be_unlaunched(info))
+			see_cancelled(t, j, info);
 		/* One that is cancelled while it waits gets a start time, and no nodes. */
 		j->ran = info->nodes && info->nodes[0] && info->start_time > 0 &&
 			 info->start_time <= info->end_time;
@@ -177,6 +183,36 @@ void auc_task_see(struct auc_task *t, unsigned part, const slurm_job_info_t *inf
 		return;
 	t->lead = info;
 	j->part = part_of(t, info, now);
+}
+
+/*
+ * True if INFO is of a job that slurmd may have cancelled because it could not launch it: it got
+ * its nodes, and soon after it was cancelled with nothing of it having run, as far as the record
+ * says. Its owner can bring about the same, so that it counts who cancelled it.
+ */
+static bool may_be_unlaunched(const slurm_job_info_t *info)
+{
+	return (info->job_state & JOB_STATE_BASE) == JOB_CANCELLED && info->nodes &&
+	       info->nodes[0] && info->start_time > 0 && info->end_time >= info->start_time &&
+	       info->end_time <= info->start_time + LAUNCH && !info->exit_code;
+}
+
+static void see_cancelled(struct auc_task *t, struct auc_exec_job *j, const slurm_job_info_t *info)
+{
+	uint32_t id = AUC_INFO_JOB_ID(info);
+
+	if (t->canceller.job != id || t->canceller.start != info->start_time) {
+		/* Another one is asked for first. */
+		j->unsure = true;
+		if (t->canceller.job && t->canceller.who == AUC_CANCELLER_UNKNOWN)
+			return;
+		memset(&t->canceller, 0, sizeof(t->canceller));
+		t->canceller.job = id;
+		t->canceller.start = info->start_time;
+	}
+	j->unsure = t->canceller.who == AUC_CANCELLER_UNKNOWN;
+	if (t->canceller.who == AUC_CANCELLER_SLURM)
+		j->why = AUC_WHY_NOT_LAUNCHED;
 }
 
 /* Of a job that waits: a limit of its association or QOS keeps it. */

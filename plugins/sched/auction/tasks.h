@@ -12,6 +12,13 @@
 #include "exec/exec.h"
 #include "adapter/slurm_compat.h"
 
+/* Who cancelled a job that Slurm may have failed to launch. */
+enum auc_canceller {
+	AUC_CANCELLER_UNKNOWN, /* asked for (canceller.h) */
+	AUC_CANCELLER_SLURM,   /* a daemon of Slurm's, or root */
+	AUC_CANCELLER_OTHER,   /* anybody else, or nobody can say */
+};
+
 struct auc_task {
 	struct auc_task *next;
 	char sale[AUC_SALE_ID_LEN];
@@ -32,9 +39,16 @@ struct auc_task {
 	bool suspended;               /* one of its jobs is; from 26.05 on owners can do that */
 	bool resumed;                 /* and that has been said, and undone */
 	bool listed;                  /* in the ledger in this cycle */
-	double receipt_next;          /* not tried again before */
-	bool receipt_sent;            /* one is on its way; the next follows when it has arrived */
-	char *receipt;                /* to be written once the sale's present state is committed */
+	struct {
+		uint32_t job; /* the last that was asked for; 0: none */
+		time_t start; /* of its run */
+		enum auc_canceller who;
+		double since,
+			next; /* auc_site_elapsed(): first asked, not again before; 0: never */
+	} canceller;
+	double receipt_next; /* not tried again before */
+	bool receipt_sent;   /* one is on its way; the next follows when it has arrived */
+	char *receipt;       /* to be written once the sale's present state is committed */
 };
 
 struct auc_tasks {

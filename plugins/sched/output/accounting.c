@@ -92,6 +92,37 @@ enum auc_code auc_accounting_look(struct auc_accounting_row *jobs, unsigned n, s
 	return AUC_OK;
 }
 
+enum auc_code auc_accounting_canceller(uint32_t job_id, time_t start, uint32_t *uid,
+				       struct auc_err *err)
+{
+	const slurmdb_job_rec_t *rec;
+	struct condition c;
+	auc_list_itr_t it;
+	auc_list_t rows;
+	bool found = false;
+
+	if (!condition_init(&c, 1))
+		return auc_err_set(err, AUC_ENOMEM, "out of memory");
+	condition_add(&c, 0, job_id);
+	c.cond.flags |= JOBCOND_FLAG_NO_STEP | JOBCOND_FLAG_DUP;
+	errno = 0;
+	rows = slurmdb_jobs_get(connection(), &c.cond);
+	condition_clear(&c);
+	if (!rows)
+		return failed(err, "reading jobs");
+	it = slurm_list_iterator_create(rows);
+	while ((rec = slurm_list_next(it)))
+		if (rec->jobid == job_id && rec->start == start && rec->end &&
+		    (rec->state & JOB_STATE_BASE) == JOB_CANCELLED) {
+			*uid = rec->requid;
+			found = true;
+		}
+	slurm_list_iterator_destroy(it);
+	slurm_list_destroy(rows);
+	return found ? AUC_OK
+		     : auc_err_set(err, AUC_ENOENT, "job %u is not cancelled there yet", job_id);
+}
+
 /* slurmctld's connection; the pointer is read at each call, as slurmctld may replace it. */
 static void *connection(void)
 {

@@ -38,4 +38,11 @@ enum auc_code auc_accounting_look(struct auc_accounting_row *jobs, unsigned n, s
  * database did not answer. */
 enum auc_code auc_accounting_set(const struct auc_accounting_row *job, struct auc_err *err);
 
+/*
+ * Who cancelled JOB_ID, in the run that began at START; NO_VAL: nobody is named. AUC_ENOENT: the
+ * database does not know yet that it is cancelled; AUC_EIO.
+ */
+enum auc_code auc_accounting_canceller(uint32_t job_id, time_t start, uint32_t *uid,
+				       struct auc_err *err);
+
 #endif

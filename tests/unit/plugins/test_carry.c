@@ -15,6 +15,8 @@
 #include <cmocka.h>
 
 /* Two parts of the agent, without its thread: the test is the rest of it. */
+#include "sched/auction/canceller.h"
+#include "sched/output/accounting.h"
 #include "sched/auction/agent-private.h"
 #include "sched/auction/job_change.h"
 #include "sched/auction/slurm_rules.h"
@@ -144,9 +146,27 @@ double auc_site_now(void)
 	return NOW;
 }
 
+static double elapsed = NOW;
+
 double auc_site_elapsed(void)
 {
-	return NOW;
+	return elapsed;
+}
+
+static bool has_accounting;
+static unsigned asked;
+
+bool auc_accounting_present(void)
+{
+	return has_accounting;
+}
+
+enum auc_code auc_job_change_ask(struct auc_agent *a, uint32_t job, const char *sale, time_t start,
+				 struct auc_err *e)
+{
+	(void)a, (void)job, (void)sale, (void)start, (void)e;
+	asked++;
+	return AUC_OK;
 }
 
 /* Members that were submitted, and those of them whose jobs the agent has made nobody's. */
@@ -447,6 +467,76 @@ static const char *cause(uint32_t state, uint32_t reason)
 	return why ? why : "";
 }
 
+/*
+ * A job is cancelled ELAPSED seconds after it got NODES, with EXIT_CODE, and the accounting says
+ * after three questions that it was UID; -1: it never does. The word, and that nothing is decided
+ * before.
+ */
+static const char *cancelled_by(const char *nodes, time_t took, uint32_t exit_code, int64_t uid)
+{
+	static struct sale s;
+	slurm_job_info_t info = {.job_state = JOB_CANCELLED,
+				 .nodes = (char *)nodes,
+				 .start_time = NOW,
+				 .end_time = NOW + took,
+				 .exit_code = exit_code};
+	struct auc_exec_job *j;
+	const char *why;
+
+	AUC_INFO_JOB_ID(&info) = 1;
+	sale_set_up(&s, 4, "", "");
+	j = &s.t->exec.jobs[0];
+	asked = 0;
+	elapsed = NOW;
+	do {
+		auc_task_look(s.t);
+		auc_task_see(s.t, 0, &info, elapsed);
+		auc_canceller_keep(&s.agent, s.t);
+		auc_canceller_keep(&s.agent, s.t); /* once a second */
+		if (asked == 3 && uid >= 0 && j->unsure) {
+			auc_canceller_answered(s.t, 2, 0, AUC_OK); /* of another job */
+			auc_canceller_answered(s.t, 1, 0, AUC_ENOENT);
+			assert_true(j->unsure);
+			auc_canceller_answered(s.t, 1, (uint32_t)uid, AUC_OK);
+		}
+		elapsed += 1;
+	} while (j->unsure && elapsed < NOW + 1000);
+	assert_false(j->unsure);
+	why = j->why;
+	sale_tear_down(&s);
+	elapsed = NOW;
+	return why;
+}
+
+/* Who is cancelled by slurmd before anything ran pays nothing; the owner cannot be taken for it. */
+static void test_canceller(void **state)
+{
+	(void)state;
+	has_accounting = true;
+	assert_string_equal(cancelled_by("edge1", 0, 0, 0), "not_launched");
+	assert_int_equal(asked, 3);
+	assert_string_equal(cancelled_by("edge1", 50, 0, 0), "not_launched");
+	assert_string_equal(cancelled_by("edge1", 0, 0, 1000), "cancelled");
+	assert_string_equal(cancelled_by("edge1", 0, 0, NO_VAL), "cancelled");
+	/* The agent's own. */
+	slurm_conf.slurm_user_id = 64030;
+	assert_string_equal(cancelled_by("edge1", 0, 0, 64030), "cancelled");
+	slurm_conf.slurmd_user_id = 64031;
+	assert_string_equal(cancelled_by("edge1", 0, 0, 64031), "not_launched");
+	slurm_conf.slurmd_user_id = 0;
+	/* Nobody says: a minute. */
+	assert_string_equal(cancelled_by("edge1", 0, 0, -1), "cancelled");
+	assert_in_range(asked, 50, 62);
+	/* Its script ran; it ran for long; it had no nodes: nobody is asked. */
+	assert_string_equal(cancelled_by("edge1", 0, 15, 0), "cancelled");
+	assert_string_equal(cancelled_by("edge1", 100, 0, 0), "cancelled");
+	assert_string_equal(cancelled_by(NULL, 0, 0, 0), "cancelled");
+	assert_int_equal(asked, 0);
+	has_accounting = false;
+	assert_string_equal(cancelled_by("edge1", 0, 0, 0), "cancelled");
+	assert_int_equal(asked, 0);
+}
+
 static void test_causes(void **state)
 {
 	(void)state;
@@ -482,9 +572,10 @@ static void test_causes(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_move),    cmocka_unit_test(test_open_again),
-		cmocka_unit_test(test_quiet),   cmocka_unit_test(test_protect),
-		cmocka_unit_test(test_unsaved), cmocka_unit_test(test_causes),
+		cmocka_unit_test(test_move),      cmocka_unit_test(test_open_again),
+		cmocka_unit_test(test_quiet),     cmocka_unit_test(test_protect),
+		cmocka_unit_test(test_unsaved),   cmocka_unit_test(test_causes),
+		cmocka_unit_test(test_canceller),
 	};
 
 	return cmocka_run_group_tests(tests, world_setup, world_teardown);

@@ -1,0 +1,65 @@
+# A job that comes back from before its settlement may run somewhere, so that it is held until all nodes have told what runs there; then
+# it is ended, also by a slurmctld that finds it held.
+
+load lib
+load plugins
+load restart
+
+slot=10
+
+setup_file()
+{
+	need_plugins
+	conf_write 4 4 one
+	# shellcheck disable=SC2046
+	cluster_start $(plugin_options) --auction-conf "$BATS_FILE_TMPDIR/auction.conf" \
+		--nodes 'one1:partition=one,cpus=10,mem=16000,gpus=v100:4'
+	# As in restart-forgotten.
+	sandbox restart slurmctld
+}
+
+# A sale is settled, and slurmctld comes back from before that, with its node away: $job is held, and shows that it is settled.
+come_back_held()
+{
+	wait_until 60 open_for_bids one
+	wait_until 60 nodes_settled
+	job=$(submit alice $(bid one 4 1 6) -o /dev/null --wrap 'sleep 100')
+	wait_until 30 receipt_state_is "$job" sold
+	wait_until 60 saved
+	cp "$SANDBOX_DIR/state/job_state" "$BATS_TEST_TMPDIR/job_state"
+	as alice scancel "$job"
+	wait_until 60 settled "$job"
+	sandbox stop slurmctld --kill
+	cp "$BATS_TEST_TMPDIR/job_state" "$SANDBOX_DIR/state/job_state"
+	rm -f "$SANDBOX_DIR/state/job_state.old"
+	sandbox stop one1
+	sandbox start slurmctld
+	wait_until 30 is_held
+}
+
+is_held()
+{
+	receipt_state_is "$job" settled && [ "$(job_field "$job" Priority)" = 0 ]
+}
+
+@test "a job that is held as it came back is ended when its node has told" {
+	come_back_held
+	sandbox start one1
+	wait_until 60 job_ended "$job"
+	wait_until 30 log_has "job $job is in the queue after its settlement; cancelled"
+	[ "$(database_receipt "$job" .why)" = cancelled ]
+}
+
+@test "and where slurmctld is killed before that" {
+	local since
+	come_back_held
+	since=$(date +%s.%N)
+	scontrol update jobid="$job" comment=saved
+	wait_until 30 jobs_saved "$since"
+	sandbox stop slurmctld --kill
+	sandbox start slurmctld
+	sandbox start one1
+	wait_until 60 job_ended "$job"
+	wait_until 60 settled "$job"
+	[ "$(database_receipt "$job" .why)" = cancelled ]
+}

@@ -1,0 +1,134 @@
+/*
+ * test_exec_unsure.c - a job that Slurm may not have launched: who cancelled it is known soon, and
+ * until then nothing is decided.
+ */
+#include "config.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "exec/exec.h"
+#include "unit/support/execmarket.h"
+
+#define NOW 105
+
+static struct auc_err err;
+
+static const struct auc_exec_rules rules = {EXEC_RULES};
+
+/* The lead on a, a member on b. */
+static const struct auc_part parts[] = {
+	{.server = "a", .lead = true, .workers = 1, .ps = 1, .start = 100, .end = 130},
+	{.server = "b", .workers = 2, .start = 100, .end = 130},
+};
+
+/* PART's job was cancelled as it began. */
+static struct auc_exec_job *set_up(struct auc_exec *x, enum auc_sale_state booked, unsigned part)
+{
+	struct auc_exec_job *j;
+
+	assert_int_equal(auc_exec_init(x, parts, 2, &err), AUC_OK);
+	x->slot = 10;
+	x->booked = booked;
+	x->committed = true;
+	for (unsigned i = 0; i < 2; i++) {
+		x->jobs[i].id = 1 + i;
+		x->jobs[i].seen = AUC_SEEN_RUNNING;
+		x->jobs[i].began = 100;
+	}
+	j = &x->jobs[part];
+	j->seen = AUC_SEEN_ENDED;
+	j->why = "cancelled";
+	j->ended = 100;
+	j->ran = j->unsure = true;
+	return j;
+}
+
+/* Nothing is booked, and nobody is killed. */
+static void expect_nothing(struct auc_exec *x)
+{
+	struct auc_exec_action actions[8];
+	unsigned n;
+
+	assert_int_equal(auc_exec_step(x, &rules, NOW).book, AUC_BOOK_NOTHING);
+	assert_null(x->why);
+	n = auc_exec_actions(x, &rules, NOW, actions, 8);
+	for (unsigned i = 0; i < n; i++)
+		assert_int_not_equal(actions[i].ask, AUC_ASK_KILL);
+}
+
+static void test_lead(void **state)
+{
+	struct auc_exec_booking b;
+	struct auc_exec_job *j;
+	struct auc_exec x;
+
+	(void)state;
+	j = set_up(&x, AUC_SALE_RUNNING, 0);
+	expect_nothing(&x);
+	j->unsure = false;
+	j->why = "not_launched";
+	b = auc_exec_step(&x, &rules, NOW);
+	assert_int_equal(b.book, AUC_BOOK_SETTLE);
+	assert_string_equal(b.why, "not_launched");
+	auc_exec_clear(&x);
+	/* Nor is it booked as one that ran. */
+	j = set_up(&x, AUC_SALE_SOLD, 0);
+	expect_nothing(&x);
+	j->unsure = false;
+	assert_int_equal(auc_exec_step(&x, &rules, NOW).book, AUC_BOOK_START);
+	auc_exec_clear(&x);
+}
+
+/* A member that was not launched is one whose node failed. */
+static void test_member(void **state)
+{
+	struct auc_exec_booking b;
+	struct auc_exec_job *j;
+	struct auc_exec x;
+
+	(void)state;
+	j = set_up(&x, AUC_SALE_RUNNING, 1);
+	expect_nothing(&x);
+	j->unsure = false;
+	j->why = "not_launched";
+	b = auc_exec_step(&x, &rules, NOW);
+	assert_int_equal(b.book, AUC_BOOK_MOVE);
+	assert_int_equal(b.part, 1);
+	auc_exec_clear(&x);
+	j = set_up(&x, AUC_SALE_RUNNING, 1);
+	j->unsure = false;
+	assert_int_equal(auc_exec_step(&x, &rules, NOW).book, AUC_BOOK_NOTHING);
+	assert_string_equal(x.why, "cancelled");
+	auc_exec_clear(&x);
+}
+
+/* One that is being ended anyway waits for nobody. */
+static void test_ended_anyway(void **state)
+{
+	struct auc_exec_booking b;
+	struct auc_exec x;
+
+	(void)state;
+	set_up(&x, AUC_SALE_RUNNING, 0);
+	x.why = "changed";
+	b = auc_exec_step(&x, &rules, NOW);
+	assert_int_equal(b.book, AUC_BOOK_SETTLE);
+	assert_string_equal(b.why, "changed");
+	auc_exec_clear(&x);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_lead),
+		cmocka_unit_test(test_member),
+		cmocka_unit_test(test_ended_anyway),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
