@@ -35,6 +35,7 @@ static bool movable(const struct auc_exec *x, const struct auc_exec_rules *rules
 static bool needs_other(const struct auc_exec *x, const struct auc_exec_rules *rules, unsigned part,
 			double now);
 static const char *why_ended(const struct auc_exec *x, const struct auc_exec_rules *rules);
+static bool member_lost_its_node(const struct auc_exec *x);
 static enum auc_exec_state state_of(const struct auc_exec *x, const struct auc_exec_rules *rules,
 				    double now);
 static bool stands(const struct auc_exec *x, const struct auc_exec_rules *rules, double now);
@@ -722,7 +723,20 @@ static const char *why_ended(const struct auc_exec *x, const struct auc_exec_rul
 	if (x->booked == AUC_SALE_RUNNING && x->jobs[0].ended >= x->end - rules->end_margin &&
 	    (!strcmp(why, AUC_WHY_CANCELLED) || !strcmp(why, AUC_WHY_FAILED)))
 		return AUC_WHY_TIMEOUT;
+	/* Its program does not outlive the node of another part, of which its owner is not guilty.
+	 */
+	if (!strcmp(why, AUC_WHY_FAILED) && member_lost_its_node(x))
+		return AUC_WHY_NODE_FAIL;
 	return why;
+}
+
+static bool member_lost_its_node(const struct auc_exec *x)
+{
+	for (unsigned i = 1; i < x->nparts; i++)
+		if (!x->parts[i].lead && x->jobs[i].seen == AUC_SEEN_ENDED && x->jobs[i].why &&
+		    !strcmp(x->jobs[i].why, AUC_WHY_NODE_FAIL))
+			return true;
+	return false;
 }
 
 static enum auc_exec_state state_of(const struct auc_exec *x, const struct auc_exec_rules *rules,

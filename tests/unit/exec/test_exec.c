@@ -200,6 +200,8 @@ static void test_single_steps(void **state)
 		{runs, 105, AUC_SEEN_RUNNING, NULL, AUC_SEEN_RUNNING, NULL, "-, running:"},
 		{runs, 105, AUC_SEEN_ENDED, "completed", AUC_SEEN_RUNNING, NULL,
 		 "settle completed, ending:"},
+		{runs, 105, AUC_SEEN_ENDED, "failed", AUC_SEEN_ENDED, "node_fail",
+		 "settle node_fail, ending:"},
 		{runs, 105, AUC_SEEN_ENDED, "node_fail", AUC_SEEN_RUNNING, NULL,
 		 "settle node_fail, ending:"},
 		{runs, 105, AUC_SEEN_RUNNING, NULL, AUC_SEEN_ENDED, "failed", "-, ending: kill 0"},
@@ -247,7 +249,7 @@ static void test_single_steps(void **state)
 	}
 }
 
-/* A job ran and ended while nobody looked: Slurm's record says so, and it pays like any that ran. */
+/* A job ran and ended while nobody looked: Slurm's record says so, and it pays as any that ran. */
 static void test_ran_unseen(void **state)
 {
 	struct auc_exec x;
@@ -269,7 +271,6 @@ static void test_ran_unseen(void **state)
 	assert_memory_equal(step_text(&x, 105, text), "settle cancelled", 16);
 	auc_exec_clear(&x);
 }
-
 
 /* A script that has just begun is told of a change when its trap stands, and is not forgotten. */
 static void test_young(void **state)
@@ -330,8 +331,8 @@ static void test_ended_with_plan(void **state)
 	}
 }
 
-/* Slurm starts no job in a partition, or takes none: what is due there is put off, slot by slot, and
- * nothing is asked for it meanwhile. */
+/* Slurm starts no job in a partition, or takes none: what is due there is put off, slot by slot,
+ * and nothing is asked for it meanwhile. */
 static void test_partition_down(void **state)
 {
 	struct auc_exec_booking b;
@@ -480,8 +481,8 @@ static void test_uncommitted(void **state)
 }
 
 /*
- * Slurm does not start a job whose node still ends somebody else's: it moves, and if nothing else is
- * free, it waits, and is not ended for it. A limit of its owner's is another matter.
+ * Slurm does not start a job whose node still ends somebody else's: it moves, and if nothing else
+ * is free, it waits, and is not ended for it. A limit of its owner's is another matter.
  */
 static void test_held_up(void **state)
 {
@@ -1048,17 +1049,16 @@ static void test_due(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_parts),        cmocka_unit_test(test_single_steps),
-cmocka_unit_test(test_ran_unseen),
-		cmocka_unit_test(test_young),        cmocka_unit_test(test_ended_with_plan),
-		cmocka_unit_test(test_refused),
-		cmocka_unit_test(test_held_up),      cmocka_unit_test(test_late),
-		cmocka_unit_test(test_uncommitted),  cmocka_unit_test(test_missed),
-		cmocka_unit_test(test_put_off),      cmocka_unit_test(test_due),
-		cmocka_unit_test(test_kill_at_once), cmocka_unit_test(test_stuck),
-		cmocka_unit_test(test_unheard),      cmocka_unit_test(test_begin),
-		cmocka_unit_test(test_partition_down), cmocka_unit_test(test_unsaved),
-		cmocka_unit_test(test_nearly_over),  cmocka_unit_test(test_limit),
+		cmocka_unit_test(test_parts),           cmocka_unit_test(test_single_steps),
+		cmocka_unit_test(test_ran_unseen),      cmocka_unit_test(test_young),
+		cmocka_unit_test(test_ended_with_plan), cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_held_up),         cmocka_unit_test(test_late),
+		cmocka_unit_test(test_uncommitted),     cmocka_unit_test(test_missed),
+		cmocka_unit_test(test_put_off),         cmocka_unit_test(test_due),
+		cmocka_unit_test(test_kill_at_once),    cmocka_unit_test(test_stuck),
+		cmocka_unit_test(test_unheard),         cmocka_unit_test(test_begin),
+		cmocka_unit_test(test_partition_down),  cmocka_unit_test(test_unsaved),
+		cmocka_unit_test(test_nearly_over),     cmocka_unit_test(test_limit),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
