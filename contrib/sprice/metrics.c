@@ -114,6 +114,8 @@ static void print_reasons(struct json_object *counts, const char *name, const ch
 			  const char *help);
 static void print_times(struct json_object *times, const char *name, const char *help);
 static void print_room(struct json_object *room);
+static void print_money(struct json_object *money);
+static bool spends(const char *account);
 static void print_servers(struct json_object *servers, int64_t slot);
 static void print_classes(struct json_object *classes, int64_t slot);
 static void print_learning(struct json_object *learning);
@@ -138,6 +140,7 @@ void metrics_print(struct json_object *status)
 	print_totals(status_within(status, "totals"));
 	print_activity(status_within(status, "activity"));
 	print_room(status_within(status, "room"));
+	print_money(status_within(status, "money"));
 	if (status_slot(status, &slot)) {
 		print_servers(status_within(status, "servers"), slot);
 		print_classes(status_within(learning, "classes"), slot);
@@ -246,6 +249,47 @@ static void print_room(struct json_object *room)
 			sample(f->name, "", labels, 2, amount(type, f->key));
 		}
 	}
+}
+
+/* Of the accounts that pay for bids. Not in the public status. */
+static void print_money(struct json_object *money)
+{
+	static const struct {
+		const char *name, *type, *suffix, *key, *help;
+		bool limited; /* of accounts that have money of their own only */
+	} families[] = {
+		{"auction_account_received_credits", "counter", "_total", "credits",
+		 "What an account was given and paid back.", false},
+		{"auction_account_spent_credits", "counter", "_total", "debits",
+		 "What it has paid, before refunds, and what expired of it.", false},
+		{"auction_account_held_credits", "gauge", "", "pending",
+		 "What is held of it for submissions.", false},
+		{"auction_account_left_credits", "gauge", "", NULL,
+		 "What is left of it to bid with.", true},
+		{0},
+	};
+
+	for (unsigned f = 0; length(money) && families[f].name; f++) {
+		family(families[f].name, families[f].type, families[f].help);
+		for (size_t i = 0; i < length(money); i++) {
+			struct json_object *o = item(money, i);
+			const char *account = status_text(o, "account");
+			double value = families[f].key
+					       ? amount(o, families[f].key)
+					       : amount(o, "credits") - amount(o, "debits") -
+							 amount(o, "pending");
+
+			if (spends(account) && (!families[f].limited || amount(o, "limited") > 0))
+				sample(families[f].name, families[f].suffix,
+				       &(struct label){"account", account}, 1, value);
+		}
+	}
+}
+
+/* Whether ACCOUNT is a user's or one of Slurm's, not the other side of the books. */
+static bool spends(const char *account)
+{
+	return !strncmp(account, "user:", 5) || !strncmp(account, "account:", 8);
 }
 
 static void print_servers(struct json_object *servers, int64_t slot)

@@ -36,8 +36,16 @@ auction_lock_wait_seconds_bucket{le="+Inf"} 10
 auction_room{type="v100",role="worker"} 5
 auction_room_pooled{type="v100",role="worker"} 7
 auction_room_pooled{type="ps.m",role="ps"} 40
+auction_account_received_credits_total{account="account:physics"} 5000
+auction_account_spent_credits_total{account="account:physics"} 16.678579
+auction_account_held_credits{account="account:physics"} 2.5
+auction_account_left_credits{account="account:physics"} 4980.821421
+auction_account_spent_credits_total{account="user:2001"} 9.75
 # EOF
 END2
+# An account without money of its own has nothing left that could run out; the other side of the books is no account of anybody.
+! grep -q 'auction_account_left_credits{account="user' <<< "$got" || fail "left of an account without a limit"
+! grep -qE 'auction_account_.*"(mint|market|tree)"' <<< "$got" || fail "mint and market are no spenders"
 # Its counts do not go with its bounds: left out.
 grep -q '^auction_lock_held' <<< "$got" && fail "times that are damaged"
 # Each family once, and its samples together, as OpenMetrics has it.
