@@ -172,6 +172,7 @@ static void help(void)
 	      "  pause [REASON], resume            sells nothing new; sells again\n"
 	      "  report                            what was paid, from Slurm's accounting\n"
 	      "  spool check|dump|export           verifies the spool; prints its records\n"
+	      "  spool import                      makes a spool of exported records\n"
 	      "\n"
 	      "  -o, --format=LIST    columns, by name, separated by commas\n"
 	      "  -n, --noheader       no line of headings\n"

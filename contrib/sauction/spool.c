@@ -1,6 +1,6 @@
 /*
  * spool.c - "sauction spool": verifies the spool's lines, and the money in them by itself: from the
- * accounts of the snapshot and all events since.
+ * accounts of the snapshot and all events since; and makes a spool of what was exported.
  */
 #include "config.h"
 
@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <json-c/json.h>
 
@@ -30,6 +31,11 @@ static enum auc_code check_settled(struct check *c, struct json_object *o, struc
 static enum auc_code check_limits(const struct check *c, struct auc_err *err);
 static int check(const char *text);
 static const char *payload_of(const char *line);
+static int import(const char *dir);
+static char *read_all(FILE *in, struct auc_err *err);
+static enum auc_code write_records(const char *dir, char *text, uint64_t *records,
+				   struct auc_err *err);
+static enum auc_code nothing_there(void *arg, struct json_object *payload, struct auc_err *err);
 
 int command_spool(const struct sauction *s, int argc, char **argv)
 {
@@ -39,9 +45,11 @@ int command_spool(const struct sauction *s, int argc, char **argv)
 	size_t len;
 	FILE *out;
 
+	if (argc == 1 && !strcmp(argv[0], "import"))
+		return import(s->dir);
 	if (argc != 1 ||
 	    (strcmp(argv[0], "check") && strcmp(argv[0], "dump") && strcmp(argv[0], "export")))
-		return fail("spool: expected check, dump or export");
+		return fail("spool: expected check, dump, export or import");
 	out = open_memstream(&text, &len);
 	if (!out)
 		return fail("out of memory");
@@ -207,4 +215,78 @@ static enum auc_code check_limits(const struct check *c, struct auc_err *err)
 				a->name);
 	}
 	return AUC_OK;
+}
+
+/* Standard input, whose money is checked first, as the snapshot of a new spool. */
+static int import(const char *dir)
+{
+	struct auc_err err = {0};
+	char *text = read_all(stdin, &err);
+	uint64_t records = 0;
+	int code;
+
+	code = text ? check(text) : fail("%s", err.text);
+	if (code == EXIT_SUCCESS && write_records(dir, text, &records, &err) != AUC_OK)
+		code = fail("%s", err.text);
+	free(text);
+	return code;
+}
+
+/* NULL: it cannot be read, or no memory. */
+static char *read_all(FILE *in, struct auc_err *err)
+{
+	char *text = NULL;
+	size_t alloc = 0;
+	ssize_t n = getdelim(&text, &alloc, '\0', in);
+
+	if (n >= 0 && !ferror(in) && strlen(text) == (size_t)n)
+		return text;
+	auc_err_set(err, AUC_EINVAL,
+		    "spool import: expected on standard input the lines of spool export");
+	free(text);
+	return NULL;
+}
+
+/* Nothing is written unless all of it can be; in a directory that has no spool yet. */
+static enum auc_code write_records(const char *dir, char *text, uint64_t *records,
+				   struct auc_err *err)
+{
+	struct auc_spool *spool = NULL;
+	struct json_object *o;
+	char *line, *rest, path[4200];
+	enum auc_code rc;
+
+	for (unsigned i = 0; i < 2; i++) {
+		snprintf(path, sizeof(path), "%s/%s", dir, i ? "journal" : "state");
+		if (!access(path, F_OK))
+			return auc_err_set(err, AUC_EEXIST,
+					   "%.200s: expected a directory without a spool", dir);
+	}
+	rc = auc_spool_open(dir, nothing_there, NULL, &spool, NULL, err);
+	if (rc == AUC_OK)
+		rc = auc_spool_snapshot_begin(spool, err);
+	for (line = strtok_r(text, "\n", &rest); line && rc == AUC_OK;
+	     line = strtok_r(NULL, "\n", &rest)) {
+		o = payload_of(line) == line ? auc_json_parse(line, strlen(line)) : NULL;
+		++*records;
+		rc = o ? auc_spool_snapshot_add(spool, o, err)
+		       : auc_err_set(err, AUC_EINVAL, "record %" PRIu64 ": not one JSON object",
+				     *records);
+		json_object_put(o);
+	}
+	if (rc == AUC_OK && !*records)
+		rc = auc_err_set(err, AUC_EINVAL,
+				 "spool import: no record on standard input, expected the lines of "
+				 "spool export");
+	if (rc == AUC_OK)
+		rc = auc_spool_snapshot_end(spool, err);
+	auc_spool_close(spool);
+	return rc;
+}
+
+static enum auc_code nothing_there(void *arg, struct json_object *payload, struct auc_err *err)
+{
+	(void)arg;
+	(void)payload;
+	return auc_err_set(err, AUC_EEXIST, "there is a record already");
 }

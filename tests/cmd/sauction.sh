@@ -45,6 +45,26 @@ for spool in spool-1a spool-1b; do
 mint 265051101 553887439
 charged 553887439 refunded 265051101 settled 265051100 live 6' ] || says "audit $spool: $got"
 done
+# What was exported makes a spool that says the same; never over another one, and never of money that does not add up.
+for spool in spool-1a spool-1b; do
+	"$sauction" --spool="$spools/$spool" spool export > "$dir/records"
+	said=$("$sauction" --spool="$spools/$spool" spool check)
+	got=$("$sauction" --spool="$dir/new" spool import < "$dir/records" 2>&1) && [ "$got" = "$said" ] || says "import $spool: $got"
+	"$sauction" --spool="$dir/new" spool export | cmp - "$dir/records" || says "import $spool: other records"
+	expect 'the same' 0 "$said" --spool="$dir/new" spool check
+	[ "$(stat -c %a "$dir/new")" = 700 ] || says 'import: others can read it'
+	got=$("$sauction" --spool="$dir/new" spool import < "$dir/records" 2>&1 > /dev/null) && says "import over a spool: $got"
+	[ "$got" = "sauction: $dir/new: expected a directory without a spool" ] || says "import over a spool: $got"
+	rm -rf "$dir/new"
+done
+for wrong in 's/"refund":"265.051101"/"refund":"9999.000000"/' 's/{/{{/' '1s/^/x/' '1d;2,$s/.*//' d; do
+	sed "$wrong" "$dir/records" > "$dir/other"
+	got=$("$sauction" --spool="$dir/new" spool import < "$dir/other" 2>&1 > /dev/null) && says "import takes $wrong: $got"
+	[[ $got == sauction:* ]] || says "import $wrong: $got"
+	# A spool that is there is whole; nothing is in this one.
+	[ ! -e "$dir/new" ] || [ -z "$("$sauction" --spool="$dir/new" spool export)" ] || says "import of half: $wrong"
+	rm -rf "$dir/new"
+done
 # audit looks at no checksum, so that it can be shown what is wrong.
 wrong()
 {
