@@ -177,6 +177,8 @@ refused()
 	refused nodes nodes 'or the output of sacct -P or sacct --json'
 	refused crlf.sacct without-o.nodes 'use scontrol -o show node'
 	refused crlf.sacct json.nodes 'use scontrol -o show node, without --json'
+	printf '%s\n' 'NodeName=n[1-2] CPUs=32 RealMemory=128000 Gres=gpu:a100:4' 'PartitionName=long Nodes=ALL' > "$BATS_TEST_TMPDIR/slurm.conf"
+	refused crlf.sacct "$BATS_TEST_TMPDIR/slurm.conf" 'use scontrol -o show node'
 	refused crlf.sacct sinfo.nodes 'or the output of scontrol -o show node'
 	refused crlf.sacct crlf.sacct 'or the output of scontrol -o show node'
 }

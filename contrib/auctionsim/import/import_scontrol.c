@@ -56,8 +56,10 @@ static enum auc_code read_node(struct import *im, const struct import_text *t, c
 	name = word_of(line, "NodeName=", &len);
 	if (name == line + strlen("NodeName=") && len < AUC_NAME_MAX)
 		memcpy(n.name, name, len);
-	rc = auc_name_valid(n.name) ? read_values(im, t, line, &n, &fault)
-				    : import_expected(t, t->at, 1, line, &fault, "NodeName=NAME");
+	rc = auc_name_valid(n.name)
+		     ? read_values(im, t, line, &n, &fault)
+		     : import_expected(t, t->at, 1, line, &fault,
+				       "NodeName=NAME of one node: use scontrol -o show node");
 	partitions = word_of(line, "Partitions=", &len);
 	if (im->conf && !sold(im, partitions ? partitions : "", len, &n) && rc == AUC_OK)
 		return AUC_OK;
