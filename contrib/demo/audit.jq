@@ -54,8 +54,19 @@ def gang_differences($lead):
 	| ($r.plan[0].from * $r.slot_seconds) as $begin | (($r.plan[0].to + 1) * $r.slot_seconds) as $until
 	| [
 		(if $p != $a then "accounting says \($a | tojson), the receipt \($p | tojson)" else empty end),
-		(if ($lead.start | tonumber) < $begin then "it started \($begin - ($lead.start | tonumber)) s before its slots" else empty end),
+		(if ($lead.start | tonumber? // $begin) < $begin then "it started \($begin - ($lead.start | tonumber)) s before its slots" else empty end),
 		(if ($lead.end | tonumber) > $until then "it ended \(($lead.end | tonumber) - $until) s after its slots" else empty end),
+		(if $r.state != "settled" then "the receipt is not settled but \($r.state)" else empty end)
+	];
+
+# One that was cancelled, or whose node failed, is not what was sold any more: nothing ran outside of its slots, and the cluster's failure costs
+# nothing.
+def broken: (.receipt.why == "cancelled" and (.state | startswith("CANCELLED"))) or .receipt.why == "node_fail";
+def broken_differences($lead):
+	$lead.receipt as $r | ($r.plan | map(.from) | min * $r.slot_seconds) as $begin
+	| [
+		($lead.start | tonumber? | select(. < $begin) | "it started \($begin - .) s before its slots"),
+		(if $r.why == "node_fail" and ($r.payment | micro) > 0 then "it has paid \($r.payment) for a node that failed" else empty end),
 		(if $r.state != "settled" then "the receipt is not settled but \($r.state)" else empty end)
 	];
 
@@ -63,12 +74,13 @@ def ended: .state | test("^(PENDING|RUNNING|SUSPENDED|REQUEUED)") | not;
 
 [$jobs[] | select(.receipt.plan)
 	| select(($only | length) == 0 or (.job as $j | $only | index($j) != null))
-	| . + {wrong: (if ended | not then ["it has not ended"] elif .receipt.per_node then gang_differences(.) else differences(.) end)}] as $leads
+	| . + {wrong: (if ended | not then ["it has not ended"] elif broken then broken_differences(.) elif .receipt.per_node then gang_differences(.) else differences(.) end)}] as $leads
 | ($leads | map(.receipt.payment | micro) | add // 0) as $paid
 | ([$events[] | if has("settled_revenue") then .settled_revenue | micro elif .event == "settled" then .kept | micro else 0 end] | add // 0) as $revenue
 | ($leads[]
 	| if .wrong != [] then "job \(.job): WRONG: \(.wrong | join("; "))"
 	  elif $quiet then empty
+	  elif broken then "job \(.job): ended early (\(.receipt.why)), has paid \(.receipt.payment)"
 	  else "job \(.job): nodes, GPUs and slots of receipt, accounting and tasks agree (\(.receipt.plan | map((.nodes // (.workers + .ps | keys))[]) | unique | join(",")))" end),
   (if ($only | length) > 0 then empty
    elif $paid != $revenue then "WRONG: payments in the accounting are \($paid | money), the revenue in the spool is \($revenue | money)"

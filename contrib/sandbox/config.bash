@@ -106,7 +106,7 @@ node_count()
 
 config_write()
 {
-	local u name
+	local u name script
 
 	find_stock_plugins
 	mkdir -p "$B"/{etc,run,log,munge,mysql,state,spool,dev,home} || die "cannot write to $B"
@@ -120,7 +120,9 @@ config_write()
 		mkdir -p "$B/home/$name"
 		chown "$name:" "$B/home/$name"
 		# Something to submit.
-		[ ! -r "$here/../demo/train.sh" ] || install -m 755 -o "$name" -g "$name" "$here/../demo/train.sh" "$B/home/$name/"
+		for script in train.sh my-own.sh; do
+			[ ! -r "$here/../demo/$script" ] || install -m 755 -o "$name" -g "$name" "$here/../demo/$script" "$B/home/$name/"
+		done
 	done
 	if [ ! -s "$B/munge/key" ]; then
 		(umask 077 && head -c 1024 /dev/urandom > "$B/munge/key")
