@@ -13,8 +13,8 @@
 #define NAME_SIZE 64
 
 static void blank(char *text, size_t len);
-static void blank_options(char *text);
-static char *value_of_option(char *word);
+static void blank_options(char *text, bool *next);
+static char *value_of_option(char *word, bool *next);
 static bool is_secret_option(const char *name, size_t len);
 static void blank_assignments(char *text);
 static void blank_script(char *script);
@@ -25,13 +25,14 @@ void auc_desc_forget_secrets(job_desc_msg_t *desc)
 {
 	char **lists[] = {desc->spank_job_env, desc->environment};
 	uint32_t sizes[] = {desc->spank_job_env_size, desc->env_size};
+	bool next = false;
 
 	for (unsigned l = 0; l < 2; l++)
 		for (uint32_t i = 0; lists[l] && i < sizes[l]; i++)
 			if (lists[l][i])
 				blank_variable(lists[l][i]);
 	if (desc->submit_line) {
-		blank_options(desc->submit_line);
+		blank_options(desc->submit_line, &next);
 		blank_assignments(desc->submit_line);
 	}
 	if (desc->script)
@@ -43,36 +44,48 @@ static void blank(char *text, size_t len)
 	memset(text, ' ', len);
 }
 
-/* The values of secret options among the words of TEXT. */
-static void blank_options(char *text)
+/* The values of secret options among the words of TEXT. NEXT: the first word is such a value; then,
+ * whether the word that would follow is. */
+static void blank_options(char *text, bool *next)
 {
 	for (char *p = text; *(p += strspn(p, WHITE)); p += strcspn(p, WHITE)) {
-		char *value = value_of_option(p);
+		size_t len = strcspn(p, WHITE);
+		char *value;
 
-		if (value) {
-			p = value;
-			blank(p, strcspn(p, WHITE));
+		/* What is left of a line of a script is a comment. */
+		if (*next && *p == '#')
+			return;
+		if (*next) {
+			/* A backslash at the end of a line is no word. */
+			*next = strspn(p, "\\") == len;
+			blank(p, len);
+			continue;
 		}
+		value = value_of_option(p, next);
+		if (value)
+			blank(value, strcspn(value, WHITE));
 	}
 }
 
 /*
- * Where the value of the option in WORD is, in this word or the next; NULL: it is no secret option.
- * In a script there may be quotes and backslashes anywhere, which do not count.
+ * Where the value of the option in WORD is; NULL: WORD has none, and with NEXT it is the next word.
+ * In a script there may be quotes and backslashes anywhere, which do not count, and a comment may
+ * follow at once.
  */
-static char *value_of_option(char *word)
+static char *value_of_option(char *word, bool *next)
 {
 	char name[NAME_SIZE];
 	size_t n = 0;
 	char *p;
 
-	for (p = word; *p && *p != '=' && !strchr(WHITE, *p); p++)
+	for (p = word; *p && *p != '=' && *p != '#' && !strchr(WHITE, *p); p++)
 		if (!strchr("\"'\\", *p) && n < sizeof(name))
 			name[n++] = *p;
 	if (n == sizeof(name) || n < 2 || memcmp(name, "--", 2) ||
 	    !is_secret_option(name + 2, n - 2))
 		return NULL;
-	return *p == '=' ? p + 1 : p + strspn(p, WHITE);
+	*next = *p != '=';
+	return *next ? NULL : p + 1;
 }
 
 static bool is_secret_option(const char *name, size_t len)
@@ -100,11 +113,13 @@ static void blank_assignments(char *text)
 	}
 }
 
-/* In the lines that sbatch reads. */
+/* In the lines that sbatch reads: it makes one line of them, in which no white space need follow
+ * the mark, and an option's value may stand in the line after. */
 static void blank_script(char *script)
 {
 	static const char mark[] = "#SBATCH";
 	char *line, *end;
+	bool next = false;
 
 	for (line = script; line; line = end ? end + 1 : NULL) {
 		end = strchr(line, '\n');
@@ -112,7 +127,8 @@ static void blank_script(char *script)
 			continue;
 		if (end)
 			*end = '\0';
-		blank_options(line);
+		line += strlen(mark);
+		blank_options(line, &next);
 		blank_assignments(line);
 		if (end)
 			*end = '\n';
@@ -125,7 +141,7 @@ static void blank_variable(char *variable)
 	static const char *const slurms[] = {"SLURM_", "_SLURM_", "SBATCH_", "SPANK_", "SALLOC_"};
 	char *value = strchr(variable, '=');
 	size_t len = value ? (size_t)(value - variable) : 0;
-	bool is_slurms = false;
+	bool is_slurms = false, next = false;
 
 	for (size_t i = 0; i < sizeof(slurms) / sizeof(*slurms); i++)
 		is_slurms |= !strncmp(variable, slurms[i], strlen(slurms[i]));
@@ -140,7 +156,7 @@ static void blank_variable(char *variable)
 		blank(value, strlen(value));
 		memcpy(value, "0", 2);
 	} else {
-		blank_options(value);
+		blank_options(value, &next);
 		blank_assignments(value);
 	}
 }

@@ -279,6 +279,47 @@ static void test_secrets_in_script(void **state)
 				    "#SBATCH --bid  ");
 }
 
+/* sbatch makes one line of all of them. */
+static void test_secrets_across_lines(void **state)
+{
+	char script[] = "#!/bin/sh\n"
+			"#SBATCH--bid=31\n"
+			"#SBATCH'--bid'=32 -J x\n"
+			"#SBATCH --bid\n"
+			"\n"
+			"# its value\n"
+			"#SBATCH # --no\n"
+			"#SBATCH \"33\" -J y\n"
+			"#SBATCH --bid \\\n"
+			"#SBATCH 34\n"
+			"#SBATCH --max-p#mine\n"
+			"#SBATCH\t35\n"
+			"#SBATCH --bid # 5\n"
+			"#SBATCH 36 --bid\n"
+			"#SBATCH 37\n";
+	job_desc_msg_t d;
+
+	(void)state;
+	slurm_init_job_desc_msg(&d);
+	d.script = script;
+	auc_desc_forget_secrets(&d);
+	assert_string_equal(script, "#!/bin/sh\n"
+				    "#SBATCH--bid=  \n"
+				    "#SBATCH'--bid'=   -J x\n"
+				    "#SBATCH --bid\n"
+				    "\n"
+				    "# its value\n"
+				    "#SBATCH # --no\n"
+				    "#SBATCH      -J y\n"
+				    "#SBATCH --bid  \n"
+				    "#SBATCH   \n"
+				    "#SBATCH --max-p#mine\n"
+				    "#SBATCH\t  \n"
+				    "#SBATCH --bid # 5\n"
+				    "#SBATCH    --bid\n"
+				    "#SBATCH   \n");
+}
+
 static void test_secrets_in_environment(void **state)
 {
 	static const char *const pairs[][2] = {
@@ -700,6 +741,7 @@ int main(void)
 		cmocka_unit_test(test_gres),
 		cmocka_unit_test(test_secrets_in_words),
 		cmocka_unit_test(test_secrets_in_script),
+		cmocka_unit_test(test_secrets_across_lines),
 		cmocka_unit_test(test_secrets_in_environment),
 		cmocka_unit_test(test_gres_bad),
 		cmocka_unit_test(test_servers),
