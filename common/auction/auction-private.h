@@ -97,6 +97,7 @@ struct auc_auction {
 	} made;
 	struct auc_user_limits *users;
 	struct auc_refusals *refusals; /* what users were told last */
+	char *published;               /* what all users are told of prices; NULL: nothing yet */
 	struct auc_events events;      /* decided, not yet taken by a commit */
 	bool recovered;                /* the spool was read */
 	int64_t allowed_hour;          /* when money last came by itself; 0: not by this conf */

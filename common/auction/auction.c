@@ -90,6 +90,7 @@ void auc_auction_destroy(struct auc_auction *a)
 	auc_offer_standing_destroy(a->offers);
 	auc_user_limits_destroy(a->users);
 	auc_refusals_destroy(a->refusals);
+	free(a->published);
 	auc_tariff_free(a->tariff);
 	auc_tariff_free(a->next_tariff);
 	auc_fit_forget(&a->fit_memory);

@@ -170,10 +170,13 @@ enum auc_code auc_auction_bid(struct auc_auction *a, const struct auc_bid *bid, 
 
 /*
  * The answer to BID of UID, which asks (enum auc_ask), as one line "auction: JSON", malloc'd: what
- * the accounts that would pay have, or what UID was told when a bid of it was refused last since
- * the process began. NULL: no memory.
+ * the accounts that would pay have, what UID was told when a bid of it was refused last since
+ * the process began, or what was published last. NULL: no memory.
  */
 char *auc_auction_tell(struct auc_auction *a, const struct auc_bid *bid, uint32_t uid, double now);
+/* From now on all users are told TEXT, one JSON object that is copied, of prices (summary.h).
+ * Without memory the old one stays. */
+void auc_auction_post_prices(struct auc_auction *a, const char *text);
 /* True if JOB_ID is the lead of a live sale: when its plan ends (Unix time) is in *END then. */
 bool auc_auction_ends(struct auc_auction *a, uint32_t job_id, double *end);
 

@@ -176,12 +176,33 @@ void auc_auction_keep_budget(struct auc_question *q)
 	d->reason = AUC_REASON_BUDGET;
 }
 
+void auc_auction_post_prices(struct auc_auction *a, const char *text)
+{
+	char *copy = strdup(text), *old = NULL;
+
+	if (!copy)
+		return;
+	pthread_mutex_lock(&a->lock);
+	old = a->published;
+	a->published = copy;
+	pthread_mutex_unlock(&a->lock);
+	free(old);
+}
+
 char *auc_auction_tell(struct auc_auction *a, const struct auc_bid *bid, uint32_t uid, double now)
 {
-	struct json_object *o = json_object_new_object();
+	struct json_object *o;
 	char *text = NULL;
 	bool ok;
 
+	if (bid->ask == AUC_ASK_PRICES) {
+		pthread_mutex_lock(&a->lock);
+		if (asprintf(&text, "auction: %s", a->published ? a->published : "{}") < 0)
+			text = NULL;
+		pthread_mutex_unlock(&a->lock);
+		return text;
+	}
+	o = json_object_new_object();
 	pthread_mutex_lock(&a->lock);
 	ok = o &&
 	     (bid->ask == AUC_ASK_WHY ? tell_why(a, o, uid) : tell_balance(a, o, bid, uid, now));

@@ -97,8 +97,8 @@ struct auc_bid {
 };
 
 /* What --quote=WORD asks in place of a price: what is left of the money, why the last bid was
- * refused. */
-enum auc_ask { AUC_ASK_NOTHING, AUC_ASK_BALANCE, AUC_ASK_WHY };
+ * refused, what is public of prices. */
+enum auc_ask { AUC_ASK_NOTHING, AUC_ASK_BALANCE, AUC_ASK_WHY, AUC_ASK_PRICES };
 
 struct auc_conf;
 

@@ -106,7 +106,7 @@ const struct key auc_conf_keys[] = {
 	 .help = "Directory of the price state. Default: auction in StateSaveLocation."},
 	{.section = GLOBAL, .name = "PublicStatus", .type = TYPE_PATH, .offset = IN_CONF(public_status),
 	 .help = "File that all users may read: prices, what is free, and what prices were learned from, but no sales. sprice shows it to "
-		 "those who may not read the whole status. Its directory must exist, be on the controller's own disk, and one where SlurmUser "
+		 "those who may not read the whole status, and prices in short without it. Its directory must exist, be on the controller's own disk, and one where SlurmUser "
 		 "may write and nobody else. Default: none."},
 	{.section = GLOBAL, .name = "DefaultBid", .type = TYPE_TEXT, .offset = IN_CONF(default_bid),
 	 .help = "Bid of a job that comes to an auction partition without one, words key=value in quotes or separated by "

@@ -29,6 +29,7 @@
 #define STATE      "state"
 #define LOCK       "lock"
 #define NEW_SUFFIX ".new"
+#define BEFORE     "before" /* a directory: the two files that a snapshot takes the place of */
 
 struct buf {
 	char *data;
@@ -103,6 +104,7 @@ static int sync_retrying(int (*sync_fn)(int), int fd);
 static enum auc_code publish_file(struct auc_spool *s, const char *name, const char *data,
 				  size_t len, int *fd, struct auc_err *err);
 static enum auc_code restart_journal(struct auc_spool *s, struct auc_err *err);
+static void keep_before(const struct auc_spool *s);
 
 /* -- public functions -- */
 
@@ -257,6 +259,7 @@ enum auc_code auc_spool_snapshot_end(struct auc_spool *s, struct auc_err *err)
 				   s->dir);
 	s->in_snapshot = false;
 	rc = buf_add_line(&s->snapshot, err, "end %" PRIu64, s->snapshot_records);
+	keep_before(s);
 	if (rc == AUC_OK)
 		rc = publish_file(s, STATE, s->snapshot.data, s->snapshot.len, NULL, err);
 	if (rc == AUC_OK)
@@ -765,4 +768,20 @@ enum auc_code auc_spool_io_error(const char *dir, const char *name, const char *
 {
 	return auc_err_set(err, AUC_EIO, "spool %s%s%s: %s: %s", dir, name ? "/" : "",
 			   name ? name : "", what, strerror(errno));
+}
+
+/* For who looks back. Nothing depends on it: what cannot be kept is not kept. */
+static void keep_before(const struct auc_spool *s)
+{
+	static const char *const names[] = {STATE, JOURNAL};
+	size_t size = strlen(s->dir) + sizeof("/" BEFORE "/" JOURNAL);
+	char *path = malloc(size);
+
+	(void)!mkdirat(s->dir_fd, BEFORE, 0700);
+	for (unsigned i = 0; path && i < 2; i++) {
+		snprintf(path, size, "%s/" BEFORE "/%s", s->dir, names[i]);
+		unlink(path);
+		(void)!linkat(s->dir_fd, names[i], AT_FDCWD, path, 0);
+	}
+	free(path);
 }

@@ -37,11 +37,11 @@ static const struct {
 	int (*run)(const struct sauction *s, int argc, char **argv);
 	bool no_dir; /* needs no spool directory */
 } commands[] = {
-	{"grant", command_grant, false},   {"correct", command_correct, false},
-	{"state", command_state, false},   {"money", command_money, false},
-	{"sales", command_sales, false},   {"pause", command_pause, false},
-	{"resume", command_resume, false}, {"spool", command_spool, false},
-	{"report", command_report, true},
+	{"grant", command_grant, false},     {"correct", command_correct, false},
+	{"state", command_state, false},     {"money", command_money, false},
+	{"sales", command_sales, false},     {"pause", command_pause, false},
+	{"resume", command_resume, false},   {"spool", command_spool, false},
+	{"explain", command_explain, false}, {"report", command_report, true},
 };
 
 static int options_parse(struct sauction *s, int argc, char **argv);
@@ -168,6 +168,7 @@ static void help(void)
 	      "  correct ACCOUNT|user:NAME AMOUNT  takes credits back\n"
 	      "  money                             accounts: what came in, went out, is left\n"
 	      "  sales                             live sales and liens\n"
+	      "  explain SALE|JOB                  why a sale is where it is, decided once more\n"
 	      "  state                             whether bids are taken; counts and sums\n"
 	      "  pause [REASON], resume            sells nothing new; sells again\n"
 	      "  report                            what was paid, from Slurm's accounting\n"

@@ -25,6 +25,8 @@ int command_money(const struct sauction *s, int argc, char **argv);
 int command_sales(const struct sauction *s, int argc, char **argv);
 /* spool.c */
 int command_spool(const struct sauction *s, int argc, char **argv);
+/* explain.c */
+int command_explain(const struct sauction *s, int argc, char **argv);
 /* report.c */
 int command_report(const struct sauction *s, int argc, char **argv);
 

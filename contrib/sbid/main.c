@@ -23,6 +23,7 @@
 #include "base/json.h"
 #include "input/bid.h"
 #include "ledger/receipt.h"
+#include "sauction/ask.h"
 #include "sauction/rows.h"
 
 #define ARGS_MAX 256
@@ -48,10 +49,7 @@ static int command_balance(const struct sbid *s, int argc, char **argv);
 static int command_why(const struct sbid *s, int argc, char **argv);
 static int command_quote(const struct sbid *s, int argc, char **argv);
 static int command_cancel(const struct sbid *s, int argc, char **argv);
-static FILE *run(const char *const *argv, int stream, pid_t *pid);
-static int end(pid_t pid);
 static bool take_job(char *line, struct job *job);
-static struct json_object *ask(const struct sbid *s, const char *what);
 static void time_of(double when, char *text, size_t size);
 static void show_plan(const struct auc_receipt *r);
 static bool all_digits(const char *text);
@@ -206,7 +204,7 @@ static int command_list(const struct sbid *s, int argc, char **argv)
 	(void)argv;
 	if (argc)
 		return fail("list: no argument was expected");
-	in = run(sacct, STDOUT_FILENO, &pid);
+	in = ask_run(sacct, STDOUT_FILENO, &pid);
 	if (!in)
 		return EXIT_FAILURE;
 	while (good && getline(&line, &size, in) > 0) {
@@ -224,7 +222,7 @@ static int command_list(const struct sbid *s, int argc, char **argv)
 	}
 	free(line);
 	fclose(in);
-	if (end(pid))
+	if (ask_end(pid))
 		return fail("sacct failed");
 	return good ? rows_print(&r, &s->table) : EXIT_FAILURE;
 }
@@ -254,7 +252,7 @@ static int command_show(const struct sbid *s, int argc, char **argv)
 
 	if (argc != 1 || !all_digits(argv[0]))
 		return fail("show: expected the number of a job");
-	in = run(sacct, STDOUT_FILENO, &pid);
+	in = ask_run(sacct, STDOUT_FILENO, &pid);
 	if (!in)
 		return EXIT_FAILURE;
 	/* The last row is the newest. */
@@ -264,7 +262,7 @@ static int command_show(const struct sbid *s, int argc, char **argv)
 	}
 	fclose(in);
 	free(line);
-	if (end(pid)) {
+	if (ask_end(pid)) {
 		fail("sacct failed");
 	} else if (text && take_job(text, &job)) {
 		if (s->table.json) {
@@ -350,7 +348,7 @@ static int command_balance(const struct sbid *s, int argc, char **argv)
 	(void)argv;
 	if (argc)
 		return fail("balance: no argument was expected");
-	o = ask(s, "balance");
+	o = ask_slurmctld("balance", s->account);
 	if (!o)
 		return EXIT_FAILURE;
 	json_object_object_get_ex(o, "left", &left);
@@ -387,7 +385,7 @@ static int command_why(const struct sbid *s, int argc, char **argv)
 	if (argc > 1 || (argc && strcmp(argv[0], "last")))
 		return fail("why: expected last, or nothing; sbid show JOB says what became of a "
 			    "job");
-	o = ask(s, "why");
+	o = ask_slurmctld("why", s->account);
 	if (!o)
 		return EXIT_FAILURE;
 	text = json_object_get_string(json_object_object_get(o, "text"));
@@ -404,46 +402,6 @@ static int command_why(const struct sbid *s, int argc, char **argv)
 	return EXIT_SUCCESS;
 }
 
-/* What slurmctld answers to WHAT: a submission that becomes no job. NULL, and said why. */
-static struct json_object *ask(const struct sbid *s, const char *what)
-{
-	const char *sbatch[8] = {"sbatch", "--wrap=true"};
-	struct json_object *o = NULL;
-	char *line = NULL, *p, *told = NULL, account[256], question[32];
-	size_t size = 0;
-	FILE *in;
-	pid_t pid;
-
-	if (s->account) {
-		snprintf(account, sizeof(account), "--account=%s", s->account);
-		sbatch[2] = account;
-	}
-	/* Nothing but the question, whatever the user has in its environment. */
-	for (unsigned key = 0; key < auc_bid_nkeys; key++)
-		unsetenv(auc_bid_keys[key].env);
-	snprintf(question, sizeof(question), "quote=%s", what);
-	setenv(auc_bid_keys[0].env, question, 1);
-	in = run(sbatch, STDERR_FILENO, &pid);
-	while (in && getline(&line, &size, in) > 0) {
-		line[strcspn(line, "\n")] = '\0';
-		p = strstr(line, "auction: {");
-		if (p && !o) {
-			o = auc_json_parse(strchr(p, '{'), strlen(strchr(p, '{')));
-		} else if (!told) {
-			told = strdup(line);
-		}
-	}
-	if (in)
-		fclose(in);
-	if (in)
-		end(pid);
-	if (!o)
-		fail("%s", told ? told : "sbatch says nothing");
-	free(told);
-	free(line);
-	return o;
-}
-
 static int command_quote(const struct sbid *s, int argc, char **argv)
 {
 	const char *sbatch[ARGS_MAX + 3] = {"sbatch", "--quote"};
@@ -458,7 +416,7 @@ static int command_quote(const struct sbid *s, int argc, char **argv)
 		return fail("quote: expected a script, behind options of sbatch");
 	for (int i = 0; i < argc; i++)
 		sbatch[i + 2] = argv[i];
-	in = run(sbatch, STDERR_FILENO, &pid);
+	in = ask_run(sbatch, STDERR_FILENO, &pid);
 	while (in && getline(&line, &size, in) > 0) {
 		line[strcspn(line, "\n")] = '\0';
 		p = strstr(line, "auction: ");
@@ -479,7 +437,7 @@ static int command_quote(const struct sbid *s, int argc, char **argv)
 	if (in)
 		fclose(in);
 	if (in)
-		end(pid);
+		ask_end(pid);
 	if (s->table.json)
 		puts(json_object_to_json_string_ext(list, JSON_C_TO_STRING_PRETTY));
 	json_object_put(list);
@@ -493,46 +451,6 @@ static int command_cancel(const struct sbid *s, int argc, char **argv)
 		return fail("cancel: expected the number of a job");
 	execlp("scancel", "scancel", argv[0], (char *)NULL);
 	return fail("scancel: %s", strerror(errno));
-}
-
-/* -- programs of Slurm -- */
-
-/* What ARGV prints to STREAM; NULL, and said why. */
-static FILE *run(const char *const *argv, int stream, pid_t *pid)
-{
-	int fd[2];
-	FILE *in;
-
-	if (pipe(fd)) {
-		fail("pipe: %s", strerror(errno));
-		return NULL;
-	}
-	*pid = fork();
-	if (!*pid) {
-		dup2(fd[1], stream);
-		close(fd[0]);
-		close(fd[1]);
-		execvp(argv[0], (char *const *)argv);
-		fprintf(stderr, "%s: %s\n", argv[0], strerror(errno));
-		_exit(127);
-	}
-	close(fd[1]);
-	in = *pid > 0 ? fdopen(fd[0], "r") : NULL;
-	if (!in) {
-		fail("%s: %s", argv[0], strerror(errno));
-		close(fd[0]);
-	}
-	return in;
-}
-
-/* Its exit status. */
-static int end(pid_t pid)
-{
-	int status = 0;
-
-	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-		;
-	return status;
 }
 
 static void time_of(double when, char *text, size_t size)

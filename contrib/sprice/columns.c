@@ -53,8 +53,52 @@ static void s_value(const struct row *r, FILE *f);
 static void s_workers(const struct row *r, FILE *f);
 static void s_ps(const struct row *r, FILE *f);
 static void s_nodes(const struct row *r, FILE *f);
+static void m_tres(const struct row *r, FILE *f);
+static void m_nodes(const struct row *r, FILE *f);
+static void m_units(const struct row *r, FILE *f);
+static void m_free(const struct row *r, FILE *f);
+static void m_now(const struct row *r, FILE *f);
+static void m_next(const struct row *r, FILE *f);
+static void m_mean(const struct row *r, FILE *f);
+static void m_low(const struct row *r, FILE *f);
+static void m_when(const struct row *r, FILE *f);
+static void m_high(const struct row *r, FILE *f);
+static void o_start(const struct row *r, FILE *f);
+static void o_end(const struct row *r, FILE *f);
+static void o_free(const struct row *r, FILE *f);
+static void o_low(const struct row *r, FILE *f);
+static void o_mean(const struct row *r, FILE *f);
+static void o_high(const struct row *r, FILE *f);
 static void t_name(const struct row *r, FILE *f);
 static void t_value(const struct row *r, FILE *f);
+
+const struct field columns_of_summary[] = {
+	{"partition", "PARTITION", 0, p_partition, "partition of the nodes"},
+	{"gpu", "GPU", 0, m_tres, "kind of GPU, or cpu where there are none"},
+	{"nodes", "NODES", SCOLS_FL_RIGHT, m_nodes, "how many nodes sell it now"},
+	{"units", "UNITS", SCOLS_FL_RIGHT, m_units, "how many of it they have"},
+	{"free", "FREE", SCOLS_FL_RIGHT, m_free, "how many are not sold in the present slot"},
+	{"now", "NOW", SCOLS_FL_RIGHT, m_now,
+	 "mean price in the present slot, credits per unit and slot"},
+	{"next", "NEXT", SCOLS_FL_RIGHT, m_next, "mean price in the next slot"},
+	{"mean", "MEAN", SCOLS_FL_RIGHT, m_mean, "mean price over all slots for sale"},
+	{"low", "LOW", SCOLS_FL_RIGHT, m_low, "lowest mean price of any time,"},
+	{"when", "WHEN", 0, m_when, "and when that time begins"},
+	{"high", "HIGH", SCOLS_FL_RIGHT, m_high, "highest price on any node"},
+	{0},
+};
+
+const struct field columns_of_times[] = {
+	{"start", "START", 0, o_start, "when the time begins"},
+	{"end", "END", 0, o_end, "when it ends"},
+	{"partition", "PARTITION", 0, p_partition, "partition of the nodes"},
+	{"gpu", "GPU", 0, m_tres, "kind of GPU, or cpu where there are none"},
+	{"free", "FREE", SCOLS_FL_RIGHT, o_free, "how many are not sold, on average"},
+	{"low", "LOW", SCOLS_FL_RIGHT, o_low, "lowest price on any node"},
+	{"mean", "MEAN", SCOLS_FL_RIGHT, o_mean, "mean price"},
+	{"high", "HIGH", SCOLS_FL_RIGHT, o_high, "highest price on any node"},
+	{0},
+};
 
 const struct field columns_of_prices[] = {
 	{"server", "SERVER", 0, p_server, "node"},
@@ -354,6 +398,127 @@ static void p_mean(const struct row *r, FILE *f)
 static void p_max(const struct row *r, FILE *f)
 {
 	print_over_runs(r, f, fold_max, true, false);
+}
+
+/* -- a summary: times are [from, to, free, low, mean, high] -- */
+
+static struct json_object *time_at(const struct row *r, size_t i)
+{
+	struct json_object *list = status_within(r->tres, "times");
+
+	return json_object_is_type(list, json_type_array) ? json_object_array_get_idx(list, i)
+							  : NULL;
+}
+
+static double part(struct json_object *time, size_t i)
+{
+	return json_object_is_type(time, json_type_array) ? status_item(time, i) : NAN;
+}
+
+static void m_tres(const struct row *r, FILE *f)
+{
+	const char *name = status_text(r->tres, "tres");
+
+	fputs(strncmp(name, "gpu:", 4) ? name : name + 4, f);
+}
+
+static void m_nodes(const struct row *r, FILE *f)
+{
+	print_fixed(f, 0, status_number(r->tres, "nodes"));
+}
+
+static void m_units(const struct row *r, FILE *f)
+{
+	print_digits(f, 10, status_number(r->tres, "units"));
+}
+
+static void m_free(const struct row *r, FILE *f)
+{
+	print_digits(f, 6, part(time_at(r, 0), 2));
+}
+
+static void m_now(const struct row *r, FILE *f)
+{
+	print_fixed(f, 6, part(time_at(r, 0), 4));
+}
+
+static void m_next(const struct row *r, FILE *f)
+{
+	print_fixed(f, 6, part(time_at(r, 1), 4));
+}
+
+static void m_mean(const struct row *r, FILE *f)
+{
+	double sum = 0, slots = 0, n;
+	struct json_object *t;
+
+	for (size_t i = 0; (t = time_at(r, i)); i++) {
+		n = part(t, 1) - part(t, 0) + 1;
+		sum += n * part(t, 4);
+		slots += n;
+	}
+	print_fixed(f, 6, sum / slots);
+}
+
+/* The time with the lowest mean price; the first of equals. NULL: none. */
+static struct json_object *lowest(const struct row *r)
+{
+	struct json_object *best = NULL, *t;
+
+	for (size_t i = 0; (t = time_at(r, i)); i++)
+		if (!best || part(t, 4) < part(best, 4))
+			best = t;
+	return best;
+}
+
+static void m_low(const struct row *r, FILE *f)
+{
+	print_fixed(f, 6, part(lowest(r), 4));
+}
+
+static void m_when(const struct row *r, FILE *f)
+{
+	print_time(f, part(lowest(r), 0) * r->slot_seconds);
+}
+
+static void m_high(const struct row *r, FILE *f)
+{
+	double high = NAN;
+	struct json_object *t;
+
+	for (size_t i = 0; (t = time_at(r, i)); i++)
+		high = fmax(high, part(t, 5));
+	print_fixed(f, 6, high);
+}
+
+static void o_start(const struct row *r, FILE *f)
+{
+	print_time(f, part(r->value, 0) * r->slot_seconds);
+}
+
+static void o_end(const struct row *r, FILE *f)
+{
+	print_time(f, (part(r->value, 1) + 1) * r->slot_seconds);
+}
+
+static void o_free(const struct row *r, FILE *f)
+{
+	print_digits(f, 6, part(r->value, 2));
+}
+
+static void o_low(const struct row *r, FILE *f)
+{
+	print_fixed(f, 6, part(r->value, 3));
+}
+
+static void o_mean(const struct row *r, FILE *f)
+{
+	print_fixed(f, 6, part(r->value, 4));
+}
+
+static void o_high(const struct row *r, FILE *f)
+{
+	print_fixed(f, 6, part(r->value, 5));
 }
 
 static void c_servers(const struct row *r, FILE *f)

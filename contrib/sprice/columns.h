@@ -14,12 +14,12 @@ struct json_object;
 struct row {
 	const char *server, *partition;
 	bool for_sale;
-	struct json_object *tres; /* prices */
-	struct json_object *sale; /* sales */
-	const char *key;          /* totals, learning */
-	struct json_object *value;
-	bool is_time; /* the value, in Unix time */
-	int64_t slot; /* the present one */
+	struct json_object *tres;  /* prices; of a summary: a class */
+	struct json_object *sale;  /* sales */
+	const char *key;           /* totals, learning */
+	struct json_object *value; /* of a summary: one of the class's times */
+	bool is_time;              /* the value, in Unix time */
+	int64_t slot;              /* the present one */
 	double slot_seconds;
 };
 
@@ -31,8 +31,8 @@ struct field {
 };
 
 /* Each ends with a field without a name. */
-extern const struct field columns_of_prices[], columns_of_classes[], columns_of_sales[],
-	columns_of_totals[], columns_of_learning[];
+extern const struct field columns_of_summary[], columns_of_times[], columns_of_prices[],
+	columns_of_classes[], columns_of_sales[], columns_of_totals[], columns_of_learning[];
 
 /* NULL if there is nothing of that name, or null. */
 struct json_object *status_within(struct json_object *o, const char *key);

@@ -1,6 +1,7 @@
 /*
  * main.c - "sprice": prices, sales and totals of the auction as tables. Reads the status that
- * sched/auction writes (doc/status.md), and looks into a spool directory. See sprice(1); the tables
+ * sched/auction writes (doc/status.md); who may not read that is told prices in short by slurmctld,
+ * on any host. It also looks into a spool directory. See sprice(1); the tables
  * are made in show.c, and what a column shows is in columns.c.
  */
 #include "config.h"
@@ -8,10 +9,12 @@
 #include <errno.h>
 #include <getopt.h>
 #include <limits.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <json-c/json.h>
@@ -21,7 +24,10 @@
 
 #include "sprice/columns.h"
 #include "input/conf.h"
+#include "auction/summary.h"
 #include "base/file.h"
+#include "base/num.h"
+#include "sauction/ask.h"
 #include "sprice/metrics.h"
 #include "sprice/show.h"
 #include "ledger/spool.h"
@@ -29,15 +35,19 @@
 #define FILE_MAX    (1 << 28)             /* bytes of a status file */
 #define STATUS_FILE "auction/status.json" /* in StateSaveLocation */
 
-enum { OPT_JSON = 256, OPT_METRICS, OPT_SPOOL, OPT_HELP };
+enum { OPT_JSON = 256, OPT_METRICS, OPT_SPOOL, OPT_WATCH, OPT_PLOT, OPT_HELP };
 
 struct options {
 	struct show show;
 	const char *file, *spool;
 	bool json, metrics;
+	double watch; /* seconds; 0: once */
 };
 
 static int options_parse(struct options *o, int argc, char **argv);
+static bool take_option(struct options *o, int c);
+static int show_once(const struct options *o);
+static int watch(const struct options *o);
 static void help(void);
 static void help_fields(const struct field *fields);
 static int written(void);
@@ -48,6 +58,7 @@ static void find_file(const slurm_conf_t *slurm, char *path, size_t size);
 #endif
 static char *read_file(const char *path);
 static struct json_object *status_load(const struct options *o);
+static struct json_object *status_ask(void);
 
 #ifdef BUILT_FOR_SLURM
 static bool unconfigured; /* libslurm looks for its configuration */
@@ -56,7 +67,6 @@ static bool unconfigured; /* libslurm looks for its configuration */
 int main(int argc, char **argv)
 {
 	struct options o = {0};
-	struct json_object *status;
 	struct auc_err err;
 	int code;
 
@@ -69,20 +79,48 @@ int main(int argc, char **argv)
 			return fail("%s", err.text);
 		return written();
 	}
-	status = status_load(&o);
+	code = o.watch > 0 ? watch(&o) : show_once(&o);
+	return code ? code : written();
+}
+
+static int show_once(const struct options *o)
+{
+	struct json_object *status = status_load(o);
+	int code = EXIT_SUCCESS;
+
 	if (!status)
 		return EXIT_FAILURE;
-	if (o.json) {
+	if (o->json)
 		puts(json_object_to_json_string_ext(status, JSON_C_TO_STRING_PRETTY));
-		code = EXIT_SUCCESS;
-	} else if (o.metrics) {
+	else if (o->metrics && status_within(status, "servers") == NULL &&
+		 !strcmp(status_text(status, "format"), AUC_SUMMARY_FORMAT))
+		code = fail(
+			"--metrics: this needs a status file; PublicStatus of auction.conf names "
+			"one for all users");
+	else if (o->metrics)
 		metrics_print(status);
-		code = EXIT_SUCCESS;
-	} else {
-		code = status_show(&o.show, status);
-	}
+	else
+		code = status_show(&o->show, status);
 	json_object_put(status);
-	return code ? code : written();
+	return code;
+}
+
+/* Until somebody ends it, or its output goes nowhere. */
+static int watch(const struct options *o)
+{
+	struct timespec wait = {.tv_sec = (time_t)o->watch,
+				.tv_nsec = (long)(1e9 * (o->watch - floor(o->watch)))};
+	bool terminal = isatty(STDOUT_FILENO);
+	int code;
+
+	for (;;) {
+		if (terminal)
+			fputs("\033[H\033[2J", stdout);
+		code = show_once(o);
+		if (fflush(stdout) || ferror(stdout))
+			return code ? code : EXIT_FAILURE;
+		nanosleep(&wait, NULL);
+	}
 }
 
 /* -- the command line -- */
@@ -93,8 +131,15 @@ static int options_parse(struct options *o, int argc, char **argv)
 	static const struct option options[] = {
 		{"file", required_argument, NULL, 'f'},
 		{"format", required_argument, NULL, 'o'},
-		{"noheader", no_argument, NULL, 'h'},
+		{"noheader", no_argument, NULL, 'n'},
 		{"parsable", no_argument, NULL, 'P'},
+		{"nodes", no_argument, NULL, 'N'},
+		{"times", no_argument, NULL, 'T'},
+		{"heat", no_argument, NULL, 'H'},
+		{"partition", required_argument, NULL, 'p'},
+		{"gpu", required_argument, NULL, 'g'},
+		{"watch", optional_argument, NULL, OPT_WATCH},
+		{"plot", required_argument, NULL, OPT_PLOT},
 		{"sales", no_argument, NULL, 's'},
 		{"totals", no_argument, NULL, 't'},
 		{"classes", no_argument, NULL, 'c'},
@@ -106,50 +151,26 @@ static int options_parse(struct options *o, int argc, char **argv)
 		{"help", no_argument, NULL, OPT_HELP},
 		{NULL, 0, NULL, 0},
 	};
+	struct auc_err err;
 	int c;
 
-	while ((c = getopt_long(argc, argv, "f:o:hPsctlV", options, NULL)) != -1) {
+	while ((c = getopt_long(argc, argv, "f:o:hnNTHp:g:PsctlV", options, NULL)) != -1) {
 		switch (c) {
-		case 'f':
-			o->file = optarg;
-			break;
-		case 'o':
-			o->show.format = optarg;
-			break;
-		case 'h':
-			o->show.noheader = true;
-			break;
-		case 'P':
-			o->show.parsable = true;
-			break;
-		case 's':
-			o->show.view = VIEW_SALES;
-			break;
-		case 't':
-			o->show.view = VIEW_TOTALS;
-			break;
-		case 'c':
-			o->show.view = VIEW_CLASSES;
-			break;
-		case 'l':
-			o->show.view = VIEW_LEARNING;
-			break;
-		case OPT_JSON:
-			o->json = true;
-			break;
-		case OPT_METRICS:
-			o->metrics = true;
-			break;
-		case OPT_SPOOL:
-			o->spool = optarg;
-			break;
 		case 'V':
 			printf("slurm-auction %s\n", PACKAGE_VERSION);
 			return written();
 		case OPT_HELP:
 			help();
 			return written();
+		case OPT_WATCH:
+			o->watch = 10;
+			if (optarg && auc_parse_number(optarg, 0.1, 86400, &o->watch, "--watch",
+						       &err) != AUC_OK)
+				return fail("%s", err.text);
+			break;
 		default:
+			if (take_option(o, c))
+				break;
 			fprintf(stderr, "Try \"sprice --help\" for more information\n");
 			return EXIT_FAILURE;
 		}
@@ -163,30 +184,94 @@ static int options_parse(struct options *o, int argc, char **argv)
 	return -1;
 }
 
+/* Those that only say something. False: it is none. */
+static bool take_option(struct options *o, int c)
+{
+	static const struct {
+		int c;
+		enum view view;
+	} views[] = {{'N', VIEW_PRICES},  {'T', VIEW_TIMES},  {'H', VIEW_HEAT},
+		     {'s', VIEW_SALES},   {'t', VIEW_TOTALS}, {'c', VIEW_CLASSES},
+		     {'l', VIEW_LEARNING}};
+
+	for (size_t i = 0; i < sizeof(views) / sizeof(*views); i++)
+		if (views[i].c == c) {
+			o->show.view = views[i].view;
+			return true;
+		}
+	switch (c) {
+	case 'f':
+		o->file = optarg;
+		return true;
+	case 'o':
+		o->show.format = optarg;
+		return true;
+	case 'h': /* as it was called before */
+	case 'n':
+		o->show.noheader = true;
+		return true;
+	case 'P':
+		o->show.parsable = true;
+		return true;
+	case 'p':
+		o->show.partitions = optarg;
+		return true;
+	case 'g':
+		o->show.gpus = optarg;
+		return true;
+	case OPT_PLOT:
+		o->show.plot = optarg;
+		return true;
+	case OPT_JSON:
+		return o->json = true;
+	case OPT_METRICS:
+		return o->metrics = true;
+	case OPT_SPOOL:
+		o->spool = optarg;
+		return true;
+	default:
+		return false;
+	}
+}
+
 static void help(void)
 {
 	fputs("Usage: sprice [OPTIONS]\n"
-	      "Shows the auction: prices by node and resource, or what is sold, or totals.\n"
+	      "Shows the auction: prices by partition and kind of GPU, or by time or node; what "
+	      "is\n"
+	      "sold; totals.\n"
 	      "\n"
+	      "  -N, --nodes          prices by node and resource\n"
+	      "  -T, --times          prices by time\n"
+	      "  -H, --heat           the same as a map of letters: the darker, the dearer\n"
+	      "      --plot=FILE      the same as a picture (SVG)\n"
+	      "  -p, --partition=LIST only prices of these partitions\n"
+	      "  -g, --gpu=LIST       only prices of these kinds of GPU (or cpu, mem, ...)\n"
+	      "      --watch[=SECONDS] again and again, every 10 seconds\n"
 	      "  -c, --classes        fitted prices by class of nodes instead of by node\n"
 	      "  -l, --learning       what prices were fitted to, what was chosen and why\n"
 	      "  -s, --sales          live sales and liens instead of prices\n"
 	      "  -t, --totals         counts and money since the auction began\n"
 	      "  -o, --format=LIST    columns, by name, separated by commas\n"
-	      "  -h, --noheader       no line of headings\n"
+	      "  -n, --noheader       no line of headings\n"
 	      "  -P, --parsable       columns separated by '|'\n"
 	      "      --json           the whole status as JSON\n"
 	      "      --metrics        the same as OpenMetrics text, for a collector of time "
 	      "series\n"
 	      "  -f, --file=FILE      status file (default: SPRICE_FILE, else " STATUS_FILE "\n"
 	      "                       in Slurm's StateSaveLocation, or PublicStatus of "
-	      "auction.conf)\n"
+	      "auction.conf,\n"
+	      "                       or what slurmctld tells all users)\n"
 	      "      --spool=DIR      verifies a spool directory and prints all its records\n"
 	      "  -V, --version\n"
 	      "      --help\n"
 	      "\n"
 	      "Columns of prices:\n",
 	      stdout);
+	help_fields(columns_of_summary);
+	puts("Columns by time:");
+	help_fields(columns_of_times);
+	puts("Columns by node:");
 	help_fields(columns_of_prices);
 	puts("Columns of classes:");
 	help_fields(columns_of_classes);
@@ -292,9 +377,7 @@ static char *read_file(const char *path)
 
 	if (!f || fstat(fileno(f), &st)) {
 		fail("%s: %s%s", path, strerror(errno),
-		     errno == EACCES ? "; users can read the one of PublicStatus in auction.conf, "
-				       "if the administrator has set that"
-				     : "");
+		     errno == EACCES ? "; without --file users are told what is public" : "");
 	} else if (!S_ISREG(st.st_mode) || st.st_size > FILE_MAX) {
 		fail("%s: not a status file", path);
 	} else if ((text = malloc((size_t)st.st_size + 1))) {
@@ -315,6 +398,9 @@ static struct json_object *status_load(const struct options *o)
 	const char *file = o->file ? o->file : default_file(path, sizeof(path));
 	struct json_object *status;
 
+	/* Users may not read the file, and other hosts have none. */
+	if (file == path && access(path, R_OK))
+		return status_ask();
 	if (!file || !(text = read_file(file)))
 		return NULL;
 	status = status_parse(text, strlen(text));
@@ -322,4 +408,16 @@ static struct json_object *status_load(const struct options *o)
 		fail("%s: not a status file: \"format\" is not auction-status/1", file);
 	free(text);
 	return status;
+}
+
+/* What slurmctld tells all users; NULL, and said why. */
+static struct json_object *status_ask(void)
+{
+	struct json_object *status = ask_slurmctld("prices", NULL);
+
+	if (!status || !strcmp(status_text(status, "format"), AUC_SUMMARY_FORMAT))
+		return status;
+	json_object_put(status);
+	fail("slurmctld has not looked at prices yet; try again in a moment");
+	return NULL;
 }

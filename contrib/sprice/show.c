@@ -13,8 +13,10 @@
 #include <json-c/json.h>
 #include <libsmartcols.h>
 
+#include "auction/summary.h"
 #include "base/json.h"
 #include "sprice/columns.h"
+#include "sprice/picture.h"
 #include "sprice/show.h"
 
 #define FIELDS_MAX 32
@@ -25,6 +27,7 @@ struct table {
 	unsigned n;
 	struct libscols_table *scols; /* NULL: parsable */
 	bool open;                    /* it has all its columns */
+	const struct show *show;
 };
 
 static int show_rows(const struct show *s, struct json_object *status, struct row *row,
@@ -33,6 +36,10 @@ static int show_rows(const struct show *s, struct json_object *status, struct ro
 static int table_open(struct table *t, const struct show *s, const struct field *fields,
 		      const char *preset);
 static int table_row(struct table *t, const struct row *row);
+static int show_summary(const struct show *s, struct json_object *status, struct row *row);
+static bool is_listed(const char *list, const char *name);
+static int add_summary(struct table *t, struct json_object *summary, struct row *row);
+static int add_times(struct table *t, struct json_object *summary, struct row *row);
 static int add_prices(struct table *t, struct json_object *status, struct row *row);
 static int add_sales(struct table *t, struct json_object *status, struct row *row);
 static int add_totals(struct table *t, struct json_object *status, struct row *row);
@@ -83,7 +90,8 @@ struct json_object *status_parse(const char *text, size_t len)
 {
 	struct json_object *status = auc_json_parse(text, len);
 
-	if (status && !strcmp(status_text(status, "format"), "auction-status/1"))
+	if (status && (!strcmp(status_text(status, "format"), "auction-status/1") ||
+		       !strcmp(status_text(status, "format"), AUC_SUMMARY_FORMAT)))
 		return status;
 	json_object_put(status);
 	return NULL;
@@ -115,7 +123,14 @@ int status_show(const struct show *s, struct json_object *status)
 		fail("warning: %s", status_text(status, "warning"));
 	if (!status_slot(status, &row.slot))
 		return fail("the status has no time or no slot_seconds that make sense");
+	if (s->view >= VIEW_PRICES && !strcmp(status_text(status, "format"), AUC_SUMMARY_FORMAT))
+		return fail("this needs a status file, and slurmctld tells all users prices in "
+			    "short only; PublicStatus of auction.conf names a file for them");
 	switch (s->view) {
+	case VIEW_SUMMARY:
+	case VIEW_TIMES:
+	case VIEW_HEAT:
+		return show_summary(s, status, &row);
 	case VIEW_PRICES:
 		break;
 	case VIEW_SALES:
@@ -136,7 +151,87 @@ int status_show(const struct show *s, struct json_object *status)
 			 "server,partition,tres,capacity,used,load,now,next,mean", add_prices);
 }
 
+static int show_summary(const struct show *s, struct json_object *status, struct row *row)
+{
+	bool is_one = !strcmp(status_text(status, "format"), AUC_SUMMARY_FORMAT);
+	struct json_object *summary = is_one ? json_object_get(status) : auc_summary_of(status);
+	int code;
+
+	if (!summary)
+		return fail("out of memory");
+	if (s->plot)
+		code = picture_plot(s, summary, s->plot);
+	else if (s->view == VIEW_HEAT)
+		code = picture_heat(s, summary);
+	else if (s->view == VIEW_TIMES)
+		code = show_rows(s, summary, row, columns_of_times,
+				 "start,end,partition,gpu,free,low,mean,high", add_times);
+	else
+		code = show_rows(s, summary, row, columns_of_summary,
+				 "partition,gpu,nodes,units,free,now,next,low,when", add_summary);
+	json_object_put(summary);
+	return code;
+}
+
+bool show_has(const struct show *s, const char *partition, const char *tres)
+{
+	const char *gpu = strncmp(tres, "gpu:", 4) ? tres : tres + 4;
+
+	return (!s->partitions || is_listed(s->partitions, partition)) &&
+	       (!s->gpus || is_listed(s->gpus, gpu) || is_listed(s->gpus, tres));
+}
+
+static bool is_listed(const char *list, const char *name)
+{
+	size_t n;
+
+	for (const char *p = list; *p; p += n + (p[n] == ',')) {
+		n = strcspn(p, ",");
+		if (n == strlen(name) && !strncmp(p, name, n))
+			return true;
+	}
+	return false;
+}
+
 /* -- tables -- */
+
+static int add_summary(struct table *t, struct json_object *summary, struct row *row)
+{
+	struct json_object *list = status_within(summary, "classes");
+	int code = EXIT_SUCCESS;
+
+	for (size_t i = 0; json_object_is_type(list, json_type_array) &&
+			   i < json_object_array_length(list) && !code;
+	     i++) {
+		row->tres = json_object_array_get_idx(list, i);
+		row->partition = status_text(row->tres, "partition");
+		if (show_has(t->show, row->partition, status_text(row->tres, "tres")))
+			code = table_row(t, row);
+	}
+	return code;
+}
+
+static int add_times(struct table *t, struct json_object *summary, struct row *row)
+{
+	struct json_object *list = status_within(summary, "classes"), *times;
+	int code = EXIT_SUCCESS;
+
+	for (size_t i = 0; json_object_is_type(list, json_type_array) &&
+			   i < json_object_array_length(list) && !code;
+	     i++) {
+		row->tres = json_object_array_get_idx(list, i);
+		row->partition = status_text(row->tres, "partition");
+		times = status_within(row->tres, "times");
+		if (!show_has(t->show, row->partition, status_text(row->tres, "tres")) ||
+		    !json_object_is_type(times, json_type_array))
+			continue;
+		for (size_t k = 0; k < json_object_array_length(times) && !code; k++) {
+			row->value = json_object_array_get_idx(times, k);
+			code = table_row(t, row);
+		}
+	}
+	return code;
+}
 
 /* What ADD gives the table comes out even if it says that something is missing. */
 static int show_rows(const struct show *s, struct json_object *status, struct row *row,
@@ -161,6 +256,7 @@ static int table_open(struct table *t, const struct show *s, const struct field 
 	const struct field *f;
 
 	memset(t, 0, sizeof(*t));
+	t->show = s;
 	for (char *name = list ? strtok_r(list, ",", &save) : NULL; name;
 	     name = strtok_r(NULL, ",", &save)) {
 		for (f = fields; f->name && strcasecmp(f->name, name); f++)
@@ -241,7 +337,8 @@ static int add_prices(struct table *t, struct json_object *status, struct row *r
 			continue;
 		for (size_t k = 0; k < json_object_array_length(tres) && !code; k++) {
 			row->tres = json_object_array_get_idx(tres, k);
-			code = table_row(t, row);
+			if (show_has(t->show, row->partition, status_text(row->tres, "name")))
+				code = table_row(t, row);
 		}
 	}
 	return code;
@@ -308,7 +405,8 @@ static int add_class(struct table *t, struct json_object *class, struct row *row
 	}
 	row->partition = status_text(class, "partition");
 	row->tres = tres;
-	code = table_row(t, row);
+	code = show_has(t->show, row->partition, status_text(tres, "name")) ? table_row(t, row)
+									    : EXIT_SUCCESS;
 	json_object_put(tres);
 	return code;
 }

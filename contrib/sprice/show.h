@@ -9,19 +9,33 @@
 
 struct json_object;
 
-enum view { VIEW_PRICES, VIEW_CLASSES, VIEW_SALES, VIEW_TOTALS, VIEW_LEARNING };
+enum view {
+	VIEW_SUMMARY,
+	VIEW_TIMES,
+	VIEW_HEAT,
+	VIEW_PRICES, /* of each node; this one and what follows need the whole status */
+	VIEW_CLASSES,
+	VIEW_SALES,
+	VIEW_TOTALS,
+	VIEW_LEARNING
+};
 
 /* How a view is printed. */
 struct show {
 	enum view view;
 	const char *format; /* names of columns, separated by commas; NULL: the view's own */
 	bool noheader, parsable;
+	const char *partitions, *gpus; /* only these, names separated by commas; NULL: all */
+	const char *plot;              /* a picture of prices goes to this file; NULL: none */
 };
 
-/* The status in TEXT, LEN bytes and a NUL (new reference); NULL: it is no status. */
+/* The status, or its summary (auction/summary.h), in TEXT, LEN bytes and a NUL (new reference);
+ * NULL: it is neither. */
 struct json_object *status_parse(const char *text, size_t len);
 /* Prints STATUS to standard output. Returns an exit code; what is wrong is said to stderr. */
 int status_show(const struct show *s, struct json_object *status);
+/* True if S shows the line of PARTITION and TRES. */
+bool show_has(const struct show *s, const char *partition, const char *tres);
 /* "sprice: SENTENCE" to stderr; returns EXIT_FAILURE. */
 int fail(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 

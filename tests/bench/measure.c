@@ -78,12 +78,13 @@ void measure_must(const char *program, enum auc_code rc, const struct auc_err *e
 
 void measure_remove_spool(const char *dir)
 {
-	static const char *const names[] = {"journal", "state", "lock"};
+	static const char *const names[] = {"journal",      "state",          "lock",
+					    "before/state", "before/journal", "before"};
 	char path[128];
 
 	for (unsigned i = 0; i < sizeof(names) / sizeof(*names); i++) {
 		snprintf(path, sizeof(path), "%s/%s", dir, names[i]);
-		unlink(path);
+		remove(path);
 	}
 	rmdir(dir);
 }

@@ -107,6 +107,29 @@ left()
 	wait_until 60 status_is '.totals.liens' 0
 }
 
+@test "why a sale is where it is can be told later, from the spool" {
+	job=$(submit alice $(small_bid 100 2) --upload=edge=20s -o /dev/null --wrap true)
+	wait_until 30 receipt_state_is "$job" sold
+	wait_until 60 saved
+	output=$(sauction explain "$job")
+	[[ $output == *"pays 1.000000, worth 100.000000"*"replayed: the same plan at the same price"*"chosen: gpu:v100 0.500000 on 1 node"* ]]
+	as alice scancel "$job"
+	wait_until 60 settled "$job"
+	wait_until 60 eval 'sauction explain '"$job"' | grep -q "^since then: settled, cancelled: kept "'
+}
+
+@test "users see prices without a file of the administrator's, and nothing else" {
+	sprice=${AUCTION_PREFIX:+$AUCTION_PREFIX/bin/sprice}${AUCTION_BUILD:+$AUCTION_BUILD/contrib/sprice/sprice}
+	wait_until 30 eval 'as carol "$sprice" > /dev/null'
+	[[ $(as carol "$sprice" -nP -o partition,gpu,nodes,units,now) == "edge|v100|2|4|0.500000" ]]
+	[[ $(as carol "$sprice" -n --heat) == "edge/v100 "* ]]
+	# Not the sales of which root knows, nor what anybody has.
+	[ "$(as carol "$sprice" --json | jq -c '[keys - ["classes","first","format","last","policy","prices","ready","reason","slot_seconds","time","warning"], (.classes[0] | keys)]')" = \
+		'[[],["nodes","partition","times","tres","units"]]' ]
+	run -1 as carol "$sprice" --sales
+	[[ $output == "sprice: this needs a status file"* ]]
+}
+
 @test "of two bids at once that together are more than there is, exactly one is sold" {
 	sauction grant user:bob 5
 	for i in 1 2 3 4 5; do

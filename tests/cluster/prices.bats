@@ -146,7 +146,7 @@ above()
 	# Without --file: root reads the whole status, a user the public one.
 	sprice_here -sPh -o job | grep -qx "$job"
 	export -f sprice_here
-	run as bob bash -c sprice_here
+	run as bob bash -c 'sprice_here --nodes'
 	[[ $output == *edge1* ]]
 	as bob bash -c 'sprice_here --learning' | grep -q '^kind'
 	run -1 as bob bash -c 'sprice_here --sales'

@@ -79,6 +79,42 @@ wrong journal '$p'
 wrong state 's/"settled_revenue":"0.000000"/"settled_revenue":"1.000000"/'
 rm -f "$dir"/*
 
+# -- explain: decided again from the spool --
+
+# What it says of a sale that was sold behind others: the best plan, and the next best ones.
+got=$("$sauction" --spool="$here/spool-2" explain 202 | sed 's/ of [^ ,]*, Policy/, Policy/')
+[ "$got" = 'sale 92e75a9eca4d4955-9: job 202, Policy=dps
+pays 32.206430, worth 300.000000: payoff 267.793570
+first slot it could have: 1970-01-04T11:35:00
+1970-01-04T19:05:00 to 1970-01-04T19:50:00: big1 1 x ps, edge1 1 x worker, edge2 1 x worker, edge3 1 x worker
+replayed: the same plan at the same price
+prices in its slots, credits per unit and slot, when it was decided:
+  chosen: gpu:v100 0.569373 on 3 nodes
+  others with room all that time: gpu:v100 0.569373 on 1 node
+without big1: big2,edge1,edge2,edge3 from 1970-01-04T19:05:00 to 1970-01-04T19:50:00, pays 32.206430, payoff 267.793570: as good, and of equals the first found is taken
+without edge1: big1,edge2,edge3,edge4 from 1970-01-04T19:05:00 to 1970-01-04T19:50:00, pays 32.206430, payoff 267.793570: as good, and of equals the first found is taken
+without edge2: big1,edge1,edge3,edge4 from 1970-01-04T19:05:00 to 1970-01-04T19:50:00, pays 32.206430, payoff 267.793570: as good, and of equals the first found is taken
+without edge3: big1,edge1,edge2,edge4 from 1970-01-04T19:05:00 to 1970-01-04T19:50:00, pays 32.206430, payoff 267.793570: as good, and of equals the first found is taken
+later: auction: refused: no schedule is possible at any price: what is free until 1970-01-04T19:50:00 cannot hold it for as long as it takes
+note: nodes and auction.conf are taken as they are now; of liens that lapsed and of times that were closed then the spool keeps nothing' ] || says "explain: $got"
+[ "$("$sauction" --spool="$here/spool-2" --json explain 202 | jq -r '[.same, .replayed.payment, .sold.payment, (.others | length)] | join(" ")')" = 'true 32.206430 32.206430 4' ] ||
+	says 'explain as JSON'
+"$sauction" --spool="$here/spool-2" explain 201 | grep -q '^since then: settled, cancelled: ' || says 'explain of one that is settled'
+expect 'explain of none' 1 'sauction: 5: no sale of that id or job number in the spool, which goes back to the snapshot before the last; sacct has its receipt' \
+	--spool="$here/spool-2" explain 5
+# The sale is in the spool before the last snapshot.
+mkdir "$dir/before"
+cp "$here"/spool-2/{state,journal} "$dir/before/"
+cp "$here"/spool-2/{status.json,auction.conf} "$spools/spool-1b/"{state,journal} "$dir/"
+"$sauction" --spool="$dir" explain 202 | grep -qx 'replayed: the same plan at the same price' || says 'explain from before the last snapshot'
+# Another configuration: what differs is said. And with none there is the record alone.
+sed -i 's/gpu:v100=3/gpu:v100=4/' "$dir/auction.conf"
+"$sauction" --spool="$dir" explain 202 > "$dir/out"
+grep -q '^replayed, and not the same: ' "$dir/out" && grep -q '^note: the replay differs' "$dir/out" || says "explain by other prices: $(cat "$dir/out")"
+rm "$dir/auction.conf"
+"$sauction" --spool="$dir" explain 202 | grep -q '^note: it cannot be decided again: .*auction.conf' || says 'explain without auction.conf'
+rm -r "${dir:?}"/*
+
 # -- what is asked of slurmctld, which is not there --
 
 export SAUCTION_SPOOL=$dir

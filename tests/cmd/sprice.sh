@@ -28,7 +28,61 @@ edge2  edge      cpu            24     4   9.2  0.259921  0.259921 0.163972
 edge2  edge      mem         65536  8192   6.9  0.000000  0.000000 0.000000
 edge2  edge      gpu:v100        2     1  22.5  4.000000  4.000000 4.200000
 cloud1 cloud     cpu            64     0   0.0  0.000000  0.000000 0.000000
-cloud1 cloud     mem        262144     0   0.0  0.000000  0.000000 0.000000" -f "$here/status.json"
+cloud1 cloud     mem        262144     0   0.0  0.000000  0.000000 0.000000" --nodes -f "$here/status.json"
+
+expect 'prices in short' 0 "PARTITION GPU  NODES UNITS FREE       NOW      NEXT      LOW WHEN
+edge      v100     2     4    1 14.000000 14.000000 0.000000 1979-07-05T05:55:00" -f "$here/status.json"
+
+expect 'all columns in short' 0 "v100|2|4|1|14.000000|14.000000|5.100000|0.000000|1979-07-05T05:55:00|24.000000" -nP \
+	-o gpu,nodes,units,free,now,next,mean,low,when,high -f "$here/status.json"
+
+expect 'only some' 0 "cloud|t4" -nP -o partition,gpu -p cloud,none -f "$here/spool-2/status.json"
+expect 'only some GPUs' 0 "edge|v100" -nP -o partition,gpu --gpu=h100,v100 -f "$here/spool-2/status.json"
+expect 'only some GPUs by node' 0 "big1
+big2" -N -nP -o server -g gpu:t4 -f "$here/spool-2/status.json"
+
+expect 'by time' 0 "START               END                 PARTITION GPU  FREE       LOW      MEAN      HIGH
+1979-07-05T05:25:00 1979-07-05T05:30:00 edge      v100    1  4.000000 14.000000 24.000000
+1979-07-05T05:30:00 1979-07-05T05:35:00 edge      v100    1  4.000000 14.000000 24.000000
+1979-07-05T05:35:00 1979-07-05T05:40:00 edge      v100    0 24.000000 24.000000 24.000000
+1979-07-05T05:40:00 1979-07-05T05:45:00 edge      v100    0 24.000000 24.000000 24.000000
+1979-07-05T05:45:00 1979-07-05T05:50:00 edge      v100    0 24.000000 24.000000 24.000000
+1979-07-05T05:50:00 1979-07-05T05:55:00 edge      v100    3  0.000000  2.000000  4.000000
+1979-07-05T05:55:00 1979-07-05T06:00:00 edge      v100    4  0.000000  0.000000  0.000000
+1979-07-05T06:00:00 1979-07-05T06:05:00 edge      v100    4  0.000000  0.000000  0.000000
+1979-07-05T06:05:00 1979-07-05T06:10:00 edge      v100    4  0.000000  0.000000  0.000000
+1979-07-05T06:10:00 1979-07-05T06:15:00 edge      v100    4  0.000000  0.000000  0.000000
+1979-07-05T06:15:00 1979-07-05T06:20:00 edge      v100    4  0.000000  0.000000  0.000000
+1979-07-05T06:20:00 1979-07-05T06:25:00 edge      v100    4  0.000000  0.000000  0.000000
+1979-07-05T06:25:00 1979-07-05T06:30:00 edge      v100    4  0.000000  0.000000  0.000000
+1979-07-05T06:30:00 1979-07-05T06:35:00 edge      v100    4  0.000000  0.000000  0.000000
+1979-07-05T06:35:00 1979-07-05T06:40:00 edge      v100    4  0.000000  0.000000  0.000000
+1979-07-05T06:40:00 1979-07-05T06:45:00 edge      v100    4  0.000000  0.000000  0.000000
+1979-07-05T06:45:00 1979-07-05T06:50:00 edge      v100    4  0.000000  0.000000  0.000000
+1979-07-05T06:50:00 1979-07-05T06:55:00 edge      v100    4  0.000000  0.000000  0.000000
+1979-07-05T06:55:00 1979-07-05T07:00:00 edge      v100    4  0.000000  0.000000  0.000000
+1979-07-05T07:00:00 1979-07-05T07:05:00 edge      v100    4  0.000000  0.000000  0.000000" --times -f "$here/status.json"
+
+expect 'a map' 0 "cloud/t4  ::::::::::::::::::::::::::_
+edge/v100 =*+=====================%@-
+          1970-01-04T11:30 to 1970-01-04T19:50; the first two columns are one slot each
+          _ costs nothing, .:-=+*#%@ up to 1.683013, X nothing is left" --heat -f "$here/spool-2/status.json"
+"$sprice" --plot=plot.svg -f "$here/spool-2/status.json" && [[ $(grep -c '<polyline' plot.svg) -eq 2 ]] && grep -q '>edge/v100<' plot.svg ||
+	{ echo 'FAIL: --plot'; failed=1; }
+rm -f plot.svg
+# What slurmctld tells all users has the same; and no more.
+summary=$(mktemp)
+cat > "$summary" <<'END'
+{"format":"auction-prices/1","time":300000310,"ready":true,"reason":"","warning":"","policy":"dps","slot_seconds":300,"first":1000001,"last":1000003,
+"classes":[{"partition":"edge","tres":"gpu:v100","nodes":2,"units":4,"times":[[1000001,1000001,1,4,14,24],[1000002,1000002,0,24,24,24],[1000003,1000003,4,0,0,0]]}]}
+END
+expect 'what all users are told' 0 "edge|v100|2|4|1|14.000000|24.000000|0.000000|1979-07-05T05:35:00" -nP -f "$summary"
+expect 'what they are not told' 1 "sprice: this needs a status file, and slurmctld tells all users prices in short only; PublicStatus of auction.conf names a file for them" --sales -f "$summary"
+expect 'nor as metrics' 1 "sprice: --metrics: this needs a status file; PublicStatus of auction.conf names one for all users" --metrics -f "$summary"
+rm -f "$summary"
+# Again and again, until its output goes nowhere.
+[[ $(timeout 20 "$sprice" --watch=0.1 -n -f "$here/status.json" | head -n 3 | sort -u | wc -l) -eq 1 ]] || { echo 'FAIL: --watch'; failed=1; }
+expect 'how often' 1 "sprice: --watch: 'often' is not a decimal number" --watch=often -f "$here/status.json"
 
 expect sales 0 "JOBID STATE   START               END                 WORKERS  PS       NODES         PAYMENT      VALUE
    41 running 1979-07-05T05:25:00 1979-07-05T05:50:00 3 x v100 1 x ps.m edge1,edge2  0.000000 300.000000
@@ -55,7 +109,7 @@ edge2|yes|cpu|0.781797
 edge2|yes|mem|0.000000
 edge2|yes|gpu:v100|24.000000
 cloud1|no|cpu|0.000000
-cloud1|no|mem|0.000000" -P -o server,Sells,tres,max -f "$here/status.json"
+cloud1|no|mem|0.000000" -N -P -o server,Sells,tres,max -f "$here/status.json"
 
 expect 'metrics' 0 '# TYPE auction_info gauge
 # HELP auction_info Policy and Prices of auction.conf.
@@ -235,7 +289,7 @@ expect 'the file by environment' 1 "sprice: no/such/file: No such file or direct
 SPRICE_FILE=no/such/file expect 'the file by environment' 1 "sprice: no/such/file: No such file or directory"
 expect 'a directory' 1 "sprice: $here: not a status file" -f "$here"
 expect 'another file' 1 "sprice: $here/sprice.sh: not a status file: \"format\" is not auction-status/1" -f "$here/sprice.sh"
-expect 'a column' 1 "sprice: --format: 'cost' is no column here; sprice --help lists them" -o server,cost -f "$here/status.json"
+expect 'a column' 1 "sprice: --format: 'cost' is no column here; sprice --help lists them" -N -o server,cost -f "$here/status.json"
 expect 'a column of another view' 1 "sprice: --format: 'tres' is no column here; sprice --help lists them" -s -o tres -f "$here/status.json"
 expect 'no columns' 1 "sprice: --format: expected names of columns, separated by commas" -o , -f "$here/status.json"
 expect 'an argument' 1 "sprice: 'edge1': no argument was expected" edge1
@@ -337,7 +391,7 @@ if command -v jq > /dev/null; then
 cpu||10||0.781797|0.781797|0.195449|0.781797
 mem|65536|20480|7.8||||
 gpu:v100|2|2|25.0||||
-gpu:v100|0|||24.000000|24.000000|6.000000|24.000000" -P -o tres,capacity,used,load,now,next,mean,max -f "$temp"
+gpu:v100|0|||24.000000|24.000000|6.000000|24.000000" -N -P -o tres,capacity,used,load,now,next,mean,max -f "$temp"
 	"$sprice" --metrics -f "$temp" | grep -q ' [^0-9]*nan$' && { echo 'FAIL: metrics of damaged prices'; failed=1; }
 fi
 # Without a configuration of Slurm, or Slurm, it ends at once and says what to do.

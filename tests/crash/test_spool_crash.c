@@ -341,6 +341,13 @@ static void clear_dir(const char *path)
 	}
 	snprintf(name, sizeof(name), "%s/lock", path);
 	unlink(name);
+	/* What a snapshot leaves for who looks back; nothing is recovered from it. */
+	snprintf(name, sizeof(name), "%s/before/state", path);
+	unlink(name);
+	snprintf(name, sizeof(name), "%s/before/journal", path);
+	unlink(name);
+	snprintf(name, sizeof(name), "%s/before", path);
+	rmdir(name);
 	rmdir(path);
 }
 

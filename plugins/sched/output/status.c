@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "auction/summary.h"
 #include "base/file.h"
 #include "sched/output/receipts.h"
 #include "adapter/site.h"
@@ -32,6 +33,7 @@ static void shut(struct json_object *o, const struct auc_err *why);
 static struct json_object *nothing(double now);
 static enum auc_code replace_both(struct json_object *o, bool wrong, struct auc_err *err);
 static void hide(struct json_object *servers);
+static void publish(struct auc_auction *a, struct json_object *o);
 static enum auc_code replace(const char *path, mode_t mode, struct json_object *o, bool wrong,
 			     struct auc_err *err);
 static enum auc_code put(const char *path, mode_t mode, struct json_object *o, struct auc_err *err);
@@ -116,6 +118,7 @@ static int write_files(const struct auc_status_files *files, struct auc_auction 
 	json_object_object_add(o, "agent", agent_to_json(stats));
 	snprintf(last.path, sizeof(last.path), "%.4000s/status.json", files->dir);
 	snprintf(last.public, sizeof(last.public), "%s", files->public ? files->public : "");
+	publish(a, o);
 	code = replace_both(o, turned, err);
 	if (code == AUC_OK) {
 		last.written = now;
@@ -160,6 +163,17 @@ static enum auc_code replace_both(struct json_object *o, bool wrong, struct auc_
 			auc_err_set(err, why.code, "PublicStatus: %.400s", why.text);
 	}
 	return code;
+}
+
+/* What all users are told of prices, whether there is a file for them or not. */
+static void publish(struct auc_auction *a, struct json_object *o)
+{
+	struct json_object *summary = a ? auc_summary_of(o) : NULL;
+
+	if (summary)
+		auc_auction_post_prices(
+			a, json_object_to_json_string_ext(summary, JSON_C_TO_STRING_PLAIN));
+	json_object_put(summary);
 }
 
 /* Takes out of SERVERS, an array or NULL, those of partitions that Slurm shows to administrators

@@ -130,13 +130,15 @@ static int setup(void **state)
 
 static int teardown(void **state)
 {
-	static const char *const names[] = {"journal", "state", "lock", "journal.new", "state.new"};
+	static const char *const names[] = {"journal",        "state",     "lock",
+					    "journal.new",    "state.new", "before/state",
+					    "before/journal", "before"};
 	char path[128];
 
 	(void)state;
 	for (unsigned i = 0; i < sizeof(names) / sizeof(*names); i++) {
 		path_of(names[i], path, sizeof(path));
-		unlink(path);
+		remove(path);
 	}
 	return rmdir(dir);
 }
@@ -177,6 +179,9 @@ static void test_snapshot(void **state)
 	struct auc_spool_report report;
 	struct seen seen;
 	struct auc_spool *s;
+	char path[128], *text;
+	size_t len;
+	FILE *out;
 
 	(void)state;
 	s = open_spool(&seen, &report);
@@ -202,6 +207,15 @@ static void test_snapshot(void **state)
 	assert_int_equal(report.journal_records, 1);
 	assert_int_equal(report.last_seq, 2);
 	auc_spool_close(s);
+
+	/* What was there before it can still be looked at. */
+	path_of("before", path, sizeof(path));
+	out = open_memstream(&text, &len);
+	assert_int_equal(auc_spool_inspect(path, out, &err), AUC_OK);
+	fclose(out);
+	assert_non_null(strstr(text, "# 0 records up to event 0, verified"));
+	assert_non_null(strstr(text, "# 1 events up to 1, verified"));
+	free(text);
 }
 
 static void test_modes_and_leftovers(void **state)

@@ -203,12 +203,13 @@ void world_mkdir(char *dir)
 
 void world_rmdir(const char *dir)
 {
-	static const char *const names[] = {"journal", "state", "lock"};
+	static const char *const names[] = {"journal",      "state",          "lock",
+					    "before/state", "before/journal", "before"};
 	char path[128];
 
 	for (unsigned i = 0; i < sizeof(names) / sizeof(*names); i++) {
 		snprintf(path, sizeof(path), "%s/%s", dir, names[i]);
-		unlink(path);
+		remove(path);
 	}
 	rmdir(dir);
 }

@@ -1,0 +1,91 @@
+/* ask.c - see ask.h. */
+#include "config.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <json-c/json.h>
+
+#include "base/json.h"
+#include "input/bid.h"
+#include "sauction/ask.h"
+#include "sauction/rows.h"
+
+struct json_object *ask_slurmctld(const char *what, const char *of)
+{
+	const char *sbatch[8] = {"sbatch", "--wrap=true"};
+	struct json_object *o = NULL;
+	char *line = NULL, *p, *told = NULL, account[256], question[32];
+	size_t size = 0;
+	FILE *in;
+	pid_t pid;
+
+	if (of) {
+		snprintf(account, sizeof(account), "--account=%s", of);
+		sbatch[2] = account;
+	}
+	/* Nothing but the question, whatever the user has in its environment. */
+	for (unsigned key = 0; key < auc_bid_nkeys; key++)
+		unsetenv(auc_bid_keys[key].env);
+	snprintf(question, sizeof(question), "quote=%s", what);
+	setenv(auc_bid_keys[0].env, question, 1);
+	in = ask_run(sbatch, STDERR_FILENO, &pid);
+	while (in && getline(&line, &size, in) > 0) {
+		line[strcspn(line, "\n")] = '\0';
+		p = strstr(line, "auction: {");
+		if (p && !o) {
+			o = auc_json_parse(strchr(p, '{'), strlen(strchr(p, '{')));
+		} else if (!told) {
+			told = strdup(line);
+		}
+	}
+	if (in)
+		fclose(in);
+	if (in)
+		ask_end(pid);
+	if (!o)
+		fail("%s", told ? told : "sbatch says nothing");
+	free(told);
+	free(line);
+	return o;
+}
+
+FILE *ask_run(const char *const *argv, int stream, pid_t *pid)
+{
+	int fd[2];
+	FILE *in;
+
+	if (pipe(fd)) {
+		fail("pipe: %s", strerror(errno));
+		return NULL;
+	}
+	*pid = fork();
+	if (!*pid) {
+		dup2(fd[1], stream);
+		close(fd[0]);
+		close(fd[1]);
+		execvp(argv[0], (char *const *)argv);
+		fprintf(stderr, "%s: %s\n", argv[0], strerror(errno));
+		_exit(127);
+	}
+	close(fd[1]);
+	in = *pid > 0 ? fdopen(fd[0], "r") : NULL;
+	if (!in) {
+		fail("%s: %s", argv[0], strerror(errno));
+		close(fd[0]);
+	}
+	return in;
+}
+
+int ask_end(pid_t pid)
+{
+	int status = 0;
+
+	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	return status;
+}
