@@ -75,7 +75,7 @@ static enum auc_code set_prices(const struct options *o, struct scenario *s, con
 				struct auc_err *err);
 static enum auc_code print_results(const struct options *o, const struct scenario *s,
 				   const struct result *results, struct auc_err *err);
-static void show_progress(void *arg, unsigned done, unsigned all);
+static bool show_progress(void *arg, unsigned done, unsigned all);
 static int complain(const struct auc_err *err);
 static int usage(FILE *out);
 
@@ -390,16 +390,17 @@ static enum auc_code print_results(const struct options *o, const struct scenari
 	return output_close(&out, rc, err);
 }
 
-static void show_progress(void *arg, unsigned done, unsigned all)
+static bool show_progress(void *arg, unsigned done, unsigned all)
 {
 	struct progress *p = arg;
 	double passed = auc_clock_now() - p->start;
 
 	if (passed < PROGRESS_AFTER)
-		return;
+		return true;
 	p->shown = true;
 	fprintf(stderr, "\r%.40s: %u of %u, %.0f s left\033[K", p->policy, done, all,
 		passed / done * (all - done));
+	return true;
 }
 
 static int complain(const struct auc_err *err)

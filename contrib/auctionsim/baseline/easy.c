@@ -34,7 +34,7 @@ enum auc_code easy_run(const struct scenario *s, const char *options, const unsi
 		       struct result *result, double *us, struct auc_err *err)
 {
 	struct easy e = {.s = s};
-	double before = auc_clock_now();
+	double before = auc_clock(CLOCK_THREAD_CPUTIME_ID);
 	enum auc_code rc = read_options(&e, options, err);
 
 	if (rc == AUC_OK)
@@ -49,7 +49,7 @@ enum auc_code easy_run(const struct scenario *s, const char *options, const unsi
 		rc = queue_run(&e.list.q, !e.strict, e.out, NULL, NULL, err);
 	for (unsigned i = 0; i < e.n && rc == AUC_OK; i++)
 		rc = keep(&e, i, &result->jobs[e.entries[i].job], err);
-	us[0] = (auc_clock_now() - before) * 1e6;
+	us[0] = (auc_clock(CLOCK_THREAD_CPUTIME_ID) - before) * 1e6;
 	result->decisions = s->njobs > 0;
 	queue_clear(e.out, e.out ? e.n : 0);
 	free(e.out);

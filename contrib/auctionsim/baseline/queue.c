@@ -86,8 +86,8 @@ enum auc_code queue_run(const struct queue *q, bool backfill, struct queue_outco
 			come(&w, next++);
 		if (rc == AUC_OK)
 			rc = pass(&w, backfill, err);
-		if (progress)
-			progress(arg, next, q->njobs);
+		if (rc == AUC_OK && progress && !progress(arg, next, q->njobs))
+			rc = auc_err_set(err, AUC_ESTATE, "the work was stopped");
 	}
 	release(&w);
 	return rc;

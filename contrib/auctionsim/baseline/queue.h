@@ -42,13 +42,13 @@ struct queue_outcome {
 	unsigned *nodes;   /* as many as the shape has, ascending; freed by queue_clear() */
 };
 
-typedef void (*queue_progress)(void *arg, unsigned done, unsigned all);
+typedef bool (*queue_progress)(void *arg, unsigned done, unsigned all);
 
 /*
  * Runs the jobs of Q to their ends. OUT[q->njobs] is zeroed by the caller. Of nodes that hold a job
  * those with least left of its first TRES are taken, then those of low index; where it matters,
  * those first that the reservation does not need. BACKFILL false: no job starts before its
- * predecessor. PROGRESS may be NULL. AUC_ENOMEM.
+ * predecessor. PROGRESS may be NULL; false from it: AUC_ESTATE. AUC_ENOMEM.
  */
 enum auc_code queue_run(const struct queue *q, bool backfill, struct queue_outcome *out,
 			queue_progress progress, void *arg, struct auc_err *err);

@@ -73,6 +73,10 @@ struct bound {
 	uint64_t done;  /* iterations */
 	unsigned phase; /* that was begun last, from 1; 0: none */
 	double start, saved, shown;
+	const char *stage; /* of what comes before the first iteration */
+	unsigned stage_done, stage_all;
+	struct auc_cancel cancel;
+	bool shows, ends; /* to a terminal; wherever it is, once --seconds have passed */
 	bool interrupted;
 };
 
@@ -88,6 +92,8 @@ static enum auc_code replay_all(struct bound *b, struct auc_err *err);
 static enum auc_code open_dual(struct bound *b, struct auc_err *err);
 static enum auc_code improve(struct bound *b, struct auc_err *err);
 static enum auc_code start_in_pool(struct bound *b, struct auc_err *err);
+static enum auc_code fit_pool(struct bound *b, struct auc_dual_prices *l, unsigned iterations,
+			      struct auc_err *err);
 static enum auc_code begin_phase(struct bound *b, struct auc_err *err);
 static bool good_enough(const struct bound *b);
 static enum auc_code load_state(struct bound *b, struct auc_err *err);
@@ -101,8 +107,12 @@ static FILE *open_file(const char *path, struct auc_err *err);
 static enum auc_code close_file(const char *path, FILE *f, enum auc_code rc, struct auc_err *err);
 static void clear(struct bound *b);
 static void on_signal(int signal);
+static bool is_late(const struct bound *b);
+static enum auc_code say_late(const struct bound *b, struct auc_err *err);
+static bool go_on(void *arg);
+static bool replayed(void *arg, unsigned done, unsigned all);
 static void show(struct bound *b);
-static void show_verified(void *arg, unsigned done, unsigned all);
+static bool show_verified(void *arg, unsigned done, unsigned all);
 static int complain(const struct auc_err *err);
 static int usage(FILE *out);
 
@@ -235,17 +245,28 @@ static enum auc_code check_policies(const struct options *o, struct auc_err *err
 
 static enum auc_code run(struct bound *b, const char *path, struct auc_err *err)
 {
-	enum auc_code rc = load_scenario(b, path, err);
+	enum auc_code rc;
 
+	b->cancel = (struct auc_cancel){go_on, b};
+	b->shows = isatty(STDERR_FILENO);
+	b->ends = b->o->seconds >= 0 && !b->o->state;
+	b->stage = path;
 	b->start = b->saved = auc_clock_now();
+	if (b->shows)
+		show(b);
+	rc = load_scenario(b, path, err);
 	if (rc == AUC_OK)
 		rc = open_dual(b, err);
+	if (rc == AUC_OK)
+		auc_dual_set_cancel(b->dual, &b->cancel);
 	if (rc == AUC_OK && b->o->state)
 		rc = load_state(b, err);
 	if (rc == AUC_OK)
 		rc = replay_all(b, err);
 	if (rc == AUC_OK)
 		rc = improve(b, err);
+	if (b->shown > 0)
+		fputs("\r\033[K", stderr);
 	if (rc == AUC_OK && b->o->state)
 		rc = save_state(b, err);
 	if (rc != AUC_OK)
@@ -320,8 +341,11 @@ static enum auc_code replay_all(struct bound *b, struct auc_err *err)
 	unsigned i;
 
 	for (i = 0; i < b->o->npolicies && rc == AUC_OK; i++) {
-		rc = replay_run(b->s, b->o->policies[i], b->o->seed, NULL, NULL, &b->results[i],
+		b->stage = b->o->policies[i];
+		rc = replay_run(b->s, b->o->policies[i], b->o->seed, replayed, b, &b->results[i],
 				err);
+		if (rc == AUC_ESTATE && b->ends && is_late(b))
+			return say_late(b, err);
 		b->best = fmax(b->best, b->results[i].welfare);
 		if (b->results[i].remark)
 			fprintf(stderr, "auctionsim: bound: %s\n", b->results[i].remark);
@@ -378,14 +402,14 @@ static enum auc_code improve(struct bound *b, struct auc_err *err)
 			rc = begin_phase(b, err);
 		if (rc == AUC_OK)
 			rc = auc_dual_step(b->dual, err);
+		if (rc == AUC_ESTATE && b->ends && is_late(b)) {
+			rc = b->done ? AUC_OK : say_late(b, err);
+			break;
+		}
 		b->done++;
 		if (rc == AUC_OK && b->o->state && auc_clock_now() - b->saved > SAVE_EVERY)
 			rc = save_state(b, err);
-		if (isatty(STDERR_FILENO) && auc_clock_now() - b->shown > SHOW_EVERY)
-			show(b);
 	}
-	if (b->shown > 0)
-		fputs("\r\033[K", stderr);
 	return rc;
 }
 
@@ -399,18 +423,57 @@ static enum auc_code start_in_pool(struct bound *b, struct auc_err *err)
 	enum auc_code rc;
 	size_t n;
 
+	b->stage = "first prices";
+	b->stage_done = b->stage_all = 0;
 	rc = auc_dual_prices_create(b->market, sim_policy_of(b->o->schedules), "", &l, err);
-	if (rc == AUC_OK)
-		rc = auc_dual_prices_fit(l, b->market, b->dual_jobs, b->s->njobs,
-					 auc_market_first(b->market), POOL_ITERATIONS, err);
-	if (rc == AUC_OK)
+	if (rc == AUC_OK) {
+		auc_dual_prices_set_cancel(l, &b->cancel);
+		rc = fit_pool(b, l, POOL_ITERATIONS, err);
+	}
+	if (rc == AUC_OK && auc_dual_prices_ready(l))
 		rc = auc_dual_prices_list(l, b->market, &exact, &list, &n, err);
 	for (unsigned k = 0; rc == AUC_OK && k < auc_market_ntres(b->market); k++)
 		scale[k] = auc_dual_prices_scale(l, k);
-	if (rc == AUC_OK)
+	if (rc == AUC_OK && list)
 		auc_dual_start(b->dual, list, n, scale);
+	if (rc == AUC_OK) {
+		b->stage = "first iteration";
+		b->stage_all = 0;
+	}
 	free(list);
 	auc_dual_prices_destroy(l);
+	return rc;
+}
+
+/*
+ * In ITERATIONS, or in as many as half of the time that is left allows, by what the first one took.
+ * Without prices in the end if even that is too much.
+ */
+static enum auc_code fit_pool(struct bound *b, struct auc_dual_prices *l, unsigned iterations,
+			      struct auc_err *err)
+{
+	double began = auc_clock_now(), half = (b->start + b->o->seconds - began) / 2, each;
+	bool timed = !b->ends;
+	enum auc_code rc = auc_dual_prices_begin(l, b->market, b->dual_jobs, b->s->njobs,
+						 auc_market_first(b->market), iterations, err);
+
+	b->stage_all = iterations;
+	while (rc == AUC_OK && auc_dual_prices_left(l)) {
+		rc = auc_dual_prices_step(l, err);
+		b->stage_done = iterations - auc_dual_prices_left(l);
+		if (rc != AUC_OK || timed)
+			continue;
+		timed = true;
+		each = auc_clock_now() - began;
+		if (each * iterations <= half)
+			continue;
+		iterations = (unsigned)fmax(0, half / each - 1);
+		if (iterations < 2)
+			return AUC_OK;
+		b->stage_all = iterations;
+		rc = auc_dual_prices_begin(l, b->market, b->dual_jobs, b->s->njobs,
+					   auc_market_first(b->market), iterations, err);
+	}
 	return rc;
 }
 
@@ -441,7 +504,7 @@ static bool good_enough(const struct bound *b)
 {
 	if (!b->done)
 		return false;
-	if (b->o->seconds >= 0 && auc_clock_now() - b->start >= b->o->seconds)
+	if (is_late(b))
 		return true;
 	return b->o->gap >= 0 && gap_of(b, b->best) <= b->o->gap / 100;
 }
@@ -695,28 +758,69 @@ static void on_signal(int signal)
 	stop = 1;
 }
 
+static bool is_late(const struct bound *b)
+{
+	return b->o->seconds >= 0 && auc_clock_now() - b->start >= b->o->seconds;
+}
+
+static enum auc_code say_late(const struct bound *b, struct auc_err *err)
+{
+	return auc_err_set(err, AUC_ESTATE,
+			   "--seconds: there is no bound after %g s (%.80s), expected more time",
+			   b->o->seconds, b->stage);
+}
+
+/* Asked before each quote. */
+static bool go_on(void *arg)
+{
+	struct bound *b = arg;
+
+	if (b->shows && auc_clock_now() - b->shown > SHOW_EVERY)
+		show(b);
+	return !b->ends || !is_late(b);
+}
+
+static bool replayed(void *arg, unsigned done, unsigned all)
+{
+	struct bound *b = arg;
+
+	b->stage_done = done;
+	b->stage_all = all;
+	return go_on(b);
+}
+
 static void show(struct bound *b)
 {
-	double passed = auc_clock_now() - b->start;
+	double passed = auc_clock_now() - b->start, left;
 
 	b->shown = auc_clock_now();
+	if (!b->done) {
+		fprintf(stderr, "\r%.80s", b->stage);
+		if (b->stage_all)
+			fprintf(stderr, ": %u of %u", b->stage_done, b->stage_all);
+		fputs("\033[K", stderr);
+		return;
+	}
+	left = passed / (double)b->done * (double)(b->o->iterations - b->done);
+	if (b->o->seconds >= 0)
+		left = fmin(left, fmax(0, b->o->seconds - passed));
 	fprintf(stderr, "\riteration %llu of %llu, bound %.2f", (unsigned long long)b->done,
 		(unsigned long long)b->o->iterations, auc_dual_bound(b->dual));
 	if (b->best >= 0)
 		fprintf(stderr, ", gap %.2f%%", 100 * gap_of(b, b->best));
-	fprintf(stderr, ", %.0f s left\033[K",
-		passed / (double)b->done * (double)(b->o->iterations - b->done));
+	fprintf(stderr, ", %.0f s left\033[K", left);
 }
 
 /* ARG: when it began; < 0 from the first line on. */
-static void show_verified(void *arg, unsigned done, unsigned all)
+static bool show_verified(void *arg, unsigned done, unsigned all)
 {
 	double *start = arg;
 
 	if (*start >= 0 && auc_clock_now() - *start < SHOW_EVERY)
-		return;
+		return true;
 	*start = -1;
 	fprintf(stderr, "\r%u of %u jobs\033[K", done, all);
+	return true;
 }
 
 static int complain(const struct auc_err *err)

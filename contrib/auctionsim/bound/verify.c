@@ -87,8 +87,8 @@ enum auc_code verify_bound(const struct scenario *s, const struct proof *p,
 		*wrong += v.best > p->payoff[i] + SLACK * (1 + p->payoff[i]);
 		*bound += v.best;
 		forget_from(&v, common);
-		if (progress)
-			progress(arg, i + 1, s->njobs);
+		if (rc == AUC_OK && progress && !progress(arg, i + 1, s->njobs))
+			rc = auc_err_set(err, AUC_ESTATE, "the work was stopped");
 	}
 	for (row = p->rows; rc == AUC_OK && row < p->rows + p->nrows; row++)
 		for (t = 1; t <= s->slots; t++)

@@ -46,7 +46,7 @@ static enum auc_code sell_day(struct run *x, unsigned row, unsigned first,
 			      const struct scenario *logged, const struct text *t,
 			      struct auc_err *err);
 static double gpus_of(const struct scenario_job *job);
-static void show_jobs(void *arg, unsigned done, unsigned all);
+static bool show_jobs(void *arg, unsigned done, unsigned all);
 
 enum auc_code replay_log(const struct import_options *o, unsigned history, FILE *report,
 			 log_progress progress, void *arg, struct replay_rows *rows,
@@ -313,10 +313,11 @@ static double gpus_of(const struct scenario_job *job)
 	return gpus * (double)shape->nodes;
 }
 
-static void show_jobs(void *arg, unsigned done, unsigned all)
+static bool show_jobs(void *arg, unsigned done, unsigned all)
 {
 	struct run *x = arg;
 
 	if (x->progress)
 		x->progress(x->arg, x->day + 1, x->f->days, x->what, done, all);
+	return true;
 }

@@ -128,8 +128,8 @@ enum auc_code replay_run(const struct scenario *s, const char *policy, uint64_t 
 		rc = prepare(&p, err);
 	for (i = 0; i < s->njobs && p.policy && rc == AUC_OK; i++) {
 		rc = decide(&p, p.order[i], err);
-		if (progress)
-			progress(arg, i + 1, s->njobs);
+		if (rc == AUC_OK && progress && !progress(arg, i + 1, s->njobs))
+			rc = auc_err_set(err, AUC_ESTATE, "the work was stopped");
 	}
 	if (rc == AUC_OK && p.policy)
 		rc = pass_time(&p, s->slots + 1, err);

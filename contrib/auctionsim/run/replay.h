@@ -56,8 +56,9 @@ struct result {
 	double p50_us, p99_us, max_us;
 };
 
-/* Told of every job, or slot, that is decided; may be NULL. */
-typedef void (*replay_progress)(void *arg, unsigned done, unsigned all);
+/* Told of every job, or slot, that is decided; may be NULL. False: the work ends with AUC_ESTATE.
+ */
+typedef bool (*replay_progress)(void *arg, unsigned done, unsigned all);
 
 /*
  * Runs POLICY ("NAME[,option=value...]"), of either kind, over S. *RESULT is zeroed by the caller

@@ -93,8 +93,8 @@ static enum auc_code run_slots(struct steps *p, const unsigned *order, replay_pr
 			rc = rc == AUC_OK ? step(p, t, err) : rc;
 			us[p->result->decisions++] = p->us;
 		}
-		if (progress)
-			progress(arg, (unsigned)t, (unsigned)last);
+		if (rc == AUC_OK && progress && !progress(arg, (unsigned)t, (unsigned)last))
+			rc = auc_err_set(err, AUC_ESTATE, "the work was stopped");
 	}
 	for (; next < p->s->njobs; next++)
 		p->result->jobs[order[next]].reason = AUC_REASON_CAPACITY;
@@ -130,12 +130,12 @@ static enum auc_code arrive(struct steps *p, auc_slot t, unsigned index, struct 
 			     ? scenario_market_site_job(p->s, job, &p->job, err)
 			     : scenario_market_task(p->s, job, own ? own : p->market, &p->job, err);
 	if (rc == AUC_OK) {
-		before = auc_clock_now();
+		before = auc_clock(CLOCK_THREAD_CPUTIME_ID);
 		rc = p->stepper->arrive(p->ctx, own ? own : p->market, index, &p->job, &o->reason,
 					err);
 		if (rc != AUC_OK)
 			auc_err_prefix(err, "%s: $.jobs[%u]", p->s->file, index);
-		p->us += (auc_clock_now() - before) * 1e6;
+		p->us += (auc_clock(CLOCK_THREAD_CPUTIME_ID) - before) * 1e6;
 	}
 	auc_market_destroy(own);
 	if (rc != AUC_OK)
@@ -149,12 +149,12 @@ static enum auc_code arrive(struct steps *p, auc_slot t, unsigned index, struct 
 static enum auc_code step(struct steps *p, auc_slot t, struct auc_err *err)
 {
 	const struct auc_layout *layouts;
-	double before = auc_clock_now();
+	double before = auc_clock(CLOCK_THREAD_CPUTIME_ID);
 	enum auc_code rc;
 	unsigned i, n;
 
 	rc = p->stepper->step(p->ctx, p->market, t, &layouts, &n, err);
-	p->us += (auc_clock_now() - before) * 1e6;
+	p->us += (auc_clock(CLOCK_THREAD_CPUTIME_ID) - before) * 1e6;
 	for (i = 0; i < n && rc == AUC_OK; i++)
 		rc = keep_layout(p, t, &layouts[i], err);
 	for (i = 0; i < n && rc == AUC_OK; i++)
