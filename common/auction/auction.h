@@ -285,6 +285,18 @@ unsigned auc_parts_at_once(const struct auc_part *parts, unsigned nparts);
 /* How many nodes UID's live sales, liens too, have at most at once between START and END (Unix
  * time), as if each had its most all the time. */
 unsigned auc_auction_nodes_of(struct auc_auction *a, uint32_t uid, double start, double end);
+/* All that a node has. */
+struct auc_node_size {
+	unsigned n;
+	struct auc_named tres[AUC_TRES_MAX];
+};
+/*
+ * What each node has that the gang of BID, whose shapes say what it takes at least, may use.
+ * AUC_ENOENT: there is none; AUC_EINVAL: they have different amounts, so that all of a node is not
+ * one shape.
+ */
+enum auc_code auc_auction_node_size(struct auc_auction *a, const struct auc_bid *bid,
+				    struct auc_node_size *size, struct auc_err *err);
 void auc_auction_totals(struct auc_auction *a, struct auc_totals *totals);
 
 /*

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "auction/auction-private.h"
+#include "base/list.h"
 
 static bool has_plan(const struct auc_decision *d);
 static bool in_one_group(const struct auc_market *m, const struct auc_plan *plan);
@@ -17,6 +18,11 @@ static enum auc_code try_group(const struct auc_policy *policy, struct auc_polic
 			       const struct auc_market *m, struct auc_job *job,
 			       const unsigned *upload, const char *group, struct auc_decision *d,
 			       struct auc_err *err);
+
+static bool may_use(const struct auc_bid *bid, const struct auc_server_spec *spec);
+static bool holds(const struct auc_server_spec *spec, const struct auc_bid_gang *g,
+		  const struct auc_bid_shape *shape);
+static bool is_alike(const struct auc_server_spec *a, const struct auc_server_spec *b);
 
 enum auc_code auc_quote_gang(const struct auc_policy *policy, struct auc_policy_ctx *ctx,
 			     const struct auc_market *m, struct auc_job *job,
@@ -101,4 +107,89 @@ static bool is_better(const struct auc_decision *a, const struct auc_decision *b
 	if (a->accepted != b->accepted)
 		return a->accepted;
 	return a->plan.value - a->plan.cost > b->plan.value - b->plan.cost;
+}
+
+enum auc_code auc_auction_node_size(struct auc_auction *a, const struct auc_bid *bid,
+				    struct auc_node_size *size, struct auc_err *err)
+{
+	const struct auc_server_spec *first = NULL, *spec;
+	enum auc_code rc = AUC_OK;
+
+	pthread_mutex_lock(&a->lock);
+	for (unsigned i = 0; i < a->nspecs && rc == AUC_OK; i++) {
+		spec = &a->specs[i];
+		if (!may_use(bid, spec))
+			continue;
+		if (first && !is_alike(first, spec))
+			rc = auc_err_set(err, AUC_EINVAL,
+					 "all of a node: %s and %s have different amounts; say by "
+					 "--nodelist, --partition or a type of GPU which it may be",
+					 first->name, spec->name);
+		first = first ? first : spec;
+	}
+	if (rc == AUC_OK && !first)
+		rc = auc_err_set(err, AUC_ENOENT,
+				 "all of a node: no node for sale has what the job's options name "
+				 "of each");
+	if (rc == AUC_OK) {
+		size->n = first->ncapacity;
+		memcpy(size->tres, first->capacity, sizeof(size->tres));
+	}
+	pthread_mutex_unlock(&a->lock);
+	return rc;
+}
+
+/* It is where BID may go, and large enough for some shape. */
+static bool may_use(const struct auc_bid *bid, const struct auc_server_spec *spec)
+{
+	const struct auc_bid_gang *g = &bid->gang;
+	bool found = !bid->npartitions;
+
+	for (unsigned i = 0; i < bid->npartitions && !found; i++)
+		found = !strcmp(bid->partitions[i], spec->partition);
+	if (!found)
+		return false;
+	found = false;
+	for (unsigned i = 0; i < g->nplaces && !found; i++)
+		found = !strcmp(g->places[i], spec->name);
+	if (g->nplaces && found == g->except)
+		return false;
+	for (unsigned i = 0; i < g->nshapes; i++)
+		if (holds(spec, g, &g->shapes[i]))
+			return true;
+	return false;
+}
+
+static bool holds(const struct auc_server_spec *spec, const struct auc_bid_gang *g,
+		  const struct auc_bid_shape *shape)
+{
+	for (unsigned k = 0; k < g->ntres; k++) {
+		size_t len = strlen(g->tres[k]);
+		bool enough = !(shape->amount[k] > 0);
+
+		/* "gpu" is any type of it. */
+		for (unsigned i = 0; i < spec->ncapacity && !enough; i++) {
+			const struct auc_named *t = &spec->capacity[i];
+
+			enough = !strncmp(t->name, g->tres[k], len) && strchr(":", t->name[len]) &&
+				 t->value >= shape->amount[k];
+		}
+		if (!enough)
+			return false;
+	}
+	return true;
+}
+
+static bool is_alike(const struct auc_server_spec *a, const struct auc_server_spec *b)
+{
+	const struct auc_named *t;
+
+	if (a->ncapacity != b->ncapacity)
+		return false;
+	for (unsigned i = 0; i < a->ncapacity; i++) {
+		t = auc_list_find(b->capacity, b->ncapacity, a->capacity[i].name);
+		if (!t || t->value != a->capacity[i].value)
+			return false;
+	}
+	return true;
 }

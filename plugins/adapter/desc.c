@@ -71,17 +71,15 @@ static const struct field decided[] = {
 
 /* Of a gang, what could take more of a node than it says, or another node than is sold. */
 static const struct field unclear[] = {
-	FIELD(time_min, U32, "--time-min"),
 	FIELD(ntasks_per_socket, U16, "--ntasks-per-socket"),
 	FIELD(ntasks_per_core, U16, "--ntasks-per-core"),
 	FIELD(ntasks_per_board, U16, "--ntasks-per-board"),
 	FIELD(pn_min_tmp_disk, U32, "--tmp"),
 	FIELD(sockets_per_node, U16, "--sockets-per-node"),
 	FIELD(cores_per_socket, U16, "--cores-per-socket"),
-	FIELD(threads_per_core, U16, "--threads-per-core"),
+	FIELD(threads_per_core, U16, "--threads-per-core or --hint"),
 	FIELD(core_spec, U16, "--core-spec"),
 	FIELD(tres_per_socket, STRING, "--gpus-per-socket"),
-	FIELD_ALSO(shared, U16, "--exclusive", 1),
 	FIELD_ALSO(overcommit, U8, "--overcommit", 0),
 };
 
@@ -132,6 +130,9 @@ static const struct variable {
 	{"--core-spec", "SBATCH_CORE_SPEC"},
 	{"--threads-per-core", "SBATCH_HINT"},
 	{"--threads-per-core", "SBATCH_THREADS_PER_CORE"},
+	{"--threads-per-core or --hint", "SBATCH_HINT"},
+	{"--threads-per-core or --hint", "SBATCH_THREADS_PER_CORE"},
+	{"--exclusive=user or mcs", "SBATCH_EXCLUSIVE"},
 	{"--ntasks-per-gpu", "SBATCH_NTASKS_PER_GPU"},
 	{"--nodelist", "SBATCH_NODELIST"},
 	{"--exclude", "SBATCH_EXCLUDE"},
@@ -294,7 +295,10 @@ enum auc_code auc_desc_check(const job_desc_msg_t *desc, bool gang, struct auc_e
 				   "what each node gives");
 	if (gang)
 		add_set(&plan, unclear, sizeof(unclear) / sizeof(unclear[0]), desc, &plain);
-	else
+	/* All of a node can be bought; keeping others off the rest of it cannot. */
+	if (gang && desc->shared != plain.shared && desc->shared > 1)
+		add_option(&plan, "--exclusive=user or mcs", desc);
+	if (!gang)
 		add_set(&plan, decided, sizeof(decided) / sizeof(decided[0]), desc, &plain);
 	/* All CPUs of the sockets of its GPUs. */
 	if (desc->bitflags & GRES_ENFORCE_BIND)
@@ -307,6 +311,14 @@ enum auc_code auc_desc_check(const job_desc_msg_t *desc, bool gang, struct auc_e
 	if (desc->priority == 0)
 		add_option(&late, "--hold", desc);
 	return plan.n || late.n ? say_options(&plan, &late, gang, err) : AUC_OK;
+}
+
+void auc_desc_one_thread(job_desc_msg_t *desc)
+{
+	if (desc->threads_per_core == 1)
+		desc->threads_per_core = NO_VAL16;
+	if (desc->ntasks_per_core == 1)
+		desc->ntasks_per_core = NO_VAL16;
 }
 
 void auc_desc_apply(job_desc_msg_t *desc, const struct auc_slice *slice, const char *receipt)

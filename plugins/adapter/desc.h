@@ -67,6 +67,9 @@ enum auc_code auc_slice_of(const struct auc_part *part, double start, double end
  */
 enum auc_code auc_desc_check(const job_desc_msg_t *desc, bool gang, struct auc_err *err);
 
+/* Where each core is one CPU: --hint=nomultithread, --threads-per-core=1 and --ntasks-per-core=1,
+ * which many scripts have, say nothing then, and are taken out of DESC. */
+void auc_desc_one_thread(job_desc_msg_t *desc);
 /* Makes DESC (owned by Slurm, its strings by Slurm's allocator) the single-node job SLICE with
  * RECEIPT. */
 void auc_desc_apply(job_desc_msg_t *desc, const struct auc_slice *slice, const char *receipt);

@@ -23,6 +23,9 @@ struct request {
 	unsigned tasks_per_node, cpus_per_task, tasks_per_gpu, least_cpus;
 	uint64_t memory; /* MB of a node, or with PER_CPU of a CPU */
 	const char *per_job, *per_node, *per_task, *cpus_per_gpu, *memory_per_gpu;
+	/* Of a description only: all memory of each node (--mem=0), all there is (--exclusive). */
+	bool all_memory, all;
+	const struct auc_node_size *size; /* NULL: not known yet */
 };
 
 /* What one node gives. */
@@ -59,6 +62,10 @@ static bool share_of(const struct request *q, uint64_t nodes, struct share *shar
 		     struct reasons *why);
 static bool add_tres(struct share *share, const char *text, double times, double divided,
 		     struct reasons *why);
+static bool add_task_gpus(const struct request *q, uint64_t tasks, struct share *share,
+			  struct reasons *why);
+static double size_of(const struct auc_node_size *size, const char *tres);
+static double take_all(struct share *share, const struct auc_node_size *size);
 static double amount_of(const struct share *share, const char *name, size_t len);
 static void set_amount(struct share *share, const char *name, double amount);
 static double number_of(const char *text);
@@ -85,10 +92,24 @@ bool auc_desc_has_shape(const job_desc_msg_t *desc)
 
 	return q.tasks > 1 || q.tasks_per_node || q.cpus_per_task || q.tasks_per_gpu ||
 	       q.least_cpus || q.memory || q.memory_per_gpu || q.cpus_per_gpu || q.per_job ||
-	       q.per_node || q.per_task || GIVEN32(desc->min_nodes) || GIVEN32(desc->time_limit);
+	       q.per_node || q.per_task || GIVEN32(desc->min_nodes) || GIVEN32(desc->time_limit) ||
+	       auc_desc_whole(desc);
 }
 
-enum auc_code auc_desc_gang(const job_desc_msg_t *desc, double now, struct auc_bid *bid,
+/* Slurm takes --mem=0 and --mem-per-cpu=0 for all that the node has. */
+static bool all_memory(const job_desc_msg_t *desc)
+{
+	return desc->pn_min_memory != NO_VAL64 && !(desc->pn_min_memory & ~PER_CPU) &&
+	       !(desc->mem_per_tres && *desc->mem_per_tres);
+}
+
+bool auc_desc_whole(const job_desc_msg_t *desc)
+{
+	return !desc->shared || all_memory(desc);
+}
+
+enum auc_code auc_desc_gang(const job_desc_msg_t *desc, double now,
+			    const struct auc_node_size *size, struct auc_bid *bid,
 			    struct auc_err *err)
 {
 	struct request q = REQUEST_OF(desc);
@@ -101,6 +122,9 @@ enum auc_code auc_desc_gang(const job_desc_msg_t *desc, double now, struct auc_b
 	/* What sbatch says itself: one on each node, however many. */
 	if (q.tasks == GIVEN32(desc->min_nodes))
 		q.tasks = 0;
+	q.all = !desc->shared;
+	q.all_memory = all_memory(desc);
+	q.size = size;
 	g->nshapes = g->ntres = 0;
 	take_places(desc, g, &why);
 	take_times(desc, now, bid, &why);
@@ -163,22 +187,25 @@ void auc_desc_apply_gang(job_desc_msg_t *desc, const struct auc_slice *slice, co
 	uint64_t tasks = even_tasks(&q, slice->nnodes);
 	char *text;
 
-	if (q.tasks && q.tasks != tasks * slice->nnodes) {
-		/* What sbatch has counted for the least number of nodes. */
+	/* What sbatch has counted for the least number of nodes. */
+	if (q.tasks && GIVEN32(desc->min_nodes) && desc->min_nodes != slice->nnodes) {
 		set_number(desc, "SLURM_NTASKS", tasks * slice->nnodes);
 		set_number(desc, "SLURM_NPROCS", tasks * slice->nnodes);
-	}
-	if (q.tasks)
 		desc->num_tasks = (uint32_t)(tasks * slice->nnodes);
+	}
 	if (tasks > 1)
 		desc->ntasks_per_node = (uint16_t)tasks;
 	desc->min_nodes = desc->max_nodes = slice->nnodes;
-	desc->pn_min_cpus = (uint16_t)slice->cpus;
-	desc->min_cpus = slice->cpus * slice->nnodes;
+	if (desc->shared) {
+		desc->pn_min_cpus = (uint16_t)slice->cpus;
+		desc->min_cpus = slice->cpus * slice->nnodes;
+	}
 	if (!q.memory && !q.memory_per_gpu)
 		desc->pn_min_memory = slice->mem_mb;
 	/* What is asked for all nodes together Slurm would spread as it likes. */
-	if (q.per_job) {
+	if (!desc->shared) {
+		/* Slurm gives it all of its nodes. */
+	} else if (q.per_job || (q.tasks_per_gpu && !q.per_node && !q.per_task)) {
 		set_text(&desc->tres_per_node, slice->gres);
 		set_text(&desc->tres_per_job, NULL);
 	} else if (q.per_node && (text = typed(q.per_node, slice->gres))) {
@@ -190,6 +217,8 @@ void auc_desc_apply_gang(job_desc_msg_t *desc, const struct auc_slice *slice, co
 		free(text);
 	}
 	desc->time_limit = slice->minutes;
+	/* It has bought all of its time. */
+	desc->time_min = NO_VAL;
 	desc->begin_time = slice->begin;
 	desc->deadline = 0;
 	/* The owner's "scontrol requeue" does not reach job_modify; this refuses it. */
@@ -207,6 +236,9 @@ bool auc_gang_takes(const struct auc_slice *slice, const slurm_job_info_t *info)
 	struct reasons why = {.len = 0};
 	struct share share, sold = {.n = 0};
 
+	/* All of each node is what it was sold. */
+	if (!info->shared)
+		return true;
 	if (!share_of(&q, slice->nnodes, &share, &why) ||
 	    !add_tres(&sold, slice->gres, 1, 1, &why) ||
 	    amount_of(&share, "cpu", 3) != (double)slice->cpus ||
@@ -388,11 +420,24 @@ static void take_times(const job_desc_msg_t *desc, double now, struct auc_bid *b
 			   "--deadline: given, expected none, as --bid says how the value falls");
 }
 
+static bool no_switches(void)
+{
+	static const char *const flat[] = {"none", "default", "flat"};
+	const char *name = slurm_conf.topology_plugin, *slash = name ? strrchr(name, '/') : NULL;
+
+	name = slash ? slash + 1 : name;
+	for (size_t i = 0; name && i < sizeof(flat) / sizeof(*flat); i++)
+		if (!strcmp(name, flat[i]))
+			return true;
+	return false;
+}
+
 static void take_switches(const job_desc_msg_t *desc, struct auc_bid_gang *g, struct reasons *why)
 {
 	uint32_t n = GIVEN32(desc->req_switch);
 
-	g->within_switch = n == 1;
+	/* Slurm itself knows no switches then, and takes the option for fulfilled. */
+	g->within_switch = n == 1 && !no_switches();
 	if (n > 1)
 		add_reason(why, "--switches=%u: expected 1, or none", n);
 }
@@ -444,7 +489,6 @@ static bool share_of(const struct request *q, uint64_t nodes, struct share *shar
 	     add_tres(share, q->per_job, 1, (double)nodes, why);
 	if (!ok)
 		return false;
-	gpus = amount_of(share, "gpu", 3);
 	if (q->tasks > 1 && q->tasks != tasks * nodes && !q->tasks_per_node) {
 		add_reason(why,
 			   "--ntasks=%u: on %llu nodes, expected as many tasks on each (--nodes or "
@@ -452,6 +496,9 @@ static bool share_of(const struct request *q, uint64_t nodes, struct share *shar
 			   q->tasks, (unsigned long long)nodes);
 		return false;
 	}
+	if (q->tasks_per_gpu && !add_task_gpus(q, tasks, share, why))
+		return false;
+	gpus = amount_of(share, "gpu", 3);
 	if (q->tasks_per_gpu && q->tasks <= 1 && !q->tasks_per_node)
 		tasks = (uint64_t)(gpus * q->tasks_per_gpu);
 	/* tres_per_task may say it, too, in newer releases. */
@@ -461,11 +508,18 @@ static bool share_of(const struct request *q, uint64_t nodes, struct share *shar
 	if (q->cpus_per_gpu && gpus * number_of(q->cpus_per_gpu) > cpus)
 		cpus = gpus * number_of(q->cpus_per_gpu);
 	cpus = cpus < q->least_cpus ? q->least_cpus : cpus;
-	if (q->memory)
-		mem = (q->memory & PER_CPU) ? (double)(q->memory & ~PER_CPU) * cpus
-					    : (double)q->memory;
+	if (q->all && q->size) {
+		cpus = take_all(share, q->size);
+		gpus = amount_of(share, "gpu", 3);
+	}
+	if (q->all_memory)
+		mem = q->size ? size_of(q->size, "mem") : 1;
+	/* The record of such a job says what the default would be, too. */
 	else if (q->memory_per_gpu)
 		mem = gpus * number_of(q->memory_per_gpu);
+	else if (q->memory)
+		mem = (q->memory & PER_CPU) ? (double)(q->memory & ~PER_CPU) * cpus
+					    : (double)q->memory;
 	else if (per_cpu && per_cpu != NO_VAL64)
 		mem = (per_cpu & PER_CPU) ? (double)(per_cpu & ~PER_CPU) * cpus : (double)per_cpu;
 	if (!(mem >= 1)) {
@@ -475,6 +529,42 @@ static bool share_of(const struct request *q, uint64_t nodes, struct share *shar
 	set_amount(share, "cpu", cpus);
 	set_amount(share, "mem", mem);
 	return true;
+}
+
+/* Without GPUs of their own, --ntasks-per-gpu says how many TASKS on a node need. False, and why:
+ * it does not divide. */
+static bool add_task_gpus(const struct request *q, uint64_t tasks, struct share *share,
+			  struct reasons *why)
+{
+	if (q->per_node || q->per_job || q->per_task)
+		return true;
+	if (tasks % q->tasks_per_gpu) {
+		add_reason(why,
+			   "--ntasks-per-gpu=%u: %llu tasks on a node, expected a multiple of it",
+			   q->tasks_per_gpu, (unsigned long long)tasks);
+		return false;
+	}
+	set_amount(share, "gpu", (double)(tasks / q->tasks_per_gpu));
+	return true;
+}
+
+static double size_of(const struct auc_node_size *size, const char *tres)
+{
+	for (unsigned i = 0; i < size->n; i++)
+		if (!strcmp(size->tres[i].name, tres))
+			return size->tres[i].value;
+	return 0;
+}
+
+/* SHARE becomes all GRES of a node of SIZE. Returns its CPUs. */
+static double take_all(struct share *share, const struct auc_node_size *size)
+{
+	share->n = 0;
+	for (unsigned i = 0; i < size->n; i++)
+		if (strcmp(size->tres[i].name, "cpu") && strcmp(size->tres[i].name, "mem") &&
+		    size->tres[i].value > 0)
+			set_amount(share, size->tres[i].name, size->tres[i].value);
+	return size_of(size, "cpu");
 }
 
 /* Tasks on each of NODES nodes. */

@@ -12,16 +12,22 @@
 /* True if DESC says how many nodes, tasks, CPUs, GPUs, how much memory or how much time its job
  * takes. */
 bool auc_desc_has_shape(const job_desc_msg_t *desc);
+/* True if it takes all of a node, or all of its memory (--exclusive, --mem=0): auc_desc_gang() has
+ * to be told how much that is. */
+bool auc_desc_whole(const job_desc_msg_t *desc);
 /*
- * Fills BID->gang from DESC, submitted at NOW (Unix time). Options that its bid cannot have are
- * auc_desc_check()'s. AUC_EINVAL: what is missing or contradicts, all in one sentence.
+ * Fills BID->gang from DESC, submitted at NOW (Unix time). SIZE: what each node has that the job
+ * may use; NULL: it is not known, and of a job that takes all of a node the shapes say what it
+ * takes at least. Options that its bid cannot have are auc_desc_check()'s. AUC_EINVAL: what is
+ * missing or contradicts, all in one sentence.
  */
-enum auc_code auc_desc_gang(const job_desc_msg_t *desc, double now, struct auc_bid *bid,
+enum auc_code auc_desc_gang(const job_desc_msg_t *desc, double now,
+			    const struct auc_node_size *size, struct auc_bid *bid,
 			    struct auc_err *err);
 /*
  * When the jobs that DESC depends on have ended at the latest (Unix time), into *END, 0 if it
- * depends on none. ENDS says so of one job, false: it does not know. AUC_ENOENT: on the end of a job
- * that ENDS does not know; AUC_EINVAL: on something else than the end of jobs.
+ * depends on none. ENDS says so of one job, false: it does not know. AUC_ENOENT: on the end of a
+ * job that ENDS does not know; AUC_EINVAL: on something else than the end of jobs.
  */
 enum auc_code auc_desc_dependency(const job_desc_msg_t *desc,
 				  bool (*ends)(void *arg, uint32_t job_id, double *end), void *arg,

@@ -62,6 +62,16 @@ enum auc_code auc_nodes_servers(const struct auc_conf *conf, const node_info_msg
 	return code;
 }
 
+unsigned auc_nodes_most_threads(const node_info_msg_t *nodes)
+{
+	unsigned most = 0;
+
+	for (uint32_t i = 0; i < nodes->record_count; i++)
+		if (nodes->node_array[i].name && nodes->node_array[i].threads > most)
+			most = nodes->node_array[i].threads;
+	return most;
+}
+
 void auc_nodes_missing(const struct auc_conf *conf, const partition_info_msg_t *partitions,
 		       char *buf, size_t size)
 {

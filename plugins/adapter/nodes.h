@@ -19,6 +19,9 @@ enum auc_code auc_nodes_servers(const struct auc_conf *conf, const node_info_msg
 				struct auc_server_spec **servers, unsigned *nservers,
 				struct auc_err *err);
 
+/* CPUs of a core of NODES, on the node where they are most; 0: there are no nodes. */
+unsigned auc_nodes_most_threads(const node_info_msg_t *nodes);
+
 /* Those of CONF's partitions that Slurm does not have, as a sentence; "": it has all. */
 void auc_nodes_missing(const struct auc_conf *conf, const partition_info_msg_t *partitions,
 		       char *buf, size_t size);

@@ -64,7 +64,7 @@ static struct {
 	struct auc_groups groups;
 	/* under lock */
 	uint32_t wanted[WANTED_MAX]; /* users whose groups are to be looked up */
-	unsigned nwanted;
+	unsigned nwanted, most_threads;
 	struct granted granted[GRANTED_MAX]; /* a ring */
 	unsigned next_granted;
 } site = {.conf = PTHREAD_RWLOCK_INITIALIZER,
@@ -348,6 +348,23 @@ void auc_site_attach(bool attached)
 	site.attached = attached;
 	site.jobs_known = false;
 	pthread_mutex_unlock(&site.lock);
+}
+
+void auc_site_set_most_threads(unsigned threads)
+{
+	pthread_mutex_lock(&site.lock);
+	site.most_threads = threads;
+	pthread_mutex_unlock(&site.lock);
+}
+
+unsigned auc_site_most_threads(void)
+{
+	unsigned threads;
+
+	pthread_mutex_lock(&site.lock);
+	threads = site.most_threads;
+	pthread_mutex_unlock(&site.lock);
+	return threads;
 }
 
 bool auc_site_attached(void)

@@ -112,7 +112,8 @@ enum auc_code auc_site_set_user_groups(uint32_t uid, const uint32_t *gids, unsig
 int64_t auc_site_partitions_changed(void);
 /*
  * Confines BID, of the submission DESC by SUBMIT_UID, to the partitions that the rules let it use;
- * REASONS as in auc_rules_confine(); and says in it which accounts pay. AUC_ESTATE: it cannot be told yet; AUC_EFULL: to none.
+ * REASONS as in auc_rules_confine(); and says in it which accounts pay. AUC_ESTATE: it cannot be
+ * told yet; AUC_EFULL: to none.
  */
 enum auc_code auc_site_confine(const job_desc_msg_t *desc, uint32_t submit_uid, struct auc_bid *bid,
 			       char *reasons, size_t size, struct auc_err *err);
@@ -124,6 +125,9 @@ enum auc_code auc_site_confine(const job_desc_msg_t *desc, uint32_t submit_uid, 
  */
 enum auc_code auc_site_count_jobs(const job_desc_msg_t *desc, const char *partition, unsigned need,
 				  unsigned total, unsigned minutes, bool hold, struct auc_err *err);
+/* CPUs of a core, as the agent last saw the nodes: the most of any; 0: not known. */
+void auc_site_set_most_threads(unsigned threads);
+unsigned auc_site_most_threads(void);
 /* A user whose groups somebody waits for; false: nobody does. */
 bool auc_site_wanted_user(uint32_t *uid);
 /* Calls FN with the rules and accounts there are (each may be NULL), which stay as they are

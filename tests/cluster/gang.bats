@@ -118,8 +118,8 @@ output()
 	[[ $output == *"auction: --time: not given, expected how long the job runs"* ]]
 	run ! as alice sbatch --bid=3000 -N2-4 -t1 --wrap true
 	[[ $output == *"--nodes=2-4: expected one number, or --speedup"* ]]
-	run ! as alice sbatch --bid=3000 -N2 -t1 --exclusive --licenses=x --wrap true
-	[[ $output == *"--exclusive, --licenses cannot be combined with a bid"* ]]
+	run ! as alice sbatch --bid=3000 -N2 -t1 --exclusive=user --licenses=x --wrap true
+	[[ $output == *"--exclusive=user or mcs, --licenses cannot be combined with a bid"* ]]
 	run ! as alice sbatch --bid=3000 -N2 -t1 --gpus=3 --wrap true
 	[[ $output == *"gpu: 3 on 2 nodes, expected as many of each node (--gpus-per-node)"* ]]
 	run ! as alice sbatch --bid=3000 -N2 -t1 --gpus-per-node=h100:1 --wrap true

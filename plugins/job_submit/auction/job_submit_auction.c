@@ -58,8 +58,8 @@ static int decide(struct auc_auction *a, job_desc_msg_t *desc, uint32_t submit_u
 		  const char *text, char **err_msg);
 static int answer(struct auc_auction *a, const job_desc_msg_t *desc, uint32_t submit_uid,
 		  struct auc_bid *bid, char **err_msg);
-static enum auc_code describe(struct auc_auction *a, const job_desc_msg_t *desc,
-			      struct auc_bid *bid, struct auc_err *err);
+static enum auc_code describe(struct auc_auction *a, job_desc_msg_t *desc, struct auc_bid *bid,
+			      struct auc_err *err);
 static bool ends(void *arg, uint32_t job_id, double *end);
 static enum auc_code check_jobs(struct auc_auction *a, const job_desc_msg_t *desc,
 				const struct auc_offer *offer, struct auc_err *err);
@@ -306,13 +306,14 @@ static int answer(struct auc_auction *a, const job_desc_msg_t *desc, uint32_t su
 
 /* What DESC says beside its bid: a gang's shape, if it is one. AUC_EAGAIN: what it waits for is not
  * known yet. */
-static enum auc_code describe(struct auc_auction *a, const job_desc_msg_t *desc,
-			      struct auc_bid *bid, struct auc_err *err)
+static enum auc_code describe(struct auc_auction *a, job_desc_msg_t *desc, struct auc_bid *bid,
+			      struct auc_err *err)
 {
 	struct auc_bid_gang *g = &bid->gang;
 	/* A default model is for jobs that say nothing at all. */
 	bool gang = !bid->ask && g->open &&
 		    (!*bid->model || g->nspeedup || g->ngpu_time || auc_desc_has_shape(desc));
+	struct auc_node_size size;
 	enum auc_code code;
 	double after;
 
@@ -322,13 +323,21 @@ static enum auc_code describe(struct auc_auction *a, const job_desc_msg_t *desc,
 				   "say it by --nodes, --nodelist, --begin and so on",
 				   AUC_ENV_BID);
 	bid->dry_run = auc_desc_is_dry_run(desc);
+	if (gang && auc_site_most_threads() == 1)
+		auc_desc_one_thread(desc);
 	code = auc_desc_check(desc, gang, err);
 	if (code || !gang)
 		return code;
 	bid->epochs = bid->chunks = bid->minibatches = 0;
 	bid->nworkers = bid->nps = 0;
 	*bid->model = '\0';
-	code = auc_desc_gang(desc, auc_site_now(), bid, err);
+	code = auc_desc_gang(desc, auc_site_now(), NULL, bid, err);
+	if (!code && auc_desc_whole(desc)) {
+		/* Of the nodes that it may use. */
+		code = auc_desc_confine(desc, bid, err);
+		code = code ? code : auc_auction_node_size(a, bid, &size, err);
+		code = code ? code : auc_desc_gang(desc, auc_site_now(), &size, bid, err);
+	}
 	if (!code)
 		code = auc_desc_dependency(desc, ends, a, &after, err);
 	/* It may be that of a lien, whose job has not been seen yet. */

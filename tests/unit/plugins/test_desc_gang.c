@@ -15,6 +15,7 @@
 
 static job_desc_msg_t desc;
 static struct auc_bid bid;
+static const struct auc_node_size *size; /* of each node; NULL: not known */
 
 /* A job of N nodes with 100 MB each, for an hour. */
 static job_desc_msg_t *fresh(uint32_t n)
@@ -59,7 +60,7 @@ static void has(unsigned n, uint64_t nodes, double cpu, double mem, const char *
 {
 	struct auc_err err;
 
-	if (auc_desc_gang(&desc, NOW, &bid, &err) != AUC_OK)
+	if (auc_desc_gang(&desc, NOW, size, &bid, &err) != AUC_OK)
 		fail_msg("%s", err.text);
 	assert_int_equal(bid.gang.nshapes, n);
 	assert_int_equal(bid.gang.shapes[0].nodes, nodes);
@@ -72,7 +73,7 @@ static void refused(const char *said)
 {
 	struct auc_err err;
 
-	assert_int_equal(auc_desc_gang(&desc, NOW, &bid, &err), AUC_EINVAL);
+	assert_int_equal(auc_desc_gang(&desc, NOW, size, &bid, &err), AUC_EINVAL);
 	if (!strstr(err.text, said))
 		fail_msg("'%s' is not in '%s'", said, err.text);
 }
@@ -116,6 +117,102 @@ static void test_shapes(void **state)
 	has(1, 3, 1, 100, "gpu", 0);
 	assert_int_equal(bid.gang.nplaces, 3);
 	assert_false(bid.gang.except);
+}
+
+/* What a script says of tasks, GPUs and whole nodes. */
+static void test_whole_nodes(void **state)
+{
+	static const struct auc_node_size node = {
+		.n = 4, .tres = {{"cpu", 64}, {"mem", 256000}, {"gpu:a100", 8}, {"shard", 0}}};
+
+	(void)state;
+	/* --mem=0 is all the memory of a node, also --mem-per-cpu=0, but not the 0 of
+	 * --mem-per-gpu. */
+	fresh(2);
+	assert_false(auc_desc_whole(&desc));
+	desc.pn_min_memory = 0;
+	assert_true(auc_desc_whole(&desc));
+	has(1, 2, 1, 1, "gpu", 0);
+	size = &node;
+	has(1, 2, 1, 256000, "gpu", 0);
+	desc.pn_min_memory = UINT64_C(0x8000000000000000);
+	has(1, 2, 1, 256000, "gpu", 0);
+	desc.pn_min_memory = 0;
+	desc.mem_per_tres = (char *)"gres:gpu:100";
+	desc.tres_per_node = (char *)"gres:gpu:2";
+	assert_false(auc_desc_whole(&desc));
+	has(1, 2, 1, 200, "gpu", 2);
+	/* Its record has the cluster's default beside. */
+	slurm_job_info_t info = {.shared = NO_VAL16,
+				 .pn_min_cpus = 1,
+				 .pn_min_memory = UINT64_C(0x8000000000000064),
+				 .mem_per_tres = (char *)"gres:gpu:100",
+				 .tres_per_node = (char *)"gres:gpu:a100:2"};
+	struct auc_slice sold = {.nnodes = 2, .cpus = 1, .mem_mb = 200, .gres = "gres:gpu:a100:2"};
+
+	assert_true(auc_gang_takes(&sold, &info));
+	sold.mem_mb = 100;
+	assert_false(auc_gang_takes(&sold, &info));
+	/* --exclusive --gpus-per-task=1 --ntasks=4 --mem=1000: all but the memory. */
+	fresh(2);
+	desc.shared = 0;
+	desc.num_tasks = 4;
+	desc.pn_min_memory = 1000;
+	desc.tres_per_task = slurm_xstrdup("gres:gpu:1");
+	size = NULL;
+	has(1, 2, 2, 1000, "gpu", 2);
+	size = &node;
+	has(1, 2, 64, 1000, "gpu:a100", 8);
+	assert_true(amount(0, "gpu") == 0);
+	desc.pn_min_memory = NO_VAL64;
+	desc.mem_per_tres = (char *)"gres:gpu:100";
+	has(1, 2, 64, 800, "gpu:a100", 8);
+	desc.mem_per_tres = NULL;
+	desc.pn_min_memory = 1000;
+	auc_desc_apply_gang(&desc,
+			    &(struct auc_slice){.node = "n1,n2",
+						.partition = "p",
+						.nnodes = 2,
+						.cpus = 64,
+						.mem_mb = 1000,
+						.minutes = 60,
+						.gres = "gres:gpu:a100:8"},
+			    "{}");
+	/* It stays as it is: Slurm gives it all of its nodes. */
+	assert_int_equal(desc.shared, 0);
+	assert_null(desc.tres_per_node);
+	assert_string_equal(desc.req_nodes, "n1,n2");
+	assert_int_equal(desc.num_tasks, 4);
+	size = NULL;
+	release();
+	/* --ntasks=8 --ntasks-per-gpu=2: as many GPUs as that takes. */
+	fresh(0);
+	desc.num_tasks = 8;
+	desc.ntasks_per_tres = 2;
+	has(3, 1, 8, 100, "gpu", 4);
+	desc.min_nodes = desc.max_nodes = 4;
+	has(1, 4, 2, 100, "gpu", 1);
+	auc_desc_apply_gang(&desc,
+			    &(struct auc_slice){.node = "n[1-4]",
+						.partition = "p",
+						.nnodes = 4,
+						.cpus = 2,
+						.mem_mb = 100,
+						.minutes = 60,
+						.gres = "gres:gpu:a100:1"},
+			    "{}");
+	assert_string_equal(desc.tres_per_node, "gres:gpu:a100:1");
+	release();
+	fresh(8);
+	desc.num_tasks = 8;
+	desc.ntasks_per_tres = 2;
+	refused("--ntasks-per-gpu=2: 1 tasks on a node, expected a multiple of it");
+	/* As many tasks as are asked for, whatever fits: --nodes=2 --ntasks=2 --ntasks-per-node=2.
+	 */
+	fresh(2);
+	desc.num_tasks = 2;
+	desc.ntasks_per_node = 2;
+	has(1, 2, 2, 100, "gpu", 0);
 }
 
 static void test_alternatives(void **state)
@@ -252,8 +349,7 @@ static void test_dependency(void **state)
 	for (unsigned i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		fresh(1);
 		desc.dependency = (char *)cases[i].text;
-		assert_int_equal(auc_desc_dependency(&desc, ends, NULL, &end, &err),
-				 cases[i].code);
+		assert_int_equal(auc_desc_dependency(&desc, ends, NULL, &end, &err), cases[i].code);
 		if (cases[i].code == AUC_OK) {
 			assert_true(end == cases[i].end);
 		} else if (!cases[i].said || !strstr(err.text, cases[i].said)) {
@@ -317,6 +413,7 @@ static void test_apply(void **state)
 	assert_string_equal(desc.environment[0], "SLURM_NTASKS=6");
 	release();
 	/* And its record, until somebody changes it. */
+	info.shared = NO_VAL16;
 	assert_true(auc_slice_matches(&slice, &info));
 	info.pn_min_memory = 200;
 	assert_false(auc_slice_matches(&slice, &info));
@@ -346,9 +443,10 @@ static void test_apply(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_shapes),     cmocka_unit_test(test_alternatives),
-		cmocka_unit_test(test_refused),    cmocka_unit_test(test_times),
-		cmocka_unit_test(test_dependency), cmocka_unit_test(test_apply),
+		cmocka_unit_test(test_shapes),       cmocka_unit_test(test_whole_nodes),
+		cmocka_unit_test(test_alternatives), cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_times),        cmocka_unit_test(test_dependency),
+		cmocka_unit_test(test_apply),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
