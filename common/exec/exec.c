@@ -204,6 +204,8 @@ void auc_exec_did(struct auc_exec *x, const struct auc_exec_action *action, enum
 		j->warned = true;
 		return;
 	case AUC_ASK_MOVE:
+		x->moved = now;
+		/* fall through */
 	case AUC_ASK_PLACE:
 		j->warned = false;
 		break;
@@ -321,6 +323,7 @@ void auc_exec_shift(struct auc_exec *x, double step)
 		x->down[i] = x->down[i] > 0 ? x->down[i] + step : 0;
 	}
 	x->replan += step;
+	x->moved = x->moved > 0 ? x->moved + step : 0;
 	x->astray = x->astray > 0 ? x->astray + step : 0;
 }
 
@@ -463,6 +466,10 @@ static struct auc_exec_booking step(struct auc_exec *x, const struct auc_exec_ru
 		b.book = AUC_BOOK_START;
 		return b;
 	}
+	/* How a script ends that is told to make way for a move is not its own choice. */
+	if (lead->seen == AUC_SEEN_PENDING && lead->quit && !x->why &&
+	    x->booked == AUC_SALE_RUNNING && now > x->moved + rules->grace)
+		x->why = AUC_WHY_FAILED;
 	return x->why ? b : group(x, rules, now);
 }
 

@@ -45,9 +45,10 @@ struct auc_exec_job {
 	double began;        /* it runs: since when */
 	double ended, begin; /* when; it is pending: not to start before that */
 	bool ran;            /* it has ended, and had run before */
-	bool unsure;         /* it has ended, and WHY is not known yet; it is soon */
-	double limit;        /* when its time limit ends it, as far as that is known; 0: unknown */
-	int part;            /* lead: the part that its record stands for; -1: none of them */
+	bool quit;    /* it waits because it ended by itself, and Slurm requeued it for that */
+	bool unsure;  /* it has ended, and WHY is not known yet; it is soon */
+	double limit; /* when its time limit ends it, as far as that is known; 0: unknown */
+	int part;     /* lead: the part that its record stands for; -1: none of them */
 	/* what was done */
 	unsigned tries; /* submissions that failed */
 	bool warned, killed;
@@ -79,6 +80,7 @@ struct auc_exec {
 	bool stood;      /* all its jobs did run once */
 	double astray;   /* since when the lead runs where its plan is not; 0: it does not */
 	bool stuck;      /* and Slurm refused to move it: the caller's to set */
+	double moved;    /* when the lead was last to be requeued to move; 0: never */
 	double replan;   /* not tried again before */
 	/* Nothing was asked for it from UNSAVED to SAVED, as what was decided could not be written.
 	 * Unix time; SAVED 0: that never was, or is still so; UNSAVED 0: it is not. */

@@ -17,7 +17,8 @@ setup_file()
 		[ ! -e $PROLOG.fails ]
 	END
 	chmod 755 "$BATS_FILE_TMPDIR" "$PROLOG"
-	auction_start --nodes 'edge1:partition=edge,cpus=8,mem=16000,gpus=v100:4' --set Prolog="$PROLOG"
+	auction_start --nodes 'edge1:partition=edge,cpus=8,mem=16000,gpus=v100:4' --set Prolog="$PROLOG" \
+		--set RequeueExit=17 --set RequeueExitHold=18
 }
 
 teardown()
@@ -103,4 +104,19 @@ submit_paid()
 	[ "$(database_receipt "$job" .why)" = cancelled ]
 	[ "$(database_receipt "$job" .payment)" != 0.000000 ]
 	scancel -u carol
+}
+
+@test "ended with a code for which the site has jobs requeued, or held: it has failed, and pays" {
+	for code in 17 18; do
+		job=$(submit carol $(small_bid 100 30) -o /dev/null --wrap 'sleep 400')
+		wait_until 60 job_is "$job" RUNNING
+		job=$(submit alice --bid=deadline:100,10 $(small_bid 1 6 | cut -d' ' -f2-) -o /dev/null --wrap "sleep 5; exit $code")
+		wait_until 60 receipt_state_is "$job" running
+		wait_until 90 job_ended "$job"
+		wait_until 60 settled "$job"
+		[ "$(database_receipt "$job" .why)" = failed ]
+		[ "$(database_receipt "$job" .payment)" != 0.000000 ]
+		scancel -u carol
+		wait_until 60 status_is .totals.live 0
+	done
 }

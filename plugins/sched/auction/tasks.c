@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 
 #include "adapter/desc.h"
 #include "adapter/desc_gang.h"
@@ -21,6 +22,7 @@ static unsigned count_members(const struct auc_task *t);
 static int part_of(const struct auc_task *t, const slurm_job_info_t *info, double now);
 static bool may_be_unlaunched(const slurm_job_info_t *info);
 static void see_cancelled(struct auc_task *t, struct auc_exec_job *j, const slurm_job_info_t *info);
+static bool was_requeued_by_exit(const slurm_job_info_t *info);
 static const char *why_waiting(uint32_t reason);
 static const char *why_state(const slurm_job_info_t *info);
 
@@ -159,7 +161,7 @@ void auc_task_see(struct auc_task *t, unsigned part, const slurm_job_info_t *inf
 
 	j->why = NULL;
 	j->ended = j->limit = j->began = 0;
-	j->ran = j->unsure = false;
+	j->ran = j->unsure = j->quit = false;
 	j->begin = (double)info->eligible_time; /* what Slurm calls so is BeginTime */
 	if (auc_job_finished(info)) {
 		j->seen = AUC_SEEN_ENDED;
@@ -173,6 +175,7 @@ void auc_task_see(struct auc_task *t, unsigned part, const slurm_job_info_t *inf
 	} else if (auc_job_pending(info)) {
 		j->seen = AUC_SEEN_PENDING;
 		j->why = why_waiting(info->state_reason);
+		j->quit = was_requeued_by_exit(info);
 	} else {
 		j->seen = info->job_state & JOB_CONFIGURING ? AUC_SEEN_STARTING : AUC_SEEN_RUNNING;
 		j->limit = (double)info->end_time;
@@ -213,6 +216,19 @@ static void see_cancelled(struct auc_task *t, struct auc_exec_job *j, const slur
 	j->unsure = t->canceller.who == AUC_CANCELLER_UNKNOWN;
 	if (t->canceller.who == AUC_CANCELLER_SLURM)
 		j->why = AUC_WHY_NOT_LAUNCHED;
+}
+
+/*
+ * True if INFO is of a job that waits since its script ended with an exit code for which the site
+ * has jobs requeued (RequeueExit), or held (RequeueExitHold): Slurm does so whatever the job says.
+ */
+static bool was_requeued_by_exit(const slurm_job_info_t *info)
+{
+	bool may = (slurm_conf.requeue_exit && slurm_conf.requeue_exit[0]) ||
+		   (slurm_conf.requeue_exit_hold && slurm_conf.requeue_exit_hold[0]);
+
+	return may && info->restart_cnt && WIFEXITED((int)info->exit_code) &&
+	       WEXITSTATUS((int)info->exit_code);
 }
 
 /* Of a job that waits: a limit of its association or QOS keeps it. */

@@ -537,6 +537,38 @@ static void test_canceller(void **state)
 	assert_int_equal(asked, 0);
 }
 
+/* Slurm requeues jobs that end with certain codes if the site says so, whatever the job says. */
+static void test_quit(void **state)
+{
+	static struct sale s;
+	slurm_job_info_t info = {
+		.job_state = JOB_PENDING, .state_reason = WAIT_HELD_USER, .restart_cnt = 1};
+	static const struct {
+		const char *requeue, *hold;
+		uint32_t restarts, exit_code;
+		bool quit;
+	} cases[] = {
+		{NULL, "18", 1, 18 << 8, true},  {"17", NULL, 1, 17 << 8, true},
+		{NULL, NULL, 1, 18 << 8, false}, {"", "", 1, 18 << 8, false},
+		{NULL, "18", 0, 18 << 8, false}, {NULL, "18", 1, 0, false},
+		{NULL, "18", 1, 15, false}, /* a signal: it was requeued */
+	};
+
+	(void)state;
+	sale_set_up(&s, 4, "", "");
+	for (unsigned i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		slurm_conf.requeue_exit = (char *)cases[i].requeue;
+		slurm_conf.requeue_exit_hold = (char *)cases[i].hold;
+		info.restart_cnt = cases[i].restarts;
+		info.exit_code = cases[i].exit_code;
+		auc_task_look(s.t);
+		auc_task_see(s.t, 0, &info, NOW);
+		assert_int_equal(s.t->exec.jobs[0].quit, cases[i].quit);
+	}
+	slurm_conf.requeue_exit = slurm_conf.requeue_exit_hold = NULL;
+	sale_tear_down(&s);
+}
+
 static void test_causes(void **state)
 {
 	(void)state;
@@ -575,7 +607,7 @@ int main(void)
 		cmocka_unit_test(test_move),      cmocka_unit_test(test_open_again),
 		cmocka_unit_test(test_quiet),     cmocka_unit_test(test_protect),
 		cmocka_unit_test(test_unsaved),   cmocka_unit_test(test_causes),
-		cmocka_unit_test(test_canceller),
+		cmocka_unit_test(test_canceller), cmocka_unit_test(test_quit),
 	};
 
 	return cmocka_run_group_tests(tests, world_setup, world_teardown);

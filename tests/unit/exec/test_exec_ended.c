@@ -1,6 +1,7 @@
 /*
- * test_exec_unsure.c - a job that Slurm may not have launched: who cancelled it is known soon, and
- * until then nothing is decided.
+ * test_exec_ended.c - ends that Slurm's records do not say plainly: a job that may not have been
+ * launched, where who cancelled it is known soon, and nothing is decided until then; one that ended
+ * by itself and that Slurm requeued.
  */
 #include "config.h"
 
@@ -122,12 +123,56 @@ static void test_ended_anyway(void **state)
 	auc_exec_clear(&x);
 }
 
+/* A lead that ends with an exit code for which the site has jobs requeued has failed: it neither
+ * runs again nor is it paid back as held. */
+static void test_quit(void **state)
+{
+	struct auc_exec_action actions[8], move = {.ask = AUC_ASK_MOVE, .part = 0};
+	struct auc_exec_booking b;
+	struct auc_exec_job *j;
+	struct auc_exec x;
+
+	(void)state;
+	for (unsigned held = 0; held < 2; held++) {
+		j = set_up(&x, AUC_SALE_RUNNING, 0);
+		j->seen = AUC_SEEN_PENDING;
+		j->unsure = j->ran = false;
+		j->why = held ? "held" : NULL;
+		j->quit = true;
+		assert_int_equal(auc_exec_step(&x, &rules, NOW).book, AUC_BOOK_NOTHING);
+		assert_string_equal(x.why, "failed");
+		/* The member, too. */
+		assert_int_equal(auc_exec_actions(&x, &rules, NOW, actions, 8), 2);
+		assert_int_equal(actions[0].ask, AUC_ASK_KILL);
+		assert_int_equal(actions[1].ask, AUC_ASK_KILL);
+		j->seen = AUC_SEEN_ENDED;
+		j->why = "cancelled";
+		b = auc_exec_step(&x, &rules, NOW);
+		assert_int_equal(b.book, AUC_BOOK_SETTLE);
+		assert_string_equal(b.why, "failed");
+		auc_exec_clear(&x);
+	}
+	/* It was told to make way: how it ended then is no choice of its own. */
+	j = set_up(&x, AUC_SALE_RUNNING, 0);
+	auc_exec_did(&x, &move, AUC_OK, 0, &rules, NOW - 1);
+	j->seen = AUC_SEEN_PENDING;
+	j->unsure = j->ran = false;
+	j->why = NULL;
+	j->quit = true;
+	auc_exec_step(&x, &rules, NOW);
+	assert_null(x.why);
+	auc_exec_step(&x, &rules, NOW + rules.grace);
+	assert_string_equal(x.why, "failed");
+	auc_exec_clear(&x);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_lead),
 		cmocka_unit_test(test_member),
 		cmocka_unit_test(test_ended_anyway),
+		cmocka_unit_test(test_quit),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
