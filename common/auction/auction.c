@@ -25,6 +25,7 @@
 
 /* -- private prototypes -- */
 
+static auc_slot free_from(const struct auc_auction *a, double now);
 static void believe(struct auc_auction *a, const char *sale);
 static enum auc_code fill_view(const struct auc_auction *a, const struct auc_sale *s, bool parts,
 			       struct auc_sale_view *v, struct auc_err *err);
@@ -325,8 +326,7 @@ enum auc_code auc_auction_settle(struct auc_auction *a, uint32_t job_id, const c
 					      err);
 	}
 	if (rc == AUC_OK)
-		rc = auc_ledger_settle(a->ledger, job_id, auc_slot_from(now, a->conf->slot_seconds),
-				       refund, why, err);
+		rc = auc_ledger_settle(a->ledger, job_id, free_from(a, now), refund, why, err);
 	a->stale = a->rearrange.due = true;
 	pthread_mutex_unlock(&a->lock);
 	if (rc == AUC_OK && receipt)
@@ -334,6 +334,15 @@ enum auc_code auc_auction_settle(struct auc_auction *a, uint32_t job_id, const c
 	else
 		free(text);
 	return rc;
+}
+
+/* The first slot that what ended at NOW leaves to others: the one that it is, if it can be sold. */
+static auc_slot free_from(const struct auc_auction *a, double now)
+{
+	auc_slot next = auc_slot_from(now, a->conf->slot_seconds);
+	bool rest = a->conf->refund_unused == AUC_REFUND_SECONDS && a->conf->late_start > 0;
+
+	return rest && (double)next * a->conf->slot_seconds > now ? next - 1 : next;
 }
 
 void auc_auction_set_seal(struct auc_auction *a, struct auc_seal *seal)

@@ -103,6 +103,9 @@ struct auc_conf_refill {
 	bool carry;     /* what is left of the period before is kept */
 };
 
+/* RefundUnused=, in the order of its words: what a job that ended early does not pay for. */
+enum auc_refund { AUC_REFUND_NO, AUC_REFUND_SLOTS, AUC_REFUND_SECONDS };
+
 /* Prices=, in the order of its words: where prices come from. */
 enum auc_prices {
 	AUC_PRICES_NONE,
@@ -137,8 +140,8 @@ struct auc_conf {
 	unsigned fence;        /* enum auc_fence */
 	double power_up_lead;  /* seconds; 0: the adapter's default */
 	bool rearrange;        /* what is sold and waits may be placed anew (rearrange_search.h) */
-	bool extends;       /* jobs that are late buy slots at the end, if their bids do not say */
-	bool refund_unused; /* unused whole slots of a job that ended early are paid back */
+	bool extends; /* jobs that are late buy slots at the end, if their bids do not say */
+	unsigned refund_unused; /* enum auc_refund */
 	/* By descending SHARE: what is kept of the payment of a job that is cancelled so long or
 	 * longer before its start; the first is for 0 s. */
 	unsigned ncancel;

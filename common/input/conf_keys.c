@@ -113,9 +113,11 @@ const struct key auc_conf_keys[] = {
 		 "';'. Default: such a job is refused."},
 	{.section = GLOBAL, .name = "DefaultModel", .type = TYPE_NAME, .offset = IN_CONF(default_model),
 	 .help = "Model that fills what a bid without a model leaves out."},
-	{.section = GLOBAL, .name = "RefundUnused", .type = TYPE_CHOICE, .offset = IN_CONF(refund_unused),
-	 .choices = "no|yes", .preset = "no",
-	 .help = "Whether a job that ends early gets back the share of its payment for whole slots it did not begin."},
+	{.section = GLOBAL, .name = "RefundUnused", .type = TYPE_ONE_OF, .offset = IN_CONF(refund_unused),
+	 .choices = "no|yes|seconds", .preset = "seconds",
+	 .help = "What a job that ends early gets back. seconds: the share of its payment for the time that was left of its plan; with LateStart "
+		 "the rest of the slot is for sale, too. yes: that of whole slots that it did not begin. no: nothing. What it used is charged as "
+		 "if it had bought no more."},
 	{.section = GLOBAL, .name = "CancelFee", .type = TYPE_FEE, .offset = IN_CONF(cancel), .count = IN_CONF(ncancel),
 	 .limit = AUC_CANCEL_MAX, .preset = "0.5,10m=0.25,1h=0.1,1d=0.05",
 	 .help = "The share of its payment that is kept of a job that is cancelled before it starts: the first one, or that of the longest "

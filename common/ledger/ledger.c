@@ -111,6 +111,7 @@ enum auc_code auc_ledger_hold(struct auc_ledger *l, const struct auc_plan *plan,
 	if (payers)
 		e->sale.payers = *payers;
 	rc = auc_plan_copy(&e->sale.plan, plan, err);
+	e->sale.plan.front = auc_plan_front(plan, l->market);
 	/* What could not be written once it is sold must not be sold. */
 	if (rc == AUC_OK)
 		rc = auc_entry_event(e, l->market, "sold", &event, err);
@@ -349,6 +350,7 @@ enum auc_code auc_ledger_change(struct auc_ledger *l, uint32_t job_id, const str
 	made->sale.value = value;
 	made->sale.payment = payment;
 	rc = auc_plan_copy(&made->sale.plan, plan, err);
+	made->sale.plan.front = e->sale.plan.front;
 	if (rc == AUC_OK)
 		rc = auc_entry_event(made, l->market, "changed", &event, err);
 	if (rc == AUC_OK) {
@@ -429,6 +431,7 @@ static enum auc_code make_revision(const struct auc_ledger *l, const struct auc_
 	if (!r->made)
 		return auc_ledger_no_memory(err);
 	rc = auc_plan_copy(&r->made->sale.plan, from->plan, err);
+	r->made->sale.plan.front = r->e->sale.plan.front;
 	if (r->made->sale.value < from->value)
 		r->made->sale.value = from->value;
 	if (rc == AUC_OK)

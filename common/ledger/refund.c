@@ -7,10 +7,12 @@
 #include "ledger/refund.h"
 #include "ledger/why.h"
 
+#define MS 1000.0
 #define LATE_FREE                                                                                  \
 	30.0 /* seconds after its slot began: a job that has not begun is cancelled free */
 
-static auc_money of_slots(const struct auc_conf *conf, const struct auc_sale *s, auc_slot next);
+static auc_money of_time(const struct auc_conf *conf, const struct auc_sale *s, double now);
+static int64_t used_of(const struct auc_conf *conf, const struct auc_sale *s, double now);
 
 double auc_refund_cancel_share(const struct auc_conf *conf, const struct auc_sale *s, double now)
 {
@@ -39,18 +41,46 @@ auc_money auc_refund_due(const struct auc_conf *conf, const struct auc_sale *s, 
 	if (s->state != AUC_SALE_RUNNING)
 		return s->payment -
 		       (auc_money)(auc_refund_cancel_share(conf, s, now) * (double)s->payment);
-	return of_slots(conf, s, auc_slot_from(now, conf->slot_seconds));
+	return of_time(conf, s, now);
 }
 
-/* For the slots that S lost and, with RefundUnused, for those from NEXT on. */
-static auc_money of_slots(const struct auc_conf *conf, const struct auc_sale *s, auc_slot next)
+/*
+ * For the slots that S lost and, with RefundUnused, for the time after NOW. What was used costs its
+ * share of the payment, and no less than the same time would have cost if S had bought no more.
+ */
+static auc_money of_time(const struct auc_conf *conf, const struct auc_sale *s, double now)
 {
-	auc_slot all = s->plan.lost, back = s->plan.lost;
+	int64_t slot = llround(conf->slot_seconds * MS), bought = 0, all, used;
+	auc_money lost, kept, least;
+	double front;
 
+	for (const struct auc_run *r = s->plan.runs; r < s->plan.runs + s->plan.nruns; r++)
+		bought += (r->to - r->from + 1) * slot;
+	all = bought + s->plan.lost * slot;
+	if (!all)
+		return 0;
+	used = conf->refund_unused == AUC_REFUND_NO ? bought : used_of(conf, s, now);
+	kept = s->payment - (auc_money)((__int128)s->payment * (all - used) / all);
+	front = s->plan.front * (double)AUC_CREDIT * ((double)used / (double)slot);
+	lost = (auc_money)((__int128)s->payment * (all - bought) / all);
+	least = front < (double)(s->payment - lost) ? (auc_money)ceil(front) : s->payment - lost;
+	return s->payment - (kept > least ? kept : least);
+}
+
+/* Milliseconds of S's slots before NOW. A job that has kept its nodes until EndMargin before the
+ * end, when it must leave, has used all. */
+static int64_t used_of(const struct auc_conf *conf, const struct auc_sale *s, double now)
+{
+	double sum = 0, from, length;
+
+	if (conf->refund_unused == AUC_REFUND_SLOTS)
+		now = (double)auc_slot_from(now, conf->slot_seconds) * conf->slot_seconds;
+	else if (now >= (double)s->plan.completion * conf->slot_seconds - conf->end_margin)
+		now = (double)s->plan.completion * conf->slot_seconds;
 	for (const struct auc_run *r = s->plan.runs; r < s->plan.runs + s->plan.nruns; r++) {
-		all += r->to - r->from + 1;
-		if (r->to >= next && conf->refund_unused)
-			back += r->to - (r->from > next ? r->from : next) + 1;
+		from = (double)r->from * conf->slot_seconds;
+		length = (double)(r->to - r->from + 1) * conf->slot_seconds;
+		sum += fmin(fmax(now - from, 0), length);
 	}
-	return all ? (auc_money)((__int128)s->payment * back / all) : 0;
+	return llround(sum * MS);
 }

@@ -374,6 +374,7 @@ enum auc_code auc_entry_plan_move(const struct auc_entry *e, const struct auc_ma
 	}
 	mv->plan.value = e->record ? mv->plan.value : e->sale.plan.value;
 	mv->plan.cost = e->record ? mv->plan.cost : e->sale.plan.cost;
+	mv->plan.front = e->record ? mv->plan.front : e->sale.plan.front;
 	mv->booked = calloc(auc_entry_pieces(&mv->plan), sizeof(*mv->booked));
 	return mv->booked ? AUC_OK : auc_ledger_no_memory(err);
 }

@@ -2,19 +2,25 @@
 #include "config.h"
 
 #include <limits.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <json-c/json.h>
 
 #include "base/json.h"
+#include "base/list.h"
 #include "market/timeline.h"
 #include "market/plan.h"
+#include "market/utility.h"
 
+#define FRONT_TIE  1e-9
 #define SLOT_LIMIT INT64_C(1000000000000000) /* beyond any clock: sums of slots cannot overflow */
 
 static enum auc_code grow(void **array, unsigned *alloc, unsigned used, size_t size,
 			  struct auc_err *err);
+static void add_slot_cost(const struct auc_plan *p, const struct auc_market *m,
+			  const struct auc_run *run, auc_slot t, double *cost);
 static bool add_types(struct json_object *o, const struct auc_plan *p, const struct auc_market *m);
 static struct json_object *run_to_json(const struct auc_plan *p, const struct auc_run *run,
 				       const struct auc_market *m);
@@ -241,8 +247,7 @@ bool auc_plan_same(const struct auc_plan *a, const struct auc_plan *b)
 	       a->completion == b->completion && a->lost == b->lost && a->due == b->due &&
 	       a->nruns == b->nruns && a->nshares == b->nshares && a->nchunks == b->nchunks &&
 	       a->nspans == b->nspans && a->nmoves == b->nmoves && a->chunk_mb == b->chunk_mb &&
-	       a->exchange_mb == b->exchange_mb &&
-	       same_moves(a->moves, b->moves, a->nmoves) &&
+	       a->exchange_mb == b->exchange_mb && same_moves(a->moves, b->moves, a->nmoves) &&
 	       (!a->nruns || !memcmp(a->runs, b->runs, a->nruns * sizeof(*a->runs))) &&
 	       (!a->nshares || !memcmp(a->shares, b->shares, a->nshares * sizeof(*a->shares))) &&
 	       (!a->nchunks || !memcmp(a->chunks, b->chunks, a->nchunks * sizeof(*a->chunks))) &&
@@ -251,32 +256,51 @@ bool auc_plan_same(const struct auc_plan *a, const struct auc_plan *b)
 
 double auc_plan_cost(const struct auc_plan *p, const struct auc_market *m)
 {
-	const struct auc_share *share, *end;
 	const struct auc_run *run;
-	const double *unit;
 	double cost = 0;
 	auc_slot from, to, t;
-	unsigned k;
 
 	for (run = p->runs; run < p->runs + p->nruns; run++) {
-		end = p->shares + run->first_share + run->nshares;
 		from = run->from;
 		to = run->to;
 		if (!auc_market_clip(m, &from, &to))
 			continue;
 		for (t = from; t <= to; t++)
-			for (share = p->shares + run->first_share; share < end; share++) {
-				int whole = auc_market_whole(m, share->server);
-				unsigned s = whole < 0 ? share->server : (unsigned)whole;
-
-				unit = m->unit_price +
-				       auc_cell(m, (unsigned)(t - m->first), s) * m->ntres;
-				for (k = 0; k < m->ntres; k++)
-					cost += unit[k] *
-						auc_plan_amount(p, m, share->workers, share->ps, k);
-			}
+			add_slot_cost(p, m, run, t, &cost);
 	}
 	return cost + auc_plan_traffic_cost(p, m);
+}
+
+double auc_plan_front(const struct auc_plan *p, const struct auc_market *m)
+{
+	double cost = 0, most = 0;
+	auc_slot passed = 0, t;
+
+	for (const struct auc_run *run = p->runs; run < p->runs + p->nruns; run++)
+		for (t = run->from; t <= run->to; t++) {
+			if (t >= auc_market_first(m) && t <= auc_market_last(m))
+				add_slot_cost(p, m, run, t, &cost);
+			most = fmax(most, cost / (double)++passed);
+		}
+	/* what rounding adds is not more */
+	return passed && most > (1 + FRONT_TIE) * cost / (double)passed ? most : 0;
+}
+
+/* Adds to *COST what slot T of RUN, in the window, costs. */
+static void add_slot_cost(const struct auc_plan *p, const struct auc_market *m,
+			  const struct auc_run *run, auc_slot t, double *cost)
+{
+	const struct auc_share *share = p->shares + run->first_share, *end = share + run->nshares;
+
+	for (; share < end; share++) {
+		int whole = auc_market_whole(m, share->server);
+		unsigned s = whole < 0 ? share->server : (unsigned)whole;
+		const double *unit =
+			m->unit_price + auc_cell(m, (unsigned)(t - m->first), s) * m->ntres;
+
+		for (unsigned k = 0; k < m->ntres; k++)
+			*cost += unit[k] * auc_plan_amount(p, m, share->workers, share->ps, k);
+	}
 }
 
 double auc_plan_amount(const struct auc_plan *p, const struct auc_market *m, unsigned workers,
@@ -309,6 +333,7 @@ struct json_object *auc_plan_to_json(const struct auc_plan *p, const struct auc_
 {
 	struct json_object *o = json_object_new_object(), *runs = json_object_new_array();
 	struct json_object *run;
+	char text[AUC_NUMBER_LEN];
 	unsigned i;
 	bool ok;
 
@@ -318,6 +343,10 @@ struct json_object *auc_plan_to_json(const struct auc_plan *p, const struct auc_
 	     auc_json_add(o, "completion", json_object_new_int64(p->completion));
 	if (ok && p->lost)
 		ok = auc_json_add(o, "lost", json_object_new_int64(p->lost));
+	if (ok && p->front > 0)
+		ok = auc_json_add(
+			o, "front",
+			json_object_new_double_s(p->front, auc_number_str(p->front, text)));
 	for (i = 0; ok && i < p->nruns; i++) {
 		run = run_to_json(p, &p->runs[i], m);
 		ok = run && !json_object_array_add(runs, run);
@@ -489,7 +518,7 @@ static struct json_object *gang_to_json(const struct auc_plan *p, const struct a
 static enum auc_code read_head(struct json_object *o, const struct auc_market *m,
 			       struct auc_plan *p, struct auc_err *err)
 {
-	struct json_object *colocated, *lost;
+	struct json_object *colocated, *lost, *front;
 	enum auc_code rc;
 
 	p->gang = auc_plan_json_is_gang(o);
@@ -510,6 +539,15 @@ static enum auc_code read_head(struct json_object *o, const struct auc_market *m
 			 !json_object_is_type(colocated, json_type_boolean)))
 		return auc_err_set(err, AUC_EINVAL, "colocated: expected true or false");
 	p->colocated = !p->gang && json_object_get_boolean(colocated);
+	p->front = 0;
+	if (json_object_object_get_ex(o, "front", &front)) {
+		p->front = json_object_get_double(front);
+		if ((!json_object_is_type(front, json_type_double) &&
+		     !json_object_is_type(front, json_type_int)) ||
+		    !(p->front >= 0 && p->front <= AUC_VALUE_MAX))
+			return auc_err_set(err, AUC_EINVAL, "front: expected credits, 0 to %g",
+					   AUC_VALUE_MAX);
+	}
 	if (!json_object_object_get_ex(o, "lost", &lost))
 		return AUC_OK;
 	if (!json_object_is_type(lost, json_type_int) || json_object_get_int64(lost) < 0 ||

@@ -57,6 +57,9 @@ struct auc_plan {
 	unsigned lost; /* slots of it that could not be had, and are paid back at its settlement */
 	double value;  /* f(completion - arrival), credits */
 	double cost;   /* sum of unit prices x amounts over the plan: what was minimised */
+	/* Credits: the most that its first slots, however many of them, cost on the mean when it
+	 * was sold; 0: no more than all of them. Who needs but those pays for them by this. */
+	double front;
 	unsigned nruns, runs_alloc;
 	struct auc_run *runs;
 	unsigned nshares, shares_alloc;
@@ -103,6 +106,8 @@ double auc_plan_traffic(const struct auc_plan *p, const struct auc_run *run, auc
 /* Recomputes the cost at the market's present prices, slot by slot, ascending server and TRES, then
  * what it sends: the definition of payment. */
 double auc_plan_cost(const struct auc_plan *p, const struct auc_market *m);
+/* FRONT at the market's present prices. */
+double auc_plan_front(const struct auc_plan *p, const struct auc_market *m);
 /* The money to charge: cost to the nearest micro-credit, never above the value (rounded down),
  * never negative. */
 auc_money auc_plan_payment(const struct auc_plan *p);
@@ -112,7 +117,8 @@ struct json_object;
 /*
  * JSON of the plan, names instead of indices:
  * {"worker_type","ps_type","colocated","arrival","start","completion",
- * "plan":[{"from","to","workers":{server:n},"ps":{server:n}}]}, where slots were lost "lost", with
+ * "plan":[{"from","to","workers":{server:n},"ps":{server:n}}]}, where slots were lost "lost", where
+ * the first slots cost more than the others "front", with
  * chunks "due" and "chunks":[{"server","worker","runs":[[from,to],...]}]; of chunks that lie
  * somewhere "chunk_mb", "exchange_mb" and "transfers":[{"slot","from","to","chunks"}]. A gang's has
  * "shape", "per_node":{TRES:amount}, where it must be so "gang_within":"switch", and

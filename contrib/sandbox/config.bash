@@ -421,8 +421,9 @@ LienSeconds=10
 # Tests and demonstrations bid in loops.
 UserQuotes=1000
 CancelFee=0
-# And show what ends with its plan.
+# And show what ends with its plan, and costs what was agreed.
 Overrun=kill
+RefundUnused=no
 Prices=given
 Eta=gpu:v100=20,gpu:t4=8,cpu=1.5,mem=1.001
 SpoolDir=$B/state/auction

@@ -17,6 +17,7 @@ setup_file()
 		Lower=gpu:v100=0.5
 		Upper=gpu:v100=0.5
 		LienSeconds=60
+		RefundUnused=no
 		UserLiens=3
 		UserQuotes=10
 		PartitionName=edge

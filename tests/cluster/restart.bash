@@ -11,6 +11,7 @@ conf_write()
 		Slots=60
 		Prices=given
 		CancelFee=0
+		RefundUnused=no
 		UserQuotes=1000
 		Lower=gpu:v100=0.5
 		Upper=gpu:v100=0.5

@@ -272,3 +272,20 @@ END
 	[ -z "$(grep -v 'payment\|payoff\|revenue' <<< "$output")" ]
 	jq -e '.totals | .killed == 0 and .accepted > 5' result.json
 }
+
+# Two users, three jobs on a node for ten slots; b gets nothing.
+@test "tables and results say how what was sold is spread over users" {
+	market '[["a", 1, 4, null, 9, {"user": "u"}], ["b", 1, 8, null, 9, {"user": "v"}], ["c", 2, 2, null, 9, {"user": "u", "scale": 1}]]'
+	"$sim" run -p dps --json s.json > result.json
+	run -0 "$sim" check s.json result.json
+	[ -z "$output" ]
+	jq -e '.fairness | [.users, .users_with_nothing, .kept, .short_jobs, .short_accepted] == [2, 1, 16, 1, 0] and (.gini - 0.5 | fabs) < 1e-9' result.json
+	run -0 "$sim" run -p dps s.json
+	[[ $output == *"KEPT USERS NOTHING  GINI SHORT"*" 16.00     2       1 0.500   0/1"* ]]
+	jq '.fairness.kept = 17' result.json > false.json
+	run -1 "$sim" check s.json false.json
+	[[ $output == *"fairness: expected kept 16 "* ]]
+	# where jobs have no users, nothing is said of them
+	market '[["a", 1, 4, null, 9]]'
+	"$sim" run -p dps --json s.json | jq -e 'has("fairness") | not'
+}

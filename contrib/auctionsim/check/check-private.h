@@ -103,8 +103,14 @@ struct timing {
 	double p50_us, p99_us, max_us;
 };
 
+struct fair {
+	bool there;
+	double users, nothing, gini, kept, short_jobs, short_accepted;
+};
+
 /* One result. */
 struct check {
+	struct fair fair;
 	const struct scenario *s;
 	const char *name;
 	FILE *out;
@@ -209,6 +215,10 @@ bool check_true_begin(struct check *c); /* false: no memory */
 void check_true_pass(struct check *c, uint64_t to);
 void check_true_sold(struct check *c, struct sold *j);
 void check_true_end(struct check *c);
+/* check_fairness.c: a reader of "fairness"; what it should say. False: no memory. */
+enum auc_code check_read_fairness(struct reader *r, struct json_object *v, const struct field *f,
+				  void *target);
+bool check_fairness(struct check *c);
 /* check_stands.c: the order in which jobs were decided; a job that was accepted while it stood. */
 bool check_stands_order(struct check *c);
 void check_stands(struct check *c, const struct sold *j);

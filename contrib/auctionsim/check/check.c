@@ -70,6 +70,7 @@ static const struct field result_fields[] = {
 	{"totals", read_totals, 0, 0, 0, true},
 	{"timing", read_timing, 0, 0, 0, false},
 	{"times", check_read_times, 0, 0, 0, false},
+	{"fairness", check_read_fairness, 0, 0, 0, false},
 };
 
 #define NUMBER(type, key)                                                                          \
@@ -222,6 +223,8 @@ static bool check_one(struct check *c, struct json_object *o)
 	if (c->steps && c->steps->end)
 		c->steps->end(c);
 	check_totals(c);
+	if (!check_fairness(c))
+		c->no_memory = true;
 	if (c->has_timing)
 		check_timing(c);
 	return !c->no_memory;

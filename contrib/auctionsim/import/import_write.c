@@ -540,7 +540,7 @@ static struct json_object *job_object(struct import_window *w, unsigned index)
 	ok = ok && auc_json_add_text(o, "id", w->im->ids.list[index]) &&
 	     gen_add_number(o, "arrival", (double)arrival_of(w, j)) &&
 	     auc_json_add(o, "utility", utility_object(w, j));
-	if (w->day_seconds > 0 && j->user != IMPORT_NO_USER)
+	if (j->user != IMPORT_NO_USER)
 		ok = ok && auc_json_add_text(o, "user", w->im->users.list[j->user]);
 	if (gang)
 		ok = ok && auc_json_add(o, "gang", shapes_array(w, j, &work));

@@ -113,6 +113,7 @@ static const struct field result_fields[] = {
 	{"totals", read_totals, 0, 0, SLOT_MAX, true},
 	{"timing", read_timing, 0, 0, 0, false},
 	{"times", skip_any, 0, 0, 0, false},
+	{"fairness", skip_any, 0, 0, 0, false},
 };
 
 static const struct field timing_fields[] = {

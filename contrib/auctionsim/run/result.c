@@ -8,11 +8,14 @@
 #include <libsmartcols.h>
 
 #include "base/json.h"
+#include "auctionsim/run/fairness.h"
 #include "auctionsim/run/margin.h"
 #include "auctionsim/run/result.h"
 #include "base/list.h"
 
-static bool add_line(struct libscols_table *table, const struct result *r, bool realised);
+static bool add_line(struct libscols_table *table, const struct result *r, bool realised,
+		     const struct fairness *fairness);
+static bool add_shares(struct libscols_line *line, unsigned column, const struct fairness *f);
 static bool add_cell(struct libscols_line *line, unsigned column, const char *fmt, double value)
 	__attribute__((format(printf, 3, 0)));
 static struct json_object *result_json(const struct scenario *s, const struct result *r);
@@ -31,6 +34,7 @@ static struct json_object *run_json(const struct scenario *s, const struct auc_p
 				    const struct auc_run *run);
 static bool add_totals(struct json_object *o, const struct scenario *s, const struct result *r);
 static bool add_times(struct json_object *o, const struct scenario_times *times);
+static bool add_fairness(struct json_object *o, const struct fairness *f);
 static bool add_realised(struct json_object *o, const struct realised *r);
 static bool add_number(struct json_object *o, const char *key, double value);
 
@@ -68,14 +72,19 @@ enum auc_code result_print_table(FILE *out, const struct scenario *s, const stru
 	static const char *const heads[] = {"POLICY",  "ACCEPTED", "COMPLETED", "WELFARE",
 					    "REVENUE", "MEAN_JCT", "PREEMPTED", "P50_US",
 					    "P99_US",  "REALISED", "PAID",      "KILLED"};
+	static const char *const shares[] = {"KEPT", "USERS", "NOTHING", "GINI", "SHORT"};
 	struct libscols_table *table = scols_new_table();
 	unsigned i, nheads = s->has_true_times ? 12 : 9;
-	bool ok = table != NULL;
+	bool ok = table != NULL, users = fairness_has_users(s);
+	struct fairness f;
 
 	for (i = 0; i < nheads && ok; i++)
 		ok = scols_table_new_column(table, heads[i], 0, i ? SCOLS_FL_RIGHT : 0) != NULL;
+	for (i = 0; users && i < sizeof(shares) / sizeof(shares[0]) && ok; i++)
+		ok = scols_table_new_column(table, shares[i], 0, SCOLS_FL_RIGHT) != NULL;
 	for (i = 0; i < n && ok; i++)
-		ok = add_line(table, &results[i], s->has_true_times);
+		ok = (!users || fairness_of(s, &results[i], &f, err) == AUC_OK) &&
+		     add_line(table, &results[i], s->has_true_times, users ? &f : NULL);
 	if (ok) {
 		fprintf(out, "%s: %u servers, %u jobs, %llu slots of %g s\n", s->name, s->nservers,
 			s->njobs, (unsigned long long)s->slots, s->slot_seconds);
@@ -87,7 +96,8 @@ enum auc_code result_print_table(FILE *out, const struct scenario *s, const stru
 }
 
 /* The order of the headings. */
-static bool add_line(struct libscols_table *table, const struct result *r, bool realised)
+static bool add_line(struct libscols_table *table, const struct result *r, bool realised,
+		     const struct fairness *fairness)
 {
 	struct libscols_line *line = scols_table_new_line(table, NULL);
 
@@ -99,7 +109,20 @@ static bool add_line(struct libscols_table *table, const struct result *r, bool 
 	       add_cell(line, 7, "%.0f", r->p50_us) && add_cell(line, 8, "%.0f", r->p99_us) &&
 	       (!realised || (add_cell(line, 9, "%.2f", r->realised_welfare) &&
 			      add_cell(line, 10, "%.2f", r->realised_revenue) &&
-			      add_cell(line, 11, "%.0f", r->killed)));
+			      add_cell(line, 11, "%.0f", r->killed))) &&
+	       (!fairness || add_shares(line, realised ? 12 : 9, fairness));
+}
+
+static bool add_shares(struct libscols_line *line, unsigned column, const struct fairness *f)
+{
+	char text[64];
+
+	snprintf(text, sizeof(text), "%u/%u", f->short_accepted, f->short_jobs);
+	return add_cell(line, column, "%.2f", f->kept) &&
+	       add_cell(line, column + 1, "%.0f", f->users) &&
+	       add_cell(line, column + 2, "%.0f", f->nothing) &&
+	       add_cell(line, column + 3, "%.3f", f->gini) &&
+	       !scols_line_set_data(line, column + 4, text);
 }
 
 static bool add_cell(struct libscols_line *line, unsigned column, const char *fmt, double value)
@@ -115,6 +138,7 @@ static struct json_object *result_json(const struct scenario *s, const struct re
 	struct json_object *o = json_object_new_object(), *jobs = json_object_new_array();
 	struct json_object *totals = json_object_new_object(), *job;
 	struct json_object *timing = json_object_new_object();
+	struct fairness fairness;
 	bool ok = o && jobs && totals && timing;
 	unsigned i;
 
@@ -136,6 +160,8 @@ static struct json_object *result_json(const struct scenario *s, const struct re
 	     auc_json_add(o, "totals", json_object_get(totals)) &&
 	     auc_json_add(o, "timing", json_object_get(timing)) &&
 	     (!s->has_true_times || margin_is_usual(&s->times) || add_times(o, &s->times));
+	if (ok && fairness_has_users(s))
+		ok = fairness_of(s, r, &fairness, NULL) == AUC_OK && add_fairness(o, &fairness);
 	json_object_put(jobs);
 	json_object_put(totals);
 	json_object_put(timing);
@@ -203,6 +229,20 @@ static bool add_times(struct json_object *o, const struct scenario_times *times)
 			   ? add_number(made, "margin", times->factor)
 			   : add_number(made, "quantile", times->quantile)) &&
 		  auc_json_add(o, "times", json_object_get(made));
+
+	json_object_put(made);
+	return ok;
+}
+
+static bool add_fairness(struct json_object *o, const struct fairness *f)
+{
+	struct json_object *made = json_object_new_object();
+	bool ok = made && auc_json_add_int(made, "users", f->users) &&
+		  auc_json_add_int(made, "users_with_nothing", f->nothing) &&
+		  add_number(made, "gini", f->gini) && add_number(made, "kept", f->kept) &&
+		  auc_json_add_int(made, "short_jobs", f->short_jobs) &&
+		  auc_json_add_int(made, "short_accepted", f->short_accepted) &&
+		  auc_json_add(o, "fairness", json_object_get(made));
 
 	json_object_put(made);
 	return ok;

@@ -589,7 +589,7 @@ static void test_refunds(void **state)
 		struct auc_sale_view v;
 
 		a = world_open(cases[i].unused ? "Prices=given\nEta=cpu=9\nRefundUnused=yes"
-					       : "Prices=given\nEta=cpu=9",
+					       : "Prices=given\nEta=cpu=9\nRefundUnused=no",
 			       world_dir, NOW);
 		/* The second sale on edge1 pays for what the first has taken. */
 		for (uint32_t job = 3; job <= 4; job++)

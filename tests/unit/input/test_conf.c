@@ -58,7 +58,7 @@ static void test_defaults(void **state)
 	assert_null(c->spool_dir);
 	assert_null(c->default_bid);
 	assert_string_equal(c->default_model, "");
-	assert_false(c->refund_unused);
+	assert_int_equal(c->refund_unused, AUC_REFUND_SECONDS);
 	assert_false(c->partitions[0].cloud);
 	assert_true(c->partitions[0].upload_seconds == 0);
 	assert_true(c->worker_types[0].bandwidth_mbps == 1000);
@@ -98,7 +98,7 @@ static void test_full(void **state)
 	assert_string_equal(c->eta[1].name, "gpu:t4");
 	assert_true(c->eta[0].value == 25 && c->eta[1].value == 2.5);
 	assert_true(c->start_margin == 60 && c->end_margin == 0 && c->lien_seconds == 30);
-	assert_true(c->history_bids == 5 && c->refund_unused);
+	assert_true(c->history_bids == 5 && c->refund_unused == AUC_REFUND_SLOTS);
 	assert_string_equal(c->spool_dir, "/var/spool/a # b");
 	assert_string_equal(c->default_bid, "300 epochs=20");
 	assert_string_equal(c->default_model, "resnet50");
@@ -278,7 +278,7 @@ static void test_values(void **state)
 		"a.conf:1: SlotSeconds=nan: expected a time from 1 s to 604800 s");
 	refused("Prices=free\n" TYPES,
 		"a.conf:1: Prices=free: expected one of none|given|published|flat|learned");
-	refused("RefundUnused=1\n" TYPES, "a.conf:1: RefundUnused=1: expected no or yes");
+	refused("RefundUnused=1\n" TYPES, "a.conf:1: RefundUnused=1: expected one of no|yes|seconds");
 	refused("CancelFee=1.5\n" TYPES, "a.conf:1: CancelFee=1.5: expected " FEE);
 	refused("CancelFee=0.1,1h=0.2\n" TYPES, "a.conf:1: CancelFee=0.1,1h=0.2: expected " FEE);
 	refused("CancelFee=0.5,1h=0.2,1h=0.1\n" TYPES,

@@ -5,6 +5,7 @@
 #include "config.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,13 +18,15 @@
 #include "ledger/why.h"
 #include "unit/support/splitmix.h"
 
-#define SLOT  300.0
-#define START 1000 /* slot */
-#define DEAR  INT64_C(400000000)
+#define SLOT       300.0
+#define END_MARGIN 1
+#define START      1000 /* slot */
+#define DEAR       INT64_C(400000000)
 
 /* auction.conf as it is by default. */
 static struct auc_conf conf = {
 	.slot_seconds = SLOT,
+	.end_margin = END_MARGIN,
 	.ncancel = 4,
 	.cancel = {{0, 0.5}, {600, 0.25}, {3600, 0.1}, {86400, 0.05}},
 };
@@ -47,8 +50,8 @@ static struct auc_sale sale_of(bool started, auc_money payment, auc_slot lost)
 	return s;
 }
 
-static auc_money due(bool unused, bool started, auc_slot lost, auc_money payment, const char *why,
-		     double after)
+static auc_money due(unsigned unused, bool started, auc_slot lost, auc_money payment,
+		     const char *why, double after)
 {
 	struct auc_sale s = sale_of(started, payment, lost);
 	auc_money refund;
@@ -62,7 +65,8 @@ static auc_money due(bool unused, bool started, auc_slot lost, auc_money payment
 static void test_rule(void **state)
 {
 	static const struct {
-		bool unused, started;
+		unsigned unused;
+		bool started;
 		auc_slot lost;
 		const char *why;
 		double after; /* seconds after the start of the plan */
@@ -105,6 +109,16 @@ static void test_rule(void **state)
 		/* Of 4 + 4 slots, those that were lost come back in any case. */
 		{false, true, 4, "completed", 6 * SLOT, DEAR / 2},
 		{true, true, 4, "completed", 4 * SLOT + 1, DEAR * 5 / 8},
+		/* By seconds. The pause costs nothing; from EndMargin before its end on, it had
+		   all. */
+		{AUC_REFUND_SECONDS, true, 0, "completed", SLOT / 2., DEAR * 7 / 8},
+		{AUC_REFUND_SECONDS, true, 0, "failed", SLOT * 1.25, DEAR * 11 / 16},
+		{AUC_REFUND_SECONDS, true, 0, "cancelled", SLOT * 3, DEAR / 2},
+		{AUC_REFUND_SECONDS, true, 0, "timeout", 6 * SLOT - END_MARGIN, 0},
+		{AUC_REFUND_SECONDS, true, 0, "completed", 5 * SLOT, DEAR / 4},
+		{AUC_REFUND_SECONDS, true, 4, "completed", SLOT / 2., DEAR * 15 / 16},
+		{AUC_REFUND_SECONDS, false, 0, "cancelled", -1, DEAR / 2},
+		{AUC_REFUND_SECONDS, true, 0, "node_fail", SLOT, DEAR},
 	};
 
 	(void)state;
@@ -156,7 +170,8 @@ static void test_bounds(void **state)
 		auc_money payment = (auc_money)(splitmix(&seed) % 1000) *
 				    (splitmix(&seed) % 4 ? 1 : INT64_C(1000000000000));
 		double after = (double)(splitmix(&seed) % 4000) - 1500;
-		bool unused = splitmix(&seed) % 2, started = after >= 0 && splitmix(&seed) % 2;
+		unsigned unused = splitmix(&seed) % 3;
+		bool started = after >= 0 && splitmix(&seed) % 2;
 		auc_slot lost = (auc_slot)(splitmix(&seed) % 3);
 		auc_money refund = due(unused, started, lost, payment, why, after);
 
@@ -175,12 +190,60 @@ static void test_bounds(void **state)
 	assert_int_equal(due(true, false, 0, 7, "cancelled", -700), 6);
 }
 
+/* Who states too much buys slots that he does not use: that never costs less than to state what is
+ * needed, at whatever prices, and each second that is used costs something more or the same. */
+static void test_more_than_needed(void **state)
+{
+	uint64_t seed = 11;
+
+	(void)state;
+	for (unsigned n = 0; n < 20000; n++) {
+		double price[8], sum = 0, most = 0, front[8], after = -1;
+		auc_money paid[8];
+		unsigned word = 1 + splitmix(&seed) % 2, d;
+
+		for (d = 0; d < 8; d++) {
+			price[d] = splitmix(&seed) % 3 ? (double)(splitmix(&seed) % 1000) / 7 : 0;
+			sum += price[d];
+			most = fmax(most, sum / (d + 1));
+			front[d] = most > (1 + 1e-9) * sum / (d + 1) ? most : 0;
+			paid[d] = auc_money_from(sum);
+		}
+		after = (double)(splitmix(&seed) % (8 * 3000)) / 10;
+		for (d = 1; d < 8; d++) {
+			auc_money kept[2];
+
+			if (after >= d * SLOT - END_MARGIN)
+				continue;
+			for (unsigned more = 0; more < 2; more++) {
+				struct auc_sale s = {.state = AUC_SALE_RUNNING,
+						     .payment = paid[d - 1 + more]};
+
+				auc_plan_init(&s.plan);
+				s.plan.start = START;
+				s.plan.completion = START + d + more;
+				s.plan.front = front[d - 1 + more];
+				assert_int_equal(auc_plan_add_run(&s.plan, START,
+								  START + d + more - 1, &err),
+						 AUC_OK);
+				conf.refund_unused = word;
+				kept[more] = s.payment - auc_refund_due(&conf, &s, "completed",
+									START * SLOT + after);
+				auc_sale_clear(&s);
+			}
+			/* a micro-credit is rounding */
+			assert_true(kept[1] >= kept[0] - 2);
+		}
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_rule),
 		cmocka_unit_test(test_share),
 		cmocka_unit_test(test_bounds),
+		cmocka_unit_test(test_more_than_needed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
