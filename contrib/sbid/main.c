@@ -25,6 +25,7 @@
 #include "ledger/receipt.h"
 #include "sauction/ask.h"
 #include "sauction/rows.h"
+#include "sbid/profile.h"
 
 #define ARGS_MAX 256
 
@@ -49,6 +50,7 @@ static int command_balance(const struct sbid *s, int argc, char **argv);
 static int command_why(const struct sbid *s, int argc, char **argv);
 static int command_quote(const struct sbid *s, int argc, char **argv);
 static int command_cancel(const struct sbid *s, int argc, char **argv);
+static int command_profile(const struct sbid *s, int argc, char **argv);
 static bool take_job(char *line, struct job *job);
 static void time_of(double when, char *text, size_t size);
 static void show_plan(const struct auc_receipt *r);
@@ -60,6 +62,7 @@ static const struct {
 } commands[] = {
 	{"list", command_list},       {"show", command_show},   {"why", command_why},
 	{"balance", command_balance}, {"quote", command_quote}, {"cancel", command_cancel},
+	{"profile", command_profile},
 };
 
 int main(int argc, char **argv)
@@ -147,6 +150,7 @@ static void help(void)
 	      "  balance                 what is left of the money that you bid with\n"
 	      "  quote [SBATCH-OPTIONS] SCRIPT  what a bid would cost; submits nothing\n"
 	      "  cancel JOB              gives a job up\n"
+	      "  profile [--types=LIST] -- COMMAND  times its mini-batches in a short trial\n"
 	      "\n"
 	      "  -A, --account=NAME   balance: of a job for that account\n"
 	      "  -o, --format=LIST    columns, by name, separated by commas\n"
@@ -170,6 +174,11 @@ int fail(const char *fmt, ...)
 	va_end(ap);
 	fputc('\n', stderr);
 	return EXIT_FAILURE;
+}
+
+static int command_profile(const struct sbid *s, int argc, char **argv)
+{
+	return profile_command(s->table.json, argc, argv);
 }
 
 /* -- receipts -- */

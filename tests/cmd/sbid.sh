@@ -78,6 +78,46 @@ expect 'a quote' 0 'refused: no schedule is possible at any price: --quote --bid
 would be accepted: at most 9 epochs' quote --bid=3 train.sh
 expect 'no quote' 1 'sbatch: error: Unable to open file broken' quote broken
 expect 'cancel' 0 'scancel 8' cancel 8
+
+# A program of five mini-batches, each of a time that it names; salloc runs its command here.
+cat > "$dir/five" <<'END'
+#!/bin/bash
+echo loading
+printf 'auction-minibatch %s\n' 9 0.5 0.5 0.5 0.5
+END
+cat > "$dir/salloc" <<'END'
+#!/bin/bash
+echo "salloc $*" >&2
+while [ "$1" != srun ]; do shift; done
+shift 3
+"$@"
+END
+chmod +x "$dir"/*
+expect 'a profile' 0 'loading
+here: a mini-batch takes 0.5 s (0.5 to 0.5; half of them 0.5 or less, 95 of 100 0.5), by 4 of them
+--time=9' profile --minibatches=1000 -- five
+expect 'a profile of types' 0 'salloc -Q --bid=7 --gpus-per-node=a:1 -N1 -c2 srun -Q --unbuffered five
+loading
+salloc -Q --bid=7 --gpus-per-node=b:1 -N1 -c2 srun -Q --unbuffered five
+loading
+a: a mini-batch takes 0.5 s (0.5 to 0.5; half of them 0.5 or less, 95 of 100 0.5), by 4 of them
+b: a mini-batch takes 0.5 s (0.5 to 0.5; half of them 0.5 or less, 95 of 100 0.5), by 4 of them
+--worker-time=a=0.5s,b=0.5s
+--gpu-time=a=500s,b=500s' profile --types=a,b --bid=7 --minibatches=1000 -c2 -- five
+expect 'a profile as JSON' 0 'loading
+[{"type":"here","minibatches":4,"seconds":0.5,"low":0.5,"high":0.5,"p50":0.5,"p95":0.5}]' --json profile -- five
+[[ $("$sbid" profile -- true 2>&1) == "here: all of it took "*"--time=1" ]] || { echo 'FAIL: a profile by the wall clock'; failed=1; }
+# By the clock, and ended before it is done.
+[[ $("$sbid" profile --seconds=2 -- bash -c 'while sleep 0.1; do echo auction-minibatch; done' 2>&1) == "here: a mini-batch takes 0."* ]] ||
+	{ echo 'FAIL: a profile that is ended'; failed=1; }
+expect 'a profile that fails' 1 'sbid: profile: the trial failed, so its times say nothing' profile -- false
+expect 'nothing to profile' 1 "sbid: profile: expected '-- COMMAND' behind the options" profile --types=a
+expect 'no such type' 1 "sbid: profile: --types: 'a;b', expected names of types of GPUs" profile '--types=a;b' -- true
+expect 'options of salloc for nothing' 1 "sbid: profile: '-c2': options of salloc need --types" profile -c2 -- true
+expect 'nothing there' 1 'sbid: profile: no-such-program was not found' profile -- no-such-program
+expect 'silent' 1 "begun
+sbid: profile: here: in 1 s it neither ended nor printed three lines 'auction-minibatch'; expected one for each mini-batch, or a longer trial (--seconds)" \
+	profile --seconds=1 -- bash -c 'echo begun; sleep 60'
 expect 'another command' 1 "sbid: 'buy': no such command; sbid --help lists them" buy
 expect 'a column' 1 "sbid: --format: 'price' is no column here: job name state sale start end paid back" -o price
 exit $failed
