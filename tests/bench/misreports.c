@@ -1,0 +1,272 @@
+/*
+ * misreports.c - what a user gains by saying other than is true: the value, the time, a job in two
+ * parts, a bid later than it could be. Of the library's own decisions and refunds.
+ *
+ *   misreports [-n TRIALS] [-s SEED]
+ *
+ * Each trial has a market of its own, partly sold, with prices that change from slot to slot, a job
+ * and one wrong report of it. Gain: what the user has in the end (value less what is kept of the
+ * payment) with the wrong report less with the right one. A job that takes longer than it says buys
+ * one slot after the other (Overrun=extend), each of which somebody else may have bought with
+ * chance BOUGHT. Exit status 1: a kind of report gains on the mean by more than three standard
+ * errors.
+ */
+#include "config.h"
+
+#include <getopt.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench/measure.h"
+#include "ledger/refund.h"
+#include "market/timeline.h"
+#include "policy/policy.h"
+#include "policy/registry.h"
+
+#define SLOT    300.0
+#define SLOTS   24
+#define SERVERS 4
+#define FIRST   1000
+#define BOUGHT  0.3
+
+static struct auc_err err;
+
+enum kind { LESS_VALUE, MORE_VALUE, LESS_TIME, MORE_TIME, SPLIT, LATER, KINDS };
+static const char *const names[] = {"value understated", "value overstated", "time understated",
+				    "time overstated",   "in two parts",     "later"};
+
+/* A job as it is. */
+struct truth {
+	struct auc_utility utility;
+	double seconds;
+	unsigned gpus;
+	auc_slot arrival;
+};
+
+struct world {
+	struct auc_market *m;
+	const struct auc_policy *policy;
+	struct auc_policy_ctx *ctx;
+	struct auc_conf conf;
+	struct auc_decision decision;
+	struct auc_job job;
+	double luck[SLOTS + 1]; /* by slot: below BOUGHT, it is bought by somebody */
+};
+
+static void must(enum auc_code rc)
+{
+	measure_must("misreports", rc, &err);
+}
+
+static void open_world(struct world *w)
+{
+	static const struct auc_named capacity = {"gpu", 4};
+	static const struct auc_price price = {.neta = 0};
+	char name[AUC_NAME_MAX];
+
+	w->m = auc_market_create(SLOTS, SLOT, FIRST);
+	for (unsigned i = 0; w->m && i < SERVERS; i++) {
+		snprintf(name, sizeof(name), "n%u", i);
+		must(auc_market_add_server(w->m, name, "", false, 3, 0, &capacity, 1, &err));
+	}
+	must(w->m ? auc_market_ready(w->m, &price, &err) : AUC_ENOMEM);
+	w->policy = auc_policy_find("dps");
+	must(w->policy->create("", &w->ctx, &err));
+	w->conf = (struct auc_conf){
+		.slot_seconds = SLOT, .end_margin = 1, .refund_unused = AUC_REFUND_SECONDS};
+	auc_decision_init(&w->decision);
+	w->job.upload = calloc(SERVERS, sizeof(*w->job.upload));
+	must(w->job.upload ? AUC_OK : AUC_ENOMEM);
+}
+
+/* Other prices, other sales, other luck. */
+static void renew(struct world *w)
+{
+	struct auc_given_price list[SERVERS * SLOTS];
+	double level = exp(3 * measure_uniform() - 1), wild = measure_uniform() < 0.3 ? 3 : 1;
+	unsigned n = 0;
+
+	for (unsigned s = 0; s < SERVERS; s++)
+		for (auc_slot t = FIRST; t < FIRST + SLOTS; t++)
+			list[n++] = (struct auc_given_price){
+				.server = s,
+				.from = t,
+				.to = t,
+				.price = measure_uniform() < 0.2
+						 ? 0
+						 : level * exp(wild * measure_uniform())};
+	must(auc_market_give_prices(w->m, list, n, &err));
+	for (unsigned i = 0; i <= SLOTS; i++)
+		w->luck[i] = measure_uniform();
+}
+
+static void draw(struct truth *t)
+{
+	*t = (struct truth){.gpus = measure_pick(1, 4),
+			    .seconds = 20 * exp(5 * measure_uniform()),
+			    .arrival = FIRST + measure_pick(0, 4)};
+	t->utility.scale = t->gpus * (1 + t->seconds / SLOT) * exp(3 * measure_uniform());
+	t->utility.form = measure_uniform() < 0.5 ? AUC_FORM_DEADLINE : AUC_FORM_LINEAR;
+	t->utility.target = 1 + ceil(t->seconds / SLOT) + measure_pick(0, 8);
+	t->utility.decay = t->utility.scale / (4 + 30 * measure_uniform());
+}
+
+/* What the market sells for the report; false: nothing. */
+static bool ask(struct world *w, const struct truth *t, double value, double seconds,
+		auc_slot arrival)
+{
+	struct auc_job *job = &w->job;
+
+	job->arrival = arrival;
+	job->utility = t->utility;
+	job->utility.since = (double)(arrival - t->arrival);
+	auc_utility_multiply(&job->utility, value);
+	job->nshapes = 0;
+	must(auc_job_add_shape(w->m, job, &(struct auc_named){"gpu", t->gpus}, 1, 1, seconds,
+			       &err));
+	must(w->policy->quote(w->ctx, w->m, job, &w->decision, &err));
+	return w->decision.accepted;
+}
+
+/* It runs for SECONDS in the plan that was sold: what is paid, and *DONE, the slot after it. 0: it
+ * was ended before. */
+static double carry_out(struct world *w, double value, double seconds, auc_slot *done)
+{
+	struct auc_sale sale = {.state = AUC_SALE_RUNNING};
+	struct auc_plan *plan = &w->decision.plan, more;
+	double end = (double)plan->start * SLOT + seconds, paid, price;
+
+	*done = auc_slot_from(end, SLOT);
+	sale.plan = *plan;
+	sale.plan.front = auc_plan_front(plan, w->m);
+	sale.payment = auc_plan_payment(plan);
+	paid = (double)(sale.payment - auc_refund_due(&w->conf, &sale, "completed", end)) /
+	       AUC_CREDIT;
+	if (*done <= plan->completion)
+		return paid;
+	paid = (double)sale.payment / AUC_CREDIT;
+	auc_plan_init(&more);
+	must(auc_plan_copy(&more, plan, &err));
+	for (auc_slot t = plan->completion; t < *done; t++) {
+		if (t >= FIRST + SLOTS || w->luck[t - FIRST] < BOUGHT) {
+			*done = 0;
+			break;
+		}
+		more.runs[0].from = more.runs[0].to = t;
+		price = auc_plan_cost(&more, w->m);
+		/* the slot in which it ends, it uses for some seconds */
+		if (t == *done - 1)
+			price *= end / SLOT - (double)t;
+		paid += fmin(price, fmax(0, value - paid));
+	}
+	auc_plan_clear(&more);
+	return paid;
+}
+
+static double worth(const struct truth *t, auc_slot done)
+{
+	return done ? auc_utility_value(&t->utility, (double)(done - t->arrival)) : 0;
+}
+
+/* What the user has of one report: VALUE and TIME are factors. */
+static double outcome(struct world *w, const struct truth *t, double value, double time,
+		      auc_slot arrival)
+{
+	auc_slot done;
+	double paid;
+
+	if (arrival >= FIRST + SLOTS || !ask(w, t, value, time * t->seconds, arrival))
+		return 0;
+	paid = carry_out(w, w->decision.plan.value, t->seconds, &done);
+	return worth(t, done) - paid;
+}
+
+/* Two jobs of half the time and half the value, the second behind the first. */
+static double in_two(struct world *w, const struct truth *t)
+{
+	auc_slot done, second;
+	double paid;
+
+	if (!ask(w, t, 0.5, t->seconds / 2, t->arrival))
+		return 0;
+	paid = carry_out(w, w->decision.plan.value, t->seconds / 2, &done);
+	second = done;
+	if (second >= FIRST + SLOTS || !ask(w, t, 0.5, t->seconds / 2, second))
+		return -paid;
+	paid += carry_out(w, w->decision.plan.value, t->seconds / 2, &done);
+	return worth(t, done) - paid;
+}
+
+static double gain_of(struct world *w, enum kind kind, double *truth)
+{
+	double by = 1.1 + 3 * measure_uniform() * measure_uniform();
+	struct truth t;
+
+	renew(w);
+	draw(&t);
+	*truth = outcome(w, &t, 1, 1, t.arrival);
+	switch (kind) {
+	case LESS_VALUE:
+		return outcome(w, &t, 1 / by, 1, t.arrival) - *truth;
+	case MORE_VALUE:
+		return outcome(w, &t, by, 1, t.arrival) - *truth;
+	case LESS_TIME:
+		return outcome(w, &t, 1, 1 / by, t.arrival) - *truth;
+	case MORE_TIME:
+		return outcome(w, &t, 1, by, t.arrival) - *truth;
+	case SPLIT:
+		return in_two(w, &t) - *truth;
+	default:
+		return outcome(w, &t, 1, 1, t.arrival + measure_pick(1, 6)) - *truth;
+	}
+}
+
+int main(int argc, char **argv)
+{
+	unsigned trials = 100000;
+	bool systematic = false;
+	struct world w = {0};
+	int o;
+
+	measure_random = 1;
+	while ((o = getopt(argc, argv, "n:s:")) != -1) {
+		if (o == 'n')
+			trials = (unsigned)strtoul(optarg, NULL, 10);
+		else if (o == 's')
+			measure_random = strtoull(optarg, NULL, 10);
+		else
+			return 2;
+	}
+	open_world(&w);
+	printf("| report | mean gain, %% of truth | standard error | better, %% | worse, %% | best "
+	       "gain, "
+	       "%% of the mean truth |\n| --- | --: | --: | --: | --: | --: |\n");
+	for (unsigned kind = 0; kind < KINDS; kind++) {
+		double sum = 0, square = 0, truths = 0, best = 0, truth, gain, mean, error;
+		unsigned better = 0, worse = 0;
+
+		for (unsigned i = 0; i < trials; i++) {
+			gain = gain_of(&w, kind, &truth);
+			sum += gain;
+			square += gain * gain;
+			truths += truth;
+			best = fmax(best, gain);
+			better += gain > 1e-5;
+			worse += gain < -1e-5;
+		}
+		mean = sum / trials;
+		error = sqrt(fmax(0, square / trials - mean * mean) / trials);
+		systematic = systematic || mean > 3 * error + 1e-9;
+		truths /= trials;
+		printf("| %s | %.2f | %.2f | %.2f | %.2f | %.0f |\n", names[kind],
+		       100 * mean / truths, 100 * error / truths, 100. * better / trials,
+		       100. * worse / trials, 100 * best / truths);
+	}
+	auc_decision_clear(&w.decision);
+	w.policy->destroy(w.ctx);
+	auc_job_clear(&w.job);
+	auc_market_destroy(w.m);
+	return systematic;
+}
