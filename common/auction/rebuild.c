@@ -339,6 +339,8 @@ static enum auc_code add_servers(struct auc_market *m, const struct auc_auction 
 					   s->capacity, s->ncapacity, err);
 		if (rc == AUC_OK)
 			auc_market_set_bandwidth(m, part->bandwidth_mbps);
+		if (rc == AUC_OK)
+			rc = auc_market_set_cost(m, part->cost, part->ncost, err);
 		parts += part->one_server;
 	}
 	free(order);

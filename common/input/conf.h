@@ -60,6 +60,8 @@ struct auc_conf_partition {
 	double bandwidth_mbps; /* at which data get to its servers; 0: not known */
 	double upload_seconds; /* Delta for its servers unless the bid says otherwise */
 	bool one_server; /* OneServer=yes: all its nodes together are one server of the market */
+	unsigned ncost;
+	struct auc_named cost[AUC_TRES_MAX]; /* of a unit and hour: nothing is sold below */
 };
 
 /* L and U of OASiS's price function: each Lower has an Upper that is no less. */

@@ -174,6 +174,11 @@ const struct key auc_conf_keys[] = {
 	 .help = "Network bandwidth at which a job's data get to its nodes, in Mbit/s: with the bid's --data-mb the time "
 		 "until they are there, instead of Upload. 0: not known."},
 
+	{.section = PARTITION, .name = "Cost", .type = TYPE_AMOUNTS, .offset = IN_PART(cost), .count = IN_PART(ncost),
+	 .limit = AUC_TRES_MAX, .min = 0, .max = ETA_MAX,
+	 .help = "What a unit of each TRES of its nodes costs the site, in credits per hour. Nothing there is sold for less, wherever prices "
+		 "come from, and prices are chosen by what is left of the value of jobs. One that is not named costs nothing."},
+
 	{.section = WORKER_TYPE, .name = "WorkerType", .type = TYPE_NEW_NAME, .offset = IN_TYPE(name), .required = true,
 	 .help = "Opens the line of a kind of worker."},
 	{.section = WORKER_TYPE, .name = "TRES", .type = TYPE_AMOUNTS, .offset = IN_TYPE(tres), .count = IN_TYPE(ntres),

@@ -229,6 +229,7 @@ void auc_cells_lay_out_idle(struct auc_market *m)
 				price = server->units[k] ? auc_price_unit(curve_of(m, s, k), 0,
 									  (double)server->units[k])
 							 : 0;
+			price = fmax(price, server->floor[k]);
 			m->idle_price[(size_t)s * m->ntres + k] = price;
 			m->idle_costs = m->idle_costs || price > 0;
 		}
@@ -337,6 +338,16 @@ void auc_cells_refresh_full(struct auc_market *m)
 		}
 }
 
+void auc_cells_raise(struct auc_market *m)
+{
+	double *unit = m->unit_price;
+
+	for (unsigned t = 0; m->floors && t < m->slots; t++)
+		for (unsigned s = 0; s < m->nservers; s++, unit += m->ntres)
+			for (unsigned k = 0; k < m->ntres; k++)
+				unit[k] = fmax(unit[k], m->servers[s].floor[k]);
+}
+
 void auc_cells_refresh_lowest(struct auc_market *m)
 {
 	for (unsigned t = 0; t < m->slots; t++)
@@ -422,8 +433,9 @@ static double unit_price(const struct auc_market *m, size_t cell, unsigned serve
 
 	if (used <= lost)
 		return m->idle_price[(size_t)server * m->ntres + tres];
-	return auc_price_unit(curve_of(m, server, tres), (double)(used - lost),
-			      (double)(m->servers[server].units[tres] - lost));
+	return fmax(auc_price_unit(curve_of(m, server, tres), (double)(used - lost),
+				   (double)(m->servers[server].units[tres] - lost)),
+		    m->servers[server].floor[tres]);
 }
 
 static const struct auc_price_curve *curve_of(const struct auc_market *m, unsigned server,

@@ -26,10 +26,12 @@ void auc_cells_refresh_order(struct auc_market *m, unsigned row);
 void auc_cells_refresh_blocks(struct auc_market *m, auc_slot from, auc_slot to,
 			      const struct auc_share *shares, unsigned nshares);
 void auc_cells_refresh_all(struct auc_market *m);
-/* market->full and market->lowest, all of them: where used or unit_price were written by others than
- * auc_cells_set_used(). */
+/* market->full and market->lowest, all of them: where used or unit_price were written by others
+ * than auc_cells_set_used(). */
 void auc_cells_refresh_full(struct auc_market *m);
 void auc_cells_refresh_lowest(struct auc_market *m);
+/* No unit price is below its floor from now on; caches must follow. */
+void auc_cells_raise(struct auc_market *m);
 /*
  * aggregate.c: what the large server WHOLE has in the slots [FROM, TO] of the window is again
  * what its parts have, with all that follows; the same for all of them. Of how much of TRES the

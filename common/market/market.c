@@ -13,6 +13,7 @@
 #include "base/num.h"
 #include "market/plan.h"
 
+#define HOUR         3600.0
 #define AMOUNT_SLACK 1e-9 /* of an amount, at least of 1: more than rounding to units takes */
 
 /* The price functions of all TRES, by the server's roles. */
@@ -203,6 +204,7 @@ enum auc_code auc_market_add_whole(struct auc_market *m, const char *name, unsig
 	whole = &m->servers[m->nservers - 1];
 	whole->nparts = n;
 	whole->bandwidth = whole[-1].bandwidth;
+	memcpy(whole->floor, whole[-1].floor, sizeof(whole->floor));
 	for (struct auc_server *s = whole - n; s < whole; s++) {
 		s->whole = m->nservers;
 		s->inside = s->roles;
@@ -227,6 +229,29 @@ bool auc_market_is_whole(const struct auc_market *m, unsigned server)
 void auc_market_set_bandwidth(struct auc_market *m, double mbps)
 {
 	m->servers[m->nservers - 1].bandwidth = mbps;
+}
+
+enum auc_code auc_market_set_cost(struct auc_market *m, const struct auc_named *cost,
+				  unsigned ncost, struct auc_err *err)
+{
+	struct auc_server *server = &m->servers[m->nservers - 1];
+	double price;
+	int k;
+
+	for (unsigned i = 0; i < ncost; i++) {
+		price = cost[i].value * m->slot_seconds / HOUR;
+		if (!(price >= 0 && price <= AUC_PRICE_LIMIT))
+			return auc_err_set(err, AUC_EINVAL,
+					   "server %s: Cost: %s=%g: expected 0 to %g", server->name,
+					   cost[i].name, cost[i].value,
+					   AUC_PRICE_LIMIT * HOUR / m->slot_seconds);
+		k = auc_market_find_tres(m, cost[i].name);
+		if (k < 0 || !(server->amount[k] > 0))
+			continue;
+		server->floor[k] = price;
+		m->floors = m->floors || price > 0;
+	}
+	return AUC_OK;
 }
 
 enum auc_code auc_market_set_switch(struct auc_market *m, const char *name, struct auc_err *err)
@@ -549,6 +574,7 @@ enum auc_code auc_market_give_prices(struct auc_market *m, const struct auc_give
 	memset(m->traffic.price, 0, m->slots * sizeof(*m->traffic.price));
 	for (i = 0; i < n; i++)
 		set_given(m, &list[i]);
+	auc_cells_raise(m);
 	auc_cells_refresh_lowest(m);
 	auc_cells_refresh_all(m);
 	return AUC_OK;
@@ -588,6 +614,7 @@ enum auc_code auc_market_copy_state(struct auc_market *m, const struct auc_marke
 	}
 	auc_traffic_copy(m, from);
 	auc_cells_lay_out_idle(m);
+	auc_cells_raise(m);
 	auc_cells_refresh_full(m);
 	auc_cells_refresh_lowest(m);
 	auc_cells_refresh_all(m);

@@ -69,6 +69,13 @@ int auc_market_whole(const struct auc_market *m, unsigned server);
 bool auc_market_is_whole(const struct auc_market *m, unsigned server);
 /* The bandwidth at which data get to the server that was added last, in Mbit/s; 0: not known. */
 void auc_market_set_bandwidth(struct auc_market *m, double mbps);
+/*
+ * What a unit of each TRES of the server that was added last costs its owner, in credits per hour:
+ * no price is ever below that, whoever makes prices. A TRES that it does not have costs nothing.
+ * AUC_EINVAL: a cost is below 0 or too high.
+ */
+enum auc_code auc_market_set_cost(struct auc_market *m, const struct auc_named *cost,
+				  unsigned ncost, struct auc_err *err);
 /* The leaf switch of the server that was added last, by name; without this call it has none.
  * AUC_EINVAL: no name. */
 enum auc_code auc_market_set_switch(struct auc_market *m, const char *name, struct auc_err *err);

@@ -271,6 +271,23 @@ double auc_plan_cost(const struct auc_plan *p, const struct auc_market *m)
 	return cost + auc_plan_traffic_cost(p, m);
 }
 
+double auc_plan_floor(const struct auc_plan *p, const struct auc_market *m)
+{
+	const struct auc_run *run;
+	const struct auc_share *share;
+	double sum = 0;
+
+	for (run = p->runs; m->floors && run < p->runs + p->nruns; run++)
+		for (unsigned i = 0; i < run->nshares; i++) {
+			share = &p->shares[run->first_share + i];
+			for (unsigned k = 0; k < m->ntres; k++)
+				sum += m->servers[share->server].floor[k] *
+				       auc_plan_amount(p, m, share->workers, share->ps, k) *
+				       (double)(run->to - run->from + 1);
+		}
+	return sum;
+}
+
 double auc_plan_front(const struct auc_plan *p, const struct auc_market *m)
 {
 	double cost = 0, most = 0;

@@ -106,6 +106,9 @@ double auc_plan_traffic(const struct auc_plan *p, const struct auc_run *run, auc
 /* Recomputes the cost at the market's present prices, slot by slot, ascending server and TRES, then
  * what it sends: the definition of payment. */
 double auc_plan_cost(const struct auc_plan *p, const struct auc_market *m);
+/* What its slots cost their owner (auc_market_set_cost()): no less is paid for it, if it is worth
+ * that. */
+double auc_plan_floor(const struct auc_plan *p, const struct auc_market *m);
 /* FRONT at the market's present prices. */
 double auc_plan_front(const struct auc_plan *p, const struct auc_market *m);
 /* The money to charge: cost to the nearest micro-credit, never above the value (rounded down),

@@ -37,6 +37,7 @@ struct auc_server {
 	unsigned leaf_number;        /* the same for all of it; 0: none */
 	double amount[AUC_TRES_MAX]; /* capacity as given */
 	int64_t units[AUC_TRES_MAX]; /* capacity in units of the TRES's scale */
+	double floor[AUC_TRES_MAX];  /* no unit price is below it */
 };
 
 /* A worker or PS type. */
@@ -83,6 +84,7 @@ struct auc_market {
 	bool bulk;       /* bookings leave the caches to auc_market_end_bulk() */
 	bool given;      /* unit_price[] was given: bookings do not change it */
 	bool idle_costs; /* some idle_price is above 0 */
+	bool floors;     /* some server has one */
 	unsigned slots, nservers, ntres, nworker_types, nps_types;
 	double slot_seconds;
 	auc_slot first;
@@ -96,8 +98,8 @@ struct auc_market {
 	struct auc_server *servers;
 	int64_t *used;      /* by cell and TRES, in units */
 	double *unit_price; /* by cell and TRES, credits per amount of 1 and slot */
-	/* For searches that have no type (gangs). By row, TRES and server, a row of stride bytes: the
-	 * part of the capacity that is used, in 255ths, rounded down. */
+	/* For searches that have no type (gangs). By row, TRES and server, a row of stride bytes:
+	 * the part of the capacity that is used, in 255ths, rounded down. */
 	uint8_t *full;
 	size_t stride; /* servers, rounded up to 16 */
 	/* By row and TRES: no unit price there is below it. */

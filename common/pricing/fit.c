@@ -755,7 +755,7 @@ static enum auc_code replay(void *arg, const struct auc_guard_choice *c, unsigne
 		if (rc != AUC_OK || !d.accepted)
 			continue;
 		rc = auc_market_book(m, &d.plan, d.plan.start, d.plan.completion - 1, err);
-		*worth += d.plan.value;
+		*worth += d.plan.value - auc_plan_floor(&d.plan, m);
 	}
 	auc_dual_prices_destroy(again);
 	auc_decision_clear(&d);
@@ -849,7 +849,7 @@ enum auc_code auc_fit_sell(const struct auc_fit_input *in, struct auc_market *m,
 			continue;
 		rc = auc_market_book(m, &decision.plan, decision.plan.start,
 				     decision.plan.completion - 1, err);
-		*worth += decision.plan.value;
+		*worth += decision.plan.value - auc_plan_floor(&decision.plan, m);
 	}
 	auc_decision_clear(&decision);
 	if (ctx)

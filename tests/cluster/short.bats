@@ -47,8 +47,8 @@ share_slot()
 
 @test "two days of slots of a minute are for sale" {
 	fresh_status
-	status .slots >&2
-	[ "$(status '.slots, .slot_seconds' | xargs)" = "2880 60" ]
+	status '.first, .last' >&2
+	[ "$(status '"\(.last - .first + 1) \(.slot_seconds)"')" = "2880 60" ]
 	run -0 as alice sbatch --quote $(small_bid 100 300) --wrap true
 	[[ $output == *"300 slots"* ]]
 }

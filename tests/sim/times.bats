@@ -289,3 +289,26 @@ END
 	market '[["a", 1, 4, null, 9]]'
 	"$sim" run -p dps --json s.json | jq -e 'has("fairness") | not'
 }
+
+# Two nodes, of which one costs its owner 36 credits an hour: 1 a slot.
+@test "nothing is sold below what it costs, wherever prices come from" {
+	market '[["a", 1, 4, null, 9], ["b", 1, 4, null, 9], ["c", 1, 4, null, 9, {"scale": 3}]]'
+	jq 'del(.prices) | .servers += [{name: "n1", capacity: {gpu: 1}, cost: {gpu: 36}}]' s.json > t.json && mv t.json s.json
+	for prices in none published learned; do
+		"$sim" run -p dps --prices=$prices --json s.json > result.json
+		run -0 "$sim" check s.json result.json
+		# a takes what is free; b pays what the other costs; c is not worth that, and comes too late for the first
+		jq -e '.jobs | map(.accepted) == [true, true, false] or map(.accepted) == [true, true, true]' result.json
+		jq -e '[.jobs[] | select(.accepted and .plan[0].nodes == ["n1"]) | .payment >= 4] | all' result.json
+		jq -e '.totals.cost == ([.jobs[] | select(.accepted and .plan[0].nodes == ["n1"])] | length * 4)' result.json
+	done
+	jq '.servers[1].cost.gpu = 36000' s.json > t.json && mv t.json s.json
+	"$sim" run -p dps --prices=none --json s.json | jq -e '[.jobs[] | select(.accepted) | .plan[0].nodes[0]] | unique == ["n0"]'
+	"$sim" run -p posted --json s.json > result.json
+	jq -e '[.jobs[] | select(.accepted) | .plan[0].nodes[0]] | unique == ["n0"]' result.json
+	run -0 "$sim" run -p dps s.json
+	[[ $output == *" COST"* ]]
+	jq '.servers[1].cost.gpu = -1' s.json > t.json
+	run -1 "$sim" run t.json
+	[[ $output == *"servers[1].cost.gpu"* ]]
+}

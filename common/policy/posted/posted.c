@@ -90,6 +90,8 @@ static int32_t ps_beside(const struct auc_posted_room *room, unsigned server, un
 static bool share_tres(const struct auc_market *m, const struct auc_posted_ask *ask);
 static unsigned next_upload(const struct search *s);
 static void make_offer(const struct search *s, struct auc_posted_offer *offer);
+static void raise_offer(struct auc_decision *decision, const struct auc_market *m,
+			const unsigned *count);
 static enum auc_code make_plan(const struct search *s, const struct auc_posted_offer *offer,
 			       struct auc_decision *decision, struct auc_err *err);
 
@@ -627,5 +629,23 @@ static enum auc_code make_plan(const struct search *s, const struct auc_posted_o
 	for (i = 0; i < l->n && rc == AUC_OK; i++)
 		rc = auc_plan_add_share(plan, l->shares[i].server, l->shares[i].workers,
 					l->shares[i].ps, err);
+	if (rc == AUC_OK)
+		raise_offer(decision, s->m, s->ask.count);
 	return rc;
+}
+
+/* Offers no less than what the plan costs the site. */
+static void raise_offer(struct auc_decision *decision, const struct auc_market *m,
+			const unsigned *count)
+{
+	struct auc_plan *plan = &decision->plan;
+	double least = auc_plan_floor(plan, m), cost = plan->cost;
+
+	if (cost >= least)
+		return;
+	plan->cost = least;
+	for (unsigned i = 0; i < AUC_POSTED_KINDS && cost > 0; i++)
+		decision->offer[i] *= least / cost;
+	if (!(cost > 0))
+		decision->offer[AUC_POSTED_WORKER] = least / count[AUC_POSTED_WORKER];
 }

@@ -75,6 +75,7 @@ enum auc_code auc_posted_gangs_quote(struct auc_posted_gangs *g, const struct au
 		decision->plan.cost += offer.price[kind] * offer.ask.count[kind];
 		decision->idle[kind] = offer.idle[kind];
 	}
+	decision->plan.cost = fmax(decision->plan.cost, auc_plan_floor(&decision->plan, m));
 	decision->offer[AUC_POSTED_WORKER] = decision->plan.cost;
 	decision->offer[AUC_POSTED_PS] = 0;
 	return AUC_OK;

@@ -19,6 +19,8 @@ static void add_tres(struct books *b, const struct auc_named *list, unsigned n);
 static void set_steps(struct books *b);
 static long double times(const struct books *b, unsigned tres, long double left, double amount);
 static size_t at(const struct books *b, unsigned server, unsigned tres, uint64_t slot);
+static long double asked_price(const struct books *b, unsigned server, unsigned tres,
+			       uint64_t slot);
 static long double unit_price(const struct books *b, unsigned server, unsigned tres, uint64_t slot);
 static void enter(const struct books *b, long double *cells, const struct scenario_entry *e,
 		  bool add);
@@ -391,7 +393,20 @@ static size_t at(const struct books *b, unsigned server, unsigned tres, uint64_t
 	return ((size_t)server * b->ntres + tres) * b->s->slots + (slot - 1);
 }
 
+/* By the scenario's prices, and no less than what it costs. */
 static long double unit_price(const struct books *b, unsigned server, unsigned tres, uint64_t slot)
+{
+	const struct scenario_server *s = &b->s->servers[server];
+	long double price = asked_price(b, server, tres, slot);
+
+	for (unsigned i = 0; i < s->ncost; i++)
+		if (books_tres(b, s->cost[i].name) == (int)tres)
+			price = fmaxl(price,
+				      (long double)s->cost[i].value * b->s->slot_seconds / 3600);
+	return price;
+}
+
+static long double asked_price(const struct books *b, unsigned server, unsigned tres, uint64_t slot)
 {
 	size_t cell = at(b, server, tres, slot);
 

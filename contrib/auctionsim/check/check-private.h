@@ -95,7 +95,7 @@ struct sold {
 struct totals {
 	uint64_t jobs, accepted, completed, preemptions;
 	double welfare, revenue, mean_jct_slots;
-	double realised_welfare, realised_revenue, killed; /* NAN: not there */
+	double cost, realised_welfare, realised_revenue, killed; /* NAN: not there */
 };
 
 struct timing {

@@ -93,6 +93,7 @@ static const struct field totals_fields[] = {
 	NUMBER(totals, revenue),
 	NUMBER(totals, mean_jct_slots),
 	WHOLE(totals, preemptions),
+	MAYBE(totals, cost),
 	MAYBE(totals, realised_welfare),
 	MAYBE(totals, realised_revenue),
 	MAYBE(totals, killed),
@@ -149,8 +150,8 @@ enum auc_code check_result(const struct scenario *s, struct json_object *root, c
 		reader_init(&c.r, name, &c, &c.why);
 		if (many)
 			reader_enter_index(&c.r, i);
-		c.totals.realised_welfare = c.totals.realised_revenue = c.totals.killed =
-			(double)NAN;
+		c.totals.cost = c.totals.realised_welfare = c.totals.realised_revenue =
+			c.totals.killed = (double)NAN;
 		c.times = s->times;
 		c.stretch = 1;
 		c.sold = calloc(s->njobs + 1, sizeof(*c.sold));

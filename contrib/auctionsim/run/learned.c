@@ -295,7 +295,7 @@ static enum auc_code rehearse(void *arg, const struct auc_guard_choice *choice, 
 								   : SCENARIO_PRICES_TAUGHT;
 	teacher_choose(p->teachers[i], choice);
 	rc = replay_run(day, p->text, 1, NULL, NULL, &result, err);
-	*worth = day->has_true_times ? result.realised_welfare : result.welfare;
+	*worth = (day->has_true_times ? result.realised_welfare : result.welfare) - result.cost;
 	result_clear(&result);
 	return rc;
 }

@@ -86,7 +86,8 @@ static enum auc_code posted_job(struct replay *p, unsigned index, struct auc_err
 static void ask_user(struct replay *p, const struct auc_market *m, const struct scenario_job *job);
 static enum auc_code take_out(struct replay *p, const struct auc_market *own,
 			      const struct auc_plan *plan, struct auc_err *err);
-static enum auc_code keep_outcome(struct replay *p, struct outcome *o, struct auc_err *err);
+static enum auc_code keep_outcome(struct replay *p, const struct auc_market *m, struct outcome *o,
+				  struct auc_err *err);
 static void sum_up(struct replay *p);
 static int compare_double(const void *a, const void *b);
 static double quantile(const double *sorted, unsigned n, double q);
@@ -487,7 +488,7 @@ static enum auc_code sell(struct replay *p, struct auc_market *own, unsigned ind
 			 : auc_market_book(p->market, &p->decision.plan, 1, (auc_slot)p->s->slots,
 					   err);
 	if (rc == AUC_OK && !p->made && (p->decision.accepted || now == (auc_slot)job->arrival))
-		rc = keep_outcome(p, &p->result->jobs[index], err);
+		rc = keep_outcome(p, own ? own : p->market, &p->result->jobs[index], err);
 	if (rc == AUC_OK && p->standing)
 		follow(p, index, now);
 	if (rc == AUC_OK && !p->made && p->decision.accepted && job->purse)
@@ -650,6 +651,7 @@ static enum auc_code move_waiting(struct replay *p, struct auc_rearrange_search 
 		if (rc == AUC_OK)
 			rc = auc_market_book(p->market, plan, 1, last, err);
 		waiting[i]->value = plan->value;
+		waiting[i]->cost = auc_plan_floor(plan, p->market);
 	}
 	free(waiting);
 	return rc;
@@ -724,7 +726,8 @@ static enum auc_code take_out(struct replay *p, const struct auc_market *own,
 	return rc;
 }
 
-static enum auc_code keep_outcome(struct replay *p, struct outcome *o, struct auc_err *err)
+static enum auc_code keep_outcome(struct replay *p, const struct auc_market *m, struct outcome *o,
+				  struct auc_err *err)
 {
 	const struct auc_decision *d = &p->decision;
 
@@ -741,6 +744,7 @@ static enum auc_code keep_outcome(struct replay *p, struct outcome *o, struct au
 	o->planned = p->planned;
 	o->value = o->completed ? d->plan.value : 0;
 	o->payment = d->plan.cost;
+	o->cost = auc_plan_floor(&d->plan, m);
 	return auc_plan_copy(&o->plan, &d->plan, err);
 }
 
@@ -754,6 +758,7 @@ static void sum_up(struct replay *p)
 		r->accepted += o->accepted;
 		r->completed += o->completed;
 		r->revenue += o->payment;
+		r->cost += o->cost;
 		r->realised_welfare += o->realised.value;
 		r->realised_revenue += o->realised.payment;
 		if (!o->completed)

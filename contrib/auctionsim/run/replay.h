@@ -27,6 +27,7 @@ struct outcome {
 	bool has_best; /* best_payoff is known */
 	double best_payoff;
 	double value, payment;
+	double cost;  /* of what it was sold, to who owns the servers */
 	bool offered; /* at posted prices OFFER of a worker and of a PS; VALUE is then the budget,
 			 also if refused */
 	double offer[2];
@@ -46,6 +47,7 @@ struct result {
 	/* totals */
 	unsigned accepted, completed;
 	double welfare, revenue, mean_jct_slots;
+	double cost; /* of what was sold, to who owns the servers */
 	uint64_t preemptions;
 	unsigned killed; /* of true times: ended before they were done */
 	double realised_welfare, realised_revenue;

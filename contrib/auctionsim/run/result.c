@@ -13,7 +13,7 @@
 #include "auctionsim/run/result.h"
 #include "base/list.h"
 
-static bool add_line(struct libscols_table *table, const struct result *r, bool realised,
+static bool add_line(struct libscols_table *table, const struct result *r, const struct scenario *s,
 		     const struct fairness *fairness);
 static bool add_shares(struct libscols_line *line, unsigned column, const struct fairness *f);
 static bool add_cell(struct libscols_line *line, unsigned column, const char *fmt, double value)
@@ -80,11 +80,13 @@ enum auc_code result_print_table(FILE *out, const struct scenario *s, const stru
 
 	for (i = 0; i < nheads && ok; i++)
 		ok = scols_table_new_column(table, heads[i], 0, i ? SCOLS_FL_RIGHT : 0) != NULL;
+	if (ok && s->has_costs)
+		ok = scols_table_new_column(table, "COST", 0, SCOLS_FL_RIGHT) != NULL;
 	for (i = 0; users && i < sizeof(shares) / sizeof(shares[0]) && ok; i++)
 		ok = scols_table_new_column(table, shares[i], 0, SCOLS_FL_RIGHT) != NULL;
 	for (i = 0; i < n && ok; i++)
 		ok = (!users || fairness_of(s, &results[i], &f, err) == AUC_OK) &&
-		     add_line(table, &results[i], s->has_true_times, users ? &f : NULL);
+		     add_line(table, &results[i], s, users ? &f : NULL);
 	if (ok) {
 		fprintf(out, "%s: %u servers, %u jobs, %llu slots of %g s\n", s->name, s->nservers,
 			s->njobs, (unsigned long long)s->slots, s->slot_seconds);
@@ -96,10 +98,12 @@ enum auc_code result_print_table(FILE *out, const struct scenario *s, const stru
 }
 
 /* The order of the headings. */
-static bool add_line(struct libscols_table *table, const struct result *r, bool realised,
+static bool add_line(struct libscols_table *table, const struct result *r, const struct scenario *s,
 		     const struct fairness *fairness)
 {
 	struct libscols_line *line = scols_table_new_line(table, NULL);
+	bool realised = s->has_true_times;
+	unsigned next = realised ? 12 : 9;
 
 	return line && !scols_line_set_data(line, 0, r->policy) &&
 	       add_cell(line, 1, "%.0f", r->accepted) && add_cell(line, 2, "%.0f", r->completed) &&
@@ -110,7 +114,8 @@ static bool add_line(struct libscols_table *table, const struct result *r, bool 
 	       (!realised || (add_cell(line, 9, "%.2f", r->realised_welfare) &&
 			      add_cell(line, 10, "%.2f", r->realised_revenue) &&
 			      add_cell(line, 11, "%.0f", r->killed))) &&
-	       (!fairness || add_shares(line, realised ? 12 : 9, fairness));
+	       (!s->has_costs || add_cell(line, next, "%.2f", r->cost)) &&
+	       (!fairness || add_shares(line, next + s->has_costs, fairness));
 }
 
 static bool add_shares(struct libscols_line *line, unsigned column, const struct fairness *f)
@@ -209,7 +214,8 @@ static bool add_totals(struct json_object *o, const struct scenario *s, const st
 		  auc_json_add_int(o, "completed", (int64_t)r->completed) &&
 		  add_number(o, "welfare", r->welfare) && add_number(o, "revenue", r->revenue) &&
 		  add_number(o, "mean_jct_slots", r->mean_jct_slots) &&
-		  auc_json_add_int(o, "preemptions", (int64_t)r->preemptions);
+		  auc_json_add_int(o, "preemptions", (int64_t)r->preemptions) &&
+		  (!s->has_costs || add_number(o, "cost", r->cost));
 
 	if (!s->has_true_times)
 		return ok;

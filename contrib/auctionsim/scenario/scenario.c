@@ -42,6 +42,8 @@ static enum auc_code read_roles(struct reader *r, struct json_object *v, const s
 				void *target);
 static enum auc_code read_capacity(struct reader *r, struct json_object *v, const struct field *f,
 				   void *target);
+static enum auc_code read_cost(struct reader *r, struct json_object *v, const struct field *f,
+			       void *target);
 static enum auc_code read_used(struct reader *r, struct json_object *v, void *element);
 static enum auc_code read_value(struct reader *r, struct json_object *v, void *element);
 static enum auc_code read_entry_server(struct reader *r, struct json_object *v,
@@ -91,6 +93,7 @@ static const struct field server_fields[] = {
 	{"roles", read_roles, 0, 0, 0, false},
 	{"switch", field_name, offsetof(struct scenario_server, leaf), 0, 0, false},
 	{"capacity", read_capacity, 0, 0, SCENARIO_AMOUNT_MAX, true},
+	{"cost", read_cost, 0, 0, AUC_VALUE_MAX, false},
 };
 
 static const struct field used_fields[] = {
@@ -166,8 +169,10 @@ void scenario_free(struct scenario *s)
 		scenario_type_clear(&s->worker_types[i]);
 	for (i = 0; i < s->nps_types; i++)
 		scenario_type_clear(&s->ps_types[i]);
-	for (i = 0; i < s->nservers; i++)
+	for (i = 0; i < s->nservers; i++) {
 		free(s->servers[i].capacity);
+		free(s->servers[i].cost);
+	}
 	for (i = 0; i < s->njobs; i++)
 		scenario_job_clear(&s->jobs[i]);
 	free(s->worker_types);
@@ -345,10 +350,14 @@ static enum auc_code read_servers(struct reader *r, struct json_object *v, const
 				  void *target)
 {
 	struct scenario *s = target;
+	enum auc_code rc;
 
 	(void)f;
-	return read_array(r, v, sizeof(*s->servers), (void **)&s->servers, &s->nservers,
-			  read_server);
+	rc = read_array(r, v, sizeof(*s->servers), (void **)&s->servers, &s->nservers, read_server);
+	for (unsigned i = 0; i < s->nservers; i++)
+		for (unsigned k = 0; k < s->servers[i].ncost; k++)
+			s->has_costs = s->has_costs || s->servers[i].cost[k].value > 0;
+	return rc;
 }
 
 static enum auc_code read_jobs(struct reader *r, struct json_object *v, const struct field *f,
@@ -525,6 +534,14 @@ static enum auc_code read_capacity(struct reader *r, struct json_object *v, cons
 	struct scenario_server *server = target;
 
 	return scenario_read_amounts(r, v, f->min, f->max, &server->ncapacity, &server->capacity);
+}
+
+static enum auc_code read_cost(struct reader *r, struct json_object *v, const struct field *f,
+			       void *target)
+{
+	struct scenario_server *server = target;
+
+	return scenario_read_amounts(r, v, f->min, f->max, &server->ncost, &server->cost);
 }
 
 /* -- state and prices -- */

@@ -32,8 +32,9 @@ struct scenario_server {
 	bool cloud;
 	unsigned roles;
 	char leaf[AUC_NAME_MAX]; /* its switch; "": none */
-	unsigned ncapacity;
+	unsigned ncapacity, ncost;
 	struct auc_named *capacity;
+	struct auc_named *cost; /* of a unit and hour: nothing is sold below */
 };
 
 /* An amount at a server, or a time with a type: index and value. */
@@ -158,11 +159,12 @@ struct scenario {
 	struct scenario_amounts eta;                    /* mode eta */
 	struct scenario_bounds both, worker, ps_bounds; /* mode bounds */
 	char *file;                                     /* for errors */
-	struct teacher *teacher;     /* of who runs it (learned.h); NULL: none */
-	bool has_true_times;         /* some job has one */
-	bool has_stands;             /* some job stands */
-	struct scenario_times times; /* not of the file */
-	unsigned npast_times;        /* not of the file: of the jobs of days before */
+	struct teacher *teacher;                        /* of who runs it (learned.h); NULL: none */
+	bool has_true_times;                            /* some job has one */
+	bool has_stands;                                /* some job stands */
+	bool has_costs;                                 /* some server has one */
+	struct scenario_times times;                    /* not of the file */
+	unsigned npast_times; /* not of the file: of the jobs of days before */
 	struct scenario_past_time *past_times;
 	bool stays; /* not of the file: jobs that wait are not placed anew (rearrange_search.h) */
 };

@@ -266,6 +266,8 @@ static enum auc_code make_market(const struct scenario *s, const struct scenario
 					   server->ncapacity, err);
 		if (rc == AUC_OK && *server->leaf)
 			rc = auc_market_set_switch(*m, server->leaf, err);
+		if (rc == AUC_OK && server->ncost)
+			rc = auc_market_set_cost(*m, server->cost, server->ncost, err);
 		if (rc != AUC_OK)
 			auc_err_prefix(err, "$.servers[%u]", (unsigned)(server - s->servers));
 	}

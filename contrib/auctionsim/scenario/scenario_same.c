@@ -107,6 +107,9 @@ static bool same_servers(const struct scenario *a, const struct scenario *b, str
 			       "servers[%u].switch", i) ||
 		    !same_amounts(where, x->capacity, x->ncapacity, y->capacity, y->ncapacity, err))
 			return false;
+		snprintf(where, sizeof(where), "servers[%u].cost", i);
+		if (!same_amounts(where, x->cost, x->ncost, y->cost, y->ncost, err))
+			return false;
 	}
 	return true;
 }

@@ -341,6 +341,7 @@ static void one_market(struct auc_policy_ctx *ctx, struct auc_gang *search, stru
 	tiny_market_make(&t, &r, servers, (unsigned)tiny_int(&r, 2, SLOTS));
 	for (unsigned s = 0; s < t.nservers; s++)
 		t.leaf[s] = tiny_int(&r, 0, 3);
+	tiny_costs(&t, &r);
 	m = tiny_build(&t);
 	if (tiny_chance(&r, 0.5))
 		tiny_give_prices(&t, &r, m);

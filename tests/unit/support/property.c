@@ -161,6 +161,7 @@ void property_small(const struct auc_policy *policy,
 		n = (unsigned)tiny_int(&r, 2, (int)servers);
 		slots = (unsigned)tiny_int(&r, (int)min_slots, (int)max_slots);
 		tiny_market_make(&t, &r, n, slots);
+		tiny_costs(&t, &r);
 		m = tiny_build(&t);
 		price(&t, &r, m);
 		for (property.job = 0; property.job < 2; property.job++) {
@@ -205,6 +206,7 @@ void property_large(const struct auc_policy *policy,
 		servers = (unsigned)tiny_int(&r, 5, TINY_SERVERS);
 		slots = (unsigned)tiny_int(&r, 9, TINY_SLOTS);
 		tiny_market_make(&t, &r, servers, slots);
+		tiny_costs(&t, &r);
 		m = tiny_build(&t);
 		price(&t, &r, m);
 		for (property.job = n = 0; n < 10; property.job = ++n) {

@@ -32,6 +32,7 @@ double tiny_real(struct tiny_random *r)
 }
 
 /* In [0, 1), small ones more often. */
+static long double asked(const struct tiny_market *t, unsigned s, unsigned k, int64_t slot);
 static double square(struct tiny_random *r)
 {
 	double x = tiny_real(r);
@@ -237,7 +238,25 @@ long double tiny_value(const struct auc_utility *u, long double x)
 	return v > 0 ? v : 0;
 }
 
+void tiny_costs(struct tiny_market *t, struct tiny_random *r)
+{
+	if (!tiny_chance(r, 0.33))
+		return;
+	for (unsigned s = 0; s < t->nservers; s++)
+		for (unsigned k = 0; k < t->ntres; k++)
+			if (t->capacity[s][k] && tiny_chance(r, 0.5))
+				t->cost[s][k] = (k == 2 ? 1.0 / 512 : 1) * 5 * square(r) * 3600 /
+						t->slot_seconds;
+}
+
 long double tiny_price(const struct tiny_market *t, unsigned s, unsigned k, int64_t slot)
+{
+	long double floor = t->cost[s][k] * t->slot_seconds / 3600.0, price = asked(t, s, k, slot);
+
+	return price > floor ? price : floor;
+}
+
+static long double asked(const struct tiny_market *t, unsigned s, unsigned k, int64_t slot)
 {
 	long double x, lower = 0, upper = 0;
 	unsigned r, hosts;
@@ -290,6 +309,18 @@ static unsigned name_amounts(struct auc_named *named, const int64_t *amount, uns
 	return n;
 }
 
+static unsigned name_costs(struct auc_named *named, const double *cost, unsigned ntres)
+{
+	unsigned n = 0;
+
+	for (unsigned k = 0; k < ntres; k++)
+		if (cost[k] > 0) {
+			strcpy(named[n].name, tiny_tres_names[k]);
+			named[n++].value = cost[k];
+		}
+	return n;
+}
+
 struct auc_market *tiny_build(const struct tiny_market *t)
 {
 	struct auc_market *m = auc_market_create(t->nslots, t->slot_seconds, t->first);
@@ -314,6 +345,8 @@ struct auc_market *tiny_build(const struct tiny_market *t)
 						   (t->hosts_ps[i] ? AUC_ROLE_PS : 0),
 					   t->upload[i] / 10.0, named, n, &err),
 		     &err);
+		n = name_costs(named, t->cost[i], t->ntres);
+		must(auc_market_set_cost(m, named, n, &err), &err);
 		snprintf(name, sizeof(name), "leaf%d", t->leaf[i]);
 		if (t->leaf[i])
 			must(auc_market_set_switch(m, name, &err), &err);

@@ -31,6 +31,7 @@ struct tiny_market {
 	bool bounded; /* they are those of OASiS with lower[], upper[], by role: workers, PSs */
 	double lower[2][TINY_TRES], upper[2][TINY_TRES];
 	double price[TINY_SERVERS][TINY_TRES][TINY_SLOTS];
+	double cost[TINY_SERVERS][TINY_TRES]; /* of a unit and hour: no price is below it */
 	int64_t worker[TINY_TYPES][TINY_TRES], ps[TINY_TYPES][TINY_TRES];
 	int worker_mbps[TINY_TYPES], ps_mbps[TINY_TYPES];
 	int64_t used[TINY_SERVERS][TINY_TRES][TINY_SLOTS]; /* kept by the test: tiny_book() */
@@ -68,6 +69,8 @@ int64_t tiny_upload(const struct tiny_market *t, const struct tiny_job *j, unsig
 extern const char *const tiny_tres_names[TINY_TRES];
 
 /* The same in the engine's terms; they stop the program if the engine refuses. */
+/* Before tiny_build(): one market of three has costs. */
+void tiny_costs(struct tiny_market *t, struct tiny_random *r);
 struct auc_market *tiny_build(const struct tiny_market *t);
 void tiny_resolve(const struct auc_market *m, const struct tiny_job *j, struct auc_job *job);
 /* Random prices instead of those of eta, in both. */
