@@ -150,7 +150,7 @@ static void help(void)
 	      "  balance                 what is left of the money that you bid with\n"
 	      "  quote [SBATCH-OPTIONS] SCRIPT  what a bid would cost; submits nothing\n"
 	      "  cancel JOB              gives a job up\n"
-	      "  profile [--types=LIST] -- COMMAND  times its mini-batches in a short trial\n"
+	      "  profile [OPTIONS] -- COMMAND  times its mini-batches in a short trial\n"
 	      "\n"
 	      "  -A, --account=NAME   balance: of a job for that account\n"
 	      "  -o, --format=LIST    columns, by name, separated by commas\n"
