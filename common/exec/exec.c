@@ -426,6 +426,13 @@ static void watch(struct auc_exec *x, const struct auc_exec_rules *rules, double
 		else if (!j->late)
 			j->late = now;
 	}
+	/* A script may take its time to leave, but its own: it is not late meanwhile. */
+	if (x->jobs[0].seen == AUC_SEEN_RUNNING)
+		x->lingers = false;
+	if (x->jobs[0].seen == AUC_SEEN_PENDING && x->jobs[0].leaving && x->jobs[0].late > 0) {
+		x->lingers = true;
+		x->jobs[0].late = 0;
+	}
 	if (stands(x, rules, now))
 		x->stood = true;
 	if (!auc_exec_is_astray(x, rules, now) || auc_exec_is_elsewhere(x, now)) {
@@ -640,6 +647,8 @@ static const char *why_not(const struct auc_exec *x, unsigned part)
 		return AUC_WHY_PARTITION_DOWN;
 	if (x->down[part] > 0 || x->closed[part])
 		return AUC_WHY_NODE_FAIL;
+	if (x->parts[part].lead && x->lingers && (!why || !strcmp(why, AUC_WHY_NODE_BUSY)))
+		return AUC_WHY_TIMEOUT;
 	return why ? why : AUC_WHY_NOT_STARTED;
 }
 

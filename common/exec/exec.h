@@ -46,6 +46,7 @@ struct auc_exec_job {
 	double ended, begin; /* when; it is pending: not to start before that */
 	bool ran;            /* it has ended, and had run before */
 	bool quit;    /* it waits because it ended by itself, and Slurm requeued it for that */
+	bool leaving; /* it waits, and what ran of it has not left its nodes yet */
 	bool unsure;  /* it has ended, and WHY is not known yet; it is soon */
 	double limit; /* when its time limit ends it, as far as that is known; 0: unknown */
 	int part;     /* lead: the part that its record stands for; -1: none of them */
@@ -80,6 +81,7 @@ struct auc_exec {
 	bool stood;      /* all its jobs did run once */
 	double astray;   /* since when the lead runs where its plan is not; 0: it does not */
 	bool stuck;      /* and Slurm refused to move it: the caller's to set */
+	bool lingers;    /* what ran of the lead had not left when its next part was to begin */
 	double moved;    /* when the lead was last to be requeued to move; 0: never */
 	double replan;   /* not tried again before */
 	/* Nothing was asked for it from UNSAVED to SAVED, as what was decided could not be written.

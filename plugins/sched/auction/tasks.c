@@ -161,7 +161,7 @@ void auc_task_see(struct auc_task *t, unsigned part, const slurm_job_info_t *inf
 
 	j->why = NULL;
 	j->ended = j->limit = j->began = 0;
-	j->ran = j->unsure = j->quit = false;
+	j->ran = j->unsure = j->quit = j->leaving = false;
 	j->begin = (double)info->eligible_time; /* what Slurm calls so is BeginTime */
 	if (auc_job_finished(info)) {
 		j->seen = AUC_SEEN_ENDED;
@@ -176,6 +176,7 @@ void auc_task_see(struct auc_task *t, unsigned part, const slurm_job_info_t *inf
 		j->seen = AUC_SEEN_PENDING;
 		j->why = why_waiting(info->state_reason);
 		j->quit = was_requeued_by_exit(info);
+		j->leaving = info->job_state & JOB_COMPLETING;
 	} else {
 		j->seen = info->job_state & JOB_CONFIGURING ? AUC_SEEN_STARTING : AUC_SEEN_RUNNING;
 		j->limit = (double)info->end_time;

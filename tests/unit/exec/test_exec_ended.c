@@ -1,7 +1,7 @@
 /*
  * test_exec_ended.c - ends that Slurm's records do not say plainly: a job that may not have been
  * launched, where who cancelled it is known soon, and nothing is decided until then; one that ended
- * by itself and that Slurm requeued.
+ * by itself and that Slurm requeued; one that does not leave for its move.
  */
 #include "config.h"
 
@@ -166,13 +166,47 @@ static void test_quit(void **state)
 	auc_exec_clear(&x);
 }
 
+/* The lead is moved, and what ran of it does not leave for as long as Slurm lets it: it is not late
+ * meanwhile, and if that takes all of its slots, they are over; nothing is paid back. */
+static void test_lingers(void **state)
+{
+	struct auc_exec_job *j;
+	struct auc_exec x;
+
+	(void)state;
+	for (unsigned left = 0; left < 2; left++) {
+		j = set_up(&x, AUC_SALE_RUNNING, 0);
+		j->seen = AUC_SEEN_PENDING;
+		j->why = left ? "node_busy" : NULL;
+		j->unsure = j->ran = false;
+		j->leaving = true;
+		for (double now = NOW; now < NOW + 3 * rules.grace && now < 120; now++) {
+			assert_int_equal(auc_exec_step(&x, &rules, now).book, AUC_BOOK_NOTHING);
+			assert_null(x.why);
+		}
+		/* It has left, and begins; or its slots are over. */
+		j->leaving = !left;
+		if (left) {
+			j->seen = AUC_SEEN_RUNNING;
+			auc_exec_step(&x, &rules, 120);
+			assert_null(x.why);
+			j->seen = AUC_SEEN_PENDING;
+			auc_exec_step(&x, &rules, 130);
+			assert_string_equal(x.why, "node_busy");
+		} else {
+			auc_exec_step(&x, &rules, 130);
+			assert_string_equal(x.why, "timeout");
+		}
+		auc_exec_clear(&x);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_lead),
-		cmocka_unit_test(test_member),
-		cmocka_unit_test(test_ended_anyway),
-		cmocka_unit_test(test_quit),
+		cmocka_unit_test(test_lead),         cmocka_unit_test(test_member),
+		cmocka_unit_test(test_ended_anyway), cmocka_unit_test(test_quit),
+		cmocka_unit_test(test_lingers),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
