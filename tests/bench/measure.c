@@ -9,6 +9,9 @@
 #include "base/clock.h"
 #include "bench/measure.h"
 
+#define LOOP_SIZE   32768
+#define LOOP_ROUNDS 8
+
 uint64_t measure_random = 1;
 
 static int ascending(const void *a, const void *b);
@@ -26,6 +29,30 @@ unsigned measure_pick(unsigned low, unsigned high)
 double measure_cpu(void)
 {
 	return auc_clock(CLOCK_THREAD_CPUTIME_ID);
+}
+
+double measure_loop(void)
+{
+	static double price[LOOP_SIZE];
+	static uint32_t order[LOOP_SIZE];
+	volatile double sink;
+	double start, sum = 0;
+	uint32_t at = 1;
+
+	for (unsigned i = 0; !order[0] && i < LOOP_SIZE; i++) {
+		at = at * 1664525 + 1013904223;
+		order[i] = (at >> 8) % LOOP_SIZE;
+		price[i] = at % 1000;
+	}
+	order[0] = 1;
+	start = measure_cpu();
+	for (unsigned round = 0; round < LOOP_ROUNDS; round++)
+		for (unsigned i = 0; i < LOOP_SIZE; i++)
+			if (price[order[i]] < 900)
+				sum += price[order[i]];
+	sink = sum;
+	(void)sink;
+	return measure_cpu() - start;
 }
 
 double measure_resident_mb(void)

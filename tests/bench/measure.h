@@ -16,7 +16,10 @@ extern uint64_t measure_random;
 double measure_uniform(void);                       /* in [0, 1) */
 unsigned measure_pick(unsigned low, unsigned high); /* low to high, both possible */
 
-double measure_cpu(void);         /* seconds */
+double measure_cpu(void); /* seconds */
+/* Seconds of fixed work that is like that of a quote, numbers looked up in an order: about a
+ * millisecond, by which times are divided that shall not depend on the machine. */
+double measure_loop(void);
 double measure_resident_mb(void); /* memory of this process */
 
 /* Sorts N > 0 times in SECONDS; index of the p99 among them. */

@@ -2,18 +2,26 @@
  * quote.c - how long policy dps takes for one quote in a loaded market, and how much memory it
  * needs.
  *
- *   quote [-s SERVERS]... [-t SLOTS] [-q QUOTES] [-r REFERENCE_QUOTES] [-l LOAD] [-S SEED]
- *         [-p P99_MS] [-m MB] [-f] [-c]
+ *   quote [-s SERVERS]... [-t SLOTS] [-q QUOTES] [-r REFERENCE_QUOTES] [-l LOAD] [-S SEED] [-n
+ * PASSES]
+ *         [-p P99_MS] [-x LOOPS] [-k STEPS] [-m MB] [-f] [-c] [-a]
  *
  * For each number of servers (default 50, 100, 300) a market of 150 slots, 5 worker types, 5 PS
  * types and 8 TRES is loaded by selling random jobs until LOAD (default 0.7) of the GPU-slots are
  * used; then fresh random jobs are quoted and not booked. The reference is the same exact search
  * without lower bounds ("bounds=off") on the first REFERENCE_QUOTES of the same jobs; both must
- * agree on every payoff. With -f the market is fragmented instead: workers on one server each for 1
- * to 40 slots at random times, as cancellations, fences and other prices leave it. With -c all jobs
- * are worth the same whenever they end, so that time never ends a search. Times are CPU time of the
- * thread, so that other programs on the machine do not count. Exit status 1 if a p99 is above
- * P99_MS or the memory grown above MB.
+ * agree on every payoff. What quotes buy is booked and taken out again, each timed. With -f the
+ * market is fragmented instead: workers on one server each for 1 to 40 slots at random times, as
+ * cancellations, fences and other prices leave it. With -c all jobs are worth the same whenever
+ * they end, so that time never ends a search. With -a each job is an adversary's: the hardest of
+ * ADVERSARY that begin with a random one and change it at random, keeping what takes more steps.
+ *
+ * Times are CPU time of the thread, so that other programs on the machine do not count, and the
+ * least of PASSES (3). As other programs still slow the memory down, each quote is also divided by
+ * a loop of fixed work that is timed beside it. Steps (policy.h) are the same everywhere.
+ *
+ * Exit status 1 if a p99 is above P99_MS, LOOPS times the loop or STEPS, or the memory grown above
+ * MB.
  */
 #include "config.h"
 
@@ -29,17 +37,27 @@
 
 #define TYPES     5
 #define TRIES_MAX 20000
+#define BOOKINGS  300
+#define ADVERSARY 12 /* jobs that are tried for one of the adversary's */
 
 struct options {
-	unsigned slots, quotes, reference;
-	double load, p99_ms, memory_mb;
-	bool fragmented, constant;
+	unsigned slots, quotes, reference, passes;
+	double load, p99_ms, memory_mb, loops, steps;
+	bool fragmented, constant, adversary;
 };
 
 /* One quote. */
 struct sample {
-	double seconds;
+	double seconds, loops, steps;
 	enum auc_reason reason;
+};
+
+/* What is quoted: jobs drawn from SEED. */
+struct jobs {
+	uint64_t seed;
+	unsigned n;
+	bool constant;
+	uint64_t *hard; /* by job: where the stream stands for the adversary's; NULL: none is */
 };
 
 static void must(enum auc_code rc, const struct auc_err *err)
@@ -159,33 +177,45 @@ static void make_job(struct auc_job *job, const struct auc_market *m, double val
 	}
 }
 
-static double gpu_load(const struct auc_market *m)
+/* GPU-slots of the market, and of PLAN. */
+static double gpus_of_market(const struct auc_market *m)
 {
-	double used = 0, capacity = 0;
-	unsigned s, i;
-	auc_slot t;
+	unsigned slots = (unsigned)(auc_market_last(m) - auc_market_first(m)) + 1;
+	double all = 0;
 	int k;
 
-	for (i = 0; i < TYPES; i++) {
+	for (unsigned i = 0; i < TYPES; i++) {
 		k = auc_market_find_tres(m, gpus[i]);
-		for (s = 0; k >= 0 && s < auc_market_nservers(m); s++)
-			for (t = auc_market_first(m); t <= auc_market_last(m); t++) {
-				used += auc_market_used(m, s, (unsigned)k, t);
-				capacity += auc_market_capacity(m, s, (unsigned)k);
-			}
+		for (unsigned s = 0; k >= 0 && s < auc_market_nservers(m); s++)
+			all += auc_market_capacity(m, s, (unsigned)k) * slots;
 	}
-	return used / capacity;
+	return all;
+}
+
+static double gpus_of_plan(const struct auc_plan *plan)
+{
+	double each = plan->worker_type == TYPES - 1 ? 0.5 : 1, all = 0;
+
+	for (unsigned r = 0; r < plan->nruns; r++) {
+		const struct auc_run *run = &plan->runs[r];
+
+		for (unsigned i = 0; i < run->nshares; i++)
+			all += each * plan->shares[run->first_share + i].workers *
+			       (double)(run->to - run->from + 1);
+	}
+	return all;
 }
 
 /* Reserves workers on one server at a time until LOAD of the GPU-slots are used. */
 static void fragment(struct auc_market *m, double load)
 {
-	unsigned slots = (unsigned)(auc_market_last(m) - auc_market_first(m)) + 1, tries;
+	unsigned slots = (unsigned)(auc_market_last(m) - auc_market_first(m)) + 1;
+	double all = gpus_of_market(m), used = 0;
 	struct auc_plan plan;
 	struct auc_err err = {0};
 
 	auc_plan_init(&plan);
-	for (tries = 0; tries % 64 || gpu_load(m) < load; tries++) {
+	while (used < load * all) {
 		unsigned d = measure_pick(1, slots < 40 ? slots : 40);
 
 		auc_plan_reset(&plan);
@@ -197,19 +227,33 @@ static void fragment(struct auc_market *m, double load)
 		must(auc_plan_add_share(&plan, measure_pick(0, auc_market_nservers(m) - 1),
 					measure_pick(1, 4), 0, &err),
 		     &err);
-		(void)auc_market_book(m, &plan, plan.start, plan.completion, NULL);
+		if (auc_market_book(m, &plan, plan.start, plan.completion, NULL) == AUC_OK)
+			used += gpus_of_plan(&plan);
 	}
 	auc_plan_clear(&plan);
 	printf("%u servers x %u slots x %d x %d types, %u TRES: fragmented, %.0f %% of GPU-slots "
 	       "used\n",
-	       auc_market_nservers(m), slots, TYPES, TYPES, auc_market_ntres(m), 100 * gpu_load(m));
+	       auc_market_nservers(m), slots, TYPES, TYPES, auc_market_ntres(m), 100 * used / all);
+}
+
+static int by(double x, double y)
+{
+	return (x > y) - (x < y);
 }
 
 static int by_seconds(const void *a, const void *b)
 {
-	const struct sample *x = a, *y = b;
+	return by(((const struct sample *)a)->seconds, ((const struct sample *)b)->seconds);
+}
 
-	return (x->seconds > y->seconds) - (x->seconds < y->seconds);
+static int by_loops(const void *a, const void *b)
+{
+	return by(((const struct sample *)a)->loops, ((const struct sample *)b)->loops);
+}
+
+static int by_steps(const void *a, const void *b)
+{
+	return by(((const struct sample *)a)->steps, ((const struct sample *)b)->steps);
 }
 
 /* Sells random jobs until LOAD of the GPU-slots are used. */
@@ -217,11 +261,11 @@ static void sell(struct auc_market *m, struct auc_policy_ctx *ctx, struct auc_jo
 {
 	struct auc_err err = {0};
 	struct auc_decision d;
-	double start, booking = 0;
+	double start, booking = 0, all = gpus_of_market(m), used = 0;
 	unsigned tries, sold = 0;
 
 	auc_decision_init(&d);
-	for (tries = 0; tries < TRIES_MAX && (tries % 16 || gpu_load(m) < load); tries++) {
+	for (tries = 0; tries < TRIES_MAX && used < load * all; tries++) {
 		make_job(job, m, 10);
 		must(auc_policy_dps.quote(ctx, m, job, &d, &err), &err);
 		if (!d.accepted)
@@ -230,34 +274,80 @@ static void sell(struct auc_market *m, struct auc_policy_ctx *ctx, struct auc_jo
 		start = measure_cpu();
 		must(auc_market_book(m, &d.plan, d.plan.start, d.plan.completion, &err), &err);
 		booking += measure_cpu() - start;
+		used += gpus_of_plan(&d.plan);
 	}
 	printf("%u servers x %.0f slots x %d x %d types, %u TRES: %u jobs sold, %.0f %% of "
 	       "GPU-slots used\n",
 	       auc_market_nservers(m), (double)(auc_market_last(m) - auc_market_first(m) + 1),
-	       TYPES, TYPES, auc_market_ntres(m), sold, 100 * gpu_load(m));
+	       TYPES, TYPES, auc_market_ntres(m), sold, 100 * used / all);
 	printf("  booking a plan %.1f us on average\n", sold ? 1e6 * booking / sold : 0);
 	auc_decision_clear(&d);
 }
 
-/* Quotes N jobs drawn from SEED; PAYOFF is filled, or compared with if CHECK. */
-static void run(struct auc_market *m, struct auc_policy_ctx *ctx, struct auc_job *job,
-		uint64_t seed, unsigned n, struct sample *samples, double *payoff, bool check,
-		bool constant)
+/* The job I of JOBS; the stream stands where the one before left it. */
+static void next_job(struct auc_job *job, const struct auc_market *m, const struct jobs *jobs,
+		     unsigned i)
+{
+	if (jobs->hard)
+		measure_random = jobs->hard[i];
+	make_job(job, m, 1);
+	if (jobs->constant)
+		job->utility.form = AUC_FORM_CONSTANT;
+	if (jobs->hard)
+		job->arrival = auc_market_first(m);
+}
+
+/* Finds the adversary's jobs. */
+static void find_hard(struct auc_market *m, struct auc_policy_ctx *ctx, struct auc_job *job,
+		      struct jobs *jobs)
 {
 	struct auc_err err = {0};
 	struct auc_decision d;
-	double start, got;
+	uint64_t most, at;
+
+	jobs->hard = calloc(jobs->n, sizeof(*jobs->hard));
+	if (!jobs->hard)
+		exit(1);
+	auc_decision_init(&d);
+	for (unsigned i = 0; i < jobs->n; i++) {
+		most = 0;
+		for (unsigned tried = 0; tried < ADVERSARY; tried++) {
+			at = jobs->hard[i];
+			jobs->hard[i] = jobs->seed + (uint64_t)i * ADVERSARY + tried;
+			next_job(job, m, jobs, i);
+			must(auc_policy_dps.quote(ctx, m, job, &d, &err), &err);
+			if (d.steps < most)
+				jobs->hard[i] = at;
+			else
+				most = d.steps;
+		}
+	}
+	auc_decision_clear(&d);
+}
+
+/* Quotes the first N of JOBS; PAYOFF is filled, or compared with if CHECK. The least time of this
+ * pass and those before. */
+static void run(struct auc_market *m, struct auc_policy_ctx *ctx, struct auc_job *job,
+		const struct jobs *jobs, unsigned n, struct sample *samples, double *payoff,
+		bool check)
+{
+	struct auc_err err = {0};
+	struct auc_decision d;
+	double start, got, seconds, loop = 0;
 	unsigned i;
 
 	auc_decision_init(&d);
-	measure_random = seed;
+	measure_random = jobs->seed;
 	for (i = 0; i < n; i++) {
-		make_job(job, m, 1);
-		if (constant)
-			job->utility.form = AUC_FORM_CONSTANT;
+		if (i % 16 == 0)
+			loop = measure_loop();
+		next_job(job, m, jobs, i);
 		start = measure_cpu();
 		must(auc_policy_dps.quote(ctx, m, job, &d, &err), &err);
-		samples[i].seconds = measure_cpu() - start;
+		seconds = measure_cpu() - start;
+		samples[i].seconds = fmin(samples[i].seconds, seconds);
+		samples[i].loops = fmin(samples[i].loops, seconds / loop);
+		samples[i].steps = (double)d.steps;
 		samples[i].reason = d.reason;
 		got = d.reason == AUC_REASON_CAPACITY ? -INFINITY : d.best_payoff;
 		if (check && got != payoff[i]) {
@@ -270,23 +360,67 @@ static void run(struct auc_market *m, struct auc_policy_ctx *ctx, struct auc_job
 	auc_decision_clear(&d);
 }
 
-/* Prints what N samples say, sorts them, returns their p99; *TOTAL is their sum. */
-static double report(const char *what, struct sample *samples, unsigned n, double *total)
+/* The same PASSES times, from the beginning. */
+static void run_all(struct auc_market *m, struct auc_policy_ctx *ctx, struct auc_job *job,
+		    const struct jobs *jobs, unsigned n, struct sample *samples, double *payoff,
+		    bool check, unsigned passes)
+{
+	for (unsigned i = 0; i < n; i++)
+		samples[i].seconds = samples[i].loops = INFINITY;
+	for (unsigned i = 0; i < passes; i++)
+		run(m, ctx, job, jobs, n, samples, payoff, check || i);
+}
+
+/* Books what the first N of JOBS buy and takes it out again: with what is quoted above, all of
+ * that is the same afterwards. Both are timed as one. */
+static void book(struct auc_market *m, struct auc_policy_ctx *ctx, struct auc_job *job,
+		 const struct jobs *jobs, unsigned n)
+{
+	struct measure_series times = {.what = "booking, 2"};
+	struct auc_err err = {0};
+	struct auc_decision d;
+	double start;
+
+	auc_decision_init(&d);
+	measure_random = jobs->seed;
+	for (unsigned i = 0; i < n; i++) {
+		next_job(job, m, jobs, i);
+		must(auc_policy_dps.quote(ctx, m, job, &d, &err), &err);
+		if (!d.accepted)
+			continue;
+		start = measure_cpu();
+		must(auc_market_book(m, &d.plan, d.plan.start, d.plan.completion, &err), &err);
+		must(auc_market_unbook(m, &d.plan, d.plan.start, d.plan.completion, &err), &err);
+		measure_add(&times, measure_cpu() - start);
+	}
+	measure_print(&times);
+	free(times.seconds);
+	auc_decision_clear(&d);
+}
+
+/* Prints what N samples say; the p99 of each of their numbers. *TOTAL is their sum. */
+static struct sample report(const char *what, struct sample *samples, unsigned n, double *total)
 {
 	unsigned counts[AUC_REASON_CAPACITY + 1] = {0}, i, p99 = (n * 99 + 99) / 100 - 1;
+	struct sample at = {0};
 
 	*total = 0;
 	for (i = 0; i < n; i++) {
 		counts[samples[i].reason]++;
 		*total += samples[i].seconds;
 	}
+	qsort(samples, n, sizeof(*samples), by_loops);
+	at.loops = samples[p99].loops;
+	qsort(samples, n, sizeof(*samples), by_steps);
+	at.steps = samples[p99].steps;
 	qsort(samples, n, sizeof(*samples), by_seconds);
-	printf("  %-10s median %8.1f us  p99 %8.1f us  worst %8.1f us  mean %8.1f us  "
-	       "(%u quotes: %u accepted, %u payoff, %u capacity)\n",
-	       what, 1e6 * samples[n / 2].seconds, 1e6 * samples[p99].seconds,
+	at.seconds = samples[p99].seconds;
+	printf("  %-10s median %8.1f us  p99 %8.1f us, %.2f loops, %.0f steps  worst %8.1f us  "
+	       "mean %8.1f us  (%u quotes: %u accepted, %u payoff, %u capacity)\n",
+	       what, 1e6 * samples[n / 2].seconds, 1e6 * at.seconds, at.loops, at.steps,
 	       1e6 * samples[n - 1].seconds, 1e6 * *total / n, n, counts[AUC_REASON_NONE],
 	       counts[AUC_REASON_PAYOFF], counts[AUC_REASON_CAPACITY]);
-	return samples[p99].seconds;
+	return at;
 }
 
 /* True if within the limits. */
@@ -294,13 +428,14 @@ static bool bench(const struct options *o, unsigned servers)
 {
 	struct sample *samples = calloc(o->quotes, sizeof(*samples));
 	double *payoff = calloc(o->quotes, sizeof(*payoff));
-	double memory = measure_resident_mb(), p99, total, reference;
+	double memory = measure_resident_mb(), total, reference;
 	struct auc_policy_ctx *ctx, *plain;
 	struct auc_job job = {.upload = calloc(servers, sizeof(unsigned)), .upload_alloc = servers};
 	struct auc_err err = {0};
 	struct auc_market *m = make_market(servers, o->slots);
 	unsigned few = o->reference < o->quotes ? o->reference : o->quotes;
-	uint64_t seed;
+	struct jobs jobs = {.n = o->quotes, .constant = o->constant};
+	struct sample p99;
 
 	must(auc_policy_dps.create("", &ctx, &err), &err);
 	must(auc_policy_dps.create("bounds=off", &plain, &err), &err);
@@ -308,25 +443,30 @@ static bool bench(const struct options *o, unsigned servers)
 		fragment(m, o->load);
 	else
 		sell(m, ctx, &job, o->load);
-	seed = measure_random;
-	run(m, ctx, &job, seed, o->quotes, samples, payoff, false, o->constant);
+	jobs.seed = measure_random;
+	if (o->adversary)
+		find_hard(m, ctx, &job, &jobs);
+	run_all(m, ctx, &job, &jobs, o->quotes, samples, payoff, false, o->passes);
 	memory = measure_resident_mb() - memory;
 	p99 = report("quote", samples, o->quotes, &total);
 	if (few) {
-		run(m, plain, &job, seed, few, samples, payoff, true, o->constant);
+		run_all(m, plain, &job, &jobs, few, samples, payoff, true, 1);
 		report("reference", samples, few, &reference);
-		run(m, ctx, &job, seed, few, samples, payoff, true, o->constant);
+		run_all(m, ctx, &job, &jobs, few, samples, payoff, true, 1);
 		report("same jobs", samples, few, &total);
 		printf("  reference / quote: %.1f on average\n", reference / total);
 	}
+	book(m, ctx, &job, &jobs, o->quotes < BOOKINGS ? o->quotes : BOOKINGS);
 	printf("  memory grown by %.1f MB\n", memory);
 	auc_policy_dps.destroy(ctx);
 	auc_policy_dps.destroy(plain);
 	auc_job_clear(&job);
 	auc_market_destroy(m);
+	free(jobs.hard);
 	free(samples);
 	free(payoff);
-	return p99 * 1e3 <= o->p99_ms && memory <= o->memory_mb;
+	return p99.seconds * 1e3 <= o->p99_ms && p99.loops <= o->loops && p99.steps <= o->steps &&
+	       memory <= o->memory_mb;
 }
 
 int main(int argc, char **argv)
@@ -334,14 +474,17 @@ int main(int argc, char **argv)
 	struct options o = {.slots = 150,
 			    .quotes = 2000,
 			    .reference = 100,
+			    .passes = 3,
 			    .load = 0.7,
+			    .loops = INFINITY,
+			    .steps = INFINITY,
 			    .p99_ms = INFINITY,
 			    .memory_mb = INFINITY};
 	unsigned servers[16] = {50, 100, 300}, nservers = 0, i;
 	bool ok = true;
 	int c;
 
-	while ((c = getopt(argc, argv, "s:t:q:r:l:S:p:m:fc")) != -1) {
+	while ((c = getopt(argc, argv, "s:t:q:r:l:S:n:p:x:k:m:fca")) != -1) {
 		if (c == 's' && nservers < 16)
 			servers[nservers++] = (unsigned)atoi(optarg);
 		else if (c == 't')
@@ -354,6 +497,14 @@ int main(int argc, char **argv)
 			o.fragmented = true;
 		else if (c == 'c')
 			o.constant = true;
+		else if (c == 'a')
+			o.adversary = true;
+		else if (c == 'n')
+			o.passes = (unsigned)atoi(optarg);
+		else if (c == 'x')
+			o.loops = atof(optarg);
+		else if (c == 'k')
+			o.steps = atof(optarg);
 		else if (c == 'l')
 			o.load = atof(optarg);
 		else if (c == 'S')
@@ -365,7 +516,7 @@ int main(int argc, char **argv)
 		else
 			return 2;
 	}
-	if (!o.slots || o.slots > AUC_SLOTS_MAX || !o.quotes)
+	if (!o.slots || o.slots > AUC_SLOTS_MAX || !o.quotes || !o.passes)
 		return 2;
 	for (i = 0; i < (nservers ? nservers : 3); i++)
 		ok = bench(&o, servers[i]) && ok;
