@@ -20,6 +20,7 @@
 #include "auction/memory/offer_standing.h"
 #include "pricing/tariff.h"
 #include "auction/memory/refusals.h"
+#include "auction/memory/held_bids.h"
 #include "auction/memory/user_limits.h"
 
 #define AUC_SNAPSHOT_BYTES (1u << 20) /* of journal, and another one follows */
@@ -44,8 +45,10 @@ struct auc_question {
 	struct auc_job job;                  /* what it is in the market */
 	struct auc_decision decision, extra; /* on it; and on another one, for hints */
 	struct auc_payers payers;
-	auc_money left;      /* what they can pay; AUC_UNLIMITED */
+	auc_money left; /* what they can pay; AUC_UNLIMITED */
+	bool again;     /* the bid stands and has been decided before: it teaches nothing more */
 	char ruled_out[512]; /* limits that the decision was made without; "": none */
+	double locked;       /* when the lock was had for it */
 	/* Canonical text of the bid, printed once: for the sale, the log of bids and offers. NULL:
 	 * no text is needed. SITES: for the sale instead, with where it may run; NULL: as TEXT. */
 	char *text, *sites;
@@ -96,6 +99,7 @@ struct auc_auction {
 		uint64_t limited;        /* not made: its user has had too many */
 	} made;
 	struct auc_user_limits *users;
+	struct auc_held_bids *held;    /* bids that stand */
 	struct auc_refusals *refusals; /* what users were told last */
 	char *published;               /* what all users are told of prices; NULL: nothing yet */
 	struct auc_events events;      /* decided, not yet taken by a commit */
@@ -161,16 +165,19 @@ enum auc_code auc_auction_take(struct auc_auction *a, struct auc_question *q,
 			       const struct auc_bid *bid, uint32_t uid, double now,
 			       struct auc_err *err);
 /*
- * limits.c; the lock is held. Whether UID may make a bid (HOLD) or a quote at NOW; its liens that
- * are known to have become no job make room for it. AUC_ELIMIT: the sentence is the user's.
+ * limits.c; the lock is held. Whether UID may make a bid (HOLD) or a quote at NOW, AGAIN one that
+ * was counted before; its liens that are known to have become no job make room for it. AUC_ELIMIT:
+ * the sentence is the user's.
  */
 enum auc_code auc_auction_allows(struct auc_auction *a, uint32_t uid, double now, bool hold,
-				 struct auc_err *err);
+				 bool again, struct auc_err *err);
 /* Who pays for Q's bid, of UID, and what they have left, with what Refill= gives them at NOW. */
 enum auc_code auc_auction_budget(struct auc_auction *a, struct auc_question *q, uint32_t uid,
 				 double now, struct auc_err *err);
 /* Q's decision stands only if its payment is left. */
 void auc_auction_keep_budget(struct auc_question *q);
+/* bidding.c: the first slot that a bid of NOW can have. */
+auc_slot auc_auction_arrival(const struct auc_auction *a, double now);
 /* The first slot that a decision of NOW may still change, of a policy that steps (revise.c). */
 auc_slot auc_auction_first_open(const struct auc_auction *a, double now);
 /* bidding.c: the decision on JOB at nodes, not at servers of many nodes; of those on which it does

@@ -61,10 +61,12 @@ enum auc_code auc_auction_create(struct auc_conf *conf, struct auc_auction **out
 	a->offers = auc_offer_standing_create();
 	a->users = auc_user_limits_create();
 	a->refusals = auc_refusals_create();
+	a->held = auc_held_bids_create();
 	a->events.list = json_object_new_array();
 	a->writing.list = json_object_new_array();
-	if (rc == AUC_OK && (!a->price_history || !a->bid_log || !a->answers || !a->offers ||
-			     !a->users || !a->refusals || !a->events.list || !a->writing.list))
+	if (rc == AUC_OK &&
+	    (!a->price_history || !a->bid_log || !a->answers || !a->offers || !a->users ||
+	     !a->refusals || !a->held || !a->events.list || !a->writing.list))
 		rc = auc_auction_no_memory(err);
 	if (rc != AUC_OK) {
 		auc_auction_destroy(a);
@@ -92,6 +94,7 @@ void auc_auction_destroy(struct auc_auction *a)
 	auc_user_limits_destroy(a->users);
 	auc_refusals_destroy(a->refusals);
 	free(a->published);
+	auc_held_bids_destroy(a->held);
 	auc_tariff_free(a->tariff);
 	auc_tariff_free(a->next_tariff);
 	auc_fit_forget(&a->fit_memory);
@@ -494,6 +497,10 @@ bool auc_auction_awaits(struct auc_auction *a, uint32_t uid)
 
 		awaits = s->state == AUC_SALE_LIEN && s->uid == uid;
 	}
+	for (unsigned i = auc_held_bids_of(a->held, uid) ? auc_held_bids_count(a->held) : 0;
+	     i-- > 0 && !awaits;)
+		awaits = !auc_held_bids_at(a->held, i)->job_id &&
+			 auc_held_bids_at(a->held, i)->uid == uid;
 	pthread_mutex_unlock(&a->lock);
 	return awaits;
 }
@@ -585,6 +592,7 @@ enum auc_code auc_auction_take_price(struct auc_auction *a, struct auc_err *err)
 	if (rc != AUC_OK)
 		return rc;
 	a->price = price;
+	auc_held_bids_change(a->held);
 	a->price_old = false;
 	a->fresh = 0;
 	if (a->conf->prices == AUC_PRICES_NONE)

@@ -169,6 +169,55 @@ enum auc_code auc_auction_bid(struct auc_auction *a, const struct auc_bid *bid, 
 			      double now, bool hold, struct auc_offer *offer, struct auc_err *err);
 
 /*
+ * Bids that stand (--stands): what was refused is decided again while its job is held, at most once
+ * a slot, in fair turns (memory/held_bids.h), when something that it could use has changed, by the
+ * same decision. Its value counts from its first arrival on, and it teaches prices once only.
+ */
+/*
+ * BID of UID, REFUSED at NOW, stands from now on; *RECEIPT is its job's (malloc'd). AUC_ELIMIT: too
+ * many stand, with the limit named; AUC_EFULL: its receipt is too long; AUC_ESTATE: there is no key
+ * to seal it with.
+ */
+enum auc_code auc_auction_held_add(struct auc_auction *a, const struct auc_bid *bid, uint32_t uid,
+				   double now, const struct auc_offer *refused, char **receipt,
+				   struct auc_err *err);
+/* Such a RECEIPT was seen at JOB_ID, held, of UID. AUC_EEXIST: that is known; AUC_EINVAL: it cannot
+ * be read; AUC_EFULL, AUC_ENOMEM. */
+enum auc_code auc_auction_held_seen(struct auc_auction *a, const char *receipt, uint32_t job_id,
+				    uint32_t uid, struct auc_err *err);
+struct auc_held_view {
+	char id[AUC_SALE_ID_LEN];
+	uint32_t uid, job_id; /* 0: not seen yet */
+	double until;
+};
+/* All of them in the order of submission, those whose jobs never came left out; malloc'd, free it.
+ * AUC_ENOMEM. */
+enum auc_code auc_auction_held(struct auc_auction *a, double now, struct auc_held_view **list,
+			       unsigned *n, struct auc_err *err);
+bool auc_auction_is_held(struct auc_auction *a, uint32_t job_id);
+enum auc_held_turn {
+	AUC_HELD_NONE,      /* nobody's */
+	AUC_HELD_PASSED,    /* of one for which nothing has changed; ask for the next */
+	AUC_HELD_DUE,       /* VIEW is to be decided: BID */
+	AUC_HELD_WORTHLESS, /* VIEW is worth nothing any more */
+};
+/* Whose turn it is at NOW; each is taken once in a slot. */
+enum auc_held_turn auc_auction_held_next(struct auc_auction *a, double now,
+					 struct auc_held_view *view, struct auc_bid *bid);
+/* ID's turn is to come again in the slot of NOW. */
+void auc_auction_held_again(struct auc_auction *a, const char *id, double now);
+/* The decision of its turn, as auc_auction_bid() with HOLD; a refusal has no message. AUC_ENOENT:
+ * it does not stand. */
+enum auc_code auc_auction_bid_again(struct auc_auction *a, const char *id,
+				    const struct auc_bid *bid, double now, struct auc_offer *offer,
+				    struct auc_err *err);
+/*
+ * ID stands no more. WHY NULL: it was sold; else its user is told so if asked, and the result is
+ * its last receipt, malloc'd (NULL: not known, or no memory).
+ */
+char *auc_auction_held_end(struct auc_auction *a, const char *id, const char *why, double now);
+
+/*
  * The answer to BID of UID, which asks (enum auc_ask), as one line "auction: JSON", malloc'd: what
  * the accounts that would pay have, what UID was told when a bid of it was refused last since
  * the process began, or what was published last. NULL: no memory.

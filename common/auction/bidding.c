@@ -18,6 +18,10 @@
 
 #define ABSURD 0.1 /* of a price: a limit below that says nothing */
 
+static enum auc_code bid_now(struct auc_auction *a, const struct auc_bid *bid, uint32_t uid,
+			     double now, bool hold, struct auc_offer *offer, struct auc_err *err);
+static void learn_from(struct auc_auction *a, struct auc_question *q, uint32_t uid, double now,
+		       const char *sale);
 static enum auc_code decide(struct auc_auction *a, struct auc_question *q, struct auc_bid *bid,
 			    uint32_t uid, double now, struct auc_err *err);
 static enum auc_code ask_user(struct auc_auction *a, struct auc_question *q,
@@ -46,21 +50,62 @@ static enum auc_code learn(struct auc_auction *a, struct auc_question *q, struct
 enum auc_code auc_auction_bid(struct auc_auction *a, const struct auc_bid *bid, uint32_t uid,
 			      double now, bool hold, struct auc_offer *offer, struct auc_err *err)
 {
+	double began = auc_clock_now();
+	enum auc_code rc;
+
+	pthread_mutex_lock(&a->lock);
+	a->question.again = false;
+	rc = bid_now(a, bid, uid, now, hold, offer, err);
+	auc_times_add(&a->activity.wait, a->question.locked - began);
+	pthread_mutex_unlock(&a->lock);
+	if (rc != AUC_OK)
+		auc_offer_clear(offer);
+	return rc;
+}
+
+enum auc_code auc_auction_bid_again(struct auc_auction *a, const char *id,
+				    const struct auc_bid *bid, double now, struct auc_offer *offer,
+				    struct auc_err *err)
+{
+	struct auc_held_bid *held;
+	enum auc_code rc;
+
+	memset(offer, 0, sizeof(*offer));
+	pthread_mutex_lock(&a->lock);
+	held = auc_held_bids_find(a->held, id);
+	a->question.again = true;
+	rc = held ? bid_now(a, bid, held->uid, now, true, offer, err)
+		  : auc_err_set(err, AUC_ENOENT, "bid %s does not stand", id);
+	if (held && a->market) {
+		held->seen = auc_market_frees(a->market);
+		held->left = a->question.left;
+		held->payers = a->question.payers;
+		held->changed = false;
+	}
+	pthread_mutex_unlock(&a->lock);
+	if (rc != AUC_OK)
+		auc_offer_clear(offer);
+	return rc;
+}
+
+/* The lock is held. */
+static enum auc_code bid_now(struct auc_auction *a, const struct auc_bid *bid, uint32_t uid,
+			     double now, bool hold, struct auc_offer *offer, struct auc_err *err)
+{
 	struct auc_question *q = &a->question;
 	const struct auc_bid *asked = bid;
-	double began = auc_clock_now(), locked, decided;
-	bool again = false;
+	bool first = hold && !q->again;
+	double decided;
 	enum auc_code rc;
 
 	memset(offer, 0, sizeof(*offer));
 	auc_plan_init(&offer->plan);
-	pthread_mutex_lock(&a->lock);
-	locked = auc_clock_now();
+	q->locked = auc_clock_now();
 	q->bid = *bid;
 	bid = &q->bid;
 	rc = auc_auction_check_open(a, err);
 	if (rc == AUC_OK)
-		rc = auc_auction_allows(a, uid, now, hold, err);
+		rc = auc_auction_allows(a, uid, now, hold, q->again, err);
 	if (rc == AUC_OK && (hold || a->policy->posts) && !(q->text = auc_bid_print(bid)))
 		rc = auc_auction_no_memory(err);
 	if (rc == AUC_OK)
@@ -76,33 +121,39 @@ enum auc_code auc_auction_bid(struct auc_auction *a, const struct auc_bid *bid, 
 		rc = fill_offer(a, q, offer, err);
 	if (rc == AUC_OK && !hold)
 		auc_auction_stand(a, q, asked, uid, now, offer);
-	if (rc == AUC_OK && !(offer->message = auc_offer_message(a, q, offer, hold)))
+	/* To find what would be accepted takes longer than a decision. */
+	if (rc == AUC_OK && (!q->again || offer->accepted) &&
+	    !(offer->message = auc_offer_message(a, q, offer, hold)))
 		rc = auc_auction_no_memory(err);
-	if (rc == AUC_OK && hold && offer->accepted) {
+	if (rc == AUC_OK && hold && offer->accepted)
 		rc = put_lien(a, q, uid, now, offer, err);
-	} else if (rc == AUC_OK && hold) {
+	else if (rc == AUC_OK && first)
 		auc_ledger_refuse(a->ledger, auc_reason_word(offer->reason));
-	}
-	/* Only now: the price of this bid does not know this bid. */
-	if (rc == AUC_OK && hold && auc_conf_learns(a->conf)) {
-		(void)auc_auction_remember(a, q, uid, now, offer->sale, &again, NULL);
-		if (!again)
-			(void)learn(a, q, NULL);
-	}
-	if (hold) {
+	if (rc == AUC_OK && first)
+		learn_from(a, q, uid, now, offer->sale);
+	if (first) {
 		count(a, q, rc, offer);
 		remember_refusal(a, uid, now, rc, offer, err);
 	}
-	auc_times_add(&a->activity.wait, locked - began);
-	auc_times_add(&a->activity.decision, decided - locked);
-	auc_times_add(&a->activity.held, auc_clock_now() - locked);
+	auc_times_add(&a->activity.decision, decided - q->locked);
+	auc_times_add(&a->activity.held, auc_clock_now() - q->locked);
 	free(q->text);
 	free(q->sites);
 	q->text = q->sites = NULL;
-	pthread_mutex_unlock(&a->lock);
-	if (rc != AUC_OK)
-		auc_offer_clear(offer);
 	return rc;
+}
+
+/* Only now: the price of this bid does not know this bid. */
+static void learn_from(struct auc_auction *a, struct auc_question *q, uint32_t uid, double now,
+		       const char *sale)
+{
+	bool again = false;
+
+	if (!auc_conf_learns(a->conf))
+		return;
+	(void)auc_auction_remember(a, q, uid, now, sale, &again, NULL);
+	if (!again)
+		(void)learn(a, q, NULL);
 }
 
 /* For who asks later, on another host. */
@@ -148,12 +199,7 @@ static enum auc_code decide(struct auc_auction *a, struct auc_question *q, struc
 	if (rc != AUC_OK)
 		return rc;
 	auc_auction_pass_time(a, now, NULL);
-	if (a->policy->stepper)
-		arrival = auc_auction_first_open(a, now);
-	else if (a->conf->late_start > 0)
-		arrival = auc_slot_from(now - a->conf->late_start, a->conf->slot_seconds);
-	else
-		arrival = auc_slot_from(now + a->conf->start_margin, a->conf->slot_seconds);
+	arrival = auc_auction_arrival(a, now);
 	q->ruled_out[0] = '\0';
 	rc = auc_auction_budget(a, q, uid, now, err);
 	if (rc != AUC_OK)
@@ -167,6 +213,15 @@ static enum auc_code decide(struct auc_auction *a, struct auc_question *q, struc
 	    auc_auction_broken_limit(a, a->market, &q->decision.plan, why, sizeof(why)))
 		rc = auc_err_set(err, AUC_EFULL, "the offer cannot be taken now: %s", why);
 	return rc;
+}
+
+auc_slot auc_auction_arrival(const struct auc_auction *a, double now)
+{
+	if (a->policy->stepper)
+		return auc_auction_first_open(a, now);
+	if (a->conf->late_start > 0)
+		return auc_slot_from(now - a->conf->late_start, a->conf->slot_seconds);
+	return auc_slot_from(now + a->conf->start_margin, a->conf->slot_seconds);
 }
 
 /* The decision on BID where partitions allow it: of those that do not it is kept away, which BID
@@ -287,7 +342,7 @@ static enum auc_code ask_user(struct auc_auction *a, struct auc_question *q,
 		d->accepted = false;
 		d->reason = AUC_REASON_PRICE;
 	}
-	if (!d->accepted && teaches(a, q, bid, uid, now) &&
+	if (!d->accepted && !q->again && teaches(a, q, bid, uid, now) &&
 	    a->policy->answer(a->ctx, a->market, &q->job, d, false, &answer))
 		auc_auction_keep_answer(a, &answer);
 	return AUC_OK;
@@ -403,7 +458,7 @@ static enum auc_code put_lien(struct auc_auction *a, struct auc_question *q, uin
 		auc_ledger_drop(a->ledger, offer->sale, NULL);
 		return rc;
 	}
-	if (a->policy->posts)
+	if (a->policy->posts && !q->again)
 		await_job(a, q, offer->sale);
 	if (q->bid.accept)
 		auc_offer_standing_take(a->offers, q->bid.accept, offer->sale);

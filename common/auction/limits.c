@@ -38,7 +38,7 @@ static void drop_unclaimed(struct auc_auction *a, uint32_t uid);
 static struct owned owned_by(const struct auc_auction *a, uint32_t uid);
 
 enum auc_code auc_auction_allows(struct auc_auction *a, uint32_t uid, double now, bool hold,
-				 struct auc_err *err)
+				 bool again, struct auc_err *err)
 {
 	const struct auc_conf *conf = a->conf;
 	struct owned o;
@@ -46,7 +46,7 @@ enum auc_code auc_auction_allows(struct auc_auction *a, uint32_t uid, double now
 
 	if (!uid)
 		return AUC_OK;
-	wait = auc_user_limits_take(a->users, uid, now, conf->user_quotes);
+	wait = again ? 0 : auc_user_limits_take(a->users, uid, now, conf->user_quotes);
 	if (wait > 0) {
 		a->made.limited++;
 		return auc_err_set(err, AUC_ELIMIT,

@@ -255,6 +255,7 @@ enum auc_code auc_auction_rebuild(struct auc_auction *a, double now, struct auc_
 	}
 	auc_market_destroy(a->market);
 	a->market = market;
+	auc_held_bids_change(a->held);
 	a->misfits = rc == AUC_EFULL;
 	forget_searches(a);
 	if (auc_auction_take_price(a, rc == AUC_OK ? err : NULL) != AUC_OK && rc == AUC_OK)

@@ -11,6 +11,7 @@
 
 #include "input/bid.h"
 #include "input/bid_gang.h"
+#include "input/bid_stands.h"
 #include "input/conf.h"
 #include "base/num.h"
 #include "policy/policy.h"
@@ -44,6 +45,7 @@ enum key {
 	KEY_ACCEPT,
 	KEY_SPEEDUP,
 	KEY_GPU_TIME,
+	KEY_STANDS,
 	NOPTIONS, /* from here on no options */
 	KEY_GANG = NOPTIONS,
 	KEY_WITHIN,
@@ -51,6 +53,7 @@ enum key {
 	KEY_EXCEPT,
 	KEY_BEGIN,
 	KEY_END,
+	KEY_SINCE,
 	NKEYS
 };
 
@@ -145,12 +148,16 @@ const struct auc_bid_key auc_bid_keys[] = {
 	[KEY_GPU_TIME] = {"gpu-time", "SLURM_AUCTION_GPU_TIME", "TYPE=TIME,...",
 			  "types of GPU that the job may run on and how long it runs on each; e.g. "
 			  "h100=3h,a100=6h"},
+	[KEY_STANDS] = {"stands", "SLURM_AUCTION_STANDS", "TIME",
+			"for how long the bid stands if it is refused: its job is held, and it is "
+			"decided again as prices and bookings change; e.g. 4h"},
 	[KEY_GANG] = {"gang", NULL, "SHAPE|...", ""},
 	[KEY_WITHIN] = {"within", NULL, "switch", ""},
 	[KEY_ONLY] = {"only", NULL, "NODE,...", ""},
 	[KEY_EXCEPT] = {"except", NULL, "NODE,...", ""},
 	[KEY_BEGIN] = {"begin", NULL, "TIME", ""},
 	[KEY_END] = {"end", NULL, "TIME", ""},
+	[KEY_SINCE] = {"since", NULL, "TIME", ""},
 };
 const unsigned auc_bid_nkeys = NOPTIONS;
 
@@ -160,29 +167,19 @@ bool auc_bid_key_is_secret(unsigned key)
 }
 
 static const read_fn readers[] = {
-	[KEY_BID] = read_utility,
-	[KEY_EPOCHS] = read_epochs,
-	[KEY_CHUNKS] = read_chunks,
-	[KEY_MINIBATCHES] = read_minibatches,
-	[KEY_GRADIENT] = read_gradient,
-	[KEY_WORKER_TIME] = read_worker_time,
-	[KEY_PS_TIME] = read_ps_time,
-	[KEY_UPLOAD] = read_upload,
-	[KEY_DATA] = read_data,
-	[KEY_MODEL] = read_model,
-	[KEY_QUOTE] = read_quote,
-	[KEY_OVERRUN] = read_overrun,
-	[KEY_MAX_PRICE] = read_max_price,
-	[KEY_PLACES] = read_places,
-	[KEY_ACCEPT] = read_accept,
-	[KEY_SPEEDUP] = read_speedup,
-	[KEY_GPU_TIME] = read_gpu_time,
-	[KEY_GANG] = read_gang,
-	[KEY_WITHIN] = read_gang,
-	[KEY_ONLY] = read_gang,
-	[KEY_EXCEPT] = read_gang,
-	[KEY_BEGIN] = read_gang,
-	[KEY_END] = read_gang,
+	[KEY_BID] = read_utility,         [KEY_EPOCHS] = read_epochs,
+	[KEY_CHUNKS] = read_chunks,       [KEY_MINIBATCHES] = read_minibatches,
+	[KEY_GRADIENT] = read_gradient,   [KEY_WORKER_TIME] = read_worker_time,
+	[KEY_PS_TIME] = read_ps_time,     [KEY_UPLOAD] = read_upload,
+	[KEY_DATA] = read_data,           [KEY_MODEL] = read_model,
+	[KEY_QUOTE] = read_quote,         [KEY_OVERRUN] = read_overrun,
+	[KEY_MAX_PRICE] = read_max_price, [KEY_PLACES] = read_places,
+	[KEY_ACCEPT] = read_accept,       [KEY_SPEEDUP] = read_speedup,
+	[KEY_GPU_TIME] = read_gpu_time,   [KEY_STANDS] = auc_bid_stands_word,
+	[KEY_GANG] = read_gang,           [KEY_WITHIN] = read_gang,
+	[KEY_ONLY] = read_gang,           [KEY_EXCEPT] = read_gang,
+	[KEY_BEGIN] = read_gang,          [KEY_END] = read_gang,
+	[KEY_SINCE] = auc_bid_since_word,
 };
 
 static int find_key(const char *name);
@@ -333,6 +330,8 @@ char *auc_bid_print(const struct auc_bid *bid)
 	}
 	if (bid->extend || bid->kill)
 		fprintf(out, " overrun=%s", bid->extend ? "extend" : "kill");
+	if (bid->since > 0)
+		fprintf(out, " since=%s", auc_number_str(bid->since, number));
 	bad = ferror(out);
 	if (fclose(out) != 0 || bad) {
 		free(text);
@@ -405,7 +404,7 @@ static enum auc_code sort_word(char *word, bool first, struct words *words, stru
 			err, AUC_EINVAL,
 			"bid: '%.80s' is not a key, expected bid, epochs, chunks, minibatches, "
 			"gradient-mb, worker-time, ps-time, upload, data-mb, model, quote, "
-			"overrun, max-price, data, accept, speedup or gpu-time",
+			"overrun, max-price, data, accept, speedup, gpu-time or stands",
 			word);
 	if (words->value[key])
 		return auc_err_set(err, AUC_EINVAL,
@@ -451,6 +450,9 @@ static enum auc_code make_bid(const struct auc_conf *conf, const struct words *w
 		return auc_err_set(err, AUC_EINVAL,
 				   "--overrun: 'extend', expected kill: policy %s sells no slots",
 				   conf->policy);
+	rc = auc_bid_stands_check(bid, steps(conf) ? conf->policy : NULL, err);
+	if (rc != AUC_OK)
+		return rc;
 	rc = check_gang(conf, words, bid, err);
 	if (rc != AUC_OK || bid->gang.nshapes)
 		return rc;

@@ -92,6 +92,10 @@ struct auc_bid {
 	/* At the end of its plan it buys more, slot by slot, or ends; neither: as auction.conf
 	 * says. */
 	bool extend, kill;
+	double stands; /* seconds for which it stays if it is refused; 0: it does not */
+	/* Unix time from which on its value counts, before its arrival: of a bid that has stood;
+	 * 0: its arrival. In texts that are kept only. */
+	double since;
 	char model[AUC_NAME_MAX]; /* profile it was filled from, or "" */
 	struct auc_bid_gang gang;
 };
@@ -115,8 +119,8 @@ extern const unsigned auc_bid_nkeys;
 /*
  * Texts that are kept may have more keys, which are no options: gang=SHAPE|SHAPE|..., a SHAPE being
  * NODES:SECONDS:TRES=AMOUNT,...; within=switch; only=NODE,... or except=NODE,...; begin=TIME,
- * end=TIME. What they say is made of the job's own options (adapter/desc_gang.h); bids of users
- * have none.
+ * end=TIME. What they say is made of the job's own options (adapter/desc_gang.h). And since=TIME.
+ * Bids of users have none.
  */
 /* True if the value of key KEY (its index) is for its user and the administrators only. */
 bool auc_bid_key_is_secret(unsigned key);

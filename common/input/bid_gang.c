@@ -251,7 +251,7 @@ void auc_bid_gang_end(const struct auc_bid_gang *g, double slot_seconds, int64_t
 
 	if (!(g->end > 0) || (u->form != AUC_FORM_CONSTANT && u->form != AUC_FORM_DEADLINE))
 		return;
-	slots = fmax(floor(g->end / slot_seconds) - (double)arrival, 0);
+	slots = fmax(floor(g->end / slot_seconds) - (double)arrival, 0) + u->since;
 	u->target = u->form == AUC_FORM_DEADLINE ? fmin(u->target, slots) : slots;
 	u->form = AUC_FORM_DEADLINE;
 }

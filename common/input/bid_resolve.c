@@ -24,6 +24,7 @@ static int by_server(const void *a, const void *b);
 static double usual_upload(const struct auc_market *m, const struct auc_bid *bid, unsigned server);
 static enum auc_code confine(const struct auc_market *m, const struct auc_bid *bid,
 			     unsigned *upload, struct auc_err *err);
+static double stood(const struct auc_market *m, const struct auc_bid *bid, auc_slot arrival);
 static bool names_partition(const struct auc_bid *bid, const char *name);
 static unsigned whole_slots(double slots);
 
@@ -43,6 +44,7 @@ enum auc_code auc_bid_resolve(const struct auc_market *m, const struct auc_bid *
 	}
 	job->arrival = arrival;
 	job->utility = bid->utility;
+	job->utility.since = stood(m, bid, arrival);
 	job->epochs = bid->epochs;
 	job->chunks = bid->chunks;
 	job->minibatches = bid->minibatches;
@@ -254,6 +256,14 @@ static double usual_upload(const struct auc_market *m, const struct auc_bid *bid
 	if (bid->data_mb > 0 && !bid->ndata && s->bandwidth > 0)
 		return bid->data_mb * 8 / s->bandwidth / m->slot_seconds;
 	return s->upload_default;
+}
+
+/* Slots for which BID has stood by ARRIVAL. */
+static double stood(const struct auc_market *m, const struct auc_bid *bid, auc_slot arrival)
+{
+	if (!(bid->since > 0))
+		return 0;
+	return fmax(0, (double)arrival - floor(bid->since / m->slot_seconds + 0.5));
 }
 
 static bool names_partition(const struct auc_bid *bid, const char *name)

@@ -152,6 +152,9 @@ struct auc_conf {
 	unsigned user_liens;  /* accepted bids whose jobs were not seen yet */
 	unsigned user_quotes; /* bids and quotes a minute that do not become jobs */
 	unsigned user_jobs;   /* sales that are not settled */
+	/* Bids that stand: seconds at most, 0: none do; how many of a user, and in all. */
+	double stands_max;
+	unsigned user_stands, stands;
 	unsigned npartitions, nworker_types, nps_types, nmodels, nrefills;
 	struct auc_conf_partition *partitions;
 	struct auc_conf_type *worker_types, *ps_types;

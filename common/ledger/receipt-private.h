@@ -17,6 +17,11 @@ bool auc_receipt_add_bid(struct json_object *o, const struct auc_sale *sale,
  */
 enum auc_code auc_receipt_take_bid(struct json_object *o, const struct auc_seal *seal,
 				   struct auc_sale *sale, struct auc_err *err);
+#define AUC_RECEIPT_VERSION 1
+
+/* What O, of a bid that stands or stood, says, into R, whose state is set. AUC_EINVAL. */
+enum auc_code auc_receipt_read_waiting(struct json_object *o, struct auc_receipt *r,
+				       struct auc_err *err);
 /* Where the chunks lie at first, into R. AUC_EINVAL. */
 enum auc_code auc_receipt_read_data(struct json_object *o, struct auc_receipt *r,
 				    struct auc_err *err);

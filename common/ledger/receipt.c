@@ -12,10 +12,9 @@
 #include "ledger/receipt-private.h"
 #include "base/list.h"
 
-#define RECEIPT_VERSION 1
-#define SLOT_LIMIT      (INT64_C(1) << 52)
-#define MB_MAX          1e12 /* of one chunk */
-#define TEXT_MAX        (1u << 20)
+#define SLOT_LIMIT (INT64_C(1) << 52)
+#define MB_MAX     1e12 /* of one chunk */
+#define TEXT_MAX   (1u << 20)
 
 static enum auc_code parse(const char *text, struct json_object **o, struct auc_err *err);
 static enum auc_code read_sale(struct json_object *o, struct auc_receipt *r, struct auc_err *err);
@@ -57,6 +56,15 @@ bool auc_receipt_is(const char *text)
 	return !strncmp(text, key, sizeof(key) - 1);
 }
 
+bool auc_receipt_says(const char *text, const char *state)
+{
+	static const char key[] = "\"state\":\"";
+	const char *at = auc_receipt_is(text) ? strstr(text, key) : NULL;
+	size_t len = strlen(state);
+
+	return at && !strncmp(at + sizeof(key) - 1, state, len) && at[sizeof(key) - 1 + len] == '"';
+}
+
 enum auc_code auc_receipt_parse(const char *text, struct auc_receipt *r, struct auc_err *err)
 {
 	struct json_object *o;
@@ -77,6 +85,8 @@ enum auc_code auc_receipt_parse(const char *text, struct auc_receipt *r, struct 
 		rc = auc_json_int(o, "lead", 1, UINT32_MAX, &lead, err);
 		if (rc == AUC_OK)
 			r->lead = (uint32_t)lead;
+	} else if (rc == AUC_OK && auc_receipt_is_waiting(r)) {
+		rc = auc_receipt_read_waiting(o, r, err);
 	} else if (rc == AUC_OK) {
 		rc = read_sale(o, r, err);
 	}
@@ -102,7 +112,7 @@ char *auc_receipt_print(const struct auc_sale *sale, const struct auc_market *m,
 {
 	bool settled = sale->state == AUC_SALE_SETTLED;
 	struct json_object *o = json_object_new_object();
-	bool ok = o && auc_json_add_int(o, "auction", RECEIPT_VERSION) &&
+	bool ok = o && auc_json_add_int(o, "auction", AUC_RECEIPT_VERSION) &&
 		  auc_json_add_text(o, "sale", sale->id) &&
 		  auc_json_add_text(o, "state", auc_sale_state_word(sale->state)) &&
 		  auc_json_add_text(o, "policy", sale->policy) &&
@@ -124,7 +134,7 @@ char *auc_receipt_print_member(const char *sale_id, uint32_t lead)
 {
 	struct json_object *o = json_object_new_object();
 
-	if (o && auc_json_add_int(o, "auction", RECEIPT_VERSION) &&
+	if (o && auc_json_add_int(o, "auction", AUC_RECEIPT_VERSION) &&
 	    auc_json_add_text(o, "sale", sale_id) && auc_json_add_text(o, "state", "member") &&
 	    auc_json_add_int(o, "lead", lead))
 		return print(o);
@@ -145,7 +155,7 @@ enum auc_code auc_receipt_to_sale(const char *text, const struct auc_market *m,
 	rc = auc_receipt_parse(text, &r, err);
 	if (rc != AUC_OK)
 		return rc;
-	if (!strcmp(r.state, "member") || !strcmp(r.state, "settled"))
+	if (!strcmp(r.state, "member") || !strcmp(r.state, "settled") || auc_receipt_is_waiting(&r))
 		rc = auc_err_set(err, AUC_ESTATE,
 				 "receipt: state is '%s', expected lien, sold or running", r.state);
 	else if (r.slot_seconds != auc_market_slot_seconds(m))
@@ -193,7 +203,7 @@ static enum auc_code parse(const char *text, struct json_object **o, struct auc_
 	*o = len && len <= TEXT_MAX ? auc_json_parse(text, len) : NULL;
 	if (!*o)
 		return auc_err_set(err, AUC_EINVAL, "receipt: not one JSON object");
-	rc = auc_json_int(*o, "auction", RECEIPT_VERSION, RECEIPT_VERSION, &version, err);
+	rc = auc_json_int(*o, "auction", AUC_RECEIPT_VERSION, AUC_RECEIPT_VERSION, &version, err);
 	if (rc == AUC_OK)
 		rc = unpack(*o, err);
 	if (rc != AUC_OK) {
@@ -232,7 +242,8 @@ static enum auc_code read_sale(struct json_object *o, struct auc_receipt *r, str
 	if (!settled && strcmp(r->state, "lien") && strcmp(r->state, "sold") &&
 	    strcmp(r->state, "running"))
 		return auc_err_set(err, AUC_EINVAL,
-				   "state: '%s', expected lien, sold, running, settled or member",
+				   "state: '%s', expected lien, sold, running, settled, member, "
+				   "waiting or unsold",
 				   r->state);
 	rc = auc_json_text(o, "policy", r->policy, sizeof(r->policy), err);
 	if (rc == AUC_OK)

@@ -14,6 +14,8 @@
  *
  * "payment" is what is paid in that state (agreed, or after the refund once settled). A member has
  *   {"auction":1,"sale":"ab12-7","state":"member","lead":123}
+ * and a bid that stands, or stood and was not sold,
+ *   {"auction":1,"sale":"w-...","state":"waiting|unsold","since":..,"until":..,"sealed":"...","why":..}
  */
 #ifndef AUC_RECEIPT_H
 #define AUC_RECEIPT_H
@@ -47,8 +49,9 @@ struct auc_receipt_move {
 };
 struct auc_receipt {
 	char sale[AUC_SALE_ID_LEN];
-	char state[16]; /* "lien", "sold", "running", "settled", "member" */
-	uint32_t lead;  /* member only */
+	char state[16]; /* "lien", "sold", "running", "settled", "member", "waiting", "unsold" */
+	double since, until; /* the last two only: Unix time */
+	uint32_t lead;       /* member only */
 	char policy[AUC_NAME_MAX], worker_type[AUC_NAME_MAX], ps_type[AUC_NAME_MAX];
 	bool colocated;
 	bool gang; /* then without types, and with */
@@ -79,6 +82,9 @@ struct auc_receipt {
 /* True if TEXT looks like one of ours (begins with {"auction":): what job_submit must not let a
  * user send. */
 bool auc_receipt_is(const char *text);
+/* True if TEXT, a receipt as it is printed here, says STATE: what it costs to find out is next to
+ * nothing. */
+bool auc_receipt_says(const char *text, const char *state);
 /* Parses and checks everything. Free with auc_receipt_clear(). AUC_EINVAL. */
 enum auc_code auc_receipt_parse(const char *text, struct auc_receipt *r, struct auc_err *err);
 void auc_receipt_clear(struct auc_receipt *r);
@@ -91,6 +97,23 @@ void auc_receipt_clear(struct auc_receipt *r);
  */
 char *auc_receipt_print(const struct auc_sale *sale, const struct auc_market *m,
 			const struct auc_seal *seal, auc_money refund, const char *why);
+/* A bid that stands: what its value counts from, until when it does, and itself. */
+struct auc_waiting {
+	char id[AUC_SALE_ID_LEN]; /* unique for ever; of no sale */
+	double since, until;      /* Unix time */
+	char *bid;                /* its canonical text */
+	double max_price;         /* where prices are posted; < 0: none */
+};
+/* Its receipt, with the bid sealed with SEAL; the one that it gets when it ends unsold for WHY.
+ * malloc'd; NULL: no memory, or no SEAL. */
+char *auc_receipt_print_waiting(const struct auc_waiting *w, const struct auc_seal *seal);
+char *auc_receipt_print_unsold(const struct auc_waiting *w, const char *why);
+/* Reads the first; W->bid is malloc'd. AUC_EINVAL: it cannot be read or opened; AUC_ESTATE: it is
+ * another receipt. */
+enum auc_code auc_receipt_open_waiting(const char *text, const struct auc_seal *seal,
+				       struct auc_waiting *w, struct auc_err *err);
+/* True if R is one of the two. */
+bool auc_receipt_is_waiting(const struct auc_receipt *r);
 char *auc_receipt_print_member(const char *sale_id, uint32_t lead);
 /*
  * The sale a receipt stands for, resolved against M, without job and user (for auc_ledger_adopt());

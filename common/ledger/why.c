@@ -11,6 +11,8 @@ const struct auc_why auc_whys[] = {
 	{AUC_WHY_TIMEOUT, false},
 	{AUC_WHY_CANCELLED, false},
 	{AUC_WHY_CHANGED, false},
+	{AUC_WHY_EXPIRED, false},
+	{AUC_WHY_WORTHLESS, false},
 	/* Other jobs of the same user may have used up the limit. */
 	{AUC_WHY_LIMIT, false},
 	{AUC_WHY_NODE_FAIL, true},

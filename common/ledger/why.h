@@ -35,5 +35,8 @@ bool auc_why_refunds(const char *word);
 #define AUC_WHY_OUTAGE         "outage"
 #define AUC_WHY_LOST           "lost"
 #define AUC_WHY_VOID           "void"
+/* Of bids that stood and were not sold, which never paid anything. */
+#define AUC_WHY_EXPIRED   "expired"
+#define AUC_WHY_WORTHLESS "worthless"
 
 #endif

@@ -258,6 +258,8 @@ static void refresh_wholes(struct auc_market *m, const struct auc_plan *plan,
 static void add_units(struct auc_market *m, unsigned server, auc_slot from, auc_slot to,
 		      const int64_t *units, int sign)
 {
+	if (sign < 0)
+		m->servers[server].freed = ++m->frees;
 	for (auc_slot t = from; t <= to; t++) {
 		size_t cell = auc_cell(m, (unsigned)(t - m->first), server);
 

@@ -9,6 +9,8 @@
 #include "base/num.h"
 #include "base/list.h"
 
+static bool could_hold(const struct auc_market *m, const struct auc_job *job, unsigned server);
+static bool holds(const struct auc_market *m, unsigned server, const int64_t *units);
 static int64_t fewest(double work, int64_t d, int64_t low, int64_t high);
 
 void auc_job_clear(struct auc_job *job)
@@ -39,6 +41,39 @@ enum auc_code auc_job_copy(struct auc_job *to, const struct auc_job *from, unsig
 	if (shapes)
 		memcpy(to->shapes, from->shapes, shapes);
 	return AUC_OK;
+}
+
+bool auc_job_may_gain(const struct auc_market *m, const struct auc_job *job, uint64_t seen)
+{
+	for (unsigned s = 0; s < m->nservers; s++)
+		if (m->servers[s].freed > seen && could_hold(m, job, s))
+			return true;
+	return false;
+}
+
+/* Whether SERVER, empty, holds a worker, a PS or a node of JOB. */
+static bool could_hold(const struct auc_market *m, const struct auc_job *job, unsigned server)
+{
+	if (job->upload[server] == UINT32_MAX)
+		return false;
+	for (unsigned i = 0; i < job->nshapes; i++)
+		if (!job->shapes[i].never && holds(m, server, job->shapes[i].units))
+			return true;
+	for (unsigned k = 0; k < m->nworker_types && !job->nshapes; k++)
+		if (job->worker_seconds[k] >= 0 && holds(m, server, m->types[k].units))
+			return true;
+	for (unsigned k = 0; k < m->nps_types && !job->nshapes; k++)
+		if (job->ps_seconds[k] >= 0 && holds(m, server, m->ps_types[k].units))
+			return true;
+	return false;
+}
+
+static bool holds(const struct auc_market *m, unsigned server, const int64_t *units)
+{
+	for (unsigned k = 0; k < m->ntres; k++)
+		if (units[k] > m->servers[server].units[k])
+			return false;
+	return true;
 }
 
 double auc_job_work(const struct auc_market *m, const struct auc_job *job, unsigned worker_type,

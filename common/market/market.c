@@ -468,6 +468,11 @@ void auc_market_end_bulk(struct auc_market *m)
 	auc_cells_refresh_all(m);
 }
 
+uint64_t auc_market_frees(const struct auc_market *m)
+{
+	return m->frees;
+}
+
 unsigned auc_market_roles(const struct auc_market *m, unsigned server)
 {
 	return m->servers[server].roles;
@@ -491,6 +496,8 @@ void auc_market_set_roles(struct auc_market *m, const unsigned *roles)
 
 		if (server->whole) {
 			moved |= !server->inside != !roles[s];
+			if (!server->inside && roles[s])
+				server->freed = ++m->frees;
 			server->inside = roles[s];
 			continue;
 		}
@@ -500,6 +507,7 @@ void auc_market_set_roles(struct auc_market *m, const unsigned *roles)
 			now |= server[-(ptrdiff_t)i].inside;
 		if (server->roles != now) {
 			server->roles = now;
+			server->freed = ++m->frees;
 			changed[n++] = (struct auc_share){.server = s};
 		}
 	}

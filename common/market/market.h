@@ -202,6 +202,9 @@ enum auc_code auc_market_close(struct auc_market *m, const struct auc_closure *l
 			       struct auc_err *err);
 /* Booking does not ask: what was sold before may stay. */
 bool auc_market_is_closed(const struct auc_market *m, unsigned server, auc_slot t);
+/* Counts how often a server got more room than it had: by an unbooking, capacity, a role, or the
+ * end of a closure. */
+uint64_t auc_market_frees(const struct auc_market *m);
 /* Moves the window to start at FIRST (never backwards; a no-op then). New slots are empty. */
 void auc_market_advance(struct auc_market *m, auc_slot first);
 /* Takes new price parameters; prices of all slots follow. */
@@ -283,6 +286,9 @@ struct auc_job {
 	double budget;
 };
 
+/* True if since auc_market_frees() was SEEN a server got room that is not too small for a worker, a
+ * PS or a node of JOB when it is empty. */
+bool auc_job_may_gain(const struct auc_market *m, const struct auc_job *job, uint64_t seen);
 /* Frees what JOB holds and zeroes it. */
 void auc_job_clear(struct auc_job *job);
 /* *TO, not used before, becomes FROM, of a market of NSERVERS, without its data. AUC_ENOMEM. */

@@ -52,6 +52,12 @@ static int command_quote(const struct sbid *s, int argc, char **argv);
 static int command_cancel(const struct sbid *s, int argc, char **argv);
 static int command_profile(const struct sbid *s, int argc, char **argv);
 static bool take_job(char *line, struct job *job);
+static bool add_row(struct rows *r, const struct job *job);
+static bool add_held(struct rows *r, const char *user);
+static bool take_held(const char *id, struct job *job, char **text);
+static void show_receipt(const struct sbid *s, const struct job *job);
+static void plan_times(const struct auc_receipt *r, char start[32], char stop[32]);
+static void show_waiting(const struct job *job);
 static void time_of(double when, char *text, size_t size);
 static void show_plan(const struct auc_receipt *r);
 static bool all_digits(const char *text);
@@ -217,23 +223,112 @@ static int command_list(const struct sbid *s, int argc, char **argv)
 	if (!in)
 		return EXIT_FAILURE;
 	while (good && getline(&line, &size, in) > 0) {
-		char start[32], stop[32], paid[AUC_MONEY_LEN], back[AUC_MONEY_LEN];
-
 		if (!take_job(line, &job))
 			continue;
-		time_of(job.r.slot_seconds * (double)job.r.start, start, sizeof(start));
-		time_of(job.r.slot_seconds * (double)job.r.completion, stop, sizeof(stop));
-		good = rows_add(&r, job.id, job.name, job.state,
-				*job.r.why ? job.r.why : job.r.state, start, stop,
-				auc_money_str(job.r.payment, paid),
-				auc_money_str(job.r.refund, back));
+		/* What waits for its bid is asked of slurmctld. */
+		if (strcmp(job.r.state, "waiting") || strcmp(job.state, "PENDING"))
+			good = add_row(&r, &job);
 		auc_receipt_clear(&job.r);
 	}
 	free(line);
 	fclose(in);
 	if (ask_end(pid))
 		return fail("sacct failed");
+	good = good && add_held(&r, pw ? pw->pw_name : "?");
 	return good ? rows_print(&r, &s->table) : EXIT_FAILURE;
+}
+
+static bool add_row(struct rows *r, const struct job *job)
+{
+	char start[32], stop[32], paid[AUC_MONEY_LEN], back[AUC_MONEY_LEN];
+
+	plan_times(&job->r, start, stop);
+	return rows_add(r, job->id, job->name, job->state, *job->r.why ? job->r.why : job->r.state,
+			start, stop, auc_money_str(job->r.payment, paid),
+			auc_money_str(job->r.refund, back));
+}
+
+/* The jobs of USER that are held as their bids stand: the accounting does not list them yet. */
+static bool add_held(struct rows *r, const char *user)
+{
+	const char *squeue[] = {"squeue", "-h", "-u", user, "-t", "PD", "-o", "%A|%r", NULL};
+	char *line = NULL, *text;
+	size_t size = 0;
+	struct job job;
+	bool good = true;
+	FILE *in;
+	pid_t pid;
+
+	in = ask_run(squeue, STDOUT_FILENO, &pid);
+	if (!in)
+		return false;
+	while (good && getline(&line, &size, in) > 0) {
+		if (!strstr(line, "|JobHeldUser"))
+			continue;
+		*strchr(line, '|') = '\0';
+		if (!all_digits(line) || !take_held(line, &job, &text))
+			continue;
+		good = add_row(r, &job);
+		auc_receipt_clear(&job.r);
+		free(text);
+	}
+	free(line);
+	fclose(in);
+	if (ask_end(pid)) {
+		fail("squeue failed");
+		return false;
+	}
+	return good;
+}
+
+/* What slurmctld says of job ID, if its bid stands. JOB is in *TEXT, malloc'd; false: it does not.
+ */
+static bool take_held(const char *id, struct job *job, char **text)
+{
+	const char *scontrol[] = {"scontrol", "-o", "show", "job", id, NULL};
+	char *line = NULL, *receipt, *name, *row = NULL;
+	size_t size = 0;
+	bool good = false;
+	FILE *in;
+	pid_t pid;
+
+	*text = NULL;
+	in = ask_run(scontrol, STDOUT_FILENO, &pid);
+	if (in && getline(&line, &size, in) > 0) {
+		/* Receipts have no blanks. */
+		receipt = strstr(line, " AdminComment={");
+		name = strstr(line, " JobName=");
+		if (receipt && name &&
+		    asprintf(&row, "%s|%.*s|PENDING|%.*s", id, (int)strcspn(name + 9, " |"),
+			     name + 9, (int)strcspn(receipt + 14, " \n"), receipt + 14) >= 0)
+			good = take_job(row, job);
+		if (good && strcmp(job->r.state, "waiting")) {
+			auc_receipt_clear(&job->r);
+			good = false;
+		}
+	}
+	free(line);
+	if (in) {
+		fclose(in);
+		ask_end(pid);
+	}
+	if (good)
+		*text = row;
+	else
+		free(row);
+	return good;
+}
+
+/* Of a bid that stands nobody knows a start, and its end is that of its standing. */
+static void plan_times(const struct auc_receipt *r, char start[32], char stop[32])
+{
+	if (auc_receipt_is_waiting(r)) {
+		start[0] = '\0';
+		time_of(r->until, stop, 32);
+		return;
+	}
+	time_of(r->slot_seconds * (double)r->start, start, 32);
+	time_of(r->slot_seconds * (double)r->completion, stop, 32);
 }
 
 static int command_show(const struct sbid *s, int argc, char **argv)
@@ -252,7 +347,7 @@ static int command_show(const struct sbid *s, int argc, char **argv)
 			       "-o",
 			       "JobIDRaw,JobName,State,AdminComment",
 			       NULL};
-	char *line = NULL, *text = NULL;
+	char *line = NULL, *text = NULL, *held = NULL;
 	size_t size = 0;
 	struct job job;
 	int code = EXIT_FAILURE;
@@ -273,29 +368,52 @@ static int command_show(const struct sbid *s, int argc, char **argv)
 	free(line);
 	if (ask_end(pid)) {
 		fail("sacct failed");
-	} else if (text && take_job(text, &job)) {
-		if (s->table.json) {
-			puts(job.receipt);
-		} else {
-			char paid[AUC_MONEY_LEN], back[AUC_MONEY_LEN];
-
-			printf("job %s (%s): %s\n", job.id, job.name, job.state);
-			printf("sale %s: %s%s%s\n", job.r.sale, job.r.state, *job.r.why ? ", " : "",
-			       job.r.why);
-			printf("pays %s%s%s\n", auc_money_str(job.r.payment, paid),
-			       job.r.refund ? ", got back " : "",
-			       job.r.refund ? auc_money_str(job.r.refund, back) : "");
-			show_plan(&job.r);
-			if (strcmp(job.r.state, "settled"))
-				printf("sbid cancel %s gives it up\n", job.id);
-		}
+	} else if ((text && take_job(text, &job)) || take_held(argv[0], &job, &held)) {
+		show_receipt(s, &job);
 		auc_receipt_clear(&job.r);
 		code = EXIT_SUCCESS;
 	} else {
 		fail("job %s: Slurm's accounting shows you no receipt of it", argv[0]);
 	}
 	free(text);
+	free(held);
 	return code;
+}
+
+static void show_receipt(const struct sbid *s, const struct job *job)
+{
+	char paid[AUC_MONEY_LEN], back[AUC_MONEY_LEN];
+	const struct auc_receipt *r = &job->r;
+
+	if (s->table.json) {
+		puts(job->receipt);
+		return;
+	}
+	if (auc_receipt_is_waiting(r)) {
+		show_waiting(job);
+		return;
+	}
+	printf("job %s (%s): %s\n", job->id, job->name, job->state);
+	printf("sale %s: %s%s%s\n", r->sale, r->state, *r->why ? ", " : "", r->why);
+	printf("pays %s%s%s\n", auc_money_str(r->payment, paid), r->refund ? ", got back " : "",
+	       r->refund ? auc_money_str(r->refund, back) : "");
+	show_plan(r);
+	if (strcmp(r->state, "settled"))
+		printf("sbid cancel %s gives it up\n", job->id);
+}
+
+static void show_waiting(const struct job *job)
+{
+	char until[32];
+
+	time_of(job->r.until, until, sizeof(until));
+	printf("job %s (%s): %s\n", job->id, job->name, job->state);
+	if (*job->r.why)
+		printf("the bid stood and was not sold: %s; paid nothing\n", job->r.why);
+	else
+		printf("the bid stands until %s and has bought nothing yet\n"
+		       "sbid cancel %s withdraws it\n",
+		       until, job->id);
 }
 
 /* By time and node, in words. */

@@ -343,6 +343,45 @@ void auc_desc_apply(job_desc_msg_t *desc, const struct auc_slice *slice, const c
 	set_string(&desc->admin_comment, receipt);
 }
 
+void auc_desc_hold(job_desc_msg_t *desc, const struct auc_bid *bid, const struct auc_conf *conf,
+		   double until, const char *receipt)
+{
+	char names[AUC_BID_PARTITIONS_MAX * AUC_NAME_MAX] = "";
+	size_t len = 0;
+
+	for (unsigned i = 0; i < (bid->npartitions ? bid->npartitions : conf->npartitions); i++)
+		len += (size_t)snprintf(names + len, len < sizeof(names) ? sizeof(names) - len : 0,
+					"%s%s", len ? "," : "",
+					bid->npartitions ? bid->partitions[i]
+							 : conf->partitions[i].name);
+	if (!bid->gang.nshapes) {
+		desc->min_nodes = desc->max_nodes = 1;
+		desc->num_tasks = 1;
+		desc->cpus_per_task = desc->pn_min_cpus = 1;
+		desc->min_cpus = desc->max_cpus = 1;
+		desc->pn_min_memory = 1;
+		desc->time_limit = 1;
+		set_string(&desc->tres_per_node, NULL);
+		if (!desc->open_mode)
+			desc->open_mode = OPEN_MODE_APPEND;
+	}
+	desc->priority = 0;
+	desc->time_min = NO_VAL;
+	desc->deadline = 0;
+	desc->begin_time = (time_t)auc_ceil(until);
+	desc->requeue = 0;
+	desc->bitflags &= ~(uint64_t)AUC_EXPEDITED;
+	set_string(&desc->partition, names);
+	set_string(&desc->admin_comment, receipt);
+	remove_variables(desc, is_bid_variable);
+}
+
+bool auc_job_is_held(const slurm_job_info_t *info)
+{
+	return info->priority == 0 && (info->job_state & JOB_STATE_BASE) == JOB_PENDING &&
+	       info->admin_comment && auc_receipt_says(info->admin_comment, "waiting");
+}
+
 void auc_desc_environment(job_desc_msg_t *desc, const char *sale, double start, double end)
 {
 	char text[32];

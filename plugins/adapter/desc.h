@@ -73,6 +73,16 @@ void auc_desc_one_thread(job_desc_msg_t *desc);
 /* Makes DESC (owned by Slurm, its strings by Slurm's allocator) the single-node job SLICE with
  * RECEIPT. */
 void auc_desc_apply(job_desc_msg_t *desc, const struct auc_slice *slice, const char *receipt);
+/*
+ * Makes DESC a job that waits held while BID stands, until UNTIL (Unix time, which is what the
+ * accounting lists it by), in the partitions that BID may use, or all of
+ * CONF's: a gang as its user wrote it, else one node and next to nothing of it. Its environment
+ * loses what auc_desc_environment() takes away.
+ */
+void auc_desc_hold(job_desc_msg_t *desc, const struct auc_bid *bid, const struct auc_conf *conf,
+		   double until, const char *receipt);
+/* True if the job of the record INFO waits like that. */
+bool auc_job_is_held(const slurm_job_info_t *info);
 /* Removes the bid's variables from the job's environment, so that a submission inside the job is
  * not a bid, and those of a sale inside whose job it was submitted; adds ours. */
 void auc_desc_environment(job_desc_msg_t *desc, const char *sale, double start, double end);

@@ -230,6 +230,66 @@ void auc_desc_apply_gang(job_desc_msg_t *desc, const struct auc_slice *slice, co
 	set_text(&desc->admin_comment, receipt);
 }
 
+void auc_gang_update(const slurm_job_info_t *info, const struct auc_slice *slice,
+		     job_desc_msg_t *update)
+{
+	/* The record says what its user wrote: it is made a description of, and that a gang. */
+	job_desc_msg_t desc;
+
+	slurm_init_job_desc_msg(&desc);
+	/* Of --nodes=2-8 it is the least. */
+	desc.min_nodes = info->num_nodes;
+	desc.shared = info->shared;
+	desc.num_tasks = info->num_tasks;
+	desc.ntasks_per_node = info->ntasks_per_node;
+	desc.cpus_per_task = info->cpus_per_task;
+	desc.ntasks_per_tres = info->ntasks_per_tres;
+	desc.pn_min_memory = info->pn_min_memory ? info->pn_min_memory : NO_VAL64;
+	set_text(&desc.tres_per_job, info->tres_per_job);
+	set_text(&desc.tres_per_node, info->tres_per_node);
+	set_text(&desc.tres_per_task, info->tres_per_task);
+	set_text(&desc.cpus_per_tres, info->cpus_per_tres);
+	set_text(&desc.mem_per_tres, info->mem_per_tres);
+	auc_desc_apply_gang(&desc, slice, "");
+	update->min_nodes = update->max_nodes = desc.min_nodes;
+	if (info->num_tasks > 1 && info->num_tasks < NO_VAL)
+		update->num_tasks = desc.num_tasks;
+	update->pn_min_cpus = desc.pn_min_cpus;
+	update->min_cpus = desc.min_cpus;
+	update->pn_min_memory = desc.pn_min_memory;
+	update->time_limit = desc.time_limit;
+	update->requeue = 0;
+	set_text(&update->tres_per_node, desc.tres_per_node);
+	/* It was taken away, and the release did not come to its end. */
+	if (!desc.tres_per_node && !desc.tres_per_task && desc.shared)
+		set_text(&update->tres_per_node, slice->gres);
+	/* "" takes away what it had. */
+	if (info->tres_per_job && *info->tres_per_job) {
+		AUC_XFREE(update->tres_per_job);
+		update->tres_per_job = slurm_xstrdup("");
+	}
+	set_text(&update->tres_per_task, desc.tres_per_task);
+	set_text(&update->req_nodes, slice->node);
+	set_text(&update->partition, slice->partition);
+	AUC_XFREE(desc.tres_per_job);
+	AUC_XFREE(desc.tres_per_node);
+	AUC_XFREE(desc.tres_per_task);
+	AUC_XFREE(desc.cpus_per_tres);
+	AUC_XFREE(desc.mem_per_tres);
+	AUC_XFREE(desc.req_nodes);
+	AUC_XFREE(desc.partition);
+	AUC_XFREE(desc.admin_comment);
+}
+
+void auc_gang_update_clear(job_desc_msg_t *update)
+{
+	AUC_XFREE(update->tres_per_node);
+	AUC_XFREE(update->tres_per_job);
+	AUC_XFREE(update->tres_per_task);
+	AUC_XFREE(update->req_nodes);
+	AUC_XFREE(update->partition);
+}
+
 bool auc_gang_takes(const struct auc_slice *slice, const slurm_job_info_t *info)
 {
 	const struct request q = REQUEST_OF(info);

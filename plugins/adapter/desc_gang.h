@@ -36,6 +36,13 @@ enum auc_code auc_desc_dependency(const job_desc_msg_t *desc,
 void auc_desc_apply_gang(job_desc_msg_t *desc, const struct auc_slice *slice, const char *receipt);
 /* True if the job record INFO takes of each of SLICE's nodes what SLICE, a gang's, says. */
 bool auc_gang_takes(const struct auc_slice *slice, const slurm_job_info_t *info);
+/*
+ * Makes UPDATE, as slurm_init_job_desc_msg() leaves it, what turns the pending gang INFO, held
+ * until now, into one on SLICE's nodes with SLICE's amounts; free with auc_gang_update_clear().
+ */
+void auc_gang_update(const slurm_job_info_t *info, const struct auc_slice *slice,
+		     job_desc_msg_t *update);
+void auc_gang_update_clear(job_desc_msg_t *update);
 /* True if A and B, lists of nodes as Slurm writes them, have the same nodes. */
 bool auc_same_nodes(const char *a, const char *b);
 

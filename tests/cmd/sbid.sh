@@ -26,7 +26,7 @@ expect()
 receipt='{"auction":1,"sale":"ab-1","state":"STATE","policy":"dps","payment":"PAID","worker_type":"v100","ps_type":"ps","colocated":false,"arrival":101,"start":103,"completion":106,"plan":[{"from":103,"to":105,"workers":{"e1":1,"e2":2},"ps":{"e2":1}}],"slot_seconds":300,"worker_tres":{"cpu":2},"ps_tres":{"cpu":1}'
 cat > "$dir/sacct" <<END
 #!/bin/bash
-[[ " \$* " != *" -j 9 "* ]] || exit 0
+[[ " \$* " != *" -j 9 "* && " \$* " != *" -j 12 "* ]] || exit 0
 [[ " \$* " == *" -j "* ]] || echo '7|old|COMPLETED|$(sed 's/STATE/settled/; s/PAID/1.000001/' <<< "$receipt"),"refund":"0.500000","why":"completed"}'
 echo '8|new|PENDING|$(sed 's/STATE/sold/; s/PAID/2.000000/' <<< "$receipt")}'
 [[ " \$* " == *" -j "* ]] || { echo '9|plain|COMPLETED|'; echo '10|member|RUNNING|{"auction":1,"sale":"ab-1","state":"member","lead":8}'; }
@@ -51,19 +51,38 @@ say 'Batch job submission failed: Requested operation is presently disabled'
 exit 1
 END
 echo 'echo "scancel $*"' > "$dir/scancel"
+# Two jobs are held, one by its owner; the other one's bid stands.
+cat > "$dir/squeue" <<'END'
+#!/bin/bash
+echo '11|JobHeldUser'
+echo '12|JobHeldUser'
+echo '8|BeginTime'
+END
+cat > "$dir/scontrol" <<'END'
+#!/bin/bash
+case ${!#} in
+	11) echo 'JobId=11 JobName=mine UserId=a(5) JobState=PENDING Comment=(null)  StdErr=/dev/null' ;;
+	12) echo 'JobId=12 JobName=stood UserId=a(5) JobState=PENDING AdminComment={"auction":1,"sale":"w-1","state":"waiting","since":30000,"until":36000,"sealed":"QUJD"}  StdErr=/dev/null' ;;
+esac
+END
 chmod +x "$dir"/*
 PATH=$dir:$PATH
 
 expect 'list' 0 'job|name|state|sale|start|end|paid|back
 7|old|COMPLETED|completed|1970-01-01T08:35:00|1970-01-01T08:50:00|1.000001|0.500000
-8|new|PENDING|sold|1970-01-01T08:35:00|1970-01-01T08:50:00|2.000000|0.000000' -P
+8|new|PENDING|sold|1970-01-01T08:35:00|1970-01-01T08:50:00|2.000000|0.000000
+12|stood|PENDING|waiting||1970-01-01T10:00:00|0.000000|0.000000' -P
 expect 'columns' 0 '7|1.000001
-8|2.000000' -P -n -o job,paid list
+8|2.000000
+12|0.000000' -P -n -o job,paid list
 expect 'show' 0 'job 8 (new): PENDING
 sale ab-1: sold
 pays 2.000000
 1970-01-01T08:35:00 to 1970-01-01T08:50:00: e1 1 x v100, e2 2 x v100 1 x ps
 sbid cancel 8 gives it up' show 8
+expect 'a bid that stands' 0 'job 12 (stood): PENDING
+the bid stands until 1970-01-01T10:00:00 and has bought nothing yet
+sbid cancel 12 withdraws it' show 12
 expect 'not a sale' 1 "sbid: job 9: Slurm's accounting shows you no receipt of it" show 9
 expect 'no job' 1 'sbid: show: expected the number of a job' show 'x; y'
 expect 'balance' 0 '3.250000 is left

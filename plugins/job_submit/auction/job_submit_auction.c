@@ -16,6 +16,7 @@
 
 #include "auction/auction.h"
 #include "input/bid.h"
+#include "adapter/decide.h"
 #include "adapter/desc.h"
 #include "adapter/desc_gang.h"
 #include "adapter/secrets.h"
@@ -61,10 +62,10 @@ static int answer(struct auc_auction *a, const job_desc_msg_t *desc, uint32_t su
 static enum auc_code describe(struct auc_auction *a, job_desc_msg_t *desc, struct auc_bid *bid,
 			      struct auc_err *err);
 static bool ends(void *arg, uint32_t job_id, double *end);
-static enum auc_code check_jobs(struct auc_auction *a, const job_desc_msg_t *desc,
-				const struct auc_offer *offer, struct auc_err *err);
 static enum auc_code check_wait(struct auc_auction *a, const struct auc_offer *offer,
 				struct auc_err *err);
+static int hold(struct auc_auction *a, job_desc_msg_t *desc, const struct auc_bid *bid,
+		const struct auc_offer *offer, const char *barred, char **err_msg);
 static int take_offer(struct auc_auction *a, job_desc_msg_t *desc, const struct auc_offer *offer,
 		      char **err_msg);
 static int check_modify(const job_desc_msg_t *desc, uint32_t uid, char *why, size_t size);
@@ -248,6 +249,10 @@ static int decide(struct auc_auction *a, job_desc_msg_t *desc, uint32_t submit_u
 	if (!code)
 		code = describe(a, desc, bid, &err);
 	auc_desc_forget_secrets(desc);
+	if (!code && !desc->script && bid->stands > 0)
+		code = auc_err_set(&err, AUC_EINVAL,
+				   "--stands: given, expected none: nobody sits before a salloc "
+				   "for long; use sbatch");
 	if (!code && !desc->script && !bid->ask && !bid->gang.nshapes) {
 		free(bid);
 		return fail(err_msg, RC_NO_BATCH,
@@ -260,14 +265,8 @@ static int decide(struct auc_auction *a, job_desc_msg_t *desc, uint32_t submit_u
 		return rc;
 	}
 	if (!code)
-		code = auc_desc_confine(desc, bid, &err);
-	if (!code)
-		code = auc_site_confine(desc, submit_uid, bid, barred, sizeof(barred), &err);
-	if (!code)
-		code = auc_auction_bid(a, bid, desc->user_id, auc_site_now(), !bid->quote, &offer,
-				       &err);
-	if (!code && offer.accepted)
-		code = check_jobs(a, desc, &offer, &err);
+		code = auc_decide(a, desc, submit_uid, bid, NULL, &offer, barred, sizeof(barred),
+				  &err);
 	if (!code && offer.accepted && !desc->script && !bid->quote)
 		code = check_wait(a, &offer, &err);
 	if (code) {
@@ -277,6 +276,8 @@ static int decide(struct auc_auction *a, job_desc_msg_t *desc, uint32_t submit_u
 			  : code == AUC_EINVAL || code == AUC_ENOENT ? RC_BAD_BID
 								     : RC_REFUSED,
 			  "%s", err.text);
+	} else if (!offer.accepted && bid->stands > 0) {
+		rc = hold(a, desc, bid, &offer, barred, err_msg);
 	} else if (bid->quote || !offer.accepted) {
 		say_with(err_msg, offer.message, offer.accepted ? "" : barred);
 		rc = bid->quote ? RC_QUOTE : RC_REFUSED;
@@ -317,9 +318,11 @@ static enum auc_code describe(struct auc_auction *a, job_desc_msg_t *desc, struc
 	enum auc_code code;
 	double after;
 
-	if (g->nshapes || g->nplaces || g->within_switch || g->begin > 0 || g->end > 0)
+	if (g->nshapes || g->nplaces || g->within_switch || g->begin > 0 || g->end > 0 ||
+	    bid->since > 0)
 		return auc_err_set(err, AUC_EINVAL,
-				   "%s: gang, within, only, except, begin and end are no options; "
+				   "%s: gang, within, only, except, begin, end and since are no "
+				   "options; "
 				   "say it by --nodes, --nodelist, --begin and so on",
 				   AUC_ENV_BID);
 	bid->dry_run = auc_desc_is_dry_run(desc);
@@ -357,33 +360,6 @@ static bool ends(void *arg, uint32_t job_id, double *end)
 	return auc_auction_ends(arg, job_id, end);
 }
 
-/* AUC_EFULL if OFFER (a lien of it is dropped then) is more jobs than Slurm lets the user have. */
-static enum auc_code check_jobs(struct auc_auction *a, const job_desc_msg_t *desc,
-				const struct auc_offer *offer, struct auc_err *err)
-{
-	unsigned need = auc_parts_at_once(offer->parts, offer->nparts);
-	/* What is held is among them. */
-	unsigned total = auc_auction_nodes_of(a, desc->user_id, offer->start, offer->end) +
-			 (offer->sale[0] ? 0 : need);
-	struct auc_slice slice;
-	unsigned minutes = 0;
-	enum auc_code code;
-
-	if (!offer->nparts)
-		return AUC_OK;
-	for (unsigned i = 0; i < offer->nparts; i++) {
-		const struct auc_part *p = &offer->parts[i];
-
-		if (!auc_slice_of(p, p->start, p->end, &slice, NULL) && slice.minutes > minutes)
-			minutes = slice.minutes;
-	}
-	code = auc_site_count_jobs(desc, offer->parts[0].partition, need, total, minutes,
-				   offer->sale[0], err);
-	if (code && offer->sale[0])
-		auc_auction_drop(a, offer->sale, NULL);
-	return code;
-}
-
 /* Nobody sits before a salloc for long: AUC_ESTATE (a lien of OFFER is dropped then) if it comes
  * later than in the slot after this one. */
 static enum auc_code check_wait(struct auc_auction *a, const struct auc_offer *offer,
@@ -403,6 +379,44 @@ static enum auc_code check_wait(struct auc_auction *a, const struct auc_offer *o
 			   "salloc waits for this slot and the next only, and could have these "
 			   "nodes from %s on, for %.2f; ask for less, or use sbatch, which waits",
 			   when, auc_money_to(offer->payment));
+}
+
+/* Its bid was refused, and stands: the job waits held. */
+static int hold(struct auc_auction *a, job_desc_msg_t *desc, const struct auc_bid *bid,
+		const struct auc_offer *offer, const char *barred, char **err_msg)
+{
+	double until = auc_site_now() + bid->stands;
+	time_t at = (time_t)until;
+	char *receipt, *text, when[32];
+	struct auc_err err;
+	struct tm tm;
+
+	/* It becomes no job. */
+	if (bid->dry_run) {
+		say_with(err_msg, offer->message, barred);
+		return RC_REFUSED;
+	}
+	if (auc_auction_held_add(a, bid, desc->user_id, auc_site_now(), offer, &receipt, &err)) {
+		if (asprintf(&text, "%s\nauction: it does not stand: %s", offer->message,
+			     err.text) < 0)
+			return fail(err_msg, RC_REFUSED, "out of memory");
+		say_with(err_msg, text, barred);
+		free(text);
+		return RC_REFUSED;
+	}
+	auc_desc_hold(desc, bid, auc_auction_conf(a), until, receipt);
+	free(receipt);
+	if (!bid->gang.nshapes)
+		auc_desc_trap(desc, auc_conf_change_signal(auc_auction_conf(a)));
+	strftime(when, sizeof(when), "%F %T", localtime_r(&at, &tm));
+	if (asprintf(&text,
+		     "%s\nauction: it stands until %s: the job is held, and is decided again as "
+		     "prices and bookings change; scancel withdraws it",
+		     offer->message, when) < 0)
+		return SLURM_SUCCESS;
+	say_with(err_msg, text, barred);
+	free(text);
+	return SLURM_SUCCESS;
 }
 
 /* Makes the job the lead of its group, or a gang. */
@@ -443,7 +457,7 @@ static int check_modify(const job_desc_msg_t *desc, uint32_t uid, char *why, siz
 	uint32_t job_id = auc_desc_job_id(desc);
 	struct auc_auction *a;
 	enum auc_protect protect;
-	bool sold = false, awaited = false;
+	bool sold = false, awaited = false, stands = false;
 
 	if (desc->admin_comment && auc_receipt_is(desc->admin_comment)) {
 		snprintf(why, size, "AdminComment: a receipt is written by the auction only");
@@ -471,7 +485,15 @@ static int check_modify(const job_desc_msg_t *desc, uint32_t uid, char *why, siz
 	if (a) {
 		awaited = auc_auction_awaits(a, uid);
 		sold = auc_auction_owns(a, job_id);
+		stands = auc_auction_is_held(a, job_id);
 		auc_site_leave();
+	}
+	if (stands) {
+		snprintf(why, size,
+			 "job %u is a bid that stands and cannot be changed or released; scancel "
+			 "withdraws it",
+			 job_id);
+		return ESLURM_ACCESS_DENIED;
 	}
 	if (sold || protect == AUC_PROTECT_YES) {
 		snprintf(why, size,

@@ -21,6 +21,8 @@
 static void carry_out(struct auc_agent *a, struct auc_task *t,
 		      const struct auc_exec_action *action);
 static enum auc_code end_job(struct auc_agent *a, uint32_t job, bool pending, struct auc_err *err);
+static bool is_held(const struct auc_task *t);
+static enum auc_job_change change_for(const struct auc_task *t, enum auc_exec_ask ask);
 static bool waits(const struct auc_agent *a, enum auc_exec_ask ask, uint32_t job);
 static bool may_run(const struct auc_agent *a);
 static void look_again(struct auc_agent *a);
@@ -58,7 +60,8 @@ void auc_act(struct auc_agent *a, struct auc_task *t, double now)
 
 void auc_act_receipt(struct auc_agent *a, struct auc_task *t, double now)
 {
-	if (!t->looked || !a->commit_ok || !t->receipt || t->receipt_sent ||
+	/* By the receipt of a bid that stands its job is known as held for that. */
+	if (!t->looked || !a->commit_ok || !t->receipt || t->receipt_sent || is_held(t) ||
 	    now < t->receipt_next || t->exec.booked == AUC_SALE_LIEN ||
 	    t->exec.booked == AUC_SALE_SETTLED)
 		return;
@@ -93,11 +96,6 @@ static void carry_out(struct auc_agent *a, struct auc_task *t, const struct auc_
 		[AUC_ASK_LIMIT] = AUC_ERROR_MOVE,    [AUC_ASK_NOTICE] = AUC_ERROR_SIGNAL,
 		[AUC_ASK_WARN] = AUC_ERROR_SIGNAL,   [AUC_ASK_KILL] = AUC_ERROR_KILL,
 	};
-	static const enum auc_job_change changes[] = {
-		[AUC_ASK_PLACE] = AUC_JOB_CHANGE_PLACE,
-		[AUC_ASK_MOVE] = AUC_JOB_CHANGE_MOVE,
-		[AUC_ASK_LIMIT] = AUC_JOB_CHANGE_LIMIT,
-	};
 	const struct auc_part *p = &t->parts[action->part];
 	unsigned part = p->lead ? 0 : action->part;
 	uint32_t job = t->exec.jobs[part].id, id = 0;
@@ -130,8 +128,8 @@ static void carry_out(struct auc_agent *a, struct auc_task *t, const struct auc_
 	case AUC_ASK_LIMIT:
 		code = auc_slice_of(p, p->start, p->end, &slice, &err);
 		if (!code)
-			code = auc_job_change_put(a, changes[action->ask], job, t->sale, &slice,
-						  NULL, &err);
+			code = auc_job_change_put(a, change_for(t, action->ask), job, t->sale,
+						  &slice, NULL, &err);
 		break;
 	case AUC_ASK_NOTICE:
 		sig = auc_conf_change_signal(auc_auction_conf(a->auction));
@@ -153,6 +151,22 @@ static void carry_out(struct auc_agent *a, struct auc_task *t, const struct auc_
 	/* Other sales may keep the agent for a while. */
 	if (id)
 		auc_agent_protect(a);
+}
+
+/* Its bid stood, and it is still as it waited. */
+static bool is_held(const struct auc_task *t)
+{
+	return t->lead && auc_job_is_held(t->lead);
+}
+
+/* What ASK is, which changes the lead's or a member's place or limit. */
+static enum auc_job_change change_for(const struct auc_task *t, enum auc_exec_ask ask)
+{
+	if (ask == AUC_ASK_MOVE)
+		return AUC_JOB_CHANGE_MOVE;
+	if (ask == AUC_ASK_LIMIT)
+		return AUC_JOB_CHANGE_LIMIT;
+	return is_held(t) ? AUC_JOB_CHANGE_RELEASE : AUC_JOB_CHANGE_PLACE;
 }
 
 /* While JOB is being changed, what its record says is not what it will be. */

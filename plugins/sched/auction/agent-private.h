@@ -46,6 +46,14 @@ struct auc_offender {
 
 #define AUC_OFFENDERS_MAX 64
 
+/* How far the jobs of bids that stand have been looked at. */
+struct auc_stand_look {
+	double next, wait; /* those that were not seen yet, not before; and between two looks */
+	uint32_t uid;      /* the last user whose jobs were looked at; they come in order */
+	int64_t stamp;     /* of Slurm's jobs when the round began, */
+	int64_t done;      /* and the last that was ended */
+};
+
 /* The thread's own: no other looks at it. */
 struct auc_agent {
 	struct auc_auction *auction; /* of the site */
@@ -96,6 +104,7 @@ struct auc_agent {
 	struct auc_settling *settle;              /* settling.c's */
 	struct auc_err unknown;                   /* why nodes or partitions were last not known */
 	struct auc_retry_said said;               /* complaints */
+	struct auc_stand_look stand;              /* stand.c's */
 	struct auc_offender offenders[AUC_OFFENDERS_MAX];
 	char missing[512]; /* partitions that slurm.conf lacks, types that fit nowhere; "": none */
 	struct auc_agent_stats stats;
@@ -151,6 +160,11 @@ void auc_book_check(struct auc_agent *a, struct auc_task *t);
 void auc_book_revise(struct auc_agent *a, double now);
 /* Final receipts to disk, then the ledger's events, then the receipts may go out. */
 void auc_book_commit(struct auc_agent *a);
+
+/* stand.c: INFO, which is of no sale, has the receipt of a bid that stands or stood. */
+void auc_stand_see(struct auc_agent *a, const slurm_job_info_t *info, double now);
+/* Looks after bids that stand: ends those whose time is over, decides those whose turn it is. */
+void auc_stand_keep(struct auc_agent *a, double now);
 
 /* act.c: asks Slurm for what T needs now. */
 void auc_act(struct auc_agent *a, struct auc_task *t, double now);

@@ -689,6 +689,8 @@ static double cycle(struct auc_agent *a, double now)
 	if (auc_auction_fit_due(a->auction, now))
 		auc_fitter_ask();
 	auc_book_revise(a, now);
+	if (a->opened)
+		auc_stand_keep(a, now);
 	auc_book_commit(a);
 	/* Jobs may be another slurmctld's now. */
 	if (is_stopped()) {

@@ -147,6 +147,8 @@ static enum auc_code run(struct auc_rpc_task *e)
 		return auc_rpc_limit(job, c->slice.minutes, &e->err);
 	case AUC_JOB_CHANGE_PLACE:
 		return auc_rpc_place(job, &c->slice, &e->err);
+	case AUC_JOB_CHANGE_RELEASE:
+		return auc_rpc_release(job, &c->slice, &e->err);
 	case AUC_JOB_CHANGE_MOVE:
 		return auc_rpc_move(job, &c->slice, &e->err);
 	case AUC_JOB_CHANGE_RESERVE:
@@ -178,6 +180,7 @@ static void done(struct auc_agent *a, const struct change *c)
 		[AUC_JOB_CHANGE_START] = AUC_ERROR_START,
 		[AUC_JOB_CHANGE_LIMIT] = AUC_ERROR_MOVE,
 		[AUC_JOB_CHANGE_PLACE] = AUC_ERROR_MOVE,
+		[AUC_JOB_CHANGE_RELEASE] = AUC_ERROR_MOVE,
 		[AUC_JOB_CHANGE_MOVE] = AUC_ERROR_MOVE,
 		[AUC_JOB_CHANGE_RESERVE] = AUC_ERROR_FENCE,
 		[AUC_JOB_CHANGE_END] = AUC_ERROR_KILL,
@@ -200,7 +203,8 @@ static void done(struct auc_agent *a, const struct change *c)
 		return;
 	}
 	/* Each run of a job has a row of its own in the database: it gets the receipt again. */
-	if (t && (c->what == AUC_JOB_CHANGE_PLACE || c->what == AUC_JOB_CHANGE_MOVE))
+	if (t && (c->what == AUC_JOB_CHANGE_PLACE || c->what == AUC_JOB_CHANGE_RELEASE ||
+		  c->what == AUC_JOB_CHANGE_MOVE))
 		t->known = false;
 }
 

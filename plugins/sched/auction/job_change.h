@@ -11,13 +11,14 @@
 #include "sched/auction/agent-private.h"
 
 enum auc_job_change {
-	AUC_JOB_CHANGE_HOLD,  /* auc_rpc_hold(), */
-	AUC_JOB_CHANGE_START, /* auc_rpc_start_now() */
-	AUC_JOB_CHANGE_LIMIT, /* and so on; the slice's limit */
-	AUC_JOB_CHANGE_PLACE, /* to the slice */
-	AUC_JOB_CHANGE_MOVE,  /* likewise */
-	AUC_JOB_CHANGE_END,   /* TEXT: its last receipt, with which it is cancelled, */
-	AUC_JOB_CHANGE_BAR,   /* or held */
+	AUC_JOB_CHANGE_HOLD,    /* auc_rpc_hold(), */
+	AUC_JOB_CHANGE_START,   /* auc_rpc_start_now() */
+	AUC_JOB_CHANGE_LIMIT,   /* and so on; the slice's limit */
+	AUC_JOB_CHANGE_PLACE,   /* to the slice */
+	AUC_JOB_CHANGE_RELEASE, /* likewise, of one that was held while its bid stood */
+	AUC_JOB_CHANGE_MOVE,    /* likewise */
+	AUC_JOB_CHANGE_END,     /* TEXT: its last receipt, with which it is cancelled, */
+	AUC_JOB_CHANGE_BAR,     /* or held */
 	/* Beside any other change: */
 	AUC_JOB_CHANGE_RESERVE, /* TEXT: the reservation */
 	AUC_JOB_CHANGE_RECEIPT, /* TEXT */

@@ -384,6 +384,15 @@ static void see(struct auc_agent *a, const slurm_job_info_t *info, double now)
 	if (!info->admin_comment || !auc_receipt_is(info->admin_comment))
 		return;
 	ref = auc_tasks_find_job(&a->tasks, AUC_INFO_JOB_ID(info));
+	if (auc_receipt_says(info->admin_comment, "waiting") ||
+	    auc_receipt_says(info->admin_comment, "unsold")) {
+		/* One that has been sold gets the sale's receipt once it is placed. */
+		if (ref && !ref->part && ref->task->uid == info->user_id)
+			auc_task_see(ref->task, 0, info, now);
+		else if (!ref)
+			auc_stand_see(a, info, now);
+		return;
+	}
 	/* After a restart a job id alone is no proof: Slurm's state may have been wiped and its
 	 * numbers begun again. */
 	if (ref && (ref->task->known || ref->part)) {

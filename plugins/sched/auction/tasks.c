@@ -310,6 +310,9 @@ static int part_of(const struct auc_task *t, const slurm_job_info_t *info, doubl
 	struct auc_slice slice;
 	int found = -1, node = -1;
 
+	/* It is still as it was while its bid stood. */
+	if (auc_job_is_held(info))
+		return -1;
 	for (unsigned i = 0; i < t->exec.nparts; i++) {
 		const struct auc_part *p = &t->parts[i];
 

@@ -10,6 +10,7 @@
 #include <time.h>
 
 #include "sched/rpc/slurm_rpc.h"
+#include "adapter/desc_gang.h"
 #include "ledger/receipt.h"
 #include "adapter/site.h"
 
@@ -26,6 +27,9 @@
 static enum auc_code create_reservation(const char *name, const char *nodes, const char *users,
 					time_t start, time_t end, uint64_t flags,
 					struct auc_err *err);
+static void take_one(job_desc_msg_t *desc, const struct auc_slice *slice, char *gres);
+static enum auc_code forget_gres(uint32_t job_id, const slurm_job_info_t *info,
+				 const job_desc_msg_t *desc, struct auc_err *err);
 static enum auc_code failed(struct auc_err *err, const char *what, uint32_t job_id);
 static enum auc_code failed_with(struct auc_err *err, const char *what, const char *name);
 static enum auc_code update_node(const char *node, uint32_t state, const char *what,
@@ -314,16 +318,8 @@ enum auc_code auc_rpc_place(uint32_t job_id, const struct auc_slice *slice, stru
 
 	strcpy(gres, slice->gres);
 	slurm_init_job_desc_msg(&desc);
-	if (!slice->nnodes) {
-		desc.min_nodes = desc.max_nodes = 1;
-		desc.num_tasks = 1;
-		desc.cpus_per_task = (uint16_t)slice->cpus;
-		desc.min_cpus = desc.max_cpus = slice->cpus;
-		/* Slurm keeps the old one where it is not told otherwise. */
-		desc.pn_min_cpus = (uint16_t)slice->cpus;
-		desc.pn_min_memory = slice->mem_mb;
-		desc.tres_per_node = gres; /* "" takes away what it had */
-	}
+	if (!slice->nnodes)
+		take_one(&desc, slice, gres);
 	desc.time_limit = slice->minutes;
 	desc.begin_time = slice->begin > now ? slice->begin : now;
 	desc.requeue = 0;
@@ -335,6 +331,88 @@ enum auc_code auc_rpc_place(uint32_t job_id, const struct auc_slice *slice, stru
 		desc.partition = NULL;
 		code = update(&desc, job_id, "placing job", err);
 	}
+	return code;
+}
+
+/* A job on one node, GRES being SLICE's. */
+static void take_one(job_desc_msg_t *desc, const struct auc_slice *slice, char *gres)
+{
+	desc->min_nodes = desc->max_nodes = 1;
+	desc->num_tasks = 1;
+	desc->cpus_per_task = (uint16_t)slice->cpus;
+	desc->min_cpus = desc->max_cpus = slice->cpus;
+	/* Slurm keeps the old one where it is not told otherwise. */
+	desc->pn_min_cpus = (uint16_t)slice->cpus;
+	desc->pn_min_memory = slice->mem_mb;
+	desc->tres_per_node = gres; /* "" takes away what it had */
+}
+
+/* Slurm 22.05 takes no type for GRES that had none: what the job INFO has is taken away first,
+ * where DESC says something else. */
+static enum auc_code forget_gres(uint32_t job_id, const slurm_job_info_t *info,
+				 const job_desc_msg_t *desc, struct auc_err *err)
+{
+	job_desc_msg_t none;
+	char empty[] = "";
+	bool any = false;
+	const struct {
+		const char *had, *has;
+		char **field;
+	} texts[] = {
+		{info->tres_per_job, desc->tres_per_job, &none.tres_per_job},
+		{info->tres_per_node, desc->tres_per_node, &none.tres_per_node},
+		{info->tres_per_task, desc->tres_per_task, &none.tres_per_task},
+	};
+
+	slurm_init_job_desc_msg(&none);
+	for (unsigned i = 0; i < sizeof(texts) / sizeof(*texts); i++)
+		if (texts[i].had && *texts[i].had && texts[i].has &&
+		    strcmp(texts[i].had, texts[i].has)) {
+			*texts[i].field = empty;
+			any = true;
+		}
+	return any ? update(&none, job_id, "releasing job", err) : AUC_OK;
+}
+
+enum auc_code auc_rpc_release(uint32_t job_id, const struct auc_slice *slice, struct auc_err *err)
+{
+	char gres[sizeof(slice->gres)];
+	time_t now = time(NULL);
+	job_desc_msg_t desc;
+	job_info_msg_t *jobs;
+	enum auc_code code;
+
+	code = auc_rpc_load_job(job_id, &jobs, err);
+	if (code)
+		return code;
+	if (!jobs->record_count || !auc_job_is_held(jobs->job_array)) {
+		auc_rpc_free_jobs(jobs);
+		return auc_err_set(err, AUC_ESTATE, "job %u does not stand any more", job_id);
+	}
+	strcpy(gres, slice->gres);
+	slurm_init_job_desc_msg(&desc);
+	if (slice->nnodes)
+		auc_gang_update(jobs->job_array, slice, &desc);
+	else
+		take_one(&desc, slice, gres);
+	code = slice->nnodes ? forget_gres(job_id, jobs->job_array, &desc, err) : AUC_OK;
+	auc_rpc_free_jobs(jobs);
+	if (code) {
+		auc_gang_update_clear(&desc);
+		return code;
+	}
+	desc.time_limit = slice->minutes;
+	desc.begin_time = slice->begin > now ? slice->begin : now;
+	desc.requeue = 0;
+	if (!slice->nnodes) {
+		desc.req_nodes = (char *)slice->node;
+		desc.partition = (char *)slice->partition;
+	}
+	/* All of it in one: a job that is half of that could start. */
+	desc.priority = INFINITE;
+	code = update(&desc, job_id, "releasing job", err);
+	if (slice->nnodes)
+		auc_gang_update_clear(&desc);
 	return code;
 }
 

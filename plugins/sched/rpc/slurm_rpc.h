@@ -89,6 +89,9 @@ bool auc_rpc_schedule(void);
 enum auc_code auc_rpc_start_now(uint32_t job_id, struct auc_err *err);
 /* A job that pends becomes SLICE, to begin with it. AUC_ESTATE: it does not pend. */
 enum auc_code auc_rpc_place(uint32_t job_id, const struct auc_slice *slice, struct auc_err *err);
+/* The same of a job that was held while its bid stood: it is what SLICE says and not held any
+ * more. AUC_ESTATE: it does not wait like that any more. */
+enum auc_code auc_rpc_release(uint32_t job_id, const struct auc_slice *slice, struct auc_err *err);
 /*
  * A job that runs is requeued to become SLICE. Slurm gives a job that leaves its nodes a begin time
  * of its own, so that it is to be placed again. AUC_ESTATE: it does not run.

@@ -310,11 +310,11 @@ static void test_bad(void **state)
 	refused("3 gpus=2", AUC_EINVAL,
 		"bid: 'gpus' is not a key, expected bid, epochs, chunks, minibatches, gradient-mb, "
 		"worker-time, ps-time, upload, data-mb, model, quote, overrun, max-price, data, "
-		"accept, speedup or gpu-time");
+		"accept, speedup, gpu-time or stands");
 	refused("3 fast", AUC_EINVAL,
 		"bid: 'fast' is not a key, expected bid, epochs, chunks, minibatches, gradient-mb, "
 		"worker-time, ps-time, upload, data-mb, model, quote, overrun, max-price, data, "
-		"accept, speedup or gpu-time");
+		"accept, speedup, gpu-time or stands");
 	memset(huge, '1', AUC_BID_TEXT_MAX);
 	huge[AUC_BID_TEXT_MAX] = '\0';
 	refused(huge, AUC_EINVAL,
@@ -456,6 +456,29 @@ static void test_join(void **state)
 	assert_null(text);
 }
 
+/* A bid that stands: for how long is its user's to say, since when is not. */
+static void test_stands(void **state)
+{
+	struct auc_bid bid;
+	struct auc_err err;
+	char *printed;
+
+	(void)state;
+	assert_int_equal(auc_bid_parse(conf, "300 model=resnet50 stands=2h", &bid, &err), AUC_OK);
+	assert_true(bid.stands == 7200 && bid.since == 0);
+	bid.since = 1795741920;
+	printed = auc_bid_print(&bid);
+	assert_non_null(strstr(printed, " since=1795741920"));
+	assert_null(strstr(printed, "stands"));
+	assert_int_equal(auc_bid_parse(conf, printed, &bid, &err), AUC_OK);
+	assert_true(bid.since == 1795741920);
+	free(printed);
+	refused("3 model=resnet50 stands=25h", AUC_EINVAL,
+		"--stands: '25h', expected at most 86400 s (StandsMax)");
+	refused("3 model=resnet50 stands=2h quote", AUC_EINVAL,
+		"--stands: given with --quote, expected one of them");
+}
+
 /* The table is what users see: every key has its variable and its line of help. */
 static void test_keys(void **state)
 {
@@ -464,7 +487,7 @@ static void test_keys(void **state)
 	char *c;
 
 	(void)state;
-	assert_int_equal(auc_bid_nkeys, 17);
+	assert_int_equal(auc_bid_nkeys, 18);
 	for (i = 0; i < auc_bid_nkeys; i++) {
 		snprintf(env, sizeof(env), "SLURM_AUCTION_%s", auc_bid_keys[i].key);
 		for (c = env; *c; c++)
@@ -554,14 +577,15 @@ static void test_gang_options(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_whole),     cmocka_unit_test(test_defaults),
-		cmocka_unit_test(test_model),     cmocka_unit_test(test_default_model),
-		cmocka_unit_test(test_canonical), cmocka_unit_test(test_largest),
-		cmocka_unit_test(test_bad),       cmocka_unit_test(test_no_models),
-		cmocka_unit_test(test_too_many),  cmocka_unit_test(test_check_word),
-		cmocka_unit_test(test_join),      cmocka_unit_test(test_keys),
-		cmocka_unit_test(test_data),      cmocka_unit_test(test_gang_text),
-		cmocka_unit_test(test_gang_bad),  cmocka_unit_test(test_gang_options),
+		cmocka_unit_test(test_whole),        cmocka_unit_test(test_defaults),
+		cmocka_unit_test(test_model),        cmocka_unit_test(test_default_model),
+		cmocka_unit_test(test_canonical),    cmocka_unit_test(test_largest),
+		cmocka_unit_test(test_bad),          cmocka_unit_test(test_no_models),
+		cmocka_unit_test(test_too_many),     cmocka_unit_test(test_check_word),
+		cmocka_unit_test(test_join),         cmocka_unit_test(test_stands),
+		cmocka_unit_test(test_keys),         cmocka_unit_test(test_data),
+		cmocka_unit_test(test_gang_text),    cmocka_unit_test(test_gang_bad),
+		cmocka_unit_test(test_gang_options),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);

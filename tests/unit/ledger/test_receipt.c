@@ -462,7 +462,8 @@ static void test_bad(void **state)
 		{"{\"auction\":1,\"sale\":\"\"}",
 		 "receipt: sale: expected a text of at least one character"},
 		{"{\"auction\":1,\"sale\":\"x\",\"state\":\"free\"}",
-		 "receipt: state: 'free', expected lien, sold, running, settled or member"},
+		 "receipt: state: 'free', expected lien, sold, running, settled, member, waiting "
+		 "or unsold"},
 		{"{\"auction\":1,\"sale\":\"x\",\"state\":\"member\",\"lead\":0}",
 		 "receipt: lead: expected a whole number from 1 to 4294967295"},
 		{"{\"auction\":1,\"sale\":\"x\",\"state\":\"sold\",\"policy\":\"dps\",\"payment\":"

@@ -1,0 +1,259 @@
+/* held.c - bids that stand: see auction.h. */
+#include "config.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include "auction/auction-private.h"
+#include "input/bid_resolve.h"
+#include "ledger/why.h"
+
+static enum auc_code has_room(const struct auc_auction *a, uint32_t uid, struct auc_err *err);
+static bool may_use(struct auc_auction *a, const struct auc_held_bid *held);
+static void tell_end(struct auc_auction *a, const struct auc_held_bid *held, const char *why,
+		     double now);
+
+enum auc_code auc_auction_held_add(struct auc_auction *a, const struct auc_bid *bid, uint32_t uid,
+				   double now, const struct auc_offer *refused, char **receipt,
+				   struct auc_err *err)
+{
+	struct auc_waiting w = {.until = now + bid->stands, .max_price = bid->max_price};
+	struct auc_held_bid held = {
+		.uid = uid, .until = now + bid->stands, .max_price = bid->max_price};
+	struct auc_question *q = &a->question;
+	uint64_t number;
+	enum auc_code rc;
+
+	*receipt = NULL;
+	if (getrandom(&number, sizeof(number), GRND_NONBLOCK) != sizeof(number))
+		return auc_err_set(err, AUC_ESTATE, "no random number for a bid that stands");
+	snprintf(w.id, sizeof(w.id), "w-%016" PRIx64, number);
+	pthread_mutex_lock(&a->lock);
+	rc = auc_auction_check_open(a, err);
+	if (rc == AUC_OK)
+		rc = has_room(a, uid, err);
+	q->bid = *bid;
+	if (rc == AUC_OK)
+		rc = auc_auction_budget(a, q, uid, now, err);
+	held.slot = rc == AUC_OK ? auc_slot_of(now, a->conf->slot_seconds) : 0;
+	held.since = w.since = q->bid.since =
+		(double)auc_auction_arrival(a, now) * a->conf->slot_seconds;
+	q->bid.npartitions = 0;
+	if (rc == AUC_OK && !(held.text = w.bid = auc_bid_print(&q->bid)))
+		rc = auc_auction_no_memory(err);
+	if (rc == AUC_OK && !a->seal)
+		rc = auc_err_set(err, AUC_ESTATE, "there is no key to seal a bid with");
+	if (rc == AUC_OK && !(*receipt = auc_receipt_print_waiting(&w, a->seal)))
+		rc = auc_auction_no_memory(err);
+	if (rc == AUC_OK && strlen(*receipt) > AUC_RECEIPT_MAX)
+		rc = auc_err_set(err, AUC_EFULL,
+				 "the receipt of a bid that stands has %zu bytes, the accounting "
+				 "keeps %d",
+				 strlen(*receipt), AUC_RECEIPT_MAX);
+	if (rc == AUC_OK) {
+		strcpy(held.id, w.id);
+		held.lapses = now + 2 * a->conf->lien_seconds;
+		held.left = q->left;
+		held.payers = q->payers;
+		held.seen = auc_market_frees(a->market);
+		rc = auc_held_bids_add(a->held, &held, err);
+	}
+	if (rc == AUC_OK && refused->message)
+		auc_held_bids_find(a->held, w.id)->answer = strdup(refused->message);
+	pthread_mutex_unlock(&a->lock);
+	free(w.bid);
+	if (rc != AUC_OK) {
+		free(*receipt);
+		*receipt = NULL;
+	}
+	return rc;
+}
+
+static enum auc_code has_room(const struct auc_auction *a, uint32_t uid, struct auc_err *err)
+{
+	unsigned own = auc_held_bids_of(a->held, uid), all = auc_held_bids_count(a->held);
+
+	if (own >= a->conf->user_stands)
+		return auc_err_set(err, AUC_ELIMIT,
+				   "%u of your bids stand (UserStands=%u); withdraw one with "
+				   "scancel, or bid without --stands",
+				   own, a->conf->user_stands);
+	if (all >= a->conf->stands)
+		return auc_err_set(err, AUC_ELIMIT,
+				   "%u bids of all users stand (Stands=%u); bid without --stands",
+				   all, a->conf->stands);
+	return AUC_OK;
+}
+
+enum auc_code auc_auction_held_seen(struct auc_auction *a, const char *receipt, uint32_t job_id,
+				    uint32_t uid, struct auc_err *err)
+{
+	struct auc_held_bid *known, held = {.job_id = job_id, .uid = uid, .changed = true};
+	struct auc_waiting w;
+	enum auc_code rc;
+
+	pthread_mutex_lock(&a->lock);
+	rc = auc_receipt_open_waiting(receipt, a->seal, &w, err);
+	known = rc == AUC_OK ? auc_held_bids_find(a->held, w.id) : NULL;
+	if (known && known->uid == uid && !known->job_id) {
+		known->job_id = job_id;
+	} else if (known) {
+		rc = known->job_id == job_id && known->uid == uid
+			     ? AUC_EEXIST
+			     : auc_err_set(err, AUC_EINVAL, "bid %s stands as job %" PRIu32, w.id,
+					   known->job_id);
+	} else if (rc == AUC_OK) {
+		strcpy(held.id, w.id);
+		held.since = w.since;
+		held.until = w.until;
+		held.text = w.bid;
+		held.max_price = w.max_price;
+		rc = auc_held_bids_add(a->held, &held, err);
+	}
+	pthread_mutex_unlock(&a->lock);
+	free(w.bid);
+	return rc;
+}
+
+enum auc_code auc_auction_held(struct auc_auction *a, double now, struct auc_held_view **list,
+			       unsigned *n, struct auc_err *err)
+{
+	enum auc_code rc = AUC_OK;
+
+	pthread_mutex_lock(&a->lock);
+	auc_held_bids_lapse(a->held, now);
+	*n = auc_held_bids_count(a->held);
+	*list = calloc(*n + 1, sizeof(**list));
+	if (!*list) {
+		*n = 0;
+		rc = auc_auction_no_memory(err);
+	}
+	for (unsigned i = 0; i < *n; i++) {
+		const struct auc_held_bid *held = auc_held_bids_at(a->held, i);
+		struct auc_held_view *v = &(*list)[i];
+
+		strcpy(v->id, held->id);
+		v->uid = held->uid;
+		v->job_id = held->job_id;
+		v->until = held->until;
+	}
+	pthread_mutex_unlock(&a->lock);
+	return rc;
+}
+
+bool auc_auction_is_held(struct auc_auction *a, uint32_t job_id)
+{
+	bool is;
+
+	pthread_mutex_lock(&a->lock);
+	is = auc_held_bids_find_job(a->held, job_id);
+	pthread_mutex_unlock(&a->lock);
+	return is;
+}
+
+enum auc_held_turn auc_auction_held_next(struct auc_auction *a, double now,
+					 struct auc_held_view *view, struct auc_bid *bid)
+{
+	enum auc_held_turn turn = AUC_HELD_PASSED;
+	struct auc_question *q = &a->question;
+	struct auc_held_bid *held = NULL;
+	auc_slot slot;
+
+	pthread_mutex_lock(&a->lock);
+	if (auc_auction_check_open(a, NULL) == AUC_OK) {
+		slot = auc_slot_of(now, a->conf->slot_seconds);
+		held = auc_held_bids_next(a->held, slot);
+	}
+	if (held) {
+		held->slot = slot;
+		strcpy(view->id, held->id);
+		view->uid = held->uid;
+		view->job_id = held->job_id;
+		view->until = held->until;
+		/* A bid that names what is no more may do so again later. */
+		if (auc_bid_parse(a->conf, held->text, bid, NULL) == AUC_OK) {
+			bid->max_price = held->max_price;
+			q->bid = *bid;
+			if (auc_bid_resolve(a->market, bid, auc_auction_arrival(a, now), &q->job,
+					    NULL) != AUC_OK)
+				turn = AUC_HELD_PASSED;
+			else if (!a->policy->posts && !(auc_utility_value(&q->job.utility, 1) > 0))
+				turn = AUC_HELD_WORTHLESS;
+			else if (may_use(a, held))
+				turn = AUC_HELD_DUE;
+		}
+	} else {
+		turn = AUC_HELD_NONE;
+	}
+	pthread_mutex_unlock(&a->lock);
+	return turn;
+}
+
+/* True if since it was decided something has changed that HELD, the question's, could use: a price,
+ * its money, room on a server that is large enough, or a slot that has come into the window and in
+ * which its result is still worth something. */
+static bool may_use(struct auc_auction *a, const struct auc_held_bid *held)
+{
+	const struct auc_job *job = &a->question.job;
+	double end = (double)(auc_market_last(a->market) + 1 - job->arrival);
+	auc_money left = auc_books_left(auc_ledger_books(a->ledger), &held->payers);
+
+	return held->changed || held->left != left ||
+	       auc_job_may_gain(a->market, job, held->seen) || a->policy->posts ||
+	       auc_utility_value(&job->utility, end) > 0;
+}
+
+void auc_auction_held_again(struct auc_auction *a, const char *id, double now)
+{
+	struct auc_held_bid *held;
+
+	pthread_mutex_lock(&a->lock);
+	held = auc_held_bids_find(a->held, id);
+	if (held) {
+		held->slot = auc_slot_of(now, a->conf->slot_seconds) - 1;
+		held->changed = true;
+	}
+	pthread_mutex_unlock(&a->lock);
+}
+
+char *auc_auction_held_end(struct auc_auction *a, const char *id, const char *why, double now)
+{
+	struct auc_waiting w = {.max_price = -1};
+	struct auc_held_bid *held;
+	char *receipt = NULL;
+
+	pthread_mutex_lock(&a->lock);
+	held = auc_held_bids_find(a->held, id);
+	if (held && why) {
+		strcpy(w.id, held->id);
+		w.since = held->since;
+		w.until = held->until;
+		receipt = auc_receipt_print_unsold(&w, why);
+		tell_end(a, held, why, now);
+	}
+	auc_held_bids_remove(a->held, id);
+	pthread_mutex_unlock(&a->lock);
+	return receipt;
+}
+
+/* For who asks why. Whoever withdraws a bid knows. */
+static void tell_end(struct auc_auction *a, const struct auc_held_bid *held, const char *why,
+		     double now)
+{
+	const char *said = !strcmp(why, AUC_WHY_EXPIRED) ? "its time to stand is over"
+			   : !strcmp(why, AUC_WHY_WORTHLESS)
+				   ? "its result is worth nothing any more, however soon it comes"
+				   : NULL;
+	char *text;
+
+	if (!said ||
+	    asprintf(&text, "auction: job %" PRIu32 ": the bid stood and was not sold: %s%s%s",
+		     held->job_id, said, held->answer ? "; when it was submitted:\n" : "",
+		     held->answer ? held->answer : "") < 0)
+		return;
+	auc_refusals_keep(a->refusals, held->uid, now, text);
+	free(text);
+}
