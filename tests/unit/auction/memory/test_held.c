@@ -15,6 +15,7 @@
 #include <cmocka.h>
 #include <json-c/json.h>
 
+#include "auction/auction-private.h"
 #include "auction/memory/held_bids.h"
 #include "ledger/why.h"
 #include "unit/support/world.h"
@@ -22,7 +23,10 @@
 #define LONG  "90000 epochs=99 minibatches=100 worker-time=v100=3s ps-time=ps.m=0"
 #define SHORT " epochs=4 chunks=1 minibatches=100 worker-time=v100=3s ps-time=ps.m=0 stands=2h"
 #define GANG  "deadline:900,20 gang=1:1200:cpu=4,mem=8192,gpu:v100=1 stands=2h"
-#define GPUS  8 /* of the type that they want */
+#define POSTED                                                                                     \
+	"epochs=10 chunks=2 minibatches=100 gradient-mb=1 worker-time=v100=1s ps-time=ps.m=10ms "  \
+	"stands=2h"
+#define GPUS 8 /* of the type that they want */
 
 static struct auc_err err;
 
@@ -294,6 +298,78 @@ static void test_teaches_once(void **state)
 	auc_auction_destroy(a);
 }
 
+/* Refused for want of money it stands, and money is a change. */
+static void test_money(void **state)
+{
+	struct auc_transfer t = {.id = "by-hand",
+				 .code = AUC_TRANSFER_GRANT,
+				 .when = 1000,
+				 .period = -1,
+				 .account = "user:1000",
+				 .amount = 100000000};
+	/* Every GPU costs two credits a slot. */
+	struct auc_auction *a =
+		world_open("Policy=oasis\nPrices=given\nLower=gpu:v100=2\nUpper=gpu:v100=2\n"
+			   "Budgets=user",
+			   world_dir, NOW);
+	char id[AUC_SALE_ID_LEN], whose[AUC_SALE_ID_LEN];
+	struct auc_bid bid;
+	struct auc_offer o;
+
+	(void)state;
+	assert_int_equal(stand(a, "deadline:900,30" SHORT, 1000, 50, NOW, id, NULL), AUC_OK);
+	assert_int_equal(turn(a, NOW + SLOT, whose, &bid), AUC_HELD_PASSED);
+	assert_int_equal(auc_auction_transfer(a, &t, &err), AUC_OK);
+	assert_int_equal(turn(a, NOW + 2 * SLOT, whose, &bid), AUC_HELD_DUE);
+	assert_int_equal(auc_auction_bid_again(a, id, &bid, NOW + 2 * SLOT, &o, &err), AUC_OK);
+	assert_true(o.accepted && o.payment == 8000000);
+	auc_offer_clear(&o);
+	auc_auction_destroy(a);
+}
+
+/* Where prices are posted, a limit that stands is one answer, and its purchase none. */
+static void test_posted(void **state)
+{
+	struct auc_auction *a = world_open("Policy=posted,seed=4\nSlots=100", world_dir, NOW);
+	char id[AUC_SALE_ID_LEN];
+	struct auc_bid bid = world_bid(a, POSTED);
+	char *receipt;
+	struct auc_offer o;
+	unsigned n;
+
+	(void)state;
+	assert_int_equal(auc_auction_bid(a, &bid, 1000, NOW, false, &o, &err), AUC_OK);
+	bid.max_price = auc_money_to(o.payment) / 2;
+	auc_offer_clear(&o);
+	assert_int_equal(auc_auction_bid(a, &bid, 1000, NOW, true, &o, &err), AUC_OK);
+	assert_false(o.accepted);
+	assert_int_equal(auc_auction_held_add(a, &bid, 1000, NOW, &o, &receipt, &err), AUC_OK);
+	auc_offer_clear(&o);
+	assert_int_equal(auc_auction_held_seen(a, receipt, 50, 1000, &err), AUC_OK);
+	free(receipt);
+	n = auc_posted_answers_count(a->answers);
+	assert_int_equal(n, 1);
+	for (int i = 1; i < 9; i++) {
+		double limit = bid.max_price;
+
+		assert_int_equal(turn(a, NOW + i * SLOT, id, &bid), AUC_HELD_DUE);
+		assert_true(bid.max_price == limit);
+		assert_int_equal(auc_auction_bid_again(a, id, &bid, NOW + i * SLOT, &o, &err),
+				 AUC_OK);
+		assert_false(o.accepted);
+		auc_offer_clear(&o);
+	}
+	assert_int_equal(auc_posted_answers_count(a->answers), n);
+	assert_int_equal(turn(a, NOW + 9 * SLOT, id, &bid), AUC_HELD_DUE);
+	bid.max_price = 1e6;
+	assert_int_equal(auc_auction_bid_again(a, id, &bid, NOW + 9 * SLOT, &o, &err), AUC_OK);
+	assert_true(o.accepted);
+	assert_int_equal(auc_auction_confirm(a, o.sale, 50, NULL, &err), AUC_OK);
+	assert_int_equal(auc_posted_answers_count(a->answers), n);
+	auc_offer_clear(&o);
+	auc_auction_destroy(a);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -302,6 +378,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_value, world_setup, world_teardown),
 		cmocka_unit_test_setup_teardown(test_limits, world_setup, world_teardown),
 		cmocka_unit_test_setup_teardown(test_restart, world_setup, world_teardown),
+		cmocka_unit_test_setup_teardown(test_money, world_setup, world_teardown),
+		cmocka_unit_test_setup_teardown(test_posted, world_setup, world_teardown),
 		cmocka_unit_test_setup_teardown(test_teaches_once, world_setup, world_teardown),
 	};
 
