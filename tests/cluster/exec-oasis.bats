@@ -13,6 +13,7 @@ setup_file()
 	cat > "$BATS_FILE_TMPDIR/auction.conf" <<-END
 		Policy=oasis
 		SlotSeconds=$slot
+		RefundUnused=no
 		Overrun=kill
 		Slots=60
 		PartitionName=gpu Roles=worker
