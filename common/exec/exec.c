@@ -429,6 +429,8 @@ static void watch(struct auc_exec *x, const struct auc_exec_rules *rules, double
 	/* A script may take its time to leave, but its own: it is not late meanwhile. */
 	if (x->jobs[0].seen == AUC_SEEN_RUNNING)
 		x->lingers = false;
+	if (x->jobs[0].seen == AUC_SEEN_RUNNING && x->jobs[0].began > x->moved)
+		x->moved = 0;
 	if (x->jobs[0].seen == AUC_SEEN_PENDING && x->jobs[0].leaving && x->jobs[0].late > 0) {
 		x->lingers = true;
 		x->jobs[0].late = 0;
@@ -474,8 +476,9 @@ static struct auc_exec_booking step(struct auc_exec *x, const struct auc_exec_ru
 		return b;
 	}
 	/* How a script ends that is told to make way for a move is not its own choice. */
-	if (lead->seen == AUC_SEEN_PENDING && lead->quit && !x->why &&
-	    x->booked == AUC_SALE_RUNNING && now > x->moved + rules->grace)
+	if (lead->seen == AUC_SEEN_PENDING && lead->quit && !x->why && !(x->moved > 0) &&
+	    x->booked == AUC_SALE_RUNNING &&
+	    auc_exec_part_due(x, rules, auc_exec_lead_part(x, rules, now), now))
 		x->why = AUC_WHY_FAILED;
 	return x->why ? b : group(x, rules, now);
 }

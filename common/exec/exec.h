@@ -82,7 +82,7 @@ struct auc_exec {
 	double astray;   /* since when the lead runs where its plan is not; 0: it does not */
 	bool stuck;      /* and Slurm refused to move it: the caller's to set */
 	bool lingers;    /* what ran of the lead had not left when its next part was to begin */
-	double moved;    /* when the lead was last to be requeued to move; 0: never */
+	double moved;    /* since when the lead is to be requeued to move; 0: it has begun again */
 	double replan;   /* not tried again before */
 	/* Nothing was asked for it from UNSAVED to SAVED, as what was decided could not be written.
 	 * Unix time; SAVED 0: that never was, or is still so; UNSAVED 0: it is not. */

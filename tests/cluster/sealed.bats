@@ -29,10 +29,21 @@ work()
 # What any user can see of jobs, by each command and each field.
 all_that_users_see()
 {
+	local job
+
 	as bob scontrol -o show job
 	as bob squeue -t all -o '%all'
 	as bob sacct -aXP -S now-1day -o ALL
+	as bob sacct -aP -S now-1day -o ALL
 	as bob scontrol show reservations
+	as bob scontrol show steps || true
+	as bob scontrol show assoc_mgr || true
+	as bob squeue -s || true
+	as bob sacctmgr -nP show transactions || true
+	for job in $(as bob squeue -ho %A); do
+		as bob scontrol write batch_script "$job" - || true
+		as bob sacct -nPXB -j "$job" || true
+	done
 	as bob cat "$SANDBOX_DIR/run/auction.json"
 	as bob sprice || true
 }
@@ -159,18 +170,24 @@ row_stays()
 	[[ $output == *settled* && $output != *$secret* ]]
 }
 
-@test "with PrivateData no user sees what another has bought" {
+@test "with PrivateData as the guide says no user sees what another has bought, and without it the log says so" {
+	local warning='PrivateData of slurm.conf does not have jobs' warnings settings
+	mapfile -t settings < <(sed -n 's/^ *\(PrivateData=[a-z,]*\)$/\1/p' "$lib_dir/../../doc/admin-guide.md")
+	[ "${#settings[@]}" = 2 ]
+	log_has "$warning"
 	job=$(submit alice --bid=$secret $(work 1) --upload=$ahead -o /dev/null --wrap true)
 	wait_until 30 receipt_state_is "$job" sold
 	wait_until 30 eval '[ -n "$(sacct_field "$job" AdminComment)" ]'
 	run -0 as bob scontrol show job "$job"
 	[[ $output == *'"payment"'* ]]
 	sed -i '/^PrivateData=/d' "$SANDBOX_DIR/etc/slurm.conf" "$SANDBOX_DIR/etc/slurmdbd.conf"
-	echo PrivateData=jobs,reservations >> "$SANDBOX_DIR/etc/slurm.conf"
-	echo PrivateData=jobs,usage >> "$SANDBOX_DIR/etc/slurmdbd.conf"
+	echo "${settings[0]}" >> "$SANDBOX_DIR/etc/slurm.conf"
+	echo "${settings[1]}" >> "$SANDBOX_DIR/etc/slurmdbd.conf"
+	warnings=$(grep -c "$warning" "$SANDBOX_DIR/log/slurmctld.log")
 	sandbox restart slurmdbd
 	sandbox restart slurmctld
 	wait_until 60 auction_open
+	[ "$(grep -c "$warning" "$SANDBOX_DIR/log/slurmctld.log")" = "$warnings" ]
 	run ! as bob scontrol show job "$job"
 	[ -z "$(as bob squeue -h -j "$job" -o %A 2> /dev/null)" ]
 	wait_until 30 eval '[ -n "$(as alice sacct -nXP -j "$job" -o AdminComment)" ]'

@@ -23,6 +23,7 @@ static int part_of(const struct auc_task *t, const slurm_job_info_t *info, doubl
 static bool may_be_unlaunched(const slurm_job_info_t *info);
 static void see_cancelled(struct auc_task *t, struct auc_exec_job *j, const slurm_job_info_t *info);
 static bool was_requeued_by_exit(const slurm_job_info_t *info);
+static bool is_listed(const char *list, unsigned long n);
 static const char *why_waiting(uint32_t reason);
 static const char *why_state(const slurm_job_info_t *info);
 
@@ -225,11 +226,26 @@ static void see_cancelled(struct auc_task *t, struct auc_exec_job *j, const slur
  */
 static bool was_requeued_by_exit(const slurm_job_info_t *info)
 {
-	bool may = (slurm_conf.requeue_exit && slurm_conf.requeue_exit[0]) ||
-		   (slurm_conf.requeue_exit_hold && slurm_conf.requeue_exit_hold[0]);
+	int code = (int)info->exit_code;
 
-	return may && info->restart_cnt && WIFEXITED((int)info->exit_code) &&
-	       WEXITSTATUS((int)info->exit_code);
+	return info->restart_cnt && WIFEXITED(code) && WEXITSTATUS(code) &&
+	       (is_listed(slurm_conf.requeue_exit, (unsigned long)WEXITSTATUS(code)) ||
+		is_listed(slurm_conf.requeue_exit_hold, (unsigned long)WEXITSTATUS(code)));
+}
+
+/* True if N is in LIST, as "1,5-9"; NULL: it is in none. */
+static bool is_listed(const char *list, unsigned long n)
+{
+	for (const char *p = list; p && *p; p += strcspn(p, ","), p += *p == ',') {
+		char *end;
+		unsigned long from = strtoul(p, &end, 10), to = from;
+
+		if (end != p && *end == '-')
+			to = strtoul(end + 1, NULL, 10);
+		if (end != p && from <= n && n <= to)
+			return true;
+	}
+	return false;
 }
 
 /* Of a job that waits: a limit of its association or QOS keeps it. */

@@ -548,10 +548,18 @@ static void test_quit(void **state)
 		uint32_t restarts, exit_code;
 		bool quit;
 	} cases[] = {
-		{NULL, "18", 1, 18 << 8, true},  {"17", NULL, 1, 17 << 8, true},
-		{NULL, NULL, 1, 18 << 8, false}, {"", "", 1, 18 << 8, false},
-		{NULL, "18", 0, 18 << 8, false}, {NULL, "18", 1, 0, false},
-		{NULL, "18", 1, 15, false}, /* a signal: it was requeued */
+		{NULL, "18", 1, 18 << 8, true},
+		{"17", NULL, 1, 17 << 8, true},
+		{"3,5-9", "12,18", 1, 18 << 8, true},
+		{"3,5-9,", "12,18", 1, 9 << 8, true},
+		{"3,5-9", "12,18", 1, 10 << 8, false},
+		{"3,5-9", "12,18", 1, 1 << 8, false}, /* as it was moved */
+		{"x,-", "18x", 1, 1 << 8, false},
+		{NULL, NULL, 1, 18 << 8, false},
+		{"", "", 1, 18 << 8, false},
+		{NULL, "18", 0, 18 << 8, false},
+		{NULL, "18,0", 1, 0, false},
+		{NULL, "18,0", 1, 15, false}, /* a signal: it was requeued */
 	};
 
 	(void)state;
