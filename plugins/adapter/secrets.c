@@ -13,7 +13,7 @@
 #define NAME_SIZE 64
 
 static void blank(char *text, size_t len);
-static void blank_options(char *text, bool *next);
+static void blank_options(char *text, bool script, bool *next);
 static char *value_of_option(char *word, bool *next);
 static bool is_secret_option(const char *name, size_t len);
 static void blank_assignments(char *text);
@@ -32,7 +32,7 @@ void auc_desc_forget_secrets(job_desc_msg_t *desc)
 			if (lists[l][i])
 				blank_variable(lists[l][i]);
 	if (desc->submit_line) {
-		blank_options(desc->submit_line, &next);
+		blank_options(desc->submit_line, false, &next);
 		blank_assignments(desc->submit_line);
 	}
 	if (desc->script)
@@ -44,17 +44,21 @@ static void blank(char *text, size_t len)
 	memset(text, ' ', len);
 }
 
-/* The values of secret options among the words of TEXT. NEXT: the first word is such a value; then,
- * whether the word that would follow is. */
-static void blank_options(char *text, bool *next)
+/* The values of secret options among the words of TEXT, a line of a SCRIPT or not. NEXT: the first
+ * word is such a value; then, whether the word that would follow is. */
+static void blank_options(char *text, bool script, bool *next)
 {
+	bool later = false;
+
 	for (char *p = text; *(p += strspn(p, WHITE)); p += strcspn(p, WHITE)) {
 		size_t len = strcspn(p, WHITE);
 		char *value;
 
-		/* What is left of a line of a script is a comment. */
-		if (*next && *p == '#')
-			return;
+		/* What is left of the line is a comment: the value follows in another. */
+		if (*next && script && *p == '#') {
+			later = true;
+			*next = false;
+		}
 		if (*next) {
 			/* A backslash at the end of a line is no word. */
 			*next = strspn(p, "\\") == len;
@@ -65,6 +69,7 @@ static void blank_options(char *text, bool *next)
 		if (value)
 			blank(value, strcspn(value, WHITE));
 	}
+	*next |= later;
 }
 
 /*
@@ -128,7 +133,7 @@ static void blank_script(char *script)
 		if (end)
 			*end = '\0';
 		line += strlen(mark);
-		blank_options(line, &next);
+		blank_options(line, true, &next);
 		blank_assignments(line);
 		if (end)
 			*end = '\n';
@@ -156,7 +161,7 @@ static void blank_variable(char *variable)
 		blank(value, strlen(value));
 		memcpy(value, "0", 2);
 	} else {
-		blank_options(value, &next);
+		blank_options(value, false, &next);
 		blank_assignments(value);
 	}
 }

@@ -211,8 +211,8 @@ static void check_secrets(job_desc_msg_t *d)
 	free(script);
 }
 
-/* Line by line: what may have a secret has no marker any more, and only blanks for what it had;
- * everything else is as it was. */
+/* Line by line: what may have a secret has no marker any more, and only blanks for what it had,
+ * which may be the value of an option in a line before; everything else is as it was. */
 static void check_text(const char *was, const char *is, bool script)
 {
 	const char *end;
@@ -230,7 +230,8 @@ static void check_text(const char *was, const char *is, bool script)
 			REQUIRE(!memmem(now, len, MARKER, strlen(MARKER)));
 		for (size_t i = 0; i < len; i++)
 			REQUIRE(now[i] == line[i] ||
-				(read && now[i] == ' ' && may_have_secret(line, i)));
+				(read && now[i] == ' ' &&
+				 may_have_secret(was, (size_t)(line - was) + i)));
 		REQUIRE(is[end - was] == *end);
 	}
 }

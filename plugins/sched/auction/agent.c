@@ -24,6 +24,7 @@
 #include "sched/auction/job_change.h"
 #include "sched/auction/fence.h"
 #include "sched/auction/fitter.h"
+#include "sched/output/accounting.h"
 #include "sched/output/kept_files.h"
 #include "adapter/nodes.h"
 #include "sched/auction/power.h"
@@ -112,6 +113,8 @@ enum auc_code auc_agent_start(uint32_t built, struct auc_err *err)
 	code = auc_site_get(built, err);
 	if (code)
 		return code;
+	auc_accounting_read_slurm_conf();
+	auc_tasks_read_slurm_conf();
 	agent.stop = agent.reconfigure = agent.ended = false;
 	auc_site_gate("it is starting; try again in some seconds");
 	auc_site_attach(true);
@@ -189,6 +192,8 @@ static void *end_late(void *arg)
 void auc_agent_reconfigure(void)
 {
 	auc_site_read_slurm_conf();
+	auc_accounting_read_slurm_conf();
+	auc_tasks_read_slurm_conf();
 	pthread_mutex_lock(&agent.lock);
 	agent.reconfigure = true;
 	pthread_cond_signal(&agent.wake);

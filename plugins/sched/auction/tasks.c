@@ -1,6 +1,7 @@
 /* tasks.c - see tasks.h. */
 #include "config.h"
 
+#include <pthread.h>
 #include <search.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,6 +27,22 @@ static bool was_requeued_by_exit(const slurm_job_info_t *info);
 static bool is_listed(const char *list, unsigned long n);
 static const char *why_waiting(uint32_t reason);
 static const char *why_state(const slurm_job_info_t *info);
+
+/* RequeueExit and RequeueExitHold: slurmctld frees its own when it reads slurm.conf again. */
+static struct {
+	pthread_mutex_t lock;
+	char lists[2][1024];
+} exits = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+void auc_tasks_read_slurm_conf(void)
+{
+	const char *lists[] = {slurm_conf.requeue_exit, slurm_conf.requeue_exit_hold};
+
+	pthread_mutex_lock(&exits.lock);
+	for (unsigned i = 0; i < 2; i++)
+		snprintf(exits.lists[i], sizeof(exits.lists[i]), "%s", lists[i] ? lists[i] : "");
+	pthread_mutex_unlock(&exits.lock);
+}
 
 struct auc_task *auc_tasks_add(struct auc_tasks *tasks, struct auc_sale_view *view)
 {
@@ -227,16 +244,21 @@ static void see_cancelled(struct auc_task *t, struct auc_exec_job *j, const slur
 static bool was_requeued_by_exit(const slurm_job_info_t *info)
 {
 	int code = (int)info->exit_code;
+	bool is = false;
 
-	return info->restart_cnt && WIFEXITED(code) && WEXITSTATUS(code) &&
-	       (is_listed(slurm_conf.requeue_exit, (unsigned long)WEXITSTATUS(code)) ||
-		is_listed(slurm_conf.requeue_exit_hold, (unsigned long)WEXITSTATUS(code)));
+	if (!info->restart_cnt || !WIFEXITED(code) || !WEXITSTATUS(code))
+		return false;
+	pthread_mutex_lock(&exits.lock);
+	for (unsigned i = 0; i < 2; i++)
+		is |= is_listed(exits.lists[i], (unsigned long)WEXITSTATUS(code));
+	pthread_mutex_unlock(&exits.lock);
+	return is;
 }
 
-/* True if N is in LIST, as "1,5-9"; NULL: it is in none. */
+/* True if N is in LIST, as "1,5-9". */
 static bool is_listed(const char *list, unsigned long n)
 {
-	for (const char *p = list; p && *p; p += strcspn(p, ","), p += *p == ',') {
+	for (const char *p = list; *p; p += strcspn(p, ","), p += *p == ',') {
 		char *end;
 		unsigned long from = strtoul(p, &end, 10), to = from;
 

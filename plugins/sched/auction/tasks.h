@@ -64,6 +64,10 @@ struct auc_task_ref {
 	unsigned part;
 };
 
+/* Takes note of the exit codes for which the site has jobs requeued; only where slurmctld does not
+ * change them, as auc_site_read_slurm_conf(). */
+void auc_tasks_read_slurm_conf(void);
+
 /* Adds one sale and takes its parts over; NULL: no memory. */
 struct auc_task *auc_tasks_add(struct auc_tasks *tasks, struct auc_sale_view *view);
 /* Gives T the plan of VIEW and takes its parts over. */

@@ -3,6 +3,7 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,6 +21,7 @@
 struct condition {
 	slurmdb_job_cond_t cond;
 	slurm_selected_step_t *steps;
+	char cluster[256];
 };
 
 static void *connection(void);
@@ -32,10 +34,31 @@ static bool is_half(const slurmdb_job_rec_t *rec);
 static int is_of(const char *text, const char *sale);
 static enum auc_code failed(struct auc_err *err, const char *what);
 
+/* slurmctld frees its own when it reads slurm.conf again. */
+static struct {
+	pthread_mutex_t lock;
+	bool present;
+	char cluster[256];
+} conf = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+void auc_accounting_read_slurm_conf(void)
+{
+	const char *type = slurm_conf.accounting_storage_type, *cluster = slurm_conf.cluster_name;
+
+	pthread_mutex_lock(&conf.lock);
+	conf.present = type && strstr(type, "slurmdbd");
+	snprintf(conf.cluster, sizeof(conf.cluster), "%s", cluster ? cluster : "");
+	pthread_mutex_unlock(&conf.lock);
+}
+
 bool auc_accounting_present(void)
 {
-	return slurm_conf.accounting_storage_type &&
-	       strstr(slurm_conf.accounting_storage_type, "slurmdbd");
+	bool present;
+
+	pthread_mutex_lock(&conf.lock);
+	present = conf.present;
+	pthread_mutex_unlock(&conf.lock);
+	return present;
 }
 
 enum auc_code auc_accounting_set(const struct auc_accounting_row *job, struct auc_err *err)
@@ -143,7 +166,10 @@ static bool condition_init(struct condition *c, unsigned n)
 	c->cond.flags = JOBCOND_FLAG_NO_DEFAULT_USAGE;
 	/* The lists borrow their members: no function to free them. */
 	c->cond.cluster_list = slurm_list_create(NULL);
-	slurm_list_append(c->cond.cluster_list, slurm_conf.cluster_name);
+	pthread_mutex_lock(&conf.lock);
+	memcpy(c->cluster, conf.cluster, sizeof(c->cluster));
+	pthread_mutex_unlock(&conf.lock);
+	slurm_list_append(c->cond.cluster_list, c->cluster);
 	c->cond.step_list = slurm_list_create(NULL);
 	return true;
 }

@@ -13,6 +13,9 @@
 #include "base/err.h"
 #include "ledger/ledger.h"
 
+/* Takes note of the parts of slurm.conf that are used here; only where slurmctld does not change
+ * them, as auc_site_read_slurm_conf(). */
+void auc_accounting_read_slurm_conf(void);
 /* False if the site does not use slurmdbd. */
 bool auc_accounting_present(void);
 /*

@@ -229,6 +229,7 @@ static void test_secrets_in_words(void **state)
 		{"sbatch --bid", "sbatch --bid"},
 		{"sbatch --bid=", "sbatch --bid="},
 		{"sbatch --bid= 5", "sbatch --bid= 5"},
+		{"sbatch --bid #5 --bid 6", "sbatch --bid    --bid  "},
 		{"sbatch --export=ALL,SLURM_AUCTION_BID=bid=5 epochs=2 a.sh",
 		 "sbatch --export=ALL,SLURM_AUCTION_BID=                   "},
 		{"sbatch --export=SLURM_AUCTION_MAX_PRICE=5 a",
@@ -288,7 +289,7 @@ static void test_secrets_across_lines(void **state)
 			"#SBATCH --bid\n"
 			"\n"
 			"# its value\n"
-			"#SBATCH # --no\n"
+			"#SBATCH # --no --bid=3 --bid 4\n"
 			"#SBATCH \"33\" -J y\n"
 			"#SBATCH --bid \\\n"
 			"#SBATCH 34\n"
@@ -309,7 +310,7 @@ static void test_secrets_across_lines(void **state)
 				    "#SBATCH --bid\n"
 				    "\n"
 				    "# its value\n"
-				    "#SBATCH # --no\n"
+				    "#SBATCH # --no --bid=  --bid  \n"
 				    "#SBATCH      -J y\n"
 				    "#SBATCH --bid  \n"
 				    "#SBATCH   \n"

@@ -567,6 +567,7 @@ static void test_quit(void **state)
 	for (unsigned i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		slurm_conf.requeue_exit = (char *)cases[i].requeue;
 		slurm_conf.requeue_exit_hold = (char *)cases[i].hold;
+		auc_tasks_read_slurm_conf();
 		info.restart_cnt = cases[i].restarts;
 		info.exit_code = cases[i].exit_code;
 		auc_task_look(s.t);
@@ -574,6 +575,7 @@ static void test_quit(void **state)
 		assert_int_equal(s.t->exec.jobs[0].quit, cases[i].quit);
 	}
 	slurm_conf.requeue_exit = slurm_conf.requeue_exit_hold = NULL;
+	auc_tasks_read_slurm_conf();
 	sale_tear_down(&s);
 }
 
