@@ -78,6 +78,8 @@ static enum auc_code quote(struct replay *p, struct auc_market *m, unsigned inde
 			   struct auc_err *err);
 static void hear_moved(struct replay *p, const struct auc_plan *plan);
 static enum auc_code rearrange(struct replay *p, auc_slot now, struct auc_err *err);
+static enum auc_code rearrange_waiting(struct replay *p, auc_slot now, struct auc_err *err);
+static bool may_move(const struct replay *p, const struct outcome *o, auc_slot now);
 static enum auc_code move_waiting(struct replay *p, struct auc_rearrange_search *x, auc_slot now,
 				  struct auc_err *err);
 static enum auc_code quote_in(void *arg, struct auc_market *m, struct auc_job *job,
@@ -574,9 +576,26 @@ static void hear_moved(struct replay *p, const struct auc_plan *plan)
 		hear_freed(p, plan->shares[i].server, plan->start, plan->completion - 1);
 }
 
+/* Whether the plan of the job that O is of may move: it waits in slot NOW, and a gang stays where
+ * it is. */
+static bool may_move(const struct replay *p, const struct outcome *o, auc_slot now)
+{
+	return o->completed && o->plan.start > now &&
+	       !scenario_market_is_own(&p->s->jobs[o - p->result->jobs]) && !o->plan.gang;
+}
+
 /* It is slot NOW: jobs that wait move to where they cost less by now. Those of this very slot have
  * been told that they begin. */
 static enum auc_code rearrange(struct replay *p, auc_slot now, struct auc_err *err)
+{
+	unsigned i = 0;
+
+	while (i < p->s->njobs && !may_move(p, &p->result->jobs[i], now))
+		i++;
+	return i < p->s->njobs ? rearrange_waiting(p, now, err) : AUC_OK;
+}
+
+static enum auc_code rearrange_waiting(struct replay *p, auc_slot now, struct auc_err *err)
 {
 	struct auc_market *m = auc_market_clone(p->market);
 	struct auc_nearness *ahead = auc_nearness_create(p->market);
@@ -624,9 +643,7 @@ static enum auc_code move_waiting(struct replay *p, struct auc_rearrange_search 
 		const struct scenario_job *job = &p->s->jobs[p->order[i]];
 
 		o = &p->result->jobs[p->order[i]];
-		/* A gang stays where it is. */
-		if (!o->completed || o->plan.start <= now || scenario_market_is_own(job) ||
-		    o->plan.gang)
+		if (!may_move(p, o, now))
 			continue;
 		rc = scenario_market_job(p->s, job, p->market, &p->job, err);
 		if (rc == AUC_OK && p->truth)
