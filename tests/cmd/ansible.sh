@@ -1,0 +1,51 @@
+#!/bin/bash
+# ansible.sh - contrib/ansible on copies of a site's files, without packages and daemons: what is there stays, a second run changes nothing,
+# the auction takes what is written, and leaving puts everything back. Run by "make check" in the build tree's tests/; $srcdir is the
+# source tree's.
+set -u
+here=${srcdir:-$(dirname "$0")/..}/cmd
+. "$here/built.bash"
+books=$here/../../contrib/ansible
+type -P ansible-playbook > /dev/null || { echo "no ansible-playbook"; exit 77; }
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+export ANSIBLE_LOCALHOST_WARNING=False ANSIBLE_INVENTORY_UNPARSED_WARNING=False ANSIBLE_HOME=$dir/ansible ANSIBLE_LOCAL_TEMP=$dir/ansible \
+	ANSIBLE_REMOTE_TEMP=$dir/ansible ANSIBLE_NOCOLOR=1 LC_ALL=C.UTF-8 ASAN_OPTIONS=exitcode=99 UBSAN_OPTIONS=exitcode=99
+failed=0
+
+fail()
+{
+	echo "FAIL: $*"
+	failed=1
+}
+
+# play BOOK: prints how many things it changed
+play()
+{
+	ansible-playbook -i "$dir/inventory" --skip-tags packages,restart -e ansible_become=false -e slurm_etc="$dir/etc" -e slurm_user="$(id -un)" \
+		-e auction_public="$dir/public" -e auction_gpu=a100 -e auction_partition=long "$books/$1" > "$dir/out" 2>&1 ||
+		{ fail "$1: $(tail -n 30 "$dir/out")"; return 1; }
+	sed -n 's/^localhost .* changed=\([0-9]*\) .*/\1/p' "$dir/out"
+}
+
+printf '%s\n' '[slurm_controllers]' 'localhost ansible_connection=local' '[slurm_submit]' localhost '[slurm_compute]' localhost > "$dir/inventory"
+mkdir "$dir/etc"
+printf '%s\n' ClusterName=site 'schedulertype=sched/backfill' 'PartitionName=long Nodes=n[1-2]' > "$dir/etc/slurm.conf"
+printf '%s\n' 'optional other.so' > "$dir/etc/plugstack.conf"
+cp -r "$dir/etc" "$dir/before"
+[ "$(play slurm-auction.yml)" -gt 0 ] || fail "it changes nothing"
+grep -qx JobSubmitPlugins=auction "$dir/etc/slurm.conf" || fail "no JobSubmitPlugins: $(cat "$dir/etc/slurm.conf")"
+[ "$(grep -ci '^SchedulerType=' "$dir/etc/slurm.conf")" = 1 ] || fail "SchedulerType: $(cat "$dir/etc/slurm.conf")"
+grep -qx SchedulerType=sched/auction "$dir/etc/slurm.conf" || fail "SchedulerType: $(cat "$dir/etc/slurm.conf")"
+[ "$(cat "$dir/etc/plugstack.conf")" = 'optional other.so
+optional spank_auction.so' ] || fail "plugstack.conf: $(cat "$dir/etc/plugstack.conf")"
+[ -d "$dir/public" ] || fail "no directory for PublicStatus"
+logs=$here/../sim/import/odd
+"$(built auctionsim)" import -n "$logs/nodes" -c "$dir/etc/auction.conf" "$logs/crlf.sacct" -o "$dir/scenario" > "$dir/out" 2>&1 || fail "auction.conf: $(cat "$dir/out")"
+echo '# ours' >> "$dir/etc/auction.conf"
+[ "$(play slurm-auction.yml)" = 0 ] || fail "a second run changes something: $(grep -B3 ^changed "$dir/out")"
+grep -qx '# ours' "$dir/etc/auction.conf" || fail "a site's auction.conf is written over"
+play leave.yml > "$dir/changed"
+sed -i 's/^SchedulerType=/schedulertype=/' "$dir/etc/slurm.conf"
+diff -r -x auction.conf "$dir/before" "$dir/etc" || fail "leaving leaves something"
+exit $failed
