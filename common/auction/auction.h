@@ -30,7 +30,9 @@ struct auc_server_spec {
 	char partition[AUC_NAME_MAX]; /* names an auc_conf_partition */
 	unsigned ncapacity;
 	struct auc_named capacity[AUC_TRES_MAX];
-	bool down; /* known but not for sale now */
+	bool down;                       /* known but not for sale now */
+	char leaf[AUC_NAME_MAX];         /* its switch, as in auc_market_set_switch(); "": none */
+	char features[AUC_FEATURES_MAX]; /* "a,b" */
 };
 
 /* CONF is owned by the auction from then on, also when it fails. AUC_ENOENT, AUC_EINVAL: the policy
@@ -123,6 +125,7 @@ struct auc_part {
 	 */
 	unsigned nnodes;
 	const char *nodes;
+	bool whole; /* of a gang: nobody else has anything of its nodes */
 };
 /* The next of PART's nodes after *AT (NULL at first) into NAME, false after the last. Of a part
  * that is no gang's the only one is its server. */

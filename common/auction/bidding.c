@@ -38,6 +38,8 @@ static enum auc_code allowed(struct auc_auction *a, struct auc_question *q, stru
 			     auc_slot arrival, struct auc_err *err);
 static enum auc_code quote(struct auc_auction *a, struct auc_question *q, const struct auc_bid *bid,
 			   auc_slot arrival, uint64_t *steps, struct auc_err *err);
+static enum auc_code sooner(struct auc_auction *a, struct auc_question *q, double limit,
+			    uint64_t steps, struct auc_err *err);
 static bool on_wholes(const struct auc_market *m, const struct auc_plan *plan);
 static enum auc_code keep_sites(struct auc_auction *a, struct auc_question *q,
 				const struct auc_bid *bid, struct auc_err *err);
@@ -266,11 +268,46 @@ static enum auc_code quote(struct auc_auction *a, struct auc_question *q, const 
 	q->decision.most_steps = *steps;
 	rc = auc_quote_nodes(a->policy, a->ctx, a->market, &q->job, &q->decision, err);
 	*steps -= q->decision.steps < *steps ? q->decision.steps : *steps - 1;
+	if (rc == AUC_OK && bid->capped && q->decision.accepted) {
+		rc = sooner(a, q, bid->utility.scale, *steps, err);
+		*steps -= q->extra.steps < *steps ? q->extra.steps : *steps - 1;
+	}
 	a->made.decisions++;
 	a->made.cut += q->decision.cut;
 	if (q->decision.steps > a->made.most_steps)
 		a->made.most_steps = q->decision.steps;
 	return rc;
+}
+
+/*
+ * Q's decision, the cheapest schedule, becomes the soonest that costs at most LIMIT; where the
+ * policy does not look for that (policy.h: budgets), the soonest of all if it costs no more.
+ */
+static enum auc_code sooner(struct auc_auction *a, struct auc_question *q, double limit,
+			    uint64_t steps, struct auc_err *err)
+{
+	struct auc_utility utility = q->job.utility;
+	struct auc_decision *d = &q->extra;
+	bool limited = q->job.limited;
+	double budget = q->job.budget;
+	enum auc_code rc;
+
+	q->job.utility = auc_utility_soonest(limit, a->conf->slots);
+	q->job.budget = limited && budget < limit ? budget : limit;
+	q->job.limited = true;
+	d->most_steps = steps;
+	rc = auc_quote_nodes(a->policy, a->ctx, a->market, &q->job, d, err);
+	q->job.utility = utility;
+	q->job.limited = limited;
+	q->job.budget = budget;
+	if (rc != AUC_OK || !d->accepted || d->plan.cost >= limit ||
+	    d->plan.completion >= q->decision.plan.completion)
+		return rc;
+	d->plan.value = auc_utility_value(&utility, (double)(d->plan.completion - q->job.arrival));
+	d->best_payoff = d->plan.value - d->plan.cost;
+	d->cut = d->cut || q->decision.cut;
+	d->distance = q->decision.distance;
+	return auc_decision_copy(&q->decision, d, err);
 }
 
 /* What the decision has on large servers of many nodes goes to the nodes. Where it does not fit, as

@@ -9,6 +9,7 @@
 
 #include "auction/auction-private.h"
 #include "base/list.h"
+#include "input/bid_gang.h"
 
 static bool has_plan(const struct auc_decision *d);
 static bool in_one_group(const struct auc_market *m, const struct auc_plan *plan);
@@ -149,6 +150,8 @@ static bool may_use(const struct auc_bid *bid, const struct auc_server_spec *spe
 		found = !strcmp(bid->partitions[i], spec->partition);
 	if (!found)
 		return false;
+	if (!auc_bid_gang_wants(g, spec->features))
+		return false;
 	found = false;
 	for (unsigned i = 0; i < g->nplaces && !found; i++)
 		found = !strcmp(g->places[i], spec->name);
@@ -171,8 +174,8 @@ static bool holds(const struct auc_server_spec *spec, const struct auc_bid_gang 
 		for (unsigned i = 0; i < spec->ncapacity && !enough; i++) {
 			const struct auc_named *t = &spec->capacity[i];
 
-			enough = !strncmp(t->name, g->tres[k], len) && strchr(":", t->name[len]) &&
-				 t->value >= shape->amount[k];
+			enough = !strncasecmp(t->name, g->tres[k], len) &&
+				 strchr(":", t->name[len]) && t->value >= shape->amount[k];
 		}
 		if (!enough)
 			return false;
@@ -187,7 +190,7 @@ static bool is_alike(const struct auc_server_spec *a, const struct auc_server_sp
 	if (a->ncapacity != b->ncapacity)
 		return false;
 	for (unsigned i = 0; i < a->ncapacity; i++) {
-		t = auc_list_find(b->capacity, b->ncapacity, a->capacity[i].name);
+		t = auc_list_find_tres(b->capacity, b->ncapacity, a->capacity[i].name);
 		if (!t || t->value != a->capacity[i].value)
 			return false;
 	}

@@ -176,6 +176,7 @@ enum auc_held_turn auc_auction_held_next(struct auc_auction *a, double now,
 		/* A bid that names what is no more may do so again later. */
 		if (auc_bid_parse(a->conf, held->text, bid, NULL) == AUC_OK) {
 			bid->max_price = held->max_price;
+			bid->capped = held->max_price >= 0 && !a->policy->posts;
 			q->bid = *bid;
 			if (auc_bid_resolve(a->market, bid, auc_auction_arrival(a, now), &q->job,
 					    NULL) != AUC_OK)

@@ -40,6 +40,7 @@ static void print_posted(const struct auc_auction *a, const struct auc_question 
 			 const struct auc_offer *offer, bool hold);
 static void print_refusal(struct auc_auction *a, struct auc_question *q, FILE *out,
 			  const struct auc_offer *offer);
+static void print_capped(const struct auc_auction *a, FILE *out, const struct auc_offer *offer);
 static void print_unpaid(const struct auc_auction *a, const struct auc_question *q, FILE *out,
 			 const struct auc_offer *offer);
 static void print_warning(const struct auc_auction *a, const struct auc_question *q, FILE *out,
@@ -102,6 +103,8 @@ char *auc_offer_message(struct auc_auction *a, struct auc_question *q,
 		print_when(out, &offer->plan, offer);
 		if (a->policy->stepper)
 			fprintf(out, " as things are now; pays nothing");
+		else if (q->bid.capped)
+			fprintf(out, ", pays %s", auc_money_str(offer->payment, payment));
 		else
 			fprintf(out, ", pays %s of value %s",
 				auc_money_str(offer->payment, payment),
@@ -109,7 +112,13 @@ char *auc_offer_message(struct auc_auction *a, struct auc_question *q,
 	} else {
 		print_refusal(a, q, out, offer);
 	}
-	if (offer->cut && offer->reason != AUC_REASON_CAPACITY)
+	if (offer->cut && offer->reason != AUC_REASON_CAPACITY && q->bid.capped)
+		fprintf(out,
+			"\nauction: not every schedule was looked at, as that takes too long; to "
+			"have "
+			"all looked at, %s",
+			lower(q));
+	else if (offer->cut && offer->reason != AUC_REASON_CAPACITY)
 		fprintf(out,
 			"\nauction: not every schedule was looked at, as that takes too long; no "
 			"other has a payoff higher by more than %s; to have all looked at, %s",
@@ -175,6 +184,8 @@ static void print_refusal(struct auc_auction *a, struct auc_question *q, FILE *o
 
 	if (offer->reason == AUC_REASON_BUDGET) {
 		print_unpaid(a, q, out, offer);
+	} else if (offer->reason == AUC_REASON_PAYOFF && q->bid.capped) {
+		print_capped(a, out, offer);
 	} else if (offer->reason == AUC_REASON_PAYOFF) {
 		fprintf(out,
 			"auction: refused: the best schedule would cost %s and be worth %s "
@@ -192,6 +203,23 @@ static void print_refusal(struct auc_auction *a, struct auc_question *q, FILE *o
 		print_limit(a, q, out);
 	}
 	hint_epochs(a, q, out, &b);
+}
+
+/* The user's limit is in none of these lines, which may get into logs. */
+static void print_capped(const struct auc_auction *a, FILE *out, const struct auc_offer *offer)
+{
+	char cost[AUC_MONEY_LEN];
+
+	if (!(offer->plan.value > 0)) {
+		fprintf(out, "auction: refused: the best schedule comes after the deadline: ");
+		print_plan(out, a->market, &offer->plan);
+		print_when(out, &offer->plan, offer);
+		return;
+	}
+	fprintf(out, "auction: refused: the cheapest schedule is above --max-price: ");
+	print_plan(out, a->market, &offer->plan);
+	print_when(out, &offer->plan, offer);
+	fprintf(out, ", price %s", auc_money_str(auc_money_from(up(offer->plan.cost)), cost));
 }
 
 /* There is a schedule that is worth its price, and it is too dear. */
@@ -532,9 +560,7 @@ static unsigned holders_of(const struct auc_auction *a, const struct auc_job *jo
 				     (auc_market_switch(m, o) &&
 				      auc_market_switch(m, o) == auc_market_switch(m, s)));
 
-			for (unsigned k = 0; k < auc_market_ntres(m) && fits; k++)
-				fits = m->servers[o].units[k] >= shape->units[k];
-			n += fits;
+			n += fits && auc_shape_holds(m, o, job, shape);
 		}
 		most = n > most ? n : most;
 		if (most >= shape->nodes)

@@ -104,14 +104,17 @@ static enum auc_code check_specs(const struct auc_conf *conf, const struct auc_s
 	return AUC_OK;
 }
 
-/* The same nodes in the same partitions, whatever they have and whether they are up. */
+/* The same nodes in the same partitions and on the same switches, whatever TRES they have and
+ * whether they are up. */
 static bool same_nodes(const struct auc_auction *a, const struct auc_server_spec *specs, unsigned n)
 {
 	if (n != a->nspecs)
 		return false;
 	for (unsigned i = 0; i < n; i++)
 		if (strcmp(a->specs[i].name, specs[i].name) ||
-		    strcmp(a->specs[i].partition, specs[i].partition))
+		    strcmp(a->specs[i].partition, specs[i].partition) ||
+		    strcmp(a->specs[i].leaf, specs[i].leaf) ||
+		    strcmp(a->specs[i].features, specs[i].features))
 			return false;
 	return true;
 }
@@ -338,6 +341,10 @@ static enum auc_code add_servers(struct auc_market *m, const struct auc_auction 
 		rc = auc_market_add_server(m, s->name, s->partition, part->cloud, roles_of(s, part),
 					   part->upload_seconds / a->conf->slot_seconds,
 					   s->capacity, s->ncapacity, err);
+		if (rc == AUC_OK)
+			rc = auc_market_set_features(m, s->features, err);
+		if (rc == AUC_OK && *s->leaf)
+			rc = auc_market_set_switch(m, s->leaf, err);
 		if (rc == AUC_OK)
 			auc_market_set_bandwidth(m, part->bandwidth_mbps);
 		if (rc == AUC_OK)

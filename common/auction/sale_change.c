@@ -30,7 +30,7 @@ static enum auc_code try_later(struct auc_auction *a, const struct auc_sale *s, 
 static bool says(const char *bid, const char *word);
 static enum auc_code take_later(struct auc_auction *a, const struct auc_sale *s,
 				struct auc_plan *made, unsigned later, struct auc_err *err);
-static const unsigned *uploads_of(struct auc_auction *a, const struct auc_sale *s, unsigned server);
+static const unsigned *uploads_of(struct auc_auction *a, const struct auc_sale *s, bool gone);
 static enum auc_code set_completion(const struct auc_auction *a, const struct auc_sale *s,
 				    struct auc_plan *plan, auc_slot completion,
 				    struct auc_err *err);
@@ -221,7 +221,7 @@ static enum auc_code move(struct auc_auction *a, const struct auc_sale *s, unsig
 	if (!gives)
 		return auc_err_set(err, AUC_ENOENT, "server %s gives nothing to job %" PRIu32,
 				   auc_market_server_name(a->market, server), s->job_id);
-	upload = uploads_of(a, s, server);
+	upload = uploads_of(a, s, !*auc_market_server_group(a->market, server));
 	auc_plan_init(&made);
 	for (unsigned later = 0; later <= LATER_MAX && rc == AUC_EFULL; later++) {
 		auc_slot completion = s->plan.completion + later;
@@ -287,7 +287,7 @@ static enum auc_code try_later(struct auc_auction *a, const struct auc_sale *s, 
 	if (s->plan.completion + later - 1 > auc_market_last(a->market))
 		return auc_err_set(err, AUC_ESTATE, "its last slot would not be for sale yet");
 	auc_plan_init(&made);
-	rc = auc_plan_later(a->market, &s->plan, from, later, &made, err);
+	rc = auc_plan_later(a->market, &s->plan, from, later, uploads_of(a, s, false), &made, err);
 	if (rc == AUC_OK)
 		rc = take_later(a, s, &made, later, err);
 	auc_plan_clear(&made);
@@ -312,12 +312,12 @@ static enum auc_code take_later(struct auc_auction *a, const struct auc_sale *s,
 	return rc;
 }
 
-/* If SERVER's partition is not known any more: when S's data are on others, in a->question.job.
- * NULL: nobody knows. */
-static const unsigned *uploads_of(struct auc_auction *a, const struct auc_sale *s, unsigned server)
+/* When S's data are on other servers, in a->question.job: for one whose partition is not known any
+ * more (GONE), and for a gang, whose bid may rule servers out. NULL: nobody knows, or all are as
+ * good. */
+static const unsigned *uploads_of(struct auc_auction *a, const struct auc_sale *s, bool gone)
 {
-	bool gone = !*auc_market_server_group(a->market, server);
-	struct auc_bid *bid = gone ? malloc(sizeof(*bid)) : NULL;
+	struct auc_bid *bid = gone || s->plan.gang ? malloc(sizeof(*bid)) : NULL;
 	bool known =
 		bid && auc_bid_parse(a->conf, s->bid, bid, NULL) == AUC_OK &&
 		auc_bid_resolve(a->market, bid, s->plan.arrival, &a->question.job, NULL) == AUC_OK;

@@ -121,6 +121,7 @@ static enum auc_code gang_part(const struct auc_market *m, const struct auc_plan
 	p->start = (double)plan->start * auc_market_slot_seconds(m);
 	p->end = (double)plan->completion * auc_market_slot_seconds(m);
 	p->nnodes = plan->nshares;
+	p->whole = plan->whole;
 	p->nodes = at = (char *)(p + 1);
 	for (unsigned i = 0; i < plan->nshares; i++)
 		at += sprintf(at, "%s%s", i ? "," : "",

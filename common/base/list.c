@@ -104,6 +104,15 @@ const struct auc_named *auc_list_find(const struct auc_named *list, unsigned n, 
 	return NULL;
 }
 
+const struct auc_named *auc_list_find_tres(const struct auc_named *list, unsigned n,
+					   const char *name)
+{
+	for (unsigned i = 0; i < n; i++)
+		if (!strcasecmp(list[i].name, name))
+			return &list[i];
+	return NULL;
+}
+
 /* One "NAME=VALUE", or VALUE where BARE allows it. ENTRY is cut at the '='. */
 static enum auc_code parse_entry(char *entry, const struct auc_list_rule *rule,
 				 struct auc_named *list, unsigned *n, double *bare, bool *bare_seen,
@@ -127,7 +136,7 @@ static enum auc_code parse_entry(char *entry, const struct auc_list_rule *rule,
 		return auc_err_set(err, AUC_EINVAL,
 				   "%s: '%.80s' is not a name, expected letters, digits and ._:/+-",
 				   what, name);
-	if (auc_list_find(list, *n, name))
+	if (rule->tres ? auc_list_find_tres(list, *n, name) : auc_list_find(list, *n, name))
 		return auc_err_set(err, AUC_EINVAL, "%s: '%s' is named twice", what, name);
 	if (*n == rule->limit)
 		return auc_err_set(err, AUC_EINVAL, "%s: '%s' is one too many, expected at most %u",

@@ -55,6 +55,10 @@ enum auc_code auc_list_parse(const char *text, const struct auc_list_rule *rule,
 			     struct auc_err *err);
 /* Prints N entries as "NAME=VALUE,...", SUFFIX after each number ("" or "s"). */
 void auc_list_print(FILE *out, const struct auc_named *list, unsigned n, const char *suffix);
+/* The one of LIST that means the TRES called NAME, or NULL: Slurm's accounting lowers the names of
+ * TRES, so their case does not count. */
+const struct auc_named *auc_list_find_tres(const struct auc_named *list, unsigned n,
+					   const char *name);
 /* Entry of LIST called NAME, or NULL. */
 const struct auc_named *auc_list_find(const struct auc_named *list, unsigned n, const char *name);
 

@@ -49,6 +49,8 @@ enum key {
 	NOPTIONS, /* from here on no options */
 	KEY_GANG = NOPTIONS,
 	KEY_WITHIN,
+	KEY_WHOLE,
+	KEY_FEATURES,
 	KEY_ONLY,
 	KEY_EXCEPT,
 	KEY_BEGIN,
@@ -95,7 +97,6 @@ static enum auc_code read_places(const struct auc_conf *conf, const char *value,
 				 struct auc_bid *bid, const char *what, struct auc_err *err);
 static enum auc_code read_accept(const struct auc_conf *conf, const char *value,
 				 struct auc_bid *bid, const char *what, struct auc_err *err);
-
 static enum auc_code read_speedup(const struct auc_conf *conf, const char *value,
 				  struct auc_bid *bid, const char *what, struct auc_err *err);
 static enum auc_code read_gpu_time(const struct auc_conf *conf, const char *value,
@@ -134,8 +135,8 @@ const struct auc_bid_key auc_bid_keys[] = {
 			 "the result is worth more than it costs"},
 	[KEY_MAX_PRICE] =
 		{"max-price", "SLURM_AUCTION_MAX_PRICE", "CREDITS",
-		 "where prices are posted: take the job's price if it is at most this; nobody is "
-		 "told what you would have paid"},
+		 "in place of --bid: take the soonest time that costs at most this, or the price "
+		 "that is posted; nobody is told what you would have paid"},
 	[KEY_PLACES] = {"data", "SLURM_AUCTION_DATA", "NODE=CHUNKS,...",
 			"where the policy goes by where data lie: how many of the chunks lie at "
 			"each node; e.g. edge1=10,edge2=17"},
@@ -153,6 +154,8 @@ const struct auc_bid_key auc_bid_keys[] = {
 			"decided again as prices and bookings change; e.g. 4h"},
 	[KEY_GANG] = {"gang", NULL, "SHAPE|...", ""},
 	[KEY_WITHIN] = {"within", NULL, "switch", ""},
+	[KEY_WHOLE] = {"whole", NULL, "yes", ""},
+	[KEY_FEATURES] = {"features", NULL, "NAME&NAME", ""},
 	[KEY_ONLY] = {"only", NULL, "NODE,...", ""},
 	[KEY_EXCEPT] = {"except", NULL, "NODE,...", ""},
 	[KEY_BEGIN] = {"begin", NULL, "TIME", ""},
@@ -177,6 +180,7 @@ static const read_fn readers[] = {
 	[KEY_ACCEPT] = read_accept,       [KEY_SPEEDUP] = read_speedup,
 	[KEY_GPU_TIME] = read_gpu_time,   [KEY_STANDS] = auc_bid_stands_word,
 	[KEY_GANG] = read_gang,           [KEY_WITHIN] = read_gang,
+	[KEY_WHOLE] = read_gang,          [KEY_FEATURES] = read_gang,
 	[KEY_ONLY] = read_gang,           [KEY_EXCEPT] = read_gang,
 	[KEY_BEGIN] = read_gang,          [KEY_END] = read_gang,
 	[KEY_SINCE] = auc_bid_since_word,
@@ -189,6 +193,8 @@ static enum auc_code sort_words(char *text, struct words *words, struct auc_err 
 static enum auc_code sort_word(char *word, bool first, struct words *words, struct auc_err *err);
 static enum auc_code make_bid(const struct auc_conf *conf, const struct words *words,
 			      struct auc_bid *bid, struct auc_err *err);
+static enum auc_code check_value(const struct auc_conf *conf, const struct words *words,
+				 struct auc_bid *bid, struct auc_err *err);
 static bool steps(const struct auc_conf *conf);
 static bool posts(const struct auc_conf *conf);
 static enum auc_code check_gang(const struct auc_conf *conf, const struct words *words,
@@ -436,16 +442,9 @@ static enum auc_code make_bid(const struct auc_conf *conf, const struct words *w
 			err, AUC_EINVAL,
 			"--bid: '%.80s', expected --max-price instead: policy %s posts prices",
 			words->value[KEY_BID], conf->policy);
-	if (bid->max_price >= 0 && conf && !posts(conf))
-		return auc_err_set(
-			err, AUC_EINVAL,
-			"--max-price: given, expected --bid instead: policy %s posts no prices",
-			conf->policy);
-	if (!words->value[KEY_BID] && !steps(conf) && !posts(conf))
-		return auc_err_set(
-			err, AUC_EINVAL,
-			"--bid: not given, expected what the job is worth, such as 300 or "
-			"sigmoid:300,0.5/h");
+	rc = check_value(conf, words, bid, err);
+	if (rc != AUC_OK)
+		return rc;
 	if (bid->extend && (steps(conf) || posts(conf)))
 		return auc_err_set(err, AUC_EINVAL,
 				   "--overrun: 'extend', expected kill: policy %s sells no slots",
@@ -475,6 +474,31 @@ static enum auc_code make_bid(const struct auc_conf *conf, const struct words *w
 		known);
 }
 
+/* A value, or a limit of the price, which is one, too, where prices are not posted. */
+static enum auc_code check_value(const struct auc_conf *conf, const struct words *words,
+				 struct auc_bid *bid, struct auc_err *err)
+{
+	if (bid->max_price >= 0 && steps(conf))
+		return auc_err_set(err, AUC_EINVAL,
+				   "--max-price: given, expected none: policy %s sells nothing",
+				   conf->policy);
+	if (bid->max_price < 0 && !words->value[KEY_BID] && !steps(conf) && !posts(conf))
+		return auc_err_set(
+			err, AUC_EINVAL,
+			"--bid: not given, expected what the job is worth, such as 300 or "
+			"sigmoid:300,0.5/h");
+	if (bid->max_price < 0 || !conf || posts(conf))
+		return AUC_OK;
+	if (words->value[KEY_BID])
+		return auc_err_set(err, AUC_EINVAL,
+				   "--max-price: given with --bid, expected one of them");
+	bid->capped = true;
+	memset(&bid->utility, 0, sizeof(bid->utility));
+	bid->utility.form = AUC_FORM_CONSTANT;
+	bid->utility.scale = bid->max_price + AUC_CAP_SLACK;
+	return AUC_OK;
+}
+
 /* Nothing is sold then, and a job need not say what it is worth. */
 static bool steps(const struct auc_conf *conf)
 {
@@ -497,8 +521,9 @@ static enum auc_code check_gang(const struct auc_conf *conf, const struct words 
 {
 	static const enum key work[] = {KEY_EPOCHS,      KEY_CHUNKS,  KEY_MINIBATCHES, KEY_GRADIENT,
 					KEY_WORKER_TIME, KEY_PS_TIME, KEY_MODEL,       KEY_PLACES};
-	static const enum key shapes[] = {KEY_SPEEDUP, KEY_GPU_TIME, KEY_GANG,  KEY_WITHIN,
-					  KEY_ONLY,    KEY_EXCEPT,   KEY_BEGIN, KEY_END};
+	static const enum key shapes[] = {KEY_SPEEDUP, KEY_GPU_TIME, KEY_GANG, KEY_WITHIN,
+					  KEY_WHOLE,   KEY_FEATURES, KEY_ONLY, KEY_EXCEPT,
+					  KEY_BEGIN,   KEY_END};
 	const struct auc_policy *policy = conf ? auc_policy_find(conf->policy) : NULL;
 	const char *worker = NULL, *shape = NULL;
 

@@ -40,6 +40,9 @@ struct auc_bid_gang {
 	unsigned ntres;
 	char tres[AUC_BID_TRES_MAX][AUC_NAME_MAX];
 	bool within_switch; /* all of its nodes are on one switch */
+	bool whole;         /* what its nodes have is all its own: the shapes are the least of it */
+	/* What its nodes are to have: "a&b", all of them, or "a|b", one of them; "": anything. */
+	char features[AUC_FEATURES_MAX];
 	/* Nodes that it is confined to or, with EXCEPT, kept from; 0: it may use any. */
 	unsigned nplaces;
 	char places[AUC_BID_PLACES_MAX][AUC_NAME_MAX];
@@ -81,9 +84,11 @@ struct auc_bid {
 	unsigned naccounts;
 	char accounts[AUC_BID_ACCOUNTS_MAX][AUC_NAME_MAX];
 	bool filtered; /* they are what rules leave it, not its user's words */
-	/* Posted prices: what its user pays at most, in credits; < 0: not given. Compared with an
-	 * offer, and in no text that is kept: auc_bid_print() leaves it out. */
+	/* What its user pays at most, in credits; < 0: not given. Posted prices: compared with an
+	 * offer, and in no text that is kept: auc_bid_print() leaves it out. Else CAPPED: its value
+	 * is that, whenever it is done, and of what costs no more the soonest is bought. */
 	double max_price;
+	bool capped;     /* of no text either */
 	uint64_t accept; /* the offer that its user takes (offer_standing.h), in no text that is
 			    kept either; 0: none */
 	unsigned ask;    /* enum auc_ask: no bid, but a question; nothing else of it counts then */
@@ -99,6 +104,9 @@ struct auc_bid {
 	char model[AUC_NAME_MAX]; /* profile it was filled from, or "" */
 	struct auc_bid_gang gang;
 };
+
+#define AUC_CAP_SLACK                                                                              \
+	4e-7 /* credits by which the value of a bid that is capped is above its limit */
 
 /* What --quote=WORD asks in place of a price: what is left of the money, why the last bid was
  * refused, what is public of prices. */
@@ -118,7 +126,8 @@ extern const struct auc_bid_key auc_bid_keys[];
 extern const unsigned auc_bid_nkeys;
 /*
  * Texts that are kept may have more keys, which are no options: gang=SHAPE|SHAPE|..., a SHAPE being
- * NODES:SECONDS:TRES=AMOUNT,...; within=switch; only=NODE,... or except=NODE,...; begin=TIME,
+ * NODES:SECONDS:TRES=AMOUNT,...; within=switch; whole=yes;
+ * features=NAME&NAME or NAME|NAME; only=NODE,... or except=NODE,...; begin=TIME,
  * end=TIME. What they say is made of the job's own options (adapter/desc_gang.h). And since=TIME.
  * Bids of users have none.
  */

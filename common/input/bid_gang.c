@@ -8,6 +8,7 @@
 #include "base/list.h"
 #include "base/num.h"
 #include "input/bid_gang.h"
+#include "market/timeline.h"
 
 #define NODES_MAX   1000000
 #define SECONDS_MAX 1e9
@@ -29,6 +30,12 @@ static enum auc_code parse_shape(char *text, struct auc_bid_gang *g, const char 
 				 struct auc_err *err);
 static enum auc_code find_choices(const struct auc_market *m, const struct auc_bid_gang *g,
 				  struct choices *c, struct auc_err *err);
+static enum auc_code add_choices(const struct auc_market *m, const struct auc_bid_gang *g,
+				 const struct auc_bid_shape *s, const struct choices *c,
+				 struct auc_job *job, struct auc_err *err);
+static enum auc_code add_wholes(const struct auc_market *m, const struct auc_bid_gang *g,
+				const struct auc_bid_shape *s, const struct choices *c,
+				struct auc_job *job, struct auc_err *err);
 static bool stands_for(const char *name, const char *tres);
 static enum auc_code unknown(const struct auc_market *m, const char *name, struct auc_err *err);
 
@@ -65,6 +72,10 @@ void auc_bid_gang_print(FILE *out, const struct auc_bid_gang *g)
 		print_shape(out, g, &g->shapes[i], i ? "|" : " gang=");
 	if (g->within_switch)
 		fprintf(out, " within=switch");
+	if (g->whole)
+		fprintf(out, " whole=yes");
+	if (*g->features)
+		fprintf(out, " features=%s", g->features);
 	for (unsigned i = 0; i < g->nplaces; i++)
 		fprintf(out, "%s%s", i ? "," : g->except ? " except=" : " only=", g->places[i]);
 	if (g->begin > 0)
@@ -86,10 +97,65 @@ enum auc_code auc_bid_gang_word(const char *key, const char *value, struct auc_b
 	if (!strcmp(key, "begin") || !strcmp(key, "end"))
 		return auc_parse_number(value, 0, TIME_MAX, *key == 'b' ? &g->begin : &g->end, what,
 					err);
+	if (!strcmp(key, "features"))
+		return auc_bid_gang_features(value, g, what, err);
+	if (!strcmp(key, "whole")) {
+		g->whole = !strcmp(value, "yes");
+		return g->whole ? AUC_OK
+				: auc_err_set(err, AUC_EINVAL, "%s: '%.80s', expected yes", what,
+					      value);
+	}
 	g->within_switch = !strcmp(value, "switch");
 	if (g->within_switch)
 		return AUC_OK;
 	return auc_err_set(err, AUC_EINVAL, "%s: '%.80s', expected switch", what, value);
+}
+
+enum auc_code auc_bid_gang_features(const char *text, struct auc_bid_gang *g, const char *what,
+				    struct auc_err *err)
+{
+	static const char names[] =
+		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.:/+-=";
+	char between = '\0';
+
+	if (strlen(text) >= sizeof(g->features))
+		return auc_err_set(err, AUC_EINVAL, "%s: '%.40s...', expected less than %zu bytes",
+				   what, text, sizeof(g->features));
+	for (const char *p = text;; p++) {
+		size_t n = strspn(p, names);
+
+		p += n;
+		if (n && !*p)
+			break;
+		if (!n || (*p != '&' && *p != '|') || (between && *p != between))
+			return auc_err_set(err, AUC_EINVAL,
+					   "%s: '%.80s', expected features with & between all of "
+					   "them or | between all of them: counts, brackets and "
+					   "both together are not sold",
+					   what, text);
+		between = *p;
+	}
+	strcpy(g->features, text);
+	return AUC_OK;
+}
+
+bool auc_bid_gang_wants(const struct auc_bid_gang *g, const char *features)
+{
+	const char *wanted = g->features, *has = features;
+	bool all = !strchr(wanted, '|'), found;
+	size_t n, k;
+
+	for (const char *p = wanted; *p; p += n + (p[n] != '\0')) {
+		n = strcspn(p, "&|");
+		found = false;
+		for (const char *q = has; *q && !found; q += k + (q[k] != '\0')) {
+			k = strcspn(q, ",");
+			found = k == n && !strncmp(p, q, n);
+		}
+		if (found != all)
+			return found;
+	}
+	return all;
 }
 
 static enum auc_code parse_shapes(const char *text, struct auc_bid_gang *g, const char *what,
@@ -198,7 +264,7 @@ int auc_bid_gang_tres(struct auc_bid_gang *g, const char *tres)
 {
 	unsigned k = 0;
 
-	while (k < g->ntres && strcmp(g->tres[k], tres))
+	while (k < g->ntres && strcasecmp(g->tres[k], tres) != 0)
 		k++;
 	if (k == AUC_BID_TRES_MAX || strlen(tres) >= AUC_NAME_MAX)
 		return -1;
@@ -210,37 +276,101 @@ int auc_bid_gang_tres(struct auc_bid_gang *g, const char *tres)
 enum auc_code auc_bid_gang_resolve(const struct auc_market *m, const struct auc_bid_gang *g,
 				   struct auc_job *job, struct auc_err *err)
 {
-	struct auc_named per_node[AUC_BID_TRES_MAX];
 	enum auc_code rc;
 	struct choices c;
 
 	rc = find_choices(m, g, &c, err);
-	for (unsigned i = 0; i < g->nshapes && rc == AUC_OK; i++) {
-		const struct auc_bid_shape *s = &g->shapes[i];
-		unsigned at[AUC_BID_TRES_MAX] = {0}, k;
-
-		/* All ways to choose a type for each TRES, the last one first. */
-		do {
-			unsigned n = 0;
-
-			for (k = 0; k < g->ntres; k++) {
-				if (!(s->amount[k] > 0))
-					continue;
-				strcpy(per_node[n].name, auc_market_tres_name(m, c.tres[k][at[k]]));
-				per_node[n++].value = s->amount[k];
-			}
-			rc = auc_job_add_shape(m, job, per_node, n, s->nodes, s->seconds, err);
-			for (k = g->ntres; k-- > 0;) {
-				if (!(s->amount[k] > 0))
-					continue;
-				if (++at[k] < c.n[k])
-					break;
-				at[k] = 0;
-			}
-		} while (rc == AUC_OK && k < g->ntres);
-	}
+	for (unsigned i = 0; i < g->nshapes && rc == AUC_OK && g->whole; i++)
+		rc = add_wholes(m, g, &g->shapes[i], &c, job, err);
+	/* Where no server has that much, what is asked for says so. */
+	for (unsigned i = 0; i < g->nshapes && rc == AUC_OK && (!g->whole || !job->nshapes); i++)
+		rc = add_choices(m, g, &g->shapes[i], &c, job, err);
 	job->within_switch = g->within_switch;
+	job->whole = g->whole;
 	auc_bid_gang_end(g, auc_market_slot_seconds(m), job->arrival, &job->utility);
+	return rc;
+}
+
+/* S in all ways to choose a type for each TRES, the last one first. */
+static enum auc_code add_choices(const struct auc_market *m, const struct auc_bid_gang *g,
+				 const struct auc_bid_shape *s, const struct choices *c,
+				 struct auc_job *job, struct auc_err *err)
+{
+	struct auc_named per_node[AUC_BID_TRES_MAX];
+	unsigned at[AUC_BID_TRES_MAX] = {0}, k;
+	enum auc_code rc;
+
+	do {
+		unsigned n = 0;
+
+		for (k = 0; k < g->ntres; k++) {
+			if (!(s->amount[k] > 0))
+				continue;
+			strcpy(per_node[n].name, auc_market_tres_name(m, c->tres[k][at[k]]));
+			per_node[n++].value = s->amount[k];
+		}
+		rc = auc_job_add_shape(m, job, per_node, n, s->nodes, s->seconds, err);
+		for (k = g->ntres; k-- > 0;) {
+			if (!(s->amount[k] > 0))
+				continue;
+			if (++at[k] < c->n[k])
+				break;
+			at[k] = 0;
+		}
+	} while (rc == AUC_OK && k < g->ntres);
+	return rc;
+}
+
+/* True if SERVER, which JOB may use, has what S asks for of some type of each TRES. */
+static bool has_enough(const struct auc_market *m, const struct auc_bid_gang *g,
+		       const struct auc_bid_shape *s, const struct choices *c,
+		       const struct auc_job *job, unsigned server)
+{
+	if (job->upload[server] == UINT32_MAX || auc_market_is_whole(m, server) ||
+	    !(auc_market_hosts(m, server) & AUC_ROLE_WORKER))
+		return false;
+	for (unsigned k = 0; k < g->ntres; k++) {
+		bool enough = !(s->amount[k] > 0);
+
+		for (unsigned i = 0; i < c->n[k] && !enough; i++)
+			enough = auc_market_capacity(m, server, c->tres[k][i]) >= s->amount[k];
+		if (!enough)
+			return false;
+	}
+	return true;
+}
+
+/* For each kind of server that has at least what S says, a shape of all that it has. */
+static enum auc_code add_wholes(const struct auc_market *m, const struct auc_bid_gang *g,
+				const struct auc_bid_shape *s, const struct choices *c,
+				struct auc_job *job, struct auc_err *err)
+{
+	unsigned first = job->nshapes, like = first;
+	struct auc_named all[AUC_TRES_MAX];
+	enum auc_code rc = AUC_OK;
+
+	for (unsigned server = 0; server < auc_market_nservers(m) && rc == AUC_OK; server++) {
+		const int64_t *units = m->servers[server].units;
+		size_t size = auc_market_ntres(m) * sizeof(*units);
+		unsigned n = 0;
+
+		if (!has_enough(m, g, s, c, job, server))
+			continue;
+		/* Mostly it is like the one before. */
+		if (like < job->nshapes && !memcmp(job->shapes[like].units, units, size))
+			continue;
+		for (like = first; like < job->nshapes; like++)
+			if (!memcmp(job->shapes[like].units, units, size))
+				break;
+		if (like < job->nshapes)
+			continue;
+		for (unsigned k = 0; k < auc_market_ntres(m); k++) {
+			strcpy(all[n].name, auc_market_tres_name(m, k));
+			all[n].value = auc_market_capacity(m, server, k);
+			n += all[n].value > 0;
+		}
+		rc = auc_job_add_shape(m, job, all, n, s->nodes, s->seconds, err);
+	}
 	return rc;
 }
 
@@ -260,13 +390,21 @@ void auc_bid_gang_confine(const struct auc_market *m, const struct auc_bid_gang 
 			  struct auc_job *job)
 {
 	int64_t begin = auc_ceil(g->begin / auc_market_slot_seconds(m)) - job->arrival;
+	const char *last = NULL; /* features that were looked at last: mostly there are few */
+	bool has = true;
 	int named;
 
 	for (unsigned s = 0; s < auc_market_nservers(m); s++) {
+		const char *features = auc_market_features(m, s);
+
+		if (*g->features && (!last || strcmp(last, features) != 0)) {
+			has = auc_bid_gang_wants(g, features);
+			last = features;
+		}
 		named = 0;
 		for (unsigned i = 0; i < g->nplaces && !named; i++)
 			named = !strcmp(g->places[i], auc_market_server_name(m, s));
-		if (g->nplaces && named == g->except)
+		if (!has || (g->nplaces && named == g->except))
 			job->upload[s] = UINT32_MAX;
 		else if (begin > (int64_t)job->upload[s])
 			job->upload[s] = begin < UINT32_MAX ? (unsigned)begin : UINT32_MAX;
@@ -292,7 +430,7 @@ static bool stands_for(const char *name, const char *tres)
 {
 	size_t len = strlen(name);
 
-	return !strncmp(name, tres, len) &&
+	return !strncasecmp(name, tres, len) &&
 	       (!tres[len] || (tres[len] == ':' && !strchr(name, ':')));
 }
 
@@ -304,7 +442,7 @@ static enum auc_code unknown(const struct auc_market *m, const char *name, struc
 	for (unsigned i = 0; i < auc_market_ntres(m) && n < sizeof(known); i++) {
 		const char *tres = auc_market_tres_name(m, i);
 
-		if (!strncmp(tres, name, base) && (!tres[base] || tres[base] == ':'))
+		if (!strncasecmp(tres, name, base) && (!tres[base] || tres[base] == ':'))
 			n += (size_t)snprintf(known + n, sizeof(known) - n, "%s%s", n ? ", " : "",
 					      tres);
 	}

@@ -56,7 +56,7 @@ enum auc_code auc_bid_resolve(const struct auc_market *m, const struct auc_bid *
 	job->exchange_mb = job->chunks_per_slot = 0;
 	job->guaranteed = true;
 	job->nshapes = job->ndata = 0;
-	job->within_switch = job->limited = false;
+	job->within_switch = job->whole = job->limited = false;
 	for (i = 0; i < AUC_TYPES_MAX; i++)
 		job->worker_seconds[i] = job->ps_seconds[i] = -1;
 	for (i = 0; i < bid->nworkers; i++) {
@@ -72,13 +72,16 @@ enum auc_code auc_bid_resolve(const struct auc_market *m, const struct auc_bid *
 			return unknown(err, "ps-time", "PS type", bid->ps_seconds[i].name);
 		job->ps_seconds[k] = bid->ps_seconds[i].value;
 	}
-	rc = bid->gang.nshapes ? auc_bid_gang_resolve(m, &bid->gang, job, err)
-			       : resolve_data(m, bid, job, err);
+	rc = bid->gang.nshapes ? AUC_OK : resolve_data(m, bid, job, err);
 	if (rc == AUC_OK)
 		rc = resolve_upload(m, bid, job->upload, err);
 	if (rc == AUC_OK)
 		auc_bid_gang_confine(m, &bid->gang, job);
-	return rc == AUC_OK ? confine(m, bid, job->upload, err) : rc;
+	if (rc == AUC_OK)
+		rc = confine(m, bid, job->upload, err);
+	if (rc == AUC_OK && bid->gang.nshapes)
+		rc = auc_bid_gang_resolve(m, &bid->gang, job, err);
+	return rc;
 }
 
 enum auc_code auc_bid_confine(struct auc_bid *bid, const struct auc_market *m, struct auc_err *err)

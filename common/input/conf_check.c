@@ -126,7 +126,7 @@ static enum auc_code check_tres(struct parser *p)
 		type = i < conf->nworker_types ? &conf->worker_types[i]
 					       : &conf->ps_types[i - conf->nworker_types];
 		for (k = 0; k < type->ntres; k++) {
-			if (auc_list_find(all, n, type->tres[k].name))
+			if (auc_list_find_tres(all, n, type->tres[k].name))
 				continue;
 			if (conf->transfer_mb >= 0 && !strcmp(type->tres[k].name, AUC_TRANSFER))
 				return auc_err_set(p->err, AUC_EINVAL,
@@ -207,7 +207,7 @@ static enum auc_code check_lower(struct parser *p, const char *key, const struct
 	unsigned i;
 
 	for (i = 0; i < b->nlower; i++) {
-		upper = auc_list_find(b->upper, b->nupper, b->lower[i].name);
+		upper = auc_list_find_tres(b->upper, b->nupper, b->lower[i].name);
 		if (!upper || upper->value < b->lower[i].value)
 			return auc_conf_word_error(
 				p, global_word(p, key), "for '%s' no more than %s has for it",
@@ -285,7 +285,7 @@ static bool type_uses(const struct auc_conf_type *types, unsigned n, const char 
 	unsigned i;
 
 	for (i = 0; i < n; i++)
-		if (auc_list_find(types[i].tres, types[i].ntres, tres))
+		if (auc_list_find_tres(types[i].tres, types[i].ntres, tres))
 			return true;
 	return false;
 }

@@ -30,8 +30,8 @@ void auc_conf_price(const struct auc_conf *conf, enum auc_price_kind kind, struc
 		strcpy(to->name, upper->name);
 		for (r = 0; r < AUC_PRICE_ROLES; r++) {
 			b = roles[r]->nupper ? roles[r] : roles[AUC_PRICE_WORKER];
-			upper = auc_list_find(b->upper, b->nupper, to->name);
-			lower = auc_list_find(b->lower, b->nlower, to->name);
+			upper = auc_list_find_tres(b->upper, b->nupper, to->name);
+			lower = auc_list_find_tres(b->lower, b->nlower, to->name);
 			to->upper[r] = upper ? log(upper->value) : -INFINITY;
 			to->lower[r] = upper && lower ? log(lower->value) : -INFINITY;
 		}

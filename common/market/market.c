@@ -22,6 +22,7 @@ struct curves {
 	struct auc_price_curve of[AUC_TRES_MAX][AUC_ROLES_ALL + 1];
 };
 
+static void spell_tres(struct auc_market *m, const struct auc_named *capacity, unsigned n);
 static enum auc_code add_amounts(struct auc_market *m, double *amount,
 				 const struct auc_named *named, unsigned n, const char *what,
 				 const char *name, struct auc_err *err);
@@ -182,9 +183,25 @@ enum auc_code auc_market_add_server(struct auc_market *m, const char *name, cons
 	s->roles = roles;
 	s->upload_default = upload_default;
 	rc = add_amounts(m, s->amount, capacity, ncapacity, "server", name, err);
-	if (rc == AUC_OK)
+	if (rc == AUC_OK) {
 		m->nservers++;
+		spell_tres(m, capacity, ncapacity);
+	}
 	return rc;
+}
+
+/* Their case is as servers have it: that is what Slurm is to be asked for. */
+static void spell_tres(struct auc_market *m, const struct auc_named *capacity, unsigned n)
+{
+	int k;
+
+	for (unsigned i = 0; i < n; i++) {
+		k = auc_market_find_tres(m, capacity[i].name);
+		if (m->tres[k].spelled || strlen(capacity[i].name) >= AUC_NAME_MAX)
+			continue;
+		strcpy(m->tres[k].name, capacity[i].name);
+		m->tres[k].spelled = true;
+	}
 }
 
 enum auc_code auc_market_add_whole(struct auc_market *m, const char *name, unsigned n,
@@ -257,22 +274,37 @@ enum auc_code auc_market_set_cost(struct auc_market *m, const struct auc_named *
 enum auc_code auc_market_set_switch(struct auc_market *m, const char *name, struct auc_err *err)
 {
 	struct auc_server *server = &m->servers[m->nservers - 1];
-	unsigned most = 0;
 
 	if (!*name || strlen(name) >= AUC_NAME_MAX)
 		return auc_err_set(err, AUC_EINVAL,
 				   "server %s: switch '%.80s': a name has 1 to %d characters",
 				   server->name, name, AUC_NAME_MAX - 1);
 	strcpy(server->leaf, name);
-	for (const struct auc_server *s = m->servers; s < server; s++) {
-		most = s->leaf_number > most ? s->leaf_number : most;
+	/* Mostly those of one switch are added one after the other. */
+	for (const struct auc_server *s = server; s-- > m->servers;)
 		if (!strcmp(s->leaf, name)) {
 			server->leaf_number = s->leaf_number;
 			return AUC_OK;
 		}
-	}
-	server->leaf_number = most + 1;
+	server->leaf_number = ++m->nleaves;
 	return AUC_OK;
+}
+
+enum auc_code auc_market_set_features(struct auc_market *m, const char *features,
+				      struct auc_err *err)
+{
+	struct auc_server *server = &m->servers[m->nservers - 1];
+
+	if (strlen(features) >= AUC_FEATURES_MAX)
+		return auc_err_set(err, AUC_EINVAL, "server %s: features of more than %d bytes",
+				   server->name, AUC_FEATURES_MAX - 1);
+	strcpy(server->features, features);
+	return AUC_OK;
+}
+
+const char *auc_market_features(const struct auc_market *m, unsigned server)
+{
+	return m->servers[server].features;
 }
 
 unsigned auc_market_switch(const struct auc_market *m, unsigned server)
@@ -407,7 +439,10 @@ int auc_market_find_ps_type(const struct auc_market *m, const char *name)
 
 int auc_market_find_tres(const struct auc_market *m, const char *name)
 {
-	return find_name(m->tres[0].name, sizeof(m->tres[0]), m->ntres, name);
+	for (unsigned k = 0; k < m->ntres; k++)
+		if (!strcasecmp(m->tres[k].name, name))
+			return (int)k;
+	return -1;
 }
 
 auc_slot auc_market_first(const struct auc_market *m)

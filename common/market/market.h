@@ -79,6 +79,13 @@ enum auc_code auc_market_set_cost(struct auc_market *m, const struct auc_named *
 /* The leaf switch of the server that was added last, by name; without this call it has none.
  * AUC_EINVAL: no name. */
 enum auc_code auc_market_set_switch(struct auc_market *m, const char *name, struct auc_err *err);
+/*
+ * What the server that was added last says of itself, "gpu,ib,a100"; without this call nothing.
+ * AUC_EINVAL: longer than AUC_FEATURES_MAX - 1 bytes.
+ */
+enum auc_code auc_market_set_features(struct auc_market *m, const char *features,
+				      struct auc_err *err);
+const char *auc_market_features(const struct auc_market *m, unsigned server);
 /* Servers of one number are on one switch; 0: on none. */
 unsigned auc_market_switch(const struct auc_market *m, unsigned server);
 enum auc_code auc_market_add_worker_type(struct auc_market *m, const char *name,
@@ -282,6 +289,7 @@ struct auc_job {
 	unsigned nshapes, shapes_alloc;
 	struct auc_shape *shapes; /* malloc'd */
 	bool within_switch;       /* all its servers are on one switch */
+	bool whole;               /* its shapes are all that a server has, of servers like that */
 	bool limited;             /* no schedule may cost more than BUDGET, in credits */
 	double budget;
 };
@@ -301,6 +309,12 @@ enum auc_code auc_job_copy(struct auc_job *to, const struct auc_job *from, unsig
 enum auc_code auc_job_add_shape(const struct auc_market *m, struct auc_job *job,
 				const struct auc_named *per_node, unsigned n, uint64_t nodes,
 				double seconds, struct auc_err *err);
+/* True if SERVER, with nothing sold, could be a node of SHAPE, one of JOB's: where JOB is of whole
+ * servers, if it has just that. */
+bool auc_shape_holds(const struct auc_market *m, unsigned server, const struct auc_job *job,
+		     const struct auc_shape *shape);
+/* True if some shape of JOB fits an empty market, whenever that is. */
+bool auc_job_fits_empty(const struct auc_market *m, const struct auc_job *job);
 /* Slots that SHAPE takes in M: at least 1; INT64_MAX: beyond counting. */
 int64_t auc_shape_slots(const struct auc_market *m, const struct auc_shape *shape);
 /*

@@ -49,6 +49,7 @@ struct auc_plan {
 	 */
 	bool gang;
 	bool within_switch; /* all of its nodes are on one switch, and stay so */
+	bool whole;         /* all that its nodes have is its own: AMOUNT is that */
 	unsigned shape;
 	double amount[AUC_TRES_MAX];
 	unsigned worker_type, ps_type;

@@ -21,7 +21,8 @@ bool auc_plan_add_gang(struct json_object *o, const struct auc_plan *p, const st
 {
 	struct json_object *amounts = json_object_new_object();
 	bool ok = amounts && auc_json_add_int(o, "shape", p->shape) &&
-		  (!p->within_switch || auc_json_add_text(o, "gang_within", "switch"));
+		  (!p->within_switch || auc_json_add_text(o, "gang_within", "switch")) &&
+		  (!p->whole || auc_json_add_bool(o, "gang_whole", true));
 
 	for (unsigned k = 0; ok && k < m->ntres; k++)
 		if (p->amount[k] > 0)
@@ -38,7 +39,7 @@ enum auc_code auc_plan_read_gang(struct json_object *o, const struct auc_market 
 	int64_t units[AUC_TRES_MAX], shape = 0;
 	enum auc_code rc;
 	unsigned n = 0;
-	struct json_object *within;
+	struct json_object *within, *whole;
 	bool never;
 
 	rc = auc_json_int(o, "shape", 0, AUC_SHAPES_MAX - 1, &shape, err);
@@ -51,6 +52,11 @@ enum auc_code auc_plan_read_gang(struct json_object *o, const struct auc_market 
 	if (p->within_switch && (!json_object_is_type(within, json_type_string) ||
 				 strcmp(json_object_get_string(within), "switch")))
 		return auc_err_set(err, AUC_EINVAL, "gang_within: expected \"switch\"");
+	if (json_object_object_get_ex(o, "gang_whole", &whole)) {
+		if (!json_object_is_type(whole, json_type_boolean))
+			return auc_err_set(err, AUC_EINVAL, "gang_whole: expected true or false");
+		p->whole = json_object_get_boolean(whole);
+	}
 	rc = auc_market_amounts(m, per_node, n, p->amount, units, &never, err);
 	if (rc != AUC_OK) {
 		auc_err_prefix(err, "per_node");

@@ -54,7 +54,7 @@ const struct auc_price_bounds *auc_price_bounds_of(const struct auc_price *p, co
 	unsigned i;
 
 	for (i = 0; i < p->nbounds; i++)
-		if (!strcmp(p->bounds[i].name, name))
+		if (!strcasecmp(p->bounds[i].name, name))
 			return &p->bounds[i];
 	return NULL;
 }

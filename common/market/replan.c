@@ -67,12 +67,14 @@ enum auc_code auc_plan_without(const struct auc_market *m, const struct auc_plan
 }
 
 enum auc_code auc_plan_later(const struct auc_market *m, const struct auc_plan *plan, auc_slot from,
-			     unsigned later, struct auc_plan *made, struct auc_err *err)
+			     unsigned later, const unsigned *upload, struct auc_plan *made,
+			     struct auc_err *err)
 {
 	struct search s = {.m = m,
 			   .plan = plan,
 			   .from = from,
 			   .later = later,
+			   .upload = upload,
 			   .back = true,
 			   .checks = CHECKS_MAX};
 
@@ -359,12 +361,17 @@ static bool candidate(const struct search *s, unsigned other)
 
 	if ((other == s->server && !s->back) || auc_market_is_whole(s->m, other))
 		return false;
-	if (*group ? strcmp(auc_market_server_group(s->m, other), group) != 0
-		   : !s->upload || s->upload[other] > s->from + s->later - s->plan->arrival)
+	if (*group ? strcmp(auc_market_server_group(s->m, other), group) != 0 : !s->upload)
+		return false;
+	if (s->upload && s->upload[other] > s->from + s->later - s->plan->arrival)
 		return false;
 	if (s->plan->within_switch &&
 	    auc_market_switch(s->m, other) != auc_market_switch(s->m, s->server))
 		return false;
+	/* What else it has would be somebody else's. */
+	for (unsigned k = 0; s->plan->whole && k < auc_market_ntres(s->m); k++)
+		if (auc_market_capacity(s->m, other, k) != s->plan->amount[k])
+			return false;
 	return !is_used(s, other);
 }
 

@@ -10,7 +10,8 @@
  * MADE (initialised) becomes PLAN with what SERVER was to give in slots from FROM on given by
  * others that are up, open and have room: the first that can take all of it, else for each run the
  * first that can, else several, the PSs on one. They are of SERVER's group; if that is not known
- * any more, of any, UPLOAD (by server; may be NULL: none) slots after the arrival.
+ * any more, of any. None of them before UPLOAD slots after the arrival (by server; NULL: whenever,
+ * and none of another group).
  *
  * All that comes from FROM on is LATER slots later; with LATER, other servers that have no room
  * then are replaced likewise, and SERVER is kept where it is only closed (auc_market_close()) in
@@ -26,7 +27,8 @@ enum auc_code auc_plan_without(const struct auc_market *m, const struct auc_plan
  * auc_plan_without().
  */
 enum auc_code auc_plan_later(const struct auc_market *m, const struct auc_plan *plan, auc_slot from,
-			     unsigned later, struct auc_plan *made, struct auc_err *err);
+			     unsigned later, const unsigned *upload, struct auc_plan *made,
+			     struct auc_err *err);
 /*
  * MADE (initialised) becomes PLAN without its slots FROM to UNTIL - 1, which are counted in
  * made->lost. Value, cost and completion stay. AUC_EFULL: there is none left from UNTIL on, or its

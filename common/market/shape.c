@@ -45,3 +45,47 @@ int64_t auc_shape_slots(const struct auc_market *m, const struct auc_shape *shap
 
 	return d > 1 ? d : 1;
 }
+
+bool auc_shape_holds(const struct auc_market *m, unsigned server, const struct auc_job *job,
+		     const struct auc_shape *shape)
+{
+	const int64_t *has = m->servers[server].units;
+
+	for (unsigned k = 0; k < m->ntres; k++)
+		if (has[k] < shape->units[k] || (job->whole && has[k] != shape->units[k]))
+			return false;
+	return true;
+}
+
+bool auc_job_fits_empty(const struct auc_market *m, const struct auc_job *job)
+{
+	for (unsigned i = 0; i < job->nshapes; i++) {
+		const struct auc_shape *shape = &job->shapes[i];
+		unsigned most = 0;
+
+		if (shape->never)
+			continue;
+		for (unsigned s = 0; s < m->nservers; s++) {
+			unsigned n = 0;
+
+			/* Servers on the switch of S, or all. */
+			for (unsigned o = job->within_switch ? s : 0; o < m->nservers; o++) {
+				bool fits =
+					auc_market_hosts(m, o) & AUC_ROLE_WORKER &&
+					!m->servers[o].nparts &&
+					(!job->within_switch ||
+					 (m->servers[o].leaf_number &&
+					  m->servers[o].leaf_number == m->servers[s].leaf_number));
+
+				fits = fits && auc_shape_holds(m, o, job, shape);
+				n += fits;
+			}
+			most = n > most ? n : most;
+			if (!job->within_switch || most >= shape->nodes)
+				break;
+		}
+		if (most >= shape->nodes)
+			return true;
+	}
+	return false;
+}

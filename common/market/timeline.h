@@ -20,6 +20,7 @@
 
 struct auc_tres {
 	char name[AUC_NAME_MAX];
+	bool spelled;                                    /* as a server has it, not only a type */
 	double scale;                                    /* 10^k: units per amount of 1 */
 	struct auc_price_curve curve[AUC_ROLES_ALL + 1]; /* by the server's roles */
 };
@@ -32,9 +33,10 @@ struct auc_server {
 		inside;  /* a part: its whole's index + 1, and what it hosts as a part; else 0 */
 	unsigned nparts; /* a whole: the servers before it that are its parts; else 0 */
 	double upload_default;
-	double bandwidth;            /* Mbit/s at which data get there; 0: not known */
-	char leaf[AUC_NAME_MAX];     /* its switch; "": none */
-	unsigned leaf_number;        /* the same for all of it; 0: none */
+	double bandwidth;        /* Mbit/s at which data get there; 0: not known */
+	char leaf[AUC_NAME_MAX]; /* its switch; "": none */
+	unsigned leaf_number;    /* the same for all of it; 0: none */
+	char features[AUC_FEATURES_MAX];
 	double amount[AUC_TRES_MAX]; /* capacity as given */
 	int64_t units[AUC_TRES_MAX]; /* capacity in units of the TRES's scale */
 	double floor[AUC_TRES_MAX];  /* no unit price is below it */
@@ -87,6 +89,7 @@ struct auc_market {
 	bool idle_costs; /* some idle_price is above 0 */
 	bool floors;     /* some server has one */
 	unsigned slots, nservers, ntres, nworker_types, nps_types;
+	unsigned nleaves; /* different switches */
 	double slot_seconds;
 	auc_slot first;
 	unsigned nlevels, nrows;                  /* of the caches */

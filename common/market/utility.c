@@ -80,6 +80,16 @@ double auc_utility_value(const struct auc_utility *u, double x)
 	return v > 0 ? v : 0;
 }
 
+struct auc_utility auc_utility_soonest(double limit, double slots)
+{
+	struct auc_utility u = {.form = AUC_FORM_LINEAR};
+
+	/* A slot is worth more than all that may be spent. */
+	u.decay = 2 * limit + 1e-6;
+	u.scale = u.decay * (slots + 2);
+	return u;
+}
+
 void auc_utility_multiply(struct auc_utility *u, double factor)
 {
 	u->scale *= factor;

@@ -45,6 +45,10 @@ struct auc_utility {
 /* f(x) in credits, >= 0. Pure; X in slots, may be fractional. */
 double auc_utility_value(const struct auc_utility *u, double x);
 
+/* By which, within a budget of LIMIT, the soonest completion of SLOTS slots is best, and of equal
+ * ones the cheapest. */
+struct auc_utility auc_utility_soonest(double limit, double slots);
+
 /* U with all its values multiplied by FACTOR >= 0. */
 void auc_utility_multiply(struct auc_utility *u, double factor);
 

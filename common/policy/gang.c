@@ -15,6 +15,7 @@
  *  - Before that, a window is ruled out by what n nodes cost at the lowest prices of its slots, and
  *    by how many servers have room by what the market keeps in a byte (timeline.h: full), sixteen
  *    at a time. Only slots of windows that are left are looked at closely.
+ *  - Of these slots, only servers that may have room from there to the end of the window are.
  *  - In a window the n cheapest are found only if n times the cheapest, or what n nodes cost at the
  *    lowest prices of its slots, leaves room for a better payoff.
  *
@@ -81,10 +82,10 @@ struct auc_gang {
 	bool *wanted;       /* by shape: its window is to be looked at closely */
 	double *sums;       /* by slot and place: prices of the slots before that have room */
 	double *lowest;     /* by slot: the lowest prices of the slots before */
-	uint32_t *since;    /* by place: from that slot index on there is room */
-	double *window;     /* scratch: sums of those that are free */
-	double *fresh;      /* scratch: by place, the same made anew */
-	uint32_t *ready, *order, *chosen;
+	uint32_t *since; /* by place: from that slot index on there is room, if OPEN says so, too */
+	double *window;  /* scratch: sums of those that are free */
+	double *fresh;   /* scratch: by place, the same made anew */
+	uint32_t *ready, *order, *chosen, *places;
 	/* of the quote at hand */
 	const struct auc_market *m;
 	const struct auc_job *job;
@@ -202,40 +203,6 @@ static enum auc_code decide(struct auc_gang *g, struct auc_decision *decision, s
 	return rc;
 }
 
-bool auc_gang_fits_empty(const struct auc_market *m, const struct auc_job *job)
-{
-	for (unsigned i = 0; i < job->nshapes; i++) {
-		const struct auc_shape *shape = &job->shapes[i];
-		unsigned most = 0;
-
-		if (shape->never)
-			continue;
-		for (unsigned s = 0; s < m->nservers; s++) {
-			unsigned n = 0;
-
-			/* Servers on the switch of S, or all. */
-			for (unsigned o = job->within_switch ? s : 0; o < m->nservers; o++) {
-				bool fits =
-					auc_market_hosts(m, o) & AUC_ROLE_WORKER &&
-					!m->servers[o].nparts &&
-					(!job->within_switch ||
-					 (m->servers[o].leaf_number &&
-					  m->servers[o].leaf_number == m->servers[s].leaf_number));
-
-				for (unsigned k = 0; k < m->ntres && fits; k++)
-					fits = m->servers[o].units[k] >= shape->units[k];
-				n += fits;
-			}
-			most = n > most ? n : most;
-			if (!job->within_switch || most >= shape->nodes)
-				break;
-		}
-		if (most >= shape->nodes)
-			return true;
-	}
-	return false;
-}
-
 /* Scratch memory for markets of M's size and gangs of NSHAPES shapes: made once, kept. */
 static enum auc_code make_room(struct auc_gang *g, const struct auc_market *m, unsigned nshapes,
 			       struct auc_err *err)
@@ -265,9 +232,10 @@ static enum auc_code make_room(struct auc_gang *g, const struct auc_market *m, u
 	g->ready = calloc(servers, sizeof(*g->ready));
 	g->order = calloc(servers, sizeof(*g->order));
 	g->chosen = calloc(servers, sizeof(*g->chosen));
+	g->places = calloc(servers + 1, sizeof(*g->places));
 	if (!g->mosts || !g->open || !g->wanted || !g->lanes || !g->kinds || !g->lists ||
 	    !g->rooms || !g->sums || !g->lowest || !g->since || !g->window || !g->fresh ||
-	    !g->ready || !g->order || !g->chosen) {
+	    !g->ready || !g->order || !g->chosen || !g->places) {
 		release(g);
 		return auc_err_set(err, AUC_ENOMEM,
 				   "no memory for the quote of a gang among %u servers",
@@ -297,6 +265,7 @@ static void release(struct auc_gang *g)
 	free(g->ready);
 	free(g->order);
 	free(g->chosen);
+	free(g->places);
 	memset(g, 0, sizeof(*g));
 }
 
@@ -395,6 +364,7 @@ static void add_kind(struct auc_gang *g, const struct auc_shape *shape)
 			room[i] = server->units[k->used[i]] - shape->units[k->used[i]];
 			fits = fits && room[i] >= 0;
 		}
+		fits = fits && auc_shape_holds(m, *s, g->job, shape);
 		if (!fits)
 			continue;
 		k->priced[k->nlist] = server->whole ? server->whole - 1 : *s;
@@ -584,21 +554,22 @@ static inline bool has_room(const struct kind *k, const int64_t *used, const int
 	return fits;
 }
 
-/* Adds a slot to the sums. NUSED is k->nused and PLAIN k->plain, for the compiler; no branch
- * depends on what a cell has, which is as good as random. */
+/* Adds a slot to the sums of those at PLACES[N]. NUSED is k->nused and PLAIN k->plain, for the
+ * compiler; no branch depends on what a cell has, which is as good as random. */
 static inline __attribute__((always_inline)) void pass(struct auc_gang *g, const struct kind *k,
-						       unsigned slot, unsigned nused, bool plain)
+						       unsigned slot, const uint32_t *places,
+						       unsigned n, unsigned nused, bool plain)
 {
 	const struct auc_market *m = g->m;
 	size_t row = (size_t)slot * m->nservers, at = slot - g->start0;
 	const int64_t *used = m->used + row * m->ntres, *room = k->room;
 	const double *unit = m->unit_price + row * m->ntres;
-	const double *before = g->sums + at * g->nservers;
 	double *sum = g->sums + (at + 1) * g->nservers;
 	const uint8_t *closed = m->closed ? m->closed + row : NULL;
 
-	for (unsigned j = 0; j < k->nlist; j++) {
-		uint32_t s = plain ? j : k->list[j], priced = plain ? j : k->priced[j];
+	for (unsigned i = 0; i < n; i++) {
+		uint32_t j = places[i], s = plain ? j : k->list[j],
+			 priced = plain ? j : k->priced[j];
 		bool fits = has_room(k, used + (size_t)s * m->ntres,
 				     plain ? room : room + (size_t)j * nused, nused);
 		double price = price_of(g, k, unit + (size_t)priced * m->ntres, nused);
@@ -607,23 +578,36 @@ static inline __attribute__((always_inline)) void pass(struct auc_gang *g, const
 		fits &= !closed || !closed[s];
 		price = fits ? price : 0;
 		g->since[j] = fits || since > slot ? since : slot + 1;
-		sum[j] = before[j] + price;
+		sum[j] += price;
 	}
 }
 
+/*
+ * Only servers that may have room from that slot on until the last one that was glanced at matter:
+ * others are in no window that has this slot and is still to come.
+ */
 static void enter(struct auc_gang *g, const struct kind *k, unsigned slot)
 {
-	g->steps += (uint64_t)k->nlist * (2 + k->nused);
+	size_t at = slot - g->start0;
+	const double *before = g->sums + at * g->nservers;
+	unsigned n = 0;
+
+	memcpy(g->sums + (at + 1) * g->nservers, before, k->nlist * sizeof(*before));
+	for (unsigned j = 0; j < k->nlist; j++) {
+		g->places[n] = j;
+		n += g->open[k->list[j]] <= slot;
+	}
+	g->steps += k->nlist + (uint64_t)n * (2 + k->nused);
 	if (!k->plain)
-		pass(g, k, slot, k->nused, false);
+		pass(g, k, slot, g->places, n, k->nused, false);
 	else if (k->nused == 1)
-		pass(g, k, slot, 1, true);
+		pass(g, k, slot, g->places, n, 1, true);
 	else if (k->nused == 2)
-		pass(g, k, slot, 2, true);
+		pass(g, k, slot, g->places, n, 2, true);
 	else if (k->nused == 3)
-		pass(g, k, slot, 3, true);
+		pass(g, k, slot, g->places, n, 3, true);
 	else
-		pass(g, k, slot, k->nused, true);
+		pass(g, k, slot, g->places, n, k->nused, true);
 }
 
 /* The window of a shape that ends at COMPLETION. */
@@ -656,12 +640,13 @@ static void try_switch(struct auc_gang *g, struct choice *c, unsigned end)
 {
 	const double *before = g->sums + (size_t)(c->start - g->start0) * g->nservers;
 	const double *after = g->sums + (size_t)(c->completion - g->start0) * g->nservers;
+	const struct kind *k = &g->kinds[c->kind];
 	double limit = limit_of(g, c), least = INFINITY;
 	unsigned n = 0;
 
 	g->steps += end - c->first;
 	for (unsigned j = c->first; j < end; j++)
-		if (g->since[j] <= c->start) {
+		if (g->since[j] <= c->start && g->open[k->list[j]] <= c->start) {
 			double sum = after[j] - before[j];
 
 			g->window[n++] = sum;
@@ -846,6 +831,7 @@ static enum auc_code make_plan(struct auc_gang *g, struct auc_decision *decision
 
 	plan->gang = true;
 	plan->within_switch = g->within_switch;
+	plan->whole = g->job->whole;
 	plan->shape = c->shape;
 	memcpy(plan->amount, g->kinds[c->kind].shape->amount, sizeof(plan->amount));
 	plan->arrival = g->job->arrival;

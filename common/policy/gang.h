@@ -30,8 +30,6 @@ void auc_gang_destroy(struct auc_gang *g);
 enum auc_code auc_gang_quote(struct auc_gang *g, const struct auc_market *m,
 			     const struct auc_job *job, enum auc_gang_aim aim, auc_slot not_before,
 			     struct auc_decision *decision, struct auc_err *err);
-/* True if some shape of JOB fits an empty market, whenever that is. */
-bool auc_gang_fits_empty(const struct auc_market *m, const struct auc_job *job);
 /* True if BUDGET pays COST: what is above it by rounding only does not count. */
 static inline bool auc_gang_is_paid(double cost, double budget)
 {

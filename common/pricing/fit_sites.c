@@ -322,8 +322,8 @@ static double price_of(const struct auc_tariff *t, const char *tres)
 	double least = INFINITY;
 
 	for (unsigned i = 0; i < t->nclasses; i++)
-		for (unsigned r = 0; r < t->classes[i].nruns && !strcmp(t->classes[i].tres, tres);
-		     r++)
+		for (unsigned r = 0;
+		     r < t->classes[i].nruns && !strcasecmp(t->classes[i].tres, tres); r++)
 			least = fmin(least, t->runs[t->classes[i].first_run + r].price);
 	return isinf(least) ? 0 : least;
 }

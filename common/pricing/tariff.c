@@ -354,7 +354,7 @@ static unsigned list_class(struct auc_tariff *t, const char *group, const char *
 	if (!(capacity > 0))
 		return 0;
 	while (c < t->classes + t->nclasses &&
-	       (c->capacity != capacity || strcmp(c->tres, tres) || strcmp(c->group, group)))
+	       (c->capacity != capacity || strcasecmp(c->tres, tres) || strcmp(c->group, group)))
 		c++;
 	if (c == t->classes + t->nclasses) {
 		if (t->nclasses == CLASSES_MAX)
@@ -400,7 +400,7 @@ class_of(const struct auc_tariff *t, const struct auc_market *m, unsigned server
 
 	for (unsigned i = 0; i < t->nclasses && capacity > 0; i++) {
 		c = &t->classes[i];
-		if (!strcmp(c->tres, name) && !strcmp(c->group, group) &&
+		if (!strcasecmp(c->tres, name) && !strcmp(c->group, group) &&
 		    (!best || fabs(c->capacity - capacity) < fabs(best->capacity - capacity)))
 			best = c;
 	}

@@ -30,12 +30,12 @@ host_address()
 	esac
 }
 
-# Reads one --nodes SPEC into n_list, n_partition, n_cpus, n_mem, n_gpus (TYPE:N or empty), n_start.
+# Reads one --nodes SPEC into n_list, n_partition, n_cpus, n_mem, n_gpus (TYPE:N or empty), n_shards, n_features, n_switch, n_start.
 node_parse()
 {
 	local word rest
 
-	n_list=${1%%:*} n_partition= n_cpus=1 n_mem=1000 n_gpus= n_start=yes
+	n_list=${1%%:*} n_partition= n_cpus=1 n_mem=1000 n_gpus= n_shards= n_features= n_switch= n_start=yes
 	[ "$n_list" != "$1" ] || die "--nodes $1: expected LIST:partition=P,cpus=N,mem=MB"
 	rest=${1#*:}
 	while [ -n "$rest" ]; do
@@ -46,8 +46,11 @@ node_parse()
 		cpus=[1-9]*) n_cpus=${word#*=} ;;
 		mem=[1-9]*) n_mem=${word#*=} ;;
 		gpus=?*:[1-9]*) n_gpus=${word#*=} ;;
+		shards=[1-9]*) n_shards=${word#*=} ;;
+		features=?*) n_features=${word#*=} ;;
+		switch=?*) n_switch=${word#*=} ;;
 		start=yes | start=no | start=cloud | start=power) n_start=${word#*=} ;;
-		*) die "--nodes $1: '$word': expected partition=P, cpus=N, mem=MB, gpus=TYPE:N or start=no|cloud|power" ;;
+		*) die "--nodes $1: '$word': expected partition=P, cpus=N, mem=MB, gpus=TYPE:N, shards=N, features=F+F, switch=S or start=no|cloud|power" ;;
 		esac
 	done
 	[ -n "$n_partition" ] || die "--nodes $1: expected partition=P"
@@ -129,6 +132,7 @@ config_write()
 	fi
 	write_file "$B/etc/slurm.conf" print_slurm_conf
 	write_file "$B/etc/gres.conf" print_gres_conf
+	write_file "$B/etc/topology.conf" print_topology_conf
 	write_file "$B/etc/plugstack.conf" print_plugstack_conf
 	if [ -n "$AUCTION_CONF" ]; then
 		write_file "$B/etc/auction.conf" cat "$AUCTION_CONF"
@@ -221,7 +225,7 @@ JobAcctGatherType=jobacct_gather/none
 SelectType=select/cons_tres
 SelectTypeParameters=CR_CPU_Memory
 DefMemPerCPU=100
-GresTypes=gpu
+GresTypes=gpu$([[ ${NODES[*]} != *shards=* ]] || echo ,shard)
 SlurmdParameters=config_overrides
 ReturnToService=2
 SlurmctldTimeout=10
@@ -237,6 +241,7 @@ AccountingStoragePort=$((PORT_BASE + 1))
 AccountingStoragePass=socket=$B/munge/socket
 AccountingStorageTRES=$(print_gpu_tres)
 AccountingStoreFlags=job_comment
+$([[ ${NODES[*]} != *switch=* ]] || echo TopologyPlugin=topology/tree)
 PlugStackConfig=$B/etc/plugstack.conf
 END
 	if [ "$PLUGINS" = on ]; then
@@ -284,7 +289,9 @@ print_gpu_tres()
 		echo gres/gpu
 		for spec in "${NODES[@]}"; do
 			node_parse "$spec"
-			[ -z "$n_gpus" ] || echo "gres/gpu:${n_gpus%%:*}"
+			# As Slurm's accounting has it, whatever slurm.conf does.
+			[ -z "$n_gpus" ] || tr '[:upper:]' '[:lower:]' <<< "gres/gpu:${n_gpus%%:*}"
+			[ -z "$n_shards" ] || echo gres/shard
 		done
 	} | sort -u | paste -sd,
 }
@@ -297,7 +304,8 @@ print_nodes()
 	for spec in "${NODES[@]}"; do
 		node_parse "$spec"
 		gres= state=
-		[ -z "$n_gpus" ] || gres=" Gres=gpu:$n_gpus"
+		[ -z "$n_gpus" ] || gres=" Gres=gpu:$n_gpus${n_shards:+,shard:$n_shards}"
+		[ -z "$n_features" ] || gres+=" Feature=${n_features//+/,}"
 		names=$(node_names "$n_list" | wc -l)
 		if [ "$n_start" = power ]; then
 			state=" State=CLOUD"
@@ -355,7 +363,22 @@ print_gres_conf()
 		[ -n "$n_gpus" ] || continue
 		last=$((${n_gpus##*:} - 1))
 		echo "NodeName=$n_list Name=gpu Type=${n_gpus%%:*} File=$B/dev/nvidia[0-$last]"
+		[ -z "$n_shards" ] || echo "NodeName=$n_list Name=shard Count=$n_shards"
 	done
+}
+
+# Leaf switches, and one above them.
+print_topology_conf()
+{
+	local spec switches
+
+	switches=$(
+		for spec in "${NODES[@]}"; do
+			node_parse "$spec"
+			[ -z "$n_switch" ] || echo "$n_switch $n_list"
+		done | sort | awk '{ n[$1] = n[$1] (n[$1] ? "," : "") $2 } END { for (s in n) print "SwitchName=" s " Nodes=" n[s] }'
+	)
+	[ -z "$switches" ] || printf '%s\nSwitchName=spine Switches=%s\n' "$switches" "$(sed 's/SwitchName=\([^ ]*\).*/\1/' <<< "$switches" | paste -sd,)"
 }
 
 # No cgroups: nothing here uses them, and a chroot or container has none to give. 22.05 cannot be told so, but its plugin for

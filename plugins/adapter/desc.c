@@ -85,7 +85,6 @@ static const struct field unclear[] = {
 
 /* What could keep a sold job from starting in its slot. */
 static const struct field delaying[] = {
-	FIELD(features, STRING, "--constraint"),
 	FIELD(cluster_features, STRING, "--cluster-constraint"),
 	FIELD(batch_features, STRING, "--batch"),
 	FIELD(reservation, STRING, "--reservation"),
@@ -94,11 +93,12 @@ static const struct field delaying[] = {
 	FIELD_ALSO(contiguous, U16, "--contiguous", 0),
 	FIELD_ALSO(immediate, U16, "--immediate", 0),
 	FIELD_ALSO(reboot, U16, "--reboot", 0),
-	/* The last two are a gang's to name. */
+	/* The last ones are a gang's to name. */
+	FIELD(features, STRING, "--constraint"),
 	FIELD(req_switch, U32, "--switches"),
 	FIELD(dependency, STRING, "--dependency"),
 };
-#define OF_GANGS 2
+#define OF_GANGS 3
 
 /* Options in words: "--mem (SBATCH_MEM_PER_NODE is set), --time". */
 struct options {
@@ -241,6 +241,7 @@ enum auc_code auc_slice_of(const struct auc_part *part, double start, double end
 	memset(slice, 0, sizeof(*slice));
 	slice->node = part->nnodes ? part->nodes : part->server;
 	slice->nnodes = part->nnodes;
+	slice->whole = part->whole;
 	slice->partition = part->partition;
 	for (unsigned i = 0; i < part->ntres; i++) {
 		int64_t amount = auc_ceil(part->tres[i].value);
@@ -637,7 +638,8 @@ static bool same_gres(const char *a, const char *b)
 	for (;; a++, b++) {
 		a += strncmp(a, "gres:", 5) && strncmp(a, "gres/", 5) ? 0 : 5;
 		b += strncmp(b, "gres:", 5) && strncmp(b, "gres/", 5) ? 0 : 5;
-		if ((*a == '=' ? ':' : *a) != (*b == '=' ? ':' : *b))
+		if (tolower((unsigned char)(*a == '=' ? ':' : *a)) !=
+		    tolower((unsigned char)(*b == '=' ? ':' : *b)))
 			return false;
 		if (!*a)
 			return true;

@@ -48,6 +48,7 @@ struct auc_slice {
 	const char *node, *partition; /* borrowed from the part; a gang's NODE is all of its nodes,
 					 with commas */
 	unsigned nnodes;              /* of a gang; else 0 */
+	bool whole;                   /* of a gang: its nodes are its own */
 	uint32_t cpus;
 	uint64_t mem_mb;
 	time_t begin;

@@ -16,15 +16,18 @@
 #define NODES_MAX  100000
 #define LIST_MAX   4096 /* bytes of a TRES text */
 #define REASON_MAX 400
+/* Slurm's number for --exclusive, which its headers do not name. */
+#define SHARED_NONE 0
 
 /* What descriptions and records of jobs have in common. 0, or NULL: not given. */
 struct request {
 	uint32_t tasks;
 	unsigned tasks_per_node, cpus_per_task, tasks_per_gpu, least_cpus;
 	uint64_t memory; /* MB of a node, or with PER_CPU of a CPU */
+	bool whole;      /* all that its nodes have: what it says is the least of it */
 	const char *per_job, *per_node, *per_task, *cpus_per_gpu, *memory_per_gpu;
-	/* Of a description only: all memory of each node (--mem=0), all there is (--exclusive). */
-	bool all_memory, all;
+	/* Of a description only: all memory of each node (--mem=0). */
+	bool all_memory;
 	const struct auc_node_size *size; /* NULL: not known yet */
 };
 
@@ -65,7 +68,6 @@ static bool add_tres(struct share *share, const char *text, double times, double
 static bool add_task_gpus(const struct request *q, uint64_t tasks, struct share *share,
 			  struct reasons *why);
 static double size_of(const struct auc_node_size *size, const char *tres);
-static double take_all(struct share *share, const struct auc_node_size *size);
 static double amount_of(const struct share *share, const char *name, size_t len);
 static void set_amount(struct share *share, const char *name, double amount);
 static double number_of(const char *text);
@@ -78,23 +80,15 @@ static void take_places(const job_desc_msg_t *desc, struct auc_bid_gang *g, stru
 static void take_times(const job_desc_msg_t *desc, double now, struct auc_bid *bid,
 		       struct reasons *why);
 static void take_switches(const job_desc_msg_t *desc, struct auc_bid_gang *g, struct reasons *why);
+static void take_kinds(const job_desc_msg_t *desc, struct auc_bid_gang *g, struct reasons *why);
 static void add_shapes(const job_desc_msg_t *desc, struct auc_bid_gang *g, uint64_t nodes,
 		       struct share *share, struct reasons *why);
 static bool add_shape(struct auc_bid_gang *g, uint64_t nodes, double seconds,
 		      const struct share *share, const char *gpu, struct reasons *why);
 static void set_text(char **field, const char *value);
 static char *typed(const char *text, const char *gres);
+static void spell_types(job_desc_msg_t *desc, const char *gres);
 static void set_number(job_desc_msg_t *desc, const char *name, unsigned long value);
-
-bool auc_desc_has_shape(const job_desc_msg_t *desc)
-{
-	struct request q = REQUEST_OF(desc);
-
-	return q.tasks > 1 || q.tasks_per_node || q.cpus_per_task || q.tasks_per_gpu ||
-	       q.least_cpus || q.memory || q.memory_per_gpu || q.cpus_per_gpu || q.per_job ||
-	       q.per_node || q.per_task || GIVEN32(desc->min_nodes) || GIVEN32(desc->time_limit) ||
-	       auc_desc_whole(desc);
-}
 
 /* Slurm takes --mem=0 and --mem-per-cpu=0 for all that the node has. */
 static bool all_memory(const job_desc_msg_t *desc)
@@ -103,9 +97,19 @@ static bool all_memory(const job_desc_msg_t *desc)
 	       !(desc->mem_per_tres && *desc->mem_per_tres);
 }
 
+bool auc_desc_has_shape(const job_desc_msg_t *desc)
+{
+	struct request q = REQUEST_OF(desc);
+
+	return q.tasks > 1 || q.tasks_per_node || q.cpus_per_task || q.tasks_per_gpu ||
+	       q.least_cpus || q.memory || q.memory_per_gpu || q.cpus_per_gpu || q.per_job ||
+	       q.per_node || q.per_task || GIVEN32(desc->min_nodes) || GIVEN32(desc->time_limit) ||
+	       desc->shared == SHARED_NONE || all_memory(desc);
+}
+
 bool auc_desc_whole(const job_desc_msg_t *desc)
 {
-	return !desc->shared || all_memory(desc);
+	return desc->shared != SHARED_NONE && all_memory(desc);
 }
 
 enum auc_code auc_desc_gang(const job_desc_msg_t *desc, double now,
@@ -122,13 +126,14 @@ enum auc_code auc_desc_gang(const job_desc_msg_t *desc, double now,
 	/* What sbatch says itself: one on each node, however many. */
 	if (q.tasks == GIVEN32(desc->min_nodes))
 		q.tasks = 0;
-	q.all = !desc->shared;
 	q.all_memory = all_memory(desc);
 	q.size = size;
 	g->nshapes = g->ntres = 0;
 	take_places(desc, g, &why);
 	take_times(desc, now, bid, &why);
 	take_switches(desc, g, &why);
+	take_kinds(desc, g, &why);
+	q.whole = g->whole;
 	n = counts_of(desc, &q, bid, counts, &why);
 	for (unsigned i = 0; i < n && !why.len; i++)
 		if (share_of(&q, counts[i], &share, &why))
@@ -200,7 +205,7 @@ void auc_desc_apply_gang(job_desc_msg_t *desc, const struct auc_slice *slice, co
 		desc->pn_min_cpus = (uint16_t)slice->cpus;
 		desc->min_cpus = slice->cpus * slice->nnodes;
 	}
-	if (!q.memory && !q.memory_per_gpu)
+	if (desc->shared && !q.memory && !q.memory_per_gpu)
 		desc->pn_min_memory = slice->mem_mb;
 	/* What is asked for all nodes together Slurm would spread as it likes. */
 	if (!desc->shared) {
@@ -216,6 +221,7 @@ void auc_desc_apply_gang(job_desc_msg_t *desc, const struct auc_slice *slice, co
 		set_text(&desc->tres_per_task, text);
 		free(text);
 	}
+	spell_types(desc, slice->gres);
 	desc->time_limit = slice->minutes;
 	/* It has bought all of its time. */
 	desc->time_min = NO_VAL;
@@ -296,9 +302,8 @@ bool auc_gang_takes(const struct auc_slice *slice, const slurm_job_info_t *info)
 	struct reasons why = {.len = 0};
 	struct share share, sold = {.n = 0};
 
-	/* All of each node is what it was sold. */
-	if (!info->shared)
-		return true;
+	if (slice->whole)
+		return info->shared == SHARED_NONE;
 	if (!share_of(&q, slice->nnodes, &share, &why) ||
 	    !add_tres(&sold, slice->gres, 1, 1, &why) ||
 	    amount_of(&share, "cpu", 3) != (double)slice->cpus ||
@@ -502,6 +507,18 @@ static void take_switches(const job_desc_msg_t *desc, struct auc_bid_gang *g, st
 		add_reason(why, "--switches=%u: expected 1, or none", n);
 }
 
+/* What its nodes are to be, and whether they are to be its own. */
+static void take_kinds(const job_desc_msg_t *desc, struct auc_bid_gang *g, struct reasons *why)
+{
+	struct auc_err err;
+
+	*g->features = '\0';
+	if (desc->features && *desc->features &&
+	    auc_bid_gang_features(desc->features, g, "--constraint", &err))
+		add_reason(why, "%.200s", err.text);
+	g->whole = desc->shared == SHARED_NONE;
+}
+
 /* Nodes that it must have, or must not. */
 static void take_places(const job_desc_msg_t *desc, struct auc_bid_gang *g, struct reasons *why)
 {
@@ -568,10 +585,6 @@ static bool share_of(const struct request *q, uint64_t nodes, struct share *shar
 	if (q->cpus_per_gpu && gpus * number_of(q->cpus_per_gpu) > cpus)
 		cpus = gpus * number_of(q->cpus_per_gpu);
 	cpus = cpus < q->least_cpus ? q->least_cpus : cpus;
-	if (q->all && q->size) {
-		cpus = take_all(share, q->size);
-		gpus = amount_of(share, "gpu", 3);
-	}
 	if (q->all_memory)
 		mem = q->size ? size_of(q->size, "mem") : 1;
 	/* The record of such a job says what the default would be, too. */
@@ -582,7 +595,7 @@ static bool share_of(const struct request *q, uint64_t nodes, struct share *shar
 					    : (double)q->memory;
 	else if (per_cpu && per_cpu != NO_VAL64)
 		mem = (per_cpu & PER_CPU) ? (double)(per_cpu & ~PER_CPU) * cpus : (double)per_cpu;
-	if (!(mem >= 1)) {
+	if (!(mem >= 1) && !q->whole) {
 		add_reason(why, "--mem: not given, expected how much memory of each node");
 		return false;
 	}
@@ -614,17 +627,6 @@ static double size_of(const struct auc_node_size *size, const char *tres)
 		if (!strcmp(size->tres[i].name, tres))
 			return size->tres[i].value;
 	return 0;
-}
-
-/* SHARE becomes all GRES of a node of SIZE. Returns its CPUs. */
-static double take_all(struct share *share, const struct auc_node_size *size)
-{
-	share->n = 0;
-	for (unsigned i = 0; i < size->n; i++)
-		if (strcmp(size->tres[i].name, "cpu") && strcmp(size->tres[i].name, "mem") &&
-		    size->tres[i].value > 0)
-			set_amount(share, size->tres[i].name, size->tres[i].value);
-	return size_of(size, "cpu");
 }
 
 /* Tasks on each of NODES nodes. */
@@ -687,7 +689,7 @@ static double amount_of(const struct share *share, const char *name, size_t len)
 	for (unsigned i = 0; i < share->n; i++) {
 		const char *t = share->tres[i].name;
 
-		if (!strcmp(t, name) || (len && !strncmp(t, name, len) && t[len] == ':'))
+		if (!strcasecmp(t, name) || (len && !strncasecmp(t, name, len) && t[len] == ':'))
 			sum += share->tres[i].value;
 	}
 	return sum;
@@ -697,7 +699,7 @@ static void set_amount(struct share *share, const char *name, double amount)
 {
 	unsigned i = 0;
 
-	while (i < share->n && strcmp(share->tres[i].name, name))
+	while (i < share->n && strcasecmp(share->tres[i].name, name) != 0)
 		i++;
 	if (i == AUC_TRES_MAX)
 		return;
@@ -718,41 +720,93 @@ static double number_of(const char *text)
 
 /* -- the job -- */
 
-/* TEXT, with the types that GRES has ("gres:gpu:a100:8") where it has none; malloc'd. */
+/* One GRES in a text as Slurm has them: name, type ("" if it says none), and what follows. */
+struct gres {
+	size_t prefix, name, type; /* bytes of "gres:", of the name, of the type */
+	const char *at, *of, *rest;
+};
+
+/* The one that TEXT begins with. */
+static struct gres gres_of(const char *text)
+{
+	struct gres g = {.at = text};
+
+	if (!strncmp(text, "gres:", 5) || !strncmp(text, "gres/", 5))
+		g.prefix = 5;
+	g.name = strcspn(text + g.prefix, ":=,;");
+	g.rest = text + g.prefix + g.name;
+	g.of = g.rest + 1;
+	if (*g.rest == ':' &&
+	    !(isdigit((unsigned char)*g.of) && strspn(g.of, "0123456789") == strcspn(g.of, ",;"))) {
+		g.type = strcspn(g.of, ":=,;");
+		g.rest = g.of + g.type;
+	}
+	return g;
+}
+
+/* TEXT, with the types of GRES ("gres:gpu:a100:8"): where it has none, and written as there;
+ * malloc'd.
+ */
 static char *typed(const char *text, const char *gres)
 {
-	char name[AUC_NAME_MAX], *made = NULL;
-	const char *p = text, *at, *end;
-	FILE *out;
+	struct gres g, sold = {.type = 0};
+	char *made = NULL;
+	const char *next;
 	size_t size, n;
+	FILE *out;
 
 	out = open_memstream(&made, &size);
 	if (!out)
 		return NULL;
-	for (; *p; p += n) {
-		if (!strncmp(p, "gres:", 5) || !strncmp(p, "gres/", 5)) {
-			fprintf(out, "%.5s", p);
-			p += 5;
+	for (const char *p = text; *p; p = g.rest + n) {
+		bool found = false;
+
+		g = gres_of(p);
+		for (next = gres; *next && !found; next += *next != '\0') {
+			sold = gres_of(next);
+			found = sold.type && sold.name == g.name &&
+				!strncasecmp(sold.at + sold.prefix, p + g.prefix, g.name) &&
+				(!g.type ||
+				 (sold.type == g.type && !strncasecmp(sold.of, g.of, g.type)));
+			next = sold.rest + strcspn(sold.rest, ",;");
 		}
-		n = strcspn(p, ":=,;");
-		fprintf(out, "%.*s", (int)n, p);
-		/* The same name in GRES, which has a type, then a count. */
-		snprintf(name, sizeof(name), "%.*s:", (int)(n < AUC_NAME_MAX - 2 ? n : 0), p);
-		at = strstr(gres, name);
-		if (at && (p[n] != ':' || isdigit((unsigned char)p[n + 1])) &&
-		    (at == gres || strchr(",:/", at[-1])) && !isdigit((unsigned char)at[n + 1])) {
-			end = at + n + 1 + strcspn(at + n + 1, ":,");
-			fprintf(out, ":%.*s", (int)(end - at - (long)n - 1), at + n + 1);
-		}
-		end = p + n + strcspn(p + n, ",;");
-		fprintf(out, "%.*s", (int)(end - p - (long)n), p + n);
-		n = (size_t)(end - p);
-		if (*end) {
-			fputc(*end, out);
-			n++;
-		}
+		fprintf(out, "%.*s", (int)(g.prefix + g.name), p);
+		if (found)
+			fprintf(out, ":%.*s", (int)sold.type, sold.of);
+		else if (g.type)
+			fprintf(out, ":%.*s", (int)g.type, g.of);
+		n = strcspn(g.rest, ",;");
+		n += g.rest[n] != '\0';
+		fprintf(out, "%.*s", (int)n, g.rest);
 	}
 	return fclose(out) ? NULL : made;
+}
+
+/* The job's variables that say types of GPUs, which its steps ask for, have them as GRES has. */
+static void spell_types(job_desc_msg_t *desc, const char *gres)
+{
+	static const char *const names[] = {
+		"SLURM_GPUS=", "SLURM_GPUS_PER_NODE=", "SLURM_GPUS_PER_TASK="};
+	char asked[2 * AUC_NAME_MAX], variable[3 * AUC_NAME_MAX], *made;
+
+	for (uint32_t i = 0; i < desc->env_size; i++)
+		for (size_t k = 0; k < sizeof(names) / sizeof(*names); k++) {
+			size_t len = strlen(names[k]);
+			const char *value = desc->environment[i] + len;
+
+			if (!desc->environment[i] || strncmp(desc->environment[i], names[k], len) ||
+			    !strchr(value, ':') || strchr(value, ',') ||
+			    strlen(value) >= AUC_NAME_MAX)
+				continue;
+			snprintf(asked, sizeof(asked), "gres:gpu:%s", value);
+			made = typed(asked, gres);
+			if (!made)
+				return;
+			snprintf(variable, sizeof(variable), "%s%.*s", names[k], 2 * AUC_NAME_MAX,
+				 made + strlen("gres:gpu:"));
+			set_text(&desc->environment[i], variable);
+			free(made);
+		}
 }
 
 /* VALUE NULL or "": the field becomes NULL. */

@@ -12,14 +12,14 @@
 /* True if DESC says how many nodes, tasks, CPUs, GPUs, how much memory or how much time its job
  * takes. */
 bool auc_desc_has_shape(const job_desc_msg_t *desc);
-/* True if it takes all of a node, or all of its memory (--exclusive, --mem=0): auc_desc_gang() has
- * to be told how much that is. */
+/* True if it takes all memory of a node (--mem=0), and not all of the node: auc_desc_gang() has to
+ * be told how much that is. */
 bool auc_desc_whole(const job_desc_msg_t *desc);
 /*
  * Fills BID->gang from DESC, submitted at NOW (Unix time). SIZE: what each node has that the job
- * may use; NULL: it is not known, and of a job that takes all of a node the shapes say what it
- * takes at least. Options that its bid cannot have are auc_desc_check()'s. AUC_EINVAL: what is
- * missing or contradicts, all in one sentence.
+ * may use; NULL: it is not known, and of a job that takes all of a node's memory the shapes say
+ * what it takes at least, as they do of one that takes all of a node. Options that its bid cannot
+ * have are auc_desc_check()'s. AUC_EINVAL: what is missing or contradicts, all in one sentence.
  */
 enum auc_code auc_desc_gang(const job_desc_msg_t *desc, double now,
 			    const struct auc_node_size *size, struct auc_bid *bid,

@@ -16,6 +16,10 @@ static const partition_info_t *find_partition(const partition_info_msg_t *msg, c
 static bool holds(const partition_info_t *partition, int node);
 static enum auc_code describe(const node_info_t *node, const partition_info_t *in,
 			      struct auc_server_spec *spec, struct auc_err *err);
+static void sell_shares(struct auc_server_spec *spec);
+static bool take_features(const node_info_t *node, struct auc_server_spec *spec);
+static unsigned take_leaf(char *line, struct auc_server_spec *const *sorted, unsigned n);
+static int by_name(const void *a, const void *b);
 static enum auc_code add_gres(char *item, struct auc_named *tres, unsigned *ntres,
 			      struct auc_err *err);
 static bool takes_no_work(uint32_t state);
@@ -47,10 +51,15 @@ enum auc_code auc_nodes_servers(const struct auc_conf *conf, const node_info_msg
 		hidden += !node->name && partition;
 		if (!node->name || !partition)
 			continue;
-		if (describe(node, partition, &list[n], err))
+		if (describe(node, partition, &list[n], err)) {
 			code = AUC_EINVAL;
-		else
-			n++;
+			continue;
+		}
+		if (!take_features(node, &list[n++]))
+			code = auc_err_set(err, AUC_EINVAL,
+					   "node %s: features of more than %d bytes: the last ones "
+					   "are not known to bids",
+					   node->name, AUC_FEATURES_MAX - 1);
 	}
 	if (hidden && !code)
 		code = auc_err_set(err, AUC_EINVAL,
@@ -70,6 +79,87 @@ unsigned auc_nodes_most_threads(const node_info_msg_t *nodes)
 		if (nodes->node_array[i].name && nodes->node_array[i].threads > most)
 			most = nodes->node_array[i].threads;
 	return most;
+}
+
+enum auc_code auc_nodes_set_switches(struct auc_server_spec *servers, unsigned n,
+				     const char *topology, struct auc_err *err)
+{
+	struct auc_server_spec **sorted = malloc((n + 1) * sizeof(*sorted));
+	char *copy = strdup(topology), *rest = copy, *line;
+	unsigned leaves = 0;
+
+	for (unsigned i = 0; i < n && sorted; i++)
+		sorted[i] = &servers[i];
+	if (sorted)
+		qsort(sorted, n, sizeof(*sorted), by_name);
+	while (sorted && copy && (line = strsep(&rest, "\n")))
+		leaves += take_leaf(line, sorted, n);
+	for (unsigned i = 0; i < n && !leaves; i++)
+		strcpy(servers[i].leaf, "all");
+	leaves = sorted && copy;
+	free(sorted);
+	free(copy);
+	return leaves ? AUC_OK : auc_err_set(err, AUC_ENOMEM, "out of memory for switches");
+}
+
+/* Puts the nodes of LINE on its switch; 1: it is a leaf's. */
+static unsigned take_leaf(char *line, struct auc_server_spec *const *sorted, unsigned n)
+{
+	const char *leaf = NULL, *nodes = NULL;
+	unsigned long level = 0;
+	auc_hostlist_t list;
+	char *word, *name;
+
+	while ((word = strsep(&line, " \t"))) {
+		if (!strncmp(word, "SwitchName=", 11))
+			leaf = word + 11;
+		else if (!strncmp(word, "BlockName=", 10))
+			leaf = word + 10;
+		else if (!strncmp(word, "Level=", 6))
+			level = strtoul(word + 6, NULL, 10);
+		else if (!strncmp(word, "Nodes=", 6))
+			nodes = word + 6;
+	}
+	if (!leaf || !*leaf || strlen(leaf) >= AUC_NAME_MAX || level || !nodes)
+		return 0;
+	list = slurm_hostlist_create(nodes);
+	while (list && (name = slurm_hostlist_shift(list))) {
+		struct auc_server_spec key, *wanted = &key, *const *found = NULL;
+
+		if (strlen(name) < sizeof(key.name)) {
+			strcpy(key.name, name);
+			found = bsearch(&wanted, sorted, n, sizeof(*sorted), by_name);
+		}
+		if (found && !*(*found)->leaf)
+			strcpy((*found)->leaf, leaf);
+		free(name);
+	}
+	if (list)
+		slurm_hostlist_destroy(list);
+	return 1;
+}
+
+static int by_name(const void *a, const void *b)
+{
+	const struct auc_server_spec *const *x = a, *const *y = b;
+
+	return strcmp((*x)->name, (*y)->name);
+}
+
+/* False: not all of them fit. */
+static bool take_features(const node_info_t *node, struct auc_server_spec *spec)
+{
+	const char *text = node->features_act ? node->features_act : node->features;
+	size_t len = text ? strlen(text) : 0;
+
+	if (len < sizeof(spec->features)) {
+		strcpy(spec->features, text ? text : "");
+		return true;
+	}
+	for (len = sizeof(spec->features) - 1; len && text[len] != ',';)
+		len--;
+	snprintf(spec->features, sizeof(spec->features), "%.*s", (int)len, text);
+	return false;
 }
 
 void auc_nodes_missing(const struct auc_conf *conf, const partition_info_msg_t *partitions,
@@ -138,7 +228,7 @@ static bool fits_anywhere(const struct auc_conf *conf, const struct auc_conf_typ
 
 static double amount_of(const struct auc_server_spec *server, const char *tres)
 {
-	const struct auc_named *t = auc_list_find(server->capacity, server->ncapacity, tres);
+	const struct auc_named *t = auc_list_find_tres(server->capacity, server->ncapacity, tres);
 
 	return t ? t->value : 0;
 }
@@ -214,7 +304,24 @@ static enum auc_code describe(const node_info_t *node, const partition_info_t *i
 		auc_err_prefix(err, "node %s", node->name);
 		return AUC_EINVAL;
 	}
+	sell_shares(spec);
 	return AUC_OK;
+}
+
+/* Where GPUs are shared, their shares are sold and not they: Slurm gives either of the two. */
+static void sell_shares(struct auc_server_spec *spec)
+{
+	unsigned kept = 0;
+
+	if (!auc_list_find_tres(spec->capacity, spec->ncapacity, "shard") &&
+	    !auc_list_find_tres(spec->capacity, spec->ncapacity, "mps"))
+		return;
+	for (unsigned i = 0; i < spec->ncapacity; i++)
+		if (strcmp(spec->capacity[i].name, "gpu") != 0 &&
+		    strncmp(spec->capacity[i].name, "gpu:", 4) != 0)
+			spec->capacity[kept++] = spec->capacity[i];
+	memset(&spec->capacity[kept], 0, (spec->ncapacity - kept) * sizeof(*spec->capacity));
+	spec->ncapacity = kept;
 }
 
 /* "name[:type][:no_consume][:count[K|M|G]]", count 1 if absent. */
@@ -249,10 +356,13 @@ static enum auc_code add_gres(char *item, struct auc_named *tres, unsigned *ntre
 	colon = strstr(item, ":no_consume");
 	if (colon)
 		return AUC_OK; /* cannot be used up, so there is nothing to sell */
+	/* Slurm may say of which GPUs they are; a job asks for any. */
+	if (!strncmp(item, "shard:", 6) || !strncmp(item, "mps:", 4))
+		item[strcspn(item, ":")] = '\0';
 	if (strlen(item) >= AUC_NAME_MAX)
 		return auc_err_set(err, AUC_EINVAL, "GRES '%.200s': a name of more than %d bytes",
 				   item, AUC_NAME_MAX - 1);
-	for (i = 0; i < *ntres && strcmp(tres[i].name, item); i++)
+	for (i = 0; i < *ntres && strcasecmp(tres[i].name, item) != 0; i++)
 		;
 	if (i == AUC_TRES_MAX)
 		return auc_err_set(err, AUC_EINVAL, "GRES '%.200s': more than %d TRES on one node",

@@ -10,9 +10,11 @@
 /*
  * The nodes of CONF's partitions, in Slurm's order, each once (a node of two of them belongs to the
  * first in CONF). Capacity is "cpu" (without specialised ones, at most MaxCPUsPerNode), "mem" in MB
- * (without what the node keeps for itself), and each GRES by its name with its type ("gpu:v100").
- * Nodes that take no new work are down. *SERVERS is malloc'd; a node that cannot be described is
- * left out with a sentence in ERR, AUC_EINVAL, and the rest is there. AUC_ENOMEM: nothing is.
+ * (without what the node keeps for itself), and each GRES by its name with its type ("gpu:v100"),
+ * but GPUs that are shared (shard, mps), which are sold by the share. Features are the active ones,
+ * as far as they fit, else with a sentence as below. Nodes that take no new work are down. *SERVERS
+ * is malloc'd; a node that cannot be described is left out with a sentence in ERR, AUC_EINVAL, and
+ * the rest is there. AUC_ENOMEM: nothing is.
  */
 enum auc_code auc_nodes_servers(const struct auc_conf *conf, const node_info_msg_t *nodes,
 				const partition_info_msg_t *partitions,
@@ -21,6 +23,14 @@ enum auc_code auc_nodes_servers(const struct auc_conf *conf, const node_info_msg
 
 /* CPUs of a core of NODES, on the node where they are most; 0: there are no nodes. */
 unsigned auc_nodes_most_threads(const node_info_msg_t *nodes);
+
+/*
+ * Writes their leaf switch or block to SERVERS[N], from TOPOLOGY, Slurm's lines of "SwitchName=...
+ * Level=0 Nodes=..." or "BlockName=... Nodes=..."; where there is none of these, all are on one, as
+ * Slurm sees it then. AUC_ENOMEM.
+ */
+enum auc_code auc_nodes_set_switches(struct auc_server_spec *servers, unsigned n,
+				     const char *topology, struct auc_err *err);
 
 /* Those of CONF's partitions that Slurm does not have, as a sentence; "": it has all. */
 void auc_nodes_missing(const struct auc_conf *conf, const partition_info_msg_t *partitions,

@@ -81,7 +81,26 @@ typedef hostlist_t *auc_hostlist_t;
 typedef hostlist_t auc_hostlist_t;
 #endif
 
-/* --requeue=expedite, from 25.11 on: a job that failed keeps its nodes to itself and comes back first.
+/* The topology: records of switches, later a plugin's own data, which can be printed only. */
+#if SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(25, 5, 0)
+#define AUC_LOAD_TOPO(msg)       slurm_load_topo((msg), NULL)
+#define AUC_PRINT_TOPO(out, msg) slurm_print_topo_info_msg((out), (msg), NULL, NULL, 1)
+#elif SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(23, 11, 0)
+#define AUC_LOAD_TOPO(msg)       slurm_load_topo(msg)
+#define AUC_PRINT_TOPO(out, msg) slurm_print_topo_info_msg((out), (msg), NULL, 1)
+#else
+#define AUC_LOAD_TOPO(msg) slurm_load_topo(msg)
+#define AUC_PRINT_TOPO(out, msg)                                                                   \
+	({                                                                                         \
+		for (uint32_t i_ = 0; i_ < (msg)->record_count; i_++)                              \
+			fprintf((out), "SwitchName=%s Level=%u Nodes=%s\n",                        \
+				(msg)->topo_array[i_].name, (msg)->topo_array[i_].level,           \
+				(msg)->topo_array[i_].nodes ? (msg)->topo_array[i_].nodes : "");   \
+	})
+#endif
+
+/* --requeue=expedite, from 25.11 on: a job that failed keeps its nodes to itself and comes back
+ * first.
  */
 #ifdef EXPEDITED_REQUEUE
 #define AUC_EXPEDITED EXPEDITED_REQUEUE

@@ -274,3 +274,26 @@ END
 	[ -z "$output" ]
 	jq -e '[.jobs[] | select(.reason == "budget")] | length > 0' result.json
 }
+
+@test "fractions of GPUs, types of 63 bytes, and names of TRES in any case" {
+	scenario 24
+	type=nvidia_h100_80gb_hbm3_mig_1g.10gb_and_some_more_letters_of_63.b
+	jq --arg type "gpu:$type" '
+		def named(f): with_entries(.key |= if . == "gpu:a100" then f else . end);
+		.servers |= map(.capacity |= (named($type | ascii_upcase) + {shard: 4})) |
+		.worker_types |= map(.tres |= named($type)) |
+		.jobs |= map(if .gang then .gang |= map(.per_node |= (named($type) + {Shard: 0.5})) else . end)' s.json > long.json
+	jq --arg type "gpu:$type" 'walk(if type == "object" then with_entries(.key |= ascii_downcase) else . end)' long.json > lower.json
+	"$sim" run -p dps -p unpriced -p fifo --json long.json > result.json
+	run -0 "$sim" check long.json result.json
+	[ -z "$output" ]
+	jq -e '.[0].totals.accepted > 3' result.json
+	"$sim" run -p dps -p unpriced -p fifo --json lower.json > lower-result.json
+	[ "$(jq -c 'map(.jobs)' result.json)" = "$(jq -c 'map(.jobs)' lower-result.json)" ]
+	# What they take of the new TRES counts.
+	jq -e '[.[1].jobs[] | select(.accepted and has("shape"))] | length > 3' result.json
+	jq '.servers |= map(.capacity.shard = 0.25)' lower.json > scarce.json
+	"$sim" run -p unpriced --json scarce.json > scarce-result.json
+	run -0 "$sim" check scarce.json scarce-result.json
+	jq -e '([.jobs[] | select(.accepted)] | length > 1) and all(.jobs[]; has("shape") | not)' scarce-result.json
+}

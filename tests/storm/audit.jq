@@ -36,11 +36,13 @@ def returned: . as $at | [$away[] | select(.from <= $at) | .to] | max // 0;
 def failed($nodes; $from; $to): any($failures[]; (.node | IN($nodes[])) and .at >= $from and .at <= $to);
 
 # What an event's plan gives: {"NODE SLOT": {cpu, mem, gpu}}.
-def cells: . as $e | [.plan.plan[] | . as $run | (.workers + .ps | keys[]) as $n | ($run.workers[$n] // 0) as $w | ($run.ps[$n] // 0) as $p
+def gang: .plan | has("per_node");
+def cells: . as $e | if gang then [.plan.plan[] | . as $run | .nodes[] as $n | range(.from; .to + 1)
+	| {key: "\($n) \(.)", value: {cpu: $e.plan.per_node.cpu, mem: $e.plan.per_node.mem, gpu: gpus($e.plan.per_node)}}] | from_entries else [.plan.plan[] | . as $run | (.workers + .ps | keys[]) as $n | ($run.workers[$n] // 0) as $w | ($run.ps[$n] // 0) as $p
 	| range(.from; .to + 1) | {key: "\($n) \(.)", value: {
 		cpu: ($w * ($e.worker_tres.cpu // 0) + $p * ($e.ps_tres.cpu // 0)),
 		mem: ($w * ($e.worker_tres.mem // 0) + $p * ($e.ps_tres.mem // 0)),
-		gpu: ($w * gpus($e.worker_tres) + $p * gpus($e.ps_tres))}}] | from_entries;
+		gpu: ($w * gpus($e.worker_tres) + $p * gpus($e.ps_tres))}}] | from_entries end;
 def slots: [.plan.plan[] | .to - .from + 1] | add;
 # Starts by what else happened. What slurmctld itself starts late, or again, since it was away is shown after its return, too.
 def lateness($what): "\($what) began after their slot, quiet: \([.[] | select(.disturbed == "quiet") | .late] | spread)",
@@ -97,7 +99,7 @@ def weigh: .book as $book | .oversold += [.touched | keys[] | $book[.] as $sum
 
 # 4. Whether each task ran where and when its sale has bought just that, and how late it began. What its node gives it in one go begins
 # in slot .first and ends with .last.
-| [$ran[] | . as $t | $by_sale[.sale // ""] as $s | select($s)
+| [$ran[] | . as $t | $by_sale[.sale // ""] as $s | select($s) | .gang = ($s.last | gang)
 	| {cpu, mem, gpu} as $share
 	| [$s.all | to_entries[] | (.key | split(" ")) as $k | select($k[0] == $t.node and .value == $share) | $k[1] | tonumber] as $slots
 	# One that slurmctld let begin just before the end, and that was killed with it, may be gone within a second after it.
@@ -178,7 +180,7 @@ def weigh: .book as $book | .oversold += [.touched | keys[] | $book[.] as $sum
 # 8. Memory of slurmctld. Slurm itself grows, too: "run --ordinary" says by how much.
 | growth($memory; $rows) as $growth
 
-| "accepted: \($submitted | length) jobs; sold: \($sales | length), of several layouts: \($sales | map(select(.last.plan.plan | length > 1)) | length); changed since: \($sales | map(.plans | length - 1) | add)",
+| "accepted: \($submitted | length) jobs; sold: \($sales | length), \($sales | map(select(.last | gang)) | length) of them gangs, of several layouts: \($sales | map(select(.last.plan.plan | length > 1)) | length); changed since: \($sales | map(.plans | length - 1) | add)",
   "tasks that ran: \($ran | length), of leads \($ran | map(select(.lead)) | length), at most \([$ran[] | . as $t | [$ran[] | select(.at <= $t.at and (.seen // infinite) > $t.at)] | length] | max) at a time",
   "ended: \($sales | kinds(.settled.why))",
   "charged \($charged | credits), kept \($t.settled_revenue), paid back \($t.refunded)",
@@ -190,7 +192,7 @@ def weigh: .book as $book | .oversold += [.touched | keys[] | $book[.] as $sum
   "agent: cycles \($status[0].agent.cycles | tojson), looks \($status[0].agent.looks | tojson), errors \($status[0].agent.errors | tojson)",
   ($growth | growth_line),
   (if ($submitted | length) < $jobs then "WRONG: \($submitted | length) jobs were accepted, not \($jobs)" else empty end),
-  ([$starts[] | select(.disturbed == "quiet" and (.again | not)) | .late] | if length > 0 and percentile(0.99) >= 2 then "WRONG: p99 of quiet starts is \(percentile(0.99)) s" else empty end),
+  ([$starts[] | select(.disturbed == "quiet" and (.again | not) and (.gang | not)) | .late] | if length > 0 and percentile(0.99) >= 2 then "WRONG: p99 of quiet starts is \(percentile(0.99)) s" else empty end),
   (if $growth.records >= 50 and $growth.each > record_kb then "WRONG: slurmctld grows by \($growth.each) kB for each record" else empty end),
   ($ledger.oversold[] | "WRONG: sold twice: \(.)"),
   ($oversold[] | "WRONG: ran twice: \(.)"),

@@ -167,8 +167,8 @@ static void set_up(struct packing *p, const struct auc_market *m,
 			c = (struct column){.role = r, .tres = k, .row = p->n * p->ncolumns};
 			c.capacity = tres_of(m, r, k) * ((double)last - (double)first + 1 + AHEAD);
 			for (i = 0; i < p->n; i++) {
-				amount = auc_list_find(claims[i]->amount[r], claims[i]->n[r],
-						       m->tres[k].name);
+				amount = auc_list_find_tres(claims[i]->amount[r], claims[i]->n[r],
+							    m->tres[k].name);
 				p->use[c.row + i] =
 					amount ? LOAD * claims[i]->slots[r] * amount->value : 0;
 				c.load += p->use[c.row + i];

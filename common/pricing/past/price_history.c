@@ -140,7 +140,7 @@ enum auc_code auc_price_history_price(const struct auc_price_history *h, const s
 
 		strcpy(price->eta[k].name,
 		       k < auc_market_ntres(m) ? auc_market_tres_name(m, k) : AUC_TRANSFER);
-		given = auc_list_find(prior->eta, prior->neta, price->eta[k].name);
+		given = auc_list_find_tres(prior->eta, prior->neta, price->eta[k].name);
 		price->eta[k].value = given ? given->value : 1;
 	}
 	raise_bases(h, price);
@@ -217,7 +217,7 @@ static void raise_bases(const struct auc_price_history *h, struct auc_price *pri
 
 			for (unsigned r = 0; r < b->n; r++)
 				if (b->ratio[r].value + 1 > eta->value &&
-				    !strcmp(b->ratio[r].name, eta->name))
+				    !strcasecmp(b->ratio[r].name, eta->name))
 					eta->value = b->ratio[r].value + 1;
 		}
 		if (eta->value > RATIO_MAX)
@@ -244,7 +244,7 @@ static enum auc_code learn_bounds(const struct auc_price_history *h, const struc
 		return rc;
 	for (unsigned k = 0; k < price->nbounds; k++)
 		for (unsigned i = 0; i < prior->nbounds; i++)
-			if (!strcmp(price->bounds[k].name, prior->bounds[i].name))
+			if (!strcasecmp(price->bounds[k].name, prior->bounds[i].name))
 				auc_price_raise(&price->bounds[k], &prior->bounds[i]);
 	return AUC_OK;
 }

@@ -110,7 +110,7 @@ static enum auc_code fifo_gang(struct auc_policy_ctx *ctx, const struct auc_mark
 			       waits ? ctx->base.last_start : job->arrival, decision, err);
 
 	/* One that would fit an empty cluster is admitted, and never done: as place.h says. */
-	if (rc == AUC_OK && !decision->accepted && auc_gang_fits_empty(m, job)) {
+	if (rc == AUC_OK && !decision->accepted && auc_job_fits_empty(m, job)) {
 		decision->accepted = true;
 		decision->reason = AUC_REASON_NONE;
 	}

@@ -357,7 +357,7 @@ int books_tres(const struct books *b, const char *name)
 	unsigned k;
 
 	for (k = 0; k < b->ntres; k++)
-		if (!strcmp(b->tres[k], name))
+		if (!strcasecmp(b->tres[k], name))
 			return (int)k;
 	return -1;
 }
@@ -381,7 +381,7 @@ static void set_steps(struct books *b)
 		most = 0;
 		for (server = b->s->servers; server < b->s->servers + b->s->nservers; server++)
 			for (i = 0; i < server->ncapacity; i++)
-				if (!strcmp(server->capacity[i].name, b->tres[k]))
+				if (!strcasecmp(server->capacity[i].name, b->tres[k]))
 					most = fmax(most, server->capacity[i].value);
 		for (b->steps[k] = STEPS; b->steps[k] > 1 && most * b->steps[k] > STEPS_MAX;)
 			b->steps[k] /= 10;
@@ -560,7 +560,7 @@ long double books_amount(const struct books *b, const struct scenario_type *type
 	unsigned i;
 
 	for (i = 0; i < type->ntres; i++)
-		if (!strcmp(type->tres[i].name, b->tres[tres]))
+		if (!strcasecmp(type->tres[i].name, b->tres[tres]))
 			return books_counted(b, tres, type->tres[i].value);
 	return 0;
 }

@@ -131,7 +131,7 @@ static const struct auc_named *find(const struct scenario_amounts *list, const c
 	unsigned i;
 
 	for (i = 0; i < list->n; i++)
-		if (!strcmp(list->list[i].name, name))
+		if (!strcasecmp(list->list[i].name, name))
 			return &list->list[i];
 	return NULL;
 }

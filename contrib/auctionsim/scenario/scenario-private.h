@@ -34,6 +34,10 @@ enum auc_code scenario_read_type(struct reader *r, struct json_object *v, void *
 /* An object of amounts from MIN to MAX by name, as *LIST, malloc'd. */
 enum auc_code scenario_read_amounts(struct reader *r, struct json_object *v, double min, double max,
 				    unsigned *n, struct auc_named **list);
+/* A name of a TRES as it is kept; the same object by TRES, whose case does not count. */
+void scenario_lower(char *name);
+enum auc_code scenario_read_tres(struct reader *r, struct json_object *v, double min, double max,
+				 unsigned *n, struct auc_named **list);
 #define SCENARIO_AMOUNT_MAX 4503599627370496.0 /* 2^52: what a market counts */
 enum auc_code scenario_read_job(struct reader *r, struct json_object *v, void *element);
 void scenario_type_clear(struct scenario_type *t);

@@ -48,8 +48,7 @@ static enum auc_code read_used(struct reader *r, struct json_object *v, void *el
 static enum auc_code read_value(struct reader *r, struct json_object *v, void *element);
 static enum auc_code read_entry_server(struct reader *r, struct json_object *v,
 				       const struct field *f, void *target);
-static enum auc_code check_entry(struct reader *r, struct json_object *v,
-				 const struct scenario_entry *e);
+static enum auc_code check_entry(struct reader *r, struct json_object *v, struct scenario_entry *e);
 static enum auc_code read_mode(struct reader *r, struct json_object *v, const struct field *f,
 			       void *target);
 static enum auc_code read_values(struct reader *r, struct json_object *v, const struct field *f,
@@ -449,7 +448,7 @@ static enum auc_code read_type_tres(struct reader *r, struct json_object *v, con
 				    void *target)
 {
 	struct scenario_type *t = target;
-	enum auc_code rc = scenario_read_amounts(r, v, f->min, f->max, &t->ntres, &t->tres);
+	enum auc_code rc = scenario_read_tres(r, v, f->min, f->max, &t->ntres, &t->tres);
 	struct known *known = r->user;
 	unsigned i;
 
@@ -533,7 +532,7 @@ static enum auc_code read_capacity(struct reader *r, struct json_object *v, cons
 {
 	struct scenario_server *server = target;
 
-	return scenario_read_amounts(r, v, f->min, f->max, &server->ncapacity, &server->capacity);
+	return scenario_read_tres(r, v, f->min, f->max, &server->ncapacity, &server->capacity);
 }
 
 static enum auc_code read_cost(struct reader *r, struct json_object *v, const struct field *f,
@@ -541,7 +540,7 @@ static enum auc_code read_cost(struct reader *r, struct json_object *v, const st
 {
 	struct scenario_server *server = target;
 
-	return scenario_read_amounts(r, v, f->min, f->max, &server->ncost, &server->cost);
+	return scenario_read_tres(r, v, f->min, f->max, &server->ncost, &server->cost);
 }
 
 /* -- state and prices -- */
@@ -577,8 +576,7 @@ static enum auc_code read_entry_server(struct reader *r, struct json_object *v,
 	return AUC_OK;
 }
 
-static enum auc_code check_entry(struct reader *r, struct json_object *v,
-				 const struct scenario_entry *e)
+static enum auc_code check_entry(struct reader *r, struct json_object *v, struct scenario_entry *e)
 {
 	bool any = e->server == SCENARIO_ANY_SERVER, transfer = !strcmp(e->tres, "transfer");
 	struct known *known = r->user;
@@ -591,6 +589,7 @@ static enum auc_code check_entry(struct reader *r, struct json_object *v,
 				   (unsigned long long)e->from, (unsigned long long)e->to);
 	}
 	json_object_object_get_ex(v, "tres", &tres);
+	scenario_lower(e->tres);
 	if (any == transfer && (any || scenario_names_find(&known->tres, e->tres, &index)))
 		return AUC_OK;
 	reader_enter_key(r, "tres");
@@ -637,7 +636,7 @@ static enum auc_code read_price_amounts(struct reader *r, struct json_object *v,
 {
 	struct scenario_amounts *a = target;
 	struct known *known = r->user;
-	enum auc_code rc = scenario_read_amounts(r, v, f->min, f->max, &a->n, &a->list);
+	enum auc_code rc = scenario_read_tres(r, v, f->min, f->max, &a->n, &a->list);
 	unsigned i, index;
 
 	for (i = 0; i < a->n && rc == AUC_OK; i++)
@@ -713,6 +712,23 @@ enum auc_code scenario_read_amounts(struct reader *r, struct json_object *v, dou
 			reader_leave(r, mark);
 		}
 	}
+	return rc;
+}
+
+void scenario_lower(char *name)
+{
+	for (; *name; name++)
+		if (*name >= 'A' && *name <= 'Z')
+			*name += 'a' - 'A';
+}
+
+enum auc_code scenario_read_tres(struct reader *r, struct json_object *v, double min, double max,
+				 unsigned *n, struct auc_named **list)
+{
+	enum auc_code rc = scenario_read_amounts(r, v, min, max, n, list);
+
+	for (unsigned i = 0; i < *n && *list; i++)
+		scenario_lower((*list)[i].name);
 	return rc;
 }
 

@@ -257,7 +257,7 @@ static enum auc_code read_per_node(struct reader *r, struct json_object *v, cons
 	struct scenario_shape *shape = target;
 	struct known *known = r->user;
 	enum auc_code rc =
-		scenario_read_amounts(r, v, f->min, f->max, &shape->nper_node, &shape->per_node);
+		scenario_read_tres(r, v, f->min, f->max, &shape->nper_node, &shape->per_node);
 	bool any = false;
 
 	for (unsigned i = 0; i < shape->nper_node && rc == AUC_OK; i++) {

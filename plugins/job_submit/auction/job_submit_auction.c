@@ -318,12 +318,12 @@ static enum auc_code describe(struct auc_auction *a, job_desc_msg_t *desc, struc
 	enum auc_code code;
 	double after;
 
-	if (g->nshapes || g->nplaces || g->within_switch || g->begin > 0 || g->end > 0 ||
-	    bid->since > 0)
+	if (g->nshapes || g->nplaces || g->within_switch || g->whole || *g->features ||
+	    g->begin > 0 || g->end > 0 || bid->since > 0)
 		return auc_err_set(err, AUC_EINVAL,
-				   "%s: gang, within, only, except, begin, end and since are no "
-				   "options; "
-				   "say it by --nodes, --nodelist, --begin and so on",
+				   "%s: gang, within, whole, features, only, except, begin, end "
+				   "and since are no "
+				   "options; say it by --nodes, --nodelist, --begin and so on",
 				   AUC_ENV_BID);
 	bid->dry_run = auc_desc_is_dry_run(desc);
 	if (gang && auc_site_most_threads() == 1)

@@ -90,6 +90,7 @@ struct auc_agent {
 	struct auc_stamp node_stamps[AUC_RPC_NSTAMPS]; /* and if slurmctld says something new */
 	double clock; /* Unix time is ahead of auc_site_elapsed() by that; 0: not known yet */
 	partition_info_msg_t *partitions; /* as Slurm last listed them; NULL: they are to be */
+	char *topology;                   /* as Slurm last said it; NULL: not known */
 	double next_seldom;               /* partitions and reservations are loaded again by then */
 	struct auc_server_spec *servers;  /* as Slurm lists them */
 	unsigned nservers, nodes;         /* nodes: how many different lists there have been */

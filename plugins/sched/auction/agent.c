@@ -74,6 +74,7 @@ static bool nodes_due(const struct auc_agent *a, double now);
 static bool nodes_moved(const struct auc_agent *a);
 static bool said_new(const struct auc_agent *a, enum auc_rpc_stamp what);
 static bool load_nodes(struct auc_agent *a, double now, bool seldom, node_info_msg_t **nodes);
+static void load_topology(struct auc_agent *a);
 static bool refresh_nodes(struct auc_agent *a, double now, bool force);
 static void see_partitions(struct auc_agent *a, const node_info_msg_t *nodes);
 static void see_missing(struct auc_agent *a, const struct auc_server_spec *servers, unsigned n);
@@ -262,6 +263,7 @@ static void *agent_main(void *arg)
 	auc_power_clear(a);
 	auc_settling_clear(a);
 	slurm_free_partition_info_msg(a->partitions);
+	free(a->topology);
 	a->partitions = NULL;
 	free(a->servers);
 	free(a->up);
@@ -392,6 +394,7 @@ static bool load_nodes(struct auc_agent *a, double now, bool seldom, node_info_m
 		slurm_free_partition_info_msg(a->partitions);
 		a->partitions = NULL;
 		code = auc_rpc_load_partitions(&a->partitions, &err);
+		load_topology(a);
 		a->next_seldom = now + NODES_MAX;
 	}
 	if (!code)
@@ -401,6 +404,20 @@ static bool load_nodes(struct auc_agent *a, double now, bool seldom, node_info_m
 	a->next_seldom = 0;
 	miss_nodes(a, &err);
 	return false;
+}
+
+/* What is not known now stays as it was. */
+static void load_topology(struct auc_agent *a)
+{
+	struct auc_err err;
+	char *text;
+
+	if (auc_rpc_load_topology(&text, &err)) {
+		auc_agent_complain(a, AUC_ERROR_NODES, &err);
+		return;
+	}
+	free(a->topology);
+	a->topology = text;
 }
 
 /* Tells the auction when nodes or partitions changed; true if it knows them. */
@@ -439,6 +456,9 @@ static bool refresh_nodes(struct auc_agent *a, double now, bool force)
 	code = auc_nodes_servers(auc_auction_conf(a->auction), nodes, partitions, &servers, &n,
 				 &err);
 	if (code)
+		miss_nodes(a, &err);
+	if (code != AUC_ENOMEM && a->topology &&
+	    auc_nodes_set_switches(servers, n, a->topology, &err))
 		miss_nodes(a, &err);
 	see_missing(a, servers, code == AUC_ENOMEM ? 0 : n);
 	known = code != AUC_ENOMEM && take_servers(a, servers, n, now, force);

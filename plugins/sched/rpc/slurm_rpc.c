@@ -52,6 +52,27 @@ enum auc_code auc_rpc_load_partitions(partition_info_msg_t **partitions, struct 
 							  : AUC_OK;
 }
 
+enum auc_code auc_rpc_load_topology(char **text, struct auc_err *err)
+{
+	topo_info_response_msg_t *msg = NULL;
+	size_t size;
+	FILE *out;
+
+	*text = NULL;
+	errno = 0;
+	if (AUC_LOAD_TOPO(&msg) || !msg)
+		return failed(err, "loading the topology", 0);
+	out = open_memstream(text, &size);
+	if (out)
+		AUC_PRINT_TOPO(out, msg);
+	slurm_free_topo_info_msg(msg);
+	if (out && fclose(out) == 0)
+		return AUC_OK;
+	free(*text);
+	*text = NULL;
+	return auc_err_set(err, AUC_ENOMEM, "out of memory for the topology");
+}
+
 enum auc_code auc_rpc_load_accounts(assoc_mgr_info_msg_t **msg, struct auc_err *err)
 {
 	assoc_mgr_info_request_msg_t ask = {.flags = ASSOC_MGR_INFO_FLAG_ASSOC |

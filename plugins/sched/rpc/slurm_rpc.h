@@ -18,6 +18,8 @@
 /* Nodes, partitions as they are now; free with Slurm's functions. */
 enum auc_code auc_rpc_load_nodes(node_info_msg_t **nodes, struct auc_err *err);
 enum auc_code auc_rpc_load_partitions(partition_info_msg_t **partitions, struct auc_err *err);
+/* Slurm's lines on its switches or blocks (adapter/nodes.h), "" if it has none; malloc'd. */
+enum auc_code auc_rpc_load_topology(char **text, struct auc_err *err);
 /* Users, accounts and QOS, with what they use now; free with slurm_free_assoc_mgr_info_msg(). */
 enum auc_code auc_rpc_load_accounts(assoc_mgr_info_msg_t **msg, struct auc_err *err);
 /* All jobs, those of one user, or one; free with auc_rpc_free_jobs(). AUC_ENOENT: there is no

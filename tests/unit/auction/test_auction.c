@@ -309,8 +309,8 @@ static void test_room(void **state)
 {
 	struct auc_auction *a = world_create("Prices=none\nSlots=100");
 	const struct auc_server_spec s[] = {
-		{"n1", "edge", 3, {{"cpu", 100}, {"mem", 1e6}, {"gpu:v100", 1}}, false},
-		{"n2", "edge", 3, {{"cpu", 0.5}, {"mem", 1e6}, {"gpu:v100", 3}}, false},
+		{"n1", "edge", 3, {{"cpu", 100}, {"mem", 1e6}, {"gpu:v100", 1}}, false, "", ""},
+		{"n2", "edge", 3, {{"cpu", 0.5}, {"mem", 1e6}, {"gpu:v100", 3}}, false, "", ""},
 	};
 	struct json_object *o, *room;
 
@@ -697,7 +697,7 @@ static void test_receipt_too_long(void **state)
 	assert_non_null(strstr(err.text, " bytes, the accounting keeps 65535; lower --chunks"));
 	assert_int_equal(world_totals(a).sold, 0);
 	/* Nothing of it is held, so that others have these nodes. */
-	world_sell(a, wide_bid(N - 100), 1, NOW);
+	world_sell(a, wide_bid(N - 300), 1, NOW);
 	world_commit(a);
 	free(specs);
 	auc_auction_destroy(a);

@@ -158,9 +158,9 @@ static void test_limit_is_kept_nowhere(void **state)
 }
 
 /*
- * Whoever leaves what is offered again and again moves the price once, until one of its bids is a job
- * or a day is over. Limits that nobody means, and dry runs, move nothing; other users are not kept
- * from being believed.
+ * Whoever leaves what is offered again and again moves the price once, until one of its bids is a
+ * job or a day is over. Limits that nobody means, and dry runs, move nothing; other users are not
+ * kept from being believed.
  */
 static void test_leaving_teaches_once(void **state)
 {
@@ -369,7 +369,7 @@ static void test_words(void **state)
 		{GLOBALS, JOB " max-price=-1", "--max-price"},
 		{GLOBALS, JOB " max-price=1 max-price=2", "expected once"},
 		{GLOBALS, JOB " max-price=1 overrun=extend", "--overrun"},
-		{"", JOB " bid=300 max-price=3", "expected --bid instead"},
+		{"", JOB " bid=300 max-price=3", "given with --bid, expected one of them"},
 	};
 	struct world_auction *f = *state;
 	struct auc_offer offer;

@@ -502,7 +502,8 @@ static void test_gang_text(void **state)
 {
 	static const char text[] =
 		"bid=300 gang=2:7200:cpu=48,mem=400000,gpu=8|4:3900.5:cpu=24,mem=1 "
-		"within=switch only=edge1,edge2 begin=1000 end=2000 overrun=extend";
+		"within=switch whole=yes features=gpu&ib only=edge1,edge2 begin=1000 end=2000 "
+		"overrun=extend";
 	struct auc_bid bid;
 	struct auc_err err;
 	char *printed;
@@ -517,6 +518,8 @@ static void test_gang_text(void **state)
 	assert_true(bid.gang.shapes[0].amount[2] == 8);
 	assert_true(bid.gang.shapes[1].amount[2] == 0);
 	assert_true(bid.gang.within_switch);
+	assert_true(bid.gang.whole);
+	assert_string_equal(bid.gang.features, "gpu&ib");
 	assert_int_equal(bid.gang.nplaces, 2);
 	assert_false(bid.gang.except);
 	assert_int_equal(bid.nworkers, 0);
@@ -538,6 +541,10 @@ static void test_gang_bad(void **state)
 		{"300 gang=1:60:cpu=x", "--gang"},
 		{"300 within=rack", "expected switch"},
 		{"300 only=a except=b", "only or except"},
+		{"300 whole=no", "expected yes"},
+		{"300 features=[a|b]", "expected features with &"},
+		{"300 features=a&", "expected features with &"},
+		{"300 features=a|b&c", "both together"},
 		{"300 epochs=2 speedup=2:6h", "given with --speedup"},
 		{"300 gpu-time=h100=3h model=small", "given with --gpu-time"},
 		{"300 speedup=2:0s", "--speedup"},

@@ -327,7 +327,7 @@ static void test_values(void **state)
 		"pricing=shared, placement=pa|upa, bandwidth=static|dynamic, ceiling=1e-06 to "
 		"1000000 or seed=0 to 9.00719925474099e+15)");
 	refused("DefaultModel=a=b\n" TYPES, "a.conf:1: DefaultModel=a=b: expected a name of up to "
-					    "63 letters, digits and ._:/+-");
+					    "79 letters, digits and ._:/+-");
 	refused("Eta=cpu=0.5\n" TYPES,
 		"a.conf:1: Eta=cpu=0.5: expected TRES=NUMBER,... with numbers from 1 to "
 		"1000000000000 "
@@ -345,12 +345,28 @@ static void test_values(void **state)
 	refused("PSType=ps.m\n", "a.conf:1: PSType=ps.m: expected TRES= on this line");
 	refused("PSType=p TRES=cpu=1 Bandwidth=0\n",
 		"a.conf:1: Bandwidth=0: expected a number from 0.001 to 1000000000");
-	refused("PartitionName=a,b\n", "a.conf:1: PartitionName=a,b: expected a name of up to 63 "
+	refused("PartitionName=a,b\n", "a.conf:1: PartitionName=a,b: expected a name of up to 79 "
 				       "letters, digits and ._:/+-");
 	refused("PartitionName=e Upload=-1\n",
 		"a.conf:1: Upload=-1: expected a time from 0 s to 1000000000 s");
 	refused("Model=m Epochs=0\n",
 		"a.conf:1: Epochs=0: expected a whole number from 1 to 1000000000");
+}
+
+/* TRES are named as in slurm.conf or as accounting has them. */
+static void test_case(void **state)
+{
+	struct auc_conf *c =
+		parsed("Policy=dps\nPrices=given\nEta=GPU:V100=3,cpu=2\nPartitionName=p\n"
+		       "WorkerType=w TRES=cpu=1,gres/gpu:v100=1\nPSType=p TRES=CPU=1\n");
+
+	(void)state;
+	assert_string_equal(c->worker_types[0].tres[1].name, "gpu:v100");
+	auc_conf_free(c);
+	refused("PSType=ps.m TRES=gpu:V100=1,gres/gpu:v100=2\n",
+		"a.conf:1: TRES=gpu:V100=1,gres/gpu:v100=2: expected TRES=NUMBER,... with numbers "
+		"from "
+		"1e-09 to 1000000000000 (TRES: 'gpu:v100' is named twice)");
 }
 
 /* What policy eris sells besides nodes. */
@@ -585,8 +601,8 @@ int main(void)
 		cmocka_unit_test(test_fee),        cmocka_unit_test(test_values),
 		cmocka_unit_test(test_references), cmocka_unit_test(test_limits),
 		cmocka_unit_test(test_path),       cmocka_unit_test(test_load),
-		cmocka_unit_test(test_transfer),   cmocka_unit_test(test_manual),
-		cmocka_unit_test(test_example),
+		cmocka_unit_test(test_case),       cmocka_unit_test(test_transfer),
+		cmocka_unit_test(test_manual),     cmocka_unit_test(test_example),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

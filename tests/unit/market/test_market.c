@@ -205,6 +205,36 @@ static void test_set_capacity_refused(void **state)
 	auc_market_destroy(m);
 }
 
+/* The case of TRES does not count, and is kept as servers have it. */
+static void test_case(void **state)
+{
+	static const struct auc_named type[] = {{"gpu:v100", 1}, {"cpu", 1}},
+				      node[] = {{"cpu", 8}, {"gpu:V100", 4}},
+				      other[] = {{"cpu", 8}, {"gpu:v100", 2}},
+				      twice[] = {{"gpu:v100", 1}, {"GPU:V100", 1}};
+	struct auc_price price = {.neta = 1, .eta = {{"Gpu:v100", 6}}};
+	struct auc_market *m = auc_market_create(4, 60, 0);
+	struct auc_err err;
+	int k;
+
+	(void)state;
+	assert_int_equal(auc_market_add_worker_type(m, "w", type, 2, 1, &err), AUC_OK);
+	assert_int_equal(auc_market_add_server(m, "a", "g", false, 3, 0, node, 2, &err), AUC_OK);
+	assert_int_equal(auc_market_add_server(m, "b", "g", false, 3, 0, other, 2, &err), AUC_OK);
+	assert_int_equal(auc_market_add_server(m, "c", "g", false, 3, 0, twice, 2, &err),
+			 AUC_EEXIST);
+	assert_int_equal(auc_market_ready(m, &price, &err), AUC_OK);
+	assert_int_equal(auc_market_ntres(m), 2);
+	k = auc_market_find_tres(m, "GPU:V100");
+	assert_true(k >= 0);
+	assert_string_equal(auc_market_tres_name(m, (unsigned)k), "gpu:V100");
+	assert_true(auc_market_capacity(m, 0, (unsigned)k) == 4);
+	assert_true(auc_market_capacity(m, 1, (unsigned)k) == 2);
+	assert_true(auc_market_worker_amount(m, 0, (unsigned)k) == 1);
+	assert_int_equal(auc_market_find_tres(m, "gpu:v10"), -1);
+	auc_market_destroy(m);
+}
+
 static void test_advance(void **state)
 {
 	struct auc_market *m = make_market();
@@ -794,14 +824,15 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_clone),        cmocka_unit_test(test_book),
 		cmocka_unit_test(test_set_capacity), cmocka_unit_test(test_set_capacity_refused),
-		cmocka_unit_test(test_advance),      cmocka_unit_test(test_set_roles),
-		cmocka_unit_test(test_reserve),      cmocka_unit_test(test_scales),
-		cmocka_unit_test(test_set_price),    cmocka_unit_test(test_bad_lists),
-		cmocka_unit_test(test_resolve),      cmocka_unit_test(test_price_unit),
-		cmocka_unit_test(test_bounds),       cmocka_unit_test(test_ratios),
-		cmocka_unit_test(test_data),         cmocka_unit_test(test_confine),
-		cmocka_unit_test(test_caches),       cmocka_unit_test(test_given),
-		cmocka_unit_test(test_reserve_bulk), cmocka_unit_test(test_workers),
+		cmocka_unit_test(test_case),         cmocka_unit_test(test_advance),
+		cmocka_unit_test(test_set_roles),    cmocka_unit_test(test_reserve),
+		cmocka_unit_test(test_scales),       cmocka_unit_test(test_set_price),
+		cmocka_unit_test(test_bad_lists),    cmocka_unit_test(test_resolve),
+		cmocka_unit_test(test_price_unit),   cmocka_unit_test(test_bounds),
+		cmocka_unit_test(test_ratios),       cmocka_unit_test(test_data),
+		cmocka_unit_test(test_confine),      cmocka_unit_test(test_caches),
+		cmocka_unit_test(test_given),        cmocka_unit_test(test_reserve_bulk),
+		cmocka_unit_test(test_workers),
 	};
 
 	return cmocka_run_group_tests_name("market", tests, NULL, sound_teardown);

@@ -22,10 +22,10 @@ static const char good[] =
 	"\"completion\":12,\"plan\":[{\"workers\":{\"s1\":2,\"s0\":1},\"ps\":{\"s0\":1},"
 	"\"from\":5,\"to\":7},{\"from\":9,\"to\":11,\"workers\":{\"s1\":3},\"ps\":{\"s1\":2}}]}";
 
-static const char good_gang[] =
-	"{\"shape\":2,\"per_node\":{\"cpu\":2.5,\"gpu\":1},\"gang_within\":\"switch\","
-	"\"arrival\":4,\"start\":5,\"completion\":8,"
-	"\"plan\":[{\"from\":5,\"to\":7,\"nodes\":[\"s0\",\"s1\"]}]}";
+static const char good_gang[] = "{\"shape\":2,\"per_node\":{\"cpu\":2.5,\"gpu\":1},\"gang_within\":"
+				"\"switch\",\"gang_whole\":true,"
+				"\"arrival\":4,\"start\":5,\"completion\":8,"
+				"\"plan\":[{\"from\":5,\"to\":7,\"nodes\":[\"s0\",\"s1\"]}]}";
 
 static struct auc_market *make_market(void)
 {
@@ -142,7 +142,7 @@ static void test_gang_json(void **state)
 	auc_plan_init(&p);
 	auc_plan_init(&copy);
 	assert_int_equal(auc_plan_from_json(o, m, &p, NULL), AUC_OK);
-	assert_true(p.gang && p.within_switch);
+	assert_true(p.gang && p.within_switch && p.whole);
 	assert_int_equal(p.shape, 2);
 	assert_int_equal(p.nshares, 2);
 	assert_int_equal(p.shares[1].workers, 1);
@@ -194,6 +194,7 @@ static void test_bad_gang(void **state)
 		{"\"cpu\":2.5", "\"cpus\":2.5",
 		 "per_node: this cluster does not have all that was sold"},
 		{"{\"cpu\":2.5,\"gpu\":1}", "{\"cpu\":0}", "per_node: expected an amount above 0"},
+		{"\"gang_whole\":true", "\"gang_whole\":1", "gang_whole: expected true or false"},
 		{"\"switch\"", "\"rack\"", "gang_within: expected \"switch\""},
 		{"\"s1\"", "\"s2\"", "nodes: server 's2' is not in this cluster"},
 		{"\"s1\"", "\"s0\"", "server 0: shares must ascend by server"},

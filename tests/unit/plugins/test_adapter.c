@@ -26,6 +26,9 @@ static unsigned gres(const char *text, struct auc_named *tres)
 	return n;
 }
 
+#define LONG_TYPE "nvidia_h100_80gb_hbm3_mig_1g.10gb_and_some_more_letters_of_63.b"
+_Static_assert(sizeof(LONG_TYPE) == 64, "a type of 63 bytes");
+
 static void test_gres(void **state)
 {
 	struct auc_named t[AUC_TRES_MAX];
@@ -46,6 +49,17 @@ static void test_gres(void **state)
 	assert_int_equal(gres("gpu", t), 1);
 	assert_true(t[0].value == 1);
 	assert_int_equal(gres("bandwidth:lustre:no_consume:4G", t), 0);
+	/* MIG, a type of 63 bytes, and types that differ in case only, which accounting has as one.
+	 */
+	assert_int_equal(gres("gpu:a100_1g.5gb:7(S:0),gpu:1g.10gb:2", t), 2);
+	assert_string_equal(t[0].name, "gpu:a100_1g.5gb");
+	assert_string_equal(t[1].name, "gpu:1g.10gb");
+	assert_true(t[0].value == 7 && t[1].value == 2);
+	assert_int_equal(gres("gpu:" LONG_TYPE ":1", t), 1);
+	assert_string_equal(t[0].name, "gpu:" LONG_TYPE);
+	assert_int_equal(gres("gpu:V100:1,gpu:v100:2", t), 1);
+	assert_string_equal(t[0].name, "gpu:V100");
+	assert_true(t[0].value == 3);
 	assert_int_equal(gres("disk:2K", t), 1);
 	assert_true(t[0].value == 2048);
 }
@@ -179,6 +193,108 @@ static void test_servers(void **state)
 		missing,
 		"PartitionName=edge, PartitionName=cloud: slurm.conf has no such partition");
 	auc_conf_free(conf);
+}
+
+static void test_features(void **state)
+{
+	int32_t edge[] = {0, 2, -1};
+	partition_info_t parts[] = {{.name = (char *)"edge", .node_inx = edge}};
+	char many[2 * AUC_FEATURES_MAX] = "a0";
+	node_info_t nodes[] = {
+		{.name = (char *)"n0", .cpus = 1, .features = (char *)"gpu,ib"},
+		{.name = (char *)"n1",
+		 .cpus = 1,
+		 .features = (char *)"knl,snc4",
+		 .features_act = (char *)"knl"},
+		{.name = (char *)"n2", .cpus = 1, .features = many},
+	};
+	partition_info_msg_t p = {.record_count = 1, .partition_array = parts};
+	node_info_msg_t n = {.record_count = 3, .node_array = nodes};
+	struct auc_server_spec *s;
+	struct auc_conf *conf;
+	struct auc_err err;
+	unsigned ns;
+
+	(void)state;
+	while (strlen(many) < AUC_FEATURES_MAX)
+		strcat(many, ",feature");
+	assert_int_equal(auc_conf_parse(conf_text, strlen(conf_text), "test", &conf, &err), AUC_OK);
+	assert_int_equal(auc_nodes_servers(conf, &n, &p, &s, &ns, &err), AUC_EINVAL);
+	assert_non_null(strstr(err.text, "node n2: features of more than"));
+	assert_int_equal(ns, 3);
+	assert_string_equal(s[0].features, "gpu,ib");
+	assert_string_equal(s[1].features, "knl");
+	/* Whole names only. */
+	assert_true(strlen(s[2].features) < AUC_FEATURES_MAX);
+	assert_string_equal(s[2].features + strlen(s[2].features) - 8, ",feature");
+	free(s);
+	auc_conf_free(conf);
+}
+
+/* Shares of GPUs are sold in place of the GPUs, on that node alone. */
+static void test_shares(void **state)
+{
+	int32_t edge[] = {0, 2, -1};
+	partition_info_t parts[] = {{.name = (char *)"edge", .node_inx = edge}};
+	node_info_t nodes[] = {
+		{.name = (char *)"n0", .cpus = 1, .gres = (char *)"gpu:v100:4(S:0),shard:16"},
+		{.name = (char *)"n1", .cpus = 1, .gres = (char *)"gpu:v100:4"},
+		{.name = (char *)"n2",
+		 .cpus = 1,
+		 .gres = (char *)"disk:3,gpu:2,shard:t4:6(S:0),shard:v100:2,gpu:t4:1"},
+	};
+	partition_info_msg_t p = {.record_count = 1, .partition_array = parts};
+	node_info_msg_t n = {.record_count = 3, .node_array = nodes};
+	struct auc_server_spec *s;
+	struct auc_conf *conf;
+	struct auc_err err;
+	unsigned ns;
+
+	(void)state;
+	assert_int_equal(auc_conf_parse(conf_text, strlen(conf_text), "test", &conf, &err), AUC_OK);
+	assert_int_equal(auc_nodes_servers(conf, &n, &p, &s, &ns, &err), AUC_OK);
+	assert_int_equal(s[0].ncapacity, 3);
+	assert_string_equal(s[0].capacity[2].name, "shard");
+	assert_true(s[0].capacity[2].value == 16);
+	assert_int_equal(s[1].ncapacity, 3);
+	assert_string_equal(s[1].capacity[2].name, "gpu:v100");
+	assert_int_equal(s[2].ncapacity, 4);
+	assert_string_equal(s[2].capacity[2].name, "disk");
+	assert_string_equal(s[2].capacity[3].name, "shard");
+	assert_true(s[2].capacity[3].value == 8);
+	free(s);
+	auc_conf_free(conf);
+}
+
+static void test_switches(void **state)
+{
+	struct auc_server_spec s[3] = {{.name = "n2"}, {.name = "n10"}, {.name = "n1"}};
+	struct auc_err err;
+
+	(void)state;
+	assert_int_equal(
+		auc_nodes_set_switches(s, 3,
+				       "SwitchName=leaf1 Level=0 LinkSpeed=1 Nodes=n[1-2]\n"
+				       "SwitchName=leaf2 Level=0 Nodes=n[2-9],x\n"
+				       "SwitchName=spine Level=1 Nodes=n[1-10] "
+				       "Switches=leaf[1-2]\n",
+				       &err),
+		AUC_OK);
+	assert_string_equal(s[0].leaf, "leaf1");
+	assert_string_equal(s[1].leaf, "");
+	assert_string_equal(s[2].leaf, "leaf1");
+	memset(s, 0, sizeof(s));
+	strcpy(s[0].name, "n2");
+	assert_int_equal(
+		auc_nodes_set_switches(
+			s, 1, "BlockName=b1 BlockIndex=0 Nodes=n[1-18] BlockSize=18\n", &err),
+		AUC_OK);
+	assert_string_equal(s[0].leaf, "b1");
+	/* Without a topology all nodes are as near as can be. */
+	memset(s[0].leaf, 0, sizeof(s[0].leaf));
+	assert_int_equal(auc_nodes_set_switches(s, 2, "", &err), AUC_OK);
+	assert_string_equal(s[0].leaf, s[1].leaf);
+	assert_string_equal(s[0].leaf, "all");
 }
 
 /* -- submissions -- */
@@ -745,6 +861,9 @@ int main(void)
 		cmocka_unit_test(test_secrets_across_lines),
 		cmocka_unit_test(test_secrets_in_environment),
 		cmocka_unit_test(test_gres_bad),
+		cmocka_unit_test(test_features),
+		cmocka_unit_test(test_shares),
+		cmocka_unit_test(test_switches),
 		cmocka_unit_test(test_servers),
 		cmocka_unit_test(test_bid_found),
 		cmocka_unit_test(test_changed_job),

@@ -153,7 +153,7 @@ static void test_whole_nodes(void **state)
 	assert_true(auc_gang_takes(&sold, &info));
 	sold.mem_mb = 100;
 	assert_false(auc_gang_takes(&sold, &info));
-	/* --exclusive --gpus-per-task=1 --ntasks=4 --mem=1000: all but the memory. */
+	/* --exclusive --gpus-per-task=1 --ntasks=4 --mem=1000: that is the least of it. */
 	fresh(2);
 	desc.shared = 0;
 	desc.num_tasks = 4;
@@ -161,20 +161,15 @@ static void test_whole_nodes(void **state)
 	desc.tres_per_task = slurm_xstrdup("gres:gpu:1");
 	size = NULL;
 	has(1, 2, 2, 1000, "gpu", 2);
-	size = &node;
-	has(1, 2, 64, 1000, "gpu:a100", 8);
-	assert_true(amount(0, "gpu") == 0);
-	desc.pn_min_memory = NO_VAL64;
-	desc.mem_per_tres = (char *)"gres:gpu:100";
-	has(1, 2, 64, 800, "gpu:a100", 8);
-	desc.mem_per_tres = NULL;
-	desc.pn_min_memory = 1000;
+	assert_true(bid.gang.whole);
+	assert_false(auc_desc_whole(&desc));
 	auc_desc_apply_gang(&desc,
 			    &(struct auc_slice){.node = "n1,n2",
 						.partition = "p",
 						.nnodes = 2,
+						.whole = true,
 						.cpus = 64,
-						.mem_mb = 1000,
+						.mem_mb = 256000,
 						.minutes = 60,
 						.gres = "gres:gpu:a100:8"},
 			    "{}");
@@ -183,7 +178,7 @@ static void test_whole_nodes(void **state)
 	assert_null(desc.tres_per_node);
 	assert_string_equal(desc.req_nodes, "n1,n2");
 	assert_int_equal(desc.num_tasks, 4);
-	size = NULL;
+	assert_int_equal(desc.pn_min_memory, 1000);
 	release();
 	/* --ntasks=8 --ntasks-per-gpu=2: as many GPUs as that takes. */
 	fresh(0);
@@ -293,6 +288,119 @@ static void test_refused(void **state)
 	strcpy(bid.gang.gpu_time[0].name, "h100");
 	bid.gang.gpu_time[0].value = 100;
 	refused("--gpu-time: given, expected GPUs");
+}
+
+static void test_kinds(void **state)
+{
+	(void)state;
+	fresh(2);
+	desc.features = (char *)"gpu&ib";
+	has(1, 2, 1, 100, "gpu", 0);
+	assert_string_equal(bid.gang.features, "gpu&ib");
+	assert_false(bid.gang.whole);
+	desc.features = NULL;
+	has(1, 2, 1, 100, "gpu", 0);
+	assert_string_equal(bid.gang.features, "");
+	desc.features = (char *)"[rack1|rack2]";
+	refused("--constraint: '[rack1|rack2]', expected features with & between all of them");
+	desc.features = (char *)"gpu*2";
+	refused("--constraint: 'gpu*2'");
+	desc.features = (char *)"a&b|c";
+	refused("both together are not sold");
+	/* Whole nodes: memory need not be named, and 0 is all of it. */
+	fresh(2);
+	desc.shared = 0;
+	desc.pn_min_memory = 0;
+	has(1, 2, 1, 1, "gpu", 0);
+	assert_true(bid.gang.whole);
+	fresh(2);
+	desc.shared = 1;
+	has(1, 2, 1, 100, "gpu", 0);
+	assert_false(bid.gang.whole);
+}
+
+/* Types become those that nodes have, as they spell them. */
+static void test_types(void **state)
+{
+	static const struct {
+		const char *asked, *sold, *made;
+	} cases[] = {
+		{"gres:gpu:4", "gres:gpu:V100:4", "gres:gpu:V100:4"},
+		{"gres:gpu:v100:4", "gres:gpu:V100:4", "gres:gpu:V100:4"},
+		{"gres/gpu:v100=4,gres/shard=2", "gres/shard:2,gres/gpu:V100:4",
+		 "gres/gpu:V100=4,gres/shard=2"},
+		{"gres:gpu:1G.5GB:2,gres:gpu:a100", "gres:gpu:1g.5gb:2,gres:gpu:a100:1",
+		 "gres:gpu:1g.5gb:2,gres:gpu:a100"},
+		{"gres:gpu", "gres:gpu:a100_1g.5gb:1", "gres:gpu:a100_1g.5gb"},
+		{"gres:shard:3", "gres:shard:3", "gres:shard:3"},
+	};
+
+	(void)state;
+	for (unsigned i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct auc_slice slice = {.node = "n1", .nnodes = 1, .partition = "p", .cpus = 1};
+
+		snprintf(slice.gres, sizeof(slice.gres), "%s", cases[i].sold);
+		fresh(1);
+		desc.tres_per_node = slurm_xstrdup(cases[i].asked);
+		auc_desc_apply_gang(&desc, &slice, "receipt");
+		assert_string_equal(desc.tres_per_node, cases[i].made);
+		release();
+	}
+	/* Steps ask for what the variables say. */
+	struct auc_slice slice = {
+		.node = "n1", .nnodes = 1, .partition = "p", .cpus = 1, .gres = "gres:gpu:V100:2"};
+
+	fresh(1);
+	desc.env_size = 2;
+	desc.environment = NULL;
+	AUC_XRECALLOC(desc.environment, 3);
+	desc.environment[0] = slurm_xstrdup("SLURM_GPUS_PER_NODE=v100:2");
+	desc.environment[1] = slurm_xstrdup("SLURM_GPUS=2");
+	desc.tres_per_node = slurm_xstrdup("gres:gpu:v100:2");
+	auc_desc_apply_gang(&desc, &slice, "receipt");
+	assert_string_equal(desc.environment[0], "SLURM_GPUS_PER_NODE=V100:2");
+	assert_string_equal(desc.environment[1], "SLURM_GPUS=2");
+	release();
+}
+
+/* Of whole nodes what its owner asked for stays, and the rest comes with it. */
+static void test_apply_whole(void **state)
+{
+	struct auc_slice slice = {.node = "n1,n2",
+				  .nnodes = 2,
+				  .whole = true,
+				  .partition = "p",
+				  .cpus = 8,
+				  .mem_mb = 16000,
+				  .begin = 5000,
+				  .minutes = 61,
+				  .gres = "gres:gpu:a100:4"};
+	slurm_job_info_t info = {.num_tasks = 2,
+				 .cpus_per_task = 1,
+				 .pn_min_cpus = 8,
+				 .pn_min_memory = 100,
+				 .time_limit = 61,
+				 .req_nodes = (char *)"n[1-2]",
+				 .partition = (char *)"p",
+				 .job_state = JOB_PENDING};
+
+	(void)state;
+	fresh(2);
+	desc.shared = 0;
+	auc_desc_apply_gang(&desc, &slice, "receipt");
+	assert_int_equal(desc.pn_min_memory, 100);
+	assert_int_equal(desc.shared, 0);
+	release();
+	/* All of the memory, as Slurm itself says it. */
+	fresh(2);
+	desc.shared = 0;
+	desc.pn_min_memory = 0;
+	auc_desc_apply_gang(&desc, &slice, "receipt");
+	assert_int_equal(desc.pn_min_memory, 0);
+	release();
+	assert_true(auc_slice_matches(&slice, &info));
+	info.shared = NO_VAL16;
+	assert_false(auc_slice_matches(&slice, &info));
 }
 
 static void test_times(void **state)
@@ -443,10 +551,11 @@ static void test_apply(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_shapes),       cmocka_unit_test(test_whole_nodes),
+		cmocka_unit_test(test_whole_nodes),  cmocka_unit_test(test_shapes),
 		cmocka_unit_test(test_alternatives), cmocka_unit_test(test_refused),
-		cmocka_unit_test(test_times),        cmocka_unit_test(test_dependency),
-		cmocka_unit_test(test_apply),
+		cmocka_unit_test(test_kinds),        cmocka_unit_test(test_types),
+		cmocka_unit_test(test_apply_whole),  cmocka_unit_test(test_times),
+		cmocka_unit_test(test_dependency),   cmocka_unit_test(test_apply),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

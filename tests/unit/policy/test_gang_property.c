@@ -37,7 +37,7 @@ struct gang {
 		int64_t amount[TINY_TRES], seconds;
 		unsigned nodes;
 	} shape[SHAPES];
-	bool within, limited;
+	bool within, limited, whole;
 	int upload[SERVERS]; /* slots */
 	long double budget;
 };
@@ -52,7 +52,7 @@ struct found {
 static const struct auc_closure *closed; /* at most one; NULL: none */
 
 static struct {
-	unsigned accepted, payoff, capacity, budget, several, within, second, cut;
+	unsigned accepted, payoff, capacity, budget, several, within, second, cut, whole, soonest;
 } seen;
 
 static unsigned hundredths(struct tiny_random *r, const struct tiny_market *t, unsigned k)
@@ -94,6 +94,16 @@ static void make_gang(struct gang *g, struct tiny_random *r, const struct tiny_m
 		if (i && tiny_chance(r, 0.4))
 			memcpy(g->shape[i].amount, g->shape[0].amount, sizeof(g->shape[i].amount));
 	}
+	g->whole = tiny_chance(r, 0.15);
+	for (unsigned i = 0; i < g->nshapes && g->whole; i++) {
+		const int64_t *all = t->capacity[tiny_int(r, 0, (int)t->nservers - 1)];
+		int64_t any = 0;
+
+		for (unsigned k = 0; k < t->ntres; k++)
+			any |= all[k];
+		if (any)
+			memcpy(g->shape[i].amount, all, sizeof(g->shape[i].amount));
+	}
 	g->within = tiny_chance(r, 0.3);
 	for (unsigned s = 0; s < t->nservers; s++)
 		g->upload[s] = tiny_chance(r, 0.7) ? 0 : tiny_int(r, 0, 4);
@@ -111,6 +121,7 @@ static void resolve(const struct auc_market *m, const struct tiny_market *t, con
 	job->arrival = g->arrival;
 	job->utility = g->utility;
 	job->within_switch = g->within;
+	job->whole = g->whole;
 	job->limited = g->limited;
 	job->budget = (double)g->budget;
 	job->nshapes = 0;
@@ -174,7 +185,8 @@ static long double cost_on(const struct tiny_market *t, const struct gang *g, un
 		for (unsigned k = 0; k < t->ntres; k++) {
 			int64_t amount = g->shape[shape].amount[k];
 
-			if (amount > t->capacity[s][k] - t->used[s][k][slot])
+			if (amount > t->capacity[s][k] - t->used[s][k][slot] ||
+			    (g->whole && amount != t->capacity[s][k]))
 				return -1;
 			if (amount && priced)
 				cost += tiny_price(t, s, k, slot) * amount / 100;
@@ -289,6 +301,7 @@ static void check(const struct tiny_market *t, const struct gang *g, const struc
 	seen.accepted++;
 	seen.several += paid.nodes > 1;
 	seen.within += g->within && paid.nodes > 1;
+	seen.whole += g->whole && paid.nodes > 1;
 	seen.second += paid.cost < free.cost;
 }
 
@@ -314,6 +327,35 @@ static void check_cut(struct auc_policy_ctx *ctx, const struct tiny_market *t,
 	seen.cut += d->cut;
 	assert_int_equal(auc_policy_dps.quote(ctx, m, job, d, NULL), AUC_OK);
 	assert_true(d->steps == all && d->accepted == accepted);
+}
+
+/* Under a limit of the price the soonest that it pays for is bought, and of these the cheapest. */
+static void check_soonest(struct auc_policy_ctx *ctx, const struct tiny_market *t,
+			  const struct auc_market *m, const struct gang *g, struct auc_job *job,
+			  struct auc_decision *d, struct tiny_random *r)
+{
+	double limit = pow(10, 4 * tiny_real(r) - 3);
+	struct found best = {0};
+	struct gang like = *g;
+
+	job->utility = auc_utility_soonest(limit, (double)t->nslots);
+	job->limited = true;
+	job->budget = limit;
+	assert_int_equal(auc_policy_dps.quote(ctx, m, job, d, NULL), AUC_OK);
+	like.utility = (struct auc_utility){.form = AUC_FORM_DEADLINE, .scale = 2 * limit};
+	for (int64_t end = t->first + 1; end <= t->first + t->nslots && !(best.value > 0); end++) {
+		like.utility.target = (double)(end - g->arrival);
+		best = brute(t, &like, limit, true);
+	}
+	if (best.value > 0 && fabsl(best.cost - limit) < 1e-8L * limit)
+		return; /* a matter of rounding */
+	assert_int_equal(d->accepted, best.value > 0);
+	if (!d->accepted)
+		return;
+	assert_int_equal(d->plan.completion, best.completion);
+	assert_true(d->plan.cost <= limit * (1 + 1e-9));
+	assert_close(d->plan.cost, best.cost, 100 * limit * t->nslots);
+	seen.soonest++;
 }
 
 static void book(struct tiny_market *t, struct auc_market *m, const struct gang *g,
@@ -362,13 +404,15 @@ static void one_market(struct auc_policy_ctx *ctx, struct auc_gang *search, stru
 		if (first.feasible)
 			assert_is(&d->plan, &first, true);
 		if (first.feasible)
-			assert_true(auc_gang_fits_empty(m, job));
+			assert_true(auc_job_fits_empty(m, job));
 		assert_int_equal(auc_policy_dps.quote(ctx, m, job, d, NULL), AUC_OK);
 		check(&t, &g, d);
 		check_cut(ctx, &t, m, &g, job, d, &r);
 		if (d->accepted)
 			book(&t, m, &g, &d->plan);
 		assert_true(auc_market_sound(m));
+		if (!d->accepted || tiny_chance(&r, 0.3))
+			check_soonest(ctx, &t, m, &g, job, d, &r);
 		job->upload = NULL;
 	}
 	auc_market_destroy(m);
@@ -390,11 +434,13 @@ static void test_brute(void **state)
 	}
 	if (property.markets >= 200)
 		assert_true(seen.accepted && seen.payoff && seen.capacity && seen.budget &&
-			    seen.several && seen.within && seen.second && seen.cut);
-	printf("%u accepted, %u of several nodes, %u on one switch, %u cheaper for their budget; "
+			    seen.several && seen.within && seen.second && seen.cut && seen.whole &&
+			    seen.soonest);
+	printf("%u accepted, %u of several nodes, %u on one switch, %u whole, %u cheaper for their "
+	       "budget; "
 	       "refused %u for payoff, %u for capacity, %u for budget\n",
-	       seen.accepted, seen.several, seen.within, seen.second, seen.payoff, seen.capacity,
-	       seen.budget);
+	       seen.accepted, seen.several, seen.within, seen.whole, seen.second, seen.payoff,
+	       seen.capacity, seen.budget);
 	auc_decision_clear(&d);
 	auc_job_clear(&job);
 	auc_policy_dps.destroy(ctx);
