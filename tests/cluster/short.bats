@@ -49,8 +49,8 @@ share_slot()
 	fresh_status
 	status '.first, .last' >&2
 	[ "$(status '"\(.last - .first + 1) \(.slot_seconds)"')" = "2880 60" ]
-	run -0 as alice sbatch --quote $(small_bid 100 300) --wrap true
-	[[ $output == *"300 slots"* ]]
+	run -1 as alice sbatch --quote $(small_bid 1000 300) --wrap true
+	[[ $output == *"would be accepted: "*" pays 180.000000 of value 1000.00"* ]]
 }
 
 @test "a job that ends early pays for its seconds, and the rest of its slot is for sale" {
