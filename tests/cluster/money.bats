@@ -14,6 +14,7 @@ setup_file()
 	cat > "$BATS_FILE_TMPDIR/auction.conf" <<-END
 		Policy=oasis
 		SlotSeconds=$slot
+		RefundUnused=no
 		Overrun=kill
 		Slots=400
 		Prices=given

@@ -11,6 +11,7 @@ setup_file()
 	cat > "$BATS_FILE_TMPDIR/auction.conf" <<-END
 		Policy=posted,ceiling=10
 		SlotSeconds=$slot
+		RefundUnused=no
 		Slots=100
 		OfferTime=600
 		UserQuotes=1000
