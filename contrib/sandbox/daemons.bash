@@ -142,9 +142,13 @@ start_slurmdbd()
 
 start_slurmctld()
 {
+	local ignore=()
+
+	# Slurm 26.05 does not start again if it was killed before it first wrote this file, minutes after its first start.
+	[ ! -e "$B/state/clustername" ] || [ -e "$B/state/assoc_usage" ] || [[ $(slurmctld -V) != *" 26."* ]] || ignore=(-i)
 	if ! daemon_runs slurmctld; then
 		touch "$B/run/slurmctld.starts"
-		run_daemon slurmctld -f "$B/etc/slurm.conf" || fail_with_log "slurmctld did not start" "$B/log/slurmctld.log" || return
+		run_daemon slurmctld "${ignore[@]+"${ignore[@]}"}" -f "$B/etc/slurm.conf" || fail_with_log "slurmctld did not start" "$B/log/slurmctld.log" || return
 	fi
 	wait_for 60 controller_serves || fail_with_log "slurmctld does not answer" "$B/log/slurmctld.log"
 }

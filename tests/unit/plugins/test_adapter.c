@@ -536,6 +536,13 @@ static void test_contradictions(void **state)
 	refused(&d, "--ntasks");
 	d.cpus_per_task = 2;
 	refused(&d, "--cpus-per-task");
+	/* Newer releases say it twice. */
+	d.cpus_per_task = 2;
+	d.tres_per_task = (char *)"cpu=2";
+	refused(&d, "--cpus-per-task cannot");
+	d.cpus_per_task = 2;
+	d.tres_per_task = (char *)"cpu=2,gres/gpu=1";
+	refused(&d, "--cpus-per-task, --gpus-per-task cannot");
 	d.pn_min_memory = 100;
 	refused(&d, "--mem");
 	d.time_limit = 5;
