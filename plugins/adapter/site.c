@@ -43,7 +43,7 @@ static struct {
 	char *const *own_default;
 	char expected[AUC_SALE_ID_LEN];
 	char conf_path[PATH_MAX];
-	char state_dir[PATH_MAX];
+	char state_dir[PATH_MAX], slurm_conf[PATH_MAX];
 	bool jobs_known;
 	uint32_t *jobs; /* sorted */
 	unsigned njobs;
@@ -271,6 +271,14 @@ void auc_site_read_slurm_conf(void)
 	snprintf(site.state_dir, sizeof(site.state_dir), "%s",
 		 slurm_conf.state_save_location ? slurm_conf.state_save_location
 						: "/var/spool/slurm");
+	snprintf(site.slurm_conf, sizeof(site.slurm_conf), "%s", file ? file : "");
+	pthread_mutex_unlock(&site.lock);
+}
+
+void auc_site_slurm_conf(char *path)
+{
+	pthread_mutex_lock(&site.lock);
+	memcpy(path, site.slurm_conf, sizeof(site.slurm_conf));
 	pthread_mutex_unlock(&site.lock);
 }
 

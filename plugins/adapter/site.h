@@ -63,6 +63,8 @@ bool auc_site_default_is_ours(void);
  * not change them. */
 void auc_site_read_slurm_conf(void);
 const char *auc_site_state_dir(void); /* StateSaveLocation */
+/* The path of slurm.conf, "" if it is not known, into PATH of PATH_MAX bytes. */
+void auc_site_slurm_conf(char *path);
 
 /*
  * Loads auction.conf again; AUC_OK if it is in force, AUC_EFULL if it is but a sale no longer fits,

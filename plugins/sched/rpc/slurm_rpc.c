@@ -3,6 +3,7 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -148,7 +149,7 @@ enum auc_code auc_rpc_submit_member(const struct auc_owner *owner, const struct 
 				    struct auc_err *err)
 {
 	char name[64 + AUC_NAME_MAX], path[] = "PATH=/usr/local/bin:/usr/bin:/bin";
-	char conf[4096 + sizeof("SLURM_CONF=")], job_name[sizeof(name) + sizeof("SLURM_JOB_NAME=")];
+	char conf[PATH_MAX + 16], job_name[sizeof(name) + sizeof("SLURM_JOB_NAME=")];
 	char *environment[] = {path, job_name, conf}, *argv[] = {name};
 	char *receipt = auc_receipt_print_member(sale, lead);
 	submit_response_msg_t *response = NULL;
@@ -160,8 +161,8 @@ enum auc_code auc_rpc_submit_member(const struct auc_owner *owner, const struct 
 		return auc_err_set(err, AUC_ENOMEM, "out of memory for a member's receipt");
 	snprintf(name, sizeof(name), "auction-%u-%s", lead, slice->node);
 	snprintf(job_name, sizeof(job_name), "SLURM_JOB_NAME=%s", name);
-	snprintf(conf, sizeof(conf), "SLURM_CONF=%s",
-		 slurm_conf.slurm_conf ? slurm_conf.slurm_conf : "");
+	strcpy(conf, "SLURM_CONF=");
+	auc_site_slurm_conf(conf + strlen(conf));
 	strcpy(gres, slice->gres);
 	slurm_init_job_desc_msg(&desc);
 	desc.user_id = owner->uid;
