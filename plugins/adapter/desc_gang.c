@@ -346,7 +346,7 @@ static unsigned counts_of(const job_desc_msg_t *desc, const struct request *q,
 {
 	uint64_t least = GIVEN32(desc->min_nodes), most = GIVEN32(desc->max_nodes);
 	const struct auc_bid_gang *g = &bid->gang;
-	struct reasons skipped = {.len = 0};
+	struct reasons skipped = {.len = 0}, alone = {.len = 0};
 	struct share share;
 	unsigned n = 0;
 
@@ -375,10 +375,11 @@ static unsigned counts_of(const job_desc_msg_t *desc, const struct request *q,
 			if (share_of(q, i, &share, &skipped))
 				counts[n++] = i;
 			else if (i == 1)
-				*why = skipped;
+				alone = skipped;
 		}
-	if (n)
-		why->len = 0;
+	/* Why it does not fit on one, if it fits nowhere. */
+	if (!n && alone.len)
+		add_reason(why, "%s", alone.text);
 	return n;
 }
 

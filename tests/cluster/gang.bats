@@ -167,9 +167,29 @@ that it may use 4 are as large"* ]]
 	# All nodes are taken for a minute.
 	busy=$(submit bob --bid=3000 -N4 --gpus-per-node=4 -t1 --mem=100 -o /dev/null --wrap 'sleep 50')
 	run ! as alice salloc --bid=3000 -N2 --gpus-per-node=4 -t1 --mem=100 true
-	[[ $output == *"salloc waits for this slot and the next only, and could have these nodes from $(date +%F) "*", for "* ]]
+	[[ $output == *"salloc and srun wait for this slot and the next only, and could have these nodes from $(date +%F) "*", for "* ]]
+	# srun outside of a job is told the same.
+	run ! as alice srun --bid=3000 -N2 --gpus-per-node=4 -t1 --mem=100 true
+	[[ $output == *"salloc and srun wait for this slot and the next only, and could have these nodes from $(date +%F) "*", for "* ]]
 	as bob scancel "$busy"
 	wait_until 60 status_is .totals.live 0
+}
+
+@test "srun outside of a job: waits for what starts at once, and runs in it" {
+	run -0 as alice srun --bid=3000 -N2 --ntasks-per-node=2 --gpus-per-node=4 --mem=100 -t1 \
+		bash -c 'echo "rank $SLURM_PROCID of $SLURM_NTASKS, gpus $CUDA_VISIBLE_DEVICES${SLURM_AUCTION_BID:+, a bid}"'
+	[ "$(grep -c '^rank [0-3] of 4, gpus 0,1,2,3$' <<< "$output")" = 4 ]
+	[[ $output == *"auction: offered: 2 nodes"* ]]
+	job=$(sed -n 's/^srun: job \([0-9]*\) has been allocated resources/\1/p' <<< "$output")
+	wait_until 60 settled "$job"
+	[ "$(database_receipt "$job" .why)" = completed ]
+	# Its exit code is the program's.
+	run -7 as alice srun --bid=3000 -N1 --mem=100 -t1 sh -c 'exit 7'
+	run ! as alice srun --bid=3000 true
+	[[ $output == *"auction: --time: not given, expected how long the job runs"* ]]
+	# In a job it starts steps.
+	run ! as alice salloc --bid=3000 -N1 --mem=100 -t1 srun --bid=4000 true
+	[[ $output == *"--bid: bids are for sbatch, salloc and srun outside of a job; in a job srun runs in what it has bought"* ]]
 }
 
 @test "a node that is drained is replaced before the start, and slurmctld may be restarted meanwhile" {

@@ -360,8 +360,8 @@ static bool ends(void *arg, uint32_t job_id, double *end)
 	return auc_auction_ends(arg, job_id, end);
 }
 
-/* Nobody sits before a salloc for long: AUC_ESTATE (a lien of OFFER is dropped then) if it comes
- * later than in the slot after this one. */
+/* Nobody sits before salloc or srun for long: AUC_ESTATE (a lien of OFFER is dropped then) if it
+ * comes later than in the slot after this one. */
 static enum auc_code check_wait(struct auc_auction *a, const struct auc_offer *offer,
 				struct auc_err *err)
 {
@@ -375,10 +375,11 @@ static enum auc_code check_wait(struct auc_auction *a, const struct auc_offer *o
 	if (offer->sale[0])
 		auc_auction_drop(a, offer->sale, NULL);
 	strftime(when, sizeof(when), "%F %T", localtime_r(&start, &tm));
-	return auc_err_set(err, AUC_ESTATE,
-			   "salloc waits for this slot and the next only, and could have these "
-			   "nodes from %s on, for %.2f; ask for less, or use sbatch, which waits",
-			   when, auc_money_to(offer->payment));
+	return auc_err_set(
+		err, AUC_ESTATE,
+		"salloc and srun wait for this slot and the next only, and could have "
+		"these nodes from %s on, for %.2f; ask for less, or use sbatch, which waits",
+		when, auc_money_to(offer->payment));
 }
 
 /* Its bid was refused, and stands: the job waits held. */

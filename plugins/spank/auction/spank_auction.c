@@ -1,13 +1,13 @@
 /*
- * spank_auction.c - the bid's options of sbatch and salloc. Options, and of sbatch #SBATCH lines
- * and environment defaults, become one variable, SLURM_AUCTION_BID with the words of a bid's text,
- * in the job's SPANK environment, where job_submit/auction reads it. A bid that cannot be right is
- * refused here, at the user's terminal, before anything is submitted.
+ * spank_auction.c - the bid's options of sbatch, salloc and srun. Options, and of sbatch #SBATCH
+ * lines and environment defaults, become one variable, SLURM_AUCTION_BID with the words of a bid's
+ * text, in the job's SPANK environment, where job_submit/auction reads it. A bid that cannot be
+ * right is refused here, at the user's terminal, before anything is submitted.
  *
- * srun knows an option only if it is on its command line, so that it can say that bids are not for
- * it and its --help shows no option that it refuses; what it finds in the environment it leaves
- * alone, for srun in a sold job inherits it. salloc leaves that alone, too. On compute nodes
- * nothing is done.
+ * srun outside of a job bids as salloc does, and knows an option only if it is on its command line:
+ * in a job, where it starts steps, it says that bids are not for it. What it finds in the
+ * environment it leaves alone, for srun in a sold job inherits it. salloc leaves that alone, too.
+ * On compute nodes nothing is done.
  *
  * plugstack.conf: optional spank_auction.so [conf=/path/auction.conf]
  */
@@ -48,6 +48,7 @@ static struct {
 } client;
 
 static bool is_sbatch(void);
+static bool bids(void);
 static size_t read_command(char *text, size_t size);
 static bool is_written(const char *command, size_t len, const char *name);
 static int read_args(int ac, char **av);
@@ -106,7 +107,7 @@ int slurm_spank_init_post_opt(spank_t sp, int ac, char **av)
 
 	(void)ac;
 	(void)av;
-	if (spank_context() != S_CTX_ALLOCATOR)
+	if (!bids())
 		return ESPANK_SUCCESS;
 	rc = make_bid(sp);
 	client_clear();
@@ -131,7 +132,21 @@ int slurm_spank_exit(spank_t sp, int ac, char **av)
 /* Slurm has one context for sbatch and salloc. */
 static bool is_sbatch(void)
 {
-	return strcmp(program_invocation_short_name, "salloc") != 0;
+	return spank_context() == S_CTX_ALLOCATOR &&
+	       strcmp(program_invocation_short_name, "salloc") != 0;
+}
+
+/* It makes a job: sbatch, salloc, and srun that is not in one. */
+static bool bids(void)
+{
+	static char command[COMMAND_SIZE];
+	const char *job = getenv("SLURM_JOB_ID"), *old = getenv("SLURM_JOBID");
+
+	if (spank_context() == S_CTX_ALLOCATOR)
+		return true;
+	if (spank_context() != S_CTX_LOCAL || (job && *job) || (old && *old))
+		return false;
+	return !is_written(command, read_command(command, sizeof(command)), "jobid");
 }
 
 /* The words of this program's command line, each with a NUL, into TEXT; 0: they are not known. */
@@ -214,11 +229,12 @@ static int take_option(int val, const char *arg, int remote)
 
 	if (remote)
 		return 0;
-	if (spank_context() != S_CTX_ALLOCATOR) {
+	if (!bids()) {
 		if (inherited(key->key, arg))
 			return 0;
-		slurm_error(PREFIX "--%s: bids are for sbatch and salloc; %s runs in what they "
-				   "have bought",
+		slurm_error(PREFIX
+			    "--%s: bids are for sbatch, salloc and srun outside of a job; in "
+			    "a job %s runs in what it has bought",
 			    key->key, program_invocation_short_name);
 		return -1;
 	}

@@ -255,6 +255,10 @@ static void test_alternatives(void **state)
 
 static void test_refused(void **state)
 {
+	/* Also where nothing says how many nodes. */
+	fresh(0);
+	desc.time_limit = NO_VAL;
+	refused("--time: not given");
 	(void)state;
 	fresh(2);
 	desc.time_limit = NO_VAL;
