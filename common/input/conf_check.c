@@ -13,7 +13,7 @@
 #include "base/list.h"
 
 #define NOTICE_MIN 5.0 /* seconds of ChangeNotice, where the file does not say it */
-#define NOTICE_MAX 60.0
+#define NOTICE_MAX 90.0
 
 static enum auc_code check_roles(struct parser *p);
 static enum auc_code check_tres(struct parser *p);
@@ -259,7 +259,7 @@ static enum auc_code check_defaults(struct parser *p)
 static enum auc_code check_change(struct parser *p)
 {
 	struct auc_conf *conf = p->conf;
-	double half = conf->slot_seconds / 2, notice = conf->slot_seconds / 10;
+	double half = conf->slot_seconds / 2, notice = conf->slot_seconds * 0.3;
 
 	if (conf->late_start >= conf->slot_seconds)
 		return auc_conf_word_error(p, global_word(p, "LateStart"),

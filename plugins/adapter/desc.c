@@ -273,6 +273,7 @@ enum auc_code auc_slice_of(const struct auc_part *part, double start, double end
 	slice->minutes = (uint32_t)auc_ceil((end - start) / 60.0);
 	if (slice->minutes == 0)
 		slice->minutes = 1;
+	slice->spare = (uint32_t)(slice->minutes * 60.0 - (end - start));
 	return AUC_OK;
 }
 
@@ -315,6 +316,16 @@ enum auc_code auc_desc_check(const job_desc_msg_t *desc, bool gang, struct auc_e
 	return plan.n || late.n ? say_options(&plan, &late, gang, err) : AUC_OK;
 }
 
+void auc_desc_warn_time(job_desc_msg_t *desc, const struct auc_slice *slice)
+{
+	uint32_t seconds = desc->warn_time;
+
+	if (!desc->warn_signal || seconds >= NO_VAL16)
+		return;
+	seconds += slice->spare;
+	desc->warn_time = (uint16_t)(seconds < NO_VAL16 ? seconds : NO_VAL16 - 1);
+}
+
 void auc_desc_one_thread(job_desc_msg_t *desc)
 {
 	if (desc->threads_per_core == 1)
@@ -332,6 +343,7 @@ void auc_desc_apply(job_desc_msg_t *desc, const struct auc_slice *slice, const c
 	desc->pn_min_cpus = (uint16_t)slice->cpus;
 	desc->pn_min_memory = slice->mem_mb;
 	desc->time_limit = slice->minutes;
+	auc_desc_warn_time(desc, slice);
 	desc->begin_time = slice->begin;
 	/* The owner's "scontrol requeue" does not reach job_modify; this refuses it. */
 	desc->requeue = 0;

@@ -54,6 +54,7 @@ struct auc_slice {
 	time_t begin;
 	uint32_t minutes; /* reaches to the plan's end for a job that starts as late as its last
 			     slot's end allows */
+	uint32_t spare;   /* seconds by which that is longer than the plan, which ends first */
 	char gres[512];   /* tres_per_node, "" for none */
 };
 /* AUC_EINVAL where Slurm cannot express it (a job too large for its fields). START, END: Unix time
@@ -71,6 +72,8 @@ enum auc_code auc_desc_check(const job_desc_msg_t *desc, bool gang, struct auc_e
 /* Where each core is one CPU: --hint=nomultithread, --threads-per-core=1 and --ntasks-per-core=1,
  * which many scripts have, say nothing then, and are taken out of DESC. */
 void auc_desc_one_thread(job_desc_msg_t *desc);
+/* --signal=SIG@TIME counts from the time limit of SLICE: from the end of its plan from now on. */
+void auc_desc_warn_time(job_desc_msg_t *desc, const struct auc_slice *slice);
 /* Makes DESC (owned by Slurm, its strings by Slurm's allocator) the single-node job SLICE with
  * RECEIPT. */
 void auc_desc_apply(job_desc_msg_t *desc, const struct auc_slice *slice, const char *receipt);

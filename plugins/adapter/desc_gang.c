@@ -223,6 +223,7 @@ void auc_desc_apply_gang(job_desc_msg_t *desc, const struct auc_slice *slice, co
 	}
 	spell_types(desc, slice->gres);
 	desc->time_limit = slice->minutes;
+	auc_desc_warn_time(desc, slice);
 	/* It has bought all of its time. */
 	desc->time_min = NO_VAL;
 	desc->begin_time = slice->begin;

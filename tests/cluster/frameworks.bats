@@ -149,3 +149,31 @@ both_say()
 		done
 	done
 }
+
+@test "options in the environment, and --signal and scancel that reach the tasks on all nodes" {
+	local job jobs=() word theirs ours
+
+	# Both have the same from variables.
+	theirs=$(submit_in_shell env SBATCH_TIMELIMIT=1 SBATCH_GRES=gpu:2 SBATCH_MEM_PER_NODE=300 sbatch --parsable -N2 -o got-%j got.sh)
+	ours=$(submit_in_shell env SBATCH_TIMELIMIT=1 SBATCH_GRES=gpu:2 SBATCH_MEM_PER_NODE=300 sbatch --parsable "$bid" -N2 -o got-%j got.sh)
+	theirs=$(tail -n 1 <<< "$theirs") ours=$(tail -n 1 <<< "$ours")
+	# Told a minute before the end, and by their owner.
+	for word in "" "$bid"; do
+		jobs+=("$(send $word told.sh)")
+		job=$(send $word told.sh)
+		wait_until 90 eval '[ "$(grep -c trains "$HERE/told-'"$job"'.out")" = 4 ]'
+		as alice scancel --signal=USR2 "$job"
+		wait_until 30 eval '[ "$(grep -c "told by 12 at" "$HERE/told-'"$job"'.out")" = 4 ]'
+		wait_until 60 job_is "$job" COMPLETED
+	done
+	for job in "$theirs" "$ours"; do
+		wait_until 90 job_is "$job" COMPLETED
+	done
+	diff "$HERE/got-$theirs" "$HERE/got-$ours"
+	for job in "${jobs[@]}"; do
+		wait_until 150 job_ended "$job"
+		job_is "$job" COMPLETED
+		[ "$(grep -c "told by 10 at" "$HERE/told-$job.out")" = 4 ]
+		[ "$(sed -n 's/.* told by 10 at //p' "$HERE/told-$job.out" | sort -n | tail -n 1)" -le "$(($(job_time "$job" StartTime) + 120 - 30 + late))" ]
+	done
+}

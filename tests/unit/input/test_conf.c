@@ -50,7 +50,7 @@ static void test_defaults(void **state)
 	assert_true(c->slot_seconds == 300);
 	assert_int_equal(c->slots, 288);
 	assert_true(c->start_margin == 2 && c->end_margin == 1 && c->lien_seconds == 10);
-	assert_true(c->late_start == 0 && c->change_notice == 30);
+	assert_true(c->late_start == 0 && c->change_notice == 90);
 	assert_int_equal(auc_conf_change_signal(c), SIGUSR1);
 	assert_int_equal(c->prices, AUC_PRICES_LEARNED);
 	assert_int_equal(c->neta, 0);
@@ -127,8 +127,8 @@ static void test_change(void **state)
 		int signal;
 	} cases[] = {
 		{TYPES "SlotSeconds=4\n", 2, SIGUSR1},
-		{TYPES "SlotSeconds=20\nChangeSignal=sigurg\n", 5, SIGURG},
-		{TYPES "SlotSeconds=1h\nChangeSignal=None\n", 60, 0},
+		{TYPES "SlotSeconds=20\nChangeSignal=sigurg\n", 6, SIGURG},
+		{TYPES "SlotSeconds=1h\nChangeSignal=None\n", 90, 0},
 		{TYPES "SlotSeconds=1h ChangeNotice=0 ChangeSignal=WINCH\n", 0, SIGWINCH},
 	};
 

@@ -642,6 +642,7 @@ static void test_slice(void **state)
 
 	(void)state;
 	assert_int_equal(auc_slice_of(&p, 100.5, 221, &s, &err), AUC_OK);
+	assert_int_equal(s.spare, 59);
 	assert_string_equal(s.node, "edge1");
 	assert_int_equal(s.cpus, 5);
 	assert_int_equal(s.mem_mb, 1200);

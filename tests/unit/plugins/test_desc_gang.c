@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -480,6 +481,7 @@ static void test_apply(void **state)
 				  .mem_mb = 100,
 				  .begin = 5000,
 				  .minutes = 61,
+				  .spare = 20,
 				  .gres = "gres:gpu:a100:2"};
 	slurm_job_info_t info = {.num_tasks = 6,
 				 .ntasks_per_node = 2,
@@ -506,6 +508,8 @@ static void test_apply(void **state)
 	AUC_XRECALLOC(desc.environment, 3);
 	desc.environment[0] = slurm_xstrdup("SLURM_NTASKS=4");
 	desc.environment[1] = slurm_xstrdup("HOME=/");
+	desc.warn_signal = SIGUSR1;
+	desc.warn_time = 90;
 	auc_desc_apply_gang(&desc, &slice, "receipt");
 	assert_int_equal(desc.min_nodes, 3);
 	assert_int_equal(desc.max_nodes, 3);
@@ -519,6 +523,8 @@ static void test_apply(void **state)
 	assert_null(desc.exc_nodes);
 	assert_int_equal(desc.deadline, 0);
 	assert_int_equal(desc.time_limit, 61);
+	/* --signal=USR1@90 before the plan ends, not before the limit. */
+	assert_int_equal(desc.warn_time, 110);
 	assert_int_equal(desc.begin_time, 5000);
 	assert_int_equal(desc.requeue, 0);
 	assert_string_equal(desc.admin_comment, "receipt");
