@@ -207,8 +207,9 @@ enum auc_held_turn {
 /* Whose turn it is at NOW; each is taken once in a slot. */
 enum auc_held_turn auc_auction_held_next(struct auc_auction *a, double now,
 					 struct auc_held_view *view, struct auc_bid *bid);
-/* ID's turn is to come again in the slot of NOW. */
-void auc_auction_held_again(struct auc_auction *a, const char *id, double now);
+/* ID could not be decided at its turn: it is to be at its next, or (SOON) once more in the slot of
+ * NOW. */
+void auc_auction_held_again(struct auc_auction *a, const char *id, double now, bool soon);
 /* The decision of its turn, as auc_auction_bid() with HOLD; a refusal has no message. AUC_ENOENT:
  * it does not stand. */
 enum auc_code auc_auction_bid_again(struct auc_auction *a, const char *id,

@@ -78,7 +78,8 @@ enum auc_code auc_auction_bid_again(struct auc_auction *a, const char *id,
 	a->question.again = true;
 	rc = held ? bid_now(a, bid, held->uid, now, true, offer, err)
 		  : auc_err_set(err, AUC_ENOENT, "bid %s does not stand", id);
-	if (held && a->market) {
+	/* What could not be decided is to be. */
+	if (held && rc == AUC_OK) {
 		held->seen = auc_market_frees(a->market);
 		held->left = a->question.left;
 		held->payers = a->question.payers;

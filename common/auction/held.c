@@ -207,16 +207,16 @@ static bool may_use(struct auc_auction *a, const struct auc_held_bid *held)
 	       auc_utility_value(&job->utility, end) > 0;
 }
 
-void auc_auction_held_again(struct auc_auction *a, const char *id, double now)
+void auc_auction_held_again(struct auc_auction *a, const char *id, double now, bool soon)
 {
 	struct auc_held_bid *held;
 
 	pthread_mutex_lock(&a->lock);
 	held = auc_held_bids_find(a->held, id);
-	if (held) {
-		held->slot = auc_slot_of(now, a->conf->slot_seconds) - 1;
+	if (held)
 		held->changed = true;
-	}
+	if (held && soon)
+		held->slot = auc_slot_of(now, a->conf->slot_seconds) - 1;
 	pthread_mutex_unlock(&a->lock);
 }
 

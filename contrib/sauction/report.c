@@ -147,7 +147,9 @@ static int read_jobs(struct report *r, FILE *in)
 		if (k < 6 || !auc_receipt_is(field[5]) ||
 		    auc_receipt_parse(field[5], &receipt, NULL) != AUC_OK)
 			continue;
-		if (strcmp(receipt.state, "member") && strcmp(receipt.state, "lien"))
+		/* A bid that stands, or stood for nothing, has bought nothing. */
+		if (strcmp(receipt.state, "member") && strcmp(receipt.state, "lien") &&
+		    !auc_receipt_is_waiting(&receipt))
 			code = add_job(r, field, &receipt);
 		auc_receipt_clear(&receipt);
 	}

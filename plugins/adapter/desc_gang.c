@@ -86,6 +86,7 @@ static void add_shapes(const job_desc_msg_t *desc, struct auc_bid_gang *g, uint6
 static bool add_shape(struct auc_bid_gang *g, uint64_t nodes, double seconds,
 		      const struct share *share, const char *gpu, struct reasons *why);
 static void set_text(char **field, const char *value);
+static void set_changed(char **field, const char *had, const char *value);
 static char *typed(const char *text, const char *gres);
 static void spell_types(job_desc_msg_t *desc, const char *gres);
 static void set_number(job_desc_msg_t *desc, const char *name, unsigned long value);
@@ -237,6 +238,13 @@ void auc_desc_apply_gang(job_desc_msg_t *desc, const struct auc_slice *slice, co
 	set_text(&desc->admin_comment, receipt);
 }
 
+/* The field becomes VALUE where the record has something else. */
+static void set_changed(char **field, const char *had, const char *value)
+{
+	if (value && strcmp(had ? had : "", value))
+		set_text(field, value);
+}
+
 void auc_gang_update(const slurm_job_info_t *info, const struct auc_slice *slice,
 		     job_desc_msg_t *update)
 {
@@ -266,16 +274,16 @@ void auc_gang_update(const slurm_job_info_t *info, const struct auc_slice *slice
 	update->pn_min_memory = desc.pn_min_memory;
 	update->time_limit = desc.time_limit;
 	update->requeue = 0;
-	set_text(&update->tres_per_node, desc.tres_per_node);
+	set_changed(&update->tres_per_node, info->tres_per_node, desc.tres_per_node);
 	/* It was taken away, and the release did not come to its end. */
-	if (!desc.tres_per_node && !desc.tres_per_task && desc.shared)
+	if (!desc.tres_per_node && !(desc.tres_per_task && *desc.tres_per_task) && desc.shared)
 		set_text(&update->tres_per_node, slice->gres);
 	/* "" takes away what it had. */
 	if (info->tres_per_job && *info->tres_per_job) {
 		AUC_XFREE(update->tres_per_job);
 		update->tres_per_job = slurm_xstrdup("");
 	}
-	set_text(&update->tres_per_task, desc.tres_per_task);
+	set_changed(&update->tres_per_task, info->tres_per_task, desc.tres_per_task);
 	set_text(&update->req_nodes, slice->node);
 	set_text(&update->partition, slice->partition);
 	AUC_XFREE(desc.tres_per_job);

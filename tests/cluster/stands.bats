@@ -155,7 +155,37 @@ sbid_says()
 	run as bob salloc $(gang 150) --stands=10m true
 	[ "$status" -ne 0 ]
 	[[ $output == *'nobody sits before a salloc for long; use sbatch'* ]]
+	run as bob sbatch --bid=1 --stands=10m --nodes=1 --gpus-per-task=1 --mem=100 --time=1 --wrap true
+	[ "$status" -ne 0 ]
+	[[ $output == *'--gpus-per-task: of no type, expected one with --stands, as in --gpus-per-task=a100:1'* ]]
 	[ "$(squeue -ho %A)" = "$alice" ]
+}
+
+@test "a job that stood is what its options say, however they say it" {
+	local late='--bid=deadline:1000000,600s --mem=300 --time=0:20 --stands=20m'
+
+	alice=$(fill)
+	wait_until 60 receipt_state_is "$alice" running
+	# GPUs of all nodes together, a range of nodes with their times, GPUs of tasks, all of a node.
+	all=$(submit bob $late --nodes=2 --gpus=4 --cpus-per-task=1 -o all.txt --wrap 'srun -l sh -c "echo \$SLURMD_NODENAME \$CUDA_VISIBLE_DEVICES"')
+	range=$(submit carol $late --nodes=1-2 --speedup=1:40s,2:20s --ntasks-per-node=1 --gpus-per-node=2 -o range.txt --wrap 'srun -l sh -c "echo \$SLURMD_NODENAME \$CUDA_VISIBLE_DEVICES"')
+	task=$(submit bob $late --nodes=1 --ntasks=2 --gpus-per-task=v100:1 -o task.txt --wrap 'srun -l sh -c "echo \$CUDA_VISIBLE_DEVICES"')
+	whole=$(submit carol $late --nodes=1 --exclusive -o whole.txt --wrap 'echo $SLURM_CPUS_ON_NODE')
+	for job in "$all" "$range" "$task" "$whole"; do
+		wait_until 30 receipt_state_is "$job" waiting
+	done
+	as alice scancel "$alice"
+	for job in "$all" "$range" "$task" "$whole"; do
+		wait_until 120 settled "$job"
+		[ "$(database_receipt "$job" .why)" = completed ]
+	done
+	run -0 sort "$SANDBOX_DIR/home/bob/all.txt"
+	[ "${#lines[@]}" = 2 ]
+	[[ ${lines[0]} =~ ^0:\ node1\ [0-3],[0-3]$ ]] && [[ ${lines[1]} =~ ^1:\ node2\ [0-3],[0-3]$ ]]
+	nodes=$(database_receipt "$range" '.plan[0].nodes | length')
+	[ "$(grep -cE '^[01]: node[12] [0-3],[0-3]$' "$SANDBOX_DIR/home/carol/range.txt")" = "$nodes" ]
+	[ "$(grep -c '^[01]: ' "$SANDBOX_DIR/home/bob/task.txt")" = 2 ] && [[ $(job_tres "$task") == *gres/gpu=2* ]]
+	[ "$(cat "$SANDBOX_DIR/home/carol/whole.txt")" = 8 ]
 }
 
 @test "bids stand through a crash of slurmctld" {

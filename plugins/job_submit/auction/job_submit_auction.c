@@ -61,6 +61,8 @@ static int answer(struct auc_auction *a, const job_desc_msg_t *desc, uint32_t su
 		  struct auc_bid *bid, char **err_msg);
 static enum auc_code describe(struct auc_auction *a, job_desc_msg_t *desc, struct auc_bid *bid,
 			      struct auc_err *err);
+static enum auc_code check_task_gpus(const job_desc_msg_t *desc, const struct auc_bid *bid,
+				     struct auc_err *err);
 static bool ends(void *arg, uint32_t job_id, double *end);
 static enum auc_code check_wait(struct auc_auction *a, const struct auc_offer *offer,
 				struct auc_err *err);
@@ -305,6 +307,22 @@ static int answer(struct auc_auction *a, const job_desc_msg_t *desc, uint32_t su
 	return RC_QUOTE;
 }
 
+/* Slurm 22.05 gives the GPUs of a pending job's tasks no type any more, so one that stands needs
+ * it.
+ */
+static enum auc_code check_task_gpus(const job_desc_msg_t *desc, const struct auc_bid *bid,
+				     struct auc_err *err)
+{
+	const struct auc_bid_gang *g = &bid->gang;
+
+	for (unsigned i = 0; bid->stands > 0 && desc->tres_per_task && i < g->ntres; i++)
+		if (!strcmp(g->tres[i], "gpu"))
+			return auc_err_set(err, AUC_EINVAL,
+					   "--gpus-per-task: of no type, expected one with "
+					   "--stands, as in --gpus-per-task=a100:1");
+	return AUC_OK;
+}
+
 /* What DESC says beside its bid: a gang's shape, if it is one. AUC_EAGAIN: what it waits for is not
  * known yet. */
 static enum auc_code describe(struct auc_auction *a, job_desc_msg_t *desc, struct auc_bid *bid,
@@ -348,6 +366,8 @@ static enum auc_code describe(struct auc_auction *a, job_desc_msg_t *desc, struc
 		return auc_err_set(err, AUC_EAGAIN,
 				   "--dependency=%.64s: your last job has not been seen yet",
 				   desc->dependency);
+	if (!code)
+		code = check_task_gpus(desc, bid, err);
 	/* What it waits for has ended by then. */
 	if (!code && after > g->begin)
 		g->begin = after;

@@ -207,7 +207,7 @@ static bool take_turn(struct auc_agent *a, const struct auc_held_view *v, struct
 		return true;
 	if (code) {
 		auc_agent_complain(a, AUC_ERROR_LOOK, &err);
-		auc_auction_held_again(a->auction, v->id, now);
+		auc_auction_held_again(a->auction, v->id, now, true);
 		return false;
 	}
 	if (!jobs->record_count || !auc_job_is_held(jobs->job_array)) {
@@ -219,9 +219,9 @@ static bool take_turn(struct auc_agent *a, const struct auc_held_view *v, struct
 	code = decide(a, jobs->job_array, v, bid, &offer, &err);
 	if (!code && offer.accepted)
 		sell(a, v, &offer, now);
-	/* Not a refusal: what its user may is being looked at. */
-	if (code == AUC_ESTATE)
-		auc_auction_held_again(a->auction, v->id, now);
+	/* No refusal: what its user may is being looked at, or is less than it takes just now. */
+	if (code)
+		auc_auction_held_again(a->auction, v->id, now, code == AUC_ESTATE);
 	auc_offer_clear(&offer);
 	auc_rpc_free_jobs(jobs);
 	return code != AUC_ESTATE;

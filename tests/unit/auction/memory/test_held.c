@@ -286,7 +286,7 @@ static void test_teaches_once(void **state)
 	for (int i = 1; i < 9; i++) {
 		double t = NOW + i * SLOT;
 
-		auc_auction_held_again(a, id, t);
+		auc_auction_held_again(a, id, t, true);
 		assert_int_equal(turn(a, t, whose, &bid), AUC_HELD_DUE);
 		assert_int_equal(auc_auction_bid_again(a, id, &bid, t, &o, &err), AUC_OK);
 		assert_false(o.accepted);
