@@ -515,6 +515,7 @@ complete_words()
 		[[ $policy == eris || $stderr != *without* ]]
 		run_sim 0 run -p $policy --prices learned --history "$dir/$policy.json" "$dir/$policy.json"
 		[[ $stderr == *" without prices, "*" with the published, "*" with learned ones"* ]]
+		[[ $policy != dps || $stderr == *"; users would have kept "*", and "*" without prices"* ]]
 		jq '.jobs = []' "$dir/$policy.json" > "$dir/empty.json"
 		run_sim 1 run -p $policy --prices flat --history "$dir/empty.json" --history "$dir/empty.json" "$dir/$policy.json"
 		[[ $stderr == *"--history: expected jobs, from which --prices flat comes, found none in $dir/empty.json and the others" ]]

@@ -27,6 +27,8 @@
 /* Without a past: there is nothing to compare with. */
 static const struct auc_guard_choice cold = {AUC_TARIFF_LEARNED, {AUC_PRICE_FORM_MIXED, 1}, true};
 
+#define CANDIDATES_MAX 64 /* as many as the guard looks at, and more */
+
 struct past {
 	const struct auc_policy *policy;
 	const char *text; /* policy with its options */
@@ -34,6 +36,12 @@ struct past {
 	unsigned n;
 	struct scenario **days;
 	struct teacher **teachers; /* by day: what the others teach */
+	/* What users would have kept on all days, value less payment, by what was replayed. */
+	unsigned nkept;
+	struct kept {
+		struct auc_guard_choice choice;
+		double sum;
+	} kept[CANDIDATES_MAX];
 };
 
 static enum auc_code load_past(struct past *p, const struct scenario *s, char *const *paths,
@@ -43,9 +51,10 @@ static enum auc_code learn(struct scenario *s, struct past *p, char **chosen, st
 static enum auc_code guard(struct past *p, struct auc_guard_verdict *v, struct auc_err *err);
 static enum auc_code rehearse(void *arg, const struct auc_guard_choice *choice, unsigned day,
 			      double *worth, struct auc_err *err);
+static double *kept_of(struct past *p, const struct auc_guard_choice *choice);
 static enum auc_code take(struct scenario *s, const struct past *p,
 			  const struct auc_guard_choice *c, struct auc_err *err);
-static char *explain(const struct past *p, const struct auc_guard_verdict *v);
+static char *explain(struct past *p, const struct auc_guard_verdict *v);
 static enum auc_code take_values(struct scenario *s, const struct auc_market *m,
 				 const struct auc_given_price *list, size_t n, struct auc_err *err);
 static void set_none(struct scenario *s);
@@ -296,8 +305,30 @@ static enum auc_code rehearse(void *arg, const struct auc_guard_choice *choice, 
 	teacher_choose(p->teachers[i], choice);
 	rc = replay_run(day, p->text, 1, NULL, NULL, &result, err);
 	*worth = (day->has_true_times ? result.realised_welfare : result.welfare) - result.cost;
+	if (rc == AUC_OK)
+		*kept_of(p, choice) += day->has_true_times
+					       ? result.realised_welfare - result.realised_revenue
+					       : result.welfare - result.revenue;
 	result_clear(&result);
 	return rc;
+}
+
+/* What users would have kept with the prices of CHOICE, so far. */
+static double *kept_of(struct past *p, const struct auc_guard_choice *choice)
+{
+	unsigned i;
+
+	for (i = 0; i < p->nkept; i++) {
+		const struct auc_guard_choice *c = &p->kept[i].choice;
+
+		if (c->kind == choice->kind && c->again == choice->again &&
+		    c->prices.form == choice->prices.form &&
+		    c->prices.factor == choice->prices.factor)
+			return &p->kept[i].sum;
+	}
+	i = i < CANDIDATES_MAX ? p->nkept++ : CANDIDATES_MAX - 1;
+	p->kept[i] = (struct kept){.choice = *choice};
+	return &p->kept[i].sum;
 }
 
 /* Gives S the prices of C. */
@@ -343,10 +374,12 @@ static const char *const forms[] = {
 };
 
 /* What was chosen, and what the best of each kind that was replayed would have been worth. */
-static char *explain(const struct past *p, const struct auc_guard_verdict *v)
+static char *explain(struct past *p, const struct auc_guard_verdict *v)
 {
 	const struct auc_guard_choice *c = &v->choice;
-	char what[128], others[700] = "", *text = NULL;
+	static const struct auc_guard_choice none = {.kind = AUC_TARIFF_NONE,
+						     .prices = {AUC_PRICE_FORM_NONE, 0}};
+	char what[128], others[700] = "", kept[700] = "", *text = NULL;
 
 	if (c->kind >= AUC_TARIFF_FLAT)
 		snprintf(what, sizeof(what), "learned prices: %s, times %g%s",
@@ -357,9 +390,13 @@ static char *explain(const struct past *p, const struct auc_guard_verdict *v)
 	if (!p->flat)
 		snprintf(others, sizeof(others), "%.2f without prices, %.2f with the published, ",
 			 v->worth_of[AUC_TARIFF_NONE], v->worth_of[AUC_TARIFF_PUBLISHED]);
-	if (asprintf(&text, "%.40s: %s: the past would have been worth %s%.2f with learned ones",
+	if (!p->flat)
+		snprintf(kept, sizeof(kept),
+			 "; users would have kept %.2f, and %.2f without prices", *kept_of(p, c),
+			 *kept_of(p, &none));
+	if (asprintf(&text, "%.40s: %s: the past would have been worth %s%.2f with learned ones%s",
 		     p->text, what, others,
-		     fmax(v->worth_of[AUC_TARIFF_FLAT], v->worth_of[AUC_TARIFF_LEARNED])) < 0)
+		     fmax(v->worth_of[AUC_TARIFF_FLAT], v->worth_of[AUC_TARIFF_LEARNED]), kept) < 0)
 		return NULL;
 	return text;
 }
