@@ -45,6 +45,7 @@ struct lane {
 	unsigned worker;
 	bool colocated;
 	unsigned dmin, dmax; /* durations that any PS type can give */
+	unsigned dense;      /* of longer ones those alone that are marked, once they are */
 	double slots;        /* workers times duration, the least of all durations */
 	double floor; /* what any of its schedules costs at least, if the search's end is there */
 	unsigned nlevels;
@@ -116,6 +117,8 @@ struct auc_policy_ctx {
 	 * level */
 	int64_t *fewest;
 	uint8_t *level_of;
+	uint8_t *lasts; /* by the same: marked as a duration that some PS type gives */
+	bool marked;    /* lasts and the lanes' dense are there */
 	double *ratio;
 	double *bound; /* by lane, slot index and level: cost of the slots before (prefix sums) */
 	double *block; /* by lane, row of the market and level: cost in that block alone */
@@ -168,6 +171,14 @@ enum auc_code auc_dps_make_room(struct auc_policy_ctx *ctx, const struct auc_mar
 void auc_dps_release(struct auc_policy_ctx *ctx);
 /* Adds the lane of one worker type and placement if the job may use it. */
 void auc_dps_add_lane(struct auc_policy_ctx *ctx, unsigned worker, bool colocated);
+/*
+ * dps_lanes.c. Begins with the windows of another completion. A lane that is closed stays closed:
+ * bounds of later slots are not needed.
+ */
+void auc_dps_open_lanes(struct auc_policy_ctx *ctx, unsigned completion);
+/* Brings the lanes' room up to the window of D slots, one longer than the last, and closes those
+ * that cannot have it. False if none is left. */
+bool auc_dps_next_duration(struct auc_policy_ctx *ctx, unsigned completion, unsigned d);
 /* Adds the bounds of slot index SLOT, the next one, for the lanes that are open. */
 void auc_dps_add_bounds(struct auc_policy_ctx *ctx, unsigned slot);
 /* Finds the lanes' floors: what schedules cost at least, at the lowest prices of the slots before
@@ -244,6 +255,13 @@ static inline double *dps_work_of(struct auc_policy_ctx *ctx, unsigned worker, u
 				  bool colocated)
 {
 	return &ctx->work[(worker * ctx->nps + ps) * 2 + colocated];
+}
+
+/* False: no PS type gives the lane that duration. */
+static inline bool dps_may_last(const struct auc_policy_ctx *ctx, unsigned lane, unsigned d)
+{
+	return !ctx->marked || d <= ctx->lanes[lane].dense ||
+	       ctx->lasts[(size_t)lane * (ctx->slots + 1) + d];
 }
 
 /* What the fewest workers of a lane cost at least in the window. */

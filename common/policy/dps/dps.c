@@ -77,8 +77,6 @@ static bool costs(const struct auc_policy_ctx *ctx);
 static void close_lanes(struct auc_policy_ctx *ctx);
 static void try_likeliest(struct auc_policy_ctx *ctx, unsigned completion, double value);
 static void try_all(struct auc_policy_ctx *ctx, unsigned completion, double value);
-static void open_lanes(struct auc_policy_ctx *ctx, unsigned completion);
-static bool next_duration(struct auc_policy_ctx *ctx, unsigned completion, unsigned d);
 static void try_types(struct auc_policy_ctx *ctx, unsigned lane, unsigned completion, unsigned d,
 		      double value);
 static bool floor_rules_out(struct auc_policy_ctx *ctx, unsigned lane, unsigned completion,
@@ -250,6 +248,7 @@ static void set_up(struct auc_policy_ctx *ctx, const struct auc_market *m,
 	auc_dps_find_tiers(ctx);
 	auc_dps_start_series(ctx);
 	ctx->nlanes = 0;
+	ctx->marked = false;
 	for (w = 0; w < m->nworker_types; w++) {
 		auc_dps_add_lane(ctx, w, true);
 		auc_dps_add_lane(ctx, w, false);
@@ -296,7 +295,7 @@ static double search(struct auc_policy_ctx *ctx)
 			continue;
 		if (dps_is_spent(ctx))
 			break;
-		open_lanes(ctx, completion);
+		auc_dps_open_lanes(ctx, completion);
 		auc_dps_add_bounds(ctx, completion - 1);
 		try_likeliest(ctx, completion, value);
 	}
@@ -398,13 +397,14 @@ static void try_likeliest(struct auc_policy_ctx *ctx, unsigned completion, doubl
 		rooms = ctx->block_room + (size_t)lane * ctx->nrows + completion;
 		fewest = ctx->fewest + (size_t)lane * (ctx->slots + 1);
 		room = INT64_MAX;
-		ctx->steps += 4 * (uint64_t)(longest < l->dmax ? longest : l->dmax);
+		ctx->steps += longest < l->dmax ? longest : l->dmax;
 		for (d = 1; d <= longest && d <= l->dmax; d++) {
 			room = *(rooms - d) < room ? *(rooms - d) : room;
 			if (l->level[0] > room)
 				break;
-			if (d < l->dmin || fewest[d] > room)
+			if (d < l->dmin || !dps_may_last(ctx, lane, d) || fewest[d] > room)
 				continue;
+			ctx->steps += 3;
 			workers = dps_bound_of(ctx, lane, completion, d);
 			bound = workers + dps_least_ps(ctx, completion, d);
 			if (floors && bound < least && bound < limit)
@@ -431,17 +431,18 @@ static void try_all(struct auc_policy_ctx *ctx, unsigned completion, double valu
 	double bound = 0, ps = 0;
 	unsigned d, i, lane;
 
-	open_lanes(ctx, completion);
-	for (d = 1; !dps_is_spent(ctx) && next_duration(ctx, completion, d); d++) {
-		ctx->steps += 8 + 4 * (uint64_t)ctx->nopen;
+	auc_dps_open_lanes(ctx, completion);
+	for (d = 1; !dps_is_spent(ctx) && auc_dps_next_duration(ctx, completion, d); d++) {
+		ctx->steps += 8 + 2 * (uint64_t)ctx->nopen;
 		if (ctx->bounds)
 			ps = dps_least_ps(ctx, completion, d);
 		for (i = 0; i < ctx->nopen; i++) {
 			lane = ctx->open[i];
-			if (d < ctx->lanes[lane].dmin ||
+			if (d < ctx->lanes[lane].dmin || !dps_may_last(ctx, lane, d) ||
 			    ctx->fewest[(size_t)lane * (ctx->slots + 1) + d] >
 				    ctx->lanes[lane].room)
 				continue;
+			ctx->steps += 2;
 			if (ctx->bounds) {
 				if (ctx->tried[completion] == (size_t)lane * (ctx->slots + 1) + d)
 					continue;
@@ -451,45 +452,6 @@ static void try_all(struct auc_policy_ctx *ctx, unsigned completion, double valu
 				try_types(ctx, lane, completion, d, value);
 		}
 	}
-}
-
-/* Begins with the windows of another completion. A lane that is closed stays closed: bounds of
- * later slots are not needed. */
-static void open_lanes(struct auc_policy_ctx *ctx, unsigned completion)
-{
-	unsigned i;
-
-	ctx->nopen = 0;
-	for (i = 0; i < ctx->nlanes; i++)
-		if (completion < ctx->lanes[i].closed) {
-			ctx->open[ctx->nopen++] = i;
-			ctx->lanes[i].room = INT64_MAX;
-		}
-}
-
-/*
- * Brings the lanes' room up to the window of D slots, one longer than the last, and closes those
- * that cannot have it. False if none is left.
- */
-static bool next_duration(struct auc_policy_ctx *ctx, unsigned completion, unsigned d)
-{
-	struct lane *l;
-	unsigned i, n = 0;
-	int64_t room;
-
-	if (d > completion - ctx->start0)
-		return false;
-	for (i = 0; i < ctx->nopen; i++) {
-		l = &ctx->lanes[ctx->open[i]];
-		if (ctx->bounds) {
-			room = ctx->block_room[(size_t)ctx->open[i] * ctx->nrows + completion - d];
-			l->room = room < l->room ? room : l->room;
-		}
-		if (d <= l->dmax && l->level[0] <= l->room)
-			ctx->open[n++] = ctx->open[i];
-	}
-	ctx->nopen = n;
-	return n > 0;
 }
 
 /* True if the window's floor is LIMIT or more. Not asked where that is hardly ever so, as among

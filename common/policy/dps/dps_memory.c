@@ -32,10 +32,10 @@ enum auc_code auc_dps_make_room(struct auc_policy_ctx *ctx, const struct auc_mar
 	while (ctx->levels > 4 &&
 	       lanes * (slots + m->nrows) * ctx->levels * sizeof(double) > TABLE_BYTES)
 		ctx->levels /= 2;
-
 	ctx->ready = reserve(ctx, servers, sizeof(*ctx->ready));
 	ctx->lanes = reserve(ctx, lanes, sizeof(*ctx->lanes));
 	ctx->level_of = reserve(ctx, lanes * slots, sizeof(*ctx->level_of));
+	ctx->lasts = reserve(ctx, lanes * slots, sizeof(*ctx->lasts));
 	ctx->ratio = reserve(ctx, lanes * slots, sizeof(*ctx->ratio));
 	ctx->fewest = reserve(ctx, lanes * slots, sizeof(*ctx->fewest));
 	ctx->bound = reserve(ctx, lanes * slots * ctx->levels, sizeof(*ctx->bound));
