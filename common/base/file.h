@@ -38,4 +38,6 @@ void auc_output_begin(void);
 /* At its end: AUC_EIO unless all that was printed to standard output has arrived. */
 enum auc_code auc_output_end(struct auc_err *err);
 
+#define AUC_EXIT_USAGE 2 /* of a command: an option that there is not */
+
 #endif

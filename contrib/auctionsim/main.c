@@ -125,7 +125,7 @@ static int command(int argc, char **argv)
 	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") || !strcmp(argv[1], "help"))
 		return usage(stdout);
 	if (!strcmp(argv[1], "--version") || !strcmp(argv[1], "-V")) {
-		puts("auctionsim " PACKAGE_VERSION);
+		puts("slurm-auction " PACKAGE_VERSION);
 		return EXIT_SUCCESS;
 	}
 	for (i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {

@@ -27,6 +27,7 @@ enum {
 	OPT_ID,
 	OPT_WAIT,
 	OPT_BY,
+	OPT_FOCUS,
 	OPT_SINCE,
 	OPT_UNTIL,
 	OPT_HELP
@@ -66,7 +67,8 @@ int main(int argc, char **argv)
 	for (size_t i = 0; i < sizeof(commands) / sizeof(*commands); i++) {
 		if (strcmp(argv[0], commands[i].name))
 			continue;
-		if (!commands[i].no_dir && find_dir(&s))
+		/* Of refusals the status knows, of the rest sacct. */
+		if ((!commands[i].no_dir || !strcmp(s.by, "reason")) && find_dir(&s))
 			return EXIT_FAILURE;
 		code = commands[i].run(&s, argc - 1, argv + 1);
 		if (auc_output_end(&err) != AUC_OK)
@@ -89,6 +91,7 @@ static int options_parse(struct sauction *s, int argc, char **argv)
 		{"id", required_argument, NULL, OPT_ID},
 		{"wait", required_argument, NULL, OPT_WAIT},
 		{"by", required_argument, NULL, OPT_BY},
+		{"focus", no_argument, NULL, OPT_FOCUS},
 		{"since", required_argument, NULL, OPT_SINCE},
 		{"until", required_argument, NULL, OPT_UNTIL},
 		{"version", no_argument, NULL, 'V'},
@@ -140,6 +143,9 @@ static int take_option(struct sauction *s, int c)
 	case OPT_BY:
 		s->by = optarg;
 		break;
+	case OPT_FOCUS:
+		s->focus = true;
+		break;
 	case OPT_SINCE:
 		s->since = optarg;
 		break;
@@ -154,7 +160,7 @@ static int take_option(struct sauction *s, int c)
 		return auc_output_end(&err) == AUC_OK ? EXIT_SUCCESS : fail("%s", err.text);
 	default:
 		fprintf(stderr, "Try \"sauction --help\" for more information\n");
-		return EXIT_FAILURE;
+		return AUC_EXIT_USAGE;
 	}
 	return -1;
 }
@@ -180,7 +186,9 @@ static void help(void)
 	      "  -P, --parsable       columns separated by '|'\n"
 	      "      --csv            columns separated by ','\n"
 	      "      --json           the same as JSON\n"
-	      "      --by=LIST        report: one line for each user, account, partition, month\n"
+	      "      --by=LIST        report: one line for each user, account, partition, month,\n"
+	      "                       gpu; or, alone, reason: refusals\n"
+	      "      --focus          report: one line for each job, with the columns of FOCUS\n"
 	      "      --since=TIME     report: of jobs from then on, as sacct takes it\n"
 	      "      --until=TIME     report: of jobs until then\n"
 	      "      --id=ID          grant, correct: a name of its own; a repeat does nothing\n"

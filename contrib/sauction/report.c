@@ -19,32 +19,36 @@
 #include "ledger/receipt.h"
 #include "sauction/sauction.h"
 
-enum { USER, ACCOUNT, PARTITION, MONTH, NKEYS };
-static const char *const keys[NKEYS] = {"user", "account", "partition", "month"};
+enum { USER, ACCOUNT, PARTITION, MONTH, GPU, NKEYS };
+static const char *const keys[NKEYS] = {"user", "account", "partition", "month", "gpu"};
 
 struct group {
 	char *key[NKEYS];
 	uint64_t jobs, live;
 	auc_money paid, refunded; /* paid: what was kept, or is agreed */
+	double gpu_hours;         /* by the plans */
 };
 
 struct report {
 	bool by[NKEYS];
 	struct group *groups;
 	unsigned n, alloc;
+	bool focus;
+	struct rows jobs; /* with focus */
 };
 
 static int parse_by(struct report *r, const char *by);
 static FILE *run_sacct(const struct sauction *s, pid_t *pid);
 static int read_jobs(struct report *r, FILE *in);
 static int add_job(struct report *r, char **field, const struct auc_receipt *receipt);
-static struct group *group_of(struct report *r, char **field);
+static const char *gpu_of(const struct auc_receipt *receipt, double *hours);
+static struct group *group_of(struct report *r, char **field, const char *gpu);
 static int by_key(const void *a, const void *b);
 static int print(struct report *r, const struct sauction *s);
 
 int command_report(const struct sauction *s, int argc, char **argv)
 {
-	struct report r = {0};
+	struct report r = {.focus = s->focus};
 	int code, status = 0;
 	pid_t pid;
 	FILE *in;
@@ -52,8 +56,12 @@ int command_report(const struct sauction *s, int argc, char **argv)
 	(void)argv;
 	if (argc)
 		return fail("report: no argument was expected; --by says by what");
+	if (!strcmp(s->by, "reason"))
+		return report_refusals(s);
 	if (parse_by(&r, s->by))
 		return EXIT_FAILURE;
+	if (r.focus)
+		focus_begin(&r.jobs);
 	in = run_sacct(s, &pid);
 	if (!in)
 		return EXIT_FAILURE;
@@ -64,7 +72,7 @@ int command_report(const struct sauction *s, int argc, char **argv)
 	if (!code && status)
 		code = fail("sacct failed; it must be in PATH and reach slurmdbd");
 	if (!code)
-		code = print(&r, s);
+		code = r.focus ? rows_print(&r.jobs, &s->table) : print(&r, s);
 	for (unsigned i = 0; i < r.n; i++)
 		for (unsigned k = 0; k < NKEYS; k++)
 			free(r.groups[i].key[k]);
@@ -83,7 +91,9 @@ static int parse_by(struct report *r, const char *by)
 		while (k < NKEYS && (strlen(keys[k]) != len || strncmp(p, keys[k], len)))
 			k++;
 		if (k == NKEYS)
-			return fail("--by: '%.*s', expected user, account, partition, month",
+			return fail("--by: '%.*s', expected user, account, partition, month, gpu; "
+				    "or reason "
+				    "alone",
 				    (int)len, p);
 		r->by[k] = true;
 		p += len + (p[len] == ',');
@@ -159,10 +169,16 @@ static int read_jobs(struct report *r, FILE *in)
 
 static int add_job(struct report *r, char **field, const struct auc_receipt *receipt)
 {
-	struct group *g = group_of(r, field);
+	double hours;
+	const char *gpu = gpu_of(receipt, &hours);
+	struct group *g;
 
+	if (r->focus)
+		return focus_add(&r->jobs, field, receipt, gpu, hours) ? 0 : EXIT_FAILURE;
+	g = group_of(r, field, gpu);
 	if (!g)
 		return fail("out of memory");
+	g->gpu_hours += hours;
 	g->jobs++;
 	g->live += strcmp(receipt->state, "settled") != 0;
 	g->paid += receipt->payment;
@@ -170,10 +186,31 @@ static int add_job(struct report *r, char **field, const struct auc_receipt *rec
 	return 0;
 }
 
-/* FIELD as sacct prints it. NULL: no memory. */
-static struct group *group_of(struct report *r, char **field)
+/* The kind of GPU of the plan, "" if it has none, and for how many hours it has how many of them:
+ * as bought, however long the job ran. */
+static const char *gpu_of(const struct auc_receipt *r, double *hours)
 {
-	const char *key[NKEYS] = {field[1], field[2], field[3], field[4]};
+	const struct auc_named *tres = r->gang ? r->per_node : r->worker_tres;
+	unsigned n = r->gang ? r->nper_node : r->nworker_tres, k = 0;
+	double units = 0;
+
+	*hours = 0;
+	while (k < n && strncmp(tres[k].name, "gpu", 3))
+		k++;
+	if (k == n)
+		return "";
+	for (unsigned i = 0; i < r->nruns; i++)
+		for (unsigned j = 0; j < r->runs[i].nshares; j++)
+			units += tres[k].value * r->shares[r->runs[i].first_share + j].workers *
+				 (double)(r->runs[i].to - r->runs[i].from + 1);
+	*hours = units * r->slot_seconds / 3600;
+	return tres[k].name;
+}
+
+/* FIELD as sacct prints it. NULL: no memory. */
+static struct group *group_of(struct report *r, char **field, const char *gpu)
+{
+	const char *key[NKEYS] = {field[1], field[2], field[3], field[4], gpu};
 	struct group *g;
 
 	if (strlen(field[4]) > 7)
@@ -219,9 +256,9 @@ static int by_key(const void *a, const void *b)
 
 static int print(struct report *r, const struct sauction *s)
 {
-	struct rows rows = {.ncolumns = 8,
-			    .columns = {"user", "account", "partition", "month", "jobs", "live",
-					"paid", "refunded"}};
+	struct rows rows = {.ncolumns = 10,
+			    .columns = {"user", "account", "partition", "month", "gpu", "jobs",
+					"live", "paid", "refunded", "gpu_hours"}};
 	char format[128] = "";
 	struct rows_options options = s->table;
 
@@ -229,20 +266,21 @@ static int print(struct report *r, const struct sauction *s)
 		qsort(r->groups, r->n, sizeof(*r->groups), by_key);
 	for (unsigned i = 0; i < r->n; i++) {
 		const struct group *g = &r->groups[i];
-		char jobs[24], live[24], paid[AUC_MONEY_LEN], refunded[AUC_MONEY_LEN];
+		char jobs[24], live[24], paid[AUC_MONEY_LEN], refunded[AUC_MONEY_LEN], hours[40];
 
 		snprintf(jobs, sizeof(jobs), "%" PRIu64, g->jobs);
 		snprintf(live, sizeof(live), "%" PRIu64, g->live);
+		snprintf(hours, sizeof(hours), "%.3f", g->gpu_hours);
 		if (!rows_add(&rows, g->key[USER], g->key[ACCOUNT], g->key[PARTITION],
-			      g->key[MONTH], jobs, live, auc_money_str(g->paid, paid),
-			      auc_money_str(g->refunded, refunded)))
+			      g->key[MONTH], g->key[GPU], jobs, live, auc_money_str(g->paid, paid),
+			      auc_money_str(g->refunded, refunded), hours))
 			return EXIT_FAILURE;
 	}
 	for (unsigned k = 0; k < NKEYS; k++)
 		if (r->by[k])
 			snprintf(format + strlen(format), sizeof(format) - strlen(format), "%s,",
 				 keys[k]);
-	strcat(format, "jobs,live,paid,refunded");
+	strcat(format, "jobs,live,paid,refunded,gpu_hours");
 	if (!options.format)
 		options.format = format;
 	return rows_print(&rows, &options);

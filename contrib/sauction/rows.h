@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-#define COLUMNS_MAX 16
+#define COLUMNS_MAX 32
 
 struct rows_options {
 	const char *format; /* columns, separated by commas; NULL: all */

@@ -119,6 +119,29 @@ int command_sales(const struct sauction *s, int argc, char **argv)
 	return good ? rows_print(&r, &s->table) : EXIT_FAILURE;
 }
 
+int report_refusals(const struct sauction *s)
+{
+	struct rows r = {.ncolumns = 3, .columns = {"reason", "refused", "since"}};
+	struct json_object *o = load(s, 0), *activity = NULL, *refused = NULL;
+	char since[32];
+	bool good = o;
+
+	if (!o)
+		return EXIT_FAILURE;
+	json_object_object_get_ex(o, "activity", &activity);
+	time_of(json_object_get_double(json_object_object_get(activity, "since")), since,
+		sizeof(since));
+	if (json_object_object_get_ex(activity, "refused", &refused) &&
+	    json_object_is_type(refused, json_type_object)) {
+		json_object_object_foreach(refused, reason, count)
+		{
+			good = good && rows_add(&r, reason, json_object_get_string(count), since);
+		}
+	}
+	json_object_put(o);
+	return good ? rows_print(&r, &s->table) : EXIT_FAILURE;
+}
+
 /* NULL, and said why. */
 static struct json_object *load(const struct sauction *s, int argc)
 {

@@ -139,7 +139,7 @@ static int options_parse(struct sbid *s, int argc, char **argv)
 			return auc_output_end(&err) == AUC_OK ? EXIT_SUCCESS : fail("%s", err.text);
 		default:
 			fprintf(stderr, "Try \"sbid --help\" for more information\n");
-			return EXIT_FAILURE;
+			return AUC_EXIT_USAGE;
 		}
 	}
 	return -1;

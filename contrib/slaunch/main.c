@@ -218,7 +218,7 @@ static int options_parse(struct options *o, int argc, char **argv)
 			return written();
 		default:
 			fprintf(stderr, "Try \"slaunch --help\" for more information\n");
-			return EXIT_FAILURE;
+			return AUC_EXIT_USAGE;
 		}
 	}
 	if (rc == AUC_OK)

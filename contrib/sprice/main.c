@@ -172,7 +172,7 @@ static int options_parse(struct options *o, int argc, char **argv)
 			if (take_option(o, c))
 				break;
 			fprintf(stderr, "Try \"sprice --help\" for more information\n");
-			return EXIT_FAILURE;
+			return AUC_EXIT_USAGE;
 		}
 	}
 	if (optind < argc)

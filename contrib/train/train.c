@@ -197,7 +197,7 @@ static int options_parse(struct train_options *o, const char **pace, int argc, c
 			return written();
 		case '?':
 			fprintf(stderr, "Try \"auction-train --help\" for more information\n");
-			return EXIT_FAILURE;
+			return AUC_EXIT_USAGE;
 		}
 	}
 	if (rc == AUC_OK && optind < argc)

@@ -165,7 +165,7 @@ mkdir "$dir/bin"
 cat > "$dir/bin/sacct" <<'END'
 #!/bin/bash
 echo "$*" > "${0%/*}/asked"
-receipt='{"auction":1,"sale":"ab-1","state":"STATE","policy":"dps","payment":"PAID","worker_type":"v100","ps_type":"ps","colocated":false,"arrival":101,"start":103,"completion":106,"plan":[{"from":103,"to":105,"workers":{"e1":1,"e2":2},"ps":{"e2":1}}],"slot_seconds":300,"worker_tres":{"cpu":2},"ps_tres":{"cpu":1}'
+receipt='{"auction":1,"sale":"ab-1","state":"STATE","policy":"dps","payment":"PAID","worker_type":"v100","ps_type":"ps","colocated":false,"arrival":101,"start":103,"completion":106,"plan":[{"from":103,"to":105,"workers":{"e1":1,"e2":2},"ps":{"e2":1}}],"slot_seconds":300,"worker_tres":{"cpu":2,"gpu:v100":1},"ps_tres":{"cpu":1}'
 settled() { sed "s/STATE/settled/; s/PAID/$1/" <<< "$receipt"',"refund":"'"$2"'","why":"completed"}'; }
 echo "1|alice|physics|edge|2026-10-01T00:00:00|$(settled 1.000001 0.500000)"
 echo "2|alice|physics|edge|2026-11-01T00:00:00|$(settled 2.000000 0.000000)"
@@ -175,15 +175,23 @@ echo '5|bob|chem|cloud|2026-11-02T00:00:00|'
 END
 chmod +x "$dir/bin/sacct"
 PATH=$dir/bin:$PATH
-expect 'by user' 0 'user|jobs|live|paid|refunded
-alice|2|0|3.000001|0.500000
-bob|1|1|7.250000|0.000000' -P report
-expect 'by account and month' 0 'account,month,jobs,live,paid,refunded
-chem,2026-11,1,1,7.250000,0.000000
-physics,2026-10,1,0,1.000001,0.500000
-physics,2026-11,1,0,2.000000,0.000000' --by=account,month --csv --since=2026-01-01 report
+expect 'by user' 0 'user|jobs|live|paid|refunded|gpu_hours
+alice|2|0|3.000001|0.500000|1.500
+bob|1|1|7.250000|0.000000|0.750' -P report
+expect 'by account and month' 0 'account,month,jobs,live,paid,refunded,gpu_hours
+chem,2026-11,1,1,7.250000,0.000000,0.750
+physics,2026-10,1,0,1.000001,0.500000,0.750
+physics,2026-11,1,0,2.000000,0.000000,0.750' --by=account,month --csv --since=2026-01-01 report
 grep -q -- '-S 2026-01-01 ' "$dir/bin/asked" || says 'report --since'
-expect 'by what' 1 "sauction: --by: 'node', expected user, account, partition, month" --by=node report
+expect 'by kind of GPU' 0 'gpu:v100|3|2.250' -nP -o gpu,jobs,gpu_hours --by=gpu report
+expect 'columns of FOCUS' 0 '1.000001,1.000001,credits,physics,alice,2026-10-01T00:00:00Z,2026-11-01T00:00:00Z,1970-01-01T08:35:00Z,1970-01-01T08:50:00Z,Usage,"sale ab-1, 0.500000 paid back",0.750000,GPU-Hours,1,Job,edge,Compute,GPU time,slurm-auction,gpu:v100
+2.000000,2.000000,credits,physics,alice,2026-11-01T00:00:00Z,2026-12-01T00:00:00Z,1970-01-01T08:35:00Z,1970-01-01T08:50:00Z,Usage,sale ab-1,0.750000,GPU-Hours,2,Job,edge,Compute,GPU time,slurm-auction,gpu:v100
+7.250000,7.250000,credits,chem,bob,2026-11-01T00:00:00Z,2026-12-01T00:00:00Z,1970-01-01T08:35:00Z,1970-01-01T08:50:00Z,Usage,sale ab-1,0.750000,GPU-Hours,3,Job,cloud,Compute,GPU time,slurm-auction,gpu:v100' \
+	--csv -n --focus report
+expect 'by what' 1 "sauction: --by: 'node', expected user, account, partition, month, gpu; or reason alone" --by=node report
+sed 's/^{/{"activity":{"since":86400.5,"refused":{"payoff":3,"budget":1}},/' "$here/status.json" > "$dir/status.json"
+expect 'refusals' 0 'payoff|3|1970-01-02T00:00:00
+budget|1|1970-01-02T00:00:00' -nP --by=reason report
 
 expect 'no command' 1 'sauction: a command is missing; sauction --help lists them'
 expect 'another command' 1 "sauction: 'gift': no such command; sauction --help lists them" gift

@@ -1,0 +1,159 @@
+# Budgets=account: whoever runs a job for a Slurm account spends its money, and that of the accounts above it that are limited. Eight
+# clients at once cannot overdraw it. Who counts the money agrees to the last micro-credit.
+
+load lib
+load plugins
+
+slot=5
+
+setup_file()
+{
+	need_plugins
+	export SBID=${AUCTION_PREFIX:+$AUCTION_PREFIX/bin/sbid}${AUCTION_BUILD:+$AUCTION_BUILD/contrib/sbid/sbid}
+	# A GPU costs half a credit for each slot, whatever is sold.
+	cat > "$BATS_FILE_TMPDIR/auction.conf" <<-END_CONF
+		Policy=oasis
+		SlotSeconds=$slot
+		Overrun=kill
+		Slots=400
+		Prices=given
+		Lower=gpu:v100=0.5
+		Upper=gpu:v100=0.5
+		Budgets=account
+		UserQuotes=600
+		LienSeconds=10
+		PartitionName=edge
+		WorkerType=v100 TRES=cpu=1,mem=500,gpu:v100=1
+		PSType=ps.s TRES=cpu=1,mem=200
+	END_CONF
+	cluster_start $(plugin_options) --auction-conf "$BATS_FILE_TMPDIR/auction.conf" \
+		--nodes 'node[1-2]:partition=edge,cpus=16,mem=16000,gpus=v100:8'
+	as root sacctmgr -i add account physics Description=x Organization=sandbox
+	as root sacctmgr -i add account lab,theory parent=physics Description=x Organization=sandbox
+	as root sacctmgr -i add user alice,carol account=lab
+	as root sacctmgr -i add user bob account=theory
+	wait_until 60 status_is .ready true
+	wait_until 60 nodes_settled
+	# slurmctld has heard of the accounts.
+	wait_until 60 knows alice lab
+	wait_until 60 knows bob theory
+}
+
+# knows USER ACCOUNT: a bid of USER for ACCOUNT is refused for want of money, and of nothing else.
+knows()
+{
+	[[ $(as "$1" sbatch -A "$2" --quote $(small_bid 100 2) --wrap true 2>&1) == *"account:$2 was granted nothing"* ]]
+}
+
+sauction()
+{
+	"${AUCTION_PREFIX:+$AUCTION_PREFIX/bin/sauction}${AUCTION_BUILD:+$AUCTION_BUILD/contrib/sauction/sauction}" \
+		--spool="$SANDBOX_DIR/state/auction" "$@"
+}
+
+audit()
+{
+	"$lib_dir/../cmd/audit" "$SANDBOX_DIR/state/auction" "$@"
+}
+
+# left ACCOUNT: what the independent reader says that it has left, in micro-credits.
+left()
+{
+	audit "account:$1" | awk '{print $2 - $3}'
+}
+
+# Of lab and those above it; slurmctld is asked, as a file may be behind.
+nothing_held()
+{
+	as alice "$SBID" -P -n -A lab balance > "$BATS_TEST_TMPDIR/held" || return 1
+	[ "$(grep -c '^account:.*|0\.000000$' "$BATS_TEST_TMPDIR/held")" = 2 ]
+}
+
+@test "a job is paid by its account and counted for those above that are limited" {
+	sauction grant physics 5
+	sauction grant lab 3
+	job=$(submit alice -A lab $(small_bid 100 2) -o /dev/null --wrap true)
+	wait_until 60 settled "$job"
+	[ "$(left lab) $(left physics)" = "2000000 4000000" ]
+	[ "$(database_receipt "$job" '.payers | join(" ")')" = "account:lab account:physics" ]
+	# Theory was granted nothing itself, and has what physics has.
+	job=$(submit bob -A theory $(small_bid 100 2) -o /dev/null --wrap true)
+	wait_until 60 settled "$job"
+	[ "$(left lab) $(left physics)" = "2000000 3000000" ]
+	[[ $(as alice "$SBID" -A lab balance) == "2.000000 is left"*"account:lab"*"account:physics"* ]]
+	audit
+}
+
+@test "a bid is held to the account that has least, here to the parent, with warnings at 80 and 95 %" {
+	output=$(as bob sbatch -A theory $(small_bid 100 7) -o /dev/null --wrap true 2>&1) && false
+	[[ $output == *"refused: budget: the best schedule costs 3.500000, and 3.00 of 5.00 is left of account:physics (2.00 spent, 0.00 held for bids)"* ]]
+	output=$(as alice sbatch -A lab $(small_bid 100 5) -o /dev/null --wrap true 2>&1) && false
+	[[ $output == *"refused: budget: the best schedule costs 2.500000, and 2.00 of 3.00 is left of account:lab"* ]]
+	output=$(as bob sbatch -A theory --test-only $(small_bid 100 4) -o /dev/null --wrap true 2>&1) || true
+	[[ $output == *"auction: budget: with this 80 % of the budget of account:physics is spent or held"* ]]
+	wait_until 60 nothing_held
+	output=$(as bob sbatch -A theory --test-only $(small_bid 100 6) -o /dev/null --wrap true 2>&1) || true
+	[[ $output == *"auction: budget almost spent: with this 100 % of the budget of account:physics is spent or held"* ]]
+	wait_until 60 nothing_held
+	output=$(as bob sbatch -A theory --test-only $(small_bid 100 3) -o /dev/null --wrap true 2>&1) || true
+	[[ $output != *"of the budget of"* ]]
+	wait_until 60 nothing_held
+}
+
+@test "of eight clients at once, as many buy as there is money for" {
+	local before bought i pids=()
+	wait_until 60 nothing_held
+	before=$(left lab)
+	[ "$before" = 2000000 ]
+	# 8 x 1.5, for 2.
+	for i in {1..8}; do
+		if [ $((i % 2)) = 0 ]; then who=alice; else who=carol; fi
+		as "$who" sbatch -A lab $(small_bid 100 3) --upload=edge=120s -o /dev/null --wrap true > "$BATS_TEST_TMPDIR/$i" 2>&1 &
+		pids+=($!)
+	done
+	bought=0
+	for i in "${pids[@]}"; do
+		if wait "$i"; then bought=$((bought + 1)); fi
+	done
+	cat "$BATS_TEST_TMPDIR"/[1-8] >&2
+	[ $bought = 1 ]
+	[ "$(cat "$BATS_TEST_TMPDIR"/[1-8] | grep -c 'refused: budget: ')" = 7 ]
+	job=$(cat "$BATS_TEST_TMPDIR"/[1-8] | grep -oE '^Submitted batch job [0-9]+' | grep -oE '[0-9]+$')
+	wait_until 60 receipt_state_is "$job" sold
+	wait_until 60 eval '[ "$(left lab)" = 500000 ]'
+	[ "$(left physics)" = 1500000 ]
+	# What comes back comes back to all who paid.
+	as root scancel "$job"
+	wait_until 60 settled "$job"
+	refund=$(micro "$(database_receipt "$job" .refund)")
+	[ "$refund" -gt 0 ]
+	wait_until 60 eval '[ "$(left lab) $(left physics)" = "$((500000 + refund)) $((1500000 + refund))" ]'
+	audit
+}
+
+@test "sacct, sbid, sauction report and the independent reader agree to the last micro-credit" {
+	wait_until 120 status_is '"\(.totals.live) \(.agent.final_receipts_waiting)"' '0 0'
+	for account in lab theory; do
+		paid=0 shown=0
+		for job in $(sacct -nPXD -a -S now-1day -A $account -o JobIDRaw); do
+			paid=$((paid + $(micro "$(database_receipt "$job" '.payment // "0.000000"')")))
+		done
+		[ $paid -gt 0 ]
+		report=$(sauction --by=account -n -P --since=now-1day report | awk -F'|' -v a=$account '$1 == a {print $4}')
+		[ "$(micro "$report")" = $paid ]
+		for user in alice bob carol; do
+			for amount in $(as "$user" "$SBID" -P -n -o job,paid --since=now-1day | while IFS='|' read -r job amount; do
+				[ "$(sacct -nPX -j "$job" -o Account)" != $account ] || echo "$amount"
+			done); do
+				shown=$((shown + $(micro "$amount")))
+			done
+		done
+		[ $shown = $paid ]
+		# What went out less what came back; grants are what else came in.
+		read -r _ in out < <(audit account:$account)
+		granted=$(sauction spool export | jq -r --arg account "account:$account" 'select(.event == "transfer" and .account == $account) | .amount' |
+			awk '{sub(/\./, ""); sum += $1} END {printf "%d", sum}')
+		[ $((out - in + granted)) = $paid ]
+	done
+	sauction spool check
+}
