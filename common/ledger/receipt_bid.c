@@ -13,6 +13,7 @@
 #include <json-c/json.h>
 
 #include "base/json.h"
+#include "base/list.h"
 #include "input/bid.h"
 #include "ledger/receipt-private.h"
 
@@ -84,6 +85,9 @@ enum auc_code auc_receipt_read_data(struct json_object *o, struct auc_receipt *r
 		if (rc == AUC_OK)
 			rc = auc_json_int(place, "chunks", 1, AUC_WORK_MAX, &chunks, err);
 		to->value = (double)chunks;
+		if (rc == AUC_OK && auc_list_find(r->data, r->ndata, to->name))
+			rc = auc_err_set(err, AUC_EINVAL, "%s: named twice, expected once",
+					 to->name);
 	}
 	if (rc != AUC_OK)
 		auc_err_prefix(err, "data");

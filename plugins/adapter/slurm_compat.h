@@ -32,9 +32,6 @@ typedef List auc_list_t;
 typedef ListIterator auc_list_itr_t;
 #endif
 
-/* A list of hosts: hostlist_t up to 23.02, hostlist_t * from 23.11 on. */
-typedef __typeof__(slurm_hostlist_create(NULL)) auc_hostlist_t;
-
 /* job_modify() got its err_msg in 23.02; before, a refusal reaches the user as its return code
  * only. */
 #define AUC_JOB_MODIFY_HAS_MSG (SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(23, 2, 0))
