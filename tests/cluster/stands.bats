@@ -18,12 +18,22 @@ setup_file()
 
 teardown()
 {
-	local job
+	local job jobs
 
-	for job in $(timeout 20 squeue -ho %A); do
+	jobs=$(timeout 20 squeue -ho %A)
+	for job in $jobs; do
 		as root scancel "$job"
 	done
 	wait_until 60 eval '[ -z "$(timeout 20 squeue -ho %A)" ]'
+	# What they had is free again.
+	for job in $jobs; do
+		wait_until 60 over "$job"
+	done
+}
+
+over()
+{
+	settled "$1" || in_state "$(sacct_field "$1" AdminComment)" unsold
 }
 
 # A GPU costs BASE to the power of the share of its node that is in use, less 1. conf_write BASE
