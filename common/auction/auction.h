@@ -223,10 +223,15 @@ char *auc_auction_held_end(struct auc_auction *a, const char *id, const char *wh
 
 /*
  * The answer to BID of UID, which asks (enum auc_ask), as one line "auction: JSON", malloc'd: what
- * the accounts that would pay have, what UID was told when a bid of it was refused last since
- * the process began, or what was published last. NULL: no memory.
+ * the accounts that would pay have, what UID was told when a bid of it was refused last, or
+ * what was published last. NULL: no memory.
  */
 char *auc_auction_tell(struct auc_auction *a, const struct auc_bid *bid, uint32_t uid, double now);
+/* What users were told last of refusals, as text (refusals.h), malloc'd; NULL: it is as it was at
+ * *EDITION (0 at first), which is brought up to date, or there is no memory. */
+char *auc_auction_refusals(struct auc_auction *a, uint64_t *edition);
+/* Remembers those of TEXT, of a process before this one. */
+void auc_auction_recall_refusals(struct auc_auction *a, const char *text);
 /* From now on all users are told TEXT, one JSON object that is copied, of prices (summary.h).
  * Without memory the old one stays. */
 void auc_auction_post_prices(struct auc_auction *a, const char *text);

@@ -189,6 +189,28 @@ void auc_auction_post_prices(struct auc_auction *a, const char *text)
 	free(old);
 }
 
+char *auc_auction_refusals(struct auc_auction *a, uint64_t *edition)
+{
+	uint64_t now;
+	char *text = NULL;
+
+	pthread_mutex_lock(&a->lock);
+	now = auc_refusals_edition(a->refusals);
+	if (now != *edition)
+		text = auc_refusals_print(a->refusals);
+	if (text)
+		*edition = now;
+	pthread_mutex_unlock(&a->lock);
+	return text;
+}
+
+void auc_auction_recall_refusals(struct auc_auction *a, const char *text)
+{
+	pthread_mutex_lock(&a->lock);
+	auc_refusals_read(a->refusals, text);
+	pthread_mutex_unlock(&a->lock);
+}
+
 char *auc_auction_tell(struct auc_auction *a, const struct auc_bid *bid, uint32_t uid, double now)
 {
 	struct json_object *o;

@@ -152,7 +152,7 @@ static void help(void)
 	      "\n"
 	      "  list                    your jobs of the auction (the default)\n"
 	      "  show JOB                one of them: plan, payment, what happened\n"
-	      "  why                     why your last bid was refused\n"
+	      "  why [last|JOB]          why your last bid was refused; what became of a job\n"
 	      "  balance                 what is left of the money that you bid with\n"
 	      "  quote [SBATCH-OPTIONS] SCRIPT  what a bid would cost; submits nothing\n"
 	      "  cancel JOB              gives a job up\n"
@@ -509,9 +509,10 @@ static int command_why(const struct sbid *s, int argc, char **argv)
 	const char *text;
 	char at[32];
 
+	if (argc == 1 && all_digits(argv[0]))
+		return command_show(s, argc, argv);
 	if (argc > 1 || (argc && strcmp(argv[0], "last")))
-		return fail("why: expected last, or nothing; sbid show JOB says what became of a "
-			    "job");
+		return fail("why: expected last, or nothing, or the number of a job");
 	o = ask_slurmctld("why", s->account);
 	if (!o)
 		return EXIT_FAILURE;
@@ -519,7 +520,7 @@ static int command_why(const struct sbid *s, int argc, char **argv)
 	if (s->table.json) {
 		puts(json_object_to_json_string_ext(o, JSON_C_TO_STRING_PRETTY));
 	} else if (!text || !*text) {
-		puts("No bid of yours was refused since slurmctld was started.");
+		puts("No refused bid of yours is known.");
 	} else {
 		json_object_object_get_ex(o, "when", &when);
 		time_of(json_object_get_double(when), at, sizeof(at));

@@ -135,11 +135,13 @@ nothing_held()
 	wait_until 120 status_is '"\(.totals.live) \(.agent.final_receipts_waiting)"' '0 0'
 	for account in lab theory; do
 		paid=0 shown=0
-		for job in $(sacct -nPXD -a -S now-1day -A $account -o JobIDRaw); do
+		# With -E: also those that were bought for later.
+		for job in $(sacct -nPXD -a -S now-1day -E now+1day -A $account -o JobIDRaw); do
 			paid=$((paid + $(micro "$(database_receipt "$job" '.payment // "0.000000"')")))
 		done
 		[ $paid -gt 0 ]
 		report=$(sauction --by=account -n -P --since=now-1day report | awk -F'|' -v a=$account '$1 == a {print $4}')
+		echo "$account: sacct $paid, report $report" >&2
 		[ "$(micro "$report")" = $paid ]
 		for user in alice bob carol; do
 			for amount in $(as "$user" "$SBID" -P -n -o job,paid --since=now-1day | while IFS='|' read -r job amount; do

@@ -159,6 +159,11 @@ left()
 @test "killed in between: nothing is charged twice, nothing is lost, and a grant that waits is made" {
 	job=$(submit bob $(small_bid 100 6) --upload=edge=60s -o /dev/null --wrap true)
 	wait_until 60 saved
+	# What bob was told of his last bid is known afterwards, too.
+	output=$(as bob sbatch $(small_bid 100 30) -o /dev/null --wrap true 2>&1) && false
+	[[ $output == *"refused: budget: the best schedule costs 15.000000"* ]]
+	wait_until 30 grep -q 'costs 15.000000' "$SANDBOX_DIR/state/auction/refusals"
+	[ "$(stat -c %a "$SANDBOX_DIR/state/auction/refusals")" = 600 ]
 	sandbox stop slurmctld --kill
 	sauction --wait=0 --id=waits grant user:carol 7
 	[ "$(left bob)" = 2000000 ]
@@ -166,6 +171,8 @@ left()
 	wait_until 60 eval '[ "$(left carol)" = 7000000 ]'
 	wait_until 60 takes_bids
 	[ ! -e "$SANDBOX_DIR/state/auction/transfers/waits.json" ]
+	[[ $(as bob "$SBID" why last) == *"refused: budget: the best schedule costs 15.000000"* ]]
+	[[ $(as alice "$SBID" why) != *"costs 15.000000"* ]]
 	[ "$(left bob)" = 2000000 ]
 	output=$(as bob sbatch $(small_bid 100 6) -o /dev/null --wrap true 2>&1) && false
 	[[ $output == *"refused: budget: "* ]]

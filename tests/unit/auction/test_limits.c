@@ -15,6 +15,7 @@
 
 #include <cmocka.h>
 
+#include "auction/memory/refusals.h"
 #include "auction/memory/user_limits.h"
 #include "unit/support/world.h"
 
@@ -169,6 +170,40 @@ static void test_table(void **state)
 	auc_user_limits_destroy(l);
 }
 
+/* What users were told goes through a file, line by line, and newer words win. */
+static void test_refusals(void **state)
+{
+	struct auc_refusals *r = auc_refusals_create(), *again = auc_refusals_create();
+	uint64_t edition = auc_refusals_edition(r);
+	char *text, *longer = malloc(AUC_REFUSAL_MAX + 100);
+	double when;
+
+	(void)state;
+	memset(longer, 'x', AUC_REFUSAL_MAX + 99);
+	longer[AUC_REFUSAL_MAX + 99] = '\0';
+	auc_refusals_keep(r, 7, 100, "refused: \"budget\"\nsecond line");
+	auc_refusals_keep(r, 8, 101.5, longer);
+	assert_true(auc_refusals_edition(r) != edition);
+	text = auc_refusals_print(r);
+	auc_refusals_keep(again, 8, 102, "newer");
+	auc_refusals_read(again,
+			  "no object\n{\"uid\":-1,\"when\":5,\"text\":\"x\"}\n{\"uid\":9}\n\n");
+	auc_refusals_read(again, text);
+	assert_string_equal(auc_refusals_find(again, 7, &when), "refused: \"budget\"\nsecond line");
+	assert_true(when == 100);
+	assert_string_equal(auc_refusals_find(again, 8, &when), "newer");
+	assert_null(auc_refusals_find(again, 9, &when));
+	auc_refusals_destroy(again);
+	again = auc_refusals_create();
+	auc_refusals_read(again, text);
+	assert_int_equal(strlen(auc_refusals_find(again, 8, &when)), AUC_REFUSAL_MAX);
+	assert_true(when == 101.5);
+	free(text);
+	free(longer);
+	auc_refusals_destroy(again);
+	auc_refusals_destroy(r);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -176,6 +211,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_dry_runs, world_setup, world_teardown),
 		cmocka_unit_test_setup_teardown(test_jobs, world_setup, world_teardown),
 		cmocka_unit_test(test_table),
+		cmocka_unit_test(test_refusals),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
