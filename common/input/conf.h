@@ -183,6 +183,12 @@ const struct auc_conf_type *auc_conf_ps_type(const struct auc_conf *conf, const 
 const struct auc_conf_model *auc_conf_model(const struct auc_conf *conf, const char *name);
 /* Of the account NAME, "user:UID" or "account:NAME", by that or as any other of its kind. */
 const struct auc_conf_refill *auc_conf_refill(const struct auc_conf *conf, const char *name);
+/*
+ * Refill= lines of users by name become lines of their numbers, which FIND says; how many it does
+ * not know, or says are root, whom nobody gives anything: *UNKNOWN is the first, of CONF's memory.
+ */
+unsigned auc_conf_name_users(struct auc_conf *conf, bool (*find)(const char *name, uint32_t *uid),
+			     const char **unknown);
 
 /* How long what is for sale is, in seconds. */
 double auc_conf_period(const struct auc_conf *conf);

@@ -4,6 +4,7 @@
  */
 #include "config.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -291,6 +292,26 @@ const struct auc_conf_model *auc_conf_model(const struct auc_conf *conf, const c
 	return auc_conf_item_find(conf, MODEL, name);
 }
 
+unsigned auc_conf_name_users(struct auc_conf *conf, bool (*find)(const char *name, uint32_t *uid),
+			     const char **unknown)
+{
+	unsigned n = 0;
+	uint32_t uid;
+
+	for (unsigned i = 0; i < conf->nrefills; i++) {
+		char *name = conf->refills[i].name, *user = name + strlen("user:");
+
+		if (strncmp(name, "user:", strlen("user:")) || !strcmp(user, "*") ||
+		    strspn(user, "0123456789") == strlen(user))
+			continue;
+		if (find(user, &uid) && uid)
+			snprintf(user, AUC_REFILL_NAME_LEN - strlen("user:"), "%" PRIu32, uid);
+		else if (!n++)
+			*unknown = user;
+	}
+	return n;
+}
+
 const struct auc_conf_refill *auc_conf_refill(const struct auc_conf *conf, const char *name)
 {
 	const struct auc_conf_refill *own = auc_conf_item_find(conf, REFILL, name);
@@ -414,8 +435,9 @@ static enum auc_code set_payer(const struct key *key, void *base, const char *va
 		return AUC_EINVAL;
 	name++;
 	if (strcmp(name, "*") &&
-	    (user ? auc_parse_count(name, 1, UINT32_MAX, &uid, key->name, NULL) != AUC_OK
-		  : !auc_name_valid(name)))
+	    (user && strspn(name, "0123456789") == strlen(name)
+		     ? auc_parse_count(name, 1, UINT32_MAX, &uid, key->name, NULL) != AUC_OK
+		     : !auc_name_valid(name)))
 		return AUC_EINVAL;
 	snprintf((char *)base + key->offset, AUC_REFILL_NAME_LEN, "%s:%s",
 		 user ? "user" : "account", name);
@@ -581,7 +603,8 @@ void auc_conf_key_describe(const struct key *key, char *buf, size_t size)
 			 AUC_NAME_MAX - 1);
 		break;
 	case TYPE_PAYER:
-		snprintf(buf, size, "user=UID, account=NAME, user=* or account=*");
+		snprintf(buf, size,
+			 "user=NAME, account=NAME, user=* or account=*");
 		break;
 	case TYPE_POLICY:
 		snprintf(buf, size, "a policy's name[,option=value...]");

@@ -223,7 +223,7 @@ left()
 	local before mine others
 	before=$(left carol) mine=${before:-0}
 	before=$(left bob) others=${before:-0}
-	sed -i -e "1i Refill=user=$(id -u carol) Amount=7 Every=day Carry=yes" -e "1i Refill=user=* Amount=3 Carry=yes" -e '1i Return=equal' \
+	sed -i -e "1i Refill=user=carol Amount=7 Every=day Carry=yes" -e "1i Refill=user=* Amount=3 Carry=yes" -e '1i Return=equal' \
 		"$SANDBOX_DIR/etc/auction.conf"
 	reconfigure
 	wait_until 60 eval '[ "$(left carol)" = '$((mine + 7000000))' ]'

@@ -252,12 +252,38 @@ static void test_conf(void **state)
 	refused("Refill=user=7 Amount=1\n", "Refill=: expected none with Budgets=none");
 	refused("Return=equal\n", "Return=: expected none with Budgets=none");
 	refused("Budgets=user\nRefill=account=x Amount=1\n", "expected user=..., as Budgets says");
-	refused("Budgets=user\nRefill=user=alice Amount=1\n", "expected user=UID, account=NAME");
-	refused("Budgets=user\nRefill=user=0 Amount=1\n", "expected user=UID, account=NAME");
+	refused("Budgets=user\nRefill=user=0 Amount=1\n", "expected user=NAME, account=NAME");
+	refused("Budgets=user\nRefill=user=4294967296 Amount=1\n",
+		"expected user=NAME, account=NAME");
+	refused("Budgets=user\nRefill=user=a,b Amount=1\n", "expected user=NAME, account=NAME");
 	refused("Budgets=user\nRefill=user=7\n", "expected Amount= on this line");
 	refused("Budgets=user\nRefill=user=7 Amount=1\nRefill=user=7 Amount=2\n",
 		"Refill=user:7: expected once");
 	refused("Budgets=user\nRefill=user=7 Amount=1 Every=year\n", "hour|day|week|month");
+}
+
+static bool find_user(const char *name, uint32_t *uid)
+{
+	*uid = !strcmp(name, "alice") ? 7 : 0;
+	return strcmp(name, "nobody-of-that-name") != 0;
+}
+
+static void test_names(void **state)
+{
+	struct auc_conf *conf = conf_of("Budgets=user\nRefill=user=alice Amount=10\n"
+					"Refill=user=root Amount=5\nRefill=user=8 Amount=4\n"
+					"Refill=user=nobody-of-that-name Amount=3\n"
+					"Refill=user=* Amount=1\n");
+	const char *unknown = NULL;
+
+	(void)state;
+	assert_true(auc_conf_refill(conf, "user:7")->amount == 1);
+	assert_int_equal(auc_conf_name_users(conf, find_user, &unknown), 2);
+	assert_string_equal(unknown, "root");
+	assert_true(auc_conf_refill(conf, "user:7")->amount == 10);
+	assert_true(auc_conf_refill(conf, "user:8")->amount == 4);
+	assert_true(auc_conf_refill(conf, "user:9")->amount == 1);
+	auc_conf_free(conf);
 }
 
 int main(void)
@@ -266,6 +292,7 @@ int main(void)
 		cmocka_unit_test(test_periods),        cmocka_unit_test(test_refill),
 		cmocka_unit_test(test_return),         cmocka_unit_test(test_shares),
 		cmocka_unit_test(test_random_returns), cmocka_unit_test(test_conf),
+		cmocka_unit_test(test_names),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
