@@ -203,3 +203,14 @@ static int user_of(uint32_t uid, char **name, gid_t *gid)
 	free(buf);
 	return found ? rc : rc ? rc : ENOENT;
 }
+
+bool auc_user_number(const char *name, uint32_t *uid)
+{
+	char text[4096];
+	struct passwd pw, *found = NULL;
+
+	if (getpwnam_r(name, &pw, text, sizeof(text), &found) || !found)
+		return false;
+	*uid = found->pw_uid;
+	return true;
+}

@@ -41,4 +41,7 @@ enum auc_code auc_groups_of_user(uint32_t uid, uint32_t **gids, unsigned *ngids,
 enum auc_code auc_groups_by_name(const char *names, uint32_t **gids, unsigned *ngids,
 				 struct auc_err *err);
 
+/* The number of user NAME, as the system knows it; false: it does not. */
+bool auc_user_number(const char *name, uint32_t *uid);
+
 #endif

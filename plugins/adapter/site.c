@@ -4,7 +4,6 @@
 #include <dlfcn.h>
 #include <limits.h>
 #include <pthread.h>
-#include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -83,7 +82,6 @@ static enum auc_code check_limits(const job_desc_msg_t *desc, const char *partit
 				  unsigned total, unsigned minutes, struct auc_err *err);
 static bool load_kept(struct auc_conf **conf);
 static void kept_path(const char *dir, char *path, size_t size);
-static bool find_user(const char *name, uint32_t *uid);
 static enum auc_code load_conf(const char *path, struct auc_conf **conf, struct auc_err *err);
 static enum auc_code check_types(const struct auc_conf_type *types, unsigned n, const char *key,
 				 const char *path, struct auc_err *err);
@@ -764,23 +762,11 @@ static enum auc_code load_conf(const char *path, struct auc_conf **conf, struct 
 		auc_conf_free(*conf);
 		*conf = NULL;
 	}
-	if (!code && auc_conf_name_users(*conf, find_user, &unknown))
+	if (!code && auc_conf_name_users(*conf, auc_user_number, &unknown))
 		slurm_error("auction: %s: Refill=user=%s: there is no such user, who gets nothing "
 			    "until the configuration is read again",
 			    path, unknown);
 	return code;
-}
-
-/* Asked of the system, as Slurm does itself. */
-static bool find_user(const char *name, uint32_t *uid)
-{
-	char text[4096];
-	struct passwd pw, *found = NULL;
-
-	if (getpwnam_r(name, &pw, text, sizeof(text), &found) || !found)
-		return false;
-	*uid = found->pw_uid;
-	return true;
 }
 
 /* Slurm gives every job at least one CPU, counts memory in MB and hands out whole CPUs and GPUs: so

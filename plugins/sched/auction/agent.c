@@ -29,7 +29,6 @@
 #include "adapter/nodes.h"
 #include "sched/auction/power.h"
 #include "sched/output/receipts.h"
-#include "sched/output/told.h"
 #include "sched/auction/settling.h"
 #include "sched/auction/slurm_rules.h"
 #include "adapter/site.h"
@@ -258,7 +257,6 @@ static void *agent_main(void *arg)
 	if (a->ready) {
 		auc_book_commit(a);
 		write_status(a, auc_site_now());
-		(void)auc_told_write(a->dir, a->auction, INFINITY, NULL);
 	}
 	auc_tasks_clear(&a->tasks);
 	auc_fence_clear(a);
@@ -620,7 +618,6 @@ static bool open_spool(struct auc_agent *a, double now)
 			    (unsigned long long)report.skipped, report.why);
 	if (auc_site_keep(a->dir, &err))
 		auc_agent_complain(a, AUC_ERROR_COMMIT, &err);
-	auc_told_read(a->dir, a->auction);
 	return true;
 }
 
@@ -777,8 +774,6 @@ static void write_status(struct auc_agent *a, double now)
 	if (auc_status_write(&files, a->auction, now, a->changed, &a->stats, &err) > 0)
 		a->changed = false;
 	if (err.code)
-		auc_agent_complain(a, AUC_ERROR_COMMIT, &err);
-	if (a->spool_open && a->auction && auc_told_write(a->dir, a->auction, now, &err))
 		auc_agent_complain(a, AUC_ERROR_COMMIT, &err);
 	auc_conf_free(kept);
 }

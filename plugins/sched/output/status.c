@@ -14,6 +14,7 @@
 #include "adapter/site.h"
 #include "adapter/slurm_compat.h"
 #include "sched/output/status.h"
+#include "sched/output/told.h"
 
 #define EVERY 1.0 /* seconds between two files, at least */
 
@@ -53,10 +54,14 @@ void auc_series_add(struct auc_series *s, double seconds)
 int auc_status_write(const struct auc_status_files *files, struct auc_auction *a, double now,
 		     bool changed, const struct auc_agent_stats *stats, struct auc_err *err)
 {
+	struct auc_err why;
 	int rc;
 
 	pthread_mutex_lock(&last.lock);
 	rc = write_files(files, a, now, changed, stats, err);
+	if (a && auc_auction_ready(a, &why) == AUC_OK &&
+	    auc_told_write(files->dir, a, now, &why) != AUC_OK && !err->code)
+		*err = why;
 	pthread_mutex_unlock(&last.lock);
 	return rc;
 }

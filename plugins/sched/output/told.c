@@ -10,7 +10,7 @@
 #include "base/file.h"
 #include "sched/output/told.h"
 
-#define EVERY    2.0       /* seconds between two files, at least */
+#define EVERY    0.5       /* seconds between two files, at least */
 #define FILE_MAX (1 << 24) /* bytes: more than all that are kept */
 
 static struct {
@@ -24,7 +24,7 @@ static void path_of(const char *dir, char *path)
 	snprintf(path, PATH_MAX, "%.4000s/refusals", dir);
 }
 
-void auc_told_read(const char *dir, struct auc_auction *a)
+static void read_file(const char *dir, struct auc_auction *a)
 {
 	char path[PATH_MAX], *text;
 	struct stat st;
@@ -50,14 +50,14 @@ enum auc_code auc_told_write(const char *dir, struct auc_auction *a, double now,
 {
 	char path[PATH_MAX], *text;
 	enum auc_code code;
-	struct auc_err own;
 
-	err = err ? err : &own;
 	/* A clock set back must not stop the file. */
 	if (last.of == a && now >= last.written && now < last.written + EVERY)
 		return AUC_OK;
-	if (last.of != a)
+	if (last.of != a) {
 		last.edition = 0;
+		read_file(dir, a); /* of a process before this one */
+	}
 	last.of = a;
 	text = auc_auction_refusals(a, &last.edition);
 	if (!text)
