@@ -259,7 +259,7 @@ static void add_units(struct auc_market *m, unsigned server, auc_slot from, auc_
 		      const int64_t *units, int sign)
 {
 	if (sign < 0)
-		m->servers[server].freed = ++m->frees;
+		m->freed[server] = ++m->frees;
 	for (auc_slot t = from; t <= to; t++) {
 		size_t cell = auc_cell(m, (unsigned)(t - m->first), server);
 

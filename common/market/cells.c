@@ -187,8 +187,9 @@ enum auc_code auc_cells_lay_out(struct auc_market *m, struct auc_err *err)
 	m->idle_price = calloc(row * (m->ntres ? m->ntres : 1), sizeof(*m->idle_price));
 	m->changed = calloc(row, sizeof(*m->changed));
 	m->moved = calloc(m->nrows, sizeof(*m->moved));
+	m->freed = calloc(row, sizeof(*m->freed));
 	if (!m->used || !m->full || !m->lowest || !m->unit_price || !m->idle_price || !m->changed ||
-	    !m->moved || !auc_traffic_lay_out(m))
+	    !m->moved || !m->freed || !auc_traffic_lay_out(m))
 		return auc_err_set(err, AUC_ENOMEM,
 				   "no memory for a market of %u servers and %u slots", m->nservers,
 				   m->slots);

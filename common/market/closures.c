@@ -52,7 +52,7 @@ enum auc_code auc_market_close(struct auc_market *m, const struct auc_closure *l
 			to = m->first + t > to ? m->first + t : to;
 		}
 		if (changed)
-			m->servers[s].freed = ++m->frees;
+			m->freed[s] = ++m->frees;
 		if (changed)
 			m->changed[nchanged++] = (struct auc_share){.server = s};
 	}

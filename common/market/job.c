@@ -46,7 +46,7 @@ enum auc_code auc_job_copy(struct auc_job *to, const struct auc_job *from, unsig
 bool auc_job_may_gain(const struct auc_market *m, const struct auc_job *job, uint64_t seen)
 {
 	for (unsigned s = 0; s < m->nservers; s++)
-		if (m->servers[s].freed > seen && could_hold(m, job, s))
+		if (m->freed[s] > seen && could_hold(m, job, s))
 			return true;
 	return false;
 }

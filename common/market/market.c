@@ -86,6 +86,7 @@ void auc_market_destroy(struct auc_market *m)
 	free(m->idle_price);
 	free(m->changed);
 	free(m->moved);
+	free(m->freed);
 	free(m->closed);
 	free(m->closures);
 	auc_traffic_free(m);
@@ -98,8 +99,11 @@ struct auc_market *auc_market_clone(const struct auc_market *from)
 	struct auc_market *m = same_servers(from, from->first, from->slots);
 
 	if (m && auc_market_copy_state(m, from, NULL) == AUC_OK &&
-	    auc_market_close(m, from->closures, from->nclosures, NULL) == AUC_OK)
+	    auc_market_close(m, from->closures, from->nclosures, NULL) == AUC_OK) {
+		memcpy(m->freed, from->freed, m->nservers * sizeof(*m->freed));
+		m->frees = from->frees;
 		return m;
+	}
 	auc_market_destroy(m);
 	return NULL;
 }
@@ -133,6 +137,7 @@ static struct auc_market *same_servers(const struct auc_market *from, auc_slot f
 	m->idle_price = NULL;
 	m->changed = NULL;
 	m->moved = NULL;
+	m->freed = NULL;
 	m->closed = NULL;
 	m->closures = NULL;
 	m->nclosures = 0;
@@ -532,7 +537,7 @@ void auc_market_set_roles(struct auc_market *m, const unsigned *roles)
 		if (server->whole) {
 			moved |= !server->inside != !roles[s];
 			if (!server->inside && roles[s])
-				server->freed = ++m->frees;
+				m->freed[s] = ++m->frees;
 			server->inside = roles[s];
 			continue;
 		}
@@ -542,7 +547,7 @@ void auc_market_set_roles(struct auc_market *m, const unsigned *roles)
 			now |= server[-(ptrdiff_t)i].inside;
 		if (server->roles != now) {
 			server->roles = now;
-			server->freed = ++m->frees;
+			m->freed[s] = ++m->frees;
 			changed[n++] = (struct auc_share){.server = s};
 		}
 	}

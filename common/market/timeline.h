@@ -40,7 +40,6 @@ struct auc_server {
 	double amount[AUC_TRES_MAX]; /* capacity as given */
 	int64_t units[AUC_TRES_MAX]; /* capacity in units of the TRES's scale */
 	double floor[AUC_TRES_MAX];  /* no unit price is below it */
-	uint64_t freed; /* the market's frees when it last had more room than before; 0: never */
 };
 
 /* A worker or PS type. */
@@ -116,7 +115,8 @@ struct auc_market {
 	uint8_t *closed;  /* by cell: nothing more fits there; NULL: none ever was */
 	struct auc_closure *closures;
 	size_t nclosures;
-	uint64_t frees; /* how often a server got room */
+	uint64_t frees;  /* how often a server got room */
+	uint64_t *freed; /* by server: frees when it last did; 0: never */
 	struct auc_traffic traffic;
 	struct auc_type_cache cache[2 * AUC_TYPES_MAX];
 };

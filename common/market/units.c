@@ -92,7 +92,7 @@ enum auc_code auc_market_set_capacity(struct auc_market *m, unsigned server,
 				   s->name);
 	memcpy(s->amount, amount, sizeof(amount));
 	memcpy(s->units, units, sizeof(units));
-	s->freed = ++m->frees;
+	m->freed[server] = ++m->frees;
 	auc_cells_lay_out_idle(m);
 	for (unsigned t = 0; t < m->slots; t++)
 		for (unsigned k = 0; k < m->ntres; k++) {

@@ -120,7 +120,7 @@ int picture_heat(const struct show *s, struct json_object *summary)
 	       time_of(status_number(summary, "first") * slot, from, sizeof(from)),
 	       time_of((status_number(summary, "last") + 1) * slot, to, sizeof(to)));
 	printf("%*s %c costs nothing, %s up to %.6f, %c nothing is left\n", width, "", SHADES[0],
-	       SHADES + 1, most, FULL);
+	       &SHADES[1], most, FULL);
 	return EXIT_SUCCESS;
 }
 

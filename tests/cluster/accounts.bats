@@ -1,4 +1,5 @@
 # Budgets=account: whoever runs a job for a Slurm account spends its money, and that of the accounts above it that are limited. Eight
+		RefundUnused=no
 # clients at once cannot overdraw it. Who counts the money agrees to the last micro-credit.
 
 load lib
@@ -20,6 +21,7 @@ setup_file()
 		Lower=gpu:v100=0.5
 		Upper=gpu:v100=0.5
 		Budgets=account
+		RefundUnused=no
 		UserQuotes=600
 		LienSeconds=10
 		PartitionName=edge

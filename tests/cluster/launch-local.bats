@@ -284,7 +284,7 @@ value()
 	[ "$output" = "slaunch: --local=0:1: expected WORKERS[:PS], 1 to 256 workers and at most 256 PSs" ]
 	run -1 "$SLAUNCH" --local 1 --wait=soon true
 	[[ $output == "slaunch: --wait"*"'soon'"* ]]
-	run -1 "$SLAUNCH" --nonsense true
+	run -2 "$SLAUNCH" --nonsense true
 	run -1 "$SLAUNCH" --task=worker:0 true
 	[ "$output" = "slaunch: --task is for slaunch itself: SLAUNCH_TOKEN is not set" ]
 	run -1 "$TRAIN" --epochs 0

@@ -162,7 +162,7 @@ left()
 	# What bob was told of his last bid is known afterwards, too.
 	output=$(as bob sbatch $(small_bid 100 30) -o /dev/null --wrap true 2>&1) && false
 	[[ $output == *"refused: budget: the best schedule costs 15.000000"* ]]
-	wait_until 30 grep -q 'costs 15.000000' "$SANDBOX_DIR/state/auction/refusals"
+	wait_until 30 grep -q '"uid":2002,.* costs 15.000000' "$SANDBOX_DIR/state/auction/refusals"
 	[ "$(stat -c %a "$SANDBOX_DIR/state/auction/refusals")" = 600 ]
 	sandbox stop slurmctld --kill
 	sauction --wait=0 --id=waits grant user:carol 7

@@ -74,9 +74,9 @@ delaying=' cannot be combined with a bid: it could keep the job from starting in
 	[[ $output == *"Batch job submission failed: Requested operation not supported"* ]]
 }
 
-@test "srun cannot bid, nor salloc for workers and PSs" {
+@test "srun and salloc cannot bid for workers and PSs" {
 	run ! as alice srun $(small_bid 100 1) true
-	[[ $output == *"--bid"*sbatch* ]]
+	[[ $output == *"only batch jobs can bid for them; use sbatch"* ]]
 	run ! as alice salloc $(small_bid 100 1) true
 	[[ $output == *"only batch jobs can bid for them; use sbatch"* ]]
 	# Without the SPANK plugin's help, by the partition alone.

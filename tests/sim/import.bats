@@ -298,7 +298,7 @@ as_logged()
 	printf 'node,gpus\n*,4\n' > "$dir/nodes"
 	refused "nodes: line 2, column 1: expected a node's name as node, found '*'"
 	printf 'NodeName=* CPUTot=1\n' > "$dir/nodes"
-	refused "nodes: line 1, column 1: expected NodeName=NAME, found 'NodeName=* CPUTot=1'"
+	refused "nodes: line 1, column 1: expected NodeName=NAME of one node: use scontrol -o show node, found 'NodeName=* CPUTot=1'"
 	printf 'node,gpus\nn1,4\nn1,4\n' > "$dir/nodes"
 	jobs a,0,100,1,,,,,
 	run_sim 0 import -n "$dir/nodes" "$dir/log"

@@ -74,7 +74,7 @@ refused()
 
 @test "names of types as long as Slurm has them stay apart" {
 	imported '1 2' long-type.sacct long-type.nodes
-	jq -e '([.worker_types[].name] | unique | length) == 2 and all(.worker_types[].name; length < 64)' "$out"
+	jq -e '([.worker_types[].name] | unique | length) == 2 and all(.worker_types[].name; length < 80)' "$out"
 	jq -e '[.servers[].capacity | keys[] | select(startswith("gpu:"))] | unique | length == 2' "$out"
 }
 

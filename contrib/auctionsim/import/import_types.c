@@ -293,11 +293,11 @@ static void make_type(struct import_types *t, unsigned kind, unsigned part, cons
 	struct import_type *type = &t->list[t->n++];
 	char gpu[AUC_NAME_MAX];
 
-	snprintf(gpu, sizeof(gpu), "gpu%s%.59s", *name ? ":" : "", name);
+	snprintf(gpu, sizeof(gpu), "gpu%s%.75s", *name ? ":" : "", name);
 	*type = (struct import_type){
 		.kind = kind, .part = part, .gpus = share, .bandwidth = v[IMPORT_BANDWIDTH].low};
 	if (part)
-		snprintf(type->name, sizeof(type->name), "%.56s@%u/%u", *name ? name : "gpu",
+		snprintf(type->name, sizeof(type->name), "%.72s@%u/%u", *name ? name : "gpu",
 			 part % 100, (unsigned)v[IMPORT_PARTS].low % 100);
 	else
 		snprintf(type->name, sizeof(type->name), "%s", *name ? name : "gpu");
@@ -372,7 +372,7 @@ static enum auc_code take_type(struct import_types *t, const struct auc_conf_typ
 		if (name[3])
 			rc = import_kind(t->im, name + 4, &type.kind, err);
 		if (rc == AUC_OK && name[3])
-			snprintf(gpu, sizeof(gpu), "gpu:%.59s", t->labels[type.kind]);
+			snprintf(gpu, sizeof(gpu), "gpu:%.75s", t->labels[type.kind]);
 		if (rc == AUC_OK)
 			add_tres(&type, name[3] ? gpu : name, from->tres[i].value);
 	}
@@ -483,7 +483,7 @@ static struct json_object *server_object(const struct import_types *t, const str
 	for (i = 0; i < n->ngpus && ok; i++) {
 		kind = t->labels[n->gpus[i].kind];
 		bare |= !*kind;
-		snprintf(name, sizeof(name), "gpu%s%.59s", *kind ? ":" : "", kind);
+		snprintf(name, sizeof(name), "gpu%s%.75s", *kind ? ":" : "", kind);
 		if (wanted(t, n->gpus[i].kind))
 			ok = gen_add_number(capacity, name, n->gpus[i].count);
 	}

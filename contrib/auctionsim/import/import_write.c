@@ -755,7 +755,7 @@ static const char *tres_name(const struct import_window *w, const char *tres,
 
 	if (strncmp(tres, "gpu:", 4) != 0 || import_kind(w->im, tres + 4, &kind, NULL) != AUC_OK)
 		return tres;
-	snprintf(name, AUC_NAME_MAX, "gpu:%.59s", w->im->kinds.list[kind]);
+	snprintf(name, AUC_NAME_MAX, "gpu:%.75s", w->types.labels[kind]);
 	return name;
 }
 

@@ -493,8 +493,8 @@ static void test_nothing_said(void **state)
 		"\"chunks\":[{\"server\":3}]",
 		"\"transfers\":[{\"slot\":103}],\"chunk_mb\":1",
 		"\"transfers\":[],\"chunk_mb\":1,\"data\":[{\"server\":\"e1\",\"chunks\":0}]",
-		"\"transfers\":[],\"chunk_mb\":1,\"data\":[{\"server\":\"e1\",\"chunks\":5},"
-		"{\"server\":\"e1\",\"chunks\":1}]",
+		("\"transfers\":[],\"chunk_mb\":1,\"data\":[{\"server\":\"e1\",\"chunks\":5},"
+		 "{\"server\":\"e1\",\"chunks\":1}]"),
 	};
 	struct auc_market *m = make_market();
 	struct auc_receipt r;
