@@ -742,6 +742,10 @@ static const char *why_ended(const struct auc_exec *x, const struct auc_exec_rul
 	if (x->booked == AUC_SALE_RUNNING && x->jobs[0].ended >= x->end - rules->end_margin &&
 	    (!strcmp(why, AUC_WHY_CANCELLED) || !strcmp(why, AUC_WHY_FAILED)))
 		return AUC_WHY_TIMEOUT;
+	/* It was called off since it could not begin in time, by who has since been restarted. */
+	if (x->booked == AUC_SALE_SOLD && !x->jobs[0].ran && !strcmp(why, AUC_WHY_CANCELLED) &&
+	    x->jobs[0].ended > x->parts[0].start + rules->late && x->jobs[0].ended < rules->from)
+		return AUC_WHY_OUTAGE;
 	/* Its program does not outlive the node of another part, of which its owner is not guilty.
 	 */
 	if (!strcmp(why, AUC_WHY_FAILED) && member_lost_its_node(x))

@@ -123,6 +123,32 @@ static void test_ended_anyway(void **state)
 	auc_exec_clear(&x);
 }
 
+/* What waited past its start was called off for that, if slurmctld has been restarted since: the
+ * reason was in its memory. Who withdraws a job that could begin in time pays for that. */
+static void test_called_off(void **state)
+{
+	static const struct {
+		double ended, from;
+		const char *why;
+	} cases[] = {{103, 104, "outage"}, {101, 104, "cancelled"}, {103, 90, "cancelled"}};
+	struct auc_exec_rules restarted = rules;
+	struct auc_exec_booking b;
+	struct auc_exec_job *j;
+	struct auc_exec x;
+
+	(void)state;
+	for (unsigned i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		j = set_up(&x, AUC_SALE_SOLD, 0);
+		j->unsure = j->ran = false;
+		j->ended = cases[i].ended;
+		restarted.from = cases[i].from;
+		b = auc_exec_step(&x, &restarted, NOW);
+		assert_int_equal(b.book, AUC_BOOK_SETTLE);
+		assert_string_equal(b.why, cases[i].why);
+		auc_exec_clear(&x);
+	}
+}
+
 /* A lead that ends with an exit code for which the site has jobs requeued has failed: it neither
  * runs again nor is it paid back as held. */
 static void test_quit(void **state)
@@ -226,8 +252,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_lead),         cmocka_unit_test(test_member),
-		cmocka_unit_test(test_ended_anyway), cmocka_unit_test(test_quit),
-		cmocka_unit_test(test_lingers),
+		cmocka_unit_test(test_ended_anyway), cmocka_unit_test(test_called_off),
+		cmocka_unit_test(test_quit),         cmocka_unit_test(test_lingers),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
