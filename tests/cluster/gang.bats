@@ -175,9 +175,15 @@ that it may use 4 are as large"* ]]
 	wait_until 60 status_is .totals.live 0
 }
 
+ranks_run()
+{
+	output=$(as alice srun --bid=3000 -N2 --ntasks-per-node=2 --gpus-per-node=4 --mem=100 -t1 \
+		bash -c 'echo "rank $SLURM_PROCID of $SLURM_NTASKS, gpus $CUDA_VISIBLE_DEVICES${SLURM_AUCTION_BID:+, a bid}"' 2>&1)
+}
+
 @test "srun outside of a job: waits for what starts at once, and runs in it" {
-	run -0 as alice srun --bid=3000 -N2 --ntasks-per-node=2 --gpus-per-node=4 --mem=100 -t1 \
-		bash -c 'echo "rank $SLURM_PROCID of $SLURM_NTASKS, gpus $CUDA_VISIBLE_DEVICES${SLURM_AUCTION_BID:+, a bid}"'
+	# What the test before had sold may not be off its nodes yet.
+	wait_until 60 ranks_run
 	[ "$(grep -c '^rank [0-3] of 4, gpus 0,1,2,3$' <<< "$output")" = 4 ]
 	[[ $output == *"auction: offered: 2 nodes"* ]]
 	job=$(sed -n 's/^srun: job \([0-9]*\) has been allocated resources/\1/p' <<< "$output")

@@ -43,9 +43,9 @@ void auc_stand_see(struct auc_agent *a, const slurm_job_info_t *info, double now
 	enum auc_code code;
 	char *settled;
 
-	if (auc_job_finished(info) && !auc_auction_is_held(a->auction, v.job_id))
-		return;
 	if (auc_receipt_parse(info->admin_comment, &r, &err)) {
+		if (auc_job_finished(info))
+			return;
 		auc_err_prefix(&err, "job %u: receipt not understood", v.job_id);
 		auc_agent_complain(a, AUC_ERROR_LOOK, &err);
 		return;
@@ -53,6 +53,7 @@ void auc_stand_see(struct auc_agent *a, const slurm_job_info_t *info, double now
 	memcpy(v.id, r.sale, sizeof(v.id));
 	settled = auc_receipts_settled(r.sale);
 	if (auc_job_finished(info)) {
+		/* Its owner may be quicker than the first look. */
 		end(a, &v, AUC_WHY_CANCELLED, now);
 	} else if (settled || !strcmp(r.state, "unsold")) {
 		/* It came back from before that, or was not cancelled. */
