@@ -8,7 +8,7 @@
  * twice. The next child asks for the last transfer that was committed once more, which does
  * nothing, and goes on.
  *
- * AUC_TEST_EVENTS: how many events in all (20000); AUC_TEST_SEED.
+ * AUC_TEST_EVENTS: how many events in all (5000); AUC_TEST_SEED.
  */
 #include "config.h"
 
@@ -348,7 +348,7 @@ static void test_money(void **state)
 	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
 		      0);
 	assert_true(shared != MAP_FAILED);
-	shared->wanted = events ? strtoull(events, NULL, 10) : 20000;
+	shared->wanted = events ? strtoull(events, NULL, 10) : 5000;
 	shared->next_job = 1;
 	audit(0); /* and there is a key for all of them */
 	for (bool done = false; !done; seed++) {
