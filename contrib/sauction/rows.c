@@ -61,10 +61,17 @@ int rows_print(struct rows *r, const struct rows_options *s)
 	} else {
 		code = print_table(r, s, columns, n);
 	}
+	rows_free(r);
+	return code;
+}
+
+void rows_free(struct rows *r)
+{
 	for (size_t i = 0; i < (size_t)r->nrows * r->ncolumns; i++)
 		free(r->cells[i]);
 	free(r->cells);
-	return code;
+	r->cells = NULL;
+	r->nrows = r->alloc = 0;
 }
 
 /* The columns of FORMAT, by index; NULL: all. */

@@ -21,6 +21,8 @@ struct rows {
 bool rows_add(struct rows *r, ...);
 /* Prints what O asks for, and frees the rows. An exit code. */
 int rows_print(struct rows *r, const struct rows_options *o);
+/* Frees rows that are not printed. */
+void rows_free(struct rows *r);
 
 /* The program's: prints a sentence behind its name to standard error. EXIT_FAILURE. */
 int fail(const char *fmt, ...) __attribute__((format(printf, 1, 2)));

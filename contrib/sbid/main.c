@@ -499,6 +499,7 @@ static int command_balance(const struct sbid *s, int argc, char **argv)
 	else
 		code = printf("%s is left\n", json_object_get_string(left)) < 0 ||
 		       rows_print(&r, &s->table);
+	rows_free(&r);
 	json_object_put(o);
 	return code;
 }

@@ -388,7 +388,8 @@ static enum auc_code take_models(struct import *im, struct auc_err *err)
 	struct import_profile p;
 	unsigned i, k;
 
-	for (m = conf->models; m < conf->models + conf->nmodels && rc == AUC_OK; m++) {
+	for (m = conf->models; conf->nmodels && m < conf->models + conf->nmodels && rc == AUC_OK;
+	     m++) {
 		for (i = 0; i < m->nworkers && rc == AUC_OK; i++) {
 			const struct auc_conf_type *t =
 				auc_conf_worker_type(conf, m->worker_seconds[i].name);
