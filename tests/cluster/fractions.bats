@@ -105,6 +105,7 @@ gang_nodes()
 	completed "$job" gres/gpu:v100=2
 }
 
+# bats test_tags=nightly
 @test "of several numbers of nodes the one that pays, with its own time, tasks and types" {
 	bid=(--bid=linear:3000,1000/m --nodes=1-2 --speedup=1:2m,2:1m --ntasks-per-node=2 --gpus-per-node=v100:2 --mem=100 -o speed.out)
 	job=$(submit alice "${bid[@]}" --wrap 'echo nodes $SLURM_NNODES tasks $SLURM_NTASKS; srun -l hostname | wc -l')

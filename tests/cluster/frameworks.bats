@@ -109,6 +109,7 @@ both_say()
 	both_say tasks 6 'fsdp: rank [0-5] of 6 ok'
 }
 
+# bats test_tags=nightly
 @test "submitit, a container without the user's environment, Ray, a server on two nodes, MPI" {
 	as alice python3 standin.py submitit_pickle submitit/submitted.pkl
 	send_both submitit container ray server mpi
@@ -126,6 +127,7 @@ both_say()
 	done
 }
 
+# bats test_tags=nightly
 @test "what is asked for in any way is what is had" {
 	local whole lines=() plain_jobs=() sold_jobs=() words i
 

@@ -171,6 +171,7 @@ sbid_says()
 	[ "$(squeue -ho %A)" = "$alice" ]
 }
 
+# bats test_tags=nightly
 @test "a job that stood is what its options say, however they say it" {
 	local late='--bid=deadline:1000000,600s --mem=300 --time=0:20 --stands=20m'
 
