@@ -165,7 +165,6 @@ static bool same_gres(const char *a, const char *b);
 static bool alone(const struct auc_slice *slice, const slurm_job_info_t *info);
 static bool unset(uint16_t n);
 static bool empty(const char *s);
-static bool only_cpus(const char *tres_per_task);
 static bool is_shell(const char *line, size_t len);
 static void remove_variables(job_desc_msg_t *desc, bool (*is)(const char *variable));
 static bool is_sale_variable(const char *variable);
@@ -458,7 +457,7 @@ bool auc_slice_matches(const struct auc_slice *slice, const slurm_job_info_t *in
 	       unset(info->sockets_per_node) && unset(info->cores_per_socket) &&
 	       unset(info->threads_per_core) && empty(info->tres_per_job) &&
 	       empty(info->tres_per_socket) && empty(info->cpus_per_tres) &&
-	       (empty(info->tres_per_task) || only_cpus(info->tres_per_task));
+	       !auc_task_gres(info->tres_per_task);
 }
 
 bool auc_slice_fits(const struct auc_slice *slice, const slurm_job_info_t *info)
@@ -574,7 +573,7 @@ static bool is_implied(size_t offset, const job_desc_msg_t *desc)
 	if (offset == offsetof(job_desc_msg_t, pn_min_cpus))
 		return desc->pn_min_cpus == desc->cpus_per_task;
 	if (offset == offsetof(job_desc_msg_t, tres_per_task))
-		return only_cpus(desc->tres_per_task);
+		return !auc_task_gres(desc->tres_per_task);
 	return offset == offsetof(job_desc_msg_t, min_cpus);
 }
 
@@ -656,12 +655,6 @@ static bool same_gres(const char *a, const char *b)
 		if (!*a)
 			return true;
 	}
-}
-
-/* Newer releases say here, too, what cpus_per_task does. */
-static bool only_cpus(const char *tres_per_task)
-{
-	return !strncmp(tres_per_task, "cpu", 3) && !strchr(tres_per_task, ',');
 }
 
 /* True if LINE is that of a script of a Bourne shell: "#!/bin/bash -l", "#!/usr/bin/env sh". */

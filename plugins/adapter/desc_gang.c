@@ -55,8 +55,8 @@ struct reasons {
 		.least_cpus = GIVEN16((from)->pn_min_cpus),                                        \
 		.memory = (from)->pn_min_memory == NO_VAL64 ? 0 : (from)->pn_min_memory,           \
 		.per_job = (from)->tres_per_job, .per_node = (from)->tres_per_node,                \
-		.per_task = (from)->tres_per_task, .cpus_per_gpu = (from)->cpus_per_tres,          \
-		.memory_per_gpu = (from)->mem_per_tres,                                            \
+		.per_task = auc_task_gres((from)->tres_per_task),                                  \
+		.cpus_per_gpu = (from)->cpus_per_tres, .memory_per_gpu = (from)->mem_per_tres,     \
 	}
 
 static void add_reason(struct reasons *r, const char *fmt, ...)
@@ -276,7 +276,7 @@ void auc_gang_update(const slurm_job_info_t *info, const struct auc_slice *slice
 	update->requeue = 0;
 	set_changed(&update->tres_per_node, info->tres_per_node, desc.tres_per_node);
 	/* It was taken away, and the release did not come to its end. */
-	if (!desc.tres_per_node && !(desc.tres_per_task && *desc.tres_per_task) && desc.shared)
+	if (!desc.tres_per_node && !auc_task_gres(desc.tres_per_task) && desc.shared)
 		set_text(&update->tres_per_node, slice->gres);
 	/* "" takes away what it had. */
 	if (info->tres_per_job && *info->tres_per_job) {
@@ -323,6 +323,14 @@ bool auc_gang_takes(const struct auc_slice *slice, const slurm_job_info_t *info)
 		    sold.tres[i].value)
 			return false;
 	return true;
+}
+
+const char *auc_task_gres(const char *tres_per_task)
+{
+	if (!tres_per_task || !*tres_per_task ||
+	    (!strncmp(tres_per_task, "cpu", 3) && !strchr(tres_per_task, ',')))
+		return NULL;
+	return tres_per_task;
 }
 
 bool auc_same_nodes(const char *a, const char *b)

@@ -45,5 +45,8 @@ void auc_gang_update(const slurm_job_info_t *info, const struct auc_slice *slice
 void auc_gang_update_clear(job_desc_msg_t *update);
 /* True if A and B, lists of nodes as Slurm writes them, have the same nodes. */
 bool auc_same_nodes(const char *a, const char *b);
+/* What TRES_PER_TASK asks for beside CPUs, borrowed, or NULL: newer releases say there, too, what
+ * cpus_per_task does. */
+const char *auc_task_gres(const char *tres_per_task);
 
 #endif

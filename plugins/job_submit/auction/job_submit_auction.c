@@ -315,7 +315,8 @@ static enum auc_code check_task_gpus(const job_desc_msg_t *desc, const struct au
 {
 	const struct auc_bid_gang *g = &bid->gang;
 
-	for (unsigned i = 0; bid->stands > 0 && desc->tres_per_task && i < g->ntres; i++)
+	for (unsigned i = 0; bid->stands > 0 && auc_task_gres(desc->tres_per_task) && i < g->ntres;
+	     i++)
 		if (!strcmp(g->tres[i], "gpu"))
 			return auc_err_set(err, AUC_EINVAL,
 					   "--gpus-per-task: of no type, expected one with "

@@ -186,6 +186,10 @@ static void test_whole_nodes(void **state)
 	desc.num_tasks = 8;
 	desc.ntasks_per_tres = 2;
 	has(3, 1, 8, 100, "gpu", 4);
+	/* As newer releases write --cpus-per-task=1, too. */
+	desc.tres_per_task = (char *)"cpu=1";
+	has(3, 1, 8, 100, "gpu", 4);
+	desc.tres_per_task = NULL;
 	desc.min_nodes = desc.max_nodes = 4;
 	has(1, 4, 2, 100, "gpu", 1);
 	auc_desc_apply_gang(&desc,
