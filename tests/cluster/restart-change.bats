@@ -80,8 +80,8 @@ moves()
 	done
 	wait_until 30 job_is "${of[behind]}" PENDING
 	# slurmctld saves that before it is killed: it does not get over a job that is not where it left it.
-	later=$(submit bob $(bid before 4 1 9) -o /dev/null --wrap true)
 	since=$(date +%s.%N)
+	later=$(submit bob $(bid before 4 1 9) -o /dev/null --wrap true)
 	wait_until 30 jobs_saved "$since"
 	job_is "${of[before]}" RUNNING
 	job_is "${of[behind]}" PENDING
