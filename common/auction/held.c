@@ -240,7 +240,7 @@ char *auc_auction_held_end(struct auc_auction *a, const char *id, const char *wh
 	return receipt;
 }
 
-/* For who asks why. Whoever withdraws a bid knows. */
+/* Keeps for sbid why how the bid ended, unless its owner withdrew it, who knows. */
 static void tell_end(struct auc_auction *a, const struct auc_held_bid *held, const char *why,
 		     double now)
 {

@@ -191,16 +191,20 @@ void auc_auction_post_prices(struct auc_auction *a, const char *text)
 
 char *auc_auction_refusals(struct auc_auction *a, uint64_t *edition)
 {
+	struct auc_refusals *copy = NULL;
 	uint64_t now;
-	char *text = NULL;
+	char *text;
 
 	pthread_mutex_lock(&a->lock);
 	now = auc_refusals_edition(a->refusals);
 	if (now != *edition)
-		text = auc_refusals_print(a->refusals);
+		copy = auc_refusals_copy(a->refusals);
+	pthread_mutex_unlock(&a->lock);
+	/* Thousands of them take longer to print than bids should wait. */
+	text = copy ? auc_refusals_print(copy) : NULL;
+	auc_refusals_destroy(copy);
 	if (text)
 		*edition = now;
-	pthread_mutex_unlock(&a->lock);
 	return text;
 }
 

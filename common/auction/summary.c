@@ -84,7 +84,8 @@ static bool cut(struct summary *s, struct json_object *status)
 	if (auc_json_int(status, "first", 0, INT64_MAX / 2, &s->first, NULL) != AUC_OK ||
 	    auc_json_int(status, "last", s->first, INT64_MAX / 2, &s->last, NULL) != AUC_OK)
 		return false;
-	rest = s->last - s->first - 1; /* behind the first two */
+	/* The first two slots have spans of their own. */
+	rest = s->last - s->first - 1;
 	step = rest > 0 ? (rest + AUC_SUMMARY_TIMES - 3) / (AUC_SUMMARY_TIMES - 2) : 1;
 	for (int64_t t = s->first; t <= s->last && s->nspans < AUC_SUMMARY_TIMES;
 	     t += s->nspans < 3 ? 1 : step)

@@ -282,7 +282,7 @@ enum auc_code auc_bid_gang_resolve(const struct auc_market *m, const struct auc_
 	rc = find_choices(m, g, &c, err);
 	for (unsigned i = 0; i < g->nshapes && rc == AUC_OK && g->whole; i++)
 		rc = add_wholes(m, g, &g->shapes[i], &c, job, err);
-	/* Where no server has that much, what is asked for says so. */
+	/* If no node is large enough, the refusal names what was asked for, not a whole node. */
 	for (unsigned i = 0; i < g->nshapes && rc == AUC_OK && (!g->whole || !job->nshapes); i++)
 		rc = add_choices(m, g, &g->shapes[i], &c, job, err);
 	job->within_switch = g->within_switch;

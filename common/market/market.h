@@ -71,7 +71,7 @@ bool auc_market_is_whole(const struct auc_market *m, unsigned server);
 void auc_market_set_bandwidth(struct auc_market *m, double mbps);
 /*
  * What a unit of each TRES of the server that was added last costs its owner, in credits per hour:
- * no price is ever below that, whoever makes prices. A TRES that it does not have costs nothing.
+ * the floor of its prices, learned or given. A TRES that the server does not have costs nothing.
  * AUC_EINVAL: a cost is below 0 or too high.
  */
 enum auc_code auc_market_set_cost(struct auc_market *m, const struct auc_named *cost,

@@ -1,5 +1,4 @@
 # Budgets=account: whoever runs a job for a Slurm account spends its money, and that of the accounts above it that are limited. Eight
-		RefundUnused=no
 # clients at once cannot overdraw it. Who counts the money agrees to the last micro-credit.
 
 load lib

@@ -64,6 +64,21 @@ uint64_t auc_refusals_edition(const struct auc_refusals *r)
 	return r->edition;
 }
 
+struct auc_refusals *auc_refusals_copy(const struct auc_refusals *r)
+{
+	struct auc_refusals *copy = auc_refusals_create();
+
+	for (unsigned i = 0; copy && i < USERS; i++) {
+		copy->of[i].uid = r->of[i].uid;
+		copy->of[i].when = r->of[i].when;
+		if (!r->of[i].text || (copy->of[i].text = strdup(r->of[i].text)))
+			continue;
+		auc_refusals_destroy(copy);
+		copy = NULL;
+	}
+	return copy;
+}
+
 char *auc_refusals_print(const struct auc_refusals *r)
 {
 	char *text = NULL;

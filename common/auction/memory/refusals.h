@@ -18,6 +18,8 @@ void auc_refusals_keep(struct auc_refusals *r, uint32_t uid, double when, const 
 const char *auc_refusals_find(const struct auc_refusals *r, uint32_t uid, double *when);
 /* Another with each change; not 0. */
 uint64_t auc_refusals_edition(const struct auc_refusals *r);
+/* The same again, to be printed without the lock of R. NULL: no memory. */
+struct auc_refusals *auc_refusals_copy(const struct auc_refusals *r);
 /* All of them as text, malloc'd: a JSON object on each line, its text cut at AUC_REFUSAL_MAX bytes.
  * NULL: no memory. */
 #define AUC_REFUSAL_MAX 2000
