@@ -343,6 +343,14 @@ unsigned auc_parts_at_once(const struct auc_part *parts, unsigned nparts);
 /* How many nodes UID's live sales, liens too, have at most at once between START and END (Unix
  * time), as if each had its most all the time. */
 unsigned auc_auction_nodes_of(struct auc_auction *a, uint32_t uid, double start, double end);
+/* What is spent or held of the account that SALE leaves least of, of those that pay for it. */
+struct auc_budget_use {
+	char account[AUC_ACCOUNT_LEN];
+	double share, before; /* of what was granted: with SALE, and without it */
+	auc_money left, granted;
+};
+/* False: nobody that pays for it is held to a budget, or it is not known. */
+bool auc_auction_budget_use(struct auc_auction *a, const char *sale, struct auc_budget_use *use);
 /* All that a node has. */
 struct auc_node_size {
 	unsigned n;

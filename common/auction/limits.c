@@ -332,3 +332,25 @@ void auc_auction_unclaimed(struct auc_auction *a, const char *sale, double looke
 		auc_ledger_unclaim(a->ledger, sale);
 	pthread_mutex_unlock(&a->lock);
 }
+
+bool auc_auction_budget_use(struct auc_auction *a, const char *sale, struct auc_budget_use *use)
+{
+	const struct auc_account *account;
+	const struct auc_sale *s;
+	const char *name = NULL;
+
+	memset(use, 0, sizeof(*use));
+	pthread_mutex_lock(&a->lock);
+	s = a->ledger ? auc_ledger_find(a->ledger, sale) : NULL;
+	if (s)
+		use->share = auc_budget_share(auc_ledger_books(a->ledger), &s->payers, 0, &name);
+	account = name ? auc_books_find(auc_ledger_books(a->ledger), name) : NULL;
+	if (account) {
+		memcpy(use->account, account->name, sizeof(use->account));
+		use->granted = account->credits;
+		use->left = account->credits - account->debits - account->pending;
+		use->before = use->share - (double)s->payment / (double)account->credits;
+	}
+	pthread_mutex_unlock(&a->lock);
+	return account;
+}

@@ -141,6 +141,7 @@ struct auc_conf {
 	unsigned return_every; /* enum auc_every */
 	unsigned fence;        /* enum auc_fence */
 	double power_up_lead;  /* seconds; 0: the adapter's default */
+	bool mail;             /* users are mailed of their sales, if their jobs want it */
 	bool rearrange;        /* what is sold and waits may be placed anew (rearrange_search.h) */
 	bool extends; /* jobs that are late buy slots at the end, if their bids do not say */
 	unsigned refund_unused; /* enum auc_refund */

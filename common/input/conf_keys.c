@@ -155,6 +155,11 @@ const struct key auc_conf_keys[] = {
 	{.section = GLOBAL, .name = "ReturnEvery", .type = TYPE_ONE_OF, .offset = IN_CONF(return_every),
 	 .choices = "hour|day|week|month", .preset = "month",
 	 .help = "The periods of Return. They begin on the hour, at midnight, on a Monday or on the first, UTC."},
+	{.section = GLOBAL, .name = "Mail", .type = TYPE_CHOICE, .offset = IN_CONF(mail),
+	 .choices = "no|yes", .preset = "yes",
+	 .help = "Whether users are mailed of their sales, as --mail-type of their jobs asks, by MailProg of slurm.conf: with BEGIN of the sale, with END of "
+		 "what was paid and paid back and of a bid that stood in vain, with FAIL of these where a job did not complete, with any of the three when 80 % and 95 % of a budget are "
+		 "spent or held."},
 	{.section = GLOBAL, .name = "Fence", .type = TYPE_ONE_OF, .offset = IN_CONF(fence),
 	 .choices = "no|yes|auto", .preset = "auto",
 	 .help = "Whether nodes are reserved for the times that are sold, so that other partitions' jobs stay out: all that "

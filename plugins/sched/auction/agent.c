@@ -26,6 +26,7 @@
 #include "sched/auction/fitter.h"
 #include "sched/output/accounting.h"
 #include "sched/output/kept_files.h"
+#include "sched/output/mail.h"
 #include "adapter/nodes.h"
 #include "sched/auction/power.h"
 #include "sched/output/receipts.h"
@@ -33,10 +34,8 @@
 #include "sched/auction/slurm_rules.h"
 #include "adapter/site.h"
 
-#define CYCLE_IDLE 0.5 /* nothing is; new liens are found this soon */
-#define PASS_MAX                                                                                   \
-	1.0 /* seconds that a cycle may ask things of Slurm; the rest waits for the next           \
-	     */
+#define CYCLE_IDLE  0.5  /* nothing is; new liens are found this soon */
+#define PASS_MAX    1.0  /* seconds that a cycle may ask things of Slurm; the rest comes next */
 #define NODES_EVERY 2.0  /* seconds between looks at the nodes, */
 #define NODES_SHARE 100  /* or so many times what a look takes, */
 #define NODES_MAX   10.0 /* but so many at most, and so many where slurmctld says nothing new */
@@ -116,6 +115,7 @@ enum auc_code auc_agent_start(uint32_t built, struct auc_err *err)
 		return code;
 	auc_accounting_read_slurm_conf();
 	auc_tasks_read_slurm_conf();
+	auc_mail_read_slurm_conf();
 	agent.stop = agent.reconfigure = agent.ended = false;
 	auc_site_gate("it is starting; try again in some seconds");
 	auc_site_attach(true);
@@ -166,7 +166,7 @@ static bool end_threads(const struct timespec *until)
 	if (!agent.ended && pthread_timedjoin_np(agent.thread, NULL, until))
 		return false;
 	agent.ended = true;
-	if (!auc_fitter_stop(until) || !auc_receipts_stop(until) ||
+	if (!auc_fitter_stop(until) || !auc_receipts_stop(until) || !auc_mail_stop(until) ||
 	    !auc_job_change_stop(&agent.a, until) || !auc_slurm_rules_stop(&agent.a, until))
 		return false;
 	auc_site_attach(false);
@@ -195,6 +195,7 @@ void auc_agent_reconfigure(void)
 	auc_site_read_slurm_conf();
 	auc_accounting_read_slurm_conf();
 	auc_tasks_read_slurm_conf();
+	auc_mail_read_slurm_conf();
 	pthread_mutex_lock(&agent.lock);
 	agent.reconfigure = true;
 	pthread_cond_signal(&agent.wake);
@@ -336,8 +337,7 @@ static void reload(struct auc_agent *a, double now)
 	struct auc_err err;
 	enum auc_code code = auc_site_reload(now, &err);
 
-	/* Who has just changed something wants to hear what is still wrong, and soon when it is not
-	 * any more. */
+	/* Who has changed something wants to hear soon what is still wrong. */
 	memset(&a->said, 0, sizeof(a->said));
 	a->wait = 0;
 	if (code && code != AUC_EFULL) {
@@ -354,10 +354,9 @@ static void reload(struct auc_agent *a, double now)
 
 		find_dir(auc_auction_conf(a->auction), dir, sizeof(dir));
 		if (strcmp(dir, a->dir))
-			slurm_error(
-				"sched/auction: SpoolDir=%s: in force once slurmctld is started "
-				"again; until then it is %s as before",
-				dir, a->dir);
+			slurm_error("sched/auction: SpoolDir=%s: in force after a restart of "
+				    "slurmctld; until then it is %s as before",
+				    dir, a->dir);
 	}
 	refresh_nodes(a, now, true);
 }
@@ -660,7 +659,8 @@ static void open_up(struct auc_agent *a, double now)
 		auc_sale_view_clear(&views[i]);
 	}
 	free(views);
-	if (auc_fitter_start(a->auction, &err)) /* prices stay as they are */
+	/* Without the one prices stay as they are, without the other nobody is mailed. */
+	if (auc_fitter_start(a->auction, &err) || auc_mail_start(&err))
 		auc_agent_complain(a, AUC_ERROR_LEDGER, &err);
 	auc_look_reset(a);
 	a->edition = 0;

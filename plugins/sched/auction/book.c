@@ -13,6 +13,7 @@
 #include "ledger/why.h"
 #include "sched/auction/power.h"
 #include "sched/output/admin_files.h"
+#include "sched/output/mail.h"
 #include "sched/output/receipts.h"
 #include "sched/auction/slurm_rules.h"
 #include "adapter/site.h"
@@ -179,6 +180,7 @@ void auc_book_commit(struct auc_agent *a)
 	a->unsaved = false;
 	auc_admin_committed(a->dir);
 	auc_receipts_release();
+	auc_mail_release();
 	for (struct auc_task *t = a->calm ? NULL : a->tasks.list; t; t = t->next)
 		auc_exec_wrote(&t->exec, true, auc_site_now());
 }
@@ -258,6 +260,7 @@ static void confirm(struct auc_agent *a, struct auc_task *t, double now)
 	t->sold = now;
 	new_receipt(t, receipt);
 	know_lead(a, t);
+	auc_mail_sold(&t->mail, a->auction, t->sale, false);
 	slurm_info("sched/auction: job %u: sale %s confirmed, %u part%s", t->exec.jobs[0].id,
 		   t->sale, t->exec.nparts, t->exec.nparts == 1 ? "" : "s");
 	auc_book_check(a, t);
@@ -309,6 +312,7 @@ static void know_lead(struct auc_agent *a, struct auc_task *t)
 
 	t->known = true;
 	t->gid = t->lead->group_id;
+	auc_mail_take(&t->mail, t->lead);
 	free(t->account);
 	free(t->qos);
 	free(t->host);
@@ -444,6 +448,9 @@ static void settle(struct auc_agent *a, struct auc_task *t, const struct auc_exe
 	slurm_info("sched/auction: job %u: sale %s settled: %s", id, t->sale, booking->why);
 	if (receipt && auc_receipts_put_final(id, t->sale, receipt, &err))
 		auc_agent_complain(a, AUC_ERROR_RECEIPT, &err);
+	if (t->lead)
+		auc_mail_take(&t->mail, t->lead);
+	auc_mail_settled(&t->mail, a->auction, receipt, booking->when);
 	free(receipt);
 	new_receipt(t, NULL);
 	t->exec.booked = AUC_SALE_SETTLED;

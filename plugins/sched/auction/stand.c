@@ -17,6 +17,7 @@
 #include "sched/auction/agent-private.h"
 #include "sched/auction/job_change.h"
 #include "sched/auction/slurm_rules.h"
+#include "sched/output/mail.h"
 #include "sched/output/receipts.h"
 
 #define SEEK     0.25 /* seconds between the first looks for the jobs of new bids; then longer, */
@@ -27,13 +28,14 @@ static void look_for(struct auc_agent *a, const struct auc_held_view *list, unsi
 static bool look_at_user(struct auc_agent *a, uint32_t uid, const struct auc_held_view *list,
 			 unsigned n, double now);
 static void end(struct auc_agent *a, const struct auc_held_view *v, const char *why, double now);
+static void mail_end(struct auc_agent *a, uint32_t job_id, const char *why, double now);
 static bool take_turn(struct auc_agent *a, const struct auc_held_view *v, struct auc_bid *bid,
 		      double now);
 static enum auc_code decide(struct auc_agent *a, const slurm_job_info_t *info,
 			    const struct auc_held_view *v, struct auc_bid *bid,
 			    struct auc_offer *offer, struct auc_err *err);
-static void sell(struct auc_agent *a, const struct auc_held_view *v, const struct auc_offer *offer,
-		 double now);
+static void sell(struct auc_agent *a, const slurm_job_info_t *info, const struct auc_held_view *v,
+		 const struct auc_offer *offer, double now);
 
 void auc_stand_see(struct auc_agent *a, const slurm_job_info_t *info, double now)
 {
@@ -190,6 +192,24 @@ static void end(struct auc_agent *a, const struct auc_held_view *v, const char *
 		auc_agent_complain(a, AUC_ERROR_KILL, &err);
 	free(receipt);
 	a->changed = true;
+	mail_end(a, v->job_id, why, now);
+}
+
+/* Not where its owner knows, or it is gone. */
+static void mail_end(struct auc_agent *a, uint32_t job_id, const char *why, double now)
+{
+	struct auc_mail_to to = {0};
+	job_info_msg_t *jobs;
+
+	if (!strcmp(why, AUC_WHY_CANCELLED) || !strcmp(why, AUC_WHY_LOST) ||
+	    !auc_auction_conf(a->auction)->mail || auc_rpc_load_job(job_id, &jobs, NULL))
+		return;
+	if (jobs->record_count) {
+		auc_mail_take(&to, jobs->job_array);
+		auc_mail_unsold(&to, a->auction, why, now);
+		auc_mail_clear(&to);
+	}
+	auc_rpc_free_jobs(jobs);
 }
 
 /* False: it cannot be decided now, nor can others. */
@@ -219,7 +239,7 @@ static bool take_turn(struct auc_agent *a, const struct auc_held_view *v, struct
 	}
 	code = decide(a, jobs->job_array, v, bid, &offer, &err);
 	if (!code && offer.accepted)
-		sell(a, v, &offer, now);
+		sell(a, jobs->job_array, v, &offer, now);
 	/* No refusal: what its user may is being looked at, or is less than it takes just now. */
 	if (code)
 		auc_auction_held_again(a->auction, v->id, now, code == AUC_ESTATE);
@@ -248,8 +268,8 @@ static enum auc_code decide(struct auc_agent *a, const slurm_job_info_t *info,
 }
 
 /* The job of V has bought OFFER. It is changed when that is on disk (act.c). */
-static void sell(struct auc_agent *a, const struct auc_held_view *v, const struct auc_offer *offer,
-		 double now)
+static void sell(struct auc_agent *a, const slurm_job_info_t *info, const struct auc_held_view *v,
+		 const struct auc_offer *offer, double now)
 {
 	struct auc_sale_view view;
 	char *receipt = NULL;
@@ -268,6 +288,10 @@ static void sell(struct auc_agent *a, const struct auc_held_view *v, const struc
 	a->changed = true;
 	t = auc_tasks_add(&a->tasks, &view);
 	auc_sale_view_clear(&view);
+	if (t) {
+		auc_mail_take(&t->mail, info);
+		auc_mail_sold(&t->mail, a->auction, t->sale, true);
+	}
 	if (!t) {
 		free(receipt);
 		return; /* the next look at the ledger finds it */

@@ -321,6 +321,7 @@ static void task_free(struct auc_task *t)
 	free(t->account);
 	free(t->qos);
 	free(t->host);
+	auc_mail_clear(&t->mail);
 	free(t->parts);
 	free(t->receipt);
 	free(t);

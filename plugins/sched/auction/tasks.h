@@ -11,6 +11,7 @@
 #include "auction/auction.h"
 #include "exec/exec.h"
 #include "adapter/slurm_compat.h"
+#include "sched/output/mail.h"
 
 /* Who cancelled a job that Slurm may have failed to launch. */
 enum auc_canceller {
@@ -23,10 +24,11 @@ struct auc_task {
 	struct auc_task *next;
 	char sale[AUC_SALE_ID_LEN];
 	uint32_t uid, gid;
-	char *account, *qos; /* of the lead, NULL before it was seen */
-	char *host;          /* where it was submitted; likewise */
-	unsigned revision;   /* of the plan that parts are of */
-	unsigned marked;     /* which list of nodes says what is down; 0: none yet */
+	char *account, *qos;     /* of the lead, NULL before it was seen */
+	char *host;              /* where it was submitted; likewise */
+	struct auc_mail_to mail; /* likewise */
+	unsigned revision;       /* of the plan that parts are of */
+	unsigned marked;         /* which list of nodes says what is down; 0: none yet */
 	struct auc_part *parts;
 	struct auc_exec exec;         /* borrows them */
 	const slurm_job_info_t *lead; /* its record in the present cycle; NULL: not seen */

@@ -1,0 +1,139 @@
+/*
+ * mail_events.c - see mail.h: what users are mailed. --mail-type decides: BEGIN has the sale, END
+ * how it ended and what was paid back, FAIL the same where it did not end as it should, each of
+ * them the budget.
+ */
+#include "config.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "ledger/receipt.h"
+#include "ledger/why.h"
+#include "sched/output/mail.h"
+#include "sched/output/mail-private.h"
+
+#define ANY      (MAIL_JOB_BEGIN | MAIL_JOB_END | MAIL_JOB_FAIL)
+#define TOLD_MAX 256 /* accounts of which is known what was told */
+#define CLUSTER  256
+
+/* Of the agent's thread. */
+static struct {
+	char account[AUC_ACCOUNT_LEN];
+	unsigned level;
+} told[TOLD_MAX];
+static unsigned next_told;
+
+static bool wants(const struct auc_mail_to *to, struct auc_auction *a, unsigned types);
+static struct auc_mail_job job_of(const struct auc_mail_to *to, char cluster[CLUSTER]);
+static unsigned nodes_of(const struct auc_sale_view *v);
+static void tell_budget(const struct auc_mail_to *to, struct auc_auction *a, const char *sale);
+static bool has_risen(const struct auc_budget_use *use);
+
+void auc_mail_sold(const struct auc_mail_to *to, struct auc_auction *a, const char *sale,
+		   bool stood)
+{
+	struct auc_sale_view v;
+	struct auc_mail_text text;
+	struct auc_mail_job job;
+	char cluster[CLUSTER];
+
+	if (wants(to, a, MAIL_JOB_BEGIN) && !auc_auction_sale(a, sale, &v, NULL)) {
+		job = job_of(to, cluster);
+		auc_mail_text_sold(&text, &job, v.payment, v.start, v.end, nodes_of(&v), stood);
+		auc_mail_put(to, "sale", &text);
+		auc_sale_view_clear(&v);
+	}
+	/* Whoever wants no mail may be the one whose bid makes a budget scarce. */
+	tell_budget(to, a, sale);
+}
+
+void auc_mail_settled(const struct auc_mail_to *to, struct auc_auction *a, const char *receipt,
+		      double now)
+{
+	struct auc_mail_text text;
+	struct auc_mail_job job;
+	char cluster[CLUSTER];
+	struct auc_receipt r;
+	bool good;
+
+	if (!receipt || !wants(to, a, MAIL_JOB_END | MAIL_JOB_FAIL) ||
+	    auc_receipt_parse(receipt, &r, NULL))
+		return;
+	good = !strcmp(r.why, AUC_WHY_COMPLETED);
+	if ((to->types & MAIL_JOB_END) || !good) {
+		job = job_of(to, cluster);
+		auc_mail_text_settled(&text, &job, r.why, r.payment, r.refund, now);
+		auc_mail_put(to, "refund", &text);
+	}
+	auc_receipt_clear(&r);
+}
+
+void auc_mail_unsold(const struct auc_mail_to *to, struct auc_auction *a, const char *why,
+		     double now)
+{
+	struct auc_mail_text text;
+	struct auc_mail_job job;
+	char cluster[CLUSTER];
+
+	if (!wants(to, a, MAIL_JOB_END | MAIL_JOB_FAIL))
+		return;
+	job = job_of(to, cluster);
+	auc_mail_text_unsold(&text, &job, why, now);
+	auc_mail_put(to, "unsold", &text);
+}
+
+static bool wants(const struct auc_mail_to *to, struct auc_auction *a, unsigned types)
+{
+	return to->job_id && (to->types & types) && auc_auction_conf(a)->mail;
+}
+
+static struct auc_mail_job job_of(const struct auc_mail_to *to, char cluster[CLUSTER])
+{
+	auc_mail_cluster(cluster, CLUSTER);
+	return (struct auc_mail_job){.id = to->job_id, .name = to->name, .cluster = cluster};
+}
+
+static unsigned nodes_of(const struct auc_sale_view *v)
+{
+	return v->nparts && v->parts[0].nnodes ? v->parts[0].nnodes
+					       : auc_parts_at_once(v->parts, v->nparts);
+}
+
+/* Of the account that has least, the owner of the sale that made it so. */
+static void tell_budget(const struct auc_mail_to *to, struct auc_auction *a, const char *sale)
+{
+	struct auc_budget_use use;
+	struct auc_mail_text text;
+	struct auc_mail_job job;
+	char cluster[CLUSTER];
+
+	if (!auc_auction_budget_use(a, sale, &use) || !has_risen(&use) || !wants(to, a, ANY))
+		return;
+	job = job_of(to, cluster);
+	auc_mail_text_budget(&text, &job, use.account, use.share, use.left, use.granted);
+	auc_mail_put(to, "budget", &text);
+}
+
+/* True once for each time that a level is reached. After a restart what the sale found counts as
+ * told. */
+static bool has_risen(const struct auc_budget_use *use)
+{
+	unsigned level = auc_mail_budget_level(use->share), i;
+	unsigned before = auc_mail_budget_level(use->before);
+
+	for (i = 0; i < TOLD_MAX && strcmp(told[i].account, use->account); i++)
+		;
+	if (i == TOLD_MAX) {
+		i = next_told;
+		next_told = (next_told + 1) % TOLD_MAX;
+		memcpy(told[i].account, use->account, sizeof(told[i].account));
+		told[i].level = before;
+	}
+	/* It may have fallen since. */
+	if (told[i].level > before)
+		told[i].level = before;
+	before = told[i].level;
+	told[i].level = level;
+	return level > before;
+}

@@ -1,0 +1,152 @@
+# Mail by Slurm's MailProg, as --mail-type asks: of a sale, of its end, of bids that stood, of budgets; at most once; and that neither a
+# mail program that hangs nor the name of a job does any harm.
+
+load lib
+load plugins
+
+slot=5
+
+setup_file()
+{
+	need_plugins
+	MAIL_DIR=$(mktemp -d "${TMPDIR:-/tmp}/auction-mail-XXXXXX")
+	export MAIL_DIR
+	chmod 1777 "$MAIL_DIR"
+	# A file for each mail, whole when it gets its name. One for bob hangs.
+	cat > "$MAIL_DIR/prog" <<-END
+		#!/bin/bash
+		[[ \$3 != bob* ]] || exec sleep 300 0<&-
+		new=\$(mktemp "$MAIL_DIR/new-XXXXXX")
+		{ printf '%s\n' "\$#" "\$1" "\$2" "\$3" "\$AUCTION_MAIL" "\$SLURM_JOB_ID"; cat; } > "\$new"
+		mv "\$new" "$MAIL_DIR/mail-\$AUCTION_MAIL-\$SLURM_JOB_ID-\${new##*-}"
+	END
+	chmod 755 "$MAIL_DIR/prog"
+	cat > "$BATS_FILE_TMPDIR/auction.conf" <<-END
+		Policy=dps
+		SlotSeconds=$slot
+		RefundUnused=no
+		CancelFee=0
+		Overrun=kill
+		Slots=400
+		Prices=given
+		Eta=gpu:v100=100000000
+		Budgets=user
+		StandsMax=1h
+		PartitionName=edge Cost=gpu:v100=360
+		WorkerType=v100 TRES=cpu=1,mem=500,gpu:v100=1
+		PSType=ps.s TRES=cpu=1,mem=200
+	END
+	cluster_start $(plugin_options) --auction-conf "$BATS_FILE_TMPDIR/auction.conf" --set "MailProg=$MAIL_DIR/prog" \
+		--set MailDomain=example.org --nodes 'node1:partition=edge,cpus=8,mem=16000,gpus=v100:4'
+	wait_until 60 status_is .ready true
+	wait_until 60 nodes_settled
+	for user in alice bob; do
+		sauction grant "user:$user" 1000000000
+	done
+	sauction grant user:carol 10
+	wait_until 60 auction_open
+}
+
+teardown_file()
+{
+	cluster_stop
+	rm -rf "$MAIL_DIR"
+}
+
+sauction()
+{
+	"${AUCTION_PREFIX:+$AUCTION_PREFIX/bin/sauction}${AUCTION_BUILD:+$AUCTION_BUILD/contrib/sauction/sauction}" \
+		--spool="$SANDBOX_DIR/state/auction" "$@"
+}
+
+# The mails of an event, for a job. mails EVENT JOB
+mails()
+{
+	find "$MAIL_DIR" -name "mail-$1-$2-*"
+}
+
+mailed()
+{
+	[ -n "$(mails "$1" "$2")" ]
+}
+
+# The only mail of an event, for a job. mail_of EVENT JOB
+mail_of()
+{
+	wait_until 30 mailed "$1" "$2"
+	[ "$(mails "$1" "$2" | wc -l)" = 1 ]
+	cat "$(mails "$1" "$2")"
+}
+
+@test "a sale and its end are mailed, to the owner, with price, time and the way to cancel" {
+	job=$(submit alice --mail-type=ALL -J train $(small_bid 1000000 1) -o /dev/null --wrap true)
+	price=$(receipt_get "$job" '.payment')
+	mapfile -t mail < <(mail_of sale "$job")
+	[ "${mail[0]}" = 3 ]
+	[ "${mail[1]}" = -s ]
+	[[ ${mail[2]} == "Slurm Job_id=$job Name=train Sold, Price "*", Begins 20"* ]]
+	[ "${mail[3]}" = alice@example.org ]
+	[ "${mail[5]}" = "$job" ]
+	[[ ${mail[*]} == *"scancel $job"* ]]
+	grep -q "^Price:  ${price%0000} credits" "$(mails sale "$job")"
+	wait_until 60 settled "$job"
+	mapfile -t mail < <(mail_of refund "$job")
+	[[ ${mail[2]} == "Slurm Job_id=$job Name=train Paid "*", 0.00 back, completed" ]]
+	# What the bid was worth is in neither.
+	! grep -q 1000000 "$(mails sale "$job")" "$(mails refund "$job")"
+}
+
+@test "who wants no mail of it gets none, and an address that is an option is none" {
+	none=$(submit alice $(small_bid 1000000 1) -o /dev/null --wrap true)
+	fail=$(submit alice --mail-type=FAIL $(small_bid 1000000 1) -o /dev/null --wrap true)
+	option=$(submit alice --mail-type=ALL --mail-user=-A/etc/shadow $(small_bid 1000000 1) -o /dev/null --wrap true)
+	last=$(submit alice --mail-type=ALL --mail-user=al@x.org -J $'x\tBcc: root' $(small_bid 1000000 1) -o /dev/null --wrap true)
+	for job in "$none" "$fail" "$option" "$last"; do
+		wait_until 60 settled "$job"
+	done
+	mapfile -t mail < <(mail_of refund "$last")
+	[ "${mail[3]}" = al@x.org ]
+	[[ ${mail[2]} == "Slurm Job_id=$last Name=x?Bcc: root Paid "* ]]
+	# They came before it.
+	! mailed '[a-z]*' "$none"
+	! mailed '[a-z]*' "$fail"
+	! mailed '[a-z]*' "$option"
+}
+
+@test "a mail program that hangs holds up nobody's sales and nobody else's mail" {
+	job=$(submit bob --mail-type=ALL $(small_bid 1000000 1) -o /dev/null --wrap true)
+	other=$(submit alice --mail-type=ALL $(small_bid 1000000 1) -o /dev/null --wrap true)
+	wait_until 60 settled "$job"
+	wait_until 30 mailed sale "$other"
+	pgrep -f '^sleep 300' > /dev/null
+	! mailed '[a-z]*' "$job"
+}
+
+@test "a bid that stood is mailed of when it is sold, and when it is not" {
+	full=$(submit alice --bid=100000000 --nodes=1 --gpus-per-node=4 --cpus-per-task=8 --mem=1000 --time=15 -o /dev/null --wrap 'sleep 1000')
+	gang="--nodes=1 --gpus-per-node=4 --mem=600 --time=0:20 -o /dev/null"
+	vain=$(submit alice --mail-type=END --stands=15s --bid=deadline:1000000,40s $gang --wrap true)
+	taken=$(submit alice --mail-type=BEGIN --stands=1h --bid=deadline:1000000,300s $gang --wrap true)
+	wait_until 30 receipt_state_is "$taken" waiting
+	mapfile -t mail < <(mail_of unsold "$vain")
+	[[ ${mail[2]} == "Slurm Job_id=$vain Name=wrap Not sold, "@(expired|worthless) ]]
+	as alice scancel "$full"
+	mapfile -t mail < <(mail_of sale "$taken")
+	[[ ${mail[2]} == "Slurm Job_id=$taken Name=wrap Sold after standing, Price "* ]]
+	as alice scancel "$taken"
+}
+
+@test "who spends 80 % and 95 % of a budget is told so once each" {
+	first=$(submit carol --mail-type=END $(small_bid 100 14) -o /dev/null --wrap true)
+	eighty=$(submit carol --mail-type=END $(small_bid 100 3) -o /dev/null --wrap true)
+	mapfile -t mail < <(mail_of budget "$eighty")
+	[[ ${mail[2]} == "Slurm Job_id=$eighty Name=wrap Budget 85 % used, user:$(id -u carol)" ]]
+	[ "${mail[3]}" = carol@example.org ]
+	more=$(submit carol --mail-type=END $(small_bid 100 1) -o /dev/null --wrap true)
+	wait_until 60 settled "$more"
+	last=$(submit carol --mail-type=END $(small_bid 100 1) -o /dev/null --wrap true)
+	mapfile -t mail < <(mail_of budget "$last")
+	[[ ${mail[2]} == *" Budget 95 % used, "* && ${mail[*]} == *"Left:    0.50 credits"*"scancel $last"* ]]
+	! mailed budget "$first"
+	! mailed budget "$more"
+}
