@@ -39,6 +39,24 @@ struct auc_rearrange {
 	struct auc_rearrange_run *search;
 };
 
+/* When a shape of the board can be had, and for how much. */
+struct auc_board_price {
+	bool found;
+	double start, end; /* Unix time */
+	auc_money price;
+	char partition[AUC_NAME_MAX];
+};
+struct auc_board_row {
+	bool known;
+	auc_slot slot; /* in which it was priced */
+	struct auc_board_price soonest, cheapest;
+	char why[256]; /* why it cannot be had; "": it can */
+};
+struct auc_board {
+	const struct auc_conf *conf; /* whose shapes the rows are; NULL: none */
+	struct auc_board_row *rows;
+};
+
 /* One bid on its way to a decision. The auction keeps one, so that a decision allocates nothing. */
 struct auc_question {
 	struct auc_bid bid;                  /* without the partitions that limits rule out */
@@ -110,6 +128,7 @@ struct auc_auction {
 	char io_error[512]; /* why the last commit failed */
 	char warning[512];  /* why the last snapshot failed, or what of the spool is left out */
 	struct auc_activity activity;
+	struct auc_board board;
 
 	/* Behind admin. */
 	struct auc_spool *spool;
@@ -185,6 +204,15 @@ auc_slot auc_auction_first_open(const struct auc_auction *a, double now);
 enum auc_code auc_quote_nodes(const struct auc_policy *policy, struct auc_policy_ctx *ctx,
 			      const struct auc_market *m, struct auc_job *job,
 			      struct auc_decision *d, struct auc_err *err);
+/* bidding.c; the lock is held. The decision on BID at NOW into A's question, as if somebody without
+ * limits asked, and nobody had. */
+enum auc_code auc_auction_look_up(struct auc_auction *a, const struct auc_bid *bid, double now,
+				  struct auc_err *err);
+/* gang_quote.c; the lock is held. How many nodes there are that have what the gang of BID takes of
+ * one. */
+unsigned auc_gang_count(const struct auc_auction *a, const struct auc_bid *bid);
+/* board.c; the lock is held. The board as JSON, an array; NULL: no memory. */
+struct json_object *auc_auction_board(const struct auc_auction *a);
 /* gang_quote.c: the same of a gang, whose nodes are of one group: Slurm's job has one partition. */
 enum auc_code auc_quote_gang(const struct auc_policy *policy, struct auc_policy_ctx *ctx,
 			     const struct auc_market *m, struct auc_job *job,

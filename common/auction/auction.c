@@ -94,6 +94,7 @@ void auc_auction_destroy(struct auc_auction *a)
 	auc_user_limits_destroy(a->users);
 	auc_refusals_destroy(a->refusals);
 	free(a->published);
+	free(a->board.rows);
 	auc_held_bids_destroy(a->held);
 	auc_tariff_free(a->tariff);
 	auc_tariff_free(a->next_tariff);

@@ -397,6 +397,13 @@ void auc_auction_fit_end(struct auc_auction *a, struct auc_fit_job *job, struct 
 /* A copy of the prices that hold, to be freed; false: none were published yet. */
 bool auc_auction_tariff(struct auc_auction *a, struct auc_tariff **t);
 
+/*
+ * The board: prices of the standard shapes (Shape= of auction.conf), as a bid of this moment would
+ * pay them, by the same decision. Prices one shape that has no price of the slot of NOW yet,
+ * without a trace of it in prices and counts; false: there is none.
+ */
+bool auc_auction_board_step(struct auc_auction *a, double now);
+
 struct json_object;
 /* Market, prices and use by server, TRES and slot, sales and totals, as JSON (doc/status.md): for
  * sprice and tests; waits for a commit under way. New reference. */

@@ -256,6 +256,21 @@ static enum auc_code allowed(struct auc_auction *a, struct auc_question *q, stru
 	return rc;
 }
 
+enum auc_code auc_auction_look_up(struct auc_auction *a, const struct auc_bid *bid, double now,
+				  struct auc_err *err)
+{
+	struct auc_question *q = &a->question;
+	enum auc_code rc = auc_auction_check_open(a, err);
+
+	if (rc != AUC_OK)
+		return rc;
+	q->bid = *bid;
+	rc = decide(a, q, &q->bid, 0, now, err);
+	if (rc == AUC_OK && a->policy->posts)
+		q->decision.plan.value = q->decision.plan.cost;
+	return rc;
+}
+
 /* STEPS: what the decision may still take. */
 static enum auc_code quote(struct auc_auction *a, struct auc_question *q, const struct auc_bid *bid,
 			   auc_slot arrival, uint64_t *steps, struct auc_err *err)

@@ -140,6 +140,15 @@ enum auc_code auc_auction_node_size(struct auc_auction *a, const struct auc_bid 
 	return rc;
 }
 
+unsigned auc_gang_count(const struct auc_auction *a, const struct auc_bid *bid)
+{
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < a->nspecs; i++)
+		n += may_use(bid, &a->specs[i]) && !a->specs[i].down;
+	return n;
+}
+
 /* It is where BID may go, and large enough for some shape. */
 static bool may_use(const struct auc_bid *bid, const struct auc_server_spec *spec)
 {

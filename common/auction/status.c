@@ -60,7 +60,8 @@ struct json_object *auc_auction_status(struct auc_auction *a, double now)
 		ok = looked = auc_json_add_int(o, "first", auc_market_first(a->market)) &&
 			      auc_json_add_int(o, "last", auc_market_last(a->market)) &&
 			      auc_json_add(o, "eta", etas(a)) &&
-			      auc_json_add(o, "bounds", bounds(a)) && take_look(a, &look);
+			      auc_json_add(o, "bounds", bounds(a)) &&
+			      (!a->conf->nshapes || auc_json_add(o, "board", auc_auction_board(a))) && take_look(a, &look);
 	pthread_mutex_unlock(&a->lock);
 	if (looked && auc_conf_fits(a->conf))
 		ok = auc_json_add(o, "learning", learning(&look));

@@ -46,7 +46,7 @@ static int by_name(const void *a, const void *b);
 struct json_object *auc_summary_of(struct json_object *status)
 {
 	static const char *const kept[] = {"time",   "ready",        "reason", "warning", "policy",
-					   "prices", "slot_seconds", "first",  "last"};
+					   "prices", "slot_seconds", "first",  "last", "board"};
 	struct json_object *o = json_object_new_object(), *v;
 	struct summary *s = calloc(1, sizeof(*s));
 	struct json_object *servers = get(status, "servers", json_type_array);

@@ -6,11 +6,11 @@
 
 #include "input/conf.h"
 
-#define AUC_CONF_KEYS_MAX 64
+#define AUC_CONF_KEYS_MAX 96
 
 /* -- conf_keys.c: what the file may say -- */
 
-enum section { GLOBAL, PARTITION, WORKER_TYPE, PS_TYPE, MODEL, REFILL, NSECTIONS };
+enum section { GLOBAL, PARTITION, WORKER_TYPE, PS_TYPE, MODEL, REFILL, SHAPE, NSECTIONS };
 
 enum type {
 	TYPE_NAME,     /* char[AUC_NAME_MAX] */

@@ -105,6 +105,7 @@ void auc_conf_free(struct auc_conf *conf)
 	free(conf->ps_types);
 	free(conf->models);
 	free(conf->refills);
+	free(conf->shapes);
 	free(conf);
 }
 

@@ -105,6 +105,16 @@ struct auc_conf_refill {
 	bool carry;     /* what is left of the period before is kept */
 };
 
+/* A standard shape, for the board. */
+struct auc_conf_shape {
+	char name[AUC_NAME_MAX];
+	unsigned nodes, gpus, cpus; /* the last two of each node; 0 GPUs: none */
+	double mem;                 /* MB of each node; 0: not said */
+	char type[AUC_NAME_MAX];    /* of its GPUs; "": any */
+	double seconds;
+	char partition[AUC_NAME_MAX]; /* "": any */
+};
+
 /* RefundUnused=, in the order of its words: what a job that ended early does not pay for. */
 enum auc_refund { AUC_REFUND_NO, AUC_REFUND_SLOTS, AUC_REFUND_SECONDS };
 
@@ -156,11 +166,12 @@ struct auc_conf {
 	/* Bids that stand: seconds at most, 0: none do; how many of a user, and in all. */
 	double stands_max;
 	unsigned user_stands, stands;
-	unsigned npartitions, nworker_types, nps_types, nmodels, nrefills;
+	unsigned npartitions, nworker_types, nps_types, nmodels, nrefills, nshapes;
 	struct auc_conf_partition *partitions;
 	struct auc_conf_type *worker_types, *ps_types;
 	struct auc_conf_model *models;
 	struct auc_conf_refill *refills;
+	struct auc_conf_shape *shapes;
 };
 
 /*

@@ -24,6 +24,7 @@ static enum auc_code check_price_names(struct parser *p, const char *key,
 static enum auc_code check_lower(struct parser *p, const char *key,
 				 const struct auc_conf_bounds *b);
 static enum auc_code check_money(struct parser *p);
+static enum auc_code check_shapes(struct parser *p);
 static enum auc_code check_defaults(struct parser *p);
 static enum auc_code check_change(struct parser *p);
 static bool type_uses(const struct auc_conf_type *types, unsigned n, const char *tres);
@@ -86,8 +87,28 @@ enum auc_code auc_conf_check(struct parser *p)
 	if (rc == AUC_OK)
 		rc = check_money(p);
 	if (rc == AUC_OK)
+		rc = check_shapes(p);
+	if (rc == AUC_OK)
 		rc = check_defaults(p);
 	return rc;
+}
+
+/* Each can be meant. */
+static enum auc_code check_shapes(struct parser *p)
+{
+	for (const struct auc_conf_shape *s = p->conf->shapes;
+	     s < p->conf->shapes + p->conf->nshapes; s++) {
+		if (*s->partition && !auc_conf_partition(p->conf, s->partition))
+			return auc_err_set(p->err, AUC_EINVAL,
+					   "%s: Shape=%s: Partition=%s: expected one that has a "
+					   "line PartitionName",
+					   p->file, s->name, s->partition);
+		if (*s->type && !s->gpus)
+			return auc_err_set(p->err, AUC_EINVAL,
+					   "%s: Shape=%s: Type=%s: expected GpusPerNode above 0",
+					   p->file, s->name, s->type);
+	}
+	return AUC_OK;
 }
 
 /* Money comes and goes back by itself to those alone who pay. */

@@ -17,6 +17,7 @@
 #define PARTITIONS_MAX 64
 #define MODELS_MAX     256
 #define REFILLS_MAX    1024
+#define SHAPES_MAX     32
 #define AMOUNT_MIN     1e-9 /* of a TRES in one worker or PS */
 #define AMOUNT_MAX     1e12
 #define ETA_MAX        1e12
@@ -28,6 +29,7 @@
 #define IN_TYPE(member)   offsetof(struct auc_conf_type, member)
 #define IN_MODEL(member)  offsetof(struct auc_conf_model, member)
 #define IN_REFILL(member) offsetof(struct auc_conf_refill, member)
+#define IN_SHAPE(member)  offsetof(struct auc_conf_shape, member)
 
 /* clang-format off */
 const struct key auc_conf_keys[] = {
@@ -240,6 +242,29 @@ const struct key auc_conf_keys[] = {
 	{.section = REFILL, .name = "Carry", .type = TYPE_CHOICE, .offset = IN_REFILL(carry),
 	 .choices = "no|yes", .preset = "no",
 	 .help = "Whether what is left of the period before is kept. What bids hold is kept always."},
+
+	{.section = SHAPE, .name = "Shape", .type = TYPE_NEW_NAME, .offset = IN_SHAPE(name), .required = true,
+	 .help = "Opens the line of a standard shape of a job, whose price is kept on a board for all users (sprice --board) and "
+		 "whose past prices are (sprice --history). For policies that take jobs without a model."},
+	{.section = SHAPE, .name = "Nodes", .type = TYPE_COUNT, .offset = IN_SHAPE(nodes),
+	 .min = 1, .max = 100000, .preset = "1",
+	 .help = "How many nodes it has."},
+	{.section = SHAPE, .name = "GpusPerNode", .type = TYPE_COUNT, .offset = IN_SHAPE(gpus),
+	 .min = 0, .max = 1024, .preset = "0",
+	 .help = "How many GPUs of each node."},
+	{.section = SHAPE, .name = "Type", .type = TYPE_NAME, .offset = IN_SHAPE(type),
+	 .help = "The type of its GPUs. Default: any, whichever costs least."},
+	{.section = SHAPE, .name = "CpusPerNode", .type = TYPE_COUNT, .offset = IN_SHAPE(cpus),
+	 .min = 1, .max = 65536, .preset = "1",
+	 .help = "How many CPUs of each node."},
+	{.section = SHAPE, .name = "MemPerNode", .type = TYPE_NUMBER, .offset = IN_SHAPE(mem),
+	 .min = 0, .max = AMOUNT_MAX, .preset = "0",
+	 .help = "How much memory of each node, in MB."},
+	{.section = SHAPE, .name = "Time", .type = TYPE_SPAN, .offset = IN_SHAPE(seconds),
+	 .min = 1, .max = SECONDS_MAX, .required = true,
+	 .help = "For how long."},
+	{.section = SHAPE, .name = "Partition", .type = TYPE_NAME, .offset = IN_SHAPE(partition),
+	 .help = "Where, one that has a line PartitionName. Default: any of them."},
 };
 /* clang-format on */
 #define NKEYS (sizeof(auc_conf_keys) / sizeof(*auc_conf_keys))
@@ -256,6 +281,7 @@ const struct list auc_conf_lists[NSECTIONS] = {
 	[MODEL] = {IN_CONF(models), IN_CONF(nmodels), sizeof(struct auc_conf_model), MODELS_MAX},
 	[REFILL] = {IN_CONF(refills), IN_CONF(nrefills), sizeof(struct auc_conf_refill),
 		    REFILLS_MAX},
+	[SHAPE] = {IN_CONF(shapes), IN_CONF(nshapes), sizeof(struct auc_conf_shape), SHAPES_MAX},
 };
 
 static enum auc_code set_name(const struct key *key, void *base, const char *value,

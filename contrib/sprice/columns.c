@@ -69,6 +69,18 @@ static void o_free(const struct row *r, FILE *f);
 static void o_low(const struct row *r, FILE *f);
 static void o_mean(const struct row *r, FILE *f);
 static void o_high(const struct row *r, FILE *f);
+static void b_shape(const struct row *r, FILE *f);
+static void b_nodes(const struct row *r, FILE *f);
+static void b_gpus(const struct row *r, FILE *f);
+static void b_type(const struct row *r, FILE *f);
+static void b_time(const struct row *r, FILE *f);
+static void b_price(const struct row *r, FILE *f);
+static void b_start(const struct row *r, FILE *f);
+static void b_end(const struct row *r, FILE *f);
+static void b_low(const struct row *r, FILE *f);
+static void b_when(const struct row *r, FILE *f);
+static void b_where(const struct row *r, FILE *f);
+static void b_why(const struct row *r, FILE *f);
 static void t_name(const struct row *r, FILE *f);
 static void t_value(const struct row *r, FILE *f);
 
@@ -88,6 +100,21 @@ const struct field columns_of_summary[] = {
 	{0},
 };
 
+const struct field columns_of_board[] = {
+	{"shape", "SHAPE", 0, b_shape, "name of the standard shape"},
+	{"nodes", "NODES", SCOLS_FL_RIGHT, b_nodes, "how many nodes it has"},
+	{"gpus", "GPUS", SCOLS_FL_RIGHT, b_gpus, "how many GPUs of each node"},
+	{"type", "TYPE", 0, b_type, "the type of its GPUs"},
+	{"time", "TIME", SCOLS_FL_RIGHT, b_time, "for how long, in hours"},
+	{"price", "PRICE", SCOLS_FL_RIGHT, b_price, "what it costs at its first start"},
+	{"start", "START", 0, b_start, "when that is"},
+	{"end", "END", 0, b_end, "and when it ends then"},
+	{"partition", "PARTITION", 0, b_where, "where that is"},
+	{"low", "LOW", SCOLS_FL_RIGHT, b_low, "what it costs at the cheapest start"},
+	{"when", "WHEN", 0, b_when, "when that is"},
+	{"why", "WHY", 0, b_why, "why it cannot be had"},
+	{NULL, NULL, 0, NULL, NULL},
+};
 const struct field columns_of_times[] = {
 	{"start", "START", 0, o_start, "when the time begins"},
 	{"end", "END", 0, o_end, "when it ends"},
@@ -624,4 +651,87 @@ static void t_value(const struct row *r, FILE *f)
 		print_digits(f, 6, json_object_get_double(r->value));
 	else
 		fputs(json_object_get_string(r->value), f);
+}
+
+/* -- the board -- */
+
+static void print_price(FILE *f, const struct row *r, const char *which)
+{
+	const char *price = status_text(status_within(r->shape, which), "price");
+
+	fputs(*price ? price : "-", f);
+}
+
+static void print_when(FILE *f, const struct row *r, const char *which, const char *key)
+{
+	struct json_object *o = status_within(r->shape, which);
+
+	if (o)
+		print_time(f, status_number(o, key));
+	else
+		fputc('-', f);
+}
+
+static void b_shape(const struct row *r, FILE *f)
+{
+	fputs(status_text(r->shape, "shape"), f);
+}
+
+static void b_nodes(const struct row *r, FILE *f)
+{
+	print_digits(f, 6, status_number(r->shape, "nodes"));
+}
+
+static void b_gpus(const struct row *r, FILE *f)
+{
+	print_digits(f, 6, status_number(r->shape, "gpus"));
+}
+
+static void b_type(const struct row *r, FILE *f)
+{
+	const char *type = status_text(r->shape, "type");
+
+	fputs(*type ? type : "-", f);
+}
+
+static void b_time(const struct row *r, FILE *f)
+{
+	print_digits(f, 4, status_number(r->shape, "seconds") / 3600);
+}
+
+static void b_price(const struct row *r, FILE *f)
+{
+	print_price(f, r, "soonest");
+}
+
+static void b_start(const struct row *r, FILE *f)
+{
+	print_when(f, r, "soonest", "start");
+}
+
+static void b_end(const struct row *r, FILE *f)
+{
+	print_when(f, r, "soonest", "end");
+}
+
+static void b_low(const struct row *r, FILE *f)
+{
+	print_price(f, r, "cheapest");
+}
+
+static void b_when(const struct row *r, FILE *f)
+{
+	print_when(f, r, "cheapest", "start");
+}
+
+static void b_where(const struct row *r, FILE *f)
+{
+	fputs(*r->partition ? r->partition : "-", f);
+}
+
+static void b_why(const struct row *r, FILE *f)
+{
+	const char *why = status_text(r->shape, "why");
+
+	fputs(*why ? why : "-", f);
 }

@@ -16,6 +16,7 @@ struct row {
 	bool for_sale;
 	struct json_object *tres;  /* prices; of a summary: a class */
 	struct json_object *sale;  /* sales */
+	struct json_object *shape; /* of the board */
 	const char *key;           /* totals, learning */
 	struct json_object *value; /* of a summary: one of the class's times */
 	bool is_time;              /* the value, in Unix time */
@@ -32,7 +33,7 @@ struct field {
 
 /* Each ends with a field without a name. */
 extern const struct field columns_of_summary[], columns_of_times[], columns_of_prices[],
-	columns_of_classes[], columns_of_sales[], columns_of_totals[], columns_of_learning[];
+	columns_of_classes[], columns_of_sales[], columns_of_totals[], columns_of_learning[], columns_of_board[];
 
 /* NULL if there is nothing of that name, or null. */
 struct json_object *status_within(struct json_object *o, const char *key);

@@ -35,7 +35,7 @@
 #define FILE_MAX    (1 << 28)             /* bytes of a status file */
 #define STATUS_FILE "auction/status.json" /* in StateSaveLocation */
 
-enum { OPT_JSON = 256, OPT_METRICS, OPT_SPOOL, OPT_WATCH, OPT_PLOT, OPT_HELP };
+enum { OPT_JSON = 256, OPT_METRICS, OPT_SPOOL, OPT_WATCH, OPT_PLOT, OPT_BOARD, OPT_HELP };
 
 struct options {
 	struct show show;
@@ -136,6 +136,7 @@ static int options_parse(struct options *o, int argc, char **argv)
 		{"nodes", no_argument, NULL, 'N'},
 		{"times", no_argument, NULL, 'T'},
 		{"heat", no_argument, NULL, 'H'},
+		{"board", no_argument, NULL, OPT_BOARD},
 		{"partition", required_argument, NULL, 'p'},
 		{"gpu", required_argument, NULL, 'g'},
 		{"watch", optional_argument, NULL, OPT_WATCH},
@@ -190,9 +191,9 @@ static bool take_option(struct options *o, int c)
 	static const struct {
 		int c;
 		enum view view;
-	} views[] = {{'N', VIEW_PRICES},  {'T', VIEW_TIMES},  {'H', VIEW_HEAT},
-		     {'s', VIEW_SALES},   {'t', VIEW_TOTALS}, {'c', VIEW_CLASSES},
-		     {'l', VIEW_LEARNING}};
+	} views[] = {{'N', VIEW_PRICES},   {'T', VIEW_TIMES},      {'H', VIEW_HEAT},
+		     {'s', VIEW_SALES},    {'t', VIEW_TOTALS},     {'c', VIEW_CLASSES},
+		     {'l', VIEW_LEARNING}, {OPT_BOARD, VIEW_BOARD}};
 
 	for (size_t i = 0; i < sizeof(views) / sizeof(*views); i++)
 		if (views[i].c == c) {
@@ -245,6 +246,7 @@ static void help(void)
 	      "  -T, --times          prices by time\n"
 	      "  -H, --heat           the same as a map of letters: the darker, the dearer\n"
 	      "      --plot=FILE      the same as a picture (SVG)\n"
+	      "      --board          the standard shapes of the site: price, first start\n"
 	      "  -p, --partition=LIST only prices of these partitions\n"
 	      "  -g, --gpu=LIST       only prices of these kinds of GPU (or cpu, mem, ...)\n"
 	      "      --watch[=SECONDS] again and again, every 10 seconds\n"
@@ -269,6 +271,8 @@ static void help(void)
 	      "Columns of prices:\n",
 	      stdout);
 	help_fields(columns_of_summary);
+	puts("Columns of the board:");
+	help_fields(columns_of_board);
 	puts("Columns by time:");
 	help_fields(columns_of_times);
 	puts("Columns by node:");

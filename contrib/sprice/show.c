@@ -40,6 +40,7 @@ static int show_summary(const struct show *s, struct json_object *status, struct
 static bool is_listed(const char *list, const char *name);
 static int add_summary(struct table *t, struct json_object *summary, struct row *row);
 static int add_times(struct table *t, struct json_object *summary, struct row *row);
+static int add_board(struct table *t, struct json_object *status, struct row *row);
 static int add_prices(struct table *t, struct json_object *status, struct row *row);
 static int add_sales(struct table *t, struct json_object *status, struct row *row);
 static int add_totals(struct table *t, struct json_object *status, struct row *row);
@@ -131,6 +132,12 @@ int status_show(const struct show *s, struct json_object *status)
 	case VIEW_TIMES:
 	case VIEW_HEAT:
 		return show_summary(s, status, &row);
+	case VIEW_BOARD:
+		if (!status_within(status, "board"))
+			return fail("there is no board: auction.conf has no line Shape=, or its "
+				    "prices are not known yet");
+		return show_rows(s, status, &row, columns_of_board,
+				 "shape,price,start,partition,low,when,why", add_board);
 	case VIEW_PRICES:
 		break;
 	case VIEW_SALES:
@@ -316,6 +323,29 @@ static int table_row(struct table *t, const struct row *row)
 			return fail("out of memory");
 	}
 	return EXIT_SUCCESS;
+}
+
+static int add_board(struct table *t, struct json_object *status, struct row *row)
+{
+	struct json_object *list = status_within(status, "board");
+	int code = EXIT_SUCCESS;
+
+	for (size_t i = 0; json_object_is_type(list, json_type_array) &&
+			   i < json_object_array_length(list) && !code;
+	     i++) {
+		const char *type;
+
+		row->shape = json_object_array_get_idx(list, i);
+		row->partition = status_text(status_within(row->shape, "soonest"), "partition");
+		if (!*row->partition)
+			row->partition = status_text(row->shape, "partition");
+		type = status_text(row->shape, "type");
+		if (!*type)
+			type = status_number(row->shape, "gpus") > 0 ? "gpu" : "cpu";
+		if (show_has(t->show, row->partition, type))
+			code = table_row(t, row);
+	}
+	return code;
 }
 
 static int add_prices(struct table *t, struct json_object *status, struct row *row)

@@ -13,6 +13,7 @@ enum view {
 	VIEW_SUMMARY,
 	VIEW_TIMES,
 	VIEW_HEAT,
+	VIEW_BOARD,
 	VIEW_PRICES, /* of each node; this one and what follows need the whole status */
 	VIEW_CLASSES,
 	VIEW_SALES,

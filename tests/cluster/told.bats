@@ -1,5 +1,5 @@
-# Mail by Slurm's MailProg, as --mail-type asks: of a sale, of its end, of bids that stood, of budgets; at most once; and that neither a
-# mail program that hangs nor the name of a job does any harm.
+# What users are told: mail by Slurm's MailProg, as --mail-type asks, of a sale, of its end, of bids that stood, of budgets, at most once,
+# while neither a mail program that hangs nor the name of a job does any harm; the board of standard shapes, and past prices.
 
 load lib
 load plugins
@@ -35,6 +35,8 @@ setup_file()
 		PartitionName=edge Cost=gpu:v100=360
 		WorkerType=v100 TRES=cpu=1,mem=500,gpu:v100=1
 		PSType=ps.s TRES=cpu=1,mem=200
+		Shape=two GpusPerNode=2 Type=v100 Time=1m
+		Shape=wide Nodes=2 GpusPerNode=1 Time=20
 	END
 	cluster_start $(plugin_options) --auction-conf "$BATS_FILE_TMPDIR/auction.conf" --set "MailProg=$MAIL_DIR/prog" \
 		--set MailDomain=example.org --nodes 'node1:partition=edge,cpus=8,mem=16000,gpus=v100:4'
@@ -76,6 +78,22 @@ mail_of()
 	wait_until 30 mailed "$1" "$2"
 	[ "$(mails "$1" "$2" | wc -l)" = 1 ]
 	cat "$(mails "$1" "$2")"
+}
+
+sprice()
+{
+	as "$1" "${AUCTION_PREFIX:+$AUCTION_PREFIX/bin/sprice}${AUCTION_BUILD:+$AUCTION_BUILD/contrib/sprice/sprice}" "${@:2}"
+}
+
+@test "any user sees when a standard shape can be had and for how much, or why not" {
+	wait_until 30 eval '[ "$(sprice carol --board -nP -o shape | wc -l)" = 2 ]'
+	# Two GPUs for twelve slots, at half a credit each. That is what a bid pays.
+	[[ $(sprice carol --board -nP -o shape,price,partition,low,why) == "two|12.000000|edge|12.000000|-
+wide|-|-|-|1 node of those that are up is large enough" ]]
+	[[ $(as alice sbatch --quote --bid=99 --gpus-per-node=2 --mem=100 --time=0:20 --wrap true 2>&1) == *"pays 12.000000 of"* ]]
+	[[ $(sprice carol --board -g v100) == "SHAPE "*$'\n'"two "* ]]
+	sprice carol --json | jq -e '.board | length == 2 and .[0].soonest.price == "12.000000"'
+	sprice root --board -f "$SANDBOX_DIR/state/auction/status.json" | grep '^two .* 12.000000 '
 }
 
 @test "a sale and its end are mailed, to the owner, with price, time and the way to cancel" {

@@ -36,6 +36,16 @@ edge      v100     2     4    1 14.000000 14.000000 0.000000 1979-07-05T05:55:00
 expect 'all columns in short' 0 "v100|2|4|1|14.000000|14.000000|5.100000|0.000000|1979-07-05T05:55:00|24.000000" -nP \
 	-o gpu,nodes,units,free,now,next,mean,low,when,high -f "$here/status.json"
 
+expect 'the board' 0 "SHAPE     PRICE START               PARTITION       LOW WHEN                WHY
+two   12.000000 2026-11-27T05:45:00 edge      12.000000 2026-11-27T05:45:00 -
+wide          - -                   -                 - -                   1 node of those that are up is large enough" --board \
+	-f "$here/prices-board.json"
+expect 'all columns of the board' 0 "1|2|v100|0.01667|2026-11-27T05:46:00
+2|1|-|0.005556|-" --board -nP -o nodes,gpus,type,time,end -f "$here/prices-board.json"
+expect 'some of the board' 0 two --board -nP -o shape -g v100 -f "$here/prices-board.json"
+expect 'no board' 1 "sprice: there is no board: auction.conf has no line Shape=, or its prices are not known yet" --board \
+	-f "$here/status.json"
+
 expect 'only some' 0 "cloud|t4" -nP -o partition,gpu -p cloud,none -f "$here/spool-2/status.json"
 expect 'only some GPUs' 0 "edge|v100" -nP -o partition,gpu --gpu=h100,v100 -f "$here/spool-2/status.json"
 expect 'only some GPUs by node' 0 "big1

@@ -13,6 +13,7 @@
 #include "sched/output/receipts.h"
 #include "adapter/site.h"
 #include "adapter/slurm_compat.h"
+#include "sched/output/board.h"
 #include "sched/output/status.h"
 #include "sched/output/told.h"
 
@@ -57,6 +58,7 @@ int auc_status_write(const struct auc_status_files *files, struct auc_auction *a
 	struct auc_err why;
 	int rc;
 
+	changed |= a && auc_board_keep(a);
 	pthread_mutex_lock(&last.lock);
 	rc = write_files(files, a, now, changed, stats, err);
 	if (a && auc_auction_ready(a, &why) == AUC_OK &&
