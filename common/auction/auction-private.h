@@ -119,14 +119,15 @@ struct auc_auction {
 	struct auc_user_limits *users;
 	struct auc_held_bids *held;    /* bids that stand */
 	struct auc_refusals *refusals; /* what users were told last */
-	char *published;               /* what all users are told of prices; NULL: nothing yet */
-	struct auc_events events;      /* decided, not yet taken by a commit */
-	bool recovered;                /* the spool was read */
-	int64_t allowed_hour;          /* when money last came by itself; 0: not by this conf */
-	char paused[256];              /* why nothing new is sold; "": it is */
-	char broken[512];   /* why bids are refused: said from outside, or recovery failed */
-	char io_error[512]; /* why the last commit failed */
-	char warning[512];  /* why the last snapshot failed, or what of the spool is left out */
+	char *published[2]; /* what all users are told of prices, and of past ones; NULL: nothing
+			       yet */
+	struct auc_events events; /* decided, not yet taken by a commit */
+	bool recovered;           /* the spool was read */
+	int64_t allowed_hour;     /* when money last came by itself; 0: not by this conf */
+	char paused[256];         /* why nothing new is sold; "": it is */
+	char broken[512];         /* why bids are refused: said from outside, or recovery failed */
+	char io_error[512];       /* why the last commit failed */
+	char warning[512]; /* why the last snapshot failed, or what of the spool is left out */
 	struct auc_activity activity;
 	struct auc_board board;
 

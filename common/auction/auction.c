@@ -93,7 +93,8 @@ void auc_auction_destroy(struct auc_auction *a)
 	auc_offer_standing_destroy(a->offers);
 	auc_user_limits_destroy(a->users);
 	auc_refusals_destroy(a->refusals);
-	free(a->published);
+	free(a->published[0]);
+	free(a->published[1]);
 	free(a->board.rows);
 	auc_held_bids_destroy(a->held);
 	auc_tariff_free(a->tariff);

@@ -232,9 +232,9 @@ char *auc_auction_tell(struct auc_auction *a, const struct auc_bid *bid, uint32_
 char *auc_auction_refusals(struct auc_auction *a, uint64_t *edition);
 /* Remembers those of TEXT, of a process before this one. */
 void auc_auction_recall_refusals(struct auc_auction *a, const char *text);
-/* From now on all users are told TEXT, one JSON object that is copied, of prices (summary.h).
- * Without memory the old one stays. */
-void auc_auction_post_prices(struct auc_auction *a, const char *text);
+/* From now on all users are told TEXT, one JSON object that is copied, of prices (summary.h), or
+ * (PAST) of past ones (price_log.h). Without memory the old one stays. */
+void auc_auction_post_prices(struct auc_auction *a, bool past, const char *text);
 /* True if JOB_ID is the lead of a live sale: when its plan ends (Unix time) is in *END then. */
 bool auc_auction_ends(struct auc_auction *a, uint32_t job_id, double *end);
 

@@ -176,15 +176,15 @@ void auc_auction_keep_budget(struct auc_question *q)
 	d->reason = AUC_REASON_BUDGET;
 }
 
-void auc_auction_post_prices(struct auc_auction *a, const char *text)
+void auc_auction_post_prices(struct auc_auction *a, bool past, const char *text)
 {
 	char *copy = strdup(text), *old = NULL;
 
 	if (!copy)
 		return;
 	pthread_mutex_lock(&a->lock);
-	old = a->published;
-	a->published = copy;
+	old = a->published[past];
+	a->published[past] = copy;
 	pthread_mutex_unlock(&a->lock);
 	free(old);
 }
@@ -221,9 +221,12 @@ char *auc_auction_tell(struct auc_auction *a, const struct auc_bid *bid, uint32_
 	char *text = NULL;
 	bool ok;
 
-	if (bid->ask == AUC_ASK_PRICES) {
+	if (bid->ask == AUC_ASK_PRICES || bid->ask == AUC_ASK_HISTORY) {
+		const char *said;
+
 		pthread_mutex_lock(&a->lock);
-		if (asprintf(&text, "auction: %s", a->published ? a->published : "{}") < 0)
+		said = a->published[bid->ask == AUC_ASK_HISTORY];
+		if (asprintf(&text, "auction: %s", said ? said : "{}") < 0)
 			text = NULL;
 		pthread_mutex_unlock(&a->lock);
 		return text;

@@ -794,11 +794,11 @@ static enum auc_code read_overrun(const struct auc_conf *conf, const char *value
 static enum auc_code read_quote(const struct auc_conf *conf, const char *value, struct auc_bid *bid,
 				const char *what, struct auc_err *err)
 {
+	static const char *const asks[] = {"", "balance", "why", "prices", "history"};
+
 	(void)conf;
-	bid->ask = !strcmp(value, "balance")  ? AUC_ASK_BALANCE
-		   : !strcmp(value, "why")    ? AUC_ASK_WHY
-		   : !strcmp(value, "prices") ? AUC_ASK_PRICES
-					      : AUC_ASK_NOTHING;
+	for (unsigned i = AUC_ASK_BALANCE; i <= AUC_ASK_HISTORY; i++)
+		bid->ask = strcmp(value, asks[i]) ? bid->ask : i;
 	bid->quote = bid->ask || !strcmp(value, "yes") || !strcmp(value, "1");
 	if (!bid->quote && strcmp(value, "no") != 0 && strcmp(value, "0") != 0)
 		return auc_err_set(err, AUC_EINVAL, "%s: '%.80s' is not yes or no", what, value);

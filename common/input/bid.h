@@ -109,8 +109,8 @@ struct auc_bid {
 	4e-7 /* credits by which the value of a bid that is capped is above its limit */
 
 /* What --quote=WORD asks instead of the price of a bid: how much money is left, why the last bid
- * was refused, or what the public may know of prices. */
-enum auc_ask { AUC_ASK_NOTHING, AUC_ASK_BALANCE, AUC_ASK_WHY, AUC_ASK_PRICES };
+ * was refused, or what the public may know of prices, and of past ones. */
+enum auc_ask { AUC_ASK_NOTHING, AUC_ASK_BALANCE, AUC_ASK_WHY, AUC_ASK_PRICES, AUC_ASK_HISTORY };
 
 struct auc_conf;
 

@@ -25,8 +25,6 @@ static void print_over_runs(const struct row *row, FILE *out,
 static double fold_sum(double sum, double x, double slots);
 static double fold_max(double sum, double x, double slots);
 static double number_of(struct json_object *v);
-static void print_fixed(FILE *out, int decimals, double v);
-static void print_digits(FILE *out, int digits, double v);
 static void print_time(FILE *out, double when);
 static struct json_object *counts_of(const struct row *row, const char *role);
 static void print_counts(const struct row *row, FILE *out, const char *role, const char *type);
@@ -210,7 +208,9 @@ double status_number(struct json_object *o, const char *key)
 
 double status_item(struct json_object *list, size_t i)
 {
-	return number_of(json_object_array_get_idx(list, i));
+	return json_object_is_type(list, json_type_array)
+		       ? number_of(json_object_array_get_idx(list, i))
+		       : NAN;
 }
 
 static double number_of(struct json_object *v)
@@ -305,13 +305,13 @@ static double fold_max(double sum, double x, double slots)
 }
 
 /* Nothing, if V is not known. */
-static void print_fixed(FILE *out, int decimals, double v)
+void print_fixed(FILE *out, int decimals, double v)
 {
 	if (isfinite(v))
 		fprintf(out, "%.*f", decimals, v);
 }
 
-static void print_digits(FILE *out, int digits, double v)
+void print_digits(FILE *out, int digits, double v)
 {
 	if (isfinite(v))
 		fprintf(out, "%.*g", digits, v);

@@ -24,6 +24,7 @@
 
 #include "sprice/columns.h"
 #include "input/conf.h"
+#include "auction/memory/price_log.h"
 #include "auction/summary.h"
 #include "base/file.h"
 #include "base/num.h"
@@ -35,7 +36,17 @@
 #define FILE_MAX    (1 << 28)             /* bytes of a status file */
 #define STATUS_FILE "auction/status.json" /* in StateSaveLocation */
 
-enum { OPT_JSON = 256, OPT_METRICS, OPT_SPOOL, OPT_WATCH, OPT_PLOT, OPT_BOARD, OPT_HELP };
+enum {
+	OPT_JSON = 256,
+	OPT_METRICS,
+	OPT_SPOOL,
+	OPT_WATCH,
+	OPT_PLOT,
+	OPT_BOARD,
+	OPT_HISTORY,
+	OPT_BID,
+	OPT_HELP
+};
 
 struct options {
 	struct show show;
@@ -46,6 +57,7 @@ struct options {
 
 static int options_parse(struct options *o, int argc, char **argv);
 static bool take_option(struct options *o, int c);
+static bool take_history(struct options *o, const char *period);
 static int show_once(const struct options *o);
 static int watch(const struct options *o);
 static void help(void);
@@ -59,6 +71,7 @@ static void find_file(const slurm_conf_t *slurm, char *path, size_t size);
 static char *read_file(const char *path);
 static struct json_object *status_load(const struct options *o);
 static struct json_object *status_ask(void);
+static struct json_object *history_load(const char *file);
 
 #ifdef BUILT_FOR_SLURM
 static bool unconfigured; /* libslurm looks for its configuration */
@@ -66,7 +79,7 @@ static bool unconfigured; /* libslurm looks for its configuration */
 
 int main(int argc, char **argv)
 {
-	struct options o = {0};
+	struct options o = {.show.bid = -1};
 	struct auc_err err;
 	int code;
 
@@ -92,6 +105,8 @@ static int show_once(const struct options *o)
 		return EXIT_FAILURE;
 	if (o->json)
 		puts(json_object_to_json_string_ext(status, JSON_C_TO_STRING_PRETTY));
+	else if (o->metrics && o->show.view == VIEW_HISTORY)
+		code = fail("--metrics: not with --history");
 	else if (o->metrics && status_within(status, "servers") == NULL &&
 		 !strcmp(status_text(status, "format"), AUC_SUMMARY_FORMAT))
 		code = fail(
@@ -137,6 +152,8 @@ static int options_parse(struct options *o, int argc, char **argv)
 		{"times", no_argument, NULL, 'T'},
 		{"heat", no_argument, NULL, 'H'},
 		{"board", no_argument, NULL, OPT_BOARD},
+		{"history", optional_argument, NULL, OPT_HISTORY},
+		{"bid", required_argument, NULL, OPT_BID},
 		{"partition", required_argument, NULL, 'p'},
 		{"gpu", required_argument, NULL, 'g'},
 		{"watch", optional_argument, NULL, OPT_WATCH},
@@ -180,6 +197,8 @@ static int options_parse(struct options *o, int argc, char **argv)
 		return fail("'%s': no argument was expected", argv[optind]);
 	if (o->file && !*o->file)
 		return fail("--file=: expected the name of a file");
+	if (o->show.bid >= 0 && o->show.view != VIEW_HISTORY)
+		return fail("--bid: expected with --history only");
 	if (o->spool && !*o->spool)
 		return fail("--spool=: expected the name of a directory");
 	return -1;
@@ -194,6 +213,7 @@ static bool take_option(struct options *o, int c)
 	} views[] = {{'N', VIEW_PRICES},   {'T', VIEW_TIMES},      {'H', VIEW_HEAT},
 		     {'s', VIEW_SALES},    {'t', VIEW_TOTALS},     {'c', VIEW_CLASSES},
 		     {'l', VIEW_LEARNING}, {OPT_BOARD, VIEW_BOARD}};
+	struct auc_err err;
 
 	for (size_t i = 0; i < sizeof(views) / sizeof(*views); i++)
 		if (views[i].c == c) {
@@ -223,6 +243,11 @@ static bool take_option(struct options *o, int c)
 	case OPT_PLOT:
 		o->show.plot = optarg;
 		return true;
+	case OPT_HISTORY:
+		return take_history(o, optarg);
+	case OPT_BID:
+		return auc_parse_number(optarg, 0, 1e12, &o->show.bid, "--bid", &err) == AUC_OK ||
+		       !fail("%s", err.text);
 	case OPT_JSON:
 		return o->json = true;
 	case OPT_METRICS:
@@ -233,6 +258,16 @@ static bool take_option(struct options *o, int c)
 	default:
 		return false;
 	}
+}
+
+static bool take_history(struct options *o, const char *period)
+{
+	o->show.view = VIEW_HISTORY;
+	o->show.week = !period || !strcmp(period, "7d");
+	if (o->show.week || !strcmp(period, "1d"))
+		return true;
+	fail("--history: '%s', expected 1d or 7d", period);
+	return false;
 }
 
 static void help(void)
@@ -247,6 +282,8 @@ static void help(void)
 	      "  -H, --heat           the same as a map of letters: the darker, the dearer\n"
 	      "      --plot=FILE      the same as a picture (SVG)\n"
 	      "      --board          the standard shapes of the site: price, first start\n"
+	      "      --history[=1d|7d] past prices: of shapes, and by partition and kind of GPU\n"
+	      "      --bid=CREDITS    with --history: how often it would have bought each shape\n"
 	      "  -p, --partition=LIST only prices of these partitions\n"
 	      "  -g, --gpu=LIST       only prices of these kinds of GPU (or cpu, mem, ...)\n"
 	      "      --watch[=SECONDS] again and again, every 10 seconds\n"
@@ -273,6 +310,8 @@ static void help(void)
 	help_fields(columns_of_summary);
 	puts("Columns of the board:");
 	help_fields(columns_of_board);
+	puts("Columns of past prices:");
+	help_fields(columns_of_history);
 	puts("Columns by time:");
 	help_fields(columns_of_times);
 	puts("Columns by node:");
@@ -399,9 +438,13 @@ static char *read_file(const char *path)
 static struct json_object *status_load(const struct options *o)
 {
 	char path[PATH_MAX], *text;
-	const char *file = o->file ? o->file : default_file(path, sizeof(path));
+	const char *file = o->file                        ? o->file
+			   : o->show.view == VIEW_HISTORY ? NULL
+							  : default_file(path, sizeof(path));
 	struct json_object *status;
 
+	if (o->show.view == VIEW_HISTORY)
+		return history_load(file);
 	/* Users may not read the file, and other hosts have none. */
 	if (file == path && access(path, R_OK))
 		return status_ask();
@@ -412,6 +455,28 @@ static struct json_object *status_load(const struct options *o)
 		fail("%s: not a status file: \"format\" is not auction-status/1", file);
 	free(text);
 	return status;
+}
+
+/* From FILE, or (NULL) what slurmctld tells all users; NULL, and said why. */
+static struct json_object *history_load(const char *file)
+{
+	struct json_object *o;
+	char *text;
+
+	if (!file) {
+		o = ask_slurmctld("history", NULL);
+		if (!o || !strcmp(status_text(o, "format"), AUC_PRICE_LOG_FORMAT))
+			return o;
+		json_object_put(o);
+		fail("slurmctld has not looked at prices yet; try again in a moment");
+		return NULL;
+	}
+	text = read_file(file);
+	o = text ? history_parse(text, strlen(text)) : NULL;
+	if (text && !o)
+		fail("%s: not a history: \"format\" is not " AUC_PRICE_LOG_FORMAT, file);
+	free(text);
+	return o;
 }
 
 /* What slurmctld tells all users; NULL, and said why. */

@@ -199,13 +199,16 @@ static void draw_axes(FILE *out, struct json_object *summary, double first, doub
 
 	fprintf(out,
 		"<path d=\"M%d %dV%dH%d\" fill=\"none\" stroke=\"black\"/>\n"
-		"<text x=\"%d\" y=\"15\">credits per unit and slot</text>\n"
+		"<text x=\"%d\" y=\"15\">%s</text>\n"
 		"<text x=\"%d\" y=\"%d\" text-anchor=\"end\">%.4g</text>\n"
 		"<text x=\"%d\" y=\"%d\" text-anchor=\"end\">0</text>\n"
 		"<text x=\"%d\" y=\"%d\">%s</text>\n"
 		"<text x=\"%d\" y=\"%d\" text-anchor=\"end\">%s</text>\n",
-		LEFT, TOP, bottom, right, LEFT - 60, LEFT - 5, TOP + 5, most, LEFT - 5, bottom,
-		LEFT, bottom + 20, time_of(first * slot, from, sizeof(from)), right, bottom + 20,
+		LEFT, TOP, bottom, right, LEFT - 60,
+		*status_text(summary, "unit") ? status_text(summary, "unit")
+					      : "credits per unit and slot",
+		LEFT - 5, TOP + 5, most, LEFT - 5, bottom, LEFT, bottom + 20,
+		time_of(first * slot, from, sizeof(from)), right, bottom + 20,
 		time_of((first + slots) * slot, to, sizeof(to)));
 }
 

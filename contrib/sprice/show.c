@@ -13,9 +13,11 @@
 #include <json-c/json.h>
 #include <libsmartcols.h>
 
+#include "auction/memory/price_log.h"
 #include "auction/summary.h"
 #include "base/json.h"
 #include "sprice/columns.h"
+#include "sprice/history.h"
 #include "sprice/picture.h"
 #include "sprice/show.h"
 
@@ -41,6 +43,9 @@ static bool is_listed(const char *list, const char *name);
 static int add_summary(struct table *t, struct json_object *summary, struct row *row);
 static int add_times(struct table *t, struct json_object *summary, struct row *row);
 static int add_board(struct table *t, struct json_object *status, struct row *row);
+static int show_history(const struct show *s, struct json_object *history, struct row *row);
+static int add_history(struct table *t, struct json_object *history, struct row *row);
+static bool class_is_shown(const struct show *s, const char *name);
 static int add_prices(struct table *t, struct json_object *status, struct row *row);
 static int add_sales(struct table *t, struct json_object *status, struct row *row);
 static int add_totals(struct table *t, struct json_object *status, struct row *row);
@@ -98,6 +103,16 @@ struct json_object *status_parse(const char *text, size_t len)
 	return NULL;
 }
 
+struct json_object *history_parse(const char *text, size_t len)
+{
+	struct json_object *history = auc_json_parse(text, len);
+
+	if (history && !strcmp(status_text(history, "format"), AUC_PRICE_LOG_FORMAT))
+		return history;
+	json_object_put(history);
+	return NULL;
+}
+
 int fail(const char *fmt, ...)
 {
 	va_list ap;
@@ -115,6 +130,8 @@ int status_show(const struct show *s, struct json_object *status)
 	struct row row = {.slot_seconds = status_number(status, "slot_seconds")};
 	struct json_object *ready = status_within(status, "ready");
 
+	if (s->view == VIEW_HISTORY)
+		return show_history(s, status, &row);
 	if (ready && !json_object_get_boolean(ready)) {
 		fail("the auction is closed: %s", status_text(status, "reason"));
 		if (!status_within(status, "policy"))
@@ -138,6 +155,7 @@ int status_show(const struct show *s, struct json_object *status)
 				    "prices are not known yet");
 		return show_rows(s, status, &row, columns_of_board,
 				 "shape,price,start,partition,low,when,why", add_board);
+	case VIEW_HISTORY:
 	case VIEW_PRICES:
 		break;
 	case VIEW_SALES:
@@ -346,6 +364,50 @@ static int add_board(struct table *t, struct json_object *status, struct row *ro
 			code = table_row(t, row);
 	}
 	return code;
+}
+
+/* -- past prices -- */
+
+static int show_history(const struct show *s, struct json_object *history, struct row *row)
+{
+	if (s->plot)
+		return history_plot(s, history);
+	row->bid = s->bid;
+	return show_rows(s, history, row, columns_of_history,
+			 s->bid < 0 ? "name,slots,none,min,median,p90,max,bid50,bid90,bid100"
+				    : "name,slots,none,min,median,p90,max,share,sharenow",
+			 add_history);
+}
+
+static int add_history(struct table *t, struct json_object *history, struct row *row)
+{
+	static const char *const lists[] = {"shapes", "classes"};
+	int code = EXIT_SUCCESS;
+
+	for (unsigned k = 0; k < 2; k++) {
+		struct json_object *list = status_within(history, lists[k]);
+
+		for (size_t i = 0; json_object_is_type(list, json_type_array) &&
+				   i < json_object_array_length(list) && !code;
+		     i++) {
+			row->shape = json_object_array_get_idx(list, i);
+			row->key = k ? "class" : "shape";
+			row->value = status_within(row->shape, t->show->week ? "week" : "day");
+			if (k == 0 || class_is_shown(t->show, status_text(row->shape, "name")))
+				code = table_row(t, row);
+		}
+	}
+	return code;
+}
+
+/* NAME is "PARTITION/GPU". */
+static bool class_is_shown(const struct show *s, const char *name)
+{
+	char partition[256];
+	size_t n = strcspn(name, "/");
+
+	snprintf(partition, sizeof(partition), "%.*s", (int)n, name);
+	return show_has(s, partition, name[n] ? name + n + 1 : "");
 }
 
 static int add_prices(struct table *t, struct json_object *status, struct row *row)

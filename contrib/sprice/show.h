@@ -14,7 +14,8 @@ enum view {
 	VIEW_TIMES,
 	VIEW_HEAT,
 	VIEW_BOARD,
-	VIEW_PRICES, /* of each node; this one and what follows need the whole status */
+	VIEW_HISTORY, /* of a history (auction/memory/price_log.h), not a status */
+	VIEW_PRICES,  /* of each node; this one and what follows need the whole status */
 	VIEW_CLASSES,
 	VIEW_SALES,
 	VIEW_TOTALS,
@@ -28,11 +29,15 @@ struct show {
 	bool noheader, parsable;
 	const char *partitions, *gpus; /* only these, names separated by commas; NULL: all */
 	const char *plot;              /* a picture of prices goes to this file; NULL: none */
+	bool week;                     /* past prices: of a week, else of a day */
+	double bid;                    /* what it would have bought; < 0: not asked */
 };
 
 /* The status, or its summary (auction/summary.h), in TEXT, LEN bytes and a NUL (new reference);
  * NULL: it is neither. */
 struct json_object *status_parse(const char *text, size_t len);
+/* A history in TEXT, likewise. */
+struct json_object *history_parse(const char *text, size_t len);
 /* Prints STATUS to standard output. Returns an exit code; what is wrong is said to stderr. */
 int status_show(const struct show *s, struct json_object *status);
 /* True if S shows the line of PARTITION and TRES. */

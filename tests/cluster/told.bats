@@ -96,6 +96,30 @@ wide|-|-|-|1 node of those that are up is large enough" ]]
 	sprice root --board -f "$SANDBOX_DIR/state/auction/status.json" | grep '^two .* 12.000000 '
 }
 
+# In how many slots a shape was looked at. slots SHAPE
+slots()
+{
+	sprice carol --history -nP -o name,slots | sed -n "s/^$1|//p"
+}
+
+@test "past prices are kept, over a restart, whatever their file has become" {
+	wait_until 60 eval '[ "$(slots two)" -ge 3 ]'
+	[[ $(sprice carol --history -nP -o name,kind,none,min,median,max,bid50,bid100) == "two|shape|0|12.000000|12.000000|12.000000|12.01|12.01
+wide|shape|100|-|-|-|never|never
+edge/v100|class|0|0.500000|0.500000|0.500000|-|-" ]]
+	[ "$(sprice carol --history=1d --bid=12.5 -nP -o share,sharenow | head -n 1)" = "100|100" ]
+	[ "$(sprice carol --history --bid=12 -nP -o share | head -n 1)" = 0 ]
+	[ "$(stat -c %a%U "$SANDBOX_DIR/state/auction/prices")" = 600slurm ]
+	before=$(slots two)
+	sandbox stop slurmctld
+	printf 'no moment\n{"t":1,"p":[[0,"tw' >> "$SANDBOX_DIR/state/auction/prices"
+	sandbox start slurmctld
+	wait_until 60 auction_open
+	wait_until 60 eval '[ "$(slots two)" -gt '"$before"' ]'
+	! grep -q 'no moment' "$SANDBOX_DIR/state/auction/prices"
+	[ "$(jq -s '[.[].t] == ([.[].t] | sort | unique)' "$SANDBOX_DIR/state/auction/prices")" = true ]
+}
+
 @test "a sale and its end are mailed, to the owner, with price, time and the way to cancel" {
 	job=$(submit alice --mail-type=ALL -J train $(small_bid 1000000 1) -o /dev/null --wrap true)
 	price=$(receipt_get "$job" '.payment')

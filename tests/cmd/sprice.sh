@@ -46,6 +46,25 @@ expect 'some of the board' 0 two --board -nP -o shape -g v100 -f "$here/prices-b
 expect 'no board' 1 "sprice: there is no board: auction.conf has no line Shape=, or its prices are not known yet" --board \
 	-f "$here/status.json"
 
+expect 'past prices' 0 "NAME      SLOTS NONE%      MIN   MEDIAN       P90       MAX BID50 BID90 BID100
+8xh100-4h  2016    25 1.000000 6.000000 10.000000 11.000000  3.41 never  never
+never      2016   100        -        -         -         - never never  never
+gpu/h100   2016     0 1.000000 6.000000 10.000000 11.000000     -     -      -" --history -f "$here/history.json"
+expect 'past prices of a day' 0 "8xh100-4h|288|0|2.51|4.61|5.01|6.01|10.21|11.01
+never|288|100|never|never|never|never|never|never" --history=1d -nP -o name,slots,none,bid50,bid90,bid100,now50,now90,now100 \
+	-f "$here/history.json" -g none
+expect 'what a bid would have bought' 0 "8xh100-4h|shape|38|10
+never|shape|0|0
+gpu/h100|class|-|-" --history=7d --bid=2.55 -nP -o name,kind,share,sharenow -f "$here/history.json"
+expect 'no history' 1 "sprice: $here/status.json: not a history: \"format\" is not auction-history/1" --history -f "$here/status.json"
+expect 'a period that there is not' 2 'sprice: --history: '"'3d'"', expected 1d or 7d
+Try "sprice --help" for more information' --history=3d
+expect 'a bid for nothing' 1 'sprice: --bid: expected with --history only' --bid=3
+plot=$(mktemp)
+expect 'a picture of past prices' 0 '' --history --plot="$plot" -f "$here/history.json"
+grep -q '>shape/8xh100-4h<' "$plot" && grep -q '>credits<' "$plot" || { echo 'FAIL: picture of past prices'; failed=1; }
+rm -f "$plot"
+
 expect 'only some' 0 "cloud|t4" -nP -o partition,gpu -p cloud,none -f "$here/spool-2/status.json"
 expect 'only some GPUs' 0 "edge|v100" -nP -o partition,gpu --gpu=h100,v100 -f "$here/spool-2/status.json"
 expect 'only some GPUs by node' 0 "big1

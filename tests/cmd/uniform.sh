@@ -55,6 +55,7 @@ valid()
 }
 
 sprice=$(built sprice) sauction=$(built sauction) sbid=$(built sbid)
+valid history "$sprice" --history --json -f "$here/history.json"
 valid prices "$sprice" --json -f "$here/prices-board.json"
 for status in status.json status-activity.json status-learned.json spool-2/status.json; do
 	valid status "$sprice" --json -f "$here/$status"

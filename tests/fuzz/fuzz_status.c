@@ -1,7 +1,7 @@
 /*
- * fuzz_status.c - any bytes as a status file, in all of sprice's views. What is printed is
- * complete: a parsable row has all its columns, the JSON is the same status again, and the metrics
- * are lines that a collector takes, each family once.
+ * fuzz_status.c - any bytes as a status file, or one of past prices, in all of sprice's views. What
+ * is printed is complete: a parsable row has all its columns, the JSON is the same status again,
+ * and the metrics are lines that a collector takes, each family once.
  */
 #include "config.h"
 
@@ -22,9 +22,9 @@ static void check_sample(const char *line);
 
 /* Columns of each view without a list: commas of what show.c has, plus one. */
 static const unsigned columns[] = {
-	[VIEW_SUMMARY] = 9, [VIEW_TIMES] = 8,   [VIEW_HEAT] = 1, /* a picture */
-	[VIEW_PRICES] = 9,  [VIEW_CLASSES] = 8, [VIEW_SALES] = 10,
-	[VIEW_TOTALS] = 2,  [VIEW_LEARNING] = 2};
+	[VIEW_SUMMARY] = 9,  [VIEW_TIMES] = 8,   [VIEW_HEAT] = 1, /* a picture */
+	[VIEW_PRICES] = 9,   [VIEW_CLASSES] = 8, [VIEW_SALES] = 10,  [VIEW_TOTALS] = 2,
+	[VIEW_LEARNING] = 2, [VIEW_BOARD] = 7,   [VIEW_HISTORY] = 10};
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -36,11 +36,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	memcpy(text, data, size);
 	text[size] = '\0';
 	status = status_parse(text, strlen(text));
+	if (!status)
+		status = history_parse(text, strlen(text));
 	free(text);
 	if (!status)
 		return 0;
 	for (unsigned view = VIEW_SUMMARY; view <= VIEW_LEARNING; view++) {
-		struct show s = {.view = view};
+		struct show s = {.view = view, .bid = -1};
 
 		out = printed(&s, status, &code);
 		free(out);

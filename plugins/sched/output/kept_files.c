@@ -9,8 +9,8 @@
 
 enum auc_code auc_kept_files_check(const char *dir, const char *state_dir, struct auc_err *err)
 {
-	static const char *const in_dir[] = {"journal",     "state",        "lock",    "receipts",
-					     "status.json", "auction.conf", "refusals"};
+	static const char *const in_dir[] = {"journal",     "state",        "lock",     "receipts",
+					     "status.json", "auction.conf", "refusals", "prices"};
 	static const char *const in_state_dir[] = {"auction.conf", "auction.key"};
 	enum auc_code code = auc_dir_own(dir, err);
 	char path[PATH_MAX];

@@ -35,7 +35,8 @@ static void shut(struct json_object *o, const struct auc_err *why);
 static struct json_object *nothing(double now);
 static enum auc_code replace_both(struct json_object *o, bool wrong, struct auc_err *err);
 static void hide(struct json_object *servers);
-static void publish(struct auc_auction *a, struct json_object *o);
+static void publish(const struct auc_status_files *files, struct auc_auction *a,
+		    struct json_object *o, double now, struct auc_err *err);
 static enum auc_code replace(const char *path, mode_t mode, struct json_object *o, bool wrong,
 			     struct auc_err *err);
 static enum auc_code put(const char *path, mode_t mode, struct json_object *o, struct auc_err *err);
@@ -96,7 +97,7 @@ static int write_files(const struct auc_status_files *files, struct auc_auction 
 		       bool changed, const struct auc_agent_stats *stats, struct auc_err *err)
 {
 	int64_t slot = a ? (int64_t)(now / auc_auction_conf(a)->slot_seconds) : 0;
-	struct auc_err why = {0};
+	struct auc_err why = {0}, past = {0};
 	bool gate = auc_site_open(&why) != AUC_OK, turned;
 	struct auc_totals totals;
 	struct json_object *o;
@@ -125,8 +126,10 @@ static int write_files(const struct auc_status_files *files, struct auc_auction 
 	json_object_object_add(o, "agent", agent_to_json(stats));
 	snprintf(last.path, sizeof(last.path), "%.4000s/status.json", files->dir);
 	snprintf(last.public, sizeof(last.public), "%s", files->public ? files->public : "");
-	publish(a, o);
+	publish(files, a, o, now, &past);
 	code = replace_both(o, turned, err);
+	if (past.code && !err->code)
+		*err = past;
 	if (code == AUC_OK) {
 		last.written = now;
 		last.slot = slot;
@@ -173,13 +176,18 @@ static enum auc_code replace_both(struct json_object *o, bool wrong, struct auc_
 }
 
 /* What all users are told of prices, whether there is a file for them or not. */
-static void publish(struct auc_auction *a, struct json_object *o)
+static void publish(const struct auc_status_files *files, struct auc_auction *a,
+		    struct json_object *o, double now, struct auc_err *err)
 {
 	struct json_object *summary = a ? auc_summary_of(o) : NULL;
+	struct auc_err why;
 
 	if (summary)
 		auc_auction_post_prices(
-			a, json_object_to_json_string_ext(summary, JSON_C_TO_STRING_PLAIN));
+			a, false, json_object_to_json_string_ext(summary, JSON_C_TO_STRING_PLAIN));
+	if (summary && auc_auction_ready(a, &why) == AUC_OK &&
+	    auc_board_record(files->dir, a, summary, now, &why) != AUC_OK)
+		*err = why;
 	json_object_put(summary);
 }
 
