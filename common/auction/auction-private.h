@@ -65,6 +65,7 @@ struct auc_question {
 	struct auc_payers payers;
 	auc_money left; /* what they can pay; AUC_UNLIMITED */
 	bool again;     /* the bid stands and has been decided before: it teaches nothing more */
+	bool task;      /* it is that of a task of an array */
 	char ruled_out[512]; /* limits that the decision was made without; "": none */
 	double locked;       /* when the lock was had for it */
 	/* Canonical text of the bid, printed once: for the sale, the log of bids and offers. NULL:
@@ -185,12 +186,12 @@ enum auc_code auc_auction_take(struct auc_auction *a, struct auc_question *q,
 			       const struct auc_bid *bid, uint32_t uid, double now,
 			       struct auc_err *err);
 /*
- * limits.c; the lock is held. Whether UID may make a bid (HOLD) or a quote at NOW, AGAIN one that
- * was counted before; its liens that are known to have become no job make room for it. AUC_ELIMIT:
+ * limits.c; the lock is held. Whether UID may make the bid (HOLD) or quote Q at NOW, which may have
+ * been counted before; its liens that are known to have become no job make room for it. AUC_ELIMIT:
  * the sentence is the user's.
  */
-enum auc_code auc_auction_allows(struct auc_auction *a, uint32_t uid, double now, bool hold,
-				 bool again, struct auc_err *err);
+enum auc_code auc_auction_allows(struct auc_auction *a, const struct auc_question *q, uint32_t uid,
+				 double now, bool hold, struct auc_err *err);
 /* Who pays for Q's bid, of UID, and what they have left, with what Refill= gives them at NOW. */
 enum auc_code auc_auction_budget(struct auc_auction *a, struct auc_question *q, uint32_t uid,
 				 double now, struct auc_err *err);

@@ -15,6 +15,7 @@
 #include "base/check.h"
 #include "policy/registry.h"
 #include "auction/sale_parts.h"
+#include "input/bid_stands.h"
 #include "input/conf_prices.h"
 #include "auction/auction-private.h"
 #include "base/clock.h"
@@ -509,14 +510,23 @@ bool auc_auction_awaits(struct auc_auction *a, uint32_t uid)
 
 bool auc_auction_ends(struct auc_auction *a, uint32_t job_id, double *end)
 {
-	const struct auc_sale *s;
+	bool known = false;
 
 	pthread_mutex_lock(&a->lock);
-	s = a->ledger ? auc_ledger_find_job(a->ledger, job_id) : NULL;
-	if (s)
-		*end = (double)s->plan.completion * a->conf->slot_seconds;
+	*end = 0;
+	for (unsigned i = a->ledger ? auc_ledger_count(a->ledger) : 0; i-- > 0;) {
+		const struct auc_sale *s = auc_ledger_at(a->ledger, i);
+		double over = (double)s->plan.completion * a->conf->slot_seconds;
+
+		if (!s->job_id ||
+		    (s->job_id != job_id && !(s->bid && auc_bid_is_of_array(s->bid, job_id))))
+			continue;
+		known = true;
+		*end = over > *end ? over : *end;
+	}
+	known = known && !auc_held_bids_find_job(a->held, job_id);
 	pthread_mutex_unlock(&a->lock);
-	return s;
+	return known;
 }
 
 unsigned auc_auction_nodes_of(struct auc_auction *a, uint32_t uid, double start, double end)

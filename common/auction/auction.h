@@ -15,6 +15,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "input/array_tasks.h"
 #include "input/bid.h"
 #include "input/conf.h"
 #include "ledger/ledger.h"
@@ -177,12 +178,14 @@ enum auc_code auc_auction_bid(struct auc_auction *a, const struct auc_bid *bid, 
  * same decision. Its value counts from its first arrival on, and it teaches prices once only.
  */
 /*
- * BID of UID, REFUSED at NOW, stands from now on; *RECEIPT is its job's (malloc'd). AUC_ELIMIT: too
- * many stand, with the limit named; AUC_EFULL: its receipt is too long; AUC_ESTATE: there is no key
- * to seal it with.
+ * BID of UID stands from now on; *RECEIPT is its job's (malloc'd). ANSWER: what was said of it when
+ * it was refused at NOW. Or it is that of each task of ARRAY (NULL: of none), which has not been
+ * decided and is due at once. AUC_ELIMIT: too many stand, with the limit named; AUC_EFULL: its
+ * receipt is too long; AUC_ESTATE: there is no key to seal it with.
  */
 enum auc_code auc_auction_held_add(struct auc_auction *a, const struct auc_bid *bid, uint32_t uid,
-				   double now, const struct auc_offer *refused, char **receipt,
+				   double now, const char *answer,
+				   const struct auc_array_tasks *array, char **receipt,
 				   struct auc_err *err);
 /* Such a RECEIPT was seen at JOB_ID, held, of UID. AUC_EEXIST: that is known; AUC_EINVAL: it cannot
  * be read; AUC_EFULL, AUC_ENOMEM. */
@@ -191,12 +194,16 @@ enum auc_code auc_auction_held_seen(struct auc_auction *a, const char *receipt, 
 struct auc_held_view {
 	char id[AUC_SALE_ID_LEN];
 	uint32_t uid, job_id; /* 0: not seen yet */
-	double until;
+	double since, until;
+	unsigned tasks, at_once; /* of an array, else 0 */
+	bool stays;              /* what is refused of it is decided again later */
 };
 /* All of them in the order of submission, those whose jobs never came left out; malloc'd, free it.
  * AUC_ENOMEM. */
 enum auc_code auc_auction_held(struct auc_auction *a, double now, struct auc_held_view **list,
 			       unsigned *n, struct auc_err *err);
+/* True if tasks of an array of UID's are being decided. */
+bool auc_auction_decides(struct auc_auction *a, uint32_t uid);
 bool auc_auction_is_held(struct auc_auction *a, uint32_t job_id);
 enum auc_held_turn {
 	AUC_HELD_NONE,      /* nobody's */
@@ -215,6 +222,20 @@ void auc_auction_held_again(struct auc_auction *a, const char *id, double now, b
 enum auc_code auc_auction_bid_again(struct auc_auction *a, const char *id,
 				    const struct auc_bid *bid, double now, struct auc_offer *offer,
 				    struct auc_err *err);
+/*
+ * One task of the array ID, as auc_auction_bid() with HOLD, but that UserQuotes and UserLiens do
+ * not count: who asks keeps their number small. A refusal has its message, and is not kept for
+ * auc_auction_tell(). AUC_ENOENT.
+ */
+enum auc_code auc_auction_bid_task(struct auc_auction *a, const char *id, const struct auc_bid *bid,
+				   double now, struct auc_offer *offer, struct auc_err *err);
+/*
+ * The tasks of the array ID that are left, N of them, end unsold for WHY: its user is told TEXT if
+ * asked (NULL: nothing), and the result is their last receipt, malloc'd (NULL: not known, or no
+ * memory). It stands no more.
+ */
+char *auc_auction_array_end(struct auc_auction *a, const char *id, unsigned n, const char *why,
+			    const char *text, double now);
 /*
  * ID stands no more. WHY NULL: it was sold; else its user is told so if asked, and the result is
  * its last receipt, malloc'd (NULL: not known, or no memory).
@@ -235,7 +256,9 @@ void auc_auction_recall_refusals(struct auc_auction *a, const char *text);
 /* From now on all users are told TEXT, one JSON object that is copied, of prices (summary.h), or
  * (PAST) of past ones (price_log.h). Without memory the old one stays. */
 void auc_auction_post_prices(struct auc_auction *a, bool past, const char *text);
-/* True if JOB_ID is the lead of a live sale: when its plan ends (Unix time) is in *END then. */
+/* True if JOB_ID is the lead of a live sale, or the number of an array of which no task waits to be
+ * decided and some have live sales: when the plan, or the last of them, ends (Unix time) is in *END
+ * then. */
 bool auc_auction_ends(struct auc_auction *a, uint32_t job_id, double *end);
 
 /* Ledger operations under the lock; see ledger.h. RECEIPT (may be NULL) gets the new AdminComment

@@ -20,6 +20,8 @@
 
 static enum auc_code bid_now(struct auc_auction *a, const struct auc_bid *bid, uint32_t uid,
 			     double now, bool hold, struct auc_offer *offer, struct auc_err *err);
+static enum auc_code bid_held(struct auc_auction *a, const char *id, const struct auc_bid *bid,
+			      double now, bool task, struct auc_offer *offer, struct auc_err *err);
 static void learn_from(struct auc_auction *a, struct auc_question *q, uint32_t uid, double now,
 		       const char *sale);
 static enum auc_code decide(struct auc_auction *a, struct auc_question *q, struct auc_bid *bid,
@@ -56,7 +58,7 @@ enum auc_code auc_auction_bid(struct auc_auction *a, const struct auc_bid *bid, 
 	enum auc_code rc;
 
 	pthread_mutex_lock(&a->lock);
-	a->question.again = false;
+	a->question.again = a->question.task = false;
 	rc = bid_now(a, bid, uid, now, hold, offer, err);
 	auc_times_add(&a->activity.wait, a->question.locked - began);
 	pthread_mutex_unlock(&a->lock);
@@ -69,13 +71,27 @@ enum auc_code auc_auction_bid_again(struct auc_auction *a, const char *id,
 				    const struct auc_bid *bid, double now, struct auc_offer *offer,
 				    struct auc_err *err)
 {
+	return bid_held(a, id, bid, now, false, offer, err);
+}
+
+enum auc_code auc_auction_bid_task(struct auc_auction *a, const char *id, const struct auc_bid *bid,
+				   double now, struct auc_offer *offer, struct auc_err *err)
+{
+	return bid_held(a, id, bid, now, true, offer, err);
+}
+
+/* TASK: of an array, and decided for the first time. */
+static enum auc_code bid_held(struct auc_auction *a, const char *id, const struct auc_bid *bid,
+			      double now, bool task, struct auc_offer *offer, struct auc_err *err)
+{
 	struct auc_held_bid *held;
 	enum auc_code rc;
 
 	memset(offer, 0, sizeof(*offer));
 	pthread_mutex_lock(&a->lock);
 	held = auc_held_bids_find(a->held, id);
-	a->question.again = true;
+	a->question.again = !task;
+	a->question.task = task;
 	rc = held ? bid_now(a, bid, held->uid, now, true, offer, err)
 		  : auc_err_set(err, AUC_ENOENT, "bid %s does not stand", id);
 	/* What could not be decided is to be. */
@@ -108,7 +124,7 @@ static enum auc_code bid_now(struct auc_auction *a, const struct auc_bid *bid, u
 	bid = &q->bid;
 	rc = auc_auction_check_open(a, err);
 	if (rc == AUC_OK)
-		rc = auc_auction_allows(a, uid, now, hold, q->again, err);
+		rc = auc_auction_allows(a, q, uid, now, hold, err);
 	if (rc == AUC_OK && (hold || a->policy->posts) && !(q->text = auc_bid_print(bid)))
 		rc = auc_auction_no_memory(err);
 	if (rc == AUC_OK)
@@ -136,7 +152,8 @@ static enum auc_code bid_now(struct auc_auction *a, const struct auc_bid *bid, u
 		learn_from(a, q, uid, now, offer->sale);
 	if (first) {
 		count(a, q, rc, offer);
-		remember_refusal(a, uid, now, rc, offer, err);
+		if (!q->task)
+			remember_refusal(a, uid, now, rc, offer, err);
 	}
 	auc_times_add(&a->activity.decision, decided - q->locked);
 	auc_times_add(&a->activity.held, auc_clock_now() - q->locked);

@@ -11,26 +11,37 @@
 #include "input/bid_resolve.h"
 #include "ledger/why.h"
 
+#define UNDECIDED                                                                                  \
+	86400.0 /* seconds after which an array whose tasks could not be decided is given up */
+
+static bool name_it(char id[AUC_SALE_ID_LEN]);
+static enum auc_code print_receipt(const struct auc_auction *a, const struct auc_waiting *w,
+				   char **receipt, struct auc_err *err);
 static enum auc_code has_room(const struct auc_auction *a, uint32_t uid, struct auc_err *err);
+static struct auc_held_view view_of(const struct auc_held_bid *held);
 static bool may_use(struct auc_auction *a, const struct auc_held_bid *held);
 static void tell_end(struct auc_auction *a, const struct auc_held_bid *held, const char *why,
 		     double now);
 
 enum auc_code auc_auction_held_add(struct auc_auction *a, const struct auc_bid *bid, uint32_t uid,
-				   double now, const struct auc_offer *refused, char **receipt,
+				   double now, const char *answer,
+				   const struct auc_array_tasks *array, char **receipt,
 				   struct auc_err *err)
 {
-	struct auc_waiting w = {.until = now + bid->stands, .max_price = bid->max_price};
-	struct auc_held_bid held = {
-		.uid = uid, .until = now + bid->stands, .max_price = bid->max_price};
+	double stands = array && !(bid->stands > 0) ? UNDECIDED : bid->stands;
+	struct auc_waiting w = {.until = now + stands, .max_price = bid->max_price};
+	struct auc_held_bid held = {.uid = uid, .until = now + stands, .max_price = bid->max_price};
 	struct auc_question *q = &a->question;
-	uint64_t number;
 	enum auc_code rc;
 
 	*receipt = NULL;
-	if (getrandom(&number, sizeof(number), GRND_NONBLOCK) != sizeof(number))
+	if (!name_it(w.id))
 		return auc_err_set(err, AUC_ESTATE, "no random number for a bid that stands");
-	snprintf(w.id, sizeof(w.id), "w-%016" PRIx64, number);
+	if (array) {
+		w.tasks = held.tasks = array->n;
+		w.at_once = held.at_once = array->at_once;
+		w.stays = held.stays = bid->stands > 0;
+	}
 	pthread_mutex_lock(&a->lock);
 	rc = auc_auction_check_open(a, err);
 	if (rc == AUC_OK)
@@ -38,21 +49,17 @@ enum auc_code auc_auction_held_add(struct auc_auction *a, const struct auc_bid *
 	q->bid = *bid;
 	if (rc == AUC_OK)
 		rc = auc_auction_budget(a, q, uid, now, err);
-	held.slot = rc == AUC_OK ? auc_slot_of(now, a->conf->slot_seconds) : 0;
+	/* The tasks of an array are due in this slot. */
+	held.slot = rc == AUC_OK ? auc_slot_of(now, a->conf->slot_seconds) - !!array : 0;
+	held.changed = array;
 	held.since = w.since = q->bid.since =
 		(double)auc_auction_arrival(a, now) * a->conf->slot_seconds;
 	q->bid.npartitions = 0;
+	q->bid.at_once = array ? array->at_once : 0;
 	if (rc == AUC_OK && !(held.text = w.bid = auc_bid_print(&q->bid)))
 		rc = auc_auction_no_memory(err);
-	if (rc == AUC_OK && !a->seal)
-		rc = auc_err_set(err, AUC_ESTATE, "there is no key to seal a bid with");
-	if (rc == AUC_OK && !(*receipt = auc_receipt_print_waiting(&w, a->seal)))
-		rc = auc_auction_no_memory(err);
-	if (rc == AUC_OK && strlen(*receipt) > AUC_RECEIPT_MAX)
-		rc = auc_err_set(err, AUC_EFULL,
-				 "the receipt of a bid that stands has %zu bytes, the accounting "
-				 "keeps %d",
-				 strlen(*receipt), AUC_RECEIPT_MAX);
+	if (rc == AUC_OK)
+		rc = print_receipt(a, &w, receipt, err);
 	if (rc == AUC_OK) {
 		strcpy(held.id, w.id);
 		held.lapses = now + 2 * a->conf->lien_seconds;
@@ -61,8 +68,8 @@ enum auc_code auc_auction_held_add(struct auc_auction *a, const struct auc_bid *
 		held.seen = auc_market_frees(a->market);
 		rc = auc_held_bids_add(a->held, &held, err);
 	}
-	if (rc == AUC_OK && refused->message)
-		auc_held_bids_find(a->held, w.id)->answer = strdup(refused->message);
+	if (rc == AUC_OK && answer)
+		auc_held_bids_find(a->held, w.id)->answer = strdup(answer);
 	pthread_mutex_unlock(&a->lock);
 	free(w.bid);
 	if (rc != AUC_OK) {
@@ -70,6 +77,32 @@ enum auc_code auc_auction_held_add(struct auc_auction *a, const struct auc_bid *
 		*receipt = NULL;
 	}
 	return rc;
+}
+
+static bool name_it(char id[AUC_SALE_ID_LEN])
+{
+	uint64_t number;
+
+	if (getrandom(&number, sizeof(number), GRND_NONBLOCK) != sizeof(number))
+		return false;
+	snprintf(id, AUC_SALE_ID_LEN, "w-%016" PRIx64, number);
+	return true;
+}
+
+static enum auc_code print_receipt(const struct auc_auction *a, const struct auc_waiting *w,
+				   char **receipt, struct auc_err *err)
+{
+	if (!a->seal)
+		return auc_err_set(err, AUC_ESTATE, "there is no key to seal a bid with");
+	*receipt = auc_receipt_print_waiting(w, a->seal);
+	if (!*receipt)
+		return auc_auction_no_memory(err);
+	if (strlen(*receipt) > AUC_RECEIPT_MAX)
+		return auc_err_set(err, AUC_EFULL,
+				   "the receipt of a bid that stands has %zu bytes, the accounting "
+				   "keeps %d",
+				   strlen(*receipt), AUC_RECEIPT_MAX);
+	return AUC_OK;
 }
 
 static enum auc_code has_room(const struct auc_auction *a, uint32_t uid, struct auc_err *err)
@@ -111,6 +144,9 @@ enum auc_code auc_auction_held_seen(struct auc_auction *a, const char *receipt, 
 		held.until = w.until;
 		held.text = w.bid;
 		held.max_price = w.max_price;
+		held.tasks = w.tasks;
+		held.at_once = w.at_once;
+		held.stays = w.stays;
 		rc = auc_held_bids_add(a->held, &held, err);
 	}
 	pthread_mutex_unlock(&a->lock);
@@ -133,15 +169,39 @@ enum auc_code auc_auction_held(struct auc_auction *a, double now, struct auc_hel
 	}
 	for (unsigned i = 0; i < *n; i++) {
 		const struct auc_held_bid *held = auc_held_bids_at(a->held, i);
-		struct auc_held_view *v = &(*list)[i];
 
-		strcpy(v->id, held->id);
-		v->uid = held->uid;
-		v->job_id = held->job_id;
-		v->until = held->until;
+		(*list)[i] = view_of(held);
 	}
 	pthread_mutex_unlock(&a->lock);
 	return rc;
+}
+
+bool auc_auction_decides(struct auc_auction *a, uint32_t uid)
+{
+	bool decides = false;
+
+	pthread_mutex_lock(&a->lock);
+	for (unsigned i = 0; i < auc_held_bids_count(a->held) && !decides; i++) {
+		const struct auc_held_bid *held = auc_held_bids_at(a->held, i);
+
+		decides = held->uid == uid && held->tasks && !held->stays;
+	}
+	pthread_mutex_unlock(&a->lock);
+	return decides;
+}
+
+static struct auc_held_view view_of(const struct auc_held_bid *held)
+{
+	struct auc_held_view v = {.uid = held->uid,
+				  .job_id = held->job_id,
+				  .since = held->since,
+				  .until = held->until,
+				  .tasks = held->tasks,
+				  .at_once = held->at_once,
+				  .stays = held->stays};
+
+	strcpy(v.id, held->id);
+	return v;
 }
 
 bool auc_auction_is_held(struct auc_auction *a, uint32_t job_id)
@@ -169,13 +229,11 @@ enum auc_held_turn auc_auction_held_next(struct auc_auction *a, double now,
 	}
 	if (held) {
 		held->slot = slot;
-		strcpy(view->id, held->id);
-		view->uid = held->uid;
-		view->job_id = held->job_id;
-		view->until = held->until;
+		*view = view_of(held);
 		/* A bid that names what is no more may do so again later. */
 		if (auc_bid_parse(a->conf, held->text, bid, NULL) == AUC_OK) {
 			bid->max_price = held->max_price;
+			bid->array = held->tasks ? held->job_id : 0;
 			bid->capped = held->max_price >= 0 && !a->policy->posts;
 			q->bid = *bid;
 			if (auc_bid_resolve(a->market, bid, auc_auction_arrival(a, now), &q->job,
@@ -232,8 +290,31 @@ char *auc_auction_held_end(struct auc_auction *a, const char *id, const char *wh
 		strcpy(w.id, held->id);
 		w.since = held->since;
 		w.until = held->until;
+		w.tasks = held->tasks;
 		receipt = auc_receipt_print_unsold(&w, why);
 		tell_end(a, held, why, now);
+	}
+	auc_held_bids_remove(a->held, id);
+	pthread_mutex_unlock(&a->lock);
+	return receipt;
+}
+
+char *auc_auction_array_end(struct auc_auction *a, const char *id, unsigned n, const char *why,
+			    const char *text, double now)
+{
+	struct auc_waiting w = {.tasks = n, .max_price = -1};
+	struct auc_held_bid *held;
+	char *receipt = NULL;
+
+	pthread_mutex_lock(&a->lock);
+	held = auc_held_bids_find(a->held, id);
+	if (held) {
+		strcpy(w.id, held->id);
+		w.since = held->since;
+		w.until = held->until;
+		receipt = auc_receipt_print_unsold(&w, why);
+		if (text)
+			auc_refusals_keep(a->refusals, held->uid, now, text);
 	}
 	auc_held_bids_remove(a->held, id);
 	pthread_mutex_unlock(&a->lock);

@@ -37,8 +37,8 @@ static enum auc_code allow_all(struct auc_auction *a, double now, unsigned *made
 static void drop_unclaimed(struct auc_auction *a, uint32_t uid);
 static struct owned owned_by(const struct auc_auction *a, uint32_t uid);
 
-enum auc_code auc_auction_allows(struct auc_auction *a, uint32_t uid, double now, bool hold,
-				 bool again, struct auc_err *err)
+enum auc_code auc_auction_allows(struct auc_auction *a, const struct auc_question *q, uint32_t uid,
+				 double now, bool hold, struct auc_err *err)
 {
 	const struct auc_conf *conf = a->conf;
 	struct owned o;
@@ -46,7 +46,8 @@ enum auc_code auc_auction_allows(struct auc_auction *a, uint32_t uid, double now
 
 	if (!uid)
 		return AUC_OK;
-	wait = again ? 0 : auc_user_limits_take(a->users, uid, now, conf->user_quotes);
+	wait = q->again || q->task ? 0
+				   : auc_user_limits_take(a->users, uid, now, conf->user_quotes);
 	if (wait > 0) {
 		a->made.limited++;
 		return auc_err_set(err, AUC_ELIMIT,
@@ -58,7 +59,7 @@ enum auc_code auc_auction_allows(struct auc_auction *a, uint32_t uid, double now
 		return AUC_OK;
 	drop_unclaimed(a, uid);
 	o = owned_by(a, uid);
-	if (conf->user_liens && o.liens >= conf->user_liens) {
+	if (!q->task && conf->user_liens && o.liens >= conf->user_liens) {
 		a->made.limited++;
 		return auc_err_set(err, AUC_ELIMIT,
 				   "%u of your accepted bids wait until their jobs are seen "

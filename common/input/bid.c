@@ -56,6 +56,7 @@ enum key {
 	KEY_BEGIN,
 	KEY_END,
 	KEY_SINCE,
+	KEY_ARRAY,
 	NKEYS
 };
 
@@ -161,6 +162,7 @@ const struct auc_bid_key auc_bid_keys[] = {
 	[KEY_BEGIN] = {"begin", NULL, "TIME", ""},
 	[KEY_END] = {"end", NULL, "TIME", ""},
 	[KEY_SINCE] = {"since", NULL, "TIME", ""},
+	[KEY_ARRAY] = {"array", NULL, "JOB%N", ""},
 };
 const unsigned auc_bid_nkeys = NOPTIONS;
 
@@ -183,7 +185,7 @@ static const read_fn readers[] = {
 	[KEY_WHOLE] = read_gang,          [KEY_FEATURES] = read_gang,
 	[KEY_ONLY] = read_gang,           [KEY_EXCEPT] = read_gang,
 	[KEY_BEGIN] = read_gang,          [KEY_END] = read_gang,
-	[KEY_SINCE] = auc_bid_since_word,
+	[KEY_SINCE] = auc_bid_since_word, [KEY_ARRAY] = auc_bid_array_word,
 };
 
 static int find_key(const char *name);
@@ -334,10 +336,8 @@ char *auc_bid_print(const struct auc_bid *bid)
 		fprintf(out, " data=");
 		auc_list_print(out, bid->data, bid->ndata, "");
 	}
-	if (bid->extend || bid->kill)
-		fprintf(out, " overrun=%s", bid->extend ? "extend" : "kill");
-	if (bid->since > 0)
-		fprintf(out, " since=%s", auc_number_str(bid->since, number));
+	fputs(bid->extend ? " overrun=extend" : bid->kill ? " overrun=kill" : "", out);
+	auc_bid_stands_print(out, bid);
 	bad = ferror(out);
 	if (fclose(out) != 0 || bad) {
 		free(text);

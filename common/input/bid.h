@@ -101,6 +101,9 @@ struct auc_bid {
 	/* Unix time from which on its value counts, before its arrival: of a bid that has stood;
 	 * 0: its arrival. In texts that are kept only. */
 	double since;
+	/* It is that of a task of the array ARRAY (its job's number), of which AT_ONCE may run at a
+	 * time: likewise. 0: of none, or not known yet; any number. */
+	uint32_t array, at_once;
 	char model[AUC_NAME_MAX]; /* profile it was filled from, or "" */
 	struct auc_bid_gang gang;
 };
@@ -128,7 +131,8 @@ extern const unsigned auc_bid_nkeys;
  * Texts that are kept may have more keys, which are no options: gang=SHAPE|SHAPE|..., a SHAPE being
  * NODES:SECONDS:TRES=AMOUNT,...; within=switch; whole=yes;
  * features=NAME&NAME or NAME|NAME; only=NODE,... or except=NODE,...; begin=TIME,
- * end=TIME. What they say is made of the job's own options (adapter/desc_gang.h). And since=TIME.
+ * end=TIME. What they say is made of the job's own options (adapter/desc_gang.h). And since=TIME,
+ * array=JOB%N.
  * Bids of users have none.
  */
 /* True if the value of key KEY (its index) is for its user and the administrators only. */

@@ -1,6 +1,10 @@
 /* bid_stands.c - see bid_stands.h. */
 #include "config.h"
 
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
 #include "base/list.h"
 #include "base/num.h"
 #include "input/bid_stands.h"
@@ -32,6 +36,36 @@ enum auc_code auc_bid_since_word(const struct auc_conf *conf, const char *value,
 {
 	(void)conf;
 	return auc_parse_number(value, 0, SINCE_MAX, &bid->since, what, err);
+}
+
+enum auc_code auc_bid_array_word(const struct auc_conf *conf, const char *value,
+				 struct auc_bid *bid, const char *what, struct auc_err *err)
+{
+	int end = 0;
+
+	(void)conf;
+	if (sscanf(value, "%9" SCNu32 "%%%9" SCNu32 "%n", &bid->array, &bid->at_once, &end) == 2 &&
+	    end && !value[end])
+		return AUC_OK;
+	return auc_err_set(err, AUC_EINVAL, "%s: '%.80s', expected JOB%%N", what, value);
+}
+
+bool auc_bid_is_of_array(const char *text, uint32_t job)
+{
+	static const char key[] = " array=";
+	const char *at = strstr(text, key);
+
+	return at && job && strtoul(at + sizeof(key) - 1, NULL, 10) == job;
+}
+
+void auc_bid_stands_print(FILE *out, const struct auc_bid *bid)
+{
+	char number[AUC_NUMBER_LEN];
+
+	if (bid->since > 0)
+		fprintf(out, " since=%s", auc_number_str(bid->since, number));
+	if (bid->array || bid->at_once)
+		fprintf(out, " array=%" PRIu32 "%%%" PRIu32, bid->array, bid->at_once);
 }
 
 enum auc_code auc_bid_stands_check(const struct auc_bid *bid, const char *stepper,

@@ -16,6 +16,7 @@
  *   {"auction":1,"sale":"ab12-7","state":"member","lead":123}
  * and a bid that stands, or stood and was not sold,
  *   {"auction":1,"sale":"w-...","state":"waiting|unsold","since":..,"until":..,"sealed":"...","why":..}
+ * An array whose tasks are decided has "tasks":10,"at_once":2 in it, too.
  */
 #ifndef AUC_RECEIPT_H
 #define AUC_RECEIPT_H
@@ -51,6 +52,7 @@ struct auc_receipt {
 	char sale[AUC_SALE_ID_LEN];
 	char state[16]; /* "lien", "sold", "running", "settled", "member", "waiting", "unsold" */
 	double since, until; /* the last two only: Unix time */
+	unsigned tasks;      /* of them: how many tasks of an array; 0: it is none */
 	uint32_t lead;       /* member only */
 	char policy[AUC_NAME_MAX], worker_type[AUC_NAME_MAX], ps_type[AUC_NAME_MAX];
 	bool colocated;
@@ -103,6 +105,9 @@ struct auc_waiting {
 	double since, until;      /* Unix time */
 	char *bid;                /* its canonical text */
 	double max_price;         /* where prices are posted; < 0: none */
+	unsigned tasks;           /* of an array, all or those that were not sold; 0: it is none */
+	unsigned at_once;         /* so many of them run at a time; 0: any number */
+	bool stays;               /* those that are refused are decided again until then */
 };
 /* Its receipt, with the bid sealed with SEAL; the one that it gets when it ends unsold for WHY.
  * malloc'd; NULL: no memory, or no SEAL. */

@@ -11,9 +11,12 @@
 
 #define TIME_MAX  1e11
 #define PRICE_MAX 1e9
+#define TASKS_MAX 4000001 /* of an array: what MaxArraySize may be */
 
 static struct json_object *begin(const struct auc_waiting *w, const char *state);
 static char *print(struct json_object *o, bool ok);
+static enum auc_code read_count(struct json_object *o, const char *key, unsigned *n,
+				struct auc_err *err);
 
 char *auc_receipt_print_waiting(const struct auc_waiting *w, const struct auc_seal *seal)
 {
@@ -57,6 +60,7 @@ enum auc_code auc_receipt_open_waiting(const char *text, const struct auc_seal *
 		strcpy(w->id, r.sale);
 		w->since = r.since;
 		w->until = r.until;
+		w->tasks = r.tasks;
 		o = auc_json_parse(text, strlen(text));
 		if (seal && json_object_object_get_ex(o, "sealed", &sealed) &&
 		    json_object_is_type(sealed, json_type_string))
@@ -70,6 +74,10 @@ enum auc_code auc_receipt_open_waiting(const char *text, const struct auc_seal *
 	}
 	if (rc == AUC_OK)
 		rc = auc_json_double(secret, "max_price", -1, PRICE_MAX, &w->max_price, err);
+	if (rc == AUC_OK)
+		rc = read_count(o, "at_once", &w->at_once, err);
+	if (rc == AUC_OK && json_object_object_get_ex(o, "stays", NULL))
+		rc = auc_json_bool(o, "stays", &w->stays, err);
 	if (rc == AUC_OK && !(w->bid = strdup(json_object_get_string(bid))))
 		rc = auc_err_set(err, AUC_ENOMEM, "out of memory for a bid that stands");
 	free(opened);
@@ -91,8 +99,23 @@ enum auc_code auc_receipt_read_waiting(struct json_object *o, struct auc_receipt
 
 	if (rc == AUC_OK)
 		rc = auc_json_double(o, "until", 0, TIME_MAX, &r->until, err);
+	if (rc == AUC_OK)
+		rc = read_count(o, "tasks", &r->tasks, err);
 	if (rc == AUC_OK && !strcmp(r->state, "unsold"))
 		rc = auc_json_text(o, "why", r->why, sizeof(r->why), err);
+	return rc;
+}
+
+/* 0: there is none. */
+static enum auc_code read_count(struct json_object *o, const char *key, unsigned *n,
+				struct auc_err *err)
+{
+	int64_t count = 0;
+	enum auc_code rc = AUC_OK;
+
+	if (json_object_object_get_ex(o, key, NULL))
+		rc = auc_json_int(o, key, 1, TASKS_MAX, &count, err);
+	*n = (unsigned)count;
 	return rc;
 }
 
@@ -102,7 +125,11 @@ static struct json_object *begin(const struct auc_waiting *w, const char *state)
 
 	if (o && auc_json_add_int(o, "auction", AUC_RECEIPT_VERSION) &&
 	    auc_json_add_text(o, "sale", w->id) && auc_json_add_text(o, "state", state) &&
-	    auc_json_add_double(o, "since", w->since) && auc_json_add_double(o, "until", w->until))
+	    auc_json_add_double(o, "since", w->since) &&
+	    auc_json_add_double(o, "until", w->until) &&
+	    (!w->tasks || auc_json_add_int(o, "tasks", w->tasks)) &&
+	    (!w->at_once || auc_json_add_int(o, "at_once", w->at_once)) &&
+	    (!w->stays || auc_json_add_bool(o, "stays", true)))
 		return o;
 	json_object_put(o);
 	return NULL;

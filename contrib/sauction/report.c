@@ -109,7 +109,7 @@ static FILE *run_sacct(const struct sauction *s, pid_t *pid)
 			      "-n",    "-P",
 			      "-S",    s->since ? s->since : "1970-01-02",
 			      "-E",    s->until ? s->until : "now+3650days",
-			      "-o",    "JobIDRaw,User,Account,Partition,Submit,AdminComment",
+			      "-o",    "JobID,User,Account,Partition,Submit,AdminComment",
 			      NULL};
 	int fd[2];
 

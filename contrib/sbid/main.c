@@ -6,6 +6,7 @@
  */
 #include "config.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <getopt.h>
 #include <inttypes.h>
@@ -52,7 +53,9 @@ static int command_quote(const struct sbid *s, int argc, char **argv);
 static int command_cancel(const struct sbid *s, int argc, char **argv);
 static int command_profile(const struct sbid *s, int argc, char **argv);
 static bool take_job(char *line, struct job *job);
+static void rows_of_jobs(struct rows *r);
 static bool add_row(struct rows *r, const struct job *job);
+static bool take_task(struct rows *r, char *line, const char *id);
 static bool add_held(struct rows *r, const char *user);
 static bool take_held(const char *id, struct job *job, char **text);
 static void show_receipt(const struct sbid *s, const struct job *job);
@@ -60,7 +63,10 @@ static void plan_times(const struct auc_receipt *r, char start[32], char stop[32
 static void show_waiting(const struct job *job);
 static void time_of(double when, char *text, size_t size);
 static void show_plan(const struct auc_receipt *r);
-static bool all_digits(const char *text);
+static bool is_job(const char *text);
+static bool is_task(const char *text);
+static int show_tasks(const struct sbid *s, struct rows *r, const char *id);
+static bool record_of(const char *line, const char *id);
 
 static const struct {
 	const char *name;
@@ -204,11 +210,9 @@ static int command_list(const struct sbid *s, int argc, char **argv)
 			       "-E",
 			       "now+3650days",
 			       "-o",
-			       "JobIDRaw,JobName,State,AdminComment",
+			       "JobID,JobName,State,AdminComment",
 			       NULL};
-	struct rows r = {
-		.ncolumns = 8,
-		.columns = {"job", "name", "state", "sale", "start", "end", "paid", "back"}};
+	struct rows r;
 	char *line = NULL;
 	size_t size = 0;
 	struct job job;
@@ -219,6 +223,7 @@ static int command_list(const struct sbid *s, int argc, char **argv)
 	(void)argv;
 	if (argc)
 		return fail("list: no argument was expected");
+	rows_of_jobs(&r);
 	in = ask_run(sacct, STDOUT_FILENO, &pid);
 	if (!in)
 		return EXIT_FAILURE;
@@ -238,14 +243,24 @@ static int command_list(const struct sbid *s, int argc, char **argv)
 	return good ? rows_print(&r, &s->table) : EXIT_FAILURE;
 }
 
+static void rows_of_jobs(struct rows *r)
+{
+	*r = (struct rows){
+		.ncolumns = 8,
+		.columns = {"job", "name", "state", "sale", "start", "end", "paid", "back"}};
+}
+
 static bool add_row(struct rows *r, const struct job *job)
 {
 	char start[32], stop[32], paid[AUC_MONEY_LEN], back[AUC_MONEY_LEN];
+	const char *sale = *job->r.why ? job->r.why : job->r.state;
 
 	plan_times(&job->r, start, stop);
-	return rows_add(r, job->id, job->name, job->state, *job->r.why ? job->r.why : job->r.state,
-			start, stop, auc_money_str(job->r.payment, paid),
-			auc_money_str(job->r.refund, back));
+	/* The database keeps what a task that never became a job said when it was withdrawn. */
+	if (!strcmp(sale, "waiting") && strcmp(job->state, "PENDING"))
+		sale = "cancelled";
+	return rows_add(r, job->id, job->name, job->state, sale, start, stop,
+			auc_money_str(job->r.payment, paid), auc_money_str(job->r.refund, back));
 }
 
 /* The jobs of USER that are held as their bids stand: the accounting does not list them yet. */
@@ -266,7 +281,7 @@ static bool add_held(struct rows *r, const char *user)
 		if (!strstr(line, "|JobHeldUser"))
 			continue;
 		*strchr(line, '|') = '\0';
-		if (!all_digits(line) || !take_held(line, &job, &text))
+		if (!is_job(line) || !take_held(line, &job, &text))
 			continue;
 		good = add_row(r, &job);
 		auc_receipt_clear(&job.r);
@@ -286,7 +301,7 @@ static bool add_held(struct rows *r, const char *user)
 static bool take_held(const char *id, struct job *job, char **text)
 {
 	const char *scontrol[] = {"scontrol", "-o", "show", "job", id, NULL};
-	char *line = NULL, *receipt, *name, *row = NULL;
+	char *line = NULL, *receipt, *name, *tasks, *row = NULL;
 	size_t size = 0;
 	bool good = false;
 	FILE *in;
@@ -294,13 +309,19 @@ static bool take_held(const char *id, struct job *job, char **text)
 
 	*text = NULL;
 	in = ask_run(scontrol, STDOUT_FILENO, &pid);
-	if (in && getline(&line, &size, in) > 0) {
+	/* Of an array it prints its tasks, too. */
+	while (in && !row && getline(&line, &size, in) > 0) {
+		if (!record_of(line, id))
+			continue;
 		/* Receipts have no blanks. */
 		receipt = strstr(line, " AdminComment={");
 		name = strstr(line, " JobName=");
+		tasks = strstr(line, " ArrayTaskId=");
 		if (receipt && name &&
-		    asprintf(&row, "%s|%.*s|PENDING|%.*s", id, (int)strcspn(name + 9, " |"),
-			     name + 9, (int)strcspn(receipt + 14, " \n"), receipt + 14) >= 0)
+		    asprintf(&row, "%s%s%.*s%s|%.*s|PENDING|%.*s", id, tasks ? "_[" : "",
+			     tasks ? (int)strcspn(tasks + 13, " %") : 0, tasks ? tasks + 13 : "",
+			     tasks ? "]" : "", (int)strcspn(name + 9, " |"), name + 9,
+			     (int)strcspn(receipt + 14, " \n"), receipt + 14) >= 0)
 			good = take_job(row, job);
 		if (good && strcmp(job->r.state, "waiting")) {
 			auc_receipt_clear(&job->r);
@@ -319,12 +340,23 @@ static bool take_held(const char *id, struct job *job, char **text)
 	return good;
 }
 
+/* True if LINE of scontrol is the record with the number ID. */
+static bool record_of(const char *line, const char *id)
+{
+	size_t n = strlen(id);
+
+	return !strncmp(line, "JobId=", 6) && !strncmp(line + 6, id, n) &&
+	       !isdigit((unsigned char)line[6 + n]);
+}
+
 /* Of a bid that stands nobody knows a start, and its end is that of its standing. */
 static void plan_times(const struct auc_receipt *r, char start[32], char stop[32])
 {
 	if (auc_receipt_is_waiting(r)) {
-		start[0] = '\0';
-		time_of(r->until, stop, 32);
+		start[0] = stop[0] = '\0';
+		/* Of an array it is when it would be given up. */
+		if (!r->tasks)
+			time_of(r->until, stop, 32);
 		return;
 	}
 	time_of(r->slot_seconds * (double)r->start, start, 32);
@@ -333,6 +365,8 @@ static void plan_times(const struct auc_receipt *r, char start[32], char stop[32
 
 static int command_show(const struct sbid *s, int argc, char **argv)
 {
+	struct rows r;
+	unsigned tasks = 0;
 	const char *sacct[] = {"sacct",
 			       "-X",
 			       "-D",
@@ -345,7 +379,7 @@ static int command_show(const struct sbid *s, int argc, char **argv)
 			       "-E",
 			       "now+3650days",
 			       "-o",
-			       "JobIDRaw,JobName,State,AdminComment",
+			       "JobID,JobName,State,AdminComment",
 			       NULL};
 	char *line = NULL, *text = NULL, *held = NULL;
 	size_t size = 0;
@@ -354,8 +388,9 @@ static int command_show(const struct sbid *s, int argc, char **argv)
 	FILE *in;
 	pid_t pid;
 
-	if (argc != 1 || !all_digits(argv[0]))
+	if (argc != 1 || !is_job(argv[0]))
 		return fail("show: expected the number of a job");
+	rows_of_jobs(&r);
 	in = ask_run(sacct, STDOUT_FILENO, &pid);
 	if (!in)
 		return EXIT_FAILURE;
@@ -363,11 +398,14 @@ static int command_show(const struct sbid *s, int argc, char **argv)
 	while (getline(&line, &size, in) > 0) {
 		free(text);
 		text = strdup(line);
+		tasks += take_task(&r, line, argv[0]);
 	}
 	fclose(in);
 	free(line);
 	if (ask_end(pid)) {
 		fail("sacct failed");
+	} else if (tasks) {
+		code = show_tasks(s, &r, argv[0]);
 	} else if ((text && take_job(text, &job)) || take_held(argv[0], &job, &held)) {
 		show_receipt(s, &job);
 		auc_receipt_clear(&job.r);
@@ -375,9 +413,39 @@ static int command_show(const struct sbid *s, int argc, char **argv)
 	} else {
 		fail("job %s: Slurm's accounting shows you no receipt of it", argv[0]);
 	}
+	rows_free(&r);
 	free(text);
 	free(held);
 	return code;
+}
+
+/* LINE of sacct, which is taken apart, becomes a row if it is of ID; true if that is an array. */
+static bool take_task(struct rows *r, char *line, const char *id)
+{
+	struct job job;
+	size_t n = strlen(id);
+	bool is = line[n] == '_';
+
+	if (strcspn(line, "_|") != n || strncmp(line, id, n) || !take_job(line, &job))
+		return false;
+	if (strcmp(job.r.state, "waiting") || strcmp(job.state, "PENDING"))
+		is = add_row(r, &job) && is;
+	auc_receipt_clear(&job.r);
+	return is;
+}
+
+/* R, those of the array ID that have become jobs or nothing, and those that wait. */
+static int show_tasks(const struct sbid *s, struct rows *r, const char *id)
+{
+	struct job job;
+	char *held;
+
+	if (take_held(id, &job, &held)) {
+		add_row(r, &job);
+		auc_receipt_clear(&job.r);
+		free(held);
+	}
+	return rows_print(r, &s->table);
 }
 
 static void show_receipt(const struct sbid *s, const struct job *job)
@@ -408,7 +476,14 @@ static void show_waiting(const struct job *job)
 
 	time_of(job->r.until, until, sizeof(until));
 	printf("job %s (%s): %s\n", job->id, job->name, job->state);
-	if (*job->r.why)
+	if (*job->r.why && job->r.tasks)
+		printf("%u tasks were not sold: %s; paid nothing; \"sbid why\" may say more\n",
+		       job->r.tasks, job->r.why);
+	else if (job->r.tasks)
+		printf("these tasks are decided one after another and have bought nothing yet\n"
+		       "sbid cancel %.*s withdraws them\n",
+		       (int)strcspn(job->id, "_"), job->id);
+	else if (*job->r.why)
 		printf("the bid stood and was not sold: %s; paid nothing\n", job->r.why);
 	else
 		printf("the bid stands until %s and has bought nothing yet\n"
@@ -510,7 +585,7 @@ static int command_why(const struct sbid *s, int argc, char **argv)
 	const char *text;
 	char at[32];
 
-	if (argc == 1 && all_digits(argv[0]))
+	if (argc == 1 && is_job(argv[0]))
 		return command_show(s, argc, argv);
 	if (argc > 1 || (argc && strcmp(argv[0], "last")))
 		return fail("why: expected last, or nothing, or the number of a job");
@@ -576,7 +651,7 @@ static int command_quote(const struct sbid *s, int argc, char **argv)
 static int command_cancel(const struct sbid *s, int argc, char **argv)
 {
 	(void)s;
-	if (argc != 1 || !all_digits(argv[0]))
+	if (argc != 1 || !is_job(argv[0]))
 		return fail("cancel: expected the number of a job");
 	execlp("scancel", "scancel", argv[0], (char *)NULL);
 	return fail("scancel: %s", strerror(errno));
@@ -592,7 +667,18 @@ static void time_of(double when, char *text, size_t size)
 		strftime(text, size, "%Y-%m-%dT%H:%M:%S", &tm);
 }
 
-static bool all_digits(const char *text)
+/* "12", or a task of an array, "12_3". */
+static bool is_job(const char *text)
 {
-	return *text && strspn(text, "0123456789") == strlen(text);
+	size_t n = strspn(text, "0123456789");
+
+	return n && (!text[n] || is_task(text));
+}
+
+static bool is_task(const char *text)
+{
+	size_t n = strspn(text, "0123456789");
+
+	return text[n] == '_' && text[n + 1] &&
+	       strspn(text + n + 1, "0123456789") == strlen(text + n + 1);
 }

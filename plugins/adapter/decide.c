@@ -10,7 +10,7 @@ static enum auc_code check_jobs(struct auc_auction *a, const job_desc_msg_t *des
 				const struct auc_offer *offer, struct auc_err *err);
 
 enum auc_code auc_decide(struct auc_auction *a, const job_desc_msg_t *desc, uint32_t submit_uid,
-			 struct auc_bid *bid, const char *held, struct auc_offer *offer,
+			 struct auc_bid *bid, const char *held, bool task, struct auc_offer *offer,
 			 char *barred, size_t size, struct auc_err *err)
 {
 	double now = auc_site_now();
@@ -18,9 +18,14 @@ enum auc_code auc_decide(struct auc_auction *a, const job_desc_msg_t *desc, uint
 
 	if (!code)
 		code = auc_site_confine(desc, submit_uid, bid, barred, size, err);
-	if (!code)
-		code = held ? auc_auction_bid_again(a, held, bid, now, offer, err)
-			    : auc_auction_bid(a, bid, desc->user_id, now, !bid->quote, offer, err);
+	if (code)
+		return code;
+	if (!held)
+		code = auc_auction_bid(a, bid, desc->user_id, now, !bid->quote, offer, err);
+	else if (task)
+		code = auc_auction_bid_task(a, held, bid, now, offer, err);
+	else
+		code = auc_auction_bid_again(a, held, bid, now, offer, err);
 	if (!code && offer->accepted)
 		code = check_jobs(a, desc, held, offer, err);
 	return code;

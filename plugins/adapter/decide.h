@@ -9,13 +9,14 @@
 
 /*
  * Decides on BID, of the submission DESC by SUBMIT_UID: as auc_auction_bid(), which holds unless it
- * is a quote, or where HELD (else NULL) names it among those that stand auc_auction_bid_again().
+ * is a quote, or where HELD (else NULL) names it among those that stand auc_auction_bid_again(), or
+ * auc_auction_bid_task() if that is an array (TASK).
  * BARRED[SIZE]: partitions that the job may not enter, and why. Besides their codes AUC_ESTATE: it
  * cannot be told yet what it may enter; AUC_EFULL: it is more jobs than its user may have (nothing
  * is held then).
  */
 enum auc_code auc_decide(struct auc_auction *a, const job_desc_msg_t *desc, uint32_t submit_uid,
-			 struct auc_bid *bid, const char *held, struct auc_offer *offer,
+			 struct auc_bid *bid, const char *held, bool task, struct auc_offer *offer,
 			 char *barred, size_t size, struct auc_err *err);
 
 #endif

@@ -282,11 +282,11 @@ enum auc_code auc_desc_check(const job_desc_msg_t *desc, bool gang, struct auc_e
 	job_desc_msg_t plain;
 
 	slurm_init_job_desc_msg(&plain);
-	if (desc->array_inx)
-		return auc_err_set(
-			err, AUC_EINVAL,
-			"--array=%.64s: a job array cannot bid; submit one job for each bid",
-			desc->array_inx);
+	if (desc->array_inx && !gang)
+		return auc_err_set(err, AUC_EINVAL,
+				   "--array=%.64s: a job of workers and PSs cannot be an array; "
+				   "submit one job for each bid",
+				   desc->array_inx);
 	if (desc->bitflags & CRON_JOB)
 		return auc_err_set(err, AUC_EINVAL,
 				   "a job of scrontab cannot bid; have it submit one with sbatch, "
@@ -377,6 +377,12 @@ void auc_desc_hold(job_desc_msg_t *desc, const struct auc_bid *bid, const struct
 		set_string(&desc->tres_per_node, NULL);
 		if (!desc->open_mode)
 			desc->open_mode = OPEN_MODE_APPEND;
+	}
+	/* What its tasks have is written into each, and types of GPUs are known only then. */
+	if (desc->array_inx && !desc->cpus_per_tres && !desc->mem_per_tres &&
+	    (!desc->ntasks_per_tres || desc->ntasks_per_tres >= NO_VAL16)) {
+		set_string(&desc->tres_per_node, NULL);
+		set_string(&desc->tres_per_job, NULL);
 	}
 	desc->priority = 0;
 	desc->time_min = NO_VAL;

@@ -80,8 +80,8 @@ void auc_desc_apply(job_desc_msg_t *desc, const struct auc_slice *slice, const c
 /*
  * Makes DESC a job that waits held while BID stands, until UNTIL (Unix time, which is what the
  * accounting lists it by), in the partitions that BID may use, or all of
- * CONF's: a gang as its user wrote it, else one node and next to nothing of it. Its environment
- * loses what auc_desc_environment() takes away.
+ * CONF's: a gang as its user wrote it (an array without its GPUs), else one node and next to
+ * nothing of it. Its environment loses what auc_desc_environment() takes away.
  */
 void auc_desc_hold(job_desc_msg_t *desc, const struct auc_bid *bid, const struct auc_conf *conf,
 		   double until, const char *receipt);

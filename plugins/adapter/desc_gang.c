@@ -168,6 +168,13 @@ enum auc_code auc_desc_dependency(const job_desc_msg_t *desc,
 		for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds) && !kind; i++)
 			if (!strncmp(p, kinds[i], strlen(kinds[i])))
 				kind = kinds[i];
+		if (!strncmp(p, "singleton", 9) && desc->array_inx)
+			return auc_err_set(err, AUC_EINVAL,
+					   "--dependency=singleton: the tasks of an array have one "
+					   "name, so that Slurm would run one after another, "
+					   "whatever they have bought; leave it out, or have them "
+					   "decided so that they do with --array=...%%1; after a "
+					   "job that is sold: --dependency=afterany:JOB");
 		if (!kind)
 			return auc_err_set(err, AUC_EINVAL,
 					   "--dependency=%.64s: expected afterok, afterany or "

@@ -27,6 +27,8 @@ struct auc_held_bid {
 	double lapses;   /* without a job it is forgotten then */
 	char *text;      /* its bid */
 	double max_price;
+	unsigned tasks, at_once; /* of an array: as struct auc_waiting says */
+	bool stays;              /* likewise */
 	/* When it was last decided. */
 	auc_slot slot;
 	uint64_t seen; /* auc_market_frees() then */

@@ -29,7 +29,9 @@
 #define RC_BAD_BID  ESLURM_NOT_SUPPORTED
 #define RC_QUOTE    ESLURM_DISABLED
 #define RC_NO_BATCH ESLURM_BATCH_ONLY
-#define RC_AGAIN    EAGAIN /* sbatch waits a second and asks again, some two minutes long */
+/* Seconds from its submission on an array is listed by the accounting from: not 0. */
+#define LISTED   2.0
+#define RC_AGAIN EAGAIN /* sbatch waits a second and asks again, some two minutes long */
 
 struct job_record; /* slurmctld's own; we never look into it */
 
@@ -63,6 +65,8 @@ static enum auc_code describe(struct auc_auction *a, job_desc_msg_t *desc, struc
 			      struct auc_err *err);
 static enum auc_code check_task_gpus(const job_desc_msg_t *desc, const struct auc_bid *bid,
 				     struct auc_err *err);
+static enum auc_code check_dependency(struct auc_auction *a, const job_desc_msg_t *desc,
+				      double *after, struct auc_err *err);
 static bool ends(void *arg, uint32_t job_id, double *end);
 static enum auc_code check_wait(struct auc_auction *a, const struct auc_offer *offer,
 				struct auc_err *err);
@@ -70,6 +74,14 @@ static int hold(struct auc_auction *a, job_desc_msg_t *desc, const struct auc_bi
 		const struct auc_offer *offer, const char *barred, char **err_msg);
 static int take_offer(struct auc_auction *a, job_desc_msg_t *desc, const struct auc_offer *offer,
 		      char **err_msg);
+static int bid_array(struct auc_auction *a, job_desc_msg_t *desc, uint32_t submit_uid,
+		     struct auc_bid *bid, char **err_msg);
+static enum auc_code check_array(const job_desc_msg_t *desc, const struct auc_bid *bid,
+				 struct auc_array_tasks *array, struct auc_err *err);
+static int hold_array(struct auc_auction *a, job_desc_msg_t *desc, const struct auc_bid *bid,
+		      const struct auc_offer *offer, const struct auc_array_tasks *array,
+		      char **err_msg);
+static int code_of(enum auc_code code);
 static int check_modify(const job_desc_msg_t *desc, uint32_t uid, char *why, size_t size);
 static void say(char **err_msg, const char *lines);
 static void say_with(char **err_msg, const char *lines, const char *barred);
@@ -266,18 +278,19 @@ static int decide(struct auc_auction *a, job_desc_msg_t *desc, uint32_t submit_u
 		free(bid);
 		return rc;
 	}
+	if (!code && desc->array_inx) {
+		rc = bid_array(a, desc, submit_uid, bid, err_msg);
+		free(bid);
+		return rc;
+	}
 	if (!code)
-		code = auc_decide(a, desc, submit_uid, bid, NULL, &offer, barred, sizeof(barred),
-				  &err);
+		code = auc_decide(a, desc, submit_uid, bid, NULL, false, &offer, barred,
+				  sizeof(barred), &err);
 	if (!code && offer.accepted && !desc->script && !bid->quote)
 		code = check_wait(a, &offer, &err);
 	if (code) {
-		rc = fail(err_msg,
-			  desc->array_inx                            ? ESLURM_INVALID_ARRAY
-			  : code == AUC_EAGAIN                       ? RC_AGAIN
-			  : code == AUC_EINVAL || code == AUC_ENOENT ? RC_BAD_BID
-								     : RC_REFUSED,
-			  "%s", err.text);
+		rc = fail(err_msg, desc->array_inx ? ESLURM_INVALID_ARRAY : code_of(code), "%s",
+			  err.text);
 	} else if (!offer.accepted && bid->stands > 0) {
 		rc = hold(a, desc, bid, &offer, barred, err_msg);
 	} else if (bid->quote || !offer.accepted) {
@@ -315,12 +328,14 @@ static enum auc_code check_task_gpus(const job_desc_msg_t *desc, const struct au
 {
 	const struct auc_bid_gang *g = &bid->gang;
 
-	for (unsigned i = 0; bid->stands > 0 && auc_task_gres(desc->tres_per_task) && i < g->ntres;
-	     i++)
+	bool waits = bid->stands > 0 || desc->array_inx;
+
+	for (unsigned i = 0; waits && auc_task_gres(desc->tres_per_task) && i < g->ntres; i++)
 		if (!strcmp(g->tres[i], "gpu"))
 			return auc_err_set(err, AUC_EINVAL,
-					   "--gpus-per-task: of no type, expected one with "
-					   "--stands, as in --gpus-per-task=a100:1");
+					   "--gpus-per-task: of no type, expected one with %s, as "
+					   "in --gpus-per-task=a100:1",
+					   desc->array_inx ? "--array" : "--stands");
 	return AUC_OK;
 }
 
@@ -338,11 +353,11 @@ static enum auc_code describe(struct auc_auction *a, job_desc_msg_t *desc, struc
 	double after;
 
 	if (g->nshapes || g->nplaces || g->within_switch || g->whole || *g->features ||
-	    g->begin > 0 || g->end > 0 || bid->since > 0)
+	    g->begin > 0 || g->end > 0 || bid->since > 0 || bid->array || bid->at_once)
 		return auc_err_set(err, AUC_EINVAL,
-				   "%s: gang, within, whole, features, only, except, begin, end "
-				   "and since are no "
-				   "options; say it by --nodes, --nodelist, --begin and so on",
+				   "%s: gang, within, whole, features, only, except, begin, end, "
+				   "since and array are no options; say it by --nodes, "
+				   "--nodelist, --begin and so on",
 				   AUC_ENV_BID);
 	bid->dry_run = auc_desc_is_dry_run(desc);
 	if (gang && auc_site_most_threads() == 1)
@@ -361,17 +376,31 @@ static enum auc_code describe(struct auc_auction *a, job_desc_msg_t *desc, struc
 		code = code ? code : auc_desc_gang(desc, auc_site_now(), &size, bid, err);
 	}
 	if (!code)
-		code = auc_desc_dependency(desc, ends, a, &after, err);
-	/* It may be that of a lien, whose job has not been seen yet. */
-	if (code == AUC_ENOENT && auc_auction_awaits(a, desc->user_id))
-		return auc_err_set(err, AUC_EAGAIN,
-				   "--dependency=%.64s: your last job has not been seen yet",
-				   desc->dependency);
+		code = check_dependency(a, desc, &after, err);
 	if (!code)
 		code = check_task_gpus(desc, bid, err);
 	/* What it waits for has ended by then. */
 	if (!code && after > g->begin)
 		g->begin = after;
+	return code;
+}
+
+/* As auc_desc_dependency(). */
+static enum auc_code check_dependency(struct auc_auction *a, const job_desc_msg_t *desc,
+				      double *after, struct auc_err *err)
+{
+	enum auc_code code = auc_desc_dependency(desc, ends, a, after, err);
+
+	/* It may be that of a lien, whose job has not been seen yet. */
+	if (code == AUC_ENOENT && auc_auction_awaits(a, desc->user_id))
+		return auc_err_set(err, AUC_EAGAIN,
+				   "--dependency=%.64s: your last job has not been seen yet",
+				   desc->dependency);
+	if (code == AUC_ENOENT && auc_auction_decides(a, desc->user_id))
+		return auc_err_set(
+			err, AUC_EAGAIN,
+			"--dependency=%.64s: tasks of an array of yours are being decided",
+			desc->dependency);
 	return code;
 }
 
@@ -418,7 +447,8 @@ static int hold(struct auc_auction *a, job_desc_msg_t *desc, const struct auc_bi
 		say_with(err_msg, offer->message, barred);
 		return RC_REFUSED;
 	}
-	if (auc_auction_held_add(a, bid, desc->user_id, auc_site_now(), offer, &receipt, &err)) {
+	if (auc_auction_held_add(a, bid, desc->user_id, auc_site_now(), offer->message, NULL,
+				 &receipt, &err)) {
 		if (asprintf(&text, "%s\nauction: it does not stand: %s", offer->message,
 			     err.text) < 0)
 			return fail(err_msg, RC_REFUSED, "out of memory");
@@ -439,6 +469,94 @@ static int hold(struct auc_auction *a, job_desc_msg_t *desc, const struct auc_bi
 	say_with(err_msg, text, barred);
 	free(text);
 	return SLURM_SUCCESS;
+}
+
+/*
+ * The tasks of an array are decided one after another while it waits, held, by the agent. What one
+ * would cost now is said here; where that is more than it is worth, none is taken.
+ */
+static int bid_array(struct auc_auction *a, job_desc_msg_t *desc, uint32_t submit_uid,
+		     struct auc_bid *bid, char **err_msg)
+{
+	bool quote = bid->quote || bid->dry_run;
+	struct auc_offer offer = {0};
+	struct auc_array_tasks array = {.n = 0};
+	char barred[512] = "", *text;
+	enum auc_code code;
+	struct auc_err err;
+	int rc;
+
+	code = check_array(desc, bid, &array, &err);
+	bid->quote = true;
+	if (!code)
+		code = auc_decide(a, desc, submit_uid, bid, NULL, false, &offer, barred,
+				  sizeof(barred), &err);
+	bid->quote = false;
+	if (code) {
+		rc = fail(err_msg, code_of(code), "%s", err.text);
+	} else if (!offer.accepted && (quote || !(bid->stands > 0))) {
+		say_with(err_msg, offer.message, barred);
+		rc = quote ? RC_QUOTE : RC_REFUSED;
+	} else if (quote) {
+		rc = asprintf(&text,
+			      "%s\nauction: that is one task now; each of the %u is decided at the "
+			      "prices of its moment",
+			      offer.message, array.n);
+		say(err_msg, rc < 0 ? offer.message : text);
+		if (rc >= 0)
+			free(text);
+		rc = RC_QUOTE;
+	} else {
+		rc = hold_array(a, desc, bid, &offer, &array, err_msg);
+	}
+	free(array.ids);
+	auc_offer_clear(&offer);
+	return rc;
+}
+
+/* What a bid of each task of an array cannot be. */
+static enum auc_code check_array(const job_desc_msg_t *desc, const struct auc_bid *bid,
+				 struct auc_array_tasks *array, struct auc_err *err)
+{
+	if (bid->accept)
+		return auc_err_set(
+			err, AUC_EINVAL,
+			"--accept: given with --array, expected one of them: an offer is "
+			"for one job");
+	return auc_array_read(desc->array_inx, slurm_conf.max_array_sz, array, err);
+}
+
+static int hold_array(struct auc_auction *a, job_desc_msg_t *desc, const struct auc_bid *bid,
+		      const struct auc_offer *offer, const struct auc_array_tasks *array,
+		      char **err_msg)
+{
+	char *receipt, *text;
+	struct auc_err err;
+	enum auc_code code;
+
+	code = auc_auction_held_add(a, bid, desc->user_id, auc_site_now(), offer->message, array,
+				    &receipt, &err);
+	if (code)
+		return fail(err_msg, code_of(code), "%s", err.text);
+	auc_desc_hold(desc, bid, auc_auction_conf(a), auc_site_now() + LISTED, receipt);
+	free(receipt);
+	if (asprintf(&text,
+		     "%s\nauction: that is one task now; the %u tasks are decided one after "
+		     "another, "
+		     "each at the prices of its moment; \"sbid list\" shows what they have bought, "
+		     "\"sbid why\" why some have not",
+		     offer->message, array->n) < 0)
+		return SLURM_SUCCESS;
+	say(err_msg, text);
+	free(text);
+	return SLURM_SUCCESS;
+}
+
+static int code_of(enum auc_code code)
+{
+	return code == AUC_EAGAIN                         ? RC_AGAIN
+	       : code == AUC_EINVAL || code == AUC_ENOENT ? RC_BAD_BID
+							  : RC_REFUSED;
 }
 
 /* Makes the job the lead of its group, or a gang. */

@@ -26,6 +26,7 @@ struct auc_fences;
 struct auc_slurm_rules;
 struct auc_power;
 struct auc_settling;
+struct auc_array;
 
 /* Seconds from the start in which nodes may have jobs to tell of, at most. */
 #define AUC_SETTLING 30.0
@@ -106,6 +107,7 @@ struct auc_agent {
 	struct auc_err unknown;                   /* why nodes or partitions were last not known */
 	struct auc_retry_said said;               /* complaints */
 	struct auc_stand_look stand;              /* stand.c's */
+	struct auc_array *arrays;                 /* array.c's */
 	struct auc_offender offenders[AUC_OFFENDERS_MAX];
 	char missing[512]; /* partitions that slurm.conf lacks, types that fit nowhere; "": none */
 	struct auc_agent_stats stats;
@@ -113,9 +115,6 @@ struct auc_agent {
 
 /* agent.c: logs what goes wrong again and again now and then, and counts it under KIND. */
 void auc_agent_complain(struct auc_agent *a, enum auc_agent_error kind, const struct auc_err *err);
-
-/* The jobs of all sales are not their owners' to change. */
-void auc_agent_protect(struct auc_agent *a);
 
 /*
  * What is about to be booked for T depends on nodes: takes note of what has become of them since
@@ -146,6 +145,8 @@ void auc_look_want_all(struct auc_agent *a, double at);
 /* Forgets what it knows of former looks. */
 void auc_look_reset(struct auc_agent *a);
 void auc_look_free(struct auc_agent *a);
+/* The jobs of all sales are not their owners' to change. */
+void auc_agent_protect(struct auc_agent *a);
 /* While there is no ledger to ask, jobs with a live receipt are still not their owners' to change.
  */
 void auc_look_protect(void);
@@ -162,10 +163,35 @@ void auc_book_revise(struct auc_agent *a, double now);
 /* Final receipts to disk, then the ledger's events, then the receipts may go out. */
 void auc_book_commit(struct auc_agent *a);
 
-/* stand.c: INFO, which is of no sale, has the receipt of a bid that stands or stood. */
+/* stands/stand.c: INFO, which is of no sale, has the receipt of a bid that stands or stood. */
 void auc_stand_see(struct auc_agent *a, const slurm_job_info_t *info, double now);
 /* Looks after bids that stand: ends those whose time is over, decides those whose turn it is. */
 void auc_stand_keep(struct auc_agent *a, double now);
+/* V stands no more, and its job is cancelled, if there is one. */
+void auc_stand_end(struct auc_agent *a, const struct auc_held_view *v, const char *why, double now);
+/* The decision on BID, which is V's, for the job INFO: as auc_decide(). */
+enum auc_code auc_stand_decide(struct auc_agent *a, const slurm_job_info_t *info,
+			       const struct auc_held_view *v, struct auc_bid *bid,
+			       struct auc_offer *offer, char *barred, size_t size,
+			       struct auc_err *err);
+
+/* stands/array.c: decides some tasks of V, an array whose turn it is and whose bid is BID. False:
+ * nobody's can be decided now. */
+bool auc_array_turn(struct auc_agent *a, const struct auc_held_view *v, struct auc_bid *bid,
+		    double now);
+/* A new cycle: those that are not done have their turn again. */
+void auc_array_next_cycle(struct auc_agent *a, double now);
+/* True if one is to have its turn soon. */
+bool auc_array_busy(const struct auc_agent *a);
+/* True if tasks of JOB_ID are being split off: until then it cannot be said what the rest is. */
+bool auc_array_is_out(struct auc_agent *a, uint32_t job_id);
+/* True if SALE is of a task that is being split off. */
+bool auc_array_splits(const struct auc_agent *a, const char *sale);
+/* The task of SALE is a job of its own (GOOD), or could not become one. */
+void auc_array_split_done(struct auc_agent *a, uint32_t job_id, const char *sale, bool good);
+/* The array JOB_ID has nothing to decide any more; or none has, when no change is under way. */
+void auc_array_forget(struct auc_agent *a, uint32_t job_id);
+void auc_array_clear(struct auc_agent *a);
 
 /* act.c: asks Slurm for what T needs now. */
 void auc_act(struct auc_agent *a, struct auc_task *t, double now);

@@ -35,6 +35,7 @@
 #include "adapter/site.h"
 
 #define CYCLE_IDLE  0.5  /* nothing is; new liens are found this soon */
+#define TURNS_EVERY 0.02 /* tasks of an array are being decided */
 #define PASS_MAX    1.0  /* seconds that a cycle may ask things of Slurm; the rest comes next */
 #define NODES_EVERY 2.0  /* seconds between looks at the nodes, */
 #define NODES_SHARE 100  /* or so many times what a look takes, */
@@ -169,6 +170,8 @@ static bool end_threads(const struct timespec *until)
 	if (!auc_fitter_stop(until) || !auc_receipts_stop(until) || !auc_mail_stop(until) ||
 	    !auc_job_change_stop(&agent.a, until) || !auc_slurm_rules_stop(&agent.a, until))
 		return false;
+	/* Whose records changes have read. */
+	auc_array_clear(&agent.a);
 	auc_site_attach(false);
 	/* job_submit may keep the auction, as on a backup controller that gives way: the spool is
 	 * the other's then. */
@@ -854,30 +857,6 @@ static void drop_finished_tasks(struct auc_agent *a)
 	}
 }
 
-void auc_agent_protect(struct auc_agent *a)
-{
-	uint32_t *ids;
-	unsigned n = 0, max = 0;
-
-	for (const struct auc_task *t = a->tasks.list; t; t = t->next)
-		max += t->exec.nparts;
-	ids = calloc(max + 1, sizeof(*ids));
-	if (!ids)
-		return;
-	for (const struct auc_task *t = a->tasks.list; t; t = t->next)
-		for (unsigned i = 0; i < t->exec.nparts; i++)
-			if (t->exec.jobs[i].id)
-				ids[n++] = t->exec.jobs[i].id;
-	if (a->protected && n == a->nprotected && !memcmp(ids, a->protected, n * sizeof(*ids))) {
-		free(ids);
-		return;
-	}
-	auc_site_protect(ids, n, NULL);
-	free(a->protected);
-	a->protected = ids;
-	a->nprotected = n;
-}
-
 /* The next regular cycle, or sooner if a sale's clock asks for something. */
 static double next_wake(struct auc_agent *a, double now)
 {
@@ -885,6 +864,8 @@ static double next_wake(struct auc_agent *a, double now)
 	/* As long as nodes come back after a start, it is open what was missed. */
 	bool busy = false, calm = a->edition != 0 && a->heard;
 
+	if (auc_array_busy(a))
+		return later + TURNS_EVERY;
 	if (a->calm)
 		return fmin(later + CYCLE_IDLE, a->calm_until);
 	for (const struct auc_task *t = a->tasks.list; t; t = t->next) {

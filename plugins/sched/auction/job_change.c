@@ -14,6 +14,7 @@
 
 #define THREADS       8 /* so many jobs may keep their askers waiting before others do, too */
 #define BESIDE        (1ULL << 32) /* in a key, with the job's number: what others need not wait for */
+#define TASK          33           /* from that bit on, a task of it and 1 */
 #define RECEIPT_AGAIN 30.0         /* seconds before one that could not be written is tried again */
 
 struct change {
@@ -22,9 +23,11 @@ struct change {
 	char sale[AUC_SALE_ID_LEN];
 	struct auc_slice slice; /* its names: */
 	char partition[AUC_NAME_MAX];
-	time_t start; /* of the run that the accounting is asked for, */
-	uint32_t uid; /* and its answer */
-	char text[];  /* and behind it the slice's node */
+	const slurm_job_info_t *array; /* whose task */
+	uint32_t task;                 /* becomes a job of its own */
+	time_t start;                  /* of the run that the accounting is asked for, */
+	uint32_t uid;                  /* and its answer */
+	char text[];                   /* and behind it the slice's node */
 };
 
 static struct change *change_new(enum auc_job_change what, uint32_t job, const char *sale,
@@ -84,6 +87,25 @@ enum auc_code auc_job_change_ask(struct auc_agent *a, uint32_t job, const char *
 	c->start = start;
 	if (!auc_rpc_threads_put(a->writes, &c->errand))
 		return auc_err_set(err, AUC_ESTATE, "job %u is being asked for", job);
+	return AUC_OK;
+}
+
+enum auc_code auc_job_change_split(struct auc_agent *a, const slurm_job_info_t *array,
+				   uint32_t task, const char *sale, const struct auc_slice *slice,
+				   const char *receipt, struct auc_err *err)
+{
+	uint32_t job = AUC_INFO_JOB_ID(array);
+	struct change *c = change_new(AUC_JOB_CHANGE_SPLIT, job, sale, slice, receipt);
+
+	if (!c)
+		return auc_err_set(err, AUC_ENOMEM, "no memory to split job %u", job);
+	c->errand.key |= ((uint64_t)task + 1) << TASK;
+	c->errand.undo = NULL;
+	c->array = array;
+	c->task = task;
+	if (!auc_rpc_threads_put(a->changes, &c->errand))
+		return auc_err_set(err, AUC_ESTATE, "task %u of job %u is being split off", task,
+				   job);
 	return AUC_OK;
 }
 
@@ -151,6 +173,8 @@ static enum auc_code run(struct auc_rpc_task *e)
 		return auc_rpc_release(job, &c->slice, &e->err);
 	case AUC_JOB_CHANGE_MOVE:
 		return auc_rpc_move(job, &c->slice, &e->err);
+	case AUC_JOB_CHANGE_SPLIT:
+		return auc_rpc_split(c->array, c->task, &c->slice, c->text, &e->err);
 	case AUC_JOB_CHANGE_RESERVE:
 		return auc_rpc_reserve(job, c->text, &e->err);
 	case AUC_JOB_CHANGE_END:
@@ -182,6 +206,7 @@ static void done(struct auc_agent *a, const struct change *c)
 		[AUC_JOB_CHANGE_PLACE] = AUC_ERROR_MOVE,
 		[AUC_JOB_CHANGE_RELEASE] = AUC_ERROR_MOVE,
 		[AUC_JOB_CHANGE_MOVE] = AUC_ERROR_MOVE,
+		[AUC_JOB_CHANGE_SPLIT] = AUC_ERROR_MOVE,
 		[AUC_JOB_CHANGE_RESERVE] = AUC_ERROR_FENCE,
 		[AUC_JOB_CHANGE_END] = AUC_ERROR_KILL,
 		[AUC_JOB_CHANGE_BAR] = AUC_ERROR_KILL,
@@ -193,6 +218,8 @@ static void done(struct auc_agent *a, const struct change *c)
 	/* What is due of it waits for a look at what it is now. */
 	if (t)
 		t->looked_at = 0;
+	if (c->what == AUC_JOB_CHANGE_SPLIT)
+		auc_array_split_done(a, (uint32_t)e->key, c->sale, !e->code);
 	/* What came too late did no harm. */
 	if (e->code && e->code != AUC_ESTATE) {
 		auc_agent_complain(a, kinds[c->what], &e->err);

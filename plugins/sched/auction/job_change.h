@@ -17,6 +17,7 @@ enum auc_job_change {
 	AUC_JOB_CHANGE_PLACE,   /* to the slice */
 	AUC_JOB_CHANGE_RELEASE, /* likewise, of one that was held while its bid stood */
 	AUC_JOB_CHANGE_MOVE,    /* likewise */
+	AUC_JOB_CHANGE_SPLIT,   /* auc_job_change_split() */
 	AUC_JOB_CHANGE_END,     /* TEXT: its last receipt, with which it is cancelled, */
 	AUC_JOB_CHANGE_BAR,     /* or held */
 	/* Beside any other change: */
@@ -43,6 +44,11 @@ enum auc_code auc_job_change_put(struct auc_agent *a, enum auc_job_change what, 
  * auc_canceller_answered(). AUC_ESTATE: that is under way. AUC_ENOMEM. */
 enum auc_code auc_job_change_ask(struct auc_agent *a, uint32_t job, const char *sale, time_t start,
 				 struct auc_err *err);
+/* Has TASK of ARRAY made a job of its own, as auc_rpc_split(); ARRAY stays until the answer went to
+ * auc_array_split_done(). AUC_ESTATE: that is under way. AUC_ENOMEM. */
+enum auc_code auc_job_change_split(struct auc_agent *a, const slurm_job_info_t *array,
+				   uint32_t task, const char *sale, const struct auc_slice *slice,
+				   const char *receipt, struct auc_err *err);
 /* JOB is about to be killed: what was to change it does not come after that. */
 void auc_job_change_overtake(struct auc_agent *a, uint32_t job);
 /* Takes note of the changes that are through. */

@@ -127,7 +127,8 @@ void auc_look_see(struct auc_agent *a, double now)
 		for (uint32_t k = 0; k < a->loaded[i]->record_count; k++)
 			see(a, &a->loaded[i]->job_array[k], now);
 	for (const struct auc_task *t = a->tasks.list; t; t = t->next)
-		if (t->looked && t->exec.booked == AUC_SALE_LIEN && !t->exec.jobs[0].id)
+		if (t->looked && t->exec.booked == AUC_SALE_LIEN && !t->exec.jobs[0].id &&
+		    !auc_array_splits(a, t->sale))
 			auc_auction_unclaimed(a->auction, t->sale, now);
 }
 
@@ -162,18 +163,49 @@ void auc_look_protect(void)
 
 	if (auc_rpc_load_jobs(&jobs, NULL))
 		return;
-	ids = malloc((jobs->record_count + 1) * sizeof(*ids));
+	ids = malloc((2 * jobs->record_count + 1) * sizeof(*ids));
 	for (uint32_t i = 0; ids && i < jobs->record_count; i++) {
 		const slurm_job_info_t *info = &jobs->job_array[i];
 
 		if (info->admin_comment && auc_receipt_is(info->admin_comment) &&
-		    !auc_job_finished(info))
+		    !auc_job_finished(info)) {
 			ids[n++] = AUC_INFO_JOB_ID(info);
+			/* Its owner may name it by that. */
+			ids[n++] = info->array_job_id;
+		}
 	}
 	if (ids)
 		auc_site_protect(ids, n, NULL);
 	free(ids);
 	auc_rpc_free_jobs(jobs);
+}
+
+void auc_agent_protect(struct auc_agent *a)
+{
+	uint32_t *ids;
+	unsigned n = 0, max = 0;
+
+	for (const struct auc_task *t = a->tasks.list; t; t = t->next)
+		max += t->exec.nparts + 1;
+	ids = calloc(max + 1, sizeof(*ids));
+	if (!ids)
+		return;
+	for (const struct auc_task *t = a->tasks.list; t; t = t->next) {
+		for (unsigned i = 0; i < t->exec.nparts; i++)
+			if (t->exec.jobs[i].id)
+				ids[n++] = t->exec.jobs[i].id;
+		/* Its owner may name it by that. */
+		if (t->array)
+			ids[n++] = t->array;
+	}
+	if (a->protected && n == a->nprotected && !memcmp(ids, a->protected, n * sizeof(*ids))) {
+		free(ids);
+		return;
+	}
+	auc_site_protect(ids, n, NULL);
+	free(a->protected);
+	a->protected = ids;
+	a->nprotected = n;
 }
 
 static struct auc_look_pace_signs signs_of(const struct auc_agent *a, double now)

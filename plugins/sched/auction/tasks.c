@@ -204,6 +204,7 @@ void auc_task_see(struct auc_task *t, unsigned part, const slurm_job_info_t *inf
 	if (part)
 		return;
 	t->lead = info;
+	t->array = info->array_job_id;
 	j->part = part_of(t, info, now);
 }
 

@@ -27,6 +27,7 @@ struct auc_task {
 	char *account, *qos;     /* of the lead, NULL before it was seen */
 	char *host;              /* where it was submitted; likewise */
 	struct auc_mail_to mail; /* likewise */
+	uint32_t array;          /* the number of the array whose task its job is; 0: none yet */
 	unsigned revision;       /* of the plan that parts are of */
 	unsigned marked;         /* which list of nodes says what is down; 0: none yet */
 	struct auc_part *parts;

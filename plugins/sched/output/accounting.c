@@ -26,9 +26,10 @@ struct condition {
 
 static void *connection(void);
 static bool condition_init(struct condition *c, unsigned n);
-static void condition_add(struct condition *c, unsigned i, uint32_t job_id);
+static void condition_add(struct condition *c, unsigned i, uint32_t job_id, uint32_t task);
 static void condition_clear(struct condition *c);
 static void find(struct auc_accounting_row *job, auc_list_t rows);
+static void find_task(struct auc_accounting_row *job, auc_list_t rows);
 static bool same_name(const slurmdb_job_rec_t *a, const slurmdb_job_rec_t *b);
 static bool is_half(const slurmdb_job_rec_t *rec);
 static int is_of(const char *text, const char *sale);
@@ -68,9 +69,14 @@ enum auc_code auc_accounting_set(const struct auc_accounting_row *job, struct au
 	auc_list_t changed;
 	int count;
 
+	if (job->rows && job->task == NO_VAL)
+		return auc_err_set(err, AUC_ESTATE,
+				   "tasks of array %u that never became jobs: their row cannot be "
+				   "changed alone",
+				   job->job_id);
 	if (!condition_init(&c, 1))
 		return auc_err_set(err, AUC_ENOMEM, "out of memory");
-	condition_add(&c, 0, job->job_id);
+	condition_add(&c, 0, job->job_id, job->task);
 	if (job->behind) {
 		/* Of all rows that this leaves the newest is changed. */
 		c.cond.usage_end = job->before;
@@ -102,15 +108,17 @@ enum auc_code auc_accounting_look(struct auc_accounting_row *jobs, unsigned n, s
 	if (!condition_init(&c, n))
 		return auc_err_set(err, AUC_ENOMEM, "out of memory");
 	for (unsigned i = 0; i < n; i++)
-		condition_add(&c, i, jobs[i].job_id);
+		condition_add(&c, i, jobs[i].job_id, NO_VAL);
 	c.cond.flags |= JOBCOND_FLAG_NO_STEP | JOBCOND_FLAG_DUP;
 	errno = 0;
 	rows = slurmdb_jobs_get(connection(), &c.cond);
 	condition_clear(&c);
 	if (!rows)
 		return failed(err, "reading jobs");
-	for (unsigned i = 0; i < n; i++)
+	for (unsigned i = 0; i < n; i++) {
 		find(&jobs[i], rows);
+		find_task(&jobs[i], rows);
+	}
 	slurm_list_destroy(rows);
 	return AUC_OK;
 }
@@ -126,7 +134,7 @@ enum auc_code auc_accounting_canceller(uint32_t job_id, time_t start, uint32_t *
 
 	if (!condition_init(&c, 1))
 		return auc_err_set(err, AUC_ENOMEM, "out of memory");
-	condition_add(&c, 0, job_id);
+	condition_add(&c, 0, job_id, NO_VAL);
 	c.cond.flags |= JOBCOND_FLAG_NO_STEP | JOBCOND_FLAG_DUP;
 	errno = 0;
 	rows = slurmdb_jobs_get(connection(), &c.cond);
@@ -174,11 +182,12 @@ static bool condition_init(struct condition *c, unsigned n)
 	return true;
 }
 
-static void condition_add(struct condition *c, unsigned i, uint32_t job_id)
+/* TASK: of the array JOB_ID; NO_VAL: all of that number. */
+static void condition_add(struct condition *c, unsigned i, uint32_t job_id, uint32_t task)
 {
 	slurm_selected_step_t *step = &c->steps[i];
 
-	step->array_task_id = NO_VAL;
+	step->array_task_id = task;
 	step->het_job_offset = NO_VAL;
 	step->step_id.job_id = job_id;
 	step->step_id.step_id = NO_VAL;
@@ -233,6 +242,27 @@ static void find(struct auc_accounting_row *job, auc_list_t rows)
 	slurm_list_iterator_destroy(it);
 	job->ended = newest && (newest->end || job->behind);
 	job->same = newest && newest->admin_comment && !strcmp(newest->admin_comment, job->text);
+}
+
+/* Which task of an array has its number. */
+static void find_task(struct auc_accounting_row *job, auc_list_t rows)
+{
+	auc_list_itr_t it = slurm_list_iterator_create(rows);
+	const slurmdb_job_rec_t *rec;
+
+	job->rows = false;
+	job->task = NO_VAL;
+	while ((rec = slurm_list_next(it))) {
+		if (rec->array_job_id != job->job_id)
+			continue;
+		if (rec->jobid != job->job_id)
+			job->rows = true;
+		else if (rec->array_task_id != NO_VAL)
+			job->task = rec->array_task_id;
+	}
+	slurm_list_iterator_destroy(it);
+	/* slurmctld has told the database what it says, or nobody will. */
+	job->same |= job->rows && job->task == NO_VAL && job->ended;
 }
 
 static bool same_name(const slurmdb_job_rec_t *a, const slurmdb_job_rec_t *b)

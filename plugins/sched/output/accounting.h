@@ -33,12 +33,16 @@ struct auc_accounting_row {
 	bool behind; /* the sale's row is BEFORE and called NAME */
 	time_t before;
 	char name[64];
+	/* It has the number of an array: by that the database takes the rows of all tasks. ROWS:
+	 * there are others; TASK: which it is of, NO_VAL: of those that never became jobs. */
+	bool rows;
+	uint32_t task;
 };
 /* Looks N jobs up with one question, and fills in what follows SALE; ENDED: the row has an end
  * time, or nobody will give it one any more. AUC_EIO. */
 enum auc_code auc_accounting_look(struct auc_accounting_row *jobs, unsigned n, struct auc_err *err);
 /* Sets the AdminComment of the row that was found. AUC_ENOENT: there is no row; AUC_EIO: the
- * database did not answer. */
+ * database did not answer; AUC_ESTATE: it cannot be told apart from those of other tasks. */
 enum auc_code auc_accounting_set(const struct auc_accounting_row *job, struct auc_err *err);
 
 /*

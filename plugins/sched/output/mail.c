@@ -140,6 +140,9 @@ void auc_mail_take(struct auc_mail_to *to, const slurm_job_info_t *info)
 	to->uid = info->user_id;
 	to->job_id = AUC_INFO_JOB_ID(info);
 	to->types = info->mail_type;
+	/* A thousand tasks are a thousand mails only for who asks for them, as with Slurm. */
+	if (info->array_job_id && info->array_task_id != NO_VAL && !(to->types & MAIL_ARRAY_TASKS))
+		to->types = 0;
 	if (!to->types)
 		return;
 	to->name = info->name ? strdup(info->name) : NULL;

@@ -31,7 +31,8 @@ enum auc_code auc_mail_start(struct auc_err *err);
  * dropped. */
 bool auc_mail_stop(const struct timespec *until);
 
-/* What INFO says. Without memory nobody is mailed. Clear it with auc_mail_clear(). */
+/* What INFO says; of a task of an array nothing without ARRAY_TASKS. Without memory nobody is
+ * mailed. Clear it with auc_mail_clear(). */
 void auc_mail_take(struct auc_mail_to *to, const slurm_job_info_t *info);
 void auc_mail_clear(struct auc_mail_to *to);
 

@@ -11,6 +11,7 @@
 #include <time.h>
 
 #include "sched/rpc/slurm_rpc.h"
+#include "sched/rpc/job_names.h"
 #include "adapter/desc_gang.h"
 #include "ledger/receipt.h"
 #include "adapter/site.h"
@@ -37,8 +38,11 @@ static enum auc_code update_node(const char *node, uint32_t state, const char *w
 				 struct auc_err *err);
 static enum auc_code update(job_desc_msg_t *desc, uint32_t job_id, const char *what,
 			    struct auc_err *err);
+static enum auc_code update_named(job_desc_msg_t *desc, char *name, uint32_t job_id,
+				  const char *what, struct auc_err *err);
 static enum auc_code kill_with(uint32_t job_id, uint16_t sig, uint16_t flags, const char *what,
 			       struct auc_err *err);
+static enum auc_code name_of(uint32_t job_id, char **name, struct auc_err *err);
 
 enum auc_code auc_rpc_load_nodes(node_info_msg_t **nodes, struct auc_err *err)
 {
@@ -88,22 +92,33 @@ enum auc_code auc_rpc_load_accounts(assoc_mgr_info_msg_t **msg, struct auc_err *
 enum auc_code auc_rpc_load_jobs(job_info_msg_t **jobs, struct auc_err *err)
 {
 	*jobs = NULL;
-	return slurm_load_jobs(0, jobs, SHOW) ? failed(err, "loading jobs", 0) : AUC_OK;
+	if (slurm_load_jobs(0, jobs, SHOW))
+		return failed(err, "loading jobs", 0);
+	auc_job_names_see(*jobs, true);
+	return AUC_OK;
 }
 
 enum auc_code auc_rpc_load_user_jobs(uint32_t uid, job_info_msg_t **jobs, struct auc_err *err)
 {
 	*jobs = NULL;
-	return slurm_load_job_user(jobs, uid, SHOW) ? failed(err, "loading a user's jobs", 0)
-						    : AUC_OK;
+	if (slurm_load_job_user(jobs, uid, SHOW))
+		return failed(err, "loading a user's jobs", 0);
+	auc_job_names_see(*jobs, false);
+	return AUC_OK;
 }
 
 enum auc_code auc_rpc_load_job(uint32_t job_id, job_info_msg_t **jobs, struct auc_err *err)
 {
 	*jobs = NULL;
 	errno = 0;
-	if (!AUC_LOAD_JOB(jobs, job_id, SHOW))
-		return AUC_OK;
+	if (!AUC_LOAD_JOB(jobs, job_id, SHOW)) {
+		auc_job_names_see(*jobs, false);
+		if (!(*jobs)->record_count || auc_job_names_first(*jobs, job_id))
+			return AUC_OK;
+		auc_rpc_free_jobs(*jobs);
+		*jobs = NULL;
+		errno = ESLURM_INVALID_JOB_ID;
+	}
 	if (errno == ESLURM_INVALID_JOB_ID)
 		return auc_err_set(err, AUC_ENOENT, "there is no job %u", job_id);
 	return failed(err, "loading job", job_id);
@@ -396,6 +411,27 @@ static enum auc_code forget_gres(uint32_t job_id, const slurm_job_info_t *info,
 	return any ? update(&none, job_id, "releasing job", err) : AUC_OK;
 }
 
+enum auc_code auc_rpc_split(const slurm_job_info_t *array, uint32_t task,
+			    const struct auc_slice *slice, const char *receipt, struct auc_err *err)
+{
+	uint32_t job_id = AUC_INFO_JOB_ID(array);
+	time_t now = time(NULL);
+	job_desc_msg_t desc;
+	enum auc_code code;
+	char name[32];
+
+	slurm_init_job_desc_msg(&desc);
+	auc_gang_update(array, slice, &desc);
+	desc.begin_time = slice->begin > now ? slice->begin : now;
+	desc.requeue = 0;
+	desc.admin_comment = (char *)receipt;
+	desc.priority = INFINITE;
+	snprintf(name, sizeof(name), "%u_%u", job_id, task);
+	code = update_named(&desc, name, job_id, "splitting a task off job", err);
+	auc_gang_update_clear(&desc);
+	return code;
+}
+
 enum auc_code auc_rpc_release(uint32_t job_id, const struct auc_slice *slice, struct auc_err *err)
 {
 	char gres[sizeof(slice->gres)];
@@ -443,19 +479,21 @@ enum auc_code auc_rpc_move(uint32_t job_id, const struct auc_slice *slice, struc
 	job_array_resp_msg_t *response = NULL;
 	job_desc_msg_t desc;
 	enum auc_code code;
-	char id[16];
+	char *id;
 
 	/* The owner must not requeue it, so nobody can; for this moment we may. */
 	slurm_init_job_desc_msg(&desc);
 	desc.requeue = 1;
 	code = update(&desc, job_id, "requeueing job", err);
+	if (!code)
+		code = name_of(job_id, &id, err);
 	if (code)
 		return code;
-	snprintf(id, sizeof(id), "%u", job_id);
 	errno = 0;
 	if (slurm_requeue2(id, 0, &response))
 		code = errno == ESLURM_JOB_PENDING ? AUC_OK : failed(err, "requeueing job", job_id);
 	slurm_free_job_array_resp(response);
+	free(id);
 	return code ? code : auc_rpc_place(job_id, slice, err);
 }
 
@@ -476,11 +514,13 @@ enum auc_code auc_rpc_signal(uint32_t job_id, int sig, struct auc_err *err)
 void auc_rpc_resume(uint32_t job_id)
 {
 	job_array_resp_msg_t *response = NULL;
-	char id[16];
+	char *id;
 
-	snprintf(id, sizeof(id), "%u", job_id);
+	if (name_of(job_id, &id, NULL))
+		return;
 	slurm_resume2(id, &response);
 	slurm_free_job_array_resp(response);
+	free(id);
 }
 
 enum auc_code auc_rpc_warn(uint32_t job_id, bool batch, struct auc_err *err)
@@ -553,12 +593,25 @@ static enum auc_code update_node(const char *node, uint32_t state, const char *w
 static enum auc_code update(job_desc_msg_t *desc, uint32_t job_id, const char *what,
 			    struct auc_err *err)
 {
+	enum auc_code code;
+	char *id;
+
+	code = name_of(job_id, &id, err);
+	if (code)
+		return code;
+	code = update_named(desc, id, job_id, what, err);
+	free(id);
+	return code;
+}
+
+/* NAME is that of JOB_ID. */
+static enum auc_code update_named(job_desc_msg_t *desc, char *name, uint32_t job_id,
+				  const char *what, struct auc_err *err)
+{
 	job_array_resp_msg_t *response = NULL;
-	char id[16];
 	int rc;
 
-	snprintf(id, sizeof(id), "%u", job_id);
-	desc->job_id_str = id;
+	desc->job_id_str = name;
 	errno = 0;
 	rc = slurm_update_job2(desc, &response);
 	if (rc == SLURM_SUCCESS && response && response->job_array_count &&
@@ -578,11 +631,42 @@ static enum auc_code update(job_desc_msg_t *desc, uint32_t job_id, const char *w
 static enum auc_code kill_with(uint32_t job_id, uint16_t sig, uint16_t flags, const char *what,
 			       struct auc_err *err)
 {
-	char id[16];
+	enum auc_code code;
+	char *id;
 
-	snprintf(id, sizeof(id), "%u", job_id);
+	code = name_of(job_id, &id, err);
+	if (code)
+		return code;
 	errno = 0;
 	if (slurm_kill_job2(id, sig, flags, NULL) && errno != ESLURM_ALREADY_DONE)
-		return failed(err, what, job_id);
-	return AUC_OK;
+		code = failed(err, what, job_id);
+	free(id);
+	return code;
+}
+
+/* *NAME, malloc'd, is by what slurmctld takes JOB_ID alone: of an array what that is now. */
+static enum auc_code name_of(uint32_t job_id, char **name, struct auc_err *err)
+{
+	char *tasks = NULL;
+	job_info_msg_t *jobs;
+	enum auc_code code;
+	unsigned n;
+	int len;
+
+	*name = NULL;
+	if (auc_job_names_is_array(job_id)) {
+		code = auc_rpc_load_job(job_id, &jobs, err);
+		if (code)
+			return code;
+		if (jobs->record_count)
+			tasks = auc_job_names_tasks(jobs->job_array, NULL, &n);
+		auc_rpc_free_jobs(jobs);
+		len = tasks ? asprintf(name, "%u_%s", job_id, tasks) : -1;
+		free(tasks);
+	} else {
+		len = asprintf(name, "%u", job_id);
+	}
+	return len < 0 ? auc_err_set(err, AUC_ENOMEM, "out of memory for the name of job %u",
+				     job_id)
+		       : AUC_OK;
 }

@@ -22,8 +22,9 @@ enum auc_code auc_rpc_load_partitions(partition_info_msg_t **partitions, struct 
 enum auc_code auc_rpc_load_topology(char **text, struct auc_err *err);
 /* Users, accounts and QOS, with what they use now; free with slurm_free_assoc_mgr_info_msg(). */
 enum auc_code auc_rpc_load_accounts(assoc_mgr_info_msg_t **msg, struct auc_err *err);
-/* All jobs, those of one user, or one; free with auc_rpc_free_jobs(). AUC_ENOENT: there is no
- * such job. */
+/* All jobs, those of one user, or one, which is the first of the list: of an array it has all that
+ * became jobs of their own, too. Free with auc_rpc_free_jobs(). AUC_ENOENT: there is no such job.
+ */
 enum auc_code auc_rpc_load_jobs(job_info_msg_t **jobs, struct auc_err *err);
 enum auc_code auc_rpc_load_user_jobs(uint32_t uid, job_info_msg_t **jobs, struct auc_err *err);
 enum auc_code auc_rpc_load_job(uint32_t job_id, job_info_msg_t **jobs, struct auc_err *err);
@@ -94,6 +95,13 @@ enum auc_code auc_rpc_place(uint32_t job_id, const struct auc_slice *slice, stru
 /* The same of a job that was held while its bid stood: it is what SLICE says and not held any
  * more. AUC_ESTATE: it does not wait like that any more. */
 enum auc_code auc_rpc_release(uint32_t job_id, const struct auc_slice *slice, struct auc_err *err);
+/*
+ * TASK of the array whose record ARRAY is becomes a job of its own: SLICE, a gang's, with RECEIPT
+ * and not held any more. AUC_ESTATE: it does not wait any more.
+ */
+enum auc_code auc_rpc_split(const slurm_job_info_t *array, uint32_t task,
+			    const struct auc_slice *slice, const char *receipt,
+			    struct auc_err *err);
 /*
  * A job that runs is requeued to become SLICE. Slurm gives a job that leaves its nodes a begin time
  * of its own, so that it is to be placed again. AUC_ESTATE: it does not run.

@@ -105,7 +105,7 @@ static enum auc_code stand(struct auc_auction *a, const char *text, uint32_t uid
 
 	assert_int_equal(auc_auction_bid(a, &bid, uid, now, true, &o, &err), AUC_OK);
 	assert_false(o.accepted);
-	rc = auc_auction_held_add(a, &bid, uid, now, &o, &made, &err);
+	rc = auc_auction_held_add(a, &bid, uid, now, o.message, NULL, &made, &err);
 	auc_offer_clear(&o);
 	if (rc != AUC_OK)
 		return rc;
@@ -343,7 +343,8 @@ static void test_posted(void **state)
 	auc_offer_clear(&o);
 	assert_int_equal(auc_auction_bid(a, &bid, 1000, NOW, true, &o, &err), AUC_OK);
 	assert_false(o.accepted);
-	assert_int_equal(auc_auction_held_add(a, &bid, 1000, NOW, &o, &receipt, &err), AUC_OK);
+	assert_int_equal(auc_auction_held_add(a, &bid, 1000, NOW, o.message, NULL, &receipt, &err),
+			 AUC_OK);
 	auc_offer_clear(&o);
 	assert_int_equal(auc_auction_held_seen(a, receipt, 50, 1000, &err), AUC_OK);
 	free(receipt);
@@ -370,6 +371,94 @@ static void test_posted(void **state)
 	auc_auction_destroy(a);
 }
 
+/* TEXT for each task of an array of N, of which AT_ONCE may run at a time; its job 50 is seen. */
+static char *stand_array(struct auc_auction *a, const char *text, unsigned n, unsigned at_once,
+			 char *id)
+{
+	struct auc_array_tasks array = {.n = n, .at_once = at_once};
+	struct auc_bid bid = world_bid(a, text);
+	struct auc_receipt r;
+	char *receipt;
+
+	assert_int_equal(auc_auction_held_add(a, &bid, 1000, NOW, NULL, &array, &receipt, &err),
+			 AUC_OK);
+	assert_int_equal(auc_receipt_parse(receipt, &r, &err), AUC_OK);
+	assert_int_equal(r.tasks, n);
+	strcpy(id, r.sale);
+	assert_int_equal(auc_auction_held_seen(a, receipt, 50, 1000, &err), AUC_OK);
+	return receipt;
+}
+
+/* The tasks of an array are due at once, and again as often as it is asked for; each that pays is
+ * held, whatever its user's other limits, until one does not. */
+static void test_array(void **state)
+{
+	struct auc_auction *a = world_open("UserQuotes=1\nUserLiens=1\n", world_dir, NOW);
+	char id[AUC_SALE_ID_LEN], name[AUC_SALE_ID_LEN], *receipt;
+	struct auc_held_view v;
+	struct auc_bid bid;
+	struct auc_offer o;
+	unsigned sold = 0;
+
+	(void)state;
+	free(stand_array(a, LONG, 20, 0, id));
+	assert_int_equal(turn(a, NOW, name, &bid), AUC_HELD_DUE);
+	assert_string_equal(name, id);
+	assert_int_equal(turn(a, NOW, name, &bid), AUC_HELD_NONE);
+	auc_auction_held_again(a, id, NOW, true);
+	assert_int_equal(auc_auction_held_next(a, NOW, &v, &bid), AUC_HELD_DUE);
+	assert_int_equal(v.tasks, 20);
+	assert_int_equal(v.at_once, 0);
+	assert_false(v.stays);
+	for (; sold < 20; sold++) {
+		assert_int_equal(auc_auction_bid_task(a, id, &bid, NOW, &o, &err), AUC_OK);
+		if (!o.accepted)
+			break;
+		assert_non_null(o.receipt);
+		auc_offer_clear(&o);
+	}
+	assert_int_equal(sold, 2 * GPUS);
+	/* Why not is for who has asked for all of them. */
+	assert_non_null(strstr(o.message, "auction: refused: "));
+	auc_offer_clear(&o);
+	receipt = auc_auction_array_end(a, id, 20 - sold, "refused", "auction: job 50: ...", NOW);
+	assert_non_null(strstr(receipt, "\"state\":\"unsold\""));
+	assert_non_null(strstr(receipt, "\"tasks\":4,\"why\":\"refused\""));
+	free(receipt);
+	assert_false(auc_auction_is_held(a, 50));
+	assert_int_equal(auc_auction_bid_task(a, id, &bid, NOW, &o, &err), AUC_ENOENT);
+	bid.ask = AUC_ASK_WHY;
+	receipt = auc_auction_tell(a, &bid, 1000, NOW);
+	assert_non_null(strstr(receipt, "auction: job 50: ..."));
+	free(receipt);
+	auc_auction_destroy(a);
+}
+
+/* After a restart the receipt says what there is to know of an array. */
+static void test_array_again(void **state)
+{
+	struct auc_auction *a = world_open("StandsMax=1h\n", world_dir, NOW);
+	char id[AUC_SALE_ID_LEN], *receipt;
+	struct auc_held_view v;
+	struct auc_bid bid;
+
+	(void)state;
+	receipt = stand_array(a, LONG " stands=100s", 7, 2, id);
+	free(auc_auction_held_end(a, id, NULL, NOW));
+	assert_int_equal(auc_auction_held_next(a, NOW, &v, &bid), AUC_HELD_NONE);
+	assert_int_equal(auc_auction_held_seen(a, receipt, 50, 1000, &err), AUC_OK);
+	assert_int_equal(auc_auction_held_next(a, NOW, &v, &bid), AUC_HELD_DUE);
+	assert_string_equal(v.id, id);
+	assert_int_equal(v.tasks, 7);
+	assert_int_equal(v.at_once, 2);
+	assert_true(v.stays);
+	/* Its sales say so: none is moved, and others may wait for all of them. */
+	assert_int_equal(bid.array, 50);
+	assert_int_equal(bid.at_once, 2);
+	free(receipt);
+	auc_auction_destroy(a);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -380,6 +469,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_restart, world_setup, world_teardown),
 		cmocka_unit_test_setup_teardown(test_money, world_setup, world_teardown),
 		cmocka_unit_test_setup_teardown(test_posted, world_setup, world_teardown),
+		cmocka_unit_test_setup_teardown(test_array, world_setup, world_teardown),
+		cmocka_unit_test_setup_teardown(test_array_again, world_setup, world_teardown),
 		cmocka_unit_test_setup_teardown(test_teaches_once, world_setup, world_teardown),
 	};
 

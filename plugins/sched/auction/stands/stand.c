@@ -27,13 +27,10 @@
 static void look_for(struct auc_agent *a, const struct auc_held_view *list, unsigned n, double now);
 static bool look_at_user(struct auc_agent *a, uint32_t uid, const struct auc_held_view *list,
 			 unsigned n, double now);
-static void end(struct auc_agent *a, const struct auc_held_view *v, const char *why, double now);
 static void mail_end(struct auc_agent *a, uint32_t job_id, const char *why, double now);
 static bool take_turn(struct auc_agent *a, const struct auc_held_view *v, struct auc_bid *bid,
 		      double now);
-static enum auc_code decide(struct auc_agent *a, const slurm_job_info_t *info,
-			    const struct auc_held_view *v, struct auc_bid *bid,
-			    struct auc_offer *offer, struct auc_err *err);
+static bool is_task(const slurm_job_info_t *info);
 static void sell(struct auc_agent *a, const slurm_job_info_t *info, const struct auc_held_view *v,
 		 const struct auc_offer *offer, double now);
 
@@ -53,10 +50,17 @@ void auc_stand_see(struct auc_agent *a, const slurm_job_info_t *info, double now
 		return;
 	}
 	memcpy(v.id, r.sale, sizeof(v.id));
+	if (is_task(info)) {
+		/* Split off, but not placed: the array is another job. */
+		if (!auc_job_finished(info))
+			auc_act_kill_stray(a, info, NULL);
+		auc_receipt_clear(&r);
+		return;
+	}
 	settled = auc_receipts_settled(r.sale);
 	if (auc_job_finished(info)) {
 		/* Its owner may be quicker than the first look. */
-		end(a, &v, AUC_WHY_CANCELLED, now);
+		auc_stand_end(a, &v, AUC_WHY_CANCELLED, now);
 	} else if (settled || !strcmp(r.state, "unsold")) {
 		/* It came back from before that, or was not cancelled. */
 		auc_act_kill_stray(a, info, settled);
@@ -65,11 +69,12 @@ void auc_stand_see(struct auc_agent *a, const slurm_job_info_t *info, double now
 			   "cancelled",
 			   v.job_id);
 		auc_auction_held_seen(a->auction, info->admin_comment, v.job_id, v.uid, NULL);
-		end(a, &v, AUC_WHY_CHANGED, now);
+		auc_stand_end(a, &v, AUC_WHY_CHANGED, now);
 	} else {
 		code = auc_auction_held_seen(a->auction, info->admin_comment, v.job_id, v.uid,
 					     &err);
-		if (!code)
+		/* Of an array the database has rows of its tasks, too. */
+		if (!code && !r.tasks)
 			auc_receipts_put(v.job_id, v.id, info->admin_comment);
 		if (code && code != AUC_EEXIST) {
 			slurm_info("sched/auction: job %u: its bid cannot stand: %s; cancelled",
@@ -79,6 +84,12 @@ void auc_stand_see(struct auc_agent *a, const slurm_job_info_t *info, double now
 	}
 	free(settled);
 	auc_receipt_clear(&r);
+}
+
+/* True if INFO is of a task of an array that has another number than the array. */
+static bool is_task(const slurm_job_info_t *info)
+{
+	return info->array_job_id && info->array_job_id != AUC_INFO_JOB_ID(info);
 }
 
 void auc_stand_keep(struct auc_agent *a, double now)
@@ -97,16 +108,17 @@ void auc_stand_keep(struct auc_agent *a, double now)
 	if (n)
 		look_for(a, list, n, now);
 	for (unsigned i = 0; i < n; i++)
-		if (list[i].job_id && list[i].until <= now)
-			end(a, &list[i], AUC_WHY_EXPIRED, now);
+		if (list[i].job_id && list[i].until <= now && !auc_array_is_out(a, list[i].job_id))
+			auc_stand_end(a, &list[i], AUC_WHY_EXPIRED, now);
 	free(list);
+	auc_array_next_cycle(a, now);
 	bid = n ? malloc(sizeof(*bid)) : NULL;
 	while (bid && auc_site_now() < until) {
 		turn = auc_auction_held_next(a->auction, now, &v, bid);
 		if (turn == AUC_HELD_NONE || (turn == AUC_HELD_DUE && !take_turn(a, &v, bid, now)))
 			break;
-		if (turn == AUC_HELD_WORTHLESS)
-			end(a, &v, AUC_WHY_WORTHLESS, now);
+		if (turn == AUC_HELD_WORTHLESS && !auc_array_is_out(a, v.job_id))
+			auc_stand_end(a, &v, AUC_WHY_WORTHLESS, now);
 	}
 	free(bid);
 }
@@ -169,18 +181,18 @@ static bool look_at_user(struct auc_agent *a, uint32_t uid, const struct auc_hel
 		for (uint32_t k = 0; k < jobs->record_count && !found; k++)
 			found = AUC_INFO_JOB_ID(&jobs->job_array[k]) == list[i].job_id;
 		if (!found)
-			end(a, &list[i], AUC_WHY_LOST, now);
+			auc_stand_end(a, &list[i], AUC_WHY_LOST, now);
 	}
 	auc_rpc_free_jobs(jobs);
 	return true;
 }
 
-/* It stands no more, and its job is cancelled, if there is one. */
-static void end(struct auc_agent *a, const struct auc_held_view *v, const char *why, double now)
+void auc_stand_end(struct auc_agent *a, const struct auc_held_view *v, const char *why, double now)
 {
 	char *receipt = auc_auction_held_end(a->auction, v->id, why, now);
 	struct auc_err err;
 
+	auc_array_forget(a, v->job_id);
 	if (!receipt)
 		return;
 	slurm_info("sched/auction: job %u: bid %s ended unsold: %s", v->job_id, v->id, why);
@@ -219,11 +231,14 @@ static bool take_turn(struct auc_agent *a, const struct auc_held_view *v, struct
 	struct auc_offer offer = {0};
 	job_info_msg_t *jobs;
 	enum auc_code code;
+	char barred[512];
 	struct auc_err err;
 
+	if (v->tasks)
+		return auc_array_turn(a, v, bid, now);
 	code = auc_rpc_load_job(v->job_id, &jobs, &err);
 	if (code == AUC_ENOENT)
-		end(a, v, AUC_WHY_LOST, now);
+		auc_stand_end(a, v, AUC_WHY_LOST, now);
 	if (code == AUC_ENOENT)
 		return true;
 	if (code) {
@@ -237,7 +252,7 @@ static bool take_turn(struct auc_agent *a, const struct auc_held_view *v, struct
 		auc_rpc_free_jobs(jobs);
 		return true;
 	}
-	code = decide(a, jobs->job_array, v, bid, &offer, &err);
+	code = auc_stand_decide(a, jobs->job_array, v, bid, &offer, barred, sizeof(barred), &err);
 	if (!code && offer.accepted)
 		sell(a, jobs->job_array, v, &offer, now);
 	/* No refusal: what its user may is being looked at, or is less than it takes just now. */
@@ -248,11 +263,11 @@ static bool take_turn(struct auc_agent *a, const struct auc_held_view *v, struct
 	return code != AUC_ESTATE;
 }
 
-static enum auc_code decide(struct auc_agent *a, const slurm_job_info_t *info,
-			    const struct auc_held_view *v, struct auc_bid *bid,
-			    struct auc_offer *offer, struct auc_err *err)
+enum auc_code auc_stand_decide(struct auc_agent *a, const slurm_job_info_t *info,
+			       const struct auc_held_view *v, struct auc_bid *bid,
+			       struct auc_offer *offer, char *barred, size_t size,
+			       struct auc_err *err)
 {
-	char barred[512];
 	job_desc_msg_t desc;
 
 	/* As job_submit saw it. */
@@ -263,8 +278,8 @@ static enum auc_code decide(struct auc_agent *a, const slurm_job_info_t *info,
 	desc.qos = info->qos;
 	desc.partition = info->partition;
 	desc.alloc_node = info->alloc_node;
-	return auc_decide(a->auction, &desc, info->user_id, bid, v->id, offer, barred,
-			  sizeof(barred), err);
+	return auc_decide(a->auction, &desc, info->user_id, bid, v->id, v->tasks > 0, offer, barred,
+			  size, err);
 }
 
 /* The job of V has bought OFFER. It is changed when that is on disk (act.c). */

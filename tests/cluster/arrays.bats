@@ -1,0 +1,175 @@
+# Job arrays with a bid: each task is decided for itself, and those that are sold are jobs like any other.
+
+load lib
+load plugins
+
+slot=10
+
+setup_file()
+{
+	need_plugins
+	conf_write
+	cluster_start $(plugin_options) --auction-conf "$BATS_FILE_TMPDIR/auction.conf" --set MaxArraySize=2001 \
+		--nodes 'node[1-2]:partition=edge,cpus=8,mem=16000,gpus=v100:4'
+	wait_until 30 auction_open
+	wait_until 60 nodes_settled
+	export SBID=${AUCTION_PREFIX:+$AUCTION_PREFIX/bin/sbid}${AUCTION_BUILD:+$AUCTION_BUILD/contrib/sbid/sbid}
+}
+
+teardown()
+{
+	local user job jobs
+
+	for user in alice bob carol; do
+		as root scancel -u "$user"
+	done
+	wait_until 60 eval '[ -z "$(timeout 20 squeue -ho %A)" ]'
+	# What they had is free again.
+	wait_until 60 status_is '.sales | length' 0
+}
+
+conf_write()
+{
+	cat > "$BATS_FILE_TMPDIR/auction.conf" <<-END
+		Policy=dps
+		SlotSeconds=$slot
+		Overrun=kill
+		Slots=200
+		Prices=given
+		Eta=gpu:v100=100
+		CancelFee=0
+		UserQuotes=1000
+		UserJobs=5000
+		StandsMax=1h
+		PartitionName=edge
+		WorkerType=v100 TRES=cpu=1,mem=500,gpu:v100=1
+		PSType=ps.s TRES=cpu=1,mem=200
+	END
+}
+
+# A task of a whole node's GPUs for a minute, of which so many can be had in SECONDS. node_bid SECONDS
+node_bid()
+{
+	echo "--bid=deadline:100000,${1}s --nodes=1 --gpus-per-node=4 --cpus-per-task=1 --mem=100 --time=1"
+}
+
+# One of one GPU, whenever.
+gpu_bid()
+{
+	echo '--bid=1000 --nodes=1 --gpus-per-node=1 --cpus-per-task=1 --mem=100 --time=1'
+}
+
+# How many tasks of array $1 have a receipt in state $2, in slurmctld. tasks_in ARRAY STATE
+tasks_in()
+{
+	scontrol -o show job "$1" | grep -o ' AdminComment={[^ ]*' | grep -c '"state":"'"$2"'"'
+}
+
+tasks_are()
+{
+	[ "$(tasks_in "$1" "$2")" = "$3" ]
+}
+
+# The record of task $2 of array $1: field $3. task_field ARRAY TASK FIELD
+task_field()
+{
+	scontrol -o show job "$1_$2" | grep -oE "\b$3=[^ ]*" | head -n 1 | cut -d= -f2-
+}
+
+# Its receipt in the accounting. task_receipt ARRAY TASK FILTER
+task_receipt()
+{
+	sacct -nPX -j "$1_$2" -S 1970-01-02 -E now+1day -o AdminComment | tail -n 1 | jq -r "$3"
+}
+
+task_receipt_is()
+{
+	[ "$(task_receipt "$1" "$2" "$3")" = "$4" ]
+}
+
+@test "the tasks of an array are sold one by one, and run as Slurm's own do" {
+	run -0 as alice sbatch $(gpu_bid) --array=1-5:2 -o %A_%a.txt --wrap 'env | grep ^SLURM_ARRAY_ | sort; echo $SLURM_JOB_ID $CUDA_VISIBLE_DEVICES'
+	[[ $output == *'auction: would be accepted: 1 node, '* ]]
+	[[ $output == *'auction: that is one task now; the 3 tasks are decided one after another, each at the prices of its moment; "sbid list" shows'* ]]
+	array=$(grep -o 'Submitted batch job [0-9]*' <<< "$output" | grep -o '[0-9]*$')
+	for task in 1 3 5; do
+		wait_until 60 task_receipt_is "$array" $task .why completed
+		run -0 cat "$SANDBOX_DIR/home/alice/${array}_$task.txt"
+		echo "$output"
+		[ "${lines[0]}" = "SLURM_ARRAY_JOB_ID=$array" ] && [ "${lines[1]}" = SLURM_ARRAY_TASK_COUNT=3 ]
+		[ "${lines[2]}" = "SLURM_ARRAY_TASK_ID=$task" ] && [ "${lines[3]}" = SLURM_ARRAY_TASK_MAX=5 ]
+		[ "${lines[4]}" = SLURM_ARRAY_TASK_MIN=1 ] && [ "${lines[5]}" = SLURM_ARRAY_TASK_STEP=2 ]
+		[[ ${lines[6]} =~ ^[0-9]+\ [0-3]$ ]]
+	done
+	# Each has a sale of its own, and the accounting tells them apart.
+	[ "$(for task in 1 3 5; do task_receipt "$array" $task .sale; done | sort -u | wc -l)" = 3 ]
+	run -0 as alice "$SBID" -nPo job,sale list
+	[ "$output" = "${array}_1|completed"$'\n'"${array}_3|completed"$'\n'"${array}_5|completed" ]
+	run -0 as alice "$SBID" -nPo job,sale show "$array"
+	[ "$output" = "${array}_1|completed"$'\n'"${array}_3|completed"$'\n'"${array}_5|completed" ]
+	run -0 as alice "$SBID" show "${array}_3"
+	[ "${lines[0]}" = "job ${array}_3 (wrap): COMPLETED" ]
+}
+
+@test "tasks that do not pay are refused together, and the others run" {
+	array=$(submit bob $(node_bid 150) --array=0-9 -o /dev/null --wrap 'sleep 1')
+	# Two nodes, a minute each, and what is left of the slot.
+	wait_until 30 eval '[ "$(sacct_field '"$array"' AdminComment | jq -r .state)" = unsold ]'
+	rest=$(database_receipt "$array" .tasks)
+	[ "$rest" -ge 5 ] && [ "$rest" -le 8 ]
+	[ "$(database_receipt "$array" .why)" = refused ]
+	run -0 as bob "$SBID" why
+	[[ $output == *"auction: job $array: $rest of 10 tasks are not sold: ${array}_[$((10 - rest))-9]"* ]]
+	[[ $output == *'auction: refused: the best schedule would cost '*'comes after the deadline'* ]]
+	for ((task = 0; task < 10 - rest; task++)); do
+		wait_until 60 eval '[[ $(task_receipt '"$array $task"' .state) =~ ^(sold|running|settled)$ ]]'
+	done
+	# What no task would get is no array.
+	run as bob sbatch $(node_bid 20) --array=0-9 -o /dev/null --wrap true
+	[ "$status" -ne 0 ]
+	[[ $output == *'auction: refused: '* ]] && [[ $output != *'Submitted'* ]]
+}
+
+@test "no more tasks have their plans at a time than %N says, and an owner gives up one of them" {
+	array=$(submit carol $(node_bid 3600) --array=1-6%1 -o /dev/null --wrap 'sleep 100')
+	wait_until 30 eval 'tasks_are '"$array"' sold 6 || tasks_are '"$array"' running 1'
+	wait_until 30 eval '[ "$(squeue -rho %K -j '"$array"' | wc -l)" = 6 ]'
+	for task in 1 2 3 4 5 6; do
+		wait_until 30 eval '[ -n "$(task_receipt '"$array $task"' .start)" ]'
+		task_receipt "$array" $task '"\(.start) \(.completion)"'
+	done | sort -n > "$BATS_TEST_TMPDIR/plans"
+	[ "$(wc -l < "$BATS_TEST_TMPDIR/plans")" = 6 ]
+	awk '$1 < end {exit 1} {end = $2}' "$BATS_TEST_TMPDIR/plans"
+	# Its owner changes none of them, whatever it calls them.
+	for name in "$array" "${array}_2" "$(task_field "$array" 2 JobId)"; do
+		run as carol scontrol update jobid="$name" timelimit=2
+		[ "$status" -ne 0 ]
+	done
+	# One of them has the number of the array, and is no more than one.
+	last=$(squeue -rho '%K %A' -j "$array" | awk '$2 == '"$array"' {print $1}')
+	other=$((last % 6 + 1))
+	left=6
+	for task in "$other" "$last"; do
+		as carol scancel "${array}_$task"
+		wait_until 60 task_receipt_is "$array" "$task" .why cancelled
+		[ "$(squeue -rho %K -j "$array" | wc -l)" = $((--left)) ]
+	done
+	[ "$(sacct -nPXj "$array" -E now+1day -o AdminComment | grep -c '"why":"cancelled"')" = 2 ]
+	as carol "$SBID" cancel "$array"
+	wait_until 60 eval '[ -z "$(squeue -ho %A -j '"$array"')" ]'
+}
+
+@test "what is no bid of an array is refused with the reason" {
+	run as alice sbatch $(small_bid 1000 2) --array=0-3 --wrap true
+	[ "$status" -ne 0 ]
+	[[ $output == *'--array=0-3: a job of workers and PSs cannot be an array; submit one job for each bid'* ]]
+	run as alice sbatch $(gpu_bid) --array=0-3 --dependency=singleton --wrap true
+	[ "$status" -ne 0 ]
+	[[ $output == *'--dependency=singleton: the tasks of an array have one name, so that Slurm would run one after another, whatever they have bought'* ]]
+	run as alice sbatch $(gpu_bid) --array=5000 --wrap true
+	[ "$status" -ne 0 ]
+	[[ $output == *'--array=5000: expected numbers of tasks below 2001 (MaxArraySize), as in 0-9, 1,3,7 or 0-99%10'* ]]
+	run as alice sbatch $(gpu_bid) --array=0-3 --quote --wrap true
+	[[ $output == *'auction: would be accepted: '*'that is one task now; each of the 4 is decided at the prices of its moment'* ]]
+	[[ $output != *Submitted* ]]
+}
