@@ -68,6 +68,19 @@ typedef ListIterator auc_list_itr_t;
 #define AUC_LOAD_JOB(jobs, id, flags) slurm_load_job((jobs), (id), (flags))
 #endif
 
+/* A step, as slurmd is asked for it. */
+#ifdef SLURM_STEP_ID_INITIALIZER
+#define AUC_STEP_ID_NONE SLURM_STEP_ID_INITIALIZER
+#else
+#define AUC_STEP_ID_NONE                                                                           \
+	{                                                                                          \
+		.job_id = NO_VAL, .step_id = NO_VAL, .step_het_comp = NO_VAL                       \
+	}
+#endif
+
+/* slurmctld's own locks and abort_job_on_node(), which are the same from 22.05 to 24.11. */
+#define AUC_HAS_ABORT (SLURM_VERSION_NUMBER < SLURM_VERSION_NUM(25, 5, 0))
+
 /* AllowAccounts and DenyAccounts are meant with all accounts below, from 23.11 on. */
 #define AUC_ACCOUNTS_INHERIT (SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(23, 11, 0))
 

@@ -27,6 +27,7 @@ struct auc_slurm_rules;
 struct auc_power;
 struct auc_settling;
 struct auc_array;
+struct auc_orphans;
 
 /* Seconds from the start in which nodes may have jobs to tell of, at most. */
 #define AUC_SETTLING 30.0
@@ -104,6 +105,7 @@ struct auc_agent {
 	struct auc_slurm_rules *slurm_rules;      /* slurm_rules.c's */
 	struct auc_power *power;                  /* power.c's */
 	struct auc_settling *settle;              /* settling.c's */
+	struct auc_orphans *orphans;              /* orphans.c's */
 	struct auc_err unknown;                   /* why nodes or partitions were last not known */
 	struct auc_retry_said said;               /* complaints */
 	struct auc_stand_look stand;              /* stand.c's */
@@ -125,7 +127,7 @@ void auc_agent_see_nodes(struct auc_agent *a, struct auc_task *t, double now);
 /* marks.c: tells T's machine which of its servers are down, or somebody else's; and of which
  * slurmctld may not know what runs there. */
 void auc_agent_mark_down(const struct auc_agent *a, struct auc_task *t, double now);
-void auc_agent_mark_unheard(const struct auc_agent *a, struct auc_task *t);
+void auc_agent_mark_unheard(struct auc_agent *a, struct auc_task *t);
 /* The first of P's nodes that is down or somebody else's, or P's server, into NAME. */
 void auc_agent_bad_node(const struct auc_agent *a, const struct auc_part *p,
 			char name[AUC_NAME_MAX]);

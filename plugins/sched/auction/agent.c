@@ -30,7 +30,7 @@
 #include "adapter/nodes.h"
 #include "sched/auction/power.h"
 #include "sched/output/receipts.h"
-#include "sched/auction/settling.h"
+#include "sched/auction/start/settling.h"
 #include "sched/auction/slurm_rules.h"
 #include "adapter/site.h"
 
@@ -432,7 +432,7 @@ static bool refresh_nodes(struct auc_agent *a, double now, bool force)
 	struct auc_server_spec *servers;
 	node_info_msg_t *nodes;
 	struct auc_err err;
-	double began = auc_site_now(), took, every = a->heard ? NODES_EVERY : AUC_SETTLING_EVERY;
+	double began = auc_site_now(), took, every = auc_settling_pace(a, NODES_EVERY);
 	enum auc_code code;
 	bool known;
 	unsigned n;
@@ -465,7 +465,7 @@ static bool refresh_nodes(struct auc_agent *a, double now, bool force)
 	see_missing(a, servers, code == AUC_ENOMEM ? 0 : n);
 	known = code != AUC_ENOMEM && take_servers(a, servers, n, now, force);
 	if (known) {
-		a->latest_nodes = a->heard ? now + NODES_MAX : a->next_nodes;
+		a->latest_nodes = every < NODES_EVERY ? a->next_nodes : now + NODES_MAX;
 		memcpy(a->node_stamps, stamps, sizeof(stamps));
 		auc_settling_look(a, nodes);
 		auc_fence_look(a, nodes, seldom);

@@ -9,7 +9,8 @@
 #include "sched/auction/job_change.h"
 #include "sched/auction/fence.h"
 #include "ledger/receipt.h"
-#include "sched/auction/settling.h"
+#include "sched/auction/start/orphans.h"
+#include "sched/auction/start/settling.h"
 #include "adapter/site.h"
 
 #define SLACK 180 /* seconds: limits of jobs are whole minutes, and a job may start late */
@@ -278,7 +279,9 @@ static bool look_at_reservations(struct auc_agent *a, const node_info_msg_t *nod
 
 		if (r->name && auc_fence_is_ours(r->name))
 			take_fence(f, r);
-		else if (!r->name || strcmp(r->name, AUC_SETTLING_NAME))
+		/* What is not gone by then keeps its nodes from everybody. */
+		else if (!r->name || strcmp(r->name, AUC_SETTLING_NAME) ||
+			 (a->heard && auc_orphans_any(a)))
 			close_nodes(f, nodes, r->node_inx, (double)r->start_time - LIMIT_SLACK,
 				    (double)r->end_time);
 	}

@@ -10,6 +10,7 @@
 #include "sched/auction/canceller.h"
 #include "sched/rpc/rpc_threads.h"
 #include "sched/auction/fence.h"
+#include "sched/auction/start/orphans.h"
 #include "sched/output/accounting.h"
 
 #define THREADS       8 /* so many jobs may keep their askers waiting before others do, too */
@@ -27,6 +28,7 @@ struct change {
 	uint32_t task;                 /* becomes a job of its own */
 	time_t start;                  /* of the run that the accounting is asked for, */
 	uint32_t uid;                  /* and its answer */
+	bool found;                    /* slurmd has something of a job that slurmctld forgot */
 	char text[];                   /* and behind it the slice's node */
 };
 
@@ -139,7 +141,7 @@ static struct change *change_new(enum auc_job_change what, uint32_t job, const c
 	if (!c)
 		return NULL;
 	c->errand.key =
-		what == AUC_JOB_CHANGE_RESERVE || what == AUC_JOB_CHANGE_ASK ? job | BESIDE : job;
+		what == AUC_JOB_CHANGE_RESERVE || what >= AUC_JOB_CHANGE_ASK ? job | BESIDE : job;
 	c->errand.run = run;
 	c->errand.undo = undo;
 	c->what = what;
@@ -187,6 +189,8 @@ static enum auc_code run(struct auc_rpc_task *e)
 		return auc_rpc_set_receipt(job, c->text, &e->err);
 	case AUC_JOB_CHANGE_ASK:
 		return auc_accounting_canceller(job, c->start, &c->uid, &e->err);
+	case AUC_JOB_CHANGE_FORGOTTEN:
+		return auc_rpc_end_forgotten(job, c->text, &c->found, &e->err);
 	}
 	return AUC_OK;
 }
@@ -215,6 +219,10 @@ static void done(struct auc_agent *a, const struct change *c)
 	struct auc_task *t = auc_tasks_find(&a->tasks, c->sale);
 	const struct auc_rpc_task *e = &c->errand;
 
+	if (c->what == AUC_JOB_CHANGE_FORGOTTEN) {
+		auc_orphans_answer(a, (uint32_t)e->key, e->code, c->found);
+		return;
+	}
 	/* What is due of it waits for a look at what it is now. */
 	if (t)
 		t->looked_at = 0;

@@ -21,9 +21,10 @@ enum auc_job_change {
 	AUC_JOB_CHANGE_END,     /* TEXT: its last receipt, with which it is cancelled, */
 	AUC_JOB_CHANGE_BAR,     /* or held */
 	/* Beside any other change: */
-	AUC_JOB_CHANGE_RESERVE, /* TEXT: the reservation */
-	AUC_JOB_CHANGE_RECEIPT, /* TEXT */
-	AUC_JOB_CHANGE_ASK,     /* auc_job_change_ask() */
+	AUC_JOB_CHANGE_RESERVE,   /* TEXT: the reservation */
+	AUC_JOB_CHANGE_RECEIPT,   /* TEXT */
+	AUC_JOB_CHANGE_ASK,       /* auc_job_change_ask() */
+	AUC_JOB_CHANGE_FORGOTTEN, /* TEXT: nodes; auc_rpc_end_forgotten() */
 };
 
 /* Starts the threads, if they do not run. */

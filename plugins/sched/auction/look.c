@@ -16,6 +16,7 @@
 #include "adapter/desc.h"
 #include "ledger/receipt.h"
 #include "ledger/why.h"
+#include "sched/auction/start/orphans.h"
 #include "sched/output/receipts.h"
 #include "adapter/site.h"
 
@@ -431,6 +432,8 @@ static void see(struct auc_agent *a, const slurm_job_info_t *info, double now)
 		auc_task_see(ref->task, ref->part, info, now);
 		return;
 	}
+	if (!ref)
+		auc_orphans_see_record(a, info);
 	/* Slurm keeps the records of settled sales for a while. Only at the start can one be news.
 	 */
 	if (!ref && auc_job_finished(info) && a->opened && !has_lien(a, info->user_id))

@@ -6,7 +6,8 @@
 
 #include "sched/auction/agent-private.h"
 #include "sched/auction/fence.h"
-#include "sched/auction/settling.h"
+#include "sched/auction/start/orphans.h"
+#include "sched/auction/start/settling.h"
 #include "sched/auction/slurm_rules.h"
 
 static bool is_up(const struct auc_agent *a, const char *name);
@@ -37,8 +38,9 @@ void auc_agent_mark_down(const struct auc_agent *a, struct auc_task *t, double n
 	}
 }
 
-void auc_agent_mark_unheard(const struct auc_agent *a, struct auc_task *t)
+void auc_agent_mark_unheard(struct auc_agent *a, struct auc_task *t)
 {
+	auc_orphans_see(a, t);
 	for (unsigned i = 0; i < t->exec.nparts; i++) {
 		char name[AUC_NAME_MAX];
 		const char *at = NULL;

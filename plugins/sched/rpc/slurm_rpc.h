@@ -114,6 +114,13 @@ enum auc_code auc_rpc_signal(uint32_t job_id, int sig, struct auc_err *err);
 void auc_rpc_resume(uint32_t job_id);
 /* SIGTERM to the job's steps and, with BATCH, to its script. */
 enum auc_code auc_rpc_warn(uint32_t job_id, bool batch, struct auc_err *err);
+/*
+ * Whether slurmd on any of NODES (names with commas), which answers, has something of a job that
+ * slurmctld takes for not running; if so, that is ended, where slurmctld can be told to, else when
+ * it hears of it next. AUC_EIO: a node did not say.
+ */
+enum auc_code auc_rpc_end_forgotten(uint32_t job_id, const char *nodes, bool *found,
+				    struct auc_err *err);
 /* Ends a job at once: SIGKILL first, so that Slurm need not wait KillWait for a job that ignores
  * SIGTERM. */
 enum auc_code auc_rpc_kill(uint32_t job_id, struct auc_err *err);

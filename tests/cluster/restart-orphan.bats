@@ -1,0 +1,83 @@
+# A slurmctld that was killed has forgotten starts of its last seconds, and does not end what runs of a job that was cancelled before the
+# nodes told of it: nothing is given again before slurmd there has nothing left of the job.
+
+load lib
+load plugins
+
+slot=10
+
+setup_file()
+{
+	auction_start --nodes 'node[1-5]:partition=edge,cpus=8,mem=16000,gpus=v100:4'
+}
+
+# Says each tenth of a second that it runs, and where, and heeds no warning.
+talk='trap "" TERM USR1; while :; do echo "$SLURMD_NODENAME $(date +%s.%N)"; sleep 0.1; done'
+
+# gang FILE OPTION...
+gang()
+{
+	submit alice --bid=3000 --gpus-per-node=4 -t1 --mem=100 -o /dev/null "${@:2}" --wrap "srun bash -c '$talk' >> $1"
+}
+
+talks_on()
+{
+	[ "$(cut -d' ' -f1 "$SANDBOX_DIR/home/alice/$1" | sort -u | paste -sd' ')" = "$2" ]
+}
+
+silent_for_2s()
+{
+	[ $((EPOCHSECONDS - $(stat -c %Y "$SANDBOX_DIR/home/alice/$1"))) -ge 2 ]
+}
+
+# Somebody else buys NODES, as soon as anybody can: its number into $next. buys FILE NODES
+buys()
+{
+	next=$(submit carol --bid=3000 -N"$(scontrol show hostnames "$2" | wc -l)" -w "$2" --gpus-per-node=4 -t1 --mem=100 -o "$1" \
+		--wrap 'date +%s.%N; srun hostname') && [ -n "$next" ]
+}
+
+@test "what slurmctld has forgotten and its owner cancels at once is off its nodes before the next begins" {
+	local since buyers=() i
+	local files=(cancelled.txt forgotten.txt unknown.txt) nodes=(node1,node2 node3,node4 node5)
+
+	cancelled=$(gang cancelled.txt -N2 -w node1,node2 -b now+30)
+	forgotten=$(gang forgotten.txt -N2 -w node3,node4 -b now+30 --open-mode=append)
+	since=$(date +%s.%N)
+	wait_until 30 receipt_state_is "$forgotten" sold
+	wait_until 20 jobs_saved "$since"
+	job_is "$cancelled" PENDING || skip "slurmctld saves its jobs too late here"
+	cp "$SANDBOX_DIR/state/job_state" "$BATS_TEST_TMPDIR/job_state"
+	# Of this one it knows nothing at all then.
+	as alice salloc --bid=3000 -N1 -w node5 --gpus-per-node=4 -t1 --mem=100 srun bash -c "$talk" > "$SANDBOX_DIR/home/alice/unknown.txt" 2> /dev/null 3>&- &
+	client=$!
+	wait_until 60 talks_on cancelled.txt 'node1 node2'
+	wait_until 10 talks_on forgotten.txt 'node3 node4'
+	wait_until 10 talks_on unknown.txt node5
+	sandbox stop slurmctld --kill
+	cp "$BATS_TEST_TMPDIR/job_state" "$SANDBOX_DIR/state/job_state"
+	rm -f "$SANDBOX_DIR/state/job_state.old"
+	# Its nodes tell some seconds after slurmctld answers.
+	sandbox start slurmctld &
+	starter=$!
+	wait_until 30 as alice scancel "$cancelled"
+	wait $starter
+
+	wait_until 60 buys "next-0.txt" "${nodes[0]}"
+	for file in "${files[@]}"; do
+		wait_until 40 silent_for_2s "$file"
+	done
+	log_has "job $cancelled, which slurmctld has forgotten, still runs on node1,node2"
+	wait_until 60 job_ended "$next"
+	sacct_is "$next" State COMPLETED
+	[ "$(printf '%s\n' "$(tail -n 1 "$SANDBOX_DIR/home/alice/cancelled.txt" | cut -d' ' -f2)" "$(head -n 1 "$SANDBOX_DIR/home/carol/next-0.txt")" | sort -n | head -n 1)" = \
+		"$(tail -n 1 "$SANDBOX_DIR/home/alice/cancelled.txt" | cut -d' ' -f2)" ]
+	kill $client 2> /dev/null || true
+	# What it did not cancel itself comes later, on nodes that are free of it, or is paid back.
+	wait_until 150 settled "$forgotten"
+	wait_until 60 settled "$cancelled"
+	[ "$(database_receipt "$cancelled" .why)" = cancelled ]
+	[ "$(database_receipt "$forgotten" .why)" != not_launched ]
+	! sinfo -hN -o '%N %T' | grep -E 'drain|down|maint' || false
+	[ -z "$(scontrol -o show reservation | grep auction-settling)" ]
+}
