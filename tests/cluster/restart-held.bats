@@ -47,6 +47,8 @@ is_held()
 	sandbox start one1
 	wait_until 60 job_ended "$job"
 	wait_until 30 log_has "job $job is in the queue after its settlement; cancelled"
+	# It was seen every two seconds, and said once.
+	[ "$(grep -c "job $job is in the queue after its settlement" "$SANDBOX_DIR/log/slurmctld.log")" = 1 ]
 	[ "$(database_receipt "$job" .why)" = cancelled ]
 }
 

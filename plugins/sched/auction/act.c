@@ -46,9 +46,10 @@ void auc_act(struct auc_agent *a, struct auc_task *t, double now)
 			carry_out(a, t, &actions[i]);
 	}
 	if (t->suspended && !t->resumed) {
-		slurm_info("sched/auction: job %u is suspended; what it holds was sold to it for "
-			   "now, so that it is resumed. To end it: scancel",
-			   t->exec.jobs[0].id);
+		auc_agent_say(a,
+			      "job %u is suspended; what it holds was sold to it for "
+			      "now, so that it is resumed. To end it: scancel",
+			      t->exec.jobs[0].id);
 		a->stats.resumed++;
 	}
 	t->resumed = t->suspended;
@@ -122,7 +123,8 @@ static void carry_out(struct auc_agent *a, struct auc_task *t, const struct auc_
 		code = nudge(a, t, part, &err);
 		break;
 	case AUC_ASK_MOVE:
-		slurm_info("sched/auction: job %u moves to %s", job, p->server);
+		auc_agent_say(a, "job %u moves to %s, slot %.0f of its plan", job, p->server,
+			      1 + (p->start - t->exec.start) / t->exec.slot);
 		/* fall through */
 	case AUC_ASK_PLACE:
 	case AUC_ASK_LIMIT:

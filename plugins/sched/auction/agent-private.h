@@ -147,6 +147,11 @@ void auc_look_want_all(struct auc_agent *a, double at);
 /* Forgets what it knows of former looks. */
 void auc_look_reset(struct auc_agent *a);
 void auc_look_free(struct auc_agent *a);
+/* Logs a fact that may be seen again and again: once, and again when it is another or after a long
+ * time. True if it was logged. */
+bool auc_agent_say(struct auc_agent *a, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
 /* The jobs of all sales are not their owners' to change. */
 void auc_agent_protect(struct auc_agent *a);
 /* While there is no ledger to ask, jobs with a live receipt are still not their owners' to change.

@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <math.h>
 #include <pthread.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -210,6 +211,20 @@ void auc_agent_complain(struct auc_agent *a, enum auc_agent_error kind, const st
 	a->stats.errors[kind]++;
 	if (auc_retry_say(&a->said, err->text, auc_site_elapsed()))
 		slurm_error("sched/auction: %s", err->text);
+}
+
+bool auc_agent_say(struct auc_agent *a, const char *format, ...)
+{
+	char text[1024];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	if (!auc_retry_say(&a->said, text, auc_site_elapsed()))
+		return false;
+	slurm_info("sched/auction: %s", text);
+	return true;
 }
 
 static bool is_stopped(void)

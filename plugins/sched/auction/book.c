@@ -111,8 +111,8 @@ void auc_book_step(struct auc_agent *a, struct auc_task *t, double now)
 		break;
 	case AUC_BOOK_SETTLE:
 		if (b.why && !strcmp(b.why, AUC_WHY_LOST))
-			slurm_error("sched/auction: sale %s: job %u is gone from Slurm", t->sale,
-				    t->exec.jobs[0].id);
+			auc_agent_say(a, "sale %s: job %u is gone from Slurm", t->sale,
+				      t->exec.jobs[0].id);
 		settle(a, t, &b);
 		break;
 	}
@@ -354,6 +354,7 @@ static void start(struct auc_agent *a, struct auc_task *t, double now)
 static void blame(struct auc_agent *a, uint32_t job, const char *server)
 {
 	job_info_msg_t *jobs;
+	char text[256];
 
 	if (auc_rpc_load_jobs(&jobs, NULL))
 		return;
@@ -363,12 +364,16 @@ static void blame(struct auc_agent *a, uint32_t job, const char *server)
 		if (!(info->job_state & JOB_COMPLETING) || !info->nodes)
 			continue;
 		/* what is sold is on one node each */
-		if (!strcmp(info->nodes, server))
-			slurm_info("sched/auction: job %u waits: %s still ends job %u of uid %u, "
-				   "which left processes behind; of this user, delay %u since the "
-				   "start",
-				   job, server, AUC_INFO_JOB_ID(info), info->user_id,
-				   count_offence(a, info->user_id));
+		if (strcmp(info->nodes, server))
+			continue;
+		/* One delay, however often it is tried to get around it. */
+		snprintf(text, sizeof(text),
+			 "job %u waits: %s still ends job %u of uid %u, which left processes "
+			 "behind",
+			 job, server, AUC_INFO_JOB_ID(info), info->user_id);
+		if (auc_retry_say(&a->said, text, auc_site_elapsed()))
+			slurm_info("sched/auction: %s; of this user, delay %u since the start",
+				   text, count_offence(a, info->user_id));
 	}
 	auc_rpc_free_jobs(jobs);
 }
@@ -417,7 +422,7 @@ static bool change(struct auc_agent *a, struct auc_task *t, const struct auc_exe
 	if (booking->held)
 		blame(a, id, server);
 	if (code) {
-		slurm_info("sched/auction: job %u: %s: %s", id, refused[booking->book], err.text);
+		auc_agent_say(a, "job %u: %s: %s", id, refused[booking->book], err.text);
 		return false;
 	}
 	if (booking->book == AUC_BOOK_EXTEND)

@@ -490,9 +490,10 @@ static void see_member(struct auc_agent *a, const slurm_job_info_t *info,
 			return;
 		}
 	}
-	slurm_info("sched/auction: job %u is a member of sale %s, which does not need it; "
-		   "cancelled",
-		   AUC_INFO_JOB_ID(info), r->sale);
+	auc_agent_say(a,
+		      "job %u is a member of sale %s, which does not need it; "
+		      "cancelled",
+		      AUC_INFO_JOB_ID(info), r->sale);
 	auc_act_kill_stray(a, info, NULL);
 	auc_look_want_all(a, now + STRAYS);
 }
@@ -512,9 +513,10 @@ static void see_lead(struct auc_agent *a, const slurm_job_info_t *info, const st
 	}
 	if (t && t->exec.booked != AUC_SALE_SETTLED) {
 		if (!auc_job_finished(info)) {
-			slurm_error("sched/auction: job %u shows the receipt of sale %s, which is "
-				    "job %u; cancelled",
-				    id, r->sale, t->exec.jobs[0].id);
+			auc_agent_say(a,
+				      "job %u shows the receipt of sale %s, which is "
+				      "job %u; cancelled",
+				      id, r->sale, t->exec.jobs[0].id);
 			auc_act_kill_stray(a, info, NULL);
 			auc_look_want_all(a, now + STRAYS);
 		}
@@ -522,8 +524,7 @@ static void see_lead(struct auc_agent *a, const slurm_job_info_t *info, const st
 	}
 	settled = auc_receipts_settled(r->sale);
 	if (settled && !auc_job_finished(info)) {
-		slurm_info("sched/auction: job %u came back from before its settlement; cancelled",
-			   id);
+		auc_agent_say(a, "job %u came back from before its settlement; cancelled", id);
 		auc_receipts_recheck(r->sale);
 		auc_act_kill_stray(a, info, settled);
 		auc_look_want_all(a, now + STRAYS);
@@ -542,8 +543,8 @@ static void see_settled(struct auc_agent *a, const slurm_job_info_t *info,
 {
 	if (auc_job_finished(info))
 		return;
-	slurm_info("sched/auction: job %u is in the queue after its settlement; cancelled",
-		   AUC_INFO_JOB_ID(info));
+	auc_agent_say(a, "job %u is in the queue after its settlement; cancelled",
+		      AUC_INFO_JOB_ID(info));
 	auc_receipts_recheck(r->sale);
 	auc_act_kill_stray(a, info, NULL);
 	auc_look_want_all(a, now + STRAYS);
@@ -569,9 +570,11 @@ static void adopt(struct auc_agent *a, const slurm_job_info_t *info, const struc
 	if (code == AUC_EEXIST)
 		return; /* it is in the ledger after all: the next cycle knows it */
 	if (code) {
-		slurm_error("sched/auction: job %u: sale %s is not in the spool and cannot be sold "
-			    "again as it stood: %s",
-			    id, r->sale, err.text);
+		auc_err_prefix(&err,
+			       "job %u: sale %s is not in the spool and cannot be sold "
+			       "again as it stood",
+			       id, r->sale);
+		auc_agent_complain(a, AUC_ERROR_LEDGER, &err);
 		void_receipt(a, info, AUC_WHY_VOID);
 		return;
 	}

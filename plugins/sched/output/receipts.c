@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <pthread.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +18,7 @@
 #include "ledger/final_receipts.h"
 #include "ledger/receipt.h"
 #include "sched/output/receipts.h"
+#include "sched/rpc/retry.h"
 #include "adapter/site.h"
 #include "adapter/slurm_compat.h"
 
@@ -70,6 +72,7 @@ static unsigned take_due(double now, struct auc_accounting_row *jobs, uint64_t *
 			 double *until);
 static void deliver(struct auc_accounting_row *jobs, const uint64_t *serials, unsigned n);
 static void breathe(double since);
+static void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
 static void answered(const struct auc_accounting_row *job, uint64_t serial,
 		     const struct auc_err *err);
 static void expire(double now);
@@ -467,10 +470,10 @@ static void answered(const struct auc_accounting_row *job, uint64_t serial,
 		if (now - e->since > PATIENCE)
 			e->delay = e->delay * 2 < LAST_DELAY ? e->delay * 2 : LAST_DELAY;
 		if (!e->done && !set && e->delay >= LAST_DELAY)
-			slurm_error("sched/auction: receipt of job %u not delivered: %s", e->job_id,
-				    err.code     ? err.text
-				    : job->found ? "its end is not in the accounting database yet"
-						 : "it is not in the accounting database");
+			complain("receipt of job %u not delivered: %s", e->job_id,
+				 err.code     ? err.text
+				 : job->found ? "its end is not in the accounting database yet"
+					      : "it is not in the accounting database");
 		receipts.dirty |= e->done && e->final;
 	}
 	pthread_mutex_unlock(&receipts.lock);
@@ -478,8 +481,22 @@ static void answered(const struct auc_accounting_row *job, uint64_t serial,
 		return;
 	since = auc_site_elapsed();
 	if (auc_accounting_set(job, &err))
-		slurm_error("sched/auction: %s", err.text);
+		complain("%s", err.text);
 	breathe(since);
+}
+
+/* Once, and now and then while it goes on. */
+static void complain(const char *format, ...)
+{
+	static struct auc_retry_said said; /* of this thread alone */
+	char text[1024];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	if (auc_retry_say(&said, text, auc_site_elapsed() + 1))
+		slurm_error("sched/auction: %s", text);
 }
 
 /* Drops what is delivered or hopeless and old enough. */

@@ -87,6 +87,12 @@ void auc_agent_complain(struct auc_agent *a, enum auc_agent_error kind, const st
 		fail_msg("error %d: %s", (int)kind, e->text);
 }
 
+bool auc_agent_say(struct auc_agent *a, const char *format, ...)
+{
+	(void)a, (void)format;
+	return false;
+}
+
 void auc_look_want_all(struct auc_agent *a, double at)
 {
 	(void)a, (void)at;

@@ -65,9 +65,10 @@ void auc_stand_see(struct auc_agent *a, const slurm_job_info_t *info, double now
 		/* It came back from before that, or was not cancelled. */
 		auc_act_kill_stray(a, info, settled);
 	} else if (!auc_job_is_held(info)) {
-		slurm_info("sched/auction: job %u stands as a bid and is not held any more; "
-			   "cancelled",
-			   v.job_id);
+		auc_agent_say(a,
+			      "job %u stands as a bid and is not held any more; "
+			      "cancelled",
+			      v.job_id);
 		auc_auction_held_seen(a->auction, info->admin_comment, v.job_id, v.uid, NULL);
 		auc_stand_end(a, &v, AUC_WHY_CHANGED, now);
 	} else {
@@ -77,8 +78,8 @@ void auc_stand_see(struct auc_agent *a, const slurm_job_info_t *info, double now
 		if (!code && !r.tasks)
 			auc_receipts_put(v.job_id, v.id, info->admin_comment);
 		if (code && code != AUC_EEXIST) {
-			slurm_info("sched/auction: job %u: its bid cannot stand: %s; cancelled",
-				   v.job_id, err.text);
+			auc_agent_say(a, "job %u: its bid cannot stand: %s; cancelled", v.job_id,
+				      err.text);
 			auc_act_kill_stray(a, info, NULL);
 		}
 	}

@@ -44,6 +44,25 @@ static void test_alternate(void **state)
 	assert_int_equal(n[1], 3);
 }
 
+/* As many jobs as a crash may leave, each seen every two seconds: a fact about each is said once.
+ */
+static void test_facts(void **state)
+{
+	static struct auc_retry_said said;
+	unsigned n = 0;
+	char text[64];
+
+	(void)state;
+	for (double now = 5; now < 5 + AUC_RETRY_SAID - 1; now += 2)
+		for (unsigned i = 0; i < 500; i++) {
+			snprintf(text, sizeof(text), "job %u is in the queue", i);
+			n += auc_retry_say(&said, text, now);
+		}
+	assert_int_equal(n, 500);
+	/* What has changed is another fact. */
+	assert_true(auc_retry_say(&said, "job 1 is held", 50));
+}
+
 /* Of more than are remembered, the oldest is forgotten. */
 static void test_many(void **state)
 {
@@ -66,6 +85,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_wait),
 		cmocka_unit_test(test_alternate),
+		cmocka_unit_test(test_facts),
 		cmocka_unit_test(test_many),
 	};
 
