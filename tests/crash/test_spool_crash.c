@@ -7,7 +7,9 @@
  * last fsync or fdatasync, the directory's names at its last fsync. When call number `stop_at`
  * comes, the world stops: it and all later calls fail without effect. What a crash there could have
  * left is then built from the model, once for every combination of: unsynced bytes lost, kept, or
- * cut at half; unsynced names lost or kept. The real syncs are left out: the model stands for them.
+ * cut at half; unsynced names lost, kept, or as they were just before the last rename, which alone
+ * is lost: a new file whose first name is on the disk already. The real syncs are left out: the
+ * model stands for them.
  */
 #include "config.h"
 
@@ -43,6 +45,9 @@ struct model_file {
 static struct model_file files[FILES_MAX];
 static unsigned nfiles;
 static int durable_names[NAMES]; /* index into files, -1: no such name */
+static int before_names[NAMES];  /* just before the last rename, */
+static bool renamed;             /* which there was, and no sync of the directory since */
+static unsigned long lost;       /* states that were looked at with a rename lost alone */
 
 enum fault { FAULT_NONE, FAULT_EIO, FAULT_ENOSPC, FAULT_EINTR, FAULT_SHORT };
 
@@ -163,8 +168,10 @@ static void made_durable(int fd)
 	if (S_ISDIR(st.st_mode)) {
 		struct stat own;
 
-		if (!stat(dir, &own) && own.st_ino == st.st_ino)
+		if (!stat(dir, &own) && own.st_ino == st.st_ino) {
 			present_names(durable_names);
+			renamed = false;
+		}
 		return;
 	}
 	struct model_file *f = &files[model_of(fd)];
@@ -215,7 +222,13 @@ int __wrap_renameat(int from_fd, const char *from, int to_fd, const char *to)
 
 	if (!checking)
 		present_names(list);
-	return interfere(NULL) ? -1 : __real_renameat(from_fd, from, to_fd, to);
+	if (interfere(NULL))
+		return -1;
+	if (!checking) {
+		memcpy(before_names, list, sizeof(before_names));
+		renamed = true;
+	}
+	return __real_renameat(from_fd, from, to_fd, to);
 }
 
 int __wrap_unlinkat(int fd, const char *name, int flags)
@@ -379,7 +392,7 @@ static void reset_world(void)
 	for (int i = 0; i < NAMES; i++)
 		durable_names[i] = -1;
 	calls = stop_at = fault_at = 0;
-	stopped = false;
+	stopped = renamed = false;
 	fault = FAULT_NONE;
 }
 
@@ -452,10 +465,11 @@ static void check_crash(const struct work *w, const char *what, long at)
 
 	snprintf(after, sizeof(after), "%s.after", dir);
 	present_names(now);
-	for (int which = 0; which < 2; which++)
+	for (int which = 0; which < 2 + renamed; which++)
 		for (enum left left = LEFT_DURABLE; left < LEFT_KINDS; left++) {
-			const int *list = which ? now : durable_names;
+			const int *list = which == 2 ? before_names : which ? now : durable_names;
 
+			lost += which == 2;
 			clear_dir(after);
 			if (__real_mkdir(after, 0700))
 				die(after);
@@ -504,7 +518,9 @@ static void stop_everywhere(void)
 		run_workload(&w, 0);
 		check_crash(&w, "stopped", at);
 	}
-	printf("stopped at each of %ld calls, %d states after each\n", n, 2 * LEFT_KINDS);
+	printf("stopped at each of %ld calls, %d states after each, %lu with a rename lost\n", n,
+	       2 * LEFT_KINDS, lost);
+	CHECK(lost >= 3ul * LEFT_KINDS, "only %lu states with a rename lost", lost);
 }
 
 static void fail_everywhere(void)
