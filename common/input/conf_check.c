@@ -96,8 +96,9 @@ enum auc_code auc_conf_check(struct parser *p)
 /* Each can be meant. */
 static enum auc_code check_shapes(struct parser *p)
 {
-	for (const struct auc_conf_shape *s = p->conf->shapes;
-	     s < p->conf->shapes + p->conf->nshapes; s++) {
+	for (unsigned i = 0; i < p->conf->nshapes; i++) {
+		const struct auc_conf_shape *s = &p->conf->shapes[i];
+
 		if (*s->partition && !auc_conf_partition(p->conf, s->partition))
 			return auc_err_set(p->err, AUC_EINVAL,
 					   "%s: Shape=%s: Partition=%s: expected one that has a "
