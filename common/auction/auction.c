@@ -28,6 +28,7 @@
 
 static auc_slot free_from(const struct auc_auction *a, double now);
 static void believe(struct auc_auction *a, const char *sale);
+static char *block_users(const char *bid);
 static enum auc_code fill_view(const struct auc_auction *a, const struct auc_sale *s, bool parts,
 			       struct auc_sale_view *v, struct auc_err *err);
 
@@ -412,6 +413,7 @@ unsigned auc_auction_tick(struct auc_auction *a, double now)
 void auc_sale_view_clear(struct auc_sale_view *v)
 {
 	free(v->parts);
+	free(v->block_users);
 	memset(v, 0, sizeof(*v));
 }
 
@@ -488,6 +490,20 @@ bool auc_auction_owns(struct auc_auction *a, uint32_t job_id)
 	owns = a->ledger && auc_ledger_find_job(a->ledger, job_id);
 	pthread_mutex_unlock(&a->lock);
 	return owns;
+}
+
+bool auc_auction_has_block(struct auc_auction *a, uint32_t job_id, char partition[AUC_NAME_MAX])
+{
+	const struct auc_sale *s;
+	bool has;
+
+	pthread_mutex_lock(&a->lock);
+	s = a->ledger && job_id ? auc_ledger_find_job(a->ledger, job_id) : NULL;
+	has = s && s->plan.block && s->plan.nshares;
+	if (has)
+		strcpy(partition, auc_market_server_group(a->market, s->plan.shares[0].server));
+	pthread_mutex_unlock(&a->lock);
+	return has;
 }
 
 bool auc_auction_awaits(struct auc_auction *a, uint32_t uid)
@@ -658,7 +674,18 @@ static enum auc_code fill_view(const struct auc_auction *a, const struct auc_sal
 	v->value = s->value;
 	v->revision = s->revision;
 	v->extend = auc_sale_extends(a, s);
+	if (parts && s->plan.block && !(v->block_users = block_users(s->bid)))
+		return auc_auction_no_memory(err);
 	return parts ? auc_plan_parts(a->market, &s->plan, &v->parts, &v->nparts, err) : AUC_OK;
+}
+
+/* What BID, canonical, says of whom its block is for; malloc'd, NULL: no memory. */
+static char *block_users(const char *bid)
+{
+	static const char key[] = " block=yes,";
+	const char *at = bid ? strstr(bid, key) : NULL;
+
+	return at ? strndup(at + strlen(key), strcspn(at + strlen(key), " ")) : strdup("");
 }
 
 enum auc_code auc_auction_no_memory(struct auc_err *err)

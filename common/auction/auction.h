@@ -127,6 +127,7 @@ struct auc_part {
 	unsigned nnodes;
 	const char *nodes;
 	bool whole; /* of a gang: nobody else has anything of its nodes */
+	bool block; /* and they are reserved for jobs of its owner's, and not the job itself */
 };
 /* The next of PART's nodes after *AT (NULL at first) into NAME, false after the last. Of a part
  * that is no gang's the only one is its server. */
@@ -340,6 +341,7 @@ struct auc_sale_view {
 	auc_money payment, value;
 	unsigned revision; /* changes with the plan */
 	bool extend;       /* its bid buys more slots at the end */
+	char *block_users; /* of a block: those beside its owner (bid.h), malloc'd; NULL: none */
 	unsigned nparts;
 	struct auc_part *parts; /* by start, the lead's first */
 };
@@ -358,6 +360,8 @@ enum auc_code auc_auction_sale_of_job(struct auc_auction *a, uint32_t job_id,
 /* True if JOB_ID is the lead of a live sale: what job_modify asks; takes the lock for a look-up
  * only. */
 bool auc_auction_owns(struct auc_auction *a, uint32_t job_id);
+/* True if JOB_ID is that of a live block: its partition is in PARTITION then. */
+bool auc_auction_has_block(struct auc_auction *a, uint32_t job_id, char partition[AUC_NAME_MAX]);
 /* True if UID has a lien: one of its jobs, nobody knows which, may have been sold. Asked before
  * auc_auction_owns() no job slips through between the two. */
 bool auc_auction_awaits(struct auc_auction *a, uint32_t uid);

@@ -483,6 +483,8 @@ static enum auc_code fill_offer(struct auc_auction *a, struct auc_question *q,
 	const struct auc_decision *d = &q->decision;
 	enum auc_code rc;
 
+	/* Policies know nothing of that. */
+	q->decision.plan.block = d->plan.gang && q->bid.gang.block;
 	offer->accepted = d->accepted;
 	offer->reason = d->reason;
 	offer->cut = d->cut;

@@ -311,13 +311,14 @@ static void print_gang(FILE *out, const struct auc_market *m, const struct auc_p
 {
 	unsigned n = plan->runs[0].nshares;
 
-	fprintf(out, "%u node%s, ", n, n > 1 ? "s" : "");
+	fprintf(out, "%s%u %snode%s, ", plan->block ? "a block of " : "", n,
+		plan->block ? "whole " : "", n > 1 ? "s" : "");
 	for (unsigned i = 0; i < n && i < SERVERS_MAX; i++)
 		fprintf(out, "%s%s", i ? ", " : "",
 			auc_market_server_name(m, plan->shares[i].server));
 	if (n > SERVERS_MAX)
 		fprintf(out, " and %u more", n - SERVERS_MAX);
-	fprintf(out, ", with");
+	fprintf(out, plan->block ? ", all of it:" : ", with");
 	print_amounts(out, m, plan->amount);
 	fprintf(out, n > 1 ? " each" : "");
 }

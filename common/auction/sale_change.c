@@ -37,6 +37,9 @@ static enum auc_code set_completion(const struct auc_auction *a, const struct au
 
 bool auc_sale_extends(const struct auc_auction *a, const struct auc_sale *s)
 {
+	/* What is to be done in it is its owner's business, so nobody knows what more is worth. */
+	if (s->plan.block)
+		return false;
 	if (says(s->bid, " overrun=extend"))
 		return true;
 	/* Where each chunk has its place or its turn, or a price was taken, no slot is for sale. */

@@ -122,6 +122,7 @@ static enum auc_code gang_part(const struct auc_market *m, const struct auc_plan
 	p->end = (double)plan->completion * auc_market_slot_seconds(m);
 	p->nnodes = plan->nshares;
 	p->whole = plan->whole;
+	p->block = plan->block;
 	p->nodes = at = (char *)(p + 1);
 	for (unsigned i = 0; i < plan->nshares; i++)
 		at += sprintf(at, "%s%s", i ? "," : "",

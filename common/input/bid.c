@@ -50,6 +50,7 @@ enum key {
 	KEY_GANG = NOPTIONS,
 	KEY_WITHIN,
 	KEY_WHOLE,
+	KEY_BLOCK,
 	KEY_FEATURES,
 	KEY_ONLY,
 	KEY_EXCEPT,
@@ -156,6 +157,7 @@ const struct auc_bid_key auc_bid_keys[] = {
 	[KEY_GANG] = {"gang", NULL, "SHAPE|...", ""},
 	[KEY_WITHIN] = {"within", NULL, "switch", ""},
 	[KEY_WHOLE] = {"whole", NULL, "yes", ""},
+	[KEY_BLOCK] = {"block", NULL, "yes,UID,...,@ACCOUNT,...", ""},
 	[KEY_FEATURES] = {"features", NULL, "NAME&NAME", ""},
 	[KEY_ONLY] = {"only", NULL, "NODE,...", ""},
 	[KEY_EXCEPT] = {"except", NULL, "NODE,...", ""},
@@ -171,7 +173,8 @@ bool auc_bid_key_is_secret(unsigned key)
 	return key == KEY_BID || key == KEY_MAX_PRICE;
 }
 
-static const read_fn readers[] = {
+/* Those of the words of gangs alone are not named. */
+static const read_fn readers[NKEYS] = {
 	[KEY_BID] = read_utility,         [KEY_EPOCHS] = read_epochs,
 	[KEY_CHUNKS] = read_chunks,       [KEY_MINIBATCHES] = read_minibatches,
 	[KEY_GRADIENT] = read_gradient,   [KEY_WORKER_TIME] = read_worker_time,
@@ -181,10 +184,6 @@ static const read_fn readers[] = {
 	[KEY_MAX_PRICE] = read_max_price, [KEY_PLACES] = read_places,
 	[KEY_ACCEPT] = read_accept,       [KEY_SPEEDUP] = read_speedup,
 	[KEY_GPU_TIME] = read_gpu_time,   [KEY_STANDS] = auc_bid_stands_word,
-	[KEY_GANG] = read_gang,           [KEY_WITHIN] = read_gang,
-	[KEY_WHOLE] = read_gang,          [KEY_FEATURES] = read_gang,
-	[KEY_ONLY] = read_gang,           [KEY_EXCEPT] = read_gang,
-	[KEY_BEGIN] = read_gang,          [KEY_END] = read_gang,
 	[KEY_SINCE] = auc_bid_since_word, [KEY_ARRAY] = auc_bid_array_word,
 };
 
@@ -366,7 +365,7 @@ static enum auc_code read_word(const struct auc_conf *conf, enum key key, const 
 		return auc_err_set(err, AUC_EINVAL,
 				   "%s: '%.80s' has white space or ';', expected none", what,
 				   value);
-	return readers[key](conf, value, bid, what, err);
+	return (readers[key] ? readers[key] : read_gang)(conf, value, bid, what, err);
 }
 
 /* Cuts TEXT into words and files their values by key. */
@@ -523,7 +522,7 @@ static enum auc_code check_gang(const struct auc_conf *conf, const struct words 
 					KEY_WORKER_TIME, KEY_PS_TIME, KEY_MODEL,       KEY_PLACES};
 	static const enum key shapes[] = {KEY_SPEEDUP, KEY_GPU_TIME, KEY_GANG, KEY_WITHIN,
 					  KEY_WHOLE,   KEY_FEATURES, KEY_ONLY, KEY_EXCEPT,
-					  KEY_BEGIN,   KEY_END};
+					  KEY_BEGIN,   KEY_END,      KEY_BLOCK};
 	const struct auc_policy *policy = conf ? auc_policy_find(conf->policy) : NULL;
 	const char *worker = NULL, *shape = NULL;
 
@@ -878,9 +877,7 @@ static double slot_seconds(const struct auc_conf *conf)
 /* The names there are, "v100, t4", into BUF[KNOWN_NAMES_SIZE], as many as fit. */
 static void known_types(const struct auc_conf_type *types, unsigned n, char *buf)
 {
-	unsigned i;
-
-	for (i = 0; i < n; i++)
+	for (unsigned i = 0; i < n; i++)
 		known_add(buf, types[i].name);
 }
 

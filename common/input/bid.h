@@ -47,6 +47,10 @@ struct auc_bid_gang {
 	unsigned nplaces;
 	char places[AUC_BID_PLACES_MAX][AUC_NAME_MAX];
 	bool except;
+	/* It runs nothing itself: whole nodes for a time, in which its owner and those that
+	 * BLOCK_USERS names ("2002,@ml": uids, and accounts behind an @) run what they like. */
+	bool block;
+	char block_users[AUC_BLOCK_USERS_MAX];
 	double begin; /* Unix time before which it does not start; 0: at once */
 	double end;   /* Unix time after which its result is worth nothing; 0: no such */
 	/* What its user says beside Slurm's options: running times in seconds by number of nodes
@@ -133,7 +137,8 @@ extern const unsigned auc_bid_nkeys;
  * features=NAME&NAME or NAME|NAME; only=NODE,... or except=NODE,...; begin=TIME,
  * end=TIME. What they say is made of the job's own options (adapter/desc_gang.h). And since=TIME,
  * array=JOB%N.
- * Bids of users have none.
+ * Bids of users have none. block=yes,UID,...,@ACCOUNT,... is no option either, but of users, too:
+ * sbid block says it.
  */
 /* True if the value of key KEY (its index) is for its user and the administrators only. */
 bool auc_bid_key_is_secret(unsigned key);

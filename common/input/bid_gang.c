@@ -36,6 +36,8 @@ static enum auc_code add_choices(const struct auc_market *m, const struct auc_bi
 static enum auc_code add_wholes(const struct auc_market *m, const struct auc_bid_gang *g,
 				const struct auc_bid_shape *s, const struct choices *c,
 				struct auc_job *job, struct auc_err *err);
+static enum auc_code parse_block(const char *text, struct auc_bid_gang *g, const char *what,
+				 struct auc_err *err);
 static bool stands_for(const char *name, const char *tres);
 static enum auc_code unknown(const struct auc_market *m, const char *name, struct auc_err *err);
 
@@ -74,6 +76,8 @@ void auc_bid_gang_print(FILE *out, const struct auc_bid_gang *g)
 		fprintf(out, " within=switch");
 	if (g->whole)
 		fprintf(out, " whole=yes");
+	if (g->block)
+		fprintf(out, " block=yes%s%s", *g->block_users ? "," : "", g->block_users);
 	if (*g->features)
 		fprintf(out, " features=%s", g->features);
 	for (unsigned i = 0; i < g->nplaces; i++)
@@ -99,6 +103,8 @@ enum auc_code auc_bid_gang_word(const char *key, const char *value, struct auc_b
 					err);
 	if (!strcmp(key, "features"))
 		return auc_bid_gang_features(value, g, what, err);
+	if (!strcmp(key, "block"))
+		return parse_block(value, g, what, err);
 	if (!strcmp(key, "whole")) {
 		g->whole = !strcmp(value, "yes");
 		return g->whole ? AUC_OK
@@ -257,6 +263,38 @@ static enum auc_code parse_places(const char *text, bool except, struct auc_bid_
 			return auc_err_set(err, AUC_EINVAL, "%s: '%.80s' is no name", what,
 					   g->places[g->nplaces - 1]);
 	}
+	return AUC_OK;
+}
+
+/* yes,UID,...,@ACCOUNT,... */
+static enum auc_code parse_block(const char *text, struct auc_bid_gang *g, const char *what,
+				 struct auc_err *err)
+{
+	static const char digits[] = "0123456789",
+			  letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				      "0123456789._-+";
+	const char *users = text + strcspn(text, ",");
+
+	if (strncmp(text, "yes", 3) || users != text + 3 || (*users && !users[1]))
+		return auc_err_set(err, AUC_EINVAL, "%s: '%.80s', expected yes", what, text);
+	users += *users == ',';
+	if (strlen(users) >= sizeof(g->block_users))
+		return auc_err_set(err, AUC_EINVAL, "%s: expected less than %zu bytes of users",
+				   what, sizeof(g->block_users));
+	for (const char *p = users; *p;) {
+		size_t n = *p == '@' ? strspn(p + 1, letters) : strspn(p, digits);
+		size_t most = *p == '@' ? AUC_NAME_MAX - 1 : 9;
+
+		p += *p == '@';
+		if (!n || n > most || (p[n] && (p[n] != ',' || !p[n + 1])))
+			return auc_err_set(err, AUC_EINVAL,
+					   "%s: '%.80s', expected numbers of users, and accounts "
+					   "as @NAME",
+					   what, users);
+		p += n + (p[n] == ',');
+	}
+	g->block = true;
+	strcpy(g->block_users, users);
 	return AUC_OK;
 }
 

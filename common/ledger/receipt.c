@@ -303,6 +303,8 @@ static enum auc_code read_shape(struct json_object *o, struct auc_receipt *r, st
 		rc = auc_json_text(o, "gang_within", within, sizeof(within), err);
 	if (rc == AUC_OK && r->within_switch && strcmp(within, "switch"))
 		rc = auc_err_set(err, AUC_EINVAL, "gang_within: '%s', expected switch", within);
+	if (rc == AUC_OK && json_object_object_get_ex(o, "gang_block", NULL))
+		rc = auc_json_bool(o, "gang_block", &r->block, err);
 	return rc;
 }
 

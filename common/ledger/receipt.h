@@ -8,7 +8,8 @@
  *    "worker_tres":{"cpu":4,...},"ps_tres":{...},"sealed":"...","refund":"0.000000","why":"completed"}
  *
  * A gang's has "shape":0,"per_node":{"cpu":4,...} and, if all its nodes are to be on one switch,
- * "gang_within":"switch" in place of what is said of types, and "nodes":["edge1",...] in its run.
+ * "gang_within":"switch", and of a block "gang_block":true, in place of what is said of types, and
+ * "nodes":["edge1",...] in its run.
  *
  * Anybody can read it, so "sealed" has the value and the bid, for the controller alone (seal.h).
  *
@@ -58,6 +59,7 @@ struct auc_receipt {
 	bool colocated;
 	bool gang; /* then without types, and with */
 	bool within_switch;
+	bool block;
 	unsigned shape, nper_node;
 	struct auc_named per_node[AUC_TRES_MAX]; /* of each node */
 	double slot_seconds;

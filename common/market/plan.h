@@ -50,6 +50,7 @@ struct auc_plan {
 	bool gang;
 	bool within_switch; /* all of its nodes are on one switch, and stay so */
 	bool whole;         /* all that its nodes have is its own: AMOUNT is that */
+	bool block;         /* it is no job: its nodes are reserved, for jobs of its owner's */
 	unsigned shape;
 	double amount[AUC_TRES_MAX];
 	unsigned worker_type, ps_type;
@@ -125,7 +126,7 @@ struct json_object;
  * the first slots cost more than the others "front", with
  * chunks "due" and "chunks":[{"server","worker","runs":[[from,to],...]}]; of chunks that lie
  * somewhere "chunk_mb", "exchange_mb" and "transfers":[{"slot","from","to","chunks"}]. A gang's has
- * "shape", "per_node":{TRES:amount}, where it must be so "gang_within":"switch", and
+ * "shape", "per_node":{TRES:amount}, where it must be so "gang_within":"switch", "gang_block", and
  * "plan":[{"from","to","nodes":[server,...]}] in place of types, "colocated" and such runs. New
  * reference; NULL: no memory.
  */

@@ -22,7 +22,8 @@ bool auc_plan_add_gang(struct json_object *o, const struct auc_plan *p, const st
 	struct json_object *amounts = json_object_new_object();
 	bool ok = amounts && auc_json_add_int(o, "shape", p->shape) &&
 		  (!p->within_switch || auc_json_add_text(o, "gang_within", "switch")) &&
-		  (!p->whole || auc_json_add_bool(o, "gang_whole", true));
+		  (!p->whole || auc_json_add_bool(o, "gang_whole", true)) &&
+		  (!p->block || auc_json_add_bool(o, "gang_block", true));
 
 	for (unsigned k = 0; ok && k < m->ntres; k++)
 		if (p->amount[k] > 0)
@@ -32,6 +33,21 @@ bool auc_plan_add_gang(struct json_object *o, const struct auc_plan *p, const st
 	return ok;
 }
 
+/* A member that may be missing: false then. */
+static enum auc_code read_flag(struct json_object *o, const char *key, bool *flag,
+			       struct auc_err *err)
+{
+	struct json_object *value;
+
+	*flag = false;
+	if (!json_object_object_get_ex(o, key, &value))
+		return AUC_OK;
+	if (!json_object_is_type(value, json_type_boolean))
+		return auc_err_set(err, AUC_EINVAL, "%s: expected true or false", key);
+	*flag = json_object_get_boolean(value);
+	return AUC_OK;
+}
+
 enum auc_code auc_plan_read_gang(struct json_object *o, const struct auc_market *m,
 				 struct auc_plan *p, struct auc_err *err)
 {
@@ -39,7 +55,7 @@ enum auc_code auc_plan_read_gang(struct json_object *o, const struct auc_market 
 	int64_t units[AUC_TRES_MAX], shape = 0;
 	enum auc_code rc;
 	unsigned n = 0;
-	struct json_object *within, *whole;
+	struct json_object *within;
 	bool never;
 
 	rc = auc_json_int(o, "shape", 0, AUC_SHAPES_MAX - 1, &shape, err);
@@ -52,11 +68,11 @@ enum auc_code auc_plan_read_gang(struct json_object *o, const struct auc_market 
 	if (p->within_switch && (!json_object_is_type(within, json_type_string) ||
 				 strcmp(json_object_get_string(within), "switch")))
 		return auc_err_set(err, AUC_EINVAL, "gang_within: expected \"switch\"");
-	if (json_object_object_get_ex(o, "gang_whole", &whole)) {
-		if (!json_object_is_type(whole, json_type_boolean))
-			return auc_err_set(err, AUC_EINVAL, "gang_whole: expected true or false");
-		p->whole = json_object_get_boolean(whole);
-	}
+	rc = read_flag(o, "gang_whole", &p->whole, err);
+	if (rc == AUC_OK)
+		rc = read_flag(o, "gang_block", &p->block, err);
+	if (rc != AUC_OK)
+		return rc;
 	rc = auc_market_amounts(m, per_node, n, p->amount, units, &never, err);
 	if (rc != AUC_OK) {
 		auc_err_prefix(err, "per_node");

@@ -771,9 +771,67 @@ static void test_node_size(void **state)
 	auc_auction_destroy(a);
 }
 
+/* A block is whole nodes that nobody adds slots to; whose it is outlives a restart. */
+static void test_block(void **state)
+{
+	static const char text[] = "300 gang=2:600:gpu=1 whole=yes block=yes,2002,@ml";
+	struct auc_auction *a = world_open("Prices=none\nOverrun=extend", world_dir, NOW);
+	char partition[AUC_NAME_MAX], *receipt = NULL;
+	struct auc_sale_view view;
+	struct auc_receipt r;
+	struct auc_offer o = world_offer(a, text, NOW, true);
+
+	(void)state;
+	assert_true(o.accepted);
+	assert_non_null(strstr(o.message, "auction: offered: a block of 2 whole nodes, edge1, "
+					  "edge2, all of it: cpu="));
+	assert_true(o.parts[0].block && o.parts[0].whole);
+	assert_int_equal(auc_receipt_parse(o.receipt, &r, &err), AUC_OK);
+	assert_true(r.block);
+	auc_receipt_clear(&r);
+	assert_false(auc_auction_has_block(a, 7, partition));
+	assert_int_equal(auc_auction_confirm(a, o.sale, 7, &receipt, &err), AUC_OK);
+	assert_null(strstr(receipt, "2002"));
+	assert_true(auc_auction_has_block(a, 7, partition));
+	assert_string_equal(partition, "edge");
+	assert_false(auc_auction_has_block(a, 0, partition));
+	world_commit(a);
+	auc_offer_clear(&o);
+	auc_auction_destroy(a);
+	a = world_open("Prices=none\nOverrun=extend", world_dir, NOW);
+	assert_int_equal(auc_auction_sale_of_job(a, 7, &view, &err), AUC_OK);
+	assert_string_equal(view.block_users, "2002,@ml");
+	assert_true(view.parts[0].block && !view.extend);
+	auc_sale_view_clear(&view);
+	assert_int_equal(auc_auction_start(a, 7, NOW + SLOT, NULL, &err), AUC_OK);
+	assert_int_equal(auc_auction_extend(a, 7, NULL, &err), AUC_ESTATE);
+	assert_int_equal(auc_auction_settle(a, 7, "cancelled", NOW + 2 * SLOT, NULL, &err), AUC_OK);
+	assert_false(auc_auction_has_block(a, 7, partition));
+	/* Without names it is its owner's; a gang is no block. */
+	world_sell(a, "300 gang=1:600:gpu=1 whole=yes block=yes", 8, NOW);
+	assert_int_equal(auc_auction_sale_of_job(a, 8, &view, &err), AUC_OK);
+	assert_string_equal(view.block_users, "");
+	free(receipt);
+	assert_int_equal(auc_auction_confirm(a, view.sale, 8, &receipt, &err), AUC_OK);
+	auc_sale_view_clear(&view);
+	world_sell(a, "300 gang=1:600:gpu=1 whole=yes", 9, NOW);
+	assert_false(auc_auction_has_block(a, 9, partition));
+	assert_int_equal(auc_auction_sale_of_job(a, 9, &view, &err), AUC_OK);
+	assert_true(!view.block_users && !view.parts[0].block && view.extend);
+	auc_sale_view_clear(&view);
+	/* Its receipt is enough to sell it again. */
+	assert_int_equal(auc_auction_settle(a, 8, "void", NOW, NULL, &err), AUC_OK);
+	assert_int_equal(auc_auction_settle(a, 9, "void", NOW, NULL, &err), AUC_OK);
+	assert_int_equal(auc_auction_adopt(a, receipt, 8, 1000, AUC_SALE_SOLD, &err), AUC_OK);
+	assert_true(auc_auction_has_block(a, 8, partition));
+	free(receipt);
+	auc_auction_destroy(a);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_block, world_setup, world_teardown),
 		cmocka_unit_test_setup_teardown(test_one_life, world_setup, world_teardown),
 		cmocka_unit_test_setup_teardown(test_hints_at_random, world_setup, world_teardown),
 		cmocka_unit_test_setup_teardown(test_hints_are_true, world_setup, world_teardown),

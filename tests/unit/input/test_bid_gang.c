@@ -187,11 +187,48 @@ static void test_whole(void **state)
 	auc_market_destroy(m);
 }
 
+/* What a bid says of a block, there and back; and what it cannot say. */
+static void test_block(void **state)
+{
+	static const char *const bad[] = {
+		"no",       "yes,",     "yes,,2",         "yes,alice", "yes,2,", "yes,@", "yes,@a,",
+		"yes,@a b", "yes,@a@b", "yes,1234567890", "yess",      "yes2",   ""};
+	struct auc_bid bid, again;
+	char text[AUC_BLOCK_USERS_MAX + 64], *printed;
+	struct auc_err err;
+
+	(void)state;
+	must(auc_bid_parse(NULL, "300 gang=2:90:cpu=1 whole=yes block=yes,2002,@ml.x-1,3", &bid,
+			   &err),
+	     &err);
+	assert_true(bid.gang.block);
+	assert_string_equal(bid.gang.block_users, "2002,@ml.x-1,3");
+	printed = auc_bid_print(&bid);
+	assert_non_null(strstr(printed, " block=yes,2002,@ml.x-1,3"));
+	must(auc_bid_parse(NULL, printed, &again, &err), &err);
+	assert_memory_equal(&again.gang, &bid.gang, sizeof(bid.gang));
+	free(printed);
+	/* Before its shape is known. */
+	must(auc_bid_parse(NULL, "300 block=yes", &bid, &err), &err);
+	assert_true(bid.gang.block && bid.gang.open && !*bid.gang.block_users);
+	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+		snprintf(text, sizeof(text), "300 block=%s", bad[i]);
+		assert_int_equal(auc_bid_parse(NULL, text, &bid, &err), AUC_EINVAL);
+	}
+	snprintf(text, sizeof(text), "300 block=yes");
+	while (strlen(text) < AUC_BLOCK_USERS_MAX + 20)
+		strcat(text, ",2002");
+	assert_int_equal(auc_bid_parse(NULL, text, &bid, &err), AUC_EINVAL);
+	assert_int_equal(auc_bid_parse(NULL, "300 block=yes epochs=3", &bid, &err), AUC_EINVAL);
+	assert_non_null(strstr(err.text, "--epochs: given with --block"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_features), cmocka_unit_test(test_names),
-		cmocka_unit_test(test_case), cmocka_unit_test(test_whole)};
+		cmocka_unit_test(test_case), cmocka_unit_test(test_whole),
+		cmocka_unit_test(test_block)};
 	int rc = cmocka_run_group_tests_name("bid-gang", tests, NULL, NULL);
 
 	auc_job_clear(&job);
