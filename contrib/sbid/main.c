@@ -26,6 +26,7 @@
 #include "ledger/receipt.h"
 #include "sauction/ask.h"
 #include "sauction/rows.h"
+#include "sbid/block.h"
 #include "sbid/profile.h"
 
 #define ARGS_MAX 256
@@ -52,6 +53,7 @@ static int command_why(const struct sbid *s, int argc, char **argv);
 static int command_quote(const struct sbid *s, int argc, char **argv);
 static int command_cancel(const struct sbid *s, int argc, char **argv);
 static int command_profile(const struct sbid *s, int argc, char **argv);
+static int command_block(const struct sbid *s, int argc, char **argv);
 static bool take_job(char *line, struct job *job);
 static void rows_of_jobs(struct rows *r);
 static bool add_row(struct rows *r, const struct job *job);
@@ -74,7 +76,7 @@ static const struct {
 } commands[] = {
 	{"list", command_list},       {"show", command_show},   {"why", command_why},
 	{"balance", command_balance}, {"quote", command_quote}, {"cancel", command_cancel},
-	{"profile", command_profile},
+	{"profile", command_profile}, {"block", command_block},
 };
 
 int main(int argc, char **argv)
@@ -161,7 +163,9 @@ static void help(void)
 	      "  why [last|JOB]          why your last bid was refused; what became of a job\n"
 	      "  balance                 what is left of the money that you bid with\n"
 	      "  quote [SBATCH-OPTIONS] SCRIPT  what a bid would cost; submits nothing\n"
-	      "  cancel JOB              gives a job up\n"
+	      "  block [--users=U,...] [--accounts=A,...] [SBATCH-OPTIONS]  buys nodes for a\n"
+	      "                          time, in which jobs run without bids\n"
+	      "  cancel JOB              gives a job or a block up\n"
 	      "  profile [OPTIONS] -- COMMAND  times its mini-batches in a short trial\n"
 	      "\n"
 	      "  -A, --account=NAME   balance: of a job for that account\n"
@@ -191,6 +195,17 @@ int fail(const char *fmt, ...)
 static int command_profile(const struct sbid *s, int argc, char **argv)
 {
 	return profile_command(s->table.json, argc, argv);
+}
+
+static int command_block(const struct sbid *s, int argc, char **argv)
+{
+	const char *words[ARGS_MAX];
+	int n;
+
+	if (!block_is_quote(argc, argv))
+		return block_command(argc, argv);
+	n = block_words(argc, argv, words, ARGS_MAX - 1);
+	return n < 0 ? EXIT_FAILURE : command_quote(s, n, (char **)words);
 }
 
 /* -- receipts -- */
@@ -230,8 +245,9 @@ static int command_list(const struct sbid *s, int argc, char **argv)
 	while (good && getline(&line, &size, in) > 0) {
 		if (!take_job(line, &job))
 			continue;
-		/* What waits for its bid is asked of slurmctld. */
-		if (strcmp(job.r.state, "waiting") || strcmp(job.state, "PENDING"))
+		/* What waits for its bid, and blocks, slurmctld is asked for. */
+		if ((strcmp(job.r.state, "waiting") && !job.r.block) ||
+		    strcmp(job.state, "PENDING"))
 			good = add_row(&r, &job);
 		auc_receipt_clear(&job.r);
 	}
@@ -263,7 +279,8 @@ static bool add_row(struct rows *r, const struct job *job)
 			auc_money_str(job->r.payment, paid), auc_money_str(job->r.refund, back));
 }
 
-/* The jobs of USER that are held as their bids stand: the accounting does not list them yet. */
+/* The jobs of USER that are held as their bids stand, or are of blocks: the accounting does not
+ * list them yet. */
 static bool add_held(struct rows *r, const char *user)
 {
 	const char *squeue[] = {"squeue", "-h", "-u", user, "-t", "PD", "-o", "%A|%r", NULL};
@@ -278,7 +295,7 @@ static bool add_held(struct rows *r, const char *user)
 	if (!in)
 		return false;
 	while (good && getline(&line, &size, in) > 0) {
-		if (!strstr(line, "|JobHeldUser"))
+		if (!strstr(line, "|JobHeld"))
 			continue;
 		*strchr(line, '|') = '\0';
 		if (!is_job(line) || !take_held(line, &job, &text))
@@ -296,7 +313,8 @@ static bool add_held(struct rows *r, const char *user)
 	return good;
 }
 
-/* What slurmctld says of job ID, if its bid stands. JOB is in *TEXT, malloc'd; false: it does not.
+/* What slurmctld says of job ID, if its bid stands or it is a block's. JOB is in *TEXT, malloc'd;
+ * false: it does not.
  */
 static bool take_held(const char *id, struct job *job, char **text)
 {
@@ -323,7 +341,7 @@ static bool take_held(const char *id, struct job *job, char **text)
 			     tasks ? "]" : "", (int)strcspn(name + 9, " |"), name + 9,
 			     (int)strcspn(receipt + 14, " \n"), receipt + 14) >= 0)
 			good = take_job(row, job);
-		if (good && strcmp(job->r.state, "waiting")) {
+		if (good && strcmp(job->r.state, "waiting") && !job->r.block) {
 			auc_receipt_clear(&job->r);
 			good = false;
 		}
@@ -466,6 +484,8 @@ static void show_receipt(const struct sbid *s, const struct job *job)
 	printf("pays %s%s%s\n", auc_money_str(r->payment, paid), r->refund ? ", got back " : "",
 	       r->refund ? auc_money_str(r->refund, back) : "");
 	show_plan(r);
+	if (r->block && strcmp(r->state, "settled"))
+		printf("a block: jobs with --reservation=auction_block_%s run in it\n", job->id);
 	if (strcmp(r->state, "settled"))
 		printf("sbid cancel %s gives it up\n", job->id);
 }

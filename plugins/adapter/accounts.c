@@ -180,6 +180,27 @@ unsigned auc_accounts_chain(const struct auc_accounts *a, uint32_t uid, const ch
 	return n;
 }
 
+void auc_accounts_print_members(const struct auc_accounts *a, const char *account, FILE *out)
+{
+	uint32_t last = NO_VAL;
+
+	/* They are in order of uid, with one for each partition that a user has it in. */
+	for (unsigned i = 0; a && i < a->nassocs; i++) {
+		const struct assoc *s = &a->assocs[i];
+
+		if (s->uid == NO_VAL || s->uid == last || !s->account ||
+		    strcmp(s->account, account))
+			continue;
+		fprintf(out, ",%u", s->uid);
+		last = s->uid;
+	}
+}
+
+bool auc_accounts_has(const struct auc_accounts *a, const char *account)
+{
+	return !a || !a->nassocs || account_called(a, account);
+}
+
 const uint32_t *auc_accounts_users(const struct auc_accounts *a, unsigned *n)
 {
 	*n = a ? a->nuids : 0;

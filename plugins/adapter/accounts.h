@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "adapter/slurm_compat.h"
 #include "base/err.h"
@@ -37,6 +38,11 @@ bool auc_accounts_within(const struct auc_accounts *accounts, const char *accoun
  */
 unsigned auc_accounts_chain(const struct auc_accounts *accounts, uint32_t uid, const char *account,
 			    char (*names)[AUC_NAME_MAX], unsigned max);
+/* Prints ",UID" for each user of ACCOUNT itself. */
+void auc_accounts_print_members(const struct auc_accounts *accounts, const char *account,
+				FILE *out);
+/* True if there is ACCOUNT, or nobody knows which there are. */
+bool auc_accounts_has(const struct auc_accounts *accounts, const char *account);
 /* The users that have an account, in order, each once; *N of them. */
 const uint32_t *auc_accounts_users(const struct auc_accounts *accounts, unsigned *n);
 

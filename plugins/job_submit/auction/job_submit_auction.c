@@ -18,6 +18,7 @@
 #include "input/bid.h"
 #include "adapter/decide.h"
 #include "adapter/desc.h"
+#include "adapter/desc_block.h"
 #include "adapter/desc_gang.h"
 #include "adapter/secrets.h"
 #include "ledger/receipt.h"
@@ -53,8 +54,15 @@ int job_modify(job_desc_msg_t *desc, struct job_record *job, uint32_t submit_uid
 
 enum where { ELSEWHERE, OURS, MIXED };
 
+/* The first account of USERS (bid.h) that there is not. */
+struct account_search {
+	const char *users;
+	char unknown[AUC_NAME_MAX];
+};
+
 static void check_order(const char *plugins);
 static int submit_with_receipt(const job_desc_msg_t *desc, uint32_t submit_uid, char **err_msg);
+static int submit_inside(job_desc_msg_t *desc, bool bids, char **err_msg);
 static enum where partition_of(const job_desc_msg_t *desc);
 static int submit_bid(job_desc_msg_t *desc, uint32_t submit_uid, const char *text, char **err_msg);
 static int decide(struct auc_auction *a, job_desc_msg_t *desc, uint32_t submit_uid,
@@ -67,6 +75,10 @@ static enum auc_code check_task_gpus(const job_desc_msg_t *desc, const struct au
 				     struct auc_err *err);
 static enum auc_code check_dependency(struct auc_auction *a, const job_desc_msg_t *desc,
 				      double *after, struct auc_err *err);
+static enum auc_code check_block(job_desc_msg_t *desc, const struct auc_bid *bid,
+				 struct auc_err *err);
+static void find_unknown(const struct auc_rules *rules, const struct auc_accounts *accounts,
+			 void *arg);
 static bool ends(void *arg, uint32_t job_id, double *end);
 static enum auc_code check_wait(struct auc_auction *a, const struct auc_offer *offer,
 				struct auc_err *err);
@@ -83,6 +95,7 @@ static int hold_array(struct auc_auction *a, job_desc_msg_t *desc, const struct 
 		      char **err_msg);
 static int code_of(enum auc_code code);
 static int check_modify(const job_desc_msg_t *desc, uint32_t uid, char *why, size_t size);
+static bool bars_reservation(const job_desc_msg_t *desc, uint32_t uid, char *why, size_t size);
 static void say(char **err_msg, const char *lines);
 static void say_with(char **err_msg, const char *lines, const char *barred);
 static int fail(char **err_msg, int rc, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
@@ -134,6 +147,8 @@ int job_submit(job_desc_msg_t *desc, uint32_t submit_uid, char **err_msg)
 			    "--reservation=%.128s: it is for what was sold only; leave it out",
 			    desc->reservation);
 	bid = auc_desc_bid(desc);
+	if (desc->reservation && auc_block_among(desc->reservation))
+		return submit_inside(desc, bid, err_msg);
 	where = partition_of(desc);
 	if (!bid && where == ELSEWHERE) {
 		auc_desc_forget_sale(desc);
@@ -193,6 +208,38 @@ static int submit_with_receipt(const job_desc_msg_t *desc, uint32_t submit_uid, 
 		   submit_uid);
 	return fail(err_msg, ESLURM_ACCESS_DENIED,
 		    "AdminComment: a receipt is written by the auction only; leave it out");
+}
+
+/* A job in a block that was bought. Whether its user may be in there, Slurm knows. */
+static int submit_inside(job_desc_msg_t *desc, bool bids, char **err_msg)
+{
+	uint32_t job = auc_block_of(desc->reservation);
+	struct auc_auction *a = auc_site_enter(NULL);
+	char partition[AUC_NAME_MAX], names[512];
+	bool live;
+
+	live = a && auc_auction_has_block(a, job, partition);
+	if (a)
+		auc_site_leave();
+	if (!live)
+		return fail(err_msg, ESLURM_RESERVATION_INVALID,
+			    "--reservation=%.128s: there is no such block%s", desc->reservation,
+			    job ? ", or it is over; sbid list shows yours"
+				: "; expected one, and no other reservation beside it");
+	if (bids)
+		return fail(err_msg, RC_BAD_BID,
+			    "--reservation=%.128s: given with a bid, expected one of them: what "
+			    "runs in a block is paid for; leave the bid out (%s)",
+			    desc->reservation, AUC_ENV_BID);
+	auc_site_partitions(names, sizeof(names));
+	if (partition_of(desc) == MIXED)
+		return fail(err_msg, ESLURM_INVALID_PARTITION_NAME,
+			    "--partition=%.128s: the auction's partitions (%s) cannot be combined "
+			    "with others",
+			    desc->partition, names);
+	auc_block_enter(desc, job, partition);
+	auc_block_user_add(desc->user_id);
+	return SLURM_SUCCESS;
 }
 
 static enum where partition_of(const job_desc_msg_t *desc)
@@ -363,6 +410,8 @@ static enum auc_code describe(struct auc_auction *a, job_desc_msg_t *desc, struc
 	if (gang && auc_site_most_threads() == 1)
 		auc_desc_one_thread(desc);
 	code = auc_desc_check(desc, gang, err);
+	if (!code)
+		code = check_block(desc, bid, err);
 	if (code || !gang)
 		return code;
 	bid->epochs = bid->chunks = bid->minibatches = 0;
@@ -402,6 +451,40 @@ static enum auc_code check_dependency(struct auc_auction *a, const job_desc_msg_
 			"--dependency=%.64s: tasks of an array of yours are being decided",
 			desc->dependency);
 	return code;
+}
+
+/* Whom it is for, too. What users there are, only files and networks say, and sbid has asked. */
+static enum auc_code check_block(job_desc_msg_t *desc, const struct auc_bid *bid,
+				 struct auc_err *err)
+{
+	struct account_search s = {.users = bid->gang.block_users};
+	enum auc_code code;
+
+	if (!bid->gang.block)
+		return AUC_OK;
+	code = auc_block_check(desc, bid, err);
+	if (code)
+		return code;
+	auc_site_with_rules(find_unknown, &s);
+	return *s.unknown ? auc_err_set(err, AUC_ENOENT, "--accounts: there is no account '%s'",
+					s.unknown)
+			  : AUC_OK;
+}
+
+static void find_unknown(const struct auc_rules *rules, const struct auc_accounts *accounts,
+			 void *arg)
+{
+	struct account_search *s = arg;
+
+	(void)rules;
+	for (const char *p = s->users; (p = strchr(p, '@'));) {
+		size_t n = strcspn(++p, ",");
+
+		snprintf(s->unknown, sizeof(s->unknown), "%.*s", (int)n, p);
+		if (!auc_accounts_has(accounts, s->unknown))
+			return;
+		*s->unknown = '\0';
+	}
 }
 
 /* For auc_desc_dependency(). */
@@ -578,7 +661,9 @@ static int take_offer(struct auc_auction *a, job_desc_msg_t *desc, const struct 
 		auc_auction_drop(a, offer->sale, NULL);
 		return fail(err_msg, RC_REFUSED, "out of memory");
 	}
-	if (slice.nnodes)
+	if (offer->parts[0].block)
+		auc_block_apply(desc, &slice, offer->end, offer->receipt);
+	else if (slice.nnodes)
 		auc_desc_apply_gang(desc, &slice, offer->receipt);
 	else
 		auc_desc_apply(desc, &slice, offer->receipt);
@@ -603,11 +688,8 @@ static int check_modify(const job_desc_msg_t *desc, uint32_t uid, char *why, siz
 		snprintf(why, size, "AdminComment: a receipt is written by the auction only");
 		return ESLURM_ACCESS_DENIED;
 	}
-	if (desc->reservation && auc_fence_is_ours(desc->reservation)) {
-		snprintf(why, size, "reservation %.128s is for what was sold only",
-			 desc->reservation);
+	if (bars_reservation(desc, uid, why, size))
 		return ESLURM_RESERVATION_ACCESS;
-	}
 	if (!job_id && auc_site_attached()) {
 		snprintf(why, size,
 			 "the job is not named by its number, by which the auction knows what was "
@@ -656,6 +738,25 @@ static int check_modify(const job_desc_msg_t *desc, uint32_t uid, char *why, siz
 		return ESLURM_ACCESS_DENIED;
 	}
 	return SLURM_SUCCESS;
+}
+
+/* True if UID may not put the job into the reservation that DESC names, or out of its own. */
+static bool bars_reservation(const job_desc_msg_t *desc, uint32_t uid, char *why, size_t size)
+{
+	if (!desc->reservation)
+		return false;
+	if (auc_fence_is_ours(desc->reservation)) {
+		snprintf(why, size, "reservation %.128s is for what was sold only",
+			 desc->reservation);
+		return true;
+	}
+	if (!auc_block_among(desc->reservation) && !auc_block_user(uid))
+		return false;
+	snprintf(why, size,
+		 "reservation %.128s: a job gets into a block of the auction at its submission "
+		 "only, and does not leave it; scancel it and submit again",
+		 *desc->reservation ? desc->reservation : "(none)");
+	return true;
 }
 
 /* Gives the user LINES; slurmctld frees the text. */

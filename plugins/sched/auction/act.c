@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "sched/auction/agent-private.h"
+#include "sched/auction/block/block.h"
 #include "sched/auction/job_change.h"
 #include "adapter/desc.h"
 #include "sched/auction/fence.h"
@@ -20,6 +21,8 @@
 
 static void carry_out(struct auc_agent *a, struct auc_task *t,
 		      const struct auc_exec_action *action);
+static void carry_out_block(struct auc_agent *a, struct auc_task *t,
+			    const struct auc_exec_action *action);
 static enum auc_code end_job(struct auc_agent *a, uint32_t job, bool pending, struct auc_err *err);
 static bool is_held(const struct auc_task *t);
 static enum auc_job_change change_for(const struct auc_task *t, enum auc_exec_ask ask);
@@ -42,7 +45,9 @@ void auc_act(struct auc_agent *a, struct auc_task *t, double now)
 	n = auc_exec_actions(&t->exec, &a->rules, now, actions, ACTIONS_MAX);
 	for (unsigned i = 0; i < n; i++) {
 		/* A job that is told of a change reads its receipt. */
-		if (actions[i].ask != AUC_ASK_NOTICE || !t->receipt)
+		if (t->block)
+			carry_out_block(a, t, &actions[i]);
+		else if (actions[i].ask != AUC_ASK_NOTICE || !t->receipt)
 			carry_out(a, t, &actions[i]);
 	}
 	if (t->suspended && !t->resumed) {
@@ -87,6 +92,18 @@ void auc_act_kill_stray(struct auc_agent *a, const slurm_job_info_t *info, const
 		look_again(a);
 	if (code && code != AUC_ESTATE)
 		auc_agent_complain(a, AUC_ERROR_KILL, &err);
+}
+
+/* Nothing starts or moves its job. */
+static void carry_out_block(struct auc_agent *a, struct auc_task *t,
+			    const struct auc_exec_action *action)
+{
+	struct auc_err err;
+	enum auc_code code = auc_block_act(a, t, action->ask, &err);
+
+	if (code && code != AUC_ESTATE)
+		auc_agent_complain(a, AUC_ERROR_KILL, &err);
+	auc_exec_did(&t->exec, action, code, 0, &a->rules, auc_site_now());
 }
 
 static void carry_out(struct auc_agent *a, struct auc_task *t, const struct auc_exec_action *action)

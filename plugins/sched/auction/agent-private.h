@@ -23,6 +23,7 @@
 
 struct auc_rpc_threads;
 struct auc_fences;
+struct auc_blocks;
 struct auc_slurm_rules;
 struct auc_power;
 struct auc_settling;
@@ -102,6 +103,7 @@ struct auc_agent {
 	unsigned nprotected;
 	struct auc_rpc_threads *changes, *writes; /* job_change.c's */
 	struct auc_fences *fences;                /* fence.c's */
+	struct auc_blocks *blocks;                /* block.c's */
 	struct auc_slurm_rules *slurm_rules;      /* slurm_rules.c's */
 	struct auc_power *power;                  /* power.c's */
 	struct auc_settling *settle;              /* settling.c's */

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sched/auction/block/block.h"
+#include "adapter/desc_block.h"
 #include "sched/auction/job_change.h"
 #include "sched/auction/fence.h"
 #include "ledger/receipt.h"
@@ -63,7 +65,7 @@ static void take_fence(struct auc_fences *f, const reserve_info_t *r);
 static void close_nodes(struct auc_fences *f, const node_info_msg_t *nodes, const int32_t *pairs,
 			double from, double to);
 static bool is_fenced(const struct auc_fences *f, const char *server);
-static bool is_part_fenced(const struct auc_fences *f, const struct auc_part *p);
+static bool is_part_fenced(const struct auc_agent *a, const struct auc_task *t, unsigned part);
 static struct window *windows_of(struct auc_agent *a, double now, unsigned *n);
 static int by_server_and_start(const void *x, const void *y);
 static void want(struct auc_fences *f, const struct window *w, bool make);
@@ -113,7 +115,9 @@ void auc_fence_keep(struct auc_agent *a, double now)
 	struct fence **at, *x;
 	unsigned n, asked = 0;
 
-	if (!f || (!f->nnames && !f->list))
+	if (f)
+		auc_block_keep(a, now);
+	if (!f || (!f->nnames && !f->list && !a->blocks))
 		return;
 	windows = windows_of(a, now, &n);
 	if (!windows)
@@ -167,7 +171,7 @@ const char *auc_fence_of(const struct auc_agent *a, const struct auc_task *t, un
 	char name[AUC_FENCE_NAME_MAX];
 	struct fence *x;
 
-	if (!a->fences || !is_part_fenced(a->fences, &t->parts[part]))
+	if (!a->fences || !is_part_fenced(a, t, part))
 		return NULL;
 	name_of(name, t, t->parts[part].start);
 	x = find(a->fences, name);
@@ -187,6 +191,7 @@ bool auc_fence_closes(const struct auc_agent *a, const char *server, double from
 
 void auc_fence_shift(struct auc_agent *a, double step)
 {
+	auc_block_shift(a, step);
 	for (struct fence *x = a->fences ? a->fences->list : NULL; x; x = x->next)
 		x->next_try += step;
 }
@@ -195,6 +200,7 @@ void auc_fence_clear(struct auc_agent *a)
 {
 	struct fence *x;
 
+	auc_block_clear(a);
 	if (!a->fences)
 		return;
 	while ((x = a->fences->list)) {
@@ -274,17 +280,21 @@ static bool look_at_reservations(struct auc_agent *a, const node_info_msg_t *nod
 	msg = f->reservations;
 	for (x = f->list; x; x = x->next)
 		x->there = false;
+	auc_block_look(a);
 	for (uint32_t i = 0; i < msg->record_count; i++) {
 		const reserve_info_t *r = &msg->reservation_array[i];
 
 		if (r->name && auc_fence_is_ours(r->name))
 			take_fence(f, r);
+		else if (r->name && auc_block_take(a, r))
+			continue;
 		/* What is not gone by then keeps its nodes from everybody. */
 		else if (!r->name || strcmp(r->name, AUC_SETTLING_NAME) ||
 			 (a->heard && auc_orphans_any(a)))
 			close_nodes(f, nodes, r->node_inx, (double)r->start_time - LIMIT_SLACK,
 				    (double)r->end_time);
 	}
+	auc_block_looked(a);
 	/* Somebody else has taken it away. */
 	for (at = &f->list; (x = *at);) {
 		if (x->there || !x->made) {
@@ -320,7 +330,7 @@ static bool look_at_jobs(struct auc_agent *a, const node_info_msg_t *nodes, stru
 	for (uint32_t i = 0; i < jobs->record_count; i++) {
 		const slurm_job_info_t *job = &jobs->job_array[i];
 
-		if (!auc_job_pending(job) && !auc_job_finished(job) &&
+		if (!auc_job_pending(job) && !auc_job_finished(job) && !auc_block_entered(job) &&
 		    !(job->admin_comment && auc_receipt_is(job->admin_comment)))
 			close_nodes(f, nodes, job->node_inx, (double)job->start_time,
 				    job->end_time ? (double)job->end_time : INFINITY);
@@ -376,13 +386,14 @@ static bool is_fenced(const struct auc_fences *f, const char *server)
 }
 
 /* A job in a reservation has all of its nodes there: those of a gang are fenced together. */
-static bool is_part_fenced(const struct auc_fences *f, const struct auc_part *p)
+static bool is_part_fenced(const struct auc_agent *a, const struct auc_task *t, unsigned part)
 {
 	char name[AUC_NAME_MAX];
 	const char *at = NULL;
 
-	while (auc_part_next_node(p, &at, name))
-		if (is_fenced(f, name))
+	/* Blocks have reservations of their own, which keep out what would reach into them. */
+	while (!t->block && auc_part_next_node(&t->parts[part], &at, name))
+		if (is_fenced(a->fences, name) || auc_block_on(a, name))
 			return true;
 	return false;
 }
@@ -409,7 +420,7 @@ static struct window *windows_of(struct auc_agent *a, double now, unsigned *n)
 			const struct auc_part *p = &t->parts[i];
 			const char *at = NULL;
 
-			if (p->end <= now || !is_part_fenced(a->fences, p))
+			if (p->end <= now || !is_part_fenced(a, t, i))
 				continue;
 			while (auc_part_next_node(p, &at, list[*n].server)) {
 				list[*n].task = t;
@@ -519,7 +530,8 @@ static void put_inside(struct auc_agent *a, struct auc_task *t, double now, unsi
 	const char *name, *has;
 	struct auc_err err;
 
-	if (!t->looked || t->exec.booked == AUC_SALE_LIEN || t->exec.booked == AUC_SALE_SETTLED)
+	if (!t->looked || t->block || t->exec.booked == AUC_SALE_LIEN ||
+	    t->exec.booked == AUC_SALE_SETTLED)
 		return;
 	if (t->lead && t->exec.jobs[0].seen == AUC_SEEN_PENDING && on < t->exec.nparts) {
 		has = t->lead->resv_name ? t->lead->resv_name : "";

@@ -12,8 +12,10 @@
 #include <string.h>
 
 #include "sched/auction/agent-private.h"
+#include "sched/auction/block/block.h"
 #include "base/clock.h"
 #include "adapter/desc.h"
+#include "adapter/desc_block.h"
 #include "ledger/receipt.h"
 #include "ledger/why.h"
 #include "sched/auction/start/orphans.h"
@@ -124,6 +126,7 @@ void auc_look_see(struct auc_agent *a, double now)
 			t->looked = false;
 		return;
 	}
+	auc_block_mark(a);
 	for (unsigned i = 0; i < a->nloaded; i++)
 		for (uint32_t k = 0; k < a->loaded[i]->record_count; k++)
 			see(a, &a->loaded[i]->job_array[k], now);
@@ -411,10 +414,13 @@ static void begin(struct auc_task *t, double now)
 static void see(struct auc_agent *a, const slurm_job_info_t *info, double now)
 {
 	const struct auc_task_ref *ref;
+	uint32_t block = auc_block_entered(info);
 	struct auc_receipt r;
 	struct auc_err err;
 
-	if (!info->admin_comment || !auc_receipt_is(info->admin_comment))
+	if (block)
+		auc_block_see(a, info, block);
+	if (block || !info->admin_comment || !auc_receipt_is(info->admin_comment))
 		return;
 	ref = auc_tasks_find_job(&a->tasks, AUC_INFO_JOB_ID(info));
 	if (auc_receipt_says(info->admin_comment, "waiting") ||

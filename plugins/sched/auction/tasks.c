@@ -21,6 +21,8 @@ static int by_job(const void *a, const void *b);
 static void task_free(struct auc_task *t);
 static unsigned count_members(const struct auc_task *t);
 static int part_of(const struct auc_task *t, const slurm_job_info_t *info, double now);
+static void see_block(struct auc_task *t, struct auc_exec_job *j, const slurm_job_info_t *info,
+		      double now);
 static bool may_be_unlaunched(const slurm_job_info_t *info);
 static void see_cancelled(struct auc_task *t, struct auc_exec_job *j, const slurm_job_info_t *info);
 static bool was_requeued_by_exit(const slurm_job_info_t *info);
@@ -87,6 +89,9 @@ enum auc_code auc_task_replan(struct auc_task *t, struct auc_sale_view *view, st
 	}
 	view->parts = NULL;
 	view->nparts = 0;
+	free(t->block_users);
+	t->block_users = view->block_users;
+	view->block_users = NULL;
 	code = t->parts ? auc_exec_take(&t->exec, parts, n, err)
 			: auc_exec_init(&t->exec, parts, n, err);
 	if (code) {
@@ -97,6 +102,7 @@ enum auc_code auc_task_replan(struct auc_task *t, struct auc_sale_view *view, st
 	t->exec.slot = view->slot_seconds;
 	t->exec.replanned = view->revision > 0;
 	t->parts = parts;
+	t->block = parts[0].block && t->block_users;
 	t->revision = view->revision;
 	t->marked = 0;
 	t->whole |= count_members(t) < members;
@@ -205,7 +211,33 @@ void auc_task_see(struct auc_task *t, unsigned part, const slurm_job_info_t *inf
 		return;
 	t->lead = info;
 	t->array = info->array_job_id;
-	j->part = part_of(t, info, now);
+	if (t->block)
+		see_block(t, j, info, now);
+	else
+		j->part = part_of(t, info, now);
+}
+
+/* The job of a block only waits: it counts as running while what was bought can be used. */
+static void see_block(struct auc_task *t, struct auc_exec_job *j, const slurm_job_info_t *info,
+		      double now)
+{
+	double start = t->parts[0].start;
+
+	j->part = 0;
+	j->begin = start;
+	if (j->seen == AUC_SEEN_ENDED)
+		j->ran = j->ran || (t->reserved && j->ended > start);
+	if (!auc_job_pending(info))
+		return;
+	j->why = NULL;
+	j->quit = j->leaving = false;
+	if (now < start || (!t->reserved && t->exec.booked != AUC_SALE_RUNNING))
+		return;
+	/* Of one that slurmctld could not begin in time nobody had anything before it was there. */
+	if (!(t->begun > 0))
+		t->begun = t->exec.booked == AUC_SALE_SOLD && t->from > start ? t->from : start;
+	j->seen = AUC_SEEN_RUNNING;
+	j->began = t->begun > start ? t->begun : start;
 }
 
 /*
@@ -323,6 +355,7 @@ static void task_free(struct auc_task *t)
 	free(t->qos);
 	free(t->host);
 	auc_mail_clear(&t->mail);
+	free(t->block_users);
 	free(t->parts);
 	free(t->receipt);
 	free(t);

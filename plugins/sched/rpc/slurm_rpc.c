@@ -259,14 +259,33 @@ enum auc_code auc_rpc_close_nodes(const char *name, const char *nodes, time_t en
 	return create_reservation(name, nodes, "0", 0, end, RESERVE_FLAG_MAINT, err);
 }
 
+enum auc_code auc_rpc_create_block(const char *name, const char *nodes, const char *users,
+				   time_t start, time_t end, struct auc_err *err)
+{
+	enum auc_code code =
+		create_reservation(name, nodes, users, start, end, RESERVE_FLAG_OVERLAP, err);
+
+	if (code == AUC_EIO && (errno == ESLURM_USER_ID_MISSING || errno == ESLURM_INVALID_ACCOUNT))
+		err->code = code = AUC_EINVAL;
+	return code;
+}
+
 enum auc_code auc_rpc_update_reservation(const char *name, const char *nodes, time_t end,
 					 struct auc_err *err)
+{
+	return auc_rpc_update_block(name, nodes, 0, end, err);
+}
+
+enum auc_code auc_rpc_update_block(const char *name, const char *nodes, time_t start, time_t end,
+				   struct auc_err *err)
 {
 	resv_desc_msg_t desc;
 
 	slurm_init_resv_desc_msg(&desc);
 	desc.name = (char *)name;
 	desc.node_list = (char *)nodes;
+	if (start)
+		desc.start_time = start;
 	desc.end_time = end;
 	errno = 0;
 	return slurm_update_reservation(&desc) ? failed_with(err, "changing reservation", name)

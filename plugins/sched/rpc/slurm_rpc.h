@@ -70,6 +70,12 @@ enum auc_code auc_rpc_close_nodes(const char *name, const char *nodes, time_t en
 				  struct auc_err *err);
 enum auc_code auc_rpc_update_reservation(const char *name, const char *nodes, time_t end,
 					 struct auc_err *err);
+/* One of NODES for jobs of USERS ("2001,2002"); AUC_EINVAL: Slurm does not know one of them, or
+ * they may not. The other: START 0: it has begun. */
+enum auc_code auc_rpc_create_block(const char *name, const char *nodes, const char *users,
+				   time_t start, time_t end, struct auc_err *err);
+enum auc_code auc_rpc_update_block(const char *name, const char *nodes, time_t start, time_t end,
+				   struct auc_err *err);
 /* AUC_ESTATE: a job is in it; AUC_ENOENT: there is none. */
 enum auc_code auc_rpc_delete_reservation(const char *name, struct auc_err *err);
 /* Puts a pending job into a reservation ("": into none). AUC_ESTATE: it is not pending any more. */

@@ -21,6 +21,7 @@
 #include "sched/auction/job_change.h"
 #include "sched/auction/slurm_rules.h"
 #include "sched/auction/fence.h"
+#include "sched/auction/block/block.h"
 #include "sched/auction/power.h"
 #include "sched/output/admin_files.h"
 #include "sched/output/receipts.h"
@@ -278,6 +279,16 @@ enum auc_code auc_job_change_put(struct auc_agent *a, enum auc_job_change what, 
 	return AUC_OK;
 }
 
+enum auc_code auc_block_act(struct auc_agent *a, struct auc_task *t, enum auc_exec_ask ask,
+			    struct auc_err *why)
+{
+	(void)a;
+	(void)t;
+	(void)ask;
+	(void)why;
+	return AUC_OK;
+}
+
 const char *auc_fence_of(const struct auc_agent *a, const struct auc_task *t, unsigned part)
 {
 	(void)a, (void)t, (void)part;
@@ -489,6 +500,59 @@ static void test_unsaved(void **state)
 	sale_tear_down(&s);
 }
 
+/* The job of a block waits all the time; what counts is whether its nodes are there. */
+static void test_block(void **state)
+{
+	static const struct {
+		bool reserved;
+		enum auc_sale_state booked;
+		double from, now; /* since the start of the block */
+		enum auc_seen seen;
+		double began;
+	} cases[] = {
+		{true, AUC_SALE_SOLD, -900, -1, AUC_SEEN_PENDING, 0},
+		{true, AUC_SALE_SOLD, -900, 0, AUC_SEEN_RUNNING, 0},
+		{false, AUC_SALE_SOLD, -900, 10, AUC_SEEN_PENDING, 0},
+		/* slurmctld was away at its start. */
+		{true, AUC_SALE_SOLD, 40, 50, AUC_SEEN_RUNNING, 40},
+		/* It has begun, and somebody has removed the reservation; it was put off. */
+		{false, AUC_SALE_RUNNING, 40, 50, AUC_SEEN_RUNNING, 0},
+		{true, AUC_SALE_RUNNING, -900, -5, AUC_SEEN_PENDING, 0},
+	};
+	struct auc_part part = {.lead = true, .block = true, .start = NOW, .end = NOW + 900};
+
+	(void)state;
+	for (unsigned i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct auc_task t = {.block = true, .parts = &part};
+		const struct auc_exec_job *j;
+		slurm_job_info_t info = {.job_state = JOB_PENDING, .state_reason = WAIT_HELD_USER};
+
+		assert_int_equal(auc_exec_init(&t.exec, &part, 1, &err), AUC_OK);
+		t.reserved = cases[i].reserved;
+		t.exec.booked = cases[i].booked;
+		t.from = NOW + cases[i].from;
+		auc_task_see(&t, 0, &info, NOW + cases[i].now);
+		j = t.exec.jobs;
+		assert_int_equal(j->seen, cases[i].seen);
+		assert_int_equal(j->part, 0);
+		assert_null(j->why);
+		assert_true(j->seen != AUC_SEEN_RUNNING || j->began == NOW + cases[i].began);
+		/* As it was seen first. */
+		t.from = NOW + 500;
+		auc_task_see(&t, 0, &info, NOW + 600);
+		assert_true(j->seen != AUC_SEEN_RUNNING || cases[i].now < 0 ||
+			    j->began == NOW + cases[i].began);
+		/* Cancelled while it ran, whatever Slurm says. */
+		info.job_state = JOB_CANCELLED;
+		info.end_time = (time_t)NOW + 700;
+		auc_task_see(&t, 0, &info, NOW + 700);
+		assert_int_equal(j->seen, AUC_SEEN_ENDED);
+		assert_int_equal(j->ran, cases[i].reserved);
+		assert_string_equal(j->why, "cancelled");
+		auc_exec_clear(&t.exec);
+	}
+}
+
 /* -- one word for each cause -- */
 
 /* The word for a record in STATE with REASON, of a job that is to run. */
@@ -653,10 +717,11 @@ static void test_causes(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_move),      cmocka_unit_test(test_open_again),
-		cmocka_unit_test(test_quiet),     cmocka_unit_test(test_protect),
-		cmocka_unit_test(test_unsaved),   cmocka_unit_test(test_causes),
-		cmocka_unit_test(test_canceller), cmocka_unit_test(test_quit),
+		cmocka_unit_test(test_move),    cmocka_unit_test(test_open_again),
+		cmocka_unit_test(test_block),   cmocka_unit_test(test_quiet),
+		cmocka_unit_test(test_protect), cmocka_unit_test(test_unsaved),
+		cmocka_unit_test(test_causes),  cmocka_unit_test(test_canceller),
+		cmocka_unit_test(test_quit),
 	};
 
 	return cmocka_run_group_tests(tests, world_setup, world_teardown);

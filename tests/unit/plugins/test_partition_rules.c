@@ -231,6 +231,32 @@ static struct auc_accounts *accounts(uint32_t submit)
 	return a;
 }
 
+/* Whom a block is for that is for an account. */
+static void test_account_members(void **state)
+{
+	static const struct {
+		const char *account, *printed;
+	} cases[] = {{"lab", ",2001,2002"}, {"other", ",2002"}, {"root", ""}, {"none", ""}};
+	struct auc_accounts *a = accounts(INFINITE);
+
+	(void)state;
+	for (unsigned i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		char *text = NULL;
+		size_t size;
+		FILE *out = open_memstream(&text, &size);
+
+		auc_accounts_print_members(a, cases[i].account, out);
+		fclose(out);
+		assert_string_equal(text, cases[i].printed);
+		free(text);
+	}
+	assert_true(auc_accounts_has(a, "root") && auc_accounts_has(a, "other"));
+	assert_false(auc_accounts_has(a, "none"));
+	/* Where nobody knows them. */
+	assert_true(auc_accounts_has(NULL, "none"));
+	auc_accounts_free(a);
+}
+
 static void test_account_lists(void **state)
 {
 	struct auc_accounts *a = accounts(INFINITE);
@@ -496,6 +522,7 @@ int main(void)
 		cmocka_unit_test(test_unsold),
 		cmocka_unit_test(test_root),
 		cmocka_unit_test(test_hosts),
+		cmocka_unit_test(test_account_members),
 		cmocka_unit_test(test_account_lists),
 		cmocka_unit_test(test_qos_lists),
 		cmocka_unit_test(test_room),

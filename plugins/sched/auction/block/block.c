@@ -1,0 +1,403 @@
+/* block.c - see block.h. */
+#include "config.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "adapter/accounts.h"
+#include "adapter/desc_block.h"
+#include "adapter/desc_gang.h"
+#include "adapter/site.h"
+#include "sched/auction/block/block.h"
+
+#define AGAIN    1.0 /* seconds until a reservation is tried again, */
+#define LOST     5.0 /* and until jobs that lost theirs are looked for again */
+#define PASS_MAX 0.5 /* seconds in which jobs of one block are ended; the rest follows */
+
+/* A reservation. */
+struct block {
+	struct block *next;
+	uint32_t job;
+	time_t start, end; /* as Slurm has them */
+	char *nodes;       /* likewise */
+	bool made, there;
+	bool cleared; /* it is not wanted, and jobs in it were looked for */
+	const struct auc_task *wanted;
+	double next_try;
+};
+
+struct auc_blocks {
+	struct block *list;
+	char (*names)[AUC_NAME_MAX]; /* servers of live blocks, in order */
+	unsigned nnames, alloc;
+};
+
+/* Whom a block is for, as text. */
+struct users {
+	const struct auc_task *task;
+	char *text;
+};
+
+static struct block *find(struct auc_agent *a, uint32_t job);
+static struct block *add(struct auc_agent *a, uint32_t job);
+static void forget(struct block *x);
+static bool is_live(const struct auc_task *t);
+static void list_names(struct auc_agent *a);
+static bool bring_about(struct auc_agent *a, struct block *x, double now);
+static bool is_right(const struct block *x, const struct auc_part *p, double now);
+static enum auc_code make(struct block *x, const struct auc_task *t, struct auc_err *err);
+static char *users_of(const struct auc_task *t);
+static void write_users(const struct auc_rules *rules, const struct auc_accounts *accounts,
+			void *arg);
+static enum auc_code end_inside(struct auc_agent *a, uint32_t job, bool warn, bool lost,
+				unsigned *left, struct auc_err *err);
+
+void auc_block_look(struct auc_agent *a)
+{
+	for (struct block *x = a->blocks ? a->blocks->list : NULL; x; x = x->next)
+		x->there = false;
+}
+
+bool auc_block_take(struct auc_agent *a, const reserve_info_t *r)
+{
+	uint32_t job = auc_block_of(r->name);
+	struct block *x = job ? find(a, job) : NULL;
+
+	if (!job)
+		return false;
+	x = x ? x : add(a, job);
+	if (!x)
+		return true;
+	x->made = x->there = true;
+	x->start = r->start_time;
+	x->end = r->end_time;
+	free(x->nodes);
+	x->nodes = strdup(r->node_list ? r->node_list : "");
+	return true;
+}
+
+void auc_block_looked(struct auc_agent *a)
+{
+	for (struct block *x = a->blocks ? a->blocks->list : NULL; x; x = x->next) {
+		if (x->there || !x->made)
+			continue;
+		/* Somebody else has taken it away, and what waited for it is held. */
+		x->made = x->cleared = false;
+		x->next_try = 0;
+	}
+}
+
+void auc_block_keep(struct auc_agent *a, double now)
+{
+	struct block **at, *x;
+
+	for (x = a->blocks ? a->blocks->list : NULL; x; x = x->next)
+		x->wanted = NULL;
+	for (struct auc_task *t = a->tasks.list; t; t = t->next) {
+		/* Nothing is asked for what is not on disk. */
+		if (!t->block || !is_live(t) || !t->exec.committed)
+			continue;
+		x = find(a, t->exec.jobs[0].id);
+		x = x ? x : add(a, t->exec.jobs[0].id);
+		if (x)
+			x->wanted = t;
+	}
+	list_names(a);
+	for (at = a->blocks ? &a->blocks->list : NULL; at && (x = *at);) {
+		if (now < x->next_try || bring_about(a, x, now)) {
+			at = &x->next;
+			continue;
+		}
+		*at = x->next;
+		forget(x);
+	}
+	auc_block_mark(a);
+}
+
+void auc_block_mark(struct auc_agent *a)
+{
+	for (struct auc_task *t = a->tasks.list; t; t = t->next) {
+		const struct block *x = t->block ? find(a, t->exec.jobs[0].id) : NULL;
+
+		t->reserved = x && x->made;
+		t->from = a->rules.from;
+	}
+}
+
+enum auc_code auc_block_act(struct auc_agent *a, struct auc_task *t, enum auc_exec_ask ask,
+			    struct auc_err *err)
+{
+	uint32_t job = t->exec.jobs[0].id;
+	enum auc_code code = AUC_OK;
+	unsigned left;
+
+	/* Its reservation needs no more than the clock. */
+	if (ask == AUC_ASK_WARN || ask == AUC_ASK_KILL)
+		code = end_inside(a, job, ask == AUC_ASK_WARN, false, &left, err);
+	/* What is left is ended with its reservation. */
+	return ask == AUC_ASK_KILL ? auc_rpc_kill(job, err) : code;
+}
+
+void auc_block_see(struct auc_agent *a, const slurm_job_info_t *info, uint32_t block)
+{
+	const struct auc_task_ref *ref = auc_tasks_find_job(&a->tasks, block);
+	struct auc_err err;
+
+	if (auc_job_finished(info))
+		return;
+	auc_block_user_add(info->user_id);
+	if (ref && ref->task->block && is_live(ref->task))
+		return;
+	slurm_info("sched/auction: job %u is of block %u, which is over; cancelled",
+		   AUC_INFO_JOB_ID(info), block);
+	if (auc_rpc_kill(AUC_INFO_JOB_ID(info), &err))
+		auc_agent_complain(a, AUC_ERROR_KILL, &err);
+}
+
+bool auc_block_on(const struct auc_agent *a, const char *server)
+{
+	const struct auc_blocks *b = a->blocks;
+
+	return b && b->nnames &&
+	       bsearch(server, b->names, b->nnames, sizeof(*b->names),
+		       (int (*)(const void *, const void *))strcmp);
+}
+
+void auc_block_shift(struct auc_agent *a, double step)
+{
+	for (struct block *x = a->blocks ? a->blocks->list : NULL; x; x = x->next)
+		x->next_try += step;
+}
+
+void auc_block_clear(struct auc_agent *a)
+{
+	struct block *x;
+
+	if (!a->blocks)
+		return;
+	while ((x = a->blocks->list)) {
+		a->blocks->list = x->next;
+		forget(x);
+	}
+	free(a->blocks->names);
+	free(a->blocks);
+	a->blocks = NULL;
+}
+
+static struct block *find(struct auc_agent *a, uint32_t job)
+{
+	struct block *x = a->blocks ? a->blocks->list : NULL;
+
+	while (x && x->job != job)
+		x = x->next;
+	return x;
+}
+
+/* NULL: no memory. */
+static struct block *add(struct auc_agent *a, uint32_t job)
+{
+	struct block *x = NULL;
+
+	if (!a->blocks)
+		a->blocks = calloc(1, sizeof(*a->blocks));
+	if (a->blocks)
+		x = calloc(1, sizeof(*x));
+	if (!x)
+		return NULL;
+	x->job = job;
+	x->next = a->blocks->list;
+	a->blocks->list = x;
+	return x;
+}
+
+static void forget(struct block *x)
+{
+	free(x->nodes);
+	free(x);
+}
+
+static bool is_live(const struct auc_task *t)
+{
+	return t->exec.jobs[0].id &&
+	       (t->exec.booked == AUC_SALE_SOLD || t->exec.booked == AUC_SALE_RUNNING);
+}
+
+/* Without memory the old ones stay. */
+static void list_names(struct auc_agent *a)
+{
+	struct auc_blocks *b = a->blocks;
+	unsigned n = 0;
+
+	if (!b)
+		return;
+	for (const struct block *x = b->list; x; x = x->next)
+		n += x->wanted ? x->wanted->parts[0].nnodes : 0;
+	if (n > b->alloc) {
+		void *grown = realloc(b->names, n * sizeof(*b->names));
+
+		if (!grown)
+			return;
+		b->names = grown;
+		b->alloc = n;
+	}
+	b->nnames = 0;
+	for (const struct block *x = b->list; x; x = x->next) {
+		const char *at = NULL;
+
+		while (x->wanted && b->nnames < n &&
+		       auc_part_next_node(x->wanted->parts, &at, b->names[b->nnames]))
+			b->nnames++;
+	}
+	qsort(b->names, b->nnames, sizeof(*b->names), (int (*)(const void *, const void *))strcmp);
+}
+
+/* Makes X what is wanted of it; false: it is gone. */
+static bool bring_about(struct auc_agent *a, struct block *x, double now)
+{
+	const struct auc_task *t = x->wanted;
+	char name[AUC_BLOCK_NAME_MAX];
+	enum auc_code code = AUC_OK;
+	struct auc_err err;
+	unsigned left = 0;
+
+	auc_block_name(name, x->job);
+	if (t && x->made && is_right(x, t->parts, now))
+		return true;
+	x->next_try = now + AGAIN;
+	if (!t) {
+		code = end_inside(a, x->job, false, false, &left, &err);
+		if (!code && !left && x->made)
+			code = auc_rpc_delete_reservation(name, &err);
+		if (code && code != AUC_ENOENT && code != AUC_ESTATE)
+			auc_agent_complain(a, AUC_ERROR_FENCE, &err);
+		return left || (code && code != AUC_ENOENT);
+	}
+	if (!x->made && !x->cleared)
+		code = end_inside(a, x->job, false, true, &left, &err);
+	x->cleared = !code && !left;
+	if (!code)
+		code = x->made ? auc_rpc_update_block(
+					 name, t->parts[0].nodes,
+					 x->start > (time_t)now ? (time_t)t->parts[0].start : 0,
+					 (time_t)t->parts[0].end, &err)
+			       : make(x, t, &err);
+	if (code) {
+		auc_agent_complain(a, AUC_ERROR_FENCE, &err);
+		return true;
+	}
+	x->made = true;
+	if (x->start > (time_t)now || !x->start)
+		x->start = (time_t)t->parts[0].start;
+	x->end = (time_t)t->parts[0].end;
+	free(x->nodes);
+	x->nodes = strdup(t->parts[0].nodes);
+	x->next_try = 0;
+	return true;
+}
+
+/* One that has begun keeps its begin. */
+static bool is_right(const struct block *x, const struct auc_part *p, double now)
+{
+	return x->nodes && auc_same_nodes(x->nodes, p->nodes) && x->end == (time_t)p->end &&
+	       (x->start <= (time_t)now || x->start == (time_t)p->start);
+}
+
+static enum auc_code make(struct block *x, const struct auc_task *t, struct auc_err *err)
+{
+	char name[AUC_BLOCK_NAME_MAX], *users = users_of(t);
+	const struct auc_part *p = t->parts;
+	enum auc_code code;
+
+	if (!users)
+		return auc_err_set(err, AUC_ENOMEM, "no memory for the users of a block");
+	auc_block_name(name, x->job);
+	code = auc_rpc_create_block(name, p->nodes, users, (time_t)p->start, (time_t)p->end, err);
+	/* There was one before slurmctld was started. */
+	if (code == AUC_EEXIST)
+		code = AUC_OK;
+	if (code == AUC_EINVAL && *t->block_users) {
+		slurm_error("sched/auction: block %u is for its owner alone: %s", x->job,
+			    err->text);
+		snprintf(users, strlen(users) + 1, "%u", t->uid);
+		code = auc_rpc_create_block(name, p->nodes, users, (time_t)p->start, (time_t)p->end,
+					    err);
+	}
+	free(users);
+	if (!code)
+		slurm_info("sched/auction: block %u: reservation %s of %s", x->job, name, p->nodes);
+	return code;
+}
+
+/* "2001,2002": with those of the accounts that T names, who Slurm would ask to use them for each
+ * job; malloc'd, NULL: no memory. */
+static char *users_of(const struct auc_task *t)
+{
+	struct users u = {.task = t};
+
+	auc_site_with_rules(write_users, &u);
+	return u.text;
+}
+
+static void write_users(const struct auc_rules *rules, const struct auc_accounts *accounts,
+			void *arg)
+{
+	struct users *u = arg;
+	const char *p = u->task->block_users;
+	char account[AUC_NAME_MAX];
+	size_t size;
+	FILE *out = open_memstream(&u->text, &size);
+
+	(void)rules;
+	if (!out)
+		return;
+	fprintf(out, "%u", u->task->uid);
+	for (size_t n; *p; p += n + (p[n] == ',')) {
+		n = strcspn(p, ",");
+		if (*p != '@') {
+			fprintf(out, ",%.*s", (int)n, p);
+			continue;
+		}
+		snprintf(account, sizeof(account), "%.*s", (int)n - 1, p + 1);
+		auc_accounts_print_members(accounts, account, out);
+	}
+	if (fclose(out)) {
+		free(u->text);
+		u->text = NULL;
+	}
+}
+
+/*
+ * Jobs of the block JOB get SIGTERM (WARN), or are ended; LOST: those that are not in its
+ * reservation any more. *LEFT: how many there were no time for.
+ */
+static enum auc_code end_inside(struct auc_agent *a, uint32_t job, bool warn, bool lost,
+				unsigned *left, struct auc_err *err)
+{
+	double until = auc_site_now() + PASS_MAX;
+	job_info_msg_t *jobs;
+	enum auc_code code = auc_rpc_load_jobs(&jobs, err);
+
+	*left = 0;
+	if (code)
+		return code;
+	for (uint32_t i = 0; i < jobs->record_count; i++) {
+		const slurm_job_info_t *info = &jobs->job_array[i];
+		uint32_t id = AUC_INFO_JOB_ID(info);
+		struct auc_err why;
+
+		if (auc_job_finished(info) || auc_block_entered(info) != job ||
+		    (lost && auc_block_of(info->resv_name) == job))
+			continue;
+		if (auc_site_now() > until)
+			++*left;
+		else if (warn)
+			auc_rpc_warn(id, true, NULL);
+		else if (auc_rpc_kill(id, &why))
+			auc_agent_complain(a, AUC_ERROR_KILL, &why);
+		else
+			slurm_info("sched/auction: job %u ends with block %u", id, job);
+	}
+	auc_rpc_free_jobs(jobs);
+	return AUC_OK;
+}
