@@ -317,6 +317,10 @@ enum auc_code auc_auction_put_off(struct auc_auction *a, uint32_t job_id, double
  */
 enum auc_code auc_auction_revise(struct auc_auction *a, double now, double lead, bool limited,
 				 unsigned *changed, struct auc_err *err);
+/* Of the block of JOB_ID, which runs, nodes could not be used for MISSING slots in all since it
+ * began, which is no less than was said before. AUC_EINVAL: it is no such block. */
+enum auc_code auc_auction_miss(struct auc_auction *a, uint32_t job_id, double missing,
+			       struct auc_err *err);
 /* From now on receipts have their bids sealed with SEAL, which is taken over (NULL: they have
  * none).
  */
@@ -341,6 +345,7 @@ struct auc_sale_view {
 	auc_money payment, value;
 	unsigned revision; /* changes with the plan */
 	bool extend;       /* its bid buys more slots at the end */
+	double missing;    /* of a block: as in its plan (plan.h) */
 	char *block_users; /* of a block: those beside its owner (bid.h), malloc'd; NULL: none */
 	unsigned nparts;
 	struct auc_part *parts; /* by start, the lead's first */

@@ -117,6 +117,29 @@ enum auc_code auc_auction_put_off(struct auc_auction *a, uint32_t job_id, double
 	return rc;
 }
 
+enum auc_code auc_auction_miss(struct auc_auction *a, uint32_t job_id, double missing,
+			       struct auc_err *err)
+{
+	const struct auc_sale *s = NULL;
+	struct auc_plan plan;
+	enum auc_code rc;
+
+	auc_plan_init(&plan);
+	pthread_mutex_lock(&a->lock);
+	rc = begin(a, job_id, &s, err);
+	if (rc == AUC_OK && (!s->plan.block || s->state != AUC_SALE_RUNNING))
+		rc = auc_err_set(err, AUC_EINVAL, "job %" PRIu32 ": no block that runs", job_id);
+	if (rc == AUC_OK && missing > s->plan.missing) {
+		rc = auc_plan_copy(&plan, &s->plan, err);
+		plan.missing = missing;
+		if (rc == AUC_OK)
+			rc = auc_ledger_change(a->ledger, job_id, &plan, s->value, s->payment, err);
+	}
+	pthread_mutex_unlock(&a->lock);
+	auc_plan_clear(&plan);
+	return rc;
+}
+
 static enum auc_code begin(struct auc_auction *a, uint32_t job_id, const struct auc_sale **sale,
 			   struct auc_err *err)
 {

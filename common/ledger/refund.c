@@ -12,6 +12,7 @@
 	30.0 /* seconds after its slot began: a job that has not begun is cancelled free */
 
 static auc_money of_time(const struct auc_conf *conf, const struct auc_sale *s, double now);
+static auc_money of_missing(const struct auc_sale *s, auc_money kept, int64_t slot, int64_t used);
 static int64_t used_of(const struct auc_conf *conf, const struct auc_sale *s, double now);
 
 double auc_refund_cancel_share(const struct auc_conf *conf, const struct auc_sale *s, double now)
@@ -45,8 +46,9 @@ auc_money auc_refund_due(const struct auc_conf *conf, const struct auc_sale *s, 
 }
 
 /*
- * For the slots that S lost and, with RefundUnused, for the time after NOW. What was used costs its
- * share of the payment, and no less than the same time would have cost if S had bought no more.
+ * For the nodes that failed in a block, for the slots that S lost and, with RefundUnused, for the
+ * time after NOW. What was used costs its share of the payment, and no less than the same time
+ * would have cost if S had bought no more.
  */
 static auc_money of_time(const struct auc_conf *conf, const struct auc_sale *s, double now)
 {
@@ -64,7 +66,18 @@ static auc_money of_time(const struct auc_conf *conf, const struct auc_sale *s, 
 	front = s->plan.front * (double)AUC_CREDIT * ((double)used / (double)slot);
 	lost = (auc_money)((__int128)s->payment * (all - bought) / all);
 	least = front < (double)(s->payment - lost) ? (auc_money)ceil(front) : s->payment - lost;
-	return s->payment - (kept > least ? kept : least);
+	kept = kept > least ? kept : least;
+	return s->payment - kept + of_missing(s, kept, slot, used);
+}
+
+/* What of KEPT, for USED ms of S's time, is of nodes that could not be used. */
+static auc_money of_missing(const struct auc_sale *s, auc_money kept, int64_t slot, int64_t used)
+{
+	double all = (double)used * s->plan.nshares, missing = s->plan.missing * (double)slot;
+
+	if (!(missing > 0) || !(all > 0))
+		return 0;
+	return (auc_money)((double)kept * fmin(missing / all, 1));
 }
 
 /* Milliseconds of S's slots before NOW. A job that has kept its nodes until EndMargin before the

@@ -51,6 +51,8 @@ struct auc_plan {
 	bool within_switch; /* all of its nodes are on one switch, and stay so */
 	bool whole;         /* all that its nodes have is its own: AMOUNT is that */
 	bool block;         /* it is no job: its nodes are reserved, for jobs of its owner's */
+	/* Of a block: for how many slots nodes of it could not be used, in all, since it began. */
+	double missing;
 	unsigned shape;
 	double amount[AUC_TRES_MAX];
 	unsigned worker_type, ps_type;
@@ -126,9 +128,9 @@ struct json_object;
  * the first slots cost more than the others "front", with
  * chunks "due" and "chunks":[{"server","worker","runs":[[from,to],...]}]; of chunks that lie
  * somewhere "chunk_mb", "exchange_mb" and "transfers":[{"slot","from","to","chunks"}]. A gang's has
- * "shape", "per_node":{TRES:amount}, where it must be so "gang_within":"switch", "gang_block", and
- * "plan":[{"from","to","nodes":[server,...]}] in place of types, "colocated" and such runs. New
- * reference; NULL: no memory.
+ * "shape", "per_node":{TRES:amount}, where it must be so "gang_within":"switch", "gang_block",
+ * "gang_missing", and "plan":[{"from","to","nodes":[server,...]}] in place of types, "colocated"
+ * and such runs. New reference; NULL: no memory.
  */
 struct json_object *auc_plan_to_json(const struct auc_plan *p, const struct auc_market *m);
 /* The reverse, everything checked (names exist, counts > 0, runs ordered and disjoint,

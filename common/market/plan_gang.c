@@ -23,7 +23,8 @@ bool auc_plan_add_gang(struct json_object *o, const struct auc_plan *p, const st
 	bool ok = amounts && auc_json_add_int(o, "shape", p->shape) &&
 		  (!p->within_switch || auc_json_add_text(o, "gang_within", "switch")) &&
 		  (!p->whole || auc_json_add_bool(o, "gang_whole", true)) &&
-		  (!p->block || auc_json_add_bool(o, "gang_block", true));
+		  (!p->block || auc_json_add_bool(o, "gang_block", true)) &&
+		  (!(p->missing > 0) || auc_json_add_double(o, "gang_missing", p->missing));
 
 	for (unsigned k = 0; ok && k < m->ntres; k++)
 		if (p->amount[k] > 0)
@@ -71,6 +72,9 @@ enum auc_code auc_plan_read_gang(struct json_object *o, const struct auc_market 
 	rc = read_flag(o, "gang_whole", &p->whole, err);
 	if (rc == AUC_OK)
 		rc = read_flag(o, "gang_block", &p->block, err);
+	p->missing = 0;
+	if (rc == AUC_OK && json_object_object_get_ex(o, "gang_missing", NULL))
+		rc = auc_json_double(o, "gang_missing", 0, 1e12, &p->missing, err);
 	if (rc != AUC_OK)
 		return rc;
 	rc = auc_market_amounts(m, per_node, n, p->amount, units, &never, err);

@@ -9,6 +9,7 @@
 #include "adapter/desc_block.h"
 #include "adapter/desc_gang.h"
 #include "base/num.h"
+#include "ledger/receipt.h"
 
 #define MARK "in " AUC_BLOCK_PREFIX /* behind it the block's job, at the end of AdminComment */
 /* Slurm's number for --exclusive, which its headers do not name. */
@@ -100,11 +101,15 @@ void auc_block_enter(job_desc_msg_t *desc, uint32_t job, const char *partition)
 uint32_t auc_block_entered(const slurm_job_info_t *info)
 {
 	uint32_t job = auc_block_of(info->resv_name);
-	const char *at = job ? NULL : info->admin_comment, *last = NULL;
+	const char *at = info->admin_comment, *last = NULL;
 
-	while (at && (at = strstr(at, MARK)))
+	/* A receipt may be long, and is none of ours. */
+	if (job || !at || auc_receipt_is(at))
+		return job;
+
+	while ((at = strstr(at, MARK)))
 		last = at += strlen(MARK);
-	return last ? number_of(last) : job;
+	return last ? number_of(last) : 0;
 }
 
 void auc_block_user_add(uint32_t uid)

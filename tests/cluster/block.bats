@@ -158,16 +158,24 @@ no_reservations()
 	wait_until 30 job_ended "$job"
 	wait_until 30 scontrol delete reservation "$name"
 	wait_until 30 eval '[ "$(reservations)" = "$name" ]'
-	job=$(submit alice --reservation="$name" -o /dev/null --wrap 'sleep 1000')
+	job=$(submit alice --reservation="$name" -w node1 -o /dev/null --wrap 'sleep 1000')
 	wait_until 60 job_is "$job" RUNNING
+	# A node fails for a while: the other one goes on.
+	fail_node node2
+	wait_until 60 log_has "block $block: nodes of it could not be used for"
+	scontrol update nodename=node2 state=resume
+	job_is "$job" RUNNING
 	as alice "$SBID" cancel "$block"
 	wait_until 60 settled "$block"
 	wait_until 30 job_ended "$job"
 	wait_until 30 no_reservations
-	# To the second, as it was cancelled, whatever ran in it.
+	# To the second, as it was cancelled, whatever ran in it, but for what one of its two nodes was away.
+	missing=$(database_receipt "$block" '.gang_missing * 1000 | floor')
+	[ "$missing" -ge 1000 ]
 	ended=$(date -d "$(sacct_field "$block" End)" +%s) kept=$(micro "$(database_receipt "$block" .payment)")
 	[ "$(database_receipt "$block" .why)" = cancelled ]
-	[ "$kept" -ge $((payment * (ended - start - 2) / 600)) ] && [ "$kept" -le $((payment * (ended - start + 2) / 600)) ]
+	used=$(((ended - start) * 1000 - missing * slot / 2))
+	[ "$kept" -ge $((payment / 600000 * (used - 2000))) ] && [ "$kept" -le $((payment / 600000 * (used + 2000))) ]
 	# Others have the rest.
 	next=$(submit bob --max-price=100000 -N2 --gpus-per-node=4 -t1 --mem=100 -o /dev/null --wrap true)
 	[ "$(plan_start "$next")" -lt $((start + 600)) ]

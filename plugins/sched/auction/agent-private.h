@@ -130,6 +130,8 @@ void auc_agent_see_nodes(struct auc_agent *a, struct auc_task *t, double now);
  * slurmctld may not know what runs there. */
 void auc_agent_mark_down(const struct auc_agent *a, struct auc_task *t, double now);
 void auc_agent_mark_unheard(struct auc_agent *a, struct auc_task *t);
+/* How many of P's nodes are down. */
+unsigned auc_agent_count_down(const struct auc_agent *a, const struct auc_part *p);
 /* The first of P's nodes that is down or somebody else's, or P's server, into NAME. */
 void auc_agent_bad_node(const struct auc_agent *a, const struct auc_part *p,
 			char name[AUC_NAME_MAX]);

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "sched/auction/agent-private.h"
+#include "sched/auction/block/block.h"
 #include "adapter/desc.h"
 #include "ledger/why.h"
 #include "sched/auction/power.h"
@@ -446,6 +447,8 @@ static void settle(struct auc_agent *a, struct auc_task *t, const struct auc_exe
 	char *receipt = NULL;
 	struct auc_err err;
 
+	if (t->block)
+		auc_block_settle(a, t, booking->when);
 	if (auc_auction_settle(a->auction, id, booking->why, booking->when, &receipt, &err)) {
 		auc_agent_complain(a, AUC_ERROR_LEDGER, &err);
 		return;

@@ -51,6 +51,17 @@ void auc_agent_mark_unheard(struct auc_agent *a, struct auc_task *t)
 	}
 }
 
+unsigned auc_agent_count_down(const struct auc_agent *a, const struct auc_part *p)
+{
+	char name[AUC_NAME_MAX];
+	const char *at = NULL;
+	unsigned n = 0;
+
+	while (a->up && auc_part_next_node(p, &at, name))
+		n += !is_up(a, name);
+	return n;
+}
+
 void auc_agent_bad_node(const struct auc_agent *a, const struct auc_part *p,
 			char name[AUC_NAME_MAX])
 {

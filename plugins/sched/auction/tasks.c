@@ -92,6 +92,8 @@ enum auc_code auc_task_replan(struct auc_task *t, struct auc_sale_view *view, st
 	free(t->block_users);
 	t->block_users = view->block_users;
 	view->block_users = NULL;
+	t->missed = view->missing;
+	t->missing = t->missing > t->missed ? t->missing : t->missed;
 	code = t->parts ? auc_exec_take(&t->exec, parts, n, err)
 			: auc_exec_init(&t->exec, parts, n, err);
 	if (code) {
@@ -232,6 +234,9 @@ static void see_block(struct auc_task *t, struct auc_exec_job *j, const slurm_jo
 	j->why = NULL;
 	j->quit = j->leaving = false;
 	if (now < start || (!t->reserved && t->exec.booked != AUC_SALE_RUNNING))
+		return;
+	/* Nothing starts there: it is put off. */
+	if (t->exec.stopped[0] && t->exec.booked == AUC_SALE_SOLD)
 		return;
 	/* Of one that slurmctld could not begin in time nobody had anything before it was there. */
 	if (!(t->begun > 0))

@@ -31,11 +31,14 @@ struct auc_task {
 	unsigned revision;       /* of the plan that parts are of */
 	unsigned marked;         /* which list of nodes says what is down; 0: none yet */
 	struct auc_part *parts;
-	bool block;                   /* its nodes are reserved, and its job never runs */
-	bool reserved;                /* and they are, as far as is known */
-	double begun;                 /* since when they could be used, if that is not its start */
-	double from;                  /* when slurmctld was started */
-	char *block_users;            /* whom they are for beside its owner */
+	bool block;        /* its nodes are reserved, and its job never runs */
+	bool reserved;     /* and they are, as far as is known */
+	double begun;      /* since when they could be used, if that is not its start */
+	double from;       /* when slurmctld was started */
+	char *block_users; /* whom they are for beside its owner */
+	/* For how many slots nodes of it could not be used: in all, as the ledger has it, and when
+	 * that was last looked at. */
+	double missing, missed, missing_at;
 	struct auc_exec exec;         /* borrows them */
 	const slurm_job_info_t *lead; /* its record in the present cycle; NULL: not seen */
 	double sold;                  /* when the agent confirmed it; 0: before its time */

@@ -805,6 +805,16 @@ static void test_block(void **state)
 	auc_sale_view_clear(&view);
 	assert_int_equal(auc_auction_start(a, 7, NOW + SLOT, NULL, &err), AUC_OK);
 	assert_int_equal(auc_auction_extend(a, 7, NULL, &err), AUC_ESTATE);
+	/* Half of the time of one of its nodes it did not have; what is said last counts. */
+	assert_int_equal(auc_auction_miss(a, 7, 1, &err), AUC_OK);
+	assert_int_equal(auc_auction_miss(a, 7, 0.5, &err), AUC_OK);
+	assert_int_equal(auc_auction_miss(a, 8, 1, &err), AUC_ENOENT);
+	world_commit(a);
+	auc_auction_destroy(a);
+	a = world_open("Prices=none\nOverrun=extend", world_dir, NOW);
+	assert_int_equal(auc_auction_sale_of_job(a, 7, &view, &err), AUC_OK);
+	assert_true(view.missing == 1);
+	auc_sale_view_clear(&view);
 	assert_int_equal(auc_auction_settle(a, 7, "cancelled", NOW + 2 * SLOT, NULL, &err), AUC_OK);
 	assert_false(auc_auction_has_block(a, 7, partition));
 	/* Without names it is its owner's; a gang is no block. */

@@ -62,6 +62,50 @@ static auc_money due(unsigned unused, bool started, auc_slot lost, auc_money pay
 	return refund;
 }
 
+/* A block of two nodes, of four slots, some of whose time on nodes could not be used. */
+static void test_missing(void **state)
+{
+	static const struct {
+		unsigned unused;
+		double missing; /* slots of a node */
+		const char *why;
+		double after;
+		auc_money refund;
+	} cases[] = {
+		/* To its end: one of eight; all of it; more than there is. */
+		{true, 0, "timeout", 4 * SLOT, 0},
+		{true, 1, "timeout", 4 * SLOT, DEAR / 8},
+		{false, 1, "timeout", 4 * SLOT, DEAR / 8},
+		{true, 8, "timeout", 4 * SLOT, DEAR},
+		{true, 9, "timeout", 4 * SLOT, DEAR},
+		/* Cancelled half-way: of the four that were used one. */
+		{true, 1, "cancelled", 2 * SLOT, DEAR / 2 + DEAR / 8},
+		{true, 0.5, "cancelled", 2 * SLOT, DEAR / 2 + DEAR / 16},
+		{false, 1, "cancelled", 2 * SLOT, DEAR / 8},
+		/* The cluster's doing. */
+		{true, 1, "node_fail", 2 * SLOT, DEAR},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct auc_sale s = {.state = AUC_SALE_RUNNING, .value = DEAR, .payment = DEAR};
+
+		auc_plan_init(&s.plan);
+		s.plan.gang = s.plan.block = true;
+		s.plan.start = START;
+		s.plan.completion = START + 4;
+		s.plan.missing = cases[i].missing;
+		assert_int_equal(auc_plan_add_run(&s.plan, START, START + 3, &err), AUC_OK);
+		assert_int_equal(auc_plan_add_share(&s.plan, 0, 1, 0, &err), AUC_OK);
+		assert_int_equal(auc_plan_add_share(&s.plan, 1, 1, 0, &err), AUC_OK);
+		conf.refund_unused = cases[i].unused;
+		assert_int_equal(
+			auc_refund_due(&conf, &s, cases[i].why, START * SLOT + cases[i].after),
+			cases[i].refund);
+		auc_sale_clear(&s);
+	}
+}
+
 static void test_rule(void **state)
 {
 	static const struct {
@@ -240,6 +284,7 @@ static void test_more_than_needed(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_missing),
 		cmocka_unit_test(test_rule),
 		cmocka_unit_test(test_share),
 		cmocka_unit_test(test_bounds),

@@ -23,7 +23,8 @@ static const char good[] =
 	"\"from\":5,\"to\":7},{\"from\":9,\"to\":11,\"workers\":{\"s1\":3},\"ps\":{\"s1\":2}}]}";
 
 static const char good_gang[] = "{\"shape\":2,\"per_node\":{\"cpu\":2.5,\"gpu\":1},\"gang_within\":"
-				"\"switch\",\"gang_whole\":true,"
+				"\"switch\",\"gang_whole\":true,\"gang_block\":true,"
+				"\"gang_missing\":1.5,"
 				"\"arrival\":4,\"start\":5,\"completion\":8,"
 				"\"plan\":[{\"from\":5,\"to\":7,\"nodes\":[\"s0\",\"s1\"]}]}";
 
@@ -195,6 +196,9 @@ static void test_bad_gang(void **state)
 		 "per_node: this cluster does not have all that was sold"},
 		{"{\"cpu\":2.5,\"gpu\":1}", "{\"cpu\":0}", "per_node: expected an amount above 0"},
 		{"\"gang_whole\":true", "\"gang_whole\":1", "gang_whole: expected true or false"},
+		{"\"gang_block\":true", "\"gang_block\":\"yes\"",
+		 "gang_block: expected true or false"},
+		{"\"gang_missing\":1.5", "\"gang_missing\":-1", "gang_missing: expected"},
 		{"\"switch\"", "\"rack\"", "gang_within: expected \"switch\""},
 		{"\"s1\"", "\"s2\"", "nodes: server 's2' is not in this cluster"},
 		{"\"s1\"", "\"s0\"", "server 0: shares must ascend by server"},

@@ -289,6 +289,11 @@ enum auc_code auc_block_act(struct auc_agent *a, struct auc_task *t, enum auc_ex
 	return AUC_OK;
 }
 
+void auc_block_settle(struct auc_agent *a, struct auc_task *t, double until)
+{
+	(void)a, (void)t, (void)until;
+}
+
 const char *auc_fence_of(const struct auc_agent *a, const struct auc_task *t, unsigned part)
 {
 	(void)a, (void)t, (void)part;

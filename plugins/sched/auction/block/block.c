@@ -43,6 +43,8 @@ static struct block *find(struct auc_agent *a, uint32_t job);
 static struct block *add(struct auc_agent *a, uint32_t job);
 static void forget(struct block *x);
 static bool is_live(const struct auc_task *t);
+static void count_missing(struct auc_agent *a, struct auc_task *t, double now);
+static void book_missing(struct auc_agent *a, struct auc_task *t);
 static void list_names(struct auc_agent *a);
 static bool bring_about(struct auc_agent *a, struct block *x, double now);
 static bool is_right(const struct block *x, const struct auc_part *p, double now);
@@ -102,6 +104,9 @@ void auc_block_keep(struct auc_agent *a, double now)
 		x = x ? x : add(a, t->exec.jobs[0].id);
 		if (x)
 			x->wanted = t;
+		count_missing(a, t, now);
+		if (t->missing >= t->missed + 1)
+			book_missing(a, t);
 	}
 	list_names(a);
 	for (at = a->blocks ? &a->blocks->list : NULL; at && (x = *at);) {
@@ -123,6 +128,13 @@ void auc_block_mark(struct auc_agent *a)
 		t->reserved = x && x->made;
 		t->from = a->rules.from;
 	}
+}
+
+void auc_block_settle(struct auc_agent *a, struct auc_task *t, double until)
+{
+	count_missing(a, t, until);
+	if (t->missing > t->missed)
+		book_missing(a, t);
 }
 
 enum auc_code auc_block_act(struct auc_agent *a, struct auc_task *t, enum auc_exec_ask ask,
@@ -147,9 +159,10 @@ void auc_block_see(struct auc_agent *a, const slurm_job_info_t *info, uint32_t b
 	if (auc_job_finished(info))
 		return;
 	auc_block_user_add(info->user_id);
-	if (ref && ref->task->block && is_live(ref->task))
+	if (ref && ref->task->block && is_live(ref->task) && auc_block_of(info->resv_name) == block)
 		return;
-	slurm_info("sched/auction: job %u is of block %u, which is over; cancelled",
+	slurm_info("sched/auction: job %u is of block %u, which is over, or has lost its "
+		   "reservation; cancelled",
 		   AUC_INFO_JOB_ID(info), block);
 	if (auc_rpc_kill(AUC_INFO_JOB_ID(info), &err))
 		auc_agent_complain(a, AUC_ERROR_KILL, &err);
@@ -221,6 +234,38 @@ static bool is_live(const struct auc_task *t)
 {
 	return t->exec.jobs[0].id &&
 	       (t->exec.booked == AUC_SALE_SOLD || t->exec.booked == AUC_SALE_RUNNING);
+}
+
+/* A node that fails under a block is not replaced, but its time is not paid. One that is away for a
+ * moment, as all are after a restart of slurmctld, was there. */
+static void count_missing(struct auc_agent *a, struct auc_task *t, double now)
+{
+	double since = t->exec.down[0], from;
+
+	if (t->exec.booked != AUC_SALE_RUNNING || !(since > 0))
+		t->missing_at = now;
+	if (t->exec.booked != AUC_SALE_RUNNING || !(since > 0) || now < since + a->rules.patience)
+		return;
+	from = t->missing_at > since ? t->missing_at : since;
+	from = from > t->parts[0].start ? from : t->parts[0].start;
+	now = now < t->parts[0].end ? now : t->parts[0].end;
+	if (now > from)
+		t->missing += (now - from) / t->exec.slot * auc_agent_count_down(a, t->parts);
+	t->missing_at = now > from ? now : from;
+}
+
+static void book_missing(struct auc_agent *a, struct auc_task *t)
+{
+	struct auc_err err;
+
+	if (auc_auction_miss(a->auction, t->exec.jobs[0].id, t->missing, &err)) {
+		auc_agent_complain(a, AUC_ERROR_LEDGER, &err);
+		return;
+	}
+	slurm_info("sched/auction: block %u: nodes of it could not be used for %.1f slots so far",
+		   t->exec.jobs[0].id, t->missing);
+	t->missed = t->missing;
+	a->changed = true;
 }
 
 /* Without memory the old ones stay. */

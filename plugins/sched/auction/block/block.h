@@ -18,10 +18,13 @@ void auc_block_looked(struct auc_agent *a);
 void auc_block_keep(struct auc_agent *a, double now);
 /* Tells the machines of blocks whether their reservations are there. */
 void auc_block_mark(struct auc_agent *a);
+/* T, a block, is about to be settled: what nodes of it could not be used until UNTIL is booked. */
+void auc_block_settle(struct auc_agent *a, struct auc_task *t, double until);
 /* Does what the machine of T, a block, asks of Slurm. */
 enum auc_code auc_block_act(struct auc_agent *a, struct auc_task *t, enum auc_exec_ask ask,
 			    struct auc_err *err);
-/* INFO is of a job that was submitted for BLOCK, or is in it: ended, if that is over. */
+/* INFO is of a job that was submitted for BLOCK, or is in it: ended, if that is over, or if it is
+ * not in its reservation any more. */
 void auc_block_see(struct auc_agent *a, const slurm_job_info_t *info, uint32_t block);
 /* True if something is bought as a block on SERVER. */
 bool auc_block_on(const struct auc_agent *a, const char *server);
