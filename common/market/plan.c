@@ -238,12 +238,17 @@ static bool same_moves(const struct auc_move *a, const struct auc_move *b, unsig
 	return true;
 }
 
-bool auc_plan_same(const struct auc_plan *a, const struct auc_plan *b)
+/* What only gangs have. */
+static bool same_gang(const struct auc_plan *a, const struct auc_plan *b)
 {
 	return a->gang == b->gang && a->shape == b->shape && a->within_switch == b->within_switch &&
 	       a->whole == b->whole && a->block == b->block && a->missing == b->missing &&
-	       !memcmp(a->amount, b->amount, sizeof(a->amount)) &&
-	       a->worker_type == b->worker_type && a->ps_type == b->ps_type &&
+	       !memcmp(a->amount, b->amount, sizeof(a->amount));
+}
+
+bool auc_plan_same(const struct auc_plan *a, const struct auc_plan *b)
+{
+	return same_gang(a, b) && a->worker_type == b->worker_type && a->ps_type == b->ps_type &&
 	       a->colocated == b->colocated && a->arrival == b->arrival && a->start == b->start &&
 	       a->completion == b->completion && a->lost == b->lost && a->due == b->due &&
 	       a->nruns == b->nruns && a->nshares == b->nshares && a->nchunks == b->nchunks &&

@@ -57,6 +57,7 @@ enum auc_code auc_block_check(job_desc_msg_t *desc, const struct auc_bid *bid, s
 			     : bid->extend                           ? "--overrun=extend"
 			     : bid->gang.nspeedup                    ? "--speedup"
 			     : bid->gang.ngpu_time                   ? "--gpu-time"
+			     : desc->array_inx && *desc->array_inx   ? "--array"
 			     : desc->dependency && *desc->dependency ? "--dependency"
 								     : NULL;
 

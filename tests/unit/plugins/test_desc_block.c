@@ -91,6 +91,9 @@ static void test_check(void **state)
 	desc.dependency = (char *)"afterok:1";
 	refused("--dependency: ");
 	fresh();
+	desc.array_inx = (char *)"1-3";
+	refused("--array: ");
+	fresh();
 	desc.script = NULL;
 	refused("a block is bought by sbid block");
 }
