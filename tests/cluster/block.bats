@@ -130,6 +130,11 @@ no_reservations()
 	no_reservations
 }
 
+bob_buys()
+{
+	next=$(submit bob --max-price=100000 -N2 --gpus-per-node=4 -t1 --mem=100 -o /dev/null --wrap true)
+}
+
 @test "given up: what was not used is paid back and sold again; an account's users; slurmctld restarted and killed meanwhile" {
 	# At posted prices, as whole nodes that nobody has a part of cost nothing otherwise.
 	sed -i 's/^Policy=.*/Policy=posted,ceiling=10/' "$SANDBOX_DIR/etc/auction.conf"
@@ -176,8 +181,8 @@ no_reservations()
 	[ "$(database_receipt "$block" .why)" = cancelled ]
 	used=$(((ended - start) * 1000 - missing * slot / 2))
 	[ "$kept" -ge $((payment / 600000 * (used - 2000))) ] && [ "$kept" -le $((payment / 600000 * (used + 2000))) ]
-	# Others have the rest.
-	next=$(submit bob --max-price=100000 -N2 --gpus-per-node=4 -t1 --mem=100 -o /dev/null --wrap true)
+	# Others have the rest, once the node that was away is known to be back.
+	wait_until 30 bob_buys
 	[ "$(plan_start "$next")" -lt $((start + 600)) ]
 	wait_until 60 sacct_is "$next" State COMPLETED
 }
