@@ -28,6 +28,7 @@
 #include "slaunch/launch-private.h"
 #include "slaunch/say.h"
 
+#define HEARD_ONCE    2.0  /* seconds in which all of the lead's tasks hear of one signal */
 #define LOOK_PATIENCE 3.0  /* seconds that a notice waits for a newer plan */
 #define LOOK_OFTEN    0.5  /* seconds between looks while a layout forms */
 #define LOOK_SELDOM   5.0  /* and once that takes longer than --wait */
@@ -62,6 +63,30 @@ void follow_heard(struct launch *L, int sig)
 		say("a change is announced: looking at the plan");
 	L->heard = true;
 	L->pass_on = sig;
+}
+
+void follow_step_heard(struct launch *L, const struct task *t, int sig)
+{
+	bool change = sig == L->opt->change_signal;
+	double now = auc_clock_now();
+
+	if (change)
+		follow_heard(L, 0);
+	if (strcmp(t->peer.node, L->layout.lead_node) != 0 ||
+	    (sig == L->heard_sig && now < L->heard_at + HEARD_ONCE))
+		return;
+	L->heard_sig = sig;
+	L->heard_at = now;
+	for (unsigned i = 0; i < L->ntasks; i++) {
+		struct task *other = &L->tasks[i];
+		struct json_object *o;
+
+		if (other->state != TASK_RUNNING || !strcmp(other->peer.node, L->layout.lead_node))
+			continue;
+		o = json_object_new_object();
+		json_object_object_add(o, change ? "notify" : "signal", json_object_new_int(sig));
+		wire_send(&other->wire, o);
+	}
 }
 
 bool follow_broken(struct launch *L)

@@ -99,6 +99,8 @@ struct launch {
 			    */
 	double noticed;    /* Unix time of the change that the tasks know of; 0: none */
 	bool heard;        /* something has announced a change */
+	int heard_sig;     /* the signal that the lead's tasks heard last, */
+	double heard_at;   /* and when */
 	int pass_on;       /* the signal that did, to be passed on if none comes; 0: none */
 	double answer_by;  /* until then a notice waits for a newer plan; 0: not waiting */
 	double look_at;    /* when to look again at the group; 0: no need */
@@ -138,6 +140,12 @@ void launch_fail(struct launch *L, int code, const char *fmt, ...)
 
 /* A signal that may announce a change: SIG is passed on if none comes. */
 void follow_heard(struct launch *L, int sig);
+/*
+ * Slurm has sent SIG to T's step: by scancel -s or --signal, which are meant for the whole job, but
+ * reach the lead's steps alone. The tasks on its other nodes get it from here, once for all who
+ * heard it. What could announce a change is for those that handle it.
+ */
+void follow_step_heard(struct launch *L, const struct task *t, int sig);
 /*
  * A task has failed, or one that leaves has ended. True if the tasks know that the program is to be
  * stopped for a change: then it is now, and that is no failure.

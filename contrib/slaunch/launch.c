@@ -526,7 +526,7 @@ static void task_read(struct launch *L, struct task *t)
 		else if (t->state == TASK_RUNNING && wire_int(o, "killed", 1, 127, &value))
 			task_ended(L, t, value, true);
 		else if (t->state == TASK_RUNNING && wire_int(o, "heard", 1, NSIG - 1, &value))
-			follow_heard(L, 0);
+			follow_step_heard(L, t, (int)value);
 		else
 			open = false;
 		json_object_put(o);

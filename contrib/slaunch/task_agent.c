@@ -79,6 +79,7 @@ static bool agent_reserve(struct agent *a);
 static bool agent_hello(struct agent *a, const char *token);
 static bool agent_wait_go(struct agent *a);
 static bool agent_go(struct agent *a, struct json_object *o);
+static void agent_hears(sigset_t *set);
 static bool agent_start(struct agent *a, char *const program[]);
 static void agent_exec(struct agent *a, char *const program[], const int out[2], const int err[2]);
 static void agent_watch(struct agent *a);
@@ -110,8 +111,7 @@ int task_agent_run(const char *task, char *const program[])
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
 	/* A change may be announced while the group forms: agent_start() reads it. */
 	sigemptyset(&announced);
-	sigaddset(&announced, SIGUSR1);
-	sigaddset(&announced, SIGUSR2);
+	agent_hears(&announced);
 	sigprocmask(SIG_BLOCK, &announced, NULL);
 	if (!token || !where) {
 		say("--task is for slaunch itself: %s is not set",
@@ -305,6 +305,17 @@ static bool agent_go(struct agent *a, struct json_object *o)
 	return rc == AUC_OK;
 }
 
+/* Adds what users send to jobs, but for what ends them, of which each node gets its own. */
+static void agent_hears(sigset_t *set)
+{
+	static const int sigs[] = {SIGUSR1, SIGUSR2, SIGURG, SIGALRM, SIGWINCH};
+
+	for (unsigned i = 0; i < sizeof(sigs) / sizeof(*sigs); i++)
+		sigaddset(set, sigs[i]);
+	for (int sig = SIGRTMIN; sig <= SIGRTMAX; sig++)
+		sigaddset(set, sig);
+}
+
 static bool agent_start(struct agent *a, char *const program[])
 {
 	int out[2] = {-1, -1}, err[2] = {-1, -1};
@@ -314,9 +325,8 @@ static bool agent_start(struct agent *a, char *const program[])
 	sigprocmask(SIG_SETMASK, &mask, NULL);
 	sigemptyset(&mask);
 	sigaddset(&mask, SIGCHLD);
-	/* What Slurm sends to a step may announce a change. */
-	sigaddset(&mask, SIGUSR1);
-	sigaddset(&mask, SIGUSR2);
+	/* What Slurm sends to a step is for the whole group, and may announce a change. */
+	agent_hears(&mask);
 	a->sigfd = signalfd(-1, &mask, SFD_CLOEXEC | SFD_NONBLOCK);
 	if (a->sigfd < 0 ||
 	    (a->labelled && (pipe2(out, O_CLOEXEC) != 0 || pipe2(err, O_CLOEXEC) != 0))) {

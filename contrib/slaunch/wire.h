@@ -3,8 +3,9 @@
  *
  *   agent -> launcher   {"hello":1,"token":"..","role":"worker","id":3,"port":41233}
  *                       {"exit":7} or {"killed":9}    the program ended
- *                       {"heard":10}                  Slurm has sent this signal to the step
- *   launcher -> agent   {"peers":[["worker",0,"edge1","10.0.0.1",41233,3], ...],"generation":1,
+ *                       {"heard":10}                  Slurm has sent this signal to the step; tasks
+ * on other nodes than the lead's get it, too launcher -> agent
+ * {"peers":[["worker",0,"edge1","10.0.0.1",41233,3], ...],"generation":1,
  * ...} start the program in this group
  *                       {"peers":[..],..,"change":10} the group is this now, or something is to
  *                                                     change: tell the program by this signal

@@ -66,6 +66,13 @@ output()
 	[ "$(scontrol write batch_script "$job" - | md5sum)" = "$before" ]
 	wait_until 60 job_ended "$job"
 	[ "$(group_jobs "$job")" = "$job" ]
+	# What was sold is sold once: it does not run again when it has ended.
+	for what in requeue requeuehold; do
+		run ! as alice scontrol "$what" "$job"
+		[[ $output == *'Requested operation is presently disabled'* ]]
+		run ! scontrol "$what" "$job"
+	done
+	job_is "$job" COMPLETED
 	run -0 output "train-$job.out"
 	[ "${lines[0]}" = "head node1 nodes 2 tasks 2 per-node 1" ]
 	[ "$(output "train-$job.out" | grep -c 'rank [01] of 2 on node[12] gpus 0,1,2,3 cpus 6')" = 2 ]

@@ -96,6 +96,37 @@ signal_is_there()
 	grep -qE '^(SigPnd|ShdPnd):.*[2367abef]..$' "/proc/$1/status"
 }
 
+# Lines of the lead's output: told_is COUNT SIGNAL, from each of the four tasks.
+told_is()
+{
+	[ "$(grep -c "^told $2 on " "$dir/lead.out")" = $((4 * $1)) ] && [ "$(grep "^told $2 on " "$dir/lead.out" | sort | uniq -c | awk '{print $1}' | sort -u)" = "$1" ]
+}
+
+@test "scancel -s and --signal reach the tasks on all nodes, once" {
+	# In perl, as a shell cannot trap what it found ignored: the signal that may announce a change.
+	cat > "$dir/told.pl" <<-'END'
+		$| = 1;
+		my $me = "$ENV{SLURM_STEP_NODELIST} $ENV{AUCTION_ROLE} $ENV{AUCTION_RANK}";
+		for my $sig (qw(USR1 USR2 URG)) { $SIG{$sig} = sub { print "told $sig on $me\n" } }
+		print "trains $me\n";
+		select undef, undef, undef, 0.1 until -e "$0.end";
+	END
+	group "#SBATCH --time=1 --signal=USR2@58
+exec $SLAUNCH --wait 60 perl $dir/told.pl" "edge1:1:1 edge2:0:1 edge3:0:1"
+	start "$lead" "${members[@]}"
+	wait_until 60 eval '[ "$(grep -c trains "$dir/lead.out")" = 4 ]'
+	timeout 20 scancel --signal=URG "$lead"
+	wait_until 10 told_is 1 URG
+	# This one may announce a change as well; there is none.
+	timeout 20 scancel --signal=USR1 "$lead"
+	wait_until 10 told_is 1 USR1
+	# Slurm looks at limits twice a minute.
+	wait_until 60 told_is 1 USR2
+	touch "$dir/told.pl.end"
+	[ "$(result)" = 0 ]
+	told_is 1 URG && told_is 1 USR1 && told_is 1 USR2
+}
+
 @test "--wait: a member that does not start is named" {
 	group "$SLAUNCH --wait 2s $TRAIN" "edge1:1:1 edge2:0:1 edge3:0:1"
 	start "${members[edge3]}"
