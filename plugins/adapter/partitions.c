@@ -108,6 +108,14 @@ void auc_partitions_clear(struct auc_partitions *p)
 	memset(p, 0, sizeof(*p));
 }
 
+bool auc_partitions_lack(const struct auc_partitions *p, const char *name)
+{
+	for (unsigned i = 0; i < p->n; i++)
+		if (!strcmp(p->list[i].name, name))
+			return false;
+	return p->n > 0;
+}
+
 bool auc_partitions_ordinary(const struct auc_partitions *p, const char *name, size_t len)
 {
 	for (unsigned i = 0; i < p->n; i++)

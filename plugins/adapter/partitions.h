@@ -38,6 +38,8 @@ enum auc_code auc_partitions_see(const node_info_msg_t *nodes,
 				 struct auc_err *err);
 void auc_partitions_clear(struct auc_partitions *p);
 
+/* True if P knows partitions, and none is called NAME. */
+bool auc_partitions_lack(const struct auc_partitions *p, const char *name);
 /* True if a partition NAME of LEN bytes is in P and has no GPUs. */
 bool auc_partitions_ordinary(const struct auc_partitions *p, const char *name, size_t len);
 

@@ -233,6 +233,16 @@ void auc_site_partitions(char *buf, size_t size)
 	pthread_rwlock_unlock(&site.conf);
 }
 
+bool auc_site_lacks(const char *partition)
+{
+	bool lacks;
+
+	pthread_mutex_lock(&site.lock);
+	lacks = auc_partitions_lack(&site.partitions, partition);
+	pthread_mutex_unlock(&site.lock);
+	return lacks;
+}
+
 void auc_site_set_partitions(struct auc_partitions *partitions)
 {
 	struct auc_partitions old;

@@ -59,6 +59,9 @@ void auc_site_set_partitions(struct auc_partitions *partitions);
  */
 bool auc_site_default_is_ours(void);
 
+/* True if it is known that Slurm has no PARTITION. */
+bool auc_site_lacks(const char *partition);
+
 /* Takes note of the parts of slurm.conf we use; only in init and reconfigure, where slurmctld does
  * not change them. */
 void auc_site_read_slurm_conf(void);

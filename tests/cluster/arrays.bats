@@ -34,7 +34,7 @@ conf_write()
 		Policy=dps
 		SlotSeconds=$slot
 		Overrun=kill
-		Slots=200
+		Slots=1000
 		Prices=given
 		Eta=gpu:v100=100
 		CancelFee=0
@@ -90,7 +90,7 @@ task_receipt_is()
 @test "the tasks of an array are sold one by one, and run as Slurm's own do" {
 	run -0 as alice sbatch $(gpu_bid) --array=1-5:2 -o %A_%a.txt --wrap 'env | grep ^SLURM_ARRAY_ | sort; echo $SLURM_JOB_ID $CUDA_VISIBLE_DEVICES'
 	[[ $output == *'auction: would be accepted: 1 node, '* ]]
-	[[ $output == *'auction: that is one task now; the 3 tasks are decided one after another, each at the prices of its moment; "sbid list" shows'* ]]
+	[[ $output == *'auction: that is one task now; each of the 3 is decided in its turn, at the prices of its moment; "sbid list" shows'* ]]
 	array=$(grep -o 'Submitted batch job [0-9]*' <<< "$output" | grep -o '[0-9]*$')
 	for task in 1 3 5; do
 		wait_until 60 task_receipt_is "$array" $task .why completed
@@ -159,6 +159,58 @@ task_receipt_is()
 	wait_until 60 eval '[ -z "$(squeue -ho %A -j '"$array"')" ]'
 }
 
+@test "tasks that are refused stand, if they are to, and other jobs wait for all of them" {
+	alice=$(submit alice --bid=1000000 --nodes=2 --gpus-per-node=4 --cpus-per-task=1 --mem=100 --time=30 -o /dev/null --wrap 'sleep 2000')
+	wait_until 60 receipt_state_is "$alice" running
+	# There is room in half an hour, which is too late.
+	array=$(submit bob $(node_bid 900) --array=3,5 --stands=20m -o /dev/null --wrap 'sleep 1')
+	wait_until 30 eval 'as bob "$SBID" -nPo job,sale list | grep -qx "'"$array"'_\[3,5\]|waiting"'
+	[ "$(job_field "$array" Reason)" = JobHeldUser ]
+	run as bob scontrol release "$array"
+	[ "$status" -ne 0 ]
+	# Until they have bought something nobody knows when they end.
+	run as bob sbatch --bid=1000 --nodes=1 --cpus-per-task=1 --mem=100 --time=1 --dependency=afterok:"$array" --wrap true
+	[ "$status" -ne 0 ]
+	[[ $output == *"$array was not sold by this auction, or has ended"* ]]
+	as alice scancel "$alice"
+	wait_until 60 tasks_are "$array" waiting 0
+	after=$(submit bob --bid=1000 --nodes=1 --cpus-per-task=1 --mem=100 --time=1 --dependency=afterok:"$array" -o /dev/null --wrap true)
+	[ "$(receipt_get "$after" .start)" -ge "$(receipt_get "${array}_3" .completion)" ]
+	[ "$(receipt_get "$after" .start)" -ge "$(receipt_get "${array}_5" .completion)" ]
+	for task in 3 5; do
+		wait_until 90 task_receipt_is "$array" $task .why completed
+	done
+}
+
+# bats test_tags=nightly
+@test "a thousand tasks, and a slurmctld that is killed while they are decided" {
+	local log="$SANDBOX_DIR/log/slurmctld.log" before began took
+
+	confirmed() { grep -c 'sale .* confirmed' "$log"; }
+	before=$(confirmed || true)
+	began=$(date +%s%N)
+	array=$(submit alice $(gpu_bid) --array=0-999 -o /dev/null --wrap true)
+	took=$((($(date +%s%N) - began) / 1000000))
+	echo "sbatch took $took ms"
+	[ "$took" -lt 2000 ]
+	wait_until 60 eval '[ "$(($(confirmed) - '"$before"'))" = 1000 ]'
+	echo "all are sold after $((($(date +%s%N) - began) / 1000000)) ms"
+	# No decision was made under the lock together with others.
+	[ "$(squeue -rho %K -j "$array" | sort -un | wc -l)" -gt 900 ]
+	as alice scancel "$array"
+	wait_until 120 status_is '.sales | length' 0
+	before=$(confirmed)
+	array=$(submit carol $(gpu_bid) --array=0-599 -o /dev/null --wrap true)
+	wait_until 30 eval '[ "$(($(confirmed) - '"$before"'))" -ge 100 ]'
+	sandbox restart slurmctld --kill
+	wait_until 60 auction_open
+	# Each has one sale, whatever of it slurmctld had forgotten.
+	wait_until 120 eval '[ -z "$(squeue -rho %r -j '"$array"' | grep Held)" ]'
+	wait_until 120 status_is '.sales | length' "$(squeue -rho %K -j "$array" | wc -l)"
+	[ -z "$(squeue -rho %K -j "$array" | sort | uniq -d)" ]
+	[ -z "$(scontrol -o show job "$array" | grep -o '"sale":"[^"]*"' | sort | uniq -d)" ]
+}
+
 @test "what is no bid of an array is refused with the reason" {
 	run as alice sbatch $(small_bid 1000 2) --array=0-3 --wrap true
 	[ "$status" -ne 0 ]
@@ -170,6 +222,6 @@ task_receipt_is()
 	[ "$status" -ne 0 ]
 	[[ $output == *'--array=5000: expected numbers of tasks below 2001 (MaxArraySize), as in 0-9, 1,3,7 or 0-99%10'* ]]
 	run as alice sbatch $(gpu_bid) --array=0-3 --quote --wrap true
-	[[ $output == *'auction: would be accepted: '*'that is one task now; each of the 4 is decided at the prices of its moment'* ]]
+	[[ $output == *'auction: would be accepted: '*'that is one task now; each of the 4 is decided in its turn, at the prices of its moment'* ]]
 	[[ $output != *Submitted* ]]
 }

@@ -109,6 +109,23 @@ both_say()
 	both_say tasks 6 'fsdp: rank [0-5] of 6 ok'
 }
 
+@test "a sweep as a job array" {
+	local array task
+
+	plain[sweep]=$(send sweep.sh)
+	sold[sweep]=$(send "$bid" sweep.sh)
+	[ "$(scontrol write batch_script "${sold[sweep]}" - | md5sum)" = "$(md5sum < "$SCRIPTS/sweep.sh")" ]
+	for task in 2 5 8; do
+		for array in "${plain[sweep]}" "${sold[sweep]}"; do
+			wait_until 90 job_is "${array}_$task" COMPLETED
+		done
+		[ "$(job_field "${plain[sweep]}_$task" Partition)" = main ]
+		[ "$(job_field "${sold[sweep]}_$task" Partition)" = edge ]
+		grep -q "^task $task of 3, 2 to 8 by 3$" "$HERE/sweep-${sold[sweep]}_$task.out"
+		diff "$HERE/sweep-${plain[sweep]}_$task.out" "$HERE/sweep-${sold[sweep]}_$task.out"
+	done
+}
+
 # bats test_tags=nightly
 @test "submitit, a container without the user's environment, Ray, a server on two nodes, MPI" {
 	as alice python3 standin.py submitit_pickle submitit/submitted.pkl

@@ -22,6 +22,7 @@
 #include "adapter/desc_gang.h"
 #include "adapter/secrets.h"
 #include "ledger/receipt.h"
+#include "policy/registry.h"
 #include "adapter/site.h"
 #include "adapter/slurm_compat.h"
 
@@ -82,7 +83,7 @@ static void find_unknown(const struct auc_rules *rules, const struct auc_account
 static bool ends(void *arg, uint32_t job_id, double *end);
 static enum auc_code check_wait(struct auc_auction *a, const struct auc_offer *offer,
 				struct auc_err *err);
-static int hold(struct auc_auction *a, job_desc_msg_t *desc, const struct auc_bid *bid,
+static int hold(struct auc_auction *a, job_desc_msg_t *desc, struct auc_bid *bid,
 		const struct auc_offer *offer, const char *barred, char **err_msg);
 static int take_offer(struct auc_auction *a, job_desc_msg_t *desc, const struct auc_offer *offer,
 		      char **err_msg);
@@ -90,7 +91,12 @@ static int bid_array(struct auc_auction *a, job_desc_msg_t *desc, uint32_t submi
 		     struct auc_bid *bid, char **err_msg);
 static enum auc_code check_array(const job_desc_msg_t *desc, const struct auc_bid *bid,
 				 struct auc_array_tasks *array, struct auc_err *err);
-static int hold_array(struct auc_auction *a, job_desc_msg_t *desc, const struct auc_bid *bid,
+static const struct auc_bid *list_partitions(const struct auc_auction *a, struct auc_bid *bid);
+static const struct auc_bid *list_known(const struct auc_conf *conf, struct auc_bid *bid);
+static bool posts(const struct auc_auction *a);
+static enum auc_code take_posted(const struct auc_bid *bid, bool quote, struct auc_offer *offer,
+				 struct auc_err *err);
+static int hold_array(struct auc_auction *a, job_desc_msg_t *desc, struct auc_bid *bid,
 		      const struct auc_offer *offer, const struct auc_array_tasks *array,
 		      char **err_msg);
 static int code_of(enum auc_code code);
@@ -516,7 +522,7 @@ static enum auc_code check_wait(struct auc_auction *a, const struct auc_offer *o
 }
 
 /* Its bid was refused, and stands: the job waits held. */
-static int hold(struct auc_auction *a, job_desc_msg_t *desc, const struct auc_bid *bid,
+static int hold(struct auc_auction *a, job_desc_msg_t *desc, struct auc_bid *bid,
 		const struct auc_offer *offer, const char *barred, char **err_msg)
 {
 	double until = auc_site_now() + bid->stands;
@@ -539,7 +545,7 @@ static int hold(struct auc_auction *a, job_desc_msg_t *desc, const struct auc_bi
 		free(text);
 		return RC_REFUSED;
 	}
-	auc_desc_hold(desc, bid, auc_auction_conf(a), until, receipt);
+	auc_desc_hold(desc, list_partitions(a, bid), auc_auction_conf(a), until, receipt);
 	free(receipt);
 	if (!bid->gang.nshapes)
 		auc_desc_trap(desc, auc_conf_change_signal(auc_auction_conf(a)));
@@ -575,6 +581,8 @@ static int bid_array(struct auc_auction *a, job_desc_msg_t *desc, uint32_t submi
 		code = auc_decide(a, desc, submit_uid, bid, NULL, false, &offer, barred,
 				  sizeof(barred), &err);
 	bid->quote = false;
+	if (!code && posts(a))
+		code = take_posted(bid, quote, &offer, &err);
 	if (code) {
 		rc = fail(err_msg, code_of(code), "%s", err.text);
 	} else if (!offer.accepted && (quote || !(bid->stands > 0))) {
@@ -582,8 +590,8 @@ static int bid_array(struct auc_auction *a, job_desc_msg_t *desc, uint32_t submi
 		rc = quote ? RC_QUOTE : RC_REFUSED;
 	} else if (quote) {
 		rc = asprintf(&text,
-			      "%s\nauction: that is one task now; each of the %u is decided at the "
-			      "prices of its moment",
+			      "%s\nauction: that is one task now; each of the %u is decided in its "
+			      "turn, at the prices of its moment",
 			      offer.message, array.n);
 		say(err_msg, rc < 0 ? offer.message : text);
 		if (rc >= 0)
@@ -595,6 +603,34 @@ static int bid_array(struct auc_auction *a, job_desc_msg_t *desc, uint32_t submi
 	free(array.ids);
 	auc_offer_clear(&offer);
 	return rc;
+}
+
+static bool posts(const struct auc_auction *a)
+{
+	const struct auc_policy *policy = auc_policy_find(auc_auction_conf(a)->policy);
+
+	return policy && policy->posts;
+}
+
+/* Where prices are posted, OFFER is for one job to take or to leave: for an array it says only what
+ * the first task would be offered. The user's limit is in no text. */
+static enum auc_code take_posted(const struct auc_bid *bid, bool quote, struct auc_offer *offer,
+				 struct auc_err *err)
+{
+	if (bid->max_price < 0 && !quote)
+		return auc_err_set(err, AUC_EINVAL,
+				   "--max-price: not given, expected what each task may cost, in "
+				   "credits");
+	if (!offer->message || !offer->accepted)
+		return AUC_OK;
+	offer->message[strcspn(offer->message, "\n")] = '\0';
+	if (quote)
+		return AUC_OK;
+	offer->accepted = offer->payment <= auc_money_from(bid->max_price);
+	if (!offer->accepted && !(bid->stands > 0))
+		return auc_err_set(err, AUC_EFULL, "refused: the price is above --max-price: %s",
+				   offer->message + strlen("auction: offered: "));
+	return AUC_OK;
 }
 
 /* What a bid of each task of an array cannot be. */
@@ -609,7 +645,7 @@ static enum auc_code check_array(const job_desc_msg_t *desc, const struct auc_bi
 	return auc_array_read(desc->array_inx, slurm_conf.max_array_sz, array, err);
 }
 
-static int hold_array(struct auc_auction *a, job_desc_msg_t *desc, const struct auc_bid *bid,
+static int hold_array(struct auc_auction *a, job_desc_msg_t *desc, struct auc_bid *bid,
 		      const struct auc_offer *offer, const struct auc_array_tasks *array,
 		      char **err_msg)
 {
@@ -621,14 +657,17 @@ static int hold_array(struct auc_auction *a, job_desc_msg_t *desc, const struct 
 				    &receipt, &err);
 	if (code)
 		return fail(err_msg, code_of(code), "%s", err.text);
-	auc_desc_hold(desc, bid, auc_auction_conf(a), auc_site_now() + LISTED, receipt);
+	auc_desc_hold(desc, list_partitions(a, bid), auc_auction_conf(a), auc_site_now() + LISTED,
+		      receipt);
 	free(receipt);
 	if (asprintf(&text,
-		     "%s\nauction: that is one task now; the %u tasks are decided one after "
-		     "another, "
-		     "each at the prices of its moment; \"sbid list\" shows what they have bought, "
-		     "\"sbid why\" why some have not",
-		     offer->message, array->n) < 0)
+		     "%s\nauction: that is one task now; each of the %u is decided in its turn, at "
+		     "the "
+		     "prices of its moment%s; \"sbid list\" shows what they have bought, \"sbid "
+		     "why\" "
+		     "why some have not",
+		     offer->message, array->n,
+		     bid->stands > 0 ? ", and again if it is refused" : "") < 0)
 		return SLURM_SUCCESS;
 	say(err_msg, text);
 	free(text);
@@ -640,6 +679,28 @@ static int code_of(enum auc_code code)
 	return code == AUC_EAGAIN                         ? RC_AGAIN
 	       : code == AUC_EINVAL || code == AUC_ENOENT ? RC_BAD_BID
 							  : RC_REFUSED;
+}
+
+/* BID, which then names all partitions that are sold and that Slurm has, if it names none: a job of
+ * another Slurm does not take. */
+static const struct auc_bid *list_partitions(const struct auc_auction *a, struct auc_bid *bid)
+{
+	const struct auc_conf *conf = auc_auction_conf(a);
+
+	for (unsigned i = 0; !bid->npartitions && i < conf->npartitions; i++)
+		if (auc_site_lacks(conf->partitions[i].name))
+			return list_known(conf, bid);
+	return bid;
+}
+
+static const struct auc_bid *list_known(const struct auc_conf *conf, struct auc_bid *bid)
+{
+	for (unsigned i = 0; i < conf->npartitions && bid->npartitions < AUC_BID_PARTITIONS_MAX;
+	     i++)
+		if (!auc_site_lacks(conf->partitions[i].name))
+			memcpy(bid->partitions[bid->npartitions++], conf->partitions[i].name,
+			       sizeof(bid->partitions[0]));
+	return bid;
 }
 
 /* Makes the job the lead of its group, or a gang. */

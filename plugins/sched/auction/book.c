@@ -284,7 +284,7 @@ static bool takes_nodes(enum auc_exec_book book)
 
 /* Until a sale is confirmed its owner can change its job, also after the agent has looked at it in
  * this cycle. From then on job_submit/auction allows no change, so that what is loaded now is what
- * will run. */
+ * will run. A task of an array never was its owner's to change. */
 static bool was_changed(struct auc_agent *a, const struct auc_task *t)
 {
 	const struct auc_part *p = t->parts;
@@ -294,9 +294,9 @@ static bool was_changed(struct auc_agent *a, const struct auc_task *t)
 	struct auc_err err;
 	bool changed;
 
-	if (auc_rpc_load_job(t->exec.jobs[0].id, &jobs, &err))
+	if (!t->array && auc_rpc_load_job(t->exec.jobs[0].id, &jobs, &err))
 		auc_agent_complain(a, AUC_ERROR_LOOK, &err);
-	else if (jobs->record_count)
+	else if (jobs && jobs->record_count)
 		job = jobs->job_array;
 	changed = !auc_job_finished(job) && (auc_slice_of(p, p->start, p->end, &slice, &err) ||
 					     !auc_slice_matches(&slice, job));
