@@ -32,13 +32,16 @@ double auc_refund_cancel_share(const struct auc_conf *conf, const struct auc_sal
 auc_money auc_refund_due(const struct auc_conf *conf, const struct auc_sale *s, const char *why,
 			 double now)
 {
-	/* Who uses up a limit with other jobs gives the sale back as by cancelling it. */
-	bool owner = !strcmp(why, AUC_WHY_CANCELLED) || !strcmp(why, AUC_WHY_CHANGED) ||
-		     !strcmp(why, AUC_WHY_LIMIT);
+	/* Who uses up a limit, or a node, with other jobs gives the sale back as by cancelling it;
+	 * that it did not begin in time is no excuse then. */
+	bool own = !strcmp(why, AUC_WHY_LIMIT) || !strcmp(why, AUC_WHY_OWN_JOB);
+	bool owner = own || !strcmp(why, AUC_WHY_CANCELLED) || !strcmp(why, AUC_WHY_CHANGED);
 
 	/* The cluster's doing, or nobody's: it never ran. */
 	if (auc_why_refunds(why) || (s->state != AUC_SALE_RUNNING && !owner))
 		return s->payment;
+	if (s->state != AUC_SALE_RUNNING && own)
+		now = fmin(now, (double)s->plan.start * conf->slot_seconds);
 	if (s->state != AUC_SALE_RUNNING)
 		return s->payment -
 		       (auc_money)(auc_refund_cancel_share(conf, s, now) * (double)s->payment);

@@ -15,6 +15,7 @@ const struct auc_why auc_whys[] = {
 	{AUC_WHY_WORTHLESS, false},
 	/* Other jobs of the same user may have used up the limit. */
 	{AUC_WHY_LIMIT, false},
+	{AUC_WHY_OWN_JOB, false},
 	{AUC_WHY_NODE_FAIL, true},
 	{AUC_WHY_NODE_BUSY, true},
 	{AUC_WHY_NOT_STARTED, true},

@@ -22,6 +22,7 @@ bool auc_why_refunds(const char *word);
 #define AUC_WHY_CANCELLED      "cancelled"
 #define AUC_WHY_CHANGED        "changed"
 #define AUC_WHY_LIMIT          "limit"
+#define AUC_WHY_OWN_JOB        "own_job"
 #define AUC_WHY_NODE_FAIL      "node_fail"
 #define AUC_WHY_NODE_BUSY      "node_busy"
 #define AUC_WHY_NOT_STARTED    "not_started"

@@ -87,6 +87,23 @@ said_to()
 	wait_until 30 eval '[[ $(said_to bob '"$(wide_bid 1000)"') == *"would be accepted"* ]]'
 }
 
+@test "GrpTRES: what its owner bought too large for himself ends as limit, also where he cancels it while it waits" {
+	local job jobs=()
+
+	as root sacctmgr -i modify user alice set grptres=gres/gpu=0
+	wait_until 30 eval '[ -n "$(sacctmgr -nP show assoc user=alice format=GrpTRES | grep gpu=0)" ]'
+	for i in 1 2; do
+		jobs+=("$(submit alice $(small_bid 100 4) -o /dev/null --wrap true)")
+	done
+	wait_until 60 eval '[[ "$(timeout 20 squeue -ho %r -j '"${jobs[1]}"')" == AssocGrpGRES* ]] && status_is .agent.states.starting 2'
+	as alice scancel "${jobs[1]}"
+	for job in "${jobs[@]}"; do
+		wait_until 90 settled "$job"
+		[ "$(database_receipt "$job" .why)" = limit ]
+	done
+	as root sacctmgr -i modify user alice set grptres=gres/gpu=-1
+}
+
 @test "MaxJobCount: no sale makes more jobs than slurmctld takes" {
 	for i in 1 2 3 4 5 6 7 8 9 10 11; do
 		submit bob --hold -o /dev/null --wrap true || break

@@ -40,6 +40,18 @@ node_completing()
 	[ "$(database_receipt "$next" .why)" = completed ]
 }
 
+@test "who has left it himself does not get all of it back, nor other slots" {
+	scancel -u bob
+	first=$(submit alice $(whole_bid 1) -o /dev/null --wrap 'sleep 2')
+	next=$(submit alice $(whole_bid 1) -o /dev/null --wrap 'sleep 5')
+	completion=$(receipt_get "$next" .completion)
+	wait_until 60 node_completing
+	wait_until 120 settled "$next"
+	[ "$(database_receipt "$next" '"\(.why) \(.completion)"')" = "own_job $completion" ]
+	log_has "job $next waits: node1 still ends job $first of uid 2001"
+	wait_until 60 settled "$first"
+}
+
 @test "a process that leaves the session of its job does not cost the next buyer its job" {
 	first=$(submit carol $(whole_bid 1) -o /dev/null --wrap "setsid sh -c 'trap \"\" TERM HUP; exec sleep 60' & sleep 2")
 	next=$(submit bob $(whole_bid 1) -o /dev/null --wrap 'sleep 5')

@@ -28,12 +28,16 @@ static bool take_plan(struct auc_agent *a, struct auc_task *t);
 static void confirm(struct auc_agent *a, struct auc_task *t, double now);
 static bool takes_nodes(enum auc_exec_book book);
 static bool was_changed(struct auc_agent *a, const struct auc_task *t);
+static void know_own(struct auc_task *t, double now);
 static void know_lead(struct auc_agent *a, struct auc_task *t);
 static void start(struct auc_agent *a, struct auc_task *t, double now);
 static bool change(struct auc_agent *a, struct auc_task *t, const struct auc_exec_booking *booking,
 		   double now);
-static void blame(struct auc_agent *a, uint32_t job, const char *server);
+static void blame(struct auc_agent *a, struct auc_task *t, const struct auc_part *p, double now);
+static bool holds(const struct auc_agent *a, const slurm_job_info_t *info, double now);
+static bool node_of(const struct auc_part *p, const char *nodes, char name[AUC_NAME_MAX]);
 static unsigned count_offence(struct auc_agent *a, uint32_t uid);
+static const char *why_of(const struct auc_task *t, const char *why);
 static void settle(struct auc_agent *a, struct auc_task *t, const struct auc_exec_booking *booking);
 static void new_receipt(struct auc_task *t, char *receipt);
 
@@ -90,6 +94,7 @@ void auc_book_step(struct auc_agent *a, struct auc_task *t, double now)
 		return;
 	if (t->lead && t->exec.booked != AUC_SALE_LIEN && !t->known)
 		know_lead(a, t);
+	know_own(t, now);
 	b = auc_exec_step(&t->exec, &a->rules, now);
 	if (takes_nodes(b.book)) {
 		auc_agent_see_nodes(a, t, now);
@@ -119,6 +124,18 @@ void auc_book_step(struct auc_agent *a, struct auc_task *t, double now)
 	}
 	if (t->exec.why && t->exec.why != why)
 		slurm_info("sched/auction: job %u is ended: %s", t->exec.jobs[0].id, t->exec.why);
+}
+
+/* A job that waits in its slots for a limit. */
+static void know_own(struct auc_task *t, double now)
+{
+	const struct auc_exec_job *lead = &t->exec.jobs[0];
+
+	if (lead->seen == AUC_SEEN_PENDING && now >= t->exec.start && lead->why &&
+	    !strcmp(lead->why, AUC_WHY_LIMIT))
+		t->own = AUC_WHY_LIMIT;
+	else if (lead->seen == AUC_SEEN_RUNNING && t->own && !strcmp(t->own, AUC_WHY_LIMIT))
+		t->own = NULL;
 }
 
 void auc_book_revise(struct auc_agent *a, double now)
@@ -351,32 +368,62 @@ static void start(struct auc_agent *a, struct auc_task *t, double now)
 		   t->exec.jobs[0].id, now - t->exec.start);
 }
 
-/* Says whose job SERVER still ends, so that JOB cannot start there, and how often it was theirs. */
-static void blame(struct auc_agent *a, uint32_t job, const char *server)
+/*
+ * Says whose jobs still hold P's nodes, so that what T has there cannot start, and how often it was
+ * theirs; and takes note if they are all of T's own owner, who is not to gain by that.
+ */
+static void blame(struct auc_agent *a, struct auc_task *t, const struct auc_part *p, double now)
 {
+	unsigned own = 0, others = 0;
 	job_info_msg_t *jobs;
-	char text[256];
 
 	if (auc_rpc_load_jobs(&jobs, NULL))
 		return;
 	for (uint32_t i = 0; i < jobs->record_count; i++) {
 		const slurm_job_info_t *info = &jobs->job_array[i];
+		bool ends = info->job_state & JOB_COMPLETING;
+		char node[AUC_NAME_MAX], text[256];
 
-		if (!(info->job_state & JOB_COMPLETING) || !info->nodes)
+		if (!holds(a, info, now) || !node_of(p, info->nodes, node))
 			continue;
-		/* what is sold is on one node each */
-		if (strcmp(info->nodes, server))
-			continue;
+		*(info->user_id == t->uid ? &own : &others) += 1;
 		/* One delay, however often it is tried to get around it. */
-		snprintf(text, sizeof(text),
-			 "job %u waits: %s still ends job %u of uid %u, which left processes "
-			 "behind",
-			 job, server, AUC_INFO_JOB_ID(info), info->user_id);
+		snprintf(text, sizeof(text), "job %u waits: %s still %s job %u of uid %u%s",
+			 t->exec.jobs[0].id, node, ends ? "ends" : "has", AUC_INFO_JOB_ID(info),
+			 info->user_id, ends ? ", which left processes behind" : "");
 		if (auc_retry_say(&a->said, text, auc_site_elapsed()))
 			slurm_info("sched/auction: %s; of this user, delay %u since the start",
 				   text, count_offence(a, info->user_id));
 	}
 	auc_rpc_free_jobs(jobs);
+	t->own = own && !others ? AUC_WHY_OWN_JOB : NULL;
+}
+
+/* True if INFO's job has nodes that it should not have: it ends, it is of nobody's sale, or of one
+ * whose slots there are over. */
+static bool holds(const struct auc_agent *a, const slurm_job_info_t *info, double now)
+{
+	const struct auc_task_ref *ref = auc_tasks_find_job(&a->tasks, AUC_INFO_JOB_ID(info));
+
+	if (info->job_state & JOB_COMPLETING)
+		return true;
+	if (auc_job_pending(info) || auc_job_finished(info))
+		return false;
+	return !ref || ref->task->parts[ref->part].end <= now;
+}
+
+/* The first of P's nodes that is among NODES, as Slurm writes them, into NAME. False: none. */
+static bool node_of(const struct auc_part *p, const char *nodes, char name[AUC_NAME_MAX])
+{
+	auc_hostlist_t list = nodes && *nodes ? slurm_hostlist_create(nodes) : NULL;
+	const char *at = NULL;
+	bool found = false;
+
+	while (list && !found && auc_part_next_node(p, &at, name))
+		found = slurm_hostlist_find(list, name) >= 0;
+	if (list)
+		slurm_hostlist_destroy(list);
+	return found;
 }
 
 /* How often UID's jobs have delayed others', this one among them. Where there is no room, who did
@@ -410,8 +457,13 @@ static bool change(struct auc_agent *a, struct auc_task *t, const struct auc_exe
 	enum auc_code code;
 
 	auc_agent_bad_node(a, p, server);
+	if (booking->held)
+		blame(a, t, p, now);
 	if (booking->book == AUC_BOOK_EXTEND) {
 		code = auc_auction_extend(a->auction, id, NULL, &err);
+	} else if (booking->held && booking->book == AUC_BOOK_PUT_OFF && t->own) {
+		/* It waits in its slots. */
+		code = auc_err_set(&err, AUC_ESTATE, "its owner's own jobs are in its way");
 	} else if (booking->book == AUC_BOOK_PUT_OFF) {
 		code = auc_auction_put_off(a->auction, id, p->start, booking->when, NULL, &err);
 	} else {
@@ -420,8 +472,6 @@ static bool change(struct auc_agent *a, struct auc_task *t, const struct auc_exe
 		code = auc_auction_move(a->auction, id, server, p->start > now ? p->start : now,
 					NULL, &err);
 	}
-	if (booking->held)
-		blame(a, id, server);
 	if (code) {
 		auc_agent_say(a, "job %u: %s: %s", id, refused[booking->book], err.text);
 		return false;
@@ -440,20 +490,33 @@ static bool change(struct auc_agent *a, struct auc_task *t, const struct auc_exe
 	return true;
 }
 
+/*
+ * The cause of T's end, WHY as its machine has it. What its owner has done himself is no outage,
+ * nor may he cancel for nothing what is late by that.
+ */
+static const char *why_of(const struct auc_task *t, const char *why)
+{
+	bool waited = !strcmp(why, AUC_WHY_NODE_BUSY) || !strcmp(why, AUC_WHY_NOT_STARTED) ||
+		      (!strcmp(why, AUC_WHY_CANCELLED) && t->exec.booked != AUC_SALE_RUNNING);
+
+	return t->own && waited ? t->own : why;
+}
+
 /* Ends a sale in the ledger; its final receipt goes out once that is committed. */
 static void settle(struct auc_agent *a, struct auc_task *t, const struct auc_exec_booking *booking)
 {
+	const char *why = why_of(t, booking->why);
 	uint32_t id = t->exec.jobs[0].id;
 	char *receipt = NULL;
 	struct auc_err err;
 
 	if (t->block)
 		auc_block_settle(a, t, booking->when);
-	if (auc_auction_settle(a->auction, id, booking->why, booking->when, &receipt, &err)) {
+	if (auc_auction_settle(a->auction, id, why, booking->when, &receipt, &err)) {
 		auc_agent_complain(a, AUC_ERROR_LEDGER, &err);
 		return;
 	}
-	slurm_info("sched/auction: job %u: sale %s settled: %s", id, t->sale, booking->why);
+	slurm_info("sched/auction: job %u: sale %s settled: %s", id, t->sale, why);
 	if (receipt && auc_receipts_put_final(id, t->sale, receipt, &err))
 		auc_agent_complain(a, AUC_ERROR_RECEIPT, &err);
 	if (t->lead)

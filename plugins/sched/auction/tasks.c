@@ -414,18 +414,6 @@ static int part_of(const struct auc_task *t, const slurm_job_info_t *info, doubl
 static const char *why_waiting(uint32_t reason)
 {
 	switch (reason) {
-	/* Jobs are counted before they are sold, so that others have come since. */
-	case WAIT_QOS_GRP_JOB:
-	case WAIT_QOS_GRP_SUB_JOB:
-	case WAIT_QOS_MAX_JOB_PER_USER:
-	case WAIT_QOS_MAX_SUB_JOB:
-	case WAIT_ASSOC_GRP_JOB:
-	case WAIT_ASSOC_GRP_SUB_JOB:
-	case WAIT_ASSOC_MAX_JOBS:
-	case WAIT_ASSOC_MAX_SUB_JOB:
-	case WAIT_QOS_MAX_JOB_PER_ACCT:
-	case WAIT_QOS_MAX_SUB_JOB_PER_ACCT:
-		return AUC_WHY_LIMIT;
 	case WAIT_HELD:
 	case WAIT_HELD_USER:
 		return AUC_WHY_HELD;
@@ -435,6 +423,9 @@ static const char *why_waiting(uint32_t reason)
 	/* What it was to come after has ended otherwise, as its owner has said. */
 	case WAIT_DEP_INVALID:
 		return AUC_WHY_CANCELLED;
+	/* Looked at before the sale. */
+	case WAIT_ASSOC_MAX_WALL_PER_JOB:
+	case WAIT_QOS_MAX_WALL_PER_JOB:
 	case WAIT_PART_NODE_LIMIT:
 	case WAIT_PART_TIME_LIMIT:
 	case WAIT_ACCOUNT:
@@ -446,8 +437,9 @@ static const char *why_waiting(uint32_t reason)
 	case WAIT_RESOURCES:
 		return AUC_WHY_NODE_BUSY;
 	default:
-		/* Limits on time and TRES. */
-		return at_limit(reason) ? AUC_WHY_BARRED : NULL;
+		/* Jobs are counted before they are sold, so that others have come since; what they
+		 * use is not, so that its owner may have chosen a job that is too large. */
+		return at_limit(reason) ? AUC_WHY_LIMIT : NULL;
 	}
 }
 

@@ -47,9 +47,13 @@ struct auc_task {
 	bool whole;                   /* all of its user's jobs are to be loaded once */
 	double seek, seek_next;       /* lien: between two looks for its job, and the next */
 	bool known;                   /* its lead's record was compared with the sale */
-	bool suspended;               /* one of its jobs is; from 26.05 on owners can do that */
-	bool resumed;                 /* and that has been said, and undone */
-	bool listed;                  /* in the ledger in this cycle */
+	/* What its owner has done that keeps it from beginning (why.h), as far as was seen; or
+	 * NULL.
+	 */
+	const char *own;
+	bool suspended; /* one of its jobs is; from 26.05 on owners can do that */
+	bool resumed;   /* and that has been said, and undone */
+	bool listed;    /* in the ledger in this cycle */
 	struct {
 		uint32_t job; /* the last that was asked for; 0: none */
 		time_t start; /* of its run */

@@ -133,7 +133,10 @@ static void test_rule(void **state)
 		/* Its owner's other jobs used up the limit that it needed. */
 		{false, false, 0, "limit", -1, DEAR / 2},
 		{false, false, 0, "limit", -3600, DEAR * 9 / 10},
-		{false, false, 0, "limit", 30.5, DEAR},
+		/* Nor did it begin late for any other reason than that. */
+		{false, false, 0, "limit", 30.5, DEAR / 2},
+		{false, false, 0, "own_job", 30.5, DEAR / 2},
+		{true, true, 0, "own_job", 1, DEAR * 3 / 4},
 		/* It never started, whatever the cause. */
 		{false, false, 0, "timeout", -1, DEAR},
 		{false, false, 0, "failed", 900, DEAR},

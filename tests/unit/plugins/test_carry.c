@@ -714,6 +714,13 @@ static void test_causes(void **state)
 	assert_string_equal(cause(JOB_PENDING, WAIT_PART_TIME_LIMIT), "barred");
 	assert_string_equal(cause(JOB_PENDING, WAIT_PART_NODE_LIMIT), "barred");
 	assert_string_equal(cause(JOB_PENDING, WAIT_ACCOUNT), "barred");
+	/* MaxWall was looked at before the sale, and has been changed. */
+	assert_string_equal(cause(JOB_PENDING, WAIT_ASSOC_MAX_WALL_PER_JOB), "barred");
+	assert_string_equal(cause(JOB_PENDING, WAIT_QOS_MAX_WALL_PER_JOB), "barred");
+	/* Its owner's other jobs, or its own size, may be what is too much. */
+	assert_string_equal(cause(JOB_PENDING, WAIT_ASSOC_GRP_GRES), "limit");
+	assert_string_equal(cause(JOB_PENDING, WAIT_QOS_MAX_GRES_PER_USER), "limit");
+	assert_string_equal(cause(JOB_PENDING, WAIT_ASSOC_MAX_CPU_PER_JOB), "limit");
 	assert_string_equal(cause(JOB_PENDING, WAIT_ASSOC_MAX_JOBS), "limit");
 	assert_string_equal(cause(JOB_PENDING, WAIT_QOS_MAX_JOB_PER_USER), "limit");
 	assert_string_equal(cause(JOB_RUNNING, WAIT_NO_REASON), "");
