@@ -55,7 +55,6 @@ enum auc_code auc_auction_held_add(struct auc_auction *a, const struct auc_bid *
 	held.since = w.since = q->bid.since =
 		(double)auc_auction_arrival(a, now) * a->conf->slot_seconds;
 	q->bid.npartitions = 0;
-	q->bid.at_once = array ? array->at_once : 0;
 	if (rc == AUC_OK && !(held.text = w.bid = auc_bid_print(&q->bid)))
 		rc = auc_auction_no_memory(err);
 	if (rc == AUC_OK)

@@ -239,7 +239,6 @@ static enum auc_code add_jobs(struct auc_auction *a, struct auc_rearrange_run *s
 
 		/* What its bid names may be gone; then it stays where it is. */
 		if (!c->bid || auc_bid_parse(a->conf, c->bid, bid, NULL) != AUC_OK ||
-		    bid->at_once ||
 		    auc_bid_resolve(s->market, bid, c->plan.arrival, &job, NULL) != AUC_OK)
 			continue;
 		rc = auc_rearrange_search_add(s->x, &job, &c->plan, err);

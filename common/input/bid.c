@@ -164,7 +164,7 @@ const struct auc_bid_key auc_bid_keys[] = {
 	[KEY_BEGIN] = {"begin", NULL, "TIME", ""},
 	[KEY_END] = {"end", NULL, "TIME", ""},
 	[KEY_SINCE] = {"since", NULL, "TIME", ""},
-	[KEY_ARRAY] = {"array", NULL, "JOB%N", ""},
+	[KEY_ARRAY] = {"array", NULL, "JOB", ""},
 };
 const unsigned auc_bid_nkeys = NOPTIONS;
 

@@ -105,9 +105,8 @@ struct auc_bid {
 	/* Unix time from which on its value counts, before its arrival: of a bid that has stood;
 	 * 0: its arrival. In texts that are kept only. */
 	double since;
-	/* It is that of a task of the array ARRAY (its job's number), of which AT_ONCE may run at a
-	 * time: likewise. 0: of none, or not known yet; any number. */
-	uint32_t array, at_once;
+	/* It is that of a task of the array ARRAY (its job's number): likewise. 0: of none. */
+	uint32_t array;
 	char model[AUC_NAME_MAX]; /* profile it was filled from, or "" */
 	struct auc_bid_gang gang;
 };
@@ -136,7 +135,7 @@ extern const unsigned auc_bid_nkeys;
  * NODES:SECONDS:TRES=AMOUNT,...; within=switch; whole=yes;
  * features=NAME&NAME or NAME|NAME; only=NODE,... or except=NODE,...; begin=TIME,
  * end=TIME. What they say is made of the job's own options (adapter/desc_gang.h). And since=TIME,
- * array=JOB%N.
+ * array=JOB.
  * Bids of users have none. block=yes,UID,...,@ACCOUNT,... is no option either, but of users, too:
  * sbid block says it.
  */

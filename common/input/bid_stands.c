@@ -41,13 +41,13 @@ enum auc_code auc_bid_since_word(const struct auc_conf *conf, const char *value,
 enum auc_code auc_bid_array_word(const struct auc_conf *conf, const char *value,
 				 struct auc_bid *bid, const char *what, struct auc_err *err)
 {
-	int end = 0;
+	double job;
+	enum auc_code rc = auc_parse_number(value, 1, UINT32_MAX, &job, what, err);
 
 	(void)conf;
-	if (sscanf(value, "%9" SCNu32 "%%%9" SCNu32 "%n", &bid->array, &bid->at_once, &end) == 2 &&
-	    end && !value[end])
-		return AUC_OK;
-	return auc_err_set(err, AUC_EINVAL, "%s: '%.80s', expected JOB%%N", what, value);
+	if (rc == AUC_OK)
+		bid->array = (uint32_t)job;
+	return rc;
 }
 
 bool auc_bid_is_of_array(const char *text, uint32_t job)
@@ -64,8 +64,8 @@ void auc_bid_stands_print(FILE *out, const struct auc_bid *bid)
 
 	if (bid->since > 0)
 		fprintf(out, " since=%s", auc_number_str(bid->since, number));
-	if (bid->array || bid->at_once)
-		fprintf(out, " array=%" PRIu32 "%%%" PRIu32, bid->array, bid->at_once);
+	if (bid->array)
+		fprintf(out, " array=%" PRIu32, bid->array);
 }
 
 enum auc_code auc_bid_stands_check(const struct auc_bid *bid, const char *stepper,

@@ -182,6 +182,37 @@ task_receipt_is()
 	done
 }
 
+# Column $3 of sbid's rows of array $2, which is $1's, added up. sum_of USER ARRAY COLUMN
+sum_of()
+{
+	as "$1" "$SBID" -nPo "job,$3" list | awk -F'|' '$1 ~ /^'"$2"'_/ {sum += $2 * 1e6} END {printf "%.0f\n", sum}'
+}
+
+@test "each task pays for itself, all who count agree, and what is given up is paid back" {
+	local sauction=${AUCTION_PREFIX:+$AUCTION_PREFIX/bin/sauction}${AUCTION_BUILD:+$AUCTION_BUILD/contrib/sauction/sauction}
+
+	# One GPU of each node, so that the others have a price.
+	alice=$(submit alice --bid=1000000 --nodes=2 --gpus-per-node=1 --cpus-per-task=1 --mem=100 --time=30 -o /dev/null --wrap 'sleep 2000')
+	wait_until 60 receipt_state_is "$alice" running
+	array=$(submit carol --bid=deadline:1000000,100s --nodes=1 --gpus-per-node=1 --cpus-per-task=1 --mem=100 --time=1 --array=1-6 -o /dev/null --wrap 'sleep 100')
+	wait_until 60 eval '[ "$(as carol "$SBID" -nPo job list | grep -c "^'"$array"'_[1-6]$")" = 6 ]'
+	# Later ones cost more, as less is left.
+	run -0 as carol "$SBID" -nPo paid show "$array"
+	[ "$(sort -u <<< "$output" | wc -l)" -gt 1 ]
+	paid=$(sum_of carol "$array" paid)
+	[ "$paid" -gt 0 ]
+	[ "$("$lib_dir/../cmd/audit" "$SANDBOX_DIR/state/auction" | sed -n 's/^charged \([0-9]*\) .*/\1/p')" -ge "$paid" ]
+	as carol scancel "${array}_6"
+	wait_until 60 task_receipt_is "$array" 6 .why cancelled
+	back=$(task_receipt "$array" 6 '.refund | tonumber * 1000000 | round')
+	[ "$back" -gt 0 ]
+	wait_until 60 eval '[ "$(sum_of carol '"$array"' paid)" = '"$((paid - back))"' ]'
+	[ "$(sum_of carol "$array" back)" = "$back" ]
+	# A line for each job.
+	run -0 "$sauction" report --focus -nP -o ResourceId,BilledCost
+	[ "$(awk -F'|' '$1 ~ /^'"$array"'_/ {sum += $2 * 1e6} END {printf "%.0f", sum}' <<< "$output")" = "$((paid - back))" ]
+}
+
 # bats test_tags=nightly
 @test "a thousand tasks, and a slurmctld that is killed while they are decided" {
 	local log="$SANDBOX_DIR/log/slurmctld.log" before began took

@@ -406,7 +406,7 @@ static enum auc_code describe(struct auc_auction *a, job_desc_msg_t *desc, struc
 	double after;
 
 	if (g->nshapes || g->nplaces || g->within_switch || g->whole || *g->features ||
-	    g->begin > 0 || g->end > 0 || bid->since > 0 || bid->array || bid->at_once)
+	    g->begin > 0 || g->end > 0 || bid->since > 0 || bid->array)
 		return auc_err_set(err, AUC_EINVAL,
 				   "%s: gang, within, whole, features, only, except, begin, end, "
 				   "since and array are no options; say it by --nodes, "

@@ -33,7 +33,8 @@ struct auc_array {
 	char out[OUT_MAX][AUC_SALE_ID_LEN]; /* sales whose tasks are being split off */
 	unsigned nout;
 	unsigned failed, rounds; /* tasks that were not, in this round; and rounds with some */
-	bool waits;              /* until the next cycle */
+	bool waits;              /* until the next cycle, */
+	bool soon;               /* which is to come at once */
 	bool gone;               /* it is forgotten once nothing of it is out */
 	char *refused; /* why those that wait are not sold; NULL: they are to be decided */
 	double *ends;  /* of the plans of its tasks; room for all that wait, too */
@@ -69,10 +70,12 @@ bool auc_array_turn(struct auc_agent *a, const struct auc_held_view *v, struct a
 		return false;
 	}
 	r->waits = true;
+	r->soon = r->nout;
 	if (!r->jobs && (r->nout || !take_record(a, r, now)))
 		return true;
 	if (!r->refused)
 		good = decide_some(a, r, bid);
+	r->soon = good;
 	if (r->nout || (!r->refused && r->at < r->n))
 		return good;
 	/* All have had their turn, and what was sold is split off: the record says what is left. */
@@ -99,7 +102,7 @@ bool auc_array_busy(const struct auc_agent *a)
 	bool busy = false;
 
 	for (const struct auc_array *r = a->arrays; r && !busy; r = r->next)
-		busy = r->waits;
+		busy = r->waits && r->soon;
 	return busy;
 }
 

@@ -434,6 +434,43 @@ static void test_array(void **state)
 	auc_auction_destroy(a);
 }
 
+/* When an array ends is known once no task of it waits: with the last of its sales. */
+static void test_array_ends(void **state)
+{
+	struct auc_auction *a = world_open("", world_dir, NOW);
+	char id[AUC_SALE_ID_LEN];
+	struct auc_held_view v;
+	struct auc_bid bid;
+	double end, last = 0;
+
+	(void)state;
+	free(stand_array(a, LONG, GPUS + 1, 0, id));
+	assert_int_equal(auc_auction_held_next(a, NOW, &v, &bid), AUC_HELD_DUE);
+	for (uint32_t i = 0; i <= GPUS; i++) {
+		struct auc_offer o;
+
+		assert_int_equal(auc_auction_bid_task(a, id, &bid, NOW, &o, &err), AUC_OK);
+		assert_true(o.accepted && o.end >= last);
+		last = o.end;
+		/* The last one has the array's own number, as in Slurm. */
+		assert_int_equal(auc_auction_confirm(a, o.sale, i < GPUS ? 51 + i : 50, NULL, &err),
+				 AUC_OK);
+		auc_offer_clear(&o);
+	}
+	assert_true(auc_auction_decides(a, 1000));
+	assert_false(auc_auction_decides(a, 1001));
+	assert_false(auc_auction_ends(a, 50, &end));
+	free(auc_auction_held_end(a, id, NULL, NOW));
+	assert_false(auc_auction_decides(a, 1000));
+	/* The one with that number is over, others are not. */
+	assert_int_equal(auc_auction_settle(a, 50, "cancelled", NOW, NULL, &err), AUC_OK);
+	assert_true(auc_auction_ends(a, 50, &end));
+	assert_true(auc_auction_ends(a, 51, &last));
+	assert_true(end == last && end > NOW);
+	assert_false(auc_auction_ends(a, 5, &end));
+	auc_auction_destroy(a);
+}
+
 /* After a restart the receipt says what there is to know of an array. */
 static void test_array_again(void **state)
 {
@@ -452,9 +489,8 @@ static void test_array_again(void **state)
 	assert_int_equal(v.tasks, 7);
 	assert_int_equal(v.at_once, 2);
 	assert_true(v.stays);
-	/* Its sales say so: none is moved, and others may wait for all of them. */
+	/* Its sales say so: other jobs may wait for all of them. */
 	assert_int_equal(bid.array, 50);
-	assert_int_equal(bid.at_once, 2);
 	free(receipt);
 	auc_auction_destroy(a);
 }
@@ -470,6 +506,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_money, world_setup, world_teardown),
 		cmocka_unit_test_setup_teardown(test_posted, world_setup, world_teardown),
 		cmocka_unit_test_setup_teardown(test_array, world_setup, world_teardown),
+		cmocka_unit_test_setup_teardown(test_array_ends, world_setup, world_teardown),
 		cmocka_unit_test_setup_teardown(test_array_again, world_setup, world_teardown),
 		cmocka_unit_test_setup_teardown(test_teaches_once, world_setup, world_teardown),
 	};
