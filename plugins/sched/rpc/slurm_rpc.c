@@ -270,6 +270,20 @@ enum auc_code auc_rpc_create_block(const char *name, const char *nodes, const ch
 	return code;
 }
 
+enum auc_code auc_rpc_let_into_block(const char *name, const char *user, struct auc_err *err)
+{
+	resv_desc_msg_t desc;
+	char more[16];
+
+	snprintf(more, sizeof(more), "+%s", user);
+	slurm_init_resv_desc_msg(&desc);
+	desc.name = (char *)name;
+	desc.users = more;
+	errno = 0;
+	return slurm_update_reservation(&desc) ? failed_with(err, "changing reservation", name)
+					       : AUC_OK;
+}
+
 enum auc_code auc_rpc_update_reservation(const char *name, const char *nodes, time_t end,
 					 struct auc_err *err)
 {

@@ -71,9 +71,10 @@ enum auc_code auc_rpc_close_nodes(const char *name, const char *nodes, time_t en
 enum auc_code auc_rpc_update_reservation(const char *name, const char *nodes, time_t end,
 					 struct auc_err *err);
 /* One of NODES for jobs of USERS ("2001,2002"); AUC_EINVAL: Slurm does not know one of them, or
- * they may not. The other: START 0: it has begun. */
+ * they may not. For USER, too. START 0: it has begun. */
 enum auc_code auc_rpc_create_block(const char *name, const char *nodes, const char *users,
 				   time_t start, time_t end, struct auc_err *err);
+enum auc_code auc_rpc_let_into_block(const char *name, const char *user, struct auc_err *err);
 enum auc_code auc_rpc_update_block(const char *name, const char *nodes, time_t start, time_t end,
 				   struct auc_err *err);
 /* AUC_ESTATE: a job is in it; AUC_ENOENT: there is none. */

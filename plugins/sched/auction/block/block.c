@@ -350,9 +350,10 @@ static bool is_right(const struct block *x, const struct auc_part *p, double now
 
 static enum auc_code make(struct block *x, const struct auc_task *t, struct auc_err *err)
 {
-	char name[AUC_BLOCK_NAME_MAX], *users = users_of(t);
+	char name[AUC_BLOCK_NAME_MAX], *users = users_of(t), *others;
 	const struct auc_part *p = t->parts;
 	enum auc_code code;
+	struct auc_err why;
 
 	if (!users)
 		return auc_err_set(err, AUC_ENOMEM, "no memory for the users of a block");
@@ -361,12 +362,16 @@ static enum auc_code make(struct block *x, const struct auc_task *t, struct auc_
 	/* There was one before slurmctld was started. */
 	if (code == AUC_EEXIST)
 		code = AUC_OK;
-	if (code == AUC_EINVAL && *t->block_users) {
-		slurm_error("sched/auction: block %u is for its owner alone: %s", x->job,
-			    err->text);
-		snprintf(users, strlen(users) + 1, "%u", t->uid);
+	/* Its owner first, whom Slurm knows, then each of the others whom it does. */
+	others = strchr(users, ',');
+	if (code == AUC_EINVAL && others) {
+		*others++ = '\0';
 		code = auc_rpc_create_block(name, p->nodes, users, (time_t)p->start, (time_t)p->end,
 					    err);
+		for (char *one; !code && (one = strsep(&others, ","));)
+			if (auc_rpc_let_into_block(name, one, &why))
+				slurm_error("sched/auction: block %u is not for user %s: %s",
+					    x->job, one, why.text);
 	}
 	free(users);
 	if (!code)
