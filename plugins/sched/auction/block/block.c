@@ -24,6 +24,7 @@ struct block {
 	bool made, there;
 	bool cleared; /* it is not wanted, and jobs in it were looked for */
 	const struct auc_task *wanted;
+	bool live; /* it is one of a sale, on disk or not */
 	double next_try;
 };
 
@@ -95,15 +96,17 @@ void auc_block_keep(struct auc_agent *a, double now)
 	struct block **at, *x;
 
 	for (x = a->blocks ? a->blocks->list : NULL; x; x = x->next)
-		x->wanted = NULL;
+		x->wanted = NULL, x->live = false;
 	for (struct auc_task *t = a->tasks.list; t; t = t->next) {
-		/* Nothing is asked for what is not on disk. */
-		if (!t->block || !is_live(t) || !t->exec.committed)
+		if (!t->block || !is_live(t))
 			continue;
 		x = find(a, t->exec.jobs[0].id);
 		x = x ? x : add(a, t->exec.jobs[0].id);
-		if (x)
+		/* Nothing is asked for what is not on disk. */
+		if (x && t->exec.committed)
 			x->wanted = t;
+		if (x)
+			x->live = true;
 		count_missing(a, t, now);
 		if (t->missing >= t->missed + 1)
 			book_missing(a, t);
@@ -161,6 +164,11 @@ void auc_block_see(struct auc_agent *a, const slurm_job_info_t *info, uint32_t b
 	auc_block_user_add(info->user_id);
 	if (ref && ref->task->block && is_live(ref->task) && auc_block_of(info->resv_name) == block)
 		return;
+	/* Its block may be sold again in this look. */
+	if (!a->opened) {
+		auc_look_want_all(a, auc_site_now() + LOST);
+		return;
+	}
 	slurm_info("sched/auction: job %u is of block %u, which is over, or has lost its "
 		   "reservation; cancelled",
 		   AUC_INFO_JOB_ID(info), block);
@@ -307,7 +315,9 @@ static bool bring_about(struct auc_agent *a, struct block *x, double now)
 	unsigned left = 0;
 
 	auc_block_name(name, x->job);
-	if (t && x->made && is_right(x, t->parts, now))
+	/* Before all records were seen once, what is not in the spool may be a sale all the same.
+	 */
+	if (t ? x->made && is_right(x, t->parts, now) : x->live || !a->opened)
 		return true;
 	x->next_try = now + AGAIN;
 	if (!t) {
