@@ -43,6 +43,10 @@ typedef ListIterator auc_list_itr_t;
 #define AUC_GRES_PREFIX "gres:"
 #endif
 
+/* The step that srun outside of a job starts asks for the GRES of each node in the job's record,
+ * too, from 23.02 on. */
+#define AUC_STEP_ASKS_AS_RECORD (SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(23, 2, 0))
+
 /* The job a job_desc_msg_t is about: job_id became step_id.job_id in 25.11, where step_id.sluid, if
  * set, counts instead. */
 #if SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(25, 11, 0)

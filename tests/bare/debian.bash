@@ -68,6 +68,9 @@ run_inside()
 {
 	local spaces=(--mount --pid --fork --kill-child) set_up='mount -t proc proc "$1/proc" && mount -t sysfs sysfs "$1/sys"'
 
+	# For "srun --unbuffered", whose tasks write to a terminal.
+	set_up+=' && mount -t devpts -o newinstance,mode=620,ptmxmode=666 devpts "$1/dev/pts"'
+
 	# As any installation has it.
 	grep -qs localhost "$1/root/etc/hosts" || printf '127.0.0.1 localhost\n' > "$1/root/etc/hosts"
 	if [ "$2" = own ]; then

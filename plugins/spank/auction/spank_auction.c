@@ -25,6 +25,7 @@
 
 #include "input/bid.h"
 #include "input/conf.h"
+#include "spank/auction/srun_gpus.h"
 
 SPANK_PLUGIN(auction, 1)
 
@@ -313,6 +314,8 @@ static int make_bid(spank_t sp)
 	} else if (spank_job_control_setenv(sp, auc_bid_keys[0].env, text, 1) != ESPANK_SUCCESS) {
 		slurm_error(PREFIX "Slurm did not take the bid");
 		rc = -1;
+	} else if (spank_context() == S_CTX_LOCAL) {
+		rc = auc_srun_gpus();
 	}
 	free(text);
 	return rc;
