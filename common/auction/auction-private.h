@@ -62,6 +62,7 @@ struct auc_question {
 	struct auc_bid bid;                  /* without the partitions that limits rule out */
 	struct auc_job job;                  /* what it is in the market */
 	struct auc_decision decision, extra; /* on it; and on another one, for hints */
+	struct auc_decision planned;         /* of several plans of it the best up to now */
 	struct auc_payers payers;
 	auc_money left; /* what they can pay; AUC_UNLIMITED */
 	bool again;     /* the bid stands and has been decided before: it teaches nothing more */
@@ -69,7 +70,8 @@ struct auc_question {
 	char ruled_out[512]; /* limits that the decision was made without; "": none */
 	double locked;       /* when the lock was had for it */
 	/* Canonical text of the bid, printed once: for the sale, the log of bids and offers. NULL:
-	 * no text is needed. SITES: for the sale instead, with where it may run; NULL: as TEXT. */
+	 * no text is needed. SITES: for the sale instead, with where it may run and for how long it
+	 * was planned; NULL: as TEXT. */
 	char *text, *sites;
 };
 
@@ -206,6 +208,15 @@ auc_slot auc_auction_first_open(const struct auc_auction *a, double now);
 enum auc_code auc_quote_nodes(const struct auc_policy *policy, struct auc_policy_ctx *ctx,
 			      const struct auc_market *m, struct auc_job *job,
 			      struct auc_decision *d, struct auc_err *err);
+/*
+ * bidding.c; the lock is held. The decision on BID into Q, and what is left of *STEPS that it may
+ * take; planned.c: the same for as long as BID's job is planned best, which BID says then.
+ */
+enum auc_code auc_auction_quote_as(struct auc_auction *a, struct auc_question *q,
+				   const struct auc_bid *bid, auc_slot arrival, uint64_t *steps,
+				   struct auc_err *err);
+enum auc_code auc_auction_quote(struct auc_auction *a, struct auc_question *q, struct auc_bid *bid,
+				auc_slot arrival, uint64_t *steps, struct auc_err *err);
 /* bidding.c; the lock is held. The decision on BID at NOW into A's question, as if somebody without
  * limits asked, and nobody had. */
 enum auc_code auc_auction_look_up(struct auc_auction *a, const struct auc_bid *bid, double now,

@@ -49,6 +49,7 @@ enum auc_code auc_auction_create(struct auc_conf *conf, struct auc_auction **out
 	pthread_mutex_init(&a->lock, NULL);
 	auc_decision_init(&a->question.decision);
 	auc_decision_init(&a->question.extra);
+	auc_decision_init(&a->question.planned);
 	a->conf = conf;
 	a->snapshot_at = AUC_SNAPSHOT_BYTES;
 	a->policy = auc_policy_find(conf->policy);
@@ -107,6 +108,7 @@ void auc_auction_destroy(struct auc_auction *a)
 	auc_seal_free(a->seal);
 	auc_decision_clear(&a->question.decision);
 	auc_decision_clear(&a->question.extra);
+	auc_decision_clear(&a->question.planned);
 	auc_job_clear(&a->question.job);
 	auc_tariff_free(a->rearrange.costs);
 	auc_auction_rearrange_free(a->rearrange.search);

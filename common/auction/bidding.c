@@ -38,8 +38,6 @@ static bool teaches(struct auc_auction *a, struct auc_question *q, const struct 
 static void await_job(struct auc_auction *a, struct auc_question *q, const char *sale);
 static enum auc_code allowed(struct auc_auction *a, struct auc_question *q, struct auc_bid *bid,
 			     auc_slot arrival, struct auc_err *err);
-static enum auc_code quote(struct auc_auction *a, struct auc_question *q, const struct auc_bid *bid,
-			   auc_slot arrival, uint64_t *steps, struct auc_err *err);
 static enum auc_code sooner(struct auc_auction *a, struct auc_question *q, double limit,
 			    uint64_t steps, struct auc_err *err);
 static bool on_wholes(const struct auc_market *m, const struct auc_plan *plan);
@@ -172,6 +170,12 @@ static void learn_from(struct auc_auction *a, struct auc_question *q, uint32_t u
 	if (!auc_conf_learns(a->conf))
 		return;
 	(void)auc_auction_remember(a, q, uid, now, sale, &again, NULL);
+	/* From what it states. */
+	if (!again && q->bid.planned > 0) {
+		q->bid.planned = 0;
+		again = auc_bid_resolve(a->market, &q->bid, q->job.arrival, &q->job, NULL) !=
+			AUC_OK;
+	}
 	if (!again)
 		(void)learn(a, q, NULL);
 }
@@ -252,7 +256,7 @@ static enum auc_code allowed(struct auc_auction *a, struct auc_question *q, stru
 	const struct auc_partition_limit *limit;
 	struct auc_decision *d = &q->decision;
 	uint64_t steps = AUC_MOST_STEPS;
-	enum auc_code rc = quote(a, q, bid, arrival, &steps, err);
+	enum auc_code rc = auc_auction_quote(a, q, bid, arrival, &steps, err);
 	size_t len = 0, size = sizeof(q->ruled_out);
 	char why[256];
 
@@ -268,7 +272,7 @@ static enum auc_code allowed(struct auc_auction *a, struct auc_question *q, stru
 						len ? "; " : "", why);
 		if (!auc_auction_leave(a, bid, limit->partition))
 			return auc_err_set(err, AUC_EFULL, "refused: %s", q->ruled_out);
-		rc = quote(a, q, bid, arrival, &steps, err);
+		rc = auc_auction_quote(a, q, bid, arrival, &steps, err);
 	}
 	return rc;
 }
@@ -288,9 +292,9 @@ enum auc_code auc_auction_look_up(struct auc_auction *a, const struct auc_bid *b
 	return rc;
 }
 
-/* STEPS: what the decision may still take. */
-static enum auc_code quote(struct auc_auction *a, struct auc_question *q, const struct auc_bid *bid,
-			   auc_slot arrival, uint64_t *steps, struct auc_err *err)
+enum auc_code auc_auction_quote_as(struct auc_auction *a, struct auc_question *q,
+				   const struct auc_bid *bid, auc_slot arrival, uint64_t *steps,
+				   struct auc_err *err)
 {
 	enum auc_code rc = auc_bid_resolve(a->market, bid, arrival, &q->job, err);
 
@@ -454,7 +458,7 @@ void auc_auction_keep_answer(struct auc_auction *a, const struct auc_answer *ans
 }
 
 /* A sale that is looked at again must say for itself where it may run, one whose chunks are moved
- * where they lie: that is another text than the bid's own. */
+ * where they lie, and for how long it was planned: that is another text than the bid's own. */
 static enum auc_code keep_sites(struct auc_auction *a, struct auc_question *q,
 				const struct auc_bid *bid, struct auc_err *err)
 {
@@ -462,7 +466,7 @@ static enum auc_code keep_sites(struct auc_auction *a, struct auc_question *q,
 	struct auc_bid *own;
 	enum auc_code rc = AUC_OK;
 
-	if (!bid->ndata && !(again && bid->npartitions))
+	if (!bid->ndata && !(again && bid->npartitions) && !(bid->planned > 0))
 		return AUC_OK;
 	own = malloc(sizeof(*own));
 	if (!own)

@@ -43,6 +43,7 @@ static void print_refusal(struct auc_auction *a, struct auc_question *q, FILE *o
 static void print_capped(const struct auc_auction *a, FILE *out, const struct auc_offer *offer);
 static void print_unpaid(const struct auc_auction *a, const struct auc_question *q, FILE *out,
 			 const struct auc_offer *offer);
+static void print_planned(const struct auc_auction *a, const struct auc_question *q, FILE *out);
 static void print_warning(const struct auc_auction *a, const struct auc_question *q, FILE *out,
 			  const struct auc_offer *offer);
 static void print_worthless(const struct auc_auction *a, const struct auc_question *q, FILE *out,
@@ -123,6 +124,8 @@ char *auc_offer_message(struct auc_auction *a, struct auc_question *q,
 			"\nauction: not every schedule was looked at, as that takes too long; no "
 			"other has a payoff higher by more than %s; to have all looked at, %s",
 			credits(offer->distance, value), lower(q));
+	if (offer->accepted)
+		print_planned(a, q, out);
 	if (offer->accepted)
 		print_warning(a, q, out, offer);
 	if (!offer->accepted && q->ruled_out[0])
@@ -237,6 +240,17 @@ static void print_unpaid(const struct auc_auction *a, const struct auc_question 
 	auc_budget_print(out, auc_ledger_books(a->ledger), &q->payers);
 	if (!a->policy->budgets)
 		fprintf(out, "; Policy=%s looks for no cheaper one", a->policy->name);
+}
+
+/* A plan that is longer than the job states. */
+static void print_planned(const struct auc_auction *a, const struct auc_question *q, FILE *out)
+{
+	if (q->bid.planned > 1)
+		fprintf(out, "\nauction: planned for %.4g times the time that it states (%s)%s",
+			q->bid.planned, "--time-max",
+			a->conf->refund_unused == AUC_REFUND_NO
+				? ""
+				: "; what it does not use is paid back");
 }
 
 /* A budget that comes to its end. */

@@ -10,8 +10,10 @@
 #include <string.h>
 
 #include "input/bid.h"
+#include "input/bid_ask.h"
 #include "input/bid_gang.h"
 #include "input/bid_stands.h"
+#include "input/bid_time.h"
 #include "input/conf.h"
 #include "base/num.h"
 #include "policy/policy.h"
@@ -25,7 +27,6 @@
 #define SECONDS_MAX      1e9
 #define NO_CONF_SLOT     300.0 /* slot length where no configuration says it */
 #define KNOWN_NAMES_SIZE 200
-#define OFFER_DIGITS     16
 
 enum key {
 	KEY_BID,
@@ -46,6 +47,7 @@ enum key {
 	KEY_SPEEDUP,
 	KEY_GPU_TIME,
 	KEY_STANDS,
+	KEY_TIME_MAX,
 	NOPTIONS, /* from here on no options */
 	KEY_GANG = NOPTIONS,
 	KEY_WITHIN,
@@ -58,6 +60,7 @@ enum key {
 	KEY_END,
 	KEY_SINCE,
 	KEY_ARRAY,
+	KEY_PLANNED,
 	NKEYS
 };
 
@@ -89,15 +92,9 @@ static enum auc_code read_data(const struct auc_conf *conf, const char *value, s
 			       const char *what, struct auc_err *err);
 static enum auc_code read_model(const struct auc_conf *conf, const char *value, struct auc_bid *bid,
 				const char *what, struct auc_err *err);
-static enum auc_code read_quote(const struct auc_conf *conf, const char *value, struct auc_bid *bid,
-				const char *what, struct auc_err *err);
 static enum auc_code read_max_price(const struct auc_conf *conf, const char *value,
 				    struct auc_bid *bid, const char *what, struct auc_err *err);
-static enum auc_code read_overrun(const struct auc_conf *conf, const char *value,
-				  struct auc_bid *bid, const char *what, struct auc_err *err);
 static enum auc_code read_places(const struct auc_conf *conf, const char *value,
-				 struct auc_bid *bid, const char *what, struct auc_err *err);
-static enum auc_code read_accept(const struct auc_conf *conf, const char *value,
 				 struct auc_bid *bid, const char *what, struct auc_err *err);
 static enum auc_code read_speedup(const struct auc_conf *conf, const char *value,
 				  struct auc_bid *bid, const char *what, struct auc_err *err);
@@ -154,6 +151,9 @@ const struct auc_bid_key auc_bid_keys[] = {
 	[KEY_STANDS] = {"stands", "SLURM_AUCTION_STANDS", "TIME",
 			"for how long the bid stands if it is refused: its job is held, and it is "
 			"decided again as prices and bookings change; e.g. 4h"},
+	[KEY_TIME_MAX] = {"time-max", "SLURM_AUCTION_TIME_MAX", "TIME|FACTORx",
+			  "how long the job takes at most, where --time or its work says how long "
+			  "as a rule; e.g. 8h, 1.3x"},
 	[KEY_GANG] = {"gang", NULL, "SHAPE|...", ""},
 	[KEY_WITHIN] = {"within", NULL, "switch", ""},
 	[KEY_WHOLE] = {"whole", NULL, "yes", ""},
@@ -165,6 +165,7 @@ const struct auc_bid_key auc_bid_keys[] = {
 	[KEY_END] = {"end", NULL, "TIME", ""},
 	[KEY_SINCE] = {"since", NULL, "TIME", ""},
 	[KEY_ARRAY] = {"array", NULL, "JOB", ""},
+	[KEY_PLANNED] = {"planned", NULL, "FACTOR", ""},
 };
 const unsigned auc_bid_nkeys = NOPTIONS;
 
@@ -175,16 +176,28 @@ bool auc_bid_key_is_secret(unsigned key)
 
 /* Those of the words of gangs alone are not named. */
 static const read_fn readers[NKEYS] = {
-	[KEY_BID] = read_utility,         [KEY_EPOCHS] = read_epochs,
-	[KEY_CHUNKS] = read_chunks,       [KEY_MINIBATCHES] = read_minibatches,
-	[KEY_GRADIENT] = read_gradient,   [KEY_WORKER_TIME] = read_worker_time,
-	[KEY_PS_TIME] = read_ps_time,     [KEY_UPLOAD] = read_upload,
-	[KEY_DATA] = read_data,           [KEY_MODEL] = read_model,
-	[KEY_QUOTE] = read_quote,         [KEY_OVERRUN] = read_overrun,
-	[KEY_MAX_PRICE] = read_max_price, [KEY_PLACES] = read_places,
-	[KEY_ACCEPT] = read_accept,       [KEY_SPEEDUP] = read_speedup,
-	[KEY_GPU_TIME] = read_gpu_time,   [KEY_STANDS] = auc_bid_stands_word,
-	[KEY_SINCE] = auc_bid_since_word, [KEY_ARRAY] = auc_bid_array_word,
+	[KEY_BID] = read_utility,
+	[KEY_EPOCHS] = read_epochs,
+	[KEY_CHUNKS] = read_chunks,
+	[KEY_MINIBATCHES] = read_minibatches,
+	[KEY_GRADIENT] = read_gradient,
+	[KEY_WORKER_TIME] = read_worker_time,
+	[KEY_PS_TIME] = read_ps_time,
+	[KEY_UPLOAD] = read_upload,
+	[KEY_DATA] = read_data,
+	[KEY_MODEL] = read_model,
+	[KEY_QUOTE] = auc_bid_quote_word,
+	[KEY_OVERRUN] = auc_bid_overrun_word,
+	[KEY_MAX_PRICE] = read_max_price,
+	[KEY_PLACES] = read_places,
+	[KEY_ACCEPT] = auc_bid_accept_word,
+	[KEY_SPEEDUP] = read_speedup,
+	[KEY_GPU_TIME] = read_gpu_time,
+	[KEY_STANDS] = auc_bid_stands_word,
+	[KEY_SINCE] = auc_bid_since_word,
+	[KEY_ARRAY] = auc_bid_array_word,
+	[KEY_TIME_MAX] = auc_bid_time_max_word,
+	[KEY_PLANNED] = auc_bid_planned_word,
 };
 
 static int find_key(const char *name);
@@ -200,8 +213,6 @@ static bool steps(const struct auc_conf *conf);
 static bool posts(const struct auc_conf *conf);
 static enum auc_code check_gang(const struct auc_conf *conf, const struct words *words,
 				struct auc_bid *bid, struct auc_err *err);
-static enum auc_code check_accept(const struct auc_conf *conf, const struct auc_bid *bid,
-				  struct auc_err *err);
 static enum auc_code check_data(const struct auc_conf *conf, const struct auc_bid *bid,
 				struct auc_err *err);
 static uint64_t sum_data(const struct auc_bid *bid);
@@ -335,7 +346,7 @@ char *auc_bid_print(const struct auc_bid *bid)
 		fprintf(out, " data=");
 		auc_list_print(out, bid->data, bid->ndata, "");
 	}
-	fputs(bid->extend ? " overrun=extend" : bid->kill ? " overrun=kill" : "", out);
+	auc_bid_time_print(out, bid);
 	auc_bid_stands_print(out, bid);
 	bad = ferror(out);
 	if (fclose(out) != 0 || bad) {
@@ -409,7 +420,8 @@ static enum auc_code sort_word(char *word, bool first, struct words *words, stru
 			err, AUC_EINVAL,
 			"bid: '%.80s' is not a key, expected bid, epochs, chunks, minibatches, "
 			"gradient-mb, worker-time, ps-time, upload, data-mb, model, quote, "
-			"overrun, max-price, data, accept, speedup, gpu-time or stands",
+			"overrun, max-price, data, accept, speedup, gpu-time, stands or "
+			"time-max",
 			word);
 	if (words->value[key])
 		return auc_err_set(err, AUC_EINVAL,
@@ -444,11 +456,9 @@ static enum auc_code make_bid(const struct auc_conf *conf, const struct words *w
 	rc = check_value(conf, words, bid, err);
 	if (rc != AUC_OK)
 		return rc;
-	if (bid->extend && (steps(conf) || posts(conf)))
-		return auc_err_set(err, AUC_EINVAL,
-				   "--overrun: 'extend', expected kill: policy %s sells no slots",
-				   conf->policy);
 	rc = auc_bid_stands_check(bid, steps(conf) ? conf->policy : NULL, err);
+	if (rc == AUC_OK)
+		rc = auc_bid_time_check(bid, conf ? conf->policy : NULL, err);
 	if (rc != AUC_OK)
 		return rc;
 	rc = check_gang(conf, words, bid, err);
@@ -456,11 +466,11 @@ static enum auc_code make_bid(const struct auc_conf *conf, const struct words *w
 		return rc;
 	model = conf ? auc_conf_model(conf, *bid->model ? bid->model : conf->default_model) : NULL;
 	if (bid->gang.open && !model)
-		return check_accept(conf, bid, err);
+		return auc_bid_accept_check(bid, conf && !posts(conf) ? conf->policy : NULL, err);
 	if (model)
 		fill_from_model(model, words, bid);
 	fill_plain(conf, bid);
-	rc = check_accept(conf, bid, err);
+	rc = auc_bid_accept_check(bid, conf && !posts(conf) ? conf->policy : NULL, err);
 	if (rc == AUC_OK)
 		rc = check_data(conf, bid, err);
 	if (rc != AUC_OK || bid->nworkers || !conf)
@@ -544,20 +554,6 @@ static enum auc_code check_gang(const struct auc_conf *conf, const struct words 
 				   "and PSs only",
 				   shape, conf->policy);
 	bid->gang.open = !worker && (!policy || policy->gangs);
-	return AUC_OK;
-}
-
-static enum auc_code check_accept(const struct auc_conf *conf, const struct auc_bid *bid,
-				  struct auc_err *err)
-{
-	if (bid->accept && bid->quote)
-		return auc_err_set(err, AUC_EINVAL,
-				   "--accept: given with --quote, expected one of them");
-	if (bid->accept && conf && !posts(conf))
-		return auc_err_set(
-			err, AUC_EINVAL,
-			"--accept: given, expected --bid instead: policy %s posts no prices",
-			conf->policy);
 	return AUC_OK;
 }
 
@@ -717,20 +713,6 @@ static enum auc_code read_max_price(const struct auc_conf *conf, const char *val
 	return auc_parse_number(value, 0, AUC_VALUE_MAX, &bid->max_price, what, err);
 }
 
-static enum auc_code read_accept(const struct auc_conf *conf, const char *value,
-				 struct auc_bid *bid, const char *what, struct auc_err *err)
-{
-	(void)conf;
-	if (strlen(value) == OFFER_DIGITS && strspn(value, "0123456789abcdef") == OFFER_DIGITS)
-		bid->accept = strtoull(value, NULL, 16);
-	if (bid->accept)
-		return AUC_OK;
-	return auc_err_set(err, AUC_EINVAL,
-			   "%s: '%.80s' is no offer, expected its %d digits, such as "
-			   "05c83f6d94a0be17, as --quote has said them",
-			   what, value, OFFER_DIGITS);
-}
-
 static enum auc_code read_data(const struct auc_conf *conf, const char *value, struct auc_bid *bid,
 			       const char *what, struct auc_err *err)
 {
@@ -776,31 +758,6 @@ static enum auc_code read_model(const struct auc_conf *conf, const char *value, 
 				   *known ? known : "none (auction.conf has no Model)");
 	}
 	strcpy(bid->model, value);
-	return AUC_OK;
-}
-
-static enum auc_code read_overrun(const struct auc_conf *conf, const char *value,
-				  struct auc_bid *bid, const char *what, struct auc_err *err)
-{
-	(void)conf;
-	bid->extend = !strcmp(value, "extend");
-	bid->kill = !strcmp(value, "kill");
-	if (bid->extend || bid->kill)
-		return AUC_OK;
-	return auc_err_set(err, AUC_EINVAL, "%s: '%.80s', expected kill or extend", what, value);
-}
-
-static enum auc_code read_quote(const struct auc_conf *conf, const char *value, struct auc_bid *bid,
-				const char *what, struct auc_err *err)
-{
-	static const char *const asks[] = {"", "balance", "why", "prices", "history"};
-
-	(void)conf;
-	for (unsigned i = AUC_ASK_BALANCE; i <= AUC_ASK_HISTORY; i++)
-		bid->ask = strcmp(value, asks[i]) ? bid->ask : i;
-	bid->quote = bid->ask || !strcmp(value, "yes") || !strcmp(value, "1");
-	if (!bid->quote && strcmp(value, "no") != 0 && strcmp(value, "0") != 0)
-		return auc_err_set(err, AUC_EINVAL, "%s: '%.80s' is not yes or no", what, value);
 	return AUC_OK;
 }
 

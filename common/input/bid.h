@@ -101,6 +101,12 @@ struct auc_bid {
 	/* At the end of its plan it buys more, slot by slot, or ends; neither: as auction.conf
 	 * says. */
 	bool extend, kill;
+	/* How long it takes at most, where what is stated is as a rule: in seconds, or, as soon as
+	 * it is known how long that is, as a factor of it. 0: not given. */
+	double time_max, most;
+	/* For how many times what is stated its plan is made; 0: as stated. In texts that are kept
+	 * only. */
+	double planned;
 	double stands; /* seconds for which it stays if it is refused; 0: it does not */
 	/* Unix time from which on its value counts, before its arrival: of a bid that has stood;
 	 * 0: its arrival. In texts that are kept only. */
@@ -135,7 +141,7 @@ extern const unsigned auc_bid_nkeys;
  * NODES:SECONDS:TRES=AMOUNT,...; within=switch; whole=yes;
  * features=NAME&NAME or NAME|NAME; only=NODE,... or except=NODE,...; begin=TIME,
  * end=TIME. What they say is made of the job's own options (adapter/desc_gang.h). And since=TIME,
- * array=JOB.
+ * array=JOB and planned=FACTOR.
  * Bids of users have none. block=yes,UID,...,@ACCOUNT,... is no option either, but of users, too:
  * sbid block says it.
  */

@@ -81,6 +81,8 @@ enum auc_code auc_bid_resolve(const struct auc_market *m, const struct auc_bid *
 		rc = confine(m, bid, job->upload, err);
 	if (rc == AUC_OK && bid->gang.nshapes)
 		rc = auc_bid_gang_resolve(m, &bid->gang, job, err);
+	if (rc == AUC_OK && bid->planned > 0)
+		auc_job_stretch(job, bid->planned);
 	return rc;
 }
 

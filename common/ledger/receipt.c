@@ -261,6 +261,8 @@ static enum auc_code read_sale(struct json_object *o, struct auc_receipt *r, str
 		rc = auc_json_int(o, "start", -SLOT_LIMIT, SLOT_LIMIT, &r->start, err);
 	if (rc == AUC_OK)
 		rc = auc_json_int(o, "completion", -SLOT_LIMIT, SLOT_LIMIT, &r->completion, err);
+	if (rc == AUC_OK && json_object_object_get_ex(o, "planned", NULL))
+		rc = auc_json_double(o, "planned", 1e-3, 1e3, &r->planned, err);
 	if (rc == AUC_OK && settled)
 		rc = auc_json_money(o, "refund", &r->refund, err);
 	if (rc == AUC_OK && settled)

@@ -64,6 +64,7 @@ struct auc_receipt {
 	struct auc_named per_node[AUC_TRES_MAX]; /* of each node */
 	double slot_seconds;
 	auc_slot arrival, start, completion;
+	double planned; /* for how many times what it states the job was planned; 0: as it states */
 	auc_money payment, refund;
 	char why[24];
 	unsigned nworker_tres, nps_tres;

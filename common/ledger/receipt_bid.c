@@ -20,6 +20,7 @@
 static bool add_sealed(struct json_object *o, const struct auc_sale *sale,
 		       const struct auc_seal *seal);
 static bool add_data(struct json_object *o, const char *text);
+static bool add_planned(struct json_object *o, const char *text);
 static struct json_object *open_sealed(struct json_object *o, const struct auc_seal *seal,
 				       const char *sale);
 static enum auc_code data_of_bid(const char *text, struct auc_receipt *r, struct auc_err *err);
@@ -33,7 +34,19 @@ bool auc_receipt_add_bid(struct json_object *o, const struct auc_sale *sale,
 
 	if (json_object_object_get_ex(o, "transfers", NULL) && !add_data(o, sale->bid))
 		return false;
+	if (!add_planned(o, sale->bid))
+		return false;
 	return !seal || settled || !sale->bid || !*sale->bid || add_sealed(o, sale, seal);
+}
+
+/* For how many times what it states the job was planned, if its bid TEXT says that. */
+static bool add_planned(struct json_object *o, const char *text)
+{
+	static const char word[] = " planned=";
+	const char *at = text ? strstr(text, word) : NULL;
+	double planned = at ? strtod(at + strlen(word), NULL) : 0;
+
+	return !(planned > 0) || auc_json_add_number(o, "planned", planned);
 }
 
 enum auc_code auc_receipt_take_bid(struct json_object *o, const struct auc_seal *seal,

@@ -76,6 +76,21 @@ static bool holds(const struct auc_market *m, unsigned server, const int64_t *un
 	return true;
 }
 
+void auc_job_stretch(struct auc_job *job, double factor)
+{
+	for (unsigned i = 0; i < AUC_TYPES_MAX; i++) {
+		if (job->worker_seconds[i] > 0)
+			job->worker_seconds[i] *= factor;
+		if (job->ps_seconds[i] > 0)
+			job->ps_seconds[i] *= factor;
+	}
+	job->compute_seconds *= factor;
+	job->gradient_mb *= factor;
+	job->chunks_per_slot /= factor;
+	for (unsigned i = 0; i < job->nshapes; i++)
+		job->shapes[i].seconds *= factor;
+}
+
 double auc_job_work(const struct auc_market *m, const struct auc_job *job, unsigned worker_type,
 		    unsigned ps_type, bool colocated)
 {

@@ -299,6 +299,8 @@ struct auc_job {
 bool auc_job_may_gain(const struct auc_market *m, const struct auc_job *job, uint64_t seen);
 /* Frees what JOB holds and zeroes it. */
 void auc_job_clear(struct auc_job *job);
+/* JOB as if all that it does took FACTOR times as long. */
+void auc_job_stretch(struct auc_job *job, double factor);
 /* *TO, not used before, becomes FROM, of a market of NSERVERS, without its data. AUC_ENOMEM. */
 enum auc_code auc_job_copy(struct auc_job *to, const struct auc_job *from, unsigned nservers,
 			   struct auc_err *err);

@@ -483,6 +483,8 @@ static void show_receipt(const struct sbid *s, const struct job *job)
 	printf("sale %s: %s%s%s\n", r->sale, r->state, *r->why ? ", " : "", r->why);
 	printf("pays %s%s%s\n", auc_money_str(r->payment, paid), r->refund ? ", got back " : "",
 	       r->refund ? auc_money_str(r->refund, back) : "");
+	if (r->planned > 0)
+		printf("planned for %.4g times the time that it states\n", r->planned);
 	show_plan(r);
 	if (r->block && strcmp(r->state, "settled"))
 		printf("a block: jobs with --reservation=auction_block_%s run in it\n", job->id);

@@ -11,6 +11,7 @@
 #include "base/list.h"
 #include "base/num.h"
 #include "input/bid_gang.h"
+#include "input/bid_time.h"
 
 #define PER_CPU    UINT64_C(0x8000000000000000) /* Slurm's bit in pn_min_memory */
 #define NODES_MAX  100000
@@ -486,6 +487,7 @@ static void take_times(const job_desc_msg_t *desc, double now, struct auc_bid *b
 {
 	const struct auc_bid_gang *g = &bid->gang;
 	double limit = GIVEN32(desc->time_limit) * 60.0, longest = 0;
+	struct auc_err err;
 
 	for (unsigned i = 0; i < g->nspeedup; i++)
 		longest = g->speedup[i].value > longest ? g->speedup[i].value : longest;
@@ -500,6 +502,8 @@ static void take_times(const job_desc_msg_t *desc, double now, struct auc_bid *b
 			   "--time: %.15g s, expected none, or as long as the longest time of "
 			   "--speedup or --gpu-time (%.15g s)",
 			   limit, longest);
+	else if (auc_bid_time_max_of(bid, longest > 0 ? longest : limit, &err) != AUC_OK)
+		add_reason(why, "%.300s", err.text);
 	bid->gang.begin = (double)desc->begin_time > now ? (double)desc->begin_time : 0;
 	if (!desc->deadline)
 		return;

@@ -1,6 +1,7 @@
 /*
- * misreports.c - what a user gains by saying other than is true: the value, the time, a job in two
- * parts, a bid later than it could be. Of the library's own decisions and refunds.
+ * misreports.c - what a user gains by saying other than is true: the value, the time, the
+ * time at most, a job in two parts, a bid later than it could be. Of the library's own decisions
+ * and refunds.
  *
  *   misreports [-n TRIALS] [-s SEED]
  *
@@ -8,8 +9,9 @@
  * and one wrong report of it. Gain: what the user has in the end (value less what is kept of the
  * payment) with the wrong report less with the right one. A job that takes longer than it says buys
  * one slot after the other (Overrun=extend), each of which somebody else may have bought with
- * chance BOUGHT. Exit status 1: a kind of report gains on the mean by more than three standard
- * errors.
+ * chance BOUGHT. Of the time at most, the job takes other than it says as a rule: lognormal, with
+ * its most as the quantile 0.95, and none longer. Exit status 1: a kind of report gains on the mean
+ * by more than three standard errors.
  */
 #include "config.h"
 
@@ -24,6 +26,7 @@
 #include "market/timeline.h"
 #include "policy/policy.h"
 #include "policy/registry.h"
+#include "policy/time_range.h"
 
 #define SLOT    300.0
 #define SLOTS   24
@@ -33,14 +36,30 @@
 
 static struct auc_err err;
 
-enum kind { LESS_VALUE, MORE_VALUE, LESS_TIME, MORE_TIME, SPLIT, LATER, KINDS };
+enum kind {
+	LESS_VALUE,
+	MORE_VALUE,
+	LESS_TIME,
+	MORE_TIME,
+	SPLIT,
+	LATER,
+	LESS_MOST,
+	MORE_MOST,
+	NO_MOST,
+	MOST_ONLY,
+	KINDS
+};
 static const char *const names[] = {"value understated", "value overstated", "time understated",
-				    "time overstated",   "in two parts",     "later"};
+				    "time overstated",   "in two parts",     "later",
+				    "most understated",  "most overstated",  "no most given",
+				    "most as the time"};
 
 /* A job as it is. */
 struct truth {
 	struct auc_utility utility;
-	double seconds;
+	double seconds; /* that it says it takes as a rule */
+	double most;    /* and at most, as a factor of that; 1: always what it says */
+	double real;    /* seconds that it takes */
 	unsigned gpus;
 	auc_slot arrival;
 };
@@ -50,7 +69,7 @@ struct world {
 	const struct auc_policy *policy;
 	struct auc_policy_ctx *ctx;
 	struct auc_conf conf;
-	struct auc_decision decision;
+	struct auc_decision decision, best;
 	struct auc_job job;
 	double luck[SLOTS + 1]; /* by slot: below BOUGHT, it is bought by somebody */
 };
@@ -77,6 +96,7 @@ static void open_world(struct world *w)
 	w->conf = (struct auc_conf){
 		.slot_seconds = SLOT, .end_margin = 1, .refund_unused = AUC_REFUND_SECONDS};
 	auc_decision_init(&w->decision);
+	auc_decision_init(&w->best);
 	w->job.upload = calloc(SERVERS, sizeof(*w->job.upload));
 	must(w->job.upload ? AUC_OK : AUC_ENOMEM);
 }
@@ -107,10 +127,23 @@ static void draw(struct truth *t)
 	*t = (struct truth){.gpus = measure_pick(1, 4),
 			    .seconds = 20 * exp(5 * measure_uniform()),
 			    .arrival = FIRST + measure_pick(0, 4)};
+	t->most = 1;
+	t->real = t->seconds;
 	t->utility.scale = t->gpus * (1 + t->seconds / SLOT) * exp(3 * measure_uniform());
 	t->utility.form = measure_uniform() < 0.5 ? AUC_FORM_DEADLINE : AUC_FORM_LINEAR;
 	t->utility.target = 1 + ceil(t->seconds / SLOT) + measure_pick(0, 8);
 	t->utility.decay = t->utility.scale / (4 + 30 * measure_uniform());
+}
+
+/* The same of a job of which nobody knows exactly what it takes. */
+static void draw_range(struct truth *t)
+{
+	double u = measure_uniform(), v = measure_uniform(), normal;
+
+	draw(t);
+	normal = sqrt(-2 * log(1 - u)) * cos(2 * M_PI * v);
+	t->most = exp(0.1 + measure_uniform());
+	t->real = t->seconds * fmin(pow(t->most, normal / 1.6448536), t->most);
 }
 
 /* What the market sells for the report; false: nothing. */
@@ -128,6 +161,29 @@ static bool ask(struct world *w, const struct truth *t, double value, double sec
 			       &err));
 	must(w->policy->quote(w->ctx, w->m, job, &w->decision, &err));
 	return w->decision.accepted;
+}
+
+/* The same of a report that has a time at most, MOST times SECONDS. */
+static bool ask_range(struct world *w, const struct truth *t, double seconds, double most)
+{
+	const struct auc_time_range range = {.most = most, .extends = true, .refunds = true};
+	double factors[AUC_RANGE_PLANS], worth, best = 0;
+	unsigned n = auc_range_factors(most, factors);
+	bool found = false;
+
+	for (unsigned i = 0; i < n; i++) {
+		if (!ask(w, t, 1, factors[i] * seconds, t->arrival))
+			continue;
+		worth = auc_range_payoff(&range, factors[i], w->m, &w->job, &w->decision.plan);
+		if (found && worth <= best)
+			continue;
+		found = true;
+		best = worth;
+		must(auc_decision_copy(&w->best, &w->decision, &err));
+	}
+	if (found)
+		must(auc_decision_copy(&w->decision, &w->best, &err));
+	return found;
 }
 
 /* It runs for SECONDS in the plan that was sold: what is paid, and *DONE, the slot after it. 0: it
@@ -179,7 +235,19 @@ static double outcome(struct world *w, const struct truth *t, double value, doub
 
 	if (arrival >= FIRST + SLOTS || !ask(w, t, value, time * t->seconds, arrival))
 		return 0;
-	paid = carry_out(w, w->decision.plan.value, t->seconds, &done);
+	paid = carry_out(w, w->decision.plan.value, t->real, &done);
+	return worth(t, done) - paid;
+}
+
+/* The same with a time at most: SECONDS and MOST are what is said. */
+static double outcome_range(struct world *w, const struct truth *t, double seconds, double most)
+{
+	auc_slot done;
+	double paid;
+
+	if (!ask_range(w, t, seconds, most))
+		return 0;
+	paid = carry_out(w, w->decision.plan.value, t->real, &done);
 	return worth(t, done) - paid;
 }
 
@@ -205,9 +273,22 @@ static double gain_of(struct world *w, enum kind kind, double *truth)
 	struct truth t;
 
 	renew(w);
-	draw(&t);
-	*truth = outcome(w, &t, 1, 1, t.arrival);
+	if (kind >= LESS_MOST) {
+		draw_range(&t);
+		*truth = outcome_range(w, &t, t.seconds, t.most);
+	} else {
+		draw(&t);
+		*truth = outcome(w, &t, 1, 1, t.arrival);
+	}
 	switch (kind) {
+	case LESS_MOST:
+		return outcome_range(w, &t, t.seconds, fmax(1, t.most / by)) - *truth;
+	case MORE_MOST:
+		return outcome_range(w, &t, t.seconds, fmin(AUC_RANGE_MOST, t.most * by)) - *truth;
+	case NO_MOST:
+		return outcome_range(w, &t, t.seconds, 1) - *truth;
+	case MOST_ONLY:
+		return outcome_range(w, &t, t.seconds * t.most, 1) - *truth;
 	case LESS_VALUE:
 		return outcome(w, &t, 1 / by, 1, t.arrival) - *truth;
 	case MORE_VALUE:
@@ -265,6 +346,7 @@ int main(int argc, char **argv)
 		       100. * worse / trials, 100 * best / truths);
 	}
 	auc_decision_clear(&w.decision);
+	auc_decision_clear(&w.best);
 	w.policy->destroy(w.ctx);
 	auc_job_clear(&w.job);
 	auc_market_destroy(w.m);

@@ -9,7 +9,7 @@ setup_file()
 {
 	auction_start --nodes 'edge[1-2]:partition=edge,cpus=8,mem=16000,gpus=v100:4'
 	# As where auction.conf does not say it; the next slot is bought in time although the agent does not come to it for some seconds.
-	sed -i -e '/^Overrun=/d' -e 's/^EndMargin=.*/EndMargin=7/' "$SANDBOX_DIR/etc/auction.conf"
+	sed -i -e '/^Overrun=/d' -e '/^RefundUnused=/d' -e 's/^EndMargin=.*/EndMargin=7/' "$SANDBOX_DIR/etc/auction.conf"
 	reconfigure
 	wait_until 30 auction_open
 }
@@ -43,6 +43,20 @@ whole()
 	wait_until 60 settled "$next"
 	began_in_time "$next" "$begin"
 	[ "$(database_receipt "$next" .why)" = completed ]
+}
+
+@test "a job that says how long it takes at most buys that, pays for what it uses, and is told" {
+	run -1 as alice sbatch -N1 -w edge2 --gpus-per-node=4 -c1 --mem=100 -t2 --time-max=1 --bid=300 --wrap true
+	[[ $output == *"--time-max: 60 s, expected at least the 120 s that the job takes as a rule (--time)"* ]]
+	run -0 as alice sbatch --parsable -N1 -w edge2 --gpus-per-node=4 -c1 --mem=100 -t1 --time-max=2:00 --overrun=kill --bid=300 -o /dev/null --wrap 'sleep 1'
+	[[ $output == *"planned for 2 times the time that it states (--time-max); what it does not use is paid back"* ]]
+	job=$(grep -Eo '^[0-9]+$' <<< "$output")
+	[ $(($(plan_end "$job") - $(plan_start "$job"))) = 120 ]
+	run -0 as alice "${AUCTION_PREFIX:+$AUCTION_PREFIX/bin/sbid}${AUCTION_BUILD:+$AUCTION_BUILD/contrib/sbid/sbid}" show "$job"
+	[[ $output == *"planned for 2 times the time that it states"* ]]
+	wait_until 120 settled "$job"
+	[ "$(database_receipt "$job" .why)" = completed ]
+	[ "$(database_receipt "$job" .planned)" = 2 ]
 }
 
 @test "what is worth nothing later buys nothing" {

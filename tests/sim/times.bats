@@ -50,6 +50,32 @@ realised()
 	[ "$(realised --margin=1)" = '{"a":[null,0,4],"b":[7,20,2]}' ]
 }
 
+@test "a job that says how long it takes at most is planned for what is worth most" {
+	# all that it may take, and the rest is given back
+	market '[["a", 1, 4, 1, 9, {"time_max": 2}], ["b", 6, 2, 1, 2]]'
+	[ "$(realised --margin=1)" = '{"a":[5,20,4],"b":[8,20,2]}' ]
+	jq -e '.jobs[0] | .planned == 2 and .plan[0].to == 8' result.json
+	# what has a deadline before that gets less; no margin of others counts
+	market '[["a", 1, 4, 1, 6, {"time_max": 2}]]'
+	[ "$(realised --margin=3)" = '{"a":[5,20,4]}' ]
+	jq -e '.jobs[0] | .planned > 1 and .planned < 2 and .plan[0].to == 6' result.json
+	market '[["a", 1, 4, 1, 4, {"time_max": 2}]]'
+	[ "$(realised)" = '{"a":[5,20,4]}' ]
+	jq -e '.jobs[0].planned == 1' result.json
+	# and what cannot even have what it states is refused
+	market '[["a", 1, 4, 1, 3, {"time_max": 2}]]'
+	[ "$(realised)" = '{"a":"payoff"}' ]
+	# another plan than one of those is found
+	market '[["a", 1, 4, 1, 9, {"time_max": 2}]]'
+	realised
+	jq '.jobs[0].planned = 1.9' result.json > bad.json
+	run -1 "$sim" check s.json bad.json
+	[[ $output == *planned* ]]
+	market '[["a", 1, 4, 1, 9, {"time_max": 0.9}]]'
+	run -1 "$sim" run -p dps s.json
+	[[ $output == *time_max* ]]
+}
+
 @test "what a late job pays is never above its worth; nothing runs after the last slot or for nothing" {
 	market '[["a", 1, 3, 2, 9, {"scale": 4}]]'
 	[ "$(realised --margin=1)" = '{"a":[7,4,4]}' ]

@@ -76,6 +76,7 @@ struct sold {
 	unsigned nchunks;
 	struct chunk *chunks;
 	uint64_t decided; /* 0: not there */
+	double planned;   /* for how many times what it says; 0: not said */
 	bool has_realised;
 	uint64_t real_completion; /* 0: null */
 	double real_value, real_payment;
@@ -205,13 +206,14 @@ void check_clear_chunks(struct sold *j);
  */
 bool check_turns(struct check *c);
 
-/* check_true.c: a reader of "realised", of "times"; the slots up to TO begin; an accepted job; how
- * much longer than it says one of USER is planned now; after the last slot. */
+/* check_true.c: a reader of "realised", of "times"; the slots up to TO begin; for how
+ * many times what it says J is planned now; an accepted job; after the last slot. */
 enum auc_code check_read_realised(struct reader *r, struct json_object *v, const struct field *f,
 				  void *target);
 enum auc_code check_read_times(struct reader *r, struct json_object *v, const struct field *f,
 			       void *target);
 bool check_true_begin(struct check *c); /* false: no memory */
+long double check_true_planned(struct check *c, const struct sold *j);
 void check_true_pass(struct check *c, uint64_t to);
 void check_true_sold(struct check *c, struct sold *j);
 void check_true_end(struct check *c);

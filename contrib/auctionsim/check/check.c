@@ -13,6 +13,7 @@
 
 #include "input/bid.h"
 #include "auctionsim/check/check-private.h"
+#include "policy/time_range.h"
 #include "base/num.h"
 #include "auctionsim/run/replay.h"
 
@@ -115,6 +116,7 @@ static const struct field job_fields[] = {
 	MAYBE(sold, payment),
 	MAYBE(sold, payoff),
 	{"decided", field_count, offsetof(struct sold, decided), 1, SLOT_MAX, false},
+	{"planned", field_positive, offsetof(struct sold, planned), 0, AUC_RANGE_MOST, false},
 	{"realised", check_read_realised, 0, 0, 0, false},
 	{"start", field_count, offsetof(struct sold, start), 1, SLOT_MAX, false},
 	{"completion", field_count, offsetof(struct sold, completion), 1, SLOT_MAX, false},
@@ -481,7 +483,7 @@ static void check_job(struct check *c, struct sold *j)
 {
 	if (!j->sound)
 		return;
-	c->stretch = c->margin ? margin_now(c->margin, j->job->user) : 1;
+	c->stretch = check_true_planned(c, j);
 	if (j->decided)
 		check_stands(c, j);
 	if (!j->accepted) {

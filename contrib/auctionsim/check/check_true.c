@@ -14,6 +14,7 @@
 #include <json-c/json.h>
 
 #include "auctionsim/check/check-private.h"
+#include "policy/time_range.h"
 
 #define FACTOR_MAX 1e6
 
@@ -123,6 +124,27 @@ bool check_true_begin(struct check *c)
 	of.times = c->times;
 	c->margin = margin_open(&of);
 	return c->margin != NULL;
+}
+
+long double check_true_planned(struct check *c, const struct sold *j)
+{
+	double factors[AUC_RANGE_PLANS];
+	unsigned n, i = 0;
+
+	if (!c->margin)
+		return 1;
+	if (!(j->job->time_max > 0) || c->posted)
+		return margin_now(c->margin, j->job->user);
+	if (!j->accepted)
+		return 1;
+	n = auc_range_factors(j->job->time_max, factors);
+	while (i < n && !check_close(j->planned, factors[i]))
+		i++;
+	if (i == n)
+		check_violation(c, "planned", j,
+				"expected one of the plans for a time_max of %g, found %g",
+				j->job->time_max, j->planned);
+	return j->planned > 0 ? j->planned : 1;
 }
 
 void check_true_pass(struct check *c, uint64_t to)

@@ -20,6 +20,7 @@
 #include "auctionsim/run/posted_world.h"
 #include "auctionsim/run/prices.h"
 #include "policy/option.h"
+#include "policy/time_range.h"
 #include "auction/rearrange_search.h"
 #include "auctionsim/run/replay.h"
 #include "auctionsim/run/standing.h"
@@ -44,15 +45,15 @@ struct replay {
 	auc_slot now;              /* the last slot that began */
 	struct margin *margin;     /* of true times, else NULL */
 	struct truth *truth;       /* the same */
-	double planned;            /* the margin of the job at hand */
+	double planned;            /* for how many times what it says the job at hand is planned */
 	struct standing *standing; /* of bids that stand, else NULL */
 	unsigned *due;             /* the same: those that are decided again */
 	auc_slot rearranged; /* in which sold jobs that wait were placed anew last; 0: never */
 	struct auc_job job;
-	double *left; /* by budget of the scenario: credits that are left */
-	struct auc_decision decision;
-	unsigned *order; /* of arrival */
-	double *us;      /* time of each decision */
+	double *left;                       /* by budget of the scenario: credits that are left */
+	struct auc_decision decision, best; /* BEST: of several plans, up to now */
+	unsigned *order;                    /* of arrival */
+	double *us;                         /* time of each decision */
 	struct result *result;
 };
 
@@ -76,6 +77,10 @@ static enum auc_code sell(struct replay *p, struct auc_market *own, unsigned ind
 			  struct auc_err *err);
 static enum auc_code quote(struct replay *p, struct auc_market *m, unsigned index, auc_slot now,
 			   struct auc_err *err);
+static enum auc_code quote_as(struct replay *p, struct auc_market *m, unsigned index, auc_slot now,
+			      double planned, struct auc_err *err);
+static enum auc_code quote_range(struct replay *p, struct auc_market *m, unsigned index,
+				 auc_slot now, struct auc_err *err);
 static void hear_moved(struct replay *p, const struct auc_plan *plan);
 static enum auc_code rearrange(struct replay *p, auc_slot now, struct auc_err *err);
 static enum auc_code rearrange_waiting(struct replay *p, auc_slot now, struct auc_err *err);
@@ -103,6 +108,7 @@ enum auc_code replay_run(const struct scenario *s, const char *policy, uint64_t 
 	unsigned i;
 
 	auc_decision_init(&p.decision);
+	auc_decision_init(&p.best);
 	result->seed = seed;
 	result->policy = strdup(policy);
 	result->jobs = calloc(s->njobs + 1, sizeof(*result->jobs));
@@ -144,6 +150,7 @@ enum auc_code replay_run(const struct scenario *s, const char *policy, uint64_t 
 	if (p.ctx)
 		p.policy->destroy(p.ctx);
 	auc_decision_clear(&p.decision);
+	auc_decision_clear(&p.best);
 	auc_job_clear(&p.job);
 	auc_market_destroy(p.market);
 	prices_close(p.prices);
@@ -526,7 +533,8 @@ static enum auc_code resolve(struct replay *p, unsigned index, struct auc_err *e
 static enum auc_code quote(struct replay *p, struct auc_market *m, unsigned index, auc_slot now,
 			   struct auc_err *err)
 {
-	double before;
+	double before = auc_clock(CLOCK_THREAD_CPUTIME_ID);
+	const struct scenario_job *job = &p->s->jobs[index];
 	enum auc_code rc;
 
 	if (p->made) {
@@ -536,22 +544,65 @@ static enum auc_code quote(struct replay *p, struct auc_market *m, unsigned inde
 		p->decision.accepted = p->made->jobs[index].accepted;
 		return auc_plan_copy(&p->decision.plan, &p->made->jobs[index].plan, err);
 	}
-	rc = p->policy->posts ? posted_job(p, index, err) : resolve(p, index, err);
+	if (p->margin && job->time_max > 0 && !p->policy->posts)
+		rc = quote_range(p, m, index, now, err);
+	else
+		rc = quote_as(p, m, index, now, p->margin ? margin_now(p->margin, job->user) : 1,
+			      err);
+	if (rc == AUC_OK && now == (auc_slot)job->arrival)
+		p->us[p->result->decisions++] = (auc_clock(CLOCK_THREAD_CPUTIME_ID) - before) * 1e6;
+	p->decision.plan.arrival = (auc_slot)job->arrival;
+	return rc;
+}
+
+/* Planned for PLANNED times what it says. */
+static enum auc_code quote_as(struct replay *p, struct auc_market *m, unsigned index, auc_slot now,
+			      double planned, struct auc_err *err)
+{
+	const struct scenario_job *job = &p->s->jobs[index];
+	enum auc_code rc = p->policy->posts ? posted_job(p, index, err) : resolve(p, index, err);
+
 	if (rc != AUC_OK)
 		return rc;
-	p->planned = p->margin ? margin_now(p->margin, p->s->jobs[index].user) : 1;
+	p->planned = planned;
 	if (p->margin)
-		truth_stretch(&p->job, p->planned);
+		auc_job_stretch(&p->job, planned);
 	age(&p->job, p->s->nservers, now);
-	p->job.limited = p->s->jobs[index].purse > 0;
+	p->job.limited = job->purse > 0;
 	if (p->job.limited)
-		p->job.budget = p->left[p->s->jobs[index].purse - 1];
-	before = auc_clock(CLOCK_THREAD_CPUTIME_ID);
-	rc = p->policy->quote(p->ctx, m, &p->job, &p->decision, err);
-	if (now == (auc_slot)p->s->jobs[index].arrival)
-		p->us[p->result->decisions++] = (auc_clock(CLOCK_THREAD_CPUTIME_ID) - before) * 1e6;
-	p->decision.plan.arrival = (auc_slot)p->s->jobs[index].arrival;
-	return rc;
+		p->job.budget = p->left[job->purse - 1];
+	return p->policy->quote(p->ctx, m, &p->job, &p->decision, err);
+}
+
+/* Of the plans for what its user says that it takes at most, the one that is worth most. */
+static enum auc_code quote_range(struct replay *p, struct auc_market *m, unsigned index,
+				 auc_slot now, struct auc_err *err)
+{
+	const struct auc_time_range range = {.most = p->s->jobs[index].time_max,
+					     .extends =
+						     p->s->times.overrun == SCENARIO_OVERRUN_EXTEND,
+					     .refunds = true};
+	double factors[AUC_RANGE_PLANS], worth, most = 0, planned = 1;
+	unsigned n = auc_range_factors(range.most, factors);
+	enum auc_code rc = AUC_OK;
+	bool found = false;
+
+	for (unsigned i = 0; i < n && rc == AUC_OK; i++) {
+		rc = quote_as(p, m, index, now, factors[i], err);
+		if (rc != AUC_OK || (i && !p->decision.accepted))
+			continue;
+		worth = p->decision.accepted ? auc_range_payoff(&range, factors[i], m, &p->job,
+								&p->decision.plan)
+					     : 0;
+		if (found && worth <= most + 1e-9 * fabs(most))
+			continue;
+		found = p->decision.accepted;
+		most = worth;
+		planned = factors[i];
+		rc = auc_decision_copy(&p->best, &p->decision, err);
+	}
+	p->planned = planned;
+	return rc == AUC_OK ? auc_decision_copy(&p->decision, &p->best, err) : rc;
 }
 
 /* JOB stands and it is slot NOW: it cannot begin before, and what it is worth goes on counting. */
@@ -647,7 +698,7 @@ static enum auc_code move_waiting(struct replay *p, struct auc_rearrange_search 
 			continue;
 		rc = scenario_market_job(p->s, job, p->market, &p->job, err);
 		if (rc == AUC_OK && p->truth)
-			truth_stretch(&p->job, o->planned);
+			auc_job_stretch(&p->job, o->planned);
 		if (rc == AUC_OK)
 			rc = auc_rearrange_search_add(x, &p->job, &o->plan, err);
 		waiting[n++] = o;

@@ -190,6 +190,8 @@ static struct json_object *job_json(const struct scenario *s, const struct scena
 		     add_plan(o, s, job, outcome);
 		if (outcome->decided)
 			ok = ok && auc_json_add_int(o, "decided", outcome->decided);
+		if (job->time_max > 0 && s->has_true_times)
+			ok = ok && add_number(o, "planned", outcome->planned);
 		if (outcome->realised.known)
 			ok = ok && add_realised(o, &outcome->realised);
 	} else {

@@ -127,21 +127,6 @@ enum auc_code truth_slot(struct truth *t, auc_slot now, struct auc_err *err)
 	return rc;
 }
 
-void truth_stretch(struct auc_job *job, double factor)
-{
-	for (unsigned i = 0; i < AUC_TYPES_MAX; i++) {
-		if (job->worker_seconds[i] > 0)
-			job->worker_seconds[i] *= factor;
-		if (job->ps_seconds[i] > 0)
-			job->ps_seconds[i] *= factor;
-	}
-	job->compute_seconds *= factor;
-	job->gradient_mb *= factor;
-	job->chunks_per_slot /= factor;
-	for (unsigned i = 0; i < job->nshapes; i++)
-		job->shapes[i].seconds *= factor;
-}
-
 /* Its plan stands from now on: how far that takes it. */
 static enum auc_code begin(struct truth *t, unsigned index, struct auc_err *err)
 {
@@ -159,7 +144,7 @@ static enum auc_code begin(struct truth *t, unsigned index, struct auc_err *err)
 					: scenario_market_task(t->w.s, job, m, &t->job, err);
 	if (rc == AUC_OK) {
 		tale->said = work_in(t, m, &t->job, plan, 1);
-		truth_stretch(&t->job, job->true_time);
+		auc_job_stretch(&t->job, job->true_time);
 		tale->started = true;
 		tale->until = plan->completion - 1;
 		follow(tale, plan, work_in(t, m, &t->job, plan, job->true_time));

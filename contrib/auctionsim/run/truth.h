@@ -45,7 +45,4 @@ enum auc_code truth_slot(struct truth *t, auc_slot now, struct auc_err *err);
 /* True if the job of INDEX has ended. */
 bool truth_ended(const struct truth *t, unsigned index);
 
-/* JOB as if all that it does took FACTOR times as long. */
-void truth_stretch(struct auc_job *job, double factor);
-
 #endif

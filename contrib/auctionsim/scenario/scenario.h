@@ -80,6 +80,7 @@ struct scenario_job {
 	bool within_switch;
 	unsigned purse;   /* 1 + index of its user's budget; 0: no limit */
 	double true_time; /* what it really takes, as a factor of what it says */
+	double time_max;  /* what it takes at most, likewise; 0: its user does not say */
 	uint64_t stands;  /* slots for which it stands if it is refused */
 	double share;     /* not of the file: of its weight in a past */
 };

@@ -13,6 +13,7 @@
 #include "input/bid.h"
 #include "auctionsim/scenario/scenario-private.h"
 #include "base/list.h"
+#include "policy/time_range.h"
 
 #define MB_MAX        1e12
 #define TRUE_TIME_MAX 1e6
@@ -81,6 +82,8 @@ static const struct field job_fields[] = {
 	{"budget", field_number, offsetof(struct scenario_job, budget), 0, AUC_VALUE_MAX, false},
 	{"guaranteed", field_bool, offsetof(struct scenario_job, guaranteed), 0, 0, false},
 	{"true_time", field_positive, offsetof(struct scenario_job, true_time), 0, TRUE_TIME_MAX,
+	 false},
+	{"time_max", field_number, offsetof(struct scenario_job, time_max), 1, AUC_RANGE_MOST,
 	 false},
 	{"stands", field_count, offsetof(struct scenario_job, stands), 0, SLOT_MAX, false},
 	{"gang", read_gang, 0, 0, 0, false},

@@ -16,6 +16,7 @@
 
 #include "auction/auction.h"
 #include "input/bid.h"
+#include "input/bid_time.h"
 #include "adapter/decide.h"
 #include "adapter/desc.h"
 #include "adapter/desc_block.h"
@@ -392,6 +393,15 @@ static enum auc_code check_task_gpus(const job_desc_msg_t *desc, const struct au
 	return AUC_OK;
 }
 
+/* True if BID says what only texts say that the controller keeps. */
+static bool has_kept_words(const struct auc_bid *bid)
+{
+	const struct auc_bid_gang *g = &bid->gang;
+
+	return g->nshapes || g->nplaces || g->within_switch || g->whole || *g->features ||
+	       g->begin > 0 || g->end > 0 || bid->since > 0 || bid->array || bid->planned > 0;
+}
+
 /* What DESC says beside its bid: a gang's shape, if it is one. AUC_EAGAIN: what it waits for is not
  * known yet. */
 static enum auc_code describe(struct auc_auction *a, job_desc_msg_t *desc, struct auc_bid *bid,
@@ -405,11 +415,10 @@ static enum auc_code describe(struct auc_auction *a, job_desc_msg_t *desc, struc
 	enum auc_code code;
 	double after;
 
-	if (g->nshapes || g->nplaces || g->within_switch || g->whole || *g->features ||
-	    g->begin > 0 || g->end > 0 || bid->since > 0 || bid->array)
+	if (has_kept_words(bid))
 		return auc_err_set(err, AUC_EINVAL,
 				   "%s: gang, within, whole, features, only, except, begin, end, "
-				   "since and array are no options; say it by --nodes, "
+				   "since, array and planned are no options; say it by --nodes, "
 				   "--nodelist, --begin and so on",
 				   AUC_ENV_BID);
 	bid->dry_run = auc_desc_is_dry_run(desc);
@@ -418,6 +427,8 @@ static enum auc_code describe(struct auc_auction *a, job_desc_msg_t *desc, struc
 	code = auc_desc_check(desc, gang, err);
 	if (!code)
 		code = check_block(desc, bid, err);
+	if (!code && !gang)
+		code = auc_bid_time_max_of(bid, 0, err);
 	if (code || !gang)
 		return code;
 	bid->epochs = bid->chunks = bid->minibatches = 0;

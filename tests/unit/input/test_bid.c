@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include "input/bid.h"
+#include "input/bid_time.h"
 #include "input/conf.h"
 
 static const char site[] = "SlotSeconds=300 Slots=100\n"
@@ -155,6 +156,40 @@ static void assert_list(const struct auc_named *a, const struct auc_named *b, un
 	}
 }
 
+/* As Slurm says times, and as bids do; a factor of what is stated. */
+static void test_time_max(void **state)
+{
+	static const struct {
+		const char *text;
+		double seconds, factor;
+	} cases[] = {
+		{"8h", 28800, 0},       {"480", 28800, 0},         {"90s", 90, 0},
+		{"8:00:00", 28800, 0},  {"10:30", 630, 0},         {"1-12", 129600, 0},
+		{"1-12:30", 131400, 0}, {"2-00:00:30", 172830, 0}, {"1.3x", 0, 1.3},
+		{"1x", 0, 1},
+	};
+	struct auc_err err;
+	struct auc_bid b;
+	char text[128];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		snprintf(text, sizeof(text), "3 worker-time=v100=0.1 time-max=%s", cases[i].text);
+		b = parsed(conf, text);
+		assert_true(b.time_max == cases[i].seconds && b.most == cases[i].factor);
+	}
+	b = parsed(conf, "3 worker-time=v100=0.1 time-max=8h");
+	assert_int_equal(auc_bid_time_max_of(&b, 0, &err), AUC_EINVAL);
+	assert_non_null(strstr(err.text, "expected a factor such as 1.3x"));
+	assert_int_equal(auc_bid_time_max_of(&b, 30000, &err), AUC_EINVAL);
+	assert_int_equal(auc_bid_time_max_of(&b, 100, &err), AUC_EINVAL);
+	assert_int_equal(auc_bid_time_max_of(&b, 21600, &err), AUC_OK);
+	assert_true(b.most == 28800.0 / 21600 && !(b.time_max > 0));
+	/* once */
+	assert_int_equal(auc_bid_time_max_of(&b, 28800, &err), AUC_OK);
+	assert_true(b.most == 28800.0 / 21600);
+}
+
 static void test_canonical(void **state)
 {
 	static const char *const texts[] = {
@@ -166,6 +201,9 @@ static void test_canonical(void **state)
 		 "quote=no"),
 		"300 worker-time=v100=0.1 overrun=extend",
 		"300 worker-time=v100=0.1 overrun=kill",
+		"300 worker-time=v100=0.1 time-max=1.3x overrun=kill",
+		"300 worker-time=v100=0.1 time-max=8:00:00",
+		"300 worker-time=v100=0.1 time-max=1.3x planned=1.125",
 	};
 	struct auc_bid a, b;
 	char *once, *twice;
@@ -184,6 +222,7 @@ static void test_canonical(void **state)
 		assert_true(a.nworkers == b.nworkers && a.nps == b.nps && a.nupload == b.nupload);
 		assert_true(a.upload_default == b.upload_default && a.extend == b.extend &&
 			    a.kill == b.kill);
+		assert_true(a.time_max == b.time_max && a.most == b.most && a.planned == b.planned);
 		assert_false(b.quote); /* no text says it */
 		assert_list(a.worker_seconds, b.worker_seconds, a.nworkers);
 		assert_list(a.ps_seconds, b.ps_seconds, a.nps);
@@ -304,17 +343,31 @@ static void test_bad(void **state)
 		"--model: '' is not a name, expected letters, digits and ._:/+-");
 	refused("3 quote=maybe", AUC_EINVAL, "--quote: 'maybe' is not yes or no");
 	refused("3 overrun=pay", AUC_EINVAL, "--overrun: 'pay', expected kill or extend");
+	refused("3 time-max=0.9x", AUC_EINVAL,
+		"--time-max: '0.9' is out of range, expected 1 to 10");
+	refused("3 time-max=11x", AUC_EINVAL, "--time-max: '11' is out of range, expected 1 to 10");
+	refused("3 time-max=0", AUC_EINVAL, "--time-max: '0', expected more than 0");
+	refused("3 time-max=1:2:3:4", AUC_EINVAL,
+		"--time-max: expected a time such as 8h, 480 (minutes), 8:00:00 or 1-12, or a "
+		"factor of --time such as 1.3x");
+	refused("3 time-max=1-", AUC_EINVAL,
+		"--time-max: expected a time such as 8h, 480 (minutes), 8:00:00 or 1-12, or a "
+		"factor of --time such as 1.3x");
+	refused("3 time-max=-1:00", AUC_EINVAL,
+		"--time-max: expected a time such as 8h, 480 (minutes), 8:00:00 or 1-12, or a "
+		"factor of --time such as 1.3x");
+	refused("3 time-max", AUC_EINVAL, "--time-max: no value, expected time-max=TIME|FACTORx");
 	refused("3 overrun", AUC_EINVAL, "--overrun: no value, expected overrun=kill|extend");
 	refused("3 epochs=2 epochs=3", AUC_EINVAL, "--epochs: '3' comes after '2', expected once");
 	refused("3 bid=4", AUC_EINVAL, "--bid: '4' comes after '3', expected once");
 	refused("3 gpus=2", AUC_EINVAL,
 		"bid: 'gpus' is not a key, expected bid, epochs, chunks, minibatches, gradient-mb, "
 		"worker-time, ps-time, upload, data-mb, model, quote, overrun, max-price, data, "
-		"accept, speedup, gpu-time or stands");
+		"accept, speedup, gpu-time, stands or time-max");
 	refused("3 fast", AUC_EINVAL,
 		"bid: 'fast' is not a key, expected bid, epochs, chunks, minibatches, gradient-mb, "
 		"worker-time, ps-time, upload, data-mb, model, quote, overrun, max-price, data, "
-		"accept, speedup, gpu-time or stands");
+		"accept, speedup, gpu-time, stands or time-max");
 	memset(huge, '1', AUC_BID_TEXT_MAX);
 	huge[AUC_BID_TEXT_MAX] = '\0';
 	refused(huge, AUC_EINVAL,
@@ -487,7 +540,7 @@ static void test_keys(void **state)
 	char *c;
 
 	(void)state;
-	assert_int_equal(auc_bid_nkeys, 18);
+	assert_int_equal(auc_bid_nkeys, 19);
 	for (i = 0; i < auc_bid_nkeys; i++) {
 		snprintf(env, sizeof(env), "SLURM_AUCTION_%s", auc_bid_keys[i].key);
 		for (c = env; *c; c++)
@@ -584,15 +637,15 @@ static void test_gang_options(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_whole),        cmocka_unit_test(test_defaults),
-		cmocka_unit_test(test_model),        cmocka_unit_test(test_default_model),
-		cmocka_unit_test(test_canonical),    cmocka_unit_test(test_largest),
-		cmocka_unit_test(test_bad),          cmocka_unit_test(test_no_models),
-		cmocka_unit_test(test_too_many),     cmocka_unit_test(test_check_word),
-		cmocka_unit_test(test_join),         cmocka_unit_test(test_stands),
-		cmocka_unit_test(test_keys),         cmocka_unit_test(test_data),
-		cmocka_unit_test(test_gang_text),    cmocka_unit_test(test_gang_bad),
-		cmocka_unit_test(test_gang_options),
+		cmocka_unit_test(test_whole),      cmocka_unit_test(test_defaults),
+		cmocka_unit_test(test_model),      cmocka_unit_test(test_default_model),
+		cmocka_unit_test(test_time_max),   cmocka_unit_test(test_canonical),
+		cmocka_unit_test(test_largest),    cmocka_unit_test(test_bad),
+		cmocka_unit_test(test_no_models),  cmocka_unit_test(test_too_many),
+		cmocka_unit_test(test_check_word), cmocka_unit_test(test_join),
+		cmocka_unit_test(test_stands),     cmocka_unit_test(test_keys),
+		cmocka_unit_test(test_data),       cmocka_unit_test(test_gang_text),
+		cmocka_unit_test(test_gang_bad),   cmocka_unit_test(test_gang_options),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);
