@@ -17,6 +17,7 @@
 #include "pricing/fit.h"
 #include "pricing/past/price_history.h"
 #include "pricing/past/bid_log.h"
+#include "pricing/past/job_times.h"
 #include "auction/memory/offer_standing.h"
 #include "pricing/tariff.h"
 #include "auction/memory/refusals.h"
@@ -65,6 +66,7 @@ struct auc_question {
 	struct auc_decision planned;         /* of several plans of it the best up to now */
 	struct auc_payers payers;
 	auc_money left; /* what they can pay; AUC_UNLIMITED */
+	uint32_t uid;   /* who asks; 0: nobody in particular */
 	bool again;     /* the bid stands and has been decided before: it teaches nothing more */
 	bool task;      /* it is that of a task of an array */
 	char ruled_out[512]; /* limits that the decision was made without; "": none */
@@ -98,6 +100,7 @@ struct auc_auction {
 	struct auc_ledger *ledger;
 	struct auc_price_history *price_history;
 	struct auc_bid_log *bid_log;
+	struct auc_job_times *job_times;    /* what jobs took that have ended */
 	struct auc_posted_answers *answers; /* of a policy that posts prices */
 	struct auc_offer_standing *offers;  /* its offers */
 	struct auc_tariff *tariff;          /* published last; NULL: none yet */
@@ -217,6 +220,13 @@ enum auc_code auc_auction_quote_as(struct auc_auction *a, struct auc_question *q
 				   struct auc_err *err);
 enum auc_code auc_auction_quote(struct auc_auction *a, struct auc_question *q, struct auc_bid *bid,
 				auc_slot arrival, uint64_t *steps, struct auc_err *err);
+/*
+ * planned.c; the lock is held. What the job of S took, which ends at NOW for WHY, as a factor of
+ * what it stated; false: that says nothing. And it is known from now on.
+ */
+bool auc_auction_took(struct auc_auction *a, const struct auc_sale *s, const char *why, double now,
+		      struct auc_job_time *took);
+void auc_auction_hear(struct auc_auction *a, const struct auc_job_time *took);
 /* bidding.c; the lock is held. The decision on BID at NOW into A's question, as if somebody without
  * limits asked, and nobody had. */
 enum auc_code auc_auction_look_up(struct auc_auction *a, const struct auc_bid *bid, double now,

@@ -60,6 +60,7 @@ enum auc_code auc_auction_create(struct auc_conf *conf, struct auc_auction **out
 		rc = a->policy->create(conf->policy_options, &a->ctx, err);
 	a->price_history = auc_price_history_create(conf->history_bids);
 	a->bid_log = auc_bid_log_create(conf->history_bids);
+	a->job_times = auc_job_times_create(true);
 	a->answers = auc_posted_answers_create();
 	a->offers = auc_offer_standing_create();
 	a->users = auc_user_limits_create();
@@ -68,8 +69,8 @@ enum auc_code auc_auction_create(struct auc_conf *conf, struct auc_auction **out
 	a->events.list = json_object_new_array();
 	a->writing.list = json_object_new_array();
 	if (rc == AUC_OK &&
-	    (!a->price_history || !a->bid_log || !a->answers || !a->offers || !a->users ||
-	     !a->refusals || !a->held || !a->events.list || !a->writing.list))
+	    (!a->price_history || !a->bid_log || !a->job_times || !a->answers || !a->offers ||
+	     !a->users || !a->refusals || !a->held || !a->events.list || !a->writing.list))
 		rc = auc_auction_no_memory(err);
 	if (rc != AUC_OK) {
 		auc_auction_destroy(a);
@@ -92,6 +93,7 @@ void auc_auction_destroy(struct auc_auction *a)
 	auc_market_destroy(a->market);
 	auc_price_history_destroy(a->price_history);
 	auc_bid_log_destroy(a->bid_log);
+	auc_job_times_destroy(a->job_times);
 	auc_posted_answers_destroy(a->answers);
 	auc_offer_standing_destroy(a->offers);
 	auc_user_limits_destroy(a->users);
@@ -316,10 +318,12 @@ enum auc_code auc_auction_settle(struct auc_auction *a, uint32_t job_id, const c
 				 double now, char **receipt, struct auc_err *err)
 {
 	const struct auc_sale *sale;
+	struct auc_job_time took;
 	struct auc_sale settled;
 	char *text = NULL;
 	auc_money refund;
 	enum auc_code rc = AUC_OK;
+	bool told = false;
 
 	pthread_mutex_lock(&a->lock);
 	if (!a->recovered)
@@ -329,6 +333,7 @@ enum auc_code auc_auction_settle(struct auc_auction *a, uint32_t job_id, const c
 		rc = auc_err_set(err, AUC_ENOENT, "job %" PRIu32 ": has no sale", job_id);
 	if (rc == AUC_OK) {
 		refund = auc_refund_due(a->conf, sale, why, now);
+		told = auc_auction_took(a, sale, why, now, &took);
 		settled = *sale;
 		settled.state = AUC_SALE_SETTLED;
 		rc = auc_auction_give_receipt(a, &settled, refund, why, receipt ? &text : NULL,
@@ -336,6 +341,8 @@ enum auc_code auc_auction_settle(struct auc_auction *a, uint32_t job_id, const c
 	}
 	if (rc == AUC_OK)
 		rc = auc_ledger_settle(a->ledger, job_id, free_from(a, now), refund, why, err);
+	if (rc == AUC_OK && told)
+		auc_auction_hear(a, &took);
 	a->stale = a->rearrange.due = true;
 	pthread_mutex_unlock(&a->lock);
 	if (rc == AUC_OK && receipt)

@@ -225,6 +225,7 @@ static enum auc_code decide(struct auc_auction *a, struct auc_question *q, struc
 	auc_auction_pass_time(a, now, NULL);
 	arrival = auc_auction_arrival(a, now);
 	q->ruled_out[0] = '\0';
+	q->uid = uid;
 	rc = auc_auction_budget(a, q, uid, now, err);
 	if (rc != AUC_OK)
 		return rc;
@@ -458,7 +459,8 @@ void auc_auction_keep_answer(struct auc_auction *a, const struct auc_answer *ans
 }
 
 /* A sale that is looked at again must say for itself where it may run, one whose chunks are moved
- * where they lie, and for how long it was planned: that is another text than the bid's own. */
+ * where they lie, for how long it was planned, and by what profile, which margins are learned by:
+ * that is another text than the bid's own. */
 static enum auc_code keep_sites(struct auc_auction *a, struct auc_question *q,
 				const struct auc_bid *bid, struct auc_err *err)
 {
@@ -466,12 +468,15 @@ static enum auc_code keep_sites(struct auc_auction *a, struct auc_question *q,
 	struct auc_bid *own;
 	enum auc_code rc = AUC_OK;
 
-	if (!bid->ndata && !(again && bid->npartitions) && !(bid->planned > 0))
+	if (!bid->ndata && !(again && bid->npartitions) && !(bid->planned > 0) &&
+	    !(a->conf->margin.how == AUC_MARGIN_LEARNED && *bid->model))
 		return AUC_OK;
 	own = malloc(sizeof(*own));
 	if (!own)
 		return auc_auction_no_memory(err);
 	*own = *bid;
+	if (a->conf->margin.how == AUC_MARGIN_LEARNED)
+		strcpy(own->profile, own->model);
 	auc_bid_name_nodes(own, a->market);
 	if (again)
 		rc = auc_bid_confine(own, a->market, err);

@@ -247,7 +247,11 @@ static void print_planned(const struct auc_auction *a, const struct auc_question
 {
 	if (q->bid.planned > 1)
 		fprintf(out, "\nauction: planned for %.4g times the time that it states (%s)%s",
-			q->bid.planned, "--time-max",
+			q->bid.planned,
+			q->bid.most > 0 ? "--time-max"
+			: a->conf->margin.how == AUC_MARGIN_LEARNED
+				? "as jobs before took longer, too"
+				: "Margin of this cluster",
 			a->conf->refund_unused == AUC_REFUND_NO
 				? ""
 				: "; what it does not use is paid back");

@@ -12,12 +12,13 @@
 
 #include "auction/auction-private.h"
 
-/* What open_spool fills while it reads. */
+/* What the spool is about: what open_spool fills while it reads, and what a snapshot is made of. */
 struct replay {
 	struct auc_market *market;
 	struct auc_ledger *ledger;
 	struct auc_price_history *price_history;
 	struct auc_bid_log *bid_log;
+	struct auc_job_times *job_times;
 	struct auc_posted_answers *answers;
 	struct auc_tariff *tariff; /* the last; NULL: none */
 };
@@ -25,11 +26,9 @@ struct replay {
 static void note_report(struct auc_auction *a, const struct auc_spool_report *report);
 static enum auc_code recall(struct auc_auction *a);
 static bool take_events(struct auc_auction *a, struct auc_events *taken);
-static struct json_object *dump_all(const struct auc_ledger *ledger,
-				    const struct auc_price_history *price_history,
-				    const struct auc_bid_log *bid_log,
-				    const struct auc_posted_answers *answers,
-				    const struct auc_tariff *tariff, struct auc_err *err);
+static bool copy_all(const struct auc_auction *a, struct replay *copy);
+static void clear_all(struct replay *all);
+static struct json_object *dump_all(const struct replay *all, struct auc_err *err);
 static enum auc_code write_events(struct auc_auction *a, struct auc_err *err);
 static enum auc_code write_whole(struct auc_auction *a, struct json_object *records,
 				 struct auc_err *err);
@@ -75,6 +74,8 @@ enum auc_code auc_auction_open_spool(struct auc_auction *a, const char *dir, dou
 		a->price_history = replay.price_history;
 		auc_bid_log_destroy(a->bid_log);
 		a->bid_log = replay.bid_log;
+		auc_job_times_destroy(a->job_times);
+		a->job_times = replay.job_times;
 		auc_tariff_free(a->tariff);
 		a->tariff = replay.tariff;
 		auc_tariff_free(a->next_tariff);
@@ -103,12 +104,7 @@ enum auc_code auc_auction_open_spool(struct auc_auction *a, const char *dir, dou
 	pthread_mutex_unlock(&a->lock);
 	pthread_mutex_unlock(&a->admin);
 	auc_spool_close(spool);
-	auc_ledger_destroy(replay.ledger);
-	auc_price_history_destroy(replay.price_history);
-	auc_bid_log_destroy(replay.bid_log);
-	auc_posted_answers_destroy(replay.answers);
-	auc_tariff_free(replay.tariff);
-	auc_market_destroy(replay.market);
+	clear_all(&replay);
 	return rc;
 }
 
@@ -164,11 +160,7 @@ enum auc_code auc_auction_commit(struct auc_auction *a, struct auc_err *err)
 {
 	struct json_object *records = NULL;
 	struct auc_events taken;
-	struct auc_ledger *ledger = NULL;
-	struct auc_price_history *price_history = NULL;
-	struct auc_bid_log *bid_log = NULL;
-	struct auc_posted_answers *answers = NULL;
-	struct auc_tariff *tariff = NULL;
+	struct replay copy = {0};
 	bool took, due, whole;
 	struct auc_err why = {0};
 	enum auc_code rc;
@@ -185,22 +177,12 @@ enum auc_code auc_auction_commit(struct auc_auction *a, struct auc_err *err)
 	if (took)
 		a->writing.missed |= taken.missed;
 	due = took && (a->writing.missed || auc_spool_journal_bytes(a->spool) >= a->snapshot_at);
-	if (due) {
-		ledger = auc_ledger_copy(a->ledger);
-		price_history = auc_price_history_copy(a->price_history);
-		bid_log = auc_bid_log_copy(a->bid_log);
-		answers = auc_posted_answers_copy(a->answers);
-		tariff = a->tariff ? auc_tariff_copy(a->tariff) : NULL;
-		due = ledger && price_history && bid_log && answers && (tariff || !a->tariff);
-	}
+	if (due)
+		due = copy_all(a, &copy);
 	pthread_mutex_unlock(&a->lock);
 	if (due)
-		records = dump_all(ledger, price_history, bid_log, answers, tariff, NULL);
-	auc_ledger_destroy(ledger);
-	auc_price_history_destroy(price_history);
-	auc_bid_log_destroy(bid_log);
-	auc_posted_answers_destroy(answers);
-	auc_tariff_free(tariff);
+		records = dump_all(&copy, NULL);
+	clear_all(&copy);
 	rc = took ? AUC_OK : auc_auction_no_memory(&why);
 	for (size_t i = 0; took && i < json_object_array_length(taken.list); i++)
 		auc_event_append(&a->writing,
@@ -240,26 +222,49 @@ static bool take_events(struct auc_auction *a, struct auc_events *taken)
 	return true;
 }
 
+/* Of all that but the market; false: there is no memory for it. */
+static bool copy_all(const struct auc_auction *a, struct replay *copy)
+{
+	copy->ledger = auc_ledger_copy(a->ledger);
+	copy->price_history = auc_price_history_copy(a->price_history);
+	copy->bid_log = auc_bid_log_copy(a->bid_log);
+	copy->job_times = auc_job_times_copy(a->job_times);
+	copy->answers = auc_posted_answers_copy(a->answers);
+	copy->tariff = a->tariff ? auc_tariff_copy(a->tariff) : NULL;
+	return copy->ledger && copy->price_history && copy->bid_log && copy->job_times &&
+	       copy->answers && (copy->tariff || !a->tariff);
+}
+
+static void clear_all(struct replay *all)
+{
+	auc_ledger_destroy(all->ledger);
+	auc_price_history_destroy(all->price_history);
+	auc_bid_log_destroy(all->bid_log);
+	auc_job_times_destroy(all->job_times);
+	auc_posted_answers_destroy(all->answers);
+	auc_tariff_free(all->tariff);
+	auc_market_destroy(all->market);
+}
+
 /* Every record of a snapshot. */
-static struct json_object *dump_all(const struct auc_ledger *ledger,
-				    const struct auc_price_history *price_history,
-				    const struct auc_bid_log *bid_log,
-				    const struct auc_posted_answers *answers,
-				    const struct auc_tariff *tariff, struct auc_err *err)
+static struct json_object *dump_all(const struct replay *all, struct auc_err *err)
 {
 	struct auc_events records = {.list = json_object_new_array()};
 	enum auc_code rc = records.list ? AUC_OK : auc_auction_no_memory(err);
 
 	if (rc == AUC_OK)
-		rc = auc_ledger_dump(ledger, auc_event_append, &records, err);
-	for (unsigned i = 0; rc == AUC_OK && i < auc_price_history_count(price_history); i++)
-		auc_event_append(&records, auc_price_history_event(price_history, i));
-	for (unsigned i = 0; rc == AUC_OK && i < auc_bid_log_count(bid_log); i++)
-		auc_event_append(&records, auc_bid_log_event(bid_log, i));
-	for (unsigned i = 0; rc == AUC_OK && i < auc_posted_answers_count(answers); i++)
-		auc_event_append(&records, auc_posted_answers_event(answers, i));
-	if (rc == AUC_OK && tariff)
-		auc_event_append(&records, auc_tariff_event(tariff));
+		rc = auc_ledger_dump(all->ledger, auc_event_append, &records, err);
+	for (unsigned i = 0; rc == AUC_OK && i < auc_price_history_count(all->price_history); i++)
+		auc_event_append(&records, auc_price_history_event(all->price_history, i));
+	for (unsigned i = 0; rc == AUC_OK && i < auc_bid_log_count(all->bid_log); i++)
+		auc_event_append(&records, auc_bid_log_event(all->bid_log, i));
+	for (unsigned i = 0; rc == AUC_OK && i < auc_job_times_count(all->job_times); i++)
+		auc_event_append(&records,
+				 auc_job_times_event(auc_job_times_at(all->job_times, i)));
+	for (unsigned i = 0; rc == AUC_OK && i < auc_posted_answers_count(all->answers); i++)
+		auc_event_append(&records, auc_posted_answers_event(all->answers, i));
+	if (rc == AUC_OK && all->tariff)
+		auc_event_append(&records, auc_tariff_event(all->tariff));
 	if (rc == AUC_OK && records.missed)
 		rc = auc_auction_no_memory(err);
 	if (rc == AUC_OK)
@@ -339,10 +344,12 @@ static enum auc_code replay_begin(struct auc_auction *a, double now, struct repl
 	replay->ledger = auc_ledger_create(replay->market, auc_auction_queue_event, a);
 	replay->price_history = auc_price_history_create(a->conf->history_bids);
 	replay->bid_log = auc_bid_log_create(a->conf->history_bids);
+	replay->job_times = auc_job_times_create(true);
 	replay->answers = auc_posted_answers_create();
 	if (replay->bid_log)
 		auc_bid_log_set_period(replay->bid_log, auc_conf_period(a->conf));
-	return replay->ledger && replay->price_history && replay->bid_log && replay->answers
+	return replay->ledger && replay->price_history && replay->bid_log && replay->job_times &&
+			       replay->answers
 		       ? AUC_OK
 		       : auc_auction_no_memory(err);
 }
@@ -357,6 +364,8 @@ static enum auc_code replay_event(void *arg, struct json_object *event, struct a
 		rc = auc_price_history_apply(replay->price_history, event, err);
 	} else if (auc_bid_log_knows(event)) {
 		rc = auc_bid_log_apply(replay->bid_log, event, err);
+	} else if (auc_job_times_knows(event)) {
+		rc = auc_job_times_apply(replay->job_times, event, err);
 	} else if (auc_posted_answers_knows(event)) {
 		rc = auc_posted_answers_apply(replay->answers, event, err);
 	} else if (auc_tariff_knows(event)) {

@@ -61,6 +61,7 @@ enum key {
 	KEY_SINCE,
 	KEY_ARRAY,
 	KEY_PLANNED,
+	KEY_PROFILE,
 	NKEYS
 };
 
@@ -166,6 +167,7 @@ const struct auc_bid_key auc_bid_keys[] = {
 	[KEY_SINCE] = {"since", NULL, "TIME", ""},
 	[KEY_ARRAY] = {"array", NULL, "JOB", ""},
 	[KEY_PLANNED] = {"planned", NULL, "FACTOR", ""},
+	[KEY_PROFILE] = {"profile", NULL, "NAME", ""},
 };
 const unsigned auc_bid_nkeys = NOPTIONS;
 
@@ -198,6 +200,7 @@ static const read_fn readers[NKEYS] = {
 	[KEY_ARRAY] = auc_bid_array_word,
 	[KEY_TIME_MAX] = auc_bid_time_max_word,
 	[KEY_PLANNED] = auc_bid_planned_word,
+	[KEY_PROFILE] = auc_bid_profile_word,
 };
 
 static int find_key(const char *name);

@@ -107,6 +107,8 @@ struct auc_bid {
 	/* For how many times what is stated its plan is made; 0: as stated. In texts that are kept
 	 * only. */
 	double planned;
+	char profile[AUC_NAME_MAX]; /* the model that it was filled from, of texts that are kept, or
+				       "" */
 	double stands; /* seconds for which it stays if it is refused; 0: it does not */
 	/* Unix time from which on its value counts, before its arrival: of a bid that has stood;
 	 * 0: its arrival. In texts that are kept only. */
@@ -141,7 +143,7 @@ extern const unsigned auc_bid_nkeys;
  * NODES:SECONDS:TRES=AMOUNT,...; within=switch; whole=yes;
  * features=NAME&NAME or NAME|NAME; only=NODE,... or except=NODE,...; begin=TIME,
  * end=TIME. What they say is made of the job's own options (adapter/desc_gang.h). And since=TIME,
- * array=JOB and planned=FACTOR.
+ * array=JOB, planned=FACTOR and profile=NAME.
  * Bids of users have none. block=yes,UID,...,@ACCOUNT,... is no option either, but of users, too:
  * sbid block says it.
  */

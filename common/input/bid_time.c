@@ -102,6 +102,17 @@ enum auc_code auc_bid_planned_word(const struct auc_conf *conf, const char *valu
 	return auc_parse_number(value, 1 / PLANNED_MAX, PLANNED_MAX, &bid->planned, what, err);
 }
 
+/* It need not be one of this cluster any more. */
+enum auc_code auc_bid_profile_word(const struct auc_conf *conf, const char *value,
+				   struct auc_bid *bid, const char *what, struct auc_err *err)
+{
+	(void)conf;
+	if (!auc_name_valid(value))
+		return auc_err_set(err, AUC_EINVAL, "%s: '%.80s' is not a name", what, value);
+	strcpy(bid->profile, value);
+	return AUC_OK;
+}
+
 enum auc_code auc_bid_time_max_of(struct auc_bid *bid, double stated, struct auc_err *err)
 {
 	if (!(bid->time_max > 0))
@@ -139,6 +150,8 @@ void auc_bid_time_print(FILE *out, const struct auc_bid *bid)
 		fprintf(out, " time-max=%sx", auc_number_str(bid->most, number));
 	if (bid->planned > 0)
 		fprintf(out, " planned=%s", auc_number_str(bid->planned, number));
+	if (*bid->profile)
+		fprintf(out, " profile=%s", bid->profile);
 }
 
 enum auc_code auc_bid_time_check(const struct auc_bid *bid, const char *name, struct auc_err *err)

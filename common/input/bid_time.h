@@ -4,12 +4,15 @@
 
 #include "input/bid.h"
 
-/* The words "overrun", "time-max" and "planned" of a text, as the functions in bid.c's table. */
+/* The words "overrun", "time-max", "planned" and "profile" of a text, as the functions in bid.c's
+ * table. */
 enum auc_code auc_bid_overrun_word(const struct auc_conf *conf, const char *value,
 				   struct auc_bid *bid, const char *what, struct auc_err *err);
 enum auc_code auc_bid_time_max_word(const struct auc_conf *conf, const char *value,
 				    struct auc_bid *bid, const char *what, struct auc_err *err);
 enum auc_code auc_bid_planned_word(const struct auc_conf *conf, const char *value,
+				   struct auc_bid *bid, const char *what, struct auc_err *err);
+enum auc_code auc_bid_profile_word(const struct auc_conf *conf, const char *value,
 				   struct auc_bid *bid, const char *what, struct auc_err *err);
 /*
  * The seconds of --time-max become a factor of STATED, the seconds that BID states; <= 0: it states

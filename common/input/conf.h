@@ -127,6 +127,15 @@ enum auc_prices {
 	AUC_PRICES_LEARNED,   /* by class and slot, or what of all of these the past says is best */
 };
 
+/* Margin=: for how long jobs are planned. */
+enum auc_margin_how { AUC_MARGIN_NONE, AUC_MARGIN_FIXED, AUC_MARGIN_LEARNED };
+struct auc_margin {
+	unsigned how;
+	double number; /* fixed: a factor of what is stated; learned: a quantile */
+};
+#define AUC_MARGIN_MOST     2.0 /* as a factor, of a learned one */
+#define AUC_MARGIN_QUANTILE 0.95
+
 struct auc_conf {
 	char policy[AUC_NAME_MAX]; /* "dps" */
 	char policy_options[256];  /* "variant=exact" or "" */
@@ -153,6 +162,7 @@ struct auc_conf {
 	double power_up_lead;  /* seconds; 0: the adapter's default */
 	bool mail;             /* users are mailed of their sales, if their jobs want it */
 	bool rearrange;        /* what is sold and waits may be placed anew (rearrange_search.h) */
+	struct auc_margin margin;
 	bool extends; /* jobs that are late buy slots at the end, if their bids do not say */
 	unsigned refund_unused; /* enum auc_refund */
 	/* By descending SHARE: what is kept of the payment of a job that is cancelled so long or

@@ -56,6 +56,12 @@ const struct key auc_conf_keys[] = {
 	 .choices = "kill|extend", .preset = "extend",
 	 .help = "What happens at the end of its plan to a job whose bid does not say (--overrun): it ends, or buys one slot after the other "
 		 "while nobody else has bought them, at the price of the moment, up to its value. With policies aonline, posted and eris it ends."},
+	{.section = GLOBAL, .name = "Margin", .type = TYPE_MARGIN, .offset = IN_CONF(margin),
+	 .preset = "none",
+	 .help = "For how long jobs are planned whose bids do not say how long they take at most (--time-max). none: as they state. A number "
+		 "from 1 to 10: for that many times it. learned, or learned:QUANTILE: for as long as 0.95, or that part, of the site's jobs took "
+		 "that have ended, those of the same user, model and partition counting for more; no less than is stated, no more than twice that. "
+		 "Where that is refused, as stated. Not with policies aonline and posted."},
 	{.section = GLOBAL, .name = "ChangeNotice", .type = TYPE_SPAN, .offset = IN_CONF(change_notice),
 	 .min = 0, .max = DAY,
 	 .help = "How long before its layout changes a job is told. At most half of SlotSeconds. Default: a tenth of SlotSeconds, "
@@ -298,6 +304,7 @@ static enum auc_code set_list(const struct auc_conf *conf, const struct key *key
 static enum auc_code set_span(const struct auc_conf *conf, const struct key *key, void *base,
 			      const char *value, struct auc_err *err);
 static enum auc_code set_fee(const struct key *key, void *base, const char *value);
+static enum auc_code set_margin(struct auc_margin *margin, const char *value);
 static void print_section(const struct auc_conf *conf, enum section section, const void *base,
 			  FILE *out);
 static bool print_value(const struct auc_conf *conf, const struct key *key, const void *base,
@@ -439,6 +446,8 @@ enum auc_code auc_conf_key_set(const struct auc_conf *conf, const struct key *ke
 	case TYPE_AMOUNTS:
 	case TYPE_TIMES:
 		return set_list(conf, key, base, value, err);
+	case TYPE_MARGIN:
+		return set_margin(to, value);
 	case TYPE_FEE:
 		return set_fee(key, base, value);
 	}
@@ -588,6 +597,25 @@ static enum auc_code set_span(const struct auc_conf *conf, const struct key *key
 	return rc;
 }
 
+static enum auc_code set_margin(struct auc_margin *margin, const char *value)
+{
+	static const char learned[] = "learned:";
+
+	*margin = (struct auc_margin){.how = AUC_MARGIN_NONE, .number = 1};
+	if (auc_conf_same_word(value, "none"))
+		return AUC_OK;
+	if (auc_conf_same_word(value, "learned")) {
+		*margin = (struct auc_margin){AUC_MARGIN_LEARNED, AUC_MARGIN_QUANTILE};
+		return AUC_OK;
+	}
+	margin->how = AUC_MARGIN_FIXED;
+	if (strncasecmp(value, learned, strlen(learned)) != 0)
+		return auc_parse_number(value, 1, 10, &margin->number, "Margin", NULL);
+	margin->how = AUC_MARGIN_LEARNED;
+	return auc_parse_number(value + strlen(learned), 0.01, 0.999, &margin->number, "Margin",
+				NULL);
+}
+
 /* "SHARE[,TIME=SHARE...]", times ascending, shares descending. */
 static enum auc_code set_fee(const struct key *key, void *base, const char *value)
 {
@@ -634,8 +662,7 @@ void auc_conf_key_describe(const struct key *key, char *buf, size_t size)
 			 AUC_NAME_MAX - 1);
 		break;
 	case TYPE_PAYER:
-		snprintf(buf, size,
-			 "user=NAME, account=NAME, user=* or account=*");
+		snprintf(buf, size, "user=NAME, account=NAME, user=* or account=*");
 		break;
 	case TYPE_POLICY:
 		snprintf(buf, size, "a policy's name[,option=value...]");
@@ -667,6 +694,9 @@ void auc_conf_key_describe(const struct key *key, char *buf, size_t size)
 		snprintf(buf, size, "TRES=NUMBER,... with numbers from %.15g to %.15g", key->min,
 			 key->max);
 		break;
+	case TYPE_MARGIN:
+		snprintf(buf, size, "none, learned, learned:QUANTILE or a number from 1 to 10");
+		break;
 	case TYPE_FEE:
 		snprintf(buf, size,
 			 "SHARE[,TIME=SHARE...], shares from 1 to 0 that descend, times that "
@@ -694,15 +724,30 @@ static void print_section(const struct auc_conf *conf, enum section section, con
 		fputc('\n', out);
 }
 
-static void print_fee(const struct auc_conf *conf, FILE *out)
+static bool print_margin(const struct key *key, const struct auc_margin *margin, FILE *out)
 {
 	char number[AUC_NUMBER_LEN];
 
+	auc_number_str(margin->number, number);
+	if (margin->how == AUC_MARGIN_NONE)
+		fprintf(out, "%s=none", key->name);
+	else
+		fprintf(out, "%s=%s%s", key->name,
+			margin->how == AUC_MARGIN_LEARNED ? "learned:" : "", number);
+	return true;
+}
+
+static bool print_fee(const struct key *key, const struct auc_conf *conf, FILE *out)
+{
+	char number[AUC_NUMBER_LEN];
+
+	fprintf(out, "%s=", key->name);
 	for (unsigned i = 0; i < conf->ncancel; i++) {
 		if (i)
 			fprintf(out, ",%s=", auc_number_str(conf->cancel[i].seconds, number));
 		fputs(auc_number_str(conf->cancel[i].share, number), out);
 	}
+	return true;
 }
 
 /* Prints KEY=value unless the value is the one that stands for "not given"; true if it did. */
@@ -770,10 +815,10 @@ static bool print_value(const struct auc_conf *conf, const struct key *key, cons
 		auc_list_print(out, (const struct auc_named *)from, (unsigned)n,
 			       key->type == TYPE_TIMES ? "s" : "");
 		return true;
+	case TYPE_MARGIN:
+		return print_margin(key, (const struct auc_margin *)from, out);
 	case TYPE_FEE:
-		fprintf(out, "%s=", key->name);
-		print_fee(conf, out);
-		return true;
+		return print_fee(key, conf, out);
 	}
 	return false;
 }

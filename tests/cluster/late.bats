@@ -52,11 +52,11 @@ whole()
 	[[ $output == *"planned for 2 times the time that it states (--time-max); what it does not use is paid back"* ]]
 	job=$(grep -Eo '^[0-9]+$' <<< "$output")
 	[ $(($(plan_end "$job") - $(plan_start "$job"))) = 120 ]
-	run -0 as alice "${AUCTION_PREFIX:+$AUCTION_PREFIX/bin/sbid}${AUCTION_BUILD:+$AUCTION_BUILD/contrib/sbid/sbid}" show "$job"
-	[[ $output == *"planned for 2 times the time that it states"* ]]
 	wait_until 120 settled "$job"
 	[ "$(database_receipt "$job" .why)" = completed ]
 	[ "$(database_receipt "$job" .planned)" = 2 ]
+	run -0 as alice "${AUCTION_PREFIX:+$AUCTION_PREFIX/bin/sbid}${AUCTION_BUILD:+$AUCTION_BUILD/contrib/sbid/sbid}" show "$job"
+	[[ $output == *"planned for 2 times the time that it states"* ]]
 }
 
 @test "what is worth nothing later buys nothing" {

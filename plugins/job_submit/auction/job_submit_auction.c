@@ -399,7 +399,8 @@ static bool has_kept_words(const struct auc_bid *bid)
 	const struct auc_bid_gang *g = &bid->gang;
 
 	return g->nshapes || g->nplaces || g->within_switch || g->whole || *g->features ||
-	       g->begin > 0 || g->end > 0 || bid->since > 0 || bid->array || bid->planned > 0;
+	       g->begin > 0 || g->end > 0 || bid->since > 0 || bid->array || bid->planned > 0 ||
+	       *bid->profile;
 }
 
 /* What DESC says beside its bid: a gang's shape, if it is one. AUC_EAGAIN: what it waits for is not
@@ -416,11 +417,12 @@ static enum auc_code describe(struct auc_auction *a, job_desc_msg_t *desc, struc
 	double after;
 
 	if (has_kept_words(bid))
-		return auc_err_set(err, AUC_EINVAL,
-				   "%s: gang, within, whole, features, only, except, begin, end, "
-				   "since, array and planned are no options; say it by --nodes, "
-				   "--nodelist, --begin and so on",
-				   AUC_ENV_BID);
+		return auc_err_set(
+			err, AUC_EINVAL,
+			"%s: gang, within, whole, features, only, except, begin, end, "
+			"since, array, planned and profile are no options; say it by --nodes, "
+			"--nodelist, --begin and so on",
+			AUC_ENV_BID);
 	bid->dry_run = auc_desc_is_dry_run(desc);
 	if (gang && auc_site_most_threads() == 1)
 		auc_desc_one_thread(desc);

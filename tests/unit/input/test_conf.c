@@ -59,6 +59,7 @@ static void test_defaults(void **state)
 	assert_null(c->default_bid);
 	assert_string_equal(c->default_model, "");
 	assert_int_equal(c->refund_unused, AUC_REFUND_SECONDS);
+	assert_int_equal(c->margin.how, AUC_MARGIN_NONE);
 	assert_false(c->partitions[0].cloud);
 	assert_true(c->partitions[0].upload_seconds == 0);
 	assert_true(c->worker_types[0].bandwidth_mbps == 1000);
@@ -75,7 +76,8 @@ static const char full[] =
 	"\t Eta=gpu:v100=25,gres/gpu:t4=2.5 # of both\n"
 	"Model=resnet50 Epochs=30 Chunks=8 Minibatches=50 GradientMB=97.4 "
 	"WorkerTime=v100=1.9s,t4=3400ms PSTime=ps.m=50ms\n"
-	"StartMargin=1m EndMargin=0 LienSeconds=30 HistoryBids=5 RefundUnused=YES\n"
+	"StartMargin=1m EndMargin=0 LienSeconds=30 HistoryBids=5 RefundUnused=YES "
+	"Margin=Learned:0.9\n"
 	"SpoolDir=\"/var/spool/a # b\" DefaultBid=\"300 epochs=20\" DefaultModel=resnet50\n"
 	"\n"
 	"PartitionName=edge Upload=2slots roles=Worker\n"
@@ -99,6 +101,7 @@ static void test_full(void **state)
 	assert_true(c->eta[0].value == 25 && c->eta[1].value == 2.5);
 	assert_true(c->start_margin == 60 && c->end_margin == 0 && c->lien_seconds == 30);
 	assert_true(c->history_bids == 5 && c->refund_unused == AUC_REFUND_SLOTS);
+	assert_true(c->margin.how == AUC_MARGIN_LEARNED && c->margin.number == 0.9);
 	assert_string_equal(c->spool_dir, "/var/spool/a # b");
 	assert_string_equal(c->default_bid, "300 epochs=20");
 	assert_string_equal(c->default_model, "resnet50");
@@ -278,7 +281,14 @@ static void test_values(void **state)
 		"a.conf:1: SlotSeconds=nan: expected a time from 1 s to 604800 s");
 	refused("Prices=free\n" TYPES,
 		"a.conf:1: Prices=free: expected one of none|given|published|flat|learned");
-	refused("RefundUnused=1\n" TYPES, "a.conf:1: RefundUnused=1: expected one of no|yes|seconds");
+	refused("Margin=0.5\n" TYPES,
+		"a.conf:1: Margin=0.5: expected none, learned, learned:QUANTILE or a number from "
+		"1 to 10");
+	refused("Margin=learned:1\n" TYPES,
+		"a.conf:1: Margin=learned:1: expected none, learned, learned:QUANTILE or a number "
+		"from 1 to 10");
+	refused("RefundUnused=1\n" TYPES,
+		"a.conf:1: RefundUnused=1: expected one of no|yes|seconds");
 	refused("CancelFee=1.5\n" TYPES, "a.conf:1: CancelFee=1.5: expected " FEE);
 	refused("CancelFee=0.1,1h=0.2\n" TYPES, "a.conf:1: CancelFee=0.1,1h=0.2: expected " FEE);
 	refused("CancelFee=0.5,1h=0.2,1h=0.1\n" TYPES,

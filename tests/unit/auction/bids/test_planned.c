@@ -109,12 +109,106 @@ static void test_kept(void **state)
 	auc_auction_destroy(a);
 }
 
+/* One job after the other that takes FACTOR of the two slots that it states. */
+static void run(struct auc_auction *a, uint32_t first, unsigned n, double factor)
+{
+	for (unsigned i = 0; i < n; i++) {
+		struct auc_offer o = world_offer(a, "100 overrun=kill" TWO_SLOTS, NOW, true);
+		double end = o.start + 2 * SLOT * factor;
+
+		assert_true(o.accepted);
+		assert_int_equal(auc_auction_confirm(a, o.sale, first + i, NULL, &err), AUC_OK);
+		assert_int_equal(auc_auction_start(a, first + i, o.start, NULL, &err), AUC_OK);
+		assert_int_equal(
+			auc_auction_settle(a, first + i,
+					   end < o.end ? AUC_WHY_COMPLETED : AUC_WHY_TIMEOUT,
+					   end < o.end ? end : o.end, NULL, &err),
+			AUC_OK);
+		auc_offer_clear(&o);
+	}
+}
+
+/* The margin is no less than what is stated, and no more than twice that, whatever jobs took; it is
+ * known after a restart; a bid that is only accepted as stated is. */
+static void test_learned(void **state)
+{
+	static const char conf[] = "Prices=none\nMargin=learned:0.9";
+	struct auc_auction *a = world_open(conf, world_dir, NOW);
+	struct auc_offer o;
+
+	(void)state;
+	/* Nobody is exact. */
+	o = world_offer(a, "100" TWO_SLOTS, NOW, false);
+	assert_int_equal(slots_of(&o), 3);
+	assert_non_null(strstr(o.message, "(as jobs before took longer, too)"));
+	auc_offer_clear(&o);
+	o = world_offer(a, "deadline:100,2" TWO_SLOTS, NOW, false);
+	assert_true(o.accepted);
+	assert_int_equal(slots_of(&o), 2);
+	assert_null(strstr(o.message, "planned for"));
+	auc_offer_clear(&o);
+	/* Who says how long it takes at most has said it. */
+	o = world_offer(a, "100 time-max=1x" TWO_SLOTS, NOW, false);
+	assert_int_equal(slots_of(&o), 2);
+	auc_offer_clear(&o);
+	run(a, 1, 40, 0.2);
+	/* As all are of one user. */
+	assert_int_equal(auc_job_times_count(a->job_times), 17);
+	o = world_offer(a, "100" TWO_SLOTS, NOW, false);
+	assert_int_equal(slots_of(&o), 2);
+	auc_offer_clear(&o);
+	run(a, 1000, 60, 9);
+	o = world_offer(a, "100" TWO_SLOTS, NOW, false);
+	assert_true(o.accepted);
+	assert_int_equal(slots_of(&o), 4);
+	auc_offer_clear(&o);
+	world_commit(a);
+	auc_auction_destroy(a);
+	a = world_open(conf, world_dir, NOW);
+	assert_int_equal(auc_job_times_count(a->job_times), 17);
+	o = world_offer(a, "100" TWO_SLOTS, NOW, false);
+	assert_int_equal(slots_of(&o), 4);
+	auc_offer_clear(&o);
+	auc_auction_destroy(a);
+	/* A site that plans by a number. */
+	a = world_open("Prices=none\nMargin=1.5", world_dir, NOW);
+	o = world_offer(a, "100" TWO_SLOTS, NOW, false);
+	assert_int_equal(slots_of(&o), 3);
+	assert_non_null(strstr(o.message, "(Margin of this cluster)"));
+	auc_offer_clear(&o);
+	auc_auction_destroy(a);
+}
+
+/* No margin is another one as somebody bids more. */
+static void test_sealed(void **state)
+{
+	static const char *const bids[] = {"1", "100", "1e6", "deadline:30,60", "linear:100,1"};
+	struct auc_auction *a = world_open("Prices=none\nMargin=learned", world_dir, NOW);
+	char text[256];
+
+	(void)state;
+	run(a, 1, 30, 1.4);
+	for (size_t i = 0; i < sizeof(bids) / sizeof(bids[0]); i++) {
+		struct auc_offer o;
+
+		snprintf(text, sizeof(text), "%s" TWO_SLOTS, bids[i]);
+		o = world_offer(a, text, NOW, false);
+		assert_true(o.accepted);
+		assert_int_equal(slots_of(&o), 3);
+		assert_non_null(strstr(o.message, "planned for 1.4 times"));
+		auc_offer_clear(&o);
+	}
+	auc_auction_destroy(a);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_longest, world_setup, world_teardown),
 		cmocka_unit_test_setup_teardown(test_shorter, world_setup, world_teardown),
 		cmocka_unit_test_setup_teardown(test_kept, world_setup, world_teardown),
+		cmocka_unit_test_setup_teardown(test_learned, world_setup, world_teardown),
+		cmocka_unit_test_setup_teardown(test_sealed, world_setup, world_teardown),
 	};
 
 	return cmocka_run_group_tests_name("planned", tests, NULL, NULL);
