@@ -349,6 +349,8 @@ static enum auc_code add_servers(struct auc_market *m, const struct auc_auction 
 			auc_market_set_bandwidth(m, part->bandwidth_mbps);
 		if (rc == AUC_OK)
 			rc = auc_market_set_cost(m, part->cost, part->ncost, err);
+		if (rc == AUC_OK && part->hourly)
+			rc = auc_market_set_cost_hours(m, part->cost_hour, err);
 		parts += part->one_server;
 	}
 	free(order);

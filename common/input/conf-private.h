@@ -27,6 +27,7 @@ enum type {
 	TYPE_PATH,     /* the same, absolute */
 	TYPE_AMOUNTS,  /* TRES=number,... */
 	TYPE_TIMES,    /* type=span,... */
+	TYPE_HOURS,    /* double[24]; COUNT: bool, given */
 	TYPE_MARGIN,   /* struct auc_margin */
 	TYPE_FEE,      /* share[,span=share...]: struct auc_cancel_step[], count */
 };

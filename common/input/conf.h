@@ -62,6 +62,8 @@ struct auc_conf_partition {
 	bool one_server; /* OneServer=yes: all its nodes together are one server of the market */
 	unsigned ncost;
 	struct auc_named cost[AUC_TRES_MAX]; /* of a unit and hour: nothing is sold below */
+	bool hourly;
+	double cost_hour[24]; /* of the day, UTC: factors of that; only if it is HOURLY */
 };
 
 /* L and U of OASiS's price function: each Lower has an Upper that is no less. */

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "input/conf-private.h"
+#include "input/conf_prices.h"
 #include "base/num.h"
 #include "policy/policy.h"
 #include "policy/registry.h"
@@ -202,6 +203,9 @@ const struct key auc_conf_keys[] = {
 	 .help = "What a unit of each TRES of its nodes costs the site, in credits per hour. Nothing there is sold for less, wherever prices "
 		 "come from, and prices are chosen by what is left of the value of jobs. One that is not named costs nothing."},
 
+	{.section = PARTITION, .name = "CostHours", .type = TYPE_HOURS, .offset = IN_PART(cost_hour), .count = IN_PART(hourly),
+	 .help = "At which hours of the day, UTC, that cost is another, as factors of it: 8-20=1.5,22-6=0.5. A slot costs what the hour "
+		 "in which it begins does; the later of two spans holds, and 1 where there is none."},
 	{.section = WORKER_TYPE, .name = "WorkerType", .type = TYPE_NEW_NAME, .offset = IN_TYPE(name), .required = true,
 	 .help = "Opens the line of a kind of worker."},
 	{.section = WORKER_TYPE, .name = "TRES", .type = TYPE_AMOUNTS, .offset = IN_TYPE(tres), .count = IN_TYPE(ntres),
@@ -446,6 +450,9 @@ enum auc_code auc_conf_key_set(const struct auc_conf *conf, const struct key *ke
 	case TYPE_AMOUNTS:
 	case TYPE_TIMES:
 		return set_list(conf, key, base, value, err);
+	case TYPE_HOURS:
+		*(bool *)((char *)base + key->count) = true;
+		return auc_conf_hours_set(to, value);
 	case TYPE_MARGIN:
 		return set_margin(to, value);
 	case TYPE_FEE:
@@ -694,6 +701,11 @@ void auc_conf_key_describe(const struct key *key, char *buf, size_t size)
 		snprintf(buf, size, "TRES=NUMBER,... with numbers from %.15g to %.15g", key->min,
 			 key->max);
 		break;
+	case TYPE_HOURS:
+		snprintf(buf, size,
+			 "FROM-TO=FACTOR,... with hours from 0 to 24 and factors up to "
+			 "1000");
+		break;
 	case TYPE_MARGIN:
 		snprintf(buf, size, "none, learned, learned:QUANTILE or a number from 1 to 10");
 		break;
@@ -722,6 +734,25 @@ static void print_section(const struct auc_conf *conf, enum section section, con
 	}
 	if (section != GLOBAL)
 		fputc('\n', out);
+}
+
+static bool print_list(const struct key *key, const void *base, FILE *out)
+{
+	unsigned n = *(const unsigned *)((const char *)base + key->count);
+
+	if (!n)
+		return false;
+	fprintf(out, "%s=", key->name);
+	auc_list_print(out, (const struct auc_named *)((const char *)base + key->offset), n,
+		       key->type == TYPE_TIMES ? "s" : "");
+	return true;
+}
+
+static bool print_hours(const struct key *key, const void *base, FILE *out)
+{
+	return *(const bool *)((const char *)base + key->count) &&
+	       auc_conf_hours_print(key->name, (const double *)((const char *)base + key->offset),
+				    out);
 }
 
 static bool print_margin(const struct key *key, const struct auc_margin *margin, FILE *out)
@@ -808,13 +839,9 @@ static bool print_value(const struct auc_conf *conf, const struct key *key, cons
 		return true;
 	case TYPE_AMOUNTS:
 	case TYPE_TIMES:
-		n = *(const unsigned *)((const char *)base + key->count);
-		if (!n)
-			return false;
-		fprintf(out, "%s=", key->name);
-		auc_list_print(out, (const struct auc_named *)from, (unsigned)n,
-			       key->type == TYPE_TIMES ? "s" : "");
-		return true;
+		return print_list(key, base, out);
+	case TYPE_HOURS:
+		return print_hours(key, base, out);
 	case TYPE_MARGIN:
 		return print_margin(key, (const struct auc_margin *)from, out);
 	case TYPE_FEE:

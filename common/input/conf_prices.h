@@ -2,10 +2,16 @@
 #ifndef AUC_CONF_PRICES_H
 #define AUC_CONF_PRICES_H
 
+#include <stdio.h>
+
 #include "input/conf.h"
 #include "market/price.h"
 
 /* The prices of CONF for a policy that sells by KIND: Eta, or Lower and Upper. */
 void auc_conf_price(const struct auc_conf *conf, enum auc_price_kind kind, struct auc_price *p);
+
+/* "FROM-TO=FACTOR,..." into factors by hour of the day; AUC_EINVAL. And back: " NAME=...", true. */
+enum auc_code auc_conf_hours_set(double hour[24], const char *value);
+bool auc_conf_hours_print(const char *name, const double hour[24], FILE *out);
 
 #endif

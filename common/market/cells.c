@@ -15,8 +15,9 @@
 
 _Static_assert(2 * AUC_TYPES_MAX <= 64, "a bit for each type");
 
-#define SORT_MOVES 16 /* places per server that are cheaper to move than to sort anew */
-#define MOVE_PART  32 /* one server of so many is cheaper to move alone than to sort the row */
+#define HOUR       3600.0 /* s */
+#define SORT_MOVES 16     /* places per server that are cheaper to move than to sort anew */
+#define MOVE_PART  32     /* one server of so many is cheaper to move alone than to sort the row */
 
 static void lay_out_empty(struct auc_market *m, unsigned type);
 static bool blocks_sound(const struct auc_market *m, unsigned level,
@@ -24,6 +25,8 @@ static bool blocks_sound(const struct auc_market *m, unsigned level,
 static void shift_amounts(struct auc_market *m, unsigned shift);
 static void shift_level(struct auc_market *m, unsigned level, auc_slot by);
 static void empty_slots(struct auc_market *m, unsigned from);
+static void raise_slots(struct auc_market *m, unsigned from);
+static void refresh_slots(struct auc_market *m, unsigned from);
 static void find_lowest(struct auc_market *m, unsigned row);
 static uint8_t full_of(const struct auc_market *m, unsigned server, unsigned tres, int64_t used);
 static void empty_rows(struct auc_market *m, unsigned from, unsigned count);
@@ -79,6 +82,8 @@ void auc_market_advance(struct auc_market *m, auc_slot first)
 	shift_amounts(m, shift);
 	for (level = 0; level < m->nlevels; level++)
 		shift_level(m, level, (first >> level) - (old >> level));
+	if (m->hourly)
+		refresh_slots(m, m->slots - shift);
 	auc_market_shift_closures(m, shift);
 	auc_cells_refresh_wholes(m, m->first + (m->slots - shift), auc_market_last(m));
 	auc_traffic_shift(m, shift);
@@ -209,6 +214,8 @@ enum auc_code auc_cells_lay_out(struct auc_market *m, struct auc_err *err)
 	auc_cells_lay_out_idle(m);
 	empty_rows(m, 0, m->nrows);
 	empty_slots(m, 0);
+	if (m->hourly)
+		refresh_slots(m, 0);
 	if (m->idle_costs)
 		auc_cells_refresh_blocks(m, m->first, auc_market_last(m), NULL, 0);
 	auc_cells_refresh_wholes(m, m->first, auc_market_last(m));
@@ -221,7 +228,7 @@ void auc_cells_lay_out_idle(struct auc_market *m)
 	unsigned s, k, i, level, row;
 	double price;
 
-	m->idle_costs = false;
+	m->idle_costs = m->hourly;
 	for (s = 0; s < m->nservers; s++) {
 		server = &m->servers[s];
 		for (k = 0; k < m->ntres; k++) {
@@ -230,7 +237,7 @@ void auc_cells_lay_out_idle(struct auc_market *m)
 				price = server->units[k] ? auc_price_unit(curve_of(m, s, k), 0,
 									  (double)server->units[k])
 							 : 0;
-			price = fmax(price, server->floor[k]);
+			price = fmax(price, auc_cells_least_floor(m, s, k));
 			m->idle_price[(size_t)s * m->ntres + k] = price;
 			m->idle_costs = m->idle_costs || price > 0;
 		}
@@ -307,8 +314,20 @@ static void empty_slots(struct auc_market *m, unsigned from)
 		memset(m->full + at / row * m->stride * m->ntres, 0, m->stride * m->ntres);
 		memcpy(m->unit_price + at, m->idle_price, row * sizeof(*m->unit_price));
 	}
+	if (m->hourly)
+		raise_slots(m, from);
 	for (unsigned t = from; t < m->slots; t++)
 		find_lowest(m, t);
+}
+
+/* Their caches, where what nothing is used of does not cost the same in all of them. */
+static void refresh_slots(struct auc_market *m, unsigned from)
+{
+	for (unsigned t = from; t < m->slots; t++) {
+		for (unsigned s = 0; s < m->nservers; s++)
+			refresh_cell(m, auc_cell(m, t, s), s, true);
+		auc_cells_refresh_order(m, t);
+	}
 }
 
 static void empty_rows(struct auc_market *m, unsigned from, unsigned count)
@@ -341,12 +360,39 @@ void auc_cells_refresh_full(struct auc_market *m)
 
 void auc_cells_raise(struct auc_market *m)
 {
-	double *unit = m->unit_price;
+	raise_slots(m, 0);
+}
 
-	for (unsigned t = 0; m->floors && t < m->slots; t++)
+/* The slots from index FROM on. */
+static void raise_slots(struct auc_market *m, unsigned from)
+{
+	double *unit = m->unit_price + auc_cell(m, from, 0) * m->ntres;
+
+	for (unsigned t = from; m->floors && t < m->slots; t++)
 		for (unsigned s = 0; s < m->nservers; s++, unit += m->ntres)
 			for (unsigned k = 0; k < m->ntres; k++)
-				unit[k] = fmax(unit[k], m->servers[s].floor[k]);
+				unit[k] = fmax(unit[k], auc_cells_floor(m, s, k, m->first + t));
+}
+
+double auc_cells_floor(const struct auc_market *m, unsigned server, unsigned tres, auc_slot t)
+{
+	const struct auc_server *s = &m->servers[server];
+	int64_t hour;
+
+	if (!s->hourly || !(s->floor[tres] > 0))
+		return s->floor[tres];
+	hour = (int64_t)floor((double)t * m->slot_seconds / HOUR) % AUC_DAY_HOURS;
+	return s->floor[tres] * s->hour[hour < 0 ? hour + AUC_DAY_HOURS : hour];
+}
+
+double auc_cells_least_floor(const struct auc_market *m, unsigned server, unsigned tres)
+{
+	const struct auc_server *s = &m->servers[server];
+	double least = 1;
+
+	for (unsigned i = 0; i < AUC_DAY_HOURS && s->hourly; i++)
+		least = i ? fmin(least, s->hour[i]) : s->hour[i];
+	return s->floor[tres] * least;
 }
 
 void auc_cells_refresh_lowest(struct auc_market *m)
@@ -432,11 +478,13 @@ static double unit_price(const struct auc_market *m, size_t cell, unsigned serve
 {
 	int64_t lost = m->servers[server].nparts ? auc_cells_lost(m, cell, server, tres) : 0;
 
+	double floor = auc_cells_floor(m, server, tres, m->first + (auc_slot)(cell / m->nservers));
+
 	if (used <= lost)
-		return m->idle_price[(size_t)server * m->ntres + tres];
+		return fmax(m->idle_price[(size_t)server * m->ntres + tres], floor);
 	return fmax(auc_price_unit(curve_of(m, server, tres), (double)(used - lost),
 				   (double)(m->servers[server].units[tres] - lost)),
-		    m->servers[server].floor[tres]);
+		    floor);
 }
 
 static const struct auc_price_curve *curve_of(const struct auc_market *m, unsigned server,

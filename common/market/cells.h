@@ -30,6 +30,9 @@ void auc_cells_refresh_all(struct auc_market *m);
  * than auc_cells_set_used(). */
 void auc_cells_refresh_full(struct auc_market *m);
 void auc_cells_refresh_lowest(struct auc_market *m);
+/* What a unit of TRES of SERVER costs its owner in slot T; at least, in any slot. */
+double auc_cells_floor(const struct auc_market *m, unsigned server, unsigned tres, auc_slot t);
+double auc_cells_least_floor(const struct auc_market *m, unsigned server, unsigned tres);
 /* No unit price is below its floor from now on; caches must follow. */
 void auc_cells_raise(struct auc_market *m);
 /*

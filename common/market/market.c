@@ -227,6 +227,8 @@ enum auc_code auc_market_add_whole(struct auc_market *m, const char *name, unsig
 	whole->nparts = n;
 	whole->bandwidth = whole[-1].bandwidth;
 	memcpy(whole->floor, whole[-1].floor, sizeof(whole->floor));
+	memcpy(whole->hour, whole[-1].hour, sizeof(whole->hour));
+	whole->hourly = whole[-1].hourly;
 	for (struct auc_server *s = whole - n; s < whole; s++) {
 		s->whole = m->nservers;
 		s->inside = s->roles;
@@ -273,6 +275,23 @@ enum auc_code auc_market_set_cost(struct auc_market *m, const struct auc_named *
 		server->floor[k] = price;
 		m->floors = m->floors || price > 0;
 	}
+	return AUC_OK;
+}
+
+enum auc_code auc_market_set_cost_hours(struct auc_market *m, const double hour[AUC_DAY_HOURS],
+					struct auc_err *err)
+{
+	struct auc_server *server = &m->servers[m->nservers - 1];
+
+	for (unsigned i = 0; i < AUC_DAY_HOURS; i++) {
+		if (!(hour[i] >= 0 && hour[i] <= AUC_HOUR_LIMIT))
+			return auc_err_set(err, AUC_EINVAL,
+					   "server %s: CostHours: %g: expected 0 to %g",
+					   server->name, hour[i], AUC_HOUR_LIMIT);
+		server->hour[i] = hour[i];
+		server->hourly = server->hourly || hour[i] != 1;
+	}
+	m->hourly = m->hourly || server->hourly;
 	return AUC_OK;
 }
 

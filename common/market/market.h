@@ -76,6 +76,14 @@ void auc_market_set_bandwidth(struct auc_market *m, double mbps);
  */
 enum auc_code auc_market_set_cost(struct auc_market *m, const struct auc_named *cost,
 				  unsigned ncost, struct auc_err *err);
+/*
+ * What it costs in each hour of the day (UTC), the one in which a slot begins, as factors of that.
+ * AUC_EINVAL: below 0 or too high.
+ */
+#define AUC_DAY_HOURS  24
+#define AUC_HOUR_LIMIT 1000.0
+enum auc_code auc_market_set_cost_hours(struct auc_market *m, const double hour[AUC_DAY_HOURS],
+					struct auc_err *err);
 /* The leaf switch of the server that was added last, by name; without this call it has none.
  * AUC_EINVAL: no name. */
 enum auc_code auc_market_set_switch(struct auc_market *m, const char *name, struct auc_err *err);

@@ -10,6 +10,7 @@
 
 #include "base/json.h"
 #include "base/list.h"
+#include "market/cells.h"
 #include "market/timeline.h"
 #include "market/plan.h"
 #include "market/utility.h"
@@ -277,6 +278,19 @@ double auc_plan_cost(const struct auc_plan *p, const struct auc_market *m)
 	return cost + auc_plan_traffic_cost(p, m);
 }
 
+/* What a unit of TRES of SERVER costs its owner in the slots of RUN. */
+static double floor_of(const struct auc_market *m, unsigned server, unsigned tres,
+		       const struct auc_run *run)
+{
+	double sum = 0;
+
+	if (!m->servers[server].hourly)
+		return m->servers[server].floor[tres] * (double)(run->to - run->from + 1);
+	for (auc_slot t = run->from; t <= run->to; t++)
+		sum += auc_cells_floor(m, server, tres, t);
+	return sum;
+}
+
 double auc_plan_floor(const struct auc_plan *p, const struct auc_market *m)
 {
 	const struct auc_run *run;
@@ -287,9 +301,8 @@ double auc_plan_floor(const struct auc_plan *p, const struct auc_market *m)
 		for (unsigned i = 0; i < run->nshares; i++) {
 			share = &p->shares[run->first_share + i];
 			for (unsigned k = 0; k < m->ntres; k++)
-				sum += m->servers[share->server].floor[k] *
-				       auc_plan_amount(p, m, share->workers, share->ps, k) *
-				       (double)(run->to - run->from + 1);
+				sum += floor_of(m, share->server, k, run) *
+				       auc_plan_amount(p, m, share->workers, share->ps, k);
 		}
 	return sum;
 }

@@ -39,7 +39,9 @@ struct auc_server {
 	char features[AUC_FEATURES_MAX];
 	double amount[AUC_TRES_MAX]; /* capacity as given */
 	int64_t units[AUC_TRES_MAX]; /* capacity in units of the TRES's scale */
-	double floor[AUC_TRES_MAX];  /* no unit price is below it */
+	double floor[AUC_TRES_MAX];  /* no unit price is below it, times that of the hour */
+	bool hourly;                 /* HOUR is not 1 all day */
+	double hour[AUC_DAY_HOURS];
 };
 
 /* A worker or PS type. */
@@ -87,6 +89,7 @@ struct auc_market {
 	bool given;      /* unit_price[] was given: bookings do not change it */
 	bool idle_costs; /* some idle_price is above 0 */
 	bool floors;     /* some server has one */
+	bool hourly;     /* some server has others by the hour of the day */
 	unsigned slots, nservers, ntres, nworker_types, nps_types;
 	unsigned nleaves; /* different switches */
 	double slot_seconds;

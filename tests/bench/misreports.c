@@ -3,15 +3,17 @@
  * time at most, a job in two parts, a bid later than it could be. Of the library's own decisions
  * and refunds.
  *
- *   misreports [-n TRIALS] [-s SEED]
+ *   misreports [-n TRIALS] [-s SEED] [-m MOVES]
  *
  * Each trial has a market of its own, partly sold, with prices that change from slot to slot, a job
  * and one wrong report of it. Gain: what the user has in the end (value less what is kept of the
  * payment) with the wrong report less with the right one. A job that takes longer than it says buys
  * one slot after the other (Overrun=extend), each of which somebody else may have bought with
  * chance BOUGHT. Of the time at most, the job takes other than it says as a rule: lognormal, with
- * its most as the quantile 0.95, and none longer. Exit status 1: a kind of report gains on the mean
- * by more than three standard errors.
+ * its most as the quantile 0.95, and none longer. A bid that stands is decided again in each of
+ * STANDS slots; from one to the next all prices move together, by MOVES (0.3) at random and on the
+ * average by nothing, and others buy what is free, with chance TAKEN a slot and node. Exit status
+ * 1: a kind of report gains on the mean by more than three standard errors.
  */
 #include "config.h"
 
@@ -33,8 +35,12 @@
 #define SERVERS 4
 #define FIRST   1000
 #define BOUGHT  0.3
+#define STANDS  12
+#define TAKEN   0.05
+#define FULL    1e9 /* price of what somebody has bought */
 
 static struct auc_err err;
+static double moves = 0.3; /* standard deviation of the logarithm of prices, from slot to slot */
 
 enum kind {
 	LESS_VALUE,
@@ -47,12 +53,30 @@ enum kind {
 	MORE_MOST,
 	NO_MOST,
 	MOST_ONLY,
+	STANDS_LESS_VALUE,
+	STANDS_MORE_VALUE,
+	STANDS_SHORTER,
+	STANDS_SPLIT,
+	STANDS_LATER,
+	STANDS_NOT,
 	KINDS
 };
-static const char *const names[] = {"value understated", "value overstated", "time understated",
-				    "time overstated",   "in two parts",     "later",
-				    "most understated",  "most overstated",  "no most given",
-				    "most as the time"};
+static const char *const names[] = {"value understated",
+				    "value overstated",
+				    "time understated",
+				    "time overstated",
+				    "in two parts",
+				    "later",
+				    "most understated",
+				    "most overstated",
+				    "no most given",
+				    "most as the time",
+				    "stands, value understated",
+				    "stands, value overstated",
+				    "stands for less long",
+				    "stands in two parts",
+				    "stands from later on",
+				    "does not stand"};
 
 /* A job as it is. */
 struct truth {
@@ -72,6 +96,10 @@ struct world {
 	struct auc_decision decision, best;
 	struct auc_job job;
 	double luck[SLOTS + 1]; /* by slot: below BOUGHT, it is bought by somebody */
+	/* Of bids that stand: prices at first, by how much they have moved by slot, and when
+	 * somebody buys a slot of a node. */
+	double price[SERVERS][SLOTS], moved[SLOTS];
+	unsigned taken[SERVERS][SLOTS];
 };
 
 static void must(enum auc_code rc)
@@ -120,6 +148,46 @@ static void renew(struct world *w)
 	must(auc_market_give_prices(w->m, list, n, &err));
 	for (unsigned i = 0; i <= SLOTS; i++)
 		w->luck[i] = measure_uniform();
+	for (unsigned i = 0; i < n; i++)
+		w->price[list[i].server][list[i].from - FIRST] = list[i].price;
+}
+
+static double normal(void)
+{
+	double u = measure_uniform(), v = measure_uniform();
+
+	return sqrt(-2 * log(1 - u)) * cos(2 * M_PI * v);
+}
+
+/* What happens in it from slot to slot. */
+static void draw_time(struct world *w)
+{
+	double moved = 1;
+
+	for (unsigned t = 0; t < SLOTS; t++) {
+		w->moved[t] = moved;
+		moved *= exp(moves * normal() - moves * moves / 2);
+		for (unsigned s = 0; s < SERVERS; s++)
+			w->taken[s][t] = (unsigned)(log(1 - measure_uniform()) / log(1 - TAKEN));
+	}
+}
+
+/* It is slot NOW. */
+static void set_time(struct world *w, auc_slot now)
+{
+	struct auc_given_price list[SERVERS * SLOTS];
+	unsigned n = 0, passed = (unsigned)(now - FIRST);
+
+	for (unsigned s = 0; s < SERVERS; s++)
+		for (unsigned t = 0; t < SLOTS; t++)
+			list[n++] = (struct auc_given_price){
+				.server = s,
+				.from = FIRST + t,
+				.to = FIRST + t,
+				.price = w->taken[s][t] < passed
+						 ? FULL
+						 : w->price[s][t] * w->moved[passed]};
+	must(auc_market_give_prices(w->m, list, n, &err));
 }
 
 static void draw(struct truth *t)
@@ -138,12 +206,9 @@ static void draw(struct truth *t)
 /* The same of a job of which nobody knows exactly what it takes. */
 static void draw_range(struct truth *t)
 {
-	double u = measure_uniform(), v = measure_uniform(), normal;
-
 	draw(t);
-	normal = sqrt(-2 * log(1 - u)) * cos(2 * M_PI * v);
 	t->most = exp(0.1 + measure_uniform());
-	t->real = t->seconds * fmin(pow(t->most, normal / 1.6448536), t->most);
+	t->real = t->seconds * fmin(pow(t->most, normal() / 1.6448536), t->most);
 }
 
 /* What the market sells for the report; false: nothing. */
@@ -267,12 +332,72 @@ static double in_two(struct world *w, const struct truth *t)
 	return worth(t, done) - paid;
 }
 
+/* The first of slots FROM to TO in which PART of the job is accepted for VALUE times PART of what
+ * it is worth: what is paid, and *DONE; 0: in none. */
+static double stand(struct world *w, const struct truth *t, double value, double part,
+		    auc_slot from, auc_slot to, auc_slot *done)
+{
+	*done = 0;
+	for (auc_slot now = from; now <= to && now < FIRST + SLOTS; now++) {
+		set_time(w, now);
+		if (ask(w, t, value * part, part * t->seconds, now))
+			return carry_out(w, w->decision.plan.value, part * t->real, done);
+	}
+	return 0;
+}
+
+static double outcome_stands(struct world *w, const struct truth *t, double value, unsigned wait,
+			     unsigned stands)
+{
+	auc_slot done;
+	double paid = stand(w, t, value, 1, t->arrival + wait, t->arrival + stands, &done);
+
+	return worth(t, done) - paid;
+}
+
+/* Two bids of half the job, the second from when the first is done: both have to be. */
+static double stands_in_two(struct world *w, const struct truth *t)
+{
+	auc_slot one, two;
+	double paid = stand(w, t, 1, 0.5, t->arrival, t->arrival + STANDS, &one);
+
+	if (!one)
+		return -paid;
+	paid += stand(w, t, 1, 0.5, one, t->arrival + STANDS, &two);
+	return (two ? worth(t, two) : 0) - paid;
+}
+
+static double gain_stands(struct world *w, enum kind kind, double by, double *truth)
+{
+	struct truth t;
+
+	draw(&t);
+	draw_time(w);
+	*truth = outcome_stands(w, &t, 1, 0, STANDS);
+	switch (kind) {
+	case STANDS_LESS_VALUE:
+		return outcome_stands(w, &t, 1 / by, 0, STANDS) - *truth;
+	case STANDS_MORE_VALUE:
+		return outcome_stands(w, &t, by, 0, STANDS) - *truth;
+	case STANDS_SHORTER:
+		return outcome_stands(w, &t, 1, 0, (unsigned)measure_pick(0, STANDS - 1)) - *truth;
+	case STANDS_SPLIT:
+		return stands_in_two(w, &t) - *truth;
+	case STANDS_LATER:
+		return outcome_stands(w, &t, 1, (unsigned)measure_pick(1, 6), STANDS) - *truth;
+	default:
+		return outcome_stands(w, &t, 1, 0, 0) - *truth;
+	}
+}
+
 static double gain_of(struct world *w, enum kind kind, double *truth)
 {
 	double by = 1.1 + 3 * measure_uniform() * measure_uniform();
 	struct truth t;
 
 	renew(w);
+	if (kind >= STANDS_LESS_VALUE)
+		return gain_stands(w, kind, by, truth);
 	if (kind >= LESS_MOST) {
 		draw_range(&t);
 		*truth = outcome_range(w, &t, t.seconds, t.most);
@@ -312,9 +437,11 @@ int main(int argc, char **argv)
 	int o;
 
 	measure_random = 1;
-	while ((o = getopt(argc, argv, "n:s:")) != -1) {
+	while ((o = getopt(argc, argv, "n:s:m:")) != -1) {
 		if (o == 'n')
 			trials = (unsigned)strtoul(optarg, NULL, 10);
+		else if (o == 'm')
+			moves = strtod(optarg, NULL);
 		else if (o == 's')
 			measure_random = strtoull(optarg, NULL, 10);
 		else

@@ -32,6 +32,32 @@ node_is()
 	wait_until 90 node_is "$node" 'idle~'
 }
 
+@test "nothing is sold below its Cost, and a cloud node is powered up for what pays that alone" {
+	# A GPU costs ten credits a slot.
+	sed -i 's/^PartitionName=cloud.*/PartitionName=cloud Site=cloud Cost=gpu:v100=3600/' "$SANDBOX_DIR/etc/auction.conf"
+	scontrol reconfigure
+	wait_until 30 eval '[[ $(as alice sbatch --quote $(small_bid 1000 1) --wrap true 2>&1) == *"pays 10.000000 of"* ]]'
+	for node in cloud1 cloud2 cloud3; do
+		wait_until 90 node_is "$node" 'idle~'
+	done
+	powered=$(grep -c 'is powered up for job' "$SANDBOX_DIR/log/slurmctld.log" || true)
+	run -1 as alice sbatch $(small_bid 9.99 1) --wrap true
+	[[ $output == *"refused: the best schedule would cost 10.00 and be worth 9.99 (payoff -0.01"* ]]
+	# What is free elsewhere costs nothing.
+	run -1 as alice sbatch --quote -N1 --gpus-per-node=t4:1 -c1 --mem=100 -t1 --bid=1 --wrap true
+	[[ $output == *"would be accepted"*"pays 0.000000 of"* ]]
+	[ "$(grep -c 'is powered up for job' "$SANDBOX_DIR/log/slurmctld.log" || true)" = "$powered" ]
+	for node in cloud1 cloud2 cloud3; do
+		node_is "$node" 'idle~'
+	done
+	job=$(submit alice $(small_bid 100 1) --upload=cloud=30s -o /dev/null --wrap 'sleep 1')
+	wait_until 30 receipt_state_is "$job" sold
+	[ "$(micro "$(receipt_get "$job" .payment)")" = 10000000 ]
+	wait_until 60 log_has "is powered up for job $job,"
+	wait_until 120 settled "$job"
+	[ "$(database_receipt "$job" .why)" = completed ]
+}
+
 @test "the time until data are there, by their size and the bandwidth of the site" {
 	conf=$SANDBOX_DIR/etc/auction.conf
 	sed -i 's/^PartitionName=cloud.*/PartitionName=cloud Site=cloud Upload=20s Bandwidth=80/' "$conf"

@@ -59,6 +59,19 @@ whole()
 	[[ $output == *"planned for 2 times the time that it states"* ]]
 }
 
+@test "Margin=learned plans for as long as jobs took, says so, and remembers what they take" {
+	job=$(whole edge2 alice --bid=300 -o /dev/null --wrap 'sleep 1')
+	echo Margin=learned >> "$SANDBOX_DIR/etc/auction.conf"
+	reconfigure
+	# Of what nobody has seen yet: a minute is planned as more than one.
+	wait_until 30 eval '[[ $(as alice sbatch --quote -N1 -w edge1 --gpus-per-node=4 -c1 --mem=100 -t1 --bid=300 --wrap true 2>&1) == \
+		*"planned for 1.2"*" times the time that it states (as jobs before took longer, too); what it does not use is paid back"* ]]'
+	wait_until 60 settled "$job"
+	wait_until 30 grep -rqsE '"event":"took","user":[0-9]*,"model":"","partition":"edge","factor":0\.[0-9]*,"cut":false' "$SANDBOX_DIR"/state
+	sed -i '/^Margin=/d' "$SANDBOX_DIR/etc/auction.conf"
+	reconfigure
+}
+
 @test "what is worth nothing later buys nothing" {
 	job=$(whole edge2 alice --bid=deadline:300,8 -o /dev/null --wrap 'sleep 600')
 	end=$(plan_end "$job")

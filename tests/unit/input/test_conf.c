@@ -265,6 +265,26 @@ static void test_fee(void **state)
 	}
 }
 
+static void test_hours(void **state)
+{
+	struct auc_conf *c;
+
+	(void)state;
+	c = parsed("PartitionName=p Cost=gpu=2 CostHours=8-20=1.5,22-6=0.5,23-24=3\n" TYPES);
+	for (unsigned h = 0; h < 24; h++)
+		assert_true(c->partitions[0].cost_hour[h] == (h == 23            ? 3
+							      : h >= 22 || h < 6 ? 0.5
+							      : h >= 8 && h < 20 ? 1.5
+										 : 1));
+	auc_conf_free(c);
+	refused("PartitionName=p CostHours=8-8=2\n" TYPES,
+		"a.conf:1: CostHours=8-8=2: expected FROM-TO=FACTOR,... with hours from 0 to 24 "
+		"and factors up to 1000");
+	refused("PartitionName=p CostHours=8-25=2\n" TYPES,
+		"a.conf:1: CostHours=8-25=2: expected FROM-TO=FACTOR,... with hours from 0 to 24 "
+		"and factors up to 1000");
+}
+
 static void test_values(void **state)
 {
 	(void)state;
@@ -605,14 +625,15 @@ static void test_example(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_defaults),   cmocka_unit_test(test_full),
-		cmocka_unit_test(test_change),     cmocka_unit_test(test_print),
-		cmocka_unit_test(test_words),      cmocka_unit_test(test_nul),
-		cmocka_unit_test(test_fee),        cmocka_unit_test(test_values),
-		cmocka_unit_test(test_references), cmocka_unit_test(test_limits),
-		cmocka_unit_test(test_path),       cmocka_unit_test(test_load),
-		cmocka_unit_test(test_case),       cmocka_unit_test(test_transfer),
-		cmocka_unit_test(test_manual),     cmocka_unit_test(test_example),
+		cmocka_unit_test(test_defaults), cmocka_unit_test(test_full),
+		cmocka_unit_test(test_change),   cmocka_unit_test(test_print),
+		cmocka_unit_test(test_words),    cmocka_unit_test(test_nul),
+		cmocka_unit_test(test_fee),      cmocka_unit_test(test_hours),
+		cmocka_unit_test(test_values),   cmocka_unit_test(test_references),
+		cmocka_unit_test(test_limits),   cmocka_unit_test(test_path),
+		cmocka_unit_test(test_load),     cmocka_unit_test(test_case),
+		cmocka_unit_test(test_transfer), cmocka_unit_test(test_manual),
+		cmocka_unit_test(test_example),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

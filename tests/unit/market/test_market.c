@@ -803,6 +803,7 @@ static void test_caches(void **state)
 		s = (unsigned)tiny_int(&r, 1, 8);
 		k = (unsigned)tiny_int(&r, 1, 20);
 		tiny_market_make(&t, &r, s, k);
+		t.hours = i % 2;
 		m = tiny_build(&t);
 		for (n = 0; n < 20; n++) {
 			from = auc_market_first(m) + tiny_int(&r, 0, 20);
@@ -819,6 +820,53 @@ static void test_caches(void **state)
 	}
 }
 
+/* What nobody has bought costs its owner, by the hour of the day in which a slot begins, as the
+ * window moves on, whatever is given or booked; what a plan costs its owner is the sum. */
+static void test_cost_hours(void **state)
+{
+	static const struct auc_named cost = {"gpu", 12};
+	static const struct auc_price price = {.neta = 0};
+	double hour[AUC_DAY_HOURS] = {0};
+	struct auc_given_price given = {.server = 0, .from = 0, .to = 1000, .price = 0.6};
+	/* A slot is half an hour; slot 44 begins at ten in the evening. */
+	struct auc_market *m = auc_market_create(6, 1800, 44);
+	struct auc_plan p;
+
+	(void)state;
+	for (unsigned h = 0; h < AUC_DAY_HOURS; h++)
+		hour[h] = h == 22 ? 2 : h == 0 ? 0.5 : 1;
+	assert_int_equal(auc_market_add_server(m, "e1", "edge", false, 3, 0, edge, 2, NULL),
+			 AUC_OK);
+	assert_int_equal(auc_market_add_worker_type(m, "w", worker, 2, 100, NULL), AUC_OK);
+	assert_int_equal(auc_market_add_ps_type(m, "p", ps, 1, 300, NULL), AUC_OK);
+	assert_int_equal(auc_market_set_cost(m, &cost, 1, NULL), AUC_OK);
+	hour[3] = -1;
+	assert_int_equal(auc_market_set_cost_hours(m, hour, NULL), AUC_EINVAL);
+	hour[3] = 1;
+	assert_int_equal(auc_market_set_cost_hours(m, hour, NULL), AUC_OK);
+	assert_int_equal(auc_market_ready(m, &price, NULL), AUC_OK);
+	given.tres = (unsigned)auc_market_find_tres(m, "gpu");
+	for (unsigned pass = 0; pass < 2; pass++) {
+		assert_true(auc_market_cache_sound(m) && auc_market_sound(m));
+		for (auc_slot t = auc_market_first(m); t <= auc_market_last(m); t++)
+			assert_true(auc_market_price(m, 0, given.tres, t) ==
+				    fmax(6 * hour[t / 2 % 24], pass ? given.price : 0));
+		auc_market_advance(m, 46 + 3 * pass);
+		assert_true(auc_market_cache_sound(m));
+		for (auc_slot t = auc_market_first(m); t <= auc_market_last(m); t++)
+			assert_true(auc_market_price(m, 0, given.tres, t) ==
+				    fmax(6 * hour[t / 2 % 24], pass ? given.price : 0));
+		given.price = 4;
+		assert_int_equal(auc_market_give_prices(m, &given, 1, NULL), AUC_OK);
+	}
+	auc_plan_init(&p);
+	make_plan(&p, 45, 49, 0, 1, 1);
+	/* 22:30, 23:00, 23:30, 0:00 and 0:30, a tenth of a GPU */
+	assert_true(fabs(auc_plan_floor(&p, m) - 0.1 * 6 * (2 + 1 + 1 + 0.5 + 0.5)) < 1e-9);
+	auc_plan_clear(&p);
+	auc_market_destroy(m);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -832,7 +880,7 @@ int main(void)
 		cmocka_unit_test(test_ratios),       cmocka_unit_test(test_data),
 		cmocka_unit_test(test_confine),      cmocka_unit_test(test_caches),
 		cmocka_unit_test(test_given),        cmocka_unit_test(test_reserve_bulk),
-		cmocka_unit_test(test_workers),
+		cmocka_unit_test(test_workers),      cmocka_unit_test(test_cost_hours),
 	};
 
 	return cmocka_run_group_tests_name("market", tests, NULL, sound_teardown);

@@ -384,6 +384,7 @@ static void one_market(struct auc_policy_ctx *ctx, struct auc_gang *search, stru
 	for (unsigned s = 0; s < t.nservers; s++)
 		t.leaf[s] = tiny_int(&r, 0, 3);
 	tiny_costs(&t, &r);
+	t.hours = servers % 2;
 	m = tiny_build(&t);
 	if (tiny_chance(&r, 0.5))
 		tiny_give_prices(&t, &r, m);

@@ -252,7 +252,11 @@ void tiny_costs(struct tiny_market *t, struct tiny_random *r)
 long double tiny_price(const struct tiny_market *t, unsigned s, unsigned k, int64_t slot)
 {
 	long double floor = t->cost[s][k] * t->slot_seconds / 3600.0, price = asked(t, s, k, slot);
+	int64_t hour = (int64_t)floorl((long double)(t->first + slot) * t->slot_seconds / 3600) %
+		       AUC_DAY_HOURS;
 
+	if (t->hours && s % 2)
+		floor *= (double)((hour < 0 ? hour + AUC_DAY_HOURS : hour) * (s + 3) % 5) / 2;
 	return price > floor ? price : floor;
 }
 
@@ -326,6 +330,7 @@ struct auc_market *tiny_build(const struct tiny_market *t)
 	struct auc_market *m = auc_market_create(t->nslots, t->slot_seconds, t->first);
 	struct auc_named named[TINY_TRES], all[TINY_TRES];
 	struct auc_price price = {.neta = t->ntres};
+	double hour[AUC_DAY_HOURS];
 	struct auc_err err = {0};
 	char name[AUC_NAME_MAX];
 	unsigned i, k, n;
@@ -347,6 +352,10 @@ struct auc_market *tiny_build(const struct tiny_market *t)
 		     &err);
 		n = name_costs(named, t->cost[i], t->ntres);
 		must(auc_market_set_cost(m, named, n, &err), &err);
+		for (unsigned h = 0; h < AUC_DAY_HOURS; h++)
+			hour[h] = (double)(h * (i + 3) % 5) / 2;
+		if (t->hours && i % 2)
+			must(auc_market_set_cost_hours(m, hour, &err), &err);
 		snprintf(name, sizeof(name), "leaf%d", t->leaf[i]);
 		if (t->leaf[i])
 			must(auc_market_set_switch(m, name, &err), &err);

@@ -32,6 +32,7 @@ struct tiny_market {
 	double lower[2][TINY_TRES], upper[2][TINY_TRES];
 	double price[TINY_SERVERS][TINY_TRES][TINY_SLOTS];
 	double cost[TINY_SERVERS][TINY_TRES]; /* of a unit and hour: no price is below it */
+	bool hours; /* every other server costs more and less by the hour of the day */
 	int64_t worker[TINY_TYPES][TINY_TRES], ps[TINY_TYPES][TINY_TRES];
 	int worker_mbps[TINY_TYPES], ps_mbps[TINY_TYPES];
 	int64_t used[TINY_SERVERS][TINY_TRES][TINY_SLOTS]; /* kept by the test: tiny_book() */
