@@ -30,7 +30,8 @@ static double used_of(const struct auc_auction *a, const struct auc_sale *s, dou
 enum auc_code auc_auction_quote(struct auc_auction *a, struct auc_question *q, struct auc_bid *bid,
 				auc_slot arrival, uint64_t *steps, struct auc_err *err)
 {
-	bool plans = !a->policy->stepper && !a->policy->posts;
+	/* A block is for as long as it says. */
+	bool plans = !a->policy->stepper && !a->policy->posts && !bid->gang.block;
 	enum auc_code rc;
 
 	if (plans && bid->most > 1)
@@ -110,8 +111,8 @@ bool auc_auction_took(struct auc_auction *a, const struct auc_sale *s, const cha
 	*took = (struct auc_job_time){.kind = {.user = s->uid},
 				      .cut = !strcmp(why, AUC_WHY_TIMEOUT)};
 	if (a->conf->margin.how != AUC_MARGIN_LEARNED || s->state != AUC_SALE_RUNNING ||
-	    s->plan.lost || !s->plan.nshares || a->policy->stepper || a->policy->posts ||
-	    (!took->cut && strcmp(why, AUC_WHY_COMPLETED) != 0))
+	    s->plan.lost || s->plan.block || !s->plan.nshares || a->policy->stepper ||
+	    a->policy->posts || (!took->cut && strcmp(why, AUC_WHY_COMPLETED) != 0))
 		return false;
 	bid = malloc(sizeof(*bid));
 	if (!bid)
