@@ -12,11 +12,13 @@
 
 #define NAME_LEN 65 /* of what is shown of a job's name */
 #define TIME_LEN 48
+#define ID_LEN   24
 
 static void subject(struct auc_mail_text *t, const struct auc_mail_job *job, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 static void add(struct auc_mail_text *t, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
+static const char *id_of(const struct auc_mail_job *job, char text[ID_LEN]);
 static void head(struct auc_mail_text *t, const struct auc_mail_job *job, const char *what);
 static const char *credits(auc_money m, char text[AUC_MONEY_LEN]);
 static const char *when(double time, char text[TIME_LEN]);
@@ -25,6 +27,7 @@ static const char *words(const char *why, char text[NAME_LEN]);
 void auc_mail_text_sold(struct auc_mail_text *t, const struct auc_mail_job *job, auc_money payment,
 			double start, double end, unsigned nodes, bool stood)
 {
+	char id[ID_LEN];
 	char price[AUC_MONEY_LEN], from[TIME_LEN], to[TIME_LEN];
 
 	credits(payment, price);
@@ -36,14 +39,15 @@ void auc_mail_text_sold(struct auc_mail_text *t, const struct auc_mail_job *job,
 	add(t, "Begins: %s\n", from);
 	add(t, "Ends:   %s at the latest\n", when(end, to));
 	add(t, "Nodes:  %u\n\n", nodes);
-	add(t, "To cancel it:    scancel %" PRIu32 "\n", job->id);
-	add(t, "To look at it:   sbid show %" PRIu32 "\n", job->id);
+	add(t, "To cancel it:    scancel %s\n", id_of(job, id));
+	add(t, "To look at it:   sbid show %s\n", id_of(job, id));
 	add(t, "A part of the price may be kept if you cancel; sbid show says how much.\n");
 }
 
 void auc_mail_text_settled(struct auc_mail_text *t, const struct auc_mail_job *job, const char *why,
 			   auc_money paid, auc_money back, double now)
 {
+	char id[ID_LEN];
 	char price[AUC_MONEY_LEN], p[AUC_MONEY_LEN], b[AUC_MONEY_LEN], time[TIME_LEN], w[NAME_LEN];
 
 	credits(paid + back, price);
@@ -57,8 +61,7 @@ void auc_mail_text_settled(struct auc_mail_text *t, const struct auc_mail_job *j
 	add(t, "Paid:      %s credits\n", p);
 	add(t, "Paid back: %s credits\n", b);
 	add(t, "Time:      %s\n\n", when(now, time));
-	add(t, "There is nothing left to cancel. sbid show %" PRIu32 " has the receipt.\n",
-	    job->id);
+	add(t, "There is nothing left to cancel. sbid show %s has the receipt.\n", id_of(job, id));
 }
 
 void auc_mail_text_unsold(struct auc_mail_text *t, const struct auc_mail_job *job, const char *why,
@@ -78,6 +81,7 @@ void auc_mail_text_unsold(struct auc_mail_text *t, const struct auc_mail_job *jo
 void auc_mail_text_budget(struct auc_mail_text *t, const struct auc_mail_job *job,
 			  const char *account, double share, auc_money left, auc_money granted)
 {
+	char id[ID_LEN];
 	char l[AUC_MONEY_LEN], g[AUC_MONEY_LEN], name[NAME_LEN];
 	int percent = (int)(100 * share + 1e-9);
 
@@ -90,7 +94,7 @@ void auc_mail_text_budget(struct auc_mail_text *t, const struct auc_mail_job *jo
 	add(t, "Left:    %s credits\n", l);
 	add(t, "Granted: %s credits\n\n", g);
 	add(t, "To see what is left: sbid balance\n");
-	add(t, "To cancel this job:  scancel %" PRIu32 "\n", job->id);
+	add(t, "To cancel this job:  scancel %s\n", id_of(job, id));
 }
 
 bool auc_mail_is_address(const char *to)
@@ -135,12 +139,13 @@ unsigned auc_mail_budget_level(double share)
 
 static void subject(struct auc_mail_text *t, const struct auc_mail_job *job, const char *fmt, ...)
 {
+	char id[ID_LEN];
 	char name[NAME_LEN];
 	va_list ap;
 	int n;
 
 	auc_mail_clean(job->name, name, sizeof(name));
-	n = snprintf(t->subject, sizeof(t->subject), "Slurm Job_id=%" PRIu32 " Name=%s ", job->id,
+	n = snprintf(t->subject, sizeof(t->subject), "Slurm Job_id=%s Name=%s ", id_of(job, id),
 		     name);
 	va_start(ap, fmt);
 	vsnprintf(t->subject + n, sizeof(t->subject) - (size_t)n, fmt, ap);
@@ -150,11 +155,12 @@ static void subject(struct auc_mail_text *t, const struct auc_mail_job *job, con
 
 static void head(struct auc_mail_text *t, const struct auc_mail_job *job, const char *what)
 {
+	char id[ID_LEN];
 	char name[NAME_LEN], cluster[NAME_LEN];
 
 	auc_mail_clean(job->name, name, sizeof(name));
 	auc_mail_clean(job->cluster, cluster, sizeof(cluster));
-	add(t, "Job %" PRIu32 " (%s) on cluster %s %s\n\n", job->id, name, cluster, what);
+	add(t, "Job %s (%s) on cluster %s %s\n\n", id_of(job, id), name, cluster, what);
 }
 
 /* What does not fit is left out. */
@@ -177,6 +183,15 @@ static const char *credits(auc_money m, char text[AUC_MONEY_LEN])
 	n = strlen(text);
 	if (m % (AUC_CREDIT / 100) == 0)
 		text[n - 4] = '\0';
+	return text;
+}
+
+static const char *id_of(const struct auc_mail_job *job, char text[ID_LEN])
+{
+	if (job->array)
+		snprintf(text, ID_LEN, "%" PRIu32 "_%" PRIu32, job->array, job->task);
+	else
+		snprintf(text, ID_LEN, "%" PRIu32, job->id);
 	return text;
 }
 

@@ -18,7 +18,8 @@ struct auc_mail_text {
 
 struct auc_mail_job {
 	uint32_t id;
-	const char *name; /* NULL: none */
+	uint32_t array, task; /* it is called ARRAY_TASK, if ARRAY is not 0 */
+	const char *name;     /* NULL: none */
 	const char *cluster;
 };
 

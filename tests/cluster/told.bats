@@ -164,6 +164,26 @@ edge/v100|class|0|0.500000|0.500000|0.500000|-|-" ]]
 	! mailed '[a-z]*' "$job"
 }
 
+# How many mails of sales there are since the file "before".
+new_sales()
+{
+	find "$MAIL_DIR" -name 'mail-sale-*' -newer "$MAIL_DIR/before" | wc -l
+}
+
+@test "of an array the first task that is sold is mailed of, or each" {
+	bid="--bid=1000000 --gpus-per-node=1 --mem=100 --time=1 -o /dev/null --wrap true"
+	touch "$MAIL_DIR/before"
+	first=$(submit alice --mail-type=BEGIN,END --array=1-2 $bid)
+	each=$(submit alice --mail-type=BEGIN,ARRAY_TASKS --array=1-2 $bid)
+	wait_until 60 eval '[ "$(new_sales)" = 3 ]'
+	grep -qx "To cancel it:    scancel ${each}_1" $(find "$MAIL_DIR" -name 'mail-sale-*' -newer "$MAIL_DIR/before")
+	wait_until 90 eval '[ -z "$(timeout 20 squeue -ho %A -j '"$first,$each"')" ]'
+	last=$(submit alice --mail-type=BEGIN $(small_bid 1000000 1) -o /dev/null --wrap true)
+	mail_of sale "$last"
+	[ "$(new_sales)" = 4 ]
+	[ "$(find "$MAIL_DIR" -name 'mail-refund-*' -newer "$MAIL_DIR/before" | wc -l)" = 0 ]
+}
+
 @test "a bid that stood is mailed of when it is sold, and when it is not" {
 	full=$(submit alice --bid=100000000 --nodes=1 --gpus-per-node=4 --cpus-per-task=8 --mem=1000 --time=15 -o /dev/null --wrap 'sleep 1000')
 	gang="--nodes=1 --gpus-per-node=4 --mem=600 --time=0:20 -o /dev/null"

@@ -139,10 +139,10 @@ void auc_mail_take(struct auc_mail_to *to, const slurm_job_info_t *info)
 	auc_mail_clear(to);
 	to->uid = info->user_id;
 	to->job_id = AUC_INFO_JOB_ID(info);
+	/* The tasks that are not decided yet are one job. */
+	to->array = info->array_task_id == NO_VAL ? 0 : info->array_job_id;
+	to->task = info->array_task_id;
 	to->types = info->mail_type;
-	/* A thousand tasks are a thousand mails only for who asks for them, as with Slurm. */
-	if (info->array_job_id && info->array_task_id != NO_VAL && !(to->types & MAIL_ARRAY_TASKS))
-		to->types = 0;
 	if (!to->types)
 		return;
 	to->name = info->name ? strdup(info->name) : NULL;

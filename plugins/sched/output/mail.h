@@ -18,9 +18,10 @@
 /* Whom a job's mails go to, and which they are. */
 struct auc_mail_to {
 	uint32_t uid, job_id;
-	uint16_t types; /* --mail-type, as Slurm has it; 0: none */
-	char *name;     /* of the job; NULL: none */
-	char *user;     /* --mail-user, as Slurm has it; NULL: the owner */
+	uint32_t array, task; /* whose task it is, and which; 0: none */
+	uint16_t types;       /* --mail-type, as Slurm has it; 0: none */
+	char *name;           /* of the job; NULL: none */
+	char *user;           /* --mail-user, as Slurm has it; NULL: the owner */
 };
 
 /* Takes MailProg and the like; only where slurmctld does not change them, as
@@ -31,8 +32,7 @@ enum auc_code auc_mail_start(struct auc_err *err);
  * dropped. */
 bool auc_mail_stop(const struct timespec *until);
 
-/* What INFO says; of a task of an array nothing without ARRAY_TASKS. Without memory nobody is
- * mailed. Clear it with auc_mail_clear(). */
+/* What INFO says. Without memory nobody is mailed. Clear it with auc_mail_clear(). */
 void auc_mail_take(struct auc_mail_to *to, const slurm_job_info_t *info);
 void auc_mail_clear(struct auc_mail_to *to);
 

@@ -1,7 +1,8 @@
 /*
  * mail_events.c - see mail.h: what users are mailed. --mail-type decides: BEGIN has the sale, END
  * how it ended and what was paid back, FAIL the same where it did not end as it should, each of
- * them the budget.
+ * them the budget. Of an array only the first task that is sold is mailed of, unless ARRAY_TASKS is
+ * among the types.
  */
 #include "config.h"
 
@@ -15,6 +16,7 @@
 
 #define ANY      (MAIL_JOB_BEGIN | MAIL_JOB_END | MAIL_JOB_FAIL)
 #define TOLD_MAX 256 /* accounts of which is known what was told */
+#define ARRAYS   64  /* of which was mailed */
 #define CLUSTER  256
 
 /* Of the agent's thread. */
@@ -23,8 +25,12 @@ static struct {
 	unsigned level;
 } told[TOLD_MAX];
 static unsigned next_told;
+static uint32_t arrays[ARRAYS];
+static unsigned next_array;
 
 static bool wants(const struct auc_mail_to *to, struct auc_auction *a, unsigned types);
+static bool is_one(const struct auc_mail_to *to);
+static bool is_first(const struct auc_mail_to *to);
 static struct auc_mail_job job_of(const struct auc_mail_to *to, char cluster[CLUSTER]);
 static unsigned nodes_of(const struct auc_sale_view *v);
 static void tell_budget(const struct auc_mail_to *to, struct auc_auction *a, const char *sale);
@@ -38,7 +44,7 @@ void auc_mail_sold(const struct auc_mail_to *to, struct auc_auction *a, const ch
 	struct auc_mail_job job;
 	char cluster[CLUSTER];
 
-	if (wants(to, a, MAIL_JOB_BEGIN) && !auc_auction_sale(a, sale, &v, NULL)) {
+	if (wants(to, a, MAIL_JOB_BEGIN) && is_first(to) && !auc_auction_sale(a, sale, &v, NULL)) {
 		job = job_of(to, cluster);
 		auc_mail_text_sold(&text, &job, v.payment, v.start, v.end, nodes_of(&v), stood);
 		auc_mail_put(to, "sale", &text);
@@ -57,7 +63,7 @@ void auc_mail_settled(const struct auc_mail_to *to, struct auc_auction *a, const
 	struct auc_receipt r;
 	bool good;
 
-	if (!receipt || !wants(to, a, MAIL_JOB_END | MAIL_JOB_FAIL) ||
+	if (!receipt || !wants(to, a, MAIL_JOB_END | MAIL_JOB_FAIL) || !is_one(to) ||
 	    auc_receipt_parse(receipt, &r, NULL))
 		return;
 	good = !strcmp(r.why, AUC_WHY_COMPLETED);
@@ -76,7 +82,7 @@ void auc_mail_unsold(const struct auc_mail_to *to, struct auc_auction *a, const 
 	struct auc_mail_job job;
 	char cluster[CLUSTER];
 
-	if (!wants(to, a, MAIL_JOB_END | MAIL_JOB_FAIL))
+	if (!wants(to, a, MAIL_JOB_END | MAIL_JOB_FAIL) || !is_one(to))
 		return;
 	job = job_of(to, cluster);
 	auc_mail_text_unsold(&text, &job, why, now);
@@ -88,10 +94,33 @@ static bool wants(const struct auc_mail_to *to, struct auc_auction *a, unsigned 
 	return to->job_id && (to->types & types) && auc_auction_conf(a)->mail;
 }
 
+/* No task of an array, or each is to be mailed of. */
+static bool is_one(const struct auc_mail_to *to)
+{
+	return !to->array || (to->types & MAIL_ARRAY_TASKS);
+}
+
+/* The same, or the first of its array that is sold. */
+static bool is_first(const struct auc_mail_to *to)
+{
+	if (is_one(to))
+		return true;
+	for (unsigned i = 0; i < ARRAYS; i++)
+		if (arrays[i] == to->array)
+			return false;
+	arrays[next_array] = to->array;
+	next_array = (next_array + 1) % ARRAYS;
+	return true;
+}
+
 static struct auc_mail_job job_of(const struct auc_mail_to *to, char cluster[CLUSTER])
 {
 	auc_mail_cluster(cluster, CLUSTER);
-	return (struct auc_mail_job){.id = to->job_id, .name = to->name, .cluster = cluster};
+	return (struct auc_mail_job){.id = to->job_id,
+				     .array = to->array,
+				     .task = to->task,
+				     .name = to->name,
+				     .cluster = cluster};
 }
 
 static unsigned nodes_of(const struct auc_sale_view *v)

@@ -38,6 +38,12 @@ static void test_a_sale_names_job_price_time_and_cancel(void **state)
 	has(text.body, "scancel 42\n");
 	auc_mail_text_sold(&text, JOB("train"), 12600001, 1800000000, 1800014400, 4, true);
 	has(text.subject, "Sold after standing, Price 12.600001, ");
+	/* A task of an array, one of which has the array's own number. */
+	auc_mail_text_sold(&text,
+			   &(struct auc_mail_job){.id = 42, .array = 42, .task = 7, .name = "a"}, 1,
+			   0, 1, 1, false);
+	has(text.subject, "Slurm Job_id=42_7 Name=a Sold");
+	has(text.body, "scancel 42_7\n");
 }
 
 static void test_an_end_names_what_was_paid_and_came_back(void **state)
