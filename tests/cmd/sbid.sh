@@ -27,6 +27,18 @@ receipt='{"auction":1,"sale":"ab-1","state":"STATE","policy":"dps","payment":"PA
 cat > "$dir/sacct" <<END
 #!/bin/bash
 [[ " \$* " != *" -j 9 "* && " \$* " != *" -j 12 "* ]] || exit 0
+# An array: two tasks are sold, one was refused, and one has not been decided.
+if [[ " \$* " == *" -j 20"* ]]; then
+	echo '20_1|sweep|RUNNING|$(sed 's/STATE/running/; s/PAID/1.000000/' <<< "$receipt")}'
+	[[ " \$* " != *" -j 20_1 "* ]] || exit 0
+	echo '20_2|sweep|PENDING|$(sed 's/STATE/sold/; s/PAID/2.000000/' <<< "$receipt")}'
+	echo '20_[4]|sweep|PENDING|{"auction":1,"sale":"w-2","state":"waiting","since":30000,"until":36000,"tasks":4,"sealed":"QUJD"}'
+	exit
+fi
+if [[ " \$* " == *" -j 21 "* ]]; then
+	echo '21|sweep|CANCELLED|{"auction":1,"sale":"w-3","state":"unsold","since":30000,"until":36000,"tasks":3,"why":"refused"}'
+	exit
+fi
 [[ " \$* " == *" -j "* ]] || echo '7|old|COMPLETED|$(sed 's/STATE/settled/; s/PAID/1.000001/' <<< "$receipt"),"refund":"0.500000","why":"completed"}'
 echo '8|new|PENDING|$(sed 's/STATE/sold/; s/PAID/2.000000/' <<< "$receipt")}'
 [[ " \$* " == *" -j "* ]] || { echo '9|plain|COMPLETED|'; echo '10|member|RUNNING|{"auction":1,"sale":"ab-1","state":"member","lead":8}'; }
@@ -62,6 +74,8 @@ cat > "$dir/scontrol" <<'END'
 #!/bin/bash
 case ${!#} in
 	11) echo 'JobId=11 JobName=mine UserId=a(5) JobState=PENDING Comment=(null)  StdErr=/dev/null' ;;
+	20) echo 'JobId=22 ArrayJobId=20 ArrayTaskId=1 JobName=sweep JobState=RUNNING AdminComment={"auction":1}'
+		echo 'JobId=20 ArrayJobId=20 ArrayTaskId=4,6-9%2 JobName=sweep JobState=PENDING AdminComment={"auction":1,"sale":"w-2","state":"waiting","since":30000,"until":36000,"tasks":4,"sealed":"QUJD"}  StdErr=/dev/null' ;;
 	12) echo 'JobId=12 JobName=stood UserId=a(5) JobState=PENDING AdminComment={"auction":1,"sale":"w-1","state":"waiting","since":30000,"until":36000,"sealed":"QUJD"}  StdErr=/dev/null' ;;
 esac
 END
@@ -83,6 +97,19 @@ sbid cancel 8 gives it up' show 8
 expect 'a bid that stands' 0 'job 12 (stood): PENDING
 the bid stands until 1970-01-01T10:00:00 and has bought nothing yet
 sbid cancel 12 withdraws it' show 12
+expect 'an array' 0 'job|sale|start|end|paid
+20_1|running|1970-01-01T08:35:00|1970-01-01T08:50:00|1.000000
+20_2|sold|1970-01-01T08:35:00|1970-01-01T08:50:00|2.000000
+20_[4,6-9]|waiting|||0.000000' -P -o job,sale,start,end,paid show 20
+expect 'a task' 0 'job 20_1 (sweep): RUNNING
+sale ab-1: running
+pays 1.000000
+1970-01-01T08:35:00 to 1970-01-01T08:50:00: e1 1 x v100, e2 2 x v100 1 x ps
+sbid cancel 20_1 gives it up' show 20_1
+expect 'an array that was refused' 0 'job 21 (sweep): CANCELLED
+3 tasks were not sold: refused; paid nothing; "sbid why" may say more' show 21
+expect 'cancel a task' 0 'scancel 20_1' cancel 20_1
+expect 'no task' 1 'sbid: cancel: expected the number of a job' cancel 20_x
 expect 'not a sale' 1 "sbid: job 9: Slurm's accounting shows you no receipt of it" show 9
 expect 'no job' 1 'sbid: show: expected the number of a job' show 'x; y'
 expect 'balance' 0 '3.250000 is left
