@@ -27,6 +27,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct import_text part[3] = {{0}};
 	const uint8_t *end = data + size, *next;
 	struct auc_conf *conf = NULL;
+	bool profiles = false;
 	unsigned i;
 
 	if (size >= 5 && !memcmp(data, "conf\n", 5)) {
@@ -39,6 +40,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		data += 4;
 	}
 	for (i = 0; i < 3; i++) {
+		profiles = data < end; /* in the end: of the last part */
 		next = memmem(data, (size_t)(end - data), "\n%%\n", 4);
 		if (i == 1 && data == end)
 			part_open(&part[i], nodes_text, strlen(nodes_text), "nodes");
@@ -47,7 +49,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 				  i ? i == 1 ? "nodes" : "profiles" : "log");
 		data = next ? next + 4 : end;
 	}
-	import_parts(&o, conf, &part[2], &part[1], &part[0]);
+	/* What is there must be a table. */
+	import_parts(&o, conf, profiles ? &part[2] : NULL, &part[1], &part[0]);
 	for (i = 0; i < 3; i++)
 		import_close(&part[i]);
 	auc_conf_free(conf);
