@@ -96,3 +96,16 @@ offer_in()
 	done
 	! log_has 'not free in its slots' || false
 }
+
+@test "each task of an array is offered the price of its moment" {
+	run as alice sbatch --max-price=0.01 $(gang) -N1 --array=0-3 --wrap true
+	[ "$status" -ne 0 ]
+	[[ $output == *'auction: refused: the price is above --max-price: 1 node, '* ]] && [[ $output != *0.01* ]]
+	run as alice sbatch --max-price=100 $(gang) -N1 --array=0-3 --accept=0123456789abcdef --wrap true
+	[[ $output == *'--accept: given with --array, expected one of them: an offer is for one job'* ]]
+	array=$(submit alice --max-price=100 $(gang) -N1 --array=0-3 --wrap true)
+	for task in 0 1 2 3; do
+		wait_until 60 eval '[ "$(receipt_get '"${array}_$task"' ".payment // \"0\" | tonumber > 0")" = true ]'
+	done
+	as alice scancel "$array"
+}
