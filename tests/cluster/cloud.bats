@@ -33,8 +33,8 @@ node_is()
 }
 
 @test "nothing is sold below its Cost, and a cloud node is powered up for what pays that alone" {
-	# A GPU costs ten credits a slot.
-	sed -i 's/^PartitionName=cloud.*/PartitionName=cloud Site=cloud Cost=gpu:v100=3600/' "$SANDBOX_DIR/etc/auction.conf"
+	# A GPU costs ten credits a slot at any hour, which the hours say.
+	sed -i 's/^PartitionName=cloud.*/PartitionName=cloud Site=cloud Cost=gpu:v100=1800 CostHours=0-13=2,13-24=2/' "$SANDBOX_DIR/etc/auction.conf"
 	scontrol reconfigure
 	wait_until 30 eval '[[ $(as alice sbatch --quote $(small_bid 1000 1) --wrap true 2>&1) == *"pays 10.000000 of"* ]]'
 	for node in cloud1 cloud2 cloud3; do
