@@ -19,6 +19,7 @@ struct orphan {
 	uint32_t job;
 	double ask; /* not before: auc_site_elapsed() */
 	bool found; /* slurmd has something of it */
+	bool gone;  /* it has nothing: not asked again, however long it waits */
 	char nodes[];
 };
 
@@ -106,7 +107,7 @@ void auc_orphans_keep(struct auc_agent *a)
 	double elapsed = auc_site_elapsed();
 
 	for (struct orphan *o = a->orphans ? a->orphans->list : NULL; o; o = o->next)
-		if (elapsed >= o->ask && have_told(a, o)) {
+		if (!o->gone && elapsed >= o->ask && have_told(a, o)) {
 			/* If it is out already, there will be an answer. */
 			auc_job_change_put(a, AUC_JOB_CHANGE_FORGOTTEN, o->job, NULL, NULL,
 					   o->nodes, NULL);
@@ -123,7 +124,7 @@ void auc_orphans_answer(struct auc_agent *a, uint32_t job, enum auc_code code, b
 	if (!found) {
 		if (o->found)
 			slurm_info("sched/auction: job %u is off %s", job, o->nodes);
-		drop(a, job);
+		o->gone = true;
 	} else if (!o->found) {
 		o->found = true;
 		slurm_info("sched/auction: job %u, which slurmctld has forgotten, still runs on "
@@ -145,7 +146,7 @@ void auc_orphans_give_up(struct auc_agent *a)
 
 bool auc_orphans_any(const struct auc_agent *a)
 {
-	return a->orphans && a->orphans->list;
+	return auc_orphans_nodes(a, 0);
 }
 
 bool auc_orphans_on(const struct auc_agent *a, const char *server)
@@ -175,14 +176,14 @@ const char *auc_orphans_nodes(const struct auc_agent *a, unsigned n)
 {
 	const struct orphan *o = a->orphans ? a->orphans->list : NULL;
 
-	while (o && n--)
+	while (o && (o->gone || n--))
 		o = o->next;
 	return o ? o->nodes : NULL;
 }
 
 void auc_orphans_clear(struct auc_agent *a)
 {
-	while (auc_orphans_any(a))
+	while (a->orphans && a->orphans->list)
 		drop(a, a->orphans->list->job);
 	free(a->orphans);
 	a->orphans = NULL;
