@@ -11,7 +11,7 @@
 #SBATCH --open-mode=append
 #SBATCH --output=submitit/%j_0_log.out
 #SBATCH --signal=USR2@90
-#SBATCH --time=1
+#SBATCH --time=3
 #SBATCH --wckey=submitit
 
 # command
