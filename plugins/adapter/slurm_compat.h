@@ -47,6 +47,12 @@ typedef ListIterator auc_list_itr_t;
  * too, from 23.02 on. */
 #define AUC_STEP_ASKS_AS_RECORD (SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(23, 2, 0))
 
+/* Each update of a job that does not say how many tasks it has makes them as many as fit its nodes
+ * by --ntasks-per-node, from 23.02 on, until 25.05 left them alone. */
+#define AUC_UPDATE_COUNTS_TASKS                                                                    \
+	(SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(23, 2, 0) &&                                    \
+	 SLURM_VERSION_NUMBER < SLURM_VERSION_NUM(25, 5, 0))
+
 /* The job a job_desc_msg_t is about: job_id became step_id.job_id in 25.11, where step_id.sluid, if
  * set, counts instead. */
 #if SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(25, 11, 0)

@@ -42,6 +42,7 @@ static enum auc_code update_named(job_desc_msg_t *desc, char *name, uint32_t job
 				  const char *what, struct auc_err *err);
 static enum auc_code kill_with(uint32_t job_id, uint16_t sig, uint16_t flags, const char *what,
 			       struct auc_err *err);
+static void keep_tasks(uint32_t job_id, job_desc_msg_t *desc);
 static enum auc_code name_of(uint32_t job_id, char **name, struct auc_err *err);
 
 enum auc_code auc_rpc_load_nodes(node_info_msg_t **nodes, struct auc_err *err)
@@ -644,6 +645,8 @@ static enum auc_code update_named(job_desc_msg_t *desc, char *name, uint32_t job
 	job_array_resp_msg_t *response = NULL;
 	int rc;
 
+	if (AUC_UPDATE_COUNTS_TASKS && desc->num_tasks == NO_VAL)
+		keep_tasks(job_id, desc);
 	desc->job_id_str = name;
 	errno = 0;
 	rc = slurm_update_job2(desc, &response);
@@ -675,6 +678,28 @@ static enum auc_code kill_with(uint32_t job_id, uint16_t sig, uint16_t flags, co
 		code = failed(err, what, job_id);
 	free(id);
 	return code;
+}
+
+static bool given(uint16_t number)
+{
+	return number && number < NO_VAL16;
+}
+
+/* The update DESC says how many tasks the job has, where Slurm would count them. */
+static void keep_tasks(uint32_t job_id, job_desc_msg_t *desc)
+{
+	const slurm_job_info_t *job;
+	job_info_msg_t *jobs;
+	struct auc_err err;
+
+	/* If it is gone the update says so. */
+	if (auc_rpc_load_job(job_id, &jobs, &err) != AUC_OK)
+		return;
+	job = jobs->job_array;
+	if (jobs->record_count && job->num_tasks < NO_VAL &&
+	    (given(job->ntasks_per_node) || given(job->ntasks_per_tres)))
+		desc->num_tasks = job->num_tasks;
+	auc_rpc_free_jobs(jobs);
 }
 
 /* *NAME, malloc'd, is by what slurmctld takes JOB_ID alone: of an array what that is now. */
