@@ -275,6 +275,10 @@ static void test_largest(void **state)
 	a.chunks = (uint64_t)a.data[0].value * AUC_BID_DATA_MAX;
 	a.nupload = AUC_BID_UPLOAD_MAX;
 	a.nworkers = a.nps = AUC_BID_TYPES_MAX;
+	a.extend = true;
+	a.most = a.planned = 4 / 3.0;
+	a.since = 1e10 / 3;
+	strcpy(a.profile, name);
 	once = auc_bid_print(&a);
 	b = parsed(NULL, once);
 	twice = auc_bid_print(&b);
