@@ -18,6 +18,7 @@
 #define ARGS_MAX 256
 #define WAIT     20 /* seconds for the reservation to be there */
 
+static int help(void);
 static bool add_users(char *text, const char *list);
 static bool add_accounts(char *text, const char *list);
 static bool add_word(char *text, const char *word);
@@ -33,8 +34,11 @@ int block_command(int argc, char **argv)
 	size_t size = 0;
 	FILE *in;
 	pid_t pid;
-	int n = block_words(argc, argv, sbatch + 1, ARGS_MAX - 2);
+	int n;
 
+	if (argc && !strcmp(argv[0], "--help"))
+		return help();
+	n = block_words(argc, argv, sbatch + 1, ARGS_MAX - 2);
 	if (n < 0)
 		return EXIT_FAILURE;
 	in = ask_run(sbatch, STDOUT_FILENO, &pid);
@@ -53,6 +57,22 @@ int block_command(int argc, char **argv)
 	if (ask_end(pid) || !*job)
 		return EXIT_FAILURE;
 	return show_reservation(job);
+}
+
+static int help(void)
+{
+	fputs("Usage: sbid block --nodes=N --time=TIME --bid=UTILITY|--max-price=CREDITS "
+	      "[OPTIONS]\n"
+	      "Buys whole nodes for a time, in which jobs with --reservation=auction_block_NUMBER\n"
+	      "run without bids.\n"
+	      "\n"
+	      "      --users=USER,...      for these users, too\n"
+	      "      --accounts=NAME,...   and for those who have these accounts now\n"
+	      "      --quote               only say what it would cost\n"
+	      "  other options of sbatch: --gpus-per-node, --begin, --partition, --account,\n"
+	      "      --constraint, --nodelist, --exclude, --switches=1, --deadline\n",
+	      stdout);
+	return EXIT_SUCCESS;
 }
 
 int block_words(int argc, char **argv, const char **words, int max)
@@ -144,9 +164,13 @@ static bool set_bid(const char *users)
 {
 	const char *env = auc_bid_keys[0].env, *old = getenv(env);
 	char *text;
-	bool good =
-		asprintf(&text, "%s%sblock=%s", old ? old : "", old && *old ? " " : "", users) >= 0;
+	bool good;
 
+	/* What jobs have by default is none of its business, but for what they are worth. */
+	for (unsigned key = 1; key < auc_bid_nkeys; key++)
+		if (strcmp(auc_bid_keys[key].key, "max-price"))
+			unsetenv(auc_bid_keys[key].env);
+	good = asprintf(&text, "%s%sblock=%s", old ? old : "", old && *old ? " " : "", users) >= 0;
 	good = good && !setenv(env, text, 1);
 	if (!good)
 		fail("block: no memory");
