@@ -221,13 +221,17 @@ static int submit_with_receipt(const job_desc_msg_t *desc, uint32_t submit_uid, 
 static int submit_inside(job_desc_msg_t *desc, bool bids, char **err_msg)
 {
 	uint32_t job = auc_block_of(desc->reservation);
-	struct auc_auction *a = auc_site_enter(NULL);
 	char partition[AUC_NAME_MAX], names[512];
+	struct auc_auction *a;
+	struct auc_err err;
 	bool live;
 
-	live = a && auc_auction_has_block(a, job, partition);
-	if (a)
-		auc_site_leave();
+	a = auc_site_enter(&err);
+	if (!a)
+		return fail(err_msg, RC_REFUSED,
+			    "no bids and no jobs in the auction's partitions now: %s", err.text);
+	live = auc_auction_has_block(a, job, partition);
+	auc_site_leave();
 	if (!live)
 		return fail(err_msg, ESLURM_RESERVATION_INVALID,
 			    "--reservation=%.128s: there is no such block%s", desc->reservation,
