@@ -4,6 +4,7 @@
  */
 #include "config.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,6 +38,7 @@ static void blame(struct auc_agent *a, struct auc_task *t, const struct auc_part
 static bool holds(const struct auc_agent *a, const slurm_job_info_t *info, double now);
 static bool node_of(const struct auc_part *p, const char *nodes, char name[AUC_NAME_MAX]);
 static unsigned count_offence(struct auc_agent *a, uint32_t uid);
+static double when_of(const struct auc_task *t, double when);
 static const char *why_of(const struct auc_task *t, const char *why);
 static void settle(struct auc_agent *a, struct auc_task *t, const struct auc_exec_booking *booking);
 static void new_receipt(struct auc_task *t, char *receipt);
@@ -491,6 +493,21 @@ static bool change(struct auc_agent *a, struct auc_task *t, const struct auc_exe
 }
 
 /*
+ * Until when T has used its plan, if it ended at WHEN. It may have run before it: Slurm began it
+ * just as it was put off, since it was late. That is not for nothing: it counts as so much of the
+ * plan.
+ */
+static double when_of(const struct auc_task *t, double when)
+{
+	double began = t->lead ? (double)t->lead->start_time : 0;
+
+	if (t->block || t->exec.booked != AUC_SALE_RUNNING || !(began > 0) ||
+	    began >= t->exec.start || when <= began)
+		return when;
+	return fmax(when, fmin(t->exec.start + (when - began), t->exec.end));
+}
+
+/*
  * The cause of T's end, WHY as its machine has it. What its owner has done himself is no outage,
  * nor may he cancel for nothing what is late by that.
  */
@@ -512,7 +529,7 @@ static void settle(struct auc_agent *a, struct auc_task *t, const struct auc_exe
 
 	if (t->block)
 		auc_block_settle(a, t, booking->when);
-	if (auc_auction_settle(a->auction, id, why, booking->when, &receipt, &err)) {
+	if (auc_auction_settle(a->auction, id, why, when_of(t, booking->when), &receipt, &err)) {
 		auc_agent_complain(a, AUC_ERROR_LEDGER, &err);
 		return;
 	}

@@ -116,10 +116,13 @@ void auc_rpc_free_jobs(job_info_msg_t *jobs)
 	(void)jobs;
 }
 
+static char final_receipt[4096];
+
 enum auc_code auc_receipts_put_final(uint32_t job_id, const char *sale, const char *text,
 				     struct auc_err *e)
 {
-	(void)job_id, (void)sale, (void)text, (void)e;
+	(void)job_id, (void)sale, (void)e;
+	snprintf(final_receipt, sizeof(final_receipt), "%s", text);
 	return AUC_OK;
 }
 
@@ -505,6 +508,40 @@ static void test_unsaved(void **state)
 	sale_tear_down(&s);
 }
 
+/* Slurm began a job just as its plan was put off, and it ended before that: it pays for its time.
+ */
+static void test_ran_before(void **state)
+{
+	static char node[] = "edge1";
+	slurm_job_info_t info = {.job_state = JOB_COMPLETE, .nodes = node};
+	struct sale s = {0};
+	struct auc_sale_view v;
+
+	(void)state;
+	world_mkdir(s.dir);
+	s.agent.auction = world_open("Prices=given\nEta=gpu:v100=20", s.dir, NOW);
+	world_load(s.agent.auction);
+	world_sell(s.agent.auction,
+		   "linear:100000,1 chunks=1 epochs=4 minibatches=100 worker-time=v100=3s "
+		   "ps-time=ps.m=0",
+		   900, NOW);
+	assert_int_equal(auc_auction_start(s.agent.auction, 900, NOW, NULL, &err), AUC_OK);
+	assert_int_equal(auc_auction_sale_of_job(s.agent.auction, 900, &v, &err), AUC_OK);
+	info.start_time = (time_t)(v.start - 4 * SLOT);
+	info.end_time = info.start_time + (time_t)SLOT / 2;
+	s.t = auc_tasks_add(&s.agent.tasks, &v);
+	auc_sale_view_clear(&v);
+	assert_non_null(s.t);
+	auc_task_look(s.t);
+	s.t->known = true;
+	auc_task_see(s.t, 0, &info, (double)info.end_time + 1);
+	auc_book_step(&s.agent, s.t, (double)info.end_time + 1);
+	assert_non_null(strstr(final_receipt, "\"why\":\"completed\""));
+	assert_null(strstr(final_receipt, "\"payment\":\"0.000000\""));
+	assert_null(strstr(final_receipt, "\"refund\":\"0.000000\""));
+	sale_tear_down(&s);
+}
+
 /* The job of a block waits all the time; what counts is whether its nodes are there. */
 static void test_block(void **state)
 {
@@ -733,7 +770,7 @@ int main(void)
 		cmocka_unit_test(test_block),   cmocka_unit_test(test_quiet),
 		cmocka_unit_test(test_protect), cmocka_unit_test(test_unsaved),
 		cmocka_unit_test(test_causes),  cmocka_unit_test(test_canceller),
-		cmocka_unit_test(test_quit),
+		cmocka_unit_test(test_quit),    cmocka_unit_test(test_ran_before),
 	};
 
 	return cmocka_run_group_tests(tests, world_setup, world_teardown);
