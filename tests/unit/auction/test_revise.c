@@ -17,6 +17,7 @@
 #include "input/bid_resolve.h"
 #include "auction/auction-private.h"
 #include "policy/stepper.h"
+#include "unit/support/cases.h"
 #include "unit/support/world.h"
 
 #define POLICY    "Policy=aonline\nChangeNotice=30\nSlots=400\n"
@@ -436,7 +437,7 @@ static void test_as_simulated(void **state)
 	static const char *const options[] = {"", "guard=none", "site=edge"};
 
 	(void)state;
-	for (unsigned i = 0; i < 9; i++) {
+	for (unsigned i = 0; i < cases(9, 3); i++) {
 		seed = 77 + i;
 		as_simulated(options[i % 3], 1 + i % 4 * 5);
 	}

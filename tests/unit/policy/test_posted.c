@@ -16,6 +16,7 @@
 #include <cmocka.h>
 #include <json-c/json.h>
 
+#include "unit/support/cases.h"
 #include "unit/support/corrupt.h"
 #include "auctionsim/gen/gen.h"
 #include "auctionsim/baseline/posted_rivals.h"
@@ -670,7 +671,7 @@ static void test_no_offer(void **state)
 
 	(void)state;
 	run(s, "posted", 1, &result);
-	for (unsigned i = 0; i < result.njobs; i++) {
+	for (unsigned i = 0; i < result.njobs && refused < cases(300, 40); i++) {
 		if (result.jobs[i].accepted || result.jobs[i].reason != AUC_REASON_PRICE)
 			continue;
 		root = corrupt_result(s, "posted");
