@@ -58,14 +58,14 @@ offer_in()
 }
 
 @test "below the price it is refused, and the limit is said nowhere" {
-	run -1 as alice sbatch --max-price=0.000321 $(gang) --wrap true
+	run -1 as alice sbatch --max-price=1.618034 $(gang) --wrap true
 	[[ $output == *"refused: the price is above --max-price: 2 nodes, "*", price "* ]]
-	[[ $output != *0.000321* ]]
+	[[ $output != *1.618034* ]]
 	run -1 as alice sbatch --bid=300 $(gang) --wrap true
 	[[ $output == *"expected --max-price"* ]]
 	run -1 as alice sbatch --max-price=1000 -N4 -t1 --mem=100 --wrap true
 	[[ $output == *"it needs 4 nodes with cpu=1 mem=100 each in one partition, and of the nodes that it may use 3 are as large"* ]]
-	run -1 grep -rsl 0.000321 "$SANDBOX_DIR/state" "$SANDBOX_DIR/log"
+	run -1 grep -rsl 1.618034 "$SANDBOX_DIR/state" "$SANDBOX_DIR/log"
 }
 
 @test "an offer that stands is accepted for its job alone, once" {
