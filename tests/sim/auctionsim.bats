@@ -426,6 +426,19 @@ complete_words()
 	run_sim 2 bound -n 0 "$dir/s.json"
 }
 
+@test "learned prices that know nothing but the day turn nobody away where there is room" {
+	"$sim" gen dps servers=20 jobs=40 slots=60 spread=each -s 2 -o "$dir/day.json"
+	run_sim 0 run -p dps --prices none --json "$dir/day.json"
+	worth=$(jq .totals.welfare <<< "$output")
+	run_sim 0 run -p dps --prices learned --json "$dir/day.json"
+	jq -e --argjson worth "$worth" '.totals.welfare == $worth' <<< "$output"
+	"$sim" gen dps servers=20 jobs=240 slots=60 spread=one cloud_workers=20 cloud_ps=10 -s 12 -o "$dir/day.json"
+	run_sim 0 run -p dps --prices none --json "$dir/day.json"
+	worth=$(jq .totals.welfare <<< "$output")
+	run_sim 0 run -p dps --prices learned --json "$dir/day.json"
+	jq -e --argjson worth "$worth" '.totals.welfare > 1.05 * $worth' <<< "$output"
+}
+
 @test "with learned prices what waits moves to where it costs less; all of it can be executed; --no-rearrange" {
 	"$sim" gen dps servers=20 jobs=120 slots=60 spread=one cloud_workers=20 cloud_ps=10 -s 12 -o "$dir/day.json"
 	run_sim 0 run -p dps --prices learned --json "$dir/day.json"

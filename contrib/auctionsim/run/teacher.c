@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "pricing/past/drift.h"
+#include "auctionsim/run/foresight.h"
 #include "auctionsim/run/teacher.h"
 #include "pricing/past/user_share.h"
 #include "auctionsim/scenario/scenario_market.h"
@@ -15,6 +16,10 @@
 #define GROWTH     1.1 /* and each time that there are that many times as many; */
 #define DOUBT      5   /* those of n jobs are multiplied by n / (n + DOUBT); */
 #define PARTS      5   /* of the day so far: the last one is expected to come again */
+/* Prices of a day without a past have to earn their keep: */
+#define AHEAD_JOBS   2000 /* at most that many of the jobs expected are looked at, */
+#define AHEAD_GROWTH 1.25 /* each time that there are that many times as many, */
+#define AHEAD_GAIN   0.02 /* and must be worth so much more with prices than with none */
 
 /* Jobs of the past, or of the day. */
 struct bids {
@@ -36,6 +41,8 @@ struct teacher {
 	bool watches;                      /* whether such jobs come as in the past, and as many */
 	bool alone;         /* there is no past, or one of other jobs, which is left aside */
 	bool moved;         /* they did not: prices are fitted again as the day goes on */
+	bool pays;          /* alone: the jobs expected are worth more with prices than with none */
+	unsigned next_look; /* at that, once there were so many jobs */
 	auc_slot next;      /* slot of the next fit */
 	unsigned next_jobs; /* or jobs, if the day is alone; that is looked at then, too */
 };
@@ -55,6 +62,8 @@ static enum auc_code count(struct teacher *t, auc_slot now, struct auc_err *err)
 static enum auc_code first_fit(struct teacher *t, struct auc_err *err);
 static enum auc_code fit(struct teacher *t, struct auc_dual_prices *l, struct auc_market *m,
 			 auc_slot now, unsigned iterations, struct auc_err *err);
+static enum auc_code look_ahead(struct teacher *t, const struct auc_market *m, auc_slot now,
+				const struct auc_given_price *list, size_t n, struct auc_err *err);
 static unsigned expect_past(const struct teacher *t, struct auc_dual_job *list);
 static unsigned expect_today(const struct teacher *t, const struct auc_market *m, auc_slot now,
 			     struct auc_dual_job *list, struct auc_job *jobs);
@@ -223,7 +232,8 @@ enum auc_code teacher_open(struct teacher *t, struct auc_market *m, struct auc_e
 	if (rc != AUC_OK)
 		return rc;
 	t->next = auc_market_first(m) + (auc_slot)ceil((double)t->s->slots / AUC_GUARD_FITS_A_DAY);
-	t->next_jobs = FIRST_JOBS;
+	t->next_jobs = t->next_look = FIRST_JOBS;
+	t->pays = false;
 	t->moved = false;
 	t->level = (struct auc_user_share_level){0};
 	if (t->s->prices != SCENARIO_PRICES_TAUGHT)
@@ -287,10 +297,43 @@ enum auc_code teacher_before(struct teacher *t, struct auc_market *m, auc_slot n
 		 err);
 	if (rc == AUC_OK)
 		rc = auc_dual_prices_list(t->now, m, &choice, &list, &n, err);
+	if (rc == AUC_OK && t->alone && t->today.n >= t->next_look)
+		rc = look_ahead(t, m, now, list, n, err);
 	if (rc == AUC_OK)
-		rc = auc_market_give_prices(m, list, n, err);
+		rc = auc_market_give_prices(m, list, t->alone && !t->pays ? 0 : n, err);
 	*changed = rc == AUC_OK;
 	free(list);
+	return rc;
+}
+
+/*
+ * The day is alone, and may become one in which there is room for all: then prices only turn jobs
+ * away. Sells what is expected from slot NOW on once at the prices LIST[N] and once at none.
+ */
+static enum auc_code look_ahead(struct teacher *t, const struct auc_market *m, auc_slot now,
+				const struct auc_given_price *list, size_t n, struct auc_err *err)
+{
+	double passed = fmax((double)(now - auc_market_first(m)), 1);
+	double left = (double)(auc_market_last(m) - now) + 1, with, without;
+	unsigned most = (unsigned)fmin(ceil(t->today.n * left / passed), AHEAD_JOBS), i;
+	struct auc_job *jobs = calloc(most, sizeof(*jobs));
+	enum auc_code rc = AUC_OK;
+
+	if (!jobs)
+		return auc_err_set(err, AUC_ENOMEM, "no memory to look ahead");
+	for (i = 0; i < most; i++) {
+		jobs[i] = t->today.jobs[i % t->today.n];
+		jobs[i].arrival = now + (auc_slot)((i + 0.5) * passed / t->today.n);
+		if (jobs[i].arrival > auc_market_last(m))
+			break;
+	}
+	rc = foresight_worth(m, t->policy, list, n, jobs, i, &with, err);
+	if (rc == AUC_OK)
+		rc = foresight_worth(m, t->policy, NULL, 0, jobs, i, &without, err);
+	if (rc == AUC_OK)
+		t->pays = with > without * (1 + AHEAD_GAIN);
+	t->next_look = (unsigned)ceil(AHEAD_GROWTH * t->today.n);
+	free(jobs);
 	return rc;
 }
 
