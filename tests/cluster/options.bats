@@ -149,7 +149,7 @@ or a --model that has it" sbatch --bid=5 --epochs=2 --wrap true
 	refused "sbatch: error: auction: SLURM_AUCTION_BID: --bid: 'foo' is not a utility: expected a value in credits, such as 300, or \
 sigmoid:, linear:, inverse:, deadline: or table:" env SLURM_AUCTION_BID=foo sbatch --wrap true
 	refused "sbatch: error: auction: SLURM_AUCTION_BID: bid: 'gpus' is not a key, expected bid, epochs, chunks, minibatches, \
-gradient-mb, worker-time, ps-time, upload, data-mb, model, quote, overrun, max-price, data, accept, speedup, gpu-time or stands" env SLURM_AUCTION_BID='3 gpus=2' sbatch --wrap true
+gradient-mb, worker-time, ps-time, upload, data-mb, model, quote, overrun, max-price, data, accept, speedup, gpu-time, stands or time-max" env SLURM_AUCTION_BID='3 gpus=2' sbatch --wrap true
 }
 
 @test "salloc and srun refuse a bid that makes no sense, and ignore the environment" {

@@ -23,6 +23,7 @@
 static struct {
 	char account[AUC_ACCOUNT_LEN];
 	unsigned level;
+	double share; /* when that was told, or since */
 } told[TOLD_MAX];
 static unsigned next_told;
 static uint32_t arrays[ARRAYS];
@@ -144,12 +145,14 @@ static void tell_budget(const struct auc_mail_to *to, struct auc_auction *a, con
 	auc_mail_put(to, "budget", &text);
 }
 
-/* True once for each time that a level is reached. After a restart what the sale found counts as
- * told. */
+/*
+ * True once for each time that a level is reached. After a restart what the sale found counts as
+ * told. USE may count sales that come here later: they find no more than was told.
+ */
 static bool has_risen(const struct auc_budget_use *use)
 {
 	unsigned level = auc_mail_budget_level(use->share), i;
-	unsigned before = auc_mail_budget_level(use->before);
+	unsigned before = auc_mail_budget_level(use->before), was;
 
 	for (i = 0; i < TOLD_MAX && strcmp(told[i].account, use->account); i++)
 		;
@@ -158,11 +161,13 @@ static bool has_risen(const struct auc_budget_use *use)
 		next_told = (next_told + 1) % TOLD_MAX;
 		memcpy(told[i].account, use->account, sizeof(told[i].account));
 		told[i].level = before;
+		told[i].share = 0;
 	}
+	was = told[i].level;
 	/* It may have fallen since. */
-	if (told[i].level > before)
-		told[i].level = before;
-	before = told[i].level;
+	if (use->share > told[i].share && was > before)
+		was = before;
 	told[i].level = level;
-	return level > before;
+	told[i].share = use->share;
+	return level > was;
 }
