@@ -172,14 +172,12 @@ new_sales()
 }
 
 @test "of an array the first task that is sold is mailed of, or each" {
-	bid="--bid=1000000 --gpus-per-node=1 --mem=100 --time=1 -o /dev/null --wrap true"
+	bid="--bid=deadline:100000000,90s --gpus-per-node=1 --mem=100 --time=1 -o /dev/null --wrap true"
 	touch "$MAIL_DIR/before"
 	first=$(submit alice --mail-type=BEGIN,END --array=1-2 $bid)
 	each=$(submit alice --mail-type=BEGIN,ARRAY_TASKS --array=1-2 $bid)
 	wait_until 60 eval '[ "$(new_sales)" = 3 ]'
 	grep -qx "To cancel it:    scancel ${each}_1" $(find "$MAIL_DIR" -name 'mail-sale-*' -newer "$MAIL_DIR/before")
-	# they would run one after the other, where that costs less
-	as alice scancel "$first" "$each"
 	wait_until 90 eval '[ -z "$(timeout 20 squeue -ho %A -j '"$first,$each"')" ]'
 	last=$(submit alice --mail-type=BEGIN $(small_bid 1000000 1) -o /dev/null --wrap true)
 	mail_of sale "$last"
@@ -187,8 +185,17 @@ new_sales()
 	[ "$(find "$MAIL_DIR" -name 'mail-refund-*' -newer "$MAIL_DIR/before" | wc -l)" = 0 ]
 }
 
+# All of the node from now on, as soon as what others had is for sale again.
+take_node()
+{
+	full=$(submit alice --bid=100000000 --nodes=1 --gpus-per-node=4 --cpus-per-task=8 --mem=1000 --time=15 -o /dev/null --wrap 'sleep 1000') || return
+	[ $(($(receipt_get "$full" .start) * slot)) -gt $(($(date +%s) + 15)) ] || return 0
+	as alice scancel "$full"
+	return 1
+}
+
 @test "a bid that stood is mailed of when it is sold, and when it is not" {
-	full=$(submit alice --bid=100000000 --nodes=1 --gpus-per-node=4 --cpus-per-task=8 --mem=1000 --time=15 -o /dev/null --wrap 'sleep 1000')
+	wait_until 60 take_node
 	gang="--nodes=1 --gpus-per-node=4 --mem=600 --time=0:20 -o /dev/null"
 	vain=$(submit alice --mail-type=END --stands=15s --bid=deadline:1000000,40s $gang --wrap true)
 	taken=$(submit alice --mail-type=BEGIN --stands=1h --bid=deadline:1000000,300s $gang --wrap true)
