@@ -57,11 +57,12 @@ struct json_object *auc_auction_status(struct auc_auction *a, double now)
 	pthread_mutex_lock(&a->lock);
 	ok = o && add_head(o, a, now);
 	if (ok && a->market && a->ledger)
-		ok = looked = auc_json_add_int(o, "first", auc_market_first(a->market)) &&
-			      auc_json_add_int(o, "last", auc_market_last(a->market)) &&
-			      auc_json_add(o, "eta", etas(a)) &&
-			      auc_json_add(o, "bounds", bounds(a)) &&
-			      (!a->conf->nshapes || auc_json_add(o, "board", auc_auction_board(a))) && take_look(a, &look);
+		ok = looked =
+			auc_json_add_int(o, "first", auc_market_first(a->market)) &&
+			auc_json_add_int(o, "last", auc_market_last(a->market)) &&
+			auc_json_add(o, "eta", etas(a)) && auc_json_add(o, "bounds", bounds(a)) &&
+			(!a->conf->nshapes || auc_json_add(o, "board", auc_auction_board(a))) &&
+			take_look(a, &look);
 	pthread_mutex_unlock(&a->lock);
 	if (looked && auc_conf_fits(a->conf))
 		ok = auc_json_add(o, "learning", learning(&look));
@@ -285,15 +286,9 @@ static struct json_object *room(const struct auc_market *m, double now)
 					  : auc_market_worker_type_name(m, i)) &&
 		     auc_json_add_text(o, "role", ps ? "ps" : "worker") &&
 		     auc_json_add_double(o, "fit", fit) && auc_json_add_double(o, "pooled", pooled);
-		if (ok)
-			ok = auc_json_push(list, o);
-		else
-			json_object_put(o);
+		ok = auc_json_push_if(ok, list, o);
 	}
-	if (ok)
-		return list;
-	json_object_put(list);
-	return NULL;
+	return auc_json_if(ok, list);
 }
 
 /* How many of TYPE (of workers, then of PSs) fit in slot T; *POOLED: on one node of all that is

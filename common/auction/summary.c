@@ -46,7 +46,7 @@ static int by_name(const void *a, const void *b);
 struct json_object *auc_summary_of(struct json_object *status)
 {
 	static const char *const kept[] = {"time",   "ready",        "reason", "warning", "policy",
-					   "prices", "slot_seconds", "first",  "last", "board"};
+					   "prices", "slot_seconds", "first",  "last",    "board"};
 	struct json_object *o = json_object_new_object(), *v;
 	struct summary *s = calloc(1, sizeof(*s));
 	struct json_object *servers = get(status, "servers", json_type_array);
@@ -199,15 +199,9 @@ static struct json_object *classes(const struct summary *s)
 		     auc_json_add_int(o, "nodes", c->nodes) &&
 		     auc_json_add_number(o, "units", c->units) &&
 		     auc_json_add(o, "times", times(s, c));
-		if (ok)
-			ok = auc_json_push(list, o);
-		else
-			json_object_put(o);
+		ok = auc_json_push_if(ok, list, o);
 	}
-	if (ok)
-		return list;
-	json_object_put(list);
-	return NULL;
+	return auc_json_if(ok, list);
 }
 
 /* With as many digits as anybody reads. */
@@ -236,13 +230,7 @@ static struct json_object *times(const struct summary *s, const struct class *c)
 		     auc_json_push(o, json_object_new_int64(s->from[k + 1] - 1)) &&
 		     auc_json_push(o, brief(p->free / slots)) && auc_json_push(o, brief(p->low)) &&
 		     auc_json_push(o, brief(mean)) && auc_json_push(o, brief(p->high));
-		if (ok)
-			ok = auc_json_push(list, o);
-		else
-			json_object_put(o);
+		ok = auc_json_push_if(ok, list, o);
 	}
-	if (ok)
-		return list;
-	json_object_put(list);
-	return NULL;
+	return auc_json_if(ok, list);
 }

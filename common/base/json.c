@@ -58,6 +58,19 @@ bool auc_json_push(struct json_object *array, struct json_object *element)
 	return false;
 }
 
+bool auc_json_push_if(bool ok, struct json_object *array, struct json_object *element)
+{
+	return auc_json_if(ok, element) && auc_json_push(array, element);
+}
+
+struct json_object *auc_json_if(bool ok, struct json_object *o)
+{
+	if (ok)
+		return o;
+	json_object_put(o);
+	return NULL;
+}
+
 bool auc_json_add_money(struct json_object *o, const char *key, auc_money value)
 {
 	char text[AUC_MONEY_LEN];

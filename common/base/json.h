@@ -26,6 +26,11 @@ bool auc_json_add_number(struct json_object *o, const char *key, double value);
 bool auc_json_add_money(struct json_object *o, const char *key, auc_money value);
 /* Gives ELEMENT (NULL: no memory) to ARRAY. False, with ELEMENT put, if there is no memory. */
 bool auc_json_push(struct json_object *array, struct json_object *element);
+/* The same if OK, which says that ELEMENT is whole; else ELEMENT (or NULL) is put. False if OK was,
+ * or there is no memory. */
+bool auc_json_push_if(bool ok, struct json_object *array, struct json_object *element);
+/* O if OK, which says that it is whole; else NULL, and O (or NULL) is put. */
+struct json_object *auc_json_if(bool ok, struct json_object *o);
 
 /* Reads a member that must be there, of that type and in that range. AUC_EINVAL names the key and
  * what was expected. */

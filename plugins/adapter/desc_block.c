@@ -77,7 +77,8 @@ void auc_block_apply(job_desc_msg_t *desc, const struct auc_slice *slice, double
 {
 	auc_desc_apply_gang(desc, slice, receipt);
 	desc->priority = 0;
-	/* Whoever releases it does not start it; and the accounting lists it by that. */
+	/* An administrator who releases the job does not start it by that, and sacct lists jobs by
+	 * their begin time. */
 	desc->begin_time = (time_t)auc_ceil(end);
 }
 

@@ -46,7 +46,7 @@ static struct json_object *quantiles(const struct auc_price_log *l, const float 
 static struct json_object *line_of(const struct auc_price_log *l, const struct series *s,
 				   double since);
 static int by_price(const void *a, const void *b);
-static struct json_object *brief(double v);
+static struct json_object *in_short(double v);
 
 struct auc_price_log *auc_price_log_create(void)
 {
@@ -298,15 +298,9 @@ static struct json_object *report_of(const struct auc_price_log *l, enum auc_pri
 		     add_period(o, "day", l, s, now - AUC_PRICE_LOG_DAY) &&
 		     add_period(o, "week", l, s, now - AUC_PRICE_LOG_WEEK) &&
 		     auc_json_add(o, "line", line_of(l, s, now - AUC_PRICE_LOG_WEEK));
-		if (ok)
-			ok = auc_json_push(list, o);
-		else
-			json_object_put(o);
+		ok = auc_json_push_if(ok, list, o);
 	}
-	if (ok)
-		return list;
-	json_object_put(list);
-	return NULL;
+	return auc_json_if(ok, list);
 }
 
 static bool add_period(struct json_object *o, const char *key, const struct auc_price_log *l,
@@ -350,7 +344,7 @@ static struct json_object *quantiles(const struct auc_price_log *l, const float 
 	qsort(sorted, n, sizeof(*sorted), by_price);
 	for (unsigned i = 0; list && n && i <= AUC_PRICE_LOG_PARTS; i++) {
 		rank = (i * n + AUC_PRICE_LOG_PARTS - 1) / AUC_PRICE_LOG_PARTS;
-		if (auc_json_push(list, brief((double)sorted[rank ? rank - 1 : 0])))
+		if (auc_json_push(list, in_short((double)sorted[rank ? rank - 1 : 0])))
 			continue;
 		json_object_put(list);
 		return NULL;
@@ -371,8 +365,9 @@ static bool push_bin(struct json_object *list, int64_t bin, unsigned n, double l
 	struct json_object *o = json_object_new_array();
 	bool ok = o && auc_json_push(o, json_object_new_int64(bin)) &&
 		  auc_json_push(o, json_object_new_int64(n)) &&
-		  auc_json_push(o, brief(n ? low : 0)) &&
-		  auc_json_push(o, brief(n ? sum / n : 0)) && auc_json_push(o, brief(n ? high : 0));
+		  auc_json_push(o, in_short(n ? low : 0)) &&
+		  auc_json_push(o, in_short(n ? sum / n : 0)) &&
+		  auc_json_push(o, in_short(n ? high : 0));
 
 	if (ok)
 		return auc_json_push(list, o);
@@ -412,15 +407,11 @@ static struct json_object *line_of(const struct auc_price_log *l, const struct s
 		sum += price;
 		n++;
 	}
-	ok = ok && (!open || push_bin(list, bin, n, low, sum, high));
-	if (ok)
-		return list;
-	json_object_put(list);
-	return NULL;
+	return auc_json_if(ok && (!open || push_bin(list, bin, n, low, sum, high)), list);
 }
 
-/* With as many digits as anybody reads. */
-static struct json_object *brief(double v)
+/* Prices are kept as floats, which have no more digits. */
+static struct json_object *in_short(double v)
 {
 	char text[AUC_NUMBER_LEN];
 

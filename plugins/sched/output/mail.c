@@ -233,7 +233,7 @@ static void *mail_main(void *arg)
 			wait_for(busy ? REAP : 1);
 	}
 	pthread_mutex_unlock(&mail.lock);
-	/* What runs is nobody's any more; it may end by itself. */
+	/* Mail programs that still run end by themselves. */
 	reap(auc_site_elapsed());
 	return NULL;
 }

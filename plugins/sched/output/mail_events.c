@@ -51,7 +51,7 @@ void auc_mail_sold(const struct auc_mail_to *to, struct auc_auction *a, const ch
 		auc_mail_put(to, "sale", &text);
 		auc_sale_view_clear(&v);
 	}
-	/* Whoever wants no mail may be the one whose bid makes a budget scarce. */
+	/* Who is not mailed of sales may be mailed of the budget. */
 	tell_budget(to, a, sale);
 }
 

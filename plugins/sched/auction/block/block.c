@@ -315,7 +315,7 @@ static bool bring_about(struct auc_agent *a, struct block *x, double now)
 	unsigned left = 0;
 
 	auc_block_name(name, x->job);
-	/* Before all records were seen once, what is not in the spool may be a sale all the same.
+	/* Until all job records were seen once, a block that the spool has not may yet be a sale.
 	 */
 	if (t ? x->made && is_right(x, t->parts, now) : x->live || !a->opened)
 		return true;

@@ -1,4 +1,4 @@
-/* test_job_times.c - what jobs took: quantiles of it, whose counts for more, what is remembered. */
+/* test_job_times.c - how long jobs took: the quantiles, whose jobs count for more, what is kept. */
 #include "config.h"
 
 #include <math.h>
