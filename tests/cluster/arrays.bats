@@ -9,7 +9,7 @@ setup_file()
 {
 	need_plugins
 	conf_write
-	cluster_start $(plugin_options) --auction-conf "$BATS_FILE_TMPDIR/auction.conf" --set MaxArraySize=2001 \
+	cluster_start $(plugin_options) --auction-conf "$BATS_FILE_TMPDIR/auction.conf" --set MaxArraySize=2001 --set OverTimeLimit=5 \
 		--nodes 'node[1-2]:partition=edge,cpus=8,mem=16000,gpus=v100:4'
 	wait_until 30 auction_open
 	wait_until 60 nodes_settled
@@ -109,6 +109,18 @@ task_receipt_is()
 	[ "$output" = "${array}_1|completed"$'\n'"${array}_3|completed"$'\n'"${array}_5|completed" ]
 	run -0 as alice "$SBID" show "${array}_3"
 	[ "${lines[0]}" = "job ${array}_3 (wrap): COMPLETED" ]
+}
+
+@test "a task that goes on ends with its plan, whatever Slurm allows beyond its limit" {
+	array=$(submit alice $(gpu_bid) -a 1-2 -o /dev/null --wrap 'sleep 600')
+	for task in "${array}_1" "${array}_2"; do
+		wait_until 60 job_is "$task" RUNNING
+	done
+	for task in "${array}_1" "${array}_2"; do
+		wait_until 120 job_ended "$task"
+		ended_in_time "$task" "$(plan_end "$task")"
+		wait_until 60 settled "$task"
+	done
 }
 
 @test "tasks that do not pay are refused together, and the others run" {

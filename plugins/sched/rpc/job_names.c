@@ -14,7 +14,7 @@ extern int64_t slurm_bit_size(int64_t *bits);
 
 static int by_number(const void *a, const void *b);
 
-/* Numbers of arrays, ascending. */
+/* Numbers of arrays, and those that tasks have as jobs of their own, ascending. */
 static struct {
 	pthread_mutex_t lock;
 	uint32_t *list;
@@ -32,7 +32,7 @@ void auc_job_names_see(const job_info_msg_t *jobs, bool all)
 	for (uint32_t i = 0; i < jobs->record_count; i++) {
 		uint32_t id = AUC_INFO_JOB_ID(&jobs->job_array[i]);
 
-		if (jobs->job_array[i].array_job_id != id ||
+		if (!jobs->job_array[i].array_job_id ||
 		    (n && bsearch(&id, arrays.list, n, sizeof(id), by_number)))
 			continue;
 		if (arrays.n == arrays.alloc) {
@@ -51,7 +51,7 @@ void auc_job_names_see(const job_info_msg_t *jobs, bool all)
 	pthread_mutex_unlock(&arrays.lock);
 }
 
-bool auc_job_names_is_array(uint32_t job_id)
+bool auc_job_names_of_array(uint32_t job_id)
 {
 	bool is;
 

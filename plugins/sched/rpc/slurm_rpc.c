@@ -707,19 +707,22 @@ static enum auc_code name_of(uint32_t job_id, char **name, struct auc_err *err)
 {
 	char *tasks = NULL;
 	job_info_msg_t *jobs;
+	uint32_t array = 0;
 	enum auc_code code;
 	unsigned n;
 	int len;
 
 	*name = NULL;
-	if (auc_job_names_is_array(job_id)) {
+	if (auc_job_names_of_array(job_id)) {
 		code = auc_rpc_load_job(job_id, &jobs, err);
 		if (code)
 			return code;
-		if (jobs->record_count)
+		if (jobs->record_count) {
+			array = jobs->job_array[0].array_job_id;
 			tasks = auc_job_names_tasks(jobs->job_array, NULL, &n);
+		}
 		auc_rpc_free_jobs(jobs);
-		len = tasks ? asprintf(name, "%u_%s", job_id, tasks) : -1;
+		len = tasks ? asprintf(name, "%u_%s", array, tasks) : -1;
 		free(tasks);
 	} else {
 		len = asprintf(name, "%u", job_id);

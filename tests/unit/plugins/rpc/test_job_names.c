@@ -46,22 +46,22 @@ static void test_arrays_are_known(void **state)
 	job_info_msg_t msg = {.record_count = 3, .job_array = jobs};
 
 	(void)state;
-	assert_false(auc_job_names_is_array(7));
+	assert_false(auc_job_names_of_array(7));
 	auc_job_names_see(&msg, false);
-	assert_true(auc_job_names_is_array(7));
+	assert_true(auc_job_names_of_array(7));
 	/* A task with a number of its own, and a job. */
-	assert_false(auc_job_names_is_array(8));
-	assert_false(auc_job_names_is_array(5));
+	assert_true(auc_job_names_of_array(8));
+	assert_false(auc_job_names_of_array(5));
 	/* Numbers come again: those that all records do not have are forgotten. */
 	for (uint32_t i = 0; i < 100; i++) {
 		jobs[1] = record(100 - i, 100 - i, NO_VAL);
 		auc_job_names_see(&msg, false);
 	}
 	for (uint32_t i = 1; i <= 100; i++)
-		assert_true(auc_job_names_is_array(i));
+		assert_true(auc_job_names_of_array(i));
 	msg.record_count = 1;
 	auc_job_names_see(&msg, true);
-	assert_false(auc_job_names_is_array(7));
+	assert_false(auc_job_names_of_array(7));
 }
 
 static void test_first(void **state)
