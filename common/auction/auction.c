@@ -622,7 +622,7 @@ enum auc_code auc_auction_take_price(struct auc_auction *a, struct auc_err *err)
 	struct auc_price prior, price;
 	enum auc_code rc = AUC_OK;
 
-	auc_conf_price(a->conf, a->policy->prices, &prior);
+	auc_conf_price(a->conf, a->policy->prices, a->market, &prior);
 	price = prior;
 	if (auc_conf_learns(a->conf))
 		rc = auc_price_history_price(a->price_history, a->market, &prior, &price, err);

@@ -111,7 +111,7 @@ enum auc_code auc_fit_job_run(struct auc_fit_job *j, const struct auc_cancel *ca
 	*t = NULL;
 	rc = lay_out(j, &market, &unbooked, &empty, err);
 	if (rc == AUC_OK) {
-		auc_conf_price(j->conf, j->now.policy->prices, &prior);
+		auc_conf_price(j->conf, j->now.policy->prices, market, &prior);
 		rc = auc_price_history_price(j->price_history, market, &prior, &published, err);
 	}
 	if (rc == AUC_OK) {

@@ -14,6 +14,7 @@
 
 #include <json-c/json.h>
 
+#include "base/list.h"
 #include "input/conf_prices.h"
 #include "auction/auction-private.h"
 #include "base/json.h"
@@ -33,6 +34,8 @@ static void forget_searches(struct auc_auction *a);
 static enum auc_code set_down(struct auc_auction *a, const struct auc_server_spec *specs,
 			      struct auc_err *err);
 static unsigned roles_of(const struct auc_server_spec *s, const struct auc_conf_partition *part);
+static enum auc_code set_cost(struct auc_market *m, const struct auc_server_spec *spec,
+			      const struct auc_conf_partition *part, struct auc_err *err);
 static unsigned *server_order(const struct auc_auction *a, unsigned *n);
 static enum auc_code set_specs(struct auc_auction *a, const struct auc_server_spec *specs,
 			       unsigned n, struct auc_err *err);
@@ -283,7 +286,6 @@ enum auc_code auc_auction_build_market(const struct auc_auction *a, struct json_
 	/* Slots after a shortened horizon stay as long as somebody owns one. */
 	if (last - first >= slots)
 		slots = last - first < AUC_SLOTS_MAX ? (unsigned)(last - first) + 1 : AUC_SLOTS_MAX;
-	auc_conf_price(conf, a->policy->prices, &price);
 	m = auc_market_create(slots, conf->slot_seconds, first);
 	rc = m ? AUC_OK : auc_auction_no_memory(err);
 	if (rc == AUC_OK)
@@ -294,8 +296,10 @@ enum auc_code auc_auction_build_market(const struct auc_auction *a, struct json_
 		rc = add_names_of_sale(m, json_object_array_get_idx(records, i), err);
 	if (rc == AUC_OK && conf->transfer_mb >= 0)
 		rc = auc_market_set_traffic(m, conf->transfer_mb, err);
-	if (rc == AUC_OK)
+	if (rc == AUC_OK) {
+		auc_conf_price(conf, a->policy->prices, m, &price);
 		rc = auc_market_ready(m, &price, err);
+	}
 	if (rc != AUC_OK) {
 		auc_market_destroy(m);
 		return rc;
@@ -348,13 +352,31 @@ static enum auc_code add_servers(struct auc_market *m, const struct auc_auction 
 		if (rc == AUC_OK)
 			auc_market_set_bandwidth(m, part->bandwidth_mbps);
 		if (rc == AUC_OK)
-			rc = auc_market_set_cost(m, part->cost, part->ncost, err);
+			rc = set_cost(m, s, part, err);
 		if (rc == AUC_OK && part->hourly)
 			rc = auc_market_set_cost_hours(m, part->cost_hour, err);
 		parts += part->one_server;
 	}
 	free(order);
 	return rc;
+}
+
+/* Of the server that was added last, SPEC. */
+static enum auc_code set_cost(struct auc_market *m, const struct auc_server_spec *spec,
+			      const struct auc_conf_partition *part, struct auc_err *err)
+{
+	struct auc_named cost[AUC_TRES_MAX];
+	const struct auc_named *found;
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < spec->ncapacity; i++) {
+		found = auc_conf_price_find(part->cost, part->ncost, spec->capacity[i].name);
+		if (!found)
+			continue;
+		cost[n] = spec->capacity[i];
+		cost[n++].value = found->value;
+	}
+	return auc_market_set_cost(m, cost, n, err);
 }
 
 /*

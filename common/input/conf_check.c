@@ -11,6 +11,7 @@
 #include "policy/policy.h"
 #include "policy/registry.h"
 #include "base/list.h"
+#include "input/conf_prices.h"
 
 #define NOTICE_MIN 5.0 /* seconds of ChangeNotice, where the file does not say it */
 #define NOTICE_MAX 90.0
@@ -19,15 +20,12 @@ static enum auc_code check_roles(struct parser *p);
 static enum auc_code check_tres(struct parser *p);
 static bool sells_by_prices(const struct auc_conf *conf);
 static enum auc_code check_prices(struct parser *p);
-static enum auc_code check_price_names(struct parser *p, const char *key,
-				       const struct auc_named *list, unsigned n);
 static enum auc_code check_lower(struct parser *p, const char *key,
 				 const struct auc_conf_bounds *b);
 static enum auc_code check_money(struct parser *p);
 static enum auc_code check_shapes(struct parser *p);
 static enum auc_code check_defaults(struct parser *p);
 static enum auc_code check_change(struct parser *p);
-static bool type_uses(const struct auc_conf_type *types, unsigned n, const char *tres);
 static const struct word *global_word(const struct parser *p, const char *name);
 
 /* Somewhere workers are hosted, and somewhere PSs. */
@@ -54,14 +52,21 @@ enum auc_code auc_conf_check(struct parser *p)
 	const struct auc_conf *conf = p->conf;
 	enum auc_code rc;
 
-	if (!conf->npartitions || !conf->nworker_types || !conf->nps_types)
+	if (!conf->npartitions)
 		return auc_err_set(p->err, AUC_EINVAL,
-				   "%s: no line %s=, expected at least one PartitionName, "
-				   "WorkerType and PSType",
-				   p->file,
-				   !conf->npartitions     ? "PartitionName"
-				   : !conf->nworker_types ? "WorkerType"
-							  : "PSType");
+				   "%s: no line PartitionName=, expected at least one", p->file);
+	if (!conf->nworker_types != !conf->nps_types)
+		return auc_err_set(
+			p->err, AUC_EINVAL,
+			"%s: no line %s=, expected both WorkerType and PSType, or, where "
+			"jobs are sold as they are, neither",
+			p->file, conf->nworker_types ? "PSType" : "WorkerType");
+	if (!conf->nworker_types && !auc_policy_find(conf->policy)->gangs)
+		return auc_err_set(
+			p->err, AUC_EINVAL,
+			"%s: no lines WorkerType= and PSType=, expected both with policy "
+			"%s, which sells to such jobs only",
+			p->file, conf->policy);
 	if (conf->end_margin >= conf->slot_seconds)
 		return auc_conf_word_error(
 			p,
@@ -196,31 +201,8 @@ static enum auc_code check_prices(struct parser *p)
 	if (conf->prices == AUC_PRICES_GIVEN && !(bounds ? conf->bounds.nupper : conf->neta))
 		return auc_conf_word_error(p, global_word(p, "Prices"), "a line %s with the %s",
 					   bounds ? "Upper=" : "Eta=", bounds ? "bounds" : "bases");
-	rc = check_price_names(p, "Eta", conf->eta, conf->neta);
-	if (rc == AUC_OK)
-		rc = check_price_names(p, "Upper", conf->bounds.upper, conf->bounds.nupper);
-	if (rc == AUC_OK)
-		rc = check_price_names(p, "PSUpper", conf->ps_bounds.upper, conf->ps_bounds.nupper);
-	if (rc == AUC_OK)
-		rc = check_lower(p, "Lower", &conf->bounds);
+	rc = check_lower(p, "Lower", &conf->bounds);
 	return rc == AUC_OK ? check_lower(p, "PSLower", &conf->ps_bounds) : rc;
-}
-
-static enum auc_code check_price_names(struct parser *p, const char *key,
-				       const struct auc_named *list, unsigned n)
-{
-	const struct auc_conf *conf = p->conf;
-	unsigned i;
-
-	for (i = 0; i < n; i++)
-		if (!(conf->transfer_mb >= 0 && !strcmp(list[i].name, AUC_TRANSFER)) &&
-		    !type_uses(conf->worker_types, conf->nworker_types, list[i].name) &&
-		    !type_uses(conf->ps_types, conf->nps_types, list[i].name))
-			return auc_conf_word_error(
-				p, global_word(p, key),
-				"TRES that a WorkerType or PSType has, '%s' is in none",
-				list[i].name);
-	return AUC_OK;
 }
 
 static enum auc_code check_lower(struct parser *p, const char *key, const struct auc_conf_bounds *b)
@@ -229,7 +211,7 @@ static enum auc_code check_lower(struct parser *p, const char *key, const struct
 	unsigned i;
 
 	for (i = 0; i < b->nlower; i++) {
-		upper = auc_list_find_tres(b->upper, b->nupper, b->lower[i].name);
+		upper = auc_conf_price_find(b->upper, b->nupper, b->lower[i].name);
 		if (!upper || upper->value < b->lower[i].value)
 			return auc_conf_word_error(
 				p, global_word(p, key), "for '%s' no more than %s has for it",
@@ -300,16 +282,6 @@ static enum auc_code check_change(struct parser *p)
 					   "the name of a signal that ends no job, such as "
 					   "USR1, USR2 or URG, or none");
 	return AUC_OK;
-}
-
-static bool type_uses(const struct auc_conf_type *types, unsigned n, const char *tres)
-{
-	unsigned i;
-
-	for (i = 0; i < n; i++)
-		if (auc_list_find_tres(types[i].tres, types[i].ntres, tres))
-			return true;
-	return false;
 }
 
 /* Where the file set a global key; NULL: nowhere. */

@@ -10,35 +10,66 @@
 #include "input/conf_prices.h"
 #include "market/market.h"
 
-void auc_conf_price(const struct auc_conf *conf, enum auc_price_kind kind, struct auc_price *p)
-{
-	const struct auc_conf_bounds *roles[] = {&conf->bounds, &conf->ps_bounds}, *b;
-	const struct auc_named *lower, *upper;
-	struct auc_price_bounds *to;
-	unsigned r, i;
+static void add_eta(const struct auc_conf *conf, const char *tres, struct auc_price *p);
+static void add_bounds(const struct auc_conf *conf, const char *tres, struct auc_price *p);
 
+void auc_conf_price(const struct auc_conf *conf, enum auc_price_kind kind,
+		    const struct auc_market *m, struct auc_price *p)
+{
 	memset(p, 0, sizeof(*p));
 	p->kind = kind;
-	if (kind == AUC_PRICE_ETA) {
-		p->neta = conf->neta;
-		memcpy(p->eta, conf->eta, sizeof(p->eta));
+	for (unsigned k = 0; k <= auc_market_ntres(m); k++) {
+		const char *tres =
+			k < auc_market_ntres(m) ? auc_market_tres_name(m, k) : AUC_TRANSFER;
+
+		if (kind == AUC_PRICE_ETA)
+			add_eta(conf, tres, p);
+		else
+			add_bounds(conf, tres, p);
+	}
+}
+
+static void add_eta(const struct auc_conf *conf, const char *tres, struct auc_price *p)
+{
+	const struct auc_named *eta = auc_conf_price_find(conf->eta, conf->neta, tres);
+
+	if (!eta || p->neta == AUC_TRES_MAX)
 		return;
+	strcpy(p->eta[p->neta].name, tres);
+	p->eta[p->neta++].value = eta->value;
+}
+
+static void add_bounds(const struct auc_conf *conf, const char *tres, struct auc_price *p)
+{
+	const struct auc_conf_bounds *roles[] = {&conf->bounds, &conf->ps_bounds}, *b;
+	struct auc_price_bounds *to = &p->bounds[p->nbounds];
+	const struct auc_named *lower, *upper;
+
+	if (p->nbounds == AUC_TRES_MAX ||
+	    (!auc_conf_price_find(conf->bounds.upper, conf->bounds.nupper, tres) &&
+	     !auc_conf_price_find(conf->ps_bounds.upper, conf->ps_bounds.nupper, tres)))
+		return;
+	strcpy(to->name, tres);
+	for (unsigned r = 0; r < AUC_PRICE_ROLES; r++) {
+		b = roles[r]->nupper ? roles[r] : roles[AUC_PRICE_WORKER];
+		upper = auc_conf_price_find(b->upper, b->nupper, tres);
+		lower = auc_conf_price_find(b->lower, b->nlower, tres);
+		to->upper[r] = upper ? log(upper->value) : -INFINITY;
+		to->lower[r] = upper && lower ? log(lower->value) : -INFINITY;
 	}
-	for (i = 0; i < conf->bounds.nupper + conf->ps_bounds.nupper; i++) {
-		upper = i < conf->bounds.nupper ? &conf->bounds.upper[i]
-						: &conf->ps_bounds.upper[i - conf->bounds.nupper];
-		if (auc_price_bounds_of(p, upper->name) || p->nbounds == AUC_TRES_MAX)
-			continue;
-		to = &p->bounds[p->nbounds++];
-		strcpy(to->name, upper->name);
-		for (r = 0; r < AUC_PRICE_ROLES; r++) {
-			b = roles[r]->nupper ? roles[r] : roles[AUC_PRICE_WORKER];
-			upper = auc_list_find_tres(b->upper, b->nupper, to->name);
-			lower = auc_list_find_tres(b->lower, b->nlower, to->name);
-			to->upper[r] = upper ? log(upper->value) : -INFINITY;
-			to->lower[r] = upper && lower ? log(lower->value) : -INFINITY;
-		}
-	}
+	p->nbounds++;
+}
+
+const struct auc_named *auc_conf_price_find(const struct auc_named *list, unsigned n,
+					    const char *name)
+{
+	const struct auc_named *found = auc_list_find_tres(list, n, name);
+	char kind[AUC_NAME_MAX];
+
+	if (found || !strchr(name, ':'))
+		return found;
+	snprintf(kind, sizeof(kind), "%.*s", (int)strcspn(name, ":"), name);
+	return auc_list_find_tres(list, n, kind);
 }
 
 enum auc_code auc_conf_hours_set(double hour[24], const char *value)

@@ -162,7 +162,7 @@ static enum auc_code list_prices(const struct auc_fit_input *in, const struct au
 	*list = calloc((size_t)m->nservers * m->ntres + 1, sizeof(**list));
 	if (!*list)
 		return auc_err_set(err, AUC_ENOMEM, "no memory for prices");
-	auc_conf_price(in->conf, AUC_PRICE_BOUNDS, &least);
+	auc_conf_price(in->conf, AUC_PRICE_BOUNDS, m, &least);
 	for (unsigned s = 0; s < m->nservers; s++)
 		for (unsigned k = 0; k < m->ntres; k++) {
 			const char *name = auc_market_tres_name(m, k);

@@ -4,6 +4,7 @@
 
 #include <setjmp.h>
 #include <signal.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -16,6 +17,7 @@
 #include <cmocka.h>
 
 #include "input/conf.h"
+#include "input/conf_prices.h"
 #include "policy/registry.h"
 
 #define TYPES "PartitionName=edge\nWorkerType=v100 TRES=cpu=4,gpu:v100=1\nPSType=ps.m TRES=cpu=2\n"
@@ -419,9 +421,6 @@ static void test_transfer(void **state)
 		"a.conf:2: TransferBudget=1GB: expected a number from 0.001 to 4000000000");
 	refused("TransferBudget=5\n" TYPES,
 		"a.conf:1: TransferBudget=5: expected none with policy dps, which moves no data");
-	refused("Policy=eris\nEta=transfer=2\n" TYPES,
-		"a.conf:2: Eta=transfer=2: expected TRES that a WorkerType or PSType has, "
-		"'transfer' is in none");
 	refused("Policy=eris\nTransferBudget=5\nPSType=ps.x TRES=transfer=2\n" TYPES,
 		"a.conf:3: TRES=transfer: expected another name: with TransferBudget= this is what "
 		"nodes send");
@@ -454,9 +453,6 @@ static void test_references(void **state)
 	refused(TYPES "DefaultBid=3;epochs=0\n",
 		"a.conf:4: DefaultBid=3;epochs=0: expected a bid (--epochs: '0' is out of range, "
 		"expected 1 to 1000000000)");
-	refused(TYPES "Eta=gpu:v10=4\n", "a.conf:4: Eta=gpu:v10=4: expected TRES that a WorkerType "
-					 "or PSType has, 'gpu:v10' is in "
-					 "none");
 	refused(TYPES "Prices=given\n",
 		"a.conf:4: Prices=given: expected a line Eta= with the bases");
 	refused(TYPES "SlotSeconds=5 EndMargin=5\n",
@@ -481,11 +477,47 @@ static void test_references(void **state)
 	refused(TYPES "ChangeSignal=USR3\n",
 		"a.conf:4: ChangeSignal=USR3: expected the name of a signal that ends no job, such "
 		"as USR1, USR2 or URG, or none");
-	refused("", "a.conf: no line PartitionName=, expected at least one PartitionName, "
-		    "WorkerType and PSType");
+	refused("", "a.conf: no line PartitionName=, expected at least one");
 	refused("PartitionName=e\nWorkerType=v TRES=cpu=1\n",
-		"a.conf: no line PSType=, expected at least one PartitionName, WorkerType and "
-		"PSType");
+		"a.conf: no line PSType=, expected both WorkerType and PSType, or, where jobs are "
+		"sold as they are, neither");
+	refused("PartitionName=e\nPSType=p TRES=cpu=1\n",
+		"a.conf: no line WorkerType=, expected both WorkerType and PSType, or, where jobs "
+		"are sold as they are, neither");
+	auc_conf_free(parsed("PartitionName=e\n"));
+	refused("Policy=oasis\nPartitionName=e\n",
+		"a.conf: no lines WorkerType= and PSType=, expected both with policy oasis, which "
+		"sells to such jobs only");
+	refused("PartitionName=e\nUpper=cpu=1,gpu=3\nLower=gpu:v100=4\n",
+		"a.conf:3: Lower=gpu:v100=4: expected for 'gpu:v100' no more than Upper has for "
+		"it");
+}
+
+/* Prices of "gpu" are those of all types that have none of their own, in any letters. */
+static void test_prices_of_kinds(void **state)
+{
+	const struct auc_named all[] = {{"cpu", 8}, {"gpu:V100", 2}, {"gpu:t4", 4}, {"disk", 9}};
+	struct auc_conf *c =
+		parsed("PartitionName=e\nEta=GPU=20,gpu:T4=3,gpu:x1=7\nLower=gpu:v100=2,cpu=1\n"
+		       "Upper=gpu=30,cpu=5\n");
+	struct auc_market *m = auc_market_create(10, 60, 0);
+	struct auc_price p;
+
+	(void)state;
+	assert_int_equal(auc_market_add_server(m, "n", "e", false, 3, 0, all, 4, NULL), AUC_OK);
+	auc_conf_price(c, AUC_PRICE_ETA, m, &p);
+	assert_int_equal(p.neta, 2);
+	assert_string_equal(p.eta[0].name, "gpu:V100");
+	assert_true(p.eta[0].value == 20);
+	assert_string_equal(p.eta[1].name, "gpu:t4");
+	assert_true(p.eta[1].value == 3);
+	auc_conf_price(c, AUC_PRICE_BOUNDS, m, &p);
+	assert_int_equal(p.nbounds, 3);
+	assert_string_equal(p.bounds[1].name, "gpu:V100");
+	assert_true(p.bounds[1].upper[0] == log(30) && p.bounds[1].lower[0] == log(2));
+	assert_true(p.bounds[2].upper[1] == log(30) && isinf(p.bounds[2].lower[0]));
+	auc_market_destroy(m);
+	auc_conf_free(c);
 }
 
 static void test_limits(void **state)
@@ -625,14 +657,23 @@ static void test_example(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_defaults), cmocka_unit_test(test_full),
-		cmocka_unit_test(test_change),   cmocka_unit_test(test_print),
-		cmocka_unit_test(test_words),    cmocka_unit_test(test_nul),
-		cmocka_unit_test(test_fee),      cmocka_unit_test(test_hours),
-		cmocka_unit_test(test_values),   cmocka_unit_test(test_references),
-		cmocka_unit_test(test_limits),   cmocka_unit_test(test_path),
-		cmocka_unit_test(test_load),     cmocka_unit_test(test_case),
-		cmocka_unit_test(test_transfer), cmocka_unit_test(test_manual),
+		cmocka_unit_test(test_defaults),
+		cmocka_unit_test(test_full),
+		cmocka_unit_test(test_change),
+		cmocka_unit_test(test_print),
+		cmocka_unit_test(test_words),
+		cmocka_unit_test(test_nul),
+		cmocka_unit_test(test_fee),
+		cmocka_unit_test(test_hours),
+		cmocka_unit_test(test_values),
+		cmocka_unit_test(test_references),
+		cmocka_unit_test(test_prices_of_kinds),
+		cmocka_unit_test(test_limits),
+		cmocka_unit_test(test_path),
+		cmocka_unit_test(test_load),
+		cmocka_unit_test(test_case),
+		cmocka_unit_test(test_transfer),
+		cmocka_unit_test(test_manual),
 		cmocka_unit_test(test_example),
 	};
 
