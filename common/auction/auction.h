@@ -34,6 +34,9 @@ struct auc_server_spec {
 	bool down;                       /* known but not for sale now */
 	char leaf[AUC_NAME_MAX];         /* its switch, as in auc_market_set_switch(); "": none */
 	char features[AUC_FEATURES_MAX]; /* "a,b" */
+	/* CPUs that a job, and each of its tasks, gets a multiple of: those of a core, or socket.
+	 * 0: any number. */
+	unsigned cpu_step, task_step;
 };
 
 /* CONF is owned by the auction from then on, also when it fails. AUC_ENOENT, AUC_EINVAL: the policy
@@ -395,6 +398,15 @@ struct auc_node_size {
  */
 enum auc_code auc_auction_node_size(struct auc_auction *a, const struct auc_bid *bid,
 				    struct auc_node_size *size, struct auc_err *err);
+/* Of the nodes that the gang of BID may use: their partition, of several the first in BID or, if it
+ * names none, in auction.conf; "" if there is no such node; and the least common multiples of what
+ * a job and its tasks get CPUs by, at least 1. */
+struct auc_gang_reach {
+	char partition[AUC_NAME_MAX];
+	unsigned cpu_step, task_step;
+};
+void auc_auction_gang_reach(struct auc_auction *a, const struct auc_bid *bid,
+			    struct auc_gang_reach *reach);
 void auc_auction_totals(struct auc_auction *a, struct auc_totals *totals);
 
 /*

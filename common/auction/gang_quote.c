@@ -4,6 +4,7 @@
  */
 #include "config.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,6 +24,9 @@ static enum auc_code try_group(const struct auc_policy *policy, struct auc_polic
 static bool may_use(const struct auc_bid *bid, const struct auc_server_spec *spec);
 static bool holds(const struct auc_server_spec *spec, const struct auc_bid_gang *g,
 		  const struct auc_bid_shape *shape);
+static unsigned place_of(const struct auc_auction *a, const struct auc_bid *bid,
+			 const char *partition);
+static unsigned common_multiple(unsigned a, unsigned b);
 static bool is_alike(const struct auc_server_spec *a, const struct auc_server_spec *b);
 
 enum auc_code auc_quote_gang(const struct auc_policy *policy, struct auc_policy_ctx *ctx,
@@ -138,6 +142,53 @@ enum auc_code auc_auction_node_size(struct auc_auction *a, const struct auc_bid 
 	}
 	pthread_mutex_unlock(&a->lock);
 	return rc;
+}
+
+void auc_auction_gang_reach(struct auc_auction *a, const struct auc_bid *bid,
+			    struct auc_gang_reach *reach)
+{
+	unsigned first = UINT_MAX, at;
+
+	*reach = (struct auc_gang_reach){.cpu_step = 1, .task_step = 1};
+	pthread_mutex_lock(&a->lock);
+	for (unsigned i = 0; i < a->nspecs; i++) {
+		const struct auc_server_spec *spec = &a->specs[i];
+
+		if (!may_use(bid, spec))
+			continue;
+		at = place_of(a, bid, spec->partition);
+		if (at < first)
+			memcpy(reach->partition, spec->partition, sizeof(reach->partition));
+		first = at < first ? at : first;
+		reach->cpu_step = common_multiple(reach->cpu_step, spec->cpu_step);
+		reach->task_step = common_multiple(reach->task_step, spec->task_step);
+	}
+	pthread_mutex_unlock(&a->lock);
+}
+
+/* Of PARTITION in BID's list, or in auction.conf's. */
+static unsigned place_of(const struct auc_auction *a, const struct auc_bid *bid,
+			 const char *partition)
+{
+	unsigned n = bid->npartitions ? bid->npartitions : a->conf->npartitions, i = 0;
+
+	while (i < n && strcmp(bid->npartitions ? bid->partitions[i] : a->conf->partitions[i].name,
+			       partition))
+		i++;
+	return i;
+}
+
+/* Of two sizes of cores, hardly ever more than the larger one. B may be 0. */
+static unsigned common_multiple(unsigned a, unsigned b)
+{
+	unsigned x = a, y = b, rest;
+
+	while (y) {
+		rest = x % y;
+		x = y;
+		y = rest;
+	}
+	return b && a / x <= UINT16_MAX / b ? a / x * b : a;
 }
 
 unsigned auc_gang_count(const struct auc_auction *a, const struct auc_bid *bid)

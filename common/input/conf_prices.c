@@ -55,7 +55,8 @@ static void add_bounds(const struct auc_conf *conf, const char *tres, struct auc
 		upper = auc_conf_price_find(b->upper, b->nupper, tres);
 		lower = auc_conf_price_find(b->lower, b->nlower, tres);
 		to->upper[r] = upper ? log(upper->value) : -INFINITY;
-		to->lower[r] = upper && lower ? log(lower->value) : -INFINITY;
+		/* That of all types may be above the upper one of this. */
+		to->lower[r] = upper && lower ? fmin(log(lower->value), to->upper[r]) : -INFINITY;
 	}
 	p->nbounds++;
 }

@@ -30,12 +30,13 @@ host_address()
 	esac
 }
 
-# Reads one --nodes SPEC into n_list, n_partition, n_cpus, n_mem, n_gpus (TYPE:N or empty), n_shards, n_features, n_switch, n_start.
+# Reads one --nodes SPEC into n_list, n_partition, n_cpus, n_mem, n_threads, n_sockets, n_gpus (TYPE:N or empty), n_shards, n_features,
+# n_switch, n_start.
 node_parse()
 {
 	local word rest
 
-	n_list=${1%%:*} n_partition= n_cpus=1 n_mem=1000 n_gpus= n_shards= n_features= n_switch= n_start=yes
+	n_list=${1%%:*} n_partition= n_cpus=1 n_mem=1000 n_threads= n_sockets= n_gpus= n_shards= n_features= n_switch= n_start=yes
 	[ "$n_list" != "$1" ] || die "--nodes $1: expected LIST:partition=P,cpus=N,mem=MB"
 	rest=${1#*:}
 	while [ -n "$rest" ]; do
@@ -45,12 +46,14 @@ node_parse()
 		partition=[!+]*) n_partition=${word#*=} ;;
 		cpus=[1-9]*) n_cpus=${word#*=} ;;
 		mem=[1-9]*) n_mem=${word#*=} ;;
+		threads=[1-9]*) n_threads=${word#*=} ;;
+		sockets=[1-9]*) n_sockets=${word#*=} ;;
 		gpus=?*:[1-9]*) n_gpus=${word#*=} ;;
 		shards=[1-9]*) n_shards=${word#*=} ;;
 		features=?*) n_features=${word#*=} ;;
 		switch=?*) n_switch=${word#*=} ;;
 		start=yes | start=no | start=cloud | start=power) n_start=${word#*=} ;;
-		*) die "--nodes $1: '$word': expected partition=P, cpus=N, mem=MB, gpus=TYPE:N, shards=N, features=F+F, switch=S or start=no|cloud|power" ;;
+		*) die "--nodes $1: '$word': expected partition=P, cpus=N, mem=MB, threads=N, sockets=N, gpus=TYPE:N, shards=N, features=F+F, switch=S or start=no|cloud|power" ;;
 		esac
 	done
 	[ -n "$n_partition" ] || die "--nodes $1: expected partition=P"
@@ -299,13 +302,16 @@ print_gpu_tres()
 # Ports of the slurmds start at 10 above the base; a node that is only declared needs one as well, but nobody listens on it.
 print_nodes()
 {
-	local spec names port=$((PORT_BASE + 10)) gres range state
+	local spec names port=$((PORT_BASE + 10)) gres range state cores
 
 	for spec in "${NODES[@]}"; do
 		node_parse "$spec"
 		gres= state=
 		[ -z "$n_gpus" ] || gres=" Gres=gpu:$n_gpus${n_shards:+,shard:$n_shards}"
 		[ -z "$n_features" ] || gres+=" Feature=${n_features//+/,}"
+		cores=
+		[ -z "$n_threads$n_sockets" ] ||
+			cores=" Sockets=${n_sockets:-1} CoresPerSocket=$((n_cpus / ${n_threads:-1} / ${n_sockets:-1})) ThreadsPerCore=${n_threads:-1}"
 		names=$(node_names "$n_list" | wc -l)
 		if [ "$n_start" = power ]; then
 			state=" State=CLOUD"
@@ -320,7 +326,7 @@ print_nodes()
 			port=$((port + names))
 		fi
 		[ "$names" = 1 ] && range=${range%-*} || range="[$range]"
-		echo "NodeName=$n_list NodeHostname=$host NodeAddr=$1 Port=$range CPUs=$n_cpus RealMemory=$n_mem$gres$state"
+		echo "NodeName=$n_list NodeHostname=$host NodeAddr=$1 Port=$range CPUs=$n_cpus$cores RealMemory=$n_mem$gres$state"
 	done
 }
 

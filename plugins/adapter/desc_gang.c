@@ -7,85 +7,35 @@
 #include <string.h>
 
 #include "adapter/desc_gang.h"
+#include "adapter/desc_share.h"
 #include "adapter/nodes.h"
 #include "base/list.h"
 #include "base/num.h"
 #include "input/bid_gang.h"
 #include "input/bid_time.h"
 
-#define PER_CPU    UINT64_C(0x8000000000000000) /* Slurm's bit in pn_min_memory */
-#define NODES_MAX  100000
-#define LIST_MAX   4096 /* bytes of a TRES text */
-#define REASON_MAX 400
+#define NODES_MAX 100000
 /* Slurm's number for --exclusive, which its headers do not name. */
 #define SHARED_NONE 0
 
-/* What descriptions and records of jobs have in common. 0, or NULL: not given. */
-struct request {
-	uint32_t tasks;
-	unsigned tasks_per_node, cpus_per_task, tasks_per_gpu, least_cpus;
-	uint64_t memory; /* MB of a node, or with PER_CPU of a CPU */
-	bool whole;      /* all that its nodes have: what it says is the least of it */
-	const char *per_job, *per_node, *per_task, *cpus_per_gpu, *memory_per_gpu;
-	/* Of a description only: all memory of each node (--mem=0). */
-	bool all_memory;
-	const struct auc_node_size *size; /* NULL: not known yet */
-};
-
-/* What one node gives. */
-struct share {
-	unsigned n;
-	struct auc_named tres[AUC_TRES_MAX];
-};
-
-/* Sentences, and how many. */
-struct reasons {
-	char text[REASON_MAX];
-	size_t len;
-};
-
-#define GIVEN16(x) ((x) >= NO_VAL16 ? 0 : (x))
-#define GIVEN32(x) ((x) >= NO_VAL ? 0 : (x))
-#define GIVEN64(x) ((x) >= NO_VAL64 ? 0 : (x))
-#define REQUEST_OF(from)                                                                           \
-	{                                                                                          \
-		.tasks = GIVEN32((from)->num_tasks),                                               \
-		.tasks_per_node = GIVEN16((from)->ntasks_per_node),                                \
-		.cpus_per_task = GIVEN16((from)->cpus_per_task),                                   \
-		.tasks_per_gpu = GIVEN16((from)->ntasks_per_tres),                                 \
-		.least_cpus = GIVEN16((from)->pn_min_cpus),                                        \
-		.memory = (from)->pn_min_memory == NO_VAL64 ? 0 : (from)->pn_min_memory,           \
-		.per_job = (from)->tres_per_job, .per_node = (from)->tres_per_node,                \
-		.per_task = auc_task_gres((from)->tres_per_task),                                  \
-		.cpus_per_gpu = (from)->cpus_per_tres, .memory_per_gpu = (from)->mem_per_tres,     \
-	}
-
-static void add_reason(struct reasons *r, const char *fmt, ...)
-	__attribute__((format(printf, 2, 3)));
-static bool share_of(const struct request *q, uint64_t nodes, struct share *share,
-		     struct reasons *why);
-static bool add_tres(struct share *share, const char *text, double times, double divided,
-		     struct reasons *why);
-static bool add_task_gpus(const struct request *q, uint64_t tasks, struct share *share,
-			  struct reasons *why);
-static double size_of(const struct auc_node_size *size, const char *tres);
-static double amount_of(const struct share *share, const char *name, size_t len);
-static void set_amount(struct share *share, const char *name, double amount);
-static double number_of(const char *text);
-static uint64_t even_tasks(const struct request *q, uint64_t nodes);
-static unsigned counts_of(const job_desc_msg_t *desc, const struct request *q,
-			  const struct auc_bid *bid, uint64_t *counts, struct reasons *why);
+static unsigned counts_of(const job_desc_msg_t *desc, const struct auc_request *q,
+			  const struct auc_bid *bid, uint64_t *counts, struct auc_reasons *why);
+static unsigned even_counts(const struct auc_request *q, uint64_t least, uint64_t most,
+			    uint64_t *counts, struct auc_reasons *why);
 static unsigned table_counts(const job_desc_msg_t *desc, const struct auc_bid_gang *g,
-			     uint64_t *counts, struct reasons *why);
-static void take_places(const job_desc_msg_t *desc, struct auc_bid_gang *g, struct reasons *why);
+			     uint64_t *counts, struct auc_reasons *why);
+static void take_places(const job_desc_msg_t *desc, struct auc_bid_gang *g,
+			struct auc_reasons *why);
 static void take_times(const job_desc_msg_t *desc, double now, struct auc_bid *bid,
-		       struct reasons *why);
-static void take_switches(const job_desc_msg_t *desc, struct auc_bid_gang *g, struct reasons *why);
-static void take_kinds(const job_desc_msg_t *desc, struct auc_bid_gang *g, struct reasons *why);
+		       struct auc_reasons *why);
+static void take_switches(const job_desc_msg_t *desc, struct auc_bid_gang *g,
+			  struct auc_reasons *why);
+static void take_kinds(const job_desc_msg_t *desc, struct auc_bid_gang *g, struct auc_reasons *why);
 static void add_shapes(const job_desc_msg_t *desc, struct auc_bid_gang *g, uint64_t nodes,
-		       struct share *share, struct reasons *why);
+		       struct auc_node_share *share, struct auc_reasons *why);
 static bool add_shape(struct auc_bid_gang *g, uint64_t nodes, double seconds,
-		      const struct share *share, const char *gpu, struct reasons *why);
+		      const struct auc_node_share *share, const char *gpu, struct auc_reasons *why);
+static bool takes_as(const struct auc_slice *slice, const struct auc_request *q);
 static void set_text(char **field, const char *value);
 static void set_changed(char **field, const char *had, const char *value);
 static char *typed(const char *text, const char *gres);
@@ -95,18 +45,18 @@ static void set_number(job_desc_msg_t *desc, const char *name, unsigned long val
 /* Slurm takes --mem=0 and --mem-per-cpu=0 for all that the node has. */
 static bool all_memory(const job_desc_msg_t *desc)
 {
-	return desc->pn_min_memory != NO_VAL64 && !(desc->pn_min_memory & ~PER_CPU) &&
+	return desc->pn_min_memory != NO_VAL64 && !(desc->pn_min_memory & ~AUC_PER_CPU) &&
 	       !(desc->mem_per_tres && *desc->mem_per_tres);
 }
 
 bool auc_desc_has_shape(const job_desc_msg_t *desc)
 {
-	struct request q = REQUEST_OF(desc);
+	struct auc_request q = AUC_REQUEST_OF(desc);
 
 	return q.tasks > 1 || q.tasks_per_node || q.cpus_per_task || q.tasks_per_gpu ||
 	       q.least_cpus || q.memory || q.memory_per_gpu || q.cpus_per_gpu || q.per_job ||
-	       q.per_node || q.per_task || GIVEN32(desc->min_nodes) || GIVEN32(desc->time_limit) ||
-	       desc->shared == SHARED_NONE || all_memory(desc);
+	       q.per_node || q.per_task || AUC_GIVEN32(desc->min_nodes) ||
+	       AUC_GIVEN32(desc->time_limit) || desc->shared == SHARED_NONE || all_memory(desc);
 }
 
 bool auc_desc_whole(const job_desc_msg_t *desc)
@@ -115,21 +65,23 @@ bool auc_desc_whole(const job_desc_msg_t *desc)
 }
 
 enum auc_code auc_desc_gang(const job_desc_msg_t *desc, double now,
-			    const struct auc_node_size *size, struct auc_bid *bid,
-			    struct auc_err *err)
+			    const struct auc_node_size *size, const struct auc_gang_reach *reach,
+			    struct auc_bid *bid, struct auc_err *err)
 {
-	struct request q = REQUEST_OF(desc);
+	struct auc_request q = AUC_REQUEST_OF(desc);
 	struct auc_bid_gang *g = &bid->gang;
 	uint64_t counts[AUC_SHAPES_MAX];
-	struct reasons why = {.len = 0};
-	struct share share;
+	struct auc_reasons why = {.len = 0};
+	struct auc_node_share share;
 	unsigned n;
 
 	/* What sbatch says itself: one on each node, however many. */
-	if (q.tasks == GIVEN32(desc->min_nodes))
+	if (q.tasks == AUC_GIVEN32(desc->min_nodes))
 		q.tasks = 0;
 	q.all_memory = all_memory(desc);
 	q.size = size;
+	q.cpu_step = reach ? reach->cpu_step : 0;
+	q.task_step = reach ? reach->task_step : 0;
 	g->nshapes = g->ntres = 0;
 	take_places(desc, g, &why);
 	take_times(desc, now, bid, &why);
@@ -138,7 +90,7 @@ enum auc_code auc_desc_gang(const job_desc_msg_t *desc, double now,
 	q.whole = g->whole;
 	n = counts_of(desc, &q, bid, counts, &why);
 	for (unsigned i = 0; i < n && !why.len; i++)
-		if (share_of(&q, counts[i], &share, &why))
+		if (auc_share_of(&q, counts[i], &share, &why))
 			add_shapes(desc, g, counts[i], &share, &why);
 	if (why.len)
 		return auc_err_set(err, AUC_EINVAL, "%s", why.text);
@@ -197,12 +149,12 @@ enum auc_code auc_desc_dependency(const job_desc_msg_t *desc,
 
 void auc_desc_apply_gang(job_desc_msg_t *desc, const struct auc_slice *slice, const char *receipt)
 {
-	struct request q = REQUEST_OF(desc);
-	uint64_t tasks = even_tasks(&q, slice->nnodes);
+	struct auc_request q = AUC_REQUEST_OF(desc);
+	uint64_t tasks = auc_request_tasks(&q, slice->nnodes);
 	char *text;
 
 	/* What sbatch has counted for the least number of nodes. */
-	if (q.tasks && GIVEN32(desc->min_nodes) && desc->min_nodes != slice->nnodes) {
+	if (q.tasks && AUC_GIVEN32(desc->min_nodes) && desc->min_nodes != slice->nnodes) {
 		set_number(desc, "SLURM_NTASKS", tasks * slice->nnodes);
 		set_number(desc, "SLURM_NPROCS", tasks * slice->nnodes);
 		desc->num_tasks = (uint32_t)(tasks * slice->nnodes);
@@ -315,19 +267,31 @@ void auc_gang_update_clear(job_desc_msg_t *update)
 
 bool auc_gang_takes(const struct auc_slice *slice, const slurm_job_info_t *info)
 {
-	const struct request q = REQUEST_OF(info);
-	struct reasons why = {.len = 0};
-	struct share share, sold = {.n = 0};
+	struct auc_request q = AUC_REQUEST_OF(info);
 
 	if (slice->whole)
 		return info->shared == SHARED_NONE;
-	if (!share_of(&q, slice->nnodes, &share, &why) ||
-	    !add_tres(&sold, slice->gres, 1, 1, &why) ||
-	    amount_of(&share, "cpu", 3) != (double)slice->cpus ||
-	    amount_of(&share, "mem", 3) != (double)slice->mem_mb || share.n != sold.n + 2)
+	if (takes_as(slice, &q))
+		return true;
+	/* DefMemPerGPU is in the record of a job that says --mem, too, which is what counts. */
+	if (!q.memory || !q.memory_per_gpu)
+		return false;
+	q.memory_per_gpu = NULL;
+	return takes_as(slice, &q);
+}
+
+static bool takes_as(const struct auc_slice *slice, const struct auc_request *q)
+{
+	struct auc_node_share share, sold = {.n = 0};
+	struct auc_reasons why = {.len = 0};
+
+	if (!auc_share_of(q, slice->nnodes, &share, &why) ||
+	    !auc_share_add(&sold, slice->gres, 1, 1, &why) ||
+	    auc_share_amount(&share, "cpu", 3) != (double)slice->cpus ||
+	    auc_share_amount(&share, "mem", 3) != (double)slice->mem_mb || share.n != sold.n + 2)
 		return false;
 	for (unsigned i = 0; i < sold.n; i++)
-		if (amount_of(&share, sold.tres[i].name, strlen(sold.tres[i].name)) !=
+		if (auc_share_amount(&share, sold.tres[i].name, strlen(sold.tres[i].name)) !=
 		    sold.tres[i].value)
 			return false;
 	return true;
@@ -366,14 +330,11 @@ bool auc_same_nodes(const char *a, const char *b)
 /* -- how many nodes, and for how long -- */
 
 /* How many nodes it may have, ascending. */
-static unsigned counts_of(const job_desc_msg_t *desc, const struct request *q,
-			  const struct auc_bid *bid, uint64_t *counts, struct reasons *why)
+static unsigned counts_of(const job_desc_msg_t *desc, const struct auc_request *q,
+			  const struct auc_bid *bid, uint64_t *counts, struct auc_reasons *why)
 {
-	uint64_t least = GIVEN32(desc->min_nodes), most = GIVEN32(desc->max_nodes);
+	uint64_t least = AUC_GIVEN32(desc->min_nodes), most = AUC_GIVEN32(desc->max_nodes), nodes;
 	const struct auc_bid_gang *g = &bid->gang;
-	struct reasons skipped = {.len = 0}, alone = {.len = 0};
-	struct share share;
-	unsigned n = 0;
 
 	if (g->nspeedup)
 		return table_counts(desc, g, counts, why);
@@ -381,38 +342,52 @@ static unsigned counts_of(const job_desc_msg_t *desc, const struct request *q,
 		return counts[0] = least, 1;
 	if (!least && g->nplaces && !g->except)
 		return counts[0] = g->nplaces, 1;
-	if (least && (q->tasks <= least || q->tasks_per_node))
-		add_reason(why,
-			   "--nodes=%llu-%llu: expected one number, or --speedup with how long the "
-			   "job runs on how many nodes",
-			   (unsigned long long)least, (unsigned long long)most);
-	else if (q->tasks > 1 && q->tasks_per_node)
-		return counts[0] = (q->tasks + q->tasks_per_node - 1) / q->tasks_per_node, 1;
-	else
-		for (uint64_t i = least ? least : 1;
-		     i <= (most ? most : NODES_MAX) && n < AUC_SHAPES_MAX; i++) {
-			/* Tasks and GPUs are spread evenly, or not at all. */
-			if (i > 1 && q->tasks <= 1 && !q->per_job)
-				break;
-			if ((q->tasks > 1 && i > q->tasks) || (q->per_job && i > NODES_MAX / 100))
-				break;
-			skipped.len = 0;
-			if (share_of(q, i, &share, &skipped))
-				counts[n++] = i;
-			else if (i == 1)
-				alone = skipped;
-		}
-	/* Why it does not fit on one, if it fits nowhere. */
+	/* More of them would cost more, and nobody says that it would be done sooner. */
+	if (least && q->tasks <= least && !q->per_job)
+		return counts[0] = least, 1;
+	most = most ? most : NODES_MAX;
+	if (q->tasks <= 1 || !q->tasks_per_node)
+		return even_counts(q, least ? least : 1, most, counts, why);
+	nodes = (q->tasks + q->tasks_per_node - 1) / q->tasks_per_node;
+	if (nodes <= most)
+		return counts[0] = nodes > least ? nodes : least, 1;
+	auc_reasons_add(why,
+			"--ntasks=%u with --ntasks-per-node=%u: that is %llu nodes, expected as "
+			"many as --nodes allows",
+			q->tasks, q->tasks_per_node, (unsigned long long)nodes);
+	return 0;
+}
+
+/* Those from LEAST to MOST on which tasks and GPUs of the job are as many on each. */
+static unsigned even_counts(const struct auc_request *q, uint64_t least, uint64_t most,
+			    uint64_t *counts, struct auc_reasons *why)
+{
+	struct auc_reasons skipped = {.len = 0}, alone = {.len = 0};
+	struct auc_node_share share;
+	unsigned n = 0;
+
+	for (uint64_t i = least; i <= most && n < AUC_SHAPES_MAX; i++) {
+		if (i > 1 && q->tasks <= 1 && !q->per_job)
+			break;
+		if ((q->tasks > 1 && i > q->tasks) || (q->per_job && i > NODES_MAX / 100))
+			break;
+		skipped.len = 0;
+		if (auc_share_of(q, i, &share, &skipped))
+			counts[n++] = i;
+		else if (i == least)
+			alone = skipped;
+	}
+	/* Why it does not fit on the fewest, if it fits nowhere. */
 	if (!n && alone.len)
-		add_reason(why, "%s", alone.text);
+		auc_reasons_add(why, "%s", alone.text);
 	return n;
 }
 
 /* As the user's table says, within --nodes. */
 static unsigned table_counts(const job_desc_msg_t *desc, const struct auc_bid_gang *g,
-			     uint64_t *counts, struct reasons *why)
+			     uint64_t *counts, struct auc_reasons *why)
 {
-	uint64_t least = GIVEN32(desc->min_nodes), most = GIVEN32(desc->max_nodes), nodes;
+	uint64_t least = AUC_GIVEN32(desc->min_nodes), most = AUC_GIVEN32(desc->max_nodes), nodes;
 	unsigned n = 0;
 
 	for (unsigned i = 0; i < g->nspeedup; i++) {
@@ -421,17 +396,17 @@ static unsigned table_counts(const job_desc_msg_t *desc, const struct auc_bid_ga
 		if ((!least || nodes >= least) && (!most || nodes <= most))
 			counts[n++] = nodes;
 		else
-			add_reason(why, "--speedup: %llu nodes, expected what --nodes allows",
-				   (unsigned long long)nodes);
+			auc_reasons_add(why, "--speedup: %llu nodes, expected what --nodes allows",
+					(unsigned long long)nodes);
 	}
 	return n;
 }
 
 /* One shape for NODES nodes, or one for each type of GPU that the user names. */
 static void add_shapes(const job_desc_msg_t *desc, struct auc_bid_gang *g, uint64_t nodes,
-		       struct share *share, struct reasons *why)
+		       struct auc_node_share *share, struct auc_reasons *why)
 {
-	double seconds = GIVEN32(desc->time_limit) * 60.0;
+	double seconds = AUC_GIVEN32(desc->time_limit) * 60.0;
 	char gpu[2 * AUC_NAME_MAX];
 
 	for (unsigned i = 0; i < g->nspeedup; i++)
@@ -441,8 +416,9 @@ static void add_shapes(const job_desc_msg_t *desc, struct auc_bid_gang *g, uint6
 		add_shape(g, nodes, seconds, share, NULL, why);
 		return;
 	}
-	if (!(amount_of(share, "gpu", 3) > 0)) {
-		add_reason(why, "--gpu-time: given, expected GPUs of no named type in the job's "
+	if (!(auc_share_amount(share, "gpu", 3) > 0)) {
+		auc_reasons_add(why,
+				"--gpu-time: given, expected GPUs of no named type in the job's "
 				"options, as in --gpus-per-node=8");
 		return;
 	}
@@ -455,15 +431,16 @@ static void add_shapes(const job_desc_msg_t *desc, struct auc_bid_gang *g, uint6
 
 /* GPU: the type that those of no type are to be; NULL: any. */
 static bool add_shape(struct auc_bid_gang *g, uint64_t nodes, double seconds,
-		      const struct share *share, const char *gpu, struct reasons *why)
+		      const struct auc_node_share *share, const char *gpu, struct auc_reasons *why)
 {
 	struct auc_bid_shape *s = &g->shapes[g->nshapes];
 	const char *name;
 	int k;
 
 	if (g->nshapes == AUC_SHAPES_MAX) {
-		add_reason(why, "more than %d shapes, expected fewer numbers of nodes or types",
-			   AUC_SHAPES_MAX);
+		auc_reasons_add(why,
+				"more than %d shapes, expected fewer numbers of nodes or types",
+				AUC_SHAPES_MAX);
 		return false;
 	}
 	memset(s, 0, sizeof(*s));
@@ -473,7 +450,8 @@ static bool add_shape(struct auc_bid_gang *g, uint64_t nodes, double seconds,
 		name = gpu && !strcmp(share->tres[i].name, "gpu") ? gpu : share->tres[i].name;
 		k = auc_bid_gang_tres(g, name);
 		if (k < 0) {
-			add_reason(why, "more than %d kinds of GRES and GPU", AUC_BID_TRES_MAX - 2);
+			auc_reasons_add(why, "more than %d kinds of GRES and GPU",
+					AUC_BID_TRES_MAX - 2);
 			return false;
 		}
 		s->amount[k] = share->tres[i].value;
@@ -483,10 +461,10 @@ static bool add_shape(struct auc_bid_gang *g, uint64_t nodes, double seconds,
 }
 
 static void take_times(const job_desc_msg_t *desc, double now, struct auc_bid *bid,
-		       struct reasons *why)
+		       struct auc_reasons *why)
 {
 	const struct auc_bid_gang *g = &bid->gang;
-	double limit = GIVEN32(desc->time_limit) * 60.0, longest = 0;
+	double limit = AUC_GIVEN32(desc->time_limit) * 60.0, longest = 0;
 	struct auc_err err;
 
 	for (unsigned i = 0; i < g->nspeedup; i++)
@@ -494,24 +472,24 @@ static void take_times(const job_desc_msg_t *desc, double now, struct auc_bid *b
 	for (unsigned i = 0; i < g->ngpu_time; i++)
 		longest = g->gpu_time[i].value > longest ? g->gpu_time[i].value : longest;
 	if (g->nspeedup && g->ngpu_time)
-		add_reason(why, "--speedup: given with --gpu-time, expected one of them");
+		auc_reasons_add(why, "--speedup: given with --gpu-time, expected one of them");
 	if (desc->time_limit == INFINITE || (!(limit > 0) && !(longest > 0)))
-		add_reason(why, "--time: not given, expected how long the job runs");
+		auc_reasons_add(why, "--time: not given, expected how long the job runs");
 	else if (limit > 0 && longest > limit)
-		add_reason(why,
-			   "--time: %.15g s, expected none, or as long as the longest time of "
-			   "--speedup or --gpu-time (%.15g s)",
-			   limit, longest);
+		auc_reasons_add(why,
+				"--time: %.15g s, expected none, or as long as the longest time of "
+				"--speedup or --gpu-time (%.15g s)",
+				limit, longest);
 	else if (auc_bid_time_max_of(bid, longest > 0 ? longest : limit, &err) != AUC_OK)
-		add_reason(why, "%.300s", err.text);
+		auc_reasons_add(why, "%.300s", err.text);
 	bid->gang.begin = (double)desc->begin_time > now ? (double)desc->begin_time : 0;
 	if (!desc->deadline)
 		return;
 	bid->gang.end = (double)desc->deadline;
 	if (bid->max_price < 0 && bid->utility.form != AUC_FORM_CONSTANT &&
 	    bid->utility.form != AUC_FORM_DEADLINE)
-		add_reason(why,
-			   "--deadline: given, expected none, as --bid says how the value falls");
+		auc_reasons_add(
+			why, "--deadline: given, expected none, as --bid says how the value falls");
 }
 
 static bool no_switches(void)
@@ -526,30 +504,31 @@ static bool no_switches(void)
 	return false;
 }
 
-static void take_switches(const job_desc_msg_t *desc, struct auc_bid_gang *g, struct reasons *why)
+static void take_switches(const job_desc_msg_t *desc, struct auc_bid_gang *g,
+			  struct auc_reasons *why)
 {
-	uint32_t n = GIVEN32(desc->req_switch);
+	uint32_t n = AUC_GIVEN32(desc->req_switch);
 
 	/* Slurm itself knows no switches then, and takes the option for fulfilled. */
 	g->within_switch = n == 1 && !no_switches();
 	if (n > 1)
-		add_reason(why, "--switches=%u: expected 1, or none", n);
+		auc_reasons_add(why, "--switches=%u: expected 1, or none", n);
 }
 
 /* What its nodes are to be, and whether they are to be its own. */
-static void take_kinds(const job_desc_msg_t *desc, struct auc_bid_gang *g, struct reasons *why)
+static void take_kinds(const job_desc_msg_t *desc, struct auc_bid_gang *g, struct auc_reasons *why)
 {
 	struct auc_err err;
 
 	*g->features = '\0';
 	if (desc->features && *desc->features &&
 	    auc_bid_gang_features(desc->features, g, "--constraint", &err))
-		add_reason(why, "%.200s", err.text);
+		auc_reasons_add(why, "%.200s", err.text);
 	g->whole = desc->shared == SHARED_NONE;
 }
 
 /* Nodes that it must have, or must not. */
-static void take_places(const job_desc_msg_t *desc, struct auc_bid_gang *g, struct reasons *why)
+static void take_places(const job_desc_msg_t *desc, struct auc_bid_gang *g, struct auc_reasons *why)
 {
 	bool only = desc->req_nodes && *desc->req_nodes;
 	const char *text = only ? desc->req_nodes : desc->exc_nodes;
@@ -566,185 +545,17 @@ static void take_places(const job_desc_msg_t *desc, struct auc_bid_gang *g, stru
 		    auc_name_valid(name))
 			strcpy(g->places[g->nplaces++], name);
 		else if (!why->len)
-			add_reason(why, "%s: expected at most %d names of nodes",
-				   only ? "--nodelist" : "--exclude", AUC_BID_PLACES_MAX);
+			auc_reasons_add(why, "%s: expected at most %d names of nodes",
+					only ? "--nodelist" : "--exclude", AUC_BID_PLACES_MAX);
 		free(name);
 	}
 	if (list)
 		slurm_hostlist_destroy(list);
-	if (only && GIVEN32(desc->min_nodes) && GIVEN32(desc->min_nodes) > g->nplaces)
-		add_reason(why,
-			   "--nodelist: %u nodes, expected as many as --nodes=%u, or more to "
-			   "choose from",
-			   g->nplaces, desc->min_nodes);
-}
-
-/* -- what of each node -- */
-
-/* What each of NODES nodes gives. False, and why: Slurm's options do not say it of each alike. */
-static bool share_of(const struct request *q, uint64_t nodes, struct share *share,
-		     struct reasons *why)
-{
-	uint64_t per_cpu = slurm_conf.def_mem_per_cpu, tasks = even_tasks(q, nodes);
-	double cpus, gpus, mem = 0;
-	unsigned ok;
-
-	share->n = 0;
-	ok = add_tres(share, q->per_node, 1, 1, why) &&
-	     add_tres(share, q->per_task, (double)tasks, 1, why) &&
-	     add_tres(share, q->per_job, 1, (double)nodes, why);
-	if (!ok)
-		return false;
-	if (q->tasks > 1 && q->tasks != tasks * nodes && !q->tasks_per_node) {
-		add_reason(why,
-			   "--ntasks=%u: on %llu nodes, expected as many tasks on each (--nodes or "
-			   "--ntasks-per-node)",
-			   q->tasks, (unsigned long long)nodes);
-		return false;
-	}
-	if (q->tasks_per_gpu && !add_task_gpus(q, tasks, share, why))
-		return false;
-	gpus = amount_of(share, "gpu", 3);
-	if (q->tasks_per_gpu && q->tasks <= 1 && !q->tasks_per_node)
-		tasks = (uint64_t)(gpus * q->tasks_per_gpu);
-	/* tres_per_task may say it, too, in newer releases. */
-	cpus = amount_of(share, "cpu", 3);
-	if (!(cpus > 0))
-		cpus = (double)tasks * (q->cpus_per_task ? q->cpus_per_task : 1);
-	if (q->cpus_per_gpu && gpus * number_of(q->cpus_per_gpu) > cpus)
-		cpus = gpus * number_of(q->cpus_per_gpu);
-	cpus = cpus < q->least_cpus ? q->least_cpus : cpus;
-	if (q->all_memory)
-		mem = q->size ? size_of(q->size, "mem") : 1;
-	/* The record of such a job says what the default would be, too. */
-	else if (q->memory_per_gpu)
-		mem = gpus * number_of(q->memory_per_gpu);
-	else if (q->memory)
-		mem = (q->memory & PER_CPU) ? (double)(q->memory & ~PER_CPU) * cpus
-					    : (double)q->memory;
-	else if (per_cpu && per_cpu != NO_VAL64)
-		mem = (per_cpu & PER_CPU) ? (double)(per_cpu & ~PER_CPU) * cpus : (double)per_cpu;
-	if (!(mem >= 1) && !q->whole) {
-		add_reason(why, "--mem: not given, expected how much memory of each node");
-		return false;
-	}
-	set_amount(share, "cpu", cpus);
-	set_amount(share, "mem", mem);
-	return true;
-}
-
-/* Without GPUs of their own, --ntasks-per-gpu says how many TASKS on a node need. False, and why:
- * it does not divide. */
-static bool add_task_gpus(const struct request *q, uint64_t tasks, struct share *share,
-			  struct reasons *why)
-{
-	if (q->per_node || q->per_job || q->per_task)
-		return true;
-	if (tasks % q->tasks_per_gpu) {
-		add_reason(why,
-			   "--ntasks-per-gpu=%u: %llu tasks on a node, expected a multiple of it",
-			   q->tasks_per_gpu, (unsigned long long)tasks);
-		return false;
-	}
-	set_amount(share, "gpu", (double)(tasks / q->tasks_per_gpu));
-	return true;
-}
-
-static double size_of(const struct auc_node_size *size, const char *tres)
-{
-	for (unsigned i = 0; i < size->n; i++)
-		if (!strcmp(size->tres[i].name, tres))
-			return size->tres[i].value;
-	return 0;
-}
-
-/* Tasks on each of NODES nodes. */
-static uint64_t even_tasks(const struct request *q, uint64_t nodes)
-{
-	if (q->tasks_per_node)
-		return q->tasks_per_node;
-	return q->tasks > nodes ? q->tasks / nodes : 1;
-}
-
-/* Adds the GRES in TEXT ("gres:gpu:a100:2,gres/shard=4"; NULL: none), TIMES and DIVIDED, to SHARE.
- */
-static bool add_tres(struct share *share, const char *text, double times, double divided,
-		     struct reasons *why)
-{
-	struct auc_named list[AUC_TRES_MAX];
-	char copy[LIST_MAX], *to = copy;
-	struct auc_err err;
-	unsigned n = 0;
-
-	if (!text || !*text)
-		return true;
-	if (strlen(text) >= sizeof(copy)) {
-		add_reason(why, "GRES: '%.40s...' is too long", text);
-		return false;
-	}
-	for (bool begin = true; *text; begin = *text == ',' || *text == ';', text++) {
-		if (begin && (!strncmp(text, "gres:", 5) || !strncmp(text, "gres/", 5)))
-			text += 5;
-		*to++ = *text == ';' ? ',' : *text == '=' ? ':' : *text;
-	}
-	*to = '\0';
-	if (auc_nodes_parse_gres(copy, list, &n, &err)) {
-		add_reason(why, "%.200s", err.text);
-		return false;
-	}
-	for (unsigned i = 0; i < n; i++) {
-		const struct auc_named *t = &list[i];
-		double amount = t->value * times / divided;
-
-		if (!strcmp(t->name, "none"))
-			continue;
-		if (amount != (double)(int64_t)amount) {
-			add_reason(why,
-				   "%s: %.15g on %.15g nodes, expected as many of each node "
-				   "(--gpus-per-node)",
-				   t->name, t->value, divided);
-			return false;
-		}
-		set_amount(share, t->name, amount_of(share, t->name, 0) + amount);
-	}
-	return true;
-}
-
-/* Of NAME; of a name of LEN bytes with all of its types. LEN 0: as it is. */
-static double amount_of(const struct share *share, const char *name, size_t len)
-{
-	double sum = 0;
-
-	for (unsigned i = 0; i < share->n; i++) {
-		const char *t = share->tres[i].name;
-
-		if (!strcasecmp(t, name) || (len && !strncasecmp(t, name, len) && t[len] == ':'))
-			sum += share->tres[i].value;
-	}
-	return sum;
-}
-
-static void set_amount(struct share *share, const char *name, double amount)
-{
-	unsigned i = 0;
-
-	while (i < share->n && strcasecmp(share->tres[i].name, name) != 0)
-		i++;
-	if (i == AUC_TRES_MAX)
-		return;
-	if (i == share->n)
-		snprintf(share->tres[share->n++].name, AUC_NAME_MAX, "%s", name);
-	share->tres[i].value = amount;
-}
-
-/* The number at the end of "gres:gpu:6" or "gres/gpu=6". */
-static double number_of(const char *text)
-{
-	const char *p = text + strlen(text);
-
-	while (p > text && isdigit((unsigned char)p[-1]))
-		p--;
-	return *p ? strtod(p, NULL) : 0;
+	if (only && AUC_GIVEN32(desc->min_nodes) && AUC_GIVEN32(desc->min_nodes) > g->nplaces)
+		auc_reasons_add(why,
+				"--nodelist: %u nodes, expected as many as --nodes=%u, or more to "
+				"choose from",
+				g->nplaces, desc->min_nodes);
 }
 
 /* -- the job -- */
@@ -859,18 +670,4 @@ static void set_number(job_desc_msg_t *desc, const char *name, unsigned long val
 		snprintf(text, sizeof(text), "%s=%lu", name, value);
 		set_text(&desc->environment[i], text);
 	}
-}
-
-static void add_reason(struct reasons *r, const char *fmt, ...)
-{
-	size_t size = sizeof(r->text);
-	va_list ap;
-
-	if (r->len && r->len + 2 < size)
-		r->len += (size_t)snprintf(r->text + r->len, size - r->len, "; ");
-	if (r->len >= size)
-		return;
-	va_start(ap, fmt);
-	r->len += (size_t)vsnprintf(r->text + r->len, size - r->len, fmt, ap);
-	va_end(ap);
 }

@@ -18,12 +18,14 @@ bool auc_desc_whole(const job_desc_msg_t *desc);
 /*
  * Fills BID->gang from DESC, submitted at NOW (Unix time). SIZE: what each node has that the job
  * may use; NULL: it is not known, and of a job that takes all of a node's memory the shapes say
- * what it takes at least, as they do of one that takes all of a node. Options that its bid cannot
- * have are auc_desc_check()'s. AUC_EINVAL: what is missing or contradicts, all in one sentence.
+ * what it takes at least, as they do of one that takes all of a node. REACH: by how many CPUs its
+ * nodes hand them out, to which the shapes are rounded up; NULL: one by one. Options that its bid
+ * cannot have are auc_desc_check()'s. AUC_EINVAL: what is missing or contradicts, all in one
+ * sentence.
  */
 enum auc_code auc_desc_gang(const job_desc_msg_t *desc, double now,
-			    const struct auc_node_size *size, struct auc_bid *bid,
-			    struct auc_err *err);
+			    const struct auc_node_size *size, const struct auc_gang_reach *reach,
+			    struct auc_bid *bid, struct auc_err *err);
 /*
  * When the jobs that DESC depends on have ended at the latest (Unix time), into *END, 0 if it
  * depends on none. ENDS says so of one job, false: it does not know. AUC_ENOENT: on the end of a

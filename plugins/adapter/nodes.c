@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include <ctype.h>
+#include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,6 +10,7 @@
 
 #include "adapter/nodes.h"
 #include "base/list.h"
+#include "input/conf_prices.h"
 
 #define GRES_MAX 4096 /* bytes of a node's GRES text */
 
@@ -16,6 +18,7 @@ static const partition_info_t *find_partition(const partition_info_msg_t *msg, c
 static bool holds(const partition_info_t *partition, int node);
 static enum auc_code describe(const node_info_t *node, const partition_info_t *in,
 			      struct auc_server_spec *spec, struct auc_err *err);
+static void take_steps(const node_info_t *node, struct auc_server_spec *spec);
 static void sell_shares(struct auc_server_spec *spec);
 static bool take_features(const node_info_t *node, struct auc_server_spec *spec);
 static unsigned take_leaf(char *line, struct auc_server_spec *const *sorted, unsigned n);
@@ -23,6 +26,13 @@ static int by_name(const void *a, const void *b);
 static enum auc_code add_gres(char *item, struct auc_named *tres, unsigned *ntres,
 			      struct auc_err *err);
 static bool takes_no_work(uint32_t state);
+static void say_parts_of_cores(const struct auc_conf *conf, const struct auc_server_spec *servers,
+			       unsigned nservers, char *buf, size_t size);
+static void say_priced(const struct auc_conf *conf, const struct auc_server_spec *servers,
+		       unsigned nservers, char *buf, size_t size);
+static void say_unknown(const char *key, const struct auc_conf *conf, const struct auc_named *list,
+			unsigned nlist, const struct auc_server_spec *servers, unsigned nservers,
+			char *buf, size_t size, size_t from);
 static bool fits_anywhere(const struct auc_conf *conf, const struct auc_conf_type *type, bool ps,
 			  const struct auc_server_spec *servers, unsigned nservers);
 static double amount_of(const struct auc_server_spec *server, const char *tres);
@@ -196,7 +206,80 @@ void auc_nodes_unfit(const struct auc_conf *conf, const struct auc_server_spec *
 						      ps ? "PSType" : "WorkerType", types[i].name);
 	}
 	if (n > from && n < size)
-		snprintf(buf + n, size - n, ": no node of the auction can hold one");
+		n += (size_t)snprintf(buf + n, size - n, ": no node of the auction can hold one");
+	if (n < size)
+		say_parts_of_cores(conf, servers, nservers, buf, size);
+	say_priced(conf, servers, nservers, buf, size);
+}
+
+/* What auction.conf gives a price that no node has, as after a typing error. */
+static void say_priced(const struct auc_conf *conf, const struct auc_server_spec *servers,
+		       unsigned nservers, char *buf, size_t size)
+{
+	size_t from = strlen(buf);
+
+	say_unknown("Eta", conf, conf->eta, conf->neta, servers, nservers, buf, size, from);
+	say_unknown("Upper", conf, conf->bounds.upper, conf->bounds.nupper, servers, nservers, buf,
+		    size, from);
+	say_unknown("PSUpper", conf, conf->ps_bounds.upper, conf->ps_bounds.nupper, servers,
+		    nservers, buf, size, from);
+	for (unsigned i = 0; i < conf->npartitions; i++)
+		say_unknown("Cost", conf, conf->partitions[i].cost, conf->partitions[i].ncost,
+			    servers, nservers, buf, size, from);
+	if (strlen(buf) > from)
+		snprintf(buf + strlen(buf), size - strlen(buf),
+			 ": no node of the auction has such a TRES");
+}
+
+/* Those of LIST, which KEY has, that none of SERVERS has, after FROM bytes of BUF. */
+static void say_unknown(const char *key, const struct auc_conf *conf, const struct auc_named *list,
+			unsigned nlist, const struct auc_server_spec *servers, unsigned nservers,
+			char *buf, size_t size, size_t from)
+{
+	for (unsigned i = 0; i < nlist; i++) {
+		bool found = conf->transfer_mb >= 0 && !strcmp(list[i].name, AUC_TRANSFER);
+		size_t n = strlen(buf);
+
+		for (unsigned s = 0; s < nservers && !found; s++)
+			for (unsigned k = 0; k < servers[s].ncapacity && !found; k++)
+				found = auc_conf_price_find(&list[i], 1,
+							    servers[s].capacity[k].name);
+		if (!found)
+			snprintf(buf + n, size - n, "%s%s=%s",
+				 n > from ? ", "
+				 : from   ? "; "
+					  : "",
+				 key, list[i].name);
+	}
+}
+
+/* What a job of such a type leaves of its last core nobody gets, and it may be sold. */
+static void say_parts_of_cores(const struct auc_conf *conf, const struct auc_server_spec *servers,
+			       unsigned nservers, char *buf, size_t size)
+{
+	size_t n = strlen(buf), from = n;
+	unsigned most = 1;
+
+	for (unsigned i = 0; i < nservers; i++)
+		most = servers[i].cpu_step > most ? servers[i].cpu_step : most;
+	for (unsigned i = 0; i < conf->nworker_types + conf->nps_types && n < size; i++) {
+		bool ps = i >= conf->nworker_types;
+		const struct auc_conf_type *type =
+			ps ? &conf->ps_types[i - conf->nworker_types] : &conf->worker_types[i];
+		const struct auc_named *cpu = auc_list_find_tres(type->tres, type->ntres, "cpu");
+
+		if (cpu && fmod(cpu->value, most) > 0)
+			n += (size_t)snprintf(buf + n, size - n, "%s%s=%s",
+					      n > from ? ", "
+					      : from   ? "; "
+						       : "",
+					      ps ? "PSType" : "WorkerType", type->name);
+	}
+	if (n > from && n < size)
+		snprintf(buf + n, size - n,
+			 ": cpu is no multiple of %u, by which Slurm hands CPUs out (a core or "
+			 "socket): nodes may be sold more than they have",
+			 most);
 }
 
 /* Whether a server, down or not, could hold TYPE with nothing else on it. Nodes that are one server
@@ -305,7 +388,20 @@ static enum auc_code describe(const node_info_t *node, const partition_info_t *i
 		return AUC_EINVAL;
 	}
 	sell_shares(spec);
+	take_steps(node, spec);
 	return AUC_OK;
+}
+
+/* Jobs share no core, and with CR_Socket no socket. Where slurm.conf counts cores as CPUs, threads
+ * are nobody's matter. */
+static void take_steps(const node_info_t *node, struct auc_server_spec *spec)
+{
+	unsigned cores = node->cores, cpus = cores * node->sockets;
+	unsigned threads = node->cpus > cpus ? node->threads : 1;
+	uint16_t how = slurm_conf.select_type_param;
+
+	spec->cpu_step = how & CR_SOCKET ? cores * threads : threads;
+	spec->task_step = how & CR_ONE_TASK_PER_CORE ? threads : 1;
 }
 
 /* Where GPUs are shared, their shares are sold and not they: Slurm gives either of the two. */

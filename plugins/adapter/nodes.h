@@ -35,8 +35,9 @@ enum auc_code auc_nodes_set_switches(struct auc_server_spec *servers, unsigned n
 /* Those of CONF's partitions that Slurm does not have, as a sentence; "": it has all. */
 void auc_nodes_missing(const struct auc_conf *conf, const partition_info_msg_t *partitions,
 		       char *buf, size_t size);
-/* Adds to the sentence in BUF the types of CONF that none of SERVERS can hold; nothing if there are
- * no servers or each type fits somewhere. */
+/* Adds to the sentence in BUF the types of CONF that none of SERVERS can hold, and those that take
+ * parts of cores where Slurm hands out whole ones; nothing if there are no servers or none is such.
+ */
 void auc_nodes_unfit(const struct auc_conf *conf, const struct auc_server_spec *servers,
 		     unsigned nservers, char *buf, size_t size);
 

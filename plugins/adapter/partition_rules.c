@@ -11,8 +11,12 @@
 /* Slurm's own bit in max_mem_per_cpu: it is of a CPU, not of a node. */
 #define PER_CPU 0x8000000000000000ULL
 
+static bool allows_shape(const struct auc_rule *r, const struct auc_bid *bid, char *why,
+			 size_t size);
 static bool take(struct auc_rule *r, const partition_info_t *p);
 static const char *unsold(const partition_info_t *p);
+static bool is_linear(void);
+static void take_gpu_defaults(auc_list_t list, struct auc_job_defaults *d);
 static bool copy_text(char **to, const char *from);
 static bool same_text(const char *a, const char *b);
 static bool same_rule(const struct auc_rule *a, const struct auc_rule *b);
@@ -75,6 +79,20 @@ const struct auc_rule *auc_rules_find(const struct auc_rules *rules, const char 
 		if (!strcmp(rules->list[i].name, name))
 			return &rules->list[i];
 	return NULL;
+}
+
+void auc_rules_defaults(const struct auc_rules *rules, const char *partition,
+			struct auc_job_defaults *d)
+{
+	const struct auc_rule *r = auc_rules_find(rules, partition);
+	uint64_t mem = slurm_conf.def_mem_per_cpu;
+
+	memset(d, 0, sizeof(*d));
+	if (r)
+		*d = r->defaults;
+	take_gpu_defaults(slurm_conf.job_defaults_list, d);
+	if (!d->mem && mem != NO_VAL64)
+		d->mem = mem;
 }
 
 const char *auc_rule_state(const struct auc_rule *r)
@@ -146,7 +164,9 @@ enum auc_code auc_rules_confine(const struct auc_rules *rules, const struct auc_
 		if (bid->npartitions && !names(bid, r->name))
 			continue;
 		asked++;
-		verdict = auc_rule_allows(r, who, why, sizeof(why));
+		verdict = allows_shape(r, bid, why, sizeof(why))
+				  ? auc_rule_allows(r, who, why, sizeof(why))
+				  : AUC_BARRED;
 		if (verdict == AUC_UNDECIDED) {
 			free(kept);
 			return auc_err_set(err, AUC_ESTATE, "%s; try again in a moment", why);
@@ -169,6 +189,19 @@ enum auc_code auc_rules_confine(const struct auc_rules *rules, const struct auc_
 					 reasons[0] ? reasons : "no partition is open to the job");
 }
 
+/* Shares of nodes are not sold where Slurm gives whole ones. */
+static bool allows_shape(const struct auc_rule *r, const struct auc_bid *bid, char *why,
+			 size_t size)
+{
+	if (!r->whole_nodes || bid->gang.whole || bid->ask)
+		return true;
+	snprintf(why, size,
+		 "partition %s: OverSubscribe=EXCLUSIVE: whole nodes are sold there (--exclusive), "
+		 "and none to jobs of workers and PSs",
+		 r->name);
+	return false;
+}
+
 /* False: no memory. */
 static bool take(struct auc_rule *r, const partition_info_t *p)
 {
@@ -181,6 +214,7 @@ static bool take(struct auc_rule *r, const partition_info_t *p)
 	r->root_only = p->flags & PART_FLAG_ROOT_ONLY;
 	r->no_root = p->flags & PART_FLAG_NO_ROOT;
 	r->unsold = unsold(p);
+	r->whole_nodes = p->max_share == 0 || is_linear();
 	strcpy(r->limit.partition, p->name);
 	r->limit.hidden = r->hidden;
 	r->limit.paused = !r->submits || !r->starts || r->unsold;
@@ -193,12 +227,37 @@ static bool take(struct auc_rule *r, const partition_info_t *p)
 					? (double)mem
 					: INFINITY;
 	r->cpus_per_node = p->max_cpus_per_node;
+	r->defaults.mem = p->def_mem_per_cpu == NO_VAL64 ? 0 : p->def_mem_per_cpu;
+	r->defaults.minutes = p->default_time >= NO_VAL ? 0 : p->default_time;
+	take_gpu_defaults(p->job_defaults_list, &r->defaults);
 	return copy_text(&r->accounts, p->allow_accounts) &&
 	       copy_text(&r->no_accounts, r->accounts ? NULL : p->deny_accounts) &&
 	       copy_text(&r->qos, p->allow_qos) &&
 	       copy_text(&r->no_qos, r->qos ? NULL : p->deny_qos) &&
 	       copy_text(&r->own_qos, p->qos_char) && copy_text(&r->groups, p->allow_groups) &&
 	       copy_text(&r->hosts, p->allow_alloc_nodes);
+}
+
+/* Of all partitions. */
+static bool is_linear(void)
+{
+	return slurm_conf.select_type && !strcmp(slurm_conf.select_type, "select/linear");
+}
+
+/* Those of LIST, of job_defaults_t, that D does not have. */
+static void take_gpu_defaults(auc_list_t list, struct auc_job_defaults *d)
+{
+	auc_list_itr_t it = list ? slurm_list_iterator_create(list) : NULL;
+	const job_defaults_t *one;
+
+	while (it && (one = slurm_list_next(it))) {
+		if (one->type == JOB_DEF_CPU_PER_GPU && !d->cpus_per_gpu)
+			d->cpus_per_gpu = one->value;
+		else if (one->type == JOB_DEF_MEM_PER_GPU && !d->mem_per_gpu)
+			d->mem_per_gpu = one->value;
+	}
+	if (it)
+		slurm_list_iterator_destroy(it);
 }
 
 /* What is sold is a share of a node, as a job of one node, without a reservation at first. */
@@ -210,8 +269,6 @@ static const char *unsold(const partition_info_t *p)
 		return "ExclusiveUser=YES, and what is sold are shares of nodes";
 	if (p->flags & PART_FLAG_EXCLUSIVE_TOPO)
 		return "ExclusiveTopo=YES, and what is sold are shares of nodes";
-	if (p->max_share == 0)
-		return "OverSubscribe=EXCLUSIVE, and what is sold are shares of nodes";
 	if ((p->max_share & SHARED_FORCE) && (p->max_share & ~SHARED_FORCE) > 1)
 		return "OverSubscribe=FORCE, and what is sold is nobody else's";
 	if (p->min_nodes > 1 && p->min_nodes != NO_VAL)
@@ -241,12 +298,15 @@ static bool same_rule(const struct auc_rule *a, const struct auc_rule *b)
 	       a->hidden == b->hidden && a->root_only == b->root_only && a->no_root == b->no_root &&
 	       same_text(a->accounts, b->accounts) && same_text(a->no_accounts, b->no_accounts) &&
 	       same_text(a->qos, b->qos) && same_text(a->no_qos, b->no_qos) &&
-	       same_text(a->own_qos, b->own_qos) && same_text(a->groups, b->groups) &&
-	       same_text(a->hosts, b->hosts) && a->unsold == b->unsold &&
-	       a->limit.seconds == b->limit.seconds && a->limit.nodes == b->limit.nodes &&
-	       a->limit.mem_per_cpu == b->limit.mem_per_cpu &&
+	       a->whole_nodes == b->whole_nodes && same_text(a->own_qos, b->own_qos) &&
+	       same_text(a->groups, b->groups) && same_text(a->hosts, b->hosts) &&
+	       a->unsold == b->unsold && a->limit.seconds == b->limit.seconds &&
+	       a->limit.nodes == b->limit.nodes && a->limit.mem_per_cpu == b->limit.mem_per_cpu &&
 	       a->limit.mem_per_node == b->limit.mem_per_node &&
-	       a->cpus_per_node == b->cpus_per_node;
+	       a->cpus_per_node == b->cpus_per_node && a->defaults.mem == b->defaults.mem &&
+	       a->defaults.cpus_per_gpu == b->defaults.cpus_per_gpu &&
+	       a->defaults.mem_per_gpu == b->defaults.mem_per_gpu &&
+	       a->defaults.minutes == b->defaults.minutes;
 }
 
 /* NAME is one of LIST's. */

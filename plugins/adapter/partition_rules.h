@@ -19,6 +19,13 @@
 #include "base/err.h"
 #include "input/conf.h"
 
+/* What Slurm gives a job that does not say it itself. 0: nothing. */
+struct auc_job_defaults {
+	uint64_t mem; /* MB of a node, or with Slurm's bit of pn_min_memory of a CPU */
+	uint64_t cpus_per_gpu, mem_per_gpu;
+	uint32_t minutes;
+};
+
 /* One partition. Lists are names with commas, as Slurm gives them; NULL: everybody. */
 struct auc_rule {
 	char name[AUC_NAME_MAX];
@@ -28,7 +35,9 @@ struct auc_rule {
 	char *accounts, *no_accounts, *qos, *no_qos, *groups, *hosts;
 	char *own_qos;      /* whose limits its jobs have; NULL: none */
 	const char *unsold; /* why no job of the auction could ever run there; NULL: one could */
+	bool whole_nodes;   /* Slurm gives each job all of its nodes: only such gangs are sold */
 	struct auc_partition_limit limit; /* what a plan may have there */
+	struct auc_job_defaults defaults; /* its own, of those that it has */
 	uint32_t cpus_per_node;           /* UINT32_MAX: all */
 	uint32_t *gids;                   /* of GROUPS, in order */
 	unsigned ngids;
@@ -46,6 +55,10 @@ enum auc_code auc_rules_make(const struct auc_conf *conf, const partition_info_m
 void auc_rules_free(struct auc_rules *rules);
 /* NULL: there is none of that name. RULES may be NULL. */
 const struct auc_rule *auc_rules_find(const struct auc_rules *rules, const char *name);
+/* The defaults of jobs in PARTITION: its own, else the cluster's. Under slurmctld's lock of its
+ * configuration. RULES may be NULL. */
+void auc_rules_defaults(const struct auc_rules *rules, const char *partition,
+			struct auc_job_defaults *d);
 /* "UP", "DOWN", "DRAIN", "INACTIVE". */
 const char *auc_rule_state(const struct auc_rule *r);
 /* True if A and B say the same of the same partitions, whatever is known of groups. */

@@ -114,6 +114,18 @@ open_to()
 	barred alice AllocNodes=elsewhere
 	scontrol update partitionname=edge AllocNodes=ALL OverSubscribe=EXCLUSIVE
 	barred alice OverSubscribe=EXCLUSIVE
+	# Slurm gives each job all of its nodes, so jobs as they are buy them whole; of any partition, those that share are taken first.
+	whole=$(submit alice --bid=3000 -p edge -c1 --mem=100 -t1 -o /dev/null --wrap true)
+	[ "$(receipt_get "$whole" '"\(.gang_whole) \(.per_node.cpu) \(.per_node["gpu:v100"])"')" = 'true 8 4' ]
+	part=$(submit alice --bid=3000 -c1 --mem=100 -t1 -o /dev/null --wrap true)
+	[ "$(receipt_get "$part" '"\(.gang_whole) \(.plan[0].nodes[0])"')" = 'null cloud1' ]
+	wide=$(submit alice --bid=3000 -N2 -t1 --mem=100 -o /dev/null --wrap true)
+	[ "$(receipt_get "$wide" '"\(.gang_whole) \(.plan[0].nodes | join(","))"')" = 'true edge1,edge2' ]
+	for job in "$whole" "$wide"; do
+		wait_until 120 job_ended "$job"
+		wait_until 60 sacct_is "$job" State COMPLETED
+	done
+	[[ ,$(sacct_field "$whole" AllocTRES), == *,cpu=8,*gres/gpu=4,* ]]
 	scontrol update partitionname=edge OverSubscribe=NO MinNodes=2
 	barred alice MinNodes
 	scontrol update partitionname=edge MinNodes=0 ReqResv=YES

@@ -41,7 +41,7 @@ static void check_conf(const struct auc_conf *conf)
 	struct auc_bid bid;
 	unsigned i;
 
-	REQUIRE(conf->npartitions && conf->nworker_types && conf->nps_types);
+	REQUIRE(conf->npartitions && !conf->nworker_types == !conf->nps_types);
 	REQUIRE(conf->nworker_types <= AUC_TYPES_MAX && conf->nps_types <= AUC_TYPES_MAX);
 	REQUIRE(conf->slots >= 1 && conf->slots <= AUC_SLOTS_MAX && conf->slot_seconds >= 1);
 	REQUIRE(conf->end_margin >= 0 && conf->end_margin < conf->slot_seconds);

@@ -21,6 +21,7 @@
 #include "adapter/desc.h"
 #include "adapter/desc_block.h"
 #include "adapter/desc_gang.h"
+#include "adapter/describe.h"
 #include "adapter/secrets.h"
 #include "ledger/receipt.h"
 #include "policy/registry.h"
@@ -56,12 +57,6 @@ int job_modify(job_desc_msg_t *desc, struct job_record *job, uint32_t submit_uid
 
 enum where { ELSEWHERE, OURS, MIXED };
 
-/* The first account of USERS (bid.h) that there is not. */
-struct account_search {
-	const char *users;
-	char unknown[AUC_NAME_MAX];
-};
-
 static void check_order(const char *plugins);
 static int submit_with_receipt(const job_desc_msg_t *desc, uint32_t submit_uid, char **err_msg);
 static int submit_inside(job_desc_msg_t *desc, bool bids, char **err_msg);
@@ -71,17 +66,6 @@ static int decide(struct auc_auction *a, job_desc_msg_t *desc, uint32_t submit_u
 		  const char *text, char **err_msg);
 static int answer(struct auc_auction *a, const job_desc_msg_t *desc, uint32_t submit_uid,
 		  struct auc_bid *bid, char **err_msg);
-static enum auc_code describe(struct auc_auction *a, job_desc_msg_t *desc, struct auc_bid *bid,
-			      struct auc_err *err);
-static enum auc_code check_task_gpus(const job_desc_msg_t *desc, const struct auc_bid *bid,
-				     struct auc_err *err);
-static enum auc_code check_dependency(struct auc_auction *a, const job_desc_msg_t *desc,
-				      double *after, struct auc_err *err);
-static enum auc_code check_block(job_desc_msg_t *desc, const struct auc_bid *bid,
-				 struct auc_err *err);
-static void find_unknown(const struct auc_rules *rules, const struct auc_accounts *accounts,
-			 void *arg);
-static bool ends(void *arg, uint32_t job_id, double *end);
 static enum auc_code check_wait(struct auc_auction *a, const struct auc_offer *offer,
 				struct auc_err *err);
 static int hold(struct auc_auction *a, job_desc_msg_t *desc, struct auc_bid *bid,
@@ -319,7 +303,7 @@ static int decide(struct auc_auction *a, job_desc_msg_t *desc, uint32_t submit_u
 		return fail(err_msg, RC_REFUSED, "out of memory");
 	code = auc_bid_parse(auc_auction_conf(a), text, bid, &err);
 	if (!code)
-		code = describe(a, desc, bid, &err);
+		code = auc_describe(a, desc, submit_uid, bid, &err);
 	auc_desc_forget_secrets(desc);
 	if (!code && !desc->script && bid->stands > 0)
 		code = auc_err_set(&err, AUC_EINVAL,
@@ -376,144 +360,6 @@ static int answer(struct auc_auction *a, const job_desc_msg_t *desc, uint32_t su
 	say(err_msg, text);
 	free(text);
 	return RC_QUOTE;
-}
-
-/* Slurm 22.05 gives the GPUs of a pending job's tasks no type any more, so one that stands needs
- * it.
- */
-static enum auc_code check_task_gpus(const job_desc_msg_t *desc, const struct auc_bid *bid,
-				     struct auc_err *err)
-{
-	const struct auc_bid_gang *g = &bid->gang;
-
-	bool waits = bid->stands > 0 || desc->array_inx;
-
-	for (unsigned i = 0; waits && auc_task_gres(desc->tres_per_task) && i < g->ntres; i++)
-		if (!strcmp(g->tres[i], "gpu"))
-			return auc_err_set(err, AUC_EINVAL,
-					   "--gpus-per-task: of no type, expected one with %s, as "
-					   "in --gpus-per-task=a100:1",
-					   desc->array_inx ? "--array" : "--stands");
-	return AUC_OK;
-}
-
-/* True if BID says what only texts say that the controller keeps. */
-static bool has_kept_words(const struct auc_bid *bid)
-{
-	const struct auc_bid_gang *g = &bid->gang;
-
-	return g->nshapes || g->nplaces || g->within_switch || g->whole || *g->features ||
-	       g->begin > 0 || g->end > 0 || bid->since > 0 || bid->array || bid->planned > 0 ||
-	       *bid->profile;
-}
-
-/* What DESC says beside its bid: a gang's shape, if it is one. AUC_EAGAIN: what it waits for is not
- * known yet. */
-static enum auc_code describe(struct auc_auction *a, job_desc_msg_t *desc, struct auc_bid *bid,
-			      struct auc_err *err)
-{
-	struct auc_bid_gang *g = &bid->gang;
-	/* A default model is for jobs that say nothing at all. */
-	bool gang = !bid->ask && g->open &&
-		    (!*bid->model || g->nspeedup || g->ngpu_time || auc_desc_has_shape(desc));
-	struct auc_node_size size;
-	enum auc_code code;
-	double after;
-
-	if (has_kept_words(bid))
-		return auc_err_set(
-			err, AUC_EINVAL,
-			"%s: gang, within, whole, features, only, except, begin, end, "
-			"since, array, planned and profile are no options; say it by --nodes, "
-			"--nodelist, --begin and so on",
-			AUC_ENV_BID);
-	bid->dry_run = auc_desc_is_dry_run(desc);
-	if (gang && auc_site_most_threads() == 1)
-		auc_desc_one_thread(desc);
-	code = auc_desc_check(desc, gang, err);
-	if (!code)
-		code = check_block(desc, bid, err);
-	if (!code && !gang)
-		code = auc_bid_time_max_of(bid, 0, err);
-	if (code || !gang)
-		return code;
-	bid->epochs = bid->chunks = bid->minibatches = 0;
-	bid->nworkers = bid->nps = 0;
-	*bid->model = '\0';
-	code = auc_desc_gang(desc, auc_site_now(), NULL, bid, err);
-	if (!code && auc_desc_whole(desc)) {
-		/* Of the nodes that it may use. */
-		code = auc_desc_confine(desc, bid, err);
-		code = code ? code : auc_auction_node_size(a, bid, &size, err);
-		code = code ? code : auc_desc_gang(desc, auc_site_now(), &size, bid, err);
-	}
-	if (!code)
-		code = check_dependency(a, desc, &after, err);
-	if (!code)
-		code = check_task_gpus(desc, bid, err);
-	/* What it waits for has ended by then. */
-	if (!code && after > g->begin)
-		g->begin = after;
-	return code;
-}
-
-/* As auc_desc_dependency(). */
-static enum auc_code check_dependency(struct auc_auction *a, const job_desc_msg_t *desc,
-				      double *after, struct auc_err *err)
-{
-	enum auc_code code = auc_desc_dependency(desc, ends, a, after, err);
-
-	/* It may be that of a lien, whose job has not been seen yet. */
-	if (code == AUC_ENOENT && auc_auction_awaits(a, desc->user_id))
-		return auc_err_set(err, AUC_EAGAIN,
-				   "--dependency=%.64s: your last job has not been seen yet",
-				   desc->dependency);
-	if (code == AUC_ENOENT && auc_auction_decides(a, desc->user_id))
-		return auc_err_set(
-			err, AUC_EAGAIN,
-			"--dependency=%.64s: tasks of an array of yours are being decided",
-			desc->dependency);
-	return code;
-}
-
-/* Whom it is for, too. What users there are, only files and networks say, and sbid has asked. */
-static enum auc_code check_block(job_desc_msg_t *desc, const struct auc_bid *bid,
-				 struct auc_err *err)
-{
-	struct account_search s = {.users = bid->gang.block_users};
-	enum auc_code code;
-
-	if (!bid->gang.block)
-		return AUC_OK;
-	code = auc_block_check(desc, bid, err);
-	if (code)
-		return code;
-	auc_site_with_rules(find_unknown, &s);
-	return *s.unknown ? auc_err_set(err, AUC_ENOENT, "--accounts: there is no account '%s'",
-					s.unknown)
-			  : AUC_OK;
-}
-
-static void find_unknown(const struct auc_rules *rules, const struct auc_accounts *accounts,
-			 void *arg)
-{
-	struct account_search *s = arg;
-
-	(void)rules;
-	for (const char *p = s->users; (p = strchr(p, '@'));) {
-		size_t n = strcspn(++p, ",");
-
-		snprintf(s->unknown, sizeof(s->unknown), "%.*s", (int)n, p);
-		if (!auc_accounts_has(accounts, s->unknown))
-			return;
-		*s->unknown = '\0';
-	}
-}
-
-/* For auc_desc_dependency(). */
-static bool ends(void *arg, uint32_t job_id, double *end)
-{
-	return auc_auction_ends(arg, job_id, end);
 }
 
 /* Nobody sits before salloc or srun for long: AUC_ESTATE (a lien of OFFER is dropped then) if it

@@ -309,8 +309,24 @@ static void test_room(void **state)
 {
 	struct auc_auction *a = world_create("Prices=none\nSlots=100");
 	const struct auc_server_spec s[] = {
-		{"n1", "edge", 3, {{"cpu", 100}, {"mem", 1e6}, {"gpu:v100", 1}}, false, "", ""},
-		{"n2", "edge", 3, {{"cpu", 0.5}, {"mem", 1e6}, {"gpu:v100", 3}}, false, "", ""},
+		{"n1",
+		 "edge",
+		 3,
+		 {{"cpu", 100}, {"mem", 1e6}, {"gpu:v100", 1}},
+		 false,
+		 "",
+		 "",
+		 0,
+		 0},
+		{"n2",
+		 "edge",
+		 3,
+		 {{"cpu", 0.5}, {"mem", 1e6}, {"gpu:v100", 3}},
+		 false,
+		 "",
+		 "",
+		 0,
+		 0},
 	};
 	struct json_object *o, *room;
 
@@ -733,9 +749,13 @@ static void test_node_size(void **state)
 	struct auc_auction *a = world_create("Prices=none\nSlots=100");
 	struct auc_bid *bid = calloc(1, sizeof(*bid));
 	struct auc_bid_gang *g = &bid->gang;
+	struct auc_gang_reach reach;
 	struct auc_node_size size;
 
 	(void)state;
+	s[0].cpu_step = 2;
+	s[1].cpu_step = 3;
+	s[2].cpu_step = 5;
 	assert_int_equal(auc_auction_set_servers(a, s, 4, NOW, NULL), AUC_OK);
 	g->except = true;
 	g->nshapes = 1;
@@ -755,6 +775,10 @@ static void test_node_size(void **state)
 	strcpy(g->places[0], "c");
 	assert_int_equal(auc_auction_node_size(a, bid, &size, &err), AUC_OK);
 	assert_true(size.tres[1].value == 1000);
+	/* By how many CPUs they hand them out. */
+	auc_auction_gang_reach(a, bid, &reach);
+	assert_string_equal(reach.partition, "edge");
+	assert_true(reach.cpu_step == 6 && reach.task_step == 1);
 	/* c alone; nowhere. */
 	g->except = false;
 	assert_int_equal(auc_auction_node_size(a, bid, &size, &err), AUC_OK);
@@ -767,6 +791,9 @@ static void test_node_size(void **state)
 	strcpy(bid->partitions[0], "other");
 	g->shapes[0].amount[1] = 1;
 	assert_int_equal(auc_auction_node_size(a, bid, &size, &err), AUC_ENOENT);
+	auc_auction_gang_reach(a, bid, &reach);
+	assert_string_equal(reach.partition, "");
+	assert_int_equal(reach.cpu_step, 1);
 	free(bid);
 	auc_auction_destroy(a);
 }

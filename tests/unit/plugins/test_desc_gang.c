@@ -16,7 +16,8 @@
 
 static job_desc_msg_t desc;
 static struct auc_bid bid;
-static const struct auc_node_size *size; /* of each node; NULL: not known */
+static const struct auc_node_size *size;   /* of each node; NULL: not known */
+static const struct auc_gang_reach *reach; /* NULL: its CPUs are handed out one by one */
 
 /* A job of N nodes with 100 MB each, for an hour. */
 static job_desc_msg_t *fresh(uint32_t n)
@@ -61,7 +62,7 @@ static void has(unsigned n, uint64_t nodes, double cpu, double mem, const char *
 {
 	struct auc_err err;
 
-	if (auc_desc_gang(&desc, NOW, size, &bid, &err) != AUC_OK)
+	if (auc_desc_gang(&desc, NOW, size, reach, &bid, &err) != AUC_OK)
 		fail_msg("%s", err.text);
 	assert_int_equal(bid.gang.nshapes, n);
 	assert_int_equal(bid.gang.shapes[0].nodes, nodes);
@@ -74,7 +75,7 @@ static void refused(const char *said)
 {
 	struct auc_err err;
 
-	assert_int_equal(auc_desc_gang(&desc, NOW, size, &bid, &err), AUC_EINVAL);
+	assert_int_equal(auc_desc_gang(&desc, NOW, size, reach, &bid, &err), AUC_EINVAL);
 	if (!strstr(err.text, said))
 		fail_msg("'%s' is not in '%s'", said, err.text);
 }
@@ -120,6 +121,38 @@ static void test_shapes(void **state)
 	assert_false(bid.gang.except);
 }
 
+/* Where cores have two threads, and where each task has its own. */
+static void test_cores(void **state)
+{
+	static const struct auc_gang_reach cores = {.cpu_step = 2, .task_step = 1},
+					   tasks = {.cpu_step = 2, .task_step = 2};
+
+	(void)state;
+	reach = &cores;
+	fresh(1);
+	has(1, 1, 2, 100, "gpu", 0);
+	fresh(2);
+	desc.num_tasks = 6;
+	has(1, 2, 4, 100, "gpu", 0);
+	fresh(1);
+	desc.cpus_per_task = 4;
+	has(1, 1, 4, 100, "gpu", 0);
+	/* Slurm gives memory for each CPU that it gives. */
+	fresh(1);
+	desc.cpus_per_task = 3;
+	desc.pn_min_memory = 10 | UINT64_C(0x8000000000000000);
+	has(1, 1, 4, 40, "gpu", 0);
+	reach = &tasks;
+	fresh(2);
+	desc.num_tasks = 6;
+	has(1, 2, 6, 100, "gpu", 0);
+	fresh(1);
+	desc.num_tasks = 2;
+	desc.cpus_per_task = 3;
+	has(1, 1, 8, 100, "gpu", 0);
+	reach = NULL;
+}
+
 /* What a script says of tasks, GPUs and whole nodes. */
 static void test_whole_nodes(void **state)
 {
@@ -152,7 +185,10 @@ static void test_whole_nodes(void **state)
 	struct auc_slice sold = {.nnodes = 2, .cpus = 1, .mem_mb = 200, .gres = "gres:gpu:a100:2"};
 
 	assert_true(auc_gang_takes(&sold, &info));
+	/* Or the job said --mem, and DefMemPerGPU is beside it. */
 	sold.mem_mb = 100;
+	assert_true(auc_gang_takes(&sold, &info));
+	sold.mem_mb = 300;
 	assert_false(auc_gang_takes(&sold, &info));
 	/* --exclusive --gpus-per-task=1 --ntasks=4 --mem=1000: that is the least of it. */
 	fresh(2);
@@ -226,6 +262,26 @@ static void test_alternatives(void **state)
 	assert_int_equal(bid.gang.shapes[1].nodes, 2);
 	assert_int_equal(bid.gang.shapes[3].nodes, 8);
 	assert_true(amount(3, "gpu") == 1);
+	/* --nodes=2-4: as few as will do, with as many tasks on each as are asked for. */
+	fresh(2);
+	desc.max_nodes = 4;
+	desc.num_tasks = 2;
+	has(1, 2, 1, 100, "gpu", 0);
+	desc.ntasks_per_node = 2;
+	desc.num_tasks = 6;
+	has(1, 3, 2, 100, "gpu", 0);
+	desc.num_tasks = 2;
+	has(1, 2, 2, 100, "gpu", 0);
+	/* Tasks that say no place, and GPUs of the job: each number that divides them. */
+	fresh(1);
+	desc.max_nodes = 3;
+	desc.num_tasks = 6;
+	has(3, 1, 6, 100, "gpu", 0);
+	fresh(1);
+	desc.max_nodes = 3;
+	desc.num_tasks = 1;
+	desc.tres_per_job = (char *)"gres:gpu:4";
+	has(2, 1, 1, 100, "gpu", 4);
 	/* GPUs of the job. */
 	fresh(0);
 	desc.tres_per_job = (char *)"gres:gpu:6";
@@ -272,10 +328,11 @@ static void test_refused(void **state)
 	fresh(2);
 	desc.pn_min_memory = NO_VAL64;
 	refused("--mem: not given");
-	fresh(2);
-	desc.max_nodes = 4;
-	desc.num_tasks = 2;
-	refused("--nodes=2-4: expected one number, or --speedup");
+	fresh(1);
+	desc.max_nodes = 2;
+	desc.num_tasks = 12;
+	desc.ntasks_per_node = 4;
+	refused("--ntasks=12 with --ntasks-per-node=4: that is 3 nodes, expected as many as");
 	fresh(2);
 	desc.num_tasks = 3;
 	refused("--ntasks=3: on 2 nodes");
@@ -570,6 +627,7 @@ int main(void)
 		cmocka_unit_test(test_kinds),        cmocka_unit_test(test_types),
 		cmocka_unit_test(test_apply_whole),  cmocka_unit_test(test_times),
 		cmocka_unit_test(test_dependency),   cmocka_unit_test(test_apply),
+		cmocka_unit_test(test_cores),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

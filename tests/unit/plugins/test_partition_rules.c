@@ -103,8 +103,6 @@ static void test_unsold(void **state)
 	assert_non_null(strstr(why_not(p, &alice), "ExclusiveUser=YES"));
 	p.flags = PART_FLAG_LLN | PART_FLAG_DEFAULT | PART_FLAG_HIDDEN;
 	assert_string_equal(why_not(p, &alice), "");
-	p.max_share = 0;
-	assert_non_null(strstr(why_not(p, &alice), "OverSubscribe=EXCLUSIVE"));
 	p.max_share = SHARED_FORCE | 4;
 	assert_non_null(strstr(why_not(p, &alice), "OverSubscribe=FORCE"));
 	p.max_share = SHARED_FORCE | 1;
@@ -118,6 +116,39 @@ static void test_unsold(void **state)
 	p.min_nodes = 0;
 	p.max_nodes = 0;
 	assert_string_equal(why_not(p, &alice), "MaxNodes=0");
+}
+
+/* A partition's own before the cluster's, each by itself. */
+static void test_defaults(void **state)
+{
+	job_defaults_t own = {.type = JOB_DEF_CPU_PER_GPU, .value = 4},
+		       all[] = {{.type = JOB_DEF_CPU_PER_GPU, .value = 2},
+				{.type = JOB_DEF_MEM_PER_GPU, .value = 300}};
+	partition_info_t p = plain("edge");
+	struct auc_job_defaults d;
+	struct auc_rules *rules;
+
+	(void)state;
+	p.def_mem_per_cpu = 70;
+	p.default_time = 30;
+	p.job_defaults_list = slurm_list_create(NULL);
+	slurm_list_append(p.job_defaults_list, &own);
+	rules = make(p);
+	slurm_conf.def_mem_per_cpu = 50;
+	slurm_conf.job_defaults_list = slurm_list_create(NULL);
+	slurm_list_append(slurm_conf.job_defaults_list, &all[0]);
+	slurm_list_append(slurm_conf.job_defaults_list, &all[1]);
+	auc_rules_defaults(rules, "edge", &d);
+	assert_true(d.mem == 70 && d.minutes == 30 && d.cpus_per_gpu == 4 && d.mem_per_gpu == 300);
+	auc_rules_defaults(rules, "cloud", &d);
+	assert_true(d.mem == 50 && d.minutes == 0 && d.cpus_per_gpu == 2 && d.mem_per_gpu == 300);
+	auc_rules_defaults(NULL, "", &d);
+	assert_true(d.mem == 50);
+	auc_rules_free(rules);
+	slurm_list_destroy(p.job_defaults_list);
+	slurm_list_destroy(slurm_conf.job_defaults_list);
+	slurm_conf.job_defaults_list = NULL;
+	slurm_conf.def_mem_per_cpu = 0;
 }
 
 static void test_root(void **state)
@@ -443,6 +474,36 @@ static void confine(const struct auc_rules *rules, struct auc_bid *bid, enum auc
 	assert_string_equal(text, reasons);
 }
 
+/* Where Slurm gives each job all of its nodes, whole ones are sold. */
+static void test_whole_nodes(void **state)
+{
+	partition_info_t p = plain("edge");
+	struct auc_bid bid = {0};
+	struct auc_rules *rules;
+
+	(void)state;
+	p.max_share = 0;
+	rules = make(p);
+	assert_string_equal(why_not(p, &alice), "");
+	assert_false(auc_rules_find(rules, "edge")->limit.paused);
+	confine(rules, &bid, AUC_OK,
+		"partition edge: OverSubscribe=EXCLUSIVE: whole nodes are sold there "
+		"(--exclusive), and none to jobs of workers and PSs");
+	assert_int_equal(bid.npartitions, 1);
+	assert_string_equal(bid.partitions[0], "cloud");
+	memset(&bid, 0, sizeof(bid));
+	bid.gang.whole = true;
+	confine(rules, &bid, AUC_OK, "");
+	assert_int_equal(bid.npartitions, 0);
+	auc_rules_free(rules);
+	/* So it is everywhere with this plugin. */
+	slurm_conf.select_type = (char *)"select/linear";
+	rules = make(plain("edge"));
+	assert_true(auc_rules_find(rules, "cloud")->whole_nodes);
+	slurm_conf.select_type = NULL;
+	auc_rules_free(rules);
+}
+
 static void test_confine(void **state)
 {
 	partition_info_t p = plain("edge");
@@ -520,6 +581,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_states),
 		cmocka_unit_test(test_unsold),
+		cmocka_unit_test(test_defaults),
 		cmocka_unit_test(test_root),
 		cmocka_unit_test(test_hosts),
 		cmocka_unit_test(test_account_members),
@@ -530,6 +592,7 @@ int main(void)
 		cmocka_unit_test(test_groups),
 		cmocka_unit_test(test_group_lookups),
 		cmocka_unit_test(test_confine),
+		cmocka_unit_test(test_whole_nodes),
 		cmocka_unit_test(test_limits),
 	};
 

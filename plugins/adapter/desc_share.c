@@ -1,0 +1,216 @@
+/* desc_share.c - see desc_share.h. */
+#include "config.h"
+
+#include <ctype.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "adapter/desc_share.h"
+#include "adapter/nodes.h"
+#include "base/num.h"
+
+#define LIST_MAX 4096 /* bytes of a TRES text */
+
+static bool add_task_gpus(const struct auc_request *q, uint64_t tasks, struct auc_node_share *share,
+			  struct auc_reasons *why);
+static double cpus_of(const struct auc_request *q, const struct auc_node_share *share,
+		      uint64_t tasks, double gpus);
+static uint64_t stepped(uint64_t n, unsigned step);
+static double size_of(const struct auc_node_size *size, const char *tres);
+static void set_amount(struct auc_node_share *share, const char *name, double amount);
+static double number_of(const char *text);
+
+bool auc_share_of(const struct auc_request *q, uint64_t nodes, struct auc_node_share *share,
+		  struct auc_reasons *why)
+{
+	uint64_t per_cpu = slurm_conf.def_mem_per_cpu, tasks = auc_request_tasks(q, nodes);
+	double cpus, gpus, mem = 0;
+	unsigned ok;
+
+	share->n = 0;
+	ok = auc_share_add(share, q->per_node, 1, 1, why) &&
+	     auc_share_add(share, q->per_task, (double)tasks, 1, why) &&
+	     auc_share_add(share, q->per_job, 1, (double)nodes, why);
+	if (!ok)
+		return false;
+	if (q->tasks > 1 && q->tasks != tasks * nodes && !q->tasks_per_node) {
+		auc_reasons_add(
+			why,
+			"--ntasks=%u: on %llu nodes, expected as many tasks on each (--nodes or "
+			"--ntasks-per-node)",
+			q->tasks, (unsigned long long)nodes);
+		return false;
+	}
+	if (q->tasks_per_gpu && !add_task_gpus(q, tasks, share, why))
+		return false;
+	gpus = auc_share_amount(share, "gpu", 3);
+	if (q->tasks_per_gpu && q->tasks <= 1 && !q->tasks_per_node)
+		tasks = (uint64_t)(gpus * q->tasks_per_gpu);
+	cpus = cpus_of(q, share, tasks, gpus);
+	if (q->all_memory)
+		mem = q->size ? size_of(q->size, "mem") : 1;
+	/* The record of such a job says what the default would be, too. */
+	else if (q->memory_per_gpu)
+		mem = gpus * number_of(q->memory_per_gpu);
+	else if (q->memory)
+		mem = (q->memory & AUC_PER_CPU) ? (double)(q->memory & ~AUC_PER_CPU) * cpus
+						: (double)q->memory;
+	else if (per_cpu && per_cpu != NO_VAL64)
+		mem = (per_cpu & AUC_PER_CPU) ? (double)(per_cpu & ~AUC_PER_CPU) * cpus
+					      : (double)per_cpu;
+	if (!(mem >= 1) && !q->whole) {
+		auc_reasons_add(why, "--mem: not given, expected how much memory of each node");
+		return false;
+	}
+	set_amount(share, "cpu", cpus);
+	set_amount(share, "mem", mem);
+	return true;
+}
+
+/* As Slurm will give them: whole cores or sockets. */
+static double cpus_of(const struct auc_request *q, const struct auc_node_share *share,
+		      uint64_t tasks, double gpus)
+{
+	/* tres_per_task may say it, too, in newer releases. */
+	double cpus = auc_share_amount(share, "cpu", 3);
+
+	if (!(cpus > 0))
+		cpus = (double)tasks *
+		       (double)stepped(q->cpus_per_task ? q->cpus_per_task : 1, q->task_step);
+	if (q->cpus_per_gpu && gpus * number_of(q->cpus_per_gpu) > cpus)
+		cpus = gpus * number_of(q->cpus_per_gpu);
+	cpus = cpus < q->least_cpus ? q->least_cpus : cpus;
+	return (double)stepped((uint64_t)cpus, q->cpu_step);
+}
+
+/* N, up to a multiple of STEP. */
+static uint64_t stepped(uint64_t n, unsigned step)
+{
+	return step > 1 ? (n + step - 1) / step * step : n;
+}
+
+/* Without GPUs of their own, --ntasks-per-gpu says how many TASKS on a node need. False, and why:
+ * it does not divide. */
+static bool add_task_gpus(const struct auc_request *q, uint64_t tasks, struct auc_node_share *share,
+			  struct auc_reasons *why)
+{
+	if (q->per_node || q->per_job || q->per_task)
+		return true;
+	if (tasks % q->tasks_per_gpu) {
+		auc_reasons_add(
+			why, "--ntasks-per-gpu=%u: %llu tasks on a node, expected a multiple of it",
+			q->tasks_per_gpu, (unsigned long long)tasks);
+		return false;
+	}
+	set_amount(share, "gpu", (double)(tasks / q->tasks_per_gpu));
+	return true;
+}
+
+static double size_of(const struct auc_node_size *size, const char *tres)
+{
+	for (unsigned i = 0; i < size->n; i++)
+		if (!strcmp(size->tres[i].name, tres))
+			return size->tres[i].value;
+	return 0;
+}
+
+uint64_t auc_request_tasks(const struct auc_request *q, uint64_t nodes)
+{
+	if (q->tasks_per_node)
+		return q->tasks_per_node;
+	return q->tasks > nodes ? q->tasks / nodes : 1;
+}
+
+bool auc_share_add(struct auc_node_share *share, const char *text, double times, double divided,
+		   struct auc_reasons *why)
+{
+	struct auc_named list[AUC_TRES_MAX];
+	char copy[LIST_MAX], *to = copy;
+	struct auc_err err;
+	unsigned n = 0;
+
+	if (!text || !*text)
+		return true;
+	if (strlen(text) >= sizeof(copy)) {
+		auc_reasons_add(why, "GRES: '%.40s...' is too long", text);
+		return false;
+	}
+	for (bool begin = true; *text; begin = *text == ',' || *text == ';', text++) {
+		if (begin && (!strncmp(text, "gres:", 5) || !strncmp(text, "gres/", 5)))
+			text += 5;
+		*to++ = *text == ';' ? ',' : *text == '=' ? ':' : *text;
+	}
+	*to = '\0';
+	if (auc_nodes_parse_gres(copy, list, &n, &err)) {
+		auc_reasons_add(why, "%.200s", err.text);
+		return false;
+	}
+	for (unsigned i = 0; i < n; i++) {
+		const struct auc_named *t = &list[i];
+		double amount = t->value * times / divided;
+
+		if (!strcmp(t->name, "none"))
+			continue;
+		if (amount != (double)(int64_t)amount) {
+			auc_reasons_add(why,
+					"%s: %.15g on %.15g nodes, expected as many of each node "
+					"(--gpus-per-node)",
+					t->name, t->value, divided);
+			return false;
+		}
+		set_amount(share, t->name, auc_share_amount(share, t->name, 0) + amount);
+	}
+	return true;
+}
+
+double auc_share_amount(const struct auc_node_share *share, const char *name, size_t len)
+{
+	double sum = 0;
+
+	for (unsigned i = 0; i < share->n; i++) {
+		const char *t = share->tres[i].name;
+
+		if (!strcasecmp(t, name) || (len && !strncasecmp(t, name, len) && t[len] == ':'))
+			sum += share->tres[i].value;
+	}
+	return sum;
+}
+
+static void set_amount(struct auc_node_share *share, const char *name, double amount)
+{
+	unsigned i = 0;
+
+	while (i < share->n && strcasecmp(share->tres[i].name, name) != 0)
+		i++;
+	if (i == AUC_TRES_MAX)
+		return;
+	if (i == share->n)
+		snprintf(share->tres[share->n++].name, AUC_NAME_MAX, "%s", name);
+	share->tres[i].value = amount;
+}
+
+/* The number at the end of "gres:gpu:6" or "gres/gpu=6". */
+static double number_of(const char *text)
+{
+	const char *p = text + strlen(text);
+
+	while (p > text && isdigit((unsigned char)p[-1]))
+		p--;
+	return *p ? strtod(p, NULL) : 0;
+}
+
+void auc_reasons_add(struct auc_reasons *r, const char *fmt, ...)
+{
+	size_t size = sizeof(r->text);
+	va_list ap;
+
+	if (r->len && r->len + 2 < size)
+		r->len += (size_t)snprintf(r->text + r->len, size - r->len, "; ");
+	if (r->len >= size)
+		return;
+	va_start(ap, fmt);
+	r->len += (size_t)vsnprintf(r->text + r->len, size - r->len, fmt, ap);
+	va_end(ap);
+}

@@ -1,0 +1,280 @@
+/* describe.c - see describe.h. */
+#include "config.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "adapter/desc_block.h"
+#include "adapter/desc_gang.h"
+#include "adapter/describe.h"
+#include "adapter/site.h"
+#include "input/bid_time.h"
+
+/* The first account of USERS (bid.h) that there is not. */
+struct account_search {
+	const char *users;
+	char unknown[AUC_NAME_MAX];
+};
+
+/* What jobs get in PARTITION that do not say it. */
+struct default_search {
+	const char *partition;
+	struct auc_job_defaults found;
+};
+
+static bool has_kept_words(const struct auc_bid *bid);
+static enum auc_code take_shapes(struct auc_auction *a, job_desc_msg_t *desc, uint32_t submit_uid,
+				 struct auc_bid *bid, struct auc_err *err);
+static enum auc_code look_around(struct auc_auction *a, const job_desc_msg_t *desc,
+				 uint32_t submit_uid, struct auc_bid *bid,
+				 struct auc_gang_reach *reach, struct auc_err *err);
+static bool lacks_memory(const job_desc_msg_t *desc);
+static bool lacks_time(const job_desc_msg_t *desc, const struct auc_bid *bid);
+static void fill(job_desc_msg_t *desc, const struct auc_bid *bid, const struct auc_job_defaults *d);
+static void set_per_gpu(char **field, uint64_t amount);
+static void find_defaults(const struct auc_rules *rules, const struct auc_accounts *accounts,
+			  void *arg);
+static enum auc_code check_task_gpus(const job_desc_msg_t *desc, const struct auc_bid *bid,
+				     struct auc_err *err);
+static enum auc_code check_dependency(struct auc_auction *a, const job_desc_msg_t *desc,
+				      double *after, struct auc_err *err);
+static enum auc_code check_block(job_desc_msg_t *desc, const struct auc_bid *bid,
+				 struct auc_err *err);
+static void find_unknown(const struct auc_rules *rules, const struct auc_accounts *accounts,
+			 void *arg);
+static bool ends(void *arg, uint32_t job_id, double *end);
+
+enum auc_code auc_describe(struct auc_auction *a, job_desc_msg_t *desc, uint32_t submit_uid,
+			   struct auc_bid *bid, struct auc_err *err)
+{
+	struct auc_bid_gang *g = &bid->gang;
+	/* A default model is for jobs that say nothing at all. */
+	bool gang = !bid->ask && g->open &&
+		    (!*bid->model || g->nspeedup || g->ngpu_time || auc_desc_has_shape(desc));
+	enum auc_code code;
+	double after;
+
+	if (has_kept_words(bid))
+		return auc_err_set(
+			err, AUC_EINVAL,
+			"%s: gang, within, whole, features, only, except, begin, end, "
+			"since, array, planned and profile are no options; say it by --nodes, "
+			"--nodelist, --begin and so on",
+			AUC_ENV_BID);
+	bid->dry_run = auc_desc_is_dry_run(desc);
+	if (gang && auc_site_most_threads() == 1)
+		auc_desc_one_thread(desc);
+	code = auc_desc_check(desc, gang, err);
+	if (!code)
+		code = check_block(desc, bid, err);
+	if (!code && !gang)
+		code = auc_bid_time_max_of(bid, 0, err);
+	if (code || !gang)
+		return code;
+	bid->epochs = bid->chunks = bid->minibatches = 0;
+	bid->nworkers = bid->nps = 0;
+	*bid->model = '\0';
+	code = take_shapes(a, desc, submit_uid, bid, err);
+	if (!code)
+		code = check_dependency(a, desc, &after, err);
+	if (!code)
+		code = check_task_gpus(desc, bid, err);
+	/* What it waits for has ended by then. */
+	if (!code && after > g->begin)
+		g->begin = after;
+	return code;
+}
+
+/* What each node gives depends on which nodes it may use, and that on what it says itself. */
+static enum auc_code take_shapes(struct auc_auction *a, job_desc_msg_t *desc, uint32_t submit_uid,
+				 struct auc_bid *bid, struct auc_err *err)
+{
+	struct default_search s = {.partition = ""};
+	bool whole = auc_desc_whole(desc);
+	struct auc_gang_reach reach;
+	struct auc_node_size size;
+	enum auc_code code;
+
+	code = look_around(a, desc, submit_uid, bid, &reach, err);
+	/* Where each job has its nodes alone, it asks for that. */
+	if (!code && !*reach.partition && !bid->gang.whole) {
+		job_desc_msg_t alone = *desc;
+
+		alone.shared = 0;
+		code = look_around(a, &alone, submit_uid, bid, &reach, err);
+		if (*reach.partition) {
+			desc->shared = 0;
+			whole = false;
+		}
+	}
+	if (!code && whole)
+		code = auc_auction_node_size(a, bid, &size, err);
+	if (code)
+		return code;
+	s.partition = reach.partition;
+	auc_site_with_rules(find_defaults, &s);
+	fill(desc, bid, &s.found);
+	return auc_desc_gang(desc, auc_site_now(), whole ? &size : NULL, &reach, bid, err);
+}
+
+/* The nodes that DESC's gang may use, whatever its partition's defaults are. BID has shapes then
+ * that say what it takes at least. */
+static enum auc_code look_around(struct auc_auction *a, const job_desc_msg_t *desc,
+				 uint32_t submit_uid, struct auc_bid *bid,
+				 struct auc_gang_reach *reach, struct auc_err *err)
+{
+	job_desc_msg_t least = *desc;
+	struct auc_err barred;
+	char reasons[512];
+	enum auc_code code;
+
+	*reach = (struct auc_gang_reach){.cpu_step = 1, .task_step = 1};
+	if (lacks_memory(desc))
+		least.pn_min_memory = 1;
+	if (lacks_time(desc, bid))
+		least.time_limit = 1;
+	code = auc_desc_gang(&least, auc_site_now(), NULL, NULL, bid, err);
+	code = code ? code : auc_desc_confine(desc, bid, err);
+	if (code)
+		return code;
+	/* If it may enter none, it is told so later. */
+	if (!auc_site_confine(desc, submit_uid, bid, reasons, sizeof(reasons), &barred))
+		auc_auction_gang_reach(a, bid, reach);
+	return AUC_OK;
+}
+
+static bool lacks_memory(const job_desc_msg_t *desc)
+{
+	return desc->pn_min_memory == NO_VAL64 && !(desc->mem_per_tres && *desc->mem_per_tres);
+}
+
+static bool lacks_time(const job_desc_msg_t *desc, const struct auc_bid *bid)
+{
+	return desc->time_limit == NO_VAL && !bid->gang.nspeedup && !bid->gang.ngpu_time;
+}
+
+/* Makes DESC say what Slurm would take from D, as if its user had. */
+static void fill(job_desc_msg_t *desc, const struct auc_bid *bid, const struct auc_job_defaults *d)
+{
+	bool gpus = false, memory = lacks_memory(desc);
+
+	for (unsigned i = 0; i < bid->gang.ntres && !gpus; i++)
+		gpus = !strncasecmp(bid->gang.tres[i], "gpu", 3) &&
+		       strchr(":", bid->gang.tres[i][3]);
+	if (lacks_time(desc, bid) && d->minutes)
+		desc->time_limit = d->minutes;
+	if (gpus && d->cpus_per_gpu && desc->cpus_per_task >= NO_VAL16 &&
+	    !(desc->cpus_per_tres && *desc->cpus_per_tres))
+		set_per_gpu(&desc->cpus_per_tres, d->cpus_per_gpu);
+	if (gpus && d->mem_per_gpu && memory)
+		set_per_gpu(&desc->mem_per_tres, d->mem_per_gpu);
+	else if (d->mem && memory)
+		desc->pn_min_memory = d->mem;
+}
+
+static void set_per_gpu(char **field, uint64_t amount)
+{
+	char text[64];
+
+	snprintf(text, sizeof(text), AUC_GRES_PREFIX "gpu:%llu", (unsigned long long)amount);
+	AUC_XFREE(*field);
+	*field = slurm_xstrdup(text);
+}
+
+static void find_defaults(const struct auc_rules *rules, const struct auc_accounts *accounts,
+			  void *arg)
+{
+	struct default_search *s = arg;
+
+	(void)accounts;
+	auc_rules_defaults(rules, s->partition, &s->found);
+}
+
+/* Slurm 22.05 gives the GPUs of a pending job's tasks no type any more, so one that stands needs
+ * it.
+ */
+static enum auc_code check_task_gpus(const job_desc_msg_t *desc, const struct auc_bid *bid,
+				     struct auc_err *err)
+{
+	const struct auc_bid_gang *g = &bid->gang;
+
+	bool waits = bid->stands > 0 || desc->array_inx;
+
+	for (unsigned i = 0; waits && auc_task_gres(desc->tres_per_task) && i < g->ntres; i++)
+		if (!strcmp(g->tres[i], "gpu"))
+			return auc_err_set(err, AUC_EINVAL,
+					   "--gpus-per-task: of no type, expected one with %s, as "
+					   "in --gpus-per-task=a100:1",
+					   desc->array_inx ? "--array" : "--stands");
+	return AUC_OK;
+}
+
+/* True if BID says what only texts say that the controller keeps. */
+static bool has_kept_words(const struct auc_bid *bid)
+{
+	const struct auc_bid_gang *g = &bid->gang;
+
+	return g->nshapes || g->nplaces || g->within_switch || g->whole || *g->features ||
+	       g->begin > 0 || g->end > 0 || bid->since > 0 || bid->array || bid->planned > 0 ||
+	       *bid->profile;
+}
+
+/* As auc_desc_dependency(). */
+static enum auc_code check_dependency(struct auc_auction *a, const job_desc_msg_t *desc,
+				      double *after, struct auc_err *err)
+{
+	enum auc_code code = auc_desc_dependency(desc, ends, a, after, err);
+
+	/* It may be that of a lien, whose job has not been seen yet. */
+	if (code == AUC_ENOENT && auc_auction_awaits(a, desc->user_id))
+		return auc_err_set(err, AUC_EAGAIN,
+				   "--dependency=%.64s: your last job has not been seen yet",
+				   desc->dependency);
+	if (code == AUC_ENOENT && auc_auction_decides(a, desc->user_id))
+		return auc_err_set(
+			err, AUC_EAGAIN,
+			"--dependency=%.64s: tasks of an array of yours are being decided",
+			desc->dependency);
+	return code;
+}
+
+/* Whom it is for, too. What users there are, only files and networks say, and sbid has asked. */
+static enum auc_code check_block(job_desc_msg_t *desc, const struct auc_bid *bid,
+				 struct auc_err *err)
+{
+	struct account_search s = {.users = bid->gang.block_users};
+	enum auc_code code;
+
+	if (!bid->gang.block)
+		return AUC_OK;
+	code = auc_block_check(desc, bid, err);
+	if (code)
+		return code;
+	auc_site_with_rules(find_unknown, &s);
+	return *s.unknown ? auc_err_set(err, AUC_ENOENT, "--accounts: there is no account '%s'",
+					s.unknown)
+			  : AUC_OK;
+}
+
+static void find_unknown(const struct auc_rules *rules, const struct auc_accounts *accounts,
+			 void *arg)
+{
+	struct account_search *s = arg;
+
+	(void)rules;
+	for (const char *p = s->users; (p = strchr(p, '@'));) {
+		size_t n = strcspn(++p, ",");
+
+		snprintf(s->unknown, sizeof(s->unknown), "%.*s", (int)n, p);
+		if (!auc_accounts_has(accounts, s->unknown))
+			return;
+		*s->unknown = '\0';
+	}
+}
+
+/* For auc_desc_dependency(). */
+static bool ends(void *arg, uint32_t job_id, double *end)
+{
+	return auc_auction_ends(arg, job_id, end);
+}
