@@ -17,8 +17,11 @@
 
 #define BIN_MAX 1e9
 
+static const char *const lists[] = {"shapes", "classes"};
+
 static bool add_line(struct json_object *classes, struct json_object *series, bool shape,
 		     int64_t *first, int64_t *last);
+static void print_heat(struct json_object *series, int width, int64_t first, int64_t last);
 static void h_name(const struct row *r, FILE *f);
 static void h_kind(const struct row *r, FILE *f);
 static void h_slots(const struct row *r, FILE *f);
@@ -187,6 +190,71 @@ static void h_share(const struct row *r, FILE *f)
 static void h_sharenow(const struct row *r, FILE *f)
 {
 	print_share(f, r, "now");
+}
+
+/* -- in a terminal -- */
+
+int history_heat(const struct show *s, struct json_object *history)
+{
+	double now = status_number(history, "time"), bin = AUC_PRICE_LOG_BIN;
+	int64_t last = (int64_t)floor(now / bin);
+	int64_t first =
+		(int64_t)floor((now - (s->week ? AUC_PRICE_LOG_WEEK : AUC_PRICE_LOG_DAY)) / bin);
+	struct json_object *list, *series;
+	char from[32], to[32];
+	int width = 0;
+
+	if (!(now >= 0 && now < BIN_MAX * bin))
+		return fail("--heat: these past prices are of no time");
+	/* First how wide the names are, then their lines. */
+	for (int pass = 0; pass < 2; pass++)
+		for (unsigned k = 0; k < sizeof(lists) / sizeof(*lists); k++) {
+			list = status_within(history, lists[k]);
+			for (size_t i = 0; json_object_is_type(list, json_type_array) &&
+					   i < json_object_array_length(list);
+			     i++) {
+				series = json_object_array_get_idx(list, i);
+				if (k && !show_has_class(s, status_text(series, "name")))
+					continue;
+				if (pass)
+					print_heat(series, width, first, last);
+				else
+					width = (int)fmax(width,
+							  strlen(status_text(series, "name")));
+			}
+		}
+	if (s->noheader)
+		return EXIT_SUCCESS;
+	printf("%*s %s to %s; a column is four hours, blank: not looked at\n", width, "",
+	       picture_time((double)first * bin, from, sizeof(from)),
+	       picture_time((double)(last + 1) * bin, to, sizeof(to)));
+	picture_legend(width, "the number behind it, X it could not be had");
+	return EXIT_SUCCESS;
+}
+
+/* A column for each bin from FIRST to LAST, then what the darkest is of. */
+static void print_heat(struct json_object *series, int width, int64_t first, int64_t last)
+{
+	struct json_object *line = status_within(series, "line"), *bin;
+	size_t n = json_object_is_type(line, json_type_array) ? json_object_array_length(line) : 0;
+	char columns[(int)(AUC_PRICE_LOG_WEEK / AUC_PRICE_LOG_BIN) + 3];
+	double most = 0, at;
+
+	memset(columns, ' ', sizeof(columns));
+	for (int pass = 0; pass < 2; pass++)
+		for (size_t i = 0; i < n; i++) {
+			bin = json_object_array_get_idx(line, i);
+			at = status_item(bin, 0);
+			if (!(at >= (double)first && at <= (double)last))
+				continue;
+			if (pass)
+				columns[(int64_t)at - first] = picture_shade(
+					status_item(bin, 3), most, !(status_item(bin, 1) > 0));
+			else if (status_item(bin, 1) > 0)
+				most = fmax(most, status_item(bin, 3));
+		}
+	printf("%-*s %.*s %.6f\n", width, status_text(series, "name"), (int)(last - first + 1),
+	       columns, most);
 }
 
 /* -- the picture -- */

@@ -8,4 +8,8 @@
 /* Draws HISTORY to the file that S names. An exit code, and said what is wrong. */
 int history_plot(const struct show *s, struct json_object *history);
 
+/* Prints HISTORY as a map of letters: a line for each series, a letter for each AUC_PRICE_LOG_BIN.
+ * Likewise. */
+int history_heat(const struct show *s, struct json_object *history);
+
 #endif

@@ -210,9 +210,9 @@ static bool take_option(struct options *o, int c)
 	static const struct {
 		int c;
 		enum view view;
-	} views[] = {{'N', VIEW_PRICES},   {'T', VIEW_TIMES},      {'H', VIEW_HEAT},
-		     {'s', VIEW_SALES},    {'t', VIEW_TOTALS},     {'c', VIEW_CLASSES},
-		     {'l', VIEW_LEARNING}, {OPT_BOARD, VIEW_BOARD}};
+	} views[] = {{'N', VIEW_PRICES},     {'T', VIEW_TIMES},   {'s', VIEW_SALES},
+		     {'t', VIEW_TOTALS},     {'c', VIEW_CLASSES}, {'l', VIEW_LEARNING},
+		     {OPT_BOARD, VIEW_BOARD}};
 	struct auc_err err;
 
 	for (size_t i = 0; i < sizeof(views) / sizeof(*views); i++)
@@ -233,6 +233,11 @@ static bool take_option(struct options *o, int c)
 		return true;
 	case 'P':
 		o->show.parsable = true;
+		return true;
+	case 'H':
+		o->show.heat = true;
+		if (o->show.view != VIEW_HISTORY)
+			o->show.view = VIEW_HEAT;
 		return true;
 	case 'p':
 		o->show.partitions = optarg;
@@ -279,7 +284,8 @@ static void help(void)
 	      "\n"
 	      "  -N, --nodes          prices by node and resource\n"
 	      "  -T, --times          prices by time\n"
-	      "  -H, --heat           the same as a map of letters: the darker, the dearer\n"
+	      "  -H, --heat           the same as a map of letters: the darker, the dearer;\n"
+	      "                       with --history past prices, by four hours\n"
 	      "      --plot=FILE      the same as a picture (SVG)\n"
 	      "      --board          the standard shapes of the site: price, first start\n"
 	      "      --history[=1d|7d] past prices: of shapes, and by partition and kind of GPU\n"

@@ -27,7 +27,6 @@ static struct json_object *class_at(const struct show *s, struct json_object *su
 static size_t nclasses(struct json_object *summary);
 static double dearest(const struct show *s, struct json_object *summary);
 static const char *label_of(struct json_object *class, char *text, size_t size);
-static const char *time_of(double when, char *text, size_t size);
 static void print_escaped(FILE *out, const char *text);
 static void draw_class(FILE *out, struct json_object *times, unsigned n, const char *label,
 		       double first, double slots, double most);
@@ -75,7 +74,7 @@ static const char *label_of(struct json_object *class, char *text, size_t size)
 	return text;
 }
 
-static const char *time_of(double when, char *text, size_t size)
+const char *picture_time(double when, char *text, size_t size)
 {
 	time_t t = when >= 0 && when < 1e12 ? (time_t)when : 0;
 	struct tm tm;
@@ -87,6 +86,19 @@ static const char *time_of(double when, char *text, size_t size)
 }
 
 /* -- in a terminal -- */
+
+char picture_shade(double price, double most, bool full)
+{
+	if (full)
+		return FULL;
+	return most > 0 && price > 0 ? SHADES[1 + (int)fmin(8, floor(9 * price / most))]
+				     : SHADES[0];
+}
+
+void picture_legend(int width, const char *words)
+{
+	printf("%*s %c costs nothing, %s up to %s\n", width, "", SHADES[0], &SHADES[1], words);
+}
 
 int picture_heat(const struct show *s, struct json_object *summary)
 {
@@ -107,20 +119,17 @@ int picture_heat(const struct show *s, struct json_object *summary)
 
 			t = json_object_array_get_idx(times, k);
 			price = status_item(t, MEAN);
-			putchar(status_item(t, FREE) < 0.5 ? FULL
-				: most > 0 && price > 0
-					? SHADES[1 + (int)fmin(8, floor(9 * price / most))]
-					: SHADES[0]);
+			putchar(picture_shade(price, most, status_item(t, FREE) < 0.5));
 		}
 		putchar('\n');
 	}
 	if (s->noheader)
 		return EXIT_SUCCESS;
 	printf("%*s %s to %s; the first two columns are one slot each\n", width, "",
-	       time_of(status_number(summary, "first") * slot, from, sizeof(from)),
-	       time_of((status_number(summary, "last") + 1) * slot, to, sizeof(to)));
-	printf("%*s %c costs nothing, %s up to %.6f, %c nothing is left\n", width, "", SHADES[0],
-	       &SHADES[1], most, FULL);
+	       picture_time(status_number(summary, "first") * slot, from, sizeof(from)),
+	       picture_time((status_number(summary, "last") + 1) * slot, to, sizeof(to)));
+	snprintf(label, sizeof(label), "%.6f, %c nothing is left", most, FULL);
+	picture_legend(width, label);
 	return EXIT_SUCCESS;
 }
 
@@ -208,8 +217,8 @@ static void draw_axes(FILE *out, struct json_object *summary, double first, doub
 		*status_text(summary, "unit") ? status_text(summary, "unit")
 					      : "credits per unit and slot",
 		LEFT - 5, TOP + 5, most, LEFT - 5, bottom, LEFT, bottom + 20,
-		time_of(first * slot, from, sizeof(from)), right, bottom + 20,
-		time_of((first + slots) * slot, to, sizeof(to)));
+		picture_time(first * slot, from, sizeof(from)), right, bottom + 20,
+		picture_time((first + slots) * slot, to, sizeof(to)));
 }
 
 static void print_escaped(FILE *out, const char *text)

@@ -45,7 +45,6 @@ static int add_times(struct table *t, struct json_object *summary, struct row *r
 static int add_board(struct table *t, struct json_object *status, struct row *row);
 static int show_history(const struct show *s, struct json_object *history, struct row *row);
 static int add_history(struct table *t, struct json_object *history, struct row *row);
-static bool class_is_shown(const struct show *s, const char *name);
 static int add_prices(struct table *t, struct json_object *status, struct row *row);
 static int add_sales(struct table *t, struct json_object *status, struct row *row);
 static int add_totals(struct table *t, struct json_object *status, struct row *row);
@@ -372,6 +371,8 @@ static int show_history(const struct show *s, struct json_object *history, struc
 {
 	if (s->plot)
 		return history_plot(s, history);
+	if (s->heat)
+		return history_heat(s, history);
 	row->bid = s->bid;
 	return show_rows(s, history, row, columns_of_history,
 			 s->bid < 0 ? "name,slots,none,min,median,p90,max,bid50,bid90,bid100"
@@ -393,7 +394,7 @@ static int add_history(struct table *t, struct json_object *history, struct row 
 			row->shape = json_object_array_get_idx(list, i);
 			row->key = k ? "class" : "shape";
 			row->value = status_within(row->shape, t->show->week ? "week" : "day");
-			if (k == 0 || class_is_shown(t->show, status_text(row->shape, "name")))
+			if (k == 0 || show_has_class(t->show, status_text(row->shape, "name")))
 				code = table_row(t, row);
 		}
 	}
@@ -401,7 +402,7 @@ static int add_history(struct table *t, struct json_object *history, struct row 
 }
 
 /* NAME is "PARTITION/GPU". */
-static bool class_is_shown(const struct show *s, const char *name)
+bool show_has_class(const struct show *s, const char *name)
 {
 	char partition[256];
 	size_t n = strcspn(name, "/");

@@ -29,6 +29,7 @@ struct show {
 	bool noheader, parsable;
 	const char *partitions, *gpus; /* only these, names separated by commas; NULL: all */
 	const char *plot;              /* a picture of prices goes to this file; NULL: none */
+	bool heat;                     /* past prices as a map of letters */
 	bool week;                     /* past prices: of a week, else of a day */
 	double bid;                    /* what it would have bought; < 0: not asked */
 };
@@ -42,6 +43,8 @@ struct json_object *history_parse(const char *text, size_t len);
 int status_show(const struct show *s, struct json_object *status);
 /* True if S shows the line of PARTITION and TRES. */
 bool show_has(const struct show *s, const char *partition, const char *tres);
+/* The same of a class by its name, as past prices have it. */
+bool show_has_class(const struct show *s, const char *name);
 /* "sprice: SENTENCE" to stderr; returns EXIT_FAILURE. */
 int fail(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 

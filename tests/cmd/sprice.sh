@@ -56,6 +56,13 @@ never|288|100|never|never|never|never|never|never" --history=1d -nP -o name,slot
 expect 'what a bid would have bought' 0 "8xh100-4h|shape|38|10
 never|shape|0|0
 gpu/h100|class|-|-" --history=7d --bid=2.55 -nP -o name,kind,share,sharenow -f "$here/history.json"
+expect 'past prices as a map' 0 "8xh100-4h :=*X@:=*%@:=*%@:=*%@:=*%@:=*%@:=*%@:=*%@:=  5.000000
+never     X                                           0.000000
+gpu/h100  :=*X@:=*%@:=*%@:=*%@:=*%@:=*%@:=*%@:=*%@:=  5.000000
+          2027-01-15T08:00 to 2027-01-22T12:00; a column is four hours, blank: not looked at
+          _ costs nothing, .:-=+*#%@ up to the number behind it, X it could not be had" --history --heat -f "$here/history.json"
+expect 'a day of them, without classes' 0 "8xh100-4h =*%@:=  5.000000
+never             0.000000" -H --history=1d -n -g none -f "$here/history.json"
 expect 'no history' 1 "sprice: $here/status.json: not a history: \"format\" is not auction-history/1" --history -f "$here/status.json"
 expect 'a period that there is not' 2 'sprice: --history: '"'3d'"', expected 1d or 7d
 Try "sprice --help" for more information' --history=3d
