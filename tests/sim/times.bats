@@ -50,6 +50,23 @@ realised()
 	[ "$(realised --margin=1)" = '{"a":[null,0,4],"b":[7,20,2]}' ]
 }
 
+@test "a job that is late moves where somebody has bought its node, or waits for one" {
+	market '[["a", 1, 3, 1.5, 9], ["b", 2, 4, 1, 6]]'
+	jq '.servers += [{name: "n1", capacity: {gpu: 1}}] | .prices.values += [{server: "n1", tres: "gpu", from: 1, to: 10, price: 7}]' s.json > t.json && mv t.json s.json
+	[ "$(realised --margin=1)" = '{"a":[null,0,3],"b":[8,20,4]}' ]
+	[ "$(realised --margin=1 --overrun=move)" = '{"a":[6,20,17],"b":[8,20,4]}' ]
+	jq -e '.jobs[0].realised.moves == 1 and .times.overrun == "move" and .totals.killed == 0' result.json
+	for change in '.jobs[0].realised.moves = 2' 'del(.jobs[0].realised.moves)' '.times.overrun = "extend"'; do
+		jq "$change" result.json > other.json
+		run -1 "$sim" check s.json other.json
+		[[ $output == *"realised"* ]]
+	done
+	# where there is no other, it waits for its own
+	market '[["a", 1, 3, 1.5, 9], ["b", 2, 2, 1, 4]]'
+	[ "$(realised --margin=1 --overrun=move)" = '{"a":[8,20,5],"b":[6,20,2]}' ]
+	jq -e '.jobs[0].realised | has("moves") | not' result.json
+}
+
 @test "a job that says how long it takes at most is planned for what is worth most" {
 	# all that it may take, and the rest is given back
 	market '[["a", 1, 4, 1, 9, {"time_max": 2}], ["b", 6, 2, 1, 2]]'
@@ -101,7 +118,7 @@ realised()
 		[[ $output == *"--margin"* ]]
 	done
 	run -1 "$sim" run --overrun=never s.json
-	[[ $output == *"--overrun: 'never', expected extend or kill"* ]]
+	[[ $output == *"--overrun: 'never', expected extend, kill or move"* ]]
 }
 
 @test "what is learned is what jobs that have ended took" {
@@ -139,7 +156,7 @@ realised()
 		# shellcheck disable=SC2086
 		"$sim" gen ${setting//,/ } -s 3 --noise=lognormal:0.3,stragglers:5%x3 -o s.json
 		for policy in $policies; do
-			for words in "" "--overrun=kill --margin=1" "--margin=1.3" "--margin=learned:0.5"; do
+			for words in "" "--overrun=kill --margin=1" "--margin=1.3" "--margin=learned:0.5" "--overrun=move --margin=1"; do
 				# shellcheck disable=SC2086
 				"$sim" run -p "$policy" $words --json s.json > result.json
 				run -0 "$sim" check s.json result.json

@@ -55,7 +55,10 @@ struct tale {
 	uint64_t done, until; /* slot after it is done in its plan, or 0; the last that it holds */
 	uint64_t more;        /* slots that it holds behind its plan */
 	long double paid;     /* for those */
-	uint64_t completion;  /* 0: none */
+	uint64_t waited;      /* slots since it held one */
+	uint64_t moves;
+	struct run spot;     /* where it is, once it has moved: its groups are its own */
+	uint64_t completion; /* 0: none */
 	long double value, payment;
 };
 
@@ -80,6 +83,7 @@ struct sold {
 	bool has_realised;
 	uint64_t real_completion; /* 0: null */
 	double real_value, real_payment;
+	uint64_t real_moves;
 	/* worked out */
 	const struct scenario_job *job;
 	size_t index; /* in the result */

@@ -9,6 +9,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <json-c/json.h>
@@ -33,6 +34,12 @@ static void begin(struct check *c, struct sold *j);
 static void finish(struct check *c, struct sold *j, uint64_t now);
 static void go_on(struct check *c, struct sold *j, uint64_t now);
 static bool hold(struct check *c, struct sold *j, uint64_t now);
+static bool moves(const struct check *c, const struct sold *j);
+static bool move(struct check *c, struct sold *j, const struct run *run, uint64_t now);
+static bool take_spot(struct check *c, struct sold *j, const struct run *run, const unsigned *to);
+static uint64_t count_on(const struct group *list, unsigned n, unsigned server);
+static bool has_room_on(const struct check *c, const struct sold *j, unsigned server,
+			uint64_t workers, uint64_t ps, uint64_t now);
 static void end(struct check *c, struct sold *j, uint64_t now, bool killed);
 static bool has_room(struct check *c, const struct sold *j, const struct run *run, uint64_t now);
 static long double price_of(const struct check *c, const struct sold *j, const struct run *run,
@@ -45,6 +52,7 @@ static const struct field realised_fields[] = {
 	{"completion", read_completion, 0, 1, 1e15, true},
 	{"value", field_number, offsetof(struct sold, real_value), 0, 1e15, true},
 	{"payment", field_number, offsetof(struct sold, real_payment), 0, 1e15, true},
+	{"moves", field_count, offsetof(struct sold, real_moves), 1, 1e15, false},
 };
 
 static const struct field times_fields[] = {
@@ -86,15 +94,12 @@ static enum auc_code read_overrun(struct reader *r, struct json_object *v, const
 {
 	struct scenario_times *times = target;
 	const char *word;
-	enum auc_code rc = read_text(r, v, "extend or kill", &word);
+	enum auc_code rc = read_text(r, v, "extend, kill or move", &word);
 
 	(void)f;
-	if (rc != AUC_OK)
-		return rc;
-	times->overrun = strcmp(word, "kill") ? SCENARIO_OVERRUN_EXTEND : SCENARIO_OVERRUN_KILL;
-	return !strcmp(word, "kill") || !strcmp(word, "extend")
-		       ? AUC_OK
-		       : reader_expected(r, v, "extend or kill");
+	if (rc == AUC_OK && !scenario_overrun_find(word, &times->overrun))
+		rc = reader_expected(r, v, "extend, kill or move");
+	return rc;
 }
 
 static enum auc_code read_margin(struct reader *r, struct json_object *v, const struct field *f,
@@ -305,20 +310,32 @@ static void go_on(struct check *c, struct sold *j, uint64_t now)
 
 	if (j->tale.more && books_ceil(j->tale.left / n) <= j->tale.more)
 		end(c, j, now, false);
-	else if (c->times.overrun == SCENARIO_OVERRUN_KILL || now > c->s->slots || !hold(c, j, now))
+	else if (c->times.overrun == SCENARIO_OVERRUN_KILL || now > c->s->slots)
 		end(c, j, now, true);
+	else if (hold(c, j, now))
+		j->tale.waited = 0;
+	else if (!moves(c, j) || ++j->tale.waited == SCENARIO_OVERRUN_AHEAD ||
+		 !(value_at(c, j, now + 1) > 0))
+		end(c, j, now, true);
+	else
+		j->tale.until = now;
 }
 
-/* Slot NOW on what it had in its last one; false: it cannot. */
+/* Slot NOW on what it had in its last one, or elsewhere; false: it cannot. */
 static bool hold(struct check *c, struct sold *j, uint64_t now)
 {
-	const struct run *run = &j->runs[j->nruns - 1];
+	const struct run *run = j->tale.moves ? &j->tale.spot : &j->runs[j->nruns - 1];
 	long double value = value_at(c, j, now + 1), price;
 	struct scenario_type node;
 	uint64_t slot;
 
-	if (!(value > 0) || !has_room(c, j, run, now))
+	if (!(value > 0))
 		return false;
+	if (!has_room(c, j, run, now)) {
+		if (!moves(c, j) || !move(c, j, run, now))
+			return false;
+		run = &j->tale.spot;
+	}
 	if (c->posted)
 		price = (long double)j->payment / slots_before(j, now);
 	else
@@ -343,6 +360,119 @@ static bool hold(struct check *c, struct sold *j, uint64_t now)
 	return true;
 }
 
+static bool moves(const struct check *c, const struct sold *j)
+{
+	return c->times.overrun == SCENARIO_OVERRUN_MOVE && !c->sites && !c->posted &&
+	       !j->job->within_switch;
+}
+
+/*
+ * J goes on elsewhere in slot NOW: what of RUN has no room where it is goes to the first server
+ * that has and that nothing else of it is on. False: there is none, and nothing changes.
+ */
+static bool move(struct check *c, struct sold *j, const struct run *run, uint64_t now)
+{
+	unsigned n = c->s->nservers, s, k;
+	bool *taken = calloc(n + 1, sizeof(*taken)), found = true;
+	unsigned *to = calloc(n + 1, sizeof(*to)); /* by server; n: it is to be found */
+	uint64_t workers, ps;
+
+	if (!taken || !to) {
+		c->no_memory = true;
+		found = false;
+	}
+	for (s = 0; s < n && found; s++) {
+		workers = count_on(run->workers, run->nworkers, s);
+		ps = count_on(run->ps, run->nps, s);
+		taken[s] = (workers || ps) && has_room_on(c, j, s, workers, ps, now);
+		to[s] = taken[s] ? s : n;
+	}
+	for (s = 0; s < n && found; s++) {
+		workers = count_on(run->workers, run->nworkers, s);
+		ps = count_on(run->ps, run->nps, s);
+		if (to[s] < n || (!workers && !ps))
+			continue;
+		for (k = 0; k < n; k++)
+			if (!taken[k] &&
+			    (double)j->job->arrival + scenario_upload(j->job, k) <= (double)now &&
+			    has_room_on(c, j, k, workers, ps, now))
+				break;
+		found = k < n;
+		to[s] = k;
+		taken[k] = true;
+	}
+	found = found && take_spot(c, j, run, to);
+	free(taken);
+	free(to);
+	return found;
+}
+
+/* J is from now on where RUN was, each server being the one that TO says. */
+static bool take_spot(struct check *c, struct sold *j, const struct run *run, const unsigned *to)
+{
+	struct run *spot = &j->tale.spot;
+
+	if (!j->tale.moves) {
+		*spot = *run;
+		spot->workers = calloc(run->nworkers + 1, sizeof(*spot->workers));
+		spot->ps = calloc(run->nps + 1, sizeof(*spot->ps));
+		if (!spot->workers || !spot->ps) {
+			free(spot->workers);
+			free(spot->ps);
+			c->no_memory = true;
+			return false;
+		}
+		memcpy(spot->workers, run->workers, run->nworkers * sizeof(*spot->workers));
+		memcpy(spot->ps, run->ps, run->nps * sizeof(*spot->ps));
+	}
+	j->tale.moves++;
+	for (unsigned k = 0; k < spot->nworkers; k++)
+		spot->workers[k].server = to[spot->workers[k].server];
+	for (unsigned k = 0; k < spot->nps; k++)
+		spot->ps[k].server = to[spot->ps[k].server];
+	return true;
+}
+
+static uint64_t count_on(const struct group *list, unsigned n, unsigned server)
+{
+	for (unsigned k = 0; k < n; k++)
+		if (list[k].server == server)
+			return list[k].count;
+	return 0;
+}
+
+static bool has_room(struct check *c, const struct sold *j, const struct run *run, uint64_t now)
+{
+	bool fits = true;
+
+	for (unsigned k = 0; k < run->nworkers && fits; k++)
+		fits = has_room_on(c, j, run->workers[k].server, run->workers[k].count, 0, now);
+	for (unsigned k = 0; k < run->nps && fits; k++)
+		fits = has_room_on(c, j, run->ps[k].server,
+				   count_on(run->workers, run->nworkers, run->ps[k].server),
+				   run->ps[k].count, now);
+	if (fits && c->sites) {
+		fits = books_traffic(c->books, now, check_sent(j, run, now));
+		books_traffic(c->books, now, -check_sent(j, run, now));
+	}
+	return fits;
+}
+
+/* True if SERVER has room for so many in slot NOW. */
+static bool has_room_on(const struct check *c, const struct sold *j, unsigned server,
+			uint64_t workers, uint64_t ps, uint64_t now)
+{
+	struct scenario_type node;
+
+	if (j->job->ngang)
+		node = books_node(&j->job->gang[j->shape]);
+	if (workers && books_room(c->books, j->job->ngang ? &node : j->worker, AUC_ROLE_WORKER,
+				  server, now, now, NULL, 0) < workers)
+		return false;
+	return !ps || books_room(c->books, j->ps, AUC_ROLE_PS, server, now, now,
+				 workers ? j->worker : NULL, workers) >= ps;
+}
+
 static void end(struct check *c, struct sold *j, uint64_t now, bool killed)
 {
 	uint64_t n = workers_of(&j->runs[j->nruns - 1]);
@@ -351,6 +481,10 @@ static void end(struct check *c, struct sold *j, uint64_t now, bool killed)
 	uint64_t used = slots_before(j, now);
 
 	j->tale.live = false;
+	if (j->tale.moves) {
+		free(j->tale.spot.workers);
+		free(j->tale.spot.ps);
+	}
 	j->tale.payment = j->tale.paid + (long double)j->payment * used / all;
 	if (j->job->purse)
 		c->left[j->job->purse - 1] += j->payment - j->payment * (double)used / (double)all;
@@ -365,35 +499,6 @@ static void end(struct check *c, struct sold *j, uint64_t now, bool killed)
 			 killed, NULL) != AUC_OK)
 		c->no_memory = true;
 	compare(c, j);
-}
-
-static bool has_room(struct check *c, const struct sold *j, const struct run *run, uint64_t now)
-{
-	struct scenario_type node;
-
-	if (j->job->ngang)
-		node = books_node(&j->job->gang[j->shape]);
-	for (unsigned k = 0; k < run->nworkers; k++)
-		if (books_room(c->books, j->job->ngang ? &node : j->worker, AUC_ROLE_WORKER,
-			       run->workers[k].server, now, now, NULL, 0) < run->workers[k].count)
-			return false;
-	for (unsigned k = 0; k < run->nps; k++) {
-		uint64_t beside = 0;
-
-		for (unsigned i = 0; i < run->nworkers; i++)
-			if (run->workers[i].server == run->ps[k].server)
-				beside = run->workers[i].count;
-		if (books_room(c->books, j->ps, AUC_ROLE_PS, run->ps[k].server, now, now, j->worker,
-			       beside) < run->ps[k].count)
-			return false;
-	}
-	if (c->sites) {
-		bool fits = books_traffic(c->books, now, check_sent(j, run, now));
-
-		books_traffic(c->books, now, -check_sent(j, run, now));
-		return fits;
-	}
-	return true;
 }
 
 static long double price_of(const struct check *c, const struct sold *j, const struct run *run,
@@ -440,6 +545,10 @@ static void compare(struct check *c, const struct sold *j)
 		check_violation(c, "realised.completion", j,
 				"expected %" PRIu64 ", found %" PRIu64 ", where 0 is none",
 				t->completion, j->real_completion);
+	if (j->real_moves != t->moves)
+		check_violation(c, "realised.moves", j,
+				"expected %" PRIu64 ", found %" PRIu64 ", where 0 is not there",
+				t->moves, j->real_moves);
 	if (!check_close(j->real_value, t->value))
 		check_violation(c, "realised.value", j, "expected %.17Lg, found %.17g", t->value,
 				j->real_value);

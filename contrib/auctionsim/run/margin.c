@@ -104,11 +104,9 @@ enum auc_code margin_read(const char *overrun, const char *margin, struct scenar
 	size_t len = sizeof(learned) - 1;
 
 	*times = (struct scenario_times){.quantile = SCENARIO_QUANTILE, .factor = 1};
-	if (overrun && strcmp(overrun, "extend") != 0 && strcmp(overrun, "kill") != 0)
-		return auc_err_set(err, AUC_EINVAL, "--overrun: '%.80s', expected extend or kill",
-				   overrun);
-	if (overrun && !strcmp(overrun, "kill"))
-		times->overrun = SCENARIO_OVERRUN_KILL;
+	if (overrun && !scenario_overrun_find(overrun, &times->overrun))
+		return auc_err_set(err, AUC_EINVAL,
+				   "--overrun: '%.80s', expected extend, kill or move", overrun);
 	if (!margin)
 		return AUC_OK;
 	if (!strncmp(margin, learned, len) && (!margin[len] || margin[len] == ':'))

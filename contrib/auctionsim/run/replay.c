@@ -580,7 +580,7 @@ static enum auc_code quote_range(struct replay *p, struct auc_market *m, unsigne
 {
 	const struct auc_time_range range = {.most = p->s->jobs[index].time_max,
 					     .extends =
-						     p->s->times.overrun == SCENARIO_OVERRUN_EXTEND,
+						     p->s->times.overrun != SCENARIO_OVERRUN_KILL,
 					     .refunds = true};
 	double factors[AUC_RANGE_PLANS], worth, most = 0, planned = 1;
 	unsigned n = auc_range_factors(range.most, factors);

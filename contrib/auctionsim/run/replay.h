@@ -18,6 +18,7 @@ struct realised {
 	bool known;          /* the scenario has true times */
 	auc_slot completion; /* 0: it was ended before it was done */
 	double value, payment;
+	unsigned moves; /* behind its plan it went on elsewhere so often */
 };
 
 /* What became of one job. */

@@ -231,8 +231,7 @@ static bool add_times(struct json_object *o, const struct scenario_times *times)
 {
 	struct json_object *made = json_object_new_object();
 	bool ok = made &&
-		  auc_json_add_text(made, "overrun",
-				    times->overrun == SCENARIO_OVERRUN_KILL ? "kill" : "extend") &&
+		  auc_json_add_text(made, "overrun", scenario_overrun_word(times->overrun)) &&
 		  (times->margin == SCENARIO_MARGIN_FIXED
 			   ? add_number(made, "margin", times->factor)
 			   : add_number(made, "quantile", times->quantile)) &&
@@ -264,6 +263,7 @@ static bool add_realised(struct json_object *o, const struct realised *r)
 					  r->completion ? json_object_new_int64(r->completion)
 							: NULL) &&
 		  add_number(made, "value", r->value) && add_number(made, "payment", r->payment) &&
+		  (!r->moves || auc_json_add_int(made, "moves", r->moves)) &&
 		  auc_json_add(o, "realised", json_object_get(made));
 
 	json_object_put(made);

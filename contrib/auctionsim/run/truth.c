@@ -13,12 +13,14 @@
 /* What a job that was sold has come to. */
 struct tale {
 	bool started, ended;
-	double said;    /* worker-slots, as the job says */
-	double left;    /* worker-slots that it really needs behind its plan */
-	auc_slot done;  /* in its plan: the slot after it was done; 0: it will not be */
-	auc_slot until; /* the last slot that it holds */
-	unsigned more;  /* slots that it held behind its plan */
-	double paid;    /* for those */
+	double said;          /* worker-slots, as the job says */
+	double left;          /* worker-slots that it really needs behind its plan */
+	auc_slot done;        /* in its plan: the slot after it was done; 0: it will not be */
+	auc_slot until;       /* the last slot that it holds */
+	unsigned more;        /* slots that it held behind its plan */
+	double paid;          /* for those */
+	unsigned waited;      /* slots since it held one */
+	struct auc_plan spot; /* where it is, in its only run, once it has moved */
 };
 
 struct truth {
@@ -42,6 +44,14 @@ static enum auc_code end(struct truth *t, unsigned index, auc_slot now, bool kil
 			 struct auc_err *err);
 static enum auc_code hold(struct truth *t, unsigned index, auc_slot now, bool *held,
 			  struct auc_err *err);
+static enum auc_code slot_alone(const struct auc_plan *plan, auc_slot now, struct auc_plan *one,
+				struct auc_err *err);
+static bool moves(const struct truth *t, const struct auc_plan *plan);
+static enum auc_code elsewhere(const struct truth *t, unsigned index, const struct auc_market *m,
+			       struct auc_plan *one, bool *found, struct auc_err *err);
+static bool fits(const struct auc_market *m, const struct auc_plan *one, unsigned share,
+		 unsigned server);
+static int by_server(const void *a, const void *b);
 static double worth(const struct truth *t, unsigned index, auc_slot completion);
 static enum auc_code open_own(const struct truth *t, unsigned index, struct auc_market **m,
 			      struct auc_err *err);
@@ -75,6 +85,8 @@ void truth_close(struct truth *t)
 	if (!t)
 		return;
 	auc_job_clear(&t->job);
+	for (unsigned i = 0; t->tales && i < t->w.s->njobs; i++)
+		auc_plan_clear(&t->tales[i].spot);
 	free(t->rank);
 	free(t->tales);
 	free(t->live);
@@ -245,41 +257,41 @@ static enum auc_code go_on(struct truth *t, unsigned index, auc_slot now, struct
 	if (t->w.s->times.overrun == SCENARIO_OVERRUN_KILL || now > (auc_slot)t->w.s->slots || !n)
 		return end(t, index, now, true, err);
 	rc = hold(t, index, now, &held, err);
-	return rc == AUC_OK && !held ? end(t, index, now, true, err) : rc;
+	if (rc != AUC_OK || held)
+		return rc;
+	if (!moves(t, plan) || ++tale->waited == SCENARIO_OVERRUN_AHEAD ||
+	    !(worth(t, index, now + 1) > 0))
+		return end(t, index, now, true, err);
+	tale->until = now;
+	return AUC_OK;
 }
 
-/* Slot NOW on what it had in its last one. */
+/* Slot NOW on what it had in its last one, or elsewhere. */
 static enum auc_code hold(struct truth *t, unsigned index, auc_slot now, bool *held,
 			  struct auc_err *err)
 {
 	struct outcome *o = &t->w.result->jobs[index];
-	const struct auc_run *run = &o->plan.runs[o->plan.nruns - 1];
 	const struct scenario_job *job = &t->w.s->jobs[index];
 	struct tale *tale = &t->tales[index];
+	double value = worth(t, index, now + 1), price;
 	struct auc_market *own = NULL, *m;
+	bool moved = false;
 	struct auc_plan one;
-	double value, price;
 	enum auc_code rc;
 
-	value = worth(t, index, now + 1);
 	if (!(value > 0))
 		return AUC_OK;
 	auc_plan_init(&one);
-	rc = auc_plan_copy(&one, &o->plan, err);
-	one.nruns = one.nshares = one.nmoves = 0;
-	one.start = now;
-	one.completion = now + 1;
-	if (rc == AUC_OK)
-		rc = auc_plan_add_run(&one, now, now, err);
-	for (unsigned i = 0; i < run->nshares && rc == AUC_OK; i++) {
-		const struct auc_share *share = &o->plan.shares[run->first_share + i];
-
-		rc = auc_plan_add_share(&one, share->server, share->workers, share->ps, err);
-	}
+	rc = slot_alone(tale->spot.nruns ? &tale->spot : &o->plan, now, &one, err);
 	if (rc == AUC_OK)
 		rc = open_own(t, index, &own, err);
 	m = own ? own : t->w.market;
-	if (rc == AUC_OK && auc_market_has_room(m, &one, NULL) == AUC_OK) {
+	*held = rc == AUC_OK && auc_market_has_room(m, &one, NULL) == AUC_OK;
+	if (rc == AUC_OK && !*held && moves(t, &o->plan)) {
+		rc = elsewhere(t, index, m, &one, &moved, err);
+		*held = rc == AUC_OK && moved;
+	}
+	if (*held) {
 		price = t->w.policy->posts ? o->payment / slots_before(&o->plan, now)
 			: auc_policy_is_priced(t->w.policy) ? auc_plan_cost(&one, m)
 							    : 0;
@@ -289,14 +301,106 @@ static enum auc_code hold(struct truth *t, unsigned index, auc_slot now, bool *h
 		rc = auc_market_book(m, &one, now, now, err);
 		if (rc == AUC_OK && job->purse)
 			t->w.left[job->purse - 1] -= price;
+		if (rc == AUC_OK && moved)
+			rc = auc_plan_copy(&tale->spot, &one, err);
+		o->realised.moves += moved;
 		tale->paid += price;
 		tale->more++;
 		tale->until = now;
-		*held = true;
+		tale->waited = 0;
 	}
 	rc = close_own(t, own, rc, err);
 	auc_plan_clear(&one);
 	return rc;
+}
+
+/* ONE (initialised) becomes slot NOW with the layout of PLAN's last run. */
+static enum auc_code slot_alone(const struct auc_plan *plan, auc_slot now, struct auc_plan *one,
+				struct auc_err *err)
+{
+	const struct auc_run *run = &plan->runs[plan->nruns - 1];
+	enum auc_code rc = auc_plan_copy(one, plan, err);
+
+	one->nruns = one->nshares = one->nmoves = 0;
+	one->start = now;
+	one->completion = now + 1;
+	if (rc == AUC_OK)
+		rc = auc_plan_add_run(one, now, now, err);
+	for (unsigned i = 0; i < run->nshares && rc == AUC_OK; i++) {
+		const struct auc_share *share = &plan->shares[run->first_share + i];
+
+		rc = auc_plan_add_share(one, share->server, share->workers, share->ps, err);
+	}
+	return rc;
+}
+
+/* True if what is sold as PLAN may go on elsewhere: where chunks lie, or a price was taken for a
+ * place, it may not, nor behind one switch. */
+static bool moves(const struct truth *t, const struct auc_plan *plan)
+{
+	return t->w.s->times.overrun == SCENARIO_OVERRUN_MOVE && !t->w.policy->sites &&
+	       !t->w.policy->posts && !plan->within_switch;
+}
+
+/* Puts what of ONE, which is a slot, has no room where it is on other servers. */
+static enum auc_code elsewhere(const struct truth *t, unsigned index, const struct auc_market *m,
+			       struct auc_plan *one, bool *found, struct auc_err *err)
+{
+	const struct scenario_job *job = &t->w.s->jobs[index];
+	bool *taken = calloc(t->w.s->nservers + 1, sizeof(*taken));
+	bool *stays = calloc(one->nshares + 1, sizeof(*stays));
+	unsigned k;
+
+	*found = taken && stays;
+	for (unsigned i = 0; i < one->nshares && *found; i++) {
+		k = one->shares[i].server;
+		stays[i] = fits(m, one, i, k);
+		taken[k] = stays[i];
+	}
+	for (unsigned i = 0; i < one->nshares && *found; i++) {
+		if (stays[i])
+			continue;
+		for (k = 0; k < t->w.s->nservers; k++)
+			if (!taken[k] &&
+			    (double)job->arrival + scenario_upload(job, k) <= (double)one->start &&
+			    fits(m, one, i, k))
+				break;
+		*found = k < t->w.s->nservers;
+		if (*found) {
+			one->shares[i].server = k;
+			taken[k] = true;
+		}
+	}
+	qsort(one->shares, one->nshares, sizeof(*one->shares), by_server);
+	if (!taken || !stays)
+		auc_err_set(err, AUC_ENOMEM, "%s: no memory", t->w.s->file);
+	k = taken && stays;
+	free(taken);
+	free(stays);
+	return k ? AUC_OK : AUC_ENOMEM;
+}
+
+/* True if SERVER has room for SHARE of ONE. */
+static bool fits(const struct auc_market *m, const struct auc_plan *one, unsigned share,
+		 unsigned server)
+{
+	struct auc_run run = {.from = one->start, .to = one->start, .nshares = 1};
+	struct auc_share alone = one->shares[share];
+	struct auc_plan plan = *one;
+
+	alone.server = server;
+	plan.runs = &run;
+	plan.nruns = 1;
+	plan.shares = &alone;
+	plan.nshares = 1;
+	return auc_market_has_room(m, &plan, NULL) == AUC_OK;
+}
+
+static int by_server(const void *a, const void *b)
+{
+	const struct auc_share *x = a, *y = b;
+
+	return (x->server > y->server) - (x->server < y->server);
 }
 
 /* It has ended, and NOW is the first slot that it does not hold. */

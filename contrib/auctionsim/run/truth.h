@@ -4,9 +4,12 @@
  *
  * In each slot, before its jobs are decided: first the jobs that are done give back what is left of
  * their plans, and get the same part of their payment back; then those whose plan is over go on for
- * a slot on what they have, in the order of arrival, if nobody else has bought it, or are ended. A
- * slot more costs what it costs then, but what a job pays in all is never above what it is worth
- * when that slot is over, nor above what its user has left.
+ * a slot on what they have, in the order of arrival, if nobody else has bought it, or are ended.
+ * With SCENARIO_OVERRUN_MOVE they go on elsewhere instead: what of their last layout has no room
+ * where it is goes to the first servers that have, all of a server to one; where there are none
+ * they wait, and try again in each slot, twelve in all, until they are ended. A slot more costs
+ * what it costs then, but what a job pays in all is never above what it is worth when that slot is
+ * over, nor above what its user has left.
  */
 #ifndef SIM_TRUTH_H
 #define SIM_TRUTH_H

@@ -254,6 +254,27 @@ enum auc_code scenario_without_stands(const struct scenario *s, const char *poli
 	return AUC_OK;
 }
 
+static const char *const overruns[] = {
+	[SCENARIO_OVERRUN_EXTEND] = "extend",
+	[SCENARIO_OVERRUN_KILL] = "kill",
+	[SCENARIO_OVERRUN_MOVE] = "move",
+};
+
+const char *scenario_overrun_word(enum scenario_overrun overrun)
+{
+	return overruns[overrun];
+}
+
+bool scenario_overrun_find(const char *word, enum scenario_overrun *overrun)
+{
+	for (unsigned i = 0; i < sizeof(overruns) / sizeof(*overruns); i++)
+		if (!strcmp(word, overruns[i])) {
+			*overrun = (enum scenario_overrun)i;
+			return true;
+		}
+	return false;
+}
+
 double scenario_upload(const struct scenario_job *j, unsigned server)
 {
 	unsigned i;

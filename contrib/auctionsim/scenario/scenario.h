@@ -112,7 +112,12 @@ struct scenario_amounts {
 enum scenario_overrun {
 	SCENARIO_OVERRUN_EXTEND, /* it goes on where it is while nobody else has bought that */
 	SCENARIO_OVERRUN_KILL,
+	SCENARIO_OVERRUN_MOVE, /* as EXTEND, and where somebody has it goes on elsewhere */
 };
+#define SCENARIO_OVERRUN_AHEAD 12 /* slots in which it looks for that */
+/* "extend", "kill" or "move"; and the reverse, false: none of them. */
+const char *scenario_overrun_word(enum scenario_overrun overrun);
+bool scenario_overrun_find(const char *word, enum scenario_overrun *overrun);
 
 /* For how long jobs are planned, as a factor of what they say. */
 enum scenario_margin {
