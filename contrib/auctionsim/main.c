@@ -9,13 +9,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include <json-c/json.h>
 
 #include "auctionsim/bound/bound.h"
 #include "auctionsim/check/check.h"
-#include "base/clock.h"
 #include "auctionsim/io/document.h"
 #include "base/file.h"
 #include "auctionsim/gen/gen.h"
@@ -26,6 +24,7 @@
 #include "auctionsim/optimum/dorm.h"
 #include "auctionsim/optimum/offline.h"
 #include "auctionsim/io/output.h"
+#include "auctionsim/io/progress.h"
 #include "auctionsim/plot/plot.h"
 #include "policy/policy.h"
 #include "auctionsim/replay/replay_log.h"
@@ -37,10 +36,9 @@
 #include "auctionsim/run/result.h"
 #include "auctionsim/scenario/scenario.h"
 
-#define POLICIES_MAX   64
-#define HISTORY_MAX    64
-#define PROGRESS_AFTER 2.0 /* seconds without an answer before it says how far it is */
-#define SEED_MAX       9007199254740992ULL /* 2^53: exact in every JSON reader */
+#define POLICIES_MAX 64
+#define HISTORY_MAX  64
+#define SEED_MAX     9007199254740992ULL /* 2^53: exact in every JSON reader */
 
 enum { EXIT_USAGE = 2 };
 
@@ -57,12 +55,6 @@ struct options {
 	bool json, stay;
 };
 
-struct progress {
-	const char *policy;
-	double start;
-	bool shown;
-};
-
 static int command(int argc, char **argv);
 static int command_run(int argc, char **argv);
 static int command_check(int argc, char **argv);
@@ -75,7 +67,6 @@ static enum auc_code set_prices(const struct options *o, struct scenario *s, con
 				struct auc_err *err);
 static enum auc_code print_results(const struct options *o, const struct scenario *s,
 				   const struct result *results, struct auc_err *err);
-static bool show_progress(void *arg, unsigned done, unsigned all);
 static int complain(const struct auc_err *err);
 static int usage(FILE *out);
 
@@ -111,8 +102,12 @@ static const struct command {
 
 int main(int argc, char **argv)
 {
+	int code;
+
 	auc_output_begin();
-	return output_end(command(argc, argv));
+	code = output_end(command(argc, argv));
+	progress_end();
+	return code;
 }
 
 static int command(int argc, char **argv)
@@ -134,6 +129,7 @@ static int command(int argc, char **argv)
 		/* The name that getopt's errors begin with. */
 		snprintf(name, sizeof(name), "auctionsim: %s", commands[i].name);
 		argv[1] = name;
+		progress_begin(commands[i].name);
 		return commands[i].run(argc - 1, argv + 1);
 	}
 	fprintf(stderr, "auctionsim: '%s' is no command\n", argv[1]);
@@ -181,6 +177,7 @@ static int command_check(int argc, char **argv)
 	rc = scenario_load(argv[optind], &s, &err);
 	if (rc == AUC_OK)
 		rc = document_load(argv[optind + 1], &root, &err);
+	progress_say("checking jobs");
 	if (rc == AUC_OK)
 		rc = check_result(s, root, argv[optind + 1], stdout, &violations, &err);
 	json_object_put(root);
@@ -322,7 +319,6 @@ static int options_parse(struct options *o, const char *letters, const struct op
 static enum auc_code run_all(const struct options *o, const char *path, struct auc_err *err)
 {
 	struct result results[POLICIES_MAX] = {0};
-	struct progress progress = {0};
 	struct scenario *s;
 	enum auc_code rc = scenario_load(path, &s, err);
 	bool moved = false;
@@ -338,12 +334,9 @@ static enum auc_code run_all(const struct options *o, const char *path, struct a
 		rc = set_prices(o, s, o->policies[i], err);
 		if (rc != AUC_OK)
 			break;
-		progress = (struct progress){.policy = o->policies[i], .start = auc_clock_now()};
-		rc = replay_run(s, o->policies[i], o->seed,
-				isatty(STDERR_FILENO) ? show_progress : NULL, &progress,
-				&results[i], err);
-		if (progress.shown)
-			fputs("\r\033[K", stderr);
+		progress_say("%.40s", o->policies[i]);
+		rc = replay_run(s, o->policies[i], o->seed, progress_show, NULL, &results[i], err);
+		progress_hide();
 		if (results[i].remark)
 			fprintf(stderr, "auctionsim: %s\n", results[i].remark);
 	}
@@ -370,7 +363,9 @@ static enum auc_code set_prices(const struct options *o, struct scenario *s, con
 
 	if (!o->prices)
 		return AUC_OK;
+	progress_say("prices for %.40s", policy);
 	rc = learned_prices(s, o->prices, policy, o->history, o->nhistory, &chosen, err);
+	progress_hide();
 	if (rc == AUC_OK && chosen)
 		fprintf(stderr, "auctionsim: %s\n", chosen);
 	free(chosen);
@@ -390,21 +385,9 @@ static enum auc_code print_results(const struct options *o, const struct scenari
 	return output_close(&out, rc, err);
 }
 
-static bool show_progress(void *arg, unsigned done, unsigned all)
-{
-	struct progress *p = arg;
-	double passed = auc_clock_now() - p->start;
-
-	if (passed < PROGRESS_AFTER)
-		return true;
-	p->shown = true;
-	fprintf(stderr, "\r%.40s: %u of %u, %.0f s left\033[K", p->policy, done, all,
-		passed / done * (all - done));
-	return true;
-}
-
 static int complain(const struct auc_err *err)
 {
+	progress_hide();
 	fprintf(stderr, "auctionsim: %s\n", err->text);
 	return EXIT_FAILURE;
 }

@@ -47,7 +47,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (document_parse(text, size, "f", &root, &err) != AUC_OK ||
 	    proof_read(root, "f", s, &p, &err) != AUC_OK)
 		REQUIRE(!p && err.code != AUC_OK && !strncmp(err.text, "f: ", 3));
-	else if (verify_bound(s, p, NULL, NULL, &bound, &wrong, &err) == AUC_OK)
+	else if (verify_bound(s, p, &bound, &wrong, &err) == AUC_OK)
 		REQUIRE(bound >= WELFARE && wrong <= s->njobs);
 	else
 		REQUIRE(err.code == AUC_EINVAL);

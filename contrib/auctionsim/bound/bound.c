@@ -10,11 +10,10 @@
 #include <getopt.h>
 #include <inttypes.h>
 #include <math.h>
-#include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include <json-c/json.h>
 #include <libsmartcols.h>
@@ -28,6 +27,7 @@
 #include "base/json.h"
 #include "pricing/dual/dual_prices.h"
 #include "auctionsim/io/output.h"
+#include "auctionsim/io/progress.h"
 #include "auctionsim/bound/proof.h"
 #include "auctionsim/run/replay.h"
 #include "auctionsim/scenario/scenario.h"
@@ -44,7 +44,6 @@
 #define FIRST_STEP_MAX  0.03 /* larger ones do not get back below the pool's bound */
 #define SECONDS_MAX     1e9
 #define SAVE_EVERY      15.0 /* seconds */
-#define SHOW_EVERY      0.5
 #define STATE_MAGIC     "auction-bound-state/2"
 
 enum { EXIT_USAGE = 2 };
@@ -72,15 +71,13 @@ struct bound {
 	double best;    /* highest welfare of those; < 0: none */
 	uint64_t done;  /* iterations */
 	unsigned phase; /* that was begun last, from 1; 0: none */
-	double start, saved, shown;
+	double start, saved;
 	const char *stage; /* of what comes before the first iteration */
-	unsigned stage_done, stage_all;
 	struct auc_cancel cancel;
-	bool shows, ends; /* to a terminal; wherever it is, once --seconds have passed */
+	bool ends; /* wherever it is, once --seconds have passed */
 	bool interrupted;
+	atomic_bool stop; /* after this iteration */
 };
-
-static volatile sig_atomic_t stop;
 
 static int options_parse(struct options *o, int argc, char **argv);
 static enum auc_code run(struct bound *b, const char *path, struct auc_err *err);
@@ -106,13 +103,13 @@ static double gap_of(const struct bound *b, double welfare);
 static FILE *open_file(const char *path, struct auc_err *err);
 static enum auc_code close_file(const char *path, FILE *f, enum auc_code rc, struct auc_err *err);
 static void clear(struct bound *b);
-static void on_signal(int signal);
+static bool stop_later(void *arg);
 static bool is_late(const struct bound *b);
 static enum auc_code say_late(const struct bound *b, struct auc_err *err);
 static bool go_on(void *arg);
 static bool replayed(void *arg, unsigned done, unsigned all);
-static void show(struct bound *b);
-static bool show_verified(void *arg, unsigned done, unsigned all);
+static void begin_stage(struct bound *b, const char *stage);
+static void show(const struct bound *b);
 static int complain(const struct auc_err *err);
 static int usage(FILE *out);
 
@@ -248,12 +245,9 @@ static enum auc_code run(struct bound *b, const char *path, struct auc_err *err)
 	enum auc_code rc;
 
 	b->cancel = (struct auc_cancel){go_on, b};
-	b->shows = isatty(STDERR_FILENO);
 	b->ends = b->o->seconds >= 0 && !b->o->state;
 	b->stage = path;
 	b->start = b->saved = auc_clock_now();
-	if (b->shows)
-		show(b);
 	rc = load_scenario(b, path, err);
 	if (rc == AUC_OK)
 		rc = open_dual(b, err);
@@ -265,10 +259,10 @@ static enum auc_code run(struct bound *b, const char *path, struct auc_err *err)
 		rc = replay_all(b, err);
 	if (rc == AUC_OK)
 		rc = improve(b, err);
-	if (b->shown > 0)
-		fputs("\r\033[K", stderr);
+	progress_hide();
 	if (rc == AUC_OK && b->o->state)
 		rc = save_state(b, err);
+	progress_at_stop(NULL, NULL);
 	if (rc != AUC_OK)
 		return rc;
 	if (b->interrupted) {
@@ -310,17 +304,14 @@ static enum auc_code verify(const struct options *o, const char *path, bool *pro
 	struct proof *p = NULL;
 	struct scenario *s;
 	long double bound;
-	double start = auc_clock_now();
 	unsigned wrong;
 	enum auc_code rc = scenario_load(path, &s, err);
 
 	if (rc == AUC_OK)
 		rc = proof_load(o->verify, s, &p, err);
 	if (rc == AUC_OK)
-		rc = verify_bound(s, p, isatty(STDERR_FILENO) ? show_verified : NULL, &start,
-				  &bound, &wrong, err);
-	if (start < 0)
-		fputs("\r\033[K", stderr);
+		rc = verify_bound(s, p, &bound, &wrong, err);
+	progress_hide();
 	if (rc == AUC_OK) {
 		*proven = bound <= (long double)p->bound * (1 + 1e-9L);
 		printf("verified bound %s\n", auc_number_str((double)bound, text));
@@ -341,12 +332,13 @@ static enum auc_code replay_all(struct bound *b, struct auc_err *err)
 	unsigned i;
 
 	for (i = 0; i < b->o->npolicies && rc == AUC_OK; i++) {
-		b->stage = b->o->policies[i];
+		begin_stage(b, b->o->policies[i]);
 		rc = replay_run(b->s, b->o->policies[i], b->o->seed, replayed, b, &b->results[i],
 				err);
 		if (rc == AUC_ESTATE && b->ends && is_late(b))
 			return say_late(b, err);
 		b->best = fmax(b->best, b->results[i].welfare);
+		progress_hide();
 		if (b->results[i].remark)
 			fprintf(stderr, "auctionsim: bound: %s\n", b->results[i].remark);
 	}
@@ -386,15 +378,12 @@ static enum auc_code open_dual(struct bound *b, struct auc_err *err)
 
 static enum auc_code improve(struct bound *b, struct auc_err *err)
 {
-	struct sigaction action = {.sa_handler = on_signal};
 	enum auc_code rc = AUC_OK;
 
-	if (b->o->state) {
-		sigaction(SIGINT, &action, NULL);
-		sigaction(SIGTERM, &action, NULL);
-	}
+	if (b->o->state)
+		progress_at_stop(stop_later, b);
 	while (rc == AUC_OK && b->done < b->o->iterations && !good_enough(b)) {
-		if (stop) {
+		if (b->stop) {
 			b->interrupted = true;
 			break;
 		}
@@ -407,6 +396,7 @@ static enum auc_code improve(struct bound *b, struct auc_err *err)
 			break;
 		}
 		b->done++;
+		show(b);
 		if (rc == AUC_OK && b->o->state && auc_clock_now() - b->saved > SAVE_EVERY)
 			rc = save_state(b, err);
 	}
@@ -423,8 +413,7 @@ static enum auc_code start_in_pool(struct bound *b, struct auc_err *err)
 	enum auc_code rc;
 	size_t n;
 
-	b->stage = "first prices";
-	b->stage_done = b->stage_all = 0;
+	begin_stage(b, "first prices");
 	rc = auc_dual_prices_create(b->market, sim_policy_of(b->o->schedules), "", &l, err);
 	if (rc == AUC_OK) {
 		auc_dual_prices_set_cancel(l, &b->cancel);
@@ -436,10 +425,8 @@ static enum auc_code start_in_pool(struct bound *b, struct auc_err *err)
 		scale[k] = auc_dual_prices_scale(l, k);
 	if (rc == AUC_OK && list)
 		auc_dual_start(b->dual, list, n, scale);
-	if (rc == AUC_OK) {
-		b->stage = "first iteration";
-		b->stage_all = 0;
-	}
+	if (rc == AUC_OK)
+		begin_stage(b, "first iteration");
 	free(list);
 	auc_dual_prices_destroy(l);
 	return rc;
@@ -457,10 +444,9 @@ static enum auc_code fit_pool(struct bound *b, struct auc_dual_prices *l, unsign
 	enum auc_code rc = auc_dual_prices_begin(l, b->market, b->dual_jobs, b->s->njobs,
 						 auc_market_first(b->market), iterations, err);
 
-	b->stage_all = iterations;
 	while (rc == AUC_OK && auc_dual_prices_left(l)) {
 		rc = auc_dual_prices_step(l, err);
-		b->stage_done = iterations - auc_dual_prices_left(l);
+		progress_count(iterations - auc_dual_prices_left(l), iterations);
 		if (rc != AUC_OK || timed)
 			continue;
 		timed = true;
@@ -470,7 +456,6 @@ static enum auc_code fit_pool(struct bound *b, struct auc_dual_prices *l, unsign
 		iterations = (unsigned)fmax(0, half / each - 1);
 		if (iterations < 2)
 			return AUC_OK;
-		b->stage_all = iterations;
 		rc = auc_dual_prices_begin(l, b->market, b->dual_jobs, b->s->njobs,
 					   auc_market_first(b->market), iterations, err);
 	}
@@ -752,10 +737,13 @@ static void clear(struct bound *b)
 	scenario_free(b->s);
 }
 
-static void on_signal(int signal)
+/* There is a state that is worth to be kept: not now. */
+static bool stop_later(void *arg)
 {
-	(void)signal;
-	stop = 1;
+	struct bound *b = arg;
+
+	b->stop = true;
+	return false;
 }
 
 static bool is_late(const struct bound *b)
@@ -775,8 +763,6 @@ static bool go_on(void *arg)
 {
 	struct bound *b = arg;
 
-	if (b->shows && auc_clock_now() - b->shown > SHOW_EVERY)
-		show(b);
 	return !b->ends || !is_late(b);
 }
 
@@ -784,47 +770,36 @@ static bool replayed(void *arg, unsigned done, unsigned all)
 {
 	struct bound *b = arg;
 
-	b->stage_done = done;
-	b->stage_all = all;
+	progress_count(done, all);
 	return go_on(b);
 }
 
-static void show(struct bound *b)
+/* STAGE is kept. */
+static void begin_stage(struct bound *b, const char *stage)
+{
+	b->stage = stage;
+	progress_say("%.80s", stage);
+}
+
+/* After an iteration. */
+static void show(const struct bound *b)
 {
 	double passed = auc_clock_now() - b->start, left;
+	char gap[40] = "";
 
-	b->shown = auc_clock_now();
-	if (!b->done) {
-		fprintf(stderr, "\r%.80s", b->stage);
-		if (b->stage_all)
-			fprintf(stderr, ": %u of %u", b->stage_done, b->stage_all);
-		fputs("\033[K", stderr);
-		return;
-	}
 	left = passed / (double)b->done * (double)(b->o->iterations - b->done);
 	if (b->o->seconds >= 0)
 		left = fmin(left, fmax(0, b->o->seconds - passed));
-	fprintf(stderr, "\riteration %llu of %llu, bound %.2f", (unsigned long long)b->done,
-		(unsigned long long)b->o->iterations, auc_dual_bound(b->dual));
 	if (b->best >= 0)
-		fprintf(stderr, ", gap %.2f%%", 100 * gap_of(b, b->best));
-	fprintf(stderr, ", %.0f s left\033[K", left);
-}
-
-/* ARG: when it began; < 0 from the first line on. */
-static bool show_verified(void *arg, unsigned done, unsigned all)
-{
-	double *start = arg;
-
-	if (*start >= 0 && auc_clock_now() - *start < SHOW_EVERY)
-		return true;
-	*start = -1;
-	fprintf(stderr, "\r%u of %u jobs\033[K", done, all);
-	return true;
+		snprintf(gap, sizeof(gap), ", gap %.2f%%", 100 * gap_of(b, b->best));
+	progress_say("iteration %llu of %llu, bound %.2f%s, %.0f s left",
+		     (unsigned long long)b->done, (unsigned long long)b->o->iterations,
+		     auc_dual_bound(b->dual), gap, left);
 }
 
 static int complain(const struct auc_err *err)
 {
+	progress_hide();
 	fprintf(stderr, "auctionsim: bound: %s\n", err->text);
 	return EXIT_FAILURE;
 }

@@ -12,6 +12,7 @@
 
 #include "auctionsim/books/books.h"
 #include "auctionsim/bound/verify.h"
+#include "auctionsim/io/progress.h"
 
 #define SLACK   1e-9L  /* of a payoff: two ways to compute one number */
 #define ROUNDED 1e-15L /* of the sum: far more than its rounding */
@@ -61,9 +62,8 @@ static void set_window(struct verify *v, struct view *w, uint64_t from, uint64_t
 static void sort(struct verify *v, struct view *w);
 static long double cheapest(const struct view *w, uint64_t n, unsigned without);
 
-enum auc_code verify_bound(const struct scenario *s, const struct proof *p,
-			   replay_progress progress, void *arg, long double *bound, unsigned *wrong,
-			   struct auc_err *err)
+enum auc_code verify_bound(const struct scenario *s, const struct proof *p, long double *bound,
+			   unsigned *wrong, struct auc_err *err)
 {
 	struct verify v = {
 		.s = s, .books = books_open(s), .ready = calloc(s->nservers + 1, sizeof(*v.ready))};
@@ -76,6 +76,7 @@ enum auc_code verify_bound(const struct scenario *s, const struct proof *p,
 
 	*bound = 0;
 	*wrong = 0;
+	progress_say("verifying jobs");
 	for (i = 0; i < s->njobs && rc == AUC_OK; i++) {
 		v.best = p->payoff[i];
 		if (!has_keys(&s->jobs[i]))
@@ -87,8 +88,7 @@ enum auc_code verify_bound(const struct scenario *s, const struct proof *p,
 		*wrong += v.best > p->payoff[i] + SLACK * (1 + p->payoff[i]);
 		*bound += v.best;
 		forget_from(&v, common);
-		if (rc == AUC_OK && progress && !progress(arg, i + 1, s->njobs))
-			rc = auc_err_set(err, AUC_ESTATE, "the work was stopped");
+		progress_count(i + 1, s->njobs);
 	}
 	for (row = p->rows; rc == AUC_OK && row < p->rows + p->nrows; row++)
 		for (t = 1; t <= s->slots; t++)

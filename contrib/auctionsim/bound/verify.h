@@ -8,7 +8,6 @@
 
 #include "base/err.h"
 #include "auctionsim/bound/proof.h"
-#include "auctionsim/run/replay.h"
 #include "auctionsim/scenario/scenario.h"
 
 /*
@@ -17,8 +16,7 @@
  * if there is one, with a better payoff, and *WRONG is the number of those. AUC_EINVAL: P is of
  * another policy, or a job has no schedule because a key is missing; AUC_ENOMEM.
  */
-enum auc_code verify_bound(const struct scenario *s, const struct proof *p,
-			   replay_progress progress, void *arg, long double *bound, unsigned *wrong,
-			   struct auc_err *err);
+enum auc_code verify_bound(const struct scenario *s, const struct proof *p, long double *bound,
+			   unsigned *wrong, struct auc_err *err);
 
 #endif

@@ -14,6 +14,7 @@
 #include "input/bid.h"
 #include "auctionsim/check/check-private.h"
 #include "policy/time_range.h"
+#include "auctionsim/io/progress.h"
 #include "base/num.h"
 #include "auctionsim/run/replay.h"
 
@@ -219,6 +220,7 @@ static bool check_one(struct check *c, struct json_object *o)
 								  : BOOKS_DPS))
 		return false;
 	for (i = 0; i < n; i++) {
+		progress_count(i, n);
 		check_true_pass(c, c->order[i]->when);
 		check_job(c, c->order[i]);
 	}
@@ -842,6 +844,7 @@ bool check_close(long double a, long double b)
 
 void check_violation(struct check *c, const char *key, const struct sold *j, const char *fmt, ...)
 {
+	progress_clear();
 	va_list ap;
 
 	c->violations++;

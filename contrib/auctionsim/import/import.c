@@ -14,6 +14,7 @@
 
 #include "input/conf.h"
 #include "auctionsim/import/import-private.h"
+#include "auctionsim/io/progress.h"
 #include "base/num.h"
 #include "base/list.h"
 
@@ -55,6 +56,7 @@ enum auc_code import_files_open(struct import_files *f, const struct import_opti
 {
 	enum auc_code rc = AUC_OK;
 
+	progress_say("reading %.120s", o->jobs);
 	if (o->conf)
 		rc = auc_conf_load(o->conf, &f->conf, err);
 	if (rc == AUC_OK && o->profiles)
@@ -103,10 +105,12 @@ enum auc_code import_read(struct import *im, const struct import_options *o,
 	if (rc == AUC_OK && profiles)
 		rc = import_read_profiles(im, profiles, err);
 	/* Nodes before jobs: they know the types of GPUs that a log of Slurm may leave out. */
+	progress_say("reading %.120s", nodes->name);
 	if (rc == AUC_OK)
 		rc = import_read_nodes(im, nodes, err);
 	if (rc == AUC_OK && im->nnodes == im->counts.out_nodes.n)
 		rc = no_nodes(im, nodes->name, err);
+	progress_say("reading %.120s: jobs", jobs->name);
 	if (rc == AUC_OK)
 		rc = import_read_jobs(im, jobs, err);
 	return rc;
@@ -146,6 +150,7 @@ enum auc_code import_add(struct import *im, const struct import_record *r, struc
 		return AUC_OK;
 	}
 	im->counts.read++;
+	progress_count(im->counts.read, 0);
 	im->counts.no_gres += !(r->gpus > 0);
 	if (why != IMPORT_WHYS) {
 		import_count(&im->counts.skipped[why], r->id, r->gpus * fmax(0, r->duration));

@@ -7,6 +7,7 @@
 #include "auctionsim/import/import.h"
 #include "base/num.h"
 #include "auctionsim/io/output.h"
+#include "auctionsim/io/progress.h"
 
 #define SEED_MAX 9007199254740992ULL /* 2^53: exact in every JSON reader */
 
@@ -103,6 +104,7 @@ static int parse(struct import_options *o, const char **output, int argc, char *
 
 static int complain(const struct auc_err *err)
 {
+	progress_hide();
 	fprintf(stderr, "auctionsim: %s\n", err->text);
 	return EXIT_FAILURE;
 }

@@ -14,6 +14,7 @@
 #include "input/conf.h"
 #include "auctionsim/import/import-private.h"
 #include "auctionsim/import/import_window.h"
+#include "auctionsim/io/progress.h"
 #include "base/json.h"
 #include "base/num.h"
 #include "auctionsim/scenario/scenario.h"
@@ -261,6 +262,8 @@ enum auc_code import_scenario(struct import *im, FILE *report, struct auc_err *e
 	struct import_window w = {.im = im};
 	enum auc_code rc = import_window_open(&w, report, err);
 
+	if (im->g.out != stdout)
+		progress_say("writing jobs");
 	if (rc == AUC_OK)
 		rc = import_window_write(&w, err);
 	import_window_clear(&w);
@@ -273,6 +276,7 @@ enum auc_code import_window_open(struct import_window *w, FILE *report, struct a
 	struct import_summary summary;
 	enum auc_code rc;
 
+	progress_say("placing jobs");
 	w->slots = w->slots ? w->slots : (uint64_t)im->g.values[IMPORT_SLOTS].low;
 	if (!(w->slot_seconds > 0))
 		w->slot_seconds = im->g.values[IMPORT_SLOT_SECONDS].low;
@@ -293,6 +297,7 @@ enum auc_code import_window_open(struct import_window *w, FILE *report, struct a
 	if (rc == AUC_OK)
 		rc = use_types(w, err);
 	if (rc == AUC_OK && report) {
+		progress_hide();
 		import_window_summarise(w, &summary);
 		import_report(im, &summary, report);
 	}

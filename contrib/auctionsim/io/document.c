@@ -20,6 +20,7 @@
 #include "input/bid.h"
 #include "auctionsim/io/document.h"
 #include "auctionsim/io/output.h"
+#include "auctionsim/io/progress.h"
 
 #define DEPTH_MAX JSON_TOKENER_DEFAULT_DEPTH
 #define FOUND_MAX 60 /* bytes of a bad value that an error repeats */
@@ -58,9 +59,11 @@ enum auc_code document_load(const char *path, struct json_object **root, struct 
 	FILE *in;
 	char *text = NULL;
 	size_t len = 0;
-	enum auc_code rc = input_open(path, &in, err);
+	enum auc_code rc;
 
 	*root = NULL;
+	progress_say("reading %.120s", path);
+	rc = input_open(path, &in, err);
 	if (rc != AUC_OK)
 		return rc;
 	rc = read_all(in, path, &text, &len, err);

@@ -11,11 +11,13 @@
 
 #include "base/file.h"
 #include "auctionsim/io/output.h"
+#include "auctionsim/io/progress.h"
 
 static bool stdout_said; /* an error has told of standard output already */
 static bool stdin_taken;
 
 static enum auc_code standard(enum auc_code rc, struct auc_err *err);
+static bool is_file(const char *path);
 static bool replace(const struct output *o, bool *tried);
 static bool overwrite(const struct output *o);
 static bool put(const struct output *o, FILE *f);
@@ -23,15 +25,17 @@ static bool put(const struct output *o, FILE *f);
 enum auc_code output_open(struct output *o, const char *path, struct auc_err *err)
 {
 	*o = (struct output){.path = path, .stream = stdout};
-	if (!path)
+	if (!path) {
+		progress_hide();
 		return AUC_OK;
+	}
 	o->stream = open_memstream(&o->text, &o->len);
 	return o->stream ? AUC_OK : auc_err_set(err, AUC_ENOMEM, "%s: no memory", path);
 }
 
 enum auc_code output_close(struct output *o, enum auc_code rc, struct auc_err *err)
 {
-	bool failed, tried;
+	bool failed, tried, held;
 
 	if (!o->path)
 		return standard(rc, err);
@@ -39,8 +43,13 @@ enum auc_code output_close(struct output *o, enum auc_code rc, struct auc_err *e
 	failed = fclose(o->stream) != 0 || failed;
 	if (failed && rc == AUC_OK)
 		rc = auc_err_set(err, AUC_ENOMEM, "%s: no memory", o->path);
+	held = is_file(o->path);
+	if (held)
+		progress_hold();
 	if (rc == AUC_OK && !replace(o, &tried) && (tried || !overwrite(o)))
 		rc = auc_err_set(err, AUC_EIO, "%s: %s", o->path, strerror(errno));
+	if (held)
+		progress_release();
 	free(o->text);
 	return rc;
 }
@@ -49,6 +58,7 @@ int output_end(int code)
 {
 	struct auc_err err;
 
+	progress_hide();
 	if (stdout_said || standard(AUC_OK, &err) == AUC_OK)
 		return code;
 	fprintf(stderr, "auctionsim: %s\n", err.text);
@@ -98,6 +108,14 @@ static enum auc_code standard(enum auc_code rc, struct auc_err *err)
 		return rc;
 	stdout_said = true;
 	return AUC_EIO;
+}
+
+/* A pipe may take its time, so one must be able to stop there. */
+static bool is_file(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) || S_ISREG(st.st_mode);
 }
 
 /*

@@ -9,6 +9,7 @@
 
 #include "base/num.h"
 #include "auctionsim/io/output.h"
+#include "auctionsim/io/progress.h"
 #include "auctionsim/plot/plot.h"
 
 #define SIZE_MIN   200
@@ -81,6 +82,7 @@ int plot_command(int argc, char **argv)
 		rc = list_policies(&p, &err);
 	if (rc == AUC_OK)
 		rc = draw_all(&p, &w, &err);
+	progress_hide();
 	if (p.no_gnuplot)
 		fprintf(stderr,
 			"auctionsim: gnuplot is not installed: scripts and data are in %s; there "
@@ -123,6 +125,7 @@ enum auc_code plot_end(struct plot *p, struct picture *pic, enum auc_code rc, st
 	}
 	rc = picture_close(pic, err);
 	p->no_gnuplot |= p->options.draw && rc == AUC_OK && !pic->has_gnuplot;
+	progress_hide();
 	if (rc == AUC_OK && p->options.format != PICTURE_TEXT)
 		printf("%s/%s.%s\n", p->options.directory, pic->name,
 		       pic->has_gnuplot ? picture_suffix(pic) : "gp");
@@ -251,8 +254,10 @@ static enum auc_code draw_all(struct plot *p, const struct words *w, struct auc_
 		if (kinds[i].when == WHEN_ONE && p->input.ngroups > 1)
 			rc = auc_err_set(err, AUC_EINVAL, "--kind: %s: expected one scenario",
 					 kinds[i].name);
-		else
+		else {
+			progress_say("drawing %s", kinds[i].name);
 			rc = kinds[i].draw(p, err);
+		}
 	}
 	return rc;
 }

@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <spawn.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -13,9 +14,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "auctionsim/io/progress.h"
 #include "auctionsim/plot/plot_picture.h"
 
-#define PATH_ROOM   4096
 #define CELL_WIDTH  8 /* pixels for a character of a terminal, in text */
 #define CELL_HIGH   18
 #define HEADING_MAX 70 /* characters */
@@ -23,11 +24,16 @@
 
 extern char **environ;
 
-static FILE *open_file(const struct picture *p, const char *suffix, struct auc_err *err);
+static enum auc_code open_files(struct picture *p, struct auc_err *err);
+static enum auc_code close_files(struct picture *p, enum auc_code rc, struct auc_err *err);
 static bool file_path(const struct picture *p, const char *suffix, char *path);
 static void begin(struct picture *p);
 static void quote(FILE *out, const char *text, unsigned max, bool tic);
 static enum auc_code draw(struct picture *p, struct auc_err *err);
+static int spawn(struct picture *p, const char *command, posix_spawn_file_actions_t *actions,
+		 char **argv);
+static int wait_for(struct picture *p, int *status);
+static bool stop_drawing(void *arg);
 static enum auc_code show(const struct picture *p, struct auc_err *err);
 
 static const char *const suffixes[] = {
@@ -39,42 +45,33 @@ static const char *const suffixes[] = {
 enum auc_code picture_open(struct picture *p, const struct picture_options *options,
 			   const char *name, unsigned width, unsigned height, struct auc_err *err)
 {
+	enum auc_code rc;
+
 	*p = (struct picture){.options = options};
 	snprintf(p->name, sizeof(p->name), "%s", name);
 	p->width = options->width ? options->width : width;
 	p->height = options->height ? options->height : height;
-	p->script = open_file(p, "gp", err);
-	p->data = p->script ? open_file(p, "dat", err) : NULL;
-	if (!p->data) {
-		picture_abandon(p);
-		return AUC_EIO;
-	}
-	begin(p);
-	return AUC_OK;
+	rc = open_files(p, err);
+	if (rc == AUC_OK)
+		begin(p);
+	return rc;
 }
 
 enum auc_code picture_close(struct picture *p, struct auc_err *err)
 {
-	bool bad;
+	enum auc_code rc;
 
 	picture_say(p, "unset output\n");
-	bad = ferror(p->script) || ferror(p->data);
-	bad = fclose(p->script) != 0 || bad;
-	bad = fclose(p->data) != 0 || bad;
-	p->script = p->data = NULL;
-	if (bad)
-		return auc_err_set(err, AUC_EIO, "%s/%s.gp, .dat: %s", p->options->directory,
-				   p->name, strerror(errno));
-	return p->options->draw ? draw(p, err) : AUC_OK;
+	rc = close_files(p, AUC_OK, err);
+	return rc == AUC_OK && p->options->draw ? draw(p, err) : rc;
 }
 
 void picture_abandon(struct picture *p)
 {
+	struct auc_err err;
+
 	if (p->script)
-		fclose(p->script);
-	if (p->data)
-		fclose(p->data);
-	p->script = p->data = NULL;
+		close_files(p, AUC_ESTATE, &err);
 }
 
 void picture_say(struct picture *p, const char *fmt, ...)
@@ -170,26 +167,40 @@ void picture_slot_name(char *text, size_t size, double slot_seconds)
 		 units[i].name);
 }
 
-static FILE *open_file(const struct picture *p, const char *suffix, struct auc_err *err)
+static enum auc_code open_files(struct picture *p, struct auc_err *err)
 {
-	char path[PATH_ROOM];
-	FILE *f;
+	static const char *const names[] = {"gp", "dat"};
+	enum auc_code rc;
+	unsigned i;
 
-	if (!file_path(p, suffix, path)) {
-		auc_err_set(err, AUC_EIO, "%.160s: %s", p->options->directory,
-			    strerror(ENAMETOOLONG));
-		return NULL;
-	}
-	f = fopen(path, "we");
-	if (!f)
-		auc_err_set(err, AUC_EIO, "%.300s: %s", path, strerror(errno));
-	return f;
+	for (i = 0; i < 2; i++)
+		if (!file_path(p, names[i], p->paths[i]))
+			return auc_err_set(err, AUC_EIO, "%.160s: %s", p->options->directory,
+					   strerror(ENAMETOOLONG));
+	rc = output_open(&p->files[0], p->paths[0], err);
+	if (rc != AUC_OK)
+		return rc;
+	rc = output_open(&p->files[1], p->paths[1], err);
+	if (rc != AUC_OK)
+		return output_close(&p->files[0], rc, err);
+	p->script = p->files[0].stream;
+	p->data = p->files[1].stream;
+	return AUC_OK;
+}
+
+/* The script last: it reads the data. */
+static enum auc_code close_files(struct picture *p, enum auc_code rc, struct auc_err *err)
+{
+	rc = output_close(&p->files[1], rc, err);
+	rc = output_close(&p->files[0], rc, err);
+	p->script = p->data = NULL;
+	return rc;
 }
 
 static bool file_path(const struct picture *p, const char *suffix, char *path)
 {
-	return snprintf(path, PATH_ROOM, "%s/%s.%s", p->options->directory, p->name, suffix) <
-	       PATH_ROOM;
+	return snprintf(path, PICTURE_PATH, "%s/%s.%s", p->options->directory, p->name, suffix) <
+	       PICTURE_PATH;
 }
 
 /* Without "enhanced" no character of a text is markup. */
@@ -246,7 +257,6 @@ static enum auc_code draw(struct picture *p, struct auc_err *err)
 	char *argv[] = {command, defaults, script, NULL};
 	posix_spawn_file_actions_t actions;
 	int status = 0, rc;
-	pid_t pid;
 
 	snprintf(script, sizeof(script), "%s.gp", p->name);
 	/* The script is UTF-8, whatever the user's locale is. */
@@ -259,32 +269,84 @@ static enum auc_code draw(struct picture *p, struct auc_err *err)
 	if (!rc)
 		rc = posix_spawn_file_actions_addchdir_np(&actions, p->options->directory);
 	if (!rc)
-		rc = posix_spawnp(&pid, command, &actions, NULL, argv, environ);
+		rc = spawn(p, command, &actions, argv);
 	posix_spawn_file_actions_destroy(&actions);
 	p->has_gnuplot = rc != ENOENT;
 	if (rc == ENOENT)
 		return AUC_OK;
 	if (rc)
 		return auc_err_set(err, AUC_EIO, "gnuplot: %s", strerror(rc));
-	while (waitpid(pid, &status, 0) < 0)
-		if (errno != EINTR)
-			return auc_err_set(err, AUC_EIO, "gnuplot: %s", strerror(errno));
+	rc = wait_for(p, &status);
+	if (rc)
+		return auc_err_set(err, AUC_EIO, "gnuplot: %s", strerror(rc));
 	if (!WIFEXITED(status) || WEXITSTATUS(status))
 		return auc_err_set(err, AUC_EIO, "gnuplot could not draw %s/%s",
 				   p->options->directory, script);
 	return p->options->format == PICTURE_TEXT ? show(p, err) : AUC_OK;
 }
 
+/* With the signals that this process began with. Returns a number of errno. */
+static int spawn(struct picture *p, const char *command, posix_spawn_file_actions_t *actions,
+		 char **argv)
+{
+	posix_spawnattr_t attributes;
+	int rc = posix_spawnattr_init(&attributes);
+
+	if (rc)
+		return rc;
+	posix_spawnattr_setsigmask(&attributes, progress_old_mask());
+	posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
+	p->gnuplot = 0;
+	progress_at_stop(stop_drawing, p);
+	progress_hold();
+	rc = posix_spawnp(&p->gnuplot, command, actions, &attributes, argv, environ);
+	if (rc)
+		p->gnuplot = 0;
+	progress_release();
+	if (rc)
+		progress_at_stop(NULL, NULL);
+	posix_spawnattr_destroy(&attributes);
+	return rc;
+}
+
+/* Until stop_drawing() is out of the way its number is gnuplot's. Returns a number of errno. */
+static int wait_for(struct picture *p, int *status)
+{
+	siginfo_t info;
+
+	while (waitid(P_PID, (id_t)p->gnuplot, &info, WEXITED | WNOWAIT))
+		if (errno != EINTR)
+			return errno;
+	progress_at_stop(NULL, NULL);
+	return waitpid(p->gnuplot, status, 0) < 0 ? errno : 0;
+}
+
+/* In the thread that takes signals: half a picture goes. */
+static bool stop_drawing(void *arg)
+{
+	const struct picture *p = arg;
+	char path[PICTURE_PATH];
+
+	if (p->gnuplot > 0) {
+		kill(p->gnuplot, SIGKILL);
+		waitpid(p->gnuplot, NULL, 0);
+		if (file_path(p, suffixes[p->options->format], path))
+			unlink(path);
+	}
+	return true;
+}
+
 /* A picture in text is for the terminal as well. */
 static enum auc_code show(const struct picture *p, struct auc_err *err)
 {
-	char path[PATH_ROOM], buffer[4096];
+	char path[PICTURE_PATH], buffer[4096];
 	FILE *f;
 	size_t n;
 
 	f = file_path(p, suffixes[PICTURE_TEXT], path) ? fopen(path, "re") : NULL;
 	if (!f)
 		return auc_err_set(err, AUC_EIO, "%.300s: %s", path, strerror(errno));
+	progress_hide();
 	while ((n = fread(buffer, 1, sizeof(buffer), f)) > 0)
 		fwrite(buffer, 1, n, stdout);
 	fclose(f);

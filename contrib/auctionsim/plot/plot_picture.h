@@ -8,10 +8,13 @@
 
 #include <stdbool.h>
 #include <stdio.h>
+#include <sys/types.h>
 
+#include "auctionsim/io/output.h"
 #include "base/err.h"
 
 #define PICTURE_COLOURS 7 /* that the colour-blind can tell apart, also in print */
+#define PICTURE_PATH    4096
 
 enum picture_format { PICTURE_PNG, PICTURE_SVG, PICTURE_TEXT };
 
@@ -28,6 +31,9 @@ struct picture {
 	char name[64]; /* its files are NAME.gp, NAME.dat, NAME.png */
 	unsigned width, height;
 	FILE *script, *data;
+	struct output files[2]; /* that these are: both are open, or none */
+	char paths[2][PICTURE_PATH];
+	pid_t gnuplot;
 	unsigned blocks;  /* of data so far */
 	bool has_gnuplot; /* set by picture_close() */
 };

@@ -3,16 +3,14 @@
 
 #include <getopt.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "auctionsim/io/output.h"
+#include "auctionsim/io/progress.h"
 #include "auctionsim/replay/auction_days.h"
 #include "auctionsim/replay/replay_log.h"
-#include "base/clock.h"
 #include "base/num.h"
 
 #define SEED_MAX     9007199254740992ULL /* 2^53: exact in every JSON reader */
-#define SHOWN_EVERY  0.2                 /* seconds */
 #define HISTORY_DAYS 3
 
 enum { EXIT_USAGE = 2 };
@@ -28,29 +26,21 @@ static int parse(struct words *w, int argc, char **argv);
 static int set(struct words *w, int c);
 static enum auc_code print(const struct words *w, const struct replay_rows *rows,
 			   struct auc_err *err);
-static void show(void *arg, unsigned day, unsigned days, const char *row, unsigned done,
-		 unsigned all);
 static int complain(const struct auc_err *err);
 static int usage(FILE *out);
 
 int replay_command(int argc, char **argv)
 {
 	struct words w = {.o = {.seed = 1}, .history = HISTORY_DAYS};
-	bool terminal = isatty(STDERR_FILENO);
 	struct replay_rows rows = {0};
 	struct auc_err err = {0};
 	int code = parse(&w, argc, argv);
-	double shown = 0;
 	enum auc_code rc;
 
 	if (code >= 0)
 		return code;
-	if (terminal)
-		fprintf(stderr, "reading %.60s ...", w.o.jobs);
-	rc = replay_log(&w.o, (unsigned)w.history, stderr, terminal ? show : NULL, &shown, &rows,
-			&err);
-	if (terminal)
-		fputs("\r\033[K", stderr);
+	rc = replay_log(&w.o, (unsigned)w.history, stderr, &rows, &err);
+	progress_hide();
 	if (rc == AUC_OK)
 		rc = print(&w, &rows, &err);
 	rows_clear(&rows);
@@ -152,18 +142,6 @@ static enum auc_code print(const struct words *w, const struct replay_rows *rows
 	if (rc != AUC_OK)
 		return rc;
 	return w->json ? rows_print_json(stdout, rows, err) : rows_print_table(stdout, rows, err);
-}
-
-static void show(void *arg, unsigned day, unsigned days, const char *row, unsigned done,
-		 unsigned all)
-{
-	double *shown = arg, now = auc_clock_now();
-
-	if (done && now - *shown < SHOWN_EVERY)
-		return;
-	*shown = now;
-	fprintf(stderr, "\rday %u of %u, %s: %u of %u jobs%s\033[K", day, days, row, done, all,
-		done ? "" : ", prices are learned");
 }
 
 static int complain(const struct auc_err *err)

@@ -11,6 +11,7 @@
 
 #include "auctionsim/baseline/queue_jobs.h"
 #include "auctionsim/baseline/registry.h"
+#include "auctionsim/io/progress.h"
 #include "auctionsim/replay/auction_days.h"
 #include "auctionsim/replay/replay_log.h"
 #include "base/num.h"
@@ -25,10 +26,8 @@ struct run {
 	struct replay_rows *r;
 	const struct import_log_facts *f;
 	char policy[AUC_NAME_MAX + 256];
-	log_progress progress;
-	void *arg;
-	unsigned day;     /* at hand, from 0 */
-	const char *what; /* is done now */
+	unsigned day;    /* at hand, from 0 */
+	const char *row; /* that sells it */
 	struct queue_jobs limited, exact;
 	struct queue_outcome *queues[ROWS_MAX]; /* by row; NULL: it is an auction */
 	struct auction_days auctions[ROWS_MAX];
@@ -46,13 +45,12 @@ static enum auc_code sell_day(struct run *x, unsigned row, unsigned first,
 			      const struct scenario *logged, const struct text *t,
 			      struct auc_err *err);
 static double gpus_of(const struct scenario_job *job);
-static bool show_jobs(void *arg, unsigned done, unsigned all);
+static bool show_sold(void *arg, unsigned done, unsigned all);
 
 enum auc_code replay_log(const struct import_options *o, unsigned history, FILE *report,
-			 log_progress progress, void *arg, struct replay_rows *rows,
-			 struct auc_err *err)
+			 struct replay_rows *rows, struct auc_err *err)
 {
-	struct run x = {.r = rows, .progress = progress, .arg = arg};
+	struct run x = {.r = rows};
 	enum auc_code rc = import_log_open(o, report, &x.log, err);
 	unsigned first = 0, n, i;
 
@@ -171,6 +169,7 @@ static enum auc_code gather(struct run *x, struct auc_err *err)
 	struct scenario *s;
 	unsigned at = 0, n, i, shorter = 0;
 
+	progress_say("cutting the log into days");
 	for (unsigned day = 0; day < x->f->days && rc == AUC_OK; day++) {
 		struct text t = {0};
 
@@ -212,8 +211,9 @@ static enum auc_code run_queues(struct run *x, struct auc_err *err)
 		x->queues[i] = calloc((size_t)l->q.njobs + 1, sizeof(**x->queues));
 		if (!x->queues[i])
 			return auc_err_set(err, AUC_ENOMEM, "no memory for %u jobs", l->q.njobs);
-		x->what = row->name;
-		rc = queue_run(&l->q, row->kind != ROW_FIFO, x->queues[i], show_jobs, x, err);
+		progress_say("all days, %s: jobs", row->name);
+		rc = queue_run(&l->q, row->kind != ROW_FIFO, x->queues[i], progress_show, NULL,
+			       err);
 	}
 	return rc;
 }
@@ -279,9 +279,9 @@ static enum auc_code sell_day(struct run *x, unsigned index, unsigned first,
 	struct result result = {0};
 	enum auc_code rc;
 
-	x->what = row->name;
-	show_jobs(x, 0, logged->njobs);
-	rc = auction_day(a, t->bytes, t->len, show_jobs, x, &s, &result, err);
+	x->row = row->name;
+	progress_say("day %u of %u, %s, prices are learned", x->day + 1, x->f->days, row->name);
+	rc = auction_day(a, t->bytes, t->len, show_sold, x, &s, &result, err);
 	for (unsigned k = 0; rc == AUC_OK && k < result.njobs; k++) {
 		const struct outcome *o = &result.jobs[k];
 
@@ -313,11 +313,11 @@ static double gpus_of(const struct scenario_job *job)
 	return gpus * (double)shape->nodes;
 }
 
-static bool show_jobs(void *arg, unsigned done, unsigned all)
+static bool show_sold(void *arg, unsigned done, unsigned all)
 {
-	struct run *x = arg;
+	const struct run *x = arg;
 
-	if (x->progress)
-		x->progress(x->arg, x->day + 1, x->f->days, x->what, done, all);
-	return true;
+	if (done <= 1)
+		progress_say("day %u of %u, %s: jobs", x->day + 1, x->f->days, x->row);
+	return progress_show(NULL, done, all);
 }

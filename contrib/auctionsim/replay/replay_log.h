@@ -7,18 +7,13 @@
 
 #include "auctionsim/replay/rows.h"
 
-/* Told what is done now: row ROW of DAY (from 1) of DAYS, DONE of ALL its jobs. */
-typedef void (*log_progress)(void *arg, unsigned day, unsigned days, const char *row, unsigned done,
-			     unsigned all);
-
 /*
  * Runs the log of O, prices learned from at most HISTORY days. *ROWS is zeroed by the caller and
  * cleared with rows_clear(). REPORT (NULL: nowhere) is told what became of the records. AUC_EINVAL,
  * AUC_EIO, AUC_ENOENT, AUC_ENOMEM.
  */
 enum auc_code replay_log(const struct import_options *o, unsigned history, FILE *report,
-			 log_progress progress, void *arg, struct replay_rows *rows,
-			 struct auc_err *err);
+			 struct replay_rows *rows, struct auc_err *err);
 /* "auctionsim replay": the command line; returns an exit code. */
 int replay_command(int argc, char **argv);
 

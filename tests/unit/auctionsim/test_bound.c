@@ -406,8 +406,7 @@ static double verified(const struct scenario *s, const struct auc_market *m,
 			for (t = 0; t < s->slots; t++)
 				row->price[t] = auc_dual_price(d, i, k, (auc_slot)t + 1);
 		}
-	must(verify_bound(s, p, NULL, NULL, &bound, &wrong, &err),
-	     &err); /* payoffs are 0: all is searched */
+	must(verify_bound(s, p, &bound, &wrong, &err), &err); /* payoffs are 0: all is searched */
 	proof_free(p);
 	return (double)bound;
 }
