@@ -116,6 +116,7 @@ enum auc_code auc_agent_start(uint32_t built, struct auc_err *err)
 	if (code)
 		return code;
 	auc_accounting_read_slurm_conf();
+	auc_accounting_open();
 	auc_tasks_read_slurm_conf();
 	auc_mail_read_slurm_conf();
 	agent.stop = agent.reconfigure = agent.ended = false;
@@ -143,6 +144,7 @@ void auc_agent_stop(void)
 	agent.stop = true;
 	pthread_cond_signal(&agent.wake);
 	pthread_mutex_unlock(&agent.lock);
+	auc_accounting_close(&until);
 	if (end_threads(&until))
 		return;
 	/* slurmctld answers no RPC any more. If it ends, everything committed is safe; if it gives

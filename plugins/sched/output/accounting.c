@@ -3,6 +3,8 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <limits.h>
+#include <link.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,6 +26,11 @@ struct condition {
 	char cluster[256];
 };
 
+static auc_list_t get_jobs(slurmdb_job_cond_t *cond);
+static auc_list_t modify_jobs(slurmdb_job_cond_t *cond, slurmdb_job_rec_t *rec);
+static bool enter(void);
+static void leave(void);
+static int find_plugin(struct dl_phdr_info *info, size_t size, void *path);
 static void *connection(void);
 static bool condition_init(struct condition *c, unsigned n);
 static void condition_add(struct condition *c, unsigned i, uint32_t job_id, uint32_t task);
@@ -41,6 +48,13 @@ static struct {
 	bool present;
 	char cluster[256];
 } conf = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static struct {
+	pthread_mutex_t lock;
+	pthread_cond_t all_back;
+	bool closed;
+	unsigned out; /* questions */
+} gate = {.lock = PTHREAD_MUTEX_INITIALIZER, .all_back = PTHREAD_COND_INITIALIZER};
 
 void auc_accounting_read_slurm_conf(void)
 {
@@ -60,6 +74,30 @@ bool auc_accounting_present(void)
 	present = conf.present;
 	pthread_mutex_unlock(&conf.lock);
 	return present;
+}
+
+void auc_accounting_open(void)
+{
+	pthread_mutex_lock(&gate.lock);
+	gate.closed = false;
+	pthread_mutex_unlock(&gate.lock);
+}
+
+void auc_accounting_close(const struct timespec *until)
+{
+	char path[PATH_MAX] = "";
+	int rc = 0;
+
+	pthread_mutex_lock(&gate.lock);
+	gate.closed = true;
+	while (gate.out && !rc)
+		rc = pthread_cond_timedwait(&gate.all_back, &gate.lock, until);
+	pthread_mutex_unlock(&gate.lock);
+	if (!rc)
+		return;
+	dl_iterate_phdr(find_plugin, path);
+	if (*path)
+		dlopen(path, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
 }
 
 enum auc_code auc_accounting_set(const struct auc_accounting_row *job, struct auc_err *err)
@@ -85,8 +123,7 @@ enum auc_code auc_accounting_set(const struct auc_accounting_row *job, struct au
 	}
 	rec = slurmdb_create_job_rec();
 	rec->admin_comment = slurm_xstrdup(job->text);
-	errno = 0;
-	changed = slurmdb_job_modify(connection(), &c.cond, rec);
+	changed = modify_jobs(&c.cond, rec);
 	condition_clear(&c);
 	slurmdb_destroy_job_rec(rec);
 	if (!changed && errno != SLURM_NO_CHANGE_IN_DATA)
@@ -110,8 +147,7 @@ enum auc_code auc_accounting_look(struct auc_accounting_row *jobs, unsigned n, s
 	for (unsigned i = 0; i < n; i++)
 		condition_add(&c, i, jobs[i].job_id, NO_VAL);
 	c.cond.flags |= JOBCOND_FLAG_NO_STEP | JOBCOND_FLAG_DUP;
-	errno = 0;
-	rows = slurmdb_jobs_get(connection(), &c.cond);
+	rows = get_jobs(&c.cond);
 	condition_clear(&c);
 	if (!rows)
 		return failed(err, "reading jobs");
@@ -136,8 +172,7 @@ enum auc_code auc_accounting_canceller(uint32_t job_id, time_t start, uint32_t *
 		return auc_err_set(err, AUC_ENOMEM, "out of memory");
 	condition_add(&c, 0, job_id, NO_VAL);
 	c.cond.flags |= JOBCOND_FLAG_NO_STEP | JOBCOND_FLAG_DUP;
-	errno = 0;
-	rows = slurmdb_jobs_get(connection(), &c.cond);
+	rows = get_jobs(&c.cond);
 	condition_clear(&c);
 	if (!rows)
 		return failed(err, "reading jobs");
@@ -152,6 +187,65 @@ enum auc_code auc_accounting_canceller(uint32_t job_id, time_t start, uint32_t *
 	slurm_list_destroy(rows);
 	return found ? AUC_OK
 		     : auc_err_set(err, AUC_ENOENT, "job %u is not cancelled there yet", job_id);
+}
+
+static auc_list_t get_jobs(slurmdb_job_cond_t *cond)
+{
+	auc_list_t rows;
+
+	if (!enter())
+		return NULL;
+	errno = 0;
+	rows = slurmdb_jobs_get(connection(), cond);
+	leave();
+	return rows;
+}
+
+static auc_list_t modify_jobs(slurmdb_job_cond_t *cond, slurmdb_job_rec_t *rec)
+{
+	auc_list_t changed;
+
+	if (!enter())
+		return NULL;
+	errno = 0;
+	changed = slurmdb_job_modify(connection(), cond, rec);
+	leave();
+	return changed;
+}
+
+/* False, and errno, if nothing may be asked any more. */
+static bool enter(void)
+{
+	bool may;
+
+	pthread_mutex_lock(&gate.lock);
+	may = !gate.closed;
+	gate.out += may;
+	pthread_mutex_unlock(&gate.lock);
+	if (!may)
+		errno = ECANCELED;
+	return may;
+}
+
+/* errno stays. */
+static void leave(void)
+{
+	int e = errno;
+
+	pthread_mutex_lock(&gate.lock);
+	gate.out--;
+	pthread_cond_signal(&gate.all_back);
+	pthread_mutex_unlock(&gate.lock);
+	errno = e;
+}
+
+/* Where slurmdbd's plugin was loaded from, into the PATH_MAX bytes at PATH. */
+static int find_plugin(struct dl_phdr_info *info, size_t size, void *path)
+{
+	(void)size;
+	if (strstr(info->dlpi_name, "/accounting_storage_slurmdbd.so"))
+		snprintf(path, PATH_MAX, "%s", info->dlpi_name);
+	return 0;
 }
 
 /* slurmctld's connection; the pointer is read at each call, as slurmctld may replace it. */

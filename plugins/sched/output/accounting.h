@@ -18,6 +18,11 @@
 void auc_accounting_read_slurm_conf(void);
 /* False if the site does not use slurmdbd. */
 bool auc_accounting_present(void);
+/* The database may be asked from now on; */
+void auc_accounting_open(void);
+/* or not any more: slurmctld is about to unload what it asks the database with. Waits for the
+ * questions that are out, UNTIL then; one that comes back later still finds that code in memory. */
+void auc_accounting_close(const struct timespec *until);
 /*
  * What the database says of one job: its newest row. slurmctld may have forgotten the job and given
  * its number again: then its newest row lies behind another job's.
