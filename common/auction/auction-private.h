@@ -253,6 +253,10 @@ enum auc_code auc_auction_give_receipt(const struct auc_auction *a, const struct
 /* True if S buys more slots at the end of its plan, as its bid or else auction.conf says
  * (sale_change.c). */
 bool auc_sale_extends(const struct auc_auction *a, const struct auc_sale *s);
+/* The same of a job that is to buy its plan (planned.c). */
+bool auc_bid_extends(const struct auc_auction *a, const struct auc_bid *bid);
+/* And if it may go on elsewhere. */
+bool auc_sale_goes_on(const struct auc_auction *a, const struct auc_sale *s);
 /*
  * partition_limits.c; the lock or admin is held. True if nothing new is sold in SERVER's partition,
  * if it is hidden;

@@ -290,6 +290,13 @@ enum auc_code auc_auction_settle(struct auc_auction *a, uint32_t job_id, const c
 enum auc_code auc_auction_extend(struct auc_auction *a, uint32_t job_id, char **receipt,
 				 struct auc_err *err);
 /*
+ * Slots for JOB_ID behind its plan where it cannot have its own nodes any more (auc_plan_go_on()):
+ * two minutes at least, as soon as there are some within twelve slots that its bid is worth, at
+ * today's price. AUC_ESTATE, AUC_EFULL: likewise.
+ */
+enum auc_code auc_auction_go_on(struct auc_auction *a, uint32_t job_id, char **receipt,
+				struct auc_err *err);
+/*
  * What SERVER was to give JOB_ID in slots not over at SINCE (Unix time) moves to other servers of
  * its partition that are up and have room, at no charge (auc_plan_without()). Where there are none,
  * all that was to come from SINCE on comes later, by as few slots as it takes, up to a hundred, and
@@ -348,6 +355,7 @@ struct auc_sale_view {
 	auc_money payment, value;
 	unsigned revision; /* changes with the plan */
 	bool extend;       /* its bid buys more slots at the end */
+	bool goes_on;      /* elsewhere, too */
 	double missing;    /* of a block: as in its plan (plan.h) */
 	char *block_users; /* of a block: those beside its owner (bid.h), malloc'd; NULL: none */
 	unsigned nparts;

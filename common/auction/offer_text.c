@@ -43,7 +43,7 @@ static void print_refusal(struct auc_auction *a, struct auc_question *q, FILE *o
 static void print_capped(const struct auc_auction *a, FILE *out, const struct auc_offer *offer);
 static void print_unpaid(const struct auc_auction *a, const struct auc_question *q, FILE *out,
 			 const struct auc_offer *offer);
-static void print_planned(const struct auc_auction *a, const struct auc_question *q, FILE *out);
+static void print_times(const struct auc_auction *a, const struct auc_question *q, FILE *out);
 static void print_warning(const struct auc_auction *a, const struct auc_question *q, FILE *out,
 			  const struct auc_offer *offer);
 static void print_worthless(const struct auc_auction *a, const struct auc_question *q, FILE *out,
@@ -125,7 +125,7 @@ char *auc_offer_message(struct auc_auction *a, struct auc_question *q,
 			"other has a payoff higher by more than %s; to have all looked at, %s",
 			credits(offer->distance, value), lower(q));
 	if (offer->accepted)
-		print_planned(a, q, out);
+		print_times(a, q, out);
 	if (offer->accepted)
 		print_warning(a, q, out, offer);
 	if (!offer->accepted && q->ruled_out[0])
@@ -242,8 +242,8 @@ static void print_unpaid(const struct auc_auction *a, const struct auc_question 
 		fprintf(out, "; Policy=%s looks for no cheaper one", a->policy->name);
 }
 
-/* A plan that is longer than the job states. */
-static void print_planned(const struct auc_auction *a, const struct auc_question *q, FILE *out)
+/* A plan that is longer than the job states; what becomes of a job that is late. */
+static void print_times(const struct auc_auction *a, const struct auc_question *q, FILE *out)
 {
 	if (q->bid.planned > 1)
 		fprintf(out, "\nauction: planned for %.4g times the time that it states (%s)%s",
@@ -255,6 +255,9 @@ static void print_planned(const struct auc_auction *a, const struct auc_question
 			a->conf->refund_unused == AUC_REFUND_NO
 				? ""
 				: "; what it does not use is paid back");
+	if (q->bid.requeue && auc_bid_extends(a, &q->bid))
+		fprintf(out, "\nauction: if it is late and its nodes are sold, it is requeued to "
+			     "others (--requeue)");
 }
 
 /* A budget that comes to its end. */

@@ -23,7 +23,6 @@ static enum auc_code quote_range(struct auc_auction *a, struct auc_question *q, 
 				 auc_slot arrival, uint64_t *steps, struct auc_err *err);
 static double margin_of(const struct auc_auction *a, const struct auc_question *q,
 			const struct auc_bid *bid);
-static bool extends(const struct auc_auction *a, const struct auc_bid *bid);
 static double stated_of(struct auc_auction *a, const struct auc_sale *s, struct auc_bid *bid);
 static double used_of(const struct auc_auction *a, const struct auc_sale *s, double now);
 
@@ -48,7 +47,7 @@ static enum auc_code quote_range(struct auc_auction *a, struct auc_question *q, 
 				 auc_slot arrival, uint64_t *steps, struct auc_err *err)
 {
 	const struct auc_time_range range = {.most = bid->most,
-					     .extends = extends(a, bid),
+					     .extends = auc_bid_extends(a, bid),
 					     .refunds = a->conf->refund_unused != AUC_REFUND_NO};
 	double factors[AUC_RANGE_PLANS], worth, best = 0;
 	unsigned n = auc_range_factors(bid->most, factors), chosen = 0;
@@ -97,9 +96,10 @@ static double margin_of(const struct auc_auction *a, const struct auc_question *
 	return factor > 1 ? factor : 0;
 }
 
-static bool extends(const struct auc_auction *a, const struct auc_bid *bid)
+bool auc_bid_extends(const struct auc_auction *a, const struct auc_bid *bid)
 {
-	return bid->extend || (a->conf->extends && !bid->kill && !a->policy->sites);
+	return bid->extend || (a->conf->extends && !bid->kill && !a->policy->sites &&
+			       !a->policy->stepper && !a->policy->posts);
 }
 
 bool auc_auction_took(struct auc_auction *a, const struct auc_sale *s, const char *why, double now,

@@ -1,6 +1,6 @@
 /*
- * sale_change.c - a sale that gets another plan while it lives: one more slot at its end, or
- * another server instead of one that fails (auction.h).
+ * sale_change.c - a sale that gets another plan while it lives: more slots at its end, there or
+ * elsewhere, or another server instead of one that fails (auction.h).
  */
 #include "config.h"
 
@@ -13,12 +13,26 @@
 #include "auction/auction-private.h"
 #include "market/replan.h"
 
-#define LATER_MAX 100 /* slots */
+#define LATER_MAX 100   /* slots */
+#define AHEAD     12    /* slots that are looked at for what goes on elsewhere */
+#define LEAST     120.0 /* seconds that it buys: it begins again there */
+
+/* Plan, value and payment of S with more slots. */
+typedef enum auc_code (*more_fn)(struct auc_auction *a, const struct auc_sale *s,
+				 struct auc_plan *plan, auc_money *value, auc_money *payment,
+				 struct auc_err *err);
 
 static enum auc_code begin(struct auc_auction *a, uint32_t job_id, const struct auc_sale **sale,
 			   struct auc_err *err);
 static enum auc_code extend(struct auc_auction *a, const struct auc_sale *s, struct auc_plan *plan,
 			    auc_money *value, auc_money *payment, struct auc_err *err);
+static enum auc_code go_on(struct auc_auction *a, const struct auc_sale *s, struct auc_plan *plan,
+			   auc_money *value, auc_money *payment, struct auc_err *err);
+static enum auc_code price_more(struct auc_auction *a, const struct auc_sale *s,
+				const struct auc_run *run, struct auc_plan *plan, auc_money *value,
+				auc_money *payment, struct auc_err *err);
+static enum auc_code buy_more(struct auc_auction *a, uint32_t job_id, more_fn more, char **receipt,
+			      struct auc_err *err);
 static bool all_up(const struct auc_market *m, const struct auc_plan *plan);
 static enum auc_code move(struct auc_auction *a, const struct auc_sale *s, unsigned server,
 			  auc_slot from, struct auc_err *err);
@@ -55,8 +69,26 @@ static bool says(const char *bid, const char *word)
 	return at && (at[strlen(word)] == '\0' || at[strlen(word)] == ' ');
 }
 
+bool auc_sale_goes_on(const struct auc_auction *a, const struct auc_sale *s)
+{
+	return auc_sale_extends(a, s) && says(s->bid, " requeue=yes") && !a->policy->stepper &&
+	       !s->plan.nchunks && !(s->plan.chunk_mb > 0);
+}
+
 enum auc_code auc_auction_extend(struct auc_auction *a, uint32_t job_id, char **receipt,
 				 struct auc_err *err)
+{
+	return buy_more(a, job_id, extend, receipt, err);
+}
+
+enum auc_code auc_auction_go_on(struct auc_auction *a, uint32_t job_id, char **receipt,
+				struct auc_err *err)
+{
+	return buy_more(a, job_id, go_on, receipt, err);
+}
+
+static enum auc_code buy_more(struct auc_auction *a, uint32_t job_id, more_fn more, char **receipt,
+			      struct auc_err *err)
 {
 	const struct auc_sale *s = NULL;
 	struct auc_plan plan;
@@ -67,7 +99,7 @@ enum auc_code auc_auction_extend(struct auc_auction *a, uint32_t job_id, char **
 	pthread_mutex_lock(&a->lock);
 	rc = begin(a, job_id, &s, err);
 	if (rc == AUC_OK)
-		rc = extend(a, s, &plan, &value, &payment, err);
+		rc = more(a, s, &plan, &value, &payment, err);
 	if (rc == AUC_OK)
 		rc = auc_ledger_change(a->ledger, job_id, &plan, value, payment, err);
 	if (rc == AUC_OK)
@@ -153,12 +185,11 @@ static enum auc_code begin(struct auc_auction *a, uint32_t job_id, const struct 
 	return AUC_OK;
 }
 
-/* Plan, value and payment of S with one more slot. */
+/* One more slot with the layout of its last. */
 static enum auc_code extend(struct auc_auction *a, const struct auc_sale *s, struct auc_plan *plan,
 			    auc_money *value, auc_money *payment, struct auc_err *err)
 {
 	struct auc_plan slot; /* the new one alone; borrows */
-	char why[256];
 	struct auc_run run;
 	enum auc_code rc;
 
@@ -169,8 +200,6 @@ static enum auc_code extend(struct auc_auction *a, const struct auc_sale *s, str
 		return auc_err_set(err, AUC_EFULL, "slot %lld is not for sale yet",
 				   (long long)s->plan.completion);
 	rc = auc_plan_copy(plan, &s->plan, err);
-	if (rc == AUC_OK)
-		rc = set_completion(a, s, plan, s->plan.completion + 1, err);
 	if (rc != AUC_OK)
 		return rc;
 	plan->runs[plan->nruns - 1].to = s->plan.completion;
@@ -179,20 +208,66 @@ static enum auc_code extend(struct auc_auction *a, const struct auc_sale *s, str
 	slot = *plan;
 	slot.runs = &run;
 	slot.nruns = 1;
-	slot.start = run.from;
 	if (!all_up(a->market, &slot))
 		return auc_err_set(err, AUC_EFULL, "a node of its last slot is down");
+	return price_more(a, s, &run, plan, value, payment, err);
+}
+
+/*
+ * Slots on other nodes, or later on its own, as soon as there are some that it is worth. A job that
+ * is requeued for them begins again, from what it has kept.
+ */
+static enum auc_code go_on(struct auc_auction *a, const struct auc_sale *s, struct auc_plan *plan,
+			   auc_money *value, auc_money *payment, struct auc_err *err)
+{
+	unsigned slots = (unsigned)auc_ceil(LEAST / a->conf->slot_seconds);
+	enum auc_code rc = AUC_EFULL;
+	const unsigned *upload;
+
+	if (!auc_sale_goes_on(a, s) || s->state != AUC_SALE_RUNNING)
+		return auc_err_set(err, AUC_ESTATE, "job %" PRIu32 ": does not go on elsewhere",
+				   s->job_id);
+	auc_err_set(err, AUC_EFULL, "its slots elsewhere would not be for sale yet");
+	upload = uploads_of(a, s, false);
+	for (unsigned later = 0; later < AHEAD && (rc == AUC_EFULL || rc == AUC_ESTATE); later++) {
+		if (s->plan.completion + later + slots - 1 > auc_market_last(a->market))
+			break;
+		rc = auc_plan_go_on(a->market, &s->plan, slots, later, upload, plan, err);
+		if (rc == AUC_OK)
+			rc = price_more(a, s, &plan->runs[plan->nruns - 1], plan, value, payment,
+					err);
+	}
+	return rc;
+}
+
+/* Completion, value and payment of PLAN, which is that of S and RUN. */
+static enum auc_code price_more(struct auc_auction *a, const struct auc_sale *s,
+				const struct auc_run *run, struct auc_plan *plan, auc_money *value,
+				auc_money *payment, struct auc_err *err)
+{
+	struct auc_run more = *run;
+	struct auc_plan alone;
+	char why[256];
+	enum auc_code rc = set_completion(a, s, plan, run->to + 1, err);
+
+	if (rc != AUC_OK)
+		return rc;
 	if (auc_auction_broken_limit(a, a->market, plan, why, sizeof(why)))
 		return auc_err_set(err, AUC_EFULL, "%s", why);
-	slot.cost = auc_plan_cost(&slot, a->market);
-	plan->cost = auc_money_to(s->payment) + slot.cost;
+	alone = *plan;
+	alone.runs = &more;
+	alone.nruns = 1;
+	alone.start = more.from;
+	alone.cost = auc_plan_cost(&alone, a->market);
+	plan->cost = auc_money_to(s->payment) + alone.cost;
 	*value = auc_plan_value(plan);
-	*payment = s->payment + auc_money_from(slot.cost);
+	*payment = s->payment + auc_money_from(alone.cost);
 	if (*payment >= *value)
 		return auc_err_set(err, AUC_ESTATE,
-				   "one more slot would cost %.6f and leave a value of %.6f for "
+				   "%lld more slots would cost %.6f and leave a value of %.6f for "
 				   "%.6f paid",
-				   slot.cost, auc_money_to(*value), auc_money_to(*payment));
+				   (long long)(more.to - more.from + 1), alone.cost,
+				   auc_money_to(*value), auc_money_to(*payment));
 	return AUC_OK;
 }
 

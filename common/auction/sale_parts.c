@@ -23,8 +23,9 @@ static const struct auc_share *find_share(const struct auc_plan *plan, unsigned 
 static bool same_share(const struct auc_share *a, const struct auc_share *b);
 static unsigned choose_lead(const struct auc_plan *plan, unsigned run, bool workers);
 static unsigned lasts(const struct auc_plan *plan, unsigned run, const struct auc_share *share);
-static enum auc_code gang_part(const struct auc_market *m, const struct auc_plan *plan,
-			       struct auc_part **parts, unsigned *nparts, struct auc_err *err);
+static enum auc_code gang_parts(const struct auc_market *m, const struct auc_plan *plan,
+				struct auc_part **parts, unsigned *nparts, struct auc_err *err);
+static bool same_nodes(const struct auc_plan *plan, unsigned run);
 static void fill_part(const struct auc_market *m, const struct auc_plan *plan,
 		      const struct auc_share *share, struct auc_part *part);
 
@@ -55,7 +56,7 @@ enum auc_code auc_plan_parts(const struct auc_market *m, const struct auc_plan *
 	if (!plan->nshares)
 		return AUC_OK;
 	if (plan->gang)
-		return gang_part(m, plan, parts, nparts, err);
+		return gang_parts(m, plan, parts, nparts, err);
 	*parts = calloc(plan->nshares, sizeof(**parts));
 	part_of = calloc(plan->nshares, sizeof(*part_of)); /* by share */
 	if (!*parts || !part_of) {
@@ -106,30 +107,55 @@ enum auc_code auc_plan_parts(const struct auc_market *m, const struct auc_plan *
 	return AUC_OK;
 }
 
-/* All nodes of a gang together. */
-static enum auc_code gang_part(const struct auc_market *m, const struct auc_plan *plan,
-			       struct auc_part **parts, unsigned *nparts, struct auc_err *err)
+/* All nodes of a gang together; it has another part where it moves. */
+static enum auc_code gang_parts(const struct auc_market *m, const struct auc_plan *plan,
+				struct auc_part **parts, unsigned *nparts, struct auc_err *err)
 {
+	size_t heads = plan->nruns * sizeof(**parts);
+	double slot = auc_market_slot_seconds(m);
 	struct auc_part *p;
+	unsigned n = 0;
 	char *at;
 
-	p = calloc(1, sizeof(*p) + (size_t)plan->nshares * AUC_NAME_MAX);
+	p = calloc(1, heads + (size_t)plan->nshares * AUC_NAME_MAX);
 	if (!p)
 		return auc_err_set(err, AUC_ENOMEM, "out of memory for the parts of a plan");
-	fill_part(m, plan, &plan->shares[0], p);
-	p->lead = true;
-	p->start = (double)plan->start * auc_market_slot_seconds(m);
-	p->end = (double)plan->completion * auc_market_slot_seconds(m);
-	p->nnodes = plan->nshares;
-	p->whole = plan->whole;
-	p->block = plan->block;
-	p->nodes = at = (char *)(p + 1);
-	for (unsigned i = 0; i < plan->nshares; i++)
-		at += sprintf(at, "%s%s", i ? "," : "",
-			      auc_market_server_name(m, plan->shares[i].server));
 	*parts = p;
-	*nparts = 1;
+	at = (char *)p + heads;
+	for (unsigned r = 0; r < plan->nruns; r++) {
+		const struct auc_run *run = &plan->runs[r];
+		const struct auc_share *shares = &plan->shares[run->first_share];
+
+		if (!r || !next_run(plan, r - 1) || !same_nodes(plan, r)) {
+			p = &(*parts)[n++];
+			fill_part(m, plan, shares, p);
+			p->lead = true;
+			p->start = (double)run->from * slot;
+			p->nnodes = run->nshares;
+			p->whole = plan->whole;
+			p->block = plan->block;
+			p->nodes = at;
+			for (unsigned i = 0; i < run->nshares; i++)
+				at += sprintf(at, "%s%s", i ? "," : "",
+					      auc_market_server_name(m, shares[i].server));
+			at++;
+		}
+		p->end = (double)(run->to + 1) * slot;
+	}
+	*nparts = n;
 	return AUC_OK;
+}
+
+/* True if RUN of a gang's plan has the nodes of the run before. */
+static bool same_nodes(const struct auc_plan *plan, unsigned run)
+{
+	const struct auc_run *a = &plan->runs[run - 1], *b = &plan->runs[run];
+
+	for (unsigned i = 0; i < b->nshares && a->nshares == b->nshares; i++)
+		if (plan->shares[a->first_share + i].server !=
+		    plan->shares[b->first_share + i].server)
+			return false;
+	return a->nshares == b->nshares;
 }
 
 bool auc_part_next_node(const struct auc_part *part, const char **at, char name[AUC_NAME_MAX])

@@ -141,6 +141,8 @@ void auc_exec_refused(struct auc_exec *x, const struct auc_exec_booking *booking
 {
 	if (booking->book == AUC_BOOK_EXTEND)
 		x->extend = false;
+	if (booking->book == AUC_BOOK_GO_ON)
+		x->goes_on = false;
 	if (booking->book == AUC_BOOK_PUT_OFF) {
 		x->waits = false;
 		/* While whole slots are left, it has these. */
@@ -510,8 +512,8 @@ static struct auc_exec_booking group(struct auc_exec *x, const struct auc_exec_r
 		return b;
 	}
 	if (now >= x->end - rules->end_margin) {
-		if (lead->seen == AUC_SEEN_RUNNING && x->extend && now < x->end)
-			b.book = AUC_BOOK_EXTEND;
+		if (lead->seen == AUC_SEEN_RUNNING && (x->extend || x->goes_on) && now < x->end)
+			b.book = x->extend ? AUC_BOOK_EXTEND : AUC_BOOK_GO_ON;
 		else
 			x->why = why_over(x, rules, on, now);
 		return b;

@@ -62,7 +62,8 @@ struct auc_exec {
 	enum auc_sale_state booked; /* what the ledger says */
 	bool committed;             /* and that is on disk */
 	bool replanned;             /* its plan is not the first that it had */
-	bool extend;                /* more slots may be bought at the end */
+	bool extend;                /* more slots may be bought at the end, */
+	bool goes_on;               /* and elsewhere if it cannot stay: it may be requeued */
 	double slot;                /* seconds of one */
 	double start, end;
 	unsigned nparts;
@@ -110,6 +111,7 @@ enum auc_exec_book {
 	AUC_BOOK_CONFIRM, /* the lien is sold to the lead */
 	AUC_BOOK_START,   /* it runs */
 	AUC_BOOK_EXTEND,  /* one more slot is bought; refused: auc_exec_refused() */
+	AUC_BOOK_GO_ON,   /* slots elsewhere are bought at the end; refused: likewise */
 	AUC_BOOK_MOVE,    /* what PART's server was to give is moved to others; refused: likewise */
 	AUC_BOOK_PUT_OFF, /* what begins with PART begins at WHEN or after it; refused: likewise */
 	AUC_BOOK_SETTLE,  /* it is over, for WHY, since WHEN */

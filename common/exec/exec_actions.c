@@ -73,7 +73,7 @@ static void running_lead_actions(const struct auc_exec *x, const struct auc_exec
 	if (auc_exec_is_astray(x, rules, now)) {
 		if (now >= lead->next)
 			ask(actions, max, n, AUC_ASK_MOVE, on);
-	} else if (now >= auc_exec_told_from(x, rules) &&
+	} else if (!x->parts[on].nnodes && now >= auc_exec_told_from(x, rules) &&
 		   (x->tell || (now >= change - rules->notice && x->told < change))) {
 		ask(actions, max, n, AUC_ASK_NOTICE, on);
 	} else if (lead->limit > 0 && lead->limit < x->parts[on].end - AUC_EXEC_CLOSE &&

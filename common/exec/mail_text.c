@@ -44,6 +44,45 @@ void auc_mail_text_sold(struct auc_mail_text *t, const struct auc_mail_job *job,
 	add(t, "A part of the price may be kept if you cancel; sbid show says how much.\n");
 }
 
+void auc_mail_text_moved(struct auc_mail_text *t, const struct auc_mail_job *job, const char *why,
+			 auc_money payment, double start, double end)
+{
+	char id[ID_LEN];
+	char price[AUC_MONEY_LEN], from[TIME_LEN], to[TIME_LEN], w[NAME_LEN];
+
+	credits(payment, price);
+	when(start, from);
+	words(why, w);
+	subject(t, job, "Moved, %s, Next %s", w, from);
+	head(t, job, "has another plan.");
+	add(t, "Why:    %s\n", w);
+	add(t, "Next:   %s\n", from);
+	add(t, "Ends:   %s at the latest\n", when(end, to));
+	add(t, "Price:  %s credits in all\n\n", price);
+	add(t, "To cancel it:    scancel %s\n", id_of(job, id));
+	add(t, "To look at it:   sbid show %s\n", id_of(job, id));
+}
+
+void auc_mail_text_array(struct auc_mail_text *t, const struct auc_mail_job *job,
+			 const struct auc_mail_array *array, double now)
+{
+	char p[AUC_MONEY_LEN], b[AUC_MONEY_LEN], time[TIME_LEN];
+	unsigned n = array->completed + array->others + array->unsold;
+
+	credits(array->paid, p);
+	credits(array->back, b);
+	subject(t, job, "Array ended, %u of %u tasks completed, Paid %s, %s back", array->completed,
+		n, p, b);
+	head(t, job, "is an array, and none of its tasks is left.");
+	add(t, "Completed:       %u\n", array->completed);
+	add(t, "Ended otherwise: %u\n", array->others);
+	add(t, "Not sold:        %u\n", array->unsold);
+	add(t, "Paid:            %s credits\n", p);
+	add(t, "Paid back:       %s credits\n", b);
+	add(t, "Time:            %s\n\n", when(now, time));
+	add(t, "There is nothing left to cancel. sbid shows each task, sbid why the refusal.\n");
+}
+
 void auc_mail_text_settled(struct auc_mail_text *t, const struct auc_mail_job *job, const char *why,
 			   auc_money paid, auc_money back, double now)
 {

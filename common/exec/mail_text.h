@@ -26,9 +26,20 @@ struct auc_mail_job {
 /* It has bought a plan from START to END (Unix time) on NODES nodes; STOOD: as a bid that stood. */
 void auc_mail_text_sold(struct auc_mail_text *t, const struct auc_mail_job *job, auc_money payment,
 			double start, double end, unsigned nodes, bool stood);
+/* It has another plan, for WHY: one word, whose next part begins at START. PAYMENT is for all. */
+void auc_mail_text_moved(struct auc_mail_text *t, const struct auc_mail_job *job, const char *why,
+			 auc_money payment, double start, double end);
 /* Its sale has ended for WHY (why.h), what it PAID in the end, and what came BACK. */
 void auc_mail_text_settled(struct auc_mail_text *t, const struct auc_mail_job *job, const char *why,
 			   auc_money paid, auc_money back, double now);
+/* How the tasks of an array ended that were sold, and how many were not. */
+struct auc_mail_array {
+	unsigned completed, others, unsold;
+	auc_money paid, back;
+};
+/* All of them have; JOB is the array. */
+void auc_mail_text_array(struct auc_mail_text *t, const struct auc_mail_job *job,
+			 const struct auc_mail_array *array, double now);
 /* Its bid stood and was not sold, for WHY. */
 void auc_mail_text_unsold(struct auc_mail_text *t, const struct auc_mail_job *job, const char *why,
 			  double now);

@@ -62,6 +62,7 @@ enum key {
 	KEY_ARRAY,
 	KEY_PLANNED,
 	KEY_PROFILE,
+	KEY_REQUEUE,
 	NKEYS
 };
 
@@ -168,6 +169,7 @@ const struct auc_bid_key auc_bid_keys[] = {
 	[KEY_ARRAY] = {"array", NULL, "JOB", ""},
 	[KEY_PLANNED] = {"planned", NULL, "FACTOR", ""},
 	[KEY_PROFILE] = {"profile", NULL, "NAME", ""},
+	[KEY_REQUEUE] = {"requeue", NULL, "yes", ""},
 };
 const unsigned auc_bid_nkeys = NOPTIONS;
 
@@ -201,6 +203,7 @@ static const read_fn readers[NKEYS] = {
 	[KEY_TIME_MAX] = auc_bid_time_max_word,
 	[KEY_PLANNED] = auc_bid_planned_word,
 	[KEY_PROFILE] = auc_bid_profile_word,
+	[KEY_REQUEUE] = auc_bid_requeue_word,
 };
 
 static int find_key(const char *name);

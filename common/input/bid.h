@@ -101,6 +101,9 @@ struct auc_bid {
 	/* At the end of its plan it buys more, slot by slot, or ends; neither: as auction.conf
 	 * says. */
 	bool extend, kill;
+	/* It may be started again, elsewhere: it moves where it is late and its own slots are sold.
+	 * In texts that are kept only: sbatch's own --requeue says it. */
+	bool requeue;
 	/* How long it takes at most, where what is stated is as a rule: in seconds, or, as soon as
 	 * it is known how long that is, as a factor of it. 0: not given. */
 	double time_max, most;

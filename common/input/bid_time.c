@@ -113,6 +113,16 @@ enum auc_code auc_bid_profile_word(const struct auc_conf *conf, const char *valu
 	return AUC_OK;
 }
 
+enum auc_code auc_bid_requeue_word(const struct auc_conf *conf, const char *value,
+				   struct auc_bid *bid, const char *what, struct auc_err *err)
+{
+	(void)conf;
+	bid->requeue = !strcmp(value, "yes");
+	if (bid->requeue)
+		return AUC_OK;
+	return auc_err_set(err, AUC_EINVAL, "%s: '%.80s', expected yes", what, value);
+}
+
 enum auc_code auc_bid_time_max_of(struct auc_bid *bid, double stated, struct auc_err *err)
 {
 	if (!(bid->time_max > 0))
@@ -152,6 +162,8 @@ void auc_bid_time_print(FILE *out, const struct auc_bid *bid)
 		fprintf(out, " planned=%s", auc_number_str(bid->planned, number));
 	if (*bid->profile)
 		fprintf(out, " profile=%s", bid->profile);
+	if (bid->requeue)
+		fprintf(out, " requeue=yes");
 }
 
 enum auc_code auc_bid_time_check(const struct auc_bid *bid, const char *name, struct auc_err *err)

@@ -473,8 +473,6 @@ static enum auc_code read_nodes(struct json_object *o, struct auc_receipt *r, st
 	struct auc_receipt_share *share;
 	size_t n;
 
-	if (r->nruns > 1)
-		return auc_err_set(err, AUC_EINVAL, "plan: expected one run of a gang");
 	if (!json_object_object_get_ex(o, "nodes", &nodes) ||
 	    !json_object_is_type(nodes, json_type_array) || !(n = json_object_array_length(nodes)))
 		return auc_err_set(err, AUC_EINVAL, "nodes: expected an array of servers");

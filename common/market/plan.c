@@ -434,8 +434,8 @@ enum auc_code auc_plan_from_json(struct json_object *o, const struct auc_market 
 
 enum auc_code auc_plan_check(const struct auc_plan *p, struct auc_err *err)
 {
-	if (p->gang && p->nruns > 1)
-		return auc_err_set(err, AUC_EINVAL, "plan: expected one run of a gang, found %u",
+	if (p->block && p->nruns > 1)
+		return auc_err_set(err, AUC_EINVAL, "plan: expected one run of a block, found %u",
 				   p->nruns);
 	if (p->nruns && p->arrival <= p->start && p->start == p->runs[0].from &&
 	    p->completion == p->runs[p->nruns - 1].to + 1)

@@ -44,8 +44,8 @@ struct auc_plan_chunk {
 
 struct auc_plan {
 	/*
-	 * A gang's: it has one run, each share of which is a node that gives AMOUNT, by TRES of the
-	 * market; SHAPE is which of the job's shapes that is. It has no types.
+	 * A gang's: each share is a node that gives AMOUNT, by TRES of the market; SHAPE is which
+	 * of the job's shapes that is. It has no types, and one run until it moves.
 	 */
 	bool gang;
 	bool within_switch; /* all of its nodes are on one switch, and stay so */

@@ -17,6 +17,7 @@ struct search {
 	unsigned later;
 	const unsigned *upload;
 	bool back;   /* SERVER is only closed: it may be had in other slots */
+	bool more;   /* what comes from FROM on is not booked yet */
 	long checks; /* that are left */
 	int prefer;  /* a server that can take all that SERVER was to give; -1: there is none */
 	struct auc_share *shares; /* of the run in hand */
@@ -82,6 +83,38 @@ enum auc_code auc_plan_later(const struct auc_market *m, const struct auc_plan *
 	for (unsigned r = plan->nruns; r-- > 0 && plan->runs[r].to >= from;)
 		s.server = plan->shares[plan->runs[r].first_share].server;
 	return remake(&s, made, err);
+}
+
+enum auc_code auc_plan_go_on(const struct auc_market *m, const struct auc_plan *plan,
+			     unsigned slots, unsigned later, const unsigned *upload,
+			     struct auc_plan *made, struct auc_err *err)
+{
+	const struct auc_run *last = &plan->runs[plan->nruns - 1];
+	struct auc_plan longer;
+	struct search s = {.m = m,
+			   .plan = &longer,
+			   .server = plan->shares[last->first_share].server,
+			   .from = plan->completion,
+			   .later = later,
+			   .upload = upload,
+			   .back = true,
+			   .more = true,
+			   .checks = CHECKS_MAX};
+	enum auc_code rc;
+
+	auc_plan_init(&longer);
+	rc = auc_plan_copy(&longer, plan, err);
+	if (rc == AUC_OK)
+		rc = auc_plan_add_run(&longer, plan->completion, plan->completion + slots - 1, err);
+	for (unsigned i = 0; i < last->nshares && rc == AUC_OK; i++) {
+		const struct auc_share *h = &plan->shares[last->first_share + i];
+
+		rc = auc_plan_add_share(&longer, h->server, h->workers, h->ps, err);
+	}
+	if (rc == AUC_OK)
+		rc = remake(&s, made, err);
+	auc_plan_clear(&longer);
+	return rc;
 }
 
 enum auc_code auc_plan_cut(const struct auc_plan *plan, auc_slot from, auc_slot until,
@@ -276,10 +309,11 @@ static enum auc_code add_run(struct search *s, const struct auc_run *run, auc_sl
 	/* What stays first, so that nothing else is put there. */
 	for (int moves = 0; moves < 2; moves++)
 		for (const struct auc_share *h = shares; h < end; h++) {
-			bool stays = s->later ? (h->server != s->server || s->back) &&
-							has_room(s, h->server, h->workers, h->ps,
-								 from, to)
-					      : h->server != s->server;
+			bool stays = s->later || s->more
+					     ? (h->server != s->server || s->back) &&
+						       has_room(s, h->server, h->workers, h->ps,
+								from, to)
+					     : h->server != s->server;
 			bool done = true;
 
 			if (stays && !moves)
@@ -410,7 +444,7 @@ static double own_use(const struct search *s, unsigned other, unsigned tres, auc
 {
 	const struct auc_plan *p = s->plan;
 
-	for (unsigned r = 0; r < p->nruns && t >= s->from; r++) {
+	for (unsigned r = 0; r < p->nruns && t >= s->from && !s->more; r++) {
 		const struct auc_share *h;
 
 		if (t < p->runs[r].from || t > p->runs[r].to)

@@ -30,6 +30,14 @@ enum auc_code auc_plan_later(const struct auc_market *m, const struct auc_plan *
 			     unsigned later, const unsigned *upload, struct auc_plan *made,
 			     struct auc_err *err);
 /*
+ * MADE (initialised) becomes PLAN and, LATER slots behind its end, SLOTS more with the layout of
+ * its last run: on the same servers where they have room then, else on others of their group. Value
+ * and cost stay. As auc_plan_without().
+ */
+enum auc_code auc_plan_go_on(const struct auc_market *m, const struct auc_plan *plan,
+			     unsigned slots, unsigned later, const unsigned *upload,
+			     struct auc_plan *made, struct auc_err *err);
+/*
  * MADE (initialised) becomes PLAN without its slots FROM to UNTIL - 1, which are counted in
  * made->lost. Value, cost and completion stay. AUC_EFULL: there is none left from UNTIL on, or its
  * data move in those.

@@ -59,10 +59,11 @@ enum auc_code auc_describe(struct auc_auction *a, job_desc_msg_t *desc, uint32_t
 		return auc_err_set(
 			err, AUC_EINVAL,
 			"%s: gang, within, whole, features, only, except, begin, end, "
-			"since, array, planned and profile are no options; say it by --nodes, "
-			"--nodelist, --begin and so on",
+			"since, array, planned, profile and requeue are no options; say it by "
+			"--nodes, --nodelist, --begin and so on",
 			AUC_ENV_BID);
 	bid->dry_run = auc_desc_is_dry_run(desc);
+	bid->requeue = desc->script && desc->requeue == 1;
 	if (gang && auc_site_most_threads() == 1)
 		auc_desc_one_thread(desc);
 	code = auc_desc_check(desc, gang, err);
@@ -217,7 +218,7 @@ static bool has_kept_words(const struct auc_bid *bid)
 
 	return g->nshapes || g->nplaces || g->within_switch || g->whole || *g->features ||
 	       g->begin > 0 || g->end > 0 || bid->since > 0 || bid->array || bid->planned > 0 ||
-	       *bid->profile;
+	       *bid->profile || bid->requeue;
 }
 
 /* As auc_desc_dependency(). */

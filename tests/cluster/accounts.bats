@@ -132,6 +132,52 @@ nothing_held()
 	audit
 }
 
+# One of eight clients, until DONE is there: its bids in a row. client N USER DONE
+client()
+{
+	while [ ! -e "$3" ]; do
+		as "$2" sbatch -A lab $(small_bid 100 1) -o /dev/null --wrap true >> "$BATS_TEST_TMPDIR/client-$1" 2>&1 || true
+	done
+}
+
+# bats test_tags=nightly
+@test "eight clients that bid for ten minutes against one budget never overdraw it" {
+	local done=$BATS_TEST_TMPDIR/done pids=() i seconds=${CLIENT_SECONDS:-600} until
+
+	wait_until 60 nothing_held
+	for i in {1..8}; do
+		if [ $((i % 2)) = 0 ]; then who=alice; else who=carol; fi
+		client "$i" "$who" "$done" &
+		pids+=($!)
+	done
+	# There is always a little, and never enough for all.
+	until=$((EPOCHSECONDS + seconds))
+	while [ $EPOCHSECONDS -lt $until ]; do
+		sauction grant account:physics 2
+		sauction grant account:lab 2
+		for i in {1..5}; do
+			for account in lab physics; do
+				# Not while the spool is being replaced.
+				has=$(left $account)
+				[ -n "$has" ] || continue
+				[ "$has" -ge 0 ] || { echo "$account: $has" >&2; touch "$done"; return 1; }
+			done
+			sleep 1
+		done
+	done
+	touch "$done"
+	wait "${pids[@]}"
+	bought=$(cat "$BATS_TEST_TMPDIR"/client-* | grep -c '^Submitted batch job ')
+	refused=$(cat "$BATS_TEST_TMPDIR"/client-* | grep -c 'refused: budget: ')
+	echo "$bought bought, $refused refused for want of money" >&3
+	[ "$bought" -gt 8 ]
+	[ "$refused" -gt 8 ]
+	wait_until 300 status_is '"\(.totals.live) \(.agent.final_receipts_waiting)"' '0 0'
+	audit
+	[ "$(left lab)" -ge 0 ]
+	[ "$(left physics)" -ge 0 ]
+}
+
 @test "sacct, sbid, sauction report and the independent reader agree to the last micro-credit" {
 	wait_until 120 status_is '"\(.totals.live) \(.agent.final_receipts_waiting)"' '0 0'
 	for account in lab theory; do

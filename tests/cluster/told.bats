@@ -183,6 +183,22 @@ new_sales()
 	mail_of sale "$last"
 	[ "$(new_sales)" = 4 ]
 	[ "$(find "$MAIL_DIR" -name 'mail-refund-*' -newer "$MAIL_DIR/before" | wc -l)" = 0 ]
+	mapfile -t mail < <(mail_of array "$first")
+	[[ ${mail[2]} == "Slurm Job_id=$first Name=wrap Array ended, 2 of 2 tasks completed, Paid "* ]]
+	! mailed array "$each" || false
+}
+
+@test "a plan that is put off is mailed of" {
+	job=$(submit alice --mail-type=REQUEUE --bid=100000000 --gpus-per-node=1 --mem=100 --time=0:10 -b now+20 -o /dev/null --wrap true)
+	scontrol update partitionname=edge state=down
+	wait_until 90 mailed moved "$job"
+	mapfile -t mail < <(mail_of moved "$job")
+	scontrol update partitionname=edge state=up
+	[[ ${mail[2]} == "Slurm Job_id=$job Name=wrap Moved, partition down, Next 20"* ]]
+	[[ ${mail[*]} == *"scancel $job"* ]]
+	! mailed sale "$job" || false
+	as alice scancel "$job"
+	wait_until 60 rules_known
 }
 
 # All of the node from now on, as soon as what others had is for sale again.

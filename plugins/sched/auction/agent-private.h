@@ -194,6 +194,8 @@ bool auc_array_turn(struct auc_agent *a, const struct auc_held_view *v, struct a
 void auc_array_next_cycle(struct auc_agent *a, double now);
 /* True if one is to have its turn soon. */
 bool auc_array_busy(const struct auc_agent *a);
+/* True if tasks of JOB_ID wait to be decided. */
+bool auc_array_has(const struct auc_agent *a, uint32_t job_id);
 /* True if tasks of JOB_ID are being split off: until then it cannot be said what the rest is. */
 bool auc_array_is_out(struct auc_agent *a, uint32_t job_id);
 /* True if SALE is of a task that is being split off. */

@@ -13,6 +13,7 @@
 #include "sched/auction/block/block.h"
 #include "adapter/desc.h"
 #include "ledger/why.h"
+#include "policy/registry.h"
 #include "sched/auction/power.h"
 #include "sched/output/admin_files.h"
 #include "sched/output/mail.h"
@@ -25,7 +26,9 @@
 #define ENFORCE_LIMITS 0x2
 
 static bool take_view(struct auc_agent *a, const struct auc_sale_view *view);
+static bool take_revised(struct auc_agent *a, struct auc_task *t);
 static bool take_plan(struct auc_agent *a, struct auc_task *t);
+static bool array_lives(void *arg, uint32_t array);
 static void confirm(struct auc_agent *a, struct auc_task *t, double now);
 static bool takes_nodes(enum auc_exec_book book);
 static bool was_changed(struct auc_agent *a, const struct auc_task *t);
@@ -112,6 +115,7 @@ void auc_book_step(struct auc_agent *a, struct auc_task *t, double now)
 		start(a, t, now);
 		break;
 	case AUC_BOOK_EXTEND:
+	case AUC_BOOK_GO_ON:
 	case AUC_BOOK_MOVE:
 	case AUC_BOOK_PUT_OFF:
 		if (!change(a, t, &b, now))
@@ -173,6 +177,19 @@ static void give_allowances(struct auc_agent *a)
 	a->changed = true;
 }
 
+/* True if a task of ARRAY waits or has a sale. */
+static bool array_lives(void *arg, uint32_t array)
+{
+	const struct auc_agent *a = arg;
+
+	if (auc_array_has(a, array))
+		return true;
+	for (const struct auc_task *t = a->tasks.list; t; t = t->next)
+		if (t->array == array && t->exec.booked != AUC_SALE_SETTLED)
+			return true;
+	return false;
+}
+
 void auc_book_commit(struct auc_agent *a)
 {
 	struct auc_err err;
@@ -181,6 +198,7 @@ void auc_book_commit(struct auc_agent *a)
 	if (auc_admin_look(a->dir, a->auction, auc_site_now()))
 		a->changed = true;
 	give_allowances(a);
+	auc_mail_arrays(array_lives, a, auc_site_now());
 	/* Nothing is written before they are, so nothing more is sold. */
 	if (code)
 		auc_err_prefix(&err, "final receipts cannot be saved");
@@ -223,13 +241,27 @@ static bool take_view(struct auc_agent *a, const struct auc_sale_view *view)
 			auc_agent_complain(a, AUC_ERROR_LEDGER, &err);
 			return false;
 		}
-	} else if (t->revision != view->revision && !take_plan(a, t)) {
+	} else if (t->revision != view->revision && !take_revised(a, t)) {
 		return false;
 	}
 	t->listed = true;
 	t->exec.booked = view->state;
 	if (view->job_id)
 		t->exec.jobs[0].id = view->job_id;
+	return true;
+}
+
+/* The plan of T was changed by others' bids: its owner hears of it if it begins later. */
+static bool take_revised(struct auc_agent *a, struct auc_task *t)
+{
+	double begin = t->exec.start;
+
+	if (!take_plan(a, t))
+		return false;
+	/* Where plans are decided slot by slot, none is more than what is thought now. */
+	if (t->exec.booked == AUC_SALE_SOLD && t->exec.start > begin &&
+	    !auc_policy_find(auc_auction_conf(a->auction)->policy)->stepper)
+		auc_mail_moved(&t->mail, a->auction, t->sale, "rearranged", auc_site_now());
 	return true;
 }
 
@@ -298,7 +330,8 @@ void auc_book_check(struct auc_agent *a, struct auc_task *t)
 /* True if what comes of it depends on which nodes are up and nobody else's. */
 static bool takes_nodes(enum auc_exec_book book)
 {
-	return book == AUC_BOOK_EXTEND || book == AUC_BOOK_MOVE || book == AUC_BOOK_PUT_OFF;
+	return book == AUC_BOOK_EXTEND || book == AUC_BOOK_GO_ON || book == AUC_BOOK_MOVE ||
+	       book == AUC_BOOK_PUT_OFF;
 }
 
 /* Until a sale is confirmed its owner can change its job, also after the agent has looked at it in
@@ -444,12 +477,13 @@ static unsigned count_offence(struct auc_agent *a, uint32_t uid)
 	return 1;
 }
 
-/* The sale gets one more slot, another server instead of one that fails, or later what it missed.
+/* The sale gets more slots, another server instead of one that fails, or later what it missed.
  */
 static bool change(struct auc_agent *a, struct auc_task *t, const struct auc_exec_booking *booking,
 		   double now)
 {
 	static const char *const refused[] = {[AUC_BOOK_EXTEND] = "no other slot",
+					      [AUC_BOOK_GO_ON] = "none elsewhere",
 					      [AUC_BOOK_MOVE] = "not moved",
 					      [AUC_BOOK_PUT_OFF] = "not put off"};
 	const struct auc_part *p = &t->parts[booking->part];
@@ -463,6 +497,8 @@ static bool change(struct auc_agent *a, struct auc_task *t, const struct auc_exe
 		blame(a, t, p, now);
 	if (booking->book == AUC_BOOK_EXTEND) {
 		code = auc_auction_extend(a->auction, id, NULL, &err);
+	} else if (booking->book == AUC_BOOK_GO_ON) {
+		code = auc_auction_go_on(a->auction, id, NULL, &err);
 	} else if (booking->held && booking->book == AUC_BOOK_PUT_OFF && t->own) {
 		/* It waits in its slots. */
 		code = auc_err_set(&err, AUC_ESTATE, "its owner's own jobs are in its way");
@@ -480,6 +516,8 @@ static bool change(struct auc_agent *a, struct auc_task *t, const struct auc_exe
 	}
 	if (booking->book == AUC_BOOK_EXTEND)
 		slurm_info("sched/auction: job %u: bought another slot", id);
+	else if (booking->book == AUC_BOOK_GO_ON)
+		slurm_info("sched/auction: job %u: is late, and bought slots elsewhere", id);
 	else if (booking->book == AUC_BOOK_PUT_OFF)
 		slurm_info("sched/auction: job %u: what it missed (%s) comes later or is paid back",
 			   id, booking->why);
@@ -487,6 +525,12 @@ static bool change(struct auc_agent *a, struct auc_task *t, const struct auc_exe
 		slurm_info("sched/auction: job %u: what %s was to give moves to another node", id,
 			   server);
 	a->changed = true;
+	if (booking->book != AUC_BOOK_EXTEND)
+		auc_mail_moved(&t->mail, a->auction, t->sale,
+			       booking->book == AUC_BOOK_GO_ON  ? "late"
+			       : booking->book == AUC_BOOK_MOVE ? AUC_WHY_NODE_FAIL
+								: booking->why,
+			       now);
 	/* If this fails, the next look at the ledger tries it again. */
 	take_plan(a, t);
 	return true;

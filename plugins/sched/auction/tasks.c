@@ -60,7 +60,6 @@ struct auc_task *auc_tasks_add(struct auc_tasks *tasks, struct auc_sale_view *vi
 	t->uid = view->uid;
 	t->exec.booked = view->state;
 	t->exec.committed = view->state != AUC_SALE_LIEN;
-	t->exec.extend = view->extend;
 	/* Before a restart, all that ran is taken to have stood. */
 	t->exec.stood = view->state == AUC_SALE_RUNNING;
 	t->exec.jobs[0].id = view->job_id;
@@ -102,6 +101,8 @@ enum auc_code auc_task_replan(struct auc_task *t, struct auc_sale_view *view, st
 	}
 	free(t->parts);
 	t->exec.slot = view->slot_seconds;
+	t->exec.extend = view->extend;
+	t->exec.goes_on = view->goes_on;
 	t->exec.replanned = view->revision > 0;
 	t->parts = parts;
 	t->block = parts[0].block && t->block_users;

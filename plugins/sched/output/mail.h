@@ -44,6 +44,14 @@ void auc_mail_settled(const struct auc_mail_to *to, struct auc_auction *a, const
 		      double now);
 void auc_mail_unsold(const struct auc_mail_to *to, struct auc_auction *a, const char *why,
 		     double now);
+/* Another plan for SALE, of WHY: one word. */
+void auc_mail_moved(const struct auc_mail_to *to, struct auc_auction *a, const char *sale,
+		    const char *why, double now);
+/* So many TASKS of an array, all that waited, are not sold. */
+void auc_mail_array_unsold(const struct auc_mail_to *to, struct auc_auction *a, unsigned tasks);
+/* Of arrays of which tasks have ended that were mailed of by none: LIVES says whether there are
+ * more to come. */
+void auc_mail_arrays(bool (*lives)(void *arg, uint32_t array), void *arg, double now);
 /* What was put so far is on disk. */
 void auc_mail_release(void);
 

@@ -1,8 +1,8 @@
 /*
  * mail_events.c - see mail.h: what users are mailed. --mail-type decides: BEGIN has the sale, END
  * how it ended and what was paid back, FAIL the same where it did not end as it should, each of
- * them the budget. Of an array only the first task that is sold is mailed of, unless ARRAY_TASKS is
- * among the types.
+ * them the budget. BEGIN or REQUEUE has another plan. Of an array only the first task that is sold
+ * is mailed of, and its end (mail_arrays.c), unless ARRAY_TASKS is among the types.
  */
 #include "config.h"
 
@@ -17,7 +17,6 @@
 #define ANY      (MAIL_JOB_BEGIN | MAIL_JOB_END | MAIL_JOB_FAIL)
 #define TOLD_MAX 256 /* accounts of which is known what was told */
 #define ARRAYS   64  /* of which was mailed */
-#define CLUSTER  256
 
 /* Of the agent's thread. */
 static struct {
@@ -29,11 +28,10 @@ static unsigned next_told;
 static uint32_t arrays[ARRAYS];
 static unsigned next_array;
 
-static bool wants(const struct auc_mail_to *to, struct auc_auction *a, unsigned types);
 static bool is_one(const struct auc_mail_to *to);
 static bool is_first(const struct auc_mail_to *to);
-static struct auc_mail_job job_of(const struct auc_mail_to *to, char cluster[CLUSTER]);
 static unsigned nodes_of(const struct auc_sale_view *v);
+static double begin_of(const struct auc_sale_view *v, double now);
 static void tell_budget(const struct auc_mail_to *to, struct auc_auction *a, const char *sale);
 static bool has_risen(const struct auc_budget_use *use);
 
@@ -43,10 +41,11 @@ void auc_mail_sold(const struct auc_mail_to *to, struct auc_auction *a, const ch
 	struct auc_sale_view v;
 	struct auc_mail_text text;
 	struct auc_mail_job job;
-	char cluster[CLUSTER];
+	char cluster[AUC_MAIL_CLUSTER];
 
-	if (wants(to, a, MAIL_JOB_BEGIN) && is_first(to) && !auc_auction_sale(a, sale, &v, NULL)) {
-		job = job_of(to, cluster);
+	if (auc_mail_wants(to, a, MAIL_JOB_BEGIN) && is_first(to) &&
+	    !auc_auction_sale(a, sale, &v, NULL)) {
+		job = auc_mail_job_of(to, cluster);
 		auc_mail_text_sold(&text, &job, v.payment, v.start, v.end, nodes_of(&v), stood);
 		auc_mail_put(to, "sale", &text);
 		auc_sale_view_clear(&v);
@@ -55,21 +54,40 @@ void auc_mail_sold(const struct auc_mail_to *to, struct auc_auction *a, const ch
 	tell_budget(to, a, sale);
 }
 
+void auc_mail_moved(const struct auc_mail_to *to, struct auc_auction *a, const char *sale,
+		    const char *why, double now)
+{
+	struct auc_sale_view v;
+	struct auc_mail_text text;
+	struct auc_mail_job job;
+	char cluster[AUC_MAIL_CLUSTER];
+
+	if (!auc_mail_wants(to, a, MAIL_JOB_BEGIN | MAIL_JOB_REQUEUE) || !is_one(to) ||
+	    auc_auction_sale(a, sale, &v, NULL))
+		return;
+	job = auc_mail_job_of(to, cluster);
+	auc_mail_text_moved(&text, &job, why, v.payment, begin_of(&v, now), v.end);
+	auc_mail_put(to, "moved", &text);
+	auc_sale_view_clear(&v);
+}
+
 void auc_mail_settled(const struct auc_mail_to *to, struct auc_auction *a, const char *receipt,
 		      double now)
 {
 	struct auc_mail_text text;
 	struct auc_mail_job job;
-	char cluster[CLUSTER];
+	char cluster[AUC_MAIL_CLUSTER];
 	struct auc_receipt r;
 	bool good;
 
-	if (!receipt || !wants(to, a, MAIL_JOB_END | MAIL_JOB_FAIL) || !is_one(to) ||
+	if (!receipt || !auc_mail_wants(to, a, MAIL_JOB_END | MAIL_JOB_FAIL) ||
 	    auc_receipt_parse(receipt, &r, NULL))
 		return;
 	good = !strcmp(r.why, AUC_WHY_COMPLETED);
-	if ((to->types & MAIL_JOB_END) || !good) {
-		job = job_of(to, cluster);
+	if (!is_one(to)) {
+		auc_mail_array_settled(to, &r);
+	} else if ((to->types & MAIL_JOB_END) || !good) {
+		job = auc_mail_job_of(to, cluster);
 		auc_mail_text_settled(&text, &job, r.why, r.payment, r.refund, now);
 		auc_mail_put(to, "refund", &text);
 	}
@@ -81,16 +99,16 @@ void auc_mail_unsold(const struct auc_mail_to *to, struct auc_auction *a, const 
 {
 	struct auc_mail_text text;
 	struct auc_mail_job job;
-	char cluster[CLUSTER];
+	char cluster[AUC_MAIL_CLUSTER];
 
-	if (!wants(to, a, MAIL_JOB_END | MAIL_JOB_FAIL) || !is_one(to))
+	if (!auc_mail_wants(to, a, MAIL_JOB_END | MAIL_JOB_FAIL) || !is_one(to))
 		return;
-	job = job_of(to, cluster);
+	job = auc_mail_job_of(to, cluster);
 	auc_mail_text_unsold(&text, &job, why, now);
 	auc_mail_put(to, "unsold", &text);
 }
 
-static bool wants(const struct auc_mail_to *to, struct auc_auction *a, unsigned types)
+bool auc_mail_wants(const struct auc_mail_to *to, struct auc_auction *a, unsigned types)
 {
 	return to->job_id && (to->types & types) && auc_auction_conf(a)->mail;
 }
@@ -114,9 +132,9 @@ static bool is_first(const struct auc_mail_to *to)
 	return true;
 }
 
-static struct auc_mail_job job_of(const struct auc_mail_to *to, char cluster[CLUSTER])
+struct auc_mail_job auc_mail_job_of(const struct auc_mail_to *to, char cluster[AUC_MAIL_CLUSTER])
 {
-	auc_mail_cluster(cluster, CLUSTER);
+	auc_mail_cluster(cluster, AUC_MAIL_CLUSTER);
 	return (struct auc_mail_job){.id = to->job_id,
 				     .array = to->array,
 				     .task = to->task,
@@ -130,17 +148,29 @@ static unsigned nodes_of(const struct auc_sale_view *v)
 					       : auc_parts_at_once(v->parts, v->nparts);
 }
 
+/* When it begins, or where it has begun what comes next does, at NOW. */
+static double begin_of(const struct auc_sale_view *v, double now)
+{
+	double begin = v->start;
+
+	for (unsigned i = 0; i < v->nparts && begin <= now; i++)
+		if (v->parts[i].lead && v->parts[i].start > begin)
+			begin = v->parts[i].start;
+	return begin;
+}
+
 /* Of the account that has least, the owner of the sale that made it so. */
 static void tell_budget(const struct auc_mail_to *to, struct auc_auction *a, const char *sale)
 {
 	struct auc_budget_use use;
 	struct auc_mail_text text;
 	struct auc_mail_job job;
-	char cluster[CLUSTER];
+	char cluster[AUC_MAIL_CLUSTER];
 
-	if (!auc_auction_budget_use(a, sale, &use) || !has_risen(&use) || !wants(to, a, ANY))
+	if (!auc_auction_budget_use(a, sale, &use) || !has_risen(&use) ||
+	    !auc_mail_wants(to, a, ANY))
 		return;
-	job = job_of(to, cluster);
+	job = auc_mail_job_of(to, cluster);
 	auc_mail_text_budget(&text, &job, use.account, use.share, use.left, use.granted);
 	auc_mail_put(to, "budget", &text);
 }

@@ -109,6 +109,76 @@ static void test_extend(void **state)
 	auc_auction_destroy(a);
 }
 
+/* All of a node with v100s for two slots from slot 1001 on. */
+#define NODE "linear:1000,10 gang=1:600:gpu:v100=2"
+
+/* A late gang whose node is sold goes on elsewhere: at once, and after others where all are. */
+static void test_go_on(void **state)
+{
+	struct auc_auction *a = world_open("Prices=given\nEta=gpu:v100=20", world_dir, NOW);
+	struct auc_sale_view v;
+	auc_money paid;
+	char text[160];
+
+	(void)state;
+	paid = sell(a, NODE " requeue=yes", 1, NOW);
+	sell(a, NODE " only=edge2", 2, NOW);
+	snprintf(text, sizeof(text), "%s only=edge1 begin=%.0f", NODE, 1003 * SLOT);
+	world_sell(a, text, 3, NOW);
+	assert_int_equal(auc_auction_extend(a, 1, NULL, &err), AUC_EFULL);
+	assert_int_equal(auc_auction_go_on(a, 2, NULL, &err), AUC_ESTATE);
+	assert_int_equal(auc_auction_go_on(a, 1, NULL, &err), AUC_OK);
+	v = view_of(a, 1);
+	assert_true(v.extend && v.goes_on);
+	assert_int_equal(v.nparts, 2);
+	assert_string_equal(v.parts[0].nodes, "edge1");
+	assert_true(v.parts[0].end == 1003 * SLOT && v.parts[1].start == 1003 * SLOT);
+	assert_string_equal(v.parts[1].nodes, "edge2");
+	assert_true(v.parts[1].lead && v.parts[1].nnodes == 1 && v.end == 1004 * SLOT);
+	assert_true(v.payment >= paid && v.payment < v.value);
+	assert_int_equal(v.value, 970 * AUC_CREDIT);
+	auc_sale_view_clear(&v);
+	/* Another slot there is no other part; then a pause, and back to where it was. */
+	assert_int_equal(auc_auction_extend(a, 1, NULL, &err), AUC_OK);
+	for (uint32_t job = 4; job < 7; job++) {
+		snprintf(text, sizeof(text), "%s only=edge%u begin=%.0f", NODE, job - 2,
+			 1005 * SLOT);
+		world_sell(a, text, job, NOW);
+	}
+	snprintf(text, sizeof(text), "%s only=edge1 begin=%.0f", NODE, 1005 * SLOT);
+	world_sell(a, text, 7, NOW);
+	assert_int_equal(auc_auction_go_on(a, 1, NULL, &err), AUC_OK);
+	v = view_of(a, 1);
+	assert_int_equal(v.nparts, 3);
+	assert_true(v.parts[1].end == 1005 * SLOT && v.parts[2].start == 1007 * SLOT);
+	auc_sale_view_clear(&v);
+	assert_true(auc_market_sound(a->market));
+	/* On disk as it was booked. */
+	assert_int_equal(auc_auction_commit(a, &err), AUC_OK);
+	auc_auction_destroy(a);
+	a = world_open("Prices=given\nEta=gpu:v100=20", world_dir, NOW);
+	v = view_of(a, 1);
+	assert_true(v.nparts == 3 && v.end == 1008 * SLOT && v.goes_on);
+	auc_sale_view_clear(&v);
+	auc_auction_destroy(a);
+}
+
+/* It is not worth what a slot elsewhere costs, or is worth nothing by then. */
+static void test_go_on_not(void **state)
+{
+	struct auc_auction *a = world_open("Prices=given\nEta=gpu:v100=20", world_dir, NOW);
+	char text[160];
+
+	(void)state;
+	sell(a, "deadline:1000,2 gang=1:600:gpu:v100=2 only=edge1 requeue=yes", 1, NOW);
+	sell(a, "constant:1000 gang=1:600:gpu:v100=2 only=edge2 overrun=kill requeue=yes", 2, NOW);
+	snprintf(text, sizeof(text), "%s only=edge1 begin=%.0f", NODE, 1003 * SLOT);
+	world_sell(a, text, 3, NOW);
+	assert_int_equal(auc_auction_go_on(a, 1, NULL, &err), AUC_ESTATE);
+	assert_int_equal(auc_auction_go_on(a, 2, NULL, &err), AUC_ESTATE);
+	auc_auction_destroy(a);
+}
+
 /* Waits for its data for three slots. */
 #define WAITS "constant:1000 upload=edge=3 " TWO_SLOTS
 
@@ -578,6 +648,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_extend, world_setup, world_teardown),
+		cmocka_unit_test_setup_teardown(test_go_on, world_setup, world_teardown),
+		cmocka_unit_test_setup_teardown(test_go_on_not, world_setup, world_teardown),
 		cmocka_unit_test_setup_teardown(test_move, world_setup, world_teardown),
 		cmocka_unit_test_setup_teardown(test_rearrange, world_setup, world_teardown),
 		cmocka_unit_test_setup_teardown(test_rearrange_not, world_setup, world_teardown),

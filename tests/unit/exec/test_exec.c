@@ -137,8 +137,8 @@ static void set_up(struct auc_exec *x, enum auc_sale_state booked, double now)
 static char *step_text_by(struct auc_exec *x, const struct auc_exec_rules *by, double now,
 			  char *text, struct auc_exec_booking *booking)
 {
-	static const char *const books[] = {"-",    "confirm", "start", "extend",
-					    "move", "put off", "settle"};
+	static const char *const books[] = {"-",     "confirm", "start",   "extend",
+					    "go on", "move",    "put off", "settle"};
 	static const char *const asks[] = {"submit", "nudge",  "place", "move",
 					   "limit",  "notice", "warn",  "kill"};
 	struct auc_exec_booking b = auc_exec_step(x, by, now);

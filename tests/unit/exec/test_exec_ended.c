@@ -1,7 +1,8 @@
 /*
  * test_exec_ended.c - ends that Slurm's records do not say plainly: a job that may not have been
  * launched, where who cancelled it is known soon, and nothing is decided until then; one that ended
- * by itself and that Slurm requeued; one that does not leave for its move.
+ * by itself and that Slurm requeued; one that does not leave for its move; one that is late and
+ * goes on elsewhere.
  */
 #include "config.h"
 
@@ -248,12 +249,55 @@ static void test_lingers(void **state)
 	}
 }
 
+/* At its end it asks for a slot more, then for slots elsewhere. The script of a gang that moves may
+ * know no signal: it is told nothing before. */
+static void test_goes_on(void **state)
+{
+	static const struct auc_part gang[] = {
+		{.lead = true, .start = 100, .end = 130, .server = "a", .nodes = "a", .nnodes = 1},
+		{.lead = true, .start = 130, .end = 150, .server = "b", .nodes = "b", .nnodes = 1},
+	};
+	struct auc_exec_action actions[8];
+	struct auc_exec_booking b;
+	struct auc_exec x;
+
+	(void)state;
+	for (unsigned n = 1; n <= 2; n++) {
+		assert_int_equal(auc_exec_init(&x, gang, n, &err), AUC_OK);
+		x.slot = 10;
+		x.booked = AUC_SALE_RUNNING;
+		x.committed = x.stood = x.extend = x.goes_on = true;
+		x.jobs[0].id = 1;
+		x.jobs[0].part = 0;
+		x.jobs[0].seen = AUC_SEEN_RUNNING;
+		x.jobs[0].began = 100;
+		b = auc_exec_step(&x, &rules, 129.1);
+		if (n == 1) {
+			assert_int_equal(b.book, AUC_BOOK_EXTEND);
+			auc_exec_refused(&x, &b, &rules, 129.1);
+			b = auc_exec_step(&x, &rules, 129.2);
+			assert_int_equal(b.book, AUC_BOOK_GO_ON);
+			auc_exec_refused(&x, &b, &rules, 129.2);
+			assert_int_equal(auc_exec_step(&x, &rules, 129.3).book, AUC_BOOK_NOTHING);
+			assert_string_equal(x.why, "timeout");
+		} else {
+			assert_int_equal(b.book, AUC_BOOK_NOTHING);
+			assert_int_equal(auc_exec_actions(&x, &rules, 129.1, actions, 8), 0);
+			auc_exec_step(&x, &rules, 129.9);
+			assert_int_equal(auc_exec_actions(&x, &rules, 129.9, actions, 8), 1);
+			assert_true(actions[0].ask == AUC_ASK_MOVE && actions[0].part == 1);
+		}
+		auc_exec_clear(&x);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_lead),         cmocka_unit_test(test_member),
 		cmocka_unit_test(test_ended_anyway), cmocka_unit_test(test_called_off),
 		cmocka_unit_test(test_quit),         cmocka_unit_test(test_lingers),
+		cmocka_unit_test(test_goes_on),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -464,6 +464,7 @@ static void book(void)
 			break;
 		/* fall through */
 	case AUC_BOOK_EXTEND:
+	case AUC_BOOK_GO_ON:
 		auc_exec_refused(&w.x, &b, &w.rules, w.now);
 		return;
 	}

@@ -63,6 +63,26 @@ static void test_an_end_names_what_was_paid_and_came_back(void **state)
 	has(text.body, "scancel 42\n");
 }
 
+static void test_another_plan_and_the_end_of_an_array(void **state)
+{
+	const struct auc_mail_array array = {
+		.completed = 3, .others = 1, .unsold = 2, .paid = 1500000, .back = 250000};
+
+	(void)state;
+	auc_mail_text_moved(&text, JOB("train"), "partition_down", 12600000, 1800000000,
+			    1800014400);
+	assert_string_equal(text.subject, "Slurm Job_id=42 Name=train Moved, partition down, Next "
+					  "2027-01-15T08:00:00+0000");
+	has(text.body, "Job 42 (train) on cluster c1 has another plan.");
+	has(text.body, "Ends:   2027-01-15T12:00:00+0000 at the latest\n");
+	has(text.body, "Price:  12.60 credits in all\n");
+	has(text.body, "scancel 42\n");
+	auc_mail_text_array(&text, JOB("sweep"), &array, 1800000000);
+	assert_string_equal(text.subject, "Slurm Job_id=42 Name=sweep Array ended, 3 of 6 tasks "
+					  "completed, Paid 1.50, 0.25 back");
+	has(text.body, "Not sold:        2\n");
+}
+
 /* A job may have any name, and a header ends with a line. */
 static void test_names_stay_in_their_place(void **state)
 {
@@ -115,6 +135,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_a_sale_names_job_price_time_and_cancel),
+		cmocka_unit_test(test_another_plan_and_the_end_of_an_array),
 		cmocka_unit_test(test_an_end_names_what_was_paid_and_came_back),
 		cmocka_unit_test(test_names_stay_in_their_place),
 		cmocka_unit_test(test_no_address_is_an_option_a_file_or_a_command),

@@ -206,7 +206,7 @@ static void test_bad_gang(void **state)
 		{"\"s1\"", "1", "nodes: expected names of servers"},
 		{"[\"s0\",\"s1\"]", "[]", "nodes: expected an array of servers"},
 		{"\"to\":7,", "\"to\":6,\"nodes\":[\"s0\"]},{\"from\":7,\"to\":7,",
-		 "plan: expected one run of a gang, found 2"},
+		 "plan: expected one run of a block, found 2"},
 	};
 	struct auc_market *m = make_market();
 	struct auc_err err;

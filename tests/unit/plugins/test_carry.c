@@ -165,6 +165,29 @@ void auc_mail_settled(const struct auc_mail_to *to, struct auc_auction *auction,
 	(void)when;
 }
 
+void auc_mail_moved(const struct auc_mail_to *to, struct auc_auction *auction, const char *sale,
+		    const char *why, double when)
+{
+	(void)to;
+	(void)auction;
+	(void)sale;
+	(void)when;
+	assert_non_null(why);
+}
+
+void auc_mail_arrays(bool (*lives)(void *arg, uint32_t array), void *arg, double when)
+{
+	(void)when;
+	assert_false(lives(arg, 1));
+}
+
+bool auc_array_has(const struct auc_agent *a, uint32_t job_id)
+{
+	(void)a;
+	(void)job_id;
+	return false;
+}
+
 void auc_mail_release(void)
 {
 }

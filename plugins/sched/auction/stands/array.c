@@ -106,6 +106,14 @@ bool auc_array_busy(const struct auc_agent *a)
 	return busy;
 }
 
+bool auc_array_has(const struct auc_agent *a, uint32_t job_id)
+{
+	for (const struct auc_array *r = a->arrays; r; r = r->next)
+		if (r->held.job_id == job_id)
+			return true;
+	return false;
+}
+
 bool auc_array_is_out(struct auc_agent *a, uint32_t job_id)
 {
 	struct auc_array **at = find(a, job_id);
@@ -354,6 +362,7 @@ static void split(struct auc_agent *a, struct auc_array *r, const struct auc_off
 static void finish(struct auc_agent *a, struct auc_array *r, double now)
 {
 	const struct auc_held_view v = r->held;
+	struct auc_mail_to to = {0};
 	char *said = NULL;
 
 	if (!v.stays) {
@@ -363,6 +372,9 @@ static void finish(struct auc_agent *a, struct auc_array *r, double now)
 			     v.job_id, r->n, v.tasks, v.job_id, tasks ? tasks : "", r->refused) < 0)
 			said = NULL;
 		free(tasks);
+		auc_mail_take(&to, r->jobs->job_array);
+		auc_mail_array_unsold(&to, a->auction, r->n);
+		auc_mail_clear(&to);
 		end_rest(a, &v, r->n, AUC_WHY_REFUSED, said, now);
 		free(said);
 	}
