@@ -9,7 +9,7 @@ slot=5
 setup_file()
 {
 	need_plugins
-	export SBID=${AUCTION_PREFIX:+$AUCTION_PREFIX/bin/sbid}${AUCTION_BUILD:+$AUCTION_BUILD/contrib/sbid/sbid}
+	export SBID=$(program sbid)
 	# A GPU costs half a credit for each slot, whatever is sold.
 	cat > "$BATS_FILE_TMPDIR/auction.conf" <<-END_CONF
 		Policy=oasis
@@ -48,7 +48,7 @@ knows()
 
 sauction()
 {
-	"${AUCTION_PREFIX:+$AUCTION_PREFIX/bin/sauction}${AUCTION_BUILD:+$AUCTION_BUILD/contrib/sauction/sauction}" \
+	"$(program sauction)" \
 		--spool="$SANDBOX_DIR/state/auction" "$@"
 }
 

@@ -7,23 +7,15 @@ slot=10
 
 setup_file()
 {
-	need_plugins
 	conf_write
-	cluster_start $(plugin_options) --auction-conf "$BATS_FILE_TMPDIR/auction.conf" --set MaxArraySize=2001 --set OverTimeLimit=5 \
+	auction_start --auction-conf "$BATS_FILE_TMPDIR/auction.conf" --set MaxArraySize=2001 --set OverTimeLimit=5 \
 		--nodes 'node[1-2]:partition=edge,cpus=8,mem=16000,gpus=v100:4'
-	wait_until 30 auction_open
-	wait_until 60 nodes_settled
-	export SBID=${AUCTION_PREFIX:+$AUCTION_PREFIX/bin/sbid}${AUCTION_BUILD:+$AUCTION_BUILD/contrib/sbid/sbid}
+	export SBID=$(program sbid)
 }
 
 teardown()
 {
-	local user job jobs
-
-	for user in alice bob carol; do
-		as root scancel -u "$user"
-	done
-	wait_until 60 eval '[ -z "$(timeout 20 squeue -ho %A)" ]'
+	cancel_all
 	# What they had is free again.
 	wait_until 60 status_is '.sales | length' 0
 }
@@ -211,7 +203,7 @@ sum_of()
 }
 
 @test "each task pays for itself, all who count agree, and what is given up is paid back" {
-	local sauction=${AUCTION_PREFIX:+$AUCTION_PREFIX/bin/sauction}${AUCTION_BUILD:+$AUCTION_BUILD/contrib/sauction/sauction}
+	local sauction=$(program sauction)
 
 	# One GPU of each node, so that the others have a price.
 	alice=$(submit alice --bid=1000000 --nodes=2 --gpus-per-node=1 --cpus-per-task=1 --mem=100 --time=30 -o /dev/null --wrap 'sleep 2000')

@@ -46,7 +46,7 @@ is_mounted()
 
 sprice_here()
 {
-	"${AUCTION_PREFIX:+$AUCTION_PREFIX/bin/sprice}${AUCTION_BUILD:+$AUCTION_BUILD/contrib/sprice/sprice}" "$@"
+	"$(program sprice)" "$@"
 }
 
 bid_refused()

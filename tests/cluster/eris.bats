@@ -203,7 +203,7 @@ sent()
 # sprice's word on fitted prices, as the last status has them.
 sprice_here()
 {
-	"${AUCTION_PREFIX:+$AUCTION_PREFIX/bin/sprice}${AUCTION_BUILD:+$AUCTION_BUILD/contrib/sprice/sprice}" "$@" \
+	"$(program sprice)" "$@" \
 		-f "$SANDBOX_DIR/state/auction/status.json"
 }
 

@@ -118,7 +118,7 @@ closed()
 }
 
 @test "prices of each TRES are fitted to bids, those of workers on their nodes, of PSs on theirs, from the next slot on" {
-	local sprice=${AUCTION_PREFIX:+$AUCTION_PREFIX/bin/sprice}${AUCTION_BUILD:+$AUCTION_BUILD/contrib/sprice/sprice}
+	local sprice=$(program sprice)
 	local file=$SANDBOX_DIR/state/auction/status.json
 
 	sed -i "1a Prices=flat" "$SANDBOX_DIR/etc/auction.conf"

@@ -17,12 +17,7 @@ setup_file()
 
 teardown()
 {
-	local job
-
-	for job in $(timeout 20 squeue -ho %A); do
-		as root scancel "$job"
-	done
-	wait_until 60 eval '[ -z "$(timeout 20 squeue -ho %A)" ]'
+	cancel_all
 }
 
 # completed JOB TRES: it ran, and was given that.
@@ -77,9 +72,9 @@ gang_nodes()
 @test "shares of GPUs are sold, in place of the GPUs that are shared" {
 	run ! as alice sbatch --bid=3000 -N1 --gres=gpu:t4:1 --mem=100 -t1 --wrap true
 	[[ $output == *"gpu:t4=1 in one partition, and of the nodes that it may use 0 are as large"* ]]
-	jobs=()
+	jobs=() begin=$(date -d '60 seconds' +%FT%T)
 	for n in 1 2 3 4 5 6 7 8; do
-		jobs+=("$(submit alice --bid=linear:3000,100/m -N1 --gres=shard:1 -c1 --mem=100 -b now+60 -t1 -o /dev/null --wrap 'sleep 30')")
+		jobs+=("$(submit alice --bid=linear:3000,100/m -N1 --gres=shard:1 -c1 --mem=100 -b "$begin" -t1 -o /dev/null --wrap 'sleep 50')")
 	done
 	start=$(plan_start "${jobs[7]}")
 	later=$(submit alice --bid=3000 -N1 --gres=shard:1 -c1 --mem=100 -b "$(date -d "@$start" +%FT%T)" -t1 -o /dev/null --wrap true)
@@ -113,7 +108,7 @@ gang_nodes()
 	completed "$job" gres/gpu:v100=4
 	[ "$(paste -sd' ' < "$SANDBOX_DIR/home/alice/speed.out")" = "nodes 2 tasks 4 4" ]
 	# One of the two nodes is somebody else's for long: then one for longer is soonest.
-	busy=$(submit bob --bid=3000 -N1 -w node1 --gpus-per-node=v100:2 --mem=100 -t4 -o /dev/null --wrap 'sleep 200')
+	busy=$(submit bob --bid=linear:3000,10 -N1 -w node1 --gpus-per-node=v100:2 --mem=100 -t4 -o /dev/null --wrap 'sleep 200')
 	job=$(submit alice "${bid[@]}" --wrap 'echo nodes $SLURM_NNODES tasks $SLURM_NTASKS; srun -l hostname | wc -l')
 	[ "$(receipt_get "$job" '"\(.plan[0].nodes | join(",")) \(.completion - .start)"')" = "node2 12" ]
 	completed "$job" gres/gpu:v100=2

@@ -13,12 +13,7 @@ setup_file()
 
 teardown()
 {
-	local job
-
-	for job in $(timeout 20 squeue -ho %A); do
-		as root scancel "$job"
-	done
-	wait_until 60 eval '[ -z "$(timeout 20 squeue -ho %A)" ]'
+	cancel_all
 }
 
 # What a torchrun does on each node of a job: finds who it is, and how many there are. torch FILE
@@ -170,7 +165,7 @@ that it may use 4 are as large"* ]]
 	wait_until 60 settled "$job"
 	[ "$(database_receipt "$job" .why)" = completed ]
 	# All nodes are taken for a minute.
-	busy=$(submit bob --bid=3000 -N4 --gpus-per-node=4 -t1 --mem=100 -o /dev/null --wrap 'sleep 50')
+	busy=$(submit bob --bid=linear:3000,10 -N4 --gpus-per-node=4 -t1 --mem=100 -o /dev/null --wrap 'sleep 50')
 	run ! as alice salloc --bid=3000 -N2 --gpus-per-node=4 -t1 --mem=100 true
 	[[ $output == *"salloc and srun wait for this slot and the next only, and could have these nodes from $(date +%F) "*", for "* ]]
 	# srun outside of a job is told the same.

@@ -41,7 +41,7 @@ setup_file()
 	wait_until 120 settled "$job"
 	[ "$(database_receipt "$job" .why)" = completed ]
 	[ "$(database_receipt "$job" .planned)" = 2 ]
-	run -0 as alice "${AUCTION_PREFIX:+$AUCTION_PREFIX/bin/sbid}${AUCTION_BUILD:+$AUCTION_BUILD/contrib/sbid/sbid}" show "$job"
+	run -0 as alice "$(program sbid)" show "$job"
 	[[ $output == *"planned for 2 times the time that it states"* ]]
 }
 

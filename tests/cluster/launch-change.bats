@@ -188,7 +188,7 @@ epochs()
 @test "what a leaving task does is no failure; what another does, is" {
 	# Worker 1 leaves as it likes once it is told, worker 2 does not want to and is killed hard.
 	WORKER='[ $AUCTION_ID = 1 ] && trap "say code 7; exit 7" USR1; trap "say no" TERM; say start; forever' \
-		follow 3 --elastic --grace 500ms "${task[@]}"
+		follow 3 --elastic --grace 3s "${task[@]}"
 	wait_until 30 lines 3 'start$'
 	change 6 1
 	wait_until 30 lines 1 '^worker 1: code 7$'
@@ -309,7 +309,7 @@ epochs()
 }
 
 @test "async: a worker that is killed, and one that hangs, do no harm to the others" {
-	port=$((20000 + RANDOM % 5000))
+	port=$((22000 + RANDOM % 1000))
 	export AUCTION_NUM_WORKERS=3 AUCTION_NUM_PS=1 AUCTION_PS_HOSTS=127.0.0.1:$port AUCTION_TOKEN=0123456789abcdef0123456789abcdef
 	work=(--async --epochs 3 --chunks 6 --minibatches 4 --pace 20ms --lost 8s)
 	AUCTION_ROLE=ps AUCTION_RANK=0 "$TRAIN" "${work[@]}" >"$out" 2>&1 3>&- &
@@ -337,7 +337,7 @@ train_on()
 }
 
 @test "chunks that have a home are trained there, each as often as there are epochs, and none waits for another" {
-	port=$((20000 + RANDOM % 5000))
+	port=$((22000 + RANDOM % 1000))
 	export AUCTION_NUM_WORKERS=3 AUCTION_NUM_PS=1 AUCTION_PS_HOSTS=127.0.0.1:$port AUCTION_TOKEN=0123456789abcdef0123456789abcdef
 	export AUCTION_CHUNKS='edge1=0,2;edge2=1,3,4'
 	work=(--epochs 3 --minibatches 8 --rate 0.1 --checkpoint "$dir/ckpt")
@@ -407,7 +407,7 @@ train_on()
 }
 
 @test "async: what was saved from time to time is good after a hard end" {
-	port=$((20000 + RANDOM % 5000))
+	port=$((22000 + RANDOM % 1000))
 	export AUCTION_NUM_WORKERS=1 AUCTION_NUM_PS=1 AUCTION_PS_HOSTS=127.0.0.1:$port AUCTION_RANK=0
 	work=(--async --epochs 2 --chunks 64 --checkpoint "$dir/ckpt")
 	AUCTION_ROLE=ps "$TRAIN" "${work[@]}" --checkpoint-every 100ms >"$out" 2>&1 3>&- &

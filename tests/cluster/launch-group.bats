@@ -188,7 +188,7 @@ step_failed()
 @test "PSs that stay are ended without noise" {
 	printf '#!/bin/sh\n[ "$AUCTION_ROLE" = worker ] && exit 0\nexec sleep %s\n' "$sleeper" >"$dir/task"
 	chmod +x "$dir/task"
-	group "$SLAUNCH --wait 60 --grace 1s $dir/task" "edge1:2:1"
+	group "$SLAUNCH --wait 60 --grace 10s $dir/task" "edge1:2:1"
 	start "$lead"
 	[ "$(result)" = 0 ]
 	[ ! -s "$dir/lead.out" ]
@@ -197,7 +197,7 @@ step_failed()
 @test "the lead's cancellation ends all steps of the members too" {
 	printf '#!/bin/sh\necho up\nexec sleep %s\n' "$sleeper" >"$dir/task"
 	chmod +x "$dir/task"
-	group "$SLAUNCH --wait 60 --grace 2s $dir/task" "edge1:1:1 edge2:0:2"
+	group "$SLAUNCH --wait 60 --grace 10s $dir/task" "edge1:1:1 edge2:0:2"
 	start "$lead" "${members[@]}"
 	wait_until 30 three_up
 	timeout 20 scancel "$lead"

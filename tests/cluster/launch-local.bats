@@ -150,7 +150,7 @@ value()
 }
 
 @test "PSs that stay are ended after the last worker: no failure" {
-	WORKER='exit 0' PS='exec sleep 100' run -0 "$SLAUNCH" --local 2:2 --grace 300ms "${task[@]}"
+	WORKER='exit 0' PS='exec sleep 100' run -0 "$SLAUNCH" --local 2:2 --grace 10s "${task[@]}"
 	[ -z "$output" ]
 }
 
@@ -249,7 +249,7 @@ value()
 }
 
 @test "DMLC variables alone are enough for auction-train" {
-	port=$((20000 + RANDOM % 5000))
+	port=$((21000 + RANDOM % 1000))
 	common=(DMLC_NUM_WORKER=1 DMLC_NUM_SERVER=1 DMLC_PS_ROOT_URI=127.0.0.1 DMLC_PS_ROOT_PORT=$port)
 	env "${common[@]}" DMLC_ROLE=server "$TRAIN" >"$dir/ps" 3>&- &
 	ps=$!
@@ -259,7 +259,7 @@ value()
 }
 
 @test "a PS does not fall for strangers" {
-	port=$((20000 + RANDOM % 5000))
+	port=$((21000 + RANDOM % 1000))
 	token=0123456789abcdef0123456789abcdef
 	common=(AUCTION_NUM_WORKERS=1 AUCTION_NUM_PS=1 AUCTION_PS_HOSTS=127.0.0.1:$port AUCTION_RANK=0)
 	env "${common[@]}" AUCTION_TOKEN=$token AUCTION_ROLE=ps "$TRAIN" >"$dir/ps" 2>&1 3>&- &

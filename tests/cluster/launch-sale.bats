@@ -105,7 +105,7 @@ no_jobs()
 @test "a failing worker's exit code is the job's, and the sale is settled" {
 	printf '#!/bin/sh\n[ $AUCTION_ROLE = ps ] && exec sleep 100\nexit 9\n' > "$home/fail"
 	chmod +x "$home/fail"
-	job=$(submit alice $(small_bid 100 4) -o fail.txt --wrap "$SLAUNCH --grace 1 ./fail")
+	job=$(submit alice $(small_bid 100 4) -o fail.txt --wrap "$SLAUNCH --grace 10 ./fail")
 	wait_until 30 job_is "$job" FAILED
 	[ "$(job_field "$job" ExitCode)" = 9:0 ]
 	grep -q '^slaunch: worker 0 on .* exited with code 9$' "$home/fail.txt"

@@ -37,6 +37,12 @@ need_launcher()
 	[ -x "${SLAUNCH-}" ] && [ -x "${TRAIN-}" ] || skip "no slaunch: set AUCTION_PREFIX or AUCTION_BUILD"
 }
 
+# The program NAME under test. program NAME
+program()
+{
+	echo "${AUCTION_PREFIX:+$AUCTION_PREFIX/bin/$1}${AUCTION_BUILD:+$AUCTION_BUILD/contrib/$1/$1}"
+}
+
 # cluster_start [OPTION...]: a new cluster, which the other functions then mean. For setup_file.
 cluster_start()
 {
@@ -184,9 +190,13 @@ in_state()
 	[[ $1 == *'"state":"'"$2"'"'* ]]
 }
 
+# receipt_state_is JOB STATE. What was sold runs soon, or has ended: that it is "sold" might be seen too late.
 receipt_state_is()
 {
-	in_state "$(receipt "$1")" "$2"
+	local text
+
+	text=$(receipt "$1")
+	in_state "$text" "$2" || { [ "$2" = sold ] && { in_state "$text" running || in_state "$text" settled; }; }
 }
 
 # The jobs of a group: the lead, then its members, one a line.

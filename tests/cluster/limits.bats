@@ -7,7 +7,6 @@ slot=5
 
 setup_file()
 {
-	need_plugins
 	cat > "$BATS_FILE_TMPDIR/auction.conf" <<-END
 		Policy=oasis
 		SlotSeconds=$slot
@@ -24,10 +23,8 @@ setup_file()
 		WorkerType=v100 TRES=cpu=1,mem=500,gpu:v100=1
 		PSType=ps.s TRES=cpu=1,mem=200
 	END
-	cluster_start $(plugin_options) --auction-conf "$BATS_FILE_TMPDIR/auction.conf" \
+	auction_start --auction-conf "$BATS_FILE_TMPDIR/auction.conf" \
 		--nodes 'node[1-2]:partition=edge,cpus=8,mem=16000,gpus=v100:2'
-	wait_until 30 auction_open
-	wait_until 60 nodes_settled
 }
 
 # COUNT commands of USER at once, so that they come together also where one takes seconds to start; what they said, a line each.

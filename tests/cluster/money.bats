@@ -9,7 +9,7 @@ slot=5
 setup_file()
 {
 	need_plugins
-	export SBID=${AUCTION_PREFIX:+$AUCTION_PREFIX/bin/sbid}${AUCTION_BUILD:+$AUCTION_BUILD/contrib/sbid/sbid}
+	export SBID=$(program sbid)
 	# A GPU costs half a credit for each slot, whatever is sold.
 	cat > "$BATS_FILE_TMPDIR/auction.conf" <<-END
 		Policy=oasis
@@ -40,7 +40,7 @@ takes_bids()
 
 sauction()
 {
-	"${AUCTION_PREFIX:+$AUCTION_PREFIX/bin/sauction}${AUCTION_BUILD:+$AUCTION_BUILD/contrib/sauction/sauction}" \
+	"$(program sauction)" \
 		--spool="$SANDBOX_DIR/state/auction" "$@"
 }
 
@@ -75,7 +75,7 @@ left()
 	# Nobody else has anything of it, and nobody but root can give.
 	output=$(as bob sbatch $(small_bid 100 4) -o /dev/null --wrap true 2>&1) && false
 	[[ $output == *"$(account bob) was granted nothing"* ]]
-	output=$(as alice "${AUCTION_PREFIX:+$AUCTION_PREFIX/bin/sauction}${AUCTION_BUILD:+$AUCTION_BUILD/contrib/sauction/sauction}" \
+	output=$(as alice "$(program sauction)" \
 		--spool="$SANDBOX_DIR/state/auction" grant user:alice 10 2>&1) && false
 	[[ $output == *"this is for administrators"* ]]
 	[ "$(left alice)" = 10000000 ]
@@ -120,7 +120,7 @@ left()
 }
 
 @test "users see prices without a file of the administrator's, and nothing else" {
-	sprice=${AUCTION_PREFIX:+$AUCTION_PREFIX/bin/sprice}${AUCTION_BUILD:+$AUCTION_BUILD/contrib/sprice/sprice}
+	sprice=$(program sprice)
 	wait_until 30 eval 'as carol "$sprice" > /dev/null'
 	[[ $(as carol "$sprice" -nP -o partition,gpu,nodes,units,now) == "edge|v100|2|4|0.500000" ]]
 	[[ $(as carol "$sprice" -n --heat) == "edge/v100 "* ]]

@@ -169,7 +169,7 @@ open_to()
 }
 
 @test "DRAIN while jobs wait and run: both go on to their ends" {
-	first=$(submit alice $(small_bid 100 2) -p edge -o /dev/null --wrap 'sleep 5')
+	first=$(submit alice $(small_bid 100 3) -p edge -o /dev/null --wrap 'sleep 15')
 	second=$(submit bob --upload=30s $(small_bid 100 2) -p edge -o /dev/null --wrap true)
 	wait_until 30 receipt_state_is "$second" sold
 	wait_until 60 receipt_state_is "$first" running

@@ -74,6 +74,22 @@ auction_open()
 	status_is .ready true && ! grep -qE 'starting|try again in a moment' <<< "$(as alice sbatch --quote $(small_bid 1 1) --wrap true 2>&1)"
 }
 
+# For teardown: no job is left in the queue.
+cancel_all()
+{
+	local user
+
+	for user in alice bob carol; do
+		scancel -u "$user"
+	done
+	wait_until 60 queue_empty
+}
+
+queue_empty()
+{
+	[ -z "$(timeout 20 squeue -ho %A)" ]
+}
+
 reloads()
 {
 	grep -c 'auction: configuration reloaded' "$SANDBOX_DIR/log/slurmctld.log" || true

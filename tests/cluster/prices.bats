@@ -38,7 +38,7 @@ dearest()
 
 sprice_here()
 {
-	"${AUCTION_PREFIX:+$AUCTION_PREFIX/bin/sprice}${AUCTION_BUILD:+$AUCTION_BUILD/contrib/sprice/sprice}" "$@"
+	"$(program sprice)" "$@"
 }
 
 above()

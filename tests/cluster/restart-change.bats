@@ -37,6 +37,21 @@ moving()
 		--wrap "echo start \${SLURM_RESTART_COUNT-0} \$SLURMD_NODENAME; trap '' USR1; while :; do sleep 1 & wait; done"
 }
 
+# All in one slot; bob's jobs only take the second part of alice's first nodes.
+sell_moves()
+{
+	local partition
+
+	for partition in before behind stuck; do
+		of[$partition-block]=$(submit bob $(bid $partition 4 4 3) -o /dev/null --wrap 'sleep 1')
+	done
+	first=$(receipt_get "${of[before-block]}" .start)
+	for partition in before behind stuck; do
+		of[$partition]=$(moving $partition)
+	done
+	made="${of[*]}"
+}
+
 # starts FILE: each start of its script, with its node.
 starts()
 {
@@ -53,15 +68,10 @@ moves()
 	local partition job since later
 	declare -A of
 
-	early_in_slot
-	for partition in before behind stuck; do
-		of[$partition-block]=$(submit bob $(bid $partition 4 4 3) -o /dev/null --wrap 'sleep 1')
-	done
-	first=$(receipt_get "${of[before-block]}" .start)
+	in_one_slot sell_moves
 	for partition in before behind stuck; do
 		[ "$(receipt_get "${of[$partition-block]}" .start)" = "$first" ]
-		job=$(moving $partition)
-		of[$partition]=$job
+		job=${of[$partition]}
 		[ "$(receipt_get "$job" '[.plan[].workers | keys[]] | join(" ")')" = "${partition}1 ${partition}2" ]
 		[ "$(receipt_get "$job" ".plan[1].from == $first and .completion == $((first + 4))")" = true ]
 	done

@@ -14,12 +14,7 @@ setup_file()
 
 teardown()
 {
-	local job
-
-	for job in $(timeout 20 squeue -ho %A); do
-		as root scancel "$job"
-	done
-	wait_until 60 eval '[ -z "$(timeout 20 squeue -ho %A)" ]'
+	cancel_all
 }
 
 gang_nodes()
@@ -56,7 +51,7 @@ ran_as_sold()
 
 @test "--switches=1: all nodes on one leaf" {
 	# Without it the first two that are free would do: node2, and one of the other leaf.
-	busy=$(submit bob --bid=3000 -N1 -t3 --mem=100 -c8 -w node1 --wrap 'sleep 100')
+	busy=$(submit bob --bid=linear:3000,10 -N1 -t3 --mem=100 -c8 -w node1 --wrap 'sleep 100')
 	wide=$(submit alice --bid=3000 -N2 -t1 --mem=100 --gpus-per-node=4 -x node4 --wrap true)
 	[ "$(gang_nodes "$wide")" = node2,node3 ]
 	as alice scancel "$wide"
@@ -102,7 +97,7 @@ ran_as_sold()
 	[ "$(cat "$SANDBOX_DIR/home/alice/gpus.out")" = 8 ]
 	ran_as_sold "$job"
 	# Nodes that somebody has a part of are not whole.
-	part=$(submit bob --bid=3000 -N1 -t2 -c1 --mem=100 -w node4 --wrap 'sleep 60')
+	part=$(submit bob --bid=linear:3000,10 -N1 -t2 -c1 --mem=100 -w node4 --wrap 'sleep 60')
 	run ! as alice sbatch --bid=deadline:3000,1m -N2 -t1 --exclusive -w node3,node4 --wrap true
 	[[ $output == *"refused"* ]]
 	as bob scancel "$part"
@@ -117,10 +112,12 @@ ran_as_sold()
 
 @test "--max-price: the soonest that costs at most that, and no more than it costs" {
 	# Nothing costs anything while nothing is sold.
+	fresh_status
+	wait_until 60 status_is .totals.live 0
 	free=$(submit alice --max-price=0 -N1 -t1 --mem=100 -o /dev/null --wrap true)
 	[ "$(receipt_get "$free" .payment)" = 0.000000 ]
 	# Half of the nodes with GPUs is sold for a while: beside it something costs.
-	busy=$(submit bob --bid=3000 -N4 --gpus-per-node=2 -c4 --mem=8000 -t2 -o /dev/null --wrap 'sleep 100')
+	busy=$(submit bob --bid=linear:3000,10 -N4 --gpus-per-node=2 -c4 --mem=8000 -t2 -o /dev/null --wrap 'sleep 100')
 	gang=(-N4 --gpus-per-node=2 -c2 --mem=1000 -t1 -o /dev/null)
 	run ! as alice sbatch --max-price=0.000000 "${gang[@]}" --deadline="$(date -d "@$(plan_end "$busy")" +%FT%T)" --wrap true
 	[[ $output == *"auction: refused: the cheapest schedule is above --max-price: 4 nodes, "*", price "* ]]

@@ -7,7 +7,6 @@ slot=60
 
 setup_file()
 {
-	need_plugins
 	cat > "$BATS_FILE_TMPDIR/auction.conf" <<-END
 		Policy=oasis
 		SlotSeconds=$slot
@@ -21,9 +20,7 @@ setup_file()
 		WorkerType=v100 TRES=cpu=2,mem=500,gpu:v100=1
 		PSType=ps.s TRES=cpu=1,mem=200
 	END
-	cluster_start $(plugin_options) --auction-conf "$BATS_FILE_TMPDIR/auction.conf" --nodes 'edge1:partition=edge,cpus=4,mem=16000,gpus=v100:1'
-	wait_until 60 auction_open
-	wait_until 60 nodes_settled
+	auction_start --auction-conf "$BATS_FILE_TMPDIR/auction.conf" --nodes 'edge1:partition=edge,cpus=4,mem=16000,gpus=v100:1'
 }
 
 # A job that runs for SECONDS of a slot has ended and is settled. brief SECONDS; sets job

@@ -7,13 +7,10 @@ slot=10
 
 setup_file()
 {
-	need_plugins
 	conf_write 100000000
-	cluster_start $(plugin_options) --auction-conf "$BATS_FILE_TMPDIR/auction.conf" \
+	auction_start --auction-conf "$BATS_FILE_TMPDIR/auction.conf" \
 		--nodes 'node[1-2]:partition=edge,cpus=8,mem=16000,gpus=v100:4'
-	wait_until 30 auction_open
-	wait_until 60 nodes_settled
-	export SBID=${AUCTION_PREFIX:+$AUCTION_PREFIX/bin/sbid}${AUCTION_BUILD:+$AUCTION_BUILD/contrib/sbid/sbid}
+	export SBID=$(program sbid)
 }
 
 teardown()
@@ -21,10 +18,7 @@ teardown()
 	local job jobs
 
 	jobs=$(timeout 20 squeue -ho %A)
-	for job in $jobs; do
-		as root scancel "$job"
-	done
-	wait_until 60 eval '[ -z "$(timeout 20 squeue -ho %A)" ]'
+	cancel_all
 	# What they had is free again.
 	for job in $jobs; do
 		wait_until 60 over "$job"
@@ -132,7 +126,7 @@ sbid_says()
 @test "its time is over, it is worth nothing any more, or its owner withdraws it" {
 	alice=$(load_nodes)
 	wait_until 60 receipt_state_is "$alice" running
-	over=$(submit bob $(small_bid deadline:10,8m 2) --stands=25s -o /dev/null --wrap true)
+	over=$(submit bob $(small_bid deadline:10,8m 2) --stands=45s -o /dev/null --wrap true)
 	late=$(submit bob $(small_bid deadline:10,50s 2) --stands=10m -o /dev/null --wrap true)
 	gone=$(submit bob $(small_bid deadline:10,8m 2) --stands=10m -o /dev/null --wrap true)
 	# No more than three of a user, and nobody else is kept.

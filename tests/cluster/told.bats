@@ -57,7 +57,7 @@ teardown_file()
 
 sauction()
 {
-	"${AUCTION_PREFIX:+$AUCTION_PREFIX/bin/sauction}${AUCTION_BUILD:+$AUCTION_BUILD/contrib/sauction/sauction}" \
+	"$(program sauction)" \
 		--spool="$SANDBOX_DIR/state/auction" "$@"
 }
 
@@ -82,7 +82,7 @@ mail_of()
 
 sprice()
 {
-	as "$1" "${AUCTION_PREFIX:+$AUCTION_PREFIX/bin/sprice}${AUCTION_BUILD:+$AUCTION_BUILD/contrib/sprice/sprice}" "${@:2}"
+	as "$1" "$(program sprice)" "${@:2}"
 }
 
 @test "any user sees when a standard shape can be had and for how much, or why not" {

@@ -103,7 +103,7 @@ def torchrun(args):
     o, rest = p.parse_known_args(args)
     nodes, each = o.nnodes or 1, o.nproc_per_node or 1
     if o.standalone:
-        host, port, rank = "localhost", 20000 + os.getpid() % 9000, 0
+        host, port, rank = "localhost", 23000 + os.getpid() % 1000 * 2, 0
     else:
         host, port = o.rdzv_endpoint.split(":")
         # The agent that runs where the endpoint is serves it; the others are ranked as they come.
