@@ -50,13 +50,13 @@ no_reservations()
 }
 
 @test "a block is bought, and in it run an array, a step, a chain and a second user, without bids" {
-	run -0 as alice "$SBID" block --nodes=2 --gpus-per-node=1 --time=1:20 --bid=300 --users=bob --begin=now+15
+	run -0 as alice "$SBID" block --nodes=2 --gpus-per-node=1 --time=1 --bid=300 --users=bob --begin=now+15
 	# Whole nodes, whatever is asked for.
 	[[ $output == *"auction: offered: a block of 2 whole nodes, node1, node2, all of it: cpu=8 mem=16000 gpu:v100=4 each, "*", pays "*" of value 300"* ]]
 	[[ $output =~ Block\ ([0-9]+):\ node\[1-2\]\ from\ ([0-9T:-]+)\ to\ ([0-9T:-]+),\ for\ jobs\ with\ --reservation=auction_block_ ]]
 	block=${BASH_REMATCH[1]} start=$(date -d "${BASH_REMATCH[2]}" +%s) end=$(date -d "${BASH_REMATCH[3]}" +%s)
 	name=auction_block_$block
-	[ $((end - start)) = 80 ]
+	[ $((end - start)) = 60 ]
 	[ "$(receipt_get "$block" '"\(.gang_block) \(.plan[0].nodes | join(","))"')" = "true node1,node2" ]
 	# The reservation says whose it is, and nothing of money.
 	run -0 scontrol -o show reservation "$name"
@@ -164,7 +164,7 @@ bob_buys()
 	wait_until 30 job_ended "$job"
 	wait_until 30 scontrol delete reservation "$name"
 	wait_until 30 eval '[ "$(reservations)" = "$name" ]'
-	job=$(submit alice --reservation="$name" -w node1 -o /dev/null --wrap 'sleep 1000')
+	wait_until 30 eval 'job=$(submit alice --reservation="$name" -w node1 -o /dev/null --wrap "sleep 1000")'
 	wait_until 60 job_is "$job" RUNNING
 	# A node fails for a while: the other one goes on.
 	fail_node node2

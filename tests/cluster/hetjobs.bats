@@ -21,7 +21,7 @@ setup_file()
 	het=$(submit bob -p main -N1 -n1 -o out.txt --wrap 'srun --het-group=0,1 printenv SLURMD_NODENAME' : -p main -N1 -n2)
 	wait_until 60 job_ended "$het"
 	[ "$(sort "$SANDBOX_DIR/home/bob/out.txt" | uniq -c | awk '{print $1}' | sort | paste -sd' ')" = "1 2" ]
-	job_is "$bid" 'RUNNING|TIMEOUT|CANCELLED'
+	job_is "$bid" 'RUNNING|COMPLETING|TIMEOUT|CANCELLED'
 	wait_until 60 settled "$bid"
 	[ "$(database_receipt "$bid" .why)" = timeout ]
 }

@@ -145,7 +145,7 @@ above()
 	[ "$(jq 'has("sales") or has("agent")' "$public")" = false ]
 	# Without --file: root reads the whole status, a user the public one.
 	sprice_here -sPh -o job | grep -qx "$job"
-	export -f sprice_here
+	export -f sprice_here program
 	run as bob bash -c 'sprice_here --nodes'
 	[[ $output == *edge1* ]]
 	as bob bash -c 'sprice_here --learning' | grep -q '^kind'
