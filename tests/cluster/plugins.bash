@@ -266,7 +266,8 @@ saved()
 
 	if [ ! "$since" -nt "$journal" ]; then
 		jobs=$(timeout 20 squeue -ho %A)
-		[ -n "$jobs" ] || { jobs_saved "$(stat -c %.Y "$journal")"; return; }
+		# No job is left that could be saved once more: slurmctld saves what has changed within 5 s.
+		[ -n "$jobs" ] || { jobs_saved "$(stat -c %.Y "$journal")" || [ $((EPOCHSECONDS - $(stat -c %Y "$journal"))) -gt 15 ]; return; }
 		for job in $jobs; do
 			[ -n "$(timeout 20 sacct -nXP -j "$job" -o JobID)" ] || return 1
 		done
