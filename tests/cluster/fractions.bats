@@ -48,7 +48,7 @@ gang_nodes()
 @test "MIG: as many as there are, and no more" {
 	jobs=()
 	for n in 2 4 1; do
-		jobs+=("$(submit alice --bid=linear:3000,100/m -N1 --gres=gpu:a100_1g.5gb:$n --mem=100 -t1 -o /dev/null --wrap 'sleep 3')")
+		jobs+=("$(submit alice --bid=linear:3000,100/m -N1 --gres=gpu:a100_1g.5gb:$n --mem=100 -t1 -o /dev/null --wrap 'sleep 30')")
 	done
 	starts=$(for job in "${jobs[@]}"; do plan_start "$job"; done | sort -u | wc -l)
 	# Seven at once, but for a slot that began meanwhile.
