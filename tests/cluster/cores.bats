@@ -10,18 +10,14 @@ setup_file()
 {
 	auction_start --set SelectTypeParameters=CR_Core_Memory --set DefCpuPerGPU=3 --set DefMemPerGPU=700 \
 		--nodes 'node[1-2]:partition=edge,cpus=8,threads=2,mem=16000,gpus=v100:2' \
-		--nodes 'node[3-4]:partition=cloud,cpus=8,threads=2,mem=16000,gpus=v100:1' --nodes 'node5:partition=cloud,cpus=8,mem=16000,gpus=t4:2'
+		--nodes 'node[3-4]:partition=cloud,cpus=16,threads=2,mem=16000,gpus=v100:2' --nodes 'node5:partition=cloud,cpus=8,mem=16000,gpus=t4:2'
 	scontrol update partitionname=cloud DefaultTime=2 DefMemPerCPU=30 JobDefaults=DefCpuPerGPU=6,DefMemPerGPU=900
+	wait_until 60 rules_known
 }
 
 teardown()
 {
-	local job
-
-	for job in $(timeout 20 squeue -ho %A); do
-		as root scancel "$job"
-	done
-	wait_until 60 eval '[ -z "$(timeout 20 squeue -ho %A)" ]'
+	cancel_all
 }
 
 # cpus_of JOB: what it bought of each node.
@@ -110,6 +106,7 @@ running_is()
 		"$SANDBOX_DIR/etc/auction.conf"
 	reconfigure
 	wait_until 30 log_has 'auction.conf: Eta=gpu:V10: no node of the auction has such a TRES'
+	wait_until 60 rules_known
 	job=$(submit alice --bid=3000 -w node1 -t1 -c2 --mem=100 --gpus-per-node=1 -o /dev/null --wrap true)
 	# A credit for a minute; and where half of them are sold, what Eta says.
 	[ "$(receipt_get "$job" '.payment | tonumber')" = 1 ]
