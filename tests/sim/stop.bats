@@ -109,5 +109,5 @@ stopped()
 	[ "$code" = 1 ]
 	[ "$(cat "$dir/err")" = "auctionsim: plot: stopped by SIGTERM (drawing payments)" ]
 	[ "$(ls "$dir/plots")" = $'payments.dat\npayments.gp' ]
-	! kill -0 "$gnuplot" 2> /dev/null
+	! kill -0 "$gnuplot" 2> /dev/null || false
 }
