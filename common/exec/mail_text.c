@@ -20,6 +20,7 @@ static void add(struct auc_mail_text *t, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 static const char *id_of(const struct auc_mail_job *job, char text[ID_LEN]);
 static void head(struct auc_mail_text *t, const struct auc_mail_job *job, const char *what);
+static void add_commands(struct auc_mail_text *t, const struct auc_mail_job *job);
 static const char *credits(auc_money m, char text[AUC_MONEY_LEN]);
 static const char *when(double time, char text[TIME_LEN]);
 static const char *words(const char *why, char text[NAME_LEN]);
@@ -27,7 +28,6 @@ static const char *words(const char *why, char text[NAME_LEN]);
 void auc_mail_text_sold(struct auc_mail_text *t, const struct auc_mail_job *job, auc_money payment,
 			double start, double end, unsigned nodes, bool stood)
 {
-	char id[ID_LEN];
 	char price[AUC_MONEY_LEN], from[TIME_LEN], to[TIME_LEN];
 
 	credits(payment, price);
@@ -39,15 +39,13 @@ void auc_mail_text_sold(struct auc_mail_text *t, const struct auc_mail_job *job,
 	add(t, "Begins: %s\n", from);
 	add(t, "Ends:   %s at the latest\n", when(end, to));
 	add(t, "Nodes:  %u\n\n", nodes);
-	add(t, "To cancel it:    scancel %s\n", id_of(job, id));
-	add(t, "To look at it:   sbid show %s\n", id_of(job, id));
+	add_commands(t, job);
 	add(t, "A part of the price may be kept if you cancel; sbid show says how much.\n");
 }
 
 void auc_mail_text_moved(struct auc_mail_text *t, const struct auc_mail_job *job, const char *why,
 			 auc_money payment, double start, double end)
 {
-	char id[ID_LEN];
 	char price[AUC_MONEY_LEN], from[TIME_LEN], to[TIME_LEN], w[NAME_LEN];
 
 	credits(payment, price);
@@ -59,8 +57,7 @@ void auc_mail_text_moved(struct auc_mail_text *t, const struct auc_mail_job *job
 	add(t, "Next:   %s\n", from);
 	add(t, "Ends:   %s at the latest\n", when(end, to));
 	add(t, "Price:  %s credits in all\n\n", price);
-	add(t, "To cancel it:    scancel %s\n", id_of(job, id));
-	add(t, "To look at it:   sbid show %s\n", id_of(job, id));
+	add_commands(t, job);
 }
 
 void auc_mail_text_array(struct auc_mail_text *t, const struct auc_mail_job *job,
@@ -200,6 +197,15 @@ static void head(struct auc_mail_text *t, const struct auc_mail_job *job, const 
 	auc_mail_clean(job->name, name, sizeof(name));
 	auc_mail_clean(job->cluster, cluster, sizeof(cluster));
 	add(t, "Job %s (%s) on cluster %s %s\n\n", id_of(job, id), name, cluster, what);
+}
+
+/* What its owner may do about it. */
+static void add_commands(struct auc_mail_text *t, const struct auc_mail_job *job)
+{
+	char id[ID_LEN];
+
+	add(t, "To cancel it:    scancel %s\n", id_of(job, id));
+	add(t, "To look at it:   sbid show %s\n", id_of(job, id));
 }
 
 /* What does not fit is left out. */
