@@ -10,9 +10,8 @@ setup_file()
 {
 	type -P slurmrestd curl > /dev/null || skip "no slurmrestd (apt install slurmrestd curl)"
 	auction_start --nodes 'node[1-2]:partition=edge,cpus=8,mem=16000,gpus=v100:4'
-	export REST_SOCKET=$SANDBOX_DIR/home/alice/rest.sock REST_PID
-	sandbox exec -u alice -- bash -c 'exec slurmrestd -a rest_auth/local unix:'"$REST_SOCKET" > "$SANDBOX_DIR/home/alice/rest.log" 2>&1 &
-	REST_PID=$!
+	export REST_SOCKET=$SANDBOX_DIR/home/alice/rest.sock
+	sandbox exec -u alice -- bash -c 'echo $$ > rest.pid; exec slurmrestd -a rest_auth/local unix:'"$REST_SOCKET" > "$SANDBOX_DIR/home/alice/rest.log" 2>&1 &
 	wait_until 60 eval '[ -S "$REST_SOCKET" ]'
 	# The newest interface that it has.
 	REST=$(rest GET /openapi/v3 | grep -o '/slurm\\*/v0\.0\.[0-9]*' | tr -d '\\' | sort -uV | tail -n 1)
@@ -22,7 +21,10 @@ setup_file()
 
 teardown_file()
 {
-	[ -z "${REST_PID-}" ] || kill "$REST_PID" 2> /dev/null || true
+	# bats waits for what it has started.
+	if [ -s "${SANDBOX_DIR-}/home/alice/rest.pid" ]; then
+		kill "$(< "$SANDBOX_DIR/home/alice/rest.pid")"
+	fi
 	cluster_stop
 }
 
