@@ -5,10 +5,11 @@
  *
  * Appends one line to FILE: seconds by the clock, processor seconds in user mode and in the kernel,
  * and the last argument. Daemons that the command started and ended are included, which no shell
- *can measure: whatever loses its parent meanwhile becomes a child of this process.
+ * can measure: whatever loses its parent meanwhile becomes a child of this process.
  *
  * Exits as the command does: with its code, or 128 and the signal's number; 127 if it cannot be
- *run, 126 if FILE cannot be written. SIGTERM is passed on to the command.
+ * run, 126 if FILE cannot be written. SIGTERM is passed on to the command, and when that has ended,
+ * whatever it left running is ended, too.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -23,6 +24,7 @@
 #include <unistd.h>
 
 static pid_t command;
+static volatile sig_atomic_t stopped;
 
 static double now(void)
 {
@@ -39,6 +41,7 @@ static double seconds(const struct timeval *t)
 
 static void pass_on(int signal)
 {
+	stopped = 1;
 	kill(command, signal);
 }
 
@@ -63,6 +66,23 @@ static void reap_rest(void)
 {
 	while (waitpid(-1, NULL, WNOHANG) > 0)
 		;
+}
+
+/* The children of this process, and whatever becomes its child as its parent ends. */
+static void kill_rest(void)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d/children", (int)getpid());
+	do {
+		FILE *file = fopen(path, "r");
+		int pid;
+
+		while (file && fscanf(file, "%d", &pid) == 1)
+			kill(pid, SIGKILL);
+		if (file)
+			fclose(file);
+	} while (wait(NULL) > 0);
 }
 
 static bool write_line(const char *path, double wall, const char *name)
@@ -101,6 +121,8 @@ int main(int argc, char **argv)
 	}
 	signal(SIGTERM, pass_on);
 	code = wait_for_command();
+	if (stopped)
+		kill_rest();
 	reap_rest();
 	if (!write_line(argv[1], now() - start, argv[argc - 1])) {
 		perror(argv[1]);
