@@ -400,8 +400,8 @@ static void take_steps(const node_info_t *node, struct auc_server_spec *spec)
 	unsigned threads = node->cpus > cpus ? node->threads : 1;
 	uint16_t how = slurm_conf.select_type_param;
 
-	spec->cpu_step = how & CR_SOCKET ? cores * threads : threads;
-	spec->task_step = how & CR_ONE_TASK_PER_CORE ? threads : 1;
+	spec->cpu_step = how & AUC_SELECT_SOCKET ? cores * threads : threads;
+	spec->task_step = how & AUC_SELECT_ONE_TASK_PER_CORE ? threads : 1;
 }
 
 /* Where GPUs are shared, their shares are sold and not they: Slurm gives either of the two. */

@@ -128,6 +128,15 @@ typedef hostlist_t auc_hostlist_t;
 #define AUC_EXPEDITED 0
 #endif
 
+/* SelectTypeParameters: macros, later values of an enum with names of their own. */
+#ifdef CR_SOCKET
+#define AUC_SELECT_SOCKET            CR_SOCKET
+#define AUC_SELECT_ONE_TASK_PER_CORE CR_ONE_TASK_PER_CORE
+#else
+#define AUC_SELECT_SOCKET            SELECT_SOCKET
+#define AUC_SELECT_ONE_TASK_PER_CORE SELECT_ONE_TASK_PER_CORE
+#endif
+
 /* Nodes of one block of the topology for one job at a time, from 24.11 on. */
 #ifndef PART_FLAG_EXCLUSIVE_TOPO
 #define PART_FLAG_EXCLUSIVE_TOPO 0
