@@ -18,6 +18,30 @@
 #include <slurm/slurm.h>
 #include <slurm/slurm_errno.h>
 
+/* A job is named as a step of none, from 25.11 on. */
+#if SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(25, 11, 0)
+typedef slurm_step_id_t job_t;
+#define ID_OF(r)      ((r)->step_id.job_id)
+#define COMPLETE(job) slurm_complete_job(&(job), 0)
+
+static job_t job_of(uint32_t id)
+{
+	job_t job = SLURM_STEP_ID_INITIALIZER;
+
+	job.job_id = id;
+	return job;
+}
+#else
+typedef uint32_t job_t;
+#define ID_OF(r)      ((r)->job_id)
+#define COMPLETE(job) slurm_complete_job((job), 0)
+
+static job_t job_of(uint32_t id)
+{
+	return id;
+}
+#endif
+
 enum kind { STRING, U8, U16, U32, U64, TIME };
 
 struct key {
@@ -123,7 +147,7 @@ static int allocate(int argc, char **argv);
 static int test(int argc, char **argv);
 static int update(int argc, char **argv);
 static int reservation(const char *verb, int argc, char **argv);
-static int on_job(const char *verb, uint32_t job);
+static int on_job(const char *verb, uint32_t number);
 static int answer(int rc);
 
 int main(int argc, char **argv)
@@ -250,7 +274,7 @@ static int submit(int argc, char **argv)
 	job_fields(&d, argc, argv);
 	if (slurm_submit_batch_job(&d, &r) || !r)
 		return answer(SLURM_ERROR);
-	printf("taken %u %s\n", r->job_id, r->job_submit_user_msg ? r->job_submit_user_msg : "");
+	printf("taken %u %s\n", ID_OF(r), r->job_submit_user_msg ? r->job_submit_user_msg : "");
 	slurm_free_submit_response_response_msg(r);
 	return 0;
 }
@@ -264,7 +288,7 @@ static int allocate(int argc, char **argv)
 	d.script = NULL;
 	if (slurm_allocate_resources(&d, &r) || !r)
 		return answer(SLURM_ERROR);
-	printf("taken %u\n", r->job_id);
+	printf("taken %u\n", ID_OF(r));
 	slurm_free_resource_allocation_response_msg(r);
 	return 0;
 }
@@ -314,11 +338,12 @@ static int reservation(const char *verb, int argc, char **argv)
 	return answer(slurm_delete_reservation(&name));
 }
 
-static int on_job(const char *verb, uint32_t job)
+static int on_job(const char *verb, uint32_t number)
 {
+	job_t job = job_of(number);
 	char id[16];
 
-	snprintf(id, sizeof(id), "%u", job);
+	snprintf(id, sizeof(id), "%u", number);
 	if (!strcmp(verb, "suspend"))
 		return answer(slurm_suspend(job));
 	if (!strcmp(verb, "resume"))
@@ -332,7 +357,7 @@ static int on_job(const char *verb, uint32_t job)
 	if (!strcmp(verb, "top"))
 		return answer(slurm_top_job(id));
 	if (!strcmp(verb, "complete"))
-		return answer(slurm_complete_job(job, 0));
+		return answer(COMPLETE(job));
 	fprintf(stderr, "client: %s: no such verb\n", verb);
 	return 2;
 }
