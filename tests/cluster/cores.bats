@@ -109,7 +109,7 @@ running_is()
 	wait_until 60 rules_known
 	job=$(submit alice --bid=3000 -w node1 -t1 -c2 --mem=100 --gpus-per-node=1 -o /dev/null --wrap true)
 	# A credit for a minute; and where half of them are sold, what Eta says.
-	[ "$(receipt_get "$job" '.payment | tonumber')" = 1 ]
+	[ "$(receipt_get "$job" '.payment | tonumber == 1')" = true ]
 	begin=$(date -d "@$((EPOCHSECONDS + 90))" +%FT%T)
 	gpu=(--bid=linear:3000,500/m -w node1 -t1 -c2 --mem=100 --gpus-per-node=v100:1 -b "$begin" -o /dev/null)
 	first=$(submit alice "${gpu[@]}" --wrap true)
